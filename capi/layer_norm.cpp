@@ -1,0 +1,55 @@
+#include "layer_norm.h"
+
+#include "error.h"
+#include "kernel_names.h"
+#include "rows.h"
+#include "tensor.h"
+
+namespace hipops {
+namespace {
+
+constexpr const char* kKernels[] = {HIPOPS_LAYER_NORM_KERNELS(HIPOPS_KERNEL_NAME)};
+static_assert(sizeof(kKernels) / sizeof(kKernels[0]) == kRowVariants, "one name for each variant");
+
+hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight, const hipops_tensor* bias, double eps) {
+  if (hipops_status status = check_rows("layer_norm", y, x)) return status;
+  if (hipops_status status = check_weights("layer_norm", "weight", weight, *x, *y)) return status;
+  if (hipops_status status = check_weights("layer_norm", "bias", bias, *x, *y)) return status;
+  if (weight && bias)
+    if (hipops_status status = check_same_dtype({"layer_norm", "bias", bias}, {"layer_norm", "weight", weight})) return status;
+  return check_eps("layer_norm", eps);
+}
+
+}  // namespace
+
+Op op_layer_norm = {"layer_norm", kKernels, kRowVariants, row_op_supports};
+
+}  // namespace hipops
+
+hipops_status hipops_layer_norm(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight,
+                                const hipops_tensor* bias, double eps, void* stream) {
+  using namespace hipops;
+  if (hipops_status status = check(y, x, weight, bias, eps)) return status;
+  if (element_count(*x) == 0) return HIPOPS_SUCCESS;
+
+  LayerNormArgs args{};
+  args.geometry = row_geometry(*y, *x);
+  args.x = x->data;
+  args.y = y->data;
+  args.eps = eps;
+  if (weight) {
+    args.weight = weight->data;
+    args.weight_stride = weight->stride[0];
+    args.weights_are_f32 = weight->dtype == HIPOPS_F32;
+  }
+  if (bias) {
+    args.bias = bias->data;
+    args.bias_stride = bias->stride[0];
+    args.weights_are_f32 = bias->dtype == HIPOPS_F32;
+  }
+
+  bool wide = allows_wide_rows(*y, *x, args.geometry) && allows_wide_vector(weight) && allows_wide_vector(bias);
+  RowPlan plan = plan_rows(x->dtype, args.geometry, wide);
+  args.geometry.row_step = plan.row_step;
+  return launch(op_layer_norm, plan.kernel, plan.grid, plan.block, &args, sizeof args, stream);
+}

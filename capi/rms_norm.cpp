@@ -1,0 +1,45 @@
+#include "rms_norm.h"
+
+#include "kernel_names.h"
+#include "rows.h"
+#include "tensor.h"
+
+namespace hipops {
+namespace {
+
+constexpr const char* kKernels[] = {HIPOPS_RMS_NORM_KERNELS(HIPOPS_KERNEL_NAME)};
+static_assert(sizeof(kKernels) / sizeof(kKernels[0]) == kRowVariants, "one name for each variant");
+
+hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight, double eps) {
+  if (hipops_status status = check_rows("rms_norm", y, x)) return status;
+  if (hipops_status status = check_weights("rms_norm", "weight", weight, *x, *y)) return status;
+  return check_eps("rms_norm", eps);
+}
+
+}  // namespace
+
+Op op_rms_norm = {"rms_norm", kKernels, kRowVariants, row_op_supports};
+
+}  // namespace hipops
+
+hipops_status hipops_rms_norm(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight, double eps,
+                              void* stream) {
+  using namespace hipops;
+  if (hipops_status status = check(y, x, weight, eps)) return status;
+  if (element_count(*x) == 0) return HIPOPS_SUCCESS;
+
+  RmsNormArgs args{};
+  args.geometry = row_geometry(*y, *x);
+  args.x = x->data;
+  args.y = y->data;
+  args.eps = eps;
+  if (weight) {
+    args.weight = weight->data;
+    args.weight_stride = weight->stride[0];
+    args.weight_is_f32 = weight->dtype == HIPOPS_F32;
+  }
+
+  RowPlan plan = plan_rows(x->dtype, args.geometry, allows_wide_rows(*y, *x, args.geometry) && allows_wide_vector(weight));
+  args.geometry.row_step = plan.row_step;
+  return launch(op_rms_norm, plan.kernel, plan.grid, plan.block, &args, sizeof args, stream);
+}

@@ -1,0 +1,51 @@
+// What the launchers of layer_norm, rms_norm and softmax share: the checks of x and y, and the choice of a variant.
+#pragma once
+
+#include <cstdint>
+
+#include "device/row_contract.h"
+#include "hipops/hipops.h"
+#include "runtime/runtime.h"
+
+namespace hipops {
+
+// One kernel of a row op's list. Kernel i of an op is row_variants[i], for all of them.
+struct RowVariant {
+  hipops_dtype dtype;
+  int threads, vectors, block;
+  bool wide, streaming;
+  int length;       // elements of a vector
+  int64_t longest;  // columns that a row may have
+};
+constexpr int kRowVariants = 76;
+extern const RowVariant row_variants[kRowVariants];
+
+// The check that all three begin with: y and x are tensors of one shape and float dtype, of rank 1 or more, y apart from x or the same view.
+hipops_status check_rows(const char* op, const hipops_tensor* y, const hipops_tensor* x);
+
+// A vector of weights, when there is one: 1-D, as long as a row, in x's dtype or f32, apart from y.
+hipops_status check_weights(const char* op, const char* name, const hipops_tensor* weights, const hipops_tensor& x,
+                            const hipops_tensor& y);
+
+hipops_status check_eps(const char* op, double eps);
+
+// The rows of y and x, collapsed; row_step is left to the plan.
+RowGeometry row_geometry(const hipops_tensor& y, const hipops_tensor& x);
+
+struct RowPlan {
+  int kernel;
+  uint32_t grid, block;
+  int64_t row_step;
+};
+
+// The variant for these rows. `wide_access`: all that the kernel reads and writes allows 16-byte accesses, see allows_wide_rows and
+// allows_wide_vector.
+RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, bool wide_access);
+
+bool allows_wide_rows(const hipops_tensor& y, const hipops_tensor& x, const RowGeometry& geometry);
+bool allows_wide_vector(const hipops_tensor* weights);  // NULL is true
+
+// hipops_supports for a row op: dtype is a float, and `weights` is it, f32, or (always allowed) none.
+bool row_op_supports(hipops_dtype dtype, hipops_dtype weights);
+
+}  // namespace hipops

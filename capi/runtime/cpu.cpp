@@ -1,0 +1,132 @@
+// The CPU as one device: kernels run on host memory, and a launch returns when its work is done.
+#include <cstdio>
+#include <cstring>
+
+#include "error.h"
+#include "runtime/cpu_executor.h"
+#include "runtime/cpu_memory.h"
+#include "runtime/cpu_settings.h"
+#include "runtime/guarded.h"
+#include "runtime/runtime.h"
+
+namespace hipops {
+namespace {
+
+// As "AMD EPYC 9575F 64-Core Processor"; x86 Linux has it.
+std::string processor_name() {
+  std::string name = "CPU";
+  std::FILE* file = std::fopen("/proc/cpuinfo", "re");
+  if (file == nullptr) return name;
+  char line[256];
+  while (std::fgets(line, sizeof line, file) != nullptr) {
+    const char* colon = std::strchr(line, ':');
+    if (std::strncmp(line, "model name", 10) != 0 || colon == nullptr) continue;
+    const std::string value(colon + 1, std::strcspn(colon + 1, "\n"));
+    const size_t begin = value.find_first_not_of(' ');
+    if (begin != std::string::npos) name = value.substr(begin);
+    break;
+  }
+  std::fclose(file);
+  return name;
+}
+
+DeviceFacts facts_of(const cpu::Settings& settings) {
+  DeviceFacts facts;
+  facts.wave_size = static_cast<int>(settings.wave);
+  facts.units = static_cast<int>(settings.threads);
+  facts.name = processor_name();
+  facts.target = "cpu";
+  return facts;
+}
+
+hipops_status check_ordinal(int ordinal) {
+  if (ordinal == 0) return HIPOPS_SUCCESS;
+  return fail(HIPOPS_INVALID_ARGUMENT, "device %d: the CPU is device 0", ordinal);
+}
+
+const CpuKernel* find_kernel(const CpuKernel* table, const char* name) {
+  for (; table->name != nullptr; ++table) {
+    if (std::strcmp(table->name, name) == 0) return table;
+  }
+  return nullptr;
+}
+
+class CpuRuntime : public Runtime {
+ public:
+  CpuRuntime(const cpu::Settings& settings, cpu::Guard guard)
+      : settings_(settings), facts_(facts_of(settings)), memory_(guard) {}
+
+  hipops_backend backend() const override { return HIPOPS_BACKEND_CPU; }
+
+  hipops_status current_device(int* ordinal) override {
+    *ordinal = 0;
+    return HIPOPS_SUCCESS;
+  }
+
+  hipops_status facts(int ordinal, const DeviceFacts** facts) override {
+    if (hipops_status status = check_ordinal(ordinal)) return status;
+    *facts = &facts_;
+    return HIPOPS_SUCCESS;
+  }
+
+  hipops_status load(int ordinal, const Image& image, const Op& op, void** functions) override {
+    if (hipops_status status = check_ordinal(ordinal)) return status;
+    const CpuKernel* table = settings_.wave == 64 ? image.cpu_wave64 : image.cpu_wave32;
+    if (table == nullptr)
+      return fail(HIPOPS_NO_CODE_OBJECT, "%s: this library was built without the CPU runtime", op.name);
+    for (int i = 0; i < op.kernel_count; ++i) {
+      const CpuKernel* kernel = find_kernel(table, op.kernel_names[i]);
+      if (kernel == nullptr) {
+        return fail(HIPOPS_INTERNAL_ERROR, "%s: the CPU has no kernel %s for wave %u", op.name, op.kernel_names[i],
+                    settings_.wave);
+      }
+      functions[i] = const_cast<CpuKernel*>(kernel);
+    }
+    return HIPOPS_SUCCESS;
+  }
+
+  // `args` stays where it is: the caller waits for the last work-item.
+  hipops_status launch(void* function, uint32_t grid, uint32_t block, const void* args, size_t, void*) override {
+    return cpu::execute(*static_cast<const CpuKernel*>(function), args, grid, block, settings_);
+  }
+
+  hipops_status device_count(int* count) override {
+    *count = 1;
+    return HIPOPS_SUCCESS;
+  }
+
+  hipops_status set_device(int ordinal) override { return check_ordinal(ordinal); }
+  hipops_status allocate(size_t bytes, void** pointer) override { return memory_.allocate(bytes, pointer); }
+  hipops_status release(void* pointer) override { return memory_.release(pointer); }
+  hipops_status copy_to_device(void* target, const void* source, size_t bytes) override {
+    return copy(target, source, bytes);
+  }
+  hipops_status copy_to_host(void* target, const void* source, size_t bytes) override {
+    return copy(target, source, bytes);
+  }
+  hipops_status synchronize() override { return HIPOPS_SUCCESS; }
+
+ private:
+  static hipops_status copy(void* target, const void* source, size_t bytes) {
+    if (bytes > 0) std::memcpy(target, source, bytes);
+    return HIPOPS_SUCCESS;
+  }
+
+  const cpu::Settings settings_;
+  const DeviceFacts facts_;
+  cpu::Memory memory_;
+};
+
+}  // namespace
+
+hipops_status open_cpu(Runtime** out) {
+  return guarded([out] {
+    cpu::Settings settings;
+    cpu::Guard guard = cpu::Guard::kNone;
+    if (hipops_status status = cpu::settings_from_environment(&settings, &guard)) return status;
+    *out = new CpuRuntime(settings, guard);
+    return HIPOPS_SUCCESS;
+  });
+}
+
+}  // namespace hipops

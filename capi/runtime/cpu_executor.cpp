@@ -1,0 +1,88 @@
+#include "runtime/cpu_executor.h"
+
+#include <algorithm>
+#include <functional>
+#include <new>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "error.h"
+#include "runtime/cpu_worker.h"
+
+namespace hipops {
+namespace cpu {
+namespace {
+
+// A thread takes some 20 us to start: it is for at least this many work-items.
+constexpr uint64_t kItemsPerThread = 256;
+
+uint32_t worker_count(const Launch& launch) {
+  const uint64_t items = uint64_t{launch.grid} * launch.block;
+  const uint64_t useful = std::min(uint64_t{launch.grid}, std::max(items / kItemsPerThread, uint64_t{1}));
+  const uint64_t allowed = std::max(Fibers::kMostOfLaunch / launch.block, uint32_t{1});
+  return static_cast<uint32_t>(std::min({uint64_t{launch.settings.threads}, useful, allowed}));
+}
+
+// A thread that finds no memory leaves the work to the others.
+void help(Launch& launch) {
+  try {
+    Worker worker(launch);
+    if (worker.prepare()) worker.run();
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+class Helpers {
+ public:
+  Helpers(Launch& launch, uint32_t count) {
+    threads_.reserve(count);
+    try {
+      for (uint32_t i = 0; i < count; ++i) threads_.emplace_back(help, std::ref(launch));
+    } catch (const std::system_error&) {  // no more threads to be had: those that there are do the work
+    }
+  }
+  ~Helpers() {
+    for (std::thread& thread : threads_) thread.join();
+  }
+  Helpers(const Helpers&) = delete;
+  Helpers& operator=(const Helpers&) = delete;
+
+ private:
+  std::vector<std::thread> threads_;
+};
+
+bool run_all(Launch& launch) {
+  Worker worker(launch);
+  if (!worker.prepare()) return false;
+  {
+    Helpers helpers(launch, worker_count(launch) - 1);
+    worker.run();
+  }
+  return !launch.given_up();
+}
+
+}  // namespace
+
+hipops_status execute(const CpuKernel& kernel, const void* args, uint32_t grid, uint32_t block,
+                      const Settings& settings) {
+  if (grid == 0) return fail(HIPOPS_INVALID_ARGUMENT, "%s: a grid of 0 blocks", kernel.name);
+  if (block == 0 || block > kLargestBlock) {
+    return fail(HIPOPS_INVALID_ARGUMENT, "%s: a block of %u work-items, expected 1 to %u", kernel.name, block,
+                kLargestBlock);
+  }
+  if (uint64_t{grid} * block > UINT32_MAX) {  // AMD GPUs count the work-items of a dimension in 32 bits
+    return fail(HIPOPS_INVALID_ARGUMENT, "%s: %u blocks of %u are 2^32 work-items or more", kernel.name, grid, block);
+  }
+  Launch launch(kernel, args, grid, block, settings);
+  bool done = false;
+  try {
+    done = run_all(launch);
+  } catch (const std::bad_alloc&) {
+  }
+  if (done) return HIPOPS_SUCCESS;
+  return fail(HIPOPS_INTERNAL_ERROR, "%s: out of host memory for the work-items of a block of %u", kernel.name, block);
+}
+
+}  // namespace cpu
+}  // namespace hipops

@@ -1,0 +1,28 @@
+// Runs a kernel's work-items on the CPU. See cpu_worker.h for how.
+#pragma once
+
+#include <cstdint>
+
+#include "device/cpu.h"
+#include "hipops/hipops.h"
+
+namespace hipops {
+namespace cpu {
+
+constexpr uint32_t kLargestBlock = 1024;  // as on the GPUs
+
+struct Settings {
+  uint32_t wave = 32;    // 32 or 64: a kernel that exchanges in another one is a fatal report
+  uint32_t threads = 1;  // the most that a launch may use, the caller's included
+  uint64_t seed = 0;     // shuffles the order of blocks and work-items, unless 0
+  bool race = false;     // check accesses to shared memory for races
+};
+
+// Runs kernel.run(args) for each work-item of `grid` blocks of `block`, and returns when all have ended. Fails without
+// having run anything where a GPU would refuse the launch; HIPOPS_INTERNAL_ERROR where memory ran out. A defect of the
+// kernel is reported on stderr and aborts: no status could bring back what it left undone.
+hipops_status execute(const CpuKernel& kernel, const void* args, uint32_t grid, uint32_t block,
+                      const Settings& settings);
+
+}  // namespace cpu
+}  // namespace hipops

@@ -1,0 +1,42 @@
+// What the executor says before it aborts: a kernel did what no GPU could make sense of.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "device/cpu.h"
+
+namespace hipops {
+namespace cpu {
+
+__attribute__((format(printf, 1, 2))) std::string text(const char* format, ...);
+
+// As "kernels/softmax.hip:81".
+std::string place(Site site);
+// The same header compiled into two files may have two copies of its name.
+bool same_name(const char* a, const char* b);
+inline bool same_place(Site a, Site b) { return a.line == b.line && (a.file == b.file || same_name(a.file, b.file)); }
+
+// Which work-items of a block do what, in the order in which each doing was first met; as
+//   0-31,40: wait at the barrier at kernels/softmax.hip:81
+//   32-39: have ended
+class Doings {
+ public:
+  void add(uint32_t lane, const std::string& doing);
+  std::string lines() const;
+
+ private:
+  struct Range {
+    uint32_t first, last;
+  };
+  std::vector<std::pair<std::string, std::vector<Range>>> doings_;
+};
+
+// Prints to stderr and aborts. Where several threads have something to report, the first one does.
+[[noreturn]] void fatal(const std::string& report);
+
+}  // namespace cpu
+}  // namespace hipops

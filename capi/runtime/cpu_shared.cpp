@@ -1,0 +1,60 @@
+#include "runtime/cpu_shared.h"
+
+#include <cstring>
+#include <new>
+
+namespace hipops {
+namespace cpu {
+
+SharedMemory::~SharedMemory() {
+  if (memory_ == nullptr) return;
+  show(0, kLimit);
+  std::free(memory_);
+}
+
+void SharedMemory::start_block() {
+  if (used_ == 0) return;
+  hide(0, used_);
+  used_ = 0;
+  pieces_.clear();
+}
+
+bool SharedMemory::add(size_t bytes, size_t align) {
+  if (memory_ == nullptr) {
+    void* memory = nullptr;
+    if (posix_memalign(&memory, kLargestAlign, kLimit) != 0) throw std::bad_alloc();
+    memory_ = static_cast<char*>(memory);
+    hide(0, kLimit);
+  }
+  const size_t offset = (used_ + align - 1) & ~(align - 1);
+  if (offset > kLimit || bytes > kLimit - offset) return false;
+  pieces_.push_back({offset, bytes, align});
+  used_ = offset + bytes;
+  show(offset, bytes);
+  std::memset(memory_ + offset, 0xff, bytes);
+  return true;
+}
+
+bool SharedMemory::contains(const void* address, size_t bytes, size_t* offset) const {
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(memory_), at = reinterpret_cast<uintptr_t>(address);
+  if (at < begin || at - begin > used_ || bytes > used_ - (at - begin)) return false;
+  *offset = at - begin;
+  return true;
+}
+
+void SharedMemory::hide(size_t offset, size_t bytes) {
+#if defined(HIPOPS_CPU_ASAN)
+  __asan_poison_memory_region(memory_ + offset, bytes);
+#endif
+  (void)offset, (void)bytes;
+}
+
+void SharedMemory::show(size_t offset, size_t bytes) {
+#if defined(HIPOPS_CPU_ASAN)
+  __asan_unpoison_memory_region(memory_ + offset, bytes);
+#endif
+  (void)offset, (void)bytes;
+}
+
+}  // namespace cpu
+}  // namespace hipops

@@ -1,0 +1,22 @@
+// No exception leaves the library: what the standard library throws on the slow ways becomes a status here.
+#pragma once
+
+#include <exception>
+#include <new>
+
+#include "error.h"
+
+namespace hipops {
+
+template <class Body>
+hipops_status guarded(Body&& body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return fail(HIPOPS_INTERNAL_ERROR, "out of host memory");
+  } catch (const std::exception& problem) {
+    return fail(HIPOPS_INTERNAL_ERROR, "unexpected: %s", problem.what());
+  }
+}
+
+}  // namespace hipops

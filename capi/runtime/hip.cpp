@@ -1,0 +1,254 @@
+// AMD GPUs through libamdhip64. cuda.cpp is its mirror image.
+#include <cstring>
+#include <mutex>
+#include <vector>
+
+#include "error_state.h"
+#include "runtime/code_object.h"
+#include "runtime/guarded.h"
+#include "runtime/hip_library.h"
+#include "runtime/runtime.h"
+
+namespace hipops {
+namespace {
+
+const char* or_nothing(const char* text) { return text ? text : "?"; }
+
+// Allows what a thread that captures a graph may not do otherwise, as loading a module, while it lives.
+class CaptureRelaxed {
+ public:
+  explicit CaptureRelaxed(const HipLibrary& hip) : hip_(hip) { exchange(); }
+  ~CaptureRelaxed() { exchange(); }
+  CaptureRelaxed(const CaptureRelaxed&) = delete;
+  CaptureRelaxed& operator=(const CaptureRelaxed&) = delete;
+
+ private:
+  void exchange() {
+    if (hip_.exchange_capture_mode && hip_.exchange_capture_mode(&mode_) != 0) hip_.get_last_error();
+  }
+
+  const HipLibrary& hip_;
+  int mode_ = hip::kCaptureModeRelaxed;
+};
+
+// The target in a properties struct of unknown layout: the first "gfx" with hexadecimal digits that ends there or
+// before a feature, as "gfx90a:sramecc+:xnack-".
+std::string find_target(const char* bytes, size_t size) {
+  for (size_t begin = 0; begin + 4 < size; ++begin) {
+    if (std::memcmp(bytes + begin, "gfx", 3) != 0) continue;
+    size_t end = begin + 3;
+    while (end < size && bytes[end] && std::strchr("0123456789abcdef", bytes[end])) ++end;
+    if (end > begin + 3 && end < size && (bytes[end] == '\0' || bytes[end] == ':'))
+      return std::string(bytes + begin, end - begin);
+  }
+  return {};
+}
+
+class HipRuntime final : public Runtime {
+ public:
+  explicit HipRuntime(HipLibrary library) : hip_(std::move(library)) {}
+
+  // HIPOPS_NO_DEVICE where the machine has none.
+  hipops_status start();
+
+  hipops_backend backend() const override { return HIPOPS_BACKEND_HIP; }
+  hipops_status current_device(int* ordinal) override;
+  hipops_status facts(int ordinal, const DeviceFacts** facts) override;
+  hipops_status load(int ordinal, const Image& image, const Op& op, void** functions) override;
+  hipops_status launch(void* function, uint32_t grid, uint32_t block, const void* args, size_t bytes,
+                       void* stream) override;
+  hipops_status device_count(int* count) override;
+  hipops_status set_device(int ordinal) override;
+  hipops_status allocate(size_t bytes, void** pointer) override;
+  hipops_status release(void* pointer) override;
+  hipops_status copy_to_device(void* target, const void* source, size_t bytes) override;
+  hipops_status copy_to_host(void* target, const void* source, size_t bytes) override;
+  hipops_status synchronize() override;
+
+ private:
+  hipops_status checked(int code, const char* call) const;
+  hipops_status start_refused(int code, const char* call) const;
+  hipops_status load_refused(int code, const DeviceFacts& device, const Op& op, const CodeObjectFile& file) const;
+  hipops_status look_up(int ordinal, DeviceFacts* facts) const;
+  std::string target_of(int ordinal) const;
+  hipops_status load_module(const unsigned char* code, const DeviceFacts& device, const Op& op,
+                            const CodeObjectFile& file, void** functions) const;
+
+  const HipLibrary hip_;
+  std::mutex mutex_;  // of what follows
+  std::atomic<const DeviceFacts*> facts_[kMaxDevices] = {};
+  std::vector<CodeObjectFile> kept_;  // the runtime may go on reading what it loaded from
+};
+
+// The runtime keeps the error for the thread too: taken away, lest the framework in the same process take it for one
+// of its own.
+hipops_status HipRuntime::checked(int code, const char* call) const {
+  if (code == 0) return HIPOPS_SUCCESS;
+  hip_.get_last_error();
+  return fail_runtime(code, "%s: %s (%d): %s", call, or_nothing(hip_.get_error_name(code)), code,
+                      or_nothing(hip_.get_error_string(code)));
+}
+
+// The count comes first: where there is no GPU it says hipErrorNoDevice in every release, while hipInit of HIP 5 says
+// hipErrorInvalidDevice.
+hipops_status HipRuntime::start() {
+  int count = 0;
+  if (int code = hip_.get_device_count(&count)) return start_refused(code, "hipGetDeviceCount");
+  if (count < 1) return fail(HIPOPS_NO_DEVICE, "%s has no device", hip_.object.path.c_str());
+  if (int code = hip_.init(0)) return start_refused(code, "hipInit");
+  return HIPOPS_SUCCESS;
+}
+
+hipops_status HipRuntime::start_refused(int code, const char* call) const {
+  hipops_status status = checked(code, call);
+  if (code == hip::kNoDevice || code == hip::kInsufficientDriver) status = HIPOPS_NO_DEVICE;
+  return fail_in_context(status, "%s: ", hip_.object.path.c_str());
+}
+
+hipops_status HipRuntime::current_device(int* ordinal) { return checked(hip_.get_device(ordinal), "hipGetDevice"); }
+
+hipops_status HipRuntime::facts(int ordinal, const DeviceFacts** facts) {
+  if (ordinal < 0 || ordinal >= kMaxDevices)
+    return fail(HIPOPS_INVALID_ARGUMENT, "device %d, expected one of 0 to %d", ordinal, kMaxDevices - 1);
+  *facts = facts_[ordinal].load(std::memory_order_acquire);
+  if (*facts) return HIPOPS_SUCCESS;
+  std::lock_guard<std::mutex> lock(mutex_);
+  *facts = facts_[ordinal].load(std::memory_order_acquire);
+  if (*facts) return HIPOPS_SUCCESS;
+  auto found = std::make_unique<DeviceFacts>();
+  if (hipops_status status = look_up(ordinal, found.get())) return status;
+  *facts = found.release();
+  facts_[ordinal].store(*facts, std::memory_order_release);
+  return HIPOPS_SUCCESS;
+}
+
+hipops_status HipRuntime::look_up(int ordinal, DeviceFacts* facts) const {
+  char name[256] = {};
+  facts->ordinal = ordinal;
+  if (hipops_status status = checked(hip_.device_get_name(name, sizeof name - 1, ordinal), "hipDeviceGetName"))
+    return status;
+  facts->name = name;
+  int code = hip_.device_get_attribute(&facts->units, hip::kAttributeMultiprocessorCount, ordinal);
+  if (code == 0) code = hip_.device_get_attribute(&facts->wave_size, hip::kAttributeWarpSize, ordinal);
+  if (hipops_status status = checked(code, "hipDeviceGetAttribute")) return status;
+  facts->target = target_of(ordinal);
+  return HIPOPS_SUCCESS;
+}
+
+// For messages and file names alone, so an unknown target is no failure.
+std::string HipRuntime::target_of(int ordinal) const {
+  constexpr size_t kRoom = 16384;  // ten times what any release has needed
+  if (!hip_.get_device_properties) return {};
+  std::vector<char> properties(kRoom);
+  if (hip_.get_device_properties(properties.data(), ordinal) != 0) {
+    hip_.get_last_error();
+    return {};
+  }
+  return find_target(properties.data(), kRoom);
+}
+
+hipops_status HipRuntime::load(int ordinal, const Image& image, const Op& op, void** functions) {
+  const DeviceFacts* device = nullptr;
+  if (hipops_status status = facts(ordinal, &device)) return status;
+  CodeObjectFile file;
+  const unsigned char* code = image.hip_bundle;
+  const char* folder = secure_getenv("HIPOPS_CODE_OBJECT_DIR");
+  if (folder && *folder) {
+    if (hipops_status status = read_code_object(folder, device->target, op.name, &file)) return status;
+    code = file.bytes.get();
+  }
+  if (!code) return fail(HIPOPS_NO_CODE_OBJECT, "%s: hipops was built without AMD code objects", op.name);
+  std::lock_guard<std::mutex> lock(mutex_);
+  kept_.reserve(kept_.size() + 1);  // before the module is there, so that nothing can fail after it
+  if (hipops_status status = load_module(code, *device, op, file, functions)) return status;
+  if (file.bytes) kept_.push_back(std::move(file));
+  return HIPOPS_SUCCESS;
+}
+
+// The bundle goes to the runtime whole: it picks the entry for its device, generic targets included.
+hipops_status HipRuntime::load_module(const unsigned char* code, const DeviceFacts& device, const Op& op,
+                                      const CodeObjectFile& file, void** functions) const {
+  CaptureRelaxed relaxed(hip_);
+  void* module = nullptr;
+  if (int refusal = hip_.module_load_data(&module, code)) return load_refused(refusal, device, op, file);
+  for (int i = 0; i < op.kernel_count; ++i) {
+    int refusal = hip_.module_get_function(&functions[i], module, op.kernel_names[i]);
+    if (refusal == 0) continue;
+    hipops_status status = checked(refusal, "hipModuleGetFunction");
+    if (hip_.module_unload(module) != 0) hip_.get_last_error();
+    return fail_in_context(status, "%s: kernel %s: ", op.name, op.kernel_names[i]);
+  }
+  return HIPOPS_SUCCESS;
+}
+
+hipops_status HipRuntime::load_refused(int code, const DeviceFacts& device, const Op& op,
+                                       const CodeObjectFile& file) const {
+  const hipops_status status = checked(code, "hipModuleLoadData");
+  const bool unsuitable = code == hip::kNoBinaryForGpu || code == hip::kInvalidImage ||
+                          code == hip::kInvalidKernelFile || code == hip::kSharedObjectInitFailed;
+  if (!unsuitable) return fail_in_context(status, "%s: ", op.name);
+  const std::string refusal = hipops_last_error();
+  const std::string source = file.bytes ? file.path + " has " : std::string();
+  const std::string carried = file.bytes ? std::string() : std::string("; hipops carries ") + hip_targets;
+  const char* target = device.target.empty() ? "unknown target" : device.target.c_str();
+  return fail_with_code(HIPOPS_NO_CODE_OBJECT, code, "%s: %sno code object for device %d, %s (%s): %s%s", op.name,
+                        source.c_str(), device.ordinal, device.name.c_str(), target, refusal.c_str(), carried.c_str());
+}
+
+hipops_status HipRuntime::launch(void* function, uint32_t grid, uint32_t block, const void* args, size_t,
+                                 void* stream) {
+  void* parameters[] = {const_cast<void*>(args)};
+  return checked(hip_.module_launch_kernel(function, grid, 1, 1, block, 1, 1, 0, stream, parameters, nullptr),
+                 "hipModuleLaunchKernel");
+}
+
+hipops_status HipRuntime::device_count(int* count) {
+  return checked(hip_.get_device_count(count), "hipGetDeviceCount");
+}
+
+hipops_status HipRuntime::set_device(int ordinal) { return checked(hip_.set_device(ordinal), "hipSetDevice"); }
+
+hipops_status HipRuntime::allocate(size_t bytes, void** pointer) {
+  *pointer = nullptr;
+  return bytes == 0 ? HIPOPS_SUCCESS : checked(hip_.malloc(pointer, bytes), "hipMalloc");
+}
+
+hipops_status HipRuntime::release(void* pointer) {
+  return pointer ? checked(hip_.free(pointer), "hipFree") : HIPOPS_SUCCESS;
+}
+
+hipops_status HipRuntime::copy_to_device(void* target, const void* source, size_t bytes) {
+  if (bytes == 0) return HIPOPS_SUCCESS;
+  return checked(hip_.memcpy(target, source, bytes, hip::kMemcpyHostToDevice), "hipMemcpy");
+}
+
+hipops_status HipRuntime::copy_to_host(void* target, const void* source, size_t bytes) {
+  if (bytes == 0) return HIPOPS_SUCCESS;
+  return checked(hip_.memcpy(target, source, bytes, hip::kMemcpyDeviceToHost), "hipMemcpy");
+}
+
+hipops_status HipRuntime::synchronize() { return checked(hip_.device_synchronize(), "hipDeviceSynchronize"); }
+
+std::mutex opening;
+HipRuntime* opened = nullptr;
+
+hipops_status open_once(Runtime** out) {
+  std::lock_guard<std::mutex> lock(opening);
+  if (!opened) {
+    HipLibrary library = {};
+    if (hipops_status status = open_hip_library(&library)) return status;
+    auto runtime = std::make_unique<HipRuntime>(std::move(library));
+    if (hipops_status status = runtime->start()) return status;
+    opened = runtime.release();
+  }
+  *out = opened;
+  return HIPOPS_SUCCESS;
+}
+
+}  // namespace
+
+hipops_status open_hip(Runtime** out) {
+  return guarded([&] { return open_once(out); });
+}
+
+}  // namespace hipops

@@ -1,0 +1,211 @@
+// Which runtime is in use, and the way from an op to a launch on it. After the first call on a device that way takes
+// no lock and allocates nothing.
+#include "runtime/runtime.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <mutex>
+
+#include "error_state.h"
+#include "ops.h"
+#include "runtime/guarded.h"
+
+namespace hipops {
+namespace {
+
+struct Backend {
+  hipops_backend value;
+  const char* name;
+  hipops_status (*open)(Runtime** out);
+};
+
+// In the order in which the automatic choice tries them.
+constexpr Backend kBackends[] = {
+    {HIPOPS_BACKEND_HIP, "hip", open_hip},
+    {HIPOPS_BACKEND_CUDA, "cuda", open_cuda},
+    {HIPOPS_BACKEND_CPU, "cpu", open_cpu},
+};
+
+// std::mutex has a constant initialiser and a trivial destructor here, so neither start nor exit of the process runs
+// any code of this file.
+std::mutex choosing;
+std::atomic<Runtime*> chosen{nullptr};
+std::mutex loading;
+
+const Backend* find_backend(hipops_backend value) {
+  for (const Backend& backend : kBackends)
+    if (backend.value == value) return &backend;
+  return nullptr;
+}
+
+// HIPOPS_BACKEND; unset and empty mean auto.
+hipops_status backend_from_environment(hipops_backend* out) {
+  const char* text = std::getenv("HIPOPS_BACKEND");
+  *out = HIPOPS_BACKEND_AUTO;
+  if (!text || !*text || !std::strcmp(text, "auto")) return HIPOPS_SUCCESS;
+  for (const Backend& backend : kBackends) {
+    if (std::strcmp(text, backend.name) != 0) continue;
+    *out = backend.value;
+    return HIPOPS_SUCCESS;
+  }
+  return fail(HIPOPS_INVALID_ARGUMENT, "HIPOPS_BACKEND is \"%s\", expected one of auto, hip, cuda, cpu", text);
+}
+
+// What a backend that was passed over said is of interest only if none opens: a success must leave the thread's last
+// error alone.
+hipops_status open_first(Runtime** out) {
+  const ErrorState before = error_state();
+  std::string reasons;
+  for (const Backend& backend : kBackends) {
+    if (backend.open(out) == HIPOPS_SUCCESS) {
+      error_state() = before;
+      return HIPOPS_SUCCESS;
+    }
+    reasons += reasons.empty() ? "" : "; ";
+    reasons += backend.name;
+    reasons += ": ";
+    reasons += hipops_last_error();
+  }
+  return fail(HIPOPS_NO_DEVICE, "no backend can be used: %s", reasons.c_str());
+}
+
+// Chooses for good, unless another thread did so meanwhile.
+hipops_status choose(hipops_backend wanted, Runtime** out) {
+  std::lock_guard<std::mutex> lock(choosing);
+  *out = chosen.load(std::memory_order_acquire);
+  if (*out) return HIPOPS_SUCCESS;
+  if (wanted == HIPOPS_BACKEND_AUTO) {
+    if (hipops_status status = backend_from_environment(&wanted)) return status;
+  }
+  const Backend* backend = find_backend(wanted);
+  if (hipops_status status = backend ? backend->open(out) : open_first(out)) return status;
+  chosen.store(*out, std::memory_order_release);
+  return HIPOPS_SUCCESS;
+}
+
+const Image* find_image(const char* op) {
+  for (int i = 0; i < image_count; ++i)
+    if (!std::strcmp(all_images[i].op, op)) return &all_images[i];
+  return nullptr;
+}
+
+hipops_status check_ordinal(int ordinal) {
+  if (ordinal >= 0 && ordinal < kMaxDevices) return HIPOPS_SUCCESS;
+  return fail(HIPOPS_INVALID_ARGUMENT, "the current device is %d, expected one of 0 to %d", ordinal, kMaxDevices - 1);
+}
+
+// One thread loads at a time; the others find its work done. Nothing is kept of a failure, so a later call tries again.
+hipops_status load_on(Runtime& runtime, Op& op, int ordinal, void* const** functions) {
+  std::lock_guard<std::mutex> lock(loading);
+  *functions = op.functions[ordinal].load(std::memory_order_acquire);
+  if (*functions) return HIPOPS_SUCCESS;
+  const Image* image = find_image(op.name);
+  if (!image) return fail(HIPOPS_INTERNAL_ERROR, "%s: this build has no kernels for it", op.name);
+  auto loaded = std::make_unique<void*[]>(static_cast<size_t>(op.kernel_count));
+  if (hipops_status status = runtime.load(ordinal, *image, op, loaded.get())) return status;
+  *functions = loaded.release();
+  op.functions[ordinal].store(*functions, std::memory_order_release);
+  return HIPOPS_SUCCESS;
+}
+
+// The op's functions on the calling thread's current device.
+hipops_status functions_of(Runtime& runtime, Op& op, void* const** functions) {
+  int ordinal = 0;
+  if (hipops_status status = runtime.current_device(&ordinal)) return status;
+  if (hipops_status status = check_ordinal(ordinal)) return status;
+  *functions = op.functions[ordinal].load(std::memory_order_acquire);
+  if (*functions) return HIPOPS_SUCCESS;
+  return guarded([&] { return load_on(runtime, op, ordinal, functions); });
+}
+
+// AMD's limit on the work-items of a launch; kept on every backend, so that it shows on the one that tests run on.
+hipops_status check_shape(const Op& op, int index, uint32_t grid, uint32_t block) {
+  if (index < 0 || index >= op.kernel_count)
+    return fail(HIPOPS_INTERNAL_ERROR, "%s: kernel %d of %d", op.name, index, op.kernel_count);
+  uint64_t items = uint64_t{grid} * block;
+  if (items == 0 || items > UINT32_MAX)
+    return fail(HIPOPS_INTERNAL_ERROR, "%s: a launch of %u blocks of %u work-items", op.name, grid, block);
+  return HIPOPS_SUCCESS;
+}
+
+std::string op_names() {
+  std::string names;
+  for (int i = 0; i < op_count; ++i) names += std::string(all_ops[i]->name) + ", ";
+  return names;
+}
+
+hipops_status prepare(const char* name) {
+  bool found = !name;
+  for (int i = 0; i < op_count; ++i) {
+    if (name && std::strcmp(name, all_ops[i]->name) != 0) continue;
+    found = true;
+    if (hipops_status status = load(*all_ops[i])) return status;
+  }
+  if (found) return HIPOPS_SUCCESS;
+  return fail(HIPOPS_INVALID_ARGUMENT, "hipops_prepare: op is \"%s\", expected one of %sor NULL", name,
+              op_names().c_str());
+}
+
+}  // namespace
+
+hipops_status runtime(Runtime** out) {
+  *out = chosen.load(std::memory_order_acquire);
+  if (*out) return HIPOPS_SUCCESS;
+  return guarded([&] { return choose(HIPOPS_BACKEND_AUTO, out); });
+}
+
+hipops_status device_facts(const DeviceFacts** facts) {
+  Runtime* in_use = nullptr;
+  int ordinal = 0;
+  if (hipops_status status = runtime(&in_use)) return status;
+  if (hipops_status status = in_use->current_device(&ordinal)) return status;
+  if (hipops_status status = check_ordinal(ordinal)) return status;
+  return guarded([&] { return in_use->facts(ordinal, facts); });
+}
+
+hipops_status load(Op& op) {
+  Runtime* in_use = nullptr;
+  void* const* functions = nullptr;
+  if (hipops_status status = runtime(&in_use)) return status;
+  return functions_of(*in_use, op, &functions);
+}
+
+hipops_status launch(Op& op, int index, uint32_t grid, uint32_t block, const void* args, size_t bytes, void* stream) {
+  Runtime* in_use = nullptr;
+  void* const* functions = nullptr;
+  if (hipops_status status = check_shape(op, index, grid, block)) return status;
+  if (hipops_status status = runtime(&in_use)) return status;
+  if (hipops_status status = functions_of(*in_use, op, &functions)) return status;
+  hipops_status status = in_use->launch(functions[index], grid, block, args, bytes, stream);
+  if (status == HIPOPS_SUCCESS) return status;
+  return fail_in_context(status, "%s: kernel %s: ", op.name, op.kernel_names[index]);
+}
+
+}  // namespace hipops
+
+hipops_status hipops_init(hipops_backend backend) {
+  using namespace hipops;
+  const Backend* wanted = find_backend(backend);
+  if (!wanted && backend != HIPOPS_BACKEND_AUTO)
+    return fail(HIPOPS_INVALID_ARGUMENT,
+                "hipops_init: backend is %d, expected one of 0 (auto), 1 (hip), 2 (cuda), 3 (cpu)",
+                static_cast<int>(backend));
+  return guarded([&]() -> hipops_status {
+    Runtime* in_use = nullptr;
+    if (hipops_status status = choose(backend, &in_use)) return status;
+    if (!wanted || in_use->backend() == backend) return HIPOPS_SUCCESS;
+    return fail(HIPOPS_INVALID_ARGUMENT,
+                "hipops_init: backend is %s, but %s is in use already, one for the whole process", wanted->name,
+                find_backend(in_use->backend())->name);
+  });
+}
+
+hipops_backend hipops_backend_in_use(void) {
+  const hipops::Runtime* in_use = hipops::chosen.load(std::memory_order_acquire);
+  return in_use ? in_use->backend() : HIPOPS_BACKEND_AUTO;
+}
+
+hipops_status hipops_prepare(const char* op) {
+  return hipops::guarded([&] { return hipops::prepare(op); });
+}

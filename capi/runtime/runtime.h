@@ -1,0 +1,94 @@
+// The seam to the GPU runtimes and the CPU executor. capi/<op>.cpp sees `Op` and `launch`; tests and tools see `Runtime`;
+// nothing outside this folder knows which runtime runs.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "hipops/hipops.h"
+
+namespace hipops {
+
+// What a launcher may base its choice of a variant on.
+struct DeviceFacts {
+  int ordinal = 0;
+  int wave_size = 32;
+  int units = 1;       // compute units (AMD: workgroup processors on gfx10 and later), multiprocessors, or CPU threads
+  std::string name;    // as "AMD Instinct MI300X"
+  std::string target;  // as "gfx942", "sm_90", "cpu"
+};
+
+// An op's kernels in all their forms, with static storage. The build generates these (tools/cmake/embed.cmake): one per op, in
+// `all_images`. Kernel i of every form is kernel_names[i].
+struct Image {
+  const char* op;
+  const unsigned char* hip_bundle;  // clang offload bundle of AMD code objects; null and 0 when built without
+  size_t hip_bundle_bytes;
+  const unsigned char* cuda_fatbin;
+  size_t cuda_fatbin_bytes;
+  const struct CpuKernel* cpu_wave32;  // table of the op's kernels compiled for the CPU, null when built without
+  const struct CpuKernel* cpu_wave64;
+};
+extern const Image all_images[];
+extern const int image_count;
+extern const char* const hip_targets;         // as "gfx90a gfx942 ..."; "" when built without
+extern const char* const cuda_architectures;  // as "sm_80 sm_90 compute_120"
+
+constexpr int kMaxDevices = 64;
+
+// The launcher's handle on an op's kernels: constant-initialised, one per op, in capi/<op>.cpp.
+struct Op {
+  const char* name;
+  const char* const* kernel_names;
+  int kernel_count;
+  bool (*supports)(hipops_dtype dtype, hipops_dtype second);  // see hipops_supports
+  // Loaded functions by device: null until loaded, then an array of kernel_count that lives as long as the process.
+  std::atomic<void* const*> functions[kMaxDevices] = {};
+};
+
+class Runtime {
+ public:
+  virtual ~Runtime() = default;
+  virtual hipops_backend backend() const = 0;
+
+  // The calling thread's current device (device 0 of the CPU runtime).
+  virtual hipops_status current_device(int* ordinal) = 0;
+  // Facts of a device: looked up once, then kept.
+  virtual hipops_status facts(int ordinal, const DeviceFacts** facts) = 0;
+  // Loads `image` on the current device `ordinal` and looks up its kernels. functions[i] belongs to op.kernel_names[i].
+  // HIPOPS_NO_CODE_OBJECT where the image has nothing for that device.
+  virtual hipops_status load(int ordinal, const Image& image, const Op& op, void** functions) = 0;
+  // One-dimensional launch of `grid` blocks of `block` work-items; `args` is the kernel's one parameter, copied.
+  virtual hipops_status launch(void* function, uint32_t grid, uint32_t block, const void* args, size_t bytes,
+                               void* stream) = 0;
+
+  // ---- For tests and tools only; a launch never calls these.
+  virtual hipops_status device_count(int* count) = 0;
+  virtual hipops_status set_device(int ordinal) = 0;
+  virtual hipops_status allocate(size_t bytes, void** pointer) = 0;
+  virtual hipops_status release(void* pointer) = 0;
+  virtual hipops_status copy_to_device(void* target, const void* source, size_t bytes) = 0;  // returns when done
+  virtual hipops_status copy_to_host(void* target, const void* source, size_t bytes) = 0;
+  virtual hipops_status synchronize() = 0;  // the current device's work, with its errors
+};
+
+// The runtime in use; chooses it at first call (HIPOPS_BACKEND, or else automatically). Lock-free after that.
+hipops_status runtime(Runtime** out);
+
+// Each makes its runtime, or says why it can't (HIPOPS_NO_DEVICE). The object lives as long as the process.
+hipops_status open_hip(Runtime** out);
+hipops_status open_cuda(Runtime** out);
+hipops_status open_cpu(Runtime** out);  // reads HIPOPS_CPU_WAVE (32, 64) and HIPOPS_CPU_THREADS
+
+// Facts of the calling thread's current device.
+hipops_status device_facts(const DeviceFacts** facts);
+
+// Launches kernel `index` of `op` on the calling thread's current device, loading the op there first if need be.
+hipops_status launch(Op& op, int index, uint32_t grid, uint32_t block, const void* args, size_t bytes, void* stream);
+
+// Loads `op` on the calling thread's current device.
+hipops_status load(Op& op);
+
+}  // namespace hipops

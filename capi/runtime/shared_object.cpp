@@ -1,0 +1,104 @@
+#include "runtime/shared_object.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cctype>
+#include <cstdlib>
+#include <cstring>
+
+#include "error.h"
+
+namespace hipops {
+namespace {
+
+// "libamdhip64.so.6.1" and, as repaired Python wheels name it, "libamdhip64-0a1b2c3d.so.6" for the stem "libamdhip64".
+bool is_named(const char* path, const char* stem) {
+  const char* slash = std::strrchr(path, '/');
+  const char* rest = slash ? slash + 1 : path;
+  size_t length = std::strlen(stem);
+  if (std::strncmp(rest, stem, length) != 0) return false;
+  rest += length;
+  if (*rest == '-') {
+    ++rest;
+    while (std::isxdigit(static_cast<unsigned char>(*rest))) ++rest;
+  }
+  return !std::strncmp(rest, ".so", 3) && (rest[3] == '\0' || rest[3] == '.');
+}
+
+struct LoadedCopy {
+  const char* stem;
+  std::string path;
+};
+
+// Runs under the loader's lock: takes the path and leaves the rest for later.
+int note_loaded(dl_phdr_info* info, size_t, void* data) {
+  auto* copy = static_cast<LoadedCopy*>(data);
+  if (!info->dlpi_name || !is_named(info->dlpi_name, copy->stem)) return 0;
+  try {
+    copy->path = info->dlpi_name;
+  } catch (...) {
+    return 0;  // out of memory: as if it were not there, since C frames are between here and a handler
+  }
+  return 1;
+}
+
+const char* loader_words() {
+  const char* words = dlerror();
+  return words ? words : "unknown reason";
+}
+
+void set_object(void* handle, const char* name, SharedObject* out) {
+  out->handle = handle;
+  out->path = name;
+  link_map* map = nullptr;
+  if (dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map && map->l_name && *map->l_name) out->path = map->l_name;
+}
+
+bool open_loaded(const char* stem, SharedObject* out) {
+  LoadedCopy copy{stem, {}};
+  if (!dl_iterate_phdr(note_loaded, &copy)) return false;
+  void* handle = dlopen(copy.path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  if (handle) set_object(handle, copy.path.c_str(), out);
+  return handle != nullptr;
+}
+
+hipops_status open_by_soname(const LibrarySearch& search, SharedObject* out) {
+  std::string tried, broken;
+  for (const char* const* soname = search.sonames; *soname; ++soname) {
+    if (void* handle = dlopen(*soname, RTLD_LAZY | RTLD_LOCAL)) {
+      set_object(handle, *soname, out);
+      return HIPOPS_SUCCESS;
+    }
+    // The loader begins with the name of what it didn't find: another name means a library that is there and lacks a
+    // piece.
+    std::string words = loader_words();
+    std::string absent = std::string(*soname) + ": cannot open shared object file";
+    if (words.compare(0, absent.size(), absent) != 0) broken += "; " + words;
+    tried += tried.empty() ? "" : ", ";
+    tried += *soname;
+  }
+  return fail(HIPOPS_NO_DEVICE, "%s not found, tried %s%s; %s can name its path", search.stem, tried.c_str(),
+              broken.c_str(), search.override_by);
+}
+
+}  // namespace
+
+void* SharedObject::symbol(const char* name) const { return dlsym(handle, name); }
+
+hipops_status open_shared_object(const LibrarySearch& search, SharedObject* out) {
+  const char* path = secure_getenv(search.override_by);
+  if (!path || !*path) return open_loaded(search.stem, out) ? HIPOPS_SUCCESS : open_by_soname(search, out);
+  void* handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+  if (!handle)
+    return fail(HIPOPS_NO_DEVICE, "%s is \"%s\", which cannot be loaded: %s", search.override_by, path, loader_words());
+  set_object(handle, path, out);
+  return HIPOPS_SUCCESS;
+}
+
+hipops_status Binder::status() const {
+  if (!missing_) return HIPOPS_SUCCESS;
+  return fail(HIPOPS_NO_DEVICE, "%s has no symbol %s", object_.path.c_str(), missing_);
+}
+
+}  // namespace hipops

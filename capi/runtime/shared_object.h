@@ -1,0 +1,53 @@
+// Finds the shared library of a GPU runtime. hipops links to none: the process may have brought its own, and it must
+// be that one.
+#pragma once
+
+#include <string>
+
+#include "hipops/hipops.h"
+
+namespace hipops {
+
+struct LibrarySearch {
+  const char* stem;             // as "libamdhip64"
+  const char* override_by;      // the environment variable that names a path, as "HIPOPS_HIP_LIBRARY"
+  const char* const* sonames;   // in the order to try, ending with null
+};
+
+// Stays open for good: GPU runtimes do not survive being unloaded.
+struct SharedObject {
+  void* handle = nullptr;
+  std::string path;
+
+  void* symbol(const char* name) const;
+};
+
+// The library that `override_by` names; else the copy that the process has loaded, whatever its version; else the
+// first of `sonames` that loads. HIPOPS_NO_DEVICE where there is none.
+hipops_status open_shared_object(const LibrarySearch& search, SharedObject* out);
+
+// Binds functions by name and remembers the first that is missing.
+class Binder {
+ public:
+  explicit Binder(const SharedObject& object) : object_(object) {}
+
+  template <class Function>
+  void required(const char* name, Function** function) {
+    optional(name, function);
+    if (!*function && !missing_) missing_ = name;
+  }
+
+  template <class Function>
+  void optional(const char* name, Function** function) {
+    *function = reinterpret_cast<Function*>(object_.symbol(name));
+  }
+
+  // HIPOPS_NO_DEVICE naming the library and the symbol where a required one is missing.
+  hipops_status status() const;
+
+ private:
+  const SharedObject& object_;
+  const char* missing_ = nullptr;
+};
+
+}  // namespace hipops

@@ -1,0 +1,34 @@
+#include "softmax.h"
+
+#include "kernel_names.h"
+#include "rows.h"
+#include "tensor.h"
+
+namespace hipops {
+namespace {
+
+constexpr const char* kKernels[] = {HIPOPS_SOFTMAX_KERNELS(HIPOPS_KERNEL_NAME)};
+static_assert(sizeof(kKernels) / sizeof(kKernels[0]) == kRowVariants, "one name for each variant");
+
+bool supports(hipops_dtype dtype, hipops_dtype second) { return second == HIPOPS_NONE && row_op_supports(dtype, second); }
+
+}  // namespace
+
+Op op_softmax = {"softmax", kKernels, kRowVariants, supports};
+
+}  // namespace hipops
+
+hipops_status hipops_softmax(const hipops_tensor* y, const hipops_tensor* x, void* stream) {
+  using namespace hipops;
+  if (hipops_status status = check_rows("softmax", y, x)) return status;
+  if (element_count(*x) == 0) return HIPOPS_SUCCESS;
+
+  SoftmaxArgs args{};
+  args.geometry = row_geometry(*y, *x);
+  args.x = x->data;
+  args.y = y->data;
+
+  RowPlan plan = plan_rows(x->dtype, args.geometry, allows_wide_rows(*y, *x, args.geometry));
+  args.geometry.row_step = plan.row_step;
+  return launch(op_softmax, plan.kernel, plan.grid, plan.block, &args, sizeof args, stream);
+}

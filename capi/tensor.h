@@ -1,0 +1,38 @@
+// What the launchers ask of tensors: the checks that are the same for every op, each with its message, and collapsed layouts.
+#pragma once
+
+#include <cstdint>
+
+#include "hipops/hipops.h"
+
+namespace hipops {
+
+// An argument as messages name it: "rms_norm: weight...".
+struct Argument {
+  const char* op;
+  const char* name;
+  const hipops_tensor* tensor;
+};
+
+const char* dtype_name(hipops_dtype dtype);   // as "bf16"; "invalid dtype" for what is none
+int dtype_bytes(hipops_dtype dtype);          // 0 for what is none
+bool is_float(hipops_dtype dtype);
+
+// Number of elements; only for tensors that check_tensor has accepted.
+int64_t element_count(const hipops_tensor& t);
+
+// Not NULL, a known dtype, a rank of 0 to HIPOPS_MAX_RANK, sizes >= 0, an extent that fits the address space, and data that is there and aligned to the
+// element.
+hipops_status check_tensor(const Argument& a);
+
+// check_tensor, and its elements are distinct in memory.
+hipops_status check_output(const Argument& a);
+
+hipops_status check_rank(const Argument& a, int lowest, int highest);
+hipops_status check_same_shape(const Argument& a, const Argument& expected);
+hipops_status check_same_dtype(const Argument& a, const Argument& expected);
+
+// `output` and `input` (of the same dtype, if they are the same memory) share no byte; or are the same view, where `in_place` allows that.
+hipops_status check_overlap(const Argument& output, const Argument& input, bool in_place);
+
+}  // namespace hipops

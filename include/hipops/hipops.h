@@ -1,0 +1,156 @@
+/* hipops: neural-network kernels for AMD GPUs (and NVIDIA GPUs, and the CPU) behind a thin C ABI.
+ *
+ * This header is the manual. It is C99, includes nothing but <stdint.h>, and names no type of any GPU runtime.
+ *
+ * Conventions that hold for every op:
+ *   - A tensor is a view: a pointer, a dtype, a shape and strides, none of which the library keeps. Memory belongs to the
+ *     caller, on the device of the backend in use: HIP memory, CUDA memory, or host memory for the CPU backend.
+ *   - Outputs come first, then inputs, then scalars, then the stream. Optional tensors may be NULL.
+ *   - Everything that can be checked is checked before anything is launched. When a call fails, nothing was launched and
+ *     nothing was written; hipops_last_error() names the argument, what it was, and what was expected.
+ *   - A call launches on the stream and returns. It never allocates or synchronises, and can be captured in a graph once
+ *     the op is loaded (hipops_prepare). The stream must belong to the calling thread's current device.
+ *   - Any stride is honoured, at full speed where the last dimension is contiguous. No kernel reads or writes past the
+ *     elements that the view names.
+ *   - Tensors without elements are valid: the call succeeds and does nothing.
+ *   - Every function may be called from any thread. None throws.
+ */
+#ifndef HIPOPS_HIPOPS_H
+#define HIPOPS_HIPOPS_H
+
+#include <stdint.h>
+
+#define HIPOPS_VERSION_MAJOR 0
+#define HIPOPS_VERSION_MINOR 1
+#define HIPOPS_VERSION_PATCH 0
+
+#if defined(HIPOPS_STATIC)
+#define HIPOPS_API
+#else
+#define HIPOPS_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Status ------------------------------------------------------------------------------------------------------ */
+
+/* What a call reports. Values are fixed for good; later versions may add some. */
+typedef enum hipops_status {
+  HIPOPS_SUCCESS = 0,
+  HIPOPS_INVALID_ARGUMENT = 1,    /* a pointer, shape, stride, scalar or setting that cannot be right */
+  HIPOPS_UNSUPPORTED_DTYPE = 2,   /* a valid dtype that this op, or this pair of tensors, does not take */
+  HIPOPS_UNSUPPORTED_LAYOUT = 3,  /* valid strides that this op does not take */
+  HIPOPS_NO_DEVICE = 4,           /* the backend asked for is not there: no runtime library, or no device */
+  HIPOPS_NO_CODE_OBJECT = 5,      /* no kernels for this device in the library; the message lists the targets there are */
+  HIPOPS_RUNTIME_ERROR = 6,       /* the GPU runtime refused a call: see hipops_last_runtime_error() */
+  HIPOPS_INTERNAL_ERROR = 7,      /* out of host memory, or a defect of hipops */
+  HIPOPS_STATUS_INT32 = 0x7fffffff /* makes the enum 32 bits wide everywhere; never returned */
+} hipops_status;
+
+/* The constant's name, as "HIPOPS_INVALID_ARGUMENT"; "unknown hipops_status" for any other value. Never NULL. */
+HIPOPS_API const char* hipops_status_string(hipops_status status);
+
+/* Why the calling thread's most recent failed call failed, as
+ * "rms_norm: weight.shape[0] is 4095, expected 4096 (x.shape[1])". Empty before the first failure. A call that succeeds
+ * leaves it alone. Valid until the thread's next failure. */
+HIPOPS_API const char* hipops_last_error(void);
+
+/* The GPU runtime's own error code (a hipError_t or CUresult) of the calling thread's most recent failed call, or 0 where
+ * the runtime was not the one to refuse. */
+HIPOPS_API int32_t hipops_last_runtime_error(void);
+
+/* ---- Backends ---------------------------------------------------------------------------------------------------- */
+
+/* Which runtime executes the kernels. One per process, chosen at first use and kept. */
+typedef enum hipops_backend {
+  HIPOPS_BACKEND_AUTO = 0, /* the first of hip, cuda, cpu that has a device */
+  HIPOPS_BACKEND_HIP = 1,  /* AMD GPUs, through libamdhip64, found at run time */
+  HIPOPS_BACKEND_CUDA = 2, /* NVIDIA GPUs, through libcuda, found at run time */
+  HIPOPS_BACKEND_CPU = 3,  /* the same kernels on host memory; a call returns when the work is done */
+  HIPOPS_BACKEND_INT32 = 0x7fffffff
+} hipops_backend;
+
+/* Chooses the backend. Optional: the first op does it, by the environment variable HIPOPS_BACKEND (auto, hip, cuda, cpu)
+ * or else automatically. An explicit choice here overrules the environment. Calling it again with the backend in use, or
+ * with AUTO, is success; with another one, HIPOPS_INVALID_ARGUMENT. After a failure it may be tried again. */
+HIPOPS_API hipops_status hipops_init(hipops_backend backend);
+
+/* The backend in use, or HIPOPS_BACKEND_AUTO when none has been chosen yet. */
+HIPOPS_API hipops_backend hipops_backend_in_use(void);
+
+/* Loads an op's kernels (`op` as "rms_norm"), or those of all ops where `op` is NULL, for the calling thread's current
+ * device, so that no later launch has to. Loading is otherwise done by the first call of the op on a device. */
+HIPOPS_API hipops_status hipops_prepare(const char* op);
+
+/* ---- Tensors ----------------------------------------------------------------------------------------------------- */
+
+#define HIPOPS_MAX_RANK 8
+
+typedef enum hipops_dtype {
+  HIPOPS_NONE = 0, /* no dtype: for hipops_supports */
+  HIPOPS_F32 = 1,
+  HIPOPS_F16 = 2,  /* IEEE binary16 */
+  HIPOPS_BF16 = 3, /* bfloat16 */
+  HIPOPS_F64 = 4,
+  HIPOPS_U8 = 5,
+  HIPOPS_I8 = 6,
+  HIPOPS_I16 = 7,
+  HIPOPS_U16 = 8,
+  HIPOPS_I32 = 9,
+  HIPOPS_U32 = 10,
+  HIPOPS_I64 = 11,
+  HIPOPS_U64 = 12,
+  HIPOPS_DTYPE_INT32 = 0x7fffffff
+} hipops_dtype;
+
+/* A view of memory. Element (i0, i1, ...) is at data + (i0 * stride[0] + i1 * stride[1] + ...) elements. Entries of shape
+ * and stride from `rank` on are not read. */
+typedef struct hipops_tensor {
+  void* data;                      /* element (0, 0, ...), aligned to the element; may be NULL where there are no elements */
+  hipops_dtype dtype;
+  int32_t rank;                    /* 0 to HIPOPS_MAX_RANK */
+  int64_t shape[HIPOPS_MAX_RANK];  /* each >= 0 */
+  int64_t stride[HIPOPS_MAX_RANK]; /* in elements, any sign; where shape is 1 or 0, not looked at. An output's elements
+                                      must be distinct in memory. */
+} hipops_tensor;
+
+/* ---- Normalisation and softmax ------------------------------------------------------------------------------------
+ *
+ * All three work on the last dimension of x and take rank 1 to 8, f32, f16, bf16 and f64. y has x's shape and dtype, and may be x
+ * itself (the same pointer and strides); any other overlap of y with an input is refused. weight and bias are 1-D, of the
+ * length of the last dimension, in x's dtype or f32, both in the same one. f16 and bf16 are computed in f32, f64 in f64,
+ * and rounded once, to nearest even. The same inputs give the same bits on every run on one device. */
+
+/* y = (x - mean(x)) / sqrt(var(x) + eps) * weight + bias, var being the mean of (x - mean)^2.
+ * weight and bias may each be NULL (ones, zeros). eps is finite and >= 0. */
+HIPOPS_API hipops_status hipops_layer_norm(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight,
+                                           const hipops_tensor* bias, double eps, void* stream);
+
+/* y = x / sqrt(mean(x^2) + eps) * weight. weight may be NULL (ones). eps is finite and >= 0. */
+HIPOPS_API hipops_status hipops_rms_norm(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight,
+                                         double eps, void* stream);
+
+/* y = exp(x - max(x)) / sum(exp(x - max(x))). A row that is all -inf, or that holds a NaN or +inf, gives NaN. */
+HIPOPS_API hipops_status hipops_softmax(const hipops_tensor* y, const hipops_tensor* x, void* stream);
+
+/* ---- About this library ------------------------------------------------------------------------------------------ */
+
+/* The version as "0.1.0", and as 10000 * major + 100 * minor + patch. Before 1.0 a minor version may change the ABI; the
+ * SONAME changes when it does. */
+HIPOPS_API const char* hipops_version(void);
+HIPOPS_API int32_t hipops_version_number(void);
+
+/* How the library was built: version, compiler, AMD targets, CUDA architectures, CPU runtime. One line each. */
+HIPOPS_API const char* hipops_build_info(void);
+
+/* 1 if `op` (as "rms_norm") takes x's dtype with `second`: the dtype of its weights, or HIPOPS_NONE for an op without a
+ * second dtype or a call without its optional tensors. 0 otherwise, an unknown op included. */
+HIPOPS_API int32_t hipops_supports(const char* op, hipops_dtype dtype, hipops_dtype second);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HIPOPS_HIPOPS_H */

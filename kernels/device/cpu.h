@@ -1,0 +1,44 @@
+// The CPU as a GPU: what kernels/device/ needs of the executor (capi/runtime/cpu_executor.cpp), which runs each work-item of a
+// block as a fiber of one thread. A work-item runs until it waits: at a barrier for its block, at an exchange for its wave.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace hipops {
+
+// One kernel compiled for the CPU: `run` executes one work-item. Tables of these end with a null name.
+struct CpuKernel {
+  const char* name;
+  void (*run)(const void* args);
+};
+
+namespace cpu {
+
+// Where in the source a work-item waits or touches shared memory, for reports and to see lanes wait for different things.
+struct Site {
+  const char* file;
+  int line;
+};
+
+// Of the running work-item.
+uint32_t thread_index();
+uint32_t block_index();
+
+// Waits until every work-item of the block is here. One that ended, or that waits elsewhere, is a fatal report.
+void barrier(Site site);
+
+// Waits until every work-item of the wave is here, then replaces `value` (of `bytes`, at most 16) by what lane `source` of the wave
+// brought. The wave is a template parameter of the kernels, so they say it: 32 or 64. A source outside the wave, or one past the
+// block's end, is a fatal report.
+void exchange(void* value, size_t bytes, uint32_t source, uint32_t wave, Site site);
+
+// The block's shared memory: the same address for every work-item of the block, for the n-th call of each (a kernel makes the
+// same calls in every work-item). Filled with a NaN pattern when the block starts.
+void* shared_memory(size_t bytes, size_t align);
+
+// Told of every access to shared memory, before it happens, for the race check.
+void shared_access(const void* address, size_t bytes, bool write, Site site);
+
+}  // namespace cpu
+}  // namespace hipops

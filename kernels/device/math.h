@@ -1,0 +1,42 @@
+// The functions that the ops need beyond + - * /, each within 1 ULP or saying otherwise.
+#pragma once
+
+#include "device/types.h"
+
+namespace hipops {
+namespace {
+
+HIPOPS_FN float square_root(float v) { return sqrtf(v); }
+HIPOPS_FN double square_root(double v) { return sqrt(v); }
+HIPOPS_FN float fused_multiply_add(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+HIPOPS_FN double fused_multiply_add(double a, double b, double c) { return __builtin_fma(a, b, c); }
+HIPOPS_FN float exponential(float v) { return expf(v); }
+HIPOPS_FN double exponential(double v) { return exp(v); }
+
+// e^(x - m) for results that are rounded to f32 or f64. The difference is rounded, and a difference of 20 that is off by half its ULP
+// puts e^20 off by 16 of its own; so what the rounding lost is found (Knuth's two-sum) and given back.
+template <class C>
+HIPOPS_FN C exp_difference(C x, C m) {
+  C d = x - m;
+  C virtual_m = x - d;
+  C lost = (x - (d + virtual_m)) + (virtual_m - m);
+  C e = exponential(d);
+  return fused_multiply_add(e, e > C(0) ? lost : C(0), e);  // e is 0 where d is -inf, and `lost` a NaN there
+}
+
+// 2^v, within 2 ULP of f32, denormal results included.
+HIPOPS_FN float exp2_fast(float v) {
+#if defined(HIPOPS_AMD)
+  // The instruction flushes denormal results, so those are made 2^64 times larger first.
+  bool small = v < -126.0f;
+  return __builtin_amdgcn_exp2f(small ? v + 64.0f : v) * (small ? 0x1p-64f : 1.0f);
+#else
+  return exp2f(v);
+#endif
+}
+
+// e^(x - m) for results that are rounded to 16 bits: x and m have few bits, and their difference loses nothing that matters.
+HIPOPS_FN float exp_difference_fast(float x, float m) { return exp2_fast((x - m) * 1.44269504f); }
+
+}  // namespace
+}  // namespace hipops

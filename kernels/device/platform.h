@@ -1,0 +1,141 @@
+// The three machines that the kernels run on, and the only place (with wave.h, types.h and math.h) that tells them apart:
+//   AMD GPUs     clang's HIP language, by builtins: no HIP header, so any ROCm from 5 on compiles it
+//   NVIDIA GPUs  nvcc, -x cu
+//   the CPU      the host compiler; work-items are fibers of the executor (cpu.h), HIPOPS_CPU_WAVE lanes make a wave
+//
+// HIPOPS_KERNEL(block) declares a kernel for blocks of exactly `block` work-items, HIPOPS_ARGS(T) its one parameter, HIPOPS_FN a
+// device function.
+#pragma once
+
+#include <math.h>
+#include <stdint.h>
+
+#if defined(__HIP__)
+#define HIPOPS_AMD 1
+#define HIPOPS_FN static inline __attribute__((device, always_inline))
+#define HIPOPS_METHOD inline __attribute__((device, always_inline))
+#define HIPOPS_KERNEL(block) extern "C" __attribute__((global, amdgpu_flat_work_group_size(block, block))) void
+#define HIPOPS_ARGS(T) const T
+#elif defined(__CUDACC__)
+#define HIPOPS_NVIDIA 1
+#define HIPOPS_FN static __device__ __forceinline__
+#define HIPOPS_METHOD __device__ __forceinline__
+#define HIPOPS_KERNEL(block) extern "C" __global__ void __launch_bounds__(block)
+#define HIPOPS_ARGS(T) const __grid_constant__ T  // read in place, never copied to the stack
+#else
+#define HIPOPS_CPU 1
+#include "device/cpu.h"
+#define HIPOPS_FN static inline
+#define HIPOPS_METHOD inline
+#define HIPOPS_KERNEL(block) static void
+#define HIPOPS_ARGS(T) const T&
+#endif
+
+// Everything in kernels/device is compiled anew for each .hip file and target, with internal linkage: wave 32 and wave 64 live
+// in one CPU library without meeting.
+namespace hipops {
+namespace {
+
+// ---- Where a work-item is. Launches are one-dimensional.
+
+#if defined(HIPOPS_AMD)
+HIPOPS_FN uint32_t thread_index() { return __builtin_amdgcn_workitem_id_x(); }
+HIPOPS_FN uint32_t block_index() { return __builtin_amdgcn_workgroup_id_x(); }
+#elif defined(HIPOPS_NVIDIA)
+HIPOPS_FN uint32_t thread_index() { return threadIdx.x; }
+HIPOPS_FN uint32_t block_index() { return blockIdx.x; }
+#else
+HIPOPS_FN uint32_t thread_index() { return cpu::thread_index(); }
+HIPOPS_FN uint32_t block_index() { return cpu::block_index(); }
+#endif
+
+// ---- The block's barrier: every work-item of the block reaches it, and shared memory written before it is seen after it.
+
+#if defined(HIPOPS_AMD)
+#if __clang_major__ >= 20
+// Only LDS needs to be ordered: global loads may stay in flight across the barrier.
+#define HIPOPS_LDS_FENCE(order) __builtin_amdgcn_fence(order, "workgroup", "local")
+#else
+#define HIPOPS_LDS_FENCE(order) __builtin_amdgcn_fence(order, "workgroup")
+#endif
+HIPOPS_FN void barrier() {
+  HIPOPS_LDS_FENCE(__ATOMIC_RELEASE);
+  __builtin_amdgcn_s_barrier();
+  HIPOPS_LDS_FENCE(__ATOMIC_ACQUIRE);
+}
+#elif defined(HIPOPS_NVIDIA)
+HIPOPS_FN void barrier() { __syncthreads(); }
+#else
+HIPOPS_FN void barrier(cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) { cpu::barrier(site); }
+#endif
+
+// ---- Shared memory (LDS). HIPOPS_SHARED(T, name, n) declares `Shared<T> name`, n elements for the block. On the CPU each access
+// is reported to the executor's race check.
+
+#if defined(HIPOPS_CPU)
+template <class T>
+class Shared {
+ public:
+  explicit Shared(T* base) : base_(base) {}
+
+  class Element {
+   public:
+    Element(T* at, cpu::Site site) : at_(at), site_(site) {}
+    operator T() const {
+      cpu::shared_access(at_, sizeof(T), false, site_);
+      return *at_;
+    }
+    void operator=(const T& value) {
+      cpu::shared_access(at_, sizeof(T), true, site_);
+      *at_ = value;
+    }
+    void operator=(const Element& other) { *this = T(other); }
+
+   private:
+    T* at_;
+    cpu::Site site_;
+  };
+
+  struct Index {  // carries the place of the access, which operator[] cannot take as a default argument
+    Index(int64_t i, const char* f = __builtin_FILE(), int l = __builtin_LINE()) : value(i), site{f, l} {}
+    int64_t value;
+    cpu::Site site;
+  };
+  Element operator[](Index i) const { return Element(base_ + i.value, i.site); }
+
+ private:
+  T* base_;
+};
+#define HIPOPS_SHARED(T, name, n) ::hipops::Shared<T> name(static_cast<T*>(::hipops::cpu::shared_memory(sizeof(T) * (n), alignof(T))))
+#else
+template <class T>
+class Shared {
+ public:
+  explicit HIPOPS_METHOD Shared(T* base) : base_(base) {}
+  HIPOPS_METHOD T& operator[](int64_t i) const { return base_[i]; }
+
+ private:
+  T* base_;
+};
+#define HIPOPS_SHARED(T, name, n)                        \
+  __attribute__((shared)) T name##_storage[n];           \
+  ::hipops::Shared<T> name(name##_storage)
+#endif
+
+}  // namespace
+}  // namespace hipops
+
+// ---- The table by which the CPU runtime finds the kernels of a .hip file; GPUs find them by symbol.
+// HIPOPS_KERNEL_TABLE(rms_norm, RmsNormArgs, HIPOPS_RMS_NORM_KERNELS) closes each file.
+
+#if defined(HIPOPS_CPU)
+#define HIPOPS_PASTE_(a, b) a##b
+#define HIPOPS_PASTE(a, b) HIPOPS_PASTE_(a, b)
+#define HIPOPS_KERNEL_ENTRY(name, ...) {#name, [](const void* args) { name(*static_cast<const KernelArgs*>(args)); }},
+#define HIPOPS_KERNEL_TABLE(op, Args, LIST)                                     \
+  using KernelArgs = Args;                                                      \
+  extern const CpuKernel HIPOPS_PASTE(cpu_##op##_wave, HIPOPS_CPU_WAVE)[];      \
+  const CpuKernel HIPOPS_PASTE(cpu_##op##_wave, HIPOPS_CPU_WAVE)[] = {LIST(HIPOPS_KERNEL_ENTRY){nullptr, nullptr}};
+#else
+#define HIPOPS_KERNEL_TABLE(op, Args, LIST)
+#endif

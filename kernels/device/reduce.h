@@ -1,0 +1,68 @@
+// The reduction over the work-items that share a row.
+#pragma once
+
+#include "device/wave.h"
+
+namespace hipops {
+namespace {
+
+// A sum as two numbers, the second being what the roundings of the first have lost (Knuth's two-sum): about twice the digits.
+template <class C>
+struct SplitSum {
+  C high, low;
+
+  static HIPOPS_METHOD SplitSum of(C v) { return {v, C(0)}; }
+
+  friend HIPOPS_METHOD SplitSum operator+(const SplitSum& a, const SplitSum& b) {
+    C sum = a.high + b.high;
+    C taken = sum - a.high;
+    C lost = (a.high - (sum - taken)) + (b.high - taken);
+    return {sum, a.low + b.low + lost};
+  }
+
+  // An infinite or NaN sum has lost NaN.
+  HIPOPS_METHOD C value() const { return high - high == C(0) ? high + low : high; }
+};
+
+// All-reduce over groups of Threads neighbouring work-items, in blocks of Block. Within a wave lanes exchange values; a group wider than
+// that is the whole block, and its waves meet once, in shared memory. A kernel makes one of these before its loop over rows.
+template <class T, int Threads, int Block>
+class Reduce {
+ public:
+  HIPOPS_METHOD Reduce() : partial_(storage()) {}
+
+  // Every work-item of the block calls this, with the same op; the op commutes.
+  template <class Op>
+  HIPOPS_METHOD T operator()(T v, Op op) {
+    if constexpr (Threads <= wave_size) {
+      return wave_reduce<Threads>(v, op);
+    } else {
+      static_assert(Threads == Block, "a row that is wider than a wave has a block to itself");
+      v = wave_reduce<wave_size>(v, op);
+      if constexpr (kWaves == 1) return v;
+      // Two sets of slots, used in turn: a wave that is early for the next reduction cannot overwrite what a late one still reads,
+      // since between the two uses of a set lies the barrier of the other. So one barrier a reduction is enough.
+      int first = turn_ * kWaves;
+      turn_ ^= 1;
+      if (lane_index() == 0) partial_[first + wave_index()] = v;
+      barrier();
+      // Every wave reduces all the partial results: cheaper than a second meeting.
+      T of_wave = partial_[first + lane_index() % kWaves];
+      return wave_reduce<kWaves>(of_wave, op);
+    }
+  }
+
+ private:
+  static constexpr int kWaves = Threads <= wave_size ? 1 : Threads / wave_size;
+
+  static HIPOPS_METHOD Shared<T> storage() {
+    HIPOPS_SHARED(T, slots, 2 * kWaves);
+    return slots;
+  }
+
+  Shared<T> partial_;
+  int turn_ = 0;
+};
+
+}  // namespace
+}  // namespace hipops

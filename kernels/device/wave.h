@@ -1,0 +1,116 @@
+// The wave: its size, and the reduction over groups of its lanes. Every lane of the wave takes part in every call.
+#pragma once
+
+#include "device/types.h"
+
+namespace hipops {
+namespace {
+
+#if defined(HIPOPS_AMD)
+#if defined(__GFX9__) || defined(__AMDGCN_WAVEFRONT_SIZE_64__)
+constexpr int wave_size = 64;
+#else
+constexpr int wave_size = 32;
+#endif
+#elif defined(HIPOPS_NVIDIA)
+constexpr int wave_size = 32;
+#else
+constexpr int wave_size = HIPOPS_CPU_WAVE;
+#endif
+
+HIPOPS_FN uint32_t lane_index() { return thread_index() % wave_size; }
+HIPOPS_FN uint32_t wave_index() { return thread_index() / wave_size; }
+
+#if !defined(HIPOPS_CPU)
+// Applies a 32-bit lane exchange to a value of any size, word by word.
+template <class Exchange, class T>
+HIPOPS_FN T exchange_words(const T& v, Exchange exchange) {
+  static_assert(sizeof(T) % 4 == 0, "lane exchanges work on whole words");
+  struct Words { uint32_t word[sizeof(T) / 4]; };
+  Words w = bit_cast<Words>(v);
+#pragma unroll
+  for (unsigned i = 0; i < sizeof(T) / 4; ++i) w.word[i] = exchange(w.word[i]);
+  return bit_cast<T>(w);
+}
+#endif
+
+#if defined(HIPOPS_AMD)
+// DPP moves data within a row of 16 lanes, for free as an operand of the next instruction.
+template <int Half>
+struct SwapHalves {
+  static constexpr int quad_perm_1032 = 0xb1, quad_perm_2301 = 0x4e, row_half_mirror = 0x141, row_mirror = 0x140;
+  static constexpr int control = Half == 1 ? quad_perm_1032 : Half == 2 ? quad_perm_2301 : Half == 4 ? row_half_mirror : row_mirror;
+  HIPOPS_METHOD uint32_t operator()(uint32_t w) const {
+    return uint32_t(__builtin_amdgcn_update_dpp(0, int(w), control, 0xf, 0xf, true));
+  }
+};
+#if !defined(__GFX9__)
+template <>
+struct SwapHalves<16> {
+  HIPOPS_METHOD uint32_t operator()(uint32_t w) const {
+    return __builtin_amdgcn_permlanex16(w, w, 0x76543210, 0xfedcba98, true, false);
+  }
+};
+#endif
+
+struct ReadLane {
+  int lane;
+  HIPOPS_METHOD uint32_t operator()(uint32_t w) const { return uint32_t(__builtin_amdgcn_readlane(int(w), lane)); }
+};
+
+// One lane's value, as a uniform one.
+template <class T>
+HIPOPS_FN T read_lane(const T& v, int lane) { return exchange_words(v, ReadLane{lane}); }
+#elif defined(HIPOPS_NVIDIA)
+template <int Half>
+struct SwapHalves {
+  HIPOPS_METHOD uint32_t operator()(uint32_t w) const { return __shfl_xor_sync(0xffffffffu, w, Half); }
+};
+#endif
+
+// The value of a lane in the other half of this lane's group of 2 * Half lanes, once all lanes of each half hold the same value.
+template <int Half, class T>
+HIPOPS_FN T other_half(const T& v) {
+#if defined(HIPOPS_CPU)
+  T other = v;
+  cpu::exchange(&other, sizeof(T), lane_index() ^ Half, wave_size, {__FILE__, __LINE__});
+  return other;
+#else
+  return exchange_words(v, SwapHalves<Half>());
+#endif
+}
+
+// Reduces over each aligned group of Width lanes; every lane of the group gets the result, and the same bits.
+template <int Width, class T, class Op>
+HIPOPS_FN T wave_reduce(T v, Op op) {
+  static_assert(Width >= 1 && Width <= wave_size && (Width & (Width - 1)) == 0, "a power of two, within the wave");
+  if constexpr (Width >= 2) v = op(v, other_half<1>(v));
+  if constexpr (Width >= 4) v = op(v, other_half<2>(v));
+  if constexpr (Width >= 8) v = op(v, other_half<4>(v));
+  if constexpr (Width >= 16) v = op(v, other_half<8>(v));
+#if defined(HIPOPS_AMD)
+  if constexpr (Width >= 32 && wave_size == 64) {
+    // No DPP reaches across rows of 16 lanes both ways on GFX9, and a trip through LDS hardware (ds_swizzle) costs more than
+    // four scalar reads.
+    T low = op(read_lane(v, 0), read_lane(v, 16)), high = op(read_lane(v, 32), read_lane(v, 48));
+    if constexpr (Width == 64) return op(low, high);
+    return lane_index() < 32 ? low : high;
+  }
+#endif
+  if constexpr (Width >= 32) v = op(v, other_half<16>(v));
+  if constexpr (Width >= 64) v = op(v, other_half<32>(v));
+  return v;
+}
+
+struct Sum {
+  template <class T> HIPOPS_METHOD T operator()(const T& a, const T& b) const { return a + b; }
+};
+
+// The larger one; a NaN gives way to a number.
+struct Maximum {
+  HIPOPS_METHOD float operator()(float a, float b) const { return fmaxf(a, b); }
+  HIPOPS_METHOD double operator()(double a, double b) const { return fmax(a, b); }
+};
+
+}  // namespace
+}  // namespace hipops

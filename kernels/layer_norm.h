@@ -1,0 +1,23 @@
+// The contract between layer_norm.hip and its launcher.
+#pragma once
+
+#include "device/row_contract.h"
+
+namespace hipops {
+
+struct LayerNormArgs {
+  RowGeometry geometry;
+  const void* x;
+  void* y;
+  const void* weight;     // null: ones
+  const void* bias;       // null: zeros
+  int64_t weight_stride;  // wide variants: 1
+  int64_t bias_stride;
+  int32_t weights_are_f32;  // both; else both in x's type
+  int32_t unused;
+  double eps;
+};
+
+}  // namespace hipops
+
+#define HIPOPS_LAYER_NORM_KERNELS(X) HIPOPS_ROW_KERNELS(X, layer_norm)

@@ -1,0 +1,21 @@
+// The contract between rms_norm.hip and its launcher.
+#pragma once
+
+#include "device/row_contract.h"
+
+namespace hipops {
+
+struct RmsNormArgs {
+  RowGeometry geometry;
+  const void* x;
+  void* y;
+  const void* weight;     // null: ones
+  int64_t weight_stride;  // wide variants: 1
+  int32_t weight_is_f32;  // else in x's type
+  int32_t unused;
+  double eps;
+};
+
+}  // namespace hipops
+
+#define HIPOPS_RMS_NORM_KERNELS(X) HIPOPS_ROW_KERNELS(X, rms_norm)

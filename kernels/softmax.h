@@ -1,0 +1,16 @@
+// The contract between softmax.hip and its launcher.
+#pragma once
+
+#include "device/row_contract.h"
+
+namespace hipops {
+
+struct SoftmaxArgs {
+  RowGeometry geometry;
+  const void* x;
+  void* y;
+};
+
+}  // namespace hipops
+
+#define HIPOPS_SOFTMAX_KERNELS(X) HIPOPS_ROW_KERNELS(X, softmax)

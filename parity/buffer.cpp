@@ -1,0 +1,170 @@
+#include "parity/buffer.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "parity/number.h"
+
+namespace hipops::parity {
+namespace {
+
+constexpr size_t kGuardBytes = 256;
+constexpr size_t kAlignment = 256;
+constexpr size_t kChunkBytes = size_t{16} << 20;
+
+size_t round_up(size_t value) { return (value + kAlignment - 1) / kAlignment * kAlignment; }
+
+// NaN in each float dtype, so that a stray read shows in the result: for that, odd bytes must be 0x7f or 0xff, and even
+// ones 0xf1 or more (f64 has the longest exponent). Within these bounds no two places in a period are alike over a few
+// bytes, so that a block moved by mistake shows too.
+constexpr size_t kPatternPeriod = 2 * 14 * 17;
+
+constexpr std::array<unsigned char, kPatternPeriod> make_pattern() {
+  std::array<unsigned char, kPatternPeriod> pattern = {};
+  for (size_t pair = 0; pair < kPatternPeriod / 2; ++pair) {
+    pattern[2 * pair] = static_cast<unsigned char>(0xf1 + pair * 9 % 14);
+    pattern[2 * pair + 1] = pair * 5 % 17 < 8 ? 0xff : 0x7f;
+  }
+  return pattern;
+}
+
+constexpr std::array<unsigned char, kPatternPeriod> kPattern = make_pattern();
+
+void fill_with_pattern(unsigned char* image, size_t bytes) {
+  for (size_t at = 0; at < bytes; at += kPatternPeriod) {
+    std::memcpy(image + at, kPattern.data(), std::min(kPatternPeriod, bytes - at));
+  }
+}
+
+// Where two byte ranges differ: the first place and how many.
+struct Difference {
+  size_t first = 0;
+  size_t count = 0;
+
+  void look(const unsigned char* a, const unsigned char* b, size_t bytes, size_t index) {
+    if (std::memcmp(a, b, bytes) == 0) return;
+    for (size_t i = 0; i < bytes; ++i) {
+      if (a[i] != b[i] && count++ == 0) first = index + i;
+    }
+  }
+  std::string more() const { return count > 1 ? " (" + std::to_string(count) + " bytes in all)" : ""; }
+};
+
+}  // namespace
+
+void expect_success(hipops_status status, const std::string& what) {
+  if (status == HIPOPS_SUCCESS) return;
+  throw RuntimeFailure(what + ": " + hipops_status_string(status) + ": " + hipops_last_error());
+}
+
+Buffer::Buffer(Runtime& runtime, std::string name, const Layout& layout, Guard guard)
+    : runtime_(runtime), name_(std::move(name)), layout_(layout), element_bytes_(dtype_size(layout.dtype)) {
+  place(guard);
+  fill_with_pattern(image_.get(), bytes_);
+}
+
+Buffer::~Buffer() {
+  if (device_ != nullptr) runtime_.release(device_);
+}
+
+// Allocates, and decides where in the allocation the tensor lies.
+void Buffer::place(Guard guard) {
+  const size_t before = static_cast<size_t>(-layout_.first) * element_bytes_;   // of the tensor, before element 0
+  const size_t after = static_cast<size_t>(layout_.last + 1) * element_bytes_;  // from element 0 on
+  const size_t offset = static_cast<size_t>(layout_.offset) * element_bytes_;
+  if (guard == Guard::kZones) {
+    bytes_ = kGuardBytes + before + kAlignment + offset + after + kGuardBytes;
+  } else {
+    // A multiple of any alignment that the runtime may give, so that both ends can touch a page.
+    bytes_ = round_up(before + after + kGuardBytes);
+  }
+  image_.reset(new unsigned char[bytes_]);  // first, for if it throws there is nothing to release yet
+  void* pointer = nullptr;
+  expect_success(runtime_.allocate(bytes_, &pointer), "allocating " + std::to_string(bytes_) + " bytes for " + name_);
+  device_ = static_cast<unsigned char*>(pointer);
+  const size_t address = reinterpret_cast<uintptr_t>(pointer);
+  if (guard == Guard::kZones) zero_ = round_up(address + kGuardBytes + before) - address + offset;
+  if (guard == Guard::kPageAfter) zero_ = bytes_ - after;
+  if (guard == Guard::kPageBefore) zero_ = before;
+}
+
+size_t Buffer::start() const { return zero_ - static_cast<size_t>(-layout_.first) * element_bytes_; }
+
+size_t Buffer::end() const { return zero_ + static_cast<size_t>(layout_.last + 1) * element_bytes_; }
+
+// visit(row-major position, address in the image), in order.
+template <typename Visit>
+void Buffer::for_each_element(Visit visit) {
+  const int64_t columns = layout_.elements == 0 ? 0 : layout_.columns();
+  const int64_t rows = layout_.elements == 0 ? 0 : layout_.rows();
+  const ptrdiff_t step = layout_.column_stride() * static_cast<ptrdiff_t>(element_bytes_);
+  for (int64_t row = 0; row < rows; ++row) {
+    unsigned char* first = image_.get() + zero_ + layout_.offset_of_row(row) * static_cast<ptrdiff_t>(element_bytes_);
+    for (int64_t column = 0; column < columns; ++column) visit(row * columns + column, first + column * step);
+  }
+}
+
+void Buffer::set_elements(const std::function<uint64_t(int64_t)>& bits) {
+  for_each_element([&](int64_t position, unsigned char* at) { store_bits(layout_.dtype, at, bits(position)); });
+}
+
+void Buffer::set_elements_unwritten() {
+  for_each_element([&](int64_t, unsigned char* at) { std::memset(at, 0xff, element_bytes_); });
+}
+
+void Buffer::upload() {
+  expect_success(runtime_.copy_to_device(device_, image_.get(), bytes_), "copying " + name_ + " to the device");
+}
+
+void Buffer::download() {
+  expect_success(runtime_.copy_to_host(image_.get(), device_, bytes_), "copying " + name_ + " back");
+}
+
+std::string Buffer::stray_writes() {
+  for_each_element([&](int64_t, unsigned char* at) {
+    for (size_t i = 0; i < element_bytes_; ++i)
+      at[i] = kPattern[static_cast<size_t>(at + i - image_.get()) % kPatternPeriod];
+  });
+  Difference difference;
+  for (size_t at = 0; at < bytes_; at += kPatternPeriod) {
+    difference.look(image_.get() + at, kPattern.data(), std::min(kPatternPeriod, bytes_ - at), at);
+  }
+  return difference.count == 0 ? ""
+                               : "wrote outside " + name_ + ": " + place_text(difference.first) + difference.more();
+}
+
+std::string Buffer::changes() {
+  std::vector<unsigned char> chunk(std::min(kChunkBytes, bytes_));
+  Difference difference;
+  for (size_t at = 0; at < bytes_; at += chunk.size()) {
+    const size_t bytes = std::min(chunk.size(), bytes_ - at);
+    expect_success(runtime_.copy_to_host(chunk.data(), device_ + at, bytes), "copying " + name_ + " back");
+    difference.look(chunk.data(), image_.get() + at, bytes, at);
+  }
+  if (difference.count == 0) return "";
+  const std::string element = element_text(difference.first);
+  if (element.empty()) return "wrote outside " + name_ + ": " + place_text(difference.first) + difference.more();
+  return "changed its input: " + element + difference.more();
+}
+
+// Where a byte that belongs to no element is.
+std::string Buffer::place_text(size_t byte) const {
+  if (byte < start()) return "byte " + std::to_string(start() - byte) + " before its start";
+  if (byte >= end()) return "byte " + std::to_string(byte - end() + 1) + " past its end";
+  return "between its elements, " + std::to_string(byte - start()) + " bytes from its start";
+}
+
+// "x[2,3] (position 11)" for a byte of an element, "" for any other.
+std::string Buffer::element_text(size_t byte) {
+  const unsigned char* wanted = image_.get() + byte;
+  int64_t found = -1;
+  for_each_element([&](int64_t position, const unsigned char* at) {
+    if (found < 0 && wanted >= at && wanted < at + element_bytes_) found = position;
+  });
+  if (found < 0) return "";
+  return name_ + layout_.index_text(found) + " (position " + std::to_string(found) + ")";
+}
+
+}  // namespace hipops::parity

@@ -1,0 +1,32 @@
+// Compares an output with what a golden file expects of it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "parity/golden.h"
+
+namespace hipops::parity {
+
+struct Comparison {
+  int64_t compared = 0;  // elements
+  int64_t missed = 0;    // those above the tolerance
+  int64_t rows_missed = 0;
+  double worst_ulps = 0;
+  int64_t worst_position = -1;        // -1 until an element was compared
+  std::vector<std::string> examples;  // one line each for the first few that missed
+
+  bool passed() const { return missed == 0 && rows_missed == 0; }
+};
+
+// `element_zero` is the output's element 0 in host memory, laid out as expected.layout says.
+Comparison compare(const ExpectedTensor& expected, double tolerance_ulps, const unsigned char* element_zero);
+
+// +1 or -1: the sign of column `column` in a row's checksum.
+int checksum_sign(int64_t column);
+
+// "3.21", "inf"; a whole number as such.
+std::string show_ulps(double ulps);
+
+}  // namespace hipops::parity

@@ -1,0 +1,27 @@
+// The generators that golden files name (parity/golden/README.md). This code must be compiled with -ffp-contract=off:
+// the values are defined with each operation rounded by itself.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace hipops::parity {
+
+// Philox 4x32-10 of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC11.
+std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key);
+
+struct Generator {
+  enum class Kind { kUniform, kBell, kConstant };
+  Kind kind = Kind::kConstant;
+  uint64_t seed = 0;
+  double scale = 0;
+  double shift = 0;
+
+  // Element `position` (row-major), before it is rounded to the tensor's dtype.
+  double value(uint64_t position) const;
+
+  // No value is further from `shift` than this.
+  double reach() const;
+};
+
+}  // namespace hipops::parity

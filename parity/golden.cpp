@@ -1,0 +1,471 @@
+#include "parity/golden.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "parity/number.h"
+
+namespace hipops::parity {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int64_t kSchema = 1;
+constexpr int kMaxDepth = 16;                     // a valid file needs 7: file, cases, case, inputs, tensor, values
+constexpr int64_t kMaxOffset = int64_t{1} << 20;  // in elements
+constexpr int64_t kMaxParam = int64_t{1} << 53;   // what a double holds exactly
+constexpr size_t kMaxQuoted = 40;                 // of a foreign name in a message
+constexpr size_t kMaxReason = 400;                // of a message; the JSON parser quotes what it cannot read
+
+// Thrown inside this file; read_golden adds the file and the case.
+struct Refusal {
+  std::string reason;
+};
+
+[[noreturn]] void refuse(const std::string& field, const std::string& reason) { throw Refusal{field + ": " + reason}; }
+
+// Text that may hold parts of the file, fit for a message: printable ASCII, on one line, and not long.
+std::string printable(const std::string& text, size_t most) {
+  std::string safe;
+  for (const char c : text.substr(0, most)) safe += c >= ' ' && c <= '~' ? c : '?';
+  return safe + (text.size() > most ? "..." : "");
+}
+
+std::string quote(const std::string& text) { return "'" + printable(text, kMaxQuoted) + "'"; }
+
+// An object or array of the file together with its path in it, as "inputs.x.shape".
+struct Node {
+  const Json& json;
+  std::string path;
+
+  Node child(const std::string& key) const {
+    const auto found = json.find(key);
+    if (found == json.end()) refuse(below(key), "missing");
+    return {*found, below(key)};
+  }
+  std::optional<Node> optional_child(const std::string& key) const {
+    const auto found = json.find(key);
+    if (found == json.end()) return std::nullopt;
+    return Node{*found, below(key)};
+  }
+  Node element(size_t i) const { return {json[i], path + "[" + std::to_string(i) + "]"}; }
+  std::string below(const std::string& key) const { return path.empty() ? key : path + "." + key; }
+};
+
+void expect_object(const Node& node) {
+  if (!node.json.is_object()) refuse(node.path.empty() ? "top level" : node.path, "not an object");
+}
+
+void expect_array(const Node& node) {
+  if (!node.json.is_array()) refuse(node.path, "not an array");
+}
+
+// An object, with no key but these.
+void expect_keys(const Node& node, const std::vector<std::string>& keys) {
+  expect_object(node);
+  for (const auto& item : node.json.items()) {
+    if (std::find(keys.begin(), keys.end(), item.key()) == keys.end()) {
+      refuse(node.path.empty() ? "top level" : node.path, "unknown field " + quote(item.key()));
+    }
+  }
+}
+
+std::string read_string(const Node& node) {
+  if (!node.json.is_string()) refuse(node.path, "not a string");
+  return node.json.get<std::string>();
+}
+
+int64_t read_int64(const Node& node) {
+  if (!node.json.is_number_integer()) refuse(node.path, "not an integer");
+  if (node.json.is_number_unsigned() && node.json.get<uint64_t>() > uint64_t{std::numeric_limits<int64_t>::max()}) {
+    refuse(node.path, "leaves int64");
+  }
+  return node.json.get<int64_t>();
+}
+
+double read_finite(const Node& node) {
+  if (!node.json.is_number()) refuse(node.path, "not a number");
+  const double value = node.json.get<double>();
+  if (!std::isfinite(value)) refuse(node.path, "not finite");
+  return value;
+}
+
+double read_not_negative(const Node& node) {
+  const double value = read_finite(node);
+  if (value < 0) refuse(node.path, "negative");
+  return value;
+}
+
+// A number or "nan", "inf", "-inf".
+double read_real(const Node& node) {
+  if (node.json.is_number()) return node.json.get<double>();
+  if (node.json.is_string()) {
+    const std::string& name = node.json.get_ref<const std::string&>();
+    if (name == "nan") return std::numeric_limits<double>::quiet_NaN();
+    if (name == "inf") return std::numeric_limits<double>::infinity();
+    if (name == "-inf") return -std::numeric_limits<double>::infinity();
+  }
+  refuse(node.path, "neither a number nor \"nan\", \"inf\", \"-inf\"");
+}
+
+// One of an integer tensor's values, or of a float tensor's that must be exact.
+uint64_t read_bits(const Node& node, hipops_dtype dtype) {
+  uint64_t bits = 0;
+  if (!is_float(dtype)) {
+    if (!node.json.is_number_integer()) refuse(node.path, "not an integer");
+    const bool fits = node.json.is_number_unsigned() ? encode_integer_exactly(dtype, node.json.get<uint64_t>(), &bits)
+                                                     : encode_integer_exactly(dtype, node.json.get<int64_t>(), &bits);
+    if (!fits) refuse(node.path, std::string("out of range for ") + dtype_name(dtype));
+    return bits;
+  }
+  const double value = read_real(node);
+  bits = encode(dtype, value);
+  if (std::isnan(value) || decode(dtype, bits) == value) return bits;
+  const char* what = std::fabs(value) > largest(dtype) ? "out of range for " : "not exactly representable in ";
+  refuse(node.path, std::string(what) + dtype_name(dtype));
+}
+
+uint64_t read_seed(const Node& node) {
+  if (!node.json.is_number_unsigned()) refuse(node.path, "not an integer of 0 to 2^64 - 1");
+  return node.json.get<uint64_t>();
+}
+
+std::vector<int64_t> read_int64s(const Node& node, size_t most) {
+  expect_array(node);
+  if (node.json.size() > most) refuse(node.path, "more than " + std::to_string(most) + " entries");
+  std::vector<int64_t> values;
+  for (size_t i = 0; i < node.json.size(); ++i) values.push_back(read_int64(node.element(i)));
+  return values;
+}
+
+void expect_length(const Node& node, int64_t length) {
+  expect_array(node);
+  if (node.json.size() == static_cast<uint64_t>(length)) return;
+  refuse(node.path, std::to_string(node.json.size()) + " entries, expected " + std::to_string(length));
+}
+
+template <typename T, typename Read>
+std::vector<T> read_list(const Node& node, int64_t length, Read read) {
+  expect_length(node, length);
+  std::vector<T> values;
+  values.reserve(node.json.size());
+  for (size_t i = 0; i < node.json.size(); ++i) values.push_back(read(node.element(i)));
+  return values;
+}
+
+hipops_dtype read_dtype(const Node& node) {
+  const std::string name = read_string(node);
+  hipops_dtype dtype;
+  if (!parse_dtype(name, &dtype)) refuse(node.path, "unknown dtype " + quote(name));
+  return dtype;
+}
+
+bool role_takes(Role role, hipops_dtype dtype, hipops_dtype case_dtype) {
+  if (role == Role::kData) return dtype == case_dtype;
+  if (role == Role::kWeight) return dtype == case_dtype || dtype == HIPOPS_F32;
+  return dtype == HIPOPS_U8 || dtype == HIPOPS_U32 || dtype == HIPOPS_I64 || dtype == HIPOPS_I32 || dtype == HIPOPS_I16;
+}
+
+Layout read_layout(const Node& node, Role role, hipops_dtype case_dtype) {
+  Layout layout;
+  layout.dtype = read_dtype(node.child("dtype"));
+  if (!role_takes(role, layout.dtype, case_dtype)) {
+    refuse(node.below("dtype"), std::string(dtype_name(layout.dtype)) + " in a case of " + dtype_name(case_dtype));
+  }
+  layout.shape = read_int64s(node.child("shape"), HIPOPS_MAX_RANK);
+  if (const auto stride = node.optional_child("stride")) {
+    expect_length(*stride, static_cast<int64_t>(layout.shape.size()));
+    layout.stride = read_int64s(*stride, HIPOPS_MAX_RANK);
+  }
+  if (const auto offset = node.optional_child("offset")) {
+    layout.offset = read_int64(*offset);
+    if (layout.offset < 0 || layout.offset > kMaxOffset) refuse(offset->path, "not in 0 to 2^20");
+  }
+  const std::string problem = measure(&layout);
+  if (!problem.empty()) throw Refusal{node.below(problem)};
+  return layout;
+}
+
+Generator read_generator(const Node& node, hipops_dtype dtype) {
+  expect_keys(node, {"kind", "seed", "scale", "shift"});
+  Generator generator;
+  const std::string kind = read_string(node.child("kind"));
+  if (kind == "uniform") {
+    generator.kind = Generator::Kind::kUniform;
+  } else if (kind == "bell") {
+    generator.kind = Generator::Kind::kBell;
+  } else if (kind == "constant") {
+    generator.kind = Generator::Kind::kConstant;
+  } else {
+    refuse(node.below("kind"), "unknown generator " + quote(kind));
+  }
+  // A constant has no use for the first two, and may leave them out.
+  const bool constant = generator.kind == Generator::Kind::kConstant;
+  if (!constant || node.json.contains("seed")) generator.seed = read_seed(node.child("seed"));
+  if (!constant || node.json.contains("scale")) generator.scale = read_finite(node.child("scale"));
+  generator.shift = read_finite(node.child("shift"));
+  const double reach = generator.reach();
+  if (generator.shift + reach > largest(dtype) || generator.shift - reach < lowest(dtype)) {
+    refuse(node.path, std::string("values out of range for ") + dtype_name(dtype));
+  }
+  return generator;
+}
+
+InputTensor read_input(const Node& node, const TensorSpec& spec, hipops_dtype case_dtype) {
+  expect_keys(node, {"dtype", "shape", "stride", "offset", "values", "generator"});
+  InputTensor tensor;
+  tensor.name = spec.name;
+  tensor.layout = read_layout(node, spec.role, case_dtype);
+  const auto values = node.optional_child("values");
+  const auto generator = node.optional_child("generator");
+  if (values.has_value() == generator.has_value()) refuse(node.path, "needs either values or a generator");
+  if (generator) {
+    tensor.generator = read_generator(*generator, tensor.layout.dtype);
+  } else {
+    tensor.bits = read_list<uint64_t>(*values, tensor.layout.elements,
+                                      [&](const Node& value) { return read_bits(value, tensor.layout.dtype); });
+  }
+  return tensor;
+}
+
+void read_sample(const Node& node, ExpectedTensor* tensor) {
+  tensor->sampled = true;
+  if (tensor->layout.shape.empty()) refuse(node.below("row_checksums"), "a tensor of rank 0 has no rows");
+  const Node positions = node.child("positions");
+  expect_array(positions);
+  int64_t previous = -1;
+  tensor->positions =
+      read_list<int64_t>(positions, static_cast<int64_t>(positions.json.size()), [&](const Node& entry) {
+        const int64_t position = read_int64(entry);
+        if (position < 0 || position >= tensor->layout.elements) refuse(entry.path, "outside the tensor");
+        if (position <= previous) refuse(entry.path, "not ascending");
+        return previous = position;
+      });
+  const int64_t rows = tensor->layout.rows();
+  tensor->row_checksums = read_list<double>(node.child("row_checksums"), rows, read_real);
+  tensor->row_tolerances = read_list<double>(node.child("row_tolerances"), rows, read_not_negative);
+}
+
+ExpectedTensor read_output(const Node& node, const TensorSpec& spec, hipops_dtype case_dtype) {
+  expect_keys(
+      node, {"dtype", "shape", "stride", "offset", "values", "positions", "row_checksums", "row_tolerances", "scale"});
+  ExpectedTensor tensor;
+  tensor.name = spec.name;
+  tensor.layout = read_layout(node, spec.role, case_dtype);
+  const bool sample =
+      node.json.contains("positions") || node.json.contains("row_checksums") || node.json.contains("row_tolerances");
+  if (sample) read_sample(node, &tensor);
+  const int64_t count = sample ? static_cast<int64_t>(tensor.positions.size()) : tensor.layout.elements;
+  const Node values = node.child("values");
+  if (is_float(tensor.layout.dtype)) {
+    tensor.values = read_list<double>(values, count, read_real);
+  } else {
+    tensor.bits =
+        read_list<uint64_t>(values, count, [&](const Node& value) { return read_bits(value, tensor.layout.dtype); });
+  }
+  if (const auto scale = node.optional_child("scale")) {
+    if (!is_float(tensor.layout.dtype)) refuse(scale->path, "for float dtypes only");
+    tensor.scale = read_list<double>(*scale, count, read_not_negative);
+  }
+  return tensor;
+}
+
+const TensorSpec* find_spec(const std::vector<TensorSpec>& specs, const std::string& name) {
+  for (const TensorSpec& spec : specs) {
+    if (name == spec.name) return &spec;
+  }
+  return nullptr;
+}
+
+// An object with an entry for each spec that is not optional, and for nothing else.
+template <typename Tensor, typename Read>
+std::vector<Tensor> read_tensors(const Node& node, const std::vector<TensorSpec>& specs, Read read) {
+  expect_object(node);
+  for (const auto& item : node.json.items()) {
+    if (find_spec(specs, item.key()) == nullptr) refuse(node.path, "unknown tensor " + quote(item.key()));
+  }
+  std::vector<Tensor> tensors;
+  for (const TensorSpec& spec : specs) {
+    const auto child = node.optional_child(spec.name);
+    if (child) {
+      tensors.push_back(read(*child, spec));
+    } else if (!spec.optional) {
+      refuse(node.below(spec.name), "missing");
+    }
+  }
+  return tensors;
+}
+
+std::map<std::string, double> read_params(const Node& node, const OpEntry& op) {
+  expect_object(node);
+  for (const auto& item : node.json.items()) {
+    const bool known =
+        std::any_of(op.params.begin(), op.params.end(), [&](const ParamSpec& p) { return item.key() == p.name; });
+    if (!known) refuse(node.path, "unknown param " + quote(item.key()));
+  }
+  std::map<std::string, double> params;
+  for (const ParamSpec& param : op.params) {
+    const Node value = node.child(param.name);
+    if (param.integer) {
+      const int64_t whole = read_int64(value);
+      if (whole > kMaxParam || whole < -kMaxParam) refuse(value.path, "beyond 2^53");
+      params[param.name] = static_cast<double>(whole);
+    } else {
+      params[param.name] = read_finite(value);
+    }
+  }
+  return params;
+}
+
+template <typename Tensor>
+const Tensor* find_tensor(const std::vector<Tensor>& tensors, const std::string& name) {
+  for (const Tensor& tensor : tensors) {
+    if (tensor.name == name) return &tensor;
+  }
+  return nullptr;
+}
+
+InPlace read_in_place(const Node& node, const Case& of) {
+  expect_length(node, 2);
+  const InPlace pair = {read_string(node.element(0)), read_string(node.element(1))};
+  const ExpectedTensor* output = find_tensor(of.outputs, pair.output);
+  const InputTensor* input = find_tensor(of.inputs, pair.input);
+  if (output == nullptr) refuse(node.path, "no output " + quote(pair.output) + " in this case");
+  if (input == nullptr) refuse(node.path, "no input " + quote(pair.input) + " in this case");
+  const Layout& a = output->layout;
+  const Layout& b = input->layout;
+  if (a.dtype != b.dtype || a.shape != b.shape || a.stride != b.stride || a.offset != b.offset) {
+    refuse(node.path, "the two differ in dtype, shape, stride or offset");
+  }
+  return pair;
+}
+
+std::string read_case_name(const Node& node) {
+  const std::string name = read_string(node.child("name"));
+  const bool plain = std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  });
+  if (name.empty() || name.size() > 200 || !plain) {
+    refuse(node.below("name"), "not 1 to 200 letters, digits, _ and -: " + quote(name));
+  }
+  return name;
+}
+
+Case read_case(const Node& node, const std::string& name, const OpEntry& op) {
+  expect_keys(node, {"name", "dtype", "params", "inputs", "outputs", "in_place", "tolerance", "torch_ulps"});
+  Case result;
+  result.name = name;
+  result.dtype = read_dtype(node.child("dtype"));
+  if (std::find(op.dtypes.begin(), op.dtypes.end(), result.dtype) == op.dtypes.end()) {
+    refuse("dtype", std::string(op.name) + " has no " + dtype_name(result.dtype));
+  }
+  result.params = read_params(node.child("params"), op);
+  result.inputs = read_tensors<InputTensor>(
+      node.child("inputs"), op.inputs,
+      [&](const Node& child, const TensorSpec& spec) { return read_input(child, spec, result.dtype); });
+  result.outputs = read_tensors<ExpectedTensor>(
+      node.child("outputs"), op.outputs,
+      [&](const Node& child, const TensorSpec& spec) { return read_output(child, spec, result.dtype); });
+  if (const auto in_place = node.optional_child("in_place")) result.in_place = read_in_place(*in_place, result);
+  const Node tolerance = node.child("tolerance");
+  expect_keys(tolerance, {"ulps"});
+  result.tolerance_ulps = read_not_negative(tolerance.child("ulps"));
+  if (const auto torch = node.optional_child("torch_ulps"); torch && !torch->json.is_null()) read_real(*torch);
+  return result;
+}
+
+// The parser keeps the last of equal keys; a file with two is a mistake. Depth is bounded before anything is built so
+// deep.
+class ParseGuard {
+ public:
+  bool operator()(int depth, Json::parse_event_t event, Json& parsed) {
+    if (event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start) {
+      if (depth >= kMaxDepth) throw Refusal{"nested deeper than " + std::to_string(kMaxDepth) + " levels"};
+    }
+    if (event == Json::parse_event_t::object_start) keys_.emplace_back();
+    if (event == Json::parse_event_t::object_end) keys_.pop_back();
+    if (event == Json::parse_event_t::key) {
+      const auto& key = parsed.get_ref<const std::string&>();
+      if (!keys_.back().insert(key).second) throw Refusal{"field " + quote(key) + " twice in one object"};
+    }
+    return true;
+  }
+
+ private:
+  std::vector<std::set<std::string>> keys_;
+};
+
+Json parse(std::string_view text) {
+  if (text.size() > kMaxGoldenBytes) throw Refusal{"larger than " + std::to_string(kMaxGoldenBytes >> 20) + " MiB"};
+  try {
+    ParseGuard guard;
+    return Json::parse(text.begin(), text.end(),
+                       [&](int depth, Json::parse_event_t event, Json& parsed) { return guard(depth, event, parsed); });
+  } catch (const Json::exception& error) {
+    throw Refusal{std::string("not JSON: ") + error.what()};
+  }
+}
+
+// `*current` is the case being read, for the message.
+GoldenFile read_file(const Json& json, const std::vector<OpEntry>& ops, std::string* current) {
+  const Node top = {json, ""};
+  expect_keys(top, {"schema", "op", "topic", "reference", "cases"});
+  if (read_int64(top.child("schema")) != kSchema) refuse("schema", "not " + std::to_string(kSchema));
+  GoldenFile file;
+  file.op = read_string(top.child("op"));
+  const OpEntry* op = find_op(ops, file.op);
+  if (op == nullptr) refuse("op", "unknown op " + quote(file.op));
+  file.topic = read_string(top.child("topic"));
+  const auto& topics = all_topics();
+  if (std::find(topics.begin(), topics.end(), file.topic) == topics.end())
+    refuse("topic", "unknown topic " + quote(file.topic));
+  expect_object(top.child("reference"));
+  const Node cases = top.child("cases");
+  expect_array(cases);
+  std::set<std::string> names;
+  for (size_t i = 0; i < cases.json.size(); ++i) {
+    const Node entry = cases.element(i);
+    expect_object(entry);
+    const std::string name = read_case_name(entry);
+    *current = name;
+    if (!names.insert(name).second) refuse("name", "another case has it");
+    file.cases.push_back(read_case({entry.json, ""}, name, *op));
+    current->clear();
+  }
+  return file;
+}
+
+}  // namespace
+
+uint64_t InputTensor::element(int64_t position) const {
+  if (!generator) return bits[static_cast<size_t>(position)];
+  return encode(layout.dtype, generator->value(static_cast<uint64_t>(position)));
+}
+
+GoldenError::GoldenError(std::string file, std::string case_name, std::string reason)
+    : std::runtime_error(file + (case_name.empty() ? "" : ": case " + case_name) + ": " + reason),
+      file_(std::move(file)),
+      case_name_(std::move(case_name)),
+      reason_(std::move(reason)) {}
+
+const std::vector<std::string>& all_topics() {
+  static const std::vector<std::string> topics = {"smoke", "exact", "adversarial", "layouts",
+                                                  "sizes", "large", "indices"};
+  return topics;
+}
+
+GoldenFile read_golden(std::string_view text, const std::string& file, const std::vector<OpEntry>& ops) {
+  std::string current;
+  try {
+    GoldenFile result = read_file(parse(text), ops, &current);
+    result.path = file;
+    return result;
+  } catch (const Refusal& refusal) {
+    throw GoldenError(file, current, printable(refusal.reason, kMaxReason));
+  }
+}
+
+}  // namespace hipops::parity

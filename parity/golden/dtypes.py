@@ -1,0 +1,73 @@
+"""The dtypes: their values as float64 (or NumPy integers), rounding to them, and errors measured in their ULPs."""
+
+import dataclasses
+
+import numpy as np
+
+
+@dataclasses.dataclass(frozen=True)
+class Format:
+    mantissa: int      # stored bits
+    min_exponent: int  # of the smallest normal number
+    max_exponent: int
+
+    @property
+    def largest(self):
+        return float(np.ldexp(2.0 - 2.0**-self.mantissa, self.max_exponent))
+
+
+FLOATS = {
+    "f64": Format(52, -1022, 1023),
+    "f32": Format(23, -126, 127),
+    "f16": Format(10, -14, 15),
+    "bf16": Format(7, -126, 127),
+}
+INTEGERS = {"u8": np.uint8, "i8": np.int8, "i16": np.int16, "u16": np.uint16,
+            "i32": np.int32, "u32": np.uint32, "i64": np.int64, "u64": np.uint64}
+
+
+def binade(magnitude, dtype):
+    """The e with 2^e <= magnitude < 2^(e + 1), at least that of the smallest normal number. Finite values only."""
+    smallest = FLOATS[dtype].min_exponent
+    _, exponent = np.frexp(magnitude)
+    return np.where(np.asarray(magnitude) == 0, smallest, np.maximum(exponent - 1, smallest)).astype(np.int64)
+
+
+def ulp(value, dtype):
+    """The distance between neighbours of the dtype in the binade of |value|. Finite values only."""
+    return np.ldexp(1.0, (binade(np.abs(value), dtype) - FLOATS[dtype].mantissa).astype(np.int32))
+
+
+def round_to(values, dtype):
+    """float64 values rounded once to the dtype, to nearest even, as float64; integers as they are.
+
+    NumPy has no bfloat16, and one rule for all of them is easier to trust than four: scaling by the ULP, a power of
+    two, is exact, and rint rounds to even.
+    """
+    if dtype in INTEGERS:
+        return np.asarray(values).astype(INTEGERS[dtype])
+    values = np.asarray(values, dtype=np.float64)
+    if dtype == "f64":
+        return values
+    finite = np.isfinite(values)
+    step = ulp(np.where(finite, values, 0.0), dtype)
+    rounded = np.where(finite, np.rint(np.where(finite, values, 0.0) / step) * step, values)
+    return np.where(finite & (np.abs(rounded) > FLOATS[dtype].largest), np.copysign(np.inf, values), rounded)
+
+
+def errors(expected, got, dtype, scale=None):
+    """Each element's error in ULPs, by README.md's definition. NaN against NaN, or the same infinity, is 0."""
+    if dtype in INTEGERS:
+        return np.where(np.asarray(expected) == np.asarray(got), 0.0, np.inf)
+    expected = np.asarray(expected, dtype=np.float64)
+    got = np.asarray(got, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        limit = FLOATS[dtype].largest + ulp(FLOATS[dtype].largest, dtype) / 2
+    expected = np.where(np.abs(expected) >= limit, np.copysign(np.inf, expected), expected)
+    finite = np.isfinite(expected) & np.isfinite(got)
+    magnitude = np.where(finite, np.abs(expected), 0.0)
+    if scale is not None:
+        magnitude = np.maximum(magnitude, np.where(finite, scale, 0.0))
+    distance = np.abs(np.where(finite, got, 0.0) - np.where(finite, expected, 0.0)) / ulp(magnitude, dtype)
+    same = (np.isnan(expected) & np.isnan(got)) | (expected == got)
+    return np.where(finite, distance, np.where(same, 0.0, np.inf))

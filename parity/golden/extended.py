@@ -1,0 +1,48 @@
+"""Arithmetic beyond float64: exact sums, and np.longdouble (64-bit mantissa on x86) for the rest.
+
+Sums go through math.fsum, which is exact whatever the order, so that neither NumPy's version nor its way of summing can
+change a golden file; and a mean of 3000 standard deviations costs no digit.
+"""
+
+import fractions
+import math
+
+import numpy as np
+
+Real = np.longdouble
+MANTISSA = np.finfo(Real).nmant + 1
+PRECISION = f"longdouble ({MANTISSA}-bit mantissa)"
+
+
+def sum_in_two(terms):
+    """The sum of finite float64 as two float64: rounded, and what the rounding left out."""
+    terms = list(terms)
+    high = math.fsum(terms)
+    return high, math.fsum(terms + [-high])
+
+
+def total(values):
+    """The sum of Real values, rounded once or so to Real; not finite where a term is not."""
+    if not np.isfinite(values).all():
+        return np.sum(values)
+    high = values.astype(np.float64)
+    low = (values - high).astype(np.float64)
+    s, rest = sum_in_two(high.tolist() + (low.tolist() if low.any() else []))
+    return Real(s) + Real(rest)
+
+
+def mean_in_two(row):
+    """The mean of a finite float64 row as two float64."""
+    s, rest = sum_in_two(row.tolist())
+    mean = (fractions.Fraction(s) + fractions.Fraction(rest)) / len(row)
+    high = float(mean)
+    return high, float(mean - fractions.Fraction(high))
+
+
+def difference(a, b):
+    """a - b of float64 as two float64 whose sum is exact (Knuth); infinities and NaN go to the first."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        high = a - b
+        back = high - a
+        low = (a - (high - back)) - (b + back)
+    return high, np.where(np.isfinite(high), low, 0.0)

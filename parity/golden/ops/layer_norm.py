@@ -1,0 +1,124 @@
+"""y = (x - mean(x)) / sqrt(var(x) + eps) * weight + bias, over the last dimension."""
+
+import math
+
+import numpy as np
+
+import extended
+from extended import Real
+from golden import Expected, bell, constant, explicit
+from ops import rows
+
+OP = rows.RowOp("layer_norm", ("weight", "bias"), {"eps": 1e-5})
+NAN, INF = math.nan, math.inf
+
+
+def reference(params, inputs):
+    x = inputs["x"]
+    weight = inputs.get("weight", np.ones(x.shape[-1]))
+    bias = inputs.get("bias")
+    y, scale, condition = (np.empty(x.shape, dtype=np.float64) for _ in range(3))
+    flat = [a.reshape(-1, max(x.shape[-1], 1)) for a in (x, y, scale, condition)]
+    for row, out, terms, sensitivity in zip(*flat):
+        if not np.isfinite(row).all():
+            out[:], terms[:], sensitivity[:] = NAN, 0.0, 0.0
+            continue
+        with np.errstate(all="ignore"):
+            high, low = extended.mean_in_two(row)
+            d, rest = extended.difference(row, high)
+            centred = d.astype(Real) + (rest.astype(Real) - Real(low))
+            deviation = np.sqrt(extended.total(centred * centred) / Real(len(row)) + Real(params["eps"]))
+            scaled = centred / deviation * weight
+            out[:] = scaled if bias is None else scaled + bias
+            terms[:] = np.abs(scaled) if bias is None else np.maximum(np.abs(scaled), np.abs(bias))
+            # float64 rounds the mean, a sum of the |x|, and x - mean.
+            sensitivity[:] = np.maximum(terms, (np.abs(row) + np.abs(row).mean()) / deviation * np.abs(weight))
+    for limits in (scale, condition):  # no ULP to speak of where a weight or the result is not finite
+        limits[~np.isfinite(limits)] = 0.0
+    return {"y": Expected(y, None if bias is None else scale, condition)}
+
+
+def torch_reference(torch, params, inputs):
+    x = inputs["x"]
+    weight, bias = inputs.get("weight"), inputs.get("bias")
+    return {"y": torch.nn.functional.layer_norm(x, x.shape[-1:], weight, bias, params["eps"])}
+
+
+def halves(columns, mean, a):
+    """A row with as many mean + a as mean - a, mixed by a step that is prime to the columns."""
+    order = np.arange(columns) * 7 % columns if columns % 7 else np.arange(columns)
+    return np.where(order < columns // 2, mean + a, mean - a)
+
+
+def exact():
+    """Half mean + a, half mean - a: the variance is a^2, so eps 0 gives +-1 and eps = 3 a^2 gives +-1/2."""
+    for dtype in rows.DTYPES:
+        for columns in (2, 4, 6, 8, 24, 64, 100, 256):
+            x = explicit(dtype, [halves(columns, 0.0, 1.0), halves(columns, 96.0, 4.0), halves(columns, -20.0, 0.5)])
+            yield case(f"exact_halves_{columns}", x, 0.0, ulps=0)
+        for columns in (10, 32, 96):
+            x = explicit(dtype, [halves(columns, 8.0, 2.0), halves(columns, -8.0, -2.0)])
+            yield case(f"exact_eps_{columns}", x, 12.0, ulps=0)
+            for kind in dict.fromkeys((dtype, "f32")):
+                weight = explicit(kind, np.ldexp(1.0, np.arange(columns) % 5 - 1))
+                bias = explicit(kind, np.arange(columns) % 9 - 4.0)
+                yield case(f"exact_{columns}", x, 0.0, ulps=0, weight=weight)
+                yield case(f"exact_{columns}", x, 0.0, ulps=0, bias=bias)
+                yield case(f"exact_{columns}", x, 0.0, ulps=0, weight=weight, bias=bias)
+        yield case("exact_one_column", explicit(dtype, [[3.0], [-0.5], [0.0]]), ulps=0, bias=explicit(dtype, [0.75]))
+        for columns in (1024, 4096, 65536):
+            yield case(f"exact_long_{columns}", constant(dtype, (1, columns), 3.0), ulps=0,
+                       bias=constant(dtype, (columns,), -1.5))
+
+
+def adversarial():
+    for dtype in rows.DTYPES:
+        least = math.ldexp(1.0, {"f32": -149, "f16": -24, "bf16": -133, "f64": -1074}[dtype])
+        big = 6e4 if dtype == "f16" else 1e17
+        both = ("weight", "bias")
+        yield case("inf", rows.quirky(dtype, (4, 24), 1, at=[(1, 5, INF), (3, 0, -INF)]))
+        yield case("infs", rows.quirky(dtype, (3, 40), 2, at=[(1, 39, INF), (1, 3, -INF)]), weights=both)
+        yield case("nan", rows.quirky(dtype, (4, 24), 3, at=[(0, 23, NAN), (2, 7, NAN)]))
+        yield case("nan_and_inf", rows.quirky(dtype, (3, 40), 4, at=[(1, 0, NAN), (1, 33, INF)]), weights=("bias",))
+        yield case("zeros", explicit(dtype, [[0.0] * 20, [-0.0] * 20]))
+        yield case("zeros", explicit(dtype, [[0.0] * 20, [-0.0] * 20]), weights=both)
+        yield case("equal_eps_0", explicit(dtype, [[1.0, -1.0] * 10, [3.0] * 20, [2.0, 0.0] * 10]), 0.0)
+        # Halves, so that the mean of denormals is one of them: f32 has no digits below.
+        yield case("denormals", explicit(dtype, [halves(20, 0.0, least * 5), halves(20, least * 9, least)]))
+        for columns in (3, 37, 100, 1000):
+            x = explicit(dtype, np.repeat([[0.1], [-3000.1]], columns, axis=1)) if columns < 100 else \
+                constant(dtype, (2, columns), 3000.1)
+            yield case(f"all_equal_{columns}", x)
+        spread = {"f32": 1.0, "f64": 1.0, "f16": 4.0, "bf16": 40.0}[dtype]  # a few ULPs of 3000, at least
+        for columns in (64, 100, 1000):
+            yield case(f"huge_mean_{columns}", bell(dtype, (2, columns), spread, 3000.0))
+            yield case(f"huge_mean_{columns}", bell(dtype, (2, columns), spread, -3000.0), weights=both)
+        if dtype in ("f32", "f64"):
+            yield case("mean_of_3000_deviations", bell(dtype, (2, 128), 1.0 / 3000.0, 1.0), 1e-12)
+            yield case("mean_of_3000_deviations_large", bell(dtype, (2, 128), 333.0, 1e6))
+        yield case("outlier", rows.quirky(dtype, (3, 48), 5, 0.01, at=[(0, 47, 1e4), (2, 0, -3e4)]))
+        yield case("large", bell(dtype, (3, 48), big / 4))
+        yield case("largest", explicit(dtype, big * (np.arange(96).reshape(2, 48) * 37 % 97 - 48) / 48), weights=both)
+        yield case("small_eps_0", bell(dtype, (3, 48), 1e-4 if dtype == "f16" else 1e-14), 0.0)
+        yield case("eps_dominates", bell(dtype, (3, 48), 1e-3), 1e3)
+        yield case("cancels", explicit(dtype, [halves(32, 1.0, 0.75), halves(32, -5.0, -3.0)]),
+                   weight=bell(dtype, (32,), 1.0, 3.0, seed=7), bias=bell(dtype, (32,), 1.0, -3.0, seed=7))
+        yield case("weight_inf_nan", bell(dtype, (2, 8)), weight=explicit(dtype, [1, INF, 2, NAN, 0, -INF, 3, -1.0]))
+        yield case("weight_inf_nan", bell(dtype, (2, 8)), weight=explicit(dtype, [1, INF, 2, NAN, 0, -INF, 3, -1.0]),
+                   bias=explicit(dtype, [INF, 1, NAN, 1, -INF, 1, 1, 0]))
+        if dtype in ("f16", "bf16"):  # beyond the largest, and just under it
+            yield case("overflow", explicit(dtype, [[2.0, -2.0, 1.0, -1.0, 0.5, 0.0, -0.5, 0.0]]),
+                       weight=constant(dtype, (8,), 49152.0 if dtype == "f16" else 2.0**127))
+
+
+def case(name, x, eps=1e-5, **rest):
+    return OP.case(name if name.startswith("exact") else "adversarial_" + name, x, params={"eps": eps}, **rest)
+
+
+TOPICS = {
+    "smoke": lambda: rows.smoke(OP),
+    "exact": exact,
+    "adversarial": adversarial,
+    "layouts": lambda: rows.layouts(OP),
+    "sizes": lambda: rows.sizes(OP),
+}

@@ -1,0 +1,203 @@
+"""What the ops on rows (norms, softmax) share: shapes, layouts and sizes, and how their cases are put together."""
+
+import dataclasses
+
+import numpy as np
+
+import golden
+from golden import Case, View, bell, explicit, uniform
+
+DTYPES = ("f32", "f16", "bf16", "f64")
+ULPS = {"f16": 1, "bf16": 1, "f32": 4, "f64": 4}
+
+
+@dataclasses.dataclass(frozen=True)
+class RowOp:
+    name: str
+    optional: tuple       # of the weights: subsets of ("weight", "bias")
+    params: dict
+    x_scale: float = 1.5
+    x_shift: float = 0.25
+
+    def weight_paths(self):
+        """Every subset of the optional tensors."""
+        paths = [()]
+        for argument in self.optional:
+            paths += [path + (argument,) for path in paths]
+        return paths
+
+    def case(self, name, x, weights=(), weight_dtype=None, y=None, in_place=False, ulps=None, params=None,
+             w_layout=None, **given):
+        """A case from its x. `weights` names the generated ones; tensors in `given` are taken as they are."""
+        inputs = {"x": x}
+        columns = x.shape[-1]
+        kinds = {tensor.dtype for tensor in given.values()} | ({weight_dtype or x.dtype} if weights else set())
+        for argument in self.optional:
+            if argument in given:
+                inputs[argument] = given[argument]
+            elif argument in weights:
+                layout = dict(w_layout or {})
+                inputs[argument] = weight(argument, weight_dtype or x.dtype, columns, layout)
+        path = "".join("_" + argument for argument in inputs if argument != "x")
+        suffix = f"_{x.dtype}{path}" + "".join(f"_{kind}" for kind in sorted(kinds) if kind != x.dtype)
+        y = View(x.dtype, x.shape, **(y or {}))
+        if in_place:
+            y.stride, y.offset = x.stride, x.offset
+        return Case(self.name, name + suffix, x.dtype, inputs, {"y": y}, ULPS[x.dtype] if ulps is None else ulps,
+                    self.params if params is None else params, ("y", "x") if in_place else None)
+
+    def x(self, dtype, shape, **layout):
+        return bell(dtype, shape, self.x_scale, self.x_shift, **layout)
+
+
+def weight(argument, dtype, columns, layout):
+    scale, shift = (0.5, 1.0) if argument == "weight" else (1.0, 0.0)
+    if layout.get("stride") == (0,):  # one element for all
+        return explicit(dtype, np.full(columns, shift + 0.375), **layout)
+    return uniform(dtype, (columns,), scale, shift, **layout)
+
+
+def name_of(shape):
+    return "x".join(str(extent) for extent in shape)
+
+
+# ---- smoke: every dtype, rank and set of optional tensors, on small shapes
+
+SMOKE_SHAPES = [(64,), (3, 40), (2, 3, 16), (2, 1, 3, 24), (1, 2, 2, 2, 17), (2, 1, 2, 1, 2, 8), (1, 2, 1, 2, 1, 2, 9),
+                (2, 1, 1, 2, 1, 2, 1, 12)]
+
+
+def smoke(op):
+    for dtype in DTYPES:
+        for shape in SMOKE_SHAPES:
+            yield op.case(f"smoke_rank{len(shape)}", op.x(dtype, shape))
+    turn = 0
+    for dtype in DTYPES:
+        for path in op.weight_paths()[1:]:
+            for weight_dtype in (dtype, "f32")[:1 if dtype == "f32" else 2]:
+                for shape in ((4, 32), SMOKE_SHAPES[turn % 8]):
+                    yield op.case("smoke_" + name_of(shape) + (f"_{len(shape)}d" if len(shape) > 2 else ""),
+                                  op.x(dtype, shape), path, weight_dtype)
+                turn += 3
+
+
+# ---- layouts
+
+@dataclasses.dataclass(frozen=True)
+class Layout:
+    name: str
+    shape: tuple
+    x: dict = dataclasses.field(default_factory=dict)
+    y: dict = dataclasses.field(default_factory=dict)
+    weight: dict = dataclasses.field(default_factory=dict)
+    in_place: bool = False
+
+
+def at(offset):
+    return {"offset": offset}
+
+
+def by(*stride, offset=0):
+    return {"stride": stride, "offset": offset}
+
+
+LAYOUTS = [
+    Layout("padded_rows", (3, 24), by(40, 1)),
+    Layout("padded_by_one", (3, 24), by(25, 1)),
+    Layout("padded_x_and_y", (3, 24), by(40, 1), by(32, 1)),
+    Layout("padded_y", (3, 24), {}, by(37, 1)),
+    Layout("transposed", (5, 33), by(1, 5)),
+    Layout("transposed_y", (5, 33), {}, by(1, 5)),
+    Layout("transposed_both", (8, 16), by(1, 8), by(1, 8)),
+    Layout("step_2", (3, 34), by(68, 2)),
+    Layout("step_2_to_step_3", (3, 34), by(68, 2), by(102, 3)),
+    Layout("negative_columns", (3, 40), by(40, -1)),
+    Layout("negative_rows", (3, 40), by(-40, 1)),
+    Layout("negative_both", (3, 40), by(-48, -1), at(1)),
+    Layout("negative_y", (3, 40), {}, by(-40, -1)),
+    Layout("expanded_rows", (4, 32), by(0, 1)),
+    Layout("expanded_columns", (4, 32), by(1, 0)),
+    Layout("expanded_outer", (3, 2, 32), by(32, 0, 1)),
+    Layout("misaligned_x", (2, 64), at(1)),
+    Layout("misaligned_y", (2, 64), {}, at(1)),
+    Layout("misaligned_weight", (2, 64), {}, {}, at(1)),
+    Layout("misaligned_alike", (2, 64), at(3), at(3), at(3)),
+    Layout("misaligned_apart", (2, 64), at(1), at(2), at(3)),
+    Layout("misaligned_padded", (2, 63), by(65, 1, offset=1), by(71, 1, offset=5)),
+    Layout("permuted_outer", (2, 2, 3, 16), by(96, 16, 32, 1)),
+    Layout("permuted_inner", (2, 2, 3, 12), by(72, 3, 1, 6)),
+    Layout("permuted_y", (2, 2, 3, 12), {}, by(12, 24, 48, 1)),
+    Layout("qkv_slice", (3, 3, 16), by(144, 16, 1, offset=48)),
+    Layout("rank8", (2, 1, 2, 1, 2, 1, 2, 16), by(160, 7, 320, 0, 16, -3, 32, 1), by(128, 9, 64, 9, 32, 9, 16, 1)),
+    Layout("strides_of_ones", (1, 4, 1, 40), by(-999, 40, 0, 1), by(5, 40, 7, 1)),
+    Layout("one_column", (6, 1), by(3, 99), by(2, 0)),
+    Layout("weight_step_2", (2, 48), {}, {}, by(2)),
+    Layout("weight_negative", (2, 48), {}, {}, by(-1)),
+    Layout("weight_expanded", (2, 48), {}, {}, by(0)),
+    Layout("in_place", (3, 64), in_place=True),
+    Layout("in_place_padded", (3, 40), by(48, 1), in_place=True),
+    Layout("in_place_transposed", (5, 33), by(1, 5), in_place=True),
+    Layout("in_place_misaligned", (2, 63), by(64, 1, offset=1), in_place=True),
+    Layout("in_place_long", (2, 4096), in_place=True),
+    Layout("long_padded", (3, 1000), by(1024, 1), by(1003, 1)),
+    Layout("long_misaligned", (2, 4100), at(1), at(1), at(1)),
+    Layout("long_misaligned_y", (2, 2048), {}, at(1)),
+    Layout("long_odd_rows", (3, 2049)),
+    Layout("long_transposed", (3, 1500), by(1, 3)),
+    Layout("long_step_2_in_place", (2, 3000), by(6000, 2), in_place=True),
+]
+
+
+def layouts(op):
+    for turn, layout in enumerate(LAYOUTS):
+        if layout.weight and not op.optional:
+            continue
+        for dtype in ("f32", ("bf16", "f16", "f64")[turn % 3]):
+            x = op.x(dtype, layout.shape, **layout.x)
+            if any(step == 0 and extent > 1 for step, extent in zip(x.stride or (), x.shape)):
+                x = shared_elements(op, layout, x)
+            weight_dtype = dtype if turn % 4 < 2 else "f32"
+            yield op.case(f"layout_{layout.name}", x, op.optional, weight_dtype, y=layout.y, in_place=layout.in_place,
+                          w_layout=layout.weight)
+
+
+def shared_elements(op, layout, x):
+    """Explicit values for a view whose elements share memory: those of the dimensions that are stepped, repeated."""
+    stepped = tuple(1 if step == 0 else extent for extent, step in zip(x.shape, x.stride))
+    part = bell(x.dtype, stepped, op.x_scale, op.x_shift, seed=golden.seed_of(op.name, layout.name, x.dtype)).array()
+    return explicit(x.dtype, np.broadcast_to(part, x.shape), **layout.x)
+
+
+# ---- sizes
+
+COLUMNS = [0, 1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 513, 1023, 1024,
+           1025, 2047, 2048, 2049, 4095, 4096, 4097, 5120, 8191, 8192, 8193, 16383, 16384, 16385, 32768, 65535, 65536,
+           65537, 131072, 262144, 262147]
+MANY_ROWS = [(0, 64), (37, 0), (1, 100), (2, 97), (37, 5), (199, 1), (199, 64), (37, 129), (37, 1000), (1025, 3),
+             (1025, 32)]
+
+
+def rows_for(columns):
+    if columns < 48:
+        return 3
+    return 2 if columns < 4095 else 1
+
+
+def sizes(op):
+    shapes = [(rows_for(columns), columns) for columns in COLUMNS]
+    paths = op.weight_paths()
+    for turn, shape in enumerate(shapes + MANY_ROWS):
+        kinds = ("f32", "bf16", ("f16", "f64")[turn % 2])
+        for dtype in kinds if shape[0] < 100 else kinds[turn % 2:][:1]:  # a checksum a row takes its room
+            path = paths[(turn // 2) % len(paths)]
+            yield op.case("size_" + name_of(shape), op.x(dtype, shape), path, "f32" if turn % 3 == 0 else dtype)
+
+
+# ---- helpers of the ops' own topics
+
+def quirky(dtype, shape, seed, scale=1.0, shift=0.0, at=()):
+    """Explicit bell-distributed values, some overwritten by `at`: [(row, column, value), ...]."""
+    values = bell(dtype, shape, scale, shift, seed=seed).array()
+    for row, column, value in at:
+        values[row, column] = value
+    return explicit(dtype, values)

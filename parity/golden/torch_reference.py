@@ -1,0 +1,71 @@
+"""PyTorch on the CPU as the second opinion. The only module that needs it."""
+
+import numpy as np
+import torch
+
+import dtypes
+
+VERSION = torch.__version__.split("+")[0]
+FLOATS = {"f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
+torch.set_num_threads(1)
+
+# How far, in float64 ULPs of the result or of what it is conditioned on, PyTorch in float64 may be from our reference:
+# a few, and more where it sums long rows. A wrong formula would be off by millions.
+AGREEMENT_ULPS = 8
+TERMS_PER_ULP = 1024
+
+
+def _tensor(array, dtype):
+    tensor = torch.from_numpy(np.array(array))  # a copy: PyTorch wants it writable
+    return tensor.to(FLOATS[dtype]) if dtype in FLOATS else tensor
+
+
+def _promoted(tensors):
+    """Floating inputs of different dtypes brought to the wider one, as PyTorch's own promotion does."""
+    kinds = [t.dtype for t in tensors.values() if t.is_floating_point()]
+    if not kinds:
+        return tensors
+    common = kinds[0]
+    for kind in kinds[1:]:
+        common = torch.promote_types(common, kind)
+    return {name: t.to(common) if t.is_floating_point() else t for name, t in tensors.items()}
+
+
+def _as_numpy(tensor):
+    return (tensor.to(torch.float64) if tensor.is_floating_point() else tensor).numpy()
+
+
+def compare(op, case, arrays, expected):
+    """PyTorch's worst error on a case, in ULPs of the outputs' dtypes; and the first disagreement in float64, or None.
+
+    `op.torch_reference(params, inputs)` gives the outputs by name, or None where PyTorch has no such op.
+    """
+    own = {name: _tensor(array, case.inputs[name].dtype) for name, array in arrays.items()}
+    wide = {name: t.to(torch.float64) if t.is_floating_point() else t for name, t in own.items()}
+    results = op.torch_reference(torch, case.params, _promoted(own))
+    if results is None:
+        return None, None
+    worst = 0.0
+    for name, want in expected.items():
+        if want.values.size == 0:
+            continue
+        view = case.outputs[name]
+        got = results[name].to(FLOATS[view.dtype]) if view.dtype in FLOATS else results[name]
+        worst = max(worst, float(np.max(dtypes.errors(want.values, _as_numpy(got), view.dtype, want.scale))))
+    return worst, _disagreement(op, case, wide, expected)
+
+
+def _disagreement(op, case, wide, expected):
+    results = op.torch_reference(torch, case.params, wide)
+    for name, want in expected.items():
+        if want.values.size == 0:
+            continue
+        kind = "f64" if case.outputs[name].dtype in FLOATS else case.outputs[name].dtype
+        got = _as_numpy(results[name])
+        condition = want.scale if want.condition is None else want.condition
+        off = dtypes.errors(want.values, got, kind, condition).reshape(-1)
+        if off.max() > AGREEMENT_ULPS + max(tensor.numel() for tensor in wide.values()) // TERMS_PER_ULP:
+            at = int(off.argmax())
+            return (f"{case.op} {case.name}: {name}[{at}] is {want.values.reshape(-1)[at]!r} here and "
+                    f"{got.reshape(-1)[at]!r} in PyTorch, {off[at]:.3g} float64 ULPs apart")
+    return None

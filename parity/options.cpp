@@ -1,0 +1,85 @@
+#include "parity/options.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "parity/golden.h"
+#include "parity/number.h"
+#include "parity/ops.h"
+
+namespace hipops::parity {
+namespace {
+
+std::vector<std::string> op_names() {
+  std::vector<std::string> names;
+  for (const OpEntry& op : all_ops()) names.push_back(op.name);
+  return names;
+}
+
+// Some backends have no wave size to choose and no guard pages.
+bool expect_cpu(Options* options, const char* option) {
+  if (options->backend == "auto") options->backend = "cpu";
+  if (options->backend == "cpu") return true;
+  std::fprintf(stderr, "hipops-parity: %s is for the cpu backend, not for %s\n", option, options->backend.c_str());
+  return false;
+}
+
+void declare(CLI::App* app, Options* options) {
+  app->add_option("--backend", options->backend, "auto, cpu, hip or cuda")
+      ->check(CLI::IsMember({"auto", "cpu", "hip", "cuda"}));
+  app->add_option("--op", options->op, "only this op")->check(CLI::IsMember(op_names()));
+  app->add_option("--dtype", options->dtype, "only cases of this dtype");
+  app->add_option("--case", options->case_glob, "only cases whose name matches this pattern (*, ?, [...])");
+  app->add_option("--topic", options->topic, "only this topic")->check(CLI::IsMember(all_topics()));
+  app->add_option("--wave", options->wave, "wave size of the cpu backend: 32 or 64")->check(CLI::IsMember({32, 64}));
+  app->add_option("--guard", options->guard,
+                  "zones: patterns around every tensor; pages: each tensor ends at an unmapped page (cpu backend)")
+      ->check(CLI::IsMember({"zones", "pages"}));
+  app->add_option("--golden", options->golden, "folder of the golden files (also: HIPOPS_GOLDEN)");
+  app->add_flag("--list", options->list, "list the cases (op, dtype, topic, name, shape) and run none");
+  app->add_option("--json", options->json, "write every result to this file");
+  app->add_option("--junit", options->junit, "write every result to this file as JUnit XML");
+  app->add_flag("--verbose", options->verbose, "a line for each case");
+  app->footer(
+      "Exit status: 0 all pass, 1 a mismatch, 2 bad usage or a bad golden file, 77 the backend asked for is not "
+      "there.\n"
+      "Cases of more than 1 GiB are skipped unless --topic or --case asks for them.");
+}
+
+}  // namespace
+
+bool parse_options(int argc, char** argv, Options* options, int* exit_code) {
+  CLI::App app("Compares what hipops computes with golden files.", "hipops-parity");
+  declare(&app, options);
+  *exit_code = kExitUsage;
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (app.exit(error) == 0) *exit_code = kExitPassed;  // --help
+    return false;
+  }
+  options->program = argv[0];
+  hipops_dtype dtype;
+  if (!options->dtype.empty() && !parse_dtype(options->dtype, &dtype)) {
+    std::fprintf(stderr, "hipops-parity: --dtype: unknown dtype %s\n", options->dtype.c_str());
+    return false;
+  }
+  if (options->wave != 0 && !expect_cpu(options, "--wave")) return false;
+  return options->guard == "zones" || expect_cpu(options, "--guard pages");
+}
+
+hipops_backend backend_of(const std::string& name) {
+  if (name == "cpu") return HIPOPS_BACKEND_CPU;
+  if (name == "hip") return HIPOPS_BACKEND_HIP;
+  if (name == "cuda") return HIPOPS_BACKEND_CUDA;
+  return HIPOPS_BACKEND_AUTO;
+}
+
+const char* backend_name(hipops_backend backend) {
+  if (backend == HIPOPS_BACKEND_CPU) return "cpu";
+  if (backend == HIPOPS_BACKEND_HIP) return "hip";
+  if (backend == HIPOPS_BACKEND_CUDA) return "cuda";
+  return "auto";
+}
+
+}  // namespace hipops::parity

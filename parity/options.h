@@ -1,0 +1,37 @@
+// The command line.
+#pragma once
+
+#include <string>
+
+#include "hipops/hipops.h"
+
+namespace hipops::parity {
+
+struct Options {
+  std::string program;
+  std::string backend = "auto";
+  std::string op;
+  std::string dtype;
+  std::string case_glob;
+  std::string topic;
+  int wave = 0;  // 0: not given
+  std::string guard = "zones";
+  std::string golden;
+  bool list = false;
+  bool verbose = false;
+  std::string json;
+  std::string junit;
+};
+
+constexpr int kExitPassed = 0;
+constexpr int kExitMismatch = 1;
+constexpr int kExitUsage = 2;
+constexpr int kExitNoDevice = 77;
+
+// True: go on. False: *exit_code says how the program ends; what there is to say has been printed.
+bool parse_options(int argc, char** argv, Options* options, int* exit_code);
+
+hipops_backend backend_of(const std::string& name);
+const char* backend_name(hipops_backend backend);
+
+}  // namespace hipops::parity

@@ -1,0 +1,58 @@
+// What a run comes to, and its three forms: the table for people, JSON, and JUnit XML for CI.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "parity/run_case.h"
+
+namespace hipops::parity {
+
+struct RunInfo {
+  std::string backend;
+  std::string device;
+  std::string target;
+  int wave = 0;
+  std::string version;
+  std::string build;
+  std::string golden;
+  std::string guard;
+};
+
+struct CaseRecord {
+  std::string op;
+  std::string dtype;
+  std::string topic;
+  std::string name;
+  std::string shape;
+  std::string command;  // runs it alone
+  CaseResult result;
+};
+
+struct Totals {
+  int passed = 0;
+  int failed = 0;
+  int skipped = 0;
+};
+
+Totals count(const std::vector<CaseRecord>& records);
+
+// "passed", "failed", "skipped".
+const char* verdict_name(CaseResult::Verdict verdict);
+
+// ANSI colours where `colour` is set.
+std::string header_text(const RunInfo& info, size_t cases, bool colour);
+std::string table_heading(bool colour);
+std::string table_row(const std::vector<CaseRecord>& group, bool colour);  // of one op and dtype
+std::string failure_text(const CaseRecord& record, bool colour);           // a case that failed, over several lines
+std::string verbose_text(const CaseRecord& record, bool colour);
+std::string closing_line(const Totals& totals, bool colour);
+
+std::string to_json(const RunInfo& info, const std::vector<CaseRecord>& records);
+std::string to_junit(const RunInfo& info, const std::vector<CaseRecord>& records);
+
+// Fit for XML text and attributes: markup escaped, what XML 1.0 cannot hold (control characters, broken UTF-8) replaced
+// by '?'.
+std::string xml_escape(const std::string& text);
+
+}  // namespace hipops::parity

@@ -1,0 +1,132 @@
+#include "parity/run_case.h"
+
+#include <chrono>
+#include <map>
+#include <new>
+
+#include "parity/compare.h"
+#include "parity/number.h"
+
+namespace hipops::parity {
+namespace {
+
+class CaseRun {
+ public:
+  CaseRun(Runtime& runtime, const OpEntry& op, const Case& test, Guard guard)
+      : runtime_(runtime), op_(op), test_(test), guard_(guard) {}
+
+  CaseResult run() {
+    try {
+      make_inputs();
+      make_outputs();
+      call();
+      for (const ExpectedTensor& output : test_.outputs) check_output(output);
+      for (const InputTensor& input : test_.inputs) check_input(input);
+    } catch (const RuntimeFailure& failure) {
+      miss(failure.what());
+    } catch (const std::bad_alloc&) {
+      miss("out of host memory");
+    }
+    return result_;
+  }
+
+ private:
+  void miss(const std::string& reason) {
+    result_.verdict = CaseResult::Verdict::kFailed;
+    result_.reasons.push_back(reason);
+  }
+
+  bool overwritten(const std::string& input) const { return test_.in_place && test_.in_place->input == input; }
+
+  Buffer& make_buffer(const std::string& name, const Layout& layout) {
+    return *buffers_.emplace(name, std::make_unique<Buffer>(runtime_, name, layout, guard_)).first->second;
+  }
+
+  void make_inputs() {
+    for (const InputTensor& input : test_.inputs) {
+      Buffer& buffer = make_buffer(input.name, input.layout);
+      buffer.set_elements([&](int64_t position) { return input.element(position); });
+      buffer.upload();
+      arguments_.add_tensor(input.name, buffer.tensor());
+    }
+    for (const auto& [name, value] : test_.params) arguments_.add_param(name, value);
+  }
+
+  void make_outputs() {
+    for (const ExpectedTensor& output : test_.outputs) {
+      if (test_.in_place && test_.in_place->output == output.name) {
+        arguments_.add_tensor(output.name, buffers_.at(test_.in_place->input)->tensor());
+        continue;
+      }
+      Buffer& buffer = make_buffer(output.name, output.layout);
+      buffer.set_elements_unwritten();
+      buffer.upload();
+      arguments_.add_tensor(output.name, buffer.tensor());
+    }
+  }
+
+  void call() {
+    const auto start = std::chrono::steady_clock::now();
+    expect_success(op_.call(arguments_), std::string("hipops_") + op_.name);
+    expect_success(runtime_.synchronize(), "waiting for the device");
+    result_.ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  }
+
+  void check_output(const ExpectedTensor& output) {
+    const bool in_place = test_.in_place && test_.in_place->output == output.name;
+    Buffer& buffer = *buffers_.at(in_place ? test_.in_place->input : output.name);
+    buffer.download();
+    const Comparison comparison = compare(output, test_.tolerance_ulps, buffer.element_zero());
+    if (comparison.compared > 0 && (result_.worst_output.empty() || comparison.worst_ulps > result_.worst_ulps)) {
+      result_.worst_ulps = comparison.worst_ulps;
+      result_.worst_output = output.name;
+      result_.worst_position = comparison.worst_position;
+      result_.worst_index = output.layout.index_text(comparison.worst_position);
+    }
+    for (const std::string& example : comparison.examples) miss(example);
+    if (!comparison.passed()) miss(count_text(output, comparison));
+    const std::string stray = buffer.stray_writes();
+    if (!stray.empty()) miss(stray);
+  }
+
+  static std::string count_text(const ExpectedTensor& output, const Comparison& comparison) {
+    std::string text = output.name + ": " + std::to_string(comparison.missed) + " of " +
+                       std::to_string(comparison.compared) + " elements compared are off";
+    if (!output.sampled) return text;
+    return text + ", and " + std::to_string(comparison.rows_missed) + " of " +
+           std::to_string(output.row_checksums.size()) + " row checksums";
+  }
+
+  void check_input(const InputTensor& input) {
+    if (overwritten(input.name)) return;
+    const std::string change = buffers_.at(input.name)->changes();
+    if (!change.empty()) miss(change);
+  }
+
+  Runtime& runtime_;
+  const OpEntry& op_;
+  const Case& test_;
+  Guard guard_;
+  std::map<std::string, std::unique_ptr<Buffer>> buffers_;
+  Arguments arguments_;
+  CaseResult result_;
+};
+
+uint64_t span_bytes(const Layout& layout) {
+  return static_cast<uint64_t>(layout.last + 1 - layout.first) * dtype_size(layout.dtype);
+}
+
+}  // namespace
+
+CaseResult run_case(Runtime& runtime, const OpEntry& op, const Case& test, Guard guard) {
+  return CaseRun(runtime, op, test, guard).run();
+}
+
+uint64_t case_bytes(const Case& test) {
+  uint64_t bytes = 0;
+  for (const InputTensor& input : test.inputs) bytes += span_bytes(input.layout);
+  for (const ExpectedTensor& output : test.outputs) bytes += span_bytes(output.layout);
+  return bytes;
+}
+
+}  // namespace hipops::parity

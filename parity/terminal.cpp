@@ -1,0 +1,79 @@
+#include "parity/terminal.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace hipops::parity {
+namespace {
+
+constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+constexpr size_t kSignalCount = sizeof kSignals / sizeof *kSignals;
+constexpr size_t kBarWidth = 30;
+
+struct sigaction previous_actions[kSignalCount];
+char crash_note[4096];
+std::atomic<size_t> crash_note_length{0};
+
+// Only what may be done in a signal handler.
+void on_crash(int signal, siginfo_t* info, void*) {
+  const size_t length = crash_note_length.exchange(0);
+  if (length > 0 && write(STDERR_FILENO, crash_note, length) < 0) {
+    // There is nobody else to tell.
+  }
+  for (size_t i = 0; i < kSignalCount; ++i) {
+    if (kSignals[i] == signal) sigaction(signal, &previous_actions[i], nullptr);
+  }
+  // A fault happens again on return, and meets the action from before us; what a process sent itself must be sent
+  // again.
+  if (info->si_code <= 0) raise(signal);
+}
+
+void install() {
+  struct sigaction action = {};
+  action.sa_sigaction = on_crash;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  for (size_t i = 0; i < kSignalCount; ++i) sigaction(kSignals[i], &action, &previous_actions[i]);
+}
+
+}  // namespace
+
+bool colours_wanted() {
+  const char* refused = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  return isatty(STDOUT_FILENO) != 0 && (refused == nullptr || *refused == '\0') &&
+         (terminal == nullptr || std::strcmp(terminal, "dumb") != 0);
+}
+
+Progress::Progress(size_t total) : enabled_(isatty(STDERR_FILENO) != 0), total_(total) {}
+
+void Progress::show(size_t done, const std::string& label) {
+  const auto now = std::chrono::steady_clock::now();
+  if (!enabled_ || now < next_) return;
+  next_ = now + std::chrono::milliseconds(50);
+  const size_t filled = total_ == 0 ? kBarWidth : kBarWidth * done / total_;
+  const std::string bar = std::string(filled, '#') + std::string(kBarWidth - filled, '.');
+  std::fprintf(stderr, "\r[%s] %zu/%zu %.30s\033[K", bar.c_str(), done, total_, label.c_str());
+}
+
+void Progress::clear() {
+  if (!enabled_) return;
+  std::fputs("\r\033[K", stderr);
+  next_ = {};  // the line is empty now, so that the next case is to be seen at once
+}
+
+void set_crash_note(const std::string& note) {
+  static const bool installed = (install(), true);
+  static_cast<void>(installed);
+  crash_note_length = 0;
+  const size_t length = std::min(note.size(), sizeof crash_note);
+  std::memcpy(crash_note, note.data(), length);
+  crash_note_length = length;
+}
+
+}  // namespace hipops::parity

@@ -1,0 +1,887 @@
+// The CPU executor by itself: kernels written by hand, each work-item a call of `run`. Defects are provoked in a child
+// process, whose death by SIGABRT and last words are the result.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <new>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "catch.h"
+#include "device/cpu.h"
+#include "error.h"
+#include "hipops/hipops.h"
+#include "runtime/cpu_executor.h"
+#include "runtime/cpu_sanitizer.h"
+#include "runtime/runtime.h"
+
+namespace {
+
+using hipops::CpuKernel;
+using hipops::cpu::execute;
+using hipops::cpu::Settings;
+
+#define HERE (hipops::cpu::Site{__FILE__, __LINE__})
+
+using Body = std::function<void()>;
+
+// A kernel whose argument is the function to call.
+const CpuKernel kCall = {"test_kernel", [](const void* args) { (*static_cast<const Body*>(args))(); }};
+
+hipops_status run(uint32_t grid, uint32_t block, const Settings& settings, const Body& body) {
+  return execute(kCall, &body, grid, block, settings);
+}
+
+Settings settings_of(uint32_t wave, uint32_t threads = 1, uint64_t seed = 0) {
+  Settings settings;
+  settings.wave = wave;
+  settings.threads = threads;
+  settings.seed = seed;
+  return settings;
+}
+
+Settings with_race_check() {
+  Settings settings;
+  settings.race = true;
+  return settings;
+}
+
+uint32_t thread_index() { return hipops::cpu::thread_index(); }
+uint32_t block_index() { return hipops::cpu::block_index(); }
+
+uint32_t lanes_of_wave(uint32_t wave, uint32_t block) {
+  const uint32_t first = thread_index() / wave * wave;
+  return std::min(wave, block - first);
+}
+
+struct Death {
+  bool aborted = false;
+  int exit_code = -1;
+  std::string words;
+
+  bool says(const std::string& part) const { return words.find(part) != std::string::npos; }
+};
+
+// Runs `body` in a child, whose exit code is what it returns.
+Death in_child(const std::function<int()>& body) {
+  int ends[2];
+  REQUIRE(pipe(ends) == 0);
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    const rlimit no_core = {0, 0};
+    setrlimit(RLIMIT_CORE, &no_core);
+    dup2(ends[1], STDERR_FILENO);
+    std::signal(SIGABRT, SIG_DFL);
+    alarm(60);  // a hang is a failure
+    _exit(body());
+  }
+  close(ends[1]);
+  Death death;
+  char buffer[4096];
+  for (ssize_t got = 0; (got = read(ends[0], buffer, sizeof buffer)) > 0;) {
+    death.words.append(buffer, static_cast<size_t>(got));
+  }
+  close(ends[0]);
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  death.aborted = WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+  death.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return death;
+}
+
+Death death_of(uint32_t grid, uint32_t block, const Settings& settings, const Body& body) {
+  return in_child([&] { return run(grid, block, settings, body) == HIPOPS_SUCCESS ? 0 : 1; });
+}
+
+#define REQUIRE_DEATH(death, ...)                                           \
+  do {                                                                      \
+    INFO((death).words);                                                    \
+    REQUIRE((death).aborted);                                               \
+    for (const std::string& part : std::vector<std::string>{__VA_ARGS__}) { \
+      INFO("expected: " << part);                                           \
+      REQUIRE((death).says(part));                                          \
+    }                                                                       \
+  } while (false)
+
+#define REQUIRE_SURVIVES(death)      \
+  do {                               \
+    INFO((death).words);             \
+    REQUIRE((death).exit_code == 0); \
+  } while (false)
+
+std::string at_line(int line) { return std::string(__FILE__) + ":" + std::to_string(line); }
+
+float* shared_floats(size_t count) {
+  return static_cast<float*>(hipops::cpu::shared_memory(count * sizeof(float), alignof(float)));
+}
+
+void note(const float* at, bool write, hipops::cpu::Site site) {
+  hipops::cpu::shared_access(at, sizeof *at, write, site);
+}
+
+// Sums over the wave by a butterfly; lanes without a partner keep what they have.
+uint64_t butterfly(uint64_t value, uint32_t wave, uint32_t block) {
+  const uint32_t lane = thread_index() % wave, size = lanes_of_wave(wave, block);
+  for (uint32_t half = 1; half < wave; half *= 2) {
+    const bool paired = (lane ^ half) < size;
+    uint64_t other = value;
+    hipops::cpu::exchange(&other, sizeof other, paired ? lane ^ half : lane, wave, HERE);
+    if (paired) value += other;
+  }
+  return value;
+}
+
+// ---- What runs.
+
+TEST_CASE("cpu executor: every work-item of every block runs exactly once") {
+  for (uint64_t seed : {0, 1, 2}) {
+    for (uint32_t threads : {1, 4}) {
+      for (uint32_t block : {1u, 31u, 64u, 257u, 1024u}) {
+        for (uint32_t grid : {1u, 2u, 37u}) {
+          std::unique_ptr<std::atomic<int>[]> seen(new std::atomic<int>[size_t{grid} * block]());
+          const hipops_status status = run(grid, block, settings_of(32, threads, seed),
+                                           [&] { seen[size_t{block_index()} * block + thread_index()].fetch_add(1); });
+          REQUIRE(status == HIPOPS_SUCCESS);
+          CHECK(std::all_of(&seen[0], &seen[size_t{grid} * block], [](const std::atomic<int>& n) { return n == 1; }));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("cpu executor: in order without a seed, shuffled and repeatable with one") {
+  const auto order = [](uint64_t seed) {
+    std::vector<uint32_t> seen;
+    run(5, 40, settings_of(32, 1, seed), [&] {
+      seen.push_back(block_index() * 40 + thread_index());
+      hipops::cpu::barrier(HERE);
+      seen.push_back(block_index() * 40 + thread_index());
+    });
+    return seen;
+  };
+  std::vector<uint32_t> sequential;
+  for (uint32_t block = 0; block < 5; ++block) {
+    for (int phase = 0; phase < 2; ++phase) {
+      for (uint32_t lane = 0; lane < 40; ++lane) sequential.push_back(block * 40 + lane);
+    }
+  }
+  CHECK(order(0) == sequential);
+  CHECK(order(7) == order(7));
+  CHECK(order(7) != sequential);
+  CHECK(order(7) != order(8));
+  const std::vector<uint32_t> shuffled = order(7);
+  std::vector<uint32_t> blocks;
+  for (size_t i = 0; i < shuffled.size(); i += 80) blocks.push_back(shuffled[i] / 40);
+  CHECK(blocks != std::vector<uint32_t>{0, 1, 2, 3, 4});
+}
+
+TEST_CASE("cpu executor: a barrier orders the phases of a block") {
+  for (uint64_t seed : {0, 5}) {
+    for (uint32_t block : {1u, 33u, 256u}) {
+      const uint32_t grid = 16;
+      std::vector<int> wrong(grid), done(grid);
+      run(grid, block, settings_of(32, 3, seed), [&] {
+        float* values = shared_floats(block);
+        for (int phase = 0; phase < 4; ++phase) {
+          values[thread_index()] = static_cast<float>(phase * 1000) + static_cast<float>(thread_index());
+          hipops::cpu::barrier(HERE);
+          const uint32_t other = (thread_index() * 7 + 3) % block;
+          if (values[other] != static_cast<float>(phase * 1000) + static_cast<float>(other)) ++wrong[block_index()];
+          hipops::cpu::barrier(HERE);
+        }
+        ++done[block_index()];
+      });
+      CHECK(wrong == std::vector<int>(grid, 0));
+      CHECK(done == std::vector<int>(grid, static_cast<int>(block)));
+    }
+  }
+}
+
+TEST_CASE("cpu executor: exchanges add up a wave, a short last one too") {
+  for (uint32_t wave : {32u, 64u}) {
+    for (uint32_t block : {wave, 1u, 4 * wave, 2 * wave + wave / 2, wave + 1}) {
+      for (uint64_t seed : {0, 3}) {
+        const uint32_t grid = 9;
+        std::vector<uint64_t> sums(size_t{grid} * block);
+        const hipops_status status = run(grid, block, settings_of(wave, 2, seed), [&] {
+          const uint64_t value = uint64_t{1} << 40 | (block_index() * 5000 + thread_index());
+          sums[size_t{block_index()} * block + thread_index()] = butterfly(value, wave, block);
+        });
+        REQUIRE(status == HIPOPS_SUCCESS);
+        for (uint32_t i = 0; i < grid * block; ++i) {
+          const uint32_t lane = i % block, first = lane / wave * wave, size = std::min(wave, block - first);
+          if ((size & (size - 1)) != 0) continue;  // a butterfly adds up powers of two
+          uint64_t expected = 0;
+          for (uint32_t k = first; k < first + size; ++k) expected += uint64_t{1} << 40 | (i / block * 5000 + k);
+          REQUIRE(sums[i] == expected);
+        }
+      }
+    }
+  }
+}
+
+template <size_t Bytes>
+void check_rotation() {
+  constexpr uint32_t block = 50;
+  std::vector<std::array<unsigned char, Bytes>> got(block);
+  run(1, block, settings_of(32), [&] {
+    std::array<unsigned char, Bytes> value;
+    for (size_t i = 0; i < Bytes; ++i) value[i] = static_cast<unsigned char>(thread_index() * 3 + i);
+    const uint32_t source = (thread_index() % 32 + 1) % lanes_of_wave(32, block);
+    hipops::cpu::exchange(value.data(), Bytes, source, 32, HERE);
+    got[thread_index()] = value;
+  });
+  for (uint32_t i = 0; i < block; ++i) {
+    const uint32_t first = i / 32 * 32, source = first + (i - first + 1) % std::min(32u, block - first);
+    for (size_t k = 0; k < Bytes; ++k) REQUIRE(got[i][k] == static_cast<unsigned char>(source * 3 + k));
+  }
+}
+
+TEST_CASE("cpu executor: an exchange carries 1 to 16 bytes from any lane") {
+  check_rotation<1>();
+  check_rotation<2>();
+  check_rotation<4>();
+  check_rotation<8>();
+  check_rotation<12>();
+  check_rotation<16>();
+}
+
+TEST_CASE("cpu executor: waves and blocks that wait differently often do not hold each other up") {
+  std::vector<uint64_t> sums(6 * 128);
+  run(6, 128, settings_of(32, 2), [&] {
+    uint64_t value = thread_index();
+    const uint32_t rounds = thread_index() / 32 + block_index();
+    for (uint32_t i = 0; i < rounds; ++i) value = butterfly(value, 32, 128) % 1000;
+    hipops::cpu::barrier(HERE);
+    sums[block_index() * 128 + thread_index()] = value;
+  });
+  for (uint32_t i = 0; i < sums.size(); ++i) {
+    const uint32_t lane = i % 128, wave = lane / 32, rounds = wave + i / 128;
+    uint64_t expected = lane;
+    for (uint32_t r = 0; r < rounds; ++r) expected = (r == 0 ? 32 * 32 * wave + 496 : 32 * expected) % 1000;
+    REQUIRE(sums[i] == expected);
+  }
+}
+
+TEST_CASE("cpu executor: launches from several threads at once") {
+  std::vector<std::thread> callers;
+  std::array<int, 4> failures = {};
+  for (uint32_t caller = 0; caller < 4; ++caller) {
+    callers.emplace_back([caller, &failures] {
+      for (uint32_t round = 0; round < 20; ++round) {
+        const uint32_t block = 32 * (caller + 1);
+        std::vector<uint64_t> sums(7 * block);
+        run(7, block, settings_of(32, 2, round % 2 * caller),
+            [&] { sums[block_index() * block + thread_index()] = butterfly(caller + 1, 32, block); });
+        for (uint64_t sum : sums) failures[caller] += sum != 32 * (caller + 1);
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  CHECK(failures == std::array<int, 4>{});
+}
+
+TEST_CASE("cpu executor: a work-item may launch, and goes on where it was") {
+  std::vector<uint32_t> seen(2 * 3);
+  run(2, 3, settings_of(32), [&] {
+    uint32_t inner = 0;
+    hipops::cpu::barrier(HERE);
+    run(4, 8, settings_of(64), [&] {
+      hipops::cpu::barrier(HERE);
+      inner += block_index() * 8 + thread_index();
+    });
+    hipops::cpu::barrier(HERE);
+    seen[block_index() * 3 + thread_index()] = inner + block_index() * 3 + thread_index();
+  });
+  CHECK(seen == std::vector<uint32_t>{496, 497, 498, 499, 500, 501});
+}
+
+// ---- Shared memory.
+
+TEST_CASE("cpu executor: shared memory is the block's, and starts as NaN in each block") {
+  const uint32_t grid = 12, block = 70;
+  std::atomic<int> wrong{0};
+  run(grid, block, settings_of(32, 2), [&] {
+    float* a = shared_floats(block);
+    double* b = static_cast<double*>(hipops::cpu::shared_memory(3 * sizeof(double), 64));
+    wrong += !std::isnan(a[thread_index()]) || !std::isnan(b[2]);
+    wrong +=
+        reinterpret_cast<uintptr_t>(b) % 64 != 0 || reinterpret_cast<char*>(b) < reinterpret_cast<char*>(a + block);
+    hipops::cpu::barrier(HERE);
+    a[thread_index()] = static_cast<float>(thread_index() + block_index());
+    if (thread_index() == 0) b[2] = block_index();
+    hipops::cpu::barrier(HERE);
+    wrong += a[block - 1 - thread_index()] != static_cast<float>(block - 1 - thread_index() + block_index());
+    wrong += b[2] != block_index();
+  });
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("cpu executor: all of shared memory can be had, and not a byte more") {
+  CHECK(run(2, 2, settings_of(32), [] {
+          char* all = static_cast<char*>(hipops::cpu::shared_memory(65536, 16));
+          all[65535 - thread_index()] = 1;
+        }) == HIPOPS_SUCCESS);
+  const Death death = death_of(1, 2, settings_of(32), [] {
+    hipops::cpu::shared_memory(60000, 16);
+    hipops::cpu::shared_memory(5537, 1);
+  });
+  REQUIRE_DEATH(death, "test_kernel", "block 0", "5537 bytes of shared memory with 60000 in use", "65536");
+}
+
+TEST_CASE("cpu executor: work-items that disagree on shared memory are a defect") {
+  const Death death = death_of(1, 8, settings_of(32), [] {
+    hipops::cpu::shared_memory(64, 4);
+    hipops::cpu::shared_memory(thread_index() == 5 ? 128 : 64, 4);
+  });
+  REQUIRE_DEATH(death, "test_kernel", "request 2 was for 64 bytes", "work-item 5 makes it 128");
+}
+
+TEST_CASE("cpu executor: an alignment that cannot be is a defect") {
+  REQUIRE_DEATH(death_of(1, 1, settings_of(32), [] { hipops::cpu::shared_memory(64, 24); }), "aligned to 24",
+                "power of two");
+}
+
+// ---- Defects that would hang a GPU, or worse.
+
+TEST_CASE("cpu executor: a work-item that ends while others wait at a barrier is a defect") {
+  const int line = __LINE__ + 2;
+  const Death death = death_of(3, 256, settings_of(32, 1, 0), [] {
+    if (block_index() == 1 && (thread_index() < 32 || thread_index() == 40)) hipops::cpu::barrier(HERE);
+  });
+  REQUIRE_DEATH(death, "test_kernel", "block 1 of 3", "work-item 32 has ended", "0-31: wait at the barrier at ",
+                at_line(line), "32: have ended", "33-255: have not started", "HIPOPS_CPU_SEED=0");
+}
+
+TEST_CASE("cpu executor: a barrier that others ended without is a defect") {
+  const Death death = death_of(1, 64, settings_of(32), [] {
+    if (thread_index() >= 32) hipops::cpu::barrier(HERE);
+  });
+  REQUIRE_DEATH(death, "work-item 32 comes to the barrier", "0-31: have ended", "32: is the one that runs");
+}
+
+TEST_CASE("cpu executor: a barrier in half of a wave is a defect") {
+  const int line = __LINE__ + 4;
+  const Death death = death_of(1, 64, settings_of(64), [] {
+    int value = 0;
+    if (thread_index() % 2 == 0) {
+      hipops::cpu::barrier(HERE);
+    } else {
+      hipops::cpu::exchange(&value, sizeof value, 0, 64, HERE);
+    }
+  });
+  REQUIRE_DEATH(death, "work-item 1 comes to an exchange of 4 bytes", "0: wait at the barrier at ", at_line(line));
+}
+
+TEST_CASE("cpu executor: a barrier while others of the wave exchange is a defect, in any order") {
+  for (uint64_t seed : {0, 1, 2, 3}) {
+    const Death death = death_of(1, 64, settings_of(64, 1, seed), [] {
+      int value = 0;
+      if (thread_index() == 63) hipops::cpu::barrier(HERE);
+      hipops::cpu::exchange(&value, sizeof value, 0, 64, HERE);
+    });
+    const std::string seeded = "HIPOPS_CPU_SEED=" + std::to_string(seed);
+    REQUIRE_DEATH(death, "test_kernel", seeded, "of its wave wait");
+  }
+}
+
+TEST_CASE("cpu executor: two different barriers are a defect") {
+  const Death death = death_of(1, 64, settings_of(32), [] {
+    if (thread_index() < 32) {
+      hipops::cpu::barrier(HERE);
+    } else {
+      hipops::cpu::barrier(HERE);
+    }
+  });
+  REQUIRE_DEATH(death, "work-item 32 comes to the barrier", "others of its block wait at another barrier",
+                "0-31: wait at");
+}
+
+TEST_CASE("cpu executor: exchanges at different places, or of different sizes, are a defect") {
+  const Death places = death_of(1, 96, settings_of(32), [] {
+    int value = 0;
+    if (thread_index() == 40) {
+      hipops::cpu::exchange(&value, sizeof value, 0, 32, HERE);
+    } else {
+      hipops::cpu::exchange(&value, sizeof value, 0, 32, HERE);
+    }
+  });
+  REQUIRE_DEATH(places, "work-item 40 comes to an exchange of 4 bytes", "wait for something else",
+                "32-39: wait at an exchange");
+  const Death sizes = death_of(1, 32, settings_of(32), [] {
+    double value = 0;
+    hipops::cpu::exchange(&value, thread_index() == 31 ? 8 : 4, 0, 32, HERE);
+  });
+  REQUIRE_DEATH(sizes, "work-item 31 comes to an exchange of 8 bytes", "0-30: wait at an exchange of 4 bytes");
+}
+
+TEST_CASE("cpu executor: the same place by two copies of the file's name is no defect") {
+  static const char first[] = "same.hip", second[] = "same.hip";
+  CHECK(run(1, 32, settings_of(32), [] {
+          hipops::cpu::barrier({thread_index() % 2 == 0 ? first : second, 7});
+        }) == HIPOPS_SUCCESS);
+}
+
+TEST_CASE("cpu executor: an exchange that lanes ended without is a defect") {
+  const Death before = death_of(1, 64, settings_of(32), [] {
+    int value = 0;
+    if (thread_index() != 3) hipops::cpu::exchange(&value, sizeof value, 0, 32, HERE);
+  });
+  REQUIRE_DEATH(before, "work-item 3 has ended, while others of its wave wait at an exchange", "0-2: wait at",
+                "3: have ended");
+  const Death after = death_of(1, 64, settings_of(32), [] {
+    int value = 0;
+    if (thread_index() != 0) hipops::cpu::exchange(&value, sizeof value, 0, 32, HERE);
+  });
+  REQUIRE_DEATH(after, "work-item 1 comes to an exchange", "ended without", "0: have ended");
+}
+
+TEST_CASE("cpu executor: a source that is not in the wave is a defect") {
+  const Death past = death_of(1, 32, settings_of(32), [] {
+    int value = 0;
+    hipops::cpu::exchange(&value, sizeof value, 32, 32, HERE);
+  });
+  REQUIRE_DEATH(past, "test_kernel", "source lane 32", "has lanes 0-31");
+  const Death short_wave = death_of(1, 40, settings_of(32), [] {
+    int value = 0;
+    hipops::cpu::exchange(&value, sizeof value, (thread_index() % 32) ^ 8, 32, HERE);
+  });
+  REQUIRE_DEATH(short_wave, "source lane 8", "work-items 32-39, has lanes 0-7");
+}
+
+TEST_CASE("cpu executor: an exchange in another wave size, or of more than 16 bytes, is a defect") {
+  const Death wave = death_of(1, 64, settings_of(32), [] {
+    int value = 0;
+    hipops::cpu::exchange(&value, sizeof value, 0, 64, HERE);
+  });
+  REQUIRE_DEATH(wave, "in waves of 64, and the wave is 32");
+  const Death bytes = death_of(1, 64, settings_of(32), [] {
+    char value[17] = {};
+    hipops::cpu::exchange(value, sizeof value, 0, 32, HERE);
+  });
+  REQUIRE_DEATH(bytes, "an exchange of 17 bytes", "at most 16");
+}
+
+TEST_CASE("cpu executor: one report where several threads have one") {
+  const Death death = death_of(64, 64, settings_of(32, 4), [] {
+    if (thread_index() < 32) hipops::cpu::barrier(HERE);
+  });
+  REQUIRE_DEATH(death, "work-item 32 has ended");
+  CHECK(death.words.find("hipops: defect") == death.words.rfind("hipops: defect"));
+}
+
+// ---- Races.
+
+TEST_CASE("cpu executor: two writers of one byte are a race") {
+  const int line = __LINE__ + 4;
+  const Death death = death_of(2, 64, with_race_check(), [] {
+    float* values = shared_floats(64);
+    float* at = values + (block_index() == 1 && thread_index() == 9 ? 5 : thread_index());
+    note(at, true, HERE);
+    *at = 1;
+  });
+  REQUIRE_DEATH(death, "test_kernel", "block 1 of 2", "race at byte 20 of shared memory", "work-item 5 writes it at ",
+                "work-item 9 writes it at ", at_line(line), "no barrier or exchange");
+}
+
+TEST_CASE("cpu executor: accesses that share a part of their bytes race") {
+  const Death death = death_of(1, 2, with_race_check(), [] {
+    char* values = static_cast<char*>(hipops::cpu::shared_memory(16, 8));
+    hipops::cpu::shared_access(values + 3 * thread_index(), 4, true, HERE);
+  });
+  REQUIRE_DEATH(death, "race at byte 3");
+}
+
+// Lanes read their neighbour's value with nothing, an exchange or a barrier between.
+enum class Between { kNothing, kExchange, kBarrier };
+
+Body neighbours(Between between, uint32_t distance, bool read_first) {
+  return [=] {
+    float* values = shared_floats(64);
+    const float* other = values + (thread_index() + distance) % 64;
+    if (read_first) {
+      note(other, false, HERE);
+    } else {
+      note(values + thread_index(), true, HERE);
+    }
+    int ignored = 0;
+    if (between == Between::kExchange) hipops::cpu::exchange(&ignored, sizeof ignored, 0, 32, HERE);
+    if (between == Between::kBarrier) hipops::cpu::barrier(HERE);
+    if (read_first) {
+      note(values + thread_index(), true, HERE);
+    } else {
+      note(other, false, HERE);
+    }
+  };
+}
+
+TEST_CASE("cpu executor: reading what another wave wrote takes a barrier") {
+  for (bool read_first : {false, true}) {
+    REQUIRE_DEATH(death_of(1, 64, with_race_check(), neighbours(Between::kNothing, 32, read_first)), "race at byte",
+                  "reads", "writes", "no barrier lies");
+    REQUIRE_DEATH(death_of(1, 64, with_race_check(), neighbours(Between::kExchange, 32, read_first)), "race at byte");
+    REQUIRE_SURVIVES(death_of(9, 64, with_race_check(), neighbours(Between::kBarrier, 32, read_first)));
+  }
+}
+
+// Lane i and lane i ^ 1 of one wave.
+Body pairs(Between between, bool read_first) {
+  return [=] {
+    float* values = shared_floats(64);
+    float *own = values + thread_index(), *other = values + (thread_index() ^ 1);
+    note(read_first ? other : own, !read_first, HERE);
+    int ignored = 0;
+    if (between == Between::kExchange) hipops::cpu::exchange(&ignored, sizeof ignored, 0, 32, HERE);
+    if (between == Between::kBarrier) hipops::cpu::barrier(HERE);
+    note(read_first ? own : other, read_first, HERE);
+  };
+}
+
+TEST_CASE("cpu executor: within a wave an exchange is enough") {
+  for (bool read_first : {false, true}) {
+    for (uint64_t seed : {0, 4}) {
+      Settings settings = with_race_check();
+      settings.seed = seed;
+      REQUIRE_DEATH(death_of(1, 64, settings, pairs(Between::kNothing, read_first)), "race at byte",
+                    "no barrier or exchange");
+      REQUIRE_SURVIVES(death_of(9, 64, settings, pairs(Between::kExchange, read_first)));
+      REQUIRE_SURVIVES(death_of(9, 64, settings, pairs(Between::kBarrier, read_first)));
+    }
+  }
+}
+
+// Runs `steps` in the order given, each by one lane, in epochs that an exchange of every wave separates.
+struct Step {
+  uint32_t lane;
+  bool write;
+};
+constexpr Step kExchangeHere = {~0u, false};
+
+Death death_of_steps(const std::vector<Step>& steps) {
+  return death_of(1, 64, with_race_check(), [&steps] {
+    float* values = shared_floats(1);
+    // Lanes run in order between waits, so a script has to list each epoch's lanes in that order too.
+    for (const Step& step : steps) {
+      int ignored = 0;
+      if (step.lane == kExchangeHere.lane) {
+        hipops::cpu::exchange(&ignored, sizeof ignored, 0, 32, HERE);
+      } else if (step.lane == thread_index()) {
+        note(values, step.write, HERE);
+      }
+    }
+  });
+}
+
+TEST_CASE("cpu executor: the race check remembers the readers that matter") {
+  // Any number of lanes may read, and the only reader may write.
+  REQUIRE_SURVIVES(death_of_steps({{0, false}, {1, false}, {2, false}, {33, false}, {34, false}}));
+  REQUIRE_SURVIVES(death_of_steps({{3, false}, {3, true}}));
+  // The writer read last; another lane of its wave read before it, and another wave did.
+  REQUIRE_DEATH(death_of_steps({{2, false}, {3, false}, {3, true}}), "work-item 2 reads", "work-item 3 writes");
+  REQUIRE_DEATH(death_of_steps({{2, false}, {33, false}, {33, true}}), "work-item 2 reads", "work-item 33 writes");
+  // The first wave's readers are past an exchange, the second wave's are not.
+  REQUIRE_SURVIVES(death_of_steps({{2, false}, {3, false}, kExchangeHere, {4, true}}));
+  REQUIRE_SURVIVES(death_of_steps({{2, false}, {3, false}, kExchangeHere, {4, false}, {4, true}}));
+  REQUIRE_DEATH(death_of_steps({{2, false}, {33, false}, kExchangeHere, {2, true}}), "work-item 33 reads");
+  REQUIRE_DEATH(death_of_steps({{33, false}, kExchangeHere, {2, false}, {3, false}, kExchangeHere, {2, true}}),
+                "work-item 33 reads");
+  // A write that follows reads in order takes their place.
+  REQUIRE_DEATH(death_of_steps({{2, false}, kExchangeHere, {3, true}, kExchangeHere, {40, false}}),
+                "work-item 3 writes", "work-item 40 reads");
+}
+
+TEST_CASE("cpu executor: a new block starts without accesses") {
+  REQUIRE_SURVIVES(death_of(8, 3, with_race_check(), [] {
+    float* values = shared_floats(1);
+    if (thread_index() == block_index() % 3) note(values, true, HERE);
+  }));
+}
+
+TEST_CASE("cpu executor: an access outside of shared memory is a defect") {
+  const Death death = death_of(1, 1, with_race_check(), [] {
+    float* values = shared_floats(4);
+    note(values + 4, false, HERE);
+  });
+  REQUIRE_DEATH(death, "test_kernel", "reads 4 bytes outside", "16 bytes of shared memory");
+}
+
+TEST_CASE("cpu executor: without the race check a race passes") {
+  CHECK(run(1, 64, settings_of(32), [] { note(shared_floats(1), true, HERE); }) == HIPOPS_SUCCESS);
+}
+
+// ---- Launches that are refused, and memory that runs out.
+
+TEST_CASE("cpu executor: a launch that no GPU would take is refused") {
+  int runs = 0;
+  const Body count = [&] { ++runs; };
+  CHECK(run(0, 32, settings_of(32), count) == HIPOPS_INVALID_ARGUMENT);
+  CHECK(run(1, 0, settings_of(32), count) == HIPOPS_INVALID_ARGUMENT);
+  CHECK(run(1, 1025, settings_of(32), count) == HIPOPS_INVALID_ARGUMENT);
+  CHECK(std::string(hipops_last_error()).find("1025") != std::string::npos);
+  CHECK(run(1u << 23, 512, settings_of(32), count) == HIPOPS_INVALID_ARGUMENT);
+  CHECK(runs == 0);
+}
+
+// The sanitizers need address space and memory of their own.
+#if !defined(HIPOPS_CPU_ASAN) && !defined(HIPOPS_CPU_TSAN)
+bool reports_memory(hipops_status status) {
+  return status == HIPOPS_INTERNAL_ERROR && std::strstr(hipops_last_error(), "out of host memory") != nullptr;
+}
+
+size_t data_bytes() {  // what RLIMIT_DATA counts
+  std::FILE* file = std::fopen("/proc/self/status", "re");
+  char line[256];
+  size_t kib = 0;
+  while (std::fgets(line, sizeof line, file) != nullptr && std::sscanf(line, "VmData: %zu kB", &kib) != 1) {
+  }
+  std::fclose(file);
+  return kib << 10;
+}
+
+TEST_CASE("cpu executor: too little memory for the stacks is a status") {
+  for (size_t stacks : {0, 1, 20}) {
+    const Death death = in_child([&] {
+      const rlimit little = {data_bytes() + (stacks << 16) + 32768, RLIM_INFINITY};
+      setrlimit(RLIMIT_DATA, &little);
+      const hipops_status status = run(2, 256, settings_of(32), [] { hipops::cpu::barrier(HERE); });
+      if (!reports_memory(status)) return 1;
+      // A kernel that waits nowhere needs one stack; and one launch's failure is not the next one's.
+      return run(2, 256, settings_of(32), [] {}) == (stacks > 0 ? HIPOPS_SUCCESS : HIPOPS_INTERNAL_ERROR) ? 0 : 2;
+    });
+    INFO(stacks);
+    REQUIRE_SURVIVES(death);
+  }
+}
+#endif
+
+TEST_CASE("cpu executor: an exception of a work-item becomes a status") {
+  int runs = 0;
+  const hipops_status status = run(4, 8, settings_of(32), [&] {
+    ++runs;
+    hipops::cpu::barrier(HERE);
+    if (thread_index() == 5) throw std::bad_alloc();
+  });
+  CHECK(status == HIPOPS_INTERNAL_ERROR);
+  CHECK(runs == 8);  // the first block, and no other
+  CHECK(run(4, 8, settings_of(32), [] { hipops::cpu::barrier(HERE); }) == HIPOPS_SUCCESS);
+}
+
+TEST_CASE("cpu executor: a work-item that runs off its stack meets the guard page") {
+  const Death death = in_child([] {
+    std::signal(SIGSEGV, [](int) { _exit(42); });
+    std::vector<char> room(1 << 16);
+    stack_t other = {};
+    other.ss_sp = room.data();
+    other.ss_size = room.size();
+    struct sigaction action = {};
+    action.sa_handler = [](int) { _exit(42); };
+    action.sa_flags = SA_ONSTACK;
+    sigaltstack(&other, nullptr);
+    sigaction(SIGSEGV, &action, nullptr);
+    run(1, 4, settings_of(32), [] {
+      char here = 0;
+      volatile char* at = &here;
+      hipops::cpu::barrier(HERE);
+      for (size_t i = 0; i < (size_t{1} << 19); i += 512) (void)*(at - i);
+    });
+    return 0;
+  });
+  INFO(death.words);
+  CHECK(death.exit_code == 42);
+}
+
+// ---- The runtime around it.
+
+class Environment {
+ public:
+  Environment(const char* name, const char* value) : name_(name) {
+    const char* before = std::getenv(name);
+    had_ = before != nullptr;
+    if (had_) before_ = before;
+    setenv(name, value, 1);
+  }
+  ~Environment() { had_ ? setenv(name_, before_.c_str(), 1) : unsetenv(name_); }
+
+ private:
+  const char* name_;
+  bool had_;
+  std::string before_;
+};
+
+std::unique_ptr<hipops::Runtime> opened() {
+  hipops::Runtime* runtime = nullptr;
+  REQUIRE(hipops::open_cpu(&runtime) == HIPOPS_SUCCESS);
+  return std::unique_ptr<hipops::Runtime>(runtime);
+}
+
+TEST_CASE("cpu runtime: facts are what was asked for") {
+  Environment wave("HIPOPS_CPU_WAVE", "64"), threads("HIPOPS_CPU_THREADS", "3");
+  const auto runtime = opened();
+  const hipops::DeviceFacts* facts = nullptr;
+  REQUIRE(runtime->facts(0, &facts) == HIPOPS_SUCCESS);
+  CHECK(runtime->backend() == HIPOPS_BACKEND_CPU);
+  CHECK(facts->wave_size == 64);
+  CHECK(facts->units == 3);
+  CHECK(facts->target == "cpu");
+  CHECK(!facts->name.empty());
+  CHECK(runtime->facts(1, &facts) == HIPOPS_INVALID_ARGUMENT);
+  CHECK(runtime->set_device(0) == HIPOPS_SUCCESS);
+  CHECK(runtime->set_device(1) == HIPOPS_INVALID_ARGUMENT);
+  int count = 0, ordinal = -1;
+  CHECK(runtime->device_count(&count) == HIPOPS_SUCCESS);
+  CHECK(runtime->current_device(&ordinal) == HIPOPS_SUCCESS);
+  CHECK(count == 1);
+  CHECK(ordinal == 0);
+}
+
+TEST_CASE("cpu runtime: empty variables mean the defaults") {
+  Environment wave("HIPOPS_CPU_WAVE", ""), threads("HIPOPS_CPU_THREADS", ""), guard("HIPOPS_CPU_GUARD", "");
+  const auto runtime = opened();
+  const hipops::DeviceFacts* facts = nullptr;
+  REQUIRE(runtime->facts(0, &facts) == HIPOPS_SUCCESS);
+  CHECK(facts->wave_size == 32);
+  CHECK(facts->units >= 1);
+}
+
+TEST_CASE("cpu runtime: a setting that cannot be is named") {
+  const struct {
+    const char *name, *value, *valid;
+  } bad[] = {
+      {"HIPOPS_CPU_WAVE", "48", "32 or 64"},
+      {"HIPOPS_CPU_WAVE", "32x", "32 or 64"},
+      {"HIPOPS_CPU_THREADS", "0", "1 to 1024"},
+      {"HIPOPS_CPU_THREADS", "-1", "1 to 1024"},
+      {"HIPOPS_CPU_THREADS", "1025", "1 to 1024"},
+      {"HIPOPS_CPU_SEED", "seven", "from 0 to 18446744073709551615"},
+      {"HIPOPS_CPU_SEED", "18446744073709551616", ""},
+      {"HIPOPS_CPU_RACE", "yes", "0 or 1"},
+      {"HIPOPS_CPU_GUARD", "both", "none, begin, end"},
+  };
+  for (const auto& setting : bad) {
+    Environment environment(setting.name, setting.value);
+    hipops::Runtime* runtime = nullptr;
+    REQUIRE(hipops::open_cpu(&runtime) == HIPOPS_INVALID_ARGUMENT);
+    const std::string message = hipops_last_error();
+    INFO(message);
+    CHECK(message.find(std::string(setting.name) + " is \"" + setting.value + "\"") == 0);
+    CHECK(message.find(setting.valid) != std::string::npos);
+  }
+  Environment largest("HIPOPS_CPU_SEED", "18446744073709551615");
+  opened();
+}
+
+struct Fill {
+  uint32_t* out;
+  uint32_t value;
+};
+
+void fill(const void* args, uint32_t scale) {
+  const Fill& a = *static_cast<const Fill*>(args);
+  a.out[block_index() * 64 + thread_index()] = a.value * scale + thread_index();
+}
+
+const CpuKernel kTable32[] = {
+    {"other", nullptr}, {"fill", [](const void* args) { fill(args, 32); }}, {nullptr, nullptr}};
+const CpuKernel kTable64[] = {
+    {"fill", [](const void* args) { fill(args, 64); }}, {"other", nullptr}, {nullptr, nullptr}};
+
+TEST_CASE("cpu runtime: loads by name from the table of the wave, and launches") {
+  const hipops::Image image = {"fill", nullptr, 0, nullptr, 0, kTable32, kTable64};
+  const char* const names[] = {"fill"};
+  hipops::Op op = {"fill", names, 1, nullptr};
+  for (uint32_t wave : {32u, 64u}) {
+    Environment environment("HIPOPS_CPU_WAVE", wave == 32 ? "32" : "64");
+    const auto runtime = opened();
+    void* function = nullptr;
+    REQUIRE(runtime->load(0, image, op, &function) == HIPOPS_SUCCESS);
+    void* memory = nullptr;
+    REQUIRE(runtime->allocate(3 * 64 * sizeof(uint32_t), &memory) == HIPOPS_SUCCESS);
+    CHECK(reinterpret_cast<uintptr_t>(memory) % 256 == 0);
+    const Fill args = {static_cast<uint32_t*>(memory), 100};
+    REQUIRE(runtime->launch(function, 3, 64, &args, sizeof args, nullptr) == HIPOPS_SUCCESS);
+    REQUIRE(runtime->synchronize() == HIPOPS_SUCCESS);
+    std::vector<uint32_t> got(3 * 64);
+    REQUIRE(runtime->copy_to_host(got.data(), memory, got.size() * sizeof got[0]) == HIPOPS_SUCCESS);
+    for (uint32_t i = 0; i < got.size(); ++i) REQUIRE(got[i] == 100 * wave + i % 64);
+    std::iota(got.begin(), got.end(), 5u);
+    REQUIRE(runtime->copy_to_device(memory, got.data(), got.size() * sizeof got[0]) == HIPOPS_SUCCESS);
+    CHECK(static_cast<uint32_t*>(memory)[191] == 196);
+    CHECK(runtime->release(memory) == HIPOPS_SUCCESS);
+    CHECK(runtime->release(nullptr) == HIPOPS_SUCCESS);
+  }
+}
+
+TEST_CASE("cpu runtime: what is not in the image is said") {
+  const auto runtime = opened();
+  const char* const names[] = {"fill", "absent"};
+  hipops::Op op = {"fill", names, 2, nullptr};
+  void* functions[2] = {};
+  const hipops::Image without = {"fill", nullptr, 0, nullptr, 0, nullptr, nullptr};
+  CHECK(runtime->load(0, without, op, functions) == HIPOPS_NO_CODE_OBJECT);
+  CHECK(std::string(hipops_last_error()).find("built without the CPU runtime") != std::string::npos);
+  const hipops::Image image = {"fill", nullptr, 0, nullptr, 0, kTable32, kTable64};
+  CHECK(runtime->load(0, image, op, functions) == HIPOPS_INTERNAL_ERROR);
+  CHECK(std::string(hipops_last_error()).find("absent") != std::string::npos);
+  CHECK(runtime->load(1, image, op, functions) == HIPOPS_INVALID_ARGUMENT);
+}
+
+TEST_CASE("cpu runtime: more memory than there is is a status") {
+  for (const char* guard : {"none", "end"}) {
+    Environment environment("HIPOPS_CPU_GUARD", guard);
+    void* memory = nullptr;
+    CHECK(opened()->allocate(size_t{1} << 50, &memory) == HIPOPS_INTERNAL_ERROR);
+    CHECK(std::string(hipops_last_error()).find("1125899906842624 bytes") != std::string::npos);
+  }
+}
+
+// What touching `at` does: 0 when it is memory, 42 when it is not.
+int touch(volatile char* at) {
+  return in_child([at] {
+           std::signal(SIGSEGV, [](int) { _exit(42); });
+           *at = 1;
+           return 0;
+         })
+      .exit_code;
+}
+
+TEST_CASE("cpu runtime: guard pages begin where an allocation ends") {
+  const size_t bytes = GENERATE(size_t{1}, size_t{1000}, size_t{4096}, size_t{10001});
+  {
+    Environment environment("HIPOPS_CPU_GUARD", "end");
+    const auto runtime = opened();
+    void* memory = nullptr;
+    REQUIRE(runtime->allocate(bytes, &memory) == HIPOPS_SUCCESS);
+    std::memset(memory, 7, bytes);
+    CHECK(touch(static_cast<char*>(memory) + bytes - 1) == 0);
+    CHECK(touch(static_cast<char*>(memory) + bytes) == 42);
+    CHECK(runtime->release(memory) == HIPOPS_SUCCESS);
+    CHECK(runtime->release(memory) == HIPOPS_INVALID_ARGUMENT);
+  }
+  Environment environment("HIPOPS_CPU_GUARD", "begin");
+  const auto runtime = opened();
+  void* memory = nullptr;
+  REQUIRE(runtime->allocate(bytes, &memory) == HIPOPS_SUCCESS);
+  std::memset(memory, 7, bytes);
+  CHECK(touch(static_cast<char*>(memory)) == 0);
+  CHECK(touch(static_cast<char*>(memory) - 1) == 42);
+  CHECK(runtime->release(memory) == HIPOPS_SUCCESS);
+}
+
+}  // namespace

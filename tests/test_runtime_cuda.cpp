@@ -1,0 +1,57 @@
+// The cuda runtime: how it is found, and what it does where there is a device. Everything else in it mirrors the hip
+// runtime.
+#include <vector>
+
+#include "catch.h"
+#include "in_child.h"
+#include "ops.h"
+#include "runtime/runtime.h"
+
+using namespace hipops;
+using namespace hipops_test;
+
+namespace {
+
+Environment with_library(const char* path) { return {{"HIPOPS_BACKEND", "cuda"}, {"HIPOPS_CUDA_LIBRARY", path}}; }
+
+}  // namespace
+
+TEST_CASE("a CUDA driver that is not there, or is none, is no device", "[cuda]") {
+  check_in_child(with_library("/nowhere/libcuda.so.1"), [] {
+    EXPECT_EQUAL(hipops_prepare(nullptr), HIPOPS_NO_DEVICE);
+    EXPECT_CONTAINS(hipops_last_error(), "HIPOPS_CUDA_LIBRARY is \"/nowhere/libcuda.so.1\", which cannot be loaded: ");
+  });
+  check_in_child(with_library("libm.so.6"), [] {
+    EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CUDA), HIPOPS_NO_DEVICE);
+    EXPECT_CONTAINS(hipops_last_error(), "libm.so.6 has no symbol cuInit");
+    EXPECT_EQUAL(hipops_backend_in_use(), HIPOPS_BACKEND_AUTO);
+  });
+}
+
+TEST_CASE("a CUDA device: facts, memory, and every op loads", "[cuda][real]") {
+  const std::string outcome = in_child(with_library(""), [] {
+    if (hipops_init(HIPOPS_BACKEND_CUDA) == HIPOPS_NO_DEVICE) throw std::runtime_error("not here");
+    Runtime* cuda = nullptr;
+    EXPECT_EQUAL(runtime(&cuda), HIPOPS_SUCCESS);
+    const DeviceFacts* facts = nullptr;
+    EXPECT_EQUAL(device_facts(&facts), HIPOPS_SUCCESS);
+    EXPECT_EQUAL(facts->wave_size, 32);
+    EXPECT(facts->units > 0 && !facts->name.empty());
+    EXPECT_CONTAINS(facts->target, "sm_");
+    void* memory = nullptr;
+    std::vector<int> numbers = {1, 2, 3}, back(3);
+    EXPECT_EQUAL(cuda->allocate(12, &memory), HIPOPS_SUCCESS);
+    EXPECT_EQUAL(cuda->copy_to_device(memory, numbers.data(), 12), HIPOPS_SUCCESS);
+    EXPECT_EQUAL(cuda->copy_to_host(back.data(), memory, 12), HIPOPS_SUCCESS);
+    EXPECT(numbers == back);
+    EXPECT_EQUAL(cuda->synchronize(), HIPOPS_SUCCESS);
+    EXPECT_EQUAL(cuda->release(memory), HIPOPS_SUCCESS);
+    EXPECT_EQUAL(cuda->set_device(-1), HIPOPS_INVALID_ARGUMENT);
+    EXPECT_EQUAL(hipops_prepare(nullptr), *cuda_architectures ? HIPOPS_SUCCESS : HIPOPS_NO_CODE_OBJECT);
+  });
+  if (outcome == "not here") {
+    WARN("left out: no CUDA device");
+    return;
+  }
+  CHECK(outcome == "");
+}

@@ -1,0 +1,23 @@
+# The kernels for the CPU runtime: each .hip compiled by the host compiler, once for each wave size.
+#
+# Sets HIPOPS_CPU_OBJECTS and HIPOPS_BOOST_CONTEXT.
+
+set(HIPOPS_CPU_OBJECTS)
+if(HIPOPS_CPU)
+  find_library(HIPOPS_BOOST_CONTEXT libboost_context.a)
+  if(NOT HIPOPS_BOOST_CONTEXT)
+    message(FATAL_ERROR "hipops: the CPU runtime needs Boost.Context as a static library (Debian: libboost-context-dev); "
+      "-DHIPOPS_CPU=OFF leaves the CPU runtime out")
+  endif()
+  foreach(op ${HIPOPS_OPS})
+    list(APPEND hipops_kernels ${PROJECT_SOURCE_DIR}/kernels/${op}.hip)
+  endforeach()
+  set_source_files_properties(${hipops_kernels} PROPERTIES LANGUAGE CXX)
+  foreach(wave 32 64)
+    add_library(hipops_kernels_wave${wave} OBJECT ${hipops_kernels})
+    target_include_directories(hipops_kernels_wave${wave} PRIVATE ${PROJECT_SOURCE_DIR}/kernels)
+    target_compile_definitions(hipops_kernels_wave${wave} PRIVATE HIPOPS_CPU_WAVE=${wave})
+    target_compile_options(hipops_kernels_wave${wave} PRIVATE -x c++ -Wno-unknown-pragmas)
+    list(APPEND HIPOPS_CPU_OBJECTS $<TARGET_OBJECTS:hipops_kernels_wave${wave}>)
+  endforeach()
+endif()

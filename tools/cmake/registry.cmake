@@ -1,0 +1,90 @@
+# Writes what the ops are to the runtimes: generated/registry.cpp (all_ops, all_images) and generated/images.S, which embeds the bundles and
+# fatbins; and generated/build_info.h.
+
+set(hipops_generated ${PROJECT_BINARY_DIR}/generated)
+
+set(hipops_declarations)
+set(hipops_ops)
+set(hipops_images)
+set(hipops_assembly "  .section .rodata\n")
+set(hipops_embedded)
+
+# One embedded file: its bytes between two symbols, at the alignment that a loader may want to map it by.
+macro(hipops_embed symbol file expression)
+  if(file)
+    string(APPEND hipops_assembly "  .balign 4096\n  .globl ${symbol}\n  .hidden ${symbol}\n${symbol}:\n  .incbin \"${file}\"\n"
+      "  .globl ${symbol}_end\n  .hidden ${symbol}_end\n${symbol}_end:\n")
+    string(APPEND hipops_declarations "extern \"C\" const unsigned char ${symbol}[], ${symbol}_end[];\n")
+    set(${expression} "${symbol}, static_cast<size_t>(${symbol}_end - ${symbol})")
+    list(APPEND hipops_embedded ${file})
+  else()
+    set(${expression} "nullptr, 0")
+  endif()
+endmacro()
+
+foreach(op ${HIPOPS_OPS})
+  hipops_embed(hipops_bundle_${op} "${HIPOPS_BUNDLE_${op}}" bundle)
+  hipops_embed(hipops_fatbin_${op} "${HIPOPS_FATBIN_${op}}" fatbin)
+  set(cpu "nullptr, nullptr")
+  if(HIPOPS_CPU)
+    set(cpu "cpu_${op}_wave32, cpu_${op}_wave64")
+    string(APPEND hipops_declarations "namespace hipops { extern const CpuKernel cpu_${op}_wave32[], cpu_${op}_wave64[]; }\n")
+  endif()
+  string(APPEND hipops_declarations "namespace hipops { extern Op op_${op}; }\n")
+  string(APPEND hipops_ops "    &op_${op},\n")
+  string(APPEND hipops_images "    {\"${op}\",\n     ${bundle},\n     ${fatbin},\n     ${cpu}},\n")
+endforeach()
+string(APPEND hipops_assembly "  .section .note.GNU-stack,\"\",@progbits\n")
+
+list(JOIN HIPOPS_AMD_BUILT " " hipops_amd_targets)
+list(JOIN HIPOPS_CUDA_BUILT " " hipops_cuda_architectures)
+list(LENGTH HIPOPS_OPS hipops_count)
+
+file(CONFIGURE OUTPUT ${hipops_generated}/registry.cpp CONTENT [[
+// Written by tools/cmake/registry.cmake.
+#include "device/cpu.h"
+#include "ops.h"
+
+@hipops_declarations@
+namespace hipops {
+
+Op* const all_ops[] = {
+@hipops_ops@};
+const int op_count = @hipops_count@;
+
+const Image all_images[] = {
+@hipops_images@};
+const int image_count = @hipops_count@;
+
+const char* const hip_targets = "@hipops_amd_targets@";
+const char* const cuda_architectures = "@hipops_cuda_architectures@";
+
+}  // namespace hipops
+]] @ONLY)
+file(CONFIGURE OUTPUT ${hipops_generated}/images.S CONTENT "@hipops_assembly@" @ONLY)
+set_source_files_properties(${hipops_generated}/images.S PROPERTIES OBJECT_DEPENDS "${hipops_embedded}")
+
+function(hipops_or_none text out)
+  if(text)
+    set(${out} "${text}" PARENT_SCOPE)
+  else()
+    set(${out} "none" PARENT_SCOPE)
+  endif()
+endfunction()
+hipops_or_none("${hipops_amd_targets}" hipops_amd_line)
+hipops_or_none("${hipops_cuda_architectures}" hipops_cuda_line)
+if(HIPOPS_CPU)
+  set(hipops_cpu_line "wave 32 and 64")
+else()
+  set(hipops_cpu_line "none")
+endif()
+file(CONFIGURE OUTPUT ${hipops_generated}/build_info.h CONTENT [[
+// Written by tools/cmake/registry.cmake.
+#pragma once
+
+#define HIPOPS_BUILD_INFO                                                         \
+  "compiler: @CMAKE_CXX_COMPILER_ID@ @CMAKE_CXX_COMPILER_VERSION@, @CMAKE_BUILD_TYPE@\n"   \
+  "AMD targets: @hipops_amd_line@\n"                                              \
+  "CUDA architectures: @hipops_cuda_line@\n"                                      \
+  "CPU runtime: @hipops_cpu_line@\n"
+]] @ONLY)
