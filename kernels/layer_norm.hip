@@ -87,14 +87,13 @@ HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
   using C = typename Shape::Compute;
   Rows<Shape> rows(a.geometry, a.x, a.y);
   Affine<Shape> affine(a);
-  Reduce<SplitSum<C>, Shape::kThreads, Shape::kBlock> reduce_sum;
-  Reduce<C, Shape::kThreads, Shape::kBlock> reduce_squares;
+  Reduce<SplitSum<C>, Shape::kThreads, Shape::kBlock> reduce;
   for (int64_t first = rows.begin(); rows.more(first); first = rows.next(first)) {
     rows.select(first);
     RowTile<Shape> tile;
     tile.load(rows, 0, C(0));
-    tile.transform(rows, 0, Mean<C>(reduce_sum(sum_of(tile), Sum()), rows.cols()));
-    affine.store(tile, rows, 0, row_scale(a, reduce_squares(tile.reduce(Sum(), Square()), Sum())));
+    tile.transform(rows, 0, Mean<C>(reduce(sum_of(tile), Sum()), rows.cols()));
+    affine.store(tile, rows, 0, row_scale(a, reduce(tile.reduce(Sum(), Square()), Sum())));
   }
 }
 
@@ -103,8 +102,7 @@ HIPOPS_FN void layer_norm_streaming(const LayerNormArgs& a) {
   using C = typename Shape::Compute;
   Rows<Shape> rows(a.geometry, a.x, a.y);
   Affine<Shape> affine(a);
-  Reduce<SplitSum<C>, Shape::kThreads, Shape::kBlock> reduce_sum;
-  Reduce<C, Shape::kThreads, Shape::kBlock> reduce_squares;
+  Reduce<SplitSum<C>, Shape::kThreads, Shape::kBlock> reduce;
   RowTile<Shape> tile;
   for (int64_t first = rows.begin(); rows.more(first); first = rows.next(first)) {
     rows.select(first);
@@ -113,7 +111,7 @@ HIPOPS_FN void layer_norm_streaming(const LayerNormArgs& a) {
       tile.load(rows, base, C(0));
       sum = sum + sum_of(tile);
     }
-    Mean<C> less_mean(reduce_sum(sum, Sum()), rows.cols());
+    Mean<C> less_mean(reduce(sum, Sum()), rows.cols());
 
     SplitSum<C> squares = SplitSum<C>::of(0);
     for (int64_t base = 0; base < rows.cols(); base += Shape::kTile) {
@@ -121,7 +119,7 @@ HIPOPS_FN void layer_norm_streaming(const LayerNormArgs& a) {
       tile.transform(rows, base, less_mean);
       squares = squares + SplitSum<C>::of(tile.reduce(Sum(), Square()));
     }
-    C scale = row_scale(a, reduce_squares(squares.value(), Sum()));
+    C scale = row_scale(a, reduce(squares.value(), Sum()));
 
     for (int64_t base = 0; base < rows.cols(); base += Shape::kTile) {
       tile.load(rows, base, C(0));

@@ -55,15 +55,14 @@ HIPOPS_FN void softmax_resident(const SoftmaxArgs& a) {
   using P = Precision<typename Shape::Element>;
   constexpr int n = Shape::kLength;
   Rows<Shape> rows(a.geometry, a.x, a.y);
-  Reduce<C, Shape::kThreads, Shape::kBlock> reduce_maximum;
-  Reduce<typename P::SumType, Shape::kThreads, Shape::kBlock> reduce_sum;
+  Reduce<typename P::SumType, Shape::kThreads, Shape::kBlock> reduce;
   for (int64_t first = rows.begin(); rows.more(first); first = rows.next(first)) {
     rows.select(first);
     RowTile<Shape> tile;
     tile.load(rows, 0, -C(INFINITY));
-    C maximum = reduce_maximum(tile.reduce(Maximum(), Identity()), Maximum());
+    C maximum = reduce(tile.reduce(Maximum(), Identity()), Maximum());
     tile.transform_all([maximum](C x) { return P::exp(x, maximum); });
-    typename P::Divide divide(reduce_sum(tile.reduce(Sum(), P::sum_of), Sum()));
+    typename P::Divide divide(reduce(tile.reduce(Sum(), P::sum_of), Sum()));
     tile.store(rows, 0, [divide](int64_t, const C(&x)[n], C(&y)[n]) {
 #pragma unroll
       for (int i = 0; i < n; ++i) y[i] = divide(x[i]);
@@ -78,8 +77,7 @@ HIPOPS_FN void softmax_streaming(const SoftmaxArgs& a) {
   constexpr int n = Shape::kLength;
   const C lowest = -C(INFINITY);
   Rows<Shape> rows(a.geometry, a.x, a.y);
-  Reduce<C, Shape::kThreads, Shape::kBlock> reduce_maximum;
-  Reduce<SplitSum<C>, Shape::kThreads, Shape::kBlock> reduce_sum;
+  Reduce<SplitSum<C>, Shape::kThreads, Shape::kBlock> reduce;
   RowTile<Shape> tile;
   for (int64_t first = rows.begin(); rows.more(first); first = rows.next(first)) {
     rows.select(first);
@@ -98,9 +96,9 @@ HIPOPS_FN void softmax_streaming(const SoftmaxArgs& a) {
       tile.transform_all([reference](C x) { return P::exp(x, reference); });
       sum = sum + SplitSum<C>::of(tile.reduce(Sum(), Identity()));
     }
-    C of_row = reduce_maximum(maximum, Maximum());
+    C of_row = reduce(maximum, Maximum());
     C factor = P::exp(maximum, of_row);  // NaN where of_row is -inf, and so will be the row
-    sum = reduce_sum({sum.high * factor, sum.low * factor}, Sum());
+    sum = reduce(SplitSum<C>{sum.high * factor, sum.low * factor}, Sum());
     typename FullPrecision<C>::Divide divide(sum);
     for (int64_t base = 0; base < rows.cols(); base += Shape::kTile) {
       tile.load(rows, base, lowest);

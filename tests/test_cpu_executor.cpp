@@ -1,9 +1,6 @@
 // The CPU executor by itself: kernels written by hand, each work-item a call of `run`. Defects are provoked in a child
 // process, whose death by SIGABRT and last words are the result.
-#include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,23 +15,20 @@
 #include <functional>
 #include <memory>
 #include <new>
-#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "catch.h"
+#include "child.h"
 #include "device/cpu.h"
-#include "error.h"
 #include "hipops/hipops.h"
 #include "runtime/cpu_executor.h"
 #include "runtime/cpu_sanitizer.h"
-#include "runtime/runtime.h"
 
 namespace {
 
 using hipops::CpuKernel;
-using hipops::cpu::execute;
+using hipops::cpu::Executor;
 using hipops::cpu::Settings;
 
 #define HERE (hipops::cpu::Site{__FILE__, __LINE__})
@@ -45,7 +39,7 @@ using Body = std::function<void()>;
 const CpuKernel kCall = {"test_kernel", [](const void* args) { (*static_cast<const Body*>(args))(); }};
 
 hipops_status run(uint32_t grid, uint32_t block, const Settings& settings, const Body& body) {
-  return execute(kCall, &body, grid, block, settings);
+  return Executor(settings).launch(kCall, &body, grid, block);
 }
 
 Settings settings_of(uint32_t wave, uint32_t threads = 1, uint64_t seed = 0) {
@@ -70,61 +64,9 @@ uint32_t lanes_of_wave(uint32_t wave, uint32_t block) {
   return std::min(wave, block - first);
 }
 
-struct Death {
-  bool aborted = false;
-  int exit_code = -1;
-  std::string words;
-
-  bool says(const std::string& part) const { return words.find(part) != std::string::npos; }
-};
-
-// Runs `body` in a child, whose exit code is what it returns.
-Death in_child(const std::function<int()>& body) {
-  int ends[2];
-  REQUIRE(pipe(ends) == 0);
-  const pid_t child = fork();
-  REQUIRE(child >= 0);
-  if (child == 0) {
-    const rlimit no_core = {0, 0};
-    setrlimit(RLIMIT_CORE, &no_core);
-    dup2(ends[1], STDERR_FILENO);
-    std::signal(SIGABRT, SIG_DFL);
-    alarm(60);  // a hang is a failure
-    _exit(body());
-  }
-  close(ends[1]);
-  Death death;
-  char buffer[4096];
-  for (ssize_t got = 0; (got = read(ends[0], buffer, sizeof buffer)) > 0;) {
-    death.words.append(buffer, static_cast<size_t>(got));
-  }
-  close(ends[0]);
-  int status = 0;
-  REQUIRE(waitpid(child, &status, 0) == child);
-  death.aborted = WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
-  death.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return death;
-}
-
 Death death_of(uint32_t grid, uint32_t block, const Settings& settings, const Body& body) {
   return in_child([&] { return run(grid, block, settings, body) == HIPOPS_SUCCESS ? 0 : 1; });
 }
-
-#define REQUIRE_DEATH(death, ...)                                           \
-  do {                                                                      \
-    INFO((death).words);                                                    \
-    REQUIRE((death).aborted);                                               \
-    for (const std::string& part : std::vector<std::string>{__VA_ARGS__}) { \
-      INFO("expected: " << part);                                           \
-      REQUIRE((death).says(part));                                          \
-    }                                                                       \
-  } while (false)
-
-#define REQUIRE_SURVIVES(death)      \
-  do {                               \
-    INFO((death).words);             \
-    REQUIRE((death).exit_code == 0); \
-  } while (false)
 
 std::string at_line(int line) { return std::string(__FILE__) + ":" + std::to_string(line); }
 
@@ -311,6 +253,22 @@ TEST_CASE("cpu executor: a work-item may launch, and goes on where it was") {
     seen[block_index() * 3 + thread_index()] = inner + block_index() * 3 + thread_index();
   });
   CHECK(seen == std::vector<uint32_t>{496, 497, 498, 499, 500, 501});
+}
+
+TEST_CASE("cpu executor: launch after launch, of any size, on the same stacks") {
+  for (uint64_t seed : {0, 9}) {
+    Executor executor(settings_of(32, 2, seed));
+    for (uint32_t block : {40u, 1024u, 1u, 512u, 33u, 1024u}) {
+      std::vector<uint64_t> sums(3 * block);
+      const Body body = [&] {
+        const uint64_t sum = butterfly(1, 32, block);
+        hipops::cpu::barrier(HERE);
+        sums[block_index() * block + thread_index()] = sum;
+      };
+      REQUIRE(executor.launch(kCall, &body, 3, block) == HIPOPS_SUCCESS);
+      for (uint32_t i = 0; i < block / 32 * 32; ++i) REQUIRE(sums[2 * block + i] == 32);
+    }
+  }
 }
 
 // ---- Shared memory.
@@ -683,9 +641,15 @@ TEST_CASE("cpu executor: an exception of a work-item becomes a status") {
   CHECK(run(4, 8, settings_of(32), [] { hipops::cpu::barrier(HERE); }) == HIPOPS_SUCCESS);
 }
 
+// Reads every page below the caller's frame: what the sanitizers keep an eye on are the frames, not the bytes under
+// them.
+__attribute__((noinline, no_sanitize("address"), no_sanitize("thread"))) void walk_down(size_t bytes) {
+  const volatile char* here = static_cast<const char*>(__builtin_frame_address(0));
+  for (size_t i = 0; i < bytes; i += 512) (void)*(here - i);
+}
+
 TEST_CASE("cpu executor: a work-item that runs off its stack meets the guard page") {
   const Death death = in_child([] {
-    std::signal(SIGSEGV, [](int) { _exit(42); });
     std::vector<char> room(1 << 16);
     stack_t other = {};
     other.ss_sp = room.data();
@@ -696,192 +660,13 @@ TEST_CASE("cpu executor: a work-item that runs off its stack meets the guard pag
     sigaltstack(&other, nullptr);
     sigaction(SIGSEGV, &action, nullptr);
     run(1, 4, settings_of(32), [] {
-      char here = 0;
-      volatile char* at = &here;
       hipops::cpu::barrier(HERE);
-      for (size_t i = 0; i < (size_t{1} << 19); i += 512) (void)*(at - i);
+      walk_down(size_t{512} << 10);
     });
     return 0;
   });
   INFO(death.words);
   CHECK(death.exit_code == 42);
-}
-
-// ---- The runtime around it.
-
-class Environment {
- public:
-  Environment(const char* name, const char* value) : name_(name) {
-    const char* before = std::getenv(name);
-    had_ = before != nullptr;
-    if (had_) before_ = before;
-    setenv(name, value, 1);
-  }
-  ~Environment() { had_ ? setenv(name_, before_.c_str(), 1) : unsetenv(name_); }
-
- private:
-  const char* name_;
-  bool had_;
-  std::string before_;
-};
-
-std::unique_ptr<hipops::Runtime> opened() {
-  hipops::Runtime* runtime = nullptr;
-  REQUIRE(hipops::open_cpu(&runtime) == HIPOPS_SUCCESS);
-  return std::unique_ptr<hipops::Runtime>(runtime);
-}
-
-TEST_CASE("cpu runtime: facts are what was asked for") {
-  Environment wave("HIPOPS_CPU_WAVE", "64"), threads("HIPOPS_CPU_THREADS", "3");
-  const auto runtime = opened();
-  const hipops::DeviceFacts* facts = nullptr;
-  REQUIRE(runtime->facts(0, &facts) == HIPOPS_SUCCESS);
-  CHECK(runtime->backend() == HIPOPS_BACKEND_CPU);
-  CHECK(facts->wave_size == 64);
-  CHECK(facts->units == 3);
-  CHECK(facts->target == "cpu");
-  CHECK(!facts->name.empty());
-  CHECK(runtime->facts(1, &facts) == HIPOPS_INVALID_ARGUMENT);
-  CHECK(runtime->set_device(0) == HIPOPS_SUCCESS);
-  CHECK(runtime->set_device(1) == HIPOPS_INVALID_ARGUMENT);
-  int count = 0, ordinal = -1;
-  CHECK(runtime->device_count(&count) == HIPOPS_SUCCESS);
-  CHECK(runtime->current_device(&ordinal) == HIPOPS_SUCCESS);
-  CHECK(count == 1);
-  CHECK(ordinal == 0);
-}
-
-TEST_CASE("cpu runtime: empty variables mean the defaults") {
-  Environment wave("HIPOPS_CPU_WAVE", ""), threads("HIPOPS_CPU_THREADS", ""), guard("HIPOPS_CPU_GUARD", "");
-  const auto runtime = opened();
-  const hipops::DeviceFacts* facts = nullptr;
-  REQUIRE(runtime->facts(0, &facts) == HIPOPS_SUCCESS);
-  CHECK(facts->wave_size == 32);
-  CHECK(facts->units >= 1);
-}
-
-TEST_CASE("cpu runtime: a setting that cannot be is named") {
-  const struct {
-    const char *name, *value, *valid;
-  } bad[] = {
-      {"HIPOPS_CPU_WAVE", "48", "32 or 64"},
-      {"HIPOPS_CPU_WAVE", "32x", "32 or 64"},
-      {"HIPOPS_CPU_THREADS", "0", "1 to 1024"},
-      {"HIPOPS_CPU_THREADS", "-1", "1 to 1024"},
-      {"HIPOPS_CPU_THREADS", "1025", "1 to 1024"},
-      {"HIPOPS_CPU_SEED", "seven", "from 0 to 18446744073709551615"},
-      {"HIPOPS_CPU_SEED", "18446744073709551616", ""},
-      {"HIPOPS_CPU_RACE", "yes", "0 or 1"},
-      {"HIPOPS_CPU_GUARD", "both", "none, begin, end"},
-  };
-  for (const auto& setting : bad) {
-    Environment environment(setting.name, setting.value);
-    hipops::Runtime* runtime = nullptr;
-    REQUIRE(hipops::open_cpu(&runtime) == HIPOPS_INVALID_ARGUMENT);
-    const std::string message = hipops_last_error();
-    INFO(message);
-    CHECK(message.find(std::string(setting.name) + " is \"" + setting.value + "\"") == 0);
-    CHECK(message.find(setting.valid) != std::string::npos);
-  }
-  Environment largest("HIPOPS_CPU_SEED", "18446744073709551615");
-  opened();
-}
-
-struct Fill {
-  uint32_t* out;
-  uint32_t value;
-};
-
-void fill(const void* args, uint32_t scale) {
-  const Fill& a = *static_cast<const Fill*>(args);
-  a.out[block_index() * 64 + thread_index()] = a.value * scale + thread_index();
-}
-
-const CpuKernel kTable32[] = {
-    {"other", nullptr}, {"fill", [](const void* args) { fill(args, 32); }}, {nullptr, nullptr}};
-const CpuKernel kTable64[] = {
-    {"fill", [](const void* args) { fill(args, 64); }}, {"other", nullptr}, {nullptr, nullptr}};
-
-TEST_CASE("cpu runtime: loads by name from the table of the wave, and launches") {
-  const hipops::Image image = {"fill", nullptr, 0, nullptr, 0, kTable32, kTable64};
-  const char* const names[] = {"fill"};
-  hipops::Op op = {"fill", names, 1, nullptr};
-  for (uint32_t wave : {32u, 64u}) {
-    Environment environment("HIPOPS_CPU_WAVE", wave == 32 ? "32" : "64");
-    const auto runtime = opened();
-    void* function = nullptr;
-    REQUIRE(runtime->load(0, image, op, &function) == HIPOPS_SUCCESS);
-    void* memory = nullptr;
-    REQUIRE(runtime->allocate(3 * 64 * sizeof(uint32_t), &memory) == HIPOPS_SUCCESS);
-    CHECK(reinterpret_cast<uintptr_t>(memory) % 256 == 0);
-    const Fill args = {static_cast<uint32_t*>(memory), 100};
-    REQUIRE(runtime->launch(function, 3, 64, &args, sizeof args, nullptr) == HIPOPS_SUCCESS);
-    REQUIRE(runtime->synchronize() == HIPOPS_SUCCESS);
-    std::vector<uint32_t> got(3 * 64);
-    REQUIRE(runtime->copy_to_host(got.data(), memory, got.size() * sizeof got[0]) == HIPOPS_SUCCESS);
-    for (uint32_t i = 0; i < got.size(); ++i) REQUIRE(got[i] == 100 * wave + i % 64);
-    std::iota(got.begin(), got.end(), 5u);
-    REQUIRE(runtime->copy_to_device(memory, got.data(), got.size() * sizeof got[0]) == HIPOPS_SUCCESS);
-    CHECK(static_cast<uint32_t*>(memory)[191] == 196);
-    CHECK(runtime->release(memory) == HIPOPS_SUCCESS);
-    CHECK(runtime->release(nullptr) == HIPOPS_SUCCESS);
-  }
-}
-
-TEST_CASE("cpu runtime: what is not in the image is said") {
-  const auto runtime = opened();
-  const char* const names[] = {"fill", "absent"};
-  hipops::Op op = {"fill", names, 2, nullptr};
-  void* functions[2] = {};
-  const hipops::Image without = {"fill", nullptr, 0, nullptr, 0, nullptr, nullptr};
-  CHECK(runtime->load(0, without, op, functions) == HIPOPS_NO_CODE_OBJECT);
-  CHECK(std::string(hipops_last_error()).find("built without the CPU runtime") != std::string::npos);
-  const hipops::Image image = {"fill", nullptr, 0, nullptr, 0, kTable32, kTable64};
-  CHECK(runtime->load(0, image, op, functions) == HIPOPS_INTERNAL_ERROR);
-  CHECK(std::string(hipops_last_error()).find("absent") != std::string::npos);
-  CHECK(runtime->load(1, image, op, functions) == HIPOPS_INVALID_ARGUMENT);
-}
-
-TEST_CASE("cpu runtime: more memory than there is is a status") {
-  for (const char* guard : {"none", "end"}) {
-    Environment environment("HIPOPS_CPU_GUARD", guard);
-    void* memory = nullptr;
-    CHECK(opened()->allocate(size_t{1} << 50, &memory) == HIPOPS_INTERNAL_ERROR);
-    CHECK(std::string(hipops_last_error()).find("1125899906842624 bytes") != std::string::npos);
-  }
-}
-
-// What touching `at` does: 0 when it is memory, 42 when it is not.
-int touch(volatile char* at) {
-  return in_child([at] {
-           std::signal(SIGSEGV, [](int) { _exit(42); });
-           *at = 1;
-           return 0;
-         })
-      .exit_code;
-}
-
-TEST_CASE("cpu runtime: guard pages begin where an allocation ends") {
-  const size_t bytes = GENERATE(size_t{1}, size_t{1000}, size_t{4096}, size_t{10001});
-  {
-    Environment environment("HIPOPS_CPU_GUARD", "end");
-    const auto runtime = opened();
-    void* memory = nullptr;
-    REQUIRE(runtime->allocate(bytes, &memory) == HIPOPS_SUCCESS);
-    std::memset(memory, 7, bytes);
-    CHECK(touch(static_cast<char*>(memory) + bytes - 1) == 0);
-    CHECK(touch(static_cast<char*>(memory) + bytes) == 42);
-    CHECK(runtime->release(memory) == HIPOPS_SUCCESS);
-    CHECK(runtime->release(memory) == HIPOPS_INVALID_ARGUMENT);
-  }
-  Environment environment("HIPOPS_CPU_GUARD", "begin");
-  const auto runtime = opened();
-  void* memory = nullptr;
-  REQUIRE(runtime->allocate(bytes, &memory) == HIPOPS_SUCCESS);
-  std::memset(memory, 7, bytes);
-  CHECK(touch(static_cast<char*>(memory)) == 0);
-  CHECK(touch(static_cast<char*>(memory) - 1) == 42);
-  CHECK(runtime->release(memory) == HIPOPS_SUCCESS);
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ const CpuKernel* find_kernel(const CpuKernel* table, const char* name) {
 class CpuRuntime : public Runtime {
  public:
   CpuRuntime(const cpu::Settings& settings, cpu::Guard guard)
-      : settings_(settings), facts_(facts_of(settings)), memory_(guard) {}
+      : executor_(settings), facts_(facts_of(settings)), memory_(guard) {}
 
   hipops_backend backend() const override { return HIPOPS_BACKEND_CPU; }
 
@@ -71,14 +71,14 @@ class CpuRuntime : public Runtime {
 
   hipops_status load(int ordinal, const Image& image, const Op& op, void** functions) override {
     if (hipops_status status = check_ordinal(ordinal)) return status;
-    const CpuKernel* table = settings_.wave == 64 ? image.cpu_wave64 : image.cpu_wave32;
+    const CpuKernel* table = executor_.settings().wave == 64 ? image.cpu_wave64 : image.cpu_wave32;
     if (table == nullptr)
       return fail(HIPOPS_NO_CODE_OBJECT, "%s: this library was built without the CPU runtime", op.name);
     for (int i = 0; i < op.kernel_count; ++i) {
       const CpuKernel* kernel = find_kernel(table, op.kernel_names[i]);
       if (kernel == nullptr) {
         return fail(HIPOPS_INTERNAL_ERROR, "%s: the CPU has no kernel %s for wave %u", op.name, op.kernel_names[i],
-                    settings_.wave);
+                    executor_.settings().wave);
       }
       functions[i] = const_cast<CpuKernel*>(kernel);
     }
@@ -87,7 +87,7 @@ class CpuRuntime : public Runtime {
 
   // `args` stays where it is: the caller waits for the last work-item.
   hipops_status launch(void* function, uint32_t grid, uint32_t block, const void* args, size_t, void*) override {
-    return cpu::execute(*static_cast<const CpuKernel*>(function), args, grid, block, settings_);
+    return executor_.launch(*static_cast<const CpuKernel*>(function), args, grid, block);
   }
 
   hipops_status device_count(int* count) override {
@@ -112,7 +112,7 @@ class CpuRuntime : public Runtime {
     return HIPOPS_SUCCESS;
   }
 
-  const cpu::Settings settings_;
+  cpu::Executor executor_;
   const DeviceFacts facts_;
   cpu::Memory memory_;
 };

@@ -64,8 +64,12 @@ bool run_all(Launch& launch) {
 
 }  // namespace
 
-hipops_status execute(const CpuKernel& kernel, const void* args, uint32_t grid, uint32_t block,
-                      const Settings& settings) {
+Executor::Executor(const Settings& settings)
+    : settings_(settings), stacks_(new StackPool(settings.threads, kLargestBlock)) {}
+
+Executor::~Executor() = default;
+
+hipops_status Executor::launch(const CpuKernel& kernel, const void* args, uint32_t grid, uint32_t block) {
   if (grid == 0) return fail(HIPOPS_INVALID_ARGUMENT, "%s: a grid of 0 blocks", kernel.name);
   if (block == 0 || block > kLargestBlock) {
     return fail(HIPOPS_INVALID_ARGUMENT, "%s: a block of %u work-items, expected 1 to %u", kernel.name, block,
@@ -74,7 +78,7 @@ hipops_status execute(const CpuKernel& kernel, const void* args, uint32_t grid, 
   if (uint64_t{grid} * block > UINT32_MAX) {  // AMD GPUs count the work-items of a dimension in 32 bits
     return fail(HIPOPS_INVALID_ARGUMENT, "%s: %u blocks of %u are 2^32 work-items or more", kernel.name, grid, block);
   }
-  Launch launch(kernel, args, grid, block, settings);
+  Launch launch(kernel, args, grid, block, settings_, *stacks_);
   bool done = false;
   try {
     done = run_all(launch);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "device/cpu.h"
 #include "hipops/hipops.h"
@@ -18,11 +19,25 @@ struct Settings {
   bool race = false;     // check accesses to shared memory for races
 };
 
-// Runs kernel.run(args) for each work-item of `grid` blocks of `block`, and returns when all have ended. Fails without
-// having run anything where a GPU would refuse the launch; HIPOPS_INTERNAL_ERROR where memory ran out. A defect of the
-// kernel is reported on stderr and aborts: no status could bring back what it left undone.
-hipops_status execute(const CpuKernel& kernel, const void* args, uint32_t grid, uint32_t block,
-                      const Settings& settings);
+class StackPool;
+
+// May be used from several threads at once.
+class Executor {
+ public:
+  explicit Executor(const Settings& settings);
+  ~Executor();
+
+  // Runs kernel.run(args) for each work-item of `grid` blocks of `block`, and returns when all have ended. Fails
+  // without having run anything where a GPU would refuse the launch; HIPOPS_INTERNAL_ERROR where memory ran out. A
+  // defect of the kernel is reported on stderr and aborts: no status could bring back what it left undone.
+  hipops_status launch(const CpuKernel& kernel, const void* args, uint32_t grid, uint32_t block);
+
+  const Settings& settings() const { return settings_; }
+
+ private:
+  const Settings settings_;
+  const std::unique_ptr<StackPool> stacks_;
+};
 
 }  // namespace cpu
 }  // namespace hipops

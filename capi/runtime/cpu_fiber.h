@@ -1,5 +1,4 @@
-// The fibers of one worker thread: Boost.Context fibers that switch straight from one to the next, on stacks carved
-// from one mapping, each above a guard page.
+// The fibers of one worker thread: Boost.Context fibers that switch straight from one to the next.
 #pragma once
 
 #include <boost/context/fiber.hpp>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "runtime/cpu_sanitizer.h"
+#include "runtime/cpu_stack.h"
 
 namespace hipops {
 namespace cpu {
@@ -25,7 +25,6 @@ struct Fiber {
   union {
     boost::context::fiber context;  // what resumes it, while it is suspended
   };
-  char* stack = nullptr;  // lowest address
 #if defined(HIPOPS_CPU_ASAN)
   void* fake_stack = nullptr;
   const void* stack_bottom = nullptr;
@@ -35,9 +34,6 @@ struct Fiber {
 #if defined(HIPOPS_CPU_TSAN)
   void* tsan = nullptr;
 #endif
-#if defined(HIPOPS_CPU_VALGRIND)
-  unsigned valgrind = 0;
-#endif
 };
 
 class Fibers {
@@ -45,7 +41,7 @@ class Fibers {
   // Every fiber runs body(context), which never returns: it ends by leave().
   using Body = void (*)(void* context);
 
-  Fibers(uint32_t capacity, Body body, void* context);
+  Fibers(uint32_t capacity, Body body, void* context, StackPool& pool);
   ~Fibers();
   Fibers(const Fibers&) = delete;
   Fibers& operator=(const Fibers&) = delete;
@@ -76,13 +72,12 @@ class Fibers {
 #if defined(HIPOPS_CPU_TSAN)
   static constexpr uint32_t kMostOfLaunch = 4096;
 #else
-  static constexpr uint32_t kMostOfLaunch = 16384;
+  static constexpr uint32_t kMostOfLaunch = 8192;
 #endif
 
  private:
   Fiber* make();
-  bool open_stack(Fiber& fiber, uint32_t index);
-  void start(Fiber& fiber, uint32_t index);
+  void start(Fiber& fiber, char* stack);
   void before_switch(Fiber& from, Fiber& to, bool for_good);
   void after_switch(Fiber& now);
   void move_to(Fiber& next, bool for_good);
@@ -91,9 +86,8 @@ class Fibers {
   const uint32_t capacity_;
   const Body body_;
   void* const context_;
-  const size_t page_;
-  const size_t stride_;
-  char* stacks_ = nullptr;
+  StackPool& pool_;
+  std::unique_ptr<Stacks> stacks_;
   uint32_t made_ = 0;
 #if defined(HIPOPS_CPU_ASAN)
   bool over_ = false;  // every fiber that is resumed from now on leaves

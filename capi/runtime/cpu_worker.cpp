@@ -42,8 +42,9 @@ void copy_value(void* to, const void* from, size_t bytes) {
 
 }  // namespace
 
-Launch::Launch(const CpuKernel& kernel_, const void* args_, uint32_t grid_, uint32_t block_, const Settings& settings_)
-    : kernel(kernel_), args(args_), grid(grid_), block(block_), settings(settings_) {
+Launch::Launch(const CpuKernel& kernel_, const void* args_, uint32_t grid_, uint32_t block_, const Settings& settings_,
+               StackPool& stacks_)
+    : kernel(kernel_), args(args_), grid(grid_), block(block_), settings(settings_), stacks(stacks_) {
   if (settings.seed == 0 || grid == 1) return;
   first_ = mixed(settings.seed) % grid;
   step_ = 1 + mixed(settings.seed + kStep) % (grid - 1);
@@ -66,7 +67,7 @@ Worker::Worker(Launch& launch)
       shuffled_(launch.settings.seed != 0),
       wave_shift_(launch.settings.wave == 64 ? 6 : 5),
       wave_count_(((size_ - 1) >> wave_shift_) + 1),
-      fibers_(size_, body, this),
+      fibers_(size_, body, this, launch.stacks),
       lanes_(new Lane[size_]),
       waves_(new Wave[wave_count_]),
       ready_(new uint32_t[ring_mask(size_) + size_t{1}]),

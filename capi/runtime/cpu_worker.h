@@ -27,7 +27,8 @@ namespace cpu {
 // What the workers of a launch share.
 class Launch {
  public:
-  Launch(const CpuKernel& kernel, const void* args, uint32_t grid, uint32_t block, const Settings& settings);
+  Launch(const CpuKernel& kernel, const void* args, uint32_t grid, uint32_t block, const Settings& settings,
+         StackPool& stacks);
 
   // The next block to run, in order or shuffled by the seed; false when there is none.
   bool take_block(uint32_t* index);
@@ -40,6 +41,7 @@ class Launch {
   const uint32_t grid;
   const uint32_t block;
   const Settings& settings;
+  StackPool& stacks;
 
  private:
   std::atomic<uint64_t> next_{0};

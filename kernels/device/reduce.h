@@ -24,43 +24,61 @@ struct SplitSum {
   HIPOPS_METHOD C value() const { return high - high == C(0) ? high + low : high; }
 };
 
-// All-reduce over groups of Threads neighbouring work-items, in blocks of Block. Within a wave lanes exchange values; a group wider than
-// that is the whole block, and its waves meet once, in shared memory. A kernel makes one of these before its loop over rows.
-template <class T, int Threads, int Block>
+// All-reduce over groups of Threads neighbouring work-items, in blocks of Block, of values up to the size of Largest. Within a wave
+// lanes exchange values; a group wider than that is the whole block, and its waves meet once, in shared memory. A kernel makes one of
+// these, before its loop over rows: shared memory belongs to the type, so a second one would share the first one's.
+template <class Largest, int Threads, int Block>
 class Reduce {
  public:
   HIPOPS_METHOD Reduce() : partial_(storage()) {}
 
   // Every work-item of the block calls this, with the same op; the op commutes.
-  template <class Op>
+  template <class T, class Op>
   HIPOPS_METHOD T operator()(T v, Op op) {
     if constexpr (Threads <= wave_size) {
       return wave_reduce<Threads>(v, op);
     } else {
       static_assert(Threads == Block, "a row that is wider than a wave has a block to itself");
       v = wave_reduce<wave_size>(v, op);
-      if constexpr (kWaves == 1) return v;
       // Two sets of slots, used in turn: a wave that is early for the next reduction cannot overwrite what a late one still reads,
       // since between the two uses of a set lies the barrier of the other. So one barrier a reduction is enough.
       int first = turn_ * kWaves;
       turn_ ^= 1;
-      if (lane_index() == 0) partial_[first + wave_index()] = v;
+      if (lane_index() == 0) partial_[first + wave_index()] = Slot::of(v);
       barrier();
       // Every wave reduces all the partial results: cheaper than a second meeting.
-      T of_wave = partial_[first + lane_index() % kWaves];
-      return wave_reduce<kWaves>(of_wave, op);
+      Slot of_wave = partial_[first + lane_index() % kWaves];
+      return wave_reduce<kWaves>(of_wave.template as<T>(), op);
     }
   }
 
  private:
   static constexpr int kWaves = Threads <= wave_size ? 1 : Threads / wave_size;
 
-  static HIPOPS_METHOD Shared<T> storage() {
-    HIPOPS_SHARED(T, slots, 2 * kWaves);
+  struct alignas(sizeof(Largest)) Slot {
+    uint32_t word[sizeof(Largest) / 4];
+
+    template <class T>
+    static HIPOPS_METHOD Slot of(const T& v) {
+      static_assert(sizeof(T) <= sizeof(Slot), "larger than the Largest that this was made for");
+      Slot slot{};
+      __builtin_memcpy(&slot, &v, sizeof(T));
+      return slot;
+    }
+    template <class T>
+    HIPOPS_METHOD T as() const {
+      T v;
+      __builtin_memcpy(&v, this, sizeof(T));
+      return v;
+    }
+  };
+
+  static HIPOPS_METHOD Shared<Slot> storage() {
+    HIPOPS_SHARED(Slot, slots, 2 * kWaves);
     return slots;
   }
 
-  Shared<T> partial_;
+  Shared<Slot> partial_;
   int turn_ = 0;
 };
 

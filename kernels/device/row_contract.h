@@ -49,7 +49,7 @@ struct RowGeometry {
   X(op##_##T##_any_32x4, T, 32, 4, 256, 0, resident)          \
   X(op##_##T##_any_256x4, T, 256, 4, 256, 0, resident)        \
   X(op##_##T##_any_1024x4, T, 1024, 4, 1024, 0, resident)     \
-  X(op##_##T##_any_stream, T, 1024, 4, 1024, 0, streaming)
+  X(op##_##T##_any_stream, T, 1024, 2, 1024, 0, streaming)
 
 #define HIPOPS_ROW_KERNELS(X, op)   \
   HIPOPS_ROW_VARIANTS(X, op, f32)   \

@@ -1,0 +1,100 @@
+#include "runtime/cpu_stack.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <utility>
+
+namespace hipops {
+namespace cpu {
+namespace {
+
+// A work-item holds a tile of a row and little else. The sanitizers' frames are several times as large.
+#if defined(HIPOPS_CPU_ASAN) || defined(HIPOPS_CPU_TSAN)
+constexpr size_t kStackBytes = size_t{256} << 10;
+#else
+constexpr size_t kStackBytes = size_t{64} << 10;
+#endif
+
+size_t page_bytes() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
+size_t stride() { return page_bytes() + kStackBytes; }
+
+}  // namespace
+
+std::unique_ptr<Stacks> Stacks::make(uint32_t capacity) {
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK;
+  void* base = mmap(nullptr, stride() * capacity, PROT_NONE, flags, -1, 0);
+  if (base == MAP_FAILED) return nullptr;
+  try {
+    return std::unique_ptr<Stacks>(new Stacks(static_cast<char*>(base), capacity));
+  } catch (...) {
+    munmap(base, stride() * capacity);
+    throw;
+  }
+}
+
+Stacks::Stacks(char* base, uint32_t capacity) : base_(base), capacity_(capacity) {
+#if defined(HIPOPS_CPU_VALGRIND)
+  valgrind_.reserve(capacity);
+#endif
+}
+
+Stacks::~Stacks() {
+#if defined(HIPOPS_CPU_VALGRIND)
+  for (unsigned id : valgrind_) {
+    VALGRIND_STACK_DEREGISTER(id);
+    (void)id;
+  }
+#endif
+  munmap(base_, stride() * capacity_);
+}
+
+size_t Stacks::bytes() { return kStackBytes; }
+
+char* Stacks::guard(uint32_t index) const { return base_ + stride() * index; }
+
+char* Stacks::open(uint32_t index) {
+  char* const stack = guard(index) + page_bytes();
+  if (index < opened_) return stack;
+  // A process may be out of mappings rather than out of memory. Without a guard page the stack joins its neighbour's
+  // mapping.
+  if (mprotect(stack, kStackBytes, PROT_READ | PROT_WRITE) != 0 &&
+      mprotect(guard(index), stride(), PROT_READ | PROT_WRITE) != 0) {
+    return nullptr;
+  }
+  ++opened_;
+#if defined(HIPOPS_CPU_VALGRIND)
+  valgrind_.push_back(VALGRIND_STACK_REGISTER(stack, stack + kStackBytes));
+#endif
+  return stack;
+}
+
+void Stacks::forget_frames() {
+#if defined(HIPOPS_CPU_ASAN)
+  // Fibers are dropped with frames on their stacks, whose red zones are marked.
+  for (uint32_t i = 0; i < opened_; ++i) __asan_unpoison_memory_region(guard(i) + page_bytes(), kStackBytes);
+#endif
+}
+
+StackPool::StackPool(uint32_t most, uint32_t capacity) : capacity_(capacity) { kept_.reserve(most); }
+
+std::unique_ptr<Stacks> StackPool::take() {
+  {
+    std::lock_guard<std::mutex> hold(lock_);
+    if (!kept_.empty()) {
+      std::unique_ptr<Stacks> stacks = std::move(kept_.back());
+      kept_.pop_back();
+      return stacks;
+    }
+  }
+  return Stacks::make(capacity_);
+}
+
+void StackPool::give_back(std::unique_ptr<Stacks> stacks) {
+  stacks->forget_frames();
+  std::lock_guard<std::mutex> hold(lock_);
+  if (kept_.size() < kept_.capacity()) kept_.push_back(std::move(stacks));
+}
+
+}  // namespace cpu
+}  // namespace hipops

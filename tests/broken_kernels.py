@@ -1,0 +1,254 @@
+"""Kernels broken on purpose. For each of these the harness has to fail: one that cannot fail proves nothing.
+
+A mutation replaces one text of kernels/, which must be there exactly once, and lists runs of hipops-parity that have to catch it. The
+same runs have to pass with the kernels as they are. run_broken_kernel.py does it.
+"""
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """One run of hipops-parity, and how it must end.
+
+    'mismatch'  exit status 1, with lines that say FAIL
+    'report'    the executor stops the process and says why
+    'fault'     an access to a page that is not there; the crash note says in which case
+    """
+    topic: str
+    dtype: str
+    ends: str = "mismatch"
+    says: str = ""  # found in what it prints
+    race: bool = False
+    guard: str = "zones"
+
+
+@dataclasses.dataclass(frozen=True)
+class Mutation:
+    name: str
+    why: str  # what is broken, and who sees it
+    op: str
+    file: str  # in kernels/
+    before: str
+    after: str
+    runs: tuple
+    wave: int = 64
+
+
+REDUCE = "device/reduce.h"
+WAVE = "device/wave.h"
+ROW = "device/row.h"
+TYPES = "device/types.h"
+MATH = "device/math.h"
+
+MUTATIONS = (
+    # ---- Waves that meet
+    Mutation(
+        "barrier_left_out",
+        "Partial results are read before other waves have written them. The race check names both accesses; without it the NaN pattern of "
+        "fresh shared memory is summed.",
+        "softmax", REDUCE,
+        before="      barrier();\n",
+        after="",
+        runs=(Run("sizes", "f32", "report", says="race at byte", race=True), Run("sizes", "f32"))),
+    Mutation(
+        "barrier_for_half_the_block",
+        "The others never come, and the executor says who waits where.",
+        "rms_norm", REDUCE,
+        before="      barrier();\n",
+        after="      if (thread_index() < Block / 2) barrier();\n",
+        runs=(Run("sizes", "f32", "report", says=": wait at the barrier at "),)),
+    Mutation(
+        "one_set_of_slots",
+        "A wave that is early for the second reduction overwrites what a late one still reads of the first. In the executor's usual order "
+        "no wave is so early, so that it takes the race check.",
+        "layer_norm", REDUCE,
+        before="      turn_ ^= 1;\n",
+        after="",
+        runs=(Run("sizes", "f32", "report", says="race at byte", race=True),)),
+    Mutation(
+        "shared_memory_too_small",
+        "The second set of slots lies outside of what was asked for.",
+        "layer_norm", REDUCE,
+        before="HIPOPS_SHARED(Slot, slots, 2 * kWaves);",
+        after="HIPOPS_SHARED(Slot, slots, kWaves);",
+        runs=(Run("sizes", "f32", "report", says="bytes of shared memory at"),)),
+    Mutation(
+        "last_wave_left_out",
+        "An off-by-one in the number of waves: rows of several waves miss the last one's share.",
+        "rms_norm", REDUCE,
+        before="lane_index() % kWaves]",
+        after="lane_index() % (kWaves - 1)]",
+        runs=(Run("exact", "f32"), Run("sizes", "bf16"))),
+
+    # ---- Lanes that meet
+    Mutation(
+        "last_step_of_a_wave_left_out",
+        "An off-by-one in the number of lanes: halves of a wave of 32 do not meet.",
+        "rms_norm", WAVE,
+        before="if constexpr (Width >= 32) v = op(",
+        after="if constexpr (Width > 32) v = op(",
+        runs=(Run("sizes", "f32"), Run("exact", "f16")),
+        wave=32),
+    Mutation(
+        "partner_outside_the_wave",
+        "The last lanes ask lanes that there are not, and the executor says so.",
+        "softmax", WAVE,
+        before="lane_index() ^ Half, wave_size",
+        after="lane_index() + Half, wave_size",
+        runs=(Run("smoke", "f32", "report", says="with the source lane 64"),)),
+
+    # ---- Which elements
+    Mutation(
+        "only_the_first_row_of_a_block",
+        "Where rows share a block, all groups take the first one.",
+        "rms_norm", ROW,
+        before="first + thread_index() / Shape::kThreads;",
+        after="first;",
+        runs=(Run("smoke", "f32"), Run("sizes", "bf16"))),
+    Mutation(
+        "groups_without_a_row_store",
+        "A group past the last row works on that row, for the reductions, and must not store: in place it has read results as its input. "
+        "Nowhere else does it show, as it stores what is there.",
+        "rms_norm", ROW,
+        before="    if (!rows.live()) return;\n",
+        after="",
+        runs=(Run("layouts", "f32", says="layout_in_place"),)),
+    Mutation(
+        "tail_not_stored",
+        "The last vector of each row stays as it was: a NaN.",
+        "layer_norm", ROW,
+        before="      if (col < rows.cols()) {\n",
+        after="      if (col + kLength < rows.cols()) {\n",
+        runs=(Run("smoke", "f32"), Run("exact", "bf16"))),
+    Mutation(
+        "tail_not_summed",
+        "The last vector of each row is taken for one past its end.",
+        "rms_norm", ROW,
+        before="      bool inside = column(base, v) < rows.cols();\n#pragma unroll\n"
+               "      for (int i = 0; i < kLength; ++i) value_[v][i] = inside ? C(",
+        after="      bool inside = column(base, v) + kLength < rows.cols();\n#pragma unroll\n"
+              "      for (int i = 0; i < kLength; ++i) value_[v][i] = inside ? C(",
+        runs=(Run("exact", "f32"), Run("sizes", "f16"))),
+    Mutation(
+        "stores_past_the_end",
+        "One vector too many. The guard bytes behind the tensor and between strided rows see it.",
+        "softmax", ROW,
+        before="      if (col < rows.cols()) {\n",
+        after="      if (col <= rows.cols()) {\n",
+        runs=(Run("sizes", "f32", says="wrote outside y"), Run("layouts", "bf16", says="between its elements"))),
+    Mutation(
+        "loads_past_the_end",
+        "What is read is forgotten, so every number is right: only an unmapped page behind the tensor tells.",
+        "softmax", ROW,
+        before="      if (col >= rows.cols()) col = rows.cols() - kLength;\n",
+        after="",
+        runs=(Run("sizes", "f32", "fault", guard="pages"),)),
+    Mutation(
+        "stores_into_the_input",
+        "Inputs are compared with what they were.",
+        "softmax", ROW,
+        before="        store_vector<kLength>(rows.y_row() + (",
+        after="        store_vector<kLength>(const_cast<T*>(rows.x_row()) + (",
+        runs=(Run("smoke", "f32", says="changed its input"),)),
+    Mutation(
+        "stride_of_x_ignored",
+        "Columns are taken for neighbours.",
+        "rms_norm", ROW,
+        before="col * rows.x_stride()",
+        after="col",
+        runs=(Run("layouts", "f32"), Run("layouts", "f64"))),
+    Mutation(
+        "stride_of_y_ignored",
+        "The same for stores, which the pattern between strided elements sees as well.",
+        "softmax", ROW,
+        before="col * rows.y_stride()",
+        after="col",
+        runs=(Run("layouts", "f32", says="wrote outside y: between its elements"),)),
+    Mutation(
+        "outer_strides_mixed_up",
+        "Every outer dimension steps as the innermost one does.",
+        "softmax", ROW,
+        before="      x_row_ += position * g_.outer_x_stride[d];\n",
+        after="      x_row_ += position * g_.outer_x_stride[0];\n",
+        runs=(Run("layouts", "f32", says="layout_permuted"),)),
+    Mutation(
+        "weight_of_the_next_column",
+        "An off-by-one in the index of the weights: the last one comes from past their end, where there is a pattern, or no page.",
+        "rms_norm", ROW,
+        before="(Shape::kWide ? col : col * stride_)",
+        after="(Shape::kWide ? col : (col + 1) * stride_)",
+        runs=(Run("smoke", "f32"), Run("smoke", "f32", "fault", guard="pages"))),
+    Mutation(
+        "stride_of_weights_ignored",
+        "The weights are taken for neighbours.",
+        "layer_norm", ROW,
+        before="(Shape::kWide ? col : col * stride_)",
+        after="col",
+        runs=(Run("layouts", "f32"), Run("layouts", "f16"))),
+
+    # ---- Formulas
+    Mutation(
+        "mean_left_in",
+        "The simplest of layer_norm's mistakes.",
+        "layer_norm", "layer_norm.hip",
+        before="return (x - high) - low;",
+        after="return x;",
+        runs=(Run("smoke", "f32"), Run("smoke", "f64"))),
+    Mutation(
+        "mean_rounded_to_one_number",
+        "Off by more than is allowed where x is close to the mean, or the mean is large.",
+        "layer_norm", "layer_norm.hip",
+        before="return (x - high) - low;",
+        after="return x - high;",
+        runs=(Run("adversarial", "f32"), Run("adversarial", "f64"))),
+    Mutation(
+        "variance_of_a_sample",
+        "Divided by n - 1, as statistics does.",
+        "layer_norm", "layer_norm.hip",
+        before="sum_of_squares / C(a.geometry.cols) +",
+        after="sum_of_squares / C(a.geometry.cols - 1) +",
+        runs=(Run("smoke", "f32"), Run("exact", "bf16"))),
+    Mutation(
+        "eps_left_out_of_layer_norm",
+        "Too small to see on ordinary rows of bf16; not on small ones, and constant ones are NaN.",
+        "layer_norm", "layer_norm.hip",
+        before=" + C(a.eps))",
+        after=")",
+        runs=(Run("exact", "f32", says="exact_eps"), Run("adversarial", "bf16"))),
+    Mutation(
+        "eps_left_out_of_rms_norm",
+        "The same.",
+        "rms_norm", "rms_norm.hip",
+        before=" + C(a.eps))",
+        after=")",
+        runs=(Run("exact", "f32"), Run("adversarial", "bf16"))),
+    Mutation(
+        "maximum_not_subtracted",
+        "Right for small values; exponentials of large ones overflow.",
+        "softmax", "softmax.hip",
+        before="return P::exp(x, maximum);",
+        after="return P::exp(x, C(0));",
+        runs=(Run("adversarial", "f32"), Run("exact", "f64"))),
+    Mutation(
+        "sum_not_rescaled",
+        "A streaming softmax that forgets its earlier sum's maximum.",
+        "softmax", "softmax.hip",
+        before="        sum = {sum.high * factor, sum.low * factor};\n",
+        after="        static_cast<void>(factor);\n",
+        runs=(Run("sizes", "f32"), Run("sizes", "bf16"))),
+    Mutation(
+        "difference_rounded",
+        "The exponential of x - max as rounded: off by more than is allowed for differences of some 20.",
+        "softmax", MATH,
+        before="return fused_multiply_add(e, e > C(0) ? lost : C(0), e);",
+        after="return e + C(0) * (e > C(0) ? lost : C(0));",
+        runs=(Run("adversarial", "f32"), Run("adversarial", "f64"))),
+    Mutation(
+        "bf16_cut_off",
+        "Rounded towards zero instead of to nearest even.",
+        "rms_norm", TYPES,
+        before="uint32_t rounded = bits + 0x7fff + ((bits >> 16) & 1);",
+        after="uint32_t rounded = bits;",
+        runs=(Run("smoke", "bf16"),)),
+)

@@ -1,0 +1,105 @@
+// Tensors for tests: views of any address, and tensors in host memory with guard bytes around and between the elements.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "hipops/hipops.h"
+#include "parity/number.h"
+
+namespace hipops_test {
+
+using Sizes = std::vector<int64_t>;
+
+inline Sizes contiguous(const Sizes& shape) {
+  Sizes stride(shape.size(), 1);
+  for (size_t d = shape.size(); d-- > 1;) stride[d - 1] = stride[d] * shape[d];
+  return stride;
+}
+
+// A view without memory of its own; contiguous where no strides are given.
+inline hipops_tensor view_of(uintptr_t data, hipops_dtype dtype, const Sizes& shape, Sizes stride = {}) {
+  if (stride.empty()) stride = contiguous(shape);
+  hipops_tensor view{reinterpret_cast<void*>(data), dtype, static_cast<int32_t>(shape.size()), {}, {}};
+  std::copy(shape.begin(), shape.end(), view.shape);
+  std::copy(stride.begin(), stride.end(), view.stride);
+  return view;
+}
+
+// Where element i of a view is, from element 0 and in elements; elements count with the last dimension fastest.
+inline int64_t offset_of(const hipops_tensor& view, int64_t i) {
+  int64_t offset = 0;
+  for (int d = view.rank; d-- > 0;) {
+    offset += i % view.shape[d] * view.stride[d];
+    i /= view.shape[d];
+  }
+  return offset;
+}
+
+class HostTensor {
+ public:
+  hipops_tensor view;
+
+  // The lowest element lies `shift` elements past a multiple of 64 bytes.
+  HostTensor(hipops_dtype dtype, const Sizes& shape, const Sizes& stride = {}, int64_t shift = 0)
+      : view(view_of(0, dtype, shape, stride)), bytes_(hipops::parity::dtype_size(dtype)) {
+    int64_t below = 0, above = 0;
+    for (int d = 0; d < view.rank; ++d) {
+      count_ *= view.shape[d];
+      int64_t span = view.stride[d] * (view.shape[d] - 1);
+      (span < 0 ? below : above) += span;
+    }
+    size_t used = count_ == 0 ? 0 : static_cast<size_t>(above - below + 1 + shift) * bytes_;
+    memory_.resize(used / sizeof(Chunk) + 3);
+    view.data = memory_[1].byte + static_cast<size_t>(shift - below) * bytes_;
+  }
+  HostTensor(const HostTensor&) = delete;
+  HostTensor(HostTensor&&) = default;
+
+  int64_t count() const { return count_; }
+  double get(int64_t i) const { return hipops::parity::decode(view.dtype, bits(i)); }
+  uint64_t bits(int64_t i) const { return hipops::parity::load_bits(view.dtype, at(view.data, i)); }
+  void set(int64_t i, double value) {
+    hipops::parity::store_bits(view.dtype, at(view.data, i), hipops::parity::encode(view.dtype, value));
+  }
+
+  HostTensor& randomize(uint64_t seed, double low, double high) {
+    std::mt19937_64 random(seed);
+    for (int64_t i = 0; i < count_; ++i) set(i, low + (high - low) * static_cast<double>(random() >> 11) * 0x1p-53);
+    return *this;
+  }
+
+  std::vector<unsigned char> bytes() const {
+    std::vector<unsigned char> all;
+    for (const Chunk& chunk : memory_) all.insert(all.end(), chunk.byte, chunk.byte + sizeof chunk.byte);
+    return all;
+  }
+
+  // True if every byte that belongs to no element is what it was at first.
+  bool guards_are_whole() const {
+    std::vector<unsigned char> left = bytes();
+    size_t origin = static_cast<size_t>(static_cast<unsigned char*>(view.data) - memory_[0].byte);
+    for (int64_t i = 0; i < count_; ++i)
+      std::fill_n(left.begin() + static_cast<int64_t>(origin) + offset_of(view, i) * static_cast<int64_t>(bytes_), bytes_, kGuard);
+    return std::all_of(left.begin(), left.end(), [](unsigned char byte) { return byte == kGuard; });
+  }
+
+ private:
+  static constexpr unsigned char kGuard = 0xa5;
+  struct alignas(64) Chunk {
+    Chunk() { std::fill_n(byte, sizeof byte, kGuard); }
+    unsigned char byte[64];
+  };
+
+  unsigned char* at(void* data, int64_t i) const {
+    return static_cast<unsigned char*>(data) + offset_of(view, i) * static_cast<int64_t>(bytes_);
+  }
+
+  size_t bytes_;  // of an element
+  int64_t count_ = 1;
+  std::vector<Chunk> memory_;
+};
+
+}  // namespace hipops_test

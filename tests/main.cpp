@@ -1,0 +1,3 @@
+// main() of the test executables.
+#define HIPOPS_TEST_MAIN
+#include "catch.h"
