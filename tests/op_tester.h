@@ -131,7 +131,7 @@ inline void check_tensor_argument(const RowOp& op, const std::string& name, hipo
     spoilt([&](hipops_tensor& t) { t.rank = rank; }, in_one + "rank is " + std::to_string(rank) + ", expected 0 to 8");
   spoilt([](hipops_tensor& t) { t.shape[0] = -4; }, in_one + "shape[0] is -4, expected 0 or more");
   spoilt([](hipops_tensor& t) { t.shape[0] = INT64_MIN; }, in_one + "shape[0] is -9223372036854775808, expected 0 or more");
-  for (int64_t stride : {INT64_MAX, INT64_MIN, INT64_MAX / 16, INT64_MIN / 16})
+  for (int64_t stride : {INT64_MAX, INT64_MIN, INT64_MAX / 8, INT64_MIN / 8})
     spoilt([&](hipops_tensor& t) { t.stride[0] = stride; },
            in_one + "shape and " + in_one + "stride reach outside the address space");
   spoilt([](hipops_tensor& t) { t.stride[0] = 0, t.rank = 2, t.shape[0] = int64_t{1} << 62, t.shape[1] = 8, t.stride[1] = 1; },

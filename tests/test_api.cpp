@@ -1,0 +1,81 @@
+// The functions of hipops.h that tell about the library.
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "in_child.h"
+#include "ops.h"
+
+using namespace hipops;
+using namespace hipops_test;
+
+TEST_CASE("hipops_supports answers for each op and each pair of dtypes", "[api]") {
+  auto is_float_dtype = [](int dtype) { return dtype >= HIPOPS_F32 && dtype <= HIPOPS_F64; };
+  for (const char* op : {"layer_norm", "rms_norm", "softmax"})
+    for (int dtype = -1; dtype <= 14; ++dtype)
+      for (int second = -1; second <= 14; ++second) {
+        bool weights = std::strcmp(op, "softmax") != 0 && is_float_dtype(dtype) && (second == dtype || second == HIPOPS_F32);
+        bool expected = is_float_dtype(dtype) && (second == HIPOPS_NONE || weights);
+        INFO(op << " of " << dtype << " with " << second);
+        CHECK(hipops_supports(op, static_cast<hipops_dtype>(dtype), static_cast<hipops_dtype>(second)) == expected);
+      }
+}
+
+TEST_CASE("hipops_supports knows no op by another name", "[api]") {
+  CHECK(hipops_supports(nullptr, HIPOPS_F32, HIPOPS_NONE) == 0);
+  for (const char* name : {"", "rms", "rms_norm ", "RMS_NORM", "hipops_rms_norm", "softmaxx"}) {
+    INFO(name);
+    CHECK(hipops_supports(name, HIPOPS_F32, HIPOPS_NONE) == 0);
+  }
+}
+
+TEST_CASE("every op has a name, a list of distinct kernels, and an image", "[api]") {
+  REQUIRE(op_count == 3);
+  REQUIRE(image_count == op_count);
+  for (int i = 0; i < op_count; ++i) {
+    const Op& op = *all_ops[i];
+    INFO(op.name);
+    CHECK(std::string(all_images[i].op) == op.name);
+    for (int k = 0; k < op.kernel_count; ++k) {
+      CHECK(std::string(op.kernel_names[k]).rfind(std::string(op.name) + "_", 0) == 0);
+      for (int j = 0; j < k; ++j) CHECK(std::strcmp(op.kernel_names[j], op.kernel_names[k]) != 0);
+    }
+  }
+}
+
+TEST_CASE("the version as text is the version as a number", "[api]") {
+  CHECK(std::string(hipops_version()) == std::to_string(HIPOPS_VERSION_MAJOR) + "." + std::to_string(HIPOPS_VERSION_MINOR) +
+                                             "." + std::to_string(HIPOPS_VERSION_PATCH));
+  CHECK(hipops_version_number() == 10000 * HIPOPS_VERSION_MAJOR + 100 * HIPOPS_VERSION_MINOR + HIPOPS_VERSION_PATCH);
+}
+
+TEST_CASE("the build information has a line for each part", "[api]") {
+  const std::string info = hipops_build_info();
+  CHECK(info.rfind(std::string("hipops ") + hipops_version() + "\ncompiler: ", 0) == 0);
+  auto targets = [](const char* list) { return *list ? std::string(list) : "none"; };
+  CHECK(info.find("\nAMD targets: " + targets(hip_targets) + "\n") != std::string::npos);
+  CHECK(info.find("\nCUDA architectures: " + targets(cuda_architectures) + "\n") != std::string::npos);
+  CHECK(info.find("\nCPU runtime: " + std::string(all_images[0].cpu_wave32 ? "wave 32 and 64" : "none") + "\n") !=
+        std::string::npos);
+}
+
+TEST_CASE("hipops_prepare loads one op, or all, or says which there are", "[api]") {
+  if (!all_images[0].cpu_wave32) {
+    WARN("left out: built without the CPU runtime");
+    return;
+  }
+  check_in_child({{"HIPOPS_BACKEND", "cpu"}}, [] {
+    EXPECT_EQUAL(hipops_prepare("softmax"), HIPOPS_SUCCESS);
+    for (int i = 0; i < op_count; ++i)
+      EXPECT_EQUAL(all_ops[i]->functions[0].load() != nullptr, std::string(all_ops[i]->name) == "softmax");
+    EXPECT_EQUAL(hipops_prepare("soft"), HIPOPS_INVALID_ARGUMENT);
+    EXPECT_EQUAL(std::string(hipops_last_error()),
+                 "hipops_prepare: op is \"soft\", expected one of layer_norm, rms_norm, softmax, or NULL");
+    EXPECT_EQUAL(hipops_prepare(""), HIPOPS_INVALID_ARGUMENT);
+    EXPECT_EQUAL(hipops_prepare(nullptr), HIPOPS_SUCCESS);
+    EXPECT_EQUAL(std::string(hipops_last_error()),
+                 "hipops_prepare: op is \"\", expected one of layer_norm, rms_norm, softmax, or NULL");
+    for (int i = 0; i < op_count; ++i) EXPECT(all_ops[i]->functions[0].load() != nullptr);
+  });
+}

@@ -1,0 +1,100 @@
+// hipops_layer_norm: what it refuses, and its numbers on the CPU with every kernel that it has.
+#include "layer_norm.h"
+
+#include "op_tester.h"
+
+using namespace hipops;
+using namespace hipops_test;
+
+namespace {
+
+const RowOp kLayerNorm = {
+    "layer_norm", true, true,
+    [](const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight, const hipops_tensor* bias, double eps) {
+      return hipops_layer_norm(y, x, weight, bias, eps, nullptr);
+    },
+    [](const Row& x, const Row& weight, const Row& bias, long double eps, Row* y, Row* magnitude) {
+      long double n = static_cast<long double>(x.size()), sum = 0, squares = 0;
+      for (long double v : x) sum += v;
+      for (long double v : x) squares += (v - sum / n) * (v - sum / n);
+      long double root = std::sqrt(squares / n + eps);
+      for (size_t i = 0; i < x.size(); ++i) {
+        long double product = (x[i] - sum / n) / root * weight[i];
+        (*y)[i] = product + bias[i];
+        (*magnitude)[i] = std::fabs(product) + std::fabs(bias[i]);
+      }
+    },
+    [](Op& op, int kernel, uint32_t grid, uint32_t block, const RowGeometry& geometry, const void* x, void* y) {
+      LayerNormArgs args{};
+      args.geometry = geometry;
+      args.x = x;
+      args.y = y;
+      args.eps = 1;
+      return launch(op, kernel, grid, block, &args, sizeof args, nullptr);
+    }};
+
+}  // namespace
+
+TEST_CASE("layer_norm refuses bad tensors", "[layer_norm]") {
+  check_calls([] {
+    check_rows_arguments(kLayerNorm);
+    check_memory_of_rows(kLayerNorm);
+    check_weight_arguments(kLayerNorm, "weight", &Call::weight, &Call::weight_view);
+    check_weight_arguments(kLayerNorm, "bias", &Call::bias, &Call::bias_view);
+  });
+}
+
+TEST_CASE("layer_norm refuses a weight and a bias of different dtypes", "[layer_norm]") {
+  check_calls([] {
+    Call f32_bias(kLayerNorm, HIPOPS_BF16);
+    f32_bias.bias.view.dtype = HIPOPS_F32;
+    f32_bias.wrong_dtype("bias.dtype is f32, expected bf16 (weight.dtype)");
+    Call f32_weight(kLayerNorm, HIPOPS_F64);
+    f32_weight.weight.view.dtype = HIPOPS_F32;
+    f32_weight.wrong_dtype("bias.dtype is f64, expected f32 (weight.dtype)");
+  });
+}
+
+TEST_CASE("layer_norm checks a bias without a weight", "[layer_norm]") {
+  check_calls([] {
+    Call call(kLayerNorm);
+    call.weight_view = nullptr;
+    call.bias.view.shape[0] = 9;
+    call.invalid("bias.shape[0] is 9, expected 8 (x.shape[1])");
+  });
+}
+
+TEST_CASE("layer_norm refuses a bad eps", "[layer_norm]") {
+  check_calls([] { check_eps_argument(kLayerNorm); });
+}
+
+TEST_CASE("layer_norm of nothing is success", "[layer_norm]") {
+  check_calls([] { check_empty(kLayerNorm); });
+}
+
+TEST_CASE("layer_norm's variants are right at their ends", "[layer_norm]") { on_cpu(kLayerNorm, check_variants); }
+
+TEST_CASE("layer_norm's variants are right over several rounds of the grid", "[layer_norm]") {
+  on_cpu(kLayerNorm, check_rounds, {{"HIPOPS_CPU_RACE", "1"}});
+}
+
+TEST_CASE("layer_norm takes every rank, and success leaves the last failure alone", "[layer_norm]") {
+  if (!has_cpu()) return;
+  check_in_child({}, [] {
+    check_ranks(kLayerNorm);
+    for (hipops_dtype dtype : kFloats) Call(kLayerNorm, dtype).succeeds();
+  });
+}
+
+TEST_CASE("layer_norm of a row of equal elements is its bias", "[layer_norm]") {
+  if (!has_cpu()) return;
+  check_in_child({}, [] {
+    EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);
+    for (hipops_dtype dtype : kFloats) {
+      Call call(kLayerNorm, dtype, {3, 1000});
+      for (int i = 0; i < 3000; ++i) call.x.set(i, i < 1000 ? 3.140625 : i < 2000 ? -60000 : 0);
+      call.succeeds();
+      for (int i = 0; i < 3000; ++i) EXPECT_EQUAL(call.y.bits(i), call.bias.bits(i % 1000));
+    }
+  });
+}

@@ -1,0 +1,74 @@
+// hipops_rms_norm: what it refuses, and its numbers on the CPU with every kernel that it has.
+#include "rms_norm.h"
+
+#include "op_tester.h"
+
+using namespace hipops;
+using namespace hipops_test;
+
+namespace {
+
+const RowOp kRmsNorm = {
+    "rms_norm", true, false,
+    [](const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight, const hipops_tensor*, double eps) {
+      return hipops_rms_norm(y, x, weight, eps, nullptr);
+    },
+    [](const Row& x, const Row& weight, const Row&, long double eps, Row* y, Row* magnitude) {
+      long double squares = 0;
+      for (long double v : x) squares += v * v;
+      long double root = std::sqrt(squares / static_cast<long double>(x.size()) + eps);
+      for (size_t i = 0; i < x.size(); ++i) (*magnitude)[i] = (*y)[i] = x[i] / root * weight[i];
+    },
+    [](Op& op, int kernel, uint32_t grid, uint32_t block, const RowGeometry& geometry, const void* x, void* y) {
+      RmsNormArgs args{};
+      args.geometry = geometry;
+      args.x = x;
+      args.y = y;
+      args.eps = 1;
+      return launch(op, kernel, grid, block, &args, sizeof args, nullptr);
+    }};
+
+}  // namespace
+
+TEST_CASE("rms_norm refuses bad tensors", "[rms_norm]") {
+  check_calls([] {
+    check_rows_arguments(kRmsNorm);
+    check_memory_of_rows(kRmsNorm);
+    check_weight_arguments(kRmsNorm, "weight", &Call::weight, &Call::weight_view);
+  });
+}
+
+TEST_CASE("rms_norm refuses a bad eps", "[rms_norm]") {
+  check_calls([] { check_eps_argument(kRmsNorm); });
+}
+
+TEST_CASE("rms_norm of nothing is success", "[rms_norm]") {
+  check_calls([] { check_empty(kRmsNorm); });
+}
+
+TEST_CASE("rms_norm's variants are right at their ends", "[rms_norm]") { on_cpu(kRmsNorm, check_variants); }
+
+TEST_CASE("rms_norm's variants are right over several rounds of the grid", "[rms_norm]") {
+  on_cpu(kRmsNorm, check_rounds, {{"HIPOPS_CPU_RACE", "1"}});
+}
+
+TEST_CASE("rms_norm takes every rank, and success leaves the last failure alone", "[rms_norm]") {
+  if (!has_cpu()) return;
+  check_in_child({}, [] {
+    check_ranks(kRmsNorm);
+    for (hipops_dtype dtype : kFloats) Call(kRmsNorm, dtype).succeeds();
+  });
+}
+
+TEST_CASE("rms_norm with an eps of 0 divides by the root alone", "[rms_norm]") {
+  if (!has_cpu()) return;
+  check_in_child({}, [] {
+    EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);
+    Call call(kRmsNorm, HIPOPS_F32, {2, 4});
+    call.eps = 0;
+    for (int i = 0; i < 8; ++i) call.x.set(i, i < 4 ? 2 * (i % 2) - 1 : 0);  // a row of -1 and 1, a row of zeros
+    call.plain().succeeds();
+    for (int i = 0; i < 4; ++i) EXPECT_EQUAL(call.y.get(i), call.x.get(i));
+    for (int i = 4; i < 8; ++i) EXPECT(std::isnan(call.y.get(i)));  // 0 / 0
+  });
+}

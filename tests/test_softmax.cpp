@@ -1,0 +1,76 @@
+// hipops_softmax: what it refuses, and its numbers on the CPU with every kernel that it has.
+#include "softmax.h"
+
+#include "op_tester.h"
+
+using namespace hipops;
+using namespace hipops_test;
+
+namespace {
+
+const RowOp kSoftmax = {
+    "softmax", false, false,
+    [](const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor*, const hipops_tensor*, double) {
+      return hipops_softmax(y, x, nullptr);
+    },
+    [](const Row& x, const Row&, const Row&, long double, Row* y, Row* magnitude) {
+      long double maximum = *std::max_element(x.begin(), x.end()), sum = 0;
+      for (size_t i = 0; i < x.size(); ++i) sum += (*y)[i] = std::exp(x[i] - maximum);
+      for (size_t i = 0; i < x.size(); ++i) (*magnitude)[i] = (*y)[i] /= sum;
+    },
+    [](Op& op, int kernel, uint32_t grid, uint32_t block, const RowGeometry& geometry, const void* x, void* y) {
+      SoftmaxArgs args{};
+      args.geometry = geometry;
+      args.x = x;
+      args.y = y;
+      return launch(op, kernel, grid, block, &args, sizeof args, nullptr);
+    }};
+
+}  // namespace
+
+TEST_CASE("softmax refuses bad tensors", "[softmax]") {
+  check_calls([] {
+    check_rows_arguments(kSoftmax);
+    check_memory_of_rows(kSoftmax);
+  });
+}
+
+TEST_CASE("softmax of nothing is success", "[softmax]") {
+  check_calls([] { check_empty(kSoftmax); });
+}
+
+TEST_CASE("softmax's variants are right at their ends", "[softmax]") { on_cpu(kSoftmax, check_variants); }
+
+TEST_CASE("softmax's variants are right over several rounds of the grid", "[softmax]") {
+  on_cpu(kSoftmax, check_rounds, {{"HIPOPS_CPU_RACE", "1"}});
+}
+
+TEST_CASE("softmax takes every rank, and success leaves the last failure alone", "[softmax]") {
+  if (!has_cpu()) return;
+  check_in_child({}, [] {
+    check_ranks(kSoftmax);
+    for (hipops_dtype dtype : kFloats) Call(kSoftmax, dtype).succeeds();
+  });
+}
+
+// In a resident variant and in a streaming one, whose first tile is -inf throughout.
+TEST_CASE("softmax of infinities and NaN", "[softmax]") {
+  if (!has_cpu()) return;
+  check_in_child({}, [] {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);
+    for (hipops_dtype dtype : kFloats)
+      for (int cols : {24, 40001}) {
+        Call call(kSoftmax, dtype, {4, cols});
+        for (int i = 0; i < 4 * cols; ++i) call.x.set(i, -infinity);
+        call.x.set(2 * cols - 1, 7);             // row 1: the one that counts
+        call.x.set(2 * cols + 5, infinity);      // row 2
+        call.x.set(4 * cols - 2, std::nan(""));  // row 3
+        call.succeeds();
+        for (int i = 0; i < 4 * cols; ++i) {
+          if (i / cols != 1) EXPECT(std::isnan(call.y.get(i)));
+          else EXPECT_EQUAL(call.y.get(i), i == 2 * cols - 1 ? 1.0 : 0.0);
+        }
+      }
+  });
+}
