@@ -68,18 +68,19 @@ MUTATIONS = (
         runs=(Run("sizes", "f32", "report", says="race at byte", race=True),)),
     Mutation(
         "shared_memory_too_small",
-        "The second set of slots lies outside of what was asked for.",
+        "The second set of slots lies outside of what was asked for: so says the race check, which sees every access.",
         "layer_norm", REDUCE,
         before="HIPOPS_SHARED(Slot, slots, 2 * kWaves);",
         after="HIPOPS_SHARED(Slot, slots, kWaves);",
-        runs=(Run("sizes", "f32", "report", says="bytes of shared memory at"),)),
+        runs=(Run("sizes", "f32", "report", says="bytes of shared memory at", race=True),)),
     Mutation(
         "last_wave_left_out",
-        "An off-by-one in the number of waves: rows of several waves miss the last one's share.",
+        "An off-by-one in the number of waves: rows of several waves count the first one's share for the last one's. Rows of equal "
+        "magnitudes do not show it.",
         "rms_norm", REDUCE,
         before="lane_index() % kWaves]",
         after="lane_index() % (kWaves - 1)]",
-        runs=(Run("exact", "f32"), Run("sizes", "bf16"))),
+        runs=(Run("sizes", "f32"), Run("layouts", "bf16"))),
 
     # ---- Lanes that meet
     Mutation(
@@ -178,7 +179,7 @@ MUTATIONS = (
         "rms_norm", ROW,
         before="(Shape::kWide ? col : col * stride_)",
         after="(Shape::kWide ? col : (col + 1) * stride_)",
-        runs=(Run("smoke", "f32"), Run("smoke", "f32", "fault", guard="pages"))),
+        runs=(Run("exact", "f32"), Run("sizes", "bf16", "fault", guard="pages"))),
     Mutation(
         "stride_of_weights_ignored",
         "The weights are taken for neighbours.",
@@ -229,7 +230,7 @@ MUTATIONS = (
         "softmax", "softmax.hip",
         before="return P::exp(x, maximum);",
         after="return P::exp(x, C(0));",
-        runs=(Run("adversarial", "f32"), Run("exact", "f64"))),
+        runs=(Run("adversarial", "f64"), Run("exact", "f32"))),
     Mutation(
         "sum_not_rescaled",
         "A streaming softmax that forgets its earlier sum's maximum.",

@@ -57,6 +57,7 @@ class HostTensor {
   }
   HostTensor(const HostTensor&) = delete;
   HostTensor(HostTensor&&) = default;
+  HostTensor& operator=(HostTensor&&) = default;
 
   int64_t count() const { return count_; }
   double get(int64_t i) const { return hipops::parity::decode(view.dtype, bits(i)); }

@@ -70,8 +70,14 @@ Death death_of(uint32_t grid, uint32_t block, const Settings& settings, const Bo
 
 std::string at_line(int line) { return std::string(__FILE__) + ":" + std::to_string(line); }
 
+// Pieces of shared memory by number.
+void* piece(int number, size_t bytes, size_t align) {
+  static const char keys[4] = {};
+  return hipops::cpu::shared_memory(&keys[number], bytes, align);
+}
+
 float* shared_floats(size_t count) {
-  return static_cast<float*>(hipops::cpu::shared_memory(count * sizeof(float), alignof(float)));
+  return static_cast<float*>(piece(0, count * sizeof(float), alignof(float)));
 }
 
 void note(const float* at, bool write, hipops::cpu::Site site) {
@@ -278,7 +284,7 @@ TEST_CASE("cpu executor: shared memory is the block's, and starts as NaN in each
   std::atomic<int> wrong{0};
   run(grid, block, settings_of(32, 2), [&] {
     float* a = shared_floats(block);
-    double* b = static_cast<double*>(hipops::cpu::shared_memory(3 * sizeof(double), 64));
+    double* b = static_cast<double*>(piece(1, 3 * sizeof(double), 64));
     wrong += !std::isnan(a[thread_index()]) || !std::isnan(b[2]);
     wrong +=
         reinterpret_cast<uintptr_t>(b) % 64 != 0 || reinterpret_cast<char*>(b) < reinterpret_cast<char*>(a + block);
@@ -294,26 +300,26 @@ TEST_CASE("cpu executor: shared memory is the block's, and starts as NaN in each
 
 TEST_CASE("cpu executor: all of shared memory can be had, and not a byte more") {
   CHECK(run(2, 2, settings_of(32), [] {
-          char* all = static_cast<char*>(hipops::cpu::shared_memory(65536, 16));
+          char* all = static_cast<char*>(piece(1, 65536, 16));
           all[65535 - thread_index()] = 1;
         }) == HIPOPS_SUCCESS);
   const Death death = death_of(1, 2, settings_of(32), [] {
-    hipops::cpu::shared_memory(60000, 16);
-    hipops::cpu::shared_memory(5537, 1);
+    piece(1, 60000, 16);
+    piece(2, 5537, 1);
   });
   REQUIRE_DEATH(death, "test_kernel", "block 0", "5537 bytes of shared memory with 60000 in use", "65536");
 }
 
 TEST_CASE("cpu executor: work-items that disagree on shared memory are a defect") {
   const Death death = death_of(1, 8, settings_of(32), [] {
-    hipops::cpu::shared_memory(64, 4);
-    hipops::cpu::shared_memory(thread_index() == 5 ? 128 : 64, 4);
+    piece(1, 64, 4);
+    piece(2, thread_index() == 5 ? 128 : 64, 4);
   });
-  REQUIRE_DEATH(death, "test_kernel", "request 2 was for 64 bytes", "work-item 5 makes it 128");
+  REQUIRE_DEATH(death, "test_kernel", "a piece had 64 bytes", "work-item 5 makes it 128");
 }
 
 TEST_CASE("cpu executor: an alignment that cannot be is a defect") {
-  REQUIRE_DEATH(death_of(1, 1, settings_of(32), [] { hipops::cpu::shared_memory(64, 24); }), "aligned to 24",
+  REQUIRE_DEATH(death_of(1, 1, settings_of(32), [] { piece(1, 64, 24); }), "aligned to 24",
                 "power of two");
 }
 
@@ -461,7 +467,7 @@ TEST_CASE("cpu executor: two writers of one byte are a race") {
 
 TEST_CASE("cpu executor: accesses that share a part of their bytes race") {
   const Death death = death_of(1, 2, with_race_check(), [] {
-    char* values = static_cast<char*>(hipops::cpu::shared_memory(16, 8));
+    char* values = static_cast<char*>(piece(1, 16, 8));
     hipops::cpu::shared_access(values + 3 * thread_index(), 4, true, HERE);
   });
   REQUIRE_DEATH(death, "race at byte 3");

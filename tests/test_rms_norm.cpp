@@ -1,7 +1,8 @@
 // hipops_rms_norm: what it refuses, and its numbers on the CPU with every kernel that it has.
 #include "rms_norm.h"
 
-#include "op_tester.h"
+#include "op_calls.h"
+#include "op_numbers.h"
 
 using namespace hipops;
 using namespace hipops_test;

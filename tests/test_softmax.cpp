@@ -1,7 +1,8 @@
 // hipops_softmax: what it refuses, and its numbers on the CPU with every kernel that it has.
 #include "softmax.h"
 
-#include "op_tester.h"
+#include "op_calls.h"
+#include "op_numbers.h"
 
 using namespace hipops;
 using namespace hipops_test;

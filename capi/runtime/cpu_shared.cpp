@@ -19,7 +19,13 @@ void SharedMemory::start_block() {
   pieces_.clear();
 }
 
-bool SharedMemory::add(size_t bytes, size_t align) {
+const SharedMemory::Piece* SharedMemory::find(const void* key) const {
+  for (const Piece& piece : pieces_)
+    if (piece.key == key) return &piece;
+  return nullptr;
+}
+
+const SharedMemory::Piece* SharedMemory::add(const void* key, size_t bytes, size_t align) {
   if (memory_ == nullptr) {
     void* memory = nullptr;
     if (posix_memalign(&memory, kLargestAlign, kLimit) != 0) throw std::bad_alloc();
@@ -27,12 +33,12 @@ bool SharedMemory::add(size_t bytes, size_t align) {
     hide(0, kLimit);
   }
   const size_t offset = (used_ + align - 1) & ~(align - 1);
-  if (offset > kLimit || bytes > kLimit - offset) return false;
-  pieces_.push_back({offset, bytes, align});
+  if (offset > kLimit || bytes > kLimit - offset) return nullptr;
+  pieces_.push_back({key, offset, bytes, align});
   used_ = offset + bytes;
   show(offset, bytes);
   std::memset(memory_ + offset, 0xff, bytes);
-  return true;
+  return &pieces_.back();
 }
 
 bool SharedMemory::contains(const void* address, size_t bytes, size_t* offset) const {

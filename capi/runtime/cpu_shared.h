@@ -1,4 +1,4 @@
-// A block's shared memory: the n-th request of every work-item gets the same piece of one arena.
+// A block's shared memory: every request with the same key gets the same piece of one arena.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +17,7 @@ class SharedMemory {
   static constexpr size_t kLargestAlign = 256;
 
   struct Piece {
+    const void* key;
     size_t offset;
     size_t bytes;
     size_t align;
@@ -28,11 +29,10 @@ class SharedMemory {
   SharedMemory& operator=(const SharedMemory&) = delete;
 
   void start_block();
-  size_t pieces() const { return pieces_.size(); }
-  const Piece& piece(size_t index) const { return pieces_[index]; }
-  void* address(size_t index) const { return memory_ + pieces_[index].offset; }
-  // Appends a piece, filled with a NaN pattern. False where that passes the limit; throws std::bad_alloc.
-  bool add(size_t bytes, size_t align);
+  const Piece* find(const void* key) const;  // null where there is none yet
+  void* address(const Piece& piece) const { return memory_ + piece.offset; }
+  // Appends a piece, filled with a NaN pattern. Null where that passes the limit; throws std::bad_alloc.
+  const Piece* add(const void* key, size_t bytes, size_t align);
 
   // Whether [address, address + bytes) lies in the pieces handed out, and where.
   bool contains(const void* address, size_t bytes, size_t* offset) const;

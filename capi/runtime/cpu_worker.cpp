@@ -102,7 +102,6 @@ bool Worker::start_block() {
   if (!launch_.take_block(&block_)) return false;
   for (uint32_t i = 0; i < size_; ++i) {
     lanes_[i].fiber = nullptr;
-    lanes_[i].shared_requests = 0;
     lanes_[i].state = State::kNotStarted;
   }
   for (uint32_t i = 0; i < wave_count_; ++i) {
@@ -223,14 +222,16 @@ void Worker::open_exchange(Wave& wave) {
   }
 }
 
-void* Worker::shared_memory(size_t bytes, size_t align) {
+void* Worker::shared_memory(const void* key, size_t bytes, size_t align) {
   const bool valid_align = align != 0 && (align & (align - 1)) == 0 && align <= SharedMemory::kLargestAlign;
   if (!valid_align) explain_align(align);
-  const uint32_t request = lanes_[lane_].shared_requests++;
-  if (request == shared_.pieces() && !shared_.add(bytes, align)) explain_shared_limit(bytes);
-  const SharedMemory::Piece& piece = shared_.piece(request);
-  if (piece.bytes != bytes || piece.align != align) explain_shared_request(request, bytes, align);
-  return shared_.address(request);
+  const SharedMemory::Piece* piece = shared_.find(key);
+  if (piece == nullptr) {
+    piece = shared_.add(key, bytes, align);
+    if (piece == nullptr) explain_shared_limit(bytes);
+  }
+  if (piece->bytes != bytes || piece->align != align) explain_shared_request(*piece, bytes, align);
+  return shared_.address(*piece);
 }
 
 void Worker::check_access(const void* address, size_t bytes, bool write, Site site) {
@@ -263,7 +264,7 @@ __attribute__((flatten)) void exchange(void* value, size_t bytes, uint32_t sourc
   current->exchange(value, bytes, source, wave, site);
 }
 
-void* shared_memory(size_t bytes, size_t align) { return current->shared_memory(bytes, align); }
+void* shared_memory(const void* key, size_t bytes, size_t align) { return current->shared_memory(key, bytes, align); }
 
 void shared_access(const void* address, size_t bytes, bool write, Site site) {
   current->shared_access(address, bytes, write, site);

@@ -64,7 +64,7 @@ class Worker {
   uint32_t block_index() const { return block_; }
   void barrier(Site site);
   void exchange(void* value, size_t bytes, uint32_t source, uint32_t lanes, Site site);
-  void* shared_memory(size_t bytes, size_t align);
+  void* shared_memory(const void* key, size_t bytes, size_t align);
   void shared_access(const void* address, size_t bytes, bool write, Site site) {
     if (race_ != nullptr) check_access(address, bytes, write, site);
   }
@@ -78,7 +78,6 @@ class Worker {
     Fiber* fiber;  // that it runs on, null before it starts
     void* value;   // of an exchange
     uint32_t source;
-    uint32_t shared_requests;
     State state;
     alignas(16) unsigned char brought[kMostExchanged];
   };
@@ -114,7 +113,7 @@ class Worker {
   [[noreturn]] void explain_stuck();
   [[noreturn]] void explain_align(size_t align);
   [[noreturn]] void explain_shared_limit(size_t bytes);
-  [[noreturn]] void explain_shared_request(uint32_t request, size_t bytes, size_t align);
+  [[noreturn]] void explain_shared_request(const SharedMemory::Piece& piece, size_t bytes, size_t align);
   [[noreturn]] void explain_outside(size_t bytes, bool write, Site site);
   [[noreturn]] void explain_race(const Access& earlier, const Access& now, size_t offset);
   [[noreturn]] void defect(const std::string& what);

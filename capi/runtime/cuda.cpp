@@ -92,12 +92,15 @@ hipops_status CudaRuntime::start_refused(int code, const char* call) const {
 
 // A thread without a context gets the primary one of device 0, as the CUDA runtime has it.
 hipops_status CudaRuntime::current_device(int* ordinal) {
-  int device = 0;
-  int code = cuda_.ctx_get_device(&device);
-  if (code == cuda::kInvalidContext) {
+  // Asked first, as a thread without a context is no error: tools that watch the driver would report cuCtxGetDevice's.
+  void* context = nullptr;
+  if (hipops_status status = checked(cuda_.ctx_get_current(&context), "cuCtxGetCurrent")) return status;
+  if (!context) {
     *ordinal = 0;
     return make_current(0);
   }
+  int device = 0;
+  int code = cuda_.ctx_get_device(&device);
   if (hipops_status status = checked(code, "cuCtxGetDevice")) return status;
   const int known = count_ < kMaxDevices ? count_ : kMaxDevices;
   for (*ordinal = 0; *ordinal < known; ++*ordinal)

@@ -16,6 +16,7 @@ hipops_status open_cuda_library(CudaLibrary* out) {
   bind.required("cuDeviceGet", &out->device_get);
   bind.required("cuDeviceGetName", &out->device_get_name);
   bind.required("cuDeviceGetAttribute", &out->device_get_attribute);
+  bind.required("cuCtxGetCurrent", &out->ctx_get_current);
   bind.required("cuCtxSetCurrent", &out->ctx_set_current);
   bind.required("cuCtxGetDevice", &out->ctx_get_device);
   bind.required("cuCtxSynchronize", &out->ctx_synchronize);

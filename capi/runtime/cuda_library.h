@@ -19,6 +19,7 @@ struct CudaLibrary {
   int (*device_get)(int* device, int ordinal);
   int (*device_get_name)(char* name, int bytes, int device);
   int (*device_get_attribute)(int* value, int attribute, int device);
+  int (*ctx_get_current)(void** context);
   int (*ctx_set_current)(void* context);
   int (*ctx_get_device)(int* device);
   int (*ctx_synchronize)();
@@ -48,7 +49,6 @@ namespace cuda {
 constexpr int kStubLibrary = 34;
 constexpr int kNoDevice = 100;
 constexpr int kInvalidImage = 200;
-constexpr int kInvalidContext = 201;
 constexpr int kNoBinaryForGpu = 209;
 constexpr int kUnsupportedPtxVersion = 222;
 constexpr int kSystemDriverMismatch = 803;

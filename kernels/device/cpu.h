@@ -33,9 +33,9 @@ void barrier(Site site);
 // block's end, is a fatal report.
 void exchange(void* value, size_t bytes, uint32_t source, uint32_t wave, Site site);
 
-// The block's shared memory: the same address for every work-item of the block, for the n-th call of each (a kernel makes the
-// same calls in every work-item). Filled with a NaN pattern when the block starts.
-void* shared_memory(size_t bytes, size_t align);
+// The block's shared memory: one piece for each `key`, at the same address for every work-item and every call, as a __shared__
+// variable is one however often its declaration is passed. Filled with a NaN pattern when the block starts.
+void* shared_memory(const void* key, size_t bytes, size_t align);
 
 // Told of every access to shared memory, before it happens, for the race check.
 void shared_access(const void* address, size_t bytes, bool write, Site site);

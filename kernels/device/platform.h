@@ -106,7 +106,9 @@ class Shared {
  private:
   T* base_;
 };
-#define HIPOPS_SHARED(T, name, n) ::hipops::Shared<T> name(static_cast<T*>(::hipops::cpu::shared_memory(sizeof(T) * (n), alignof(T))))
+#define HIPOPS_SHARED(T, name, n)     \
+  static const char name##_key = 0;   \
+  ::hipops::Shared<T> name(static_cast<T*>(::hipops::cpu::shared_memory(&name##_key, sizeof(T) * (n), alignof(T))))
 #else
 template <class T>
 class Shared {

@@ -1,0 +1,294 @@
+// The numbers of a RowOp on the CPU runtime: every kernel, at the ends of the rows that it is for.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "device/cpu.h"
+#include "op_tester.h"
+
+namespace hipops_test {
+
+struct Operands {
+  HostTensor x;
+  std::optional<HostTensor> apart;  // y, where that is not x
+  std::optional<HostTensor> weight, bias;
+  double eps = 1e-3;
+
+  HostTensor& y() { return apart ? *apart : x; }
+};
+
+inline Row row_of(const std::optional<HostTensor>& values, int64_t cols, long double otherwise) {
+  Row row(static_cast<size_t>(cols), otherwise);
+  for (int64_t i = 0; values && i < cols; ++i) row[static_cast<size_t>(i)] = values->get(i);
+  return row;
+}
+
+// 1 ULP for 16 bits, 4 for the others; plus 4 of f32 of what is added up last, which for 16 bits matters only where that cancels.
+inline long double tolerance(hipops_dtype dtype, long double exact, long double magnitude) {
+  bool is_16_bit = dtype == HIPOPS_F16 || dtype == HIPOPS_BF16;
+  long double of_sum = 4 * hipops::parity::ulp(is_16_bit ? HIPOPS_F32 : dtype, static_cast<double>(magnitude));
+  return is_16_bit ? hipops::parity::ulp(dtype, static_cast<double>(exact)) + of_sum : of_sum;
+}
+
+inline void compare_row(const RowOp& op, const Row& x, const Row& weight, const Row& bias, double eps, const HostTensor& y,
+                        int64_t row) {
+  Row exact(x.size()), magnitude(x.size());
+  op.reference(x, weight, bias, eps, &exact, &magnitude);
+  for (size_t col = 0; col < x.size(); ++col) {
+    long double got = y.get(row * static_cast<int64_t>(x.size()) + static_cast<int64_t>(col));
+    if (std::fabs(got - exact[col]) <= tolerance(y.view.dtype, exact[col], magnitude[col])) continue;
+    throw std::runtime_error("y[" + std::to_string(row) + ", " + std::to_string(col) + "] is " +
+                             hipops::parity::show_double(static_cast<double>(got)) + ", expected " +
+                             hipops::parity::show_double(static_cast<double>(exact[col])));
+  }
+}
+
+// Runs the op, and compares all that it wrote and all that it must not have written.
+inline void check_numbers(const RowOp& op, Operands& t, const std::function<hipops_status()>& run) {
+  int64_t cols = t.x.view.shape[t.x.view.rank - 1], rows = t.x.count() / cols;
+  std::vector<Row> x;
+  for (int64_t row = 0; row < rows; ++row) {
+    x.emplace_back();
+    for (int64_t col = 0; col < cols; ++col) x.back().push_back(t.x.get(row * cols + col));
+  }
+  auto inputs = [&] {
+    std::vector<std::vector<unsigned char>> bytes;
+    if (t.apart) bytes.push_back(t.x.bytes());
+    if (t.weight) bytes.push_back(t.weight->bytes());
+    if (t.bias) bytes.push_back(t.bias->bytes());
+    return bytes;
+  };
+  auto before = inputs();
+  hipops_status status = run();
+  if (status != HIPOPS_SUCCESS) throw std::runtime_error(hipops_last_error());
+  EXPECT(inputs() == before);
+  EXPECT(t.y().guards_are_whole());
+  Row weight = row_of(t.weight, cols, 1), bias = row_of(t.bias, cols, 0);
+  for (int64_t row = 0; row < rows; ++row) compare_row(op, x[static_cast<size_t>(row)], weight, bias, t.eps, t.y(), row);
+}
+
+inline void check_numbers(const RowOp& op, Operands& t) {
+  auto view = [](std::optional<HostTensor>& tensor) { return tensor ? &tensor->view : nullptr; };
+  check_numbers(op, t, [&] { return op.call(&t.y().view, &t.x.view, view(t.weight), view(t.bias), t.eps); });
+}
+
+// Stands between an op and its CPU kernels, and notes which of them run.
+class Recorder {
+ public:
+  explicit Recorder(hipops::Op& op) {
+    EXPECT_EQUAL(op.kernel_count, hipops::kRowVariants);
+    if (hipops::load(op) != HIPOPS_SUCCESS) throw std::runtime_error(hipops_last_error());
+    void* const* loaded = op.functions[0].load();
+    wrap(loaded, std::make_index_sequence<hipops::kRowVariants>());
+    op.functions[0].store(functions_.data());
+  }
+
+  // The kernels that ran since the last call.
+  static std::vector<int> ran() {
+    std::vector<int> kernels;
+    for (int i = 0; i < hipops::kRowVariants; ++i)
+      if (ran_[static_cast<size_t>(i)].exchange(false)) kernels.push_back(i);
+    return kernels;
+  }
+
+ private:
+  template <size_t I>
+  static void run(const void* args) {
+    ran_[I].store(true, std::memory_order_relaxed);
+    real_[I]->run(args);
+  }
+  template <size_t... I>
+  static void wrap(void* const* loaded, std::index_sequence<I...>) {
+    ((real_[I] = static_cast<const hipops::CpuKernel*>(loaded[I]), wrapped_[I] = {real_[I]->name, run<I>},
+      functions_[I] = &wrapped_[I]),
+     ...);
+  }
+
+  static inline std::array<std::atomic<bool>, hipops::kRowVariants> ran_{};
+  static inline std::array<const hipops::CpuKernel*, hipops::kRowVariants> real_{};
+  static inline std::array<hipops::CpuKernel, hipops::kRowVariants> wrapped_{};
+  static inline std::array<void*, hipops::kRowVariants> functions_{};
+};
+
+// Lengths of rows that variant `kernel` is for: its shortest, its longest, one vector less than that, and one between; of a streaming
+// one the shortest, and a vector around a whole number of tiles.
+inline Sizes cols_of(int kernel) {
+  const hipops::RowVariant& v = hipops::row_variants[kernel];
+  int64_t shortest = v.length;
+  for (const hipops::RowVariant& other : hipops::row_variants)
+    if (other.dtype == v.dtype && other.wide == v.wide && !other.streaming && (v.streaming || other.longest < v.longest))
+      shortest = std::max(shortest, other.longest + v.length);
+  Sizes cols{shortest};
+  if (v.streaming) {
+    int64_t tile = int64_t{v.threads} * v.vectors * v.length, tiles = (shortest / tile + 2) * tile;
+    cols.insert(cols.end(), {tiles - v.length, tiles, tiles + v.length});
+    return cols;
+  }
+  for (int64_t more : {(shortest + v.longest) / 2 / v.length * v.length, v.longest - v.length, v.longest})
+    if (more > cols.back()) cols.push_back(more);
+  return cols;
+}
+
+// How rows may lie: [n, 3, cols], n * 3 of them.
+enum class Layout {
+  kPlain,
+  kPadded,      // 16 bytes between rows
+  kReversed,    // the last row first
+  kTransposed,  // the two outer dimensions cannot be taken as one
+  kRepeated,    // the same three rows throughout: for x
+  kShifted,     // one element past a multiple of 16 bytes
+  kEveryOther,  // gaps between elements
+  kMirrored     // the last element first
+};
+
+inline HostTensor make_rows(hipops_dtype dtype, int64_t n, int64_t cols, Layout layout) {
+  int64_t gap = 16 / static_cast<int64_t>(hipops::parity::dtype_size(dtype));
+  Sizes stride{3 * cols, cols, 1};
+  if (layout == Layout::kPadded) stride = {3 * (cols + gap), cols + gap, 1};
+  if (layout == Layout::kReversed) stride = {-3 * cols, -cols, 1};
+  if (layout == Layout::kTransposed) stride = {cols, n * cols, 1};
+  if (layout == Layout::kRepeated) stride = {0, cols, 1};
+  if (layout == Layout::kEveryOther) stride = {6 * cols, 2 * cols, 2};
+  if (layout == Layout::kMirrored) stride = {3 * cols, cols, -1};
+  return HostTensor(dtype, {n, 3, cols}, stride, layout == Layout::kShifted ? 1 : 0);
+}
+
+enum class Second { kNone, kSame, kF32 };  // weights: none, in x's dtype, in f32
+
+struct Way {
+  Layout x;
+  std::optional<Layout> y;  // none: in place
+  Second weight, bias;
+  bool any_vector = false;  // the weights are what allows no access of 16 bytes
+};
+
+inline const std::vector<Way>& ways(bool wide) {
+  static const std::vector<Way> for_wide = {
+      {Layout::kPlain, Layout::kPlain, Second::kNone, Second::kNone},
+      {Layout::kPadded, Layout::kTransposed, Second::kSame, Second::kSame},
+      {Layout::kTransposed, Layout::kPadded, Second::kF32, Second::kNone},
+      {Layout::kReversed, {}, Second::kNone, Second::kF32},
+      {Layout::kRepeated, Layout::kReversed, Second::kF32, Second::kF32},
+  };
+  static const std::vector<Way> for_any = {
+      {Layout::kShifted, Layout::kPlain, Second::kNone, Second::kNone},
+      {Layout::kPadded, Layout::kMirrored, Second::kSame, Second::kSame},
+      {Layout::kPlain, Layout::kPlain, Second::kF32, Second::kF32, true},
+      {Layout::kMirrored, {}, Second::kNone, Second::kF32},
+      {Layout::kEveryOther, Layout::kShifted, Second::kF32, Second::kNone, true},
+      {Layout::kRepeated, Layout::kEveryOther, Second::kSame, Second::kNone},
+  };
+  return wide ? for_wide : for_any;
+}
+
+inline std::optional<HostTensor> make_vector(hipops_dtype dtype, int64_t cols, Second second, bool any_vector, uint64_t seed) {
+  if (second == Second::kNone) return {};
+  Sizes stride{any_vector ? -2 : 1};
+  HostTensor vector(second == Second::kF32 ? HIPOPS_F32 : dtype, {cols}, stride, any_vector ? 1 : 0);
+  vector.randomize(seed, -2, 2);
+  return vector;
+}
+
+inline Operands make_operands(const RowOp& op, hipops_dtype dtype, int64_t n, int64_t cols, const Way& way, uint64_t seed) {
+  Operands t{make_rows(dtype, n, cols, way.x), {}, {}, {}};
+  t.x.randomize(seed, -3, 5);
+  if (way.y) t.apart = make_rows(dtype, n, cols, *way.y);
+  if (op.has_weight) t.weight = make_vector(dtype, cols, way.weight, way.any_vector, seed + 1);
+  if (op.has_bias) t.bias = make_vector(dtype, cols, way.bias, way.any_vector, seed + 2);
+  return t;
+}
+
+// Each of the dtype's variants, at the ends of the rows that it is for, with more rows than two blocks hold.
+inline void check_variants(const RowOp& op, hipops_dtype dtype) {
+  EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);
+  Recorder recorder(op.kernels());
+  size_t turn = 0;
+  for (int kernel = 0; kernel < hipops::kRowVariants; ++kernel) {
+    const hipops::RowVariant& v = hipops::row_variants[kernel];
+    if (v.dtype != dtype) continue;
+    int64_t n = 2 * (v.block / v.threads) / 3 + 1;
+    for (int64_t cols : cols_of(kernel))
+      for (int i = 0; i < 2; ++i, ++turn) {
+        Way way = ways(v.wide)[turn % ways(v.wide).size()];
+        if (way.any_vector && !op.has_weight) way.x = Layout::kShifted;
+        Operands t = make_operands(op, dtype, n, cols, way, turn);
+        try {
+          check_numbers(op, t);
+          EXPECT(recorder.ran() == std::vector<int>{kernel});
+        } catch (const std::exception& problem) {
+          throw std::runtime_error(std::string(op.kernels().kernel_names[kernel]) + ", " + std::to_string(cols) +
+                                   " columns, way " + std::to_string(turn % ways(v.wide).size()) + ": " + problem.what());
+        }
+      }
+  }
+}
+
+// A grid that has to go round: two full rounds, and a third for which only one of two blocks has rows.
+inline void check_rounds(const RowOp& op, hipops_dtype dtype) {
+  EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);
+  for (int kernel = 0; kernel < hipops::kRowVariants; ++kernel) {
+    const hipops::RowVariant& v = hipops::row_variants[kernel];
+    if (v.dtype != dtype) continue;
+    int64_t rows_per_block = v.block / v.threads, rows = 4 * rows_per_block + (rows_per_block + 1) / 2, cols = cols_of(kernel)[0];
+    Operands t{HostTensor(dtype, {rows, cols}), HostTensor(dtype, {rows, cols}), {}, {}};
+    t.x.randomize(static_cast<uint64_t>(kernel), -3, 5);
+    t.eps = 1;
+    hipops::RowGeometry geometry = hipops::row_geometry(t.y().view, t.x.view);
+    geometry.row_step = 2 * rows_per_block;
+    try {
+      check_numbers(op, t, [&] {
+        return op.launch(op.kernels(), kernel, 2, static_cast<uint32_t>(v.block), geometry, t.x.view.data, t.y().view.data);
+      });
+    } catch (const std::exception& problem) {
+      throw std::runtime_error(std::string(op.kernels().kernel_names[kernel]) + ": " + problem.what());
+    }
+  }
+}
+
+// Every rank, strides that leave nothing to collapse, dimensions and rows of one element.
+inline void check_ranks(const RowOp& op) {
+  EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);
+  std::vector<Sizes> shapes = {{1}, {1, 1}, {7, 1}, {1, 5}, {3, 1, 1, 5, 1, 3}, {1, 1, 1, 1, 1, 1, 1, 1}};
+  for (size_t rank = 1; rank <= HIPOPS_MAX_RANK; ++rank) {
+    shapes.emplace_back(rank, 2);
+    shapes.back().back() = 5;
+  }
+  for (const Sizes& shape : shapes)
+    for (hipops_dtype dtype : kFloats) {
+      Sizes backwards = contiguous(Sizes(shape.rbegin(), shape.rend()));  // the first dimension is the densest
+      std::reverse(backwards.begin(), backwards.end());
+      for (size_t d = 0; d < shape.size(); ++d)
+        if (shape[d] == 1) backwards[d] = 0;
+      Operands t{HostTensor(dtype, shape), HostTensor(dtype, shape, backwards), {}, {}};
+      t.x.randomize(shape.size(), -3, 5);
+      for (size_t d = 0; d < shape.size(); ++d)
+        if (shape[d] == 1) t.x.view.stride[d] = t.apart->view.stride[d] = d % 2 ? INT64_MIN : INT64_MAX;  // not looked at
+      check_numbers(op, t);
+    }
+}
+
+// `check` on the CPU runtime, with waves of 32 and of 64, in a process for each dtype.
+inline void on_cpu(const RowOp& op, void (*check)(const RowOp&, hipops_dtype), const Environment& environment = {}) {
+  if (!has_cpu()) {
+    WARN("left out: built without the CPU runtime");
+    return;
+  }
+  for (const char* wave : {"32", "64"})
+    for (hipops_dtype dtype : kFloats) {
+      INFO("wave " << wave << ", " << hipops::parity::dtype_name(dtype));
+      Environment all = environment;
+      all["HIPOPS_CPU_WAVE"] = wave;
+      check_in_child(all, [&] { check(op, dtype); });
+    }
+}
+
+}  // namespace hipops_test

@@ -1,0 +1,216 @@
+// capi/rows.h: the geometry of rows, and the choice of a variant.
+#include "rows.h"
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "host_tensor.h"
+
+using namespace hipops;
+using namespace hipops_test;
+
+namespace {
+
+constexpr uintptr_t kAddress = uintptr_t{1} << 40;  // nothing is ever read there
+constexpr hipops_dtype kFloats[] = {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16, HIPOPS_F64};
+
+// Where a kernel finds row `row`.
+int64_t row_offset(const RowGeometry& g, const int64_t* stride, int64_t row) {
+  int64_t offset = 0;
+  for (int d = 0; d < g.outer_rank; ++d) {
+    offset += row % g.outer_size[d] * stride[d];
+    row /= g.outer_size[d];
+  }
+  return row == 0 ? offset : INT64_MIN;  // the sizes must use the number up
+}
+
+// "" if the geometry puts every row where the views do.
+std::string compare(const hipops_tensor& y, const hipops_tensor& x) {
+  RowGeometry g = row_geometry(y, x);
+  int last = x.rank - 1;
+  int64_t rows = 1;
+  for (int d = 0; d < last; ++d) rows *= x.shape[d];
+  if (g.rows != rows || g.cols != x.shape[last]) return "rows or cols";
+  if (g.x_stride != x.stride[last] || g.y_stride != y.stride[last]) return "the stride of columns";
+  if (g.outer_rank < 1 || g.outer_rank > kMaxOuterRank) return "outer_rank " + std::to_string(g.outer_rank);
+  for (int64_t row = 0; row < rows; ++row) {
+    if (row_offset(g, g.outer_x_stride, row) != offset_of(x, row * g.cols)) return "row " + std::to_string(row) + " of x";
+    if (row_offset(g, g.outer_y_stride, row) != offset_of(y, row * g.cols)) return "row " + std::to_string(row) + " of y";
+  }
+  for (int d = 0; d + 1 < g.outer_rank; ++d)
+    if (g.outer_x_stride[d + 1] == g.outer_x_stride[d] * g.outer_size[d] &&
+        g.outer_y_stride[d + 1] == g.outer_y_stride[d] * g.outer_size[d])
+      return "dimension " + std::to_string(d) + " could be taken with the next";
+  return "";
+}
+
+RowGeometry rows_and_cols(int64_t rows, int64_t cols) {
+  RowGeometry g{};
+  g.rows = rows, g.cols = cols;
+  return g;
+}
+
+bool is_power_of_two(int value) { return value > 0 && (value & (value - 1)) == 0; }
+
+}  // namespace
+
+TEST_CASE("row_geometry finds every row of any view", "[rows]") {
+  std::mt19937_64 random(1);
+  auto between = [&random](int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(random() % static_cast<uint64_t>(high - low + 1));
+  };
+  int collapsed = 0;
+  for (int i = 0; i < 20000; ++i) {
+    Sizes shape(static_cast<size_t>(between(1, HIPOPS_MAX_RANK)));
+    for (int64_t& size : shape) size = between(1, 3);
+    Sizes x_stride = contiguous(shape), y_stride = x_stride;
+    for (Sizes* stride : {&x_stride, &y_stride})
+      for (int64_t& step : *stride) {
+        int64_t kind = between(0, 7);
+        if (kind == 0) step = between(-50, 50);
+        if (kind == 1) step = -step;
+      }
+    hipops_tensor x = view_of(kAddress, HIPOPS_F32, shape, x_stride), y = view_of(kAddress, HIPOPS_F32, shape, y_stride);
+    collapsed += row_geometry(y, x).outer_rank < static_cast<int>(shape.size()) - 1;
+    std::string problem = compare(y, x);
+    if (!problem.empty()) FAIL("tensors " << i << ": " << problem);
+  }
+  CHECK(collapsed > 1000);
+}
+
+TEST_CASE("contiguous tensors of every rank have one outer dimension", "[rows]") {
+  for (size_t rank = 1; rank <= HIPOPS_MAX_RANK; ++rank) {
+    Sizes shape(rank, 3);
+    RowGeometry g = row_geometry(view_of(kAddress, HIPOPS_F32, shape), view_of(kAddress, HIPOPS_F32, shape));
+    CHECK(g.outer_rank == 1);
+    CHECK(g.outer_size[0] == g.rows);
+    if (rank > 1) CHECK(g.outer_x_stride[0] == 3);
+  }
+}
+
+TEST_CASE("row_geometry past 2^31 rows and 4 GiB", "[rows]") {
+  constexpr int64_t many = int64_t{1} << 33;
+  hipops_tensor x = view_of(kAddress, HIPOPS_BF16, {7, many, 5}), y = view_of(kAddress, HIPOPS_BF16, {7, many, 5}, {5, 35, 1});
+  RowGeometry together = row_geometry(x, x), apart = row_geometry(y, x);
+  CHECK(together.rows == 7 * many);
+  CHECK(together.outer_rank == 1);
+  CHECK(together.outer_size[0] == 7 * many);
+  CHECK(together.outer_x_stride[0] == 5);
+  REQUIRE(apart.outer_rank == 2);
+  for (int64_t row : {int64_t{0}, many - 1, many, 3 * many + 12345, 7 * many - 1}) {
+    CHECK(row_offset(apart, apart.outer_x_stride, row) == offset_of(x, row * 5));
+    CHECK(row_offset(apart, apart.outer_y_stride, row) == offset_of(y, row * 5));
+  }
+}
+
+TEST_CASE("row_variants are the variants that row_contract.h lists", "[rows]") {
+  for (const RowVariant& v : row_variants) {
+    CHECK(is_power_of_two(v.threads));
+    CHECK(is_power_of_two(v.vectors));
+    CHECK(is_power_of_two(v.block));
+    CHECK(v.threads <= v.block);
+    CHECK(v.block <= 1024);
+    CHECK(v.length * static_cast<int>(hipops::parity::dtype_size(v.dtype)) ==
+          (v.wide ? 16 : static_cast<int>(hipops::parity::dtype_size(v.dtype))));
+    CHECK(v.longest == (v.streaming ? INT64_MAX : int64_t{v.threads} * v.vectors * v.length));
+    // A group that is no part of any wave is a block, see Reduce.
+    if (v.threads > 32) CHECK(v.threads == v.block);
+  }
+}
+
+TEST_CASE("plan_rows takes the first variant that holds the row", "[rows]") {
+  for (hipops_dtype dtype : kFloats)
+    for (bool wide : {false, true}) {
+      std::vector<int> chosen;
+      for (int64_t cols = 1; cols < 70000; ++cols) {
+        int kernel = plan_rows(dtype, rows_and_cols(5, cols), wide).kernel;
+        const RowVariant& v = row_variants[kernel];
+        bool right = v.dtype == dtype && v.wide == wide && v.longest >= cols;
+        for (int i = 0; i < kernel; ++i)
+          if (row_variants[i].dtype == dtype && row_variants[i].wide == wide && row_variants[i].longest >= cols) right = false;
+        if (!right) FAIL(cols << " columns of " << hipops::parity::dtype_name(dtype) << ": kernel " << kernel);
+        if (chosen.empty() || chosen.back() != kernel) chosen.push_back(kernel);
+      }
+      // Each of them is for some rows, and longer rows have later ones.
+      CHECK(std::is_sorted(chosen.begin(), chosen.end()));
+      auto belongs = [&](const RowVariant& v) { return v.dtype == dtype && v.wide == wide; };
+      CHECK(static_cast<int64_t>(chosen.size()) == std::count_if(row_variants, row_variants + kRowVariants, belongs));
+      for (int64_t cols : {int64_t{1} << 31, int64_t{1} << 40, INT64_MAX / 8})
+        CHECK(row_variants[plan_rows(dtype, rows_and_cols(5, cols), wide).kernel].streaming);
+    }
+}
+
+TEST_CASE("plan_rows covers all rows with a grid that every device takes", "[rows]") {
+  std::vector<int64_t> counts;
+  for (int64_t rows = 1; rows < 1030; ++rows) counts.push_back(rows);
+  for (int shift = 11; shift <= 40; ++shift)
+    for (int64_t more : {-1, 0, 1}) counts.push_back((int64_t{1} << shift) + more);
+  for (const RowVariant& v : row_variants)
+    for (int64_t rows : counts) {
+      int64_t cols = v.streaming ? 1 << 20 : v.longest;
+      RowPlan plan = plan_rows(v.dtype, rows_and_cols(rows, cols), v.wide);
+      int64_t rows_per_block = v.block / v.threads, work_items = int64_t{plan.grid} * plan.block;
+      bool covers = plan.row_step >= rows, all_busy = (int64_t{plan.grid} - 1) * rows_per_block < rows;
+      bool right = &row_variants[plan.kernel] == &v && plan.block == static_cast<uint32_t>(v.block) && plan.grid >= 1 &&
+                   work_items < int64_t{1} << 32 && plan.row_step == plan.grid * rows_per_block && all_busy &&
+                   (covers || plan.grid >= 1u << 20);  // it goes round only when it is huge
+      if (!right) FAIL(rows << " rows of " << cols << " columns: kernel " << plan.kernel << ", grid " << plan.grid << ", step " << plan.row_step);
+    }
+}
+
+TEST_CASE("more rows than a grid can have at a time go round", "[rows]") {
+  RowPlan plan = plan_rows(HIPOPS_F32, rows_and_cols(int64_t{1} << 40, 1 << 20), true);
+  CHECK(plan.grid == 1u << 21);
+  CHECK(plan.row_step == int64_t{1} << 21);
+  plan = plan_rows(HIPOPS_F32, rows_and_cols(int64_t{1} << 40, 1), false);
+  CHECK(plan.grid == 1u << 21);
+  CHECK(plan.row_step == int64_t{1} << 29);
+}
+
+TEST_CASE("16-byte accesses need aligned rows without gaps between elements", "[rows]") {
+  auto allows = [](hipops_dtype dtype, const Sizes& shape, const Sizes& stride = {}, uintptr_t shift = 0) {
+    hipops_tensor plain = view_of(kAddress, dtype, shape), other = view_of(kAddress + shift, dtype, shape, stride);
+    bool as_x = allows_wide_rows(plain, other, row_geometry(plain, other));
+    CHECK(allows_wide_rows(other, plain, row_geometry(other, plain)) == as_x);  // x and y are treated alike
+    return as_x;
+  };
+  for (hipops_dtype dtype : kFloats) {
+    int64_t bytes = static_cast<int64_t>(hipops::parity::dtype_size(dtype)), vector = 16 / bytes;
+    INFO(hipops::parity::dtype_name(dtype));
+    CHECK(allows(dtype, {5, 4 * vector}));
+    CHECK(allows(dtype, {vector}));
+    CHECK(!allows(dtype, {5, 4 * vector + 1}));
+    CHECK(!allows(dtype, {5, 1}));
+    CHECK(allows(dtype, {5, 4 * vector}, {}, 16));
+    CHECK(!allows(dtype, {5, 4 * vector}, {}, static_cast<uintptr_t>(bytes)));
+    CHECK(!allows(dtype, {5, 4 * vector}, {}, 8));
+    CHECK(allows(dtype, {5, 4 * vector}, {5 * vector, 1}));
+    CHECK(allows(dtype, {5, 4 * vector}, {-5 * vector, 1}));
+    CHECK(allows(dtype, {5, 4 * vector}, {0, 1}));
+    CHECK(!allows(dtype, {5, 4 * vector}, {4 * vector + 1, 1}));
+    CHECK(!allows(dtype, {5, 4 * vector}, {8 * vector, 2}));
+    CHECK(!allows(dtype, {5, 4 * vector}, {4 * vector, -1}));
+    CHECK(!allows(dtype, {5, 3, 4 * vector}, {12 * vector, 4 * vector + 1, 1}));
+    CHECK(!allows(dtype, {5, 3, 4 * vector}, {12 * vector + 1, 4 * vector, 1}));
+    CHECK(allows(dtype, {1, 3, 4 * vector}, {12 * vector + 1, 4 * vector, 1}));  // a single one: not looked at
+    CHECK(allows(dtype, {int64_t{1} << 33, 4 * vector}, {(int64_t{1} << 8) * vector, 1}));
+  }
+}
+
+TEST_CASE("16-byte accesses need aligned weights without gaps, or none", "[rows]") {
+  auto allows = [](uintptr_t address, int64_t stride) {
+    hipops_tensor weights = view_of(address, HIPOPS_F32, {8}, {stride});
+    return allows_wide_vector(&weights);
+  };
+  CHECK(allows_wide_vector(nullptr));
+  CHECK(allows(kAddress, 1));
+  CHECK(allows(kAddress + 16, 1));
+  CHECK(!allows(kAddress + 4, 1));
+  CHECK(!allows(kAddress + 8, 1));
+  CHECK(!allows(kAddress, 2));
+  CHECK(!allows(kAddress, 0));
+  CHECK(!allows(kAddress, -1));
+}
