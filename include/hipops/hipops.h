@@ -135,6 +135,112 @@ HIPOPS_API hipops_status hipops_rms_norm(const hipops_tensor* y, const hipops_te
 /* y = exp(x - max(x)) / sum(exp(x - max(x))). A row that is all -inf, or that holds a NaN or +inf, gives NaN. */
 HIPOPS_API hipops_status hipops_softmax(const hipops_tensor* y, const hipops_tensor* x, void* stream);
 
+/* ---- Rotary embedding ----------------------------------------------------------------------------------------------
+ *
+ * Rotates pairs of elements of x's last dimension, of length d, by angles whose cosines and sines the caller brings. With r = 2 * (the last dimension
+ * of cos), r <= d, the first r elements are rotated and the others copied (partial rotary). Of pair k, 0 <= k < r / 2, with the elements a and b:
+ *     a' = a * cos[k] - b * sin[k]
+ *     b' = a * sin[k] + b * cos[k]
+ * cos and sin have the same shape, [s, r/2] or [b, s, r/2], and the same dtype, x's or f32. Row p of them is for position p. Without `positions`, the
+ * position of token t is t, and s >= t's length; with it, the position is positions[t] or positions[b, t] (i32 or i64, on the device), and s is the length of the
+ * table; a position outside the table gives NaN in the r rotated elements, and reads nothing. f32, f16, bf16 and f64; 16-bit types are computed in f32 and rounded once. y
+ * has x's shape and dtype, may be x itself, and overlaps nothing else. */
+
+/* x [b, h, t, d]; pair k is elements 2k and 2k + 1 (GPT-J's layout, "interleaved"). */
+HIPOPS_API hipops_status hipops_rope_i(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* cos,
+                                       const hipops_tensor* sin, const hipops_tensor* positions, void* stream);
+
+/* x [b, h, t, d]; pair k is elements k and k + r/2 (GPT-NeoX's and Llama's layout, "half-split"). */
+HIPOPS_API hipops_status hipops_rope(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* cos,
+                                     const hipops_tensor* sin, const hipops_tensor* positions, void* stream);
+
+/* x [b, t, h, d]; pair k is elements k and k + r/2. */
+HIPOPS_API hipops_status hipops_rope_thd(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* cos,
+                                         const hipops_tensor* sin, const hipops_tensor* positions, void* stream);
+
+/* ---- Ops with an index ---------------------------------------------------------------------------------------------
+ *
+ * The index is u8, i16, i32, u32 or i64, in device memory. An index equal to its type's maximum is the mark for "nothing here": gather and index_select
+ * write zero for it, scatter, scatter_add and index_add skip it. An index that is negative or past the end does as the mark does, never touches memory
+ * outside of the tensors, and is counted in the report, where the caller passes one. dim is 0 to rank - 1.
+ *
+ * gather, index_select and scatter move elements of any dtype, bit for bit; the adds take f32, f16, bf16, f64, i32, i64, u32 and u8 (integers wrap around). */
+
+/* In device memory, 8-byte aligned. The caller sets it to HIPOPS_INDEX_REPORT_INIT before; calls add to it. */
+typedef struct hipops_index_report {
+  uint64_t count; /* how many indices were out of range */
+  uint64_t first; /* the row-major position in the index tensor of the first one */
+} hipops_index_report;
+#define HIPOPS_INDEX_REPORT_INIT {0, UINT64_MAX}
+
+/* Flags of scatter and scatter_add. */
+#define HIPOPS_DETERMINISTIC 1u /* the result is what the sources in index order give, the same bits on every run */
+
+/* y[i0, .., j, ..] = x[i0, .., index[i0, .., j, ..], ..], the index being along dim. y has the index's shape and x's dtype; in the other dimensions that is no larger
+ * than x's. y overlaps nothing. */
+HIPOPS_API hipops_status hipops_gather(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index, int32_t dim,
+                                       hipops_index_report* report, void* stream);
+
+/* y[.., j, ..] = x[.., index[j], ..], the index being 1-D and along dim. y has x's shape and dtype, but for the index's length in dim. y overlaps nothing. */
+HIPOPS_API hipops_status hipops_index_select(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index, int32_t dim,
+                                             hipops_index_report* report, void* stream);
+
+/* y[i0, .., index[i0, .., j, ..], ..] = x[i0, .., j, ..], in place in y: what no index names stays. The index has x's shape; in the other dimensions that is no
+ * larger than y's. Where an index repeats, one of its sources is kept, whichever; with HIPOPS_DETERMINISTIC the last one along dim. y overlaps nothing.
+ * workspace: device memory of at least hipops_scatter_workspace_bytes, 256-byte aligned; NULL is slower where that is more than 0. */
+HIPOPS_API hipops_status hipops_scatter(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index, int32_t dim,
+                                        uint32_t flags, void* workspace, int64_t workspace_bytes, hipops_index_report* report,
+                                        void* stream);
+
+/* y[i0, .., index[i0, .., j, ..], ..] += x[i0, .., j, ..], in place in y; shapes as for scatter. Without HIPOPS_DETERMINISTIC the order of the sums is
+ * any. With the workspace, f16 and bf16 are summed in f32 and rounded once; without it each sum is rounded. With HIPOPS_DETERMINISTIC the sources are added along dim in order, and
+ * f16 and bf16 need the workspace. */
+HIPOPS_API hipops_status hipops_scatter_add(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index, int32_t dim,
+                                            uint32_t flags, void* workspace, int64_t workspace_bytes, hipops_index_report* report,
+                                            void* stream);
+
+/* y[.., index[j], ..] += x[.., j, ..], in place in y, the index being 1-D and along dim. x has y's shape and dtype, but for the index's length in dim. The sources of an element are added in
+ * index order, onto it, in f32 (f64 for f64), and rounded once: the same bits on every run, with the workspace and without, which is slower. y overlaps nothing. */
+HIPOPS_API hipops_status hipops_index_add(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index, int32_t dim,
+                                          void* workspace, int64_t workspace_bytes, hipops_index_report* report, void* stream);
+
+/* Bytes of workspace for the same tensors (their data is not looked at), at most; the same checks as the op's. */
+HIPOPS_API hipops_status hipops_scatter_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index,
+                                                        int32_t dim, uint32_t flags, int64_t* bytes);
+HIPOPS_API hipops_status hipops_scatter_add_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index,
+                                                            int32_t dim, uint32_t flags, int64_t* bytes);
+HIPOPS_API hipops_status hipops_index_add_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index,
+                                                          int32_t dim, int64_t* bytes);
+
+/* ---- Upsampling ----------------------------------------------------------------------------------------------------
+ *
+ * Nearest neighbour, to any size, up or down: y[.., i, ..] = x[.., source(i), ..], for elements of any dtype, bit for bit. Sizes of 0 in the resized
+ * dimensions are refused unless y is empty. `scale` is y's size over x's as the caller means it (PyTorch's scale_factor), or 0 for the quotient of the sizes. */
+typedef enum hipops_nearest {
+  HIPOPS_NEAREST_PYTORCH = 0, /* floor(i * ratio), ratio = x's size / y's size or 1 / scale, both in f32; i where the sizes are equal, i / 2 where y's is twice x's */
+  HIPOPS_NEAREST_CANDLE = 1,  /* floor(i * ratio), in f64 */
+  HIPOPS_NEAREST_EXACT = 2,   /* floor((i + 0.5) * ratio), in f32: PyTorch's nearest-exact */
+  HIPOPS_NEAREST_INT32 = 0x7fffffff
+} hipops_nearest;
+
+/* x [n, c, l], y [n, c, l']. */
+HIPOPS_API hipops_status hipops_upsample_nearest1d(const hipops_tensor* y, const hipops_tensor* x, hipops_nearest rule, double scale,
+                                                   void* stream);
+
+/* x [n, c, h, w], y [n, c, h', w']; any strides, channels-last among them. */
+HIPOPS_API hipops_status hipops_upsample_nearest2d(const hipops_tensor* y, const hipops_tensor* x, hipops_nearest rule, double scale_h,
+                                                   double scale_w, void* stream);
+
+/* ---- Copies --------------------------------------------------------------------------------------------------------*/
+
+/* y = x, for the same shape and dtype, rank 0 to 8, any strides: 0 and negative ones in x too. y overlaps nothing. */
+HIPOPS_API hipops_status hipops_strided_copy(const hipops_tensor* y, const hipops_tensor* x, void* stream);
+
+/* `rows` rows of `cols` elements of dtype, the rows `y_stride` and `x_stride` elements apart: a copy between pitched buffers. y_stride >= cols where there is more
+ * than one row; x_stride may be any. */
+HIPOPS_API hipops_status hipops_copy2d(void* y, const void* x, hipops_dtype dtype, int64_t rows, int64_t cols, int64_t y_stride,
+                                       int64_t x_stride, void* stream);
+
 /* ---- About this library ------------------------------------------------------------------------------------------ */
 
 /* The version as "0.1.0", and as 10000 * major + 100 * minor + patch. Before 1.0 a minor version may change the ABI; the

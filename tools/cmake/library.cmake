@@ -3,8 +3,10 @@
 set(hipops_sources
   capi/api.cpp
   capi/error.cpp
+  capi/indices.cpp
   capi/overlap.cpp
   capi/rows.cpp
+  capi/strided.cpp
   capi/tensor.cpp
   ${hipops_generated}/registry.cpp
   ${hipops_generated}/images.S)
