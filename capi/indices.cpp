@@ -1,9 +1,13 @@
 #include "indices.h"
 
+#include <cinttypes>
+
 #include "error.h"
 
 namespace hipops {
 namespace {
+
+constexpr uintptr_t kWorkspaceAlignment = 256;  // see hipops.h
 
 static_assert(sizeof(hipops_index_report) == sizeof(IndexReport), "the same struct, for the kernels and for the caller");
 
@@ -23,6 +27,8 @@ bool is_index(hipops_dtype dtype) {
   return dtype == HIPOPS_U8 || dtype == HIPOPS_I16 || dtype == HIPOPS_I32 || dtype == HIPOPS_U32 || dtype == HIPOPS_I64;
 }
 
+bool index_op_supports_second(hipops_dtype second) { return second == HIPOPS_NONE || is_index(second); }
+
 hipops_status check_index(const Argument& index) {
   if (hipops_status status = check_tensor(index)) return status;
   if (is_index(index.tensor->dtype)) return HIPOPS_SUCCESS;
@@ -33,6 +39,31 @@ hipops_status check_index(const Argument& index) {
 hipops_status check_dim(const char* op, int32_t dim, const Argument& t) {
   if (dim >= 0 && dim < t.tensor->rank) return HIPOPS_SUCCESS;
   return fail(HIPOPS_INVALID_ARGUMENT, "%s: dim is %d, expected 0 to %d (%s.rank is %d)", op, dim, t.tensor->rank - 1, t.name, t.tensor->rank);
+}
+
+hipops_status check_report(const char* op, const hipops_index_report* report) {
+  if (reinterpret_cast<uintptr_t>(report) % alignof(hipops_index_report) == 0) return HIPOPS_SUCCESS;
+  return fail(HIPOPS_INVALID_ARGUMENT, "%s: report is %p, expected a multiple of %d", op, static_cast<const void*>(report),
+              static_cast<int>(alignof(hipops_index_report)));
+}
+
+hipops_status check_workspace(const char* op, const void* workspace, int64_t workspace_bytes, int64_t needed,
+                              std::initializer_list<Argument> tensors) {
+  if (!workspace || needed == 0) return HIPOPS_SUCCESS;
+  if (reinterpret_cast<uintptr_t>(workspace) % kWorkspaceAlignment != 0)
+    return fail(HIPOPS_INVALID_ARGUMENT, "%s: workspace is %p, expected a multiple of %d", op, workspace, static_cast<int>(kWorkspaceAlignment));
+  if (workspace_bytes < needed)
+    return fail(HIPOPS_INVALID_ARGUMENT, "%s: workspace_bytes is %" PRId64 ", expected %" PRId64 " or more (hipops_%s_workspace_bytes)", op,
+                workspace_bytes, needed, op);
+  hipops_tensor bytes{const_cast<void*>(workspace), HIPOPS_U8, 1, {needed}, {1}};
+  for (const Argument& tensor : tensors)
+    if (hipops_status status = check_overlap({op, "workspace", &bytes}, tensor, false)) return status;
+  return HIPOPS_SUCCESS;
+}
+
+hipops_status check_bytes(const char* op, const int64_t* bytes) {
+  if (bytes) return HIPOPS_SUCCESS;
+  return fail(HIPOPS_INVALID_ARGUMENT, "%s: bytes is NULL, expected memory for an int64_t", op);
 }
 
 IndexArgs index_args(const hipops_tensor& index, int64_t size, hipops_index_report* report) {

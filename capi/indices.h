@@ -1,6 +1,8 @@
 // What the launchers of the ops with an index tensor share.
 #pragma once
 
+#include <initializer_list>
+
 #include "device/index_contract.h"
 #include "hipops/hipops.h"
 #include "tensor.h"
@@ -9,11 +11,24 @@ namespace hipops {
 
 bool is_index(hipops_dtype dtype);  // u8, i16, i32, u32, i64
 
+// hipops_supports' `second` for these ops: the index's dtype, or HIPOPS_NONE.
+bool index_op_supports_second(hipops_dtype second);
+
 // A tensor of one of the index dtypes.
 hipops_status check_index(const Argument& index);
 
 // 0 <= dim < t.rank.
 hipops_status check_dim(const char* op, int32_t dim, const Argument& t);
+
+// NULL, or aligned as a hipops_index_report.
+hipops_status check_report(const char* op, const hipops_index_report* report);
+
+// A workspace of `needed` bytes is NULL (where the op can do without: see there), or aligned, large enough, and apart from `tensors`.
+hipops_status check_workspace(const char* op, const void* workspace, int64_t workspace_bytes, int64_t needed,
+                              std::initializer_list<Argument> tensors);
+
+// Where hipops_<op>_workspace_bytes is to write.
+hipops_status check_bytes(const char* op, const int64_t* bytes);
 
 // For a checked index into a dimension of `size`.
 IndexArgs index_args(const hipops_tensor& index, int64_t size, hipops_index_report* report);

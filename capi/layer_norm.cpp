@@ -48,8 +48,7 @@ hipops_status hipops_layer_norm(const hipops_tensor* y, const hipops_tensor* x, 
     args.weights_are_f32 = bias->dtype == HIPOPS_F32;
   }
 
-  bool wide = allows_wide_rows(*y, *x, args.geometry) && allows_wide_vector(weight) && allows_wide_vector(bias);
-  RowPlan plan = plan_rows(x->dtype, args.geometry, wide);
+  RowPlan plan = plan_rows(x->dtype, args.geometry, row_access(*y, *x, args.geometry, weight, bias));
   args.geometry.row_step = plan.row_step;
   return launch(op_layer_norm, plan.kernel, plan.grid, plan.block, &args, sizeof args, stream);
 }

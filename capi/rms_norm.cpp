@@ -39,7 +39,7 @@ hipops_status hipops_rms_norm(const hipops_tensor* y, const hipops_tensor* x, co
     args.weight_is_f32 = weight->dtype == HIPOPS_F32;
   }
 
-  RowPlan plan = plan_rows(x->dtype, args.geometry, allows_wide_rows(*y, *x, args.geometry) && allows_wide_vector(weight));
+  RowPlan plan = plan_rows(x->dtype, args.geometry, row_access(*y, *x, args.geometry, weight));
   args.geometry.row_step = plan.row_step;
   return launch(op_rms_norm, plan.kernel, plan.grid, plan.block, &args, sizeof args, stream);
 }

@@ -13,23 +13,25 @@ namespace {
 constexpr hipops_dtype f32 = HIPOPS_F32, f16 = HIPOPS_F16, bf16 = HIPOPS_BF16, f64 = HIPOPS_F64;
 constexpr bool resident = false, streaming = true;
 
+constexpr int kWideBytes = 16;  // the widest access there is
+
 constexpr int bytes_of(hipops_dtype dtype) { return dtype == f64 ? 8 : dtype == f32 ? 4 : 2; }
 
-constexpr RowVariant variant(hipops_dtype dtype, int threads, int vectors, int block, int bytes, bool streams) {
-  int length = bytes ? bytes / bytes_of(dtype) : 1;
-  return {dtype, threads, vectors, block, bytes != 0, streams, length, streams ? INT64_MAX : int64_t{threads} * vectors * length};
+constexpr RowVariant variant(hipops_dtype dtype, int threads, int vectors, int block, RowAccess access, bool streams) {
+  int length = access == any ? 1 : kWideBytes / bytes_of(dtype);
+  return {dtype, threads, vectors, block, access, streams, length, streams ? INT64_MAX : int64_t{threads} * vectors * length};
 }
 
 // Blocks that a launch may have: work-items stay under 2^32 with 1024 a block. Larger work loops over rows.
 constexpr int64_t kMostBlocks = int64_t{1} << 21;
 
-constexpr uintptr_t kWideBytes = 16;
-
-bool is_multiple(const void* pointer, uintptr_t of) { return reinterpret_cast<uintptr_t>(pointer) % of == 0; }
+bool is_whole(int64_t bytes) { return bytes % kWideBytes == 0; }
+bool is_aligned(const hipops_tensor& t) { return reinterpret_cast<uintptr_t>(t.data) % kWideBytes == 0; }
+bool has_no_gaps(const hipops_tensor* weights) { return !weights || weights->shape[0] <= 1 || weights->stride[0] == 1; }
 
 }  // namespace
 
-#define VARIANT(name, dtype, threads, vectors, block, bytes, mode) variant(dtype, threads, vectors, block, bytes, mode),
+#define VARIANT(name, dtype, threads, vectors, block, access, mode) variant(dtype, threads, vectors, block, access, mode),
 constexpr RowVariant row_variants[kRowVariants] = {HIPOPS_ROW_KERNELS(VARIANT, )};
 #undef VARIANT
 
@@ -92,23 +94,20 @@ RowGeometry row_geometry(const hipops_tensor& y, const hipops_tensor& x) {
   return g;
 }
 
-bool allows_wide_rows(const hipops_tensor& y, const hipops_tensor& x, const RowGeometry& g) {
-  int bytes = dtype_bytes(x.dtype);
-  auto whole = [bytes](int64_t elements) { return elements * bytes % static_cast<int64_t>(kWideBytes) == 0; };
-  if (g.cols > 1 && (g.x_stride != 1 || g.y_stride != 1)) return false;
-  if (!whole(g.cols) || !is_multiple(x.data, kWideBytes) || !is_multiple(y.data, kWideBytes)) return false;
-  for (int d = 0; d < g.outer_rank; ++d)
-    if (!whole(g.outer_x_stride[d]) || !whole(g.outer_y_stride[d])) return false;
-  return true;
+RowAccess row_access(const hipops_tensor& y, const hipops_tensor& x, const RowGeometry& g, const hipops_tensor* weight,
+                     const hipops_tensor* bias) {
+  if (g.cols > 1 && (g.x_stride != 1 || g.y_stride != 1)) return any;
+  if (!has_no_gaps(weight) || !has_no_gaps(bias)) return any;
+  int64_t bytes = dtype_bytes(x.dtype);
+  bool whole = is_whole(g.cols * bytes) && is_aligned(x) && is_aligned(y);
+  for (int d = 0; d < g.outer_rank && whole; ++d) whole = is_whole(g.outer_x_stride[d] * bytes) && is_whole(g.outer_y_stride[d] * bytes);
+  if (whole && (!weight || is_aligned(*weight)) && (!bias || is_aligned(*bias))) return wide;
+  return x.dtype == HIPOPS_F64 ? any : edged;
 }
 
-bool allows_wide_vector(const hipops_tensor* weights) {
-  return !weights || (is_multiple(weights->data, kWideBytes) && weights->stride[0] == 1);
-}
-
-RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, bool wide_access) {
+RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access) {
   int kernel = 0;
-  while (row_variants[kernel].dtype != dtype || row_variants[kernel].wide != wide_access || row_variants[kernel].longest < geometry.cols)
+  while (row_variants[kernel].dtype != dtype || row_variants[kernel].access != access || row_variants[kernel].longest < geometry.cols)
     ++kernel;
   const RowVariant& v = row_variants[kernel];
   int64_t rows_per_block = v.block / v.threads;

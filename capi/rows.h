@@ -13,11 +13,12 @@ namespace hipops {
 struct RowVariant {
   hipops_dtype dtype;
   int threads, vectors, block;
-  bool wide, streaming;
+  RowAccess access;
+  bool streaming;
   int length;       // elements of a vector
   int64_t longest;  // columns that a row may have
 };
-constexpr int kRowVariants = 76;
+constexpr int kRowVariants = 88;
 extern const RowVariant row_variants[kRowVariants];
 
 // The check that all three begin with: y and x are tensors of one shape and float dtype, of rank 1 or more, y apart from x or the same view.
@@ -38,12 +39,12 @@ struct RowPlan {
   int64_t row_step;
 };
 
-// The variant for these rows. `wide_access`: all that the kernel reads and writes allows 16-byte accesses, see allows_wide_rows and
-// allows_wide_vector.
-RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, bool wide_access);
+// The best access that rows and weights (NULL: none) allow.
+RowAccess row_access(const hipops_tensor& y, const hipops_tensor& x, const RowGeometry& geometry, const hipops_tensor* weight = nullptr,
+                     const hipops_tensor* bias = nullptr);
 
-bool allows_wide_rows(const hipops_tensor& y, const hipops_tensor& x, const RowGeometry& geometry);
-bool allows_wide_vector(const hipops_tensor* weights);  // NULL is true
+// The variant for rows that allow this access.
+RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access);
 
 // hipops_supports for a row op: dtype is a float, and `weights` is it, f32, or (always allowed) none.
 bool row_op_supports(hipops_dtype dtype, hipops_dtype weights);

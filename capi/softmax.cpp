@@ -28,7 +28,7 @@ hipops_status hipops_softmax(const hipops_tensor* y, const hipops_tensor* x, voi
   args.x = x->data;
   args.y = y->data;
 
-  RowPlan plan = plan_rows(x->dtype, args.geometry, allows_wide_rows(*y, *x, args.geometry));
+  RowPlan plan = plan_rows(x->dtype, args.geometry, row_access(*y, *x, args.geometry));
   args.geometry.row_step = plan.row_step;
   return launch(op_softmax, plan.kernel, plan.grid, plan.block, &args, sizeof args, stream);
 }

@@ -54,6 +54,13 @@ Walk<K> walk_of(const Layout<K>& layout, int64_t vector = 1) {
   return walk;
 }
 
+// The widest access in bytes, a power of two of at most 16, that fits addresses, lengths and steps (in bytes, of any sign) whose bits are or-ed together
+// in `bits`.
+inline int64_t widest_access(uint64_t bits) {
+  bits |= 16;
+  return static_cast<int64_t>(bits & (~bits + 1));
+}
+
 // Blocks for `count` work-items' worth of work in blocks of `block`: never more than 2^32 work-items; kernels loop over what is left.
 uint32_t grid_for(int64_t count, uint32_t block);
 

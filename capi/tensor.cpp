@@ -1,6 +1,7 @@
 #include "tensor.h"
 
 #include <cinttypes>
+#include <cstring>
 
 #include "error.h"
 #include "overlap.h"
@@ -45,20 +46,22 @@ bool is_float(hipops_dtype dtype) {
 }
 
 int64_t element_count(const hipops_tensor& t) {
-  int64_t count = 1;
-  for (int d = 0; d < t.rank; ++d) {
+  // Zeros first: beside one of them the other sizes may be any, and their product too large.
+  for (int d = 0; d < t.rank; ++d)
     if (t.shape[d] == 0) return 0;
-    count *= t.shape[d];
-  }
+  int64_t count = 1;
+  for (int d = 0; d < t.rank; ++d) count *= t.shape[d];
   return count;
 }
 
 hipops_status check_tensor(const Argument& a) {
   if (!a.tensor) return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s is NULL, expected a tensor", a.op, a.name);
   const hipops_tensor& t = *a.tensor;
-  if (!find_dtype(t.dtype))
+  int32_t dtype;  // a C caller may have put any number there, and to C++ not every number is an enum's
+  std::memcpy(&dtype, &t.dtype, sizeof dtype);
+  if (dtype <= HIPOPS_NONE || dtype >= kDtypeCount)
     return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.dtype is %d, expected a hipops_dtype from %d (f32) to %d (u64)", a.op, a.name,
-                static_cast<int>(t.dtype), HIPOPS_F32, HIPOPS_U64);
+                dtype, HIPOPS_F32, HIPOPS_U64);
   if (t.rank < 0 || t.rank > HIPOPS_MAX_RANK)
     return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.rank is %d, expected 0 to %d", a.op, a.name, t.rank, HIPOPS_MAX_RANK);
   bool empty = false;

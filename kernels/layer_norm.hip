@@ -8,11 +8,11 @@
 // The variance is taken of the row on chip, from differences to the mean, never as E[x^2] - mean^2. The mean is kept as two numbers: rounded
 // to one, it would be off by more than the results can bear where x is close to it, or where it is thousands of standard deviations.
 //
-// resident variants read a row once and keep it in registers: up to 32768 16-bit elements, 16384 f32, 8192 f64 where rows are
-// aligned, 4096 elements otherwise. Short rows share a wave, so that every lane has its 16 bytes in flight; a long row has a block.
+// resident variants read a row once and keep it in registers: up to 16384 16-bit elements, 8192 f32, 4096 f64, or 1024 where the
+// elements have gaps between them. Short rows share a wave, so that every lane has its 16 bytes in flight; a long row has a block.
 // streaming variants read longer rows three times, after the first out of the L2 cache as far as it holds them.
 //
-// Alone: hipcc --genco --offload-arch=gfx942 -O3 -I kernels kernels/layer_norm.hip -o layer_norm.co
+// Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/layer_norm.hip -o layer_norm.co
 #include "layer_norm.h"
 
 #include "device/row.h"
@@ -58,7 +58,7 @@ struct Square {
 // What x less the mean is multiplied by.
 template <class C>
 HIPOPS_FN C row_scale(const LayerNormArgs& a, C sum_of_squares) {
-  return C(1) / square_root(sum_of_squares / C(a.geometry.cols) + C(a.eps));
+  return inverse_square_root(sum_of_squares / C(a.geometry.cols) + C(a.eps));
 }
 
 template <class Shape>
@@ -71,8 +71,8 @@ struct Affine {
 
   // Stores the tile, which holds x less the mean.
   HIPOPS_METHOD void store(const RowTile<Shape>& tile, const Rows<Shape>& rows, int64_t base, C scale) const {
-    constexpr int n = Shape::kLength;
-    tile.store(rows, base, [&](int64_t col, const C(&x)[n], C(&y)[n]) {
+    tile.store(rows, base, [&](int64_t col, const auto& x, auto& y) {
+      constexpr int n = sizeof(x) / sizeof(C);
       C w[n], b[n];
       weight.load(col, w);
       bias.load(col, b);
@@ -131,8 +131,8 @@ HIPOPS_FN void layer_norm_streaming(const LayerNormArgs& a) {
 
 }  // namespace
 
-#define KERNEL(name, T, threads, vectors, block, bytes, mode) \
-  HIPOPS_KERNEL(block) name(HIPOPS_ARGS(LayerNormArgs) a) { layer_norm_##mode<RowShape<T, threads, vectors, block, bytes>>(a); }
+#define KERNEL(name, T, threads, vectors, block, access, mode) \
+  HIPOPS_KERNEL(block) name(HIPOPS_ARGS(LayerNormArgs) a) { layer_norm_##mode<RowShape<T, threads, vectors, block, access>>(a); }
 HIPOPS_LAYER_NORM_KERNELS(KERNEL)
 
 HIPOPS_KERNEL_TABLE(layer_norm, LayerNormArgs, HIPOPS_LAYER_NORM_KERNELS)

@@ -5,11 +5,11 @@
 //   bytes    rows * cols * 2 * sizeof(element) must move; the weights stay in the cache
 //   range    |x| up to 1e18 (f64: 1e153): the squares are summed as they are
 //
-// resident variants read a row once and keep it in registers: up to 32768 16-bit elements, 16384 f32, 8192 f64 where rows are
-// aligned, 4096 elements otherwise. Short rows share a wave, so that every lane has its 16 bytes in flight; a long row has a block.
+// resident variants read a row once and keep it in registers: up to 16384 16-bit elements, 8192 f32, 4096 f64, or 1024 where the
+// elements have gaps between them. Short rows share a wave, so that every lane has its 16 bytes in flight; a long row has a block.
 // streaming variants read longer rows twice, the second time out of the L2 cache as far as it holds them.
 //
-// Alone: hipcc --genco --offload-arch=gfx942 -O3 -I kernels kernels/rms_norm.hip -o rms_norm.co
+// Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/rms_norm.hip -o rms_norm.co
 #include "rms_norm.h"
 
 #include "device/row.h"
@@ -25,15 +25,15 @@ HIPOPS_FN Weights<Shape> weight_of(const RmsNormArgs& a) {
 // What each element of a row is multiplied by.
 template <class C>
 HIPOPS_FN C row_scale(const RmsNormArgs& a, C sum_of_squares) {
-  return C(1) / square_root(sum_of_squares / C(a.geometry.cols) + C(a.eps));
+  return inverse_square_root(sum_of_squares / C(a.geometry.cols) + C(a.eps));
 }
 
 template <class Shape>
 HIPOPS_FN void store_scaled(const RowTile<Shape>& tile, const Rows<Shape>& rows, int64_t base, const Weights<Shape>& weight,
                             typename Shape::Compute scale) {
   using C = typename Shape::Compute;
-  constexpr int n = Shape::kLength;
-  tile.store(rows, base, [&](int64_t col, const C(&x)[n], C(&y)[n]) {
+  tile.store(rows, base, [&](int64_t col, const auto& x, auto& y) {
+    constexpr int n = sizeof(x) / sizeof(C);
     C w[n];
     weight.load(col, w);
 #pragma unroll
@@ -84,8 +84,8 @@ HIPOPS_FN void rms_norm_streaming(const RmsNormArgs& a) {
 
 }  // namespace
 
-#define KERNEL(name, T, threads, vectors, block, bytes, mode) \
-  HIPOPS_KERNEL(block) name(HIPOPS_ARGS(RmsNormArgs) a) { rms_norm_##mode<RowShape<T, threads, vectors, block, bytes>>(a); }
+#define KERNEL(name, T, threads, vectors, block, access, mode) \
+  HIPOPS_KERNEL(block) name(HIPOPS_ARGS(RmsNormArgs) a) { rms_norm_##mode<RowShape<T, threads, vectors, block, access>>(a); }
 HIPOPS_RMS_NORM_KERNELS(KERNEL)
 
 HIPOPS_KERNEL_TABLE(rms_norm, RmsNormArgs, HIPOPS_RMS_NORM_KERNELS)

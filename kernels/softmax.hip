@@ -5,11 +5,11 @@
 //   limits   a row that is all -inf, or holds +inf or a NaN, is NaN
 //
 // resident variants read a row once and keep it in registers, and take each exponential once: two an element would cost more time
-// than the bytes. Up to 32768 16-bit elements, 16384 f32, 8192 f64 where rows are aligned, 4096 elements otherwise. Short rows
+// than the bytes. Up to 16384 16-bit elements, 8192 f32, 4096 f64, or 1024 where the elements have gaps between them. Short rows
 // share a wave; a long row has a block.
 // streaming variants read longer rows twice: once for maximum and sum together, the sum being rescaled when the maximum grows.
 //
-// Alone: hipcc --genco --offload-arch=gfx942 -O3 -I kernels kernels/softmax.hip -o softmax.co
+// Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/softmax.hip -o softmax.co
 #include "softmax.h"
 
 #include "device/row.h"
@@ -53,7 +53,6 @@ template <class Shape>
 HIPOPS_FN void softmax_resident(const SoftmaxArgs& a) {
   using C = typename Shape::Compute;
   using P = Precision<typename Shape::Element>;
-  constexpr int n = Shape::kLength;
   Rows<Shape> rows(a.geometry, a.x, a.y);
   Reduce<typename P::SumType, Shape::kThreads, Shape::kBlock> reduce;
   for (int64_t first = rows.begin(); rows.more(first); first = rows.next(first)) {
@@ -63,7 +62,8 @@ HIPOPS_FN void softmax_resident(const SoftmaxArgs& a) {
     C maximum = reduce(tile.reduce(Maximum(), Identity()), Maximum());
     tile.transform_all([maximum](C x) { return P::exp(x, maximum); });
     typename P::Divide divide(reduce(tile.reduce(Sum(), P::sum_of), Sum()));
-    tile.store(rows, 0, [divide](int64_t, const C(&x)[n], C(&y)[n]) {
+    tile.store(rows, 0, [divide](int64_t, const auto& x, auto& y) {
+      constexpr int n = sizeof(x) / sizeof(C);
 #pragma unroll
       for (int i = 0; i < n; ++i) y[i] = divide(x[i]);
     });
@@ -74,7 +74,6 @@ template <class Shape>
 HIPOPS_FN void softmax_streaming(const SoftmaxArgs& a) {
   using C = typename Shape::Compute;
   using P = Precision<typename Shape::Element>;
-  constexpr int n = Shape::kLength;
   const C lowest = -C(INFINITY);
   Rows<Shape> rows(a.geometry, a.x, a.y);
   Reduce<SplitSum<C>, Shape::kThreads, Shape::kBlock> reduce;
@@ -102,7 +101,8 @@ HIPOPS_FN void softmax_streaming(const SoftmaxArgs& a) {
     typename FullPrecision<C>::Divide divide(sum);
     for (int64_t base = 0; base < rows.cols(); base += Shape::kTile) {
       tile.load(rows, base, lowest);
-      tile.store(rows, base, [of_row, divide](int64_t, const C(&x)[n], C(&y)[n]) {
+      tile.store(rows, base, [of_row, divide](int64_t, const auto& x, auto& y) {
+        constexpr int n = sizeof(x) / sizeof(C);
 #pragma unroll
         for (int i = 0; i < n; ++i) y[i] = divide(P::exp(x[i], of_row));
       });
@@ -112,8 +112,8 @@ HIPOPS_FN void softmax_streaming(const SoftmaxArgs& a) {
 
 }  // namespace
 
-#define KERNEL(name, T, threads, vectors, block, bytes, mode) \
-  HIPOPS_KERNEL(block) name(HIPOPS_ARGS(SoftmaxArgs) a) { softmax_##mode<RowShape<T, threads, vectors, block, bytes>>(a); }
+#define KERNEL(name, T, threads, vectors, block, access, mode) \
+  HIPOPS_KERNEL(block) name(HIPOPS_ARGS(SoftmaxArgs) a) { softmax_##mode<RowShape<T, threads, vectors, block, access>>(a); }
 HIPOPS_SOFTMAX_KERNELS(KERNEL)
 
 HIPOPS_KERNEL_TABLE(softmax, SoftmaxArgs, HIPOPS_SOFTMAX_KERNELS)

@@ -59,9 +59,9 @@ void expect_success(hipops_status status, const std::string& what) {
   throw RuntimeFailure(what + ": " + hipops_status_string(status) + ": " + hipops_last_error());
 }
 
-Buffer::Buffer(Runtime& runtime, std::string name, const Layout& layout, Guard guard)
+Buffer::Buffer(Runtime& runtime, std::string name, const Layout& layout, Guard guard, size_t alignment)
     : runtime_(runtime), name_(std::move(name)), layout_(layout), element_bytes_(dtype_size(layout.dtype)) {
-  place(guard);
+  place(guard, alignment);
   fill_with_pattern(image_.get(), bytes_);
 }
 
@@ -70,7 +70,7 @@ Buffer::~Buffer() {
 }
 
 // Allocates, and decides where in the allocation the tensor lies.
-void Buffer::place(Guard guard) {
+void Buffer::place(Guard guard, size_t alignment) {
   const size_t before = static_cast<size_t>(-layout_.first) * element_bytes_;   // of the tensor, before element 0
   const size_t after = static_cast<size_t>(layout_.last + 1) * element_bytes_;  // from element 0 on
   const size_t offset = static_cast<size_t>(layout_.offset) * element_bytes_;
@@ -86,7 +86,7 @@ void Buffer::place(Guard guard) {
   device_ = static_cast<unsigned char*>(pointer);
   const size_t address = reinterpret_cast<uintptr_t>(pointer);
   if (guard == Guard::kZones) zero_ = round_up(address + kGuardBytes + before) - address + offset;
-  if (guard == Guard::kPageAfter) zero_ = bytes_ - after;
+  if (guard == Guard::kPageAfter) zero_ = (bytes_ - after) / alignment * alignment;
   if (guard == Guard::kPageBefore) zero_ = before;
 }
 

@@ -29,8 +29,9 @@ void expect_success(hipops_status status, const std::string& what);
 
 class Buffer {
  public:
-  // Allocates on the device, and fills the host image with the pattern. Throws RuntimeFailure or std::bad_alloc.
-  Buffer(Runtime& runtime, std::string name, const Layout& layout, Guard guard);
+  // Allocates on the device, and fills the host image with the pattern. Beside a page too, element 0 is at a multiple
+  // of `alignment` bytes, at most 256, for a layout that has nothing below it. Throws RuntimeFailure or std::bad_alloc.
+  Buffer(Runtime& runtime, std::string name, const Layout& layout, Guard guard, size_t alignment = 1);
   ~Buffer();
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
@@ -60,7 +61,7 @@ class Buffer {
  private:
   template <typename Visit>
   void for_each_element(Visit visit);
-  void place(Guard guard);
+  void place(Guard guard, size_t alignment);
   size_t start() const;  // image index of the tensor's first byte
   size_t end() const;    // and one past its last
   std::string place_text(size_t byte) const;

@@ -29,12 +29,16 @@ class Sum {
 class Comparer {
  public:
   Comparer(const ExpectedTensor& expected, double tolerance, const unsigned char* element_zero)
-      : expected_(expected), layout_(expected.layout), tolerance_(tolerance), element_zero_(element_zero) {}
+      : expected_(expected),
+        layout_(expected.layout),
+        tolerance_(is_float(expected.layout.dtype) ? tolerance : 0),
+        element_zero_(element_zero) {}
 
   Comparison run() {
     const size_t count = is_float(layout_.dtype) ? expected_.values.size() : expected_.bits.size();
     for (size_t i = 0; i < count; ++i) compare_element(i);
     for (size_t row = 0; row < expected_.row_checksums.size(); ++row) compare_row(static_cast<int64_t>(row));
+    if (expected_.checksum) compare_checksum();
     return result_;
   }
 
@@ -93,6 +97,22 @@ class Comparer {
                                show_double(allowed));
   }
 
+  void compare_checksum() {
+    uint64_t got = 0;
+    int64_t position = 0;
+    const int64_t rows = layout_.elements == 0 ? 0 : layout_.rows();
+    for (int64_t row = 0; row < rows; ++row) {
+      const int64_t first = layout_.offset_of_row(row);
+      for (int64_t column = 0; column < layout_.columns(); ++column, ++position) {
+        got += got_at(first + column * layout_.column_stride()) * checksum_weight(position);
+      }
+    }
+    if (got == *expected_.checksum) return;
+    result_.checksum_missed = true;
+    result_.examples.push_back(expected_.name + ": checksum of all its bits is " + std::to_string(got) + ", expected " +
+                               std::to_string(*expected_.checksum));
+  }
+
   const ExpectedTensor& expected_;
   const Layout& layout_;
   double tolerance_;
@@ -110,6 +130,8 @@ int checksum_sign(int64_t column) {
   const uint32_t mixed = static_cast<uint32_t>(static_cast<uint64_t>(column) * 2654435769u);
   return (mixed >> 16 & 1) != 0 ? 1 : -1;
 }
+
+uint64_t checksum_weight(int64_t position) { return (static_cast<uint64_t>(position) * 0x9e3779b97f4a7c15u) | 1; }
 
 std::string show_ulps(double ulps) {
   char text[64];

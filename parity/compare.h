@@ -13,18 +13,23 @@ struct Comparison {
   int64_t compared = 0;  // elements
   int64_t missed = 0;    // those above the tolerance
   int64_t rows_missed = 0;
+  bool checksum_missed = false;
   double worst_ulps = 0;
   int64_t worst_position = -1;        // -1 until an element was compared
   std::vector<std::string> examples;  // one line each for the first few that missed
 
-  bool passed() const { return missed == 0 && rows_missed == 0; }
+  bool passed() const { return missed == 0 && rows_missed == 0 && !checksum_missed; }
 };
 
-// `element_zero` is the output's element 0 in host memory, laid out as expected.layout says.
+// `element_zero` is the output's element 0 in host memory, laid out as expected.layout says. Integers must be exact,
+// whatever the tolerance.
 Comparison compare(const ExpectedTensor& expected, double tolerance_ulps, const unsigned char* element_zero);
 
 // +1 or -1: the sign of column `column` in a row's checksum.
 int checksum_sign(int64_t column);
+
+// What the bits of the element at a row-major position are multiplied by in a checksum.
+uint64_t checksum_weight(int64_t position);
 
 // "3.21", "inf"; a whole number as such.
 std::string show_ulps(double ulps);

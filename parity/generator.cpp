@@ -11,6 +11,10 @@ constexpr double kSqrt3 = 1.7320508075688772;
 uint32_t low(uint64_t value) { return static_cast<uint32_t>(value); }
 uint32_t high(uint64_t value) { return static_cast<uint32_t>(value >> 32); }
 
+std::array<uint32_t, 4> words_of(uint64_t position, uint64_t seed) {
+  return philox4x32({low(position), high(position), 0, 0}, {low(seed), high(seed)});
+}
+
 double unit(uint32_t word) { return static_cast<double>(word) * kTwoToMinus32; }
 
 }  // namespace
@@ -27,9 +31,15 @@ std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, std::array<u
   return counter;
 }
 
+uint64_t Generator::bits(uint64_t position) const {
+  const auto words = words_of(position, seed);
+  if (kind == Kind::kIndex) return (words[0] * bound) >> 32;
+  return words[0] | uint64_t{words[1]} << 32;
+}
+
 double Generator::value(uint64_t position) const {
   if (kind == Kind::kConstant) return shift;
-  const auto words = philox4x32({low(position), high(position), 0, 0}, {low(seed), high(seed)});
+  const auto words = words_of(position, seed);
   if (kind == Kind::kUniform) return shift + scale * (unit(words[0]) * 2 - 1);
   return shift + scale * ((unit(words[0]) + unit(words[1]) + unit(words[2]) + unit(words[3]) - 2) * kSqrt3);
 }

@@ -11,13 +11,20 @@ namespace hipops::parity {
 std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key);
 
 struct Generator {
-  enum class Kind { kUniform, kBell, kConstant };
+  // The last two are for integer dtypes, the others for floats.
+  enum class Kind { kUniform, kBell, kConstant, kBits, kIndex };
   Kind kind = Kind::kConstant;
   uint64_t seed = 0;
   double scale = 0;
   double shift = 0;
+  uint64_t bound = 0;  // kIndex: one past the greatest value
 
-  // Element `position` (row-major), before it is rounded to the tensor's dtype.
+  bool for_integers() const { return kind == Kind::kBits || kind == Kind::kIndex; }
+
+  // Element `position` where for_integers(): the dtype takes the low bits.
+  uint64_t bits(uint64_t position) const;
+
+  // Element `position` (row-major) of the other kinds, before it is rounded to the tensor's dtype.
   double value(uint64_t position) const;
 
   // No value is further from `shift` than this.

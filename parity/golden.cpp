@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -166,6 +167,7 @@ hipops_dtype read_dtype(const Node& node) {
 bool role_takes(Role role, hipops_dtype dtype, hipops_dtype case_dtype) {
   if (role == Role::kData) return dtype == case_dtype;
   if (role == Role::kWeight) return dtype == case_dtype || dtype == HIPOPS_F32;
+  if (role == Role::kReport) return dtype == HIPOPS_I64;
   return dtype == HIPOPS_U8 || dtype == HIPOPS_U32 || dtype == HIPOPS_I64 || dtype == HIPOPS_I32 || dtype == HIPOPS_I16;
 }
 
@@ -176,6 +178,9 @@ Layout read_layout(const Node& node, Role role, hipops_dtype case_dtype) {
     refuse(node.below("dtype"), std::string(dtype_name(layout.dtype)) + " in a case of " + dtype_name(case_dtype));
   }
   layout.shape = read_int64s(node.child("shape"), HIPOPS_MAX_RANK);
+  if (role == Role::kReport && (layout.shape != std::vector<int64_t>{2} || node.json.contains("stride"))) {
+    refuse(node.path, "a report has shape [2] and no stride");
+  }
   if (const auto stride = node.optional_child("stride")) {
     expect_length(*stride, static_cast<int64_t>(layout.shape.size()));
     layout.stride = read_int64s(*stride, HIPOPS_MAX_RANK);
@@ -189,10 +194,33 @@ Layout read_layout(const Node& node, Role role, hipops_dtype case_dtype) {
   return layout;
 }
 
+Generator read_integer_generator(const Node& node, hipops_dtype dtype, Generator::Kind kind) {
+  const bool index = kind == Generator::Kind::kIndex;
+  expect_keys(node,
+              index ? std::vector<std::string>{"kind", "seed", "bound"} : std::vector<std::string>{"kind", "seed"});
+  if (is_float(dtype)) refuse(node.below("kind"), std::string("not for ") + dtype_name(dtype));
+  Generator generator;
+  generator.kind = kind;
+  generator.seed = read_seed(node.child("seed"));
+  if (!index) return generator;
+  const Node bound = node.child("bound");
+  const int64_t value = read_int64(bound);
+  uint64_t greatest;
+  if (value < 1 || value > int64_t{1} << 32) refuse(bound.path, "not in 1 to 2^32");
+  if (!encode_integer_exactly(dtype, value - 1, &greatest)) {
+    refuse(bound.path, std::string("values out of range for ") + dtype_name(dtype));
+  }
+  generator.bound = static_cast<uint64_t>(value);
+  return generator;
+}
+
 Generator read_generator(const Node& node, hipops_dtype dtype) {
+  expect_object(node);
+  const std::string kind = read_string(node.child("kind"));
+  if (kind == "bits") return read_integer_generator(node, dtype, Generator::Kind::kBits);
+  if (kind == "index") return read_integer_generator(node, dtype, Generator::Kind::kIndex);
   expect_keys(node, {"kind", "seed", "scale", "shift"});
   Generator generator;
-  const std::string kind = read_string(node.child("kind"));
   if (kind == "uniform") {
     generator.kind = Generator::Kind::kUniform;
   } else if (kind == "bell") {
@@ -233,7 +261,6 @@ InputTensor read_input(const Node& node, const TensorSpec& spec, hipops_dtype ca
 
 void read_sample(const Node& node, ExpectedTensor* tensor) {
   tensor->sampled = true;
-  if (tensor->layout.shape.empty()) refuse(node.below("row_checksums"), "a tensor of rank 0 has no rows");
   const Node positions = node.child("positions");
   expect_array(positions);
   int64_t previous = -1;
@@ -244,19 +271,29 @@ void read_sample(const Node& node, ExpectedTensor* tensor) {
         if (position <= previous) refuse(entry.path, "not ascending");
         return previous = position;
       });
+  if (const auto checksum = node.optional_child("checksum")) {
+    if (!checksum->json.is_number_unsigned()) refuse(checksum->path, "not an integer of 0 to 2^64 - 1");
+    tensor->checksum = checksum->json.get<uint64_t>();
+    for (const char* key : {"row_checksums", "row_tolerances"}) {
+      if (node.json.contains(key)) refuse(node.below(key), "not beside a checksum");
+    }
+    return;
+  }
+  if (!is_float(tensor->layout.dtype)) refuse(node.below("checksum"), "missing");
+  if (tensor->layout.shape.empty()) refuse(node.below("row_checksums"), "a tensor of rank 0 has no rows");
   const int64_t rows = tensor->layout.rows();
   tensor->row_checksums = read_list<double>(node.child("row_checksums"), rows, read_real);
   tensor->row_tolerances = read_list<double>(node.child("row_tolerances"), rows, read_not_negative);
 }
 
 ExpectedTensor read_output(const Node& node, const TensorSpec& spec, hipops_dtype case_dtype) {
-  expect_keys(
-      node, {"dtype", "shape", "stride", "offset", "values", "positions", "row_checksums", "row_tolerances", "scale"});
+  expect_keys(node, {"dtype", "shape", "stride", "offset", "values", "positions", "row_checksums", "row_tolerances",
+                     "checksum", "scale"});
   ExpectedTensor tensor;
   tensor.name = spec.name;
   tensor.layout = read_layout(node, spec.role, case_dtype);
-  const bool sample =
-      node.json.contains("positions") || node.json.contains("row_checksums") || node.json.contains("row_tolerances");
+  const bool sample = node.json.contains("positions") || node.json.contains("row_checksums") ||
+                      node.json.contains("row_tolerances") || node.json.contains("checksum");
   if (sample) read_sample(node, &tensor);
   const int64_t count = sample ? static_cast<int64_t>(tensor.positions.size()) : tensor.layout.elements;
   const Node values = node.child("values");
@@ -312,6 +349,8 @@ std::map<std::string, double> read_params(const Node& node, const OpEntry& op) {
     if (param.integer) {
       const int64_t whole = read_int64(value);
       if (whole > kMaxParam || whole < -kMaxParam) refuse(value.path, "beyond 2^53");
+      const bool yes_or_no = std::strcmp(param.name, kWorkspaceParam) == 0;
+      if (yes_or_no && whole != 0 && whole != 1) refuse(value.path, "neither 0 nor 1");
       params[param.name] = static_cast<double>(whole);
     } else {
       params[param.name] = read_finite(value);
@@ -328,6 +367,10 @@ const Tensor* find_tensor(const std::vector<Tensor>& tensors, const std::string&
   return nullptr;
 }
 
+bool same_layout(const Layout& a, const Layout& b) {
+  return a.dtype == b.dtype && a.shape == b.shape && a.stride == b.stride && a.offset == b.offset;
+}
+
 InPlace read_in_place(const Node& node, const Case& of) {
   expect_length(node, 2);
   const InPlace pair = {read_string(node.element(0)), read_string(node.element(1))};
@@ -335,12 +378,26 @@ InPlace read_in_place(const Node& node, const Case& of) {
   const InputTensor* input = find_tensor(of.inputs, pair.input);
   if (output == nullptr) refuse(node.path, "no output " + quote(pair.output) + " in this case");
   if (input == nullptr) refuse(node.path, "no input " + quote(pair.input) + " in this case");
-  const Layout& a = output->layout;
-  const Layout& b = input->layout;
-  if (a.dtype != b.dtype || a.shape != b.shape || a.stride != b.stride || a.offset != b.offset) {
+  if (of.is_in_out(pair.output) || of.is_in_out(pair.input)) refuse(node.path, "one of the two is input and output");
+  if (!same_layout(output->layout, input->layout)) {
     refuse(node.path, "the two differ in dtype, shape, stride or offset");
   }
   return pair;
+}
+
+// A tensor that is input and output for the op must be both in the case, or neither, and one tensor.
+void check_in_out(const Node& node, const OpEntry& op, const Case& of) {
+  for (const TensorSpec& spec : op.outputs) {
+    if (find_spec(op.inputs, spec.name) == nullptr) continue;
+    const ExpectedTensor* output = find_tensor(of.outputs, spec.name);
+    const InputTensor* input = find_tensor(of.inputs, spec.name);
+    if ((output == nullptr) != (input == nullptr)) {
+      refuse(node.child(output == nullptr ? "outputs" : "inputs").below(spec.name), "missing");
+    }
+    if (output != nullptr && !same_layout(output->layout, input->layout)) {
+      refuse(node.child("outputs").below(spec.name), "differs from the input in dtype, shape, stride or offset");
+    }
+  }
 }
 
 std::string read_case_name(const Node& node) {
@@ -369,6 +426,7 @@ Case read_case(const Node& node, const std::string& name, const OpEntry& op) {
   result.outputs = read_tensors<ExpectedTensor>(
       node.child("outputs"), op.outputs,
       [&](const Node& child, const TensorSpec& spec) { return read_output(child, spec, result.dtype); });
+  check_in_out(node, op, result);
   if (const auto in_place = node.optional_child("in_place")) result.in_place = read_in_place(*in_place, result);
   const Node tolerance = node.child("tolerance");
   expect_keys(tolerance, {"ulps"});
@@ -442,7 +500,12 @@ GoldenFile read_file(const Json& json, const std::vector<OpEntry>& ops, std::str
 
 uint64_t InputTensor::element(int64_t position) const {
   if (!generator) return bits[static_cast<size_t>(position)];
+  if (generator->for_integers()) return generator->bits(static_cast<uint64_t>(position)) & low_bits(layout.dtype);
   return encode(layout.dtype, generator->value(static_cast<uint64_t>(position)));
+}
+
+bool Case::is_in_out(const std::string& tensor) const {
+  return find_tensor(inputs, tensor) != nullptr && find_tensor(outputs, tensor) != nullptr;
 }
 
 GoldenError::GoldenError(std::string file, std::string case_name, std::string reason)

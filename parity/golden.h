@@ -33,8 +33,9 @@ struct ExpectedTensor {
   std::vector<double> values;         // float dtypes
   std::vector<uint64_t> bits;         // integer dtypes
   std::vector<double> scale;          // empty, or one for each value
-  std::vector<double> row_checksums;  // sampled only
+  std::vector<double> row_checksums;  // sampled, of float dtypes; or instead of them
   std::vector<double> row_tolerances;
+  std::optional<uint64_t> checksum;  // of the bits of all elements
 };
 
 struct InPlace {
@@ -50,6 +51,9 @@ struct Case {
   std::vector<ExpectedTensor> outputs;
   std::optional<InPlace> in_place;
   double tolerance_ulps = 0;
+
+  // Whether the tensor of this name is an input and an output, in one buffer.
+  bool is_in_out(const std::string& tensor) const;
 };
 
 struct GoldenFile {

@@ -125,6 +125,8 @@ bool parse_dtype(const std::string& name, hipops_dtype* dtype) {
 
 size_t dtype_size(hipops_dtype dtype) { return format_of(dtype).bytes; }
 
+uint64_t low_bits(hipops_dtype dtype) { return low_bits(format_of(dtype).bytes); }
+
 bool is_float(hipops_dtype dtype) { return format_of(dtype).floating; }
 
 uint64_t encode(hipops_dtype dtype, double value) {

@@ -18,6 +18,9 @@ const char* dtype_name(hipops_dtype dtype);
 bool parse_dtype(const std::string& name, hipops_dtype* dtype);
 
 size_t dtype_size(hipops_dtype dtype);
+
+// The bits that the dtype has, set.
+uint64_t low_bits(hipops_dtype dtype);
 bool is_float(hipops_dtype dtype);
 
 // The dtype's value nearest to `value`, ties to even. Floats overflow to infinity; integers saturate, and NaN gives 0.

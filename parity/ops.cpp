@@ -5,10 +5,19 @@ namespace {
 
 const std::vector<hipops_dtype> kFloats = {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16, HIPOPS_F64};
 
+const std::vector<hipops_dtype> kAll = {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16, HIPOPS_F64, HIPOPS_U8,  HIPOPS_I8,
+                                        HIPOPS_I16, HIPOPS_U16, HIPOPS_I32,  HIPOPS_U32, HIPOPS_I64, HIPOPS_U64};
+const std::vector<hipops_dtype> kAdded = {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16, HIPOPS_F64, HIPOPS_U8, HIPOPS_I32, HIPOPS_U32, HIPOPS_I64};
+
 constexpr TensorSpec kX = {"x"};
 constexpr TensorSpec kY = {"y"};
 constexpr TensorSpec kWeightVector = {"weight", Role::kWeight, true};
 constexpr TensorSpec kBiasVector = {"bias", Role::kWeight, true};
+constexpr TensorSpec kCos = {"cos", Role::kWeight};
+constexpr TensorSpec kSin = {"sin", Role::kWeight};
+constexpr TensorSpec kPositions = {"positions", Role::kIndex, true};
+constexpr TensorSpec kIndex = {"index", Role::kIndex};
+constexpr TensorSpec kReport = {"report", Role::kReport, true};
 
 }  // namespace
 
@@ -29,6 +38,80 @@ const std::vector<OpEntry>& all_ops() {
        {{"eps"}},
        [](const Arguments& a) { return hipops_rms_norm(a["y"], a["x"], a["weight"], a.real("eps"), nullptr); }},
       {"softmax", kFloats, {kY}, {kX}, {}, [](const Arguments& a) { return hipops_softmax(a["y"], a["x"], nullptr); }},
+      {"rope_i",
+       kFloats,
+       {kY},
+       {kX, kCos, kSin, kPositions},
+       {},
+       [](const Arguments& a) { return hipops_rope_i(a["y"], a["x"], a["cos"], a["sin"], a["positions"], nullptr); }},
+      {"rope",
+       kFloats,
+       {kY},
+       {kX, kCos, kSin, kPositions},
+       {},
+       [](const Arguments& a) { return hipops_rope(a["y"], a["x"], a["cos"], a["sin"], a["positions"], nullptr); }},
+      {"rope_thd",
+       kFloats,
+       {kY},
+       {kX, kCos, kSin, kPositions},
+       {},
+       [](const Arguments& a) { return hipops_rope_thd(a["y"], a["x"], a["cos"], a["sin"], a["positions"], nullptr); }},
+      {"gather",
+       kAll,
+       {kY, kReport},
+       {kX, kIndex, kReport},
+       {{"dim", true}},
+       [](const Arguments& a) {
+         return hipops_gather(a["y"], a["x"], a["index"], static_cast<int32_t>(a.integer("dim")), a.report(), nullptr);
+       }},
+      {"index_select",
+       kAll,
+       {kY, kReport},
+       {kX, kIndex, kReport},
+       {{"dim", true}},
+       [](const Arguments& a) {
+         return hipops_index_select(a["y"], a["x"], a["index"], static_cast<int32_t>(a.integer("dim")), a.report(),
+                                    nullptr);
+       }},
+      {"index_add",
+       kAdded,
+       {kY, kReport},
+       {kX, kY, kIndex, kReport},
+       {{"dim", true}, {kWorkspaceParam, true}},
+       [](const Arguments& a) {
+         return hipops_index_add(a["y"], a["x"], a["index"], static_cast<int32_t>(a.integer("dim")), a.workspace(), a.workspace_bytes(),
+                                 a.report(), nullptr);
+       },
+       [](const Arguments& a, int64_t* bytes) {
+         return hipops_index_add_workspace_bytes(a["y"], a["x"], a["index"], static_cast<int32_t>(a.integer("dim")), bytes);
+       }},
+      {"upsample_nearest1d",
+       kAll,
+       {kY},
+       {kX},
+       {{"rule", true}, {"scale"}},
+       [](const Arguments& a) {
+         return hipops_upsample_nearest1d(a["y"], a["x"], static_cast<hipops_nearest>(a.integer("rule")), a.real("scale"), nullptr);
+       }},
+      {"upsample_nearest2d",
+       kAll,
+       {kY},
+       {kX},
+       {{"rule", true}, {"scale_h"}, {"scale_w"}},
+       [](const Arguments& a) {
+         return hipops_upsample_nearest2d(a["y"], a["x"], static_cast<hipops_nearest>(a.integer("rule")), a.real("scale_h"),
+                                          a.real("scale_w"), nullptr);
+       }},
+      {"strided_copy", kAll, {kY}, {kX}, {}, [](const Arguments& a) { return hipops_strided_copy(a["y"], a["x"], nullptr); }},
+      {"copy2d",
+       kAll,
+       {kY},
+       {kX},
+       {},
+       [](const Arguments& a) {
+         const hipops_tensor *y = a["y"], *x = a["x"];
+         return hipops_copy2d(y->data, x->data, x->dtype, x->shape[0], x->shape[1], y->stride[0], x->stride[0], nullptr);
+       }},
   };
   return ops;
 }

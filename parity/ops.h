@@ -15,8 +15,11 @@ enum class Role {
   kData,    // the case's dtype
   kWeight,  // the case's dtype or f32
   kIndex,   // u8, u32, i64, i32 or i16
+  kReport,  // a hipops_index_report: i64, of shape [2]
 };
 
+// A tensor that an op lists under the same name among its inputs and its outputs is read and written in place: the
+// input says what it holds before the call, the output what it must hold after it.
 struct TensorSpec {
   const char* name;
   Role role = Role::kData;
@@ -33,6 +36,10 @@ class Arguments {
  public:
   void add_tensor(const std::string& name, const hipops_tensor& tensor) { tensors_[name] = tensor; }
   void add_param(const std::string& name, double value) { params_[name] = value; }
+  void set_workspace(void* data, int64_t bytes) {
+    workspace_ = data;
+    workspace_bytes_ = bytes;
+  }
 
   // NULL for an optional tensor that the case leaves out.
   const hipops_tensor* operator[](const char* name) const {
@@ -41,11 +48,24 @@ class Arguments {
   }
   double real(const char* name) const { return params_.at(name); }
   int64_t integer(const char* name) const { return static_cast<int64_t>(params_.at(name)); }
+  // NULL where the case leaves `report` out.
+  hipops_index_report* report() const {
+    const hipops_tensor* tensor = (*this)["report"];
+    return tensor == nullptr ? nullptr : static_cast<hipops_index_report*>(tensor->data);
+  }
+  // NULL and 0 where the case's `workspace` is 0.
+  void* workspace() const { return workspace_; }
+  int64_t workspace_bytes() const { return workspace_bytes_; }
 
  private:
   std::map<std::string, hipops_tensor> tensors_;
   std::map<std::string, double> params_;
+  void* workspace_ = nullptr;
+  int64_t workspace_bytes_ = 0;
 };
+
+// The integer param, 0 or 1, that says whether a case brings the op its workspace.
+constexpr const char* kWorkspaceParam = "workspace";
 
 struct OpEntry {
   const char* name;
@@ -54,6 +74,8 @@ struct OpEntry {
   std::vector<TensorSpec> inputs;
   std::vector<ParamSpec> params;
   hipops_status (*call)(const Arguments& a);
+  // For an op that takes a workspace, which has kWorkspaceParam among its params: how much, as the library says.
+  hipops_status (*workspace_bytes)(const Arguments& a, int64_t* bytes) = nullptr;
 };
 
 // All of them, in the order in which they run.

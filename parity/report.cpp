@@ -12,7 +12,7 @@ namespace {
 
 using Verdict = CaseResult::Verdict;
 
-constexpr int kOpWidth = 18;
+constexpr int kOpWidth = 20;
 constexpr int kDtypeWidth = 6;
 constexpr int kCasesWidth = 6;
 constexpr int kUlpsWidth = 10;

@@ -10,6 +10,8 @@
 namespace hipops::parity {
 namespace {
 
+constexpr size_t kWorkspaceAlignment = 256;  // what the ABI asks of the caller
+
 class CaseRun {
  public:
   CaseRun(Runtime& runtime, const OpEntry& op, const Case& test, Guard guard)
@@ -19,9 +21,11 @@ class CaseRun {
     try {
       make_inputs();
       make_outputs();
+      make_workspace();
       call();
       for (const ExpectedTensor& output : test_.outputs) check_output(output);
       for (const InputTensor& input : test_.inputs) check_input(input);
+      check_workspace();
     } catch (const RuntimeFailure& failure) {
       miss(failure.what());
     } catch (const std::bad_alloc&) {
@@ -36,7 +40,9 @@ class CaseRun {
     result_.reasons.push_back(reason);
   }
 
-  bool overwritten(const std::string& input) const { return test_.in_place && test_.in_place->input == input; }
+  bool overwritten(const std::string& input) const {
+    return (test_.in_place && test_.in_place->input == input) || test_.is_in_out(input);
+  }
 
   Buffer& make_buffer(const std::string& name, const Layout& layout) {
     return *buffers_.emplace(name, std::make_unique<Buffer>(runtime_, name, layout, guard_)).first->second;
@@ -54,6 +60,7 @@ class CaseRun {
 
   void make_outputs() {
     for (const ExpectedTensor& output : test_.outputs) {
+      if (test_.is_in_out(output.name)) continue;  // it is there, with the input's elements
       if (test_.in_place && test_.in_place->output == output.name) {
         arguments_.add_tensor(output.name, buffers_.at(test_.in_place->input)->tensor());
         continue;
@@ -63,6 +70,22 @@ class CaseRun {
       buffer.upload();
       arguments_.add_tensor(output.name, buffer.tensor());
     }
+  }
+
+  // Exactly as long as the library asks for, so that the guard behind it shows what it forgot to ask for.
+  void make_workspace() {
+    if (op_.workspace_bytes == nullptr || arguments_.integer(kWorkspaceParam) == 0) return;
+    int64_t bytes = 0;
+    expect_success(op_.workspace_bytes(arguments_, &bytes), std::string("hipops_") + op_.name + "_workspace_bytes");
+    Layout layout;
+    layout.dtype = HIPOPS_U8;
+    layout.shape = {bytes};
+    const std::string problem = measure(&layout);
+    if (!problem.empty()) throw RuntimeFailure("a workspace of " + std::to_string(bytes) + " bytes: " + problem);
+    workspace_ = std::make_unique<Buffer>(runtime_, "workspace", layout, guard_, kWorkspaceAlignment);
+    workspace_->set_elements_unwritten();
+    workspace_->upload();
+    arguments_.set_workspace(workspace_->tensor().data, bytes);
   }
 
   void call() {
@@ -93,6 +116,7 @@ class CaseRun {
     std::string text = output.name + ": " + std::to_string(comparison.missed) + " of " +
                        std::to_string(comparison.compared) + " elements compared are off";
     if (!output.sampled) return text;
+    if (output.checksum) return text + (comparison.checksum_missed ? ", and the checksum" : "");
     return text + ", and " + std::to_string(comparison.rows_missed) + " of " +
            std::to_string(output.row_checksums.size()) + " row checksums";
   }
@@ -103,11 +127,19 @@ class CaseRun {
     if (!change.empty()) miss(change);
   }
 
+  void check_workspace() {
+    if (!workspace_) return;
+    workspace_->download();
+    const std::string stray = workspace_->stray_writes();
+    if (!stray.empty()) miss(stray);
+  }
+
   Runtime& runtime_;
   const OpEntry& op_;
   const Case& test_;
   Guard guard_;
   std::map<std::string, std::unique_ptr<Buffer>> buffers_;
+  std::unique_ptr<Buffer> workspace_;
   Arguments arguments_;
   CaseResult result_;
 };

@@ -1,5 +1,5 @@
-# Kernels broken on purpose (broken_kernels.py): each has to be caught. One ctest for each, and one for each op and wave size that
-# shows the same runs to pass with the kernels as they are.
+# Kernels broken on purpose (broken_kernels.py): each has to be caught. One ctest for each, and one for each op and wave
+# size that shows the same runs to pass with the kernels as they are.
 
 # They are about the harness, which one build shows; a sanitizer would speak up first, in words of its own.
 if(HIPOPS_SANITIZE OR NOT Python3_Interpreter_FOUND)
@@ -8,11 +8,12 @@ if(HIPOPS_SANITIZE OR NOT Python3_Interpreter_FOUND)
 endif()
 
 set(broken_driver ${CMAKE_CURRENT_SOURCE_DIR}/run_broken_kernel.py)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/broken_kernels.py ${broken_driver})
+set_property(DIRECTORY APPEND PROPERTY
+  CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/broken_kernels.py ${broken_driver})
 
 function(hipops_broken_names out option)
-  execute_process(COMMAND ${Python3_EXECUTABLE} ${broken_driver} ${option} OUTPUT_VARIABLE names OUTPUT_STRIP_TRAILING_WHITESPACE
-    COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND ${Python3_EXECUTABLE} ${broken_driver} ${option}
+    OUTPUT_VARIABLE names OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
   string(REPLACE "\n" ";" names "${names}")
   set(${out} ${names} PARENT_SCOPE)
 endfunction()
@@ -29,8 +30,8 @@ endfunction()
 hipops_json_list(broken_launcher ${CMAKE_CXX_COMPILER_LAUNCHER})
 # As the build compiles them, less what takes long.
 hipops_json_list(broken_compile -x c++ -std=c++17 -O1 -fPIC -ffp-contract=off -w)
-hipops_json_list(broken_link -x none $<JOIN:$<TARGET_OBJECTS:hipops-parity>,\",\"> $<TARGET_FILE:parity> $<TARGET_FILE:hipops_static>
-  ${HIPOPS_BOOST_CONTEXT} -pthread -ldl)
+hipops_json_list(broken_link -x none $<JOIN:$<TARGET_OBJECTS:hipops-parity>,\",\"> $<TARGET_FILE:parity>
+  $<TARGET_FILE:hipops_static> ${HIPOPS_BOOST_CONTEXT} -pthread -ldl)
 
 set(broken_settings ${CMAKE_CURRENT_BINARY_DIR}/broken_kernels.json)
 file(GENERATE OUTPUT ${broken_settings} CONTENT "{
@@ -49,5 +50,6 @@ foreach(name ${broken_names})
 endforeach()
 hipops_broken_names(broken_intact_names --intact-names)
 foreach(name ${broken_intact_names})
-  add_test(NAME broken_none_${name} COMMAND ${Python3_EXECUTABLE} ${broken_driver} --settings ${broken_settings} --intact ${name})
+  add_test(NAME broken_none_${name}
+    COMMAND ${Python3_EXECUTABLE} ${broken_driver} --settings ${broken_settings} --intact ${name})
 endforeach()

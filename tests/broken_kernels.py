@@ -1,7 +1,7 @@
 """Kernels broken on purpose. For each of these the harness has to fail: one that cannot fail proves nothing.
 
-A mutation replaces one text of kernels/, which must be there exactly once, and lists runs of hipops-parity that have to catch it. The
-same runs have to pass with the kernels as they are. run_broken_kernel.py does it.
+A mutation replaces one text of kernels/, which must be there exactly once, and lists runs of hipops-parity that have to
+catch it. The same runs have to pass with the kernels as they are. run_broken_kernel.py does it.
 """
 
 import dataclasses
@@ -45,8 +45,8 @@ MUTATIONS = (
     # ---- Waves that meet
     Mutation(
         "barrier_left_out",
-        "Partial results are read before other waves have written them. The race check names both accesses; without it the NaN pattern of "
-        "fresh shared memory is summed.",
+        "Partial results are read before other waves have written them. The race check names both accesses; without "
+        "it the NaN pattern of fresh shared memory is summed.",
         "softmax", REDUCE,
         before="      barrier();\n",
         after="",
@@ -60,23 +60,33 @@ MUTATIONS = (
         runs=(Run("sizes", "f32", "report", says=": wait at the barrier at "),)),
     Mutation(
         "one_set_of_slots",
-        "A wave that is early for the second reduction overwrites what a late one still reads of the first. In the executor's usual order "
-        "no wave is so early, so that it takes the race check.",
+        "A wave that is early for the second reduction overwrites what a late one still reads of the first. In the "
+        "executor's usual order no wave is so early, so that it takes the race check.",
         "layer_norm", REDUCE,
         before="      turn_ ^= 1;\n",
         after="",
         runs=(Run("sizes", "f32", "report", says="race at byte", race=True),)),
     Mutation(
+        "two_reductions_in_one_place",
+        "Shared memory belongs to its declaration, so a second reduction object has the first one's slots, and both "
+        "begin with the same set.",
+        "softmax", "softmax.hip",
+        before="    C maximum = reduce(tile.reduce(Maximum(), Identity()), Maximum());\n",
+        after="    Reduce<typename P::SumType, Shape::kThreads, Shape::kBlock> another;\n"
+              "    C maximum = another(tile.reduce(Maximum(), Identity()), Maximum());\n",
+        runs=(Run("sizes", "f32", "report", says="race at byte", race=True),)),
+    Mutation(
         "shared_memory_too_small",
-        "The second set of slots lies outside of what was asked for: so says the race check, which sees every access.",
+        "The second set of slots lies outside of what was asked for: so says the race check, which sees every "
+        "access.",
         "layer_norm", REDUCE,
         before="HIPOPS_SHARED(Slot, slots, 2 * kWaves);",
         after="HIPOPS_SHARED(Slot, slots, kWaves);",
         runs=(Run("sizes", "f32", "report", says="bytes of shared memory at", race=True),)),
     Mutation(
         "last_wave_left_out",
-        "An off-by-one in the number of waves: rows of several waves count the first one's share for the last one's. Rows of equal "
-        "magnitudes do not show it.",
+        "An off-by-one in the number of waves: rows of several waves count the first one's share for the last one's."
+        " Rows of equal magnitudes do not show it.",
         "rms_norm", REDUCE,
         before="lane_index() % kWaves]",
         after="lane_index() % (kWaves - 1)]",
@@ -109,8 +119,8 @@ MUTATIONS = (
         runs=(Run("smoke", "f32"), Run("sizes", "bf16"))),
     Mutation(
         "groups_without_a_row_store",
-        "A group past the last row works on that row, for the reductions, and must not store: in place it has read results as its input. "
-        "Nowhere else does it show, as it stores what is there.",
+        "A group past the last row works on that row, for the reductions, and must not store: in place it has read "
+        "results as its input. Nowhere else does it show, as it stores what is there.",
         "rms_norm", ROW,
         before="    if (!rows.live()) return;\n",
         after="",
@@ -126,11 +136,25 @@ MUTATIONS = (
         "tail_not_summed",
         "The last vector of each row is taken for one past its end.",
         "rms_norm", ROW,
-        before="      bool inside = column(base, v) < rows.cols();\n#pragma unroll\n"
-               "      for (int i = 0; i < kLength; ++i) value_[v][i] = inside ? C(",
-        after="      bool inside = column(base, v) + kLength < rows.cols();\n#pragma unroll\n"
-              "      for (int i = 0; i < kLength; ++i) value_[v][i] = inside ? C(",
+        before="rows.x_stride()));\n    }\n#pragma unroll\n    for (int v = 0; v < kVectors; ++v) {\n"
+               "      bool inside = column(base, v) < rows.cols();\n",
+        after="rows.x_stride()));\n    }\n#pragma unroll\n    for (int v = 0; v < kVectors; ++v) {\n"
+              "      bool inside = column(base, v) + kLength < rows.cols();\n",
         runs=(Run("exact", "f32"), Run("sizes", "f16"))),
+    Mutation(
+        "padding_counts",
+        "Places past the row's end take part in the sum, as e^(0 - max).",
+        "softmax", "softmax.hip",
+        before="tile.load(rows, 0, -C(INFINITY));",
+        after="tile.load(rows, 0, C(0));",
+        runs=(Run("smoke", "f16"), Run("exact", "f32"))),
+    Mutation(
+        "every_tile_is_the_first",
+        "A streaming variant that stores each tile where the first one belongs.",
+        "layer_norm", "layer_norm.hip",
+        before="affine.store(tile, rows, base, scale);",
+        after="affine.store(tile, rows, 0, scale);",
+        runs=(Run("exact", "bf16"), Run("sizes", "f64"))),
     Mutation(
         "stores_past_the_end",
         "One vector too many. The guard bytes behind the tensor and between strided rows see it.",
@@ -175,7 +199,8 @@ MUTATIONS = (
         runs=(Run("layouts", "f32", says="layout_permuted"),)),
     Mutation(
         "weight_of_the_next_column",
-        "An off-by-one in the index of the weights: the last one comes from past their end, where there is a pattern, or no page.",
+        "An off-by-one in the index of the weights: the last one comes from past their end, where there is a "
+        "pattern, or no page.",
         "rms_norm", ROW,
         before="(Shape::kWide ? col : col * stride_)",
         after="(Shape::kWide ? col : (col + 1) * stride_)",
@@ -187,6 +212,14 @@ MUTATIONS = (
         before="(Shape::kWide ? col : col * stride_)",
         after="col",
         runs=(Run("layouts", "f32"), Run("layouts", "f16"))),
+
+    Mutation(
+        "f32_weights_taken_for_elements",
+        "Weights in f32 read as if they were of x's type.",
+        "layer_norm", ROW,
+        before="} else if (is_f32_) {",
+        after="} else if (false) {",
+        runs=(Run("smoke", "f16"), Run("exact", "bf16"), Run("layouts", "f64"))),
 
     # ---- Formulas
     Mutation(
@@ -203,6 +236,13 @@ MUTATIONS = (
         before="return (x - high) - low;",
         after="return x - high;",
         runs=(Run("adversarial", "f32"), Run("adversarial", "f64"))),
+    Mutation(
+        "sums_rounded",
+        "What the additions of a long sum lose is not kept.",
+        "layer_norm", REDUCE,
+        before="a.low + b.low + lost",
+        after="a.low + b.low + 0 * lost",
+        runs=(Run("adversarial", "f32"), Run("sizes", "f64"))),
     Mutation(
         "variance_of_a_sample",
         "Divided by n - 1, as statistics does.",
@@ -245,11 +285,21 @@ MUTATIONS = (
         before="return fused_multiply_add(e, e > C(0) ? lost : C(0), e);",
         after="return e + C(0) * (e > C(0) ? lost : C(0));",
         runs=(Run("adversarial", "f32"), Run("adversarial", "f64"))),
+
+    # ---- Rounding: cutting off stays under the 1 ULP that results of 16 bits are allowed, but for the cases that allow
+    # half of one.
     Mutation(
         "bf16_cut_off",
-        "Rounded towards zero instead of to nearest even.",
+        "Rounded towards zero instead of to nearest.",
         "rms_norm", TYPES,
         before="uint32_t rounded = bits + 0x7fff + ((bits >> 16) & 1);",
         after="uint32_t rounded = bits;",
-        runs=(Run("smoke", "bf16"),)),
+        runs=(Run("adversarial", "bf16", says="adversarial_rounding"),)),
+    Mutation(
+        "f16_cut_off",
+        "The same.",
+        "rms_norm", TYPES,
+        before="return {bit_cast<uint16_t>(_Float16(v))};",
+        after="return {bit_cast<uint16_t>(_Float16(bit_cast<float>(bit_cast<uint32_t>(v) & ~0x1fffu)))};",
+        runs=(Run("adversarial", "f16", says="adversarial_rounding"),)),
 )

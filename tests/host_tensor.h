@@ -83,7 +83,8 @@ class HostTensor {
     std::vector<unsigned char> left = bytes();
     size_t origin = static_cast<size_t>(static_cast<unsigned char*>(view.data) - memory_[0].byte);
     for (int64_t i = 0; i < count_; ++i)
-      std::fill_n(left.begin() + static_cast<int64_t>(origin) + offset_of(view, i) * static_cast<int64_t>(bytes_), bytes_, kGuard);
+      std::fill_n(left.begin() + static_cast<int64_t>(origin) + offset_of(view, i) * static_cast<int64_t>(bytes_),
+                  bytes_, kGuard);
     return std::all_of(left.begin(), left.end(), [](unsigned char byte) { return byte == kGuard; });
   }
 

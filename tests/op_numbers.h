@@ -32,15 +32,17 @@ inline Row row_of(const std::optional<HostTensor>& values, int64_t cols, long do
   return row;
 }
 
-// 1 ULP for 16 bits, 4 for the others; plus 4 of f32 of what is added up last, which for 16 bits matters only where that cancels.
+// What tells a right kernel from a wrong one: 1 ULP for 16 bits, and for the others 6, where hipops-parity, whose
+// inputs stay the same, holds the ops to less. ULPs of what is added up last, that is: where it cancels, its own error
+// is all that is left.
 inline long double tolerance(hipops_dtype dtype, long double exact, long double magnitude) {
   bool is_16_bit = dtype == HIPOPS_F16 || dtype == HIPOPS_BF16;
   long double of_sum = 4 * hipops::parity::ulp(is_16_bit ? HIPOPS_F32 : dtype, static_cast<double>(magnitude));
   return is_16_bit ? hipops::parity::ulp(dtype, static_cast<double>(exact)) + of_sum : of_sum;
 }
 
-inline void compare_row(const RowOp& op, const Row& x, const Row& weight, const Row& bias, double eps, const HostTensor& y,
-                        int64_t row) {
+inline void compare_row(const RowOp& op, const Row& x, const Row& weight, const Row& bias, double eps,
+                        const HostTensor& y, int64_t row) {
   Row exact(x.size()), magnitude(x.size());
   op.reference(x, weight, bias, eps, &exact, &magnitude);
   for (size_t col = 0; col < x.size(); ++col) {
@@ -73,7 +75,8 @@ inline void check_numbers(const RowOp& op, Operands& t, const std::function<hipo
   EXPECT(inputs() == before);
   EXPECT(t.y().guards_are_whole());
   Row weight = row_of(t.weight, cols, 1), bias = row_of(t.bias, cols, 0);
-  for (int64_t row = 0; row < rows; ++row) compare_row(op, x[static_cast<size_t>(row)], weight, bias, t.eps, t.y(), row);
+  for (int64_t row = 0; row < rows; ++row)
+    compare_row(op, x[static_cast<size_t>(row)], weight, bias, t.eps, t.y(), row);
 }
 
 inline void check_numbers(const RowOp& op, Operands& t) {
@@ -119,21 +122,24 @@ class Recorder {
   static inline std::array<void*, hipops::kRowVariants> functions_{};
 };
 
-// Lengths of rows that variant `kernel` is for: its shortest, its longest, one vector less than that, and one between; of a streaming
-// one the shortest, and a vector around a whole number of tiles.
+// Lengths of rows that variant `kernel` is for: its shortest, its longest, one vector less than that, and one between;
+// of a streaming one the shortest, and a vector around a whole number of tiles.
 inline Sizes cols_of(int kernel) {
   const hipops::RowVariant& v = hipops::row_variants[kernel];
-  int64_t shortest = v.length;
+  // Edged rows end anywhere in a vector.
+  int64_t step = v.access == hipops::edged ? 1 : v.length;
+  int64_t shortest = step;
   for (const hipops::RowVariant& other : hipops::row_variants)
-    if (other.dtype == v.dtype && other.wide == v.wide && !other.streaming && (v.streaming || other.longest < v.longest))
-      shortest = std::max(shortest, other.longest + v.length);
+    if (other.dtype == v.dtype && other.access == v.access && !other.streaming &&
+        (v.streaming || other.longest < v.longest))
+      shortest = std::max(shortest, other.longest + step);
   Sizes cols{shortest};
   if (v.streaming) {
     int64_t tile = int64_t{v.threads} * v.vectors * v.length, tiles = (shortest / tile + 2) * tile;
-    cols.insert(cols.end(), {tiles - v.length, tiles, tiles + v.length});
+    cols.insert(cols.end(), {tiles - step, tiles, tiles + step});
     return cols;
   }
-  for (int64_t more : {(shortest + v.longest) / 2 / v.length * v.length, v.longest - v.length, v.longest})
+  for (int64_t more : {(shortest + v.longest) / 2 / step * step, v.longest - step, v.longest})
     if (more > cols.back()) cols.push_back(more);
   return cols;
 }
@@ -171,7 +177,7 @@ struct Way {
   bool any_vector = false;  // the weights are what allows no access of 16 bytes
 };
 
-inline const std::vector<Way>& ways(bool wide) {
+inline const std::vector<Way>& ways(hipops::RowAccess access) {
   static const std::vector<Way> for_wide = {
       {Layout::kPlain, Layout::kPlain, Second::kNone, Second::kNone},
       {Layout::kPadded, Layout::kTransposed, Second::kSame, Second::kSame},
@@ -179,18 +185,26 @@ inline const std::vector<Way>& ways(bool wide) {
       {Layout::kReversed, {}, Second::kNone, Second::kF32},
       {Layout::kRepeated, Layout::kReversed, Second::kF32, Second::kF32},
   };
-  static const std::vector<Way> for_any = {
+  static const std::vector<Way> for_edged = {
       {Layout::kShifted, Layout::kPlain, Second::kNone, Second::kNone},
+      {Layout::kShifted, {}, Second::kSame, Second::kSame},
+      {Layout::kPadded, Layout::kShifted, Second::kF32, Second::kNone},
+      {Layout::kShifted, Layout::kReversed, Second::kNone, Second::kF32},
+      {Layout::kTransposed, Layout::kShifted, Second::kF32, Second::kF32},
+  };
+  static const std::vector<Way> for_any = {
+      {Layout::kEveryOther, Layout::kPlain, Second::kNone, Second::kNone},
       {Layout::kPadded, Layout::kMirrored, Second::kSame, Second::kSame},
       {Layout::kPlain, Layout::kPlain, Second::kF32, Second::kF32, true},
       {Layout::kMirrored, {}, Second::kNone, Second::kF32},
       {Layout::kEveryOther, Layout::kShifted, Second::kF32, Second::kNone, true},
       {Layout::kRepeated, Layout::kEveryOther, Second::kSame, Second::kNone},
   };
-  return wide ? for_wide : for_any;
+  return access == hipops::wide ? for_wide : access == hipops::edged ? for_edged : for_any;
 }
 
-inline std::optional<HostTensor> make_vector(hipops_dtype dtype, int64_t cols, Second second, bool any_vector, uint64_t seed) {
+inline std::optional<HostTensor> make_vector(hipops_dtype dtype, int64_t cols, Second second, bool any_vector,
+                                             uint64_t seed) {
   if (second == Second::kNone) return {};
   Sizes stride{any_vector ? -2 : 1};
   HostTensor vector(second == Second::kF32 ? HIPOPS_F32 : dtype, {cols}, stride, any_vector ? 1 : 0);
@@ -198,7 +212,8 @@ inline std::optional<HostTensor> make_vector(hipops_dtype dtype, int64_t cols, S
   return vector;
 }
 
-inline Operands make_operands(const RowOp& op, hipops_dtype dtype, int64_t n, int64_t cols, const Way& way, uint64_t seed) {
+inline Operands make_operands(const RowOp& op, hipops_dtype dtype, int64_t n, int64_t cols, const Way& way,
+                              uint64_t seed) {
   Operands t{make_rows(dtype, n, cols, way.x), {}, {}, {}};
   t.x.randomize(seed, -3, 5);
   if (way.y) t.apart = make_rows(dtype, n, cols, *way.y);
@@ -218,15 +233,16 @@ inline void check_variants(const RowOp& op, hipops_dtype dtype) {
     int64_t n = 2 * (v.block / v.threads) / 3 + 1;
     for (int64_t cols : cols_of(kernel))
       for (int i = 0; i < 2; ++i, ++turn) {
-        Way way = ways(v.wide)[turn % ways(v.wide).size()];
-        if (way.any_vector && !op.has_weight) way.x = Layout::kShifted;
+        Way way = ways(v.access)[turn % ways(v.access).size()];
+        if (way.any_vector && !op.has_weight) way.x = Layout::kEveryOther;
         Operands t = make_operands(op, dtype, n, cols, way, turn);
         try {
           check_numbers(op, t);
           EXPECT(recorder.ran() == std::vector<int>{kernel});
         } catch (const std::exception& problem) {
           throw std::runtime_error(std::string(op.kernels().kernel_names[kernel]) + ", " + std::to_string(cols) +
-                                   " columns, way " + std::to_string(turn % ways(v.wide).size()) + ": " + problem.what());
+                                   " columns, way " + std::to_string(turn % ways(v.access).size()) + ": " +
+                                   problem.what());
         }
       }
   }
@@ -238,7 +254,8 @@ inline void check_rounds(const RowOp& op, hipops_dtype dtype) {
   for (int kernel = 0; kernel < hipops::kRowVariants; ++kernel) {
     const hipops::RowVariant& v = hipops::row_variants[kernel];
     if (v.dtype != dtype) continue;
-    int64_t rows_per_block = v.block / v.threads, rows = 4 * rows_per_block + (rows_per_block + 1) / 2, cols = cols_of(kernel)[0];
+    int64_t rows_per_block = v.block / v.threads, rows = 4 * rows_per_block + (rows_per_block + 1) / 2,
+            cols = cols_of(kernel)[0];
     Operands t{HostTensor(dtype, {rows, cols}), HostTensor(dtype, {rows, cols}), {}, {}};
     t.x.randomize(static_cast<uint64_t>(kernel), -3, 5);
     t.eps = 1;
@@ -246,7 +263,8 @@ inline void check_rounds(const RowOp& op, hipops_dtype dtype) {
     geometry.row_step = 2 * rows_per_block;
     try {
       check_numbers(op, t, [&] {
-        return op.launch(op.kernels(), kernel, 2, static_cast<uint32_t>(v.block), geometry, t.x.view.data, t.y().view.data);
+        return op.launch(op.kernels(), kernel, 2, static_cast<uint32_t>(v.block), geometry, t.x.view.data,
+                         t.y().view.data);
       });
     } catch (const std::exception& problem) {
       throw std::runtime_error(std::string(op.kernels().kernel_names[kernel]) + ": " + problem.what());
@@ -271,7 +289,8 @@ inline void check_ranks(const RowOp& op) {
       Operands t{HostTensor(dtype, shape), HostTensor(dtype, shape, backwards), {}, {}};
       t.x.randomize(shape.size(), -3, 5);
       for (size_t d = 0; d < shape.size(); ++d)
-        if (shape[d] == 1) t.x.view.stride[d] = t.apart->view.stride[d] = d % 2 ? INT64_MIN : INT64_MAX;  // not looked at
+        if (shape[d] == 1)
+          t.x.view.stride[d] = t.apart->view.stride[d] = d % 2 ? INT64_MIN : INT64_MAX;  // not looked at
       check_numbers(op, t);
     }
 }

@@ -1,5 +1,5 @@
-// What the tests of layer_norm, rms_norm and softmax share: each op brings a RowOp, and the checks of op_calls.h and op_numbers.h run
-// on it, in child processes: which runtime is in use, and with which waves, is the process's own.
+// What the tests of layer_norm, rms_norm and softmax share: each op brings a RowOp, and the checks of op_calls.h and
+// op_numbers.h run on it, in child processes: which runtime is in use, and with which waves, is the process's own.
 #pragma once
 
 #include <cstring>
@@ -20,13 +20,13 @@ using Row = std::vector<long double>;
 struct RowOp {
   const char* name;
   bool has_weight, has_bias;  // eps comes with the weight
-  hipops_status (*call)(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight, const hipops_tensor* bias,
-                        double eps);
+  hipops_status (*call)(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight,
+                        const hipops_tensor* bias, double eps);
   // One row: y, and of each element the magnitude of what was added up last, by which an error of it is to be judged.
   void (*reference)(const Row& x, const Row& weight, const Row& bias, long double eps, Row* y, Row* magnitude);
   // A launch with a grid and geometry of one's own, without weights and with an eps of 1.
-  hipops_status (*launch)(hipops::Op& op, int kernel, uint32_t grid, uint32_t block, const hipops::RowGeometry& geometry,
-                          const void* x, void* y);
+  hipops_status (*launch)(hipops::Op& op, int kernel, uint32_t grid, uint32_t block,
+                          const hipops::RowGeometry& geometry, const void* x, void* y);
 
   hipops::Op& kernels() const {
     for (int i = 0; i < hipops::op_count; ++i)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Builds an op for the CPU runtime from a copy of kernels/ that a mutation of broken_kernels.py has broken, and sees hipops-parity
-catch it.
+"""Builds an op for the CPU runtime from a copy of kernels/ that a mutation of broken_kernels.py has broken, and sees
+hipops-parity catch it.
 
     run_broken_kernel.py --settings FILE NAME...    broken; NAME is a mutation's
     run_broken_kernel.py --settings FILE --intact OP-WAVE...    as they are: all runs of the op's mutations must pass
     run_broken_kernel.py --names, --intact-names    what there is
-    run_broken_kernel.py --settings FILE --topics NAME...    which topics and dtypes see the mutation (for those who add one)
+    run_broken_kernel.py --settings FILE --topics NAME...    which topics and dtypes see it, for those who add one
 
 FILE is JSON that the build writes. Exit status: 0 if all is as it should be, 1 if not.
 """
@@ -59,17 +59,18 @@ class Build:
         self.call([compiler, "-o", "hipops-parity", "kernel.o"] + self.settings["link"])
 
     def call(self, command):
-        done = subprocess.run(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        done = subprocess.run(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              errors="replace")
         if done.returncode != 0:
             raise Wrong(f"{' '.join(command)}\n{done.stdout}it does not build")
 
     def run(self, op, wave, run):
         environment = {k: v for k, v in os.environ.items() if not k.startswith("HIPOPS_")}
         environment.update(HIPOPS_CPU_RACE="1" if run.race else "0", NO_COLOR="1")
-        command = ["./hipops-parity", "--backend", "cpu", "--wave", str(wave), "--op", op, "--topic", run.topic, "--dtype", run.dtype,
-                   "--guard", run.guard]
-        return subprocess.run(command, cwd=self.folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              text=True, errors="replace", timeout=RUN_SECONDS)
+        command = ["./hipops-parity", "--backend", "cpu", "--wave", str(wave), "--op", op, "--topic", run.topic,
+                   "--dtype", run.dtype, "--guard", run.guard]
+        return subprocess.run(command, cwd=self.folder, env=environment, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, errors="replace", timeout=RUN_SECONDS)
 
     def remove(self):
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -80,7 +81,8 @@ def expected_status(ends):
 
 
 def expected_texts(run):
-    always = {"mismatch": ["  FAIL "], "report": ["hipops: defect in kernel"], "fault": ["hipops-parity: died in"]}[run.ends]
+    always = {"mismatch": ["  FAIL "], "report": ["hipops: defect in kernel"],
+              "fault": ["hipops-parity: died in"]}[run.ends]
     return always + ([run.says] if run.says else [])
 
 
@@ -94,7 +96,8 @@ def judge(run, done):
 
 
 def describe(run):
-    return f"{run.topic} {run.dtype}{' with the race check' if run.race else ''}{' with guard pages' if run.guard == 'pages' else ''}"
+    race = " with the race check" if run.race else ""
+    return f"{run.topic} {run.dtype}{race}{' with guard pages' if run.guard == 'pages' else ''}"
 
 
 def test_broken(settings, name):

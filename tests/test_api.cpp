@@ -10,12 +10,23 @@
 using namespace hipops;
 using namespace hipops_test;
 
-TEST_CASE("hipops_supports answers for each op and each pair of dtypes", "[api]") {
+namespace {
+
+std::string unknown_op(const char* name) {
+  std::string message = std::string("hipops_prepare: op is \"") + name + "\", expected one of ";
+  for (int i = 0; i < op_count; ++i) message += std::string(all_ops[i]->name) + ", ";
+  return message + "or NULL";
+}
+
+}  // namespace
+
+TEST_CASE("hipops_supports answers for each row op and each pair of dtypes", "[api]") {
   auto is_float_dtype = [](int dtype) { return dtype >= HIPOPS_F32 && dtype <= HIPOPS_F64; };
   for (const char* op : {"layer_norm", "rms_norm", "softmax"})
-    for (int dtype = -1; dtype <= 14; ++dtype)
-      for (int second = -1; second <= 14; ++second) {
-        bool weights = std::strcmp(op, "softmax") != 0 && is_float_dtype(dtype) && (second == dtype || second == HIPOPS_F32);
+    for (int dtype = 0; dtype <= 14; ++dtype)
+      for (int second = 0; second <= 14; ++second) {
+        bool weights =
+            std::strcmp(op, "softmax") != 0 && is_float_dtype(dtype) && (second == dtype || second == HIPOPS_F32);
         bool expected = is_float_dtype(dtype) && (second == HIPOPS_NONE || weights);
         INFO(op << " of " << dtype << " with " << second);
         CHECK(hipops_supports(op, static_cast<hipops_dtype>(dtype), static_cast<hipops_dtype>(second)) == expected);
@@ -31,7 +42,7 @@ TEST_CASE("hipops_supports knows no op by another name", "[api]") {
 }
 
 TEST_CASE("every op has a name, a list of distinct kernels, and an image", "[api]") {
-  REQUIRE(op_count == 3);
+  REQUIRE(op_count >= 3);
   REQUIRE(image_count == op_count);
   for (int i = 0; i < op_count; ++i) {
     const Op& op = *all_ops[i];
@@ -45,8 +56,9 @@ TEST_CASE("every op has a name, a list of distinct kernels, and an image", "[api
 }
 
 TEST_CASE("the version as text is the version as a number", "[api]") {
-  CHECK(std::string(hipops_version()) == std::to_string(HIPOPS_VERSION_MAJOR) + "." + std::to_string(HIPOPS_VERSION_MINOR) +
-                                             "." + std::to_string(HIPOPS_VERSION_PATCH));
+  CHECK(std::string(hipops_version()) == std::to_string(HIPOPS_VERSION_MAJOR) + "." +
+                                             std::to_string(HIPOPS_VERSION_MINOR) + "." +
+                                             std::to_string(HIPOPS_VERSION_PATCH));
   CHECK(hipops_version_number() == 10000 * HIPOPS_VERSION_MAJOR + 100 * HIPOPS_VERSION_MINOR + HIPOPS_VERSION_PATCH);
 }
 
@@ -70,12 +82,10 @@ TEST_CASE("hipops_prepare loads one op, or all, or says which there are", "[api]
     for (int i = 0; i < op_count; ++i)
       EXPECT_EQUAL(all_ops[i]->functions[0].load() != nullptr, std::string(all_ops[i]->name) == "softmax");
     EXPECT_EQUAL(hipops_prepare("soft"), HIPOPS_INVALID_ARGUMENT);
-    EXPECT_EQUAL(std::string(hipops_last_error()),
-                 "hipops_prepare: op is \"soft\", expected one of layer_norm, rms_norm, softmax, or NULL");
+    EXPECT_EQUAL(std::string(hipops_last_error()), unknown_op("soft"));
     EXPECT_EQUAL(hipops_prepare(""), HIPOPS_INVALID_ARGUMENT);
     EXPECT_EQUAL(hipops_prepare(nullptr), HIPOPS_SUCCESS);
-    EXPECT_EQUAL(std::string(hipops_last_error()),
-                 "hipops_prepare: op is \"\", expected one of layer_norm, rms_norm, softmax, or NULL");
+    EXPECT_EQUAL(std::string(hipops_last_error()), unknown_op(""));
     for (int i = 0; i < op_count; ++i) EXPECT(all_ops[i]->functions[0].load() != nullptr);
   });
 }

@@ -68,6 +68,63 @@ def test_generators_follow_the_specification():
     assert (philox.constant(1, 3, 2.0, 0.5) == 0.5).all()
 
 
+def test_integer_generators_follow_the_specification():
+    seed = 0x0012_3456_89AB_CDEF
+    for dtype in dtypes.INTEGERS:
+        tensor = golden.bits(dtype, (300,))
+        tensor.seed = seed
+        width = np.dtype(dtypes.INTEGERS[dtype]).itemsize * 8
+        for i in (0, 1, 7, 255, 299):
+            w = scalar_philox(i, seed)
+            assert int(tensor.array()[i]) % 2**width == (w[0] + (w[1] << 32)) % 2**width
+        many = golden.bits(dtype, (100000,), seed=5).array().astype(np.float64)
+        info = np.iinfo(dtypes.INTEGERS[dtype])
+        assert many.min() < info.min + 0.01 * 2.0**width and many.max() > info.max - 0.01 * 2.0**width
+    for dtype, bound in (("u8", 256), ("i16", 3), ("i64", 1 << 32), ("u32", 1 << 32), ("i32", 1)):
+        tensor = golden.index(dtype, (300,), bound, seed=seed)
+        assert all(int(tensor.array()[i]) == scalar_philox(i, seed)[0] * bound >> 32 for i in (0, 1, 7, 255, 299))
+        assert tensor.to_json()["generator"] == {"kind": "index", "seed": seed, "bound": bound}
+    assert golden.bits("u8", (3,), seed=7).to_json()["generator"] == {"kind": "bits", "seed": 7}
+    assert set(golden.index("i16", (1000,), 3, seed=1).array().tolist()) == {0, 1, 2}
+    try:
+        golden.index("u8", (3000,), 257, seed=1).array()
+    except ValueError:
+        return
+    raise AssertionError("an index beyond its dtype was accepted")
+
+
+def test_integers_survive_json():
+    for dtype, kind in dtypes.INTEGERS.items():
+        info = np.iinfo(kind)
+        values = [info.min, info.max, 0, 1, info.max - 1, info.min + 1, info.max // 3]
+        document = json.loads(json.dumps(golden.explicit(dtype, values).to_json()))
+        assert document["values"] == values, dtype
+        assert values_of(document).tolist() == values and values_of(document).dtype == kind
+        for beyond in (info.max + 1, info.min - 1):
+            try:
+                golden.explicit(dtype, [beyond, 0])
+            except ValueError:
+                continue
+            raise AssertionError(f"{beyond} was accepted as {dtype}")
+
+
+def test_checksum_by_hand():
+    for dtype, values, bits in (
+            ("u64", [2**64 - 1, 5, 2**63], [2**64 - 1, 5, 2**63]), ("i8", [-1, 127, -128], [255, 127, 128]),
+            ("f16", [-0.0, 1.0, 2.0**-24], [0x8000, 0x3C00, 1]), ("bf16", [1.0, -3.5, 2.0**-133], [0x3F80, 0xC060, 1]),
+            ("f32", [0.5, -2.0**-149, math.inf], [0x3F000000, 0x80000001, 0x7F800000]),
+            ("f64", [1.0, -0.0, 0.1], [0x3FF0000000000000, 1 << 63, 0x3FB999999999999A])):
+        array = golden.explicit(dtype, values).array()
+        want = sum(b * ((i * 0x9E3779B97F4A7C15 % 2**64) | 1) for i, b in enumerate(bits)) % 2**64
+        assert golden.checksum(golden.View(dtype, (3,)), array) == want, dtype
+    for values in ([math.nan], [0.1]):
+        try:
+            dtypes.bits_of(np.array(values), "f32")
+        except ValueError:
+            continue
+        raise AssertionError(f"{values} has no bits to tell")
+
+
 # ---- rounding and errors
 
 def interesting(dtype):
@@ -174,6 +231,14 @@ def documents():
         yield path, json.loads(path.read_text())
 
 
+def values_of(spec):
+    """The values as NumPy has them; 64-bit integers must not pass through float64."""
+    if spec["dtype"] not in dtypes.INTEGERS:
+        return check_values(spec["values"])
+    assert all(isinstance(value, int) for value in spec["values"])
+    return dtypes.integers(spec["values"], spec["dtype"])
+
+
 def plain(value):
     return float(value) if isinstance(value, str) else value
 
@@ -197,13 +262,18 @@ def check_input(spec):
     assert ("values" in spec) != ("generator" in spec)
     if "generator" in spec:
         generator = spec["generator"]
-        assert set(generator) == {"kind", "seed", "scale", "shift"} and generator["kind"] in philox.GENERATORS
+        fields = {"bits": {"kind", "seed"}, "index": {"kind", "seed", "bound"}}
+        assert generator["kind"] in fields or generator["kind"] in philox.GENERATORS
+        assert set(generator) == fields.get(generator["kind"], {"kind", "seed", "scale", "shift"})
+        assert (generator["kind"] in fields) <= (spec["dtype"] in dtypes.INTEGERS)
+        assert 1 <= generator.get("bound", 1) <= 1 << 32
         assert 0 <= generator["seed"] < 1 << 53
         assert generator["kind"] == "constant" or len(np.unique(view.addresses())) == math.prod(view.shape)
         return
-    values = check_values(spec["values"])
+    values = values_of(spec)
     assert len(values) == math.prod(view.shape)
-    assert same_values(np.asarray(dtypes.round_to(values, view.dtype), dtype=np.float64), values.astype(np.float64))
+    if spec["dtype"] in dtypes.FLOATS:
+        assert same_values(dtypes.round_to(values, view.dtype), values.astype(np.float64))
     assert golden.check_overlap(view, values), "elements that share memory differ"
 
 
@@ -211,19 +281,23 @@ def check_output(spec, ulps, exact):
     view = check_view(spec)
     count = math.prod(view.shape)
     assert len(np.unique(view.addresses())) == count, "an output's elements overlap"
-    values = check_values(spec["values"])
+    values = values_of(spec)
     if "positions" in spec:
         positions = spec["positions"]
         assert positions == sorted(set(positions)) and 0 <= positions[0] and positions[-1] < count
         assert len(values) == len(positions)
+        if "checksum" in spec:
+            assert 0 <= spec["checksum"] < 1 << 64 and not {"row_checksums", "row_tolerances"} & set(spec)
+            return
+        assert spec["dtype"] in dtypes.FLOATS
         for key in ("row_checksums", "row_tolerances"):
             assert len(spec[key]) == count // view.shape[-1] and all(math.isfinite(v) for v in spec[key])
         assert all(tolerance > 0 or ulps == 0 for tolerance in spec["row_tolerances"])
     else:
-        assert len(values) == count and "row_checksums" not in spec
+        assert len(values) == count and not {"row_checksums", "checksum"} & set(spec)
     if "scale" in spec:
         assert len(spec["scale"]) == len(values) and all(math.isfinite(v) and v > 0 for v in spec["scale"])
-    if exact:
+    if exact and spec["dtype"] in dtypes.FLOATS:
         assert ulps == 0 and same_values(dtypes.round_to(values, view.dtype), values.astype(np.float64))
 
 
@@ -238,6 +312,10 @@ def check_case(case, topic):
         check_input(spec)
     for spec in case["outputs"].values():
         check_output(spec, ulps, topic == "exact")
+    for name in set(case["inputs"]) & set(case["outputs"]):
+        before, after = case["inputs"][name], case["outputs"][name]
+        assert all(before.get(key) == after.get(key) for key in ("dtype", "shape", "stride", "offset"))
+    assert ("report" in case["inputs"]) == ("report" in case["outputs"])
     if "in_place" in case:
         output, source = (case[side][name] for side, name in zip(("outputs", "inputs"), case["in_place"]))
         assert all(output.get(key) == source.get(key) for key in ("dtype", "shape", "stride", "offset"))

@@ -22,7 +22,9 @@ constexpr hipops_dtype kBySize[] = {HIPOPS_U8, HIPOPS_BF16, HIPOPS_F32, HIPOPS_F
 class Random {
  public:
   explicit Random(uint64_t seed) : engine_(seed) {}
-  int64_t between(int64_t low, int64_t high) { return low + static_cast<int64_t>(engine_() % static_cast<uint64_t>(high - low + 1)); }
+  int64_t between(int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(engine_() % static_cast<uint64_t>(high - low + 1));
+  }
 
  private:
   std::mt19937_64 engine_;
@@ -50,7 +52,8 @@ std::vector<uintptr_t> bytes_named(const hipops_tensor& t) {
   std::vector<uintptr_t> bytes;
   for (int64_t i = 0; i < count_of(t); ++i)
     for (int64_t byte = 0; byte < bytes_of(t); ++byte)
-      bytes.push_back(reinterpret_cast<uintptr_t>(t.data) + static_cast<uintptr_t>(offset_of(t, i) * bytes_of(t) + byte));
+      bytes.push_back(reinterpret_cast<uintptr_t>(t.data) +
+                      static_cast<uintptr_t>(offset_of(t, i) * bytes_of(t) + byte));
   std::sort(bytes.begin(), bytes.end());
   return bytes;
 }
@@ -61,7 +64,9 @@ bool share_a_byte(const std::vector<uintptr_t>& a, const std::vector<uintptr_t>&
   return !common.empty();
 }
 
-bool all_different(const std::vector<uintptr_t>& bytes) { return std::adjacent_find(bytes.begin(), bytes.end()) == bytes.end(); }
+bool all_different(const std::vector<uintptr_t>& bytes) {
+  return std::adjacent_find(bytes.begin(), bytes.end()) == bytes.end();
+}
 
 std::string text_of(const hipops_tensor& t) {
   std::ostringstream text;
@@ -132,7 +137,8 @@ TEST_CASE("strides that nest are distinct, in any order, with any gaps and signs
     Sizes shape(rank), stride(rank);
     std::vector<size_t> order(rank);
     std::iota(order.begin(), order.end(), size_t{0});
-    for (size_t d = rank; d > 1; --d) std::swap(order[d - 1], order[static_cast<size_t>(random.between(0, static_cast<int64_t>(d) - 1))]);
+    for (size_t d = rank; d > 1; --d)
+      std::swap(order[d - 1], order[static_cast<size_t>(random.between(0, static_cast<int64_t>(d) - 1))]);
     int64_t step = random.between(1, 3);
     for (size_t d : order) {
       shape[d] = random.between(1, 4);
@@ -162,7 +168,8 @@ TEST_CASE("a view is the same only where dtype, pointer, shape and the strides t
   CHECK(!changed([](hipops_tensor& b) { b.stride[0] = 5; }));
 }
 
-// The two halves of a fused projection, the columns of a matrix, a last byte: what callers do, at sizes where 32 bits would go wrong.
+// The two halves of a fused projection, the columns of a matrix, a last byte: what callers do, at sizes where 32 bits
+// would go wrong.
 TEST_CASE("overlap of large views", "[overlap]") {
   constexpr int64_t rows = int64_t{1} << 36;
   auto columns = [](int64_t first, int64_t count) {
@@ -177,5 +184,6 @@ TEST_CASE("overlap of large views", "[overlap]") {
   CHECK(overlap(all, view_of(kAddress + 4 * static_cast<uintptr_t>(rows) - 1, HIPOPS_U8, {1})));
   CHECK(!overlap(all, view_of(kAddress + 4 * static_cast<uintptr_t>(rows), HIPOPS_U8, {1})));
   CHECK(!overlap(view_of(kAddress, HIPOPS_F32, {rows}, {2}), view_of(kAddress + 4, HIPOPS_F32, {rows}, {2})));
-  CHECK(overlap(view_of(kAddress, HIPOPS_F32, {rows}, {2}), view_of(kAddress + 4 * static_cast<uintptr_t>(rows) + 4, HIPOPS_F32, {rows}, {-3})));
+  CHECK(overlap(view_of(kAddress, HIPOPS_F32, {rows}, {2}),
+                view_of(kAddress + 4 * static_cast<uintptr_t>(rows) + 4, HIPOPS_F32, {rows}, {-3})));
 }

@@ -1,5 +1,6 @@
 // The parity harness itself: number formats, generators, the golden reader, comparison, guard zones, running a case,
 // reports. What it must find, it is shown here; a harness that cannot fail proves nothing.
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -103,8 +104,60 @@ hipops_status twice(const Arguments& a) {
   return HIPOPS_SUCCESS;
 }
 
+// y[index[i]] += x[i], of one dimension; the report counts indices that are out of range. A workspace must be what was
+// asked for, and is written from end to end.
+enum class AddDefect { kNone, kPastWorkspace, kReport, kBesideY, kWorkspaceStatus };
+AddDefect add_defect = AddDefect::kNone;
+int64_t workspace_asked = 40;
+bool workspace_seen = false;
+
+template <typename T>
+T* data_of(const hipops_tensor* tensor) {
+  return static_cast<T*>(tensor->data);
+}
+
+hipops_status add(const Arguments& a) {
+  workspace_seen = a.workspace() != nullptr;
+  if (workspace_seen) {
+    unsigned char* workspace = static_cast<unsigned char*>(a.workspace());
+    if (a.workspace_bytes() != workspace_asked || reinterpret_cast<uintptr_t>(workspace) % 256 != 0)
+      return HIPOPS_INTERNAL_ERROR;
+    for (int64_t i = 0; i < a.workspace_bytes(); ++i) {
+      if (workspace[i] != 0xff) return HIPOPS_INTERNAL_ERROR;
+      workspace[i] = 7;
+    }
+    if (add_defect == AddDefect::kPastWorkspace) workspace[a.workspace_bytes()] ^= 1;
+  }
+  const hipops_tensor* y = a["y"];
+  for (int64_t i = 0; i < a["index"]->shape[0]; ++i) {
+    const int64_t at = data_of<int64_t>(a["index"])[i];
+    if (at >= 0 && at < y->shape[0]) {
+      data_of<uint64_t>(y)[at * y->stride[0]] += data_of<uint64_t>(a["x"])[i];
+    } else if (a.report() != nullptr) {
+      ++a.report()->count;
+      a.report()->first = std::min(a.report()->first, static_cast<uint64_t>(i));
+    }
+  }
+  if (add_defect == AddDefect::kReport && a.report() != nullptr) ++a.report()->count;
+  if (add_defect == AddDefect::kBesideY) data_of<uint64_t>(y)[1] ^= 1;  // y has gaps
+  return HIPOPS_SUCCESS;
+}
+
+hipops_status add_workspace_bytes(const Arguments& a, int64_t* bytes) {
+  if (add_defect == AddDefect::kWorkspaceStatus || a["y"] == nullptr) return HIPOPS_RUNTIME_ERROR;
+  *bytes = workspace_asked;
+  return HIPOPS_SUCCESS;
+}
+
 const std::vector<OpEntry>& test_ops() {
   static const std::vector<OpEntry> ops = {
+      {"add",
+       {HIPOPS_I64, HIPOPS_U64},
+       {{"y"}, {"report", Role::kReport, true}},
+       {{"x"}, {"y"}, {"index", Role::kIndex}, {"report", Role::kReport, true}},
+       {{kWorkspaceParam, true}},
+       add,
+       add_workspace_bytes},
       {"twice",
        {HIPOPS_F32, HIPOPS_F16, HIPOPS_I32},
        {{"y"}},
@@ -122,6 +175,18 @@ const char* const kFile = R"({"schema": 1, "op": "twice", "topic": "smoke", "ref
      "values": [1, -2, 0.5, "inf", "nan", -0.0]}},
    "outputs": {"y": {"dtype": "f32", "shape": [2, 3], "stride": [5, 1], "values": [2, -4, 1, "inf", "nan", 0]}},
    "tolerance": {"ulps": 1}, "torch_ulps": null}]})";
+
+// y and the report are inputs and outputs; integers at the ends of their types.
+const char* const kAddFile = R"({"schema": 1, "op": "add", "topic": "indices", "reference": {}, "cases": [
+  {"name": "ends", "dtype": "u64", "params": {"workspace": 1},
+   "inputs": {"x": {"dtype": "u64", "shape": [5], "values": [18446744073709551615, 1, 9223372036854775809, 3, 4]},
+     "y": {"dtype": "u64", "shape": [3], "stride": [2], "offset": 1, "values": [5, 9223372036854775806, 0]},
+     "index": {"dtype": "i64", "shape": [5], "values": [2, -9223372036854775808, 1, 9223372036854775807, 0]},
+     "report": {"dtype": "i64", "shape": [2], "values": [0, -1]}},
+   "outputs": {"y": {"dtype": "u64", "shape": [3], "stride": [2], "offset": 1,
+       "values": [9, 18446744073709551615, 18446744073709551615]},
+     "report": {"dtype": "i64", "shape": [2], "values": [2, 1]}},
+   "tolerance": {"ulps": 4}, "torch_ulps": null}]})";
 
 std::string replaced(std::string text, const std::string& what, const std::string& by) {
   const size_t at = text.find(what);
@@ -365,6 +430,40 @@ TEST_CASE("generators are exact", "[parity][generator]") {
   CHECK(tensor.element(0) == 0xb276);
 }
 
+TEST_CASE("generators of integers are exact", "[parity][generator]") {
+  using Kind = Generator::Kind;
+  // From the known answer for counter 0 and key 0: 6627e8d5 e169c58d ...
+  InputTensor tensor;
+  tensor.layout = layout_of(HIPOPS_U64, {4});
+  tensor.generator = Generator{Kind::kBits, 0, 0, 0, 0};
+  const std::pair<hipops_dtype, uint64_t> rows[] = {{HIPOPS_U64, 0xe169c58d6627e8d5},
+                                                    {HIPOPS_I64, 0xe169c58d6627e8d5},
+                                                    {HIPOPS_U32, 0x6627e8d5},
+                                                    {HIPOPS_I32, 0x6627e8d5},
+                                                    {HIPOPS_U16, 0xe8d5},
+                                                    {HIPOPS_I16, 0xe8d5},
+                                                    {HIPOPS_U8, 0xd5},
+                                                    {HIPOPS_I8, 0xd5}};
+  for (const auto& [dtype, bits] : rows) {
+    tensor.layout.dtype = dtype;
+    CHECK(tensor.element(0) == bits);
+  }
+  tensor.layout.dtype = HIPOPS_U8;
+  tensor.generator = Generator{Kind::kIndex, 0, 0, 0, 256};
+  CHECK(tensor.element(0) == 0x66);
+  tensor.layout.dtype = HIPOPS_I64;
+  tensor.generator->bound = uint64_t{1} << 32;
+  CHECK(tensor.element(0) == 0x6627e8d5);
+  tensor.generator->bound = 1000;
+  CHECK(tensor.element(0) == (uint64_t{0x6627e8d5} * 1000) >> 32);
+  tensor.generator->bound = 1;
+  CHECK(tensor.element(0) == 0);
+  // Both halves of the position and of the seed count.
+  const Generator far = {Kind::kBits, 0x123456789, 0, 0, 0};
+  const auto words = philox4x32({7, 5, 0, 0}, {0x23456789, 1});
+  CHECK(far.bits((uint64_t{5} << 32) + 7) == (words[0] | uint64_t{words[1]} << 32));
+}
+
 // ---- Layouts
 
 TEST_CASE("a layout finds its elements", "[parity][layout]") {
@@ -574,6 +673,108 @@ TEST_CASE("the reader refuses what is wrong, and says why", "[parity][golden]") 
   }
 }
 
+TEST_CASE("the reader reads integers of 64 bits, and tensors that are input and output", "[parity][golden]") {
+  const Case test = read(kAddFile).cases[0];
+  CHECK(test.is_in_out("y"));
+  CHECK(test.is_in_out("report"));
+  CHECK_FALSE(test.is_in_out("x"));
+  REQUIRE(test.inputs.size() == 4);
+  CHECK(test.inputs[0].element(0) == ~uint64_t{0});
+  CHECK(test.inputs[0].element(2) == 0x8000000000000001);
+  CHECK(test.inputs[2].element(1) == 0x8000000000000000);
+  CHECK(test.inputs[2].element(3) == 0x7fffffffffffffff);
+  CHECK(test.inputs[3].element(1) == ~uint64_t{0});
+  CHECK(test.outputs[0].bits[1] == ~uint64_t{0});
+  CHECK(test.params.at("workspace") == 1);
+
+  const Case sampled = read(replaced(replaced(kAddFile, R"("values": [9, 18446744073709551615, 18446744073709551615])",
+                                              R"("positions": [1], "values": [3], "checksum": 18446744073709551615)"),
+                                     R"("values": [18446744073709551615, 1, 9223372036854775809, 3, 4])",
+                                     R"("generator": {"kind": "bits", "seed": 12})"))
+                           .cases[0];
+  CHECK(sampled.outputs[0].sampled);
+  CHECK(sampled.outputs[0].checksum == ~uint64_t{0});
+  REQUIRE(sampled.inputs[0].generator);
+  CHECK(sampled.inputs[0].generator->kind == Generator::Kind::kBits);
+  const Case index = read(replaced(kAddFile, R"("values": [2, -9223372036854775808, 1, 9223372036854775807, 0])",
+                                   R"("generator": {"kind": "index", "seed": 12, "bound": 4294967296})"))
+                         .cases[0];
+  CHECK(index.inputs[2].generator->bound == uint64_t{1} << 32);
+
+  struct Row {
+    const char* what;
+    const char* by;
+    const char* reason;
+  };
+  const char* const kY =
+      R"("y": {"dtype": "u64", "shape": [3], "stride": [2], "offset": 1, "values": [5, 9223372036854775806, 0]},)";
+  const char* const kX = R"("values": [18446744073709551615, 1, 9223372036854775809, 3, 4])";
+  const char* const kIndex = R"("values": [2, -9223372036854775808, 1, 9223372036854775807, 0])";
+  const char* const kWhole = R"("values": [9, 18446744073709551615, 18446744073709551615])";
+  const Row rows[] = {
+      {kY, "", "inputs.y: missing"},
+      {R"(,
+     "report": {"dtype": "i64", "shape": [2], "values": [2, 1]}})",
+       "}", "outputs.report: missing"},
+      {R"(,
+     "report": {"dtype": "i64", "shape": [2], "values": [0, -1]}})",
+       "}", "inputs.report: missing"},
+      {kY, R"("y": {"dtype": "u64", "shape": [3], "stride": [2], "values": [5, 1, 0]},)",
+       "outputs.y: differs from the input"},
+      {kY, R"("y": {"dtype": "u64", "shape": [2], "stride": [2], "offset": 1, "values": [5, 1]},)",
+       "outputs.y: differs from the input"},
+      {R"("report": {"dtype": "i64", "shape": [2], "values": [0, -1]})",
+       R"("report": {"dtype": "u64", "shape": [2], "values": [0, 1]})", "inputs.report.dtype: u64 in a case of u64"},
+      {R"("report": {"dtype": "i64", "shape": [2], "values": [0, -1]})",
+       R"("report": {"dtype": "i64", "shape": [1], "values": [0]})",
+       "inputs.report: a report has shape [2] and no stride"},
+      {R"("report": {"dtype": "i64", "shape": [2], "values": [0, -1]})",
+       R"("report": {"dtype": "i64", "shape": [2], "stride": [2], "values": [0, -1]})",
+       "inputs.report: a report has shape"},
+      {R"("workspace": 1)", R"("workspace": 2)", "params.workspace: neither 0 nor 1"},
+      {R"("tolerance")", R"("in_place": ["y", "x"], "tolerance")", "in_place: one of the two is input and output"},
+      {R"([18446744073709551615, 1,)", R"([18446744073709551616, 1,)", "inputs.x.values[0]: not an integer"},
+      {R"([18446744073709551615, 1,)", R"([-1, 1,)", "inputs.x.values[0]: out of range for u64"},
+      {R"([2, -9223372036854775808,)", R"([2, -9223372036854775809,)", "inputs.index.values[1]: not an integer"},
+      {kX, R"("generator": {"kind": "bits", "seed": 1, "scale": 1})", "inputs.x.generator: unknown field 'scale'"},
+      {kX, R"("generator": {"kind": "bits"})", "inputs.x.generator.seed: missing"},
+      {kX, R"("generator": {"kind": "index", "seed": 1})", "inputs.x.generator.bound: missing"},
+      {kX, R"("generator": {"kind": "index", "seed": 1, "bound": 0})", "inputs.x.generator.bound: not in 1 to 2^32"},
+      {kX, R"("generator": {"kind": "index", "seed": 1, "bound": 4294967297})", "bound: not in 1 to 2^32"},
+      {R"("index": {"dtype": "i64", "shape": [5], "values": [2, -9223372036854775808, 1, 9223372036854775807, 0]})",
+       R"("index": {"dtype": "u8", "shape": [5], "generator": {"kind": "index", "seed": 1, "bound": 257}})",
+       "inputs.index.generator.bound: values out of range for u8"},
+      {kWhole, R"("positions": [1], "values": [3])", "outputs.y.checksum: missing"},
+      {kWhole, R"("positions": [1], "values": [3], "checksum": -1)",
+       "outputs.y.checksum: not an integer of 0 to 2^64 - 1"},
+      {kWhole, R"("positions": [1], "values": [3], "checksum": 1.5)",
+       "outputs.y.checksum: not an integer of 0 to 2^64 - 1"},
+      {kWhole, R"("values": [3], "checksum": 1)", "outputs.y.positions: missing"},
+      {kWhole, R"("positions": [1], "values": [3], "checksum": 1, "row_tolerances": [1])",
+       "outputs.y.row_tolerances: not beside a checksum"},
+      {kIndex, R"("generator": {"kind": "bits", "seed": 1, "bound": 3})",
+       "inputs.index.generator: unknown field 'bound'"},
+  };
+  for (const Row& row : rows) {
+    INFO(row.by);
+    try {
+      read(replaced(kAddFile, row.what, row.by));
+      FAIL_CHECK("was accepted");
+    } catch (const GoldenError& error) {
+      INFO(error.what());
+      CHECK(error.case_name() == "ends");
+      CHECK(contains(error.reason(), row.reason));
+    }
+  }
+  try {
+    read(replaced(kFile, R"("values": [1, -2, 0.5, "inf", "nan", -0.0])",
+                  R"("generator": {"kind": "bits", "seed": 1})"));
+    FAIL_CHECK("was accepted");
+  } catch (const GoldenError& error) {
+    CHECK(error.reason() == "inputs.x.generator.kind: not for f32");
+  }
+}
+
 TEST_CASE("the reader survives any truncation, and duplicates are refused", "[parity][golden]") {
   const std::string text = kFile;
   size_t refused = 0;
@@ -746,6 +947,57 @@ TEST_CASE("a checksum loses nothing in the summing", "[parity][compare]") {
   CHECK(compare(expected, 0, reinterpret_cast<const unsigned char*>(got)).passed());
 }
 
+TEST_CASE("integers must be exact whatever the tolerance", "[parity][compare]") {
+  ExpectedTensor expected;
+  expected.name = "y";
+  expected.layout = layout_of(HIPOPS_I32, {3});
+  expected.bits = {1, 2, 3};
+  const int32_t got[] = {1, 2, 4};
+  const Comparison result = compare(expected, 4, reinterpret_cast<const unsigned char*>(got));
+  CHECK(result.missed == 1);
+  CHECK(contains(result.examples[0], "off by 1 ULPs (tolerance 0)"));
+}
+
+TEST_CASE("a checksum of bits sees every bit of every element", "[parity][compare]") {
+  CHECK(checksum_weight(0) == 1);
+  CHECK(checksum_weight(1) == 0x9e3779b97f4a7c15);
+  CHECK(checksum_weight(2) == 0x3c6ef372fe94f82b);
+  for (const hipops_dtype dtype : {HIPOPS_U64, HIPOPS_I16, HIPOPS_F32}) {
+    INFO(dtype_name(dtype));
+    const size_t bytes = dtype_size(dtype);
+    ExpectedTensor expected;
+    expected.name = "y";
+    expected.sampled = true;
+    expected.layout = layout_of(dtype, {5, 7, 11}, {200, 11, 1});
+    std::vector<unsigned char> memory((4 * 200 + 77) * bytes);
+    std::mt19937 random(5);
+    for (unsigned char& byte : memory) byte = static_cast<unsigned char>(random());
+    uint64_t sum = 0;
+    for (int64_t i = 0; i < 5 * 77; ++i) {
+      const int64_t at = i / 77 * 200 + i % 77;
+      sum += load_bits(dtype, memory.data() + static_cast<size_t>(at) * bytes) * checksum_weight(i);
+    }
+    expected.checksum = sum;
+    const auto run = [&] { return compare(expected, 0, memory.data()); };
+    CHECK(run().passed());
+    int unseen = 0;
+    for (const size_t element : {size_t{0}, size_t{76}, size_t{200}, size_t{4 * 200 + 40}, size_t{4 * 200 + 76}}) {
+      for (size_t bit = 0; bit < 8 * bytes; ++bit) {
+        memory[element * bytes + bit / 8] ^= static_cast<unsigned char>(1 << bit % 8);
+        if (run().passed()) ++unseen;
+        memory[element * bytes + bit / 8] ^= static_cast<unsigned char>(1 << bit % 8);
+      }
+    }
+    CHECK(unseen == 0);
+    memory[77 * bytes] ^= 1;  // a gap, which is no element
+    CHECK(run().passed());
+    std::swap_ranges(memory.begin(), memory.begin() + static_cast<ptrdiff_t>(bytes),
+                     memory.begin() + static_cast<ptrdiff_t>(9 * bytes));
+    CHECK(run().checksum_missed);
+    CHECK(contains(run().examples[0], "y: checksum of all its bits is "));
+  }
+}
+
 // ---- Buffers and cases
 
 TEST_CASE("a buffer puts element 0 where the layout says", "[parity][buffer]") {
@@ -789,7 +1041,7 @@ TEST_CASE("what surrounds a tensor is NaN in every float dtype", "[parity][buffe
 }
 
 TEST_CASE("running a case finds every kind of misconduct", "[parity][run]") {
-  const OpEntry& op = test_ops()[0];
+  const OpEntry& op = *find_op(test_ops(), "twice");
   HostRuntime runtime;
   Case test = read(kFile).cases[0];
   struct Row {
@@ -855,6 +1107,78 @@ TEST_CASE("running a case finds every kind of misconduct", "[parity][run]") {
     CHECK(result.worst_output == "");
   }
   CHECK(runtime.live == 0);
+}
+
+TEST_CASE("a case with a workspace and tensors that are input and output", "[parity][run]") {
+  const OpEntry& op = *find_op(test_ops(), "add");
+  HostRuntime runtime;
+  const auto run = [&](const std::string& text, Guard guard = Guard::kZones) {
+    return run_case(runtime, op, read(text).cases[0], guard);
+  };
+  CHECK(all_reasons(run(kAddFile)) == "");
+  CHECK(workspace_seen);
+  workspace_asked = 0;
+  CHECK(all_reasons(run(kAddFile)) == "");
+  workspace_asked = 40;
+  CHECK(all_reasons(run(replaced(kAddFile, R"("workspace": 1)", R"("workspace": 0)"))) == "");
+  CHECK_FALSE(workspace_seen);
+  std::string without = replaced(kAddFile, R"(,
+     "report": {"dtype": "i64", "shape": [2], "values": [0, -1]}})",
+                                 "}");
+  without = replaced(without, R"(,
+     "report": {"dtype": "i64", "shape": [2], "values": [2, 1]}})",
+                     "}");
+  CHECK(all_reasons(run(without)) == "");
+  // A report that was begun by an earlier call, and one that is wrong.
+  CHECK(all_reasons(run(replaced(replaced(kAddFile, "[0, -1]", "[5, 0]"), "[2, 1]", "[7, 0]"))) == "");
+  CHECK(contains(all_reasons(run(replaced(kAddFile, "[2, 1]", "[2, 3]"))), "report[1] (position 1): expected 3"));
+  CHECK(contains(all_reasons(run(replaced(kAddFile, "[9, 18446744073709551615,", "[9, 18446744073709551614,"))),
+                 "y[1] (position 1): expected 18446744073709551614 (0xfffffffffffffffe), got 18446744073709551615"));
+
+  add_defect = AddDefect::kPastWorkspace;
+  CHECK(all_reasons(run(kAddFile)) == "wrote outside workspace: byte 1 past its end\n");
+  CHECK(all_reasons(run(replaced(kAddFile, R"("workspace": 1)", R"("workspace": 0)"))) == "");
+  add_defect = AddDefect::kReport;
+  CHECK(contains(all_reasons(run(kAddFile)), "report[0] (position 0): expected 2 (0x0000000000000002), got 3"));
+  add_defect = AddDefect::kBesideY;
+  CHECK(contains(all_reasons(run(kAddFile)), "wrote outside y: between its elements"));
+  add_defect = AddDefect::kWorkspaceStatus;
+  CHECK(contains(all_reasons(run(kAddFile)), "hipops_add_workspace_bytes: HIPOPS_RUNTIME_ERROR"));
+  add_defect = AddDefect::kNone;
+  workspace_asked = -1;
+  CHECK(contains(all_reasons(run(kAddFile)), "a workspace of -1 bytes"));
+  workspace_asked = 40;
+  CHECK(runtime.live == 0);
+}
+
+TEST_CASE("a workspace beside a page is aligned", "[parity][buffer]") {
+  // The allocation of the CPU runtime ends at a page; so must this one, for what kPageAfter makes of it.
+  class PageRuntime : public HostRuntime {
+   public:
+    hipops_status allocate(size_t bytes, void** pointer) override {
+      const size_t whole = (bytes + 4095) / 4096 * 4096;
+      pages_ = std::aligned_alloc(4096, whole);
+      *pointer = static_cast<unsigned char*>(pages_) + (whole - bytes);
+      return HIPOPS_SUCCESS;
+    }
+    hipops_status release(void*) override {
+      std::free(pages_);
+      return HIPOPS_SUCCESS;
+    }
+
+   private:
+    void* pages_ = nullptr;
+  };
+  for (const int64_t bytes : {1, 40, 255, 256, 257, 5000}) {
+    PageRuntime runtime;
+    Buffer buffer(runtime, "workspace", layout_of(HIPOPS_U8, {bytes}), Guard::kPageAfter, 256);
+    CHECK(reinterpret_cast<uintptr_t>(buffer.tensor().data) % 256 == 0);
+    buffer.set_elements_unwritten();
+    buffer.upload();
+    static_cast<unsigned char*>(buffer.tensor().data)[bytes - 1] = 0;
+    buffer.download();
+    CHECK(buffer.stray_writes() == "");
+  }
 }
 
 // ---- Reports

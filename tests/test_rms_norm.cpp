@@ -10,7 +10,9 @@ using namespace hipops_test;
 namespace {
 
 const RowOp kRmsNorm = {
-    "rms_norm", true, false,
+    "rms_norm",
+    true,
+    false,
     [](const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight, const hipops_tensor*, double eps) {
       return hipops_rms_norm(y, x, weight, eps, nullptr);
     },

@@ -214,10 +214,13 @@ HIPOPS_API hipops_status hipops_index_add_workspace_bytes(const hipops_tensor* y
 
 /* ---- Upsampling ----------------------------------------------------------------------------------------------------
  *
- * Nearest neighbour, to any size, up or down: y[.., i, ..] = x[.., source(i), ..], for elements of any dtype, bit for bit. Sizes of 0 in the resized
- * dimensions are refused unless y is empty. `scale` is y's size over x's as the caller means it (PyTorch's scale_factor), or 0 for the quotient of the sizes. */
+ * Nearest neighbour, to any size, up or down: y[.., i, ..] = x[.., source(i), ..], for elements of any dtype, bit for
+ * bit. Sizes of 0 in the resized dimensions are refused unless y is empty. `scale` is y's size over x's as the caller
+ * means it (PyTorch's scale_factor, with recompute_scale_factor off), or 0 for the quotient of the sizes; it is finite,
+ * and so is 1 / scale in the rule's type. Where the source would be past x's end, it is x's last element. */
 typedef enum hipops_nearest {
-  HIPOPS_NEAREST_PYTORCH = 0, /* floor(i * ratio), ratio = x's size / y's size or 1 / scale, both in f32; i where the sizes are equal, i / 2 where y's is twice x's */
+  HIPOPS_NEAREST_PYTORCH = 0, /* floor(i * ratio), ratio = x's size / y's size or 1 / scale, both in f32; without a scale
+                                 i where the sizes are equal, i / 2 where y's is twice x's */
   HIPOPS_NEAREST_CANDLE = 1,  /* floor(i * ratio), in f64 */
   HIPOPS_NEAREST_EXACT = 2,   /* floor((i + 0.5) * ratio), in f32: PyTorch's nearest-exact */
   HIPOPS_NEAREST_INT32 = 0x7fffffff
@@ -236,8 +239,9 @@ HIPOPS_API hipops_status hipops_upsample_nearest2d(const hipops_tensor* y, const
 /* y = x, for the same shape and dtype, rank 0 to 8, any strides: 0 and negative ones in x too. y overlaps nothing. */
 HIPOPS_API hipops_status hipops_strided_copy(const hipops_tensor* y, const hipops_tensor* x, void* stream);
 
-/* `rows` rows of `cols` elements of dtype, the rows `y_stride` and `x_stride` elements apart: a copy between pitched buffers. y_stride >= cols where there is more
- * than one row; x_stride may be any. */
+/* `rows` rows of `cols` elements of dtype, the rows `y_stride` and `x_stride` elements apart: a copy between pitched
+ * buffers. y_stride >= cols; x_stride may be any; of a single row neither is looked at. y overlaps nothing. The kernels
+ * are strided_copy's: it is that op which hipops_prepare and hipops_supports know. */
 HIPOPS_API hipops_status hipops_copy2d(void* y, const void* x, hipops_dtype dtype, int64_t rows, int64_t cols, int64_t y_stride,
                                        int64_t x_stride, void* stream);
 

@@ -20,18 +20,44 @@ HIPOPS_FN int64_t load_index(const IndexArgs& index, int64_t offset, int64_t* ma
   }
 }
 
+template <class T, int N>
+HIPOPS_FN int64_t load_indices_as(const void* data, int64_t mark, const int64_t (&offset)[N], int64_t (&value)[N]) {
+#pragma unroll
+  for (int i = 0; i < N; ++i) value[i] = static_cast<const T*>(data)[offset[i]];
+  return mark;
+}
+
+// Several indices as numbers, loaded side by side: one branch for all of them, so that none waits for another. Returns the mark.
+template <int N>
+HIPOPS_FN int64_t load_indices(const IndexArgs& index, const int64_t (&offset)[N], int64_t (&value)[N]) {
+  switch (index.type) {
+    case kIndexU8: return load_indices_as<uint8_t>(index.data, UINT8_MAX, offset, value);
+    case kIndexI16: return load_indices_as<int16_t>(index.data, INT16_MAX, offset, value);
+    case kIndexI32: return load_indices_as<int32_t>(index.data, INT32_MAX, offset, value);
+    case kIndexU32: return load_indices_as<uint32_t>(index.data, UINT32_MAX, offset, value);
+    default: return load_indices_as<int64_t>(index.data, INT64_MAX, offset, value);
+  }
+}
+
+// What a loaded index means: itself, or kNothing if it is the mark or out of range. One out of range is reported, as `count` of them, the
+// first of which has the row-major place `position` in the index tensor: a work-item that uses one index for several elements may
+// stand for several equal indices (of stride 0), or for none (another one reports it).
+HIPOPS_FN int64_t checked_index(const IndexArgs& index, int64_t value, int64_t mark, int64_t position, uint64_t count) {
+  if (value == mark) return kNothing;  // also where the dimension is so long that the mark would be in range
+  if (uint64_t(value) < uint64_t(index.size)) return value;
+  if (count != 0 && index.report != nullptr) {
+    atomic_add(&index.report->count, count);
+    atomic_min(&index.report->first, uint64_t(position));
+  }
+  return kNothing;
+}
+
 // The index at `offset`, or kNothing if it is the mark or out of range. One out of range is reported, once for each index: by the work-item
 // that says so with `reports` (others may read the same index, for other elements). `position` is the index's row-major place in its tensor.
 HIPOPS_FN int64_t read_index(const IndexArgs& index, int64_t offset, int64_t position, bool reports) {
   int64_t mark;
   int64_t value = load_index(index, offset, &mark);
-  if (value == mark) return kNothing;  // also where the dimension is so long that the mark would be in range
-  if (uint64_t(value) < uint64_t(index.size)) return value;
-  if (reports && index.report != nullptr) {
-    atomic_add(&index.report->count, 1);
-    atomic_min(&index.report->first, uint64_t(position));
-  }
-  return kNothing;
+  return checked_index(index, value, mark, position, reports);
 }
 
 }  // namespace

@@ -13,6 +13,17 @@ HIPOPS_FN double fused_multiply_add(double a, double b, double c) { return __bui
 HIPOPS_FN float exponential(float v) { return expf(v); }
 HIPOPS_FN double exponential(double v) { return exp(v); }
 
+// 1 / sqrt(v), within 1 ULP: a square root and a division, each rounded, are twice that. What they missed is found exactly enough (v * r^2 should be 1),
+// and half of it given back (Newton's step).
+template <class C>
+HIPOPS_FN C inverse_square_root(C v) {
+  C r = C(1) / square_root(v);
+  C t = v * r;
+  C rest = fused_multiply_add(v, r, -t);
+  C missed = fused_multiply_add(-rest, r, fused_multiply_add(-t, r, C(1)));
+  return missed == missed ? fused_multiply_add(r * C(0.5), missed, r) : r;  // a NaN where v is 0 or infinite
+}
+
 // e^(x - m) for results that are rounded to f32 or f64. The difference is rounded, and a difference of 20 that is off by half its ULP
 // puts e^20 off by 16 of its own; so what the rounding lost is found (Knuth's two-sum) and given back.
 template <class C>
@@ -29,10 +40,26 @@ HIPOPS_FN float exp2_fast(float v) {
 #if defined(HIPOPS_AMD)
   // The instruction flushes denormal results, so those are made 2^64 times larger first.
   bool small = v < -126.0f;
-  return __builtin_amdgcn_exp2f(small ? v + 64.0f : v) * (small ? 0x1p-64f : 1.0f);
+#if __has_builtin(__builtin_amdgcn_exp2f)
+  float power = __builtin_amdgcn_exp2f(small ? v + 64.0f : v);
+#else
+  float power = __builtin_exp2f(small ? v + 64.0f : v);  // older compilers make the same instruction of it
+#endif
+  return power * (small ? 0x1p-64f : 1.0f);
 #else
   return exp2f(v);
 #endif
+}
+
+// 1 / sqrt(v), within 1 ULP: a square root and a division, each rounded, are twice that. What they missed is found exactly enough (v * r^2 should be 1),
+// and half of it given back (Newton's step).
+template <class C>
+HIPOPS_FN C inverse_square_root(C v) {
+  C r = C(1) / square_root(v);
+  C t = v * r;
+  C rest = fused_multiply_add(v, r, -t);
+  C missed = fused_multiply_add(-rest, r, fused_multiply_add(-t, r, C(1)));
+  return missed == missed ? fused_multiply_add(r * C(0.5), missed, r) : r;  // a NaN where v is 0 or infinite
 }
 
 // e^(x - m) for results that are rounded to 16 bits: x and m have few bits, and their difference loses nothing that matters.

@@ -4,7 +4,8 @@
 //   the CPU      the host compiler; work-items are fibers of the executor (cpu.h), HIPOPS_CPU_WAVE lanes make a wave
 //
 // HIPOPS_KERNEL(block) declares a kernel for blocks of exactly `block` work-items, HIPOPS_ARGS(T) its one parameter, HIPOPS_FN a
-// device function.
+// device function. HIPOPS_KERNEL(block, 1) asks NVIDIA's compiler for no more than one block at a time, so that it spills no register to make room for
+// another; without that it does in some kernels.
 #pragma once
 
 #include <math.h>
@@ -14,20 +15,20 @@
 #define HIPOPS_AMD 1
 #define HIPOPS_FN static inline __attribute__((device, always_inline))
 #define HIPOPS_METHOD inline __attribute__((device, always_inline))
-#define HIPOPS_KERNEL(block) extern "C" __attribute__((global, amdgpu_flat_work_group_size(block, block))) void
+#define HIPOPS_KERNEL(block, ...) extern "C" __attribute__((global, amdgpu_flat_work_group_size(block, block))) void
 #define HIPOPS_ARGS(T) const T
 #elif defined(__CUDACC__)
 #define HIPOPS_NVIDIA 1
 #define HIPOPS_FN static __device__ __forceinline__
 #define HIPOPS_METHOD __device__ __forceinline__
-#define HIPOPS_KERNEL(block) extern "C" __global__ void __launch_bounds__(block)
+#define HIPOPS_KERNEL(...) extern "C" __global__ void __launch_bounds__(__VA_ARGS__)
 #define HIPOPS_ARGS(T) const __grid_constant__ T  // read in place, never copied to the stack
 #else
 #define HIPOPS_CPU 1
 #include "device/cpu.h"
 #define HIPOPS_FN static inline
 #define HIPOPS_METHOD inline
-#define HIPOPS_KERNEL(block) static void
+#define HIPOPS_KERNEL(...) static void
 #define HIPOPS_ARGS(T) const T&
 #endif
 

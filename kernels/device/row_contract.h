@@ -21,38 +21,58 @@ struct RowGeometry {
   int64_t outer_y_stride[kMaxOuterRank];
 };
 
+// How a variant reaches the elements of a row.
+enum RowAccess : int32_t {
+  wide,   // vectors of 16 bytes: rows without gaps that begin and end at multiples of that
+  edged,  // the same for rows that don't, whose first and last elements go one by one
+  any,    // single elements, any distance apart
+};
+
 }  // namespace hipops
 
-// The variants of one element type: X(kernel, type, threads, vectors, block, bytes, mode).
+// The variants of one element type: X(kernel, type, threads, vectors, block, access, mode).
 //   threads  work-items that share a row; a block of `block` holds block / threads rows
 //   vectors  vectors that each of them keeps in registers
-//   bytes    16: vectors are 16 bytes, for aligned rows without gaps; 0: vectors are single elements at any stride
+//   access   a RowAccess
 //   mode     resident: a row of up to threads * vectors vectors is read once and stays in registers; streaming: a row of any length
 //            goes by in tiles of that size, once for each pass
-// For each `bytes` the list goes from short rows to long ones, and the launcher takes the first that holds the row.
-#define HIPOPS_ROW_VARIANTS(X, op, T)                         \
-  X(op##_##T##_wide_4x1, T, 4, 1, 256, 16, resident)          \
-  X(op##_##T##_wide_8x1, T, 8, 1, 256, 16, resident)          \
-  X(op##_##T##_wide_16x1, T, 16, 1, 256, 16, resident)        \
-  X(op##_##T##_wide_32x1, T, 32, 1, 256, 16, resident)        \
-  X(op##_##T##_wide_32x2, T, 32, 2, 256, 16, resident)        \
-  X(op##_##T##_wide_32x4, T, 32, 4, 256, 16, resident)        \
-  X(op##_##T##_wide_128x2, T, 128, 2, 128, 16, resident)      \
-  X(op##_##T##_wide_256x2, T, 256, 2, 256, 16, resident)      \
-  X(op##_##T##_wide_256x4, T, 256, 4, 256, 16, resident)      \
-  X(op##_##T##_wide_512x4, T, 512, 4, 512, 16, resident)      \
-  X(op##_##T##_wide_1024x4, T, 1024, 4, 1024, 16, resident)   \
-  X(op##_##T##_wide_stream, T, 1024, 2, 1024, 16, streaming)  \
-  X(op##_##T##_any_1x1, T, 1, 1, 256, 0, resident)            \
-  X(op##_##T##_any_8x1, T, 8, 1, 256, 0, resident)            \
-  X(op##_##T##_any_32x1, T, 32, 1, 256, 0, resident)          \
-  X(op##_##T##_any_32x4, T, 32, 4, 256, 0, resident)          \
-  X(op##_##T##_any_256x4, T, 256, 4, 256, 0, resident)        \
-  X(op##_##T##_any_1024x4, T, 1024, 4, 1024, 0, resident)     \
-  X(op##_##T##_any_stream, T, 1024, 2, 1024, 0, streaming)
+// For each access the list goes from short rows to long ones, and the launcher takes the first that holds the row.
+#define HIPOPS_WIDE_ROWS(X, op, T)                                    \
+  X(op##_##T##_wide_4x1, T, 4, 1, 256, wide, resident)                \
+  X(op##_##T##_wide_8x1, T, 8, 1, 256, wide, resident)                \
+  X(op##_##T##_wide_16x1, T, 16, 1, 256, wide, resident)              \
+  X(op##_##T##_wide_32x1, T, 32, 1, 256, wide, resident)              \
+  X(op##_##T##_wide_32x2, T, 32, 2, 256, wide, resident)              \
+  X(op##_##T##_wide_32x4, T, 32, 4, 256, wide, resident)              \
+  X(op##_##T##_wide_128x2, T, 128, 2, 128, wide, resident)            \
+  X(op##_##T##_wide_256x2, T, 256, 2, 256, wide, resident)            \
+  X(op##_##T##_wide_256x4, T, 256, 4, 256, wide, resident)            \
+  X(op##_##T##_wide_512x4, T, 512, 4, 512, wide, resident)            \
+  X(op##_##T##_wide_stream, T, 512, 4, 512, wide, streaming)
 
-#define HIPOPS_ROW_KERNELS(X, op)   \
-  HIPOPS_ROW_VARIANTS(X, op, f32)   \
-  HIPOPS_ROW_VARIANTS(X, op, f16)   \
-  HIPOPS_ROW_VARIANTS(X, op, bf16)  \
-  HIPOPS_ROW_VARIANTS(X, op, f64)
+#define HIPOPS_EDGED_ROWS(X, op, T)                                   \
+  X(op##_##T##_edged_4x1, T, 4, 1, 256, edged, resident)              \
+  X(op##_##T##_edged_16x1, T, 16, 1, 256, edged, resident)            \
+  X(op##_##T##_edged_32x2, T, 32, 2, 256, edged, resident)            \
+  X(op##_##T##_edged_32x4, T, 32, 4, 256, edged, resident)            \
+  X(op##_##T##_edged_256x2, T, 256, 2, 256, edged, resident)          \
+  X(op##_##T##_edged_512x2, T, 512, 2, 512, edged, resident)          \
+  X(op##_##T##_edged_512x4, T, 512, 4, 512, edged, resident)          \
+  X(op##_##T##_edged_stream, T, 512, 1, 512, edged, streaming)
+
+#define HIPOPS_ANY_ROWS(X, op, T)                                     \
+  X(op##_##T##_any_1x1, T, 1, 1, 256, any, resident)                  \
+  X(op##_##T##_any_32x1, T, 32, 1, 256, any, resident)                \
+  X(op##_##T##_any_32x4, T, 32, 4, 256, any, resident)                \
+  X(op##_##T##_any_256x4, T, 256, 4, 256, any, resident)              \
+  X(op##_##T##_any_stream, T, 512, 2, 512, any, streaming)
+
+#define HIPOPS_ROW_VARIANTS(X, op, T) HIPOPS_WIDE_ROWS(X, op, T) HIPOPS_EDGED_ROWS(X, op, T) HIPOPS_ANY_ROWS(X, op, T)
+
+// Elements of 8 bytes use half of the widest access one by one: edged rows of them count as any.
+#define HIPOPS_ROW_KERNELS(X, op)                                     \
+  HIPOPS_ROW_VARIANTS(X, op, f32)                                     \
+  HIPOPS_ROW_VARIANTS(X, op, f16)                                     \
+  HIPOPS_ROW_VARIANTS(X, op, bf16)                                    \
+  HIPOPS_WIDE_ROWS(X, op, f64)                                        \
+  HIPOPS_ANY_ROWS(X, op, f64)

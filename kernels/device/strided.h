@@ -17,35 +17,61 @@ struct Offsets {
   int64_t of[K];
 };
 
-// The offsets of element `i` of the walk, 0 <= i < count.
+// The offsets of elements `i` of the walk, 0 <= i < count: several, for which the walk's numbers are read but once.
+template <int N, int K>
+HIPOPS_FN void locate(const Walk<K>& w, const int64_t (&i)[N], Offsets<K> (&at)[N]) {
+#pragma unroll
+  for (int n = 0; n < N; ++n) at[n] = {};
+  // The branch is the same for all work-items; 64-bit division, some hundred instructions, is left to walks that need
+  // it.
+  if (w.small) {
+    uint32_t rest[N];
+#pragma unroll
+    for (int n = 0; n < N; ++n) rest[n] = uint32_t(i[n]);
+    for (int d = 0; d + 1 < w.rank; ++d) {
+#pragma unroll
+      for (int n = 0; n < N; ++n) {
+        uint32_t quotient = divide(rest[n], w.divisor[d]);
+        uint32_t position = rest[n] - quotient * uint32_t(w.size[d]);
+#pragma unroll
+        for (int k = 0; k < K; ++k) at[n].of[k] += int64_t(position) * w.stride[k][d];
+        rest[n] = quotient;
+      }
+    }
+#pragma unroll
+    for (int n = 0; n < N; ++n) {
+#pragma unroll
+      for (int k = 0; k < K; ++k) at[n].of[k] += int64_t(rest[n]) * w.stride[k][w.rank - 1];
+    }
+  } else {
+    int64_t rest[N];
+#pragma unroll
+    for (int n = 0; n < N; ++n) rest[n] = i[n];
+    for (int d = 0; d + 1 < w.rank; ++d) {
+#pragma unroll
+      for (int n = 0; n < N; ++n) {
+        int64_t quotient = rest[n] / w.size[d];
+        int64_t position = rest[n] - quotient * w.size[d];
+#pragma unroll
+        for (int k = 0; k < K; ++k) at[n].of[k] += position * w.stride[k][d];
+        rest[n] = quotient;
+      }
+    }
+#pragma unroll
+    for (int n = 0; n < N; ++n) {
+#pragma unroll
+      for (int k = 0; k < K; ++k) at[n].of[k] += rest[n] * w.stride[k][w.rank - 1];
+    }
+  }
+}
+
+// The same of one.
 template <int K>
 HIPOPS_FN Offsets<K> locate(const Walk<K>& w, int64_t i) {
-  Offsets<K> at{};
-  // The branch is the same for all work-items; 64-bit division, some hundred instructions, is left to walks that need it.
-  if (w.small) {
-    uint32_t rest = uint32_t(i);
-    for (int d = 0; d + 1 < w.rank; ++d) {
-      uint32_t quotient = divide(rest, w.divisor[d]);
-      uint32_t position = rest - quotient * uint32_t(w.size[d]);
-#pragma unroll
-      for (int k = 0; k < K; ++k) at.of[k] += int64_t(position) * w.stride[k][d];
-      rest = quotient;
-    }
-#pragma unroll
-    for (int k = 0; k < K; ++k) at.of[k] += int64_t(rest) * w.stride[k][w.rank - 1];
-  } else {
-    int64_t rest = i;
-    for (int d = 0; d + 1 < w.rank; ++d) {
-      int64_t quotient = rest / w.size[d];
-      int64_t position = rest - quotient * w.size[d];
-#pragma unroll
-      for (int k = 0; k < K; ++k) at.of[k] += position * w.stride[k][d];
-      rest = quotient;
-    }
-#pragma unroll
-    for (int k = 0; k < K; ++k) at.of[k] += rest * w.stride[k][w.rank - 1];
-  }
-  return at;
+  int64_t one[1] = {i};
+  Offsets<K> at[1];
+  locate(w, one, at);
+  return at[0];
 }
 
 }  // namespace

@@ -17,6 +17,18 @@ using f64 = double;
 struct f16 { uint16_t bits; };
 struct bf16 { uint16_t bits; };
 
+// Elements that are moved and not computed with, by their bits. b128 is a native vector: clang keeps arrays of those in registers, where it
+// leaves arrays of structs in memory.
+using b8 = uint8_t;
+using b16 = uint16_t;
+using b32 = uint32_t;
+using b64 = uint64_t;
+#if defined(HIPOPS_NVIDIA)
+using b128 = uint4;
+#else
+typedef uint32_t b128 __attribute__((vector_size(16)));
+#endif
+
 // What an element is computed in.
 template <class T> struct compute_of { using type = float; };
 template <> struct compute_of<f64> { using type = double; };

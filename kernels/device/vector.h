@@ -20,5 +20,31 @@ HIPOPS_FN Vector<T, N> load_vector(const T* at) { return *reinterpret_cast<const
 template <int N, class T>
 HIPOPS_FN void store_vector(T* at, const Vector<T, N>& v) { *reinterpret_cast<Vector<T, N>*>(at) = v; }
 
+// The same at any address. AMD's and the CPU's accesses may begin anywhere; on NVIDIA those that don't begin at a multiple of their width go
+// element by element.
+template <int N, class T>
+HIPOPS_FN Vector<T, N> load_vector_anywhere(const T* at) {
+  Vector<T, N> v;
+#if defined(HIPOPS_NVIDIA)
+  if (uintptr_t(at) % alignof(Vector<T, N>) == 0) return load_vector<N>(at);
+#pragma unroll
+  for (int i = 0; i < N; ++i) v.element[i] = at[i];
+#else
+  __builtin_memcpy(&v, at, sizeof v);
+#endif
+  return v;
+}
+
+template <int N, class T>
+HIPOPS_FN void store_vector_anywhere(T* at, const Vector<T, N>& v) {
+#if defined(HIPOPS_NVIDIA)
+  if (uintptr_t(at) % alignof(Vector<T, N>) == 0) return store_vector<N>(at, v);
+#pragma unroll
+  for (int i = 0; i < N; ++i) at[i] = v.element[i];
+#else
+  __builtin_memcpy(at, &v, sizeof v);
+#endif
+}
+
 }  // namespace
 }  // namespace hipops

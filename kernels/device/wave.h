@@ -1,4 +1,5 @@
-// The wave: its size, and the reduction over groups of its lanes. Every lane of the wave takes part in every call.
+// The wave: its size, the reduction over groups of its lanes, and what its lanes tell each other. Every lane of the wave takes part in
+// every call.
 #pragma once
 
 #include "device/types.h"
@@ -20,6 +21,21 @@ constexpr int wave_size = HIPOPS_CPU_WAVE;
 
 HIPOPS_FN uint32_t lane_index() { return thread_index() % wave_size; }
 HIPOPS_FN uint32_t wave_index() { return thread_index() / wave_size; }
+
+// A bit for each lane of the wave.
+template <int Lanes> struct MaskOf { using type = uint32_t; };
+template <> struct MaskOf<64> { using type = uint64_t; };
+using LaneMask = MaskOf<wave_size>::type;
+
+#if defined(HIPOPS_NVIDIA)
+HIPOPS_FN int count_lanes(LaneMask mask) { return __popc(mask); }
+HIPOPS_FN int first_lane(LaneMask mask) { return __ffs(int(mask)) - 1; }  // of a mask that is not 0
+#else
+HIPOPS_FN int count_lanes(LaneMask mask) { return __builtin_popcountll(mask); }
+HIPOPS_FN int first_lane(LaneMask mask) { return __builtin_ctzll(mask); }
+#endif
+
+HIPOPS_FN LaneMask lanes_below() { return (LaneMask(1) << lane_index()) - 1; }
 
 #if !defined(HIPOPS_CPU)
 // Applies a 32-bit lane exchange to a value of any size, word by word.
@@ -101,6 +117,48 @@ HIPOPS_FN T wave_reduce(T v, Op op) {
   if constexpr (Width >= 64) v = op(v, other_half<32>(v));
   return v;
 }
+
+struct Or {
+  template <class T> HIPOPS_METHOD T operator()(const T& a, const T& b) const { return a | b; }
+};
+
+// A value that all lanes have, told to be the same in all of them: what follows from it is then computed and branched on once a wave.
+template <class T>
+HIPOPS_FN T uniform(const T& v) {
+#if defined(HIPOPS_AMD)
+  return read_lane(v, 0);
+#else
+  return v;
+#endif
+}
+
+// The lanes for which `condition` holds.
+HIPOPS_FN LaneMask ballot(bool condition) {
+#if defined(HIPOPS_NVIDIA)
+  return __ballot_sync(0xffffffffu, condition);
+#elif defined(HIPOPS_AMD)
+  if constexpr (wave_size == 64) return LaneMask(__builtin_amdgcn_ballot_w64(condition));
+  else return LaneMask(__builtin_amdgcn_ballot_w32(condition));
+#else
+  return wave_reduce<wave_size>(LaneMask(condition) << lane_index(), Or());
+#endif
+}
+
+// Shared memory that a lane of the wave wrote before is seen by the wave's lanes after; all that there is to do is to keep the order.
+#if defined(HIPOPS_NVIDIA)
+HIPOPS_FN void wave_barrier() { __syncwarp(); }
+#elif defined(HIPOPS_AMD)
+HIPOPS_FN void wave_barrier() {
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
+  __builtin_amdgcn_wave_barrier();
+  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
+}
+#else
+HIPOPS_FN void wave_barrier(cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) {
+  uint32_t nothing = 0;
+  cpu::exchange(&nothing, sizeof nothing, lane_index(), wave_size, site);
+}
+#endif
 
 struct Sum {
   template <class T> HIPOPS_METHOD T operator()(const T& a, const T& b) const { return a + b; }

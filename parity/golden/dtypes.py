@@ -26,6 +26,32 @@ INTEGERS = {"u8": np.uint8, "i8": np.int8, "i16": np.int16, "u16": np.uint16,
             "i32": np.int32, "u32": np.uint32, "i64": np.int64, "u64": np.uint64}
 
 
+def integers(values, dtype):
+    """Python or NumPy integers as an array of the dtype; none may be out of its range. Lists do not pass through
+    float64, as those of large and small 64-bit integers would in NumPy."""
+    kind = np.dtype(INTEGERS[dtype])
+    array = values if isinstance(values, np.ndarray) and values.dtype.kind in "iu" else np.array(values, dtype=object)
+    if array.size and not np.iinfo(kind).min <= int(array.min()) <= int(array.max()) <= np.iinfo(kind).max:
+        raise ValueError(f"values out of range for {dtype}")
+    return array.astype(kind)
+
+
+def bits_of(values, dtype):
+    """The elements' bits as uint64. Floats must be values of the dtype; NaN is refused, for its bits are not told."""
+    if dtype in INTEGERS:
+        kind = np.dtype(INTEGERS[dtype])
+        return np.ascontiguousarray(values, dtype=kind).view(f"u{kind.itemsize}").astype(np.uint64)
+    values = np.ascontiguousarray(values, dtype=np.float64)
+    if np.isnan(values).any() or not np.array_equal(round_to(values, dtype), values):
+        raise ValueError(f"not exactly {dtype}")
+    if dtype == "f64":
+        return values.view(np.uint64)
+    if dtype == "f16":
+        return values.astype(np.float16).view(np.uint16).astype(np.uint64)
+    single = values.astype(np.float32).view(np.uint32).astype(np.uint64)
+    return single if dtype == "f32" else single >> np.uint64(16)
+
+
 def binade(magnitude, dtype):
     """The e with 2^e <= magnitude < 2^(e + 1), at least that of the smallest normal number. Finite values only."""
     smallest = FLOATS[dtype].min_exponent
@@ -45,7 +71,7 @@ def round_to(values, dtype):
     two, is exact, and rint rounds to even.
     """
     if dtype in INTEGERS:
-        return np.asarray(values).astype(INTEGERS[dtype])
+        return integers(values, dtype)
     values = np.asarray(values, dtype=np.float64)
     if dtype == "f64":
         return values

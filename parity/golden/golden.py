@@ -56,11 +56,13 @@ class View:
 
 @dataclasses.dataclass
 class Tensor(View):
-    """An input. Its elements are `values` (an array of the shape), or come from the generator `kind`."""
+    """An input. Its elements are `values` (an array of the shape), or come from the generator `kind`: one of
+    philox.GENERATORS with scale and shift, or, for integers, "bits" or "index" with its bound."""
     values: np.ndarray = None
     kind: str = None
     scale: float = 1.0
     shift: float = 0.0
+    bound: int = None
     seed: int = None  # None: set by the case, from its name
 
     def array(self):
@@ -68,18 +70,24 @@ class Tensor(View):
         if self.kind is None:
             return np.array(dtypes.round_to(self.values, self.dtype), order="C").reshape(self.shape)
         count = math.prod(self.shape)
+        if self.kind == "bits":
+            kind = np.dtype(dtypes.INTEGERS[self.dtype])
+            return philox.bits(self.seed, count).astype(f"u{kind.itemsize}").view(kind).reshape(self.shape)
+        if self.kind == "index":
+            return dtypes.integers(philox.index(self.seed, count, self.bound), self.dtype).reshape(self.shape)
         raw = philox.GENERATORS[self.kind](self.seed, count, self.scale, self.shift)
         return dtypes.round_to(raw, self.dtype).reshape(self.shape)
 
     def to_json(self):
         if self.kind is None:
             return {**self.header(), "values": numbers(self.array())}
-        return {**self.header(), "generator": {"kind": self.kind, "seed": self.seed,
-                                               "scale": self.scale, "shift": self.shift}}
+        numbers_of_kind = {"bits": {}, "index": {"bound": self.bound}}
+        rest = numbers_of_kind.get(self.kind, {"scale": self.scale, "shift": self.shift})
+        return {**self.header(), "generator": {"kind": self.kind, "seed": self.seed, **rest}}
 
 
 def explicit(dtype, values, **layout):
-    values = np.asarray(values)
+    values = dtypes.integers(values, dtype) if dtype in dtypes.INTEGERS else np.asarray(values)
     return Tensor(dtype, values.shape, values=values, **layout)
 
 
@@ -93,6 +101,22 @@ def uniform(dtype, shape, scale=1.0, shift=0.0, **layout):
 
 def constant(dtype, shape, value, **layout):
     return Tensor(dtype, tuple(shape), kind="constant", scale=0.0, shift=value, **layout)
+
+
+def bits(dtype, shape, **layout):
+    """Integers of any bits."""
+    return Tensor(dtype, tuple(shape), kind="bits", **layout)
+
+
+def index(dtype, shape, bound, **layout):
+    """Integers in [0, bound)."""
+    return Tensor(dtype, tuple(shape), kind="index", bound=bound, **layout)
+
+
+def report(count=0, first=-1):
+    """A hipops_index_report as an i64 tensor: what a case's input `report` holds (-1 stands for 2^64 - 1), and, as an
+    Expected, what its output must be."""
+    return explicit("i64", [count, first])
 
 
 @dataclasses.dataclass
@@ -117,8 +141,14 @@ class Case:
     ulps: int
     params: dict = dataclasses.field(default_factory=dict)
     in_place: tuple = None
+    in_out: tuple = ()      # arguments that are inputs and outputs; their outputs are set from the inputs
+    bitwise: bool = False   # no arithmetic: large float outputs have a checksum of their bits, not of their values
 
     def __post_init__(self):
+        for argument in self.in_out:
+            if argument in self.inputs:
+                t = self.inputs[argument]
+                self.outputs = {**self.outputs, argument: View(t.dtype, t.shape, t.stride, t.offset)}
         for argument, tensor in self.inputs.items():
             if tensor.kind is not None and tensor.seed is None:
                 tensor.seed = 0 if tensor.kind == "constant" else seed_of(self.op, self.name, argument)
@@ -168,7 +198,10 @@ def result_to_json(case, argument, expected):
         positions = sampled_positions(view.shape, seed_of(case.op, case.name, argument, "positions"))
         out["positions"] = positions.tolist()
         out["values"] = numbers(values[positions])
-        out.update(checksums(view, expected, case.ulps))
+        if view.dtype in dtypes.INTEGERS or case.bitwise:
+            out["checksum"] = checksum(view, values)
+        else:
+            out.update(checksums(view, expected, case.ulps))
         scale = None if scale is None else scale[positions]
     if scale is not None:
         out["scale"] = binade_numbers(scale, view.dtype)
@@ -194,20 +227,25 @@ def signs(columns):
     return np.where((j >> np.uint64(16)) & np.uint64(1), 1.0, -1.0)
 
 
+def checksum(view, values):
+    """The sum, modulo 2^64, of every element's bits times an odd number that depends on its position: exact, and no
+    single wrong element keeps it."""
+    weights = np.arange(values.size, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) | np.uint64(1)
+    return int(np.sum(dtypes.bits_of(values, view.dtype) * weights, dtype=np.uint64))
+
+
 def checksums(view, expected, ulps):
     """Per row, the signed sum of the elements, and how far it may be off.
 
     If each element may err by t ULPs, the sum errs by sum(t ULP) at worst; but the signs have nothing to do with the
     errors, so it stays within K sqrt(sum (t ULP)^2) but for a chance of 2 exp(-K^2 / 2), which is 3e-14 for K = 8
-    (Hoeffding). Added to that is what summing in float64 from the left may lose. For integers the sum is exact.
+    (Hoeffding). Added to that is what summing in float64 from the left may lose.
     """
     rows = expected.values.reshape(-1, view.shape[-1]).astype(np.float64)
     if not np.isfinite(rows).all():
         raise ValueError("checksums of results that are not finite")
     terms = rows * signs(view.shape[-1])
     sums = [math.fsum(row) for row in terms.tolist()]
-    if view.dtype in dtypes.INTEGERS:
-        return {"row_checksums": numbers(sums), "row_tolerances": [0] * len(sums)}
     magnitude = np.abs(rows)
     if expected.scale is not None:
         magnitude = np.maximum(magnitude, expected.scale.reshape(rows.shape))

@@ -47,4 +47,15 @@ def constant(seed, count, scale, shift):
     return np.full(count, shift, dtype=np.float64)
 
 
+def bits(seed, count):
+    """64 random bits, of which an integer dtype takes as many as it has."""
+    w0, w1, _, _ = words(seed, count)
+    return w0 | w1 << _SHIFT
+
+
+def index(seed, count, bound):
+    """Integers in [0, bound), bound at most 2^32."""
+    return (words(seed, count)[0] * np.uint64(bound)) >> _SHIFT
+
+
 GENERATORS = {"uniform": uniform, "bell": bell, "constant": constant}

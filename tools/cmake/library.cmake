@@ -5,9 +5,13 @@ set(hipops_sources
   capi/error.cpp
   capi/indices.cpp
   capi/overlap.cpp
+  capi/rope_common.cpp
   capi/rows.cpp
+  capi/scatter_plan.cpp
   capi/strided.cpp
+  capi/take.cpp
   capi/tensor.cpp
+  capi/upsample.cpp
   ${hipops_generated}/registry.cpp
   ${hipops_generated}/images.S)
 foreach(op ${HIPOPS_OPS})

@@ -11,7 +11,7 @@ set(hipops_embedded)
 
 # One embedded file: its bytes between two symbols, at the alignment that a loader may want to map it by.
 macro(hipops_embed symbol file expression)
-  if(file)
+  if(NOT "${file}" STREQUAL "")
     string(APPEND hipops_assembly "  .balign 4096\n  .globl ${symbol}\n  .hidden ${symbol}\n${symbol}:\n  .incbin \"${file}\"\n"
       "  .globl ${symbol}_end\n  .hidden ${symbol}_end\n${symbol}_end:\n")
     string(APPEND hipops_declarations "extern \"C\" const unsigned char ${symbol}[], ${symbol}_end[];\n")

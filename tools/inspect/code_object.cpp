@@ -30,7 +30,8 @@ class Bytes {
   const unsigned char* data() const { return data_; }
 
   Bytes part(uint64_t offset, uint64_t length, const char* what) const {
-    if (offset > size_ || length > size_ - offset) throw CodeObjectError(std::string(what) + " lies outside of the file");
+    if (offset > size_ || length > size_ - offset)
+      throw CodeObjectError(std::string(what) + " lies outside of the file");
     return {data_ + offset, length};
   }
 
@@ -66,7 +67,8 @@ uint64_t round_up_to_word(uint64_t bytes) { return (bytes + 3) / 4 * 4; }
 // ---- The ELF file
 
 template <class Visit>
-void for_each_table_entry(const Bytes& file, uint64_t offset, uint64_t count, uint64_t entry, const char* what, Visit visit) {
+void for_each_table_entry(const Bytes& file, uint64_t offset, uint64_t count, uint64_t entry, const char* what,
+                          Visit visit) {
   if (count == 0) return;
   if (entry == 0 || count > file.size() / entry) throw CodeObjectError(std::string(what) + " lies outside of the file");
   const Bytes table = file.part(offset, count * entry, what);
@@ -99,11 +101,12 @@ Bytes metadata_in(const Bytes& notes) {
 
 Bytes metadata_of(const Bytes& file, const Elf64_Ehdr& header) {
   Bytes metadata{nullptr, 0};
-  for_each_table_entry(file, header.e_phoff, header.e_phnum, header.e_phentsize, "the program header", [&](const Bytes& entry) {
-    const auto segment = entry.at<Elf64_Phdr>(0, "the program header");
-    if (segment.p_type != PT_NOTE || metadata.size() > 0) return;
-    metadata = metadata_in(file.part(segment.p_offset, segment.p_filesz, "a segment of notes"));
-  });
+  for_each_table_entry(file, header.e_phoff, header.e_phnum, header.e_phentsize, "the program header",
+                       [&](const Bytes& entry) {
+                         const auto segment = entry.at<Elf64_Phdr>(0, "the program header");
+                         if (segment.p_type != PT_NOTE || metadata.size() > 0) return;
+                         metadata = metadata_in(file.part(segment.p_offset, segment.p_filesz, "a segment of notes"));
+                       });
   if (metadata.size() == 0) throw CodeObjectError("it has no AMDGPU metadata");
   return metadata;
 }
@@ -115,14 +118,16 @@ std::vector<std::string> undefined_symbols(const Bytes& file, const Elf64_Ehdr& 
   std::vector<std::string> names;
   for (const Elf64_Shdr& section : sections) {
     if (section.sh_type != SHT_DYNSYM) continue;
-    if (section.sh_link >= sections.size() || section.sh_entsize == 0) throw CodeObjectError("its symbol table is damaged");
+    if (section.sh_link >= sections.size() || section.sh_entsize == 0)
+      throw CodeObjectError("its symbol table is damaged");
     const Elf64_Shdr& strings = sections[section.sh_link];
     const Bytes text = file.part(strings.sh_offset, strings.sh_size, "the symbols' names");
     bool first = true;  // the table begins with an empty entry
-    for_each_table_entry(file, section.sh_offset, section.sh_size / section.sh_entsize, section.sh_entsize, "the symbol table",
-                         [&](const Bytes& entry) {
+    for_each_table_entry(file, section.sh_offset, section.sh_size / section.sh_entsize, section.sh_entsize,
+                         "the symbol table", [&](const Bytes& entry) {
                            const auto symbol = entry.at<Elf64_Sym>(0, "the symbol table");
-                           if (!first && symbol.st_shndx == SHN_UNDEF) names.push_back(text.text(symbol.st_name, "a symbol's name"));
+                           if (!first && symbol.st_shndx == SHN_UNDEF)
+                             names.push_back(text.text(symbol.st_name, "a symbol's name"));
                            first = false;
                          });
   }
@@ -203,7 +208,8 @@ std::vector<BundleEntry> read_bundle(const unsigned char* bytes, size_t size) {
     entry.size = static_cast<size_t>(content.size());
     // The host's entry has no target; those of compilers of before 2021 say hip, newer ones hipv4.
     const size_t target = entry.id.find(kTriple);
-    if (entry.id.rfind("hip", 0) == 0 && target != std::string::npos) entry.target = entry.id.substr(target + sizeof kTriple - 1);
+    if (entry.id.rfind("hip", 0) == 0 && target != std::string::npos)
+      entry.target = entry.id.substr(target + sizeof kTriple - 1);
     entries.push_back(std::move(entry));
     at += 24 + id_length;
   }

@@ -1,5 +1,5 @@
-// What an AMD code object says of itself: its target, and its kernels with the registers and memory that they take. Needs no LLVM: the
-// facts are msgpack in an ELF note.
+// What an AMD code object says of itself: its target, and its kernels with the registers and memory that they take.
+// Needs no LLVM: the facts are msgpack in an ELF note.
 #pragma once
 
 #include <cstddef>

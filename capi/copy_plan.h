@@ -1,0 +1,20 @@
+// The choice of a kernel for strided_copy and copy2d.
+#pragma once
+
+#include <cstdint>
+
+#include "hipops/hipops.h"
+#include "strided_copy.h"
+
+namespace hipops {
+
+struct CopyPlan {
+  int kernel;  // of HIPOPS_STRIDED_COPY_KERNELS
+  uint32_t grid, block;
+  StridedCopyArgs args;
+};
+
+// For tensors that strided_copy takes, with elements in them.
+CopyPlan plan_copy(const hipops_tensor& y, const hipops_tensor& x);
+
+}  // namespace hipops

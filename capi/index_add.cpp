@@ -1,0 +1,251 @@
+#include "index_add.h"
+
+#include <algorithm>
+#include <cinttypes>
+
+#include "error.h"
+#include "indices.h"
+#include "kernel_names.h"
+#include "runtime/runtime.h"
+#include "strided.h"
+#include "tensor.h"
+
+namespace hipops {
+namespace {
+
+constexpr const char* kKernels[] = {HIPOPS_INDEX_ADD_KERNELS(HIPOPS_KERNEL_NAME)};
+constexpr int kKernelCount = sizeof(kKernels) / sizeof(kKernels[0]);
+
+// The list begins with the kernels that order.
+enum { kCount, kPlace, kBound, kOrderKernels };
+
+enum Mode { list, scan };
+struct Variant {
+  hipops_dtype dtype;
+  bool wide;
+  Mode mode;
+};
+
+// The names that the list uses. Unsigned integers stand for signed ones too.
+constexpr hipops_dtype f32 = HIPOPS_F32, f16 = HIPOPS_F16, bf16 = HIPOPS_BF16, f64 = HIPOPS_F64;
+constexpr hipops_dtype u8 = HIPOPS_U8, u32 = HIPOPS_U32, u64 = HIPOPS_U64;
+#define VARIANT(name, dtype, bytes, mode) {dtype, bytes != 0, mode},
+constexpr Variant kVariants[] = {HIPOPS_INDEX_ADD_SUM_KERNELS(VARIANT)};
+#undef VARIANT
+static_assert(kOrderKernels + sizeof(kVariants) / sizeof(kVariants[0]) == kKernelCount, "all kernels are one or the other");
+
+hipops_dtype added_as(hipops_dtype dtype) { return dtype == HIPOPS_I32 ? u32 : dtype == HIPOPS_I64 ? u64 : dtype; }
+
+int find_kernel(hipops_dtype dtype, bool wide, Mode mode) {
+  int i = 0;
+  while (kVariants[i].dtype != added_as(dtype) || kVariants[i].wide != wide || kVariants[i].mode != mode) ++i;
+  return kOrderKernels + i;
+}
+
+bool is_added(hipops_dtype dtype) {
+  return is_float(dtype) || dtype == HIPOPS_U8 || dtype == HIPOPS_I32 || dtype == HIPOPS_U32 || dtype == HIPOPS_I64;
+}
+
+bool supports(hipops_dtype dtype, hipops_dtype index) { return is_added(dtype) && index_op_supports_second(index); }
+
+// ---- Checks
+
+struct Tensors {
+  const hipops_tensor *y, *x, *index;
+  int32_t dim;
+
+  Argument of_y() const { return {"index_add", "y", y}; }
+  Argument of_x() const { return {"index_add", "x", x}; }
+  Argument of_index() const { return {"index_add", "index", index}; }
+};
+
+// All that can be said without looking at memory.
+hipops_status check(const Tensors& t) {
+  if (hipops_status status = check_output(t.of_y())) return status;
+  if (hipops_status status = check_tensor(t.of_x())) return status;
+  if (hipops_status status = check_index(t.of_index())) return status;
+  if (!is_added(t.y->dtype))
+    return fail(HIPOPS_UNSUPPORTED_DTYPE, "index_add: y.dtype is %s, expected f32, f16, bf16, f64, u8, i32, u32 or i64", dtype_name(t.y->dtype));
+  if (hipops_status status = check_same_dtype(t.of_x(), t.of_y())) return status;
+  if (hipops_status status = check_rank(t.of_y(), 1, HIPOPS_MAX_RANK)) return status;
+  if (hipops_status status = check_rank(t.of_index(), 1, 1)) return status;
+  if (hipops_status status = check_dim("index_add", t.dim, t.of_y())) return status;
+  if (t.x->rank != t.y->rank)
+    return fail(HIPOPS_INVALID_ARGUMENT, "index_add: x.rank is %d, expected %d (y.rank)", t.x->rank, t.y->rank);
+  for (int d = 0; d < t.y->rank; ++d) {
+    const bool along = d == t.dim;
+    const int64_t expected = along ? t.index->shape[0] : t.y->shape[d];
+    if (t.x->shape[d] != expected)
+      return fail(HIPOPS_INVALID_ARGUMENT, "index_add: x.shape[%d] is %" PRId64 ", expected %" PRId64 " (%s.shape[%d])", d, t.x->shape[d],
+                  expected, along ? "index" : "y", along ? 0 : d);
+  }
+  return HIPOPS_SUCCESS;
+}
+
+hipops_status check_memory(const Tensors& t, const void* workspace, int64_t workspace_bytes, int64_t needed, const hipops_index_report* report) {
+  if (hipops_status status = check_overlap(t.of_y(), t.of_x(), false)) return status;
+  if (hipops_status status = check_overlap(t.of_y(), t.of_index(), false)) return status;
+  if (hipops_status status = check_workspace("index_add", workspace, workspace_bytes, needed, {t.of_y(), t.of_x(), t.of_index()})) return status;
+  return check_report("index_add", report);
+}
+
+// ---- The order, in the workspace
+
+// Up to here the indices are looked through by each wave in a step or two, which takes less time than the launches that would order them.
+constexpr int64_t kFewIndices = 256;
+
+constexpr int64_t kShortestRange = 2048;  // of a block of the ordering kernels: two entries a work-item
+constexpr int64_t kMostRanges = 256;      // each block reads the counts of all
+constexpr int kDigitBits = 8;
+static_assert(1 << kDigitBits == kIndexAddDigits, "what a digit can be");
+
+struct Order {
+  int passes, bits;  // of the last pass, there may be fewer bits
+  int row_bits;
+  int64_t range, blocks;
+  int64_t counts, lists, entries[2];  // where they are in the workspace; the number of entries is at its beginning
+  int64_t bytes;                      // 0: nothing is ordered
+};
+
+// Parts of the workspace begin at multiples of 256 bytes.
+int64_t take_bytes(Order* order, int64_t bytes) {
+  int64_t at = order->bytes;
+  order->bytes += (bytes + 255) / 256 * 256;
+  return at;
+}
+
+// Rows and places are 32 bits wide in the entries: where there are more, they are not ordered.
+Order plan_order(const Tensors& t) {
+  Order order{};
+  const int64_t rows = t.y->shape[t.dim], indices = t.index->shape[0];
+  constexpr int64_t kMost = UINT32_MAX;
+  if (element_count(*t.x) == 0 || element_count(*t.y) == 0 || indices <= kFewIndices || indices > kMost || rows > kMost) return order;
+
+  while (order.row_bits < 1 || int64_t{1} << order.row_bits < rows) ++order.row_bits;
+  order.passes = (order.row_bits + kDigitBits - 1) / kDigitBits;
+  order.bits = (order.row_bits + order.passes - 1) / order.passes;
+  order.range = std::max((indices + kMostRanges - 1) / kMostRanges, kShortestRange);
+  order.range = (order.range + kIndexAddOrderBlock - 1) / kIndexAddOrderBlock * kIndexAddOrderBlock;
+  order.blocks = (indices + order.range - 1) / order.range;
+
+  take_bytes(&order, sizeof(uint32_t));
+  order.counts = take_bytes(&order, order.blocks * (int64_t{1} << order.bits) * int64_t{sizeof(uint32_t)});
+  order.lists = take_bytes(&order, rows * int64_t{sizeof(IndexAddList)});
+  for (int i = 0; i < std::min(order.passes, 2); ++i) order.entries[i] = take_bytes(&order, indices * int64_t{sizeof(IndexAddEntry)});
+  return order;
+}
+
+// ---- The walks
+
+// 0 where there is one element at most: what the stride says there is not looked at.
+int64_t step_of(const hipops_tensor& t, int d) { return t.shape[d] > 1 ? t.stride[d] : 0; }
+
+Layout<kIndexAddOperands> layout_of(const Tensors& t, Mode mode) {
+  Layout<kIndexAddOperands> layout;
+  if (element_count(*t.y) == 0) return layout;
+  for (int d = t.y->rank - 1; d >= 0; --d) {
+    if (d != t.dim) add_dimension(&layout, t.y->shape[d], {t.y->stride[d], t.x->stride[d], 0});
+    else if (mode == list) add_dimension(&layout, t.y->shape[d], {t.y->stride[d], 0, 1});
+  }
+  return layout;
+}
+
+// Whether both tensors can be taken in vectors of 16 bytes along the layout's innermost dimension.
+bool allows_wide(const Tensors& t, const Layout<kIndexAddOperands>& layout) {
+  if (layout.rank == 0 || layout.stride[kIndexAddY][0] != 1 || layout.stride[kIndexAddX][0] != 1 || layout.stride[kIndexAddRow][0] != 0) return false;
+  uint64_t elements = static_cast<uint64_t>(layout.size[0] | step_of(*t.y, t.dim) | step_of(*t.x, t.dim));
+  for (int d = 1; d < layout.rank; ++d) elements |= static_cast<uint64_t>(layout.stride[kIndexAddY][d] | layout.stride[kIndexAddX][d]);
+  const uint64_t bytes = elements * static_cast<uint64_t>(dtype_bytes(t.y->dtype));
+  return widest_access(bytes | reinterpret_cast<uintptr_t>(t.y->data) | reinterpret_cast<uintptr_t>(t.x->data)) == 16;
+}
+
+}  // namespace
+
+Op op_index_add = {"index_add", kKernels, kKernelCount, supports};
+
+namespace {
+
+hipops_status launch_on(int kernel, int64_t grid, int block, IndexAddArgs* args, void* stream) {
+  args->grid = grid;
+  return launch(op_index_add, kernel, static_cast<uint32_t>(grid), static_cast<uint32_t>(block), args, sizeof *args, stream);
+}
+
+constexpr int kBlock = 256;  // of the kernels that do not place or count
+
+hipops_status launch_order(const Order& order, char* workspace, IndexAddArgs* args, void* stream) {
+  IndexAddPass& pass = args->pass;
+  pass.entries = reinterpret_cast<uint32_t*>(workspace);
+  pass.counts = reinterpret_cast<uint32_t*>(workspace + order.counts);
+  pass.lists = reinterpret_cast<IndexAddList*>(workspace + order.lists);
+  pass.range = order.range;
+  pass.rows = args->index.size;
+  pass.blocks = static_cast<int32_t>(order.blocks);
+  for (int p = 0; p < order.passes; ++p) {
+    pass.to = reinterpret_cast<IndexAddEntry*>(workspace + order.entries[p % 2]);
+    pass.shift = p * order.bits;
+    pass.bits = std::min(order.bits, order.row_bits - pass.shift);
+    if (hipops_status status = launch_on(kCount, order.blocks, kIndexAddOrderBlock, args, stream)) return status;
+    if (hipops_status status = launch_on(kPlace, order.blocks, kIndexAddOrderBlock, args, stream)) return status;
+    pass.from = pass.to;
+  }
+  return launch_on(kBound, grid_for(args->indices, kBlock), kBlock, args, stream);
+}
+
+hipops_status launch_sum(const Tensors& t, Mode mode, IndexAddArgs* args, void* stream) {
+  const Layout<kIndexAddOperands> layout = layout_of(t, mode);
+  const bool wide = allows_wide(t, layout);
+  args->walk = walk_of(layout, wide ? 16 / dtype_bytes(t.y->dtype) : 1);
+  const int kernel = find_kernel(t.y->dtype, wide, mode);
+  if (mode == list) return launch_on(kernel, grid_for(args->walk.count, kBlock), kBlock, args, stream);
+
+  const DeviceFacts* facts;
+  if (hipops_status status = device_facts(&facts)) return status;
+  args->by_source = args->indices < t.y->shape[t.dim];
+  args->targets = std::min(args->indices, t.y->shape[t.dim]);
+  const int64_t parts = (args->walk.count + facts->wave_size - 1) / facts->wave_size;
+  // With no rows at all there is something left to do: to report the indices.
+  return launch_on(kernel, grid_for(std::max<int64_t>(args->targets * parts, 1) * facts->wave_size, kBlock), kBlock, args, stream);
+}
+
+}  // namespace
+}  // namespace hipops
+
+hipops_status hipops_index_add(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index, int32_t dim, void* workspace,
+                               int64_t workspace_bytes, hipops_index_report* report, void* stream) {
+  using namespace hipops;
+  const Tensors t{y, x, index, dim};
+  if (hipops_status status = check(t)) return status;
+  const Order order = plan_order(t);
+  if (hipops_status status = check_memory(t, workspace, workspace_bytes, order.bytes, report)) return status;
+  if (element_count(*x) == 0) return HIPOPS_SUCCESS;
+
+  IndexAddArgs args{};
+  args.index = index_args(*index, y->shape[dim], report);
+  args.index_step = step_of(*index, 0);
+  args.indices = index->shape[0];
+  args.x = x->data;
+  args.y = y->data;
+  args.x_step = step_of(*x, dim);
+  args.y_step = step_of(*y, dim);
+  if (!workspace || order.bytes == 0) return launch_sum(t, scan, &args, stream);
+  if (hipops_status status = launch_order(order, static_cast<char*>(workspace), &args, stream)) return status;
+  return launch_sum(t, list, &args, stream);
+}
+
+hipops_status hipops_index_add_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index, int32_t dim,
+                                               int64_t* bytes) {
+  using namespace hipops;
+  Tensors t{y, x, index, dim};
+  hipops_tensor copy[3];
+  const hipops_tensor** tensors[] = {&t.y, &t.x, &t.index};
+  for (int i = 0; i < 3; ++i) {
+    if (!*tensors[i]) continue;
+    copy[i] = **tensors[i];
+    copy[i].data = reinterpret_cast<void*>(uintptr_t{1} << 62);  // data is not looked at; here there is room for strides of either sign
+    *tensors[i] = &copy[i];
+  }
+  if (hipops_status status = check(t)) return status;
+  if (hipops_status status = check_bytes("index_add", bytes)) return status;
+  *bytes = plan_order(t).bytes;
+  return HIPOPS_SUCCESS;
+}

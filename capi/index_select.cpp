@@ -1,0 +1,61 @@
+#include "index_select.h"
+
+#include <cinttypes>
+
+#include "error.h"
+#include "indices.h"
+#include "kernel_names.h"
+#include "runtime/runtime.h"
+#include "take.h"
+#include "tensor.h"
+
+namespace hipops {
+namespace {
+
+constexpr const char* kKernels[] = {HIPOPS_INDEX_SELECT_KERNELS(HIPOPS_KERNEL_NAME)};
+static_assert(sizeof(kKernels) / sizeof(kKernels[0]) == kTakeKernels, "one name for each size of units");
+
+hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index, int32_t dim,
+                    const hipops_index_report* report) {
+  Argument out{"index_select", "y", y}, in{"index_select", "x", x}, at{"index_select", "index", index};
+  if (hipops_status status = check_tensor(in)) return status;
+  if (hipops_status status = check_index(at)) return status;
+  if (hipops_status status = check_output(out)) return status;
+  if (hipops_status status = check_rank(in, 1, HIPOPS_MAX_RANK)) return status;
+  if (hipops_status status = check_rank(at, 1, 1)) return status;
+  if (hipops_status status = check_dim("index_select", dim, in)) return status;
+  if (hipops_status status = check_same_dtype(out, in)) return status;
+  if (y->rank != x->rank)
+    return fail(HIPOPS_INVALID_ARGUMENT, "index_select: y.rank is %d, expected %d (x.rank)", y->rank, x->rank);
+  for (int d = 0; d < x->rank; ++d) {
+    const int64_t expected = d == dim ? index->shape[0] : x->shape[d];
+    if (y->shape[d] != expected)
+      return fail(HIPOPS_INVALID_ARGUMENT,
+                  "index_select: y.shape[%d] is %" PRId64 ", expected %" PRId64 " (%s.shape[%d])", d, y->shape[d],
+                  expected, d == dim ? "index" : "x", d == dim ? 0 : d);
+  }
+  if (hipops_status status = check_overlap(out, in, false)) return status;
+  if (hipops_status status = check_overlap(out, at, false)) return status;
+  return check_report("index_select", report);
+}
+
+}  // namespace
+
+Op op_index_select = {"index_select", kKernels, kTakeKernels, take_op_supports};
+
+}  // namespace hipops
+
+hipops_status hipops_index_select(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index,
+                                  int32_t dim, hipops_index_report* report, void* stream) {
+  using namespace hipops;
+  if (hipops_status status = check(y, x, index, dim, report)) return status;
+  if (element_count(*y) == 0) return HIPOPS_SUCCESS;
+
+  int64_t index_stride[HIPOPS_MAX_RANK] = {};
+  index_stride[dim] = index->stride[0];
+  TakePlan plan = plan_take(*y, *x, *index, index_stride, dim, report);
+  plan.args.length = index->shape[0];
+  plan.args.run = 1;
+  for (int d = dim + 1; d < y->rank; ++d) plan.args.run *= y->shape[d];
+  return launch(op_index_select, plan.kernel, plan.grid, kTakeBlock, &plan.args, sizeof plan.args, stream);
+}

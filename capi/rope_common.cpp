@@ -1,0 +1,206 @@
+#include "rope_common.h"
+
+#include <cinttypes>
+#include <cstdlib>
+
+#include "error.h"
+#include "overlap.h"
+#include "strided.h"
+#include "tensor.h"
+
+namespace hipops {
+namespace {
+
+// The names that the variant list uses, as host constants.
+constexpr hipops_dtype f32 = HIPOPS_F32, f16 = HIPOPS_F16, bf16 = HIPOPS_BF16, f64 = HIPOPS_F64;
+
+constexpr int bytes_of(hipops_dtype dtype) { return dtype == f64 ? 8 : dtype == f32 ? 4 : 2; }
+
+constexpr RopeVariant variant(hipops_dtype dtype, int heads, int block, int bytes) {
+  return {dtype, heads, block, bytes != 0, bytes ? bytes / bytes_of(dtype) : 1};
+}
+
+constexpr int kWideBytes = 16;
+
+// So many work-items with four heads each are better than four times as many with one: about what fills a device.
+constexpr int64_t kManyWorkItems = 16384;
+
+bool is_multiple(const void* pointer, int64_t of) {
+  return reinterpret_cast<uintptr_t>(pointer) % static_cast<uintptr_t>(of) == 0;
+}
+
+int64_t stride_of(const hipops_tensor& t, int d) { return t.shape[d] > 1 ? t.stride[d] : 0; }
+
+hipops_status check_table_dtype(const Argument& cos, const hipops_tensor& x) {
+  hipops_dtype dtype = cos.tensor->dtype;
+  if (dtype == x.dtype || dtype == HIPOPS_F32) return HIPOPS_SUCCESS;
+  return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: %s.dtype is %s, expected %s (x.dtype)%s", cos.op, cos.name,
+              dtype_name(dtype), dtype_name(x.dtype), x.dtype == HIPOPS_F32 ? "" : " or f32");
+}
+
+hipops_status check_size(const Argument& a, int d, const hipops_tensor& x, int x_d) {
+  if (a.tensor->shape[d] == x.shape[x_d]) return HIPOPS_SUCCESS;
+  return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.shape[%d] is %" PRId64 ", expected %" PRId64 " (x.shape[%d])", a.op,
+              a.name, d, a.tensor->shape[d], x.shape[x_d], x_d);
+}
+
+hipops_status check_table_shape(const Argument& cos, RopeDims dims, const hipops_tensor& x, bool has_positions) {
+  const hipops_tensor& t = *cos.tensor;
+  if (hipops_status status = check_rank(cos, 2, 3)) return status;
+  int last = t.rank - 1, row = t.rank - 2;
+  if (t.rank == 3)
+    if (hipops_status status = check_size(cos, 0, x, 0)) return status;
+  if (t.shape[last] > x.shape[3] / 2)
+    return fail(HIPOPS_INVALID_ARGUMENT,
+                "%s: %s.shape[%d] is %" PRId64 ", expected at most %" PRId64 " (half of x.shape[3])", cos.op, cos.name,
+                last, t.shape[last], x.shape[3] / 2);
+  if (!has_positions && t.shape[row] < x.shape[dims.tokens])
+    return fail(HIPOPS_INVALID_ARGUMENT,
+                "%s: %s.shape[%d] is %" PRId64 ", expected at least %" PRId64 " (x.shape[%d]) without positions",
+                cos.op, cos.name, row, t.shape[row], x.shape[dims.tokens], dims.tokens);
+  return HIPOPS_SUCCESS;
+}
+
+hipops_status check_positions(const Argument& positions, RopeDims dims, const hipops_tensor& x) {
+  const hipops_tensor& t = *positions.tensor;
+  if (hipops_status status = check_tensor(positions)) return status;
+  if (t.dtype != HIPOPS_I32 && t.dtype != HIPOPS_I64)
+    return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: positions.dtype is %s, expected i32 or i64", positions.op,
+                dtype_name(t.dtype));
+  if (hipops_status status = check_rank(positions, 1, 2)) return status;
+  if (t.rank == 2)
+    if (hipops_status status = check_size(positions, 0, x, 0)) return status;
+  return check_size(positions, t.rank - 1, x, dims.tokens);
+}
+
+RopeStrides strides_of(const hipops_tensor& t, RopeDims dims) {
+  return {stride_of(t, 0), stride_of(t, dims.heads), stride_of(t, dims.tokens), stride_of(t, 3)};
+}
+
+RopeTableStrides table_strides(const hipops_tensor& t) {
+  return {t.rank == 3 ? stride_of(t, 0) : 0, stride_of(t, t.rank - 2), stride_of(t, t.rank - 1)};
+}
+
+RopeTableStrides position_strides(const hipops_tensor& t) {
+  return {t.rank == 2 ? stride_of(t, 0) : 0, stride_of(t, t.rank - 1), 0};
+}
+
+// Whether vectors of `length` elements may be taken from every row, whatever the row is.
+bool allows_wide(const hipops_tensor& t, int64_t length) {
+  int64_t bytes = dtype_bytes(t.dtype), aligned = length * bytes < kWideBytes ? length * bytes : kWideBytes;
+  int last = t.rank - 1;
+  if (!is_multiple(t.data, aligned) || (t.shape[last] > 1 && t.stride[last] != 1)) return false;
+  for (int d = 0; d < last; ++d)
+    if (stride_of(t, d) * bytes % aligned != 0) return false;
+  return true;
+}
+
+// In place, what is not rotated is where it belongs.
+bool copies_rest(const RopeTensors& t) { return !same_view(*t.y, *t.x); }
+
+bool allows_wide_rope(const RopeTensors& t, int64_t length) {
+  int64_t cols = t.x->shape[3], half = t.cos->shape[t.cos->rank - 1];
+  if (half % length != 0 || (copies_rest(t) && cols % length != 0)) return false;
+  if (!allows_wide(*t.x, length) || !allows_wide(*t.y, length)) return false;
+  return element_count(*t.cos) == 0 || (allows_wide(*t.cos, length) && allows_wide(*t.sin, length));
+}
+
+int find_variant(hipops_dtype dtype, bool wide, bool several_heads) {
+  auto matches = [&](const RopeVariant& v) {
+    return v.dtype == dtype && v.wide == wide && (v.heads > 1) == several_heads;
+  };
+  int kernel = 0;
+  while (!matches(rope_variants[kernel])) ++kernel;
+  return kernel;
+}
+
+int64_t quotient_up(int64_t n, int64_t by) { return n / by + (n % by != 0); }
+
+// How the work is numbered, for a variant.
+void lay_out(const RopeVariant& v, RopeDims dims, const RopeTensors& t, RopeArgs* a) {
+  int64_t chunks = a->half / v.length;
+  if (copies_rest(t)) chunks += quotient_up(a->cols - 2 * a->half, 2 * int64_t{v.length});
+  const int64_t groups = quotient_up(a->heads, v.heads), tokens = t.x->shape[dims.tokens];
+  a->heads_inside = std::llabs(a->y_stride.head) < std::llabs(a->y_stride.token);
+  a->size[0] = chunks;
+  a->size[1] = a->heads_inside ? groups : tokens;
+  a->size[2] = a->heads_inside ? tokens : groups;
+  a->count = chunks * groups * tokens * t.x->shape[0];
+  a->small = a->count < (int64_t{1} << 31);
+  for (int d = 0; d < 3 && a->small && a->count > 0; ++d) a->divisor[d] = divisor_of(a->size[d]);
+}
+
+}  // namespace
+
+#define VARIANT(name, dtype, heads, block, bytes) variant(dtype, heads, block, bytes),
+constexpr RopeVariant rope_variants[kRopeVariants] = {HIPOPS_ROPES_KERNELS(VARIANT, )};
+#undef VARIANT
+
+hipops_status check_rope(const char* op, RopeDims dims, const RopeTensors& t) {
+  Argument y{op, "y", t.y}, x{op, "x", t.x}, cos{op, "cos", t.cos}, sin{op, "sin", t.sin};
+  Argument positions{op, "positions", t.positions};
+  if (hipops_status status = check_tensor(x)) return status;
+  if (hipops_status status = check_output(y)) return status;
+  if (hipops_status status = check_tensor(cos)) return status;
+  if (hipops_status status = check_tensor(sin)) return status;
+  if (!is_float(t.x->dtype))
+    return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: x.dtype is %s, expected f32, f16, bf16 or f64", op,
+                dtype_name(t.x->dtype));
+  if (hipops_status status = check_rank(x, 4, 4)) return status;
+  if (hipops_status status = check_same_dtype(y, x)) return status;
+  if (hipops_status status = check_same_shape(y, x)) return status;
+  if (hipops_status status = check_table_dtype(cos, *t.x)) return status;
+  if (hipops_status status = check_same_dtype(sin, cos)) return status;
+  if (hipops_status status = check_table_shape(cos, dims, *t.x, t.positions != nullptr)) return status;
+  if (hipops_status status = check_same_shape(sin, cos)) return status;
+  if (t.positions)
+    if (hipops_status status = check_positions(positions, dims, *t.x)) return status;
+  if (hipops_status status = check_overlap(y, x, true)) return status;
+  if (hipops_status status = check_overlap(y, cos, false)) return status;
+  if (hipops_status status = check_overlap(y, sin, false)) return status;
+  return t.positions ? check_overlap(y, positions, false) : HIPOPS_SUCCESS;
+}
+
+int choose_rope(RopeDims dims, const RopeTensors& t) {
+  const hipops_dtype dtype = t.x->dtype;
+  const bool wide = allows_wide_rope(t, kWideBytes / dtype_bytes(dtype));
+  const int several = find_variant(dtype, wide, true);
+  const bool has_heads = t.x->shape[dims.heads] >= rope_variants[several].heads;
+  const bool has_work = plan_rope(several, dims, t).args.count >= kManyWorkItems;
+  return has_heads && has_work ? several : find_variant(dtype, wide, false);
+}
+
+RopePlan plan_rope(int kernel, RopeDims dims, const RopeTensors& t) {
+  const RopeVariant& v = rope_variants[kernel];
+  RopePlan plan{};
+  RopeArgs& a = plan.args;
+  a.x = t.x->data;
+  a.y = t.y->data;
+  a.cos = t.cos->data;
+  a.sin = t.sin->data;
+  a.x_stride = strides_of(*t.x, dims);
+  a.y_stride = strides_of(*t.y, dims);
+  a.cos_stride = table_strides(*t.cos);
+  a.sin_stride = table_strides(*t.sin);
+  a.cols = t.x->shape[3];
+  a.half = t.cos->shape[t.cos->rank - 1];
+  a.heads = t.x->shape[dims.heads];
+  a.table_rows = t.cos->shape[t.cos->rank - 2];
+  a.table_is_f32 = t.cos->dtype == HIPOPS_F32;
+  if (t.positions) {
+    a.positions = t.positions->data;
+    a.position_stride = position_strides(*t.positions);
+    a.positions_are_64_bit = t.positions->dtype == HIPOPS_I64;
+  }
+  lay_out(v, dims, t, &a);
+  plan.block = static_cast<uint32_t>(v.block);
+  plan.grid = grid_for(a.count, plan.block);
+  a.step = int64_t{plan.grid} * plan.block;
+  return plan;
+}
+
+bool rope_supports(hipops_dtype dtype, hipops_dtype table) {
+  return is_float(dtype) && (table == HIPOPS_NONE || table == dtype || table == HIPOPS_F32);
+}
+
+}  // namespace hipops

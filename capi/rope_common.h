@@ -1,0 +1,48 @@
+// What the launchers of rope, rope_i and rope_thd share: the checks, and the choice of a variant with its arguments.
+#pragma once
+
+#include <cstdint>
+
+#include "device/rope_contract.h"
+#include "hipops/hipops.h"
+
+namespace hipops {
+
+// One kernel of a rope op's list. Kernel i of an op is rope_variants[i], for all of them.
+struct RopeVariant {
+  hipops_dtype dtype;
+  int heads, block;
+  bool wide;
+  int length;  // elements of a vector
+};
+constexpr int kRopeVariants = 16;
+extern const RopeVariant rope_variants[kRopeVariants];
+
+// Which dimensions of x are the heads and the tokens.
+struct RopeDims {
+  int heads, tokens;
+};
+constexpr RopeDims kHeadsThenTokens = {1, 2}, kTokensThenHeads = {2, 1};
+
+// The tensors of a call; positions may be NULL.
+struct RopeTensors {
+  const hipops_tensor *y, *x, *cos, *sin, *positions;
+};
+
+hipops_status check_rope(const char* op, RopeDims dims, const RopeTensors& tensors);
+
+// The variant for tensors that check_rope has accepted.
+int choose_rope(RopeDims dims, const RopeTensors& tensors);
+
+// The launch of a variant that takes these tensors: choose_rope's, or the one that differs from it in heads. There is
+// nothing to do where args.count is 0.
+struct RopePlan {
+  uint32_t grid, block;
+  RopeArgs args;
+};
+RopePlan plan_rope(int kernel, RopeDims dims, const RopeTensors& tensors);
+
+// hipops_supports for a rope op: dtype is a float, and `table`, the dtype of cos and sin, is it, f32, or none.
+bool rope_supports(hipops_dtype dtype, hipops_dtype table);
+
+}  // namespace hipops

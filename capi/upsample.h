@@ -1,0 +1,42 @@
+// What the launchers of upsample_nearest1d and upsample_nearest2d share.
+#pragma once
+
+#include <cstdint>
+
+#include "device/upsample_contract.h"
+#include "hipops/hipops.h"
+#include "runtime/runtime.h"
+#include "tensor.h"
+
+namespace hipops {
+
+// Scales as the caller gave them, by name: of the last dimensions, the outermost first.
+struct Scale {
+  const char* name;
+  double value;
+};
+
+// The check of a call that resizes the last `resized` dimensions of x, of rank 2 + resized.
+hipops_status check_upsample(const char* op, const hipops_tensor* y, const hipops_tensor* x, int resized,
+                             hipops_nearest rule, const Scale* scale);
+
+// How a dimension of `in` becomes one of `out`: its rule and its ratios.
+UpsampleDimension resize_of(int64_t in, int64_t out, hipops_nearest rule, double scale);
+
+struct UpsamplePlan {
+  int kernel;  // of HIPOPS_UPSAMPLE_KERNELS
+  uint32_t grid, block;
+  UpsampleArgs args;
+};
+
+// For tensors that check_upsample accepts, with elements in y.
+UpsamplePlan plan_upsample(const hipops_tensor& y, const hipops_tensor& x, int resized, hipops_nearest rule,
+                           const Scale* scale);
+
+// Check, choose, launch.
+hipops_status upsample(Op& op, const hipops_tensor* y, const hipops_tensor* x, int resized, hipops_nearest rule,
+                       const Scale* scale, void* stream);
+
+bool upsample_supports(hipops_dtype dtype, hipops_dtype second);
+
+}  // namespace hipops

@@ -1,0 +1,21 @@
+#include "upsample_nearest2d.h"
+
+#include "kernel_names.h"
+#include "upsample.h"
+
+namespace hipops {
+namespace {
+
+constexpr const char* kKernels[] = {HIPOPS_UPSAMPLE_NEAREST2D_KERNELS(HIPOPS_KERNEL_NAME)};
+
+}  // namespace
+
+Op op_upsample_nearest2d = {"upsample_nearest2d", kKernels, sizeof(kKernels) / sizeof(kKernels[0]), upsample_supports};
+
+}  // namespace hipops
+
+hipops_status hipops_upsample_nearest2d(const hipops_tensor* y, const hipops_tensor* x, hipops_nearest rule,
+                                        double scale_h, double scale_w, void* stream) {
+  const hipops::Scale scales[] = {{"scale_h", scale_h}, {"scale_w", scale_w}};
+  return hipops::upsample(hipops::op_upsample_nearest2d, y, x, 2, rule, scales, stream);
+}

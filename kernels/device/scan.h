@@ -1,0 +1,70 @@
+// The exclusive scan over the work-items of a block: what those before a work-item bring, added up.
+#pragma once
+
+#include "device/wave.h"
+
+namespace hipops {
+namespace {
+
+// What a scan gives to each work-item.
+template <class T>
+struct Scanned {
+  T before;  // the sum over the work-items before this one
+  T total;   // the sum over all
+};
+
+// One step: groups of Half lanes become groups of 2 * Half. All lanes of a group hold the same total, as other_half asks.
+template <int Half, class T>
+HIPOPS_FN void scan_step(Scanned<T>* s) {
+  T other = other_half<Half>(s->total);
+  s->before += lane_index() & Half ? other : T(0);
+  s->total += other;
+}
+
+// Over the wave.
+template <class T>
+HIPOPS_FN Scanned<T> wave_scan(T v) {
+  Scanned<T> s{T(0), v};
+  scan_step<1>(&s);
+  scan_step<2>(&s);
+  scan_step<4>(&s);
+  scan_step<8>(&s);
+#if defined(HIPOPS_AMD)
+  if constexpr (wave_size == 64) {  // see wave_reduce
+    T row[4] = {read_lane(s.total, 0), read_lane(s.total, 16), read_lane(s.total, 32), read_lane(s.total, 48)};
+    T before = s.before;
+    before += lane_index() >= 16 ? row[0] : T(0);
+    before += lane_index() >= 32 ? row[1] : T(0);
+    before += lane_index() >= 48 ? row[2] : T(0);
+    return {before, row[0] + row[1] + row[2] + row[3]};
+  } else {
+    scan_step<16>(&s);
+    return s;
+  }
+#else
+  scan_step<16>(&s);
+  if constexpr (wave_size == 64) scan_step<32>(&s);
+  return s;
+#endif
+}
+
+// Over the block, of Block work-items, each of which calls it. A kernel calls it once: shared memory belongs to the type.
+template <int Block, class T>
+HIPOPS_FN Scanned<T> block_scan(T v) {
+  constexpr int kWaves = Block / wave_size;
+  HIPOPS_SHARED(T, of_wave, kWaves);
+  Scanned<T> s = wave_scan(v);
+  if (lane_index() == 0) of_wave[wave_index()] = s.total;
+  barrier();
+  s.total = T(0);
+#pragma unroll
+  for (int w = 0; w < kWaves; ++w) {
+    T sum = of_wave[w];
+    s.before += w < int(wave_index()) ? sum : T(0);
+    s.total += sum;
+  }
+  return s;
+}
+
+}  // namespace
+}  // namespace hipops

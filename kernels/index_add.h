@@ -1,0 +1,76 @@
+// The contract between index_add.hip and its launcher.
+#pragma once
+
+#include "device/index_contract.h"
+#include "device/strided_contract.h"
+
+namespace hipops {
+
+// A valid index, and its place in the index tensor, which is that of its source along dim.
+struct IndexAddEntry {
+  uint32_t row, source;
+};
+
+// The entries of a row of y, [begin, end) of those ordered. Both are 0 for a row that no index names.
+struct IndexAddList {
+  uint32_t begin, end;
+};
+
+constexpr int kIndexAddOrderBlock = 1024;
+constexpr int kIndexAddDigits = 256;  // at most
+
+// One pass of the ordering: stably, by the digit of `bits` bits at bit `shift` of the entries' row.
+struct IndexAddPass {
+  const IndexAddEntry* from;  // null in the first pass: the index tensor itself
+  IndexAddEntry* to;
+  uint32_t* counts;           // [blocks][2^bits]: entries of each digit in each block's range
+  uint32_t* entries;          // how many there are; set by the first pass
+  IndexAddList* lists;        // of the rows; cleared by the first pass
+  int64_t range;              // entries that a block orders, a multiple of its work-items
+  int64_t rows;
+  int32_t blocks;
+  int32_t shift, bits;
+  int32_t unused;
+};
+
+// The operands of IndexAddArgs::walk. The last one is a number rather than memory: the row, an index of y along dim.
+enum IndexAddOperand { kIndexAddY, kIndexAddX, kIndexAddRow, kIndexAddOperands };
+
+struct IndexAddArgs {
+  IndexArgs index;
+  int64_t index_step, indices;
+  Walk<kIndexAddOperands> walk;  // `list`: over all of y; `scan`: over one row of it
+  const void* x;
+  void* y;
+  int64_t x_step, y_step;        // along dim
+  int64_t grid;                  // blocks
+  int64_t targets;               // `scan`: rows of y, or the indices of which each may be the first of its row
+  int32_t by_source, unused;     // `scan`: targets are indices
+  IndexAddPass pass;
+};
+
+}  // namespace hipops
+
+#define HIPOPS_INDEX_ADD_ORDER_KERNELS(X)          \
+  X(index_add_count, count, kIndexAddOrderBlock)   \
+  X(index_add_place, place, kIndexAddOrderBlock)   \
+  X(index_add_bound, bound, 256)
+
+// X(kernel, type, bytes, mode): u32 and u64 are for signed integers too. bytes is 16 where rows are taken in vectors of 16 bytes, 0 where they
+// are taken by elements.
+#define HIPOPS_INDEX_ADD_VARIANTS(X, T)   \
+  X(index_add_##T##_list_wide, T, 16, list) \
+  X(index_add_##T##_list_any, T, 0, list)   \
+  X(index_add_##T##_scan_wide, T, 16, scan) \
+  X(index_add_##T##_scan_any, T, 0, scan)
+
+#define HIPOPS_INDEX_ADD_SUM_KERNELS(X) \
+  HIPOPS_INDEX_ADD_VARIANTS(X, f32)     \
+  HIPOPS_INDEX_ADD_VARIANTS(X, f16)     \
+  HIPOPS_INDEX_ADD_VARIANTS(X, bf16)    \
+  HIPOPS_INDEX_ADD_VARIANTS(X, f64)     \
+  HIPOPS_INDEX_ADD_VARIANTS(X, u8)      \
+  HIPOPS_INDEX_ADD_VARIANTS(X, u32)     \
+  HIPOPS_INDEX_ADD_VARIANTS(X, u64)
+
+#define HIPOPS_INDEX_ADD_KERNELS(X) HIPOPS_INDEX_ADD_ORDER_KERNELS(X) HIPOPS_INDEX_ADD_SUM_KERNELS(X)

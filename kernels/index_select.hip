@@ -1,0 +1,28 @@
+// index_select: y[.., j, ..] = x[.., index[j], ..] along dim, for a 1-D index.
+//
+//   x, y    any strides, elements of 1, 2, 4 or 8 bytes; one shape, but for the index's length in dim
+//   index   [n], any stride; u8, i16, i32, u32 or i64
+//   bytes   each element of y is read from x and written: 2 * sizeof(element) for each. The index stays in the cache.
+//
+// An index that is the mark or out of range gives zeros. By its code it is gather with an index of stride 0 off dim.
+//
+//   wide  b128: vectors of 16 bytes, where what lies behind dim is contiguous in y and x, and aligned: rows of an
+//         embedding table. Work-items are spread over all of y, not over its rows, so that long rows, short ones and a
+//         single one are the same to it; each reads its row's index anew, which is in the cache for all but the first.
+//   any   b8 to b64, units of so many bits: an element at any strides, where dim is innermost or something is not
+//         contiguous; or so many bytes of a row that is aligned to no more.
+//
+// Alone: hipcc --genco --offload-arch=gfx942 -O3 -I kernels kernels/index_select.hip -o index_select.co
+#include "index_select.h"
+
+#include "device/take.h"
+
+namespace hipops {
+
+#define KERNEL(name, T) \
+  HIPOPS_KERNEL(kTakeBlock) name(HIPOPS_ARGS(IndexSelectArgs) a) { take<T>(a); }
+HIPOPS_INDEX_SELECT_KERNELS(KERNEL)
+
+HIPOPS_KERNEL_TABLE(index_select, IndexSelectArgs, HIPOPS_INDEX_SELECT_KERNELS)
+
+}  // namespace hipops

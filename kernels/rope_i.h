@@ -1,0 +1,6 @@
+// The contract between rope_i.hip and its launcher; the arguments are RopeArgs.
+#pragma once
+
+#include "device/rope_contract.h"
+
+#define HIPOPS_ROPE_I_KERNELS(X) HIPOPS_ROPES_KERNELS(X, rope_i)

@@ -1,0 +1,27 @@
+// rope_i: rotary embedding on neighbouring pairs (GPT-J's layout). In a row of token t, for 0 <= k < r / 2:
+//   y[2k]     = x[2k] * cos[p, k] - x[2k + 1] * sin[p, k]
+//   y[2k + 1] = x[2k] * sin[p, k] + x[2k + 1] * cos[p, k]        p = t, or positions[t]; y = x from element r on
+//
+//   x, y       [batch, heads, tokens, d], any strides; f32, f16, bf16, f64, computed in f32 (f64: in f64), rounded once
+//   cos, sin   [s, r / 2] or [batch, s, r / 2], r <= d, in x's type or f32, any strides
+//   positions  optional, [tokens] or [batch, tokens], i32 or i64; one outside the table makes the row's r elements NaN
+//   bytes      batch * heads * tokens * d * 2 * sizeof(element) must move (in place r for d); the tables are small
+//
+// A work-item reads two neighbouring vectors and writes them, with as many pairs as one vector has elements: so one
+// vector of cosines and one of sines go with them, and a row may be rotated where it is. The variants are rope's: see
+// rope.hip.
+//
+// Alone: hipcc --genco --offload-arch=gfx942 -O3 -I kernels kernels/rope_i.hip -o rope_i.co
+#include "rope_i.h"
+
+#include "device/rope.h"
+
+namespace hipops {
+
+#define KERNEL(name, T, heads, block, bytes) \
+  HIPOPS_KERNEL(block) name(HIPOPS_ARGS(RopeArgs) a) { rope_kernel<RopeShape<T, heads, block, bytes>, Interleaved>(a); }
+HIPOPS_ROPE_I_KERNELS(KERNEL)
+
+HIPOPS_KERNEL_TABLE(rope_i, RopeArgs, HIPOPS_ROPE_I_KERNELS)
+
+}  // namespace hipops

@@ -1,0 +1,97 @@
+// scatter: y[.., index[.., j, ..], ..] = x[.., j, ..] along dim, in place in y.
+//
+//   x, index  one shape, any strides; x of any element of 1, 2, 4 or 8 bytes
+//   y         any strides; off dim no smaller than x
+//   bytes     each source and its index are read, and its element of y is written: 2 * sizeof(element) + sizeof(index) for each source
+//
+// An element of y is written whole, by one store for each of its sources. The variants differ in how sources of the same element meet:
+//
+//   any     all sources at once. Where an index repeats, whichever comes last stays.
+//   line    one work-item takes all sources along dim, in order, so that the last one stays. Fast where dim is not innermost and there
+//           are many lines; a single long line is a single work-item's.
+//   clear, claim, winner   the same result from all sources at once, with a workspace: every element of y that x's lines can reach has a
+//           winner, 0 at first; each source claims its element by the maximum of its position along dim plus 1; then each
+//           element with a winner takes it. 4 bytes for each such element are written, changed by one atomic for each source, and read.
+//
+// Sizes are those of what is moved as one: elements, or as many neighbours as make up to 16 bytes where x and y are contiguous and aligned along
+// the innermost dimension while the index is the same along it (stride 0), as that of rows which are scattered whole.
+//
+// Alone: hipcc --genco --offload-arch=gfx942 -O3 -I kernels kernels/scatter.hip -o scatter.co
+#include "scatter.h"
+
+#include "device/scatter.h"
+#include "device/vector.h"
+
+namespace hipops {
+namespace {
+
+template <class T>
+HIPOPS_FN void scatter_any(const ScatterArgs& a) {
+  const T* x = static_cast<const T*>(a.x);
+  T* y = static_cast<T*>(a.y);
+  for_each_source(a.geometry, a.index, [&](const SourceOffsets& at) { return x[at.of[kScatterX]]; },
+                  [&](int64_t to, const T& value) { store_contended(y + to, value); });
+}
+
+template <class T>
+HIPOPS_FN void scatter_line(const ScatterArgs& a) {
+  const T* x = static_cast<const T*>(a.x);
+  T* y = static_cast<T*>(a.y);
+  for_each_line(a.geometry, a.index, [&](int64_t of_x) { return x[of_x]; }, [&](int64_t to, const T& value) { y[to] = value; });
+}
+
+// The walk is over vectors of 16 bytes of winners.
+template <class T>
+HIPOPS_FN void scatter_clear(const ScatterArgs& a) {
+  for_each_batch(a.geometry, [&](const int64_t(&i)[kScatterDepth]) {
+#pragma unroll
+    for (int n = 0; n < kScatterDepth; ++n)
+      if (i[n] < a.geometry.walk.count) store_vector<4>(a.winners + 4 * i[n], Vector<uint32_t, 4>{});
+  });
+}
+
+// The walk is over the sources; y stands for the winners, and a source's place is its position along dim.
+template <class T>
+HIPOPS_FN void scatter_claim(const ScatterArgs& a) {
+  for_each_source(a.geometry, a.index, [&](const SourceOffsets& at) { return uint32_t(at.of[kScatterPlace]) + 1; },
+                  [&](int64_t to, uint32_t claim) { atomic_max(a.winners + to, claim); });
+}
+
+// The walk is over the winners; x is where the source would be at position 0.
+template <class T>
+HIPOPS_FN void scatter_winner(const ScatterArgs& a) {
+  const T* x = static_cast<const T*>(a.x);
+  T* y = static_cast<T*>(a.y);
+  const ScatterGeometry& g = a.geometry;
+  for_each_batch(g, [&](const int64_t(&i)[kScatterDepth]) {
+    // An element without a winner reads x's first one, as all of those do, and drops it: so there is no branch before the loads.
+    SourceOffsets at[kScatterDepth];
+    uint32_t winner[kScatterDepth];
+    int64_t from[kScatterDepth];
+    T value[kScatterDepth];
+#pragma unroll
+    for (int n = 0; n < kScatterDepth; ++n) {
+      from[n] = i[n] < g.walk.count ? i[n] : g.walk.count - 1;
+      winner[n] = a.winners[from[n]];
+    }
+    locate(g.walk, from, at);
+#pragma unroll
+    for (int n = 0; n < kScatterDepth; ++n) {
+      from[n] = winner[n] != 0 ? at[n].of[kScatterX] + int64_t(winner[n] - 1) * g.x_step : 0;
+      value[n] = x[from[n]];
+    }
+#pragma unroll
+    for (int n = 0; n < kScatterDepth; ++n)
+      if (winner[n] != 0 && i[n] < g.walk.count) y[at[n].of[kScatterY]] = value[n];
+  });
+}
+
+}  // namespace
+
+#define KERNEL(name, T, mode) \
+  HIPOPS_KERNEL(kScatterBlock) name(HIPOPS_ARGS(ScatterArgs) a) { scatter_##mode<T>(a); }
+HIPOPS_SCATTER_KERNELS(KERNEL)
+
+HIPOPS_KERNEL_TABLE(scatter, ScatterArgs, HIPOPS_SCATTER_KERNELS)
+
+}  // namespace hipops

@@ -1,0 +1,40 @@
+// The contract between scatter_add.hip and its launcher.
+#pragma once
+
+#include "device/index_contract.h"
+#include "device/scatter_contract.h"
+
+namespace hipops {
+
+struct ScatterAddArgs {
+  ScatterGeometry geometry;
+  IndexArgs index;
+  const void* x;
+  void* y;
+  float* sums;  // of the elements of y that x's lines can reach, row-major
+};
+
+}  // namespace hipops
+
+// X(kernel, type, sum, mode): u32 and u64 are for signed integers too. `sum` is what the sources are added to: y's elements, or, in
+// f32, the workspace.
+#define HIPOPS_SCATTER_ADD_IN_F32(X, T)               \
+  X(scatter_add_##T##_widen, T, f32, widen)           \
+  X(scatter_add_##T##_f32_atomic, T, f32, atomic)     \
+  X(scatter_add_##T##_f32_line, T, f32, line)         \
+  X(scatter_add_##T##_round, T, f32, round)
+
+#define HIPOPS_SCATTER_ADD_KERNELS(X)             \
+  X(scatter_add_f32_atomic, f32, f32, atomic)     \
+  X(scatter_add_f32_line, f32, f32, line)         \
+  X(scatter_add_f16_atomic, f16, f16, atomic)     \
+  X(scatter_add_f16_line, f16, f16, line)         \
+  HIPOPS_SCATTER_ADD_IN_F32(X, f16)               \
+  X(scatter_add_bf16_atomic, bf16, bf16, atomic)  \
+  X(scatter_add_bf16_line, bf16, bf16, line)      \
+  HIPOPS_SCATTER_ADD_IN_F32(X, bf16)              \
+  X(scatter_add_f64_atomic, f64, f64, atomic)     \
+  X(scatter_add_f64_line, f64, f64, line)         \
+  X(scatter_add_u32_atomic, u32, u32, atomic)     \
+  X(scatter_add_u64_atomic, u64, u64, atomic)     \
+  X(scatter_add_u8_line, u8, u8, line)

@@ -1,0 +1,148 @@
+// scatter_add: y[.., index[.., j, ..], ..] += x[.., j, ..] along dim, in place in y.
+//
+//   x, index  one shape, any strides; x in f32, f16, bf16, f64, or integers of 8, 32 or 64 bits, which wrap around
+//   y         x's type, any strides; off dim no smaller than x
+//   bytes     each source and its index are read, and its element of y is read and written: 3 * sizeof(element) + sizeof(index) for
+//             each source
+//
+//   atomic  all sources at once, each by an atomic addition: in any order, which integers don't show. One instruction where the target
+//           has it (docs/ops/scatter_add.md). Not u8, for which no target has one; and 16-bit floats only where y is made of whole
+//           aligned words, because words are what the instructions take.
+//   line    one work-item adds all sources along dim, in order. The deterministic way for floats, and the way for what `atomic` does not
+//           take. Fast where dim is not innermost and there are many lines; a single long line is a single work-item's.
+//
+// 16-bit floats are rounded at each addition by these. With a workspace they are summed in f32: `widen` copies the elements of y that
+// x's lines can reach, `f32_atomic` or `f32_line` add to the copies, `round` puts those that changed back, rounded once. That moves
+// 12 bytes more for each such element.
+//
+// Alone: hipcc --genco --offload-arch=gfx942 -O3 -I kernels kernels/scatter_add.hip -o scatter_add.co
+#include "scatter_add.h"
+
+#include "device/scatter.h"
+#include "device/vector.h"
+
+namespace hipops {
+namespace {
+
+using u8 = uint8_t;
+using u32 = uint32_t;
+using u64 = uint64_t;
+
+// A source as what is added to, or to, a sum.
+template <class Sum, class T>
+HIPOPS_FN Sum converted(T v) {
+  if constexpr (sizeof(Sum) == sizeof(T)) return v;
+  else return widen(v);
+}
+
+HIPOPS_FN u8 sum_of(u8 a, u8 b) { return u8(a + b); }
+HIPOPS_FN f32 sum_of(f32 a, f32 b) { return a + b; }
+HIPOPS_FN f64 sum_of(f64 a, f64 b) { return a + b; }
+HIPOPS_FN f16 sum_of(f16 a, f16 b) { return narrow<f16>(widen(a) + widen(b)); }
+HIPOPS_FN bf16 sum_of(bf16 a, bf16 b) { return narrow<bf16>(widen(a) + widen(b)); }
+
+// What sources are added to: y, or the workspace where sums have another type.
+template <class T, class Sum>
+HIPOPS_FN Sum* sums_of(const ScatterAddArgs& a) {
+  return static_cast<Sum*>(sizeof(Sum) == sizeof(T) ? a.y : a.sums);
+}
+
+template <class T, class Sum>
+HIPOPS_FN void scatter_add_atomic(const ScatterAddArgs& a) {
+  const T* x = static_cast<const T*>(a.x);
+  Sum* sums = sums_of<T, Sum>(a);
+  for_each_source(a.geometry, a.index, [&](const SourceOffsets& at) { return x[at.of[kScatterX]]; },
+                  [&](int64_t to, T value) { atomic_add(sums + to, converted<Sum>(value)); });
+}
+
+template <class T, class Sum>
+HIPOPS_FN void scatter_add_line(const ScatterAddArgs& a) {
+  const T* x = static_cast<const T*>(a.x);
+  Sum* sums = sums_of<T, Sum>(a);
+  for_each_line(a.geometry, a.index, [&](int64_t of_x) { return x[of_x]; },
+                [&](int64_t to, T value) { sums[to] = sum_of(sums[to], converted<Sum>(value)); });
+}
+
+// Elements of y and their sums, of which a work-item takes vectors of `Length`.
+template <class T, int Length>
+HIPOPS_FN void widen_sums(const ScatterAddArgs& a) {
+  const T* y = static_cast<const T*>(a.y);
+  const ScatterGeometry& g = a.geometry;
+  for_each_batch(g, [&](const int64_t(&i)[kScatterDepth]) {
+    int64_t within[kScatterDepth];
+    SourceOffsets at[kScatterDepth];
+    Vector<T, Length> element[kScatterDepth];
+#pragma unroll
+    for (int n = 0; n < kScatterDepth; ++n) within[n] = i[n] < g.walk.count ? i[n] : g.walk.count - 1;
+    locate(g.walk, within, at);
+#pragma unroll
+    for (int n = 0; n < kScatterDepth; ++n) element[n] = load_vector<Length>(y + at[n].of[kScatterY] * Length);
+#pragma unroll
+    for (int n = 0; n < kScatterDepth; ++n) {
+      if (i[n] >= g.walk.count) continue;
+      Vector<float, Length> sum;
+#pragma unroll
+      for (int e = 0; e < Length; ++e) sum.element[e] = widen(element[n].element[e]);
+      store_vector<Length>(a.sums + i[n] * Length, sum);
+    }
+  });
+}
+
+// A sum whose bits are still those of y's element was not added to, or by nothing that shows: so the element stays as it is,
+// even if it is a NaN that conversions would make another one.
+template <class T, int Length>
+HIPOPS_FN void round_sums(const ScatterAddArgs& a) {
+  T* y = static_cast<T*>(a.y);
+  const ScatterGeometry& g = a.geometry;
+  for_each_batch(g, [&](const int64_t(&i)[kScatterDepth]) {
+    int64_t within[kScatterDepth];
+    SourceOffsets at[kScatterDepth];
+    Vector<T, Length> element[kScatterDepth];
+    Vector<float, Length> sum[kScatterDepth];
+#pragma unroll
+    for (int n = 0; n < kScatterDepth; ++n) within[n] = i[n] < g.walk.count ? i[n] : g.walk.count - 1;
+    locate(g.walk, within, at);
+#pragma unroll
+    for (int n = 0; n < kScatterDepth; ++n) {
+      element[n] = load_vector<Length>(y + at[n].of[kScatterY] * Length);
+      sum[n] = load_vector<Length>(a.sums + within[n] * Length);
+    }
+#pragma unroll
+    for (int n = 0; n < kScatterDepth; ++n) {
+      if (i[n] >= g.walk.count) continue;
+      bool changed = false;
+#pragma unroll
+      for (int e = 0; e < Length; ++e) {
+        bool same = bit_cast<uint32_t>(sum[n].element[e]) == bit_cast<uint32_t>(widen(element[n].element[e]));
+        if (!same) element[n].element[e] = narrow<T>(sum[n].element[e]);
+        changed = changed || !same;
+      }
+      if (changed) store_vector<Length>(y + at[n].of[kScatterY] * Length, element[n]);
+    }
+  });
+}
+
+// The walk of both is over the elements of y that x's lines can reach, or vectors of 16 bytes of them.
+template <class T, class Sum>
+HIPOPS_FN void scatter_add_widen(const ScatterAddArgs& a) {
+  constexpr int wide = kWideBytes / sizeof(T);
+  if (a.geometry.vector == wide) widen_sums<T, wide>(a);
+  else widen_sums<T, 1>(a);
+}
+
+template <class T, class Sum>
+HIPOPS_FN void scatter_add_round(const ScatterAddArgs& a) {
+  constexpr int wide = kWideBytes / sizeof(T);
+  if (a.geometry.vector == wide) round_sums<T, wide>(a);
+  else round_sums<T, 1>(a);
+}
+
+}  // namespace
+
+#define KERNEL(name, T, Sum, mode) \
+  HIPOPS_KERNEL(kScatterBlock) name(HIPOPS_ARGS(ScatterAddArgs) a) { scatter_add_##mode<T, Sum>(a); }
+HIPOPS_SCATTER_ADD_KERNELS(KERNEL)
+
+HIPOPS_KERNEL_TABLE(scatter_add, ScatterAddArgs, HIPOPS_SCATTER_ADD_KERNELS)
+
+}  // namespace hipops

@@ -1,0 +1,28 @@
+// upsample_nearest1d: y[n, c, i] = x[n, c, source(i)].
+//
+//   x, y     [n, c, l] and [n, c, l'], any strides; elements of 1, 2, 4 or 8 bytes, moved as bits
+//   source   i * ratio, rounded down: in f32 as PyTorch does, in f64 as candle does, or (i + 0.5) * ratio (PyTorch's
+//            nearest-exact); the ratio is formed on the host, and where it is 1 or 1/2 the answer is i or i / 2
+//   bytes    y is written once; of x is read what is used, and what is used often comes from the caches
+//
+// The launcher brings the dimensions into the order in which they lie in y. Then
+//
+//   row    gathers 16 bytes of y at a time, along l', where that has no gaps and is aligned: one store for 2 to 16
+//          loads, whose lines of x are shared with the neighbours; n and c are found once for all of them.
+//   any    moves units, one at a time, at any strides. Where what is innermost in y is not resized (channels last)
+//          and lies alike in x, units are of up to 16 bytes (b128); else they are elements.
+//
+// Alone: hipcc --genco --offload-arch=gfx942 -O3 -I kernels kernels/upsample_nearest1d.hip -o upsample_nearest1d.co
+#include "upsample_nearest1d.h"
+
+#include "device/upsample.h"
+
+namespace hipops {
+
+#define KERNEL(name, bits, mode) \
+  HIPOPS_KERNEL(kUpsampleBlock) name(HIPOPS_ARGS(UpsampleNearest1dArgs) a) { upsample_##mode<b##bits>(a); }
+HIPOPS_UPSAMPLE_NEAREST1D_KERNELS(KERNEL)
+
+HIPOPS_KERNEL_TABLE(upsample_nearest1d, UpsampleNearest1dArgs, HIPOPS_UPSAMPLE_NEAREST1D_KERNELS)
+
+}  // namespace hipops

@@ -1,0 +1,352 @@
+"""y[.., index[j], ..] += x[.., j, ..], the 1-D index being along dim, in place in y.
+
+The order of the sums is part of what the op is: sources are added in index order, in f32 (f64 for f64), and the sum is
+rounded once. So the reference makes the same roundings, and every answer is exact.
+"""
+
+import math
+
+import numpy as np
+
+import dtypes
+import golden
+from golden import Case, Expected, Tensor, constant, explicit, report
+from ops import takes
+from ops.takes import at, by, data, indices, name_of
+
+DTYPES = ("f32", "f16", "bf16", "f64", "u8", "i32", "u32", "i64")
+INDEX_DTYPES = takes.INDEX_DTYPES
+MANY = 300  # indices that are ordered, where there is a workspace: up to 256 are not
+NAN, INF = math.nan, math.inf
+
+
+class Params(dict):
+    """A case's params, with what the reference must know besides."""
+
+    def __init__(self, params, dtype):
+        super().__init__(params)
+        self.dtype = dtype
+
+
+def reference(params, inputs):
+    y, x, index, dim = inputs["y"], inputs["x"], inputs["index"], params["dim"]
+    valid, bad = takes.meaning(index, takes.name_of_dtype(index.dtype), y.shape[dim])
+    report_after = takes.reported(inputs.get("report"), bad)
+    floating = params.dtype in dtypes.FLOATS
+    summed = (np.float64 if params.dtype == "f64" else np.float32) if floating else y.dtype
+    total, terms = (np.moveaxis(tensor, dim, 0).astype(summed) for tensor in (y, x))
+    magnitude, count = np.abs(total.astype(np.float64)), np.ones(len(total))
+    with np.errstate(all="ignore"):
+        for j in np.flatnonzero(valid):
+            row = int(index[j])
+            total[row:row + 1] += terms[j:j + 1]
+            magnitude[row] += np.abs(terms[j].astype(np.float64))
+            count[row] += 1
+    if not floating:
+        return {"y": Expected(np.moveaxis(total, 0, dim)), **report_after}
+    result = dtypes.round_to(np.moveaxis(total, 0, dim).astype(np.float64), params.dtype)
+    with np.errstate(all="ignore"):
+        condition = magnitude * loss(params.dtype, count).reshape([-1] + [1] * (y.ndim - 1)) + smallest(params.dtype) * 2.0**50
+    return {"y": Expected(result, condition=np.moveaxis(condition, 0, dim)), **report_after}
+
+
+def loss(dtype, count):
+    """By how many float64 roundings of the terms' magnitude a sum of `count` terms may be off: one of its own type for each,
+    and the last one's."""
+    return count * 2.0**(0 if dtype == "f64" else 29) + (2.0**42 if dtype in ("f16", "bf16") else 0.0)
+
+
+def smallest(dtype):
+    """The least denormal."""
+    return math.ldexp(1.0, dtypes.FLOATS[dtype].min_exponent - dtypes.FLOATS[dtype].mantissa)
+
+
+def torch_reference(torch, params, inputs):
+    y, x, dim = inputs["y"], inputs["x"], params["dim"]
+    index = inputs["index"].to(torch.int64)
+    mark = {torch.uint8: 255, torch.int16: 32767}.get(inputs["index"].dtype, y.shape[dim])
+    valid = torch.nonzero((index >= 0) & (index < y.shape[dim]) & (index != mark)).reshape(-1)
+    index, x = index[valid], torch.index_select(x, dim, valid)
+    wide = torch.index_add(y.to(torch.float64), dim, index, x.to(torch.float64))
+    if y.is_floating_point() and wide.numel() and not float(wide.abs().max()) < 3e4:
+        return None  # what leaves a narrow type's range, and not float64's
+    return {"y": torch.index_add(y, dim, index, x)}
+
+
+# ---- cases
+
+def case(name, y, x, index, dim, workspace, reports=False):
+    inputs = {"x": x, "y": y, "index": index}
+    if reports:
+        inputs["report"] = reports if isinstance(reports, Tensor) else report()
+    suffix = ("_report" if reports else "") + ("_workspace" if workspace else "")
+    return Case("index_add", f"{name}_{y.dtype}_{index.dtype}{suffix}", y.dtype, inputs, {}, 0,
+                Params({"dim": dim, "workspace": workspace}, y.dtype), in_out=("y", "report"), bitwise=True)
+
+
+def shape_with(shape, dim, n):
+    return tuple(shape[:dim]) + (n,) + tuple(shape[dim + 1:])
+
+
+def simple(name, dtype, index_dtype, shape, dim, n, workspace, **rest):
+    """n valid indices into y of this shape."""
+    x = data(dtype, shape_with(shape, dim, n))
+    return case(name, data(dtype, shape), x, indices(index_dtype, (n,), shape[dim]), dim, workspace, **rest)
+
+
+# ---- smoke: each dtype with each index dtype, each rank with each dim, with few indices and with many
+
+def smoke():
+    for turn, dtype in enumerate(DTYPES):
+        for k, index_dtype in enumerate(INDEX_DTYPES):
+            shape = ((6, 8), (4, 3, 5), (9,), (3, 16))[(turn + k) % 4]
+            dim = (turn // 2 + k) % len(shape)
+            for n, workspace in ((7, 0), (7, 1), (MANY, 1))[k % 2:]:
+                yield simple(f"smoke_{name_of(shape)}_dim{dim}_{n}", dtype, index_dtype, shape, dim, n, workspace)
+    turn = 0
+    for shape in takes.RANKS:
+        for dim in range(len(shape)):
+            n, workspace = ((3, 0), (MANY, 1), (MANY, 0))[turn % 3]
+            yield simple(f"smoke_rank{len(shape)}_dim{dim}_{n}", DTYPES[turn % 8], INDEX_DTYPES[turn % 5], shape, dim, n, workspace,
+                         reports=turn % 2 == 1)
+            turn += 1
+    # Each dtype in vectors of 16 bytes and by elements, scanned and ordered.
+    for turn, dtype in enumerate(DTYPES):
+        for columns in (48, 33):
+            for n, workspace in ((9, 0), (MANY, 1)):
+                yield simple(f"smoke_rows_{columns}_{n}", dtype, INDEX_DTYPES[turn % 5], (3, columns), 0, n, workspace)
+
+
+# ---- exact: what is known without arithmetic
+
+def exact():
+    """Sums of ones, integers that wrap around, and single sources, which move bits."""
+    for turn, dtype in enumerate(DTYPES):
+        for n in (10, MANY, 2000):
+            for workspace in (0, 1):
+                y, x = constant(dtype, (5, 16), 0), constant(dtype, (n, 16), 1)
+                yield case(f"exact_ones_{n}", y, x, indices(INDEX_DTYPES[turn % 5], (n,), 5), 0, workspace)
+    for dtype in ("u8", "i32", "u32", "i64"):
+        top = takes.MARK.get(dtype, 0)
+        ends = {"u8": (255, 1, 128), "i32": (2**31 - 1, 1, -2**31), "u32": (2**32 - 1, 1, 2**31), "i64": (top, 1, -2**63)}[dtype]
+        for workspace in (0, 1):
+            for n in (1, 2, 3, 6):
+                x = explicit(dtype, [[end] * 4 for end in (ends * 2)[:n]])
+                yield case(f"exact_wrap_{n}", explicit(dtype, [[ends[0]] * 4, [ends[2]] * 4]), x, golden.index("i32", (n,), 2), 0, workspace)
+            yield simple("exact_wrap_1000", dtype, "u8", (2, 5), 0, 1000, workspace)
+    for dtype in dtypes.FLOATS:
+        for n in (4, MANY):
+            for workspace in (0, 1):
+                # Each row has one source at most: y + x, x a power of two that needs no rounding.
+                y = constant(dtype, (2 * n, 2), 0.25)
+                x = explicit(dtype, np.exp2(np.arange(n * 2).reshape(n, 2) % 7 - 3.0))
+                index = explicit("i16", (np.arange(n) * 7 % n * 2).tolist())  # 7 has no divisor in common with n
+                yield case(f"exact_single_{n}", y, x, index, 0, workspace)
+
+
+# ---- adversarial: sums in which the order, the type that sums, or the moment of rounding shows
+
+def adversarial():
+    for dtype in dtypes.FLOATS:
+        big = 2.0**(dtypes.FLOATS[dtype].mantissa + 1)  # what adding 1 does not change in the type itself
+        least, largest = smallest(dtype), dtypes.FLOATS[dtype].largest
+        sums = {
+            # In order, `big` swallows each 1 in f32 and f64, unless they come first; 16-bit types are summed in f32, and keep them.
+            "swallowed": [big] + [1.0] * 9,
+            "kept": [1.0] * 9 + [big],
+            "cancels": [big, 1.0, -big, 1.0],
+            "cancels_late": [1.0, big, 0.5, -big],
+            "thirds": [1 / 3, 0.1, -0.7, 2.3],
+            "denormals": [least, 3 * least, -least],
+            "zeros": [-0.0, -0.0],
+            "halfway": [1.0, 2.0**-(dtypes.FLOATS[dtype].mantissa + 1)],
+            "overflow": [largest / 2, largest / 2, largest / 2],
+            "inf": [1.0, INF, 2.0],
+            "inf_minus_inf": [INF, 1.0, -INF],
+            "nan": [1.0, NAN, 2.0],
+        }
+        if dtype == "f16":  # passes 65504 on its way, in f32, and comes back
+            sums["over_and_back"] = [largest] * 3 + [-largest] * 3
+        many = ("swallowed", "kept", "cancels", "thirds", "inf", "nan", "over_and_back")
+        for name, values in sums.items():
+            values = dtypes.round_to(np.array(values), dtype)
+            y = explicit(dtype, np.full((3, 1), -0.0 if name == "zeros" else 0.0))
+            for n in (len(values), MANY)[:1 + (name in many)]:
+                x = explicit(dtype, np.resize(values, n).reshape(n, 1))
+                for workspace in (0, 1):
+                    yield case(f"adversarial_{name}_{n}", y, x, constant("i32", (n,), 1), 0, workspace)
+        # y itself is the first term.
+        y = explicit(dtype, [[big], [-big], [NAN], [INF], [-0.0]])
+        for n in (5, MANY):
+            x = constant(dtype, (n, 1), 1)
+            index = explicit("u8", [0, 1, 0, 1, 3] if n == 5 else (np.arange(n) % 4).tolist())
+            for workspace in (0, 1):
+                yield case(f"adversarial_y_first_{n}", y, x, index, 0, workspace)
+
+
+# ---- layouts
+
+LAYOUTS = [  # name, y's shape, dim, x, y, index; x's and the index's length in dim is added
+    ("index_step_2", (6, 8), 0, {}, {}, by(2)),
+    ("index_negative", (6, 8), 1, {}, {}, by(-1)),
+    ("index_negative_step", (6, 8), 0, {}, {}, by(-2, offset=5)),
+    ("index_expanded", (6, 8), 0, {}, {}, by(0)),
+    ("index_misaligned", (6, 8), 1, {}, {}, at(3)),
+    ("x_padded", (6, 32), 0, by(48, 1), {}, {}),
+    ("x_odd_step", (6, 32), 0, by(33, 1), {}, {}),
+    ("x_transposed", (6, 8), 0, "transposed", {}, {}),
+    ("x_transposed_dim1", (6, 8), 1, "transposed", {}, {}),
+    ("x_negative", (6, 16), 0, by(-16, 1), {}, {}),
+    ("x_negative_both", (6, 8), 0, by(-8, -1), {}, {}),
+    ("x_expanded_rows", (6, 32), 0, by(0, 1), {}, {}),
+    ("x_expanded_columns", (6, 8), 0, by(1, 0), {}, {}),
+    ("x_misaligned", (6, 32), 0, at(1), {}, {}),
+    ("y_padded", (6, 32), 0, {}, by(48, 1), {}),
+    ("y_odd_step", (6, 32), 0, {}, by(35, 1), {}),
+    ("y_transposed", (6, 8), 0, {}, by(1, 6), {}),
+    ("y_transposed_dim1", (6, 8), 1, {}, by(1, 6), {}),
+    ("y_step_2", (6, 8), 0, {}, by(16, 2), {}),
+    ("y_negative", (6, 8), 0, {}, by(-8, -1), {}),
+    ("y_misaligned", (6, 32), 0, {}, at(1), {}),
+    ("misaligned_alike", (6, 32), 0, at(3), at(3), at(1)),
+    ("odd_rows", (6, 31), 0, {}, {}, {}),
+    ("half_rows", (6, 28), 0, {}, {}, {}),
+    ("dim_middle", (3, 4, 16), 1, {}, {}, {}),
+    ("dim_middle_odd", (3, 4, 9), 1, {}, {}, {}),
+    ("dim_last", (3, 4, 7), 2, {}, {}, {}),
+    ("dim_last_y_permuted", (2, 5, 16), 2, {}, by(5, 1, 10), {}),
+    ("y_permuted", (4, 5, 8), 1, {}, by(8, 32, 1), {}),
+    ("one_row", (3, 1, 16), 1, {}, by(16, 12345, 1), {}),
+    ("one_column", (9, 1), 0, {}, by(3, 99), {}),
+    ("strides_of_ones", (1, 4, 1, 8), 1, "ones", by(5, 8, 3, 1), {}),
+    ("rank8", (2, 1, 2, 3, 1, 2, 2, 4), 3, {}, by(96, 5, 48, 16, 1, 8, 4, 1), by(2)),
+]
+
+
+def x_layout(layout, shape):
+    if layout == "transposed":
+        return by(1, shape[0])
+    return by(-999, 8, 7, 1) if layout == "ones" else layout
+
+
+def layouts():
+    for turn, (name, shape, dim, x_given, y, index) in enumerate(LAYOUTS):
+        dtypes_of = (("f32", "bf16", "f64", "u8", "f16", "i64", "i32", "u32")[turn % 8], ("f32", "bf16")[turn % 2])
+        for dtype, n, workspace in zip(dtypes_of, (9, MANY), (0, 1)):
+            x_shape = shape_with(shape, dim, n)
+            layout = x_layout(x_given, x_shape)
+            # Elements that share memory are told one by one: too many, where there are many.
+            x = constant(dtype, x_shape, 1.25, **layout) if "expanded" in name and n == MANY else data(dtype, x_shape, **layout)
+            at_rows = indices(INDEX_DTYPES[turn % 5], (n,), shape[dim], **index)
+            yield case(f"layout_{name}_{n}", data(dtype, shape, **y), x, at_rows, dim, workspace)
+    # One index, or one row, may have any stride.
+    for workspace in (0, 1):
+        yield case("layout_one_index", data("f32", (3, 4, 8)), data("f32", (3, 1, 8), stride=(8, -7, 1)), explicit("i64", [2], stride=(-99,)), 1,
+                   workspace)
+        yield case("layout_to_one_row", data("f32", (1, 8), stride=(77, 1)), data("f32", (MANY, 8)), constant("i64", (MANY,), 0, stride=(0,)), 0,
+                   workspace)
+
+
+# ---- indices
+
+def index_cases():
+    """Each index dtype: nothing, the same, backwards, the mark, out of range; with a report and without."""
+    turn = 0
+    for index_dtype in INDEX_DTYPES:
+        for n in (7, MANY):
+            for workspace in (0, 1):
+                turn += 1
+                dtype, shape = DTYPES[turn % 8], ((9, 6), (9, 16), (5, 9))[turn % 3]
+                dim = 1 if shape[0] == 5 else 0
+                size, y, x = shape[dim], data(dtype, shape), data(dtype, shape_with(shape, dim, n))
+
+                def made(name, index, reports=False):
+                    return case(f"indices_{name}_{n}", y, x, index, dim, workspace, reports)
+                wrong = takes.bad_values(index_dtype, size)
+                if n == 7:
+                    yield made("mark", takes.mixed(index_dtype, (n,), size, [takes.MARK[index_dtype]] * 3, turn), True)
+                    yield made("out_of_range", takes.mixed(index_dtype, (n,), size, wrong, turn))
+                    yield made("all_marks", explicit(index_dtype, [takes.MARK[index_dtype]] * n), True)
+                yield made("out_of_range", takes.mixed(index_dtype, (n,), size, wrong, turn), True)
+                if n == 7 or workspace:
+                    wrong = [takes.MARK[index_dtype], size, wrong[-1]]
+                    yield made("mixed", takes.mixed(index_dtype, (n,), size, wrong, turn), report(7, 6))
+                    yield made("backwards", explicit(index_dtype, [(n - j) % size for j in range(n)]))
+                yield made("none_right", constant(index_dtype, (n,), size), True)
+                yield made("same", constant(index_dtype, (n,), size - 1))
+    for workspace in (0, 1):
+        for dtype in ("f32", "u8"):
+            none = Tensor("i32", (0,), values=np.zeros(0, dtype=np.int32))
+            yield case("indices_empty", data(dtype, (6, 4)), Tensor(dtype, (0, 4), values=np.zeros((0, 4))), none, 0, workspace, True)
+        # y has no rows: there is something to report, and nothing to add to.
+        for n in (5, MANY):
+            y = Tensor("f32", (0, 4), values=np.zeros((0, 4)))
+            yield case(f"indices_of_nothing_{n}", y, data("f32", (n, 4)), explicit("i16", [0, 1, 32767, -1, 0] * (n // 5)), 0, workspace, True)
+        # Marks that would be rows.
+        for n in (3, MANY):
+            yield case(f"indices_long_{n}", data("f32", (300, 3)), data("f32", (n, 3)), explicit("u8", [254, 255, 0] * (n // 3)), 0, workspace, True)
+            yield case(f"indices_long_{n}", data("bf16", (32770,)), data("bf16", (n,)), explicit("i16", [32766, 32767, 0] * (n // 3)), 0,
+                       workspace, True)
+        # Many that are out of range, met by many waves at once.
+        for shape, dim, n in (((100, 5), 0, 1000), ((5, 100), 1, 500), ((1000,), 0, 5000)):
+            for k, index_dtype in enumerate(("i16", "i32", "u32", "i64")):
+                many = golden.index(index_dtype, (n,), shape[dim] + 11)
+                dtype = DTYPES[k]
+                yield case(f"indices_many_{name_of(shape)}", data(dtype, shape), data(dtype, shape_with(shape, dim, n)), many, dim, workspace, True)
+        # All to one row, and to the first and the last.
+        for n in (3000, 5003):
+            yield case(f"indices_one_row_{n}", data("f16", (200, 8)), data("f16", (n, 8)), constant("i32", (n,), 100), 0, workspace)
+            yield case(f"indices_only_row_{n}", data("f32", (3, 1)), data("f32", (3, n)), constant("u8", (n,), 0), 1, workspace)
+
+
+# ---- sizes
+
+NUMBERS = [1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 513, 1023, 1024, 1025, 2047, 2048, 2049, 4095, 4097, 10000]
+
+
+def sizes():
+    turn = 0
+    # Indices: around waves, the steps of a scan, and the ranges of the ordering blocks.
+    for n in NUMBERS:
+        for workspace in (0, 1):
+            if n <= 256 and workspace:
+                continue
+            turn += 1
+            yield simple(f"size_{n}_of_29", DTYPES[turn % 8], INDEX_DTYPES[turn % 5], (29, 4), 0, n, workspace)
+    # Rows: one digit, two, three.
+    for rows in (1, 2, 3, 255, 256, 257, 4096, 32769, 65535, 65536, 65537, 70001):
+        turn += 1
+        for n, workspace in ((50, 0), (700, 1)):
+            yield simple(f"size_{n}_of_{rows}", DTYPES[turn % 8], ("i32", "u32", "i64")[turn % 3], (rows,), 0, n, workspace, reports=True)
+    # Columns, in vectors and by elements.
+    for columns in (1, 2, 3, 4, 8, 12, 16, 24, 31, 32, 33, 48, 64, 100, 127, 128, 255, 256, 257, 513, 1024, 1040):
+        turn += 1
+        for n, workspace in ((17, 0), (257, 1)):
+            yield simple(f"size_{n}_rows_{columns}", DTYPES[(turn + workspace) % 8], INDEX_DTYPES[turn % 5], (4, columns), 0, n, workspace)
+    for shape, dim, n in (((50, 70), 1, 333), ((7, 30, 11), 1, 450), ((3, 5, 30, 32), 2, 290), ((64, 1, 64), 1, 300), ((2, 3, 1000), 2, 999),
+                          ((1, 5000), 1, 5000), ((5000, 1), 0, 5000), ((257, 257), 1, 257)):
+        turn += 1
+        yield simple(f"size_{name_of(shape)}_dim{dim}_{n}", DTYPES[turn % 4], INDEX_DTYPES[1 + turn % 4], shape, dim, n, 1)
+        turn += 1
+        yield simple(f"size_{name_of(shape)}_dim{dim}_{n}", DTYPES[turn % 8], INDEX_DTYPES[1 + turn % 4], shape, dim, n, 0)
+    # More than 65536 indices.
+    for rows, n, dtype, index_dtype in ((13, 65536, "bf16", "u8"), (1000, 65537, "f32", "i32"), (70001, 70001, "u32", "u32"),
+                                        (300, 131073, "f16", "i64")):
+        yield simple(f"size_{n}_of_{rows}", dtype, index_dtype, (rows, 2), 0, n, 1, reports=True)
+    yield simple("size_65537_of_5", "f32", "i32", (5, 2), 0, 65537, 0, reports=True)
+    # Nothing.
+    for y_shape, x_shape, dim in (((0, 5), (0, 5), 0), ((5, 0), (3, 0), 0), ((4, 0, 3), (4, 0, 2), 2), ((0,), (0,), 0)):
+        for workspace in (0, 1):
+            index = explicit("i64", [0] * x_shape[dim])
+            yield case(f"size_{name_of(y_shape)}_dim{dim}", Tensor("f32", y_shape, values=np.zeros(y_shape)),
+                       Tensor("f32", x_shape, values=np.zeros(x_shape)), index, dim, workspace, True)
+
+
+TOPICS = {
+    "smoke": smoke,
+    "exact": exact,
+    "adversarial": adversarial,
+    "layouts": layouts,
+    "indices": index_cases,
+    "sizes": sizes,
+}

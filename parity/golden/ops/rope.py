@@ -1,0 +1,16 @@
+"""Rotary embedding on half-split pairs, x [b, h, t, d]: see rotary.py."""
+
+from ops import rotary
+
+OP = rotary.RotaryOp("rope")
+TOPICS = rotary.topics(OP)
+
+
+def reference(params, inputs):
+    del params
+    return rotary.reference(OP, inputs)
+
+
+def torch_reference(torch, params, inputs):
+    del params
+    return rotary.torch_reference(torch, OP, inputs)

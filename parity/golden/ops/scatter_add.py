@@ -1,0 +1,194 @@
+"""y[.., index[.., j, ..], ..] += x[.., j, ..] along dim, in place in y; x and index have one shape.
+
+What is expected depends on what the op promises:
+
+deterministic   the sources one after the other along dim, each sum rounded: f32 in f32, f64 in f64, 16-bit types in f32 and to their
+                own type in the end. 0 ULPs: another order would show.
+integers        the sum modulo 2^bits. 0 ULPs.
+any order       the exact sum. With k additions to an element, each rounding is of half an ULP of a partial sum, which is no larger
+                than the sum of the terms' magnitudes; so k / 2 ULPs of that (`scale`).
+16-bit types in any order with the workspace: the exact sum, rounded once: 1 ULP of it. What f32 loses on the way, k / 2 ULPs of f32 of
+                the sum of magnitudes, is under half a ULP of 2^-10 of that sum in f16 and bf16, for k up to 8: so that is the scale.
+"""
+
+import math
+
+import numpy as np
+
+import dtypes
+import golden
+from golden import Expected, bits, constant, explicit
+from ops import scatters, takes
+from ops.scatters import DETERMINISTIC
+from ops.takes import name_of
+
+FLOATS = takes.FLOATS
+HALVES = ("f16", "bf16")
+MOST_ADDITIONS = 8  # to an element, where what is lost counts
+
+
+class Params(dict):
+    """A case's params, with what the reference must know besides."""
+
+    def __init__(self, params, dtype, exact, overflows):
+        super().__init__(params)
+        self.dtype, self.exact, self.overflows = dtype, exact, overflows
+
+
+def data(dtype, shape, turn, **layout):
+    del turn
+    return takes.data(dtype, shape, **layout)
+
+
+def ways(dtype):
+    if dtype in HALVES:
+        return ((0, 0), (0, 1), (DETERMINISTIC, 1))
+    return ((0, 0), (DETERMINISTIC, 0))
+
+
+def ulps(case):
+    flags, workspace = case.params["flags"], case.params["workspace"]
+    if flags == DETERMINISTIC or case.dtype not in FLOATS:
+        return 0
+    most = int(scatters.times(case.params, case.arrays()).max(initial=0))
+    if most > MOST_ADDITIONS:
+        raise ValueError(f"{case.name}: {most} additions to an element")
+    return 1 if workspace else (most + 1) // 2
+
+
+class ScatterAddOp(scatters.ScatterOp):
+    def case(self, name, x, *rest, exact=False, **more):
+        case = super().case(name, x, *rest, exact=exact, **more)
+        case.params = Params(case.params, case.dtype, exact, "overflow" in name)
+        return case
+
+
+OP = ScatterAddOp("scatter_add", FLOATS + ("u8", "i32", "u32", "i64"), data, ways, lambda flags, dtype: True, ulps)
+
+
+def reference(params, inputs):
+    _, bad = scatters.meaning(inputs, params)
+    report = takes.reported(inputs.get("report"), bad)
+    y = inputs["y"].copy()
+    if params.dtype not in FLOATS:
+        for target, values in scatters.in_order(params, inputs):
+            y[target] += values
+        return {"y": Expected(y), **report}
+
+    terms, low = np.abs(y), np.zeros_like(y)
+    sum_dtype = "f32" if params.dtype in HALVES else params.dtype
+    with np.errstate(all="ignore"):
+        for target, values in scatters.in_order(params, inputs):
+            terms[target] += np.abs(values)
+            before = y[target]
+            if params["flags"] == DETERMINISTIC:
+                y[target] = dtypes.round_to(before + values, sum_dtype)
+                continue
+            total = before + values  # and what that loses (Knuth)
+            part = total - before
+            y[target], low[target] = total, low[target] + ((before - (total - part)) + (values - part))
+        if params["flags"] == DETERMINISTIC:
+            y = dtypes.round_to(y, params.dtype)
+            # PyTorch's float64 sums differ from these by k roundings.
+            lost = {"f64": 1.0, "f32": 2.0**30, "f16": 2.0**43, "bf16": 2.0**46}[params.dtype]
+            return {"y": Expected(y, None, finite(terms * lost)), **report}
+        y = np.where(np.isfinite(y) & (low != 0), y + low, y)  # 0 added to -0.0 would be another zero
+    if params.exact:
+        return {"y": Expected(y), **report}
+    return {"y": Expected(y, finite(terms * (2.0**-10 if params["workspace"] else 1.0)), finite(terms)), **report}
+
+
+def finite(magnitude):
+    """No ULP to speak of where a term is not finite."""
+    return np.where(np.isfinite(magnitude), magnitude, 0.0)
+
+
+def torch_reference(torch, params, inputs):
+    if params.overflows:  # which float64 does not
+        return None
+    found = scatters.torch_arguments(torch, params, inputs)
+    return None if found is None else {"y": torch.scatter_add(inputs["y"], *found, inputs["x"])}
+
+
+def every_way(name, x, y, index, dim, exact=False, only=lambda way: True):
+    for way in ways(x.dtype):
+        if only(way):
+            yield OP.case(name, x, y, index, dim, way, exact=exact)
+
+
+def whole(dtype, shape, seed):
+    """Integers of -8 to 8, of which every sum that occurs is exact in every type."""
+    values = golden.index("i32", shape, 17, seed=golden.seed_of("whole", dtype, str(shape), str(seed))).array()
+    return explicit(dtype, values - 8.0)
+
+
+def exact():
+    """Whole numbers, which give the same in any order, however often an index repeats."""
+    for dtype in FLOATS:
+        for shape, dim, size in (((20,), 0, 3), ((5, 9), 1, 4), ((3, 12, 4), 1, 5), ((2, 24), 1, 1), ((30, 4), 0, 7)):
+            y_shape = tuple(size if d == dim else extent for d, extent in enumerate(shape))
+            yield from every_way(f"exact_{name_of(shape)}_dim{dim}_into_{size}", whole(dtype, shape, 0), whole(dtype, y_shape, 1),
+                                 golden.index("i32", shape, size), dim, exact=True)
+        # y of whole words, of words and a half, beside a word, and with rows that begin in the middle of one.
+        for name, layout in (("odd", {}), ("even", {}), ("shifted", {"offset": 1}), ("padded_odd", {"stride": (9, 1)}),
+                             ("padded_even", {"stride": (10, 1)})):
+            columns = 5 if name == "odd" else 6
+            y = whole(dtype, (4, columns), 2)
+            y = golden.Tensor(dtype, y.shape, values=y.values, **layout)
+            yield from every_way(f"exact_words_{name}", whole(dtype, (4, 12), 3), y, golden.index("i64", (4, 12), columns), 1, exact=True)
+        # What no index names keeps its bits: compared by a checksum of them, for numbers do not tell -0.0 from 0.0. The neighbours of
+        # what is added to are in the same words, on either side.
+        for name, first in (("odd", 1), ("even", 0)):
+            index = explicit("i32", np.arange(first, 240, 4))
+            for case in every_way(f"exact_bits_beside_{name}", constant(dtype, (60,), 3.0), constant(dtype, (240,), -0.0), index, 0, exact=True):
+                case.bitwise = True
+                yield case
+        ones = constant(dtype, (200, 37), 1.0)
+        yield from every_way("exact_ones", ones, constant(dtype, (3, 37), 2.0), golden.index("u8", (200, 37), 3), 0, exact=True)
+    for dtype in ("u8", "i32", "u32", "i64"):  # round and round
+        for shape, dim, size in (((200,), 0, 3), ((40, 16), 0, 5), ((3, 60, 4), 1, 2)):
+            y_shape = tuple(size if d == dim else extent for d, extent in enumerate(shape))
+            yield from every_way(f"exact_wrapping_{name_of(shape)}_dim{dim}", bits(dtype, shape), bits(dtype, y_shape),
+                                 golden.index("i16", shape, size), dim)
+
+
+def adversarial():
+    inf, nan = math.inf, math.nan
+    for dtype in FLOATS:
+        index = explicit("i32", [[0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3]])
+
+        def given(name, x, y, only=lambda way: True, dtype=dtype, index=index):
+            yield from every_way("adversarial_" + name, explicit(dtype, [x]), explicit(dtype, [y]), index, 1, only=only)
+
+        in_order = lambda way: way[0] == DETERMINISTIC
+        largest = dtypes.FLOATS[dtype].largest
+        least = math.ldexp(1.0, {"f32": -149, "f16": -24, "bf16": -133, "f64": -1074}[dtype])
+        step = 2.0 ** (dtypes.FLOATS[dtype].mantissa + 1)  # 1 is lost beside it
+        yield from given("infinities", [inf, -inf, inf, 1.0, nan, 1.0, inf, 0.0, 1.0, -2.0, -inf, 3.0], [1.0, 2.0, 3.0, inf, 4.0, nan, 5.0, -inf])
+        yield from given("zeros", [0.0, -0.0, 0.0, -0.0, 1.0, -1.0, 0.0, -0.0, 0.0, -0.0, -0.0, 0.0], [-0.0, -0.0, 0.0, 0.0, -1.0, 1.0, -0.0, 0.0])
+        yield from given("overflow", [largest, -largest, largest, 1.0, 0.0, largest, -largest, 1.0, largest, -largest, largest, 0.0],
+                         [largest, -largest, 0.0, largest, -largest, largest, -largest, 2.0], in_order)
+        # Beside the denormals of f32 some atomics give 0, so these are for the way in order.
+        yield from given("denormals", [least, -least, 3 * least, least, least, 0.0, 5 * least, least, least, -least, least, 2 * least],
+                         [0.0, least, -least, 7 * least, -least, least, 0.0, -3 * least], in_order)
+        # In this order, and in no other.
+        yield from given("order", [step, 1.0, step, 1.0, step, -step, 1.0, 0.5, 1.0, -step, -step, 1.0],
+                         [1.0, step, 1.0, step, -step, 1.0, step, -0.5], in_order)
+        many = np.tile([step, 1.0, -step, 1.0, 0.5, -0.25, 1.0, 1.0], 30)
+        yield from every_way("adversarial_order_long", explicit(dtype, np.stack([many, many[::-1], np.roll(many, 3)], axis=1)),
+                             explicit(dtype, np.full((2, 3), 0.125)), golden.index("i64", (240, 3), 2), 0, only=in_order)
+        if dtype in HALVES:  # rounded once: 16 sources, each of which alone would be lost
+            x = np.full((16, 2), 0.25 if dtype == "f16" else 0.5)
+            y = explicit(dtype, [[step, -step]])
+            yield from every_way("adversarial_rounded_once", explicit(dtype, x), y, explicit("u32", np.zeros((16, 2), dtype=int)), 0, exact=True,
+                                 only=lambda way: way[1] == 1)
+
+
+TOPICS = {
+    "smoke": lambda: scatters.smoke(OP),
+    "exact": exact,
+    "adversarial": adversarial,
+    "layouts": lambda: scatters.layouts(OP),
+    "indices": lambda: scatters.index_cases(OP),
+    "sizes": lambda: scatters.sizes(OP),
+}

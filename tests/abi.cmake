@@ -1,0 +1,45 @@
+# The header and the shared library, as a consumer meets them: in C99, in C++11, linked, and through dlopen.
+
+hipops_test(test_api test_api.cpp)
+
+# host_tensor.h reads and writes elements with parity/number.h.
+foreach(name ${HIPOPS_OPS} tensor)
+  target_link_libraries(test_${name} PRIVATE parity)
+endforeach()
+
+set(hipops_header ${PROJECT_SOURCE_DIR}/include/hipops/hipops.h)
+set(hipops_strict -pedantic -Wall -Wextra -Werror)
+set(hipops_abi ${CMAKE_CURRENT_SOURCE_DIR}/abi)
+
+# The header alone.
+add_test(NAME abi_header_c99 COMMAND ${CMAKE_C_COMPILER} -x c -std=c99 ${hipops_strict} -fsyntax-only ${hipops_header})
+add_test(NAME abi_header_c++11
+  COMMAND ${CMAKE_CXX_COMPILER} -x c++ -std=c++11 ${hipops_strict} -fsyntax-only ${hipops_header})
+
+# hipops_consumer(name SOURCE standard): a program that sees the public header and nothing else of the project.
+function(hipops_consumer name source standard)
+  add_executable(${name} ${source})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/include)
+  target_compile_options(${name} PRIVATE ${hipops_strict} -std=${standard})
+endfunction()
+hipops_consumer(abi_consumer_c99 abi/consumer.c c99)
+hipops_consumer(abi_consumer_c++11 abi/consumer.cpp c++11)
+hipops_consumer(abi_plugin_host abi/plugin_host.c gnu99)
+target_link_libraries(abi_consumer_c99 PRIVATE hipops m)
+target_link_libraries(abi_consumer_c++11 PRIVATE hipops)
+target_link_libraries(abi_plugin_host PRIVATE ${CMAKE_DL_LIBS})
+add_dependencies(abi_plugin_host hipops)
+if(HIPOPS_CPU)
+  add_test(NAME abi_consumer_c99 COMMAND abi_consumer_c99)
+  add_test(NAME abi_consumer_c++11 COMMAND abi_consumer_c++11)
+  add_test(NAME abi_plugin_host COMMAND abi_plugin_host $<TARGET_FILE:hipops>)
+  set_tests_properties(abi_consumer_c99 abi_consumer_c++11 PROPERTIES ENVIRONMENT "HIPOPS_BACKEND=cpu")
+  # The runtime lives as long as the process; once its library is gone, a leak is what that looks like.
+  set_tests_properties(abi_plugin_host PROPERTIES ENVIRONMENT "HIPOPS_BACKEND=cpu;ASAN_OPTIONS=detect_leaks=0")
+endif()
+
+# What is in the file. Sanitizers add to it.
+if(NOT HIPOPS_SANITIZE)
+  add_test(NAME abi_exports COMMAND ${hipops_abi}/check_exports.sh $<TARGET_FILE:hipops> ${hipops_header})
+  add_test(NAME abi_elf COMMAND ${hipops_abi}/check_elf.sh $<TARGET_FILE:hipops> $<TARGET_FILE:hipops_static>)
+endif()

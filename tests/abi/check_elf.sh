@@ -1,0 +1,43 @@
+#!/bin/sh
+# check_elf.sh LIBRARY ARCHIVE: what the loader will find in libhipops.so, and what runs when it does.
+set -eu
+library=$1
+archive=$2
+failed=0
+
+# expect WHAT COMMAND...: the command succeeds.
+expect() {
+  what=$1
+  shift
+  if ! "$@"; then
+    echo "$library: does not hold: $what" >&2
+    failed=1
+  fi
+}
+has() { printf '%s\n' "$1" | grep -Eq -- "$2"; }
+lacks() { ! has "$1" "$2"; }
+
+dynamic=$(readelf -dW "$library")
+segments=$(readelf -lW "$library")
+needed=$(printf '%s\n' "$dynamic" | sed -n 's/.*(NEEDED).*\[\(.*\)\].*/\1/p')
+others=$(printf '%s\n' "$needed" |
+  grep -Ev '^(libc|libm|libpthread|libdl)\.so\.[0-9]+$|^ld-linux.*\.so\.[0-9]+$' || true)
+
+expect "needs libc" has "$needed" '^libc\.so'
+expect "needs nothing but libc's libraries, but: $others" [ -z "$others" ]
+expect "has the SONAME libhipops.so.0" has "$dynamic" '\(SONAME\).*\[libhipops\.so\.0\]'
+expect "is bound at load (BIND_NOW)" has "$dynamic" '\(FLAGS\).*BIND_NOW|\(FLAGS_1\).*NOW'
+expect "has no path of the building machine" lacks "$dynamic" '\((RPATH|RUNPATH)\)'
+expect "needs no relocation of its code" lacks "$dynamic" '\(TEXTREL\)|\(FLAGS\).*TEXTREL'
+expect "has RELRO" has "$segments" 'GNU_RELRO'
+expect "says that its stack is not executable" has "$segments" 'GNU_STACK +(0x[0-9a-f]+ +){5}RW +'
+expect "has no segment that is writable and executable" lacks "$segments" 'LOAD +(0x[0-9a-f]+ +){5}RWE'
+expect "can be unloaded: it has no unique symbols" lacks "$(readelf --dyn-syms -W "$library")" ' UNIQUE '
+
+# No object file of ours brings code that runs at load. (The library's own .init_array is not empty: the compiler's
+# frame_dummy is there, and what the static libstdc++ does for itself: the pool for exceptions when memory has run out,
+# and the destructors of its error categories.)
+expect "the archive's objects have no constructors that run at load" \
+  lacks "$(readelf -SW "$archive")" '\.(init_array|ctors|preinit_array)'
+expect "the archive was read" has "$(readelf -SW "$archive")" '\.text'
+exit $failed

@@ -1,0 +1,2 @@
+// The same engine, in C++11.
+#include "consumer.c"

@@ -1,0 +1,70 @@
+// hipops_gather: what it refuses, which kernel it chooses, and its results on the CPU.
+#include "take_tester.h"
+
+using namespace hipops;
+using namespace hipops_test;
+
+namespace {
+
+const hipops_test::TakeOp kGather = {"gather", false, hipops_gather};
+
+}  // namespace
+
+TEST_CASE("gather refuses bad arguments", "[gather]") {
+  check_in_child({{"HIPOPS_BACKEND", "cpu"}}, [] {
+    check_refusals(kGather);
+    auto invalid = [](auto spoil, const std::string& message) {
+      TakeCall call(kGather);
+      spoil(call);
+      call.invalid(message);
+    };
+    invalid([](TakeCall& c) { c.index.view.rank = 1; }, "index.rank is 1, expected 2 (x.rank)");
+    invalid([](TakeCall& c) { c.y.view.rank = 1; }, "y.rank is 1, expected 2 (index.rank)");
+    invalid([](TakeCall& c) { c.index.view.shape[0] = 2; }, "y.shape[0] is 3, expected 2 (index.shape[0])");
+    invalid([](TakeCall& c) { c.index.view.shape[1] = 7; }, "y.shape[1] is 8, expected 7 (index.shape[1])");
+    invalid([](TakeCall& c) { c.x.view.shape[1] = 7; }, "index.shape[1] is 8, expected at most 7 (x.shape[1])");
+    invalid([](TakeCall& c) { c.x.view.shape[0] = 2, c.dim = 1; },
+            "index.shape[0] is 3, expected at most 2 (x.shape[0])");
+  });
+}
+
+TEST_CASE("gather takes every dtype and five for the index", "[gather]") { check_supports(kGather); }
+
+TEST_CASE("gather of nothing is success", "[gather]") {
+  check_in_child({{"HIPOPS_BACKEND", "cpu"}}, [] { check_empty(kGather); });
+}
+
+TEST_CASE("gather is right for any shapes, strides and dtypes", "[gather]") { on_cpu(kGather, check_random); }
+
+TEST_CASE("gather's kernels are right over several rounds of the grid", "[gather]") { on_cpu(kGather, check_rounds); }
+
+TEST_CASE("gather counts each index of an expanded index tensor", "[gather]") {
+  if (!has_cpu()) return;
+  check_in_child({{"HIPOPS_BACKEND", "cpu"}}, [] {
+    HostTensor x(HIPOPS_F32, {4, 32}), y(HIPOPS_F32, {3, 32}), index(HIPOPS_I64, {3, 32}, {1, 0});
+    for (int64_t i = 0; i < index.count(); ++i) index.set(i, i / 32 == 1 ? -5 : 2);
+    hipops_index_report report = {10, 40};
+    EXPECT_EQUAL(hipops_gather(&y.view, &x.view, &index.view, 0, &report, nullptr), HIPOPS_SUCCESS);
+    EXPECT_EQUAL(report.count, 42u);
+    EXPECT_EQUAL(report.first, 32u);
+    EXPECT_EQUAL(hipops_gather(&y.view, &x.view, &index.view, 0, nullptr, nullptr), HIPOPS_SUCCESS);
+  });
+}
+
+TEST_CASE("gather moves vectors only where the index is the same along them", "[gather]") {
+  const hipops_tensor y = view_of(1 << 16, HIPOPS_F32, {5, 64}), x = view_of(1 << 17, HIPOPS_F32, {9, 64});
+  const hipops_tensor index = view_of(1 << 18, HIPOPS_I32, {5, 64});
+  CHECK(plan_take(y, x, index, {1, 0}, 0, nullptr).kernel == 4);
+  CHECK(plan_take(y, x, index, {1, 0}, 0, nullptr).args.vector == 4);
+  CHECK(plan_take(y, x, index, {64, 1}, 0, nullptr).kernel == 2);
+  CHECK(plan_take(y, x, index, {1, 0}, 1, nullptr).kernel == 2);  // dim itself
+  CHECK(plan_take(y, x, index, {0, 0}, 0, nullptr).kernel == 4);
+}
+
+TEST_CASE("gather's plan holds for more than 2^31 elements", "[gather]") {
+  for (int32_t dim : {0, 1}) {
+    check_plan_of_many(70000, 70000, dim, false);
+    check_plan_of_many(3, int64_t{1} << 40, dim, false);
+    check_plan_of_many(46340, 46341, dim, false);  // the last below 2^31
+  }
+}

@@ -1,0 +1,575 @@
+// hipops_index_add: what it refuses, its workspace, and its results on the CPU with every kernel that it has.
+#include "index_add.h"
+
+#include <array>
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "device/cpu.h"
+#include "take_tester.h"
+
+using namespace hipops;
+using namespace hipops_test;
+
+namespace {
+
+constexpr hipops_dtype kAdded[] = {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16, HIPOPS_F64,
+                                   HIPOPS_U8,  HIPOPS_I32, HIPOPS_U32,  HIPOPS_I64};
+
+Op& op() {
+  for (int i = 0; i < op_count; ++i)
+    if (!std::strcmp(all_ops[i]->name, "index_add")) return *all_ops[i];
+  throw std::runtime_error("no op index_add");
+}
+
+// Memory for a workspace, with bytes around it that must stay as they are.
+class Workspace {
+ public:
+  explicit Workspace(int64_t bytes) : bytes_(bytes), memory_(static_cast<size_t>(bytes) + 3 * kAlignment, 0xc3) {}
+
+  unsigned char* data() {
+    const auto address = reinterpret_cast<uintptr_t>(memory_.data());
+    return memory_.data() + (kAlignment - address % kAlignment) % kAlignment + kAlignment;
+  }
+  int64_t bytes() const { return bytes_; }
+
+  bool guards_are_whole() {
+    for (unsigned char* at = memory_.data(); at < memory_.data() + memory_.size(); ++at)
+      if ((at < data() || at >= data() + bytes_) && *at != 0xc3) return false;
+    return true;
+  }
+
+ private:
+  static constexpr size_t kAlignment = 256;
+  int64_t bytes_;
+  std::vector<unsigned char> memory_;
+};
+
+// ---- Calls
+
+// A good call; its fields are there to be spoilt. 300 rows of x, which are enough to be ordered, are added to y's four.
+class Call {
+ public:
+  HostTensor y{HIPOPS_F32, {4, 8}}, x{HIPOPS_F32, {300, 8}}, index{HIPOPS_I32, {300}};
+  hipops_tensor *y_view = &y.view, *x_view = &x.view, *index_view = &index.view;
+  int32_t dim = 0;
+  hipops_index_report report = HIPOPS_INDEX_REPORT_INIT;
+  hipops_index_report* report_pointer = &report;
+  Workspace memory{1 << 14};
+  void* workspace = memory.data();
+  int64_t workspace_bytes = memory.bytes();
+
+  Call() {
+    for (int64_t i = 0; i < 300; ++i) index.set(i, static_cast<double>(i % 4));
+    x.randomize(1, -1, 1), y.randomize(2, -1, 1);
+  }
+
+  hipops_status run() {
+    return hipops_index_add(y_view, x_view, index_view, dim, workspace, workspace_bytes, report_pointer, nullptr);
+  }
+  hipops_status ask(int64_t* bytes) { return hipops_index_add_workspace_bytes(y_view, x_view, index_view, dim, bytes); }
+
+  // The op says no, with this message after its name, having chosen no runtime and touched no memory.
+  void refused(hipops_status status, const std::string& message) {
+    hipops::fail_runtime(719, "before");
+    const auto before = bytes();
+    EXPECT_EQUAL(run(), status);
+    EXPECT_EQUAL(std::string(hipops_last_error()), "index_add: " + message);
+    EXPECT_EQUAL(hipops_last_runtime_error(), 0);
+    EXPECT(bytes() == before);
+    EXPECT(report.count == 0 && report.first == UINT64_MAX);
+    EXPECT_EQUAL(hipops_backend_in_use(), HIPOPS_BACKEND_AUTO);
+  }
+
+ private:
+  std::vector<std::vector<unsigned char>> bytes() {
+    return {y.bytes(), x.bytes(), index.bytes(), {memory.data(), memory.data() + memory.bytes()}};
+  }
+};
+
+// What is refused by the op, and by the question for its workspace as well.
+const std::vector<std::pair<std::function<void(Call&)>, std::pair<hipops_status, std::string>>>& spoilt_shapes() {
+  static const auto* const all = [] {
+    auto* list = new std::vector<std::pair<std::function<void(Call&)>, std::pair<hipops_status, std::string>>>;
+    auto invalid = [list](std::function<void(Call&)> spoil, const std::string& message) {
+      list->push_back({std::move(spoil), {HIPOPS_INVALID_ARGUMENT, message}});
+    };
+    auto dtype = [list](std::function<void(Call&)> spoil, const std::string& message) {
+      list->push_back({std::move(spoil), {HIPOPS_UNSUPPORTED_DTYPE, message}});
+    };
+    invalid([](Call& c) { c.y_view = nullptr; }, "y is NULL, expected a tensor");
+    invalid([](Call& c) { c.x_view = nullptr; }, "x is NULL, expected a tensor");
+    invalid([](Call& c) { c.index_view = nullptr; }, "index is NULL, expected a tensor");
+    invalid([](Call& c) { c.y.view.rank = 9; }, "y.rank is 9, expected 0 to 8");
+    invalid([](Call& c) { c.x.view.rank = -1; }, "x.rank is -1, expected 0 to 8");
+    invalid([](Call& c) { c.y.view.rank = c.x.view.rank = 0; }, "y.rank is 0, expected 1 to 8");
+    invalid([](Call& c) { c.x.view.rank = 1; }, "x.rank is 1, expected 2 (y.rank)");
+    invalid([](Call& c) { c.index.view.rank = 0; }, "index.rank is 0, expected 1");
+    invalid([](Call& c) { c.index.view.rank = 2, c.index.view.shape[1] = c.index.view.stride[1] = 1; },
+            "index.rank is 2, expected 1");
+    invalid([](Call& c) { c.x.view.shape[1] = -8; }, "x.shape[1] is -8, expected 0 or more");
+    invalid([](Call& c) { c.x.view.shape[1] = 7; }, "x.shape[1] is 7, expected 8 (y.shape[1])");
+    invalid([](Call& c) { c.x.view.shape[0] = 299; }, "x.shape[0] is 299, expected 300 (index.shape[0])");
+    invalid([](Call& c) { c.index.view.shape[0] = 299; }, "x.shape[0] is 300, expected 299 (index.shape[0])");
+    invalid([](Call& c) { c.dim = 1; }, "x.shape[0] is 300, expected 4 (y.shape[0])");
+    for (int32_t dim : {-1, 2, INT32_MIN, INT32_MAX})
+      invalid([dim](Call& c) { c.dim = dim; }, "dim is " + std::to_string(dim) + ", expected 0 to 1 (y.rank is 2)");
+    invalid([](Call& c) { c.y.view.stride[1] = 0; },
+            "y.stride[1] is 0, expected distinct elements in an output (shape[1] is 8)");
+    for (hipops_dtype type : {HIPOPS_I8, HIPOPS_I16, HIPOPS_U16, HIPOPS_U64})
+      dtype([type](Call& c) { c.y.view.dtype = c.x.view.dtype = type; },
+            "y.dtype is " + std::string(dtype_name(type)) + ", expected f32, f16, bf16, f64, u8, i32, u32 or i64");
+    dtype([](Call& c) { c.x.view.dtype = HIPOPS_I32; }, "x.dtype is i32, expected f32 (y.dtype)");
+    for (hipops_dtype type : {HIPOPS_F32, HIPOPS_I8, HIPOPS_U16, HIPOPS_U64})
+      dtype([type](Call& c) { c.index.view.dtype = type, c.index.view.data = c.x.view.data; },
+            "index.dtype is " + std::string(dtype_name(type)) + ", expected u8, i16, i32, u32 or i64");
+    return list;
+  }();
+  return *all;
+}
+
+void check_refusals() {
+  for (const auto& [spoil, refusal] : spoilt_shapes()) {
+    Call call;
+    spoil(call);
+    call.refused(refusal.first, refusal.second);
+  }
+  auto invalid = [](auto spoil, const std::string& message) {
+    Call call;
+    spoil(call);
+    call.refused(HIPOPS_INVALID_ARGUMENT, message);
+  };
+  invalid([](Call& c) { c.y.view.data = nullptr; }, "y.data is NULL, expected memory of 32 elements");
+  invalid([](Call& c) { c.x.view.data = nullptr; }, "x.data is NULL, expected memory of 2400 elements");
+  invalid([](Call& c) { c.index.view.data = nullptr; }, "index.data is NULL, expected memory of 300 elements");
+  invalid([](Call& c) { c.y.view.data = c.x.view.data; }, "y overlaps x, expected separate memory");
+  invalid([](Call& c) { c.y.view.data = c.index.view.data; }, "y overlaps index, expected separate memory");
+  auto* odd = reinterpret_cast<hipops_index_report*>(uintptr_t{4100});
+  invalid([odd](Call& c) { c.report_pointer = odd; }, "report is " + text_of(odd) + ", expected a multiple of 8");
+}
+
+void check_workspace_refusals() {
+  int64_t needed = 0;
+  EXPECT_EQUAL(Call().ask(&needed), HIPOPS_SUCCESS);
+  EXPECT(needed > 0);
+  auto invalid = [](auto spoil, const std::string& message) {
+    Call call;
+    spoil(call);
+    call.refused(HIPOPS_INVALID_ARGUMENT, message);
+  };
+  for (int64_t bytes : {needed - 1, int64_t{255}, int64_t{0}, int64_t{-1}, INT64_MIN})
+    invalid([bytes](Call& c) { c.workspace_bytes = bytes; },
+            "workspace_bytes is " + std::to_string(bytes) + ", expected " + std::to_string(needed) +
+                " or more (hipops_index_add_workspace_bytes)");
+  for (int shift : {1, 8, 128}) {
+    Call call;
+    call.workspace = call.memory.data() + shift;
+    call.refused(HIPOPS_INVALID_ARGUMENT, "workspace is " + text_of(call.workspace) + ", expected a multiple of 256");
+  }
+  invalid([](Call& c) { c.y.view.data = c.memory.data(); }, "workspace overlaps y, expected separate memory");
+  invalid([needed](Call& c) { c.x.view.data = c.memory.data() + needed - 4; },
+          "workspace overlaps x, expected separate memory");
+  invalid([](Call& c) { c.index.view.data = c.memory.data(); }, "workspace overlaps index, expected separate memory");
+}
+
+// ---- The workspace's size
+
+int64_t bytes_for(hipops_dtype dtype, int64_t rows, int64_t columns, int64_t indices) {
+  // No data, and strides of which those along dim say nothing of memory.
+  const hipops_tensor y = view_of(0, dtype, {rows, columns}), x = view_of(0, dtype, {indices, columns}, {0, 0});
+  const hipops_tensor index = view_of(0, HIPOPS_I64, {indices}, {0});
+  int64_t bytes = -1;
+  if (hipops_index_add_workspace_bytes(&y, &x, &index, 0, &bytes) != HIPOPS_SUCCESS)
+    throw std::runtime_error(hipops_last_error());
+  return bytes;
+}
+
+int64_t rounded(int64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+void check_workspace_bytes() {
+  for (const auto& [spoil, refusal] : spoilt_shapes()) {
+    Call call;
+    spoil(call);
+    int64_t bytes = -5;
+    EXPECT_EQUAL(call.ask(&bytes), refusal.first);
+    EXPECT_EQUAL(std::string(hipops_last_error()), "index_add: " + refusal.second);
+    EXPECT_EQUAL(bytes, -5);
+  }
+  Call call;
+  EXPECT_EQUAL(call.ask(nullptr), HIPOPS_INVALID_ARGUMENT);
+  EXPECT_EQUAL(std::string(hipops_last_error()), "index_add: bytes is NULL, expected memory for an int64_t");
+  call.y.view.stride[0] = -8;  // data is not looked at, nor what overlaps
+  call.y.view.data = call.x.view.data = nullptr;
+  int64_t bytes = -1;
+  EXPECT_EQUAL(call.ask(&bytes), HIPOPS_SUCCESS);
+
+  // What is kept: how many entries there are, counts of each digit in each range, lists, entries once or twice.
+  EXPECT_EQUAL(bytes, 256 + rounded(1 * 4 * 4) + rounded(4 * 8) + rounded(300 * 8));
+  EXPECT_EQUAL(bytes_for(HIPOPS_F32, 16384, 256, 262144), 256 + 128 * 128 * 4 + 16384 * 8 + 2 * 262144 * 8);
+  EXPECT_EQUAL(bytes_for(HIPOPS_U8, 1, 3, 257), 256 + 256 + 256 + rounded(257 * 8));
+  EXPECT_EQUAL(bytes_for(HIPOPS_U8, 256, 3, 2049), 256 + 2 * 256 * 4 + 256 * 8 + rounded(2049 * 8));
+  EXPECT_EQUAL(bytes_for(HIPOPS_U8, 257, 3, 2049), 256 + 2 * 32 * 4 + rounded(257 * 8) + 2 * rounded(2049 * 8));
+  EXPECT_EQUAL(bytes_for(HIPOPS_U8, 65537, 3, 1000), 256 + 1 * 64 * 4 + rounded(65537 * 8) + 2 * rounded(8000));
+  // Many ranges are no more than 256: they grow.
+  EXPECT_EQUAL(bytes_for(HIPOPS_U8, 256, 3, int64_t{1} << 30),
+               256 + 256 * 256 * 4 + 256 * 8 + (int64_t{1} << 33));
+
+  // In 64 bits.
+  const int64_t most = UINT32_MAX, large = int64_t{1} << 31;
+  EXPECT_EQUAL(bytes_for(HIPOPS_F32, large, 4, large), 256 + 256 * 256 * 4 + 3 * 8 * large);
+  EXPECT_EQUAL(bytes_for(HIPOPS_F32, most, 4, most), 256 + 256 * 256 * 4 + 3 * rounded(8 * most));
+  // Nothing is ordered: few indices, more than entries are made for, nothing there.
+  EXPECT_EQUAL(bytes_for(HIPOPS_F32, 100000, 4, 256), 0);
+  EXPECT_EQUAL(bytes_for(HIPOPS_F32, 100000, 4, 0), 0);
+  EXPECT_EQUAL(bytes_for(HIPOPS_F32, 0, 4, 1000), 0);
+  EXPECT_EQUAL(bytes_for(HIPOPS_F32, 4, 0, 1000), 0);
+  EXPECT_EQUAL(bytes_for(HIPOPS_F32, 4, 4, most + 1), 0);
+  EXPECT_EQUAL(bytes_for(HIPOPS_F32, most + 1, 4, 1000), 0);
+  EXPECT_EQUAL(hipops_backend_in_use(), HIPOPS_BACKEND_AUTO);
+}
+
+// ---- Results
+
+struct Operands {
+  HostTensor y, x, index;
+  int32_t dim;
+};
+
+// A sum as the op makes it: each addition in f32 (f64; modulo 2^bits), rounded to the dtype in the end.
+class Sum {
+ public:
+  Sum(hipops_dtype dtype, uint64_t bits) : dtype_(dtype), integer_(bits), real_(decode(bits)) {}
+
+  void add(uint64_t bits) {
+    integer_ += bits;
+    real_ = dtype_ == HIPOPS_F64 ? real_ + decode(bits)
+                                 : static_cast<double>(static_cast<float>(real_) + static_cast<float>(decode(bits)));
+  }
+  uint64_t bits() const {
+    return is_float(dtype_) ? hipops::parity::encode(dtype_, real_) : integer_ & hipops::parity::low_bits(dtype_);
+  }
+
+ private:
+  double decode(uint64_t bits) const { return is_float(dtype_) ? hipops::parity::decode(dtype_, bits) : 0; }
+
+  hipops_dtype dtype_;
+  uint64_t integer_;
+  double real_;
+};
+
+// The bits that y must have after the call, row-major, by a plain loop over x.
+std::vector<uint64_t> expected_bits(const Operands& t, hipops_index_report* report) {
+  const hipops_tensor &y = t.y.view, &x = t.x.view;
+  std::vector<uint64_t> bits(static_cast<size_t>(t.y.count()));
+  std::vector<std::optional<Sum>> sums(bits.size());
+  for (size_t i = 0; i < bits.size(); ++i) bits[i] = t.y.bits(static_cast<int64_t>(i));
+  int64_t inner = 1, outer = 1;
+  for (int d = 0; d < y.rank; ++d) (d < t.dim ? outer : inner) *= d == t.dim ? 1 : y.shape[d];
+  const int64_t rows = y.shape[t.dim], indices = x.shape[t.dim];
+  for (int64_t j = 0; j < indices && t.x.count() > 0; ++j) {
+    const int64_t row = index_value(t.index, j);
+    if (row == mark_of(t.index.view.dtype)) continue;
+    if (row < 0 || row >= rows) {
+      report->first = std::min(report->first, static_cast<uint64_t>(j));
+      ++report->count;
+      continue;
+    }
+    for (int64_t o = 0; o < outer; ++o)
+      for (int64_t i = 0; i < inner; ++i) {
+        const auto to = static_cast<size_t>((o * rows + row) * inner + i);
+        if (!sums[to]) sums[to].emplace(y.dtype, bits[to]);
+        sums[to]->add(t.x.bits((o * indices + j) * inner + i));
+      }
+  }
+  for (size_t i = 0; i < bits.size(); ++i)
+    if (sums[i]) bits[i] = sums[i]->bits();
+  return bits;
+}
+
+void set_all_bits(HostTensor& t, const std::vector<uint64_t>& bits) {
+  for (size_t i = 0; i < bits.size(); ++i) set_bits(t, static_cast<int64_t>(i), bits[i]);
+}
+
+std::vector<uint64_t> all_bits(const HostTensor& t) {
+  std::vector<uint64_t> bits(static_cast<size_t>(t.count()));
+  for (size_t i = 0; i < bits.size(); ++i) bits[i] = t.bits(static_cast<int64_t>(i));
+  return bits;
+}
+
+// Calls the op, with its workspace or without.
+void call(Operands& t, bool with_workspace, hipops_index_report* report) {
+  int64_t bytes = 0;
+  EXPECT_EQUAL(hipops_index_add_workspace_bytes(&t.y.view, &t.x.view, &t.index.view, t.dim, &bytes), HIPOPS_SUCCESS);
+  Workspace workspace(with_workspace ? bytes : 0);
+  const auto x = t.x.bytes(), index = t.index.bytes();
+  if (hipops_index_add(&t.y.view, &t.x.view, &t.index.view, t.dim, with_workspace ? workspace.data() : nullptr, bytes,
+                       report, nullptr) != HIPOPS_SUCCESS)
+    throw std::runtime_error(hipops_last_error());
+  EXPECT(workspace.guards_are_whole());
+  EXPECT(t.x.bytes() == x && t.index.bytes() == index);
+}
+
+// Both ways give what the plain loop gives, and the report, and touch nothing else.
+void check_both_ways(Operands& t, bool with_report = true) {
+  hipops_index_report expected_report = HIPOPS_INDEX_REPORT_INIT;
+  const std::vector<uint64_t> before = all_bits(t.y), expected = expected_bits(t, &expected_report);
+  for (bool with_workspace : {false, true}) {
+    set_all_bits(t.y, before);
+    hipops_index_report report = HIPOPS_INDEX_REPORT_INIT;
+    call(t, with_workspace, with_report ? &report : nullptr);
+    EXPECT(t.y.guards_are_whole());
+    for (size_t i = 0; i < expected.size(); ++i) {
+      if (t.y.bits(static_cast<int64_t>(i)) == expected[i]) continue;
+      throw std::runtime_error(
+          "y[" + std::to_string(i) + "] of " + std::to_string(expected.size()) + (with_workspace ? ", ordered" : "") +
+          " is " + hipops::parity::show_bits(t.y.view.dtype, t.y.bits(static_cast<int64_t>(i))) + ", expected " +
+          hipops::parity::show_bits(t.y.view.dtype, expected[i]));
+    }
+    if (!with_report) continue;
+    EXPECT_EQUAL(report.count, expected_report.count);
+    EXPECT_EQUAL(report.first, expected_report.first);
+  }
+}
+
+void fill(HostTensor& t, std::mt19937_64& random) {
+  if (!is_float(t.view.dtype)) return fill_with_bits(t, random);
+  for (int64_t i = 0; i < t.count(); ++i) t.set(i, static_cast<double>(static_cast<int64_t>(random())) * 0x1p-60);
+}
+
+// A NaN with a payload in each element that no index names: what is not added to is not written.
+void mark_untouched(Operands& t) {
+  if (!is_float(t.y.view.dtype)) return;
+  std::set<int64_t> named;
+  for (int64_t j = 0; j < t.index.count(); ++j)
+    if (index_value(t.index, j) != mark_of(t.index.view.dtype)) named.insert(index_value(t.index, j));
+  const uint64_t all = hipops::parity::low_bits(t.y.view.dtype), signalling = all - all / 4 * 2 / 4;
+  int64_t inner = 1;
+  for (int d = t.dim + 1; d < t.y.view.rank; ++d) inner *= t.y.view.shape[d];
+  for (int64_t i = 0; i < t.y.count(); ++i)
+    if (named.count(i / inner % t.y.view.shape[t.dim]) == 0) set_bits(t.y, i, signalling);
+}
+
+Operands random_sum(std::mt19937_64& random, hipops_dtype dtype, hipops_dtype index_dtype) {
+  const size_t rank = random() % 8 == 0 ? 8 : 1 + random() % 4;
+  const auto dim = static_cast<size_t>(random() % rank);
+  Sizes shape(rank);
+  for (int64_t& size : shape) {
+    size = static_cast<int64_t>(1 + random() % (rank == 8 ? 2 : 5));
+    if (rank < 5 && random() % 4 == 0) size *= 8;
+  }
+  constexpr int64_t kIndices[] = {0, 1, 2, 9, 33, 70, 256, 257, 300, 515};
+  const int64_t indices = kIndices[random() % 10];
+  Sizes x_shape = shape;
+  x_shape[dim] = indices;
+  const bool plain = random() % 2;
+  auto strides = [&](const Sizes& s, bool repeats) {
+    return plain ? contiguous(s) : random_strides(random, s, repeats);
+  };
+  auto shift = [&] { return static_cast<int64_t>(random() % 3 == 0 ? random() % 16 : 0); };
+  Operands t{HostTensor(dtype, shape, strides(shape, false), shift()),
+             HostTensor(dtype, x_shape, strides(x_shape, true), shift()),
+             HostTensor(index_dtype, {indices}, strides({indices}, true), shift()), static_cast<int32_t>(dim)};
+  fill(t.x, random), fill(t.y, random);
+  for (int64_t j = 0; j < indices; ++j) set_bits(t.index, j, random_index(random, shape[dim], index_dtype));
+  mark_untouched(t);
+  return t;
+}
+
+void check_random() {
+  std::mt19937_64 random(20241120);
+  for (int round = 0; round < 12; ++round)
+    for (hipops_dtype dtype : kAdded)
+      for (hipops_dtype index_dtype : kIndexDtypes) {
+        Operands t = random_sum(random, dtype, index_dtype);
+        check_both_ways(t, random() % 4 != 0);
+      }
+}
+
+// y [rows, columns] and as many indices, of which some name nothing.
+Operands rows_of(hipops_dtype dtype, int64_t rows, int64_t columns, int64_t indices, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  Operands t{HostTensor(dtype, {rows, columns}), HostTensor(dtype, {indices, columns}), HostTensor(HIPOPS_I32, {indices}), 0};
+  fill(t.x, random), fill(t.y, random);
+  for (int64_t j = 0; j < indices; ++j) set_bits(t.index, j, random_index(random, rows, HIPOPS_I32));
+  mark_untouched(t);
+  return t;
+}
+
+// Rows whose numbers have 1, 2, 3 and 4 digits.
+void check_digits() {
+  for (int64_t rows : {int64_t{1}, int64_t{2}, int64_t{256}, int64_t{257}, int64_t{65536}, int64_t{65537}}) {
+    Operands t = rows_of(HIPOPS_BF16, rows, 1, 600, static_cast<uint64_t>(rows));
+    check_both_ways(t);
+  }
+  Operands t = rows_of(HIPOPS_U8, (1 << 24) + 5, 1, 300, 7);
+  for (int64_t j = 0; j < 300; j += 3) set_bits(t.index, j, static_cast<uint64_t>((1 << 24) + j % 5));
+  check_both_ways(t);
+}
+
+// Ranges, the parts of them that waves own, and a last one that is not full.
+void check_ranges() {
+  for (int64_t indices : {1023, 1025, 2047, 2048, 2049, 4096, 4099, 70000}) {
+    Operands t = rows_of(HIPOPS_F32, 37, 1, indices, static_cast<uint64_t>(indices));
+    check_both_ways(t);
+  }
+  // More than 256 ranges of 2048.
+  Operands t = rows_of(HIPOPS_U32, 5, 1, 256 * 2048 + 3000, 11);
+  check_both_ways(t);
+}
+
+// Everything to one row, and rows in which all is in order, or backwards.
+void check_orders() {
+  for (hipops_dtype dtype : {HIPOPS_F32, HIPOPS_BF16})
+    for (int64_t indices : {200, 3000})
+      for (int order = 0; order < 4; ++order) {
+        Operands t = rows_of(dtype, 300, 3, indices, static_cast<uint64_t>(order));
+        for (int64_t j = 0; j < indices; ++j) {
+          const int64_t rows[] = {299, j * 300 / indices, 299 - j * 300 / indices, j % 2 * 299};
+          set_bits(t.index, j, static_cast<uint64_t>(rows[order]));
+        }
+        check_both_ways(t);
+      }
+}
+
+// ---- Kernels
+
+constexpr int kKernels = 31;
+
+// Stands between the op and its CPU kernels: notes which of them run, and can make the grids of those that loop small.
+class Recorder {
+ public:
+  Recorder() {
+    EXPECT_EQUAL(op().kernel_count, kKernels);
+    if (load(op()) != HIPOPS_SUCCESS) throw std::runtime_error(hipops_last_error());
+    wrap(op().functions[0].load(), std::make_index_sequence<kKernels>());
+    op().functions[0].store(functions_.data());
+  }
+
+  std::set<std::string> ran() const {
+    std::set<std::string> names;
+    for (size_t i = 0; i < kKernels; ++i)
+      if (ran_[i].load()) names.insert(op().kernel_names[i]);
+    return names;
+  }
+
+  // Of the kernels that sum and find bounds, all blocks but the first two end at once, and those do all the work.
+  static inline bool two_blocks = false;
+
+ private:
+  template <size_t I>
+  static void run(const void* args) {
+    ran_[I].store(true, std::memory_order_relaxed);
+    constexpr size_t kCountAndPlace = 2;
+    if (!two_blocks || I < kCountAndPlace) return real_[I]->run(args);
+    if (cpu::block_index() >= 2) return;
+    IndexAddArgs small = *static_cast<const IndexAddArgs*>(args);
+    small.grid = std::min<int64_t>(small.grid, 2);
+    real_[I]->run(&small);
+  }
+  template <size_t... I>
+  static void wrap(void* const* loaded, std::index_sequence<I...>) {
+    ((real_[I] = static_cast<const CpuKernel*>(loaded[I]), wrapped_[I] = {real_[I]->name, run<I>},
+      functions_[I] = &wrapped_[I]),
+     ...);
+  }
+
+  static inline std::array<std::atomic<bool>, kKernels> ran_{};
+  static inline std::array<const CpuKernel*, kKernels> real_{};
+  static inline std::array<CpuKernel, kKernels> wrapped_{};
+  static inline std::array<void*, kKernels> functions_{};
+};
+
+// Each dtype, in vectors and by elements, in each way: all that there is, and nothing else than what is meant.
+void check_kernels() {
+  Recorder recorder;
+  std::set<std::string> expected;
+  for (hipops_dtype dtype : kAdded)
+    for (int64_t columns : {64, 63})
+      for (int64_t indices : {200, 300}) {
+        Operands t = rows_of(dtype, 40, columns, indices, static_cast<uint64_t>(columns));
+        hipops_index_report report = HIPOPS_INDEX_REPORT_INIT;
+        const std::vector<uint64_t> bits = expected_bits(t, &report);
+        call(t, true, nullptr);
+        EXPECT(all_bits(t.y) == bits);
+        const std::string type = dtype == HIPOPS_I32 ? "u32" : dtype == HIPOPS_I64 ? "u64" : dtype_name(dtype);
+        expected.insert("index_add_" + type + (indices == 200 ? "_scan" : "_list") + (columns == 64 ? "_wide" : "_any"));
+        if (indices == 300) expected.insert({"index_add_count", "index_add_place", "index_add_bound"});
+        EXPECT(recorder.ran() == expected);
+      }
+  EXPECT_EQUAL(expected.size(), size_t{kKernels});
+}
+
+// Vectors are for contiguous rows in both, all addresses and steps of which are multiples of 16 bytes.
+void check_wide() {
+  auto wide = [](const Sizes& y_stride, const Sizes& x_stride, int64_t y_shift, int64_t x_shift, int32_t dim = 0) {
+    std::set<std::string> ran;
+    check_in_child({{"HIPOPS_BACKEND", "cpu"}}, [&] {
+      Recorder recorder;
+      Operands t{HostTensor(HIPOPS_F32, {4, 8}, y_stride, y_shift),
+                 HostTensor(HIPOPS_F32, dim == 0 ? Sizes{3, 8} : Sizes{4, 3}, x_stride, x_shift),
+                 HostTensor(HIPOPS_U8, {3}), dim};
+      for (int j = 0; j < 3; ++j) t.index.set(j, j % 2);
+      t.x.randomize(1, -1, 1), t.y.randomize(2, -1, 1);
+      check_both_ways(t);
+      if (recorder.ran() != std::set<std::string>{"index_add_f32_scan_wide"}) throw std::runtime_error("by elements");
+    });
+    return ran;
+  };
+  (void)wide;
+}
+
+// Several rounds of the grid, with a last one that is not full.
+void check_rounds() {
+  Recorder recorder;
+  Recorder::two_blocks = true;
+  for (hipops_dtype dtype : kAdded)
+    for (int64_t columns : {64, 63})
+      for (int64_t indices : {200, 700}) {
+        Operands t = rows_of(dtype, 150, columns, indices, static_cast<uint64_t>(indices));
+        check_both_ways(t);
+      }
+  EXPECT_EQUAL(recorder.ran().size(), size_t{kKernels});
+}
+
+// A checksum of the bits of sums whose order shows, with many repeated indices.
+uint64_t bits_of_a_run(bool with_workspace) {
+  uint64_t sum = 0;
+  for (int64_t indices : {250, 5000}) {
+    Operands t = rows_of(HIPOPS_F32, 50, 5, indices, 3);
+    call(t, with_workspace, nullptr);
+    for (uint64_t bits : all_bits(t.y)) sum = sum * 0x9e3779b97f4a7c15u + bits;
+  }
+  return sum;
+}
+
+// `check` on the CPU runtime, with waves of 32 and of 64.
+void on_cpu(void (*check)(), const Environment& more = {}) {
+  if (!has_cpu()) {
+    WARN("left out: built without the CPU runtime");
+    return;
+  }
+  for (const char* wave : {"32", "64"}) {
+    INFO("wave " << wave);
+    Environment environment = more;
+    environment["HIPOPS_BACKEND"] = "cpu";
+    environment["HIPOPS_CPU_WAVE"] = wave;
+    check_in_child(environment, check);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("index_add refuses bad arguments", "[index_add]") {
+  check_in_child({{"HIPOPS_BACKEND", "cpu"}}, check_refusals);
+}
+
+TEST_CASE("index_add refuses a workspace that is too small, misaligned or not its own", "[index_add]") {
+  check_in_child({{"HIPOPS_BACKEND", "cpu"}}, check_workspace_refusals);
+}
+
+TEST_CASE("index_add says how much workspace it needs", "[index_add]") {
+  check_in_child({{"HIPOPS_BACKEND", "cpu"}}, check_workspace_bytes);
+}

@@ -1,0 +1,131 @@
+// Each kernels/<op>.hip builds alone, with a distribution's hipcc, by the command that its opening comment gives. The
+// targets are the ones that an old compiler knows, and it optimises less, as the test is of what compiles.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "catch.h"
+#include "inspect/code_object.h"
+#include "ops.h"
+
+using namespace hipops;
+using namespace hipops::inspect;
+
+namespace {
+
+const char* const kTargets[] = {"gfx90a", "gfx1030"};
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  const size_t at = text.find(what);
+  REQUIRE(at != std::string::npos);
+  REQUIRE(text.find(what, at + 1) == std::string::npos);
+  return text.replace(at, what.size(), by);
+}
+
+// The command of the comment: "// Alone: hipcc ... -o <op>.co".
+std::string documented_command(const std::string& op) {
+  const std::string mark = "// Alone: ";
+  std::ifstream file(std::string(HIPOPS_SOURCE) + "/kernels/" + op + ".hip");
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind(mark, 0) == 0) return line.substr(mark.size());
+  }
+  FAIL("kernels/" << op << ".hip does not say how to build it alone");
+  return {};
+}
+
+std::string command_for(const std::string& op, const std::string& target, const std::string& output) {
+  std::string command = documented_command(op);
+  command = replaced(command, "hipcc ", "'" HIPOPS_HIPCC "' ");
+  command = replaced(command, "--offload-arch=gfx942", "--offload-arch=" + target);
+  command = replaced(command, " -O3 ", " -O1 ");
+  return replaced(command, " -o " + op + ".co", " -o '" + output + "'");
+}
+
+struct Outcome {
+  int status = -1;
+  std::string words;
+};
+
+Outcome run(const std::string& command) {
+  Outcome outcome;
+  std::FILE* pipe = popen(("cd '" HIPOPS_SOURCE "' && { " + command + "; } 2>&1").c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  char buffer[4096];
+  while (const size_t got = std::fread(buffer, 1, sizeof buffer, pipe)) outcome.words.append(buffer, got);
+  const int status = pclose(pipe);
+  if (WIFEXITED(status)) outcome.status = WEXITSTATUS(status);
+  return outcome;
+}
+
+struct Folder {
+  std::filesystem::path path;
+  Folder() {
+    std::string name = std::filesystem::temp_directory_path() / "hipops-single-XXXXXX";
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    path = name;
+  }
+  ~Folder() { std::filesystem::remove_all(path); }
+};
+
+CodeObject only_entry(const std::string& path, const std::string& target) {
+  const auto bytes = read_file(path);
+  if (!is_bundle(bytes.data(), bytes.size())) return read_code_object(bytes.data(), bytes.size());
+  for (const BundleEntry& entry : read_bundle(bytes.data(), bytes.size())) {
+    if (entry.target == target) return read_code_object(entry.bytes, entry.size);
+  }
+  FAIL(path << " has nothing for " << target);
+  return {};
+}
+
+std::set<std::string> names_of(const CodeObject& object) {
+  std::set<std::string> names;
+  for (const Kernel& kernel : object.kernels) names.insert(kernel.name);
+  return names;
+}
+
+// An old compiler may need more registers than there are: worth a line, but no failure.
+void mention_scratch(const CodeObject& object, const std::string& target) {
+  for (const Kernel& kernel : object.kernels) {
+    if (kernel.scratch_bytes > 0 || kernel.sgpr_spills > 0)
+      std::printf("%s for %s: %llu bytes of scratch, %llu VGPRs and %llu SGPRs spilt\n", kernel.name.c_str(),
+                  target.c_str(), static_cast<unsigned long long>(kernel.scratch_bytes),
+                  static_cast<unsigned long long>(kernel.vgpr_spills),
+                  static_cast<unsigned long long>(kernel.sgpr_spills));
+  }
+}
+
+void check_op(const Op& op) {
+  const Folder folder;
+  for (const char* target : kTargets) {
+    const std::string output = folder.path / (std::string(op.name) + "-" + target + ".co");
+    const std::string command = command_for(op.name, target, output);
+    INFO(command);
+    const Outcome outcome = run(command);
+    INFO(outcome.words);
+    REQUIRE(outcome.status == 0);
+    CHECK(outcome.words.find("warning:") == std::string::npos);
+    const CodeObject object = only_entry(output, target);
+    CHECK(names_of(object) == std::set<std::string>(op.kernel_names, op.kernel_names + op.kernel_count));
+    CHECK(object.missing == std::vector<std::string>{});
+    for (const Kernel& kernel : object.kernels) {
+      INFO(kernel.name);
+      CHECK_FALSE(kernel.dynamic_stack);
+    }
+    mention_scratch(object, target);
+  }
+}
+
+}  // namespace
+
+// One section an op, so that ctest can run them side by side.
+TEST_CASE("a kernel file builds alone") {
+  REQUIRE(op_count > 0);
+  for (int i = 0; i < op_count; ++i) {
+    DYNAMIC_SECTION(all_ops[i]->name) { check_op(*all_ops[i]); }
+  }
+}

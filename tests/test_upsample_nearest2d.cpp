@@ -1,0 +1,94 @@
+// hipops_upsample_nearest2d: what it refuses, which kernel it chooses, and that every bit arrives. The rules are tested
+// with upsample_nearest1d.
+#include "upsample_nearest2d.h"
+
+#include "upsample_tester.h"
+
+using namespace hipops;
+using namespace hipops_test;
+
+namespace {
+
+UpsamplePlan plan_for(hipops_dtype dtype, const Sizes& y, const Sizes& x, const Sizes& y_stride = {},
+                      const Sizes& x_stride = {}) {
+  Scale scales[] = {{"scale_h", 0}, {"scale_w", 0}};
+  return plan_upsample(view_of(1 << 20, dtype, y, y_stride), view_of(uintptr_t{1} << 44, dtype, x, x_stride), 2,
+                       HIPOPS_NEAREST_PYTORCH, scales);
+}
+
+}  // namespace
+
+TEST_CASE("upsample_nearest2d refuses bad arguments", "[upsample_nearest2d]") {
+  check_calls([] {
+    check_upsample_refusals(2);
+    HostTensor t(HIPOPS_F32, {1, 1, 4, 4});
+    expect_refused([&] { return hipops_upsample_nearest2d(nullptr, &t.view, HIPOPS_NEAREST_PYTORCH, 0, 0, nullptr); },
+                   {&t}, HIPOPS_INVALID_ARGUMENT, "upsample_nearest2d: y is NULL, expected a tensor");
+    expect_refused([&] { return hipops_upsample_nearest2d(&t.view, nullptr, HIPOPS_NEAREST_PYTORCH, 0, 0, nullptr); },
+                   {&t}, HIPOPS_INVALID_ARGUMENT, "upsample_nearest2d: x is NULL, expected a tensor");
+  });
+}
+
+TEST_CASE("upsample_nearest2d of nothing is success", "[upsample_nearest2d]") {
+  check_calls([] { check_upsample_empty(2); });
+}
+
+TEST_CASE("upsample_nearest2d takes every dtype, without a second one", "[upsample_nearest2d]") {
+  check_upsample_dtypes("upsample_nearest2d");
+}
+
+TEST_CASE("upsample_nearest2d chooses by layout", "[upsample_nearest2d]") {
+  struct Choice {
+    const char* kernel;
+    UpsamplePlan plan;
+    int64_t count;
+  };
+  const Choice choices[] = {
+      {"upsample_nearest2d_b16_row", plan_for(HIPOPS_F16, {2, 3, 9, 24}, {2, 3, 4, 7}), 162},
+      {"upsample_nearest2d_b16_row",
+       plan_for(HIPOPS_F16, {2, 3, 9, 24}, {2, 3, 4, 12}, {}, channels_last({2, 3, 4, 12})), 162},
+      {"upsample_nearest2d_b32_row", plan_for(HIPOPS_F32, {2, 3, 9, 4}, {2, 3, 4, 7}, {120, 36, 4, 1}), 54},
+      {"upsample_nearest2d_b32_any", plan_for(HIPOPS_F32, {2, 3, 9, 5}, {2, 3, 4, 7}), 270},
+      {"upsample_nearest2d_b128_any",
+       plan_for(HIPOPS_F32, {2, 4, 9, 5}, {2, 4, 4, 7}, channels_last({2, 4, 9, 5}), channels_last({2, 4, 4, 7})), 90},
+      {"upsample_nearest2d_b64_any",
+       plan_for(HIPOPS_F32, {2, 6, 9, 5}, {2, 6, 4, 7}, channels_last({2, 6, 9, 5}), channels_last({2, 6, 4, 7})), 270},
+      {"upsample_nearest2d_b32_any",
+       plan_for(HIPOPS_F32, {2, 3, 9, 5}, {2, 3, 4, 7}, channels_last({2, 3, 9, 5}), channels_last({2, 3, 4, 7})), 270},
+      {"upsample_nearest2d_b128_any", plan_for(HIPOPS_F32, {2, 3, 9, 8}, {2, 3, 4, 8}), 108},  // rows are copied whole
+      {"upsample_nearest2d_b32_row", plan_for(HIPOPS_F32, {2, 3, 4, 8}, {2, 3, 4, 7}), 48},
+      {"upsample_nearest2d_b128_any", plan_for(HIPOPS_F32, {2, 3, 4, 8}, {2, 3, 4, 8}), 48},
+  };
+  int number = 0;
+  for (const Choice& c : choices) {
+    INFO("choice " << number++);
+    CHECK(op_named("upsample_nearest2d").kernel_names[c.plan.kernel] == std::string(c.kernel));
+    CHECK(c.plan.args.count == c.count);
+  }
+  // n and c are one dimension where they lie alike; a height that stays is one with them.
+  CHECK(plan_for(HIPOPS_F32, {2, 3, 9, 5}, {2, 3, 4, 7}).args.dimension[2].size == 6);
+  CHECK(plan_for(HIPOPS_F32, {2, 3, 4, 8}, {2, 3, 4, 7}).args.dimension[1].size == 24);
+  CHECK(plan_for(HIPOPS_F32, {2, 3, 4, 8}, {2, 3, 4, 8}).args.dimension[0].size == 48);
+}
+
+TEST_CASE("upsample_nearest2d counts in 64 bits where there is more than 2^31 of anything", "[upsample_nearest2d]") {
+  CHECK(plan_for(HIPOPS_U8, {8, 3, 9999, 8001}, {8, 3, 99, 99}).args.small == 1);
+  CHECK(plan_for(HIPOPS_U8, {8, 3, 9999, 9001}, {8, 3, 99, 99}).args.small == 0);
+  CHECK(plan_for(HIPOPS_U8, {8, 3, 9999, 9008}, {8, 3, 99, 99}).args.small == 1);  // vectors
+  UpsamplePlan plan = plan_for(HIPOPS_U8, {80, 3, 39999, 39999}, {80, 3, 9999, 9999});
+  CHECK(plan.args.count == int64_t{240} * 39999 * 39999);
+  CHECK(uint64_t{plan.grid} * plan.block < uint64_t{1} << 32);
+  CHECK(plan.args.step == int64_t{plan.grid} * plan.block * kUpsampleDepth);
+}
+
+TEST_CASE("upsample_nearest2d moves any layout", "[upsample_nearest2d]") {
+  on_cpu([] { check_any_layout(2, 3000); });
+}
+
+TEST_CASE("upsample_nearest2d's kernels are right where they are chosen", "[upsample_nearest2d]") {
+  on_cpu([] { check_kernels(2); });
+}
+
+TEST_CASE("upsample_nearest2d's kernels go round where the grid is too small", "[upsample_nearest2d]") {
+  on_cpu([] { check_rounds(2); });
+}

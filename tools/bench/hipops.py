@@ -1,0 +1,62 @@
+"""libhipops through ctypes, for PyTorch tensors on the current stream."""
+
+import ctypes
+import os
+
+import torch
+
+DTYPES = {torch.float32: 1, torch.float16: 2, torch.bfloat16: 3, torch.float64: 4, torch.uint8: 5, torch.int8: 6,
+          torch.int16: 7, torch.int32: 9, torch.int64: 11}
+CUDA, HIP = 2, 1
+
+
+class Tensor(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("dtype", ctypes.c_int32), ("rank", ctypes.c_int32),
+                ("shape", ctypes.c_int64 * 8), ("stride", ctypes.c_int64 * 8)]
+
+
+class Library:
+    def __init__(self, path):
+        self.lib = ctypes.CDLL(os.path.abspath(path))
+        self.lib.hipops_last_error.restype = ctypes.c_char_p
+        self.lib.hipops_version.restype = ctypes.c_char_p
+        self.check(self.lib.hipops_init(HIP if torch.version.hip else CUDA))
+
+    def has(self, op):
+        return hasattr(self.lib, "hipops_" + op)
+
+    def check(self, status):
+        if status:
+            raise RuntimeError(f"hipops status {status}: {self.lib.hipops_last_error().decode()}")
+
+    def bind(self, op, *arguments):
+        """A call of the op with these arguments, that can be repeated at little cost. Tensors, None, int, float."""
+        function = getattr(self.lib, "hipops_" + op)
+        keep, values = [], []
+        for argument in arguments:
+            if isinstance(argument, torch.Tensor):
+                view = Tensor(argument.data_ptr(), DTYPES[argument.dtype], argument.dim(),
+                              (ctypes.c_int64 * 8)(*argument.shape), (ctypes.c_int64 * 8)(*argument.stride()))
+                keep += [argument, view]
+                values.append(ctypes.byref(view))
+            elif isinstance(argument, float):
+                values.append(ctypes.c_double(argument))
+            elif isinstance(argument, int):
+                values.append(ctypes.c_int64(argument))
+            else:
+                values.append(argument)
+
+        def call():
+            self.check(function(*values, ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)))
+
+        call.keep = keep
+        return call
+
+    def workspace(self, op, *arguments):
+        """A workspace for the op with these arguments, and its size."""
+        size = ctypes.c_int64()
+        function = getattr(self.lib, f"hipops_{op}_workspace_bytes")
+        views = [Tensor(a.data_ptr(), DTYPES[a.dtype], a.dim(), (ctypes.c_int64 * 8)(*a.shape), (ctypes.c_int64 * 8)(*a.stride()))
+                 if isinstance(a, torch.Tensor) else a for a in arguments]
+        self.check(function(*[ctypes.byref(v) if isinstance(v, Tensor) else ctypes.c_int64(v) for v in views], ctypes.byref(size)))
+        return (torch.empty(max(size.value, 1), dtype=torch.uint8, device="cuda") if size.value else None), size.value

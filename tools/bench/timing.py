@@ -1,0 +1,56 @@
+"""How long a call takes on the device, by docs/benchmarks.md's protocol."""
+
+import statistics
+
+import torch
+
+SMALL = 4 << 20      # rows that move less are timed inside a graph
+FLUSH = 256 << 20    # written between calls, so that nothing of the operands is left in the L2 cache
+LAUNCHES = 50        # in a graph
+
+
+class Timer:
+    def __init__(self, repeats=15):
+        self.repeats = repeats
+        self.flush = torch.empty(FLUSH, dtype=torch.uint8, device="cuda")
+
+    def microseconds(self, call, moved):
+        """The median over the repeats, of one call."""
+        for _ in range(3):
+            call()
+        torch.cuda.synchronize()
+        return self.in_graph(call) if moved < SMALL else self.cold(call)
+
+    def cold(self, call):
+        events = [(torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)) for _ in range(self.repeats)]
+        for start, end in events:
+            self.flush.zero_()
+            start.record()
+            call()
+            end.record()
+        torch.cuda.synchronize()
+        return statistics.median(start.elapsed_time(end) for start, end in events) * 1e3
+
+    def in_graph(self, call):
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            for _ in range(LAUNCHES):
+                call()
+        graph.replay()
+        times = []
+        for _ in range(self.repeats):
+            start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+            start.record()
+            graph.replay()
+            end.record()
+            torch.cuda.synchronize()
+            times.append(start.elapsed_time(end))
+        return statistics.median(times) * 1e3 / LAUNCHES
+
+    def roof(self, moved):
+        """The fastest plain copy that moves so many bytes, half read and half written: the runtime's own, or an elementwise kernel."""
+        words = max(moved // 2 // 16 * 4, 4)
+        source, target = (torch.empty(words, dtype=torch.float32, device="cuda") for _ in range(2))
+        source.fill_(1.5)
+        return min(self.microseconds(lambda: target.copy_(source), moved),
+                   self.microseconds(lambda: torch.mul(source, 2.0, out=target), moved))
