@@ -32,7 +32,8 @@ constexpr hipops_dtype u8 = HIPOPS_U8, u32 = HIPOPS_U32, u64 = HIPOPS_U64;
 #define VARIANT(name, dtype, bytes, mode) {dtype, bytes != 0, mode},
 constexpr Variant kVariants[] = {HIPOPS_INDEX_ADD_SUM_KERNELS(VARIANT)};
 #undef VARIANT
-static_assert(kOrderKernels + sizeof(kVariants) / sizeof(kVariants[0]) == kKernelCount, "all kernels are one or the other");
+static_assert(kOrderKernels + sizeof(kVariants) / sizeof(kVariants[0]) == kKernelCount,
+              "all kernels are one or the other");
 
 hipops_dtype added_as(hipops_dtype dtype) { return dtype == HIPOPS_I32 ? u32 : dtype == HIPOPS_I64 ? u64 : dtype; }
 
@@ -65,7 +66,8 @@ hipops_status check(const Tensors& t) {
   if (hipops_status status = check_tensor(t.of_x())) return status;
   if (hipops_status status = check_index(t.of_index())) return status;
   if (!is_added(t.y->dtype))
-    return fail(HIPOPS_UNSUPPORTED_DTYPE, "index_add: y.dtype is %s, expected f32, f16, bf16, f64, u8, i32, u32 or i64", dtype_name(t.y->dtype));
+    return fail(HIPOPS_UNSUPPORTED_DTYPE, "index_add: y.dtype is %s, expected f32, f16, bf16, f64, u8, i32, u32 or i64",
+                dtype_name(t.y->dtype));
   if (hipops_status status = check_same_dtype(t.of_x(), t.of_y())) return status;
   if (hipops_status status = check_rank(t.of_y(), 1, HIPOPS_MAX_RANK)) return status;
   if (hipops_status status = check_rank(t.of_index(), 1, 1)) return status;
@@ -76,22 +78,24 @@ hipops_status check(const Tensors& t) {
     const bool along = d == t.dim;
     const int64_t expected = along ? t.index->shape[0] : t.y->shape[d];
     if (t.x->shape[d] != expected)
-      return fail(HIPOPS_INVALID_ARGUMENT, "index_add: x.shape[%d] is %" PRId64 ", expected %" PRId64 " (%s.shape[%d])", d, t.x->shape[d],
-                  expected, along ? "index" : "y", along ? 0 : d);
+      return fail(HIPOPS_INVALID_ARGUMENT, "index_add: x.shape[%d] is %" PRId64 ", expected %" PRId64 " (%s.shape[%d])",
+                  d, t.x->shape[d], expected, along ? "index" : "y", along ? 0 : d);
   }
   return HIPOPS_SUCCESS;
 }
 
-hipops_status check_memory(const Tensors& t, const void* workspace, int64_t workspace_bytes, int64_t needed, const hipops_index_report* report) {
+hipops_status check_memory(const Tensors& t, const void* workspace, int64_t workspace_bytes, int64_t needed,
+                           const hipops_index_report* report) {
   if (hipops_status status = check_overlap(t.of_y(), t.of_x(), false)) return status;
   if (hipops_status status = check_overlap(t.of_y(), t.of_index(), false)) return status;
-  if (hipops_status status = check_workspace("index_add", workspace, workspace_bytes, needed, {t.of_y(), t.of_x(), t.of_index()})) return status;
-  return check_report("index_add", report);
+  if (hipops_status status = check_report("index_add", report)) return status;
+  return check_workspace("index_add", workspace, workspace_bytes, needed, {t.of_y(), t.of_x(), t.of_index()});
 }
 
 // ---- The order, in the workspace
 
-// Up to here the indices are looked through by each wave in a step or two, which takes less time than the launches that would order them.
+// Up to here the indices are looked through by each wave in a step or two, which takes less time than the launches that
+// would order them.
 constexpr int64_t kFewIndices = 256;
 
 constexpr int64_t kShortestRange = 2048;  // of a block of the ordering kernels: two entries a work-item
@@ -119,7 +123,8 @@ Order plan_order(const Tensors& t) {
   Order order{};
   const int64_t rows = t.y->shape[t.dim], indices = t.index->shape[0];
   constexpr int64_t kMost = UINT32_MAX;
-  if (element_count(*t.x) == 0 || element_count(*t.y) == 0 || indices <= kFewIndices || indices > kMost || rows > kMost) return order;
+  if (element_count(*t.x) == 0 || element_count(*t.y) == 0 || indices <= kFewIndices || indices > kMost || rows > kMost)
+    return order;
 
   while (order.row_bits < 1 || int64_t{1} << order.row_bits < rows) ++order.row_bits;
   order.passes = (order.row_bits + kDigitBits - 1) / kDigitBits;
@@ -131,7 +136,8 @@ Order plan_order(const Tensors& t) {
   take_bytes(&order, sizeof(uint32_t));
   order.counts = take_bytes(&order, order.blocks * (int64_t{1} << order.bits) * int64_t{sizeof(uint32_t)});
   order.lists = take_bytes(&order, rows * int64_t{sizeof(IndexAddList)});
-  for (int i = 0; i < std::min(order.passes, 2); ++i) order.entries[i] = take_bytes(&order, indices * int64_t{sizeof(IndexAddEntry)});
+  for (int i = 0; i < std::min(order.passes, 2); ++i)
+    order.entries[i] = take_bytes(&order, indices * int64_t{sizeof(IndexAddEntry)});
   return order;
 }
 
@@ -145,16 +151,19 @@ Layout<kIndexAddOperands> layout_of(const Tensors& t, Mode mode) {
   if (element_count(*t.y) == 0) return layout;
   for (int d = t.y->rank - 1; d >= 0; --d) {
     if (d != t.dim) add_dimension(&layout, t.y->shape[d], {t.y->stride[d], t.x->stride[d], 0});
-    else if (mode == list) add_dimension(&layout, t.y->shape[d], {t.y->stride[d], 0, 1});
+    if (d == t.dim && mode == list) add_dimension(&layout, t.y->shape[d], {t.y->stride[d], 0, 1});
   }
   return layout;
 }
 
 // Whether both tensors can be taken in vectors of 16 bytes along the layout's innermost dimension.
 bool allows_wide(const Tensors& t, const Layout<kIndexAddOperands>& layout) {
-  if (layout.rank == 0 || layout.stride[kIndexAddY][0] != 1 || layout.stride[kIndexAddX][0] != 1 || layout.stride[kIndexAddRow][0] != 0) return false;
+  if (layout.rank == 0 || layout.stride[kIndexAddY][0] != 1 || layout.stride[kIndexAddX][0] != 1 ||
+      layout.stride[kIndexAddRow][0] != 0)
+    return false;
   uint64_t elements = static_cast<uint64_t>(layout.size[0] | step_of(*t.y, t.dim) | step_of(*t.x, t.dim));
-  for (int d = 1; d < layout.rank; ++d) elements |= static_cast<uint64_t>(layout.stride[kIndexAddY][d] | layout.stride[kIndexAddX][d]);
+  for (int d = 1; d < layout.rank; ++d)
+    elements |= static_cast<uint64_t>(layout.stride[kIndexAddY][d] | layout.stride[kIndexAddX][d]);
   const uint64_t bytes = elements * static_cast<uint64_t>(dtype_bytes(t.y->dtype));
   return widest_access(bytes | reinterpret_cast<uintptr_t>(t.y->data) | reinterpret_cast<uintptr_t>(t.x->data)) == 16;
 }
@@ -167,7 +176,8 @@ namespace {
 
 hipops_status launch_on(int kernel, int64_t grid, int block, IndexAddArgs* args, void* stream) {
   args->grid = grid;
-  return launch(op_index_add, kernel, static_cast<uint32_t>(grid), static_cast<uint32_t>(block), args, sizeof *args, stream);
+  return launch(op_index_add, kernel, static_cast<uint32_t>(grid), static_cast<uint32_t>(block), args, sizeof *args,
+                stream);
 }
 
 constexpr int kBlock = 256;  // of the kernels that do not place or count
@@ -204,14 +214,15 @@ hipops_status launch_sum(const Tensors& t, Mode mode, IndexAddArgs* args, void* 
   args->targets = std::min(args->indices, t.y->shape[t.dim]);
   const int64_t parts = (args->walk.count + facts->wave_size - 1) / facts->wave_size;
   // With no rows at all there is something left to do: to report the indices.
-  return launch_on(kernel, grid_for(std::max<int64_t>(args->targets * parts, 1) * facts->wave_size, kBlock), kBlock, args, stream);
+  return launch_on(kernel, grid_for(std::max<int64_t>(args->targets * parts, 1) * facts->wave_size, kBlock), kBlock,
+                   args, stream);
 }
 
 }  // namespace
 }  // namespace hipops
 
-hipops_status hipops_index_add(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index, int32_t dim, void* workspace,
-                               int64_t workspace_bytes, hipops_index_report* report, void* stream) {
+hipops_status hipops_index_add(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index, int32_t dim,
+                               void* workspace, int64_t workspace_bytes, hipops_index_report* report, void* stream) {
   using namespace hipops;
   const Tensors t{y, x, index, dim};
   if (hipops_status status = check(t)) return status;
@@ -232,8 +243,8 @@ hipops_status hipops_index_add(const hipops_tensor* y, const hipops_tensor* x, c
   return launch_sum(t, list, &args, stream);
 }
 
-hipops_status hipops_index_add_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index, int32_t dim,
-                                               int64_t* bytes) {
+hipops_status hipops_index_add_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x,
+                                               const hipops_tensor* index, int32_t dim, int64_t* bytes) {
   using namespace hipops;
   Tensors t{y, x, index, dim};
   hipops_tensor copy[3];
@@ -241,7 +252,8 @@ hipops_status hipops_index_add_workspace_bytes(const hipops_tensor* y, const hip
   for (int i = 0; i < 3; ++i) {
     if (!*tensors[i]) continue;
     copy[i] = **tensors[i];
-    copy[i].data = reinterpret_cast<void*>(uintptr_t{1} << 62);  // data is not looked at; here there is room for strides of either sign
+    // Data is not looked at. Here there is room for strides of either sign.
+    copy[i].data = reinterpret_cast<void*>(uintptr_t{1} << 62);
     *tensors[i] = &copy[i];
   }
   if (hipops_status status = check(t)) return status;

@@ -56,8 +56,8 @@ struct IndexAddArgs {
   X(index_add_place, place, kIndexAddOrderBlock)   \
   X(index_add_bound, bound, 256)
 
-// X(kernel, type, bytes, mode): u32 and u64 are for signed integers too. bytes is 16 where rows are taken in vectors of 16 bytes, 0 where they
-// are taken by elements.
+// X(kernel, type, bytes, mode): u32 and u64 are for signed integers too. bytes is 16 where rows are taken in vectors of
+// 16 bytes, 0 where they are taken by elements.
 #define HIPOPS_INDEX_ADD_VARIANTS(X, T)   \
   X(index_add_##T##_list_wide, T, 16, list) \
   X(index_add_##T##_list_any, T, 0, list)   \

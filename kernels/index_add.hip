@@ -3,29 +3,32 @@
 //   y      any shape and strides; f32, f16, bf16, f64, or integers of 8, 32 or 64 bits, which wrap around
 //   x      y's shape, but for the index's length in dim; any strides
 //   index  1-D, any stride
-//   sums   a destination element's sources are added to it in index order, in f32 (f64: in f64), and the sum is rounded once. So each has one
-//          reader, there are no atomics, and the bits do not depend on the variant or the grid.
-//   bytes  each source is read, and each row of y that an index names is read and written: sizeof(element) * (x + 2 * those of y)
+//   sums   the sources of an element of y are added to it in index order, in f32 (f64: in f64), and the sum is rounded
+//          once. So each element has one reader, there are no atomics, and no bit depends on the variant or the grid.
+//   bytes  each source is read, and each row of y that an index names is read and written:
+//          sizeof(element) * (x + 2 * those rows)
 //
 // A row is what y has at one place of dim. Rows that no index names are not touched.
 //
-//   scan   without a workspace, or for few indices. One wave for as much of a row as its lanes hold: it goes over all of the index, wave
-//          by wave, and adds the sources of those that name its row. Rows x indices comparisons; or indices x indices, where these
-//          are fewer than the rows: then a wave belongs to an index, and gives up when an earlier one names the same row.
-//   list   with the workspace. The indices are ordered first: a list for each row of y, in index order. Then a work-item adds, for one vector of
-//          y, the sources on its row's list.
+//   scan   without a workspace, or for few indices. One wave for as much of a row as its lanes hold: it goes over all
+//          of the index and adds the sources that are for its row. That is rows x indices comparisons; or
+//          indices x indices, where these are fewer than the rows: then a wave belongs to an index, and gives up when
+//          an earlier one names the same row.
+//   list   with the workspace. The indices are ordered first: a list for each row of y, in index order. Then a
+//          work-item adds, for one vector of y, the sources on its row's list.
 //
-// Ordering is a radix sort of entries {row, place in the index} from the lowest digit of the row to the highest, each pass of which
-// keeps the order of equal digits: 2 launches for each 8 bits of the number of rows.
+// Ordering is a radix sort of entries {row, place in the index} from the lowest digit of the row to the highest, each
+// pass of which keeps the order of equal digits: 2 launches for each 8 bits of the number of rows.
 //   count  each block counts, in a range of the entries of its own, how often each digit occurs.
-//   place  each block finds where its entries of each digit go: behind all of smaller digits, and behind those of the same digit in
-//          earlier blocks. So do its waves, each of which owns a part of the range, among themselves; and the lanes of a wave, which find
-//          those with the same digit by ballots.
+//   place  each block finds where its entries of each digit go: behind all of smaller digits, and behind those of the
+//          same digit in earlier blocks. So do its waves, each of which owns a part of the range, among themselves;
+//          and the lanes of a wave, which find those with the same digit by ballots.
 //   bound  finds where each row's entries begin and end.
-// The first pass reads the index itself, drops what names no row, and reports what is out of range. It moves 8 bytes an index and pass, mostly in the L2
-// cache: for 2^18 indices into 2^14 rows, 4 launches of 128 blocks.
+// The first pass reads the index itself, drops what names no row, and reports what is out of range. Entries are
+// 8 bytes, read twice and written once in a pass, mostly in the L2 cache. For 2^18 indices into 2^14 rows there are 4
+// launches of 128 blocks, bound, and list.
 //
-// Alone: hipcc --genco --offload-arch=gfx942 -O3 -I kernels kernels/index_add.hip -o index_add.co
+// Alone: hipcc --genco -std=c++17 --offload-arch=gfx942 -O3 -I kernels kernels/index_add.hip -o index_add.co
 #include "index_add.h"
 
 #include "device/indices.h"
@@ -76,7 +79,8 @@ class RunningSum {
     store_vector<Length>(y, v);
   }
 
-  // Adds `count` sources, one after the other, `step` times next() from x. Up to Flight of them, a power of two, are in flight together.
+  // Adds `count` sources, one after the other, each `step` times next() from x. Up to Flight of them, a power of two,
+  // are in flight together.
   template <int Flight, class Next>
   HIPOPS_METHOD void add(const T* x, int64_t step, uint32_t count, Next next) {
     for (; count >= Flight; count -= Flight) add_some<Flight>(x, step, next);
@@ -105,12 +109,12 @@ class RunningSum {
     if constexpr (Count > 1) add_rest<Count / 2>(x, step, count, next);
   }
 
-  typename Row::Sum sum_[Length];
+  typename Row::Sum sum_[Length] = {};
 };
 
 constexpr int kSumBlock = 256;
 
-// The walk is over all of y: neighbouring work-items have neighbouring vectors, whatever dim is, and mostly the same list.
+// The walk is over all of y: neighbouring work-items have neighbouring vectors, whatever dim is, and mostly one list.
 template <class T, int Length>
 HIPOPS_FN void index_add_list(const IndexAddArgs& a) {
   for (int64_t i = int64_t(block_index()) * kSumBlock + thread_index(); i < a.walk.count; i += a.grid * kSumBlock) {
@@ -121,7 +125,8 @@ HIPOPS_FN void index_add_list(const IndexAddArgs& a) {
     uint32_t next = list.begin;
     RunningSum<T, Length> sum;
     sum.load(y);
-    sum.template add<8>(static_cast<const T*>(a.x) + at.of[kIndexAddX], a.x_step, list.end - list.begin, [&] { return a.pass.from[next++].source; });
+    sum.template add<8>(static_cast<const T*>(a.x) + at.of[kIndexAddX], a.x_step, list.end - list.begin,
+                        [&] { return a.pass.from[next++].source; });
     sum.store(y);
   }
 }
@@ -170,8 +175,8 @@ template <class T, int Length>
 HIPOPS_FN void index_add_scan(const IndexAddArgs& a) {
   constexpr int kWaves = kSumBlock / wave_size;
   if (a.index.report != nullptr) report_indices(a);
-  const int64_t parts = (a.walk.count + wave_size - 1) / wave_size;
-  for (int64_t unit = int64_t(block_index()) * kWaves + uniform(wave_index()); unit < a.targets * parts; unit += a.grid * kWaves) {
+  const int64_t parts = (a.walk.count + wave_size - 1) / wave_size, units = a.targets * parts;
+  for (int64_t unit = int64_t(block_index()) * kWaves + uniform(wave_index()); unit < units; unit += a.grid * kWaves) {
     const int64_t target = unit / parts, part = unit - target * parts;
     int64_t row = target;
     if (a.by_source) {
@@ -223,7 +228,8 @@ HIPOPS_FN bool load_entry(const IndexAddArgs& a, int64_t i, bool reports, IndexA
   return row != kNothing;
 }
 
-// What a wave has to do with the entries of its block: its own part of the block's range, and its own row of `tally`, a number for each digit.
+// What a wave has to do with the entries of its block: its own part of the block's range, and its own row of `tally`, a
+// number for each digit.
 struct WaveOrder {
   static constexpr int kWaves = kIndexAddOrderBlock / wave_size;
 
@@ -240,8 +246,8 @@ struct WaveOrder {
     if (end > entries) end = entries;
   }
 
-  // Calls f(there, entry, its digit's place in tally, the lanes that have an entry of that digit) for a wave's worth of entries at a time, in
-  // order, for every lane; `there` tells which lanes have an entry.
+  // Calls f(there, entry, its digit's place in tally, the lanes that have an entry of that digit) for a wave's worth of
+  // entries at a time, in order, for every lane; `there` tells which lanes have an entry.
   template <class F>
   HIPOPS_METHOD void for_each(bool reports, F f) const {
     for (int64_t i = begin; i < end; i += wave_size) {
@@ -294,8 +300,10 @@ HIPOPS_FN void order_place(const IndexAddArgs& a) {
   WaveOrder order(a, tally);
   order.count(false);
 
-  // Of each digit, how many there are in all blocks and in those before this one: several work-items a digit, each of which adds up some of the blocks.
-  const uint32_t digits = 1u << a.pass.bits, digit = thread_index() & (digits - 1), helpers = kIndexAddOrderBlock >> a.pass.bits;
+  // Of each digit, how many there are in all blocks and in those before this one: several work-items for a digit, each
+  // of which adds up some of the blocks.
+  const uint32_t digits = 1u << a.pass.bits, digit = thread_index() & (digits - 1);
+  const uint32_t helpers = kIndexAddOrderBlock >> a.pass.bits;
   uint32_t all = 0, earlier = 0;
 #pragma unroll 8
   for (uint32_t b = thread_index() >> a.pass.bits; b < uint32_t(a.pass.blocks); b += helpers) {
@@ -356,8 +364,10 @@ HIPOPS_FN void order_bound(const IndexAddArgs& a) {
 HIPOPS_INDEX_ADD_ORDER_KERNELS(KERNEL)
 #undef KERNEL
 
-#define KERNEL(name, T, bytes, mode) \
-  HIPOPS_KERNEL(kSumBlock, 1) name(HIPOPS_ARGS(IndexAddArgs) a) { index_add_##mode<T, bytes == 0 ? 1 : bytes / sizeof(T)>(a); }
+#define KERNEL(name, T, bytes, mode)                                  \
+  HIPOPS_KERNEL(kSumBlock, 1) name(HIPOPS_ARGS(IndexAddArgs) a) {     \
+    index_add_##mode<T, bytes == 0 ? 1 : bytes / sizeof(T)>(a);       \
+  }
 HIPOPS_INDEX_ADD_SUM_KERNELS(KERNEL)
 
 HIPOPS_KERNEL_TABLE(index_add, IndexAddArgs, HIPOPS_INDEX_ADD_KERNELS)

@@ -129,17 +129,15 @@ MUTATIONS = (
         "tail_not_stored",
         "The last vector of each row stays as it was: a NaN.",
         "layer_norm", ROW,
-        before="      if (col < rows.cols()) {\n",
-        after="      if (col + kLength < rows.cols()) {\n",
+        before='      if (col < rows.tail()) store_rounded(',
+        after='      if (col + kLength < rows.tail()) store_rounded(',
         runs=(Run("smoke", "f32"), Run("exact", "bf16"))),
     Mutation(
         "tail_not_summed",
         "The last vector of each row is taken for one past its end.",
         "rms_norm", ROW,
-        before="rows.x_stride()));\n    }\n#pragma unroll\n    for (int v = 0; v < kVectors; ++v) {\n"
-               "      bool inside = column(base, v) < rows.cols();\n",
-        after="rows.x_stride()));\n    }\n#pragma unroll\n    for (int v = 0; v < kVectors; ++v) {\n"
-              "      bool inside = column(base, v) + kLength < rows.cols();\n",
+        before='      bool inside = column(rows, base, v) < rows.tail();\n#pragma unroll\n      for (int i = 0; i < kLength; ++i) {\n',
+        after='      bool inside = column(rows, base, v) + kLength < rows.tail();\n#pragma unroll\n      for (int i = 0; i < kLength; ++i) {\n',
         runs=(Run("exact", "f32"), Run("sizes", "f16"))),
     Mutation(
         "padding_counts",
@@ -156,25 +154,39 @@ MUTATIONS = (
         after="affine.store(tile, rows, 0, scale);",
         runs=(Run("exact", "bf16"), Run("sizes", "f64"))),
     Mutation(
+        "first_elements_forgotten",
+        "Of a row that begins between two 16-byte boundaries, the elements before the first one are not taken.",
+        "softmax", ROW,
+        before="    if (i < Shape::kLength) return i < head_ ? i : -1;\n",
+        after="    if (i < Shape::kLength) return -1;\n",
+        runs=(Run("layouts", "bf16"), Run("sizes", "f32"))),
+    Mutation(
+        "last_elements_forgotten",
+        "Of a row that ends between two 16-byte boundaries, the elements after the last one are not taken.",
+        "rms_norm", ROW,
+        before="    return col < g_.cols ? col : -1;\n",
+        after="    return -1;\n",
+        runs=(Run("smoke", "f16"), Run("sizes", "f32"))),
+    Mutation(
         "stores_past_the_end",
         "One vector too many. The guard bytes behind the tensor and between strided rows see it.",
         "softmax", ROW,
-        before="      if (col < rows.cols()) {\n",
-        after="      if (col <= rows.cols()) {\n",
+        before='      if (col < rows.tail()) store_rounded(',
+        after='      if (col <= rows.tail()) store_rounded(',
         runs=(Run("sizes", "f32", says="wrote outside y"), Run("layouts", "bf16", says="between its elements"))),
     Mutation(
         "loads_past_the_end",
         "What is read is forgotten, so every number is right: only an unmapped page behind the tensor tells.",
         "softmax", ROW,
-        before="      if (col >= rows.cols()) col = rows.cols() - kLength;\n",
-        after="",
+        before='        if (col >= rows.tail()) col = rows.tail() - kLength;\n',
+        after='',
         runs=(Run("sizes", "f32", "fault", guard="pages"),)),
     Mutation(
         "stores_into_the_input",
         "Inputs are compared with what they were.",
         "softmax", ROW,
-        before="        store_vector<kLength>(rows.y_row() + (",
-        after="        store_vector<kLength>(const_cast<T*>(rows.x_row()) + (",
+        before='    T* y = rows.y_row();\n',
+        after='    T* y = const_cast<T*>(rows.x_row());\n',
         runs=(Run("smoke", "f32", says="changed its input"),)),
     Mutation(
         "stride_of_x_ignored",
@@ -202,15 +214,15 @@ MUTATIONS = (
         "An off-by-one in the index of the weights: the last one comes from past their end, where there is a "
         "pattern, or no page.",
         "rms_norm", ROW,
-        before="(Shape::kWide ? col : col * stride_)",
-        after="(Shape::kWide ? col : (col + 1) * stride_)",
+        before='data + (Shape::kAny ? col * stride_ : col)',
+        after='data + (Shape::kAny ? col * stride_ : col) + 1',
         runs=(Run("exact", "f32"), Run("sizes", "bf16", "fault", guard="pages"))),
     Mutation(
         "stride_of_weights_ignored",
         "The weights are taken for neighbours.",
         "layer_norm", ROW,
-        before="(Shape::kWide ? col : col * stride_)",
-        after="col",
+        before='data + (Shape::kAny ? col * stride_ : col)',
+        after='data + col',
         runs=(Run("layouts", "f32"), Run("layouts", "f16"))),
 
     Mutation(

@@ -1,9 +1,11 @@
 // hipops_index_add: what it refuses, its workspace, and its results on the CPU with every kernel that it has.
 #include "index_add.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
@@ -131,7 +133,7 @@ const std::vector<std::pair<std::function<void(Call&)>, std::pair<hipops_status,
   return *all;
 }
 
-void check_refusals() {
+void check_bad_arguments() {
   for (const auto& [spoil, refusal] : spoilt_shapes()) {
     Call call;
     spoil(call);
@@ -161,9 +163,9 @@ void check_workspace_refusals() {
     call.refused(HIPOPS_INVALID_ARGUMENT, message);
   };
   for (int64_t bytes : {needed - 1, int64_t{255}, int64_t{0}, int64_t{-1}, INT64_MIN})
-    invalid([bytes](Call& c) { c.workspace_bytes = bytes; },
-            "workspace_bytes is " + std::to_string(bytes) + ", expected " + std::to_string(needed) +
-                " or more (hipops_index_add_workspace_bytes)");
+    invalid([bytes](Call& c) { c.workspace_bytes = bytes; }, "workspace_bytes is " + std::to_string(bytes) +
+                                                                 ", expected " + std::to_string(needed) +
+                                                                 " or more (hipops_index_add_workspace_bytes)");
   for (int shift : {1, 8, 128}) {
     Call call;
     call.workspace = call.memory.data() + shift;
@@ -214,8 +216,7 @@ void check_workspace_bytes() {
   EXPECT_EQUAL(bytes_for(HIPOPS_U8, 257, 3, 2049), 256 + 2 * 32 * 4 + rounded(257 * 8) + 2 * rounded(2049 * 8));
   EXPECT_EQUAL(bytes_for(HIPOPS_U8, 65537, 3, 1000), 256 + 1 * 64 * 4 + rounded(65537 * 8) + 2 * rounded(8000));
   // Many ranges are no more than 256: they grow.
-  EXPECT_EQUAL(bytes_for(HIPOPS_U8, 256, 3, int64_t{1} << 30),
-               256 + 256 * 256 * 4 + 256 * 8 + (int64_t{1} << 33));
+  EXPECT_EQUAL(bytes_for(HIPOPS_U8, 256, 3, int64_t{1} << 30), 256 + 256 * 256 * 4 + 256 * 8 + (int64_t{1} << 33));
 
   // In 64 bits.
   const int64_t most = UINT32_MAX, large = int64_t{1} << 31;
@@ -323,10 +324,10 @@ void check_both_ways(Operands& t, bool with_report = true) {
     EXPECT(t.y.guards_are_whole());
     for (size_t i = 0; i < expected.size(); ++i) {
       if (t.y.bits(static_cast<int64_t>(i)) == expected[i]) continue;
-      throw std::runtime_error(
-          "y[" + std::to_string(i) + "] of " + std::to_string(expected.size()) + (with_workspace ? ", ordered" : "") +
-          " is " + hipops::parity::show_bits(t.y.view.dtype, t.y.bits(static_cast<int64_t>(i))) + ", expected " +
-          hipops::parity::show_bits(t.y.view.dtype, expected[i]));
+      throw std::runtime_error("y[" + std::to_string(i) + "] of " + std::to_string(expected.size()) +
+                               (with_workspace ? ", ordered" : "") + " is " +
+                               hipops::parity::show_bits(t.y.view.dtype, t.y.bits(static_cast<int64_t>(i))) +
+                               ", expected " + hipops::parity::show_bits(t.y.view.dtype, expected[i]));
     }
     if (!with_report) continue;
     EXPECT_EQUAL(report.count, expected_report.count);
@@ -378,7 +379,7 @@ Operands random_sum(std::mt19937_64& random, hipops_dtype dtype, hipops_dtype in
   return t;
 }
 
-void check_random() {
+void check_any() {
   std::mt19937_64 random(20241120);
   for (int round = 0; round < 12; ++round)
     for (hipops_dtype dtype : kAdded)
@@ -391,7 +392,8 @@ void check_random() {
 // y [rows, columns] and as many indices, of which some name nothing.
 Operands rows_of(hipops_dtype dtype, int64_t rows, int64_t columns, int64_t indices, uint64_t seed) {
   std::mt19937_64 random(seed);
-  Operands t{HostTensor(dtype, {rows, columns}), HostTensor(dtype, {indices, columns}), HostTensor(HIPOPS_I32, {indices}), 0};
+  Operands t{HostTensor(dtype, {rows, columns}), HostTensor(dtype, {indices, columns}),
+             HostTensor(HIPOPS_I32, {indices}), 0};
   fill(t.x, random), fill(t.y, random);
   for (int64_t j = 0; j < indices; ++j) set_bits(t.index, j, random_index(random, rows, HIPOPS_I32));
   mark_untouched(t);
@@ -448,10 +450,11 @@ class Recorder {
     op().functions[0].store(functions_.data());
   }
 
+  // The kernels that ran since the last call.
   std::set<std::string> ran() const {
     std::set<std::string> names;
     for (size_t i = 0; i < kKernels; ++i)
-      if (ran_[i].load()) names.insert(op().kernel_names[i]);
+      if (ran_[i].exchange(false)) names.insert(op().kernel_names[i]);
     return names;
   }
 
@@ -482,47 +485,82 @@ class Recorder {
   static inline std::array<void*, kKernels> functions_{};
 };
 
-// Each dtype, in vectors and by elements, in each way: all that there is, and nothing else than what is meant.
+// Each dtype, in vectors and by elements, in each way.
 void check_kernels() {
   Recorder recorder;
-  std::set<std::string> expected;
+  std::set<std::string> all;
   for (hipops_dtype dtype : kAdded)
     for (int64_t columns : {64, 63})
-      for (int64_t indices : {200, 300}) {
+      for (int64_t indices : {256, 257}) {
         Operands t = rows_of(dtype, 40, columns, indices, static_cast<uint64_t>(columns));
         hipops_index_report report = HIPOPS_INDEX_REPORT_INIT;
         const std::vector<uint64_t> bits = expected_bits(t, &report);
         call(t, true, nullptr);
         EXPECT(all_bits(t.y) == bits);
+        const bool ordered = indices == 257;
         const std::string type = dtype == HIPOPS_I32 ? "u32" : dtype == HIPOPS_I64 ? "u64" : dtype_name(dtype);
-        expected.insert("index_add_" + type + (indices == 200 ? "_scan" : "_list") + (columns == 64 ? "_wide" : "_any"));
-        if (indices == 300) expected.insert({"index_add_count", "index_add_place", "index_add_bound"});
-        EXPECT(recorder.ran() == expected);
+        std::set<std::string> expected{"index_add_" + type + (ordered ? "_list" : "_scan") +
+                                       (columns == 64 ? "_wide" : "_any")};
+        if (ordered) expected.insert({"index_add_count", "index_add_place", "index_add_bound"});
+        const std::set<std::string> ran = recorder.ran();
+        EXPECT(ran == expected);
+        all.insert(ran.begin(), ran.end());
       }
-  EXPECT_EQUAL(expected.size(), size_t{kKernels});
+  EXPECT_EQUAL(all.size(), size_t{kKernels});
 }
 
-// Vectors are for contiguous rows in both, all addresses and steps of which are multiples of 16 bytes.
+// Vectors are for rows that are contiguous in both tensors, all addresses and steps of which are multiples of 16 bytes.
 void check_wide() {
-  auto wide = [](const Sizes& y_stride, const Sizes& x_stride, int64_t y_shift, int64_t x_shift, int32_t dim = 0) {
-    std::set<std::string> ran;
-    check_in_child({{"HIPOPS_BACKEND", "cpu"}}, [&] {
-      Recorder recorder;
-      Operands t{HostTensor(HIPOPS_F32, {4, 8}, y_stride, y_shift),
-                 HostTensor(HIPOPS_F32, dim == 0 ? Sizes{3, 8} : Sizes{4, 3}, x_stride, x_shift),
-                 HostTensor(HIPOPS_U8, {3}), dim};
-      for (int j = 0; j < 3; ++j) t.index.set(j, j % 2);
-      t.x.randomize(1, -1, 1), t.y.randomize(2, -1, 1);
-      check_both_ways(t);
-      if (recorder.ran() != std::set<std::string>{"index_add_f32_scan_wide"}) throw std::runtime_error("by elements");
-    });
-    return ran;
+  Recorder recorder;
+  struct Case {
+    bool scan, list;  // by vectors
+    Sizes y, y_stride, x_stride;
+    int64_t y_shift, x_shift;
+    int32_t dim;
   };
-  (void)wide;
+  const Case cases[] = {
+      {true, true, {4, 8}, {8, 1}, {8, 1}, 0, 0, 0},
+      {true, true, {4, 8}, {12, 1}, {16, 1}, 4, 8, 0},
+      {true, true, {4, 8}, {-8, 1}, {0, 1}, 0, 0, 0},
+      {false, false, {4, 6}, {8, 1}, {8, 1}, 0, 0, 0},
+      {false, false, {4, 8}, {9, 1}, {8, 1}, 0, 0, 0},
+      {false, false, {4, 8}, {8, 1}, {9, 1}, 0, 0, 0},
+      {false, false, {4, 8}, {8, 1}, {8, 1}, 1, 0, 0},
+      {false, false, {4, 8}, {8, 1}, {8, 1}, 0, 2, 0},
+      {false, false, {4, 8}, {8, 1}, {1, 300}, 0, 0, 0},
+      {false, false, {4, 8}, {8, 1}, {8, 0}, 0, 0, 0},
+      {false, false, {4, 8}, {8, -1}, {8, -1}, 0, 0, 0},
+      {false, false, {4, 8}, {8, 1}, {300, 1}, 0, 0, 1},
+      {true, true, {3, 4, 8}, {32, 8, 1}, {8 * 300, 8, 1}, 0, 0, 1},
+      {true, true, {3, 4, 8}, {8, 24, 1}, {8, 24, 1}, 0, 0, 1},
+      {false, false, {3, 4, 8}, {33, 8, 1}, {8 * 300, 8, 1}, 0, 0, 1},
+      // A row is contiguous in memory, though dim is the last dimension: for `list`, neighbours are in neighbouring
+      // rows.
+      {true, false, {8, 4}, {1, 8}, {1, 8}, 0, 0, 1},
+      // One row: its step is not looked at.
+      {true, true, {1, 8}, {7, 1}, {8, 1}, 0, 0, 0},
+  };
+  for (const Case& c : cases)
+    for (int64_t indices : {40, 300}) {
+      Sizes x_shape = c.y;
+      x_shape[static_cast<size_t>(c.dim)] = indices;
+      Operands t{HostTensor(HIPOPS_F32, c.y, c.y_stride, c.y_shift),
+                 HostTensor(HIPOPS_F32, x_shape, c.x_stride, c.x_shift), HostTensor(HIPOPS_U8, {indices}), c.dim};
+      const int64_t rows = c.y[static_cast<size_t>(c.dim)];
+      for (int64_t j = 0; j < indices; ++j) set_bits(t.index, j, static_cast<uint64_t>(j * j % rows));
+      t.x.randomize(1, -1, 1), t.y.randomize(2, -1, 1);
+      hipops_index_report report = HIPOPS_INDEX_REPORT_INIT;
+      const std::vector<uint64_t> bits = expected_bits(t, &report);
+      call(t, true, nullptr);
+      EXPECT(all_bits(t.y) == bits);
+      const bool wide = indices == 300 ? c.list : c.scan;
+      EXPECT(recorder.ran().count(std::string("index_add_f32") + (indices == 300 ? "_list" : "_scan") +
+                                  (wide ? "_wide" : "_any")));
+    }
 }
 
 // Several rounds of the grid, with a last one that is not full.
-void check_rounds() {
+void check_two_blocks() {
   Recorder recorder;
   Recorder::two_blocks = true;
   for (hipops_dtype dtype : kAdded)
@@ -534,19 +572,11 @@ void check_rounds() {
   EXPECT_EQUAL(recorder.ran().size(), size_t{kKernels});
 }
 
-// A checksum of the bits of sums whose order shows, with many repeated indices.
-uint64_t bits_of_a_run(bool with_workspace) {
-  uint64_t sum = 0;
-  for (int64_t indices : {250, 5000}) {
-    Operands t = rows_of(HIPOPS_F32, 50, 5, indices, 3);
-    call(t, with_workspace, nullptr);
-    for (uint64_t bits : all_bits(t.y)) sum = sum * 0x9e3779b97f4a7c15u + bits;
-  }
-  return sum;
-}
+// Sums whose order shows, of many sources for each row.
+Operands sums_that_show_their_order(int64_t indices) { return rows_of(HIPOPS_F32, 50, 5, indices, 3); }
 
 // `check` on the CPU runtime, with waves of 32 and of 64.
-void on_cpu(void (*check)(), const Environment& more = {}) {
+void on_both_waves(void (*check)(), const Environment& more = {}) {
   if (!has_cpu()) {
     WARN("left out: built without the CPU runtime");
     return;
@@ -563,7 +593,7 @@ void on_cpu(void (*check)(), const Environment& more = {}) {
 }  // namespace
 
 TEST_CASE("index_add refuses bad arguments", "[index_add]") {
-  check_in_child({{"HIPOPS_BACKEND", "cpu"}}, check_refusals);
+  check_in_child({{"HIPOPS_BACKEND", "cpu"}}, check_bad_arguments);
 }
 
 TEST_CASE("index_add refuses a workspace that is too small, misaligned or not its own", "[index_add]") {
@@ -572,4 +602,80 @@ TEST_CASE("index_add refuses a workspace that is too small, misaligned or not it
 
 TEST_CASE("index_add says how much workspace it needs", "[index_add]") {
   check_in_child({{"HIPOPS_BACKEND", "cpu"}}, check_workspace_bytes);
+}
+
+TEST_CASE("index_add to nothing is success, and reports what it could not add", "[index_add]") {
+  on_both_waves([] {
+    for (const Sizes& shape : {Sizes{0}, Sizes{5, 0}, Sizes{0, 5}, Sizes{2, 0, 3}, Sizes{0, 0}})
+      for (int32_t dim = 0; dim < static_cast<int32_t>(shape.size()); ++dim)
+        for (int64_t indices : {0, 3, 300}) {
+          Sizes x_shape = shape;
+          x_shape[static_cast<size_t>(dim)] = indices;
+          Operands t{HostTensor(HIPOPS_F16, shape), HostTensor(HIPOPS_F16, x_shape), HostTensor(HIPOPS_U8, {indices}),
+                     dim};
+          for (int64_t j = 0; j < indices; ++j) set_bits(t.index, j, j % 2 ? 7 : 255);
+          for (hipops_tensor* view : {&t.y.view, &t.x.view})
+            for (int d = 0; d < view->rank && view->shape[dim] == 0; ++d) view->stride[d] = INT64_MAX;  // not looked at
+          hipops_index_report report = HIPOPS_INDEX_REPORT_INIT;
+          call(t, true, &report);
+          EXPECT(t.y.guards_are_whole());
+          const bool any = t.x.count() > 0 && indices > 0;
+          EXPECT_EQUAL(report.count, static_cast<uint64_t>(any ? indices / 2 : 0));
+          EXPECT_EQUAL(report.first, any ? 1 : UINT64_MAX);
+        }
+  });
+}
+
+TEST_CASE("index_add is right for any shapes, strides and dtypes", "[index_add]") { on_both_waves(check_any); }
+
+TEST_CASE("index_add orders rows of any number", "[index_add]") { on_both_waves(check_digits); }
+
+TEST_CASE("index_add orders any number of indices", "[index_add]") { on_both_waves(check_ranges); }
+
+TEST_CASE("index_add orders what is in order already, and what is one row's", "[index_add]") {
+  on_both_waves(check_orders, {{"HIPOPS_CPU_RACE", "1"}});
+}
+
+TEST_CASE("index_add has a kernel for each dtype, width and way", "[index_add]") { on_both_waves(check_kernels); }
+
+TEST_CASE("index_add takes vectors where addresses and steps allow it", "[index_add]") { on_both_waves(check_wide); }
+
+TEST_CASE("index_add's kernels are right over several rounds of the grid", "[index_add]") {
+  on_both_waves(check_two_blocks);
+}
+
+TEST_CASE("index_add gives the same bits on every run", "[index_add]") {
+  if (!has_cpu()) return;
+  for (int run = 0; run < 100; ++run) {
+    INFO("run " << run);
+    const Environment environment = {{"HIPOPS_BACKEND", "cpu"},
+                                     {"HIPOPS_CPU_WAVE", run % 2 ? "64" : "32"},
+                                     {"HIPOPS_CPU_THREADS", std::to_string(1 + run / 2 % 4)},
+                                     {"HIPOPS_CPU_SEED", std::to_string(run)}};
+    check_in_child(environment, [] {
+      for (int64_t indices : {250, 2500}) {
+        Operands t = sums_that_show_their_order(indices);
+        check_both_ways(t);
+      }
+    });
+  }
+  // The order does show: backwards, the bits are others.
+  Operands forwards = sums_that_show_their_order(2500), backwards = sums_that_show_their_order(2500);
+  for (int64_t j = 0; j < 2500; ++j) {
+    set_bits(backwards.index, 2499 - j, forwards.index.bits(j));
+    for (int64_t i = 0; i < 5; ++i) set_bits(backwards.x, (2499 - j) * 5 + i, forwards.x.bits(j * 5 + i));
+  }
+  hipops_index_report report = HIPOPS_INDEX_REPORT_INIT;
+  CHECK(expected_bits(forwards, &report) != expected_bits(backwards, &report));
+}
+
+TEST_CASE("hipops_supports knows what index_add takes", "[index_add]") {
+  for (int dtype = HIPOPS_F32; dtype <= HIPOPS_U64; ++dtype) {
+    const auto type = static_cast<hipops_dtype>(dtype);
+    const bool added = std::find(std::begin(kAdded), std::end(kAdded), type) != std::end(kAdded);
+    for (hipops_dtype index : kIndexDtypes) CHECK(hipops_supports("index_add", type, index) == added);
+    CHECK(hipops_supports("index_add", type, HIPOPS_NONE) == added);
+    for (hipops_dtype index : {HIPOPS_F32, HIPOPS_I8, HIPOPS_U16, HIPOPS_U64})
+      CHECK(hipops_supports("index_add", type, index) == 0);
+  }
 }

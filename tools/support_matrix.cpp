@@ -1,5 +1,6 @@
 // Prints the support matrix of README.md, from the ops themselves: support_matrix > table.md
 #include <cstdio>
+#include <map>
 #include <string>
 
 #include "ops.h"
@@ -9,28 +10,26 @@ using namespace hipops;
 
 namespace {
 
-// The dtypes `second` may have where the first is `dtype`, as "f32, bf16"; "-" where the op takes no second one.
+void append(std::string* list, const std::string& item) { *list += (list->empty() ? "" : ", ") + item; }
+
+// The dtypes `second` may have where the first is `dtype`, as "f32, bf16".
 std::string second_dtypes(const Op& op, hipops_dtype dtype) {
   std::string text;
-  for (int second = HIPOPS_F32; second <= HIPOPS_U64; ++second) {
-    if (!op.supports(dtype, hipops_dtype(second))) continue;
-    text += (text.empty() ? "" : ", ") + std::string(dtype_name(hipops_dtype(second)));
-  }
+  for (int second = HIPOPS_F32; second <= HIPOPS_U64; ++second)
+    if (op.supports(dtype, hipops_dtype(second))) append(&text, dtype_name(hipops_dtype(second)));
   return text.empty() ? "-" : text;
 }
 
 }  // namespace
 
 int main() {
-  std::printf("| op | dtype | weights | kernels |\n|---|---|---|---|\n");
+  std::printf("| op | dtypes | of the weights, of cos and sin, or of the index |\n|---|---|---|\n");
   for (int i = 0; i < op_count; ++i) {
     const Op& op = *all_ops[i];
-    for (int dtype = HIPOPS_F32; dtype <= HIPOPS_U64; ++dtype) {
-      std::string prefix = std::string(op.name) + "_" + dtype_name(hipops_dtype(dtype)) + "_";
-      int kernels = 0;
-      for (int k = 0; k < op.kernel_count; ++k) kernels += std::string(op.kernel_names[k]).compare(0, prefix.size(), prefix) == 0;
+    std::map<std::string, std::string> dtypes;  // by the second ones
+    for (int dtype = HIPOPS_F32; dtype <= HIPOPS_U64; ++dtype)
       if (op.supports(hipops_dtype(dtype), HIPOPS_NONE))
-        std::printf("| %s | %s | %s | %d |\n", op.name, dtype_name(hipops_dtype(dtype)), second_dtypes(op, hipops_dtype(dtype)).c_str(), kernels);
-    }
+        append(&dtypes[second_dtypes(op, hipops_dtype(dtype))], dtype_name(hipops_dtype(dtype)));
+    for (const auto& [second, first] : dtypes) std::printf("| %s | %s | %s |\n", op.name, first.c_str(), second.c_str());
   }
 }

@@ -51,17 +51,6 @@ HIPOPS_FN float exp2_fast(float v) {
 #endif
 }
 
-// 1 / sqrt(v), within 1 ULP: a square root and a division, each rounded, are twice that. What they missed is found exactly enough (v * r^2 should be 1),
-// and half of it given back (Newton's step).
-template <class C>
-HIPOPS_FN C inverse_square_root(C v) {
-  C r = C(1) / square_root(v);
-  C t = v * r;
-  C rest = fused_multiply_add(v, r, -t);
-  C missed = fused_multiply_add(-rest, r, fused_multiply_add(-t, r, C(1)));
-  return missed == missed ? fused_multiply_add(r * C(0.5), missed, r) : r;  // a NaN where v is 0 or infinite
-}
-
 // e^(x - m) for results that are rounded to 16 bits: x and m have few bits, and their difference loses nothing that matters.
 HIPOPS_FN float exp_difference_fast(float x, float m) { return exp2_fast((x - m) * 1.44269504f); }
 

@@ -4,8 +4,8 @@
 //   the CPU      the host compiler; work-items are fibers of the executor (cpu.h), HIPOPS_CPU_WAVE lanes make a wave
 //
 // HIPOPS_KERNEL(block) declares a kernel for blocks of exactly `block` work-items, HIPOPS_ARGS(T) its one parameter, HIPOPS_FN a
-// device function. HIPOPS_KERNEL(block, 1) asks NVIDIA's compiler for no more than one block at a time, so that it spills no register to make room for
-// another; without that it does in some kernels.
+// device function. HIPOPS_KERNEL(block, 1) tells NVIDIA's compiler that one block at a time will do: without that it
+// spills registers of some kernels, to make room for another block.
 #pragma once
 
 #include <math.h>

@@ -13,7 +13,7 @@ struct Scanned {
   T total;   // the sum over all
 };
 
-// One step: groups of Half lanes become groups of 2 * Half. All lanes of a group hold the same total, as other_half asks.
+// One step: groups of Half lanes become groups of 2 * Half. The lanes of a group hold one total, as other_half asks.
 template <int Half, class T>
 HIPOPS_FN void scan_step(Scanned<T>* s) {
   T other = other_half<Half>(s->total);
@@ -48,7 +48,8 @@ HIPOPS_FN Scanned<T> wave_scan(T v) {
 #endif
 }
 
-// Over the block, of Block work-items, each of which calls it. A kernel calls it once: shared memory belongs to the type.
+// Over the block, of Block work-items, each of which calls it. A kernel calls it once for each T: its shared memory is
+// that of the function.
 template <int Block, class T>
 HIPOPS_FN Scanned<T> block_scan(T v) {
   constexpr int kWaves = Block / wave_size;

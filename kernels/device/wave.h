@@ -1,5 +1,5 @@
-// The wave: its size, the reduction over groups of its lanes, and what its lanes tell each other. Every lane of the wave takes part in
-// every call.
+// The wave: its size, the reduction over groups of its lanes, and what its lanes tell each other. Every lane of the wave
+// takes part in every call.
 #pragma once
 
 #include "device/types.h"
@@ -122,7 +122,8 @@ struct Or {
   template <class T> HIPOPS_METHOD T operator()(const T& a, const T& b) const { return a | b; }
 };
 
-// A value that all lanes have, told to be the same in all of them: what follows from it is then computed and branched on once a wave.
+// A value that all lanes have, told to be the same in all of them: what follows from it is then computed and branched
+// on once for the wave.
 template <class T>
 HIPOPS_FN T uniform(const T& v) {
 #if defined(HIPOPS_AMD)
@@ -137,14 +138,21 @@ HIPOPS_FN LaneMask ballot(bool condition) {
 #if defined(HIPOPS_NVIDIA)
   return __ballot_sync(0xffffffffu, condition);
 #elif defined(HIPOPS_AMD)
-  if constexpr (wave_size == 64) return LaneMask(__builtin_amdgcn_ballot_w64(condition));
-  else return LaneMask(__builtin_amdgcn_ballot_w32(condition));
+#if !__has_builtin(__builtin_amdgcn_ballot_w64)
+  constexpr int kNotEqual = 33;  // older compilers have the comparison that a ballot is
+  return LaneMask(__builtin_amdgcn_uicmp(uint32_t(condition), 0u, kNotEqual));
+#elif defined(__GFX9__) || defined(__AMDGCN_WAVEFRONT_SIZE_64__)
+  return __builtin_amdgcn_ballot_w64(condition);
+#else
+  return __builtin_amdgcn_ballot_w32(condition);
+#endif
 #else
   return wave_reduce<wave_size>(LaneMask(condition) << lane_index(), Or());
 #endif
 }
 
-// Shared memory that a lane of the wave wrote before is seen by the wave's lanes after; all that there is to do is to keep the order.
+// Shared memory that a lane of the wave wrote before is seen by the wave's lanes after. All that there is to do is to keep
+// the order: a wave's accesses are made in it.
 #if defined(HIPOPS_NVIDIA)
 HIPOPS_FN void wave_barrier() { __syncwarp(); }
 #elif defined(HIPOPS_AMD)

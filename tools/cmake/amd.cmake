@@ -38,7 +38,7 @@ function(hipops_complete_device_libraries source folder)
     get_filename_component(name ${file} NAME)
     file(CREATE_LINK ${file} ${folder}/${name} SYMBOLIC)
   endforeach()
-  set(constants "oclc_abi_version_600:__oclc_ABI_version:600" "oclc_abi_version_500:__oclc_ABI_version:500")
+  set(constants "oclc_abi_version_600:__oclc_ABI_version:600" "oclc_abi_version_400:__oclc_ABI_version:400")
   foreach(target ${HIPOPS_AMD_TARGETS})
     hipops_isa_version(${target} version)
     string(REGEX REPLACE "^gfx" "" name ${target})
@@ -97,14 +97,24 @@ function(hipops_find_amd_compiler)
   set(HIPOPS_AMD_ORIGIN ${origin} PARENT_SCOPE)
 endfunction()
 
+# Every ROCm from 4 on loads code objects of version 4, only the newest ones version 6, which generic targets need.
+function(hipops_code_object_version target out)
+  if(target MATCHES "-generic$")
+    set(${out} -mcode-object-version=6 PARENT_SCOPE)
+  else()
+    set(${out} -mcode-object-version=4 PARENT_SCOPE)
+  endif()
+endfunction()
+
 # Keeps the targets that the compiler can build, found by building one small kernel for each.
 function(hipops_probe_amd_targets)
   set(folder ${PROJECT_BINARY_DIR}/probe)
   file(WRITE ${folder}/probe.hip "extern \"C\" __attribute__((global)) void probe(double* x) { *x = exp(*x); }\n")
   foreach(target ${HIPOPS_AMD_TARGETS})
-    set(key "${HIPOPS_AMD_COMPILE} ${target}")
+    hipops_code_object_version(${target} version)
+    set(key "${HIPOPS_AMD_COMPILE} ${target} ${version}")
     if(NOT HIPOPS_PROBED_${target} STREQUAL key)
-      execute_process(COMMAND ${HIPOPS_AMD_COMPILE} --offload-arch=${target} ${folder}/probe.hip -o ${folder}/${target}.co
+      execute_process(COMMAND ${HIPOPS_AMD_COMPILE} --offload-arch=${target} ${version} ${folder}/probe.hip -o ${folder}/${target}.co
         RESULT_VARIABLE result OUTPUT_QUIET ERROR_VARIABLE error)
       if(result EQUAL 0)
         set(HIPOPS_PROBED_${target} "${key}" CACHE INTERNAL "")
@@ -145,9 +155,10 @@ if(HIPOPS_AMD_BUILT)
     set(files)
     foreach(target ${HIPOPS_AMD_BUILT})
       set(object ${hipops_objects}/${target}/${op}.co)
+      hipops_code_object_version(${target} version)
       file(MAKE_DIRECTORY ${hipops_objects}/${target})
       add_custom_command(OUTPUT ${object}
-        COMMAND ${HIPOPS_AMD_COMPILE} --offload-arch=${target} -Xclang -dependency-file -Xclang ${object}.d -Xclang -MT -Xclang ${object}
+        COMMAND ${HIPOPS_AMD_COMPILE} --offload-arch=${target} ${version} -Xclang -dependency-file -Xclang ${object}.d -Xclang -MT -Xclang ${object}
           ${PROJECT_SOURCE_DIR}/kernels/${op}.hip -o ${object}
         DEPENDS ${PROJECT_SOURCE_DIR}/kernels/${op}.hip
         DEPFILE ${object}.d

@@ -46,7 +46,8 @@ def reference(params, inputs):
         return {"y": Expected(np.moveaxis(total, 0, dim)), **report_after}
     result = dtypes.round_to(np.moveaxis(total, 0, dim).astype(np.float64), params.dtype)
     with np.errstate(all="ignore"):
-        condition = magnitude * loss(params.dtype, count).reshape([-1] + [1] * (y.ndim - 1)) + smallest(params.dtype) * 2.0**50
+        lost = loss(params.dtype, count).reshape([-1] + [1] * (y.ndim - 1))
+        condition = magnitude * lost + smallest(params.dtype) * 2.0**50
     return {"y": Expected(result, condition=np.moveaxis(condition, 0, dim)), **report_after}
 
 
@@ -107,8 +108,8 @@ def smoke():
     for shape in takes.RANKS:
         for dim in range(len(shape)):
             n, workspace = ((3, 0), (MANY, 1), (MANY, 0))[turn % 3]
-            yield simple(f"smoke_rank{len(shape)}_dim{dim}_{n}", DTYPES[turn % 8], INDEX_DTYPES[turn % 5], shape, dim, n, workspace,
-                         reports=turn % 2 == 1)
+            yield simple(f"smoke_rank{len(shape)}_dim{dim}_{n}", DTYPES[turn % 8], INDEX_DTYPES[turn % 5], shape, dim, n,
+                         workspace, reports=turn % 2 == 1)
             turn += 1
     # Each dtype in vectors of 16 bytes and by elements, scanned and ordered.
     for turn, dtype in enumerate(DTYPES):
@@ -127,12 +128,13 @@ def exact():
                 y, x = constant(dtype, (5, 16), 0), constant(dtype, (n, 16), 1)
                 yield case(f"exact_ones_{n}", y, x, indices(INDEX_DTYPES[turn % 5], (n,), 5), 0, workspace)
     for dtype in ("u8", "i32", "u32", "i64"):
-        top = takes.MARK.get(dtype, 0)
-        ends = {"u8": (255, 1, 128), "i32": (2**31 - 1, 1, -2**31), "u32": (2**32 - 1, 1, 2**31), "i64": (top, 1, -2**63)}[dtype]
+        ends = {"u8": (255, 1, 128), "i32": (2**31 - 1, 1, -2**31), "u32": (2**32 - 1, 1, 2**31),
+                "i64": (2**63 - 1, 1, -2**63)}[dtype]
         for workspace in (0, 1):
             for n in (1, 2, 3, 6):
+                y = explicit(dtype, [[ends[0]] * 4, [ends[2]] * 4])
                 x = explicit(dtype, [[end] * 4 for end in (ends * 2)[:n]])
-                yield case(f"exact_wrap_{n}", explicit(dtype, [[ends[0]] * 4, [ends[2]] * 4]), x, golden.index("i32", (n,), 2), 0, workspace)
+                yield case(f"exact_wrap_{n}", y, x, golden.index("i32", (n,), 2), 0, workspace)
             yield simple("exact_wrap_1000", dtype, "u8", (2, 5), 0, 1000, workspace)
     for dtype in dtypes.FLOATS:
         for n in (4, MANY):
@@ -151,7 +153,8 @@ def adversarial():
         big = 2.0**(dtypes.FLOATS[dtype].mantissa + 1)  # what adding 1 does not change in the type itself
         least, largest = smallest(dtype), dtypes.FLOATS[dtype].largest
         sums = {
-            # In order, `big` swallows each 1 in f32 and f64, unless they come first; 16-bit types are summed in f32, and keep them.
+            # In order, `big` swallows each 1 in f32 and f64, unless they come first; 16-bit types are summed in f32, and
+            # keep them.
             "swallowed": [big] + [1.0] * 9,
             "kept": [1.0] * 9 + [big],
             "cancels": [big, 1.0, -big, 1.0],
@@ -236,15 +239,16 @@ def layouts():
             x_shape = shape_with(shape, dim, n)
             layout = x_layout(x_given, x_shape)
             # Elements that share memory are told one by one: too many, where there are many.
-            x = constant(dtype, x_shape, 1.25, **layout) if "expanded" in name and n == MANY else data(dtype, x_shape, **layout)
+            told = "expanded" not in name or n != MANY
+            x = data(dtype, x_shape, **layout) if told else constant(dtype, x_shape, 1.25, **layout)
             at_rows = indices(INDEX_DTYPES[turn % 5], (n,), shape[dim], **index)
             yield case(f"layout_{name}_{n}", data(dtype, shape, **y), x, at_rows, dim, workspace)
     # One index, or one row, may have any stride.
     for workspace in (0, 1):
-        yield case("layout_one_index", data("f32", (3, 4, 8)), data("f32", (3, 1, 8), stride=(8, -7, 1)), explicit("i64", [2], stride=(-99,)), 1,
-                   workspace)
-        yield case("layout_to_one_row", data("f32", (1, 8), stride=(77, 1)), data("f32", (MANY, 8)), constant("i64", (MANY,), 0, stride=(0,)), 0,
-                   workspace)
+        x = data("f32", (3, 1, 8), stride=(8, -7, 1))
+        yield case("layout_one_index", data("f32", (3, 4, 8)), x, explicit("i64", [2], stride=(-99,)), 1, workspace)
+        y, index = data("f32", (1, 8), stride=(77, 1)), constant("i64", (MANY,), 0, stride=(0,))
+        yield case("layout_to_one_row", y, data("f32", (MANY, 8)), index, 0, workspace)
 
 
 # ---- indices
@@ -276,32 +280,37 @@ def index_cases():
                 yield made("same", constant(index_dtype, (n,), size - 1))
     for workspace in (0, 1):
         for dtype in ("f32", "u8"):
-            none = Tensor("i32", (0,), values=np.zeros(0, dtype=np.int32))
-            yield case("indices_empty", data(dtype, (6, 4)), Tensor(dtype, (0, 4), values=np.zeros((0, 4))), none, 0, workspace, True)
+            x, none = (Tensor(kind, shape, values=np.zeros(shape)) for kind, shape in ((dtype, (0, 4)), ("i32", (0,))))
+            yield case("indices_empty", data(dtype, (6, 4)), x, none, 0, workspace, True)
         # y has no rows: there is something to report, and nothing to add to.
         for n in (5, MANY):
             y = Tensor("f32", (0, 4), values=np.zeros((0, 4)))
-            yield case(f"indices_of_nothing_{n}", y, data("f32", (n, 4)), explicit("i16", [0, 1, 32767, -1, 0] * (n // 5)), 0, workspace, True)
+            index = explicit("i16", [0, 1, 32767, -1, 0] * (n // 5))
+            yield case(f"indices_of_nothing_{n}", y, data("f32", (n, 4)), index, 0, workspace, True)
         # Marks that would be rows.
         for n in (3, MANY):
-            yield case(f"indices_long_{n}", data("f32", (300, 3)), data("f32", (n, 3)), explicit("u8", [254, 255, 0] * (n // 3)), 0, workspace, True)
-            yield case(f"indices_long_{n}", data("bf16", (32770,)), data("bf16", (n,)), explicit("i16", [32766, 32767, 0] * (n // 3)), 0,
-                       workspace, True)
+            index = explicit("u8", [254, 255, 0] * (n // 3))
+            yield case(f"indices_long_{n}", data("f32", (300, 3)), data("f32", (n, 3)), index, 0, workspace, True)
+            index = explicit("i16", [32766, 32767, 0] * (n // 3))
+            yield case(f"indices_long_{n}", data("bf16", (32770,)), data("bf16", (n,)), index, 0, workspace, True)
         # Many that are out of range, met by many waves at once.
         for shape, dim, n in (((100, 5), 0, 1000), ((5, 100), 1, 500), ((1000,), 0, 5000)):
             for k, index_dtype in enumerate(("i16", "i32", "u32", "i64")):
                 many = golden.index(index_dtype, (n,), shape[dim] + 11)
-                dtype = DTYPES[k]
-                yield case(f"indices_many_{name_of(shape)}", data(dtype, shape), data(dtype, shape_with(shape, dim, n)), many, dim, workspace, True)
+                y, x = data(DTYPES[k], shape), data(DTYPES[k], shape_with(shape, dim, n))
+                yield case(f"indices_many_{name_of(shape)}", y, x, many, dim, workspace, True)
         # All to one row, and to the first and the last.
         for n in (3000, 5003):
-            yield case(f"indices_one_row_{n}", data("f16", (200, 8)), data("f16", (n, 8)), constant("i32", (n,), 100), 0, workspace)
-            yield case(f"indices_only_row_{n}", data("f32", (3, 1)), data("f32", (3, n)), constant("u8", (n,), 0), 1, workspace)
+            y, x = data("f16", (200, 8)), data("f16", (n, 8))
+            yield case(f"indices_one_row_{n}", y, x, constant("i32", (n,), 100), 0, workspace)
+            y, x = data("f32", (3, 1)), data("f32", (3, n))
+            yield case(f"indices_only_row_{n}", y, x, constant("u8", (n,), 0), 1, workspace)
 
 
 # ---- sizes
 
-NUMBERS = [1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 513, 1023, 1024, 1025, 2047, 2048, 2049, 4095, 4097, 10000]
+NUMBERS = [1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 513, 1023, 1024, 1025, 2047, 2048, 2049,
+           4095, 4097, 10000]
 
 
 def sizes():
@@ -317,21 +326,23 @@ def sizes():
     for rows in (1, 2, 3, 255, 256, 257, 4096, 32769, 65535, 65536, 65537, 70001):
         turn += 1
         for n, workspace in ((50, 0), (700, 1)):
-            yield simple(f"size_{n}_of_{rows}", DTYPES[turn % 8], ("i32", "u32", "i64")[turn % 3], (rows,), 0, n, workspace, reports=True)
+            index_dtype = ("i32", "u32", "i64")[turn % 3]
+            yield simple(f"size_{n}_of_{rows}", DTYPES[turn % 8], index_dtype, (rows,), 0, n, workspace, reports=True)
     # Columns, in vectors and by elements.
     for columns in (1, 2, 3, 4, 8, 12, 16, 24, 31, 32, 33, 48, 64, 100, 127, 128, 255, 256, 257, 513, 1024, 1040):
         turn += 1
         for n, workspace in ((17, 0), (257, 1)):
-            yield simple(f"size_{n}_rows_{columns}", DTYPES[(turn + workspace) % 8], INDEX_DTYPES[turn % 5], (4, columns), 0, n, workspace)
-    for shape, dim, n in (((50, 70), 1, 333), ((7, 30, 11), 1, 450), ((3, 5, 30, 32), 2, 290), ((64, 1, 64), 1, 300), ((2, 3, 1000), 2, 999),
-                          ((1, 5000), 1, 5000), ((5000, 1), 0, 5000), ((257, 257), 1, 257)):
-        turn += 1
-        yield simple(f"size_{name_of(shape)}_dim{dim}_{n}", DTYPES[turn % 4], INDEX_DTYPES[1 + turn % 4], shape, dim, n, 1)
-        turn += 1
-        yield simple(f"size_{name_of(shape)}_dim{dim}_{n}", DTYPES[turn % 8], INDEX_DTYPES[1 + turn % 4], shape, dim, n, 0)
+            dtype = DTYPES[(turn + workspace) % 8]
+            yield simple(f"size_{n}_rows_{columns}", dtype, INDEX_DTYPES[turn % 5], (4, columns), 0, n, workspace)
+    for shape, dim, n in (((50, 70), 1, 333), ((7, 30, 11), 1, 450), ((3, 5, 30, 32), 2, 290), ((64, 1, 64), 1, 300),
+                          ((2, 3, 1000), 2, 999), ((1, 5000), 1, 5000), ((5000, 1), 0, 5000), ((257, 257), 1, 257)):
+        for workspace, kinds in ((1, DTYPES[:4]), (0, DTYPES)):
+            turn += 1
+            yield simple(f"size_{name_of(shape)}_dim{dim}_{n}", kinds[turn % len(kinds)], INDEX_DTYPES[1 + turn % 4], shape, dim,
+                         n, workspace)
     # More than 65536 indices.
-    for rows, n, dtype, index_dtype in ((13, 65536, "bf16", "u8"), (1000, 65537, "f32", "i32"), (70001, 70001, "u32", "u32"),
-                                        (300, 131073, "f16", "i64")):
+    for rows, n, dtype, index_dtype in ((13, 65536, "bf16", "u8"), (1000, 65537, "f32", "i32"),
+                                        (70001, 70001, "u32", "u32"), (300, 131073, "f16", "i64")):
         yield simple(f"size_{n}_of_{rows}", dtype, index_dtype, (rows, 2), 0, n, 1, reports=True)
     yield simple("size_65537_of_5", "f32", "i32", (5, 2), 0, 65537, 0, reports=True)
     # Nothing.

@@ -70,6 +70,10 @@ def adversarial():
                    weights=("weight",))
         yield case("small_eps_0", bell(dtype, (3, 48), 1e-4 if dtype == "f16" else 1e-14), 0.0)
         yield case("eps_dominates", bell(dtype, (3, 48), 1e-3), 1e3)
+        if dtype in ("f16", "bf16"):  # each weight an eighth of an ULP further: the results are their nearest neighbours
+            ulp = 2.0**-10 if dtype == "f16" else 2.0**-7
+            eighths = (1 + np.arange(37) * ulp / 8) * np.where(np.arange(37) % 2 == 1, -4.0, 0.5)
+            yield case("rounding", explicit(dtype, [[1.0] * 37, [-1.0] * 37]), 0.0, ulps=0.5, weight=explicit("f32", eighths))
         yield case("weight_inf_nan", bell(dtype, (2, 8)), weight=explicit(dtype, [1, INF, 2, NAN, 0, -INF, 3, -1.0]))
         if dtype == "f16":  # beyond 65504, and just under it
             yield case("overflow", explicit(dtype, [[2.0, -2.0, 1.0, 1.0, 0.5, 0.0, 0.0, 0.25]]),
