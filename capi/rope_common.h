@@ -31,7 +31,7 @@ struct RopeTensors {
 
 hipops_status check_rope(const char* op, RopeDims dims, const RopeTensors& tensors);
 
-// The variant for tensors that check_rope has accepted.
+// The variant for tensors that check_rope has accepted, x not being empty.
 int choose_rope(RopeDims dims, const RopeTensors& tensors);
 
 // The launch of a variant that takes these tensors: choose_rope's, or the one that differs from it in heads. There is

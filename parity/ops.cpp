@@ -73,6 +73,32 @@ const std::vector<OpEntry>& all_ops() {
          return hipops_index_select(a["y"], a["x"], a["index"], static_cast<int32_t>(a.integer("dim")), a.report(),
                                     nullptr);
        }},
+      {"scatter",
+       kAll,
+       {kY, kReport},
+       {kX, kY, kIndex, kReport},
+       {{"dim", true}, {"flags", true}, {kWorkspaceParam, true}},
+       [](const Arguments& a) {
+         return hipops_scatter(a["y"], a["x"], a["index"], static_cast<int32_t>(a.integer("dim")), static_cast<uint32_t>(a.integer("flags")),
+                               a.workspace(), a.workspace_bytes(), a.report(), nullptr);
+       },
+       [](const Arguments& a, int64_t* bytes) {
+         return hipops_scatter_workspace_bytes(a["y"], a["x"], a["index"], static_cast<int32_t>(a.integer("dim")),
+                                               static_cast<uint32_t>(a.integer("flags")), bytes);
+       }},
+      {"scatter_add",
+       kAdded,
+       {kY, kReport},
+       {kX, kY, kIndex, kReport},
+       {{"dim", true}, {"flags", true}, {kWorkspaceParam, true}},
+       [](const Arguments& a) {
+         return hipops_scatter_add(a["y"], a["x"], a["index"], static_cast<int32_t>(a.integer("dim")),
+                                   static_cast<uint32_t>(a.integer("flags")), a.workspace(), a.workspace_bytes(), a.report(), nullptr);
+       },
+       [](const Arguments& a, int64_t* bytes) {
+         return hipops_scatter_add_workspace_bytes(a["y"], a["x"], a["index"], static_cast<int32_t>(a.integer("dim")),
+                                                   static_cast<uint32_t>(a.integer("flags")), bytes);
+       }},
       {"index_add",
        kAdded,
        {kY, kReport},

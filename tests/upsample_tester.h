@@ -231,7 +231,7 @@ inline void check_upsample_refusals(int resized) {
     invalid([d](UpsampleCase& t) { t.x.view.shape[d] = 0; }, "x.shape[" + std::to_string(d) +
                                                                  "] is 0, expected 1 or more (y.shape[" +
                                                                  std::to_string(d) + "] is " + (d == 2 ? "7)" : "9)"));
-  for (int rule : {-1, 3, 99})
+  for (int rule : {3, 99, 0x7fffffff})
     invalid([rule](UpsampleCase& t) { t.rule = static_cast<hipops_nearest>(rule); },
             "rule is " + std::to_string(rule) + ", expected a hipops_nearest from 0 to 2");
   for (size_t s = 0; s < static_cast<size_t>(resized); ++s) {
