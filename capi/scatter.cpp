@@ -12,7 +12,8 @@ namespace {
 constexpr const char* kKernels[] = {HIPOPS_SCATTER_KERNELS(HIPOPS_KERNEL_NAME)};
 constexpr int kKernelCount = sizeof(kKernels) / sizeof(kKernels[0]);
 
-// By the list's order: for each size of what is moved as one, from 1 to 16 bytes, the modes; then those that move nothing.
+// By the list's order: for each size of what is moved as one, from 1 to 16 bytes, the modes; then those that move
+// nothing.
 enum Mode { any, line, winner, kModes };
 enum { kSizes = 5, clear = kSizes * kModes, claim };
 static_assert(claim + 1 == kKernelCount, "the modes of each size, clear, and claim");
@@ -30,7 +31,9 @@ int64_t winner_bytes(const ScatterTensors& t, uint32_t flags) {
   return bytes == INT64_MAX ? 0 : bytes;
 }
 
-bool supports(hipops_dtype dtype, hipops_dtype index) { return dtype_bytes(dtype) != 0 && index_op_supports_second(index); }
+bool supports(hipops_dtype dtype, hipops_dtype index) {
+  return dtype_bytes(dtype) != 0 && index_op_supports_second(index);
+}
 
 }  // namespace
 
@@ -56,8 +59,9 @@ ScatterPlan plan_scatter(const ScatterTensors& t, uint32_t flags, bool with_work
 
 }  // namespace hipops
 
-hipops_status hipops_scatter(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index, int32_t dim, uint32_t flags,
-                             void* workspace, int64_t workspace_bytes, hipops_index_report* report, void* stream) {
+hipops_status hipops_scatter(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index, int32_t dim,
+                             uint32_t flags, void* workspace, int64_t workspace_bytes, hipops_index_report* report,
+                             void* stream) {
   using namespace hipops;
   const ScatterTensors t{"scatter", y, x, index, dim};
   if (hipops_status status = check_scatter(t, flags)) return status;
@@ -73,14 +77,15 @@ hipops_status hipops_scatter(const hipops_tensor* y, const hipops_tensor* x, con
   const ScatterPlan plan = plan_scatter(t, flags, workspace != nullptr);
   for (int i = 0; i < plan.count; ++i) {
     args.geometry = plan.launch[i].geometry;
-    if (hipops_status status = launch(op_scatter, plan.launch[i].kernel, plan.launch[i].grid, kScatterBlock, &args, sizeof args, stream))
+    if (hipops_status status =
+            launch(op_scatter, plan.launch[i].kernel, plan.launch[i].grid, kScatterBlock, &args, sizeof args, stream))
       return status;
   }
   return HIPOPS_SUCCESS;
 }
 
-hipops_status hipops_scatter_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index, int32_t dim,
-                                             uint32_t flags, int64_t* bytes) {
+hipops_status hipops_scatter_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index,
+                                             int32_t dim, uint32_t flags, int64_t* bytes) {
   using namespace hipops;
   const ScatterWithoutData shapes({"scatter", y, x, index, dim});
   if (hipops_status status = check_scatter(shapes.tensors(), flags)) return status;

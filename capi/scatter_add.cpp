@@ -47,12 +47,14 @@ bool is_added(hipops_dtype dtype) {
 
 bool supports(hipops_dtype dtype, hipops_dtype index) { return is_added(dtype) && index_op_supports_second(index); }
 
-// Atomics on 16 bits are atomics on the aligned word around them, in which the other 16 bits must be y's as well. Seen here where y has an innermost
-// dimension without gaps, of even length, and every row begins with a word.
+// Atomics on 16 bits are atomics on the aligned word around them, in which the other 16 bits must be y's as well. Seen
+// here where y has an innermost dimension without gaps, of even length, and every row begins with a word.
 bool is_made_of_words(const hipops_tensor& y) {
   Layout<1> layout;
   for (int d = y.rank - 1; d >= 0; --d) add_dimension(&layout, y.shape[d], {y.stride[d]});
-  if (layout.rank == 0 || layout.stride[0][0] != 1 || layout.size[0] % 2 != 0 || reinterpret_cast<uintptr_t>(y.data) % 4 != 0) return false;
+  if (layout.rank == 0 || layout.stride[0][0] != 1 || layout.size[0] % 2 != 0 ||
+      reinterpret_cast<uintptr_t>(y.data) % 4 != 0)
+    return false;
   for (int d = 1; d < layout.rank; ++d)
     if (layout.stride[0][d] % 2 != 0) return false;
   return true;
@@ -61,7 +63,8 @@ bool is_made_of_words(const hipops_tensor& y) {
 hipops_status check(const ScatterTensors& t, uint32_t flags) {
   if (hipops_status status = check_scatter(t, flags)) return status;
   if (is_added(t.x->dtype)) return HIPOPS_SUCCESS;
-  return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: x.dtype is %s, expected f32, f16, bf16, f64, u8, i32, u32 or i64", t.op, dtype_name(t.x->dtype));
+  return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: x.dtype is %s, expected f32, f16, bf16, f64, u8, i32, u32 or i64", t.op,
+              dtype_name(t.x->dtype));
 }
 
 // f32 sums, for types that lose digits as they add up.
@@ -105,14 +108,16 @@ ScatterPlan plan_scatter_add(const ScatterTensors& t, uint32_t flags, bool with_
 
 }  // namespace hipops
 
-hipops_status hipops_scatter_add(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index, int32_t dim, uint32_t flags,
-                                 void* workspace, int64_t workspace_bytes, hipops_index_report* report, void* stream) {
+hipops_status hipops_scatter_add(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index,
+                                 int32_t dim, uint32_t flags, void* workspace, int64_t workspace_bytes,
+                                 hipops_index_report* report, void* stream) {
   using namespace hipops;
   const ScatterTensors t{"scatter_add", y, x, index, dim};
   if (hipops_status status = check(t, flags)) return status;
   const int64_t needed = sum_bytes(t);
   if ((flags & HIPOPS_DETERMINISTIC) != 0 && needed != 0 && !workspace)
-    return fail(HIPOPS_INVALID_ARGUMENT, "scatter_add: workspace is NULL, expected %" PRId64 " bytes (HIPOPS_DETERMINISTIC with %s)", needed,
+    return fail(HIPOPS_INVALID_ARGUMENT,
+                "scatter_add: workspace is NULL, expected %" PRId64 " bytes (HIPOPS_DETERMINISTIC with %s)", needed,
                 dtype_name(x->dtype));
   if (hipops_status status = check_scatter_memory(t, workspace, workspace_bytes, needed, report)) return status;
   if (element_count(*x) == 0) return HIPOPS_SUCCESS;
@@ -125,14 +130,16 @@ hipops_status hipops_scatter_add(const hipops_tensor* y, const hipops_tensor* x,
   const ScatterPlan plan = plan_scatter_add(t, flags, workspace != nullptr);
   for (int i = 0; i < plan.count; ++i) {
     args.geometry = plan.launch[i].geometry;
-    if (hipops_status status = launch(op_scatter_add, plan.launch[i].kernel, plan.launch[i].grid, kScatterBlock, &args, sizeof args, stream))
+    if (hipops_status status = launch(op_scatter_add, plan.launch[i].kernel, plan.launch[i].grid, kScatterBlock, &args,
+                                      sizeof args, stream))
       return status;
   }
   return HIPOPS_SUCCESS;
 }
 
-hipops_status hipops_scatter_add_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index, int32_t dim,
-                                                 uint32_t flags, int64_t* bytes) {
+hipops_status hipops_scatter_add_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x,
+                                                 const hipops_tensor* index, int32_t dim, uint32_t flags,
+                                                 int64_t* bytes) {
   using namespace hipops;
   const ScatterWithoutData shapes({"scatter_add", y, x, index, dim});
   if (hipops_status status = check(shapes.tensors(), flags)) return status;

@@ -80,7 +80,8 @@ Operands source_operands(const ScatterTensors& t, ScatterInto into) {
 }
 
 Operands line_operands(const ScatterTensors& t, ScatterInto into) {
-  return {shape_with(t, 1), steps_of(*t.x), steps_into(t, into), steps_of(*t.index), row_major(shape_with(t, t.x->shape[t.dim]), t.x->rank)};
+  return {shape_with(t, 1), steps_of(*t.x), steps_into(t, into), steps_of(*t.index),
+          row_major(shape_with(t, t.x->shape[t.dim]), t.x->rank)};
 }
 
 Operands reach_operands(const ScatterTensors& t, bool with_x) {
@@ -90,8 +91,8 @@ Operands reach_operands(const ScatterTensors& t, bool with_x) {
   return o;
 }
 
-// Bits of all that must be a multiple of a vector's elements on this walk; 1 where there can be no vectors. Along the innermost dimension, the
-// place may be stepped along (it is that of a vector's first element), the index must not be.
+// Bits of all that must be a multiple of a vector's elements on this walk; 1 where there can be no vectors. Along the
+// innermost dimension, the place may be stepped along (it is that of a vector's first element), the index must not be.
 uint64_t bits_of(const Layout<kScatterOperands>& layout, bool with_x) {
   if (layout.rank == 0 || layout.stride[kScatterY][0] != 1 || layout.stride[kScatterIndex][0] != 0) return 1;
   if (with_x && layout.stride[kScatterX][0] != 1) return 1;
@@ -125,15 +126,16 @@ hipops_status check_scatter(const ScatterTensors& t, uint32_t flags) {
     return fail(HIPOPS_INVALID_ARGUMENT, "%s: y.rank is %d, expected %d (x.rank)", t.op, t.y->rank, t.x->rank);
   for (int d = 0; d < t.x->rank; ++d)
     if (d != t.dim && t.x->shape[d] > t.y->shape[d])
-      return fail(HIPOPS_INVALID_ARGUMENT, "%s: x.shape[%d] is %" PRId64 ", expected at most %" PRId64 " (y.shape[%d])", t.op, d,
-                  t.x->shape[d], t.y->shape[d], d);
+      return fail(HIPOPS_INVALID_ARGUMENT, "%s: x.shape[%d] is %" PRId64 ", expected at most %" PRId64 " (y.shape[%d])",
+                  t.op, d, t.x->shape[d], t.y->shape[d], d);
   if ((flags & ~HIPOPS_DETERMINISTIC) != 0)
-    return fail(HIPOPS_INVALID_ARGUMENT, "%s: flags is 0x%x, expected 0 or HIPOPS_DETERMINISTIC (0x%x)", t.op, flags, HIPOPS_DETERMINISTIC);
+    return fail(HIPOPS_INVALID_ARGUMENT, "%s: flags is 0x%x, expected 0 or HIPOPS_DETERMINISTIC (0x%x)", t.op, flags,
+                HIPOPS_DETERMINISTIC);
   return HIPOPS_SUCCESS;
 }
 
-hipops_status check_scatter_memory(const ScatterTensors& t, const void* workspace, int64_t workspace_bytes, int64_t needed,
-                                   const hipops_index_report* report) {
+hipops_status check_scatter_memory(const ScatterTensors& t, const void* workspace, int64_t workspace_bytes,
+                                   int64_t needed, const hipops_index_report* report) {
   Argument out{t.op, "y", t.y}, in{t.op, "x", t.x}, at{t.op, "index", t.index};
   if (hipops_status status = check_overlap(out, in, false)) return status;
   if (hipops_status status = check_overlap(out, at, false)) return status;
@@ -189,9 +191,12 @@ ScatterGeometry walk_reach(const ScatterTensors& t, bool with_x, int64_t vector)
 }
 
 int64_t scatter_vector(const ScatterTensors& t) {
-  // A vector must be one on every walk; the walk over sources into the workspace has the same innermost dimension as that over what they reach.
-  uint64_t steps = static_cast<uint64_t>(steps_of(*t.x).along[t.dim]) | static_cast<uint64_t>(steps_of(*t.y).along[t.dim]);
-  for (ScatterInto into : {ScatterInto::kY, ScatterInto::kWorkspace}) steps |= bits_of(layout_of(source_operands(t, into), t.x->rank), true);
+  // A vector must be one on every walk; the walk over sources into the workspace has the same innermost dimension as
+  // that over what they reach.
+  uint64_t steps =
+      static_cast<uint64_t>(steps_of(*t.x).along[t.dim]) | static_cast<uint64_t>(steps_of(*t.y).along[t.dim]);
+  for (ScatterInto into : {ScatterInto::kY, ScatterInto::kWorkspace})
+    steps |= bits_of(layout_of(source_operands(t, into), t.x->rank), true);
   steps |= bits_of(layout_of(line_operands(t, ScatterInto::kY), t.x->rank), true);
   return elements_of(steps, address(*t.x) | address(*t.y), t.x->dtype);
 }

@@ -16,10 +16,11 @@ struct ScatterTensors {
 
 // All that can be said without looking at memory, in what hipops_<op>_workspace_bytes checks; and the rest.
 hipops_status check_scatter(const ScatterTensors& t, uint32_t flags);
-hipops_status check_scatter_memory(const ScatterTensors& t, const void* workspace, int64_t workspace_bytes, int64_t needed,
-                                   const hipops_index_report* report);
+hipops_status check_scatter_memory(const ScatterTensors& t, const void* workspace, int64_t workspace_bytes,
+                                   int64_t needed, const hipops_index_report* report);
 
-// The tensors with data that any of their dtype and strides may have, so that check_scatter looks at the rest. Where they are NULL, so is the copy.
+// The tensors with data that any of their dtype and strides may have, so that check_scatter looks at the rest. Where
+// they are NULL, so is the copy.
 class ScatterWithoutData {
  public:
   explicit ScatterWithoutData(const ScatterTensors& t);
@@ -31,8 +32,8 @@ class ScatterWithoutData {
   ScatterTensors tensors_;
 };
 
-// Of y, how many elements x's lines can reach: those at x's positions off dim, all along it. They are numbered row-major: in the workspace,
-// each has its place by that number.
+// Of y, how many elements x's lines can reach: those at x's positions off dim, all along it. They are numbered
+// row-major: in the workspace, each has its place by that number.
 int64_t reach_of(const ScatterTensors& t);
 
 // Bytes for 4 of each of those, a multiple of 16; INT64_MAX for more than can be.
@@ -41,14 +42,17 @@ int64_t reach_bytes(const ScatterTensors& t);
 // Which memory the walk's y is: y itself, or the workspace, one element for each that x's lines can reach.
 enum class ScatterInto { kY, kWorkspace };
 
-// The walks, in vectors of `vector` elements of x and y (scatter_vector finds out how many there can be); for checked tensors, x having elements.
-ScatterGeometry walk_sources(const ScatterTensors& t, ScatterInto into, int64_t vector);  // place: the position along dim
-ScatterGeometry walk_lines(const ScatterTensors& t, ScatterInto into, int64_t vector);    // place: that of the first index
+// The walks, in vectors of `vector` elements of x and y (scatter_vector finds out how many there can be); for checked
+// tensors, x having elements.
+ScatterGeometry walk_sources(const ScatterTensors& t, ScatterInto into,
+                             int64_t vector);  // place: the position along dim
+ScatterGeometry walk_lines(const ScatterTensors& t, ScatterInto into,
+                           int64_t vector);  // place: that of the first index
 // That over what x's lines can reach. With x: where a source would be at position 0.
 ScatterGeometry walk_reach(const ScatterTensors& t, bool with_x, int64_t vector);
 
-// How many elements can be moved as one, on each of the walks: neighbours in x and y with one index, of at most 16 bytes, if all addresses and steps are
-// multiples of that.
+// How many elements can be moved as one, on each of the walks: neighbours in x and y with one index, of at most 16
+// bytes, if all addresses and steps are multiples of that.
 int64_t scatter_vector(const ScatterTensors& t);
 
 // The same for what moves nothing but y, on walk_reach without x.

@@ -1,7 +1,6 @@
 // strided_copy, and copy2d, which is the same for two dimensions told by their pitch.
 #include "strided_copy.h"
 
-#include <algorithm>
 #include <cinttypes>
 #include <cstdlib>
 
@@ -58,7 +57,7 @@ Copy ordered(const hipops_tensor& y, const hipops_tensor& x) {
   Copy copy{static_cast<char*>(y.data), static_cast<const char*>(x.data), dtype_bytes(x.dtype), {}};
   struct Dimension {
     int64_t size, stride[kCopyOperands];
-  } dimension[kMaxRank];
+  } dimension[kMaxRank];  // by stride in y
   int rank = 0;
   for (int d = 0; d < x.rank; ++d) {
     if (x.shape[d] == 1) continue;
@@ -68,10 +67,10 @@ Copy ordered(const hipops_tensor& y, const hipops_tensor& x) {
       copy.x += next.stride[kCopyX] * (next.size - 1) * copy.unit;
       for (int64_t& stride : next.stride) stride = -stride;
     }
-    dimension[rank++] = next;
+    int at = rank++;
+    for (; at > 0 && dimension[at - 1].stride[kCopyY] > next.stride[kCopyY]; --at) dimension[at] = dimension[at - 1];
+    dimension[at] = next;
   }
-  std::sort(dimension, dimension + rank,
-            [](const Dimension& a, const Dimension& b) { return a.stride[kCopyY] < b.stride[kCopyY]; });
   for (int d = 0; d < rank; ++d) add_dimension(&copy.layout, dimension[d].size, dimension[d].stride);
   if (copy.layout.rank == 0) {
     copy.layout.rank = 1;

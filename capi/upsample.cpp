@@ -53,6 +53,7 @@ uint64_t bits_of(int64_t bytes) { return static_cast<uint64_t>(bytes); }
 // y's that has a single element, for that may come from any place of x.
 int ordered_dimensions(const hipops_tensor& y, const hipops_tensor& x, int resized, hipops_nearest rule,
                        const Scale* scale, UpsampleDimension (&dimension)[kUpsampleMaxRank]) {
+  auto distance = [](const UpsampleDimension& d) { return d.size == 1 ? INT64_MAX : std::abs(d.y_stride); };
   UpsampleDimension given[kUpsampleMaxRank];
   int count = 0;
   for (int d = 0; d < x.rank; ++d) {
@@ -62,11 +63,10 @@ int ordered_dimensions(const hipops_tensor& y, const hipops_tensor& x, int resiz
     next.size = y.shape[d];
     next.y_stride = y.shape[d] == 1 ? 0 : y.stride[d];
     next.x_stride = x.shape[d] == 1 ? 0 : x.stride[d];
-    given[count++] = next;
+    int at = count++;
+    for (; at > 0 && distance(given[at - 1]) > distance(next); --at) given[at] = given[at - 1];
+    given[at] = next;
   }
-  auto distance = [](const UpsampleDimension& d) { return d.size == 1 ? INT64_MAX : std::abs(d.y_stride); };
-  std::stable_sort(given, given + count,
-                   [&](const UpsampleDimension& a, const UpsampleDimension& b) { return distance(a) < distance(b); });
   int rank = 0;
   for (int d = 0; d < count; ++d) {
     const UpsampleDimension& next = given[d];

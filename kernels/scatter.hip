@@ -2,19 +2,23 @@
 //
 //   x, index  one shape, any strides; x of any element of 1, 2, 4 or 8 bytes
 //   y         any strides; off dim no smaller than x
-//   bytes     each source and its index are read, and its element of y is written: 2 * sizeof(element) + sizeof(index) for each source
+//   bytes     each source and its index are read, and its element of y is written: 2 * sizeof(element) + sizeof(index)
+//             for each source
 //
-// An element of y is written whole, by one store for each of its sources. The variants differ in how sources of the same element meet:
+// An element of y is written whole, by one store for each of its sources. The variants differ in how sources of the
+// same element meet:
 //
 //   any     all sources at once. Where an index repeats, whichever comes last stays.
-//   line    one work-item takes all sources along dim, in order, so that the last one stays. Fast where dim is not innermost and there
-//           are many lines; a single long line is a single work-item's.
-//   clear, claim, winner   the same result from all sources at once, with a workspace: every element of y that x's lines can reach has a
-//           winner, 0 at first; each source claims its element by the maximum of its position along dim plus 1; then each
-//           element with a winner takes it. 4 bytes for each such element are written, changed by one atomic for each source, and read.
+//   line    one work-item takes all sources along dim, in order, so that the last one stays. Fast where dim is not
+//           innermost and there are many lines; a single long line is a single work-item's.
+//   clear, claim, winner   the same result from all sources at once, with a workspace: every element of y that x's
+//           lines can reach has a winner, 0 at first; each source claims its element by the maximum of its position
+//           along dim plus 1; then each element with a winner takes it. 4 bytes for each such element are written,
+//           changed by one atomic for each source, and read.
 //
-// Sizes are those of what is moved as one: elements, or as many neighbours as make up to 16 bytes where x and y are contiguous and aligned along
-// the innermost dimension while the index is the same along it (stride 0), as that of rows which are scattered whole.
+// Sizes are those of what is moved as one: elements, or as many neighbours as make up to 16 bytes where x and y are
+// contiguous and aligned along the innermost dimension while the index is the same along it (stride 0), as that of rows
+// which are scattered whole.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -I kernels kernels/scatter.hip -o scatter.co
 #include "scatter.h"
@@ -37,7 +41,8 @@ template <class T>
 HIPOPS_FN void scatter_line(const ScatterArgs& a) {
   const T* x = static_cast<const T*>(a.x);
   T* y = static_cast<T*>(a.y);
-  for_each_line(a.geometry, a.index, [&](int64_t of_x) { return x[of_x]; }, [&](int64_t to, const T& value) { y[to] = value; });
+  for_each_line(
+      a.geometry, a.index, [&](int64_t of_x) { return x[of_x]; }, [&](int64_t to, const T& value) { y[to] = value; });
 }
 
 // The walk is over vectors of 16 bytes of winners.
@@ -64,7 +69,8 @@ HIPOPS_FN void scatter_winner(const ScatterArgs& a) {
   T* y = static_cast<T*>(a.y);
   const ScatterGeometry& g = a.geometry;
   for_each_batch(g, [&](const int64_t(&i)[kScatterDepth]) {
-    // An element without a winner reads x's first one, as all of those do, and drops it: so there is no branch before the loads.
+    // An element without a winner reads x's first one, as all of those do, and drops it: so there is no branch before
+    // the loads.
     SourceOffsets at[kScatterDepth];
     uint32_t winner[kScatterDepth];
     int64_t from[kScatterDepth];

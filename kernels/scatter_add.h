@@ -16,8 +16,8 @@ struct ScatterAddArgs {
 
 }  // namespace hipops
 
-// X(kernel, type, sum, mode): u32 and u64 are for signed integers too. `sum` is what the sources are added to: y's elements, or, in
-// f32, the workspace.
+// X(kernel, type, sum, mode): u32 and u64 are for signed integers too. `sum` is what the sources are added to: y's
+// elements, or, in f32, the workspace.
 #define HIPOPS_SCATTER_ADD_IN_F32(X, T)               \
   X(scatter_add_##T##_widen, T, f32, widen)           \
   X(scatter_add_##T##_f32_atomic, T, f32, atomic)     \

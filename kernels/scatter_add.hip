@@ -2,18 +2,19 @@
 //
 //   x, index  one shape, any strides; x in f32, f16, bf16, f64, or integers of 8, 32 or 64 bits, which wrap around
 //   y         x's type, any strides; off dim no smaller than x
-//   bytes     each source and its index are read, and its element of y is read and written: 3 * sizeof(element) + sizeof(index) for
-//             each source
+//   bytes     each source and its index are read, and its element of y is read and written: 3 * sizeof(element) +
+//             sizeof(index) for each source
 //
-//   atomic  all sources at once, each by an atomic addition: in any order, which integers don't show. One instruction where the target
-//           has it (docs/ops/scatter_add.md). Not u8, for which no target has one; and 16-bit floats only where y is made of whole
-//           aligned words, because words are what the instructions take.
-//   line    one work-item adds all sources along dim, in order. The deterministic way for floats, and the way for what `atomic` does not
-//           take. Fast where dim is not innermost and there are many lines; a single long line is a single work-item's.
+//   atomic  all sources at once, each by an atomic addition: in any order, which integers don't show. One instruction
+//           where the target has it (docs/ops/scatter_add.md). Not u8, for which no target has one; and 16-bit floats
+//           only where y is made of whole aligned words, because words are what the instructions take.
+//   line    one work-item adds all sources along dim, in order. The deterministic way for floats, and the way for what
+//           `atomic` does not take. Fast where dim is not innermost and there are many lines; a single long line is a
+//           single work-item's.
 //
-// 16-bit floats are rounded at each addition by these. With a workspace they are summed in f32: `widen` copies the elements of y that
-// x's lines can reach, `f32_atomic` or `f32_line` add to the copies, `round` puts those that changed back, rounded once. That moves
-// 12 bytes more for each such element.
+// 16-bit floats are rounded at each addition by these. With a workspace they are summed in f32: `widen` copies the
+// elements of y that x's lines can reach, `f32_atomic` or `f32_line` add to the copies, `round` puts those that changed
+// back, rounded once. That moves up to 14 bytes more for each such element.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -I kernels kernels/scatter_add.hip -o scatter_add.co
 #include "scatter_add.h"
@@ -28,7 +29,7 @@ using u8 = uint8_t;
 using u32 = uint32_t;
 using u64 = uint64_t;
 
-// A source as what is added to, or to, a sum.
+// A source in the type of the sum that it is added to.
 template <class Sum, class T>
 HIPOPS_FN Sum converted(T v) {
   if constexpr (sizeof(Sum) == sizeof(T)) return v;
@@ -88,8 +89,8 @@ HIPOPS_FN void widen_sums(const ScatterAddArgs& a) {
   });
 }
 
-// A sum whose bits are still those of y's element was not added to, or by nothing that shows: so the element stays as it is,
-// even if it is a NaN that conversions would make another one.
+// A sum whose bits are still those of y's element was not added to, or by nothing that shows: so the element stays as
+// it is, even if it is a NaN that conversions would make another one.
 template <class T, int Length>
 HIPOPS_FN void round_sums(const ScatterAddArgs& a) {
   T* y = static_cast<T*>(a.y);

@@ -74,6 +74,13 @@ inline Sizes input_strides(Random& random, const Sizes& shape) {
   return stride;
 }
 
+// A view of no memory, with strides that lead anywhere.
+inline hipops_tensor nowhere(hipops_dtype dtype, const Sizes& shape) {
+  hipops_tensor view = view_of(0, dtype, shape);
+  std::fill_n(view.stride, view.rank, INT64_MAX);
+  return view;
+}
+
 // Calls are made where nothing but the CPU could be chosen, and none is.
 inline void check_calls(const std::function<void()>& body) { check_in_child({{"HIPOPS_BACKEND", "cpu"}}, body); }
 

@@ -1,4 +1,5 @@
-// What the tests of scatter and scatter_add share: operands of any layout, calls that are refused, and how an index is meant.
+// What the tests of scatter and scatter_add share: operands of any layout, calls that are refused, and how an index is
+// meant.
 #pragma once
 
 #include <cstring>
@@ -11,10 +12,11 @@ namespace hipops_test {
 
 struct ScatterOp {
   const char* name;
-  hipops_status (*call)(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index, int32_t dim, uint32_t flags,
-                        void* workspace, int64_t workspace_bytes, hipops_index_report* report, void* stream);
-  hipops_status (*bytes)(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index, int32_t dim, uint32_t flags,
-                         int64_t* bytes);
+  hipops_status (*call)(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index, int32_t dim,
+                        uint32_t flags, void* workspace, int64_t workspace_bytes, hipops_index_report* report,
+                        void* stream);
+  hipops_status (*bytes)(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index, int32_t dim,
+                         uint32_t flags, int64_t* bytes);
   hipops::ScatterPlan (*plan)(const hipops::ScatterTensors& t, uint32_t flags, bool with_workspace);
 
   hipops::Op& kernels() const {
@@ -67,14 +69,17 @@ class ScatterCall {
 
   // The op says no, with this message after its name, having chosen no runtime and touched no memory.
   void refused(hipops_status status, const std::string& message) {
-    expect_refused([&] { return op_.call(y_view, x_view, index_view, dim, flags, workspace, workspace_bytes, report_pointer, nullptr); },
-                   {&y, &x, &index}, status, std::string(op_.name) + ": " + message);
+    expect_refused(
+        [&] {
+          return op_.call(y_view, x_view, index_view, dim, flags, workspace, workspace_bytes, report_pointer, nullptr);
+        },
+        {&y, &x, &index}, status, std::string(op_.name) + ": " + message);
     EXPECT(report.count == 0 && report.first == UINT64_MAX);
   }
   // So does hipops_<op>_workspace_bytes.
   void bytes_refused(hipops_status status, const std::string& message) {
-    expect_refused([&] { return op_.bytes(y_view, x_view, index_view, dim, flags, bytes_pointer); }, {&y, &x, &index}, status,
-                   std::string(op_.name) + ": " + message);
+    expect_refused([&] { return op_.bytes(y_view, x_view, index_view, dim, flags, bytes_pointer); }, {&y, &x, &index},
+                   status, std::string(op_.name) + ": " + message);
     EXPECT_EQUAL(bytes, -7);
   }
 
@@ -105,22 +110,27 @@ inline void check_refusals(const ScatterOp& op) {
   invalid([](ScatterCall& c) { c.y.view.shape[1] = 7; }, "x.shape[1] is 8, expected at most 7 (y.shape[1])");
   invalid([](ScatterCall& c) { c.dim = 1; }, "x.shape[0] is 5, expected at most 4 (y.shape[0])");
   for (int32_t dim : {-1, 2, INT32_MIN, INT32_MAX})
-    invalid([dim](ScatterCall& c) { c.dim = dim; }, "dim is " + std::to_string(dim) + ", expected 0 to 1 (x.rank is 2)");
+    invalid([dim](ScatterCall& c) { c.dim = dim; },
+            "dim is " + std::to_string(dim) + ", expected 0 to 1 (x.rank is 2)");
   invalid([](ScatterCall& c) { c.y.view.stride[0] = 0; },
           "y.stride[0] is 0, expected distinct elements in an output (shape[0] is 4)");
   invalid([](ScatterCall& c) { c.flags = 2; }, "flags is 0x2, expected 0 or HIPOPS_DETERMINISTIC (0x1)");
-  invalid([](ScatterCall& c) { c.flags = 0x80000001u; }, "flags is 0x80000001, expected 0 or HIPOPS_DETERMINISTIC (0x1)");
+  invalid([](ScatterCall& c) { c.flags = 0x80000001u; },
+          "flags is 0x80000001, expected 0 or HIPOPS_DETERMINISTIC (0x1)");
   refused([](ScatterCall& c) { c.index.view.dtype = HIPOPS_F32; }, HIPOPS_UNSUPPORTED_DTYPE,
           "index.dtype is f32, expected u8, i16, i32, u32 or i64");
-  refused([](ScatterCall& c) { c.y.view.dtype = HIPOPS_I32; }, HIPOPS_UNSUPPORTED_DTYPE, "y.dtype is i32, expected f32 (x.dtype)");
+  refused([](ScatterCall& c) { c.y.view.dtype = HIPOPS_I32; }, HIPOPS_UNSUPPORTED_DTYPE,
+          "y.dtype is i32, expected f32 (x.dtype)");
 
   // What is about memory concerns the op alone.
   invalid([](ScatterCall& c) { c.x.view.data = nullptr; }, "x.data is NULL, expected memory of 40 elements", false);
   invalid([](ScatterCall& c) { c.y.view.data = nullptr; }, "y.data is NULL, expected memory of 32 elements", false);
   invalid([](ScatterCall& c) { c.y.view.data = c.x.view.data; }, "y overlaps x, expected separate memory", false);
-  invalid([](ScatterCall& c) { c.y.view.data = c.index.view.data; }, "y overlaps index, expected separate memory", false);
+  invalid([](ScatterCall& c) { c.y.view.data = c.index.view.data; }, "y overlaps index, expected separate memory",
+          false);
   auto* odd = reinterpret_cast<hipops_index_report*>(uintptr_t{4100});
-  invalid([odd](ScatterCall& c) { c.report_pointer = odd; }, "report is " + text_of(odd) + ", expected a multiple of 8", false);
+  invalid([odd](ScatterCall& c) { c.report_pointer = odd; }, "report is " + text_of(odd) + ", expected a multiple of 8",
+          false);
 
   ScatterCall call(op);
   call.bytes_pointer = nullptr;
@@ -141,7 +151,9 @@ inline void check_workspace_refusals(const ScatterOp& op, hipops_dtype dtype, ui
   for (int64_t off : {1, 16, 128, 255})
     invalid(data + off, 4096, "workspace is " + text_of(data + off) + ", expected a multiple of 256");
   for (int64_t bytes : {int64_t{0}, int64_t{127}, INT64_MIN})
-    invalid(data, bytes, "workspace_bytes is " + std::to_string(bytes) + ", expected 128 or more (hipops_" + op.name + "_workspace_bytes)");
+    invalid(data, bytes,
+            "workspace_bytes is " + std::to_string(bytes) + ", expected 128 or more (hipops_" + op.name +
+                "_workspace_bytes)");
   for (HostTensor ScatterCall::*member : {&ScatterCall::y, &ScatterCall::x, &ScatterCall::index}) {
     ScatterCall call(op, dtype);
     call.flags = flags;
@@ -149,7 +161,9 @@ inline void check_workspace_refusals(const ScatterOp& op, hipops_dtype dtype, ui
     call.workspace_bytes = 128;
     (call.*member).view.data = data + 64;
     call.refused(HIPOPS_INVALID_ARGUMENT, std::string("workspace overlaps ") +
-                                              (member == &ScatterCall::y ? "y" : member == &ScatterCall::x ? "x" : "index") +
+                                              (member == &ScatterCall::y   ? "y"
+                                               : member == &ScatterCall::x ? "x"
+                                                                           : "index") +
                                               ", expected separate memory");
   }
 }
@@ -168,7 +182,8 @@ inline void check_empty(const ScatterOp& op) {
           int64_t bytes = -1;
           EXPECT_EQUAL(op.bytes(&y.view, &x.view, &index.view, dim, flags, &bytes), HIPOPS_SUCCESS);
           EXPECT_EQUAL(bytes, 0);
-          EXPECT_EQUAL(op.call(&y.view, &x.view, &index.view, dim, flags, nullptr, 0, &report, nullptr), HIPOPS_SUCCESS);
+          EXPECT_EQUAL(op.call(&y.view, &x.view, &index.view, dim, flags, nullptr, 0, &report, nullptr),
+                       HIPOPS_SUCCESS);
           EXPECT(y.bytes() == before && report.count == 0 && report.first == UINT64_MAX);
         }
   EXPECT_EQUAL(hipops_backend_in_use(), HIPOPS_BACKEND_AUTO);
@@ -259,11 +274,15 @@ ScatterOperands random_operands(Random& random, hipops_dtype dtype, hipops_dtype
   if (random() % 3 == 0)
     for (size_t d = 0; d < rank; ++d) index_stride[d] = d == static_cast<size_t>(dim) ? 1 : 0;
   auto shift = [&] { return random() % 3 == 0 ? pick(random, 0, 15) : 0; };
-  ScatterOperands t{HostTensor(dtype, y_shape, plain || random() % 4 == 0 ? contiguous(y_shape) : nested_strides(random, y_shape), shift()),
-                    HostTensor(dtype, x_shape, plain || random() % 4 == 0 ? contiguous(x_shape) : input_strides(random, x_shape), shift()),
-                    HostTensor(index_dtype, x_shape, index_stride, shift()), dim};
+  ScatterOperands t{
+      HostTensor(dtype, y_shape, plain || random() % 4 == 0 ? contiguous(y_shape) : nested_strides(random, y_shape),
+                 shift()),
+      HostTensor(dtype, x_shape, plain || random() % 4 == 0 ? contiguous(x_shape) : input_strides(random, x_shape),
+                 shift()),
+      HostTensor(index_dtype, x_shape, index_stride, shift()), dim};
   fill(t.x), fill(t.y);
-  for (int64_t i = 0; i < t.index.count(); ++i) set_bits(t.index, i, random_index(random, t.y.view.shape[dim], index_dtype));
+  for (int64_t i = 0; i < t.index.count(); ++i)
+    set_bits(t.index, i, random_index(random, t.y.view.shape[dim], index_dtype));
   return t;
 }
 
@@ -271,7 +290,8 @@ inline void expect_success(hipops_status status) {
   if (status != HIPOPS_SUCCESS) throw std::runtime_error(hipops_last_error());
 }
 
-// Runs the op, with a workspace of the bytes that it asks for if `with_workspace`, and checks the report and what must be as it was.
+// Runs the op, with a workspace of the bytes that it asks for if `with_workspace`, and checks the report and what must
+// be as it was.
 inline void run(const ScatterOp& op, ScatterOperands& t, uint32_t flags, bool with_workspace, bool with_report) {
   int64_t bytes = -1;
   expect_success(op.bytes(&t.y.view, &t.x.view, &t.index.view, t.dim, flags, &bytes));
@@ -287,7 +307,8 @@ inline void run(const ScatterOp& op, ScatterOperands& t, uint32_t flags, bool wi
   EXPECT_EQUAL(report.first, expected.first);
 }
 
-// More elements than 32 bits count: how the plan's walks are launched, and where they say that the ones at their ends are.
+// More elements than 32 bits count: how the plan's walks are launched, and where they say that the ones at their ends
+// are.
 inline void check_plan_of_many(const ScatterOp& op, hipops_dtype dtype, int64_t rows, int64_t columns, int32_t dim) {
   using namespace hipops;
   const hipops_tensor y = view_of(uintptr_t{1} << 50, dtype, {rows, columns});

@@ -27,25 +27,31 @@ Op& op() {
   throw std::runtime_error("no op index_add");
 }
 
-// Memory for a workspace, with bytes around it that must stay as they are.
+// Memory for a workspace, of all sorts of bytes, with some around it that must stay as they are.
 class Workspace {
  public:
-  explicit Workspace(int64_t bytes) : bytes_(bytes), memory_(static_cast<size_t>(bytes) + 3 * kAlignment, 0xc3) {}
-
-  unsigned char* data() {
-    const auto address = reinterpret_cast<uintptr_t>(memory_.data());
-    return memory_.data() + (kAlignment - address % kAlignment) % kAlignment + kAlignment;
+  explicit Workspace(int64_t bytes) : bytes_(bytes), memory_(static_cast<size_t>(bytes) + 3 * kAlignment) {
+    for (size_t i = 0; i < memory_.size(); ++i) memory_[i] = before(i);
   }
+
+  unsigned char* data() { return memory_.data() + first(); }
   int64_t bytes() const { return bytes_; }
 
-  bool guards_are_whole() {
-    for (unsigned char* at = memory_.data(); at < memory_.data() + memory_.size(); ++at)
-      if ((at < data() || at >= data() + bytes_) && *at != 0xc3) return false;
+  bool guards_are_whole() const {
+    for (size_t i = 0; i < memory_.size(); ++i)
+      if ((i < first() || i >= first() + static_cast<size_t>(bytes_)) && memory_[i] != before(i)) return false;
     return true;
   }
 
  private:
   static constexpr size_t kAlignment = 256;
+
+  // Never 0, and no two neighbouring words alike.
+  static unsigned char before(size_t i) { return static_cast<unsigned char>(1 + i * 37 % 251); }
+  size_t first() const {
+    return 2 * kAlignment - reinterpret_cast<uintptr_t>(memory_.data()) % kAlignment;
+  }
+
   int64_t bytes_;
   std::vector<unsigned char> memory_;
 };
@@ -340,17 +346,30 @@ void fill(HostTensor& t, std::mt19937_64& random) {
   for (int64_t i = 0; i < t.count(); ++i) t.set(i, static_cast<double>(static_cast<int64_t>(random())) * 0x1p-60);
 }
 
-// A NaN with a payload in each element that no index names: what is not added to is not written.
+// A NaN that arithmetic and conversions would make another one.
+uint64_t signalling_nan(hipops_dtype dtype) {
+  switch (dtype) {
+    case HIPOPS_F16:
+      return 0x7d01;
+    case HIPOPS_BF16:
+      return 0x7f91;
+    case HIPOPS_F32:
+      return 0x7f801234;
+    default:
+      return 0x7ff0000000001234;
+  }
+}
+
+// Such a one in each element that no index names: what is not added to is not written.
 void mark_untouched(Operands& t) {
   if (!is_float(t.y.view.dtype)) return;
   std::set<int64_t> named;
   for (int64_t j = 0; j < t.index.count(); ++j)
     if (index_value(t.index, j) != mark_of(t.index.view.dtype)) named.insert(index_value(t.index, j));
-  const uint64_t all = hipops::parity::low_bits(t.y.view.dtype), signalling = all - all / 4 * 2 / 4;
   int64_t inner = 1;
   for (int d = t.dim + 1; d < t.y.view.rank; ++d) inner *= t.y.view.shape[d];
   for (int64_t i = 0; i < t.y.count(); ++i)
-    if (named.count(i / inner % t.y.view.shape[t.dim]) == 0) set_bits(t.y, i, signalling);
+    if (named.count(i / inner % t.y.view.shape[t.dim]) == 0) set_bits(t.y, i, signalling_nan(t.y.view.dtype));
 }
 
 Operands random_sum(std::mt19937_64& random, hipops_dtype dtype, hipops_dtype index_dtype) {
@@ -409,6 +428,14 @@ void check_digits() {
   Operands t = rows_of(HIPOPS_U8, (1 << 24) + 5, 1, 300, 7);
   for (int64_t j = 0; j < 300; j += 3) set_bits(t.index, j, static_cast<uint64_t>((1 << 24) + j % 5));
   check_both_ways(t);
+  // A row whose number is an index type's mark is out of its reach.
+  for (int64_t indices : {30, 300}) {
+    Operands marks{HostTensor(HIPOPS_F32, {300}), HostTensor(HIPOPS_F32, {indices}), HostTensor(HIPOPS_U8, {indices}),
+                   0};
+    for (int64_t j = 0; j < indices; ++j) set_bits(marks.index, j, static_cast<uint64_t>(253 + j % 3));
+    marks.x.randomize(1, 1, 2), marks.y.randomize(2, 1, 2);
+    check_both_ways(marks);
+  }
 }
 
 // Ranges, the parts of them that waves own, and a last one that is not full.
@@ -432,6 +459,8 @@ void check_orders() {
           const int64_t rows[] = {299, j * 300 / indices, 299 - j * 300 / indices, j % 2 * 299};
           set_bits(t.index, j, static_cast<uint64_t>(rows[order]));
         }
+        t.y.randomize(5, -2, 2);
+        mark_untouched(t);
         check_both_ways(t);
       }
 }

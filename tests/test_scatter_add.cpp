@@ -1,4 +1,5 @@
-// hipops_scatter_add: what it refuses, which kernels it chooses, and its results on the CPU with every kernel that it has.
+// hipops_scatter_add: what it refuses, which kernels it chooses, and its results on the CPU with every kernel that it
+// has.
 #include "scatter_add.h"
 
 #include "indices.h"
@@ -11,7 +12,8 @@ namespace {
 
 const ScatterOp kScatterAdd = {"scatter_add", hipops_scatter_add, hipops_scatter_add_workspace_bytes, plan_scatter_add};
 
-constexpr hipops_dtype kAdded[] = {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16, HIPOPS_F64, HIPOPS_U8, HIPOPS_I32, HIPOPS_U32, HIPOPS_I64};
+constexpr hipops_dtype kAdded[] = {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16, HIPOPS_F64,
+                                   HIPOPS_U8,  HIPOPS_I32, HIPOPS_U32,  HIPOPS_I64};
 
 struct Way {
   uint32_t flags;
@@ -34,7 +36,8 @@ std::vector<uint64_t> sums_of(const ScatterOperands& t) {
   const hipops_dtype dtype = t.y.view.dtype;
   std::vector<double> sum;
   std::vector<uint64_t> bits;
-  for (int64_t i = 0; i < t.y.count(); ++i) sum.push_back(is_float(dtype) ? t.y.get(i) : 0), bits.push_back(t.y.bits(i));
+  for (int64_t i = 0; i < t.y.count(); ++i)
+    sum.push_back(is_float(dtype) ? t.y.get(i) : 0), bits.push_back(t.y.bits(i));
   const uint64_t mask = ~uint64_t{0} >> (64 - 8 * hipops::parity::dtype_size(dtype));
   for (int64_t i = 0; i < t.x.count(); ++i) {
     bool bad;
@@ -61,7 +64,8 @@ void check_random() {
     for (hipops_dtype dtype : kAdded)
       for (hipops_dtype index_dtype : kIndexDtypes)
         for (Way way : ways_of(dtype)) {
-          ScatterOperands t = random_operands(random, dtype, index_dtype, [&](HostTensor& tensor) { fill(tensor, random); });
+          ScatterOperands t =
+              random_operands(random, dtype, index_dtype, [&](HostTensor& tensor) { fill(tensor, random); });
           const std::vector<uint64_t> sums = sums_of(t);
           run(kScatterAdd, t, way.flags, way.workspace, random() % 4 != 0);
           expect_sums(t, sums);
@@ -71,15 +75,16 @@ void check_random() {
   seen.expect_all(5);
 }
 
-// One block, which goes several rounds up to an end amid a tile; and the divisions of 64 bits that only walks of 2^31 elements call for.
+// One block, which goes several rounds up to an end amid a tile; and the divisions of 64 bits that only walks of 2^31
+// elements call for.
 void check_rounds() {
   Random random(22);
   for (hipops_dtype dtype : kAdded)
     for (int64_t columns : {32, 33, 32 + 256, 33 + 256})
       for (Way way : ways_of(dtype)) {
         const int64_t rows = 60;
-        ScatterOperands t{HostTensor(dtype, {50, columns}, {columns + 16 - columns % 2, 1}), HostTensor(dtype, {rows, columns}),
-                          HostTensor(HIPOPS_U32, {rows, columns}), 0};
+        ScatterOperands t{HostTensor(dtype, {50, columns}, {columns + 16 - columns % 2, 1}),
+                          HostTensor(dtype, {rows, columns}), HostTensor(HIPOPS_U32, {rows, columns}), 0};
         fill(t.x, random), fill(t.y, random);
         for (int64_t i = 0; i < t.index.count(); ++i) set_bits(t.index, i, random_index(random, 50, HIPOPS_U32));
         const std::vector<uint64_t> sums = sums_of(t);
@@ -87,11 +92,12 @@ void check_rounds() {
         hipops_index_report report = HIPOPS_INDEX_REPORT_INIT;
         ScatterPlan plan = plan_scatter_add(t.tensors(kScatterAdd), way.flags, way.workspace);
         for (int i = 0; i < plan.count; ++i) {
-          ScatterAddArgs args{plan.launch[i].geometry, index_args(t.index.view, 50, &report), t.x.view.data, t.y.view.data,
-                              static_cast<float*>(workspace.data())};
+          ScatterAddArgs args{plan.launch[i].geometry, index_args(t.index.view, 50, &report), t.x.view.data,
+                              t.y.view.data, static_cast<float*>(workspace.data())};
           args.geometry.step /= plan.launch[i].grid;
           args.geometry.walk.small = columns < 256;
-          expect_success(launch(kScatterAdd.kernels(), plan.launch[i].kernel, 1, kScatterBlock, &args, sizeof args, nullptr));
+          expect_success(
+              launch(kScatterAdd.kernels(), plan.launch[i].kernel, 1, kScatterBlock, &args, sizeof args, nullptr));
         }
         expect_sums(t, sums);
         EXPECT(t.y.guards_are_whole() && workspace.guards_are_whole());
@@ -106,9 +112,11 @@ void check_untouched() {
     for (int64_t columns : {64, 61})
       for (Way way : ways_of(dtype)) {
         Random random(23);
-        ScatterOperands t{HostTensor(dtype, {4, columns}), HostTensor(dtype, {2, columns}), HostTensor(HIPOPS_I16, {2, columns}), 0};
+        ScatterOperands t{HostTensor(dtype, {4, columns}), HostTensor(dtype, {2, columns}),
+                          HostTensor(HIPOPS_I16, {2, columns}), 0};
         fill(t.x, random);
-        for (int64_t i = 0; i < t.y.count(); ++i) set_bits(t.y, i, dtype == HIPOPS_F16 ? 0x7c01u + i % 3 * 0x8000u : dtype == HIPOPS_BF16 ? 0x7f81u : random());
+        for (int64_t i = 0; i < t.y.count(); ++i)
+          set_bits(t.y, i, dtype == HIPOPS_F16 ? 0x7c01u + i % 3 * 0x8000u : dtype == HIPOPS_BF16 ? 0x7f81u : random());
         for (int64_t i = 0; i < columns; ++i) {  // row 1 gets something, of row 2 every other element
           set_bits(t.y, columns + i, 0), set_bits(t.y, 2 * columns + i, i % 2 ? 0 : t.y.bits(i));
           t.index.set(i, 1), t.index.set(columns + i, i % 2 ? 2 : 7);
@@ -139,7 +147,8 @@ std::string kernels_of(const hipops_tensor& y, uint32_t flags = 0, bool with_wor
   const ScatterPlan plan = plan_scatter_add({"scatter_add", &y, &x, &index, 0}, flags, with_workspace);
   std::string names;
   for (int i = 0; i < plan.count; ++i)
-    names += (i ? " " : "") + std::string(kScatterAdd.kernels().kernel_names[plan.launch[i].kernel]).substr(std::strlen("scatter_add_"));
+    names += (i ? " " : "") +
+             std::string(kScatterAdd.kernels().kernel_names[plan.launch[i].kernel]).substr(std::strlen("scatter_add_"));
   return names;
 }
 
@@ -152,15 +161,17 @@ TEST_CASE("scatter_add refuses bad arguments", "[scatter_add]") {
       for (hipops_dtype dtype : {HIPOPS_F16, HIPOPS_BF16}) check_workspace_refusals(kScatterAdd, dtype, flags);
     for (hipops_dtype dtype : {HIPOPS_I8, HIPOPS_I16, HIPOPS_U16, HIPOPS_U64}) {
       ScatterCall call(kScatterAdd, dtype);
-      const std::string message = std::string("x.dtype is ") + dtype_name(dtype) + ", expected f32, f16, bf16, f64, u8, i32, u32 or i64";
+      const std::string message =
+          std::string("x.dtype is ") + dtype_name(dtype) + ", expected f32, f16, bf16, f64, u8, i32, u32 or i64";
       call.refused(HIPOPS_UNSUPPORTED_DTYPE, message);
       call.bytes_refused(HIPOPS_UNSUPPORTED_DTYPE, message);
     }
     for (hipops_dtype dtype : {HIPOPS_F16, HIPOPS_BF16}) {
       ScatterCall call(kScatterAdd, dtype);
       call.flags = HIPOPS_DETERMINISTIC;
-      call.refused(HIPOPS_INVALID_ARGUMENT,
-                   std::string("workspace is NULL, expected 128 bytes (HIPOPS_DETERMINISTIC with ") + dtype_name(dtype) + ")");
+      call.refused(
+          HIPOPS_INVALID_ARGUMENT,
+          std::string("workspace is NULL, expected 128 bytes (HIPOPS_DETERMINISTIC with ") + dtype_name(dtype) + ")");
     }
   });
 }
@@ -181,7 +192,8 @@ TEST_CASE("scatter_add asks for 4 bytes for each element in reach, of 16-bit typ
   check_calls([] {
     for (hipops_dtype dtype : kAdded)
       for (uint32_t flags : {0u, HIPOPS_DETERMINISTIC}) {
-        const hipops_tensor y = view_of(0, dtype, {100, 7}), x = view_of(0, dtype, {1000, 5}), index = view_of(0, HIPOPS_I32, {1000, 5});
+        const hipops_tensor y = view_of(0, dtype, {100, 7}), x = view_of(0, dtype, {1000, 5}),
+                            index = view_of(0, HIPOPS_I32, {1000, 5});
         int64_t bytes = -1;
         expect_success(hipops_scatter_add_workspace_bytes(&y, &x, &index, 0, flags, &bytes));
         EXPECT_EQUAL(bytes, dtype == HIPOPS_F16 || dtype == HIPOPS_BF16 ? 4 * 100 * 5 : 0);
@@ -234,6 +246,7 @@ TEST_CASE("scatter_add takes the types that it adds, with every dtype of an inde
   for (int dtype = HIPOPS_F32; dtype <= HIPOPS_U64; ++dtype) {
     const bool added = std::find(std::begin(kAdded), std::end(kAdded), dtype) != std::end(kAdded);
     CHECK(hipops_supports("scatter_add", static_cast<hipops_dtype>(dtype), HIPOPS_NONE) == added);
-    for (hipops_dtype index : kIndexDtypes) CHECK(hipops_supports("scatter_add", static_cast<hipops_dtype>(dtype), index) == added);
+    for (hipops_dtype index : kIndexDtypes)
+      CHECK(hipops_supports("scatter_add", static_cast<hipops_dtype>(dtype), index) == added);
   }
 }

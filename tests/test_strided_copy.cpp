@@ -128,7 +128,7 @@ TEST_CASE("strided_copy of nothing is success", "[strided_copy]") {
     for (const Sizes& shape : {Sizes{0}, Sizes{0, 8}, Sizes{4, 0}, Sizes{3, 0, 8}, Sizes{int64_t{1} << 62, 0, 64},
                                Sizes{2, 2, 2, 2, 2, 2, 0, 2}})
       for (hipops_dtype dtype : kMoved) {
-        hipops_tensor nothing = view_of(0, dtype, shape, Sizes(shape.size(), INT64_MAX));
+        hipops_tensor nothing = nowhere(dtype, shape);
         EXPECT_EQUAL(hipops_strided_copy(&nothing, &nothing, nullptr), HIPOPS_SUCCESS);
       }
     hipops_tensor y = view_of(0, HIPOPS_F32, {0, 9}), x = view_of(0, HIPOPS_F32, {0, 8});
@@ -179,6 +179,7 @@ TEST_CASE("strided_copy chooses by layout", "[strided_copy]") {
       {"strided_copy_b16_tile_any", HIPOPS_F16, {64, 128}, {128, 1}, {1, 64}, m, 2 * m + 2},
       {"strided_copy_b16_tile_any", HIPOPS_F16, {64, 127}, {127, 1}, {1, 64}, m, 2 * m},
       {"strided_copy_b16_tile_any", HIPOPS_F16, {64, 128}, {130, 1}, {1, 64}, m, 2 * m},
+      {"strided_copy_b16_tile_any", HIPOPS_F16, {64, 128}, {128, 1}, {1, 66}, m, 2 * m},
       {"strided_copy_b16_any", HIPOPS_F16, {64, 15}, {15, 1}, {1, 64}, m, 2 * m},  // too short for tiles
       {"strided_copy_b16_any", HIPOPS_F16, {15, 64}, {64, 1}, {1, 15}, m, 2 * m},
       {"strided_copy_b8_tile_wide", HIPOPS_I8, {32, 48}, {48, 1}, {1, 32}, m, 2 * m},

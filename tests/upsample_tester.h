@@ -125,9 +125,9 @@ inline Sizes channels_last(const Sizes& shape) {
 inline void check_any_layout(int resized, int cases) {
   Random random(static_cast<uint64_t>(resized));
   for (int n = 0; n < cases; ++n) {
-    Sizes x{pick(random, 1, 3), pick(random, 1, 9)}, y;
+    Sizes x{pick(random, 1, 3), pick(random, 1, 9)};
     for (int d = 0; d < resized; ++d) x.push_back(pick(random, 1, resized == 1 ? 60 : 14));
-    y = x;
+    Sizes y = x;
     for (size_t d = 2; d < y.size(); ++d) {
       int64_t turn = pick(random, 0, 5);
       y[d] = turn == 0 ? x[d] : turn == 1 ? 2 * x[d] : turn == 2 ? 1 : pick(random, 1, resized == 1 ? 90 : 24);
@@ -149,9 +149,9 @@ inline void check_kernels(int resized) {
     for (hipops_dtype dtype : kMoved)
       for (hipops_nearest rule : kRules) {
         int64_t length = 16 / static_cast<int64_t>(hipops::parity::dtype_size(dtype));
-        Sizes x{pick(random, 1, 3), pick(random, 1, 4)}, y;
+        Sizes x{pick(random, 1, 3), pick(random, 1, 4)};
         for (int d = 0; d < resized; ++d) x.push_back(pick(random, 1, 20));
-        y = x;
+        Sizes y = x;
         for (size_t d = 2; d < y.size(); ++d) y[d] = pick(random, 1, 20);
         bool rows = n % 2 == 0;
         if (rows) y.back() = length * pick(random, 1, 8);
@@ -262,7 +262,7 @@ inline void check_upsample_empty(int resized) {
         Sizes y(shape.begin(), shape.begin() + 2 + resized), x = y;
         for (size_t d = 2; d < x.size(); ++d) x[d] = from;
         HostTensor memory(HIPOPS_U16, x);
-        hipops_tensor out = view_of(0, HIPOPS_U16, y, Sizes(y.size(), INT64_MAX));
+        hipops_tensor out = nowhere(HIPOPS_U16, y);
         EXPECT_EQUAL(resized == 1 ? hipops_upsample_nearest1d(&out, &memory.view, rule, 0, nullptr)
                                   : hipops_upsample_nearest2d(&out, &memory.view, rule, 0, 1.5, nullptr),
                      HIPOPS_SUCCESS);

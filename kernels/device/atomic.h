@@ -1,9 +1,10 @@
-// Atomic operations on global memory, relaxed, among all work-items of the device. Each is one instruction where the target has it;
-// elsewhere those on floats compare and swap until nobody came between. No result is given: what was there before costs a trip back.
+// Atomic operations on global memory, relaxed, among all work-items of the device. Each is one instruction where the
+// target has it; elsewhere those on floats compare and swap until nobody came between. No result is given: what was
+// there before costs a trip back.
 //
-// AMD GPUs have float atomics for memory of the device (coarse-grained: what hipMalloc gives). On fine-grained memory, of the host or
-// of another device, instructions of some generations do nothing, and this file does not ask the compiler to guard against that: its
-// guard is the loop that the instructions are to replace.
+// AMD GPUs have float atomics for memory of the device (coarse-grained: what hipMalloc gives). On fine-grained memory,
+// of the host or of another device, instructions of some generations do nothing, and this file does not ask the
+// compiler to guard against that: its guard is the loop that the instructions are to replace.
 #pragma once
 
 #include "device/types.h"
@@ -18,7 +19,8 @@ HIPOPS_FN void amd_atomic_add(T* at, T v) { __hip_atomic_fetch_add(at, v, __ATOM
 
 template <class T>
 HIPOPS_FN bool amd_compare_swap(T* at, T* seen, T next) {
-  return __hip_atomic_compare_exchange_weak(at, seen, next, __ATOMIC_RELAXED, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+  return __hip_atomic_compare_exchange_weak(at, seen, next, __ATOMIC_RELAXED, __ATOMIC_RELAXED,
+                                            __HIP_MEMORY_SCOPE_AGENT);
 }
 
 template <class T>
@@ -26,8 +28,12 @@ using GlobalPointer = __attribute__((address_space(1))) T*;
 
 HIPOPS_FN void atomic_add(uint32_t* at, uint32_t v) { amd_atomic_add(at, v); }
 HIPOPS_FN void atomic_add(uint64_t* at, uint64_t v) { amd_atomic_add(at, v); }
-HIPOPS_FN void atomic_min(uint64_t* at, uint64_t v) { __hip_atomic_fetch_min(at, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT); }
-HIPOPS_FN void atomic_max(uint32_t* at, uint32_t v) { __hip_atomic_fetch_max(at, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT); }
+HIPOPS_FN void atomic_min(uint64_t* at, uint64_t v) {
+  __hip_atomic_fetch_min(at, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}
+HIPOPS_FN void atomic_max(uint32_t* at, uint32_t v) {
+  __hip_atomic_fetch_max(at, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}
 
 // The builtins name the instructions: gfx90a and later of CDNA, gfx11 and later of RDNA (f32), CDNA alone (f64).
 HIPOPS_FN void atomic_add(float* at, float v) {
@@ -46,8 +52,8 @@ HIPOPS_FN void atomic_add(double* at, double v) {
 #endif
 }
 
-// A 16-bit float is half of an aligned word, and there are atomics on words only. All of that word belongs to the caller's tensor:
-// its launcher has seen to that.
+// A 16-bit float is half of an aligned word, and there are atomics on words only. All of that word belongs to the
+// caller's tensor: its launcher has seen to that.
 template <class T>
 HIPOPS_FN void add_by_words(T* at, float v) {
   int upper = int(uintptr_t(at) >> 1 & 1), shift = 16 * upper;
@@ -59,7 +65,8 @@ HIPOPS_FN void add_by_words(T* at, float v) {
   } while (!amd_compare_swap(word, &seen, next));
 }
 
-// The same by an instruction that adds to both halves: to the other one -0.0, which changes no number (a signalling NaN it makes quiet).
+// The same by an instruction that adds to both halves: to the other one -0.0, which changes no number (a signalling NaN
+// it makes quiet).
 template <class T>
 HIPOPS_FN uint32_t beside_minus_zero(const T* at, T v) {
   return uintptr_t(at) >> 1 & 1 ? 0x8000u | uint32_t(v.bits) << 16 : 0x80000000u | v.bits;
@@ -87,15 +94,22 @@ HIPOPS_FN void atomic_add(bf16* at, bf16 v) {
 
 #elif defined(HIPOPS_NVIDIA)
 
-static_assert(sizeof(unsigned long long) == sizeof(uint64_t), "CUDA's 64-bit atomics are declared for unsigned long long");
+static_assert(sizeof(unsigned long long) == sizeof(uint64_t),
+              "CUDA's 64-bit atomics are declared for unsigned long long");
 HIPOPS_FN void atomic_add(uint32_t* at, uint32_t v) { atomicAdd(at, v); }
-HIPOPS_FN void atomic_add(uint64_t* at, uint64_t v) { atomicAdd(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(v)); }
-HIPOPS_FN void atomic_min(uint64_t* at, uint64_t v) { atomicMin(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(v)); }
+HIPOPS_FN void atomic_add(uint64_t* at, uint64_t v) {
+  atomicAdd(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(v));
+}
+HIPOPS_FN void atomic_min(uint64_t* at, uint64_t v) {
+  atomicMin(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(v));
+}
 HIPOPS_FN void atomic_max(uint32_t* at, uint32_t v) { atomicMax(at, v); }
 HIPOPS_FN void atomic_add(float* at, float v) { atomicAdd(at, v); }
 HIPOPS_FN void atomic_add(double* at, double v) { atomicAdd(at, v); }
 HIPOPS_FN void atomic_add(f16* at, f16 v) { atomicAdd(reinterpret_cast<__half*>(at), bit_cast<__half>(v)); }
-HIPOPS_FN void atomic_add(bf16* at, bf16 v) { atomicAdd(reinterpret_cast<__nv_bfloat16*>(at), bit_cast<__nv_bfloat16>(v)); }
+HIPOPS_FN void atomic_add(bf16* at, bf16 v) {
+  atomicAdd(reinterpret_cast<__nv_bfloat16*>(at), bit_cast<__nv_bfloat16>(v));
+}
 
 #else
 
@@ -104,7 +118,9 @@ template <class Bits, class T, class F>
 HIPOPS_FN void atomic_update(T* at, F f) {
   Bits* bits = reinterpret_cast<Bits*>(at);
   Bits seen = __atomic_load_n(bits, __ATOMIC_RELAXED);
-  while (!__atomic_compare_exchange_n(bits, &seen, bit_cast<Bits>(f(bit_cast<T>(seen))), true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+  while (!__atomic_compare_exchange_n(bits, &seen, bit_cast<Bits>(f(bit_cast<T>(seen))), true, __ATOMIC_RELAXED,
+                                      __ATOMIC_RELAXED)) {
+  }
 }
 
 HIPOPS_FN void atomic_add(uint32_t* at, uint32_t v) { __atomic_fetch_add(at, v, __ATOMIC_RELAXED); }
@@ -126,8 +142,8 @@ HIPOPS_FN void atomic_add(bf16* at, bf16 v) {
 
 #endif
 
-// Stores where others may store at the same time, and any of the values will do. On a GPU every store of an element is whole. On the
-// CPU it has to be said.
+// Stores where others may store at the same time, and any of the values will do. On a GPU every store of an element is
+// whole. On the CPU it has to be said.
 template <class T>
 HIPOPS_FN void store_contended(T* at, const T& v) {
 #if defined(HIPOPS_CPU)

@@ -27,7 +27,8 @@ HIPOPS_FN int64_t load_indices_as(const void* data, int64_t mark, const int64_t 
   return mark;
 }
 
-// Several indices as numbers, loaded side by side: one branch for all of them, so that none waits for another. Returns the mark.
+// Several indices as numbers, loaded side by side: one branch for all of them, so that none waits for another. Returns
+// the mark.
 template <int N>
 HIPOPS_FN int64_t load_indices(const IndexArgs& index, const int64_t (&offset)[N], int64_t (&value)[N]) {
   switch (index.type) {
@@ -39,9 +40,9 @@ HIPOPS_FN int64_t load_indices(const IndexArgs& index, const int64_t (&offset)[N
   }
 }
 
-// What a loaded index means: itself, or kNothing if it is the mark or out of range. One out of range is reported, as `count` of them, the
-// first of which has the row-major place `position` in the index tensor: a work-item that uses one index for several elements may
-// stand for several equal indices (of stride 0), or for none (another one reports it).
+// What a loaded index means: itself, or kNothing if it is the mark or out of range. One out of range is reported, as
+// `count` of them, the first of which has the row-major place `position` in the index tensor: a work-item that uses one
+// index for several elements may stand for several equal indices (of stride 0), or for none (another one reports it).
 HIPOPS_FN int64_t checked_index(const IndexArgs& index, int64_t value, int64_t mark, int64_t position, uint64_t count) {
   if (value == mark) return kNothing;  // also where the dimension is so long that the mark would be in range
   if (uint64_t(value) < uint64_t(index.size)) return value;

@@ -10,7 +10,8 @@ namespace {
 
 using SourceOffsets = Offsets<kScatterOperands>;
 
-// Calls f(i) for kScatterDepth elements of the walk at a time, `i` being their numbers; those past the walk's end are `count` or more.
+// Calls f(i) for kScatterDepth elements of the walk at a time, `i` being their numbers; those past the walk's end are
+// `count` or more.
 template <class F>
 HIPOPS_FN void for_each_batch(const ScatterGeometry& g, F f) {
   for (int64_t tile = int64_t(block_index()) * (kScatterBlock * kScatterDepth); tile < g.walk.count; tile += g.step) {
@@ -21,12 +22,13 @@ HIPOPS_FN void for_each_batch(const ScatterGeometry& g, F f) {
   }
 }
 
-// The walk is over the sources. Of each, load(at) reads what is needed besides its index; of those with a valid one, use(to, value)
-// does the rest, `to` being the element of y. In any order.
+// The walk is over the sources. Of each, load(at) reads what is needed besides its index; of those with a valid one,
+// use(to, value) does the rest, `to` being the element of y. In any order.
 template <class Load, class Use>
 HIPOPS_FN void for_each_source(const ScatterGeometry& g, const IndexArgs& index, Load load, Use use) {
   for_each_batch(g, [&](const int64_t(&i)[kScatterDepth]) {
-    // What lies past the end reads the last element once more: so there is no branch before the loads, and all are in flight together.
+    // What lies past the end reads the last element once more: so there is no branch before the loads, and all are in
+    // flight together.
     SourceOffsets at[kScatterDepth];
     int64_t within[kScatterDepth], offset[kScatterDepth], target[kScatterDepth];
 #pragma unroll
@@ -47,8 +49,9 @@ HIPOPS_FN void for_each_source(const ScatterGeometry& g, const IndexArgs& index,
   });
 }
 
-// The walk is over lines: all that differs in dim only. One work-item takes a line's sources in order: load(of_x) reads a source,
-// use(to, value) is called for those with a valid index. The place of a line is the row-major place of its first index.
+// The walk is over lines: all that differs in dim only. One work-item takes a line's sources in order: load(of_x) reads
+// a source, use(to, value) is called for those with a valid index. The place of a line is the row-major place of its
+// first index.
 template <class Load, class Use>
 HIPOPS_FN void for_each_line(const ScatterGeometry& g, const IndexArgs& index, Load load, Use use) {
   for (int64_t line = int64_t(block_index()) * kScatterBlock + thread_index(); line < g.walk.count; line += g.step) {
@@ -66,7 +69,8 @@ HIPOPS_FN void for_each_line(const ScatterGeometry& g, const IndexArgs& index, L
 #pragma unroll
       for (int n = 0; n < kScatterDepth; ++n) {
         if (first + n >= g.length) break;
-        int64_t to = checked_index(index, target[n], mark, at.of[kScatterPlace] + (first + n) * g.place_step, uint64_t(g.vector));
+        int64_t to = checked_index(index, target[n], mark, at.of[kScatterPlace] + (first + n) * g.place_step,
+                                   uint64_t(g.vector));
         if (to != kNothing) use(at.of[kScatterY] + to * g.y_step, value[n]);
       }
     }

@@ -43,7 +43,8 @@ def adversarial():
 def layouts():
     cases = [("padded", 6, 24, 40, 32), ("padded_by_one", 6, 24, 25, 25), ("x_repeats", 6, 24, 0, 24),
              ("x_negative", 6, 24, -24, 24), ("x_negative_padded", 6, 25, -31, 40), ("x_slides", 9, 24, 1, 24),
-             ("x_slides_by_16", 9, 64, 16, 64), ("x_far", 3, 5, 1000, 5)]
+             ("x_slides_by_16", 9, 64, 16, 64), ("x_far", 3, 5, 1000, 5),
+             ("x_far_back", 3, 5, -1000, 5), ("padded_to_vectors", 6, 37, 48, 64)]
     for turn, (name, rows, cols, x_stride, y_stride) in enumerate(cases):
         for size in movers.SIZES:
             offset = turn % 3

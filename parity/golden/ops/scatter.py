@@ -9,8 +9,14 @@ from ops import scatters, takes
 from ops.scatters import DETERMINISTIC
 
 # Without DETERMINISTIC any source may be kept, so that those of one element have to be the same.
-OP = scatters.ScatterOp("scatter", takes.DTYPES, lambda dtype, shape, turn, **layout: takes.data(dtype, shape, **layout),
-                        lambda dtype: ((0, 0), (DETERMINISTIC, 0), (DETERMINISTIC, 1)), lambda flags, dtype: flags == DETERMINISTIC, None)
+OP = scatters.ScatterOp(
+    "scatter",
+    takes.DTYPES,
+    lambda dtype, shape, turn, **layout: takes.data(dtype, shape, **layout),
+    lambda dtype: ((0, 0), (DETERMINISTIC, 0), (DETERMINISTIC, 1)),
+    lambda flags, dtype: flags == DETERMINISTIC,
+    None,
+)
 
 
 def reference(params, inputs):
@@ -37,8 +43,14 @@ def exact():
             for shape, dim in (((8,), 0), ((2, 4), 0), ((2, 4), 1), ((4, 2), 1)):
                 y_shape = tuple(extent + 2 if d == dim else extent for d, extent in enumerate(shape))
                 y = explicit(dtype, np.resize(values[::-1], y_shape))
-                yield OP.case(f"exact_special_{takes.name_of(shape)}_dim{dim}", explicit(dtype, values.reshape(shape)), y,
-                              scatters.unique("i64", shape, dim, y_shape[dim]), dim, way)
+                yield OP.case(
+                    f"exact_special_{takes.name_of(shape)}_dim{dim}",
+                    explicit(dtype, values.reshape(shape)),
+                    y,
+                    scatters.unique("i64", shape, dim, y_shape[dim]),
+                    dim,
+                    way,
+                )
     for dtype, quiet, signalling in (("u16", 0x7E01, 0x7C01), ("u16", 0x7FC1, 0x7F81), ("u32", 0x7FC01234, 0x7F801234),
                                      ("u64", 0x7FF8000000001234, 0x7FF0000000001234)):
         sign = 1 << (8 * np.dtype(scatters.golden.dtypes.INTEGERS[dtype]).itemsize - 1)
@@ -46,9 +58,14 @@ def exact():
         for way in OP.ways(dtype):
             for shape in ((8,), (2, 4), (1, 8)):
                 dim = len(shape) - 1
-                yield OP.case(f"exact_nan_{quiet:x}_{takes.name_of(shape)}", explicit(dtype, values.reshape(shape).tolist()),
-                              explicit(dtype, values[::-1].reshape(shape).tolist()),
-                              scatters.unique("u32", shape, dim, shape[dim]), dim, way)
+                yield OP.case(
+                    f"exact_nan_{quiet:x}_{takes.name_of(shape)}",
+                    explicit(dtype, values.reshape(shape).tolist()),
+                    explicit(dtype, values[::-1].reshape(shape).tolist()),
+                    scatters.unique("u32", shape, dim, shape[dim]),
+                    dim,
+                    way,
+                )
 
 
 TOPICS = {

@@ -2,13 +2,15 @@
 
 What is expected depends on what the op promises:
 
-deterministic   the sources one after the other along dim, each sum rounded: f32 in f32, f64 in f64, 16-bit types in f32 and to their
-                own type in the end. 0 ULPs: another order would show.
+deterministic   the sources one after the other along dim, each sum rounded: f32 in f32, f64 in f64, 16-bit types in f32
+                and to their own type in the end. 0 ULPs: another order would show.
 integers        the sum modulo 2^bits. 0 ULPs.
-any order       the exact sum. With k additions to an element, each rounding is of half an ULP of a partial sum, which is no larger
-                than the sum of the terms' magnitudes; so k / 2 ULPs of that (`scale`).
-16-bit types in any order with the workspace: the exact sum, rounded once: 1 ULP of it. What f32 loses on the way, k / 2 ULPs of f32 of
-                the sum of magnitudes, is under half a ULP of 2^-10 of that sum in f16 and bf16, for k up to 8: so that is the scale.
+any order       the exact sum. With k additions to an element, each rounding is of half an ULP of a partial sum, which
+                is no larger than the sum of the terms' magnitudes; so k / 2 ULPs of that (`scale`).
+16-bit types in any order with the workspace
+                the exact sum, rounded once: 1 ULP of it. What f32 loses on the way, k / 2 ULPs of f32 of the sum of
+                magnitudes, is under half an ULP of 2^-10 of that sum in f16 and bf16, for k up to 8: so that is the
+                scale.
 """
 
 import math
@@ -127,24 +129,41 @@ def exact():
     for dtype in FLOATS:
         for shape, dim, size in (((20,), 0, 3), ((5, 9), 1, 4), ((3, 12, 4), 1, 5), ((2, 24), 1, 1), ((30, 4), 0, 7)):
             y_shape = tuple(size if d == dim else extent for d, extent in enumerate(shape))
-            yield from every_way(f"exact_{name_of(shape)}_dim{dim}_into_{size}", whole(dtype, shape, 0), whole(dtype, y_shape, 1),
-                                 golden.index("i32", shape, size), dim, exact=True)
+            yield from every_way(
+                f"exact_{name_of(shape)}_dim{dim}_into_{size}",
+                whole(dtype, shape, 0),
+                whole(dtype, y_shape, 1),
+                golden.index("i32", shape, size),
+                dim,
+                exact=True,
+            )
         # y of whole words, of words and a half, beside a word, and with rows that begin in the middle of one.
         for name, layout in (("odd", {}), ("even", {}), ("shifted", {"offset": 1}), ("padded_odd", {"stride": (9, 1)}),
                              ("padded_even", {"stride": (10, 1)})):
             columns = 5 if name == "odd" else 6
             y = whole(dtype, (4, columns), 2)
             y = golden.Tensor(dtype, y.shape, values=y.values, **layout)
-            yield from every_way(f"exact_words_{name}", whole(dtype, (4, 12), 3), y, golden.index("i64", (4, 12), columns), 1, exact=True)
-        # What no index names keeps its bits: compared by a checksum of them, for numbers do not tell -0.0 from 0.0. The neighbours of
-        # what is added to are in the same words, on either side.
+            yield from every_way(
+                f"exact_words_{name}", whole(dtype, (4, 12), 3), y, golden.index("i64", (4, 12), columns), 1, exact=True
+            )
+        # What no index names keeps its bits: compared by a checksum of them, for numbers do not tell -0.0 from 0.0. The
+        # neighbours of what is added to are in the same words, on either side.
         for name, first in (("odd", 1), ("even", 0)):
             index = explicit("i32", np.arange(first, 240, 4))
-            for case in every_way(f"exact_bits_beside_{name}", constant(dtype, (60,), 3.0), constant(dtype, (240,), -0.0), index, 0, exact=True):
+            for case in every_way(
+                f"exact_bits_beside_{name}",
+                constant(dtype, (60,), 3.0),
+                constant(dtype, (240,), -0.0),
+                index,
+                0,
+                exact=True,
+            ):
                 case.bitwise = True
                 yield case
         ones = constant(dtype, (200, 37), 1.0)
-        yield from every_way("exact_ones", ones, constant(dtype, (3, 37), 2.0), golden.index("u8", (200, 37), 3), 0, exact=True)
+        yield from every_way(
+            "exact_ones", ones, constant(dtype, (3, 37), 2.0), golden.index("u8", (200, 37), 3), 0, exact=True
+        )
     for dtype in ("u8", "i32", "u32", "i64"):  # round and round
         for shape, dim, size in (((200,), 0, 3), ((40, 16), 0, 5), ((3, 60, 4), 1, 2)):
             y_shape = tuple(size if d == dim else extent for d, extent in enumerate(shape))
@@ -164,24 +183,53 @@ def adversarial():
         largest = dtypes.FLOATS[dtype].largest
         least = math.ldexp(1.0, {"f32": -149, "f16": -24, "bf16": -133, "f64": -1074}[dtype])
         step = 2.0 ** (dtypes.FLOATS[dtype].mantissa + 1)  # 1 is lost beside it
-        yield from given("infinities", [inf, -inf, inf, 1.0, nan, 1.0, inf, 0.0, 1.0, -2.0, -inf, 3.0], [1.0, 2.0, 3.0, inf, 4.0, nan, 5.0, -inf])
-        yield from given("zeros", [0.0, -0.0, 0.0, -0.0, 1.0, -1.0, 0.0, -0.0, 0.0, -0.0, -0.0, 0.0], [-0.0, -0.0, 0.0, 0.0, -1.0, 1.0, -0.0, 0.0])
-        yield from given("overflow", [largest, -largest, largest, 1.0, 0.0, largest, -largest, 1.0, largest, -largest, largest, 0.0],
-                         [largest, -largest, 0.0, largest, -largest, largest, -largest, 2.0], in_order)
+        yield from given(
+            "infinities",
+            [inf, -inf, inf, 1.0, nan, 1.0, inf, 0.0, 1.0, -2.0, -inf, 3.0],
+            [1.0, 2.0, 3.0, inf, 4.0, nan, 5.0, -inf],
+        )
+        yield from given(
+            "zeros",
+            [0.0, -0.0, 0.0, -0.0, 1.0, -1.0, 0.0, -0.0, 0.0, -0.0, -0.0, 0.0],
+            [-0.0, -0.0, 0.0, 0.0, -1.0, 1.0, -0.0, 0.0],
+        )
+        yield from given(
+            "overflow",
+            [largest, -largest, largest, 1.0, 0.0, largest, -largest, 1.0, largest, -largest, largest, 0.0],
+            [largest, -largest, 0.0, largest, -largest, largest, -largest, 2.0],
+            in_order,
+        )
         # Beside the denormals of f32 some atomics give 0, so these are for the way in order.
-        yield from given("denormals", [least, -least, 3 * least, least, least, 0.0, 5 * least, least, least, -least, least, 2 * least],
-                         [0.0, least, -least, 7 * least, -least, least, 0.0, -3 * least], in_order)
+        yield from given(
+            "denormals",
+            [least, -least, 3 * least, least, least, 0.0, 5 * least, least, least, -least, least, 2 * least],
+            [0.0, least, -least, 7 * least, -least, least, 0.0, -3 * least],
+            in_order,
+        )
         # In this order, and in no other.
         yield from given("order", [step, 1.0, step, 1.0, step, -step, 1.0, 0.5, 1.0, -step, -step, 1.0],
                          [1.0, step, 1.0, step, -step, 1.0, step, -0.5], in_order)
         many = np.tile([step, 1.0, -step, 1.0, 0.5, -0.25, 1.0, 1.0], 30)
-        yield from every_way("adversarial_order_long", explicit(dtype, np.stack([many, many[::-1], np.roll(many, 3)], axis=1)),
-                             explicit(dtype, np.full((2, 3), 0.125)), golden.index("i64", (240, 3), 2), 0, only=in_order)
+        yield from every_way(
+            "adversarial_order_long",
+            explicit(dtype, np.stack([many, many[::-1], np.roll(many, 3)], axis=1)),
+            explicit(dtype, np.full((2, 3), 0.125)),
+            golden.index("i64", (240, 3), 2),
+            0,
+            only=in_order,
+        )
         if dtype in HALVES:  # rounded once: 16 sources, each of which alone would be lost
             x = np.full((16, 2), 0.25 if dtype == "f16" else 0.5)
             y = explicit(dtype, [[step, -step]])
-            yield from every_way("adversarial_rounded_once", explicit(dtype, x), y, explicit("u32", np.zeros((16, 2), dtype=int)), 0, exact=True,
-                                 only=lambda way: way[1] == 1)
+            yield from every_way(
+                "adversarial_rounded_once",
+                explicit(dtype, x),
+                y,
+                explicit("u32", np.zeros((16, 2), dtype=int)),
+                0,
+                exact=True,
+                only=lambda way: way[1] == 1,
+            )
 
 
 TOPICS = {

@@ -5,7 +5,7 @@ import numpy as np
 import golden
 from golden import Case, explicit, report
 from ops import takes
-from ops.takes import BY_SIZE, INDEX_DTYPES, MARK, at, bad_values, by, indices, mixed, name_of
+from ops.takes import BY_SIZE, INDEX_DTYPES, MARK, at, bad_values, by, indices, name_of
 
 DETERMINISTIC = 1
 
@@ -17,8 +17,8 @@ def meaning(inputs, params):
 
 
 def in_order(params, inputs):
-    """For each position along dim, in order: (targets in y, values of the sources) of all lines that have a valid index there. Lines
-    never share an element of y, so no target is twice among those of one position."""
+    """For each position along dim, in order: (targets in y, values of the sources) of all lines that have a valid index
+    there. Lines never share an element of y, so no target is twice among those of one position."""
     x, index, dim = inputs["x"], inputs["index"], params["dim"]
     valid, _ = meaning(inputs, params)
     for j in range(x.shape[dim]):
@@ -40,7 +40,7 @@ def times(params, inputs):
 
 
 def torch_arguments(torch, params, inputs):
-    """(dim, index) as PyTorch takes them, or None where it refuses an index. (It wants no dimension of its own for less than a whole y.)"""
+    """(dim, index) as PyTorch takes them, or None where it refuses an index."""
     index = takes.torch_index(torch, inputs["index"], inputs["y"].shape[params["dim"]])
     return None if index is None else (params["dim"], index)
 
@@ -58,31 +58,62 @@ def unique(dtype, shape, dim, size, seed=1, **layout):
 
 
 class ScatterOp:
-    """data(dtype, shape, turn, **layout): elements for x and y. ways(dtype): (flags, workspace) pairs that the op takes. Where may_repeat(flags,
-    dtype) is false, an index must not repeat but for equal sources: no order is given."""
+    """data(dtype, shape, turn, **layout): elements for x and y. ways(dtype): (flags, workspace) pairs that the op
+    takes. Where may_repeat(flags, dtype) is false, an index must not repeat but for equal sources: no order is given.
+    ulps(case): its tolerance; None for an op that moves bits."""
 
     def __init__(self, name, dtypes, data, ways, may_repeat, ulps):
-        self.name, self.dtypes, self.data, self.ways, self.may_repeat, self.ulps = name, dtypes, data, ways, may_repeat, ulps
+        self.name, self.dtypes, self.data, self.ways, self.may_repeat, self.ulps = (
+            name,
+            dtypes,
+            data,
+            ways,
+            may_repeat,
+            ulps,
+        )
 
     def case(self, name, x, y, index, dim, way, reports=None, exact=False):
         flags, workspace = way
         inputs = {"x": x, "y": y, "index": index}
         if reports is not None:
             inputs["report"] = reports
-        name = (f"{name}_{x.dtype}_{index.dtype}" + ("_deterministic" if flags else "") + ("_workspace" if workspace else "") +
-                ("_report" if reports else ""))
-        case = Case(self.name, name, x.dtype, inputs, {}, 0, {"dim": dim, "flags": flags, "workspace": workspace}, in_out=("y", "report"),
-                    bitwise=self.ulps is None)
+        name = (
+            f"{name}_{x.dtype}_{index.dtype}"
+            + ("_deterministic" if flags else "")
+            + ("_workspace" if workspace else "")
+            + ("_report" if reports else "")
+        )
+        case = Case(
+            self.name,
+            name,
+            x.dtype,
+            inputs,
+            {},
+            0,
+            {"dim": dim, "flags": flags, "workspace": workspace},
+            in_out=("y", "report"),
+            bitwise=self.ulps is None,
+        )
         if self.ulps is not None and not exact:
             case.ulps = self.ulps(case)
         return case
 
-    def simple(self, name, dtype, index_dtype, shape, dim, size, way, x=None, y=None, index=None, y_shape=None, turn=0, **rest):
-        """Sources of `shape` into a y of the same shape, or of y_shape, but for `size` along dim. x, y, index: layouts."""
+    def simple(
+        self, name, dtype, index_dtype, shape, dim, size, way, x=None, y=None, index=None, y_shape=None, turn=0, **rest
+    ):
+        """Sources of `shape` into a y of the same shape, or of y_shape, but for `size` along dim. x, y, index:
+        layouts."""
         y_shape = tuple(size if d == dim else extent for d, extent in enumerate(y_shape or shape))
         make = indices if self.may_repeat(way[0], dtype) else lambda *a, **k: unique(a[0], a[1], dim, a[2], turn, **k)
-        return self.case(name, self.data(dtype, shape, turn, **(x or {})), self.data(dtype, y_shape, turn + 1, **(y or {})),
-                         make(index_dtype, shape, size, **(index or {})), dim, way, **rest)
+        return self.case(
+            name,
+            self.data(dtype, shape, turn, **(x or {})),
+            self.data(dtype, y_shape, turn + 1, **(y or {})),
+            make(index_dtype, shape, size, **(index or {})),
+            dim,
+            way,
+            **rest,
+        )
 
     def way(self, dtype, turn):
         ways = self.ways(dtype)
@@ -101,8 +132,17 @@ def smoke(op):
             shape = ((6, 8), (4, 3, 5), (9,), (3, 16))[(i + turn) % 4]
             dim = (i // 2 + turn) % len(shape)
             way = op.way(dtype, i + turn)
-            yield op.simple("smoke_" + name_of(shape) + f"_dim{dim}", dtype, index_dtype, shape, dim, op.size_for(way, dtype, shape[dim]), way,
-                            reports=report() if turn % 2 else None, turn=turn)
+            yield op.simple(
+                "smoke_" + name_of(shape) + f"_dim{dim}",
+                dtype,
+                index_dtype,
+                shape,
+                dim,
+                op.size_for(way, dtype, shape[dim]),
+                way,
+                reports=report() if turn % 2 else None,
+                turn=turn,
+            )
     turn = 0
     for shape in takes.RANKS:
         for dim in range(len(shape)):
@@ -158,7 +198,15 @@ LAYOUTS = [  # name, shape of x and index, dim, x, y, index, y's shape off dim (
     ("wide_half_rows", (8, 60), 0, {}, {}, by(1, 0), None),
     ("wide_odd_step", (8, 64), 0, by(65, 1), {}, by(1, 0), None),
     ("all_strided", (5, 6, 7), 1, by(2, 10, 60), by(-1, 35, 5), by(4, 20, 120), None),
-    ("rank8", (2, 1, 2, 4, 1, 2, 2, 3), 3, by(1, 0, 2, 4, 7, 16, 32, 64), by(216, 5, 108, 12, 1, 6, 3, 1), by(96, 1, 48, 12, 2, 6, 3, 1), None),
+    (
+        "rank8",
+        (2, 1, 2, 4, 1, 2, 2, 3),
+        3,
+        by(1, 0, 2, 4, 7, 16, 32, 64),
+        by(216, 5, 108, 12, 1, 6, 3, 1),
+        by(96, 1, 48, 12, 2, 6, 3, 1),
+        None,
+    ),
     ("strides_of_ones", (1, 4, 1, 5), 3, by(-999, 5, 7, 1), by(5, 9, 3, 1), by(77, 5, 0, 1), None),
     ("one_of_dim", (4, 1, 16), 1, by(16, 12345, 1), {}, by(1, 1, 0), None),
 ]
@@ -170,27 +218,50 @@ def layouts(op):
         for step in range(2):
             dtype = op.dtypes[(turn + step * (1 + turn // 4)) % len(op.dtypes)]
             for way in op.ways(dtype)[step:] if "wide" in name else [op.way(dtype, turn + step)]:
-                yield op.simple("layout_" + name + ("_again" if step else ""), dtype, INDEX_DTYPES[turn % 5], shape, dim, 9, way, x, y, index,
-                                y_shape, turn)
+                yield op.simple(
+                    "layout_" + name + ("_again" if step else ""),
+                    dtype,
+                    INDEX_DTYPES[turn % 5],
+                    shape,
+                    dim,
+                    9,
+                    way,
+                    x,
+                    y,
+                    index,
+                    y_shape,
+                    turn,
+                )
 
 
 # ---- indices
 
 def indices_with(dtype, shape, dim, size, may_repeat, seed):
-    """A function of wrong indices: valid ones with those among them."""
-    def among_unique(wrong):
-        values = np.array(unique(dtype, shape, dim, max(size, shape[dim]), seed).array().tolist(), dtype=object).reshape(-1)
+    """A function of wrong indices: valid ones with those among them. 11 has no divisor in common with any number of
+    elements here, so all of them find room."""
+    if may_repeat:
+        tensor = golden.index(dtype, shape, min(size, MARK[dtype]), seed=seed)
+    else:
+        tensor = unique(dtype, shape, dim, max(size, shape[dim]), seed)
+
+    def among(wrong):
+        values = np.array(tensor.array().tolist(), dtype=object).reshape(-1)
         for k, value in enumerate(wrong):
-            values[(5 + k * 7) % len(values)] = value
+            values[(5 + k * 11) % len(values)] = value
         return explicit(dtype, values.reshape(shape).tolist())
-    return (lambda wrong: mixed(dtype, shape, size, wrong, seed)) if may_repeat else among_unique
+
+    return among
 
 
 def index_cases(op):
     """Each index dtype: nothing, backwards, the mark, out of range; with a report and without. The ways take turns."""
     turn = 0
     for index_dtype in INDEX_DTYPES:
-        for kind, (shape, dim, size) in (("last", ((9, 6), 1, 7)), ("first", ((7, 5), 0, 9)), ("middle", ((2, 7, 4), 1, 9))):
+        for kind, (shape, dim, size) in (
+            ("last", ((9, 6), 1, 7)),
+            ("first", ((7, 5), 0, 9)),
+            ("middle", ((2, 7, 4), 1, 9)),
+        ):
             turn += 1
             dtype = op.dtypes[turn % len(op.dtypes)]
             y_shape = tuple(size if d == dim else extent for d, extent in enumerate(shape))
@@ -201,7 +272,11 @@ def index_cases(op):
                 ("out_of_range", lambda some: some(bad_values(index_dtype, size)), None if turn % 4 == 3 else report()),
                 ("mixed", lambda some: some([mark, size, mark, mark - 1]), report()),
                 ("none_right", lambda some: explicit(index_dtype, np.full(shape, size)), report()),
-                ("all_marks", lambda some: explicit(index_dtype, np.full(shape, mark, dtype=object).tolist()), report()),
+                (
+                    "all_marks",
+                    lambda some: explicit(index_dtype, np.full(shape, mark, dtype=object).tolist()),
+                    report(),
+                ),
                 ("begun_report", lambda some: some([size] * 2), report(7, 6)),
             ]
             for k, (name, make, reports) in enumerate(named):
@@ -211,21 +286,43 @@ def index_cases(op):
             for k, way in enumerate(op.ways(dtype)):
                 x, y = op.data(dtype, shape, turn), op.data(dtype, y_shape, turn + 1)
                 if op.may_repeat(way[0], dtype) and (k + turn) % 2:
-                    yield op.case(f"indices_same_{kind}", x, y, explicit(index_dtype, np.full(shape, size - 1)), dim, way)
+                    yield op.case(
+                        f"indices_same_{kind}", x, y, explicit(index_dtype, np.full(shape, size - 1)), dim, way
+                    )
                 elif op.may_repeat(way[0], dtype):
                     ends = explicit(index_dtype, np.broadcast_to(takes.ends(shape, dim, size), shape))
                     yield op.case(f"indices_ends_{kind}", x, y, ends, dim, way)
                 elif shape[dim] <= size:
                     along = np.arange(shape[dim])[::-1].reshape([-1 if d == dim else 1 for d in range(len(shape))])
-                    yield op.case(f"indices_backwards_{kind}", x, y, explicit(index_dtype, np.broadcast_to(along, shape)), dim, way)
+                    yield op.case(
+                        f"indices_backwards_{kind}",
+                        x,
+                        y,
+                        explicit(index_dtype, np.broadcast_to(along, shape)),
+                        dim,
+                        way,
+                    )
     # An expanded index counts as often as its elements are there.
-    for dtype, columns in ((op.dtypes[0], 32), (op.dtypes[4], 32), (op.dtypes[1], 12), (op.dtypes[3], 6), (op.dtypes[4], 7)):
+    for dtype, columns in (
+        (op.dtypes[0], 32),
+        (op.dtypes[4], 32),
+        (op.dtypes[1], 12),
+        (op.dtypes[3], 6),
+        (op.dtypes[4], 7),
+    ):
         along = np.array([[3], [6], [-1], [5], [2], [7], [32767]])
         index = explicit("i16", np.broadcast_to(along, (7, columns)), stride=(1, 0))
         for k, way in enumerate(op.ways(dtype)):
             for reports in (report(), None)[:1 + k % 2]:
-                yield op.case(f"indices_expanded_{columns}", op.data(dtype, (7, columns), 0), op.data(dtype, (6, columns), 1), index, 0, way,
-                              reports)
+                yield op.case(
+                    f"indices_expanded_{columns}",
+                    op.data(dtype, (7, columns), 0),
+                    op.data(dtype, (6, columns), 1),
+                    index,
+                    0,
+                    way,
+                    reports,
+                )
     # Sources without elements, and a y that has none: every index is out of range.
     for dtype in op.dtypes[::2]:
         for way in op.ways(dtype):
@@ -233,27 +330,56 @@ def index_cases(op):
                 y_shape = (6, 4)
                 empty = golden.Tensor(dtype, shape, values=np.zeros(shape))
                 none = golden.Tensor("i32", shape, values=np.zeros(shape, dtype=np.int32))
-                yield op.case(f"indices_empty_{name_of(shape)}_dim{dim}", empty, op.data(dtype, y_shape, 1), none, dim, way, report())
+                yield op.case(
+                    f"indices_empty_{name_of(shape)}_dim{dim}",
+                    empty,
+                    op.data(dtype, y_shape, 1),
+                    none,
+                    dim,
+                    way,
+                    report(),
+                )
             nothing = golden.Tensor(dtype, (0, 4), values=np.zeros((0, 4)))
             for n in (1, 5):
-                yield op.case(f"indices_of_nothing_{n}", op.data(dtype, (n, 4), 0), nothing, explicit("i16", np.zeros((n, 4), dtype=int)), 0, way,
-                              report())
+                yield op.case(
+                    f"indices_of_nothing_{n}",
+                    op.data(dtype, (n, 4), 0),
+                    nothing,
+                    explicit("i16", np.zeros((n, 4), dtype=int)),
+                    0,
+                    way,
+                    report(),
+                )
     # Dimensions so long that the mark would be in range, and indices beyond 8 and 16 bits.
-    for turn, (size, index_dtype, values) in enumerate((
-            (300, "u8", [254, 255, 0]), (300, "i16", [255, 256, 299]), (32770, "i16", [32766, 32767, 0]), (32770, "i32", [32767, 32769, 32768]),
-            (70000, "u32", [65535, 65536, 69999]), (70000, "i64", [69999, 0, 65536]))):
+    for turn, (size, index_dtype, values) in enumerate(
+        (
+            (300, "u8", [254, 255, 0]),
+            (300, "i16", [255, 256, 299]),
+            (32770, "i16", [32766, 32767, 0]),
+            (32770, "i32", [32767, 32769, 32768]),
+            (70000, "u32", [65535, 65536, 69999]),
+            (70000, "i64", [69999, 0, 65536]),
+        )
+    ):
         for dim in (0, 1):
             shape, y_shape = ((3,), (size,)) if dim == 0 else ((2, 3), (2, size))
             dtype = op.dtypes[(turn + dim) % len(op.dtypes)]
             index = explicit(index_dtype, np.broadcast_to(np.array(values), shape))
-            yield op.case(f"indices_long_{name_of(y_shape)}", op.data(dtype, shape, 0), op.data(dtype, y_shape, 1), index, dim,
-                          op.way(dtype, turn + dim), report())
+            yield op.case(
+                f"indices_long_{name_of(y_shape)}",
+                op.data(dtype, shape, 0),
+                op.data(dtype, y_shape, 1),
+                index,
+                dim,
+                op.way(dtype, turn + dim),
+                report(),
+            )
 
 
 # ---- sizes
 
 def tensors_of(op, dtype, shape, dim, size, way, index_dtype, turn):
-    """Of any size, in few bytes. Where indices must not repeat, sources of one line are all the same, and so are those of all lines."""
+    """Of any size, in few bytes. Where indices must not repeat, all sources are the same."""
     y_shape = tuple(size if d == dim else extent for d, extent in enumerate(shape))
     y, index = op.data(dtype, y_shape, turn + 1), golden.index(index_dtype, shape, min(size, MARK[index_dtype]))
     if op.may_repeat(way[0], dtype):
@@ -269,10 +395,26 @@ def sizes(op):
         turn += 1
         dtype = op.dtypes[turn % len(op.dtypes)]
         for way in op.ways(dtype) if n in (1, 64, 257, 1025, 4099) else [op.way(dtype, turn)]:
-            yield op.case(f"size_{n}_into_{n + 3}", *tensors_of(op, dtype, (n,), 0, n + 3, way, INDEX_DTYPES[1 + turn % 4], turn), 0, way)
-    for shape, dim, size in (((20, 70), 1, 93), ((50, 70), 0, 24), ((7, 30, 11), 1, 45), ((5, 30, 64), 1, 37), ((3, 5, 30, 32), 2, 39),
-                             ((30, 300), 1, 401), ((1, 5000), 1, 6000), ((700, 1), 0, 900), ((16, 1, 64), 1, 3), ((2, 3, 1000), 2, 1200),
-                             ((16, 1025), 0, 23), ((3, 1100), 1, 1400)):
+            yield op.case(
+                f"size_{n}_into_{n + 3}",
+                *tensors_of(op, dtype, (n,), 0, n + 3, way, INDEX_DTYPES[1 + turn % 4], turn),
+                0,
+                way,
+            )
+    for shape, dim, size in (
+        ((20, 70), 1, 93),
+        ((50, 70), 0, 24),
+        ((7, 30, 11), 1, 45),
+        ((5, 30, 64), 1, 37),
+        ((3, 5, 30, 32), 2, 39),
+        ((30, 300), 1, 401),
+        ((1, 5000), 1, 6000),
+        ((700, 1), 0, 900),
+        ((16, 1, 64), 1, 3),
+        ((2, 3, 1000), 2, 1200),
+        ((16, 1025), 0, 23),
+        ((3, 1100), 1, 1400),
+    ):
         turn += 1
         for i, dtype in enumerate(op.dtypes[turn % 3::3]):
             way = op.way(dtype, i + turn)
@@ -284,5 +426,14 @@ def sizes(op):
             turn += 1
             rows = 3 + 60 // columns
             for way in (op.way(dtype, turn), op.way(dtype, turn + 1))[:1 + turn % 2]:
-                yield op.simple(f"size_rows_{columns}", dtype, INDEX_DTYPES[turn % 5], (rows, columns), 0, op.size_for(way, dtype, rows), way,
-                                index=by(1, 0), turn=turn)
+                yield op.simple(
+                    f"size_rows_{columns}",
+                    dtype,
+                    INDEX_DTYPES[turn % 5],
+                    (rows, columns),
+                    0,
+                    op.size_for(way, dtype, rows),
+                    way,
+                    index=by(1, 0),
+                    turn=turn,
+                )

@@ -111,6 +111,8 @@ def layouts():
         ("misaligned_tile_pitch", (64, 64), by(1, 65), by(67, 1)),
         ("steps_of_ones", (1, 4, 1, 40), by(-999, 40, 0, 1), by(5, 40, 7, 1)),
         ("padded", (6, 31), by(40, 1), by(33, 1)),
+        ("padded_to_vectors", (7, 37), by(48, 1), by(64, 1)),
+        ("padded_to_vectors_by_twos", (7, 46), by(48, 1), by(64, 1)),
     ]
     for turn, (name, shape, x, y) in enumerate(several):
         for size in (movers.SIZES[turn % 4], movers.SIZES[(turn + 1) % 4]):
