@@ -224,7 +224,7 @@ TEST_CASE("the library carries the bundles, and these what the code objects are"
     REQUIRE(is_bundle(bytes.data(), bytes.size()));
     const Image& image = all_images[i];
     CHECK(std::string(image.op) == all_ops[i]->name);
-    REQUIRE(image.hip_bundle_bytes == bytes.size());
+    REQUIRE(image.hip_bundle_bytes() == bytes.size());
     CHECK(std::equal(bytes.begin(), bytes.end(), image.hip_bundle));
     std::vector<std::string> carried;
     for (const BundleEntry& entry : read_bundle(bytes.data(), bytes.size())) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "catch.h"
+#include "device/cpu.h"
 #include "ops.h"
 #include "parity/golden_files.h"
 #include "parity/run_case.h"

@@ -518,7 +518,7 @@ TEST_CASE("the embedded bundles hold every kernel for every target", "[hip][embe
     REQUIRE(image);
     REQUIRE((image->hip_bundle != nullptr) == !targets.empty());
     if (!image->hip_bundle) continue;
-    CHECK(code_object_fault(image->hip_bundle, image->hip_bundle_bytes) == nullptr);
+    CHECK(code_object_fault(image->hip_bundle, image->hip_bundle_bytes()) == nullptr);
     std::vector<standin::BundleEntry> entries;
     REQUIRE(standin::read_bundle(image->hip_bundle, &entries));
     for (const std::string& target : targets) {

@@ -24,12 +24,16 @@ struct DeviceFacts {
 // `all_images`. Kernel i of every form is kernel_names[i].
 struct Image {
   const char* op;
-  const unsigned char* hip_bundle;  // clang offload bundle of AMD code objects; null and 0 when built without
-  size_t hip_bundle_bytes;
+  const unsigned char* hip_bundle;  // clang offload bundle of AMD code objects, to its end; null when built without
+  const unsigned char* hip_bundle_end;
   const unsigned char* cuda_fatbin;
-  size_t cuda_fatbin_bytes;
+  const unsigned char* cuda_fatbin_end;
   const struct CpuKernel* cpu_wave32;  // table of the op's kernels compiled for the CPU, null when built without
   const struct CpuKernel* cpu_wave64;
+
+  // From both ends, as a difference of addresses would have to be computed when the library is loaded.
+  size_t hip_bundle_bytes() const { return static_cast<size_t>(hip_bundle_end - hip_bundle); }
+  size_t cuda_fatbin_bytes() const { return static_cast<size_t>(cuda_fatbin_end - cuda_fatbin); }
 };
 extern const Image all_images[];
 extern const int image_count;

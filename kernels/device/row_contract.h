@@ -61,7 +61,7 @@ enum RowAccess : int32_t {
   X(op##_##T##_edged_stream, T, 512, 1, 512, edged, streaming)
 
 #define HIPOPS_ANY_ROWS(X, op, T)                                     \
-  X(op##_##T##_any_1x1, T, 1, 1, 256, any, resident)                  \
+  X(op##_##T##_any_4x1, T, 4, 1, 256, any, resident)                  \
   X(op##_##T##_any_32x1, T, 32, 1, 256, any, resident)                \
   X(op##_##T##_any_32x4, T, 32, 4, 256, any, resident)                \
   X(op##_##T##_any_256x4, T, 256, 4, 256, any, resident)              \

@@ -15,10 +15,10 @@ macro(hipops_embed symbol file expression)
     string(APPEND hipops_assembly "  .balign 4096\n  .globl ${symbol}\n  .hidden ${symbol}\n${symbol}:\n  .incbin \"${file}\"\n"
       "  .globl ${symbol}_end\n  .hidden ${symbol}_end\n${symbol}_end:\n")
     string(APPEND hipops_declarations "extern \"C\" const unsigned char ${symbol}[], ${symbol}_end[];\n")
-    set(${expression} "${symbol}, static_cast<size_t>(${symbol}_end - ${symbol})")
+    set(${expression} "${symbol}, ${symbol}_end")
     list(APPEND hipops_embedded ${file})
   else()
-    set(${expression} "nullptr, 0")
+    set(${expression} "nullptr, nullptr")
   endif()
 endmacro()
 

@@ -191,6 +191,25 @@ def sizes(op):
         for dtype in kinds if shape[0] < 100 else kinds[turn % 2:][:1]:  # a checksum a row takes its room
             path = paths[(turn // 2) % len(paths)]
             yield op.case("size_" + name_of(shape), op.x(dtype, shape), path, "f32" if turn % 3 == 0 else dtype)
+    yield from each_reach(op, paths)
+
+
+# Numbers of 16-byte vectors about which a kernel may take another way, one beyond the longest that is kept on chip among them.
+VECTORS = (4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 2052)
+
+
+def each_reach(op, paths):
+    """Rows of each of these lengths in every dtype: whole vectors; one element less, at an odd address; every second element."""
+    for dtype in DTYPES:
+        elements = 16 // {"f32": 4, "f64": 8}.get(dtype, 2)
+        for turn, vectors in enumerate(VECTORS):
+            columns = vectors * elements
+            path = paths[turn % len(paths)]
+            yield op.case(f"whole_vectors_{columns}", op.x(dtype, (1, columns)), path)
+            if vectors > 4:
+                yield op.case(f"odd_end_{columns - 1}", op.x(dtype, (1, columns - 1), offset=1), path)
+        for turn, columns in enumerate((3, 30, 120, 1000, 1100)):
+            yield op.case(f"every_second_{columns}", op.x(dtype, (1, columns), stride=(2 * columns, 2)), paths[turn % len(paths)])
 
 
 # ---- helpers of the ops' own topics
