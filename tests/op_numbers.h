@@ -128,7 +128,8 @@ inline Sizes cols_of(int kernel) {
   const hipops::RowVariant& v = hipops::row_variants[kernel];
   // Edged rows end anywhere in a vector.
   int64_t step = v.access == hipops::edged ? 1 : v.length;
-  int64_t shortest = step;
+  // There can be no gap in a row of one element, which counts as edged where there are edged ones.
+  int64_t shortest = v.access == hipops::any && v.dtype != HIPOPS_F64 ? 2 : step;
   for (const hipops::RowVariant& other : hipops::row_variants)
     if (other.dtype == v.dtype && other.access == v.access && !other.streaming &&
         (v.streaming || other.longest < v.longest))

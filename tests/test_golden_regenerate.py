@@ -306,7 +306,9 @@ def check_case(case, topic):
     assert set(case) | {"in_place"} == allowed
     assert case["name"].replace("_", "").replace("-", "").isalnum()
     ulps = case["tolerance"]["ulps"]
-    assert ulps <= {"f32": 4, "f64": 4}.get(case["dtype"], 1)
+    # scatter_add without its workspace rounds each of its sums to 16 bits, which is promised; half an ULP for each of them.
+    rounds_each_sum = case["params"].get("workspace") == 0 and "flags" in case["params"]
+    assert ulps <= {"f32": 4, "f64": 4}.get(case["dtype"], 4 if rounds_each_sum else 1)
     assert case["torch_ulps"] in (None, "inf") or case["torch_ulps"] >= 0
     for spec in case["inputs"].values():
         check_input(spec)
