@@ -13,7 +13,7 @@
 //         x are contiguous and aligned there: rows taken whole by an expanded index. Rows that are aligned to 2, 4 or 8
 //         bytes go by `any`, with so many bytes for an element.
 //
-// Alone: hipcc --genco --offload-arch=gfx942 -O3 -I kernels kernels/gather.hip -o gather.co
+// Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/gather.hip -o gather.co
 #include "gather.h"
 
 #include "device/take.h"

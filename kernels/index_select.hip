@@ -12,7 +12,7 @@
 //   any   b8 to b64, units of so many bits: an element at any strides, where dim is innermost or something is not
 //         contiguous; or so many bytes of a row that is aligned to no more.
 //
-// Alone: hipcc --genco --offload-arch=gfx942 -O3 -I kernels kernels/index_select.hip -o index_select.co
+// Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/index_select.hip -o index_select.co
 #include "index_select.h"
 
 #include "device/take.h"

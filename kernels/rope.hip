@@ -13,7 +13,7 @@
 // rows and has eight accesses under way; with 1 there are more work-items to fill a device with: decoding, and few
 // heads.
 //
-// Alone: hipcc --genco --offload-arch=gfx942 -O3 -I kernels kernels/rope.hip -o rope.co
+// Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/rope.hip -o rope.co
 #include "rope.h"
 
 #include "device/rope.h"

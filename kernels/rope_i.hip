@@ -11,7 +11,7 @@
 // vector of cosines and one of sines go with them, and a row may be rotated where it is. The variants are rope's: see
 // rope.hip.
 //
-// Alone: hipcc --genco --offload-arch=gfx942 -O3 -I kernels kernels/rope_i.hip -o rope_i.co
+// Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/rope_i.hip -o rope_i.co
 #include "rope_i.h"
 
 #include "device/rope.h"

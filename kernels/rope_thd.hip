@@ -11,7 +11,7 @@
 // that neighbouring work-items are at neighbouring rows whichever of the two is inside; the dimensions' names are all
 // that the ops differ in.
 //
-// Alone: hipcc --genco --offload-arch=gfx942 -O3 -I kernels kernels/rope_thd.hip -o rope_thd.co
+// Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/rope_thd.hip -o rope_thd.co
 #include "rope_thd.h"
 
 #include "device/rope.h"

@@ -20,7 +20,7 @@
 // contiguous and aligned along the innermost dimension while the index is the same along it (stride 0), as that of rows
 // which are scattered whole.
 //
-// Alone: hipcc --genco --offload-arch=gfx942 -O3 -I kernels kernels/scatter.hip -o scatter.co
+// Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/scatter.hip -o scatter.co
 #include "scatter.h"
 
 #include "device/scatter.h"

@@ -16,7 +16,7 @@
 // elements of y that x's lines can reach, `f32_atomic` or `f32_line` add to the copies, `round` puts those that changed
 // back, rounded once. That moves up to 14 bytes more for each such element.
 //
-// Alone: hipcc --genco --offload-arch=gfx942 -O3 -I kernels kernels/scatter_add.hip -o scatter_add.co
+// Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/scatter_add.hip -o scatter_add.co
 #include "scatter_add.h"
 
 #include "device/scatter.h"

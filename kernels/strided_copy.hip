@@ -14,7 +14,7 @@
 //          along x's dimension and writes lines along y's. tile_wide does so by 16 bytes, where both are contiguous and
 //          aligned; tile_any by elements, at any strides.
 //
-// Alone: hipcc --genco --offload-arch=gfx942 -O3 -I kernels kernels/strided_copy.hip -o strided_copy.co
+// Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/strided_copy.hip -o strided_copy.co
 #include "strided_copy.h"
 
 #include "device/strided.h"

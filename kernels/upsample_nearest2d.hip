@@ -13,7 +13,7 @@
 //   any    moves units, one at a time, at any strides. Where what is innermost in y is not resized (channels last, or
 //          the same w) and lies alike in x, units are of up to 16 bytes (b128); else they are elements.
 //
-// Alone: hipcc --genco --offload-arch=gfx942 -O3 -I kernels kernels/upsample_nearest2d.hip -o upsample_nearest2d.co
+// Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/upsample_nearest2d.hip -o upsample_nearest2d.co
 #include "upsample_nearest2d.h"
 
 #include "device/upsample.h"
