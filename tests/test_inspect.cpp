@@ -390,7 +390,8 @@ TEST_CASE("as many waves as registers allow", "[occupancy]") {
     CHECK(waves(row.target, row.vgprs, wave, wave) == row.waves);
   }
   CHECK(waves("gfx942", 32, 64, 64, 0, 106) == 7);  // scalar ones
-  CHECK(waves("gfx942", 32, 64, 64, 0, 96) == 8);
+  CHECK(waves("gfx942", 32, 64, 64, 0, 100) == 8);
+  CHECK(waves("gfx906", 24, 64, 64, 0, 88) == 9);
   CHECK(waves("gfx1100", 96, 64, 64) == 8);         // twice as wide
   CHECK_THROWS_AS(hardware_of("gfx803"), UnknownTarget);
   CHECK_THROWS_AS(hardware_of("sm_90"), UnknownTarget);

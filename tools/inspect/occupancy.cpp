@@ -12,12 +12,12 @@ bool begins(const std::string& text, const char* beginning) { return text.rfind(
 uint64_t round_up(uint64_t n, uint64_t step) { return (n + step - 1) / step * step; }
 
 // Registers and waves: LLVM's AMDGPUBaseInfo.cpp (getTotalNumVGPRs, getVGPRAllocGranule, getMaxWavesPerEU,
-// getSGPRAllocGranule, getMaxWorkGroupsPerCU) with the features of AMDGPU.td; what llc 22 prints for kernels of so many
-// registers agrees. LDS: the sizes of LLVM's AMDGPUUsage; the steps that gfx10.3 and later give it out by are Mesa's
-// (ac_gpu_info.c), as LLVM has no need of them.
-constexpr Hardware kGfx9 = {4, 1, 256, 4, 10, 800, 16, 64 * kKiB, 512, 16};
-constexpr Hardware kGfx90a = {4, 1, 512, 8, 8, 800, 16, 64 * kKiB, 512, 16};
-constexpr Hardware kGfx950 = {4, 1, 512, 8, 8, 800, 16, 160 * kKiB, 1280, 16};
+// getMaxWorkGroupsPerCU) and GCNSubtarget.cpp (getOccupancyWithNumSGPRs, whose table is 800 in steps of 4), with the
+// features of AMDGPU.td; what llc 22 prints for kernels of so many registers agrees. LDS: the sizes of LLVM's
+// AMDGPUUsage; the steps that gfx10.3 and later give it out by are Mesa's (ac_gpu_info.c), as LLVM has no need of them.
+constexpr Hardware kGfx9 = {4, 1, 256, 4, 10, 800, 4, 64 * kKiB, 512, 16};
+constexpr Hardware kGfx90a = {4, 1, 512, 8, 8, 800, 4, 64 * kKiB, 512, 16};
+constexpr Hardware kGfx950 = {4, 1, 512, 8, 8, 800, 4, 160 * kKiB, 1280, 16};
 constexpr Hardware kGfx10_1 = {4, 2, 1024, 8, 20, 0, 1, 128 * kKiB, 512, 32};
 constexpr Hardware kGfx10_3 = {4, 2, 1024, 16, 16, 0, 1, 128 * kKiB, 1024, 32};
 constexpr Hardware kGfx11 = kGfx10_3;
