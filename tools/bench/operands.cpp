@@ -83,7 +83,7 @@ void Memory::fill_with_numbers() {
   copy_from_host(bits.data(), filled);
   for (int64_t more; filled < bytes_; filled += more) {
     more = std::min(filled, bytes_ - filled);
-    expect_success(device_.tools->copy(static_cast<char*>(data_) + filled, data_, static_cast<size_t>(more), device_.stream), "copy on the device");
+    expect_success(device_.tools->copy_on_device(static_cast<char*>(data_) + filled, data_, static_cast<size_t>(more), device_.stream), "copy on the device");
   }
   expect_success(device_.tools->synchronize(device_.stream), "copy on the device");
 }

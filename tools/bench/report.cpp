@@ -55,7 +55,7 @@ std::string header_text(const RunInfo& info, bool colour) {
 std::string table_heading(bool warm, bool host, bool colour) {
   std::string text = left("times in us", kNameWidth) + right("bytes", kFigureWidth + 2) + column("roof") + column("hipops") + column("share");
   if (warm) text += column("warm");
-  if (host) text += column("call") + column("driver") + column("over");
+  if (host) text += column("call") + column("driver") + column("launches") + column("over each");
   return paint(text, Colour::kBold, colour) + "\n";
 }
 
@@ -63,7 +63,9 @@ std::string table_row(const Figure& figure) {
   std::string text = left(figure.work.name, kNameWidth) + right(size_text(figure.bytes), kFigureWidth + 2) + column(fixed(figure.roof, 2)) +
                      column(fixed(figure.hipops, 2)) + column(percent(figure.roof / figure.hipops));
   if (figure.warm) text += column(fixed(*figure.warm, 2));
-  if (figure.host) text += column(fixed(figure.host->call, 2)) + column(fixed(figure.host->driver, 2)) + column(fixed(figure.host->over(), 2));
+  if (figure.host)
+    text += column(fixed(figure.host->call, 2)) + column(fixed(figure.host->driver, 2)) + column(std::to_string(figure.host->launches)) +
+            column(fixed(figure.host->over_a_launch(), 2));
   return text + "\n";
 }
 
@@ -98,7 +100,11 @@ std::string to_json(const RunInfo& info, const std::vector<Figure>& figures) {
                           {"bytes", figure.bytes},      {"roof_us", figure.roof},       {"hipops_us", figure.hipops},
                           {"share", figure.roof / figure.hipops}};
     if (figure.warm) row["warm_us"] = *figure.warm;
-    if (figure.host) row["host_us"] = {{"call", figure.host->call}, {"driver", figure.host->driver}, {"over", figure.host->over()}};
+    if (figure.host)
+      row["host_us"] = {{"call", figure.host->call},
+                        {"driver", figure.host->driver},
+                        {"launches", figure.host->launches},
+                        {"over_a_launch", figure.host->over_a_launch()}};
     json["rows"].push_back(row);
   }
   return dump(json);

@@ -14,11 +14,12 @@ constexpr int kLaunches = 50;                        // in a graph
 
 double median(std::vector<double> values);
 
-// Of one call, in microseconds: the library's, the driver's own launches of what the call launched, and what the first takes more.
+// Of one call, in microseconds: the library's (check, choose, launch), and the driver's own launches of the same kernels with the same arguments.
 struct HostTime {
   double call = 0;
   double driver = 0;
-  double over() const { return call - driver; }
+  int launches = 1;
+  double over_a_launch() const { return (call - driver) / launches; }
 };
 
 // All throw parity::RuntimeFailure where a call or the runtime fails.

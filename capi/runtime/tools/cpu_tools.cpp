@@ -23,7 +23,7 @@ class CpuTools final : public DeviceTools {
   }
   hipops_status destroy_stream(void*) override { return HIPOPS_SUCCESS; }
   hipops_status synchronize(void*) override { return HIPOPS_SUCCESS; }
-  hipops_status copy(void* target, const void* source, size_t bytes, void*) override {
+  hipops_status copy_on_device(void* target, const void* source, size_t bytes, void*) override {
     std::memcpy(target, source, bytes);
     return HIPOPS_SUCCESS;
   }

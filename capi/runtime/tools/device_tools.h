@@ -33,7 +33,7 @@ class DeviceTools {
   virtual hipops_status create_stream(void** stream) = 0;
   virtual hipops_status destroy_stream(void* stream) = 0;
   virtual hipops_status synchronize(void* stream) = 0;
-  virtual hipops_status copy(void* target, const void* source, size_t bytes, void* stream) = 0;
+  virtual hipops_status copy_on_device(void* target, const void* source, size_t bytes, void* stream) = 0;
   virtual hipops_status fill(void* target, uint32_t word, size_t words, void* stream) = 0;
 
   virtual hipops_status create_event(void** event) = 0;

@@ -57,7 +57,7 @@ class GpuTools : public DeviceTools {
   hipops_status create_stream(void** stream) override { return checked(f_.create_stream(stream, kNonBlocking), "create a stream"); }
   hipops_status destroy_stream(void* stream) override { return checked(f_.destroy_stream(stream), "destroy a stream"); }
   hipops_status synchronize(void* stream) override { return checked(f_.synchronize(stream), "synchronize a stream"); }
-  hipops_status copy(void* target, const void* source, size_t bytes, void* stream) override {
+  hipops_status copy_on_device(void* target, const void* source, size_t bytes, void* stream) override {
     return checked(f_.copy(target, source, bytes, stream), "copy on the device");
   }
   hipops_status fill(void* target, uint32_t word, size_t words, void* stream) override {
