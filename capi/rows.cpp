@@ -129,7 +129,8 @@ RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess acc
   return {kernel, static_cast<uint32_t>(blocks), static_cast<uint32_t>(v.block), blocks * rows_per_block};
 }
 
-RowCandidates row_candidates(const hipops_tensor& y, const hipops_tensor& x, const hipops_tensor* weight, const hipops_tensor* bias) {
+RowCandidates row_candidates(const hipops_tensor& y, const hipops_tensor& x, const hipops_tensor* weight,
+                             const hipops_tensor* bias) {
   const RowGeometry geometry = row_geometry(y, x);
   const RowAccess access = row_access(y, x, geometry, weight, bias);
   RowCandidates candidates;

@@ -47,7 +47,8 @@ RowAccess row_access(const hipops_tensor& y, const hipops_tensor& x, const RowGe
 // The variant for rows that allow this access.
 RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access);
 
-// The kernels that a call with these arguments may run, in the order of the list, and the one that its launcher takes. For tools and tests.
+// The kernels that a call with these arguments may run, in the order of the list, and the one that its launcher takes.
+// For tools and tests.
 struct RowCandidates {
   int chosen = 0;
   int count = 0;

@@ -1,4 +1,5 @@
-// hipops-bench: what it says of shapes and bytes, its protocol on a device that only counts, its sweep, and the program itself on the CPU.
+// hipops-bench: what it says of shapes and bytes, its protocol on a device that only counts, its sweep, and the program
+// itself on the CPU.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,7 +23,8 @@ namespace {
 
 using Sizes = std::vector<int64_t>;
 
-Workload work_of(const std::string& op, hipops_dtype dtype, const std::string& shape, int dim = 0, std::vector<int> order = {}) {
+Workload work_of(const std::string& op, hipops_dtype dtype, const std::string& shape, int dim = 0,
+                 std::vector<int> order = {}) {
   Workload work;
   work.op = op;
   work.dtype = dtype;
@@ -160,8 +162,8 @@ TEST_CASE("shapes are read, and what is none is refused with its form", "[bench]
   CHECK(output_shape(work) == Sizes{8, 256, 256, 200});
   work = work_of("strided_copy", HIPOPS_BF16, "4x5x6", 0, {2, 0, 1});
   CHECK(output_shape(work) == Sizes{6, 4, 5});
-  for (const char* bad : {"", "4x", "x4", "0x4", "-4x4", "4x4->", "4x4[:", "4x4[:]", "4x4[:,2:5]", "4x4[:,3:3]", "4.5x4", "4x4 ", "1x1x1x1x1x1x1x1x1",
-                          "1099511627776x2"}) {
+  for (const char* bad : {"", "4x", "x4", "0x4", "-4x4", "4x4->", "4x4[:", "4x4[:]", "4x4[:,2:5]", "4x4[:,3:3]",
+                          "4.5x4", "4x4 ", "1x1x1x1x1x1x1x1x1", "1099511627776x2"}) {
     INFO(bad);
     Workload none;
     CHECK(parse_shape(bad, &none).find("\"" + std::string(bad) + "\"") != std::string::npos);
@@ -174,11 +176,14 @@ TEST_CASE("a workload that the op cannot take says which", "[bench]") {
   CHECK(problem(work_of("rope", HIPOPS_F32, "1x1x1x3")) == "rope takes an even last dimension, not 3");
   CHECK(problem(work_of("rms_norm", HIPOPS_U8, "4x4")) == "rms_norm does not take u8");
   CHECK(problem(work_of("rms_norm", HIPOPS_F32, "4x4->2")) == "rms_norm takes no sizes after \"->\"");
-  CHECK(problem(work_of("rms_norm", HIPOPS_F32, "4x4[:,:2]")) == "a slice or a permutation is for strided_copy, not for rms_norm");
+  CHECK(problem(work_of("rms_norm", HIPOPS_F32, "4x4[:,:2]")) ==
+        "a slice or a permutation is for strided_copy, not for rms_norm");
   CHECK(problem(work_of("gather", HIPOPS_F32, "4x4", 2)) == "dim is 2, expected 0 to 1");
   CHECK(problem(work_of("index_add", HIPOPS_F32, "4x4")) == "index_add needs \"->\" and y's size along dim");
-  CHECK(problem(work_of("upsample_nearest2d", HIPOPS_F32, "1x1x4x4->8")) == "upsample_nearest2d takes 2 after \"->\", not 1");
-  CHECK(problem(work_of("strided_copy", HIPOPS_F32, "4x4", 0, {0, 0})) == "the permutation must have each of the dimensions 0 to 1 once");
+  CHECK(problem(work_of("upsample_nearest2d", HIPOPS_F32, "1x1x4x4->8")) ==
+        "upsample_nearest2d takes 2 after \"->\", not 1");
+  CHECK(problem(work_of("strided_copy", HIPOPS_F32, "4x4", 0, {0, 0})) ==
+        "the permutation must have each of the dimensions 0 to 1 once");
   CHECK(problem(work_of("strided_copy", HIPOPS_U8, "4x4", 0, {1, 0})) == "");
 }
 
@@ -277,7 +282,9 @@ TEST_CASE("the sweep's shapes reach from 1 to 2^18, with all kinds of lengths", 
       CHECK((s.rows >= 1 && s.cols >= 1 && s.rows <= 1 << 18 && s.cols <= 1 << 18));
       CHECK(2 * s.rows * s.cols * bytes <= kSweepBytes);
     }
-    for (const int64_t size : {1, 2, 3, 7, 9, 96, 97, 127, 129, 2880, 3001, 7168, 65535, 131072, 131073, 196608, 1 << 18}) CHECK(shapes.count({1, size}) == 1);
+    for (const int64_t size :
+         {1, 2, 3, 7, 9, 96, 97, 127, 129, 2880, 3001, 7168, 65535, 131072, 131073, 196608, 1 << 18})
+      CHECK(shapes.count({1, size}) == 1);
     for (const int64_t rows : {1, 2, 37, 1000, 131071, 1 << 18}) CHECK(shapes.count({rows, 64}) == 1);
     for (int k = 0; k <= 18; ++k) CHECK(shapes.count({1, int64_t{1} << k}) == 1);
   }
@@ -292,7 +299,8 @@ TEST_CASE("a sweep's findings: slow where much moves, and beaten by a neighbour"
   CHECK(sweep_row(1, 1, 100, {{"a", 95}, {"b", 90}}).has_better_neighbour());
   CHECK_FALSE(sweep_row(1, 1, 100, {{"a", 95}, {"b", 91}}).has_better_neighbour());
   CHECK_FALSE(sweep_row(1, 1, 100, {}).has_better_neighbour());
-  const std::string text = sweep_text({sweep_row(much, 74, 100, {{"a", 95}, {"b", 80}}), sweep_row(much, 99, 100, {})}, false);
+  const std::string text =
+      sweep_text({sweep_row(much, 74, 100, {{"a", 95}, {"b", 80}}), sweep_row(much, 99, 100, {})}, false);
   CHECK(text.find("2 shapes; least share where more than 32 MiB move: 74.0 %") == 0);
   CHECK(text.find("kernel): 1\nsoftmax/bf16/4x8") != std::string::npos);
   CHECK(text.find("1.25 x  chosen -> b") != std::string::npos);
@@ -337,7 +345,8 @@ TEST_CASE("hipops-bench times a tiny row of every op on the CPU, and writes it",
                                                       {"strided_copy", "'6x8[:,2:5]'"}};
   for (const auto& [op, shapes] : rows) {
     const JsonFile file;
-    const Outcome outcome = run_bench(std::string("--backend cpu --repeats 1 --warm --dtype f32 --op ") + op + " --shape " + shapes + file.option());
+    const Outcome outcome = run_bench(std::string("--backend cpu --repeats 1 --warm --dtype f32 --op ") + op +
+                                      " --shape " + shapes + file.option());
     INFO(outcome.words);
     REQUIRE(outcome.exit_code == 0);
     CHECK(outcome.says("backend  cpu"));
@@ -359,7 +368,8 @@ TEST_CASE("hipops-bench times a tiny row of every op on the CPU, and writes it",
 
 TEST_CASE("hipops-bench sweeps on the CPU, with the neighbours of each choice", "[bench]") {
   const JsonFile file;
-  const Outcome outcome = run_bench("--backend cpu --sweep --repeats 1 --dtype f32 --match 'rms_norm/*/1x12[789]'" + file.option());
+  const Outcome outcome =
+      run_bench("--backend cpu --sweep --repeats 1 --dtype f32 --match 'rms_norm/*/1x12[789]'" + file.option());
   INFO(outcome.words);
   REQUIRE((outcome.exit_code == 0 || outcome.exit_code == 1));  // whether a neighbour is faster is not for this test
   CHECK(outcome.says("3 shapes"));
@@ -386,7 +396,9 @@ TEST_CASE("hipops-bench refuses bad usage with a word on it", "[bench]") {
       {"--op rope --dtype f32 --shape 4x4", "rope takes 4 dimensions"},
       {"--match nothing", "no row of the table is selected"},
       {"--sweep --op gather", "layer_norm, rms_norm and softmax"},
-      {"--sweep --op softmax --dtype f32 --shape 4x4", "--shape is not for it"},
+      {"--sweep --op softmax --dtype f32 --shape 4x4", " excludes --"},
+      {"--sweep --host", " excludes --"},
+      {"--dim 1", "--dim requires --shape"},
       {"--backend cpu --host", "--host is not for the cpu backend"},
       {"--repeats 0", "--repeats"},
   };

@@ -16,6 +16,7 @@ namespace {
 
 constexpr int kRepeats = 15;
 constexpr int kSweepRepeats = 5;
+constexpr int kHostCalls = 2000;
 
 void print(const std::string& text) {
   std::fputs(text.c_str(), stdout);
@@ -34,7 +35,12 @@ hipops_status open(const Options& options, Device* device, RunInfo* info) {
   if (hipops_status status = device_facts(&facts)) return status;
   if (hipops_status status = open_device_tools(&device->tools)) return status;
   if (hipops_status status = device->tools->create_stream(&device->stream)) return status;
-  *info = {parity::backend_name(device->runtime->backend()), facts->name, facts->target, device->tools->driver(), hipops_version(), hipops_build_info()};
+  *info = {parity::backend_name(device->runtime->backend()),
+           facts->name,
+           facts->target,
+           device->tools->driver(),
+           hipops_version(),
+           hipops_build_info()};
   return HIPOPS_SUCCESS;
 }
 
@@ -53,7 +59,7 @@ Figure measure(const Options& options, const Device& device, Timer& timer, const
   const Operands operands(device, work);
   figure.hipops = timer.microseconds(operands.call(), figure.bytes);
   if (options.warm) figure.warm = timer.warm(operands.call());
-  if (options.host) figure.host = timer.host(operands.call(), options.host_calls);
+  if (options.host) figure.host = timer.host(operands.call(), kHostCalls);
   return figure;
 }
 
@@ -81,11 +87,13 @@ int run_rows(const Options& options, const std::vector<Workload>& rows, const De
 int run_sweep(const Options& options, const std::vector<SweepJob>& jobs, const Device& device, const RunInfo& info) {
   Timer timer(device, options.repeats ? options.repeats : kSweepRepeats);
   parity::Progress progress(jobs.size());
-  const std::vector<SweepRow> rows = sweep(device, timer, jobs, [&](size_t done, const std::string& label) { progress.show(done, label); });
+  const std::vector<SweepRow> rows =
+      sweep(device, timer, jobs, [&](size_t done, const std::string& label) { progress.show(done, label); });
   progress.clear();
   print(sweep_text(rows, parity::colours_wanted()));
   if (!write_file(options.json, to_json(info, rows))) return parity::kExitMismatch;
-  const bool found = std::any_of(rows.begin(), rows.end(), [](const SweepRow& row) { return row.is_slow() || row.has_better_neighbour(); });
+  const bool found = std::any_of(rows.begin(), rows.end(),
+                                 [](const SweepRow& row) { return row.is_slow() || row.has_better_neighbour(); });
   return found ? parity::kExitMismatch : parity::kExitPassed;
 }
 
@@ -103,11 +111,13 @@ int main_or_throw(int argc, char** argv) {
   Device device;
   RunInfo info;
   if (hipops_status status = open(options, &device, &info)) {
-    const std::string text = "backend " + options.backend + ": " + hipops_status_string(status) + ": " + hipops_last_error();
+    const std::string text =
+        "backend " + options.backend + ": " + hipops_status_string(status) + ": " + hipops_last_error();
     return complain(text, status == HIPOPS_NO_DEVICE ? parity::kExitNoDevice : parity::kExitMismatch);
   }
   if (options.host && !device.tools->has_graphs())
-    return complain("--host is not for the " + info.backend + " backend: its driver has no launch of its own", parity::kExitUsage);
+    return complain("--host is not for the " + info.backend + " backend: its driver has no launch of its own",
+                    parity::kExitUsage);
   print(header_text(info, parity::colours_wanted()));
   exit_code = options.sweep ? run_sweep(options, jobs, device, info) : run_rows(options, rows, device, info);
   device.tools->destroy_stream(device.stream);

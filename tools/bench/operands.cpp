@@ -29,11 +29,16 @@ std::vector<uint16_t> pattern() {
 // The mark for "nothing here", the largest value, is left out.
 int64_t most_indexed(hipops_dtype index) {
   switch (index) {
-    case HIPOPS_U8: return 0xff;
-    case HIPOPS_I16: return 0x7fff;
-    case HIPOPS_I32: return 0x7fffffff;
-    case HIPOPS_U32: return 0xffffffff;
-    default: return INT64_MAX;
+    case HIPOPS_U8:
+      return 0xff;
+    case HIPOPS_I16:
+      return 0x7fff;
+    case HIPOPS_I32:
+      return 0x7fffffff;
+    case HIPOPS_U32:
+      return 0xffffffff;
+    default:
+      return INT64_MAX;
   }
 }
 
@@ -46,7 +51,8 @@ std::vector<unsigned char> random_indices(hipops_dtype dtype, int64_t count, int
   unsigned char* out = indices.data();
   for (int64_t i = 0; i < count; ++i) {
     const uint64_t index = random() % choices;
-    for (int64_t r = 0; r < repeats; ++r, out += bytes) std::memcpy(out, &index, bytes);  // little-endian, as every host that this runs on
+    for (int64_t r = 0; r < repeats; ++r, out += bytes)
+      std::memcpy(out, &index, bytes);  // little-endian, as every host that this runs on
   }
   return indices;
 }
@@ -56,7 +62,8 @@ hipops_tensor view_of(const Workload& work, void* data) {
   hipops_tensor whole = contiguous(data, work.dtype, work.shape), view = whole;
   int64_t offset = 0;
   for (int d = 0; d < whole.rank; ++d) {
-    const size_t from = work.order.empty() ? static_cast<size_t>(d) : static_cast<size_t>(work.order[static_cast<size_t>(d)]);
+    const size_t from =
+        work.order.empty() ? static_cast<size_t>(d) : static_cast<size_t>(work.order[static_cast<size_t>(d)]);
     view.shape[d] = input_shape(work)[static_cast<size_t>(d)];
     view.stride[d] = whole.stride[from];
     if (!work.slice.empty()) offset += work.slice[from].begin * whole.stride[from];
@@ -68,7 +75,8 @@ hipops_tensor view_of(const Workload& work, void* data) {
 }  // namespace
 
 Memory::Memory(const Device& device, int64_t bytes) : device_(device), bytes_(bytes) {
-  expect_success(device.runtime->allocate(static_cast<size_t>(bytes), &data_), "allocate " + std::to_string(bytes) + " bytes");
+  expect_success(device.runtime->allocate(static_cast<size_t>(bytes), &data_),
+                 "allocate " + std::to_string(bytes) + " bytes");
 }
 
 Memory::~Memory() { device_.runtime->release(data_); }
@@ -83,7 +91,9 @@ void Memory::fill_with_numbers() {
   copy_from_host(bits.data(), filled);
   for (int64_t more; filled < bytes_; filled += more) {
     more = std::min(filled, bytes_ - filled);
-    expect_success(device_.tools->copy_on_device(static_cast<char*>(data_) + filled, data_, static_cast<size_t>(more), device_.stream), "copy on the device");
+    expect_success(device_.tools->copy_on_device(static_cast<char*>(data_) + filled, data_, static_cast<size_t>(more),
+                                                 device_.stream),
+                   "copy on the device");
   }
   expect_success(device_.tools->synchronize(device_.stream), "copy on the device");
 }
@@ -102,8 +112,10 @@ hipops_tensor contiguous(void* data, hipops_dtype dtype, const std::vector<int64
   return tensor;
 }
 
-Call row_call(const std::string& op, const hipops_tensor& y, const hipops_tensor& x, void* weight, void* bias, void* stream) {
-  const hipops_tensor w = contiguous(weight, x.dtype, {x.shape[x.rank - 1]}), b = contiguous(bias, x.dtype, {x.shape[x.rank - 1]});
+Call row_call(const std::string& op, const hipops_tensor& y, const hipops_tensor& x, void* weight, void* bias,
+              void* stream) {
+  const hipops_tensor w = contiguous(weight, x.dtype, {x.shape[x.rank - 1]}),
+                      b = contiguous(bias, x.dtype, {x.shape[x.rank - 1]});
   if (op == "layer_norm") return [=] { return hipops_layer_norm(&y, &x, &w, &b, kEps, stream); };
   if (op == "rms_norm") return [=] { return hipops_rms_norm(&y, &x, &w, kEps, stream); };
   return [=] { return hipops_softmax(&y, &x, stream); };
@@ -123,7 +135,8 @@ hipops_tensor Operands::index_of(const Workload& work) {
   if (shape.empty()) return {};
   const bool writes = work.op == "scatter" || work.op == "scatter_add";
   const size_t dim = static_cast<size_t>(work.dim);
-  const int64_t end = work.op == "gather" || work.op == "index_select" ? input_shape(work)[dim] : output_shape(work)[dim];
+  const int64_t end =
+      work.op == "gather" || work.op == "index_select" ? input_shape(work)[dim] : output_shape(work)[dim];
   const int64_t count = element_count(shape);
   const int64_t repeats = writes ? element_count({shape.begin() + work.dim + 1, shape.end()}) : 1;
   const std::vector<unsigned char> indices = random_indices(work.index, count / repeats, repeats, end);
@@ -165,12 +178,14 @@ void Operands::bind(const Workload& work) {
 }
 
 // With the workspace that they ask for.
-void Operands::bind_adds(const Workload& work, const hipops_tensor& y, const hipops_tensor& x, const hipops_tensor& index) {
+void Operands::bind_adds(const Workload& work, const hipops_tensor& y, const hipops_tensor& x,
+                         const hipops_tensor& index) {
   const int dim = work.dim;
   const bool by_vector = work.op == "index_add";
   const auto size_of = work.op == "scatter" ? hipops_scatter_workspace_bytes : hipops_scatter_add_workspace_bytes;
   int64_t bytes = 0;
-  expect_success(by_vector ? hipops_index_add_workspace_bytes(&y, &x, &index, dim, &bytes) : size_of(&y, &x, &index, dim, 0, &bytes),
+  expect_success(by_vector ? hipops_index_add_workspace_bytes(&y, &x, &index, dim, &bytes)
+                           : size_of(&y, &x, &index, dim, 0, &bytes),
                  work.op + "'s workspace");
   void* space = nullptr;
   if (bytes > 0) {

@@ -61,6 +61,7 @@ class Operands {
 };
 
 // A row op's call on these tensors; weights of a row's length are taken where the op has some.
-Call row_call(const std::string& op, const hipops_tensor& y, const hipops_tensor& x, void* weight, void* bias, void* stream);
+Call row_call(const std::string& op, const hipops_tensor& y, const hipops_tensor& x, void* weight, void* bias,
+              void* stream);
 
 }  // namespace hipops::bench

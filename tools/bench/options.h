@@ -19,7 +19,6 @@ struct Options {
   int dim = 0;
   std::vector<int> permute;
   int repeats = 0;  // 0: 15, and 5 in a sweep
-  int host_calls = 2000;
   bool warm = false;
   bool host = false;
   bool sweep = false;

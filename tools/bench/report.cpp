@@ -29,7 +29,8 @@ std::string column(const std::string& text) { return right(text, kFigureWidth); 
 std::string percent(double share) { return fixed(100 * share, 1) + " %"; }
 
 std::string size_text(int64_t bytes) {
-  return bytes >= 1 << 20 ? fixed(static_cast<double>(bytes) / (1 << 20), 1) + " MiB" : fixed(static_cast<double>(bytes) / 1024, 1) + " KiB";
+  return bytes >= 1 << 20 ? fixed(static_cast<double>(bytes) / (1 << 20), 1) + " MiB"
+                          : fixed(static_cast<double>(bytes) / 1024, 1) + " KiB";
 }
 
 nlohmann::json header_json(const RunInfo& info) {
@@ -37,10 +38,14 @@ nlohmann::json header_json(const RunInfo& info) {
           {"driver", info.driver},   {"version", info.version}, {"build", info.build}};
 }
 
-std::string dump(const nlohmann::json& json) { return json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"; }
+std::string dump(const nlohmann::json& json) {
+  return json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
 
 std::string list_text(const std::string& heading, const std::vector<std::string>& lines, bool colour) {
-  std::string text = "\n" + paint(heading + ": " + (lines.empty() ? "none" : std::to_string(lines.size())), Colour::kBold, colour) + "\n";
+  std::string text =
+      "\n" + paint(heading + ": " + (lines.empty() ? "none" : std::to_string(lines.size())), Colour::kBold, colour) +
+      "\n";
   for (const std::string& line : lines) text += line + "\n";
   return text;
 }
@@ -48,24 +53,27 @@ std::string list_text(const std::string& heading, const std::vector<std::string>
 }  // namespace
 
 std::string header_text(const RunInfo& info, bool colour) {
-  return paint("hipops " + info.version + " bench", Colour::kBold, colour) + "\nbackend  " + info.backend + "\ndevice   " + info.device + " (" +
-         info.target + ")\ndriver   " + info.driver + "\nbuild    " + parity::indented(info.build) + "\n\n";
+  return paint("hipops " + info.version + " bench", Colour::kBold, colour) + "\nbackend  " + info.backend +
+         "\ndevice   " + info.device + " (" + info.target + ")\ndriver   " + info.driver + "\nbuild    " +
+         parity::indented(info.build) + "\n\n";
 }
 
 std::string table_heading(bool warm, bool host, bool colour) {
-  std::string text = left("times in us", kNameWidth) + right("bytes", kFigureWidth + 2) + column("roof") + column("hipops") + column("share");
+  std::string text = left("times in us", kNameWidth) + right("bytes", kFigureWidth + 2) + column("roof") +
+                     column("hipops") + column("share");
   if (warm) text += column("warm");
   if (host) text += column("call") + column("driver") + column("launches") + column("over each");
   return paint(text, Colour::kBold, colour) + "\n";
 }
 
 std::string table_row(const Figure& figure) {
-  std::string text = left(figure.work.name, kNameWidth) + right(size_text(figure.bytes), kFigureWidth + 2) + column(fixed(figure.roof, 2)) +
-                     column(fixed(figure.hipops, 2)) + column(percent(figure.roof / figure.hipops));
+  std::string text = left(figure.work.name, kNameWidth) + right(size_text(figure.bytes), kFigureWidth + 2) +
+                     column(fixed(figure.roof, 2)) + column(fixed(figure.hipops, 2)) +
+                     column(percent(figure.roof / figure.hipops));
   if (figure.warm) text += column(fixed(*figure.warm, 2));
   if (figure.host)
-    text += column(fixed(figure.host->call, 2)) + column(fixed(figure.host->driver, 2)) + column(std::to_string(figure.host->launches)) +
-            column(fixed(figure.host->over_a_launch(), 2));
+    text += column(fixed(figure.host->call, 2)) + column(fixed(figure.host->driver, 2)) +
+            column(std::to_string(figure.host->launches)) + column(fixed(figure.host->over_a_launch(), 2));
   return text + "\n";
 }
 
@@ -82,22 +90,31 @@ std::string sweep_text(const std::vector<SweepRow>& rows, bool colour) {
   std::sort(beaten.begin(), beaten.end(), [&](const SweepRow* a, const SweepRow* b) { return gain(a) > gain(b); });
   std::vector<std::string> slow_lines, beaten_lines;
   for (const SweepRow* row : slow)
-    slow_lines.push_back(left(row->job.name(), kNameWidth) + right(size_text(row->bytes), kFigureWidth + 2) + column(fixed(row->roof, 2)) +
-                         column(fixed(row->chosen.us, 2)) + column(percent(row->share())) + "  " + row->chosen.kernel);
+    slow_lines.push_back(left(row->job.name(), kNameWidth) + right(size_text(row->bytes), kFigureWidth + 2) +
+                         column(fixed(row->roof, 2)) + column(fixed(row->chosen.us, 2)) +
+                         column(percent(row->share())) + "  " + row->chosen.kernel);
   for (const SweepRow* row : beaten)
     beaten_lines.push_back(left(row->job.name(), kNameWidth) + right(size_text(row->bytes), kFigureWidth + 2) +
-                           column(fixed(row->chosen.us, 2)) + column(fixed(row->fastest_neighbour()->us, 2)) + column(fixed(gain(row), 2) + " x") +
-                           "  " + row->chosen.kernel + " -> " + row->fastest_neighbour()->kernel);
-  return std::to_string(rows.size()) + " shapes" + (least > 0 ? "; least share where more than 32 MiB move: " + percent(least) : "") + "\n" +
-         list_text("under 75 % of the roof, of those that move more than 32 MiB (bytes, roof, hipops, share, kernel)", slow_lines, colour) +
-         list_text("a neighbouring variant is more than 10 % faster (bytes, hipops, neighbour, gain, kernels)", beaten_lines, colour);
+                           column(fixed(row->chosen.us, 2)) + column(fixed(row->fastest_neighbour()->us, 2)) +
+                           column(fixed(gain(row), 2) + " x") + "  " + row->chosen.kernel + " -> " +
+                           row->fastest_neighbour()->kernel);
+  return std::to_string(rows.size()) + " shapes" +
+         (least > 0 ? "; least share where more than 32 MiB move: " + percent(least) : "") + "\n" +
+         list_text("under 75 % of the roof, of those that move more than 32 MiB (bytes, roof, hipops, share, kernel)",
+                   slow_lines, colour) +
+         list_text("a neighbouring variant is more than 10 % faster (bytes, hipops, neighbour, gain, kernels)",
+                   beaten_lines, colour);
 }
 
 std::string to_json(const RunInfo& info, const std::vector<Figure>& figures) {
   nlohmann::json json = {{"schema", 1}, {"header", header_json(info)}, {"rows", nlohmann::json::array()}};
   for (const Figure& figure : figures) {
-    nlohmann::json row = {{"name", figure.work.name},   {"op", figure.work.op},         {"dtype", parity::dtype_name(figure.work.dtype)},
-                          {"bytes", figure.bytes},      {"roof_us", figure.roof},       {"hipops_us", figure.hipops},
+    nlohmann::json row = {{"name", figure.work.name},
+                          {"op", figure.work.op},
+                          {"dtype", parity::dtype_name(figure.work.dtype)},
+                          {"bytes", figure.bytes},
+                          {"roof_us", figure.roof},
+                          {"hipops_us", figure.hipops},
                           {"share", figure.roof / figure.hipops}};
     if (figure.warm) row["warm_us"] = *figure.warm;
     if (figure.host)

@@ -11,8 +11,8 @@ namespace hipops::bench {
 namespace {
 
 constexpr int kLargestPower = 18;
-constexpr int kNeighbours = 3;        // candidates on either side of the chosen one in the list
-constexpr int kConfirmations = 15;    // repeats, before a shape is said to be slow or a neighbour better
+constexpr int kNeighbours = 3;      // candidates on either side of the chosen one in the list
+constexpr int kConfirmations = 15;  // repeats, before a shape is said to be slow or a neighbour better
 
 std::set<int64_t> columns() {
   std::set<int64_t> sizes = {2880, 7168, 5, 97, 769, 3001, 10007, 100003, 131101, 200000};
@@ -49,7 +49,10 @@ class Forced {
 // Memory for the largest shape, of which every shape takes the beginning.
 struct Arena {
   Arena(const Device& device, int64_t bytes)
-      : x(device, bytes), y(device, bytes), weight(device, (int64_t{1} << kLargestPower) * 8), bias(device, weight.bytes()) {
+      : x(device, bytes),
+        y(device, bytes),
+        weight(device, (int64_t{1} << kLargestPower) * 8),
+        bias(device, weight.bytes()) {
     for (Memory* memory : {&x, &y, &weight, &bias}) memory->fill_with_numbers();
   }
   Memory x, y, weight, bias;
@@ -119,7 +122,8 @@ std::vector<SweepShape> sweep_shapes(int64_t element_bytes) {
 }
 
 const Variant* SweepRow::fastest_neighbour() const {
-  const auto fastest = std::min_element(neighbours.begin(), neighbours.end(), [](const Variant& a, const Variant& b) { return a.us < b.us; });
+  const auto fastest = std::min_element(neighbours.begin(), neighbours.end(),
+                                        [](const Variant& a, const Variant& b) { return a.us < b.us; });
   return fastest == neighbours.end() ? nullptr : &*fastest;
 }
 

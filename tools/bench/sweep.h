@@ -1,4 +1,5 @@
-// The row ops between the rows of the table: a share of the roof for each of many shapes, and whether another variant would have been faster.
+// The row ops between the rows of the table: a share of the roof for each of many shapes, and whether another variant
+// would have been faster.
 #pragma once
 
 #include <functional>
@@ -18,7 +19,8 @@ struct SweepShape {
   int64_t rows = 0, cols = 0;
 };
 
-// Rows and columns from 1 to 2^18: powers of two, their neighbours, primes, sizes of models; those that move no more than kSweepBytes.
+// Rows and columns from 1 to 2^18: powers of two, their neighbours, primes, sizes of models; those that move no more
+// than kSweepBytes.
 std::vector<SweepShape> sweep_shapes(int64_t element_bytes);
 
 struct SweepJob {
@@ -26,8 +28,8 @@ struct SweepJob {
   hipops_dtype dtype = HIPOPS_NONE;
   SweepShape shape;
 
-  std::string name() const;    // as "softmax/bf16/37x2880"
-  int64_t bytes() const;  // of x, and as many of y
+  std::string name() const;  // as "softmax/bf16/37x2880"
+  int64_t bytes() const;     // of x, and as many of y
 };
 
 struct Variant {

@@ -11,7 +11,8 @@ constexpr const char* kBf16Rows[] = {"1x4096",    "32x8192",    "262144x128", "3
 constexpr const char* kF32Rows[] = {"16384x4096", "8192x8192"};
 
 // `name` is empty where it is the default one.
-Workload row(const char* name, const char* op, hipops_dtype dtype, const char* shape, int dim = 0, std::vector<int> order = {}) {
+Workload row(const char* name, const char* op, hipops_dtype dtype, const char* shape, int dim = 0,
+             std::vector<int> order = {}) {
   Workload work;
   work.op = op;
   work.dtype = dtype;

@@ -15,7 +15,9 @@ constexpr int kHostBatch = 100;  // calls between two waits for the device: few 
 
 using Clock = std::chrono::steady_clock;
 
-double microseconds_since(Clock::time_point start) { return std::chrono::duration<double, std::micro>(Clock::now() - start).count(); }
+double microseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+}
 
 int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -107,8 +109,11 @@ double Timer::roof(int64_t moved) {
     target_ = std::make_unique<Memory>(device_, round_up(bytes, kFlushBytes));
     source_->fill_with_numbers();
   }
-  const hipops_tensor source = contiguous(source_->data(), HIPOPS_F32, {bytes / 4}), target = contiguous(target_->data(), HIPOPS_F32, {bytes / 4});
-  const Call by_runtime = [&] { return device_.tools->copy_on_device(target.data, source.data, static_cast<size_t>(bytes), device_.stream); };
+  const hipops_tensor source = contiguous(source_->data(), HIPOPS_F32, {bytes / 4}),
+                      target = contiguous(target_->data(), HIPOPS_F32, {bytes / 4});
+  const Call by_runtime = [&] {
+    return device_.tools->copy_on_device(target.data, source.data, static_cast<size_t>(bytes), device_.stream);
+  };
   const Call by_kernel = [&] { return hipops_strided_copy(&target, &source, device_.stream); };
   return roofs_[bytes] = std::min(microseconds(by_runtime, moved), microseconds(by_kernel, moved));
 }

@@ -68,16 +68,19 @@ std::string check_order(const Workload& work) {
   std::vector<int> sorted = work.order, expected(work.shape.size());
   std::sort(sorted.begin(), sorted.end());
   std::iota(expected.begin(), expected.end(), 0);
-  if (sorted != expected) return "the permutation must have each of the dimensions 0 to " + std::to_string(work.shape.size() - 1) + " once";
+  if (sorted != expected)
+    return "the permutation must have each of the dimensions 0 to " + std::to_string(work.shape.size() - 1) + " once";
   return "";
 }
 
 std::string check_size(const Workload& work) {
   const size_t resized = work.op == "upsample_nearest2d" ? 2 : 1;
-  const bool needed = has_index_vector(work.op) || rank_of(work.op) == 3 || work.op == "upsample_nearest2d" || writes_by_index(work.op);
+  const bool needed =
+      has_index_vector(work.op) || rank_of(work.op) == 3 || work.op == "upsample_nearest2d" || writes_by_index(work.op);
   const bool allowed = needed || work.op == "gather";
   if (!allowed && !work.size.empty()) return work.op + " takes no sizes after \"->\"";
-  if (needed && work.size.empty()) return work.op + " needs \"->\" and y's size" + (has_index(work.op) ? " along dim" : "");
+  if (needed && work.size.empty())
+    return work.op + " needs \"->\" and y's size" + (has_index(work.op) ? " along dim" : "");
   if (!work.size.empty() && work.size.size() != resized)
     return work.op + " takes " + std::to_string(resized) + " after \"->\", not " + std::to_string(work.size.size());
   return "";
@@ -94,7 +97,8 @@ int64_t element_count(const std::vector<int64_t>& shape) {
 int64_t dtype_bytes(hipops_dtype dtype) { return static_cast<int64_t>(parity::dtype_size(dtype)); }
 
 std::string parse_shape(const std::string& text, Workload* work) {
-  const std::string form = "\"" + text + "\", expected sizes as 16384x4096, 16384x12288[:,4096:8192] or 262144x256->16384";
+  const std::string form =
+      "\"" + text + "\", expected sizes as 16384x4096, 16384x12288[:,4096:8192] or 262144x256->16384";
   std::string sizes = text;
   const size_t arrow = sizes.find("->");
   if (arrow != std::string::npos) {
@@ -123,7 +127,8 @@ std::string check(const Workload& work) {
   const size_t rank = rank_of(work.op);
   if (rank != 0 && work.shape.size() != rank)
     return work.op + " takes " + std::to_string(rank) + " dimensions, not " + std::to_string(work.shape.size());
-  if (is_rope(work.op) && work.shape[3] % 2 != 0) return work.op + " takes an even last dimension, not " + std::to_string(work.shape[3]);
+  if (is_rope(work.op) && work.shape[3] % 2 != 0)
+    return work.op + " takes an even last dimension, not " + std::to_string(work.shape[3]);
   if (work.op != "strided_copy" && (!work.slice.empty() || !work.order.empty()))
     return "a slice or a permutation is for strided_copy, not for " + work.op;
   if (!work.order.empty()) {
@@ -144,7 +149,8 @@ std::string default_name(const Workload& work, const std::string& shape) {
   std::string name = work.op + "/" + parity::dtype_name(work.dtype) + "/" + shape;
   if (!work.order.empty()) {
     name += "/permute";
-    for (const int dimension : work.order) name += (&dimension == work.order.data() ? "" : ",") + std::to_string(dimension);
+    for (const int dimension : work.order)
+      name += (&dimension == work.order.data() ? "" : ",") + std::to_string(dimension);
   }
   if (!has_index(work.op)) return name;
   return name + (work.dim != 0 ? "/dim" + std::to_string(work.dim) : "") + "/" + parity::dtype_name(work.index);
@@ -154,7 +160,8 @@ std::vector<int64_t> input_shape(const Workload& work) {
   std::vector<int64_t> shape;
   for (size_t d = 0; d < work.shape.size(); ++d) {
     const size_t of_memory = work.order.empty() ? d : static_cast<size_t>(work.order[d]);
-    shape.push_back(work.slice.empty() ? work.shape[of_memory] : work.slice[of_memory].end - work.slice[of_memory].begin);
+    shape.push_back(work.slice.empty() ? work.shape[of_memory]
+                                       : work.slice[of_memory].end - work.slice[of_memory].begin);
   }
   return shape;
 }

@@ -1,5 +1,6 @@
-// What a tool needs of a device to time what runs on it, and no launch does: streams, events, graphs, copies. Not part of the library: the
-// functions are looked up when a tool opens this, so that hipops itself loads beside a runtime that lacks them.
+// What a tool needs of a device to time what runs on it, and no launch does: streams, events, graphs, copies. Not part
+// of the library: the functions are looked up when a tool opens this, so that hipops itself loads beside a runtime that
+// lacks them.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +22,8 @@ struct KernelLaunch {
   void** parameters = nullptr;
 };
 
-// Of the calling thread's current device. Streams, events and graphs are opaque; on the CPU streams and events are what they need be, where
-// everything is done when a call returns, and there are no graphs.
+// Of the calling thread's current device. Streams, events and graphs are opaque; on the CPU streams and events are what
+// they need be, where everything is done when a call returns, and there are no graphs.
 class DeviceTools {
  public:
   virtual ~DeviceTools() = default;
@@ -49,7 +50,8 @@ class DeviceTools {
   virtual hipops_status replay(void* graph, void* stream) = 0;
   virtual hipops_status destroy_graph(void* graph) = 0;
 
-  // The kernels of a graph in the order in which they were captured, and one launch of such a kernel, with nothing around the driver's own call.
+  // The kernels of a graph in the order in which they were captured, and one launch of such a kernel, with nothing
+  // around the driver's own call.
   virtual hipops_status kernels(void* graph, std::vector<KernelLaunch>* launches) = 0;
   virtual int launch(const KernelLaunch& kernel, void* stream) = 0;  // the driver's code, 0 for success
 };

@@ -1,5 +1,5 @@
-// The entry points that libcuda and libamdhip64 have alike: what differs is their names. Addresses, which cuda.h has as integers, are passed the
-// same way.
+// The entry points that libcuda and libamdhip64 have alike: what differs is their names. Addresses, which cuda.h has as
+// integers, are passed the same way.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ struct GpuFunctions {
   int (*record)(void* event, void* stream);
   int (*milliseconds)(float* elapsed, void* begin, void* end);
   int (*driver_version)(int* version);
-  int (*launch)(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
-                unsigned shared_bytes, void* stream, void** parameters, void** extra);
+  int (*launch)(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
+                unsigned block_z, unsigned shared_bytes, void* stream, void** parameters, void** extra);
 
   // Null where the release lacks one of them.
   int (*begin_capture)(void* stream, int mode);

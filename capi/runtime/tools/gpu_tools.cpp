@@ -12,8 +12,8 @@
 namespace hipops {
 namespace {
 
-constexpr unsigned kNonBlocking = 1;        // a stream that does not wait for the default one
-constexpr unsigned kDefaultEvent = 0;       // with timing
+constexpr unsigned kNonBlocking = 1;   // a stream that does not wait for the default one
+constexpr unsigned kDefaultEvent = 0;  // with timing
 constexpr int kCaptureModeThreadLocal = 1;
 constexpr int kKernelNode = 0;
 
@@ -54,7 +54,9 @@ class GpuTools : public DeviceTools {
  public:
   explicit GpuTools(const GpuFunctions& functions) : f_(functions) {}
 
-  hipops_status create_stream(void** stream) override { return checked(f_.create_stream(stream, kNonBlocking), "create a stream"); }
+  hipops_status create_stream(void** stream) override {
+    return checked(f_.create_stream(stream, kNonBlocking), "create a stream");
+  }
   hipops_status destroy_stream(void* stream) override { return checked(f_.destroy_stream(stream), "destroy a stream"); }
   hipops_status synchronize(void* stream) override { return checked(f_.synchronize(stream), "synchronize a stream"); }
   hipops_status copy_on_device(void* target, const void* source, size_t bytes, void* stream) override {
@@ -64,17 +66,24 @@ class GpuTools : public DeviceTools {
     return checked(f_.fill(target, word, words, stream), "fill memory");
   }
 
-  hipops_status create_event(void** event) override { return checked(f_.create_event(event, kDefaultEvent), "create an event"); }
+  hipops_status create_event(void** event) override {
+    return checked(f_.create_event(event, kDefaultEvent), "create an event");
+  }
   hipops_status destroy_event(void* event) override { return checked(f_.destroy_event(event), "destroy an event"); }
-  hipops_status record(void* event, void* stream) override { return checked(f_.record(event, stream), "record an event"); }
+  hipops_status record(void* event, void* stream) override {
+    return checked(f_.record(event, stream), "record an event");
+  }
   hipops_status milliseconds(void* begin, void* end, float* elapsed) override {
     return checked(f_.milliseconds(elapsed, begin, end), "time between events");
   }
 
   bool has_graphs() const override {
-    return f_.begin_capture && f_.end_capture && f_.instantiate && f_.replay && f_.destroy_executable && f_.destroy_graph;
+    return f_.begin_capture && f_.end_capture && f_.instantiate && f_.replay && f_.destroy_executable &&
+           f_.destroy_graph;
   }
-  hipops_status begin_capture(void* stream) override { return checked(f_.begin_capture(stream, kCaptureModeThreadLocal), "begin a capture"); }
+  hipops_status begin_capture(void* stream) override {
+    return checked(f_.begin_capture(stream, kCaptureModeThreadLocal), "begin a capture");
+  }
   hipops_status end_capture(void* stream, void** graph) override;
   hipops_status replay(void* graph, void* stream) override {
     return checked(f_.replay(static_cast<Graph*>(graph)->executable, stream), "launch a graph");
@@ -130,7 +139,8 @@ hipops_status GpuTools::in_order(void* graph, std::vector<void*>* nodes) const {
   if (count < 2) return HIPOPS_SUCCESS;
   if (hipops_status status = checked(f_.edges(graph, nullptr, nullptr, &links), "edges of a graph")) return status;
   std::vector<void*> from(links), to(links);
-  if (hipops_status status = checked(f_.edges(graph, from.data(), to.data(), &links), "edges of a graph")) return status;
+  if (hipops_status status = checked(f_.edges(graph, from.data(), to.data(), &links), "edges of a graph"))
+    return status;
   std::map<void*, void*> next;
   for (size_t i = 0; i < links; ++i) next[from[i]] = to[i];
   const auto is_first = [&](void* node) { return std::find(to.begin(), to.end(), node) == to.end(); };
@@ -167,7 +177,8 @@ class CudaTools final : public GpuTools {
   std::string driver() const override {
     const std::string module = module_version("nvidia");
     const int version = driver_version();
-    return (module.empty() ? "" : module + ", ") + "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+    return (module.empty() ? "" : module + ", ") + "CUDA " + std::to_string(version / 1000) + "." +
+           std::to_string(version % 1000 / 10);
   }
 
  private:
@@ -178,7 +189,8 @@ class CudaTools final : public GpuTools {
   KernelLaunch kernel_launch(void* node, int* code) const override {
     CudaKernelNode kernel = {};
     *code = f_.kernel_parameters(node, &kernel);
-    return {kernel.function ? kernel.function : kernel.kernel, kernel.grid[0], kernel.block[0], kernel.shared_bytes, kernel.parameters};
+    return {kernel.function ? kernel.function : kernel.kernel, kernel.grid[0], kernel.block[0], kernel.shared_bytes,
+            kernel.parameters};
   }
 
   const CudaLibrary cuda_;
