@@ -134,7 +134,7 @@ RowCandidates row_candidates(const hipops_tensor& y, const hipops_tensor& x, con
   const RowGeometry geometry = row_geometry(y, x);
   const RowAccess access = row_access(y, x, geometry, weight, bias);
   RowCandidates candidates;
-  candidates.chosen = first_to_hold(x.dtype, geometry, access);
+  candidates.chosen = plan_rows(x.dtype, geometry, access).kernel;
   for (int kernel = 0; kernel < kRowVariants; ++kernel)
     if (holds(row_variants[kernel], x.dtype, geometry, access)) candidates.kernel[candidates.count++] = kernel;
   return candidates;
