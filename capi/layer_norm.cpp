@@ -36,19 +36,18 @@ hipops_status hipops_layer_norm(const hipops_tensor* y, const hipops_tensor* x, 
   args.geometry = row_geometry(*y, *x);
   args.x = x->data;
   args.y = y->data;
-  args.eps = eps;
+  args.scalars = norm_scalars(eps, args.geometry.cols);
   if (weight) {
     args.weight = weight->data;
     args.weight_stride = weight->stride[0];
-    args.weights_are_f32 = weight->dtype == HIPOPS_F32;
+    args.weights_are_f32 = weight->dtype != x->dtype;
   }
   if (bias) {
     args.bias = bias->data;
     args.bias_stride = bias->stride[0];
-    args.weights_are_f32 = bias->dtype == HIPOPS_F32;
+    args.weights_are_f32 = bias->dtype != x->dtype;
   }
 
-  RowPlan plan = plan_rows(x->dtype, args.geometry, row_access(*y, *x, args.geometry, weight, bias));
-  args.geometry.row_step = plan.row_step;
-  return launch(op_layer_norm, plan.kernel, plan.grid, plan.block, &args, sizeof args, stream);
+  RowAccess access = row_access(*y, *x, args.geometry, weight, bias);
+  return launch_rows(op_layer_norm, RowPace::kAhead, x->dtype, access, &args.geometry, &args, sizeof args, stream);
 }

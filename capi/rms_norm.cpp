@@ -32,14 +32,13 @@ hipops_status hipops_rms_norm(const hipops_tensor* y, const hipops_tensor* x, co
   args.geometry = row_geometry(*y, *x);
   args.x = x->data;
   args.y = y->data;
-  args.eps = eps;
+  args.scalars = norm_scalars(eps, args.geometry.cols);
   if (weight) {
     args.weight = weight->data;
     args.weight_stride = weight->stride[0];
-    args.weight_is_f32 = weight->dtype == HIPOPS_F32;
+    args.weight_is_f32 = weight->dtype != x->dtype;
   }
 
-  RowPlan plan = plan_rows(x->dtype, args.geometry, row_access(*y, *x, args.geometry, weight));
-  args.geometry.row_step = plan.row_step;
-  return launch(op_rms_norm, plan.kernel, plan.grid, plan.block, &args, sizeof args, stream);
+  RowAccess access = row_access(*y, *x, args.geometry, weight);
+  return launch_rows(op_rms_norm, RowPace::kAsTheyCome, x->dtype, access, &args.geometry, &args, sizeof args, stream);
 }

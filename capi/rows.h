@@ -19,7 +19,7 @@ struct RowVariant {
   int length;       // elements of a vector
   int64_t longest;  // columns that a row may have
 };
-constexpr int kRowVariants = 88;
+constexpr int kRowVariants = 3 * 32 + 24;
 extern const RowVariant row_variants[kRowVariants];
 
 // The check that all three begin with: y and x are tensors of one shape and float dtype, of rank 1 or more, y apart from x or the same view.
@@ -44,8 +44,12 @@ struct RowPlan {
 RowAccess row_access(const hipops_tensor& y, const hipops_tensor& x, const RowGeometry& geometry, const hipops_tensor* weight = nullptr,
                      const hipops_tensor* bias = nullptr);
 
+// How an op's resident kernels take their rows: a block a row, or as many blocks as run at a time, each with the next row on its way.
+enum class RowPace { kAsTheyCome, kAhead };
+
 // The variant for rows that allow this access.
-RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access);
+RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device,
+                  RowPace pace = RowPace::kAsTheyCome);
 
 // The kernels that a call with these arguments may run, in the order of the list, and the one that its launcher takes.
 // For tools and tests.
@@ -54,11 +58,16 @@ struct RowCandidates {
   int count = 0;
   int kernel[kRowVariants] = {};
 };
-RowCandidates row_candidates(const hipops_tensor& y, const hipops_tensor& x, const hipops_tensor* weight = nullptr,
-                             const hipops_tensor* bias = nullptr);
+RowCandidates row_candidates(const DeviceFacts& device, const hipops_tensor& y, const hipops_tensor& x,
+                             const hipops_tensor* weight = nullptr, const hipops_tensor* bias = nullptr);
 
 // For tools alone: while this is not negative, plan_rows takes the kernel that it names, which must be a candidate.
 extern std::atomic<int> forced_row_kernel;
+
+// Plans, tells the geometry, which is part of `args`, and launches.
+hipops_status launch_rows(Op& op, RowPace pace, hipops_dtype dtype, RowAccess access, RowGeometry* geometry, const void* args, size_t bytes, void* stream);
+
+NormScalars norm_scalars(double eps, int64_t cols);
 
 // hipops_supports for a row op: dtype is a float, and `weights` is it, f32, or (always allowed) none.
 bool row_op_supports(hipops_dtype dtype, hipops_dtype weights);

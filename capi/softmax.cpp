@@ -28,7 +28,6 @@ hipops_status hipops_softmax(const hipops_tensor* y, const hipops_tensor* x, voi
   args.x = x->data;
   args.y = y->data;
 
-  RowPlan plan = plan_rows(x->dtype, args.geometry, row_access(*y, *x, args.geometry));
-  args.geometry.row_step = plan.row_step;
-  return launch(op_softmax, plan.kernel, plan.grid, plan.block, &args, sizeof args, stream);
+  RowAccess access = row_access(*y, *x, args.geometry);
+  return launch_rows(op_softmax, RowPace::kAsTheyCome, x->dtype, access, &args.geometry, &args, sizeof args, stream);
 }

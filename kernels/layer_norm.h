@@ -13,9 +13,9 @@ struct LayerNormArgs {
   const void* bias;       // null: zeros
   int64_t weight_stride;  // wide variants: 1
   int64_t bias_stride;
-  int32_t weights_are_f32;  // both; else both in x's type
+  int32_t weights_are_f32;  // both, where x is of another type; else both in x's
   int32_t unused;
-  double eps;
+  NormScalars scalars;
 };
 
 }  // namespace hipops

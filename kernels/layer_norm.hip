@@ -8,14 +8,15 @@
 // The variance is taken of the row on chip, from differences to the mean, never as E[x^2] - mean^2. The mean is kept as two numbers: rounded
 // to one, it would be off by more than the results can bear where x is close to it, or where it is thousands of standard deviations.
 //
-// resident variants read a row once and keep it in registers: up to 16384 16-bit elements, 8192 f32, 4096 f64, or 1024 where the
-// elements have gaps between them. Short rows share a wave, so that every lane has its 16 bytes in flight; a long row has a block.
+// resident variants read a row once and keep it in registers: up to 16384 16-bit elements, 8192 f32, 4096 f64; 2048 where the elements
+// have gaps between them. Short rows share a wave; a long row has a block of as many work-items as it needs. The weights are loaded
+// with the row, so that nobody waits for them after the reductions.
 // streaming variants read longer rows three times, after the first out of the L2 cache as far as it holds them.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/layer_norm.hip -o layer_norm.co
 #include "layer_norm.h"
 
-#include "device/row.h"
+#include "device/norm.h"
 
 namespace hipops {
 namespace {
@@ -34,97 +35,127 @@ template <> struct OfVector<f32> : Identity {};
 template <> struct OfVector<f64> : Identity {};
 
 template <class Shape>
-HIPOPS_FN SplitSum<typename Shape::Compute> sum_of(const RowTile<Shape>& tile) {
+HIPOPS_FN SplitSum<typename Shape::Compute> sum_of(const RowTile<Shape>& tile, const Rows<Shape>& rows, int64_t base) {
   using T = typename Shape::Element;
-  return tile.reduce(Sum(), InVector<T>(), OfVector<T>());
+  return tile.reduce(rows, base, Sum(), InVector<T>(), OfVector<T>());
 }
 
-template <class C>
+// The mean as two numbers, and what is left of x without it.
+template <class T, class C = compute_t<T>>
 struct Mean {
   C high, low;
 
-  HIPOPS_METHOD Mean(const SplitSum<C>& sum, int64_t cols) {
-    C n = C(cols);
-    high = sum.high / n;
-    low = (fused_multiply_add(-high, n, sum.high) + sum.low) / n;  // the division's remainder
+  HIPOPS_METHOD Mean(const SplitSum<C>& sum, const NormTerms<C>& terms) {
+    // The quotient, rounded once: an estimate, and what it missed of the sum (Markstein). `low` is what that has missed in turn.
+    C estimate = sum.high * terms.inverse_cols;
+    high = fused_multiply_add(fused_multiply_add(-estimate, terms.cols, sum.high), terms.inverse_cols, estimate);
+    low = (fused_multiply_add(-high, terms.cols, sum.high) + sum.low) * terms.inverse_cols;
   }
-  HIPOPS_METHOD C operator()(C x) const { return (x - high) - low; }  // x less the mean
+  HIPOPS_METHOD C deviation(C x) const { return (x - high) - low; }
+  // (x - mean) * scale, x - mean being rounded but once.
+  struct Scaled {
+    Mean mean;
+    C scale;
+    HIPOPS_METHOD C operator()(C x) const { return mean.deviation(x) * scale; }
+  };
+  HIPOPS_METHOD Scaled scaled(C scale) const { return {*this, scale}; }
+  HIPOPS_METHOD C variance(C mean_of_squares) const { return mean_of_squares; }
 };
 
-struct Square {
-  template <class C> HIPOPS_METHOD C operator()(C v) const { return v * v; }
+// Elements of 16 bits bear it that `low` is taken away later: of the variance once a row, of the elements after they are scaled.
+template <class T>
+struct Mean16 : Mean<f32> {
+  using Mean<f32>::Mean;
+  HIPOPS_METHOD float deviation(float x) const { return x - high; }
+  struct Scaled {
+    float high, scale, low;
+    HIPOPS_METHOD float operator()(float x) const { return fused_multiply_add(x - high, scale, low); }
+  };
+  HIPOPS_METHOD Scaled scaled(float scale) const { return {high, scale, -low * scale}; }
+  HIPOPS_METHOD float variance(float mean_of_squares) const { return fmaxf(fused_multiply_add(-low, low, mean_of_squares), 0.0f); }
 };
+template <> struct Mean<f16> : Mean16<f16> { using Mean16<f16>::Mean16; };
+template <> struct Mean<bf16> : Mean16<bf16> { using Mean16<bf16>::Mean16; };
 
 // What x less the mean is multiplied by.
-template <class C>
-HIPOPS_FN C row_scale(const LayerNormArgs& a, C sum_of_squares) {
-  return inverse_square_root(sum_of_squares / C(a.geometry.cols) + C(a.eps));
+template <class M, class C>
+HIPOPS_FN C row_scale(const LayerNormArgs& a, const M& mean, C sum_of_squares) {
+  const NormTerms<C>& terms = norm_terms<C>(a.scalars);
+  return inverse_square_root(mean.variance(sum_of_squares * terms.inverse_cols) + terms.eps);
 }
 
 template <class Shape>
-struct Affine {
+HIPOPS_FN Weights<Shape> weight_of(const LayerNormArgs& a) {
+  return {a.weight, a.weights_are_f32 != 0, a.weight_stride, 1};
+}
+template <class Shape>
+HIPOPS_FN Weights<Shape> bias_of(const LayerNormArgs& a) {
+  return {a.bias, a.weights_are_f32 != 0, a.bias_stride, 0};
+}
+
+template <class Shape, class Scaled>
+HIPOPS_FN void store_affine(const RowTile<Shape>& tile, const Rows<Shape>& rows, int64_t base, const typename Weights<Shape>::Tile& weight,
+                            const typename Weights<Shape>::Tile& bias, const Scaled& scaled) {
   using C = typename Shape::Compute;
-  Weights<Shape> weight, bias;
-
-  explicit HIPOPS_METHOD Affine(const LayerNormArgs& a)
-      : weight(a.weight, a.weights_are_f32 != 0, a.weight_stride, 1), bias(a.bias, a.weights_are_f32 != 0, a.bias_stride, 0) {}
-
-  // Stores the tile, which holds x less the mean.
-  HIPOPS_METHOD void store(const RowTile<Shape>& tile, const Rows<Shape>& rows, int64_t base, C scale) const {
-    tile.store(rows, base, [&](int64_t col, const auto& x, auto& y) {
-      constexpr int n = sizeof(x) / sizeof(C);
-      C w[n], b[n];
-      weight.load(col, w);
-      bias.load(col, b);
+  tile.store(rows, base, [&](const auto& place, const auto& x, auto& y) {
+    constexpr int n = sizeof(x) / sizeof(C);
+    C w[n], b[n];
+    weight.get(place, w);
+    bias.get(place, b);
 #pragma unroll
-      for (int i = 0; i < n; ++i) y[i] = fused_multiply_add(x[i] * scale, w[i], b[i]);
-    });
+    for (int i = 0; i < n; ++i) y[i] = fused_multiply_add(scaled(x[i]), w[i], b[i]);
+  });
+}
+
+template <class M>
+struct SquaredDeviation {
+  const M& mean;
+  template <class C> HIPOPS_METHOD C operator()(C x) const {
+    C d = mean.deviation(x);
+    return d * d;
   }
 };
 
 template <class Shape>
 HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
   using C = typename Shape::Compute;
-  Rows<Shape> rows(a.geometry, a.x, a.y);
-  Affine<Shape> affine(a);
-  Reduce<SplitSum<C>, Shape::kThreads, Shape::kBlock> reduce;
-  for (int64_t first = rows.begin(); rows.more(first); first = rows.next(first)) {
-    rows.select(first);
-    RowTile<Shape> tile;
-    tile.load(rows, 0, C(0));
-    tile.transform(rows, 0, Mean<C>(reduce(sum_of(tile), Sum()), rows.cols()));
-    affine.store(tile, rows, 0, row_scale(a, reduce(tile.reduce(Sum(), Square()), Sum())));
-  }
+  using RowMean = Mean<typename Shape::Element>;
+  WeightsOfRows<Shape> weight(weight_of<Shape>(a), a.geometry), bias(bias_of<Shape>(a), a.geometry);
+  Reduce<SplitSum<C>, Shape::kThreads> reduce(threads_of<Shape>(a.geometry));
+  for_each_row_ahead<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
+    RowMean mean(reduce(sum_of(tile, rows, 0), Sum()), norm_terms<C>(a.scalars));
+    C squares = reduce(tile.reduce(rows, 0, Sum(), SquaredDeviation<RowMean>{mean}), Sum());
+    store_affine(tile, rows, 0, weight.of(rows), bias.of(rows), mean.scaled(row_scale(a, mean, squares)));
+  });
 }
 
 template <class Shape>
 HIPOPS_FN void layer_norm_streaming(const LayerNormArgs& a) {
   using C = typename Shape::Compute;
+  using RowMean = Mean<typename Shape::Element>;
   Rows<Shape> rows(a.geometry, a.x, a.y);
-  Affine<Shape> affine(a);
-  Reduce<SplitSum<C>, Shape::kThreads, Shape::kBlock> reduce;
+  Weights<Shape> weight = weight_of<Shape>(a), bias = bias_of<Shape>(a);
+  Reduce<SplitSum<C>, Shape::kThreads> reduce(threads_of<Shape>(a.geometry));
   RowTile<Shape> tile;
   for (int64_t first = rows.begin(); rows.more(first); first = rows.next(first)) {
     rows.select(first);
     SplitSum<C> sum = SplitSum<C>::of(0);
-    for (int64_t base = 0; base < rows.cols(); base += Shape::kTile) {
-      tile.load(rows, base, C(0));
-      sum = sum + sum_of(tile);
+    for (int64_t base = 0; rows.has_tile(base); base = rows.next_tile(base)) {
+      tile.load(rows, base);
+      sum = sum + sum_of(tile, rows, base);
     }
-    Mean<C> less_mean(reduce(sum, Sum()), rows.cols());
+    RowMean mean(reduce(sum, Sum()), norm_terms<C>(a.scalars));
 
     SplitSum<C> squares = SplitSum<C>::of(0);
-    for (int64_t base = 0; base < rows.cols(); base += Shape::kTile) {
-      tile.load(rows, base, C(0));
-      tile.transform(rows, base, less_mean);
-      squares = squares + SplitSum<C>::of(tile.reduce(Sum(), Square()));
+    for (int64_t base = 0; rows.has_tile(base); base = rows.next_tile(base)) {
+      tile.load(rows, base);
+      squares = squares + SplitSum<C>::of(tile.reduce(rows, base, Sum(), SquaredDeviation<RowMean>{mean}));
     }
-    C scale = row_scale(a, reduce(squares.value(), Sum()));
+    auto scaled = mean.scaled(row_scale(a, mean, reduce(squares.value(), Sum())));
 
-    for (int64_t base = 0; base < rows.cols(); base += Shape::kTile) {
-      tile.load(rows, base, C(0));
-      tile.transform(rows, base, less_mean);
-      affine.store(tile, rows, base, scale);
+    for (int64_t base = 0; rows.has_tile(base); base = rows.next_tile(base)) {
+      tile.load(rows, base);
+      store_affine(tile, rows, base, weight.tile(rows, base), bias.tile(rows, base), scaled);
     }
   }
 }
@@ -132,7 +163,7 @@ HIPOPS_FN void layer_norm_streaming(const LayerNormArgs& a) {
 }  // namespace
 
 #define KERNEL(name, T, threads, vectors, block, access, mode) \
-  HIPOPS_KERNEL(block) name(HIPOPS_ARGS(LayerNormArgs) a) { layer_norm_##mode<RowShape<T, threads, vectors, block, access>>(a); }
+  HIPOPS_KERNEL_UP_TO(block) name(HIPOPS_ARGS(LayerNormArgs) a) { layer_norm_##mode<RowShape<T, threads, vectors, block, access, mode>>(a); }
 HIPOPS_LAYER_NORM_KERNELS(KERNEL)
 
 HIPOPS_KERNEL_TABLE(layer_norm, LayerNormArgs, HIPOPS_LAYER_NORM_KERNELS)

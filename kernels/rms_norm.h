@@ -11,9 +11,9 @@ struct RmsNormArgs {
   void* y;
   const void* weight;     // null: ones
   int64_t weight_stride;  // wide variants: 1
-  int32_t weight_is_f32;  // else in x's type
+  int32_t weight_is_f32;  // where x is of another type; else in x's
   int32_t unused;
-  double eps;
+  NormScalars scalars;
 };
 
 }  // namespace hipops

@@ -5,14 +5,15 @@
 //   bytes    rows * cols * 2 * sizeof(element) must move; the weights stay in the cache
 //   range    |x| up to 1e18 (f64: 1e153): the squares are summed as they are
 //
-// resident variants read a row once and keep it in registers: up to 16384 16-bit elements, 8192 f32, 4096 f64, or 1024 where the
-// elements have gaps between them. Short rows share a wave, so that every lane has its 16 bytes in flight; a long row has a block.
+// resident variants read a row once and keep it in registers: up to 16384 16-bit elements, 8192 f32, 4096 f64; 2048 where the elements
+// have gaps between them. Short rows share a wave; a long row has a block of as many work-items as it needs. The weights are loaded
+// with the row, so that nobody waits for them after the reduction.
 // streaming variants read longer rows twice, the second time out of the L2 cache as far as it holds them.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/rms_norm.hip -o rms_norm.co
 #include "rms_norm.h"
 
-#include "device/row.h"
+#include "device/norm.h"
 
 namespace hipops {
 namespace {
@@ -25,39 +26,38 @@ HIPOPS_FN Weights<Shape> weight_of(const RmsNormArgs& a) {
 // What each element of a row is multiplied by.
 template <class C>
 HIPOPS_FN C row_scale(const RmsNormArgs& a, C sum_of_squares) {
-  return inverse_square_root(sum_of_squares / C(a.geometry.cols) + C(a.eps));
+  const NormTerms<C>& terms = norm_terms<C>(a.scalars);
+  return inverse_square_root(sum_of_squares * terms.inverse_cols + terms.eps);
 }
 
-template <class Shape>
-HIPOPS_FN void store_scaled(const RowTile<Shape>& tile, const Rows<Shape>& rows, int64_t base, const Weights<Shape>& weight,
+template <class Shape, class Weight>
+HIPOPS_FN void store_scaled(const RowTile<Shape>& tile, const Rows<Shape>& rows, int64_t base, const Weight& weight,
                             typename Shape::Compute scale) {
   using C = typename Shape::Compute;
-  tile.store(rows, base, [&](int64_t col, const auto& x, auto& y) {
+  tile.store(rows, base, [&](const auto& place, const auto& x, auto& y) {
     constexpr int n = sizeof(x) / sizeof(C);
     C w[n];
-    weight.load(col, w);
+    weight.get(place, w);
 #pragma unroll
     for (int i = 0; i < n; ++i) y[i] = x[i] * scale * w[i];
   });
 }
 
-struct Square {
-  template <class C> HIPOPS_METHOD C operator()(C v) const { return v * v; }
-};
-
 template <class Shape>
 HIPOPS_FN void rms_norm_resident(const RmsNormArgs& a) {
   using C = typename Shape::Compute;
-  Rows<Shape> rows(a.geometry, a.x, a.y);
   Weights<Shape> weight = weight_of<Shape>(a);
-  Reduce<C, Shape::kThreads, Shape::kBlock> reduce;
-  for (int64_t first = rows.begin(); rows.more(first); first = rows.next(first)) {
-    rows.select(first);
-    RowTile<Shape> tile;
-    tile.load(rows, 0, C(0));
-    C sum = reduce(tile.reduce(Sum(), Square()), Sum());
-    store_scaled(tile, rows, 0, weight, row_scale(a, sum));
-  }
+  Reduce<C, Shape::kThreads> reduce(threads_of<Shape>(a.geometry));
+  for_each_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
+    auto sum_of_squares = [&] { return reduce(tile.reduce(rows, 0, Sum(), Square()), Sum()); };
+    if constexpr (Shape::kBlock > 256) {  // one such block alone has too few loads on their way, and two have no registers for more
+      C scale = row_scale(a, sum_of_squares());
+      store_scaled(tile, rows, 0, weight.at_use(), scale);
+    } else {
+      auto weights = weight.tile(rows, 0);
+      store_scaled(tile, rows, 0, weights, row_scale(a, sum_of_squares()));
+    }
+  });
 }
 
 template <class Shape>
@@ -65,19 +65,19 @@ HIPOPS_FN void rms_norm_streaming(const RmsNormArgs& a) {
   using C = typename Shape::Compute;
   Rows<Shape> rows(a.geometry, a.x, a.y);
   Weights<Shape> weight = weight_of<Shape>(a);
-  Reduce<C, Shape::kThreads, Shape::kBlock> reduce;
+  Reduce<C, Shape::kThreads> reduce(threads_of<Shape>(a.geometry));
   RowTile<Shape> tile;
   for (int64_t first = rows.begin(); rows.more(first); first = rows.next(first)) {
     rows.select(first);
     SplitSum<C> sum = SplitSum<C>::of(0);
-    for (int64_t base = 0; base < rows.cols(); base += Shape::kTile) {
-      tile.load(rows, base, C(0));
-      sum = sum + SplitSum<C>::of(tile.reduce(Sum(), Square()));
+    for (int64_t base = 0; rows.has_tile(base); base = rows.next_tile(base)) {
+      tile.load(rows, base);
+      sum = sum + SplitSum<C>::of(tile.reduce(rows, base, Sum(), Square()));
     }
     C scale = row_scale(a, reduce(sum.value(), Sum()));
-    for (int64_t base = 0; base < rows.cols(); base += Shape::kTile) {
-      tile.load(rows, base, C(0));
-      store_scaled(tile, rows, base, weight, scale);
+    for (int64_t base = 0; rows.has_tile(base); base = rows.next_tile(base)) {
+      tile.load(rows, base);
+      store_scaled(tile, rows, base, weight.at_use(), scale);
     }
   }
 }
@@ -85,7 +85,7 @@ HIPOPS_FN void rms_norm_streaming(const RmsNormArgs& a) {
 }  // namespace
 
 #define KERNEL(name, T, threads, vectors, block, access, mode) \
-  HIPOPS_KERNEL(block) name(HIPOPS_ARGS(RmsNormArgs) a) { rms_norm_##mode<RowShape<T, threads, vectors, block, access>>(a); }
+  HIPOPS_KERNEL_UP_TO(block, block > 256 ? 2 : 1) name(HIPOPS_ARGS(RmsNormArgs) a) { rms_norm_##mode<RowShape<T, threads, vectors, block, access, mode>>(a); }
 HIPOPS_RMS_NORM_KERNELS(KERNEL)
 
 HIPOPS_KERNEL_TABLE(rms_norm, RmsNormArgs, HIPOPS_RMS_NORM_KERNELS)

@@ -5,22 +5,23 @@
 //   limits   a row that is all -inf, or holds +inf or a NaN, is NaN
 //
 // resident variants read a row once and keep it in registers, and take each exponential once: two an element would cost more time
-// than the bytes. Up to 16384 16-bit elements, 8192 f32, 4096 f64, or 1024 where the elements have gaps between them. Short rows
-// share a wave; a long row has a block.
+// than the bytes. Up to 16384 16-bit elements, 8192 f32, 4096 f64; 2048 where the elements have gaps between them. Short rows
+// share a wave; a long row has a block of as many work-items as it needs.
 // streaming variants read longer rows twice: once for maximum and sum together, the sum being rescaled when the maximum grows.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/softmax.hip -o softmax.co
 #include "softmax.h"
 
-#include "device/row.h"
+#include "device/row_tile.h"
 
 namespace hipops {
 namespace {
 
-// How exactly results of type T need exponentials, their sum, and the division by it.
+// How exactly results of type T need exponentials, their sum, and the division by it. Exponentials come times kScale.
 template <class T>
 struct Precision {  // f16, bf16: f32 has digits to spare
   using SumType = float;
+  static constexpr float kScale = kExpScale;
   static HIPOPS_METHOD float exp(float x, float m) { return exp_difference_fast(x, m); }
   static HIPOPS_METHOD float sum_of(float v) { return v; }
 
@@ -34,6 +35,7 @@ struct Precision {  // f16, bf16: f32 has digits to spare
 template <class C>
 struct FullPrecision {
   using SumType = SplitSum<C>;
+  static constexpr C kScale = 1;
   static HIPOPS_METHOD C exp(C x, C m) { return exp_difference(x, m); }
   static HIPOPS_METHOD SumType sum_of(C v) { return SumType::of(v); }
 
@@ -49,25 +51,27 @@ struct FullPrecision {
 template <> struct Precision<f32> : FullPrecision<float> {};
 template <> struct Precision<f64> : FullPrecision<double> {};
 
+// Stores values over their sum.
+template <class Tile, class Rows, class Divide>
+HIPOPS_FN void store_quotients(const Tile& tile, const Rows& rows, int64_t base, const Divide& divide) {
+  tile.store(rows, base, [&](const auto&, const auto& x, auto& y) {
+    constexpr int n = sizeof(x) / sizeof(x[0]);
+#pragma unroll
+    for (int i = 0; i < n; ++i) y[i] = divide(x[i]);
+  });
+}
+
 template <class Shape>
 HIPOPS_FN void softmax_resident(const SoftmaxArgs& a) {
   using C = typename Shape::Compute;
   using P = Precision<typename Shape::Element>;
-  Rows<Shape> rows(a.geometry, a.x, a.y);
-  Reduce<typename P::SumType, Shape::kThreads, Shape::kBlock> reduce;
-  for (int64_t first = rows.begin(); rows.more(first); first = rows.next(first)) {
-    rows.select(first);
-    RowTile<Shape> tile;
-    tile.load(rows, 0, -C(INFINITY));
-    C maximum = reduce(tile.reduce(Maximum(), Identity()), Maximum());
-    tile.transform_all([maximum](C x) { return P::exp(x, maximum); });
-    typename P::Divide divide(reduce(tile.reduce(Sum(), P::sum_of), Sum()));
-    tile.store(rows, 0, [divide](int64_t, const auto& x, auto& y) {
-      constexpr int n = sizeof(x) / sizeof(C);
-#pragma unroll
-      for (int i = 0; i < n; ++i) y[i] = divide(x[i]);
-    });
-  }
+  Reduce<typename P::SumType, Shape::kThreads> reduce(threads_of<Shape>(a.geometry));
+  for_each_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
+    C maximum = reduce(tile.reduce(rows, 0, Maximum(), Identity()), Maximum());
+    RowTile<Shape, C> exponentials = tile.map([maximum](C x) { return P::exp(x, maximum); });
+    typename P::Divide divide(reduce(exponentials.reduce(rows, 0, Sum(), P::sum_of), Sum()));
+    store_quotients(exponentials, rows, 0, divide);
+  });
 }
 
 template <class Shape>
@@ -76,36 +80,32 @@ HIPOPS_FN void softmax_streaming(const SoftmaxArgs& a) {
   using P = Precision<typename Shape::Element>;
   const C lowest = -C(INFINITY);
   Rows<Shape> rows(a.geometry, a.x, a.y);
-  Reduce<SplitSum<C>, Shape::kThreads, Shape::kBlock> reduce;
+  Reduce<SplitSum<C>, Shape::kThreads> reduce(threads_of<Shape>(a.geometry));
   RowTile<Shape> tile;
   for (int64_t first = rows.begin(); rows.more(first); first = rows.next(first)) {
     rows.select(first);
     C maximum = lowest;
     SplitSum<C> sum = SplitSum<C>::of(0);
-    for (int64_t base = 0; base < rows.cols(); base += Shape::kTile) {
-      tile.load(rows, base, lowest);
-      C larger = Maximum()(maximum, tile.reduce(Maximum(), Identity()));
+    for (int64_t base = 0; rows.has_tile(base); base = rows.next_tile(base)) {
+      tile.load(rows, base);
+      C larger = Maximum()(maximum, tile.reduce(rows, base, Maximum(), Identity()));
       if (larger > maximum) {
-        C factor = P::exp(maximum, larger);
+        C factor = P::exp(maximum, larger) / P::kScale;
         sum = {sum.high * factor, sum.low * factor};
         maximum = larger;
       }
       // -inf - -inf is no number: while all that was seen is -inf, it counts for nothing.
       C reference = maximum == lowest ? C(0) : maximum;
-      tile.transform_all([reference](C x) { return P::exp(x, reference); });
-      sum = sum + SplitSum<C>::of(tile.reduce(Sum(), Identity()));
+      auto exponential = [reference](C x) { return P::exp(x, reference); };
+      sum = sum + SplitSum<C>::of(tile.reduce(rows, base, Sum(), exponential));
     }
     C of_row = reduce(maximum, Maximum());
-    C factor = P::exp(maximum, of_row);  // NaN where of_row is -inf, and so will be the row
+    C factor = P::exp(maximum, of_row) / P::kScale;  // NaN where of_row is -inf, and so will be the row
     sum = reduce(SplitSum<C>{sum.high * factor, sum.low * factor}, Sum());
     typename FullPrecision<C>::Divide divide(sum);
-    for (int64_t base = 0; base < rows.cols(); base += Shape::kTile) {
-      tile.load(rows, base, lowest);
-      tile.store(rows, base, [of_row, divide](int64_t, const auto& x, auto& y) {
-        constexpr int n = sizeof(x) / sizeof(C);
-#pragma unroll
-        for (int i = 0; i < n; ++i) y[i] = divide(P::exp(x[i], of_row));
-      });
+    for (int64_t base = 0; rows.has_tile(base); base = rows.next_tile(base)) {
+      tile.load(rows, base);
+      store_quotients(tile, rows, base, [of_row, divide](C x) { return divide(P::exp(x, of_row)); });
     }
   }
 }
@@ -113,7 +113,7 @@ HIPOPS_FN void softmax_streaming(const SoftmaxArgs& a) {
 }  // namespace
 
 #define KERNEL(name, T, threads, vectors, block, access, mode) \
-  HIPOPS_KERNEL(block) name(HIPOPS_ARGS(SoftmaxArgs) a) { softmax_##mode<RowShape<T, threads, vectors, block, access>>(a); }
+  HIPOPS_KERNEL_UP_TO(block, block > 256 ? 2 : 1) name(HIPOPS_ARGS(SoftmaxArgs) a) { softmax_##mode<RowShape<T, threads, vectors, block, access, mode>>(a); }
 HIPOPS_SOFTMAX_KERNELS(KERNEL)
 
 HIPOPS_KERNEL_TABLE(softmax, SoftmaxArgs, HIPOPS_SOFTMAX_KERNELS)

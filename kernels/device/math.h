@@ -13,11 +13,23 @@ HIPOPS_FN double fused_multiply_add(double a, double b, double c) { return __bui
 HIPOPS_FN float exponential(float v) { return expf(v); }
 HIPOPS_FN double exponential(double v) { return exp(v); }
 
-// 1 / sqrt(v), within 1 ULP: a square root and a division, each rounded, are twice that. What they missed is found exactly enough (v * r^2 should be 1),
-// and half of it given back (Newton's step).
+// 1 / sqrt(v), within a few ULP.
+HIPOPS_FN float inverse_square_root_estimate(float v) {
+#if defined(HIPOPS_AMD)
+  bool small = v < 0x1p-100f;  // the instruction takes denormal numbers for 0
+  return __builtin_amdgcn_rsqf(small ? v * 0x1p100f : v) * (small ? 0x1p50f : 1.0f);
+#elif defined(HIPOPS_NVIDIA)
+  return rsqrtf(v);
+#else
+  return 1.0f / sqrtf(v);
+#endif
+}
+HIPOPS_FN double inverse_square_root_estimate(double v) { return 1.0 / sqrt(v); }
+
+// 1 / sqrt(v), within 1 ULP: what the estimate missed is found exactly enough (v * r^2 should be 1), and half of it given back (Newton's step).
 template <class C>
 HIPOPS_FN C inverse_square_root(C v) {
-  C r = C(1) / square_root(v);
+  C r = inverse_square_root_estimate(v);
   C t = v * r;
   C rest = fused_multiply_add(v, r, -t);
   C missed = fused_multiply_add(-rest, r, fused_multiply_add(-t, r, C(1)));
@@ -35,24 +47,25 @@ HIPOPS_FN C exp_difference(C x, C m) {
   return fused_multiply_add(e, e > C(0) ? lost : C(0), e);  // e is 0 where d is -inf, and `lost` a NaN there
 }
 
-// 2^v, within 2 ULP of f32, denormal results included.
+// 2^v, within 2 ULP; 0 where that is under 2^-126.
 HIPOPS_FN float exp2_fast(float v) {
-#if defined(HIPOPS_AMD)
-  // The instruction flushes denormal results, so those are made 2^64 times larger first.
-  bool small = v < -126.0f;
-#if __has_builtin(__builtin_amdgcn_exp2f)
-  float power = __builtin_amdgcn_exp2f(small ? v + 64.0f : v);
-#else
-  float power = __builtin_exp2f(small ? v + 64.0f : v);  // older compilers make the same instruction of it
-#endif
-  return power * (small ? 0x1p-64f : 1.0f);
+#if defined(HIPOPS_NVIDIA)
+  float power;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(v));
+  return power;
+#elif defined(HIPOPS_AMD) && __has_builtin(__builtin_amdgcn_exp2f)
+  return __builtin_amdgcn_exp2f(v);
+#elif defined(HIPOPS_AMD)
+  return __builtin_exp2f(v);  // older compilers make the same instruction of it, and some around it
 #else
   return exp2f(v);
 #endif
 }
 
-// e^(x - m) for results that are rounded to 16 bits: x and m have few bits, and their difference loses nothing that matters.
-HIPOPS_FN float exp_difference_fast(float x, float m) { return exp2_fast((x - m) * 1.44269504f); }
+// e^(x - m) * 2^24, for x <= m and results that are rounded to 16 bits: x and m have few bits, and their difference loses nothing that
+// matters. Times 2^24, what is a denormal number in the end is none on the way.
+constexpr float kExpScale = 0x1p24f;
+HIPOPS_FN float exp_difference_fast(float x, float m) { return exp2_fast(fused_multiply_add(x - m, 1.44269504f, 24.0f)); }
 
 }  // namespace
 }  // namespace hipops

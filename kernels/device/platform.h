@@ -3,9 +3,9 @@
 //   NVIDIA GPUs  nvcc, -x cu
 //   the CPU      the host compiler; work-items are fibers of the executor (cpu.h), HIPOPS_CPU_WAVE lanes make a wave
 //
-// HIPOPS_KERNEL(block) declares a kernel for blocks of exactly `block` work-items, HIPOPS_ARGS(T) its one parameter, HIPOPS_FN a
-// device function. HIPOPS_KERNEL(block, 1) tells NVIDIA's compiler that one block at a time will do: without that it
-// spills registers of some kernels, to make room for another block.
+// HIPOPS_KERNEL(block) declares a kernel for blocks of exactly `block` work-items, HIPOPS_KERNEL_UP_TO(block) one for any number up to that, HIPOPS_ARGS(T) its one parameter, HIPOPS_FN a
+// device function. A second argument tells NVIDIA's compiler how many blocks a multiprocessor is to have room for: 1 where
+// it would spill registers to make room for another, 2 where it would take all registers for one.
 #pragma once
 
 #include <math.h>
@@ -16,12 +16,14 @@
 #define HIPOPS_FN static inline __attribute__((device, always_inline))
 #define HIPOPS_METHOD inline __attribute__((device, always_inline))
 #define HIPOPS_KERNEL(block, ...) extern "C" __attribute__((global, amdgpu_flat_work_group_size(block, block))) void
+#define HIPOPS_KERNEL_UP_TO(block, ...) extern "C" __attribute__((global, amdgpu_flat_work_group_size(1, block))) void
 #define HIPOPS_ARGS(T) const T
 #elif defined(__CUDACC__)
 #define HIPOPS_NVIDIA 1
 #define HIPOPS_FN static __device__ __forceinline__
 #define HIPOPS_METHOD __device__ __forceinline__
 #define HIPOPS_KERNEL(...) extern "C" __global__ void __launch_bounds__(__VA_ARGS__)
+#define HIPOPS_KERNEL_UP_TO(...) HIPOPS_KERNEL(__VA_ARGS__)
 #define HIPOPS_ARGS(T) const __grid_constant__ T  // read in place, never copied to the stack
 #else
 #define HIPOPS_CPU 1
@@ -29,6 +31,7 @@
 #define HIPOPS_FN static inline
 #define HIPOPS_METHOD inline
 #define HIPOPS_KERNEL(...) static void
+#define HIPOPS_KERNEL_UP_TO(...) static void
 #define HIPOPS_ARGS(T) const T&
 #endif
 
@@ -103,6 +106,8 @@ class Shared {
     cpu::Site site;
   };
   Element operator[](Index i) const { return Element(base_ + i.value, i.site); }
+  // The same memory as elements of U.
+  template <class U> Shared<U> as() const { return Shared<U>(reinterpret_cast<U*>(base_)); }
 
  private:
   T* base_;
@@ -116,6 +121,8 @@ class Shared {
  public:
   explicit HIPOPS_METHOD Shared(T* base) : base_(base) {}
   HIPOPS_METHOD T& operator[](int64_t i) const { return base_[i]; }
+  // The same memory as elements of U.
+  template <class U> HIPOPS_METHOD Shared<U> as() const { return Shared<U>(reinterpret_cast<U*>(base_)); }
 
  private:
   T* base_;

@@ -24,21 +24,20 @@ struct SplitSum {
   HIPOPS_METHOD C value() const { return high - high == C(0) ? high + low : high; }
 };
 
-// All-reduce over groups of Threads neighbouring work-items, in blocks of Block, of values up to the size of Largest. Within a wave
-// lanes exchange values; a group wider than that is the whole block, and its waves meet once, in shared memory. A kernel makes one of
-// these, before its loop over rows: shared memory belongs to the type, so a second one would share the first one's.
-template <class Largest, int Threads, int Block>
+// All-reduce over groups of neighbouring work-items, of values up to the size of Largest. Threads <= 32: over each group of as many lanes,
+// which are part of a wave. Else over the whole block, of up to Threads work-items: its waves meet once, in shared memory. A kernel makes
+// one of these, before its loop over rows: shared memory belongs to the type, so a second one would share the first one's.
+template <class Largest, int Threads>
 class Reduce {
  public:
-  HIPOPS_METHOD Reduce() : partial_(storage()) {}
+  explicit HIPOPS_METHOD Reduce(int threads) : partial_(storage()), waves_(threads / wave_size) {}
 
   // Every work-item of the block calls this, with the same op; the op commutes.
   template <class T, class Op>
   HIPOPS_METHOD T operator()(T v, Op op) {
-    if constexpr (Threads <= wave_size) {
+    if constexpr (Threads <= kSmallestWave) {
       return wave_reduce<Threads>(v, op);
     } else {
-      static_assert(Threads == Block, "a row that is wider than a wave has a block to itself");
       v = wave_reduce<wave_size>(v, op);
       // Two sets of slots, used in turn: a wave that is early for the next reduction cannot overwrite what a late one still reads,
       // since between the two uses of a set lies the barrier of the other. So one barrier a reduction is enough.
@@ -47,12 +46,14 @@ class Reduce {
       if (lane_index() == 0) partial_[first + wave_index()] = Slot::of(v);
       barrier();
       // Every wave reduces all the partial results: cheaper than a second meeting.
-      Slot of_wave = partial_[first + lane_index() % kWaves];
-      return wave_reduce<kWaves>(of_wave.template as<T>(), op);
+      int wave = lane_index() % kWaves;
+      Slot of_wave = partial_[first + (wave < waves_ ? wave : 0)];
+      return wave_reduce<kWaves>(wave < waves_ ? of_wave.template as<T>() : Op::template identity<T>(), op);
     }
   }
 
  private:
+  static constexpr int kSmallestWave = 32;
   static constexpr int kWaves = Threads <= wave_size ? 1 : Threads / wave_size;
 
   struct alignas(sizeof(Largest)) Slot {
@@ -79,6 +80,7 @@ class Reduce {
   }
 
   Shared<Slot> partial_;
+  int waves_;
   int turn_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// A row, spread over the work-items that share it. The norms and softmax are written with these.
+// The rows that the norms and softmax work on, spread over the work-items that share them.
 #pragma once
 
 #include "device/math.h"
@@ -10,89 +10,214 @@ namespace hipops {
 namespace {
 
 // A variant of the list in row_contract.h, for one element type.
-template <class T, int kThreads_, int kVectors_, int kBlock_, RowAccess kAccess>
+template <class T, int kThreads_, int kVectors_, int kBlock_, RowAccess kAccess, RowMode kMode>
 struct RowShape {
   using Element = T;
   using Compute = compute_t<T>;
-  static constexpr int kThreads = kThreads_;
+  static constexpr int kThreads = kThreads_;  // of a group; of the largest block, where a block has one row
   static constexpr int kVectors = kVectors_;
   static constexpr int kBlock = kBlock_;
   static constexpr bool kWide = kAccess == wide;
+  static constexpr bool kStaged = kAccess == staged;
   static constexpr bool kAny = kAccess == any;
-  static constexpr int kLength = kAny ? 1 : kWideBytes / int(sizeof(T));  // elements of a vector
-  static constexpr int kTile = kThreads * kVectors * kLength;                 // elements that a group holds at once
+  static constexpr bool kResident = kMode == resident;
+  static constexpr int kLength = kStaged || kAny ? 1 : kWideBytes / int(sizeof(T));  // elements of a vector
   static constexpr int kRowsPerBlock = kBlock / kThreads;
   // Single elements that a work-item takes beside its vectors, of those before the first and after the last vector.
   static constexpr int kEdges = kAccess == edged ? (2 * kLength + kThreads - 1) / kThreads : 0;
-
-  static HIPOPS_METHOD int rank() { return int(thread_index() % kThreads); }  // of the work-item in its group
 };
 
-struct Identity {
-  template <class C> HIPOPS_METHOD C operator()(C v) const { return v; }
+// Of a group.
+template <class Shape>
+HIPOPS_FN int threads_of(const RowGeometry& g) { return Shape::kRowsPerBlock == 1 ? g.threads : Shape::kThreads; }
+
+// Rows without gaps in them or between them, as they lie in shared memory: a block's rows are read and written as one piece, in
+// vectors from aligned addresses.
+template <class Shape>
+class Stage {
+ public:
+  using T = typename Shape::Element;
+
+  HIPOPS_METHOD Stage() : vectors_(storage()), elements_(vectors_.template as<T>()) {}
+
+  HIPOPS_METHOD auto operator[](int i) const { return elements_[shift_ + i]; }
+  HIPOPS_METHOD void set(int i, T value) const { elements_[shift_ + i] = value; }
+
+  // Reads `count` elements, which are at [0], [1] .. then. Work-items meet.
+  HIPOPS_METHOD void read(const T* from, int count) {
+    shift_ = misplaced(from);
+    for_each_vector(count, [&](int at, bool whole) {
+      if (whole) {
+        vectors_[at / kLength] = load_vector<kLength>(from + (at - shift_));
+      } else {
+        for (int i = at; i < at + kLength; ++i)
+          if (i >= shift_ && i < shift_ + count) elements_[i] = from[i - shift_];
+      }
+    });
+    barrier();
+  }
+
+  // Writes them, after all have set theirs. Work-items meet before, and after.
+  HIPOPS_METHOD void write(T* to, int count) const {
+    barrier();
+    if (misplaced(to) == shift_) {
+      for_each_vector(count, [&](int at, bool whole) {
+        if (whole) {
+          store_vector<kLength>(to + (at - shift_), Vector<T, kLength>(vectors_[at / kLength]));
+        } else {
+          for (int i = at; i < at + kLength; ++i)
+            if (i >= shift_ && i < shift_ + count) to[i - shift_] = elements_[i];
+        }
+      });
+    } else {
+      for (int i = thread_index(); i < count; i += Shape::kBlock) to[i] = elements_[shift_ + i];
+    }
+    barrier();
+  }
+
+ private:
+  static constexpr int kLength = kWideBytes / int(sizeof(T));
+  static constexpr int kVectors = Shape::kBlock * Shape::kVectors / kLength + 1;  // one more, as the first may be used in part
+
+  static HIPOPS_METHOD int misplaced(const T* at) { return int(uintptr_t(at) % kWideBytes / sizeof(T)); }
+
+  // f(its first element's place, whether all of it is in the piece) for each vector of the piece.
+  template <class F>
+  HIPOPS_METHOD void for_each_vector(int count, F f) const {
+    for (int at = thread_index() * kLength; at < shift_ + count; at += Shape::kBlock * kLength)
+      f(at, at >= shift_ && at + kLength <= shift_ + count);
+  }
+
+  static HIPOPS_METHOD Shared<Vector<T, kLength>> storage() {
+    using Wide = Vector<T, kLength>;
+    HIPOPS_SHARED(Wide, vectors, kVectors);
+    return vectors;
+  }
+
+  Shared<Vector<T, kLength>> vectors_;
+  Shared<T> elements_;
+  int shift_ = 0;
 };
+struct NoStage {};
+template <bool, class A, class> struct Choose { using type = A; };
+template <class A, class B> struct Choose<false, A, B> { using type = B; };
 
 // One work-item's view of the rows that its group takes.
 //
 // Vectors are read from aligned addresses. Where a row of an edged variant begins between two of them, its first elements, `head` of them,
-// are taken one by one, and so are those that are left after its last whole vector.
+// are taken one by one, and so are those that are left after its last whole vector. A tile is what the group holds at once; the vectors of a
+// row are in tiles, from `base` vector columns on.
 template <class Shape>
 class Rows {
  public:
   using T = typename Shape::Element;
+  static constexpr int kLength = Shape::kLength;
 
   HIPOPS_METHOD Rows(const RowGeometry& g, const void* x, void* y)
-      : g_(g), x_(static_cast<const T*>(x)), y_(static_cast<T*>(y)) {}
+      : g_(&g), x_(static_cast<const T*>(x)), y_(static_cast<T*>(y)) {}
 
   // The block's first row; the group's row is that plus its place in the block. All work-items of a block go through the same
   // number of rounds, also where a group has no row left: it takes part in the reductions, and stores nothing.
   HIPOPS_METHOD int64_t begin() const { return int64_t(block_index()) * Shape::kRowsPerBlock; }
-  HIPOPS_METHOD bool more(int64_t first) const { return first < g_.rows; }
-  HIPOPS_METHOD int64_t next(int64_t first) const { return first + g_.row_step; }
+  HIPOPS_METHOD bool more(int64_t first) const { return first < g_->rows; }
+  HIPOPS_METHOD int64_t next(int64_t first) const { return first + g_->row_step; }
 
+  // Begins a round.
   HIPOPS_METHOD void select(int64_t first) {
-    int64_t row = Shape::kRowsPerBlock == 1 ? first : first + thread_index() / Shape::kThreads;
-    live_ = row < g_.rows;
-    if (!live_) row = g_.rows - 1;  // reads what is there
-    x_row_ = x_, y_row_ = y_;
-    for (int d = 0; d + 1 < g_.outer_rank; ++d) {
-      int64_t quotient = row / g_.outer_size[d];
-      int64_t position = row - quotient * g_.outer_size[d];
-      x_row_ += position * g_.outer_x_stride[d];
-      y_row_ += position * g_.outer_y_stride[d];
-      row = quotient;
-    }
-    x_row_ += row * g_.outer_x_stride[g_.outer_rank - 1];
-    y_row_ += row * g_.outer_y_stride[g_.outer_rank - 1];
-    if constexpr (Shape::kEdges > 0) {
-      int beyond = int(uintptr_t(x_row_) % kWideBytes / sizeof(T));  // the boundary before the row
-      head_ = beyond == 0 ? 0 : Shape::kLength - beyond;
-      if (head_ > g_.cols) head_ = int(g_.cols);
-      tail_ = head_ + (g_.cols - head_) / Shape::kLength * Shape::kLength;
+    int place = Shape::kRowsPerBlock == 1 ? 0 : int(thread_index() / Shape::kThreads);
+    int64_t left = g_->rows - first;
+    live_ = place < left;
+    if (!live_) place = int(left) - 1;  // reads what is there
+    if constexpr (Shape::kStaged) {
+      piece_ = first * g_->cols;
+      staged_ = int(g_->cols) * int(left < Shape::kRowsPerBlock ? left : Shape::kRowsPerBlock);
+      in_stage_ = place * int(g_->cols);
+      stage_.read(x_ + piece_, staged_);
+    } else {
+      find(first + place);
     }
   }
 
-  HIPOPS_METHOD const T* x_row() const { return x_row_; }
-  HIPOPS_METHOD T* y_row() const { return y_row_; }
+  // Ends it.
+  HIPOPS_METHOD void finish() const {
+    if constexpr (Shape::kStaged) stage_.write(y_ + piece_, staged_);
+  }
+
   HIPOPS_METHOD bool live() const { return live_; }
-  HIPOPS_METHOD int64_t cols() const { return g_.cols; }
-  HIPOPS_METHOD int64_t x_stride() const { return g_.x_stride; }
-  HIPOPS_METHOD int64_t y_stride() const { return g_.y_stride; }
+  HIPOPS_METHOD int64_t cols() const { return g_->cols; }
+  HIPOPS_METHOD int threads() const { return threads_of<Shape>(*g_); }
+  HIPOPS_METHOD int rank() const { return Shape::kRowsPerBlock == 1 ? int(thread_index()) : int(thread_index() % Shape::kThreads); }
 
-  // The columns from `head` to `tail` - 1 are in vectors.
-  HIPOPS_METHOD int head() const { return Shape::kEdges > 0 ? head_ : 0; }
-  HIPOPS_METHOD int64_t tail() const { return Shape::kEdges > 0 ? tail_ : g_.cols; }
+  // ---- Vectors
+  HIPOPS_METHOD bool has_tile(int64_t base) const { return base == 0 || base < in_vectors(); }
+  HIPOPS_METHOD int64_t next_tile(int64_t base) const { return base + int64_t(threads()) * Shape::kVectors * kLength; }
+  // Columns from `base` on that are in vectors; many, if they are more than a tile.
+  HIPOPS_METHOD int left(int64_t base) const {
+    int64_t columns = in_vectors() - base;
+    constexpr int64_t kMany = 1 << 30;
+    return Shape::kResident || columns < kMany ? int(columns) : int(kMany);
+  }
+  // Whether there is anything to load. A staged group without a row leaves the last one's alone: results go to where that was read.
+  HIPOPS_METHOD bool has_vectors(int left) const { return Shape::kEdges > 0 ? left > 0 : !Shape::kStaged || live_; }
+  // The column of the work-item's vector v, less base.
+  HIPOPS_METHOD int column(int v) const { return (v * threads() + rank()) * kLength; }
+  HIPOPS_METHOD int64_t first_column(int64_t base) const { return head() + base; }
 
+  HIPOPS_METHOD Vector<T, kLength> load(int64_t base, int column) const {
+    if constexpr (Shape::kStaged) {
+      return {{stage_[in_stage_ + column]}};
+    } else if constexpr (Shape::kAny) {
+      return {{x_row_[(base + column) * g_->x_stride]}};
+    } else {
+      return load_vector<kLength>(x_row_ + (head() + base) + column);
+    }
+  }
+  HIPOPS_METHOD void store(int64_t base, int column, const Vector<T, kLength>& v) const {
+    if constexpr (Shape::kStaged) {
+      stage_.set(in_stage_ + column, v.element[0]);
+    } else if constexpr (Shape::kAny) {
+      y_row_[(base + column) * g_->y_stride] = v.element[0];
+    } else {
+      T* at = y_row_ + (head() + base) + column;
+      Shape::kWide ? store_vector<kLength>(at, v) : store_vector_anywhere<kLength>(at, v);
+    }
+  }
+
+  // ---- Edges
   // The column of the work-item's edge `e`, or -1.
   HIPOPS_METHOD int64_t edge(int e) const {
-    int i = e * Shape::kThreads + Shape::rank();
-    if (i < Shape::kLength) return i < head_ ? i : -1;
-    int64_t col = tail_ + (i - Shape::kLength);
-    return col < g_.cols ? col : -1;
+    int i = e * threads() + rank();
+    if (i < kLength) return i < head_ ? i : -1;
+    int64_t col = tail_ + (i - kLength);
+    return col < g_->cols ? col : -1;
   }
+  HIPOPS_METHOD T load_edge(int64_t col) const { return x_row_[col]; }
+  HIPOPS_METHOD void store_edge(int64_t col, T v) const { y_row_[col] = v; }
 
  private:
-  const RowGeometry& g_;
+  HIPOPS_METHOD int head() const { return Shape::kEdges > 0 ? head_ : 0; }
+  HIPOPS_METHOD int64_t in_vectors() const { return Shape::kEdges > 0 ? tail_ - head_ : g_->cols; }
+
+  HIPOPS_METHOD void find(int64_t row) {
+    x_row_ = x_, y_row_ = y_;
+    for (int d = 0; d + 1 < g_->outer_rank; ++d) {
+      int64_t quotient = row / g_->outer_size[d];
+      int64_t position = row - quotient * g_->outer_size[d];
+      x_row_ += position * g_->outer_x_stride[d];
+      y_row_ += position * g_->outer_y_stride[d];
+      row = quotient;
+    }
+    x_row_ += row * g_->outer_x_stride[g_->outer_rank - 1];
+    y_row_ += row * g_->outer_y_stride[g_->outer_rank - 1];
+    if constexpr (Shape::kEdges > 0) {
+      int beyond = int(uintptr_t(x_row_) % kWideBytes / sizeof(T));  // the boundary before the row
+      head_ = beyond == 0 ? 0 : kLength - beyond;
+      if (head_ > g_->cols) head_ = int(g_->cols);
+      tail_ = head_ + (g_->cols - head_) / kLength * kLength;
+    }
+  }
+
+  const RowGeometry* g_;
   const T* x_;
   T* y_;
   const T* x_row_ = nullptr;
@@ -100,174 +225,9 @@ class Rows {
   int head_ = 0;
   int64_t tail_ = 0;
   bool live_ = false;
-};
-
-// A weight or bias vector: in the element type or f32, or not there.
-template <class Shape>
-class Weights {
- public:
-  using T = typename Shape::Element;
-  using C = typename Shape::Compute;
-
-  HIPOPS_METHOD Weights(const void* data, bool is_f32, int64_t stride, C otherwise)
-      : data_(data), is_f32_(is_f32), stride_(stride), otherwise_(otherwise) {}
-
-  // The n ones from column `col` on.
-  template <int n>
-  HIPOPS_METHOD void load(int64_t col, C (&out)[n]) const {
-    if (data_ == nullptr) {
-#pragma unroll
-      for (int i = 0; i < n; ++i) out[i] = otherwise_;
-    } else if (is_f32_) {
-      load_as(static_cast<const f32*>(data_), col, out);
-    } else {
-      load_as(static_cast<const T*>(data_), col, out);
-    }
-  }
-
- private:
-  template <class W, int n>
-  HIPOPS_METHOD void load_as(const W* data, int64_t col, C (&out)[n]) const {
-    const W* at = data + (Shape::kAny ? col * stride_ : col);
-    auto v = Shape::kWide ? load_vector<n>(at) : load_vector_anywhere<n>(at);
-#pragma unroll
-    for (int i = 0; i < n; ++i) out[i] = C(widen(v.element[i]));
-  }
-
-  const void* data_;
-  bool is_f32_;
-  int64_t stride_;
-  C otherwise_;
-};
-
-// The work-item's part of one tile of a row, in the type that it is computed in. The first tile (base 0) has the row's edges, too.
-template <class Shape>
-class RowTile {
- public:
-  using T = typename Shape::Element;
-  using C = typename Shape::Compute;
-  static constexpr int kVectors = Shape::kVectors, kLength = Shape::kLength, kEdges = Shape::kEdges;
-
-  // Takes the tile that begins `base` columns after the row's first vector; what is not in the row gets `fill`. Vectors past its end
-  // load its last one instead, and forget it: without a branch all loads are under way before the first is waited for.
-  HIPOPS_METHOD void load(const Rows<Shape>& rows, int64_t base, C fill) {
-    Vector<T, kLength> raw[kVectors] = {};
-    T edge[kEdges + 1] = {};
-    const T* x = rows.x_row();
-    if (Shape::kEdges == 0 || rows.tail() > rows.head()) {
-#pragma unroll
-      for (int v = 0; v < kVectors; ++v) {
-        int64_t col = column(rows, base, v);
-        if (col >= rows.tail()) col = rows.tail() - kLength;
-        raw[v] = load_vector<kLength>(x + (Shape::kAny ? col * rows.x_stride() : col));
-      }
-    }
-#pragma unroll
-    for (int e = 0; e < kEdges; ++e)
-      if (base == 0 && rows.edge(e) >= 0) edge[e] = x[rows.edge(e)];
-#pragma unroll
-    for (int v = 0; v < kVectors; ++v) {
-      bool inside = column(rows, base, v) < rows.tail();
-#pragma unroll
-      for (int i = 0; i < kLength; ++i) {
-        // Widened outside of the choice: an element that is used on one side of it only would be split off from the vector's load.
-        C value = C(widen(raw[v].element[i]));
-        value_[v][i] = inside ? value : fill;
-      }
-    }
-#pragma unroll
-    for (int e = 0; e < kEdges; ++e) edge_[e] = base == 0 && rows.edge(e) >= 0 ? C(widen(edge[e])) : fill;
-  }
-
-  // Replaces each value in the row by f(value); what is not in the row stays as it is.
-  template <class F>
-  HIPOPS_METHOD void transform(const Rows<Shape>& rows, int64_t base, F f) {
-#pragma unroll
-    for (int v = 0; v < kVectors; ++v) {
-      bool inside = column(rows, base, v) < rows.tail();
-#pragma unroll
-      for (int i = 0; i < kLength; ++i) value_[v][i] = inside ? f(value_[v][i]) : value_[v][i];
-    }
-#pragma unroll
-    for (int e = 0; e < kEdges; ++e) edge_[e] = base == 0 && rows.edge(e) >= 0 ? f(edge_[e]) : edge_[e];
-  }
-
-  // The same for every place, also outside of the row.
-  template <class F>
-  HIPOPS_METHOD void transform_all(F f) {
-#pragma unroll
-    for (int v = 0; v < kVectors; ++v) {
-#pragma unroll
-      for (int i = 0; i < kLength; ++i) value_[v][i] = f(value_[v][i]);
-    }
-#pragma unroll
-    for (int e = 0; e < kEdges; ++e) edge_[e] = f(edge_[e]);
-  }
-
-  // op over f(value) of all values, as a tree: the error of a sum grows with the tree's depth, not with the number of values. With a
-  // second function, what op makes of a vector goes through that, as from C to SplitSum<C>, before vectors meet.
-  template <class Op, class F, class G>
-  HIPOPS_METHOD auto reduce(Op op, F f, G of_vector) const {
-    decltype(of_vector(f(C()))) part[kVectors];
-#pragma unroll
-    for (int v = 0; v < kVectors; ++v) {
-      decltype(f(C())) tree[kLength];
-#pragma unroll
-      for (int i = 0; i < kLength; ++i) tree[i] = f(value_[v][i]);
-      fold(tree, op);
-      part[v] = of_vector(tree[0]);
-    }
-    fold(part, op);
-#pragma unroll
-    for (int e = 0; e < kEdges; ++e) part[0] = op(part[0], of_vector(f(edge_[e])));
-    return part[0];
-  }
-  template <class Op, class F>
-  HIPOPS_METHOD auto reduce(Op op, F f) const { return reduce(op, f, Identity()); }
-
-  // Calls f(column, values, results) for each vector, and for each edge as a vector of one, and stores the results.
-  template <class F>
-  HIPOPS_METHOD void store(const Rows<Shape>& rows, int64_t base, F f) const {
-    if (!rows.live()) return;
-    T* y = rows.y_row();
-#pragma unroll
-    for (int v = 0; v < kVectors; ++v) {
-      int64_t col = column(rows, base, v);
-      if (col < rows.tail()) store_rounded(y + (Shape::kAny ? col * rows.y_stride() : col), col, value_[v], f);
-    }
-#pragma unroll
-    for (int e = 0; e < kEdges; ++e) {
-      C value[1] = {edge_[e]};
-      if (base == 0 && rows.edge(e) >= 0) store_rounded(y + rows.edge(e), rows.edge(e), value, f);
-    }
-  }
-
- private:
-  static HIPOPS_METHOD int64_t column(const Rows<Shape>& rows, int64_t base, int v) {
-    return rows.head() + base + (v * Shape::kThreads + Shape::rank()) * kLength;
-  }
-
-  template <int n, class F>
-  static HIPOPS_METHOD void store_rounded(T* at, int64_t col, const C (&values)[n], F f) {
-    C out[n];
-    f(col, values, out);
-    Vector<T, n> rounded;
-#pragma unroll
-    for (int i = 0; i < n; ++i) rounded.element[i] = narrow<T>(out[i]);
-    Shape::kWide ? store_vector<n>(at, rounded) : store_vector_anywhere<n>(at, rounded);
-  }
-
-  template <class V, int N, class Op>
-  static HIPOPS_METHOD void fold(V (&tree)[N], Op op) {
-#pragma unroll
-    for (int width = N / 2; width >= 1; width /= 2) {
-#pragma unroll
-      for (int i = 0; i < width; ++i) tree[i] = op(tree[i], tree[i + width]);
-    }
-  }
-
-  C value_[kVectors][kLength];
-  C edge_[kEdges + 1];
+  int64_t piece_ = 0;
+  int staged_ = 0, in_stage_ = 0;
+  typename Choose<Shape::kStaged, Stage<Shape>, NoStage>::type stage_;
 };
 
 }  // namespace

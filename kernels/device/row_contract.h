@@ -15,59 +15,90 @@ struct RowGeometry {
   int64_t row_step;              // rows that the whole grid takes at a time
   int64_t x_stride, y_stride;    // of the last dimension
   int32_t outer_rank;            // at least 1
-  int32_t unused;
+  int32_t threads;               // work-items of a block
   int64_t outer_size[kMaxOuterRank];  // innermost first
   int64_t outer_x_stride[kMaxOuterRank];
   int64_t outer_y_stride[kMaxOuterRank];
 };
 
+// What a norm needs once a row, computed once a call.
+template <class C>
+struct NormTerms {
+  C eps, cols, inverse_cols;
+};
+struct NormScalars {
+  NormTerms<float> in_f32;
+  NormTerms<double> in_f64;
+};
+
 // How a variant reaches the elements of a row.
 enum RowAccess : int32_t {
-  wide,   // vectors of 16 bytes: rows without gaps that begin and end at multiples of that
-  edged,  // the same for rows that don't, whose first and last elements go one by one
-  any,    // single elements, any distance apart
+  wide,    // vectors of 16 bytes: rows without gaps that begin and end at multiples of that
+  edged,   // the same for rows that don't, whose first and last elements go one by one
+  staged,  // through shared memory, where a block's rows lie as one piece: short rows, without gaps in them or between them
+  any,     // single elements, any distance apart
 };
+
+enum RowMode : int32_t {
+  resident,   // a row is read once and stays in registers
+  streaming,  // a row of any length goes by in tiles, once for each pass
+};
+
+// Work-items of such variants that a unit of a device with waves of 32 runs at a time; twice as many where waves are of 64. Enough to have
+// some 32 KiB on their way, and few enough for the registers that they take.
+constexpr int resident_threads(int vectors) { return vectors > 2 ? 512 : vectors == 2 ? 768 : 1024; }
 
 }  // namespace hipops
 
 // The variants of one element type: X(kernel, type, threads, vectors, block, access, mode).
-//   threads  work-items that share a row; a block of `block` holds block / threads rows
-//   vectors  vectors that each of them keeps in registers
+//   threads  work-items that share a row. Fewer than a block: a part of a wave, and the block has several rows. As many as the block:
+//            a block has one row, and no more work-items than that row needs
+//   vectors  vectors (staged, any: elements) that each of them holds
 //   access   a RowAccess
-//   mode     resident: a row of up to threads * vectors vectors is read once and stays in registers; streaming: a row of any length
-//            goes by in tiles of that size, once for each pass
-// For each access the list goes from short rows to long ones, and the launcher takes the first that holds the row.
+//   mode     a RowMode
+// From short rows to long ones; those of one block size and more vectors come before those of fewer. capi/rows.cpp chooses.
 #define HIPOPS_WIDE_ROWS(X, op, T)                                    \
-  X(op##_##T##_wide_4x1, T, 4, 1, 256, wide, resident)                \
-  X(op##_##T##_wide_8x1, T, 8, 1, 256, wide, resident)                \
-  X(op##_##T##_wide_16x1, T, 16, 1, 256, wide, resident)              \
-  X(op##_##T##_wide_32x1, T, 32, 1, 256, wide, resident)              \
-  X(op##_##T##_wide_32x2, T, 32, 2, 256, wide, resident)              \
-  X(op##_##T##_wide_32x4, T, 32, 4, 256, wide, resident)              \
-  X(op##_##T##_wide_128x2, T, 128, 2, 128, wide, resident)            \
-  X(op##_##T##_wide_256x2, T, 256, 2, 256, wide, resident)            \
+  X(op##_##T##_wide_2x1, T, 2, 1, 128, wide, resident)                \
+  X(op##_##T##_wide_4x1, T, 4, 1, 128, wide, resident)                \
+  X(op##_##T##_wide_4x2, T, 4, 2, 128, wide, resident)                \
+  X(op##_##T##_wide_4x3, T, 4, 3, 128, wide, resident)                \
+  X(op##_##T##_wide_8x2, T, 8, 2, 128, wide, resident)                \
+  X(op##_##T##_wide_8x3, T, 8, 3, 128, wide, resident)                \
+  X(op##_##T##_wide_16x2, T, 16, 2, 128, wide, resident)              \
+  X(op##_##T##_wide_16x3, T, 16, 3, 128, wide, resident)              \
+  X(op##_##T##_wide_32x2, T, 32, 2, 128, wide, resident)              \
+  X(op##_##T##_wide_32x3, T, 32, 3, 128, wide, resident)              \
+  X(op##_##T##_wide_32x4, T, 32, 4, 128, wide, resident)              \
   X(op##_##T##_wide_256x4, T, 256, 4, 256, wide, resident)            \
   X(op##_##T##_wide_512x4, T, 512, 4, 512, wide, resident)            \
+  X(op##_##T##_wide_512x2, T, 512, 2, 512, wide, resident)            \
+  X(op##_##T##_wide_512x1, T, 512, 1, 512, wide, resident)            \
   X(op##_##T##_wide_stream, T, 512, 4, 512, wide, streaming)
 
 #define HIPOPS_EDGED_ROWS(X, op, T)                                   \
-  X(op##_##T##_edged_4x1, T, 4, 1, 256, edged, resident)              \
-  X(op##_##T##_edged_16x1, T, 16, 1, 256, edged, resident)            \
-  X(op##_##T##_edged_32x2, T, 32, 2, 256, edged, resident)            \
-  X(op##_##T##_edged_32x4, T, 32, 4, 256, edged, resident)            \
-  X(op##_##T##_edged_256x2, T, 256, 2, 256, edged, resident)          \
-  X(op##_##T##_edged_512x2, T, 512, 2, 512, edged, resident)          \
+  X(op##_##T##_edged_16x1, T, 16, 1, 128, edged, resident)            \
+  X(op##_##T##_edged_32x1, T, 32, 1, 128, edged, resident)            \
+  X(op##_##T##_edged_32x2, T, 32, 2, 128, edged, resident)            \
+  X(op##_##T##_edged_32x4, T, 32, 4, 128, edged, resident)            \
   X(op##_##T##_edged_512x4, T, 512, 4, 512, edged, resident)          \
-  X(op##_##T##_edged_stream, T, 512, 1, 512, edged, streaming)
+  X(op##_##T##_edged_512x2, T, 512, 2, 512, edged, resident)          \
+  X(op##_##T##_edged_512x1, T, 512, 1, 512, edged, resident)          \
+  X(op##_##T##_edged_stream, T, 512, 2, 512, edged, streaming)
+
+#define HIPOPS_STAGED_ROWS(X, op, T)                                  \
+  X(op##_##T##_staged_1x8, T, 1, 8, 256, staged, resident)            \
+  X(op##_##T##_staged_4x8, T, 4, 8, 256, staged, resident)            \
+  X(op##_##T##_staged_16x8, T, 16, 8, 256, staged, resident)
 
 #define HIPOPS_ANY_ROWS(X, op, T)                                     \
   X(op##_##T##_any_4x1, T, 4, 1, 256, any, resident)                  \
   X(op##_##T##_any_32x1, T, 32, 1, 256, any, resident)                \
   X(op##_##T##_any_32x4, T, 32, 4, 256, any, resident)                \
-  X(op##_##T##_any_256x4, T, 256, 4, 256, any, resident)              \
+  X(op##_##T##_any_512x4, T, 512, 4, 512, any, resident)              \
   X(op##_##T##_any_stream, T, 512, 2, 512, any, streaming)
 
-#define HIPOPS_ROW_VARIANTS(X, op, T) HIPOPS_WIDE_ROWS(X, op, T) HIPOPS_EDGED_ROWS(X, op, T) HIPOPS_ANY_ROWS(X, op, T)
+#define HIPOPS_ROW_VARIANTS(X, op, T) \
+  HIPOPS_WIDE_ROWS(X, op, T) HIPOPS_EDGED_ROWS(X, op, T) HIPOPS_STAGED_ROWS(X, op, T) HIPOPS_ANY_ROWS(X, op, T)
 
 // Elements of 8 bytes use half of the widest access one by one: edged rows of them count as any.
 #define HIPOPS_ROW_KERNELS(X, op)                                     \
@@ -75,4 +106,5 @@ enum RowAccess : int32_t {
   HIPOPS_ROW_VARIANTS(X, op, f16)                                     \
   HIPOPS_ROW_VARIANTS(X, op, bf16)                                    \
   HIPOPS_WIDE_ROWS(X, op, f64)                                        \
+  HIPOPS_STAGED_ROWS(X, op, f64)                                      \
   HIPOPS_ANY_ROWS(X, op, f64)

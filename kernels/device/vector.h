@@ -14,6 +14,48 @@ struct alignas(sizeof(T) * N > kWideBytes ? kWideBytes : sizeof(T) * N) Vector {
   T element[N];
 };
 
+// The same in whole registers. Elements of 16 bits that stay in a Vector get one register each, as soon as the compiler takes it apart.
+template <class T, int N>
+class Packed {
+ public:
+  Packed() = default;
+  HIPOPS_METHOD Packed(const Vector<T, N>& v) {
+    if constexpr (sizeof(v) % 4 == 0) {
+      __builtin_memcpy(word_, &v, sizeof v);
+    } else {
+      static_assert(N == 1, "whole words, or one element");
+      word_[0] = bits_of(v.element[0]);
+    }
+  }
+
+  // What has been made of the elements is made anew after this: a compiler that keeps it instead, over a loop, takes more registers for
+  // it than the words do.
+  HIPOPS_METHOD void keep_packed() {
+#if defined(HIPOPS_NVIDIA)
+#pragma unroll
+    for (uint32_t& word : word_) asm volatile("" : "+r"(word));
+#elif defined(HIPOPS_AMD)
+#pragma unroll
+    for (uint32_t& word : word_) asm volatile("" : "+v"(word));
+#endif
+  }
+
+  HIPOPS_METHOD T operator[](int i) const {
+    if constexpr (sizeof(T) == 2) {
+      return T{uint16_t(word_[i / 2] >> (i % 2 * 16))};
+    } else {
+      T element;
+      __builtin_memcpy(&element, word_ + i * int(sizeof(T) / 4), sizeof element);
+      return element;
+    }
+  }
+
+ private:
+  template <class U> static HIPOPS_METHOD uint32_t bits_of(const U& v) { return v.bits; }
+
+  uint32_t word_[(sizeof(T) * N + 3) / 4];
+};
+
 template <int N, class T>
 HIPOPS_FN Vector<T, N> load_vector(const T* at) { return *reinterpret_cast<const Vector<T, N>*>(at); }
 

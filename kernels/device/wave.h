@@ -118,6 +118,7 @@ HIPOPS_FN T wave_reduce(T v, Op op) {
   return v;
 }
 
+// What reductions combine with. Combined with the identity, a value stays what it is.
 struct Or {
   template <class T> HIPOPS_METHOD T operator()(const T& a, const T& b) const { return a | b; }
 };
@@ -170,12 +171,14 @@ HIPOPS_FN void wave_barrier(cpu::Site site = {__builtin_FILE(), __builtin_LINE()
 
 struct Sum {
   template <class T> HIPOPS_METHOD T operator()(const T& a, const T& b) const { return a + b; }
+  template <class T> static HIPOPS_METHOD T identity() { return T{}; }
 };
 
 // The larger one; a NaN gives way to a number.
 struct Maximum {
   HIPOPS_METHOD float operator()(float a, float b) const { return fmaxf(a, b); }
   HIPOPS_METHOD double operator()(double a, double b) const { return fmax(a, b); }
+  template <class T> static HIPOPS_METHOD T identity() { return -T(INFINITY); }
 };
 
 }  // namespace

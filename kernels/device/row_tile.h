@@ -1,0 +1,316 @@
+// A work-item's part of a row, in registers, and of the weights that belong to it.
+#pragma once
+
+#include "device/row.h"
+
+namespace hipops {
+namespace {
+
+// Where some of a work-item's elements are: its vector v, or (v is -1) its edge e. Known when compiled, as registers have no index.
+template <int v_, int e_>
+struct Place {
+  static constexpr int v = v_, e = e_;
+  int64_t col;  // of the first of them, in the row
+};
+
+// f(Index<0>()), f(Index<1>()) .. f(Index<n - 1>()).
+template <int i> struct Index {
+  static constexpr int value = i;
+};
+template <int n, class F>
+HIPOPS_FN void for_each_index(F f) {
+  if constexpr (n > 0) {
+    for_each_index<n - 1>(f);
+    f(Index<n - 1>());
+  }
+}
+
+struct Identity {
+  template <class C> HIPOPS_METHOD C operator()(C v) const { return v; }
+};
+struct Square {
+  template <class C> HIPOPS_METHOD C operator()(C v) const { return v * v; }
+};
+
+// A weight or bias vector: in the element type or f32, or not there.
+template <class Shape>
+class Weights {
+ public:
+  using T = typename Shape::Element;
+  using C = typename Shape::Compute;
+  static constexpr int kVectors = Shape::kVectors, kLength = Shape::kLength, kEdges = Shape::kEdges;
+
+  HIPOPS_METHOD Weights(const void* data, bool is_f32, int64_t stride, C otherwise)
+      : data_(data), is_f32_(is_f32 && data != nullptr), stride_(stride), otherwise_(otherwise) {}
+
+  // Those of one tile. The ones in the element type are loaded at once, well before they are needed; in f32 they would take
+  // twice the registers of the row.
+  struct Tile {
+    Weights weights;
+    Packed<T, kLength> raw[kVectors];
+    T edge[kEdges + 1];
+
+    template <int v, int e, int n>
+    HIPOPS_METHOD void get(const Place<v, e>& place, C (&out)[n]) const {
+      Packed<f32, n> wide_ones{};
+      if (weights.in_f32()) wide_ones = weights.template vector_at<n>(static_cast<const f32*>(weights.data_), place.col);
+#pragma unroll
+      for (int i = 0; i < n; ++i) {
+        C own;
+        if constexpr (v < 0) {
+          own = C(widen(edge[e]));
+        } else {
+          own = C(widen(raw[v][i]));
+        }
+        out[i] = weights.in_f32() ? C(wide_ones[i]) : own;
+      }
+    }
+  };
+
+  // The same, each loaded when it is asked for.
+  struct AtUse {
+    Weights weights;
+
+    template <int v, int e, int n>
+    HIPOPS_METHOD void get(const Place<v, e>& place, C (&out)[n]) const {
+      Vector<T, n> own;
+#pragma unroll
+      for (int i = 0; i < n; ++i) own.element[i] = narrow<T>(weights.otherwise_);
+      Packed<T, n> raw = own;
+      Packed<f32, n> wide_ones{};
+      if (weights.in_f32()) {
+        wide_ones = weights.template vector_at<n>(static_cast<const f32*>(weights.data_), place.col);
+      } else if (weights.data_ != nullptr) {
+        raw = weights.template vector_at<n>(static_cast<const T*>(weights.data_), place.col);
+      }
+#pragma unroll
+      for (int i = 0; i < n; ++i) out[i] = weights.in_f32() ? C(wide_ones[i]) : C(widen(raw[i]));
+    }
+  };
+  HIPOPS_METHOD AtUse at_use() const { return {*this}; }
+
+  HIPOPS_METHOD Tile tile(const Rows<Shape>& rows, int64_t base) const {
+    Tile t{*this, {}, {}};
+    const T* data = static_cast<const T*>(data_);
+    if (data == nullptr || in_f32()) {
+      Vector<T, kLength> same;
+#pragma unroll
+      for (int i = 0; i < kLength; ++i) same.element[i] = narrow<T>(otherwise_);
+#pragma unroll
+      for (int v = 0; v < kVectors; ++v) t.raw[v] = same;
+#pragma unroll
+      for (int e = 0; e < kEdges; ++e) t.edge[e] = narrow<T>(otherwise_);
+      return t;
+    }
+    int left = rows.left(base);
+    if (Shape::kEdges == 0 || left > 0) {
+#pragma unroll
+      for (int v = 0; v < kVectors; ++v) {
+        int col = rows.column(v);
+        if (col >= left) col = left - kLength;
+        t.raw[v] = vector_at<kLength>(data, rows.first_column(base) + col);
+      }
+    }
+#pragma unroll
+    for (int e = 0; e < kEdges; ++e) t.edge[e] = base == 0 && rows.edge(e) >= 0 ? data[rows.edge(e)] : T{};
+    return t;
+  }
+
+ private:
+  HIPOPS_METHOD bool in_f32() const { return sizeof(T) != sizeof(f32) && is_f32_; }
+
+  template <int n, class W>
+  HIPOPS_METHOD Vector<W, n> vector_at(const W* data, int64_t col) const {
+    const W* at = data + (kLength == 1 ? col * stride_ : col);
+    return Shape::kWide ? load_vector<n>(at) : load_vector_anywhere<n>(at);
+  }
+
+  const void* data_;
+  bool is_f32_;
+  int64_t stride_;
+  C otherwise_;
+};
+
+// The work-item's part of one tile of a row, as Stored: as elements, which take the fewest registers, or in the type that they are
+// computed in. The first tile (base 0) has the row's edges, too.
+template <class Shape, class Stored = typename Shape::Element>
+class RowTile {
+ public:
+  using T = typename Shape::Element;
+  using C = typename Shape::Compute;
+  static constexpr int kVectors = Shape::kVectors, kLength = Shape::kLength, kEdges = Shape::kEdges;
+
+  // Vectors past the row's end load its last one instead, and are left out of everything after: without a branch all loads are under
+  // way before the first is waited for.
+  HIPOPS_METHOD void load(const Rows<Shape>& rows, int64_t base) {
+    int left = rows.left(base);
+    if (rows.has_vectors(left)) {
+#pragma unroll
+      for (int v = 0; v < kVectors; ++v) {
+        int col = rows.column(v);
+        if (col >= left) col = left - kLength;
+        value_[v] = rows.load(base, col);
+      }
+    }
+#pragma unroll
+    for (int e = 0; e < kEdges; ++e) edge_[e] = base == 0 && rows.edge(e) >= 0 ? rows.load_edge(rows.edge(e)) : T{};
+  }
+
+  // f(value) of all values.
+  template <class F>
+  HIPOPS_METHOD RowTile<Shape, C> map(F f) const {
+    RowTile<Shape, C> to;
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) {
+      Vector<C, kLength> mapped;
+#pragma unroll
+      for (int i = 0; i < kLength; ++i) mapped.element[i] = f(C(widen(value_[v][i])));
+      to.value_[v] = mapped;
+    }
+#pragma unroll
+    for (int e = 0; e < kEdges; ++e) to.edge_[e] = f(C(widen(edge_[e])));
+    return to;
+  }
+
+  // op over f(value) of all values in the row, as a tree: the error of a sum grows with the tree's depth, not with the number of values.
+  // With a second function, what op makes of a vector goes through that, as from C to SplitSum<C>, before vectors meet.
+  template <class Op, class F, class G>
+  HIPOPS_METHOD auto reduce(const Rows<Shape>& rows, int64_t base, Op op, F f, G of_vector) const {
+    using Result = decltype(of_vector(f(C())));
+    Result part[kVectors];
+    int left = rows.left(base);
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) {
+      decltype(f(C())) tree[kLength];
+#pragma unroll
+      for (int i = 0; i < kLength; ++i) tree[i] = f(C(widen(value_[v][i])));
+      fold(tree, op);
+      part[v] = of_vector(tree[0]);
+      if (rows.column(v) >= left) part[v] = Op::template identity<Result>();
+    }
+    fold(part, op);
+#pragma unroll
+    for (int e = 0; e < kEdges; ++e)
+      if (base == 0 && rows.edge(e) >= 0) part[0] = op(part[0], of_vector(f(C(widen(edge_[e])))));
+    return part[0];
+  }
+  template <class Op, class F>
+  HIPOPS_METHOD auto reduce(const Rows<Shape>& rows, int64_t base, Op op, F f) const {
+    return reduce(rows, base, op, f, Identity());
+  }
+
+  // Calls f(place, values, results) for each vector in the row, and for each edge as a vector of one, and stores the results.
+  template <class F>
+  HIPOPS_METHOD void store(const Rows<Shape>& rows, int64_t base, F f) const {
+    if (!rows.live()) return;
+    int left = rows.left(base);
+    for_each_index<kVectors>([&](auto index) {
+      constexpr int v = decltype(index)::value;
+      int col = rows.column(v);
+      if (col < left) rows.store(base, col, rounded(Place<v, -1>{rows.first_column(base) + col}, value_[v], f));
+    });
+    for_each_index<kEdges>([&](auto index) {
+      constexpr int e = decltype(index)::value;
+      int64_t col = base == 0 ? rows.edge(e) : -1;
+      if (col >= 0) rows.store_edge(col, rounded(Place<-1, e>{col}, Packed<Stored, 1>(Vector<Stored, 1>{{edge_[e]}}), f).element[0]);
+    });
+  }
+
+ private:
+  template <class, class> friend class RowTile;
+
+  template <int n, class At, class F>
+  static HIPOPS_METHOD Vector<T, n> rounded(const At& place, const Packed<Stored, n>& values, F f) {
+    C in[n], out[n];
+#pragma unroll
+    for (int i = 0; i < n; ++i) in[i] = C(widen(values[i]));
+    f(place, in, out);
+    Vector<T, n> result;
+#pragma unroll
+    for (int i = 0; i < n; ++i) result.element[i] = narrow<T>(out[i]);
+    return result;
+  }
+
+  template <class V, int N, class Op>
+  static HIPOPS_METHOD void fold(V (&tree)[N], Op op) {
+#pragma unroll
+    for (int n = N; n > 1; n = (n + 1) / 2) {
+#pragma unroll
+      for (int i = 0; i < n / 2; ++i) tree[i] = op(tree[i], tree[i + (n + 1) / 2]);
+    }
+  }
+
+  Packed<Stored, kLength> value_[kVectors] = {};
+  Stored edge_[kEdges + 1];
+};
+
+// f(rows, tile) for each row that the work-item's group takes, with all of the row in the tile: what resident variants do.
+template <class Shape, class F>
+HIPOPS_FN void for_each_row(const RowGeometry& geometry, const void* x, void* y, F f) {
+  Rows<Shape> rows(geometry, x, y);
+  for (int64_t first = rows.begin(); rows.more(first); first = rows.next(first)) {
+    rows.select(first);
+    RowTile<Shape> tile;
+    tile.load(rows, 0);
+    f(rows, tile);
+    rows.finish();
+  }
+}
+
+// The same, with the next row on its way while f works on one: for an f that works long enough for a unit's few blocks to leave the memory
+// idle. The launcher then makes as many blocks as run at a time. Rows in shared memory leave that to other blocks.
+template <class Shape, class F>
+HIPOPS_FN void for_each_row_ahead(const RowGeometry& geometry, const void* x, void* y, F f) {
+  if constexpr (Shape::kStaged) {
+    for_each_row<Shape>(geometry, x, y, f);
+  } else {
+    Rows<Shape> rows(geometry, x, y);
+    int64_t first = rows.begin();
+    if (!rows.more(first)) return;
+    rows.select(first);
+    RowTile<Shape> tile;
+    tile.load(rows, 0);
+    while (true) {
+      first = rows.next(first);
+      const bool more = rows.more(first);
+      Rows<Shape> next_rows = rows;
+      RowTile<Shape> next_tile = tile;
+      if (more) {
+        next_rows.select(first);
+        next_tile.load(next_rows, 0);
+      }
+      f(rows, tile);
+      if (!more) return;
+      rows = next_rows;
+      tile = next_tile;
+    }
+  }
+}
+
+// The weights that go with that: the same registers for all rows, but where rows begin at different addresses.
+template <class Shape>
+class WeightsOfRows {
+ public:
+  HIPOPS_METHOD WeightsOfRows(const Weights<Shape>& weights, const RowGeometry& geometry) : weights_(weights) {
+    if constexpr (kSame) same_ = weights.tile(Rows<Shape>(geometry, nullptr, nullptr), 0);
+  }
+
+  HIPOPS_METHOD typename Weights<Shape>::Tile of(const Rows<Shape>& rows) {
+    if constexpr (kSame) {
+#pragma unroll
+      for (int v = 0; v < Shape::kVectors; ++v) same_.raw[v].keep_packed();
+      return same_;
+    } else {
+      return weights_.tile(rows, 0);
+    }
+  }
+
+ private:
+  static constexpr bool kSame = Shape::kEdges == 0;
+
+  Weights<Shape> weights_;
+  typename Weights<Shape>::Tile same_{weights_, {}, {}};
+};
+
+}  // namespace
+}  // namespace hipops
