@@ -111,7 +111,7 @@ RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess acc
     ++kernel;
   const RowVariant& v = row_variants[kernel];
   int64_t rows_per_block = v.block / v.threads;
-  int64_t blocks = std::min((geometry.rows + rows_per_block - 1) / rows_per_block, kMostBlocks);
+  int64_t blocks = within_grid_limit(std::min((geometry.rows + rows_per_block - 1) / rows_per_block, kMostBlocks));
   return {kernel, static_cast<uint32_t>(blocks), static_cast<uint32_t>(v.block), blocks * rows_per_block};
 }
 

@@ -60,6 +60,15 @@ class HostRuntime : public hipops::Runtime {
     std::memcpy(target, source, bytes);
     return HIPOPS_SUCCESS;
   }
+  hipops_status copy_on_device(void* target, const void* source, size_t bytes) override {
+    std::memcpy(target, source, bytes);
+    return HIPOPS_SUCCESS;
+  }
+  hipops_status create_stream(void** stream) override {
+    *stream = nullptr;
+    return HIPOPS_SUCCESS;
+  }
+  hipops_status destroy_stream(void*) override { return HIPOPS_SUCCESS; }
   hipops_status synchronize() override { return synchronize_status; }
 
   bool refuse_allocation = false;

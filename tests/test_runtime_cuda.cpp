@@ -44,6 +44,16 @@ TEST_CASE("a CUDA device: facts, memory, and every op loads", "[cuda][real]") {
     EXPECT_EQUAL(cuda->copy_to_device(memory, numbers.data(), 12), HIPOPS_SUCCESS);
     EXPECT_EQUAL(cuda->copy_to_host(back.data(), memory, 12), HIPOPS_SUCCESS);
     EXPECT(numbers == back);
+    void *other = nullptr, *stream = nullptr;
+    back.assign(3, 0);
+    EXPECT_EQUAL(cuda->allocate(12, &other), HIPOPS_SUCCESS);
+    EXPECT_EQUAL(cuda->copy_on_device(other, memory, 12), HIPOPS_SUCCESS);
+    EXPECT_EQUAL(cuda->copy_to_host(back.data(), other, 12), HIPOPS_SUCCESS);
+    EXPECT(numbers == back);
+    EXPECT_EQUAL(cuda->release(other), HIPOPS_SUCCESS);
+    EXPECT_EQUAL(cuda->create_stream(&stream), HIPOPS_SUCCESS);
+    EXPECT(stream != nullptr);
+    EXPECT_EQUAL(cuda->destroy_stream(stream), HIPOPS_SUCCESS);
     EXPECT_EQUAL(cuda->synchronize(), HIPOPS_SUCCESS);
     EXPECT_EQUAL(cuda->release(memory), HIPOPS_SUCCESS);
     EXPECT_EQUAL(cuda->set_device(-1), HIPOPS_INVALID_ARGUMENT);
