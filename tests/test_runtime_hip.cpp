@@ -418,6 +418,11 @@ TEST_CASE("copies on the device and streams, for tests and tools", "[hip]") {
     EXPECT_EQUAL(std::string(back), "copied");
     expect_refused(hip.copy_on_device(back, memory, sizeof text), HIPOPS_RUNTIME_ERROR, 17, "hipMemcpy");
     EXPECT_EQUAL(hip.copy_on_device(nullptr, nullptr, 0), HIPOPS_SUCCESS);
+    void* staging = nullptr;
+    EXPECT_EQUAL(hip.allocate_on_host(64, &staging), HIPOPS_SUCCESS);
+    EXPECT(staging != nullptr);
+    EXPECT_EQUAL(hip.release_on_host(staging), HIPOPS_SUCCESS);
+    expect_refused(hip.release_on_host(staging), HIPOPS_RUNTIME_ERROR, 1, "hipHostFree");
     EXPECT_EQUAL(hip.create_stream(&stream), HIPOPS_SUCCESS);
     EXPECT(stream != nullptr);
     EXPECT_EQUAL(hip.destroy_stream(stream), HIPOPS_SUCCESS);

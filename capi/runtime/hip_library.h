@@ -26,6 +26,8 @@ struct HipLibrary {
   int (*malloc)(void** pointer, size_t bytes);
   int (*free)(void* pointer);
   int (*memcpy)(void* target, const void* source, size_t bytes, int kind);
+  int (*host_malloc)(void** pointer, size_t bytes, unsigned flags);
+  int (*host_free)(void* pointer);
   int (*stream_create)(void** stream);
   int (*stream_destroy)(void* stream);
   int (*device_synchronize)();

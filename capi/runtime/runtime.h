@@ -77,6 +77,9 @@ class Runtime {
   virtual hipops_status copy_to_host(void* target, const void* source, size_t bytes) = 0;
   // In order with the other copies; may return before it is done. The two ranges are apart.
   virtual hipops_status copy_on_device(void* target, const void* source, size_t bytes) = 0;
+  // Host memory that is quick to copy to and from.
+  virtual hipops_status allocate_on_host(size_t bytes, void** pointer) = 0;
+  virtual hipops_status release_on_host(void* pointer) = 0;
   virtual hipops_status create_stream(void** stream) = 0;  // of the current device; NULL where there is but one
   virtual hipops_status destroy_stream(void* stream) = 0;
   virtual hipops_status synchronize() = 0;  // the current device's work, with its errors
