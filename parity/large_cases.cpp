@@ -27,10 +27,10 @@ CaseResult run_large_case(Runtime& runtime, Staging& staging, const LargeCase& t
     test.run(stage);
   } catch (const MemoryShort& shortage) {
     end(CaseResult::Verdict::kSkipped, shortage.what());
-  } catch (const RuntimeFailure& failure) {
-    end(CaseResult::Verdict::kFailed, failure.what());
   } catch (const std::bad_alloc&) {
     end(CaseResult::Verdict::kFailed, "out of host memory");
+  } catch (const std::exception& problem) {
+    end(CaseResult::Verdict::kFailed, problem.what());
   }
   return stage.result();
 }

@@ -72,7 +72,7 @@ void add_copy_cases(int64_t giant, std::vector<LargeCase>* cases) {
       {"transpose_tile_any", HIPOPS_BF16, {side + 33, side + 5}, {{side + 5, 1}, 0}, {{1, side + 33}, 0}},
       {"transpose_tile_wide", HIPOPS_F32, {wide + 64, wide}, {{wide, 1}, 0}, {{1, wide + 64}, 0}},
       {"transpose_thin", HIPOPS_U8, {giant + 5, 3}, {{3, 1}, 0}, {{1, giant + 5}, 0}},
-      {"transpose_long", HIPOPS_U8, {17, giant / 4 + 3}, {{giant / 4 + 3, 1}, 0}, {{1, 17}, 0}},
+      {"transpose_long", HIPOPS_U8, {17, giant / 8 + 3}, {{giant / 8 + 3, 1}, 0}, {{1, 17}, 0}},
       {"permuted", HIPOPS_U8, {5, 7, few, 3, 11}, {{231 * few, 33 * few, 33, 11, 1}, 0},
        {{7, 1, 35, 35 * few, 105 * few}, 0}},
       {"expanded_rows", HIPOPS_F16, {3, giant / 2 + 1}, {{giant / 2 + 1, 1}, 0}, {{0, 1}, 0}},

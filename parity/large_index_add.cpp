@@ -2,18 +2,10 @@
 #include <algorithm>
 
 #include "parity/large_cases.h"
+#include "parity/large_sums.h"
 
 namespace hipops::parity::large {
 namespace {
-
-// Small multiples of 1/2: a few of them are added without rounding.
-Pattern summands(hipops_dtype dtype, uint64_t seed) {
-  return is_float(dtype) ? random_floats(dtype, seed, 4, 0.5) : random_integers(dtype, seed, 200);
-}
-
-uint64_t sum(hipops_dtype dtype, uint64_t a, uint64_t b) {
-  return is_float(dtype) ? encode(dtype, decode(dtype, a) + decode(dtype, b)) : (a + b) & low_bits(dtype);
-}
 
 void call(Stage& stage, const hipops_tensor& y, const hipops_tensor& x, const hipops_tensor& index, int32_t dim,
           bool with_workspace) {
@@ -45,7 +37,7 @@ void far_rows(Stage& stage, hipops_dtype dtype, int64_t rows, int64_t columns, i
   const Expectation added = elements_are(to, 0, before, [=](const int64_t* i) {
     uint64_t bits = before(i[0] * step + i[1]);
     if (i[0] % apart != 0 || i[0] / apart >= targets) return bits;
-    for (int64_t j = i[0] / apart; j < sources; j += targets) bits = sum(dtype, bits, values(j * columns + i[1]));
+    for (int64_t j = i[0] / apart; j < sources; j += targets) bits = exact_sum(dtype, bits, values(j * columns + i[1]));
     return bits;
   });
   if (step == columns) return stage.expect(y, added);
@@ -66,7 +58,7 @@ void many_indices(Stage& stage, hipops_dtype dtype, int64_t count) {
   for (int64_t i = 0; i < kPeriod; ++i)
     sums[indices(i)] += values(i) * static_cast<uint64_t>(count / kPeriod + (i < count % kPeriod ? 1 : 0));
   call(stage, y.view({kElements}), x.view({count}), index.view({count}), 0, true);
-  stage.expect(y, each_is(dtype, [=](int64_t i) { return sum(dtype, before(i), sums[static_cast<size_t>(i)]); }));
+  stage.expect(y, each_is(dtype, [=](int64_t i) { return exact_sum(dtype, before(i), sums[static_cast<size_t>(i)]); }));
 }
 
 // Along the last dimension: y [lines, columns], x [lines, indices].
@@ -86,7 +78,7 @@ void along_lines(Stage& stage, hipops_dtype dtype, int64_t lines, int64_t column
   stage.expect(y, elements_are(to, 0, before, [=](const int64_t* i) {
                  uint64_t bits = before(i[0] * columns + i[1]);
                  for (const int64_t j : sources_of[static_cast<size_t>(i[1])])
-                   bits = sum(dtype, bits, values(i[0] * indices + j));
+                   bits = exact_sum(dtype, bits, values(i[0] * indices + j));
                  return bits;
                }));
   stage.expect_unchanged(x);

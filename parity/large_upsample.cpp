@@ -93,7 +93,7 @@ void add_upsample_cases(int64_t giant, std::vector<LargeCase>* cases) {
       {"one_row_scale", HIPOPS_F16, torch, {1, 1, giant / 2}, {1, 1, giant + 9}, {}, {}, 1.75},
       {"many_rows", HIPOPS_F32, exact, {giant / 8 + 1, 1, 5}, {giant / 8 + 1, 1, 9}},
       {"shrunk", HIPOPS_U8, candle, {1, 1, 2 * giant + 6}, {1, 1, 1001}},
-      {"shrunk_rows", HIPOPS_U8, torch, {giant / 4 + 1, 2, 9}, {giant / 4 + 1, 2, 5}},
+      {"shrunk_rows", HIPOPS_U8, torch, {giant / 8 + 1, 2, 9}, {giant / 8 + 1, 2, 5}},
       {"far_apart", HIPOPS_BF16, torch, {3, 2, 11}, {3, 2, 29}, {far, 40, 3}, {far + 2, 31, 1}, 0, true},
       {"doubled", HIPOPS_BF16, torch, {3, 5, h, 512}, {3, 5, 2 * h, 1024}},
       {"doubled_exact", HIPOPS_U8, exact, {3, 5, h, 1000}, {3, 5, 3 * h, 1500}},

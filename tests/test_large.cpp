@@ -6,6 +6,7 @@
 #include "catch.h"
 #include "host_runtime.h"
 #include "parity/large_cases.h"
+#include "parity/large_sums.h"
 #include "parity/ops.h"
 
 using namespace hipops::parity;
@@ -152,6 +153,20 @@ TEST_CASE("elements of any view are found by their place", "[large]") {
   }
 }
 
+TEST_CASE("sums of summands are exact", "[large]") {
+  for (const hipops_dtype dtype : {HIPOPS_F32, HIPOPS_BF16, HIPOPS_F16, HIPOPS_F64}) {
+    const Pattern pattern = summands(dtype, 3);
+    uint64_t sum = encode(dtype, 0);
+    double exact = 0;
+    for (int64_t i = 0; i < 20; ++i) {
+      sum = exact_sum(dtype, sum, pattern(i));
+      exact += decode(dtype, pattern(i));
+      CHECK(decode(dtype, sum) == exact);
+    }
+  }
+  CHECK(exact_sum(HIPOPS_U8, 200, 100) == 44);
+}
+
 TEST_CASE("Modulo is the remainder", "[large]") {
   std::mt19937_64 random(1);
   for (const int64_t divisor : {int64_t{2}, int64_t{3}, int64_t{31}, kPeriod, int64_t{1} << 20, (int64_t{1} << 21) - 9}) {
@@ -182,6 +197,37 @@ TEST_CASE("where memory is short, a case is skipped; where a call fails, it fail
   CHECK(says(result, "y takes 0.0 GiB: "));
   runtime.refuse_allocation = HIPOPS_RUNTIME_ERROR;
   CHECK(run_large_case(runtime, staging, test, kScale, 1).verdict == CaseResult::Verdict::kFailed);
+}
+
+namespace {
+
+// Memory that nobody may touch: of any size.
+class UntouchableRuntime : public HostRuntime {
+ public:
+  hipops_status allocate(size_t bytes, void** pointer) override {
+    *pointer = reinterpret_cast<void*>(next_);
+    next_ += (bytes + 255) / 256 * 256;
+    return HIPOPS_SUCCESS;
+  }
+  hipops_status release(void*) override { return HIPOPS_SUCCESS; }
+  hipops_status copy_to_device(void*, const void*, size_t) override { return HIPOPS_SUCCESS; }
+  hipops_status copy_on_device(void*, const void*, size_t) override { return HIPOPS_SUCCESS; }
+
+ private:
+  uintptr_t next_ = 256;
+};
+
+}  // namespace
+
+TEST_CASE("large cases are within their memories in their full size", "[large]") {
+  UntouchableRuntime runtime;
+  runtime.synchronize_status = HIPOPS_RUNTIME_ERROR;  // up to the call
+  Staging staging(runtime);
+  for (const LargeCase& test : large_cases(1)) {
+    const CaseResult result = run_large_case(runtime, staging, test, 1, 1);
+    CAPTURE(test.op, test.name, result.reasons);
+    CHECK(says(result, "waiting for the device"));
+  }
 }
 
 TEST_CASE("every op has large cases, whose names tell them apart", "[large]") {
