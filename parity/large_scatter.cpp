@@ -156,7 +156,7 @@ void add_scatter_cases(int64_t giant, std::vector<LargeCase>* cases) {
   add_lines({bf16, false, any}, short_lines, 33, 32);
   add_lines({u8, false, ordered}, short_lines, 33, 40);
   add_long_rows({u8, false, any}, 3, half + 8, true);
-  add_long_rows({bf16, false, line}, 3, half + 5, false);
+  add_long_rows({bf16, false, line}, 2, half + 5, false);
   add_long_rows({u8, false, ordered}, 2, half + 1005, false);
   add_far_apart({f32, false, any}, giant / 3);
   add_far_apart({u8, false, ordered}, half);
@@ -169,7 +169,7 @@ void add_scatter_cases(int64_t giant, std::vector<LargeCase>* cases) {
   add_lines({f16, true, with}, short_lines, 33, 32);
   add_lines({f16, true, ordered}, short_lines, 33, 32);
   add_long_rows({bf16, true, any}, 3, half + 8, true);
-  add_long_rows({f32, true, line}, 3, half + 5, false);
+  add_long_rows({f32, true, line}, 2, half + 5, false);
   add_far_apart({f32, true, any}, giant / 3);
   add_far_apart({bf16, true, ordered}, half);
 }

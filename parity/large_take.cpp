@@ -106,7 +106,7 @@ void add_take_cases(int64_t giant, std::vector<LargeCase>* cases) {
       {"gather", "many_indices", bf16, u8, 0, {giant + 5}, {200}, {giant + 5}, 256},
       {"gather", "late_report", u8, i32, 0, {giant + 5}, {100}, {giant + 5}, 100, {}, {}, {}, false, giant + 3},
       {"gather", "rows", bf16, i32, 0, {rows, 1024}, {1000, 1024}, {rows, 1024}, 1003, {1, 0}},
-      {"gather", "long_rows", u8, u8, 0, {2, giant + 7}, {3, giant + 7}, {2, giant + 7}, 4},
+      {"gather", "long_rows", u8, u8, 0, {2, half + 1007}, {3, half + 1007}, {2, half + 1007}, 4},
       {"gather", "lines", f16, i16, 1, {lines, 70}, {lines, 40}, {lines, 70}, 42},
       {"gather", "far_apart", u16, i16, 0, {5, 50}, {4, 50}, {5, 50}, 4, {}, {far, 1}, {far - 2, 1}, true},
       {"gather", "far_apart", f32, i64, 1, {4, 9}, {5, 50}, {4, 9}, 51, {}, {far, 2}, {far / 2, 1}, true},

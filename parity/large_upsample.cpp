@@ -86,7 +86,7 @@ void add_upsample_cases(int64_t giant, std::vector<LargeCase>* cases) {
   constexpr hipops_nearest torch = HIPOPS_NEAREST_PYTORCH, candle = HIPOPS_NEAREST_CANDLE, exact = HIPOPS_NEAREST_EXACT;
   const int64_t quarter = giant / 4 + 1, h = giant / 30720 + 1, far = giant / 2 + 3;
   const Resize resizes[] = {
-      {"doubled", HIPOPS_U8, torch, {2, 3, quarter}, {2, 3, 2 * quarter}},
+      {"doubled", HIPOPS_U8, torch, {2, 2, quarter}, {2, 2, 2 * quarter}},
       {"one_row", HIPOPS_U8, torch, {1, 1, 30011}, {1, 1, giant + 5}},
       {"one_row_candle", HIPOPS_BF16, candle, {1, 1, giant / 3}, {1, 1, giant + 5}},
       {"one_row_exact", HIPOPS_U8, exact, {1, 1, giant / 7}, {1, 1, 2 * giant + 21}},
@@ -96,7 +96,7 @@ void add_upsample_cases(int64_t giant, std::vector<LargeCase>* cases) {
       {"shrunk_rows", HIPOPS_U8, torch, {giant / 8 + 1, 2, 9}, {giant / 8 + 1, 2, 5}},
       {"far_apart", HIPOPS_BF16, torch, {3, 2, 11}, {3, 2, 29}, {far, 40, 3}, {far + 2, 31, 1}, 0, true},
       {"doubled", HIPOPS_BF16, torch, {3, 5, h, 512}, {3, 5, 2 * h, 1024}},
-      {"doubled_exact", HIPOPS_U8, exact, {3, 5, h, 1000}, {3, 5, 3 * h, 1500}},
+      {"enlarged", HIPOPS_U8, exact, {3, 5, h, 1000}, {3, 5, 2 * h, 1100}},
       {"tall", HIPOPS_U8, candle, {1, 1, 101, 1}, {1, 1, giant + 5, 1}},
       {"many_images", HIPOPS_BF16, torch, {quarter, 1, 1, 1}, {quarter, 1, 2, 2}},
       {"shrunk", HIPOPS_U8, candle, {1, 1, giant / 64 + 1, 130}, {1, 1, 7, 9}},
