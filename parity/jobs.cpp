@@ -109,10 +109,11 @@ std::vector<Job> large_jobs(const Options& options, const Device& device) {
     for (const hipops_dtype dtype : op.dtypes) {
       for (const large::LargeCase& test : cases) {
         if (test.op != op.name || test.dtype != dtype || !is_selected(options, op.name, dtype, test.name)) continue;
+        const auto run = [&options, &device, test] {
+          return large::run_large_case(*device.runtime, *device.staging, test, options.large_scale, options.seed);
+        };
         jobs.push_back(
-            job_of(options, device, op.name, dtype, "large", test.name, shape_text(test.shape), [&options, &device, test] {
-              return large::run_large_case(*device.runtime, *device.staging, test, options.large_scale, options.seed);
-            }));
+            job_of(options, device, op.name, dtype, "large", test.name, shape_text(test.shape), run));
       }
     }
   }

@@ -228,7 +228,8 @@ void Memory::compare(const Expectation& expectation, Range range, unsigned char*
                      Difference* difference) const {
   const int64_t count = range.end - range.first;
   const size_t bytes = static_cast<size_t>(count * element_bytes_);
-  expect_success(runtime_.copy_to_host(got, first_ + range.first * element_bytes_, bytes), "copying " + name_ + " back");
+  expect_success(runtime_.copy_to_host(got, first_ + range.first * element_bytes_, bytes),
+                 "copying " + name_ + " back");
   expectation.write(range.first, count, want);
   if (std::memcmp(got, want, bytes) == 0) return;
   for (int64_t i = 0; i < count; ++i) {
@@ -321,7 +322,7 @@ void Stage::expect(const Memory& memory, const Expectation& expectation) {
 void Stage::expect_samples(const Memory& memory, const Expectation& expectation, const std::vector<int64_t>& touched) {
   const int64_t bytes = static_cast<int64_t>(dtype_size(memory.pattern().dtype()));
   std::vector<int64_t> around = touched;
-  for (const int64_t step : {(int64_t{1} << 31) / scale_, (int64_t{1} << 32) / scale_ / bytes})
+  for (const int64_t step : {giant(), 2 * giant() / bytes})
     for (int64_t border = 0; border < memory.elements(); border += step) around.push_back(border);
   around.push_back(memory.elements());
   std::mt19937_64 random(seed_);

@@ -140,6 +140,8 @@ class Stage {
   Stage(Runtime& runtime, Staging& staging, int64_t scale, uint64_t seed)
       : runtime_(runtime), staging_(staging), scale_(scale), seed_(seed) {}
 
+  int64_t giant() const { return (int64_t{1} << 31) / scale_; }
+
   Memory& memory(const char* name, const Pattern& pattern, int64_t elements);
   Memory& unwritten_memory(const char* name, hipops_dtype dtype, int64_t elements) {
     return memory(name, unwritten(dtype), elements);
@@ -173,8 +175,8 @@ class Places {
   // Of a view whose element 0 is element `offset` of the memory, and whose elements are distinct.
   Places(const hipops_tensor& view, int64_t offset);
 
-  // Whether there is an element at `place`. If so: its index, and over how many places, itself included, `index[inner()]`
-  // goes on by inner_step(). If not: how many places have none.
+  // Whether there is an element at `place`. If so: its index, and over how many places, itself included,
+  // index[inner()] goes on by inner_step(). If not: how many places have none.
   bool find(int64_t place, int64_t* index, int64_t* run) const;
   int inner() const { return inner_; }
   int64_t inner_step() const { return inner_step_; }

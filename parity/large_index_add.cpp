@@ -99,8 +99,8 @@ void add_index_add_cases(int64_t giant, std::vector<LargeCase>* cases) {
   add_far_rows("far_rows", bf16, rows, 300, 300, 90, true);
   add_far_rows("far_rows", bf16, rows, 304, 304, 90, false);
   add_far_rows("far_rows_wide", bf16, rows, 304, 304, 110, true);
-  add_far_rows("rows_of_one", u8, giant + 7, 1, 1, 1000, true);
-  add_far_rows("rows_past_32_bits", u8, 2 * giant + 7, 1, 1, 1000, true);  // which are not ordered
+  add_far_rows("rows_of_one", u8, giant + giant / 8, 1, 1, 1000, true);
+  add_far_rows("rows_past_32_bits", u8, 3 * giant, 1, 1, 1000, true);  // which are not ordered
   add_far_rows("far_apart", f32, 5, 70, giant / 3, 4, false);
   add_far_rows("far_apart", f32, 5, 70, giant / 3, 4, true);
   const auto add = [&](const char* name, hipops_dtype dtype, std::vector<int64_t> shape, auto run) {

@@ -53,7 +53,8 @@ Results results_of(RopeOp op, const RopeCase& c, const Pattern& x, const Pattern
         const bool interleaved = op == RopeOp::kRopeI;
         const int64_t pair = interleaved ? e / 2 : e % c.pairs;
         const bool second = interleaved ? e % 2 != 0 : e >= c.pairs;
-        const double a = element(interleaved ? 2 * pair : pair), b = element(interleaved ? 2 * pair + 1 : pair + c.pairs);
+        const double a = element(interleaved ? 2 * pair : pair);
+        const double b = element(interleaved ? 2 * pair + 1 : pair + c.pairs);
         const double cosine = decode(c.table_dtype, cos(row * c.pairs + pair));
         const double sine = decode(c.table_dtype, sin(row * c.pairs + pair));
         const double terms[] = {second ? a * sine : a * cosine, second ? b * cosine : -b * sine};

@@ -36,7 +36,7 @@ void call(Stage& stage, const Operation& o, const hipops_tensor& y, const hipops
 
 // Few sources, each with a target of its own, all over a y of one dimension.
 void far_targets(Stage& stage, const Operation& o, int64_t length) {
-  constexpr int64_t kSources = 60013;
+  constexpr int64_t kSources = 6007;  // a prime
   const int64_t step = length / kSources;
   std::vector<uint64_t> targets;
   for (int64_t j = 0; j < kSources; ++j) targets.push_back(static_cast<uint64_t>(j * 7919 % kSources * step));
@@ -151,24 +151,24 @@ void add_scatter_cases(int64_t giant, std::vector<LargeCase>* cases) {
   };
   const int64_t half = giant / 2, short_lines = giant / 32 + 1;
 
-  add_far_targets({u8, false, any}, 2 * giant + 60013);
-  add_far_targets({f64, false, any}, half + 60013);
+  add_far_targets({u8, false, any}, 3 * giant);
+  add_far_targets({f64, false, any}, half + giant / 8);
   add_lines({bf16, false, any}, short_lines, 33, 32);
   add_lines({u8, false, ordered}, short_lines, 33, 40);
-  add_long_rows({u8, false, any}, 3, half + 8, true);
+  add_long_rows({u8, false, any}, 3, giant + 8, true);
   add_long_rows({bf16, false, line}, 2, half + 5, false);
   add_long_rows({u8, false, ordered}, 2, half + 1005, false);
   add_far_apart({f32, false, any}, giant / 3);
   add_far_apart({u8, false, ordered}, half);
 
-  add_far_targets({f32, true, any}, giant + 60013);
-  add_far_targets({HIPOPS_I64, true, any}, half + 60013);
-  add_far_targets({u8, true, line}, 2 * giant + 60013);
-  add_far_targets({bf16, true, with}, giant + 60013);
+  add_far_targets({f32, true, any}, giant + giant / 8);
+  add_far_targets({HIPOPS_I64, true, any}, half + giant / 8);
+  add_far_targets({u8, true, line}, 3 * giant);
+  add_far_targets({bf16, true, with}, giant + giant / 8);
   add_lines({bf16, true, any}, short_lines, 32, 33);
   add_lines({f16, true, with}, short_lines, 33, 32);
   add_lines({f16, true, ordered}, short_lines, 33, 32);
-  add_long_rows({bf16, true, any}, 3, half + 8, true);
+  add_long_rows({bf16, true, any}, 3, giant + 8, true);
   add_long_rows({f32, true, line}, 2, half + 5, false);
   add_far_apart({f32, true, any}, giant / 3);
   add_far_apart({bf16, true, ordered}, half);

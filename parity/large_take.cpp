@@ -1,4 +1,7 @@
 // gather and index_select past 2^31 elements and 4 GiB.
+#include <algorithm>
+#include <random>
+
 #include "parity/large_cases.h"
 
 namespace hipops::parity::large {
@@ -15,6 +18,22 @@ int64_t reach(const std::vector<int64_t>& shape, const std::vector<int64_t>& str
   int64_t last = 0;
   for (size_t d = 0; d < shape.size(); ++d) last += (shape[d] - 1) * stride[d];
   return last + 1;
+}
+
+// Below `bound`, every other one near a multiple of `border`, or the bound: what lies past a border may be little.
+Pattern far_integers(hipops_dtype dtype, int64_t bound, int64_t border) {
+  constexpr int64_t kNear = 500;
+  std::mt19937_64 random(4);
+  std::vector<uint64_t> table;
+  for (int64_t i = 0; i < kPeriod; ++i) {
+    int64_t value = static_cast<int64_t>(random() % static_cast<uint64_t>(bound));
+    if (i % 2 != 0) {
+      const int64_t nearest = std::min((value + border / 2) / border * border, bound);
+      value = nearest + static_cast<int64_t>(random() % (2 * kNear)) - kNear;
+    }
+    table.push_back(static_cast<uint64_t>(std::clamp<int64_t>(value, 0, bound - 1)));
+  }
+  return Pattern(dtype, std::move(table));
 }
 
 // Where y and x are 1-D, or 2-D with `dim` 0 or 1; strides are contiguous where they are empty.
@@ -58,7 +77,10 @@ hipops_status call(const Take& t, const hipops_tensor& y, const hipops_tensor& x
 
 void run(Stage& stage, const Take& t) {
   const Pattern values = random_bits(t.dtype, 3);
-  const Pattern indices = random_integers(t.index_dtype, 4, t.bound);
+  const bool far_sources = t.bound > kPeriod;
+  const int64_t row = product(t.x_shape) / t.x_shape[static_cast<size_t>(t.dim)];
+  const Pattern indices = far_sources ? far_integers(t.index_dtype, t.bound, stage.giant() / 2 / row)
+                                      : random_integers(t.index_dtype, 4, t.bound);
   Memory& x = stage.memory("x", values, reach(t.x_shape, t.x_stride));
   Memory& index = stage.memory("index", indices, reach(t.index_shape, t.index_stride));
   Memory& y = stage.unwritten_memory("y", t.dtype, reach(t.y_shape, t.y_stride));
@@ -100,19 +122,20 @@ void add_take_cases(int64_t giant, std::vector<LargeCase>* cases) {
   const int64_t half = giant / 2, far = half + 3, lines = giant / 64 + 1, rows = giant / 1024 + 3;
   const int64_t few = giant / 8 + 9, doubles = giant / 64 + 3;
   const Take takes[] = {
-      {"gather", "far_sources", u8, i64, 0, {100003}, {2 * giant + 1000}, {100003}, 2 * giant + 1000},
+      {"gather", "far_sources", u8, i64, 0, {100003}, {3 * giant}, {100003}, 3 * giant},
       {"gather", "far_sources", bf16, u32, 0, {100003}, {giant + 1000}, {100003}, giant + 1000},
       {"gather", "far_sources", f64, i32, 0, {100003}, {half + 999}, {100003}, half + 999},
       {"gather", "many_indices", bf16, u8, 0, {giant + 5}, {200}, {giant + 5}, 256},
       {"gather", "late_report", u8, i32, 0, {giant + 5}, {100}, {giant + 5}, 100, {}, {}, {}, false, giant + 3},
       {"gather", "rows", bf16, i32, 0, {rows, 1024}, {1000, 1024}, {rows, 1024}, 1003, {1, 0}},
-      {"gather", "long_rows", u8, u8, 0, {2, half + 1007}, {3, half + 1007}, {2, half + 1007}, 4},
+      {"gather", "long_rows", u8, u8, 0, {2, giant + 7}, {3, giant + 7}, {2, giant + 7}, 4},
       {"gather", "lines", f16, i16, 1, {lines, 70}, {lines, 40}, {lines, 70}, 42},
       {"gather", "far_apart", u16, i16, 0, {5, 50}, {4, 50}, {5, 50}, 4, {}, {far, 1}, {far - 2, 1}, true},
       {"gather", "far_apart", f32, i64, 1, {4, 9}, {5, 50}, {4, 9}, 51, {}, {far, 2}, {far / 2, 1}, true},
       {"index_select", "far_rows", bf16, i64, 0, {4099, 16}, {few, 16}, {4099}, few + 10},
       {"index_select", "far_rows", f64, u32, 0, {4099, 33}, {doubles, 33}, {4099}, doubles},
-      {"index_select", "far_elements", u8, u32, 0, {100003}, {2 * giant + 1000}, {100003}, 2 * giant + 1000},
+      {"index_select", "far_elements", u8, i64, 0, {100003}, {3 * giant}, {100003}, 3 * giant},
+      {"index_select", "far_rows", u8, i32, 0, {4099, 33}, {giant / 11, 33}, {4099}, giant / 11},
       {"index_select", "many_rows", bf16, i32, 0, {rows, 1024}, {300, 1024}, {rows}, 301},
       {"index_select", "many_indices", f16, u8, 0, {giant + 5}, {250}, {giant + 5}, 256},
       {"index_select", "late_report", u8, i32, 0, {giant + 5}, {100}, {giant + 5}, 100, {}, {}, {}, false, giant + 3},

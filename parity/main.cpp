@@ -1,5 +1,5 @@
-// hipops-parity: runs golden cases, or large ones, on the backend in use, prints a row per op and dtype, and ends with 0
-// if every number is right.
+// hipops-parity: runs golden cases, or large ones, on the backend in use, prints a row per op and dtype, and ends with
+// 0 if every number is right.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

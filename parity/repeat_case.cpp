@@ -10,8 +10,8 @@ namespace {
 
 constexpr int kOtherStreams = 3;
 
-// Blocks that a launch may have, 0 being as many as it asks for. As many as have no divisor in common with the number of
-// streams, so that each comes with each.
+// Blocks that a launch may have, 0 being as many as it asks for. Their number and that of the streams have no common
+// divisor, so that each comes with each.
 constexpr uint32_t kGridLimits[] = {0, 1, 2, 3, 5, 8, 13, 61, 256};
 
 // A block is not left alone with more than this many elements, or nearly so: that takes long.
