@@ -27,6 +27,9 @@ constexpr int64_t kMostBlocks = int64_t{1} << 21;
 
 bool is_whole(int64_t bytes) { return bytes % kWideBytes == 0; }
 bool is_aligned(const hipops_tensor& t) { return reinterpret_cast<uintptr_t>(t.data) % kWideBytes == 0; }
+bool holds(const RowVariant& v, hipops_dtype dtype, const RowGeometry& geometry, RowAccess access) {
+  return v.dtype == dtype && v.access == access && v.longest >= geometry.cols;
+}
 bool has_no_gaps(const hipops_tensor* weights) { return !weights || weights->shape[0] <= 1 || weights->stride[0] == 1; }
 
 }  // namespace
@@ -34,6 +37,16 @@ bool has_no_gaps(const hipops_tensor* weights) { return !weights || weights->sha
 #define VARIANT(name, dtype, threads, vectors, block, access, mode) variant(dtype, threads, vectors, block, access, mode),
 constexpr RowVariant row_variants[kRowVariants] = {HIPOPS_ROW_KERNELS(VARIANT, )};
 #undef VARIANT
+
+namespace {
+
+int first_to_hold(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access) {
+  int kernel = 0;
+  while (!holds(row_variants[kernel], dtype, geometry, access)) ++kernel;
+  return kernel;
+}
+
+}  // namespace
 
 hipops_status check_rows(const char* op, const hipops_tensor* y, const hipops_tensor* x) {
   Argument out{op, "y", y}, in{op, "x", x};
@@ -105,14 +118,26 @@ RowAccess row_access(const hipops_tensor& y, const hipops_tensor& x, const RowGe
   return x.dtype == HIPOPS_F64 ? any : edged;
 }
 
+std::atomic<int> forced_row_kernel{-1};
+
 RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access) {
-  int kernel = 0;
-  while (row_variants[kernel].dtype != dtype || row_variants[kernel].access != access || row_variants[kernel].longest < geometry.cols)
-    ++kernel;
+  int kernel = forced_row_kernel.load(std::memory_order_relaxed);
+  if (kernel < 0) kernel = first_to_hold(dtype, geometry, access);
   const RowVariant& v = row_variants[kernel];
   int64_t rows_per_block = v.block / v.threads;
   int64_t blocks = within_grid_limit(std::min((geometry.rows + rows_per_block - 1) / rows_per_block, kMostBlocks));
   return {kernel, static_cast<uint32_t>(blocks), static_cast<uint32_t>(v.block), blocks * rows_per_block};
+}
+
+RowCandidates row_candidates(const hipops_tensor& y, const hipops_tensor& x, const hipops_tensor* weight,
+                             const hipops_tensor* bias) {
+  const RowGeometry geometry = row_geometry(y, x);
+  const RowAccess access = row_access(y, x, geometry, weight, bias);
+  RowCandidates candidates;
+  candidates.chosen = plan_rows(x.dtype, geometry, access).kernel;
+  for (int kernel = 0; kernel < kRowVariants; ++kernel)
+    if (holds(row_variants[kernel], x.dtype, geometry, access)) candidates.kernel[candidates.count++] = kernel;
+  return candidates;
 }
 
 bool row_op_supports(hipops_dtype dtype, hipops_dtype weights) {

@@ -1,6 +1,7 @@
 // What the launchers of layer_norm, rms_norm and softmax share: the checks of x and y, and the choice of a variant.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "device/row_contract.h"
@@ -45,6 +46,19 @@ RowAccess row_access(const hipops_tensor& y, const hipops_tensor& x, const RowGe
 
 // The variant for rows that allow this access.
 RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access);
+
+// The kernels that a call with these arguments may run, in the order of the list, and the one that its launcher takes.
+// For tools and tests.
+struct RowCandidates {
+  int chosen = 0;
+  int count = 0;
+  int kernel[kRowVariants] = {};
+};
+RowCandidates row_candidates(const hipops_tensor& y, const hipops_tensor& x, const hipops_tensor* weight = nullptr,
+                             const hipops_tensor* bias = nullptr);
+
+// For tools alone: while this is not negative, plan_rows takes the kernel that it names, which must be a candidate.
+extern std::atomic<int> forced_row_kernel;
 
 // hipops_supports for a row op: dtype is a float, and `weights` is it, f32, or (always allowed) none.
 bool row_op_supports(hipops_dtype dtype, hipops_dtype weights);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "parity/compare.h"
+#include "parity/terminal.h"
 
 namespace hipops::parity {
 namespace {
@@ -17,22 +18,6 @@ constexpr int kDtypeWidth = 6;
 constexpr int kCasesWidth = 6;
 constexpr int kUlpsWidth = 10;
 constexpr int kVerdictWidth = 8;
-
-std::string left(std::string text, int width) {
-  if (text.size() < static_cast<size_t>(width)) text.resize(static_cast<size_t>(width), ' ');
-  return text;
-}
-
-std::string right(const std::string& text, int width) {
-  const size_t size = static_cast<size_t>(width);
-  return text.size() < size ? std::string(size - text.size(), ' ') + text : text;
-}
-
-enum class Colour { kBold = 1, kRed = 31, kGreen = 32, kYellow = 33 };
-
-std::string paint(const std::string& text, Colour colour, bool enabled) {
-  return enabled ? "\033[" + std::to_string(static_cast<int>(colour)) + "m" + text + "\033[0m" : text;
-}
 
 Colour colour_of(Verdict verdict) {
   return verdict == Verdict::kPassed ? Colour::kGreen : verdict == Verdict::kFailed ? Colour::kRed : Colour::kYellow;
@@ -58,13 +43,6 @@ std::string where(const CaseRecord& record) {
 Verdict group_verdict(const Totals& totals) {
   if (totals.failed > 0) return Verdict::kFailed;
   return totals.passed > 0 ? Verdict::kPassed : Verdict::kSkipped;
-}
-
-// A value of several lines under the first, beside the header's labels.
-std::string indented(std::string text) {
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  for (size_t at = 0; (at = text.find('\n', at)) != std::string::npos; ++at) text.replace(at, 1, "\n         ");
-  return text;
 }
 
 std::string milliseconds(double ms) {

@@ -50,6 +50,26 @@ bool colours_wanted() {
          (terminal == nullptr || std::strcmp(terminal, "dumb") != 0);
 }
 
+std::string paint(const std::string& text, Colour colour, bool enabled) {
+  return enabled ? "\033[" + std::to_string(static_cast<int>(colour)) + "m" + text + "\033[0m" : text;
+}
+
+std::string left(std::string text, int width) {
+  if (text.size() < static_cast<size_t>(width)) text.resize(static_cast<size_t>(width), ' ');
+  return text;
+}
+
+std::string right(const std::string& text, int width) {
+  const size_t size = static_cast<size_t>(width);
+  return text.size() < size ? std::string(size - text.size(), ' ') + text : text;
+}
+
+std::string indented(std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  for (size_t at = 0; (at = text.find('\n', at)) != std::string::npos; ++at) text.replace(at, 1, "\n         ");
+  return text;
+}
+
 Progress::Progress(size_t total) : enabled_(isatty(STDERR_FILENO) != 0), total_(total) {}
 
 void Progress::show(size_t done, const std::string& label) {

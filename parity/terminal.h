@@ -1,4 +1,4 @@
-// What depends on where the output goes: colours, the progress bar, and a last word when a kernel brings the process
+// What depends on where the output goes: colours, columns, the progress bar, and a last word when a kernel brings the process
 // down.
 #pragma once
 
@@ -10,6 +10,16 @@ namespace hipops::parity {
 
 // Whether stdout takes colours: a terminal, and NO_COLOR is not set.
 bool colours_wanted();
+
+enum class Colour { kBold = 1, kRed = 31, kGreen = 32, kYellow = 33 };
+std::string paint(const std::string& text, Colour colour, bool enabled);
+
+// In a column: filled up with spaces, never cut.
+std::string left(std::string text, int width);
+std::string right(const std::string& text, int width);
+
+// A value of several lines under the first, beside the labels of a header, which take nine columns.
+std::string indented(std::string text);
 
 // A bar on stderr, drawn only if that is a terminal, and at most some twenty times a second.
 class Progress {

@@ -1,26 +1,26 @@
 # What must hold of every AMD code object, and of every kernel file that one is made of.
 
-find_package(nlohmann_json REQUIRED)
-
-hipops_test(test_code_objects test_code_objects.cpp ${PROJECT_SOURCE_DIR}/tools/inspect/code_object.cpp)
-target_include_directories(test_code_objects PRIVATE ${PROJECT_SOURCE_DIR}/tools)
-target_link_libraries(test_code_objects PRIVATE nlohmann_json::nlohmann_json)
+hipops_test(test_code_objects test_code_objects.cpp)
+target_link_libraries(test_code_objects PRIVATE inspect)
 target_compile_definitions(test_code_objects PRIVATE HIPOPS_CODE_OBJECTS="${hipops_objects}")
 add_dependencies(test_code_objects code_objects)
 
-# ---- The machine code, by the disassembler that belongs to the compiler
-if(HIPOPS_ROCM_CLANG)
-  get_filename_component(objdump_folder ${HIPOPS_ROCM_CLANG} DIRECTORY)
-  find_program(HIPOPS_OBJDUMP llvm-objdump PATHS ${objdump_folder} ${objdump_folder}/../llvm/bin NO_DEFAULT_PATH)
-else()
-  string(REGEX REPLACE "^.*clang" "llvm-objdump" objdump_name ${HIPOPS_CLANG})
-  find_program(HIPOPS_OBJDUMP ${objdump_name})
-endif()
+# ---- The machine code
 if(HIPOPS_OBJDUMP)
-  target_compile_definitions(test_code_objects PRIVATE HIPOPS_OBJDUMP="${HIPOPS_OBJDUMP}")
+  target_compile_definitions(test_code_objects PRIVATE HIPOPS_OBJDUMP)
   foreach(op ${HIPOPS_OPS})
     add_test(NAME test_machine_code_${op} COMMAND test_code_objects "[disassembly]" -c ${op} -w NoAssertions)
   endforeach()
+
+  hipops_test(test_atomic_instructions test_atomic_instructions.cpp)
+  target_link_libraries(test_atomic_instructions PRIVATE inspect)
+  target_compile_definitions(test_atomic_instructions PRIVATE HIPOPS_CODE_OBJECTS="${hipops_objects}")
+  add_dependencies(test_atomic_instructions code_objects)
+
+  target_compile_definitions(test_inspect PRIVATE
+    HIPOPS_INSPECT="$<TARGET_FILE:hipops-inspect>" HIPOPS_CODE_OBJECTS="${hipops_objects}")
+  add_dependencies(test_inspect hipops-inspect code_objects)
+  add_test(NAME inspect_budgets COMMAND hipops-inspect --check ${PROJECT_SOURCE_DIR}/tools/inspect/budgets.json)
 else()
   message(STATUS "hipops: no tests of the machine code: the compiler's llvm-objdump not found")
 endif()
@@ -32,9 +32,8 @@ if(Python3_Interpreter_FOUND)
 endif()
 find_program(HIPOPS_HIPCC hipcc PATHS $ENV{ROCM_PATH}/bin /opt/rocm/bin)
 if(HIPOPS_HIPCC)
-  add_executable(test_single_file_build test_single_file_build.cpp ${PROJECT_SOURCE_DIR}/tools/inspect/code_object.cpp)
-  target_include_directories(test_single_file_build PRIVATE ${PROJECT_SOURCE_DIR}/tools)
-  target_link_libraries(test_single_file_build PRIVATE test_main hipops_static nlohmann_json::nlohmann_json)
+  add_executable(test_single_file_build test_single_file_build.cpp)
+  target_link_libraries(test_single_file_build PRIVATE test_main inspect)
   target_compile_definitions(test_single_file_build PRIVATE
     HIPOPS_HIPCC="${HIPOPS_HIPCC}" HIPOPS_SOURCE="${PROJECT_SOURCE_DIR}")
   foreach(op ${HIPOPS_OPS})

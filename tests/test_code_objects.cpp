@@ -2,7 +2,6 @@
 // alone, for the blocks that they are launched with; and in the machine code, the instructions that the sources are
 // written for.
 #include <algorithm>
-#include <cstdio>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -11,6 +10,7 @@
 
 #include "catch.h"
 #include "inspect/code_object.h"
+#include "inspect/machine_code.h"
 #include "layer_norm.h"
 #include "ops.h"
 #include "rms_norm.h"
@@ -116,27 +116,10 @@ void for_each_code_object(const std::function<void(const Op&, const std::string&
 // ---- Machine code
 #if defined(HIPOPS_OBJDUMP)
 
-using Code = std::map<std::string, std::set<std::string>>;  // the mnemonics in it, by kernel
-
-Code disassemble(const std::string& path) {
-  const std::string command = "'" HIPOPS_OBJDUMP "' -d --no-show-raw-insn --no-leading-addr '" + path + "'";
-  std::FILE* pipe = popen(command.c_str(), "r");
-  REQUIRE(pipe != nullptr);
-  Code code;
-  std::set<std::string>* kernel = nullptr;
-  char line[1024];
-  while (std::fgets(line, sizeof line, pipe) != nullptr) {
-    std::istringstream words(line);
-    std::string word;
-    if (!(words >> word)) continue;
-    if (word.front() == '<' && word.back() == ':') {
-      kernel = &code[word.substr(1, word.size() - 3)];
-    } else if (kernel != nullptr) {
-      kernel->insert(word);
-    }
-  }
-  REQUIRE(pclose(pipe) == 0);
-  return code;
+std::set<std::string> mnemonics_of(const Code& code) {
+  std::set<std::string> mnemonics;
+  for (const Instruction& instruction : code) mnemonics.insert(instruction.mnemonic);
+  return mnemonics;
 }
 
 bool any_begins(const std::set<std::string>& words, const std::string& beginning) {
@@ -146,38 +129,32 @@ bool any_begins(const std::set<std::string>& words, const std::string& beginning
 
 // Wide variants load 16 bytes at a time. Only f32 weights of f64 rows are less, as 8 bytes of theirs belong to 16 of
 // the row.
-void check_wide_loads(const Kernel& kernel, const Row& row, const std::set<std::string>& mnemonics) {
-  std::set<std::string> expected = {"global_load_dwordx4", "global_load_b128"};
-  if (row.weights && kernel.name.find("_f64_") != std::string::npos)
-    expected.insert({"global_load_dwordx2", "global_load_b64"});
-  std::set<std::string> narrow;
-  for (const std::string& mnemonic : mnemonics) {
-    if (mnemonic.rfind("global_load", 0) == 0 && expected.count(mnemonic) == 0) narrow.insert(mnemonic);
-  }
-  CHECK(narrow == std::set<std::string>{});
-  CHECK((mnemonics.count("global_load_dwordx4") || mnemonics.count("global_load_b128")));
-  CHECK((mnemonics.count("global_store_dwordx4") || mnemonics.count("global_store_b128")));
+void check_wide_loads(const Kernel& kernel, const Row& row, const MachineCode& code) {
+  const bool narrow_weights = row.weights && kernel.name.find("_f64_") != std::string::npos;
+  for (const auto& [bytes, count] : code.loads) CHECK((bytes == 16 || (bytes == 8 && narrow_weights)));
+  CHECK(code.loads.count(16) == 1);
+  CHECK(code.stores.count(16) == 1);
 }
 
-void check_code(const Kernel& kernel, const std::set<std::string>& mnemonics) {
+void check_code(const Kernel& kernel, const std::string& target, const Code& code) {
   INFO(kernel.name);
+  const std::set<std::string> mnemonics = mnemonics_of(code);
+  const MachineCode figures = machine_code(code, target);
   // A flat access waits for LDS and memory, and costs more registers: the compiler has lost what it points to.
-  CHECK_FALSE(any_begins(mnemonics, "flat_"));
+  CHECK(figures.flat == 0);
   // As scratch is accessed.
   CHECK_FALSE(any_begins(mnemonics, "scratch_"));
   CHECK((kernel.scratch_bytes > 0 || !any_begins(mnemonics, "buffer_")));
   // All is inlined.
-  CHECK_FALSE(any_begins(mnemonics, "s_swappc"));
-  CHECK_FALSE(any_begins(mnemonics, "s_call"));
+  CHECK(figures.calls == 0);
   CHECK(any_begins(mnemonics, "s_endpgm"));
 
   const auto row = row_kernels().find(kernel.name);
   if (row == row_kernels().end()) return;
   // Written for lanes that exchange values without memory.
-  CHECK_FALSE(any_begins(mnemonics, "ds_bpermute"));
-  CHECK_FALSE(any_begins(mnemonics, "ds_permute"));
-  CHECK_FALSE(any_begins(mnemonics, "ds_swizzle"));
-  if (kernel.name.find("_wide_") != std::string::npos) check_wide_loads(kernel, row->second, mnemonics);
+  CHECK(figures.bpermute == 0);
+  CHECK(figures.swizzle == 0);
+  if (kernel.name.find("_wide_") != std::string::npos) check_wide_loads(kernel, row->second, figures);
 }
 
 #endif
@@ -281,10 +258,10 @@ TEST_CASE("machine code", "[.][disassembly]") {
     DYNAMIC_SECTION(all_ops[i]->name) {
       for (const std::string& target : targets()) {
         INFO(target);
-        const Code code = disassemble(path_of(target, *all_ops[i]));
+        const Functions code = disassemble(find_objdump(""), path_of(target, *all_ops[i]));
         for (const Kernel& kernel : code_object(target, *all_ops[i]).kernels) {
           REQUIRE(code.count(kernel.name) == 1);
-          check_code(kernel, code.at(kernel.name));
+          check_code(kernel, target, code.at(kernel.name));
         }
       }
     }

@@ -1,0 +1,139 @@
+// hipops-bench: times ops beside a plain copy of the same bytes, on the backend in use.
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <stdexcept>
+
+#include "options.h"
+#include "parity/buffer.h"
+#include "parity/options.h"
+#include "parity/terminal.h"
+#include "report.h"
+
+namespace hipops::bench {
+namespace {
+
+constexpr int kRepeats = 15;
+constexpr int kSweepRepeats = 5;
+constexpr int kHostCalls = 2000;
+
+void print(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+}
+
+int complain(const std::string& text, int exit_code) {
+  std::fprintf(stderr, "hipops-bench: %s\n", text.c_str());
+  return exit_code;
+}
+
+hipops_status open(const Options& options, Device* device, RunInfo* info) {
+  const DeviceFacts* facts = nullptr;
+  if (hipops_status status = hipops_init(parity::backend_of(options.backend))) return status;
+  if (hipops_status status = runtime(&device->runtime)) return status;
+  if (hipops_status status = device_facts(&facts)) return status;
+  if (hipops_status status = open_device_tools(&device->tools)) return status;
+  if (hipops_status status = device->tools->create_stream(&device->stream)) return status;
+  *info = {parity::backend_name(device->runtime->backend()),
+           facts->name,
+           facts->target,
+           device->tools->driver(),
+           hipops_version(),
+           hipops_build_info()};
+  return HIPOPS_SUCCESS;
+}
+
+bool write_file(const std::string& path, const std::string& text) {
+  if (path.empty()) return true;
+  std::ofstream stream(path, std::ios::binary);
+  stream << text;
+  stream.close();
+  if (!stream) complain("cannot write " + path, 0);
+  return static_cast<bool>(stream);
+}
+
+Figure measure(const Options& options, const Device& device, Timer& timer, const Workload& work) {
+  Figure figure = {work, bytes_moved(work), 0, 0, {}, {}};
+  figure.roof = timer.roof(figure.bytes);
+  const Operands operands(device, work);
+  figure.hipops = timer.microseconds(operands.call(), figure.bytes);
+  if (options.warm) figure.warm = timer.warm(operands.call());
+  if (options.host) figure.host = timer.host(operands.call(), kHostCalls);
+  return figure;
+}
+
+// One row's failure is not the others'.
+int run_rows(const Options& options, const std::vector<Workload>& rows, const Device& device, const RunInfo& info) {
+  Timer timer(device, options.repeats ? options.repeats : kRepeats);
+  parity::Progress progress(rows.size());
+  std::vector<Figure> figures;
+  print(table_heading(options.warm, options.host, parity::colours_wanted()));
+  for (size_t i = 0; i < rows.size(); ++i) {
+    progress.show(i, rows[i].name);
+    try {
+      figures.push_back(measure(options, device, timer, rows[i]));
+      progress.clear();
+      print(table_row(figures.back()));
+    } catch (const parity::RuntimeFailure& failure) {
+      progress.clear();
+      complain(rows[i].name + ": " + failure.what(), 0);
+    }
+  }
+  const bool written = write_file(options.json, to_json(info, figures));
+  return written && figures.size() == rows.size() ? parity::kExitPassed : parity::kExitMismatch;
+}
+
+int run_sweep(const Options& options, const std::vector<SweepJob>& jobs, const Device& device, const RunInfo& info) {
+  Timer timer(device, options.repeats ? options.repeats : kSweepRepeats);
+  parity::Progress progress(jobs.size());
+  const std::vector<SweepRow> rows =
+      sweep(device, timer, jobs, [&](size_t done, const std::string& label) { progress.show(done, label); });
+  progress.clear();
+  print(sweep_text(rows, parity::colours_wanted()));
+  if (!write_file(options.json, to_json(info, rows))) return parity::kExitMismatch;
+  const bool found = std::any_of(rows.begin(), rows.end(),
+                                 [](const SweepRow& row) { return row.is_slow() || row.has_better_neighbour(); });
+  return found ? parity::kExitMismatch : parity::kExitPassed;
+}
+
+int main_or_throw(int argc, char** argv) {
+  Options options;
+  int exit_code;
+  if (!parse_options(argc, argv, &options, &exit_code)) return exit_code;
+  const std::vector<SweepJob> jobs = options.sweep ? selected_jobs(options) : std::vector<SweepJob>();
+  const std::vector<Workload> rows = options.sweep ? std::vector<Workload>() : selected(options);
+  if (options.list) {
+    for (const SweepJob& job : jobs) print(job.name() + "\n");
+    for (const Workload& row : rows) print(row.name + "\n");
+    return parity::kExitPassed;
+  }
+  Device device;
+  RunInfo info;
+  if (hipops_status status = open(options, &device, &info)) {
+    const std::string text =
+        "backend " + options.backend + ": " + hipops_status_string(status) + ": " + hipops_last_error();
+    return complain(text, status == HIPOPS_NO_DEVICE ? parity::kExitNoDevice : parity::kExitMismatch);
+  }
+  if (options.host && !device.tools->has_graphs())
+    return complain("--host is not for the " + info.backend + " backend: its driver has no launch of its own",
+                    parity::kExitUsage);
+  print(header_text(info, parity::colours_wanted()));
+  exit_code = options.sweep ? run_sweep(options, jobs, device, info) : run_rows(options, rows, device, info);
+  device.tools->destroy_stream(device.stream);
+  return exit_code;
+}
+
+}  // namespace
+}  // namespace hipops::bench
+
+int main(int argc, char** argv) {
+  using namespace hipops;
+  try {
+    return bench::main_or_throw(argc, argv);
+  } catch (const std::invalid_argument& error) {
+    return bench::complain(error.what(), parity::kExitUsage);
+  } catch (const std::exception& error) {
+    return bench::complain(error.what(), parity::kExitMismatch);
+  }
+}

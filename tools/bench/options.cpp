@@ -1,0 +1,138 @@
+#include "options.h"
+
+#include <fnmatch.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <stdexcept>
+
+#include "ops.h"
+#include "parity/number.h"
+#include "parity/options.h"
+#include "table.h"
+
+namespace hipops::bench {
+namespace {
+
+const std::vector<std::string> kDtypes = {"f32", "f16", "bf16", "f64", "u8",  "i8",
+                                          "i16", "u16", "i32",  "u32", "i64", "u64"};
+
+std::vector<std::string> op_names() {
+  std::vector<std::string> names;
+  for (int i = 0; i < op_count; ++i) names.push_back(all_ops[i]->name);
+  return names;
+}
+
+hipops_dtype dtype_of(const std::string& name) {
+  hipops_dtype dtype = HIPOPS_NONE;
+  parity::parse_dtype(name, &dtype);
+  return dtype;
+}
+
+bool is_among(const std::string& name, const std::vector<std::string>& names) {
+  return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool matches(const std::string& name, const Options& o) {
+  return o.match.empty() || fnmatch(o.match.c_str(), name.c_str(), 0) == 0;
+}
+
+void declare(CLI::App* app, Options* o) {
+  app->add_option("--backend", o->backend, "auto, cpu, hip or cuda")
+      ->check(CLI::IsMember({"auto", "cpu", "hip", "cuda"}));
+  app->add_option("--op", o->ops, "only these ops; or of --shape")->check(CLI::IsMember(op_names()));
+  app->add_option("--dtype", o->dtypes, "only these dtypes; or of --shape")->check(CLI::IsMember(kDtypes));
+  CLI::Option* shape = app->add_option("--shape", o->shapes,
+                                       "instead of the table's rows, rows of these shapes: 16384x4096; "
+                                       "262144x256->16384 where y's size along --dim is another, or after upsampling; "
+                                       "16384x12288[:,4096:8192] for a strided_copy of a slice");
+  app->add_option("--dim", o->dim, "with --shape: dimension of the ops with an index")->needs(shape);
+  app->add_option("--index", o->index, "with --shape: dtype of the index")
+      ->needs(shape)
+      ->check(CLI::IsMember({"u8", "i16", "i32", "u32", "i64"}));
+  app->add_option("--permute", o->permute,
+                  "with --shape: strided_copy's x is the memory with its dimensions in this order, as 0,2,1,3")
+      ->needs(shape)
+      ->delimiter(',');
+  app->add_option("--match", o->match, "only rows whose name matches this pattern (*, ?, [...])");
+  app->add_option("--repeats", o->repeats, "timed calls of which the median is taken (15; in a sweep 5)")
+      ->check(CLI::Range(1, 10000));
+  CLI::Option* warm = app->add_flag("--warm", o->warm, "also the time with what fits left in the L2 cache");
+  CLI::Option* host = app->add_flag("--host", o->host,
+                                    "also the host's time for one call, beside the driver's own launch of the same "
+                                    "kernels");
+  app->add_flag("--sweep", o->sweep,
+                "instead: layer_norm, rms_norm and softmax over rows and columns from 1 to 2^18, and the neighbouring "
+                "variants")
+      ->excludes(shape)
+      ->excludes(warm)
+      ->excludes(host);
+  app->add_flag("--list", o->list, "list the rows and run none");
+  app->add_option("--json", o->json, "write all figures to this file");
+  app->footer(
+      "The roof is the fastest plain copy of as many bytes, half read and half written, in the same run.\n"
+      "Exit status: 0 done; 1 a failure, or a sweep that found a shape under 75 % of the roof or a better neighbour;\n"
+      "2 bad usage; 77 the backend asked for is not there.");
+}
+
+Workload row_of(const Options& o, const std::string& shape) {
+  Workload work;
+  work.op = o.ops[0];
+  work.dtype = dtype_of(o.dtypes[0]);
+  work.index = dtype_of(o.index);
+  work.dim = o.dim;
+  work.order = o.permute;
+  std::string problem = parse_shape(shape, &work);
+  if (problem.empty()) problem = check(work);
+  if (!problem.empty()) throw std::invalid_argument("--shape " + shape + ": " + problem);
+  work.name = default_name(work, shape);
+  return work;
+}
+
+}  // namespace
+
+bool parse_options(int argc, char** argv, Options* options, int* exit_code) {
+  CLI::App app("Times hipops beside a plain copy of the same bytes.", "hipops-bench");
+  declare(&app, options);
+  *exit_code = parity::kExitUsage;
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (app.exit(error) == 0) *exit_code = parity::kExitPassed;  // --help
+    return false;
+  }
+  return true;
+}
+
+std::vector<Workload> selected(const Options& o) {
+  std::vector<Workload> rows;
+  if (!o.shapes.empty() && (o.ops.size() != 1 || o.dtypes.size() != 1))
+    throw std::invalid_argument("--shape needs one --op and one --dtype");
+  for (const std::string& shape : o.shapes) rows.push_back(row_of(o, shape));
+  if (o.shapes.empty()) rows = table();
+  std::vector<Workload> kept;
+  for (const Workload& row : rows)
+    if (is_among(row.op, o.ops) && is_among(parity::dtype_name(row.dtype), o.dtypes) && matches(row.name, o))
+      kept.push_back(row);
+  if (kept.empty()) throw std::invalid_argument("no row of the table is selected; --list shows them");
+  return kept;
+}
+
+std::vector<SweepJob> selected_jobs(const Options& o) {
+  std::vector<std::string> ops;
+  for (const char* op : {"layer_norm", "rms_norm", "softmax"})
+    if (is_among(op, o.ops)) ops.push_back(op);
+  std::vector<hipops_dtype> dtypes;
+  for (const char* dtype : {"bf16", "f16", "f32", "f64"})
+    if (is_among(dtype, o.dtypes)) dtypes.push_back(dtype_of(dtype));
+  std::vector<SweepJob> kept;
+  for (const SweepJob& job : sweep_jobs(ops, dtypes))
+    if (matches(job.name(), o)) kept.push_back(job);
+  if (kept.empty())
+    throw std::invalid_argument(
+        "no shape of the sweep is selected: it has layer_norm, rms_norm and softmax of bf16, f16, f32 and f64; --list "
+        "shows them");
+  return kept;
+}
+
+}  // namespace hipops::bench

@@ -1,0 +1,38 @@
+// The command line.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sweep.h"
+
+namespace hipops::bench {
+
+struct Options {
+  std::string backend = "auto";
+  std::vector<std::string> ops;     // empty: all
+  std::vector<std::string> dtypes;  // empty: all
+  std::vector<std::string> shapes;  // empty: the table's rows
+  std::string match;
+  std::string index = "i64";
+  int dim = 0;
+  std::vector<int> permute;
+  int repeats = 0;  // 0: 15, and 5 in a sweep
+  bool warm = false;
+  bool host = false;
+  bool sweep = false;
+  bool list = false;
+  std::string json;
+};
+
+// True: go on. False: *exit_code says how the program ends; what there is to say has been printed.
+bool parse_options(int argc, char** argv, Options* options, int* exit_code);
+
+// The rows that the options ask for. Throws std::invalid_argument, naming the option, where one cannot be.
+std::vector<Workload> selected(const Options& options);
+
+// The same for a sweep.
+std::vector<SweepJob> selected_jobs(const Options& options);
+
+}  // namespace hipops::bench

@@ -1,0 +1,163 @@
+#include "sweep.h"
+
+#include <algorithm>
+#include <set>
+
+#include "ops.h"
+#include "parity/number.h"
+#include "rows.h"
+
+namespace hipops::bench {
+namespace {
+
+constexpr int kLargestPower = 18;
+constexpr int kNeighbours = 3;      // candidates on either side of the chosen one in the list
+constexpr int kConfirmations = 15;  // repeats, before a shape is said to be slow or a neighbour better
+
+std::set<int64_t> columns() {
+  std::set<int64_t> sizes = {2880, 7168, 5, 97, 769, 3001, 10007, 100003, 131101, 200000};
+  for (int k = 0; k <= kLargestPower; ++k) {
+    const int64_t power = int64_t{1} << k;
+    sizes.insert({power, power + 1, power - 1, 3 * power});
+  }
+  sizes.erase(sizes.begin(), sizes.find(1));
+  sizes.erase(sizes.upper_bound(int64_t{1} << kLargestPower), sizes.end());
+  return sizes;
+}
+
+std::set<int64_t> rows() {
+  std::set<int64_t> sizes = {3, 37, 1000, 12289, 131071};
+  for (int k = 0; k <= kLargestPower; ++k) sizes.insert(int64_t{1} << k);
+  return sizes;
+}
+
+const Op& op_named(const std::string& name) {
+  int i = 0;
+  while (name != all_ops[i]->name) ++i;
+  return *all_ops[i];
+}
+
+// Has every call of a row op take this kernel while it lives.
+class Forced {
+ public:
+  explicit Forced(int kernel) { forced_row_kernel = kernel; }
+  ~Forced() { forced_row_kernel = -1; }
+  Forced(const Forced&) = delete;
+  Forced& operator=(const Forced&) = delete;
+};
+
+// Memory for the largest shape, of which every shape takes the beginning.
+struct Arena {
+  Arena(const Device& device, int64_t bytes)
+      : x(device, bytes),
+        y(device, bytes),
+        weight(device, (int64_t{1} << kLargestPower) * 8),
+        bias(device, weight.bytes()) {
+    for (Memory* memory : {&x, &y, &weight, &bias}) memory->fill_with_numbers();
+  }
+  Memory x, y, weight, bias;
+};
+
+class Sweeper {
+ public:
+  Sweeper(const Device& device, Timer& timer, int64_t bytes) : device_(device), timer_(timer), arena_(device, bytes) {}
+
+  SweepRow measure(const SweepJob& job) {
+    const Op& op = op_named(job.op);
+    const hipops_tensor x = contiguous(arena_.x.data(), job.dtype, {job.shape.rows, job.shape.cols});
+    hipops_tensor y = x;
+    y.data = arena_.y.data();
+    const Call call = row_call(job.op, y, x, arena_.weight.data(), arena_.bias.data(), device_.stream);
+    SweepRow row = {job, 2 * job.bytes(), 0, {}, {}};
+    const RowCandidates candidates = row_candidates(y, x);
+    row.roof = timer_.roof(row.bytes);
+    row.chosen = {op.kernel_names[candidates.chosen], timer_.microseconds(call, row.bytes)};
+    int best = -1;
+    for (const int kernel : neighbours_of(candidates)) {
+      row.neighbours.push_back({op.kernel_names[kernel], forced(kernel, call, row.bytes)});
+      if (row.fastest_neighbour() == &row.neighbours.back()) best = kernel;
+    }
+    if (row.is_slow() || row.has_better_neighbour()) confirm(call, best, &row);
+    return row;
+  }
+
+ private:
+  double forced(int kernel, const Call& call, int64_t bytes, int repeats = 0) {
+    const Forced force(kernel);
+    return repeats ? timer_.microseconds(call, bytes, repeats) : timer_.microseconds(call, bytes);
+  }
+
+  // One outlier among few repeats is no finding.
+  void confirm(const Call& call, int best, SweepRow* row) {
+    row->chosen.us = timer_.microseconds(call, row->bytes, kConfirmations);
+    if (best < 0) return;
+    const std::string name = row->fastest_neighbour()->kernel;
+    for (Variant& neighbour : row->neighbours)
+      if (neighbour.kernel == name) neighbour.us = forced(best, call, row->bytes, kConfirmations);
+  }
+
+  static std::vector<int> neighbours_of(const RowCandidates& candidates) {
+    const int* const begin = candidates.kernel;
+    const int* const end = begin + candidates.count;
+    const int* const at = std::find(begin, end, candidates.chosen);
+    std::vector<int> near;
+    for (const int* k = std::max(begin, at - kNeighbours); k < std::min(end, at + kNeighbours + 1); ++k)
+      if (k != at) near.push_back(*k);
+    return near;
+  }
+
+  const Device& device_;
+  Timer& timer_;
+  Arena arena_;
+};
+
+}  // namespace
+
+std::vector<SweepShape> sweep_shapes(int64_t element_bytes) {
+  std::vector<SweepShape> shapes;
+  for (const int64_t r : rows())
+    for (const int64_t c : columns())
+      if (2 * r * c * element_bytes <= kSweepBytes) shapes.push_back({r, c});
+  return shapes;
+}
+
+const Variant* SweepRow::fastest_neighbour() const {
+  const auto fastest = std::min_element(neighbours.begin(), neighbours.end(),
+                                        [](const Variant& a, const Variant& b) { return a.us < b.us; });
+  return fastest == neighbours.end() ? nullptr : &*fastest;
+}
+
+bool SweepRow::has_better_neighbour() const {
+  const Variant* neighbour = fastest_neighbour();
+  return neighbour && neighbour->us * kSweepGain < chosen.us;
+}
+
+std::string SweepJob::name() const {
+  return op + "/" + parity::dtype_name(dtype) + "/" + std::to_string(shape.rows) + "x" + std::to_string(shape.cols);
+}
+
+int64_t SweepJob::bytes() const { return shape.rows * shape.cols * dtype_bytes(dtype); }
+
+// The ops of a shape beside each other, as they share its roof.
+std::vector<SweepJob> sweep_jobs(const std::vector<std::string>& ops, const std::vector<hipops_dtype>& dtypes) {
+  std::vector<SweepJob> jobs;
+  for (const hipops_dtype dtype : dtypes)
+    for (const SweepShape& shape : sweep_shapes(dtype_bytes(dtype)))
+      for (const std::string& op : ops) jobs.push_back({op, dtype, shape});
+  return jobs;
+}
+
+std::vector<SweepRow> sweep(const Device& device, Timer& timer, const std::vector<SweepJob>& jobs,
+                            const std::function<void(size_t, const std::string&)>& progress) {
+  int64_t largest = 1;
+  for (const SweepJob& job : jobs) largest = std::max(largest, job.bytes());
+  Sweeper sweeper(device, timer, largest);
+  std::vector<SweepRow> rows;
+  for (const SweepJob& job : jobs) {
+    progress(rows.size(), job.name());
+    rows.push_back(sweeper.measure(job));
+  }
+  return rows;
+}
+
+}  // namespace hipops::bench

@@ -1,0 +1,60 @@
+// The row ops between the rows of the table: a share of the roof for each of many shapes, and whether another variant
+// would have been faster.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "timer.h"
+
+namespace hipops::bench {
+
+constexpr int64_t kSweepBytes = int64_t{1} << 30;        // shapes that move more are left out
+constexpr int64_t kSweepLargeBytes = int64_t{32} << 20;  // shapes that move more are held to kSweepShare
+constexpr double kSweepShare = 0.75;
+constexpr double kSweepGain = 1.10;  // a neighbour is to be no faster than this
+
+struct SweepShape {
+  int64_t rows = 0, cols = 0;
+};
+
+// Rows and columns from 1 to 2^18: powers of two, their neighbours, primes, sizes of models; those that move no more
+// than kSweepBytes.
+std::vector<SweepShape> sweep_shapes(int64_t element_bytes);
+
+struct SweepJob {
+  std::string op;
+  hipops_dtype dtype = HIPOPS_NONE;
+  SweepShape shape;
+
+  std::string name() const;  // as "softmax/bf16/37x2880"
+  int64_t bytes() const;     // of x, and as many of y
+};
+
+struct Variant {
+  std::string kernel;
+  double us = 0;
+};
+
+struct SweepRow {
+  SweepJob job;
+  int64_t bytes = 0;  // moved
+  double roof = 0;
+  Variant chosen;
+  std::vector<Variant> neighbours;
+
+  double share() const { return chosen.us > 0 ? roof / chosen.us : 0; }
+  const Variant* fastest_neighbour() const;  // NULL where there is none
+  bool is_slow() const { return bytes > kSweepLargeBytes && share() < kSweepShare; }
+  bool has_better_neighbour() const;
+};
+
+// Every shape for every op and dtype.
+std::vector<SweepJob> sweep_jobs(const std::vector<std::string>& ops, const std::vector<hipops_dtype>& dtypes);
+
+// `progress` is told before each job.
+std::vector<SweepRow> sweep(const Device& device, Timer& timer, const std::vector<SweepJob>& jobs,
+                            const std::function<void(size_t done, const std::string& label)>& progress);
+
+}  // namespace hipops::bench

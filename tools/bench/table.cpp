@@ -1,0 +1,57 @@
+#include "table.h"
+
+#include <stdexcept>
+
+namespace hipops::bench {
+namespace {
+
+constexpr const char* kRowOps[] = {"rms_norm", "layer_norm", "softmax"};
+constexpr const char* kBf16Rows[] = {"1x4096",    "32x8192",    "262144x128", "32768x1024", "16384x4096",
+                                     "8192x8192", "4096x16384", "2048x65536", "512x262144"};
+constexpr const char* kF32Rows[] = {"16384x4096", "8192x8192"};
+
+// `name` is empty where it is the default one.
+Workload row(const char* name, const char* op, hipops_dtype dtype, const char* shape, int dim = 0,
+             std::vector<int> order = {}) {
+  Workload work;
+  work.op = op;
+  work.dtype = dtype;
+  work.dim = dim;
+  work.order = std::move(order);
+  std::string problem = parse_shape(shape, &work);
+  if (problem.empty()) problem = check(work);
+  if (!problem.empty()) throw std::logic_error("row of the table: " + problem);
+  work.name = *name ? name : default_name(work, shape);
+  return work;
+}
+
+}  // namespace
+
+std::vector<Workload> table() {
+  std::vector<Workload> rows;
+  for (const char* shape : kBf16Rows)
+    for (const char* op : kRowOps) rows.push_back(row("", op, HIPOPS_BF16, shape));
+  for (const char* shape : kF32Rows)
+    for (const char* op : kRowOps) rows.push_back(row("", op, HIPOPS_F32, shape));
+  const Workload others[] = {
+      row("", "rope", HIPOPS_BF16, "4x32x4096x128"),
+      row("", "rope_i", HIPOPS_BF16, "4x32x4096x128"),
+      row("", "rope_thd", HIPOPS_BF16, "4x4096x32x128"),
+      row("", "rope", HIPOPS_BF16, "32x32x1x128"),
+      row("gather_lastdim/bf16/8192x8192/i64", "gather", HIPOPS_BF16, "8192x8192", 1),
+      row("index_select/bf16/128256x4096/16384", "index_select", HIPOPS_BF16, "128256x4096->16384"),
+      row("scatter_add_dim0/f32/262144x256->16384/i64", "scatter_add", HIPOPS_F32, "262144x256->16384"),
+      row("scatter_add_dim0/bf16/262144x256->16384/i64", "scatter_add", HIPOPS_BF16, "262144x256->16384"),
+      row("index_add/f32/262144x256->16384", "index_add", HIPOPS_F32, "262144x256->16384"),
+      row("index_add/bf16/262144x256->16384", "index_add", HIPOPS_BF16, "262144x256->16384"),
+      row("", "upsample_nearest2d", HIPOPS_BF16, "8x256x128x128->256x256"),
+      row("", "upsample_nearest1d", HIPOPS_BF16, "16x512x16384->32768"),
+      row("strided_copy_transpose/bf16/16384x8192", "strided_copy", HIPOPS_BF16, "8192x16384", 0, {1, 0}),
+      row("strided_copy_bthd_bhtd/bf16/4x4096x32x128", "strided_copy", HIPOPS_BF16, "4x4096x32x128", 0, {0, 2, 1, 3}),
+      row("strided_copy_slice/bf16/16384x12288[:,4096:8192]", "strided_copy", HIPOPS_BF16, "16384x12288[:,4096:8192]"),
+  };
+  rows.insert(rows.end(), std::begin(others), std::end(others));
+  return rows;
+}
+
+}  // namespace hipops::bench

@@ -1,0 +1,52 @@
+// A row of the benchmark: an op, the tensors it is given, and the bytes that it must move.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "hipops/hipops.h"
+
+namespace hipops::bench {
+
+struct Slice {
+  int64_t begin = 0, end = 0;
+};
+
+struct Workload {
+  std::string name;  // as "rms_norm/bf16/8192x8192"
+  std::string op;
+  hipops_dtype dtype = HIPOPS_NONE;
+  std::vector<int64_t> shape;  // of x, or of the memory that strided_copy's x is a view of
+  std::vector<Slice> slice;    // strided_copy: the part of each dimension that is taken; empty: all
+  std::vector<int> order;      // strided_copy: dimension d of x is order[d] of the memory; empty: as they come
+  std::vector<int64_t> size;   // after "->": the resized dimensions; of y along dim, for the ops with an index
+  int dim = 0;                 // the ops with an index
+  hipops_dtype index = HIPOPS_I64;
+};
+
+// "8x4096", "262144x256->16384", "8x256x128x128->256x256", "16384x12288[:,4096:8192]" into shape, slice and size. "" or
+// what is wrong.
+std::string parse_shape(const std::string& text, Workload* work);
+
+// "" or what keeps the op from taking these tensors, as "rope takes 4 dimensions, not 2".
+std::string check(const Workload& work);
+
+// "rms_norm/bf16/8192x8192", with all that is not by default.
+std::string default_name(const Workload& work, const std::string& shape);
+
+// Of tensors that check() has accepted.
+std::vector<int64_t> input_shape(const Workload& work);  // x as the op is given it
+std::vector<int64_t> output_shape(const Workload& work);
+std::vector<int64_t> index_shape(const Workload& work);  // empty for an op without an index
+
+// What the op must move once, index bytes included; weights and tables are not.
+int64_t bytes_moved(const Workload& work);
+
+int64_t element_count(const std::vector<int64_t>& shape);
+int64_t dtype_bytes(hipops_dtype dtype);
+
+bool is_row_op(const std::string& op);
+bool is_rope(const std::string& op);
+
+}  // namespace hipops::bench

@@ -1,0 +1,170 @@
+#include "inspect/inspection.h"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "inspect/occupancy.h"
+#include "ops.h"
+
+namespace hipops::inspect {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json json_of(const Widths& widths) {
+  Json json = Json::object();
+  for (auto width = widths.rbegin(); width != widths.rend(); ++width)
+    json[std::to_string(width->first)] = width->second;
+  return json;
+}
+
+void add(const Widths& more, Widths* widths) {
+  for (const auto& [bytes, count] : more) (*widths)[bytes] += count;
+}
+
+// What a lane has asked for when it first waits; in the loop with the least of it, as every loop takes its time. Loops
+// that load nothing have no say.
+Loads least_before_wait(const MachineCode& code) {
+  Loads least;
+  for (const HotLoop& loop : code.hot) {
+    const Loads& loads = loop.before_wait;
+    if (loads.count > 0 && (least.count == 0 || loads.bytes < least.bytes)) least = loads;
+  }
+  return least;
+}
+
+// The op whose name a kernel's begins with; the longest, as there is rope and rope_i.
+std::string op_of(const std::string& kernel) {
+  std::string found;
+  for (int i = 0; i < op_count; ++i) {
+    const std::string name = all_ops[i]->name;
+    if (kernel.rfind(name + "_", 0) == 0 && name.size() > found.size()) found = name;
+  }
+  return found;
+}
+
+bool chosen(const std::string& wanted, const std::string& name) { return wanted.empty() || wanted == name; }
+
+class Inspector {
+ public:
+  explicit Inspector(const Selection& selection)
+      : selection_(selection), objdump_(find_objdump(selection.objdump)) {}
+
+  void take(const unsigned char* bytes, size_t size) {
+    if (!is_bundle(bytes, size)) return take_object(bytes, size);
+    for (const BundleEntry& entry : read_bundle(bytes, size)) {
+      if (!entry.target.empty() && chosen(selection_.target, entry.target)) take_object(entry.bytes, entry.size);
+    }
+  }
+
+  std::vector<Record> records() const { return records_; }
+
+ private:
+  bool wants(const Kernel& kernel) const {
+    return chosen(selection_.op, op_of(kernel.name)) &&
+           (selection_.kernel.empty() || fnmatch(selection_.kernel.c_str(), kernel.name.c_str(), 0) == 0);
+  }
+
+  void take_object(const unsigned char* bytes, size_t size) {
+    const CodeObject object = read_code_object(bytes, size);
+    const auto& kernels = object.kernels;
+    if (!chosen(selection_.target, object.target) ||
+        std::none_of(kernels.begin(), kernels.end(), [&](const Kernel& kernel) { return wants(kernel); }))
+      return;
+    const Functions functions = disassemble(objdump_, bytes, size);
+    for (const Kernel& kernel : kernels) {
+      if (!wants(kernel)) continue;
+      const auto code = functions.find(kernel.name);
+      if (code == functions.end()) throw DisassemblyError(objdump_ + " shows no machine code of " + kernel.name);
+      records_.push_back(
+          record_of(op_of(kernel.name), object.target, kernel, machine_code(code->second, object.target)));
+    }
+  }
+
+  const Selection& selection_;
+  std::string objdump_;
+  std::vector<Record> records_;
+};
+
+}  // namespace
+
+Record record_of(const std::string& op, const std::string& target, const Kernel& kernel, const MachineCode& code) {
+  const Occupancy waves = occupancy(kernel, hardware_of(target));
+  const Loads before_wait = least_before_wait(code);
+  Widths loads, stores;
+  unsigned divisions = 0, wide_multiplies = 0;
+  Json loops = Json::array();
+  for (const HotLoop& loop : code.hot) {
+    add(loop.loads, &loads);
+    add(loop.stores, &stores);
+    divisions += loop.divisions;
+    wide_multiplies += loop.wide_multiplies;
+    loops.push_back({{"address", loop.address},
+                     {"loads", json_of(loop.loads)},
+                     {"stores", json_of(loop.stores)},
+                     {"loads_before_wait", loop.before_wait.count},
+                     {"bytes_before_wait", loop.before_wait.bytes},
+                     {"most_loads_under_way", loop.most_under_way.count},
+                     {"most_bytes_under_way", loop.most_under_way.bytes},
+                     {"divisions", loop.divisions},
+                     {"wide_multiplies", loop.wide_multiplies}});
+  }
+  Json atomics = Json::object();
+  for (const auto& [mnemonic, count] : code.atomics) atomics[mnemonic] = count;
+  return {{"op", op},
+          {"target", target},
+          {"kernel", kernel.name},
+          {"block", kernel.largest_block},
+          {"wave", kernel.wave},
+          {"vgprs", kernel.vgprs},
+          {"agprs", kernel.agprs.value_or(0)},
+          {"sgprs", kernel.sgprs},
+          {"lds_bytes", kernel.lds_bytes},
+          {"scratch_bytes", kernel.scratch_bytes},
+          {"spills", kernel.vgpr_spills + kernel.sgpr_spills},
+          {"waves_per_simd", waves.waves_per_simd},
+          {"waves_limit", waves.limit},
+          {"loads", json_of(code.loads)},
+          {"stores", json_of(code.stores)},
+          {"has_loop", code.has_loop},
+          {"hot_loads", json_of(loads)},
+          {"hot_stores", json_of(stores)},
+          {"loads_before_wait", before_wait.count},
+          {"bytes_before_wait", before_wait.bytes},
+          {"bytes_in_flight", std::lround(waves.waves_per_unit * static_cast<double>(kernel.wave * before_wait.bytes))},
+          {"dpp", code.dpp},
+          {"permlane", code.permlane},
+          {"readlane", code.readlane},
+          {"bpermute", code.bpermute},
+          {"swizzle", code.swizzle},
+          {"atomics", atomics},
+          {"compare_swap_loops", code.compare_swap_loops},
+          {"divisions", divisions},
+          {"wide_multiplies", wide_multiplies},
+          {"flat", code.flat},
+          {"lds_accesses", code.lds},
+          {"barriers", code.barriers},
+          {"hot_loops", loops}};
+}
+
+std::vector<Record> inspect(const Selection& selection) {
+  Inspector inspector(selection);
+  for (const std::string& path : selection.files) {
+    const auto bytes = read_file(path);
+    try {
+      inspector.take(bytes.data(), bytes.size());
+    } catch (const CodeObjectError& problem) {
+      throw CodeObjectError(path + ": " + problem.what());
+    }
+  }
+  for (int i = 0; selection.files.empty() && i < image_count; ++i) {
+    const Image& image = all_images[i];
+    if (image.hip_bundle != nullptr && chosen(selection.op, image.op))
+      inspector.take(image.hip_bundle, image.hip_bundle_bytes());
+  }
+  return inspector.records();
+}
+
+}  // namespace hipops::inspect

@@ -1,0 +1,67 @@
+// hipops-inspect: what the machine code of AMD kernels takes and does, and whether it keeps its budgets.
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <iterator>
+
+#include "inspect/budgets.h"
+#include "inspect/options.h"
+#include "inspect/report.h"
+#include "runtime/runtime.h"
+
+namespace hipops::inspect {
+namespace {
+
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream stream(path, std::ios::binary);
+  stream << text;
+  stream.close();
+  if (!stream) throw std::runtime_error("cannot write " + path);
+}
+
+Budgets read_budgets(const std::string& path) {
+  const auto bytes = read_file(path);
+  try {
+    return parse_budgets({bytes.begin(), bytes.end()});
+  } catch (const BudgetsError& problem) {
+    throw BudgetsError(path + ": " + problem.what());
+  }
+}
+
+int print(const Verdict& verdict) {
+  for (const std::string& problem : verdict.problems) std::printf("%s\n", problem.c_str());
+  std::printf("%zu limits held, %zu broken as known, %zu problems\n", verdict.held, verdict.known,
+              verdict.problems.size());
+  return verdict.problems.empty() ? kExitGood : kExitBroken;
+}
+
+int main_or_throw(int argc, char** argv) {
+  Options options;
+  int exit_code;
+  if (!parse_options(argc, argv, &options, &exit_code)) return exit_code;
+  const Budgets budgets = options.check.empty() ? Budgets() : read_budgets(options.check);
+  const std::vector<Record> records = inspect(options.selection);
+  if (records.empty())
+    throw std::runtime_error(std::string("no kernel selected; the library's targets: ") +
+                             (*hip_targets != '\0' ? hip_targets : "none"));
+  if (!options.json.empty()) write_file(options.json, to_json(records));
+  if (options.check.empty()) {
+    std::fputs(table_text(records).c_str(), stdout);
+    return kExitGood;
+  }
+  const Selection& selection = options.selection;
+  const bool whole = selection.files.empty() && selection.op.empty() && selection.kernel.empty();
+  return print(check(budgets, records, whole));
+}
+
+}  // namespace
+}  // namespace hipops::inspect
+
+int main(int argc, char** argv) {
+  try {
+    return hipops::inspect::main_or_throw(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "hipops-inspect: %s\n", error.what());
+    return hipops::inspect::kExitUsage;
+  }
+}

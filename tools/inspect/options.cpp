@@ -1,0 +1,57 @@
+#include "inspect/options.h"
+
+#include <CLI/CLI.hpp>
+
+#include "ops.h"
+
+namespace hipops::inspect {
+namespace {
+
+std::vector<std::string> op_names() {
+  std::vector<std::string> names;
+  for (int i = 0; i < op_count; ++i) names.push_back(all_ops[i]->name);
+  return names;
+}
+
+void declare(CLI::App* app, Options* options) {
+  Selection& selection = options->selection;
+  app->add_option("FILE", selection.files, "code objects (.co) or bundles (.hipfb); without: those in the library")
+      ->check(CLI::ExistingFile);
+  app->add_option("--op", selection.op, "only this op")->check(CLI::IsMember(op_names()));
+  app->add_option("--target", selection.target, "only this target, as gfx942 or gfx11-generic");
+  app->add_option("--kernel", selection.kernel, "only kernels whose name matches this pattern (*, ?, [...])");
+  app->add_option("--json", options->json, "write all figures to this file");
+  app->add_option("--check", options->check, "instead of a table: which of the budgets in this file are broken");
+  app->add_option("--objdump", selection.objdump,
+                  "the llvm-objdump to use (also: HIPOPS_OBJDUMP); without: that of the compiler of the build");
+  app->footer(
+      "Columns: registers; bytes of LDS and of scratch; waves a SIMD, and what limits them. Of the hot loops, or,\n"
+      "without a loop, of all the code: loads and stores of global memory (16x4: four of 16 bytes); loads and their\n"
+      "bytes for a lane before the first wait, and what that is for a CU with all its waves; integer divisions and\n"
+      "64-bit multiplies. Of all the code: instructions between lanes, atomics on global memory. docs/inspect.md says\n"
+      "more.\n"
+      "\n"
+      "Examples:\n"
+      "  hipops-inspect --op softmax --target gfx942 --kernel '*_bf16_wide_*'\n"
+      "  hipops-inspect --check tools/inspect/budgets.json\n"
+      "  hipops-inspect build/release/code-objects/gfx1100/rope.co --json rope.json\n"
+      "\n"
+      "Exit status: 0 good, 1 a budget is broken, 2 bad usage, a file that cannot be read or disassembled.");
+}
+
+}  // namespace
+
+bool parse_options(int argc, char** argv, Options* options, int* exit_code) {
+  CLI::App app("Says what the machine code of AMD kernels takes and does.", "hipops-inspect");
+  declare(&app, options);
+  *exit_code = kExitUsage;
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (app.exit(error) == 0) *exit_code = kExitGood;  // --help
+    return false;
+  }
+  return true;
+}
+
+}  // namespace hipops::inspect

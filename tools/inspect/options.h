@@ -1,0 +1,23 @@
+// The command line.
+#pragma once
+
+#include <string>
+
+#include "inspect/inspection.h"
+
+namespace hipops::inspect {
+
+struct Options {
+  Selection selection;
+  std::string json;
+  std::string check;
+};
+
+constexpr int kExitGood = 0;
+constexpr int kExitBroken = 1;
+constexpr int kExitUsage = 2;
+
+// True: go on. False: *exit_code says how the program ends; what there is to say has been printed.
+bool parse_options(int argc, char** argv, Options* options, int* exit_code);
+
+}  // namespace hipops::inspect
