@@ -129,7 +129,8 @@ Order plan_order(const Tensors& t) {
   while (order.row_bits < 1 || int64_t{1} << order.row_bits < rows) ++order.row_bits;
   order.passes = (order.row_bits + kDigitBits - 1) / kDigitBits;
   order.bits = (order.row_bits + order.passes - 1) / order.passes;
-  order.range = std::max((indices + kMostRanges - 1) / kMostRanges, kShortestRange);
+  const int64_t most = within_grid_limit(kMostRanges);
+  order.range = std::max((indices + most - 1) / most, kShortestRange);
   order.range = (order.range + kIndexAddOrderBlock - 1) / kIndexAddOrderBlock * kIndexAddOrderBlock;
   order.blocks = (indices + order.range - 1) / order.range;
 

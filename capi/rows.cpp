@@ -169,7 +169,7 @@ RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess acc
   const RowVariant& v = row_variants[kernel];
   int64_t rows_per_block = v.block / v.threads;
   int threads = threads_of(v, geometry.cols, device.wave_size);
-  int64_t blocks = std::min((geometry.rows + rows_per_block - 1) / rows_per_block, most_blocks(v, threads, device, pace));
+  int64_t blocks = within_grid_limit(std::min((geometry.rows + rows_per_block - 1) / rows_per_block, most_blocks(v, threads, device, pace)));
   return {kernel, static_cast<uint32_t>(blocks), static_cast<uint32_t>(threads), blocks * rows_per_block};
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/runtime.h"
+
 namespace hipops {
 
 // Granlund and Montgomery, Division by Invariant Integers using Multiplication (1994), for 31-bit numbers, where the sum that the kernel shifts
@@ -15,7 +17,7 @@ Divisor divisor_of(int64_t size) {
 
 uint32_t grid_for(int64_t count, uint32_t block) {
   const int64_t most = (int64_t{1} << 32) / block - 1;
-  return static_cast<uint32_t>(std::min((count + block - 1) / block, most));
+  return static_cast<uint32_t>(within_grid_limit(std::min((count + block - 1) / block, most)));
 }
 
 }  // namespace hipops

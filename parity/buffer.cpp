@@ -135,6 +135,19 @@ std::string Buffer::stray_writes() {
                                : "wrote outside " + name_ + ": " + place_text(difference.first) + difference.more();
 }
 
+void Buffer::upload(const std::vector<unsigned char>& copy) {
+  std::memcpy(image_.get(), copy.data(), bytes_);
+  upload();
+}
+
+std::string Buffer::difference_from(const std::vector<unsigned char>& copy) {
+  Difference difference;
+  difference.look(image_.get(), copy.data(), bytes_, 0);
+  if (difference.count == 0) return "";
+  const std::string element = element_text(difference.first);
+  return (element.empty() ? name_ + ": " + place_text(difference.first) : element) + difference.more();
+}
+
 std::string Buffer::changes() {
   std::vector<unsigned char> chunk(std::min(kChunkBytes, bytes_));
   Difference difference;

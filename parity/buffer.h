@@ -7,6 +7,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "parity/layout.h"
 #include "runtime/runtime.h"
@@ -54,6 +55,13 @@ class Buffer {
   // After download(): "" if all bytes but the elements' still are the pattern, or what was written. Destroys the
   // image's elements.
   std::string stray_writes();
+
+  // The image, to come back to.
+  std::vector<unsigned char> copy() const { return {image_.get(), image_.get() + bytes_}; }
+  void upload(const std::vector<unsigned char>& copy);
+
+  // After download(): "" if the image is as the copy of it was, or where it is not.
+  std::string difference_from(const std::vector<unsigned char>& copy);
 
   // "" if the device's bytes are still the image's, or what was changed.
   std::string changes();

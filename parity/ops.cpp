@@ -29,40 +29,40 @@ const std::vector<OpEntry>& all_ops() {
        {kX, kWeightVector, kBiasVector},
        {{"eps"}},
        [](const Arguments& a) {
-         return hipops_layer_norm(a["y"], a["x"], a["weight"], a["bias"], a.real("eps"), nullptr);
+         return hipops_layer_norm(a["y"], a["x"], a["weight"], a["bias"], a.real("eps"), a.stream());
        }},
       {"rms_norm",
        kFloats,
        {kY},
        {kX, kWeightVector},
        {{"eps"}},
-       [](const Arguments& a) { return hipops_rms_norm(a["y"], a["x"], a["weight"], a.real("eps"), nullptr); }},
-      {"softmax", kFloats, {kY}, {kX}, {}, [](const Arguments& a) { return hipops_softmax(a["y"], a["x"], nullptr); }},
+       [](const Arguments& a) { return hipops_rms_norm(a["y"], a["x"], a["weight"], a.real("eps"), a.stream()); }},
+      {"softmax", kFloats, {kY}, {kX}, {}, [](const Arguments& a) { return hipops_softmax(a["y"], a["x"], a.stream()); }},
       {"rope_i",
        kFloats,
        {kY},
        {kX, kCos, kSin, kPositions},
        {},
-       [](const Arguments& a) { return hipops_rope_i(a["y"], a["x"], a["cos"], a["sin"], a["positions"], nullptr); }},
+       [](const Arguments& a) { return hipops_rope_i(a["y"], a["x"], a["cos"], a["sin"], a["positions"], a.stream()); }},
       {"rope",
        kFloats,
        {kY},
        {kX, kCos, kSin, kPositions},
        {},
-       [](const Arguments& a) { return hipops_rope(a["y"], a["x"], a["cos"], a["sin"], a["positions"], nullptr); }},
+       [](const Arguments& a) { return hipops_rope(a["y"], a["x"], a["cos"], a["sin"], a["positions"], a.stream()); }},
       {"rope_thd",
        kFloats,
        {kY},
        {kX, kCos, kSin, kPositions},
        {},
-       [](const Arguments& a) { return hipops_rope_thd(a["y"], a["x"], a["cos"], a["sin"], a["positions"], nullptr); }},
+       [](const Arguments& a) { return hipops_rope_thd(a["y"], a["x"], a["cos"], a["sin"], a["positions"], a.stream()); }},
       {"gather",
        kAll,
        {kY, kReport},
        {kX, kIndex, kReport},
        {{"dim", true}},
        [](const Arguments& a) {
-         return hipops_gather(a["y"], a["x"], a["index"], static_cast<int32_t>(a.integer("dim")), a.report(), nullptr);
+         return hipops_gather(a["y"], a["x"], a["index"], static_cast<int32_t>(a.integer("dim")), a.report(), a.stream());
        }},
       {"index_select",
        kAll,
@@ -71,7 +71,7 @@ const std::vector<OpEntry>& all_ops() {
        {{"dim", true}},
        [](const Arguments& a) {
          return hipops_index_select(a["y"], a["x"], a["index"], static_cast<int32_t>(a.integer("dim")), a.report(),
-                                    nullptr);
+                                    a.stream());
        }},
       {"scatter",
        kAll,
@@ -80,7 +80,7 @@ const std::vector<OpEntry>& all_ops() {
        {{"dim", true}, {"flags", true}, {kWorkspaceParam, true}},
        [](const Arguments& a) {
          return hipops_scatter(a["y"], a["x"], a["index"], static_cast<int32_t>(a.integer("dim")), static_cast<uint32_t>(a.integer("flags")),
-                               a.workspace(), a.workspace_bytes(), a.report(), nullptr);
+                               a.workspace(), a.workspace_bytes(), a.report(), a.stream());
        },
        [](const Arguments& a, int64_t* bytes) {
          return hipops_scatter_workspace_bytes(a["y"], a["x"], a["index"], static_cast<int32_t>(a.integer("dim")),
@@ -93,7 +93,7 @@ const std::vector<OpEntry>& all_ops() {
        {{"dim", true}, {"flags", true}, {kWorkspaceParam, true}},
        [](const Arguments& a) {
          return hipops_scatter_add(a["y"], a["x"], a["index"], static_cast<int32_t>(a.integer("dim")),
-                                   static_cast<uint32_t>(a.integer("flags")), a.workspace(), a.workspace_bytes(), a.report(), nullptr);
+                                   static_cast<uint32_t>(a.integer("flags")), a.workspace(), a.workspace_bytes(), a.report(), a.stream());
        },
        [](const Arguments& a, int64_t* bytes) {
          return hipops_scatter_add_workspace_bytes(a["y"], a["x"], a["index"], static_cast<int32_t>(a.integer("dim")),
@@ -106,7 +106,7 @@ const std::vector<OpEntry>& all_ops() {
        {{"dim", true}, {kWorkspaceParam, true}},
        [](const Arguments& a) {
          return hipops_index_add(a["y"], a["x"], a["index"], static_cast<int32_t>(a.integer("dim")), a.workspace(), a.workspace_bytes(),
-                                 a.report(), nullptr);
+                                 a.report(), a.stream());
        },
        [](const Arguments& a, int64_t* bytes) {
          return hipops_index_add_workspace_bytes(a["y"], a["x"], a["index"], static_cast<int32_t>(a.integer("dim")), bytes);
@@ -117,7 +117,7 @@ const std::vector<OpEntry>& all_ops() {
        {kX},
        {{"rule", true}, {"scale"}},
        [](const Arguments& a) {
-         return hipops_upsample_nearest1d(a["y"], a["x"], static_cast<hipops_nearest>(a.integer("rule")), a.real("scale"), nullptr);
+         return hipops_upsample_nearest1d(a["y"], a["x"], static_cast<hipops_nearest>(a.integer("rule")), a.real("scale"), a.stream());
        }},
       {"upsample_nearest2d",
        kAll,
@@ -126,9 +126,9 @@ const std::vector<OpEntry>& all_ops() {
        {{"rule", true}, {"scale_h"}, {"scale_w"}},
        [](const Arguments& a) {
          return hipops_upsample_nearest2d(a["y"], a["x"], static_cast<hipops_nearest>(a.integer("rule")), a.real("scale_h"),
-                                          a.real("scale_w"), nullptr);
+                                          a.real("scale_w"), a.stream());
        }},
-      {"strided_copy", kAll, {kY}, {kX}, {}, [](const Arguments& a) { return hipops_strided_copy(a["y"], a["x"], nullptr); }},
+      {"strided_copy", kAll, {kY}, {kX}, {}, [](const Arguments& a) { return hipops_strided_copy(a["y"], a["x"], a.stream()); }},
       {"copy2d",
        kAll,
        {kY},
@@ -136,7 +136,7 @@ const std::vector<OpEntry>& all_ops() {
        {},
        [](const Arguments& a) {
          const hipops_tensor *y = a["y"], *x = a["x"];
-         return hipops_copy2d(y->data, x->data, x->dtype, x->shape[0], x->shape[1], y->stride[0], x->stride[0], nullptr);
+         return hipops_copy2d(y->data, x->data, x->dtype, x->shape[0], x->shape[1], y->stride[0], x->stride[0], a.stream());
        }},
   };
   return ops;

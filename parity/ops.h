@@ -53,6 +53,8 @@ class Arguments {
     const hipops_tensor* tensor = (*this)["report"];
     return tensor == nullptr ? nullptr : static_cast<hipops_index_report*>(tensor->data);
   }
+  void set_stream(void* stream) { stream_ = stream; }
+  void* stream() const { return stream_; }
   // NULL and 0 where the case's `workspace` is 0.
   void* workspace() const { return workspace_; }
   int64_t workspace_bytes() const { return workspace_bytes_; }
@@ -62,6 +64,7 @@ class Arguments {
   std::map<std::string, double> params_;
   void* workspace_ = nullptr;
   int64_t workspace_bytes_ = 0;
+  void* stream_ = nullptr;
 };
 
 // The integer param, 0 or 1, that says whether a case brings the op its workspace.

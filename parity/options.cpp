@@ -2,8 +2,10 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
 
 #include "parity/golden.h"
+#include "parity/large_cases.h"
 #include "parity/number.h"
 #include "parity/ops.h"
 
@@ -24,6 +26,13 @@ bool expect_cpu(Options* options, const char* option) {
   return false;
 }
 
+std::string is_scale(const std::string& text) {
+  const int64_t scale = std::strtoll(text.c_str(), nullptr, 10);
+  if (std::to_string(scale) == text && scale > 0 && scale <= large::kGreatestScale && (scale & (scale - 1)) == 0)
+    return "";
+  return text + " is no power of two from 1 to " + std::to_string(large::kGreatestScale);
+}
+
 void declare(CLI::App* app, Options* options) {
   app->add_option("--backend", options->backend, "auto, cpu, hip or cuda")
       ->check(CLI::IsMember({"auto", "cpu", "hip", "cuda"}));
@@ -39,11 +48,25 @@ void declare(CLI::App* app, Options* options) {
   app->add_flag("--list", options->list, "list the cases (op, dtype, topic, name, shape) and run none");
   app->add_option("--json", options->json, "write every result to this file");
   app->add_option("--junit", options->junit, "write every result to this file as JUnit XML");
+  app->add_option("--repeat", options->repeat,
+                  "run each case that is deterministic this often, on other streams and with other grids: all runs must "
+                  "give the same bits")
+      ->check(CLI::Range(2, 1000000));
+  CLI::Option* large = app->add_flag(
+      "--large", options->large,
+      "instead of the golden cases, those past 2^31 elements and 4 GiB: for a GPU with 48 GiB of memory or more");
+  app->add_option("--large-scale", options->large_scale,
+                  "with --large: divides the sizes by this power of two, so that tests can run its cases without a GPU")
+      ->check(is_scale)
+      ->needs(large);
+  app->add_option("--seed", options->seed, "with --large: of the places that are checked at random")->needs(large);
+  for (const char* other : {"--topic", "--golden", "--guard", "--repeat"}) large->excludes(app->get_option(other));
   app->add_flag("--verbose", options->verbose, "a line for each case");
   app->footer(
       "Exit status: 0 all pass, 1 a mismatch, 2 bad usage or a bad golden file, 77 the backend asked for is not "
       "there.\n"
-      "Cases of more than 1 GiB are skipped unless --topic or --case asks for them.");
+      "Cases of more than 1 GiB are skipped unless --topic or --case asks for them; those of --large where the device's "
+      "memory does not do.");
 }
 
 }  // namespace

@@ -19,6 +19,10 @@ struct Options {
   std::string golden;
   bool list = false;
   bool verbose = false;
+  int repeat = 1;           // runs of each case
+  bool large = false;       // the large cases instead of the golden ones
+  int64_t large_scale = 1;  // that their sizes are divided by
+  uint64_t seed = 1;        // of the places where large cases are checked at random
   std::string json;
   std::string junit;
 };

@@ -1,148 +1,10 @@
 #include "parity/run_case.h"
 
-#include <chrono>
-#include <map>
-#include <new>
-
-#include "parity/compare.h"
+#include "parity/case_run.h"
 #include "parity/number.h"
 
 namespace hipops::parity {
 namespace {
-
-constexpr size_t kWorkspaceAlignment = 256;  // what the ABI asks of the caller
-
-class CaseRun {
- public:
-  CaseRun(Runtime& runtime, const OpEntry& op, const Case& test, Guard guard)
-      : runtime_(runtime), op_(op), test_(test), guard_(guard) {}
-
-  CaseResult run() {
-    try {
-      make_inputs();
-      make_outputs();
-      make_workspace();
-      call();
-      for (const ExpectedTensor& output : test_.outputs) check_output(output);
-      for (const InputTensor& input : test_.inputs) check_input(input);
-      check_workspace();
-    } catch (const RuntimeFailure& failure) {
-      miss(failure.what());
-    } catch (const std::bad_alloc&) {
-      miss("out of host memory");
-    }
-    return result_;
-  }
-
- private:
-  void miss(const std::string& reason) {
-    result_.verdict = CaseResult::Verdict::kFailed;
-    result_.reasons.push_back(reason);
-  }
-
-  bool overwritten(const std::string& input) const {
-    return (test_.in_place && test_.in_place->input == input) || test_.is_in_out(input);
-  }
-
-  Buffer& make_buffer(const std::string& name, const Layout& layout) {
-    return *buffers_.emplace(name, std::make_unique<Buffer>(runtime_, name, layout, guard_)).first->second;
-  }
-
-  void make_inputs() {
-    for (const InputTensor& input : test_.inputs) {
-      Buffer& buffer = make_buffer(input.name, input.layout);
-      buffer.set_elements([&](int64_t position) { return input.element(position); });
-      buffer.upload();
-      arguments_.add_tensor(input.name, buffer.tensor());
-    }
-    for (const auto& [name, value] : test_.params) arguments_.add_param(name, value);
-  }
-
-  void make_outputs() {
-    for (const ExpectedTensor& output : test_.outputs) {
-      if (test_.is_in_out(output.name)) continue;  // it is there, with the input's elements
-      if (test_.in_place && test_.in_place->output == output.name) {
-        arguments_.add_tensor(output.name, buffers_.at(test_.in_place->input)->tensor());
-        continue;
-      }
-      Buffer& buffer = make_buffer(output.name, output.layout);
-      buffer.set_elements_unwritten();
-      buffer.upload();
-      arguments_.add_tensor(output.name, buffer.tensor());
-    }
-  }
-
-  // Exactly as long as the library asks for, so that the guard behind it shows what it forgot to ask for.
-  void make_workspace() {
-    if (op_.workspace_bytes == nullptr || arguments_.integer(kWorkspaceParam) == 0) return;
-    int64_t bytes = 0;
-    expect_success(op_.workspace_bytes(arguments_, &bytes), std::string("hipops_") + op_.name + "_workspace_bytes");
-    Layout layout;
-    layout.dtype = HIPOPS_U8;
-    layout.shape = {bytes};
-    const std::string problem = measure(&layout);
-    if (!problem.empty()) throw RuntimeFailure("a workspace of " + std::to_string(bytes) + " bytes: " + problem);
-    workspace_ = std::make_unique<Buffer>(runtime_, "workspace", layout, guard_, kWorkspaceAlignment);
-    workspace_->set_elements_unwritten();
-    workspace_->upload();
-    arguments_.set_workspace(workspace_->tensor().data, bytes);
-  }
-
-  void call() {
-    const auto start = std::chrono::steady_clock::now();
-    expect_success(op_.call(arguments_), std::string("hipops_") + op_.name);
-    expect_success(runtime_.synchronize(), "waiting for the device");
-    result_.ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  }
-
-  void check_output(const ExpectedTensor& output) {
-    const bool in_place = test_.in_place && test_.in_place->output == output.name;
-    Buffer& buffer = *buffers_.at(in_place ? test_.in_place->input : output.name);
-    buffer.download();
-    const Comparison comparison = compare(output, test_.tolerance_ulps, buffer.element_zero());
-    if (comparison.compared > 0 && (result_.worst_output.empty() || comparison.worst_ulps > result_.worst_ulps)) {
-      result_.worst_ulps = comparison.worst_ulps;
-      result_.worst_output = output.name;
-      result_.worst_position = comparison.worst_position;
-      result_.worst_index = output.layout.index_text(comparison.worst_position);
-    }
-    for (const std::string& example : comparison.examples) miss(example);
-    if (!comparison.passed()) miss(count_text(output, comparison));
-    const std::string stray = buffer.stray_writes();
-    if (!stray.empty()) miss(stray);
-  }
-
-  static std::string count_text(const ExpectedTensor& output, const Comparison& comparison) {
-    std::string text = output.name + ": " + std::to_string(comparison.missed) + " of " +
-                       std::to_string(comparison.compared) + " elements compared are off";
-    if (!output.sampled) return text;
-    if (output.checksum) return text + (comparison.checksum_missed ? ", and the checksum" : "");
-    return text + ", and " + std::to_string(comparison.rows_missed) + " of " +
-           std::to_string(output.row_checksums.size()) + " row checksums";
-  }
-
-  void check_input(const InputTensor& input) {
-    if (overwritten(input.name)) return;
-    const std::string change = buffers_.at(input.name)->changes();
-    if (!change.empty()) miss(change);
-  }
-
-  void check_workspace() {
-    if (!workspace_) return;
-    workspace_->download();
-    const std::string stray = workspace_->stray_writes();
-    if (!stray.empty()) miss(stray);
-  }
-
-  Runtime& runtime_;
-  const OpEntry& op_;
-  const Case& test_;
-  Guard guard_;
-  std::map<std::string, std::unique_ptr<Buffer>> buffers_;
-  std::unique_ptr<Buffer> workspace_;
-  Arguments arguments_;
-  CaseResult result_;
-};
 
 uint64_t span_bytes(const Layout& layout) {
   return static_cast<uint64_t>(layout.last + 1 - layout.first) * dtype_size(layout.dtype);
@@ -151,7 +13,12 @@ uint64_t span_bytes(const Layout& layout) {
 }  // namespace
 
 CaseResult run_case(Runtime& runtime, const OpEntry& op, const Case& test, Guard guard) {
-  return CaseRun(runtime, op, test, guard).run();
+  CaseRun run(runtime, op, test, guard);
+  return run.attempt([&] {
+    run.prepare();
+    run.call(nullptr);
+    run.check();
+  });
 }
 
 uint64_t case_bytes(const Case& test) {

@@ -11,6 +11,7 @@
 #include <random>
 
 #include "catch.h"
+#include "host_runtime.h"
 #include "parity/buffer.h"
 #include "parity/compare.h"
 #include "parity/generator.h"
@@ -27,47 +28,6 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-// ---- A device of host memory, to run cases on without any kernel.
-
-class HostRuntime : public hipops::Runtime {
- public:
-  hipops_backend backend() const override { return HIPOPS_BACKEND_CPU; }
-  hipops_status current_device(int*) override { return HIPOPS_INTERNAL_ERROR; }
-  hipops_status facts(int, const hipops::DeviceFacts**) override { return HIPOPS_INTERNAL_ERROR; }
-  hipops_status load(int, const hipops::Image&, const hipops::Op&, void**) override { return HIPOPS_INTERNAL_ERROR; }
-  hipops_status launch(void*, uint32_t, uint32_t, const void*, size_t, void*) override { return HIPOPS_INTERNAL_ERROR; }
-  hipops_status device_count(int*) override { return HIPOPS_INTERNAL_ERROR; }
-  hipops_status set_device(int) override { return HIPOPS_INTERNAL_ERROR; }
-  hipops_status allocate(size_t bytes, void** pointer) override {
-    if (refuse_allocation) return HIPOPS_RUNTIME_ERROR;
-    *pointer = std::malloc(bytes);
-    allocated_end = static_cast<unsigned char*>(*pointer) + bytes;
-    allocated_begin = static_cast<unsigned char*>(*pointer);
-    ++live;
-    return HIPOPS_SUCCESS;
-  }
-  hipops_status release(void* pointer) override {
-    --live;
-    std::free(pointer);
-    return HIPOPS_SUCCESS;
-  }
-  hipops_status copy_to_device(void* target, const void* source, size_t bytes) override {
-    std::memcpy(target, source, bytes);
-    return HIPOPS_SUCCESS;
-  }
-  hipops_status copy_to_host(void* target, const void* source, size_t bytes) override {
-    std::memcpy(target, source, bytes);
-    return HIPOPS_SUCCESS;
-  }
-  hipops_status synchronize() override { return synchronize_status; }
-
-  bool refuse_allocation = false;
-  hipops_status synchronize_status = HIPOPS_SUCCESS;
-  unsigned char* allocated_begin = nullptr;
-  unsigned char* allocated_end = nullptr;
-  int live = 0;
-};
 
 // ---- An op to run: y = 2 x + bias, of two dimensions, and its ways of going wrong.
 
@@ -1091,7 +1051,7 @@ TEST_CASE("running a case finds every kind of misconduct", "[parity][run]") {
     CHECK(contains(all_reasons(run_case(runtime, op, test, Guard::kZones)),
                    "waiting for the device: HIPOPS_RUNTIME_ERROR"));
     runtime.synchronize_status = HIPOPS_SUCCESS;
-    runtime.refuse_allocation = true;
+    runtime.refuse_allocation = HIPOPS_RUNTIME_ERROR;
     const CaseResult result = run_case(runtime, op, test, Guard::kZones);
     CHECK(contains(all_reasons(result), "bytes for x: HIPOPS_RUNTIME_ERROR"));
     CHECK(result.worst_output == "");
@@ -1298,6 +1258,11 @@ TEST_CASE("the command line is checked", "[parity][options]") {
   CHECK(options.op == "softmax");
   CHECK(options.wave == 64);
   CHECK(options.backend == "cpu");  // implied by --wave
+  Options large;
+  CHECK(parse({"--large", "--large-scale", "32768", "--seed", "7", "--op", "rope"}, &large) == 0);
+  CHECK(large.large);
+  CHECK(large.large_scale == 32768);
+  CHECK(large.seed == 7);
   for (const std::vector<std::string>& wrong :
        std::vector<std::vector<std::string>>{{"--wave", "48"},
                                              {"--wave", "32", "--backend", "hip"},
@@ -1306,6 +1271,13 @@ TEST_CASE("the command line is checked", "[parity][options]") {
                                              {"--op", "no_such_op"},
                                              {"--dtype", "f8"},
                                              {"--topic", "none"},
+                                             {"--repeat", "1"},
+                                             {"--large-scale", "16"},
+                                             {"--large", "--large-scale", "24"},
+                                             {"--large", "--large-scale", "131072"},
+                                             {"--large", "--topic", "smoke"},
+                                             {"--large", "--repeat", "3"},
+                                             {"--seed", "3"},
                                              {"--no-such-option"},
                                              {"stray"}}) {
     Options refused;

@@ -8,6 +8,7 @@
 
 #include "catch.h"
 #include "host_tensor.h"
+#include "strided.h"
 
 using namespace hipops;
 using namespace hipops_test;
@@ -176,6 +177,23 @@ TEST_CASE("more rows than a grid can have at a time go round", "[rows]") {
   plan = plan_rows(HIPOPS_F32, rows_and_cols(int64_t{1} << 40, 1), hipops::any);
   CHECK(plan.grid == 1u << 21);
   CHECK(plan.row_step == int64_t{1} << 27);
+}
+
+TEST_CASE("a limit on grids is for every plan, which goes round instead", "[rows]") {
+  const RowPlan before = plan_rows(HIPOPS_F32, rows_and_cols(1000, 1 << 20), hipops::wide);
+  const uint32_t blocks = hipops::grid_for(100000, 256);
+  hipops::limit_grid(3);
+  RowPlan plan = plan_rows(HIPOPS_F32, rows_and_cols(1000, 1 << 20), hipops::wide);
+  CHECK(plan.grid == 3);
+  CHECK(plan.row_step == 3);
+  CHECK(plan_rows(HIPOPS_F32, rows_and_cols(2, 1 << 20), hipops::wide).grid == 2);
+  CHECK(hipops::grid_for(100000, 256) == 3);
+  CHECK(hipops::grid_for(300, 256) == 2);
+  hipops::limit_grid(0);
+  plan = plan_rows(HIPOPS_F32, rows_and_cols(1000, 1 << 20), hipops::wide);
+  CHECK(plan.grid == before.grid);
+  CHECK(plan.row_step == before.row_step);
+  CHECK(hipops::grid_for(100000, 256) == blocks);
 }
 
 TEST_CASE("16-byte accesses need aligned rows without gaps between elements", "[rows]") {

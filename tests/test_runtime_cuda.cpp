@@ -1,5 +1,6 @@
 // The cuda runtime: how it is found, and what it does where there is a device. Everything else in it mirrors the hip
 // runtime.
+#include <cstring>
 #include <vector>
 
 #include "catch.h"
@@ -44,6 +45,21 @@ TEST_CASE("a CUDA device: facts, memory, and every op loads", "[cuda][real]") {
     EXPECT_EQUAL(cuda->copy_to_device(memory, numbers.data(), 12), HIPOPS_SUCCESS);
     EXPECT_EQUAL(cuda->copy_to_host(back.data(), memory, 12), HIPOPS_SUCCESS);
     EXPECT(numbers == back);
+    void *other = nullptr, *stream = nullptr;
+    back.assign(3, 0);
+    EXPECT_EQUAL(cuda->allocate(12, &other), HIPOPS_SUCCESS);
+    EXPECT_EQUAL(cuda->copy_on_device(other, memory, 12), HIPOPS_SUCCESS);
+    EXPECT_EQUAL(cuda->copy_to_host(back.data(), other, 12), HIPOPS_SUCCESS);
+    EXPECT(numbers == back);
+    EXPECT_EQUAL(cuda->release(other), HIPOPS_SUCCESS);
+    void* staging = nullptr;
+    EXPECT_EQUAL(cuda->allocate_on_host(12, &staging), HIPOPS_SUCCESS);
+    EXPECT_EQUAL(cuda->copy_to_host(staging, memory, 12), HIPOPS_SUCCESS);
+    EXPECT_EQUAL(std::memcmp(staging, numbers.data(), 12), 0);
+    EXPECT_EQUAL(cuda->release_on_host(staging), HIPOPS_SUCCESS);
+    EXPECT_EQUAL(cuda->create_stream(&stream), HIPOPS_SUCCESS);
+    EXPECT(stream != nullptr);
+    EXPECT_EQUAL(cuda->destroy_stream(stream), HIPOPS_SUCCESS);
     EXPECT_EQUAL(cuda->synchronize(), HIPOPS_SUCCESS);
     EXPECT_EQUAL(cuda->release(memory), HIPOPS_SUCCESS);
     EXPECT_EQUAL(cuda->set_device(-1), HIPOPS_INVALID_ARGUMENT);

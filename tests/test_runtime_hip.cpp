@@ -403,6 +403,35 @@ TEST_CASE("memory for tests and tools", "[hip]") {
   });
 }
 
+TEST_CASE("copies on the device and streams, for tests and tools", "[hip]") {
+  check_in_child(standin_environment(), [] {
+    Standin standin;
+    Runtime& hip = in_use();
+    const char text[] = "copied";
+    char back[sizeof text] = {};
+    void *memory = nullptr, *other = nullptr, *stream = nullptr;
+    EXPECT_EQUAL(hip.allocate(sizeof text, &memory), HIPOPS_SUCCESS);
+    EXPECT_EQUAL(hip.allocate(sizeof text, &other), HIPOPS_SUCCESS);
+    EXPECT_EQUAL(hip.copy_to_device(memory, text, sizeof text), HIPOPS_SUCCESS);
+    EXPECT_EQUAL(hip.copy_on_device(other, memory, sizeof text), HIPOPS_SUCCESS);
+    EXPECT_EQUAL(hip.copy_to_host(back, other, sizeof text), HIPOPS_SUCCESS);
+    EXPECT_EQUAL(std::string(back), "copied");
+    expect_refused(hip.copy_on_device(back, memory, sizeof text), HIPOPS_RUNTIME_ERROR, 17, "hipMemcpy");
+    EXPECT_EQUAL(hip.copy_on_device(nullptr, nullptr, 0), HIPOPS_SUCCESS);
+    void* staging = nullptr;
+    EXPECT_EQUAL(hip.allocate_on_host(64, &staging), HIPOPS_SUCCESS);
+    EXPECT(staging != nullptr);
+    EXPECT_EQUAL(hip.release_on_host(staging), HIPOPS_SUCCESS);
+    expect_refused(hip.release_on_host(staging), HIPOPS_RUNTIME_ERROR, 1, "hipHostFree");
+    EXPECT_EQUAL(hip.create_stream(&stream), HIPOPS_SUCCESS);
+    EXPECT(stream != nullptr);
+    EXPECT_EQUAL(hip.destroy_stream(stream), HIPOPS_SUCCESS);
+    expect_refused(hip.destroy_stream(stream), HIPOPS_RUNTIME_ERROR, 400, "hipStreamDestroy");
+    EXPECT_EQUAL(hip.release(memory), HIPOPS_SUCCESS);
+    EXPECT_EQUAL(hip.release(other), HIPOPS_SUCCESS);
+  });
+}
+
 TEST_CASE("HIPOPS_CODE_OBJECT_DIR: the exact file before the bundle", "[hip][folder]") {
   const std::string name = all_ops[0]->name;
   TemporaryFolder folder;

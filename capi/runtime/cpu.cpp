@@ -104,6 +104,16 @@ class CpuRuntime : public Runtime {
   hipops_status copy_to_host(void* target, const void* source, size_t bytes) override {
     return copy(target, source, bytes);
   }
+  hipops_status copy_on_device(void* target, const void* source, size_t bytes) override {
+    return copy(target, source, bytes);
+  }
+  hipops_status allocate_on_host(size_t bytes, void** pointer) override { return allocate(bytes, pointer); }
+  hipops_status release_on_host(void* pointer) override { return release(pointer); }
+  hipops_status create_stream(void** stream) override {
+    *stream = nullptr;  // a launch returns when its work is done
+    return HIPOPS_SUCCESS;
+  }
+  hipops_status destroy_stream(void*) override { return HIPOPS_SUCCESS; }
   hipops_status synchronize() override { return HIPOPS_SUCCESS; }
 
  private:

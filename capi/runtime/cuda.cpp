@@ -44,6 +44,11 @@ class CudaRuntime final : public Runtime {
   hipops_status release(void* pointer) override;
   hipops_status copy_to_device(void* target, const void* source, size_t bytes) override;
   hipops_status copy_to_host(void* target, const void* source, size_t bytes) override;
+  hipops_status copy_on_device(void* target, const void* source, size_t bytes) override;
+  hipops_status allocate_on_host(size_t bytes, void** pointer) override;
+  hipops_status release_on_host(void* pointer) override;
+  hipops_status create_stream(void** stream) override;
+  hipops_status destroy_stream(void* stream) override;
   hipops_status synchronize() override;
 
  private:
@@ -242,6 +247,33 @@ hipops_status CudaRuntime::copy_to_host(void* target, const void* source, size_t
   if (bytes == 0) return HIPOPS_SUCCESS;
   if (hipops_status status = with_context()) return status;
   return checked(cuda_.memcpy_device_to_host(target, address(source), bytes), "cuMemcpyDtoH");
+}
+
+hipops_status CudaRuntime::copy_on_device(void* target, const void* source, size_t bytes) {
+  if (bytes == 0) return HIPOPS_SUCCESS;
+  if (hipops_status status = with_context()) return status;
+  return checked(cuda_.memcpy_device_to_device(address(target), address(source), bytes), "cuMemcpyDtoD");
+}
+
+hipops_status CudaRuntime::allocate_on_host(size_t bytes, void** pointer) {
+  if (hipops_status status = with_context()) return status;
+  return checked(cuda_.mem_alloc_host(pointer, bytes), "cuMemAllocHost");
+}
+
+hipops_status CudaRuntime::release_on_host(void* pointer) {
+  if (hipops_status status = with_context()) return status;
+  return checked(cuda_.mem_free_host(pointer), "cuMemFreeHost");
+}
+
+// Of the kind that null-stream copies wait for.
+hipops_status CudaRuntime::create_stream(void** stream) {
+  if (hipops_status status = with_context()) return status;
+  return checked(cuda_.stream_create(stream, 0), "cuStreamCreate");
+}
+
+hipops_status CudaRuntime::destroy_stream(void* stream) {
+  if (hipops_status status = with_context()) return status;
+  return checked(cuda_.stream_destroy(stream), "cuStreamDestroy");
 }
 
 hipops_status CudaRuntime::synchronize() {

@@ -30,6 +30,11 @@ hipops_status open_cuda_library(CudaLibrary* out) {
   bind.required("cuMemFree_v2", &out->mem_free);
   bind.required("cuMemcpyHtoD_v2", &out->memcpy_host_to_device);
   bind.required("cuMemcpyDtoH_v2", &out->memcpy_device_to_host);
+  bind.required("cuMemcpyDtoD_v2", &out->memcpy_device_to_device);
+  bind.required("cuMemAllocHost_v2", &out->mem_alloc_host);
+  bind.required("cuMemFreeHost", &out->mem_free_host);
+  bind.required("cuStreamCreate", &out->stream_create);
+  bind.required("cuStreamDestroy_v2", &out->stream_destroy);
   bind.required("cuGetErrorName", &out->get_error_name);
   bind.required("cuGetErrorString", &out->get_error_string);
   bind.required("cuThreadExchangeStreamCaptureMode", &out->exchange_capture_mode);

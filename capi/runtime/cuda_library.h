@@ -36,6 +36,11 @@ struct CudaLibrary {
   int (*mem_free)(CudaAddress address);
   int (*memcpy_host_to_device)(CudaAddress target, const void* source, size_t bytes);
   int (*memcpy_device_to_host)(void* target, CudaAddress source, size_t bytes);
+  int (*memcpy_device_to_device)(CudaAddress target, CudaAddress source, size_t bytes);
+  int (*mem_alloc_host)(void** pointer, size_t bytes);
+  int (*mem_free_host)(void* pointer);
+  int (*stream_create)(void** stream, unsigned flags);
+  int (*stream_destroy)(void* stream);
   int (*get_error_name)(int code, const char** name);
   int (*get_error_string)(int code, const char** text);
   int (*exchange_capture_mode)(int* mode);

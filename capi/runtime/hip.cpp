@@ -63,6 +63,11 @@ class HipRuntime final : public Runtime {
   hipops_status release(void* pointer) override;
   hipops_status copy_to_device(void* target, const void* source, size_t bytes) override;
   hipops_status copy_to_host(void* target, const void* source, size_t bytes) override;
+  hipops_status copy_on_device(void* target, const void* source, size_t bytes) override;
+  hipops_status allocate_on_host(size_t bytes, void** pointer) override;
+  hipops_status release_on_host(void* pointer) override;
+  hipops_status create_stream(void** stream) override;
+  hipops_status destroy_stream(void* stream) override;
   hipops_status synchronize() override;
 
  private:
@@ -225,6 +230,27 @@ hipops_status HipRuntime::copy_to_device(void* target, const void* source, size_
 hipops_status HipRuntime::copy_to_host(void* target, const void* source, size_t bytes) {
   if (bytes == 0) return HIPOPS_SUCCESS;
   return checked(hip_.memcpy(target, source, bytes, hip::kMemcpyDeviceToHost), "hipMemcpy");
+}
+
+hipops_status HipRuntime::copy_on_device(void* target, const void* source, size_t bytes) {
+  if (bytes == 0) return HIPOPS_SUCCESS;
+  return checked(hip_.memcpy(target, source, bytes, hip::kMemcpyDeviceToDevice), "hipMemcpy");
+}
+
+hipops_status HipRuntime::allocate_on_host(size_t bytes, void** pointer) {
+  return checked(hip_.host_malloc(pointer, bytes, 0), "hipHostMalloc");
+}
+
+hipops_status HipRuntime::release_on_host(void* pointer) {
+  return checked(hip_.host_free(pointer), "hipHostFree");
+}
+
+hipops_status HipRuntime::create_stream(void** stream) {
+  return checked(hip_.stream_create(stream), "hipStreamCreate");
+}
+
+hipops_status HipRuntime::destroy_stream(void* stream) {
+  return checked(hip_.stream_destroy(stream), "hipStreamDestroy");
 }
 
 hipops_status HipRuntime::synchronize() { return checked(hip_.device_synchronize(), "hipDeviceSynchronize"); }

@@ -26,6 +26,10 @@ hipops_status open_hip_library(HipLibrary* out) {
   bind.required("hipMalloc", &out->malloc);
   bind.required("hipFree", &out->free);
   bind.required("hipMemcpy", &out->memcpy);
+  bind.required("hipHostMalloc", &out->host_malloc);
+  bind.required("hipHostFree", &out->host_free);
+  bind.required("hipStreamCreate", &out->stream_create);
+  bind.required("hipStreamDestroy", &out->stream_destroy);
   bind.required("hipDeviceSynchronize", &out->device_synchronize);
   bind.required("hipGetErrorName", &out->get_error_name);
   bind.required("hipGetErrorString", &out->get_error_string);

@@ -26,6 +26,10 @@ struct HipLibrary {
   int (*malloc)(void** pointer, size_t bytes);
   int (*free)(void* pointer);
   int (*memcpy)(void* target, const void* source, size_t bytes, int kind);
+  int (*host_malloc)(void** pointer, size_t bytes, unsigned flags);
+  int (*host_free)(void* pointer);
+  int (*stream_create)(void** stream);
+  int (*stream_destroy)(void* stream);
   int (*device_synchronize)();
   const char* (*get_error_name)(int code);
   const char* (*get_error_string)(int code);
@@ -49,6 +53,7 @@ constexpr int kAttributeMultiprocessorCount = 63;
 constexpr int kAttributeWarpSize = 87;
 constexpr int kMemcpyHostToDevice = 1;
 constexpr int kMemcpyDeviceToHost = 2;
+constexpr int kMemcpyDeviceToDevice = 3;
 constexpr int kCaptureModeRelaxed = 2;
 }  // namespace hip
 

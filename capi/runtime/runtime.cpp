@@ -32,6 +32,7 @@ constexpr Backend kBackends[] = {
 std::mutex choosing;
 std::atomic<Runtime*> chosen{nullptr};
 std::mutex loading;
+std::atomic<uint32_t> grid_limit{0};
 
 const Backend* find_backend(hipops_backend value) {
   for (const Backend& backend : kBackends)
@@ -162,6 +163,13 @@ hipops_status device_facts(const DeviceFacts** facts) {
   if (hipops_status status = in_use->current_device(&ordinal)) return status;
   if (hipops_status status = check_ordinal(ordinal)) return status;
   return guarded([&] { return in_use->facts(ordinal, facts); });
+}
+
+void limit_grid(uint32_t blocks) { grid_limit.store(blocks, std::memory_order_relaxed); }
+
+int64_t within_grid_limit(int64_t blocks) {
+  const int64_t limit = grid_limit.load(std::memory_order_relaxed);
+  return limit == 0 || blocks < limit ? blocks : limit;
 }
 
 hipops_status load(Op& op) {

@@ -75,6 +75,13 @@ class Runtime {
   virtual hipops_status release(void* pointer) = 0;
   virtual hipops_status copy_to_device(void* target, const void* source, size_t bytes) = 0;  // returns when done
   virtual hipops_status copy_to_host(void* target, const void* source, size_t bytes) = 0;
+  // In order with the other copies; may return before it is done. The two ranges are apart.
+  virtual hipops_status copy_on_device(void* target, const void* source, size_t bytes) = 0;
+  // Host memory that is quick to copy to and from.
+  virtual hipops_status allocate_on_host(size_t bytes, void** pointer) = 0;
+  virtual hipops_status release_on_host(void* pointer) = 0;
+  virtual hipops_status create_stream(void** stream) = 0;  // of the current device; NULL where there is but one
+  virtual hipops_status destroy_stream(void* stream) = 0;
   virtual hipops_status synchronize() = 0;  // the current device's work, with its errors
 };
 
@@ -91,6 +98,13 @@ hipops_status device_facts(const DeviceFacts** facts);
 
 // Launches kernel `index` of `op` on the calling thread's current device, loading the op there first if need be.
 hipops_status launch(Op& op, int index, uint32_t grid, uint32_t block, const void* args, size_t bytes, void* stream);
+
+// For tests and tools: from now on no launcher plans more blocks than this, in the whole process, and kernels loop over
+// the rest, as they do where there is more work than a grid may have. 0 lifts the limit.
+void limit_grid(uint32_t blocks);
+
+// `blocks`, or the limit where that is less: what launchers plan with.
+int64_t within_grid_limit(int64_t blocks);
 
 // Loads `op` on the calling thread's current device.
 hipops_status load(Op& op);

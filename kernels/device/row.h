@@ -108,7 +108,7 @@ template <class A, class B> struct Choose<false, A, B> { using type = B; };
 // are taken one by one, and so are those that are left after its last whole vector. A tile is what the group holds at once; the vectors of a
 // row are in tiles, from `base` vector columns on.
 template <class Shape>
-class Rows {
+class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type {
  public:
   using T = typename Shape::Element;
   static constexpr int kLength = Shape::kLength;
@@ -132,7 +132,7 @@ class Rows {
       piece_ = first * g_->cols;
       staged_ = int(g_->cols) * int(left < Shape::kRowsPerBlock ? left : Shape::kRowsPerBlock);
       in_stage_ = place * int(g_->cols);
-      stage_.read(x_ + piece_, staged_);
+      this->read(x_ + piece_, staged_);
     } else {
       find(first + place);
     }
@@ -140,10 +140,10 @@ class Rows {
 
   // Ends it.
   HIPOPS_METHOD void finish() const {
-    if constexpr (Shape::kStaged) stage_.write(y_ + piece_, staged_);
+    if constexpr (Shape::kStaged) this->write(y_ + piece_, staged_);
   }
 
-  HIPOPS_METHOD bool live() const { return live_; }
+  HIPOPS_METHOD bool live() const { return live_ != 0; }
   HIPOPS_METHOD int64_t cols() const { return g_->cols; }
   HIPOPS_METHOD int threads() const { return threads_of<Shape>(*g_); }
   HIPOPS_METHOD int rank() const { return Shape::kRowsPerBlock == 1 ? int(thread_index()) : int(thread_index() % Shape::kThreads); }
@@ -158,14 +158,14 @@ class Rows {
     return Shape::kResident || columns < kMany ? int(columns) : int(kMany);
   }
   // Whether there is anything to load. A staged group without a row leaves the last one's alone: results go to where that was read.
-  HIPOPS_METHOD bool has_vectors(int left) const { return Shape::kEdges > 0 ? left > 0 : !Shape::kStaged || live_; }
+  HIPOPS_METHOD bool has_vectors(int left) const { return Shape::kEdges > 0 ? left > 0 : !Shape::kStaged || live_ != 0; }
   // The column of the work-item's vector v, less base.
   HIPOPS_METHOD int column(int v) const { return (v * threads() + rank()) * kLength; }
   HIPOPS_METHOD int64_t first_column(int64_t base) const { return head() + base; }
 
   HIPOPS_METHOD Vector<T, kLength> load(int64_t base, int column) const {
     if constexpr (Shape::kStaged) {
-      return {{stage_[in_stage_ + column]}};
+      return {{(*this)[in_stage_ + column]}};
     } else if constexpr (Shape::kAny) {
       return {{x_row_[(base + column) * g_->x_stride]}};
     } else {
@@ -174,7 +174,7 @@ class Rows {
   }
   HIPOPS_METHOD void store(int64_t base, int column, const Vector<T, kLength>& v) const {
     if constexpr (Shape::kStaged) {
-      stage_.set(in_stage_ + column, v.element[0]);
+      this->set(in_stage_ + column, v.element[0]);
     } else if constexpr (Shape::kAny) {
       y_row_[(base + column) * g_->y_stride] = v.element[0];
     } else {
@@ -224,10 +224,9 @@ class Rows {
   T* y_row_ = nullptr;
   int head_ = 0;
   int64_t tail_ = 0;
-  bool live_ = false;
+  int64_t live_ = false;  // no bool, as clang keeps the padding of structs that are copied, in memory
   int64_t piece_ = 0;
   int staged_ = 0, in_stage_ = 0;
-  typename Choose<Shape::kStaged, Stage<Shape>, NoStage>::type stage_;
 };
 
 }  // namespace

@@ -86,7 +86,7 @@ constexpr int resident_threads(int vectors) { return vectors > 2 ? 512 : vectors
   X(op##_##T##_edged_stream, T, 512, 2, 512, edged, streaming)
 
 #define HIPOPS_STAGED_ROWS(X, op, T)                                  \
-  X(op##_##T##_staged_1x8, T, 1, 8, 256, staged, resident)            \
+  X(op##_##T##_staged_2x4, T, 2, 4, 256, staged, resident)            \
   X(op##_##T##_staged_4x8, T, 4, 8, 256, staged, resident)            \
   X(op##_##T##_staged_16x8, T, 16, 8, 256, staged, resident)
 

@@ -117,7 +117,7 @@ class Weights {
   }
 
  private:
-  HIPOPS_METHOD bool in_f32() const { return sizeof(T) != sizeof(f32) && is_f32_; }
+  HIPOPS_METHOD bool in_f32() const { return sizeof(T) != sizeof(f32) && is_f32_ != 0; }
 
   template <int n, class W>
   HIPOPS_METHOD Vector<W, n> vector_at(const W* data, int64_t col) const {
@@ -126,7 +126,7 @@ class Weights {
   }
 
   const void* data_;
-  bool is_f32_;
+  int64_t is_f32_;  // no bool: see Rows
   int64_t stride_;
   C otherwise_;
 };

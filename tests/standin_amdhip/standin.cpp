@@ -65,6 +65,8 @@ struct State {
   std::map<void*, std::unique_ptr<Module>> modules;
   std::set<void*> functions;
   std::map<char*, size_t> allocations;
+  std::set<void*> host_allocations;
+  std::map<void*, std::unique_ptr<char>> streams;
   void (*observer)(const StandinLaunch*) = nullptr;
   bool capturing = false;
 };
@@ -308,11 +310,44 @@ STANDIN_API int hipFree(void* pointer) {
 
 STANDIN_API int hipMemcpy(void* target, const void* source, size_t bytes, int kind) {
   return api("hipMemcpy", [&](State& s) {
-    if (kind != 1 && kind != 2) return kInvalidValue;
-    if (!is_device_memory(s, kind == 1 ? target : source, bytes)) return kInvalidDevicePointer;
+    if (kind != 1 && kind != 2 && kind != 3) return kInvalidValue;
+    if (kind != 2 && !is_device_memory(s, target, bytes)) return kInvalidDevicePointer;
+    if (kind != 1 && !is_device_memory(s, source, bytes)) return kInvalidDevicePointer;
     std::memcpy(target, source, bytes);
     return kSuccess;
   });
+}
+
+STANDIN_API int hipHostMalloc(void** pointer, size_t bytes, unsigned flags) {
+  return api("hipHostMalloc", [&](State& s) {
+    if (!pointer || flags != 0) return kInvalidValue;
+    *pointer = std::malloc(bytes);
+    if (!*pointer) return kOutOfMemory;
+    s.host_allocations.insert(*pointer);
+    return kSuccess;
+  });
+}
+
+STANDIN_API int hipHostFree(void* pointer) {
+  return api("hipHostFree", [&](State& s) {
+    if (!s.host_allocations.erase(pointer)) return kInvalidValue;
+    std::free(pointer);
+    return kSuccess;
+  });
+}
+
+STANDIN_API int hipStreamCreate(void** stream) {
+  return api("hipStreamCreate", [&](State& s) {
+    if (!stream) return kInvalidValue;
+    auto made = std::make_unique<char>();
+    *stream = made.get();
+    s.streams[*stream] = std::move(made);
+    return kSuccess;
+  });
+}
+
+STANDIN_API int hipStreamDestroy(void* stream) {
+  return api("hipStreamDestroy", [&](State& s) { return s.streams.erase(stream) ? kSuccess : kInvalidHandle; });
 }
 
 STANDIN_API int hipDeviceSynchronize() {

@@ -1,0 +1,29 @@
+// What the options select, as jobs for a session.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "parity/golden.h"
+#include "parity/large.h"
+#include "parity/options.h"
+#include "parity/repeat_case.h"
+#include "parity/session.h"
+
+namespace hipops::parity {
+
+// What jobs run on. They may be made, and listed, without a runtime.
+struct Device {
+  Runtime* runtime = nullptr;
+  std::string backend;
+  int wave = 0;
+  Guard guard = Guard::kZones;
+  std::unique_ptr<Streams> streams;         // where cases are repeated
+  std::unique_ptr<large::Staging> staging;  // where they are large
+};
+
+// By op, then by dtype, so that each row of the table is one stretch of cases. All arguments must outlive the jobs.
+std::vector<Job> golden_jobs(const Options& options, const std::vector<GoldenFile>& files, const Device& device);
+std::vector<Job> large_jobs(const Options& options, const Device& device);
+
+}  // namespace hipops::parity

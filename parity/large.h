@@ -1,0 +1,248 @@
+// Cases past 2^31 elements and 4 GiB (hipops-parity --large). A tensor's memory holds a pattern, which repeats with a
+// period that no power of two is a multiple of, so that what is off by 2^31 elements or 2^32 bytes shows. It is filled
+// by copies on the device, and what an op makes of it is held to a formula, element by element, on all of the host's
+// processors: no image of the tensor is ever needed.
+#pragma once
+
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "parity/number.h"
+#include "parity/run_case.h"
+
+namespace hipops::parity::large {
+
+// i % divisor by two multiplications, for 0 <= i and 1 < divisor whose product is below 2^64.
+class Modulo {
+ public:
+  explicit Modulo(int64_t divisor) : divisor_(static_cast<uint64_t>(divisor)), inverse_(UINT64_MAX / divisor_ + 1) {}
+  int64_t operator()(int64_t i) const {
+    __extension__ typedef unsigned __int128 Wide;
+    const uint64_t n = static_cast<uint64_t>(i);
+    return static_cast<int64_t>(n - static_cast<uint64_t>(Wide(n) * inverse_ >> 64) * divisor_);
+  }
+
+ private:
+  uint64_t divisor_, inverse_;
+};
+
+// Element i of a memory: table[i % period].
+class Pattern {
+ public:
+  Pattern(hipops_dtype dtype, std::vector<uint64_t> table)
+      : dtype_(dtype), table_(std::move(table)), modulo_(static_cast<int64_t>(table_.size())) {}
+  uint64_t operator()(int64_t i) const { return table_[static_cast<size_t>(modulo_(i))]; }
+  hipops_dtype dtype() const { return dtype_; }
+  const std::vector<uint64_t>& table() const { return table_; }
+  int64_t period() const { return static_cast<int64_t>(table_.size()); }
+
+ private:
+  hipops_dtype dtype_;
+  std::vector<uint64_t> table_;
+  Modulo modulo_;
+};
+
+constexpr int64_t kPeriod = 65521;  // a prime
+
+Pattern random_bits(hipops_dtype dtype, uint64_t seed);
+// Below `bound`.
+Pattern random_integers(hipops_dtype dtype, uint64_t seed, int64_t bound, int64_t period = kPeriod);
+// From -reach to reach; multiples of `step`, where that is not 0.
+Pattern random_floats(hipops_dtype dtype, uint64_t seed, double reach, double step = 0, int64_t period = kPeriod);
+// All bits set, as in an output before the call.
+Pattern unwritten(hipops_dtype dtype);
+
+// What a memory must hold after the call.
+struct Expectation {
+  // Writes elements [first, first + count) as they must be. Called from several threads.
+  std::function<void(int64_t first, int64_t count, unsigned char* out)> write;
+  // Where other bits may do: how far `got` is from what element i must be, in ULPs, and how far it may be.
+  std::function<double(int64_t i, uint64_t got)> error;
+  double tolerance = 0;
+  double rounding = 0;  // how far what `write` writes is from it, at most
+};
+
+// Buffers for copies from the device, kept from one case to the next.
+class Staging {
+ public:
+  static constexpr int64_t kBytes = int64_t{4} << 20;  // with what they are compared to, they fit a processor's cache
+
+  explicit Staging(Runtime& runtime) : runtime_(runtime) {}
+  ~Staging();
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+
+  // From any thread.
+  unsigned char* take();
+  void give_back(unsigned char* buffer);
+
+ private:
+  Runtime& runtime_;
+  std::mutex lock_;
+  std::vector<unsigned char*> free_;
+};
+
+struct Range {
+  int64_t first, end;
+};
+
+// Elements of one dtype on the device, between guard zones.
+class Memory {
+ public:
+  Memory(Runtime& runtime, std::string name, const Pattern& pattern, int64_t elements);
+  ~Memory();
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  const std::string& name() const { return name_; }
+  const Pattern& pattern() const { return pattern_; }
+  int64_t elements() const { return elements_; }
+  // Without strides: contiguous. `offset` is element 0's.
+  hipops_tensor view(const std::vector<int64_t>& shape, std::vector<int64_t> stride = {}, int64_t offset = 0) const;
+  void* data() const { return first_; }
+
+  void set(int64_t element, uint64_t bits);
+
+  // Holds the elements of the ranges to the expectation, and the guard zones to what they were.
+  void check(const Expectation& expectation, const std::vector<Range>& ranges, Staging* staging,
+             CaseResult* result) const;
+
+ private:
+  struct Difference;
+  void compare(const Expectation& expectation, Range range, unsigned char* got, unsigned char* want,
+               Difference* difference) const;
+  void check_guards(CaseResult* result) const;
+
+  Runtime& runtime_;
+  const std::string name_;
+  const Pattern pattern_;
+  const int64_t elements_;
+  const int64_t element_bytes_;
+  unsigned char* base_ = nullptr;
+  unsigned char* first_ = nullptr;  // element 0
+};
+
+// Thrown where the device has no memory left for a case.
+class MemoryShort : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// What a case runs on. Memories live as long as it does.
+class Stage {
+ public:
+  // Sizes and borders are divided by `scale`, a power of two.
+  Stage(Runtime& runtime, Staging& staging, int64_t scale, uint64_t seed)
+      : runtime_(runtime), staging_(staging), scale_(scale), seed_(seed) {}
+
+  int64_t giant() const { return (int64_t{1} << 31) / scale_; }
+
+  Memory& memory(const char* name, const Pattern& pattern, int64_t elements);
+  Memory& unwritten_memory(const char* name, hipops_dtype dtype, int64_t elements) {
+    return memory(name, unwritten(dtype), elements);
+  }
+  void* workspace(hipops_status status, int64_t bytes);  // as a workspace query says
+
+  // What the op's call returned, until the device is done.
+  void called(const std::function<hipops_status()>& call);
+
+  void expect(const Memory& memory, const Expectation& expectation);
+  // Only around the borders (multiples of 2^31 elements and of 4 GiB), around those `touched`, and at random.
+  void expect_samples(const Memory& memory, const Expectation& expectation, const std::vector<int64_t>& touched = {});
+  void expect_unchanged(const Memory& memory, const std::vector<int64_t>& apart_from = {});
+
+  CaseResult& result() { return result_; }
+
+ private:
+  Runtime& runtime_;
+  Staging& staging_;
+  const int64_t scale_;
+  const uint64_t seed_;
+  std::vector<std::unique_ptr<Memory>> memories_;
+  CaseResult result_;
+};
+
+// ---- Expectations
+
+// Where the elements of a view are in memory, found by place.
+class Places {
+ public:
+  // Of a view whose element 0 is element `offset` of the memory, and whose elements are distinct.
+  Places(const hipops_tensor& view, int64_t offset);
+
+  // Whether there is an element at `place`. If so: its index, and over how many places, itself included,
+  // index[inner()] goes on by inner_step(). If not: how many places have none.
+  bool find(int64_t place, int64_t* index, int64_t* run) const;
+  int inner() const { return inner_; }
+  int64_t inner_step() const { return inner_step_; }
+
+ private:
+  struct Dimension {
+    int dimension;
+    int64_t size, stride;
+    bool backwards;
+  };
+  std::vector<Dimension> dimensions_;  // of more than one element, the outermost first
+  int64_t lowest_;
+  int inner_ = 0;
+  int64_t inner_step_ = 0;
+};
+
+// Calls f(T()), T being an unsigned integer as wide as the dtype.
+template <class F>
+void with_integer(hipops_dtype dtype, F f) {
+  switch (dtype_size(dtype)) {
+    case 1: return f(uint8_t());
+    case 2: return f(uint16_t());
+    case 4: return f(uint32_t());
+    default: return f(uint64_t());
+  }
+}
+
+// Of a view's elements: bits(index). What lies between them is as it was.
+template <class Bits>
+Expectation elements_are(const hipops_tensor& view, int64_t offset, const Pattern& before, Bits bits) {
+  Expectation expectation;
+  const Places places(view, offset);
+  const hipops_dtype dtype = view.dtype;
+  expectation.write = [=](int64_t place, int64_t count, unsigned char* out) {
+    with_integer(dtype, [&](auto element) {
+      int64_t run = 0;
+      for (const int64_t end = place + count; place < end; place += run) {
+        int64_t index[HIPOPS_MAX_RANK] = {};
+        const bool found = places.find(place, index, &run);
+        if (run > end - place) run = end - place;
+        for (int64_t i = 0; i < run; ++i, out += sizeof element) {
+          element = static_cast<decltype(element)>(found ? bits(index) : before(place + i));
+          std::memcpy(out, &element, sizeof element);
+          index[places.inner()] += places.inner_step();
+        }
+      }
+    });
+  };
+  return expectation;
+}
+
+// A contiguous memory's elements: bits(place).
+template <class Bits>
+Expectation each_is(hipops_dtype dtype, Bits bits) {
+  Expectation expectation;
+  expectation.write = [=](int64_t place, int64_t count, unsigned char* out) {
+    with_integer(dtype, [&](auto element) {
+      for (int64_t i = 0; i < count; ++i, out += sizeof element) {
+        element = static_cast<decltype(element)>(bits(place + i));
+        std::memcpy(out, &element, sizeof element);
+      }
+    });
+  };
+  return expectation;
+}
+
+inline Expectation is_pattern(const Pattern& pattern) { return each_is(pattern.dtype(), pattern); }
+
+}  // namespace hipops::parity::large

@@ -1,0 +1,34 @@
+// Summands whose sums are exact: the large cases of ops that add are held to them, whatever the order.
+#pragma once
+
+#include "parity/large.h"
+
+namespace hipops::parity::large {
+
+// Multiples of 1/2 from -4 to 4, or integers below 200. In bf16 some twenty of them have an exact sum.
+inline Pattern summands(hipops_dtype dtype, uint64_t seed, int64_t period = kPeriod) {
+  return is_float(dtype) ? random_floats(dtype, seed, 4, 0.5, period) : random_integers(dtype, seed, 200, period);
+}
+
+inline float f32_of(uint64_t bits) {
+  const uint32_t low = static_cast<uint32_t>(bits);
+  float value;
+  std::memcpy(&value, &low, sizeof value);
+  return value;
+}
+
+inline uint32_t bits_of(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+// The sum of two, where it is exact. (f32 and bf16 by a quick way, as there are billions of them.)
+inline uint64_t exact_sum(hipops_dtype dtype, uint64_t a, uint64_t b) {
+  if (dtype == HIPOPS_F32) return bits_of(f32_of(a) + f32_of(b));
+  if (dtype == HIPOPS_BF16) return bits_of(f32_of(a << 16) + f32_of(b << 16)) >> 16;
+  if (is_float(dtype)) return encode(dtype, decode(dtype, a) + decode(dtype, b));
+  return (a + b) & low_bits(dtype);
+}
+
+}  // namespace hipops::parity::large
