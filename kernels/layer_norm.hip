@@ -86,16 +86,16 @@ HIPOPS_FN C row_scale(const LayerNormArgs& a, const M& mean, C sum_of_squares) {
 
 template <class Shape>
 HIPOPS_FN Weights<Shape> weight_of(const LayerNormArgs& a) {
-  return {a.weight, a.weights_are_f32 != 0, a.weight_stride, 1};
+  return {a.weight, a.weights_are_f32 != 0, a.weight_stride, a.geometry.cols, 1};
 }
 template <class Shape>
 HIPOPS_FN Weights<Shape> bias_of(const LayerNormArgs& a) {
-  return {a.bias, a.weights_are_f32 != 0, a.bias_stride, 0};
+  return {a.bias, a.weights_are_f32 != 0, a.bias_stride, a.geometry.cols, 0};
 }
 
-template <class Shape, class Scaled>
-HIPOPS_FN void store_affine(const RowTile<Shape>& tile, const Rows<Shape>& rows, int64_t base, const typename Weights<Shape>::Tile& weight,
-                            const typename Weights<Shape>::Tile& bias, const Scaled& scaled) {
+template <class Shape, class Weight, class Scaled>
+HIPOPS_FN void store_affine(const RowTile<Shape>& tile, const Rows<Shape>& rows, int64_t base, const Weight& weight, const Weight& bias,
+                            const Scaled& scaled) {
   using C = typename Shape::Compute;
   tile.store(rows, base, [&](const auto& place, const auto& x, auto& y) {
     constexpr int n = sizeof(x) / sizeof(C);
@@ -120,13 +120,23 @@ template <class Shape>
 HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
   using C = typename Shape::Compute;
   using RowMean = Mean<typename Shape::Element>;
-  WeightsOfRows<Shape> weight(weight_of<Shape>(a), a.geometry), bias(bias_of<Shape>(a), a.geometry);
+  const Weights<Shape> weight = weight_of<Shape>(a), bias = bias_of<Shape>(a);
   Reduce<SplitSum<C>, Shape::kThreads> reduce(threads_of<Shape>(a.geometry));
-  for_each_row_ahead<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
+  const auto norm = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile, const auto& w, const auto& b) {
     RowMean mean(reduce(sum_of(tile, rows, 0), Sum()), norm_terms<C>(a.scalars));
     C squares = reduce(tile.reduce(rows, 0, Sum(), SquaredDeviation<RowMean>{mean}), Sum());
-    store_affine(tile, rows, 0, weight.of(rows), bias.of(rows), mean.scaled(row_scale(a, mean, squares)));
-  });
+    store_affine(tile, rows, 0, w, b, mean.scaled(row_scale(a, mean, squares)));
+  };
+  if constexpr (few_registers && Shape::kBlock > 256) {
+    for_each_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
+      norm(rows, tile, weight.at_use(), bias.at_use());
+    });
+  } else {
+    WeightsOfRows<Shape> weights(weight, a.geometry), biases(bias, a.geometry);
+    for_each_row_ahead<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
+      norm(rows, tile, weights.of(rows), biases.of(rows));
+    });
+  }
 }
 
 template <class Shape>
@@ -155,7 +165,7 @@ HIPOPS_FN void layer_norm_streaming(const LayerNormArgs& a) {
 
     for (int64_t base = 0; rows.has_tile(base); base = rows.next_tile(base)) {
       tile.load(rows, base);
-      store_affine(tile, rows, base, weight.tile(rows, base), bias.tile(rows, base), scaled);
+      store_affine(tile, rows, base, weight.at_use(), bias.at_use(), scaled);
     }
   }
 }

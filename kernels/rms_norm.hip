@@ -20,7 +20,7 @@ namespace {
 
 template <class Shape>
 HIPOPS_FN Weights<Shape> weight_of(const RmsNormArgs& a) {
-  return {a.weight, a.weight_is_f32 != 0, a.weight_stride, 1};
+  return {a.weight, a.weight_is_f32 != 0, a.weight_stride, a.geometry.cols, 1};
 }
 
 // What each element of a row is multiplied by.

@@ -308,20 +308,22 @@ TEST_CASE("a sweep's findings: slow where much moves, and beaten by a neighbour"
 }
 
 TEST_CASE("row_candidates has the launcher's choice among them, and a kernel can be forced", "[bench]") {
+  DeviceFacts device;
+  device.units = 132;
   for (const int64_t cols : {1, 96, 512, 2880, 2881, 262144}) {
     const hipops_tensor x = contiguous(reinterpret_cast<void*>(uintptr_t{1} << 40), HIPOPS_BF16, {64, cols});
     hipops_tensor y = x;
     y.data = reinterpret_cast<void*>(uintptr_t{1} << 41);
-    const RowCandidates found = row_candidates(y, x);
+    const RowCandidates found = row_candidates(device, y, x);
     const int* const end = found.kernel + found.count;
     CHECK(std::find(found.kernel, end, found.chosen) != end);
     for (const int* kernel = found.kernel; kernel < end; ++kernel) {
       CHECK(row_variants[*kernel].longest >= cols);
       forced_row_kernel = *kernel;
-      CHECK(row_candidates(y, x).chosen == *kernel);
+      CHECK(row_candidates(device, y, x).chosen == *kernel);
       forced_row_kernel = -1;
     }
-    CHECK(row_candidates(y, x).chosen == found.chosen);
+    CHECK(row_candidates(device, y, x).chosen == found.chosen);
   }
 }
 

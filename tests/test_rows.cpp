@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,22 @@ RowGeometry rows_and_cols(int64_t rows, int64_t cols) {
   RowGeometry g{};
   g.rows = rows, g.cols = cols;
   return g;
+}
+
+DeviceFacts device(int units, int wave_size) {
+  DeviceFacts facts;
+  facts.units = units;
+  facts.wave_size = wave_size;
+  return facts;
+}
+const DeviceFacts kDevices[] = {device(132, 32), device(304, 64), device(1, 32)};
+constexpr RowAccess kAccesses[] = {hipops::wide, hipops::edged, hipops::staged, hipops::any};
+
+int64_t longest(hipops_dtype dtype, RowAccess access) {
+  int64_t columns = 0;
+  for (const RowVariant& v : row_variants)
+    if (v.dtype == dtype && v.access == access) columns = std::max(columns, v.longest);
+  return columns;
 }
 
 bool is_power_of_two(int value) { return value > 0 && (value & (value - 1)) == 0; }
@@ -113,40 +130,73 @@ TEST_CASE("row_geometry past 2^31 rows and 4 GiB", "[rows]") {
 
 TEST_CASE("row_variants are the variants that row_contract.h lists", "[rows]") {
   for (const RowVariant& v : row_variants) {
+    const int bytes = static_cast<int>(hipops::parity::dtype_size(v.dtype));
+    const bool single = v.access == hipops::any || v.access == hipops::staged;
     CHECK(is_power_of_two(v.threads));
-    CHECK(is_power_of_two(v.vectors));
     CHECK(is_power_of_two(v.block));
     CHECK(v.threads <= v.block);
-    CHECK(v.block <= 1024);
-    CHECK(v.length * static_cast<int>(hipops::parity::dtype_size(v.dtype)) ==
-          (v.access == hipops::any ? static_cast<int>(hipops::parity::dtype_size(v.dtype)) : 16));
-    CHECK(v.longest == (v.streaming ? INT64_MAX : int64_t{v.threads} * v.vectors * v.length));
+    CHECK(v.block <= 512);
+    CHECK(v.length * bytes == (single ? bytes : 16));
+    // The first and last elements of an edged row are never all in vectors.
+    const int64_t held = int64_t{v.threads} * v.vectors * v.length + (v.access == hipops::edged ? v.length - 1 : 0);
+    CHECK(v.longest == (v.streaming ? INT64_MAX : held));
     // A group that is no part of any wave is a block, see Reduce.
     if (v.threads > 32) CHECK(v.threads == v.block);
   }
 }
 
-TEST_CASE("plan_rows takes the first variant that holds the row", "[rows]") {
-  for (hipops_dtype dtype : kFloats)
-    for (RowAccess access : {hipops::wide, hipops::edged, hipops::any}) {
-      if (dtype == HIPOPS_F64 && access == hipops::edged) continue;  // row_access never asks for it
-      std::vector<int> chosen;
-      for (int64_t cols = 1; cols < 70000; ++cols) {
-        int kernel = plan_rows(dtype, rows_and_cols(5, cols), access).kernel;
-        const RowVariant& v = row_variants[kernel];
-        bool right = v.dtype == dtype && v.access == access && v.longest >= cols;
-        for (int i = 0; i < kernel; ++i)
-          if (row_variants[i].dtype == dtype && row_variants[i].access == access && row_variants[i].longest >= cols)
-            right = false;
-        if (!right) FAIL(cols << " columns of " << hipops::parity::dtype_name(dtype) << ": kernel " << kernel);
-        if (chosen.empty() || chosen.back() != kernel) chosen.push_back(kernel);
+TEST_CASE("plan_rows takes a variant that holds the row, and each of them for some rows", "[rows]") {
+  for (const DeviceFacts& device : kDevices)
+    for (hipops_dtype dtype : kFloats)
+      for (RowAccess access : kAccesses) {
+        if (dtype == HIPOPS_F64 && access == hipops::edged) continue;  // row_access never asks for it
+        INFO(hipops::parity::dtype_name(dtype) << ", access " << access << ", waves of " << device.wave_size);
+        std::set<int> chosen;
+        for (int64_t rows : {int64_t{1}, int64_t{1} << 20})
+          for (int64_t cols = 1; cols <= (access == hipops::staged ? longest(dtype, access) : 70000); ++cols) {
+            RowPlan plan = plan_rows(dtype, rows_and_cols(rows, cols), access, device);
+            const RowVariant& v = row_variants[plan.kernel];
+            // Whole waves, enough of them for the row, and none to spare.
+            int64_t vectors = v.access == hipops::edged ? std::max<int64_t>(cols / v.length, 1) : (cols + v.length - 1) / v.length;
+            int64_t spare = int64_t{plan.block} * v.vectors - vectors, wave = device.wave_size;
+            bool whole_block = v.threads == v.block && !v.streaming;
+            bool right = v.dtype == dtype && v.access == access && v.longest >= cols &&
+                         (whole_block ? plan.block % wave == 0 && spare >= 0 && spare < wave * v.vectors
+                                      : plan.block == static_cast<uint32_t>(v.block));
+            if (!right) FAIL(cols << " columns: kernel " << plan.kernel << ", blocks of " << plan.block);
+            chosen.insert(plan.kernel);
+          }
+        auto belongs = [&](const RowVariant& v) { return v.dtype == dtype && v.access == access; };
+        CHECK(static_cast<int64_t>(chosen.size()) == std::count_if(row_variants, row_variants + kRowVariants, belongs));
+        if (access == hipops::staged) continue;
+        for (int64_t cols : {int64_t{1} << 31, int64_t{1} << 40, INT64_MAX / 8})
+          CHECK(row_variants[plan_rows(dtype, rows_and_cols(5, cols), access, device).kernel].streaming);
       }
-      // Each of them is for some rows, and longer rows have later ones.
-      CHECK(std::is_sorted(chosen.begin(), chosen.end()));
-      auto belongs = [&](const RowVariant& v) { return v.dtype == dtype && v.access == access; };
-      CHECK(static_cast<int64_t>(chosen.size()) == std::count_if(row_variants, row_variants + kRowVariants, belongs));
-      for (int64_t cols : {int64_t{1} << 31, int64_t{1} << 40, INT64_MAX / 8})
-        CHECK(row_variants[plan_rows(dtype, rows_and_cols(5, cols), access).kernel].streaming);
+}
+
+TEST_CASE("a row that has no block to itself takes the first variant that holds it", "[rows]") {
+  for (hipops_dtype dtype : kFloats)
+    for (RowAccess access : kAccesses)
+      for (int64_t cols = 1; cols < 2000; ++cols)
+        for (int i = 0; i < kRowVariants; ++i) {
+          const RowVariant& v = row_variants[i];
+          if (v.dtype != dtype || v.access != access || v.threads == v.block || v.longest < cols) continue;
+          if (plan_rows(dtype, rows_and_cols(5, cols), access, kDevices[0]).kernel != i) FAIL(cols << " columns: not kernel " << i);
+          break;
+        }
+}
+
+TEST_CASE("with rows for every unit, few work-items idle; with few rows, many work-items share one", "[rows]") {
+  for (const DeviceFacts& device : kDevices)
+    for (int64_t cols = 1100; cols <= 16384; cols += 8) {
+      RowPlan many = plan_rows(HIPOPS_BF16, rows_and_cols(100000, cols), hipops::wide, device);
+      const RowVariant& v = row_variants[many.kernel];
+      INFO(cols << " columns in blocks of " << many.block);
+      const double busy = static_cast<double>(cols) / (static_cast<double>(many.block) * v.vectors * v.length);
+      // A wave of 64 with one vector each is 512 columns.
+      if (!(busy > (device.wave_size == 32 ? 0.8 : 0.66))) FAIL("busy: " << busy);
+      RowPlan few = plan_rows(HIPOPS_BF16, rows_and_cols(1, cols), hipops::wide, device);
+      if (few.block < many.block) FAIL("few rows: blocks of " << few.block);
     }
 }
 
@@ -155,45 +205,53 @@ TEST_CASE("plan_rows covers all rows with a grid that every device takes", "[row
   for (int64_t rows = 1; rows < 1030; ++rows) counts.push_back(rows);
   for (int shift = 11; shift <= 40; ++shift)
     for (int64_t more : {-1, 0, 1}) counts.push_back((int64_t{1} << shift) + more);
-  for (const RowVariant& v : row_variants)
-    for (int64_t rows : counts) {
-      int64_t cols = v.streaming ? 1 << 20 : v.longest;
-      RowPlan plan = plan_rows(v.dtype, rows_and_cols(rows, cols), v.access);
-      int64_t rows_per_block = v.block / v.threads, work_items = int64_t{plan.grid} * plan.block;
-      bool covers = plan.row_step >= rows, all_busy = (int64_t{plan.grid} - 1) * rows_per_block < rows;
-      bool right = &row_variants[plan.kernel] == &v && plan.block == static_cast<uint32_t>(v.block) && plan.grid >= 1 &&
-                   work_items < int64_t{1} << 32 && plan.row_step == plan.grid * rows_per_block && all_busy &&
-                   (covers || plan.grid >= 1u << 20);  // it goes round only when it is huge
-      if (!right)
-        FAIL(rows << " rows of " << cols << " columns: kernel " << plan.kernel << ", grid " << plan.grid << ", step "
-                  << plan.row_step);
-    }
+  for (const DeviceFacts& device : kDevices)
+    for (RowPace pace : {RowPace::kAsTheyCome, RowPace::kAhead})
+      for (const RowVariant& v : row_variants)
+        for (int64_t rows : counts) {
+          int64_t cols = v.streaming ? 1 << 20 : v.longest;
+          RowPlan plan = plan_rows(v.dtype, rows_and_cols(rows, cols), v.access, device, pace);
+          const RowVariant& taken = row_variants[plan.kernel];
+          int64_t rows_per_block = taken.block / taken.threads, work_items = int64_t{plan.grid} * plan.block;
+          bool covers = plan.row_step >= rows, all_busy = (int64_t{plan.grid} - 1) * rows_per_block < rows;
+          // It goes round when it is huge, or when all units have what they can hold.
+          bool full = plan.grid >= 1u << 20 || (pace == RowPace::kAhead && work_items >= int64_t{device.units} * 512);
+          bool right = taken.longest >= cols && plan.block <= static_cast<uint32_t>(taken.block) && plan.grid >= 1 &&
+                       work_items < int64_t{1} << 32 && plan.row_step == plan.grid * rows_per_block && all_busy && (covers || full);
+          if (!right)
+            FAIL(rows << " rows of " << cols << " columns: kernel " << plan.kernel << ", grid " << plan.grid << ", step "
+                      << plan.row_step);
+        }
 }
 
 TEST_CASE("more rows than a grid can have at a time go round", "[rows]") {
-  RowPlan plan = plan_rows(HIPOPS_F32, rows_and_cols(int64_t{1} << 40, 1 << 20), hipops::wide);
+  RowPlan plan = plan_rows(HIPOPS_F32, rows_and_cols(int64_t{1} << 40, 1 << 20), hipops::wide, kDevices[0]);
   CHECK(plan.grid == 1u << 21);
   CHECK(plan.row_step == int64_t{1} << 21);
-  plan = plan_rows(HIPOPS_F32, rows_and_cols(int64_t{1} << 40, 1), hipops::any);
+  plan = plan_rows(HIPOPS_F32, rows_and_cols(int64_t{1} << 40, 1), hipops::any, kDevices[0]);
   CHECK(plan.grid == 1u << 21);
   CHECK(plan.row_step == int64_t{1} << 27);
 }
 
-TEST_CASE("a limit on grids is for every plan, which goes round instead", "[rows]") {
-  const RowPlan before = plan_rows(HIPOPS_F32, rows_and_cols(1000, 1 << 20), hipops::wide);
-  const uint32_t blocks = hipops::grid_for(100000, 256);
-  hipops::limit_grid(3);
-  RowPlan plan = plan_rows(HIPOPS_F32, rows_and_cols(1000, 1 << 20), hipops::wide);
-  CHECK(plan.grid == 3);
-  CHECK(plan.row_step == 3);
-  CHECK(plan_rows(HIPOPS_F32, rows_and_cols(2, 1 << 20), hipops::wide).grid == 2);
-  CHECK(hipops::grid_for(100000, 256) == 3);
-  CHECK(hipops::grid_for(300, 256) == 2);
-  hipops::limit_grid(0);
-  plan = plan_rows(HIPOPS_F32, rows_and_cols(1000, 1 << 20), hipops::wide);
-  CHECK(plan.grid == before.grid);
-  CHECK(plan.row_step == before.row_step);
-  CHECK(hipops::grid_for(100000, 256) == blocks);
+TEST_CASE("short rows without gaps, in them or between them, go through shared memory", "[rows]") {
+  auto access = [](hipops_dtype dtype, const Sizes& shape, const Sizes& stride = {}) {
+    hipops_tensor rows = view_of(kAddress + 2 * hipops::parity::dtype_size(dtype), dtype, shape, stride);
+    return row_access(rows, rows, row_geometry(rows, rows));
+  };
+  for (hipops_dtype dtype : kFloats) {
+    INFO(hipops::parity::dtype_name(dtype));
+    const int64_t most = longest(dtype, hipops::staged);
+    const RowAccess otherwise = dtype == HIPOPS_F64 ? hipops::any : hipops::edged;
+    CHECK(most >= 128);
+    for (int64_t cols : {int64_t{1}, int64_t{3}, int64_t{17}, most - 1, most}) CHECK(access(dtype, {7, cols}) == hipops::staged);
+    CHECK(access(dtype, {2, 3, 5, 3}) == hipops::staged);
+    CHECK(access(dtype, {1, 3}, {100, 1}) == hipops::staged);  // one row: no gap after it
+    CHECK(access(dtype, {7, most + 1}) == otherwise);
+    CHECK(access(dtype, {7, 3}, {4, 1}) == otherwise);
+    CHECK(access(dtype, {7, 3}, {0, 1}) == otherwise);
+    CHECK(access(dtype, {7, 3}, {6, 2}) == hipops::any);
+    CHECK(access(dtype, {2, 7, 3}, {3, 6, 1}) == otherwise);
+  }
 }
 
 TEST_CASE("16-byte accesses need aligned rows without gaps between elements", "[rows]") {
@@ -201,9 +259,11 @@ TEST_CASE("16-byte accesses need aligned rows without gaps between elements", "[
     hipops_tensor plain = view_of(kAddress, dtype, shape), other = view_of(kAddress + shift, dtype, shape, stride);
     RowAccess as_x = row_access(plain, other, row_geometry(plain, other));
     CHECK(row_access(other, plain, row_geometry(other, plain)) == as_x);  // x and y are treated alike
-    // Rows without gaps have vectors, but where those would be no more than pairs.
+    // Rows without gaps are short ones in one piece, or have vectors, but where those would be no more than pairs.
     bool gaps = !stride.empty() && stride.back() != 1 && shape.back() > 1;
-    if (as_x != hipops::wide) CHECK(as_x == (gaps || dtype == HIPOPS_F64 ? hipops::any : hipops::edged));
+    if (gaps) CHECK(as_x == hipops::any);
+    else if (as_x == hipops::staged) CHECK(shape.back() <= longest(dtype, hipops::staged));
+    else if (as_x != hipops::wide) CHECK(as_x == (dtype == HIPOPS_F64 ? hipops::any : hipops::edged));
     return as_x == hipops::wide;
   };
   for (hipops_dtype dtype : kFloats) {
@@ -234,7 +294,7 @@ TEST_CASE("16-byte accesses need aligned rows without gaps between elements", "[
 TEST_CASE("16-byte accesses need aligned weights without gaps, or none", "[rows]") {
   auto allows = [](uintptr_t address, int64_t stride) {
     hipops_tensor weights = view_of(address, HIPOPS_F32, {8}, {stride});
-    hipops_tensor rows = view_of(kAddress + 4096, HIPOPS_F32, {3, 8});
+    hipops_tensor rows = view_of(kAddress + 4096, HIPOPS_F32, {3, 8}, {12, 1});
     RowAccess as_weight = row_access(rows, rows, row_geometry(rows, rows), &weights);
     CHECK(row_access(rows, rows, row_geometry(rows, rows), nullptr, &weights) == as_weight);
     if (as_weight != hipops::wide) CHECK(as_weight == (stride == 1 ? hipops::edged : hipops::any));

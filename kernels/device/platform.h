@@ -40,6 +40,13 @@
 namespace hipops {
 namespace {
 
+// Whether a block of 512 work-items leaves each no more than 128 registers, with no other block beside it.
+#if defined(__gfx9_generic__)
+constexpr bool few_registers = true;
+#else
+constexpr bool few_registers = false;
+#endif
+
 // ---- Where a work-item is. Launches are one-dimensional.
 
 #if defined(HIPOPS_AMD)

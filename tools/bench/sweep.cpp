@@ -69,7 +69,9 @@ class Sweeper {
     y.data = arena_.y.data();
     const Call call = row_call(job.op, y, x, arena_.weight.data(), arena_.bias.data(), device_.stream);
     SweepRow row = {job, 2 * job.bytes(), 0, {}, {}};
-    const RowCandidates candidates = row_candidates(y, x);
+    const DeviceFacts* facts = nullptr;
+    expect_success(device_facts(&facts), "device_facts");
+    const RowCandidates candidates = row_candidates(*facts, y, x);
     row.roof = timer_.roof(row.bytes);
     row.chosen = {op.kernel_names[candidates.chosen], timer_.microseconds(call, row.bytes)};
     int best = -1;
