@@ -50,5 +50,5 @@ hipops_status hipops_gather(const hipops_tensor* y, const hipops_tensor* x, cons
   if (element_count(*y) == 0) return HIPOPS_SUCCESS;
 
   TakePlan plan = plan_take(*y, *x, *index, index->stride, dim, report);
-  return launch(op_gather, plan.kernel, plan.grid, kTakeBlock, &plan.args, sizeof plan.args, stream);
+  return launch(op_gather, plan.kernel, plan.grid, plan.block, &plan.args, sizeof plan.args, stream);
 }

@@ -57,5 +57,5 @@ hipops_status hipops_index_select(const hipops_tensor* y, const hipops_tensor* x
   plan.args.length = index->shape[0];
   plan.args.run = 1;
   for (int d = dim + 1; d < y->rank; ++d) plan.args.run *= y->shape[d];
-  return launch(op_index_select, plan.kernel, plan.grid, kTakeBlock, &plan.args, sizeof plan.args, stream);
+  return launch(op_index_select, plan.kernel, plan.grid, plan.block, &plan.args, sizeof plan.args, stream);
 }

@@ -1,10 +1,12 @@
 #include "rope_common.h"
 
 #include <cinttypes>
+#include <cmath>
 #include <cstdlib>
 
 #include "error.h"
 #include "overlap.h"
+#include "rope_i.h"
 #include "strided.h"
 #include "tensor.h"
 
@@ -16,14 +18,11 @@ constexpr hipops_dtype f32 = HIPOPS_F32, f16 = HIPOPS_F16, bf16 = HIPOPS_BF16, f
 
 constexpr int bytes_of(hipops_dtype dtype) { return dtype == f64 ? 8 : dtype == f32 ? 4 : 2; }
 
-constexpr RopeVariant variant(hipops_dtype dtype, int heads, int block, int bytes) {
-  return {dtype, heads, block, bytes != 0, bytes ? bytes / bytes_of(dtype) : 1};
+constexpr RopeVariant variant(hipops_dtype dtype, int heads, int bytes) {
+  return {dtype, heads, bytes != 0, bytes ? bytes / bytes_of(dtype) : 1};
 }
 
 constexpr int kWideBytes = 16;
-
-// So many work-items with four heads each are better than four times as many with one: about what fills a device.
-constexpr int64_t kManyWorkItems = 16384;
 
 bool is_multiple(const void* pointer, int64_t of) {
   return reinterpret_cast<uintptr_t>(pointer) % static_cast<uintptr_t>(of) == 0;
@@ -98,42 +97,54 @@ bool allows_wide(const hipops_tensor& t, int64_t length) {
 // In place, what is not rotated is where it belongs.
 bool copies_rest(const RopeTensors& t) { return !same_view(*t.y, *t.x); }
 
-bool allows_wide_rope(const RopeTensors& t, int64_t length) {
-  int64_t cols = t.x->shape[3], half = t.cos->shape[t.cos->rank - 1];
-  if (half % length != 0 || (copies_rest(t) && cols % length != 0)) return false;
-  if (!allows_wide(*t.x, length) || !allows_wide(*t.y, length)) return false;
-  return element_count(*t.cos) == 0 || (allows_wide(*t.cos, length) && allows_wide(*t.sin, length));
+// Elements that a chunk has of a head.
+int64_t chunk_elements(RopeDims dims, const RopeVariant& v) {
+  return v.wide && dims.interleaved ? v.length : 2 * int64_t{v.length};
 }
 
-int find_variant(hipops_dtype dtype, bool wide, bool several_heads) {
-  auto matches = [&](const RopeVariant& v) {
-    return v.dtype == dtype && v.wide == wide && (v.heads > 1) == several_heads;
-  };
+bool allows_wide_rope(RopeDims dims, const RopeTensors& t, const RopeVariant& v) {
+  const int64_t pairs = chunk_elements(dims, v) / 2, cols = t.x->shape[3], half = t.cos->shape[t.cos->rank - 1];
+  if (half % pairs != 0 || (copies_rest(t) && cols % v.length != 0)) return false;
+  if (!allows_wide(*t.x, v.length) || !allows_wide(*t.y, v.length)) return false;
+  return element_count(*t.cos) == 0 || (allows_wide(*t.cos, pairs) && allows_wide(*t.sin, pairs));
+}
+
+int find_variant(hipops_dtype dtype, bool wide, int heads) {
+  auto matches = [&](const RopeVariant& v) { return v.dtype == dtype && v.wide == wide && v.heads == heads; };
   int kernel = 0;
   while (!matches(rope_variants[kernel])) ++kernel;
   return kernel;
+}
+
+// Whether every offset into t, in elements, is one of 32 bits.
+bool is_small(const hipops_tensor& t) {
+  double reach = 0;
+  for (int d = 0; d < t.rank; ++d)
+    if (t.shape[d] > 1) reach += static_cast<double>(t.shape[d] - 1) * std::abs(static_cast<double>(t.stride[d]));
+  return reach < static_cast<double>(int64_t{1} << 31);
 }
 
 int64_t quotient_up(int64_t n, int64_t by) { return n / by + (n % by != 0); }
 
 // How the work is numbered, for a variant.
 void lay_out(const RopeVariant& v, RopeDims dims, const RopeTensors& t, RopeArgs* a) {
-  int64_t chunks = a->half / v.length;
-  if (copies_rest(t)) chunks += quotient_up(a->cols - 2 * a->half, 2 * int64_t{v.length});
-  const int64_t groups = quotient_up(a->heads, v.heads), tokens = t.x->shape[dims.tokens];
+  const int64_t elements = chunk_elements(dims, v);
+  int64_t chunks = 2 * a->half / elements;
+  if (copies_rest(t)) chunks += quotient_up(a->cols - 2 * a->half, elements);
+  const int64_t heads = t.x->shape[dims.heads] / v.heads, tokens = t.x->shape[dims.tokens];
   a->heads_inside = std::llabs(a->y_stride.head) < std::llabs(a->y_stride.token);
   a->size[0] = chunks;
-  a->size[1] = a->heads_inside ? groups : tokens;
-  a->size[2] = a->heads_inside ? tokens : groups;
-  a->count = chunks * groups * tokens * t.x->shape[0];
-  a->small = a->count < (int64_t{1} << 31);
+  a->size[1] = a->heads_inside ? heads : tokens;
+  a->size[2] = a->heads_inside ? tokens : heads;
+  a->count = chunks * heads * tokens * t.x->shape[0];
+  a->small = a->count < (int64_t{1} << 31) && is_small(*t.x) && is_small(*t.y) && is_small(*t.cos) && is_small(*t.sin);
   for (int d = 0; d < 3 && a->small && a->count > 0; ++d) a->divisor[d] = divisor_of(a->size[d]);
 }
 
 }  // namespace
 
-#define VARIANT(name, dtype, heads, block, bytes) variant(dtype, heads, block, bytes),
-constexpr RopeVariant rope_variants[kRopeVariants] = {HIPOPS_ROPES_KERNELS(VARIANT, )};
+#define VARIANT(name, dtype, heads, bytes) variant(dtype, heads, bytes),
+constexpr RopeVariant rope_variants[kRopeIVariants] = {HIPOPS_ROPE_I_KERNELS(VARIANT)};
 #undef VARIANT
 
 hipops_status check_rope(const char* op, RopeDims dims, const RopeTensors& t) {
@@ -163,11 +174,9 @@ hipops_status check_rope(const char* op, RopeDims dims, const RopeTensors& t) {
 
 int choose_rope(RopeDims dims, const RopeTensors& t) {
   const hipops_dtype dtype = t.x->dtype;
-  const bool wide = allows_wide_rope(t, kWideBytes / dtype_bytes(dtype));
-  const int several = find_variant(dtype, wide, true);
-  const bool has_heads = t.x->shape[dims.heads] >= rope_variants[several].heads;
-  const bool has_work = plan_rope(several, dims, t).args.count >= kManyWorkItems;
-  return has_heads && has_work ? several : find_variant(dtype, wide, false);
+  const bool wide = allows_wide_rope(dims, t, rope_variants[find_variant(dtype, true, 1)]);
+  const bool two = wide && dims.interleaved && t.x->shape[dims.heads] % 2 == 0;
+  return find_variant(dtype, wide, two ? 2 : 1);
 }
 
 RopePlan plan_rope(int kernel, RopeDims dims, const RopeTensors& t) {
@@ -184,7 +193,6 @@ RopePlan plan_rope(int kernel, RopeDims dims, const RopeTensors& t) {
   a.sin_stride = table_strides(*t.sin);
   a.cols = t.x->shape[3];
   a.half = t.cos->shape[t.cos->rank - 1];
-  a.heads = t.x->shape[dims.heads];
   a.table_rows = t.cos->shape[t.cos->rank - 2];
   a.table_is_f32 = t.cos->dtype == HIPOPS_F32;
   if (t.positions) {
@@ -193,7 +201,7 @@ RopePlan plan_rope(int kernel, RopeDims dims, const RopeTensors& t) {
     a.positions_are_64_bit = t.positions->dtype == HIPOPS_I64;
   }
   lay_out(v, dims, t, &a);
-  plan.block = static_cast<uint32_t>(v.block);
+  plan.block = kRopeBlock;
   plan.grid = grid_for(a.count, plan.block);
   a.step = int64_t{plan.grid} * plan.block;
   return plan;

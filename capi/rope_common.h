@@ -8,21 +8,23 @@
 
 namespace hipops {
 
-// One kernel of a rope op's list. Kernel i of an op is rope_variants[i], for all of them.
+// One kernel of a rope op's list. Kernel i of an op is rope_variants[i]; rope and rope_thd have the first
+// kRopeVariants, rope_i has all.
 struct RopeVariant {
   hipops_dtype dtype;
-  int heads, block;
+  int heads;
   bool wide;
   int length;  // elements of a vector
 };
-constexpr int kRopeVariants = 16;
-extern const RopeVariant rope_variants[kRopeVariants];
+constexpr int kRopeVariants = 8, kRopeIVariants = 12;
+extern const RopeVariant rope_variants[kRopeIVariants];
 
-// Which dimensions of x are the heads and the tokens.
+// Which dimensions of x are the heads and the tokens, and whether neighbours are pairs.
 struct RopeDims {
   int heads, tokens;
+  bool interleaved;
 };
-constexpr RopeDims kHeadsThenTokens = {1, 2}, kTokensThenHeads = {2, 1};
+constexpr RopeDims kHeadsThenTokens = {1, 2, false}, kTokensThenHeads = {2, 1, false}, kNeighbours = {1, 2, true};
 
 // The tensors of a call; positions may be NULL.
 struct RopeTensors {
@@ -34,8 +36,7 @@ hipops_status check_rope(const char* op, RopeDims dims, const RopeTensors& tenso
 // The variant for tensors that check_rope has accepted, x not being empty.
 int choose_rope(RopeDims dims, const RopeTensors& tensors);
 
-// The launch of a variant that takes these tensors: choose_rope's, or the one that differs from it in heads. There is
-// nothing to do where args.count is 0.
+// The launch of a variant that takes these tensors. There is nothing to do where args.count is 0.
 struct RopePlan {
   uint32_t grid, block;
   RopeArgs args;

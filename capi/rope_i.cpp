@@ -9,11 +9,11 @@ namespace hipops {
 namespace {
 
 constexpr const char* kKernels[] = {HIPOPS_ROPE_I_KERNELS(HIPOPS_KERNEL_NAME)};
-static_assert(sizeof(kKernels) / sizeof(kKernels[0]) == kRopeVariants, "one name for each variant");
+static_assert(sizeof(kKernels) / sizeof(kKernels[0]) == kRopeIVariants, "one name for each variant");
 
 }  // namespace
 
-Op op_rope_i = {"rope_i", kKernels, kRopeVariants, rope_supports};
+Op op_rope_i = {"rope_i", kKernels, kRopeIVariants, rope_supports};
 
 }  // namespace hipops
 
@@ -21,10 +21,10 @@ hipops_status hipops_rope_i(const hipops_tensor* y, const hipops_tensor* x, cons
                             const hipops_tensor* sin, const hipops_tensor* positions, void* stream) {
   using namespace hipops;
   RopeTensors tensors{y, x, cos, sin, positions};
-  if (hipops_status status = check_rope("rope_i", kHeadsThenTokens, tensors)) return status;
+  if (hipops_status status = check_rope("rope_i", kNeighbours, tensors)) return status;
   if (element_count(*x) == 0) return HIPOPS_SUCCESS;
-  int kernel = choose_rope(kHeadsThenTokens, tensors);
-  RopePlan plan = plan_rope(kernel, kHeadsThenTokens, tensors);
+  int kernel = choose_rope(kNeighbours, tensors);
+  RopePlan plan = plan_rope(kernel, kNeighbours, tensors);
   if (plan.args.count == 0) return HIPOPS_SUCCESS;  // nothing is rotated, in place
   return launch(op_rope_i, kernel, plan.grid, plan.block, &plan.args, sizeof plan.args, stream);
 }

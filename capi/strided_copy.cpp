@@ -1,6 +1,7 @@
 // strided_copy, and copy2d, which is the same for two dimensions told by their pitch.
 #include "strided_copy.h"
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdlib>
 
@@ -18,7 +19,7 @@ namespace {
 constexpr const char* kKernels[] = {HIPOPS_STRIDED_COPY_KERNELS(HIPOPS_KERNEL_NAME)};
 constexpr int kKernelCount = sizeof(kKernels) / sizeof(kKernels[0]);
 
-enum Mode { any, tile_any, tile_wide };
+enum Mode { any, rows, tile, square };
 
 struct Variant {
   int bits;
@@ -38,6 +39,8 @@ constexpr int64_t kWideAccess = 16;
 
 // A tile of a dimension that is shorter than this has more idle work-items than it spares accesses.
 constexpr int64_t kLeastTiled = 16;
+
+constexpr int64_t kMostTiles = int64_t{1} << 31;  // that divisors can tell
 
 // What is to be copied, in units of `unit` bytes. Dimension 0 is innermost in y, whose strides ascend from there and
 // are positive.
@@ -124,8 +127,8 @@ int innermost_in_x(const Layout<kCopyOperands>& layout) {
   return innermost;
 }
 
-// Whether lines of the tile may be read and written by 16 bytes.
-bool allows_wide_tile(const Copy& copy, int along) {
+// Whether lines may be read and written by 16 bytes along both.
+bool allows_squares(const Copy& copy, int along) {
   const Layout<kCopyOperands>& layout = copy.layout;
   if (layout.stride[kCopyY][0] != 1 || layout.stride[kCopyX][along] != 1) return false;
   uint64_t bits =
@@ -152,6 +155,18 @@ Walk<kCopyOperands> walk_of_tiles(const Layout<kCopyOperands>& layout, int along
   return walk_of(tiles);
 }
 
+// The walk over squares of `edge` elements along dimension 0, for each place of all but `along`.
+Walk<kCopyOperands> walk_of_squares(const Layout<kCopyOperands>& layout, int along, int64_t edge) {
+  Layout<kCopyOperands> squares;
+  for (int d = 0; d < layout.rank; ++d) {
+    if (d == along) continue;
+    const int64_t step = d == 0 ? edge : 1;
+    add_dimension(&squares, layout.size[d] / step,
+                  {layout.stride[kCopyY][d] * step, layout.stride[kCopyX][d] * step});
+  }
+  return walk_of(squares);
+}
+
 CopyPlan plan_any(const Copy& copy) {
   CopyPlan plan{kernel_of(copy.unit, any), 0, kCopyBlock, {}};
   plan.args.x = copy.x;
@@ -164,19 +179,78 @@ CopyPlan plan_any(const Copy& copy) {
   return plan;
 }
 
-CopyPlan plan_tiles(const Copy& copy, int along) {
-  bool wide = allows_wide_tile(copy, along);
-  CopyPlan plan{kernel_of(copy.unit, wide ? tile_wide : tile_any), 0, kCopyBlock, {}};
+// Rows shorter than this in units have too few to share among work-items; longer ones than this 32 bits do not count.
+constexpr int64_t kLeastRow = 16, kLongestRow = int64_t{1} << 30;
+
+CopyPlan plan_rows(const Copy& copy) {
+  CopyPlan plan = {kernel_of(copy.unit, rows), 0, kCopyBlock, {}};
+  StridedCopyArgs& args = plan.args;
+  args.x = copy.x;
+  args.y = copy.y;
+  args.cols = copy.layout.size[0];
+  Layout<kCopyOperands> outer;
+  for (int k = 0; k < kCopyOperands; ++k) args.stride[k][0] = copy.layout.stride[k][0];
+  for (int d = 1; d < copy.layout.rank; ++d)
+    add_dimension(&outer, copy.layout.size[d], {copy.layout.stride[kCopyY][d], copy.layout.stride[kCopyX][d]});
+  args.walk = walk_of(outer);
+  const int64_t depth = copy.unit == kWideAccess ? kCopyDepth : kCopyElementsDepth;
+  while (depth << args.lanes < args.cols && 1 << args.lanes < kCopyBlock) ++args.lanes;
+  args.parts = (args.cols + (depth << args.lanes) - 1) / (depth << args.lanes);
+  args.count = (args.walk.count * args.parts) << args.lanes;
+  args.walk.small = args.walk.count * args.parts < int64_t{1} << 31;
+  if (args.walk.small) args.parts_divisor = divisor_of(args.parts);
+  plan.grid = grid_for(args.count, kCopyBlock);
+  args.step = int64_t{plan.grid} * kCopyBlock;
+  return plan;
+}
+
+// What is copied by tiles of dimensions 0 and `along`.
+CopyPlan plan_of_two(const Copy& copy, int along, Mode mode) {
+  CopyPlan plan{kernel_of(copy.unit, mode), 0, kCopyBlock, {}};
   plan.args.x = copy.x;
   plan.args.y = copy.y;
-  plan.args.walk = walk_of_tiles(copy.layout, along, copy_tile_edge(static_cast<int>(copy.unit * 8), wide));
   const int dimension[] = {0, along};
   for (int i = 0; i < 2; ++i) {
     plan.args.size[i] = copy.layout.size[dimension[i]];
     for (int k = 0; k < kCopyOperands; ++k) plan.args.stride[k][i] = copy.layout.stride[k][dimension[i]];
   }
+  return plan;
+}
+
+CopyPlan plan_tiles(const Copy& copy, int along) {
+  CopyPlan plan = plan_of_two(copy, along, tile);
+  plan.args.walk = walk_of_tiles(copy.layout, along, copy_tile_edge(static_cast<int>(copy.unit * 8)));
   plan.grid = grid_for(plan.args.walk.count * kCopyBlock, kCopyBlock);
   plan.args.step = plan.grid;
+  return plan;
+}
+
+// Squares that a tile has across, as a power of 2: 16 of 256, or what leaves fewer work-items idle; at least 4 where
+// there are as many, for they share lines.
+int across_of(int64_t line) {
+  auto padded = [&](int across) { return (((line - 1) >> across) + 1) << across; };
+  int best = 4;
+  for (int across = 3; across >= 0 && int64_t{1} << across >= std::min<int64_t>(line, 4); --across)
+    if (padded(across) < padded(best)) best = across;
+  return best;
+}
+
+CopyPlan plan_squares(const Copy& copy, int along) {
+  const int64_t edge = kWideAccess / copy.unit;
+  CopyPlan plan = plan_of_two(copy, along, square);
+  StridedCopyArgs& args = plan.args;
+  const int64_t first = args.size[0] / edge, line = args.size[1] / edge;
+  args.walk = walk_of_squares(copy.layout, along, edge);
+  args.line = static_cast<int32_t>(line);
+  args.across = across_of(line);
+  const int64_t in_tile = kCopyBlock >> args.across, tiles = (args.walk.count + in_tile - 1) / in_tile;
+  args.size[0] = std::max<int64_t>(first / in_tile, 1);
+  args.size[1] = ((line - 1) >> args.across) + 1;
+  args.tiles = (tiles + args.size[0] - 1) / args.size[0] * args.size[0] * args.size[1];
+  if (args.tiles >= kMostTiles) return plan;
+  for (int i = 0; i < 2; ++i) args.divisor[i] = divisor_of(args.size[i]);
+  plan.grid = grid_for(args.tiles * kCopyBlock, kCopyBlock);
+  args.step = plan.grid;
   return plan;
 }
 
@@ -227,10 +301,17 @@ CopyPlan plan_copy(const hipops_tensor& y, const hipops_tensor& x) {
     copy.layout.rank == 1 ? widen_run(&copy) : widen_rows(&copy);
   const Layout<kCopyOperands>& layout = copy.layout;
   int along = innermost_in_x(layout);
-  if (along != 0 && copy.unit < kWideAccess && layout.size[0] >= kLeastTiled && layout.size[along] >= kLeastTiled) {
-    CopyPlan plan = plan_tiles(copy, along);
-    if (plan.args.walk.small) return plan;
+  if (along != 0 && copy.unit < kWideAccess) {
+    if (allows_squares(copy, along) && layout.size[along] < kMostTiles) {
+      CopyPlan plan = plan_squares(copy, along);
+      if (plan.args.tiles < kMostTiles) return plan;
+    }
+    if (layout.size[0] >= kLeastTiled && layout.size[along] >= kLeastTiled) {
+      CopyPlan plan = plan_tiles(copy, along);
+      if (plan.args.walk.small) return plan;
+    }
   }
+  if (layout.rank > 1 && layout.size[0] >= kLeastRow && layout.size[0] < kLongestRow) return plan_rows(copy);
   return plan_any(copy);
 }
 

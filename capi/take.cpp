@@ -1,5 +1,7 @@
 #include "take.h"
 
+#include <algorithm>
+
 #include "indices.h"
 #include "strided.h"
 #include "tensor.h"
@@ -22,10 +24,114 @@ int64_t unit_bytes(const Layout<kTakeOperands>& layout, const hipops_tensor& y, 
                        reinterpret_cast<uintptr_t>(x.data));
 }
 
+int log2_up(int64_t n) {
+  int log2 = 0;
+  while (int64_t{1} << log2 < n) ++log2;
+  return log2;
+}
+
+// Rows of x are staged where they fit, and where y takes so much of each that it would be read anyway; short ones the
+// caches serve as well.
+constexpr int64_t kLeastStaged = 512;       // bytes of x's row
+constexpr int64_t kStagedShare = 8;         // bytes of x's row for which there is an element of y at least
+constexpr int64_t kStagedElements = 8192;   // of y, that a block is after: what it has in flight
+constexpr int64_t kLeastStagedElements = 1024, kLeastStagedGroups = 64;
+
+bool allows_staged(const hipops_tensor& y, const hipops_tensor& x, const int64_t (&index_stride)[HIPOPS_MAX_RANK],
+                   int32_t dim) {
+  const int64_t bytes = x.shape[dim] * dtype_bytes(x.dtype), cols = y.shape[dim];
+  if (dim != y.rank - 1 || y.stride[dim] != 1 || x.stride[dim] != 1 || index_stride[dim] != 1) return false;
+  return bytes >= kLeastStaged && bytes <= kStagedBytes && cols < (1 << 29) && cols * kStagedShare >= bytes;
+}
+
+// Whether every row of y, and of the index, begins where a vector of kStagedVector elements may.
+bool allows_vectors(const Layout<kTakeOperands>& rows, const hipops_tensor& y, const hipops_tensor& index,
+                    int64_t cols) {
+  auto bytes = [](int64_t n) { return static_cast<uint64_t>(n); };
+  const int64_t y_bytes = dtype_bytes(y.dtype), index_bytes = dtype_bytes(index.dtype);
+  uint64_t y_bits = reinterpret_cast<uintptr_t>(y.data), index_bits = reinterpret_cast<uintptr_t>(index.data);
+  for (int d = 0; d < rows.rank; ++d) {
+    y_bits |= bytes(rows.stride[kTakeY][d] * y_bytes);
+    index_bits |= bytes(rows.stride[kTakeIndex][d] * index_bytes);
+  }
+  return cols % kStagedVector == 0 && widest_access(y_bits) >= std::min<int64_t>(16, kStagedVector * y_bytes) &&
+         widest_access(index_bits) >= std::min<int64_t>(16, kStagedVector * index_bytes);
+}
+
+// Rows that are staged together: as they lie in x, and so that none of a group is in another place of the outer
+// dimensions.
+int32_t staged_group(const Layout<kTakeOperands>& rows, const hipops_tensor& x, int64_t size, int64_t cols) {
+  if (rows.rank == 0 || rows.stride[kTakeX][0] != size) return 1;
+  int64_t group = std::min(kStagedBytes / (size * dtype_bytes(x.dtype)), (kStagedElements + cols - 1) / cols);
+  while (group > 1 && rows.rank > 1 && rows.size[0] % group != 0) --group;
+  return static_cast<int32_t>(std::min(group, rows.size[0]));
+}
+
+// Whether staging is worth while is in the plan's block: it is 0 if not.
+TakePlan plan_staged(const hipops_tensor& y, const hipops_tensor& x, const hipops_tensor& index,
+                     const int64_t (&index_stride)[HIPOPS_MAX_RANK], int32_t dim, hipops_index_report* report) {
+  Layout<kTakeOperands> rows;
+  for (int d = dim - 1; d >= 0; --d) add_dimension(&rows, y.shape[d], {y.stride[d], x.stride[d], index_stride[d]});
+  TakePlan plan{};
+  TakeArgs& a = plan.args;
+  a.walk = walk_of(rows);
+  a.index = index_args(index, x.shape[dim], report);
+  a.x = x.data;
+  a.y = y.data;
+  a.vector = 1;
+  a.cols = y.shape[dim];
+  a.cols_divisor = divisor_of(a.cols);
+  a.vectors = allows_vectors(rows, y, index, a.cols);
+  a.group = staged_group(rows, x, x.shape[dim], a.cols);
+  plan.kernel = kTakeFirstStaged + log2_up(dtype_bytes(y.dtype));
+  const int64_t groups = (a.walk.count + a.group - 1) / a.group;
+  if (a.group * a.cols >= kLeastStagedElements && groups >= kLeastStagedGroups) plan.block = kStagedBlock;
+  plan.grid = grid_for(groups * kStagedBlock, kStagedBlock);
+  a.step = int64_t{plan.grid} * a.group;
+  return plan;
+}
+
+// Rows shorter than this in units have too few to share among work-items.
+constexpr int64_t kLeastRow = 16;
+constexpr int64_t kLongestRow = int64_t{1} << 30;  // what 32 bits count
+
+// Turns a walk over units into one over rows.
+void walk_over_rows(TakePlan* plan, bool wide) {
+  TakeArgs& a = plan->args;
+  Walk<kTakeOperands>& walk = a.walk;
+  a.cols = walk.size[0];
+  walk.count /= a.cols;
+  if (walk.rank == 1) {
+    walk.size[0] = 1;
+  } else {
+    --walk.rank;
+    for (int d = 0; d < walk.rank; ++d) {
+      walk.size[d] = walk.size[d + 1];
+      for (auto& stride : walk.stride) stride[d] = stride[d + 1];
+    }
+  }
+  const int64_t depth = wide ? kTakeRowsDepth : kTakeElementsDepth;
+  a.lanes = std::min(log2_up((a.cols + depth - 1) / depth), log2_up(kTakeBlock));
+  a.parts = (a.cols + (depth << a.lanes) - 1) / (depth << a.lanes);
+  a.count = (walk.count * a.parts) << a.lanes;
+  walk.small = walk.count * a.parts < int64_t{1} << 31;
+  if (walk.small) {
+    for (int d = 0; d < walk.rank; ++d) walk.divisor[d] = divisor_of(walk.size[d]);
+    a.parts_divisor = divisor_of(a.parts);
+  }
+  plan->kernel += kTakeFirstRows;
+  plan->grid = grid_for(a.count, kTakeBlock);
+  a.step = int64_t{plan->grid} * kTakeBlock;
+}
+
 }  // namespace
 
 TakePlan plan_take(const hipops_tensor& y, const hipops_tensor& x, const hipops_tensor& index,
                    const int64_t (&index_stride)[HIPOPS_MAX_RANK], int32_t dim, hipops_index_report* report) {
+  if (allows_staged(y, x, index_stride, dim)) {
+    TakePlan plan = plan_staged(y, x, index, index_stride, dim, report);
+    if (plan.block != 0) return plan;
+  }
   // An x without elements has none that could be loaded and dropped, as the kernel does where an index means nothing: y
   // stands in for it.
   const bool empty = x.shape[dim] == 0;
@@ -50,8 +156,14 @@ TakePlan plan_take(const hipops_tensor& y, const hipops_tensor& x, const hipops_
   a.x = empty ? y.data : x.data;
   a.y = y.data;
 
-  plan.kernel = 0;
-  while (int64_t{1} << plan.kernel < unit) ++plan.kernel;
+  plan.kernel = log2_up(unit);
+  plan.block = kTakeBlock;
+  const bool has_rows = layout.rank > 0 && layout.stride[kTakeY][0] == 1 && layout.stride[kTakeX][0] == 1 &&
+                        layout.stride[kTakeIndex][0] == 0 && !empty;
+  if (has_rows && a.walk.size[0] >= kLeastRow && a.walk.size[0] < kLongestRow) {
+    walk_over_rows(&plan, unit == 16);
+    return plan;
+  }
   plan.grid = grid_for((a.walk.count + kTakeDepth - 1) / kTakeDepth, kTakeBlock);
   a.step = int64_t{plan.grid} * kTakeBlock * kTakeDepth;
   return plan;

@@ -8,12 +8,12 @@
 
 namespace hipops {
 
-// The kernels of either op, by the bits of a unit: 8, 16, 32, 64, 128.
-constexpr int kTakeKernels = 5;
+// The kernels of either op, by the bits of a unit: any and rows of 8, 16, 32, 64, 128, staged of 8 to 64.
+constexpr int kTakeKernels = 14, kTakeFirstRows = 5, kTakeFirstStaged = 10;
 
 struct TakePlan {
   int kernel;
-  uint32_t grid;
+  uint32_t grid, block;
   TakeArgs args;
 };
 

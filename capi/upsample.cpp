@@ -95,12 +95,85 @@ int64_t widest_unit(const UpsampleArgs& a, int rank, int64_t bytes) {
   return widest_access(bits);
 }
 
-bool allows_row(const UpsampleArgs& a, int rank, int64_t bytes) {
+// Turns elements into units of so many.
+void widen(UpsampleArgs* a, int64_t elements) {
+  a->dimension[0].size /= elements;
+  if (elements > 1) a->dimension[0].last = a->dimension[0].size - 1;
+  for (int d = 1; d < kUpsampleMaxRank; ++d) {
+    a->dimension[d].y_stride /= elements;
+    a->dimension[d].x_stride /= elements;
+  }
+}
+
+// Whether y is rows without gaps, of whole vectors.
+bool allows_row(const UpsampleArgs& a, int rank, int64_t unit) {
   const UpsampleDimension& inner = a.dimension[0];
-  if (rank == 0 || inner.rule == kSourceSame || inner.y_stride != 1) return false;
-  uint64_t bits = bits_of(a.y) | bits_of(inner.size * bytes);
-  for (int d = 1; d < rank; ++d) bits |= bits_of(a.dimension[d].y_stride * bytes);
+  if (rank == 0 || inner.y_stride != 1) return false;
+  uint64_t bits = bits_of(a.y) | bits_of(inner.size * unit);
+  for (int d = 1; d < rank; ++d) bits |= bits_of(a.dimension[d].y_stride * unit);
   return widest_access(bits) == kWideAccess;
+}
+
+// Whether a vector of y is one of half as many bytes of x, each element twice.
+bool allows_pairs(const UpsampleArgs& a, int64_t unit) {
+  const UpsampleDimension& inner = a.dimension[0];
+  if (unit == kWideAccess || inner.rule != kSourceHalf || inner.x_stride != 1) return false;
+  uint64_t bits = bits_of(a.x);
+  for (int d = 1; d < a.rank; ++d) bits |= bits_of(a.dimension[d].x_stride * unit);
+  return widest_access(bits) >= kWideAccess / 2;
+}
+
+// Dimension 1 becomes groups of `rows` rows.
+void group_rows(UpsampleArgs* a, int64_t rows) {
+  UpsampleDimension& line = a->dimension[1];
+  if (line.rule == kSourceHalf && line.size % 2 == 0) {
+    a->again = line.y_stride;
+    line.rule = kSourceSame;
+    line.size /= 2;
+    line.y_stride *= 2;
+  }
+  a->rows = line.size;
+  line.size = (line.size + rows - 1) / rows;
+}
+
+constexpr int64_t kSmall = int64_t{1} << 31;
+
+// Whether sizes and their product are below 2^31.
+bool is_small(const UpsampleArgs& a) {
+  for (const UpsampleDimension& d : a.dimension)
+    if (d.size >= kSmall || d.last >= kSmall) return false;
+  return a.count < kSmall;
+}
+
+int64_t count_of(const UpsampleArgs& a) {
+  int64_t count = 1;
+  for (const UpsampleDimension& d : a.dimension) count *= d.size;
+  return count;
+}
+
+// The same arguments, in vectors of `length` and groups of rows; if they are small enough.
+bool to_groups(UpsampleArgs* a, int64_t length, int64_t rows) {
+  UpsampleArgs grouped = *a;
+  group_rows(&grouped, rows);
+  const UpsampleDimension& inner = grouped.dimension[0];
+  const double reach = std::abs(static_cast<double>(inner.x_stride)) * static_cast<double>(inner.last);
+  if (reach >= static_cast<double>(kSmall) || inner.size >= kSmall || grouped.rows >= kSmall - rows) return false;
+  grouped.dimension[0].size /= length;
+  grouped.count = count_of(grouped);
+  if (!is_small(grouped)) return false;
+  *a = grouped;
+  return true;
+}
+
+// `row`, if y is rows of vectors; in units of x's and y's.
+bool to_rows(UpsampleArgs* a, int rank, int64_t bytes, int64_t unit) {
+  UpsampleArgs row = *a;
+  widen(&row, unit / bytes);
+  if (!allows_row(row, rank, unit)) return false;
+  row.pairs = allows_pairs(row, unit);
+  if (!to_groups(&row, kWideAccess / unit, unit == 1 ? kUpsampleRowsOfBytes : kUpsampleRows)) return false;
+  *a = row;
+  return true;
 }
 
 }  // namespace
@@ -151,44 +224,28 @@ UpsampleDimension resize_of(int64_t in, int64_t out, hipops_nearest rule, double
 
 UpsamplePlan plan_upsample(const hipops_tensor& y, const hipops_tensor& x, int resized, hipops_nearest rule,
                            const Scale* scale) {
-  constexpr int64_t kSmall = int64_t{1} << 31;
   UpsamplePlan plan{0, 0, kUpsampleBlock, {}};
   UpsampleArgs& args = plan.args;
   args.x = x.data;
   args.y = y.data;
-  int rank = ordered_dimensions(y, x, resized, rule, scale, args.dimension);
-  int64_t bytes = dtype_bytes(x.dtype), depth = kUpsampleDepth;
+  const int rank = ordered_dimensions(y, x, resized, rule, scale, args.dimension);
   args.rank = std::max(rank, 1);
 
-  args.small = 1;
-  for (const UpsampleDimension& d : args.dimension)
-    if (d.size >= kSmall || d.last >= kSmall) args.small = 0;
-
-  UpsampleDimension& inner = args.dimension[0];
-  if (allows_row(args, rank, bytes)) {
-    int64_t length = kWideAccess / bytes;
-    plan.kernel = kernel_of(bytes, row);
-    inner.size /= length;
-    depth = std::max<int64_t>(kUpsampleElements / length, 1);
-  } else {
-    int64_t unit = widest_unit(args, rank, bytes);
-    plan.kernel = kernel_of(unit, any);
-    if (unit > bytes) {
-      inner.size /= unit / bytes;
-      for (int d = 1; d < rank; ++d) {
-        args.dimension[d].y_stride /= unit / bytes;
-        args.dimension[d].x_stride /= unit / bytes;
-      }
-    }
+  const int64_t bytes = dtype_bytes(x.dtype);
+  int64_t unit = widest_unit(args, rank, bytes);
+  const bool rows = to_rows(&args, rank, bytes, unit);
+  args.small = rows;
+  if (!rows) {
+    unit = std::min(unit, kWideAccess / 2);  // wider ones are `row`'s
+    widen(&args, unit / bytes);
+    args.small = to_groups(&args, 1, kUpsampleRowsOfElements);
   }
-
-  args.count = 1;
-  for (const UpsampleDimension& d : args.dimension) args.count *= d.size;
-  if (args.count >= kSmall) args.small = 0;
+  plan.kernel = kernel_of(unit, rows ? row : any);
+  args.count = count_of(args);
   for (UpsampleDimension& d : args.dimension)
     if (args.small) d.divisor = divisor_of(d.size);
-  plan.grid = grid_for((args.count + depth - 1) / depth, kUpsampleBlock);
-  args.step = int64_t{plan.grid} * kUpsampleBlock * depth;
+  plan.grid = grid_for(args.count, kUpsampleBlock);
+  args.step = int64_t{plan.grid} * kUpsampleBlock;
   return plan;
 }
 

@@ -7,11 +7,13 @@
 //
 // An index that is the mark or out of range gives zero.
 //
-//   any   b8 to b64: an element at a time, of any strides. Most gathers: each element has an index of its own, so that
-//         its neighbour in y comes from anywhere in x.
-//   wide  b128: vectors of 16 bytes, where the index is the same (stride 0) along the innermost dimension, while y and
-//         x are contiguous and aligned there: rows taken whole by an expanded index. Rows that are aligned to 2, 4 or 8
-//         bytes go by `any`, with so many bytes for an element.
+//   any     an element at a time, of any strides: where each has an index of its own, so that its neighbour in y comes
+//           from anywhere in x; and short rows.
+//   rows    where the index is the same (stride 0) along the innermost dimension, which is contiguous in y and x: rows
+//           taken whole by an expanded index, in units of up to 16 bytes, their index and offsets found once.
+//   staged  along the innermost dimension, where y takes so much of x's rows that these would be read anyway: a block
+//           copies one or several to shared memory, and takes elements from there, by vectors of the index and of y.
+//           Scattered reads cost a cache line's pass each in a cache, and a bank's in shared memory.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/gather.hip -o gather.co
 #include "gather.h"
@@ -20,8 +22,8 @@
 
 namespace hipops {
 
-#define KERNEL(name, T) \
-  HIPOPS_KERNEL(kTakeBlock) name(HIPOPS_ARGS(GatherArgs) a) { take<T>(a); }
+#define KERNEL(name, T, mode, block) \
+  HIPOPS_KERNEL(block) name(HIPOPS_ARGS(GatherArgs) a) { take_##mode<T>(a); }
 HIPOPS_GATHER_KERNELS(KERNEL)
 
 HIPOPS_KERNEL_TABLE(gather, GatherArgs, HIPOPS_GATHER_KERNELS)

@@ -6,11 +6,12 @@
 //
 // An index that is the mark or out of range gives zeros. By its code it is gather with an index of stride 0 off dim.
 //
-//   wide  b128: vectors of 16 bytes, where what lies behind dim is contiguous in y and x, and aligned: rows of an
-//         embedding table. Work-items are spread over all of y, not over its rows, so that long rows, short ones and a
-//         single one are the same to it; each reads its row's index anew, which is in the cache for all but the first.
-//   any   b8 to b64, units of so many bits: an element at any strides, where dim is innermost or something is not
-//         contiguous; or so many bytes of a row that is aligned to no more.
+//   rows    where what lies behind dim is contiguous in y and x, and of 16 units or more, of up to 16 bytes as
+//           alignment allows: rows of an embedding table. A work-item takes some units of one row, whose index it reads
+//           anew: it is in the cache for all but the first.
+//   any     units by themselves: of shorter rows, or elements at any strides, where dim is innermost or something is
+//           not contiguous.
+//   staged  dim is innermost, and x's rows go through shared memory: see gather.hip.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/index_select.hip -o index_select.co
 #include "index_select.h"
@@ -19,8 +20,8 @@
 
 namespace hipops {
 
-#define KERNEL(name, T) \
-  HIPOPS_KERNEL(kTakeBlock) name(HIPOPS_ARGS(IndexSelectArgs) a) { take<T>(a); }
+#define KERNEL(name, T, mode, block) \
+  HIPOPS_KERNEL(block) name(HIPOPS_ARGS(IndexSelectArgs) a) { take_##mode<T>(a); }
 HIPOPS_INDEX_SELECT_KERNELS(KERNEL)
 
 HIPOPS_KERNEL_TABLE(index_select, IndexSelectArgs, HIPOPS_INDEX_SELECT_KERNELS)

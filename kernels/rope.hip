@@ -9,9 +9,8 @@
 //
 // A work-item reads two vectors, the two halves of some pairs, and writes them: so a row may be rotated where it is,
 // and nobody waits. wide variants move 16 bytes an access: rows, tables and the two halves aligned, r / 2 a multiple of
-// the vector. any variants take a pair at any stride. With 4 heads a work-item loads cosines and sines once for four
-// rows and has eight accesses under way; with 1 there are more work-items to fill a device with: decoding, and few
-// heads.
+// the vector. any variants take a pair at any stride. More heads a work-item would load fewer cosines and sines, which
+// the caches have; but it takes registers, and fewer work-items at a time are slower than more loads of what is near.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/rope.hip -o rope.co
 #include "rope.h"
@@ -20,8 +19,8 @@
 
 namespace hipops {
 
-#define KERNEL(name, T, heads, block, bytes) \
-  HIPOPS_KERNEL(block) name(HIPOPS_ARGS(RopeArgs) a) { rope_kernel<RopeShape<T, heads, block, bytes>, HalfSplit>(a); }
+#define KERNEL(name, T, heads, bytes) \
+  HIPOPS_KERNEL(kRopeBlock) name(HIPOPS_ARGS(RopeArgs) a) { rope_kernel<RopeShape<T, heads, bytes, HalfSplit>>(a); }
 HIPOPS_ROPE_KERNELS(KERNEL)
 
 HIPOPS_KERNEL_TABLE(rope, RopeArgs, HIPOPS_ROPE_KERNELS)

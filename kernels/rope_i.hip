@@ -7,9 +7,10 @@
 //   positions  optional, [tokens] or [batch, tokens], i32 or i64; one outside the table makes the row's r elements NaN
 //   bytes      batch * heads * tokens * d * 2 * sizeof(element) must move (in place r for d); the tables are small
 //
-// A work-item reads two neighbouring vectors and writes them, with as many pairs as one vector has elements: so one
-// vector of cosines and one of sines go with them, and a row may be rotated where it is. The variants are rope's: see
-// rope.hip.
+// Pairs are whole in the registers of a work-item, so a row may be rotated where it is. wide variants move vectors of
+// 16 bytes: wide_2 of two heads at a time, which have their cosines and sines in common, wide_1 of one where heads are
+// odd. One vector is too little to have under way; two neighbouring ones would write half of each line at a time. any
+// variants take a pair at any stride. See rope.hip.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/rope_i.hip -o rope_i.co
 #include "rope_i.h"
@@ -18,8 +19,8 @@
 
 namespace hipops {
 
-#define KERNEL(name, T, heads, block, bytes) \
-  HIPOPS_KERNEL(block) name(HIPOPS_ARGS(RopeArgs) a) { rope_kernel<RopeShape<T, heads, block, bytes>, Interleaved>(a); }
+#define KERNEL(name, T, heads, bytes) \
+  HIPOPS_KERNEL(kRopeBlock) name(HIPOPS_ARGS(RopeArgs) a) { rope_kernel<RopeShape<T, heads, bytes, Interleaved>>(a); }
 HIPOPS_ROPE_I_KERNELS(KERNEL)
 
 HIPOPS_KERNEL_TABLE(rope_i, RopeArgs, HIPOPS_ROPE_I_KERNELS)

@@ -18,8 +18,8 @@
 
 namespace hipops {
 
-#define KERNEL(name, T, heads, block, bytes) \
-  HIPOPS_KERNEL(block) name(HIPOPS_ARGS(RopeArgs) a) { rope_kernel<RopeShape<T, heads, block, bytes>, HalfSplit>(a); }
+#define KERNEL(name, T, heads, bytes) \
+  HIPOPS_KERNEL(kRopeBlock) name(HIPOPS_ARGS(RopeArgs) a) { rope_kernel<RopeShape<T, heads, bytes, HalfSplit>>(a); }
 HIPOPS_ROPE_THD_KERNELS(KERNEL)
 
 HIPOPS_KERNEL_TABLE(rope_thd, RopeArgs, HIPOPS_ROPE_THD_KERNELS)

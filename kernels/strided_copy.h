@@ -6,41 +6,58 @@
 namespace hipops {
 
 constexpr int kCopyBlock = 256;  // of every kernel
-constexpr int kCopyDepth = 4;    // units that a work-item of `any` has in flight
+constexpr int kCopyDepth = 4;    // units that a work-item of `any` has in flight, or of `rows` where they are 16 bytes
+constexpr int kCopyElementsDepth = 8;  // of `rows` where they are less
 
-// Elements along each side of a tile: 128 bytes or more in a line.
-constexpr int copy_tile_edge(int bits, bool wide) { return bits >= 32 ? 32 : wide && bits == 8 ? 128 : 64; }
+// Elements along each side of a tile of `tile`: 128 bytes or more in a line.
+constexpr int copy_tile_edge(int bits) { return bits >= 32 ? 32 : 64; }
 
 enum CopyOperand { kCopyY, kCopyX, kCopyOperands };
 
 struct StridedCopyArgs {
   // any: over units. tile: over tiles, which dimension 0 of the tensors, innermost in y, and the one innermost in x are
-  // cut into: they are the walk's dimensions 0 and 1.
+  // cut into: they are the walk's dimensions 0 and 1. square: over the squares at the beginning of the latter.
   Walk<kCopyOperands> walk;
   int64_t step;  // units or tiles that the whole grid takes at a time
   const void* x;
   void* y;
   // any: bytes before the first unit and after the last, below 16 each; where there are some, units have no gaps.
   int32_t head, tail;
-  // tile: the two dimensions, in elements.
+  // tile: the two dimensions, in elements. Strides also for square.
   int64_t size[2];
   int64_t stride[kCopyOperands][2];
+  // square: a tile is 1 << across squares along the dimension innermost in x, which has `line` of them, and as many of
+  // the walk's as then make up a block. size[0] tiles along the walk are numbered first, then size[1] along the line,
+  // then the next ones of the walk.
+  int32_t across, line;
+  int64_t tiles;
+  Divisor divisor[2];  // of size
+  // rows: the walk is over rows of `cols` units, which are as stride[..][0] says. 1 << lanes work-items share a row's
+  // part, of which there are `parts` in a row; `count` is of work-items.
+  int64_t cols, parts, count;
+  Divisor parts_divisor;
+  int32_t lanes;
 };
 
 }  // namespace hipops
 
 // X(kernel, bits, mode): units of that many bits.
-#define HIPOPS_STRIDED_COPY_KERNELS(X)              \
-  X(strided_copy_b8_any, 8, any)                    \
-  X(strided_copy_b16_any, 16, any)                  \
-  X(strided_copy_b32_any, 32, any)                  \
-  X(strided_copy_b64_any, 64, any)                  \
-  X(strided_copy_b128_any, 128, any)                \
-  X(strided_copy_b8_tile_any, 8, tile_any)          \
-  X(strided_copy_b16_tile_any, 16, tile_any)        \
-  X(strided_copy_b32_tile_any, 32, tile_any)        \
-  X(strided_copy_b64_tile_any, 64, tile_any)        \
-  X(strided_copy_b8_tile_wide, 8, tile_wide)        \
-  X(strided_copy_b16_tile_wide, 16, tile_wide)      \
-  X(strided_copy_b32_tile_wide, 32, tile_wide)      \
-  X(strided_copy_b64_tile_wide, 64, tile_wide)
+#define HIPOPS_STRIDED_COPY_KERNELS(X)      \
+  X(strided_copy_b8_any, 8, any)            \
+  X(strided_copy_b16_any, 16, any)          \
+  X(strided_copy_b32_any, 32, any)          \
+  X(strided_copy_b64_any, 64, any)          \
+  X(strided_copy_b128_any, 128, any)        \
+  X(strided_copy_b8_rows, 8, rows)          \
+  X(strided_copy_b16_rows, 16, rows)        \
+  X(strided_copy_b32_rows, 32, rows)        \
+  X(strided_copy_b64_rows, 64, rows)        \
+  X(strided_copy_b128_rows, 128, rows)      \
+  X(strided_copy_b8_tile, 8, tile)          \
+  X(strided_copy_b16_tile, 16, tile)        \
+  X(strided_copy_b32_tile, 32, tile)        \
+  X(strided_copy_b64_tile, 64, tile)        \
+  X(strided_copy_b8_square, 8, square)      \
+  X(strided_copy_b16_square, 16, square)    \
+  X(strided_copy_b32_square, 32, square)    \
+  X(strided_copy_b64_square, 64, square)

@@ -9,10 +9,12 @@
 //   any    moves units, each by one access on both sides: of 16 bytes (b128) where memory is contiguous and aligned
 //          along the innermost dimension of both, of 8, 4 or 2 where that is all that lengths and alignment allow; else
 //          elements. A copy without any gaps is one run of units, with up to 15 bytes before and after.
-//   tile   is for transposes: where what is innermost in y is not what is innermost in x, lanes that follow the one
-//          would scatter over the other. A block takes a tile of both dimensions through shared memory: it reads lines
-//          along x's dimension and writes lines along y's. tile_wide does so by 16 bytes, where both are contiguous and
-//          aligned; tile_any by elements, at any strides.
+//   rows   moves units, too, in rows of 16 or more of them.
+//   square, tile   are for transposes: where what is innermost in y is not what is innermost in x, lanes that follow
+//          the one would scatter over the other. square turns squares of 16 bytes by as many elements over in
+//          registers, where both are contiguous and aligned; 64 work-items share lines of 128 bytes on both sides, and
+//          the loads of a square are all under way together. tile goes through shared memory by elements, at any
+//          strides.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/strided_copy.hip -o strided_copy.co
 #include "strided_copy.h"
@@ -53,73 +55,123 @@ HIPOPS_FN void copy_any(const StridedCopyArgs& a) {
   if (thread < a.tail) y_bytes[end + thread] = x_bytes[end + thread];
 }
 
+// Rows of many units: offsets are found once for those that a work-item takes of a row, a step of as many as share it
+// apart.
+template <class T>
+HIPOPS_FN void copy_rows(const StridedCopyArgs& a) {
+  constexpr int depth = sizeof(T) == kWideBytes ? kCopyDepth : kCopyElementsDepth;
+  const int32_t lane = int32_t(thread_index() % (1u << a.lanes)), cols = int32_t(a.cols);
+  for (int64_t w = int64_t(block_index()) * kCopyBlock + thread_index(); w < a.count; w += a.step) {
+    const int64_t piece = w >> a.lanes;
+    const int64_t r = a.walk.small ? int64_t(divide(uint32_t(piece), a.parts_divisor)) : piece / a.parts;
+    const int32_t first = ((int32_t(piece - r * a.parts) * depth) << a.lanes) + lane;
+    const Offsets<kCopyOperands> at = locate(a.walk, r);
+    const T* x = static_cast<const T*>(a.x) + at.of[kCopyX];
+    T* y = static_cast<T*>(a.y) + at.of[kCopyY];
+    T value[depth];
+#pragma unroll
+    for (int n = 0; n < depth; ++n) {
+      const int32_t col = first + (n << a.lanes);  // past the end, the last unit, which is forgotten
+      value[n] = x[(col < cols ? col : cols - 1) * a.stride[kCopyX][0]];
+    }
+#pragma unroll
+    for (int n = 0; n < depth; ++n) {
+      const int32_t col = first + (n << a.lanes);
+      if (col < cols) y[col * a.stride[kCopyY][0]] = value[n];
+    }
+  }
+}
+
+// Where in the two dimensions tile t is. (The launcher sees to it that the divisors may be used.)
+struct CopyTilePlace {
+  uint32_t at[2];
+};
+
+HIPOPS_FN CopyTilePlace copy_tile_place(const Walk<kCopyOperands>& walk, int64_t t) {
+  uint32_t beyond = divide(uint32_t(t), walk.divisor[0]), rest = divide(beyond, walk.divisor[1]);
+  return {{uint32_t(t) - beyond * uint32_t(walk.size[0]), beyond - rest * uint32_t(walk.size[1])}};
+}
+
 // A tile in shared memory, of lines as they come from x, and read across. What is added to a line spreads the elements
-// of a column over the banks: a column is met without conflicts by words, and by bytes and halves with two lanes to a
-// bank at most.
-template <class T, int N>
+// of a column over the banks.
+template <class T>
 struct CopyTile {
-  static constexpr int kEdge = copy_tile_edge(8 * int(sizeof(T)), N > 1);
-  static constexpr int kPitch = kEdge + (sizeof(T) >= 4 ? 1 : (N > 1 ? 2 : 4) / int(sizeof(T)));
-  static constexpr int kLanes = kEdge / N;             // work-items that share a line, N elements each
-  static constexpr int kLines = kCopyBlock / kLanes;   // lines that the block takes at a time
+  static constexpr int kEdge = copy_tile_edge(8 * int(sizeof(T)));
+  static constexpr int kPitch = kEdge + (sizeof(T) >= 4 ? 1 : 4 / int(sizeof(T)));
+  static constexpr int kLines = kCopyBlock / kEdge;  // lines that the block takes at a time
   static constexpr int kRounds = kEdge / kLines;
 };
 
-template <class T, int N>
+template <class T>
 HIPOPS_FN void copy_tile(const StridedCopyArgs& a) {
-  using Tile = CopyTile<T, N>;
+  using Tile = CopyTile<T>;
   HIPOPS_SHARED(T, tile, Tile::kEdge * Tile::kPitch);
-  const int lane = int(thread_index() % Tile::kLanes) * N, line = int(thread_index() / Tile::kLanes);
+  const int lane = int(thread_index() % Tile::kEdge), line = int(thread_index() / Tile::kEdge);
   for (int64_t t = block_index(); t < a.walk.count; t += a.step) {
     Offsets<kCopyOperands> at = locate(a.walk, t);
     const T* x = static_cast<const T*>(a.x) + at.of[kCopyX];
     T* y = static_cast<T*>(a.y) + at.of[kCopyY];
 
-    // The elements from the tile's beginning on, of which the tile may hold all. (The launcher sees to it that the
-    // divisors may be used.)
-    uint32_t beyond = divide(uint32_t(t), a.walk.divisor[0]);
-    uint32_t place[2] = {uint32_t(t) - beyond * uint32_t(a.walk.size[0]),
-                         beyond - divide(beyond, a.walk.divisor[1]) * uint32_t(a.walk.size[1])};
+    // The elements from the tile's beginning on, of which the tile may hold all.
+    CopyTilePlace place = copy_tile_place(a.walk, t);
     int left[2];
 #pragma unroll
     for (int d = 0; d < 2; ++d) {
-      int64_t rest = a.size[d] - int64_t(place[d]) * Tile::kEdge;
+      int64_t rest = a.size[d] - int64_t(place.at[d]) * Tile::kEdge;
       left[d] = rest < Tile::kEdge ? int(rest) : Tile::kEdge;
     }
 
     // Lines and elements past the end read the last ones, and nothing reads them from the tile.
-    Vector<T, N> value[Tile::kRounds];
+    T value[Tile::kRounds];
 #pragma unroll
     for (int r = 0; r < Tile::kRounds; ++r) {
       int i = line + r * Tile::kLines, j = lane;
       i = i < left[0] ? i : left[0] - 1;
-      j = j < left[1] ? j : left[1] - N;
-      value[r] = load_vector<N>(x + i * a.stride[kCopyX][0] + j * a.stride[kCopyX][1]);
+      j = j < left[1] ? j : left[1] - 1;
+      value[r] = x[i * a.stride[kCopyX][0] + j * a.stride[kCopyX][1]];
     }
 #pragma unroll
-    for (int r = 0; r < Tile::kRounds; ++r) {
-#pragma unroll
-      for (int e = 0; e < N; ++e) tile[(line + r * Tile::kLines) * Tile::kPitch + lane + e] = value[r].element[e];
-    }
+    for (int r = 0; r < Tile::kRounds; ++r) tile[(line + r * Tile::kLines) * Tile::kPitch + lane] = value[r];
     barrier();
 #pragma unroll
     for (int r = 0; r < Tile::kRounds; ++r) {
       int i = lane, j = line + r * Tile::kLines;
-      if (i >= left[0] || j >= left[1]) continue;
-      Vector<T, N> column;
-#pragma unroll
-      for (int e = 0; e < N; ++e) column.element[e] = tile[(i + e) * Tile::kPitch + j];
-      store_vector<N>(y + i * a.stride[kCopyY][0] + j * a.stride[kCopyY][1], column);
+      if (i < left[0] && j < left[1])
+        y[i * a.stride[kCopyY][0] + j * a.stride[kCopyY][1]] = tile[i * Tile::kPitch + j];
     }
     barrier();  // before the next tile takes the place of this one
   }
 }
 
+// Each work-item turns a square of vectors over in its registers. Its place in the tile is made so that of 64
+// work-items 8 by 8 squares, as far as there are so many, meet in lines of 128 bytes on both sides.
 template <class T>
-HIPOPS_FN void copy_tile_any(const StridedCopyArgs& a) { copy_tile<T, 1>(a); }
-
-template <class T>
-HIPOPS_FN void copy_tile_wide(const StridedCopyArgs& a) { copy_tile<T, kWideBytes / int(sizeof(T))>(a); }
+HIPOPS_FN void copy_square(const StridedCopyArgs& a) {
+  constexpr int n = kWideBytes / int(sizeof(T));
+  const uint32_t thread = thread_index(), low = a.across < 3 ? a.across : 3, along = 8 - a.across;
+  const uint32_t inside = thread % 8 | ((thread >> (3 + low)) % (1u << (along - 3))) << 3;
+  const uint32_t inside_across = (thread >> 3) % (1u << low) | (thread >> (along + low)) << low;
+  for (int64_t t = block_index(); t < a.tiles; t += a.step) {
+    const uint32_t beyond = divide(uint32_t(t), a.divisor[0]), outer = divide(beyond, a.divisor[1]);
+    const uint32_t tile = uint32_t(t) - (beyond - outer) * uint32_t(a.size[0]);
+    const int64_t square = int64_t(tile) << along | inside;
+    const int32_t across = int32_t((beyond - outer * uint32_t(a.size[1])) << a.across | inside_across);
+    if (square >= a.walk.count || across >= a.line) continue;
+    const Offsets<kCopyOperands> at = locate(a.walk, square);
+    const T* x = static_cast<const T*>(a.x) + at.of[kCopyX] + across * n;
+    T* y = static_cast<T*>(a.y) + at.of[kCopyY] + int64_t(across) * n * a.stride[kCopyY][1];
+    Vector<T, n> from[n];
+#pragma unroll
+    for (int r = 0; r < n; ++r) from[r] = load_vector<n>(x + r * a.stride[kCopyX][0]);
+#pragma unroll
+    for (int r = 0; r < n; ++r) {
+      Vector<T, n> to;
+#pragma unroll
+      for (int e = 0; e < n; ++e) to.element[e] = from[e].element[r];
+      store_vector_at_once<n>(y + r * a.stride[kCopyY][1], to);
+    }
+  }
+}
 
 }  // namespace
 

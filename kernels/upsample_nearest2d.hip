@@ -8,10 +8,12 @@
 //
 // The launcher brings the dimensions into the order in which they lie in y. Then
 //
-//   row    gathers 16 bytes of y at a time, along w', where that has no gaps and is aligned: one store for 2 to 16
-//          loads, whose lines of x are shared with the neighbours; n, c and the row of x are found once for all.
-//   any    moves units, one at a time, at any strides. Where what is innermost in y is not resized (channels last, or
-//          the same w) and lies alike in x, units are of up to 16 bytes (b128); else they are elements.
+//   row    stores 16 bytes of y at a time, where its innermost dimension has no gaps and is aligned. A work-item takes
+//          the same place of several neighbouring rows, so that what most of the arithmetic is about, which elements of
+//          x belong there, is found once. Where that dimension is doubled, they are one load of half the width; where
+//          it keeps its size and lies alike in x (channels last), units of up to 16 bytes (b128) take the place of
+//          elements. Where the next dimension is doubled, each row that is read is stored twice.
+//   any    does the same by elements, or units of up to 8 bytes, at any strides.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/upsample_nearest2d.hip -o upsample_nearest2d.co
 #include "upsample_nearest2d.h"

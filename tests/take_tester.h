@@ -287,35 +287,73 @@ inline void check_random(const TakeOp& op) {
           index_stride[d] = op.index_is_1d ? (d == t.dim ? t.index.view.stride[0] : 0) : t.index.view.stride[d];
         ++met[hipops::plan_take(t.y.view, t.x.view, t.index.view, index_stride, t.dim, nullptr).kernel];
       }
-  for (int times : met) EXPECT(times >= 20);
+  for (int k = 0; k < hipops::kTakeFirstRows; ++k) EXPECT(met[k] + met[k + hipops::kTakeFirstRows] >= 20);
 }
 
-// Every kernel with one block, so that it goes several rounds, up to an end amid a tile; and with the divisions of 64
-// bits that only more than 2^31 units call for.
+inline hipops::Op& kernels_of(const TakeOp& op) {
+  for (int i = 0; i < hipops::op_count; ++i)
+    if (!std::strcmp(hipops::all_ops[i]->name, op.name)) return *hipops::all_ops[i];
+  throw std::runtime_error(std::string("no op ") + op.name);
+}
+
+// A launch as it would be, or with one block, so that it goes several rounds; and of rows that are too many to be
+// counted by 32 bits, if not `small`.
+inline void launch_taken(const TakeOp& op, TakeOperands& t, bool one_block, bool small, bool* met) {
+  hipops_index_report report = HIPOPS_INDEX_REPORT_INIT;
+  int64_t index_stride[HIPOPS_MAX_RANK] = {};
+  for (int d = 0; d < t.y.view.rank; ++d)
+    index_stride[d] = op.index_is_1d ? (d == t.dim ? t.index.view.stride[0] : 0) : t.index.view.stride[d];
+  hipops::TakePlan plan = hipops::plan_take(t.y.view, t.x.view, t.index.view, index_stride, t.dim, &report);
+  if (op.index_is_1d) {
+    plan.args.length = t.index.view.shape[0];
+    plan.args.run = 1;
+    for (int d = t.dim + 1; d < t.y.view.rank; ++d) plan.args.run *= t.y.view.shape[d];
+  }
+  if (!small) plan.args.walk.small = 0;
+  if (one_block) {
+    plan.args.step /= plan.grid;
+    plan.grid = 1;
+  }
+  hipops::Op& kernels = kernels_of(op);
+  EXPECT_EQUAL(hipops::launch(kernels, plan.kernel, plan.grid, plan.block, &plan.args, sizeof plan.args, nullptr),
+               HIPOPS_SUCCESS);
+  expect_taken(op, t, &report);
+  met[plan.kernel] = true;
+}
+
+// Every kernel over several rounds, up to an end amid a tile; and with the divisions of 64 bits that only more than
+// 2^31 units call for.
 inline void check_rounds(const TakeOp& op) {
   std::mt19937_64 random(7);
-  for (hipops_dtype dtype : {HIPOPS_U8, HIPOPS_BF16, HIPOPS_F32, HIPOPS_F64})
-    for (int64_t columns : {32, 33, 32 + 256, 33 + 256}) {
-      const bool small = columns < 256;
-      const int64_t rows = 200;
+  bool met[hipops::kTakeKernels] = {};
+  for (hipops_dtype dtype : {HIPOPS_U8, HIPOPS_BF16, HIPOPS_F32, HIPOPS_F64}) {
+    const auto bytes = static_cast<int64_t>(hipops::parity::dtype_size(dtype));
+    for (int64_t columns : {int64_t{7}, 16 / bytes, 32 / bytes, int64_t{33}, int64_t{32 + 256}, int64_t{33 + 4096}}) {
+      const int64_t rows = columns > 4000 ? 20 : 200;
       TakeOperands t{
           HostTensor(dtype, {rows, columns}), HostTensor(dtype, {50, columns}, {columns + 16 - columns % 2, 1}),
           op.index_is_1d ? HostTensor(HIPOPS_I32, {rows}) : HostTensor(HIPOPS_I32, {rows, columns}, {1, 0}), 0};
       fill_with_bits(t.x, random);
       for (int64_t i = 0; i < t.index.count(); ++i) set_bits(t.index, i, random_index(random, 50, HIPOPS_I32));
-      hipops_index_report report = HIPOPS_INDEX_REPORT_INIT;
-      const int64_t index_stride[HIPOPS_MAX_RANK] = {1, 0};
-      hipops::TakePlan plan = hipops::plan_take(t.y.view, t.x.view, t.index.view, index_stride, 0, &report);
-      if (op.index_is_1d) plan.args.run = columns, plan.args.length = rows;
-      plan.args.step = 1024;
-      plan.args.walk.small = small;
-      for (int i = 0; i < hipops::op_count; ++i)
-        if (!std::strcmp(hipops::all_ops[i]->name, op.name))
-          EXPECT_EQUAL(hipops::launch(*hipops::all_ops[i], plan.kernel, 1, hipops::kTakeBlock, &plan.args,
-                                      sizeof plan.args, nullptr),
-                       HIPOPS_SUCCESS);
-      expect_taken(op, t, &report);
+      launch_taken(op, t, true, columns < 256, met);
     }
+    // Rows in shared memory: one at a time, where those of x have gaps, and several.
+    for (hipops_dtype index_dtype : kIndexDtypes)
+      for (int64_t columns : {1200 / bytes * 4, 1200 / bytes * 4 + 1}) {
+        const bool gaps = columns % 2 == 0, one = index_dtype == HIPOPS_I64;
+        const int64_t taken = columns + 1024 - columns % 4, rows = one && !gaps ? 64 * 12 + 5 : 67;
+        if (!gaps && !one) continue;
+        const Sizes x_stride = gaps ? Sizes{columns + 3, 1} : Sizes{columns, 1};
+        TakeOperands t{HostTensor(dtype, {rows, taken}), HostTensor(dtype, {rows, columns}, x_stride),
+                       HostTensor(index_dtype, op.index_is_1d ? Sizes{taken} : Sizes{rows, taken}), 1};
+        fill_with_bits(t.x, random);
+        for (int64_t i = 0; i < t.index.count(); ++i)
+          set_bits(t.index, i, random_index(random, columns, index_dtype));
+        launch_taken(op, t, random() % 2, true, met);
+      }
+  }
+  for (int k = 0; k < hipops::kTakeKernels; ++k)
+    if (!met[k]) throw std::runtime_error(std::string(kernels_of(op).kernel_names[k]) + " was not chosen");
 }
 
 // A check on the CPU runtime, with waves of 32 and of 64.

@@ -54,11 +54,33 @@ TEST_CASE("gather counts each index of an expanded index tensor", "[gather]") {
 TEST_CASE("gather moves vectors only where the index is the same along them", "[gather]") {
   const hipops_tensor y = view_of(1 << 16, HIPOPS_F32, {5, 64}), x = view_of(1 << 17, HIPOPS_F32, {9, 64});
   const hipops_tensor index = view_of(1 << 18, HIPOPS_I32, {5, 64});
-  CHECK(plan_take(y, x, index, {1, 0}, 0, nullptr).kernel == 4);
+  CHECK(plan_take(y, x, index, {1, 0}, 0, nullptr).kernel == kTakeFirstRows + 4);
   CHECK(plan_take(y, x, index, {1, 0}, 0, nullptr).args.vector == 4);
   CHECK(plan_take(y, x, index, {64, 1}, 0, nullptr).kernel == 2);
   CHECK(plan_take(y, x, index, {1, 0}, 1, nullptr).kernel == 2);  // dim itself
-  CHECK(plan_take(y, x, index, {0, 0}, 0, nullptr).kernel == 4);
+  CHECK(plan_take(y, x, index, {0, 0}, 0, nullptr).kernel == kTakeFirstRows + 4);
+}
+
+TEST_CASE("gather stages rows of x where an index takes most of them", "[gather]") {
+  auto staged = [](hipops_dtype dtype, int64_t rows, int64_t size, int64_t taken, const Sizes& x_stride = {},
+                   const Sizes& y_stride = {}) {
+    const hipops_tensor y = view_of(1 << 16, dtype, {rows, taken}, y_stride);
+    const hipops_tensor x = view_of(uintptr_t{1} << 40, dtype, {rows, size}, x_stride);
+    const hipops_tensor index = view_of(uintptr_t{1} << 44, HIPOPS_I64, {rows, taken});
+    const TakePlan plan = plan_take(y, x, index, {taken, 1}, 1, nullptr);
+    return plan.kernel >= kTakeFirstStaged ? plan.args.group : 0;
+  };
+  CHECK(staged(HIPOPS_BF16, 8192, 8192, 8192) == 1);
+  CHECK(staged(HIPOPS_BF16, 8192, 2048, 2048) == 4);
+  CHECK(staged(HIPOPS_F32, 8192, 8192, 4096) == 1);
+  CHECK(staged(HIPOPS_F32, 8192, 8193, 8192) == 0);   // too long
+  CHECK(staged(HIPOPS_BF16, 8192, 8192, 2047) == 0);  // too little is taken
+  CHECK(staged(HIPOPS_BF16, 8192, 255, 255) == 0);    // too short
+  CHECK(staged(HIPOPS_BF16, 63, 8192, 8192) == 0);    // too few
+  CHECK(staged(HIPOPS_BF16, 8192, 2048, 2048, {2056, 1}) == 1);
+  CHECK(staged(HIPOPS_BF16, 8192, 2048, 2048, {}, {4096, 1}) == 4);
+  CHECK(staged(HIPOPS_BF16, 8192, 2048, 2048, {1, 8192}) == 0);
+  CHECK(staged(HIPOPS_BF16, 8192, 2048, 2048, {}, {1, 8192}) == 0);
 }
 
 TEST_CASE("gather's plan holds for more than 2^31 elements", "[gather]") {

@@ -69,24 +69,27 @@ TEST_CASE("index_select moves the widest units that addresses, rows and steps al
   CHECK(kernel(HIPOPS_U8, 24) == 3);
   CHECK(kernel(HIPOPS_U8, 20) == 2);
   CHECK(kernel(HIPOPS_U8, 22) == 1);
-  CHECK(kernel(HIPOPS_U8, 23) == 0);
+  CHECK(kernel(HIPOPS_U8, 23) == kTakeFirstRows + 0);
   CHECK(kernel(HIPOPS_BF16, 64) == 4);
-  CHECK(kernel(HIPOPS_BF16, 63) == 1);
-  CHECK(kernel(HIPOPS_BF16, 64, 1) == 1);
-  CHECK(kernel(HIPOPS_BF16, 64, 0, 4) == 3);
-  CHECK(kernel(HIPOPS_BF16, 64, 0, 0, 66) == 2);
+  CHECK(kernel(HIPOPS_BF16, 63) == kTakeFirstRows + 1);
+  CHECK(kernel(HIPOPS_BF16, 64, 1) == kTakeFirstRows + 1);
+  CHECK(kernel(HIPOPS_BF16, 64, 0, 4) == kTakeFirstRows + 3);
+  CHECK(kernel(HIPOPS_BF16, 64, 0, 0, 66) == kTakeFirstRows + 2);
   CHECK(kernel(HIPOPS_F32, 6) == 3);
   CHECK(kernel(HIPOPS_F64, 2) == 4);
   CHECK(kernel(HIPOPS_F64, 3) == 3);
   CHECK(kernel(HIPOPS_F64, 1) == 3);
   CHECK(kernel(HIPOPS_F32, 1) == 2);
+  // By rows from 16 units on.
+  CHECK(kernel(HIPOPS_F32, 60) == 4);
+  CHECK(kernel(HIPOPS_F64, 32) == kTakeFirstRows + 4);
   // Not contiguous along the innermost dimension.
   CHECK(kernel_of(view_of(at, HIPOPS_F32, {5, 64}), view_of(from, HIPOPS_F32, {9, 64}, {128, 2})) == 2);
   CHECK(kernel_of(view_of(at, HIPOPS_F32, {5, 64}, {128, 2}), view_of(from, HIPOPS_F32, {9, 64})) == 2);
   CHECK(kernel_of(view_of(at, HIPOPS_F32, {5, 64}), view_of(from, HIPOPS_F32, {9, 64}, {1, 0})) == 2);
   // The steps of a dimension of one are not looked at.
-  CHECK(kernel_of(view_of(at, HIPOPS_F32, {5, 64}), view_of(from, HIPOPS_F32, {1, 64}, {77, 1})) == 4);
-  CHECK(kernel_of(view_of(at, HIPOPS_F32, {1, 64}, {77, 1}), view_of(from, HIPOPS_F32, {9, 64})) == 4);
+  CHECK(kernel_of(view_of(at, HIPOPS_F32, {5, 64}), view_of(from, HIPOPS_F32, {1, 64}, {77, 1})) == kTakeFirstRows + 4);
+  CHECK(kernel_of(view_of(at, HIPOPS_F32, {1, 64}, {77, 1}), view_of(from, HIPOPS_F32, {9, 64})) == kTakeFirstRows + 4);
 }
 
 TEST_CASE("index_select's plan holds for more than 2^31 elements", "[index_select]") {

@@ -26,8 +26,8 @@ struct Views {
         positions(view_of(5 * kAddress, HIPOPS_I64, {shape[2]})) {}
 
   RopeTensors tensors() const { return {in_place ? &x : &y, &x, &cos, &sin, has_positions ? &positions : nullptr}; }
-  std::string chosen() const {
-    const RopeVariant& v = rope_variants[choose_rope(kHeadsThenTokens, tensors())];
+  std::string chosen(RopeDims dims = kHeadsThenTokens) const {
+    const RopeVariant& v = rope_variants[choose_rope(dims, tensors())];
     return std::string(v.wide ? "wide_" : "any_") + std::to_string(v.heads);
   }
 };
@@ -57,7 +57,7 @@ TEST_CASE("rope's variants are right on any shapes and strides", "[rope]") { rop
 
 TEST_CASE("rope is right on any shapes and strides", "[rope]") { rope_on_cpu(kRope, check_rope_op); }
 
-TEST_CASE("rope is right with four heads a work-item", "[rope]") { rope_on_cpu(kRope, check_rope_much); }
+TEST_CASE("rope is right on rows of many chunks", "[rope]") { rope_on_cpu(kRope, check_rope_much); }
 
 TEST_CASE("rope's success leaves the last failure alone", "[rope]") {
   check_rope_calls([] {
@@ -69,20 +69,20 @@ TEST_CASE("rope's variants are those that rope_contract.h lists", "[rope]") {
   for (const RopeVariant& v : rope_variants) {
     int64_t bytes = dtype_bytes_of(v.dtype);
     CHECK(v.length * bytes == (v.wide ? 16 : bytes));
-    CHECK((v.heads == 1 || v.heads == 4));
+    CHECK((v.heads == 1 || (v.heads == 2 && v.wide)));
   }
 }
 
-TEST_CASE("rope takes four heads a work-item where there is much to do", "[rope]") {
-  CHECK(Views(HIPOPS_BF16, {1, 32, 4096, 128}, 64).chosen() == "wide_4");
-  CHECK(Views(HIPOPS_BF16, {1, 1, 65536, 128}, 64).chosen() == "wide_1");
-  CHECK(Views(HIPOPS_BF16, {1, 3, 65536, 128}, 64).chosen() == "wide_1");
-  CHECK(Views(HIPOPS_BF16, {1, 32, 1, 128}, 64).chosen() == "wide_1");
-  CHECK(Views(HIPOPS_BF16, {32, 32, 1, 128}, 64).chosen() == "wide_1");
-  CHECK(Views(HIPOPS_BF16, {1, 32, 255, 128}, 64).chosen() == "wide_1");  // 8 chunks, 8 groups
-  CHECK(Views(HIPOPS_BF16, {1, 32, 256, 128}, 64).chosen() == "wide_4");
-  CHECK(Views(HIPOPS_BF16, {1, 32, 4096, 72}, 36).chosen() == "any_4");
-  CHECK(Views(HIPOPS_F32, {1, 32, 4096, 72}, 36).chosen() == "wide_4");
+TEST_CASE("rope_i takes two heads a work-item where heads are even", "[rope_i]") {
+  CHECK(Views(HIPOPS_BF16, {1, 32, 4096, 128}, 64).chosen(kNeighbours) == "wide_2");
+  CHECK(Views(HIPOPS_BF16, {1, 2, 1, 128}, 64).chosen(kNeighbours) == "wide_2");
+  CHECK(Views(HIPOPS_BF16, {1, 1, 65536, 128}, 64).chosen(kNeighbours) == "wide_1");
+  CHECK(Views(HIPOPS_BF16, {4, 33, 7, 128}, 64).chosen(kNeighbours) == "wide_1");
+  CHECK(Views(HIPOPS_BF16, {1, 32, 4096, 72}, 36).chosen(kNeighbours) == "wide_2");  // 9 vectors, of 4 pairs each
+  CHECK(Views(HIPOPS_BF16, {1, 32, 4096, 72}, 35).chosen(kNeighbours) == "any_1");
+  CHECK(Views(HIPOPS_BF16, {1, 32, 4096, 128}, 64).chosen() == "wide_1");
+  CHECK(Views(HIPOPS_BF16, {1, 32, 4096, 72}, 36).chosen() == "any_1");
+  CHECK(Views(HIPOPS_F32, {1, 32, 4096, 72}, 36).chosen() == "wide_1");
 }
 
 TEST_CASE("rope's 16-byte accesses need aligned rows and tables without gaps", "[rope]") {
@@ -132,8 +132,7 @@ TEST_CASE("rope's work is what is rotated, and copied unless that is in place", 
     Views v(rope_variants[kernel].dtype, {2, 5, 3, cols}, half);
     v.in_place = in_place;
     RopeArgs args = plan_rope(kernel, kHeadsThenTokens, v.tensors()).args;
-    int64_t groups = (5 + rope_variants[kernel].heads - 1) / rope_variants[kernel].heads;
-    CHECK(args.count == args.size[0] * groups * 3 * 2);
+    CHECK(args.count == args.size[0] * 5 * 3 * 2);
     return args.size[0];
   };
   for (int kernel = 0; kernel < kRopeVariants; ++kernel) {
@@ -161,9 +160,10 @@ TEST_CASE("rope's work is numbered once over, also past 2^31", "[rope]") {
         RopePlan plan = plan_rope(kernel, kHeadsThenTokens, views.tensors());
         const RopeArgs& a = plan.args;
         int64_t work_items = int64_t{plan.grid} * plan.block;
-        int64_t groups = (shape[1] + v.heads - 1) / v.heads, chunks = a.size[0];
-        CHECK(a.count == chunks * groups * shape[2] * shape[0]);
-        CHECK((a.small != 0) == (a.count < int64_t{1} << 31));
+        int64_t heads = shape[1], chunks = a.size[0];
+        CHECK(a.count == chunks * heads * shape[2] * shape[0]);
+        int64_t elements = shape[0] * shape[1] * shape[2] * shape[3];
+        CHECK((a.small != 0) == (elements <= int64_t{1} << 31));
         CHECK(work_items < int64_t{1} << 32);
         CHECK((work_items >= a.count || a.count > (int64_t{1} << 32) - 2 * int64_t{plan.block}));
         CHECK(a.step == work_items);
@@ -171,12 +171,16 @@ TEST_CASE("rope's work is numbered once over, also past 2^31", "[rope]") {
           int64_t n = i == 0   ? 0
                       : i == 1 ? a.count - 1
                                : static_cast<int64_t>(random() % static_cast<uint64_t>(a.count));
-          RopePlace at = v.heads == 1 ? rope_place<1>(a, n) : rope_place<4>(a, n);
-          int64_t rest = n / chunks, inner = a.heads_inside ? groups : shape[2],
-                  outer = a.heads_inside ? shape[2] : groups;
+          RopePlace<int64_t> at = rope_place(a, n);
+          if (a.small) {
+            RopePlace<int32_t> narrow = rope_place(a, static_cast<int32_t>(n));
+            at = {narrow.chunk, narrow.head, narrow.token, narrow.batch};
+          }
+          int64_t rest = n / chunks, inner = a.heads_inside ? heads : shape[2],
+                  outer = a.heads_inside ? shape[2] : heads;
           int64_t x = rest % inner, y = rest / inner % outer;
           bool right = at.chunk == n % chunks && at.batch == rest / inner / outer &&
-                       at.head == (a.heads_inside ? x : y) * v.heads && at.token == (a.heads_inside ? y : x);
+                       at.head == (a.heads_inside ? x : y) && at.token == (a.heads_inside ? y : x);
           if (!right)
             FAIL(shape[0] << "x" << shape[1] << "x" << shape[2] << "x" << shape[3] << ", kernel " << kernel << ": "
                           << n);

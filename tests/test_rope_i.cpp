@@ -6,7 +6,7 @@ using namespace hipops_test;
 
 namespace {
 
-const RopeOp kRopeI = {"rope_i", hipops_rope_i, true, kHeadsThenTokens};
+const RopeOp kRopeI = {"rope_i", hipops_rope_i, true, kNeighbours};
 
 }  // namespace
 
@@ -29,7 +29,7 @@ TEST_CASE("rope_i's variants are right on any shapes and strides", "[rope_i]") {
 
 TEST_CASE("rope_i is right on any shapes and strides", "[rope_i]") { rope_on_cpu(kRopeI, check_rope_op); }
 
-TEST_CASE("rope_i is right with four heads a work-item", "[rope_i]") { rope_on_cpu(kRopeI, check_rope_much); }
+TEST_CASE("rope_i is right on rows of many chunks", "[rope_i]") { rope_on_cpu(kRopeI, check_rope_much); }
 
 TEST_CASE("rope_i's success leaves the last failure alone", "[rope_i]") {
   check_rope_calls([] {

@@ -29,7 +29,7 @@ TEST_CASE("rope_thd's variants are right on any shapes and strides", "[rope_thd]
 
 TEST_CASE("rope_thd is right on any shapes and strides", "[rope_thd]") { rope_on_cpu(kRopeThd, check_rope_op); }
 
-TEST_CASE("rope_thd is right with four heads a work-item", "[rope_thd]") { rope_on_cpu(kRopeThd, check_rope_much); }
+TEST_CASE("rope_thd is right on rows of many chunks", "[rope_thd]") { rope_on_cpu(kRopeThd, check_rope_much); }
 
 TEST_CASE("rope_thd's success leaves the last failure alone", "[rope_thd]") {
   check_rope_calls([] {

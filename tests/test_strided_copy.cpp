@@ -171,23 +171,25 @@ TEST_CASE("strided_copy chooses by layout", "[strided_copy]") {
       {"strided_copy_b128_any", HIPOPS_F16, {9, 16}, {24, 1}, {40, 1}, m, 2 * m},   // rows of 32 bytes
       {"strided_copy_b64_any", HIPOPS_F16, {9, 20}, {24, 1}, {40, 1}, m, 2 * m},    // of 40
       {"strided_copy_b32_any", HIPOPS_F16, {9, 20}, {24, 1}, {42, 1}, m, 2 * m},    // 84 bytes apart
-      {"strided_copy_b16_any", HIPOPS_F16, {9, 20}, {25, 1}, {40, 1}, m, 2 * m},
+      {"strided_copy_b128_rows", HIPOPS_F16, {9, 128}, {136, 1}, {256, 1}, m, 2 * m},  // rows of 16 units
+      {"strided_copy_b128_any", HIPOPS_F16, {9, 120}, {136, 1}, {256, 1}, m, 2 * m},   // of 15
+      {"strided_copy_b16_rows", HIPOPS_F16, {9, 20}, {25, 1}, {40, 1}, m, 2 * m},
       {"strided_copy_b32_any", HIPOPS_F16, {9, 20}, {24, 1}, {40, 1}, m + 4, 2 * m},
       {"strided_copy_b128_any", HIPOPS_F16, {64, 9, 8}, {72, 8, 1}, {8, 512, 1}, m, 2 * m},  // a transpose of vectors
-      {"strided_copy_b32_tile_any", HIPOPS_F16, {64, 19, 2}, {38, 2, 1}, {2, 130, 1}, m, 2 * m},  // of pairs
-      {"strided_copy_b16_tile_wide", HIPOPS_F16, {64, 128}, {128, 1}, {1, 64}, m, 2 * m},
-      {"strided_copy_b16_tile_any", HIPOPS_F16, {64, 128}, {128, 1}, {1, 64}, m, 2 * m + 2},
-      {"strided_copy_b16_tile_any", HIPOPS_F16, {64, 127}, {127, 1}, {1, 64}, m, 2 * m},
-      {"strided_copy_b16_tile_any", HIPOPS_F16, {64, 128}, {130, 1}, {1, 64}, m, 2 * m},
-      {"strided_copy_b16_tile_any", HIPOPS_F16, {64, 128}, {128, 1}, {1, 66}, m, 2 * m},
+      {"strided_copy_b32_tile", HIPOPS_F16, {64, 19, 2}, {38, 2, 1}, {2, 130, 1}, m, 2 * m},  // of pairs
+      {"strided_copy_b16_square", HIPOPS_F16, {64, 128}, {128, 1}, {1, 64}, m, 2 * m},
+      {"strided_copy_b16_tile", HIPOPS_F16, {64, 128}, {128, 1}, {1, 64}, m, 2 * m + 2},
+      {"strided_copy_b16_tile", HIPOPS_F16, {64, 127}, {127, 1}, {1, 64}, m, 2 * m},
+      {"strided_copy_b16_tile", HIPOPS_F16, {64, 128}, {130, 1}, {1, 64}, m, 2 * m},
+      {"strided_copy_b16_tile", HIPOPS_F16, {64, 128}, {128, 1}, {1, 66}, m, 2 * m},
       {"strided_copy_b16_any", HIPOPS_F16, {64, 15}, {15, 1}, {1, 64}, m, 2 * m},  // too short for tiles
-      {"strided_copy_b16_any", HIPOPS_F16, {15, 64}, {64, 1}, {1, 15}, m, 2 * m},
-      {"strided_copy_b8_tile_wide", HIPOPS_I8, {32, 48}, {48, 1}, {1, 32}, m, 2 * m},
-      {"strided_copy_b32_tile_wide", HIPOPS_F32, {32, 48}, {48, 1}, {1, 32}, m, 2 * m},
-      {"strided_copy_b64_tile_wide", HIPOPS_F64, {32, 48}, {48, 1}, {1, 32}, m, 2 * m},
-      {"strided_copy_b64_tile_any", HIPOPS_F64, {32, 49}, {49, 1}, {1, 32}, m, 2 * m},
-      {"strided_copy_b32_any", HIPOPS_F32, {32, 48}, {48, 1}, {1, 0}, m, 2 * m},  // y's innermost repeats one element
-      {"strided_copy_b32_any", HIPOPS_F32, {32, 48}, {48, 1}, {48, -1}, m, 2 * m},
+      {"strided_copy_b16_rows", HIPOPS_F16, {15, 64}, {64, 1}, {1, 15}, m, 2 * m},
+      {"strided_copy_b8_square", HIPOPS_I8, {32, 48}, {48, 1}, {1, 32}, m, 2 * m},
+      {"strided_copy_b32_square", HIPOPS_F32, {32, 48}, {48, 1}, {1, 32}, m, 2 * m},
+      {"strided_copy_b64_square", HIPOPS_F64, {32, 48}, {48, 1}, {1, 32}, m, 2 * m},
+      {"strided_copy_b64_tile", HIPOPS_F64, {32, 49}, {49, 1}, {1, 32}, m, 2 * m},
+      {"strided_copy_b32_rows", HIPOPS_F32, {32, 48}, {48, 1}, {1, 0}, m, 2 * m},  // y's innermost repeats one element
+      {"strided_copy_b32_rows", HIPOPS_F32, {32, 48}, {48, 1}, {48, -1}, m, 2 * m},
       {"strided_copy_b128_any", HIPOPS_F32, {32, 48}, {48, 1}, {0, 1}, m, 2 * m},  // repeats rows
   };
   int number = 0;
@@ -210,7 +212,27 @@ int64_t place_in_walk(const Walk<kCopyOperands>& walk, int64_t i, CopyOperand op
   return offset;
 }
 
-// Of some of the plan's units or tiles: that what they take from x is the element whose place they have in y.
+// Of the plan's pieces of work, as its kernel counts them: how many there are, and where one is. tile's are tiles.
+bool is_mode(const CopyPlan& plan, const std::string& mode) {
+  std::string name = op_named("strided_copy").kernel_names[plan.kernel];
+  return name.substr(name.rfind('_') + 1) == mode;
+}
+
+int64_t pieces(const CopyPlan& plan) {
+  const StridedCopyArgs& a = plan.args;
+  return is_mode(plan, "rows") ? a.walk.count * a.cols : is_mode(plan, "square") ? a.walk.count * a.line : a.walk.count;
+}
+
+int64_t place_of(const CopyPlan& plan, int64_t i, CopyOperand operand, int unit) {
+  const StridedCopyArgs& a = plan.args;
+  if (is_mode(plan, "rows"))
+    return place_in_walk(a.walk, i / a.cols, operand) + i % a.cols * a.stride[operand][0];
+  if (is_mode(plan, "square"))
+    return place_in_walk(a.walk, i / a.line, operand) + i % a.line * (16 / unit) * a.stride[operand][1];
+  return place_in_walk(a.walk, i, operand);
+}
+
+// Of some of the plan's pieces: that what they take from x is the element whose place they have in y.
 void check_places(const hipops_tensor& y, const hipops_tensor& x, const CopyPlan& plan, int bytes, int unit,
                   Random& random) {
   const StridedCopyArgs& a = plan.args;
@@ -218,10 +240,10 @@ void check_places(const hipops_tensor& y, const hipops_tensor& x, const CopyPlan
   std::iota(dims.begin(), dims.end(), 0);
   std::sort(dims.begin(), dims.end(), [&](int p, int q) { return y.stride[p] > y.stride[q]; });
   for (int n = 0; n < 2000; ++n) {
-    int64_t i = n == 0 ? 0 : n == 1 ? a.walk.count - 1 : pick(random, 0, a.walk.count - 1);
-    int64_t to = (static_cast<char*>(a.y) - static_cast<char*>(y.data)) + place_in_walk(a.walk, i, kCopyY) * unit;
+    int64_t i = n == 0 ? 0 : n == 1 ? pieces(plan) - 1 : pick(random, 0, pieces(plan) - 1);
+    int64_t to = (static_cast<char*>(a.y) - static_cast<char*>(y.data)) + place_of(plan, i, kCopyY, unit) * unit;
     int64_t from =
-        (static_cast<const char*>(a.x) - static_cast<char*>(x.data)) + place_in_walk(a.walk, i, kCopyX) * unit;
+        (static_cast<const char*>(a.x) - static_cast<char*>(x.data)) + place_of(plan, i, kCopyX, unit) * unit;
     int64_t expected = 0, rest = to;
     for (int d : dims) {
       int64_t position = rest / (y.stride[d] * bytes);
@@ -276,9 +298,10 @@ TEST_CASE("strided_copy finds its elements past 2^31 of them", "[strided_copy]")
     hipops_tensor y = view_of(low, HIPOPS_F16, shape),
                   x = view_of(high, HIPOPS_F16, shape, {1000, 70000, 0, 4200001, -1});
     CopyPlan plan = plan_copy(y, x);
-    CHECK(plan.args.walk.count == int64_t{70} * 60 * 50 * 40 * 1100);
-    CHECK(plan.args.walk.small == 0);
-    check_grid(plan, kCopyBlock * kCopyDepth);
+    CHECK(pieces(plan) == int64_t{70} * 60 * 50 * 40 * 1100);
+    CHECK(plan.args.parts == 1);
+    CHECK(plan.args.count == int64_t{70} * 60 * 50 * 40 << 8);
+    check_grid(plan, kCopyBlock);
     check_places(y, x, plan, 2, 2, random);
   }
   SECTION("offsets past 2^31 of few elements") {
@@ -292,8 +315,9 @@ TEST_CASE("strided_copy finds its elements past 2^31 of them", "[strided_copy]")
     hipops_tensor y = view_of(low, HIPOPS_U8, {100000, 100000}),
                   x = view_of(high, HIPOPS_U8, {100000, 100000}, {1, 100000});
     CopyPlan plan = plan_copy(y, x);
-    CHECK(std::string(op_named("strided_copy").kernel_names[plan.kernel]) == "strided_copy_b8_tile_wide");
-    CHECK(plan.args.walk.count == int64_t{782} * 782);
+    CHECK(std::string(op_named("strided_copy").kernel_names[plan.kernel]) == "strided_copy_b8_square");
+    CHECK(pieces(plan) == int64_t{6250} * 6250);
+    CHECK(plan.args.tiles >= int64_t{391} * 391);
     check_grid(plan, 1);
     check_places(y, x, plan, 1, 1, random);
   }
@@ -301,8 +325,8 @@ TEST_CASE("strided_copy finds its elements past 2^31 of them", "[strided_copy]")
     hipops_tensor y = view_of(low, HIPOPS_U8, {int64_t{1} << 32, 17, 16}),
                   x = view_of(high, HIPOPS_U8, {int64_t{1} << 32, 17, 16}, {272, 1, 17});
     CopyPlan plan = plan_copy(y, x);
-    CHECK(std::string(op_named("strided_copy").kernel_names[plan.kernel]) == "strided_copy_b8_any");
-    check_grid(plan, kCopyBlock * kCopyDepth);
+    CHECK(std::string(op_named("strided_copy").kernel_names[plan.kernel]) == "strided_copy_b8_rows");
+    check_grid(plan, kCopyBlock);
     check_places(y, x, plan, 1, 1, random);
   }
 }
@@ -390,6 +414,14 @@ TEST_CASE("strided_copy moves tiles of every edge", "[strided_copy]") {
         longs(HIPOPS_U8, {100}, {}, {}, 0, 8);
     for (Operands* t : {&run, &halves, &words, &longs})
       for (int n = 0; n < 10; ++n) check_copy(*t, random, &seen);
+    for (hipops_dtype dtype : kMoved)
+      for (int64_t n = 16; n < 26; ++n) {
+        const int64_t length = 16 / static_cast<int64_t>(parity::dtype_size(dtype));
+        Operands elements(dtype, {5, n}, {n + 5, 1}, {2 * n + 1, 2});
+        Operands vectors(dtype, {5, n * length}, {(n + 1) * length, 1}, {30 * length, 1});
+        check_copy(elements, random, &seen);
+        check_copy(vectors, random, &seen);
+      }
     seen.expect_all(10);
   });
 }
@@ -432,7 +464,10 @@ TEST_CASE("strided_copy's kernels go round where the grid is too small", "[strid
       const int64_t bytes = static_cast<int64_t>(parity::dtype_size(dtype)), n = 16 / bytes;
       std::vector<Operands> several;
       several.emplace_back(dtype, Sizes{19 * n, 301}, Sizes{602, 2}, Sizes{301, 1});                // elements
-      several.emplace_back(dtype, Sizes{20 * n, 16 * n}, Sizes{}, Sizes{1, 20 * n});                // wide tiles
+      several.emplace_back(dtype, Sizes{19 * n, 301}, Sizes{610, 2}, Sizes{301, 1});                // in rows
+      several.emplace_back(dtype, Sizes{400, 9}, Sizes{27, 2}, Sizes{9, 1});                        // short ones
+      several.emplace_back(dtype, Sizes{40, 70 * n}, Sizes{80 * n, 1}, Sizes{72 * n, 1});            // rows of vectors
+      several.emplace_back(dtype, Sizes{20 * n, 16 * n}, Sizes{}, Sizes{1, 20 * n});                // squares
       several.emplace_back(dtype, Sizes{16, 16, 16}, Sizes{}, Sizes{1, 16, 256});                   // a batch of tiles
       several.emplace_back(dtype, Sizes{133, 201}, Sizes{}, Sizes{1, 133});                         // tiles of elements
       several.emplace_back(dtype, Sizes{80003 / bytes}, Sizes{}, Sizes{}, 1, 1);                     // a run

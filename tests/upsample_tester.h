@@ -60,6 +60,13 @@ struct UpsampleCase {
   }
 };
 
+// Vectors or elements of y, of those that a plan's work-items take.
+inline int64_t pieces(const hipops::UpsamplePlan& plan) {
+  const hipops::UpsampleArgs& a = plan.args;
+  if (!a.small) return a.count;
+  return a.dimension[0].size * a.rows * (a.again != 0 ? 2 : 1) * a.dimension[2].size * a.dimension[3].size;
+}
+
 // The offset in x of what belongs to element `i` of y.
 inline int64_t source_offset(const UpsampleCase& t, int64_t i) {
   const hipops_tensor &y = t.y.view, &x = t.x.view;

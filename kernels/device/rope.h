@@ -9,39 +9,43 @@
 namespace hipops {
 namespace {
 
-// A variant of the list in rope_contract.h, for one element type.
-template <class T, int kHeads_, int kBlock_, int kBytes>
-struct RopeShape {
-  using Element = T;
-  using Compute = compute_t<T>;
-  static constexpr int kHeads = kHeads_;
-  static constexpr int kBlock = kBlock_;
-  static constexpr bool kWide = kBytes != 0;                           // vectors of several elements, without gaps
-  static constexpr int kLength = kWide ? kBytes / int(sizeof(T)) : 1;  // elements of a vector, and pairs of a chunk
-};
-
-// Which elements are a pair. A chunk has two vectors of n elements, the second one `apart` elements after the first;
-// member m of its pair i is an element of one of them.
-struct HalfSplit {
-  static HIPOPS_METHOD int64_t first(int64_t pair) { return pair; }
-  static HIPOPS_METHOD int64_t apart(const RopeArgs& a, int) { return a.half; }
+// Which elements are a pair, in chunks of vectors of n elements. Member m of pair i is an element of one of them.
+struct HalfSplit {  // two vectors of a row, half of what is rotated apart
+  static constexpr bool kHalves = true;
+  static constexpr int vectors(int, int) { return 2; }
   static constexpr HIPOPS_METHOD int vector(int, int m, int) { return m; }
   static constexpr HIPOPS_METHOD int element(int i, int, int) { return i; }
 };
-struct Interleaved {
-  static HIPOPS_METHOD int64_t first(int64_t pair) { return 2 * pair; }
-  static HIPOPS_METHOD int64_t apart(const RopeArgs&, int n) { return n; }
+struct Interleaved {  // one vector of each head; of single elements, two
+  static constexpr bool kHalves = false;
+  static constexpr int vectors(int n, int heads) { return n == 1 ? 2 : heads; }
   static constexpr HIPOPS_METHOD int vector(int i, int m, int n) { return (2 * i + m) / n; }
   static constexpr HIPOPS_METHOD int element(int i, int m, int n) { return (2 * i + m) % n; }
 };
 
-// What a work-item takes: a chunk of a token, for the heads from `head` on.
-struct RopePlace {
-  int64_t chunk, head, token, batch;
+// A variant of the list in rope_contract.h, for one element type.
+template <class T, int kHeads_, int kBytes, class Pairs_>
+struct RopeShape {
+  using Element = T;
+  using Compute = compute_t<T>;
+  using Pairs = Pairs_;
+  static constexpr int kHeads = kHeads_;
+  static constexpr bool kWide = kBytes != 0;                           // vectors of several elements, without gaps
+  static constexpr int kLength = kWide ? kBytes / int(sizeof(T)) : 1;  // elements of a vector
+  static constexpr int kVectors = Pairs::vectors(kLength, kHeads);
+  static constexpr int kPairs = kVectors * kLength / 2 / kHeads;  // of a head
 };
 
-HIPOPS_FN int64_t offset_of(const RopeStrides& stride, const RopePlace& at) {
-  return at.batch * stride.batch + at.token * stride.token + at.head * stride.head;
+// What a work-item takes: a chunk of a token, of the heads from `head` on. I: int32_t where all offsets fit in it, as
+// 64-bit products are some instructions each.
+template <class I>
+struct RopePlace {
+  I chunk, head, token, batch;
+};
+
+template <class I>
+HIPOPS_FN I offset_of(const RopeStrides& stride, const RopePlace<I>& at) {
+  return at.batch * I(stride.batch) + at.token * I(stride.token) + at.head * I(stride.head);
 }
 
 // n modulo the size that `by` divides by, and n divided by it.
@@ -51,126 +55,166 @@ HIPOPS_FN uint32_t take(uint32_t* n, int64_t size, Divisor by) {
   return rest;
 }
 
-template <int kHeads>
-HIPOPS_FN RopePlace rope_place(const RopeArgs& a, int64_t i) {
-  int64_t chunk = 0, inner = 0, outer = 0, batch;
-  if (a.small) {
-    uint32_t rest = uint32_t(i);
-    chunk = take(&rest, a.size[0], a.divisor[0]);
-    inner = take(&rest, a.size[1], a.divisor[1]);
-    outer = take(&rest, a.size[2], a.divisor[2]);
-    batch = rest;
-  } else {
-    // 64-bit division is some hundred instructions and many registers, so there is one piece of code for all three.
-    uint64_t rest = uint64_t(i);
-#pragma unroll 1
-    for (int d = 0; d < 3; ++d) {
-      uint64_t quotient = rest / uint64_t(a.size[d]);
-      chunk = inner, inner = outer, outer = int64_t(rest - quotient * uint64_t(a.size[d]));
-      rest = quotient;
-    }
-    batch = int64_t(rest);
-  }
-  return {chunk, (a.heads_inside ? inner : outer) * kHeads, a.heads_inside ? outer : inner, batch};
+HIPOPS_FN RopePlace<int32_t> rope_place(const RopeArgs& a, int32_t i) {
+  uint32_t rest = uint32_t(i);
+  const int32_t chunk = int32_t(take(&rest, a.size[0], a.divisor[0]));
+  const int32_t inner = int32_t(take(&rest, a.size[1], a.divisor[1]));
+  const int32_t outer = int32_t(take(&rest, a.size[2], a.divisor[2]));
+  return {chunk, a.heads_inside ? inner : outer, a.heads_inside ? outer : inner, int32_t(rest)};
 }
 
-HIPOPS_FN int64_t rope_position(const RopeArgs& a, const RopePlace& at) {
+HIPOPS_FN RopePlace<int64_t> rope_place(const RopeArgs& a, int64_t i) {
+  // 64-bit division is some hundred instructions and many registers, so there is one piece of code for all three.
+  int64_t place[4] = {0, 0, 0, i};
+#pragma unroll 1
+  for (int d = 0; d < 3; ++d) {
+    const int64_t quotient = int64_t(uint64_t(place[3]) / uint64_t(a.size[d])), rest = place[3] - quotient * a.size[d];
+    place[0] = place[1], place[1] = place[2], place[2] = rest, place[3] = quotient;
+  }
+  return {place[0], a.heads_inside ? place[1] : place[2], a.heads_inside ? place[2] : place[1], place[3]};
+}
+
+template <class I>
+HIPOPS_FN int64_t rope_position(const RopeArgs& a, const RopePlace<I>& at) {
   if (a.positions == nullptr) return at.token;
   int64_t offset = at.batch * a.position_stride.batch + at.token * a.position_stride.row;
   if (a.positions_are_64_bit) return static_cast<const int64_t*>(a.positions)[offset];
   return static_cast<const int32_t*>(a.positions)[offset];
 }
 
-// Where a row of cosines or sines has those of the chunk, `pair` being its first.
-template <class Shape, class W>
-HIPOPS_FN const W* table_at(const void* table, const RopeTableStrides& stride, int64_t batch, int64_t row,
-                            int64_t pair) {
-  const W* at = static_cast<const W*>(table) + batch * stride.batch + row * stride.row;
-  return at + (Shape::kWide ? pair : pair * stride.element);
-}
-
-template <class Shape, class W>
-HIPOPS_FN void load_tables(const RopeArgs& a, int64_t batch, int64_t row, int64_t pair,
-                           typename Shape::Compute (&cos)[Shape::kLength],
-                           typename Shape::Compute (&sin)[Shape::kLength]) {
-  using C = typename Shape::Compute;
-  constexpr int n = Shape::kLength;
-  auto raw_cos = load_vector<n>(table_at<Shape, W>(a.cos, a.cos_stride, batch, row, pair));
-  auto raw_sin = load_vector<n>(table_at<Shape, W>(a.sin, a.sin_stride, batch, row, pair));
-#pragma unroll
-  for (int i = 0; i < n; ++i) {
-    cos[i] = C(widen(raw_cos.element[i]));
-    sin[i] = C(widen(raw_sin.element[i]));
-  }
-}
-
-// One product is rounded by itself, the other one and the sum together.
-template <class Pairs, class T, int N, class C>
-HIPOPS_FN void rotate(Vector<T, N> (&v)[2], const C (&cos)[N], const C (&sin)[N]) {
-#pragma unroll
-  for (int i = 0; i < N; ++i) {
-    T& first = v[Pairs::vector(i, 0, N)].element[Pairs::element(i, 0, N)];
-    T& second = v[Pairs::vector(i, 1, N)].element[Pairs::element(i, 1, N)];
-    C a = C(widen(first)), b = C(widen(second));
-    first = narrow<T>(fused_multiply_add(a, cos[i], -(b * sin[i])));
-    second = narrow<T>(fused_multiply_add(a, sin[i], b * cos[i]));
-  }
-}
-
-template <class Shape, class Pairs>
-HIPOPS_FN void rope_chunk(const RopeArgs& a, const RopePlace& at) {
+// The cosines or sines of a chunk as they come from memory, in words. The compilers wait for a load where a branch ends
+// that has begun to take its elements apart, and what is loaded after it would come only then.
+template <class Shape>
+struct RopeTable {
   using T = typename Shape::Element;
-  using C = typename Shape::Compute;
-  constexpr int n = Shape::kLength, heads = Shape::kHeads;
+  static constexpr int kPairs = Shape::kPairs;
+  static constexpr int kWords = kPairs * int(sizeof(T) < sizeof(f32) ? sizeof(f32) : sizeof(T)) / 4;
+  b32 word[kWords];
 
-  // Where the chunk's two vectors are in a row. Where only one is left to copy, it is the second as well: it is moved
-  // twice, to the same place.
-  int64_t pair = at.chunk * n;
-  bool rotates = pair < a.half;
-  int64_t first = rotates ? Pairs::first(pair) : 2 * pair;
-  int64_t second = rotates ? first + Pairs::apart(a, n) : first + n < a.cols ? first + n : first;
-  int64_t position = rope_position(a, at);
-
-  // A group of heads that is not full takes its last one again, and forgets it: without a branch all loads are under
-  // way before the first is waited for. Nobody else writes what is read here, also where y is x.
-  const T* x = static_cast<const T*>(a.x) + offset_of(a.x_stride, at);
-  int64_t x_first = Shape::kWide ? first : first * a.x_stride.element;
-  int64_t x_second = Shape::kWide ? second : second * a.x_stride.element;
-  Vector<T, n> v[heads][2];
+  template <class W, class I>
+  HIPOPS_METHOD void load(const void* table, const RopeTableStrides& stride, I batch, I row, I pair) {
+    const W* at = static_cast<const W*>(table) +
+                  (batch * I(stride.batch) + row * I(stride.row) + (Shape::kWide ? pair : pair * I(stride.element)));
+    if constexpr (kPairs * sizeof(W) < sizeof(b32)) {
+      word[0] = *reinterpret_cast<const b16*>(at);
+    } else {
+      constexpr int n = kPairs * int(sizeof(W)) / 4;
+      const auto v = load_vector<n>(reinterpret_cast<const b32*>(at));
 #pragma unroll
-  for (int h = 0; h < heads; ++h) {
-    if (h > 0 && at.head + h < a.heads) x += a.x_stride.head;
-    v[h][0] = load_vector<n>(x + x_first);
-    v[h][1] = load_vector<n>(x + x_second);
-  }
-
-  // What a position outside the table gives; the table may have no rows at all.
-  C cos[n], sin[n];
-#pragma unroll
-  for (int i = 0; i < n; ++i) cos[i] = sin[i] = C(__builtin_nanf(""));
-  if (rotates && uint64_t(position) < uint64_t(a.table_rows)) {
-    if (a.table_is_f32) load_tables<Shape, f32>(a, at.batch, position, pair, cos, sin);
-    else load_tables<Shape, T>(a, at.batch, position, pair, cos, sin);
-  }
-
-  T* y = static_cast<T*>(a.y) + offset_of(a.y_stride, at);
-  int64_t y_first = Shape::kWide ? first : first * a.y_stride.element;
-  int64_t y_second = Shape::kWide ? second : second * a.y_stride.element;
-#pragma unroll
-  for (int h = 0; h < heads; ++h) {
-    if (rotates) rotate<Pairs>(v[h], cos, sin);
-    if (h == 0 || at.head + h < a.heads) {
-      store_vector<n>(y + y_first, v[h][0]);
-      store_vector<n>(y + y_second, v[h][1]);
+      for (int i = 0; i < n; ++i) word[i] = v.element[i];
     }
-    y += a.y_stride.head;
+  }
+
+  template <class W>
+  HIPOPS_METHOD W element(int i) const {
+    if constexpr (sizeof(W) == 2) return bit_cast<W>(uint16_t(word[i / 2] >> (i % 2 * 16)));
+    else if constexpr (sizeof(W) == 4) return bit_cast<W>(word[i]);
+    else return bit_cast<W>(uint64_t(word[2 * i + 1]) << 32 | word[2 * i]);
+  }
+};
+
+// The vectors of a chunk. Nobody else writes what is read here, also where y is x.
+template <class Shape>
+struct RopeVectors {
+  using T = typename Shape::Element;
+  static constexpr int n = Shape::kLength, kHeads = Shape::kHeads, kOfHead = Shape::kVectors / kHeads;
+  Vector<T, n> v[Shape::kVectors];
+
+  // first, second: of a head's vectors, in a row.
+  template <class I>
+  HIPOPS_METHOD void load(const RopeArgs& a, const RopePlace<I>& at, I first, I second) {
+    const T* x = static_cast<const T*>(a.x) + offset_of(a.x_stride, at);
+    const I step = Shape::kWide ? 1 : I(a.x_stride.element);
+#pragma unroll
+    for (int h = 0; h < kHeads; ++h) {
+      v[h * kOfHead] = load_vector<n>(x + first * step);
+      if constexpr (kOfHead == 2) v[h * kOfHead + 1] = load_vector<n>(x + second * step);
+      x += a.x_stride.head;
+    }
+  }
+
+  // One product is rounded by itself, the other one and the sum together. W: the tables' type.
+  template <class W>
+  HIPOPS_METHOD void rotate(const RopeTable<Shape>& cos_table, const RopeTable<Shape>& sin_table) {
+    using P = typename Shape::Pairs;
+    using C = typename Shape::Compute;
+#pragma unroll
+    for (int i = 0; i < Shape::kPairs; ++i) {
+      const C cos = C(widen(cos_table.template element<W>(i))), sin = C(widen(sin_table.template element<W>(i)));
+#pragma unroll
+      for (int h = 0; h < kHeads; ++h) {
+        T& first = v[h * kOfHead + P::vector(i, 0, n)].element[P::element(i, 0, n)];
+        T& second = v[h * kOfHead + P::vector(i, 1, n)].element[P::element(i, 1, n)];
+        const C p = C(widen(first)), q = C(widen(second));
+        first = narrow<T>(fused_multiply_add(p, cos, -(q * sin)));
+        second = narrow<T>(fused_multiply_add(p, sin, q * cos));
+      }
+    }
+  }
+
+  template <class I>
+  HIPOPS_METHOD void store(const RopeArgs& a, const RopePlace<I>& at, I first, I second) const {
+    T* y = static_cast<T*>(a.y) + offset_of(a.y_stride, at);
+    const I step = Shape::kWide ? 1 : I(a.y_stride.element);
+#pragma unroll
+    for (int h = 0; h < kHeads; ++h) {
+      store_vector_at_once<n>(y + first * step, v[h * kOfHead]);
+      if constexpr (kOfHead == 2) store_vector_at_once<n>(y + second * step, v[h * kOfHead + 1]);
+      y += a.y_stride.head;
+    }
+  }
+};
+
+template <class Shape, class I>
+HIPOPS_FN void rope_chunk(const RopeArgs& a, const RopePlace<I>& at) {
+  using T = typename Shape::Element;
+  constexpr int n = Shape::kLength;
+  constexpr bool halves = Shape::Pairs::kHalves;
+  RopeVectors<Shape> x;
+  const I pair = at.chunk * Shape::kPairs, half = I(a.half);
+  if (pair >= half) {
+    // Where only one of two vectors is left to copy, it is the second as well: it is moved twice, to the same place.
+    const I first = 2 * pair, second = first + n < I(a.cols) ? first + n : first;
+    x.load(a, at, first, second);
+    x.store(a, at, first, second);
+    return;
+  }
+
+  // Tables first: once x's loads are under way, too, nothing is left but to wait. A position outside the table gives
+  // NaN, which all ones are in every type; the table may have no rows at all.
+  const int64_t position = rope_position(a, at);
+  RopeTable<Shape> cos, sin;
+#pragma unroll
+  for (int i = 0; i < RopeTable<Shape>::kWords; ++i) cos.word[i] = sin.word[i] = ~b32(0);
+  if (uint64_t(position) < uint64_t(a.table_rows)) {
+    if (a.table_is_f32) {
+      cos.template load<f32>(a.cos, a.cos_stride, at.batch, I(position), pair);
+      sin.template load<f32>(a.sin, a.sin_stride, at.batch, I(position), pair);
+    } else {
+      cos.template load<T>(a.cos, a.cos_stride, at.batch, I(position), pair);
+      sin.template load<T>(a.sin, a.sin_stride, at.batch, I(position), pair);
+    }
+  }
+  const I first = halves ? pair : 2 * pair, second = first + (halves ? half : I(1));
+  x.load(a, at, first, second);
+  if (a.table_is_f32) x.template rotate<f32>(cos, sin);
+  else x.template rotate<T>(cos, sin);
+  x.store(a, at, first, second);
+}
+
+template <class Shape, class I>
+HIPOPS_FN void rope_chunks(const RopeArgs& a) {
+  for (int64_t i = int64_t(block_index()) * kRopeBlock + thread_index(); i < a.count; i += a.step) {
+    RopePlace<I> at = rope_place(a, I(i));
+    at.head *= Shape::kHeads;
+    rope_chunk<Shape>(a, at);
   }
 }
 
-template <class Shape, class Pairs>
+template <class Shape>
 HIPOPS_FN void rope_kernel(const RopeArgs& a) {
-  for (int64_t i = int64_t(block_index()) * Shape::kBlock + thread_index(); i < a.count; i += a.step)
-    rope_chunk<Shape, Pairs>(a, rope_place<Shape::kHeads>(a, i));
+  if (a.small) rope_chunks<Shape, int32_t>(a);
+  else rope_chunks<Shape, int64_t>(a);
 }
 
 }  // namespace

@@ -18,10 +18,13 @@ struct RopeTableStrides {
   int64_t batch, row, element;
 };
 
-// The work is counted in chunks: two vectors of N elements each, those of N pairs or 2 N that are copied. A row of x
-// has the chunks of its `half` pairs, N to a chunk without a rest, and then, unless y is x, those of the elements that
-// are copied. A work-item takes a chunk of one token for a group of neighbouring heads. Work is numbered by chunk, then
-// by group and token, the one with the smaller stride first, then by batch.
+constexpr int kRopeBlock = 64;  // of every kernel: decoding has few work-items, which are to spread over a device
+
+// The work is counted in chunks of a token: of rope and rope_thd two vectors of a row, those of as many pairs as a
+// vector has elements; of rope_i a vector of each of one or two neighbouring heads, or two single elements. A row of x
+// has the chunks of its `half` pairs, without a rest, and then, unless y is x, those of the elements that are copied. A
+// work-item takes a chunk. Work is numbered by chunk, then by head (or two of them) and token, the one with the smaller
+// stride first, then by batch.
 struct RopeArgs {
   const void* x;
   void* y;
@@ -33,30 +36,25 @@ struct RopeArgs {
   RopeTableStrides position_stride;  // `row` steps from token to token
   int64_t cols;                      // elements of a row of x
   int64_t half;                      // pairs of a row
-  int64_t heads;
   int64_t table_rows;
-  int64_t size[3];                   // chunks, groups and tokens, or chunks, tokens and groups
+  int64_t size[3];                   // chunks, heads and tokens, or chunks, tokens and heads
   Divisor divisor[3];                // of size
   int64_t count;                     // work-items' worth of work
   int64_t step;                      // work-items of the grid
-  int32_t small;                     // count is below 2^31: the divisors may be used
-  int32_t heads_inside;              // groups come before tokens
+  int32_t small;                     // count and all offsets are below 2^31
+  int32_t heads_inside;              // heads come before tokens
   int32_t table_is_f32;              // cos and sin; else in x's type
   int32_t positions_are_64_bit;
 };
 
 }  // namespace hipops
 
-// The variants of one element type: X(kernel, type, heads, block, bytes).
-//   heads  of a group: their loads are under way together, and cos, sin and offsets are found once
+// The variants of one element type: X(kernel, type, heads, bytes).
+//   heads  of a chunk
 //   bytes  16: vectors are 16 bytes, for aligned rows without gaps; 0: vectors are single elements at any stride
-// A group of four saves three loads of cos and sin out of four; where there is little to do, a head a work-item and
-// blocks of a wave or two spread it over more of the device.
 #define HIPOPS_ROPE_VARIANTS(X, op, T) \
-  X(op##_##T##_wide_4, T, 4, 256, 16)  \
-  X(op##_##T##_wide_1, T, 1, 64, 16)   \
-  X(op##_##T##_any_4, T, 4, 256, 0)    \
-  X(op##_##T##_any_1, T, 1, 64, 0)
+  X(op##_##T##_wide_1, T, 1, 16)       \
+  X(op##_##T##_any_1, T, 1, 0)
 
 #define HIPOPS_ROPES_KERNELS(X, op)  \
   HIPOPS_ROPE_VARIANTS(X, op, f32)   \

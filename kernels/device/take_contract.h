@@ -10,6 +10,15 @@ namespace hipops {
 constexpr int kTakeBlock = 256;
 constexpr int kTakeDepth = 4;
 
+// rows: units of a row that a work-item has in flight: of 16 bytes, and of less.
+constexpr int kTakeRowsDepth = 4, kTakeElementsDepth = 8;
+
+// staged: bytes of x's rows in shared memory, and what a work-item takes of y's.
+constexpr int kStagedBytes = 32768;
+constexpr int kStagedBlock = 512;
+constexpr int kStagedVector = 4;  // elements, where index and y allow vectors
+constexpr int kStagedDepth = 4;   // vectors, or elements, that are in flight
+
 // The operands of the walk, which is over y. x is where it would be with an index of 0.
 enum TakeOperand { kTakeY, kTakeX, kTakeIndex, kTakeOperands };
 
@@ -26,14 +35,30 @@ struct TakeArgs {
   // Where one index serves many elements of y (index_select): element i of y, in row-major order, is the first that
   // uses index j if i = j * run, j < length. Where each element has an index of its own (gather): 0.
   int64_t run, length;
+  // rows: the walk is over rows of `cols` units, which have one index each. 1 << lanes work-items share a row's part,
+  // of which there are `parts` in a row; `count` is of work-items.
+  // staged: the walk is over rows of y with `cols` elements; `group` of them at a time, of x's without gaps.
+  int64_t cols, parts, count;
+  Divisor cols_divisor, parts_divisor;
+  int32_t lanes, group;
+  int32_t vectors;  // staged: whether by kStagedVector elements
 };
 
 }  // namespace hipops
 
-// X(kernel, unit), of 1 to 16 bytes.
-#define HIPOPS_TAKE_KERNELS(X, op)  \
-  X(op##_b8_any, b8)                \
-  X(op##_b16_any, b16)              \
-  X(op##_b32_any, b32)              \
-  X(op##_b64_any, b64)              \
-  X(op##_b128_wide, b128)
+// X(kernel, unit, mode, block): units of 1 to 16 bytes.
+#define HIPOPS_TAKE_KERNELS(X, op)                \
+  X(op##_b8_any, b8, any, kTakeBlock)             \
+  X(op##_b16_any, b16, any, kTakeBlock)           \
+  X(op##_b32_any, b32, any, kTakeBlock)           \
+  X(op##_b64_any, b64, any, kTakeBlock)           \
+  X(op##_b128_any, b128, any, kTakeBlock)         \
+  X(op##_b8_rows, b8, rows, kTakeBlock)           \
+  X(op##_b16_rows, b16, rows, kTakeBlock)         \
+  X(op##_b32_rows, b32, rows, kTakeBlock)         \
+  X(op##_b64_rows, b64, rows, kTakeBlock)         \
+  X(op##_b128_rows, b128, rows, kTakeBlock)       \
+  X(op##_b8_staged, b8, staged, kStagedBlock)     \
+  X(op##_b16_staged, b16, staged, kStagedBlock)   \
+  X(op##_b32_staged, b32, staged, kStagedBlock)   \
+  X(op##_b64_staged, b64, staged, kStagedBlock)

@@ -90,87 +90,108 @@ HIPOPS_FN void add_places(const UpsampleArgs& a, int first, I (&i)[N], Place (&a
   }
 }
 
-// Calls f(first) for the first of the work-item's units or vectors in turn, N of them at a time, of the `depth` that it
-// takes of each tile of the block's; the next ones are kUpsampleBlock further each.
-template <int N, class F>
-HIPOPS_FN void for_each_batch(const UpsampleArgs& a, int depth, F f) {
-  for (int64_t tile = int64_t(block_index()) * (kUpsampleBlock * depth); tile < a.count; tile += a.step) {
-    for (int n = 0; n < depth; n += N) f(tile + n * kUpsampleBlock + thread_index());
+// One element after the other, by 64 bits.
+template <class T>
+HIPOPS_FN void move_elements(const UpsampleArgs& a) {
+  const T* x = static_cast<const T*>(a.x);
+  T* y = static_cast<T*>(a.y);
+  for (int64_t w = int64_t(block_index()) * kUpsampleBlock + thread_index(); w < a.count; w += a.step) {
+    int64_t i[1] = {w};
+    Place at[1] = {{0, 0}};
+    add_places(a, 0, i, at);
+    y[at[0].y] = x[at[0].x];
   }
 }
 
-template <class T, class I, int N>
-HIPOPS_FN void move_units(const UpsampleArgs& a) {
-  const T* x = static_cast<const T*>(a.x);
-  T* y = static_cast<T*>(a.y);
-  for_each_batch<N>(a, kUpsampleDepth, [&](int64_t first) {
-    // Places past the end read the last unit, and forget it: without a branch all loads are under way before the first
-    // is waited for.
-    I i[N];
-    Place at[N];
-    T value[N];
-#pragma unroll
-    for (int n = 0; n < N; ++n) {
-      int64_t unit = first + n * kUpsampleBlock;
-      i[n] = I(unit < a.count ? unit : a.count - 1);
-      at[n] = {0, 0};
-    }
-    add_places(a, 0, i, at);
-#pragma unroll
-    for (int n = 0; n < N; ++n) value[n] = x[at[n].x];
-#pragma unroll
-    for (int n = 0; n < N; ++n)
-      if (first + n * kUpsampleBlock < a.count) y[at[n].y] = value[n];
-  });
-}
+// Where the elements of a vector of y are in a row of x: each by itself, or half as many as neighbours.
+template <class T, int kLength_>
+struct Scattered {
+  static constexpr int kLength = kLength_;
+  int32_t place[kLength];
 
-template <class T, class I, int N>
-HIPOPS_FN void gather_vectors(const UpsampleArgs& a, int depth) {
-  constexpr int length = kWideBytes / int(sizeof(T));
-  const UpsampleDimension& d = a.dimension[0];
-  T* y = static_cast<T*>(a.y);
-  for_each_batch<N>(a, depth, [&](int64_t first) {
-    I i[N], position[N];
-    Place at[N];
-    Vector<T, length> value[N];
-#pragma unroll
-    for (int n = 0; n < N; ++n) {
-      int64_t vector = first + n * kUpsampleBlock;
-      vector = vector < a.count ? vector : a.count - 1;
-      i[n] = quotient(I(vector), d);
-      position[n] = (I(vector) - i[n] * I(d.size)) * length;
-      at[n] = {position[n], 0};
-    }
-    add_places(a, 1, i, at);
+  HIPOPS_METHOD Scattered(const UpsampleArgs& a, int32_t vector) {
+    const UpsampleDimension& d = a.dimension[0];
     with_rule(d.rule, [&](auto rule) {
 #pragma unroll
-      for (int n = 0; n < N; ++n) {
-        const T* x = static_cast<const T*>(a.x) + at[n].x;
-#pragma unroll
-        for (int e = 0; e < length; ++e) value[n].element[e] = x[rule(d, I(position[n] + e)) * d.x_stride];
-      }
+      for (int e = 0; e < kLength; ++e) place[e] = rule(d, vector * kLength + e) * int32_t(d.x_stride);
     });
+  }
+  HIPOPS_METHOD Vector<T, kLength> load(const T* x) const {
+    Vector<T, kLength> v;
 #pragma unroll
-    for (int n = 0; n < N; ++n)
-      if (first + n * kUpsampleBlock < a.count) store_vector<length>(y + at[n].y, value[n]);
-  });
+    for (int e = 0; e < kLength; ++e) v.element[e] = x[place[e]];
+    return v;
+  }
+};
+template <class T>
+struct Paired {
+  static constexpr int kLength = kWideBytes / int(sizeof(T)), kHalf = kLength > 1 ? kLength / 2 : 1;
+  int32_t place;
+
+  HIPOPS_METHOD Paired(const UpsampleArgs&, int32_t vector) : place(vector * kHalf) {}
+  HIPOPS_METHOD Vector<T, kLength> load(const T* x) const {
+    const Vector<T, kHalf> half = load_vector<kHalf>(x + place);
+    Vector<T, kLength> v;
+#pragma unroll
+    for (int e = 0; e < kLength; ++e) v.element[e] = half.element[e / 2];
+    return v;
+  }
+};
+
+// A vector, or element, of each row of a group. What is found once for all of them is where its elements come from,
+// which is most of the arithmetic.
+template <class T, int rows, class Source>
+HIPOPS_FN void upsample_rows(const UpsampleArgs& a) {
+  constexpr int length = Source::kLength;
+  const UpsampleDimension& line = a.dimension[1];
+  const int32_t groups = int32_t(line.size), last = int32_t(a.rows) - 1;
+  for (int64_t w = int64_t(block_index()) * kUpsampleBlock + thread_index(); w < a.count; w += a.step) {
+    const int32_t beyond = quotient(int32_t(w), a.dimension[0]);
+    const int32_t vector = int32_t(w) - beyond * int32_t(a.dimension[0].size);
+    int32_t rest[1] = {quotient(beyond, line)};
+    const int32_t group = (beyond - rest[0] * groups) * rows;  // its first row
+    Place at[1] = {{int64_t(vector) * length * a.dimension[0].y_stride, 0}};
+    add_places(a, 2, rest, at);
+
+    // Rows past the end read the last one, and forget it.
+    const Source source(a, vector);
+    int32_t from[rows];
+#pragma unroll
+    for (int k = 0; k < rows; ++k) {
+      from[k] = group + k < last ? group + k : last;
+    }
+    with_rule(line.rule, [&](auto rule) {
+#pragma unroll
+      for (int k = 0; k < rows; ++k) from[k] = rule(line, from[k]);
+    });
+    const T* x = static_cast<const T*>(a.x) + at[0].x;
+    Vector<T, length> value[rows];
+#pragma unroll
+    for (int k = 0; k < rows; ++k) value[k] = source.load(x + from[k] * line.x_stride);
+    T* y = static_cast<T*>(a.y) + at[0].y + group * line.y_stride;
+#pragma unroll
+    for (int k = 0; k < rows; ++k) {
+      if (group + k > last) break;
+      store_vector_at_once<length>(y, value[k]);
+      if (a.again != 0) store_vector_at_once<length>(y + a.again, value[k]);
+      y += line.y_stride;
+    }
+  }
 }
 
-// A unit of y at a time, wherever it comes from. What needs 64 bits has long divisions, and moves its units one after
-// the other.
+// Elements, wherever they are.
 template <class T>
 HIPOPS_FN void upsample_any(const UpsampleArgs& a) {
-  if (a.small) move_units<T, int32_t, kUpsampleDepth>(a);
-  else move_units<T, int64_t, 1>(a);
+  if (a.small) upsample_rows<T, kUpsampleRowsOfElements, Scattered<T, 1>>(a);
+  else move_elements<T>(a);
 }
 
-// A vector of 16 bytes of y at a time, along a resized innermost dimension without gaps.
+// Vectors of 16 bytes of y, whose innermost dimension has no gaps.
 template <class T>
 HIPOPS_FN void upsample_row(const UpsampleArgs& a) {
-  constexpr int length = kWideBytes / int(sizeof(T));
-  constexpr int depth = length < kUpsampleElements ? kUpsampleElements / length : 1;
-  if (a.small) gather_vectors<T, int32_t, depth>(a, depth);
-  else gather_vectors<T, int64_t, 1>(a, depth);
+  constexpr int rows = sizeof(T) == 1 ? kUpsampleRowsOfBytes : kUpsampleRows;
+  if (a.pairs) upsample_rows<T, rows, Paired<T>>(a);
+  else upsample_rows<T, rows, Scattered<T, kWideBytes / int(sizeof(T))>>(a);
 }
 
 }  // namespace

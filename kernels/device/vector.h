@@ -62,6 +62,28 @@ HIPOPS_FN Vector<T, N> load_vector(const T* at) { return *reinterpret_cast<const
 template <int N, class T>
 HIPOPS_FN void store_vector(T* at, const Vector<T, N>& v) { *reinterpret_cast<Vector<T, N>*>(at) = v; }
 
+// The same, by one store for sure where up to 16 bytes are stored: nvcc takes structs apart, and does not always see
+// that their parts are one.
+template <int N, class T>
+HIPOPS_FN void store_vector_at_once(T* at, const Vector<T, N>& v) {
+#if defined(HIPOPS_NVIDIA)
+  if constexpr (sizeof v == sizeof(b128)) {
+    b128 whole = bit_cast<b128>(v);
+    asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(at)), "r"(whole.x),
+                 "r"(whole.y), "r"(whole.z), "r"(whole.w)
+                 : "memory");
+    return;
+  } else if constexpr (sizeof v == sizeof(b64)) {
+    asm volatile("st.global.b64 [%0], %1;" ::"l"(__cvta_generic_to_global(at)), "l"(bit_cast<b64>(v)) : "memory");
+    return;
+  } else if constexpr (sizeof v == sizeof(b32)) {
+    asm volatile("st.global.b32 [%0], %1;" ::"l"(__cvta_generic_to_global(at)), "r"(bit_cast<b32>(v)) : "memory");
+    return;
+  }
+#endif
+  store_vector<N>(at, v);
+}
+
 // The same at any address. AMD's and the CPU's accesses may begin anywhere; on NVIDIA those that don't begin at a multiple of their width go
 // element by element.
 template <int N, class T>

@@ -54,11 +54,26 @@ def rope(op, *shape):
                     lambda lib: lib.bind(op, y, x, cos, sin, None), peer, (x, cos, sin), 0.94)
 
 
-def gather_last():
-    x, y = random(8192, 8192), torch.empty(8192, 8192, device="cuda", dtype=BF16)
-    index = torch.randint(0, 8192, (8192, 8192), device="cuda")
-    return Workload("gather_lastdim/bf16/8192x8192/i64", "gather", x.numel() * (2 + 8 + 2),
-                    lambda lib: lib.bind("gather", y, x, index, 1, None), lambda x, i: torch.gather(x, 1, i), (x, index), 0.94)
+def gather(dim, shape, taken, index=torch.int64, dtype=BF16, share=0.94):
+    x = random(*shape, dtype=dtype)
+    i = torch.randint(0, shape[dim], taken, device="cuda").to(index)
+    y = torch.empty(taken, device="cuda", dtype=dtype)
+    wide = i.long()  # the only one that PyTorch takes
+    size = lambda t: "x".join(map(str, t))
+    name = f"gather/{NAMES[dtype]}/{size(shape)}:{dim}->{size(taken)}/{str(index)[6:]}"
+    if (dim, shape, taken, index) == (1, (8192, 8192), (8192, 8192), torch.int64):
+        name = "gather_lastdim/bf16/8192x8192/i64"
+    return Workload(name, "gather", x.numel() * x.element_size() + y.numel() * (y.element_size() + i.element_size()),
+                    lambda lib: lib.bind("gather", y, x, i, dim, None), lambda x, i: torch.gather(x, dim, i), (x, wide), share)
+
+
+def select(dim, shape, n, dtype=BF16):
+    x = random(*shape, dtype=dtype)
+    taken = tuple(n if d == dim else size for d, size in enumerate(shape))
+    y, index = torch.empty(taken, device="cuda", dtype=dtype), torch.randint(0, shape[dim], (n,), device="cuda")
+    return Workload(f"index_select/{NAMES[dtype]}/{'x'.join(map(str, shape))}:{dim}->{n}", "index_select",
+                    2 * y.numel() * y.element_size() + 8 * n, lambda lib: lib.bind("index_select", y, x, index, dim, None),
+                    lambda x, i: torch.index_select(x, dim, i), (x, index), 0.94)
 
 
 def index_select():
@@ -93,18 +108,17 @@ def adds(op, dtype):
                     lambda y, x, i: y.index_add_(0, i, x), (y.clone(), x, index), 0.80)
 
 
-def upsample2d():
-    x, y = random(8, 256, 128, 128), torch.empty(8, 256, 256, 256, device="cuda", dtype=BF16)
-    return Workload("upsample_nearest2d/bf16/8x256x128x128->256x256", "upsample_nearest2d", (x.numel() + y.numel()) * 2,
-                    lambda lib: lib.bind("upsample_nearest2d", y, x, 0, 0.0, 0.0),
-                    lambda x: F.interpolate(x, size=(256, 256), mode="nearest"), (x,), 0.94)
-
-
-def upsample1d():
-    x, y = random(16, 512, 16384), torch.empty(16, 512, 32768, device="cuda", dtype=BF16)
-    return Workload("upsample_nearest1d/bf16/16x512x16384->32768", "upsample_nearest1d", (x.numel() + y.numel()) * 2,
-                    lambda lib: lib.bind("upsample_nearest1d", y, x, 0, 0.0),
-                    lambda x: F.interpolate(x, size=(32768,), mode="nearest"), (x,), 0.94)
+def upsample(shape, sizes, dtype=BF16, channels_last=False):
+    n, form = len(sizes), {"memory_format": torch.channels_last} if channels_last else {}
+    x = random(*shape, dtype=dtype).contiguous(**form)
+    y = torch.empty(*shape[:2], *sizes, device="cuda", dtype=dtype).contiguous(**form)
+    op = f"upsample_nearest{n}d"
+    used = x.numel()  # of x: at most as many of each dimension as y has
+    for d, size in enumerate(sizes):
+        used = used // shape[2 + d] * min(size, shape[2 + d])
+    name = f"{op}/{NAMES[dtype]}/{'x'.join(map(str, shape))}->{'x'.join(map(str, sizes))}" + ("/channels_last" if channels_last else "")
+    return Workload(name, op, (used + y.numel()) * x.element_size(), lambda lib: lib.bind(op, y, x, 0, *[0.0] * n),
+                    lambda x: F.interpolate(x, size=sizes, mode="nearest"), (x,), 0.94)
 
 
 def copy(name, x, share):
@@ -130,10 +144,11 @@ def table():
     rows += [(f"{op}/bf16/4x32x4096x128", lambda op=op: rope(op, 4, 32, 4096, 128)) for op in ("rope", "rope_i")]
     rows += [("rope_thd/bf16/4x4096x32x128", lambda: rope("rope_thd", 4, 4096, 32, 128)),
              ("rope/bf16/32x32x1x128", lambda: rope("rope", 32, 32, 1, 128)),
-             ("gather_lastdim/bf16/8192x8192/i64", gather_last),
+             ("gather_lastdim/bf16/8192x8192/i64", lambda: gather(1, (8192, 8192), (8192, 8192))),
              ("index_select/bf16/128256x4096/16384", index_select)]
     rows += [(f"{op}/{NAMES[t]}", lambda op=op, t=t: adds(op, t)) for op in ("scatter_add", "index_add") for t in (F32, BF16)]
-    rows += [("upsample_nearest2d", upsample2d), ("upsample_nearest1d", upsample1d),
+    rows += [("upsample_nearest2d/bf16", lambda: upsample((8, 256, 128, 128), (256, 256))),
+             ("upsample_nearest1d/bf16", lambda: upsample((16, 512, 16384), (32768,))),
              ("strided_copy_transpose", lambda: copy("strided_copy_transpose/bf16/16384x8192", random(8192, 16384).t(), 0.90)),
              ("strided_copy_bthd_bhtd", lambda: copy("strided_copy_bthd_bhtd/bf16/4x4096x32x128",
                                                      random(4, 4096, 32, 128).transpose(1, 2), 0.94)),
@@ -142,10 +157,53 @@ def table():
     return rows
 
 
+def transposed(name, shape, order, dtype=BF16):
+    """A contiguous tensor of this shape, its dimensions in another order."""
+    return (f"strided_copy_{name}/{NAMES[dtype]}",
+            lambda: copy(f"strided_copy_{name}/{NAMES[dtype]}/{'x'.join(map(str, shape))}", random(*shape, dtype=dtype).permute(order), 0.90))
+
+
+def movers_between():
+    rows = []
+    for op in ("rope", "rope_i"):
+        for shape in ((4, 32, 2048, 64), (4, 32, 2048, 80), (4, 32, 2048, 96), (4, 32, 2048, 256), (4, 30, 2047, 128), (16, 1, 8191, 128)):
+            rows.append((f"{op}/bf16/" + "x".join(map(str, shape)), lambda op=op, shape=shape: rope(op, *shape)))
+    rows += [("rope_thd/bf16/4x2047x33x128", lambda: rope("rope_thd", 4, 2047, 33, 128)),
+             ("rope_i/bf16/32x32x1x128", lambda: rope("rope_i", 32, 32, 1, 128))]
+    for dim, shape, taken, index, dtype in (
+            (1, (8192, 8191), (8192, 8191), torch.int64, BF16), (1, (4096, 8192), (4096, 8192), torch.int32, F32),
+            (1, (16384, 2048), (16384, 2048), torch.int64, BF16), (1, (65536, 512), (65536, 512), torch.int64, F32),
+            (1, (1024, 65536), (1024, 65536), torch.int64, BF16), (1, (16384, 4096), (16384, 512), torch.int64, BF16),
+            (0, (8192, 8192), (8192, 8192), torch.int64, BF16), (1, (64, 1024, 512), (64, 1024, 512), torch.int64, F32)):
+        rows.append((f"gather/{NAMES[dtype]}/{dim}", lambda d=dim, s=shape, t=taken, i=index, e=dtype: gather(d, s, t, i, e)))
+    for dim, shape, n, dtype in ((0, (262144, 256), 131072, BF16), (0, (50000, 4095), 16384, BF16), (1, (8192, 8192), 8192, BF16),
+                                 (1, (64, 4096, 128), 4096, F32), (0, (100000, 64), 500000, F32)):
+        rows.append((f"index_select/{NAMES[dtype]}", lambda d=dim, s=shape, n=n, e=dtype: select(d, s, n, e)))
+    for shape, sizes, dtype, last in (
+            ((8, 256, 128, 128), (200, 200), BF16, False), ((8, 512, 96, 96), (384, 384), BF16, False),
+            ((8, 256, 128, 128), (256, 256), F32, False), ((8, 256, 128, 128), (256, 256), BF16, True),
+            ((8, 256, 128, 128), (200, 200), BF16, True), ((8, 512, 256, 256), (104, 104), BF16, False),
+            ((64, 512, 26, 26), (11, 11), BF16, False), ((8, 250, 128, 127), (254, 254), BF16, False),
+            ((16, 512, 16384), (26000,), BF16, False), ((8, 256, 16384), (65536,), F16, False)):
+        rows.append((f"upsample_nearest{len(sizes)}d/{NAMES[dtype]}",
+                     lambda s=shape, n=sizes, e=dtype, c=last: upsample(s, n, e, c)))
+    rows += [transposed("transpose", (8192, 16384), (1, 0), F32), transposed("transpose", (8191, 16383), (1, 0)),
+             transposed("transpose", (8190, 16384), (1, 0)), transposed("transpose", (16384, 8190), (1, 0)),
+             transposed("transpose", (65536, 512), (1, 0)), transposed("transpose", (512, 65536), (1, 0)),
+             transposed("bchw_bhwc", (8, 256, 256, 128), (0, 2, 3, 1)), transposed("bhwc_bchw", (8, 256, 256, 96), (0, 3, 1, 2)),
+             transposed("reversed", (16, 64, 48, 32, 96), (4, 3, 2, 1, 0)), transposed("mixed", (32, 24, 64, 16, 80), (3, 0, 4, 2, 1)),
+             transposed("small_matrices", (4096, 96, 160), (0, 2, 1)), transposed("bhtd_bhdt", (4, 32, 4096, 128), (0, 1, 3, 2)),
+             transposed("bthd_bhtd", (4, 4095, 33, 80), (0, 2, 1, 3))]
+    rows.append(("strided_copy_transpose/u8", lambda: copy("strided_copy_transpose/u8/16384x16384",
+                                                           torch.randint(0, 255, (16384, 16384), device="cuda", dtype=torch.uint8).t(), 0.90)))
+    rows.append(("strided_copy_transpose/f64", lambda: copy("strided_copy_transpose/f64/8192x8192",
+                                                            torch.randn(8192, 8192, device="cuda", dtype=torch.float64).t(), 0.90)))
+    rows.append(("strided_copy_slice/bf16", lambda: copy("strided_copy_slice/bf16/16384x12289[:,4097:8192]",
+                                                         random(16384, 12289)[:, 4097:8192], 0.90)))
+    return rows
+
+
 def others():
     rows = [(f"{op}/bf16/{r}x{c}", lambda op=op, r=r, c=c: norm(op, BF16, r, c)) for r, c in OTHER_SHAPES for op in OPS]
     rows += [(f"{op}/f16/8192x8192", lambda op=op: norm(op, F16, 8192, 8192)) for op in OPS]
-    for d in (64, 80, 96, 256):
-        rows.append((f"rope/bf16/4x32x2048x{d}", lambda d=d: rope("rope", 4, 32, 2048, d)))
-        rows.append((f"rope_i/bf16/4x32x2048x{d}", lambda d=d: rope("rope_i", 4, 32, 2048, d)))
-    return rows
+    return rows + movers_between()

@@ -237,6 +237,13 @@ def sizes(op):
         for dtype in BY_SIZE[turn % 2::2]:
             yield op.simple(f"size_{name_of(shape)}_dim{dim}_{n}", dtype, INDEX_DTYPES[1 + turn % 4], shape, dim, n)
         turn += 1
+    # Rows of x that are staged: one at a time, for they have gaps, by vectors of y and by elements; and two.
+    for turn, (dtype, size) in enumerate(zip(BY_SIZE, (3000, 2000, 1500, 1000))):
+        index = indices(INDEX_DTYPES[1 + turn], op.shape_of((64, size), 1, 1028 + turn % 2), size)
+        x = data(dtype, (64, size), **by(size + 3, 1))
+        yield op.case(f"size_staged_{size}", x, index, 1, reports=report() if turn % 2 else None)
+    index = indices("i64", op.shape_of((129, 8192), 1, 2050), 8192)
+    yield op.case("size_staged_8192", data("bf16", (129, 8192)), index, 1)
     for shape, dim in (((0, 5), 0), ((5, 0), 1), ((4, 0, 3), 0), ((4, 0, 3), 2), ((0,), 0)):
         at = op.shape_of(shape, dim, 0)
         yield op.case(f"size_{name_of(shape)}_dim{dim}", explicit("f32", np.zeros(shape)),
