@@ -6,6 +6,7 @@
 #include "error.h"
 #include "indices.h"
 #include "kernel_names.h"
+#include "row_sums.h"
 #include "runtime/runtime.h"
 #include "strided.h"
 #include "tensor.h"
@@ -51,10 +52,7 @@ bool supports(hipops_dtype dtype, hipops_dtype index) { return is_added(dtype) &
 
 // ---- Checks
 
-struct Tensors {
-  const hipops_tensor *y, *x, *index;
-  int32_t dim;
-
+struct Tensors : RowSums {
   Argument of_y() const { return {"index_add", "y", y}; }
   Argument of_x() const { return {"index_add", "x", x}; }
   Argument of_index() const { return {"index_add", "index", index}; }
@@ -137,7 +135,7 @@ Round round_of(int shift, int bits, int64_t indices) {
 }
 
 // Rows and places are 32 bits wide in the entries: where there are more, they are not ordered.
-Order plan_order(const Tensors& t) {
+Order plan_order(const RowSums& t) {
   Order order{};
   const int64_t rows = t.y->shape[t.dim], indices = t.index->shape[0];
   constexpr int64_t kMost = UINT32_MAX;
@@ -169,18 +167,18 @@ Order plan_order(const Tensors& t) {
 int64_t step_of(const hipops_tensor& t, int d) { return t.shape[d] > 1 ? t.stride[d] : 0; }
 
 // `slots`: of `list`, how many lists there are.
-Layout<kIndexAddOperands> layout_of(const Tensors& t, Mode mode, int64_t slots) {
+Layout<kIndexAddOperands> layout_of(const RowSums& t, Mode mode, int64_t slots) {
   Layout<kIndexAddOperands> layout;
   if (element_count(*t.y) == 0) return layout;
   for (int d = t.y->rank - 1; d >= 0; --d) {
-    if (d != t.dim) add_dimension(&layout, t.y->shape[d], {t.y->stride[d], t.x->stride[d], 0});
+    if (d != t.dim) add_dimension(&layout, t.x->shape[d], {t.y->stride[d], t.x->stride[d], 0});
     if (d == t.dim && mode == list) add_dimension(&layout, slots, {0, 0, 1});
   }
   return layout;
 }
 
 // Whether both tensors can be taken in vectors of 16 bytes along the layout's innermost dimension.
-bool allows_wide(const Tensors& t, const Layout<kIndexAddOperands>& layout) {
+bool allows_wide(const RowSums& t, const Layout<kIndexAddOperands>& layout) {
   if (layout.rank == 0 || layout.stride[kIndexAddY][0] != 1 || layout.stride[kIndexAddX][0] != 1 ||
       layout.stride[kIndexAddRow][0] != 0)
     return false;
@@ -232,14 +230,16 @@ hipops_status launch_order(const Order& plan, char* workspace, IndexAddArgs* arg
 
 // Where rows are few and long lists are added to them, vectors of 16 bytes make too few work-items to keep memory busy:
 // each has 8 sources in flight, or 32 elements.
-bool is_short_of_lanes(const Tensors& t) {
+bool is_short_of_lanes(const RowSums& t) {
   constexpr int64_t kBytes = 1 << 19, kLongList = 128;
   return element_count(*t.y) * dtype_bytes(t.y->dtype) < kBytes &&
          t.index->shape[0] / kLongList >= t.y->shape[t.dim];
 }
 
-hipops_status launch_list(const Tensors& t, bool by_position, IndexAddArgs* args, void* stream) {
-  const Layout<kIndexAddOperands> layout = layout_of(t, list, by_position ? args->indices : t.y->shape[t.dim]);
+int64_t list_slots(const RowSums& t, bool by_position) { return by_position ? t.index->shape[0] : t.y->shape[t.dim]; }
+
+hipops_status launch_list(const RowSums& t, bool by_position, IndexAddArgs* args, void* stream) {
+  const Layout<kIndexAddOperands> layout = layout_of(t, list, list_slots(t, by_position));
   const Mode mode = is_short_of_lanes(t) ? deep : list;
   const bool wide = mode == list && allows_wide(t, layout);
   args->walk = walk_of(layout, wide ? 16 / dtype_bytes(t.y->dtype) : 1);
@@ -247,7 +247,7 @@ hipops_status launch_list(const Tensors& t, bool by_position, IndexAddArgs* args
                    kIndexAddSumBlock, args, stream);
 }
 
-hipops_status launch_scan(const Tensors& t, IndexAddArgs* args, void* stream) {
+hipops_status launch_scan(const RowSums& t, IndexAddArgs* args, void* stream) {
   const Layout<kIndexAddOperands> layout = layout_of(t, scan, 0);
   const bool wide = allows_wide(t, layout);
   args->walk = walk_of(layout, wide ? 16 / dtype_bytes(t.y->dtype) : 1);
@@ -262,35 +262,55 @@ hipops_status launch_scan(const Tensors& t, IndexAddArgs* args, void* stream) {
                    stream);
 }
 
+IndexAddArgs* set_operands(const RowSums& t, hipops_index_report* report, IndexAddArgs* args) {
+  args->index = index_args(*t.index, t.y->shape[t.dim], report);
+  args->index_step = step_of(*t.index, 0);
+  args->indices = t.index->shape[0];
+  args->x = t.x->data;
+  args->y = t.y->data;
+  args->x_step = step_of(*t.x, t.dim);
+  args->y_step = step_of(*t.y, t.dim);
+  return args;
+}
+
 }  // namespace
+
+int64_t row_order_bytes(const RowSums& t) { return plan_order(t).bytes; }
+
+bool rows_are_wide(const RowSums& t) {
+  return allows_wide(t, layout_of(t, list, list_slots(t, plan_order(t).by_position)));
+}
+
+hipops_status add_rows(const RowSums& t, IndexAddArgs* args, void* workspace, hipops_index_report* report,
+                       void* stream) {
+  const Order order = plan_order(t);
+  set_operands(t, report, args);
+  if (hipops_status status = launch_order(order, static_cast<char*>(workspace), args, stream)) return status;
+  return launch_list(t, order.by_position, args, stream);
+}
+
 }  // namespace hipops
 
 hipops_status hipops_index_add(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index, int32_t dim,
                                void* workspace, int64_t workspace_bytes, hipops_index_report* report, void* stream) {
   using namespace hipops;
-  const Tensors t{y, x, index, dim};
+  const Tensors t{{y, x, index, dim}};
   if (hipops_status status = check(t)) return status;
   const Order order = plan_order(t);
   if (hipops_status status = check_memory(t, workspace, workspace_bytes, order.bytes, report)) return status;
   if (element_count(*x) == 0) return HIPOPS_SUCCESS;
 
   IndexAddArgs args{};
-  args.index = index_args(*index, y->shape[dim], report);
-  args.index_step = step_of(*index, 0);
-  args.indices = index->shape[0];
-  args.x = x->data;
-  args.y = y->data;
-  args.x_step = step_of(*x, dim);
-  args.y_step = step_of(*y, dim);
-  if (!workspace || order.bytes == 0) return launch_scan(t, &args, stream);
-  if (hipops_status status = launch_order(order, static_cast<char*>(workspace), &args, stream)) return status;
-  return launch_list(t, order.by_position, &args, stream);
+  if (!workspace || order.bytes == 0) return launch_scan(t, set_operands(t, report, &args), stream);
+  args.order.reported = 1;
+  args.order.report_step = 1;
+  return add_rows(t, &args, workspace, report, stream);
 }
 
 hipops_status hipops_index_add_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x,
                                                const hipops_tensor* index, int32_t dim, int64_t* bytes) {
   using namespace hipops;
-  Tensors t{y, x, index, dim};
+  Tensors t{{y, x, index, dim}};
   hipops_tensor copy[3];
   const hipops_tensor** tensors[] = {&t.y, &t.x, &t.index};
   for (int i = 0; i < 3; ++i) {

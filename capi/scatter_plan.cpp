@@ -1,5 +1,6 @@
 #include "scatter_plan.h"
 
+#include <algorithm>
 #include <cinttypes>
 
 #include "error.h"
@@ -188,6 +189,39 @@ ScatterGeometry walk_reach(const ScatterTensors& t, bool with_x, int64_t vector)
   ScatterGeometry g = geometry_of(t, reach_operands(t, with_x), vector);
   g.x_step = steps_of(*t.x).along[t.dim] / vector;
   return g;
+}
+
+ScatterGeometry walk_index(const ScatterTensors& t) {
+  Operands o{shape_with(t, t.x->shape[t.dim]), {}, {}, steps_of(*t.index), {}};
+  o.place.along[t.dim] = t.x->shape[t.dim] > 1 ? 1 : 0;
+  const Layout<kScatterOperands> layout = layout_of(o, t.x->rank);
+  const int64_t size = dtype_bytes(t.index->dtype), wide = 16 / size;
+  ScatterGeometry g{};
+  if (layout.rank == 0 || layout.stride[kScatterIndex][0] != 1 || layout.stride[kScatterPlace][0] != 0) return g;
+  uint64_t elements = static_cast<uint64_t>(layout.size[0]);
+  for (int d = 1; d < layout.rank; ++d) elements |= static_cast<uint64_t>(layout.stride[kScatterIndex][d]);
+  if (widest_access(elements * static_cast<uint64_t>(size)) != 16) return g;
+  g.walk = walk_of(layout, wide);
+  g.vector = wide;
+  g.index_step = steps_of(*t.index).along[t.dim];
+  return g;
+}
+
+bool allows_vectors(const ScatterTensors& t, ScatterInto into) {
+  const Layout<kScatterOperands> layout = layout_of(source_operands(t, into), t.x->rank);
+  if (layout.rank == 0 || layout.stride[kScatterX][0] != 1 || layout.stride[kScatterY][0] != 1 ||
+      layout.stride[kScatterIndex][0] != 1)
+    return false;
+  auto fits = [&](ScatterOperand operand, int64_t step, int64_t size, uint64_t first) {
+    uint64_t elements = static_cast<uint64_t>(layout.size[0] | step);
+    for (int d = 1; d < layout.rank; ++d) elements |= static_cast<uint64_t>(layout.stride[operand][d]);
+    const int64_t bytes = std::min<int64_t>(kScatterVector * size, 16);
+    return elements % kScatterVector == 0 && first % static_cast<uint64_t>(bytes) == 0;
+  };
+  const bool in_y = into == ScatterInto::kY;
+  return fits(kScatterX, 0, dtype_bytes(t.x->dtype), address(*t.x)) &&
+         fits(kScatterY, steps_into(t, into).along[t.dim], 4, in_y ? address(*t.y) : 0) &&
+         fits(kScatterIndex, 0, dtype_bytes(t.index->dtype), address(*t.index));
 }
 
 int64_t scatter_vector(const ScatterTensors& t) {

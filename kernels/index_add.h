@@ -38,7 +38,17 @@ struct IndexAddOrder {
   uint32_t key_mask;          // 2^(bits of a key) - 1
   int32_t shift;              // of the low digit
   int32_t low_bits, high_bits;
-  int32_t by_position, unused;
+  int32_t by_position;
+  // For scatter_add, which orders indices that may turn out not to be those of whole rows. state: null; or [0] becomes 1
+  // if one of `differ` is not 0, and then nothing more is done; [1] becomes 1 if there is a list longer than `longest`,
+  // and then nothing is added.
+  uint32_t longest;
+  uint32_t* state;
+  const uint32_t* differ;  // may be null
+  int64_t differs;
+  // Index i stands for `reported` elements of an index tensor, the first of which has the place i * report_step.
+  uint64_t reported;
+  int64_t report_step;
 };
 
 // The operands of IndexAddArgs::walk. The last one is a number rather than memory: the row, an index of y along dim.

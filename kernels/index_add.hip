@@ -95,10 +95,10 @@ class RunningSum {
 #pragma unroll
     for (uint32_t n = 0; n < Flight; ++n) from[n] = source[n < count ? n : count - 1];
     for (uint32_t first = 0; first < count; first += Flight) {
+      const uint32_t left = count - first;
       Vector<T, Length> v[Flight];
 #pragma unroll
-      for (int n = 0; n < Flight; ++n) v[n] = load_once<Length>(x + int64_t(from[n]) * step);
-      const uint32_t left = count - first;
+      for (uint32_t n = 0; n < Flight; ++n) v[n] = load_once_if<Length>(n < left, x + int64_t(from[n]) * step);
 #pragma unroll
       for (uint32_t n = 0; n < Flight; ++n) from[n] = source[first + (n + Flight < left ? n + Flight : left - 1)];
 #pragma unroll
@@ -144,6 +144,7 @@ constexpr int kSumBlock = kIndexAddSumBlock;
 template <class T, int Length, int Flight = 8>
 HIPOPS_FN void index_add_list(const IndexAddArgs& a) {
   const IndexAddOrder& o = a.order;
+  if (o.state != nullptr && (o.state[0] | o.state[1]) != 0) return;
   for (int64_t i = int64_t(block_index()) * kSumBlock + thread_index(); i < a.walk.count; i += a.grid * kSumBlock) {
     const Offsets<kIndexAddOperands> at = locate(a.walk, i);
     const uint32_t slot = uint32_t(at.of[kIndexAddRow]);
@@ -260,40 +261,47 @@ static_assert(uint32_t(kMix * kUnmix) == 1, "the one undoes the other");
 HIPOPS_FN uint32_t key_of(const IndexAddOrder& o, uint32_t row) { return row * kMix & o.key_mask; }
 HIPOPS_FN uint32_t row_of(const IndexAddOrder& o, uint32_t key) { return key * kUnmix & o.key_mask; }
 
-// Up to kIndexAddBatch entries that a block has in registers, in the order of waves, then of n, then of lanes.
+// Up to kIndexAddBatch entries that a block has in registers: a wave's are neighbours, as many of them for each wave.
+// These kernels run for a few microseconds, in which what is executed but once has to be fetched as well: so loops that
+// need not be unrolled are not.
 struct Batch {
   IndexAddEntry entry[kIndexAddDepth];
   bool there[kIndexAddDepth];
   uint32_t digit[kIndexAddDepth];
   uint32_t rank[kIndexAddDepth];  // how many entries of its wave before it have the digit
+  uint32_t share;                 // of a wave, a multiple of wave_size
 
-  static HIPOPS_METHOD uint32_t place(int n) {
-    return (wave_index() * kIndexAddDepth + uint32_t(n)) * wave_size + lane_index();
+  HIPOPS_METHOD void begin(uint32_t entries) {
+    const uint32_t steps = (entries + kIndexAddOrderBlock - 1) / kIndexAddOrderBlock;
+    share = (steps < kIndexAddDepth ? steps : kIndexAddDepth) * wave_size;
   }
 
-  HIPOPS_METHOD void take_digits(int shift, int bits) {
-#pragma unroll
-    for (int n = 0; n < kIndexAddDepth; ++n) digit[n] = there[n] ? entry[n].key >> shift & ((1u << bits) - 1) : 0;
-  }
+  HIPOPS_METHOD uint32_t place(int n) const { return wave_index() * share + uint32_t(n) * wave_size + lane_index(); }
+  HIPOPS_METHOD bool has(int n) const { return uint32_t(n) * wave_size < share; }  // the same for all work-items
 
   // Finds the ranks. `tally`, a row of which belongs to each wave, becomes how many entries of each digit the wave has.
-  HIPOPS_METHOD void rank_by_digit(Shared<uint16_t> tally, int bits) {
+  HIPOPS_METHOD void rank_by_digit(Shared<uint16_t> tally, int shift, int bits) {
     const uint32_t own = wave_index() << bits;
+#pragma unroll 1
     for (uint32_t d = lane_index(); d < 1u << bits; d += wave_size) tally[own + d] = 0;
     LaneMask peers[kIndexAddDepth];
 #pragma unroll
-    for (int n = 0; n < kIndexAddDepth; ++n) peers[n] = ballot(there[n]);
+    for (int n = 0; n < kIndexAddDepth; ++n) {
+      digit[n] = there[n] ? entry[n].key >> shift & ((1u << bits) - 1) : 0;
+      peers[n] = ballot(there[n]);
+    }
+#pragma unroll 1
     for (int bit = 0; bit < bits; ++bit) {
 #pragma unroll
       for (int n = 0; n < kIndexAddDepth; ++n) {
-        bool set = digit[n] >> bit & 1;
-        LaneMask with = ballot(set);
-        peers[n] &= set ? with : ~with;
+        const LaneMask with = ballot(digit[n] >> bit & 1);
+        peers[n] &= digit[n] >> bit & 1 ? with : ~with;
       }
     }
     wave_barrier();
 #pragma unroll
     for (int n = 0; n < kIndexAddDepth; ++n) {
+      if (!has(n)) break;
       const LaneMask earlier = peers[n] & lanes_below();
       const uint32_t before = tally[own + digit[n]];
       rank[n] = before + uint32_t(count_lanes(earlier));
@@ -308,6 +316,7 @@ struct Batch {
 // are none. `tally` becomes how many of those the waves before have.
 template <class F>
 HIPOPS_FN void for_each_digit(Shared<uint16_t> tally, int bits, F f) {
+#pragma unroll 1
   for (uint32_t first = 0; first < 1u << bits; first += kIndexAddOrderBlock) {
     const uint32_t digit = first + thread_index();
     uint32_t total = 0;
@@ -330,7 +339,7 @@ HIPOPS_FN void load_share(const IndexAddArgs& a, int64_t first, Batch* batch) {
     const int64_t entries = *o.entries;
 #pragma unroll
     for (int n = 0; n < kIndexAddDepth; ++n) {
-      const int64_t i = first + Batch::place(n);
+      const int64_t i = first + batch->place(n);
       batch->there[n] = i < entries;
       batch->entry[n] = o.from[batch->there[n] ? i : 0];
     }
@@ -339,17 +348,30 @@ HIPOPS_FN void load_share(const IndexAddArgs& a, int64_t first, Batch* batch) {
   int64_t offset[kIndexAddDepth], value[kIndexAddDepth];
 #pragma unroll
   for (int n = 0; n < kIndexAddDepth; ++n) {
-    const int64_t i = first + Batch::place(n);
+    const int64_t i = first + batch->place(n);
     offset[n] = (i < a.indices ? i : a.indices - 1) * a.index_step;
   }
   const int64_t mark = load_indices(a.index, offset, value);
 #pragma unroll
   for (int n = 0; n < kIndexAddDepth; ++n) {
-    const int64_t i = first + Batch::place(n);
-    const int64_t row = i < a.indices ? checked_index(a.index, value[n], mark, i, 1) : kNothing;
+    const int64_t i = first + batch->place(n);
+    const int64_t row = i < a.indices ? checked_index(a.index, value[n], mark, i * o.report_step, o.reported) : kNothing;
     batch->there[n] = row != kNothing;
     batch->entry[n] = {key_of(o, uint32_t(row)), uint32_t(i)};
   }
+}
+
+// Sets the state. All blocks of the launch find the same.
+HIPOPS_FN bool may_order(const IndexAddOrder& o) {
+  uint32_t differ = 0;
+  for (int64_t i = thread_index(); o.differ != nullptr && i < o.differs; i += kIndexAddOrderBlock) differ |= o.differ[i];
+  differ = block_scan<kIndexAddOrderBlock>(uint32_t(differ != 0)).total;
+  barrier();
+  if (block_index() == 0 && thread_index() == 0) {
+    o.state[0] = differ != 0;
+    o.state[1] = 0;
+  }
+  return differ == 0;
 }
 
 HIPOPS_FN void order_split(const IndexAddArgs& a) {
@@ -358,10 +380,11 @@ HIPOPS_FN void order_split(const IndexAddArgs& a) {
   HIPOPS_SHARED(IndexAddEntry, sorted, kIndexAddBatch);
   const IndexAddOrder& o = a.order;
   const int64_t first = int64_t(block_index()) * kIndexAddBatch;
+  if (o.state != nullptr && !may_order(o)) return;
   Batch batch;
+  batch.begin(kIndexAddBatch);
   load_share(a, first, &batch);
-  batch.take_digits(o.shift + o.low_bits, o.high_bits);
-  batch.rank_by_digit(tally, o.high_bits);
+  batch.rank_by_digit(tally, o.shift + o.low_bits, o.high_bits);
   barrier();
 
   uint32_t entries = 0;
@@ -382,8 +405,10 @@ HIPOPS_FN void order_split(const IndexAddArgs& a) {
     if (batch.there[n])
       sorted[uint32_t(start_of[batch.digit[n]]) + tally[own + batch.digit[n]] + batch.rank[n]] = batch.entry[n];
   barrier();
+#pragma unroll 1
   for (uint32_t i = thread_index(); i < entries; i += kIndexAddOrderBlock) o.split[first + i] = sorted[i];
   if (o.joined != nullptr || !o.by_position) return;
+#pragma unroll 1
   for (int64_t i = first + thread_index(); i < first + kIndexAddBatch && i < a.indices; i += kIndexAddOrderBlock)
     o.lists[i] = {0, 0};
 }
@@ -394,16 +419,18 @@ class Runs {
   HIPOPS_METHOD Runs(const IndexAddOrder& order, Shared<uint32_t> begins, Shared<uint32_t> froms)
       : o(order), begin(begins), from(froms) {}
 
-  // Calls f(load) for every batch of the digit's entries, load(batch) being what reads it. Returns how many entries with
-  // smaller digits there are, and sets *batches. Ends with a barrier if there was a batch.
+  // Loads every batch of the digit's entries, and calls f() for it. Returns how many entries with smaller digits there are, and
+  // sets *batches. f ends with a barrier.
   template <class F>
-  HIPOPS_METHOD uint32_t for_each_batch(uint32_t* batches, F f) const {
+  HIPOPS_METHOD uint32_t for_each_batch(Batch* batch, uint32_t* batches, F f) const {
     const int64_t digit = block_index();
     uint32_t smaller = 0;
     *batches = 0;
+#pragma unroll 1
     for (int64_t tile = 0; tile < o.blocks; tile += kIndexAddRuns) {
       const uint32_t runs = uint32_t(o.blocks - tile < kIndexAddRuns ? o.blocks - tile : kIndexAddRuns);
       uint32_t entries = 0;
+#pragma unroll 1
       for (uint32_t first = 0; first < runs; first += kIndexAddOrderBlock) {
         const uint32_t run = first + thread_index();
         uint32_t start = 0, end = 0;
@@ -420,9 +447,12 @@ class Runs {
         smaller += uint32_t(scan.total >> 32);
         barrier();
       }
+#pragma unroll 1
       for (uint32_t first = 0; first < entries; first += kIndexAddBatch) {
         ++*batches;
-        f([&](Batch* batch) { load(runs, first, entries, batch); });
+        batch->begin(entries - first);
+        load(runs, first, entries, batch);
+        f();
       }
     }
     return smaller;
@@ -432,21 +462,23 @@ class Runs {
   // Of the tile's entries, those from `first` on.
   HIPOPS_METHOD void load(uint32_t runs, uint32_t first, uint32_t entries, Batch* batch) const {
     uint32_t run[kIndexAddDepth] = {};
-    for (uint32_t step = kIndexAddRuns / 2; step != 0; step /= 2) {
-      if (step >= runs) continue;
+#pragma unroll 1
+    for (uint32_t step = runs > 256 ? 256 : runs > 128 ? 128 : 64; step != 0; step /= 2) {
 #pragma unroll
       for (int n = 0; n < kIndexAddDepth; ++n) {
         const uint32_t next = run[n] + step;
-        if (next < runs && begin[next] <= first + Batch::place(n)) run[n] = next;
+        if (next < runs && begin[next] <= first + batch->place(n)) run[n] = next;
       }
     }
 #pragma unroll
     for (int n = 0; n < kIndexAddDepth; ++n) {
-      const uint32_t i = first + Batch::place(n);
-      batch->there[n] = i < entries;
+      const uint32_t i = first + batch->place(n);
+      batch->there[n] = batch->has(n) && i < entries;
       batch->entry[n] = o.split[batch->there[n] ? from[run[n]] + (i - begin[run[n]]) : 0];
     }
   }
+
+  static_assert(kIndexAddRuns == 512, "the search's first step is half of it");
 
   const IndexAddOrder& o;
   Shared<uint32_t> begin;  // of the tile's runs: where they begin among the digit's entries,
@@ -460,43 +492,10 @@ HIPOPS_FN void order_join(const IndexAddArgs& a) {
   HIPOPS_SHARED(uint32_t, begins, kIndexAddRuns);
   HIPOPS_SHARED(uint32_t, froms, kIndexAddRuns);
   const IndexAddOrder& o = a.order;
+  if (o.state != nullptr && o.state[0] != 0) return;
   const Runs runs(o, begins, froms);
   const uint32_t digits = 1u << o.low_bits;
-  Batch batch;
-  auto rank = [&] {
-    batch.take_digits(o.shift, o.low_bits);
-    batch.rank_by_digit(tally, o.low_bits);
-    barrier();
-  };
-  for (uint32_t digit = thread_index(); digit < digits; digit += kIndexAddOrderBlock) next[digit] = 0;
-
-  uint32_t batches;
-  const uint32_t smaller = runs.for_each_batch(&batches, [&](auto load) {
-    load(&batch);
-    rank();
-    for_each_digit(tally, o.low_bits, [&](uint32_t digit, uint32_t count) {
-      if (digit < digits) next[digit] = next[digit] + count;
-    });
-    barrier();
-  });
-
-  uint32_t begin = smaller;
-  for (uint32_t first = 0; first < digits; first += kIndexAddOrderBlock) {
-    const uint32_t digit = first + thread_index(), count = digit < digits ? uint32_t(next[digit]) : 0;
-    const Scanned<uint32_t> scan = block_scan<kIndexAddOrderBlock>(count);
-    const uint32_t at = begin + scan.before;
-    if (digit < digits) {
-      next[digit] = at;
-      of_batch[digit] = at;
-      const uint32_t row = row_of(o, block_index() << o.low_bits | digit);
-      if (o.joined == nullptr && o.by_position && count != 0) o.lists[at] = {row, at + count};
-      if (o.joined == nullptr && !o.by_position && row < o.rows) o.lists[row] = {at, at + count};
-    }
-    begin += scan.total;
-    barrier();
-  }
-  if (block_index() + 1 == 1u << o.high_bits && thread_index() == 0) *o.entries = begin;
-
+  Batch batch{};
   auto place = [&] {
     const uint32_t own = wave_index() << o.low_bits;
 #pragma unroll
@@ -507,19 +506,48 @@ HIPOPS_FN void order_join(const IndexAddArgs& a) {
       else o.sources[to] = batch.entry[n].source;
     }
   };
-  if (batches == 1) return place();  // which is still at hand
-  runs.for_each_batch(&batches, [&](auto load) {
-    load(&batch);
-    rank();
-    for_each_digit(tally, o.low_bits, [&](uint32_t digit, uint32_t count) {
-      if (digit >= digits) return;
-      of_batch[digit] = uint32_t(next[digit]);
-      next[digit] = next[digit] + count;
+#pragma unroll 1
+  for (uint32_t digit = thread_index(); digit < digits; digit += kIndexAddOrderBlock) next[digit] = 0;
+
+  // Counts the digits, and then places the entries: those of an only batch, which are still at hand, or all anew.
+#pragma unroll 1
+  for (bool counted = false;; counted = true) {
+    uint32_t batches;
+    uint32_t begin = runs.for_each_batch(&batch, &batches, [&] {
+      batch.rank_by_digit(tally, o.shift, o.low_bits);
+      barrier();
+      for_each_digit(tally, o.low_bits, [&](uint32_t digit, uint32_t count) {
+        if (digit >= digits) return;
+        const uint32_t before = next[digit];
+        of_batch[digit] = before;
+        next[digit] = before + count;
+      });
+      barrier();
+      if (counted) place();
+      barrier();
     });
-    barrier();
-    place();
-    barrier();
-  });
+    if (counted) return;
+
+#pragma unroll 1
+    for (uint32_t first = 0; first < digits; first += kIndexAddOrderBlock) {
+      const uint32_t digit = first + thread_index(), count = digit < digits ? uint32_t(next[digit]) : 0;
+      const Scanned<uint32_t> scan = block_scan<kIndexAddOrderBlock>(count);
+      const uint32_t at = begin + scan.before;
+      if (digit < digits) {
+        next[digit] = at;
+        of_batch[digit] = at;
+        const uint32_t row = row_of(o, block_index() << o.low_bits | digit);
+        if (o.longest != 0 && count > o.longest) atomic_max(&o.state[1], 1u);
+        if (o.joined == nullptr && o.by_position && count != 0) o.lists[at] = {row, at + count};
+        if (o.joined == nullptr && !o.by_position && row < o.rows) o.lists[row] = {at, at + count};
+      }
+      begin += scan.total;
+      barrier();
+    }
+    if (block_index() + 1 == 1u << o.high_bits && thread_index() == 0) *o.entries = begin;
+    if (batches == 1) return place();
+    if (batches == 0) return;
+  }
 }
 
 // Where the entries from i on that have its key end.
@@ -537,6 +565,7 @@ HIPOPS_FN uint32_t end_of_key(const IndexAddEntry* entry, uint32_t i, uint32_t e
 // The lists by position, and the sources, of entries that are in order.
 HIPOPS_FN void order_bound(const IndexAddArgs& a) {
   const IndexAddOrder& o = a.order;
+  if (o.state != nullptr && o.state[0] != 0) return;
   const uint32_t entries = *o.entries;
   for (int64_t i = int64_t(block_index()) * kIndexAddOrderBlock + thread_index(); i < a.indices;
        i += a.grid * kIndexAddOrderBlock) {

@@ -19,6 +19,7 @@
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/scatter_add.hip -o scatter_add.co
 #include "scatter_add.h"
 
+#include "device/scan.h"
 #include "device/scatter.h"
 #include "device/vector.h"
 
@@ -48,19 +49,45 @@ HIPOPS_FN Sum* sums_of(const ScatterAddArgs& a) {
   return static_cast<Sum*>(sizeof(Sum) == sizeof(T) ? a.y : a.sums);
 }
 
+// Rows have been added whole, so that there is nothing left to do.
+HIPOPS_FN bool is_done(const ScatterAddArgs& a) {
+  return a.rows != nullptr && a.rows->differ == 0 && a.rows->long_ == 0;
+}
+
+// The index, without the report if what was to be reported has been, on the way to add whole rows.
+HIPOPS_FN IndexArgs index_of(const ScatterAddArgs& a) {
+  IndexArgs index = a.index;
+  if (a.rows != nullptr && a.rows->differ == 0) index.report = nullptr;
+  return index;
+}
+
 template <class T, class Sum>
 HIPOPS_FN void scatter_add_atomic(const ScatterAddArgs& a) {
   const T* x = static_cast<const T*>(a.x);
   Sum* sums = sums_of<T, Sum>(a);
-  for_each_source(a.geometry, a.index, [&](const SourceOffsets& at) { return x[at.of[kScatterX]]; },
+  for_each_source(a.geometry, index_of(a), [&](const SourceOffsets& at) { return x[at.of[kScatterX]]; },
                   [&](int64_t to, T value) { atomic_add(sums + to, converted<Sum>(value)); });
+}
+
+template <class T, class Sum>
+HIPOPS_FN void scatter_add_wide(const ScatterAddArgs& a) {
+  Sum* sums = sums_of<T, Sum>(a);
+  for_each_vector<kScatterVector>(
+      a.geometry, index_of(a), static_cast<const T*>(a.x),
+      [&](int64_t to, const Vector<T, kScatterVector>& value) {
+        Vector<Sum, kScatterVector> sum;
+#pragma unroll
+        for (int e = 0; e < kScatterVector; ++e) sum.element[e] = converted<Sum>(value.element[e]);
+        atomic_add_vector(sums + to, sum);
+      },
+      [&](int64_t to, T value) { atomic_add(sums + to, converted<Sum>(value)); });
 }
 
 template <class T, class Sum>
 HIPOPS_FN void scatter_add_line(const ScatterAddArgs& a) {
   const T* x = static_cast<const T*>(a.x);
   Sum* sums = sums_of<T, Sum>(a);
-  for_each_line(a.geometry, a.index, [&](int64_t of_x) { return x[of_x]; },
+  for_each_line(a.geometry, index_of(a), [&](int64_t of_x) { return x[of_x]; },
                 [&](int64_t to, T value) { sums[to] = sum_of(sums[to], converted<Sum>(value)); });
 }
 
@@ -138,10 +165,62 @@ HIPOPS_FN void scatter_add_round(const ScatterAddArgs& a) {
   else round_sums<T, 1>(a);
 }
 
+// Whether a work-item finds an index that differs from the first one of its row.
+template <class Index>
+HIPOPS_FN bool finds_difference(const ScatterAddArgs& a) {
+  constexpr int wide = kWideBytes / sizeof(Index);
+  const Index* index = static_cast<const Index*>(a.index.data);
+  const ScatterGeometry& g = a.geometry;
+  bool differs = false;
+  for (int64_t tile = int64_t(block_index()) * (kScatterBlock * kScatterDepth); tile < g.walk.count; tile += g.step) {
+    int64_t within[kScatterDepth];
+    SourceOffsets at[kScatterDepth];
+    Vector<Index, wide> v[kScatterDepth];
+    Index first[kScatterDepth];
+#pragma unroll
+    for (int n = 0; n < kScatterDepth; ++n) {
+      const int64_t i = tile + n * kScatterBlock + thread_index();
+      within[n] = i < g.walk.count ? i : g.walk.count - 1;
+    }
+    locate(g.walk, within, at);
+#pragma unroll
+    for (int n = 0; n < kScatterDepth; ++n) v[n] = load_once<wide>(index + at[n].of[kScatterIndex]);
+#pragma unroll
+    for (int n = 0; n < kScatterDepth; ++n) first[n] = index[at[n].of[kScatterPlace] * g.index_step];
+#pragma unroll
+    for (int n = 0; n < kScatterDepth; ++n) {
+#pragma unroll
+      for (int e = 0; e < wide; ++e) differs = differs || v[n].element[e] != first[n];
+    }
+    if (ballot(differs) != 0) break;
+  }
+  return differs;
+}
+
+// The walk is over vectors of 16 bytes of the index; the place is the position along dim.
+template <class, class>
+HIPOPS_FN void scatter_add_uniform(const ScatterAddArgs& a) {
+  bool differs;
+  switch (a.index.type) {
+    case kIndexU8: differs = finds_difference<uint8_t>(a); break;
+    case kIndexI16: differs = finds_difference<uint16_t>(a); break;
+    case kIndexI64: differs = finds_difference<uint64_t>(a); break;
+    default: differs = finds_difference<uint32_t>(a);
+  }
+  const uint32_t all = block_scan<kScatterBlock>(uint32_t(differs)).total;
+  if (thread_index() == 0) a.differ[block_index()] = all;
+}
+
+// Blocks that a multiprocessor is to hold, which tells how many registers there are for each.
+constexpr int kResident_atomic = 4, kResident_wide = 3, kResident_line = 4, kResident_widen = 4, kResident_round = 3,
+              kResident_uniform = 4;
+
 }  // namespace
 
-#define KERNEL(name, T, Sum, mode) \
-  HIPOPS_KERNEL(kScatterBlock) name(HIPOPS_ARGS(ScatterAddArgs) a) { scatter_add_##mode<T, Sum>(a); }
+#define KERNEL(name, T, Sum, mode)                                 \
+  HIPOPS_KERNEL(kScatterBlock, kResident_##mode) name(HIPOPS_ARGS(ScatterAddArgs) a) { \
+    if (!is_done(a)) scatter_add_##mode<T, Sum>(a);                \
+  }
 HIPOPS_SCATTER_ADD_KERNELS(KERNEL)
 
 HIPOPS_KERNEL_TABLE(scatter_add, ScatterAddArgs, HIPOPS_SCATTER_ADD_KERNELS)

@@ -6,10 +6,10 @@
 namespace hipops {
 namespace {
 
-// As load_vector. On NVIDIA it leaves the L1 cache to others.
+#if defined(HIPOPS_NVIDIA)
+// Leaves the L1 cache to others.
 template <int N, class T>
 HIPOPS_FN Vector<T, N> load_once(const T* at) {
-#if defined(HIPOPS_NVIDIA)
   using V = Vector<T, N>;
   if constexpr (sizeof(V) == 16) {
     uint4 w;
@@ -20,9 +20,26 @@ HIPOPS_FN Vector<T, N> load_once(const T* at) {
     uint2 w;
     asm("ld.global.L1::no_allocate.v2.u32 {%0, %1}, [%2];" : "=r"(w.x), "=r"(w.y) : "l"(at) : "memory");
     return bit_cast<V>(w);
+  } else if constexpr (sizeof(V) == 32) {
+    struct Halves { Vector<T, N / 2> half[2]; };
+    return bit_cast<V>(Halves{{load_once<N / 2>(at), load_once<N / 2>(at + N / 2)}});
+  } else {
+    return load_vector<N>(at);
   }
+}
+#else
+template <int N, class T>
+HIPOPS_FN Vector<T, N> load_once(const T* at) { return load_vector<N>(at); }
 #endif
-  return load_vector<N>(at);
+
+// A load whose value matters only if it is `needed`; `at` may be read in any case. NVIDIA GPUs have a predicate for
+// that. Elsewhere a branch would come between this load and the next, and the cache has what was read a moment ago.
+template <int N, class T>
+HIPOPS_FN Vector<T, N> load_once_if([[maybe_unused]] bool needed, const T* at) {
+#if defined(HIPOPS_NVIDIA)
+  if (!needed) return {};
+#endif
+  return load_once<N>(at);
 }
 
 }  // namespace
