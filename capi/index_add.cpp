@@ -127,10 +127,11 @@ int bits_for(int64_t count) {
   return bits;
 }
 
-// The high digit makes as many blocks that join as have work for one batch, if digits can be so long.
+// The high digit makes as many blocks that join as have work for one batch, if digits can be so long; and takes half of
+// the bits at least, so that few entries don't meet many digits.
 Round round_of(int shift, int bits, int64_t indices) {
   const int joiners = bits_for((indices + kJoined - 1) / kJoined);
-  const int high = std::max(std::min({joiners, bits, kIndexAddDigitBits}), bits - kIndexAddDigitBits);
+  const int high = std::min({std::max(joiners, bits / 2), bits, kIndexAddDigitBits});
   return {shift, bits - high, high};
 }
 
@@ -207,11 +208,13 @@ hipops_status launch_order(const Order& plan, char* workspace, IndexAddArgs* arg
   order.entries = reinterpret_cast<uint32_t*>(workspace);
   order.starts = reinterpret_cast<uint32_t*>(workspace + plan.starts);
   order.split = reinterpret_cast<IndexAddEntry*>(workspace + plan.split);
-  order.joined = plan.rounds == 2 ? joined : nullptr;
   order.sources = reinterpret_cast<uint32_t*>(workspace + plan.sources);
+  order.last = plan.rounds == 1;
+  order.joined = order.last ? static_cast<void*>(order.sources) : joined;
   order.lists = reinterpret_cast<IndexAddList*>(workspace + plan.lists);
-  order.rows = args->index.size;
-  order.blocks = plan.blocks;
+  order.rows = static_cast<uint32_t>(args->index.size);
+  order.blocks = static_cast<uint32_t>(plan.blocks);
+  if (!order.state) order.longest = UINT32_MAX;
   order.key_mask = static_cast<uint32_t>((uint64_t{1} << plan.key_bits) - 1);
   order.by_position = plan.by_position;
   for (int r = 0; r < plan.rounds; ++r) {

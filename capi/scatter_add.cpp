@@ -83,24 +83,30 @@ Mode mode_in_place(const hipops_tensor& y, bool deterministic) {
 }
 
 // Adds the sources to y or to the workspace: in order, or all at once.
-void add_sums(const ScatterTensors& t, ScatterInto into, Mode mode, bool adds_vectors, ScatterPlan* plan) {
+void add_sums(const ScatterTensors& t, ScatterInto into, Mode mode, int64_t vectors_from, ScatterPlan* plan) {
   const hipops_dtype dtype = added_as(t.x->dtype), sum = into == ScatterInto::kY ? dtype : f32;
   if (mode == line) return plan->add(find_kernel(dtype, sum, line), walk_lines(t, into, 1), 1);
-  const bool in_vectors = adds_vectors && sum == f32 && allows_vectors(t, into);
+  const bool in_vectors = sum == f32 && reach_of(t) >= vectors_from && allows_vectors(t, into);
   plan->add(find_kernel(dtype, sum, in_vectors ? wide : atomic), walk_sources(t, into, in_vectors ? kScatterVector : 1));
 }
 
-// NVIDIA's from sm_90 on; and the CPU's, which has them to be tested.
-bool adds_vectors(const DeviceFacts& facts) {
-  return facts.target == "cpu" || (!facts.target.compare(0, 3, "sm_") && std::atoi(facts.target.c_str() + 3) >= 90);
+// NVIDIA GPUs have atomic additions of vectors from sm_90 on. The CPU has them to be tested.
+int64_t vectors_from(const DeviceFacts& facts) {
+  if (facts.target == "cpu") return 0;
+  return !facts.target.compare(0, 3, "sm_") && std::atoi(facts.target.c_str() + 3) >= 90 ? 1 << 16 : INT64_MAX;
 }
 
 // Where things are in a workspace with rows: what is found out, and then either the order of the indices or f32 sums,
 // of which only one is needed at a time.
+constexpr int kResidentBlocks = 4;  // on a multiprocessor at a time
 constexpr int64_t kDiffer = 256, kRest = kDiffer + kUniformBlocks * int64_t{sizeof(uint32_t)};
 
+int64_t firsts_bytes(const ScatterRows& rows) {
+  return rows.uniform ? 0 : (rows.index.shape[0] * dtype_bytes(rows.index.dtype) + 255) / 256 * 256;
+}
+
 int64_t needed_bytes(const ScatterTensors& t, const ScatterRows& rows) {
-  return rows.bytes == 0 ? sum_bytes(t) : kRest + std::max(rows.bytes, sum_bytes(t));
+  return rows.bytes == 0 ? sum_bytes(t) : kRest + std::max(firsts_bytes(rows) + rows.bytes, sum_bytes(t));
 }
 
 }  // namespace
@@ -127,11 +133,11 @@ ScatterRows plan_scatter_rows(const ScatterTensors& t, uint32_t flags) {
   const bool many = elements >= (rows.uniform ? kManyKnown : kManyToFindOut);
   if (rows.reported * dtype_bytes(t.x->dtype) < kRowBytes || (!in_order && !many)) return rows;
   // A list is a chain of additions, each 0.1 us: no longer than half of what atomics take for all.
-  if (!in_order) rows.longest = static_cast<uint32_t>(std::clamp<int64_t>(elements >> 16, 64, UINT32_MAX));
+  rows.longest = in_order ? UINT32_MAX : static_cast<uint32_t>(std::clamp<int64_t>(elements >> 16, 64, UINT32_MAX));
   rows.index = *t.index;
   rows.index.rank = 1;
   rows.index.shape[0] = length;
-  rows.index.stride[0] = t.index->stride[t.dim];
+  rows.index.stride[0] = rows.uniform ? t.index->stride[t.dim] : 1;
   // The bytes must not depend on where things are.
   const ScatterWithoutData shapes(t);
   const RowSums sums{shapes.tensors().y, shapes.tensors().x, &rows.index, t.dim};
@@ -144,7 +150,7 @@ ScatterRows plan_scatter_rows(const ScatterTensors& t, uint32_t flags) {
   return rows;
 }
 
-ScatterPlan plan_scatter_add(const ScatterTensors& t, uint32_t flags, bool with_workspace, bool adds_vectors) {
+ScatterPlan plan_scatter_add(const ScatterTensors& t, uint32_t flags, bool with_workspace, int64_t vectors_from) {
   const bool deterministic = (flags & HIPOPS_DETERMINISTIC) != 0;
   ScatterPlan plan;
   if (with_workspace && sum_bytes(t) != 0) {
@@ -152,10 +158,10 @@ ScatterPlan plan_scatter_add(const ScatterTensors& t, uint32_t flags, bool with_
     const int64_t wide = 16 / dtype_bytes(dtype);
     const ScatterGeometry reach = walk_reach(t, false, reach_vector(t) == wide ? wide : 1);
     plan.add(find_kernel(dtype, f32, widen), reach);
-    add_sums(t, ScatterInto::kWorkspace, deterministic ? line : atomic, adds_vectors, &plan);
+    add_sums(t, ScatterInto::kWorkspace, deterministic ? line : atomic, vectors_from, &plan);
     plan.add(find_kernel(dtype, f32, round), reach);
   } else {
-    add_sums(t, ScatterInto::kY, mode_in_place(*t.y, deterministic), adds_vectors, &plan);
+    add_sums(t, ScatterInto::kY, mode_in_place(*t.y, deterministic), vectors_from, &plan);
   }
   return plan;
 }
@@ -166,26 +172,28 @@ namespace {
 hipops_status try_rows(const ScatterTensors& t, const ScatterRows& rows, char* workspace, hipops_index_report* report,
                        ScatterAddArgs* args, void* stream) {
   IndexAddArgs add{};
+  hipops_tensor index = rows.index;
   add.order.state = reinterpret_cast<uint32_t*>(workspace);
   add.order.longest = rows.longest;
   add.order.reported = static_cast<uint64_t>(rows.reported);
   add.order.report_step = rows.report_step;
   if (!rows.uniform) {
     ScatterPlan plan;
-    plan.add(find_kernel(u8, u8, uniform), rows.geometry);
-    ScatterLaunch& find_out = plan.launch[0];
-    find_out.grid = std::min<uint32_t>(find_out.grid, kUniformBlocks);
+    plan.add(find_kernel(u8, u8, uniform), rows.geometry, kUniformDepth);
+    plan.limit_grids(kUniformBlocks);
+    const ScatterLaunch& find_out = plan.launch[0];
     args->geometry = find_out.geometry;
-    args->geometry.step = int64_t{find_out.grid} * kScatterBlock * kScatterDepth;
     args->differ = reinterpret_cast<uint32_t*>(workspace + kDiffer);
+    args->firsts = workspace + kRest;
     if (hipops_status status =
             launch(op_scatter_add, find_out.kernel, find_out.grid, kScatterBlock, args, sizeof *args, stream))
       return status;
     add.order.differ = args->differ;
     add.order.differs = find_out.grid;
+    index.data = args->firsts;
   }
   args->rows = reinterpret_cast<const ScatterRowsState*>(workspace);
-  return add_rows({t.y, t.x, &rows.index, t.dim}, &add, workspace + kRest, report, stream);
+  return add_rows({t.y, t.x, &index, t.dim}, &add, workspace + kRest + firsts_bytes(rows), report, stream);
 }
 
 }  // namespace
@@ -214,9 +222,14 @@ hipops_status hipops_scatter_add(const hipops_tensor* y, const hipops_tensor* x,
   args.sums = reinterpret_cast<float*>(space && rows.bytes != 0 ? space + kRest : space);
   const DeviceFacts* facts;
   if (hipops_status status = device_facts(&facts)) return status;
-  if (space && rows.possible)
+  // Where rows are not added whole after all, vectors are no good either.
+  const bool tries_rows = space && rows.possible;
+  ScatterPlan plan = plan_scatter_add(t, flags, workspace != nullptr, tries_rows ? INT64_MAX : vectors_from(*facts));
+  if (tries_rows) {
     if (hipops_status status = try_rows(t, rows, space, report, &args, stream)) return status;
-  const ScatterPlan plan = plan_scatter_add(t, flags, workspace != nullptr, adds_vectors(*facts));
+    // Most often there is nothing left to do, which many blocks take long for.
+    plan.limit_grids(static_cast<uint32_t>(4 * facts->units * kResidentBlocks));
+  }
   for (int i = 0; i < plan.count; ++i) {
     args.geometry = plan.launch[i].geometry;
     if (hipops_status status = launch(op_scatter_add, plan.launch[i].kernel, plan.launch[i].grid, kScatterBlock, &args,

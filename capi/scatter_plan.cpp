@@ -193,18 +193,17 @@ ScatterGeometry walk_reach(const ScatterTensors& t, bool with_x, int64_t vector)
 
 ScatterGeometry walk_index(const ScatterTensors& t) {
   Operands o{shape_with(t, t.x->shape[t.dim]), {}, {}, steps_of(*t.index), {}};
-  o.place.along[t.dim] = t.x->shape[t.dim] > 1 ? 1 : 0;
+  o.place.along[t.dim] = 1;
   const Layout<kScatterOperands> layout = layout_of(o, t.x->rank);
   const int64_t size = dtype_bytes(t.index->dtype), wide = 16 / size;
   ScatterGeometry g{};
-  if (layout.rank == 0 || layout.stride[kScatterIndex][0] != 1 || layout.stride[kScatterPlace][0] != 0) return g;
-  uint64_t elements = static_cast<uint64_t>(layout.size[0]);
-  for (int d = 1; d < layout.rank; ++d) elements |= static_cast<uint64_t>(layout.stride[kScatterIndex][d]);
-  if (widest_access(elements * static_cast<uint64_t>(size)) != 16) return g;
-  g.walk = walk_of(layout, wide);
-  g.vector = wide;
-  g.index_step = steps_of(*t.index).along[t.dim];
-  return g;
+  if (layout.rank != 2 || layout.stride[kScatterIndex][0] != 1 || layout.stride[kScatterPlace][0] != 0 ||
+      layout.stride[kScatterIndex][1] != layout.size[0] || layout.size[0] % wide != 0)
+    return g;
+  ScatterGeometry found{};
+  found.walk = walk_of(layout, wide);
+  found.vector = wide;
+  return found.walk.small ? found : g;
 }
 
 bool allows_vectors(const ScatterTensors& t, ScatterInto into) {
@@ -245,6 +244,15 @@ void ScatterPlan::add(int kernel, const ScatterGeometry& geometry, int depth) {
   next.grid = grid_for((geometry.walk.count + depth - 1) / depth, kScatterBlock);
   next.geometry = geometry;
   next.geometry.step = int64_t{next.grid} * kScatterBlock * depth;
+}
+
+void ScatterPlan::limit_grids(uint32_t most) {
+  for (int i = 0; i < count; ++i) {
+    ScatterLaunch& l = launch[i];
+    const uint32_t grid = std::min(l.grid, most);
+    l.geometry.step = l.geometry.step / l.grid * grid;
+    l.grid = grid;
+  }
 }
 
 }  // namespace hipops

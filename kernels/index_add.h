@@ -30,19 +30,19 @@ struct IndexAddOrder {
   const IndexAddEntry* from;  // null: the index tensor itself
   IndexAddEntry* split;       // [blocks][kIndexAddBatch]: each block's share, by the high digit
   uint32_t* starts;           // [2^high_bits + 1][blocks]: where a digit's run begins in each
-  IndexAddEntry* joined;      // all by both digits; null if they are all that keys have: then
-  uint32_t* sources;          // their sources,
+  void* joined;               // all by both digits: entries, or, where keys have no more digits (`last`), sources
+  uint32_t* sources;          // the sources in the end,
   IndexAddList* lists;        // and the rows' lists, by row or by position
   uint32_t* entries;          // how many valid indices there are
-  int64_t rows, blocks;
+  uint32_t rows, blocks;
   uint32_t key_mask;          // 2^(bits of a key) - 1
   int32_t shift;              // of the low digit
   int32_t low_bits, high_bits;
-  int32_t by_position;
+  int32_t by_position, last;
   // For scatter_add, which orders indices that may turn out not to be those of whole rows. state: null; or [0] becomes 1
-  // if one of `differ` is not 0, and then nothing more is done; [1] becomes 1 if there is a list longer than `longest`,
-  // and then nothing is added.
-  uint32_t longest;
+  // if one of `differ` is not 0, and then nothing more is done; [1] becomes 1 if there is a list longer than `longest`
+  // (UINT32_MAX without a state), and then nothing is added.
+  uint32_t longest, unused;
   uint32_t* state;
   const uint32_t* differ;  // may be null
   int64_t differs;

@@ -15,18 +15,23 @@
 //          indices x indices, where these are fewer than the rows: then a wave belongs to an index, and gives up when
 //          an earlier one names the same row.
 //   list   with the workspace. The indices are ordered first: a list for each row of y, in index order. Then a
-//          work-item adds, for one vector of y, the sources on its row's list.
+//          work-item adds, for one vector of y, the sources on its row's list, 8 in flight at a time.
+//   deep   the same by elements, 32 in flight, for long lists of a few rows: these would make few work-items of vectors.
 //
-// Ordering is a radix sort of entries {row, place in the index} from the lowest digit of the row to the highest, each
-// pass of which keeps the order of equal digits: 2 launches for each 8 bits of the number of rows.
-//   count  each block counts, in a range of the entries of its own, how often each digit occurs.
-//   place  each block finds where its entries of each digit go: behind all of smaller digits, and behind those of the
-//          same digit in earlier blocks. So do its waves, each of which owns a part of the range, among themselves;
-//          and the lanes of a wave, which find those with the same digit by ballots.
-//   bound  finds where each row's entries begin and end.
-// The first pass reads the index itself, drops what names no row, and reports what is out of range. Entries are
-// 8 bytes, read twice and written once in a pass, mostly in the L2 cache. For 2^18 indices into 2^14 rows there are 4
-// launches of 128 blocks, bound, and list.
+// Ordering is a stable sort of entries {key, place in the index} by two digits of up to 10 bits, in two launches. No
+// block waits for another, so none has to run beside another.
+//   split  each block reads 2048 indices, drops what names no row, reports what is out of range, orders the rest by the
+//          high digit in its own part of the workspace, and says where each digit's run starts in it.
+//   join   a block for each high digit: the starts tell it where its runs are, and where its entries go in the end. It
+//          orders them by the low digit: in registers where there are up to 2048, as there mostly are, otherwise it
+//          reads them twice, to count and to place them. What it knows then is each row's list.
+// Within a block, waves own parts of the entries, and lanes find those with the same digit by ballots. Keys are rows
+// multiplied by an odd number: so rows that are used often, which tend to be neighbours, fall into different digits.
+// Lists are found by the row, or, where there are more rows than indices, by the position of their first source: then
+// no work is proportional to the rows.
+//   bound  Keys of more than 20 bits are ordered twice, by their low half and by their high one, 4 launches; and this
+//          one finds where lists end.
+// Of each index the ordering reads the index, writes 8 bytes and reads them, and writes 4, mostly in the L2 cache.
 //
 // Alone: hipcc --genco -std=c++17 --offload-arch=gfx942 -O3 -I kernels kernels/index_add.hip -o index_add.co
 #include "index_add.h"
@@ -88,17 +93,17 @@ class RunningSum {
   }
 
   // Adds the sources that are listed, in order, Flight of them in flight together, while where the next ones are is on
-  // its way too. What lies past the end is read again and dropped: there is no branch between loads.
+  // its way too. What lies past the end is the last one again, which is in the cache, and dropped: without a branch
+  // between loads.
   template <int Flight>
   HIPOPS_METHOD void add_list(const T* x, int64_t step, const uint32_t* source, uint32_t count) {
     uint32_t from[Flight];
-#pragma unroll
-    for (uint32_t n = 0; n < Flight; ++n) from[n] = source[n < count ? n : count - 1];
+    find(source, count, from);
     for (uint32_t first = 0; first < count; first += Flight) {
       const uint32_t left = count - first;
       Vector<T, Length> v[Flight];
 #pragma unroll
-      for (uint32_t n = 0; n < Flight; ++n) v[n] = load_once_if<Length>(n < left, x + int64_t(from[n]) * step);
+      for (int n = 0; n < Flight; ++n) v[n] = load_once<Length>(x + int64_t(from[n]) * step);
 #pragma unroll
       for (uint32_t n = 0; n < Flight; ++n) from[n] = source[first + (n + Flight < left ? n + Flight : left - 1)];
 #pragma unroll
@@ -112,7 +117,33 @@ class RunningSum {
     }
   }
 
+  // The same of long lists.
+  template <int Flight>
+  HIPOPS_METHOD void add_long_list(const T* x, int64_t step, const uint32_t* source, uint32_t count) {
+    uint32_t from[Flight], first = 0;
+    find(source, count, from);
+    for (; count - first >= Flight; first += Flight) {
+      Vector<T, Length> v[Flight];
+#pragma unroll
+      for (int n = 0; n < Flight; ++n) v[n] = load_once<Length>(x + int64_t(from[n]) * step);
+      if (count - first > Flight) find(source + first + Flight, count - first - Flight, from);
+#pragma unroll
+      for (int n = 0; n < Flight; ++n) {
+#pragma unroll
+        for (int i = 0; i < Length; ++i) sum_[i] += Row::of(v[n].element[i]);
+      }
+    }
+    if (first < count) add_list<8>(x, step, source + first, count - first);
+  }
+
  private:
+  // The next sources; past the end, the last one again: there is no branch between loads.
+  template <int Count>
+  static HIPOPS_METHOD void find(const uint32_t* source, uint32_t count, uint32_t (&from)[Count]) {
+#pragma unroll
+    for (uint32_t n = 0; n < Count; ++n) from[n] = source[n < count ? n : count - 1];
+  }
+
   template <int Count, class Next>
   HIPOPS_METHOD void add_some(const T* x, int64_t step, Next& next) {
     uint32_t source[Count];
@@ -141,7 +172,7 @@ constexpr int kSumBlock = kIndexAddSumBlock;
 
 // The walk is over all of y, or, by position, over as many rows as there are indices: neighbouring work-items have
 // neighbouring vectors, whatever dim is, and mostly one list.
-template <class T, int Length, int Flight = 8>
+template <class T, int Length, bool Long = false>
 HIPOPS_FN void index_add_list(const IndexAddArgs& a) {
   const IndexAddOrder& o = a.order;
   if (o.state != nullptr && (o.state[0] | o.state[1]) != 0) return;
@@ -154,14 +185,15 @@ HIPOPS_FN void index_add_list(const IndexAddArgs& a) {
     T* y = static_cast<T*>(a.y) + at.of[kIndexAddY] + int64_t(row) * a.y_step;
     RunningSum<T, Length> sum;
     sum.load(y);
-    sum.template add_list<Flight>(static_cast<const T*>(a.x) + at.of[kIndexAddX], a.x_step, o.sources + begin,
-                                  list.end - begin);
+    const T* x = static_cast<const T*>(a.x) + at.of[kIndexAddX];
+    if (Long) sum.template add_long_list<32>(x, a.x_step, o.sources + begin, list.end - begin);
+    else sum.template add_list<8>(x, a.x_step, o.sources + begin, list.end - begin);
     sum.store(y);
   }
 }
 
 template <class T, int Length>
-HIPOPS_FN void index_add_deep(const IndexAddArgs& a) { index_add_list<T, Length, 32>(a); }
+HIPOPS_FN void index_add_deep(const IndexAddArgs& a) { index_add_list<T, Length, true>(a); }
 
 // The part of the index that `scan` looks at in one step: kScanDepth loads of each lane.
 constexpr int kScanDepth = 4;
@@ -265,8 +297,8 @@ HIPOPS_FN uint32_t row_of(const IndexAddOrder& o, uint32_t key) { return key * k
 // These kernels run for a few microseconds, in which what is executed but once has to be fetched as well: so loops that
 // need not be unrolled are not.
 struct Batch {
+  static constexpr uint32_t kNoSource = UINT32_MAX;  // of places without an entry: sources are fewer
   IndexAddEntry entry[kIndexAddDepth];
-  bool there[kIndexAddDepth];
   uint32_t digit[kIndexAddDepth];
   uint32_t rank[kIndexAddDepth];  // how many entries of its wave before it have the digit
   uint32_t share;                 // of a wave, a multiple of wave_size
@@ -279,23 +311,25 @@ struct Batch {
   HIPOPS_METHOD uint32_t place(int n) const { return wave_index() * share + uint32_t(n) * wave_size + lane_index(); }
   HIPOPS_METHOD bool has(int n) const { return uint32_t(n) * wave_size < share; }  // the same for all work-items
 
+  HIPOPS_METHOD bool there(int n) const { return entry[n].source != kNoSource; }
+
   // Finds the ranks. `tally`, a row of which belongs to each wave, becomes how many entries of each digit the wave has.
   HIPOPS_METHOD void rank_by_digit(Shared<uint16_t> tally, int shift, int bits) {
     const uint32_t own = wave_index() << bits;
 #pragma unroll 1
-    for (uint32_t d = lane_index(); d < 1u << bits; d += wave_size) tally[own + d] = 0;
+    for (uint32_t d = in_place(lane_index()); d < 1u << bits; d += wave_size) tally[own + d] = 0;
     LaneMask peers[kIndexAddDepth];
 #pragma unroll
     for (int n = 0; n < kIndexAddDepth; ++n) {
-      digit[n] = there[n] ? entry[n].key >> shift & ((1u << bits) - 1) : 0;
-      peers[n] = ballot(there[n]);
+      digit[n] = entry[n].key >> shift & ((1u << bits) - 1);
+      peers[n] = ballot(there(n));
     }
 #pragma unroll 1
     for (int bit = 0; bit < bits; ++bit) {
 #pragma unroll
       for (int n = 0; n < kIndexAddDepth; ++n) {
-        const LaneMask with = ballot(digit[n] >> bit & 1);
-        peers[n] &= digit[n] >> bit & 1 ? with : ~with;
+        const uint32_t set = digit[n] >> bit & 1;
+        peers[n] &= ~(ballot(set != 0) ^ (LaneMask(0) - set));  // those that have it, or those that don't
       }
     }
     wave_barrier();
@@ -306,7 +340,7 @@ struct Batch {
       const uint32_t before = tally[own + digit[n]];
       rank[n] = before + uint32_t(count_lanes(earlier));
       wave_barrier();
-      if (there[n] && earlier == 0) tally[own + digit[n]] = uint16_t(before + uint32_t(count_lanes(peers[n])));
+      if (there(n) && earlier == 0) tally[own + digit[n]] = uint16_t(before + uint32_t(count_lanes(peers[n])));
       wave_barrier();
     }
   }
@@ -318,7 +352,7 @@ template <class F>
 HIPOPS_FN void for_each_digit(Shared<uint16_t> tally, int bits, F f) {
 #pragma unroll 1
   for (uint32_t first = 0; first < 1u << bits; first += kIndexAddOrderBlock) {
-    const uint32_t digit = first + thread_index();
+    const uint32_t digit = first + in_place(thread_index());
     uint32_t total = 0;
     if (digit < 1u << bits) {
 #pragma unroll
@@ -340,8 +374,8 @@ HIPOPS_FN void load_share(const IndexAddArgs& a, int64_t first, Batch* batch) {
 #pragma unroll
     for (int n = 0; n < kIndexAddDepth; ++n) {
       const int64_t i = first + batch->place(n);
-      batch->there[n] = i < entries;
-      batch->entry[n] = o.from[batch->there[n] ? i : 0];
+      batch->entry[n] = o.from[i < entries ? i : 0];
+      if (i >= entries) batch->entry[n].source = Batch::kNoSource;
     }
     return;
   }
@@ -356,8 +390,7 @@ HIPOPS_FN void load_share(const IndexAddArgs& a, int64_t first, Batch* batch) {
   for (int n = 0; n < kIndexAddDepth; ++n) {
     const int64_t i = first + batch->place(n);
     const int64_t row = i < a.indices ? checked_index(a.index, value[n], mark, i * o.report_step, o.reported) : kNothing;
-    batch->there[n] = row != kNothing;
-    batch->entry[n] = {key_of(o, uint32_t(row)), uint32_t(i)};
+    batch->entry[n] = {key_of(o, uint32_t(row)), row != kNothing ? uint32_t(i) : Batch::kNoSource};
   }
 }
 
@@ -392,9 +425,9 @@ HIPOPS_FN void order_split(const IndexAddArgs& a) {
     const Scanned<uint32_t> scan = block_scan<kIndexAddOrderBlock>(count);
     if (digit < 1u << o.high_bits) {
       start_of[digit] = uint16_t(entries + scan.before);
-      o.starts[digit * o.blocks + block_index()] = entries + scan.before;
+      o.starts[int64_t(digit) * o.blocks + block_index()] = entries + scan.before;
     }
-    entries += scan.total;
+    entries += uniform(scan.total);
     barrier();
   });
   if (thread_index() == 0) o.starts[(int64_t(1) << o.high_bits) * o.blocks + block_index()] = entries;
@@ -402,12 +435,12 @@ HIPOPS_FN void order_split(const IndexAddArgs& a) {
   const uint32_t own = wave_index() << o.high_bits;
 #pragma unroll
   for (int n = 0; n < kIndexAddDepth; ++n)
-    if (batch.there[n])
+    if (batch.there(n))
       sorted[uint32_t(start_of[batch.digit[n]]) + tally[own + batch.digit[n]] + batch.rank[n]] = batch.entry[n];
   barrier();
 #pragma unroll 1
   for (uint32_t i = thread_index(); i < entries; i += kIndexAddOrderBlock) o.split[first + i] = sorted[i];
-  if (o.joined != nullptr || !o.by_position) return;
+  if (!o.last || !o.by_position) return;
 #pragma unroll 1
   for (int64_t i = first + thread_index(); i < first + kIndexAddBatch && i < a.indices; i += kIndexAddOrderBlock)
     o.lists[i] = {0, 0};
@@ -423,28 +456,31 @@ class Runs {
   // sets *batches. f ends with a barrier.
   template <class F>
   HIPOPS_METHOD uint32_t for_each_batch(Batch* batch, uint32_t* batches, F f) const {
-    const int64_t digit = block_index();
+    const uint32_t blocks = o.blocks;
+    const uint32_t* starts = o.starts + int64_t(block_index()) * blocks;
     uint32_t smaller = 0;
     *batches = 0;
+    uint32_t tile = 0;
 #pragma unroll 1
-    for (int64_t tile = 0; tile < o.blocks; tile += kIndexAddRuns) {
-      const uint32_t runs = uint32_t(o.blocks - tile < kIndexAddRuns ? o.blocks - tile : kIndexAddRuns);
+    do {
+      const uint32_t runs = blocks - tile < kIndexAddRuns ? blocks - tile : kIndexAddRuns;
       uint32_t entries = 0;
 #pragma unroll 1
       for (uint32_t first = 0; first < runs; first += kIndexAddOrderBlock) {
-        const uint32_t run = first + thread_index();
+        const uint32_t run = first + in_place(thread_index());
         uint32_t start = 0, end = 0;
         if (run < runs) {
-          start = o.starts[digit * o.blocks + tile + run];
-          end = o.starts[(digit + 1) * o.blocks + tile + run];
+          start = starts[tile + run];
+          end = starts[blocks + tile + run];
         }
         const Scanned<uint64_t> scan = block_scan<kIndexAddOrderBlock>(uint64_t(start) << 32 | (end - start));
         if (run < runs) {
           begin[run] = entries + uint32_t(scan.before);
-          from[run] = uint32_t(tile + run) * kIndexAddBatch + start;
+          from[run] = (tile + run) * kIndexAddBatch + start;
         }
-        entries += uint32_t(scan.total);
-        smaller += uint32_t(scan.total >> 32);
+        const uint64_t total = uniform(scan.total);
+        entries += uint32_t(total);
+        smaller += uint32_t(total >> 32);
         barrier();
       }
 #pragma unroll 1
@@ -454,7 +490,8 @@ class Runs {
         load(runs, first, entries, batch);
         f();
       }
-    }
+      tile += kIndexAddRuns;
+    } while (tile < blocks);
     return smaller;
   }
 
@@ -473,8 +510,9 @@ class Runs {
 #pragma unroll
     for (int n = 0; n < kIndexAddDepth; ++n) {
       const uint32_t i = first + batch->place(n);
-      batch->there[n] = batch->has(n) && i < entries;
-      batch->entry[n] = o.split[batch->there[n] ? from[run[n]] + (i - begin[run[n]]) : 0];
+      const bool there = batch->has(n) && i < entries;
+      batch->entry[n] = o.split[there ? from[run[n]] + (i - begin[run[n]]) : 0];
+      if (!there) batch->entry[n].source = Batch::kNoSource;
     }
   }
 
@@ -485,6 +523,19 @@ class Runs {
   Shared<uint32_t> from;   // and in o.split
 };
 
+// Whether the block has so many entries that one of its lists is bound to be too long, which it notes.
+HIPOPS_FN bool has_long_list(const IndexAddOrder& o) {
+  const uint32_t* starts = o.starts + int64_t(block_index()) * o.blocks;
+  uint32_t entries = 0;
+#pragma unroll 1
+  for (uint32_t i = thread_index(); i < o.blocks; i += kIndexAddOrderBlock) entries += starts[o.blocks + i] - starts[i];
+  entries = block_scan<kIndexAddOrderBlock>(entries).total;
+  barrier();
+  if (entries >> o.low_bits <= o.longest) return false;
+  if (thread_index() == 0) atomic_max(&o.state[1], 1u);
+  return true;
+}
+
 HIPOPS_FN void order_join(const IndexAddArgs& a) {
   HIPOPS_SHARED(uint16_t, tally, kOrderWaves * kMostDigits);
   HIPOPS_SHARED(uint32_t, next, kMostDigits);  // where the next entry of a digit goes; at first, how many there are
@@ -492,7 +543,7 @@ HIPOPS_FN void order_join(const IndexAddArgs& a) {
   HIPOPS_SHARED(uint32_t, begins, kIndexAddRuns);
   HIPOPS_SHARED(uint32_t, froms, kIndexAddRuns);
   const IndexAddOrder& o = a.order;
-  if (o.state != nullptr && o.state[0] != 0) return;
+  if (o.state != nullptr && (o.state[0] != 0 || has_long_list(o))) return;
   const Runs runs(o, begins, froms);
   const uint32_t digits = 1u << o.low_bits;
   Batch batch{};
@@ -500,10 +551,10 @@ HIPOPS_FN void order_join(const IndexAddArgs& a) {
     const uint32_t own = wave_index() << o.low_bits;
 #pragma unroll
     for (int n = 0; n < kIndexAddDepth; ++n) {
-      if (!batch.there[n]) continue;
+      if (!batch.there(n)) continue;
       const uint32_t to = of_batch[batch.digit[n]] + tally[own + batch.digit[n]] + batch.rank[n];
-      if (o.joined != nullptr) o.joined[to] = batch.entry[n];
-      else o.sources[to] = batch.entry[n].source;
+      if (o.last) static_cast<uint32_t*>(o.joined)[to] = batch.entry[n].source;
+      else static_cast<IndexAddEntry*>(o.joined)[to] = batch.entry[n];
     }
   };
 #pragma unroll 1
@@ -511,7 +562,7 @@ HIPOPS_FN void order_join(const IndexAddArgs& a) {
 
   // Counts the digits, and then places the entries: those of an only batch, which are still at hand, or all anew.
 #pragma unroll 1
-  for (bool counted = false;; counted = true) {
+  for (uint32_t pass = 0;; ++pass) {
     uint32_t batches;
     uint32_t begin = runs.for_each_batch(&batch, &batches, [&] {
       batch.rank_by_digit(tally, o.shift, o.low_bits);
@@ -523,28 +574,29 @@ HIPOPS_FN void order_join(const IndexAddArgs& a) {
         next[digit] = before + count;
       });
       barrier();
-      if (counted) place();
+      if (in_place(pass) != 0) place();
       barrier();
     });
-    if (counted) return;
+    if (pass != 0 || (batches == 0 && o.last && o.by_position)) return;
 
 #pragma unroll 1
     for (uint32_t first = 0; first < digits; first += kIndexAddOrderBlock) {
-      const uint32_t digit = first + thread_index(), count = digit < digits ? uint32_t(next[digit]) : 0;
+      const uint32_t digit = first + in_place(thread_index()), count = digit < digits ? uint32_t(next[digit]) : 0;
       const Scanned<uint32_t> scan = block_scan<kIndexAddOrderBlock>(count);
       const uint32_t at = begin + scan.before;
       if (digit < digits) {
         next[digit] = at;
         of_batch[digit] = at;
         const uint32_t row = row_of(o, block_index() << o.low_bits | digit);
-        if (o.longest != 0 && count > o.longest) atomic_max(&o.state[1], 1u);
-        if (o.joined == nullptr && o.by_position && count != 0) o.lists[at] = {row, at + count};
-        if (o.joined == nullptr && !o.by_position && row < o.rows) o.lists[row] = {at, at + count};
+        if (count > o.longest) atomic_max(&o.state[1], 1u);
+        const bool by_position = in_place(uint32_t(o.by_position)) != 0;
+        if (o.last && (by_position ? count != 0 : row < o.rows))
+          o.lists[by_position ? at : row] = {by_position ? row : at, at + count};
       }
-      begin += scan.total;
+      begin += uniform(scan.total);
       barrier();
     }
-    if (block_index() + 1 == 1u << o.high_bits && thread_index() == 0) *o.entries = begin;
+    if (in_place(block_index()) + 1 == 1u << o.high_bits && in_place(thread_index()) == 0) *o.entries = begin;
     if (batches == 1) return place();
     if (batches == 0) return;
   }

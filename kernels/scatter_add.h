@@ -6,8 +6,10 @@
 
 namespace hipops {
 
-// Blocks of `uniform`, at most.
-constexpr int kUniformBlocks = 1024;
+// `uniform`: blocks, at most; vectors of 16 bytes that a work-item has in flight, and a block takes at a time.
+constexpr int kUniformBlocks = 2048;
+constexpr int kUniformDepth = 8;
+constexpr int kUniformTile = kUniformDepth * kScatterBlock;
 
 // What is found out on the way to add whole rows: each is 0 as long as that can be done.
 struct ScatterRowsState {
@@ -23,6 +25,7 @@ struct ScatterAddArgs {
   float* sums;  // of the elements of y that x's lines can reach, row-major
   const ScatterRowsState* rows;  // null, or rows have been added whole if it says so
   uint32_t* differ;              // `uniform`: of each block, whether it found rows whose indices differ
+  void* firsts;                  // `uniform`: the first index of each row
 };
 
 }  // namespace hipops

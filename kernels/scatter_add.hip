@@ -8,13 +8,23 @@
 //   atomic  all sources at once, each by an atomic addition: in any order, which integers don't show. One instruction
 //           where the target has it (docs/ops/scatter_add.md). Not u8, for which no target has one; and 16-bit floats
 //           only where y is made of whole aligned words, because words are what the instructions take.
+//   wide    the same in vectors of 4 elements that are neighbours in x, in y and in the index, for f32 sums: where their
+//           indices are the same, one instruction on NVIDIA's sm_90 and later adds all. (On AMD there is none, and
+//           lanes side by side, one element each, make fewer requests.)
 //   line    one work-item adds all sources along dim, in order. The deterministic way for floats, and the way for what
 //           `atomic` does not take. Fast where dim is not innermost and there are many lines; a single long line is a
 //           single work-item's.
 //
 // 16-bit floats are rounded at each addition by these. With a workspace they are summed in f32: `widen` copies the
-// elements of y that x's lines can reach, `f32_atomic` or `f32_line` add to the copies, `round` puts those that changed
-// back, rounded once. That moves up to 14 bytes more for each such element.
+// elements of y that x's lines can reach, `f32_atomic`, `f32_wide` or `f32_line` add to the copies, `round` puts those
+// that changed back, rounded once. That moves up to 14 bytes more for each such element.
+//
+//   uniform   with the workspace, where there is much to add, or in order: finds out whether all of a row has one index,
+//           by reading all of it. If so, index_add's kernels order the rows' indices and add the sources in that order,
+//           whole rows, without atomics (index_add.hip); and the kernels above, launched behind them, find in the
+//           workspace that there is nothing left to do. So do index_add's if rows differ, or if, in any order, one
+//           row of y gets so many sources that adding them one by one takes longer than atomics do. An expanded index
+//           need not be read for that.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/scatter_add.hip -o scatter_add.co
 #include "scatter_add.h"
@@ -165,39 +175,44 @@ HIPOPS_FN void scatter_add_round(const ScatterAddArgs& a) {
   else round_sums<T, 1>(a);
 }
 
-// Whether a work-item finds an index that differs from the first one of its row.
+// Whether a work-item finds an index that differs from the first one of its row. The first ones are put together for
+// those who read no others.
 template <class Index>
 HIPOPS_FN bool finds_difference(const ScatterAddArgs& a) {
   constexpr int wide = kWideBytes / sizeof(Index);
   const Index* index = static_cast<const Index*>(a.index.data);
+  Index* firsts = static_cast<Index*>(a.firsts);
   const ScatterGeometry& g = a.geometry;
+  const uint32_t count = uint32_t(g.walk.count), row = uint32_t(g.walk.size[0]);
   bool differs = false;
-  for (int64_t tile = int64_t(block_index()) * (kScatterBlock * kScatterDepth); tile < g.walk.count; tile += g.step) {
-    int64_t within[kScatterDepth];
-    SourceOffsets at[kScatterDepth];
-    Vector<Index, wide> v[kScatterDepth];
-    Index first[kScatterDepth];
+  for (uint32_t tile = block_index() * kUniformTile; tile < count; tile += uint32_t(g.step)) {
+    uint32_t i[kUniformDepth], j[kUniformDepth];
+    Vector<Index, wide> v[kUniformDepth];
+    Index first[kUniformDepth];
 #pragma unroll
-    for (int n = 0; n < kScatterDepth; ++n) {
-      const int64_t i = tile + n * kScatterBlock + thread_index();
-      within[n] = i < g.walk.count ? i : g.walk.count - 1;
+    for (int n = 0; n < kUniformDepth; ++n) {
+      i[n] = tile + n * kScatterBlock + thread_index();
+      i[n] = i[n] < count ? i[n] : count - 1;
+      v[n] = load_once<wide>(index + int64_t(i[n]) * wide);
     }
-    locate(g.walk, within, at);
 #pragma unroll
-    for (int n = 0; n < kScatterDepth; ++n) v[n] = load_once<wide>(index + at[n].of[kScatterIndex]);
+    for (int n = 0; n < kUniformDepth; ++n) {
+      j[n] = divide(i[n], g.walk.divisor[0]);
+      first[n] = index[int64_t(j[n] * row) * wide];
+    }
 #pragma unroll
-    for (int n = 0; n < kScatterDepth; ++n) first[n] = index[at[n].of[kScatterPlace] * g.index_step];
-#pragma unroll
-    for (int n = 0; n < kScatterDepth; ++n) {
+    for (int n = 0; n < kUniformDepth; ++n) {
 #pragma unroll
       for (int e = 0; e < wide; ++e) differs = differs || v[n].element[e] != first[n];
+      if (i[n] == j[n] * row) firsts[j[n]] = first[n];
     }
     if (ballot(differs) != 0) break;
   }
   return differs;
 }
 
-// The walk is over vectors of 16 bytes of the index; the place is the position along dim.
+// The walk is over vectors of 16 bytes of the index, all of which is contiguous, row after row. There are fewer than
+// 2^31.
 template <class, class>
 HIPOPS_FN void scatter_add_uniform(const ScatterAddArgs& a) {
   bool differs;
@@ -212,8 +227,8 @@ HIPOPS_FN void scatter_add_uniform(const ScatterAddArgs& a) {
 }
 
 // Blocks that a multiprocessor is to hold, which tells how many registers there are for each.
-constexpr int kResident_atomic = 4, kResident_wide = 3, kResident_line = 4, kResident_widen = 4, kResident_round = 3,
-              kResident_uniform = 4;
+[[maybe_unused]] constexpr int kResident_atomic = 4, kResident_wide = 3, kResident_line = 4, kResident_widen = 4,
+                               kResident_round = 3, kResident_uniform = 4;
 
 }  // namespace
 

@@ -32,15 +32,5 @@ template <int N, class T>
 HIPOPS_FN Vector<T, N> load_once(const T* at) { return load_vector<N>(at); }
 #endif
 
-// A load whose value matters only if it is `needed`; `at` may be read in any case. NVIDIA GPUs have a predicate for
-// that. Elsewhere a branch would come between this load and the next, and the cache has what was read a moment ago.
-template <int N, class T>
-HIPOPS_FN Vector<T, N> load_once_if([[maybe_unused]] bool needed, const T* at) {
-#if defined(HIPOPS_NVIDIA)
-  if (!needed) return {};
-#endif
-  return load_once<N>(at);
-}
-
 }  // namespace
 }  // namespace hipops
