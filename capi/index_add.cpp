@@ -98,7 +98,7 @@ constexpr int64_t kFewIndices = 256;
 
 // A round orders by as many bits of the keys as two digits have. Keys with more of them take two rounds.
 constexpr int kRoundBits = 2 * kIndexAddDigitBits;
-constexpr int64_t kJoined = kIndexAddBatch / 2;  // entries that a block joins, or less: mostly no more than it has room for
+constexpr int64_t kJoined = kIndexAddBatch / 2;  // entries for a block that joins: mostly, there is room for all
 
 struct Round {
   int shift, low_bits, high_bits;

@@ -87,7 +87,8 @@ void add_sums(const ScatterTensors& t, ScatterInto into, Mode mode, int64_t vect
   const hipops_dtype dtype = added_as(t.x->dtype), sum = into == ScatterInto::kY ? dtype : f32;
   if (mode == line) return plan->add(find_kernel(dtype, sum, line), walk_lines(t, into, 1), 1);
   const bool in_vectors = sum == f32 && reach_of(t) >= vectors_from && allows_vectors(t, into);
-  plan->add(find_kernel(dtype, sum, in_vectors ? wide : atomic), walk_sources(t, into, in_vectors ? kScatterVector : 1));
+  plan->add(find_kernel(dtype, sum, in_vectors ? wide : atomic),
+            walk_sources(t, into, in_vectors ? kScatterVector : 1));
 }
 
 // NVIDIA GPUs have atomic additions of vectors from sm_90 on. The CPU has them to be tested.

@@ -12,8 +12,8 @@ struct alignas(8) IndexAddEntry {
   uint32_t key, source;
 };
 
-// The sources of a row of y: those ordered from `begin` to `end`. By position, lists are where their first source is, and
-// say which row is meant; where no list begins, `end` is 0.
+// The sources of a row of y: those ordered from `begin` to `end`. By position, lists are where their first source is,
+// and say which row is meant; where no list begins, `end` is 0.
 struct alignas(8) IndexAddList {
   uint32_t row_or_begin, end;
 };
@@ -39,9 +39,9 @@ struct IndexAddOrder {
   int32_t shift;              // of the low digit
   int32_t low_bits, high_bits;
   int32_t by_position, last;
-  // For scatter_add, which orders indices that may turn out not to be those of whole rows. state: null; or [0] becomes 1
-  // if one of `differ` is not 0, and then nothing more is done; [1] becomes 1 if there is a list longer than `longest`
-  // (UINT32_MAX without a state), and then nothing is added.
+  // For scatter_add, which orders indices that may turn out not to be those of whole rows. state: null; or [0] becomes
+  // 1 if one of `differ` is not 0, and then nothing more is done; [1] becomes 1 if there is a list longer than
+  // `longest` (UINT32_MAX without a state), and then nothing is added.
   uint32_t longest, unused;
   uint32_t* state;
   const uint32_t* differ;  // may be null

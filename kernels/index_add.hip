@@ -16,7 +16,7 @@
 //          an earlier one names the same row.
 //   list   with the workspace. The indices are ordered first: a list for each row of y, in index order. Then a
 //          work-item adds, for one vector of y, the sources on its row's list, 8 in flight at a time.
-//   deep   the same by elements, 32 in flight, for long lists of a few rows: these would make few work-items of vectors.
+//   deep   the same by elements, 32 in flight, for long lists of a few rows: vectors would make few work-items.
 //
 // Ordering is a stable sort of entries {key, place in the index} by two digits of up to 10 bits, in two launches. No
 // block waits for another, so none has to run beside another.
@@ -285,8 +285,8 @@ constexpr int kOrderWaves = kIndexAddOrderBlock / wave_size;
 constexpr int kMostDigits = 1 << kIndexAddDigitBits;
 
 // Keys are a permutation of the rows (and of what there is up to the next power of two): rows that are neighbours, or a
-// power of two apart, as those that occur often may be, differ in the high digit, and so are spread over the blocks that
-// join.
+// power of two apart, as those that occur often may be, differ in the high digit, and so are spread over the blocks
+// that join.
 constexpr uint32_t kMix = 0x9e3779b1u, kUnmix = 0x0e8b2f51u;
 static_assert(uint32_t(kMix * kUnmix) == 1, "the one undoes the other");
 
@@ -389,7 +389,8 @@ HIPOPS_FN void load_share(const IndexAddArgs& a, int64_t first, Batch* batch) {
 #pragma unroll
   for (int n = 0; n < kIndexAddDepth; ++n) {
     const int64_t i = first + batch->place(n);
-    const int64_t row = i < a.indices ? checked_index(a.index, value[n], mark, i * o.report_step, o.reported) : kNothing;
+    int64_t row = kNothing;
+    if (i < a.indices) row = checked_index(a.index, value[n], mark, i * o.report_step, o.reported);
     batch->entry[n] = {key_of(o, uint32_t(row)), row != kNothing ? uint32_t(i) : Batch::kNoSource};
   }
 }
@@ -397,7 +398,8 @@ HIPOPS_FN void load_share(const IndexAddArgs& a, int64_t first, Batch* batch) {
 // Sets the state. All blocks of the launch find the same.
 HIPOPS_FN bool may_order(const IndexAddOrder& o) {
   uint32_t differ = 0;
-  for (int64_t i = thread_index(); o.differ != nullptr && i < o.differs; i += kIndexAddOrderBlock) differ |= o.differ[i];
+  const int64_t differs = o.differ != nullptr ? o.differs : 0;
+  for (int64_t i = thread_index(); i < differs; i += kIndexAddOrderBlock) differ |= o.differ[i];
   differ = block_scan<kIndexAddOrderBlock>(uint32_t(differ != 0)).total;
   barrier();
   if (block_index() == 0 && thread_index() == 0) {
@@ -452,8 +454,8 @@ class Runs {
   HIPOPS_METHOD Runs(const IndexAddOrder& order, Shared<uint32_t> begins, Shared<uint32_t> froms)
       : o(order), begin(begins), from(froms) {}
 
-  // Loads every batch of the digit's entries, and calls f() for it. Returns how many entries with smaller digits there are, and
-  // sets *batches. f ends with a barrier.
+  // Loads every batch of the digit's entries, and calls f() for it, which ends with a barrier. Returns how many entries
+  // with smaller digits there are, and sets *batches.
   template <class F>
   HIPOPS_METHOD uint32_t for_each_batch(Batch* batch, uint32_t* batches, F f) const {
     const uint32_t blocks = o.blocks;

@@ -8,9 +8,9 @@
 //   atomic  all sources at once, each by an atomic addition: in any order, which integers don't show. One instruction
 //           where the target has it (docs/ops/scatter_add.md). Not u8, for which no target has one; and 16-bit floats
 //           only where y is made of whole aligned words, because words are what the instructions take.
-//   wide    the same in vectors of 4 elements that are neighbours in x, in y and in the index, for f32 sums: where their
-//           indices are the same, one instruction on NVIDIA's sm_90 and later adds all. (On AMD there is none, and
-//           lanes side by side, one element each, make fewer requests.)
+//   wide    the same in vectors of 4 elements that are neighbours in x, in y and in the index, for f32 sums: where
+//           their indices are the same, one instruction on NVIDIA's sm_90 and later adds all. (On AMD there is none,
+//           and lanes side by side, one element each, make fewer requests: there it is not chosen.)
 //   line    one work-item adds all sources along dim, in order. The deterministic way for floats, and the way for what
 //           `atomic` does not take. Fast where dim is not innermost and there are many lines; a single long line is a
 //           single work-item's.
@@ -19,8 +19,8 @@
 // elements of y that x's lines can reach, `f32_atomic`, `f32_wide` or `f32_line` add to the copies, `round` puts those
 // that changed back, rounded once. That moves up to 14 bytes more for each such element.
 //
-//   uniform   with the workspace, where there is much to add, or in order: finds out whether all of a row has one index,
-//           by reading all of it. If so, index_add's kernels order the rows' indices and add the sources in that order,
+//   uniform   with the workspace, where there is much to add, or in order: finds out whether all of a row has one
+//           index, by reading all of it. If so, index_add's kernels order the rows' indices and add the sources in that order,
 //           whole rows, without atomics (index_add.hip); and the kernels above, launched behind them, find in the
 //           workspace that there is nothing left to do. So do index_add's if rows differ, or if, in any order, one
 //           row of y gets so many sources that adding them one by one takes longer than atomics do. An expanded index

@@ -165,7 +165,8 @@ ScatterOperands rows_for(hipops_dtype dtype, hipops_dtype index_dtype, int64_t l
       set_bits(t.index, j * columns + c, index);
     }
   }
-  if (kind == RowIndex::one_differs) set_bits(t.index, t.index.count() - 1, (t.index.bits(t.index.count() - 1) + 1) % 7);
+  const int64_t last = t.index.count() - 1;
+  if (kind == RowIndex::one_differs) set_bits(t.index, last, (t.index.bits(last) + 1) % 7);
   return t;
 }
 
@@ -203,7 +204,9 @@ void check_long_lists() {
 std::string kernels_of(const hipops_tensor& y, uint32_t flags = 0, bool with_workspace = false, bool vectors = false) {
   const Sizes shape(y.shape, y.shape + y.rank);
   const hipops_tensor x = view_of(1 << 20, y.dtype, shape), index = view_of(1 << 21, HIPOPS_I32, shape);
-  const ScatterPlan plan = plan_scatter_add({"scatter_add", &y, &x, &index, 0}, flags, with_workspace, vectors ? 320 : 321);
+  const int64_t elements = 5 * 64;  // of y, unless it is another one
+  const ScatterPlan plan = plan_scatter_add({"scatter_add", &y, &x, &index, 0}, flags, with_workspace,
+                                            vectors ? elements : elements + 100);
   std::string names;
   for (int i = 0; i < plan.count; ++i)
     names += (i ? " " : "") +
