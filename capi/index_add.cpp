@@ -6,6 +6,7 @@
 #include "error.h"
 #include "indices.h"
 #include "kernel_names.h"
+#include "row_sums.h"
 #include "runtime/runtime.h"
 #include "strided.h"
 #include "tensor.h"
@@ -17,9 +18,9 @@ constexpr const char* kKernels[] = {HIPOPS_INDEX_ADD_KERNELS(HIPOPS_KERNEL_NAME)
 constexpr int kKernelCount = sizeof(kKernels) / sizeof(kKernels[0]);
 
 // The list begins with the kernels that order.
-enum { kCount, kPlace, kBound, kOrderKernels };
+enum { kSplit, kJoin, kBound, kOrderKernels };
 
-enum Mode { list, scan };
+enum Mode { list, deep, scan };
 struct Variant {
   hipops_dtype dtype;
   bool wide;
@@ -51,10 +52,7 @@ bool supports(hipops_dtype dtype, hipops_dtype index) { return is_added(dtype) &
 
 // ---- Checks
 
-struct Tensors {
-  const hipops_tensor *y, *x, *index;
-  int32_t dim;
-
+struct Tensors : RowSums {
   Argument of_y() const { return {"index_add", "y", y}; }
   Argument of_x() const { return {"index_add", "x", x}; }
   Argument of_index() const { return {"index_add", "index", index}; }
@@ -98,17 +96,22 @@ hipops_status check_memory(const Tensors& t, const void* workspace, int64_t work
 // would order them.
 constexpr int64_t kFewIndices = 256;
 
-constexpr int64_t kShortestRange = 2048;  // of a block of the ordering kernels: two entries a work-item
-constexpr int64_t kMostRanges = 256;      // each block reads the counts of all
-constexpr int kDigitBits = 8;
-static_assert(1 << kDigitBits == kIndexAddDigits, "what a digit can be");
+// A round orders by as many bits of the keys as two digits have. Keys with more of them take two rounds.
+constexpr int kRoundBits = 2 * kIndexAddDigitBits;
+constexpr int64_t kJoined = kIndexAddBatch / 2;  // entries for a block that joins: mostly, there is room for all
+
+struct Round {
+  int shift, low_bits, high_bits;
+};
 
 struct Order {
-  int passes, bits;  // of the last pass, there may be fewer bits
-  int row_bits;
-  int64_t range, blocks;
-  int64_t counts, lists, entries[2];  // where they are in the workspace; the number of entries is at its beginning
-  int64_t bytes;                      // 0: nothing is ordered
+  int rounds;
+  Round round[2];
+  int key_bits;
+  int64_t blocks;
+  bool by_position;
+  int64_t starts, split, joined, sources, lists;  // where they are in the workspace; the number of entries begins it
+  int64_t bytes;                                  // 0: nothing is ordered
 };
 
 // Parts of the workspace begin at multiples of 256 bytes.
@@ -118,27 +121,44 @@ int64_t take_bytes(Order* order, int64_t bytes) {
   return at;
 }
 
+int bits_for(int64_t count) {
+  int bits = 0;
+  while (int64_t{1} << bits < count) ++bits;
+  return bits;
+}
+
+// The high digit makes as many blocks that join as have work for one batch, if digits can be so long; and takes half of
+// the bits at least, so that few entries don't meet many digits.
+Round round_of(int shift, int bits, int64_t indices) {
+  const int joiners = bits_for((indices + kJoined - 1) / kJoined);
+  const int high = std::min({std::max(joiners, bits / 2), bits, kIndexAddDigitBits});
+  return {shift, bits - high, high};
+}
+
 // Rows and places are 32 bits wide in the entries: where there are more, they are not ordered.
-Order plan_order(const Tensors& t) {
+Order plan_order(const RowSums& t) {
   Order order{};
   const int64_t rows = t.y->shape[t.dim], indices = t.index->shape[0];
   constexpr int64_t kMost = UINT32_MAX;
   if (element_count(*t.x) == 0 || element_count(*t.y) == 0 || indices <= kFewIndices || indices > kMost || rows > kMost)
     return order;
 
-  while (order.row_bits < 1 || int64_t{1} << order.row_bits < rows) ++order.row_bits;
-  order.passes = (order.row_bits + kDigitBits - 1) / kDigitBits;
-  order.bits = (order.row_bits + order.passes - 1) / order.passes;
-  const int64_t most = within_grid_limit(kMostRanges);
-  order.range = std::max((indices + most - 1) / most, kShortestRange);
-  order.range = (order.range + kIndexAddOrderBlock - 1) / kIndexAddOrderBlock * kIndexAddOrderBlock;
-  order.blocks = (indices + order.range - 1) / order.range;
+  order.key_bits = std::max(bits_for(rows), 1);
+  order.rounds = order.key_bits > kRoundBits ? 2 : 1;
+  const int first = order.rounds == 1 ? order.key_bits : order.key_bits / 2;
+  order.round[0] = round_of(0, first, indices);
+  if (order.rounds == 2) order.round[1] = round_of(first, order.key_bits - first, indices);
+  order.blocks = (indices + kIndexAddBatch - 1) / kIndexAddBatch;
+  order.by_position = order.rounds == 2 || rows > indices;
 
+  const int high_bits = std::max(order.round[0].high_bits, order.round[1].high_bits);
+  const int64_t entries = indices * int64_t{sizeof(IndexAddEntry)};
   take_bytes(&order, sizeof(uint32_t));
-  order.counts = take_bytes(&order, order.blocks * (int64_t{1} << order.bits) * int64_t{sizeof(uint32_t)});
-  order.lists = take_bytes(&order, rows * int64_t{sizeof(IndexAddList)});
-  for (int i = 0; i < std::min(order.passes, 2); ++i)
-    order.entries[i] = take_bytes(&order, indices * int64_t{sizeof(IndexAddEntry)});
+  order.starts = take_bytes(&order, ((int64_t{1} << high_bits) + 1) * order.blocks * int64_t{sizeof(uint32_t)});
+  order.split = take_bytes(&order, entries);
+  if (order.rounds == 2) order.joined = take_bytes(&order, entries);
+  order.sources = take_bytes(&order, indices * int64_t{sizeof(uint32_t)});
+  order.lists = take_bytes(&order, (order.by_position ? indices : rows) * int64_t{sizeof(IndexAddList)});
   return order;
 }
 
@@ -147,18 +167,19 @@ Order plan_order(const Tensors& t) {
 // 0 where there is one element at most: what the stride says there is not looked at.
 int64_t step_of(const hipops_tensor& t, int d) { return t.shape[d] > 1 ? t.stride[d] : 0; }
 
-Layout<kIndexAddOperands> layout_of(const Tensors& t, Mode mode) {
+// `slots`: of `list`, how many lists there are.
+Layout<kIndexAddOperands> layout_of(const RowSums& t, Mode mode, int64_t slots) {
   Layout<kIndexAddOperands> layout;
   if (element_count(*t.y) == 0) return layout;
   for (int d = t.y->rank - 1; d >= 0; --d) {
-    if (d != t.dim) add_dimension(&layout, t.y->shape[d], {t.y->stride[d], t.x->stride[d], 0});
-    if (d == t.dim && mode == list) add_dimension(&layout, t.y->shape[d], {t.y->stride[d], 0, 1});
+    if (d != t.dim) add_dimension(&layout, t.x->shape[d], {t.y->stride[d], t.x->stride[d], 0});
+    if (d == t.dim && mode == list) add_dimension(&layout, slots, {0, 0, 1});
   }
   return layout;
 }
 
 // Whether both tensors can be taken in vectors of 16 bytes along the layout's innermost dimension.
-bool allows_wide(const Tensors& t, const Layout<kIndexAddOperands>& layout) {
+bool allows_wide(const RowSums& t, const Layout<kIndexAddOperands>& layout) {
   if (layout.rank == 0 || layout.stride[kIndexAddY][0] != 1 || layout.stride[kIndexAddX][0] != 1 ||
       layout.stride[kIndexAddRow][0] != 0)
     return false;
@@ -181,73 +202,118 @@ hipops_status launch_on(int kernel, int64_t grid, int block, IndexAddArgs* args,
                 stream);
 }
 
-constexpr int kBlock = 256;  // of the kernels that do not place or count
-
-hipops_status launch_order(const Order& order, char* workspace, IndexAddArgs* args, void* stream) {
-  IndexAddPass& pass = args->pass;
-  pass.entries = reinterpret_cast<uint32_t*>(workspace);
-  pass.counts = reinterpret_cast<uint32_t*>(workspace + order.counts);
-  pass.lists = reinterpret_cast<IndexAddList*>(workspace + order.lists);
-  pass.range = order.range;
-  pass.rows = args->index.size;
-  pass.blocks = static_cast<int32_t>(order.blocks);
-  for (int p = 0; p < order.passes; ++p) {
-    pass.to = reinterpret_cast<IndexAddEntry*>(workspace + order.entries[p % 2]);
-    pass.shift = p * order.bits;
-    pass.bits = std::min(order.bits, order.row_bits - pass.shift);
-    if (hipops_status status = launch_on(kCount, order.blocks, kIndexAddOrderBlock, args, stream)) return status;
-    if (hipops_status status = launch_on(kPlace, order.blocks, kIndexAddOrderBlock, args, stream)) return status;
-    pass.from = pass.to;
+hipops_status launch_order(const Order& plan, char* workspace, IndexAddArgs* args, void* stream) {
+  IndexAddOrder& order = args->order;
+  auto* joined = reinterpret_cast<IndexAddEntry*>(workspace + plan.joined);
+  order.entries = reinterpret_cast<uint32_t*>(workspace);
+  order.starts = reinterpret_cast<uint32_t*>(workspace + plan.starts);
+  order.split = reinterpret_cast<IndexAddEntry*>(workspace + plan.split);
+  order.sources = reinterpret_cast<uint32_t*>(workspace + plan.sources);
+  order.last = plan.rounds == 1;
+  order.joined = order.last ? static_cast<void*>(order.sources) : joined;
+  order.lists = reinterpret_cast<IndexAddList*>(workspace + plan.lists);
+  order.rows = static_cast<uint32_t>(args->index.size);
+  order.blocks = static_cast<uint32_t>(plan.blocks);
+  if (!order.state) order.longest = UINT32_MAX;
+  order.key_mask = static_cast<uint32_t>((uint64_t{1} << plan.key_bits) - 1);
+  order.by_position = plan.by_position;
+  for (int r = 0; r < plan.rounds; ++r) {
+    order.from = r == 0 ? nullptr : joined;
+    order.shift = plan.round[r].shift;
+    order.low_bits = plan.round[r].low_bits;
+    order.high_bits = plan.round[r].high_bits;
+    if (hipops_status status = launch_on(kSplit, plan.blocks, kIndexAddOrderBlock, args, stream)) return status;
+    if (hipops_status status = launch_on(kJoin, int64_t{1} << order.high_bits, kIndexAddOrderBlock, args, stream))
+      return status;
   }
-  return launch_on(kBound, grid_for(args->indices, kBlock), kBlock, args, stream);
+  if (plan.rounds == 1) return HIPOPS_SUCCESS;
+  order.from = joined;
+  return launch_on(kBound, grid_for(args->indices, kIndexAddOrderBlock), kIndexAddOrderBlock, args, stream);
 }
 
-hipops_status launch_sum(const Tensors& t, Mode mode, IndexAddArgs* args, void* stream) {
-  const Layout<kIndexAddOperands> layout = layout_of(t, mode);
+// Where rows are few and long lists are added to them, vectors of 16 bytes make too few work-items to keep memory busy:
+// each has 8 sources in flight, or 32 elements.
+bool is_short_of_lanes(const RowSums& t) {
+  constexpr int64_t kBytes = 1 << 19, kLongList = 128;
+  return element_count(*t.y) * dtype_bytes(t.y->dtype) < kBytes &&
+         t.index->shape[0] / kLongList >= t.y->shape[t.dim];
+}
+
+int64_t list_slots(const RowSums& t, bool by_position) { return by_position ? t.index->shape[0] : t.y->shape[t.dim]; }
+
+hipops_status launch_list(const RowSums& t, bool by_position, IndexAddArgs* args, void* stream) {
+  const Layout<kIndexAddOperands> layout = layout_of(t, list, list_slots(t, by_position));
+  const Mode mode = is_short_of_lanes(t) ? deep : list;
+  const bool wide = mode == list && allows_wide(t, layout);
+  args->walk = walk_of(layout, wide ? 16 / dtype_bytes(t.y->dtype) : 1);
+  return launch_on(find_kernel(t.y->dtype, wide, mode), grid_for(args->walk.count, kIndexAddSumBlock),
+                   kIndexAddSumBlock, args, stream);
+}
+
+hipops_status launch_scan(const RowSums& t, IndexAddArgs* args, void* stream) {
+  const Layout<kIndexAddOperands> layout = layout_of(t, scan, 0);
   const bool wide = allows_wide(t, layout);
   args->walk = walk_of(layout, wide ? 16 / dtype_bytes(t.y->dtype) : 1);
-  const int kernel = find_kernel(t.y->dtype, wide, mode);
-  if (mode == list) return launch_on(kernel, grid_for(args->walk.count, kBlock), kBlock, args, stream);
-
   const DeviceFacts* facts;
   if (hipops_status status = device_facts(&facts)) return status;
   args->by_source = args->indices < t.y->shape[t.dim];
   args->targets = std::min(args->indices, t.y->shape[t.dim]);
   const int64_t parts = (args->walk.count + facts->wave_size - 1) / facts->wave_size;
   // With no rows at all there is something left to do: to report the indices.
-  return launch_on(kernel, grid_for(std::max<int64_t>(args->targets * parts, 1) * facts->wave_size, kBlock), kBlock,
-                   args, stream);
+  const int64_t items = std::max<int64_t>(args->targets * parts, 1) * facts->wave_size;
+  return launch_on(find_kernel(t.y->dtype, wide, scan), grid_for(items, kIndexAddSumBlock), kIndexAddSumBlock, args,
+                   stream);
+}
+
+IndexAddArgs* set_operands(const RowSums& t, hipops_index_report* report, IndexAddArgs* args) {
+  args->index = index_args(*t.index, t.y->shape[t.dim], report);
+  args->index_step = step_of(*t.index, 0);
+  args->indices = t.index->shape[0];
+  args->x = t.x->data;
+  args->y = t.y->data;
+  args->x_step = step_of(*t.x, t.dim);
+  args->y_step = step_of(*t.y, t.dim);
+  return args;
 }
 
 }  // namespace
+
+int64_t row_order_bytes(const RowSums& t) { return plan_order(t).bytes; }
+
+bool rows_are_wide(const RowSums& t) {
+  return allows_wide(t, layout_of(t, list, list_slots(t, plan_order(t).by_position)));
+}
+
+hipops_status add_rows(const RowSums& t, IndexAddArgs* args, void* workspace, hipops_index_report* report,
+                       void* stream) {
+  const Order order = plan_order(t);
+  set_operands(t, report, args);
+  if (hipops_status status = launch_order(order, static_cast<char*>(workspace), args, stream)) return status;
+  return launch_list(t, order.by_position, args, stream);
+}
+
 }  // namespace hipops
 
 hipops_status hipops_index_add(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index, int32_t dim,
                                void* workspace, int64_t workspace_bytes, hipops_index_report* report, void* stream) {
   using namespace hipops;
-  const Tensors t{y, x, index, dim};
+  const Tensors t{{y, x, index, dim}};
   if (hipops_status status = check(t)) return status;
   const Order order = plan_order(t);
   if (hipops_status status = check_memory(t, workspace, workspace_bytes, order.bytes, report)) return status;
   if (element_count(*x) == 0) return HIPOPS_SUCCESS;
 
   IndexAddArgs args{};
-  args.index = index_args(*index, y->shape[dim], report);
-  args.index_step = step_of(*index, 0);
-  args.indices = index->shape[0];
-  args.x = x->data;
-  args.y = y->data;
-  args.x_step = step_of(*x, dim);
-  args.y_step = step_of(*y, dim);
-  if (!workspace || order.bytes == 0) return launch_sum(t, scan, &args, stream);
-  if (hipops_status status = launch_order(order, static_cast<char*>(workspace), &args, stream)) return status;
-  return launch_sum(t, list, &args, stream);
+  if (!workspace || order.bytes == 0) return launch_scan(t, set_operands(t, report, &args), stream);
+  args.order.reported = 1;
+  args.order.report_step = 1;
+  return add_rows(t, &args, workspace, report, stream);
 }
 
 hipops_status hipops_index_add_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x,
                                                const hipops_tensor* index, int32_t dim, int64_t* bytes) {
   using namespace hipops;
-  Tensors t{y, x, index, dim};
+  Tensors t{{y, x, index, dim}};
   hipops_tensor copy[3];
   const hipops_tensor** tensors[] = {&t.y, &t.x, &t.index};
   for (int i = 0; i < 3; ++i) {

@@ -1,10 +1,14 @@
 #include "scatter_add.h"
 
+#include <algorithm>
 #include <cinttypes>
+#include <cstdlib>
 
 #include "error.h"
+#include "index_add.h"
 #include "indices.h"
 #include "kernel_names.h"
+#include "row_sums.h"
 #include "runtime/runtime.h"
 #include "scatter_plan.h"
 #include "strided.h"
@@ -16,7 +20,7 @@ namespace {
 constexpr const char* kKernels[] = {HIPOPS_SCATTER_ADD_KERNELS(HIPOPS_KERNEL_NAME)};
 constexpr int kKernelCount = sizeof(kKernels) / sizeof(kKernels[0]);
 
-enum Mode { atomic, line, widen, round };
+enum Mode { atomic, wide, line, widen, round, uniform };
 
 struct Variant {
   hipops_dtype dtype, sum;
@@ -79,18 +83,75 @@ Mode mode_in_place(const hipops_tensor& y, bool deterministic) {
 }
 
 // Adds the sources to y or to the workspace: in order, or all at once.
-void add_sums(const ScatterTensors& t, ScatterInto into, Mode mode, ScatterPlan* plan) {
-  const hipops_dtype dtype = added_as(t.x->dtype);
-  const int kernel = find_kernel(dtype, into == ScatterInto::kY ? dtype : f32, mode);
-  if (mode == line) plan->add(kernel, walk_lines(t, into, 1), 1);
-  else plan->add(kernel, walk_sources(t, into, 1));
+void add_sums(const ScatterTensors& t, ScatterInto into, Mode mode, int64_t vectors_from, ScatterPlan* plan) {
+  const hipops_dtype dtype = added_as(t.x->dtype), sum = into == ScatterInto::kY ? dtype : f32;
+  if (mode == line) return plan->add(find_kernel(dtype, sum, line), walk_lines(t, into, 1), 1);
+  const bool in_vectors = sum == f32 && reach_of(t) >= vectors_from && allows_vectors(t, into);
+  plan->add(find_kernel(dtype, sum, in_vectors ? wide : atomic),
+            walk_sources(t, into, in_vectors ? kScatterVector : 1));
+}
+
+// NVIDIA GPUs have atomic additions of vectors from sm_90 on. The CPU has them to be tested.
+int64_t vectors_from(const DeviceFacts& facts) {
+  if (facts.target == "cpu") return 0;
+  return !facts.target.compare(0, 3, "sm_") && std::atoi(facts.target.c_str() + 3) >= 90 ? 1 << 16 : INT64_MAX;
+}
+
+// Where things are in a workspace with rows: what is found out, and then either the order of the indices or f32 sums,
+// of which only one is needed at a time.
+constexpr int kResidentBlocks = 4;  // on a multiprocessor at a time
+constexpr int64_t kDiffer = 256, kRest = kDiffer + kUniformBlocks * int64_t{sizeof(uint32_t)};
+
+int64_t firsts_bytes(const ScatterRows& rows) {
+  return rows.uniform ? 0 : (rows.index.shape[0] * dtype_bytes(rows.index.dtype) + 255) / 256 * 256;
+}
+
+int64_t needed_bytes(const ScatterTensors& t, const ScatterRows& rows) {
+  return rows.bytes == 0 ? sum_bytes(t) : kRest + std::max(firsts_bytes(rows) + rows.bytes, sum_bytes(t));
 }
 
 }  // namespace
 
 Op op_scatter_add = {"scatter_add", kKernels, kKernelCount, supports};
 
-ScatterPlan plan_scatter_add(const ScatterTensors& t, uint32_t flags, bool with_workspace) {
+ScatterRows plan_scatter_rows(const ScatterTensors& t, uint32_t flags) {
+  // Fewer elements are added by atomics before an order is known. Where the order has to be kept, lines take longer for
+  // any number that is ordered at all.
+  constexpr int64_t kManyKnown = 1 << 20, kManyToFindOut = 1 << 24, kRowBytes = 128;
+  ScatterRows rows{};
+  const int64_t elements = element_count(*t.x), length = t.x->shape[t.dim];
+  if (elements == 0 || element_count(*t.y) == 0) return rows;
+  int64_t inner = 1;
+  rows.uniform = true;
+  for (int d = 0; d < t.x->rank; ++d) {
+    if (d != t.dim && t.x->shape[d] > 1 && t.index->stride[d] != 0) rows.uniform = false;
+    if (d > t.dim) inner *= t.x->shape[d];
+  }
+  rows.reported = elements / length;
+  rows.report_step = inner;
+  const bool in_order = (flags & HIPOPS_DETERMINISTIC) != 0 ? is_float(t.x->dtype) || t.x->dtype == HIPOPS_U8
+                                                            : t.x->dtype == HIPOPS_U8;
+  const bool many = elements >= (rows.uniform ? kManyKnown : kManyToFindOut);
+  if (rows.reported * dtype_bytes(t.x->dtype) < kRowBytes || (!in_order && !many)) return rows;
+  // A list is a chain of additions, each 0.1 us: no longer than half of what atomics take for all.
+  rows.longest = in_order ? UINT32_MAX : static_cast<uint32_t>(std::clamp<int64_t>(elements >> 16, 64, UINT32_MAX));
+  rows.index = *t.index;
+  rows.index.rank = 1;
+  rows.index.shape[0] = length;
+  rows.index.stride[0] = rows.uniform ? t.index->stride[t.dim] : 1;
+  // The bytes must not depend on where things are.
+  const ScatterWithoutData shapes(t);
+  const RowSums sums{shapes.tensors().y, shapes.tensors().x, &rows.index, t.dim};
+  if (!rows.uniform) rows.geometry = walk_index(shapes.tensors());
+  if (!rows_are_wide(sums) || (!rows.uniform && rows.geometry.walk.count == 0)) return rows;
+  rows.bytes = row_order_bytes(sums);
+  const auto addresses = reinterpret_cast<uintptr_t>(t.y->data) | reinterpret_cast<uintptr_t>(t.x->data) |
+                         (rows.uniform ? 0 : reinterpret_cast<uintptr_t>(t.index->data));
+  rows.possible = rows.bytes != 0 && addresses % 16 == 0;
+  return rows;
+}
+
+ScatterPlan plan_scatter_add(const ScatterTensors& t, uint32_t flags, bool with_workspace, int64_t vectors_from) {
   const bool deterministic = (flags & HIPOPS_DETERMINISTIC) != 0;
   ScatterPlan plan;
   if (with_workspace && sum_bytes(t) != 0) {
@@ -98,14 +159,45 @@ ScatterPlan plan_scatter_add(const ScatterTensors& t, uint32_t flags, bool with_
     const int64_t wide = 16 / dtype_bytes(dtype);
     const ScatterGeometry reach = walk_reach(t, false, reach_vector(t) == wide ? wide : 1);
     plan.add(find_kernel(dtype, f32, widen), reach);
-    add_sums(t, ScatterInto::kWorkspace, deterministic ? line : atomic, &plan);
+    add_sums(t, ScatterInto::kWorkspace, deterministic ? line : atomic, vectors_from, &plan);
     plan.add(find_kernel(dtype, f32, round), reach);
   } else {
-    add_sums(t, ScatterInto::kY, mode_in_place(*t.y, deterministic), &plan);
+    add_sums(t, ScatterInto::kY, mode_in_place(*t.y, deterministic), vectors_from, &plan);
   }
   return plan;
 }
 
+namespace {
+
+// Adds whole rows, if that is what the indices ask for; args->rows is where they say so.
+hipops_status try_rows(const ScatterTensors& t, const ScatterRows& rows, char* workspace, hipops_index_report* report,
+                       ScatterAddArgs* args, void* stream) {
+  IndexAddArgs add{};
+  hipops_tensor index = rows.index;
+  add.order.state = reinterpret_cast<uint32_t*>(workspace);
+  add.order.longest = rows.longest;
+  add.order.reported = static_cast<uint64_t>(rows.reported);
+  add.order.report_step = rows.report_step;
+  if (!rows.uniform) {
+    ScatterPlan plan;
+    plan.add(find_kernel(u8, u8, uniform), rows.geometry, kUniformDepth);
+    plan.limit_grids(kUniformBlocks);
+    const ScatterLaunch& find_out = plan.launch[0];
+    args->geometry = find_out.geometry;
+    args->differ = reinterpret_cast<uint32_t*>(workspace + kDiffer);
+    args->firsts = workspace + kRest;
+    if (hipops_status status =
+            launch(op_scatter_add, find_out.kernel, find_out.grid, kScatterBlock, args, sizeof *args, stream))
+      return status;
+    add.order.differ = args->differ;
+    add.order.differs = find_out.grid;
+    index.data = args->firsts;
+  }
+  args->rows = reinterpret_cast<const ScatterRowsState*>(workspace);
+  return add_rows({t.y, t.x, &index, t.dim}, &add, workspace + kRest + firsts_bytes(rows), report, stream);
+}
+
+}  // namespace
 }  // namespace hipops
 
 hipops_status hipops_scatter_add(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index,
@@ -114,8 +206,9 @@ hipops_status hipops_scatter_add(const hipops_tensor* y, const hipops_tensor* x,
   using namespace hipops;
   const ScatterTensors t{"scatter_add", y, x, index, dim};
   if (hipops_status status = check(t, flags)) return status;
-  const int64_t needed = sum_bytes(t);
-  if ((flags & HIPOPS_DETERMINISTIC) != 0 && needed != 0 && !workspace)
+  const ScatterRows rows = plan_scatter_rows(t, flags);
+  const int64_t needed = needed_bytes(t, rows);
+  if ((flags & HIPOPS_DETERMINISTIC) != 0 && sum_bytes(t) != 0 && !workspace)
     return fail(HIPOPS_INVALID_ARGUMENT,
                 "scatter_add: workspace is NULL, expected %" PRId64 " bytes (HIPOPS_DETERMINISTIC with %s)", needed,
                 dtype_name(x->dtype));
@@ -126,8 +219,18 @@ hipops_status hipops_scatter_add(const hipops_tensor* y, const hipops_tensor* x,
   args.index = index_args(*index, y->shape[dim], report);
   args.x = x->data;
   args.y = y->data;
-  args.sums = static_cast<float*>(workspace);
-  const ScatterPlan plan = plan_scatter_add(t, flags, workspace != nullptr);
+  auto* space = static_cast<char*>(workspace);
+  args.sums = reinterpret_cast<float*>(space && rows.bytes != 0 ? space + kRest : space);
+  const DeviceFacts* facts;
+  if (hipops_status status = device_facts(&facts)) return status;
+  // Where rows are not added whole after all, vectors are no good either.
+  const bool tries_rows = space && rows.possible;
+  ScatterPlan plan = plan_scatter_add(t, flags, workspace != nullptr, tries_rows ? INT64_MAX : vectors_from(*facts));
+  if (tries_rows) {
+    if (hipops_status status = try_rows(t, rows, space, report, &args, stream)) return status;
+    // Most often there is nothing left to do, which many blocks take long for.
+    plan.limit_grids(static_cast<uint32_t>(4 * facts->units * kResidentBlocks));
+  }
   for (int i = 0; i < plan.count; ++i) {
     args.geometry = plan.launch[i].geometry;
     if (hipops_status status = launch(op_scatter_add, plan.launch[i].kernel, plan.launch[i].grid, kScatterBlock, &args,
@@ -144,6 +247,6 @@ hipops_status hipops_scatter_add_workspace_bytes(const hipops_tensor* y, const h
   const ScatterWithoutData shapes({"scatter_add", y, x, index, dim});
   if (hipops_status status = check(shapes.tensors(), flags)) return status;
   if (hipops_status status = check_bytes("scatter_add", bytes)) return status;
-  *bytes = sum_bytes(shapes.tensors());
+  *bytes = needed_bytes(shapes.tensors(), plan_scatter_rows(shapes.tensors(), flags));
   return HIPOPS_SUCCESS;
 }

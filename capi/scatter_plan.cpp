@@ -1,5 +1,6 @@
 #include "scatter_plan.h"
 
+#include <algorithm>
 #include <cinttypes>
 
 #include "error.h"
@@ -190,6 +191,38 @@ ScatterGeometry walk_reach(const ScatterTensors& t, bool with_x, int64_t vector)
   return g;
 }
 
+ScatterGeometry walk_index(const ScatterTensors& t) {
+  Operands o{shape_with(t, t.x->shape[t.dim]), {}, {}, steps_of(*t.index), {}};
+  o.place.along[t.dim] = 1;
+  const Layout<kScatterOperands> layout = layout_of(o, t.x->rank);
+  const int64_t size = dtype_bytes(t.index->dtype), wide = 16 / size;
+  ScatterGeometry g{};
+  if (layout.rank != 2 || layout.stride[kScatterIndex][0] != 1 || layout.stride[kScatterPlace][0] != 0 ||
+      layout.stride[kScatterIndex][1] != layout.size[0] || layout.size[0] % wide != 0)
+    return g;
+  ScatterGeometry found{};
+  found.walk = walk_of(layout, wide);
+  found.vector = wide;
+  return found.walk.small ? found : g;
+}
+
+bool allows_vectors(const ScatterTensors& t, ScatterInto into) {
+  const Layout<kScatterOperands> layout = layout_of(source_operands(t, into), t.x->rank);
+  if (layout.rank == 0 || layout.stride[kScatterX][0] != 1 || layout.stride[kScatterY][0] != 1 ||
+      layout.stride[kScatterIndex][0] != 1)
+    return false;
+  auto fits = [&](ScatterOperand operand, int64_t step, int64_t size, uint64_t first) {
+    uint64_t elements = static_cast<uint64_t>(layout.size[0] | step);
+    for (int d = 1; d < layout.rank; ++d) elements |= static_cast<uint64_t>(layout.stride[operand][d]);
+    const int64_t bytes = std::min<int64_t>(kScatterVector * size, 16);
+    return elements % kScatterVector == 0 && first % static_cast<uint64_t>(bytes) == 0;
+  };
+  const bool in_y = into == ScatterInto::kY;
+  return fits(kScatterX, 0, dtype_bytes(t.x->dtype), address(*t.x)) &&
+         fits(kScatterY, steps_into(t, into).along[t.dim], 4, in_y ? address(*t.y) : 0) &&
+         fits(kScatterIndex, 0, dtype_bytes(t.index->dtype), address(*t.index));
+}
+
 int64_t scatter_vector(const ScatterTensors& t) {
   // A vector must be one on every walk; the walk over sources into the workspace has the same innermost dimension as
   // that over what they reach.
@@ -211,6 +244,15 @@ void ScatterPlan::add(int kernel, const ScatterGeometry& geometry, int depth) {
   next.grid = grid_for((geometry.walk.count + depth - 1) / depth, kScatterBlock);
   next.geometry = geometry;
   next.geometry.step = int64_t{next.grid} * kScatterBlock * depth;
+}
+
+void ScatterPlan::limit_grids(uint32_t most) {
+  for (int i = 0; i < count; ++i) {
+    ScatterLaunch& l = launch[i];
+    const uint32_t grid = std::min(l.grid, most);
+    l.geometry.step = l.geometry.step / l.grid * grid;
+    l.grid = grid;
+  }
 }
 
 }  // namespace hipops

@@ -51,6 +51,13 @@ ScatterGeometry walk_lines(const ScatterTensors& t, ScatterInto into,
 // That over what x's lines can reach. With x: where a source would be at position 0.
 ScatterGeometry walk_reach(const ScatterTensors& t, bool with_x, int64_t vector);
 
+// The walk over the index itself, one contiguous row for each position along dim, in vectors of 16 bytes; a count of 0
+// says that it is not so, or too long.
+ScatterGeometry walk_index(const ScatterTensors& t);
+
+// Whether sources can be taken in vectors of kScatterVector: neighbours in x, in y and in the index.
+bool allows_vectors(const ScatterTensors& t, ScatterInto into);
+
 // How many elements can be moved as one, on each of the walks: neighbours in x and y with one index, of at most 16
 // bytes, if all addresses and steps are multiples of that.
 int64_t scatter_vector(const ScatterTensors& t);
@@ -71,10 +78,29 @@ struct ScatterPlan {
 
   // A work-item takes `depth` elements of the walk at a time: kScatterDepth, or 1 on lines.
   void add(int kernel, const ScatterGeometry& geometry, int depth = kScatterDepth);
+
+  // Fewer blocks, which go more rounds.
+  void limit_grids(uint32_t most);
 };
 
 // For checked tensors, x having elements. with_workspace: there is one that is large enough.
 ScatterPlan plan_scatter(const ScatterTensors& t, uint32_t flags, bool with_workspace);
-ScatterPlan plan_scatter_add(const ScatterTensors& t, uint32_t flags, bool with_workspace);
+// vectors_from: of how many elements in reach on kScatterVector floats are added as one. (Where they are few, many meet
+// at one, and that takes longer in vectors.)
+ScatterPlan plan_scatter_add(const ScatterTensors& t, uint32_t flags, bool with_workspace, int64_t vectors_from);
+
+// scatter_add with a workspace, where all positions off dim may have one index: the rows are then added whole, as
+// index_add does it, in order. The bytes for it are there as soon as shapes and strides are such; `possible` says
+// whether addresses are, too.
+struct ScatterRows {
+  bool possible;
+  hipops_tensor index;           // 1-D: that of the first position off dim, or, if kernels find out, for a copy of it
+  bool uniform;                  // the index is an expanded one; otherwise kernels find out
+  int64_t bytes;                 // 0: no such way
+  uint32_t longest;              // of the lists
+  int64_t reported, report_step;  // see IndexAddOrder
+  ScatterGeometry geometry;      // of the walk that finds out
+};
+ScatterRows plan_scatter_rows(const ScatterTensors& t, uint32_t flags);
 
 }  // namespace hipops

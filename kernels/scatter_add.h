@@ -6,12 +6,26 @@
 
 namespace hipops {
 
+// `uniform`: blocks, at most; vectors of 16 bytes that a work-item has in flight, and a block takes at a time.
+constexpr int kUniformBlocks = 2048;
+constexpr int kUniformDepth = 8;
+constexpr int kUniformTile = kUniformDepth * kScatterBlock;
+
+// What is found out on the way to add whole rows: each is 0 as long as that can be done.
+struct ScatterRowsState {
+  uint32_t differ;  // there are rows whose indices differ
+  uint32_t long_;   // one row of y gets so many sources that atomics are faster
+};
+
 struct ScatterAddArgs {
   ScatterGeometry geometry;
   IndexArgs index;
   const void* x;
   void* y;
   float* sums;  // of the elements of y that x's lines can reach, row-major
+  const ScatterRowsState* rows;  // null, or rows have been added whole if it says so
+  uint32_t* differ;              // `uniform`: of each block, whether it found rows whose indices differ
+  void* firsts;                  // `uniform`: the first index of each row
 };
 
 }  // namespace hipops
@@ -21,11 +35,13 @@ struct ScatterAddArgs {
 #define HIPOPS_SCATTER_ADD_IN_F32(X, T)               \
   X(scatter_add_##T##_widen, T, f32, widen)           \
   X(scatter_add_##T##_f32_atomic, T, f32, atomic)     \
+  X(scatter_add_##T##_f32_wide, T, f32, wide)         \
   X(scatter_add_##T##_f32_line, T, f32, line)         \
   X(scatter_add_##T##_round, T, f32, round)
 
 #define HIPOPS_SCATTER_ADD_KERNELS(X)             \
   X(scatter_add_f32_atomic, f32, f32, atomic)     \
+  X(scatter_add_f32_wide, f32, f32, wide)         \
   X(scatter_add_f32_line, f32, f32, line)         \
   X(scatter_add_f16_atomic, f16, f16, atomic)     \
   X(scatter_add_f16_line, f16, f16, line)         \
@@ -37,4 +53,5 @@ struct ScatterAddArgs {
   X(scatter_add_f64_line, f64, f64, line)         \
   X(scatter_add_u32_atomic, u32, u32, atomic)     \
   X(scatter_add_u64_atomic, u64, u64, atomic)     \
-  X(scatter_add_u8_line, u8, u8, line)
+  X(scatter_add_u8_line, u8, u8, line)            \
+  X(scatter_add_uniform, u8, u8, uniform)

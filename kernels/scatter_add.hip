@@ -8,17 +8,28 @@
 //   atomic  all sources at once, each by an atomic addition: in any order, which integers don't show. One instruction
 //           where the target has it (docs/ops/scatter_add.md). Not u8, for which no target has one; and 16-bit floats
 //           only where y is made of whole aligned words, because words are what the instructions take.
+//   wide    the same in vectors of 4 elements that are neighbours in x, in y and in the index, for f32 sums: where
+//           their indices are the same, one instruction on NVIDIA's sm_90 and later adds all. (On AMD there is none,
+//           and lanes side by side, one element each, make fewer requests: there it is not chosen.)
 //   line    one work-item adds all sources along dim, in order. The deterministic way for floats, and the way for what
 //           `atomic` does not take. Fast where dim is not innermost and there are many lines; a single long line is a
 //           single work-item's.
 //
 // 16-bit floats are rounded at each addition by these. With a workspace they are summed in f32: `widen` copies the
-// elements of y that x's lines can reach, `f32_atomic` or `f32_line` add to the copies, `round` puts those that changed
-// back, rounded once. That moves up to 14 bytes more for each such element.
+// elements of y that x's lines can reach, `f32_atomic`, `f32_wide` or `f32_line` add to the copies, `round` puts those
+// that changed back, rounded once. That moves up to 14 bytes more for each such element.
+//
+//   uniform   with the workspace, where there is much to add, or in order: finds out whether all of a row has one
+//           index, by reading all of it. If so, index_add's kernels order the rows' indices and add the sources in that order,
+//           whole rows, without atomics (index_add.hip); and the kernels above, launched behind them, find in the
+//           workspace that there is nothing left to do. So do index_add's if rows differ, or if, in any order, one
+//           row of y gets so many sources that adding them one by one takes longer than atomics do. An expanded index
+//           need not be read for that.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/scatter_add.hip -o scatter_add.co
 #include "scatter_add.h"
 
+#include "device/scan.h"
 #include "device/scatter.h"
 #include "device/vector.h"
 
@@ -48,19 +59,45 @@ HIPOPS_FN Sum* sums_of(const ScatterAddArgs& a) {
   return static_cast<Sum*>(sizeof(Sum) == sizeof(T) ? a.y : a.sums);
 }
 
+// Rows have been added whole, so that there is nothing left to do.
+HIPOPS_FN bool is_done(const ScatterAddArgs& a) {
+  return a.rows != nullptr && a.rows->differ == 0 && a.rows->long_ == 0;
+}
+
+// The index, without the report if what was to be reported has been, on the way to add whole rows.
+HIPOPS_FN IndexArgs index_of(const ScatterAddArgs& a) {
+  IndexArgs index = a.index;
+  if (a.rows != nullptr && a.rows->differ == 0) index.report = nullptr;
+  return index;
+}
+
 template <class T, class Sum>
 HIPOPS_FN void scatter_add_atomic(const ScatterAddArgs& a) {
   const T* x = static_cast<const T*>(a.x);
   Sum* sums = sums_of<T, Sum>(a);
-  for_each_source(a.geometry, a.index, [&](const SourceOffsets& at) { return x[at.of[kScatterX]]; },
+  for_each_source(a.geometry, index_of(a), [&](const SourceOffsets& at) { return x[at.of[kScatterX]]; },
                   [&](int64_t to, T value) { atomic_add(sums + to, converted<Sum>(value)); });
+}
+
+template <class T, class Sum>
+HIPOPS_FN void scatter_add_wide(const ScatterAddArgs& a) {
+  Sum* sums = sums_of<T, Sum>(a);
+  for_each_vector<kScatterVector>(
+      a.geometry, index_of(a), static_cast<const T*>(a.x),
+      [&](int64_t to, const Vector<T, kScatterVector>& value) {
+        Vector<Sum, kScatterVector> sum;
+#pragma unroll
+        for (int e = 0; e < kScatterVector; ++e) sum.element[e] = converted<Sum>(value.element[e]);
+        atomic_add_vector(sums + to, sum);
+      },
+      [&](int64_t to, T value) { atomic_add(sums + to, converted<Sum>(value)); });
 }
 
 template <class T, class Sum>
 HIPOPS_FN void scatter_add_line(const ScatterAddArgs& a) {
   const T* x = static_cast<const T*>(a.x);
   Sum* sums = sums_of<T, Sum>(a);
-  for_each_line(a.geometry, a.index, [&](int64_t of_x) { return x[of_x]; },
+  for_each_line(a.geometry, index_of(a), [&](int64_t of_x) { return x[of_x]; },
                 [&](int64_t to, T value) { sums[to] = sum_of(sums[to], converted<Sum>(value)); });
 }
 
@@ -138,10 +175,67 @@ HIPOPS_FN void scatter_add_round(const ScatterAddArgs& a) {
   else round_sums<T, 1>(a);
 }
 
+// Whether a work-item finds an index that differs from the first one of its row. The first ones are put together for
+// those who read no others.
+template <class Index>
+HIPOPS_FN bool finds_difference(const ScatterAddArgs& a) {
+  constexpr int wide = kWideBytes / sizeof(Index);
+  const Index* index = static_cast<const Index*>(a.index.data);
+  Index* firsts = static_cast<Index*>(a.firsts);
+  const ScatterGeometry& g = a.geometry;
+  const uint32_t count = uint32_t(g.walk.count), row = uint32_t(g.walk.size[0]);
+  bool differs = false;
+  for (uint32_t tile = block_index() * kUniformTile; tile < count; tile += uint32_t(g.step)) {
+    uint32_t i[kUniformDepth], j[kUniformDepth];
+    Vector<Index, wide> v[kUniformDepth];
+    Index first[kUniformDepth];
+#pragma unroll
+    for (int n = 0; n < kUniformDepth; ++n) {
+      i[n] = tile + n * kScatterBlock + thread_index();
+      i[n] = i[n] < count ? i[n] : count - 1;
+      v[n] = load_once<wide>(index + int64_t(i[n]) * wide);
+    }
+#pragma unroll
+    for (int n = 0; n < kUniformDepth; ++n) {
+      j[n] = divide(i[n], g.walk.divisor[0]);
+      first[n] = index[int64_t(j[n] * row) * wide];
+    }
+#pragma unroll
+    for (int n = 0; n < kUniformDepth; ++n) {
+#pragma unroll
+      for (int e = 0; e < wide; ++e) differs = differs || v[n].element[e] != first[n];
+      if (i[n] == j[n] * row) firsts[j[n]] = first[n];
+    }
+    if (ballot(differs) != 0) break;
+  }
+  return differs;
+}
+
+// The walk is over vectors of 16 bytes of the index, all of which is contiguous, row after row. There are fewer than
+// 2^31.
+template <class, class>
+HIPOPS_FN void scatter_add_uniform(const ScatterAddArgs& a) {
+  bool differs;
+  switch (a.index.type) {
+    case kIndexU8: differs = finds_difference<uint8_t>(a); break;
+    case kIndexI16: differs = finds_difference<uint16_t>(a); break;
+    case kIndexI64: differs = finds_difference<uint64_t>(a); break;
+    default: differs = finds_difference<uint32_t>(a);
+  }
+  const uint32_t all = block_scan<kScatterBlock>(uint32_t(differs)).total;
+  if (thread_index() == 0) a.differ[block_index()] = all;
+}
+
+// Blocks that a multiprocessor is to hold, which tells how many registers there are for each.
+[[maybe_unused]] constexpr int kResident_atomic = 4, kResident_wide = 3, kResident_line = 4, kResident_widen = 4,
+                               kResident_round = 3, kResident_uniform = 4;
+
 }  // namespace
 
-#define KERNEL(name, T, Sum, mode) \
-  HIPOPS_KERNEL(kScatterBlock) name(HIPOPS_ARGS(ScatterAddArgs) a) { scatter_add_##mode<T, Sum>(a); }
+#define KERNEL(name, T, Sum, mode)                                 \
+  HIPOPS_KERNEL(kScatterBlock, kResident_##mode) name(HIPOPS_ARGS(ScatterAddArgs) a) { \
+    if (!is_done(a)) scatter_add_##mode<T, Sum>(a);                \
+  }
 HIPOPS_SCATTER_ADD_KERNELS(KERNEL)
 
 HIPOPS_KERNEL_TABLE(scatter_add, ScatterAddArgs, HIPOPS_SCATTER_ADD_KERNELS)

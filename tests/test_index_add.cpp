@@ -214,20 +214,32 @@ void check_workspace_bytes() {
   int64_t bytes = -1;
   EXPECT_EQUAL(call.ask(&bytes), HIPOPS_SUCCESS);
 
-  // What is kept: how many entries there are, counts of each digit in each range, lists, entries once or twice.
-  EXPECT_EQUAL(bytes, 256 + rounded(1 * 4 * 4) + rounded(4 * 8) + rounded(300 * 8));
-  EXPECT_EQUAL(bytes_for(HIPOPS_F32, 16384, 256, 262144), 256 + 128 * 128 * 4 + 16384 * 8 + 2 * 262144 * 8);
-  EXPECT_EQUAL(bytes_for(HIPOPS_U8, 1, 3, 257), 256 + 256 + 256 + rounded(257 * 8));
-  EXPECT_EQUAL(bytes_for(HIPOPS_U8, 256, 3, 2049), 256 + 2 * 256 * 4 + 256 * 8 + rounded(2049 * 8));
-  EXPECT_EQUAL(bytes_for(HIPOPS_U8, 257, 3, 2049), 256 + 2 * 32 * 4 + rounded(257 * 8) + 2 * rounded(2049 * 8));
-  EXPECT_EQUAL(bytes_for(HIPOPS_U8, 65537, 3, 1000), 256 + 1 * 64 * 4 + rounded(65537 * 8) + 2 * rounded(8000));
-  // Many ranges are no more than 256: they grow.
-  EXPECT_EQUAL(bytes_for(HIPOPS_U8, 256, 3, int64_t{1} << 30), 256 + 256 * 256 * 4 + 256 * 8 + (int64_t{1} << 33));
+  // What is kept: how many entries there are, where runs start in each block of 2048 indices, entries by the high digit
+  // (and by both, where there are two rounds), sources, lists.
+  auto expected = [](int64_t digits, int64_t indices, int64_t lists, int entries = 1) {
+    const int64_t blocks = (indices + 2047) / 2048;
+    return 256 + rounded((digits + 1) * blocks * 4) + entries * rounded(indices * 8) + rounded(indices * 4) +
+           rounded(lists * 8);
+  };
+  EXPECT_EQUAL(bytes, expected(2, 300, 4));
+  EXPECT_EQUAL(bytes_for(HIPOPS_F32, 16384, 256, 262144), expected(256, 262144, 16384));
+  EXPECT_EQUAL(bytes_for(HIPOPS_U8, 1, 3, 257), expected(1, 257, 1));
+  EXPECT_EQUAL(bytes_for(HIPOPS_U8, 256, 3, 2049), expected(16, 2049, 256));
+  EXPECT_EQUAL(bytes_for(HIPOPS_U8, 2, 3, 100000), expected(2, 100000, 2));
+  // Lists by position, where there are more rows than indices.
+  EXPECT_EQUAL(bytes_for(HIPOPS_U8, 2050, 3, 2049), expected(64, 2049, 2049));
+  // A low digit has 10 bits at most; so has a high one.
+  EXPECT_EQUAL(bytes_for(HIPOPS_U8, 65537, 3, 1000), expected(256, 1000, 1000));
+  EXPECT_EQUAL(bytes_for(HIPOPS_U8, 1 << 20, 3, 1000), expected(1024, 1000, 1000));
+  EXPECT_EQUAL(bytes_for(HIPOPS_U8, 1 << 20, 3, int64_t{1} << 30), expected(1024, int64_t{1} << 30, 1 << 20));
+  // Two rounds.
+  EXPECT_EQUAL(bytes_for(HIPOPS_U8, (1 << 20) + 1, 3, 1000), expected(32, 1000, 1000, 2));
+  EXPECT_EQUAL(bytes_for(HIPOPS_U8, (1 << 20) + 1, 3, 1 << 22), expected(1024, 1 << 22, 1 << 22, 2));
 
   // In 64 bits.
   const int64_t most = UINT32_MAX, large = int64_t{1} << 31;
-  EXPECT_EQUAL(bytes_for(HIPOPS_F32, large, 4, large), 256 + 256 * 256 * 4 + 3 * 8 * large);
-  EXPECT_EQUAL(bytes_for(HIPOPS_F32, most, 4, most), 256 + 256 * 256 * 4 + 3 * rounded(8 * most));
+  EXPECT_EQUAL(bytes_for(HIPOPS_F32, large, 4, large), expected(1024, large, large, 2));
+  EXPECT_EQUAL(bytes_for(HIPOPS_F32, most, 4, most), expected(1024, most, most, 2));
   // Nothing is ordered: few indices, more than entries are made for, nothing there.
   EXPECT_EQUAL(bytes_for(HIPOPS_F32, 100000, 4, 256), 0);
   EXPECT_EQUAL(bytes_for(HIPOPS_F32, 100000, 4, 0), 0);
@@ -419,9 +431,9 @@ Operands rows_of(hipops_dtype dtype, int64_t rows, int64_t columns, int64_t indi
   return t;
 }
 
-// Rows whose numbers have 1, 2, 3 and 4 digits.
+// Rows whose keys have one bit, low digits and high ones, and two rounds.
 void check_digits() {
-  for (int64_t rows : {int64_t{1}, int64_t{2}, int64_t{256}, int64_t{257}, int64_t{65536}, int64_t{65537}}) {
+  for (int64_t rows : {1, 2, 256, 257, 1024, 1025, 65536, 65537}) {
     Operands t = rows_of(HIPOPS_BF16, rows, 1, 600, static_cast<uint64_t>(rows));
     check_both_ways(t);
   }
@@ -438,14 +450,21 @@ void check_digits() {
   }
 }
 
-// Ranges, the parts of them that waves own, and a last one that is not full.
+// Batches, the parts of them that waves own, and a last one that is not full; blocks that join more than one batch, and
+// more runs than they take at a time.
 void check_ranges() {
   for (int64_t indices : {1023, 1025, 2047, 2048, 2049, 4096, 4099, 70000}) {
     Operands t = rows_of(HIPOPS_F32, 37, 1, indices, static_cast<uint64_t>(indices));
     check_both_ways(t);
   }
-  // More than 256 ranges of 2048.
-  Operands t = rows_of(HIPOPS_U32, 5, 1, 256 * 2048 + 3000, 11);
+  // More than 512 runs of 2048.
+  Operands many = rows_of(HIPOPS_U32, 3, 1, 512 * 2048 + 3000, 11);
+  check_both_ways(many);
+  // One row has most of the entries of its block.
+  Operands t = rows_of(HIPOPS_I32, 5000, 1, 9000, 12);
+  for (int64_t j = 0; j < 9000; ++j)
+    if (j % 3 != 0) set_bits(t.index, j, 4321);
+  mark_untouched(t);
   check_both_ways(t);
 }
 
@@ -467,7 +486,7 @@ void check_orders() {
 
 // ---- Kernels
 
-constexpr int kKernels = 31;
+constexpr int kKernels = 38;
 
 // Stands between the op and its CPU kernels: notes which of them run, and can make the grids of those that loop small.
 class Recorder {
@@ -494,8 +513,8 @@ class Recorder {
   template <size_t I>
   static void run(const void* args) {
     ran_[I].store(true, std::memory_order_relaxed);
-    constexpr size_t kCountAndPlace = 2;
-    if (!two_blocks || I < kCountAndPlace) return real_[I]->run(args);
+    constexpr size_t kSplitAndJoin = 2;
+    if (!two_blocks || I < kSplitAndJoin) return real_[I]->run(args);
     if (cpu::block_index() >= 2) return;
     IndexAddArgs small = *static_cast<const IndexAddArgs*>(args);
     small.grid = std::min<int64_t>(small.grid, 2);
@@ -530,11 +549,25 @@ void check_kernels() {
         const std::string type = dtype == HIPOPS_I32 ? "u32" : dtype == HIPOPS_I64 ? "u64" : dtype_name(dtype);
         std::set<std::string> expected{"index_add_" + type + (ordered ? "_list" : "_scan") +
                                        (columns == 64 ? "_wide" : "_any")};
-        if (ordered) expected.insert({"index_add_count", "index_add_place", "index_add_bound"});
+        if (ordered) expected.insert({"index_add_split", "index_add_join"});
         const std::set<std::string> ran = recorder.ran();
         EXPECT(ran == expected);
         all.insert(ran.begin(), ran.end());
       }
+  // Long lists for a few rows, and rows of which there are too many for one round.
+  for (hipops_dtype dtype : kAdded) {
+    Operands t = rows_of(dtype, 3, 16, 600, 5);
+    check_both_ways(t);
+    const std::set<std::string> ran = recorder.ran();
+    const std::string type = dtype == HIPOPS_I32 ? "u32" : dtype == HIPOPS_I64 ? "u64" : dtype_name(dtype);
+    EXPECT(ran.count("index_add_" + type + "_list_deep"));
+    all.insert(ran.begin(), ran.end());
+  }
+  Operands t = rows_of(HIPOPS_U8, (1 << 20) + 1, 1, 300, 7);
+  check_both_ways(t);
+  const std::set<std::string> ran = recorder.ran();
+  EXPECT(ran.count("index_add_bound"));
+  all.insert(ran.begin(), ran.end());
   EXPECT_EQUAL(all.size(), size_t{kKernels});
 }
 
@@ -583,8 +616,8 @@ void check_wide() {
       call(t, true, nullptr);
       EXPECT(all_bits(t.y) == bits);
       const bool wide = indices == 300 ? c.list : c.scan;
-      EXPECT(recorder.ran().count(std::string("index_add_f32") + (indices == 300 ? "_list" : "_scan") +
-                                  (wide ? "_wide" : "_any")));
+      const char* elements = indices == 300 && rows == 1 ? "_deep" : wide ? "_wide" : "_any";  // a list of 300
+      EXPECT(recorder.ran().count(std::string("index_add_f32") + (indices == 300 ? "_list" : "_scan") + elements));
     }
 }
 
@@ -598,6 +631,15 @@ void check_two_blocks() {
         Operands t = rows_of(dtype, 150, columns, indices, static_cast<uint64_t>(indices));
         check_both_ways(t);
       }
+  for (hipops_dtype dtype : kAdded) {
+    Operands t = rows_of(dtype, 3, 160, 600, 5);
+    check_both_ways(t);
+  }
+  Operands t = rows_of(HIPOPS_U8, (1 << 20) + 1, 1, 600, 7);
+  hipops_index_report report = HIPOPS_INDEX_REPORT_INIT;
+  const std::vector<uint64_t> bits = expected_bits(t, &report);
+  call(t, true, nullptr);
+  EXPECT(all_bits(t.y) == bits);
   EXPECT_EQUAL(recorder.ran().size(), size_t{kKernels});
 }
 

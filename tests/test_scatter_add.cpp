@@ -10,7 +10,11 @@ using namespace hipops_test;
 
 namespace {
 
-const ScatterOp kScatterAdd = {"scatter_add", hipops_scatter_add, hipops_scatter_add_workspace_bytes, plan_scatter_add};
+ScatterPlan plan_on_cpu(const ScatterTensors& t, uint32_t flags, bool with_workspace) {
+  return plan_scatter_add(t, flags, with_workspace, 0);
+}
+
+const ScatterOp kScatterAdd = {"scatter_add", hipops_scatter_add, hipops_scatter_add_workspace_bytes, plan_on_cpu};
 
 constexpr hipops_dtype kAdded[] = {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16, HIPOPS_F64,
                                    HIPOPS_U8,  HIPOPS_I32, HIPOPS_U32,  HIPOPS_I64};
@@ -60,7 +64,7 @@ void expect_sums(const ScatterOperands& t, const std::vector<uint64_t>& sums) {
 void check_random() {
   Random random(21);
   Seen seen(kScatterAdd.kernels());
-  for (int round = 0; round < 10; ++round)
+  for (int round = 0; round < 30; ++round)
     for (hipops_dtype dtype : kAdded)
       for (hipops_dtype index_dtype : kIndexDtypes)
         for (Way way : ways_of(dtype)) {
@@ -69,9 +73,10 @@ void check_random() {
           const std::vector<uint64_t> sums = sums_of(t);
           run(kScatterAdd, t, way.flags, way.workspace, random() % 4 != 0);
           expect_sums(t, sums);
-          const ScatterPlan plan = plan_scatter_add(t.tensors(kScatterAdd), way.flags, way.workspace);
+          const ScatterPlan plan = plan_on_cpu(t.tensors(kScatterAdd), way.flags, way.workspace);
           for (int i = 0; i < plan.count; ++i) seen.add(plan.launch[i].kernel);
         }
+  for (int i = 0; i < 5; ++i) seen.add(kScatterAdd.kernels().kernel_count - 1);  // `uniform`: see check_rows
   seen.expect_all(5);
 }
 
@@ -90,10 +95,10 @@ void check_rounds() {
         const std::vector<uint64_t> sums = sums_of(t);
         Workspace workspace((4 * 50 * columns + 15) / 16 * 16);
         hipops_index_report report = HIPOPS_INDEX_REPORT_INIT;
-        ScatterPlan plan = plan_scatter_add(t.tensors(kScatterAdd), way.flags, way.workspace);
+        ScatterPlan plan = plan_on_cpu(t.tensors(kScatterAdd), way.flags, way.workspace);
         for (int i = 0; i < plan.count; ++i) {
           ScatterAddArgs args{plan.launch[i].geometry, index_args(t.index.view, 50, &report), t.x.view.data,
-                              t.y.view.data, static_cast<float*>(workspace.data())};
+                              t.y.view.data, static_cast<float*>(workspace.data()), nullptr, nullptr, nullptr};
           args.geometry.step /= plan.launch[i].grid;
           args.geometry.walk.small = columns < 256;
           expect_success(
@@ -141,10 +146,67 @@ void check_order() {
   }
 }
 
-std::string kernels_of(const hipops_tensor& y, uint32_t flags = 0, bool with_workspace = false) {
+// Rows that are added whole, and those of which that is not known before it has been tried.
+enum class RowIndex { same, expanded, one_differs, all_differ };
+
+ScatterOperands rows_for(hipops_dtype dtype, hipops_dtype index_dtype, int64_t length, int64_t columns, RowIndex kind,
+                         uint64_t seed) {
+  Random random(seed);
+  const int64_t rows = 40;
+  ScatterOperands t{HostTensor(dtype, {rows, columns + 16}, {columns + 16, 1}),
+                    HostTensor(dtype, {length, columns}),
+                    kind == RowIndex::expanded ? HostTensor(index_dtype, {length, columns}, {1, 0})
+                                               : HostTensor(index_dtype, {length, columns}), 0};
+  fill(t.x, random), fill(t.y, random);
+  for (int64_t j = 0; j < length; ++j) {
+    uint64_t index = random_index(random, rows, index_dtype);
+    for (int64_t c = 0; c < columns; ++c) {
+      if (kind == RowIndex::all_differ) index = random_index(random, rows, index_dtype);
+      set_bits(t.index, j * columns + c, index);
+    }
+  }
+  const int64_t last = t.index.count() - 1;
+  if (kind == RowIndex::one_differs) set_bits(t.index, last, (t.index.bits(last) + 1) % 7);
+  return t;
+}
+
+void check_rows() {
+  uint64_t seed = 0;
+  for (hipops_dtype dtype : {HIPOPS_F32, HIPOPS_BF16, HIPOPS_F64, HIPOPS_U8})
+    for (RowIndex kind : {RowIndex::same, RowIndex::expanded, RowIndex::one_differs, RowIndex::all_differ})
+      for (hipops_dtype index_dtype : kIndexDtypes) {
+        const int64_t columns = dtype == HIPOPS_U8 ? 128 : 64;
+        ScatterOperands t = rows_for(dtype, index_dtype, 300, columns, kind, ++seed);
+        const ScatterRows rows = plan_scatter_rows(t.tensors(kScatterAdd), HIPOPS_DETERMINISTIC);
+        EXPECT(rows.possible && rows.uniform == (kind == RowIndex::expanded) && rows.longest == UINT32_MAX);
+        const std::vector<uint64_t> sums = sums_of(t);
+        run(kScatterAdd, t, HIPOPS_DETERMINISTIC, true, seed % 4 != 0);
+        expect_sums(t, sums);
+      }
+}
+
+// In any order, of an expanded index: lists that are short enough are summed, and where one is not, all is left to
+// atomics. What is out of range is reported once either way.
+void check_long_lists() {
+  for (hipops_dtype dtype : {HIPOPS_F32, HIPOPS_BF16})
+    for (int64_t same : {0, 100}) {
+      ScatterOperands t = rows_for(dtype, HIPOPS_I32, 1024, 1024, RowIndex::expanded, 77);
+      for (int64_t j = 0; j < same; ++j) set_bits(t.index, j * 1024, 3);
+      const ScatterRows rows = plan_scatter_rows(t.tensors(kScatterAdd), 0);
+      EXPECT(rows.possible && rows.uniform);
+      EXPECT_EQUAL(rows.longest, uint32_t{64});
+      const std::vector<uint64_t> sums = sums_of(t);
+      run(kScatterAdd, t, 0, true, true);
+      expect_sums(t, sums);
+    }
+}
+
+std::string kernels_of(const hipops_tensor& y, uint32_t flags = 0, bool with_workspace = false, bool vectors = false) {
   const Sizes shape(y.shape, y.shape + y.rank);
   const hipops_tensor x = view_of(1 << 20, y.dtype, shape), index = view_of(1 << 21, HIPOPS_I32, shape);
-  const ScatterPlan plan = plan_scatter_add({"scatter_add", &y, &x, &index, 0}, flags, with_workspace);
+  const int64_t elements = 5 * 64;  // of y, unless it is another one
+  const ScatterPlan plan = plan_scatter_add({"scatter_add", &y, &x, &index, 0}, flags, with_workspace,
+                                            vectors ? elements : elements + 100);
   std::string names;
   for (int i = 0; i < plan.count; ++i)
     names += (i ? " " : "") +
@@ -188,6 +250,34 @@ TEST_CASE("scatter_add leaves alone what no index names", "[scatter_add]") { on_
 
 TEST_CASE("scatter_add adds in order where that is asked for", "[scatter_add]") { on_cpu(check_order); }
 
+TEST_CASE("scatter_add adds rows whole where all of a row has one index", "[scatter_add]") { on_cpu(check_rows); }
+
+TEST_CASE("scatter_add leaves long lists to atomics", "[scatter_add]") { on_cpu(check_long_lists); }
+
+TEST_CASE("scatter_add tries to add rows whole where that pays", "[scatter_add]") {
+  auto rows = [](hipops_dtype dtype, int64_t length, int64_t columns, uint32_t flags, const Sizes& index_strides,
+                 uintptr_t x_at = 1 << 16) {
+    const hipops_tensor y = view_of(1 << 20, dtype, {1000, columns}), x = view_of(x_at, dtype, {length, columns}),
+                        index = view_of(1 << 24, HIPOPS_I64, {length, columns}, index_strides);
+    const ScatterRows plan = plan_scatter_rows({"scatter_add", &y, &x, &index, 0}, flags);
+    return std::string(plan.bytes == 0 ? "no" : !plan.possible ? "bytes" : plan.uniform ? "known" : "tried");
+  };
+  const uint32_t in_order = HIPOPS_DETERMINISTIC;
+  CHECK(rows(HIPOPS_F32, 262144, 64, 0, {64, 1}) == "tried");
+  CHECK(rows(HIPOPS_F32, 262143, 64, 0, {64, 1}) == "no");  // fewer than 2^24
+  CHECK(rows(HIPOPS_F32, 262143, 64, 0, {1, 0}) == "known");
+  CHECK(rows(HIPOPS_F32, 16383, 64, 0, {1, 0}) == "no");  // fewer than 2^20
+  CHECK(rows(HIPOPS_F32, 1 << 24, 16, 0, {16, 1}) == "no");  // rows of 64 bytes
+  CHECK(rows(HIPOPS_F32, 262144, 66, 0, {66, 1}) == "no");   // that are not aligned
+  CHECK(rows(HIPOPS_F32, 262144, 64, 0, {65, 1}) == "no");
+  CHECK(rows(HIPOPS_F32, 262144, 64, 0, {1, 262144}) == "no");
+  CHECK(rows(HIPOPS_F32, 262144, 64, 0, {64, 1}, (1 << 16) + 4) == "bytes");  // which don't depend on addresses
+  CHECK(rows(HIPOPS_F32, 257, 64, in_order, {64, 1}) == "tried");
+  CHECK(rows(HIPOPS_F32, 256, 64, in_order, {64, 1}) == "no");
+  CHECK(rows(HIPOPS_U8, 257, 128, 0, {128, 1}) == "tried");
+  CHECK(rows(HIPOPS_I32, 257, 128, in_order, {128, 1}) == "no");  // atomics do not show their order
+}
+
 TEST_CASE("scatter_add asks for 4 bytes for each element in reach, of 16-bit types", "[scatter_add]") {
   check_calls([] {
     for (hipops_dtype dtype : kAdded)
@@ -220,6 +310,13 @@ TEST_CASE("scatter_add's kernels by dtype and order", "[scatter_add]") {
   auto all = [](hipops_dtype dtype, uint32_t flags, bool with_workspace) {
     return kernels_of(view_of(1 << 16, dtype, {5, 64}), flags, with_workspace);
   };
+  CHECK(kernels_of(view_of(1 << 16, HIPOPS_F32, {5, 64}), 0, false, true) == "f32_wide");
+  CHECK(kernels_of(view_of((1 << 16) + 4, HIPOPS_F32, {5, 64}), 0, false, true) == "f32_atomic");
+  CHECK(kernels_of(view_of(1 << 16, HIPOPS_F32, {5, 66}), 0, false, true) == "f32_atomic");
+  CHECK(kernels_of(view_of(1 << 16, HIPOPS_F32, {5, 64}, {66, 1}), 0, false, true) == "f32_atomic");
+  CHECK(kernels_of(view_of((1 << 16) + 4, HIPOPS_BF16, {5, 64}), 0, true, true) ==
+        "bf16_widen bf16_f32_wide bf16_round");  // into the workspace
+  CHECK(kernels_of(view_of(1 << 16, HIPOPS_BF16, {5, 64}), 0, false, true) == "bf16_atomic");
   CHECK(all(HIPOPS_F32, 0, true) == "f32_atomic");
   CHECK(all(HIPOPS_F32, HIPOPS_DETERMINISTIC, true) == "f32_line");
   CHECK(all(HIPOPS_F64, 0, false) == "f64_atomic");

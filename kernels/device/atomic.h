@@ -7,7 +7,7 @@
 // compiler to guard against that: its guard is the loop that the instructions are to replace.
 #pragma once
 
-#include "device/types.h"
+#include "device/vector.h"
 
 namespace hipops {
 namespace {
@@ -141,6 +141,18 @@ HIPOPS_FN void atomic_add(bf16* at, bf16 v) {
 }
 
 #endif
+
+// Of four neighbours, aligned as a whole: one operation where the target has it.
+HIPOPS_FN void atomic_add_vector(float* at, const Vector<float, 4>& v) {
+#if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
+  asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(at), "f"(v.element[0]), "f"(v.element[1]),
+               "f"(v.element[2]), "f"(v.element[3])
+               : "memory");
+#else
+#pragma unroll
+  for (int i = 0; i < 4; ++i) atomic_add(at + i, v.element[i]);
+#endif
+}
 
 // Stores where others may store at the same time, and any of the values will do. On a GPU every store of an element is
 // whole. On the CPU it has to be said.

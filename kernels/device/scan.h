@@ -13,11 +13,20 @@ struct Scanned {
   T total;   // the sum over all
 };
 
+// A number that the compiler must not compare before it is used: comparisons that it moves out of loops, on AMD, take
+// two scalar registers each, for as long as the loop lasts.
+HIPOPS_FN uint32_t in_place(uint32_t v) {
+#if defined(HIPOPS_AMD)
+  asm volatile("" : "+v"(v));
+#endif
+  return v;
+}
+
 // One step: groups of Half lanes become groups of 2 * Half. The lanes of a group hold one total, as other_half asks.
 template <int Half, class T>
-HIPOPS_FN void scan_step(Scanned<T>* s) {
+HIPOPS_FN void scan_step(Scanned<T>* s, uint32_t lane) {
   T other = other_half<Half>(s->total);
-  s->before += lane_index() & Half ? other : T(0);
+  s->before += lane & Half ? other : T(0);
   s->total += other;
 }
 
@@ -25,25 +34,26 @@ HIPOPS_FN void scan_step(Scanned<T>* s) {
 template <class T>
 HIPOPS_FN Scanned<T> wave_scan(T v) {
   Scanned<T> s{T(0), v};
-  scan_step<1>(&s);
-  scan_step<2>(&s);
-  scan_step<4>(&s);
-  scan_step<8>(&s);
+  const uint32_t lane = in_place(lane_index());
+  scan_step<1>(&s, lane);
+  scan_step<2>(&s, lane);
+  scan_step<4>(&s, lane);
+  scan_step<8>(&s, lane);
 #if defined(HIPOPS_AMD)
   if constexpr (wave_size == 64) {  // see wave_reduce
     T row[4] = {read_lane(s.total, 0), read_lane(s.total, 16), read_lane(s.total, 32), read_lane(s.total, 48)};
     T before = s.before;
-    before += lane_index() >= 16 ? row[0] : T(0);
-    before += lane_index() >= 32 ? row[1] : T(0);
-    before += lane_index() >= 48 ? row[2] : T(0);
+    before += lane >= 16 ? row[0] : T(0);
+    before += lane >= 32 ? row[1] : T(0);
+    before += lane >= 48 ? row[2] : T(0);
     return {before, row[0] + row[1] + row[2] + row[3]};
   } else {
-    scan_step<16>(&s);
+    scan_step<16>(&s, lane);
     return s;
   }
 #else
-  scan_step<16>(&s);
-  if constexpr (wave_size == 64) scan_step<32>(&s);
+  scan_step<16>(&s, lane);
+  if constexpr (wave_size == 64) scan_step<32>(&s, lane);
   return s;
 #endif
 }
@@ -55,13 +65,14 @@ HIPOPS_FN Scanned<T> block_scan(T v) {
   constexpr int kWaves = Block / wave_size;
   HIPOPS_SHARED(T, of_wave, kWaves);
   Scanned<T> s = wave_scan(v);
-  if (lane_index() == 0) of_wave[wave_index()] = s.total;
+  if (in_place(lane_index()) == 0) of_wave[wave_index()] = s.total;
   barrier();
   s.total = T(0);
+  const uint32_t wave = in_place(wave_index());
 #pragma unroll
-  for (int w = 0; w < kWaves; ++w) {
+  for (uint32_t w = 0; w < kWaves; ++w) {
     T sum = of_wave[w];
-    s.before += w < int(wave_index()) ? sum : T(0);
+    s.before += w < wave ? sum : T(0);
     s.total += sum;
   }
   return s;

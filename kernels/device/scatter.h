@@ -3,6 +3,7 @@
 
 #include "device/indices.h"
 #include "device/scatter_contract.h"
+#include "device/stream.h"
 #include "device/strided.h"
 
 namespace hipops {
@@ -45,6 +46,72 @@ HIPOPS_FN void for_each_source(const ScatterGeometry& g, const IndexArgs& index,
       if (i[n] >= g.walk.count) continue;
       int64_t to = checked_index(index, target[n], mark, i[n] * g.vector, uint64_t(g.vector));
       if (to != kNothing) use(at[n].of[kScatterY] + to * g.y_step, value[n]);
+    }
+  });
+}
+
+template <class T, int N, int Length>
+HIPOPS_FN int64_t load_index_vectors_as(const void* data, int64_t mark, const int64_t (&offset)[N],
+                                        int64_t (&value)[N][Length]) {
+#pragma unroll
+  for (int n = 0; n < N; ++n) {
+    const Vector<T, Length> v = load_once<Length>(static_cast<const T*>(data) + offset[n]);
+#pragma unroll
+    for (int e = 0; e < Length; ++e) value[n][e] = v.element[e];
+  }
+  return mark;
+}
+
+// As load_indices, of neighbours in memory.
+template <int N, int Length>
+HIPOPS_FN int64_t load_index_vectors(const IndexArgs& index, const int64_t (&offset)[N], int64_t (&value)[N][Length]) {
+  switch (index.type) {
+    case kIndexU8: return load_index_vectors_as<uint8_t>(index.data, UINT8_MAX, offset, value);
+    case kIndexI16: return load_index_vectors_as<int16_t>(index.data, INT16_MAX, offset, value);
+    case kIndexI32: return load_index_vectors_as<int32_t>(index.data, INT32_MAX, offset, value);
+    case kIndexU32: return load_index_vectors_as<uint32_t>(index.data, UINT32_MAX, offset, value);
+    default: return load_index_vectors_as<int64_t>(index.data, INT64_MAX, offset, value);
+  }
+}
+
+// As for_each_source, in vectors of `Length` neighbours in x, in y and in the index. Where all indices of a vector are
+// the same, as they are where rows are scattered whole, use_all(to, vector) takes it; elsewhere use(to, value) its
+// elements one by one.
+template <int Length, class T, class UseAll, class Use>
+HIPOPS_FN void for_each_vector(const ScatterGeometry& g, const IndexArgs& index, const T* x, UseAll use_all, Use use) {
+  for_each_batch(g, [&](const int64_t(&i)[kScatterDepth]) {
+    SourceOffsets at[kScatterDepth];
+    int64_t within[kScatterDepth], offset[kScatterDepth], target[kScatterDepth][Length];
+    Vector<T, Length> value[kScatterDepth];
+#pragma unroll
+    for (int n = 0; n < kScatterDepth; ++n) within[n] = i[n] < g.walk.count ? i[n] : g.walk.count - 1;
+    locate(g.walk, within, at);
+#pragma unroll
+    for (int n = 0; n < kScatterDepth; ++n) offset[n] = at[n].of[kScatterIndex];
+    const int64_t mark = load_index_vectors(index, offset, target);
+#pragma unroll
+    for (int n = 0; n < kScatterDepth; ++n) value[n] = load_once<Length>(x + at[n].of[kScatterX] * Length);
+#pragma unroll
+    for (int n = 0; n < kScatterDepth; ++n) {
+      if (i[n] >= g.walk.count) continue;
+      const int64_t of_y = at[n].of[kScatterY];
+#if defined(HIPOPS_AMD)
+      const bool same = false;  // nothing is gained there, and one kind of atomic instruction will do
+#else
+      bool same = true;
+#pragma unroll
+      for (int e = 1; e < Length; ++e) same = same && target[n][e] == target[n][0];
+#endif
+      if (same) {
+        const int64_t to = checked_index(index, target[n][0], mark, i[n] * Length, Length);
+        if (to != kNothing) use_all((of_y + to * g.y_step) * Length, value[n]);
+      } else {
+#pragma unroll
+        for (int e = 0; e < Length; ++e) {
+          const int64_t to = checked_index(index, target[n][e], mark, i[n] * Length + e, 1);
+          if (to != kNothing) use((of_y + to * g.y_step) * Length + e, value[n].element[e]);
+        }
+      }
     }
   });
 }

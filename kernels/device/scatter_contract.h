@@ -8,6 +8,7 @@ namespace hipops {
 // Every kernel runs in blocks of kScatterBlock work-items, each of which has kScatterDepth elements in flight.
 constexpr int kScatterBlock = 256;
 constexpr int kScatterDepth = 4;
+constexpr int kScatterVector = 4;  // elements that are added as one
 
 // The operands of a walk. Of a walk over sources, y is where the source would go with an index of 0.
 enum ScatterOperand {

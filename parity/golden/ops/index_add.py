@@ -328,6 +328,12 @@ def sizes():
         for n, workspace in ((50, 0), (700, 1)):
             index_dtype = ("i32", "u32", "i64")[turn % 3]
             yield simple(f"size_{n}_of_{rows}", DTYPES[turn % 8], index_dtype, (rows,), 0, n, workspace, reports=True)
+    # More than two digits: two rounds.
+    for n in (700, 3000):
+        yield simple(f"size_{n}_of_1048577", "u8", "i32", (1048577,), 0, n, 1, reports=True)
+    # Long lists for a few rows.
+    for k, dtype in enumerate(DTYPES):
+        yield simple("size_1500_of_2", dtype, INDEX_DTYPES[k % 5], (2, 40), 0, 1500, 1)
     # Columns, in vectors and by elements.
     for columns in (1, 2, 3, 4, 8, 12, 16, 24, 31, 32, 33, 48, 64, 100, 127, 128, 255, 256, 257, 513, 1024, 1040):
         turn += 1

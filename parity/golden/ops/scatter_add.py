@@ -164,6 +164,15 @@ def exact():
         yield from every_way(
             "exact_ones", ones, constant(dtype, (3, 37), 2.0), golden.index("u8", (200, 37), 3), 0, exact=True
         )
+    # Rows that have one index, of more than 256: in order they are added whole, if each has.
+    for dtype in HALVES:
+        for name, index in (
+            ("same", constant("i32", (300, 64), 2)),
+            ("expanded", constant("i16", (300, 64), 3, stride=(1, 0))),
+            ("differ", golden.index("i64", (300, 64), 5)),
+        ):
+            x, y = constant(dtype, (300, 64), 1.0), constant(dtype, (5, 64), 2.0)
+            yield from every_way(f"exact_rows_{name}", x, y, index, 0, exact=True, only=lambda way: way[1] == 1)
     for dtype in ("u8", "i32", "u32", "i64"):  # round and round
         for shape, dim, size in (((200,), 0, 3), ((40, 16), 0, 5), ((3, 60, 4), 1, 2)):
             y_shape = tuple(size if d == dim else extent for d, extent in enumerate(shape))

@@ -1,0 +1,28 @@
+// Sums of whole rows in the order of a 1-D index: what index_add does, and scatter_add where its index says no more.
+#pragma once
+
+#include <cstdint>
+
+#include "hipops/hipops.h"
+
+namespace hipops {
+
+struct IndexAddArgs;
+
+// y[.., index[j], ..] += x[.., j, ..] along dim. Off dim, y is no smaller than x.
+struct RowSums {
+  const hipops_tensor *y, *x, *index;
+  int32_t dim;
+};
+
+// The workspace for the order of the indices, of which there are many; 0 if they cannot be ordered.
+int64_t row_order_bytes(const RowSums& t);
+
+// Whether rows are taken in vectors of 16 bytes.
+bool rows_are_wide(const RowSums& t);
+
+// Orders the indices in the workspace, and adds the sources. args: all zero but for what the order's state needs.
+hipops_status add_rows(const RowSums& t, IndexAddArgs* args, void* workspace, hipops_index_report* report,
+                       void* stream);
+
+}  // namespace hipops
