@@ -20,6 +20,8 @@ hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops
   return check_eps("layer_norm", eps);
 }
 
+bool rows_ahead(const RowVariant& v) { return v.access != edged; }
+
 }  // namespace
 
 Op op_layer_norm = {"layer_norm", kKernels, kRowVariants, row_op_supports};
@@ -49,5 +51,5 @@ hipops_status hipops_layer_norm(const hipops_tensor* y, const hipops_tensor* x, 
   }
 
   RowAccess access = row_access(*y, *x, args.geometry, weight, bias);
-  return launch_rows(op_layer_norm, RowPace::kAhead, x->dtype, access, &args.geometry, &args, sizeof args, stream);
+  return launch_rows(op_layer_norm, rows_ahead, x->dtype, access, &args.geometry, &args, sizeof args, stream);
 }

@@ -40,5 +40,5 @@ hipops_status hipops_rms_norm(const hipops_tensor* y, const hipops_tensor* x, co
   }
 
   RowAccess access = row_access(*y, *x, args.geometry, weight);
-  return launch_rows(op_rms_norm, RowPace::kAsTheyCome, x->dtype, access, &args.geometry, &args, sizeof args, stream);
+  return launch_rows(op_rms_norm, nullptr, x->dtype, access, &args.geometry, &args, sizeof args, stream);
 }

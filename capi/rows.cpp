@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "error.h"
 #include "tensor.h"
@@ -128,10 +129,10 @@ int threads_of(const RowVariant& v, int64_t cols, int wave) {
 }
 
 // Of the variants whose blocks have one row each, the one of least cost is taken. Where there are rows for all units, many vectors a
-// work-item are best, as long as few work-items idle; else many work-items are.
+// work-item are best, as long as few work-items idle. Where there are not, a row's own time counts, which two are best for.
 double cost_of(const RowVariant& v, int64_t cols, int threads, bool few_rows) {
   if (v.streaming) return HUGE_VAL;
-  if (few_rows) return v.vectors;
+  if (few_rows) return std::abs(v.vectors - 2);
   constexpr double kFewIdle = 1.125;
   return std::max(static_cast<double>(threads) * v.vectors * v.length / static_cast<double>(cols), kFewIdle);
 }
@@ -151,25 +152,27 @@ int choose(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, co
   return best;
 }
 
-// See for_each_row_ahead.
-int64_t most_blocks(const RowVariant& v, int threads, const DeviceFacts& device, RowPace pace) {
-  if (pace == RowPace::kAsTheyCome || v.streaming || v.access == staged) return kMostBlocks;
-  constexpr int kSmallestWave = 32;
-  int resident = resident_threads(v.vectors) * (device.wave_size / kSmallestWave);
-  return int64_t{device.units} * std::max(resident / threads, 1);
+// Blocks that go over many rows, as many as run at a time: see for_each_row_ahead; and staged ones, so that they load their weights once.
+int64_t most_blocks(const RowVariant& v, int threads, const DeviceFacts& device, RowsAhead ahead) {
+  constexpr int kSmallestWave = 32, kMostWaves = 64;
+  if (v.streaming) return kMostBlocks;
+  int resident = v.access == staged             ? kMostWaves * kSmallestWave
+                 : ahead != nullptr && ahead(v) ? resident_threads(v.vectors) * (device.wave_size / kSmallestWave)
+                                                : 0;
+  return resident == 0 ? kMostBlocks : int64_t{device.units} * std::max(resident / threads, 1);
 }
 
 }  // namespace
 
 std::atomic<int> forced_row_kernel{-1};
 
-RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device, RowPace pace) {
+RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device, RowsAhead ahead) {
   int kernel = forced_row_kernel.load(std::memory_order_relaxed);
   if (kernel < 0) kernel = choose(dtype, geometry, access, device);
   const RowVariant& v = row_variants[kernel];
   int64_t rows_per_block = v.block / v.threads;
   int threads = threads_of(v, geometry.cols, device.wave_size);
-  int64_t blocks = within_grid_limit(std::min((geometry.rows + rows_per_block - 1) / rows_per_block, most_blocks(v, threads, device, pace)));
+  int64_t blocks = within_grid_limit(std::min((geometry.rows + rows_per_block - 1) / rows_per_block, most_blocks(v, threads, device, ahead)));
   return {kernel, static_cast<uint32_t>(blocks), static_cast<uint32_t>(threads), blocks * rows_per_block};
 }
 
@@ -187,11 +190,11 @@ RowCandidates row_candidates(const DeviceFacts& device, const hipops_tensor& y, 
   return candidates;
 }
 
-hipops_status launch_rows(Op& op, RowPace pace, hipops_dtype dtype, RowAccess access, RowGeometry* geometry, const void* args, size_t bytes,
+hipops_status launch_rows(Op& op, RowsAhead ahead, hipops_dtype dtype, RowAccess access, RowGeometry* geometry, const void* args, size_t bytes,
                           void* stream) {
   const DeviceFacts* device;
   if (hipops_status status = device_facts(&device)) return status;
-  RowPlan plan = plan_rows(dtype, *geometry, access, *device, pace);
+  RowPlan plan = plan_rows(dtype, *geometry, access, *device, ahead);
   geometry->row_step = plan.row_step;
   geometry->threads = static_cast<int32_t>(plan.block);
   return launch(op, plan.kernel, plan.grid, plan.block, args, bytes, stream);

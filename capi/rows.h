@@ -44,12 +44,12 @@ struct RowPlan {
 RowAccess row_access(const hipops_tensor& y, const hipops_tensor& x, const RowGeometry& geometry, const hipops_tensor* weight = nullptr,
                      const hipops_tensor* bias = nullptr);
 
-// How an op's resident kernels take their rows: a block a row, or as many blocks as run at a time, each with the next row on its way.
-enum class RowPace { kAsTheyCome, kAhead };
+// Whether an op's kernel has the next row on its way while it works on one; NULL: none does.
+using RowsAhead = bool (*)(const RowVariant& v);
 
 // The variant for rows that allow this access.
 RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device,
-                  RowPace pace = RowPace::kAsTheyCome);
+                  RowsAhead ahead = nullptr);
 
 // The kernels that a call with these arguments may run, in the order of the list, and the one that its launcher takes.
 // For tools and tests.
@@ -65,7 +65,7 @@ RowCandidates row_candidates(const DeviceFacts& device, const hipops_tensor& y, 
 extern std::atomic<int> forced_row_kernel;
 
 // Plans, tells the geometry, which is part of `args`, and launches.
-hipops_status launch_rows(Op& op, RowPace pace, hipops_dtype dtype, RowAccess access, RowGeometry* geometry, const void* args, size_t bytes, void* stream);
+hipops_status launch_rows(Op& op, RowsAhead ahead, hipops_dtype dtype, RowAccess access, RowGeometry* geometry, const void* args, size_t bytes, void* stream);
 
 NormScalars norm_scalars(double eps, int64_t cols);
 

@@ -12,6 +12,8 @@ static_assert(sizeof(kKernels) / sizeof(kKernels[0]) == kRowVariants, "one name 
 
 bool supports(hipops_dtype dtype, hipops_dtype second) { return second == HIPOPS_NONE && row_op_supports(dtype, second); }
 
+bool rows_ahead(const RowVariant& v) { return v.access == edged && v.threads < v.block; }
+
 }  // namespace
 
 Op op_softmax = {"softmax", kKernels, kRowVariants, supports};
@@ -29,5 +31,5 @@ hipops_status hipops_softmax(const hipops_tensor* y, const hipops_tensor* x, voi
   args.y = y->data;
 
   RowAccess access = row_access(*y, *x, args.geometry);
-  return launch_rows(op_softmax, RowPace::kAsTheyCome, x->dtype, access, &args.geometry, &args, sizeof args, stream);
+  return launch_rows(op_softmax, rows_ahead, x->dtype, access, &args.geometry, &args, sizeof args, stream);
 }

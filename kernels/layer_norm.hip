@@ -86,11 +86,11 @@ HIPOPS_FN C row_scale(const LayerNormArgs& a, const M& mean, C sum_of_squares) {
 
 template <class Shape>
 HIPOPS_FN Weights<Shape> weight_of(const LayerNormArgs& a) {
-  return {a.weight, a.weights_are_f32 != 0, a.weight_stride, a.geometry.cols, 1};
+  return {a.weight, a.weights_are_f32 != 0, a.weight_stride, 1};
 }
 template <class Shape>
 HIPOPS_FN Weights<Shape> bias_of(const LayerNormArgs& a) {
-  return {a.bias, a.weights_are_f32 != 0, a.bias_stride, a.geometry.cols, 0};
+  return {a.bias, a.weights_are_f32 != 0, a.bias_stride, 0};
 }
 
 template <class Shape, class Weight, class Scaled>
@@ -133,9 +133,13 @@ HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
     });
   } else {
     WeightsOfRows<Shape> weights(weight, a.geometry), biases(bias, a.geometry);
-    for_each_row_ahead<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
-      norm(rows, tile, weights.of(rows), biases.of(rows));
-    });
+    const auto with_weights = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) { norm(rows, tile, weights.of(rows), biases.of(rows)); };
+    // At odd addresses each row's weights are loaded anew, and leave no registers for another row.
+    if constexpr (Shape::kEdged) {
+      for_each_row<Shape>(a.geometry, a.x, a.y, with_weights);
+    } else {
+      for_each_row_ahead<Shape>(a.geometry, a.x, a.y, with_weights);
+    }
   }
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 template <class Shape>
 HIPOPS_FN Weights<Shape> weight_of(const RmsNormArgs& a) {
-  return {a.weight, a.weight_is_f32 != 0, a.weight_stride, a.geometry.cols, 1};
+  return {a.weight, a.weight_is_f32 != 0, a.weight_stride, 1};
 }
 
 // What each element of a row is multiplied by.
@@ -46,18 +46,23 @@ HIPOPS_FN void store_scaled(const RowTile<Shape>& tile, const Rows<Shape>& rows,
 template <class Shape>
 HIPOPS_FN void rms_norm_resident(const RmsNormArgs& a) {
   using C = typename Shape::Compute;
-  Weights<Shape> weight = weight_of<Shape>(a);
+  const Weights<Shape> weight = weight_of<Shape>(a);
   Reduce<C, Shape::kThreads> reduce(threads_of<Shape>(a.geometry));
-  for_each_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
-    auto sum_of_squares = [&] { return reduce(tile.reduce(rows, 0, Sum(), Square()), Sum()); };
-    if constexpr (Shape::kBlock > 256) {  // one such block alone has too few loads on their way, and two have no registers for more
-      C scale = row_scale(a, sum_of_squares());
+  const auto scale_of = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
+    return row_scale(a, reduce(tile.reduce(rows, 0, Sum(), Square()), Sum()));
+  };
+  if constexpr (Shape::kBlock > 256 && Shape::kVectors > 2) {  // one such block alone has too few loads on their way, and two have no registers for more
+    for_each_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
+      C scale = scale_of(rows, tile);
       store_scaled(tile, rows, 0, weight.at_use(), scale);
-    } else {
-      auto weights = weight.tile(rows, 0);
-      store_scaled(tile, rows, 0, weights, row_scale(a, sum_of_squares()));
-    }
-  });
+    });
+  } else {
+    WeightsOfRows<Shape> weights(weight, a.geometry);
+    for_each_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
+      const auto& w = weights.of(rows);
+      store_scaled(tile, rows, 0, w, scale_of(rows, tile));
+    });
+  }
 }
 
 template <class Shape>

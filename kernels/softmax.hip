@@ -66,12 +66,18 @@ HIPOPS_FN void softmax_resident(const SoftmaxArgs& a) {
   using C = typename Shape::Compute;
   using P = Precision<typename Shape::Element>;
   Reduce<typename P::SumType, Shape::kThreads> reduce(threads_of<Shape>(a.geometry));
-  for_each_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
+  const auto softmax = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
     C maximum = reduce(tile.reduce(rows, 0, Maximum(), Identity()), Maximum());
     RowTile<Shape, C> exponentials = tile.map([maximum](C x) { return P::exp(x, maximum); });
     typename P::Divide divide(reduce(exponentials.reduce(rows, 0, Sum(), P::sum_of), Sum()));
     store_quotients(exponentials, rows, 0, divide);
-  });
+  };
+  // Several rows a wave at odd addresses: their first and last elements are long to wait for.
+  if constexpr (Shape::kEdged && Shape::kRowsPerBlock > 1) {
+    for_each_row_ahead<Shape>(a.geometry, a.x, a.y, softmax);
+  } else {
+    for_each_row<Shape>(a.geometry, a.x, a.y, softmax);
+  }
 }
 
 template <class Shape>

@@ -38,6 +38,7 @@ class Mutation:
 REDUCE = "device/reduce.h"
 WAVE = "device/wave.h"
 ROW = "device/row.h"
+TILE = "device/row_tile.h"
 TYPES = "device/types.h"
 MATH = "device/math.h"
 
@@ -56,7 +57,7 @@ MUTATIONS = (
         "The others never come, and the executor says who waits where.",
         "rms_norm", REDUCE,
         before="      barrier();\n",
-        after="      if (thread_index() < Block / 2) barrier();\n",
+        after="      if (int(wave_index()) < waves_ / 2) barrier();\n",
         runs=(Run("sizes", "f32", "report", says=": wait at the barrier at "),)),
     Mutation(
         "one_set_of_slots",
@@ -71,9 +72,9 @@ MUTATIONS = (
         "Shared memory belongs to its declaration, so a second reduction object has the first one's slots, and both "
         "begin with the same set.",
         "softmax", "softmax.hip",
-        before="    C maximum = reduce(tile.reduce(Maximum(), Identity()), Maximum());\n",
-        after="    Reduce<typename P::SumType, Shape::kThreads, Shape::kBlock> another;\n"
-              "    C maximum = another(tile.reduce(Maximum(), Identity()), Maximum());\n",
+        before="    C maximum = reduce(tile.reduce(rows, 0, Maximum(), Identity()), Maximum());\n",
+        after="    Reduce<typename P::SumType, Shape::kThreads> another(threads_of<Shape>(a.geometry));\n"
+              "    C maximum = another(tile.reduce(rows, 0, Maximum(), Identity()), Maximum());\n",
         runs=(Run("sizes", "f32", "report", says="race at byte", race=True),)),
     Mutation(
         "shared_memory_too_small",
@@ -88,9 +89,24 @@ MUTATIONS = (
         "An off-by-one in the number of waves: rows of several waves count the first one's share for the last one's."
         " Rows of equal magnitudes do not show it.",
         "rms_norm", REDUCE,
-        before="lane_index() % kWaves]",
-        after="lane_index() % (kWaves - 1)]",
+        before="wave_reduce<kWaves>(wave < waves_ ?",
+        after="wave_reduce<kWaves>(wave + 1 < waves_ ?",
         runs=(Run("sizes", "f32"), Run("layouts", "bf16"))),
+
+    Mutation(
+        "stage_not_awaited",
+        "Rows in shared memory are read before all of them are there.",
+        "rms_norm", ROW,
+        before="    });\n    barrier();\n  }\n",
+        after="    });\n  }\n",
+        runs=(Run("sizes", "f32", "report", says="race at byte", race=True),)),
+    Mutation(
+        "stage_left_too_early",
+        "Rows in shared memory are written out before all results are there.",
+        "softmax", ROW,
+        before="  HIPOPS_METHOD void write(T* to, int count) const {\n    barrier();\n",
+        after="  HIPOPS_METHOD void write(T* to, int count) const {\n",
+        runs=(Run("sizes", "bf16", "report", says="race at byte", race=True),)),
 
     # ---- Lanes that meet
     Mutation(
@@ -114,123 +130,123 @@ MUTATIONS = (
         "only_the_first_row_of_a_block",
         "Where rows share a block, all groups take the first one.",
         "rms_norm", ROW,
-        before="first + thread_index() / Shape::kThreads;",
-        after="first;",
+        before="Shape::kRowsPerBlock == 1 ? 0 : int(thread_index() / Shape::kThreads);",
+        after="0;",
         runs=(Run("smoke", "f32"), Run("sizes", "bf16"))),
     Mutation(
         "groups_without_a_row_store",
         "A group past the last row works on that row, for the reductions, and must not store: in place it has read "
         "results as its input. Nowhere else does it show, as it stores what is there.",
-        "rms_norm", ROW,
+        "rms_norm", TILE,
         before="    if (!rows.live()) return;\n",
         after="",
         runs=(Run("layouts", "f32", says="layout_in_place"),)),
     Mutation(
         "tail_not_stored",
         "The last vector of each row stays as it was: a NaN.",
-        "layer_norm", ROW,
-        before='      if (col < rows.tail()) store_rounded(',
-        after='      if (col + kLength < rows.tail()) store_rounded(',
+        "layer_norm", TILE,
+        before="      if (col < left) rows.store(",
+        after="      if (col + kLength < left) rows.store(",
         runs=(Run("smoke", "f32"), Run("exact", "bf16"))),
     Mutation(
         "tail_not_summed",
         "The last vector of each row is taken for one past its end.",
-        "rms_norm", ROW,
-        before='      bool inside = column(rows, base, v) < rows.tail();\n#pragma unroll\n      for (int i = 0; i < kLength; ++i) {\n',
-        after='      bool inside = column(rows, base, v) + kLength < rows.tail();\n#pragma unroll\n      for (int i = 0; i < kLength; ++i) {\n',
+        "rms_norm", TILE,
+        before="if (rows.column(v) >= left) part[v]",
+        after="if (rows.column(v) + kLength >= left) part[v]",
         runs=(Run("exact", "f32"), Run("sizes", "f16"))),
     Mutation(
         "padding_counts",
         "Places past the row's end take part in the sum, as e^(0 - max).",
-        "softmax", "softmax.hip",
-        before="tile.load(rows, 0, -C(INFINITY));",
-        after="tile.load(rows, 0, C(0));",
+        "softmax", TILE,
+        before="      if (rows.column(v) >= left) part[v] = Op::template identity<Result>();\n",
+        after="",
         runs=(Run("smoke", "f16"), Run("exact", "f32"))),
     Mutation(
         "every_tile_is_the_first",
         "A streaming variant that stores each tile where the first one belongs.",
         "layer_norm", "layer_norm.hip",
-        before="affine.store(tile, rows, base, scale);",
-        after="affine.store(tile, rows, 0, scale);",
+        before="store_affine(tile, rows, base, weight.at_use()",
+        after="store_affine(tile, rows, 0, weight.at_use()",
         runs=(Run("exact", "bf16"), Run("sizes", "f64"))),
     Mutation(
         "first_elements_forgotten",
         "Of a row that begins between two 16-byte boundaries, the elements before the first one are not taken.",
         "softmax", ROW,
-        before="    if (i < Shape::kLength) return i < head_ ? i : -1;\n",
-        after="    if (i < Shape::kLength) return -1;\n",
+        before="    if (i < kLength) return i < head_ ? i : -1;\n",
+        after="    if (i < kLength) return -1;\n",
         runs=(Run("layouts", "bf16"), Run("sizes", "f32"))),
     Mutation(
         "last_elements_forgotten",
         "Of a row that ends between two 16-byte boundaries, the elements after the last one are not taken.",
         "rms_norm", ROW,
-        before="    return col < g_.cols ? col : -1;\n",
+        before="    return col < g_->cols ? col : -1;\n",
         after="    return -1;\n",
         runs=(Run("smoke", "f16"), Run("sizes", "f32"))),
     Mutation(
         "stores_past_the_end",
         "One vector too many. The guard bytes behind the tensor and between strided rows see it.",
-        "softmax", ROW,
-        before='      if (col < rows.tail()) store_rounded(',
-        after='      if (col <= rows.tail()) store_rounded(',
+        "softmax", TILE,
+        before="      if (col < left) rows.store(",
+        after="      if (col <= left) rows.store(",
         runs=(Run("sizes", "f32", says="wrote outside y"), Run("layouts", "bf16", says="between its elements"))),
     Mutation(
         "loads_past_the_end",
         "What is read is forgotten, so every number is right: only an unmapped page behind the tensor tells.",
-        "softmax", ROW,
-        before='        if (col >= rows.tail()) col = rows.tail() - kLength;\n',
-        after='',
+        "softmax", TILE,
+        before="        if (col >= left) col = left - kLength;\n        value_",
+        after="        value_",
         runs=(Run("sizes", "f32", "fault", guard="pages"),)),
     Mutation(
         "stores_into_the_input",
         "Inputs are compared with what they were.",
         "softmax", ROW,
-        before='    T* y = rows.y_row();\n',
-        after='    T* y = const_cast<T*>(rows.x_row());\n',
+        before="T* at = y_row_ + (head() + base) + column;",
+        after="T* at = const_cast<T*>(x_row_) + (head() + base) + column;",
         runs=(Run("smoke", "f32", says="changed its input"),)),
     Mutation(
         "stride_of_x_ignored",
         "Columns are taken for neighbours.",
         "rms_norm", ROW,
-        before="col * rows.x_stride()",
-        after="col",
+        before="x_row_[(base + column) * g_->x_stride]",
+        after="x_row_[base + column]",
         runs=(Run("layouts", "f32"), Run("layouts", "f64"))),
     Mutation(
         "stride_of_y_ignored",
         "The same for stores, which the pattern between strided elements sees as well.",
         "softmax", ROW,
-        before="col * rows.y_stride()",
-        after="col",
+        before="y_row_[(base + column) * g_->y_stride]",
+        after="y_row_[base + column]",
         runs=(Run("layouts", "f32", says="wrote outside y: between its elements"),)),
     Mutation(
         "outer_strides_mixed_up",
         "Every outer dimension steps as the innermost one does.",
         "softmax", ROW,
-        before="      x_row_ += position * g_.outer_x_stride[d];\n",
-        after="      x_row_ += position * g_.outer_x_stride[0];\n",
+        before="      x_row_ += position * g_->outer_x_stride[d];\n",
+        after="      x_row_ += position * g_->outer_x_stride[0];\n",
         runs=(Run("layouts", "f32", says="layout_permuted"),)),
     Mutation(
         "weight_of_the_next_column",
         "An off-by-one in the index of the weights: the last one comes from past their end, where there is a "
         "pattern, or no page.",
-        "rms_norm", ROW,
-        before='data + (Shape::kAny ? col * stride_ : col)',
-        after='data + (Shape::kAny ? col * stride_ : col) + 1',
+        "rms_norm", TILE,
+        before="data + (kLength == 1 ? col * stride_ : col)",
+        after="data + (kLength == 1 ? col * stride_ : col) + 1",
         runs=(Run("exact", "f32"), Run("sizes", "bf16", "fault", guard="pages"))),
     Mutation(
         "stride_of_weights_ignored",
         "The weights are taken for neighbours.",
-        "layer_norm", ROW,
-        before='data + (Shape::kAny ? col * stride_ : col)',
-        after='data + col',
+        "layer_norm", TILE,
+        before="data + (kLength == 1 ? col * stride_ : col)",
+        after="data + col",
         runs=(Run("layouts", "f32"), Run("layouts", "f16"))),
 
     Mutation(
         "f32_weights_taken_for_elements",
         "Weights in f32 read as if they were of x's type.",
-        "layer_norm", ROW,
-        before="} else if (is_f32_) {",
-        after="} else if (false) {",
+        "layer_norm", TILE,
+        before="return sizeof(T) != sizeof(f32) && is_f32_ != 0;",
+        after="return false;",
         runs=(Run("smoke", "f16"), Run("exact", "bf16"), Run("layouts", "f64"))),
 
     # ---- Formulas
@@ -249,6 +265,13 @@ MUTATIONS = (
         after="return x - high;",
         runs=(Run("adversarial", "f32"), Run("adversarial", "f64"))),
     Mutation(
+        "mean_rounded_for_16_bits",
+        "The same, where what the mean's rounding lost is taken away after scaling.",
+        "layer_norm", "layer_norm.hip",
+        before="return {high, scale, -low * scale};",
+        after="return {high, scale, 0 * low};",
+        runs=(Run("adversarial", "bf16"), Run("adversarial", "f16"))),
+    Mutation(
         "sums_rounded",
         "What the additions of a long sum lose is not kept.",
         "layer_norm", REDUCE,
@@ -259,21 +282,21 @@ MUTATIONS = (
         "variance_of_a_sample",
         "Divided by n - 1, as statistics does.",
         "layer_norm", "layer_norm.hip",
-        before="sum_of_squares / C(a.geometry.cols) +",
-        after="sum_of_squares / C(a.geometry.cols - 1) +",
+        before="sum_of_squares * terms.inverse_cols",
+        after="sum_of_squares / (terms.cols - C(1))",
         runs=(Run("smoke", "f32"), Run("exact", "bf16"))),
     Mutation(
         "eps_left_out_of_layer_norm",
         "Too small to see on ordinary rows of bf16; not on small ones, and constant ones are NaN.",
         "layer_norm", "layer_norm.hip",
-        before=" + C(a.eps))",
+        before=" + terms.eps)",
         after=")",
         runs=(Run("exact", "f32", says="exact_eps"), Run("adversarial", "bf16"))),
     Mutation(
         "eps_left_out_of_rms_norm",
         "The same.",
         "rms_norm", "rms_norm.hip",
-        before=" + C(a.eps))",
+        before=" + terms.eps)",
         after=")",
         runs=(Run("exact", "f32"), Run("adversarial", "bf16"))),
     Mutation(

@@ -122,6 +122,13 @@ class Recorder {
   static inline std::array<void*, hipops::kRowVariants> functions_{};
 };
 
+inline int64_t longest_staged(hipops_dtype dtype) {
+  int64_t longest = 0;
+  for (const hipops::RowVariant& v : hipops::row_variants)
+    if (v.dtype == dtype && v.access == hipops::staged) longest = std::max(longest, v.longest);
+  return longest;
+}
+
 // Lengths of rows that variant `kernel` is for: its shortest, its longest, one vector less than that, and one between;
 // of a streaming one the shortest, and a vector around a whole number of tiles.
 inline Sizes cols_of(int kernel) {
@@ -130,6 +137,8 @@ inline Sizes cols_of(int kernel) {
   int64_t step = v.access == hipops::edged ? 1 : v.length;
   // There can be no gap in a row of one element, which counts as edged where there are edged ones.
   int64_t shortest = v.access == hipops::any && v.dtype != HIPOPS_F64 ? 2 : step;
+  // Shorter ones in one piece are staged.
+  if (v.access == hipops::edged) shortest = longest_staged(v.dtype) + 1;
   for (const hipops::RowVariant& other : hipops::row_variants)
     if (other.dtype == v.dtype && other.access == v.access && !other.streaming &&
         (v.streaming || other.longest < v.longest))
@@ -193,6 +202,12 @@ inline const std::vector<Way>& ways(hipops::RowAccess access) {
       {Layout::kShifted, Layout::kReversed, Second::kNone, Second::kF32},
       {Layout::kTransposed, Layout::kShifted, Second::kF32, Second::kF32},
   };
+  static const std::vector<Way> for_staged = {
+      {Layout::kPlain, Layout::kShifted, Second::kNone, Second::kNone},
+      {Layout::kShifted, {}, Second::kSame, Second::kSame},
+      {Layout::kShifted, Layout::kShifted, Second::kF32, Second::kNone, true},
+      {Layout::kShifted, Layout::kPlain, Second::kNone, Second::kF32},
+  };
   static const std::vector<Way> for_any = {
       {Layout::kEveryOther, Layout::kPlain, Second::kNone, Second::kNone},
       {Layout::kPadded, Layout::kMirrored, Second::kSame, Second::kSame},
@@ -201,7 +216,10 @@ inline const std::vector<Way>& ways(hipops::RowAccess access) {
       {Layout::kEveryOther, Layout::kShifted, Second::kF32, Second::kNone, true},
       {Layout::kRepeated, Layout::kEveryOther, Second::kSame, Second::kNone},
   };
-  return access == hipops::wide ? for_wide : access == hipops::edged ? for_edged : for_any;
+  return access == hipops::wide     ? for_wide
+         : access == hipops::edged  ? for_edged
+         : access == hipops::staged ? for_staged
+                                    : for_any;
 }
 
 inline std::optional<HostTensor> make_vector(hipops_dtype dtype, int64_t cols, Second second, bool any_vector,
@@ -235,9 +253,14 @@ inline void check_variants(const RowOp& op, hipops_dtype dtype) {
     for (int64_t cols : cols_of(kernel))
       for (int i = 0; i < 2; ++i, ++turn) {
         Way way = ways(v.access)[turn % ways(v.access).size()];
-        if (way.any_vector && !op.has_weight) way.x = Layout::kEveryOther;
+        const bool weights_decide = v.access == hipops::any && way.any_vector;
+        if (weights_decide && (!op.has_weight || cols <= longest_staged(dtype))) way.x = Layout::kEveryOther;
         Operands t = make_operands(op, dtype, n, cols, way, turn);
+        hipops::forced_row_kernel = kernel;
         try {
+          const auto view = [](const std::optional<HostTensor>& tensor) { return tensor ? &tensor->view : nullptr; };
+          EXPECT_EQUAL(hipops::row_access(t.y().view, t.x.view, hipops::row_geometry(t.y().view, t.x.view), view(t.weight), view(t.bias)),
+                       v.access);
           check_numbers(op, t);
           EXPECT(recorder.ran() == std::vector<int>{kernel});
         } catch (const std::exception& problem) {
@@ -262,6 +285,7 @@ inline void check_rounds(const RowOp& op, hipops_dtype dtype) {
     t.eps = 1;
     hipops::RowGeometry geometry = hipops::row_geometry(t.y().view, t.x.view);
     geometry.row_step = 2 * rows_per_block;
+    geometry.threads = v.block;
     try {
       check_numbers(op, t, [&] {
         return op.launch(op.kernels(), kernel, 2, static_cast<uint32_t>(v.block), geometry, t.x.view.data,

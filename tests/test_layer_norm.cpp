@@ -41,7 +41,7 @@ const RowOp kLayerNorm = {
       args.geometry = geometry;
       args.x = x;
       args.y = y;
-      args.eps = 1;
+      args.scalars = norm_scalars(1, geometry.cols);
       return launch(op, kernel, grid, block, &args, sizeof args, nullptr);
     }};
 

@@ -27,7 +27,7 @@ const RowOp kRmsNorm = {
       args.geometry = geometry;
       args.x = x;
       args.y = y;
-      args.eps = 1;
+      args.scalars = norm_scalars(1, geometry.cols);
       return launch(op, kernel, grid, block, &args, sizeof args, nullptr);
     }};
 

@@ -20,6 +20,7 @@ struct RowShape {
   static constexpr bool kWide = kAccess == wide;
   static constexpr bool kStaged = kAccess == staged;
   static constexpr bool kAny = kAccess == any;
+  static constexpr bool kEdged = kAccess == edged;
   static constexpr bool kResident = kMode == resident;
   static constexpr int kLength = kStaged || kAny ? 1 : kWideBytes / int(sizeof(T));  // elements of a vector
   static constexpr int kRowsPerBlock = kBlock / kThreads;
@@ -200,6 +201,7 @@ class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type {
 
   HIPOPS_METHOD void find(int64_t row) {
     x_row_ = x_, y_row_ = y_;
+#pragma unroll 1
     for (int d = 0; d + 1 < g_->outer_rank; ++d) {
       int64_t quotient = row / g_->outer_size[d];
       int64_t position = row - quotient * g_->outer_size[d];

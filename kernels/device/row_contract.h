@@ -69,7 +69,7 @@ constexpr int resident_threads(int vectors) { return vectors > 2 ? 512 : vectors
   X(op##_##T##_wide_32x2, T, 32, 2, 128, wide, resident)              \
   X(op##_##T##_wide_32x3, T, 32, 3, 128, wide, resident)              \
   X(op##_##T##_wide_32x4, T, 32, 4, 128, wide, resident)              \
-  X(op##_##T##_wide_256x4, T, 256, 4, 256, wide, resident)            \
+  X(op##_##T##_wide_128x4, T, 128, 4, 128, wide, resident)            \
   X(op##_##T##_wide_512x4, T, 512, 4, 512, wide, resident)            \
   X(op##_##T##_wide_512x2, T, 512, 2, 512, wide, resident)            \
   X(op##_##T##_wide_512x1, T, 512, 1, 512, wide, resident)            \
@@ -86,9 +86,9 @@ constexpr int resident_threads(int vectors) { return vectors > 2 ? 512 : vectors
   X(op##_##T##_edged_stream, T, 512, 2, 512, edged, streaming)
 
 #define HIPOPS_STAGED_ROWS(X, op, T)                                  \
-  X(op##_##T##_staged_2x4, T, 2, 4, 256, staged, resident)            \
-  X(op##_##T##_staged_4x8, T, 4, 8, 256, staged, resident)            \
-  X(op##_##T##_staged_16x8, T, 16, 8, 256, staged, resident)
+  X(op##_##T##_staged_1x4, T, 1, 4, 256, staged, resident)            \
+  X(op##_##T##_staged_4x4, T, 4, 4, 256, staged, resident)            \
+  X(op##_##T##_staged_4x8, T, 4, 8, 256, staged, resident)
 
 #define HIPOPS_ANY_ROWS(X, op, T)                                     \
   X(op##_##T##_any_4x1, T, 4, 1, 256, any, resident)                  \

@@ -40,8 +40,8 @@ class Weights {
   using C = typename Shape::Compute;
   static constexpr int kVectors = Shape::kVectors, kLength = Shape::kLength, kEdges = Shape::kEdges;
 
-  HIPOPS_METHOD Weights(const void* data, bool is_f32, int64_t stride, int64_t cols, C otherwise)
-      : data_(data), cols_(cols), is_f32_(is_f32 && data != nullptr), stride_(stride), otherwise_(otherwise) {}
+  HIPOPS_METHOD Weights(const void* data, bool is_f32, int64_t stride, C otherwise)
+      : data_(data), is_f32_(is_f32 && data != nullptr), stride_(stride), otherwise_(otherwise) {}
 
   // Those of one tile. The ones in the element type are loaded at once, well before they are needed; in f32 they would take
   // twice the registers of the row.
@@ -122,11 +122,10 @@ class Weights {
   template <int n, class W>
   HIPOPS_METHOD Vector<W, n> vector_at(const W* data, int64_t col) const {
     const W* at = data + (kLength == 1 ? col * stride_ : col);
-    return Shape::kWide ? load_vector<n>(at) : load_vector_within<n>(at, data, data + cols_);
+    return Shape::kWide ? load_vector<n>(at) : load_vector_anywhere<n>(at);
   }
 
   const void* data_;
-  int64_t cols_;
   int64_t is_f32_;  // no bool: see Rows
   int64_t stride_;
   C otherwise_;

@@ -99,35 +99,6 @@ HIPOPS_FN Vector<T, N> load_vector_anywhere(const T* at) {
   return v;
 }
 
-// The same for one of several neighbouring vectors of the elements from `begin` up to `end`: where two vectors at aligned addresses around it
-// are in there, NVIDIA reads those, and shifts them together.
-template <int N, class T>
-HIPOPS_FN Vector<T, N> load_vector_within(const T* at, const T* begin, const T* end) {
-#if defined(HIPOPS_NVIDIA)
-  constexpr int kWords = sizeof(Vector<T, N>) / 4;
-  const uint32_t beyond = uint32_t(uintptr_t(at) % kWideBytes);
-  const uint4* around = reinterpret_cast<const uint4*>(uintptr_t(at) - beyond);
-  if (kWords >= 4 && beyond != 0 && uintptr_t(around) >= uintptr_t(begin) && uintptr_t(around + kWords / 4 + 1) <= uintptr_t(end)) {
-    uint32_t word[kWords + 4];
-#pragma unroll
-    for (int i = 0; i <= kWords / 4; ++i) {
-      uint4 part = around[i];
-      word[4 * i] = part.x, word[4 * i + 1] = part.y, word[4 * i + 2] = part.z, word[4 * i + 3] = part.w;
-    }
-#pragma unroll
-    for (int i = 0; i < kWords + 2; ++i) word[i] = beyond & 8 ? word[i + 2] : word[i];
-#pragma unroll
-    for (int i = 0; i < kWords + 1; ++i) word[i] = beyond & 4 ? word[i + 1] : word[i];
-#pragma unroll
-    for (int i = 0; i < kWords; ++i) word[i] = __funnelshift_r(word[i], word[i + 1], beyond % 4 * 8);
-    Vector<T, N> v;
-    __builtin_memcpy(&v, word, sizeof v);
-    return v;
-  }
-#endif
-  return load_vector_anywhere<N>(at);
-}
-
 template <int N, class T>
 HIPOPS_FN void store_vector_anywhere(T* at, const Vector<T, N>& v) {
 #if defined(HIPOPS_NVIDIA)

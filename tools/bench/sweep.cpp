@@ -4,6 +4,7 @@
 #include <set>
 
 #include "ops.h"
+#include "parity/buffer.h"
 #include "parity/number.h"
 #include "rows.h"
 
@@ -70,7 +71,7 @@ class Sweeper {
     const Call call = row_call(job.op, y, x, arena_.weight.data(), arena_.bias.data(), device_.stream);
     SweepRow row = {job, 2 * job.bytes(), 0, {}, {}};
     const DeviceFacts* facts = nullptr;
-    expect_success(device_facts(&facts), "device_facts");
+    parity::expect_success(device_facts(&facts), "facts of the device");
     const RowCandidates candidates = row_candidates(*facts, y, x);
     row.roof = timer_.roof(row.bytes);
     row.chosen = {op.kernel_names[candidates.chosen], timer_.microseconds(call, row.bytes)};

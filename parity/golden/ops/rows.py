@@ -195,20 +195,26 @@ def sizes(op):
 
 
 # Numbers of 16-byte vectors about which a kernel may take another way, one beyond the longest that is kept on chip among them.
-VECTORS = (4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 2052)
+VECTORS = (2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 1100, 2048, 2052)
+# More rows than a device has units, where other kernels may be chosen: rows, vectors.
+FOR_ALL_UNITS = ((150, 160), (150, 256))
 
 
 def each_reach(op, paths):
-    """Rows of each of these lengths in every dtype: whole vectors; one element less, at an odd address; every second element."""
+    """Rows of each of these lengths in every dtype: whole vectors; one element less, at an odd address; a few columns; every second element."""
     for dtype in DTYPES:
         elements = 16 // {"f32": 4, "f64": 8}.get(dtype, 2)
-        for turn, vectors in enumerate(VECTORS):
+        for turn, (rows, vectors) in enumerate([(1, vectors) for vectors in VECTORS] + list(FOR_ALL_UNITS)):
             columns = vectors * elements
             path = paths[turn % len(paths)]
-            yield op.case(f"whole_vectors_{columns}", op.x(dtype, (1, columns)), path)
+            name = str(columns) if rows == 1 else name_of((rows, columns))
+            yield op.case(f"whole_vectors_{name}", op.x(dtype, (rows, columns)), path)
             if vectors > 4:
-                yield op.case(f"odd_end_{columns - 1}", op.x(dtype, (1, columns - 1), offset=1), path)
-        for turn, columns in enumerate((3, 30, 120, 1000, 1100)):
+                name = str(columns - 1) if rows == 1 else name_of((rows, columns - 1))
+                yield op.case(f"odd_end_{name}", op.x(dtype, (rows, columns - 1), offset=1), path)
+        for turn, columns in enumerate((3, 13, 29)):
+            yield op.case(f"one_piece_{columns}", op.x(dtype, (5, columns), offset=1), paths[turn % len(paths)])
+        for turn, columns in enumerate((3, 30, 120, 1000, 2100)):
             yield op.case(f"every_second_{columns}", op.x(dtype, (1, columns), stride=(2 * columns, 2)), paths[turn % len(paths)])
 
 
