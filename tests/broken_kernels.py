@@ -182,7 +182,7 @@ MUTATIONS = (
         "rms_norm", ROW,
         before="    return col < g_->cols ? col : -1;\n",
         after="    return -1;\n",
-        runs=(Run("smoke", "f16"), Run("sizes", "f32"))),
+        runs=(Run("layouts", "bf16"), Run("sizes", "f32"))),
     Mutation(
         "stores_past_the_end",
         "One vector too many. The guard bytes behind the tensor and between strided rows see it.",

@@ -106,7 +106,12 @@ def adversarial():
         yield case("weight_inf_nan", bell(dtype, (2, 8)), weight=explicit(dtype, [1, INF, 2, NAN, 0, -INF, 3, -1.0]))
         yield case("weight_inf_nan", bell(dtype, (2, 8)), weight=explicit(dtype, [1, INF, 2, NAN, 0, -INF, 3, -1.0]),
                    bias=explicit(dtype, [INF, 1, NAN, 1, -INF, 1, 1, 0]))
-        if dtype in ("f16", "bf16"):  # beyond the largest, and just under it
+        if dtype in ("f16", "bf16"):
+            # The mean is 1 and a little that f32 has no digits for beside 1; where x is 1, that little is the result.
+            little = 2.0**-22 if dtype == "f16" else 1.5 * 2.0**-26
+            row = [1, 3, 2, 2, 2.5, 1.5, 1, 3] + [1, 1.5, 0.5, 1.25, 0.75, 2, 1, 0] + [little] + [0.0] * 7
+            yield case("x_next_to_mean", explicit(dtype, [row, row[::-1]]), weight=constant("f32", (24,), 2.0**14))
+            # Beyond the largest, and just under it.
             yield case("overflow", explicit(dtype, [[2.0, -2.0, 1.0, -1.0, 0.5, 0.0, -0.5, 0.0]]),
                        weight=constant(dtype, (8,), 49152.0 if dtype == "f16" else 2.0**127))
 
