@@ -49,7 +49,8 @@ struct Mean {
     // The quotient, rounded once: an estimate, and what it missed of the sum (Markstein). `low` is what that has missed in turn.
     C estimate = sum.high * terms.inverse_cols;
     high = fused_multiply_add(fused_multiply_add(-estimate, terms.cols, sum.high), terms.inverse_cols, estimate);
-    low = (fused_multiply_add(-high, terms.cols, sum.high) + sum.low) * terms.inverse_cols;
+    // Rounded by itself: where all x are equal, what is left of them without the mean is 0.
+    low = rounded_product(fused_multiply_add(-high, terms.cols, sum.high) + sum.low, terms.inverse_cols);
   }
   HIPOPS_METHOD C deviation(C x) const { return (x - high) - low; }
   // (x - mean) * scale, x - mean being rounded but once.

@@ -10,6 +10,19 @@ HIPOPS_FN float square_root(float v) { return sqrtf(v); }
 HIPOPS_FN double square_root(double v) { return sqrt(v); }
 HIPOPS_FN float fused_multiply_add(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 HIPOPS_FN double fused_multiply_add(double a, double b, double c) { return __builtin_fma(a, b, c); }
+// a * b, rounded: never one with a sum that it goes into, as compilers may make of it.
+#if defined(HIPOPS_NVIDIA)
+HIPOPS_FN float rounded_product(float a, float b) { return __fmul_rn(a, b); }
+HIPOPS_FN double rounded_product(double a, double b) { return __dmul_rn(a, b); }
+#else
+template <class C>
+HIPOPS_FN C rounded_product(C a, C b) {
+#if defined(HIPOPS_AMD)
+#pragma clang fp contract(off)
+#endif
+  return a * b;
+}
+#endif
 HIPOPS_FN float exponential(float v) { return expf(v); }
 HIPOPS_FN double exponential(double v) { return exp(v); }
 

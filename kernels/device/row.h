@@ -164,13 +164,13 @@ class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type {
   HIPOPS_METHOD int column(int v) const { return (v * threads() + rank()) * kLength; }
   HIPOPS_METHOD int64_t first_column(int64_t base) const { return head() + base; }
 
-  HIPOPS_METHOD Vector<T, kLength> load(int64_t base, int column) const {
+  HIPOPS_METHOD Packed<T, kLength> load(int64_t base, int column) const {
     if constexpr (Shape::kStaged) {
-      return {{(*this)[in_stage_ + column]}};
+      return Vector<T, 1>{{(*this)[in_stage_ + column]}};
     } else if constexpr (Shape::kAny) {
-      return {{x_row_[(base + column) * g_->x_stride]}};
+      return Vector<T, 1>{{x_row_[(base + column) * g_->x_stride]}};
     } else {
-      return load_vector<kLength>(x_row_ + (head() + base) + column);
+      return load_packed<kLength>(x_row_ + (head() + base) + column);
     }
   }
   HIPOPS_METHOD void store(int64_t base, int column, const Vector<T, kLength>& v) const {

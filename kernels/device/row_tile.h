@@ -120,9 +120,10 @@ class Weights {
   HIPOPS_METHOD bool in_f32() const { return sizeof(T) != sizeof(f32) && is_f32_ != 0; }
 
   template <int n, class W>
-  HIPOPS_METHOD Vector<W, n> vector_at(const W* data, int64_t col) const {
+  HIPOPS_METHOD Packed<W, n> vector_at(const W* data, int64_t col) const {
     const W* at = data + (kLength == 1 ? col * stride_ : col);
-    return Shape::kWide ? load_vector<n>(at) : load_vector_anywhere<n>(at);
+    if constexpr (Shape::kWide) return load_packed<n>(at);
+    return load_vector_anywhere<n>(at);
   }
 
   const void* data_;
@@ -148,6 +149,8 @@ class RowTile {
 #pragma unroll
       for (int v = 0; v < kVectors; ++v) {
         int col = rows.column(v);
+        // In shared memory the last one may be written by then, by the lane that it belongs to.
+        if (Shape::kStaged && col >= left) continue;
         if (col >= left) col = left - kLength;
         value_[v] = rows.load(base, col);
       }

@@ -171,9 +171,10 @@ HIPOPS_FN void upsample_rows(const UpsampleArgs& a) {
     T* y = static_cast<T*>(a.y) + at[0].y + group * line.y_stride;
 #pragma unroll
     for (int k = 0; k < rows; ++k) {
-      if (group + k > last) break;
-      store_vector_at_once<length>(y, value[k]);
-      if (a.again != 0) store_vector_at_once<length>(y + a.again, value[k]);
+      if (group + k <= last) {
+        store_vector_at_once<length>(y, value[k]);
+        if (a.again != 0) store_vector_at_once<length>(y + a.again, value[k]);
+      }
       y += line.y_stride;
     }
   }

@@ -28,6 +28,8 @@ class Packed {
     }
   }
 
+  HIPOPS_METHOD Packed(uint32_t a, uint32_t b, uint32_t c, uint32_t d) : word_{a, b, c, d} {}
+
   // What has been made of the elements is made anew after this: a compiler that keeps it instead, over a loop, takes more registers for
   // it than the words do.
   HIPOPS_METHOD void keep_packed() {
@@ -58,6 +60,18 @@ class Packed {
 
 template <int N, class T>
 HIPOPS_FN Vector<T, N> load_vector(const T* at) { return *reinterpret_cast<const Vector<T, N>*>(at); }
+
+// As words from the start: taken through a Vector, clang loads one of them twice on some targets.
+template <int N, class T>
+HIPOPS_FN Packed<T, N> load_packed(const T* at) {
+#if !defined(HIPOPS_NVIDIA)
+  if constexpr (sizeof(T) * N == kWideBytes) {
+    b128 words = *reinterpret_cast<const b128*>(at);
+    return Packed<T, N>(words[0], words[1], words[2], words[3]);
+  }
+#endif
+  return load_vector<N>(at);
+}
 
 template <int N, class T>
 HIPOPS_FN void store_vector(T* at, const Vector<T, N>& v) { *reinterpret_cast<Vector<T, N>*>(at) = v; }
