@@ -29,12 +29,6 @@ constexpr int64_t kMostBlocks = int64_t{1} << 21;
 
 bool is_whole(int64_t bytes) { return bytes % kWideBytes == 0; }
 bool is_aligned(const hipops_tensor& t) { return reinterpret_cast<uintptr_t>(t.data) % kWideBytes == 0; }
-int64_t longest_staged(hipops_dtype dtype) {
-  int64_t longest = 0;
-  for (const RowVariant& v : row_variants)
-    if (v.dtype == dtype && v.access == staged) longest = std::max(longest, v.longest);
-  return longest;
-}
 bool has_no_gaps(const hipops_tensor* weights) { return !weights || weights->shape[0] <= 1 || weights->stride[0] == 1; }
 
 }  // namespace
@@ -42,6 +36,27 @@ bool has_no_gaps(const hipops_tensor* weights) { return !weights || weights->sha
 #define VARIANT(name, dtype, threads, vectors, block, access, mode) variant(dtype, threads, vectors, block, access, mode),
 constexpr RowVariant row_variants[kRowVariants] = {HIPOPS_ROW_KERNELS(VARIANT, )};
 #undef VARIANT
+
+namespace {
+
+// The variants of a float dtype, which are neighbours; found when compiled, as this is on every call's way.
+struct Variants {
+  int first = 0, end = 0;
+  int64_t longest_staged = 0;
+
+  constexpr explicit Variants(hipops_dtype dtype) {
+    while (row_variants[first].dtype != dtype) ++first;
+    for (end = first; end < kRowVariants && row_variants[end].dtype == dtype; ++end)
+      if (row_variants[end].access == staged) longest_staged = row_variants[end].longest;
+  }
+};
+
+const Variants& variants_of(hipops_dtype dtype) {
+  static constexpr Variants in_f32{f32}, in_f16{f16}, in_bf16{bf16}, in_f64{f64};
+  return dtype == f32 ? in_f32 : dtype == f16 ? in_f16 : dtype == bf16 ? in_bf16 : in_f64;
+}
+
+}  // namespace
 
 hipops_status check_rows(const char* op, const hipops_tensor* y, const hipops_tensor* x) {
   Argument out{op, "y", y}, in{op, "x", x};
@@ -111,7 +126,7 @@ RowAccess row_access(const hipops_tensor& y, const hipops_tensor& x, const RowGe
   bool weights_without_gaps = has_no_gaps(weight) && has_no_gaps(bias);
   if (whole && weights_without_gaps && (!weight || is_aligned(*weight)) && (!bias || is_aligned(*bias))) return wide;
   bool one_piece = g.outer_rank == 1 && (g.rows == 1 || (g.outer_x_stride[0] == g.cols && g.outer_y_stride[0] == g.cols));
-  if (one_piece && g.cols <= longest_staged(x.dtype)) return staged;
+  if (one_piece && g.cols <= variants_of(x.dtype).longest_staged) return staged;
   return x.dtype == HIPOPS_F64 || !weights_without_gaps ? any : edged;
 }
 
@@ -140,9 +155,10 @@ double cost_of(const RowVariant& v, int64_t cols, int threads, bool few_rows) {
 int choose(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device) {
   int best = -1;
   double lowest = HUGE_VAL;
-  for (int i = 0; i < kRowVariants; ++i) {
+  const Variants& variants = variants_of(dtype);
+  for (int i = variants.first; i < variants.end; ++i) {
     const RowVariant& v = row_variants[i];
-    if (v.dtype != dtype || v.access != access) continue;
+    if (v.access != access) continue;
     int threads = threads_of(v, geometry.cols, device.wave_size);
     if (threads == 0) continue;
     if (shares_blocks(v)) return i;  // the first that holds the row

@@ -193,8 +193,8 @@ HIPOPS_API hipops_status hipops_scatter(const hipops_tensor* y, const hipops_ten
                                         void* stream);
 
 /* y[i0, .., index[i0, .., j, ..], ..] += x[i0, .., j, ..], in place in y; shapes as for scatter. Without HIPOPS_DETERMINISTIC the order of the sums is
- * any. With the workspace, f16 and bf16 are summed in f32 and rounded once; without it each sum is rounded. With HIPOPS_DETERMINISTIC the sources are added along dim in order, and
- * f16 and bf16 need the workspace. */
+ * any. With the workspace, f16 and bf16 are summed in f32 and rounded once; without it each sum is rounded. With HIPOPS_DETERMINISTIC the sources are
+ * added along dim in order, and f16 and bf16 need the workspace. For the other dtypes it makes rows that are added whole, by one index each, faster. */
 HIPOPS_API hipops_status hipops_scatter_add(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index, int32_t dim,
                                             uint32_t flags, void* workspace, int64_t workspace_bytes, hipops_index_report* report,
                                             void* stream);

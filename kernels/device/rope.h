@@ -197,6 +197,7 @@ HIPOPS_FN void rope_chunk(const RopeArgs& a, const RopePlace<I>& at) {
   }
   const I first = halves ? pair : 2 * pair, second = first + (halves ? half : I(1));
   x.load(a, at, first, second);
+  // By a branch: clang 22 makes wrong code for gfx942 of a select between sines of two types.
   if (a.table_is_f32) x.template rotate<f32>(cos, sin);
   else x.template rotate<T>(cos, sin);
   x.store(a, at, first, second);
