@@ -9,7 +9,8 @@ namespace {
 
 constexpr uintptr_t kWorkspaceAlignment = 256;  // see hipops.h
 
-static_assert(sizeof(hipops_index_report) == sizeof(IndexReport), "the same struct, for the kernels and for the caller");
+static_assert(sizeof(hipops_index_report) == sizeof(IndexReport),
+              "the same struct, for the kernels and for the caller");
 
 IndexType index_type(hipops_dtype dtype) {
   switch (dtype) {
@@ -38,22 +39,25 @@ hipops_status check_index(const Argument& index) {
 
 hipops_status check_dim(const char* op, int32_t dim, const Argument& t) {
   if (dim >= 0 && dim < t.tensor->rank) return HIPOPS_SUCCESS;
-  return fail(HIPOPS_INVALID_ARGUMENT, "%s: dim is %d, expected 0 to %d (%s.rank is %d)", op, dim, t.tensor->rank - 1, t.name, t.tensor->rank);
+  return fail(HIPOPS_INVALID_ARGUMENT, "%s: dim is %d, expected 0 to %d (%s.rank is %d)", op, dim, t.tensor->rank - 1,
+              t.name, t.tensor->rank);
 }
 
 hipops_status check_report(const char* op, const hipops_index_report* report) {
   if (reinterpret_cast<uintptr_t>(report) % alignof(hipops_index_report) == 0) return HIPOPS_SUCCESS;
-  return fail(HIPOPS_INVALID_ARGUMENT, "%s: report is %p, expected a multiple of %d", op, static_cast<const void*>(report),
-              static_cast<int>(alignof(hipops_index_report)));
+  return fail(HIPOPS_INVALID_ARGUMENT, "%s: report is %p, expected a multiple of %d", op,
+              static_cast<const void*>(report), static_cast<int>(alignof(hipops_index_report)));
 }
 
 hipops_status check_workspace(const char* op, const void* workspace, int64_t workspace_bytes, int64_t needed,
                               std::initializer_list<Argument> tensors) {
   if (!workspace || needed == 0) return HIPOPS_SUCCESS;
   if (reinterpret_cast<uintptr_t>(workspace) % kWorkspaceAlignment != 0)
-    return fail(HIPOPS_INVALID_ARGUMENT, "%s: workspace is %p, expected a multiple of %d", op, workspace, static_cast<int>(kWorkspaceAlignment));
+    return fail(HIPOPS_INVALID_ARGUMENT, "%s: workspace is %p, expected a multiple of %d", op, workspace,
+                static_cast<int>(kWorkspaceAlignment));
   if (workspace_bytes < needed)
-    return fail(HIPOPS_INVALID_ARGUMENT, "%s: workspace_bytes is %" PRId64 ", expected %" PRId64 " or more (hipops_%s_workspace_bytes)", op,
+    return fail(HIPOPS_INVALID_ARGUMENT,
+                "%s: workspace_bytes is %" PRId64 ", expected %" PRId64 " or more (hipops_%s_workspace_bytes)", op,
                 workspace_bytes, needed, op);
   hipops_tensor bytes{const_cast<void*>(workspace), HIPOPS_U8, 1, {needed}, {1}};
   for (const Argument& tensor : tensors)

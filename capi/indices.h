@@ -23,7 +23,8 @@ hipops_status check_dim(const char* op, int32_t dim, const Argument& t);
 // NULL, or aligned as a hipops_index_report.
 hipops_status check_report(const char* op, const hipops_index_report* report);
 
-// A workspace of `needed` bytes is NULL (where the op can do without: see there), or aligned, large enough, and apart from `tensors`.
+// A workspace of `needed` bytes is NULL (where the op can do without: see there), or aligned, large enough, and apart
+// from `tensors`.
 hipops_status check_workspace(const char* op, const void* workspace, int64_t workspace_bytes, int64_t needed,
                               std::initializer_list<Argument> tensors);
 

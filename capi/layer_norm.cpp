@@ -11,12 +11,14 @@ namespace {
 constexpr const char* kKernels[] = {HIPOPS_LAYER_NORM_KERNELS(HIPOPS_KERNEL_NAME)};
 static_assert(sizeof(kKernels) / sizeof(kKernels[0]) == kRowVariants, "one name for each variant");
 
-hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight, const hipops_tensor* bias, double eps) {
+hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight,
+                    const hipops_tensor* bias, double eps) {
   if (hipops_status status = check_rows("layer_norm", y, x)) return status;
   if (hipops_status status = check_weights("layer_norm", "weight", weight, *x, *y)) return status;
   if (hipops_status status = check_weights("layer_norm", "bias", bias, *x, *y)) return status;
   if (weight && bias)
-    if (hipops_status status = check_same_dtype({"layer_norm", "bias", bias}, {"layer_norm", "weight", weight})) return status;
+    if (hipops_status status = check_same_dtype({"layer_norm", "bias", bias}, {"layer_norm", "weight", weight}))
+      return status;
   return check_eps("layer_norm", eps);
 }
 

@@ -16,7 +16,8 @@ struct Dimension {
   int64_t count;  // how many steps there can be
 };
 
-// The bytes of a view as `lowest + sum of step_d * i_d`, 0 <= i_d <= count_d. The dimension of single bytes within an element included.
+// The bytes of a view as `lowest + sum of step_d * i_d`, 0 <= i_d <= count_d. The dimension of single bytes within an
+// element included.
 struct ByteSet {
   uintptr_t lowest;
   Dimension dims[HIPOPS_MAX_RANK + 1];
@@ -36,8 +37,9 @@ ByteSet byte_set(const hipops_tensor& t) {
   return set;
 }
 
-// Whether sum of step_d * i_d can be `target`: a search from the largest step down, cut where the smaller ones can't reach, or where their common
-// divisor doesn't divide. Two views with strides that nest, which is nearly all there are, leave two branches a level at most.
+// Whether sum of step_d * i_d can be `target`: a search from the largest step down, cut where the smaller ones can't
+// reach, or where their common divisor doesn't divide. Two views with strides that nest, which is nearly all there are,
+// leave two branches a level at most.
 class Search {
  public:
   Search(const Dimension* dims, int rank) : dims_(dims), rank_(rank) {

@@ -33,7 +33,8 @@ bool has_no_gaps(const hipops_tensor* weights) { return !weights || weights->sha
 
 }  // namespace
 
-#define VARIANT(name, dtype, threads, vectors, block, access, mode) variant(dtype, threads, vectors, block, access, mode),
+#define VARIANT(name, dtype, threads, vectors, block, access, mode) \
+  variant(dtype, threads, vectors, block, access, mode),
 constexpr RowVariant row_variants[kRowVariants] = {HIPOPS_ROW_KERNELS(VARIANT, )};
 #undef VARIANT
 
@@ -63,7 +64,8 @@ hipops_status check_rows(const char* op, const hipops_tensor* y, const hipops_te
   if (hipops_status status = check_tensor(in)) return status;
   if (hipops_status status = check_output(out)) return status;
   if (!is_float(x->dtype))
-    return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: x.dtype is %s, expected f32, f16, bf16 or f64", op, dtype_name(x->dtype));
+    return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: x.dtype is %s, expected f32, f16, bf16 or f64", op,
+                dtype_name(x->dtype));
   if (hipops_status status = check_rank(in, 1, HIPOPS_MAX_RANK)) return status;
   if (hipops_status status = check_same_dtype(out, in)) return status;
   if (hipops_status status = check_same_shape(out, in)) return status;
@@ -77,8 +79,8 @@ hipops_status check_weights(const char* op, const char* name, const hipops_tenso
   if (hipops_status status = check_tensor(a)) return status;
   if (hipops_status status = check_rank(a, 1, 1)) return status;
   if (weights->dtype != x.dtype && weights->dtype != HIPOPS_F32)
-    return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: %s.dtype is %s, expected %s (x.dtype)%s", op, name, dtype_name(weights->dtype),
-                dtype_name(x.dtype), x.dtype == HIPOPS_F32 ? "" : " or f32");
+    return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: %s.dtype is %s, expected %s (x.dtype)%s", op, name,
+                dtype_name(weights->dtype), dtype_name(x.dtype), x.dtype == HIPOPS_F32 ? "" : " or f32");
   int last = x.rank - 1;
   if (weights->shape[0] != x.shape[last])
     return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.shape[0] is %lld, expected %lld (x.shape[%d])", op, name,
@@ -98,7 +100,8 @@ RowGeometry row_geometry(const hipops_tensor& y, const hipops_tensor& x) {
   g.x_stride = x.stride[last];
   g.y_stride = y.stride[last];
   g.rows = 1;
-  // From the innermost outer dimension out; one that continues the steps of the one before, in x and in y, is merged with it.
+  // From the innermost outer dimension out; one that continues the steps of the one before, in x and in y, is merged
+  // with it.
   for (int d = last - 1; d >= 0; --d) {
     if (x.shape[d] == 1) continue;
     g.rows *= x.shape[d];
@@ -122,10 +125,12 @@ RowAccess row_access(const hipops_tensor& y, const hipops_tensor& x, const RowGe
   if (g.cols > 1 && (g.x_stride != 1 || g.y_stride != 1)) return any;
   int64_t bytes = dtype_bytes(x.dtype);
   bool whole = is_whole(g.cols * bytes) && is_aligned(x) && is_aligned(y);
-  for (int d = 0; d < g.outer_rank && whole; ++d) whole = is_whole(g.outer_x_stride[d] * bytes) && is_whole(g.outer_y_stride[d] * bytes);
+  for (int d = 0; d < g.outer_rank && whole; ++d)
+    whole = is_whole(g.outer_x_stride[d] * bytes) && is_whole(g.outer_y_stride[d] * bytes);
   bool weights_without_gaps = has_no_gaps(weight) && has_no_gaps(bias);
   if (whole && weights_without_gaps && (!weight || is_aligned(*weight)) && (!bias || is_aligned(*bias))) return wide;
-  bool one_piece = g.outer_rank == 1 && (g.rows == 1 || (g.outer_x_stride[0] == g.cols && g.outer_y_stride[0] == g.cols));
+  bool one_piece =
+      g.outer_rank == 1 && (g.rows == 1 || (g.outer_x_stride[0] == g.cols && g.outer_y_stride[0] == g.cols));
   if (one_piece && g.cols <= variants_of(x.dtype).longest_staged) return staged;
   return x.dtype == HIPOPS_F64 || !weights_without_gaps ? any : edged;
 }
@@ -143,8 +148,9 @@ int threads_of(const RowVariant& v, int64_t cols, int wave) {
   return static_cast<int>(waves * wave);
 }
 
-// Of the variants whose blocks have one row each, the one of least cost is taken. Where there are rows for all units, many vectors a
-// work-item are best, as long as few work-items idle. Where there are not, a row's own time counts, which two are best for.
+// Of the variants whose blocks have one row each, the one of least cost is taken. Where there are rows for all units,
+// many vectors a work-item are best, as long as few work-items idle. Where there are not, a row's own time counts,
+// which two are best for.
 double cost_of(const RowVariant& v, int64_t cols, int threads, bool few_rows) {
   if (v.streaming) return HUGE_VAL;
   if (few_rows) return std::abs(v.vectors - 2);
@@ -168,7 +174,8 @@ int choose(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, co
   return best;
 }
 
-// Blocks that go over many rows, as many as run at a time: see for_each_row_ahead; and staged ones, so that they load their weights once.
+// Blocks that go over many rows, as many as run at a time: see for_each_row_ahead; and staged ones, so that they load
+// their weights once.
 int64_t most_blocks(const RowVariant& v, int threads, const DeviceFacts& device, RowsAhead ahead) {
   constexpr int kSmallestWave = 32, kMostWaves = 64;
   if (v.streaming) return kMostBlocks;
@@ -182,18 +189,20 @@ int64_t most_blocks(const RowVariant& v, int threads, const DeviceFacts& device,
 
 std::atomic<int> forced_row_kernel{-1};
 
-RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device, RowsAhead ahead) {
+RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device,
+                  RowsAhead ahead) {
   int kernel = forced_row_kernel.load(std::memory_order_relaxed);
   if (kernel < 0) kernel = choose(dtype, geometry, access, device);
   const RowVariant& v = row_variants[kernel];
   int64_t rows_per_block = v.block / v.threads;
   int threads = threads_of(v, geometry.cols, device.wave_size);
-  int64_t blocks = within_grid_limit(std::min((geometry.rows + rows_per_block - 1) / rows_per_block, most_blocks(v, threads, device, ahead)));
+  int64_t blocks = within_grid_limit(
+      std::min((geometry.rows + rows_per_block - 1) / rows_per_block, most_blocks(v, threads, device, ahead)));
   return {kernel, static_cast<uint32_t>(blocks), static_cast<uint32_t>(threads), blocks * rows_per_block};
 }
 
-RowCandidates row_candidates(const DeviceFacts& device, const hipops_tensor& y, const hipops_tensor& x, const hipops_tensor* weight,
-                             const hipops_tensor* bias) {
+RowCandidates row_candidates(const DeviceFacts& device, const hipops_tensor& y, const hipops_tensor& x,
+                             const hipops_tensor* weight, const hipops_tensor* bias) {
   const RowGeometry geometry = row_geometry(y, x);
   const RowAccess access = row_access(y, x, geometry, weight, bias);
   RowCandidates candidates;
@@ -206,8 +215,8 @@ RowCandidates row_candidates(const DeviceFacts& device, const hipops_tensor& y, 
   return candidates;
 }
 
-hipops_status launch_rows(Op& op, RowsAhead ahead, hipops_dtype dtype, RowAccess access, RowGeometry* geometry, const void* args, size_t bytes,
-                          void* stream) {
+hipops_status launch_rows(Op& op, RowsAhead ahead, hipops_dtype dtype, RowAccess access, RowGeometry* geometry,
+                          const void* args, size_t bytes, void* stream) {
   const DeviceFacts* device;
   if (hipops_status status = device_facts(&device)) return status;
   RowPlan plan = plan_rows(dtype, *geometry, access, *device, ahead);

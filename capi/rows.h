@@ -22,7 +22,8 @@ struct RowVariant {
 constexpr int kRowVariants = 3 * 32 + 24;
 extern const RowVariant row_variants[kRowVariants];
 
-// The check that all three begin with: y and x are tensors of one shape and float dtype, of rank 1 or more, y apart from x or the same view.
+// The check that all three begin with: y and x are tensors of one shape and float dtype, of rank 1 or more, y apart
+// from x or the same view.
 hipops_status check_rows(const char* op, const hipops_tensor* y, const hipops_tensor* x);
 
 // A vector of weights, when there is one: 1-D, as long as a row, in x's dtype or f32, apart from y.
@@ -41,8 +42,8 @@ struct RowPlan {
 };
 
 // The best access that rows and weights (NULL: none) allow.
-RowAccess row_access(const hipops_tensor& y, const hipops_tensor& x, const RowGeometry& geometry, const hipops_tensor* weight = nullptr,
-                     const hipops_tensor* bias = nullptr);
+RowAccess row_access(const hipops_tensor& y, const hipops_tensor& x, const RowGeometry& geometry,
+                     const hipops_tensor* weight = nullptr, const hipops_tensor* bias = nullptr);
 
 // Whether an op's kernel has the next row on its way while it works on one; NULL: none does.
 using RowsAhead = bool (*)(const RowVariant& v);
@@ -65,7 +66,8 @@ RowCandidates row_candidates(const DeviceFacts& device, const hipops_tensor& y, 
 extern std::atomic<int> forced_row_kernel;
 
 // Plans, tells the geometry, which is part of `args`, and launches.
-hipops_status launch_rows(Op& op, RowsAhead ahead, hipops_dtype dtype, RowAccess access, RowGeometry* geometry, const void* args, size_t bytes, void* stream);
+hipops_status launch_rows(Op& op, RowsAhead ahead, hipops_dtype dtype, RowAccess access, RowGeometry* geometry,
+                          const void* args, size_t bytes, void* stream);
 
 NormScalars norm_scalars(double eps, int64_t cols);
 

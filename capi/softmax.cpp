@@ -10,7 +10,9 @@ namespace {
 constexpr const char* kKernels[] = {HIPOPS_SOFTMAX_KERNELS(HIPOPS_KERNEL_NAME)};
 static_assert(sizeof(kKernels) / sizeof(kKernels[0]) == kRowVariants, "one name for each variant");
 
-bool supports(hipops_dtype dtype, hipops_dtype second) { return second == HIPOPS_NONE && row_op_supports(dtype, second); }
+bool supports(hipops_dtype dtype, hipops_dtype second) {
+  return second == HIPOPS_NONE && row_op_supports(dtype, second);
+}
 
 bool rows_ahead(const RowVariant& v) { return v.access == edged && v.threads < v.block; }
 

@@ -16,8 +16,8 @@ struct Layout {
   int64_t stride[K][kMaxRank] = {};
 };
 
-// Adds a dimension outside of those there are. Of size 1: nothing; one that continues the steps of the one before in every operand: merged
-// with it.
+// Adds a dimension outside of those there are. Of size 1: nothing; one that continues the steps of the one before in
+// every operand: merged with it.
 template <int K>
 void add_dimension(Layout<K>* layout, int64_t size, const int64_t (&stride)[K]) {
   if (size == 1) return;
@@ -36,8 +36,8 @@ void add_dimension(Layout<K>* layout, int64_t size, const int64_t (&stride)[K]) 
 // For sizes below 2^31.
 Divisor divisor_of(int64_t size);
 
-// The walk over the layout in vectors of `vector` elements along the innermost dimension (which has stride 1 or 0 in every operand, and a size that is a
-// multiple of it, unless `vector` is 1).
+// The walk over the layout in vectors of `vector` elements along the innermost dimension (which has stride 1 or 0 in
+// every operand, and a size that is a multiple of it, unless `vector` is 1).
 template <int K>
 Walk<K> walk_of(const Layout<K>& layout, int64_t vector = 1) {
   Walk<K> walk{};
@@ -54,14 +54,15 @@ Walk<K> walk_of(const Layout<K>& layout, int64_t vector = 1) {
   return walk;
 }
 
-// The widest access in bytes, a power of two of at most 16, that fits addresses, lengths and steps (in bytes, of any sign) whose bits are or-ed together
-// in `bits`.
+// The widest access in bytes, a power of two of at most 16, that fits addresses, lengths and steps (in bytes, of any
+// sign) whose bits are or-ed together in `bits`.
 inline int64_t widest_access(uint64_t bits) {
   bits |= 16;
   return static_cast<int64_t>(bits & (~bits + 1));
 }
 
-// Blocks for `count` work-items' worth of work in blocks of `block`: never more than 2^32 work-items; kernels loop over what is left.
+// Blocks for `count` work-items' worth of work in blocks of `block`: never more than 2^32 work-items; kernels loop over
+// what is left.
 uint32_t grid_for(int64_t count, uint32_t block);
 
 }  // namespace hipops

@@ -60,14 +60,15 @@ hipops_status check_tensor(const Argument& a) {
   int32_t dtype;  // a C caller may have put any number there, and to C++ not every number is an enum's
   std::memcpy(&dtype, &t.dtype, sizeof dtype);
   if (dtype <= HIPOPS_NONE || dtype >= kDtypeCount)
-    return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.dtype is %d, expected a hipops_dtype from %d (f32) to %d (u64)", a.op, a.name,
-                dtype, HIPOPS_F32, HIPOPS_U64);
+    return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.dtype is %d, expected a hipops_dtype from %d (f32) to %d (u64)", a.op,
+                a.name, dtype, HIPOPS_F32, HIPOPS_U64);
   if (t.rank < 0 || t.rank > HIPOPS_MAX_RANK)
     return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.rank is %d, expected 0 to %d", a.op, a.name, t.rank, HIPOPS_MAX_RANK);
   bool empty = false;
   for (int d = 0; d < t.rank; ++d) {
     if (t.shape[d] < 0)
-      return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.shape[%d] is %" PRId64 ", expected 0 or more", a.op, a.name, d, t.shape[d]);
+      return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.shape[%d] is %" PRId64 ", expected 0 or more", a.op, a.name, d,
+                  t.shape[d]);
     empty = empty || t.shape[d] == 0;
   }
   if (empty) return HIPOPS_SUCCESS;  // its strides name no memory
@@ -77,11 +78,14 @@ hipops_status check_tensor(const Argument& a) {
       return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.shape has more than 2^63 - 1 elements", a.op, a.name);
   ByteRange range;
   if (!byte_range(t, &range))
-    return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.shape and %s.stride reach outside the address space", a.op, a.name, a.name);
-  if (!t.data) return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.data is NULL, expected memory of %" PRId64 " elements", a.op, a.name, count);
+    return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.shape and %s.stride reach outside the address space", a.op, a.name,
+                a.name);
+  if (!t.data)
+    return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.data is NULL, expected memory of %" PRId64 " elements", a.op, a.name,
+                count);
   if (reinterpret_cast<uintptr_t>(t.data) % dtype_bytes(t.dtype) != 0)
-    return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.data is %p, expected a multiple of %d (an element of %s)", a.op, a.name, t.data,
-                dtype_bytes(t.dtype), dtype_name(t.dtype));
+    return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.data is %p, expected a multiple of %d (an element of %s)", a.op,
+                a.name, t.data, dtype_bytes(t.dtype), dtype_name(t.dtype));
   return HIPOPS_SUCCESS;
 }
 
@@ -91,11 +95,14 @@ hipops_status check_output(const Argument& a) {
   if (element_count(t) == 0) return HIPOPS_SUCCESS;
   for (int d = 0; d < t.rank; ++d)
     if (t.shape[d] > 1 && t.stride[d] == 0)
-      return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.stride[%d] is 0, expected distinct elements in an output (shape[%d] is %" PRId64 ")", a.op,
+      return fail(HIPOPS_INVALID_ARGUMENT,
+                  "%s: %s.stride[%d] is 0, expected distinct elements in an output (shape[%d] is %" PRId64 ")", a.op,
                   a.name, d, d, t.shape[d]);
   if (!elements_are_distinct(t))
-    return fail(HIPOPS_UNSUPPORTED_LAYOUT, "%s: %s.stride lets elements of an output meet, or interleaves its dimensions; expected strides that nest", a.op,
-                a.name);
+    return fail(
+        HIPOPS_UNSUPPORTED_LAYOUT,
+        "%s: %s.stride lets elements of an output meet, or interleaves its dimensions; expected strides that nest",
+        a.op, a.name);
   return HIPOPS_SUCCESS;
 }
 
@@ -103,24 +110,25 @@ hipops_status check_rank(const Argument& a, int lowest, int highest) {
   if (a.tensor->rank >= lowest && a.tensor->rank <= highest) return HIPOPS_SUCCESS;
   if (lowest == highest)
     return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.rank is %d, expected %d", a.op, a.name, a.tensor->rank, lowest);
-  return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.rank is %d, expected %d to %d", a.op, a.name, a.tensor->rank, lowest, highest);
+  return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.rank is %d, expected %d to %d", a.op, a.name, a.tensor->rank, lowest,
+              highest);
 }
 
 hipops_status check_same_shape(const Argument& a, const Argument& expected) {
   if (a.tensor->rank != expected.tensor->rank)
-    return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.rank is %d, expected %d (%s.rank)", a.op, a.name, a.tensor->rank, expected.tensor->rank,
-                expected.name);
+    return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.rank is %d, expected %d (%s.rank)", a.op, a.name, a.tensor->rank,
+                expected.tensor->rank, expected.name);
   for (int d = 0; d < a.tensor->rank; ++d)
     if (a.tensor->shape[d] != expected.tensor->shape[d])
-      return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.shape[%d] is %" PRId64 ", expected %" PRId64 " (%s.shape[%d])", a.op, a.name, d,
-                  a.tensor->shape[d], expected.tensor->shape[d], expected.name, d);
+      return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.shape[%d] is %" PRId64 ", expected %" PRId64 " (%s.shape[%d])", a.op,
+                  a.name, d, a.tensor->shape[d], expected.tensor->shape[d], expected.name, d);
   return HIPOPS_SUCCESS;
 }
 
 hipops_status check_same_dtype(const Argument& a, const Argument& expected) {
   if (a.tensor->dtype == expected.tensor->dtype) return HIPOPS_SUCCESS;
-  return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: %s.dtype is %s, expected %s (%s.dtype)", a.op, a.name, dtype_name(a.tensor->dtype),
-              dtype_name(expected.tensor->dtype), expected.name);
+  return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: %s.dtype is %s, expected %s (%s.dtype)", a.op, a.name,
+              dtype_name(a.tensor->dtype), dtype_name(expected.tensor->dtype), expected.name);
 }
 
 hipops_status check_overlap(const Argument& output, const Argument& input, bool in_place) {

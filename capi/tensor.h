@@ -1,4 +1,5 @@
-// What the launchers ask of tensors: the checks that are the same for every op, each with its message, and collapsed layouts.
+// What the launchers ask of tensors: the checks that are the same for every op, each with its message, and collapsed
+// layouts.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +22,8 @@ bool is_float(hipops_dtype dtype);
 // Number of elements; only for tensors that check_tensor has accepted.
 int64_t element_count(const hipops_tensor& t);
 
-// Not NULL, a known dtype, a rank of 0 to HIPOPS_MAX_RANK, sizes >= 0, an extent that fits the address space, and data that is there and aligned to the
-// element.
+// Not NULL, a known dtype, a rank of 0 to HIPOPS_MAX_RANK, sizes >= 0, an extent that fits the address space, and data
+// that is there and aligned to the element.
 hipops_status check_tensor(const Argument& a);
 
 // check_tensor, and its elements are distinct in memory.
@@ -32,7 +33,8 @@ hipops_status check_rank(const Argument& a, int lowest, int highest);
 hipops_status check_same_shape(const Argument& a, const Argument& expected);
 hipops_status check_same_dtype(const Argument& a, const Argument& expected);
 
-// `output` and `input` (of the same dtype, if they are the same memory) share no byte; or are the same view, where `in_place` allows that.
+// `output` and `input` (of the same dtype, if they are the same memory) share no byte; or are the same view, where
+// `in_place` allows that.
 hipops_status check_overlap(const Argument& output, const Argument& input, bool in_place);
 
 }  // namespace hipops

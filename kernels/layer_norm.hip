@@ -5,13 +5,15 @@
 //   bytes         rows * cols * 2 * sizeof(element) must move; weight and bias stay in the cache
 //   range         |x - mean| up to 1e18 (f64: 1e153): the squares are summed as they are
 //
-// The variance is taken of the row on chip, from differences to the mean, never as E[x^2] - mean^2. The mean is kept as two numbers: rounded
-// to one, it would be off by more than the results can bear where x is close to it, or where it is thousands of standard deviations.
+// The variance is taken of the row on chip, from differences to the mean, never as E[x^2] - mean^2. The mean is kept as
+// two numbers: rounded to one, it would be off by more than the results can bear where x is close to it, or where it is
+// thousands of standard deviations.
 //
-// resident variants read a row once and keep it in registers: up to 16384 16-bit elements, 8192 f32, 4096 f64; 2048 where the elements
-// have gaps between them. Short rows share a wave; a long row has a block of as many work-items as it needs. The weights are loaded
-// with the row, so that nobody waits for them after the reductions.
-// streaming variants read longer rows three times, after the first out of the L2 cache as far as it holds them.
+// resident variants read a row once and keep it in registers: up to 16384 16-bit elements, 8192 f32, 4096 f64; 2048
+// where the elements have gaps between them. Short rows share a wave; a long row has a block of as many work-items as
+// it needs. The weights are loaded with the row, so that nobody waits for them after the reductions.
+// streaming variants
+// read longer rows three times, after the first out of the L2 cache as far as it holds them.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/layer_norm.hip -o layer_norm.co
 #include "layer_norm.h"
@@ -21,7 +23,8 @@
 namespace hipops {
 namespace {
 
-// Sums of x. Elements of 16 bits leave f32 room for the carries of a vector, so only the sums of vectors are kept as two numbers.
+// Sums of x. Elements of 16 bits leave f32 room for the carries of a vector, so only the sums of vectors are kept as
+// two numbers.
 template <class T> struct InVector : Identity {};
 template <class T> struct OfVector {
   HIPOPS_METHOD SplitSum<float> operator()(float v) const { return SplitSum<float>::of(v); }
@@ -46,7 +49,8 @@ struct Mean {
   C high, low;
 
   HIPOPS_METHOD Mean(const SplitSum<C>& sum, const NormTerms<C>& terms) {
-    // The quotient, rounded once: an estimate, and what it missed of the sum (Markstein). `low` is what that has missed in turn.
+    // The quotient, rounded once: an estimate, and what it missed of the sum (Markstein). `low` is what that has missed
+    // in turn.
     C estimate = sum.high * terms.inverse_cols;
     high = fused_multiply_add(fused_multiply_add(-estimate, terms.cols, sum.high), terms.inverse_cols, estimate);
     // Rounded by itself: where all x are equal, what is left of them without the mean is 0.
@@ -63,7 +67,8 @@ struct Mean {
   HIPOPS_METHOD C variance(C mean_of_squares) const { return mean_of_squares; }
 };
 
-// Elements of 16 bits bear it that `low` is taken away later: of the variance once a row, of the elements after they are scaled.
+// Elements of 16 bits bear it that `low` is taken away later: of the variance once a row, of the elements after they
+// are scaled.
 template <class T>
 struct Mean16 : Mean<f32> {
   using Mean<f32>::Mean;
@@ -73,7 +78,9 @@ struct Mean16 : Mean<f32> {
     HIPOPS_METHOD float operator()(float x) const { return fused_multiply_add(x - high, scale, low); }
   };
   HIPOPS_METHOD Scaled scaled(float scale) const { return {high, scale, -low * scale}; }
-  HIPOPS_METHOD float variance(float mean_of_squares) const { return fmaxf(fused_multiply_add(-low, low, mean_of_squares), 0.0f); }
+  HIPOPS_METHOD float variance(float mean_of_squares) const {
+    return fmaxf(fused_multiply_add(-low, low, mean_of_squares), 0.0f);
+  }
 };
 template <> struct Mean<f16> : Mean16<f16> { using Mean16<f16>::Mean16; };
 template <> struct Mean<bf16> : Mean16<bf16> { using Mean16<bf16>::Mean16; };
@@ -95,8 +102,8 @@ HIPOPS_FN Weights<Shape> bias_of(const LayerNormArgs& a) {
 }
 
 template <class Shape, class Weight, class Scaled>
-HIPOPS_FN void store_affine(const RowTile<Shape>& tile, const Rows<Shape>& rows, int64_t base, const Weight& weight, const Weight& bias,
-                            const Scaled& scaled) {
+HIPOPS_FN void store_affine(const RowTile<Shape>& tile, const Rows<Shape>& rows, int64_t base, const Weight& weight,
+                            const Weight& bias, const Scaled& scaled) {
   using C = typename Shape::Compute;
   tile.store(rows, base, [&](const auto& place, const auto& x, auto& y) {
     constexpr int n = sizeof(x) / sizeof(C);
@@ -134,7 +141,9 @@ HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
     });
   } else {
     WeightsOfRows<Shape> weights(weight, a.geometry), biases(bias, a.geometry);
-    const auto with_weights = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) { norm(rows, tile, weights.of(rows), biases.of(rows)); };
+    const auto with_weights = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
+      norm(rows, tile, weights.of(rows), biases.of(rows));
+    };
     // At odd addresses each row's weights are loaded anew, and leave no registers for another row.
     if constexpr (Shape::kEdged) {
       for_each_row<Shape>(a.geometry, a.x, a.y, with_weights);
@@ -177,8 +186,10 @@ HIPOPS_FN void layer_norm_streaming(const LayerNormArgs& a) {
 
 }  // namespace
 
-#define KERNEL(name, T, threads, vectors, block, access, mode) \
-  HIPOPS_KERNEL_UP_TO(block) name(HIPOPS_ARGS(LayerNormArgs) a) { layer_norm_##mode<RowShape<T, threads, vectors, block, access, mode>>(a); }
+#define KERNEL(name, T, threads, vectors, block, access, mode)                \
+  HIPOPS_KERNEL_UP_TO(block) name(HIPOPS_ARGS(LayerNormArgs) a) {             \
+    layer_norm_##mode<RowShape<T, threads, vectors, block, access, mode>>(a); \
+  }
 HIPOPS_LAYER_NORM_KERNELS(KERNEL)
 
 HIPOPS_KERNEL_TABLE(layer_norm, LayerNormArgs, HIPOPS_LAYER_NORM_KERNELS)

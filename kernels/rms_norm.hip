@@ -5,10 +5,11 @@
 //   bytes    rows * cols * 2 * sizeof(element) must move; the weights stay in the cache
 //   range    |x| up to 1e18 (f64: 1e153): the squares are summed as they are
 //
-// resident variants read a row once and keep it in registers: up to 16384 16-bit elements, 8192 f32, 4096 f64; 2048 where the elements
-// have gaps between them. Short rows share a wave; a long row has a block of as many work-items as it needs. The weights are loaded
-// with the row, so that nobody waits for them after the reduction.
-// streaming variants read longer rows twice, the second time out of the L2 cache as far as it holds them.
+// resident variants read a row once and keep it in registers: up to 16384 16-bit elements, 8192 f32, 4096 f64; 2048
+// where the elements have gaps between them. Short rows share a wave; a long row has a block of as many work-items as
+// it needs. The weights are loaded with the row, so that nobody waits for them after the reduction.
+// streaming variants
+// read longer rows twice, the second time out of the L2 cache as far as it holds them.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/rms_norm.hip -o rms_norm.co
 #include "rms_norm.h"
@@ -51,7 +52,9 @@ HIPOPS_FN void rms_norm_resident(const RmsNormArgs& a) {
   const auto scale_of = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
     return row_scale(a, reduce(tile.reduce(rows, 0, Sum(), Square()), Sum()));
   };
-  if constexpr (Shape::kBlock > 256 && Shape::kVectors > 2) {  // one such block alone has too few loads on their way, and two have no registers for more
+  if constexpr (Shape::kBlock > 256 &&
+                Shape::kVectors >
+                    2) {  // one such block alone has too few loads on their way, and two have no registers for more
     for_each_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
       C scale = scale_of(rows, tile);
       store_scaled(tile, rows, 0, weight.at_use(), scale);
@@ -89,8 +92,10 @@ HIPOPS_FN void rms_norm_streaming(const RmsNormArgs& a) {
 
 }  // namespace
 
-#define KERNEL(name, T, threads, vectors, block, access, mode) \
-  HIPOPS_KERNEL_UP_TO(block, block > 256 ? 2 : 1) name(HIPOPS_ARGS(RmsNormArgs) a) { rms_norm_##mode<RowShape<T, threads, vectors, block, access, mode>>(a); }
+#define KERNEL(name, T, threads, vectors, block, access, mode)                       \
+  HIPOPS_KERNEL_UP_TO(block, block > 256 ? 2 : 1) name(HIPOPS_ARGS(RmsNormArgs) a) { \
+    rms_norm_##mode<RowShape<T, threads, vectors, block, access, mode>>(a);          \
+  }
 HIPOPS_RMS_NORM_KERNELS(KERNEL)
 
 HIPOPS_KERNEL_TABLE(rms_norm, RmsNormArgs, HIPOPS_RMS_NORM_KERNELS)

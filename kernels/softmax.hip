@@ -4,10 +4,11 @@
 //   bytes    rows * cols * 2 * sizeof(element) must move
 //   limits   a row that is all -inf, or holds +inf or a NaN, is NaN
 //
-// resident variants read a row once and keep it in registers, and take each exponential once: two an element would cost more time
-// than the bytes. Up to 16384 16-bit elements, 8192 f32, 4096 f64; 2048 where the elements have gaps between them. Short rows
-// share a wave; a long row has a block of as many work-items as it needs.
-// streaming variants read longer rows twice: once for maximum and sum together, the sum being rescaled when the maximum grows.
+// resident variants read a row once and keep it in registers, and take each exponential once: two an element would cost
+// more time than the bytes. Up to 16384 16-bit elements, 8192 f32, 4096 f64; 2048 where the elements have gaps between
+// them. Short rows share a wave; a long row has a block of as many work-items as it needs.
+// streaming variants read
+// longer rows twice: once for maximum and sum together, the sum being rescaled when the maximum grows.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/softmax.hip -o softmax.co
 #include "softmax.h"
@@ -118,8 +119,10 @@ HIPOPS_FN void softmax_streaming(const SoftmaxArgs& a) {
 
 }  // namespace
 
-#define KERNEL(name, T, threads, vectors, block, access, mode) \
-  HIPOPS_KERNEL_UP_TO(block, block > 256 ? 2 : 1) name(HIPOPS_ARGS(SoftmaxArgs) a) { softmax_##mode<RowShape<T, threads, vectors, block, access, mode>>(a); }
+#define KERNEL(name, T, threads, vectors, block, access, mode)                       \
+  HIPOPS_KERNEL_UP_TO(block, block > 256 ? 2 : 1) name(HIPOPS_ARGS(SoftmaxArgs) a) { \
+    softmax_##mode<RowShape<T, threads, vectors, block, access, mode>>(a);           \
+  }
 HIPOPS_SOFTMAX_KERNELS(KERNEL)
 
 HIPOPS_KERNEL_TABLE(softmax, SoftmaxArgs, HIPOPS_SOFTMAX_KERNELS)

@@ -7,7 +7,8 @@ const std::vector<hipops_dtype> kFloats = {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16, 
 
 const std::vector<hipops_dtype> kAll = {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16, HIPOPS_F64, HIPOPS_U8,  HIPOPS_I8,
                                         HIPOPS_I16, HIPOPS_U16, HIPOPS_I32,  HIPOPS_U32, HIPOPS_I64, HIPOPS_U64};
-const std::vector<hipops_dtype> kAdded = {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16, HIPOPS_F64, HIPOPS_U8, HIPOPS_I32, HIPOPS_U32, HIPOPS_I64};
+const std::vector<hipops_dtype> kAdded = {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16, HIPOPS_F64,
+                                          HIPOPS_U8,  HIPOPS_I32, HIPOPS_U32,  HIPOPS_I64};
 
 constexpr TensorSpec kX = {"x"};
 constexpr TensorSpec kY = {"y"};
@@ -37,13 +38,20 @@ const std::vector<OpEntry>& all_ops() {
        {kX, kWeightVector},
        {{"eps"}},
        [](const Arguments& a) { return hipops_rms_norm(a["y"], a["x"], a["weight"], a.real("eps"), a.stream()); }},
-      {"softmax", kFloats, {kY}, {kX}, {}, [](const Arguments& a) { return hipops_softmax(a["y"], a["x"], a.stream()); }},
+      {"softmax",
+       kFloats,
+       {kY},
+       {kX},
+       {},
+       [](const Arguments& a) { return hipops_softmax(a["y"], a["x"], a.stream()); }},
       {"rope_i",
        kFloats,
        {kY},
        {kX, kCos, kSin, kPositions},
        {},
-       [](const Arguments& a) { return hipops_rope_i(a["y"], a["x"], a["cos"], a["sin"], a["positions"], a.stream()); }},
+       [](const Arguments& a) {
+         return hipops_rope_i(a["y"], a["x"], a["cos"], a["sin"], a["positions"], a.stream());
+       }},
       {"rope",
        kFloats,
        {kY},
@@ -55,14 +63,17 @@ const std::vector<OpEntry>& all_ops() {
        {kY},
        {kX, kCos, kSin, kPositions},
        {},
-       [](const Arguments& a) { return hipops_rope_thd(a["y"], a["x"], a["cos"], a["sin"], a["positions"], a.stream()); }},
+       [](const Arguments& a) {
+         return hipops_rope_thd(a["y"], a["x"], a["cos"], a["sin"], a["positions"], a.stream());
+       }},
       {"gather",
        kAll,
        {kY, kReport},
        {kX, kIndex, kReport},
        {{"dim", true}},
        [](const Arguments& a) {
-         return hipops_gather(a["y"], a["x"], a["index"], static_cast<int32_t>(a.integer("dim")), a.report(), a.stream());
+         return hipops_gather(a["y"], a["x"], a["index"], static_cast<int32_t>(a.integer("dim")), a.report(),
+                              a.stream());
        }},
       {"index_select",
        kAll,
@@ -79,8 +90,9 @@ const std::vector<OpEntry>& all_ops() {
        {kX, kY, kIndex, kReport},
        {{"dim", true}, {"flags", true}, {kWorkspaceParam, true}},
        [](const Arguments& a) {
-         return hipops_scatter(a["y"], a["x"], a["index"], static_cast<int32_t>(a.integer("dim")), static_cast<uint32_t>(a.integer("flags")),
-                               a.workspace(), a.workspace_bytes(), a.report(), a.stream());
+         return hipops_scatter(a["y"], a["x"], a["index"], static_cast<int32_t>(a.integer("dim")),
+                               static_cast<uint32_t>(a.integer("flags")), a.workspace(), a.workspace_bytes(),
+                               a.report(), a.stream());
        },
        [](const Arguments& a, int64_t* bytes) {
          return hipops_scatter_workspace_bytes(a["y"], a["x"], a["index"], static_cast<int32_t>(a.integer("dim")),
@@ -93,7 +105,8 @@ const std::vector<OpEntry>& all_ops() {
        {{"dim", true}, {"flags", true}, {kWorkspaceParam, true}},
        [](const Arguments& a) {
          return hipops_scatter_add(a["y"], a["x"], a["index"], static_cast<int32_t>(a.integer("dim")),
-                                   static_cast<uint32_t>(a.integer("flags")), a.workspace(), a.workspace_bytes(), a.report(), a.stream());
+                                   static_cast<uint32_t>(a.integer("flags")), a.workspace(), a.workspace_bytes(),
+                                   a.report(), a.stream());
        },
        [](const Arguments& a, int64_t* bytes) {
          return hipops_scatter_add_workspace_bytes(a["y"], a["x"], a["index"], static_cast<int32_t>(a.integer("dim")),
@@ -105,11 +118,12 @@ const std::vector<OpEntry>& all_ops() {
        {kX, kY, kIndex, kReport},
        {{"dim", true}, {kWorkspaceParam, true}},
        [](const Arguments& a) {
-         return hipops_index_add(a["y"], a["x"], a["index"], static_cast<int32_t>(a.integer("dim")), a.workspace(), a.workspace_bytes(),
-                                 a.report(), a.stream());
+         return hipops_index_add(a["y"], a["x"], a["index"], static_cast<int32_t>(a.integer("dim")), a.workspace(),
+                                 a.workspace_bytes(), a.report(), a.stream());
        },
        [](const Arguments& a, int64_t* bytes) {
-         return hipops_index_add_workspace_bytes(a["y"], a["x"], a["index"], static_cast<int32_t>(a.integer("dim")), bytes);
+         return hipops_index_add_workspace_bytes(a["y"], a["x"], a["index"], static_cast<int32_t>(a.integer("dim")),
+                                                 bytes);
        }},
       {"upsample_nearest1d",
        kAll,
@@ -117,7 +131,8 @@ const std::vector<OpEntry>& all_ops() {
        {kX},
        {{"rule", true}, {"scale"}},
        [](const Arguments& a) {
-         return hipops_upsample_nearest1d(a["y"], a["x"], static_cast<hipops_nearest>(a.integer("rule")), a.real("scale"), a.stream());
+         return hipops_upsample_nearest1d(a["y"], a["x"], static_cast<hipops_nearest>(a.integer("rule")),
+                                          a.real("scale"), a.stream());
        }},
       {"upsample_nearest2d",
        kAll,
@@ -125,10 +140,15 @@ const std::vector<OpEntry>& all_ops() {
        {kX},
        {{"rule", true}, {"scale_h"}, {"scale_w"}},
        [](const Arguments& a) {
-         return hipops_upsample_nearest2d(a["y"], a["x"], static_cast<hipops_nearest>(a.integer("rule")), a.real("scale_h"),
-                                          a.real("scale_w"), a.stream());
+         return hipops_upsample_nearest2d(a["y"], a["x"], static_cast<hipops_nearest>(a.integer("rule")),
+                                          a.real("scale_h"), a.real("scale_w"), a.stream());
        }},
-      {"strided_copy", kAll, {kY}, {kX}, {}, [](const Arguments& a) { return hipops_strided_copy(a["y"], a["x"], a.stream()); }},
+      {"strided_copy",
+       kAll,
+       {kY},
+       {kX},
+       {},
+       [](const Arguments& a) { return hipops_strided_copy(a["y"], a["x"], a.stream()); }},
       {"copy2d",
        kAll,
        {kY},
@@ -136,7 +156,8 @@ const std::vector<OpEntry>& all_ops() {
        {},
        [](const Arguments& a) {
          const hipops_tensor *y = a["y"], *x = a["x"];
-         return hipops_copy2d(y->data, x->data, x->dtype, x->shape[0], x->shape[1], y->stride[0], x->stride[0], a.stream());
+         return hipops_copy2d(y->data, x->data, x->dtype, x->shape[0], x->shape[1], y->stride[0], x->stride[0],
+                              a.stream());
        }},
   };
   return ops;

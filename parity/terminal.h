@@ -1,5 +1,5 @@
-// What depends on where the output goes: colours, columns, the progress bar, and a last word when a kernel brings the process
-// down.
+// What depends on where the output goes: colours, columns, the progress bar, and a last word when a kernel brings the
+// process down.
 #pragma once
 
 #include <chrono>

@@ -259,7 +259,8 @@ inline void check_variants(const RowOp& op, hipops_dtype dtype) {
         hipops::forced_row_kernel = kernel;
         try {
           const auto view = [](const std::optional<HostTensor>& tensor) { return tensor ? &tensor->view : nullptr; };
-          EXPECT_EQUAL(hipops::row_access(t.y().view, t.x.view, hipops::row_geometry(t.y().view, t.x.view), view(t.weight), view(t.bias)),
+          EXPECT_EQUAL(hipops::row_access(t.y().view, t.x.view, hipops::row_geometry(t.y().view, t.x.view),
+                                          view(t.weight), view(t.bias)),
                        v.access);
           check_numbers(op, t);
           EXPECT(recorder.ran() == std::vector<int>{kernel});

@@ -1,5 +1,5 @@
-// What the library exports, the golden files cover: every kernel of every op runs in some case, and every pair of dtypes that an op supports is
-// in one. A new kernel or dtype without a case fails here.
+// What the library exports, the golden files cover: every kernel of every op runs in some case, and every pair of
+// dtypes that an op supports is in one. A new kernel or dtype without a case fails here.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -90,7 +90,8 @@ bool has_pair(const OpEntry& entry, const Case& test, hipops_dtype dtype, hipops
   if (test.dtype != dtype) return false;
   if (second == HIPOPS_NONE) return true;
   return std::any_of(test.inputs.begin(), test.inputs.end(), [&](const parity::InputTensor& input) {
-    return input.layout.dtype == second && std::any_of(entry.inputs.begin(), entry.inputs.end(), [&](const parity::TensorSpec& spec) {
+    return input.layout.dtype == second &&
+           std::any_of(entry.inputs.begin(), entry.inputs.end(), [&](const parity::TensorSpec& spec) {
              return input.name == spec.name && (spec.role == Role::kWeight || spec.role == Role::kIndex);
            });
   });
@@ -122,7 +123,8 @@ TEST_CASE("every pair of dtypes that an op supports is in some golden case", "[c
         const hipops_dtype first = static_cast<hipops_dtype>(dtype), other = static_cast<hipops_dtype>(second);
         if (!all_ops[i]->supports(first, other)) continue;
         INFO(all_ops[i]->name << " of " << dtype_name(first) << " with " << dtype_name(other));
-        CHECK(std::any_of(cases.begin(), cases.end(), [&](const Case* test) { return has_pair(*entry, *test, first, other); }));
+        CHECK(std::any_of(cases.begin(), cases.end(),
+                          [&](const Case* test) { return has_pair(*entry, *test, first, other); }));
       }
   }
 }

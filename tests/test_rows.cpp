@@ -157,7 +157,8 @@ TEST_CASE("plan_rows takes a variant that holds the row, and each of them for so
             RowPlan plan = plan_rows(dtype, rows_and_cols(rows, cols), access, device);
             const RowVariant& v = row_variants[plan.kernel];
             // Whole waves, enough of them for the row, and none to spare.
-            int64_t vectors = v.access == hipops::edged ? std::max<int64_t>(cols / v.length, 1) : (cols + v.length - 1) / v.length;
+            int64_t vectors =
+                v.access == hipops::edged ? std::max<int64_t>(cols / v.length, 1) : (cols + v.length - 1) / v.length;
             int64_t spare = int64_t{plan.block} * v.vectors - vectors, wave = device.wave_size;
             bool whole_block = v.threads == v.block && !v.streaming;
             bool right = v.dtype == dtype && v.access == access && v.longest >= cols &&
@@ -181,7 +182,8 @@ TEST_CASE("a row that has no block to itself takes the first variant that holds 
         for (int i = 0; i < kRowVariants; ++i) {
           const RowVariant& v = row_variants[i];
           if (v.dtype != dtype || v.access != access || v.threads == v.block || v.longest < cols) continue;
-          if (plan_rows(dtype, rows_and_cols(5, cols), access, kDevices[0]).kernel != i) FAIL(cols << " columns: not kernel " << i);
+          if (plan_rows(dtype, rows_and_cols(5, cols), access, kDevices[0]).kernel != i)
+            FAIL(cols << " columns: not kernel " << i);
           break;
         }
 }
@@ -215,12 +217,14 @@ TEST_CASE("plan_rows covers all rows with a grid that every device takes", "[row
           int64_t rows_per_block = taken.block / taken.threads, work_items = int64_t{plan.grid} * plan.block;
           bool covers = plan.row_step >= rows, all_busy = (int64_t{plan.grid} - 1) * rows_per_block < rows;
           // It goes round when it is huge, or when all units have what they can hold.
-          bool full = plan.grid >= 1u << 20 || ((ahead || v.access == hipops::staged) && work_items >= int64_t{device.units} * 512);
+          bool full = plan.grid >= 1u << 20 ||
+                      ((ahead || v.access == hipops::staged) && work_items >= int64_t{device.units} * 512);
           bool right = taken.longest >= cols && plan.block <= static_cast<uint32_t>(taken.block) && plan.grid >= 1 &&
-                       work_items < int64_t{1} << 32 && plan.row_step == plan.grid * rows_per_block && all_busy && (covers || full);
+                       work_items < int64_t{1} << 32 && plan.row_step == plan.grid * rows_per_block && all_busy &&
+                       (covers || full);
           if (!right)
-            FAIL(rows << " rows of " << cols << " columns: kernel " << plan.kernel << ", grid " << plan.grid << ", step "
-                      << plan.row_step);
+            FAIL(rows << " rows of " << cols << " columns: kernel " << plan.kernel << ", grid " << plan.grid
+                      << ", step " << plan.row_step);
         }
 }
 
@@ -243,7 +247,8 @@ TEST_CASE("short rows without gaps, in them or between them, go through shared m
     const int64_t most = longest(dtype, hipops::staged);
     const RowAccess otherwise = dtype == HIPOPS_F64 ? hipops::any : hipops::edged;
     CHECK(most >= 32);
-    for (int64_t cols : {int64_t{1}, int64_t{3}, int64_t{17}, most - 1, most}) CHECK(access(dtype, {7, cols}) == hipops::staged);
+    for (int64_t cols : {int64_t{1}, int64_t{3}, int64_t{17}, most - 1, most})
+      CHECK(access(dtype, {7, cols}) == hipops::staged);
     CHECK(access(dtype, {2, 3, 5, 3}) == hipops::staged);
     CHECK(access(dtype, {1, 3}, {100, 1}) == hipops::staged);  // one row: no gap after it
     CHECK(access(dtype, {7, most + 1}) == otherwise);

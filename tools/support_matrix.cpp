@@ -30,6 +30,7 @@ int main() {
     for (int dtype = HIPOPS_F32; dtype <= HIPOPS_U64; ++dtype)
       if (op.supports(hipops_dtype(dtype), HIPOPS_NONE))
         append(&dtypes[second_dtypes(op, hipops_dtype(dtype))], dtype_name(hipops_dtype(dtype)));
-    for (const auto& [second, first] : dtypes) std::printf("| %s | %s | %s |\n", op.name, first.c_str(), second.c_str());
+    for (const auto& [second, first] : dtypes)
+      std::printf("| %s | %s | %s |\n", op.name, first.c_str(), second.c_str());
   }
 }

@@ -65,8 +65,10 @@ void Worker::explain_shared_limit(size_t bytes) {
 }
 
 void Worker::explain_shared_request(const SharedMemory::Piece& piece, size_t bytes, size_t align) {
-  defect(text("work-items disagree on shared memory: a piece had %zu bytes aligned to %zu, and work-item %u makes it %zu aligned to %zu",
-              piece.bytes, piece.align, lane_, bytes, align));
+  defect(
+      text("work-items disagree on shared memory: a piece had %zu bytes aligned to %zu, and work-item %u makes it %zu "
+           "aligned to %zu",
+           piece.bytes, piece.align, lane_, bytes, align));
 }
 
 void Worker::explain_outside(size_t bytes, bool write, Site site) {

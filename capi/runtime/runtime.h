@@ -1,5 +1,5 @@
-// The seam to the GPU runtimes and the CPU executor. capi/<op>.cpp sees `Op` and `launch`; tests and tools see `Runtime`;
-// nothing outside this folder knows which runtime runs.
+// The seam to the GPU runtimes and the CPU executor. capi/<op>.cpp sees `Op` and `launch`; tests and tools see
+// `Runtime`; nothing outside this folder knows which runtime runs.
 #pragma once
 
 #include <atomic>
@@ -20,8 +20,8 @@ struct DeviceFacts {
   std::string target;  // as "gfx942", "sm_90", "cpu"
 };
 
-// An op's kernels in all their forms, with static storage. The build generates these (tools/cmake/embed.cmake): one per op, in
-// `all_images`. Kernel i of every form is kernel_names[i].
+// An op's kernels in all their forms, with static storage. The build generates these (tools/cmake/embed.cmake): one per
+// op, in `all_images`. Kernel i of every form is kernel_names[i].
 struct Image {
   const char* op;
   const unsigned char* hip_bundle;  // clang offload bundle of AMD code objects, to its end; null when built without

@@ -39,13 +39,13 @@ extern "C" {
 /* What a call reports. Values are fixed for good; later versions may add some. */
 typedef enum hipops_status {
   HIPOPS_SUCCESS = 0,
-  HIPOPS_INVALID_ARGUMENT = 1,    /* a pointer, shape, stride, scalar or setting that cannot be right */
-  HIPOPS_UNSUPPORTED_DTYPE = 2,   /* a valid dtype that this op, or this pair of tensors, does not take */
-  HIPOPS_UNSUPPORTED_LAYOUT = 3,  /* valid strides that this op does not take */
-  HIPOPS_NO_DEVICE = 4,           /* the backend asked for is not there: no runtime library, or no device */
-  HIPOPS_NO_CODE_OBJECT = 5,      /* no kernels for this device in the library; the message lists the targets there are */
-  HIPOPS_RUNTIME_ERROR = 6,       /* the GPU runtime refused a call: see hipops_last_runtime_error() */
-  HIPOPS_INTERNAL_ERROR = 7,      /* out of host memory, or a defect of hipops */
+  HIPOPS_INVALID_ARGUMENT = 1,   /* a pointer, shape, stride, scalar or setting that cannot be right */
+  HIPOPS_UNSUPPORTED_DTYPE = 2,  /* a valid dtype that this op, or this pair of tensors, does not take */
+  HIPOPS_UNSUPPORTED_LAYOUT = 3, /* valid strides that this op does not take */
+  HIPOPS_NO_DEVICE = 4,          /* the backend asked for is not there: no runtime library, or no device */
+  HIPOPS_NO_CODE_OBJECT = 5, /* no kernels for this device in the library; the message lists the targets there are */
+  HIPOPS_RUNTIME_ERROR = 6,  /* the GPU runtime refused a call: see hipops_last_runtime_error() */
+  HIPOPS_INTERNAL_ERROR = 7, /* out of host memory, or a defect of hipops */
   HIPOPS_STATUS_INT32 = 0x7fffffff /* makes the enum 32 bits wide everywhere; never returned */
 } hipops_status;
 
@@ -57,8 +57,8 @@ HIPOPS_API const char* hipops_status_string(hipops_status status);
  * leaves it alone. Valid until the thread's next failure. */
 HIPOPS_API const char* hipops_last_error(void);
 
-/* The GPU runtime's own error code (a hipError_t or CUresult) of the calling thread's most recent failed call, or 0 where
- * the runtime was not the one to refuse. */
+/* The GPU runtime's own error code (a hipError_t or CUresult) of the calling thread's most recent failed call, or 0
+ * where the runtime was not the one to refuse. */
 HIPOPS_API int32_t hipops_last_runtime_error(void);
 
 /* ---- Backends ---------------------------------------------------------------------------------------------------- */
@@ -72,9 +72,10 @@ typedef enum hipops_backend {
   HIPOPS_BACKEND_INT32 = 0x7fffffff
 } hipops_backend;
 
-/* Chooses the backend. Optional: the first op does it, by the environment variable HIPOPS_BACKEND (auto, hip, cuda, cpu)
- * or else automatically. An explicit choice here overrules the environment. Calling it again with the backend in use, or
- * with AUTO, is success; with another one, HIPOPS_INVALID_ARGUMENT. After a failure it may be tried again. */
+/* Chooses the backend. Optional: the first op does it, by the environment variable HIPOPS_BACKEND (auto, hip, cuda,
+ * cpu) or else automatically. An explicit choice here overrules the environment. Calling it again with the backend
+ * in use, or with AUTO, is success; with another one, HIPOPS_INVALID_ARGUMENT. After a failure it may be tried
+ * again. */
 HIPOPS_API hipops_status hipops_init(hipops_backend backend);
 
 /* The backend in use, or HIPOPS_BACKEND_AUTO when none has been chosen yet. */
@@ -105,10 +106,10 @@ typedef enum hipops_dtype {
   HIPOPS_DTYPE_INT32 = 0x7fffffff
 } hipops_dtype;
 
-/* A view of memory. Element (i0, i1, ...) is at data + (i0 * stride[0] + i1 * stride[1] + ...) elements. Entries of shape
- * and stride from `rank` on are not read. */
+/* A view of memory. Element (i0, i1, ...) is at data + (i0 * stride[0] + i1 * stride[1] + ...) elements. Entries of
+ * shape and stride from `rank` on are not read. */
 typedef struct hipops_tensor {
-  void* data;                      /* element (0, 0, ...), aligned to the element; may be NULL where there are no elements */
+  void* data; /* element (0, 0, ...), aligned to the element; may be NULL where there are no elements */
   hipops_dtype dtype;
   int32_t rank;                    /* 0 to HIPOPS_MAX_RANK */
   int64_t shape[HIPOPS_MAX_RANK];  /* each >= 0 */
@@ -118,10 +119,11 @@ typedef struct hipops_tensor {
 
 /* ---- Normalisation and softmax ------------------------------------------------------------------------------------
  *
- * All three work on the last dimension of x and take rank 1 to 8, f32, f16, bf16 and f64. y has x's shape and dtype, and may be x
- * itself (the same pointer and strides); any other overlap of y with an input is refused. weight and bias are 1-D, of the
- * length of the last dimension, in x's dtype or f32, both in the same one. f16 and bf16 are computed in f32, f64 in f64,
- * and rounded once, to nearest even. The same inputs give the same bits on every run on one device. */
+ * All three work on the last dimension of x and take rank 1 to 8, f32, f16, bf16 and f64. y has x's shape and dtype,
+ * and may be x itself (the same pointer and strides); any other overlap of y with an input is refused. weight and
+ * bias are 1-D, of the length of the last dimension, in x's dtype or f32, both in the same one. f16 and bf16 are
+ * computed in f32, f64 in f64, and rounded once, to nearest even. The same inputs give the same bits on every run on
+ * one device. */
 
 /* y = (x - mean(x)) / sqrt(var(x) + eps) * weight + bias, var being the mean of (x - mean)^2.
  * weight and bias may each be NULL (ones, zeros). eps is finite and >= 0. */
@@ -135,16 +137,18 @@ HIPOPS_API hipops_status hipops_rms_norm(const hipops_tensor* y, const hipops_te
 /* y = exp(x - max(x)) / sum(exp(x - max(x))). A row that is all -inf, or that holds a NaN or +inf, gives NaN. */
 HIPOPS_API hipops_status hipops_softmax(const hipops_tensor* y, const hipops_tensor* x, void* stream);
 
-/* ---- Rotary embedding ----------------------------------------------------------------------------------------------
+/* ---- Rotary embedding ---------------------------------------------------------------------------------------------
  *
- * Rotates pairs of elements of x's last dimension, of length d, by angles whose cosines and sines the caller brings. With r = 2 * (the last dimension
- * of cos), r <= d, the first r elements are rotated and the others copied (partial rotary). Of pair k, 0 <= k < r / 2, with the elements a and b:
+ * Rotates pairs of elements of x's last dimension, of length d, by angles whose cosines and sines the caller brings.
+ * With r = 2 * (the last dimension of cos), r <= d, the first r elements are rotated and the others copied (partial
+ * rotary). Of pair k, 0 <= k < r / 2, with the elements a and b:
  *     a' = a * cos[k] - b * sin[k]
  *     b' = a * sin[k] + b * cos[k]
- * cos and sin have the same shape, [s, r/2] or [b, s, r/2], and the same dtype, x's or f32. Row p of them is for position p. Without `positions`, the
- * position of token t is t, and s >= t's length; with it, the position is positions[t] or positions[b, t] (i32 or i64, on the device), and s is the length of the
- * table; a position outside the table gives NaN in the r rotated elements, and reads nothing. f32, f16, bf16 and f64; 16-bit types are computed in f32 and rounded once. y
- * has x's shape and dtype, may be x itself, and overlaps nothing else. */
+ * cos and sin have the same shape, [s, r/2] or [b, s, r/2], and the same dtype, x's or f32. Row p of them is for
+ * position p. Without `positions`, the position of token t is t, and s >= t's length; with it, the position is
+ * positions[t] or positions[b, t] (i32 or i64, on the device), and s is the length of the table; a position outside
+ * the table gives NaN in the r rotated elements, and reads nothing. f32, f16, bf16 and f64; 16-bit types are
+ * computed in f32 and rounded once. y has x's shape and dtype, may be x itself, and overlaps nothing else. */
 
 /* x [b, h, t, d]; pair k is elements 2k and 2k + 1 (GPT-J's layout, "interleaved"). */
 HIPOPS_API hipops_status hipops_rope_i(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* cos,
@@ -158,13 +162,15 @@ HIPOPS_API hipops_status hipops_rope(const hipops_tensor* y, const hipops_tensor
 HIPOPS_API hipops_status hipops_rope_thd(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* cos,
                                          const hipops_tensor* sin, const hipops_tensor* positions, void* stream);
 
-/* ---- Ops with an index ---------------------------------------------------------------------------------------------
+/* ---- Ops with an index --------------------------------------------------------------------------------------------
  *
- * The index is u8, i16, i32, u32 or i64, in device memory. An index equal to its type's maximum is the mark for "nothing here": gather and index_select
- * write zero for it, scatter, scatter_add and index_add skip it. An index that is negative or past the end does as the mark does, never touches memory
- * outside of the tensors, and is counted in the report, where the caller passes one. dim is 0 to rank - 1.
+ * The index is u8, i16, i32, u32 or i64, in device memory. An index equal to its type's maximum is the mark for
+ * "nothing here": gather and index_select write zero for it, scatter, scatter_add and index_add skip it. An index
+ * that is negative or past the end does as the mark does, never touches memory outside of the tensors, and is
+ * counted in the report, where the caller passes one. dim is 0 to rank - 1.
  *
- * gather, index_select and scatter move elements of any dtype, bit for bit; the adds take f32, f16, bf16, f64, i32, i64, u32 and u8 (integers wrap around). */
+ * gather, index_select and scatter move elements of any dtype, bit for bit; the adds take f32, f16, bf16, f64, i32,
+ * i64, u32 and u8 (integers wrap around). */
 
 /* In device memory, 8-byte aligned. The caller sets it to HIPOPS_INDEX_REPORT_INIT before; calls add to it. */
 typedef struct hipops_index_report {
@@ -176,41 +182,49 @@ typedef struct hipops_index_report {
 /* Flags of scatter and scatter_add. */
 #define HIPOPS_DETERMINISTIC 1u /* the result is what the sources in index order give, the same bits on every run */
 
-/* y[i0, .., j, ..] = x[i0, .., index[i0, .., j, ..], ..], the index being along dim. y has the index's shape and x's dtype; in the other dimensions that is no larger
- * than x's. y overlaps nothing. */
-HIPOPS_API hipops_status hipops_gather(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index, int32_t dim,
-                                       hipops_index_report* report, void* stream);
+/* y[i0, .., j, ..] = x[i0, .., index[i0, .., j, ..], ..], the index being along dim. y has the index's shape and x's
+ * dtype; in the other dimensions that is no larger than x's. y overlaps nothing. */
+HIPOPS_API hipops_status hipops_gather(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index,
+                                       int32_t dim, hipops_index_report* report, void* stream);
 
-/* y[.., j, ..] = x[.., index[j], ..], the index being 1-D and along dim. y has x's shape and dtype, but for the index's length in dim. y overlaps nothing. */
-HIPOPS_API hipops_status hipops_index_select(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index, int32_t dim,
-                                             hipops_index_report* report, void* stream);
+/* y[.., j, ..] = x[.., index[j], ..], the index being 1-D and along dim. y has x's shape and dtype, but for the
+ * index's length in dim. y overlaps nothing. */
+HIPOPS_API hipops_status hipops_index_select(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index,
+                                             int32_t dim, hipops_index_report* report, void* stream);
 
-/* y[i0, .., index[i0, .., j, ..], ..] = x[i0, .., j, ..], in place in y: what no index names stays. The index has x's shape; in the other dimensions that is no
- * larger than y's. Where an index repeats, one of its sources is kept, whichever; with HIPOPS_DETERMINISTIC the last one along dim. y overlaps nothing.
- * workspace: device memory of at least hipops_scatter_workspace_bytes, 256-byte aligned; NULL is slower where that is more than 0. */
-HIPOPS_API hipops_status hipops_scatter(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index, int32_t dim,
-                                        uint32_t flags, void* workspace, int64_t workspace_bytes, hipops_index_report* report,
-                                        void* stream);
+/* y[i0, .., index[i0, .., j, ..], ..] = x[i0, .., j, ..], in place in y: what no index names stays. The index has
+ * x's shape; in the other dimensions that is no larger than y's. Where an index repeats, one of its sources is kept,
+ * whichever; with HIPOPS_DETERMINISTIC the last one along dim. y overlaps nothing. workspace: device memory of at
+ * least hipops_scatter_workspace_bytes, 256-byte aligned; NULL is slower where that is more than 0. */
+HIPOPS_API hipops_status hipops_scatter(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index,
+                                        int32_t dim, uint32_t flags, void* workspace, int64_t workspace_bytes,
+                                        hipops_index_report* report, void* stream);
 
-/* y[i0, .., index[i0, .., j, ..], ..] += x[i0, .., j, ..], in place in y; shapes as for scatter. Without HIPOPS_DETERMINISTIC the order of the sums is
- * any. With the workspace, f16 and bf16 are summed in f32 and rounded once; without it each sum is rounded. With HIPOPS_DETERMINISTIC the sources are
- * added along dim in order, and f16 and bf16 need the workspace. For the other dtypes it makes rows that are added whole, by one index each, faster. */
-HIPOPS_API hipops_status hipops_scatter_add(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index, int32_t dim,
-                                            uint32_t flags, void* workspace, int64_t workspace_bytes, hipops_index_report* report,
-                                            void* stream);
+/* y[i0, .., index[i0, .., j, ..], ..] += x[i0, .., j, ..], in place in y; shapes as for scatter. Without
+ * HIPOPS_DETERMINISTIC the order of the sums is any. With the workspace, f16 and bf16 are summed in f32 and rounded
+ * once; without it each sum is rounded. With HIPOPS_DETERMINISTIC the sources are added along dim in order, and f16
+ * and bf16 need the workspace. For the other dtypes it makes rows that are added whole, by one index each, faster. */
+HIPOPS_API hipops_status hipops_scatter_add(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index,
+                                            int32_t dim, uint32_t flags, void* workspace, int64_t workspace_bytes,
+                                            hipops_index_report* report, void* stream);
 
-/* y[.., index[j], ..] += x[.., j, ..], in place in y, the index being 1-D and along dim. x has y's shape and dtype, but for the index's length in dim. The sources of an element are added in
- * index order, onto it, in f32 (f64 for f64), and rounded once: the same bits on every run, with the workspace and without, which is slower. y overlaps nothing. */
-HIPOPS_API hipops_status hipops_index_add(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index, int32_t dim,
-                                          void* workspace, int64_t workspace_bytes, hipops_index_report* report, void* stream);
+/* y[.., index[j], ..] += x[.., j, ..], in place in y, the index being 1-D and along dim. x has y's shape and dtype,
+ * but for the index's length in dim. The sources of an element are added in index order, onto it, in f32 (f64 for
+ * f64), and rounded once: the same bits on every run, with the workspace and without, which is slower. y overlaps
+ * nothing. */
+HIPOPS_API hipops_status hipops_index_add(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index,
+                                          int32_t dim, void* workspace, int64_t workspace_bytes,
+                                          hipops_index_report* report, void* stream);
 
 /* Bytes of workspace for the same tensors (their data is not looked at), at most; the same checks as the op's. */
-HIPOPS_API hipops_status hipops_scatter_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index,
-                                                        int32_t dim, uint32_t flags, int64_t* bytes);
-HIPOPS_API hipops_status hipops_scatter_add_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index,
-                                                            int32_t dim, uint32_t flags, int64_t* bytes);
-HIPOPS_API hipops_status hipops_index_add_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index,
-                                                          int32_t dim, int64_t* bytes);
+HIPOPS_API hipops_status hipops_scatter_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x,
+                                                        const hipops_tensor* index, int32_t dim, uint32_t flags,
+                                                        int64_t* bytes);
+HIPOPS_API hipops_status hipops_scatter_add_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x,
+                                                            const hipops_tensor* index, int32_t dim, uint32_t flags,
+                                                            int64_t* bytes);
+HIPOPS_API hipops_status hipops_index_add_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x,
+                                                          const hipops_tensor* index, int32_t dim, int64_t* bytes);
 
 /* ---- Upsampling ----------------------------------------------------------------------------------------------------
  *
@@ -219,22 +233,23 @@ HIPOPS_API hipops_status hipops_index_add_workspace_bytes(const hipops_tensor* y
  * means it (PyTorch's scale_factor, with recompute_scale_factor off), or 0 for the quotient of the sizes; it is finite,
  * and so is 1 / scale in the rule's type. Where the source would be past x's end, it is x's last element. */
 typedef enum hipops_nearest {
-  HIPOPS_NEAREST_PYTORCH = 0, /* floor(i * ratio), ratio = x's size / y's size or 1 / scale, both in f32; without a scale
-                                 i where the sizes are equal, i / 2 where y's is twice x's */
+  HIPOPS_NEAREST_PYTORCH = 0, /* floor(i * ratio), ratio = x's size / y's size or 1 / scale, both in f32; without a
+                                 scale i where the sizes are equal, i / 2 where y's is twice x's */
   HIPOPS_NEAREST_CANDLE = 1,  /* floor(i * ratio), in f64 */
   HIPOPS_NEAREST_EXACT = 2,   /* floor((i + 0.5) * ratio), in f32: PyTorch's nearest-exact */
   HIPOPS_NEAREST_INT32 = 0x7fffffff
 } hipops_nearest;
 
 /* x [n, c, l], y [n, c, l']. */
-HIPOPS_API hipops_status hipops_upsample_nearest1d(const hipops_tensor* y, const hipops_tensor* x, hipops_nearest rule, double scale,
-                                                   void* stream);
+HIPOPS_API hipops_status hipops_upsample_nearest1d(const hipops_tensor* y, const hipops_tensor* x, hipops_nearest rule,
+                                                   double scale, void* stream);
 
 /* x [n, c, h, w], y [n, c, h', w']; any strides, channels-last among them. */
-HIPOPS_API hipops_status hipops_upsample_nearest2d(const hipops_tensor* y, const hipops_tensor* x, hipops_nearest rule, double scale_h,
-                                                   double scale_w, void* stream);
+HIPOPS_API hipops_status hipops_upsample_nearest2d(const hipops_tensor* y, const hipops_tensor* x, hipops_nearest rule,
+                                                   double scale_h, double scale_w, void* stream);
 
-/* ---- Copies --------------------------------------------------------------------------------------------------------*/
+/* ---- Copies
+ * -------------------------------------------------------------------------------------------------------- */
 
 /* y = x, for the same shape and dtype, rank 0 to 8, any strides: 0 and negative ones in x too. y overlaps nothing. */
 HIPOPS_API hipops_status hipops_strided_copy(const hipops_tensor* y, const hipops_tensor* x, void* stream);
@@ -242,13 +257,13 @@ HIPOPS_API hipops_status hipops_strided_copy(const hipops_tensor* y, const hipop
 /* `rows` rows of `cols` elements of dtype, the rows `y_stride` and `x_stride` elements apart: a copy between pitched
  * buffers. y_stride >= cols; x_stride may be any; of a single row neither is looked at. y overlaps nothing. The kernels
  * are strided_copy's: it is that op which hipops_prepare and hipops_supports know. */
-HIPOPS_API hipops_status hipops_copy2d(void* y, const void* x, hipops_dtype dtype, int64_t rows, int64_t cols, int64_t y_stride,
-                                       int64_t x_stride, void* stream);
+HIPOPS_API hipops_status hipops_copy2d(void* y, const void* x, hipops_dtype dtype, int64_t rows, int64_t cols,
+                                       int64_t y_stride, int64_t x_stride, void* stream);
 
 /* ---- About this library ------------------------------------------------------------------------------------------ */
 
-/* The version as "0.1.0", and as 10000 * major + 100 * minor + patch. Before 1.0 a minor version may change the ABI; the
- * SONAME changes when it does. */
+/* The version as "0.1.0", and as 10000 * major + 100 * minor + patch. Before 1.0 a minor version may change the ABI;
+ * the SONAME changes when it does. */
 HIPOPS_API const char* hipops_version(void);
 HIPOPS_API int32_t hipops_version_number(void);
 

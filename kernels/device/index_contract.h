@@ -5,8 +5,8 @@
 
 namespace hipops {
 
-// Values that an index tensor's elements may have, as kernels tell them apart: a branch that is the same for all work-items, where a
-// template parameter would make five kernels of each.
+// Values that an index tensor's elements may have, as kernels tell them apart: a branch that is the same for all
+// work-items, where a template parameter would make five kernels of each.
 enum IndexType : int32_t { kIndexU8, kIndexI16, kIndexI32, kIndexU32, kIndexI64 };
 
 // hipops_index_report of hipops.h, in device memory.

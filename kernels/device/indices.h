@@ -53,8 +53,9 @@ HIPOPS_FN int64_t checked_index(const IndexArgs& index, int64_t value, int64_t m
   return kNothing;
 }
 
-// The index at `offset`, or kNothing if it is the mark or out of range. One out of range is reported, once for each index: by the work-item
-// that says so with `reports` (others may read the same index, for other elements). `position` is the index's row-major place in its tensor.
+// The index at `offset`, or kNothing if it is the mark or out of range. One out of range is reported, once for each
+// index: by the work-item that says so with `reports` (others may read the same index, for other elements). `position`
+// is the index's row-major place in its tensor.
 HIPOPS_FN int64_t read_index(const IndexArgs& index, int64_t offset, int64_t position, bool reports) {
   int64_t mark;
   int64_t value = load_index(index, offset, &mark);

@@ -39,7 +39,8 @@ HIPOPS_FN float inverse_square_root_estimate(float v) {
 }
 HIPOPS_FN double inverse_square_root_estimate(double v) { return 1.0 / sqrt(v); }
 
-// 1 / sqrt(v), within 1 ULP: what the estimate missed is found exactly enough (v * r^2 should be 1), and half of it given back (Newton's step).
+// 1 / sqrt(v), within 1 ULP: what the estimate missed is found exactly enough (v * r^2 should be 1), and half of it
+// given back (Newton's step).
 template <class C>
 HIPOPS_FN C inverse_square_root(C v) {
   C r = inverse_square_root_estimate(v);
@@ -49,8 +50,8 @@ HIPOPS_FN C inverse_square_root(C v) {
   return missed == missed ? fused_multiply_add(r * C(0.5), missed, r) : r;  // a NaN where v is 0 or infinite
 }
 
-// e^(x - m) for results that are rounded to f32 or f64. The difference is rounded, and a difference of 20 that is off by half its ULP
-// puts e^20 off by 16 of its own; so what the rounding lost is found (Knuth's two-sum) and given back.
+// e^(x - m) for results that are rounded to f32 or f64. The difference is rounded, and a difference of 20 that is off
+// by half its ULP puts e^20 off by 16 of its own; so what the rounding lost is found (Knuth's two-sum) and given back.
 template <class C>
 HIPOPS_FN C exp_difference(C x, C m) {
   C d = x - m;
@@ -75,10 +76,12 @@ HIPOPS_FN float exp2_fast(float v) {
 #endif
 }
 
-// e^(x - m) * 2^24, for x <= m and results that are rounded to 16 bits: x and m have few bits, and their difference loses nothing that
-// matters. Times 2^24, what is a denormal number in the end is none on the way.
+// e^(x - m) * 2^24, for x <= m and results that are rounded to 16 bits: x and m have few bits, and their difference
+// loses nothing that matters. Times 2^24, what is a denormal number in the end is none on the way.
 constexpr float kExpScale = 0x1p24f;
-HIPOPS_FN float exp_difference_fast(float x, float m) { return exp2_fast(fused_multiply_add(x - m, 1.44269504f, 24.0f)); }
+HIPOPS_FN float exp_difference_fast(float x, float m) {
+  return exp2_fast(fused_multiply_add(x - m, 1.44269504f, 24.0f));
+}
 
 }  // namespace
 }  // namespace hipops

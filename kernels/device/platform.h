@@ -1,11 +1,13 @@
-// The three machines that the kernels run on, and the only place (with wave.h, types.h and math.h) that tells them apart:
+// The three machines that the kernels run on, and the only place (with wave.h, types.h and math.h) that tells them
+// apart:
 //   AMD GPUs     clang's HIP language, by builtins: no HIP header, so any ROCm from 5 on compiles it
 //   NVIDIA GPUs  nvcc, -x cu
 //   the CPU      the host compiler; work-items are fibers of the executor (cpu.h), HIPOPS_CPU_WAVE lanes make a wave
 //
-// HIPOPS_KERNEL(block) declares a kernel for blocks of exactly `block` work-items, HIPOPS_KERNEL_UP_TO(block) one for any number up to that, HIPOPS_ARGS(T) its one parameter, HIPOPS_FN a
-// device function. A second argument tells NVIDIA's compiler how many blocks a multiprocessor is to have room for: 1 where
-// it would spill registers to make room for another, 2 where it would take all registers for one.
+// HIPOPS_KERNEL(block) declares a kernel for blocks of exactly `block` work-items, HIPOPS_KERNEL_UP_TO(block) one for
+// any number up to that, HIPOPS_ARGS(T) its one parameter, HIPOPS_FN a device function. A second argument tells
+// NVIDIA's compiler how many blocks a multiprocessor is to have room for: 1 where it would spill registers to make room
+// for another, 2 where it would take all registers for one.
 #pragma once
 
 #include <math.h>
@@ -35,8 +37,8 @@
 #define HIPOPS_ARGS(T) const T&
 #endif
 
-// Everything in kernels/device is compiled anew for each .hip file and target, with internal linkage: wave 32 and wave 64 live
-// in one CPU library without meeting.
+// Everything in kernels/device is compiled anew for each .hip file and target, with internal linkage: wave 32 and wave
+// 64 live in one CPU library without meeting.
 namespace hipops {
 namespace {
 

@@ -6,7 +6,8 @@
 namespace hipops {
 namespace {
 
-// A sum as two numbers, the second being what the roundings of the first have lost (Knuth's two-sum): about twice the digits.
+// A sum as two numbers, the second being what the roundings of the first have lost (Knuth's two-sum): about twice the
+// digits.
 template <class C>
 struct SplitSum {
   C high, low;
@@ -24,9 +25,10 @@ struct SplitSum {
   HIPOPS_METHOD C value() const { return high - high == C(0) ? high + low : high; }
 };
 
-// All-reduce over groups of neighbouring work-items, of values up to the size of Largest. Threads <= 32: over each group of as many lanes,
-// which are part of a wave. Else over the whole block, of up to Threads work-items: its waves meet once, in shared memory. A kernel makes
-// one of these, before its loop over rows: shared memory belongs to the type, so a second one would share the first one's.
+// All-reduce over groups of neighbouring work-items, of values up to the size of Largest. Threads <= 32: over each
+// group of as many lanes, which are part of a wave. Else over the whole block, of up to Threads work-items: its waves
+// meet once, in shared memory. A kernel makes one of these, before its loop over rows: shared memory belongs to the
+// type, so a second one would share the first one's.
 template <class Largest, int Threads>
 class Reduce {
  public:
@@ -39,8 +41,9 @@ class Reduce {
       return wave_reduce<Threads>(v, op);
     } else {
       v = wave_reduce<wave_size>(v, op);
-      // Two sets of slots, used in turn: a wave that is early for the next reduction cannot overwrite what a late one still reads,
-      // since between the two uses of a set lies the barrier of the other. So one barrier a reduction is enough.
+      // Two sets of slots, used in turn: a wave that is early for the next reduction cannot overwrite what a late one
+      // still reads, since between the two uses of a set lies the barrier of the other. So one barrier a reduction is
+      // enough.
       int first = turn_ * kWaves;
       turn_ ^= 1;
       if (lane_index() == 0) partial_[first + wave_index()] = Slot::of(v);

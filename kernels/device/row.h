@@ -32,8 +32,8 @@ struct RowShape {
 template <class Shape>
 HIPOPS_FN int threads_of(const RowGeometry& g) { return Shape::kRowsPerBlock == 1 ? g.threads : Shape::kThreads; }
 
-// Rows without gaps in them or between them, as they lie in shared memory: a block's rows are read and written as one piece, in
-// vectors from aligned addresses.
+// Rows without gaps in them or between them, as they lie in shared memory: a block's rows are read and written as one
+// piece, in vectors from aligned addresses.
 template <class Shape>
 class Stage {
  public:
@@ -78,7 +78,8 @@ class Stage {
 
  private:
   static constexpr int kLength = kWideBytes / int(sizeof(T));
-  static constexpr int kVectors = Shape::kBlock * Shape::kVectors / kLength + 1;  // one more, as the first may be used in part
+  static constexpr int kVectors =
+      Shape::kBlock * Shape::kVectors / kLength + 1;  // one more, as the first may be used in part
 
   static HIPOPS_METHOD int misplaced(const T* at) { return int(uintptr_t(at) % kWideBytes / sizeof(T)); }
 
@@ -105,9 +106,9 @@ template <class A, class B> struct Choose<false, A, B> { using type = B; };
 
 // One work-item's view of the rows that its group takes.
 //
-// Vectors are read from aligned addresses. Where a row of an edged variant begins between two of them, its first elements, `head` of them,
-// are taken one by one, and so are those that are left after its last whole vector. A tile is what the group holds at once; the vectors of a
-// row are in tiles, from `base` vector columns on.
+// Vectors are read from aligned addresses. Where a row of an edged variant begins between two of them, its first
+// elements, `head` of them, are taken one by one, and so are those that are left after its last whole vector. A tile is
+// what the group holds at once; the vectors of a row are in tiles, from `base` vector columns on.
 template <class Shape>
 class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type {
  public:
@@ -117,8 +118,8 @@ class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type {
   HIPOPS_METHOD Rows(const RowGeometry& g, const void* x, void* y)
       : g_(&g), x_(static_cast<const T*>(x)), y_(static_cast<T*>(y)) {}
 
-  // The block's first row; the group's row is that plus its place in the block. All work-items of a block go through the same
-  // number of rounds, also where a group has no row left: it takes part in the reductions, and stores nothing.
+  // The block's first row; the group's row is that plus its place in the block. All work-items of a block go through
+  // the same number of rounds, also where a group has no row left: it takes part in the reductions, and stores nothing.
   HIPOPS_METHOD int64_t begin() const { return int64_t(block_index()) * Shape::kRowsPerBlock; }
   HIPOPS_METHOD bool more(int64_t first) const { return first < g_->rows; }
   HIPOPS_METHOD int64_t next(int64_t first) const { return first + g_->row_step; }
@@ -147,7 +148,9 @@ class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type {
   HIPOPS_METHOD bool live() const { return live_ != 0; }
   HIPOPS_METHOD int64_t cols() const { return g_->cols; }
   HIPOPS_METHOD int threads() const { return threads_of<Shape>(*g_); }
-  HIPOPS_METHOD int rank() const { return Shape::kRowsPerBlock == 1 ? int(thread_index()) : int(thread_index() % Shape::kThreads); }
+  HIPOPS_METHOD int rank() const {
+    return Shape::kRowsPerBlock == 1 ? int(thread_index()) : int(thread_index() % Shape::kThreads);
+  }
 
   // ---- Vectors
   HIPOPS_METHOD bool has_tile(int64_t base) const { return base == 0 || base < in_vectors(); }
@@ -158,8 +161,11 @@ class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type {
     constexpr int64_t kMany = 1 << 30;
     return Shape::kResident || columns < kMany ? int(columns) : int(kMany);
   }
-  // Whether there is anything to load. A staged group without a row leaves the last one's alone: results go to where that was read.
-  HIPOPS_METHOD bool has_vectors(int left) const { return Shape::kEdges > 0 ? left > 0 : !Shape::kStaged || live_ != 0; }
+  // Whether there is anything to load. A staged group without a row leaves the last one's alone: results go to where
+  // that was read.
+  HIPOPS_METHOD bool has_vectors(int left) const {
+    return Shape::kEdges > 0 ? left > 0 : !Shape::kStaged || live_ != 0;
+  }
   // The column of the work-item's vector v, less base.
   HIPOPS_METHOD int column(int v) const { return (v * threads() + rank()) * kLength; }
   HIPOPS_METHOD int64_t first_column(int64_t base) const { return head() + base; }

@@ -1,5 +1,5 @@
-// What the ops that work on rows (layer_norm, rms_norm, softmax) share between kernel and launcher: the geometry that a kernel is told,
-// and the list of variants.
+// What the ops that work on rows (layer_norm, rms_norm, softmax) share between kernel and launcher: the geometry that a
+// kernel is told, and the list of variants.
 #pragma once
 
 #include <stdint.h>
@@ -8,8 +8,8 @@ namespace hipops {
 
 constexpr int kMaxOuterRank = 7;
 
-// The rows of x and y. Rows are numbered over the outer dimensions, which the launcher has collapsed as far as their strides
-// allow: one dimension in nearly every call.
+// The rows of x and y. Rows are numbered over the outer dimensions, which the launcher has collapsed as far as their
+// strides allow: one dimension in nearly every call.
 struct RowGeometry {
   int64_t rows, cols;
   int64_t row_step;              // rows that the whole grid takes at a time
@@ -44,8 +44,8 @@ enum RowMode : int32_t {
   streaming,  // a row of any length goes by in tiles, once for each pass
 };
 
-// Work-items of such variants that a unit of a device with waves of 32 runs at a time; twice as many where waves are of 64. Enough to have
-// some 32 KiB on their way, and few enough for the registers that they take.
+// Work-items of such variants that a unit of a device with waves of 32 runs at a time; twice as many where waves are of
+// 64. Enough to have some 32 KiB on their way, and few enough for the registers that they take.
 constexpr int resident_threads(int vectors) { return vectors > 2 ? 512 : vectors == 2 ? 768 : 1024; }
 
 }  // namespace hipops
@@ -56,7 +56,8 @@ constexpr int resident_threads(int vectors) { return vectors > 2 ? 512 : vectors
 //   vectors  vectors (staged, any: elements) that each of them holds
 //   access   a RowAccess
 //   mode     a RowMode
-// From short rows to long ones; those of one block size and more vectors come before those of fewer. capi/rows.cpp chooses.
+// From short rows to long ones; those of one block size and more vectors come before those of fewer. capi/rows.cpp
+// chooses.
 #define HIPOPS_WIDE_ROWS(X, op, T)                                    \
   X(op##_##T##_wide_2x1, T, 2, 1, 128, wide, resident)                \
   X(op##_##T##_wide_4x1, T, 4, 1, 128, wide, resident)                \

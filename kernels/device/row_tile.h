@@ -6,7 +6,8 @@
 namespace hipops {
 namespace {
 
-// Where some of a work-item's elements are: its vector v, or (v is -1) its edge e. Known when compiled, as registers have no index.
+// Where some of a work-item's elements are: its vector v, or (v is -1) its edge e. Known when compiled, as registers
+// have no index.
 template <int v_, int e_>
 struct Place {
   static constexpr int v = v_, e = e_;
@@ -43,8 +44,8 @@ class Weights {
   HIPOPS_METHOD Weights(const void* data, bool is_f32, int64_t stride, C otherwise)
       : data_(data), is_f32_(is_f32 && data != nullptr), stride_(stride), otherwise_(otherwise) {}
 
-  // Those of one tile. The ones in the element type are loaded at once, well before they are needed; in f32 they would take
-  // twice the registers of the row.
+  // Those of one tile. The ones in the element type are loaded at once, well before they are needed; in f32 they would
+  // take twice the registers of the row.
   struct Tile {
     Weights weights;
     Packed<T, kLength> raw[kVectors];
@@ -53,7 +54,8 @@ class Weights {
     template <int v, int e, int n>
     HIPOPS_METHOD void get(const Place<v, e>& place, C (&out)[n]) const {
       Packed<f32, n> wide_ones{};
-      if (weights.in_f32()) wide_ones = weights.template vector_at<n>(static_cast<const f32*>(weights.data_), place.col);
+      if (weights.in_f32())
+        wide_ones = weights.template vector_at<n>(static_cast<const f32*>(weights.data_), place.col);
 #pragma unroll
       for (int i = 0; i < n; ++i) {
         C own;
@@ -132,8 +134,8 @@ class Weights {
   C otherwise_;
 };
 
-// The work-item's part of one tile of a row, as Stored: as elements, which take the fewest registers, or in the type that they are
-// computed in. The first tile (base 0) has the row's edges, too.
+// The work-item's part of one tile of a row, as Stored: as elements, which take the fewest registers, or in the type
+// that they are computed in. The first tile (base 0) has the row's edges, too.
 template <class Shape, class Stored = typename Shape::Element>
 class RowTile {
  public:
@@ -141,8 +143,8 @@ class RowTile {
   using C = typename Shape::Compute;
   static constexpr int kVectors = Shape::kVectors, kLength = Shape::kLength, kEdges = Shape::kEdges;
 
-  // Vectors past the row's end load its last one instead, and are left out of everything after: without a branch all loads are under
-  // way before the first is waited for.
+  // Vectors past the row's end load its last one instead, and are left out of everything after: without a branch all
+  // loads are under way before the first is waited for.
   HIPOPS_METHOD void load(const Rows<Shape>& rows, int64_t base) {
     int left = rows.left(base);
     if (rows.has_vectors(left)) {
@@ -175,8 +177,9 @@ class RowTile {
     return to;
   }
 
-  // op over f(value) of all values in the row, as a tree: the error of a sum grows with the tree's depth, not with the number of values.
-  // With a second function, what op makes of a vector goes through that, as from C to SplitSum<C>, before vectors meet.
+  // op over f(value) of all values in the row, as a tree: the error of a sum grows with the tree's depth, not with the
+  // number of values. With a second function, what op makes of a vector goes through that, as from C to SplitSum<C>,
+  // before vectors meet.
   template <class Op, class F, class G>
   HIPOPS_METHOD auto reduce(const Rows<Shape>& rows, int64_t base, Op op, F f, G of_vector) const {
     using Result = decltype(of_vector(f(C())));
@@ -202,7 +205,8 @@ class RowTile {
     return reduce(rows, base, op, f, Identity());
   }
 
-  // Calls f(place, values, results) for each vector in the row, and for each edge as a vector of one, and stores the results.
+  // Calls f(place, values, results) for each vector in the row, and for each edge as a vector of one, and stores the
+  // results.
   template <class F>
   HIPOPS_METHOD void store(const Rows<Shape>& rows, int64_t base, F f) const {
     if (!rows.live()) return;
@@ -215,7 +219,9 @@ class RowTile {
     for_each_index<kEdges>([&](auto index) {
       constexpr int e = decltype(index)::value;
       int64_t col = base == 0 ? rows.edge(e) : -1;
-      if (col >= 0) rows.store_edge(col, rounded(Place<-1, e>{col}, Packed<Stored, 1>(Vector<Stored, 1>{{edge_[e]}}), f).element[0]);
+      if (col >= 0)
+        rows.store_edge(col,
+                        rounded(Place<-1, e>{col}, Packed<Stored, 1>(Vector<Stored, 1>{{edge_[e]}}), f).element[0]);
     });
   }
 
@@ -247,7 +253,8 @@ class RowTile {
   Stored edge_[kEdges + 1];
 };
 
-// f(rows, tile) for each row that the work-item's group takes, with all of the row in the tile: what resident variants do.
+// f(rows, tile) for each row that the work-item's group takes, with all of the row in the tile: what resident variants
+// do.
 template <class Shape, class F>
 HIPOPS_FN void for_each_row(const RowGeometry& geometry, const void* x, void* y, F f) {
   Rows<Shape> rows(geometry, x, y);
@@ -260,8 +267,9 @@ HIPOPS_FN void for_each_row(const RowGeometry& geometry, const void* x, void* y,
   }
 }
 
-// The same, with the next row on its way while f works on one: for an f that works long enough for a unit's few blocks to leave the memory
-// idle. The launcher then makes as many blocks as run at a time. Rows in shared memory leave that to other blocks.
+// The same, with the next row on its way while f works on one: for an f that works long enough for a unit's few blocks
+// to leave the memory idle. The launcher then makes as many blocks as run at a time. Rows in shared memory leave that
+// to other blocks.
 template <class Shape, class F>
 HIPOPS_FN void for_each_row_ahead(const RowGeometry& geometry, const void* x, void* y, F f) {
   if constexpr (Shape::kStaged) {

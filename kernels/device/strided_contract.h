@@ -12,8 +12,8 @@ struct Divisor {
   uint32_t multiplier, shift;
 };
 
-// A walk over `count` elements (or vectors of them) in row-major order, and where each of K operands has them. Dimensions are
-// collapsed: as few as the operands' strides allow. Dimension 0 is the innermost.
+// A walk over `count` elements (or vectors of them) in row-major order, and where each of K operands has them.
+// Dimensions are collapsed: as few as the operands' strides allow. Dimension 0 is the innermost.
 template <int K>
 struct Walk {
   int64_t count;

@@ -1,5 +1,5 @@
-// Element types by the names that the variant lists use, and their conversions. 16-bit floats are stored as bits and computed in
-// f32, with one rounding, to nearest even, when they are made.
+// Element types by the names that the variant lists use, and their conversions. 16-bit floats are stored as bits and
+// computed in f32, with one rounding, to nearest even, when they are made.
 #pragma once
 
 #include "device/platform.h"
@@ -17,8 +17,8 @@ using f64 = double;
 struct f16 { uint16_t bits; };
 struct bf16 { uint16_t bits; };
 
-// Elements that are moved and not computed with, by their bits. b128 is a native vector: clang keeps arrays of those in registers, where it
-// leaves arrays of structs in memory.
+// Elements that are moved and not computed with, by their bits. b128 is a native vector: clang keeps arrays of those in
+// registers, where it leaves arrays of structs in memory.
 using b8 = uint8_t;
 using b16 = uint16_t;
 using b32 = uint32_t;
@@ -73,8 +73,8 @@ template <> struct Narrow<bf16> {
 #elif defined(__gfx950__) || defined(__gfx1250__)
     return {bit_cast<uint16_t>(__bf16(v))};  // one instruction there
 #else
-    // Adds just under half a unit of the last kept bit, and the rest where that bit is odd. A NaN is kept apart by a select:
-    // the addition could carry it into infinity.
+    // Adds just under half a unit of the last kept bit, and the rest where that bit is odd. A NaN is kept apart by a
+    // select: the addition could carry it into infinity.
     uint32_t bits = bit_cast<uint32_t>(v);
     uint32_t rounded = bits + 0x7fff + ((bits >> 16) & 1);
     return {uint16_t((v == v ? rounded : bits | 0x400000) >> 16)};

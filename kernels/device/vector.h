@@ -14,7 +14,8 @@ struct alignas(sizeof(T) * N > kWideBytes ? kWideBytes : sizeof(T) * N) Vector {
   T element[N];
 };
 
-// The same in whole registers. Elements of 16 bits that stay in a Vector get one register each, as soon as the compiler takes it apart.
+// The same in whole registers. Elements of 16 bits that stay in a Vector get one register each, as soon as the compiler
+// takes it apart.
 template <class T, int N>
 class Packed {
  public:
@@ -30,8 +31,8 @@ class Packed {
 
   HIPOPS_METHOD Packed(uint32_t a, uint32_t b, uint32_t c, uint32_t d) : word_{a, b, c, d} {}
 
-  // What has been made of the elements is made anew after this: a compiler that keeps it instead, over a loop, takes more registers for
-  // it than the words do.
+  // What has been made of the elements is made anew after this: a compiler that keeps it instead, over a loop, takes
+  // more registers for it than the words do.
   HIPOPS_METHOD void keep_packed() {
 #if defined(HIPOPS_NVIDIA)
 #pragma unroll
@@ -98,8 +99,8 @@ HIPOPS_FN void store_vector_at_once(T* at, const Vector<T, N>& v) {
   store_vector<N>(at, v);
 }
 
-// The same at any address. AMD's and the CPU's accesses may begin anywhere; on NVIDIA those that don't begin at a multiple of their width go
-// element by element.
+// The same at any address. AMD's and the CPU's accesses may begin anywhere; on NVIDIA those that don't begin at a
+// multiple of their width go element by element.
 template <int N, class T>
 HIPOPS_FN Vector<T, N> load_vector_anywhere(const T* at) {
   Vector<T, N> v;

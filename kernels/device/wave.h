@@ -1,5 +1,5 @@
-// The wave: its size, the reduction over groups of its lanes, and what its lanes tell each other. Every lane of the wave
-// takes part in every call.
+// The wave: its size, the reduction over groups of its lanes, and what its lanes tell each other. Every lane of the
+// wave takes part in every call.
 #pragma once
 
 #include "device/types.h"
@@ -55,7 +55,10 @@ HIPOPS_FN T exchange_words(const T& v, Exchange exchange) {
 template <int Half>
 struct SwapHalves {
   static constexpr int quad_perm_1032 = 0xb1, quad_perm_2301 = 0x4e, row_half_mirror = 0x141, row_mirror = 0x140;
-  static constexpr int control = Half == 1 ? quad_perm_1032 : Half == 2 ? quad_perm_2301 : Half == 4 ? row_half_mirror : row_mirror;
+  static constexpr int control = Half == 1   ? quad_perm_1032
+                                 : Half == 2 ? quad_perm_2301
+                                 : Half == 4 ? row_half_mirror
+                                             : row_mirror;
   HIPOPS_METHOD uint32_t operator()(uint32_t w) const {
     return uint32_t(__builtin_amdgcn_update_dpp(0, int(w), control, 0xf, 0xf, true));
   }
@@ -84,7 +87,8 @@ struct SwapHalves {
 };
 #endif
 
-// The value of a lane in the other half of this lane's group of 2 * Half lanes, once all lanes of each half hold the same value.
+// The value of a lane in the other half of this lane's group of 2 * Half lanes, once all lanes of each half hold the
+// same value.
 template <int Half, class T>
 HIPOPS_FN T other_half(const T& v) {
 #if defined(HIPOPS_CPU)
@@ -106,8 +110,8 @@ HIPOPS_FN T wave_reduce(T v, Op op) {
   if constexpr (Width >= 16) v = op(v, other_half<8>(v));
 #if defined(HIPOPS_AMD)
   if constexpr (Width >= 32 && wave_size == 64) {
-    // No DPP reaches across rows of 16 lanes both ways on GFX9, and a trip through LDS hardware (ds_swizzle) costs more than
-    // four scalar reads.
+    // No DPP reaches across rows of 16 lanes both ways on GFX9, and a trip through LDS hardware (ds_swizzle) costs more
+    // than four scalar reads.
     T low = op(read_lane(v, 0), read_lane(v, 16)), high = op(read_lane(v, 32), read_lane(v, 48));
     if constexpr (Width == 64) return op(low, high);
     return lane_index() < 32 ? low : high;
@@ -152,8 +156,8 @@ HIPOPS_FN LaneMask ballot(bool condition) {
 #endif
 }
 
-// Shared memory that a lane of the wave wrote before is seen by the wave's lanes after. All that there is to do is to keep
-// the order: a wave's accesses are made in it.
+// Shared memory that a lane of the wave wrote before is seen by the wave's lanes after. All that there is to do is to
+// keep the order: a wave's accesses are made in it.
 #if defined(HIPOPS_NVIDIA)
 HIPOPS_FN void wave_barrier() { __syncwarp(); }
 #elif defined(HIPOPS_AMD)
