@@ -14,8 +14,7 @@
 //          elements. Where the next dimension is doubled, each row that is read is stored twice.
 //   any    does the same by elements, or units of up to 8 bytes, at any strides.
 //
-// Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/upsample_nearest1d.hip -o
-// upsample_nearest1d.co
+// Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/upsample_nearest1d.hip -o upsample_nearest1d.co
 #include "upsample_nearest1d.h"
 
 #include "device/upsample.h"

@@ -15,8 +15,7 @@
 //          elements. Where the next dimension is doubled, each row that is read is stored twice.
 //   any    does the same by elements, or units of up to 8 bytes, at any strides.
 //
-// Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/upsample_nearest2d.hip -o
-// upsample_nearest2d.co
+// Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/upsample_nearest2d.hip -o upsample_nearest2d.co
 #include "upsample_nearest2d.h"
 
 #include "device/upsample.h"
