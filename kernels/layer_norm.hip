@@ -12,8 +12,8 @@
 // resident variants read a row once and keep it in registers: up to 16384 16-bit elements, 8192 f32, 4096 f64; 2048
 // where the elements have gaps between them. Short rows share a wave; a long row has a block of as many work-items as
 // it needs. The weights are loaded with the row, so that nobody waits for them after the reductions.
-// streaming variants
-// read longer rows three times, after the first out of the L2 cache as far as it holds them.
+// staged ones are resident, too: rows of 32 columns and less in one piece, read and written by way of shared memory.
+// streaming variants read longer rows three times, after the first out of the L2 cache as far as it holds them.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/layer_norm.hip -o layer_norm.co
 #include "layer_norm.h"

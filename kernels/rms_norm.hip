@@ -8,8 +8,8 @@
 // resident variants read a row once and keep it in registers: up to 16384 16-bit elements, 8192 f32, 4096 f64; 2048
 // where the elements have gaps between them. Short rows share a wave; a long row has a block of as many work-items as
 // it needs. The weights are loaded with the row, so that nobody waits for them after the reduction.
-// streaming variants
-// read longer rows twice, the second time out of the L2 cache as far as it holds them.
+// staged ones are resident, too: rows of 32 columns and less in one piece, read and written by way of shared memory.
+// streaming variants read longer rows twice, the second time out of the L2 cache as far as it holds them.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/rms_norm.hip -o rms_norm.co
 #include "rms_norm.h"
@@ -52,9 +52,8 @@ HIPOPS_FN void rms_norm_resident(const RmsNormArgs& a) {
   const auto scale_of = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
     return row_scale(a, reduce(tile.reduce(rows, 0, Sum(), Square()), Sum()));
   };
-  if constexpr (Shape::kBlock > 256 &&
-                Shape::kVectors >
-                    2) {  // one such block alone has too few loads on their way, and two have no registers for more
+  // One block of so many work-items has too few loads on their way, and two have no registers for the weights as well.
+  if constexpr (Shape::kBlock > 256 && Shape::kVectors > 2) {
     for_each_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
       C scale = scale_of(rows, tile);
       store_scaled(tile, rows, 0, weight.at_use(), scale);

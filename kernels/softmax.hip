@@ -7,6 +7,7 @@
 // resident variants read a row once and keep it in registers, and take each exponential once: two an element would cost
 // more time than the bytes. Up to 16384 16-bit elements, 8192 f32, 4096 f64; 2048 where the elements have gaps between
 // them. Short rows share a wave; a long row has a block of as many work-items as it needs.
+// staged ones are resident, too: rows of 32 columns and less in one piece, read and written by way of shared memory.
 // streaming variants read
 // longer rows twice: once for maximum and sum together, the sum being rescaled when the maximum grows.
 //
