@@ -8,8 +8,8 @@
 // more time than the bytes. Up to 16384 16-bit elements, 8192 f32, 4096 f64; 2048 where the elements have gaps between
 // them. Short rows share a wave; a long row has a block of as many work-items as it needs.
 // staged ones are resident, too: rows of 32 columns and less in one piece, read and written by way of shared memory.
-// streaming variants read
-// longer rows twice: once for maximum and sum together, the sum being rescaled when the maximum grows.
+// streaming variants read longer rows twice: once for maximum and sum together, the sum being rescaled when the maximum
+// grows.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/softmax.hip -o softmax.co
 #include "softmax.h"
