@@ -51,5 +51,6 @@ endif()
 # What is in the file. Sanitizers add to it.
 if(NOT HIPOPS_SANITIZE)
   add_test(NAME abi_exports COMMAND ${hipops_abi}/check_exports.sh $<TARGET_FILE:hipops> ${hipops_header})
-  add_test(NAME abi_elf COMMAND ${hipops_abi}/check_elf.sh $<TARGET_FILE:hipops> $<TARGET_FILE:hipops_static>)
+  add_test(NAME abi_elf COMMAND ${hipops_abi}/check_elf.sh $<TARGET_FILE:hipops> $<TARGET_FILE:hipops_static>
+    $<IF:$<CONFIG:Debug>,plain,hardened>)
 endif()
