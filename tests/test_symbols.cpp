@@ -1,8 +1,8 @@
 // A libamdhip64 that lacks a function: one that hipops cannot do without is named; the others are done without.
 #include "catch.h"
-#include "fake_code_object.h"
 #include "runtime/runtime.h"
 #include "standin_control.h"
+#include "without_symbol.h"
 
 using namespace hipops;
 using namespace hipops_test;
@@ -19,31 +19,12 @@ constexpr const char* kRequired[] = {
 constexpr const char* kOptional[] = {"hipThreadExchangeStreamCaptureMode", "hipGetDevicePropertiesR0600",
                                      "hipGetDeviceProperties"};
 
-Bytes read_file(const char* path) {
-  std::ifstream stream(path, std::ios::binary);
-  return Bytes(std::istreambuf_iterator<char>(stream), {});
-}
-
-// The stand-in with a name spoilt in its table of names: whoever looks for it finds nothing.
-std::string without(const TemporaryFolder& folder, const std::string& symbol) {
-  Bytes bytes = read_file(HIPOPS_STANDIN);
-  const std::string name = '\0' + symbol + '\0';
-  int found = 0;
-  for (auto at = bytes.begin(); (at = std::search(at, bytes.end(), name.begin(), name.end())) != bytes.end(); ++at) {
-    at[static_cast<long>(symbol.size())] = '#';
-    ++found;
-  }
-  REQUIRE(found > 0);
-  folder.write(symbol + ".so", bytes);
-  return folder.path() + "/" + symbol + ".so";
-}
-
 }  // namespace
 
 TEST_CASE("each function that is needed and missing is named, with the library", "[symbols]") {
   TemporaryFolder folder;
   for (const char* symbol : kRequired) {
-    const std::string path = without(folder, symbol);
+    const std::string path = without_symbol(folder, HIPOPS_STANDIN, symbol);
     INFO(symbol);
     check_in_child(standin_environment({}, path.c_str()), [&] {
       for (int i = 0; i < 2; ++i) {
@@ -59,7 +40,7 @@ TEST_CASE("each function that is needed and missing is named, with the library",
 TEST_CASE("a function that came later, or may be absent, is done without", "[symbols]") {
   TemporaryFolder folder;
   for (const char* symbol : kOptional) {
-    const std::string path = without(folder, symbol);
+    const std::string path = without_symbol(folder, HIPOPS_STANDIN, symbol);
     INFO(symbol);
     check_in_child(standin_environment({}, path.c_str()), [] {
       const DeviceFacts* facts = nullptr;
