@@ -52,6 +52,11 @@ void declare(CLI::App* app, Options* options) {
                   "run each case that is deterministic this often, on other streams and with other grids: all runs must "
                   "give the same bits")
       ->check(CLI::Range(2, 1000000));
+  app->add_option("--threads", options->threads,
+                  "run cases on this many threads at once, each on a stream of its own, and on all devices in turn")
+      ->check(CLI::Range(2, 1000));
+  app->add_flag("--capture", options->capture,
+                "capture each case in a graph before its data is there, and replay that with changing data");
   CLI::Option* large = app->add_flag(
       "--large", options->large,
       "instead of the golden cases, those past 2^31 elements and 4 GiB: for a GPU with 48 GiB of memory or more");
@@ -60,11 +65,14 @@ void declare(CLI::App* app, Options* options) {
       ->check(is_scale)
       ->needs(large);
   app->add_option("--seed", options->seed, "with --large: of the places that are checked at random")->needs(large);
-  for (const char* other : {"--topic", "--golden", "--guard", "--repeat"}) large->excludes(app->get_option(other));
+  for (const char* other : {"--topic", "--golden", "--guard", "--repeat", "--threads", "--capture"})
+    large->excludes(app->get_option(other));
+  for (const char* other : {"--repeat", "--threads"}) app->get_option("--capture")->excludes(app->get_option(other));
+  app->get_option("--threads")->excludes(app->get_option("--repeat"));
   app->add_flag("--verbose", options->verbose, "a line for each case");
   app->footer(
       "Exit status: 0 all pass, 1 a mismatch, 2 bad usage or a bad golden file, 77 the backend asked for is not "
-      "there.\n"
+      "there, or has no graphs to capture.\n"
       "Cases of more than 1 GiB are skipped unless --topic or --case asks for them; those of --large where the device's "
       "memory does not do.");
 }
