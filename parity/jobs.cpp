@@ -87,6 +87,7 @@ Job job_of(const Options& options, const Device& device, const char* op, hipops_
 std::vector<Job> golden_jobs(const Options& options, const std::vector<GoldenFile>& files, const Device& device) {
   std::vector<Job> jobs;
   for (const OpEntry& op : all_ops()) {
+    if (!find_image(op.name)) continue;
     for (const hipops_dtype dtype : op.dtypes) {
       for (const GoldenFile& file : files) {
         if (file.op != op.name) continue;
@@ -106,6 +107,7 @@ std::vector<Job> large_jobs(const Options& options, const Device& device) {
   const std::vector<large::LargeCase> cases = large::large_cases(options.large_scale);
   std::vector<Job> jobs;
   for (const OpEntry& op : all_ops()) {
+    if (!find_image(op.name)) continue;
     for (const hipops_dtype dtype : op.dtypes) {
       for (const large::LargeCase& test : cases) {
         if (test.op != op.name || test.dtype != dtype || !is_selected(options, op.name, dtype, test.name)) continue;

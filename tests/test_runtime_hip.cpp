@@ -9,6 +9,7 @@
 #include "catch.h"
 #include "fake_code_object.h"
 #include "ops.h"
+#include "runtime/bundle.h"
 #include "runtime/code_object.h"
 #include "runtime/runtime.h"
 #include "standin_amdhip/code_object.h"
@@ -547,15 +548,17 @@ TEST_CASE("the embedded bundles hold every kernel for every target", "[hip][embe
     REQUIRE(image);
     REQUIRE((image->hip_bundle != nullptr) == !targets.empty());
     if (!image->hip_bundle) continue;
-    CHECK(code_object_fault(image->hip_bundle, image->hip_bundle_bytes()) == nullptr);
+    Bundle bundle;
+    REQUIRE(open_bundle(*image, &bundle) == HIPOPS_SUCCESS);
+    CHECK(code_object_fault(bundle.bytes, bundle.size) == nullptr);
     std::vector<standin::BundleEntry> entries;
-    REQUIRE(standin::read_bundle(image->hip_bundle, &entries));
+    REQUIRE(standin::read_bundle(bundle.bytes, &entries));
     for (const std::string& target : targets) {
       INFO(target);
       std::vector<std::string> kernels;
       for (const standin::BundleEntry& entry : entries)
         if (standin::processor_of(entry.id) == target)
-          REQUIRE(standin::read_kernels(image->hip_bundle + entry.offset, &kernels));
+          REQUIRE(standin::read_kernels(bundle.bytes + entry.offset, &kernels));
       for (const std::string& kernel : kernels_of(op)) {
         INFO(kernel);
         CHECK(std::count(kernels.begin(), kernels.end(), kernel) == 1);

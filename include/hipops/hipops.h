@@ -43,7 +43,7 @@ typedef enum hipops_status {
   HIPOPS_UNSUPPORTED_DTYPE = 2,  /* a valid dtype that this op, or this pair of tensors, does not take */
   HIPOPS_UNSUPPORTED_LAYOUT = 3, /* valid strides that this op does not take */
   HIPOPS_NO_DEVICE = 4,          /* the backend asked for is not there: no runtime library, or no device */
-  HIPOPS_NO_CODE_OBJECT = 5, /* no kernels for this device in the library; the message lists the targets there are */
+  HIPOPS_NO_CODE_OBJECT = 5, /* the library has no kernels for this device, or for this op; the message says which */
   HIPOPS_RUNTIME_ERROR = 6,  /* the GPU runtime refused a call: see hipops_last_runtime_error() */
   HIPOPS_INTERNAL_ERROR = 7, /* out of host memory, or a defect of hipops */
   HIPOPS_STATUS_INT32 = 0x7fffffff /* makes the enum 32 bits wide everywhere; never returned */
@@ -81,8 +81,9 @@ HIPOPS_API hipops_status hipops_init(hipops_backend backend);
 /* The backend in use, or HIPOPS_BACKEND_AUTO when none has been chosen yet. */
 HIPOPS_API hipops_backend hipops_backend_in_use(void);
 
-/* Loads an op's kernels (`op` as "rms_norm"), or those of all ops where `op` is NULL, for the calling thread's current
- * device, so that no later launch has to. Loading is otherwise done by the first call of the op on a device. */
+/* Loads an op's kernels (`op` as "rms_norm"), or those of all ops there are where `op` is NULL, for the calling
+ * thread's current device, so that no later launch has to. Loading is otherwise done by the first call of the op on a
+ * device. */
 HIPOPS_API hipops_status hipops_prepare(const char* op);
 
 /* ---- Tensors ----------------------------------------------------------------------------------------------------- */
@@ -271,7 +272,8 @@ HIPOPS_API int32_t hipops_version_number(void);
 HIPOPS_API const char* hipops_build_info(void);
 
 /* 1 if `op` (as "rms_norm") takes x's dtype with `second`: the dtype of its weights, or HIPOPS_NONE for an op without a
- * second dtype or a call without its optional tensors. 0 otherwise, an unknown op included. */
+ * second dtype or a call without its optional tensors. 0 otherwise, as for an unknown op, or one that this build was
+ * made without. */
 HIPOPS_API int32_t hipops_supports(const char* op, hipops_dtype dtype, hipops_dtype second);
 
 #ifdef __cplusplus

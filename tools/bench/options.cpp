@@ -112,7 +112,7 @@ std::vector<Workload> selected(const Options& o) {
   if (o.shapes.empty()) rows = table();
   std::vector<Workload> kept;
   for (const Workload& row : rows)
-    if (is_among(row.op, o.ops) && is_among(parity::dtype_name(row.dtype), o.dtypes) && matches(row.name, o))
+    if (find_image(row.op.c_str()) && is_among(row.op, o.ops) && is_among(parity::dtype_name(row.dtype), o.dtypes) && matches(row.name, o))
       kept.push_back(row);
   if (kept.empty()) throw std::invalid_argument("no row of the table is selected; --list shows them");
   return kept;
@@ -121,7 +121,7 @@ std::vector<Workload> selected(const Options& o) {
 std::vector<SweepJob> selected_jobs(const Options& o) {
   std::vector<std::string> ops;
   for (const char* op : {"layer_norm", "rms_norm", "softmax"})
-    if (is_among(op, o.ops)) ops.push_back(op);
+    if (find_image(op) && is_among(op, o.ops)) ops.push_back(op);
   std::vector<hipops_dtype> dtypes;
   for (const char* dtype : {"bf16", "f16", "f32", "f64"})
     if (is_among(dtype, o.dtypes)) dtypes.push_back(dtype_of(dtype));

@@ -7,6 +7,7 @@
 
 #include "inspect/occupancy.h"
 #include "ops.h"
+#include "runtime/bundle.h"
 
 namespace hipops::inspect {
 namespace {
@@ -161,8 +162,10 @@ std::vector<Record> inspect(const Selection& selection) {
   }
   for (int i = 0; selection.files.empty() && i < image_count; ++i) {
     const Image& image = all_images[i];
-    if (image.hip_bundle != nullptr && chosen(selection.op, image.op))
-      inspector.take(image.hip_bundle, image.hip_bundle_bytes());
+    if (image.hip_bundle == nullptr || !chosen(selection.op, image.op)) continue;
+    Bundle bundle;
+    if (open_bundle(image, &bundle) != HIPOPS_SUCCESS) throw CodeObjectError(hipops_last_error());
+    inspector.take(bundle.bytes, bundle.size);
   }
   return inspector.records();
 }
