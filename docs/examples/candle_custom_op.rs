@@ -58,7 +58,7 @@ impl CustomOp2 for RmsNorm {
         };
         let shape = x_layout.shape().clone();
         let mut y = vec![0f32; shape.elem_count()];
-        let y_view = view(y.as_mut_ptr(), &Layout::contiguous(&shape))?;
+        let y_view = view(y.as_mut_ptr(), &Layout::contiguous(shape.clone()))?;
         let (x_view, weight_view) = (view(x.as_ptr(), x_layout)?, view(weight.as_ptr(), weight_layout)?);
         // Safe: the views are within storages that live until the call returns, when on the CPU the work is done.
         let status = unsafe { hipops_rms_norm(&y_view, &x_view, &weight_view, self.eps, std::ptr::null_mut()) };
