@@ -37,7 +37,7 @@ case $what in
     library=$prefix/$LIBDIR/libhipops.so
     for file in include/hipops/hipops.h "$LIBDIR"/libhipops.{so,so.0,a} "$LIBDIR"/pkgconfig/hipops{,-static}.pc \
       "$LIBDIR"/cmake/hipops/hipopsConfig.cmake share/doc/hipops/{README.md,LICENSE} share/hipops/golden/rms_norm/smoke.json \
-      bin/hipops-{parity,bench,inspect}; do
+      bin/hipops-{parity,bench,inspect,info} share/man/man1/hipops-{parity,bench,inspect,info}.1; do
       [ -e "$prefix/$file" ] || die "$file is not there"
     done
     if [ -n "$AMD" ]; then [ -e "$prefix/$LIBDIR/hipops/code-objects/rms_norm.hipfb" ] || die "no code objects"; fi
