@@ -20,7 +20,8 @@ def call(op, *arguments):
 def close(what, got, expected, terms=None):
     """Each element within one unit in the last place of PyTorch's result in float64, or four in f32; of its terms, where it
     is a sum that may cancel."""
-    unit = torch.finfo(got.dtype).eps * (expected.abs() if terms is None else terms)
+    info = torch.finfo(got.dtype)
+    unit = info.eps * (expected.abs() if terms is None else terms).clamp_min(info.tiny)  # denormals are evenly spaced
     worst = ((got.double() - expected).abs() / unit).max().item()
     print(f"{what} {got.dtype}: at most {worst:.2f} eps from PyTorch's")
     if not worst <= (4 if got.dtype == torch.float32 else 1):
