@@ -568,6 +568,28 @@ TEST_CASE("the embedded bundles hold every kernel for every target", "[hip][embe
   if (targets.empty()) WARN("built without AMD code objects: nothing was looked at");
 }
 
+TEST_CASE("a damaged bundle in the library is a failure with the op's name", "[embedded]") {
+  const Image& whole = all_images[0];
+  constexpr unsigned char kZstd[] = {0x28, 0xb5, 0x2f, 0xfd};
+  if (!whole.hip_bundle || !std::equal(kZstd, kZstd + 4, whole.hip_bundle)) return;  // a build without compression
+  const Bytes bytes(whole.hip_bundle, whole.hip_bundle_end);
+  const auto open = [&](Bytes changed) {
+    Image image = whole;
+    image.hip_bundle = changed.data();
+    image.hip_bundle_end = changed.data() + changed.size();
+    Bundle bundle;
+    const hipops_status status = open_bundle(image, &bundle);
+    if (status != HIPOPS_SUCCESS) CHECK(std::string(hipops_last_error()).find(whole.op) == 0);
+    return status;
+  };
+  CHECK(open(bytes) == HIPOPS_SUCCESS);
+  CHECK(open({bytes.begin(), bytes.begin() + 2}) == HIPOPS_INTERNAL_ERROR);
+  CHECK(open({bytes.begin(), bytes.end() - 100}) == HIPOPS_INTERNAL_ERROR);
+  Bytes other = bytes;
+  other[0] ^= 1;
+  CHECK(open(other) == HIPOPS_INTERNAL_ERROR);
+}
+
 TEST_CASE("the embedded bundles load on every exact target, and elsewhere the message lists them", "[hip][embedded]") {
   const std::vector<std::string> targets = words(hip_targets);
   for (const std::string& target : targets) {

@@ -31,7 +31,7 @@ target_include_directories(hipops_objects PUBLIC include capi kernels PRIVATE ${
 # A unique symbol cannot be made local, and keeps the library that it is in from being unloaded.
 target_compile_options(hipops_objects PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
 if(HIPOPS_ZSTD)
-  target_compile_definitions(hipops_objects PRIVATE HIPOPS_ZSTD)
+  set_source_files_properties(capi/runtime/bundle.cpp PROPERTIES COMPILE_DEFINITIONS HIPOPS_ZSTD)
   target_include_directories(hipops_objects SYSTEM PRIVATE ${HIPOPS_ZSTD_INCLUDE})
 endif()
 
