@@ -19,6 +19,7 @@ const char* hipops_build_info(void) { return "hipops " HIPOPS_VERSION_TEXT "\n" 
 
 int32_t hipops_supports(const char* op, hipops_dtype dtype, hipops_dtype second) {
   for (int i = 0; op && i < hipops::op_count; ++i)
-    if (!std::strcmp(op, hipops::all_ops[i]->name)) return hipops::all_ops[i]->supports(dtype, second);
+    if (!std::strcmp(op, hipops::all_ops[i]->name))
+      return hipops::find_image(op) && hipops::all_ops[i]->supports(dtype, second);
   return 0;
 }

@@ -80,11 +80,7 @@ std::string golden_directory(const std::string& asked) {
   if (!asked.empty()) return asked;
   const char* from_environment = std::getenv("HIPOPS_GOLDEN");
   if (from_environment != nullptr && *from_environment != '\0') return from_environment;
-  const std::string installed = beside_executable();
-#ifdef HIPOPS_GOLDEN_DIR
-  if (installed.empty()) return HIPOPS_GOLDEN_DIR;
-#endif
-  return installed;
+  return beside_executable();
 }
 
 std::vector<GoldenFile> load_golden(const std::string& directory, const std::string& op, const std::string& topic,

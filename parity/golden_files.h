@@ -9,7 +9,7 @@
 namespace hipops::parity {
 
 // Where golden files are, unless told by --golden (`asked`, "" if not given): the environment's HIPOPS_GOLDEN, the
-// folder that an installation has beside the executable, or the source tree's.
+// folder share/hipops/golden beside the executable's, which in a build is the source tree's. "" where there is none.
 std::string golden_directory(const std::string& asked);
 
 // Every file, or those of one op and topic ("" for all), in the order of `ops` and then of topics. Throws GoldenError.

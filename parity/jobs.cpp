@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 
 #include <cstdlib>
+#include <cstring>
 
 #include "parity/golden_files.h"
 #include "parity/large_cases.h"
@@ -90,12 +91,18 @@ Job job_of(const Options& options, const Device& device, const char* op, hipops_
   return job;
 }
 
+// Whether this build has the op's kernels; copy2d's are strided_copy's.
+bool is_built(const OpEntry& op) {
+  return find_image(std::strcmp(op.name, "copy2d") == 0 ? "strided_copy" : op.name) != nullptr;
+}
+
 }  // namespace
 
 std::vector<Job> golden_jobs(const Options& options, const std::vector<GoldenFile>& files, const Device& device) {
   std::vector<Job> jobs;
   const auto all = std::make_shared<std::vector<ThreadCase>>();
   for (const OpEntry& op : all_ops()) {
+    if (!is_built(op)) continue;
     for (const hipops_dtype dtype : op.dtypes) {
       for (const GoldenFile& file : files) {
         if (file.op != op.name) continue;
@@ -119,6 +126,7 @@ std::vector<Job> large_jobs(const Options& options, const Device& device) {
   const std::vector<large::LargeCase> cases = large::large_cases(options.large_scale);
   std::vector<Job> jobs;
   for (const OpEntry& op : all_ops()) {
+    if (!is_built(op)) continue;
     for (const hipops_dtype dtype : op.dtypes) {
       for (const large::LargeCase& test : cases) {
         if (test.op != op.name || test.dtype != dtype || !is_selected(options, op.name, dtype, test.name)) continue;

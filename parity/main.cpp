@@ -41,8 +41,8 @@ const char* guard_name(Guard guard) {
 }
 
 int refuse_backend(const Options& options, hipops_status status) {
-  std::fprintf(stderr, "hipops-parity: backend %s: %s: %s\n", options.backend.c_str(), hipops_status_string(status),
-               hipops_last_error());
+  std::fprintf(stderr, "hipops-parity: backend %s: %s: %s\nhipops-info shows what can be used here\n",
+               options.backend.c_str(), hipops_status_string(status), hipops_last_error());
   if (status == HIPOPS_NO_DEVICE) return kExitNoDevice;
   return status == HIPOPS_INVALID_ARGUMENT ? kExitUsage : kExitMismatch;
 }
@@ -127,7 +127,7 @@ int main_or_throw(int argc, char** argv) {
   if (!options.large) files = load_golden(golden, options.op, options.topic, all_ops());
   const std::vector<Job> jobs = options.large ? large_jobs(options, {}) : golden_jobs(options, files, {});
   if (jobs.empty()) {
-    std::fprintf(stderr, "hipops-parity: no case selected%s%s\n", options.large ? "" : " from ", golden.c_str());
+    std::fprintf(stderr, "hipops-parity: no case selected%s%s; --list shows the names\n", options.large ? "" : " from ", golden.c_str());
     return kExitUsage;
   }
   if (!options.list) return run(options, golden, files);

@@ -35,46 +35,68 @@ std::string is_scale(const std::string& text) {
 
 void declare(CLI::App* app, Options* options) {
   app->add_option("--backend", options->backend, "auto, cpu, hip or cuda")
-      ->check(CLI::IsMember({"auto", "cpu", "hip", "cuda"}));
-  app->add_option("--op", options->op, "only this op")->check(CLI::IsMember(op_names()));
-  app->add_option("--dtype", options->dtype, "only cases of this dtype");
-  app->add_option("--case", options->case_glob, "only cases whose name matches this pattern (*, ?, [...])");
-  app->add_option("--topic", options->topic, "only this topic")->check(CLI::IsMember(all_topics()));
-  app->add_option("--wave", options->wave, "wave size of the cpu backend: 32 or 64")->check(CLI::IsMember({32, 64}));
+      ->check(CLI::IsMember({"auto", "cpu", "hip", "cuda"}))
+      ->option_text("BACKEND");
+  app->add_option("--op", options->op, "only this op, as rms_norm")->check(CLI::IsMember(op_names()))->option_text("OP");
+  app->add_option("--dtype", options->dtype, "only cases of this dtype, as bf16")->option_text("DTYPE");
+  app->add_option("--case", options->case_glob, "only cases whose name matches this pattern (*, ?, [...])")
+      ->option_text("PATTERN");
+  app->add_option("--topic", options->topic, "only this topic, as smoke")
+      ->check(CLI::IsMember(all_topics()))
+      ->option_text("TOPIC");
+  app->add_option("--wave", options->wave, "wave size of the cpu backend: 32 or 64")
+      ->check(CLI::IsMember({32, 64}))
+      ->option_text("SIZE");
   app->add_option("--guard", options->guard,
-                  "zones: patterns around every tensor; pages: each tensor ends at an unmapped page (cpu backend)")
-      ->check(CLI::IsMember({"zones", "pages"}));
-  app->add_option("--golden", options->golden, "folder of the golden files (also: HIPOPS_GOLDEN)");
+                  "zones: patterns around every tensor; pages: each tensor\nends at an unmapped page (cpu backend)")
+      ->check(CLI::IsMember({"zones", "pages"}))
+      ->option_text("KIND");
+  app->add_option("--golden", options->golden, "folder of the golden files (also: HIPOPS_GOLDEN)")->option_text("DIR");
   app->add_flag("--list", options->list, "list the cases (op, dtype, topic, name, shape) and run none");
-  app->add_option("--json", options->json, "write every result to this file");
-  app->add_option("--junit", options->junit, "write every result to this file as JUnit XML");
+  app->add_option("--json", options->json, "write every result to this file")->option_text("FILE");
+  app->add_option("--junit", options->junit, "write every result to this file as JUnit XML")->option_text("FILE");
   app->add_option("--repeat", options->repeat,
-                  "run each case that is deterministic this often, on other streams and with other grids: all runs must "
-                  "give the same bits")
-      ->check(CLI::Range(2, 1000000));
+                  "run each case that is deterministic this often, on other streams\nand with other grids: all runs "
+                  "must give the same bits")
+      ->check(CLI::Range(2, 1000000))
+      ->option_text("TIMES");
   app->add_option("--threads", options->threads,
-                  "run cases on this many threads at once, each on a stream of its own, and on all devices in turn")
-      ->check(CLI::Range(2, 1000));
+                  "run cases on this many threads at once, each on a stream\nof its own, and on all devices in turn")
+      ->check(CLI::Range(2, 1000))
+      ->option_text("COUNT");
   app->add_flag("--capture", options->capture,
-                "capture each case in a graph before its data is there, and replay that with changing data");
+                "capture each case in a graph before its data is there, and replay\nthat with changing data");
   CLI::Option* large = app->add_flag(
       "--large", options->large,
-      "instead of the golden cases, those past 2^31 elements and 4 GiB: for a GPU with 48 GiB of memory or more");
+      "instead of the golden cases, those past 2^31 elements and 4 GiB:\nfor a GPU with 48 GiB of memory or more");
   app->add_option("--large-scale", options->large_scale,
-                  "with --large: divides the sizes by this power of two, so that tests can run its cases without a GPU")
+                  "with --large: divides the sizes by this power of two, so that\ntests can run its cases without a GPU")
       ->check(is_scale)
-      ->needs(large);
-  app->add_option("--seed", options->seed, "with --large: of the places that are checked at random")->needs(large);
+      ->needs(large)
+      ->option_text("SCALE");
+  app->add_option("--seed", options->seed, "with --large: of the places that are checked at random")
+      ->needs(large)
+      ->option_text("SEED");
   for (const char* other : {"--topic", "--golden", "--guard", "--repeat", "--threads", "--capture"})
     large->excludes(app->get_option(other));
   for (const char* other : {"--repeat", "--threads"}) app->get_option("--capture")->excludes(app->get_option(other));
   app->get_option("--threads")->excludes(app->get_option("--repeat"));
   app->add_flag("--verbose", options->verbose, "a line for each case");
   app->footer(
-      "Exit status: 0 all pass, 1 a mismatch, 2 bad usage or a bad golden file, 77 the backend asked for is not "
-      "there, or has no graphs to capture.\n"
-      "Cases of more than 1 GiB are skipped unless --topic or --case asks for them; those of --large where the device's "
-      "memory does not do.");
+      "Cases of more than 1 GiB are skipped unless --topic or --case asks for them; those of\n"
+      "--large where the device's memory does not do.\n"
+      "\n"
+      "Examples:\n"
+      "  hipops-parity\n"
+      "  hipops-parity --backend cpu --wave 64 --op softmax --dtype bf16 --case 'exact_*'\n"
+      "  hipops-parity --backend hip --junit parity.xml\n"
+      "  hipops-parity --backend hip --repeat 100\n"
+      "\n"
+      "Exit status:\n"
+      "  0   all pass\n"
+      "  1   a mismatch\n"
+      "  2   bad usage, or a bad golden file\n"
+      "  77  the backend asked for is not there, or has no graphs to capture");
 }
 
 }  // namespace

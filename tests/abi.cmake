@@ -2,11 +2,6 @@
 
 hipops_test(test_api test_api.cpp)
 
-# host_tensor.h reads and writes elements with parity/number.h.
-foreach(name ${HIPOPS_OPS} tensor)
-  target_link_libraries(test_${name} PRIVATE parity)
-endforeach()
-
 set(hipops_header ${PROJECT_SOURCE_DIR}/include/hipops/hipops.h)
 set(hipops_strict -pedantic -Wall -Wextra -Werror)
 set(hipops_abi ${CMAKE_CURRENT_SOURCE_DIR}/abi)

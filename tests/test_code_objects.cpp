@@ -14,6 +14,7 @@
 #include "layer_norm.h"
 #include "ops.h"
 #include "rms_norm.h"
+#include "runtime/bundle.h"
 #include "softmax.h"
 
 using namespace hipops;
@@ -195,8 +196,10 @@ TEST_CASE("the library carries the bundles, and these what the code objects are"
     REQUIRE(is_bundle(bytes.data(), bytes.size()));
     const Image& image = all_images[i];
     CHECK(std::string(image.op) == all_ops[i]->name);
-    REQUIRE(image.hip_bundle_bytes() == bytes.size());
-    CHECK(std::equal(bytes.begin(), bytes.end(), image.hip_bundle));
+    Bundle bundle;
+    REQUIRE(open_bundle(image, &bundle) == HIPOPS_SUCCESS);
+    REQUIRE(bundle.size == bytes.size());
+    CHECK(std::equal(bytes.begin(), bytes.end(), bundle.bytes));
     std::vector<std::string> carried;
     for (const BundleEntry& entry : read_bundle(bytes.data(), bytes.size())) {
       if (entry.target.empty()) continue;

@@ -9,6 +9,7 @@
 #include "catch.h"
 #include "fake_code_object.h"
 #include "ops.h"
+#include "runtime/bundle.h"
 #include "runtime/code_object.h"
 #include "runtime/runtime.h"
 #include "standin_amdhip/code_object.h"
@@ -547,15 +548,17 @@ TEST_CASE("the embedded bundles hold every kernel for every target", "[hip][embe
     REQUIRE(image);
     REQUIRE((image->hip_bundle != nullptr) == !targets.empty());
     if (!image->hip_bundle) continue;
-    CHECK(code_object_fault(image->hip_bundle, image->hip_bundle_bytes()) == nullptr);
+    Bundle bundle;
+    REQUIRE(open_bundle(*image, &bundle) == HIPOPS_SUCCESS);
+    CHECK(code_object_fault(bundle.bytes, bundle.size) == nullptr);
     std::vector<standin::BundleEntry> entries;
-    REQUIRE(standin::read_bundle(image->hip_bundle, &entries));
+    REQUIRE(standin::read_bundle(bundle.bytes, &entries));
     for (const std::string& target : targets) {
       INFO(target);
       std::vector<std::string> kernels;
       for (const standin::BundleEntry& entry : entries)
         if (standin::processor_of(entry.id) == target)
-          REQUIRE(standin::read_kernels(image->hip_bundle + entry.offset, &kernels));
+          REQUIRE(standin::read_kernels(bundle.bytes + entry.offset, &kernels));
       for (const std::string& kernel : kernels_of(op)) {
         INFO(kernel);
         CHECK(std::count(kernels.begin(), kernels.end(), kernel) == 1);
@@ -563,6 +566,28 @@ TEST_CASE("the embedded bundles hold every kernel for every target", "[hip][embe
     }
   }
   if (targets.empty()) WARN("built without AMD code objects: nothing was looked at");
+}
+
+TEST_CASE("a damaged bundle in the library is a failure with the op's name", "[embedded]") {
+  const Image& whole = all_images[0];
+  constexpr unsigned char kZstd[] = {0x28, 0xb5, 0x2f, 0xfd};
+  if (!whole.hip_bundle || !std::equal(kZstd, kZstd + 4, whole.hip_bundle)) return;  // a build without compression
+  const Bytes bytes(whole.hip_bundle, whole.hip_bundle_end);
+  const auto open = [&](Bytes changed) {
+    Image image = whole;
+    image.hip_bundle = changed.data();
+    image.hip_bundle_end = changed.data() + changed.size();
+    Bundle bundle;
+    const hipops_status status = open_bundle(image, &bundle);
+    if (status != HIPOPS_SUCCESS) CHECK(std::string(hipops_last_error()).find(whole.op) == 0);
+    return status;
+  };
+  CHECK(open(bytes) == HIPOPS_SUCCESS);
+  CHECK(open({bytes.begin(), bytes.begin() + 2}) == HIPOPS_INTERNAL_ERROR);
+  CHECK(open({bytes.begin(), bytes.end() - 100}) == HIPOPS_INTERNAL_ERROR);
+  Bytes other = bytes;
+  other[0] ^= 1;
+  CHECK(open(other) == HIPOPS_INTERNAL_ERROR);
 }
 
 TEST_CASE("the embedded bundles load on every exact target, and elsewhere the message lists them", "[hip][embedded]") {

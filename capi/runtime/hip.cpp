@@ -1,9 +1,11 @@
 // AMD GPUs through libamdhip64. cuda.cpp is its mirror image.
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <vector>
 
 #include "error_state.h"
+#include "runtime/bundle.h"
 #include "runtime/code_object.h"
 #include "runtime/guarded.h"
 #include "runtime/hip_library.h"
@@ -76,13 +78,17 @@ class HipRuntime final : public Runtime {
   hipops_status load_refused(int code, const DeviceFacts& device, const Op& op, const CodeObjectFile& file) const;
   hipops_status look_up(int ordinal, DeviceFacts* facts) const;
   std::string target_of(int ordinal) const;
+  hipops_status load_file(const char* folder, const DeviceFacts& device, const Op& op, void** functions);
+  hipops_status load_embedded(const Image& image, const DeviceFacts& device, const Op& op, void** functions);
   hipops_status load_module(const unsigned char* code, const DeviceFacts& device, const Op& op,
                             const CodeObjectFile& file, void** functions) const;
 
   const HipLibrary hip_;
   std::mutex mutex_;  // of what follows
   std::atomic<const DeviceFacts*> facts_[kMaxDevices] = {};
-  std::vector<CodeObjectFile> kept_;  // the runtime may go on reading what it loaded from
+  // The runtime may go on reading what it loaded from.
+  std::vector<CodeObjectFile> kept_;
+  std::map<const Image*, Bundle> bundles_;
 };
 
 // The runtime keeps the error for the thread too: taken away, lest the framework in the same process take it for one
@@ -155,19 +161,30 @@ std::string HipRuntime::target_of(int ordinal) const {
 hipops_status HipRuntime::load(int ordinal, const Image& image, const Op& op, void** functions) {
   const DeviceFacts* device = nullptr;
   if (hipops_status status = facts(ordinal, &device)) return status;
-  CodeObjectFile file;
-  const unsigned char* code = image.hip_bundle;
   const char* folder = secure_getenv("HIPOPS_CODE_OBJECT_DIR");
-  if (folder && *folder) {
-    if (hipops_status status = read_code_object(folder, device->target, op.name, &file)) return status;
-    code = file.bytes.get();
-  }
-  if (!code) return fail(HIPOPS_NO_CODE_OBJECT, "%s: hipops was built without AMD code objects", op.name);
+  return folder && *folder ? load_file(folder, *device, op, functions) : load_embedded(image, *device, op, functions);
+}
+
+hipops_status HipRuntime::load_file(const char* folder, const DeviceFacts& device, const Op& op, void** functions) {
+  CodeObjectFile file;
+  if (hipops_status status = read_code_object(folder, device.target, op.name, &file)) return status;
   std::lock_guard<std::mutex> lock(mutex_);
   kept_.reserve(kept_.size() + 1);  // before the module is there, so that nothing can fail after it
-  if (hipops_status status = load_module(code, *device, op, file, functions)) return status;
-  if (file.bytes) kept_.push_back(std::move(file));
+  if (hipops_status status = load_module(file.bytes.get(), device, op, file, functions)) return status;
+  kept_.push_back(std::move(file));
   return HIPOPS_SUCCESS;
+}
+
+// Unpacked once for all devices, and kept only if one of them could load it.
+hipops_status HipRuntime::load_embedded(const Image& image, const DeviceFacts& device, const Op& op,
+                                        void** functions) {
+  if (!image.hip_bundle) return fail(HIPOPS_NO_CODE_OBJECT, "%s: hipops was built without AMD code objects", op.name);
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto [entry, fresh] = bundles_.try_emplace(&image);
+  hipops_status status = fresh ? open_bundle(image, &entry->second) : HIPOPS_SUCCESS;
+  if (status == HIPOPS_SUCCESS) status = load_module(entry->second.bytes, device, op, {}, functions);
+  if (status != HIPOPS_SUCCESS && fresh) bundles_.erase(entry);
+  return status;
 }
 
 // The bundle goes to the runtime whole: it picks the entry for its device, generic targets included.

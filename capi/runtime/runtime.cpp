@@ -114,12 +114,6 @@ hipops_status choose(hipops_backend wanted, Runtime** out) {
   return HIPOPS_SUCCESS;
 }
 
-const Image* find_image(const char* op) {
-  for (int i = 0; i < image_count; ++i)
-    if (!std::strcmp(all_images[i].op, op)) return &all_images[i];
-  return nullptr;
-}
-
 hipops_status check_ordinal(int ordinal) {
   if (ordinal >= 0 && ordinal < kMaxDevices) return HIPOPS_SUCCESS;
   return fail(HIPOPS_INVALID_ARGUMENT, "the current device is %d, expected one of 0 to %d", ordinal, kMaxDevices - 1);
@@ -131,7 +125,7 @@ hipops_status load_on(Runtime& runtime, Op& op, int ordinal, void* const** funct
   *functions = op.functions[ordinal].load(std::memory_order_acquire);
   if (*functions) return HIPOPS_SUCCESS;
   const Image* image = find_image(op.name);
-  if (!image) return fail(HIPOPS_INTERNAL_ERROR, "%s: this build has no kernels for it", op.name);
+  if (!image) return fail(HIPOPS_NO_CODE_OBJECT, "%s: this hipops was built without it (HIPOPS_OPS)", op.name);
   auto loaded = std::make_unique<void*[]>(static_cast<size_t>(op.kernel_count));
   if (hipops_status status = runtime.load(ordinal, *image, op, loaded.get())) return status;
   *functions = loaded.release();
@@ -168,7 +162,7 @@ std::string op_names() {
 hipops_status prepare(const char* name) {
   bool found = !name;
   for (int i = 0; i < op_count; ++i) {
-    if (name && std::strcmp(name, all_ops[i]->name) != 0) continue;
+    if (name ? std::strcmp(name, all_ops[i]->name) != 0 : !find_image(all_ops[i]->name)) continue;
     found = true;
     if (hipops_status status = load(*all_ops[i])) return status;
   }
@@ -178,6 +172,12 @@ hipops_status prepare(const char* name) {
 }
 
 }  // namespace
+
+const Image* find_image(const char* op) {
+  for (int i = 0; i < image_count; ++i)
+    if (!std::strcmp(all_images[i].op, op)) return &all_images[i];
+  return nullptr;
+}
 
 hipops_status runtime(Runtime** out) {
   *out = chosen.load(std::memory_order_acquire);

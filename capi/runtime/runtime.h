@@ -20,11 +20,11 @@ struct DeviceFacts {
   std::string target;  // as "gfx942", "sm_90", "cpu"
 };
 
-// An op's kernels in all their forms, with static storage. The build generates these (tools/cmake/embed.cmake): one per
-// op, in `all_images`. Kernel i of every form is kernel_names[i].
+// An op's kernels in all their forms, with static storage. The build generates these (tools/cmake/registry.cmake): one
+// per op, in `all_images`. Kernel i of every form is kernel_names[i].
 struct Image {
   const char* op;
-  const unsigned char* hip_bundle;  // clang offload bundle of AMD code objects, to its end; null when built without
+  const unsigned char* hip_bundle;  // of AMD code objects, to its end: see open_bundle; null when built without
   const unsigned char* hip_bundle_end;
   const unsigned char* cuda_fatbin;
   const unsigned char* cuda_fatbin_end;
@@ -37,6 +37,7 @@ struct Image {
 };
 extern const Image all_images[];
 extern const int image_count;
+const Image* find_image(const char* op);  // null where the build left the op's kernels out
 extern const char* const hip_targets;         // as "gfx90a gfx942 ..."; "" when built without
 extern const char* const cuda_architectures;  // as "sm_80 sm_90 compute_120"
 

@@ -46,7 +46,7 @@ typedef enum hipops_status {
   HIPOPS_UNSUPPORTED_DTYPE = 2,  /* a valid dtype that this op, or this pair of tensors, does not take */
   HIPOPS_UNSUPPORTED_LAYOUT = 3, /* valid strides that this op does not take */
   HIPOPS_NO_DEVICE = 4,          /* the backend asked for is not there: no runtime library, or no device */
-  HIPOPS_NO_CODE_OBJECT = 5, /* no kernels for this device in the library; the message lists the targets there are */
+  HIPOPS_NO_CODE_OBJECT = 5, /* the library has no kernels for this device, or for this op; the message says which */
   HIPOPS_RUNTIME_ERROR = 6,  /* the GPU runtime refused a call: see hipops_last_runtime_error() */
   HIPOPS_INTERNAL_ERROR = 7, /* out of host memory, or a defect of hipops */
   HIPOPS_STATUS_INT32 = 0x7fffffff /* makes the enum 32 bits wide everywhere; never returned */
@@ -84,14 +84,16 @@ HIPOPS_API hipops_status hipops_init(hipops_backend backend);
 /* The backend in use, or HIPOPS_BACKEND_AUTO when none has been chosen yet. */
 HIPOPS_API hipops_backend hipops_backend_in_use(void);
 
-/* Loads an op's kernels (`op` as "rms_norm"), or those of all ops where `op` is NULL, for the calling thread's current
- * device, so that no later launch has to. Loading is otherwise done by the first call of the op on a device. */
+/* Loads an op's kernels (`op` as "rms_norm"), or those of all ops there are where `op` is NULL, for the calling
+ * thread's current device, so that no later launch has to. Loading is otherwise done by the first call of the op on a
+ * device. */
 HIPOPS_API hipops_status hipops_prepare(const char* op);
 
 /* ---- Tensors ----------------------------------------------------------------------------------------------------- */
 
-#define HIPOPS_MAX_RANK 8
+#define HIPOPS_MAX_RANK 8 /* dimensions that a tensor may have */
 
+/* What an element is. Values are fixed for good; later versions may add some. */
 typedef enum hipops_dtype {
   HIPOPS_NONE = 0, /* no dtype: for hipops_supports */
   HIPOPS_F32 = 1,
@@ -113,7 +115,7 @@ typedef enum hipops_dtype {
  * shape and stride from `rank` on are not read. */
 typedef struct hipops_tensor {
   void* data; /* element (0, 0, ...), aligned to the element; may be NULL where there are no elements */
-  hipops_dtype dtype;
+  hipops_dtype dtype;              /* of the elements */
   int32_t rank;                    /* 0 to HIPOPS_MAX_RANK */
   int64_t shape[HIPOPS_MAX_RANK];  /* each >= 0 */
   int64_t stride[HIPOPS_MAX_RANK]; /* in elements, any sign; where shape is 1 or 0, not looked at. An output's elements
@@ -180,6 +182,8 @@ typedef struct hipops_index_report {
   uint64_t count; /* how many indices were out of range */
   uint64_t first; /* the row-major position in the index tensor of the first one */
 } hipops_index_report;
+
+/* A report before the first call: nothing was out of range. */
 #define HIPOPS_INDEX_REPORT_INIT {0, UINT64_MAX}
 
 /* Flags of scatter and scatter_add. */
@@ -223,9 +227,11 @@ HIPOPS_API hipops_status hipops_index_add(const hipops_tensor* y, const hipops_t
 HIPOPS_API hipops_status hipops_scatter_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x,
                                                         const hipops_tensor* index, int32_t dim, uint32_t flags,
                                                         int64_t* bytes);
+/* The same for hipops_scatter_add. */
 HIPOPS_API hipops_status hipops_scatter_add_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x,
                                                             const hipops_tensor* index, int32_t dim, uint32_t flags,
                                                             int64_t* bytes);
+/* The same for hipops_index_add. */
 HIPOPS_API hipops_status hipops_index_add_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x,
                                                           const hipops_tensor* index, int32_t dim, int64_t* bytes);
 
@@ -235,6 +241,8 @@ HIPOPS_API hipops_status hipops_index_add_workspace_bytes(const hipops_tensor* y
  * bit. Sizes of 0 in the resized dimensions are refused unless y is empty. `scale` is y's size over x's as the caller
  * means it (PyTorch's scale_factor, with recompute_scale_factor off), or 0 for the quotient of the sizes; it is finite,
  * and so is 1 / scale in the rule's type. Where the source would be past x's end, it is x's last element. */
+
+/* How an element of y finds its element of x; the rules of PyTorch and candle differ in places. */
 typedef enum hipops_nearest {
   HIPOPS_NEAREST_PYTORCH = 0, /* floor(i * ratio), ratio = x's size / y's size or 1 / scale, both in f32; without a
                                  scale i where the sizes are equal, i / 2 where y's is twice x's */
@@ -251,8 +259,7 @@ HIPOPS_API hipops_status hipops_upsample_nearest1d(const hipops_tensor* y, const
 HIPOPS_API hipops_status hipops_upsample_nearest2d(const hipops_tensor* y, const hipops_tensor* x, hipops_nearest rule,
                                                    double scale_h, double scale_w, void* stream);
 
-/* ---- Copies
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- Copies ------------------------------------------------------------------------------------------------------ */
 
 /* y = x, for the same shape and dtype, rank 0 to 8, any strides: 0 and negative ones in x too. y overlaps nothing. */
 HIPOPS_API hipops_status hipops_strided_copy(const hipops_tensor* y, const hipops_tensor* x, void* stream);
@@ -265,16 +272,18 @@ HIPOPS_API hipops_status hipops_copy2d(void* y, const void* x, hipops_dtype dtyp
 
 /* ---- About this library ------------------------------------------------------------------------------------------ */
 
-/* The version as "0.1.0", and as 10000 * major + 100 * minor + patch. Before 1.0 a minor version may change the ABI;
- * the SONAME changes when it does. */
+/* The version as "0.1.0". Before 1.0 a minor version may change the ABI; the SONAME changes when it does. */
 HIPOPS_API const char* hipops_version(void);
+
+/* The version as 10000 * major + 100 * minor + patch. */
 HIPOPS_API int32_t hipops_version_number(void);
 
 /* How the library was built: version, compiler, AMD targets, CUDA architectures, CPU runtime. One line each. */
 HIPOPS_API const char* hipops_build_info(void);
 
 /* 1 if `op` (as "rms_norm") takes x's dtype with `second`: the dtype of its weights, or HIPOPS_NONE for an op without a
- * second dtype or a call without its optional tensors. 0 otherwise, an unknown op included. */
+ * second dtype or a call without its optional tensors. 0 otherwise, as for an unknown op, or one that this build was
+ * made without. */
 HIPOPS_API int32_t hipops_supports(const char* op, hipops_dtype dtype, hipops_dtype second);
 
 #ifdef __cplusplus

@@ -112,7 +112,8 @@ int main_or_throw(int argc, char** argv) {
   RunInfo info;
   if (hipops_status status = open(options, &device, &info)) {
     const std::string text =
-        "backend " + options.backend + ": " + hipops_status_string(status) + ": " + hipops_last_error();
+        "backend " + options.backend + ": " + hipops_status_string(status) + ": " + hipops_last_error() +
+        "\nhipops-info shows what can be used here";
     return complain(text, status == HIPOPS_NO_DEVICE ? parity::kExitNoDevice : parity::kExitMismatch);
   }
   if (options.host && !device.tools->has_graphs())

@@ -39,40 +39,59 @@ bool matches(const std::string& name, const Options& o) {
 
 void declare(CLI::App* app, Options* o) {
   app->add_option("--backend", o->backend, "auto, cpu, hip or cuda")
-      ->check(CLI::IsMember({"auto", "cpu", "hip", "cuda"}));
-  app->add_option("--op", o->ops, "only these ops; or of --shape")->check(CLI::IsMember(op_names()));
-  app->add_option("--dtype", o->dtypes, "only these dtypes; or of --shape")->check(CLI::IsMember(kDtypes));
+      ->check(CLI::IsMember({"auto", "cpu", "hip", "cuda"}))
+      ->option_text("BACKEND");
+  app->add_option("--op", o->ops, "only these ops, as rms_norm; or of --shape")
+      ->check(CLI::IsMember(op_names()))
+      ->option_text("OP...");
+  app->add_option("--dtype", o->dtypes, "only these dtypes, as bf16; or of --shape")
+      ->check(CLI::IsMember(kDtypes))
+      ->option_text("DTYPE...");
   CLI::Option* shape = app->add_option("--shape", o->shapes,
-                                       "instead of the table's rows, rows of these shapes: 16384x4096; "
-                                       "262144x256->16384 where y's size along --dim is another, or after upsampling; "
-                                       "16384x12288[:,4096:8192] for a strided_copy of a slice");
-  app->add_option("--dim", o->dim, "with --shape: dimension of the ops with an index")->needs(shape);
+                                       "instead of the table's rows, rows of these shapes: 16384x4096;\n"
+                                       "262144x256->16384 where y's size along --dim is another, or after\n"
+                                       "upsampling; 16384x12288[:,4096:8192] for a strided_copy of a slice")
+                           ->option_text("SHAPE...");
+  app->add_option("--dim", o->dim, "with --shape: dimension of the ops with an index")->needs(shape)->option_text("N");
   app->add_option("--index", o->index, "with --shape: dtype of the index")
       ->needs(shape)
-      ->check(CLI::IsMember({"u8", "i16", "i32", "u32", "i64"}));
+      ->check(CLI::IsMember({"u8", "i16", "i32", "u32", "i64"}))
+      ->option_text("DTYPE");
   app->add_option("--permute", o->permute,
-                  "with --shape: strided_copy's x is the memory with its dimensions in this order, as 0,2,1,3")
+                  "with --shape: strided_copy's x is the memory with its dimensions\nin this order, as 0,2,1,3")
       ->needs(shape)
-      ->delimiter(',');
-  app->add_option("--match", o->match, "only rows whose name matches this pattern (*, ?, [...])");
+      ->delimiter(',')
+      ->option_text("ORDER");
+  app->add_option("--match", o->match, "only rows whose name matches this pattern (*, ?, [...])")->option_text("PATTERN");
   app->add_option("--repeats", o->repeats, "timed calls of which the median is taken (15; in a sweep 5)")
-      ->check(CLI::Range(1, 10000));
+      ->check(CLI::Range(1, 10000))
+      ->option_text("N");
   CLI::Option* warm = app->add_flag("--warm", o->warm, "also the time with what fits left in the L2 cache");
   CLI::Option* host = app->add_flag("--host", o->host,
-                                    "also the host's time for one call, beside the driver's own launch of the same "
+                                    "also the host's time for one call, beside the driver's own launch\nof the same "
                                     "kernels");
   app->add_flag("--sweep", o->sweep,
-                "instead: layer_norm, rms_norm and softmax over rows and columns from 1 to 2^18, and the neighbouring "
+                "instead: layer_norm, rms_norm and softmax over rows and columns\nfrom 1 to 2^18, and the neighbouring "
                 "variants")
       ->excludes(shape)
       ->excludes(warm)
       ->excludes(host);
   app->add_flag("--list", o->list, "list the rows and run none");
-  app->add_option("--json", o->json, "write all figures to this file");
+  app->add_option("--json", o->json, "write all figures to this file")->option_text("FILE");
   app->footer(
-      "The roof is the fastest plain copy of as many bytes, half read and half written, in the same run.\n"
-      "Exit status: 0 done; 1 a failure, or a sweep that found a shape under 75 % of the roof or a better neighbour;\n"
-      "2 bad usage; 77 the backend asked for is not there.");
+      "The roof is the fastest plain copy of as many bytes, half read and half written, in the same\n"
+      "run.\n"
+      "\n"
+      "Examples:\n"
+      "  hipops-bench --backend hip\n"
+      "  hipops-bench --op rms_norm --dtype bf16 --shape 37x2880 --warm --host\n"
+      "  hipops-bench --sweep --dtype bf16 f32 --json sweep.json\n"
+      "\n"
+      "Exit status:\n"
+      "  0   done\n"
+      "  1   a failure, or a sweep that found a shape under 75 % of the roof or a better neighbour\n"
+      "  2   bad usage\n"
+      "  77  the backend asked for is not there; hipops-info says why");
 }
 
 Workload row_of(const Options& o, const std::string& shape) {
@@ -112,7 +131,7 @@ std::vector<Workload> selected(const Options& o) {
   if (o.shapes.empty()) rows = table();
   std::vector<Workload> kept;
   for (const Workload& row : rows)
-    if (is_among(row.op, o.ops) && is_among(parity::dtype_name(row.dtype), o.dtypes) && matches(row.name, o))
+    if (find_image(row.op.c_str()) && is_among(row.op, o.ops) && is_among(parity::dtype_name(row.dtype), o.dtypes) && matches(row.name, o))
       kept.push_back(row);
   if (kept.empty()) throw std::invalid_argument("no row of the table is selected; --list shows them");
   return kept;
@@ -121,7 +140,7 @@ std::vector<Workload> selected(const Options& o) {
 std::vector<SweepJob> selected_jobs(const Options& o) {
   std::vector<std::string> ops;
   for (const char* op : {"layer_norm", "rms_norm", "softmax"})
-    if (is_among(op, o.ops)) ops.push_back(op);
+    if (find_image(op) && is_among(op, o.ops)) ops.push_back(op);
   std::vector<hipops_dtype> dtypes;
   for (const char* dtype : {"bf16", "f16", "f32", "f64"})
     if (is_among(dtype, o.dtypes)) dtypes.push_back(dtype_of(dtype));

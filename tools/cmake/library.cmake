@@ -14,7 +14,7 @@ set(hipops_sources
   capi/upsample.cpp
   ${hipops_generated}/registry.cpp
   ${hipops_generated}/images.S)
-foreach(op ${HIPOPS_OPS})
+foreach(op ${HIPOPS_ALL_OPS})
   list(APPEND hipops_sources capi/${op}.cpp)
 endforeach()
 file(GLOB hipops_runtime_sources CONFIGURE_DEPENDS capi/runtime/*.cpp)
@@ -33,16 +33,24 @@ if(NOT HIPOPS_SANITIZE)
   target_compile_options(hipops_objects PRIVATE
     $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<CONFIG:Debug>>>:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=2> -fstack-protector-strong)
 endif()
+# A unique symbol cannot be made local: another copy of the library would share it.
+target_compile_options(hipops_objects PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
+if(HIPOPS_ZSTD)
+  set_source_files_properties(capi/runtime/bundle.cpp PROPERTIES COMPILE_DEFINITIONS HIPOPS_ZSTD)
+  target_include_directories(hipops_objects SYSTEM PRIVATE ${HIPOPS_ZSTD_INCLUDE})
+endif()
 
 add_library(hipops SHARED $<TARGET_OBJECTS:hipops_objects> ${HIPOPS_CPU_OBJECTS})
 add_library(hipops_static STATIC $<TARGET_OBJECTS:hipops_objects> ${HIPOPS_CPU_OBJECTS})
 set_target_properties(hipops_static PROPERTIES OUTPUT_NAME hipops)
+target_compile_definitions(hipops_static INTERFACE HIPOPS_STATIC)
 foreach(library hipops hipops_static)
+  add_library(hipops::${library} ALIAS ${library})  # by the names that find_package gives them
   target_include_directories(${library} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
 endforeach()
 
-target_link_libraries(hipops PRIVATE ${HIPOPS_BOOST_CONTEXT} Threads::Threads ${CMAKE_DL_LIBS})
-target_link_libraries(hipops_static PUBLIC ${HIPOPS_BOOST_CONTEXT} Threads::Threads ${CMAKE_DL_LIBS})
+target_link_libraries(hipops PRIVATE ${HIPOPS_BOOST_CONTEXT} ${HIPOPS_ZSTD} Threads::Threads ${CMAKE_DL_LIBS})
+target_link_libraries(hipops_static PUBLIC ${HIPOPS_BOOST_CONTEXT} ${HIPOPS_ZSTD} Threads::Threads ${CMAKE_DL_LIBS})
 
 # The public symbols and no other, the C++ runtime inside, nothing writable that need not be.
 set_target_properties(hipops PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0 LINK_DEPENDS ${PROJECT_SOURCE_DIR}/capi/exports.map)

@@ -23,22 +23,25 @@ macro(hipops_embed symbol file expression)
 endmacro()
 
 foreach(op ${HIPOPS_OPS})
-  hipops_embed(hipops_bundle_${op} "${HIPOPS_BUNDLE_${op}}" bundle)
+  hipops_embed(hipops_bundle_${op} "${HIPOPS_PACKED_${op}}" bundle)
   hipops_embed(hipops_fatbin_${op} "${HIPOPS_FATBIN_${op}}" fatbin)
   set(cpu "nullptr, nullptr")
   if(HIPOPS_CPU)
     set(cpu "cpu_${op}_wave32, cpu_${op}_wave64")
     string(APPEND hipops_declarations "namespace hipops { extern const CpuKernel cpu_${op}_wave32[], cpu_${op}_wave64[]; }\n")
   endif()
+  string(APPEND hipops_images "    {\"${op}\",\n     ${bundle},\n     ${fatbin},\n     ${cpu}},\n")
+endforeach()
+foreach(op ${HIPOPS_ALL_OPS})
   string(APPEND hipops_declarations "namespace hipops { extern Op op_${op}; }\n")
   string(APPEND hipops_ops "    &op_${op},\n")
-  string(APPEND hipops_images "    {\"${op}\",\n     ${bundle},\n     ${fatbin},\n     ${cpu}},\n")
 endforeach()
 string(APPEND hipops_assembly "  .section .note.GNU-stack,\"\",@progbits\n")
 
 list(JOIN HIPOPS_AMD_BUILT " " hipops_amd_targets)
 list(JOIN HIPOPS_CUDA_BUILT " " hipops_cuda_architectures)
-list(LENGTH HIPOPS_OPS hipops_count)
+list(LENGTH HIPOPS_ALL_OPS hipops_op_count)
+list(LENGTH HIPOPS_OPS hipops_image_count)
 
 file(CONFIGURE OUTPUT ${hipops_generated}/registry.cpp CONTENT [[
 // Written by tools/cmake/registry.cmake.
@@ -50,11 +53,11 @@ namespace hipops {
 
 Op* const all_ops[] = {
 @hipops_ops@};
-const int op_count = @hipops_count@;
+const int op_count = @hipops_op_count@;
 
 const Image all_images[] = {
 @hipops_images@};
-const int image_count = @hipops_count@;
+const int image_count = @hipops_image_count@;
 
 const char* const hip_targets = "@hipops_amd_targets@";
 const char* const cuda_architectures = "@hipops_cuda_architectures@";

@@ -7,6 +7,8 @@
 
 #include "inspect/occupancy.h"
 #include "ops.h"
+#include "parity/terminal.h"
+#include "runtime/bundle.h"
 
 namespace hipops::inspect {
 namespace {
@@ -159,11 +161,16 @@ std::vector<Record> inspect(const Selection& selection) {
       throw CodeObjectError(path + ": " + problem.what());
     }
   }
+  parity::Progress progress(static_cast<size_t>(image_count));
   for (int i = 0; selection.files.empty() && i < image_count; ++i) {
     const Image& image = all_images[i];
-    if (image.hip_bundle != nullptr && chosen(selection.op, image.op))
-      inspector.take(image.hip_bundle, image.hip_bundle_bytes());
+    if (image.hip_bundle == nullptr || !chosen(selection.op, image.op)) continue;
+    progress.show(static_cast<size_t>(i), image.op);
+    Bundle bundle;
+    if (open_bundle(image, &bundle) != HIPOPS_SUCCESS) throw CodeObjectError(hipops_last_error());
+    inspector.take(bundle.bytes, bundle.size);
   }
+  progress.clear();
   return inspector.records();
 }
 

@@ -7,6 +7,7 @@
 #include "inspect/budgets.h"
 #include "inspect/options.h"
 #include "inspect/report.h"
+#include "parity/terminal.h"
 #include "runtime/runtime.h"
 
 namespace hipops::inspect {
@@ -30,8 +31,10 @@ Budgets read_budgets(const std::string& path) {
 
 int print(const Verdict& verdict) {
   for (const std::string& problem : verdict.problems) std::printf("%s\n", problem.c_str());
-  std::printf("%zu limits held, %zu broken as known, %zu problems\n", verdict.held, verdict.known,
-              verdict.problems.size());
+  const std::string text = std::to_string(verdict.held) + " limits held, " + std::to_string(verdict.known) +
+                           " broken as known, " + std::to_string(verdict.problems.size()) + " problems";
+  const parity::Colour colour = verdict.problems.empty() ? parity::Colour::kGreen : parity::Colour::kRed;
+  std::printf("%s\n", parity::paint(text, colour, parity::colours_wanted()).c_str());
   return verdict.problems.empty() ? kExitGood : kExitBroken;
 }
 
@@ -46,7 +49,7 @@ int main_or_throw(int argc, char** argv) {
                              (*hip_targets != '\0' ? hip_targets : "none"));
   if (!options.json.empty()) write_file(options.json, to_json(records));
   if (options.check.empty()) {
-    std::fputs(table_text(records).c_str(), stdout);
+    std::fputs(table_text(records, parity::colours_wanted()).c_str(), stdout);
     return kExitGood;
   }
   const Selection& selection = options.selection;

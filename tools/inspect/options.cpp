@@ -16,16 +16,21 @@ std::vector<std::string> op_names() {
 void declare(CLI::App* app, Options* options) {
   Selection& selection = options->selection;
   app->add_option("FILE", selection.files, "code objects (.co) or bundles (.hipfb); without: those in the library")
-      ->check(CLI::ExistingFile);
-  app->add_option("--op", selection.op, "only this op")->check(CLI::IsMember(op_names()));
-  app->add_option("--target", selection.target, "only this target, as gfx942 or gfx11-generic");
-  app->add_option("--kernel", selection.kernel, "only kernels whose name matches this pattern (*, ?, [...])");
-  app->add_option("--json", options->json, "write all figures to this file");
-  app->add_option("--check", options->check, "instead of a table: which of the budgets in this file are broken");
+      ->check(CLI::ExistingFile)
+      ->option_text("...");
+  app->add_option("--op", selection.op, "only this op, as softmax")->check(CLI::IsMember(op_names()))->option_text("OP");
+  app->add_option("--target", selection.target, "only this target, as gfx942 or gfx11-generic")->option_text("TARGET");
+  app->add_option("--kernel", selection.kernel, "only kernels whose name matches this pattern (*, ?, [...])")
+      ->option_text("PATTERN");
+  app->add_option("--json", options->json, "write all figures to this file")->option_text("FILE");
+  app->add_option("--check", options->check, "instead of a table: which of the budgets in this file are\nbroken")
+      ->option_text("FILE");
   app->add_option("--objdump", selection.objdump,
-                  "the llvm-objdump to use (also: HIPOPS_OBJDUMP); without: that of the compiler of the build");
+                  "the llvm-objdump to use (also: HIPOPS_OBJDUMP); without: that\nof the compiler of the build")
+      ->option_text("PROGRAM");
   app->footer(
-      "Columns: registers; bytes of LDS and of scratch; waves a SIMD, and what limits them. Of the hot loops, or,\n"
+      "Columns:\n"
+      "registers; bytes of LDS and of scratch; waves a SIMD, and what limits them. Of the hot loops, or,\n"
       "without a loop, of all the code: loads and stores of global memory (16x4: four of 16 bytes); loads and their\n"
       "bytes for a lane before the first wait, and what that is for a CU with all its waves; integer divisions and\n"
       "64-bit multiplies. Of all the code: instructions between lanes, atomics on global memory. docs/inspect.md says\n"
@@ -36,7 +41,10 @@ void declare(CLI::App* app, Options* options) {
       "  hipops-inspect --check tools/inspect/budgets.json\n"
       "  hipops-inspect build/release/code-objects/gfx1100/rope.co --json rope.json\n"
       "\n"
-      "Exit status: 0 good, 1 a budget is broken, 2 bad usage, a file that cannot be read or disassembled.");
+      "Exit status:\n"
+      "  0   good\n"
+      "  1   a budget is broken\n"
+      "  2   bad usage, or a file that cannot be read or disassembled");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "hipops/hipops.h"
+#include "parity/terminal.h"
 
 namespace hipops::inspect {
 namespace {
@@ -101,7 +102,7 @@ std::string widths_text(const Record& widths) {
   return joined(parts);
 }
 
-std::string table_text(const std::vector<Record>& records) {
+std::string table_text(const std::vector<Record>& records, bool colour) {
   std::string text;
   for (size_t begin = 0, end = 0; begin < records.size(); begin = end) {
     const Record& first = records[begin];
@@ -109,8 +110,8 @@ std::string table_text(const std::vector<Record>& records) {
     for (; end < records.size() && records[end].at("op") == first.at("op") &&
            records[end].at("target") == first.at("target"); ++end)
       rows.push_back(row_of(records[end]));
-    text += (begin == 0 ? "" : "\n") + first.at("op").get<std::string>() + " " + first.at("target").get<std::string>() +
-            "\n" + aligned(rows);
+    const std::string title = first.at("op").get<std::string>() + " " + first.at("target").get<std::string>();
+    text += (begin == 0 ? "" : "\n") + parity::paint(title, parity::Colour::kBold, colour) + "\n" + aligned(rows);
   }
   return text;
 }

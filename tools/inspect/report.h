@@ -9,7 +9,7 @@
 namespace hipops::inspect {
 
 // A table for each op and target.
-std::string table_text(const std::vector<Record>& records);
+std::string table_text(const std::vector<Record>& records, bool colour);
 
 // All that is known, for programs: {"version", "kernels": [...]}.
 std::string to_json(const std::vector<Record>& records);

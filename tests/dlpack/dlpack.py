@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""dlpack.py BRIDGE LIBRARY: tensors that NumPy and PyTorch hand out through __dlpack__ become the views that they are, and
+hipops computes on them. Exit 77 where there is neither."""
+
+import ctypes
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "docs" / "examples"))
+from hipops import CPU, CUDA, HIP, Hipops, Tensor, view  # noqa: E402
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+try:
+    import torch
+except ImportError:
+    torch = None
+if not numpy and not torch:
+    print("skipped: neither NumPy nor PyTorch")
+    sys.exit(77)
+
+bridge = ctypes.CDLL(sys.argv[1]).bridge
+pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+
+
+def through_dlpack(array, backend):
+    capsule, to = array.__dlpack__(), Tensor()
+    status = bridge(ctypes.c_void_p(pointer_of(capsule, b"dltensor")), backend, ctypes.byref(to))
+    return status, to, capsule
+
+
+def fields(tensor):
+    """What a view means: strides count where there is more than one element along them."""
+    rank, empty = tensor.rank, 0 in tensor.shape[:tensor.rank]
+    return tensor.data, tensor.dtype, rank, tensor.shape[:rank], [s for s, e in zip(tensor.stride[:rank], tensor.shape) if e > 1 and not empty]
+
+
+def expect_same(what, array, backend):
+    status, to, _ = through_dlpack(array, backend)
+    got, expected = fields(to), fields(view(array))
+    assert status == 0 and got == expected, f"{what}: status {status}, {got}, expected {expected}"
+
+
+def expect_refused(what, array, backend, status):
+    got = through_dlpack(array, backend)[0]
+    assert got == status, f"{what}: status {got}, expected {status}"
+
+
+def softmax_of(name, x, backend, hipops):
+    """softmax of a tensor that came through DLPack, in place."""
+    _, to, keep = through_dlpack(x, backend)
+    stream = torch.cuda.current_stream().cuda_stream if name != "numpy" and x.is_cuda else None
+    hipops.check(hipops.library.hipops_softmax(ctypes.byref(to), ctypes.byref(to), ctypes.c_void_p(stream)))
+    return keep
+
+
+def test_numpy(hipops):
+    for dtype in "float32 float16 float64 uint8 int8 int16 uint16 int32 uint32 int64 uint64".split():
+        whole = numpy.arange(24).astype(dtype).reshape(2, 3, 4)
+        for what, array in (("whole", whole), ("slice", whole[:, 1:, ::2]), ("turned", whole.transpose(2, 0, 1)),
+                            ("reversed", whole[:, ::-1]), ("scalar", whole[0, 0, 0:1].reshape(())), ("empty", whole[:, :0])):
+            expect_same(f"NumPy {dtype} {what}", array, CPU)
+    expect_refused("NumPy complex", numpy.zeros(3, "complex64"), CPU, 2)
+    expect_refused("NumPy on a GPU", numpy.zeros(3, "float32"), HIP, 4)
+    expect_refused("nine dimensions", numpy.zeros((1,) * 9, "float32"), CPU, 1)
+    if hipops:
+        x = numpy.zeros((3, 8), "float32")
+        softmax_of("numpy", x[:, 2:6], CPU, hipops)
+        assert (x[:, 2:6] == 0.25).all() and (x[:, :2] == 0).all() and (x[:, 6:] == 0).all(), x
+    print("NumPy", numpy.__version__, "passed")
+
+
+def test_torch(hipops):
+    gpu = torch.cuda.is_available()
+    backend, device = ((HIP if torch.version.hip else CUDA), "cuda") if gpu else (CPU, "cpu")
+    for dtype in (torch.float32, torch.float16, torch.bfloat16, torch.float64, torch.uint8, torch.int8, torch.int16,
+                  torch.int32, torch.int64):
+        whole = torch.arange(24, device=device).to(dtype).reshape(2, 3, 4)
+        for what, tensor in (("whole", whole), ("slice", whole[:, 1:, ::2]), ("turned", whole.permute(2, 0, 1)),
+                             ("expanded", whole[:, :1].expand(2, 5, 4)), ("empty", whole[:, :0])):
+            expect_same(f"PyTorch {dtype} {what}", tensor, backend)
+    expect_refused("PyTorch complex", torch.zeros(3, dtype=torch.complex64, device=device), backend, 2)
+    expect_refused("PyTorch elsewhere", torch.zeros(3, device=device), CPU if gpu else CUDA, 4)
+    if hipops:
+        x = torch.zeros(3, 8, device=device)
+        softmax_of("torch", x[:, 2:6], backend, hipops)
+        assert (x[:, 2:6] == 0.25).all() and (x[:, :2] == 0).all(), x
+    print("PyTorch", torch.__version__, "on", device, "passed")
+
+
+# One backend serves a process: PyTorch's GPU where it has one, else the CPU.
+on_gpu = torch and torch.cuda.is_available()
+hipops = Hipops(sys.argv[2], (HIP if torch.version.hip else CUDA) if on_gpu else CPU)
+if numpy:
+    test_numpy(None if on_gpu else hipops)
+if torch:
+    test_torch(hipops)

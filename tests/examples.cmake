@@ -1,0 +1,23 @@
+# docs/examples: each is built and run where it can be.
+
+set(hipops_examples ${PROJECT_SOURCE_DIR}/docs/examples)
+
+hipops_consumer(example_dlopen ${hipops_examples}/dlopen.c gnu99)
+target_link_libraries(example_dlopen PRIVATE ${CMAKE_DL_LIBS})
+add_dependencies(example_dlopen hipops)
+add_test(NAME example_dlopen COMMAND example_dlopen $<TARGET_FILE:hipops>)
+set_tests_properties(example_dlopen PROPERTIES PASS_REGULAR_EXPRESSION "^0.333333 0.333333 0.333333\n0.5 0.5 0\n$")
+
+hipops_consumer(example_llama_block ${hipops_examples}/llama_block.cpp c++17)
+target_link_libraries(example_llama_block PRIVATE hipops_packed)
+add_test(NAME example_llama_block COMMAND example_llama_block)
+
+# hipops_example(name PROGRAM ARGUMENT...): skipped where the program says that what it needs is not there.
+function(hipops_example name)
+  add_test(NAME example_${name} COMMAND ${ARGN})
+  set_tests_properties(example_${name} PROPERTIES ENVIRONMENT PYTHONDONTWRITEBYTECODE=1 SKIP_RETURN_CODE 77
+    SKIP_REGULAR_EXPRESSION "No module named '(numpy|torch)'")
+endfunction()
+hipops_example(numpy ${Python3_EXECUTABLE} ${hipops_examples}/numpy_example.py $<TARGET_FILE:hipops>)
+hipops_example(torch ${Python3_EXECUTABLE} ${hipops_examples}/torch_example.py $<TARGET_FILE:hipops>)
+hipops_example(rust ${CMAKE_CURRENT_SOURCE_DIR}/examples/rust.sh ${Python3_EXECUTABLE} ${hipops_examples}/hipops.rs $<TARGET_FILE:hipops>)

@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# check.sh WHAT: installs hipops, and takes it into other programs, outside of the source tree. See install.cmake for the variables.
+#
+#   prefix          installs into an empty folder, and moves that
+#   files           what is there, and that nothing names a folder of this machine
+#   cmake, pkgconfig, plain      builds and runs a program with what was installed
+#   package         makes the .deb and the .tar.gz; the same three with what is in the .deb
+#   subdirectory    builds hipops as a part of another project, with one op and for the CPU alone
+set -euo pipefail
+what=$1
+work=$BINARY/tests/install
+prefix=${PREFIX:-$work/prefix}
+name=${PREFIX:+package-}$what
+source=$SOURCE/tests/install/consumer
+expected="hipops $VERSION: 0.365148 1.212957"
+export HIPOPS_BACKEND=cpu
+
+die() { echo "$what: $*" >&2; exit 1; }
+# says PROGRAM...: its output is what a calculator gives: 1 / sqrt(7.5 + 1e-5), 8 / sqrt(43.5 + 1e-5).
+says() {
+  local printed
+  printed=$("$@")
+  [ "$printed" = "$expected" ] || die "$*: printed '$printed', expected '$expected'"
+}
+# An empty folder for this check.
+fresh() { rm -rf "${work:?}/$name"; mkdir -p "$work/$name"; echo "$work/$name"; }
+# again CHECK...: the checks, with what is at $prefix.
+again() { for check in "$@"; do PREFIX=$prefix "$0" "$check"; done; }
+
+case $what in
+  prefix)
+    rm -rf "$work/first" "$work/prefix"
+    cmake --install "$BINARY" --prefix "$work/first" --strip > /dev/null
+    mv "$work/first" "$work/prefix"
+    ;;
+  files)
+    library=$prefix/$LIBDIR/libhipops.so
+    for file in include/hipops/hipops.h "$LIBDIR"/libhipops.{so,so.0,a} "$LIBDIR"/pkgconfig/hipops{,-static}.pc \
+      "$LIBDIR"/cmake/hipops/hipopsConfig.cmake share/doc/hipops/{README.md,LICENSE} share/hipops/golden/rms_norm/smoke.json \
+      bin/hipops-{parity,bench,inspect,info} share/man/man1/hipops-{parity,bench,inspect,info}.1; do
+      [ -e "$prefix/$file" ] || die "$file is not there"
+    done
+    if [ -n "$AMD" ]; then [ -e "$prefix/$LIBDIR/hipops/code-objects/rms_norm.hipfb" ] || die "no code objects"; fi
+    bytes=$(stat -L -c %s "$library")
+    [ "$bytes" -lt 25000000 ] || die "libhipops.so has $bytes bytes, expected less than 25 MB"
+    folders=("$SOURCE"/{capi,kernels,parity,tools,include} "$BINARY"/{lib,bin,generated})
+    ! grep -rlF "${folders[@]/#/-e}" "$prefix" || die "these files name a folder of the machine that built them"
+    others=$(nm -g --defined-only "$prefix/$LIBDIR/libhipops.a" | awk 'NF == 3 && $3 !~ /^hipops_/ { print $3 }')
+    [ -z "$others" ] || die "libhipops.a defines more than hipops_*: $others"
+    env -u HIPOPS_GOLDEN "$prefix/bin/hipops-parity" --op rms_norm --topic smoke | grep -F "$prefix/share/hipops/golden" > /dev/null ||
+      die "hipops-parity does not use the installed golden files"
+    echo "libhipops.so: $bytes bytes"
+    ;;
+  cmake)
+    folder=$(fresh)
+    cmake -S "$source" -B "$folder" -G Ninja -DHOW=find_package -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$CC" > "$folder/log"
+    cmake --build "$folder" > "$folder/log" || { cat "$folder/log"; exit 1; }
+    says "$folder/with_hipops"
+    says "$folder/with_hipops_static"
+    ! ldd "$folder/with_hipops_static" | grep hipops || die "the static one needs the shared library"
+    ;;
+  pkgconfig)
+    folder=$(fresh)
+    export PKG_CONFIG_PATH=$prefix/$LIBDIR/pkgconfig
+    # shellcheck disable=SC2046  # flags are words
+    "$CC" "$source/consumer.c" -o "$folder/shared" $(pkg-config --cflags --libs 'hipops >= 0.1') -Wl,-rpath,"$prefix/$LIBDIR"
+    # shellcheck disable=SC2046
+    "$CC" "$source/consumer.c" -o "$folder/static" $(pkg-config --cflags --libs hipops-static)
+    says "$folder/shared"
+    says "$folder/static"
+    ;;
+  plain)
+    folder=$(fresh)
+    "$CC" -I "$prefix/include" "$SOURCE/tests/abi/plugin_host.c" -o "$folder/plugin_host" -ldl
+    "$folder/plugin_host" "$prefix/$LIBDIR/libhipops.so.0"
+    ;;
+  package)
+    folder=$(fresh)
+    (cd "$folder" && cpack --config "$BINARY/CPackConfig.cmake" > log) || { cat "$folder/log"; exit 1; }
+    dpkg-deb -x "$folder"/hipops-*.deb "$folder/deb"
+    prefix=$folder/deb/usr again files cmake pkgconfig plain
+    mkdir "$folder/tar"
+    tar xzf "$folder"/hipops-*.tar.gz -C "$folder/tar" --strip-components=1
+    diff <(cd "$folder/deb/usr" && find . | sort) <(cd "$folder/tar" && find . | sort) || die ".deb and .tar.gz differ"
+    rm -rf "$folder/tar"
+    ;;
+  subdirectory)
+    folder=$(fresh)
+    cmake -S "$source" -B "$folder/fetched" -G Ninja -DHOW=FetchContent -DHIPOPS_SOURCE="$SOURCE" -DCMAKE_C_COMPILER="$CC" > "$folder/log"
+    cmake -S "$source" -B "$folder/built" -G Ninja -DHOW=add_subdirectory -DHIPOPS_SOURCE="$SOURCE" -DCMAKE_C_COMPILER="$CC" > "$folder/log"
+    cmake --build "$folder/built" > "$folder/log" || { cat "$folder/log"; exit 1; }
+    says "$folder/built/with_hipops" rms_norm
+    says "$folder/built/with_hipops_static" rms_norm
+    ;;
+  *) die "no such check" ;;
+esac

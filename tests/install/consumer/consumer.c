@@ -1,0 +1,31 @@
+/* Somebody else's program. consumer [OP...]: the library has these ops and no others; without any: it has all. */
+#include <hipops/hipops.h>
+#include <stdio.h>
+#include <string.h>
+
+static int is_there(int argc, char** argv, const char* op) {
+  int i;
+  for (i = 1; i < argc; ++i)
+    if (strcmp(argv[i], op) == 0) return 1;
+  return argc == 1;
+}
+
+/* The call did its work where the op is there, and else said that it is not. */
+static int is_right(int argc, char** argv, const char* op, hipops_status status) {
+  const int there = is_there(argc, argv, op);
+  if (status == (there ? HIPOPS_SUCCESS : HIPOPS_NO_CODE_OBJECT) && hipops_supports(op, HIPOPS_F32, HIPOPS_NONE) == there)
+    return 1;
+  fprintf(stderr, "%s: %s: %s\n", op, hipops_status_string(status), hipops_last_error());
+  return 0;
+}
+
+int main(int argc, char** argv) {
+  float x[2][4] = {{1, 2, 3, 4}, {5, 6, 7, 8}}, y[2][4] = {{0}};
+  hipops_tensor in = {x, HIPOPS_F32, 2, {2, 4}, {4, 1}}, out = in;
+  out.data = y;
+  if (hipops_init(HIPOPS_BACKEND_CPU) != HIPOPS_SUCCESS || hipops_prepare(NULL) != HIPOPS_SUCCESS)
+    return fprintf(stderr, "%s\n", hipops_last_error()), 1;
+  if (!is_right(argc, argv, "rms_norm", hipops_rms_norm(&out, &in, NULL, 1e-5, NULL))) return 1;
+  printf("hipops %s: %f %f\n", hipops_version(), y[0][0], y[1][3]);
+  return is_right(argc, argv, "softmax", hipops_softmax(&out, &in, NULL)) ? 0 : 1;
+}

@@ -1,0 +1,101 @@
+// hipops-info, on a machine without GPUs and on a stand-in libamdhip64; and the manner that it shares with the other tools.
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <string>
+
+#include "catch.h"
+#include "info/code_choice.h"
+#include "runtime/runtime.h"
+
+using namespace hipops::info;
+
+namespace {
+
+struct Run {
+  int exit_code = -1;
+  std::string words;
+
+  bool says(const std::string& part) const { return words.find(part) != std::string::npos; }
+};
+
+Run run(const std::string& tool, const std::string& arguments, const std::string& environment = "") {
+  std::FILE* pipe = popen((environment + " '" HIPOPS_BIN "/" + tool + "' " + arguments + " 2>&1").c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  Run result;
+  char part[4096];
+  for (size_t got = 0; (got = std::fread(part, 1, sizeof part, pipe)) > 0;) result.words.append(part, got);
+  const int status = pclose(pipe);
+  if (WIFEXITED(status)) result.exit_code = WEXITSTATUS(status);
+  return result;
+}
+
+// Nothing that this machine may have is found.
+const std::string kNoGpu = "HIPOPS_HIP_LIBRARY=/nowhere/hip HIPOPS_CUDA_LIBRARY=/nowhere/cuda";
+const std::string kStandin = "HIPOPS_HIP_LIBRARY='" HIPOPS_STANDIN "' HIPOPS_CUDA_LIBRARY=/nowhere/cuda STANDIN_ARCH=";
+
+}  // namespace
+
+TEST_CASE("an AMD device gets its own code object, or else its family's", "[info]") {
+  const std::string carried = "gfx90a gfx942 gfx1100 gfx9-generic gfx9-4-generic gfx10-3-generic gfx11-generic";
+  CHECK(amd_choice("gfx942", carried) == "gfx942");
+  CHECK(amd_choice("gfx950", carried) == "gfx9-4-generic");
+  CHECK(amd_choice("gfx906", carried) == "gfx9-generic");
+  CHECK(amd_choice("gfx1032", carried) == "gfx10-3-generic");
+  CHECK(amd_choice("gfx1103", carried) == "gfx11-generic");
+  CHECK(amd_choice("gfx908", carried) == "");
+  CHECK(amd_choice("gfx1201", carried) == "");
+  CHECK(amd_choice("gfx94", carried) == "");
+}
+
+TEST_CASE("an NVIDIA device gets machine code of its major version, or else PTX", "[info]") {
+  const std::string carried = "sm_80 sm_90 sm_100 sm_120 compute_80";
+  CHECK(cuda_choice("sm_80", carried) == "sm_80");
+  CHECK(cuda_choice("sm_89", carried) == "sm_80");
+  CHECK(cuda_choice("sm_90", carried) == "sm_90");
+  CHECK(cuda_choice("sm_103", carried) == "sm_100");
+  CHECK(cuda_choice("sm_110", carried) == "compute_80");
+  CHECK(cuda_choice("sm_75", carried) == "");
+}
+
+TEST_CASE("without a GPU hipops-info says why, and what serves instead", "[info]") {
+  const Run plain = run("hipops-info", "", kNoGpu);
+  INFO(plain.words);
+  CHECK(plain.exit_code == 0);
+  CHECK(plain.says("hip      not usable: HIPOPS_HIP_LIBRARY is \"/nowhere/hip\", which cannot be loaded"));
+  CHECK(plain.says("cuda     not usable: HIPOPS_CUDA_LIBRARY is \"/nowhere/cuda\""));
+  CHECK(plain.says("cpu      usable, and what a program gets"));
+  CHECK(plain.says("HIPOPS_HIP_LIBRARY=/nowhere/hip"));
+  CHECK(run("hipops-info", "--backend hip", kNoGpu).exit_code == 77);
+  CHECK(run("hipops-info", "--backend cpu", kNoGpu).exit_code == 0);
+}
+
+TEST_CASE("hipops-info tries each device's kernels", "[info]") {
+  const bool has_amd = *hipops::hip_targets != '\0';
+  const Run good = run("hipops-info", "--backend hip", kStandin + "gfx1100");
+  INFO(good.words);
+  CHECK(good.says("0: Stand-in 0 (gfx1100)"));
+  CHECK(good.exit_code == (has_amd ? 0 : 77));
+  if (has_amd) CHECK(good.says("kernels gfx1100\n"));
+  const Run other = run("hipops-info", "--backend hip", kStandin + "gfx803");
+  INFO(other.words);
+  CHECK(other.exit_code == 77);
+  CHECK(other.says(has_amd ? "no code object for device 0, Stand-in 0 (gfx803)" : "built without AMD code objects"));
+}
+
+TEST_CASE("the tools share one manner", "[info]") {
+  for (const std::string tool : {"hipops-parity", "hipops-bench", "hipops-inspect", "hipops-info"}) {
+    const Run help = run(tool, "--help"), wrong = run(tool, "--no-such-option");
+    INFO(help.words << wrong.words);
+    CHECK(help.exit_code == 0);
+    CHECK(help.says("\nExamples:\n  " + tool));
+    CHECK(help.says("\nExit status:\n  0   "));
+    CHECK(!help.says("\033"));
+    CHECK(wrong.exit_code == 2);
+    CHECK(wrong.says("--help"));
+  }
+  const Run absent = run("hipops-parity", "--backend hip", kNoGpu);
+  INFO(absent.words);
+  CHECK(absent.exit_code == 77);
+  CHECK(absent.says("hipops-info shows"));
+}

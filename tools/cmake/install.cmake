@@ -1,0 +1,78 @@
+# cmake --install, the CMake and pkg-config packages, and CPack's .deb and .tar.gz. Nothing in them names a folder: what is installed may be
+# moved as a whole.
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+# ---- The static library, as one object that defines hipops_* and nothing else: Boost.Context and zstd are in it, and cannot clash with the
+# consumer's own. The tests and tools use the library's insides, and so link hipops_static itself.
+set(hipops_packed ${PROJECT_BINARY_DIR}/lib/packed)
+file(MAKE_DIRECTORY ${hipops_packed})
+add_custom_command(OUTPUT ${hipops_packed}/hipops.o
+  COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o ${hipops_packed}/hipops.o
+    --whole-archive $<TARGET_FILE:hipops_static> --no-whole-archive ${HIPOPS_BOOST_CONTEXT} ${HIPOPS_ZSTD}
+  COMMAND ${CMAKE_OBJCOPY} --localize-hidden --wildcard --keep-global-symbol=hipops_* ${hipops_packed}/hipops.o
+  DEPENDS hipops_static COMMENT "libhipops.a as one object" VERBATIM)
+set_source_files_properties(${hipops_packed}/hipops.o PROPERTIES EXTERNAL_OBJECT ON)
+add_library(hipops_packed STATIC ${hipops_packed}/hipops.o)
+set_target_properties(hipops_packed PROPERTIES OUTPUT_NAME hipops ARCHIVE_OUTPUT_DIRECTORY ${hipops_packed} LINKER_LANGUAGE CXX
+  EXPORT_NAME hipops_static)
+target_compile_definitions(hipops_packed INTERFACE HIPOPS_STATIC)
+target_link_libraries(hipops_packed INTERFACE stdc++ m Threads::Threads ${CMAKE_DL_LIBS})
+
+# ---- Files
+install(TARGETS hipops hipops_packed EXPORT hipopsTargets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY include/hipops DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+if(HIPOPS_BUNDLES)
+  install(FILES ${HIPOPS_BUNDLES} DESTINATION ${CMAKE_INSTALL_LIBDIR}/hipops/code-objects)
+endif()
+if(HIPOPS_TOOLS)
+  install(TARGETS hipops-tools)
+  install(FILES ${hipops_tool_links} DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/share/man DESTINATION ${CMAKE_INSTALL_DATADIR})
+  install(DIRECTORY parity/golden DESTINATION ${CMAKE_INSTALL_DATADIR}/hipops FILES_MATCHING PATTERN "*.json" PATTERN __pycache__ EXCLUDE)
+endif()
+install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN __pycache__ EXCLUDE)
+
+# ---- find_package(hipops)
+set(hipops_package ${CMAKE_INSTALL_LIBDIR}/cmake/hipops)
+install(EXPORT hipopsTargets NAMESPACE hipops:: DESTINATION ${hipops_package})
+file(WRITE ${PROJECT_BINARY_DIR}/package/hipopsConfig.cmake [[
+# hipops::hipops is the shared library, hipops::hipops_static the static one.
+include(CMakeFindDependencyMacro)
+find_dependency(Threads)
+include(${CMAKE_CURRENT_LIST_DIR}/hipopsTargets.cmake)
+]])
+# Before 1.0 a minor version may change the ABI.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/hipopsConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(DIRECTORY ${PROJECT_BINARY_DIR}/package/ DESTINATION ${hipops_package})
+
+# ---- pkg-config hipops, hipops-static
+function(hipops_pkgconfig name libs cflags)
+  file(RELATIVE_PATH up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+  file(WRITE ${PROJECT_BINARY_DIR}/pkgconfig/${name}.pc "prefix=\${pcfiledir}/${up}
+libdir=\${prefix}/${CMAKE_INSTALL_LIBDIR}
+includedir=\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}
+
+Name: ${name}
+Description: ${PROJECT_DESCRIPTION}
+Version: ${PROJECT_VERSION}
+Libs: -L\${libdir} ${libs}
+Cflags: -I\${includedir} ${cflags}
+")
+endfunction()
+hipops_pkgconfig(hipops -lhipops "")
+hipops_pkgconfig(hipops-static "-l:libhipops.a -lstdc++ -lm -lpthread -ldl" -DHIPOPS_STATIC)
+install(DIRECTORY ${PROJECT_BINARY_DIR}/pkgconfig DESTINATION ${CMAKE_INSTALL_LIBDIR})
+
+# ---- cpack -G "DEB;TGZ"
+set(CPACK_PACKAGE_VENDOR hipops)
+set(CPACK_PACKAGE_CONTACT "the hipops project")
+set(CPACK_PACKAGE_FILE_NAME hipops-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})
+set(CPACK_STRIP_FILES ON)
+set(CPACK_GENERATOR DEB TGZ)
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6, libgcc-s1")
+set(CPACK_DEBIAN_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_COMPRESSION_TYPE zstd)
+include(CPack)

@@ -1,0 +1,18 @@
+# Checks HIPOPS_OPS, the ops whose kernels are built.
+
+foreach(op ${HIPOPS_OPS})
+  if(NOT op IN_LIST HIPOPS_ALL_OPS)
+    message(FATAL_ERROR "hipops: HIPOPS_OPS has ${op}, expected some of ${HIPOPS_ALL_OPS}")
+  endif()
+endforeach()
+if(NOT HIPOPS_OPS)
+  message(FATAL_ERROR "hipops: HIPOPS_OPS is empty, expected some of ${HIPOPS_ALL_OPS}")
+endif()
+set(hipops_left_out ${HIPOPS_ALL_OPS})
+list(REMOVE_ITEM hipops_left_out ${HIPOPS_OPS})
+if(hipops_left_out)
+  message(STATUS "hipops: built without the kernels of ${hipops_left_out}")
+  if(HIPOPS_TESTS)
+    message(STATUS "hipops: no tests but those of these ops; the others need all")
+  endif()
+endif()

@@ -1,0 +1,27 @@
+# hipops-tools, the installed program (tools/tools.cpp), of the same main.cpp files as the tools in bin/; and the tools' man pages,
+# share/man/man1, made of their --help.
+
+add_executable(hipops-tools tools/tools.cpp)
+target_link_options(hipops-tools PRIVATE -static-libstdc++ -static-libgcc)
+set(hipops_tool_links)
+set(hipops_pages)
+foreach(tool parity bench inspect info)
+  get_target_property(folder hipops-${tool} SOURCE_DIR)
+  add_library(${tool}_main OBJECT ${folder}/main.cpp)
+  target_compile_definitions(${tool}_main PRIVATE main=${tool}_main)
+  target_link_libraries(${tool}_main PRIVATE ${tool})
+  target_link_libraries(hipops-tools PRIVATE ${tool}_main ${tool})
+
+  set(link ${PROJECT_BINARY_DIR}/tool-links/hipops-${tool})
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/tool-links)
+  file(CREATE_LINK hipops-tools ${link} SYMBOLIC)
+  list(APPEND hipops_tool_links ${link})
+
+  set(page ${PROJECT_BINARY_DIR}/share/man/man1/hipops-${tool}.1)
+  add_custom_command(OUTPUT ${page}
+    COMMAND ${PROJECT_SOURCE_DIR}/tools/man.sh $<TARGET_FILE:hipops-${tool}> ${PROJECT_VERSION} > ${page}
+    DEPENDS hipops-${tool} ${PROJECT_SOURCE_DIR}/tools/man.sh COMMENT "man page of hipops-${tool}" VERBATIM)
+  list(APPEND hipops_pages ${page})
+endforeach()
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/share/man/man1)
+add_custom_target(hipops_man ALL DEPENDS ${hipops_pages})

@@ -1,0 +1,30 @@
+// What hipops-info says.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hipops/hipops.h"
+
+namespace hipops::info {
+
+struct Device {
+  std::string name;         // as "0: AMD Instinct MI300X (gfx942), 304 units, wave 64"
+  std::string code_object;  // "" where it has none
+  std::string problem;      // why its kernels cannot be loaded; "" where they can
+};
+
+struct Backend {
+  hipops_backend value;
+  std::string name;
+  bool in_use = false;          // the one that a program would get now
+  std::string problem;          // why it cannot be used; "" where it can
+  std::vector<Device> devices;
+};
+
+// Opens each backend, and tries an op's kernels on each of its devices.
+std::vector<Backend> look();
+
+std::string text(const std::vector<Backend>& backends, bool colour);
+
+}  // namespace hipops::info

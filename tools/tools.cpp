@@ -1,0 +1,25 @@
+// All the tools in one program, which is what is installed: each carries the library with the code objects, so that four would be four times
+// 18 MB. It is the tool by whose name it is called; hipops-parity and the others are links to it.
+#include <cstdio>
+#include <cstring>
+
+int parity_main(int argc, char** argv);
+int bench_main(int argc, char** argv);
+int inspect_main(int argc, char** argv);
+int info_main(int argc, char** argv);
+
+int main(int argc, char** argv) {
+  const struct {
+    const char* name;
+    int (*main)(int argc, char** argv);
+  } tools[] = {{"hipops-parity", parity_main},
+               {"hipops-bench", bench_main},
+               {"hipops-inspect", inspect_main},
+               {"hipops-info", info_main}};
+  const char* slash = std::strrchr(argv[0], '/');
+  const char* name = slash ? slash + 1 : argv[0];
+  for (const auto& tool : tools)
+    if (!std::strcmp(name, tool.name)) return tool.main(argc, argv);
+  std::fprintf(stderr, "%s: expected to be called by the name of a tool: hipops-parity, hipops-bench, hipops-inspect, hipops-info\n", name);
+  return 2;
+}
