@@ -67,6 +67,21 @@ void change_tensor(Choices& choices, std::vector<HostileTensor>* all) {
   }
 }
 
+// One dimension of all tensors alike: what fits together still does, and may be huge.
+void change_all_shapes(Choices& choices, std::vector<HostileTensor>* all) {
+  const size_t d = choices.below(HIPOPS_MAX_RANK);
+  const int64_t size = nasty(choices);
+  const bool plain = choices.one_in(2);
+  for (HostileTensor& t : *all) {
+    t.tensor.shape[d] = size;
+    uint64_t step = 1;
+    for (size_t i = static_cast<size_t>(std::clamp(t.tensor.rank, 0, HIPOPS_MAX_RANK)); plain && i-- > 0;) {
+      t.tensor.stride[i] = static_cast<int64_t>(step);
+      step *= static_cast<uint64_t>(t.tensor.shape[i]);
+    }
+  }
+}
+
 void change_param(Choices& choices, HostileCall* call) {
   if (call->op->params.empty()) return;
   const parity::ParamSpec& param = choices.pick(call->op->params);
@@ -162,6 +177,8 @@ HostileCall hostile_call(Choices& choices, const parity::OpEntry& op, const pari
   for (uint64_t i = 0; i < changes; ++i) {
     if (choices.one_in(4)) {
       change_param(choices, &call);
+    } else if (choices.one_in(4)) {
+      change_all_shapes(choices, &call.tensors);
     } else if (choices.one_in(12)) {
       call.report = HostileCall::Report::kMisaligned;
     } else {
