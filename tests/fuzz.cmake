@@ -49,12 +49,14 @@ if(NOT HIPOPS_FUZZING_CLANG)
   return()
 endif()
 
+string(REGEX REPLACE "clang\\+\\+([^/]*)$" "clang\\1" fuzz_c_compiler ${HIPOPS_FUZZING_CLANG})
 set(fuzz_build ${PROJECT_BINARY_DIR}/fuzz)
 set(fuzz_corpus ${PROJECT_SOURCE_DIR}/tools/fuzz/corpus)
 set(fuzz_seconds 60)
 add_test(NAME fuzz_build COMMAND ${CMAKE_CTEST_COMMAND} --build-and-test ${PROJECT_SOURCE_DIR} ${fuzz_build}
   --build-generator ${CMAKE_GENERATOR} --build-noclean --build-options
-  -DCMAKE_CXX_COMPILER=${HIPOPS_FUZZING_CLANG} -DHIPOPS_FUZZ=ON -DHIPOPS_SANITIZE=fuzzer-no-link,address,undefined
+  -DCMAKE_CXX_COMPILER=${HIPOPS_FUZZING_CLANG} -DCMAKE_C_COMPILER=${fuzz_c_compiler}
+  -DHIPOPS_FUZZ=ON -DHIPOPS_SANITIZE=fuzzer-no-link,address,undefined
   -DHIPOPS_TESTS=OFF -DHIPOPS_TOOLS=OFF -DHIPOPS_AMD=OFF -DHIPOPS_CUDA=OFF -DHIPOPS_CPU_WAVES=32
   -DCMAKE_BUILD_TYPE=Fuzz "-DCMAKE_CXX_FLAGS_FUZZ=-O1 -g1")
 add_test(NAME fuzz_abi COMMAND ${fuzz_build}/bin/fuzz_abi -max_total_time=${fuzz_seconds} -print_final_stats=1
