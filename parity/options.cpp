@@ -48,8 +48,9 @@ void declare(CLI::App* app, Options* options) {
       ->check(CLI::IsMember({32, 64}))
       ->option_text("SIZE");
   app->add_option("--guard", options->guard,
-                  "zones: patterns around every tensor; pages: each tensor\nends at an unmapped page (cpu backend)")
-      ->check(CLI::IsMember({"zones", "pages"}))
+                  "zones: patterns around every tensor; after, before: each tensor\nends, or begins, at an unmapped page "
+                  "(cpu backend)")
+      ->check(CLI::IsMember({"zones", "after", "before"}))
       ->option_text("KIND");
   app->add_option("--golden", options->golden, "folder of the golden files (also: HIPOPS_GOLDEN)")->option_text("DIR");
   app->add_flag("--list", options->list, "list the cases (op, dtype, topic, name, shape) and run none");
@@ -118,7 +119,7 @@ bool parse_options(int argc, char** argv, Options* options, int* exit_code) {
     return false;
   }
   if (options->wave != 0 && !expect_cpu(options, "--wave")) return false;
-  return options->guard == "zones" || expect_cpu(options, "--guard pages");
+  return options->guard == "zones" || expect_cpu(options, "--guard");
 }
 
 hipops_backend backend_of(const std::string& name) {
