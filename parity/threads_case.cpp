@@ -65,9 +65,8 @@ CaseResult run_on_threads(Runtime& runtime, const std::vector<ThreadCase>& cases
   std::vector<std::thread> threads;
   Line line(cases.size());
   for (size_t i = 0; i < cases.size(); ++i)
-    threads.emplace_back([&, i] {
-      results[i] = run_one(runtime, cases[i], static_cast<int>(i) % devices, guard, &line);
-    });
+    threads.emplace_back(
+        [&, i] { results[i] = run_one(runtime, cases[i], static_cast<int>(i) % devices, guard, &line); });
   for (std::thread& thread : threads) thread.join();
   CaseResult result = results[0];
   result.reasons.clear();

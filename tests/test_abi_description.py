@@ -12,7 +12,8 @@ CHANGES = {
     "an enumerator has another value": ("HIPOPS_RUNTIME_ERROR = 6", "HIPOPS_RUNTIME_ERROR = 9"),
     "an enumerator is new": ("HIPOPS_U64 = 12,", "HIPOPS_U64 = 12, HIPOPS_C64 = 13,"),
     "an enumerator is gone": ("  HIPOPS_NEAREST_EXACT = 2,", ""),
-    "an enum is no longer 32 bits wide": ("HIPOPS_NEAREST_INT32 = 0x7fffffff", "HIPOPS_NEAREST_INT64 = 0x7fffffffffffffff"),
+    "an enum is no longer 32 bits wide": ("HIPOPS_NEAREST_INT32 = 0x7fffffff",
+                                          "HIPOPS_NEAREST_INT64 = 0x7fffffffffffffff"),
     "two fields are exchanged": (r"hipops_dtype dtype;(.*?)int32_t rank;", r"int32_t rank;\1hipops_dtype dtype;"),
     "a field has another type": ("int32_t rank;", "int64_t rank;"),
     "a field has another sign": ("int64_t shape\\[", "uint64_t shape["),
@@ -20,12 +21,14 @@ CHANGES = {
     "a field is new": ("uint64_t first;", "uint64_t first; uint64_t last;"),
     "a parameter has another type": ("hipops_tensor\\* weight,\\s*double eps", "hipops_tensor* weight, float eps"),
     "a parameter is gone": ("hipops_dtype dtype, hipops_dtype second", "hipops_dtype dtype"),
-    "a function gives something else": ("HIPOPS_API int32_t hipops_version_number", "HIPOPS_API int64_t hipops_version_number"),
+    "a function gives something else": ("HIPOPS_API int32_t hipops_version_number",
+                                        "HIPOPS_API int64_t hipops_version_number"),
     "a function is gone": (r"HIPOPS_API const char\* hipops_build_info\(void\);", ""),
 }
 NONE = {
     "nothing": ("", ""),
-    "a function is new": (r"HIPOPS_API const char\* hipops_build_info\(void\);", r"\g<0>\nHIPOPS_API int32_t hipops_new(double x);"),
+    "a function is new": (r"HIPOPS_API const char\* hipops_build_info\(void\);",
+                          r"\g<0>\nHIPOPS_API int32_t hipops_new(double x);"),
     "a comment": ("/\\* 1 if `op`", "/* Says whether `op`"),
 }
 

@@ -12,15 +12,15 @@ using namespace hipops_test;
 namespace {
 
 // Of cuda.h, CUDA 12 and 13, and one that is none.
-constexpr int kCodes[] = {1,   2,   3,   4,   5,   34,  35,  46,  100, 101, 102, 200, 201, 202, 205, 206, 207, 208, 209,
-                          210, 211, 213, 214, 215, 216, 217, 218, 219, 220, 221, 222, 223, 224, 225, 300, 301, 302, 303,
-                          304, 400, 401, 402, 500, 600, 700, 701, 702, 703, 704, 705, 708, 709, 710, 711, 712, 713, 714,
-                          715, 716, 717, 718, 719, 720, 800, 801, 802, 803, 804, 805, 900, 901, 902, 903, 904, 905, 906,
-                          907, 908, 909, 910, 911, 912, 913, 999, 123456};
+constexpr int kCodes[] = {1,   2,   3,   4,   5,   34,  35,  46,  100, 101, 102, 200, 201, 202, 205, 206, 207,
+                          208, 209, 210, 211, 213, 214, 215, 216, 217, 218, 219, 220, 221, 222, 223, 224, 225,
+                          300, 301, 302, 303, 304, 400, 401, 402, 500, 600, 700, 701, 702, 703, 704, 705, 708,
+                          709, 710, 711, 712, 713, 714, 715, 716, 717, 718, 719, 720, 800, 801, 802, 803, 804,
+                          805, 900, 901, 902, 903, 904, 905, 906, 907, 908, 909, 910, 911, 912, 913, 999, 123456};
 
 struct Function {
   const char* name;
-  int calls;        // of a session, at least
+  int calls;       // of a session, at least
   bool tolerated;  // what it is for can be done without
 };
 constexpr Function kFunctions[] = {
@@ -51,13 +51,33 @@ constexpr Function kFunctions[] = {
     {"cuCtxSynchronize", 1, false},
 };
 
-constexpr const char* kRequired[] = {
-    "cuInit",            "cuDeviceGetCount",  "cuDeviceGet",        "cuDeviceGetName",   "cuDeviceGetAttribute",
-    "cuCtxGetCurrent",   "cuCtxSetCurrent",   "cuCtxGetDevice",     "cuCtxSynchronize",  "cuDevicePrimaryCtxRetain",
-    "cuLibraryLoadData", "cuLibraryGetKernel", "cuLibraryUnload",   "cuKernelGetFunction", "cuLaunchKernel",
-    "cuMemAlloc_v2",     "cuMemFree_v2",      "cuMemcpyHtoD_v2",    "cuMemcpyDtoH_v2",   "cuMemcpyDtoD_v2",
-    "cuMemAllocHost_v2", "cuMemFreeHost",     "cuStreamCreate",     "cuStreamDestroy_v2", "cuGetErrorName",
-    "cuGetErrorString",  "cuThreadExchangeStreamCaptureMode"};
+constexpr const char* kRequired[] = {"cuInit",
+                                     "cuDeviceGetCount",
+                                     "cuDeviceGet",
+                                     "cuDeviceGetName",
+                                     "cuDeviceGetAttribute",
+                                     "cuCtxGetCurrent",
+                                     "cuCtxSetCurrent",
+                                     "cuCtxGetDevice",
+                                     "cuCtxSynchronize",
+                                     "cuDevicePrimaryCtxRetain",
+                                     "cuLibraryLoadData",
+                                     "cuLibraryGetKernel",
+                                     "cuLibraryUnload",
+                                     "cuKernelGetFunction",
+                                     "cuLaunchKernel",
+                                     "cuMemAlloc_v2",
+                                     "cuMemFree_v2",
+                                     "cuMemcpyHtoD_v2",
+                                     "cuMemcpyDtoH_v2",
+                                     "cuMemcpyDtoD_v2",
+                                     "cuMemAllocHost_v2",
+                                     "cuMemFreeHost",
+                                     "cuStreamCreate",
+                                     "cuStreamDestroy_v2",
+                                     "cuGetErrorName",
+                                     "cuGetErrorString",
+                                     "cuThreadExchangeStreamCaptureMode"};
 
 Environment with_rule(const std::string& rule, const std::string& library = HIPOPS_STANDIN_CUDA) {
   return {{"HIPOPS_BACKEND", "cuda"}, {"HIPOPS_CUDA_LIBRARY", library}, {"STANDIN_FAIL", rule}};

@@ -9,13 +9,27 @@ using namespace hipops_test;
 
 namespace {
 
-constexpr const char* kRequired[] = {
-    "hipInit",           "hipGetDeviceCount",     "hipGetDevice",         "hipSetDevice",
-    "hipDeviceGetName",  "hipDeviceGetAttribute", "hipModuleLoadData",    "hipModuleUnload",
-    "hipModuleGetFunction", "hipModuleLaunchKernel", "hipMalloc",         "hipFree",
-    "hipMemcpy",         "hipHostMalloc",         "hipHostFree",          "hipStreamCreate",
-    "hipStreamDestroy",  "hipDeviceSynchronize",  "hipGetErrorName",      "hipGetErrorString",
-    "hipGetLastError"};
+constexpr const char* kRequired[] = {"hipInit",
+                                     "hipGetDeviceCount",
+                                     "hipGetDevice",
+                                     "hipSetDevice",
+                                     "hipDeviceGetName",
+                                     "hipDeviceGetAttribute",
+                                     "hipModuleLoadData",
+                                     "hipModuleUnload",
+                                     "hipModuleGetFunction",
+                                     "hipModuleLaunchKernel",
+                                     "hipMalloc",
+                                     "hipFree",
+                                     "hipMemcpy",
+                                     "hipHostMalloc",
+                                     "hipHostFree",
+                                     "hipStreamCreate",
+                                     "hipStreamDestroy",
+                                     "hipDeviceSynchronize",
+                                     "hipGetErrorName",
+                                     "hipGetErrorString",
+                                     "hipGetLastError"};
 constexpr const char* kOptional[] = {"hipThreadExchangeStreamCaptureMode", "hipGetDevicePropertiesR0600",
                                      "hipGetDeviceProperties"};
 

@@ -5,7 +5,8 @@
     tools/abi.py renew            writes the description anew (CONTRIBUTING.md says when)
 
 What is described is a library of empty functions, made of the header's declarations: the header is what engines in
-other languages copy, and another test holds the real library's symbols to it. Needs abigail-tools and a C compiler (CC).
+other languages copy, and another test holds the real library's symbols to it. Needs abigail-tools and a C compiler
+(CC).
 """
 
 import os
@@ -46,8 +47,8 @@ def build(header, folder):
 def check(header=HEADER):
     with tempfile.TemporaryDirectory() as folder:
         # New functions are no change to those who know the old ones.
-        return subprocess.run(["abidiff", "--no-default-suppression", "--harmless", "--no-added-syms", "--leaf-changes-only",
-                               DESCRIPTION, build(header, folder)]).returncode != 0
+        return subprocess.run(["abidiff", "--no-default-suppression", "--harmless", "--no-added-syms",
+                               "--leaf-changes-only", DESCRIPTION, build(header, folder)]).returncode != 0
 
 
 def renew():

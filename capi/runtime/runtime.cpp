@@ -80,7 +80,8 @@ hipops_status open_first(Runtime** out) {
 void after_fork() {
   Runtime* in_use = chosen.load(std::memory_order_acquire);
   if (in_use && !in_use->survive_fork())
-    forked_after = in_use->backend() == HIPOPS_BACKEND_HIP ? "the hip backend was chosen" : "the cuda backend was chosen";
+    forked_after =
+        in_use->backend() == HIPOPS_BACKEND_HIP ? "the hip backend was chosen" : "the cuda backend was chosen";
   if (!in_use && !choosing.try_lock()) forked_after = "another thread began to choose a backend";
   if (forked_after) chosen.store(nullptr, std::memory_order_release);
   new (&choosing) std::mutex;

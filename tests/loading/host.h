@@ -10,11 +10,11 @@
 #include "hipops/hipops.h"
 
 // Ends the program with 1 unless the condition holds.
-#define EXPECT(condition)                                                           \
-  do {                                                                              \
-    if (condition) break;                                                           \
+#define EXPECT(condition)                                                               \
+  do {                                                                                  \
+    if (condition) break;                                                               \
     std::fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #condition); \
-    std::exit(1);                                                                   \
+    std::exit(1);                                                                       \
   } while (false)
 
 class Library {

@@ -6,7 +6,7 @@
 int main(int argc, char** argv) {
   EXPECT(argc == 3);
   const std::string name = argv[1];
-  const int mode = name == "local" ? RTLD_NOW | RTLD_LOCAL
+  const int mode = name == "local"      ? RTLD_NOW | RTLD_LOCAL
                    : name == "deepbind" ? RTLD_LAZY | RTLD_LOCAL | RTLD_DEEPBIND
                                         : RTLD_NOW | RTLD_GLOBAL;
   Library library(argv[2], mode);

@@ -15,7 +15,14 @@
 
 namespace {
 
-enum Error { kSuccess = 0, kInvalidValue = 1, kNotInitialized = 3, kInvalidDevice = 101, kInvalidContext = 201, kInvalidHandle = 400 };
+enum Error {
+  kSuccess = 0,
+  kInvalidValue = 1,
+  kNotInitialized = 3,
+  kInvalidDevice = 101,
+  kInvalidContext = 201,
+  kInvalidHandle = 400
+};
 
 std::mutex mutex;
 std::map<std::string, int> calls;
@@ -117,18 +124,21 @@ STANDIN_API int cuLibraryLoadData(void** library, const void* code, int*, void**
   return in_context("cuLibraryLoadData", [=] { return code ? make(library, 0) : static_cast<int>(kInvalidValue); });
 }
 STANDIN_API int cuLibraryGetKernel(void** kernel, void* library, const char*) {
-  return in_context("cuLibraryGetKernel", [=] { return *kernel = library, live.count(library) ? kSuccess : kInvalidHandle; });
+  return in_context("cuLibraryGetKernel",
+                    [=] { return *kernel = library, live.count(library) ? kSuccess : kInvalidHandle; });
 }
 STANDIN_API int cuLibraryUnload(void* library) {
   return api("cuLibraryUnload", [=] { return destroy(library); });
 }
 STANDIN_API int cuKernelGetFunction(void** function, void* kernel) {
-  return in_context("cuKernelGetFunction", [=] { return *function = kernel, live.count(kernel) ? kSuccess : kInvalidHandle; });
+  return in_context("cuKernelGetFunction",
+                    [=] { return *function = kernel, live.count(kernel) ? kSuccess : kInvalidHandle; });
 }
 STANDIN_API int cuFuncLoad(void* function) {
   return in_context("cuFuncLoad", [=] { return live.count(function) ? kSuccess : kInvalidHandle; });
 }
-STANDIN_API int cuLaunchKernel(void* function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**, void**) {
+STANDIN_API int cuLaunchKernel(void* function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                               void*, void**, void**) {
   return in_context("cuLaunchKernel", [=] { return live.count(function) ? kSuccess : kInvalidHandle; });
 }
 STANDIN_API int cuMemAlloc_v2(uint64_t* address, size_t bytes) {

@@ -12,8 +12,11 @@ first=$work/a/src
 second=$work/another-folder/with-a-longer-name/sources
 for copy in "$first" "$second"; do
   mkdir -p "$copy"
-  for part in CMakeLists.txt CMakePresets.json LICENSE include capi kernels tools; do cp -R "$source/$part" "$copy"; done
-  cmake -S "$copy" -B "$copy/../build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHIPOPS_TOOLS=OFF -DHIPOPS_TESTS=OFF "$@" > /dev/null
+  for part in CMakeLists.txt CMakePresets.json LICENSE include capi kernels tools; do
+    cp -R "$source/$part" "$copy"
+  done
+  cmake -S "$copy" -B "$copy/../build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHIPOPS_TOOLS=OFF -DHIPOPS_TESTS=OFF "$@" \
+    > /dev/null
   cmake --build "$copy/../build" > "$copy/../log" || { cat "$copy/../log" >&2; exit 1; }
 done
 failed=0

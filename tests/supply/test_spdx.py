@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""test_spdx.py SPDX LIBRARY MAP: the list is a document of SPDX 2.3, is about this very library, and names all that the
-linker has put into it."""
+"""test_spdx.py SPDX LIBRARY MAP: the list is a document of SPDX 2.3, is about this very library, and names all that
+the linker has put into it."""
 
 import copy
 import hashlib
@@ -10,9 +10,10 @@ import re
 import sys
 
 # Of whom an archive is, or an object file that no target of ours made.
-OWNERS = {"libstdc++.a": "libstdc++", "libgcc.a": "libgcc", "libgcc_eh.a": "libgcc", "libboost_context.a": "Boost.Context",
-          "libc_nonshared.a": "glibc (libc_nonshared)", "libpthread_nonshared.a": "glibc (libc_nonshared)",
-          "crti.o": "glibc (libc_nonshared)", "crtn.o": "glibc (libc_nonshared)", "crtbeginS.o": "libgcc", "crtendS.o": "libgcc"}
+GLIBC = "glibc (libc_nonshared)"
+OWNERS = {"libstdc++.a": "libstdc++", "libgcc.a": "libgcc", "libgcc_eh.a": "libgcc", "crtbeginS.o": "libgcc",
+          "crtendS.o": "libgcc", "libboost_context.a": "Boost.Context", "libc_nonshared.a": GLIBC,
+          "libpthread_nonshared.a": GLIBC, "crti.o": GLIBC, "crtn.o": GLIBC}
 LICENSES = {"MIT", "BSL-1.0", "NCSA", "LGPL-2.1-or-later", "GPL-3.0-or-later WITH GCC-exception-3.1", "NOASSERTION"}
 
 

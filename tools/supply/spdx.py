@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes the SPDX 2.3 list of what is inside libhipops.so.
 
-    spdx.py --output FILE --library FILE --version X.Y.Z --compiler NAME [--boost HEADER] [--device-libs VERSION] [--cuda VERSION]
+    spdx.py --output FILE --library FILE --version X.Y.Z --compiler NAME
+            [--boost HEADER] [--device-libs VERSION] [--cuda VERSION]
 
 The document's date is SOURCE_DATE_EPOCH's, or the library's.
 """
@@ -38,8 +39,8 @@ def linked(options):
     parts = [package("libstdc++", options.compiler, GCC_LICENSE, "https://gcc.gnu.org", "linked statically"),
              package("libgcc", options.compiler, GCC_LICENSE, "https://gcc.gnu.org", "linked statically"),
              package("glibc (libc_nonshared)", "NOASSERTION", "LGPL-2.1-or-later", "https://www.gnu.org/software/libc",
-                     "the part of the C library that every program and library has in itself, with start files; the rest of it "
-                     "is not inside")]
+                     "the part of the C library that every program and library has in itself, with start files; the "
+                     "rest of it is not inside")]
     if options.boost:
         parts.append(package("Boost.Context", boost_version(options.boost), "BSL-1.0", "https://www.boost.org",
                              "linked statically: the CPU runtime's fibers"))
@@ -47,7 +48,8 @@ def linked(options):
         parts.append(package("ROCm-Device-Libs", options.device_libs, "NCSA", "https://github.com/ROCm/llvm-project",
                              "functions of it (ocml) are in the AMD code objects"))
     if options.cuda:
-        parts.append(package("NVIDIA libdevice", options.cuda, "NOASSERTION", "https://developer.nvidia.com/cuda-toolkit",
+        parts.append(package("NVIDIA libdevice", options.cuda, "NOASSERTION",
+                             "https://developer.nvidia.com/cuda-toolkit",
                              "functions of it are in the NVIDIA code; under the CUDA Toolkit's agreement"))
     return parts
 
@@ -55,20 +57,25 @@ def linked(options):
 def document(options):
     date = os.environ.get("SOURCE_DATE_EPOCH", os.path.getmtime(options.library))
     created = datetime.datetime.fromtimestamp(int(float(date)), datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-    hipops = package("hipops", options.version, "MIT", "NOASSERTION", "HIP kernels for neural networks behind a thin C ABI",
-                     "Copyright (c) 2026 the hipops authors")
-    library = {"SPDXID": "SPDXRef-File-libhipops.so", "fileName": "./lib/" + os.path.basename(os.path.realpath(options.library)),
-               "fileTypes": ["BINARY"], "licenseConcluded": "NOASSERTION", "licenseInfoInFiles": ["NOASSERTION"],
-               "copyrightText": "NOASSERTION",
-               "checksums": [{"algorithm": name.upper(), "checksumValue": digest(options.library, name)} for name in ("sha1", "sha256")]}
+    hipops = package("hipops", options.version, "MIT", "NOASSERTION",
+                     "HIP kernels for neural networks behind a thin C ABI", "Copyright (c) 2026 the hipops authors")
+    library = {"SPDXID": "SPDXRef-File-libhipops.so",
+               "fileName": "./lib/" + os.path.basename(os.path.realpath(options.library)), "fileTypes": ["BINARY"],
+               "licenseConcluded": "NOASSERTION", "licenseInfoInFiles": ["NOASSERTION"], "copyrightText": "NOASSERTION",
+               "checksums": [{"algorithm": name.upper(), "checksumValue": digest(options.library, name)}
+                             for name in ("sha1", "sha256")]}
     parts = linked(options)
-    relations = [("SPDXRef-DOCUMENT", "DESCRIBES", hipops["SPDXID"]), (library["SPDXID"], "GENERATED_FROM", hipops["SPDXID"])]
+    relations = [("SPDXRef-DOCUMENT", "DESCRIBES", hipops["SPDXID"]),
+                 (library["SPDXID"], "GENERATED_FROM", hipops["SPDXID"])]
     relations += [(library["SPDXID"], "STATIC_LINK", part["SPDXID"]) for part in parts]
-    return {"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": "hipops-" + options.version,
-            "documentNamespace": f"https://spdx.org/spdxdocs/hipops-{options.version}-{digest(options.library, 'sha256')}",
+    sha256 = digest(options.library, "sha256")
+    return {"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT",
+            "name": "hipops-" + options.version,
+            "documentNamespace": f"https://spdx.org/spdxdocs/hipops-{options.version}-{sha256}",
             "creationInfo": {"created": created, "creators": ["Tool: hipops-tools-supply-spdx.py"]},
             "packages": [hipops] + parts, "files": [library],
-            "relationships": [{"spdxElementId": a, "relationshipType": kind, "relatedSpdxElement": b} for a, kind, b in relations]}
+            "relationships": [{"spdxElementId": a, "relationshipType": kind, "relatedSpdxElement": b}
+                              for a, kind, b in relations]}
 
 
 def main():
