@@ -42,8 +42,8 @@ void declare(CLI::App* app, Options* options) {
   app->add_option("--topic", options->topic, "only this topic")->check(CLI::IsMember(all_topics()));
   app->add_option("--wave", options->wave, "wave size of the cpu backend: 32 or 64")->check(CLI::IsMember({32, 64}));
   app->add_option("--guard", options->guard,
-                  "zones: patterns around every tensor; after, before: each tensor ends, or begins, at an unmapped page "
-                  "(cpu backend)")
+                  "zones: patterns around every tensor; after, before: each tensor ends, or begins, at an unmapped "
+                  "page (cpu backend)")
       ->check(CLI::IsMember({"zones", "after", "before"}));
   app->add_option("--golden", options->golden, "folder of the golden files (also: HIPOPS_GOLDEN)");
   app->add_flag("--list", options->list, "list the cases (op, dtype, topic, name, shape) and run none");
