@@ -1,5 +1,5 @@
-// hipops-fuzz itself: its reference agrees with the golden files, which were computed elsewhere; a fault that is planted
-// is found, made small, and printed as a golden case that shows it; a stray read beside a page ends the case.
+// hipops-fuzz itself: its reference agrees with the golden files, which were computed elsewhere; a fault that is
+// planted is found, made small, and printed as a golden case that shows it; a stray read beside a page ends the case.
 #include "fuzz/golden_text.h"
 #include "fuzz/operand.h"
 #include "fuzz/random_case.h"

@@ -12,9 +12,9 @@ import sys
 # Of whom an archive is, or an object file that no target of ours made.
 GLIBC = "glibc (libc_nonshared)"
 OWNERS = {"libstdc++.a": "libstdc++", "libgcc.a": "libgcc", "libgcc_eh.a": "libgcc", "crtbeginS.o": "libgcc",
-          "crtendS.o": "libgcc", "libboost_context.a": "Boost.Context", "libc_nonshared.a": GLIBC,
+          "crtendS.o": "libgcc", "libboost_context.a": "Boost.Context", "libzstd.a": "zstd", "libc_nonshared.a": GLIBC,
           "libpthread_nonshared.a": GLIBC, "crti.o": GLIBC, "crtn.o": GLIBC}
-LICENSES = {"MIT", "BSL-1.0", "NCSA", "LGPL-2.1-or-later", "GPL-3.0-or-later WITH GCC-exception-3.1", "NOASSERTION"}
+LICENSES = {"MIT", "BSL-1.0", "BSD-3-Clause", "NCSA", "LGPL-2.1-or-later", "GPL-3.0-or-later WITH GCC-exception-3.1", "NOASSERTION"}
 
 
 def check_form(document):

@@ -64,7 +64,7 @@ void Arena::place(HostileCall* call, size_t root) {
   }
   const HostileTensor& first = call->tensors[root];
   const int64_t pad = ((first.offset * element_bytes(first) + low) % kAlignment + kAlignment) % kAlignment;
-  unsigned char* zero = reinterpret_cast<unsigned char*>(uintptr_t{1} << 61) + (int64_t{1} << 58) * static_cast<int64_t>(root);
+  auto* zero = reinterpret_cast<unsigned char*>((uintptr_t{1} << 61) + (uintptr_t{1} << 58) * root);
   if (backed_) {
     unsigned char* memory = allocate(static_cast<size_t>(pad + high - low));
     fill(memory, static_cast<size_t>(pad + high - low), first);

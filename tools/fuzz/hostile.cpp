@@ -39,8 +39,8 @@ int32_t small_or_nasty(Choices& choices) {
 
 void change_shape(Choices& choices, hipops_tensor* t) {
   int64_t& size = t->shape[choices.below(HIPOPS_MAX_RANK)];
-  size = choices.one_in(2) ? nasty(choices)
-                           : static_cast<int64_t>(static_cast<uint64_t>(size) + choices.pick<uint64_t>({1, ~uint64_t{0}}));
+  const auto next = static_cast<uint64_t>(size) + choices.pick<uint64_t>({1, ~uint64_t{0}});
+  size = choices.one_in(2) ? nasty(choices) : static_cast<int64_t>(next);
 }
 
 void change_tensor(Choices& choices, std::vector<HostileTensor>* all) {

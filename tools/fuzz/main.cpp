@@ -33,13 +33,15 @@ void declare(CLI::App* app, Options* options) {
   app->add_option("--backend", options->backend, "cpu, hip or cuda")->check(CLI::IsMember({"cpu", "hip", "cuda"}));
   app->add_option("--wave", options->wave, "wave size of the cpu backend: 32 or 64")->check(CLI::IsMember({32, 64}));
   app->add_option("--op", options->op, "only this op")->check(CLI::IsMember(ops));
-  app->add_option("--seed", options->seed, "of the cases, and on the cpu of the order of work-items and blocks; 0: the clock");
+  app->add_option("--seed", options->seed,
+                  "of the cases, and on the cpu of the order of work-items and blocks; 0: the clock");
   app->add_option("--first", options->first, "number of the first case");
   app->add_option("--count", options->count, "how many cases")->check(CLI::PositiveNumber);
-  app->add_option("--elements", options->elements, "that a tensor may have, more or less")->check(CLI::Range(1, 1 << 24));
+  app->add_option("--elements", options->elements, "that a tensor may have, more or less")
+      ->check(CLI::Range(1, 1 << 24));
   app->add_option("--guard", options->guard,
-                  "zones: patterns around every tensor; after, before: each tensor ends, or begins, at an unmapped page "
-                  "(cpu backend)")
+                  "zones: patterns around every tensor; after, before: each tensor ends, or begins, at an unmapped "
+                  "page (cpu backend)")
       ->check(CLI::IsMember({"zones", "after", "before"}));
   app->add_option("--save", options->save, "folder for the case that failed, for hipops-parity --golden");
   app->footer("Exit status: 0 all pass, 1 a case failed, 2 bad usage, 77 the backend asked for is not there.");
@@ -122,8 +124,8 @@ int main_or_throw(int argc, char** argv) {
   }
   set_environment(options);
   const Setting setting = setting_of(options);
-  std::printf("%s --first %llu --count %llu\n", command(options).c_str(), static_cast<unsigned long long>(options.first),
-              static_cast<unsigned long long>(options.count));
+  std::printf("%s --first %llu --count %llu\n", command(options).c_str(),
+              static_cast<unsigned long long>(options.first), static_cast<unsigned long long>(options.count));
   std::fflush(stdout);
   const auto start = std::chrono::steady_clock::now();
   const Trial trial = try_cases(setting, options.first, options.count);

@@ -38,7 +38,8 @@ struct Maker {
   const Layout& add_terms(const std::string& name, const Shape& shape, Use use = Use::kSource) {
     const Layout& layout = add_numbers(name, shape, use);
     if (test.dtype == HIPOPS_F16) {
-      for (uint64_t& bits : test.inputs.back().bits) bits = parity::encode(HIPOPS_F16, parity::decode(HIPOPS_F16, bits) / 16);
+      for (uint64_t& bits : test.inputs.back().bits)
+        bits = parity::encode(HIPOPS_F16, parity::decode(HIPOPS_F16, bits) / 16);
     }
     return layout;
   }
@@ -98,7 +99,8 @@ void make_rows(Maker& m, const std::vector<std::string>& weights) {
 
 void make_rope(Maker& m, bool tokens_first) {
   Budget budget = m.budget;
-  const int64_t d = budget.take(m.choices.one_in(2) ? random_size(m.choices) : m.choices.pick({8, 2, 64, 80, 128, 7, 33}));
+  const int64_t d =
+      budget.take(m.choices.one_in(2) ? random_size(m.choices) : m.choices.pick({8, 2, 64, 80, 128, 7, 33}));
   const int64_t t = budget.take(m.choices.between(1, 20) - (m.choices.one_in(40) ? 1 : 0));
   const int64_t h = budget.take(m.choices.between(1, 9)), b = budget.take(m.choices.between(1, 3));
   m.add_x_and_y(tokens_first ? Shape{b, t, h, d} : Shape{b, h, t, d});
@@ -205,7 +207,8 @@ void make_upsample(Maker& m, const std::vector<std::string>& scales) {
     int64_t& from = shape[2 + s];
     int64_t& to = target[2 + s];
     from = std::max<int64_t>(from, 1);
-    to = m.choices.pick({from, 2 * from, from / 2, Budget{m.budget.elements / 8}.take(random_size(m.choices)), from + 1});
+    const int64_t any = Budget{m.budget.elements / 8}.take(random_size(m.choices));
+    to = m.choices.pick({from, 2 * from, from / 2, any, from + 1});
     const double quotient = static_cast<double>(to) / static_cast<double>(from);
     m.test.params[scales[s]] = m.choices.pick({0.0, 0.0, quotient, quotient * 1.01, 2.0, 0.3});
   }

@@ -1,4 +1,5 @@
-// A random call of an op, as a case of a golden file: its tensors, their layouts and elements, and what must come of it.
+// A random call of an op, as a case of a golden file: its tensors, their layouts and elements, and what must come of
+// it.
 #pragma once
 
 #include "fuzz/choices.h"

@@ -26,8 +26,8 @@ parity::InputTensor random_indices(Choices& choices, const std::string& name, co
                                    int64_t size);
 
 // The same, but no valid one twice along `dim`. The layout's elements must be distinct.
-parity::InputTensor distinct_indices(Choices& choices, const std::string& name, const parity::Layout& layout, size_t dim,
-                                     int64_t size);
+parity::InputTensor distinct_indices(Choices& choices, const std::string& name, const parity::Layout& layout,
+                                     size_t dim, int64_t size);
 
 // The index's type's maximum.
 uint64_t mark_of(hipops_dtype dtype);

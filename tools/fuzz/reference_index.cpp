@@ -47,7 +47,8 @@ size_t dim_of(const Case& test) { return static_cast<size_t>(test.params.at("dim
 
 std::vector<uint64_t> all_bits(const Operand& tensor) {
   std::vector<uint64_t> bits;
-  for (int64_t position = 0; position < tensor.tensor.layout.elements; ++position) bits.push_back(tensor.bits(position));
+  for (int64_t position = 0; position < tensor.tensor.layout.elements; ++position)
+    bits.push_back(tensor.bits(position));
   return bits;
 }
 

@@ -2,7 +2,7 @@
 """Writes the SPDX 2.3 list of what is inside libhipops.so.
 
     spdx.py --output FILE --library FILE --version X.Y.Z --compiler NAME
-            [--boost HEADER] [--device-libs VERSION] [--cuda VERSION]
+            [--boost HEADER] [--zstd HEADER] [--device-libs VERSION] [--cuda VERSION]
 
 The document's date is SOURCE_DATE_EPOCH's, or the library's.
 """
@@ -34,6 +34,13 @@ def boost_version(header):
         return re.search(r'#define BOOST_LIB_VERSION "(\w+)"', file.read()).group(1).replace("_", ".")
 
 
+def zstd_version(header):
+    with open(header, encoding="utf-8") as file:
+        text = file.read()
+    return ".".join(re.search(rf"#define ZSTD_VERSION_{part} +(\d+)", text).group(1)
+                    for part in ("MAJOR", "MINOR", "RELEASE"))
+
+
 def linked(options):
     """What is in the library beside hipops itself."""
     parts = [package("libstdc++", options.compiler, GCC_LICENSE, "https://gcc.gnu.org", "linked statically"),
@@ -44,6 +51,9 @@ def linked(options):
     if options.boost:
         parts.append(package("Boost.Context", boost_version(options.boost), "BSL-1.0", "https://www.boost.org",
                              "linked statically: the CPU runtime's fibers"))
+    if options.zstd:
+        parts.append(package("zstd", zstd_version(options.zstd), "BSD-3-Clause", "https://github.com/facebook/zstd",
+                             "linked statically: unpacks the AMD code objects"))
     if options.device_libs:
         parts.append(package("ROCm-Device-Libs", options.device_libs, "NCSA", "https://github.com/ROCm/llvm-project",
                              "functions of it (ocml) are in the AMD code objects"))
@@ -82,7 +92,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("output", "library", "version", "compiler"):
         parser.add_argument("--" + name, required=True)
-    for name in ("boost", "device-libs", "cuda"):
+    for name in ("boost", "zstd", "device-libs", "cuda"):
         parser.add_argument("--" + name)
     options = parser.parse_args()
     with open(options.output, "w", encoding="utf-8") as file:
