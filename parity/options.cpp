@@ -37,7 +37,9 @@ void declare(CLI::App* app, Options* options) {
   app->add_option("--backend", options->backend, "auto, cpu, hip or cuda")
       ->check(CLI::IsMember({"auto", "cpu", "hip", "cuda"}))
       ->option_text("BACKEND");
-  app->add_option("--op", options->op, "only this op, as rms_norm")->check(CLI::IsMember(op_names()))->option_text("OP");
+  app->add_option("--op", options->op, "only this op, as rms_norm")
+      ->check(CLI::IsMember(op_names()))
+      ->option_text("OP");
   app->add_option("--dtype", options->dtype, "only cases of this dtype, as bf16")->option_text("DTYPE");
   app->add_option("--case", options->case_glob, "only cases whose name matches this pattern (*, ?, [...])")
       ->option_text("PATTERN");
@@ -64,7 +66,8 @@ void declare(CLI::App* app, Options* options) {
       "--large", options->large,
       "instead of the golden cases, those past 2^31 elements and 4 GiB:\nfor a GPU with 48 GiB of memory or more");
   app->add_option("--large-scale", options->large_scale,
-                  "with --large: divides the sizes by this power of two, so that\ntests can run its cases without a GPU")
+                  "with --large: divides the sizes by this power of two, so that\n"
+                  "tests can run its cases without a GPU")
       ->check(is_scale)
       ->needs(large)
       ->option_text("SCALE");
