@@ -11,7 +11,7 @@
 //
 // resident variants read a row once and keep it in registers: up to 16384 16-bit elements, 8192 f32, 4096 f64; 2048
 // where the elements have gaps between them. Short rows share a wave; a long row has a block of as many work-items as
-// it needs. The weights are loaded with the row, so that nobody waits for them after the reductions.
+// it needs.
 // staged ones are resident, too: rows of 32 columns and less in one piece, read and written by way of shared memory.
 // streaming variants read longer rows three times, after the first out of the L2 cache as far as it holds them.
 //
@@ -115,6 +115,16 @@ HIPOPS_FN void store_affine(const RowTile<Shape>& tile, const Rows<Shape>& rows,
   });
 }
 
+template <class Shape, class Scaled>
+HIPOPS_FN void store_at_use(const LayerNormArgs& a, const RowTile<Shape>& tile, const Rows<Shape>& rows, int64_t base,
+                            const Scaled& scaled) {
+  with_weights_type<typename Shape::Element>(a.weights_are_f32 != 0, [&](auto type) {
+    using W = decltype(type);
+    store_affine(tile, rows, base, weight_of<Shape>(a).template at_use<W>(), bias_of<Shape>(a).template at_use<W>(),
+                 scaled);
+  });
+}
+
 template <class M>
 struct SquaredDeviation {
   const M& mean;
@@ -128,21 +138,25 @@ template <class Shape>
 HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
   using C = typename Shape::Compute;
   using RowMean = Mean<typename Shape::Element>;
-  const Weights<Shape> weight = weight_of<Shape>(a), bias = bias_of<Shape>(a);
   Reduce<SplitSum<C>, Shape::kThreads> reduce(threads_of<Shape>(a.geometry));
-  const auto norm = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile, const auto& w, const auto& b) {
+  // f(the row less its mean, scaled), for each row.
+  const auto normalized = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile, auto f) {
     RowMean mean(reduce(sum_of(tile, rows, 0), Sum()), norm_terms<C>(a.scalars));
     C squares = reduce(tile.reduce(rows, 0, Sum(), SquaredDeviation<RowMean>{mean}), Sum());
-    store_affine(tile, rows, 0, w, b, mean.scaled(row_scale(a, mean, squares)));
+    f(mean.scaled(row_scale(a, mean, squares)));
   };
-  if constexpr (few_registers && Shape::kBlock > 256) {
+  // Rows of 16-bit elements take the longer to compute, for their bytes; the weights stay in registers, where there are
+  // enough.
+  constexpr bool kAhead = sizeof(typename Shape::Element) == 2;
+  if constexpr (!kAhead || (few_registers && Shape::kBlock > 256)) {
     for_each_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
-      norm(rows, tile, weight.at_use(), bias.at_use());
+      normalized(rows, tile, [&](const auto& scaled) { store_at_use(a, tile, rows, 0, scaled); });
     });
   } else {
-    WeightsOfRows<Shape> weights(weight, a.geometry), biases(bias, a.geometry);
+    WeightsOfRows<Shape> weights(weight_of<Shape>(a), a.geometry), biases(bias_of<Shape>(a), a.geometry);
     const auto with_weights = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
-      norm(rows, tile, weights.of(rows), biases.of(rows));
+      const auto w = weights.of(rows), b = biases.of(rows);
+      normalized(rows, tile, [&](const auto& scaled) { store_affine(tile, rows, 0, w, b, scaled); });
     };
     // At odd addresses each row's weights are loaded anew, and leave no registers for another row.
     if constexpr (Shape::kEdged) {
@@ -158,7 +172,6 @@ HIPOPS_FN void layer_norm_streaming(const LayerNormArgs& a) {
   using C = typename Shape::Compute;
   using RowMean = Mean<typename Shape::Element>;
   Rows<Shape> rows(a.geometry, a.x, a.y);
-  Weights<Shape> weight = weight_of<Shape>(a), bias = bias_of<Shape>(a);
   Reduce<SplitSum<C>, Shape::kThreads> reduce(threads_of<Shape>(a.geometry));
   RowTile<Shape> tile;
   for (int64_t first = rows.begin(); rows.more(first); first = rows.next(first)) {
@@ -179,7 +192,7 @@ HIPOPS_FN void layer_norm_streaming(const LayerNormArgs& a) {
 
     for (int64_t base = 0; rows.has_tile(base); base = rows.next_tile(base)) {
       tile.load(rows, base);
-      store_affine(tile, rows, base, weight.at_use(), bias.at_use(), scaled);
+      store_at_use(a, tile, rows, base, scaled);
     }
   }
 }

@@ -45,9 +45,16 @@ HIPOPS_FN void store_scaled(const RowTile<Shape>& tile, const Rows<Shape>& rows,
 }
 
 template <class Shape>
+HIPOPS_FN void store_at_use(const RmsNormArgs& a, const RowTile<Shape>& tile, const Rows<Shape>& rows, int64_t base,
+                            typename Shape::Compute scale) {
+  with_weights_type<typename Shape::Element>(a.weight_is_f32 != 0, [&](auto type) {
+    store_scaled(tile, rows, base, weight_of<Shape>(a).template at_use<decltype(type)>(), scale);
+  });
+}
+
+template <class Shape>
 HIPOPS_FN void rms_norm_resident(const RmsNormArgs& a) {
   using C = typename Shape::Compute;
-  const Weights<Shape> weight = weight_of<Shape>(a);
   Reduce<C, Shape::kThreads> reduce(threads_of<Shape>(a.geometry));
   const auto scale_of = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
     return row_scale(a, reduce(tile.reduce(rows, 0, Sum(), Square()), Sum()));
@@ -56,10 +63,10 @@ HIPOPS_FN void rms_norm_resident(const RmsNormArgs& a) {
   if constexpr (Shape::kBlock > 256 && Shape::kVectors > 2) {
     for_each_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
       C scale = scale_of(rows, tile);
-      store_scaled(tile, rows, 0, weight.at_use(), scale);
+      store_at_use(a, tile, rows, 0, scale);
     });
   } else {
-    WeightsOfRows<Shape> weights(weight, a.geometry);
+    WeightsOfRows<Shape> weights(weight_of<Shape>(a), a.geometry);
     for_each_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
       const auto& w = weights.of(rows);
       store_scaled(tile, rows, 0, w, scale_of(rows, tile));
@@ -71,7 +78,6 @@ template <class Shape>
 HIPOPS_FN void rms_norm_streaming(const RmsNormArgs& a) {
   using C = typename Shape::Compute;
   Rows<Shape> rows(a.geometry, a.x, a.y);
-  Weights<Shape> weight = weight_of<Shape>(a);
   Reduce<C, Shape::kThreads> reduce(threads_of<Shape>(a.geometry));
   RowTile<Shape> tile;
   for (int64_t first = rows.begin(); rows.more(first); first = rows.next(first)) {
@@ -84,7 +90,7 @@ HIPOPS_FN void rms_norm_streaming(const RmsNormArgs& a) {
     C scale = row_scale(a, reduce(sum.value(), Sum()));
     for (int64_t base = 0; rows.has_tile(base); base = rows.next_tile(base)) {
       tile.load(rows, base);
-      store_scaled(tile, rows, base, weight.at_use(), scale);
+      store_at_use(a, tile, rows, base, scale);
     }
   }
 }

@@ -19,14 +19,19 @@
 namespace hipops {
 namespace {
 
-// How exactly results of type T need exponentials, their sum, and the division by it. Exponentials come times kScale.
+// How exactly results of type T need exponentials, their sum, and the division by it. `exp` comes times kScale;
+// Exponential(maximum), of the values of one row, times a factor that is the same for all of them.
 template <class T>
 struct Precision {  // f16, bf16: f32 has digits to spare
   using SumType = float;
   static constexpr float kScale = kExpScale;
   static HIPOPS_METHOD float exp(float x, float m) { return exp_difference_fast(x, m); }
-  static HIPOPS_METHOD float sum_of(float v) { return v; }
+  static HIPOPS_METHOD float of_vector(float sum) { return sum; }
 
+  struct Exponential {
+    float maximum;
+    HIPOPS_METHOD float operator()(float x) const { return exp(x, maximum); }
+  };
   struct Divide {
     float inverse;
     explicit HIPOPS_METHOD Divide(float sum) : inverse(1.0f / sum) {}
@@ -39,7 +44,7 @@ struct FullPrecision {
   using SumType = SplitSum<C>;
   static constexpr C kScale = 1;
   static HIPOPS_METHOD C exp(C x, C m) { return exp_difference(x, m); }
-  static HIPOPS_METHOD SumType sum_of(C v) { return SumType::of(v); }
+  static HIPOPS_METHOD SumType of_vector(C sum) { return SumType::of(sum); }
 
   // Times the inverse, kept as two numbers: rounded once, for two operations an element where a division is ten.
   struct Divide {
@@ -50,8 +55,15 @@ struct FullPrecision {
     HIPOPS_METHOD C operator()(C v) const { return fused_multiply_add(v, inverse, v * rest); }
   };
 };
-template <> struct Precision<f32> : FullPrecision<float> {};
-template <> struct Precision<f64> : FullPrecision<double> {};
+template <> struct Precision<f32> : FullPrecision<float> {
+  using Exponential = ScaledExponential;
+};
+template <> struct Precision<f64> : FullPrecision<double> {
+  struct Exponential {
+    double maximum;
+    HIPOPS_METHOD double operator()(double x) const { return exp(x, maximum); }
+  };
+};
 
 // Stores values over their sum.
 template <class Tile, class Rows, class Divide>
@@ -70,8 +82,8 @@ HIPOPS_FN void softmax_resident(const SoftmaxArgs& a) {
   Reduce<typename P::SumType, Shape::kThreads> reduce(threads_of<Shape>(a.geometry));
   const auto softmax = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
     C maximum = reduce(tile.reduce(rows, 0, Maximum(), Identity()), Maximum());
-    RowTile<Shape, C> exponentials = tile.map([maximum](C x) { return P::exp(x, maximum); });
-    typename P::Divide divide(reduce(exponentials.reduce(rows, 0, Sum(), P::sum_of), Sum()));
+    RowTile<Shape, C> exponentials = tile.map(typename P::Exponential{maximum});
+    typename P::Divide divide(reduce(exponentials.reduce(rows, 0, Sum(), Identity(), P::of_vector), Sum()));
     store_quotients(exponentials, rows, 0, divide);
   };
   // Several rows a wave at odd addresses: their first and last elements are long to wait for.
@@ -118,11 +130,15 @@ HIPOPS_FN void softmax_streaming(const SoftmaxArgs& a) {
   }
 }
 
+// Long rows: enough blocks for a unit to load while others compute.
+template <class T>
+constexpr int blocks_at_a_time(int block) { return block <= 256 ? 1 : sizeof(T) == sizeof(f32) ? 3 : 2; }
+
 }  // namespace
 
-#define KERNEL(name, T, threads, vectors, block, access, mode)                       \
-  HIPOPS_KERNEL_UP_TO(block, block > 256 ? 2 : 1) name(HIPOPS_ARGS(SoftmaxArgs) a) { \
-    softmax_##mode<RowShape<T, threads, vectors, block, access, mode>>(a);           \
+#define KERNEL(name, T, threads, vectors, block, access, mode)                              \
+  HIPOPS_KERNEL_UP_TO(block, blocks_at_a_time<T>(block)) name(HIPOPS_ARGS(SoftmaxArgs) a) { \
+    softmax_##mode<RowShape<T, threads, vectors, block, access, mode>>(a);                  \
   }
 HIPOPS_SOFTMAX_KERNELS(KERNEL)
 

@@ -103,11 +103,35 @@ void CaseRun::make_workspace() {
   arguments_.set_workspace(workspace_->tensor().data, bytes);
 }
 
-void CaseRun::call(void* stream) {
+void CaseRun::launch(void* stream) {
   arguments_.set_stream(stream);
-  const auto start = std::chrono::steady_clock::now();
   expect_success(op_.call(arguments_), std::string("hipops_") + op_.name);
+}
+
+void CaseRun::call(void* stream) {
+  timed([&] {
+    launch(stream);
+    expect_success(runtime_.synchronize(), "waiting for the device");
+  });
+}
+
+// Waits in the end, since a copy to the device may return before it is done, and streams need not wait for it.
+void CaseRun::fill(Elements elements) {
+  for (const ExpectedTensor& output : test_.outputs) buffer_of(output).set_elements_unwritten();
+  for (const InputTensor& input : test_.inputs) {
+    Buffer& buffer = *buffers_.at(input.name);
+    const int64_t last = input.layout.elements - 1;
+    if (elements == Elements::kNone) buffer.set_elements_unwritten();
+    if (elements == Elements::kCase) buffer.set_elements([&](int64_t i) { return input.element(i); });
+    if (elements == Elements::kReversed) buffer.set_elements([&](int64_t i) { return input.element(last - i); });
+  }
+  for (const auto& buffer : buffers_) buffer.second->upload();
   expect_success(runtime_.synchronize(), "waiting for the device");
+}
+
+void CaseRun::timed(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
   result_.ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 

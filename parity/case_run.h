@@ -21,8 +21,16 @@ class CaseRun {
 
   // The steps of a case, in their order.
   void prepare();
-  void call(void* stream);
+  void call(void* stream);  // and waits for the device
   void check();
+
+  // The call alone, and what is timed as the call.
+  void launch(void* stream);
+  void timed(const std::function<void()>& work);
+
+  // After prepare(), and again after check(): what the device's memory holds. Outputs are unwritten.
+  enum class Elements { kNone, kCase, kReversed };
+  void fill(Elements elements);
 
   // The buffers that the call writes to, but for the workspace.
   std::vector<Buffer*> outputs();

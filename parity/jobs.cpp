@@ -47,6 +47,8 @@ std::string command_for(const Options& options, const Device& device, const Case
   if (options.large_scale != 1) command += " --large-scale " + std::to_string(options.large_scale);
   if (options.seed != 1) command += " --seed " + std::to_string(options.seed);
   if (options.repeat != 1) command += " --repeat " + std::to_string(options.repeat);
+  if (options.threads != 1) command += " --threads " + std::to_string(options.threads);
+  if (options.capture) command += " --capture";
   if (options.guard != "zones") command += " --guard " + options.guard;
   command += " --op " + record.op + " --dtype " + record.dtype + " --case " + record.name;
   if (!options.golden.empty() || (!options.large && from_environment("HIPOPS_GOLDEN")))
@@ -61,11 +63,17 @@ CaseResult skip(const std::string& reason) {
   return result;
 }
 
-CaseResult run_golden(const Options& options, const Device& device, const OpEntry& op, const std::string& topic,
-                      const Case& test) {
+// `all` are the cases that are selected, of which this one is number `index`.
+CaseResult run_golden(const Options& options, const Device& device, const std::vector<ThreadCase>& all, size_t index,
+                      const std::string& topic) {
+  const OpEntry& op = *all[index].op;
+  const Case& test = *all[index].test;
   const bool asked_for = !options.topic.empty() || !options.case_glob.empty();
   if (case_bytes(test) > kLargeCaseBytes && !asked_for)
     return skip("takes more than 1 GiB; --topic " + topic + " runs it");
+  if (options.threads != 1)
+    return run_on_threads(*device.runtime, company_of(all, index, options.threads), device.guard);
+  if (options.capture) return capture_case(*device.runtime, op, test, device.guard, *device.graphs);
   if (options.repeat == 1) return run_case(*device.runtime, op, test, device.guard);
   return repeat_case(*device.runtime, op, test, device.guard, *device.streams, options.repeat);
 }
@@ -92,6 +100,7 @@ bool is_built(const OpEntry& op) {
 
 std::vector<Job> golden_jobs(const Options& options, const std::vector<GoldenFile>& files, const Device& device) {
   std::vector<Job> jobs;
+  const auto all = std::make_shared<std::vector<ThreadCase>>();
   for (const OpEntry& op : all_ops()) {
     if (!is_built(op)) continue;
     for (const hipops_dtype dtype : op.dtypes) {
@@ -100,8 +109,12 @@ std::vector<Job> golden_jobs(const Options& options, const std::vector<GoldenFil
         for (const Case& test : file.cases) {
           if (test.dtype != dtype || !is_selected(options, op.name, dtype, test.name)) continue;
           if (options.repeat != 1 && !is_deterministic(test)) continue;
-          jobs.push_back(job_of(options, device, op.name, dtype, file.topic, test.name, case_shape(test),
-                                [&] { return run_golden(options, device, op, file.topic, test); }));
+          if (options.threads != 1 && case_bytes(test) > kLargeCaseBytes / options.threads) continue;
+          const auto run = [&options, &device, &file, all, index = all->size()] {
+            return run_golden(options, device, *all, index, file.topic);
+          };
+          all->push_back({&op, &test});
+          jobs.push_back(job_of(options, device, op.name, dtype, file.topic, test.name, case_shape(test), run));
         }
       }
     }

@@ -4,11 +4,13 @@
 #include <memory>
 #include <vector>
 
+#include "parity/capture_case.h"
 #include "parity/golden.h"
 #include "parity/large.h"
 #include "parity/options.h"
 #include "parity/repeat_case.h"
 #include "parity/session.h"
+#include "parity/threads_case.h"
 
 namespace hipops::parity {
 
@@ -19,6 +21,7 @@ struct Device {
   int wave = 0;
   Guard guard = Guard::kZones;
   std::unique_ptr<Streams> streams;         // where cases are repeated
+  std::unique_ptr<Graphs> graphs;           // where they are captured
   std::unique_ptr<large::Staging> staging;  // where they are large
 };
 

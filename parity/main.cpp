@@ -60,6 +60,17 @@ hipops_status open(const Options& options, Device* device, const DeviceFacts** f
   return HIPOPS_SUCCESS;
 }
 
+bool open_graphs(Device* device) {
+  try {
+    std::unique_ptr<DeviceTools> tools;
+    expect_success(open_device_tools(&tools), "opening the runtime's graphs");
+    device->graphs = std::make_unique<Graphs>(std::move(tools));
+  } catch (const RuntimeFailure& failure) {
+    std::fprintf(stderr, "hipops-parity: --capture: %s\n", failure.what());
+  }
+  return device->graphs != nullptr;
+}
+
 bool write_file(const std::string& path, const std::string& text) {
   if (path.empty()) return true;
   std::ofstream stream(path, std::ios::binary);
@@ -73,6 +84,8 @@ bool write_file(const std::string& path, const std::string& text) {
 // Where the right results come from.
 std::string reference_text(const Options& options, const std::string& golden) {
   if (options.large) return "formulas (seed " + std::to_string(options.seed) + ")";
+  if (options.threads != 1) return golden + ", on " + std::to_string(options.threads) + " threads at once";
+  if (options.capture) return golden + ", captured and replayed";
   return golden + (options.repeat == 1 ? "" : ", each " + std::to_string(options.repeat) + " times");
 }
 
@@ -88,6 +101,7 @@ int run(const Options& options, const std::string& golden, const std::vector<Gol
   const DeviceFacts* facts = nullptr;
   const hipops_status status = open(options, &device, &facts);
   if (status != HIPOPS_SUCCESS) return refuse_backend(options, status);
+  if (options.capture && !open_graphs(&device)) return kExitNoDevice;
   if (options.large && options.large_scale == 1 && device.backend == "cpu") {
     std::fprintf(stderr, "hipops-parity: --large: the backend is cpu, expected hip or cuda\n");
     return kExitUsage;

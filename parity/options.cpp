@@ -62,6 +62,12 @@ void declare(CLI::App* app, Options* options) {
                   "must give the same bits")
       ->check(CLI::Range(2, 1000000))
       ->option_text("TIMES");
+  app->add_option("--threads", options->threads,
+                  "run cases on this many threads at once, each on a stream of its own,\nand on all devices in turn")
+      ->check(CLI::Range(2, 1000))
+      ->option_text("COUNT");
+  app->add_flag("--capture", options->capture,
+                "capture each case in a graph before its data is there, and replay\nthat with changing data");
   CLI::Option* large = app->add_flag(
       "--large", options->large,
       "instead of the golden cases, those past 2^31 elements and 4 GiB:\nfor a GPU with 48 GiB of memory or more");
@@ -74,7 +80,10 @@ void declare(CLI::App* app, Options* options) {
   app->add_option("--seed", options->seed, "with --large: of the places that are checked at random")
       ->needs(large)
       ->option_text("SEED");
-  for (const char* other : {"--topic", "--golden", "--guard", "--repeat"}) large->excludes(app->get_option(other));
+  for (const char* other : {"--topic", "--golden", "--guard", "--repeat", "--threads", "--capture"})
+    large->excludes(app->get_option(other));
+  for (const char* other : {"--repeat", "--threads"}) app->get_option("--capture")->excludes(app->get_option(other));
+  app->get_option("--threads")->excludes(app->get_option("--repeat"));
   app->add_flag("--verbose", options->verbose, "a line for each case");
   app->footer(
       "Cases of more than 1 GiB are skipped unless --topic or --case asks for them; those of\n"
@@ -90,7 +99,7 @@ void declare(CLI::App* app, Options* options) {
       "  0   all pass\n"
       "  1   a mismatch\n"
       "  2   bad usage, or a bad golden file\n"
-      "  77  the backend asked for is not there");
+      "  77  the backend asked for is not there, or has no graphs to capture");
 }
 
 }  // namespace

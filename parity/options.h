@@ -20,6 +20,8 @@ struct Options {
   bool list = false;
   bool verbose = false;
   int repeat = 1;           // runs of each case
+  int threads = 1;         // that run cases at the same time
+  bool capture = false;    // run each case by way of a graph
   bool large = false;       // the large cases instead of the golden ones
   int64_t large_scale = 1;  // that their sizes are divided by
   uint64_t seed = 1;        // of the places where large cases are checked at random

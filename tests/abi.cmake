@@ -33,8 +33,19 @@ if(HIPOPS_CPU)
   set_tests_properties(abi_plugin_host PROPERTIES ENVIRONMENT "HIPOPS_BACKEND=cpu;ASAN_OPTIONS=detect_leaks=0")
 endif()
 
+# The header's types and functions are the last release's, which are described as x86-64 has them.
+find_program(HIPOPS_ABIDIFF abidiff)
+if(HIPOPS_ABIDIFF AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  add_test(NAME abi_release COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/abi.py check)
+  add_test(NAME test_abi_description COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/test_abi_description.py)
+  set_tests_properties(abi_release test_abi_description PROPERTIES ENVIRONMENT "CC=${CMAKE_C_COMPILER}")
+else()
+  message(STATUS "hipops: no comparison with the last release's interface: abidiff not found (Debian: abigail-tools), or no x86-64")
+endif()
+
 # What is in the file. Sanitizers add to it.
 if(NOT HIPOPS_SANITIZE)
   add_test(NAME abi_exports COMMAND ${hipops_abi}/check_exports.sh $<TARGET_FILE:hipops> ${hipops_header})
-  add_test(NAME abi_elf COMMAND ${hipops_abi}/check_elf.sh $<TARGET_FILE:hipops> $<TARGET_FILE:hipops_static>)
+  add_test(NAME abi_elf COMMAND ${hipops_abi}/check_elf.sh $<TARGET_FILE:hipops> $<TARGET_FILE:hipops_static>
+    $<IF:$<CONFIG:Debug>,plain,hardened>)
 endif()

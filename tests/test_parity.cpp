@@ -1258,6 +1258,14 @@ TEST_CASE("the command line is checked", "[parity][options]") {
   CHECK(options.op == "softmax");
   CHECK(options.wave == 64);
   CHECK(options.backend == "cpu");  // implied by --wave
+  Options threads;
+  CHECK(parse({"--threads", "16"}, &threads) == 0);
+  CHECK(threads.threads == 16);
+  CHECK_FALSE(threads.capture);
+  Options capture;
+  CHECK(parse({"--capture"}, &capture) == 0);
+  CHECK(capture.capture);
+  CHECK(capture.threads == 1);
   Options large;
   CHECK(parse({"--large", "--large-scale", "32768", "--seed", "7", "--op", "rope"}, &large) == 0);
   CHECK(large.large);
@@ -1277,6 +1285,11 @@ TEST_CASE("the command line is checked", "[parity][options]") {
                                              {"--large", "--large-scale", "131072"},
                                              {"--large", "--topic", "smoke"},
                                              {"--large", "--repeat", "3"},
+                                             {"--large", "--capture"},
+                                             {"--threads", "1"},
+                                             {"--threads", "4", "--capture"},
+                                             {"--repeat", "4", "--capture"},
+                                             {"--repeat", "4", "--threads", "4"},
                                              {"--seed", "3"},
                                              {"--no-such-option"},
                                              {"stray"}}) {

@@ -1,29 +1,14 @@
 // hipops-parity --repeat: other bits in any run, on any stream and with any grid, are found.
 #include <set>
 
+#include "addition_case.h"
 #include "catch.h"
-#include "host_runtime.h"
-#include "parity/number.h"
 #include "parity/repeat_case.h"
 
 using namespace hipops::parity;
+using namespace hipops_test;
 
 namespace {
-
-class StreamRuntime : public HostRuntime {
- public:
-  hipops_status create_stream(void** stream) override {
-    *stream = new char;
-    made.insert(*stream);
-    return HIPOPS_SUCCESS;
-  }
-  hipops_status destroy_stream(void* stream) override {
-    CHECK(made.erase(stream) == 1);
-    delete static_cast<char*>(stream);
-    return HIPOPS_SUCCESS;
-  }
-  std::set<void*> made;
-};
 
 // y += x, and what goes wrong with it in one of its calls.
 enum class Defect { kNone, kBit, kStatus, kBeside };
@@ -47,35 +32,6 @@ hipops_status add(const Arguments& a) {
 
 const OpEntry kAdd = {"add", {HIPOPS_F32}, {{"y"}}, {{"x"}, {"y"}}, {}, add};
 
-Layout four() {
-  Layout layout;
-  layout.dtype = HIPOPS_F32;
-  layout.shape = {4};
-  measure(&layout);
-  return layout;
-}
-
-Case addition() {
-  Case test;
-  test.name = "addition";
-  test.dtype = HIPOPS_F32;
-  InputTensor x, y;
-  x.name = "x", y.name = "y";
-  x.layout = y.layout = four();
-  ExpectedTensor sum;
-  sum.name = "y";
-  sum.layout = four();
-  for (int i = 0; i < 4; ++i) {
-    x.bits.push_back(encode(HIPOPS_F32, i));
-    y.bits.push_back(encode(HIPOPS_F32, 10));
-    sum.values.push_back(10 + i);
-  }
-  test.inputs = {x, y};
-  test.outputs = {sum};
-  test.tolerance_ulps = 1;
-  return test;
-}
-
 CaseResult repeat(Defect wanted, int call, int runs) {
   defect = wanted;
   defective_call = call;
@@ -89,6 +45,7 @@ CaseResult repeat(Defect wanted, int call, int runs) {
     result = repeat_case(runtime, kAdd, addition(), Guard::kZones, streams, runs);
   }
   CHECK(runtime.made.empty());
+  CHECK(runtime.unknown == 0);
   CHECK(runtime.live == 0);
   CHECK(hipops::within_grid_limit(1000) == 1000);
   return result;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr char kBundleMagic[] = "__CLANG_OFFLOAD_BUNDLE__";
 constexpr char kCompressedMagic[] = "CCOB";
-constexpr size_t kCompressedHeader = 24;  // of the shortest version: magic, version, method, sizes, hash
+constexpr size_t kCompressedHeader = 20;  // of version 1: magic, version, method, uncompressed size, hash
 constexpr uint16_t kMachineAmdgpu = 224;
 constexpr size_t kPage = 4096;
 
@@ -65,6 +65,18 @@ const char* bundle_fault(const unsigned char* bytes, size_t size) {
   return nullptr;
 }
 
+// Version 2 has its whole size in 32 bits after the method, version 3 in 64; version 1 does not say, and what comes is
+// for the runtime to know.
+const char* compressed_fault(const unsigned char* bytes, size_t size) {
+  constexpr size_t kVersion = 4, kSize = 8;
+  if (size < kCompressedHeader) return "is a truncated compressed offload bundle";
+  const auto version = read_at<uint16_t>(bytes, kVersion);
+  const uint64_t whole = version == 2   ? read_at<uint32_t>(bytes, kSize)
+                         : version == 3 ? read_at<uint64_t>(bytes, kSize)
+                                        : kCompressedHeader;
+  return size < whole || whole < kCompressedHeader ? "is a truncated compressed offload bundle" : nullptr;
+}
+
 struct File {
   int descriptor;
   ~File() {
@@ -104,8 +116,7 @@ const char* code_object_fault(const unsigned char* bytes, size_t size) {
   auto begins = [&](const char* magic, size_t length) { return size >= length && !std::memcmp(bytes, magic, length); };
   if (begins(ELFMAG, SELFMAG)) return elf_fault(bytes, size);
   if (begins(kBundleMagic, sizeof kBundleMagic - 1)) return bundle_fault(bytes, size);
-  if (begins(kCompressedMagic, sizeof kCompressedMagic - 1))
-    return size < kCompressedHeader ? "is a truncated compressed offload bundle" : nullptr;
+  if (begins(kCompressedMagic, sizeof kCompressedMagic - 1)) return compressed_fault(bytes, size);
   return "is neither an ELF file nor an offload bundle";
 }
 

@@ -90,6 +90,11 @@ class CpuRuntime : public Runtime {
     return executor_.launch(*static_cast<const CpuKernel*>(function), args, grid, block);
   }
 
+  bool survive_fork() override {
+    executor_.after_fork();
+    return true;
+  }
+
   hipops_status device_count(int* count) override {
     *count = 1;
     return HIPOPS_SUCCESS;

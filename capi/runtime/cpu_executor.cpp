@@ -69,6 +69,8 @@ Executor::Executor(const Settings& settings)
 
 Executor::~Executor() = default;
 
+void Executor::after_fork() { stacks_->after_fork(); }
+
 hipops_status Executor::launch(const CpuKernel& kernel, const void* args, uint32_t grid, uint32_t block) {
   if (grid == 0) return fail(HIPOPS_INVALID_ARGUMENT, "%s: a grid of 0 blocks", kernel.name);
   if (block == 0 || block > kLargestBlock) {

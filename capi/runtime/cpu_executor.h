@@ -32,6 +32,9 @@ class Executor {
   // defect of the kernel is reported on stderr and aborts: no status could bring back what it left undone.
   hipops_status launch(const CpuKernel& kernel, const void* args, uint32_t grid, uint32_t block);
 
+  // In the child of a fork, which has the calling thread alone.
+  void after_fork();
+
   const Settings& settings() const { return settings_; }
 
  private:

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <new>
 #include <utility>
 
 namespace hipops {
@@ -94,6 +95,13 @@ void StackPool::give_back(std::unique_ptr<Stacks> stacks) {
   stacks->forget_frames();
   std::lock_guard<std::mutex> hold(lock_);
   if (kept_.size() < kept_.capacity()) kept_.push_back(std::move(stacks));
+}
+
+// What was half done is left as it is, and no stacks are kept from then on: that is slower, and the rare case.
+void StackPool::after_fork() {
+  if (lock_.try_lock()) return lock_.unlock();
+  new (&lock_) std::mutex;
+  new (&kept_) std::vector<std::unique_ptr<Stacks>>;
 }
 
 }  // namespace cpu

@@ -49,6 +49,8 @@ class StackPool {
 
   std::unique_ptr<Stacks> take();  // null where there is no address space; throws std::bad_alloc
   void give_back(std::unique_ptr<Stacks> stacks);
+  // In the child of a fork: a thread that is gone may have been in the midst of the above.
+  void after_fork();
 
  private:
   const uint32_t capacity_;

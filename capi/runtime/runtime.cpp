@@ -2,10 +2,13 @@
 // no lock and allocates nothing.
 #include "runtime/runtime.h"
 
+#include <pthread.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <new>
 
 #include "error_state.h"
 #include "ops.h"
@@ -32,6 +35,8 @@ constexpr Backend kBackends[] = {
 std::mutex choosing;
 std::atomic<Runtime*> chosen{nullptr};
 std::mutex loading;
+bool watches_forks = false;          // guarded by `choosing`, as what follows
+const char* forked_after = nullptr;  // what stands in the way of any backend in this process, which was forked
 std::atomic<uint32_t> grid_limit{0};
 
 const Backend* find_backend(hipops_backend value) {
@@ -71,11 +76,35 @@ hipops_status open_first(Runtime** out) {
   return fail(HIPOPS_NO_DEVICE, "no backend can be used: %s", reasons.c_str());
 }
 
+// Runs in the child of a fork, where this thread is the only one: a mutex that is held is held by nobody.
+void after_fork() {
+  Runtime* in_use = chosen.load(std::memory_order_acquire);
+  if (in_use && !in_use->survive_fork())
+    forked_after = in_use->backend() == HIPOPS_BACKEND_HIP ? "the hip backend was chosen" : "the cuda backend was chosen";
+  if (!in_use && !choosing.try_lock()) forked_after = "another thread began to choose a backend";
+  if (forked_after) chosen.store(nullptr, std::memory_order_release);
+  new (&choosing) std::mutex;
+  new (&loading) std::mutex;
+}
+
+hipops_status watch_forks() {
+  if (!watches_forks && pthread_atfork(nullptr, nullptr, after_fork) != 0)
+    return fail(HIPOPS_INTERNAL_ERROR, "out of host memory");
+  watches_forks = true;
+  return HIPOPS_SUCCESS;
+}
+
 // Chooses for good, unless another thread did so meanwhile.
 hipops_status choose(hipops_backend wanted, Runtime** out) {
   std::lock_guard<std::mutex> lock(choosing);
   *out = chosen.load(std::memory_order_acquire);
   if (*out) return HIPOPS_SUCCESS;
+  if (forked_after)
+    return fail(HIPOPS_NO_DEVICE,
+                "this process was forked after %s, which no GPU runtime survives: fork before the first use of hipops, "
+                "or start the process by exec (Python's multiprocessing: spawn)",
+                forked_after);
+  if (hipops_status status = watch_forks()) return status;
   if (wanted == HIPOPS_BACKEND_AUTO) {
     if (hipops_status status = backend_from_environment(&wanted)) return status;
   }

@@ -69,6 +69,10 @@ class Runtime {
   virtual hipops_status launch(void* function, uint32_t grid, uint32_t block, const void* args, size_t bytes,
                                void* stream) = 0;
 
+  // In the child of a fork, where the calling thread is the only one: goes on with what other threads may have held.
+  // False where it cannot, as GPU runtimes.
+  virtual bool survive_fork() { return false; }
+
   // ---- For tests and tools only; a launch never calls these.
   virtual hipops_status device_count(int* count) = 0;
   virtual hipops_status set_device(int ordinal) = 0;

@@ -14,6 +14,9 @@
  *     elements that the view names.
  *   - Tensors without elements are valid: the call succeeds and does nothing.
  *   - Every function may be called from any thread. None throws.
+ *   - The library does nothing when it is loaded, and stays loaded after dlclose, as GPU runtimes read from it.
+ *   - In the child of a fork the CPU backend goes on. A GPU backend that was in use does not: calls there return
+ *     HIPOPS_NO_DEVICE. Fork before the first use, or exec.
  */
 #ifndef HIPOPS_HIPOPS_H
 #define HIPOPS_HIPOPS_H

@@ -69,27 +69,24 @@ class Weights {
     }
   };
 
-  // The same, each loaded when it is asked for.
+  // Those of type W, each loaded when it is asked for, without a branch around it.
+  template <class W>
   struct AtUse {
     Weights weights;
 
     template <int v, int e, int n>
     HIPOPS_METHOD void get(const Place<v, e>& place, C (&out)[n]) const {
-      Vector<T, n> own;
+      Vector<W, n> otherwise;
 #pragma unroll
-      for (int i = 0; i < n; ++i) own.element[i] = narrow<T>(weights.otherwise_);
-      Packed<T, n> raw = own;
-      Packed<f32, n> wide_ones{};
-      if (weights.in_f32()) {
-        wide_ones = weights.template vector_at<n>(static_cast<const f32*>(weights.data_), place.col);
-      } else if (weights.data_ != nullptr) {
-        raw = weights.template vector_at<n>(static_cast<const T*>(weights.data_), place.col);
-      }
+      for (int i = 0; i < n; ++i) otherwise.element[i] = narrow<W>(compute_t<W>(weights.otherwise_));
+      Packed<W, n> raw = otherwise;
+      if (weights.data_ != nullptr) raw = weights.template vector_at<n>(static_cast<const W*>(weights.data_), place.col);
 #pragma unroll
-      for (int i = 0; i < n; ++i) out[i] = weights.in_f32() ? C(wide_ones[i]) : C(widen(raw[i]));
+      for (int i = 0; i < n; ++i) out[i] = C(widen(raw[i]));
     }
   };
-  HIPOPS_METHOD AtUse at_use() const { return {*this}; }
+  template <class W>
+  HIPOPS_METHOD AtUse<W> at_use() const { return {*this}; }
 
   HIPOPS_METHOD Tile tile(const Rows<Shape>& rows, int64_t base) const {
     Tile t{*this, {}, {}};
@@ -133,6 +130,16 @@ class Weights {
   int64_t stride_;
   C otherwise_;
 };
+
+// f(T()) or, for weights in f32, f(f32()): a branch once a row.
+template <class T, class F>
+HIPOPS_FN void with_weights_type(bool are_f32, F f) {
+  if constexpr (sizeof(T) == sizeof(f32)) {
+    f(T());
+  } else {
+    are_f32 ? f(f32()) : f(T());
+  }
+}
 
 // The work-item's part of one tile of a row, as Stored: as elements, which take the fewest registers, or in the type
 // that they are computed in. The first tile (base 0) has the row's edges, too.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# check_elf.sh LIBRARY ARCHIVE: what the loader will find in libhipops.so, and what runs when it does.
+# check_elf.sh LIBRARY ARCHIVE [hardened]: what the loader will find in libhipops.so, and what runs when it does.
 set -eu
 library=$1
 archive=$2
@@ -32,7 +32,15 @@ expect "needs no relocation of its code" lacks "$dynamic" '\(TEXTREL\)|\(FLAGS\)
 expect "has RELRO" has "$segments" 'GNU_RELRO'
 expect "says that its stack is not executable" has "$segments" 'GNU_STACK +(0x[0-9a-f]+ +){5}RW +'
 expect "has no segment that is writable and executable" lacks "$segments" 'LOAD +(0x[0-9a-f]+ +){5}RWE'
-expect "can be unloaded: it has no unique symbols" lacks "$(readelf --dyn-syms -W "$library")" ' UNIQUE '
+expect "has no unique symbols, which two copies would share" lacks "$(readelf --dyn-syms -W "$library")" ' UNIQUE '
+expect "stays where it is when it is unloaded (NODELETE)" has "$dynamic" '\(FLAGS_1\).*NODELETE'
+expect "calls its own functions, not those of another copy" lacks "$(readelf -rW "$library")" ' hipops_'
+
+if [ "${3:-}" = hardened ]; then
+  undefined=$(nm -D --undefined-only "$library")
+  expect "checks its stack" has "$undefined" ' __stack_chk_fail'
+  expect "checks the lengths that it copies and prints" has "$undefined" ' __[a-z]+_chk(@|$)'
+fi
 
 # No object file of ours brings code that runs at load. (The library's own .init_array is not empty: the compiler's
 # frame_dummy is there, and what the static libstdc++ does for itself: the pool for exceptions when memory has run out,

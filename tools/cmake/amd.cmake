@@ -92,7 +92,7 @@ function(hipops_find_amd_compiler)
     endif()
     set(origin "${HIPOPS_CLANG}")
   endif()
-  set(HIPOPS_AMD_COMPILE ${compile} -x hip --cuda-device-only --no-gpu-bundle-output -O3 -std=c++17 -Wall -Wextra
+  set(HIPOPS_AMD_COMPILE ${compile} -x hip --cuda-device-only --no-gpu-bundle-output -O3 -std=c++17 -fuse-cuid=none -Wall -Wextra
     -ffile-prefix-map=${PROJECT_SOURCE_DIR}/= -I ${PROJECT_SOURCE_DIR}/kernels PARENT_SCOPE)
   set(HIPOPS_AMD_ORIGIN ${origin} PARENT_SCOPE)
 endfunction()

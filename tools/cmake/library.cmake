@@ -28,11 +28,16 @@ list(APPEND hipops_sources ${hipops_runtime_sources})
 find_package(Threads REQUIRED)
 add_library(hipops_objects OBJECT ${hipops_sources})
 target_include_directories(hipops_objects PUBLIC include capi kernels PRIVATE ${hipops_generated})
-# A unique symbol cannot be made local, and keeps the library that it is in from being unloaded.
+# A unique symbol could not be made local: see install.cmake.
 target_compile_options(hipops_objects PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
 if(HIPOPS_ZSTD)
   set_source_files_properties(capi/runtime/bundle.cpp PROPERTIES COMPILE_DEFINITIONS HIPOPS_ZSTD)
   target_include_directories(hipops_objects SYSTEM PRIVATE ${HIPOPS_ZSTD_INCLUDE})
+endif()
+# What checks arguments is compiled with checks of its own. The kernels are not: they have loops to run.
+if(NOT HIPOPS_SANITIZE)
+  target_compile_options(hipops_objects PRIVATE
+    $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<CONFIG:Debug>>>:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=2> -fstack-protector-strong)
 endif()
 
 add_library(hipops SHARED $<TARGET_OBJECTS:hipops_objects> ${HIPOPS_CPU_OBJECTS})
@@ -50,7 +55,12 @@ target_link_libraries(hipops_static PUBLIC ${HIPOPS_BOOST_CONTEXT} ${HIPOPS_ZSTD
 # The public symbols and no other, the C++ runtime inside, nothing writable that need not be.
 set_target_properties(hipops PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0 LINK_DEPENDS ${PROJECT_SOURCE_DIR}/capi/exports.map)
 target_link_options(hipops PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/capi/exports.map -static-libstdc++ -static-libgcc
-  -Wl,--exclude-libs,ALL -Wl,-z,relro,-z,now,-z,noexecstack)
+  -Wl,--exclude-libs,ALL -Wl,-z,relro,-z,now,-z,noexecstack
+  # It stays when it is unloaded: what it has loaded into a GPU runtime stays too, and is read from its memory. And it
+  # calls its own functions, whatever other copy a process has of it.
+  -Wl,-z,nodelete -Wl,-Bsymbolic-functions
+  # For the list of what is inside (tools/cmake/spdx.cmake).
+  -Wl,-Map=${PROJECT_BINARY_DIR}/lib/libhipops.map)
 if(NOT HIPOPS_SANITIZE)
   target_link_options(hipops PRIVATE -Wl,-z,defs)
 endif()

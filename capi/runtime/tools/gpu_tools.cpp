@@ -14,7 +14,7 @@ namespace {
 
 constexpr unsigned kNonBlocking = 1;   // a stream that does not wait for the default one
 constexpr unsigned kDefaultEvent = 0;  // with timing
-constexpr int kCaptureModeThreadLocal = 1;
+constexpr int kCaptureModeGlobal = 0;  // the strictest, and PyTorch's
 constexpr int kKernelNode = 0;
 
 struct Graph {
@@ -82,7 +82,7 @@ class GpuTools : public DeviceTools {
            f_.destroy_graph;
   }
   hipops_status begin_capture(void* stream) override {
-    return checked(f_.begin_capture(stream, kCaptureModeThreadLocal), "begin a capture");
+    return checked(f_.begin_capture(stream, kCaptureModeGlobal), "begin a capture");
   }
   hipops_status end_capture(void* stream, void** graph) override;
   hipops_status replay(void* graph, void* stream) override {

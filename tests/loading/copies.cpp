@@ -1,0 +1,34 @@
+// copies LIBRARY: two copies in one process, both for all to see, each keep to themselves.
+#include <filesystem>
+#include <string>
+
+#include "host.h"
+
+int main(int argc, char** argv) {
+  EXPECT(argc == 2);
+  char folder[] = "/tmp/hipops-copies-XXXXXX";
+  EXPECT(mkdtemp(folder) != nullptr);
+  const std::string path = std::string(folder) + "/libhipops-copy.so";
+  std::filesystem::copy_file(argv[1], path);
+  Library first(argv[1], RTLD_NOW | RTLD_GLOBAL), second(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  std::filesystem::remove_all(folder);
+  EXPECT(first.softmax != second.softmax);
+
+  // Each puts its message together from pieces of its own.
+  setenv("HIPOPS_BACKEND", "auto", 1);
+  setenv("HIPOPS_HIP_LIBRARY", "/nowhere/libamdhip64.so", 1);
+  setenv("HIPOPS_CUDA_LIBRARY", "/nowhere/libcuda.so", 1);
+  setenv("HIPOPS_CPU_WAVE", "7", 1);
+  EXPECT(second.prepare(nullptr) == HIPOPS_NO_DEVICE);
+  EXPECT(std::strstr(second.last_error(), "cpu: HIPOPS_CPU_WAVE is \"7\"") != nullptr);
+  EXPECT(*first.last_error() == '\0');
+
+  setenv("HIPOPS_BACKEND", "cpu", 1);
+  setenv("HIPOPS_CPU_WAVE", "64", 1);
+  second.use();
+  EXPECT(first.backend_in_use() == HIPOPS_BACKEND_AUTO);
+  setenv("HIPOPS_CPU_WAVE", "32", 1);
+  first.use();
+  EXPECT(first.backend_in_use() == HIPOPS_BACKEND_CPU);
+  second.use();
+}

@@ -1,0 +1,17 @@
+// modes MODE LIBRARY: loaded for itself alone, before all others, or for all, it works the same.
+#include <string>
+
+#include "host.h"
+
+int main(int argc, char** argv) {
+  EXPECT(argc == 3);
+  const std::string name = argv[1];
+  const int mode = name == "local" ? RTLD_NOW | RTLD_LOCAL
+                   : name == "deepbind" ? RTLD_LAZY | RTLD_LOCAL | RTLD_DEEPBIND
+                                        : RTLD_NOW | RTLD_GLOBAL;
+  Library library(argv[2], mode);
+  EXPECT((dlsym(RTLD_DEFAULT, "hipops_softmax") != nullptr) == (name == "global"));
+  library.use();
+  EXPECT(library.softmax(nullptr, nullptr, nullptr) == HIPOPS_INVALID_ARGUMENT);
+  EXPECT(std::strstr(library.last_error(), "softmax: ") == library.last_error());
+}

@@ -1,0 +1,18 @@
+# What is shipped: the same bytes wherever it is built, and a list of what is inside.
+
+if(NOT HIPOPS_SANITIZE)
+  # One op in all its forms takes the way of all of them. Its build is not this one's, so that it can be done anew.
+  set(arguments -DHIPOPS_OPS=rope_thd -DHIPOPS_CUDA=OFF -DHIPOPS_AMD=OFF)
+  if(HIPOPS_AMD_BUILT)
+    list(GET HIPOPS_AMD_BUILT 0 target)
+    set(arguments -DHIPOPS_OPS=rope_thd -DHIPOPS_CUDA=OFF -DHIPOPS_AMD_TARGETS=${target})
+  endif()
+  add_test(NAME supply_reproducible COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/supply/reproducible.sh ${PROJECT_SOURCE_DIR}
+    ${PROJECT_BINARY_DIR}/reproducible -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DCMAKE_C_COMPILER=${CMAKE_C_COMPILER} ${arguments})
+  set_tests_properties(supply_reproducible PROPERTIES TIMEOUT 600)
+
+  if(TARGET hipops_spdx)
+    add_test(NAME supply_spdx COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/supply/test_spdx.py
+      ${PROJECT_BINARY_DIR}/lib/libhipops.spdx.json $<TARGET_FILE:hipops> ${PROJECT_BINARY_DIR}/lib/libhipops.map)
+  endif()
+endif()
