@@ -23,7 +23,7 @@ void list(const std::vector<Job>& jobs) {
 // Must come before the library's first use: it reads these once.
 void set_environment(const Options& options) {
   if (options.wave != 0) setenv("HIPOPS_CPU_WAVE", std::to_string(options.wave).c_str(), 1);
-  if (options.guard == "pages") setenv("HIPOPS_CPU_GUARD", "end", 1);
+  if (options.guard != "zones") setenv("HIPOPS_CPU_GUARD", options.guard == "after" ? "end" : "begin", 1);
 }
 
 // Where the CPU runtime's guard pages are, whether by --guard or by the caller's environment.
@@ -38,6 +38,13 @@ const char* guard_name(Guard guard) {
   return guard == Guard::kZones       ? "zones"
          : guard == Guard::kPageAfter ? "page after each tensor"
                                       : "page before each tensor";
+}
+
+// What a failure needs to be seen again.
+std::string order_text(hipops_backend backend) {
+  const char* seed = std::getenv("HIPOPS_CPU_SEED");
+  if (backend != HIPOPS_BACKEND_CPU || seed == nullptr || *seed == '\0' || std::strcmp(seed, "0") == 0) return "";
+  return std::string(", order shuffled by HIPOPS_CPU_SEED=") + seed;
 }
 
 int refuse_backend(const Options& options, hipops_status status) {
@@ -108,7 +115,7 @@ int run(const Options& options, const std::string& golden, const std::vector<Gol
   }
 
   Session session({device.backend, facts->name, facts->target, facts->wave_size, hipops_version(), hipops_build_info(),
-                   reference_text(options, golden), guard_name(device.guard)},
+                   reference_text(options, golden), guard_name(device.guard) + order_text(device.runtime->backend())},
                   options.verbose);
   session.run(options.large ? large_jobs(options, device) : golden_jobs(options, files, device));
   const bool written = write_file(options.json, to_json(session.info(), session.records())) &&

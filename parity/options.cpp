@@ -37,9 +37,7 @@ void declare(CLI::App* app, Options* options) {
   app->add_option("--backend", options->backend, "auto, cpu, hip or cuda")
       ->check(CLI::IsMember({"auto", "cpu", "hip", "cuda"}))
       ->option_text("BACKEND");
-  app->add_option("--op", options->op, "only this op, as rms_norm")
-      ->check(CLI::IsMember(op_names()))
-      ->option_text("OP");
+  app->add_option("--op", options->op, "only this op, as rms_norm")->check(CLI::IsMember(op_names()))->option_text("OP");
   app->add_option("--dtype", options->dtype, "only cases of this dtype, as bf16")->option_text("DTYPE");
   app->add_option("--case", options->case_glob, "only cases whose name matches this pattern (*, ?, [...])")
       ->option_text("PATTERN");
@@ -50,8 +48,9 @@ void declare(CLI::App* app, Options* options) {
       ->check(CLI::IsMember({32, 64}))
       ->option_text("SIZE");
   app->add_option("--guard", options->guard,
-                  "zones: patterns around every tensor; pages: each tensor\nends at an unmapped page (cpu backend)")
-      ->check(CLI::IsMember({"zones", "pages"}))
+                  "zones: patterns around every tensor; after, before: each tensor\nends, or begins, at an unmapped page "
+                  "(cpu backend)")
+      ->check(CLI::IsMember({"zones", "after", "before"}))
       ->option_text("KIND");
   app->add_option("--golden", options->golden, "folder of the golden files (also: HIPOPS_GOLDEN)")->option_text("DIR");
   app->add_flag("--list", options->list, "list the cases (op, dtype, topic, name, shape) and run none");
@@ -63,7 +62,7 @@ void declare(CLI::App* app, Options* options) {
       ->check(CLI::Range(2, 1000000))
       ->option_text("TIMES");
   app->add_option("--threads", options->threads,
-                  "run cases on this many threads at once, each on a stream of its own,\nand on all devices in turn")
+                  "run cases on this many threads at once, each on a stream\nof its own, and on all devices in turn")
       ->check(CLI::Range(2, 1000))
       ->option_text("COUNT");
   app->add_flag("--capture", options->capture,
@@ -72,8 +71,7 @@ void declare(CLI::App* app, Options* options) {
       "--large", options->large,
       "instead of the golden cases, those past 2^31 elements and 4 GiB:\nfor a GPU with 48 GiB of memory or more");
   app->add_option("--large-scale", options->large_scale,
-                  "with --large: divides the sizes by this power of two, so that\n"
-                  "tests can run its cases without a GPU")
+                  "with --large: divides the sizes by this power of two, so that\ntests can run its cases without a GPU")
       ->check(is_scale)
       ->needs(large)
       ->option_text("SCALE");
@@ -121,7 +119,7 @@ bool parse_options(int argc, char** argv, Options* options, int* exit_code) {
     return false;
   }
   if (options->wave != 0 && !expect_cpu(options, "--wave")) return false;
-  return options->guard == "zones" || expect_cpu(options, "--guard pages");
+  return options->guard == "zones" || expect_cpu(options, "--guard");
 }
 
 hipops_backend backend_of(const std::string& name) {

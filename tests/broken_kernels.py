@@ -196,7 +196,7 @@ MUTATIONS = (
         "softmax", TILE,
         before="        if (col >= left) col = left - kLength;\n        value_",
         after="        value_",
-        runs=(Run("sizes", "f32", "fault", guard="pages"),)),
+        runs=(Run("sizes", "f32", "fault", guard="after"),)),
     Mutation(
         "stores_into_the_input",
         "Inputs are compared with what they were.",
@@ -232,7 +232,7 @@ MUTATIONS = (
         "rms_norm", TILE,
         before="data + (kLength == 1 ? col * stride_ : col)",
         after="data + (kLength == 1 ? col * stride_ : col) + 1",
-        runs=(Run("exact", "f32"), Run("sizes", "bf16", "fault", guard="pages"))),
+        runs=(Run("exact", "f32"), Run("sizes", "bf16", "fault", guard="after"))),
     Mutation(
         "stride_of_weights_ignored",
         "The weights are taken for neighbours.",

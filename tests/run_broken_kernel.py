@@ -97,7 +97,7 @@ def judge(run, done):
 
 def describe(run):
     race = " with the race check" if run.race else ""
-    return f"{run.topic} {run.dtype}{race}{' with guard pages' if run.guard == 'pages' else ''}"
+    return f"{run.topic} {run.dtype}{race}{' with a page after each tensor' if run.guard == 'after' else ''}"
 
 
 def test_broken(settings, name):

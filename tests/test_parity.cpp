@@ -1274,7 +1274,8 @@ TEST_CASE("the command line is checked", "[parity][options]") {
   for (const std::vector<std::string>& wrong :
        std::vector<std::vector<std::string>>{{"--wave", "48"},
                                              {"--wave", "32", "--backend", "hip"},
-                                             {"--guard", "pages", "--backend", "cuda"},
+                                             {"--guard", "after", "--backend", "cuda"},
+                                             {"--guard", "pages"},
                                              {"--backend", "metal"},
                                              {"--op", "no_such_op"},
                                              {"--dtype", "f8"},

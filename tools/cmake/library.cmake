@@ -28,16 +28,16 @@ list(APPEND hipops_sources ${hipops_runtime_sources})
 find_package(Threads REQUIRED)
 add_library(hipops_objects OBJECT ${hipops_sources})
 target_include_directories(hipops_objects PUBLIC include capi kernels PRIVATE ${hipops_generated})
-# A unique symbol could not be made local: see install.cmake.
-target_compile_options(hipops_objects PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
-if(HIPOPS_ZSTD)
-  set_source_files_properties(capi/runtime/bundle.cpp PROPERTIES COMPILE_DEFINITIONS HIPOPS_ZSTD)
-  target_include_directories(hipops_objects SYSTEM PRIVATE ${HIPOPS_ZSTD_INCLUDE})
-endif()
 # What checks arguments is compiled with checks of its own. The kernels are not: they have loops to run.
 if(NOT HIPOPS_SANITIZE)
   target_compile_options(hipops_objects PRIVATE
     $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<CONFIG:Debug>>>:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=2> -fstack-protector-strong)
+endif()
+# A unique symbol cannot be made local: another copy of the library would share it.
+target_compile_options(hipops_objects PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
+if(HIPOPS_ZSTD)
+  set_source_files_properties(capi/runtime/bundle.cpp PROPERTIES COMPILE_DEFINITIONS HIPOPS_ZSTD)
+  target_include_directories(hipops_objects SYSTEM PRIVATE ${HIPOPS_ZSTD_INCLUDE})
 endif()
 
 add_library(hipops SHARED $<TARGET_OBJECTS:hipops_objects> ${HIPOPS_CPU_OBJECTS})

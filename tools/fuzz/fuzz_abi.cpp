@@ -1,0 +1,211 @@
+// libFuzzer: bytes become a call of the C ABI. A valid one is held to the reference; of one that was tampered with,
+// whatever comes of it must be safe: a refusal names the op and the argument, launches nothing and writes nothing; what
+// is accepted touches only the memory that its tensors name, and its output shares nothing that it must not.
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <set>
+#include <string>
+
+#include "fuzz/arena.h"
+#include "fuzz/hostile.h"
+#include "fuzz/random_case.h"
+#include "overlap.h"
+#include "parity/number.h"
+#include "parity/run_case.h"
+#include "runtime/runtime.h"
+
+using namespace hipops;
+using namespace hipops::fuzz;
+
+namespace {
+
+constexpr int64_t kMostElements = 300;
+
+struct {
+  int count = 0;
+  bool dry = false;  // the memory is not there: do not run it
+} launches;
+
+[[noreturn]] void wrong(const std::string& what) {
+  std::fprintf(stderr, "fuzz_abi: %s\n", what.c_str());
+  std::abort();
+}
+
+const char* guard_setting() {
+  const char* guard = std::getenv("HIPOPS_CPU_GUARD");
+  return guard == nullptr ? "end" : guard;
+}
+
+// ---- A valid call
+
+void run_valid(const parity::OpEntry& op, const parity::Case& test) {
+  static Runtime* runtime = nullptr;
+  if (runtime == nullptr && hipops::runtime(&runtime) != HIPOPS_SUCCESS) wrong(hipops_last_error());
+  static const parity::Guard guard =
+      std::strcmp(guard_setting(), "begin") == 0 ? parity::Guard::kPageBefore : parity::Guard::kPageAfter;
+  const parity::CaseResult result = parity::run_case(*runtime, op, test, guard);
+  if (result.verdict == parity::CaseResult::Verdict::kPassed) return;
+  std::string text = std::string(op.name) + ":";
+  for (const std::string& reason : result.reasons) text += "\n" + reason;
+  wrong(text);
+}
+
+// ---- A hostile one
+
+std::string last_error() { return hipops_last_error(); }
+
+void check_refusal(const HostileCall& call, hipops_status status) {
+  if (status != HIPOPS_INVALID_ARGUMENT && status != HIPOPS_UNSUPPORTED_DTYPE && status != HIPOPS_UNSUPPORTED_LAYOUT)
+    wrong(std::string(hipops_status_string(status)) + ": " + last_error());
+  const std::string message = last_error(), op = call.op->name;
+  if (message.rfind(op + ": ", 0) != 0) wrong("a message that does not begin with " + op + ": " + message);
+  std::set<std::string> names = {"report", "workspace", "bytes", "dtype", "rows", "cols", "scale", "scale[0]", "scale[1]"};
+  for (const parity::TensorSpec& spec : call.op->inputs) names.insert(spec.name);
+  for (const parity::TensorSpec& spec : call.op->outputs) names.insert(spec.name);
+  for (const parity::ParamSpec& param : call.op->params) names.insert(param.name);
+  const std::string rest = message.substr(op.size() + 2);
+  for (const std::string& name : names) {
+    if (rest.rfind(name, 0) == 0) return;
+  }
+  wrong("a message that names no argument: " + message);
+}
+
+// The addresses of a tensor's bytes; of few elements.
+std::set<const char*> bytes_of(const hipops_tensor& t, size_t* count) {
+  parity::Layout layout;
+  layout.dtype = t.dtype;
+  layout.shape.assign(t.shape, t.shape + t.rank);
+  layout.stride.assign(t.stride, t.stride + t.rank);
+  std::set<const char*> bytes;
+  *count = 0;
+  for (const int64_t size : layout.shape) {
+    if (size == 0) return bytes;
+  }
+  if (!parity::measure(&layout).empty()) wrong("accepted a tensor that cannot be");
+  const auto size = static_cast<int64_t>(parity::dtype_size(t.dtype));
+  for (int64_t position = 0; position < layout.elements; ++position) {
+    const char* at = static_cast<const char*>(t.data) + layout.offset_at(position) * size;
+    for (int64_t b = 0; b < size; ++b, ++*count) bytes.insert(at + b);
+  }
+  return bytes;
+}
+
+// The output's elements are distinct; and no input's, unless the input is the same view and the op allows that.
+void check_acceptance(HostileCall& call) {
+  const hipops_tensor& y = call.find("y")->tensor;
+  size_t count;
+  const std::set<const char*> written = bytes_of(y, &count);
+  if (written.size() != count) wrong("accepted an output whose elements meet");
+  if (written.empty()) return;
+  for (const HostileTensor& input : call.tensors) {
+    if (input.name == "y" || !input.given) continue;
+    const bool in_place = input.name == "x" && call.params.count("dim") == 0 && call.params.count("rule") == 0 &&
+                          std::strstr(call.op->name, "copy") == nullptr;
+    if (in_place && same_view(y, input.tensor)) continue;
+    for (const char* byte : bytes_of(input.tensor, &count)) {
+      if (written.count(byte) != 0) wrong("accepted an output that overlaps " + input.name);
+    }
+  }
+}
+
+struct Extras {
+  alignas(8) unsigned char report[24] = {};
+  std::vector<unsigned char> short_workspace;
+};
+
+void set_workspace(const HostileCall& call, Arena& arena, parity::Arguments* arguments) {
+  if (call.op->workspace_bytes == nullptr) return;
+  int64_t bytes = 0;
+  const hipops_status status = call.op->workspace_bytes(*arguments, &bytes);
+  if (status != HIPOPS_SUCCESS) return check_refusal(call, status);
+  if (bytes < 0) wrong("a workspace of less than nothing");
+  if (call.op->workspace_bytes(*arguments, nullptr) != HIPOPS_INVALID_ARGUMENT) wrong("bytes may be NULL");
+  using Workspace = HostileCall::Workspace;
+  if (call.workspace == Workspace::kNone) return;
+  if (arena.backed() && bytes > (1 << 24)) wrong("a workspace of " + std::to_string(bytes) + " bytes for little");
+  auto* memory = static_cast<char*>(arena.workspace(bytes));
+  if (call.workspace == Workspace::kMisaligned) return arguments->set_workspace(memory + 8, bytes);
+  if (call.workspace == Workspace::kNegative) return arguments->set_workspace(memory, INT64_MIN);
+  arguments->set_workspace(memory, bytes - (call.workspace == Workspace::kShort ? 1 : 0));
+}
+
+void run_hostile(Choices& choices, const parity::OpEntry& op, const parity::Case& valid) {
+  HostileCall call = hostile_call(choices, op, valid);
+  Arena arena(&call);
+  parity::Arguments arguments;
+  for (const HostileTensor& tensor : call.tensors) {
+    if (tensor.given) arguments.add_tensor(tensor.name, tensor.tensor);
+  }
+  for (const auto& [name, value] : call.params) arguments.add_param(name, value);
+  Extras extras;
+  if (call.report != HostileCall::Report::kNone) {
+    hipops_tensor report{};
+    report.data = extras.report + (call.report == HostileCall::Report::kMisaligned ? 3 : 0);
+    arguments.add_tensor("report", report);
+  }
+  launches = {0, !arena.backed()};
+  set_workspace(call, arena, &arguments);
+  if (launches.count != 0) wrong("a question about the workspace launches");
+  const hipops_status status = op.call(arguments);
+  if (status == HIPOPS_SUCCESS) {
+    if (arena.backed()) check_acceptance(call);
+    return;
+  }
+  check_refusal(call, status);
+  if (launches.count != 0) wrong("launched in spite of " + last_error());
+  if (arena.changed()) wrong("wrote in spite of " + last_error());
+}
+
+// ---- Names of ops that there may not be
+
+void run_names(const uint8_t* data, size_t size) {
+  const std::string name(reinterpret_cast<const char*>(data), size);
+  for (int dtype = -1; dtype <= 13; ++dtype) {
+    hipops_dtype any;
+    std::memcpy(&any, &dtype, sizeof any);
+    hipops_supports(name.c_str(), HIPOPS_F32, any);
+    hipops_supports(name.c_str(), any, HIPOPS_NONE);
+  }
+  hipops_supports(nullptr, HIPOPS_F32, HIPOPS_F32);
+  if (hipops_prepare(name.c_str()) != HIPOPS_SUCCESS && last_error().empty()) wrong("no message");
+}
+
+}  // namespace
+
+// The linker puts this in the place of hipops::launch (CMakeLists.txt).
+extern "C" {
+hipops_status __real__ZN6hipops6launchERNS_2OpEijjPKvmPv(Op& op, int index, uint32_t grid, uint32_t block,
+                                                        const void* args, size_t bytes, void* stream);
+hipops_status __wrap__ZN6hipops6launchERNS_2OpEijjPKvmPv(Op& op, int index, uint32_t grid, uint32_t block,
+                                                        const void* args, size_t bytes, void* stream) {
+  ++launches.count;
+  if (index < 0 || index >= op.kernel_count) wrong("a kernel that there is not");
+  if (grid == 0 || block == 0 || block > 1024 || uint64_t{grid} * block >= uint64_t{1} << 32)
+    wrong("a launch of " + std::to_string(grid) + " blocks of " + std::to_string(block));
+  if (launches.dry) return HIPOPS_SUCCESS;
+  return __real__ZN6hipops6launchERNS_2OpEijjPKvmPv(op, index, grid, block, args, bytes, stream);
+}
+
+int LLVMFuzzerInitialize(int*, char***) {
+  setenv("HIPOPS_CPU_GUARD", guard_setting(), 1);
+  setenv("HIPOPS_CPU_THREADS", "1", 1);
+  setenv("HIPOPS_CPU_RACE", "1", 0);
+  setenv("HIPOPS_CPU_SEED", "1", 0);
+  if (hipops_init(HIPOPS_BACKEND_CPU) != HIPOPS_SUCCESS) wrong(last_error());
+  return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  ByteChoices choices(data, size);
+  const uint64_t what = choices.below(16);
+  if (what == 15) return run_names(data + 1, size - 1), 0;
+  const parity::OpEntry& op = choices.pick(parity::all_ops());
+  const parity::Case valid = random_case(choices, op, kMostElements);
+  launches = {};
+  if (what < 4) run_valid(op, valid);
+  else run_hostile(choices, op, valid);
+  return 0;
+}
+}

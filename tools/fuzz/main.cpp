@@ -1,0 +1,152 @@
+// hipops-fuzz: random cases of every op on the backend asked for, against a plain reference. The first that fails is
+// made small and printed as a golden file, and ends the run.
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+
+#include "fuzz/golden_text.h"
+#include "fuzz/random_case.h"
+#include "fuzz/trial.h"
+#include "parity/options.h"
+#include "parity/terminal.h"
+
+namespace hipops::fuzz {
+namespace {
+
+constexpr int kShrinkRuns = 600;
+constexpr const char* kTopic = "smoke";  // of the golden file: the format knows no topic of random cases
+
+struct Options {
+  std::string program, backend = "cpu", op, guard = "zones", save;
+  int wave = 32;
+  uint64_t seed = 1, first = 0, count = 1000;
+  int64_t elements = 4096;
+};
+
+void declare(CLI::App* app, Options* options) {
+  std::vector<std::string> ops;
+  for (const parity::OpEntry& op : parity::all_ops()) ops.push_back(op.name);
+  app->add_option("--backend", options->backend, "cpu, hip or cuda")->check(CLI::IsMember({"cpu", "hip", "cuda"}));
+  app->add_option("--wave", options->wave, "wave size of the cpu backend: 32 or 64")->check(CLI::IsMember({32, 64}));
+  app->add_option("--op", options->op, "only this op")->check(CLI::IsMember(ops));
+  app->add_option("--seed", options->seed, "of the cases, and on the cpu of the order of work-items and blocks; 0: the clock");
+  app->add_option("--first", options->first, "number of the first case");
+  app->add_option("--count", options->count, "how many cases")->check(CLI::PositiveNumber);
+  app->add_option("--elements", options->elements, "that a tensor may have, more or less")->check(CLI::Range(1, 1 << 24));
+  app->add_option("--guard", options->guard,
+                  "zones: patterns around every tensor; after, before: each tensor ends, or begins, at an unmapped page "
+                  "(cpu backend)")
+      ->check(CLI::IsMember({"zones", "after", "before"}));
+  app->add_option("--save", options->save, "folder for the case that failed, for hipops-parity --golden");
+  app->footer("Exit status: 0 all pass, 1 a case failed, 2 bad usage, 77 the backend asked for is not there.");
+}
+
+// Must come before the library's first use. What the caller has set stays.
+void set_environment(const Options& options) {
+  setenv("HIPOPS_CPU_WAVE", std::to_string(options.wave).c_str(), 1);
+  setenv("HIPOPS_CPU_SEED", std::to_string(options.seed).c_str(), 0);
+  setenv("HIPOPS_CPU_RACE", "1", 0);
+  if (options.guard != "zones") setenv("HIPOPS_CPU_GUARD", options.guard == "after" ? "end" : "begin", 1);
+}
+
+Setting setting_of(const Options& options) {
+  Setting setting;
+  for (const parity::OpEntry& op : parity::all_ops()) {
+    if (options.op.empty() || options.op == op.name) setting.ops.push_back(op);
+  }
+  setting.backend = parity::backend_of(options.backend);
+  setting.guard = options.guard == "after"    ? parity::Guard::kPageAfter
+                  : options.guard == "before" ? parity::Guard::kPageBefore
+                                              : parity::Guard::kZones;
+  setting.seed = options.seed;
+  setting.most_elements = options.elements;
+  return setting;
+}
+
+std::string command(const Options& options) {
+  std::string text = options.program + " --backend " + options.backend;
+  if (options.backend == "cpu") text += " --wave " + std::to_string(options.wave);
+  if (options.guard != "zones") text += " --guard " + options.guard;
+  if (!options.op.empty()) text += " --op " + options.op;
+  if (options.elements != Options().elements) text += " --elements " + std::to_string(options.elements);
+  return text + " --seed " + std::to_string(options.seed);
+}
+
+void save(const Options& options, const std::string& op, const std::string& text) {
+  const std::filesystem::path folder = std::filesystem::path(options.save) / op;
+  std::filesystem::create_directories(folder);
+  const std::filesystem::path file = folder / (std::string(kTopic) + ".json");
+  std::ofstream stream(file, std::ios::binary);
+  stream << text;
+  stream.close();
+  if (!stream) throw std::runtime_error("cannot write " + file.string());
+  std::printf("saved: hipops-parity --golden %s --op %s\n", options.save.c_str(), op.c_str());
+}
+
+int report_failure(const Options& options, const Setting& setting, const Trial& failed) {
+  const parity::OpEntry& op = op_of(setting, failed.number);
+  std::printf("FAIL %s, case %llu: %s\nagain: %s --first %llu --count 1\n", op.name,
+              static_cast<unsigned long long>(failed.number), failed.text.c_str(), command(options).c_str(),
+              static_cast<unsigned long long>(failed.number));
+  std::fflush(stdout);
+  const Trial small = shrink_trial(setting, failed, kShrinkRuns);
+  GivenChoices choices(small.choices);
+  parity::Case test = random_case(choices, op, options.elements);
+  test.name = "random_" + std::to_string(options.seed) + "_" + std::to_string(failed.number);
+  const std::string text = golden_text(op, kTopic, test);
+  std::printf("shrunk: %s\n%s", small.text.c_str(), text.c_str());
+  if (!options.save.empty()) save(options, op.name, text);
+  return parity::kExitMismatch;
+}
+
+int main_or_throw(int argc, char** argv) {
+  Options options;
+  CLI::App app("Random cases of every op against a plain reference.", "hipops-fuzz");
+  declare(&app, &options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? parity::kExitPassed : parity::kExitUsage;
+  }
+  options.program = argv[0];
+  if (options.guard != "zones" && options.backend != "cpu") {
+    std::fprintf(stderr, "hipops-fuzz: --guard is for the cpu backend, not for %s\n", options.backend.c_str());
+    return parity::kExitUsage;
+  }
+  if (options.seed == 0) {
+    options.seed = static_cast<uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) >> 10;
+  }
+  set_environment(options);
+  const Setting setting = setting_of(options);
+  std::printf("%s --first %llu --count %llu\n", command(options).c_str(), static_cast<unsigned long long>(options.first),
+              static_cast<unsigned long long>(options.count));
+  std::fflush(stdout);
+  const auto start = std::chrono::steady_clock::now();
+  const Trial trial = try_cases(setting, options.first, options.count);
+  if (trial.ending == Ending::kNoBackend) {
+    std::fprintf(stderr, "hipops-fuzz: backend %s: %s\n", options.backend.c_str(), trial.text.c_str());
+    return parity::kExitNoDevice;
+  }
+  if (trial.ending != Ending::kPassed) return report_failure(options, setting, trial);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::printf("%s: seed %llu: all %llu cases of %zu ops pass (%.1f s)\n", trial.text.c_str(),
+              static_cast<unsigned long long>(options.seed), static_cast<unsigned long long>(trial.passed),
+              setting.ops.size(), seconds);
+  return parity::kExitPassed;
+}
+
+}  // namespace
+}  // namespace hipops::fuzz
+
+int main(int argc, char** argv) {
+  try {
+    return hipops::fuzz::main_or_throw(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "hipops-fuzz: %s\n", error.what());
+    return hipops::parity::kExitUsage;
+  }
+}

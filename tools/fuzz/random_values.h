@@ -1,0 +1,35 @@
+// What random tensors hold.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "fuzz/choices.h"
+#include "parity/golden.h"
+
+namespace hipops::fuzz {
+
+// Every element a function of where it is in memory: elements that share memory are equal.
+parity::InputTensor tensor_of(const std::string& name, const parity::Layout& layout,
+                              const std::function<uint64_t(uint64_t word)>& value, uint64_t seed);
+
+// Ordinary numbers: of one magnitude, around a mean that may be far from 0. Whole numbers are the simplest.
+parity::InputTensor random_numbers(Choices& choices, const std::string& name, const parity::Layout& layout);
+
+// Anything that a golden file can hold: of integers all bits, of floats infinities, NaN, denormals and zeros too.
+parity::InputTensor random_bits(Choices& choices, const std::string& name, const parity::Layout& layout);
+
+// Valid indices below `size`; and, as chosen, the mark, negative ones and others out of range.
+parity::InputTensor random_indices(Choices& choices, const std::string& name, const parity::Layout& layout,
+                                   int64_t size);
+
+// The same, but no valid one twice along `dim`. The layout's elements must be distinct.
+parity::InputTensor distinct_indices(Choices& choices, const std::string& name, const parity::Layout& layout, size_t dim,
+                                     int64_t size);
+
+// The index's type's maximum.
+uint64_t mark_of(hipops_dtype dtype);
+
+}  // namespace hipops::fuzz

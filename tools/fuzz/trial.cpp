@@ -1,0 +1,166 @@
+#include "fuzz/trial.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <stdexcept>
+
+#include "fuzz/random_case.h"
+#include "fuzz/shrink.h"
+#include "parity/run_case.h"
+#include "runtime/runtime.h"
+
+namespace hipops::fuzz {
+namespace {
+
+constexpr int kExitFailed = 1, kExitNoBackend = 77;
+constexpr unsigned kPatienceSeconds = 120;  // for one case
+
+// What the child has to say, in memory that both have: it is there whatever ends the child.
+struct Shared {
+  uint64_t passed, number, choices;
+  uint64_t choice[4096];
+  char text[8192];
+
+  void note(uint64_t case_number, const std::vector<uint64_t>& taken) {
+    number = case_number;
+    choices = std::min(taken.size(), sizeof choice / sizeof choice[0]);
+    std::copy(taken.begin(), taken.begin() + static_cast<ptrdiff_t>(choices), choice);
+  }
+  void say(const std::string& words) { std::snprintf(text, sizeof text, "%s", words.c_str()); }
+};
+
+class SharedMemory {
+ public:
+  SharedMemory() {
+    void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    shared_ = new (memory) Shared();
+  }
+  ~SharedMemory() { munmap(shared_, sizeof(Shared)); }
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+  Shared* operator->() { return shared_; }
+  Shared& operator*() { return *shared_; }
+
+ private:
+  Shared* shared_;
+};
+
+// Returns whether the case passed.
+bool run(Runtime& runtime, const Setting& setting, uint64_t number, Choices& choices, Shared& shared) {
+  const parity::OpEntry& op = op_of(setting, number);
+  const parity::Case test = random_case(choices, op, setting.most_elements);
+  shared.note(number, choices.taken());
+  alarm(kPatienceSeconds);
+  const parity::CaseResult result = parity::run_case(runtime, op, test, setting.guard);
+  if (result.verdict == parity::CaseResult::Verdict::kPassed) return ++shared.passed, true;
+  std::string text;
+  for (const std::string& reason : result.reasons) text += (text.empty() ? "" : "\n") + reason;
+  shared.say(text);
+  return false;
+}
+
+using Work = std::function<bool(Runtime& runtime, Shared& shared)>;
+
+int child(const Setting& setting, const Work& work, Shared& shared) {
+  const rlimit no_core = {0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+#if !defined(__SANITIZE_ADDRESS__)  // whose words are worth more
+  for (const int fault : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL}) std::signal(fault, SIG_DFL);
+#endif
+  try {
+    Runtime* opened = nullptr;
+    const DeviceFacts* facts = nullptr;
+    hipops_status status = hipops_init(setting.backend);
+    if (status == HIPOPS_SUCCESS) status = runtime(&opened);
+    if (status == HIPOPS_SUCCESS) status = device_facts(&facts);
+    if (status != HIPOPS_SUCCESS) {
+      shared.say(std::string(hipops_status_string(status)) + ": " + hipops_last_error());
+      return kExitNoBackend;
+    }
+    shared.say(facts->name + " (" + facts->target + "), wave " + std::to_string(facts->wave_size));
+    return work(*opened, shared) ? 0 : kExitFailed;
+  } catch (const std::exception& problem) {
+    shared.say(problem.what());
+    return kExitFailed;
+  }
+}
+
+Trial run_in_child(const Setting& setting, bool quiet, const Work& work) {
+  SharedMemory shared;
+  std::fflush(nullptr);
+  const pid_t pid = fork();
+  if (pid < 0) throw std::runtime_error("no child process");
+  if (pid == 0) {
+    if (quiet) {
+      const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+      dup2(nowhere, STDERR_FILENO);
+    }
+    _exit(child(setting, work, *shared));
+  }
+  int status = 0;
+  if (waitpid(pid, &status, 0) != pid) throw std::runtime_error("the child process is lost");
+  Trial trial;
+  trial.passed = shared->passed;
+  trial.number = shared->number;
+  trial.choices.assign(shared->choice, shared->choice + shared->choices);
+  trial.text = shared->text;
+  if (WIFSIGNALED(status)) {
+    trial.ending = Ending::kDied;
+    trial.text = std::string("the process ended: ") + strsignal(WTERMSIG(status));
+  } else if (WEXITSTATUS(status) == kExitNoBackend) {
+    trial.ending = Ending::kNoBackend;
+  } else if (WEXITSTATUS(status) != 0) {
+    trial.ending = Ending::kFailed;
+  }
+  return trial;
+}
+
+bool has_failed(const Trial& trial) { return trial.ending == Ending::kFailed || trial.ending == Ending::kDied; }
+
+}  // namespace
+
+const parity::OpEntry& op_of(const Setting& setting, uint64_t number) {
+  return setting.ops[number % setting.ops.size()];
+}
+
+Trial try_cases(const Setting& setting, uint64_t first, uint64_t count) {
+  return run_in_child(setting, false, [&](Runtime& runtime, Shared& shared) {
+    for (uint64_t number = first; number < first + count; ++number) {
+      SeededChoices choices(setting.seed, number);
+      if (!run(runtime, setting, number, choices, shared)) return false;
+    }
+    return true;
+  });
+}
+
+Trial try_choices(const Setting& setting, uint64_t number, const std::vector<uint64_t>& choices) {
+  return run_in_child(setting, true, [&](Runtime& runtime, Shared& shared) {
+    GivenChoices given(choices);
+    return run(runtime, setting, number, given, shared);
+  });
+}
+
+Trial shrink_trial(const Setting& setting, Trial failed, int most_runs) {
+  shrink(failed.choices, most_runs, [&](const std::vector<uint64_t>& choices) {
+    Trial trial = try_choices(setting, failed.number, choices);
+    if (!has_failed(trial)) return std::vector<uint64_t>{};
+    failed.choices = trial.choices;
+    failed.text = trial.text;
+    failed.ending = trial.ending;
+    return trial.choices;
+  });
+  return failed;
+}
+
+}  // namespace hipops::fuzz
