@@ -134,7 +134,8 @@ int main_or_throw(int argc, char** argv) {
   if (!options.large) files = load_golden(golden, options.op, options.topic, all_ops());
   const std::vector<Job> jobs = options.large ? large_jobs(options, {}) : golden_jobs(options, files, {});
   if (jobs.empty()) {
-    std::fprintf(stderr, "hipops-parity: no case selected%s%s; --list shows the names\n", options.large ? "" : " from ", golden.c_str());
+    std::fprintf(stderr, "hipops-parity: no case selected%s%s; --list shows the names\n",
+                 options.large ? "" : " from ", golden.c_str());
     return kExitUsage;
   }
   if (!options.list) return run(options, golden, files);

@@ -1,4 +1,4 @@
-// hipops-info, on a machine without GPUs and on a stand-in libamdhip64; and the manner that it shares with the other tools.
+// hipops-info, on a machine without GPUs and on a stand-in libamdhip64; and the manner that the tools share.
 #include <sys/wait.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// All the tools in one program, which is what is installed: each carries the library with the code objects, so that four would be four times
-// 18 MB. It is the tool by whose name it is called; hipops-parity and the others are links to it.
+// All the tools in one program, which is what is installed: each carries the library with the code objects, so that
+// four would be four times 18 MB. It is the tool by whose name it is called; hipops-parity and the others are links.
 #include <cstdio>
 #include <cstring>
 
@@ -20,6 +20,6 @@ int main(int argc, char** argv) {
   const char* name = slash ? slash + 1 : argv[0];
   for (const auto& tool : tools)
     if (!std::strcmp(name, tool.name)) return tool.main(argc, argv);
-  std::fprintf(stderr, "%s: expected to be called by the name of a tool: hipops-parity, hipops-bench, hipops-inspect, hipops-info\n", name);
+  std::fprintf(stderr, "%s: expected the name hipops-parity, hipops-bench, hipops-inspect or hipops-info\n", name);
   return 2;
 }

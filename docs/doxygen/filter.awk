@@ -1,5 +1,5 @@
-# The headers' comments as Doxygen wants them: "/* ---- Title ----" begins a group, with what follows in that comment as its text; other comments
-# document what is after them, or before them on the same line.
+# The headers' comments as Doxygen wants them: "/* ---- Title ----" begins a group, with what follows in that comment as
+# its text; other comments document what is after them, or before them on the same line.
 function close_group() { if (grouped) printf "/** @} */ "; grouped = 0 }
 /^\/\* ---- / {
   title = $0

@@ -1,11 +1,11 @@
-//! hipops as a candle `CustomOp`: rms_norm with its weight, on candle's own storage, with any strides. With candle-core in
-//! Cargo.toml, and the library linked by a build.rs of one line for each word that `pkg-config --libs hipops-static` prints,
-//! or with the `pkg-config` crate: `pkg_config::probe_library("hipops-static")`.
+//! hipops as a candle `CustomOp`: rms_norm with its weight, on candle's own storage, with any strides. With candle-core
+//! in Cargo.toml, and a build.rs that links the library: with the crate `pkg-config` that is
+//! `pkg_config::probe_library("hipops")`.
 //!
 //!     let y = x.apply_op2_no_bwd(&weight, &RmsNorm { eps: 1e-5 })?;
 //!
-//! On a GPU, `cuda_fwd` (or what a HIP backend calls it) is the same three steps: memory for y from the device, the views with
-//! the storages' device pointers, and the call with the device's stream in place of null.
+//! On a GPU, `cuda_fwd` (or what a HIP backend calls it) is the same three steps: memory for y from the device, the
+//! views with the storages' device pointers, and the call with the device's stream in place of null.
 
 use std::ffi::CStr;
 use std::os::raw::{c_char, c_void};
@@ -51,7 +51,13 @@ impl CustomOp2 for RmsNorm {
         "hipops-rms-norm"
     }
 
-    fn cpu_fwd(&self, x: &CpuStorage, x_layout: &Layout, weight: &CpuStorage, weight_layout: &Layout) -> Result<(CpuStorage, Shape)> {
+    fn cpu_fwd(
+        &self,
+        x: &CpuStorage,
+        x_layout: &Layout,
+        weight: &CpuStorage,
+        weight_layout: &Layout,
+    ) -> Result<(CpuStorage, Shape)> {
         let (x, weight) = match (x, weight) {
             (CpuStorage::F32(x), CpuStorage::F32(weight)) => (x, weight),
             _ => bail!("hipops-rms-norm: this example is for f32"),

@@ -1,4 +1,4 @@
-"""hipops through ctypes, for NumPy arrays (CPU backend) and PyTorch tensors (GPU). Copy it, and extend it as you need it."""
+"""hipops through ctypes, for NumPy arrays (CPU backend) and PyTorch tensors (GPU). Copy it, and extend it."""
 
 import ctypes
 

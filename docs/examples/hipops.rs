@@ -2,8 +2,8 @@
 //!
 //!     rustc -O docs/examples/hipops.rs && ./hipops build/release/lib/libhipops.so.0 cases.txt
 //!
-//! `mod ffi` is hipops.h, `Hipops` a safe wrapper whose calls return `Result`, and `main` holds its numbers to golden cases
-//! (tests/examples/golden_lines.py writes them).
+//! `mod ffi` is hipops.h, `Hipops` a safe wrapper whose calls return `Result`, and `main` holds its numbers to golden
+//! cases (tests/examples/golden_lines.py writes them).
 
 use std::fmt;
 use std::os::raw::{c_char, c_void};
@@ -264,7 +264,8 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
         }
     }
 
-    let (x, short) = (Tensor { elements: vec![1.0; 8], shape: vec![2, 4] }, Tensor { elements: vec![1.0; 3], shape: vec![3] });
+    let x = Tensor { elements: vec![1.0; 8], shape: vec![2, 4] };
+    let short = Tensor { elements: vec![1.0; 3], shape: vec![3] };
     match hipops.rms_norm(&x, Some(&short), 1e-5) {
         Ok(_) => return Err("a weight that is too short was taken".into()),
         Err(mistake) => println!("a mistake: {}", mistake),

@@ -2,8 +2,9 @@
 //
 //   c++ -std=c++17 -I include docs/examples/llama_block.cpp build/release/lib/packed/libhipops.a -o example
 //
-// Embedding, norm, rotary embedding and softmax are hipops'; what an engine has of its own, here the matrix products, are
-// loops. Memory is the host's, for the CPU backend; with a GPU backend it would be the device's, and the calls the same.
+// Embedding, norm, rotary embedding and softmax are hipops'; what an engine has of its own, the matrix products, are
+// loops. Memory is the host's, for the CPU backend; with a GPU backend it would be the device's, and the calls the
+// same.
 #include <hipops/hipops.h>
 
 #include <algorithm>
@@ -37,7 +38,10 @@ void check(hipops_status status) {
 
 Floats numbers(size_t count, unsigned seed) {
   Floats values(count);
-  for (float& value : values) value = static_cast<float>((seed = seed * 1664525u + 1013904223u) >> 8) / 8388608.0f - 1.0f;
+  for (float& value : values) {
+    seed = seed * 1664525u + 1013904223u;
+    value = static_cast<float>(seed >> 8) / 8388608.0f - 1.0f;
+  }
   return values;
 }
 
@@ -51,7 +55,8 @@ Floats product(const Floats& x, const Floats& w, int m, int n, int k) {
 }
 
 struct Model {
-  Floats embedding = numbers(kVocabulary * kWidth, 1), weight = numbers(kWidth, 2), qkv = numbers(3 * kWidth * kWidth, 3);
+  Floats embedding = numbers(kVocabulary * kWidth, 1), weight = numbers(kWidth, 2);
+  Floats qkv = numbers(3 * kWidth * kWidth, 3);
   Floats cos, sin;  // [kTokens, kHead / 2]
 
   Model() {

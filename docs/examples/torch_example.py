@@ -18,8 +18,8 @@ def call(op, *arguments):
 
 
 def close(what, got, expected, terms=None):
-    """Each element within one unit in the last place of PyTorch's result in float64, or four in f32; of its terms, where it
-    is a sum that may cancel."""
+    """Each element within one unit in the last place of PyTorch's result in float64, or four in f32; of its terms,
+    where it is a sum that may cancel."""
     info = torch.finfo(got.dtype)
     unit = info.eps * (expected.abs() if terms is None else terms).clamp_min(info.tiny)  # denormals are evenly spaced
     worst = ((got.double() - expected).abs() / unit).max().item()

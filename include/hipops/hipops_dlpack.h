@@ -4,8 +4,8 @@
  *   hipops_tensor x;
  *   if (hipops_from_dlpack(&managed->dl_tensor, HIPOPS_BACKEND_HIP, &x) == HIPOPS_SUCCESS) ...
  *
- * Header-only, C99, and calls nothing of the library, so that it also serves who loads that by dlopen. It needs DLPack's
- * own header, of any version: that which was included before, or else <dlpack/dlpack.h>. */
+ * Header-only, C99, and calls nothing of the library, so that it also serves who loads that by dlopen. It needs
+ * DLPack's own header, of any version: that which was included before, or else <dlpack/dlpack.h>. */
 #ifndef HIPOPS_HIPOPS_DLPACK_H
 #define HIPOPS_HIPOPS_DLPACK_H
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""dlpack.py BRIDGE LIBRARY: tensors that NumPy and PyTorch hand out through __dlpack__ become the views that they are, and
-hipops computes on them. Exit 77 where there is neither."""
+"""dlpack.py BRIDGE LIBRARY: tensors that NumPy and PyTorch hand out through __dlpack__ become the views that they are,
+and hipops computes on them. Exit 77 where there is neither."""
 
 import ctypes
 import pathlib
@@ -35,7 +35,8 @@ def through_dlpack(array, backend):
 def fields(tensor):
     """What a view means: strides count where there is more than one element along them."""
     rank, empty = tensor.rank, 0 in tensor.shape[:tensor.rank]
-    return tensor.data, tensor.dtype, rank, tensor.shape[:rank], [s for s, e in zip(tensor.stride[:rank], tensor.shape) if e > 1 and not empty]
+    strides = [s for s, e in zip(tensor.stride[:rank], tensor.shape) if e > 1 and not empty]
+    return tensor.data, tensor.dtype, rank, tensor.shape[:rank], strides
 
 
 def expect_same(what, array, backend):
@@ -61,7 +62,8 @@ def test_numpy(hipops):
     for dtype in "float32 float16 float64 uint8 int8 int16 uint16 int32 uint32 int64 uint64".split():
         whole = numpy.arange(24).astype(dtype).reshape(2, 3, 4)
         for what, array in (("whole", whole), ("slice", whole[:, 1:, ::2]), ("turned", whole.transpose(2, 0, 1)),
-                            ("reversed", whole[:, ::-1]), ("scalar", whole[0, 0, 0:1].reshape(())), ("empty", whole[:, :0])):
+                            ("reversed", whole[:, ::-1]), ("scalar", whole[0, 0, 0:1].reshape(())),
+                            ("empty", whole[:, :0])):
             expect_same(f"NumPy {dtype} {what}", array, CPU)
     expect_refused("NumPy complex", numpy.zeros(3, "complex64"), CPU, 2)
     expect_refused("NumPy on a GPU", numpy.zeros(3, "float32"), HIP, 4)

@@ -44,4 +44,5 @@ for op in ("rms_norm", "layer_norm", "softmax", "rope", "rope_i", "rope_thd"):
         print("at", *y.get("positions", range(len(y["values"]))))
         print("is", words(y["values"]))
         scale = y.get("scale", [0] * len(y["values"]))
-        print("within", words(case["tolerance"]["ulps"] * dtypes.ulp(max(abs(v), s), "f32") for v, s in zip(y["values"], scale)))
+        ulps = (dtypes.ulp(max(abs(value), least), "f32") for value, least in zip(y["values"], scale))
+        print("within", words(case["tolerance"]["ulps"] * ulp for ulp in ulps))

@@ -62,7 +62,8 @@ void declare(CLI::App* app, Options* o) {
       ->needs(shape)
       ->delimiter(',')
       ->option_text("ORDER");
-  app->add_option("--match", o->match, "only rows whose name matches this pattern (*, ?, [...])")->option_text("PATTERN");
+  app->add_option("--match", o->match, "only rows whose name matches this pattern (*, ?, [...])")
+      ->option_text("PATTERN");
   app->add_option("--repeats", o->repeats, "timed calls of which the median is taken (15; in a sweep 5)")
       ->check(CLI::Range(1, 10000))
       ->option_text("N");
@@ -131,7 +132,8 @@ std::vector<Workload> selected(const Options& o) {
   if (o.shapes.empty()) rows = table();
   std::vector<Workload> kept;
   for (const Workload& row : rows)
-    if (find_image(row.op.c_str()) && is_among(row.op, o.ops) && is_among(parity::dtype_name(row.dtype), o.dtypes) && matches(row.name, o))
+    if (find_image(row.op.c_str()) && is_among(row.op, o.ops) && is_among(parity::dtype_name(row.dtype), o.dtypes) &&
+        matches(row.name, o))
       kept.push_back(row);
   if (kept.empty()) throw std::invalid_argument("no row of the table is selected; --list shows them");
   return kept;

@@ -53,13 +53,10 @@ std::string cuda_choice(const std::string& target, const std::string& carried) {
   const int device = number_of(target);
   std::string machine_code, ptx;
   for (const std::string& name : words(carried)) {
-    const bool older = number_of(name) <= device;
-    if (name.rfind("sm_", 0) == 0) {
-      if (older && number_of(name) / 10 == device / 10 && (machine_code.empty() || number_of(name) > number_of(machine_code)))
-        machine_code = name;
-    } else if (older && (ptx.empty() || number_of(name) > number_of(ptx))) {
-      ptx = name;
-    }
+    const bool is_machine_code = name.rfind("sm_", 0) == 0;
+    if (number_of(name) > device || (is_machine_code && number_of(name) / 10 != device / 10)) continue;
+    std::string& best = is_machine_code ? machine_code : ptx;
+    if (best.empty() || number_of(name) > number_of(best)) best = name;
   }
   return machine_code.empty() ? ptx : machine_code;
 }

@@ -63,8 +63,10 @@ Backend look_at(hipops_backend value, const char* name, hipops_status (*open)(Ru
 
 std::string device_text(const Device& device, bool colour) {
   const bool good = device.problem.empty();
-  const std::string verdict = good ? device.code_object.empty() ? "kernels load" : "kernels " + device.code_object : device.problem;
-  return "         " + device.name + "\n           " + paint(verdict, good ? Colour::kGreen : Colour::kRed, colour) + "\n";
+  const std::string kernels = device.code_object.empty() ? "kernels load" : "kernels " + device.code_object;
+  const std::string verdict = good ? kernels : device.problem;
+  return "         " + device.name + "\n           " +
+         paint(verdict, good ? Colour::kGreen : Colour::kRed, colour) + "\n";
 }
 
 std::string settings_text() {

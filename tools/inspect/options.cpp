@@ -18,7 +18,9 @@ void declare(CLI::App* app, Options* options) {
   app->add_option("FILE", selection.files, "code objects (.co) or bundles (.hipfb); without: those in the library")
       ->check(CLI::ExistingFile)
       ->option_text("...");
-  app->add_option("--op", selection.op, "only this op, as softmax")->check(CLI::IsMember(op_names()))->option_text("OP");
+  app->add_option("--op", selection.op, "only this op, as softmax")
+      ->check(CLI::IsMember(op_names()))
+      ->option_text("OP");
   app->add_option("--target", selection.target, "only this target, as gfx942 or gfx11-generic")->option_text("TARGET");
   app->add_option("--kernel", selection.kernel, "only kernels whose name matches this pattern (*, ?, [...])")
       ->option_text("PATTERN");

@@ -13,8 +13,8 @@ static int is_there(int argc, char** argv, const char* op) {
 /* The call did its work where the op is there, and else said that it is not. */
 static int is_right(int argc, char** argv, const char* op, hipops_status status) {
   const int there = is_there(argc, argv, op);
-  if (status == (there ? HIPOPS_SUCCESS : HIPOPS_NO_CODE_OBJECT) && hipops_supports(op, HIPOPS_F32, HIPOPS_NONE) == there)
-    return 1;
+  const hipops_status expected = there ? HIPOPS_SUCCESS : HIPOPS_NO_CODE_OBJECT;
+  if (status == expected && hipops_supports(op, HIPOPS_F32, HIPOPS_NONE) == there) return 1;
   fprintf(stderr, "%s: %s: %s\n", op, hipops_status_string(status), hipops_last_error());
   return 0;
 }
