@@ -12,6 +12,7 @@ set(hipops_sources
   capi/take.cpp
   capi/tensor.cpp
   capi/upsample.cpp
+  capi/upsample_plan.cpp
   ${hipops_generated}/registry.cpp
   ${hipops_generated}/images.S)
 foreach(op ${HIPOPS_OPS})
