@@ -2,6 +2,8 @@
 
 set(hipops_sources
   capi/api.cpp
+  capi/copy_layout.cpp
+  capi/copy_plan.cpp
   capi/error.cpp
   capi/indices.cpp
   capi/overlap.cpp
