@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "device/shifted_contract.h"
 #include "runtime/runtime.h"
 
 namespace hipops {
@@ -14,6 +15,17 @@ Divisor divisor_of(int64_t size) {
   uint64_t multiplier =
       ((uint64_t{1} << 32) * ((uint64_t{1} << shift) - static_cast<uint64_t>(size))) / static_cast<uint64_t>(size) + 1;
   return {static_cast<uint32_t>(multiplier), shift};
+}
+
+int shifted_lanes(int64_t pieces) {
+  auto padded = [&](int lanes) {
+    const int64_t part = int64_t{kShiftedDepth} << lanes;
+    return (pieces + part - 1) / part * part;
+  };
+  int best = 7;
+  for (int lanes = 6; lanes >= 4; --lanes)
+    if (padded(lanes) < padded(best)) best = lanes;
+  return best;
 }
 
 uint32_t grid_for(int64_t count, uint32_t block) {

@@ -61,6 +61,10 @@ inline int64_t widest_access(uint64_t bits) {
   return static_cast<int64_t>(bits & (~bits + 1));
 }
 
+// How many work-items, as a power of 2, share rows of so many pieces, of which each takes kShiftedDepth: 128, or what
+// leaves fewer of them idle.
+int shifted_lanes(int64_t pieces);
+
 // Blocks for `count` work-items' worth of work in blocks of `block`: never more than 2^32 work-items; kernels loop over
 // what is left.
 uint32_t grid_for(int64_t count, uint32_t block);

@@ -94,9 +94,10 @@ TakePlan plan_staged(const hipops_tensor& y, const hipops_tensor& x, const hipop
 // Rows shorter than this in units have too few to share among work-items.
 constexpr int64_t kLeastRow = 16;
 constexpr int64_t kLongestRow = int64_t{1} << 30;  // what 32 bits count
+constexpr int64_t kLeastShifted = 256;             // bytes
 
-// Turns a walk over units into one over rows.
-void walk_over_rows(TakePlan* plan, bool wide) {
+// Turns a walk over units of so many bytes into one over rows.
+void walk_over_rows(TakePlan* plan, int64_t unit) {
   TakeArgs& a = plan->args;
   Walk<kTakeOperands>& walk = a.walk;
   a.cols = walk.size[0];
@@ -110,16 +111,18 @@ void walk_over_rows(TakePlan* plan, bool wide) {
       for (auto& stride : walk.stride) stride[d] = stride[d + 1];
     }
   }
-  const int64_t depth = wide ? kTakeRowsDepth : kTakeElementsDepth;
-  a.lanes = std::min(log2_up((a.cols + depth - 1) / depth), log2_up(kTakeBlock));
-  a.parts = (a.cols + (depth << a.lanes) - 1) / (depth << a.lanes);
+  const bool shifted = unit < 8 && a.cols * unit >= kLeastShifted;
+  const int64_t depth = shifted ? kShiftedDepth : unit == 16 ? kTakeRowsDepth : kTakeElementsDepth;
+  const int64_t pieces = shifted ? shifted_pieces(a.cols, unit) : a.cols;
+  a.lanes = shifted ? shifted_lanes(pieces) : std::min(log2_up((pieces + depth - 1) / depth), log2_up(kTakeBlock));
+  a.parts = (pieces + (depth << a.lanes) - 1) / (depth << a.lanes);
   a.count = (walk.count * a.parts) << a.lanes;
   walk.small = walk.count * a.parts < int64_t{1} << 31;
   if (walk.small) {
     for (int d = 0; d < walk.rank; ++d) walk.divisor[d] = divisor_of(walk.size[d]);
     a.parts_divisor = divisor_of(a.parts);
   }
-  plan->kernel += kTakeFirstRows;
+  plan->kernel += shifted ? kTakeFirstShifted : kTakeFirstRows;
   plan->grid = grid_for(a.count, kTakeBlock);
   a.step = int64_t{plan->grid} * kTakeBlock;
 }
@@ -161,7 +164,7 @@ TakePlan plan_take(const hipops_tensor& y, const hipops_tensor& x, const hipops_
   const bool has_rows = layout.rank > 0 && layout.stride[kTakeY][0] == 1 && layout.stride[kTakeX][0] == 1 &&
                         layout.stride[kTakeIndex][0] == 0 && !empty;
   if (has_rows && a.walk.size[0] >= kLeastRow && a.walk.size[0] < kLongestRow) {
-    walk_over_rows(&plan, unit == 16);
+    walk_over_rows(&plan, unit);
     return plan;
   }
   plan.grid = grid_for((a.walk.count + kTakeDepth - 1) / kTakeDepth, kTakeBlock);

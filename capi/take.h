@@ -8,8 +8,9 @@
 
 namespace hipops {
 
-// The kernels of either op, by the bits of a unit: any and rows of 8, 16, 32, 64, 128, staged of 8 to 64.
-constexpr int kTakeKernels = 14, kTakeFirstRows = 5, kTakeFirstStaged = 10;
+// The kernels of either op, by the bits of a unit: any and rows of 8, 16, 32, 64, 128, staged of 8 to 64, shifted of 8
+// to 32.
+constexpr int kTakeKernels = 17, kTakeFirstRows = 5, kTakeFirstStaged = 10, kTakeFirstShifted = 14;
 
 struct TakePlan {
   int kernel;

@@ -11,6 +11,8 @@
 //           from anywhere in x; and short rows.
 //   rows    where the index is the same (stride 0) along the innermost dimension, which is contiguous in y and x: rows
 //           taken whole by an expanded index, in units of up to 16 bytes, their index and offsets found once.
+//   shifted the same of rows of 256 bytes and more that are not aligned to 8: 16 bytes at a time all the same, see
+//           device/shifted.h.
 //   staged  along the innermost dimension, where y takes so much of x's rows that these would be read anyway: a block
 //           copies one or several to shared memory, and takes elements from there, by vectors of the index and of y.
 //           Scattered reads cost a cache line's pass each in a cache, and a bank's in shared memory.

@@ -9,6 +9,8 @@
 //   rows    where what lies behind dim is contiguous in y and x, and of 16 units or more, of up to 16 bytes as
 //           alignment allows: rows of an embedding table. A work-item takes some units of one row, whose index it reads
 //           anew: it is in the cache for all but the first.
+//   shifted the same of rows of 256 bytes and more that are not aligned to 8: 16 bytes at a time all the same, see
+//           device/shifted.h.
 //   any     units by themselves: of shorter rows, or elements at any strides, where dim is innermost or something is
 //           not contiguous.
 //   staged  dim is innermost, and x's rows go through shared memory: see gather.hip.

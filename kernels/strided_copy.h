@@ -1,6 +1,7 @@
 // The contract between strided_copy.hip and its launcher.
 #pragma once
 
+#include "device/shifted_contract.h"
 #include "device/strided_contract.h"
 
 namespace hipops {
@@ -12,28 +13,33 @@ constexpr int kCopyElementsDepth = 8;  // of `rows` where they are less
 // Elements along each side of a tile of `tile`: 128 bytes or more in a line.
 constexpr int copy_tile_edge(int bits) { return bits >= 32 ? 32 : 64; }
 
+// Elements of a tile of `staged` along y's lines, 256 bytes or 128, and along x's, 128 bytes.
+constexpr int copy_staged_line(int bits) { return bits == 8 ? 128 : 2048 / bits; }
+constexpr int copy_staged_lines(int bits) { return 1024 / bits; }
+
 enum CopyOperand { kCopyY, kCopyX, kCopyOperands };
 
 struct StridedCopyArgs {
-  // any: over units. tile: over tiles, which dimension 0 of the tensors, innermost in y, and the one innermost in x are
-  // cut into: they are the walk's dimensions 0 and 1. square: over the squares at the beginning of the latter.
+  // any: over units. tile, staged: over tiles, which dimension 0 of the tensors, innermost in y, and the one innermost
+  // in x are cut into: they are the walk's dimensions 0 and 1. square: over the squares at the beginning of the latter.
   Walk<kCopyOperands> walk;
   int64_t step;  // units or tiles that the whole grid takes at a time
   const void* x;
   void* y;
   // any: bytes before the first unit and after the last, below 16 each; where there are some, units have no gaps.
   int32_t head, tail;
-  // tile: the two dimensions, in elements. Strides also for square.
+  // tile, staged: the two dimensions, in elements. Strides also for square.
   int64_t size[2];
   int64_t stride[kCopyOperands][2];
+  int32_t x_aligned, y_aligned;  // staged: whether lines begin at multiples of 16 bytes
   // square: a tile is 1 << across squares along the dimension innermost in x, which has `line` of them, and as many of
   // the walk's as then make up a block. size[0] tiles along the walk are numbered first, then size[1] along the line,
   // then the next ones of the walk.
   int32_t across, line;
   int64_t tiles;
   Divisor divisor[2];  // of size
-  // rows: the walk is over rows of `cols` units, which are as stride[..][0] says. 1 << lanes work-items share a row's
-  // part, of which there are `parts` in a row; `count` is of work-items.
+  // rows: the walk is over rows of `cols` units, which are as stride[..][0] says; shifted: which are contiguous.
+  // 1 << lanes work-items share a row's part, of which there are `parts` in a row; `count` is of work-items.
   int64_t cols, parts, count;
   Divisor parts_divisor;
   int32_t lanes;
@@ -60,4 +66,11 @@ struct StridedCopyArgs {
   X(strided_copy_b8_square, 8, square)      \
   X(strided_copy_b16_square, 16, square)    \
   X(strided_copy_b32_square, 32, square)    \
-  X(strided_copy_b64_square, 64, square)
+  X(strided_copy_b64_square, 64, square)    \
+  X(strided_copy_b8_staged, 8, staged)      \
+  X(strided_copy_b16_staged, 16, staged)    \
+  X(strided_copy_b32_staged, 32, staged)    \
+  X(strided_copy_b64_staged, 64, staged)    \
+  X(strided_copy_b8_shifted, 8, shifted)    \
+  X(strided_copy_b16_shifted, 16, shifted)  \
+  X(strided_copy_b32_shifted, 32, shifted)

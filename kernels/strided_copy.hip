@@ -10,15 +10,20 @@
 //          along the innermost dimension of both, of 8, 4 or 2 where that is all that lengths and alignment allow; else
 //          elements. A copy without any gaps is one run of units, with up to 15 bytes before and after.
 //   rows   moves units, too, in rows of 16 or more of them.
-//   square, tile   are for transposes: where what is innermost in y is not what is innermost in x, lanes that follow
-//          the one would scatter over the other. square turns squares of 16 bytes by as many elements over in
+//   shifted   stores 16 bytes at a time in rows that begin anywhere: at multiples of 16, from wherever these lie in x.
+//          On NVIDIA, which loads at multiples only, those are the two loads around them, shifted into one.
+//   square, tile, staged   are for transposes: where what is innermost in y is not what is innermost in x, lanes that
+//          follow the one would scatter over the other. square turns squares of 16 bytes by as many elements over in
 //          registers, where both are contiguous and aligned; 64 work-items share lines of 128 bytes on both sides, and
-//          the loads of a square are all under way together. tile goes through shared memory by elements, at any
-//          strides.
+//          the loads of a square are all under way together. staged takes 16 bytes at a time through shared memory,
+//          where both are contiguous and lines begin anywhere: as in `shifted`, and in shared memory each line is as
+//          much out of place as it is in y. It is also for elements of 2 bytes that are aligned. tile goes through
+//          shared memory by elements, at any strides.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/strided_copy.hip -o strided_copy.co
 #include "strided_copy.h"
 
+#include "device/shifted.h"
 #include "device/strided.h"
 #include "device/vector.h"
 
@@ -90,6 +95,20 @@ struct CopyTilePlace {
 HIPOPS_FN CopyTilePlace copy_tile_place(const Walk<kCopyOperands>& walk, int64_t t) {
   uint32_t beyond = divide(uint32_t(t), walk.divisor[0]), rest = divide(beyond, walk.divisor[1]);
   return {{uint32_t(t) - beyond * uint32_t(walk.size[0]), beyond - rest * uint32_t(walk.size[1])}};
+}
+
+// Rows that begin anywhere.
+template <class T>
+HIPOPS_FN void copy_shifted(const StridedCopyArgs& a) {
+  const int32_t lane = int32_t(thread_index() % (1u << a.lanes));
+  for (int64_t w = int64_t(block_index()) * kCopyBlock + thread_index(); w < a.count; w += a.step) {
+    const int64_t piece = w >> a.lanes;
+    const int64_t r = a.walk.small ? int64_t(divide(uint32_t(piece), a.parts_divisor)) : piece / a.parts;
+    const int32_t first = ((int32_t(piece - r * a.parts) * kShiftedDepth) << a.lanes) + lane;
+    const Offsets<kCopyOperands> at = locate(a.walk, r);
+    copy_shifted_row(static_cast<const T*>(a.x) + at.of[kCopyX], static_cast<T*>(a.y) + at.of[kCopyY], int32_t(a.cols),
+                     first, a.lanes, false);
+  }
 }
 
 // A tile in shared memory, of lines as they come from x, and read across. What is added to a line spreads the elements
@@ -170,6 +189,128 @@ HIPOPS_FN void copy_square(const StridedCopyArgs& a) {
       for (int e = 0; e < n; ++e) to.element[e] = from[e].element[r];
       store_vector_at_once<n>(y + r * a.stride[kCopyY][1], to);
     }
+  }
+}
+
+// A tile of `staged`, of lines as they are in y. Each begins as many elements past a multiple of 16 bytes as it does in
+// y, so that 16 bytes there are 16 bytes here. What is added to a line, and to each vector's length of lines, spreads
+// over the banks what 8 work-items write at a time, each of its own vector of x.
+template <class T>
+struct StagedTile {
+  static constexpr int kLength = kWideBytes / int(sizeof(T));
+  static constexpr int kLine = copy_staged_line(8 * int(sizeof(T))), kLines = copy_staged_lines(8 * int(sizeof(T)));
+  static constexpr int kPitch = kLine + kLength;
+  static constexpr int kSize = kLines * kPitch + kLines / kLength * kLength;
+  static constexpr int kAcross = 8;                             // work-items that share 128 bytes of a line of x
+  static constexpr int kPieces = kLines / (kAcross * kLength);  // of 128 bytes in a line of x
+  static constexpr int kAtOnce = kCopyBlock / kAcross;          // lines of x that the block takes
+  static constexpr int kAlong = kLine / kLength;                // vectors in a line
+  static constexpr int kRounds = kLines * kAlong / kCopyBlock;  // vectors that a work-item takes, of x and of y
+  static_assert(kRounds >= 1 && kRounds % kPieces == 0 && kLine % kAtOnce == 0, "every round is whole");
+  static HIPOPS_METHOD int at(int line) { return line * kPitch + line / kLength * kLength; }
+
+  // Where in the two dimensions this work-item's vector of x is, in round r.
+  static HIPOPS_METHOD int along(int r) { return int(thread_index() / kAcross) + r / kPieces * kAtOnce; }
+  static HIPOPS_METHOD int across(int r) { return (int(thread_index() % kAcross) + r % kPieces * kAcross) * kLength; }
+};
+
+// x's vectors of a tile that is all inside, so that nothing outside the lines is read around them.
+template <class T, class Load>
+HIPOPS_FN void load_staged(const StridedCopyArgs& a, const T* x,
+                           Vector<T, StagedTile<T>::kLength> (&value)[StagedTile<T>::kRounds]) {
+  using Tile = StagedTile<T>;
+  Load loaded[Tile::kRounds];
+#pragma unroll
+  for (int r = 0; r < Tile::kRounds; ++r)
+    loaded[r] = Load(x + (Tile::along(r) * a.stride[kCopyX][0] + Tile::across(r)));
+#pragma unroll
+  for (int r = 0; r < Tile::kRounds; ++r) value[r] = loaded[r].value();
+}
+
+// The same of any tile. `left`: elements that it has of either dimension; `before` and `after`: those that x's lines
+// have before the tile's beginning, and from there on.
+template <class T>
+HIPOPS_FN void load_staged_edge(const StridedCopyArgs& a, const T* x, const int (&left)[2], int64_t before,
+                                int64_t after, Vector<T, StagedTile<T>::kLength> (&value)[StagedTile<T>::kRounds]) {
+  using Tile = StagedTile<T>;
+  constexpr int n = Tile::kLength;
+#pragma unroll
+  for (int r = 0; r < Tile::kRounds; ++r) {
+    const int i = Tile::along(r), j = Tile::across(r);
+    if (i >= left[0]) continue;
+    const T* from = x + (i * a.stride[kCopyX][0] + j);
+    const int32_t apart = misplaced_by(from);
+    if (j + n <= left[1] && (apart == 0 || (before + j >= apart && j - apart + 2 * n <= after))) {
+      value[r] = ShiftedVector<T>(from).value();
+    } else {
+#pragma unroll
+      for (int e = 0; e < n; ++e)
+        if (j + e < left[1]) value[r].element[e] = from[e];
+    }
+  }
+}
+
+// y's lines of a tile: their whole vectors, and what is before the first and after the last of those.
+template <class T>
+HIPOPS_FN void store_staged(const StridedCopyArgs& a, const Shared<b128>& vectors, const Shared<T>& tile, T* y,
+                            const int (&left)[2]) {
+  using Tile = StagedTile<T>;
+  constexpr int n = Tile::kLength;
+  const int32_t y_misplaced = misplaced_by(y), y_step = int32_t(a.stride[kCopyY][1] & (n - 1));
+#pragma unroll
+  for (int r = 0; r < Tile::kRounds; ++r) {
+    const int w = int(thread_index()) + r * kCopyBlock, line = w / Tile::kAlong;
+    const int32_t misplaced = (y_misplaced + line * y_step) & (n - 1);
+    const int first = w % Tile::kAlong * n + (misplaced != 0 ? n - misplaced : 0);
+    if (line < left[1] && first + n <= left[0])
+      store_vector_at_once<n>(y + (line * a.stride[kCopyY][1] + first),
+                              bit_cast<Vector<T, n>>(b128(vectors[(Tile::at(line) + first + misplaced) / n])));
+  }
+  if (a.y_aligned && left[0] % n == 0) return;
+  const int across = left[0] % n == 0 ? n : 2 * n;
+#pragma unroll 1
+  for (int w = int(thread_index()); w < left[1] * across; w += kCopyBlock) {
+    const int line = w / across, e = w % across;
+    const int32_t misplaced = (y_misplaced + line * y_step) & (n - 1);
+    const int head = misplaced != 0 ? n - misplaced : 0;
+    const int whole = left[0] > head ? (left[0] - head) / n * n : 0, i = e < head ? e : e + whole;
+    if (i < left[0]) y[line * a.stride[kCopyY][1] + i] = tile[Tile::at(line) + misplaced + i];
+  }
+}
+
+template <class T>
+HIPOPS_FN void copy_staged(const StridedCopyArgs& a) {
+  using Tile = StagedTile<T>;
+  constexpr int n = Tile::kLength, lines = Tile::kLines;
+  HIPOPS_SHARED(b128, vectors, Tile::kSize / n);
+  const Shared<T> tile = vectors.template as<T>();
+  const int32_t y_step = int32_t(a.stride[kCopyY][1] & (n - 1));
+  for (int64_t t = block_index(); t < a.walk.count; t += a.step) {
+    const Offsets<kCopyOperands> at = locate(a.walk, t);
+    const T* x = static_cast<const T*>(a.x) + at.of[kCopyX];
+    T* y = static_cast<T*>(a.y) + at.of[kCopyY];
+    const CopyTilePlace place = copy_tile_place(a.walk, t);
+    const int64_t before = int64_t(place.at[1]) * lines, after = a.size[1] - before;
+    const int64_t rest = a.size[0] - int64_t(place.at[0]) * Tile::kLine;
+    const int left[2] = {rest < Tile::kLine ? int(rest) : Tile::kLine, after < lines ? int(after) : lines};
+
+    Vector<T, n> value[Tile::kRounds] = {};
+    const bool whole = left[0] == Tile::kLine && left[1] == lines;
+    if (whole && a.x_aligned) load_staged<T, AlignedVector<T>>(a, x, value);
+    else if (whole && before >= n && after >= lines + n) load_staged<T, ShiftedVector<T>>(a, x, value);
+    else load_staged_edge(a, x, left, before, after, value);
+
+    const int32_t y_misplaced = misplaced_by(y);
+#pragma unroll
+    for (int e = 0; e < n; ++e) {
+      const int32_t misplaced = (y_misplaced + e * y_step) & (n - 1);  // of line j + e, where j is a multiple of n
+#pragma unroll
+      for (int r = 0; r < Tile::kRounds; ++r)
+        tile[Tile::at(Tile::across(r) + e) + misplaced + Tile::along(r)] = value[r].element[e];
+    }
+    barrier();
+    store_staged(a, vectors, tile, y, left);
+    barrier();  // before the next tile takes the place of this one
   }
 }
 

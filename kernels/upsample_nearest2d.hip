@@ -2,18 +2,22 @@
 //
 //   x, y     [n, c, h, w] and [n, c, h', w'], any strides; elements of 1, 2, 4 or 8 bytes, moved as bits
 //   source   i * ratio, rounded down: in f32 as PyTorch does, in f64 as candle does, or (i + 0.5) * ratio (PyTorch's
-//            nearest-exact); the ratio is formed on the host, for each dimension, and where it is 1 or 1/2
-//            the answer is i or i / 2
+//            nearest-exact); the ratio is formed on the host, for each dimension, and where it is 1, 1/2, 1/4, ..
+//            the answer is i >> s
 //   bytes    y is written once; of x is read what is used, and what is used often comes from the caches
 //
 // The launcher brings the dimensions into the order in which they lie in y. Then
 //
 //   row    stores 16 bytes of y at a time, where its innermost dimension has no gaps and is aligned. A work-item takes
 //          the same place of several neighbouring rows, so that what most of the arithmetic is about, which elements of
-//          x belong there, is found once. Where that dimension is doubled, they are one load of half the width; where
-//          it keeps its size and lies alike in x (channels last), units of up to 16 bytes (b128) take the place of
-//          elements. Where the next dimension is doubled, each row that is read is stored twice.
-//   any    does the same by elements, or units of up to 8 bytes, at any strides.
+//          x belong there, is found once. Where that dimension is doubled, or four times as long, they are one load of
+//          a half or a quarter of the width; where it keeps its size and lies alike in x (channels last), units of up
+//          to 16 bytes (b128) take the place of elements. Where the next dimension, or the one after it, has every
+//          element of x an even number of times, what is read is stored twice for each.
+//   run    stores 16 bytes at a time where y as a whole has no gaps, and its rows are not whole vectors. So many of
+//          n * c as make up whole vectors are a period; a work-item takes the same place of several periods. What is
+//          after the last whole period goes by elements.
+//   any    goes by elements, or units of up to 8 bytes, at any strides.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/upsample_nearest2d.hip -o upsample_nearest2d.co
 #include "upsample_nearest2d.h"
@@ -22,8 +26,10 @@
 
 namespace hipops {
 
-#define KERNEL(name, bits, mode) \
-  HIPOPS_KERNEL(kUpsampleBlock) name(HIPOPS_ARGS(UpsampleNearest2dArgs) a) { upsample_##mode<b##bits>(a); }
+#define KERNEL(name, bits, mode)                                                                                \
+  HIPOPS_KERNEL(kUpsampleBlock, kUpsampleResident_##mode) name(HIPOPS_ARGS(UpsampleNearest2dArgs) a) {          \
+    upsample_##mode<b##bits>(a);                                                                                \
+  }
 HIPOPS_UPSAMPLE_NEAREST2D_KERNELS(KERNEL)
 
 HIPOPS_KERNEL_TABLE(upsample_nearest2d, UpsampleNearest2dArgs, HIPOPS_UPSAMPLE_NEAREST2D_KERNELS)

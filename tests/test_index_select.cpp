@@ -83,6 +83,14 @@ TEST_CASE("index_select moves the widest units that addresses, rows and steps al
   // By rows from 16 units on.
   CHECK(kernel(HIPOPS_F32, 60) == 4);
   CHECK(kernel(HIPOPS_F64, 32) == kTakeFirstRows + 4);
+  // Rows of 256 bytes and more that are not aligned to 8, by 16 bytes all the same.
+  CHECK(kernel(HIPOPS_U8, 257) == kTakeFirstShifted + 0);
+  CHECK(kernel(HIPOPS_BF16, 129) == kTakeFirstShifted + 1);
+  CHECK(kernel(HIPOPS_BF16, 127) == kTakeFirstRows + 1);
+  CHECK(kernel(HIPOPS_BF16, 128, 1) == kTakeFirstShifted + 1);
+  CHECK(kernel(HIPOPS_BF16, 128, 0, 0, 130) == kTakeFirstShifted + 2);
+  CHECK(kernel(HIPOPS_F32, 65) == kTakeFirstShifted + 2);
+  CHECK(kernel(HIPOPS_F32, 66) == kTakeFirstRows + 3);
   // Not contiguous along the innermost dimension.
   CHECK(kernel_of(view_of(at, HIPOPS_F32, {5, 64}), view_of(from, HIPOPS_F32, {9, 64}, {128, 2})) == 2);
   CHECK(kernel_of(view_of(at, HIPOPS_F32, {5, 64}, {128, 2}), view_of(from, HIPOPS_F32, {9, 64})) == 2);

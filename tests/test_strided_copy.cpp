@@ -158,9 +158,13 @@ TEST_CASE("strided_copy chooses by layout", "[strided_copy]") {
   const Choice choices[] = {
       {"strided_copy_b128_any", HIPOPS_U8, {1000}, {}, {}, m, 2 * m},          // a run, with a tail of 8 bytes
       {"strided_copy_b128_any", HIPOPS_U8, {1000}, {}, {}, m + 3, 2 * m + 3},  // with a head
-      {"strided_copy_b8_any", HIPOPS_U8, {1000}, {}, {}, m, 2 * m + 1},        // no two bytes lie alike
-      {"strided_copy_b16_any", HIPOPS_U8, {1000}, {}, {}, m, 2 * m + 2},
-      {"strided_copy_b32_any", HIPOPS_U8, {1000}, {}, {}, m + 1, 2 * m + 5},
+      {"strided_copy_b8_shifted", HIPOPS_U8, {1000}, {}, {}, m, 2 * m + 1},    // no two bytes lie alike
+      {"strided_copy_b8_any", HIPOPS_U8, {255}, {}, {}, m, 2 * m + 1},         // too few for that
+      {"strided_copy_b8_shifted", HIPOPS_U8, {1000}, {}, {}, m + 1, 2 * m + 5},
+      {"strided_copy_b16_any", HIPOPS_U8, {200}, {}, {}, m, 2 * m + 2},
+      {"strided_copy_b32_any", HIPOPS_U8, {200}, {}, {}, m + 1, 2 * m + 5},
+      {"strided_copy_b16_shifted", HIPOPS_F16, {1000}, {}, {}, m, 2 * m + 6},
+      {"strided_copy_b32_shifted", HIPOPS_F32, {1000}, {}, {}, m + 8, 2 * m + 4},
       {"strided_copy_b64_any", HIPOPS_F32, {1000}, {}, {}, m, 2 * m + 8},
       {"strided_copy_b8_any", HIPOPS_U8, {9}, {}, {}, m + 9, 2 * m + 9},                      // no whole unit
       {"strided_copy_b32_any", HIPOPS_F32, {}, {}, {}, m, 2 * m},                             // rank 0
@@ -174,20 +178,31 @@ TEST_CASE("strided_copy chooses by layout", "[strided_copy]") {
       {"strided_copy_b128_rows", HIPOPS_F16, {9, 128}, {136, 1}, {256, 1}, m, 2 * m},  // rows of 16 units
       {"strided_copy_b128_any", HIPOPS_F16, {9, 120}, {136, 1}, {256, 1}, m, 2 * m},   // of 15
       {"strided_copy_b16_rows", HIPOPS_F16, {9, 20}, {25, 1}, {40, 1}, m, 2 * m},
+      {"strided_copy_b16_rows", HIPOPS_F16, {9, 127}, {127, 1}, {129, 1}, m, 2 * m},
+      {"strided_copy_b16_shifted", HIPOPS_F16, {9, 129}, {129, 1}, {131, 1}, m, 2 * m},  // of 256 bytes and more
+      {"strided_copy_b32_shifted", HIPOPS_F16, {9, 130}, {130, 1}, {132, 1}, m, 2 * m},
+      {"strided_copy_b64_rows", HIPOPS_F16, {9, 132}, {132, 1}, {140, 1}, m, 2 * m},
+      {"strided_copy_b8_shifted", HIPOPS_I8, {9, 300}, {300, 1}, {301, 1}, m, 2 * m},
       {"strided_copy_b32_any", HIPOPS_F16, {9, 20}, {24, 1}, {40, 1}, m + 4, 2 * m},
       {"strided_copy_b128_any", HIPOPS_F16, {64, 9, 8}, {72, 8, 1}, {8, 512, 1}, m, 2 * m},  // a transpose of vectors
       {"strided_copy_b32_tile", HIPOPS_F16, {64, 19, 2}, {38, 2, 1}, {2, 130, 1}, m, 2 * m},  // of pairs
-      {"strided_copy_b16_square", HIPOPS_F16, {64, 128}, {128, 1}, {1, 64}, m, 2 * m},
-      {"strided_copy_b16_tile", HIPOPS_F16, {64, 128}, {128, 1}, {1, 64}, m, 2 * m + 2},
-      {"strided_copy_b16_tile", HIPOPS_F16, {64, 127}, {127, 1}, {1, 64}, m, 2 * m},
-      {"strided_copy_b16_tile", HIPOPS_F16, {64, 128}, {130, 1}, {1, 64}, m, 2 * m},
-      {"strided_copy_b16_tile", HIPOPS_F16, {64, 128}, {128, 1}, {1, 66}, m, 2 * m},
+      {"strided_copy_b16_square", HIPOPS_F16, {64, 96}, {96, 1}, {1, 64}, m, 2 * m},
+      {"strided_copy_b16_staged", HIPOPS_F16, {64, 128}, {128, 1}, {1, 64}, m, 2 * m},  // a whole tile
+      {"strided_copy_b16_staged", HIPOPS_F16, {600, 1000}, {1000, 1}, {1, 600}, m, 2 * m},
+      {"strided_copy_b16_square", HIPOPS_F16, {72, 128}, {128, 1}, {1, 72}, m, 2 * m},
+      {"strided_copy_b16_staged", HIPOPS_F16, {64, 128}, {128, 1}, {1, 64}, m, 2 * m + 2},
+      {"strided_copy_b16_staged", HIPOPS_F16, {64, 127}, {127, 1}, {1, 64}, m, 2 * m},
+      {"strided_copy_b16_staged", HIPOPS_F16, {64, 128}, {130, 1}, {1, 64}, m, 2 * m},
+      {"strided_copy_b16_staged", HIPOPS_F16, {64, 128}, {128, 1}, {1, 66}, m, 2 * m},
+      {"strided_copy_b16_tile", HIPOPS_F16, {64, 128}, {256, 2}, {1, 64}, m, 2 * m},  // gaps
+      {"strided_copy_b16_tile", HIPOPS_F16, {64, 47}, {47, 1}, {1, 64}, m, 2 * m},    // short lines
+      {"strided_copy_b16_tile", HIPOPS_F16, {31, 127}, {127, 1}, {1, 31}, m, 2 * m},
       {"strided_copy_b16_any", HIPOPS_F16, {64, 15}, {15, 1}, {1, 64}, m, 2 * m},  // too short for tiles
       {"strided_copy_b16_rows", HIPOPS_F16, {15, 64}, {64, 1}, {1, 15}, m, 2 * m},
       {"strided_copy_b8_square", HIPOPS_I8, {32, 48}, {48, 1}, {1, 32}, m, 2 * m},
       {"strided_copy_b32_square", HIPOPS_F32, {32, 48}, {48, 1}, {1, 32}, m, 2 * m},
       {"strided_copy_b64_square", HIPOPS_F64, {32, 48}, {48, 1}, {1, 32}, m, 2 * m},
-      {"strided_copy_b64_tile", HIPOPS_F64, {32, 49}, {49, 1}, {1, 32}, m, 2 * m},
+      {"strided_copy_b64_staged", HIPOPS_F64, {32, 49}, {49, 1}, {1, 32}, m, 2 * m},
       {"strided_copy_b32_rows", HIPOPS_F32, {32, 48}, {48, 1}, {1, 0}, m, 2 * m},  // y's innermost repeats one element
       {"strided_copy_b32_rows", HIPOPS_F32, {32, 48}, {48, 1}, {48, -1}, m, 2 * m},
       {"strided_copy_b128_any", HIPOPS_F32, {32, 48}, {48, 1}, {0, 1}, m, 2 * m},  // repeats rows
@@ -419,7 +434,9 @@ TEST_CASE("strided_copy moves tiles of every edge", "[strided_copy]") {
         const int64_t length = 16 / static_cast<int64_t>(parity::dtype_size(dtype));
         Operands elements(dtype, {5, n}, {n + 5, 1}, {2 * n + 1, 2});
         Operands vectors(dtype, {5, n * length}, {(n + 1) * length, 1}, {30 * length, 1});
+        Operands apart(dtype, {5, n * length + 1}, {(n + 1) * length + 1, 1}, {30 * length + 3, 1}, n % 5, n % 7);
         check_copy(elements, random, &seen);
+        check_copy(apart, random, &seen);
         check_copy(vectors, random, &seen);
       }
     seen.expect_all(10);
@@ -431,7 +448,7 @@ TEST_CASE("strided_copy moves runs of any number of bytes from any alignment to 
     Random random(5);
     for (int64_t from = 0; from < 17; ++from)
       for (int64_t to = 0; to < 17; ++to)
-        for (int64_t n : {1, 2, 3, 8, 15, 16, 17, 31, 32, 33, 47, 48, 49, 100}) {
+        for (int64_t n : {1, 2, 3, 8, 15, 16, 17, 31, 32, 33, 47, 48, 49, 100, 256, 700, 4400}) {
           Operands t(HIPOPS_U8, {n + (from * 5 + to) % 3}, {}, {}, to, from);
           check_copy(t, random);
         }
@@ -468,8 +485,10 @@ TEST_CASE("strided_copy's kernels go round where the grid is too small", "[strid
       several.emplace_back(dtype, Sizes{400, 9}, Sizes{27, 2}, Sizes{9, 1});                        // short ones
       several.emplace_back(dtype, Sizes{40, 70 * n}, Sizes{80 * n, 1}, Sizes{72 * n, 1});            // rows of vectors
       several.emplace_back(dtype, Sizes{20 * n, 16 * n}, Sizes{}, Sizes{1, 20 * n});                // squares
-      several.emplace_back(dtype, Sizes{16, 16, 16}, Sizes{}, Sizes{1, 16, 256});                   // a batch of tiles
-      several.emplace_back(dtype, Sizes{133, 201}, Sizes{}, Sizes{1, 133});                         // tiles of elements
+      several.emplace_back(dtype, Sizes{17, 17, 17}, Sizes{}, Sizes{1, 17, 289});                   // a batch of tiles
+      several.emplace_back(dtype, Sizes{133, 201}, Sizes{402, 2}, Sizes{1, 133});                   // of any strides
+      several.emplace_back(dtype, Sizes{3, 333, 201}, Sizes{}, Sizes{66933, 1, 333});               // staged
+      several.emplace_back(dtype, Sizes{37, 2101}, Sizes{}, Sizes{2105, 1});                        // shifted rows
       several.emplace_back(dtype, Sizes{80003 / bytes}, Sizes{}, Sizes{}, 1, 1);                     // a run
       if (bytes < 4)
         several.emplace_back(dtype, Sizes{301, 10, 4 / bytes}, Sizes{48 / bytes, 4 / bytes, 1},

@@ -137,27 +137,39 @@ TEST_CASE("upsample_nearest1d's rules differ where they should", "[upsample_near
   });
 }
 
-TEST_CASE("upsample_nearest1d takes i or i / 2 where that is what a rule gives", "[upsample_nearest1d]") {
+TEST_CASE("upsample_nearest1d takes i >> s where that is what a rule gives", "[upsample_nearest1d]") {
   const int64_t f32_limit = int64_t{1} << 24;
+  auto shifts = [](const UpsampleDimension& d, int by) { return d.rule == kSourceShift && d.shift == by; };
   CHECK(resize_of(5, 5, HIPOPS_NEAREST_PYTORCH, 0).rule == kSourceSame);
-  CHECK(resize_of(5, 10, HIPOPS_NEAREST_PYTORCH, 0).rule == kSourceHalf);
+  CHECK(shifts(resize_of(5, 10, HIPOPS_NEAREST_PYTORCH, 0), 1));
   CHECK(resize_of(f32_limit * 8 + 1, f32_limit * 8 + 1, HIPOPS_NEAREST_PYTORCH, 0).rule ==
         kSourceSame);  // by definition
-  CHECK(resize_of(f32_limit * 8 + 1, f32_limit * 16 + 2, HIPOPS_NEAREST_PYTORCH, 0).rule == kSourceHalf);
+  CHECK(shifts(resize_of(f32_limit * 8 + 1, f32_limit * 16 + 2, HIPOPS_NEAREST_PYTORCH, 0), 1));
   CHECK(resize_of(5, 9, HIPOPS_NEAREST_PYTORCH, 0).rule == kSourceFloor32);
   CHECK(resize_of(5, 5, HIPOPS_NEAREST_PYTORCH, 1.5).rule == kSourceFloor32);
   CHECK(resize_of(5, 10, HIPOPS_NEAREST_PYTORCH, 2.1).rule == kSourceFloor32);
   CHECK(resize_of(5, 3, HIPOPS_NEAREST_PYTORCH, 1).rule == kSourceSame);
   CHECK(resize_of(5, 6, HIPOPS_NEAREST_PYTORCH, 1).rule == kSourceFloor32);  // 6 is cut off at 5
-  CHECK(resize_of(5, 9, HIPOPS_NEAREST_PYTORCH, 2).rule == kSourceHalf);
+  CHECK(shifts(resize_of(5, 9, HIPOPS_NEAREST_PYTORCH, 2), 1));
   CHECK(resize_of(5, 11, HIPOPS_NEAREST_PYTORCH, 2).rule == kSourceFloor32);
+  for (hipops_nearest rule : kRules) {
+    CHECK(shifts(resize_of(5, 20, rule, 0), 2));
+    CHECK(shifts(resize_of(5, 40, rule, 0), 3));
+    CHECK(shifts(resize_of(5, 80, rule, 0), 4));
+    CHECK(shifts(resize_of(5, 18, rule, 4), 2));
+    CHECK(!shifts(resize_of(5, 160, rule, 0), 5));
+    CHECK(!shifts(resize_of(5, 15, rule, 0), 1));
+    CHECK(!shifts(resize_of(5, 21, rule, 4), 2));  // 20 / 4 is cut off at 4
+  }
+  CHECK(shifts(resize_of(f32_limit / 4, f32_limit, HIPOPS_NEAREST_PYTORCH, 0), 2));
+  CHECK(resize_of(f32_limit / 4 + 1, f32_limit + 4, HIPOPS_NEAREST_PYTORCH, 0).rule == kSourceFloor32);
   CHECK(resize_of(f32_limit + 1, f32_limit + 1, HIPOPS_NEAREST_PYTORCH, 1).rule == kSourceFloor32);
   CHECK(resize_of(f32_limit / 2, f32_limit / 2, HIPOPS_NEAREST_EXACT, 0).rule == kSourceSame);
   CHECK(resize_of(f32_limit / 2 + 1, f32_limit / 2 + 1, HIPOPS_NEAREST_EXACT, 0).rule == kSourceCentre32);
-  CHECK(resize_of(f32_limit / 4, f32_limit / 2, HIPOPS_NEAREST_EXACT, 0).rule == kSourceHalf);
+  CHECK(shifts(resize_of(f32_limit / 4, f32_limit / 2, HIPOPS_NEAREST_EXACT, 0), 1));
   CHECK(resize_of(5, 7, HIPOPS_NEAREST_EXACT, 0).rule == kSourceCentre32);
   CHECK(resize_of(f32_limit * 8 + 1, f32_limit * 8 + 1, HIPOPS_NEAREST_CANDLE, 0).rule == kSourceSame);
-  CHECK(resize_of(f32_limit * 8 + 1, f32_limit * 16 + 2, HIPOPS_NEAREST_CANDLE, 0).rule == kSourceHalf);
+  CHECK(shifts(resize_of(f32_limit * 8 + 1, f32_limit * 16 + 2, HIPOPS_NEAREST_CANDLE, 0), 1));
   CHECK(resize_of(5, 7, HIPOPS_NEAREST_CANDLE, 0).rule == kSourceFloor64);
   UpsampleDimension d = resize_of(2, 98, HIPOPS_NEAREST_CANDLE, 0);
   CHECK((d.ratio64 == 2.0 / 98.0 && d.last == 1));
@@ -180,11 +192,14 @@ TEST_CASE("upsample_nearest1d chooses by layout", "[upsample_nearest1d]") {
       {"upsample_nearest1d_b32_row",
        plan_for(HIPOPS_F32, {2, 3, 8}, {2, 3, 7}, {}, {0, -2, -3}, 1 << 20, (1 << 30) + 4), 12},
       {"upsample_nearest1d_b32_any", plan_for(HIPOPS_F32, {2, 3, 8}, {2, 3, 7}, {}, {}, (1 << 20) + 4), 48},
-      {"upsample_nearest1d_b32_any", plan_for(HIPOPS_F32, {2, 3, 9}, {2, 3, 7}), 54},
+      {"upsample_nearest1d_b32_run", plan_for(HIPOPS_F32, {2, 3, 9}, {2, 3, 7}), 9},  // 4 of 6 rows, and the others
+      {"upsample_nearest1d_b32_any", plan_for(HIPOPS_F32, {1, 3, 9}, {1, 3, 7}), 27},  // no 4 rows
+      {"upsample_nearest1d_b32_any", plan_for(HIPOPS_F32, {2, 3, 9}, {2, 3, 7}, {}, {}, (1 << 20) + 4), 54},
       {"upsample_nearest1d_b32_any", plan_for(HIPOPS_F32, {2, 3, 8}, {2, 3, 7}, {30, 10, 1}), 48},
       {"upsample_nearest1d_b32_any", plan_for(HIPOPS_F32, {2, 3, 8}, {2, 3, 7}, {48, 16, 2}), 48},
       {"upsample_nearest1d_b128_row", plan_for(HIPOPS_F16, {2, 16, 9}, {2, 16, 7}, {144, 1, 16}, {112, 1, 16}), 36},
-      {"upsample_nearest1d_b64_any", plan_for(HIPOPS_F16, {2, 12, 9}, {2, 12, 7}, {108, 1, 12}, {84, 1, 12}), 54},
+      {"upsample_nearest1d_b64_run", plan_for(HIPOPS_F16, {2, 12, 9}, {2, 12, 7}, {108, 1, 12}, {84, 1, 12}), 27},
+      {"upsample_nearest1d_b64_any", plan_for(HIPOPS_F16, {2, 12, 9}, {2, 12, 7}, {120, 1, 12}, {84, 1, 12}), 54},
       {"upsample_nearest1d_b32_any", plan_for(HIPOPS_F16, {2, 6, 9}, {2, 6, 7}, {54, 1, 6}, {42, 1, 6}), 54},
       {"upsample_nearest1d_b16_any", plan_for(HIPOPS_F16, {2, 3, 9}, {2, 3, 7}, {27, 1, 3}, {21, 1, 3}), 54},
       {"upsample_nearest1d_b16_row", plan_for(HIPOPS_F16, {2, 16, 9}, {2, 16, 7}, {144, 1, 16}, {112, 7, 1}), 36},
@@ -249,11 +264,11 @@ TEST_CASE("upsample_nearest1d gives the same by 32 and by 64 bits", "[upsample_n
       UpsamplePlan plan = t.plan();
       if (!std::strstr(t.op().kernel_names[plan.kernel], "_any")) continue;
       UpsampleArgs& a = plan.args;  // as it would be with more than 2^31 of anything: element by element
-      UpsampleDimension& line = a.dimension[1];
-      line.size = a.rows;
-      if (a.again != 0) line.size *= 2, line.y_stride /= 2, line.rule = kSourceHalf;
+      a.dimension[1].size = a.rows;
       a.small = 0;
-      a.count = a.dimension[0].size * line.size * a.dimension[2].size * a.dimension[3].size;
+      a.count = a.dimension[0].size * a.dimension[1].size * a.dimension[2].size * a.dimension[3].size;
+      a.inner_rank = a.rank;
+      std::copy(std::begin(a.dimension), std::end(a.dimension), std::begin(a.inner));
       EXPECT_EQUAL(launch(op_named("upsample_nearest1d"), plan.kernel, plan.grid, plan.block, &plan.args,
                           sizeof plan.args, nullptr),
                    HIPOPS_SUCCESS);

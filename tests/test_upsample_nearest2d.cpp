@@ -48,11 +48,12 @@ TEST_CASE("upsample_nearest2d chooses by layout", "[upsample_nearest2d]") {
       {"upsample_nearest2d_b16_row",
        plan_for(HIPOPS_F16, {2, 3, 9, 24}, {2, 3, 4, 12}, {}, channels_last({2, 3, 4, 12})), 162},
       {"upsample_nearest2d_b32_row", plan_for(HIPOPS_F32, {2, 3, 9, 4}, {2, 3, 4, 7}, {120, 36, 4, 1}), 54},
-      {"upsample_nearest2d_b32_any", plan_for(HIPOPS_F32, {2, 3, 9, 5}, {2, 3, 4, 7}), 270},
+      {"upsample_nearest2d_b32_run", plan_for(HIPOPS_F32, {2, 3, 9, 5}, {2, 3, 4, 7}), 45},
+      {"upsample_nearest2d_b32_any", plan_for(HIPOPS_F32, {1, 3, 9, 5}, {1, 3, 4, 7}), 135},
       {"upsample_nearest2d_b128_row",
        plan_for(HIPOPS_F32, {2, 4, 9, 5}, {2, 4, 4, 7}, channels_last({2, 4, 9, 5}), channels_last({2, 4, 4, 7})), 90},
-      {"upsample_nearest2d_b64_any",
-       plan_for(HIPOPS_F32, {2, 6, 9, 5}, {2, 6, 4, 7}, channels_last({2, 6, 9, 5}), channels_last({2, 6, 4, 7})), 270},
+      {"upsample_nearest2d_b64_run",
+       plan_for(HIPOPS_F32, {2, 6, 9, 5}, {2, 6, 4, 7}, channels_last({2, 6, 9, 5}), channels_last({2, 6, 4, 7})), 135},
       {"upsample_nearest2d_b32_any",
        plan_for(HIPOPS_F32, {2, 3, 9, 5}, {2, 3, 4, 7}, channels_last({2, 3, 9, 5}), channels_last({2, 3, 4, 7})), 270},
       {"upsample_nearest2d_b128_row", plan_for(HIPOPS_F32, {2, 3, 9, 8}, {2, 3, 4, 8}), 108},  // rows are copied whole
@@ -66,16 +67,17 @@ TEST_CASE("upsample_nearest2d chooses by layout", "[upsample_nearest2d]") {
     CHECK(pieces(c.plan) == c.count);
   }
   // n and c are one dimension where they lie alike; a height that stays is one with them.
-  CHECK(plan_for(HIPOPS_F32, {2, 3, 9, 5}, {2, 3, 4, 7}).args.dimension[2].size == 6);
+  CHECK(plan_for(HIPOPS_F32, {2, 3, 9, 8}, {2, 3, 4, 7}).args.dimension[2].size == 6);
   CHECK(plan_for(HIPOPS_F32, {2, 3, 4, 8}, {2, 3, 4, 7}).args.rows == 24);
   CHECK(plan_for(HIPOPS_F32, {2, 3, 4, 8}, {2, 3, 4, 8}).args.dimension[0].size == 48);
 }
 
 TEST_CASE("upsample_nearest2d counts in 64 bits where there is more than 2^31 of anything", "[upsample_nearest2d]") {
   CHECK(plan_for(HIPOPS_U8, {8, 3, 9999, 8001}, {8, 3, 99, 99}).args.small == 1);
-  CHECK(plan_for(HIPOPS_U8, {80, 3, 9999, 9001}, {80, 3, 99, 99}).args.small == 0);
+  CHECK(plan_for(HIPOPS_U8, {80, 3, 9999, 9001}, {80, 3, 99, 99}).args.small == 1);  // vectors of a run
   CHECK(plan_for(HIPOPS_U8, {8, 3, 9999, 9008}, {8, 3, 99, 99}).args.small == 1);  // vectors
   UpsamplePlan plan = plan_for(HIPOPS_U8, {80, 3, 39999, 39999}, {80, 3, 9999, 9999});
+  CHECK(plan.args.small == 0);
   CHECK(plan.args.count == int64_t{240} * 39999 * 39999);
   CHECK(uint64_t{plan.grid} * plan.block < uint64_t{1} << 32);
   CHECK(plan.args.step == int64_t{plan.grid} * plan.block);

@@ -64,7 +64,8 @@ struct UpsampleCase {
 inline int64_t pieces(const hipops::UpsamplePlan& plan) {
   const hipops::UpsampleArgs& a = plan.args;
   if (!a.small) return a.count;
-  return a.dimension[0].size * a.rows * (a.again != 0 ? 2 : 1) * a.dimension[2].size * a.dimension[3].size;
+  const int64_t times = (a.again[0] != 0 ? 2 : 1) * (a.again[1] != 0 ? 2 : 1);
+  return a.dimension[0].size * a.rows * times * a.dimension[2].size * a.dimension[3].size;
 }
 
 // The offset in x of what belongs to element `i` of y.
@@ -147,8 +148,8 @@ inline void check_any_layout(int resized, int cases) {
   }
 }
 
-// Every kernel, by the layouts that it is for: rows of whole vectors, and channels last, some of them a unit and some
-// more.
+// Every kernel, by the layouts that it is for: rows of whole vectors, or of any number of elements, and channels last,
+// some of them a unit and some more.
 inline void check_kernels(int resized) {
   Random random(10 + static_cast<uint64_t>(resized));
   Seen seen(op_named(resized == 1 ? "upsample_nearest1d" : "upsample_nearest2d"));
@@ -161,8 +162,10 @@ inline void check_kernels(int resized) {
         Sizes y = x;
         for (size_t d = 2; d < y.size(); ++d) y[d] = pick(random, 1, 20);
         bool rows = n % 2 == 0;
+        const int64_t twice = n % 8 == 4 ? 4 : 2;  // or four times, where that many of an element are in a vector
         if (rows) y.back() = length * pick(random, 1, 8);
-        if (rows && n % 4 == 0) y.back() = 2 * (x.back() = length / 2 * pick(random, 2, 12));  // exactly twice
+        if (n % 4 == 0) y.back() = twice * (x.back() = std::max<int64_t>(length / twice, 1) * pick(random, 2, 12));
+        if (n % 6 == 2) x[1] = y[1] = pick(random, 5, 20), y.back() += pick(random, 0, 7);  // of any number
         if (!rows) x[1] = y[1] = pick(random, 1, 4) << (n / 2 % 5);
         UpsampleCase t{HostTensor(dtype, y, rows ? contiguous(y) : channels_last(y)),
                        HostTensor(dtype, x, rows ? Sizes{} : channels_last(x)), rule, random_scales(random, x, y)};
@@ -179,11 +182,12 @@ inline void check_rounds(int resized) {
   for (hipops_dtype dtype : kMoved) {
     int64_t bytes = static_cast<int64_t>(hipops::parity::dtype_size(dtype)), length = 16 / bytes;
     for (int64_t channels = 1; channels <= 2 * length; channels *= 2)
-      for (bool rows : {true, false}) {
-        Sizes x{3, rows ? 5 : channels, 31},
-            y{3, rows ? 5 : channels, rows ? 5003 / length * length : 3000 / channels | 1};
-        if (resized == 2) x.insert(x.begin() + 2, 3), y.insert(y.begin() + 2, 2);
-        UpsampleCase t{HostTensor(dtype, y, rows ? Sizes{} : channels_last(y)),
+      for (int layout = 0; layout < 4; ++layout) {  // the last one is not aligned to more than a unit
+        const bool rows = layout == 1 || layout == 2;
+        Sizes x{3, rows ? 7 : channels, 31}, y = x;
+        y[2] = !rows ? 3000 / channels | 1 : layout == 1 ? 5003 / length * length : 1501;
+        if (resized == 2) x.insert(x.begin() + 2, 3), y.insert(y.begin() + 2, layout == 2 ? 3 : 2);
+        UpsampleCase t{HostTensor(dtype, y, rows ? Sizes{} : channels_last(y), layout == 3 ? channels : 0),
                        HostTensor(dtype, x, rows ? Sizes{} : channels_last(x)), kRules[channels % 3],
                        std::vector<double>(static_cast<size_t>(resized))};
         fill_with_bits(t.x, random);

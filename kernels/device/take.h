@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device/indices.h"
+#include "device/shifted.h"
 #include "device/strided.h"
 #include "device/take_contract.h"
 #include "device/vector.h"
@@ -97,6 +98,24 @@ HIPOPS_FN void take_rows(const TakeArgs& a) {
       const int32_t col = first + (n << a.lanes);
       if (col < cols) y_row[col] = from == kNothing ? T{} : unit[n];
     }
+  }
+}
+
+// The same of rows that begin anywhere.
+template <class T>
+HIPOPS_FN void take_shifted(const TakeArgs& a) {
+  const int32_t lane = int32_t(thread_index() % (1u << a.lanes));
+  for (int64_t w = int64_t(block_index()) * kTakeBlock + thread_index(); w < a.count; w += a.step) {
+    const int64_t piece = w >> a.lanes;
+    const int64_t r = a.walk.small ? int64_t(divide(uint32_t(piece), a.parts_divisor)) : piece / a.parts;
+    const int32_t first = ((int32_t(piece - r * a.parts) * kShiftedDepth) << a.lanes) + lane;
+    const Offsets<kTakeOperands> at = locate(a.walk, r);
+    int64_t mark;
+    const int64_t value = load_index(a.index, at.of[kTakeIndex], &mark);
+    const int64_t from = checked_index(a.index, value, mark, 0, 0);
+    if (from == kNothing && first == 0 && a.index.report != nullptr) report_index(a, r * a.cols, a.cols, value, mark);
+    const T* x = static_cast<const T*>(a.x) + at.of[kTakeX] + (from == kNothing ? 0 : from) * a.x_step;
+    copy_shifted_row(x, static_cast<T*>(a.y) + at.of[kTakeY], int32_t(a.cols), first, a.lanes, from == kNothing);
   }
 }
 

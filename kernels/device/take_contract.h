@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device/index_contract.h"
+#include "device/shifted_contract.h"
 #include "device/strided_contract.h"
 
 namespace hipops {
@@ -35,8 +36,8 @@ struct TakeArgs {
   // Where one index serves many elements of y (index_select): element i of y, in row-major order, is the first that
   // uses index j if i = j * run, j < length. Where each element has an index of its own (gather): 0.
   int64_t run, length;
-  // rows: the walk is over rows of `cols` units, which have one index each. 1 << lanes work-items share a row's part,
-  // of which there are `parts` in a row; `count` is of work-items.
+  // rows, shifted: the walk is over rows of `cols` units, which have one index each. 1 << lanes work-items share a part
+  // of a row, which has `parts` of them; `count` is of work-items.
   // staged: the walk is over rows of y with `cols` elements; `group` of them at a time, of x's without gaps.
   int64_t cols, parts, count;
   Divisor cols_divisor, parts_divisor;
@@ -61,4 +62,7 @@ struct TakeArgs {
   X(op##_b8_staged, b8, staged, kStagedBlock)     \
   X(op##_b16_staged, b16, staged, kStagedBlock)   \
   X(op##_b32_staged, b32, staged, kStagedBlock)   \
-  X(op##_b64_staged, b64, staged, kStagedBlock)
+  X(op##_b64_staged, b64, staged, kStagedBlock)   \
+  X(op##_b8_shifted, b8, shifted, kTakeBlock)     \
+  X(op##_b16_shifted, b16, shifted, kTakeBlock)   \
+  X(op##_b32_shifted, b32, shifted, kTakeBlock)

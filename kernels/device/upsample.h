@@ -30,8 +30,8 @@ HIPOPS_FN I floor_to(F v, I last) {
 struct Same {
   template <class I> HIPOPS_METHOD I operator()(const UpsampleDimension&, I i) const { return i; }
 };
-struct Half {
-  template <class I> HIPOPS_METHOD I operator()(const UpsampleDimension&, I i) const { return i >> 1; }
+struct Shifted {
+  template <class I> HIPOPS_METHOD I operator()(const UpsampleDimension& d, I i) const { return i >> d.shift; }
 };
 struct Floor32 {
   template <class I>
@@ -56,7 +56,7 @@ template <class F>
 HIPOPS_FN void with_rule(SourceRule rule, F f) {
   switch (rule) {
     case kSourceSame: return f(Same());
-    case kSourceHalf: return f(Half());
+    case kSourceShift: return f(Shifted());
     case kSourceFloor32: return f(Floor32());
     case kSourceFloor64: return f(Floor64());
     default: return f(Centre32());
@@ -70,13 +70,13 @@ struct Place {
 // Adds to the places of N units what the dimensions from `first` on have to say of them; `i` is each unit's number,
 // counted from that dimension. One branch for all of them: so their arithmetic is side by side.
 template <class I, int N>
-HIPOPS_FN void add_places(const UpsampleArgs& a, int first, I (&i)[N], Place (&at)[N]) {
-  for (int k = first; k < a.rank; ++k) {
-    const UpsampleDimension& d = a.dimension[k];
+HIPOPS_FN void add_places(const UpsampleDimension* dimension, int first, int rank, I (&i)[N], Place (&at)[N]) {
+  for (int k = first; k < rank; ++k) {
+    const UpsampleDimension& d = dimension[k];
     I source[N];
 #pragma unroll
     for (int n = 0; n < N; ++n) {
-      I outer = k + 1 < a.rank ? quotient(i[n], d) : I(0);
+      I outer = k + 1 < rank ? quotient(i[n], d) : I(0);
       source[n] = i[n] - outer * I(d.size);
       at[n].y += source[n] * d.y_stride;
       i[n] = outer;
@@ -90,20 +90,21 @@ HIPOPS_FN void add_places(const UpsampleArgs& a, int first, I (&i)[N], Place (&a
   }
 }
 
-// One element after the other, by 64 bits.
+// One element after the other, by 64 bits: `count` of them, from the one numbered `begin` on.
 template <class T>
-HIPOPS_FN void move_elements(const UpsampleArgs& a) {
+HIPOPS_FN void move_elements(const UpsampleArgs& a, int64_t begin, int64_t count) {
   const T* x = static_cast<const T*>(a.x);
   T* y = static_cast<T*>(a.y);
-  for (int64_t w = int64_t(block_index()) * kUpsampleBlock + thread_index(); w < a.count; w += a.step) {
-    int64_t i[1] = {w};
+  for (int64_t w = int64_t(block_index()) * kUpsampleBlock + thread_index(); w < count; w += a.step) {
+    int64_t i[1] = {begin + w};
     Place at[1] = {{0, 0}};
-    add_places(a, 0, i, at);
+    add_places(a.inner, 0, a.inner_rank, i, at);
     y[at[0].y] = x[at[0].x];
   }
 }
 
-// Where the elements of a vector of y are in a row of x: each by itself, or half as many as neighbours.
+// Where the elements of a vector of y are in a row of x: each by itself, along one dimension or several, or some as
+// neighbours, each of them more than once.
 template <class T, int kLength_>
 struct Scattered {
   static constexpr int kLength = kLength_;
@@ -123,59 +124,94 @@ struct Scattered {
     return v;
   }
 };
-template <class T>
-struct Paired {
-  static constexpr int kLength = kWideBytes / int(sizeof(T)), kHalf = kLength > 1 ? kLength / 2 : 1;
-  int32_t place;
+template <class T, int kLength_>
+struct Crossing {
+  static constexpr int kLength = kLength_;
+  int32_t place[kLength];
 
-  HIPOPS_METHOD Paired(const UpsampleArgs&, int32_t vector) : place(vector * kHalf) {}
+  HIPOPS_METHOD Crossing(const UpsampleArgs& a, int32_t vector) {
+    int32_t i[kLength];
+#pragma unroll
+    for (int e = 0; e < kLength; ++e) i[e] = vector * kLength + e, place[e] = 0;
+#pragma unroll 1
+    for (int k = 0; k < a.inner_rank; ++k) {
+      const UpsampleDimension& d = a.inner[k];
+      const bool more = k + 1 < a.inner_rank;
+      with_rule(d.rule, [&](auto rule) {
+#pragma unroll
+        for (int e = 0; e < kLength; ++e) {
+          const int32_t outer = more ? quotient(i[e], d) : 0;
+          place[e] += rule(d, i[e] - outer * int32_t(d.size)) * int32_t(d.x_stride);
+          i[e] = outer;
+        }
+      });
+    }
+  }
   HIPOPS_METHOD Vector<T, kLength> load(const T* x) const {
-    const Vector<T, kHalf> half = load_vector<kHalf>(x + place);
     Vector<T, kLength> v;
 #pragma unroll
-    for (int e = 0; e < kLength; ++e) v.element[e] = half.element[e / 2];
+    for (int e = 0; e < kLength; ++e) v.element[e] = x[place[e]];
+    return v;
+  }
+};
+template <class T, int kShift>
+struct Repeated {
+  static constexpr int kLength = kWideBytes / int(sizeof(T)), kPart = kLength >> kShift > 0 ? kLength >> kShift : 1;
+  int32_t place;
+
+  HIPOPS_METHOD Repeated(const UpsampleArgs&, int32_t vector) : place(vector * kPart) {}
+  HIPOPS_METHOD Vector<T, kLength> load(const T* x) const {
+    const Vector<T, kPart> part = load_vector<kPart>(x + place);
+    Vector<T, kLength> v;
+#pragma unroll
+    for (int e = 0; e < kLength; ++e) v.element[e] = part.element[e >> kShift];
     return v;
   }
 };
 
 // A vector, or element, of each row of a group. What is found once for all of them is where its elements come from,
 // which is most of the arithmetic.
-template <class T, int rows, class Source>
+template <class T, int rows, class Source, bool pairs = false>
 HIPOPS_FN void upsample_rows(const UpsampleArgs& a) {
   constexpr int length = Source::kLength;
   const UpsampleDimension& line = a.dimension[1];
-  const int32_t groups = int32_t(line.size), last = int32_t(a.rows) - 1;
+  const int32_t groups = int32_t(line.size), last = int32_t(a.rows) - 1, rounds = pairs ? 1 : a.rounds;
   for (int64_t w = int64_t(block_index()) * kUpsampleBlock + thread_index(); w < a.count; w += a.step) {
     const int32_t beyond = quotient(int32_t(w), a.dimension[0]);
     const int32_t vector = int32_t(w) - beyond * int32_t(a.dimension[0].size);
     int32_t rest[1] = {quotient(beyond, line)};
-    const int32_t group = (beyond - rest[0] * groups) * rows;  // its first row
+    int32_t first = (beyond - rest[0] * groups) * (rows * rounds);
     Place at[1] = {{int64_t(vector) * length * a.dimension[0].y_stride, 0}};
-    add_places(a, 2, rest, at);
+    add_places(a.dimension, 2, a.rank, rest, at);
 
-    // Rows past the end read the last one, and forget it.
     const Source source(a, vector);
-    int32_t from[rows];
-#pragma unroll
-    for (int k = 0; k < rows; ++k) {
-      from[k] = group + k < last ? group + k : last;
-    }
-    with_rule(line.rule, [&](auto rule) {
-#pragma unroll
-      for (int k = 0; k < rows; ++k) from[k] = rule(line, from[k]);
-    });
     const T* x = static_cast<const T*>(a.x) + at[0].x;
-    Vector<T, length> value[rows];
+    T* y = static_cast<T*>(a.y) + at[0].y + first * line.y_stride;
+#pragma unroll 1
+    for (int round = 0; round < rounds && first <= last; ++round, first += rows) {
+      // Rows past the end read the last one, and forget it.
+      int32_t from[rows];
 #pragma unroll
-    for (int k = 0; k < rows; ++k) value[k] = source.load(x + from[k] * line.x_stride);
-    T* y = static_cast<T*>(a.y) + at[0].y + group * line.y_stride;
+      for (int k = 0; k < rows; ++k) from[k] = first + k < last ? first + k : last;
+      with_rule(line.rule, [&](auto rule) {
 #pragma unroll
-    for (int k = 0; k < rows; ++k) {
-      if (group + k <= last) {
-        store_vector_at_once<length>(y, value[k]);
-        if (a.again != 0) store_vector_at_once<length>(y + a.again, value[k]);
+        for (int k = 0; k < rows; ++k) from[k] = rule(line, from[k]);
+      });
+      Vector<T, length> value[rows];
+#pragma unroll
+      for (int k = 0; k < rows; ++k) value[k] = source.load(x + from[k] * line.x_stride);
+#pragma unroll
+      for (int k = 0; k < rows; ++k) {
+        if (first + k <= last) {
+          store_vector_at_once<length>(y, value[k]);
+          if (pairs && a.again[0] != 0) store_vector_at_once<length>(y + a.again[0], value[k]);
+          if (pairs && a.again[1] != 0) {
+            store_vector_at_once<length>(y + a.again[1], value[k]);
+            if (a.again[0] != 0) store_vector_at_once<length>(y + (a.again[0] + a.again[1]), value[k]);
+          }
+        }
+        y += line.y_stride;
       }
-      y += line.y_stride;
     }
   }
 }
@@ -184,15 +220,32 @@ HIPOPS_FN void upsample_rows(const UpsampleArgs& a) {
 template <class T>
 HIPOPS_FN void upsample_any(const UpsampleArgs& a) {
   if (a.small) upsample_rows<T, kUpsampleRowsOfElements, Scattered<T, 1>>(a);
-  else move_elements<T>(a);
+  else move_elements<T>(a, 0, a.count);
 }
+
+// The contract's numbers for units of T.
+template <class T>
+struct InFlight {
+  static constexpr int kRows = upsample_rows_of(sizeof(T), false), kRowsOfParts = upsample_rows_of(sizeof(T), true);
+  static constexpr int kPeriods = upsample_periods_of(sizeof(T));
+};
 
 // Vectors of 16 bytes of y, whose innermost dimension has no gaps.
 template <class T>
 HIPOPS_FN void upsample_row(const UpsampleArgs& a) {
-  constexpr int rows = sizeof(T) == 1 ? kUpsampleRowsOfBytes : kUpsampleRows;
-  if (a.pairs) upsample_rows<T, rows, Paired<T>>(a);
-  else upsample_rows<T, rows, Scattered<T, kWideBytes / int(sizeof(T))>>(a);
+  switch (a.repeats) {
+    case 0: return upsample_rows<T, InFlight<T>::kRows, Scattered<T, kWideBytes / int(sizeof(T))>, true>(a);
+    case 1: return upsample_rows<T, InFlight<T>::kRowsOfParts, Repeated<T, 1>, true>(a);
+    default: return upsample_rows<T, InFlight<T>::kRowsOfParts, Repeated<T, 2>, true>(a);
+  }
+}
+
+// The same where y is one run, whose rows are not whole vectors. Its periods take the place of rows, and what is after
+// the last whole one is moved by elements.
+template <class T>
+HIPOPS_FN void upsample_run(const UpsampleArgs& a) {
+  upsample_rows<T, InFlight<T>::kPeriods, Crossing<T, kWideBytes / int(sizeof(T))>>(a);
+  move_elements<T>(a, a.done, a.tail);
 }
 
 }  // namespace

@@ -8,14 +8,21 @@ namespace hipops {
 constexpr int kUpsampleBlock = 256;  // of every kernel
 constexpr int kUpsampleMaxRank = 4;
 
-// Rows of which a work-item has a vector each in flight, or of `any` an element; vectors of bytes take as many
-// registers as bytes.
-constexpr int kUpsampleRows = 4, kUpsampleRowsOfBytes = 2, kUpsampleRowsOfElements = 8;
+// Rows of which a work-item of `row` has a vector each in flight, where units are of so many bytes: vectors of bytes
+// take as many registers as bytes, and parts of vectors of x (`repeats`) the fewest.
+constexpr int upsample_rows_of(int64_t unit, bool repeated) { return repeated || unit == 16 ? 4 : unit == 1 ? 2 : 3; }
+
+// Periods of which one of `run` has, and rows of which one of `any` has an element.
+constexpr int upsample_periods_of(int64_t unit) { return unit == 1 ? 1 : 4; }
+constexpr int kUpsampleRowsOfElements = 8;
+
+// Blocks that a multiprocessor of NVIDIA's has room for, by mode: more work-items are worth more than registers.
+constexpr int kUpsampleResident_any = 5, kUpsampleResident_row = 5, kUpsampleResident_run = 4;
 
 // Where the element at position i of a dimension of y comes from; never from past the last one of x.
 enum SourceRule : int32_t {
   kSourceSame,      // i
-  kSourceHalf,      // i / 2
+  kSourceShift,     // i >> shift
   kSourceFloor32,   // floor(i * ratio), in f32
   kSourceFloor64,   // the same in f64
   kSourceCentre32,  // floor((i + 0.5) * ratio), in f32
@@ -29,6 +36,7 @@ struct UpsampleDimension {
   double ratio64;
   float ratio32;
   SourceRule rule;
+  int32_t shift;
 };
 
 struct UpsampleArgs {
@@ -39,10 +47,16 @@ struct UpsampleArgs {
   int32_t small;  // what a kernel computes by 32 bits is below 2^31; else `any` goes by elements, not by groups
   int32_t rank;   // at least 1
   UpsampleDimension dimension[kUpsampleMaxRank];  // in the order of y, the innermost first
-  int64_t rows;  // of which a group has some neighbours
-  // Where dimension 1 is doubled, its rows are those of x, and each is stored again so many elements further; else 0.
-  int64_t again;
-  int32_t pairs;  // dimension 0 is doubled, and x's rows have no gaps and are aligned: a vector is half a one of x
+  // run, and where not small: all dimensions, through which elements are counted.
+  int32_t inner_rank;
+  UpsampleDimension inner[kUpsampleMaxRank];
+  int64_t rows;    // of which a group has some neighbours
+  int32_t rounds;  // of them in a group; 1 but for run
+  // row: of dimensions 1 and 2, where neighbours in pairs are the same, one of a pair counts, and is stored again so
+  // many elements further; else 0.
+  int64_t again[2];
+  int32_t repeats;     // where a vector is a part of one of x, each element of it 1 << repeats times; else 0
+  int64_t done, tail;  // run: elements that make up whole periods, and those after them
 };
 
 }  // namespace hipops
@@ -57,4 +71,8 @@ struct UpsampleArgs {
   X(op##_b16_row, 16, row)              \
   X(op##_b32_row, 32, row)              \
   X(op##_b64_row, 64, row)              \
-  X(op##_b128_row, 128, row)
+  X(op##_b128_row, 128, row)            \
+  X(op##_b8_run, 8, run)                \
+  X(op##_b16_run, 16, run)              \
+  X(op##_b32_run, 32, run)              \
+  X(op##_b64_run, 64, run)

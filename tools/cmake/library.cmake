@@ -2,6 +2,8 @@
 
 set(hipops_sources
   capi/api.cpp
+  capi/copy_layout.cpp
+  capi/copy_plan.cpp
   capi/error.cpp
   capi/indices.cpp
   capi/overlap.cpp
@@ -12,6 +14,7 @@ set(hipops_sources
   capi/take.cpp
   capi/tensor.cpp
   capi/upsample.cpp
+  capi/upsample_plan.cpp
   ${hipops_generated}/registry.cpp
   ${hipops_generated}/images.S)
 foreach(op ${HIPOPS_ALL_OPS})

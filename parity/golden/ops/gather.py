@@ -90,7 +90,8 @@ def index_cases():
     # Rows taken by an expanded index: each of its elements counts.
     for turn, index_dtype in enumerate(takes.INDEX_DTYPES):
         along = [3, 6, takes.MARK[index_dtype] - 1, 5, 2, 6, takes.MARK[index_dtype]]
-        for dtype, columns in (("f32", 32), ("u8", 32), ("u16", 12), ("f64", 6), ("u8", 7)):
+        for dtype, columns in (("f32", 32), ("u8", 32), ("u16", 12), ("f64", 6), ("u8", 7), ("u8", 301), ("u16", 151),
+                               ("f32", 33), ("f32", 77)):
             whole = np.array([[value] * columns for value in along], dtype=object).tolist()
             index = explicit(index_dtype, whole, stride=(1, 0))
             reports = None if (turn + columns) % 3 == 0 else report()

@@ -57,6 +57,15 @@ def exact():
                    by(144 * n * n, 9 * n, 1))
         yield copy("exact_tile_any", dtype, (67, 131), by(1, 67))
         yield copy("exact_tile_any_batch", dtype, (2, 35, 3, 41), by(4305, 1, 1435, 35))
+        # Rows, and lines of transposes, of many elements that begin anywhere.
+        c = 400 // size + 1
+        yield copy("exact_rows_apart", dtype, (3, 5, c), by(5 * c + 7, c, 1, offset=1), by(5 * (c + 3), c + 3, 1))
+        yield copy("exact_rows_backwards", dtype, (7, c), by(-c, 1), by(c + 1, 1, offset=3))
+        yield copy("exact_run_apart", dtype, (5000,), at(1), at(2))
+        yield copy("exact_lines_apart", dtype, (2, 139, 261), by(36279, 1, 139), None)
+        yield copy("exact_lines_of_vectors", dtype, (2, 128, 128), by(16384, 1, 128), None)
+        yield copy("exact_lines_with_gaps", dtype, (150, 140), by(1, 153, offset=1), by(149, 1))
+        yield copy("exact_tile_with_gaps", dtype, (70, 66), by(2, 140), by(140, 2))
         for unit in (2, 4, 8):
             if unit > size:
                 m = unit // size  # elements of a unit: 24 bytes or so in a row

@@ -1,0 +1,252 @@
+// The choice of a kernel for upsample_nearest1d and upsample_nearest2d.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <iterator>
+
+#include "strided.h"
+#include "upsample.h"
+
+namespace hipops {
+namespace {
+
+enum Mode { any, row, run };
+
+struct Variant {
+  int bits;
+  Mode mode;
+};
+#define VARIANT(name, bits, mode) {bits, mode},
+constexpr Variant kVariants[] = {HIPOPS_UPSAMPLE_KERNELS(VARIANT, )};
+#undef VARIANT
+
+int kernel_of(int64_t unit, Mode mode) {
+  int kernel = 0;
+  while (kVariants[kernel].bits != unit * 8 || kVariants[kernel].mode != mode) ++kernel;
+  return kernel;
+}
+
+constexpr int64_t kWideAccess = 16;
+constexpr int kMostRepeats = 2;  // what `row` has a part of a vector for
+
+uint64_t bits_of(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
+uint64_t bits_of(int64_t bytes) { return static_cast<uint64_t>(bytes); }
+
+// The dimensions in the order of y, as few as there can be. Those that are resized stay, each for itself: also one of
+// y's that has a single element, for that may come from any place of x.
+int ordered_dimensions(const hipops_tensor& y, const hipops_tensor& x, int resized, hipops_nearest rule,
+                       const Scale* scale, UpsampleDimension (&dimension)[kUpsampleMaxRank]) {
+  auto distance = [](const UpsampleDimension& d) { return d.size == 1 ? INT64_MAX : std::abs(d.y_stride); };
+  UpsampleDimension given[kUpsampleMaxRank];
+  int count = 0;
+  for (int d = 0; d < x.rank; ++d) {
+    int s = d - (x.rank - resized);
+    UpsampleDimension next = s < 0 ? UpsampleDimension{} : resize_of(x.shape[d], y.shape[d], rule, scale[s].value);
+    if (next.rule == kSourceSame && y.shape[d] == 1) continue;
+    next.size = y.shape[d];
+    next.y_stride = y.shape[d] == 1 ? 0 : y.stride[d];
+    next.x_stride = x.shape[d] == 1 ? 0 : x.stride[d];
+    int at = count++;
+    for (; at > 0 && distance(given[at - 1]) > distance(next); --at) given[at] = given[at - 1];
+    given[at] = next;
+  }
+  int rank = 0;
+  for (int d = 0; d < count; ++d) {
+    const UpsampleDimension& next = given[d];
+    UpsampleDimension* before = rank == 0 ? nullptr : &dimension[rank - 1];
+    if (before && before->rule == kSourceSame && next.rule == kSourceSame &&
+        next.y_stride == before->y_stride * before->size && next.x_stride == before->x_stride * before->size) {
+      before->size *= next.size;
+      continue;
+    }
+    dimension[rank++] = next;
+  }
+  for (int d = rank; d < kUpsampleMaxRank; ++d) {
+    dimension[d] = {};
+    dimension[d].size = 1;
+  }
+  return rank;
+}
+
+// The widest unit that y's innermost dimension is made of, where it lies alike in x.
+int64_t widest_unit(const UpsampleArgs& a, int rank, int64_t bytes) {
+  const UpsampleDimension& inner = a.dimension[0];
+  if (rank == 0 || inner.rule != kSourceSame || inner.y_stride != 1 || inner.x_stride != 1) return bytes;
+  uint64_t bits = bits_of(a.x) | bits_of(a.y) | bits_of(inner.size * bytes);
+  for (int d = 1; d < rank; ++d)
+    bits |= bits_of(a.dimension[d].y_stride * bytes) | bits_of(a.dimension[d].x_stride * bytes);
+  return widest_access(bits);
+}
+
+// Turns elements into units of so many.
+void widen(UpsampleArgs* a, int64_t elements) {
+  a->dimension[0].size /= elements;
+  if (elements > 1) a->dimension[0].last = a->dimension[0].size - 1;
+  for (int d = 1; d < kUpsampleMaxRank; ++d) {
+    a->dimension[d].y_stride /= elements;
+    a->dimension[d].x_stride /= elements;
+  }
+}
+
+// Whether y is rows without gaps, of whole vectors.
+bool allows_row(const UpsampleArgs& a, int rank, int64_t unit) {
+  const UpsampleDimension& inner = a.dimension[0];
+  if (rank == 0 || inner.y_stride != 1) return false;
+  uint64_t bits = bits_of(a.y) | bits_of(inner.size * unit);
+  for (int d = 1; d < rank; ++d) bits |= bits_of(a.dimension[d].y_stride * unit);
+  return widest_access(bits) == kWideAccess;
+}
+
+// s where a vector of y is a part of one of x, each element of it 1 << s times; or 0.
+int32_t repeats_of(const UpsampleArgs& a, int64_t unit) {
+  const UpsampleDimension& inner = a.dimension[0];
+  if (inner.rule != kSourceShift || inner.shift > kMostRepeats || inner.x_stride != 1) return 0;
+  const int64_t part = kWideAccess >> inner.shift;
+  uint64_t bits = bits_of(a.x);
+  for (int d = 1; d < a.rank; ++d) bits |= bits_of(a.dimension[d].x_stride * unit);
+  return part >= unit && widest_access(bits) >= part ? inner.shift : 0;
+}
+
+constexpr int64_t kSmall = int64_t{1} << 31;
+
+// Of `run`, rounds of groups share what is found of their elements' places, which is much; but there are to be
+// work-items enough.
+constexpr int32_t kRunRounds = 2;
+constexpr int64_t kManyVectors = 1 << 23;
+
+int64_t count_of(const UpsampleArgs& a) {
+  int64_t count = 1;
+  for (const UpsampleDimension& d : a.dimension) count *= d.size;
+  return count;
+}
+
+// Dimension 1 becomes groups of rows, `rows` of them in a round.
+void group_rows(UpsampleArgs* a, int64_t rows, int32_t rounds) {
+  UpsampleDimension& line = a->dimension[1];
+  a->rows = line.size;
+  a->rounds = rounds;
+  line.size = (line.size + rows * a->rounds - 1) / (rows * a->rounds);
+}
+
+// Of dimensions 1 and 2, neighbours that are the same are stored together, two by two.
+void join_equal_rows(UpsampleArgs* a) {
+  for (int i = 0; i < 2; ++i) {
+    UpsampleDimension& d = a->dimension[i + 1];
+    if (d.rule != kSourceShift || d.size % 2 != 0) continue;
+    a->again[i] = d.y_stride;
+    if (--d.shift == 0) d.rule = kSourceSame;
+    d.size /= 2;
+    d.y_stride *= 2;
+  }
+}
+
+// Whether sizes and their product are below 2^31.
+bool is_small(const UpsampleArgs& a) {
+  for (const UpsampleDimension& d : a.dimension)
+    if (d.size >= kSmall || d.last >= kSmall) return false;
+  return a.count < kSmall;
+}
+
+// Whether sizes and offsets within these dimensions are.
+bool is_near(const UpsampleDimension* dimension, int rank) {
+  double reach = 0;
+  for (int d = 0; d < rank; ++d) {
+    if (dimension[d].size >= kSmall) return false;
+    reach += std::abs(static_cast<double>(dimension[d].x_stride)) * static_cast<double>(dimension[d].last);
+  }
+  return reach < static_cast<double>(kSmall);
+}
+
+// The same arguments, in vectors of `length` and groups of rows; if they are small enough.
+bool to_groups(UpsampleArgs* a, int64_t length, int64_t rows) {
+  UpsampleArgs grouped = *a;
+  if (!is_near(grouped.dimension, 1) || grouped.dimension[1].size >= kSmall - rows) return false;
+  grouped.dimension[0].size /= length;
+  group_rows(&grouped, rows, 1);
+  grouped.count = count_of(grouped);
+  if (!is_small(grouped)) return false;
+  *a = grouped;
+  return true;
+}
+
+// `row`, if y is rows of vectors; in units of x's and y's.
+bool to_rows(UpsampleArgs* a, int rank, int64_t bytes, int64_t unit) {
+  UpsampleArgs row = *a;
+  widen(&row, unit / bytes);
+  if (!allows_row(row, rank, unit)) return false;
+  row.repeats = repeats_of(row, unit);
+  join_equal_rows(&row);
+  if (!to_groups(&row, kWideAccess / unit, upsample_rows_of(unit, row.repeats != 0))) return false;
+  *a = row;
+  return true;
+}
+
+// `run`, if y has no gaps: so many places of the outermost dimension as make up whole vectors are a period.
+bool to_run(UpsampleArgs* a, int rank, int64_t unit) {
+  if (rank < 2 || bits_of(a->y) % kWideAccess != 0 || a->dimension[rank - 1].rule != kSourceSame) return false;
+  int64_t plane = 1;
+  for (int d = 0; d < rank; ++d) {
+    if (a->dimension[d].y_stride != plane) return false;
+    if (d < rank - 1) plane *= a->dimension[d].size;
+  }
+  const UpsampleDimension outer = a->dimension[rank - 1];
+  const int64_t together = kWideAccess / widest_access(bits_of(plane * unit)), periods = outer.size / together;
+  const int64_t length = kWideAccess / unit, period = plane * together;
+  const int64_t in_flight = upsample_periods_of(unit);
+  if (periods == 0 || period >= kSmall || periods >= kSmall - kRunRounds * in_flight) return false;
+  UpsampleArgs run = *a;
+  run.inner_rank = rank;
+  for (int d = 0; d < rank; ++d) run.inner[d] = a->dimension[d];
+  run.inner[rank - 1].last = together - 1;
+  run.dimension[0] = {period / length, {}, 1, 0, 0, 0, 0, kSourceSame, 0};
+  run.dimension[1] = {periods, {}, period, outer.x_stride * together, periods - 1, 0, 0, kSourceSame, 0};
+  for (int d = 2; d < kUpsampleMaxRank; ++d) run.dimension[d] = {1, {}, 0, 0, 0, 0, 0, kSourceSame, 0};
+  run.rank = 2;
+  run.done = periods * period;
+  run.tail = outer.size * plane - run.done;
+  if (!is_near(run.inner, rank)) return false;
+  group_rows(&run, in_flight, count_of(run) >= kManyVectors ? kRunRounds : 1);
+  run.count = count_of(run);
+  if (!is_small(run)) return false;
+  *a = run;
+  return true;
+}
+
+}  // namespace
+
+UpsamplePlan plan_upsample(const hipops_tensor& y, const hipops_tensor& x, int resized, hipops_nearest rule,
+                           const Scale* scale) {
+  UpsamplePlan plan{0, 0, kUpsampleBlock, {}};
+  UpsampleArgs& args = plan.args;
+  args.x = x.data;
+  args.y = y.data;
+  const int rank = ordered_dimensions(y, x, resized, rule, scale, args.dimension);
+  args.rank = std::max(rank, 1);
+
+  const int64_t bytes = dtype_bytes(x.dtype);
+  int64_t unit = widest_unit(args, rank, bytes);
+  Mode mode = any;
+  if (to_rows(&args, rank, bytes, unit)) {
+    mode = row;
+  } else {
+    unit = std::min(unit, kWideAccess / 2);  // wider ones are `row`'s
+    widen(&args, unit / bytes);
+    if (to_run(&args, rank, unit)) mode = run;
+  }
+  args.small = mode != any || to_groups(&args, 1, kUpsampleRowsOfElements);
+  if (!args.small) {
+    args.count = count_of(args);
+    args.inner_rank = args.rank;
+    std::copy(std::begin(args.dimension), std::end(args.dimension), std::begin(args.inner));
+  }
+  plan.kernel = kernel_of(unit, mode);
+  for (int d = 0; d < kUpsampleMaxRank && args.small; ++d) {
+    args.dimension[d].divisor = divisor_of(args.dimension[d].size);
+    if (d < args.inner_rank) args.inner[d].divisor = divisor_of(args.inner[d].size);
+  }
+  plan.grid = grid_for(args.count, kUpsampleBlock);
+  args.step = int64_t{plan.grid} * kUpsampleBlock;
+  return plan;
+}
+
+}  // namespace hipops
