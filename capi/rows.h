@@ -44,6 +44,9 @@ struct RowPlan {
   uint32_t shared_bytes = 0;  // for the weights
 };
 
+// Columns that rows of the dtype may have to be staged.
+int64_t longest_staged(hipops_dtype dtype);
+
 // The best access that rows and weights (NULL: none) allow.
 RowAccess row_access(const hipops_tensor& y, const hipops_tensor& x, const RowGeometry& geometry,
                      const hipops_tensor* weight = nullptr, const hipops_tensor* bias = nullptr);
@@ -55,8 +58,8 @@ using RowsAhead = bool (*)(const RowVariant& v);
 RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device,
                   RowsAhead ahead = nullptr, int weights = 0);
 
-// Whether rows are split over blocks, where `plan` is what to do if not: those that a variant would stream, if there are
-// too few for the device or none of it would find them in a cache again. Steps leave their results in y, so x is apart.
+// Whether rows are split over blocks, where `plan` is what to do if not: those that a variant would stream, if there
+// are too few for the device or it would not find them in a cache again. Steps leave their results in y, so x is apart.
 bool splits_rows(hipops_dtype dtype, const RowGeometry& geometry, const RowPlan& plan, bool in_place,
                  const DeviceFacts& device);
 

@@ -33,5 +33,6 @@ hipops_status hipops_softmax(const hipops_tensor* y, const hipops_tensor* x, voi
   args.y = y->data;
 
   RowAccess access = row_access(*y, *x, args.geometry);
-  return launch_rows(op_softmax, {x->dtype, access, rows_ahead, 0, y->data == x->data}, &args.geometry, &args, sizeof args, stream);
+  RowCall call = {x->dtype, access, rows_ahead, 0, y->data == x->data};
+  return launch_rows(op_softmax, call, &args.geometry, &args, sizeof args, stream);
 }

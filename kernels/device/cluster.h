@@ -56,8 +56,8 @@ class Mailbox {
                    "r"(cluster_size() * uint32_t(sizeof(T)))
                    : "memory");
     asm volatile(
-        "{\n\t.reg .pred here;\n"
-        "again%=:\n\tmbarrier.try_wait.parity.shared::cta.b64 here, [%0], %1;\n\t@!here bra again%=;\n\t}" ::"r"(counter),
+        "{\n\t.reg .pred here;\nagain%=:\n\t"
+        "mbarrier.try_wait.parity.shared::cta.b64 here, [%0], %1;\n\t@!here bra again%=;\n\t}" ::"r"(counter),
         "r"(parity)
         : "memory");
     const uint32_t block = lane_index() % kMostBlocks;
@@ -93,8 +93,8 @@ class Mailbox {
     } else {
       struct Halves { uint64_t half[2]; };
       const Halves halves = bit_cast<Halves>(v);
-      asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 [%0], {%1, %2}, [%3];" ::"r"(slot),
-                   "l"(halves.half[0]), "l"(halves.half[1]), "r"(counter)
+      asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 [%0], {%1, %2}, [%3];"
+                   ::"r"(slot), "l"(halves.half[0]), "l"(halves.half[1]), "r"(counter)
                    : "memory");
     }
   }

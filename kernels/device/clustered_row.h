@@ -24,9 +24,9 @@ HIPOPS_FN void for_each_clustered_row(const RowGeometry& geometry, const void* x
 }
 
 // Weights that stay with a block for all its rows, in the shared memory that its launch brings, where it does: from the
-// L2 cache they would be as many bytes as the row itself, again for each row. They lie there as the block's vectors do in
-// a row that begins at an aligned address, each of kVectors pieces with one vector more: where a row begins elsewhere,
-// its vectors straddle two of those. `which` tells those of one kernel apart.
+// L2 cache they would be as many bytes as the row itself, again for each row. They lie there as the block's vectors do
+// in a row that begins at an aligned address, each of kVectors pieces with one vector more: where a row begins
+// elsewhere, its vectors straddle two of those. `which` tells those of one kernel apart.
 template <class Shape, int which>
 class KeptWeights {
  public:
@@ -60,7 +60,8 @@ class KeptWeights {
       if (kept()) {
         const Kept* at =
             launch_shared<Kept>() + (which * Shape::kVectors + v) * (g_->threads + 1) + int(thread_index());
-        const Packed<T, n> raw = Shape::kWide ? Packed<T, n>(at[0]) : straddling(at[0], at[1], int(place.col) % kLength);
+        const Packed<T, n> raw =
+            Shape::kWide ? Packed<T, n>(at[0]) : straddling(at[0], at[1], int(place.col) % kLength);
 #pragma unroll
         for (int i = 0; i < n; ++i) out[i] = C(widen(raw[i]));
         return;

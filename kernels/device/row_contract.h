@@ -68,8 +68,8 @@ constexpr int kSplitThreads = 512, kSplitVectors = 4;  // of a tile
 //   vectors  vectors (staged, any: elements) that each of them holds
 //   access   a RowAccess
 //   mode     a RowMode. Clustered: threads and vectors are those of one block of the cluster
-// From short rows to long ones; those of one block size and more vectors come before those of fewer. capi/rows.cpp
-// chooses.
+// From short rows to long ones; those of one block size and more vectors come before those of fewer, but for
+// clustered ones. capi/row_plan.cpp chooses.
 #define HIPOPS_WIDE_ROWS(X, op, T)                                    \
   X(op##_##T##_wide_2x1, T, 2, 1, 128, wide, resident)                \
   X(op##_##T##_wide_4x1, T, 4, 1, 128, wide, resident)                \
