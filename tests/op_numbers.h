@@ -255,6 +255,7 @@ inline void check_variants(const RowOp& op, hipops_dtype dtype) {
         Way way = ways(v.access)[turn % ways(v.access).size()];
         const bool weights_decide = v.access == hipops::any && way.any_vector;
         if (weights_decide && (!op.has_weight || cols <= longest_staged(dtype))) way.x = Layout::kEveryOther;
+        if (cols == 1 && way.x == Layout::kMirrored) way.x = Layout::kEveryOther;  // one element has no direction
         Operands t = make_operands(op, dtype, n, cols, way, turn);
         hipops::forced_row_kernel = kernel;
         try {
