@@ -9,7 +9,7 @@ namespace hipops {
 namespace {
 
 constexpr const char* kKernels[] = {HIPOPS_LAYER_NORM_KERNELS(HIPOPS_KERNEL_NAME)};
-static_assert(sizeof(kKernels) / sizeof(kKernels[0]) == kRowVariants, "one name for each variant");
+static_assert(sizeof(kKernels) / sizeof(kKernels[0]) == kRowKernels, "one name for each variant");
 
 hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight,
                     const hipops_tensor* bias, double eps) {
@@ -26,7 +26,7 @@ bool rows_ahead(const RowVariant& v) { return v.access != edged && dtype_bytes(v
 
 }  // namespace
 
-Op op_layer_norm = {"layer_norm", kKernels, kRowVariants, row_op_supports};
+Op op_layer_norm = {"layer_norm", kKernels, kRowKernels, row_op_supports, row_kernel_shared};
 
 }  // namespace hipops
 
@@ -53,5 +53,8 @@ hipops_status hipops_layer_norm(const hipops_tensor* y, const hipops_tensor* x, 
   }
 
   RowAccess access = row_access(*y, *x, args.geometry, weight, bias);
-  return launch_rows(op_layer_norm, rows_ahead, x->dtype, access, &args.geometry, &args, sizeof args, stream);
+  const hipops_tensor* last = bias ? bias : weight;  // the bias has its place after the weight, also without one
+  const int kept = last && last->dtype == x->dtype ? 1 + (bias != nullptr) : 0;
+  RowCall call = {x->dtype, access, rows_ahead, kept, y->data == x->data};
+  return launch_rows(op_layer_norm, call, &args.geometry, &args, sizeof args, stream);
 }

@@ -8,7 +8,7 @@ namespace hipops {
 namespace {
 
 constexpr const char* kKernels[] = {HIPOPS_RMS_NORM_KERNELS(HIPOPS_KERNEL_NAME)};
-static_assert(sizeof(kKernels) / sizeof(kKernels[0]) == kRowVariants, "one name for each variant");
+static_assert(sizeof(kKernels) / sizeof(kKernels[0]) == kRowKernels, "one name for each variant");
 
 hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight, double eps) {
   if (hipops_status status = check_rows("rms_norm", y, x)) return status;
@@ -18,7 +18,7 @@ hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops
 
 }  // namespace
 
-Op op_rms_norm = {"rms_norm", kKernels, kRowVariants, row_op_supports};
+Op op_rms_norm = {"rms_norm", kKernels, kRowKernels, row_op_supports, row_kernel_shared};
 
 }  // namespace hipops
 
@@ -40,5 +40,6 @@ hipops_status hipops_rms_norm(const hipops_tensor* y, const hipops_tensor* x, co
   }
 
   RowAccess access = row_access(*y, *x, args.geometry, weight);
-  return launch_rows(op_rms_norm, nullptr, x->dtype, access, &args.geometry, &args, sizeof args, stream);
+  RowCall call = {x->dtype, access, nullptr, weight && weight->dtype == x->dtype, y->data == x->data};
+  return launch_rows(op_rms_norm, call, &args.geometry, &args, sizeof args, stream);
 }

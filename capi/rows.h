@@ -15,11 +15,12 @@ struct RowVariant {
   hipops_dtype dtype;
   int threads, vectors, block;
   RowAccess access;
-  bool streaming;
+  bool streaming, clustered;
   int length;       // elements of a vector
-  int64_t longest;  // columns that a row may have
+  int64_t longest;  // columns that a row may have; clustered: of a cluster of one
 };
-constexpr int kRowVariants = 3 * 32 + 24;
+constexpr int kRowVariants = 3 * 34 + 25;
+constexpr int kRowKernels = kRowVariants + 3 * kSplitSteps;  // the steps of split rows follow the variants
 extern const RowVariant row_variants[kRowVariants];
 
 // The check that all three begin with: y and x are tensors of one shape and float dtype, of rank 1 or more, y apart
@@ -39,7 +40,12 @@ struct RowPlan {
   int kernel;
   uint32_t grid, block;
   int64_t row_step;
+  uint32_t cluster = 1;      // blocks that share a row
+  uint32_t shared_bytes = 0;  // for the weights
 };
+
+// Columns that rows of the dtype may have to be staged.
+int64_t longest_staged(hipops_dtype dtype);
 
 // The best access that rows and weights (NULL: none) allow.
 RowAccess row_access(const hipops_tensor& y, const hipops_tensor& x, const RowGeometry& geometry,
@@ -48,9 +54,23 @@ RowAccess row_access(const hipops_tensor& y, const hipops_tensor& x, const RowGe
 // Whether an op's kernel has the next row on its way while it works on one; NULL: none does.
 using RowsAhead = bool (*)(const RowVariant& v);
 
-// The variant for rows that allow this access.
+// The variant for rows that allow this access, where there is to be room for `weights` vectors of them.
 RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device,
-                  RowsAhead ahead = nullptr);
+                  RowsAhead ahead = nullptr, int weights = 0);
+
+// Whether rows are split over blocks, where `plan` is what to do if not: those that a variant would stream, if there
+// are too few for the device or it would not find them in a cache again. Steps leave their results in y, so x is apart.
+bool splits_rows(hipops_dtype dtype, const RowGeometry& geometry, const RowPlan& plan, bool in_place,
+                 const DeviceFacts& device);
+
+// A step of it; kernel, grid, block and row_step.
+RowPlan plan_split_step(hipops_dtype dtype, const RowGeometry& geometry, SplitStep step);
+
+// The tiles of each row then.
+int64_t split_tiles(hipops_dtype dtype, int64_t cols);
+
+// The most shared memory that plan_rows asks for with a kernel, whatever the op.
+int64_t row_kernel_shared(int kernel);
 
 // The kernels that a call with these arguments may run, in the order of the list, and the one that its launcher takes.
 // For tools and tests.
@@ -65,9 +85,18 @@ RowCandidates row_candidates(const DeviceFacts& device, const hipops_tensor& y, 
 // For tools alone: while this is not negative, plan_rows takes the kernel that it names, which must be a candidate.
 extern std::atomic<int> forced_row_kernel;
 
+// A call of a row op, checked.
+struct RowCall {
+  hipops_dtype dtype;
+  RowAccess access;
+  RowsAhead ahead;
+  int weights;    // vectors of them in dtype for which there is to be room
+  bool in_place;  // y is x
+};
+
 // Plans, tells the geometry, which is part of `args`, and launches.
-hipops_status launch_rows(Op& op, RowsAhead ahead, hipops_dtype dtype, RowAccess access, RowGeometry* geometry,
-                          const void* args, size_t bytes, void* stream);
+hipops_status launch_rows(Op& op, const RowCall& call, RowGeometry* geometry, const void* args, size_t bytes,
+                          void* stream);
 
 NormScalars norm_scalars(double eps, int64_t cols);
 

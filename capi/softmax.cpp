@@ -8,7 +8,7 @@ namespace hipops {
 namespace {
 
 constexpr const char* kKernels[] = {HIPOPS_SOFTMAX_KERNELS(HIPOPS_KERNEL_NAME)};
-static_assert(sizeof(kKernels) / sizeof(kKernels[0]) == kRowVariants, "one name for each variant");
+static_assert(sizeof(kKernels) / sizeof(kKernels[0]) == kRowKernels, "one name for each variant");
 
 bool supports(hipops_dtype dtype, hipops_dtype second) {
   return second == HIPOPS_NONE && row_op_supports(dtype, second);
@@ -18,7 +18,7 @@ bool rows_ahead(const RowVariant& v) { return v.access == edged && v.threads < v
 
 }  // namespace
 
-Op op_softmax = {"softmax", kKernels, kRowVariants, supports};
+Op op_softmax = {"softmax", kKernels, kRowKernels, supports, row_kernel_shared};
 
 }  // namespace hipops
 
@@ -33,5 +33,6 @@ hipops_status hipops_softmax(const hipops_tensor* y, const hipops_tensor* x, voi
   args.y = y->data;
 
   RowAccess access = row_access(*y, *x, args.geometry);
-  return launch_rows(op_softmax, rows_ahead, x->dtype, access, &args.geometry, &args, sizeof args, stream);
+  RowCall call = {x->dtype, access, rows_ahead, 0, y->data == x->data};
+  return launch_rows(op_softmax, call, &args.geometry, &args, sizeof args, stream);
 }

@@ -20,4 +20,4 @@ struct LayerNormArgs {
 
 }  // namespace hipops
 
-#define HIPOPS_LAYER_NORM_KERNELS(X) HIPOPS_ROW_KERNELS(X, layer_norm)
+#define HIPOPS_LAYER_NORM_KERNELS(X) HIPOPS_ROW_KERNELS(X, layer_norm) HIPOPS_SPLIT_KERNELS(X, layer_norm)

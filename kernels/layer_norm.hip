@@ -13,12 +13,18 @@
 // where the elements have gaps between them. Short rows share a wave; a long row has a block of as many work-items as
 // it needs.
 // staged ones are resident, too: rows of 32 columns and less in one piece, read and written by way of shared memory.
+// clustered ones take longer rows, up to 32768, 16384 and 8192; on NVIDIA from sm_90 on up to 8 blocks share a row, which
+// may be 8 times as long, and keep the weights in shared memory.
 // streaming variants read longer rows three times, after the first out of the L2 cache as far as it holds them.
+// partial, merge and apply are the steps in which few such rows are split over many blocks (split_row.h): read twice.
+// Their tiles have a mean each, and the variance is of squared deviations from those, merged.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/layer_norm.hip -o layer_norm.co
 #include "layer_norm.h"
 
+#include "device/clustered_row.h"
 #include "device/norm.h"
+#include "device/split_row.h"
 
 namespace hipops {
 namespace {
@@ -48,6 +54,7 @@ template <class T, class C = compute_t<T>>
 struct Mean {
   C high, low;
 
+  Mean() = default;
   HIPOPS_METHOD Mean(const SplitSum<C>& sum, const NormTerms<C>& terms) {
     // The quotient, rounded once: an estimate, and what it missed of the sum (Markstein). `low` is what that has missed
     // in turn.
@@ -65,6 +72,11 @@ struct Mean {
   };
   HIPOPS_METHOD Scaled scaled(C scale) const { return {*this, scale}; }
   HIPOPS_METHOD C variance(C mean_of_squares) const { return mean_of_squares; }
+  // How much larger the squared deviations from another mean are, for each element.
+  HIPOPS_METHOD C square_apart(const Mean& other) const {
+    C d = (high - other.high) + (low - other.low);
+    return d * d;
+  }
 };
 
 // Elements of 16 bits bear it that `low` is taken away later: of the variance once a row, of the elements after they
@@ -78,6 +90,10 @@ struct Mean16 : Mean<f32> {
     HIPOPS_METHOD float operator()(float x) const { return fused_multiply_add(x - high, scale, low); }
   };
   HIPOPS_METHOD Scaled scaled(float scale) const { return {high, scale, -low * scale}; }
+  HIPOPS_METHOD float square_apart(const Mean16& other) const {
+    float d = high - other.high;
+    return d * (d + 2 * low);
+  }
   HIPOPS_METHOD float variance(float mean_of_squares) const {
     return fmaxf(fused_multiply_add(-low, low, mean_of_squares), 0.0f);
   }
@@ -101,9 +117,9 @@ HIPOPS_FN Weights<Shape> bias_of(const LayerNormArgs& a) {
   return {a.bias, a.weights_are_f32 != 0, a.bias_stride, 0};
 }
 
-template <class Shape, class Weight, class Scaled>
+template <class Shape, class Weight, class Bias, class Scaled>
 HIPOPS_FN void store_affine(const RowTile<Shape>& tile, const Rows<Shape>& rows, int64_t base, const Weight& weight,
-                            const Weight& bias, const Scaled& scaled) {
+                            const Bias& bias, const Scaled& scaled) {
   using C = typename Shape::Compute;
   tile.store(rows, base, [&](const auto& place, const auto& x, auto& y) {
     constexpr int n = sizeof(x) / sizeof(C);
@@ -138,7 +154,7 @@ template <class Shape>
 HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
   using C = typename Shape::Compute;
   using RowMean = Mean<typename Shape::Element>;
-  Reduce<SplitSum<C>, Shape::kThreads> reduce(threads_of<Shape>(a.geometry));
+  RowReduce<Shape, SplitSum<C>> reduce(threads_of<Shape>(a.geometry));
   // f(the row less its mean, scaled), for each row.
   const auto normalized = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile, auto f) {
     RowMean mean(reduce(sum_of(tile, rows, 0), Sum()), norm_terms<C>(a.scalars));
@@ -148,7 +164,13 @@ HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
   // Rows of 16-bit elements take the longer to compute, for their bytes; the weights stay in registers, where there are
   // enough.
   constexpr bool kAhead = sizeof(typename Shape::Element) == 2;
-  if constexpr (!kAhead || (few_registers && Shape::kBlock > 256)) {
+  if constexpr (Shape::kClustered) {
+    const KeptWeights<Shape, 0> w(weight_of<Shape>(a), a.weight, a.geometry);
+    const KeptWeights<Shape, 1> b(bias_of<Shape>(a), a.bias, a.geometry);
+    for_each_clustered_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
+      normalized(rows, tile, [&](const auto& scaled) { store_affine(tile, rows, 0, w, b, scaled); });
+    });
+  } else if constexpr (!kAhead || (few_registers && Shape::kBlock > 256)) {
     for_each_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
       normalized(rows, tile, [&](const auto& scaled) { store_at_use(a, tile, rows, 0, scaled); });
     });
@@ -197,11 +219,78 @@ HIPOPS_FN void layer_norm_streaming(const LayerNormArgs& a) {
   }
 }
 
+template <class Shape>
+HIPOPS_FN void layer_norm_clustered(const LayerNormArgs& a) {
+  if constexpr (few_registers) {
+    layer_norm_streaming<typename Shape::Streamed>(a);
+  } else {
+    layer_norm_resident<Shape>(a);
+  }
+}
+
+// Of a tile: its sum, and the squared deviations from its own mean.
+template <class C>
+struct TileMoments {
+  SplitSum<C> sum;
+  C squares;
+};
+
+template <class C>
+HIPOPS_FN NormTerms<C> terms_of(int elements) { return {0, C(elements), C(1) / C(elements)}; }
+
+template <class Shape>
+HIPOPS_FN void layer_norm_partial(const LayerNormArgs& a) {
+  using C = typename Shape::Compute;
+  using TileMean = Mean<typename Shape::Element>;
+  Reduce<SplitSum<C>, Shape::kThreads> reduce(Shape::kThreads);
+  for_each_tile<Shape>(a.geometry, a.x, a.y, false, [&](const Rows<Shape>& rows, int64_t base) {
+    RowTile<Shape> tile;
+    tile.load(rows, base);
+    const SplitSum<C> sum = reduce(sum_of(tile, rows, base), Sum());
+    const TileMean mean(sum, terms_of<C>(elements_of(rows, base)));
+    const C squares = reduce(tile.reduce(rows, base, Sum(), SquaredDeviation<TileMean>{mean}), Sum());
+    if (thread_index() == 0) leave_in(rows.y_from(base), TileMoments<C>{sum, squares});
+  });
+}
+
+// Squared deviations from the row's mean are those from a tile's own, and as many times what lies between the means
+// (Chan, Golub and LeVeque).
+template <class Shape>
+HIPOPS_FN void layer_norm_merge(const LayerNormArgs& a) {
+  using C = typename Shape::Compute;
+  using RowMean = Mean<typename Shape::Element>;
+  Reduce<SplitSum<C>, Shape::kThreads> reduce(Shape::kThreads);
+  for_each_split_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows) {
+    SplitSum<C> sum = SplitSum<C>::of(0), squares = sum;
+    for_each_place(rows, [&](int64_t base) { sum = sum + found_in<TileMoments<C>>(rows.y_from(base)).sum; });
+    const RowMean mean(reduce(sum, Sum()), norm_terms<C>(a.scalars));
+    for_each_place(rows, [&](int64_t base) {
+      const auto of_tile = found_in<TileMoments<C>>(rows.y_from(base));
+      const int elements = elements_of(rows, base);
+      const RowMean of_its_own(of_tile.sum, terms_of<C>(elements));
+      squares = squares + SplitSum<C>::of(of_tile.squares) + SplitSum<C>::of(elements * of_its_own.square_apart(mean));
+    });
+    const auto scaled = mean.scaled(row_scale(a, mean, reduce(squares, Sum()).value()));
+    for_each_place(rows, [&](int64_t base) { leave_in(rows.y_from(base), scaled); });
+  });
+}
+
+template <class Shape>
+HIPOPS_FN void layer_norm_apply(const LayerNormArgs& a) {
+  for_each_tile<Shape>(a.geometry, a.x, a.y, true, [&](const Rows<Shape>& rows, int64_t base) {
+    RowTile<Shape> tile;
+    tile.load(rows, base);
+    const auto scaled = found_in<typename Mean<typename Shape::Element>::Scaled>(rows.y_from(base));
+    barrier();
+    store_at_use(a, tile, rows, base, scaled);
+  });
+}
+
 }  // namespace
 
-#define KERNEL(name, T, threads, vectors, block, access, mode)                \
-  HIPOPS_KERNEL_UP_TO(block) name(HIPOPS_ARGS(LayerNormArgs) a) {             \
-    layer_norm_##mode<RowShape<T, threads, vectors, block, access, mode>>(a); \
+#define KERNEL(name, T, threads, vectors, block, access, mode)                              \
+  HIPOPS_KERNEL_UP_TO(block, mode >= partial ? 2 : 1) name(HIPOPS_ARGS(LayerNormArgs) a) {  \
+    layer_norm_##mode<RowShape<T, threads, vectors, block, access, mode>>(a);               \
   }
 HIPOPS_LAYER_NORM_KERNELS(KERNEL)
 

@@ -18,4 +18,4 @@ struct RmsNormArgs {
 
 }  // namespace hipops
 
-#define HIPOPS_RMS_NORM_KERNELS(X) HIPOPS_ROW_KERNELS(X, rms_norm)
+#define HIPOPS_RMS_NORM_KERNELS(X) HIPOPS_ROW_KERNELS(X, rms_norm) HIPOPS_SPLIT_KERNELS(X, rms_norm)

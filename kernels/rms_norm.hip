@@ -9,12 +9,17 @@
 // where the elements have gaps between them. Short rows share a wave; a long row has a block of as many work-items as
 // it needs. The weights are loaded with the row, so that nobody waits for them after the reduction.
 // staged ones are resident, too: rows of 32 columns and less in one piece, read and written by way of shared memory.
+// clustered ones take longer rows, up to 32768, 16384 and 8192; on NVIDIA from sm_90 on up to 8 blocks share a row, which
+// may be 8 times as long, and keep the weights in shared memory.
 // streaming variants read longer rows twice, the second time out of the L2 cache as far as it holds them.
+// partial, merge and apply are the steps in which few such rows are split over many blocks (split_row.h).
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/rms_norm.hip -o rms_norm.co
 #include "rms_norm.h"
 
+#include "device/clustered_row.h"
 #include "device/norm.h"
+#include "device/split_row.h"
 
 namespace hipops {
 namespace {
@@ -55,12 +60,17 @@ HIPOPS_FN void store_at_use(const RmsNormArgs& a, const RowTile<Shape>& tile, co
 template <class Shape>
 HIPOPS_FN void rms_norm_resident(const RmsNormArgs& a) {
   using C = typename Shape::Compute;
-  Reduce<C, Shape::kThreads> reduce(threads_of<Shape>(a.geometry));
+  RowReduce<Shape, C> reduce(threads_of<Shape>(a.geometry));
   const auto scale_of = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
     return row_scale(a, reduce(tile.reduce(rows, 0, Sum(), Square()), Sum()));
   };
-  // One block of so many work-items has too few loads on their way, and two have no registers for the weights as well.
-  if constexpr (Shape::kBlock > 256 && Shape::kVectors > 2) {
+  if constexpr (Shape::kClustered) {
+    const KeptWeights<Shape, 0> kept(weight_of<Shape>(a), a.weight, a.geometry);
+    for_each_clustered_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
+      store_scaled(tile, rows, 0, kept, scale_of(rows, tile));
+    });
+    // One block of so many work-items has too few loads on their way, and two have no registers for the weights as well.
+  } else if constexpr (Shape::kBlock > 256 && Shape::kVectors > 2) {
     for_each_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
       C scale = scale_of(rows, tile);
       store_at_use(a, tile, rows, 0, scale);
@@ -95,11 +105,55 @@ HIPOPS_FN void rms_norm_streaming(const RmsNormArgs& a) {
   }
 }
 
+template <class Shape>
+HIPOPS_FN void rms_norm_clustered(const RmsNormArgs& a) {
+  if constexpr (few_registers) {
+    rms_norm_streaming<typename Shape::Streamed>(a);
+  } else {
+    rms_norm_resident<Shape>(a);
+  }
+}
+
+template <class Shape>
+HIPOPS_FN void rms_norm_partial(const RmsNormArgs& a) {
+  using C = typename Shape::Compute;
+  Reduce<C, Shape::kThreads> reduce(Shape::kThreads);
+  for_each_tile<Shape>(a.geometry, a.x, a.y, false, [&](const Rows<Shape>& rows, int64_t base) {
+    RowTile<Shape> tile;
+    tile.load(rows, base);
+    const C sum = reduce(tile.reduce(rows, base, Sum(), Square()), Sum());
+    if (thread_index() == 0) leave_in(rows.y_from(base), sum);
+  });
+}
+
+template <class Shape>
+HIPOPS_FN void rms_norm_merge(const RmsNormArgs& a) {
+  using C = typename Shape::Compute;
+  Reduce<SplitSum<C>, Shape::kThreads> reduce(Shape::kThreads);
+  for_each_split_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows) {
+    SplitSum<C> sum = SplitSum<C>::of(0);
+    for_each_place(rows, [&](int64_t base) { sum = sum + SplitSum<C>::of(found_in<C>(rows.y_from(base))); });
+    const C scale = row_scale(a, reduce(sum, Sum()).value());
+    for_each_place(rows, [&](int64_t base) { leave_in(rows.y_from(base), scale); });
+  });
+}
+
+template <class Shape>
+HIPOPS_FN void rms_norm_apply(const RmsNormArgs& a) {
+  for_each_tile<Shape>(a.geometry, a.x, a.y, true, [&](const Rows<Shape>& rows, int64_t base) {
+    RowTile<Shape> tile;
+    tile.load(rows, base);
+    const auto scale = found_in<typename Shape::Compute>(rows.y_from(base));
+    barrier();
+    store_at_use(a, tile, rows, base, scale);
+  });
+}
+
 }  // namespace
 
-#define KERNEL(name, T, threads, vectors, block, access, mode)                       \
-  HIPOPS_KERNEL_UP_TO(block, block > 256 ? 2 : 1) name(HIPOPS_ARGS(RmsNormArgs) a) { \
-    rms_norm_##mode<RowShape<T, threads, vectors, block, access, mode>>(a);          \
+#define KERNEL(name, T, threads, vectors, block, access, mode)                                      \
+  HIPOPS_KERNEL_UP_TO(block, blocks_with_room(block, vectors)) name(HIPOPS_ARGS(RmsNormArgs) a) {   \
+    rms_norm_##mode<RowShape<T, threads, vectors, block, access, mode>>(a);                         \
   }
 HIPOPS_RMS_NORM_KERNELS(KERNEL)
 

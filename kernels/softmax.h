@@ -13,4 +13,4 @@ struct SoftmaxArgs {
 
 }  // namespace hipops
 
-#define HIPOPS_SOFTMAX_KERNELS(X) HIPOPS_ROW_KERNELS(X, softmax)
+#define HIPOPS_SOFTMAX_KERNELS(X) HIPOPS_ROW_KERNELS(X, softmax) HIPOPS_SPLIT_KERNELS(X, softmax)

@@ -8,13 +8,17 @@
 // more time than the bytes. Up to 16384 16-bit elements, 8192 f32, 4096 f64; 2048 where the elements have gaps between
 // them. Short rows share a wave; a long row has a block of as many work-items as it needs.
 // staged ones are resident, too: rows of 32 columns and less in one piece, read and written by way of shared memory.
+// clustered ones take longer rows, up to 32768, 16384 and 8192; on NVIDIA from sm_90 on up to 8 blocks share a row, which
+// may be 8 times as long.
 // streaming variants read longer rows twice: once for maximum and sum together, the sum being rescaled when the maximum
 // grows.
+// partial, merge and apply are the steps in which few such rows are split over many blocks (split_row.h).
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/softmax.hip -o softmax.co
 #include "softmax.h"
 
-#include "device/row_tile.h"
+#include "device/clustered_row.h"
+#include "device/split_row.h"
 
 namespace hipops {
 namespace {
@@ -49,6 +53,7 @@ struct FullPrecision {
   // Times the inverse, kept as two numbers: rounded once, for two operations an element where a division is ten.
   struct Divide {
     C inverse, rest;
+    Divide() = default;
     explicit HIPOPS_METHOD Divide(const SumType& sum) : inverse(C(1) / sum.high) {
       rest = (fused_multiply_add(-inverse, sum.high, C(1)) - inverse * sum.low) * inverse;
     }
@@ -79,20 +84,25 @@ template <class Shape>
 HIPOPS_FN void softmax_resident(const SoftmaxArgs& a) {
   using C = typename Shape::Compute;
   using P = Precision<typename Shape::Element>;
-  Reduce<typename P::SumType, Shape::kThreads> reduce(threads_of<Shape>(a.geometry));
+  RowReduce<Shape, typename P::SumType> reduce(threads_of<Shape>(a.geometry));
   const auto softmax = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
     C maximum = reduce(tile.reduce(rows, 0, Maximum(), Identity()), Maximum());
     RowTile<Shape, C> exponentials = tile.map(typename P::Exponential{maximum});
     typename P::Divide divide(reduce(exponentials.reduce(rows, 0, Sum(), Identity(), P::of_vector), Sum()));
     store_quotients(exponentials, rows, 0, divide);
   };
-  // Several rows a wave at odd addresses: their first and last elements are long to wait for.
-  if constexpr (Shape::kEdged && Shape::kRowsPerBlock > 1) {
+  if constexpr (Shape::kClustered) {
+    for_each_clustered_row<Shape>(a.geometry, a.x, a.y, softmax);
+    // Several rows a wave at odd addresses: their first and last elements are long to wait for.
+  } else if constexpr (Shape::kEdged && Shape::kRowsPerBlock > 1) {
     for_each_row_ahead<Shape>(a.geometry, a.x, a.y, softmax);
   } else {
     for_each_row<Shape>(a.geometry, a.x, a.y, softmax);
   }
 }
+
+template <class Shape>
+HIPOPS_FN void softmax_clustered(const SoftmaxArgs& a) { softmax_resident<Shape>(a); }
 
 template <class Shape>
 HIPOPS_FN void softmax_streaming(const SoftmaxArgs& a) {
@@ -130,15 +140,75 @@ HIPOPS_FN void softmax_streaming(const SoftmaxArgs& a) {
   }
 }
 
-// Long rows: enough blocks for a unit to load while others compute.
-template <class T>
-constexpr int blocks_at_a_time(int block) { return block <= 256 ? 1 : sizeof(T) == sizeof(f32) ? 3 : 2; }
+// Of a tile: its maximum, and the sum of the exponentials of what its elements are under it.
+template <class C>
+struct TileSum {
+  C maximum;
+  SplitSum<C> sum;
+};
+// Of a row.
+template <class C>
+struct RowSum {
+  C maximum;
+  typename FullPrecision<C>::Divide divide;
+};
+
+template <class Shape>
+HIPOPS_FN void softmax_partial(const SoftmaxArgs& a) {
+  using C = typename Shape::Compute;
+  using P = Precision<typename Shape::Element>;
+  Reduce<SplitSum<C>, Shape::kThreads> reduce(Shape::kThreads);
+  for_each_tile<Shape>(a.geometry, a.x, a.y, false, [&](const Rows<Shape>& rows, int64_t base) {
+    RowTile<Shape> tile;
+    tile.load(rows, base);
+    const C maximum = reduce(tile.reduce(rows, base, Maximum(), Identity()), Maximum());
+    const C reference = maximum == -C(INFINITY) ? C(0) : maximum;
+    const C sum = tile.reduce(rows, base, Sum(), [reference](C x) { return P::exp(x, reference); });
+    const TileSum<C> of_tile = {maximum, reduce(SplitSum<C>::of(sum), Sum())};
+    if (thread_index() == 0) leave_in(rows.y_from(base), of_tile);
+  });
+}
+
+template <class Shape>
+HIPOPS_FN void softmax_merge(const SoftmaxArgs& a) {
+  using C = typename Shape::Compute;
+  using P = Precision<typename Shape::Element>;
+  Reduce<SplitSum<C>, Shape::kThreads> reduce(Shape::kThreads);
+  for_each_split_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows) {
+    C maximum = -C(INFINITY);
+    for_each_place(rows, [&](int64_t base) {
+      maximum = Maximum()(maximum, found_in<TileSum<C>>(rows.y_from(base)).maximum);
+    });
+    const C of_row = reduce(maximum, Maximum());
+    SplitSum<C> sum = SplitSum<C>::of(0);
+    for_each_place(rows, [&](int64_t base) {
+      const auto of_tile = found_in<TileSum<C>>(rows.y_from(base));
+      const C factor = P::exp(of_tile.maximum, of_row) / P::kScale;  // NaN where of_row is -inf, and so will be the row
+      sum = sum + SplitSum<C>{of_tile.sum.high * factor, of_tile.sum.low * factor};
+    });
+    const RowSum<C> result = {of_row, typename FullPrecision<C>::Divide(reduce(sum, Sum()))};
+    for_each_place(rows, [&](int64_t base) { leave_in(rows.y_from(base), result); });
+  });
+}
+
+template <class Shape>
+HIPOPS_FN void softmax_apply(const SoftmaxArgs& a) {
+  using C = typename Shape::Compute;
+  using P = Precision<typename Shape::Element>;
+  for_each_tile<Shape>(a.geometry, a.x, a.y, true, [&](const Rows<Shape>& rows, int64_t base) {
+    RowTile<Shape> tile;
+    tile.load(rows, base);
+    const auto of_row = found_in<RowSum<C>>(rows.y_from(base));
+    barrier();
+    store_quotients(tile, rows, base, [of_row](C x) { return of_row.divide(P::exp(x, of_row.maximum)); });
+  });
+}
 
 }  // namespace
 
-#define KERNEL(name, T, threads, vectors, block, access, mode)                              \
-  HIPOPS_KERNEL_UP_TO(block, blocks_at_a_time<T>(block)) name(HIPOPS_ARGS(SoftmaxArgs) a) { \
-    softmax_##mode<RowShape<T, threads, vectors, block, access, mode>>(a);                  \
+#define KERNEL(name, T, threads, vectors, block, access, mode)                                               \
+  HIPOPS_KERNEL_UP_TO(block, blocks_with_room(block, vectors, sizeof(T))) name(HIPOPS_ARGS(SoftmaxArgs) a) { \
+    softmax_##mode<RowShape<T, threads, vectors, block, access, mode>>(a);                                   \
   }
 HIPOPS_SOFTMAX_KERNELS(KERNEL)
 

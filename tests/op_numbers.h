@@ -88,17 +88,17 @@ inline void check_numbers(const RowOp& op, Operands& t) {
 class Recorder {
  public:
   explicit Recorder(hipops::Op& op) {
-    EXPECT_EQUAL(op.kernel_count, hipops::kRowVariants);
+    EXPECT_EQUAL(op.kernel_count, hipops::kRowKernels);
     if (hipops::load(op) != HIPOPS_SUCCESS) throw std::runtime_error(hipops_last_error());
     void* const* loaded = op.functions[0].load();
-    wrap(loaded, std::make_index_sequence<hipops::kRowVariants>());
+    wrap(loaded, std::make_index_sequence<hipops::kRowKernels>());
     op.functions[0].store(functions_.data());
   }
 
   // The kernels that ran since the last call.
   static std::vector<int> ran() {
     std::vector<int> kernels;
-    for (int i = 0; i < hipops::kRowVariants; ++i)
+    for (int i = 0; i < hipops::kRowKernels; ++i)
       if (ran_[static_cast<size_t>(i)].exchange(false)) kernels.push_back(i);
     return kernels;
   }
@@ -116,10 +116,10 @@ class Recorder {
      ...);
   }
 
-  static inline std::array<std::atomic<bool>, hipops::kRowVariants> ran_{};
-  static inline std::array<const hipops::CpuKernel*, hipops::kRowVariants> real_{};
-  static inline std::array<hipops::CpuKernel, hipops::kRowVariants> wrapped_{};
-  static inline std::array<void*, hipops::kRowVariants> functions_{};
+  static inline std::array<std::atomic<bool>, hipops::kRowKernels> ran_{};
+  static inline std::array<const hipops::CpuKernel*, hipops::kRowKernels> real_{};
+  static inline std::array<hipops::CpuKernel, hipops::kRowKernels> wrapped_{};
+  static inline std::array<void*, hipops::kRowKernels> functions_{};
 };
 
 inline int64_t longest_staged(hipops_dtype dtype) {
@@ -255,6 +255,7 @@ inline void check_variants(const RowOp& op, hipops_dtype dtype) {
         Way way = ways(v.access)[turn % ways(v.access).size()];
         const bool weights_decide = v.access == hipops::any && way.any_vector;
         if (weights_decide && (!op.has_weight || cols <= longest_staged(dtype))) way.x = Layout::kEveryOther;
+        if (cols == 1 && way.x == Layout::kMirrored) way.x = Layout::kEveryOther;  // one element has no direction
         Operands t = make_operands(op, dtype, n, cols, way, turn);
         hipops::forced_row_kernel = kernel;
         try {

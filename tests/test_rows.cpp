@@ -218,7 +218,7 @@ TEST_CASE("plan_rows covers all rows with a grid that every device takes", "[row
           bool covers = plan.row_step >= rows, all_busy = (int64_t{plan.grid} - 1) * rows_per_block < rows;
           // It goes round when it is huge, or when all units have what they can hold.
           bool full = plan.grid >= 1u << 20 ||
-                      ((ahead || v.access == hipops::staged) && work_items >= int64_t{device.units} * 512);
+                      ((ahead || taken.clustered || v.access == hipops::staged) && work_items >= int64_t{device.units} * 512);
           bool right = taken.longest >= cols && plan.block <= static_cast<uint32_t>(taken.block) && plan.grid >= 1 &&
                        work_items < int64_t{1} << 32 && plan.row_step == plan.grid * rows_per_block && all_busy &&
                        (covers || full);
@@ -226,6 +226,82 @@ TEST_CASE("plan_rows covers all rows with a grid that every device takes", "[row
             FAIL(rows << " rows of " << cols << " columns: kernel " << plan.kernel << ", grid " << plan.grid
                       << ", step " << plan.row_step);
         }
+}
+
+TEST_CASE("a row that a block cannot hold is shared by the blocks of a cluster, where there are any", "[rows]") {
+  DeviceFacts device = kDevices[0];
+  device.largest_cluster = 8;
+  device.launch_shared_bytes = 200 << 10;
+  for (hipops_dtype dtype : kFloats)
+    for (RowAccess access : {hipops::wide, hipops::edged}) {
+      if (dtype == HIPOPS_F64 && access == hipops::edged) continue;
+      for (int64_t cols = 16385; cols < 300000; cols += 37)
+        for (int64_t rows : {1, 20, 60, 100000}) {
+          const RowPlan plan = plan_rows(dtype, rows_and_cols(rows, cols), access, device, nullptr, 2);
+          const RowVariant& v = row_variants[plan.kernel];
+          const int64_t vectors = access == hipops::wide ? (cols + v.length - 1) / v.length : cols / v.length;
+          const int64_t of_block = int64_t{v.threads} * v.vectors, held = plan.block * plan.cluster * v.vectors;
+          bool right = v.access == access && plan.grid % plan.cluster == 0;
+          if (v.clustered) {
+            const int64_t groups = plan.grid / plan.cluster;
+            right = right && held >= vectors && plan.block % 32 == 0 && groups == plan.row_step &&
+                    groups == std::min<int64_t>(rows, device.units / plan.cluster) &&
+                    // As many blocks as the row needs, or as find work where there are few rows.
+                    (plan.cluster == 1 || of_block * plan.cluster / 2 < vectors ||
+                     rows * plan.cluster <= device.units) &&
+                    (2 * plan.cluster > 8 || rows * 2 * plan.cluster > device.units || 1024 * plan.cluster > vectors) &&
+                    plan.shared_bytes == (rows >= 4 * groups ? 2 * 16 * v.vectors * (plan.block + 1) : 0);
+          } else {
+            right = right && plan.cluster == 1 && (v.streaming ? vectors > 8 * of_block * 2 : v.longest >= cols);
+          }
+          if (!right)
+            FAIL(rows << " rows of " << cols << " columns, access " << access << ": kernel " << plan.kernel << ", grid "
+                      << plan.grid << " of " << plan.block << ", clusters of " << plan.cluster);
+        }
+    }
+  // Without room for the weights, they are not kept.
+  device.launch_shared_bytes = 100 << 10;
+  CHECK(plan_rows(HIPOPS_BF16, rows_and_cols(9999, 65536), hipops::wide, device, nullptr, 2).shared_bytes == 0);
+  CHECK(plan_rows(HIPOPS_BF16, rows_and_cols(9999, 65536), hipops::wide, device, nullptr, 1).shared_bytes == 513 * 8 * 16);
+}
+
+TEST_CASE("few rows that are too long for a block are split, unless in place", "[rows]") {
+  const DeviceFacts& device = kDevices[0];
+  auto splits = [&device](hipops_dtype dtype, RowAccess access, int64_t rows, int64_t cols, bool in_place = false) {
+    const RowGeometry geometry = rows_and_cols(rows, cols);
+    return splits_rows(dtype, geometry, plan_rows(dtype, geometry, access, device), in_place, device);
+  };
+  CHECK(splits(HIPOPS_BF16, hipops::wide, 4, 8388608));
+  CHECK(splits(HIPOPS_BF16, hipops::edged, 4, 8388607));
+  CHECK(splits(HIPOPS_F32, hipops::wide, 263, 65536));
+  CHECK_FALSE(splits(HIPOPS_F32, hipops::wide, 264, 65536));
+  CHECK(splits(HIPOPS_F32, hipops::wide, 264, 1 << 18));
+  CHECK_FALSE(splits(HIPOPS_F16, hipops::wide, 4, 8388608, true));
+  CHECK_FALSE(splits(HIPOPS_F16, hipops::any, 4, 8388608));
+  CHECK_FALSE(splits(HIPOPS_F64, hipops::wide, 4, 8388608));
+  CHECK_FALSE(splits(HIPOPS_BF16, hipops::wide, 4, 32768));  // fits into a block
+}
+
+TEST_CASE("the steps of split rows cover all tiles", "[rows]") {
+  CHECK(split_tiles(HIPOPS_BF16, 8388608) == 512);
+  CHECK(split_tiles(HIPOPS_BF16, 8388609) == 513);
+  CHECK(split_tiles(HIPOPS_F32, 8193) == 2);
+  for (hipops_dtype dtype : {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16})
+    for (int64_t rows : {int64_t{1}, int64_t{7}, int64_t{1} << 20, int64_t{1} << 40})
+      for (int64_t cols : {int64_t{40000}, int64_t{8388607}, int64_t{1} << 40}) {
+        RowGeometry geometry = rows_and_cols(rows, cols);
+        geometry.tiles = split_tiles(dtype, cols);
+        for (SplitStep step : {wide_partial, edged_partial, merge_tiles, wide_apply, edged_apply}) {
+          const RowPlan plan = plan_split_step(dtype, geometry, step);
+          const double work = static_cast<double>(rows) * static_cast<double>(step == merge_tiles ? 1 : geometry.tiles);
+          INFO(rows << " rows of " << cols << " columns, step " << step);
+          CHECK(plan.kernel >= kRowVariants);
+          CHECK(plan.kernel < kRowKernels);
+          CHECK(plan.row_step == plan.grid);
+          CHECK(plan.grid == std::min(work, double{1 << 21}));
+          CHECK(plan.block == 512);
+        }
+      }
 }
 
 TEST_CASE("more rows than a grid can have at a time go round", "[rows]") {

@@ -39,6 +39,10 @@ hipops_status open_cuda_library(CudaLibrary* out) {
   bind.required("cuGetErrorString", &out->get_error_string);
   bind.required("cuThreadExchangeStreamCaptureMode", &out->exchange_capture_mode);
   bind.optional("cuFuncLoad", &out->func_load);
+  bind.optional("cuLaunchKernelEx", &out->launch_kernel_ex);
+  bind.optional("cuOccupancyMaxActiveClusters", &out->occupancy_max_active_clusters);
+  bind.optional("cuKernelGetAttribute", &out->kernel_get_attribute);
+  bind.optional("cuKernelSetAttribute", &out->kernel_set_attribute);
   return bind.status();
 }
 

@@ -10,6 +10,21 @@ namespace hipops {
 
 using CudaAddress = unsigned long long;  // CUdeviceptr
 
+struct CudaLaunchAttribute {  // CUlaunchAttribute, of a cluster's size
+  int id;
+  int padding;
+  unsigned cluster[3];
+  unsigned unused[13];
+};
+
+struct CudaLaunch {  // CUlaunchConfig
+  unsigned grid[3], block[3];
+  unsigned shared_bytes;
+  void* stream;
+  CudaLaunchAttribute* attributes;
+  unsigned attribute_count;
+};
+
 // The symbols whose name ends in _v2 are what cuda.h makes of the plain names.
 struct CudaLibrary {
   SharedObject object;
@@ -47,6 +62,11 @@ struct CudaLibrary {
 
   // Null before CUDA 12.4.
   int (*func_load)(void* function);
+  // Null in drivers that know no clusters.
+  int (*launch_kernel_ex)(const CudaLaunch* launch, void* function, void** parameters, void** extra);
+  int (*occupancy_max_active_clusters)(int* clusters, void* function, const CudaLaunch* launch);
+  int (*kernel_get_attribute)(int* value, int attribute, void* kernel, int device);
+  int (*kernel_set_attribute)(int attribute, int value, void* kernel, int device);
 };
 
 // Values from cuda.h.
@@ -62,6 +82,12 @@ constexpr int kAttributeWarpSize = 10;
 constexpr int kAttributeMultiprocessorCount = 16;
 constexpr int kAttributeComputeCapabilityMajor = 75;
 constexpr int kAttributeComputeCapabilityMinor = 76;
+constexpr int kAttributeSharedBytesOptIn = 97;
+constexpr int kAttributeClusterLaunch = 120;
+constexpr int kKernelMaxThreads = 0;
+constexpr int kKernelPtxVersion = 5;
+constexpr int kKernelMaxLaunchSharedBytes = 8;
+constexpr int kLaunchClusterDimension = 4;
 constexpr int kCaptureModeRelaxed = 2;
 }  // namespace cuda
 

@@ -134,14 +134,13 @@ hipops_status load_on(Runtime& runtime, Op& op, int ordinal, void* const** funct
   return HIPOPS_SUCCESS;
 }
 
-// The op's functions on the calling thread's current device.
-hipops_status functions_of(Runtime& runtime, Op& op, void* const** functions) {
-  int ordinal = 0;
-  if (hipops_status status = runtime.current_device(&ordinal)) return status;
-  if (hipops_status status = check_ordinal(ordinal)) return status;
-  *functions = op.functions[ordinal].load(std::memory_order_acquire);
+// The op's functions on the calling thread's current device, and which that is.
+hipops_status functions_of(Runtime& runtime, Op& op, void* const** functions, int* ordinal) {
+  if (hipops_status status = runtime.current_device(ordinal)) return status;
+  if (hipops_status status = check_ordinal(*ordinal)) return status;
+  *functions = op.functions[*ordinal].load(std::memory_order_acquire);
   if (*functions) return HIPOPS_SUCCESS;
-  return guarded([&] { return load_on(runtime, op, ordinal, functions); });
+  return guarded([&] { return load_on(runtime, op, *ordinal, functions); });
 }
 
 // AMD's limit on the work-items of a launch; kept on every backend, so that it shows on the one that tests run on.
@@ -202,20 +201,45 @@ int64_t within_grid_limit(int64_t blocks) {
   return limit == 0 || blocks < limit ? blocks : limit;
 }
 
+hipops_status Runtime::launch_shaped(void*, const LaunchShape& shape, const void*, size_t, void*) {
+  return fail(HIPOPS_INTERNAL_ERROR, "a launch in clusters of %u with %u bytes, where there are none", shape.cluster,
+              shape.shared_bytes);
+}
+
+uint32_t Runtime::most_clusters(int, uint32_t) { return 0; }
+
 hipops_status load(Op& op) {
   Runtime* in_use = nullptr;
   void* const* functions = nullptr;
+  int ordinal = 0;
   if (hipops_status status = runtime(&in_use)) return status;
-  return functions_of(*in_use, op, &functions);
+  return functions_of(*in_use, op, &functions, &ordinal);
+}
+
+hipops_status most_clusters(Op& op, uint32_t cluster, uint32_t* most) {
+  Runtime* in_use = nullptr;
+  void* const* functions = nullptr;
+  int ordinal = 0;
+  if (hipops_status status = runtime(&in_use)) return status;
+  if (hipops_status status = functions_of(*in_use, op, &functions, &ordinal)) return status;
+  *most = in_use->most_clusters(ordinal, cluster);
+  return HIPOPS_SUCCESS;
 }
 
 hipops_status launch(Op& op, int index, uint32_t grid, uint32_t block, const void* args, size_t bytes, void* stream) {
+  return launch(op, index, LaunchShape{grid, block}, args, bytes, stream);
+}
+
+hipops_status launch(Op& op, int index, const LaunchShape& shape, const void* args, size_t bytes, void* stream) {
   Runtime* in_use = nullptr;
   void* const* functions = nullptr;
-  if (hipops_status status = check_shape(op, index, grid, block)) return status;
+  int ordinal = 0;
+  if (hipops_status status = check_shape(op, index, shape.grid, shape.block)) return status;
   if (hipops_status status = runtime(&in_use)) return status;
-  if (hipops_status status = functions_of(*in_use, op, &functions)) return status;
-  hipops_status status = in_use->launch(functions[index], grid, block, args, bytes, stream);
+  if (hipops_status status = functions_of(*in_use, op, &functions, &ordinal)) return status;
+  const bool plain = shape.cluster == 1 && shape.shared_bytes == 0;
+  hipops_status status = plain ? in_use->launch(functions[index], shape.grid, shape.block, args, bytes, stream)
+                               : in_use->launch_shaped(functions[index], shape, args, bytes, stream);
   if (status == HIPOPS_SUCCESS) return status;
   return fail_in_context(status, "%s: kernel %s: ", op.name, op.kernel_names[index]);
 }

@@ -15,6 +15,8 @@ namespace hipops {
 struct DeviceFacts {
   int ordinal = 0;
   int wave_size = 32;
+  int largest_cluster = 1;          // blocks that can share a row
+  int64_t launch_shared_bytes = 0;  // shared memory that a launch may bring beside the kernel's own
   int units = 1;       // compute units (AMD: workgroup processors on gfx10 and later), multiprocessors, or CPU threads
   std::string name;    // as "AMD Instinct MI300X"
   std::string target;  // as "gfx942", "sm_90", "cpu"
@@ -49,8 +51,16 @@ struct Op {
   const char* const* kernel_names;
   int kernel_count;
   bool (*supports)(hipops_dtype dtype, hipops_dtype second);  // see hipops_supports
+  int64_t (*most_shared)(int kernel) = nullptr;  // shared memory that launches of a kernel bring; not 0: it may be
+                                                 // launched in clusters; null: none is
   // Loaded functions by device: null until loaded, then an array of kernel_count that lives as long as the process.
   std::atomic<void* const*> functions[kMaxDevices] = {};
+};
+
+struct LaunchShape {
+  uint32_t grid, block;       // blocks, and work-items of each
+  uint32_t cluster = 1;       // blocks of a cluster; the grid is a multiple
+  uint32_t shared_bytes = 0;  // brought beside the kernel's own
 };
 
 class Runtime {
@@ -68,6 +78,11 @@ class Runtime {
   // One-dimensional launch of `grid` blocks of `block` work-items; `args` is the kernel's one parameter, copied.
   virtual hipops_status launch(void* function, uint32_t grid, uint32_t block, const void* args, size_t bytes,
                                void* stream) = 0;
+  // The same where DeviceFacts allow more than a cluster of 1 without shared memory.
+  virtual hipops_status launch_shaped(void* function, const LaunchShape& shape, const void* args, size_t bytes,
+                                      void* stream);
+  // Clusters of so many blocks that run at a time, whichever of the loaded kernels they are; 0 where none do.
+  virtual uint32_t most_clusters(int ordinal, uint32_t cluster);
 
   // In the child of a fork, where the calling thread is the only one: goes on with what other threads may have held.
   // False where it cannot, as GPU runtimes.
@@ -103,6 +118,11 @@ hipops_status device_facts(const DeviceFacts** facts);
 
 // Launches kernel `index` of `op` on the calling thread's current device, loading the op there first if need be.
 hipops_status launch(Op& op, int index, uint32_t grid, uint32_t block, const void* args, size_t bytes, void* stream);
+
+hipops_status launch(Op& op, int index, const LaunchShape& shape, const void* args, size_t bytes, void* stream);
+
+// Clusters that run at a time on the calling thread's current device, for which the op is loaded if need be.
+hipops_status most_clusters(Op& op, uint32_t cluster, uint32_t* most);
 
 // For tests and tools: from now on no launcher plans more blocks than this, in the whole process, and kernels loop over
 // the rest, as they do where there is more work than a grid may have. 0 lifts the limit.

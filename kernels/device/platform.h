@@ -141,6 +141,15 @@ class Shared {
   ::hipops::Shared<T> name(name##_storage)
 #endif
 
+#if defined(HIPOPS_NVIDIA)
+// The shared memory that a launch brings beside the kernel's own.
+template <class T>
+HIPOPS_FN T* launch_shared() {
+  extern __shared__ uint4 from_launch[];
+  return reinterpret_cast<T*>(from_launch);
+}
+#endif
+
 }  // namespace
 }  // namespace hipops
 

@@ -25,6 +25,26 @@ struct SplitSum {
   HIPOPS_METHOD C value() const { return high - high == C(0) ? high + low : high; }
 };
 
+// Room for a value of up to the size of Largest.
+template <class Largest>
+struct alignas(sizeof(Largest)) ReduceSlot {
+  uint32_t word[sizeof(Largest) / 4];
+
+  template <class T>
+  static HIPOPS_METHOD ReduceSlot of(const T& v) {
+    static_assert(sizeof(T) <= sizeof(ReduceSlot), "larger than the Largest that this was made for");
+    ReduceSlot slot{};
+    __builtin_memcpy(&slot, &v, sizeof(T));
+    return slot;
+  }
+  template <class T>
+  HIPOPS_METHOD T as() const {
+    T v;
+    __builtin_memcpy(&v, this, sizeof(T));
+    return v;
+  }
+};
+
 // All-reduce over groups of neighbouring work-items, of values up to the size of Largest. Threads <= 32: over each
 // group of as many lanes, which are part of a wave. Else over the whole block, of up to Threads work-items: its waves
 // meet once, in shared memory. A kernel makes one of these, before its loop over rows: shared memory belongs to the
@@ -59,23 +79,7 @@ class Reduce {
   static constexpr int kSmallestWave = 32;
   static constexpr int kWaves = Threads <= wave_size ? 1 : Threads / wave_size;
 
-  struct alignas(sizeof(Largest)) Slot {
-    uint32_t word[sizeof(Largest) / 4];
-
-    template <class T>
-    static HIPOPS_METHOD Slot of(const T& v) {
-      static_assert(sizeof(T) <= sizeof(Slot), "larger than the Largest that this was made for");
-      Slot slot{};
-      __builtin_memcpy(&slot, &v, sizeof(T));
-      return slot;
-    }
-    template <class T>
-    HIPOPS_METHOD T as() const {
-      T v;
-      __builtin_memcpy(&v, this, sizeof(T));
-      return v;
-    }
-  };
+  using Slot = ReduceSlot<Largest>;
 
   static HIPOPS_METHOD Shared<Slot> storage() {
     HIPOPS_SHARED(Slot, slots, 2 * kWaves);

@@ -1,8 +1,8 @@
 // The rows that the norms and softmax work on, spread over the work-items that share them.
 #pragma once
 
+#include "device/cluster.h"
 #include "device/math.h"
-#include "device/reduce.h"
 #include "device/row_contract.h"
 #include "device/vector.h"
 
@@ -21,16 +21,27 @@ struct RowShape {
   static constexpr bool kStaged = kAccess == staged;
   static constexpr bool kAny = kAccess == any;
   static constexpr bool kEdged = kAccess == edged;
-  static constexpr bool kResident = kMode == resident;
+  static constexpr bool kResident = kMode == resident || kMode == clustered;
+  static constexpr bool kClustered = kMode == clustered;
   static constexpr int kLength = kStaged || kAny ? 1 : kWideBytes / int(sizeof(T));  // elements of a vector
   static constexpr int kRowsPerBlock = kBlock / kThreads;
   // Single elements that a work-item takes beside its vectors, of those before the first and after the last vector.
   static constexpr int kEdges = kAccess == edged ? (2 * kLength + kThreads - 1) / kThreads : 0;
+  // What takes the same launches with a quarter of the registers.
+  using Streamed = RowShape<T, kThreads_, kVectors_ / 4, kBlock_, kAccess, streaming>;
 };
 
-// Of a group.
+// Of a group, or the part of it that is in this block.
 template <class Shape>
 HIPOPS_FN int threads_of(const RowGeometry& g) { return Shape::kRowsPerBlock == 1 ? g.threads : Shape::kThreads; }
+
+template <bool, class A, class> struct Choose { using type = A; };
+template <class A, class B> struct Choose<false, A, B> { using type = B; };
+
+// The reduction over a group.
+template <class Shape, class Largest>
+using RowReduce = typename Choose<Shape::kClustered, ClusterReduce<Largest, Shape::kThreads>,
+                                  Reduce<Largest, Shape::kThreads>>::type;
 
 // Rows without gaps in them or between them, as they lie in shared memory: a block's rows are read and written as one
 // piece, in vectors from aligned addresses.
@@ -101,8 +112,6 @@ class Stage {
   int shift_ = 0;
 };
 struct NoStage {};
-template <bool, class A, class> struct Choose { using type = A; };
-template <class A, class B> struct Choose<false, A, B> { using type = B; };
 
 // One work-item's view of the rows that its group takes.
 //
@@ -120,7 +129,9 @@ class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type {
 
   // The block's first row; the group's row is that plus its place in the block. All work-items of a block go through
   // the same number of rounds, also where a group has no row left: it takes part in the reductions, and stores nothing.
-  HIPOPS_METHOD int64_t begin() const { return int64_t(block_index()) * Shape::kRowsPerBlock; }
+  HIPOPS_METHOD int64_t begin() const {
+    return int64_t(Shape::kClustered ? cluster_index() : block_index()) * Shape::kRowsPerBlock;
+  }
   HIPOPS_METHOD bool more(int64_t first) const { return first < g_->rows; }
   HIPOPS_METHOD int64_t next(int64_t first) const { return first + g_->row_step; }
 
@@ -147,8 +158,11 @@ class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type {
 
   HIPOPS_METHOD bool live() const { return live_ != 0; }
   HIPOPS_METHOD int64_t cols() const { return g_->cols; }
-  HIPOPS_METHOD int threads() const { return threads_of<Shape>(*g_); }
+  HIPOPS_METHOD int threads() const {
+    return Shape::kClustered ? threads_of<Shape>(*g_) * int(cluster_size()) : threads_of<Shape>(*g_);
+  }
   HIPOPS_METHOD int rank() const {
+    if constexpr (Shape::kClustered) return int(cluster_rank()) * threads_of<Shape>(*g_) + int(thread_index());
     return Shape::kRowsPerBlock == 1 ? int(thread_index()) : int(thread_index() % Shape::kThreads);
   }
 
@@ -190,7 +204,11 @@ class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type {
     }
   }
 
+  // Where a tile's results go.
+  HIPOPS_METHOD T* y_from(int64_t base) const { return y_row_ + (head() + base); }
+
   // ---- Edges
+  HIPOPS_METHOD int edges() const { return int(g_->cols - in_vectors()); }
   // The column of the work-item's edge `e`, or -1.
   HIPOPS_METHOD int64_t edge(int e) const {
     int i = e * threads() + rank();

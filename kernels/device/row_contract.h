@@ -12,10 +12,13 @@ constexpr int kMaxOuterRank = 7;
 // strides allow: one dimension in nearly every call.
 struct RowGeometry {
   int64_t rows, cols;
-  int64_t row_step;              // rows that the whole grid takes at a time
+  int64_t row_step;              // rows, or tiles of split ones, that the whole grid takes at a time
   int64_t x_stride, y_stride;    // of the last dimension
   int32_t outer_rank;            // at least 1
+  int64_t tiles;                 // of a row that is split
   int32_t threads;               // work-items of a block
+  int32_t weights_kept;          // clustered: whether the launch brings shared memory for the weights
+  int32_t rows_first;            // split: whether a tile of one row is followed by that of the next, or by its next one
   int64_t outer_size[kMaxOuterRank];  // innermost first
   int64_t outer_x_stride[kMaxOuterRank];
   int64_t outer_y_stride[kMaxOuterRank];
@@ -41,12 +44,24 @@ enum RowAccess : int32_t {
 
 enum RowMode : int32_t {
   resident,   // a row is read once and stays in registers
+  clustered,  // the same for a row that the blocks of a cluster share: as many as it needs, up to 8
   streaming,  // a row of any length goes by in tiles, once for each pass
+  partial, merge, apply,  // a row of any length is split over blocks: see split_row.h
 };
 
 // Work-items of such variants that a unit of a device with waves of 32 runs at a time; twice as many where waves are of
 // 64. Enough to have some 32 KiB on their way, and few enough for the registers that they take.
 constexpr int resident_threads(int vectors) { return vectors > 2 ? 512 : vectors == 2 ? 768 : 1024; }
+
+// The blocks for which NVIDIA's compiler keeps registers: the second argument of HIPOPS_KERNEL_UP_TO. Wide elements are
+// few in a vector, and take fewer.
+constexpr int blocks_with_room(int block, int vectors, int element_bytes = 2) {
+  return block <= 256 || vectors > 4 ? 1 : element_bytes == 4 ? 3 : 2;
+}
+
+enum SplitStep : int32_t { wide_partial, edged_partial, merge_tiles, wide_apply, edged_apply };
+constexpr int kSplitSteps = 5;
+constexpr int kSplitThreads = 512, kSplitVectors = 4;  // of a tile
 
 }  // namespace hipops
 
@@ -55,9 +70,9 @@ constexpr int resident_threads(int vectors) { return vectors > 2 ? 512 : vectors
 //            a block has one row, and no more work-items than that row needs
 //   vectors  vectors (staged, any: elements) that each of them holds
 //   access   a RowAccess
-//   mode     a RowMode
-// From short rows to long ones; those of one block size and more vectors come before those of fewer. capi/rows.cpp
-// chooses.
+//   mode     a RowMode. Clustered: threads and vectors are those of one block of the cluster
+// From short rows to long ones; those of one block size and more vectors come before those of fewer, but for
+// clustered ones. capi/row_plan.cpp chooses.
 #define HIPOPS_WIDE_ROWS(X, op, T)                                    \
   X(op##_##T##_wide_2x1, T, 2, 1, 128, wide, resident)                \
   X(op##_##T##_wide_4x1, T, 4, 1, 128, wide, resident)                \
@@ -74,6 +89,7 @@ constexpr int resident_threads(int vectors) { return vectors > 2 ? 512 : vectors
   X(op##_##T##_wide_512x4, T, 512, 4, 512, wide, resident)            \
   X(op##_##T##_wide_512x2, T, 512, 2, 512, wide, resident)            \
   X(op##_##T##_wide_512x1, T, 512, 1, 512, wide, resident)            \
+  X(op##_##T##_wide_512x8, T, 512, 8, 512, wide, clustered)           \
   X(op##_##T##_wide_stream, T, 512, 4, 512, wide, streaming)
 
 #define HIPOPS_EDGED_ROWS(X, op, T)                                   \
@@ -84,6 +100,7 @@ constexpr int resident_threads(int vectors) { return vectors > 2 ? 512 : vectors
   X(op##_##T##_edged_512x4, T, 512, 4, 512, edged, resident)          \
   X(op##_##T##_edged_512x2, T, 512, 2, 512, edged, resident)          \
   X(op##_##T##_edged_512x1, T, 512, 1, 512, edged, resident)          \
+  X(op##_##T##_edged_512x8, T, 512, 8, 512, edged, clustered)         \
   X(op##_##T##_edged_stream, T, 512, 2, 512, edged, streaming)
 
 #define HIPOPS_STAGED_ROWS(X, op, T)                                  \
@@ -109,3 +126,17 @@ constexpr int resident_threads(int vectors) { return vectors > 2 ? 512 : vectors
   HIPOPS_WIDE_ROWS(X, op, f64)                                        \
   HIPOPS_STAGED_ROWS(X, op, f64)                                      \
   HIPOPS_ANY_ROWS(X, op, f64)
+
+// The steps of split rows, of one element type, in the order of SplitStep.
+#define HIPOPS_SPLIT_STEPS(X, op, T)                                  \
+  X(op##_##T##_wide_partial, T, 512, 4, 512, wide, partial)           \
+  X(op##_##T##_edged_partial, T, 512, 4, 512, edged, partial)         \
+  X(op##_##T##_merge, T, 512, 4, 512, edged, merge)                   \
+  X(op##_##T##_wide_apply, T, 512, 4, 512, wide, apply)               \
+  X(op##_##T##_edged_apply, T, 512, 4, 512, edged, apply)
+
+// They follow the variants. No f64: what a step leaves behind takes more than a vector.
+#define HIPOPS_SPLIT_KERNELS(X, op)                                   \
+  HIPOPS_SPLIT_STEPS(X, op, f32)                                      \
+  HIPOPS_SPLIT_STEPS(X, op, f16)                                      \
+  HIPOPS_SPLIT_STEPS(X, op, bf16)

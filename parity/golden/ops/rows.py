@@ -174,7 +174,7 @@ COLUMNS = [0, 1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 
            1025, 2047, 2048, 2049, 4095, 4096, 4097, 5120, 8191, 8192, 8193, 16383, 16384, 16385, 32768, 65535, 65536,
            65537, 131072, 262144, 262147]
 MANY_ROWS = [(0, 64), (37, 0), (1, 100), (2, 97), (37, 5), (199, 1), (199, 64), (37, 129), (37, 1000), (1025, 3),
-             (1025, 32)]
+             (1025, 32), (5, 40000), (3, 70001), (2, 300000), (1, 600008)]
 
 
 def rows_for(columns):
@@ -194,17 +194,18 @@ def sizes(op):
     yield from each_reach(op, paths)
 
 
-# Numbers of 16-byte vectors about which a kernel may take another way, one beyond the longest that is kept on chip among them.
+# Numbers of 16-byte vectors about which a kernel may take another way.
 VECTORS = (2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 1100, 2048, 2052)
 # More rows than a device has units, where other kernels may be chosen: rows, vectors.
 FOR_ALL_UNITS = ((150, 160), (150, 256))
+BEYOND_A_BLOCK = 4100  # vectors: more than one keeps on chip
 
 
 def each_reach(op, paths):
     """Rows of each of these lengths in every dtype: whole vectors; one element less, at an odd address; a few columns; every second element."""
     for dtype in DTYPES:
         elements = 16 // {"f32": 4, "f64": 8}.get(dtype, 2)
-        for turn, (rows, vectors) in enumerate([(1, vectors) for vectors in VECTORS] + list(FOR_ALL_UNITS)):
+        for turn, (rows, vectors) in enumerate([(1, vectors) for vectors in VECTORS] + list(FOR_ALL_UNITS) + [(1, BEYOND_A_BLOCK)]):
             columns = vectors * elements
             path = paths[turn % len(paths)]
             name = str(columns) if rows == 1 else name_of((rows, columns))
@@ -212,6 +213,8 @@ def each_reach(op, paths):
             if vectors > 4:
                 name = str(columns - 1) if rows == 1 else name_of((rows, columns - 1))
                 yield op.case(f"odd_end_{name}", op.x(dtype, (rows, columns - 1), offset=1), path)
+        for turn, columns in enumerate((BEYOND_A_BLOCK * elements, BEYOND_A_BLOCK * elements - 1)):  # in place such a row is not split
+            yield op.case(f"in_place_{columns}", op.x(dtype, (1, columns)), paths[turn % len(paths)], in_place=True)
         for turn, columns in enumerate((3, 13, 29)):
             yield op.case(f"one_piece_{columns}", op.x(dtype, (5, columns), offset=1), paths[turn % len(paths)])
         for turn, columns in enumerate((3, 30, 120, 1000, 2100)):

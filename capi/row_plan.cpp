@@ -1,0 +1,262 @@
+// The choice of a variant for rows, and its launch.
+#include "rows.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/guarded.h"
+
+namespace hipops {
+namespace {
+
+// The names that the variant lists use, as host constants.
+constexpr hipops_dtype f32 = HIPOPS_F32, f16 = HIPOPS_F16, bf16 = HIPOPS_BF16, f64 = HIPOPS_F64;
+
+constexpr int kWideBytes = 16;  // the widest access there is
+
+constexpr int bytes_of(hipops_dtype dtype) { return dtype == f64 ? 8 : dtype == f32 ? 4 : 2; }
+
+constexpr RowVariant variant(hipops_dtype dtype, int threads, int vectors, int block, RowAccess access, RowMode mode) {
+  int length = access == any || access == staged ? 1 : kWideBytes / bytes_of(dtype);
+  int64_t longest = int64_t{threads} * vectors * length;
+  if (access == edged) longest += length - 1;  // those are never all in vectors
+  return {dtype, threads, vectors, block, access, mode == streaming, mode == clustered,
+          length, mode == streaming ? INT64_MAX : longest};
+}
+
+// Blocks that a launch may have: work-items stay under 2^32 with 1024 a block. Larger work loops over rows.
+constexpr int64_t kMostBlocks = int64_t{1} << 21;
+
+}  // namespace
+
+#define VARIANT(name, dtype, threads, vectors, block, access, mode) \
+  variant(dtype, threads, vectors, block, access, mode),
+constexpr RowVariant row_variants[kRowVariants] = {HIPOPS_ROW_KERNELS(VARIANT, )};
+#undef VARIANT
+
+namespace {
+
+// The variants of a float dtype, which are neighbours; found when compiled, as this is on every call's way.
+struct Variants {
+  int first = 0, end = 0;
+  int64_t longest_staged = 0;
+
+  constexpr explicit Variants(hipops_dtype dtype) {
+    while (row_variants[first].dtype != dtype) ++first;
+    for (end = first; end < kRowVariants && row_variants[end].dtype == dtype; ++end)
+      if (row_variants[end].access == staged) longest_staged = row_variants[end].longest;
+  }
+};
+
+const Variants& variants_of(hipops_dtype dtype) {
+  static constexpr Variants in_f32{f32}, in_f16{f16}, in_bf16{bf16}, in_f64{f64};
+  return dtype == f32 ? in_f32 : dtype == f16 ? in_f16 : dtype == bf16 ? in_bf16 : in_f64;
+}
+
+}  // namespace
+
+int64_t longest_staged(hipops_dtype dtype) { return variants_of(dtype).longest_staged; }
+
+namespace {
+
+bool shares_blocks(const RowVariant& v) { return v.threads < v.block; }
+
+// Vectors of a row.
+int64_t vectors_of(const RowVariant& v, int64_t cols) {
+  return v.access == edged ? std::max<int64_t>(cols / v.length, 1) : (cols + v.length - 1) / v.length;
+}
+
+// Blocks of the variant that share a row; 0 where it does not fit in as many as the device has to a cluster. Where
+// there are few rows, as many as find work: more of the device takes part in each.
+int cluster_of(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device) {
+  if (!v.clustered) return g.cols <= v.longest ? 1 : 0;
+  const int64_t held = int64_t{v.threads} * v.vectors, vectors = vectors_of(v, g.cols);
+  int cluster = 1;
+  while (cluster * held < vectors) {
+    cluster *= 2;
+    if (cluster > device.largest_cluster) return 0;
+  }
+  while (2 * cluster <= device.largest_cluster && g.rows <= device.units / (2 * cluster) &&
+         2 * cluster * int64_t{v.threads} <= vectors)
+    cluster *= 2;
+  return cluster;
+}
+
+// Work-items of a block of the variant for such rows; 0 where they do not fit.
+int threads_of(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device) {
+  const int cluster = cluster_of(v, g, device);
+  if (cluster == 0) return 0;
+  if (v.streaming || shares_blocks(v)) return v.block;
+  const int64_t wave = device.wave_size, held = int64_t{cluster} * v.vectors;
+  int64_t waves = ((vectors_of(v, g.cols) + held - 1) / held + wave - 1) / wave;
+  return static_cast<int>(waves * wave);
+}
+
+// Of the variants whose blocks have one row each, the one of least cost is taken. Where there are rows for all units,
+// many vectors a work-item are best, as long as few work-items idle. Where there are not, a row's own time counts,
+// which two are best for.
+double cost_of(const RowVariant& v, int64_t cols, int threads, bool few_rows) {
+  if (v.streaming) return HUGE_VAL;
+  if (few_rows) return std::abs(v.vectors - 2);
+  constexpr double kFewIdle = 1.125;
+  return std::max(static_cast<double>(threads) * v.vectors * v.length / static_cast<double>(cols), kFewIdle);
+}
+
+int choose(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device) {
+  int best = -1;
+  double lowest = HUGE_VAL;
+  const Variants& variants = variants_of(dtype);
+  for (int i = variants.first; i < variants.end; ++i) {
+    const RowVariant& v = row_variants[i];
+    if (v.access != access) continue;
+    int threads = threads_of(v, geometry, device);
+    if (threads == 0) continue;
+    if (shares_blocks(v)) return i;  // the first that holds the row
+    double cost = cost_of(v, geometry.cols, threads, geometry.rows <= device.units);
+    if (best < 0 || cost < lowest) best = i, lowest = cost;
+  }
+  return best;
+}
+
+// Blocks that go over many rows, as many as run at a time: see for_each_row_ahead; and staged and clustered ones, so
+// that they load their weights once.
+int64_t most_blocks(const RowVariant& v, int threads, const DeviceFacts& device, RowsAhead ahead) {
+  constexpr int kSmallestWave = 32, kMostWaves = 64;
+  if (v.streaming) return kMostBlocks;
+  bool goes_round = v.clustered || (ahead != nullptr && ahead(v));
+  int resident = v.access == staged ? kMostWaves * kSmallestWave
+                 : goes_round       ? resident_threads(v.vectors) * (device.wave_size / kSmallestWave)
+                                    : 0;
+  return resident == 0 ? kMostBlocks : int64_t{device.units} * std::max(resident / threads, 1);
+}
+
+// What a block keeps of the weights.
+int64_t kept_bytes(const RowVariant& v, int threads, int weights) {
+  return v.clustered ? (int64_t{threads} + 1) * v.vectors * kWideBytes * weights : 0;
+}
+
+}  // namespace
+
+std::atomic<int> forced_row_kernel{-1};
+
+RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device,
+                  RowsAhead ahead, int weights) {
+  int kernel = forced_row_kernel.load(std::memory_order_relaxed);
+  if (kernel < 0) kernel = choose(dtype, geometry, access, device);
+  const RowVariant& v = row_variants[kernel];
+  int64_t rows_per_block = v.block / v.threads;
+  int threads = threads_of(v, geometry, device), cluster = cluster_of(v, geometry, device);
+  // Groups of rows that are worked on at a time, each by a block or a cluster.
+  int64_t groups = within_grid_limit(
+      std::min((geometry.rows + rows_per_block - 1) / rows_per_block,
+               std::max<int64_t>(most_blocks(v, threads, device, ahead) / cluster, 1)));
+  RowPlan plan = {kernel, static_cast<uint32_t>(groups * cluster), static_cast<uint32_t>(threads),
+                  groups * rows_per_block, static_cast<uint32_t>(cluster)};
+  constexpr int kOftenUsed = 4;  // rows of a block for which it is worth while to keep the weights
+  const int64_t kept = geometry.rows / kOftenUsed >= groups ? kept_bytes(v, threads, weights) : 0;
+  if (kept <= device.launch_shared_bytes) plan.shared_bytes = static_cast<uint32_t>(kept);
+  return plan;
+}
+
+int64_t split_tiles(hipops_dtype dtype, int64_t cols) {
+  const int64_t columns = int64_t{kSplitThreads} * kSplitVectors * kWideBytes / bytes_of(dtype);
+  return (cols + columns - 1) / columns;
+}
+
+bool splits_rows(hipops_dtype dtype, const RowGeometry& geometry, const RowPlan& plan, bool in_place,
+                 const DeviceFacts& device) {
+  constexpr int64_t kBeyondCaches = int64_t{1} << 20;  // bytes of a row: all units' rows are more than caches hold
+  const RowVariant& v = row_variants[plan.kernel];
+  const bool can = v.streaming && (v.access == wide || v.access == edged) && dtype != f64 && !in_place;
+  return can && (geometry.rows < 2 * device.units || geometry.cols * bytes_of(dtype) >= kBeyondCaches);
+}
+
+RowPlan plan_split_step(hipops_dtype dtype, const RowGeometry& geometry, SplitStep step) {
+  const int of_dtype = dtype == f32 ? 0 : dtype == f16 ? 1 : 2;
+  const bool all = geometry.rows > kMostBlocks / geometry.tiles;  // and more
+  const int64_t work = step == merge_tiles ? geometry.rows : all ? kMostBlocks : geometry.rows * geometry.tiles;
+  const int64_t blocks = within_grid_limit(std::min(work, kMostBlocks));
+  return {kRowVariants + of_dtype * kSplitSteps + step, static_cast<uint32_t>(blocks), kSplitThreads, blocks};
+}
+
+int64_t row_kernel_shared(int kernel) {
+  constexpr int kMostWeights = 2;
+  if (kernel >= kRowVariants) return 0;
+  const RowVariant& v = row_variants[kernel];
+  return kept_bytes(v, v.threads, kMostWeights);
+}
+
+RowCandidates row_candidates(const DeviceFacts& device, const hipops_tensor& y, const hipops_tensor& x,
+                             const hipops_tensor* weight, const hipops_tensor* bias) {
+  const RowGeometry geometry = row_geometry(y, x);
+  const RowAccess access = row_access(y, x, geometry, weight, bias);
+  RowCandidates candidates;
+  candidates.chosen = plan_rows(x.dtype, geometry, access, device).kernel;
+  for (int i = 0; i < kRowVariants; ++i) {
+    const RowVariant& v = row_variants[i];
+    if (v.dtype == x.dtype && v.access == access && threads_of(v, geometry, device) > 0)
+      candidates.kernel[candidates.count++] = i;
+  }
+  return candidates;
+}
+
+namespace {
+
+// A plan in clusters, with no more of them than run at a time: blocks that go round would wait for those before them.
+// Without any where they don't run on the device at all, as in a part of it that is too small.
+hipops_status fit_clusters(Op& op, const RowCall& call, const RowGeometry& geometry, const DeviceFacts& device,
+                           RowPlan* plan) {
+  uint32_t most = 0;
+  if (hipops_status status = most_clusters(op, plan->cluster, &most)) return status;
+  if (most == 0) {
+    return guarded([&] {
+      DeviceFacts without = device;
+      without.largest_cluster = 1;
+      *plan = plan_rows(call.dtype, geometry, call.access, without, call.ahead, call.weights);
+      return HIPOPS_SUCCESS;
+    });
+  }
+  const uint32_t clusters = std::min(plan->grid / plan->cluster, most);
+  plan->grid = clusters * plan->cluster;
+  plan->row_step = clusters;
+  return HIPOPS_SUCCESS;
+}
+
+hipops_status launch_split(Op& op, const RowCall& call, RowGeometry* geometry, const void* args, size_t bytes,
+                           void* stream) {
+  // Weights that the L2 cache would not hold until the next row comes to them are used for all rows at once. Other rows
+  // are faster one after the other.
+  constexpr int64_t kBeyondL2 = int64_t{8} << 20;
+  geometry->rows_first =
+      call.access == wide && call.weights > 0 && geometry->cols * bytes_of(call.dtype) >= kBeyondL2;
+  geometry->tiles = split_tiles(call.dtype, geometry->cols);
+  geometry->threads = kSplitThreads;
+  for (const SplitStep step : {call.access == wide ? wide_partial : edged_partial, merge_tiles,
+                               call.access == wide ? wide_apply : edged_apply}) {
+    const RowPlan plan = plan_split_step(call.dtype, *geometry, step);
+    geometry->row_step = plan.row_step;
+    if (hipops_status status = launch(op, plan.kernel, plan.grid, plan.block, args, bytes, stream)) return status;
+  }
+  return HIPOPS_SUCCESS;
+}
+
+}  // namespace
+
+hipops_status launch_rows(Op& op, const RowCall& call, RowGeometry* geometry, const void* args, size_t bytes,
+                          void* stream) {
+  const DeviceFacts* device;
+  if (hipops_status status = device_facts(&device)) return status;
+  RowPlan plan = plan_rows(call.dtype, *geometry, call.access, *device, call.ahead, call.weights);
+  if (plan.cluster > 1) {
+    if (hipops_status status = fit_clusters(op, call, *geometry, *device, &plan)) return status;
+  }
+  const bool free = forced_row_kernel.load(std::memory_order_relaxed) < 0;
+  if (free && splits_rows(call.dtype, *geometry, plan, call.in_place, *device))
+    return launch_split(op, call, geometry, args, bytes, stream);
+  geometry->row_step = plan.row_step;
+  geometry->threads = static_cast<int32_t>(plan.block);
+  geometry->weights_kept = plan.shared_bytes > 0;
+  return launch(op, plan.kernel, {plan.grid, plan.block, plan.cluster, plan.shared_bytes}, args, bytes, stream);
+}
+
+}  // namespace hipops

@@ -1,0 +1,37 @@
+// Launches in clusters, and with shared memory that the launch brings: what DeviceFacts say of them, and what a kernel
+// needs for them.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "runtime/cuda_library.h"
+#include "runtime/runtime.h"
+
+namespace hipops {
+
+class CudaClusters {
+ public:
+  explicit CudaClusters(const CudaLibrary& cuda);
+
+  // Fills in largest_cluster and launch_shared_bytes; the driver's code.
+  int look_up(int device, DeviceFacts* facts) const;
+  // Of an op that was just loaded: lets its kernels have the shared memory that launches bring, and finds how many of
+  // their clusters run at a time.
+  void prepare(int device, const DeviceFacts& facts, const Op& op, void* const* functions);
+  // Clusters of so many blocks, of the prepared kernel that has room for fewest; 0 where there are none.
+  uint32_t most(int ordinal, uint32_t cluster) const;
+  // The driver's code.
+  int launch(void* function, const LaunchShape& shape, const void* args, void* stream) const;
+
+ private:
+  static constexpr int kSizes = 3;  // of 2, 4 and 8 blocks
+  static constexpr uint32_t kUnknown = UINT32_MAX;
+
+  uint32_t count(int device, void* function, uint32_t cluster, int64_t shared) const;
+
+  const CudaLibrary& cuda_;
+  std::atomic<uint32_t> most_[kMaxDevices][kSizes];
+};
+
+}  // namespace hipops

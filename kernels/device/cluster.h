@@ -1,0 +1,148 @@
+// Clusters: neighbouring blocks that run together and reach each other's shared memory (NVIDIA, from sm_90 on), so that
+// they can share a row. Elsewhere each block is a cluster by itself.
+#pragma once
+
+#include "device/reduce.h"
+
+namespace hipops {
+namespace {
+
+#if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
+
+HIPOPS_FN uint32_t cluster_size() {
+  uint32_t size;
+  asm("mov.u32 %0, %%cluster_nctaid.x;" : "=r"(size));
+  return size;
+}
+HIPOPS_FN uint32_t cluster_rank() {  // of the block in its cluster
+  uint32_t rank;
+  asm("mov.u32 %0, %%cluster_ctaid.x;" : "=r"(rank));
+  return rank;
+}
+HIPOPS_FN uint32_t cluster_index() {
+  uint32_t index;
+  asm("mov.u32 %0, %%clusterid.x;" : "=r"(index));
+  return index;
+}
+
+// A place where the blocks of a cluster leave a value each. They are sent there, and counted by a barrier object on
+// arrival: the cluster's own barrier (barrier.cluster) would have each block wait until its stores to global memory are
+// done, and throw away what it has in the L1 cache.
+template <class Largest>
+class Mailbox {
+ public:
+  static constexpr uint32_t kMostBlocks = 16;
+
+  HIPOPS_METHOD Mailbox() : slots_(storage()), arrived_(counters()) {
+    if (cluster_size() == 1) return;
+    if (thread_index() < kSets) asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(counter()) : "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;\n\tbarrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+  }
+
+  // Block i's v, in lane i of every wave; the first block's where there is no block i. All work-items of the cluster
+  // call this, each time after a barrier of their block, with the same v in each block.
+  template <class T>
+  HIPOPS_METHOD T exchange(const T& v) {
+    // Nothing is sent to a block that has not begun.
+    if (uses_ == 0) asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+    // Two sets of slots, used in turn: who sends for the next use of a set has heard of all blocks in between, and they
+    // have met by then after they read it.
+    const uint32_t set = uses_ % kSets, parity = uses_ / kSets % 2;
+    ++uses_;
+    const uint32_t slot = address(&slots_[set * kMostBlocks + cluster_rank()]), counter = address(&arrived_[set]);
+    if (thread_index() < cluster_size()) send(in_block(slot), in_block(counter), v);
+    if (thread_index() == 0)
+      asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(counter),
+                   "r"(cluster_size() * uint32_t(sizeof(T)))
+                   : "memory");
+    asm volatile(
+        "{\n\t.reg .pred here;\nagain%=:\n\t"
+        "mbarrier.try_wait.parity.shared::cta.b64 here, [%0], %1;\n\t@!here bra again%=;\n\t}" ::"r"(counter),
+        "r"(parity)
+        : "memory");
+    const uint32_t block = lane_index() % kMostBlocks;
+    return slots_[set * kMostBlocks + (block < cluster_size() ? block : 0)].template as<T>();
+  }
+
+ private:
+  static constexpr uint32_t kSets = 2;
+  using Slot = ReduceSlot<Largest>;
+
+  template <class T>
+  static HIPOPS_METHOD uint32_t address(T* at) { return uint32_t(__cvta_generic_to_shared(at)); }
+  HIPOPS_METHOD uint32_t counter() const { return address(&arrived_[thread_index()]); }
+
+  // The same place in the shared memory of the block that this work-item sends to.
+  static HIPOPS_METHOD uint32_t in_block(uint32_t own) {
+    uint32_t there;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(own), "r"(thread_index()));
+    return there;
+  }
+
+  template <class T>
+  static HIPOPS_METHOD void send(uint32_t slot, uint32_t counter, const T& v) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16, "what is sent at once");
+    if constexpr (sizeof(T) == 4) {
+      asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(slot),
+                   "r"(bit_cast<uint32_t>(v)), "r"(counter)
+                   : "memory");
+    } else if constexpr (sizeof(T) == 8) {
+      asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];" ::"r"(slot),
+                   "l"(bit_cast<uint64_t>(v)), "r"(counter)
+                   : "memory");
+    } else {
+      struct Halves { uint64_t half[2]; };
+      const Halves halves = bit_cast<Halves>(v);
+      asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 [%0], {%1, %2}, [%3];"
+                   ::"r"(slot), "l"(halves.half[0]), "l"(halves.half[1]), "r"(counter)
+                   : "memory");
+    }
+  }
+
+  static HIPOPS_METHOD Shared<Slot> storage() {
+    HIPOPS_SHARED(Slot, slots, kSets * kMostBlocks);
+    return slots;
+  }
+  static HIPOPS_METHOD Shared<uint64_t> counters() {
+    HIPOPS_SHARED(uint64_t, arrived, kSets);
+    return arrived;
+  }
+
+  Shared<Slot> slots_;
+  Shared<uint64_t> arrived_;
+  uint32_t uses_ = 0;
+};
+
+// All-reduce over the cluster: first in each block, then over the blocks' results, in every wave alike.
+template <class Largest, int Threads>
+class ClusterReduce {
+ public:
+  explicit HIPOPS_METHOD ClusterReduce(int threads) : in_block_(threads) {}
+
+  template <class T, class Op>
+  HIPOPS_METHOD T operator()(T v, Op op) {
+    v = in_block_(v, op);
+    if (cluster_size() == 1) return v;
+    const T of_block = blocks_.exchange(v);
+    constexpr int kBlocks = Mailbox<Largest>::kMostBlocks;
+    return wave_reduce<kBlocks>(lane_index() % kBlocks < cluster_size() ? of_block : Op::template identity<T>(), op);
+  }
+
+ private:
+  Reduce<Largest, Threads> in_block_;
+  Mailbox<Largest> blocks_;
+};
+
+#else
+
+HIPOPS_FN uint32_t cluster_size() { return 1; }
+HIPOPS_FN uint32_t cluster_rank() { return 0; }
+HIPOPS_FN uint32_t cluster_index() { return block_index(); }
+
+template <class Largest, int Threads>
+using ClusterReduce = Reduce<Largest, Threads>;
+
+#endif
+
+}  // namespace
+}  // namespace hipops
