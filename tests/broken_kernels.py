@@ -166,8 +166,8 @@ MUTATIONS = (
         "every_tile_is_the_first",
         "A streaming variant that stores each tile where the first one belongs.",
         "layer_norm", "layer_norm.hip",
-        before="store_affine(tile, rows, base, weight.at_use()",
-        after="store_affine(tile, rows, 0, weight.at_use()",
+        before="tile.load(rows, base);\n      store_at_use(a, tile, rows, base, scaled);",
+        after="tile.load(rows, base);\n      store_at_use(a, tile, rows, 0, scaled);",
         runs=(Run("exact", "bf16"), Run("sizes", "f64"))),
     Mutation(
         "first_elements_forgotten",
@@ -303,8 +303,8 @@ MUTATIONS = (
         "maximum_not_subtracted",
         "Right for small values; exponentials of large ones overflow.",
         "softmax", "softmax.hip",
-        before="return P::exp(x, maximum);",
-        after="return P::exp(x, C(0));",
+        before="typename P::Exponential{maximum}",
+        after="typename P::Exponential{C(0)}",
         runs=(Run("adversarial", "f64"), Run("exact", "f32"))),
     Mutation(
         "sum_not_rescaled",
