@@ -31,11 +31,12 @@ hipops_json_list(broken_launcher ${CMAKE_CXX_COMPILER_LAUNCHER})
 # As the build compiles them, less what takes long.
 hipops_json_list(broken_compile -x c++ -std=c++17 -O1 -fPIC -ffp-contract=off -w)
 hipops_json_list(broken_link -x none $<JOIN:$<TARGET_OBJECTS:hipops-parity>,\",\"> $<TARGET_FILE:parity>
-  $<TARGET_FILE:hipops_static> ${HIPOPS_BOOST_CONTEXT} -pthread -ldl)
+  $<TARGET_FILE:hipops_static> ${HIPOPS_BOOST_CONTEXT} ${HIPOPS_ZSTD} -pthread -ldl)
 
 set(broken_settings ${CMAKE_CURRENT_BINARY_DIR}/broken_kernels.json)
 file(GENERATE OUTPUT ${broken_settings} CONTENT "{
   \"kernels\": \"${PROJECT_SOURCE_DIR}/kernels\",
+  \"golden\": \"${PROJECT_SOURCE_DIR}/parity/golden\",
   \"work\": \"${CMAKE_CURRENT_BINARY_DIR}/broken_kernels\",
   \"launcher\": ${broken_launcher},
   \"compiler\": \"${CMAKE_CXX_COMPILER}\",
