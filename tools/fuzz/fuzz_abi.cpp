@@ -172,20 +172,35 @@ void run_names(const uint8_t* data, size_t size) {
   if (hipops_prepare(name.c_str()) != HIPOPS_SUCCESS && last_error().empty()) wrong("no message");
 }
 
+// Before a launch. Whether there is memory for it to run on.
+bool sees_launch(const Op& op, int index, uint32_t grid, uint32_t block) {
+  ++launches.count;
+  if (index < 0 || index >= op.kernel_count) wrong("a kernel that there is not");
+  if (grid == 0 || block == 0 || block > 1024 || uint64_t{grid} * block >= uint64_t{1} << 32)
+    wrong("a launch of " + std::to_string(grid) + " blocks of " + std::to_string(block));
+  return !launches.dry;
+}
+
 }  // namespace
 
-// The linker puts this in the place of hipops::launch (CMakeLists.txt).
+// The linker puts these in the places of the two hipops::launch (CMakeLists.txt).
 extern "C" {
 hipops_status __real__ZN6hipops6launchERNS_2OpEijjPKvmPv(Op& op, int index, uint32_t grid, uint32_t block,
                                                         const void* args, size_t bytes, void* stream);
 hipops_status __wrap__ZN6hipops6launchERNS_2OpEijjPKvmPv(Op& op, int index, uint32_t grid, uint32_t block,
                                                         const void* args, size_t bytes, void* stream) {
-  ++launches.count;
-  if (index < 0 || index >= op.kernel_count) wrong("a kernel that there is not");
-  if (grid == 0 || block == 0 || block > 1024 || uint64_t{grid} * block >= uint64_t{1} << 32)
-    wrong("a launch of " + std::to_string(grid) + " blocks of " + std::to_string(block));
-  if (launches.dry) return HIPOPS_SUCCESS;
+  if (!sees_launch(op, index, grid, block)) return HIPOPS_SUCCESS;
   return __real__ZN6hipops6launchERNS_2OpEijjPKvmPv(op, index, grid, block, args, bytes, stream);
+}
+
+hipops_status __real__ZN6hipops6launchERNS_2OpEiRKNS_11LaunchShapeEPKvmPv(Op& op, int index, const LaunchShape& shape,
+                                                                           const void* args, size_t bytes,
+                                                                           void* stream);
+hipops_status __wrap__ZN6hipops6launchERNS_2OpEiRKNS_11LaunchShapeEPKvmPv(Op& op, int index, const LaunchShape& shape,
+                                                                           const void* args, size_t bytes,
+                                                                           void* stream) {
+  if (!sees_launch(op, index, shape.grid, shape.block)) return HIPOPS_SUCCESS;
+  return __real__ZN6hipops6launchERNS_2OpEiRKNS_11LaunchShapeEPKvmPv(op, index, shape, args, bytes, stream);
 }
 
 int LLVMFuzzerInitialize(int*, char***) {
