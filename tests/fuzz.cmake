@@ -59,9 +59,9 @@ add_test(NAME fuzz_build COMMAND ${CMAKE_CTEST_COMMAND} --build-and-test ${PROJE
   -DHIPOPS_FUZZ=ON -DHIPOPS_SANITIZE=fuzzer-no-link,address,undefined
   -DHIPOPS_TESTS=OFF -DHIPOPS_TOOLS=OFF -DHIPOPS_AMD=OFF -DHIPOPS_CUDA=OFF -DHIPOPS_CPU_WAVES=32
   -DCMAKE_BUILD_TYPE=Fuzz "-DCMAKE_CXX_FLAGS_FUZZ=-O1 -g1")
-add_test(NAME fuzz_abi COMMAND ${fuzz_build}/bin/fuzz_abi -max_total_time=${fuzz_seconds} -print_final_stats=1
+add_test(NAME fuzz_abi COMMAND ${fuzz_build}/bin/fuzz_abi -max_total_time=${fuzz_seconds} -seed=1 -print_final_stats=1
   -artifact_prefix=${fuzz_build}/ ${fuzz_build}/corpus_abi ${fuzz_corpus}/abi)
-add_test(NAME fuzz_golden COMMAND ${fuzz_build}/bin/fuzz_golden -max_total_time=${fuzz_seconds} -print_final_stats=1
+add_test(NAME fuzz_golden COMMAND ${fuzz_build}/bin/fuzz_golden -max_total_time=${fuzz_seconds} -seed=1 -print_final_stats=1
   -dict=${PROJECT_SOURCE_DIR}/tools/fuzz/golden.dict -artifact_prefix=${fuzz_build}/
   ${fuzz_build}/corpus_golden ${fuzz_corpus}/golden)
 file(MAKE_DIRECTORY ${fuzz_build}/corpus_abi ${fuzz_build}/corpus_golden)  # what is found goes there

@@ -129,12 +129,16 @@ bool any_begins(const std::set<std::string>& words, const std::string& beginning
 }
 
 // Wide variants load 16 bytes at a time. Only f32 weights of f64 rows are less, as 8 bytes of theirs belong to 16 of
-// the row.
+// the row. Where a row is split over blocks, `partial` leaves a result in y instead of the row, and `apply` finds one
+// there beside the row.
 void check_wide_loads(const Kernel& kernel, const Row& row, const MachineCode& code) {
   const bool narrow_weights = row.weights && kernel.name.find("_f64_") != std::string::npos;
-  for (const auto& [bytes, count] : code.loads) CHECK((bytes == 16 || (bytes == 8 && narrow_weights)));
+  const bool leaves_result = kernel.name.find("_partial") != std::string::npos;
+  const bool finds_result = kernel.name.find("_apply") != std::string::npos;
+  for (const auto& [bytes, count] : code.loads)
+    CHECK((bytes == 16 || (bytes == 8 && narrow_weights) || (finds_result && count <= 4)));
   CHECK(code.loads.count(16) == 1);
-  CHECK(code.stores.count(16) == 1);
+  CHECK((leaves_result || code.stores.count(16) == 1));
 }
 
 void check_code(const Kernel& kernel, const std::string& target, const Code& code) {
