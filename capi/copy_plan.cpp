@@ -103,14 +103,21 @@ void share_rows(CopyPlan* plan, int64_t pieces, int64_t depth) {
   args.step = int64_t{plan->grid} * kCopyBlock;
 }
 
-CopyPlan plan_rows(const Copy& copy) {
-  CopyPlan plan = {kernel_of(copy.unit, rows), 0, kCopyBlock, {}};
+// What is copied row by row; how many work-items share one is left to share_rows.
+CopyPlan plan_of_rows(const Copy& copy, Mode mode) {
+  CopyPlan plan = {kernel_of(copy.unit, mode), 0, kCopyBlock, {}};
   StridedCopyArgs& args = plan.args;
   args.x = copy.x;
   args.y = copy.y;
   args.cols = copy.layout.size[0];
-  for (int k = 0; k < kCopyOperands; ++k) args.stride[k][0] = copy.layout.stride[k][0];
   args.walk = walk_of(outer_dimensions(copy.layout));
+  return plan;
+}
+
+CopyPlan plan_rows(const Copy& copy) {
+  CopyPlan plan = plan_of_rows(copy, rows);
+  StridedCopyArgs& args = plan.args;
+  for (int k = 0; k < kCopyOperands; ++k) args.stride[k][0] = copy.layout.stride[k][0];
   const int64_t depth = copy.unit == kWideAccess ? kCopyDepth : kCopyElementsDepth;
   while (depth << args.lanes < args.cols && 1 << args.lanes < kCopyBlock) ++args.lanes;
   share_rows(&plan, args.cols, depth);
@@ -128,14 +135,9 @@ bool allows_shifted(const Copy& copy) {
 }
 
 CopyPlan plan_shifted(const Copy& copy) {
-  CopyPlan plan = {kernel_of(copy.unit, shifted), 0, kCopyBlock, {}};
-  StridedCopyArgs& args = plan.args;
-  args.x = copy.x;
-  args.y = copy.y;
-  args.cols = copy.layout.size[0];
-  args.walk = walk_of(outer_dimensions(copy.layout));
-  const int64_t pieces = shifted_pieces(args.cols, copy.unit);
-  args.lanes = shifted_lanes(pieces);
+  CopyPlan plan = plan_of_rows(copy, shifted);
+  const int64_t pieces = shifted_pieces(plan.args.cols, copy.unit);
+  plan.args.lanes = shifted_lanes(pieces);
   share_rows(&plan, pieces, kShiftedDepth);
   return plan;
 }

@@ -135,8 +135,10 @@ void check_wide_loads(const Kernel& kernel, const Row& row, const MachineCode& c
   const bool narrow_weights = row.weights && kernel.name.find("_f64_") != std::string::npos;
   const bool leaves_result = kernel.name.find("_partial") != std::string::npos;
   const bool finds_result = kernel.name.find("_apply") != std::string::npos;
-  for (const auto& [bytes, count] : code.loads)
-    CHECK((bytes == 16 || (bytes == 8 && narrow_weights) || (finds_result && count <= 4)));
+  for (const auto& [bytes, count] : code.loads) {
+    const bool result = finds_result && (bytes == 4 || bytes == 12) && count == 1;
+    CHECK((bytes == 16 || (bytes == 8 && narrow_weights) || result));
+  }
   CHECK(code.loads.count(16) == 1);
   CHECK((leaves_result || code.stores.count(16) == 1));
 }
