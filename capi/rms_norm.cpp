@@ -16,6 +16,8 @@ hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops
   return check_eps("rms_norm", eps);
 }
 
+bool rows_ahead(const RowVariant& v) { return v.access == edged && v.threads < v.block && dtype_bytes(v.dtype) == 2; }
+
 }  // namespace
 
 Op op_rms_norm = {"rms_norm", kKernels, kRowKernels, row_op_supports, row_kernel_shared};
@@ -40,6 +42,6 @@ hipops_status hipops_rms_norm(const hipops_tensor* y, const hipops_tensor* x, co
   }
 
   RowAccess access = row_access(*y, *x, args.geometry, weight);
-  RowCall call = {x->dtype, access, nullptr, weight && weight->dtype == x->dtype, y->data == x->data};
+  RowCall call = {x->dtype, access, rows_ahead, weight && weight->dtype == x->dtype, y->data == x->data};
   return launch_rows(op_rms_norm, call, &args.geometry, &args, sizeof args, stream);
 }

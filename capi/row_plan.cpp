@@ -135,6 +135,27 @@ int64_t kept_bytes(const RowVariant& v, int threads, int weights) {
   return v.clustered ? (int64_t{threads} + 1) * v.vectors * kWideBytes * weights : 0;
 }
 
+// Rows after which all rows of x lie alike to multiples of 16 bytes, 1 where they all do; 0 where none tells.
+int alike_after(const RowGeometry& g, hipops_dtype dtype) {
+  int64_t strides = kWideBytes;
+  for (int d = 0; d < g.outer_rank; ++d) strides |= g.outer_x_stride[d] * bytes_of(dtype);
+  const int after = static_cast<int>(kWideBytes / (strides & -strides));
+  return g.outer_rank == 1 || after == 1 ? after : 0;
+}
+
+bool are_alike(int64_t row_step, const RowGeometry& g, hipops_dtype dtype) {
+  const int after = alike_after(g, dtype);
+  return row_step >= g.rows || (after > 0 && row_step % after == 0);
+}
+
+// Of `groups` that go over rows at odd addresses, so many that each comes to rows that lie alike, and keeps its weights.
+// Where clusters share rows that would be too few.
+int64_t come_to_alike(int64_t groups, const RowVariant& v, const RowGeometry& g) {
+  const int64_t after = alike_after(g, v.dtype);
+  const bool goes_round = groups * (v.block / v.threads) < g.rows;
+  return v.access == edged && !v.clustered && goes_round && after > 0 && groups > after ? groups / after * after : groups;
+}
+
 }  // namespace
 
 std::atomic<int> forced_row_kernel{-1};
@@ -150,6 +171,7 @@ RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess acc
   int64_t groups = within_grid_limit(
       std::min((geometry.rows + rows_per_block - 1) / rows_per_block,
                std::max<int64_t>(most_blocks(v, threads, device, ahead) / cluster, 1)));
+  if (weights > 0) groups = come_to_alike(groups, v, geometry);
   RowPlan plan = {kernel, static_cast<uint32_t>(groups * cluster), static_cast<uint32_t>(threads),
                   groups * rows_per_block, static_cast<uint32_t>(cluster)};
   constexpr int kOftenUsed = 4;  // rows of a block for which it is worth while to keep the weights
@@ -256,6 +278,7 @@ hipops_status launch_rows(Op& op, const RowCall& call, RowGeometry* geometry, co
   geometry->row_step = plan.row_step;
   geometry->threads = static_cast<int32_t>(plan.block);
   geometry->weights_kept = plan.shared_bytes > 0;
+  geometry->alike = are_alike(plan.row_step, *geometry, call.dtype);
   return launch(op, plan.kernel, {plan.grid, plan.block, plan.cluster, plan.shared_bytes}, args, bytes, stream);
 }
 

@@ -24,8 +24,11 @@
 
 namespace hipops {
 
-#define KERNEL(name, T, mode, block) \
-  HIPOPS_KERNEL(block) name(HIPOPS_ARGS(GatherArgs) a) { take_##mode<T>(a); }
+#define KERNEL(name, T, mode, block)                     \
+  HIPOPS_KERNEL(block) name(HIPOPS_ARGS(GatherArgs) a) { \
+    follow_launch_before();                              \
+    take_##mode<T>(a);                                   \
+  }
 HIPOPS_GATHER_KERNELS(KERNEL)
 
 HIPOPS_KERNEL_TABLE(gather, GatherArgs, HIPOPS_GATHER_KERNELS)

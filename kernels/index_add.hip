@@ -635,14 +635,18 @@ HIPOPS_FN void order_bound(const IndexAddArgs& a) {
 
 }  // namespace
 
-#define KERNEL(name, step, block) \
-  HIPOPS_KERNEL(block) name(HIPOPS_ARGS(IndexAddArgs) a) { order_##step(a); }
+#define KERNEL(name, step, block)                          \
+  HIPOPS_KERNEL(block) name(HIPOPS_ARGS(IndexAddArgs) a) { \
+    follow_launch_before();                                \
+    order_##step(a);                                       \
+  }
 HIPOPS_INDEX_ADD_ORDER_KERNELS(KERNEL)
 #undef KERNEL
 
-#define KERNEL(name, T, bytes, mode)                                  \
-  HIPOPS_KERNEL(kSumBlock, 1) name(HIPOPS_ARGS(IndexAddArgs) a) {     \
-    index_add_##mode<T, bytes == 0 ? 1 : bytes / sizeof(T)>(a);       \
+#define KERNEL(name, T, bytes, mode)                              \
+  HIPOPS_KERNEL(kSumBlock, 1) name(HIPOPS_ARGS(IndexAddArgs) a) { \
+    follow_launch_before();                                       \
+    index_add_##mode<T, bytes == 0 ? 1 : bytes / sizeof(T)>(a);   \
   }
 HIPOPS_INDEX_ADD_SUM_KERNELS(KERNEL)
 

@@ -22,8 +22,11 @@
 
 namespace hipops {
 
-#define KERNEL(name, T, mode, block) \
-  HIPOPS_KERNEL(block) name(HIPOPS_ARGS(IndexSelectArgs) a) { take_##mode<T>(a); }
+#define KERNEL(name, T, mode, block)                          \
+  HIPOPS_KERNEL(block) name(HIPOPS_ARGS(IndexSelectArgs) a) { \
+    follow_launch_before();                                   \
+    take_##mode<T>(a);                                        \
+  }
 HIPOPS_INDEX_SELECT_KERNELS(KERNEL)
 
 HIPOPS_KERNEL_TABLE(index_select, IndexSelectArgs, HIPOPS_INDEX_SELECT_KERNELS)

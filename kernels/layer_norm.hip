@@ -161,9 +161,9 @@ HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
     C squares = reduce(tile.reduce(rows, 0, Sum(), SquaredDeviation<RowMean>{mean}), Sum());
     f(mean.scaled(row_scale(a, mean, squares)));
   };
-  // Rows of 16-bit elements take the longer to compute, for their bytes; the weights stay in registers, where there are
-  // enough.
-  constexpr bool kAhead = sizeof(typename Shape::Element) == 2;
+  // Rows of 16-bit elements take the longer to compute, for their bytes, and weights at odd addresses long to load; the
+  // weights stay in registers, where there are enough.
+  constexpr bool kAhead = sizeof(typename Shape::Element) == 2 || Shape::kEdged;
   if constexpr (Shape::kClustered) {
     const KeptWeights<Shape, 0> w(weight_of<Shape>(a), a.weight, a.geometry);
     const KeptWeights<Shape, 1> b(bias_of<Shape>(a), a.bias, a.geometry);
@@ -176,16 +176,10 @@ HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
     });
   } else {
     WeightsOfRows<Shape> weights(weight_of<Shape>(a), a.geometry), biases(bias_of<Shape>(a), a.geometry);
-    const auto with_weights = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
-      const auto w = weights.of(rows), b = biases.of(rows);
+    for_each_row_ahead<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
+      const auto &w = weights.of(rows), &b = biases.of(rows);
       normalized(rows, tile, [&](const auto& scaled) { store_affine(tile, rows, 0, w, b, scaled); });
-    };
-    // At odd addresses each row's weights are loaded anew, and leave no registers for another row.
-    if constexpr (Shape::kEdged) {
-      for_each_row<Shape>(a.geometry, a.x, a.y, with_weights);
-    } else {
-      for_each_row_ahead<Shape>(a.geometry, a.x, a.y, with_weights);
-    }
+    });
   }
 }
 
@@ -288,9 +282,16 @@ HIPOPS_FN void layer_norm_apply(const LayerNormArgs& a) {
 
 }  // namespace
 
-#define KERNEL(name, T, threads, vectors, block, access, mode)                              \
-  HIPOPS_KERNEL_UP_TO(block, mode >= partial ? 2 : 1) name(HIPOPS_ARGS(LayerNormArgs) a) {  \
-    layer_norm_##mode<RowShape<T, threads, vectors, block, access, mode>>(a);               \
+// Rows that begin anywhere take more registers, and all blocks of a launch are to run at a time.
+constexpr int room(RowAccess access, RowMode mode, int block, int vectors) {
+  if (mode >= partial) return 2;
+  return access == edged && mode == resident && block <= resident_threads(vectors) ? resident_threads(vectors) / block : 1;
+}
+
+#define KERNEL(name, T, threads, vectors, block, access, mode)                                          \
+  HIPOPS_KERNEL_UP_TO(block, room(access, mode, block, vectors)) name(HIPOPS_ARGS(LayerNormArgs) a) {   \
+    follow_launch_before();                                                                             \
+    layer_norm_##mode<RowShape<T, threads, vectors, block, access, mode>>(a);                           \
   }
 HIPOPS_LAYER_NORM_KERNELS(KERNEL)
 

@@ -70,6 +70,13 @@ HIPOPS_FN void rms_norm_resident(const RmsNormArgs& a) {
       store_scaled(tile, rows, 0, kept, scale_of(rows, tile));
     });
     // One block of so many work-items has too few loads on their way, and two have no registers for the weights as well.
+  } else if constexpr (Shape::kEdged && Shape::kRowsPerBlock > 1 && sizeof(typename Shape::Element) == 2) {
+    // Eight elements at an odd address take long to load: the weights stay for the rows to come.
+    WeightsOfRows<Shape> weights(weight_of<Shape>(a), a.geometry);
+    for_each_row_ahead<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
+      const auto& w = weights.of(rows);
+      store_scaled(tile, rows, 0, w, scale_of(rows, tile));
+    });
   } else if constexpr (Shape::kBlock > 256 && Shape::kVectors > 2) {
     for_each_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
       C scale = scale_of(rows, tile);
@@ -151,9 +158,10 @@ HIPOPS_FN void rms_norm_apply(const RmsNormArgs& a) {
 
 }  // namespace
 
-#define KERNEL(name, T, threads, vectors, block, access, mode)                                      \
-  HIPOPS_KERNEL_UP_TO(block, blocks_with_room(block, vectors)) name(HIPOPS_ARGS(RmsNormArgs) a) {   \
-    rms_norm_##mode<RowShape<T, threads, vectors, block, access, mode>>(a);                         \
+#define KERNEL(name, T, threads, vectors, block, access, mode)                                    \
+  HIPOPS_KERNEL_UP_TO(block, blocks_with_room(block, vectors)) name(HIPOPS_ARGS(RmsNormArgs) a) { \
+    follow_launch_before();                                                                       \
+    rms_norm_##mode<RowShape<T, threads, vectors, block, access, mode>>(a);                       \
   }
 HIPOPS_RMS_NORM_KERNELS(KERNEL)
 

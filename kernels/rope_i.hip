@@ -19,8 +19,11 @@
 
 namespace hipops {
 
-#define KERNEL(name, T, heads, bytes) \
-  HIPOPS_KERNEL(kRopeBlock) name(HIPOPS_ARGS(RopeArgs) a) { rope_kernel<RopeShape<T, heads, bytes, Interleaved>>(a); }
+#define KERNEL(name, T, heads, bytes)                        \
+  HIPOPS_KERNEL(kRopeBlock) name(HIPOPS_ARGS(RopeArgs) a) {  \
+    follow_launch_before();                                  \
+    rope_kernel<RopeShape<T, heads, bytes, Interleaved>>(a); \
+  }
 HIPOPS_ROPE_I_KERNELS(KERNEL)
 
 HIPOPS_KERNEL_TABLE(rope_i, RopeArgs, HIPOPS_ROPE_I_KERNELS)

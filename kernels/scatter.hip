@@ -94,8 +94,11 @@ HIPOPS_FN void scatter_winner(const ScatterArgs& a) {
 
 }  // namespace
 
-#define KERNEL(name, T, mode) \
-  HIPOPS_KERNEL(kScatterBlock) name(HIPOPS_ARGS(ScatterArgs) a) { scatter_##mode<T>(a); }
+#define KERNEL(name, T, mode)                                     \
+  HIPOPS_KERNEL(kScatterBlock) name(HIPOPS_ARGS(ScatterArgs) a) { \
+    follow_launch_before();                                       \
+    scatter_##mode<T>(a);                                         \
+  }
 HIPOPS_SCATTER_KERNELS(KERNEL)
 
 HIPOPS_KERNEL_TABLE(scatter, ScatterArgs, HIPOPS_SCATTER_KERNELS)

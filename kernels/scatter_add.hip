@@ -232,9 +232,10 @@ HIPOPS_FN void scatter_add_uniform(const ScatterAddArgs& a) {
 
 }  // namespace
 
-#define KERNEL(name, T, Sum, mode)                                 \
+#define KERNEL(name, T, Sum, mode)                                                     \
   HIPOPS_KERNEL(kScatterBlock, kResident_##mode) name(HIPOPS_ARGS(ScatterAddArgs) a) { \
-    if (!is_done(a)) scatter_add_##mode<T, Sum>(a);                \
+    follow_launch_before();                                                            \
+    if (!is_done(a)) scatter_add_##mode<T, Sum>(a);                                    \
   }
 HIPOPS_SCATTER_ADD_KERNELS(KERNEL)
 

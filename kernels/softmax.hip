@@ -208,6 +208,7 @@ HIPOPS_FN void softmax_apply(const SoftmaxArgs& a) {
 
 #define KERNEL(name, T, threads, vectors, block, access, mode)                                               \
   HIPOPS_KERNEL_UP_TO(block, blocks_with_room(block, vectors, sizeof(T))) name(HIPOPS_ARGS(SoftmaxArgs) a) { \
+    follow_launch_before();                                                                                  \
     softmax_##mode<RowShape<T, threads, vectors, block, access, mode>>(a);                                   \
   }
 HIPOPS_SOFTMAX_KERNELS(KERNEL)

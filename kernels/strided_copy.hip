@@ -316,8 +316,11 @@ HIPOPS_FN void copy_staged(const StridedCopyArgs& a) {
 
 }  // namespace
 
-#define KERNEL(name, bits, mode) \
-  HIPOPS_KERNEL(kCopyBlock) name(HIPOPS_ARGS(StridedCopyArgs) a) { copy_##mode<b##bits>(a); }
+#define KERNEL(name, bits, mode)                                   \
+  HIPOPS_KERNEL(kCopyBlock) name(HIPOPS_ARGS(StridedCopyArgs) a) { \
+    follow_launch_before();                                        \
+    copy_##mode<b##bits>(a);                                       \
+  }
 HIPOPS_STRIDED_COPY_KERNELS(KERNEL)
 
 HIPOPS_KERNEL_TABLE(strided_copy, StridedCopyArgs, HIPOPS_STRIDED_COPY_KERNELS)

@@ -25,9 +25,10 @@
 
 namespace hipops {
 
-#define KERNEL(name, bits, mode)                                                                                \
-  HIPOPS_KERNEL(kUpsampleBlock, kUpsampleResident_##mode) name(HIPOPS_ARGS(UpsampleNearest1dArgs) a) {          \
-    upsample_##mode<b##bits>(a);                                                                                \
+#define KERNEL(name, bits, mode)                                                                       \
+  HIPOPS_KERNEL(kUpsampleBlock, kUpsampleResident_##mode) name(HIPOPS_ARGS(UpsampleNearest1dArgs) a) { \
+    follow_launch_before();                                                                            \
+    upsample_##mode<b##bits>(a);                                                                       \
   }
 HIPOPS_UPSAMPLE_NEAREST1D_KERNELS(KERNEL)
 

@@ -26,9 +26,10 @@
 
 namespace hipops {
 
-#define KERNEL(name, bits, mode)                                                                                \
-  HIPOPS_KERNEL(kUpsampleBlock, kUpsampleResident_##mode) name(HIPOPS_ARGS(UpsampleNearest2dArgs) a) {          \
-    upsample_##mode<b##bits>(a);                                                                                \
+#define KERNEL(name, bits, mode)                                                                       \
+  HIPOPS_KERNEL(kUpsampleBlock, kUpsampleResident_##mode) name(HIPOPS_ARGS(UpsampleNearest2dArgs) a) { \
+    follow_launch_before();                                                                            \
+    upsample_##mode<b##bits>(a);                                                                       \
   }
 HIPOPS_UPSAMPLE_NEAREST2D_KERNELS(KERNEL)
 

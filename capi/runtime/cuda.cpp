@@ -3,7 +3,7 @@
 #include <mutex>
 
 #include "error_state.h"
-#include "runtime/cuda_clusters.h"
+#include "runtime/cuda_launcher.h"
 #include "runtime/cuda_library.h"
 #include "runtime/guarded.h"
 #include "runtime/runtime.h"
@@ -28,7 +28,7 @@ class CaptureRelaxed {
 
 class CudaRuntime final : public Runtime {
  public:
-  explicit CudaRuntime(CudaLibrary library) : cuda_(std::move(library)), clusters_(cuda_) {}
+  explicit CudaRuntime(CudaLibrary library) : cuda_(std::move(library)), launcher_(cuda_) {}
 
   // HIPOPS_NO_DEVICE where the machine has none.
   hipops_status start();
@@ -41,7 +41,7 @@ class CudaRuntime final : public Runtime {
                        void* stream) override;
   hipops_status launch_shaped(void* function, const LaunchShape& shape, const void* args, size_t bytes,
                               void* stream) override;
-  uint32_t most_clusters(int ordinal, uint32_t cluster) override { return clusters_.most(ordinal, cluster); }
+  uint32_t most_clusters(int ordinal, uint32_t cluster) override { return launcher_.most_clusters(ordinal, cluster); }
   hipops_status device_count(int* count) override;
   hipops_status set_device(int ordinal) override;
   hipops_status allocate(size_t bytes, void** pointer) override;
@@ -66,7 +66,7 @@ class CudaRuntime final : public Runtime {
   hipops_status with_context();
 
   const CudaLibrary cuda_;
-  CudaClusters clusters_;
+  CudaLauncher launcher_;
   int count_ = 0;
   int devices_[kMaxDevices] = {};  // by ordinal
   std::mutex mutex_;               // of what follows
@@ -163,7 +163,7 @@ hipops_status CudaRuntime::look_up(int ordinal, DeviceFacts* facts) const {
   if (code == 0) code = cuda_.device_get_attribute(&facts->wave_size, cuda::kAttributeWarpSize, device);
   if (code == 0) code = cuda_.device_get_attribute(&major, cuda::kAttributeComputeCapabilityMajor, device);
   if (code == 0) code = cuda_.device_get_attribute(&minor, cuda::kAttributeComputeCapabilityMinor, device);
-  if (code == 0) code = clusters_.look_up(device, facts);
+  if (code == 0) code = launcher_.look_up(device, facts);
   if (hipops_status status = checked(code, "cuDeviceGetAttribute")) return status;
   facts->target = "sm_" + std::to_string(major) + std::to_string(minor);
   return HIPOPS_SUCCESS;
@@ -185,7 +185,7 @@ hipops_status CudaRuntime::load(int ordinal, const Image& image, const Op& op, v
     cuda_.library_unload(library);
     return load_refused(refusal, call, *device, op, op.kernel_names[i]);
   }
-  clusters_.prepare(devices_[ordinal], *device, op, functions);
+  launcher_.prepare(devices_[ordinal], *device, op, functions);
   return HIPOPS_SUCCESS;
 }
 
@@ -214,16 +214,14 @@ hipops_status CudaRuntime::load_refused(int code, const char* call, const Device
                         cuda_architectures);
 }
 
-hipops_status CudaRuntime::launch(void* function, uint32_t grid, uint32_t block, const void* args, size_t,
+hipops_status CudaRuntime::launch(void* function, uint32_t grid, uint32_t block, const void* args, size_t bytes,
                                   void* stream) {
-  void* parameters[] = {const_cast<void*>(args)};
-  return checked(cuda_.launch_kernel(function, grid, 1, 1, block, 1, 1, 0, stream, parameters, nullptr),
-                 "cuLaunchKernel");
+  return launch_shaped(function, {grid, block}, args, bytes, stream);
 }
 
 hipops_status CudaRuntime::launch_shaped(void* function, const LaunchShape& shape, const void* args, size_t,
                                          void* stream) {
-  return checked(clusters_.launch(function, shape, args, stream), "cuLaunchKernelEx");
+  return checked(launcher_.launch(function, shape, args, stream), "cuLaunchKernel");
 }
 
 hipops_status CudaRuntime::device_count(int* count) {

@@ -10,11 +10,10 @@ namespace hipops {
 
 using CudaAddress = unsigned long long;  // CUdeviceptr
 
-struct CudaLaunchAttribute {  // CUlaunchAttribute, of a cluster's size
+struct CudaLaunchAttribute {  // CUlaunchAttribute
   int id;
   int padding;
-  unsigned cluster[3];
-  unsigned unused[13];
+  unsigned value[16];
 };
 
 struct CudaLaunch {  // CUlaunchConfig
@@ -88,6 +87,7 @@ constexpr int kKernelMaxThreads = 0;
 constexpr int kKernelPtxVersion = 5;
 constexpr int kKernelMaxLaunchSharedBytes = 8;
 constexpr int kLaunchClusterDimension = 4;
+constexpr int kLaunchProgrammaticSerialization = 6;
 constexpr int kCaptureModeRelaxed = 2;
 }  // namespace cuda
 

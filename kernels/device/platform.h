@@ -13,6 +13,8 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "device/launch_contract.h"
+
 #if defined(__HIP__)
 #define HIPOPS_AMD 1
 #define HIPOPS_FN static inline __attribute__((device, always_inline))
@@ -61,6 +63,17 @@ HIPOPS_FN uint32_t block_index() { return blockIdx.x; }
 HIPOPS_FN uint32_t thread_index() { return cpu::thread_index(); }
 HIPOPS_FN uint32_t block_index() { return cpu::block_index(); }
 #endif
+
+// ---- Begins every kernel: one that was placed early waits here for the results of the launch before it, and only then
+// lets the next one be placed. So nothing of an earlier launch is under way in either.
+
+HIPOPS_FN void follow_launch_before() {
+#if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
+  if (gridDim.x > kMostBlocksEarly) return;
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
 
 // ---- The block's barrier: every work-item of the block reaches it, and shared memory written before it is seen after it.
 

@@ -19,6 +19,7 @@ struct RowGeometry {
   int32_t threads;               // work-items of a block
   int32_t weights_kept;          // clustered: whether the launch brings shared memory for the weights
   int32_t rows_first;            // split: whether a tile of one row is followed by that of the next, or by its next one
+  int32_t alike;                 // edged: whether x's rows that are row_step apart lie alike to multiples of 16 bytes
   int64_t outer_size[kMaxOuterRank];  // innermost first
   int64_t outer_x_stride[kMaxOuterRank];
   int64_t outer_y_stride[kMaxOuterRank];
@@ -93,6 +94,8 @@ constexpr int kSplitThreads = 512, kSplitVectors = 4;  // of a tile
   X(op##_##T##_wide_stream, T, 512, 4, 512, wide, streaming)
 
 #define HIPOPS_EDGED_ROWS(X, op, T)                                   \
+  X(op##_##T##_edged_4x1, T, 4, 1, 128, edged, resident)              \
+  X(op##_##T##_edged_8x1, T, 8, 1, 128, edged, resident)              \
   X(op##_##T##_edged_16x1, T, 16, 1, 128, edged, resident)            \
   X(op##_##T##_edged_32x1, T, 32, 1, 128, edged, resident)            \
   X(op##_##T##_edged_32x2, T, 32, 2, 128, edged, resident)            \

@@ -311,29 +311,29 @@ HIPOPS_FN void for_each_row_ahead(const RowGeometry& geometry, const void* x, vo
   }
 }
 
-// The weights that go with that: the same registers for all rows, but where rows begin at different addresses.
+// The weights that go with that: the same registers for all rows, but where rows don't lie alike.
 template <class Shape>
 class WeightsOfRows {
  public:
-  HIPOPS_METHOD WeightsOfRows(const Weights<Shape>& weights, const RowGeometry& geometry) : weights_(weights) {
-    if constexpr (kSame) same_ = weights.tile(Rows<Shape>(geometry, nullptr, nullptr), 0);
+  HIPOPS_METHOD WeightsOfRows(const Weights<Shape>& weights, const RowGeometry& geometry)
+      : weights_(weights), alike_(Shape::kEdges == 0 || geometry.alike), tile_{weights_, {}, {}} {
+    if constexpr (Shape::kEdges == 0) tile_ = weights_.tile(Rows<Shape>(geometry, nullptr, nullptr), 0);
   }
 
-  HIPOPS_METHOD typename Weights<Shape>::Tile of(const Rows<Shape>& rows) {
-    if constexpr (kSame) {
-#pragma unroll
-      for (int v = 0; v < Shape::kVectors; ++v) same_.raw[v].keep_packed();
-      return same_;
-    } else {
-      return weights_.tile(rows, 0);
+  HIPOPS_METHOD const typename Weights<Shape>::Tile& of(const Rows<Shape>& rows) {
+    if constexpr (Shape::kEdges > 0) {
+      if (!loaded_) tile_ = weights_.tile(rows, 0);
+      loaded_ = alike_;
     }
+#pragma unroll
+    for (int v = 0; v < Shape::kVectors; ++v) tile_.raw[v].keep_packed();
+    return tile_;
   }
 
  private:
-  static constexpr bool kSame = Shape::kEdges == 0;
-
   Weights<Shape> weights_;
-  typename Weights<Shape>::Tile same_{weights_, {}, {}};
+  int64_t alike_, loaded_ = false;  // no bool: see Rows
+  typename Weights<Shape>::Tile tile_;
 };
 
 }  // namespace

@@ -1,36 +1,48 @@
-#include "runtime/cuda_clusters.h"
+#include "runtime/cuda_launcher.h"
 
 #include <algorithm>
+
+#include "device/launch_contract.h"
 
 namespace hipops {
 namespace {
 
+// From this architecture on, kernels wait for the launch before theirs, and may be launched in clusters.
+constexpr int kFirstArchitecture = 90;
+
 struct Launch {
-  CudaLaunchAttribute size = {};
+  CudaLaunchAttribute attributes[2] = {};
   CudaLaunch launch = {};
 
-  Launch(const LaunchShape& shape, void* stream) {
-    size.id = cuda::kLaunchClusterDimension;
-    size.cluster[0] = shape.cluster, size.cluster[1] = size.cluster[2] = 1;
+  Launch(const LaunchShape& shape, bool early, void* stream) {
     launch.grid[0] = shape.grid, launch.grid[1] = launch.grid[2] = 1;
     launch.block[0] = shape.block, launch.block[1] = launch.block[2] = 1;
     launch.shared_bytes = shape.shared_bytes;
     launch.stream = stream;
-    launch.attributes = &size;
-    launch.attribute_count = shape.cluster > 1;
+    launch.attributes = attributes;
+    if (shape.cluster > 1) add(cuda::kLaunchClusterDimension, shape.cluster, 1, 1);
+    if (early) add(cuda::kLaunchProgrammaticSerialization, 1, 0, 0);
   }
   Launch(const Launch&) = delete;
   Launch& operator=(const Launch&) = delete;
+
+ private:
+  void add(int id, unsigned a, unsigned b, unsigned c) {
+    CudaLaunchAttribute& attribute = attributes[launch.attribute_count++];
+    attribute.id = id;
+    attribute.value[0] = a, attribute.value[1] = b, attribute.value[2] = c;
+  }
 };
 
 }  // namespace
 
-CudaClusters::CudaClusters(const CudaLibrary& cuda) : cuda_(cuda) {
+CudaLauncher::CudaLauncher(const CudaLibrary& cuda)
+    : cuda_(cuda), early_(cuda.launch_kernel_ex && cuda.kernel_get_attribute && cuda.func_load) {
   for (auto& of_device : most_)
     for (std::atomic<uint32_t>& most : of_device) most.store(kUnknown, std::memory_order_relaxed);
 }
 
-int CudaClusters::look_up(int device, DeviceFacts* facts) const {
+int CudaLauncher::look_up(int device, DeviceFacts* facts) const {
   constexpr int kOfKernels = 4096;  // kernels' own shared memory, and the driver's
   if (!cuda_.launch_kernel_ex || !cuda_.kernel_get_attribute || !cuda_.kernel_set_attribute) return 0;
   int bytes = 0, clusters = 0;
@@ -41,7 +53,7 @@ int CudaClusters::look_up(int device, DeviceFacts* facts) const {
   return 0;
 }
 
-void CudaClusters::prepare(int device, const DeviceFacts& facts, const Op& op, void* const* functions) {
+void CudaLauncher::prepare(int device, const DeviceFacts& facts, const Op& op, void* const* functions) {
   for (int i = 0; op.most_shared && facts.launch_shared_bytes > 0 && i < op.kernel_count; ++i) {
     const int64_t shared = std::min(op.most_shared(i), facts.launch_shared_bytes);
     if (shared == 0) continue;
@@ -56,19 +68,24 @@ void CudaClusters::prepare(int device, const DeviceFacts& facts, const Op& op, v
   }
 }
 
+// 0 where the driver does not tell.
+int CudaLauncher::architecture_of(int device, void* function) const {
+  int architecture = 0;
+  const auto ask = cuda_.kernel_get_attribute;
+  return ask && ask(&architecture, cuda::kKernelPtxVersion, function, device) == 0 ? architecture : 0;
+}
+
 // None where something refuses, or where the code is of an architecture that knows no clusters.
-uint32_t CudaClusters::count(int device, void* function, uint32_t cluster, int64_t shared) const {
-  constexpr int kFirstArchitecture = 90;
-  int architecture = 0, block = 0, clusters = 0;
-  if (cuda_.kernel_get_attribute(&architecture, cuda::kKernelPtxVersion, function, device) != 0) return 0;
+uint32_t CudaLauncher::count(int device, void* function, uint32_t cluster, int64_t shared) const {
+  int block = 0, clusters = 0;
+  if (architecture_of(device, function) < kFirstArchitecture) return 0;
   if (cuda_.kernel_get_attribute(&block, cuda::kKernelMaxThreads, function, device) != 0) return 0;
-  if (architecture < kFirstArchitecture) return 0;
-  const Launch one({cluster, static_cast<uint32_t>(block), cluster, static_cast<uint32_t>(shared)}, nullptr);
+  const Launch one({cluster, static_cast<uint32_t>(block), cluster, static_cast<uint32_t>(shared)}, false, nullptr);
   if (cuda_.occupancy_max_active_clusters(&clusters, function, &one.launch) != 0) return 0;
   return static_cast<uint32_t>(clusters);
 }
 
-uint32_t CudaClusters::most(int ordinal, uint32_t cluster) const {
+uint32_t CudaLauncher::most_clusters(int ordinal, uint32_t cluster) const {
   for (int size = 0; size < kSizes; ++size) {
     if (cluster != 2u << size) continue;
     const uint32_t most = most_[ordinal][size].load(std::memory_order_relaxed);
@@ -77,10 +94,14 @@ uint32_t CudaClusters::most(int ordinal, uint32_t cluster) const {
   return 0;
 }
 
-int CudaClusters::launch(void* function, const LaunchShape& shape, const void* args, void* stream) const {
+int CudaLauncher::launch(void* function, const LaunchShape& shape, const void* args, void* stream) const {
   void* parameters[] = {const_cast<void*>(args)};
-  const Launch launch(shape, stream);
-  return cuda_.launch_kernel_ex(&launch.launch, function, parameters, nullptr);
+  const bool early = shape.grid <= kMostBlocksEarly && early_.load(std::memory_order_relaxed);
+  const Launch launch(shape, early, stream);
+  if (launch.launch.attribute_count > 0)
+    return cuda_.launch_kernel_ex(&launch.launch, function, parameters, nullptr);
+  return cuda_.launch_kernel(function, shape.grid, 1, 1, shape.block, 1, 1, shape.shared_bytes, stream, parameters,
+                             nullptr);
 }
 
 }  // namespace hipops

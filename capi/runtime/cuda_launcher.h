@@ -1,5 +1,4 @@
-// Launches in clusters, and with shared memory that the launch brings: what DeviceFacts say of them, and what a kernel
-// needs for them.
+// Launches, and what a kernel needs for those in clusters or with shared memory that the launch brings.
 #pragma once
 
 #include <atomic>
@@ -10,9 +9,9 @@
 
 namespace hipops {
 
-class CudaClusters {
+class CudaLauncher {
  public:
-  explicit CudaClusters(const CudaLibrary& cuda);
+  explicit CudaLauncher(const CudaLibrary& cuda);
 
   // Fills in largest_cluster and launch_shared_bytes; the driver's code.
   int look_up(int device, DeviceFacts* facts) const;
@@ -20,7 +19,7 @@ class CudaClusters {
   // their clusters run at a time.
   void prepare(int device, const DeviceFacts& facts, const Op& op, void* const* functions);
   // Clusters of so many blocks, of the prepared kernel that has room for fewest; 0 where there are none.
-  uint32_t most(int ordinal, uint32_t cluster) const;
+  uint32_t most_clusters(int ordinal, uint32_t cluster) const;
   // The driver's code.
   int launch(void* function, const LaunchShape& shape, const void* args, void* stream) const;
 
@@ -28,10 +27,14 @@ class CudaClusters {
   static constexpr int kSizes = 3;  // of 2, 4 and 8 blocks
   static constexpr uint32_t kUnknown = UINT32_MAX;
 
+  int architecture_of(int device, void* function) const;
   uint32_t count(int device, void* function, uint32_t cluster, int64_t shared) const;
 
   const CudaLibrary& cuda_;
   std::atomic<uint32_t> most_[kMaxDevices][kSizes];
+  // Whether blocks may be placed while the launch before theirs still ends: all kernels that were loaded wait for it
+  // (follow_launch_before, in kernels/device/platform.h), and graphs of this driver take such launches.
+  std::atomic<bool> early_;
 };
 
 }  // namespace hipops
