@@ -53,8 +53,8 @@ hipops_status hipops_layer_norm(const hipops_tensor* y, const hipops_tensor* x, 
   }
 
   RowAccess access = row_access(*y, *x, args.geometry, weight, bias);
-  const hipops_tensor* last = bias ? bias : weight;  // the bias has its place after the weight, also without one
-  const int kept = last && last->dtype == x->dtype ? 1 + (bias != nullptr) : 0;
+  const hipops_tensor* some = weight ? weight : bias;
+  const int kept = some && some->dtype == x->dtype ? 2 : 0;  // each has its place, also where there is but one of them
   RowCall call = {x->dtype, access, rows_ahead, kept, y->data == x->data};
   return launch_rows(op_layer_norm, call, &args.geometry, &args, sizeof args, stream);
 }

@@ -106,13 +106,15 @@ int choose(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, co
   int best = -1;
   double lowest = HUGE_VAL;
   const Variants& variants = variants_of(dtype);
+  const bool few_rows = geometry.rows <= device.units;
   for (int i = variants.first; i < variants.end; ++i) {
     const RowVariant& v = row_variants[i];
     if (v.access != access) continue;
     int threads = threads_of(v, geometry, device);
     if (threads == 0) continue;
-    if (shares_blocks(v)) return i;  // the first that holds the row
-    double cost = cost_of(v, geometry.cols, threads, geometry.rows <= device.units);
+    // The first that holds the row, but a block of its own is the better for a row of many vectors where there are few.
+    if (shares_blocks(v) && !(few_rows && v.vectors > 2 && (access == wide || access == edged))) return i;
+    double cost = cost_of(v, geometry.cols, threads, few_rows);
     if (best < 0 || cost < lowest) best = i, lowest = cost;
   }
   return best;
@@ -174,8 +176,7 @@ RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess acc
   if (weights > 0) groups = come_to_alike(groups, v, geometry);
   RowPlan plan = {kernel, static_cast<uint32_t>(groups * cluster), static_cast<uint32_t>(threads),
                   groups * rows_per_block, static_cast<uint32_t>(cluster)};
-  constexpr int kOftenUsed = 4;  // rows of a block for which it is worth while to keep the weights
-  const int64_t kept = geometry.rows / kOftenUsed >= groups ? kept_bytes(v, threads, weights) : 0;
+  const int64_t kept = kept_bytes(v, threads, weights);
   if (kept <= device.launch_shared_bytes) plan.shared_bytes = static_cast<uint32_t>(kept);
   return plan;
 }

@@ -165,10 +165,15 @@ HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
   // weights stay in registers, where there are enough.
   constexpr bool kAhead = sizeof(typename Shape::Element) == 2 || Shape::kEdged;
   if constexpr (Shape::kClustered) {
-    const KeptWeights<Shape, 0> w(weight_of<Shape>(a), a.weight, a.geometry);
-    const KeptWeights<Shape, 1> b(bias_of<Shape>(a), a.bias, a.geometry);
+    const KeptWeights<Shape, 0> w(a.weight, 1, a.geometry);
+    const KeptWeights<Shape, 1> b(a.bias, 0, a.geometry);
+    WeightsArrival arrival;
     for_each_clustered_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
-      normalized(rows, tile, [&](const auto& scaled) { store_affine(tile, rows, 0, w, b, scaled); });
+      normalized(rows, tile, [&](const auto& scaled) {
+        if (!weights_kept(a.geometry)) return store_at_use(a, tile, rows, 0, scaled);
+        arrival.wait();
+        store_affine(tile, rows, 0, w, b, scaled);
+      });
     });
   } else if constexpr (!kAhead || (few_registers && Shape::kBlock > 256)) {
     for_each_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {

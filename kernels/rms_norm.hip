@@ -65,11 +65,14 @@ HIPOPS_FN void rms_norm_resident(const RmsNormArgs& a) {
     return row_scale(a, reduce(tile.reduce(rows, 0, Sum(), Square()), Sum()));
   };
   if constexpr (Shape::kClustered) {
-    const KeptWeights<Shape, 0> kept(weight_of<Shape>(a), a.weight, a.geometry);
+    const KeptWeights<Shape, 0> kept(a.weight, 1, a.geometry);
+    WeightsArrival arrival;
     for_each_clustered_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
-      store_scaled(tile, rows, 0, kept, scale_of(rows, tile));
+      const C scale = scale_of(rows, tile);
+      if (!weights_kept(a.geometry)) return store_at_use(a, tile, rows, 0, scale);
+      arrival.wait();
+      store_scaled(tile, rows, 0, kept, scale);
     });
-    // One block of so many work-items has too few loads on their way, and two have no registers for the weights as well.
   } else if constexpr (Shape::kEdged && Shape::kRowsPerBlock > 1 && sizeof(typename Shape::Element) == 2) {
     // Eight elements at an odd address take long to load: the weights stay for the rows to come.
     WeightsOfRows<Shape> weights(weight_of<Shape>(a), a.geometry);

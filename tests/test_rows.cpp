@@ -250,7 +250,7 @@ TEST_CASE("a row that a block cannot hold is shared by the blocks of a cluster, 
                     (plan.cluster == 1 || of_block * plan.cluster / 2 < vectors ||
                      rows * plan.cluster <= device.units) &&
                     (2 * plan.cluster > 8 || rows * 2 * plan.cluster > device.units || 1024 * plan.cluster > vectors) &&
-                    plan.shared_bytes == (rows >= 4 * groups ? 2 * 16 * v.vectors * (plan.block + 1) : 0);
+                    plan.shared_bytes == 2 * 16 * v.vectors * (plan.block + 1);
           } else {
             right = right && plan.cluster == 1 && (v.streaming ? vectors > 8 * of_block * 2 : v.longest >= cols);
           }

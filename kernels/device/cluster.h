@@ -25,57 +25,62 @@ HIPOPS_FN uint32_t cluster_index() {
   return index;
 }
 
-// A place where the blocks of a cluster leave a value each. They are sent there, and counted by a barrier object on
-// arrival: the cluster's own barrier (barrier.cluster) would have each block wait until its stores to global memory are
-// done, and throw away what it has in the L1 cache.
-template <class Largest>
+// A place where the waves of a cluster's blocks leave a value each. They are sent to every block, and counted by a
+// barrier object on arrival: the cluster's own barrier (barrier.cluster) would have each block wait until its stores to
+// global memory are done, and throw away what it has in the L1 cache.
+template <class Largest, int Waves>
 class Mailbox {
  public:
-  static constexpr uint32_t kMostBlocks = 16;
-
-  HIPOPS_METHOD Mailbox() : slots_(storage()), arrived_(counters()) {
+  explicit HIPOPS_METHOD Mailbox(int waves)
+      : slots_(storage()), arrived_(counters()), values_(uint32_t(waves) * cluster_size()) {
     if (cluster_size() == 1) return;
-    if (thread_index() < kSets) asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(counter()) : "memory");
+    if (thread_index() < kSets)
+      asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address(&arrived_[thread_index()])) : "memory");
     asm volatile("fence.mbarrier_init.release.cluster;\n\tbarrier.cluster.arrive.relaxed.aligned;" ::: "memory");
   }
 
-  // Block i's v, in lane i of every wave; the first block's where there is no block i. All work-items of the cluster
-  // call this, each time after a barrier of their block, with the same v in each block.
-  template <class T>
-  HIPOPS_METHOD T exchange(const T& v) {
+  // op over the v of all waves, the same bits in every work-item. All of the cluster call this, with the same v in each
+  // work-item of a wave.
+  template <class T, class Op>
+  HIPOPS_METHOD T reduce(const T& v, Op op) {
     // Nothing is sent to a block that has not begun.
     if (uses_ == 0) asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
-    // Two sets of slots, used in turn: who sends for the next use of a set has heard of all blocks in between, and they
-    // have met by then after they read it.
-    const uint32_t set = uses_ % kSets, parity = uses_ / kSets % 2;
+    // Two sets of slots, used in turn: a wave that sends for the next use of a set has heard of all waves in between, and
+    // each had read it before it sent that.
+    const uint32_t set = uses_ % kSets, parity = uses_ / kSets % 2, first = set * kSlots;
     ++uses_;
-    const uint32_t slot = address(&slots_[set * kMostBlocks + cluster_rank()]), counter = address(&arrived_[set]);
-    if (thread_index() < cluster_size()) send(in_block(slot), in_block(counter), v);
+    const uint32_t slot = address(&slots_[first + wave_index() * cluster_size() + cluster_rank()]);
+    const uint32_t counter = address(&arrived_[set]);
+    if (lane_index() < cluster_size()) send(in_block(slot), in_block(counter), v);
     if (thread_index() == 0)
       asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(counter),
-                   "r"(cluster_size() * uint32_t(sizeof(T)))
+                   "r"(values_ * uint32_t(sizeof(T)))
                    : "memory");
     asm volatile(
         "{\n\t.reg .pred here;\nagain%=:\n\t"
         "mbarrier.try_wait.parity.shared::cta.b64 here, [%0], %1;\n\t@!here bra again%=;\n\t}" ::"r"(counter),
         "r"(parity)
         : "memory");
-    const uint32_t block = lane_index() % kMostBlocks;
-    return slots_[set * kMostBlocks + (block < cluster_size() ? block : 0)].template as<T>();
+    T all = Op::template identity<T>();
+#pragma unroll
+    for (uint32_t i = 0; i < kSlots; i += wave_size) {
+      const uint32_t value = i + lane_index();
+      if (value < values_) all = op(all, slots_[first + value].template as<T>());
+    }
+    return wave_reduce<wave_size>(all, op);
   }
 
  private:
-  static constexpr uint32_t kSets = 2;
+  static constexpr uint32_t kSets = 2, kMostBlocks = 8, kSlots = kMostBlocks * Waves;
   using Slot = ReduceSlot<Largest>;
 
   template <class T>
   static HIPOPS_METHOD uint32_t address(T* at) { return uint32_t(__cvta_generic_to_shared(at)); }
-  HIPOPS_METHOD uint32_t counter() const { return address(&arrived_[thread_index()]); }
 
-  // The same place in the shared memory of the block that this work-item sends to.
+  // The same place in the shared memory of the block that this lane sends to.
   static HIPOPS_METHOD uint32_t in_block(uint32_t own) {
     uint32_t there;
-    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(own), "r"(thread_index()));
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(own), "r"(lane_index()));
     return there;
   }
 
@@ -100,7 +105,7 @@ class Mailbox {
   }
 
   static HIPOPS_METHOD Shared<Slot> storage() {
-    HIPOPS_SHARED(Slot, slots, kSets * kMostBlocks);
+    HIPOPS_SHARED(Slot, slots, kSets * kSlots);
     return slots;
   }
   static HIPOPS_METHOD Shared<uint64_t> counters() {
@@ -110,27 +115,25 @@ class Mailbox {
 
   Shared<Slot> slots_;
   Shared<uint64_t> arrived_;
+  uint32_t values_;
   uint32_t uses_ = 0;
 };
 
-// All-reduce over the cluster: first in each block, then over the blocks' results, in every wave alike.
+// All-reduce over the cluster: in each wave, and then over all waves' results, in every wave alike.
 template <class Largest, int Threads>
 class ClusterReduce {
  public:
-  explicit HIPOPS_METHOD ClusterReduce(int threads) : in_block_(threads) {}
+  explicit HIPOPS_METHOD ClusterReduce(int threads) : in_block_(threads), waves_(threads / wave_size) {}
 
   template <class T, class Op>
   HIPOPS_METHOD T operator()(T v, Op op) {
-    v = in_block_(v, op);
-    if (cluster_size() == 1) return v;
-    const T of_block = blocks_.exchange(v);
-    constexpr int kBlocks = Mailbox<Largest>::kMostBlocks;
-    return wave_reduce<kBlocks>(lane_index() % kBlocks < cluster_size() ? of_block : Op::template identity<T>(), op);
+    if (cluster_size() == 1) return in_block_(v, op);
+    return waves_.reduce(wave_reduce<wave_size>(v, op), op);
   }
 
  private:
   Reduce<Largest, Threads> in_block_;
-  Mailbox<Largest> blocks_;
+  Mailbox<Largest, Threads / wave_size> waves_;
 };
 
 #else

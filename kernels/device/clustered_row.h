@@ -23,59 +23,58 @@ HIPOPS_FN void for_each_clustered_row(const RowGeometry& geometry, const void* x
   }
 }
 
-// Weights that stay with a block for all its rows, in the shared memory that its launch brings, where it does: from the
-// L2 cache they would be as many bytes as the row itself, again for each row. They lie there as the block's vectors do
-// in a row that begins at an aligned address, each of kVectors pieces with one vector more: where a row begins
-// elsewhere, its vectors straddle two of those. `which` tells those of one kernel apart.
+#if defined(HIPOPS_NVIDIA)
+HIPOPS_FN bool weights_kept(const RowGeometry& g) { return g.weights_kept != 0; }
+
+// Weights in the element type that stay with a block for all its rows, in the shared memory that its launch brings,
+// where it does: from the L2 cache they would be as many bytes as the row itself, again for each row, and be waited for.
+// They lie there as the block's vectors do in a row that begins at an aligned address, each of kVectors pieces with one
+// vector more: where a row begins elsewhere, its vectors straddle two of those. `which` tells those of one kernel apart.
 template <class Shape, int which>
 class KeptWeights {
  public:
   using T = typename Shape::Element;
   static constexpr int kLength = Shape::kLength;
 
-  HIPOPS_METHOD KeptWeights(const Weights<Shape>& weights, const void* data, const RowGeometry& g)
-      : weights_(weights), data_(static_cast<const T*>(data)), g_(&g) {
-#if defined(HIPOPS_NVIDIA)
-    if (!kept()) return;
+  // Begins to fetch them; all are `otherwise` where there is no data.
+  HIPOPS_METHOD KeptWeights(const void* data, typename Shape::Compute otherwise, const RowGeometry& g)
+      : data_(static_cast<const T*>(data)), otherwise_(otherwise), threads_(g.threads) {
+    if (!weights_kept(g)) return;
     const Rows<Shape> rows(g, nullptr, nullptr);
-    const int vectors = g.threads + 1;
-#pragma unroll 1
-    for (int i = int(thread_index()); i < Shape::kVectors * vectors; i += g.threads) {
-      const int v = i / vectors;
-      const int64_t col = rows.column(v) + int64_t(i - v * vectors - int(thread_index())) * kLength;
-      Vector<T, kLength> some = {};
-      if (Shape::kWide && col < g.cols) some = load_vector<kLength>(data_ + col);
-      for (int e = 0; !Shape::kWide && e < kLength; ++e)
-        if (col + e < g.cols) some.element[e] = data_[col + e];
-      launch_shared<Kept>()[which * Shape::kVectors * vectors + i] = some;
-    }
-    barrier();
-#endif
+    const bool aligned = data != nullptr && (Shape::kWide || uintptr_t(data) % kWideBytes == 0);
+    for (int v = 0; v < Shape::kVectors; ++v)
+      for (int i = int(thread_index()); i <= threads_; i += threads_) {
+        const int64_t col = rows.column(v) + int64_t(i - int(thread_index())) * kLength;
+        Kept* to = place(v) + i;
+        if (aligned && col + kLength <= g.cols) {
+          asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(uint32_t(__cvta_generic_to_shared(to))),
+                       "l"(__cvta_generic_to_global(data_ + col))
+                       : "memory");
+        } else {
+          for (int e = 0; e < kLength; ++e)
+            to->element[e] = data != nullptr && col + e < g.cols ? data_[col + e] : narrow<T>(otherwise);
+        }
+      }
   }
 
   template <int v, int e, int n, class C>
   HIPOPS_METHOD void get(const Place<v, e>& place, C (&out)[n]) const {
-#if defined(HIPOPS_NVIDIA)
-    if constexpr (v >= 0) {
-      if (kept()) {
-        const Kept* at =
-            launch_shared<Kept>() + (which * Shape::kVectors + v) * (g_->threads + 1) + int(thread_index());
-        const Packed<T, n> raw =
-            Shape::kWide ? Packed<T, n>(at[0]) : straddling(at[0], at[1], int(place.col) % kLength);
+    if constexpr (v < 0) {
+      out[0] = data_ == nullptr ? otherwise_ : C(widen(data_[place.col]));
+    } else {
+      const Kept* at = this->place(v) + int(thread_index());
+      const Packed<T, n> raw = Shape::kWide ? Packed<T, n>(at[0]) : straddling(at[0], at[1], int(place.col) % kLength);
 #pragma unroll
-        for (int i = 0; i < n; ++i) out[i] = C(widen(raw[i]));
-        return;
-      }
+      for (int i = 0; i < n; ++i) out[i] = C(widen(raw[i]));
     }
-#endif
-    weights_.get(place, out);
   }
 
  private:
-#if defined(HIPOPS_NVIDIA)
   using Kept = Vector<T, kLength>;
 
-  HIPOPS_METHOD bool kept() const { return g_->weights_kept && data_ != nullptr; }
+  HIPOPS_METHOD Kept* place(int v) const {
+    return launch_shared<Kept>() + (which * Shape::kVectors + v) * (threads_ + 1);
+  }
 
   // The vector that begins with element `from` of the first of two.
   static HIPOPS_METHOD Packed<T, kLength> straddling(const Kept& first, const Kept& second, int from) {
@@ -89,12 +88,37 @@ class KeptWeights {
     }
     return Packed<T, kLength>(a.x, a.y, a.z, a.w);
   }
-#endif
 
-  Weights<Shape> weights_;
   const T* data_;
-  const RowGeometry* g_;
+  typename Shape::Compute otherwise_;
+  int threads_;
 };
+
+// Of all kept weights of a block.
+class WeightsArrival {
+ public:
+  HIPOPS_METHOD void wait() {
+    if (here_) return;
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    barrier();
+    here_ = true;
+  }
+
+ private:
+  bool here_ = false;
+};
+#else
+HIPOPS_FN bool weights_kept(const RowGeometry&) { return false; }
+struct WeightsArrival {
+  HIPOPS_METHOD void wait() {}
+};
+template <class Shape, int which>
+struct KeptWeights {
+  HIPOPS_METHOD KeptWeights(const void*, typename Shape::Compute, const RowGeometry&) {}
+  template <class Place, class C, int n>
+  HIPOPS_METHOD void get(const Place&, C (&)[n]) const {}
+};
+#endif
 
 }  // namespace
 }  // namespace hipops

@@ -88,12 +88,6 @@ class Weights {
   template <class W>
   HIPOPS_METHOD AtUse<W> at_use() const { return {*this}; }
 
-  // Those of either type, with a branch at each.
-  template <int v, int e, int n>
-  HIPOPS_METHOD void get(const Place<v, e>& place, C (&out)[n]) const {
-    in_f32() ? at_use<f32>().get(place, out) : at_use<T>().get(place, out);
-  }
-
   HIPOPS_METHOD Tile tile(const Rows<Shape>& rows, int64_t base) const {
     Tile t{*this, {}, {}};
     const T* data = static_cast<const T*>(data_);
