@@ -71,19 +71,42 @@ class Search {
   int64_t divisor_[2 * HIPOPS_MAX_RANK + 3];
 };
 
+// What overlap() finds where the ranges meet. A function of its own, as most calls have no need of its arrays.
+__attribute__((noinline)) bool share_a_byte(const hipops_tensor& a, const hipops_tensor& b) {
+  // lowest_a + p = lowest_b + q. With q counted down from b's end, the sum of all steps has to meet a fixed distance.
+  ByteSet set_a = byte_set(a), set_b = byte_set(b);
+  Dimension dims[2 * HIPOPS_MAX_RANK + 2];
+  std::copy(set_a.dims, set_a.dims + set_a.rank, dims);
+  std::copy(set_b.dims, set_b.dims + set_b.rank, dims + set_a.rank);
+  int rank = set_a.rank + set_b.rank;
+  Wide target = Wide(set_b.lowest) - Wide(set_a.lowest);
+  for (int d = 0; d < set_b.rank; ++d) target += Wide(set_b.dims[d].step) * set_b.dims[d].count;
+  std::sort(dims, dims + rank, [](const Dimension& x, const Dimension& y) { return x.step > y.step; });
+
+  // Dimensions of equal step are one.
+  int merged = 0;
+  for (int d = 0; d < rank; ++d) {
+    if (merged > 0 && dims[merged - 1].step == dims[d].step) dims[merged - 1].count += dims[d].count;
+    else dims[merged++] = dims[d];
+  }
+  return Search(dims, merged).reaches(target);
+}
+
 }  // namespace
 
 bool byte_range(const hipops_tensor& t, ByteRange* range) {
-  Wide begin = reinterpret_cast<uintptr_t>(t.data), end = begin;
-  int64_t bytes = dtype_bytes(t.dtype);
+  int64_t begin = static_cast<int64_t>(reinterpret_cast<uintptr_t>(t.data)), end = begin;
+  const int64_t bytes = dtype_bytes(t.dtype);
   for (int d = 0; d < t.rank; ++d) {
     if (t.shape[d] == 1) continue;
-    Wide span = Wide(t.stride[d]) * (t.shape[d] - 1);  // below 2^126
-    if (span > INT64_MAX || span < -Wide(INT64_MAX)) return false;
-    (span < 0 ? begin : end) += span * bytes;
+    int64_t span;
+    if (__builtin_mul_overflow(t.stride[d], t.shape[d] - 1, &span)) return false;
+    if (__builtin_mul_overflow(span, bytes, &span)) return false;
+    int64_t* edge = span < 0 ? &begin : &end;
+    if (__builtin_add_overflow(*edge, span, edge)) return false;
   }
-  end += bytes;
-  if (begin < 0 || end > Wide(INT64_MAX)) return false;  // user space ends well below
+  // User space ends well below 2^63.
+  if (begin < 0 || __builtin_add_overflow(end, bytes, &end)) return false;
   *range = {static_cast<uintptr_t>(begin), static_cast<uintptr_t>(end)};
   return true;
 }
@@ -119,24 +142,7 @@ bool overlap(const hipops_tensor& a, const hipops_tensor& b) {
   ByteRange range_a, range_b;
   if (!byte_range(a, &range_a) || !byte_range(b, &range_b)) return true;
   if (range_a.end <= range_b.begin || range_b.end <= range_a.begin) return false;
-
-  // lowest_a + p = lowest_b + q. With q counted down from b's end, the sum of all steps has to meet a fixed distance.
-  ByteSet set_a = byte_set(a), set_b = byte_set(b);
-  Dimension dims[2 * HIPOPS_MAX_RANK + 2];
-  std::copy(set_a.dims, set_a.dims + set_a.rank, dims);
-  std::copy(set_b.dims, set_b.dims + set_b.rank, dims + set_a.rank);
-  int rank = set_a.rank + set_b.rank;
-  Wide target = Wide(set_b.lowest) - Wide(set_a.lowest);
-  for (int d = 0; d < set_b.rank; ++d) target += Wide(set_b.dims[d].step) * set_b.dims[d].count;
-  std::sort(dims, dims + rank, [](const Dimension& x, const Dimension& y) { return x.step > y.step; });
-
-  // Dimensions of equal step are one.
-  int merged = 0;
-  for (int d = 0; d < rank; ++d) {
-    if (merged > 0 && dims[merged - 1].step == dims[d].step) dims[merged - 1].count += dims[d].count;
-    else dims[merged++] = dims[d];
-  }
-  return Search(dims, merged).reaches(target);
+  return share_a_byte(a, b);
 }
 
 }  // namespace hipops

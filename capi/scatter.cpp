@@ -67,7 +67,7 @@ hipops_status hipops_scatter(const hipops_tensor* y, const hipops_tensor* x, con
   if (hipops_status status = check_scatter(t, flags)) return status;
   const int64_t needed = winner_bytes(t, flags);
   if (hipops_status status = check_scatter_memory(t, workspace, workspace_bytes, needed, report)) return status;
-  if (element_count(*x) == 0) return HIPOPS_SUCCESS;
+  if (is_empty(*x)) return HIPOPS_SUCCESS;
 
   ScatterArgs args{};
   args.index = index_args(*index, y->shape[dim], report);

@@ -45,10 +45,14 @@ bool is_float(hipops_dtype dtype) {
   return row && row->floating;
 }
 
-int64_t element_count(const hipops_tensor& t) {
-  // Zeros first: beside one of them the other sizes may be any, and their product too large.
+bool is_empty(const hipops_tensor& t) {
   for (int d = 0; d < t.rank; ++d)
-    if (t.shape[d] == 0) return 0;
+    if (t.shape[d] == 0) return true;
+  return false;
+}
+
+int64_t element_count(const hipops_tensor& t) {
+  if (is_empty(t)) return 0;  // beside a 0 the other sizes may be any, and their product too large
   int64_t count = 1;
   for (int d = 0; d < t.rank; ++d) count *= t.shape[d];
   return count;
@@ -92,7 +96,7 @@ hipops_status check_tensor(const Argument& a) {
 hipops_status check_output(const Argument& a) {
   if (hipops_status status = check_tensor(a)) return status;
   const hipops_tensor& t = *a.tensor;
-  if (element_count(t) == 0) return HIPOPS_SUCCESS;
+  if (is_empty(t)) return HIPOPS_SUCCESS;
   for (int d = 0; d < t.rank; ++d)
     if (t.shape[d] > 1 && t.stride[d] == 0)
       return fail(HIPOPS_INVALID_ARGUMENT,
@@ -132,7 +136,7 @@ hipops_status check_same_dtype(const Argument& a, const Argument& expected) {
 }
 
 hipops_status check_overlap(const Argument& output, const Argument& input, bool in_place) {
-  if (element_count(*output.tensor) == 0 || element_count(*input.tensor) == 0) return HIPOPS_SUCCESS;
+  if (is_empty(*output.tensor) || is_empty(*input.tensor)) return HIPOPS_SUCCESS;
   if (in_place && same_view(*output.tensor, *input.tensor)) return HIPOPS_SUCCESS;
   if (!overlap(*output.tensor, *input.tensor)) return HIPOPS_SUCCESS;
   return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s overlaps %s, expected %s", output.op, output.name, input.name,

@@ -19,6 +19,8 @@ const char* dtype_name(hipops_dtype dtype);   // as "bf16"; "invalid dtype" for 
 int dtype_bytes(hipops_dtype dtype);          // 0 for what is none
 bool is_float(hipops_dtype dtype);
 
+bool is_empty(const hipops_tensor& t);  // no elements
+
 // Number of elements; only for tensors that check_tensor has accepted.
 int64_t element_count(const hipops_tensor& t);
 
