@@ -95,26 +95,26 @@ __attribute__((noinline)) bool share_a_byte(const hipops_tensor& a, const hipops
 }  // namespace
 
 bool byte_range(const hipops_tensor& t, ByteRange* range) {
-  int64_t begin = static_cast<int64_t>(reinterpret_cast<uintptr_t>(t.data)), end = begin;
-  const int64_t bytes = dtype_bytes(t.dtype);
+  int64_t lowest = 0, highest = 0;  // first elements, then bytes, from data
   for (int d = 0; d < t.rank; ++d) {
-    if (t.shape[d] == 1) continue;
     int64_t span;
     if (__builtin_mul_overflow(t.stride[d], t.shape[d] - 1, &span)) return false;
-    if (__builtin_mul_overflow(span, bytes, &span)) return false;
-    int64_t* edge = span < 0 ? &begin : &end;
-    if (__builtin_add_overflow(*edge, span, edge)) return false;
+    if (__builtin_add_overflow(lowest, std::min<int64_t>(span, 0), &lowest)) return false;
+    if (__builtin_add_overflow(highest, std::max<int64_t>(span, 0), &highest)) return false;
   }
+  const int64_t bytes = dtype_bytes(t.dtype), data = static_cast<int64_t>(reinterpret_cast<uintptr_t>(t.data));
+  if (__builtin_mul_overflow(lowest, bytes, &lowest) || __builtin_mul_overflow(highest, bytes, &highest)) return false;
+  if (__builtin_add_overflow(highest, bytes, &highest)) return false;
   // User space ends well below 2^63.
-  if (begin < 0 || __builtin_add_overflow(end, bytes, &end)) return false;
-  *range = {static_cast<uintptr_t>(begin), static_cast<uintptr_t>(end)};
+  if (data < 0 || data + lowest < 0 || __builtin_add_overflow(data, highest, &highest)) return false;
+  *range = {static_cast<uintptr_t>(data + lowest), static_cast<uintptr_t>(highest)};
   return true;
 }
 
 bool elements_are_distinct(const hipops_tensor& t) {
   Dimension dims[HIPOPS_MAX_RANK];  // by step
   int rank = 0;
-  for (int d = 0; d < t.rank; ++d) {
+  for (int d = t.rank - 1; d >= 0; --d) {  // most often in that order already
     if (t.shape[d] <= 1) continue;
     Dimension next{std::abs(t.stride[d]), t.shape[d]};
     int at = rank++;

@@ -36,10 +36,12 @@ constexpr RowVariant row_variants[kRowVariants] = {HIPOPS_ROW_KERNELS(VARIANT, )
 
 namespace {
 
+constexpr bool shares_blocks(const RowVariant& v) { return v.threads < v.block; }
+
 // The variants of a float dtype and an access, which are neighbours; found when compiled, as this is on every call's
-// way.
+// way. From first to alone their rows share blocks, from alone to end a row has a block or more.
 struct Variants {
-  int first, end;
+  int first, alone, end;
 };
 struct VariantTable {
   Variants of[f64 + 1][any + 1] = {};
@@ -47,8 +49,9 @@ struct VariantTable {
   constexpr VariantTable() {
     for (int i = 0; i < kRowVariants; ++i) {
       Variants& known = of[row_variants[i].dtype][row_variants[i].access];
-      if (known.end == 0) known.first = i;
+      if (known.end == 0) known.first = known.alone = i;
       known.end = i + 1;
+      if (shares_blocks(row_variants[i])) known.alone = i + 1;
     }
   }
 };
@@ -59,8 +62,6 @@ constexpr VariantTable variants;
 int64_t longest_staged(hipops_dtype dtype) { return row_variants[variants.of[dtype][staged].end - 1].longest; }
 
 namespace {
-
-bool shares_blocks(const RowVariant& v) { return v.threads < v.block; }
 
 // Vectors of a row.
 int64_t vectors_of(const RowVariant& v, int64_t cols) {
@@ -97,9 +98,9 @@ Fit fit_of(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device)
   return {static_cast<int>((vectors + held_by_wave - 1) / held_by_wave) * device.wave_size, cluster};
 }
 
-// Of the variants whose blocks have one row each, the one of least cost is taken. Where there are rows for all units,
-// many vectors a work-item are best, as long as few work-items idle. Where there are not, a row's own time counts,
-// which two are best for.
+// Of variants whose rows share blocks the first that holds the row is taken, and of the others the one of least cost.
+// Where there are rows for all units, many vectors a work-item are best, as long as few work-items idle. Where there are
+// not, a row's own time counts, which two are best for.
 int64_t cost_of(const RowVariant& v, int64_t cols, int threads, bool few_rows) {
   if (v.streaming) return INT64_MAX;
   if (few_rows) return std::abs(v.vectors - 2);
@@ -112,14 +113,15 @@ struct Choice {
 };
 
 Choice choose(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device) {
+  const Variants& candidates = variants.of[dtype][access];
+  for (int i = candidates.first; i < candidates.alone; ++i)
+    if (geometry.cols <= row_variants[i].longest) return {i, {row_variants[i].block, 1}};
   Choice best = {-1, {}};
   int64_t lowest = INT64_MAX;
-  const Variants& candidates = variants.of[dtype][access];
-  for (int i = candidates.first; i < candidates.end; ++i) {
+  for (int i = candidates.alone; i < candidates.end; ++i) {
     const RowVariant& v = row_variants[i];
     const Fit fit = fit_of(v, geometry, device);
     if (fit.threads == 0) continue;
-    if (shares_blocks(v)) return {i, fit};  // the first that holds the row
     const int64_t cost = cost_of(v, geometry.cols, fit.threads, geometry.rows <= device.units);
     if (best.kernel < 0 || cost < lowest) best = {i, fit}, lowest = cost;
   }
