@@ -141,8 +141,7 @@ bool same_view(const hipops_tensor& a, const hipops_tensor& b) {
 bool overlap(const hipops_tensor& a, const hipops_tensor& b) {
   ByteRange range_a, range_b;
   if (!byte_range(a, &range_a) || !byte_range(b, &range_b)) return true;
-  if (range_a.end <= range_b.begin || range_b.end <= range_a.begin) return false;
-  return share_a_byte(a, b);
+  return !are_apart(range_a, range_b) && share_a_byte(a, b);
 }
 
 }  // namespace hipops

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "error.h"
-#include "overlap.h"
 
 namespace hipops {
 namespace {
@@ -80,8 +79,7 @@ hipops_status check_tensor(const Argument& a) {
   for (int d = 0; d < t.rank; ++d)
     if (__builtin_mul_overflow(count, t.shape[d], &count))
       return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.shape has more than 2^63 - 1 elements", a.op, a.name);
-  ByteRange range;
-  if (!byte_range(t, &range))
+  if (!byte_range(t, &a.bytes))
     return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.shape and %s.stride reach outside the address space", a.op, a.name,
                 a.name);
   if (!t.data)
@@ -138,7 +136,7 @@ hipops_status check_same_dtype(const Argument& a, const Argument& expected) {
 hipops_status check_overlap(const Argument& output, const Argument& input, bool in_place) {
   if (is_empty(*output.tensor) || is_empty(*input.tensor)) return HIPOPS_SUCCESS;
   if (in_place && same_view(*output.tensor, *input.tensor)) return HIPOPS_SUCCESS;
-  if (!overlap(*output.tensor, *input.tensor)) return HIPOPS_SUCCESS;
+  if (are_apart(output.bytes, input.bytes) || !overlap(*output.tensor, *input.tensor)) return HIPOPS_SUCCESS;
   return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s overlaps %s, expected %s", output.op, output.name, input.name,
               in_place ? "separate memory or exactly the same view" : "separate memory");
 }

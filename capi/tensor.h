@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "hipops/hipops.h"
+#include "overlap.h"
 
 namespace hipops {
 
@@ -13,6 +14,7 @@ struct Argument {
   const char* op;
   const char* name;
   const hipops_tensor* tensor;
+  mutable ByteRange bytes = {0, UINTPTR_MAX};  // that it lies in; check_tensor knows better, and check_overlap uses it
 };
 
 const char* dtype_name(hipops_dtype dtype);   // as "bf16"; "invalid dtype" for what is none
