@@ -155,6 +155,9 @@ TEST_CASE("a call of an op asks once which device is current, however many kerne
     check(3, [&] { return hipops_index_add(&y, &x, &index, 0, at(4), bytes, nullptr, nullptr); });
     EXPECT_EQUAL(hipops_scatter_add_workspace_bytes(&y, &x, &indices, 0, 0, &bytes), HIPOPS_SUCCESS);
     check(5, [&] { return hipops_scatter_add(&y, &x, &indices, 0, 0, at(4), bytes, nullptr, nullptr); });
+    const uint32_t flags = HIPOPS_DETERMINISTIC;
+    EXPECT_EQUAL(hipops_scatter_workspace_bytes(&y, &x, &indices, 0, flags, &bytes), HIPOPS_SUCCESS);
+    check(3, [&] { return hipops_scatter(&y, &x, &indices, 0, flags, at(4), bytes, nullptr, nullptr); });
   });
 }
 
