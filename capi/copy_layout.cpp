@@ -13,7 +13,7 @@ Copy ordered_copy(const hipops_tensor& y, const hipops_tensor& x) {
     int64_t size, stride[kCopyOperands];
   } dimension[kMaxRank];  // by stride in y
   int rank = 0;
-  for (int d = 0; d < x.rank; ++d) {
+  for (int d = x.rank - 1; d >= 0; --d) {  // most often in that order already
     if (x.shape[d] == 1) continue;
     Dimension next{x.shape[d], {y.stride[d], x.stride[d]}};
     if (next.stride[kCopyY] < 0) {

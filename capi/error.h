@@ -6,9 +6,9 @@
 namespace hipops {
 
 // Records a message (printf) for the calling thread, clears the runtime's own code, returns `status`.
-__attribute__((format(printf, 2, 3))) hipops_status fail(hipops_status status, const char* format, ...);
+__attribute__((cold, format(printf, 2, 3))) hipops_status fail(hipops_status status, const char* format, ...);
 
 // The same for a refusal by the GPU runtime: HIPOPS_RUNTIME_ERROR, `code` kept for hipops_last_runtime_error().
-__attribute__((format(printf, 2, 3))) hipops_status fail_runtime(int code, const char* format, ...);
+__attribute__((cold, format(printf, 2, 3))) hipops_status fail_runtime(int code, const char* format, ...);
 
 }  // namespace hipops

@@ -15,10 +15,11 @@ struct ErrorState {
 ErrorState& error_state();
 
 // fail() for a refusal by the GPU runtime that has a status of its own, as HIPOPS_NO_DEVICE: `code` is kept.
-__attribute__((format(printf, 3, 4))) hipops_status fail_with_code(hipops_status status, int code, const char* format,
-                                                                   ...);
+__attribute__((cold, format(printf, 3, 4))) hipops_status fail_with_code(hipops_status status, int code,
+                                                                         const char* format, ...);
 
 // Puts words before the message of the failure that gave `status`, keeps its code, returns `status`.
-__attribute__((format(printf, 2, 3))) hipops_status fail_in_context(hipops_status status, const char* format, ...);
+__attribute__((cold, format(printf, 2, 3))) hipops_status fail_in_context(hipops_status status, const char* format,
+                                                                          ...);
 
 }  // namespace hipops

@@ -47,7 +47,7 @@ hipops_status hipops_gather(const hipops_tensor* y, const hipops_tensor* x, cons
                             hipops_index_report* report, void* stream) {
   using namespace hipops;
   if (hipops_status status = check(y, x, index, dim, report)) return status;
-  if (element_count(*y) == 0) return HIPOPS_SUCCESS;
+  if (is_empty(*y)) return HIPOPS_SUCCESS;
 
   TakePlan plan = plan_take(*y, *x, *index, index->stride, dim, report);
   return launch(op_gather, plan.kernel, plan.grid, plan.block, &plan.args, sizeof plan.args, stream);

@@ -140,7 +140,7 @@ Order plan_order(const RowSums& t) {
   Order order{};
   const int64_t rows = t.y->shape[t.dim], indices = t.index->shape[0];
   constexpr int64_t kMost = UINT32_MAX;
-  if (element_count(*t.x) == 0 || element_count(*t.y) == 0 || indices <= kFewIndices || indices > kMost || rows > kMost)
+  if (is_empty(*t.x) || is_empty(*t.y) || indices <= kFewIndices || indices > kMost || rows > kMost)
     return order;
 
   order.key_bits = std::max(bits_for(rows), 1);
@@ -170,7 +170,7 @@ int64_t step_of(const hipops_tensor& t, int d) { return t.shape[d] > 1 ? t.strid
 // `slots`: of `list`, how many lists there are.
 Layout<kIndexAddOperands> layout_of(const RowSums& t, Mode mode, int64_t slots) {
   Layout<kIndexAddOperands> layout;
-  if (element_count(*t.y) == 0) return layout;
+  if (is_empty(*t.y)) return layout;
   for (int d = t.y->rank - 1; d >= 0; --d) {
     if (d != t.dim) add_dimension(&layout, t.x->shape[d], {t.y->stride[d], t.x->stride[d], 0});
     if (d == t.dim && mode == list) add_dimension(&layout, slots, {0, 0, 1});
@@ -196,13 +196,15 @@ Op op_index_add = {"index_add", kKernels, kKernelCount, supports};
 
 namespace {
 
-hipops_status launch_on(int kernel, int64_t grid, int block, IndexAddArgs* args, void* stream) {
+hipops_status launch_on(const DeviceFacts& device, int kernel, int64_t grid, int block, IndexAddArgs* args,
+                        void* stream) {
   args->grid = grid;
-  return launch(op_index_add, kernel, static_cast<uint32_t>(grid), static_cast<uint32_t>(block), args, sizeof *args,
-                stream);
+  return launch(op_index_add, device, kernel, {static_cast<uint32_t>(grid), static_cast<uint32_t>(block)}, args,
+                sizeof *args, stream);
 }
 
-hipops_status launch_order(const Order& plan, char* workspace, IndexAddArgs* args, void* stream) {
+hipops_status launch_order(const DeviceFacts& device, const Order& plan, char* workspace, IndexAddArgs* args,
+                           void* stream) {
   IndexAddOrder& order = args->order;
   auto* joined = reinterpret_cast<IndexAddEntry*>(workspace + plan.joined);
   order.entries = reinterpret_cast<uint32_t*>(workspace);
@@ -222,13 +224,13 @@ hipops_status launch_order(const Order& plan, char* workspace, IndexAddArgs* arg
     order.shift = plan.round[r].shift;
     order.low_bits = plan.round[r].low_bits;
     order.high_bits = plan.round[r].high_bits;
-    if (hipops_status status = launch_on(kSplit, plan.blocks, kIndexAddOrderBlock, args, stream)) return status;
-    if (hipops_status status = launch_on(kJoin, int64_t{1} << order.high_bits, kIndexAddOrderBlock, args, stream))
-      return status;
+    if (hipops_status status = launch_on(device, kSplit, plan.blocks, kIndexAddOrderBlock, args, stream)) return status;
+    const int64_t joins = int64_t{1} << order.high_bits;
+    if (hipops_status status = launch_on(device, kJoin, joins, kIndexAddOrderBlock, args, stream)) return status;
   }
   if (plan.rounds == 1) return HIPOPS_SUCCESS;
   order.from = joined;
-  return launch_on(kBound, grid_for(args->indices, kIndexAddOrderBlock), kIndexAddOrderBlock, args, stream);
+  return launch_on(device, kBound, grid_for(args->indices, kIndexAddOrderBlock), kIndexAddOrderBlock, args, stream);
 }
 
 // Where rows are few and long lists are added to them, vectors of 16 bytes make too few work-items to keep memory busy:
@@ -241,28 +243,27 @@ bool is_short_of_lanes(const RowSums& t) {
 
 int64_t list_slots(const RowSums& t, bool by_position) { return by_position ? t.index->shape[0] : t.y->shape[t.dim]; }
 
-hipops_status launch_list(const RowSums& t, bool by_position, IndexAddArgs* args, void* stream) {
+hipops_status launch_list(const DeviceFacts& device, const RowSums& t, bool by_position, IndexAddArgs* args,
+                          void* stream) {
   const Layout<kIndexAddOperands> layout = layout_of(t, list, list_slots(t, by_position));
   const Mode mode = is_short_of_lanes(t) ? deep : list;
   const bool wide = mode == list && allows_wide(t, layout);
   args->walk = walk_of(layout, wide ? 16 / dtype_bytes(t.y->dtype) : 1);
-  return launch_on(find_kernel(t.y->dtype, wide, mode), grid_for(args->walk.count, kIndexAddSumBlock),
+  return launch_on(device, find_kernel(t.y->dtype, wide, mode), grid_for(args->walk.count, kIndexAddSumBlock),
                    kIndexAddSumBlock, args, stream);
 }
 
-hipops_status launch_scan(const RowSums& t, IndexAddArgs* args, void* stream) {
+hipops_status launch_scan(const DeviceFacts& device, const RowSums& t, IndexAddArgs* args, void* stream) {
   const Layout<kIndexAddOperands> layout = layout_of(t, scan, 0);
   const bool wide = allows_wide(t, layout);
   args->walk = walk_of(layout, wide ? 16 / dtype_bytes(t.y->dtype) : 1);
-  const DeviceFacts* facts;
-  if (hipops_status status = device_facts(&facts)) return status;
   args->by_source = args->indices < t.y->shape[t.dim];
   args->targets = std::min(args->indices, t.y->shape[t.dim]);
-  const int64_t parts = (args->walk.count + facts->wave_size - 1) / facts->wave_size;
+  const int64_t parts = (args->walk.count + device.wave_size - 1) / device.wave_size;
   // With no rows at all there is something left to do: to report the indices.
-  const int64_t items = std::max<int64_t>(args->targets * parts, 1) * facts->wave_size;
-  return launch_on(find_kernel(t.y->dtype, wide, scan), grid_for(items, kIndexAddSumBlock), kIndexAddSumBlock, args,
-                   stream);
+  const int64_t items = std::max<int64_t>(args->targets * parts, 1) * device.wave_size;
+  return launch_on(device, find_kernel(t.y->dtype, wide, scan), grid_for(items, kIndexAddSumBlock), kIndexAddSumBlock,
+                   args, stream);
 }
 
 IndexAddArgs* set_operands(const RowSums& t, hipops_index_report* report, IndexAddArgs* args) {
@@ -284,12 +285,13 @@ bool rows_are_wide(const RowSums& t) {
   return allows_wide(t, layout_of(t, list, list_slots(t, plan_order(t).by_position)));
 }
 
-hipops_status add_rows(const RowSums& t, IndexAddArgs* args, void* workspace, hipops_index_report* report,
-                       void* stream) {
+hipops_status add_rows(const DeviceFacts& device, const RowSums& t, IndexAddArgs* args, void* workspace,
+                       hipops_index_report* report, void* stream) {
   const Order order = plan_order(t);
   set_operands(t, report, args);
-  if (hipops_status status = launch_order(order, static_cast<char*>(workspace), args, stream)) return status;
-  return launch_list(t, order.by_position, args, stream);
+  if (hipops_status status = launch_order(device, order, static_cast<char*>(workspace), args, stream))
+    return status;
+  return launch_list(device, t, order.by_position, args, stream);
 }
 
 }  // namespace hipops
@@ -301,13 +303,15 @@ hipops_status hipops_index_add(const hipops_tensor* y, const hipops_tensor* x, c
   if (hipops_status status = check(t)) return status;
   const Order order = plan_order(t);
   if (hipops_status status = check_memory(t, workspace, workspace_bytes, order.bytes, report)) return status;
-  if (element_count(*x) == 0) return HIPOPS_SUCCESS;
+  if (is_empty(*x)) return HIPOPS_SUCCESS;
 
+  const DeviceFacts* device;
+  if (hipops_status status = device_facts(&device)) return status;
   IndexAddArgs args{};
-  if (!workspace || order.bytes == 0) return launch_scan(t, set_operands(t, report, &args), stream);
+  if (!workspace || order.bytes == 0) return launch_scan(*device, t, set_operands(t, report, &args), stream);
   args.order.reported = 1;
   args.order.report_step = 1;
-  return add_rows(t, &args, workspace, report, stream);
+  return add_rows(*device, t, &args, workspace, report, stream);
 }
 
 hipops_status hipops_index_add_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x,

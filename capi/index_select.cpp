@@ -49,7 +49,7 @@ hipops_status hipops_index_select(const hipops_tensor* y, const hipops_tensor* x
                                   int32_t dim, hipops_index_report* report, void* stream) {
   using namespace hipops;
   if (hipops_status status = check(y, x, index, dim, report)) return status;
-  if (element_count(*y) == 0) return HIPOPS_SUCCESS;
+  if (is_empty(*y)) return HIPOPS_SUCCESS;
 
   int64_t index_stride[HIPOPS_MAX_RANK] = {};
   index_stride[dim] = index->stride[0];

@@ -34,7 +34,7 @@ hipops_status hipops_layer_norm(const hipops_tensor* y, const hipops_tensor* x, 
                                 const hipops_tensor* bias, double eps, void* stream) {
   using namespace hipops;
   if (hipops_status status = check(y, x, weight, bias, eps)) return status;
-  if (element_count(*x) == 0) return HIPOPS_SUCCESS;
+  if (is_empty(*x)) return HIPOPS_SUCCESS;
 
   LayerNormArgs args{};
   args.geometry = row_geometry(*y, *x);

@@ -71,27 +71,50 @@ class Search {
   int64_t divisor_[2 * HIPOPS_MAX_RANK + 3];
 };
 
+// What overlap() finds where the ranges meet. A function of its own, as most calls have no need of its arrays.
+__attribute__((noinline)) bool share_a_byte(const hipops_tensor& a, const hipops_tensor& b) {
+  // lowest_a + p = lowest_b + q. With q counted down from b's end, the sum of all steps has to meet a fixed distance.
+  ByteSet set_a = byte_set(a), set_b = byte_set(b);
+  Dimension dims[2 * HIPOPS_MAX_RANK + 2];
+  std::copy(set_a.dims, set_a.dims + set_a.rank, dims);
+  std::copy(set_b.dims, set_b.dims + set_b.rank, dims + set_a.rank);
+  int rank = set_a.rank + set_b.rank;
+  Wide target = Wide(set_b.lowest) - Wide(set_a.lowest);
+  for (int d = 0; d < set_b.rank; ++d) target += Wide(set_b.dims[d].step) * set_b.dims[d].count;
+  std::sort(dims, dims + rank, [](const Dimension& x, const Dimension& y) { return x.step > y.step; });
+
+  // Dimensions of equal step are one.
+  int merged = 0;
+  for (int d = 0; d < rank; ++d) {
+    if (merged > 0 && dims[merged - 1].step == dims[d].step) dims[merged - 1].count += dims[d].count;
+    else dims[merged++] = dims[d];
+  }
+  return Search(dims, merged).reaches(target);
+}
+
 }  // namespace
 
 bool byte_range(const hipops_tensor& t, ByteRange* range) {
-  Wide begin = reinterpret_cast<uintptr_t>(t.data), end = begin;
-  int64_t bytes = dtype_bytes(t.dtype);
+  int64_t lowest = 0, highest = 0;  // first elements, then bytes, from data
   for (int d = 0; d < t.rank; ++d) {
-    if (t.shape[d] == 1) continue;
-    Wide span = Wide(t.stride[d]) * (t.shape[d] - 1);  // below 2^126
-    if (span > INT64_MAX || span < -Wide(INT64_MAX)) return false;
-    (span < 0 ? begin : end) += span * bytes;
+    int64_t span;
+    if (__builtin_mul_overflow(t.stride[d], t.shape[d] - 1, &span)) return false;
+    if (__builtin_add_overflow(lowest, std::min<int64_t>(span, 0), &lowest)) return false;
+    if (__builtin_add_overflow(highest, std::max<int64_t>(span, 0), &highest)) return false;
   }
-  end += bytes;
-  if (begin < 0 || end > Wide(INT64_MAX)) return false;  // user space ends well below
-  *range = {static_cast<uintptr_t>(begin), static_cast<uintptr_t>(end)};
+  const int64_t bytes = dtype_bytes(t.dtype), data = static_cast<int64_t>(reinterpret_cast<uintptr_t>(t.data));
+  if (__builtin_mul_overflow(lowest, bytes, &lowest) || __builtin_mul_overflow(highest, bytes, &highest)) return false;
+  if (__builtin_add_overflow(highest, bytes, &highest)) return false;
+  // User space ends well below 2^63.
+  if (data < 0 || data + lowest < 0 || __builtin_add_overflow(data, highest, &highest)) return false;
+  *range = {static_cast<uintptr_t>(data + lowest), static_cast<uintptr_t>(highest)};
   return true;
 }
 
 bool elements_are_distinct(const hipops_tensor& t) {
   Dimension dims[HIPOPS_MAX_RANK];  // by step
   int rank = 0;
-  for (int d = 0; d < t.rank; ++d) {
+  for (int d = t.rank - 1; d >= 0; --d) {  // most often in that order already
     if (t.shape[d] <= 1) continue;
     Dimension next{std::abs(t.stride[d]), t.shape[d]};
     int at = rank++;
@@ -118,25 +141,7 @@ bool same_view(const hipops_tensor& a, const hipops_tensor& b) {
 bool overlap(const hipops_tensor& a, const hipops_tensor& b) {
   ByteRange range_a, range_b;
   if (!byte_range(a, &range_a) || !byte_range(b, &range_b)) return true;
-  if (range_a.end <= range_b.begin || range_b.end <= range_a.begin) return false;
-
-  // lowest_a + p = lowest_b + q. With q counted down from b's end, the sum of all steps has to meet a fixed distance.
-  ByteSet set_a = byte_set(a), set_b = byte_set(b);
-  Dimension dims[2 * HIPOPS_MAX_RANK + 2];
-  std::copy(set_a.dims, set_a.dims + set_a.rank, dims);
-  std::copy(set_b.dims, set_b.dims + set_b.rank, dims + set_a.rank);
-  int rank = set_a.rank + set_b.rank;
-  Wide target = Wide(set_b.lowest) - Wide(set_a.lowest);
-  for (int d = 0; d < set_b.rank; ++d) target += Wide(set_b.dims[d].step) * set_b.dims[d].count;
-  std::sort(dims, dims + rank, [](const Dimension& x, const Dimension& y) { return x.step > y.step; });
-
-  // Dimensions of equal step are one.
-  int merged = 0;
-  for (int d = 0; d < rank; ++d) {
-    if (merged > 0 && dims[merged - 1].step == dims[d].step) dims[merged - 1].count += dims[d].count;
-    else dims[merged++] = dims[d];
-  }
-  return Search(dims, merged).reaches(target);
+  return !are_apart(range_a, range_b) && share_a_byte(a, b);
 }
 
 }  // namespace hipops

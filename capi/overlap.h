@@ -11,6 +11,8 @@ struct ByteRange {
   uintptr_t begin, end;  // from the lowest element's first byte to past the highest one's last
 };
 
+inline bool are_apart(const ByteRange& a, const ByteRange& b) { return a.end <= b.begin || b.end <= a.begin; }
+
 // The bytes between which a view with elements lies; false where they leave the address space.
 bool byte_range(const hipops_tensor& t, ByteRange* range);
 

@@ -28,7 +28,7 @@ hipops_status hipops_rms_norm(const hipops_tensor* y, const hipops_tensor* x, co
                               void* stream) {
   using namespace hipops;
   if (hipops_status status = check(y, x, weight, eps)) return status;
-  if (element_count(*x) == 0) return HIPOPS_SUCCESS;
+  if (is_empty(*x)) return HIPOPS_SUCCESS;
 
   RmsNormArgs args{};
   args.geometry = row_geometry(*y, *x);

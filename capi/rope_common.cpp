@@ -106,7 +106,7 @@ bool allows_wide_rope(RopeDims dims, const RopeTensors& t, const RopeVariant& v)
   const int64_t pairs = chunk_elements(dims, v) / 2, cols = t.x->shape[3], half = t.cos->shape[t.cos->rank - 1];
   if (half % pairs != 0 || (copies_rest(t) && cols % v.length != 0)) return false;
   if (!allows_wide(*t.x, v.length) || !allows_wide(*t.y, v.length)) return false;
-  return element_count(*t.cos) == 0 || (allows_wide(*t.cos, pairs) && allows_wide(*t.sin, pairs));
+  return is_empty(*t.cos) || (allows_wide(*t.cos, pairs) && allows_wide(*t.sin, pairs));
 }
 
 int find_variant(hipops_dtype dtype, bool wide, int heads) {

@@ -22,7 +22,7 @@ hipops_status hipops_rope_thd(const hipops_tensor* y, const hipops_tensor* x, co
   using namespace hipops;
   RopeTensors tensors{y, x, cos, sin, positions};
   if (hipops_status status = check_rope("rope_thd", kTokensThenHeads, tensors)) return status;
-  if (element_count(*x) == 0) return HIPOPS_SUCCESS;
+  if (is_empty(*x)) return HIPOPS_SUCCESS;
   int kernel = choose_rope(kTokensThenHeads, tensors);
   RopePlan plan = plan_rope(kernel, kTokensThenHeads, tensors);
   if (plan.args.count == 0) return HIPOPS_SUCCESS;  // nothing is rotated, in place

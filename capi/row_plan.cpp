@@ -2,7 +2,7 @@
 #include "rows.h"
 
 #include <algorithm>
-#include <cmath>
+#include <cstdlib>
 
 #include "runtime/guarded.h"
 
@@ -36,41 +36,42 @@ constexpr RowVariant row_variants[kRowVariants] = {HIPOPS_ROW_KERNELS(VARIANT, )
 
 namespace {
 
-// The variants of a float dtype, which are neighbours; found when compiled, as this is on every call's way.
-struct Variants {
-  int first = 0, end = 0;
-  int64_t longest_staged = 0;
+constexpr bool shares_blocks(const RowVariant& v) { return v.threads < v.block; }
 
-  constexpr explicit Variants(hipops_dtype dtype) {
-    while (row_variants[first].dtype != dtype) ++first;
-    for (end = first; end < kRowVariants && row_variants[end].dtype == dtype; ++end)
-      if (row_variants[end].access == staged) longest_staged = row_variants[end].longest;
+// The variants of a float dtype and an access, which are neighbours; found when compiled, as this is on every call's
+// way. From first to alone their rows share blocks, from alone to end a row has a block or more.
+struct Variants {
+  int first, alone, end;
+};
+struct VariantTable {
+  Variants of[f64 + 1][any + 1] = {};
+
+  constexpr VariantTable() {
+    for (int i = 0; i < kRowVariants; ++i) {
+      Variants& known = of[row_variants[i].dtype][row_variants[i].access];
+      if (known.end == 0) known.first = known.alone = i;
+      known.end = i + 1;
+      if (shares_blocks(row_variants[i])) known.alone = i + 1;
+    }
   }
 };
-
-const Variants& variants_of(hipops_dtype dtype) {
-  static constexpr Variants in_f32{f32}, in_f16{f16}, in_bf16{bf16}, in_f64{f64};
-  return dtype == f32 ? in_f32 : dtype == f16 ? in_f16 : dtype == bf16 ? in_bf16 : in_f64;
-}
+constexpr VariantTable variants;
 
 }  // namespace
 
-int64_t longest_staged(hipops_dtype dtype) { return variants_of(dtype).longest_staged; }
+int64_t longest_staged(hipops_dtype dtype) { return row_variants[variants.of[dtype][staged].end - 1].longest; }
 
 namespace {
-
-bool shares_blocks(const RowVariant& v) { return v.threads < v.block; }
 
 // Vectors of a row.
 int64_t vectors_of(const RowVariant& v, int64_t cols) {
   return v.access == edged ? std::max<int64_t>(cols / v.length, 1) : (cols + v.length - 1) / v.length;
 }
 
-// Blocks of the variant that share a row; 0 where it does not fit in as many as the device has to a cluster. Where
-// there are few rows, as many as find work: more of the device takes part in each.
-int cluster_of(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device) {
-  if (!v.clustered) return g.cols <= v.longest ? 1 : 0;
-  const int64_t held = int64_t{v.threads} * v.vectors, vectors = vectors_of(v, g.cols);
+// Blocks of a clustered variant that share a row; 0 where it does not fit in as many as the device has to a cluster.
+// Where there are few rows, as many as find work: more of the device takes part in each.
+int cluster_of(const RowVariant& v, const RowGeometry& g, int64_t vectors, const DeviceFacts& device) {
+  const int64_t held = int64_t{v.threads} * v.vectors;
   int cluster = 1;
   while (cluster * held < vectors) {
     cluster *= 2;
@@ -82,40 +83,51 @@ int cluster_of(const RowVariant& v, const RowGeometry& g, const DeviceFacts& dev
   return cluster;
 }
 
-// Work-items of a block of the variant for such rows; 0 where they do not fit.
-int threads_of(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device) {
-  const int cluster = cluster_of(v, g, device);
-  if (cluster == 0) return 0;
-  if (v.streaming || shares_blocks(v)) return v.block;
-  const int64_t wave = device.wave_size, held = int64_t{cluster} * v.vectors;
-  int64_t waves = ((vectors_of(v, g.cols) + held - 1) / held + wave - 1) / wave;
-  return static_cast<int>(waves * wave);
+// How a variant serves such rows: work-items of a block, and blocks that share a row. None where they do not fit.
+struct Fit {
+  int threads = 0, cluster = 1;
+};
+
+Fit fit_of(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device) {
+  if (!v.clustered && g.cols > v.longest) return {};
+  if (v.streaming || shares_blocks(v)) return {v.block, 1};
+  const int64_t vectors = vectors_of(v, g.cols);
+  const int cluster = v.clustered ? cluster_of(v, g, vectors, device) : 1;
+  if (cluster == 0) return {};
+  const int64_t held_by_wave = int64_t{device.wave_size} * cluster * v.vectors;
+  return {static_cast<int>((vectors + held_by_wave - 1) / held_by_wave) * device.wave_size, cluster};
 }
 
-// Of the variants whose blocks have one row each, the one of least cost is taken. Where there are rows for all units,
-// many vectors a work-item are best, as long as few work-items idle. Where there are not, a row's own time counts,
-// which two are best for.
-double cost_of(const RowVariant& v, int64_t cols, int threads, bool few_rows) {
-  if (v.streaming) return HUGE_VAL;
+// Of variants whose rows share blocks the first that holds the row is taken, and of the others the one of least cost.
+// Where there are rows for all units, many vectors a work-item are best, as long as few work-items idle. Where there are
+// not, a row's own time counts, which two are best for.
+int64_t cost_of(const RowVariant& v, int64_t cols, int threads, bool few_rows) {
+  if (v.streaming) return INT64_MAX;
   if (few_rows) return std::abs(v.vectors - 2);
-  constexpr double kFewIdle = 1.125;
-  return std::max(static_cast<double>(threads) * v.vectors * v.length / static_cast<double>(cols), kFewIdle);
+  return std::max(int64_t{threads} * v.vectors * v.length, cols + cols / 8);  // an eighth may idle
 }
 
-int choose(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device) {
-  int best = -1;
-  double lowest = HUGE_VAL;
-  const Variants& variants = variants_of(dtype);
-  const bool few_rows = geometry.rows <= device.units;
-  for (int i = variants.first; i < variants.end; ++i) {
+struct Choice {
+  int kernel;
+  Fit fit;
+};
+
+Choice choose(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device) {
+  const Variants& candidates = variants.of[dtype][access];
+  const bool few_rows = geometry.rows <= device.units, in_vectors = access == wide || access == edged;
+  for (int i = candidates.first; i < candidates.alone; ++i) {
     const RowVariant& v = row_variants[i];
-    if (v.access != access) continue;
-    int threads = threads_of(v, geometry, device);
-    if (threads == 0) continue;
-    // The first that holds the row, but a block of its own is the better for a row of many vectors where there are few.
-    if (shares_blocks(v) && !(few_rows && v.vectors > 2 && (access == wide || access == edged))) return i;
-    double cost = cost_of(v, geometry.cols, threads, few_rows);
-    if (best < 0 || cost < lowest) best = i, lowest = cost;
+    if (few_rows && in_vectors && v.vectors > 2) continue;  // a block for each row is the better then
+    if (geometry.cols <= v.longest) return {i, {v.block, 1}};
+  }
+  Choice best = {-1, {}};
+  int64_t lowest = INT64_MAX;
+  for (int i = candidates.alone; i < candidates.end; ++i) {
+    const RowVariant& v = row_variants[i];
+    const Fit fit = fit_of(v, geometry, device);
+    if (fit.threads == 0) continue;
+    const int64_t cost = cost_of(v, geometry.cols, fit.threads, few_rows);
+    if (best.kernel < 0 || cost < lowest) best = {i, fit}, lowest = cost;
   }
   return best;
 }
@@ -164,11 +176,12 @@ std::atomic<int> forced_row_kernel{-1};
 
 RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device,
                   RowsAhead ahead, int weights) {
-  int kernel = forced_row_kernel.load(std::memory_order_relaxed);
-  if (kernel < 0) kernel = choose(dtype, geometry, access, device);
+  const int forced = forced_row_kernel.load(std::memory_order_relaxed);
+  const auto [kernel, fit] = forced < 0 ? choose(dtype, geometry, access, device)
+                                        : Choice{forced, fit_of(row_variants[forced], geometry, device)};
+  const auto [threads, cluster] = fit;
   const RowVariant& v = row_variants[kernel];
   int64_t rows_per_block = v.block / v.threads;
-  int threads = threads_of(v, geometry, device), cluster = cluster_of(v, geometry, device);
   // Groups of rows that are worked on at a time, each by a block or a cluster.
   int64_t groups = within_grid_limit(
       std::min((geometry.rows + rows_per_block - 1) / rows_per_block,
@@ -217,7 +230,7 @@ RowCandidates row_candidates(const DeviceFacts& device, const hipops_tensor& y, 
   candidates.chosen = plan_rows(x.dtype, geometry, access, device).kernel;
   for (int i = 0; i < kRowVariants; ++i) {
     const RowVariant& v = row_variants[i];
-    if (v.dtype == x.dtype && v.access == access && threads_of(v, geometry, device) > 0)
+    if (v.dtype == x.dtype && v.access == access && fit_of(v, geometry, device).threads > 0)
       candidates.kernel[candidates.count++] = i;
   }
   return candidates;
@@ -230,7 +243,7 @@ namespace {
 hipops_status fit_clusters(Op& op, const RowCall& call, const RowGeometry& geometry, const DeviceFacts& device,
                            RowPlan* plan) {
   uint32_t most = 0;
-  if (hipops_status status = most_clusters(op, plan->cluster, &most)) return status;
+  if (hipops_status status = most_clusters(op, device, plan->cluster, &most)) return status;
   if (most == 0) {
     return guarded([&] {
       DeviceFacts without = device;
@@ -245,8 +258,8 @@ hipops_status fit_clusters(Op& op, const RowCall& call, const RowGeometry& geome
   return HIPOPS_SUCCESS;
 }
 
-hipops_status launch_split(Op& op, const RowCall& call, RowGeometry* geometry, const void* args, size_t bytes,
-                           void* stream) {
+hipops_status launch_split(Op& op, const RowCall& call, const DeviceFacts& device, RowGeometry* geometry,
+                           const void* args, size_t bytes, void* stream) {
   // Weights that the L2 cache would not hold until the next row comes to them are used for all rows at once. Other rows
   // are faster one after the other.
   constexpr int64_t kBeyondL2 = int64_t{8} << 20;
@@ -258,7 +271,8 @@ hipops_status launch_split(Op& op, const RowCall& call, RowGeometry* geometry, c
                                call.access == wide ? wide_apply : edged_apply}) {
     const RowPlan plan = plan_split_step(call.dtype, *geometry, step);
     geometry->row_step = plan.row_step;
-    if (hipops_status status = launch(op, plan.kernel, plan.grid, plan.block, args, bytes, stream)) return status;
+    if (hipops_status status = launch(op, device, plan.kernel, {plan.grid, plan.block}, args, bytes, stream))
+      return status;
   }
   return HIPOPS_SUCCESS;
 }
@@ -275,12 +289,13 @@ hipops_status launch_rows(Op& op, const RowCall& call, RowGeometry* geometry, co
   }
   const bool free = forced_row_kernel.load(std::memory_order_relaxed) < 0;
   if (free && splits_rows(call.dtype, *geometry, plan, call.in_place, *device))
-    return launch_split(op, call, geometry, args, bytes, stream);
+    return launch_split(op, call, *device, geometry, args, bytes, stream);
   geometry->row_step = plan.row_step;
   geometry->threads = static_cast<int32_t>(plan.block);
   geometry->weights_kept = plan.shared_bytes > 0;
   geometry->alike = are_alike(plan.row_step, *geometry, call.dtype);
-  return launch(op, plan.kernel, {plan.grid, plan.block, plan.cluster, plan.shared_bytes}, args, bytes, stream);
+  const LaunchShape shape = {plan.grid, plan.block, plan.cluster, plan.shared_bytes};
+  return launch(op, *device, plan.kernel, shape, args, bytes, stream);
 }
 
 }  // namespace hipops

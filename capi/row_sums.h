@@ -7,6 +7,7 @@
 
 namespace hipops {
 
+struct DeviceFacts;
 struct IndexAddArgs;
 
 // y[.., index[j], ..] += x[.., j, ..] along dim. Off dim, y is no smaller than x.
@@ -22,7 +23,7 @@ int64_t row_order_bytes(const RowSums& t);
 bool rows_are_wide(const RowSums& t);
 
 // Orders the indices in the workspace, and adds the sources. args: all zero but for what the order's state needs.
-hipops_status add_rows(const RowSums& t, IndexAddArgs* args, void* workspace, hipops_index_report* report,
-                       void* stream);
+hipops_status add_rows(const DeviceFacts& device, const RowSums& t, IndexAddArgs* args, void* workspace,
+                       hipops_index_report* report, void* stream);
 
 }  // namespace hipops

@@ -67,8 +67,10 @@ hipops_status hipops_scatter(const hipops_tensor* y, const hipops_tensor* x, con
   if (hipops_status status = check_scatter(t, flags)) return status;
   const int64_t needed = winner_bytes(t, flags);
   if (hipops_status status = check_scatter_memory(t, workspace, workspace_bytes, needed, report)) return status;
-  if (element_count(*x) == 0) return HIPOPS_SUCCESS;
+  if (is_empty(*x)) return HIPOPS_SUCCESS;
 
+  const DeviceFacts* device;
+  if (hipops_status status = device_facts(&device)) return status;
   ScatterArgs args{};
   args.index = index_args(*index, y->shape[dim], report);
   args.x = x->data;
@@ -77,8 +79,8 @@ hipops_status hipops_scatter(const hipops_tensor* y, const hipops_tensor* x, con
   const ScatterPlan plan = plan_scatter(t, flags, workspace != nullptr);
   for (int i = 0; i < plan.count; ++i) {
     args.geometry = plan.launch[i].geometry;
-    if (hipops_status status =
-            launch(op_scatter, plan.launch[i].kernel, plan.launch[i].grid, kScatterBlock, &args, sizeof args, stream))
+    const LaunchShape shape = {plan.launch[i].grid, kScatterBlock};
+    if (hipops_status status = launch(op_scatter, *device, plan.launch[i].kernel, shape, &args, sizeof args, stream))
       return status;
   }
   return HIPOPS_SUCCESS;

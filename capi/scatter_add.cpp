@@ -120,7 +120,7 @@ ScatterRows plan_scatter_rows(const ScatterTensors& t, uint32_t flags) {
   constexpr int64_t kManyKnown = 1 << 20, kManyToFindOut = 1 << 24, kRowBytes = 128;
   ScatterRows rows{};
   const int64_t elements = element_count(*t.x), length = t.x->shape[t.dim];
-  if (elements == 0 || element_count(*t.y) == 0) return rows;
+  if (elements == 0 || is_empty(*t.y)) return rows;
   int64_t inner = 1;
   rows.uniform = true;
   for (int d = 0; d < t.x->rank; ++d) {
@@ -170,8 +170,8 @@ ScatterPlan plan_scatter_add(const ScatterTensors& t, uint32_t flags, bool with_
 namespace {
 
 // Adds whole rows, if that is what the indices ask for; args->rows is where they say so.
-hipops_status try_rows(const ScatterTensors& t, const ScatterRows& rows, char* workspace, hipops_index_report* report,
-                       ScatterAddArgs* args, void* stream) {
+hipops_status try_rows(const DeviceFacts& device, const ScatterTensors& t, const ScatterRows& rows, char* workspace,
+                       hipops_index_report* report, ScatterAddArgs* args, void* stream) {
   IndexAddArgs add{};
   hipops_tensor index = rows.index;
   add.order.state = reinterpret_cast<uint32_t*>(workspace);
@@ -186,15 +186,15 @@ hipops_status try_rows(const ScatterTensors& t, const ScatterRows& rows, char* w
     args->geometry = find_out.geometry;
     args->differ = reinterpret_cast<uint32_t*>(workspace + kDiffer);
     args->firsts = workspace + kRest;
-    if (hipops_status status =
-            launch(op_scatter_add, find_out.kernel, find_out.grid, kScatterBlock, args, sizeof *args, stream))
+    const LaunchShape shape = {find_out.grid, kScatterBlock};
+    if (hipops_status status = launch(op_scatter_add, device, find_out.kernel, shape, args, sizeof *args, stream))
       return status;
     add.order.differ = args->differ;
     add.order.differs = find_out.grid;
     index.data = args->firsts;
   }
   args->rows = reinterpret_cast<const ScatterRowsState*>(workspace);
-  return add_rows({t.y, t.x, &index, t.dim}, &add, workspace + kRest + firsts_bytes(rows), report, stream);
+  return add_rows(device, {t.y, t.x, &index, t.dim}, &add, workspace + kRest + firsts_bytes(rows), report, stream);
 }
 
 }  // namespace
@@ -213,7 +213,7 @@ hipops_status hipops_scatter_add(const hipops_tensor* y, const hipops_tensor* x,
                 "scatter_add: workspace is NULL, expected %" PRId64 " bytes (HIPOPS_DETERMINISTIC with %s)", needed,
                 dtype_name(x->dtype));
   if (hipops_status status = check_scatter_memory(t, workspace, workspace_bytes, needed, report)) return status;
-  if (element_count(*x) == 0) return HIPOPS_SUCCESS;
+  if (is_empty(*x)) return HIPOPS_SUCCESS;
 
   ScatterAddArgs args{};
   args.index = index_args(*index, y->shape[dim], report);
@@ -221,20 +221,21 @@ hipops_status hipops_scatter_add(const hipops_tensor* y, const hipops_tensor* x,
   args.y = y->data;
   auto* space = static_cast<char*>(workspace);
   args.sums = reinterpret_cast<float*>(space && rows.bytes != 0 ? space + kRest : space);
-  const DeviceFacts* facts;
-  if (hipops_status status = device_facts(&facts)) return status;
+  const DeviceFacts* device;
+  if (hipops_status status = device_facts(&device)) return status;
   // Where rows are not added whole after all, vectors are no good either.
   const bool tries_rows = space && rows.possible;
-  ScatterPlan plan = plan_scatter_add(t, flags, workspace != nullptr, tries_rows ? INT64_MAX : vectors_from(*facts));
+  ScatterPlan plan = plan_scatter_add(t, flags, workspace != nullptr, tries_rows ? INT64_MAX : vectors_from(*device));
   if (tries_rows) {
-    if (hipops_status status = try_rows(t, rows, space, report, &args, stream)) return status;
+    if (hipops_status status = try_rows(*device, t, rows, space, report, &args, stream)) return status;
     // Most often there is nothing left to do, which many blocks take long for.
-    plan.limit_grids(static_cast<uint32_t>(4 * facts->units * kResidentBlocks));
+    plan.limit_grids(static_cast<uint32_t>(4 * device->units * kResidentBlocks));
   }
   for (int i = 0; i < plan.count; ++i) {
     args.geometry = plan.launch[i].geometry;
-    if (hipops_status status = launch(op_scatter_add, plan.launch[i].kernel, plan.launch[i].grid, kScatterBlock, &args,
-                                      sizeof args, stream))
+    const LaunchShape shape = {plan.launch[i].grid, kScatterBlock};
+    if (hipops_status status =
+            launch(op_scatter_add, *device, plan.launch[i].kernel, shape, &args, sizeof args, stream))
       return status;
   }
   return HIPOPS_SUCCESS;

@@ -156,7 +156,7 @@ ScatterWithoutData::ScatterWithoutData(const ScatterTensors& t) : tensors_(t) {
 }
 
 int64_t reach_of(const ScatterTensors& t) {
-  if (element_count(*t.x) == 0 || element_count(*t.y) == 0) return 0;
+  if (is_empty(*t.x) || is_empty(*t.y)) return 0;
   Shape shape = reach_shape(t);
   int64_t count = 1;
   for (int d = 0; d < t.x->rank; ++d) count *= shape.size[d];  // no more than y's elements

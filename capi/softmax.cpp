@@ -25,7 +25,7 @@ Op op_softmax = {"softmax", kKernels, kRowKernels, supports, row_kernel_shared};
 hipops_status hipops_softmax(const hipops_tensor* y, const hipops_tensor* x, void* stream) {
   using namespace hipops;
   if (hipops_status status = check_rows("softmax", y, x)) return status;
-  if (element_count(*x) == 0) return HIPOPS_SUCCESS;
+  if (is_empty(*x)) return HIPOPS_SUCCESS;
 
   SoftmaxArgs args{};
   args.geometry = row_geometry(*y, *x);

@@ -73,7 +73,7 @@ hipops_status copy(const hipops_tensor& y, const hipops_tensor& x, void* stream)
 
 hipops_status hipops_strided_copy(const hipops_tensor* y, const hipops_tensor* x, void* stream) {
   if (hipops_status status = hipops::check(y, x)) return status;
-  if (hipops::element_count(*x) == 0) return HIPOPS_SUCCESS;
+  if (hipops::is_empty(*x)) return HIPOPS_SUCCESS;
   return copy(*y, *x, stream);
 }
 

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "error.h"
-#include "overlap.h"
 
 namespace hipops {
 namespace {
@@ -45,10 +44,14 @@ bool is_float(hipops_dtype dtype) {
   return row && row->floating;
 }
 
-int64_t element_count(const hipops_tensor& t) {
-  // Zeros first: beside one of them the other sizes may be any, and their product too large.
+bool is_empty(const hipops_tensor& t) {
   for (int d = 0; d < t.rank; ++d)
-    if (t.shape[d] == 0) return 0;
+    if (t.shape[d] == 0) return true;
+  return false;
+}
+
+int64_t element_count(const hipops_tensor& t) {
+  if (is_empty(t)) return 0;  // beside a 0 the other sizes may be any, and their product too large
   int64_t count = 1;
   for (int d = 0; d < t.rank; ++d) count *= t.shape[d];
   return count;
@@ -76,8 +79,7 @@ hipops_status check_tensor(const Argument& a) {
   for (int d = 0; d < t.rank; ++d)
     if (__builtin_mul_overflow(count, t.shape[d], &count))
       return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.shape has more than 2^63 - 1 elements", a.op, a.name);
-  ByteRange range;
-  if (!byte_range(t, &range))
+  if (!byte_range(t, &a.bytes))
     return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.shape and %s.stride reach outside the address space", a.op, a.name,
                 a.name);
   if (!t.data)
@@ -92,7 +94,7 @@ hipops_status check_tensor(const Argument& a) {
 hipops_status check_output(const Argument& a) {
   if (hipops_status status = check_tensor(a)) return status;
   const hipops_tensor& t = *a.tensor;
-  if (element_count(t) == 0) return HIPOPS_SUCCESS;
+  if (is_empty(t)) return HIPOPS_SUCCESS;
   for (int d = 0; d < t.rank; ++d)
     if (t.shape[d] > 1 && t.stride[d] == 0)
       return fail(HIPOPS_INVALID_ARGUMENT,
@@ -132,9 +134,9 @@ hipops_status check_same_dtype(const Argument& a, const Argument& expected) {
 }
 
 hipops_status check_overlap(const Argument& output, const Argument& input, bool in_place) {
-  if (element_count(*output.tensor) == 0 || element_count(*input.tensor) == 0) return HIPOPS_SUCCESS;
+  if (is_empty(*output.tensor) || is_empty(*input.tensor)) return HIPOPS_SUCCESS;
   if (in_place && same_view(*output.tensor, *input.tensor)) return HIPOPS_SUCCESS;
-  if (!overlap(*output.tensor, *input.tensor)) return HIPOPS_SUCCESS;
+  if (are_apart(output.bytes, input.bytes) || !overlap(*output.tensor, *input.tensor)) return HIPOPS_SUCCESS;
   return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s overlaps %s, expected %s", output.op, output.name, input.name,
               in_place ? "separate memory or exactly the same view" : "separate memory");
 }

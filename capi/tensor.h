@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "hipops/hipops.h"
+#include "overlap.h"
 
 namespace hipops {
 
@@ -13,11 +14,14 @@ struct Argument {
   const char* op;
   const char* name;
   const hipops_tensor* tensor;
+  mutable ByteRange bytes = {0, UINTPTR_MAX};  // that it lies in; check_tensor knows better, and check_overlap uses it
 };
 
 const char* dtype_name(hipops_dtype dtype);   // as "bf16"; "invalid dtype" for what is none
 int dtype_bytes(hipops_dtype dtype);          // 0 for what is none
 bool is_float(hipops_dtype dtype);
+
+bool is_empty(const hipops_tensor& t);  // no elements
 
 // Number of elements; only for tensors that check_tensor has accepted.
 int64_t element_count(const hipops_tensor& t);

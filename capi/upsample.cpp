@@ -58,7 +58,7 @@ hipops_status check_upsample(const char* op, const hipops_tensor* y, const hipop
                 static_cast<int>(rule), HIPOPS_NEAREST_PYTORCH, HIPOPS_NEAREST_EXACT);
   for (int s = 0; s < resized; ++s)
     if (hipops_status status = check_scale(op, scale[s], rule)) return status;
-  if (element_count(*y) == 0) return HIPOPS_SUCCESS;
+  if (is_empty(*y)) return HIPOPS_SUCCESS;
   for (int d = 2; d < x->rank; ++d)
     if (x->shape[d] == 0)
       return fail(HIPOPS_INVALID_ARGUMENT, "%s: x.shape[%d] is 0, expected 1 or more (y.shape[%d] is %" PRId64 ")", op,
@@ -84,7 +84,7 @@ UpsampleDimension resize_of(int64_t in, int64_t out, hipops_nearest rule, double
 hipops_status upsample(Op& op, const hipops_tensor* y, const hipops_tensor* x, int resized, hipops_nearest rule,
                        const Scale* scale, void* stream) {
   if (hipops_status status = check_upsample(op.name, y, x, resized, rule, scale)) return status;
-  if (element_count(*y) == 0) return HIPOPS_SUCCESS;
+  if (is_empty(*y)) return HIPOPS_SUCCESS;
   UpsamplePlan plan = plan_upsample(*y, *x, resized, rule, scale);
   return launch(op, plan.kernel, plan.grid, plan.block, &plan.args, sizeof plan.args, stream);
 }

@@ -29,7 +29,7 @@ constexpr Function kFunctions[] = {
     {"cuDeviceGet", 1, false},
     {"cuDeviceGetName", 1, false},
     {"cuDeviceGetAttribute", 4, false},
-    {"cuCtxGetCurrent", 3, false},
+    {"cuCtxGetCurrent", 2, false},
     {"cuCtxSetCurrent", 1, false},
     {"cuCtxGetDevice", 3, false},
     {"cuDevicePrimaryCtxRetain", 1, false},
@@ -111,11 +111,15 @@ hipops_status status_of(const std::string& function, int code) {
   return loading && (code == 200 || code == 209 || code == 222) ? HIPOPS_NO_CODE_OBJECT : HIPOPS_RUNTIME_ERROR;
 }
 
-int live() {
+template <class Function>
+Function* of_standin(const char* name) {
   void* handle = dlopen(HIPOPS_STANDIN_CUDA, RTLD_LAZY | RTLD_NOLOAD);
   EXPECT(handle != nullptr);
-  return reinterpret_cast<int (*)()>(dlsym(handle, "standin_cuda_live"))();
+  return reinterpret_cast<Function*>(dlsym(handle, name));
 }
+
+int live() { return of_standin<int()>("standin_cuda_live")(); }
+int calls(const char* function) { return of_standin<int(const char*)>("standin_cuda_calls")(function); }
 
 void check_failure(const Function& function, int call, int code) {
   const std::string number = std::to_string(code);
@@ -144,6 +148,32 @@ TEST_CASE("the first call of each function of libcuda fails with each error", "[
 TEST_CASE("later calls of each function of libcuda fail", "[faults][cuda]") {
   for (const Function& function : kFunctions)
     for (int call = 2; call <= function.calls; ++call) check_failure(function, call, 719);
+}
+
+TEST_CASE("a thread with a context is asked for its device alone, until it gives the context away", "[cuda]") {
+  check_in_child(with_rule(""), [] {
+    EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_AUTO), HIPOPS_SUCCESS);
+    int ordinal = -1;
+    const auto ask = [&] {
+      ordinal = -1;
+      EXPECT_EQUAL(runtime_in_use().current_device(&ordinal), HIPOPS_SUCCESS);
+      EXPECT_EQUAL(ordinal, 0);
+    };
+    ask();  // finds none, and makes the primary one current
+    EXPECT_EQUAL(calls("cuCtxGetDevice"), 0);
+    ask();
+    EXPECT_EQUAL(calls("cuCtxGetCurrent"), 2);
+    for (int i = 0; i < 10; ++i) ask();
+    EXPECT_EQUAL(calls("cuCtxGetCurrent"), 2);
+    EXPECT_EQUAL(calls("cuCtxGetDevice"), 11);
+
+    of_standin<int(void*)>("cuCtxSetCurrent")(nullptr);
+    ask();
+    EXPECT_EQUAL(calls("cuCtxGetCurrent"), 3);
+    ask();
+    EXPECT_EQUAL(calls("cuCtxGetDevice"), 13);
+    EXPECT_EQUAL(std::string(hipops_last_error()), std::string());
+  });
 }
 
 TEST_CASE("each function of libcuda that is needed and missing is named", "[symbols][cuda]") {

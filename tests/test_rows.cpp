@@ -142,6 +142,10 @@ TEST_CASE("row_variants are the variants that row_contract.h lists", "[rows]") {
     CHECK(v.longest == (v.streaming ? INT64_MAX : held));
     // A group that is no part of any wave is a block, see Reduce.
     if (v.threads > 32) CHECK(v.threads == v.block);
+    // Those whose rows share blocks come first, see choose().
+    const RowVariant& before = &v == row_variants ? v : (&v)[-1];
+    if (before.dtype == v.dtype && before.access == v.access && v.threads < v.block)
+      CHECK(before.threads < before.block);
   }
 }
 

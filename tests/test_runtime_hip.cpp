@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <sstream>
 #include <thread>
 #include <vector>
@@ -121,6 +122,42 @@ TEST_CASE("a launch on a loaded op calls nothing but what it must", "[hip]") {
                                "hipDeviceGetAttribute", "hipSetDevice", "hipThreadExchangeStreamCaptureMode"})
       EXPECT_EQUAL(standin.call_count(absent), 0);
     EXPECT_EQUAL(standin.call_count("hipGetDevice"), 10 + op_count);
+  });
+}
+
+TEST_CASE("a call of an op asks once which device is current, however many kernels it launches", "[hip]") {
+  TemporaryFolder folder;
+  write_bundles(folder, {"gfx942"});
+  check_in_child(with_folder(folder), [] {
+    Standin standin;
+    EXPECT_EQUAL(hipops_prepare(nullptr), HIPOPS_SUCCESS);
+    const auto check = [&](int kernels, const std::function<hipops_status()>& call) {
+      EXPECT_EQUAL(call(), HIPOPS_SUCCESS);  // looks up the device's facts
+      standin.reset();
+      EXPECT_EQUAL(call(), HIPOPS_SUCCESS);
+      EXPECT_EQUAL(standin.call_count("hipModuleLaunchKernel"), kernels);
+      EXPECT_EQUAL(standin.call_count("hipGetDevice"), 1);
+    };
+    // The stand-in executes nothing, so memory need not be there.
+    const auto at = [](uintptr_t terabytes) { return reinterpret_cast<void*>(terabytes << 40); };
+    for (const auto& [cols, kernels] : {std::pair<int64_t, int>{4096, 1}, {1 << 20, 3}}) {
+      const hipops_tensor x = {at(1), HIPOPS_F32, 2, {2, cols}, {cols, 1}},
+                          y = {at(2), HIPOPS_F32, 2, {2, cols}, {cols, 1}};
+      check(kernels, [&] { return hipops_rms_norm(&y, &x, nullptr, 1e-5, nullptr); });
+      check(1, [&] { return hipops_strided_copy(&y, &x, nullptr); });
+    }
+    const hipops_tensor y = {at(1), HIPOPS_F32, 2, {16384, 256}, {256, 1}},
+                        x = {at(2), HIPOPS_F32, 2, {262144, 256}, {256, 1}},
+                        index = {at(3), HIPOPS_I64, 1, {262144}, {1}},
+                        indices = {at(3), HIPOPS_I64, 2, {262144, 256}, {256, 1}};
+    int64_t bytes = 0;
+    EXPECT_EQUAL(hipops_index_add_workspace_bytes(&y, &x, &index, 0, &bytes), HIPOPS_SUCCESS);
+    check(3, [&] { return hipops_index_add(&y, &x, &index, 0, at(4), bytes, nullptr, nullptr); });
+    EXPECT_EQUAL(hipops_scatter_add_workspace_bytes(&y, &x, &indices, 0, 0, &bytes), HIPOPS_SUCCESS);
+    check(5, [&] { return hipops_scatter_add(&y, &x, &indices, 0, 0, at(4), bytes, nullptr, nullptr); });
+    const uint32_t flags = HIPOPS_DETERMINISTIC;
+    EXPECT_EQUAL(hipops_scatter_workspace_bytes(&y, &x, &indices, 0, flags, &bytes), HIPOPS_SUCCESS);
+    check(3, [&] { return hipops_scatter(&y, &x, &indices, 0, flags, at(4), bytes, nullptr, nullptr); });
   });
 }
 

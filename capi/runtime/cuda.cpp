@@ -102,15 +102,21 @@ hipops_status CudaRuntime::start_refused(int code, const char* call) const {
 
 // A thread without a context gets the primary one of device 0, as the CUDA runtime has it.
 hipops_status CudaRuntime::current_device(int* ordinal) {
-  // Asked first, as a thread without a context is no error: tools that watch the driver would report cuCtxGetDevice's.
-  void* context = nullptr;
-  if (hipops_status status = checked(cuda_.ctx_get_current(&context), "cuCtxGetCurrent")) return status;
-  if (!context) {
-    *ordinal = 0;
-    return make_current(0);
-  }
+  // A thread that never had one is not asked for its device, as tools that watch the driver would report the refusal.
+  // One that had a context seldom gives it away, and each call of the driver counts.
+  static thread_local bool had_context = false;
   int device = 0;
-  int code = cuda_.ctx_get_device(&device);
+  int code = had_context ? cuda_.ctx_get_device(&device) : cuda::kInvalidContext;
+  if (code == cuda::kInvalidContext) {
+    void* context = nullptr;
+    if (hipops_status status = checked(cuda_.ctx_get_current(&context), "cuCtxGetCurrent")) return status;
+    if (!context) {
+      *ordinal = 0;
+      return make_current(0);
+    }
+    had_context = true;
+    code = cuda_.ctx_get_device(&device);
+  }
   if (hipops_status status = checked(code, "cuCtxGetDevice")) return status;
   const int known = count_ < kMaxDevices ? count_ : kMaxDevices;
   for (*ordinal = 0; *ordinal < known; ++*ordinal)

@@ -73,6 +73,7 @@ namespace cuda {
 constexpr int kStubLibrary = 34;
 constexpr int kNoDevice = 100;
 constexpr int kInvalidImage = 200;
+constexpr int kInvalidContext = 201;
 constexpr int kNoBinaryForGpu = 209;
 constexpr int kUnsupportedPtxVersion = 222;
 constexpr int kSystemDriverMismatch = 803;

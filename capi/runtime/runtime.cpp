@@ -134,13 +134,16 @@ hipops_status load_on(Runtime& runtime, Op& op, int ordinal, void* const** funct
   return HIPOPS_SUCCESS;
 }
 
-// The op's functions on the calling thread's current device, and which that is.
-hipops_status functions_of(Runtime& runtime, Op& op, void* const** functions, int* ordinal) {
+hipops_status current_device(Runtime& runtime, int* ordinal) {
   if (hipops_status status = runtime.current_device(ordinal)) return status;
-  if (hipops_status status = check_ordinal(*ordinal)) return status;
-  *functions = op.functions[*ordinal].load(std::memory_order_acquire);
+  return check_ordinal(*ordinal);
+}
+
+// The op's functions on the calling thread's current device.
+hipops_status functions_on(Runtime& runtime, Op& op, int ordinal, void* const** functions) {
+  *functions = op.functions[ordinal].load(std::memory_order_acquire);
   if (*functions) return HIPOPS_SUCCESS;
-  return guarded([&] { return load_on(runtime, op, *ordinal, functions); });
+  return guarded([&] { return load_on(runtime, op, ordinal, functions); });
 }
 
 // AMD's limit on the work-items of a launch; kept on every backend, so that it shows on the one that tests run on.
@@ -151,6 +154,18 @@ hipops_status check_shape(const Op& op, int index, uint32_t grid, uint32_t block
   if (items == 0 || items > UINT32_MAX)
     return fail(HIPOPS_INTERNAL_ERROR, "%s: a launch of %u blocks of %u work-items", op.name, grid, block);
   return HIPOPS_SUCCESS;
+}
+
+hipops_status launch_on(Runtime& runtime, Op& op, int ordinal, int index, const LaunchShape& shape, const void* args,
+                        size_t bytes, void* stream) {
+  void* const* functions = nullptr;
+  if (hipops_status status = check_shape(op, index, shape.grid, shape.block)) return status;
+  if (hipops_status status = functions_on(runtime, op, ordinal, &functions)) return status;
+  const bool plain = shape.cluster == 1 && shape.shared_bytes == 0;
+  hipops_status status = plain ? runtime.launch(functions[index], shape.grid, shape.block, args, bytes, stream)
+                               : runtime.launch_shaped(functions[index], shape, args, bytes, stream);
+  if (status == HIPOPS_SUCCESS) return status;
+  return fail_in_context(status, "%s: kernel %s: ", op.name, op.kernel_names[index]);
 }
 
 std::string op_names() {
@@ -189,8 +204,7 @@ hipops_status device_facts(const DeviceFacts** facts) {
   Runtime* in_use = nullptr;
   int ordinal = 0;
   if (hipops_status status = runtime(&in_use)) return status;
-  if (hipops_status status = in_use->current_device(&ordinal)) return status;
-  if (hipops_status status = check_ordinal(ordinal)) return status;
+  if (hipops_status status = current_device(*in_use, &ordinal)) return status;
   return guarded([&] { return in_use->facts(ordinal, facts); });
 }
 
@@ -213,35 +227,32 @@ hipops_status load(Op& op) {
   void* const* functions = nullptr;
   int ordinal = 0;
   if (hipops_status status = runtime(&in_use)) return status;
-  return functions_of(*in_use, op, &functions, &ordinal);
+  if (hipops_status status = current_device(*in_use, &ordinal)) return status;
+  return functions_on(*in_use, op, ordinal, &functions);
 }
 
-hipops_status most_clusters(Op& op, uint32_t cluster, uint32_t* most) {
+hipops_status most_clusters(Op& op, const DeviceFacts& current, uint32_t cluster, uint32_t* most) {
   Runtime* in_use = nullptr;
   void* const* functions = nullptr;
-  int ordinal = 0;
   if (hipops_status status = runtime(&in_use)) return status;
-  if (hipops_status status = functions_of(*in_use, op, &functions, &ordinal)) return status;
-  *most = in_use->most_clusters(ordinal, cluster);
+  if (hipops_status status = functions_on(*in_use, op, current.ordinal, &functions)) return status;
+  *most = in_use->most_clusters(current.ordinal, cluster);
   return HIPOPS_SUCCESS;
 }
 
 hipops_status launch(Op& op, int index, uint32_t grid, uint32_t block, const void* args, size_t bytes, void* stream) {
-  return launch(op, index, LaunchShape{grid, block}, args, bytes, stream);
+  Runtime* in_use = nullptr;
+  int ordinal = 0;
+  if (hipops_status status = runtime(&in_use)) return status;
+  if (hipops_status status = current_device(*in_use, &ordinal)) return status;
+  return launch_on(*in_use, op, ordinal, index, {grid, block}, args, bytes, stream);
 }
 
-hipops_status launch(Op& op, int index, const LaunchShape& shape, const void* args, size_t bytes, void* stream) {
+hipops_status launch(Op& op, const DeviceFacts& current, int index, const LaunchShape& shape, const void* args,
+                     size_t bytes, void* stream) {
   Runtime* in_use = nullptr;
-  void* const* functions = nullptr;
-  int ordinal = 0;
-  if (hipops_status status = check_shape(op, index, shape.grid, shape.block)) return status;
   if (hipops_status status = runtime(&in_use)) return status;
-  if (hipops_status status = functions_of(*in_use, op, &functions, &ordinal)) return status;
-  const bool plain = shape.cluster == 1 && shape.shared_bytes == 0;
-  hipops_status status = plain ? in_use->launch(functions[index], shape.grid, shape.block, args, bytes, stream)
-                               : in_use->launch_shaped(functions[index], shape, args, bytes, stream);
-  if (status == HIPOPS_SUCCESS) return status;
-  return fail_in_context(status, "%s: kernel %s: ", op.name, op.kernel_names[index]);
+  return launch_on(*in_use, op, current.ordinal, index, shape, args, bytes, stream);
 }
 
 }  // namespace hipops

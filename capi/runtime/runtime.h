@@ -119,10 +119,12 @@ hipops_status device_facts(const DeviceFacts** facts);
 // Launches kernel `index` of `op` on the calling thread's current device, loading the op there first if need be.
 hipops_status launch(Op& op, int index, uint32_t grid, uint32_t block, const void* args, size_t bytes, void* stream);
 
-hipops_status launch(Op& op, int index, const LaunchShape& shape, const void* args, size_t bytes, void* stream);
+// The same where the current device is known from device_facts, so that the driver isn't asked again.
+hipops_status launch(Op& op, const DeviceFacts& current, int index, const LaunchShape& shape, const void* args,
+                     size_t bytes, void* stream);
 
-// Clusters that run at a time on the calling thread's current device, for which the op is loaded if need be.
-hipops_status most_clusters(Op& op, uint32_t cluster, uint32_t* most);
+// Clusters that run at a time on the current device, for which the op is loaded if need be.
+hipops_status most_clusters(Op& op, const DeviceFacts& current, uint32_t cluster, uint32_t* most);
 
 // For tests and tools: from now on no launcher plans more blocks than this, in the whole process, and kernels loop over
 // the rest, as they do where there is more work than a grid may have. 0 lifts the limit.

@@ -1,6 +1,6 @@
 // A stand-in libcuda on host memory, as far as hipops calls it; it executes nothing. As standin_amdhip, and with the
 // same STANDIN_FAIL=cuLibraryLoadData:1:209 (the first cuLibraryLoadData returns 209, without effect; a count of 0
-// means every call), but with one device and nothing to ask of it but standin_cuda_live().
+// means every call), but with one device and nothing to ask of it but what the functions at its end say.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -176,6 +176,11 @@ STANDIN_API int cuGetErrorName(int code, const char** name) {
 STANDIN_API int cuGetErrorString(int, const char** text) { return *text = "the stand-in's own words", kSuccess; }
 STANDIN_API int cuThreadExchangeStreamCaptureMode(int* mode) {
   return api("cuThreadExchangeStreamCaptureMode", [=] { return *mode = 0, kSuccess; });
+}
+
+STANDIN_API int standin_cuda_calls(const char* function) {
+  std::lock_guard<std::mutex> lock(mutex);
+  return calls[function];
 }
 
 // What is there of memory, streams and libraries.

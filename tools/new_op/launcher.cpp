@@ -57,7 +57,7 @@ Op op_@op@ = {"@op@", kKernels, kKernelCount, supports};
 hipops_status hipops_@op@(const hipops_tensor* y, const hipops_tensor* x, void* stream) {
   using namespace hipops;
   if (hipops_status status = check(y, x)) return status;
-  if (element_count(*x) == 0) return HIPOPS_SUCCESS;
+  if (is_empty(*x)) return HIPOPS_SUCCESS;
 
   @Op@Args args{};
   args.walk = walk_over(*y, *x);
