@@ -84,7 +84,7 @@ TEST_CASE("hipops-info tries each device's kernels", "[info]") {
 }
 
 TEST_CASE("the tools share one manner", "[info]") {
-  for (const std::string tool : {"hipops-parity", "hipops-bench", "hipops-inspect", "hipops-info"}) {
+  for (const std::string tool : {"hipops-parity", "hipops-bench", "hipops-inspect", "hipops-info", "hipops-fuzz"}) {
     const Run help = run(tool, "--help"), wrong = run(tool, "--no-such-option");
     INFO(help.words << wrong.words);
     CHECK(help.exit_code == 0);
