@@ -14,9 +14,6 @@
 namespace hipops::bench {
 namespace {
 
-const std::vector<std::string> kDtypes = {"f32", "f16", "bf16", "f64", "u8",  "i8",
-                                          "i16", "u16", "i32",  "u32", "i64", "u64"};
-
 std::vector<std::string> op_names() {
   std::vector<std::string> names;
   for (int i = 0; i < op_count; ++i) names.push_back(all_ops[i]->name);
@@ -45,7 +42,7 @@ void declare(CLI::App* app, Options* o) {
       ->check(CLI::IsMember(op_names()))
       ->option_text("OP...");
   app->add_option("--dtype", o->dtypes, "only these dtypes, as bf16; or of --shape")
-      ->check(CLI::IsMember(kDtypes))
+      ->check(CLI::IsMember(parity::dtype_names()))
       ->option_text("DTYPE...");
   CLI::Option* shape = app->add_option("--shape", o->shapes,
                                        "instead of the table's rows, rows of these shapes: 16384x4096;\n"
@@ -113,6 +110,7 @@ Workload row_of(const Options& o, const std::string& shape) {
 
 bool parse_options(int argc, char** argv, Options* options, int* exit_code) {
   CLI::App app("Times hipops beside a plain copy of the same bytes.", "hipops-bench");
+  app.set_version_flag("--version", std::string("hipops ") + hipops_version());
   declare(&app, options);
   *exit_code = parity::kExitUsage;
   try {

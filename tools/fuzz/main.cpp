@@ -129,6 +129,7 @@ int report_failure(const Options& options, const Setting& setting, const Trial& 
 int main_or_throw(int argc, char** argv) {
   Options options;
   CLI::App app("Compares what hipops computes in random cases with a plain reference.", "hipops-fuzz");
+  app.set_version_flag("--version", std::string("hipops ") + hipops_version());
   declare(&app, &options);
   try {
     app.parse(argc, argv);
