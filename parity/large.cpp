@@ -356,8 +356,9 @@ Places::Places(const hipops_tensor& view, int64_t offset) : lowest_(offset) {
     }
     dimensions_.push_back(next);
   }
-  std::stable_sort(dimensions_.begin(), dimensions_.end(),
-                   [](const Dimension& a, const Dimension& b) { return a.stride > b.stride; });
+  // No two strides are the same, as elements of an output are distinct in memory.
+  std::sort(dimensions_.begin(), dimensions_.end(),
+            [](const Dimension& a, const Dimension& b) { return a.stride > b.stride; });
   if (dimensions_.empty() || dimensions_.back().stride != 1) return;
   inner_ = dimensions_.back().dimension;
   inner_step_ = dimensions_.back().backwards ? -1 : 1;

@@ -114,6 +114,12 @@ std::string print(const char* pattern, int digits, double value) {
 
 const char* dtype_name(hipops_dtype dtype) { return format_of(dtype).name; }
 
+std::vector<std::string> dtype_names() {
+  std::vector<std::string> names;
+  for (const Format& format : kFormats) names.push_back(format.name);
+  return names;
+}
+
 bool parse_dtype(const std::string& name, hipops_dtype* dtype) {
   for (const Format& format : kFormats) {
     if (name != format.name) continue;

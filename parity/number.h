@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "hipops/hipops.h"
 
@@ -14,6 +15,8 @@ namespace hipops::parity {
 // "f32", "bf16", ...; "none" for anything that is not a tensor's dtype.
 const char* dtype_name(hipops_dtype dtype);
 
+// Of all of them: "f32", "f16", ...
+std::vector<std::string> dtype_names();
 // False where `name` names no dtype.
 bool parse_dtype(const std::string& name, hipops_dtype* dtype);
 

@@ -38,7 +38,9 @@ void declare(CLI::App* app, Options* options) {
       ->check(CLI::IsMember({"auto", "cpu", "hip", "cuda"}))
       ->option_text("BACKEND");
   app->add_option("--op", options->op, "only this op, as rms_norm")->check(CLI::IsMember(op_names()))->option_text("OP");
-  app->add_option("--dtype", options->dtype, "only cases of this dtype, as bf16")->option_text("DTYPE");
+  app->add_option("--dtype", options->dtype, "only cases of this dtype, as bf16")
+      ->check(CLI::IsMember(dtype_names()))
+      ->option_text("DTYPE");
   app->add_option("--case", options->case_glob, "only cases whose name matches this pattern (*, ?, [...])")
       ->option_text("PATTERN");
   app->add_option("--topic", options->topic, "only this topic, as smoke")
@@ -104,6 +106,7 @@ void declare(CLI::App* app, Options* options) {
 
 bool parse_options(int argc, char** argv, Options* options, int* exit_code) {
   CLI::App app("Compares what hipops computes with golden files.", "hipops-parity");
+  app.set_version_flag("--version", std::string("hipops ") + hipops_version());
   declare(&app, options);
   *exit_code = kExitUsage;
   try {
@@ -113,11 +116,6 @@ bool parse_options(int argc, char** argv, Options* options, int* exit_code) {
     return false;
   }
   options->program = argv[0];
-  hipops_dtype dtype;
-  if (!options->dtype.empty() && !parse_dtype(options->dtype, &dtype)) {
-    std::fprintf(stderr, "hipops-parity: --dtype: unknown dtype %s\n", options->dtype.c_str());
-    return false;
-  }
   if (options->wave != 0 && !expect_cpu(options, "--wave")) return false;
   return options->guard == "zones" || expect_cpu(options, "--guard");
 }

@@ -1,6 +1,7 @@
 // Calls of a RowOp that are refused, and calls that do nothing.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -248,7 +249,8 @@ inline void check_empty(const RowOp& op) {
     for (hipops_dtype dtype : kFloats) {
       Call call(op, dtype, {shape.back()});
       for (HostTensor* t : {&call.y, &call.x}) {
-        t->view = view_of(0, dtype, shape, Sizes(shape.size(), INT64_MAX));
+        t->view = view_of(0, dtype, shape, shape);
+        std::fill_n(t->view.stride, HIPOPS_MAX_RANK, INT64_MAX);
       }
       if (shape.back() == 0) call.weight.view.data = call.bias.view.data = nullptr;
       call.succeeds();

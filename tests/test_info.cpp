@@ -84,13 +84,16 @@ TEST_CASE("hipops-info tries each device's kernels", "[info]") {
 }
 
 TEST_CASE("the tools share one manner", "[info]") {
-  for (const std::string tool : {"hipops-parity", "hipops-bench", "hipops-inspect", "hipops-info"}) {
+  for (const std::string tool : {"hipops-parity", "hipops-bench", "hipops-inspect", "hipops-info", "hipops-fuzz"}) {
     const Run help = run(tool, "--help"), wrong = run(tool, "--no-such-option");
     INFO(help.words << wrong.words);
     CHECK(help.exit_code == 0);
     CHECK(help.says("\nExamples:\n  " + tool));
     CHECK(help.says("\nExit status:\n  0   "));
     CHECK(!help.says("\033"));
+    const Run version = run(tool, "--version");
+    CHECK(version.exit_code == 0);
+    CHECK(version.words == std::string("hipops ") + hipops_version() + "\n");
     CHECK(wrong.exit_code == 2);
     CHECK(wrong.says("--help"));
   }
@@ -98,4 +101,9 @@ TEST_CASE("the tools share one manner", "[info]") {
   INFO(absent.words);
   CHECK(absent.exit_code == 77);
   CHECK(absent.says("hipops-info shows"));
+  CHECK(run("hipops-parity", "--dtype f8").says("f8 not in {f32,"));
+  const Run nothing = run("hipops-inspect", "--target gfx1");
+  INFO(nothing.words);
+  CHECK(nothing.exit_code == 2);
+  CHECK(nothing.says("no kernel selected; the library's targets: "));
 }

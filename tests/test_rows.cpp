@@ -271,7 +271,7 @@ TEST_CASE("a row that a block cannot hold is shared by the blocks of a cluster, 
 
 TEST_CASE("few rows that are too long for a block are split, unless in place", "[rows]") {
   const DeviceFacts& device = kDevices[0];
-  auto splits = [&device](hipops_dtype dtype, RowAccess access, int64_t rows, int64_t cols, bool in_place = false) {
+  auto splits = [&](hipops_dtype dtype, RowAccess access, int64_t rows, int64_t cols, bool in_place = false) {
     const RowGeometry geometry = rows_and_cols(rows, cols);
     return splits_rows(dtype, geometry, plan_rows(dtype, geometry, access, device), in_place, device);
   };

@@ -1,5 +1,5 @@
 // All the tools in one program, which is what is installed: each carries the library with the code objects, so that
-// four would be four times 18 MB. It is the tool by whose name it is called; hipops-parity and the others are links.
+// five would be five times 22 MB. It is the tool by whose name it is called; hipops-parity and the others are links.
 #include <cstdio>
 #include <cstring>
 
@@ -7,6 +7,7 @@ int parity_main(int argc, char** argv);
 int bench_main(int argc, char** argv);
 int inspect_main(int argc, char** argv);
 int info_main(int argc, char** argv);
+int fuzz_main(int argc, char** argv);
 
 int main(int argc, char** argv) {
   const struct {
@@ -15,11 +16,14 @@ int main(int argc, char** argv) {
   } tools[] = {{"hipops-parity", parity_main},
                {"hipops-bench", bench_main},
                {"hipops-inspect", inspect_main},
-               {"hipops-info", info_main}};
+               {"hipops-info", info_main},
+               {"hipops-fuzz", fuzz_main}};
   const char* slash = std::strrchr(argv[0], '/');
   const char* name = slash ? slash + 1 : argv[0];
   for (const auto& tool : tools)
     if (!std::strcmp(name, tool.name)) return tool.main(argc, argv);
-  std::fprintf(stderr, "%s: expected the name hipops-parity, hipops-bench, hipops-inspect or hipops-info\n", name);
+  std::fprintf(stderr, "%s: expected one of these names:", name);
+  for (const auto& tool : tools) std::fprintf(stderr, " %s", tool.name);
+  std::fputs("\n", stderr);
   return 2;
 }

@@ -7,6 +7,8 @@ import numpy as np
 
 from hipops import CPU, Hipops
 
+if len(sys.argv) != 2:
+    sys.exit(__doc__)
 hipops = Hipops(sys.argv[1], CPU)
 random = np.random.default_rng(1)
 

@@ -7,6 +7,8 @@ import torch
 
 from hipops import CUDA, HIP, Hipops
 
+if len(sys.argv) != 2:
+    sys.exit(__doc__)
 if not torch.cuda.is_available():
     print("skipped: PyTorch sees no GPU")
     sys.exit(77)

@@ -19,8 +19,9 @@ sys.path.insert(0, str(GOLDEN))
 try:
     import dtypes
     import golden
-except ImportError:
-    sys.exit(77)  # no NumPy
+except ImportError as error:
+    print(f"skipped: {error}", file=sys.stderr)
+    sys.exit(77)
 
 
 def words(values):

@@ -37,7 +37,7 @@ case $what in
     library=$prefix/$LIBDIR/libhipops.so
     for file in include/hipops/hipops.h "$LIBDIR"/libhipops.{so,so.0,a} "$LIBDIR"/pkgconfig/hipops{,-static}.pc \
       "$LIBDIR"/cmake/hipops/hipopsConfig.cmake share/doc/hipops/{README.md,LICENSE} share/hipops/golden/rms_norm/smoke.json \
-      bin/hipops-{parity,bench,inspect,info} share/man/man1/hipops-{parity,bench,inspect,info}.1; do
+      {bin/hipops-{parity,bench,inspect,info,fuzz},share/man/man1/hipops-{parity,bench,inspect,info,fuzz}.1}; do
       [ -e "$prefix/$file" ] || die "$file is not there"
     done
     if [ -n "$AMD" ]; then [ -e "$prefix/$LIBDIR/hipops/code-objects/rms_norm.hipfb" ] || die "no code objects"; fi
@@ -49,6 +49,7 @@ case $what in
     [ -z "$others" ] || die "libhipops.a defines more than hipops_*: $others"
     env -u HIPOPS_GOLDEN "$prefix/bin/hipops-parity" --op rms_norm --topic smoke | grep -F "$prefix/share/hipops/golden" > /dev/null ||
       die "hipops-parity does not use the installed golden files"
+    "$prefix/bin/hipops-fuzz" --count 20 --elements 100 | grep -F "all 20 cases" > /dev/null || die "hipops-fuzz does not run"
     echo "libhipops.so: $bytes bytes"
     ;;
   cmake)

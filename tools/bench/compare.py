@@ -1,37 +1,49 @@
 #!/usr/bin/env python3
 """Measures libhipops beside PyTorch, eager and compiled, in one process and one run, and prints each as a time and as a share of
-the roof: the time of the fastest plain copy of as many bytes.
+the roof: the time of the fastest plain copy of as many bytes. Or shows an earlier run again, which needs no GPU and no PyTorch.
 
-    compare.py build/release/lib/libhipops.so --json figures.json --plots docs/benchmarks
+    compare.py build/release/lib/libhipops.so --others --json docs/benchmarks/h200.json --plots docs/benchmarks
+    compare.py --from docs/benchmarks/h200.json --plots docs/benchmarks
 """
 
 import argparse
+import datetime
 import json
+import os
 import re
+import subprocess
 import sys
 
-import torch
-
-import workloads
-from hipops import Library
-from timing import Timer
+import plots
 
 
 def measure(make, library, timer, peers, roofs):
+    import torch
     work = make()
     if not library.has(work.op):
         return {"name": work.name, "missing": True}
     if work.moved not in roofs:
-        roofs[work.moved] = timer.roof(work.moved)
+        roofs[work.moved] = round(timer.roof(work.moved), 4)
+    time = lambda call: round(timer.microseconds(call, work.moved), 4)
     row = {"name": work.name, "op": work.op, "bytes": work.moved, "goal_share": work.large_share, "roof": roofs[work.moved],
-           "hipops": timer.microseconds(work.ours(library), work.moved)}
+           "hipops": time(work.ours(library))}
     if "eager" in peers:
-        row["eager"] = timer.microseconds(lambda: work.peer(*work.inputs), work.moved)
+        row["eager"] = time(lambda: work.peer(*work.inputs))
     if "compile" in peers:
         torch._dynamo.reset()
         compiled = torch.compile(work.peer, dynamic=False)
-        row["compile"] = timer.microseconds(lambda: compiled(*work.inputs), work.moved)
+        row["compile"] = time(lambda: compiled(*work.inputs))
     return row
+
+
+def peers_of(rows):
+    return [peer for peer in ("eager", "compile") if any(peer in row for row in rows)]
+
+
+def heading(report, peers):
+    versions = f"torch {report['torch']}" + (f", hipops {report['hipops']}" if "hipops" in report else "")
+    columns = "".join(f" {peer:>8} {'ours':>6}" for peer in peers)
+    return f"{report['device']}, {versions}; times in us\n{'workload':52} {'roof':>8} {'hipops':>8} {'share':>6}{columns}"
 
 
 def line(row, peers):
@@ -47,59 +59,100 @@ def line(row, peers):
     return text + ("  " + " ".join(bad) if bad else "")
 
 
-def plot(rows, peers, folder):
-    import matplotlib
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-    groups = {}
-    for row in rows:
-        if not row.get("missing"):
-            groups.setdefault(row["op"], []).append(row)
-    for op, members in groups.items():
-        figure, axes = plt.subplots(figsize=(9, 1.2 + 0.5 * len(members)))
-        columns = ["hipops"] + peers
-        for k, column in enumerate(columns):
-            at = [i + (k - (len(columns) - 1) / 2) * 0.8 / len(columns) for i in range(len(members))]
-            axes.barh(at, [r["roof"] / r[column] for r in members], 0.8 / len(columns), label=column)
-        axes.set_yticks(range(len(members)), [r["name"] for r in members], fontsize=7)
-        axes.invert_yaxis()
-        axes.axvline(1.0, color="black", linewidth=0.8)
-        axes.set_xlabel("share of the roof (a plain copy of the same bytes)")
-        axes.legend(fontsize=7)
-        figure.tight_layout()
-        figure.savefig(f"{folder}/{op}.png", dpi=110)
-        plt.close(figure)
+def said(*command):
+    """The first line that a command prints, or None where it cannot be run or fails."""
+    try:
+        lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return lines[0].strip() if lines else None
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("library")
-    parser.add_argument("--peers", default="eager,compile", help="of eager, compile; empty for none")
-    parser.add_argument("--match", default="", help="only rows whose name this regular expression finds")
-    parser.add_argument("--others", action="store_true", help="shapes between the rows of the table, too")
-    parser.add_argument("--repeats", type=int, default=15)
-    parser.add_argument("--json")
-    parser.add_argument("--plots", help="folder for a bar chart an op")
-    arguments = parser.parse_args()
+def commit():
+    """Of this source tree, if it is one of git's own, and not a copy inside of another."""
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    return said("git", f"--git-dir={root}/.git", f"--work-tree={root}", "describe", "--always", "--dirty")
+
+
+def about(library):
+    """What a figure without is worth nothing."""
+    import torch
+    module, runtime = ("amdgpu", f"HIP {torch.version.hip}") if torch.version.hip else ("nvidia", f"CUDA {torch.version.cuda}")
+    driver = said("cat", f"/sys/module/{module}/version")
+    return {"device": torch.cuda.get_device_name(), "driver": ", ".join(filter(None, (driver, runtime))), "torch": torch.__version__,
+            "hipops": library.lib.hipops_version().decode(), "build": library.lib.hipops_build_info().decode(), "commit": commit(),
+            "date": datetime.date.today().isoformat()}
+
+
+def measured(arguments):
+    """The report of a run, which prints each row once it has its figures."""
+    import torch
+
+    import workloads
+    from hipops import Library
+    from timing import Timer
     peers = [peer for peer in arguments.peers.split(",") if peer]
     library, timer, roofs, rows = Library(arguments.library), Timer(arguments.repeats), {}, []
-    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, hipops {library.lib.hipops_version().decode()}; times in us")
-    print(f"{'workload':52} {'roof':>8} {'hipops':>8} {'share':>6}" + "".join(f" {peer:>8} {'ours':>6}" for peer in peers))
+    report = {**about(library), "rows": rows}
+    print(heading(report, peers))
     for name, make in workloads.table() + (workloads.others() if arguments.others else []):
         if not re.search(arguments.match, name):
             continue
         try:
-            row = measure(make, library, timer, peers, roofs)
-            rows.append(row)
-            print(line(row, peers), flush=True)
+            rows.append(measure(make, library, timer, peers, roofs))
+            print(line(rows[-1], peers), flush=True)
         except Exception as error:  # one row's failure is not the others'
             print(f"{name:52} failed: {error}", flush=True)
         torch.cuda.empty_cache()
-    if arguments.json:
-        with open(arguments.json, "w") as file:
-            json.dump({"device": torch.cuda.get_device_name(), "torch": torch.__version__, "rows": rows}, file, indent=1)
-    if arguments.plots:
-        plot(rows, peers, arguments.plots)
+    return report
+
+
+def earlier(arguments):
+    """The report of an earlier run, printed as it was then."""
+    with open(arguments.earlier) as file:
+        text = file.read()
+    report = json.loads(text) if text.startswith("{") else {}
+    if not {"device", "torch", "rows"} <= report.keys():
+        raise ValueError(f"{arguments.earlier}: expected what compare.py --json has written")
+    report["rows"] = [row for row in report["rows"] if re.search(arguments.match, row["name"])]
+    peers = peers_of(report["rows"])
+    print(heading(report, peers))
+    for row in report["rows"]:
+        print(line(row, peers))
+    return report
+
+
+def write(report, path):
+    """One row a line, so that a later run's differences can be read."""
+    head = json.dumps({key: value for key, value in report.items() if key != "rows"}, indent=1)[:-2]
+    with open(path, "w") as file:
+        file.write(head + ',\n "rows": [\n  ' + ",\n  ".join(map(json.dumps, report["rows"])) + "\n ]\n}\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("library", nargs="?", help="libhipops.so, to be measured")
+    parser.add_argument("--from", dest="earlier", metavar="JSON", help="an earlier run's figures, instead of measuring")
+    parser.add_argument("--peers", default="eager,compile", help="of eager, compile; empty for none")
+    parser.add_argument("--match", default="", help="only rows whose name this regular expression finds")
+    parser.add_argument("--others", action="store_true", help="shapes between the rows of the table, too")
+    parser.add_argument("--repeats", type=int, default=15)
+    parser.add_argument("--commit", help="that the library was built from; without this, what git says of this source tree")
+    parser.add_argument("--json", metavar="FILE", help="where the figures go")
+    parser.add_argument("--plots", metavar="FOLDER", help="where a bar chart for each group of rows goes (matplotlib)")
+    arguments = parser.parse_args()
+    if bool(arguments.library) == bool(arguments.earlier):
+        parser.error("expected a library, or --from and an earlier run's JSON")
+    try:
+        report = earlier(arguments) if arguments.earlier else measured(arguments)
+        if arguments.commit:
+            report["commit"] = arguments.commit
+        if arguments.json:
+            write(report, arguments.json)
+        if arguments.plots:
+            print("\n".join(plots.draw(report, arguments.plots)))
+    except (OSError, ValueError, ImportError) as error:
+        parser.exit(2, f"compare.py: {error}\n")
     return 0
 
 

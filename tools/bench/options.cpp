@@ -14,9 +14,6 @@
 namespace hipops::bench {
 namespace {
 
-const std::vector<std::string> kDtypes = {"f32", "f16", "bf16", "f64", "u8",  "i8",
-                                          "i16", "u16", "i32",  "u32", "i64", "u64"};
-
 std::vector<std::string> op_names() {
   std::vector<std::string> names;
   for (int i = 0; i < op_count; ++i) names.push_back(all_ops[i]->name);
@@ -41,19 +38,21 @@ void declare(CLI::App* app, Options* o) {
   app->add_option("--backend", o->backend, "auto, cpu, hip or cuda")
       ->check(CLI::IsMember({"auto", "cpu", "hip", "cuda"}))
       ->option_text("BACKEND");
-  app->add_option("--op", o->ops, "only these ops, as rms_norm; or of --shape")
+  app->add_option("--op", o->ops, "only these ops, as rms_norm; with --shape its op")
       ->check(CLI::IsMember(op_names()))
       ->option_text("OP...");
-  app->add_option("--dtype", o->dtypes, "only these dtypes, as bf16; or of --shape")
-      ->check(CLI::IsMember(kDtypes))
+  app->add_option("--dtype", o->dtypes, "only these dtypes, as bf16; with --shape its dtype")
+      ->check(CLI::IsMember(parity::dtype_names()))
       ->option_text("DTYPE...");
   CLI::Option* shape = app->add_option("--shape", o->shapes,
                                        "instead of the table's rows, rows of these shapes: 16384x4096;\n"
                                        "262144x256->16384 where y's size along --dim is another, or after\n"
                                        "upsampling; 16384x12288[:,4096:8192] for a strided_copy of a slice")
                            ->option_text("SHAPE...");
-  app->add_option("--dim", o->dim, "with --shape: dimension of the ops with an index")->needs(shape)->option_text("N");
-  app->add_option("--index", o->index, "with --shape: dtype of the index")
+  app->add_option("--dim", o->dim, "with --shape: dimension of the ops with an index (0)")
+      ->needs(shape)
+      ->option_text("N");
+  app->add_option("--index", o->index, "with --shape: dtype of the index (i64)")
       ->needs(shape)
       ->check(CLI::IsMember({"u8", "i16", "i32", "u32", "i64"}))
       ->option_text("DTYPE");
@@ -113,6 +112,7 @@ Workload row_of(const Options& o, const std::string& shape) {
 
 bool parse_options(int argc, char** argv, Options* options, int* exit_code) {
   CLI::App app("Times hipops beside a plain copy of the same bytes.", "hipops-bench");
+  app.set_version_flag("--version", std::string("hipops ") + hipops_version());
   declare(&app, options);
   *exit_code = parity::kExitUsage;
   try {

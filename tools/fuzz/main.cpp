@@ -30,21 +30,42 @@ struct Options {
 void declare(CLI::App* app, Options* options) {
   std::vector<std::string> ops;
   for (const parity::OpEntry& op : parity::all_ops()) ops.push_back(op.name);
-  app->add_option("--backend", options->backend, "cpu, hip or cuda")->check(CLI::IsMember({"cpu", "hip", "cuda"}));
-  app->add_option("--wave", options->wave, "wave size of the cpu backend: 32 or 64")->check(CLI::IsMember({32, 64}));
-  app->add_option("--op", options->op, "only this op")->check(CLI::IsMember(ops));
+  app->add_option("--backend", options->backend, "cpu (without this), hip or cuda")
+      ->check(CLI::IsMember({"cpu", "hip", "cuda"}))
+      ->option_text("BACKEND");
+  app->add_option("--wave", options->wave, "wave size of the cpu backend: 32 or 64")
+      ->check(CLI::IsMember({32, 64}))
+      ->option_text("SIZE");
+  app->add_option("--op", options->op, "only this op, as rms_norm")->check(CLI::IsMember(ops))->option_text("OP");
   app->add_option("--seed", options->seed,
-                  "of the cases, and on the cpu of the order of work-items and blocks; 0: the clock");
-  app->add_option("--first", options->first, "number of the first case");
-  app->add_option("--count", options->count, "how many cases")->check(CLI::PositiveNumber);
-  app->add_option("--elements", options->elements, "that a tensor may have, more or less")
-      ->check(CLI::Range(1, 1 << 24));
+                  "of the cases, and on the cpu of the order of work-items and blocks\n(1); 0: one from the clock")
+      ->option_text("SEED");
+  app->add_option("--first", options->first, "number of the first case (0)")->option_text("N");
+  app->add_option("--count", options->count, "how many cases (1000)")->check(CLI::PositiveNumber)->option_text("N");
+  app->add_option("--elements", options->elements, "that a tensor may have, more or less (4096)")
+      ->check(CLI::Range(1, 1 << 24))
+      ->option_text("N");
   app->add_option("--guard", options->guard,
-                  "zones: patterns around every tensor; after, before: each tensor ends, or begins, at an unmapped "
+                  "zones: patterns around every tensor; after, before: each tensor\nends, or begins, at an unmapped "
                   "page (cpu backend)")
-      ->check(CLI::IsMember({"zones", "after", "before"}));
-  app->add_option("--save", options->save, "folder for the case that failed, for hipops-parity --golden");
-  app->footer("Exit status: 0 all pass, 1 a case failed, 2 bad usage, 77 the backend asked for is not there.");
+      ->check(CLI::IsMember({"zones", "after", "before"}))
+      ->option_text("KIND");
+  app->add_option("--save", options->save, "folder for the case that failed, which hipops-parity --golden runs")
+      ->option_text("DIR");
+  app->footer(
+      "The first case that fails is made small, printed as a golden file, and ends the run; so is the\n"
+      "command that runs it alone.\n"
+      "\n"
+      "Examples:\n"
+      "  hipops-fuzz\n"
+      "  hipops-fuzz --wave 64 --guard after --seed 0 --count 20000\n"
+      "  hipops-fuzz --backend hip --op softmax --save failed\n"
+      "\n"
+      "Exit status:\n"
+      "  0   all pass\n"
+      "  1   a case failed\n"
+      "  2   bad usage\n"
+      "  77  the backend asked for is not there; hipops-info says why");
 }
 
 // Must come before the library's first use. What the caller has set stays.
@@ -107,7 +128,8 @@ int report_failure(const Options& options, const Setting& setting, const Trial& 
 
 int main_or_throw(int argc, char** argv) {
   Options options;
-  CLI::App app("Random cases of every op against a plain reference.", "hipops-fuzz");
+  CLI::App app("Compares what hipops computes in random cases with a plain reference.", "hipops-fuzz");
+  app.set_version_flag("--version", std::string("hipops ") + hipops_version());
   declare(&app, &options);
   try {
     app.parse(argc, argv);
@@ -130,7 +152,8 @@ int main_or_throw(int argc, char** argv) {
   const auto start = std::chrono::steady_clock::now();
   const Trial trial = try_cases(setting, options.first, options.count);
   if (trial.ending == Ending::kNoBackend) {
-    std::fprintf(stderr, "hipops-fuzz: backend %s: %s\n", options.backend.c_str(), trial.text.c_str());
+    std::fprintf(stderr, "hipops-fuzz: backend %s: %s\nhipops-info shows what can be used here\n",
+                 options.backend.c_str(), trial.text.c_str());
     return parity::kExitNoDevice;
   }
   if (trial.ending != Ending::kPassed) return report_failure(options, setting, trial);

@@ -20,6 +20,7 @@ int run(int argc, char** argv) {
   std::string wanted = "auto";
   CLI::App app("Says what hipops is built for and what it finds here: runtimes, devices, and the code object of each.",
                "hipops-info");
+  app.set_version_flag("--version", std::string("hipops ") + hipops_version());
   app.add_option("--backend", wanted, "ask whether this one can be used: auto, cpu, hip or cuda")
       ->check(CLI::IsMember({"auto", "cpu", "hip", "cuda"}))
       ->option_text("BACKEND");

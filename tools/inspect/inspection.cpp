@@ -51,8 +51,7 @@ bool chosen(const std::string& wanted, const std::string& name) { return wanted.
 
 class Inspector {
  public:
-  explicit Inspector(const Selection& selection)
-      : selection_(selection), objdump_(find_objdump(selection.objdump)) {}
+  explicit Inspector(const Selection& selection) : selection_(selection) {}
 
   void take(const unsigned char* bytes, size_t size) {
     if (!is_bundle(bytes, size)) return take_object(bytes, size);
@@ -75,18 +74,18 @@ class Inspector {
     if (!chosen(selection_.target, object.target) ||
         std::none_of(kernels.begin(), kernels.end(), [&](const Kernel& kernel) { return wants(kernel); }))
       return;
-    const Functions functions = disassemble(objdump_, bytes, size);
+    const std::string objdump = find_objdump(selection_.objdump);
+    const Functions functions = disassemble(objdump, bytes, size);
     for (const Kernel& kernel : kernels) {
       if (!wants(kernel)) continue;
       const auto code = functions.find(kernel.name);
-      if (code == functions.end()) throw DisassemblyError(objdump_ + " shows no machine code of " + kernel.name);
+      if (code == functions.end()) throw DisassemblyError(objdump + " shows no machine code of " + kernel.name);
       records_.push_back(
           record_of(op_of(kernel.name), object.target, kernel, machine_code(code->second, object.target)));
     }
   }
 
   const Selection& selection_;
-  std::string objdump_;
   std::vector<Record> records_;
 };
 

@@ -53,6 +53,7 @@ void declare(CLI::App* app, Options* options) {
 
 bool parse_options(int argc, char** argv, Options* options, int* exit_code) {
   CLI::App app("Says what the machine code of AMD kernels takes and does.", "hipops-inspect");
+  app.set_version_flag("--version", std::string("hipops ") + hipops_version());
   declare(&app, options);
   *exit_code = kExitUsage;
   try {

@@ -1,0 +1,92 @@
+"""compare.py's pictures: a bar chart for each group of rows. The same figures give the same bytes, with one release of matplotlib."""
+
+import os
+
+# Colours that colour-blind people tell apart (Okabe and Ito).
+COLUMNS = {"hipops": ("hipops", "#0072B2"), "eager": ("PyTorch eager", "#999999"), "compile": ("torch.compile", "#E69F00")}
+GOAL = 94  # per cent of the roof, of most rows
+
+ROW_OPS = ("rms_norm", "layer_norm", "softmax")
+
+
+def columns(row):
+    """Of a row op: "rms_norm/bf16/37x7168" has 7168."""
+    return int(row["name"].rsplit("x", 1)[1])
+
+
+def is_row_op(row):
+    return row["op"] in ROW_OPS
+
+
+# The picture's name, its title, and which rows are in it: each is in the first that takes it.
+GROUPS = [
+    ("launches", "little work: one row, a few rows, one decode step", lambda row: row["bytes"] < 4 << 20),
+    ("long_rows", "norms and softmax: more than 16384 columns", lambda row: is_row_op(row) and columns(row) > 16384),
+    ("short_rows", "norms and softmax: up to 128 columns", lambda row: is_row_op(row) and columns(row) <= 128),
+    ("odd_rows", "norms and softmax: odd columns", lambda row: is_row_op(row) and columns(row) % 2),
+    ("rows", "norms and softmax, bf16", lambda row: is_row_op(row) and "/bf16/" in row["name"]),
+    ("rows_other_dtypes", "norms and softmax, other dtypes", is_row_op),
+    ("rope", "rotary embedding", lambda row: row["op"].startswith("rope")),
+    ("takes", "gather and index_select", lambda row: row["op"] in ("gather", "index_select")),
+    ("adds", "scatter_add and index_add", lambda row: row["op"] in ("scatter_add", "index_add")),
+    ("upsample", "nearest upsampling", lambda row: row["op"].startswith("upsample")),
+    ("copies", "strided copies", lambda row: row["op"] == "strided_copy"),
+]
+
+
+def grouped(rows):
+    """(name, title, rows) of each group that has rows."""
+    members = {}
+    for row in rows:
+        if not row.get("missing"):
+            group = next((group for group in GROUPS if group[2](row)), None)
+            if group is None:
+                raise ValueError(f"row {row['name']}: op {row['op']} is in none of plots.py's groups")
+            members.setdefault(group[:2], []).append(row)
+    return [(*group[:2], sorted(members[group[:2]], key=lambda row: row["op"])) for group in GROUPS if group[:2] in members]
+
+
+def subtitle(report):
+    """What was measured on what, as far as the report says."""
+    parts = [report["device"], report.get("driver") and f"driver {report['driver']}", f"PyTorch {report['torch']}",
+             report.get("hipops") and f"hipops {report['hipops']}", report.get("commit") and f"commit {report['commit']}",
+             report.get("date")]
+    return ", ".join(part for part in parts if part)
+
+
+def draw_group(plt, title, below, rows, path):
+    present = [key for key in COLUMNS if any(key in row for row in rows)]
+    thickness = 0.8 / len(present)
+    figure, axes = plt.subplots(figsize=(9, 1.3 + 0.14 * (len(present) + 1) * len(rows)), layout="constrained")
+    for k, key in enumerate(present):
+        places = [(i + (k - (len(present) - 1) / 2) * thickness, row) for i, row in enumerate(rows) if key in row]
+        label, colour = COLUMNS[key]
+        bars = axes.barh([at for at, _ in places], [100 * row["roof"] / row[key] for _, row in places], thickness, label=label, color=colour)
+        if key == "hipops":
+            axes.bar_label(bars, fmt="%.0f", padding=2, fontsize=7, bbox={"facecolor": "white", "linewidth": 0, "pad": 0.5})
+    axes.axvline(GOAL, color="black", linewidth=0.8, linestyle="--", label=f"{GOAL} %")
+    axes.set_yticks(range(len(rows)), [row["name"] for row in rows], fontsize=8)
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.set_xlim(0, max(105, axes.get_xlim()[1]))
+    axes.tick_params(axis="x", labelsize=8)
+    axes.set_xlabel("% of the roof, the speed of a plain copy of as many bytes", fontsize=8)
+    figure.supxlabel(below, fontsize=8)
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=len(present) + 1, fontsize=8, frameon=False)
+    figure.suptitle(title, fontsize=11)
+    figure.savefig(path, metadata={"Date": None, "Creator": None})
+    plt.close(figure)
+
+
+def draw(report, folder):
+    """A picture of each group in the folder, and their paths."""
+    import matplotlib
+    matplotlib.use("svg")
+    import matplotlib.pyplot as plt
+    # Text stays text: it is smaller, can be searched, and does not depend on the fonts here.
+    plt.rcParams.update({"svg.hashsalt": "hipops", "svg.fonttype": "none", "axes.spines.top": False, "axes.spines.right": False})
+    os.makedirs(folder, exist_ok=True)
+    paths = []
+    for name, title, rows in grouped(report["rows"]):
+        paths.append(os.path.join(folder, name + ".svg"))
+        draw_group(plt, title, subtitle(report), rows, paths[-1])
+    return paths
