@@ -150,6 +150,11 @@ struct SquaredDeviation {
   }
 };
 
+// Whether nvcc keeps what it has widened up to a branch after it, in registers that there are not: f16 takes it an
+// instruction that it does not repeat.
+template <class T> constexpr bool kWidenedStays = false;
+template <> constexpr bool kWidenedStays<f16> = true;
+
 template <class Shape>
 HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
   using C = typename Shape::Compute;
@@ -168,13 +173,25 @@ HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
     const KeptWeights<Shape, 0> w(a.weight, 1, a.geometry);
     const KeptWeights<Shape, 1> b(a.bias, 0, a.geometry);
     WeightsArrival arrival;
-    for_each_clustered_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
-      normalized(rows, tile, [&](const auto& scaled) {
-        if (!weights_kept(a.geometry)) return store_at_use(a, tile, rows, 0, scaled);
-        arrival.wait();
-        store_affine(tile, rows, 0, w, b, scaled);
+    const auto from_kept = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile, const auto& scaled) {
+      arrival.wait();
+      store_affine(tile, rows, 0, w, b, scaled);
+    };
+    const auto at_use = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile, const auto& scaled) {
+      store_at_use(a, tile, rows, 0, scaled);
+    };
+    const auto for_each = [&](auto store) {
+      for_each_clustered_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
+        normalized(rows, tile, [&](const auto& scaled) { store(rows, tile, scaled); });
       });
-    });
+    };
+    if constexpr (kWidenedStays<typename Shape::Element>) {
+      weights_kept(a.geometry) ? for_each(from_kept) : for_each(at_use);
+    } else {
+      for_each([&](const auto& rows, const auto& tile, const auto& scaled) {
+        weights_kept(a.geometry) ? from_kept(rows, tile, scaled) : at_use(rows, tile, scaled);
+      });
+    }
   } else if constexpr (!kAhead || (few_registers && Shape::kBlock > 256)) {
     for_each_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
       normalized(rows, tile, [&](const auto& scaled) { store_at_use(a, tile, rows, 0, scaled); });

@@ -1,6 +1,8 @@
 #include "runtime/cuda_launcher.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 
 #include "device/launch_contract.h"
 
@@ -34,10 +36,16 @@ struct Launch {
   }
 };
 
+// For who looks into graphs with functions that know no kinds of edges.
+bool is_wanted() {
+  const char* setting = std::getenv("HIPOPS_CUDA_EARLY");
+  return setting == nullptr || std::strcmp(setting, "0") != 0;
+}
+
 }  // namespace
 
 CudaLauncher::CudaLauncher(const CudaLibrary& cuda)
-    : cuda_(cuda), early_(cuda.launch_kernel_ex && cuda.kernel_get_attribute && cuda.func_load) {
+    : cuda_(cuda), early_(cuda.launch_kernel_ex && cuda.kernel_get_attribute && cuda.func_load && is_wanted()) {
   for (auto& of_device : most_)
     for (std::atomic<uint32_t>& most : of_device) most.store(kUnknown, std::memory_order_relaxed);
 }
@@ -54,6 +62,7 @@ int CudaLauncher::look_up(int device, DeviceFacts* facts) const {
 }
 
 void CudaLauncher::prepare(int device, const DeviceFacts& facts, const Op& op, void* const* functions) {
+  if (architecture_of(device, functions[0]) < kFirstArchitecture) early_.store(false, std::memory_order_relaxed);
   for (int i = 0; op.most_shared && facts.launch_shared_bytes > 0 && i < op.kernel_count; ++i) {
     const int64_t shared = std::min(op.most_shared(i), facts.launch_shared_bytes);
     if (shared == 0) continue;

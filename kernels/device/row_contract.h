@@ -93,8 +93,11 @@ constexpr int kSplitThreads = 512, kSplitVectors = 4;  // of a tile
   X(op##_##T##_wide_512x8, T, 512, 8, 512, wide, clustered)           \
   X(op##_##T##_wide_stream, T, 512, 4, 512, wide, streaming)
 
+// For what is longer than staged rows: of elements of 16 bits, 33 columns and a few more.
+#define HIPOPS_SHORT_EDGED_ROWS(X, op, T)                             \
+  X(op##_##T##_edged_4x1, T, 4, 1, 128, edged, resident)
+
 #define HIPOPS_EDGED_ROWS(X, op, T)                                   \
-  X(op##_##T##_edged_4x1, T, 4, 1, 128, edged, resident)              \
   X(op##_##T##_edged_8x1, T, 8, 1, 128, edged, resident)              \
   X(op##_##T##_edged_16x1, T, 16, 1, 128, edged, resident)            \
   X(op##_##T##_edged_32x1, T, 32, 1, 128, edged, resident)            \
@@ -118,17 +121,19 @@ constexpr int kSplitThreads = 512, kSplitVectors = 4;  // of a tile
   X(op##_##T##_any_512x4, T, 512, 4, 512, any, resident)              \
   X(op##_##T##_any_stream, T, 512, 2, 512, any, streaming)
 
-#define HIPOPS_ROW_VARIANTS(X, op, T) \
-  HIPOPS_WIDE_ROWS(X, op, T) HIPOPS_EDGED_ROWS(X, op, T) HIPOPS_STAGED_ROWS(X, op, T) HIPOPS_ANY_ROWS(X, op, T)
-
 // Elements of 8 bytes use half of the widest access one by one: edged rows of them count as any.
-#define HIPOPS_ROW_KERNELS(X, op)                                     \
-  HIPOPS_ROW_VARIANTS(X, op, f32)                                     \
-  HIPOPS_ROW_VARIANTS(X, op, f16)                                     \
-  HIPOPS_ROW_VARIANTS(X, op, bf16)                                    \
-  HIPOPS_WIDE_ROWS(X, op, f64)                                        \
-  HIPOPS_STAGED_ROWS(X, op, f64)                                      \
-  HIPOPS_ANY_ROWS(X, op, f64)
+#define HIPOPS_ROW_KERNELS(X, op)                                        \
+  HIPOPS_WIDE_ROWS(X, op, f32)                                           \
+  HIPOPS_EDGED_ROWS(X, op, f32)                                          \
+  HIPOPS_STAGED_ROWS(X, op, f32) HIPOPS_ANY_ROWS(X, op, f32)             \
+  HIPOPS_WIDE_ROWS(X, op, f16)                                           \
+  HIPOPS_SHORT_EDGED_ROWS(X, op, f16) HIPOPS_EDGED_ROWS(X, op, f16)      \
+  HIPOPS_STAGED_ROWS(X, op, f16) HIPOPS_ANY_ROWS(X, op, f16)             \
+  HIPOPS_WIDE_ROWS(X, op, bf16)                                          \
+  HIPOPS_SHORT_EDGED_ROWS(X, op, bf16) HIPOPS_EDGED_ROWS(X, op, bf16)    \
+  HIPOPS_STAGED_ROWS(X, op, bf16) HIPOPS_ANY_ROWS(X, op, bf16)           \
+  HIPOPS_WIDE_ROWS(X, op, f64)                                           \
+  HIPOPS_STAGED_ROWS(X, op, f64) HIPOPS_ANY_ROWS(X, op, f64)
 
 // The steps of split rows, of one element type, in the order of SplitStep.
 #define HIPOPS_SPLIT_STEPS(X, op, T)                                  \

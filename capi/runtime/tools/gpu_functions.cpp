@@ -29,6 +29,7 @@ hipops_status bind_gpu_functions(const SharedObject& object, bool cuda, GpuFunct
   optional("cuGraphDestroy", "hipGraphDestroy", &f->destroy_graph);
   optional("cuGraphGetNodes", "hipGraphGetNodes", &f->nodes);
   optional("cuGraphGetEdges", "hipGraphGetEdges", &f->edges);
+  if (cuda) bind.optional("cuGraphGetEdges_v2", &f->edges_of_any_kind);
   optional("cuGraphNodeGetType", "hipGraphNodeGetType", &f->node_type);
   optional("cuGraphKernelNodeGetParams_v2", "hipGraphKernelNodeGetParams", &f->kernel_parameters);
   return bind.status();

@@ -31,6 +31,7 @@ struct GpuFunctions {
   int (*destroy_graph)(void* graph);
   int (*nodes)(void* graph, void** nodes, size_t* count);
   int (*edges)(void* graph, void** from, void** to, size_t* count);
+  int (*edges_of_any_kind)(void* graph, void** from, void** to, void* kinds, size_t* count);  // CUDA's from 12.3 on
   int (*node_type)(void* node, int* type);
   int (*kernel_parameters)(void* node, void* parameters);
 };

@@ -137,10 +137,17 @@ hipops_status GpuTools::in_order(void* graph, std::vector<void*>* nodes) const {
   nodes->resize(count);
   if (hipops_status status = checked(f_.nodes(graph, nodes->data(), &count), "nodes of a graph")) return status;
   if (count < 2) return HIPOPS_SUCCESS;
-  if (hipops_status status = checked(f_.edges(graph, nullptr, nullptr, &links), "edges of a graph")) return status;
+  // The plain function refuses where a launch was placed early (kMostBlocksEarly).
+  std::vector<uint64_t> kinds;
+  const auto edges = [&](void** from, void** to) {
+    return checked(f_.edges_of_any_kind ? f_.edges_of_any_kind(graph, from, to, from ? kinds.data() : nullptr, &links)
+                                        : f_.edges(graph, from, to, &links),
+                   "edges of a graph");
+  };
+  if (hipops_status status = edges(nullptr, nullptr)) return status;
   std::vector<void*> from(links), to(links);
-  if (hipops_status status = checked(f_.edges(graph, from.data(), to.data(), &links), "edges of a graph"))
-    return status;
+  kinds.resize(links);
+  if (hipops_status status = edges(from.data(), to.data())) return status;
   std::map<void*, void*> next;
   for (size_t i = 0; i < links; ++i) next[from[i]] = to[i];
   const auto is_first = [&](void* node) { return std::find(to.begin(), to.end(), node) == to.end(); };

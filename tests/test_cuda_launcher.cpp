@@ -1,0 +1,112 @@
+// How CUDA kernels are launched, on a libcuda of which each function is here.
+#include <cstdlib>
+#include <map>
+#include <vector>
+
+#include "catch.h"
+#include "device/launch_contract.h"
+#include "runtime/cuda_launcher.h"
+
+namespace {
+
+using hipops::CudaLauncher;
+using hipops::CudaLibrary;
+
+constexpr int kClusterDimension = 4, kProgrammaticSerialization = 6, kPtxVersion = 5;  // values of cuda.h
+
+struct Launched {
+  bool plain;
+  std::map<int, std::vector<unsigned>> attributes;  // by id, the first words
+};
+Launched launched;
+int architecture;
+
+int launch_plain(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**, void**) {
+  launched = {true, {}};
+  return 0;
+}
+int launch_with_attributes(const hipops::CudaLaunch* launch, void*, void**, void**) {
+  launched = {false, {}};
+  for (unsigned i = 0; i < launch->attribute_count; ++i) {
+    const hipops::CudaLaunchAttribute& a = launch->attributes[i];
+    launched.attributes[a.id] = {a.value[0], a.value[1], a.value[2]};
+  }
+  return 0;
+}
+int kernel_attribute(int* value, int attribute, void*, int) {
+  *value = attribute == kPtxVersion ? architecture : 512;
+  return 0;
+}
+
+CudaLibrary library() {
+  CudaLibrary cuda = {};
+  cuda.launch_kernel = launch_plain;
+  cuda.launch_kernel_ex = launch_with_attributes;
+  cuda.kernel_get_attribute = kernel_attribute;
+  cuda.func_load = [](void*) { return 0; };
+  return cuda;
+}
+
+const char* const kNames[] = {"a_kernel"};
+hipops::Op op = {"an_op", kNames, 1, nullptr};
+void* const kFunctions[] = {&op};
+
+void load(CudaLauncher& launcher, int of_architecture) {
+  architecture = of_architecture;
+  launcher.prepare(0, {}, op, kFunctions);
+}
+
+bool is_early(const CudaLauncher& launcher, uint32_t grid, uint32_t cluster = 1) {
+  REQUIRE(launcher.launch(kFunctions[0], {grid, 128, cluster, 0}, nullptr, nullptr) == 0);
+  return launched.attributes.count(kProgrammaticSerialization) != 0;
+}
+
+}  // namespace
+
+TEST_CASE("launches of few blocks begin early, where kernels wait for the one before", "[cuda]") {
+  const CudaLibrary cuda = library();
+  CudaLauncher launcher(cuda);
+  load(launcher, 90);
+  CHECK(is_early(launcher, 1));
+  CHECK(launched.attributes[kProgrammaticSerialization][0] == 1);
+  CHECK(is_early(launcher, hipops::kMostBlocksEarly));
+  CHECK_FALSE(is_early(launcher, hipops::kMostBlocksEarly + 1));
+  CHECK(launched.plain);
+}
+
+TEST_CASE("once a kernel is loaded that does not wait, none begins early", "[cuda]") {
+  const CudaLibrary cuda = library();
+  CudaLauncher launcher(cuda);
+  load(launcher, 90);
+  load(launcher, 80);
+  CHECK_FALSE(is_early(launcher, 1));
+  load(launcher, 90);
+  CHECK_FALSE(is_early(launcher, 1));
+  CHECK(launched.plain);
+}
+
+TEST_CASE("no launch begins early where the driver lacks something for it, or where that is not wanted", "[cuda]") {
+  for (int without = 0; without < 4; ++without) {
+    CudaLibrary cuda = library();
+    if (without == 0) cuda.launch_kernel_ex = nullptr;
+    if (without == 1) cuda.kernel_get_attribute = nullptr;
+    if (without == 2) cuda.func_load = nullptr;  // a driver before 12.4
+    if (without == 3) setenv("HIPOPS_CUDA_EARLY", "0", 1);
+    CudaLauncher launcher(cuda);
+    unsetenv("HIPOPS_CUDA_EARLY");
+    load(launcher, 90);
+    INFO("without " << without);
+    CHECK_FALSE(is_early(launcher, 1));
+    CHECK(launched.plain);
+  }
+}
+
+TEST_CASE("a cluster's size goes with the launch", "[cuda]") {
+  const CudaLibrary cuda = library();
+  CudaLauncher launcher(cuda);
+  load(launcher, 90);
+  CHECK(is_early(launcher, 8, 4));
+  CHECK(launched.attributes[kClusterDimension] == std::vector<unsigned>{4, 1, 1});
+  CHECK_FALSE(is_early(launcher, 2048, 4));
+  CHECK(launched.attributes[kClusterDimension] == std::vector<unsigned>{4, 1, 1});
+}
