@@ -114,19 +114,15 @@ struct Choice {
 
 Choice choose(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device) {
   const Variants& candidates = variants.of[dtype][access];
-  const bool few_rows = geometry.rows <= device.units, in_vectors = access == wide || access == edged;
-  for (int i = candidates.first; i < candidates.alone; ++i) {
-    const RowVariant& v = row_variants[i];
-    if (few_rows && in_vectors && v.vectors > 2) continue;  // a block for each row is the better then
-    if (geometry.cols <= v.longest) return {i, {v.block, 1}};
-  }
+  for (int i = candidates.first; i < candidates.alone; ++i)
+    if (geometry.cols <= row_variants[i].longest) return {i, {row_variants[i].block, 1}};
   Choice best = {-1, {}};
   int64_t lowest = INT64_MAX;
   for (int i = candidates.alone; i < candidates.end; ++i) {
     const RowVariant& v = row_variants[i];
     const Fit fit = fit_of(v, geometry, device);
     if (fit.threads == 0) continue;
-    const int64_t cost = cost_of(v, geometry.cols, fit.threads, few_rows);
+    const int64_t cost = cost_of(v, geometry.cols, fit.threads, geometry.rows <= device.units);
     if (best.kernel < 0 || cost < lowest) best = {i, fit}, lowest = cost;
   }
   return best;
