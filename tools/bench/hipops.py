@@ -19,7 +19,7 @@ class Library:
     def __init__(self, path):
         self.lib = ctypes.CDLL(os.path.abspath(path))
         self.lib.hipops_last_error.restype = ctypes.c_char_p
-        self.lib.hipops_version.restype = ctypes.c_char_p
+        self.lib.hipops_version.restype = self.lib.hipops_build_info.restype = ctypes.c_char_p
         self.check(self.lib.hipops_init(HIP if torch.version.hip else CUDA))
 
     def has(self, op):

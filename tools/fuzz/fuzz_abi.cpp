@@ -193,14 +193,14 @@ hipops_status __wrap__ZN6hipops6launchERNS_2OpEijjPKvmPv(Op& op, int index, uint
   return __real__ZN6hipops6launchERNS_2OpEijjPKvmPv(op, index, grid, block, args, bytes, stream);
 }
 
-hipops_status __real__ZN6hipops6launchERNS_2OpEiRKNS_11LaunchShapeEPKvmPv(Op& op, int index, const LaunchShape& shape,
-                                                                           const void* args, size_t bytes,
-                                                                           void* stream);
-hipops_status __wrap__ZN6hipops6launchERNS_2OpEiRKNS_11LaunchShapeEPKvmPv(Op& op, int index, const LaunchShape& shape,
-                                                                           const void* args, size_t bytes,
-                                                                           void* stream) {
+hipops_status __real__ZN6hipops6launchERNS_2OpERKNS_11DeviceFactsEiRKNS_11LaunchShapeEPKvmPv(
+    Op& op, const DeviceFacts& current, int index, const LaunchShape& shape, const void* args, size_t bytes, void* stream);
+hipops_status __wrap__ZN6hipops6launchERNS_2OpERKNS_11DeviceFactsEiRKNS_11LaunchShapeEPKvmPv(
+    Op& op, const DeviceFacts& current, int index, const LaunchShape& shape, const void* args, size_t bytes,
+    void* stream) {
   if (!sees_launch(op, index, shape.grid, shape.block)) return HIPOPS_SUCCESS;
-  return __real__ZN6hipops6launchERNS_2OpEiRKNS_11LaunchShapeEPKvmPv(op, index, shape, args, bytes, stream);
+  return __real__ZN6hipops6launchERNS_2OpERKNS_11DeviceFactsEiRKNS_11LaunchShapeEPKvmPv(op, current, index, shape, args,
+                                                                                        bytes, stream);
 }
 
 int LLVMFuzzerInitialize(int*, char***) {
