@@ -158,12 +158,13 @@ bool are_alike(int64_t row_step, const RowGeometry& g, hipops_dtype dtype) {
   return row_step >= g.rows || (after > 0 && row_step % after == 0);
 }
 
-// Of `groups` that go over rows at odd addresses, so many that each comes to rows that lie alike, and keeps its weights.
-// Where clusters share rows that would be too few.
+// Of `groups` that go over rows at odd addresses, so many that each comes to rows that lie alike, and keeps its
+// weights. Where clusters share rows that would be too few.
 int64_t come_to_alike(int64_t groups, const RowVariant& v, const RowGeometry& g) {
-  const int64_t after = alike_after(g, v.dtype);
   const bool goes_round = groups * (v.block / v.threads) < g.rows;
-  return v.access == edged && !v.clustered && goes_round && after > 0 && groups > after ? groups / after * after : groups;
+  if (v.access != edged || v.clustered || !goes_round) return groups;
+  const int64_t after = alike_after(g, v.dtype);
+  return after > 0 && groups > after ? groups / after * after : groups;
 }
 
 }  // namespace

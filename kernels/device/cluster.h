@@ -45,8 +45,8 @@ class Mailbox {
   HIPOPS_METHOD T reduce(const T& v, Op op) {
     // Nothing is sent to a block that has not begun.
     if (uses_ == 0) asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
-    // Two sets of slots, used in turn: a wave that sends for the next use of a set has heard of all waves in between, and
-    // each had read it before it sent that.
+    // Two sets of slots, used in turn: a wave that sends for the next use of a set has heard of all waves in between,
+    // and each had read it before it sent that.
     const uint32_t set = uses_ % kSets, parity = uses_ / kSets % 2, first = set * kSlots;
     ++uses_;
     const uint32_t slot = address(&slots_[first + wave_index() * cluster_size() + cluster_rank()]);

@@ -27,9 +27,10 @@ HIPOPS_FN void for_each_clustered_row(const RowGeometry& geometry, const void* x
 HIPOPS_FN bool weights_kept(const RowGeometry& g) { return g.weights_kept != 0; }
 
 // Weights in the element type that stay with a block for all its rows, in the shared memory that its launch brings,
-// where it does: from the L2 cache they would be as many bytes as the row itself, again for each row, and be waited for.
-// They lie there as the block's vectors do in a row that begins at an aligned address, each of kVectors pieces with one
-// vector more: where a row begins elsewhere, its vectors straddle two of those. `which` tells those of one kernel apart.
+// where it does: from the L2 cache they would be as many bytes as the row itself, again for each row, and be waited
+// for. They lie there as the block's vectors do in a row that begins at an aligned address, each of kVectors pieces
+// with one vector more: where a row begins elsewhere, its vectors straddle two of those. `which` tells those of one
+// kernel apart.
 template <class Shape, int which>
 class KeptWeights {
  public:

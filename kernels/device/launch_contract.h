@@ -5,9 +5,9 @@
 
 namespace hipops {
 
-// NVIDIA: launches of no more blocks than this may be placed on the device while the launch before them still ends, where
-// kernels are of sm_90 or later (programmatic dependent launch). They save half a microsecond; where there are many
-// blocks, what it costs each would come to more.
+// NVIDIA: launches of no more blocks than this may be placed on the device while the launch before them still ends,
+// where kernels are of sm_90 or later (programmatic dependent launch). They save half a microsecond; where there are
+// many blocks, what it costs each would come to more.
 constexpr uint32_t kMostBlocksEarly = 1024;
 
 }  // namespace hipops
