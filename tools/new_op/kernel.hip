@@ -25,8 +25,11 @@ HIPOPS_FN void @op@_any(const @Op@Args& a) {
 
 }  // namespace
 
-#define KERNEL(name, T) \
-  HIPOPS_KERNEL(k@Op@Block) name(HIPOPS_ARGS(@Op@Args) a) { @op@_any<T>(a); }
+#define KERNEL(name, T)                                       \
+  HIPOPS_KERNEL(k@Op@Block) name(HIPOPS_ARGS(@Op@Args) a) {   \
+    follow_launch_before();                                   \
+    @op@_any<T>(a);                                           \
+  }
 HIPOPS_@OP@_KERNELS(KERNEL)
 
 HIPOPS_KERNEL_TABLE(@op@, @Op@Args, HIPOPS_@OP@_KERNELS)
