@@ -10,6 +10,7 @@
 #include "catch.h"
 #include "host_tensor.h"
 #include "strided.h"
+#include "tensor.h"
 
 using namespace hipops;
 using namespace hipops_test;
@@ -267,6 +268,24 @@ TEST_CASE("a row that a block cannot hold is shared by the blocks of a cluster, 
   device.launch_shared_bytes = 100 << 10;
   CHECK(plan_rows(HIPOPS_BF16, rows_and_cols(9999, 65536), hipops::wide, device, nullptr, 2).shared_bytes == 0);
   CHECK(plan_rows(HIPOPS_BF16, rows_and_cols(9999, 65536), hipops::wide, device, nullptr, 1).shared_bytes == 513 * 8 * 16);
+}
+
+TEST_CASE("with weights, work-items come to rows at odd addresses that lie alike", "[rows]") {
+  const auto ahead = [](const RowVariant&) { return true; };
+  for (const DeviceFacts& device : {kDevices[0], kDevices[1]})
+    for (hipops_dtype dtype : {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16})
+      for (int64_t cols = 33; cols < 8192; cols += 3)
+        for (int64_t gap : {0, 1, 2, 8}) {
+          RowGeometry geometry = rows_and_cols(1000003, cols);
+          geometry.outer_rank = 1;
+          geometry.outer_x_stride[0] = cols + gap;
+          const RowPlan with = plan_rows(dtype, geometry, hipops::edged, device, ahead, 1);
+          const RowPlan without = plan_rows(dtype, geometry, hipops::edged, device, ahead, 0);
+          const int64_t between = with.row_step * geometry.outer_x_stride[0] * hipops::dtype_bytes(dtype);
+          if (between % 16 != 0 || with.grid > without.grid || with.grid < without.grid - 8)
+            FAIL(cols << " columns and " << gap << " between rows: step " << with.row_step << ", grid " << with.grid
+                      << " instead of " << without.grid);
+        }
 }
 
 TEST_CASE("few rows that are too long for a block are split, unless in place", "[rows]") {
