@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "device/launch_contract.h"
 #include "runtime/guarded.h"
 
 namespace hipops {
@@ -77,8 +78,8 @@ int cluster_of(const RowVariant& v, const RowGeometry& g, int64_t vectors, const
     cluster *= 2;
     if (cluster > device.largest_cluster) return 0;
   }
-  while (2 * cluster <= device.largest_cluster && g.rows <= device.units / (2 * cluster) &&
-         2 * cluster * int64_t{v.threads} <= vectors)
+  while (2 * cluster <= std::min(device.largest_cluster, kPortableCluster) &&
+         g.rows <= device.units / (2 * cluster) && 2 * cluster * int64_t{v.threads} <= vectors)
     cluster *= 2;
   return cluster;
 }
@@ -142,7 +143,7 @@ int64_t most_blocks(const RowVariant& v, int threads, const DeviceFacts& device,
 
 // What a block keeps of the weights.
 int64_t kept_bytes(const RowVariant& v, int threads, int weights) {
-  return v.clustered ? (int64_t{threads} + 1) * v.vectors * kWideBytes * weights : 0;
+  return v.clustered ? (int64_t{threads} * v.vectors + 1) * kWideBytes * weights : 0;
 }
 
 // Rows after which all rows of x lie alike to multiples of 16 bytes, 1 where they all do; 0 where none tells.
@@ -236,19 +237,22 @@ RowCandidates row_candidates(const DeviceFacts& device, const hipops_tensor& y, 
 namespace {
 
 // A plan in clusters, with no more of them than run at a time: blocks that go round would wait for those before them.
-// Without any where they don't run on the device at all, as in a part of it that is too small.
+// Where such don't run on the device at all, as in a part of it that is too small, it is in smaller ones, or in none.
 hipops_status fit_clusters(Op& op, const RowCall& call, const RowGeometry& geometry, const DeviceFacts& device,
                            RowPlan* plan) {
   uint32_t most = 0;
-  if (hipops_status status = most_clusters(op, device, plan->cluster, &most)) return status;
-  if (most == 0) {
-    return guarded([&] {
-      DeviceFacts without = device;
-      without.largest_cluster = 1;
-      *plan = plan_rows(call.dtype, geometry, call.access, without, call.ahead, call.weights);
+  while (plan->cluster > 1) {
+    if (hipops_status status = most_clusters(op, device, plan->cluster, &most)) return status;
+    if (most > 0) break;
+    const hipops_status status = guarded([&] {
+      DeviceFacts smaller = device;
+      smaller.largest_cluster = static_cast<int>(plan->cluster / 2);
+      *plan = plan_rows(call.dtype, geometry, call.access, smaller, call.ahead, call.weights);
       return HIPOPS_SUCCESS;
     });
+    if (status) return status;
   }
+  if (plan->cluster == 1) return HIPOPS_SUCCESS;
   const uint32_t clusters = std::min(plan->grid / plan->cluster, most);
   plan->grid = clusters * plan->cluster;
   plan->row_step = clusters;

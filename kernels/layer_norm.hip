@@ -304,16 +304,18 @@ HIPOPS_FN void layer_norm_apply(const LayerNormArgs& a) {
 
 }  // namespace
 
-// Rows that begin anywhere take more registers, and all blocks of a launch are to run at a time.
-constexpr int room(RowAccess access, RowMode mode, int block, int vectors) {
+// Where the next row is taken ahead, all blocks of a launch are to run at a time. Wide elements are few in a vector.
+constexpr int room(RowAccess access, RowMode mode, int block, int vectors, int element_bytes) {
   if (mode >= partial) return 2;
-  return access == edged && mode == resident && block <= resident_threads(vectors) ? resident_threads(vectors) / block : 1;
+  const bool ahead = access == edged || (access == wide && element_bytes == 2);
+  if (mode == resident && ahead) return block < resident_threads(vectors) ? resident_threads(vectors) / block : 1;
+  return mode == resident && access == wide && element_bytes == 4 ? blocks_with_room(block, vectors, 4) : 1;
 }
 
-#define KERNEL(name, T, threads, vectors, block, access, mode)                                          \
-  HIPOPS_KERNEL_UP_TO(block, room(access, mode, block, vectors)) name(HIPOPS_ARGS(LayerNormArgs) a) {   \
-    follow_launch_before();                                                                             \
-    layer_norm_##mode<RowShape<T, threads, vectors, block, access, mode>>(a);                           \
+#define KERNEL(name, T, threads, vectors, block, access, mode)                                                     \
+  HIPOPS_KERNEL_UP_TO(block, room(access, mode, block, vectors, sizeof(T))) name(HIPOPS_ARGS(LayerNormArgs) a) {   \
+    follow_launch_before();                                                                                        \
+    layer_norm_##mode<ByWaves<RowShape<T, threads, vectors, block, access, mode>>>(a);                             \
   }
 HIPOPS_LAYER_NORM_KERNELS(KERNEL)
 

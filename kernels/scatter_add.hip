@@ -193,7 +193,7 @@ HIPOPS_FN bool finds_difference(const ScatterAddArgs& a) {
     for (int n = 0; n < kUniformDepth; ++n) {
       i[n] = tile + n * kScatterBlock + thread_index();
       i[n] = i[n] < count ? i[n] : count - 1;
-      v[n] = load_once<wide>(index + int64_t(i[n]) * wide);
+      v[n] = load_vector<wide>(index + int64_t(i[n]) * wide);
     }
 #pragma unroll
     for (int n = 0; n < kUniformDepth; ++n) {

@@ -17,6 +17,7 @@ const char* dtype_name(hipops_dtype dtype);
 
 // Of all of them: "f32", "f16", ...
 std::vector<std::string> dtype_names();
+
 // False where `name` names no dtype.
 bool parse_dtype(const std::string& name, hipops_dtype* dtype);
 

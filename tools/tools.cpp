@@ -1,5 +1,5 @@
 // All the tools in one program, which is what is installed: each carries the library with the code objects, so that
-// five would be five times 22 MB. It is the tool by whose name it is called; hipops-parity and the others are links.
+// five would be five times 23 MB. It is the tool by whose name it is called; hipops-parity and the others are links.
 #include <cstdio>
 #include <cstring>
 

@@ -51,13 +51,13 @@ CudaLauncher::CudaLauncher(const CudaLibrary& cuda)
 }
 
 int CudaLauncher::look_up(int device, DeviceFacts* facts) const {
-  constexpr int kOfKernels = 4096;  // kernels' own shared memory, and the driver's
+  constexpr int kOfKernels = 12288;  // kernels' own shared memory, and the driver's
   if (!cuda_.launch_kernel_ex || !cuda_.kernel_get_attribute || !cuda_.kernel_set_attribute) return 0;
   int bytes = 0, clusters = 0;
   if (int code = cuda_.device_get_attribute(&bytes, cuda::kAttributeSharedBytesOptIn, device)) return code;
   if (int code = cuda_.device_get_attribute(&clusters, cuda::kAttributeClusterLaunch, device)) return code;
   facts->launch_shared_bytes = bytes > kOfKernels ? bytes - kOfKernels : 0;
-  facts->largest_cluster = clusters && cuda_.occupancy_max_active_clusters ? 1 << kSizes : 1;
+  facts->largest_cluster = clusters && cuda_.occupancy_max_active_clusters ? kLargestCluster : 1;
   return 0;
 }
 
@@ -68,6 +68,7 @@ void CudaLauncher::prepare(int device, const DeviceFacts& facts, const Op& op, v
     if (shared == 0) continue;
     const bool allowed = cuda_.kernel_set_attribute(cuda::kKernelMaxLaunchSharedBytes, static_cast<int>(shared),
                                                     functions[i], device) == 0;
+    cuda_.kernel_set_attribute(cuda::kKernelLargeClustersAllowed, 1, functions[i], device);  // where not, none are counted
     for (int size = 0; size < kSizes; ++size) {
       const uint32_t clusters =
           allowed && facts.largest_cluster > 1 ? count(device, functions[i], 2u << size, shared) : 0;

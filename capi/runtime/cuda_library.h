@@ -87,6 +87,7 @@ constexpr int kAttributeClusterLaunch = 120;
 constexpr int kKernelMaxThreads = 0;
 constexpr int kKernelPtxVersion = 5;
 constexpr int kKernelMaxLaunchSharedBytes = 8;
+constexpr int kKernelLargeClustersAllowed = 14;  // of more than 8 blocks
 constexpr int kLaunchClusterDimension = 4;
 constexpr int kLaunchProgrammaticSerialization = 6;
 constexpr int kCaptureModeRelaxed = 2;

@@ -62,16 +62,18 @@ class Mailbox {
         "r"(parity)
         : "memory");
     T all = Op::template identity<T>();
+    for (uint32_t batch = 0; batch < values_; batch += kBatch) {
 #pragma unroll
-    for (uint32_t i = 0; i < kSlots; i += wave_size) {
-      const uint32_t value = i + lane_index();
-      if (value < values_) all = op(all, slots_[first + value].template as<T>());
+      for (uint32_t i = 0; i < kBatch; i += wave_size) {
+        const uint32_t value = batch + i + lane_index();
+        if (value < values_) all = op(all, slots_[first + value].template as<T>());
+      }
     }
     return wave_reduce<wave_size>(all, op);
   }
 
  private:
-  static constexpr uint32_t kSets = 2, kMostBlocks = 8, kSlots = kMostBlocks * Waves;
+  static constexpr uint32_t kSets = 2, kSlots = kLargestCluster * Waves, kBatch = kPortableCluster * Waves;
   using Slot = ReduceSlot<Largest>;
 
   template <class T>

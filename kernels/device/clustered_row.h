@@ -28,9 +28,8 @@ HIPOPS_FN bool weights_kept(const RowGeometry& g) { return g.weights_kept != 0; 
 
 // Weights in the element type that stay with a block for all its rows, in the shared memory that its launch brings,
 // where it does: from the L2 cache they would be as many bytes as the row itself, again for each row, and be waited
-// for. They lie there as the block's vectors do in a row that begins at an aligned address, each of kVectors pieces
-// with one vector more: where a row begins elsewhere, its vectors straddle two of those. `which` tells those of one
-// kernel apart.
+// for. They lie there as the block's vectors do in a row that begins at an aligned address, and one vector more:
+// where a row begins elsewhere, its vectors straddle two of those. `which` tells those of one kernel apart.
 template <class Shape, int which>
 class KeptWeights {
  public:
@@ -41,21 +40,20 @@ class KeptWeights {
   HIPOPS_METHOD KeptWeights(const void* data, typename Shape::Compute otherwise, const RowGeometry& g)
       : data_(static_cast<const T*>(data)), otherwise_(otherwise), threads_(g.threads) {
     if (!weights_kept(g)) return;
-    const Rows<Shape> rows(g, nullptr, nullptr);
     const bool aligned = data != nullptr && (Shape::kWide || uintptr_t(data) % kWideBytes == 0);
-    for (int v = 0; v < Shape::kVectors; ++v)
-      for (int i = int(thread_index()); i <= threads_; i += threads_) {
-        const int64_t col = rows.column(v) + int64_t(i - int(thread_index())) * kLength;
-        Kept* to = place(v) + i;
-        if (aligned && col + kLength <= g.cols) {
-          asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(uint32_t(__cvta_generic_to_shared(to))),
-                       "l"(__cvta_generic_to_global(data_ + col))
-                       : "memory");
-        } else {
-          for (int e = 0; e < kLength; ++e)
-            to->element[e] = data != nullptr && col + e < g.cols ? data_[col + e] : narrow<T>(otherwise);
-        }
+    const int64_t first = int64_t(cluster_rank()) * vectors();
+    for (int i = int(thread_index()); i <= vectors(); i += threads_) {
+      const int64_t col = (first + i) * kLength;
+      Kept* to = kept() + i;
+      if (aligned && col + kLength <= g.cols) {
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(uint32_t(__cvta_generic_to_shared(to))),
+                     "l"(__cvta_generic_to_global(data_ + col))
+                     : "memory");
+      } else {
+        for (int e = 0; e < kLength; ++e)
+          to->element[e] = data != nullptr && col + e < g.cols ? data_[col + e] : narrow<T>(otherwise);
       }
+    }
   }
 
   template <int v, int e, int n, class C>
@@ -63,7 +61,7 @@ class KeptWeights {
     if constexpr (v < 0) {
       out[0] = data_ == nullptr ? otherwise_ : C(widen(data_[place.col]));
     } else {
-      const Kept* at = this->place(v) + int(thread_index());
+      const Kept* at = kept() + (wave_index() * Shape::kVectors + v) * wave_size + lane_index();
       const Packed<T, n> raw = Shape::kWide ? Packed<T, n>(at[0]) : straddling(at[0], at[1], int(place.col) % kLength);
 #pragma unroll
       for (int i = 0; i < n; ++i) out[i] = C(widen(raw[i]));
@@ -73,9 +71,8 @@ class KeptWeights {
  private:
   using Kept = Vector<T, kLength>;
 
-  HIPOPS_METHOD Kept* place(int v) const {
-    return launch_shared<Kept>() + (which * Shape::kVectors + v) * (threads_ + 1);
-  }
+  HIPOPS_METHOD int vectors() const { return threads_ * Shape::kVectors; }  // of the block
+  HIPOPS_METHOD Kept* kept() const { return launch_shared<Kept>() + which * (vectors() + 1); }
 
   // The vector that begins with element `from` of the first of two.
   static HIPOPS_METHOD Packed<T, kLength> straddling(const Kept& first, const Kept& second, int from) {

@@ -10,4 +10,8 @@ namespace hipops {
 // many blocks, what it costs each would come to more.
 constexpr uint32_t kMostBlocksEarly = 1024;
 
+// Blocks of a cluster. Every device that has clusters runs those of 8; those of 16 only one that has enough
+// multiprocessors side by side.
+constexpr int kPortableCluster = 8, kLargestCluster = 16;
+
 }  // namespace hipops

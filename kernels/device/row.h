@@ -25,10 +25,18 @@ struct RowShape {
   static constexpr bool kClustered = kMode == clustered;
   static constexpr int kLength = kStaged || kAny ? 1 : kWideBytes / int(sizeof(T));  // elements of a vector
   static constexpr int kRowsPerBlock = kBlock / kThreads;
+  static constexpr bool kByWaves = false;
   // Single elements that a work-item takes beside its vectors, of those before the first and after the last vector.
   static constexpr int kEdges = kAccess == edged ? (2 * kLength + kThreads - 1) / kThreads : 0;
   // What takes the same launches with a quarter of the registers.
   using Streamed = RowShape<T, kThreads_, kVectors_ / 4, kBlock_, kAccess, streaming>;
+};
+
+// The same, where what a wave takes of a row lies together, rather than a step of all work-items apart: up to 4 %
+// faster (14 % in clusters, at odd addresses), but not for each op.
+template <class Shape, bool kWanted = true>
+struct ByWaves : Shape {
+  static constexpr bool kByWaves = kWanted && Shape::kResident && Shape::kRowsPerBlock == 1;
 };
 
 // Of a group, or the part of it that is in this block.
@@ -181,7 +189,10 @@ class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type {
     return Shape::kEdges > 0 ? left > 0 : !Shape::kStaged || live_ != 0;
   }
   // The column of the work-item's vector v, less base.
-  HIPOPS_METHOD int column(int v) const { return (v * threads() + rank()) * kLength; }
+  HIPOPS_METHOD int column(int v) const {
+    if constexpr (!Shape::kByWaves) return (v * threads() + rank()) * kLength;
+    return ((rank() / wave_size * Shape::kVectors + v) * wave_size + rank() % wave_size) * kLength;
+  }
   HIPOPS_METHOD int64_t first_column(int64_t base) const { return head() + base; }
 
   HIPOPS_METHOD Packed<T, kLength> load(int64_t base, int column) const {

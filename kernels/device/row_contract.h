@@ -45,7 +45,7 @@ enum RowAccess : int32_t {
 
 enum RowMode : int32_t {
   resident,   // a row is read once and stays in registers
-  clustered,  // the same for a row that the blocks of a cluster share: as many as it needs, up to 8
+  clustered,  // the same for a row that the blocks of a cluster share: as many as it needs
   streaming,  // a row of any length goes by in tiles, once for each pass
   partial, merge, apply,  // a row of any length is split over blocks: see split_row.h
 };
