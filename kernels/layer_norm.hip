@@ -13,8 +13,8 @@
 // where the elements have gaps between them. Short rows share a wave; a long row has a block of as many work-items as
 // it needs.
 // staged ones are resident, too: rows of 32 columns and less in one piece, read and written by way of shared memory.
-// clustered ones take longer rows, up to 32768, 16384 and 8192; on NVIDIA from sm_90 on up to 8 blocks share a row, which
-// may be 8 times as long, and keep the weights in shared memory.
+// clustered ones take longer rows, up to 32768, 16384 and 8192; on NVIDIA from sm_90 on up to 16 blocks share a row,
+// which may be 16 times as long, and keep the weights in shared memory.
 // streaming variants read longer rows three times, after the first out of the L2 cache as far as it holds them.
 // partial, merge and apply are the steps in which few such rows are split over many blocks (split_row.h): read twice.
 // Their tiles have a mean each, and the variance is of squared deviations from those, merged.

@@ -62,18 +62,21 @@ class Mailbox {
         "r"(parity)
         : "memory");
     T all = Op::template identity<T>();
-    for (uint32_t batch = 0; batch < values_; batch += kBatch) {
+    const auto take = [&](uint32_t from) {
 #pragma unroll
       for (uint32_t i = 0; i < kBatch; i += wave_size) {
-        const uint32_t value = batch + i + lane_index();
+        const uint32_t value = from + i + lane_index();
         if (value < values_) all = op(all, slots_[first + value].template as<T>());
       }
-    }
+    };
+    take(0);
+    if (values_ > kBatch) take(kBatch);
     return wave_reduce<wave_size>(all, op);
   }
 
  private:
-  static constexpr uint32_t kSets = 2, kSlots = kLargestCluster * Waves, kBatch = kPortableCluster * Waves;
+  static constexpr uint32_t kSets = 2, kBatch = kPortableCluster * Waves, kSlots = 2 * kBatch;
+  static_assert(kLargestCluster == 2 * kPortableCluster, "take() is for two batches");
   using Slot = ReduceSlot<Largest>;
 
   template <class T>
