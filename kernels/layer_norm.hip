@@ -309,7 +309,7 @@ constexpr int room(RowAccess access, RowMode mode, int block, int vectors, int e
   if (mode >= partial) return 2;
   const bool ahead = access == edged || (access == wide && element_bytes == 2);
   if (mode == resident && ahead) return block < resident_threads(vectors) ? resident_threads(vectors) / block : 1;
-  return mode == resident && access == wide && element_bytes == 4 ? blocks_with_room(block, vectors, 4) : 1;
+  return mode == resident && access == wide && element_bytes == 4 ? blocks_with_room(access, block, vectors, 4) : 1;
 }
 
 #define KERNEL(name, T, threads, vectors, block, access, mode)                                                     \

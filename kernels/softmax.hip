@@ -208,7 +208,7 @@ HIPOPS_FN void softmax_apply(const SoftmaxArgs& a) {
 
 // By waves, clusters are faster in wide rows (2 %), and slower in edged ones (4 %); blocks the other way round.
 #define KERNEL(name, T, threads, vectors, block, access, mode)                                               \
-  HIPOPS_KERNEL_UP_TO(block, blocks_with_room(block, vectors, sizeof(T))) name(HIPOPS_ARGS(SoftmaxArgs) a) { \
+  HIPOPS_KERNEL_UP_TO(block, blocks_with_room(access, block, vectors, sizeof(T))) name(HIPOPS_ARGS(SoftmaxArgs) a) { \
     follow_launch_before();                                                                                  \
     using Shape = RowShape<T, threads, vectors, block, access, mode>;                                        \
     softmax_##mode<ByWaves<Shape, Shape::kClustered == Shape::kWide>>(a);                                    \

@@ -4,7 +4,7 @@
 #include "device/cluster.h"
 #include "device/math.h"
 #include "device/row_contract.h"
-#include "device/vector.h"
+#include "device/stream.h"
 
 namespace hipops {
 namespace {
@@ -127,13 +127,13 @@ struct NoStage {};
 // elements, `head` of them, are taken one by one, and so are those that are left after its last whole vector. A tile is
 // what the group holds at once; the vectors of a row are in tiles, from `base` vector columns on.
 template <class Shape>
-class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type {
+class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type, Streamed {
  public:
   using T = typename Shape::Element;
   static constexpr int kLength = Shape::kLength;
 
   HIPOPS_METHOD Rows(const RowGeometry& g, const void* x, void* y)
-      : g_(&g), x_(static_cast<const T*>(x)), y_(static_cast<T*>(y)) {}
+      : Streamed(g.beyond_cache != 0), g_(&g), x_(static_cast<const T*>(x)), y_(static_cast<T*>(y)) {}
 
   // The block's first row; the group's row is that plus its place in the block. All work-items of a block go through
   // the same number of rounds, also where a group has no row left: it takes part in the reductions, and stores nothing.
@@ -201,7 +201,7 @@ class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type {
     } else if constexpr (Shape::kAny) {
       return Vector<T, 1>{{x_row_[(base + column) * g_->x_stride]}};
     } else {
-      return load_packed<kLength>(x_row_ + (head() + base) + column);
+      return this->template load_packed<kLength>(x_row_ + (head() + base) + column);
     }
   }
   HIPOPS_METHOD void store(int64_t base, int column, const Vector<T, kLength>& v) const {

@@ -15,6 +15,7 @@ struct RowGeometry {
   int64_t row_step;              // rows, or tiles of split ones, that the whole grid takes at a time
   int64_t x_stride, y_stride;    // of the last dimension
   int32_t outer_rank;            // at least 1
+  int32_t beyond_cache;          // whether x and y are far more than the L2 cache holds: stream.h
   int64_t tiles;                 // of a row that is split
   int32_t threads;               // work-items of a block
   int32_t weights_kept;          // clustered: whether the launch brings shared memory for the weights
@@ -56,7 +57,9 @@ constexpr int resident_threads(int vectors) { return vectors > 2 ? 512 : vectors
 
 // The blocks for which NVIDIA's compiler keeps registers: the second argument of HIPOPS_KERNEL_UP_TO. Wide elements are
 // few in a vector, and take fewer.
-constexpr int blocks_with_room(int block, int vectors, int element_bytes = 2) {
+constexpr int blocks_with_room(RowAccess access, int block, int vectors, int element_bytes = 2) {
+  constexpr int kWorkItems = 2048;  // that it has at most: as many where each has one vector
+  if (access == wide && vectors == 1 && block < 512) return kWorkItems / block;
   return block <= 256 || vectors > 4 ? 1 : element_bytes == 4 ? 3 : 2;
 }
 
