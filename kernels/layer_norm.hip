@@ -312,10 +312,10 @@ constexpr int room(RowAccess access, RowMode mode, int block, int vectors, int e
   return mode == resident && access == wide && element_bytes == 4 ? blocks_with_room(access, block, vectors, 4) : 1;
 }
 
-#define KERNEL(name, T, threads, vectors, block, access, mode)                                                     \
-  HIPOPS_KERNEL_UP_TO(block, room(access, mode, block, vectors, sizeof(T))) name(HIPOPS_ARGS(LayerNormArgs) a) {   \
-    follow_launch_before();                                                                                        \
-    layer_norm_##mode<ByWaves<RowShape<T, threads, vectors, block, access, mode>>>(a);                             \
+#define KERNEL(name, T, threads, vectors, block, access, mode)                                                   \
+  HIPOPS_KERNEL_UP_TO(block, room(access, mode, block, vectors, sizeof(T))) name(HIPOPS_ARGS(LayerNormArgs) a) { \
+    follow_launch_before();                                                                                      \
+    layer_norm_##mode<ByWaves<RowShape<T, threads, vectors, block, access, mode>>>(a);                           \
   }
 HIPOPS_LAYER_NORM_KERNELS(KERNEL)
 

@@ -161,10 +161,10 @@ HIPOPS_FN void rms_norm_apply(const RmsNormArgs& a) {
 
 }  // namespace
 
-#define KERNEL(name, T, threads, vectors, block, access, mode)                                    \
+#define KERNEL(name, T, threads, vectors, block, access, mode)                                            \
   HIPOPS_KERNEL_UP_TO(block, blocks_with_room(access, block, vectors)) name(HIPOPS_ARGS(RmsNormArgs) a) { \
-    follow_launch_before();                                                                       \
-    rms_norm_##mode<ByWaves<RowShape<T, threads, vectors, block, access, mode>>>(a);              \
+    follow_launch_before();                                                                               \
+    rms_norm_##mode<ByWaves<RowShape<T, threads, vectors, block, access, mode>>>(a);                      \
   }
 HIPOPS_RMS_NORM_KERNELS(KERNEL)
 
