@@ -64,13 +64,12 @@ struct Mean {
     low = rounded_product(fused_multiply_add(-high, terms.cols, sum.high) + sum.low, terms.inverse_cols);
   }
   HIPOPS_METHOD C deviation(C x) const { return (x - high) - low; }
-  // (x - mean) * scale, x - mean being rounded but once.
+  // (x - mean) * scale in two roundings, the first of which is none where x is close to the mean.
   struct Scaled {
-    Mean mean;
-    C scale;
-    HIPOPS_METHOD C operator()(C x) const { return mean.deviation(x) * scale; }
+    C high, scale, low;
+    HIPOPS_METHOD C operator()(C x) const { return fused_multiply_add(x - high, scale, low); }
   };
-  HIPOPS_METHOD Scaled scaled(C scale) const { return {*this, scale}; }
+  HIPOPS_METHOD Scaled scaled(C scale) const { return {high, scale, -low * scale}; }
   HIPOPS_METHOD C variance(C mean_of_squares) const { return mean_of_squares; }
   // How much larger the squared deviations from another mean are, for each element.
   HIPOPS_METHOD C square_apart(const Mean& other) const {
@@ -79,17 +78,11 @@ struct Mean {
   }
 };
 
-// Elements of 16 bits bear it that `low` is taken away later: of the variance once a row, of the elements after they
-// are scaled.
+// Elements of 16 bits bear it that `low` is taken away of the variance once a row.
 template <class T>
 struct Mean16 : Mean<f32> {
   using Mean<f32>::Mean;
   HIPOPS_METHOD float deviation(float x) const { return x - high; }
-  struct Scaled {
-    float high, scale, low;
-    HIPOPS_METHOD float operator()(float x) const { return fused_multiply_add(x - high, scale, low); }
-  };
-  HIPOPS_METHOD Scaled scaled(float scale) const { return {high, scale, -low * scale}; }
   HIPOPS_METHOD float square_apart(const Mean16& other) const {
     float d = high - other.high;
     return d * (d + 2 * low);

@@ -9,6 +9,8 @@ if(HIPOPS_CPU)
       add_test(NAME fuzz_cpu_wave${wave}_${guard} COMMAND hipops-fuzz --wave ${wave} --guard ${guard} --count 1500 --elements 1000)
     endforeach()
   endforeach()
+  # A row of f32 that layer_norm got wrong by 4.01 ULPs, as long as it rounded x - mean twice, and its product with the scale.
+  add_test(NAME fuzz_found_layer_norm COMMAND hipops-fuzz --seed 20261121 --first 2010 --count 1)
 endif()
 if(HIPOPS_HIP_RUNTIME_DIR AND HIPOPS_AMD_BUILT)
   foreach(target gfx90a gfx942 gfx950 gfx1030 gfx1100 gfx1201)
