@@ -110,3 +110,33 @@ TEST_CASE("a cluster's size goes with the launch", "[cuda]") {
   CHECK_FALSE(is_early(launcher, 2048, 4));
   CHECK(launched.attributes[kClusterDimension] == std::vector<unsigned>{4, 1, 1});
 }
+
+TEST_CASE("clusters are counted by their size, and those that the device does not run are none", "[cuda]") {
+  static bool runs_16, allowed_16;
+  CudaLibrary cuda = library();
+  cuda.kernel_set_attribute = [](int attribute, int value, void*, int) {
+    constexpr int kLargeClustersAllowed = 14;  // of cuda.h
+    if (attribute == kLargeClustersAllowed) allowed_16 = value == 1;
+    return 0;
+  };
+  cuda.occupancy_max_active_clusters = [](int* clusters, void*, const hipops::CudaLaunch* launch) {
+    const unsigned size = launch->attributes[0].value[0];
+    if (size == 16 && !(runs_16 && allowed_16)) return 1;
+    *clusters = static_cast<int>(128 / size);
+    return 0;
+  };
+  hipops::Op clustered = {"an_op", kNames, 1, nullptr, [](int) { return int64_t{1} << 16; }};
+  hipops::DeviceFacts facts;
+  facts.launch_shared_bytes = 200 << 10;
+  facts.largest_cluster = hipops::kLargestCluster;
+  architecture = 90;
+  for (bool runs : {false, true}) {
+    runs_16 = runs, allowed_16 = false;
+    CudaLauncher launcher(cuda);
+    CHECK(launcher.most_clusters(0, 8) == 0);  // of kernels that are not loaded
+    launcher.prepare(0, facts, clustered, kFunctions);
+    for (uint32_t size : {2, 4, 8}) CHECK(launcher.most_clusters(0, size) == 128 / size);
+    CHECK(launcher.most_clusters(0, 16) == (runs ? 8 : 0));
+    CHECK(launcher.most_clusters(0, 32) == 0);
+  }
+}
