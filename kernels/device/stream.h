@@ -7,9 +7,9 @@ namespace hipops {
 namespace {
 
 // Loads of x where a launch reads and writes far more than the L2 cache holds (`beyond_cache`). They mark x as the last
-// thing for that cache to give up. What it gives up then is y, soon after it is written and in that order, which memory
-// takes at a better rate than what a full cache lets go of: 2 to 5 % of a launch on an H200. (Where it could have kept
-// much of y to the end, that would cost as much.) The launches after it find the cache as ever.
+// thing for that cache to give up: 2 to 5 % of a launch on an H200. It seems that what it gives up then is y, soon after
+// it is written and in that order, which memory takes at a better rate. (Where it could have kept much of y to the end,
+// that would cost as much.) The launches after it find the cache as ever.
 #if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
 class Streamed {
  public:
