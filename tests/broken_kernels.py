@@ -254,6 +254,13 @@ MUTATIONS = (
         "mean_left_in",
         "The simplest of layer_norm's mistakes.",
         "layer_norm", "layer_norm.hip",
+        before="return (x - high) - low;",
+        after="return x;",
+        runs=(Run("smoke", "f32"), Run("smoke", "f64"))),
+    Mutation(
+        "mean_rounded_to_one_number",
+        "Off by more than is allowed where x is close to the mean, or the mean is large.",
+        "layer_norm", "layer_norm.hip",
         before="return {high, scale, -low * scale};",
         after="return {high, scale, 0 * low};",
         runs=(Run("adversarial", "f32"), Run("adversarial", "f64"), Run("adversarial", "bf16"), Run("adversarial", "f16"))),
