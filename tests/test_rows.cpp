@@ -268,7 +268,8 @@ TEST_CASE("a row that a block cannot hold is shared by the blocks of a cluster, 
   // Without room for the weights, they are not kept.
   device.launch_shared_bytes = 100 << 10;
   CHECK(plan_rows(HIPOPS_BF16, rows_and_cols(9999, 65536), hipops::wide, device, nullptr, 2).shared_bytes == 0);
-  CHECK(plan_rows(HIPOPS_BF16, rows_and_cols(9999, 65536), hipops::wide, device, nullptr, 1).shared_bytes == (512 * 8 + 1) * 16);
+  CHECK(plan_rows(HIPOPS_BF16, rows_and_cols(9999, 65536), hipops::wide, device, nullptr, 1).shared_bytes ==
+        (512 * 8 + 1) * 16);
 }
 
 TEST_CASE("an x and a y of four times the cache are beyond it", "[rows]") {

@@ -68,7 +68,8 @@ void CudaLauncher::prepare(int device, const DeviceFacts& facts, const Op& op, v
     if (shared == 0) continue;
     const bool allowed = cuda_.kernel_set_attribute(cuda::kKernelMaxLaunchSharedBytes, static_cast<int>(shared),
                                                     functions[i], device) == 0;
-    cuda_.kernel_set_attribute(cuda::kKernelLargeClustersAllowed, 1, functions[i], device);  // where not, none are counted
+    // Where that is refused, none of them are counted.
+    cuda_.kernel_set_attribute(cuda::kKernelLargeClustersAllowed, 1, functions[i], device);
     for (int size = 0; size < kSizes; ++size) {
       const uint32_t clusters =
           allowed && facts.largest_cluster > 1 ? count(device, functions[i], 2u << size, shared) : 0;
