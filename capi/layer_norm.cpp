@@ -22,7 +22,9 @@ hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops
   return check_eps("layer_norm", eps);
 }
 
-bool rows_ahead(const RowVariant& v) { return v.access == edged || dtype_bytes(v.dtype) == 2; }
+bool rows_ahead(const RowVariant& v) {
+  return v.access == edged || (dtype_bytes(v.dtype) == 2 && !(v.access == wide && v.threads < v.block));
+}
 
 }  // namespace
 

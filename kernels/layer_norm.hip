@@ -103,11 +103,11 @@ HIPOPS_FN C row_scale(const LayerNormArgs& a, const M& mean, C sum_of_squares) {
 
 template <class Shape>
 HIPOPS_FN Weights<Shape> weight_of(const LayerNormArgs& a) {
-  return {a.weight, a.weights_are_f32 != 0, a.weight_stride, 1};
+  return {a.weight, a.weight_stride, 1};
 }
 template <class Shape>
 HIPOPS_FN Weights<Shape> bias_of(const LayerNormArgs& a) {
-  return {a.bias, a.weights_are_f32 != 0, a.bias_stride, 0};
+  return {a.bias, a.bias_stride, 0};
 }
 
 template <class Shape, class Weight, class Bias, class Scaled>
@@ -148,6 +148,22 @@ struct SquaredDeviation {
 template <class T> constexpr bool kWidenedStays = false;
 template <> constexpr bool kWidenedStays<f16> = true;
 
+// Rows of 16-bit elements take the longer to compute, for their bytes, and weights at odd addresses long to load: those
+// in x's type stay in registers, where there are enough.
+template <class Shape>
+constexpr bool weights_stay =
+    (sizeof(typename Shape::Element) == 2 || Shape::kEdged) && !(few_registers && Shape::kBlock > 256);
+
+// Of such rows the next one is taken ahead, but for short aligned ones: of those, many others are under way.
+template <class Shape, class F>
+HIPOPS_FN void go_over_rows(const LayerNormArgs& a, F f) {
+  if constexpr (Shape::kWide && Shape::kRowsPerBlock > 1) {
+    for_each_row<Shape>(a.geometry, a.x, a.y, f);
+  } else {
+    for_each_row_ahead<Shape>(a.geometry, a.x, a.y, f);
+  }
+}
+
 template <class Shape>
 HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
   using C = typename Shape::Compute;
@@ -159,9 +175,6 @@ HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
     C squares = reduce(tile.reduce(rows, 0, Sum(), SquaredDeviation<RowMean>{mean}), Sum());
     f(mean.scaled(row_scale(a, mean, squares)));
   };
-  // Rows of 16-bit elements take the longer to compute, for their bytes, and weights at odd addresses long to load; the
-  // weights stay in registers, where there are enough.
-  constexpr bool kAhead = sizeof(typename Shape::Element) == 2 || Shape::kEdged;
   if constexpr (Shape::kClustered) {
     const KeptWeights<Shape, 0> w(a.weight, 1, a.geometry);
     const KeptWeights<Shape, 1> b(a.bias, 0, a.geometry);
@@ -185,16 +198,30 @@ HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
         weights_kept(a.geometry) ? from_kept(rows, tile, scaled) : at_use(rows, tile, scaled);
       });
     }
-  } else if constexpr (!kAhead || (few_registers && Shape::kBlock > 256)) {
-    for_each_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
-      normalized(rows, tile, [&](const auto& scaled) { store_at_use(a, tile, rows, 0, scaled); });
-    });
   } else {
-    WeightsOfRows<Shape> weights(weight_of<Shape>(a), a.geometry), biases(bias_of<Shape>(a), a.geometry);
-    for_each_row_ahead<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
-      const auto &w = weights.of(rows), &b = biases.of(rows);
-      normalized(rows, tile, [&](const auto& scaled) { store_affine(tile, rows, 0, w, b, scaled); });
-    });
+    const auto at_use = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
+      normalized(rows, tile, [&](const auto& scaled) { store_at_use(a, tile, rows, 0, scaled); });
+    };
+    if constexpr (!weights_stay<Shape>) {
+      for_each_row<Shape>(a.geometry, a.x, a.y, at_use);
+    } else if (a.weight == nullptr || (sizeof(typename Shape::Element) != sizeof(f32) && a.weights_are_f32)) {
+      go_over_rows<Shape>(a, at_use);
+    } else {
+      WeightsOfRows<Shape> weights(weight_of<Shape>(a), a.geometry);
+      const auto with_bias = [&](auto bias_of_rows) {
+        go_over_rows<Shape>(a, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
+          const auto& w = weights.of(rows);
+          const auto& b = bias_of_rows(rows);
+          normalized(rows, tile, [&](const auto& scaled) { store_affine(tile, rows, 0, w, b, scaled); });
+        });
+      };
+      if (a.bias == nullptr) {
+        with_bias([](const Rows<Shape>&) { return NoWeights<Shape>{0}; });
+      } else {
+        WeightsOfRows<Shape> biases(bias_of<Shape>(a), a.geometry);
+        with_bias([&](const Rows<Shape>& rows) -> const auto& { return biases.of(rows); });
+      }
+    }
   }
 }
 
@@ -298,15 +325,17 @@ HIPOPS_FN void layer_norm_apply(const LayerNormArgs& a) {
 }  // namespace
 
 // Where the next row is taken ahead, all blocks of a launch are to run at a time. Wide elements are few in a vector.
-constexpr int room(RowAccess access, RowMode mode, int block, int vectors, int element_bytes) {
+constexpr int room(RowAccess access, RowMode mode, int threads, int block, int vectors, int element_bytes) {
   if (mode >= partial) return 2;
-  const bool ahead = access == edged || (access == wide && element_bytes == 2);
-  if (mode == resident && ahead) return block < resident_threads(vectors) ? resident_threads(vectors) / block : 1;
-  return mode == resident && access == wide && element_bytes == 4 ? blocks_with_room(access, block, vectors, 4) : 1;
+  if (mode != resident || (access != edged && access != wide)) return 1;
+  if (access == wide && element_bytes > 2) return element_bytes == 4 ? blocks_with_room(access, block, vectors, 4) : 1;
+  if (access == wide && threads < block) return blocks_beside_weights(block, vectors);
+  return block < resident_threads(vectors) ? resident_threads(vectors) / block : 1;
 }
 
 #define KERNEL(name, T, threads, vectors, block, access, mode)                                                   \
-  HIPOPS_KERNEL_UP_TO(block, room(access, mode, block, vectors, sizeof(T))) name(HIPOPS_ARGS(LayerNormArgs) a) { \
+  HIPOPS_KERNEL_UP_TO(block, room(access, mode, threads, block, vectors, sizeof(T)))                             \
+  name(HIPOPS_ARGS(LayerNormArgs) a) {                                                                           \
     follow_launch_before();                                                                                      \
     layer_norm_##mode<ByWaves<RowShape<T, threads, vectors, block, access, mode>>>(a);                           \
   }

@@ -26,7 +26,7 @@ namespace {
 
 template <class Shape>
 HIPOPS_FN Weights<Shape> weight_of(const RmsNormArgs& a) {
-  return {a.weight, a.weight_is_f32 != 0, a.weight_stride, 1};
+  return {a.weight, a.weight_stride, 1};
 }
 
 // What each element of a row is multiplied by.
@@ -57,6 +57,20 @@ HIPOPS_FN void store_at_use(const RmsNormArgs& a, const RowTile<Shape>& tile, co
   });
 }
 
+// Those in x's type stay in registers, where a work-item has enough.
+template <class Shape>
+constexpr bool weights_stay = Shape::kBlock <= 256 || Shape::kVectors <= 2;
+
+// Eight elements at an odd address take long to load: there the next row is taken ahead.
+template <class Shape, class F>
+HIPOPS_FN void go_over_rows(const RmsNormArgs& a, F f) {
+  if constexpr (Shape::kEdged && Shape::kRowsPerBlock > 1 && sizeof(typename Shape::Element) == 2) {
+    for_each_row_ahead<Shape>(a.geometry, a.x, a.y, f);
+  } else {
+    for_each_row<Shape>(a.geometry, a.x, a.y, f);
+  }
+}
+
 template <class Shape>
 HIPOPS_FN void rms_norm_resident(const RmsNormArgs& a) {
   using C = typename Shape::Compute;
@@ -73,24 +87,21 @@ HIPOPS_FN void rms_norm_resident(const RmsNormArgs& a) {
       arrival.wait();
       store_scaled(tile, rows, 0, kept, scale);
     });
-  } else if constexpr (Shape::kEdged && Shape::kRowsPerBlock > 1 && sizeof(typename Shape::Element) == 2) {
-    // Eight elements at an odd address take long to load: the weights stay for the rows to come.
-    WeightsOfRows<Shape> weights(weight_of<Shape>(a), a.geometry);
-    for_each_row_ahead<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
-      const auto& w = weights.of(rows);
-      store_scaled(tile, rows, 0, w, scale_of(rows, tile));
-    });
-  } else if constexpr (Shape::kBlock > 256 && Shape::kVectors > 2) {
-    for_each_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
-      C scale = scale_of(rows, tile);
-      store_at_use(a, tile, rows, 0, scale);
-    });
   } else {
-    WeightsOfRows<Shape> weights(weight_of<Shape>(a), a.geometry);
-    for_each_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
-      const auto& w = weights.of(rows);
-      store_scaled(tile, rows, 0, w, scale_of(rows, tile));
-    });
+    const auto at_use = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
+      store_at_use(a, tile, rows, 0, scale_of(rows, tile));
+    };
+    if constexpr (!weights_stay<Shape>) {
+      for_each_row<Shape>(a.geometry, a.x, a.y, at_use);
+    } else if (a.weight == nullptr || (sizeof(typename Shape::Element) != sizeof(f32) && a.weight_is_f32)) {
+      go_over_rows<Shape>(a, at_use);
+    } else {
+      WeightsOfRows<Shape> weights(weight_of<Shape>(a), a.geometry);
+      go_over_rows<Shape>(a, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
+        const auto& w = weights.of(rows);
+        store_scaled(tile, rows, 0, w, scale_of(rows, tile));
+      });
+    }
   }
 }
 

@@ -235,17 +235,21 @@ class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type, Streamed {
   HIPOPS_METHOD int64_t in_vectors() const { return Shape::kEdges > 0 ? tail_ - head_ : g_->cols; }
 
   HIPOPS_METHOD void find(int64_t row) {
-    x_row_ = x_, y_row_ = y_;
+    // One dimension in nearly every call: divisions are kept out of its way, and of its registers.
+    if (__builtin_expect(g_->outer_rank == 1, 1)) {
+      x_row_ = x_ + row * g_->outer_x_stride[0];
+      y_row_ = y_ + row * g_->outer_y_stride[0];
+    } else {
+      x_row_ = x_, y_row_ = y_;
 #pragma unroll 1
-    for (int d = 0; d + 1 < g_->outer_rank; ++d) {
-      int64_t quotient = row / g_->outer_size[d];
-      int64_t position = row - quotient * g_->outer_size[d];
-      x_row_ += position * g_->outer_x_stride[d];
-      y_row_ += position * g_->outer_y_stride[d];
-      row = quotient;
+      for (int d = 0; d < g_->outer_rank; ++d) {
+        int64_t quotient = row / g_->outer_size[d];
+        int64_t position = row - quotient * g_->outer_size[d];
+        x_row_ += position * g_->outer_x_stride[d];
+        y_row_ += position * g_->outer_y_stride[d];
+        row = quotient;
+      }
     }
-    x_row_ += row * g_->outer_x_stride[g_->outer_rank - 1];
-    y_row_ += row * g_->outer_y_stride[g_->outer_rank - 1];
     if constexpr (Shape::kEdges > 0) {
       int beyond = int(uintptr_t(x_row_) % kWideBytes / sizeof(T));  // the boundary before the row
       head_ = beyond == 0 ? 0 : kLength - beyond;

@@ -63,6 +63,13 @@ constexpr int blocks_with_room(RowAccess access, int block, int vectors, int ele
   return block <= 256 || vectors > 4 ? 1 : element_bytes == 4 ? 3 : 2;
 }
 
+// The same where blocks have several rows and weights stay in registers: as many waves as don't spill then.
+constexpr int blocks_beside_weights(int block, int vectors) {
+  constexpr int kWave = 32;
+  const int waves = vectors == 1 ? 64 : vectors == 2 ? 40 : vectors == 3 ? 32 : 24;
+  return waves * kWave / block;
+}
+
 enum SplitStep : int32_t { wide_partial, edged_partial, merge_tiles, wide_apply, edged_apply };
 constexpr int kSplitSteps = 5;
 constexpr int kSplitThreads = 512, kSplitVectors = 4;  // of a tile
@@ -80,15 +87,15 @@ constexpr int kSplitThreads = 512, kSplitVectors = 4;  // of a tile
 #define HIPOPS_WIDE_ROWS(X, op, T)                                    \
   X(op##_##T##_wide_2x1, T, 2, 1, 128, wide, resident)                \
   X(op##_##T##_wide_4x1, T, 4, 1, 128, wide, resident)                \
-  X(op##_##T##_wide_4x2, T, 4, 2, 128, wide, resident)                \
-  X(op##_##T##_wide_4x3, T, 4, 3, 128, wide, resident)                \
-  X(op##_##T##_wide_8x2, T, 8, 2, 128, wide, resident)                \
-  X(op##_##T##_wide_8x3, T, 8, 3, 128, wide, resident)                \
-  X(op##_##T##_wide_16x2, T, 16, 2, 128, wide, resident)              \
-  X(op##_##T##_wide_16x3, T, 16, 3, 128, wide, resident)              \
-  X(op##_##T##_wide_32x2, T, 32, 2, 128, wide, resident)              \
-  X(op##_##T##_wide_32x3, T, 32, 3, 128, wide, resident)              \
-  X(op##_##T##_wide_32x4, T, 32, 4, 128, wide, resident)              \
+  X(op##_##T##_wide_4x2, T, 4, 2, 64, wide, resident)                 \
+  X(op##_##T##_wide_4x3, T, 4, 3, 64, wide, resident)                 \
+  X(op##_##T##_wide_8x2, T, 8, 2, 64, wide, resident)                 \
+  X(op##_##T##_wide_8x3, T, 8, 3, 64, wide, resident)                 \
+  X(op##_##T##_wide_16x2, T, 16, 2, 64, wide, resident)               \
+  X(op##_##T##_wide_16x3, T, 16, 3, 64, wide, resident)               \
+  X(op##_##T##_wide_32x2, T, 32, 2, 64, wide, resident)               \
+  X(op##_##T##_wide_32x3, T, 32, 3, 64, wide, resident)               \
+  X(op##_##T##_wide_32x4, T, 32, 4, 64, wide, resident)               \
   X(op##_##T##_wide_128x4, T, 128, 4, 128, wide, resident)            \
   X(op##_##T##_wide_512x4, T, 512, 4, 512, wide, resident)            \
   X(op##_##T##_wide_512x2, T, 512, 2, 512, wide, resident)            \

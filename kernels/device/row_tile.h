@@ -41,30 +41,24 @@ class Weights {
   using C = typename Shape::Compute;
   static constexpr int kVectors = Shape::kVectors, kLength = Shape::kLength, kEdges = Shape::kEdges;
 
-  HIPOPS_METHOD Weights(const void* data, bool is_f32, int64_t stride, C otherwise)
-      : data_(data), is_f32_(is_f32 && data != nullptr), stride_(stride), otherwise_(otherwise) {}
+  HIPOPS_METHOD Weights(const void* data, int64_t stride, C otherwise)
+      : data_(data), stride_(stride), otherwise_(otherwise) {}
 
-  // Those of one tile. The ones in the element type are loaded at once, well before they are needed; in f32 they would
-  // take twice the registers of the row.
+  // Those of one tile, which are there, and in the element type: in f32 they would take twice the registers of the row.
+  // They are loaded at once, well before they are needed, and nothing is done to them that would wait for them.
   struct Tile {
-    Weights weights;
     Packed<T, kLength> raw[kVectors];
     T edge[kEdges + 1];
 
     template <int v, int e, int n>
-    HIPOPS_METHOD void get(const Place<v, e>& place, C (&out)[n]) const {
-      Packed<f32, n> wide_ones{};
-      if (weights.in_f32())
-        wide_ones = weights.template vector_at<n>(static_cast<const f32*>(weights.data_), place.col);
+    HIPOPS_METHOD void get(const Place<v, e>&, C (&out)[n]) const {
 #pragma unroll
       for (int i = 0; i < n; ++i) {
-        C own;
         if constexpr (v < 0) {
-          own = C(widen(edge[e]));
+          out[i] = C(widen(edge[e]));
         } else {
-          own = C(widen(raw[v][i]));
+          out[i] = C(widen(raw[v][i]));
         }
-        out[i] = weights.in_f32() ? C(wide_ones[i]) : own;
       }
     }
   };
@@ -89,18 +83,8 @@ class Weights {
   HIPOPS_METHOD AtUse<W> at_use() const { return {*this}; }
 
   HIPOPS_METHOD Tile tile(const Rows<Shape>& rows, int64_t base) const {
-    Tile t{*this, {}, {}};
     const T* data = static_cast<const T*>(data_);
-    if (data == nullptr || in_f32()) {
-      Vector<T, kLength> same;
-#pragma unroll
-      for (int i = 0; i < kLength; ++i) same.element[i] = narrow<T>(otherwise_);
-#pragma unroll
-      for (int v = 0; v < kVectors; ++v) t.raw[v] = same;
-#pragma unroll
-      for (int e = 0; e < kEdges; ++e) t.edge[e] = narrow<T>(otherwise_);
-      return t;
-    }
+    Tile t{};
     int left = rows.left(base);
     if (Shape::kEdges == 0 || left > 0) {
 #pragma unroll
@@ -116,8 +100,6 @@ class Weights {
   }
 
  private:
-  HIPOPS_METHOD bool in_f32() const { return sizeof(T) != sizeof(f32) && is_f32_ != 0; }
-
   template <int n, class W>
   HIPOPS_METHOD Packed<W, n> vector_at(const W* data, int64_t col) const {
     const W* at = data + (kLength == 1 ? col * stride_ : col);
@@ -126,9 +108,21 @@ class Weights {
   }
 
   const void* data_;
-  int64_t is_f32_;  // no bool: see Rows
   int64_t stride_;
   C otherwise_;
+};
+
+// In place of those that are not there.
+template <class Shape>
+struct NoWeights {
+  using C = typename Shape::Compute;
+  C value;
+
+  template <int v, int e, int n>
+  HIPOPS_METHOD void get(const Place<v, e>&, C (&out)[n]) const {
+#pragma unroll
+    for (int i = 0; i < n; ++i) out[i] = value;
+  }
 };
 
 // f(T()) or, for weights in f32, f(f32()): a branch once a row.
@@ -310,7 +304,7 @@ template <class Shape>
 class WeightsOfRows {
  public:
   HIPOPS_METHOD WeightsOfRows(const Weights<Shape>& weights, const RowGeometry& geometry)
-      : weights_(weights), alike_(Shape::kEdges == 0 || geometry.alike), tile_{weights_, {}, {}} {
+      : weights_(weights), alike_(Shape::kEdges == 0 || geometry.alike) {
     if constexpr (Shape::kEdges == 0) tile_ = weights_.tile(Rows<Shape>(geometry, nullptr, nullptr), 0);
   }
 
@@ -327,7 +321,7 @@ class WeightsOfRows {
  private:
   Weights<Shape> weights_;
   int64_t alike_, loaded_ = false;  // no bool: see Rows
-  typename Weights<Shape>::Tile tile_;
+  typename Weights<Shape>::Tile tile_{};
 };
 
 }  // namespace
