@@ -13,8 +13,9 @@ enum Mode { any, rows, tile, square, staged, shifted };
 struct Variant {
   int bits;
   Mode mode;
+  uint32_t block;
 };
-#define VARIANT(name, bits, mode) {bits, mode},
+#define VARIANT(name, bits, mode, block) {bits, mode, block},
 constexpr Variant kVariants[] = {HIPOPS_STRIDED_COPY_KERNELS(VARIANT)};
 #undef VARIANT
 
@@ -69,15 +70,22 @@ Walk<kCopyOperands> walk_of_squares(const Layout<kCopyOperands>& layout, int alo
   return walk_of(squares);
 }
 
-CopyPlan plan_any(const Copy& copy) {
-  CopyPlan plan{kernel_of(copy.unit, any), 0, kCopyBlock, {}};
+// A plan without its grid.
+CopyPlan plan_of(const Copy& copy, Mode mode) {
+  const int kernel = kernel_of(copy.unit, mode);
+  CopyPlan plan{kernel, 0, kVariants[kernel].block, {}};
   plan.args.x = copy.x;
   plan.args.y = copy.y;
+  return plan;
+}
+
+CopyPlan plan_any(const Copy& copy) {
+  CopyPlan plan = plan_of(copy, any);
   plan.args.walk = walk_of(copy.layout);
   plan.args.head = static_cast<int32_t>(copy.head);
   plan.args.tail = static_cast<int32_t>(copy.tail);
-  plan.grid = grid_for((plan.args.walk.count + kCopyDepth - 1) / kCopyDepth, kCopyBlock);
-  plan.args.step = int64_t{plan.grid} * kCopyBlock * kCopyDepth;
+  plan.grid = grid_for((plan.args.walk.count + kCopyDepth - 1) / kCopyDepth, plan.block);
+  plan.args.step = int64_t{plan.grid} * plan.block * kCopyDepth;
   return plan;
 }
 
@@ -99,16 +107,14 @@ void share_rows(CopyPlan* plan, int64_t pieces, int64_t depth) {
   args.count = (args.walk.count * args.parts) << args.lanes;
   args.walk.small = args.walk.count * args.parts < int64_t{1} << 31;
   if (args.walk.small) args.parts_divisor = divisor_of(args.parts);
-  plan->grid = grid_for(args.count, kCopyBlock);
-  args.step = int64_t{plan->grid} * kCopyBlock;
+  plan->grid = grid_for(args.count, plan->block);
+  args.step = int64_t{plan->grid} * plan->block;
 }
 
 // What is copied row by row; how many work-items share one is left to share_rows.
 CopyPlan plan_of_rows(const Copy& copy, Mode mode) {
-  CopyPlan plan = {kernel_of(copy.unit, mode), 0, kCopyBlock, {}};
+  CopyPlan plan = plan_of(copy, mode);
   StridedCopyArgs& args = plan.args;
-  args.x = copy.x;
-  args.y = copy.y;
   args.cols = copy.layout.size[0];
   args.walk = walk_of(outer_dimensions(copy.layout));
   return plan;
@@ -119,7 +125,7 @@ CopyPlan plan_rows(const Copy& copy) {
   StridedCopyArgs& args = plan.args;
   for (int k = 0; k < kCopyOperands; ++k) args.stride[k][0] = copy.layout.stride[k][0];
   const int64_t depth = copy.unit == kWideAccess ? kCopyDepth : kCopyElementsDepth;
-  while (depth << args.lanes < args.cols && 1 << args.lanes < kCopyBlock) ++args.lanes;
+  while (depth << args.lanes < args.cols && uint32_t{1} << args.lanes < plan.block) ++args.lanes;
   share_rows(&plan, args.cols, depth);
   return plan;
 }
@@ -144,9 +150,7 @@ CopyPlan plan_shifted(const Copy& copy) {
 
 // What is copied by tiles of dimensions 0 and `along`.
 CopyPlan plan_of_two(const Copy& copy, int along, Mode mode) {
-  CopyPlan plan{kernel_of(copy.unit, mode), 0, kCopyBlock, {}};
-  plan.args.x = copy.x;
-  plan.args.y = copy.y;
+  CopyPlan plan = plan_of(copy, mode);
   const int dimension[] = {0, along};
   for (int i = 0; i < 2; ++i) {
     plan.args.size[i] = copy.layout.size[dimension[i]];

@@ -6,8 +6,9 @@
 
 namespace hipops {
 
-constexpr int kCopyBlock = 256;  // of every kernel
-constexpr int kCopyDepth = 4;    // units that a work-item of `any` has in flight, or of `rows` where they are 16 bytes
+constexpr int kCopyBlock = 256;  // of every kernel but `rows`
+constexpr int kCopyRowsBlock = 128;
+constexpr int kCopyDepth = 2;    // units that a work-item of `any` has in flight, or of `rows` where they are 16 bytes
 constexpr int kCopyElementsDepth = 8;  // of `rows` where they are less
 
 // Elements along each side of a tile of `tile`: 128 bytes or more in a line.
@@ -48,30 +49,30 @@ struct StridedCopyArgs {
 
 }  // namespace hipops
 
-// X(kernel, bits, mode): units of that many bits.
-#define HIPOPS_STRIDED_COPY_KERNELS(X)      \
-  X(strided_copy_b8_any, 8, any)            \
-  X(strided_copy_b16_any, 16, any)          \
-  X(strided_copy_b32_any, 32, any)          \
-  X(strided_copy_b64_any, 64, any)          \
-  X(strided_copy_b128_any, 128, any)        \
-  X(strided_copy_b8_rows, 8, rows)          \
-  X(strided_copy_b16_rows, 16, rows)        \
-  X(strided_copy_b32_rows, 32, rows)        \
-  X(strided_copy_b64_rows, 64, rows)        \
-  X(strided_copy_b128_rows, 128, rows)      \
-  X(strided_copy_b8_tile, 8, tile)          \
-  X(strided_copy_b16_tile, 16, tile)        \
-  X(strided_copy_b32_tile, 32, tile)        \
-  X(strided_copy_b64_tile, 64, tile)        \
-  X(strided_copy_b8_square, 8, square)      \
-  X(strided_copy_b16_square, 16, square)    \
-  X(strided_copy_b32_square, 32, square)    \
-  X(strided_copy_b64_square, 64, square)    \
-  X(strided_copy_b8_staged, 8, staged)      \
-  X(strided_copy_b16_staged, 16, staged)    \
-  X(strided_copy_b32_staged, 32, staged)    \
-  X(strided_copy_b64_staged, 64, staged)    \
-  X(strided_copy_b8_shifted, 8, shifted)    \
-  X(strided_copy_b16_shifted, 16, shifted)  \
-  X(strided_copy_b32_shifted, 32, shifted)
+// X(kernel, bits, mode, block): units of that many bits.
+#define HIPOPS_STRIDED_COPY_KERNELS(X)                      \
+  X(strided_copy_b8_any, 8, any, kCopyBlock)                \
+  X(strided_copy_b16_any, 16, any, kCopyBlock)              \
+  X(strided_copy_b32_any, 32, any, kCopyBlock)              \
+  X(strided_copy_b64_any, 64, any, kCopyBlock)              \
+  X(strided_copy_b128_any, 128, any, kCopyBlock)            \
+  X(strided_copy_b8_rows, 8, rows, kCopyRowsBlock)          \
+  X(strided_copy_b16_rows, 16, rows, kCopyRowsBlock)        \
+  X(strided_copy_b32_rows, 32, rows, kCopyRowsBlock)        \
+  X(strided_copy_b64_rows, 64, rows, kCopyRowsBlock)        \
+  X(strided_copy_b128_rows, 128, rows, kCopyRowsBlock)      \
+  X(strided_copy_b8_tile, 8, tile, kCopyBlock)              \
+  X(strided_copy_b16_tile, 16, tile, kCopyBlock)            \
+  X(strided_copy_b32_tile, 32, tile, kCopyBlock)            \
+  X(strided_copy_b64_tile, 64, tile, kCopyBlock)            \
+  X(strided_copy_b8_square, 8, square, kCopyBlock)          \
+  X(strided_copy_b16_square, 16, square, kCopyBlock)        \
+  X(strided_copy_b32_square, 32, square, kCopyBlock)        \
+  X(strided_copy_b64_square, 64, square, kCopyBlock)        \
+  X(strided_copy_b8_staged, 8, staged, kCopyBlock)          \
+  X(strided_copy_b16_staged, 16, staged, kCopyBlock)        \
+  X(strided_copy_b32_staged, 32, staged, kCopyBlock)        \
+  X(strided_copy_b64_staged, 64, staged, kCopyBlock)        \
+  X(strided_copy_b8_shifted, 8, shifted, kCopyBlock)        \
+  X(strided_copy_b16_shifted, 16, shifted, kCopyBlock)      \
+  X(strided_copy_b32_shifted, 32, shifted, kCopyBlock)

@@ -69,7 +69,7 @@ HIPOPS_FN void copy_rows(const StridedCopyArgs& a) {
   constexpr int depth = sizeof(T) == kWideBytes ? kCopyDepth : kCopyElementsDepth;
   const int32_t lane = int32_t(thread_index() % (1u << a.lanes)), cols = int32_t(a.cols);
   const Streamed streamed(a.beyond_cache != 0);
-  for (int64_t w = int64_t(block_index()) * kCopyBlock + thread_index(); w < a.count; w += a.step) {
+  for (int64_t w = int64_t(block_index()) * kCopyRowsBlock + thread_index(); w < a.count; w += a.step) {
     const int64_t piece = w >> a.lanes;
     const int64_t r = a.walk.small ? int64_t(divide(uint32_t(piece), a.parts_divisor)) : piece / a.parts;
     const int32_t first = ((int32_t(piece - r * a.parts) * depth) << a.lanes) + lane;
@@ -321,10 +321,10 @@ HIPOPS_FN void copy_staged(const StridedCopyArgs& a) {
 
 }  // namespace
 
-#define KERNEL(name, bits, mode)                                   \
-  HIPOPS_KERNEL(kCopyBlock) name(HIPOPS_ARGS(StridedCopyArgs) a) { \
-    follow_launch_before();                                        \
-    copy_##mode<b##bits>(a);                                       \
+#define KERNEL(name, bits, mode, block)                       \
+  HIPOPS_KERNEL(block) name(HIPOPS_ARGS(StridedCopyArgs) a) { \
+    follow_launch_before();                                   \
+    copy_##mode<b##bits>(a);                                  \
   }
 HIPOPS_STRIDED_COPY_KERNELS(KERNEL)
 

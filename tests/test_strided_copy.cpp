@@ -271,8 +271,8 @@ void check_places(const hipops_tensor& y, const hipops_tensor& x, const CopyPlan
   }
 }
 
-void check_grid(const CopyPlan& plan, int64_t depth) {
-  CHECK(plan.block == kCopyBlock);
+void check_grid(const CopyPlan& plan, int64_t depth, uint32_t block = kCopyBlock) {
+  CHECK(plan.block == block);
   CHECK(uint64_t{plan.grid} * plan.block < uint64_t{1} << 32);
   CHECK(plan.args.step == int64_t{plan.grid} * depth);
   CHECK(plan.grid >= 1);
@@ -314,9 +314,9 @@ TEST_CASE("strided_copy finds its elements past 2^31 of them", "[strided_copy]")
                   x = view_of(high, HIPOPS_F16, shape, {1000, 70000, 0, 4200001, -1});
     CopyPlan plan = plan_copy(y, x);
     CHECK(pieces(plan) == int64_t{70} * 60 * 50 * 40 * 1100);
-    CHECK(plan.args.parts == 1);
-    CHECK(plan.args.count == int64_t{70} * 60 * 50 * 40 << 8);
-    check_grid(plan, kCopyBlock);
+    CHECK(plan.args.parts == 2);
+    CHECK(plan.args.count == int64_t{70} * 60 * 50 * 40 * 2 << 7);
+    check_grid(plan, kCopyRowsBlock, kCopyRowsBlock);
     check_places(y, x, plan, 2, 2, random);
   }
   SECTION("offsets past 2^31 of few elements") {
@@ -341,7 +341,7 @@ TEST_CASE("strided_copy finds its elements past 2^31 of them", "[strided_copy]")
                   x = view_of(high, HIPOPS_U8, {int64_t{1} << 32, 17, 16}, {272, 1, 17});
     CopyPlan plan = plan_copy(y, x);
     CHECK(std::string(op_named("strided_copy").kernel_names[plan.kernel]) == "strided_copy_b8_rows");
-    check_grid(plan, kCopyBlock);
+    check_grid(plan, kCopyRowsBlock, kCopyRowsBlock);
     check_places(y, x, plan, 1, 1, random);
   }
 }

@@ -17,50 +17,51 @@ struct Offsets {
   int64_t of[K];
 };
 
+// What so many steps along dimension d add.
+template <int K>
+HIPOPS_FN void add_steps(const Walk<K>& w, int d, uint32_t steps, Offsets<K>* at) {
+#pragma unroll
+  for (int k = 0; k < K; ++k) at->of[k] += int64_t(steps) * w.stride[k][d];
+}
+
 // The offsets of elements `i` of the walk, 0 <= i < count: several, for which the walk's numbers are read but once.
 template <int N, int K>
 HIPOPS_FN void locate(const Walk<K>& w, const int64_t (&i)[N], Offsets<K> (&at)[N]) {
 #pragma unroll
   for (int n = 0; n < N; ++n) at[n] = {};
-  // The branch is the same for all work-items; 64-bit division, some hundred instructions, is left to walks that need
-  // it.
+  // Branches are the same for all work-items. 64-bit division, some hundred instructions, is left to walks that need it;
+  // dimensions are unrolled, so that all that is read of the walk is at places known when compiled.
   if (w.small) {
     uint32_t rest[N];
 #pragma unroll
     for (int n = 0; n < N; ++n) rest[n] = uint32_t(i[n]);
-    for (int d = 0; d + 1 < w.rank; ++d) {
+#pragma unroll
+    for (int d = 0; d < kMaxRank - 1; ++d) {
+      if (d + 1 == w.rank) {
+#pragma unroll
+        for (int n = 0; n < N; ++n) add_steps(w, d, rest[n], &at[n]);
+        return;
+      }
 #pragma unroll
       for (int n = 0; n < N; ++n) {
-        uint32_t quotient = divide(rest[n], w.divisor[d]);
-        uint32_t position = rest[n] - quotient * uint32_t(w.size[d]);
-#pragma unroll
-        for (int k = 0; k < K; ++k) at[n].of[k] += int64_t(position) * w.stride[k][d];
+        const uint32_t quotient = divide(rest[n], w.divisor[d]);
+        add_steps(w, d, rest[n] - quotient * uint32_t(w.size[d]), &at[n]);
         rest[n] = quotient;
       }
     }
 #pragma unroll
-    for (int n = 0; n < N; ++n) {
-#pragma unroll
-      for (int k = 0; k < K; ++k) at[n].of[k] += int64_t(rest[n]) * w.stride[k][w.rank - 1];
-    }
+    for (int n = 0; n < N; ++n) add_steps(w, kMaxRank - 1, rest[n], &at[n]);
   } else {
-    int64_t rest[N];
 #pragma unroll
-    for (int n = 0; n < N; ++n) rest[n] = i[n];
-    for (int d = 0; d + 1 < w.rank; ++d) {
-#pragma unroll
-      for (int n = 0; n < N; ++n) {
-        int64_t quotient = rest[n] / w.size[d];
-        int64_t position = rest[n] - quotient * w.size[d];
+    for (int n = 0; n < N; ++n) {
+      int64_t rest = i[n];
+#pragma unroll 1
+      for (int d = 0; d < w.rank; ++d) {
+        const int64_t quotient = rest / w.size[d], position = rest - quotient * w.size[d];
 #pragma unroll
         for (int k = 0; k < K; ++k) at[n].of[k] += position * w.stride[k][d];
-        rest[n] = quotient;
+        rest = quotient;
       }
-    }
-#pragma unroll
-    for (int n = 0; n < N; ++n) {
-#pragma unroll
-      for (int k = 0; k < K; ++k) at[n].of[k] += rest[n] * w.stride[k][w.rank - 1];
     }
   }
 }

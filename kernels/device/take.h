@@ -104,9 +104,9 @@ HIPOPS_FN void take_rows(const TakeArgs& a) {
 // The same of rows that begin anywhere.
 template <class T>
 HIPOPS_FN void take_shifted(const TakeArgs& a) {
-  const int32_t lane = int32_t(thread_index() % (1u << a.lanes));
   for (int64_t w = int64_t(block_index()) * kTakeBlock + thread_index(); w < a.count; w += a.step) {
     const int64_t piece = w >> a.lanes;
+    const int32_t lane = int32_t(w - (piece << a.lanes));  // of more than a block, as may be
     const int64_t r = a.walk.small ? int64_t(divide(uint32_t(piece), a.parts_divisor)) : piece / a.parts;
     const int32_t first = ((int32_t(piece - r * a.parts) * kShiftedDepth) << a.lanes) + lane;
     const Offsets<kTakeOperands> at = locate(a.walk, r);

@@ -8,11 +8,11 @@
 namespace hipops {
 
 // Every kernel runs in blocks of kTakeBlock work-items, each of which has kTakeDepth units in flight.
-constexpr int kTakeBlock = 256;
+constexpr int kTakeBlock = 64;
 constexpr int kTakeDepth = 4;
 
 // rows: units of a row that a work-item has in flight: of 16 bytes, and of less.
-constexpr int kTakeRowsDepth = 4, kTakeElementsDepth = 8;
+constexpr int kTakeRowsDepth = 2, kTakeElementsDepth = 8;
 
 // staged: bytes of x's rows in shared memory, and what a work-item takes of y's.
 constexpr int kStagedBytes = 32768;
