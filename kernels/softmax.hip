@@ -24,11 +24,13 @@ namespace hipops {
 namespace {
 
 // How exactly results of type T need exponentials, their sum, and the division by it. `exp` comes times kScale;
-// Exponential(maximum), of the values of one row, times a factor that is the same for all of them.
+// Exponential(maximum), of the values of one row, times a factor that is the same for all of them. kScalesLater: whether
+// they bear it that parts of a row are scaled by a factor each once the row's maximum is known.
 template <class T>
 struct Precision {  // f16, bf16: f32 has digits to spare
   using SumType = float;
   static constexpr float kScale = kExpScale;
+  static constexpr bool kScalesLater = true;
   static HIPOPS_METHOD float exp(float x, float m) { return exp_difference_fast(x, m); }
   static HIPOPS_METHOD float of_vector(float sum) { return sum; }
 
@@ -47,6 +49,7 @@ template <class C>
 struct FullPrecision {
   using SumType = SplitSum<C>;
   static constexpr C kScale = 1;
+  static constexpr bool kScalesLater = false;
   static HIPOPS_METHOD C exp(C x, C m) { return exp_difference(x, m); }
   static HIPOPS_METHOD SumType of_vector(C sum) { return SumType::of(sum); }
 
@@ -80,16 +83,45 @@ HIPOPS_FN void store_quotients(const Tile& tile, const Rows& rows, int64_t base,
   });
 }
 
+// Of a wave's part of a row.
+struct alignas(8) WaveSum {
+  float maximum, sum;
+};
+
+// The waves that share a row meet once, not once for the maximum and once for the sum: each takes exponentials under
+// its own maximum, and scales them when it knows the others'.
+template <class Shape, class Reduction>
+HIPOPS_FN void softmax_by_waves(const Rows<Shape>& rows, const RowTile<Shape>& tile, Reduction& reduce) {
+  using P = Precision<typename Shape::Element>;
+  const float own = wave_reduce<wave_size>(tile.reduce(rows, 0, Maximum(), Identity()), Maximum());
+  // -inf - -inf is no number: what is all -inf counts for nothing.
+  const RowTile<Shape, float> exponentials = tile.map(typename P::Exponential{own == -INFINITY ? 0.0f : own});
+  const float sum = wave_reduce<wave_size>(exponentials.reduce(rows, 0, Sum(), Identity()), Sum());
+  const int all = reduce.exchange(WaveSum{own, sum});
+  const float maximum = reduce.template fold<WaveSum>(all, [](const WaveSum& w) { return w.maximum; }, Maximum());
+  const auto scale = [maximum](float of_wave) { return P::exp(of_wave, maximum); };  // NaN where all is -inf
+  typename P::Divide divide(
+      reduce.template fold<WaveSum>(all, [&](const WaveSum& w) { return w.sum * scale(w.maximum); }, Sum()));
+  const float own_scale = scale(own);
+  store_quotients(exponentials, rows, 0, [&](float v) { return divide(v * own_scale); });
+}
+
 template <class Shape>
 HIPOPS_FN void softmax_resident(const SoftmaxArgs& a) {
   using C = typename Shape::Compute;
   using P = Precision<typename Shape::Element>;
-  RowReduce<Shape, typename P::SumType> reduce(threads_of<Shape>(a.geometry));
+  constexpr bool kByWaves = P::kScalesLater && Shape::kRowsPerBlock == 1;
+  using Largest = typename Choose<kByWaves, WaveSum, typename P::SumType>::type;
+  RowReduce<Shape, Largest> reduce(threads_of<Shape>(a.geometry));
   const auto softmax = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
-    C maximum = reduce(tile.reduce(rows, 0, Maximum(), Identity()), Maximum());
-    RowTile<Shape, C> exponentials = tile.map(typename P::Exponential{maximum});
-    typename P::Divide divide(reduce(exponentials.reduce(rows, 0, Sum(), Identity(), P::of_vector), Sum()));
-    store_quotients(exponentials, rows, 0, divide);
+    if constexpr (kByWaves) {
+      softmax_by_waves(rows, tile, reduce);
+    } else {
+      C maximum = reduce(tile.reduce(rows, 0, Maximum(), Identity()), Maximum());
+      RowTile<Shape, C> exponentials = tile.map(typename P::Exponential{maximum});
+      typename P::Divide divide(reduce(exponentials.reduce(rows, 0, Sum(), Identity(), P::of_vector), Sum()));
+      store_quotients(exponentials, rows, 0, divide);
+    }
   };
   if constexpr (Shape::kClustered) {
     for_each_clustered_row<Shape>(a.geometry, a.x, a.y, softmax);

@@ -39,10 +39,10 @@ class Mailbox {
     asm volatile("fence.mbarrier_init.release.cluster;\n\tbarrier.cluster.arrive.relaxed.aligned;" ::: "memory");
   }
 
-  // op over the v of all waves, the same bits in every work-item. All of the cluster call this, with the same v in each
-  // work-item of a wave.
-  template <class T, class Op>
-  HIPOPS_METHOD T reduce(const T& v, Op op) {
+  // Leaves v, which is the same in each work-item of a wave, and waits for those of all waves. All of the cluster call
+  // this. Returns the place where they are.
+  template <class T>
+  HIPOPS_METHOD int exchange(const T& v) {
     // Nothing is sent to a block that has not begun.
     if (uses_ == 0) asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
     // Two sets of slots, used in turn: a wave that sends for the next use of a set has heard of all waves in between,
@@ -61,12 +61,18 @@ class Mailbox {
         "mbarrier.try_wait.parity.shared::cta.b64 here, [%0], %1;\n\t@!here bra again%=;\n\t}" ::"r"(counter),
         "r"(parity)
         : "memory");
-    T all = Op::template identity<T>();
+    return int(first);
+  }
+
+  // op over f(v) of all waves, once or more up to the next exchange, the same bits in every work-item.
+  template <class T, class F, class Op>
+  HIPOPS_METHOD auto fold(int first, F f, Op op) const {
+    auto all = Op::template identity<decltype(f(T()))>();
     const auto take = [&](uint32_t from) {
 #pragma unroll
       for (uint32_t i = 0; i < kBatch; i += wave_size) {
         const uint32_t value = from + i + lane_index();
-        if (value < values_) all = op(all, slots_[first + value].template as<T>());
+        if (value < values_) all = op(all, f(slots_[uint32_t(first) + value].template as<T>()));
       }
     };
     take(0);
@@ -124,7 +130,7 @@ class Mailbox {
   uint32_t uses_ = 0;
 };
 
-// All-reduce over the cluster: in each wave, and then over all waves' results, in every wave alike.
+// All-reduce over the cluster: in each wave, and then over all waves' results, in every wave alike. As Reduce.
 template <class Largest, int Threads>
 class ClusterReduce {
  public:
@@ -133,7 +139,17 @@ class ClusterReduce {
   template <class T, class Op>
   HIPOPS_METHOD T operator()(T v, Op op) {
     if (cluster_size() == 1) return in_block_(v, op);
-    return waves_.reduce(wave_reduce<wave_size>(v, op), op);
+    return waves_.template fold<T>(waves_.exchange(wave_reduce<wave_size>(v, op)), Identity(), op);
+  }
+
+  template <class T>
+  HIPOPS_METHOD int exchange(const T& v) {
+    return cluster_size() == 1 ? in_block_.exchange(v) : waves_.exchange(v);
+  }
+
+  template <class T, class F, class Op>
+  HIPOPS_METHOD auto fold(int first, F f, Op op) const {
+    return cluster_size() == 1 ? in_block_.template fold<T>(first, f, op) : waves_.template fold<T>(first, f, op);
   }
 
  private:

@@ -51,6 +51,14 @@ constexpr bool few_registers = true;
 constexpr bool few_registers = false;
 #endif
 
+// Whether instructions take a launch's arguments from where they are, if the place is known when compiled. Elsewhere
+// each takes scalar registers, of which gfx9 has few enough.
+#if defined(HIPOPS_NVIDIA)
+constexpr bool arguments_are_operands = true;
+#else
+constexpr bool arguments_are_operands = false;
+#endif
+
 // ---- Where a work-item is. Launches are one-dimensional.
 
 #if defined(HIPOPS_AMD)

@@ -60,19 +60,32 @@ class Reduce {
     if constexpr (Threads <= kSmallestWave) {
       return wave_reduce<Threads>(v, op);
     } else {
-      v = wave_reduce<wave_size>(v, op);
-      // Two sets of slots, used in turn: a wave that is early for the next reduction cannot overwrite what a late one
-      // still reads, since between the two uses of a set lies the barrier of the other. So one barrier a reduction is
-      // enough.
-      int first = turn_ * kWaves;
-      turn_ ^= 1;
-      if (lane_index() == 0) partial_[first + wave_index()] = Slot::of(v);
-      barrier();
-      // Every wave reduces all the partial results: cheaper than a second meeting.
-      int wave = lane_index() % kWaves;
-      Slot of_wave = partial_[first + (wave < waves_ ? wave : 0)];
-      return wave_reduce<kWaves>(wave < waves_ ? of_wave.template as<T>() : Op::template identity<T>(), op);
+      return fold<T>(exchange(wave_reduce<wave_size>(v, op)), Identity(), op);
     }
+  }
+
+  // The meeting by itself, for what is more than one op: v, the same in all lanes of a wave, is left for all waves, at
+  // the place that is returned.
+  template <class T>
+  HIPOPS_METHOD int exchange(const T& v) {
+    // Two sets of slots, used in turn: a wave that is early for the next reduction cannot overwrite what a late one
+    // still reads, since between the two uses of a set lies the barrier of the other. So one barrier a reduction is
+    // enough.
+    int first = turn_ * kWaves;
+    turn_ ^= 1;
+    if (lane_index() == 0) partial_[first + wave_index()] = Slot::of(v);
+    barrier();
+    return first;
+  }
+
+  // op over f(v) of all waves, once or more up to the next exchange. Every wave reduces all the partial results: cheaper
+  // than a second meeting.
+  template <class T, class F, class Op>
+  HIPOPS_METHOD auto fold(int first, F f, Op op) const {
+    using Result = decltype(f(T()));
+    int wave = lane_index() % kWaves;
+    Slot of_wave = partial_[first + (wave < waves_ ? wave : 0)];
+    return wave_reduce<kWaves>(wave < waves_ ? f(of_wave.template as<T>()) : Op::template identity<Result>(), op);
   }
 
  private:

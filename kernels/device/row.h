@@ -234,21 +234,32 @@ class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type, Streamed {
   HIPOPS_METHOD int head() const { return Shape::kEdges > 0 ? head_ : 0; }
   HIPOPS_METHOD int64_t in_vectors() const { return Shape::kEdges > 0 ? tail_ - head_ : g_->cols; }
 
-  HIPOPS_METHOD void find(int64_t row) {
-    // One dimension in nearly every call: divisions are kept out of its way, and of its registers.
-    if (__builtin_expect(g_->outer_rank == 1, 1)) {
-      x_row_ = x_ + row * g_->outer_x_stride[0];
-      y_row_ = y_ + row * g_->outer_y_stride[0];
-    } else {
-      x_row_ = x_, y_row_ = y_;
+  HIPOPS_METHOD void step_along(int d, int64_t rows) {
+    x_row_ += rows * g_->outer_x_stride[d];
+    y_row_ += rows * g_->outer_y_stride[d];
+  }
+  // Along the innermost `dimensions` of the outer ones. Returns what is left for those beyond.
+  HIPOPS_METHOD int64_t step_along_first(int dimensions, int64_t row) {
 #pragma unroll 1
-      for (int d = 0; d < g_->outer_rank; ++d) {
-        int64_t quotient = row / g_->outer_size[d];
-        int64_t position = row - quotient * g_->outer_size[d];
-        x_row_ += position * g_->outer_x_stride[d];
-        y_row_ += position * g_->outer_y_stride[d];
-        row = quotient;
+    for (int d = 0; d < dimensions; ++d) {
+      int64_t quotient = row / g_->outer_size[d];
+      step_along(d, row - quotient * g_->outer_size[d]);
+      row = quotient;
+    }
+    return row;
+  }
+
+  HIPOPS_METHOD void find(int64_t row) {
+    x_row_ = x_, y_row_ = y_;
+    // One dimension in nearly every call. Divisions are kept out of its way, and of its registers.
+    if constexpr (arguments_are_operands) {
+      if (__builtin_expect(g_->outer_rank == 1, 1)) {
+        step_along(0, row);
+      } else {
+        step_along_first(g_->outer_rank, row);
       }
+    } else {
+      step_along(g_->outer_rank - 1, step_along_first(g_->outer_rank - 1, row));
     }
     if constexpr (Shape::kEdges > 0) {
       int beyond = int(uintptr_t(x_row_) % kWideBytes / sizeof(T));  // the boundary before the row

@@ -26,9 +26,6 @@ HIPOPS_FN void for_each_index(F f) {
   }
 }
 
-struct Identity {
-  template <class C> HIPOPS_METHOD C operator()(C v) const { return v; }
-};
 struct Square {
   template <class C> HIPOPS_METHOD C operator()(C v) const { return v * v; }
 };

@@ -173,6 +173,10 @@ HIPOPS_FN void wave_barrier(cpu::Site site = {__builtin_FILE(), __builtin_LINE()
 }
 #endif
 
+struct Identity {
+  template <class C> HIPOPS_METHOD C operator()(C v) const { return v; }
+};
+
 struct Sum {
   template <class T> HIPOPS_METHOD T operator()(const T& a, const T& b) const { return a + b; }
   template <class T> static HIPOPS_METHOD T identity() { return T{}; }
