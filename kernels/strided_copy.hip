@@ -130,7 +130,7 @@ HIPOPS_FN void copy_tile(const StridedCopyArgs& a) {
   HIPOPS_SHARED(T, tile, Tile::kEdge * Tile::kPitch);
   const int lane = int(thread_index() % Tile::kEdge), line = int(thread_index() / Tile::kEdge);
   for (int64_t t = block_index(); t < a.walk.count; t += a.step) {
-    Offsets<kCopyOperands> at = locate(a.walk, t);
+    Offsets<kCopyOperands> at = locate_in_loop(a.walk, t);
     const T* x = static_cast<const T*>(a.x) + at.of[kCopyX];
     T* y = static_cast<T*>(a.y) + at.of[kCopyY];
 
@@ -180,7 +180,7 @@ HIPOPS_FN void copy_square(const StridedCopyArgs& a) {
     const int64_t square = int64_t(tile) << along | inside;
     const int32_t across = int32_t((beyond - outer * uint32_t(a.size[1])) << a.across | inside_across);
     if (square >= a.walk.count || across >= a.line) continue;
-    const Offsets<kCopyOperands> at = locate(a.walk, square);
+    const Offsets<kCopyOperands> at = locate_in_loop(a.walk, square);
     const T* x = static_cast<const T*>(a.x) + at.of[kCopyX] + across * n;
     T* y = static_cast<T*>(a.y) + at.of[kCopyY] + int64_t(across) * n * a.stride[kCopyY][1];
     Vector<T, n> from[n];
@@ -291,7 +291,7 @@ HIPOPS_FN void copy_staged(const StridedCopyArgs& a) {
   const Shared<T> tile = vectors.template as<T>();
   const int32_t y_step = int32_t(a.stride[kCopyY][1] & (n - 1));
   for (int64_t t = block_index(); t < a.walk.count; t += a.step) {
-    const Offsets<kCopyOperands> at = locate(a.walk, t);
+    const Offsets<kCopyOperands> at = locate_in_loop(a.walk, t);
     const T* x = static_cast<const T*>(a.x) + at.of[kCopyX];
     T* y = static_cast<T*>(a.y) + at.of[kCopyY];
     const CopyTilePlace place = copy_tile_place(a.walk, t);

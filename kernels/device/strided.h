@@ -17,6 +17,54 @@ struct Offsets {
   int64_t of[K];
 };
 
+// The offsets of elements `i` of the walk, 0 <= i < count: several, for which the walk's numbers are read but once.
+template <int N, int K>
+HIPOPS_FN void locate_in_loop(const Walk<K>& w, const int64_t (&i)[N], Offsets<K> (&at)[N]) {
+#pragma unroll
+  for (int n = 0; n < N; ++n) at[n] = {};
+  // The branch is the same for all work-items; 64-bit division, some hundred instructions, is left to walks that need
+  // it.
+  if (w.small) {
+    uint32_t rest[N];
+#pragma unroll
+    for (int n = 0; n < N; ++n) rest[n] = uint32_t(i[n]);
+    for (int d = 0; d + 1 < w.rank; ++d) {
+#pragma unroll
+      for (int n = 0; n < N; ++n) {
+        uint32_t quotient = divide(rest[n], w.divisor[d]);
+        uint32_t position = rest[n] - quotient * uint32_t(w.size[d]);
+#pragma unroll
+        for (int k = 0; k < K; ++k) at[n].of[k] += int64_t(position) * w.stride[k][d];
+        rest[n] = quotient;
+      }
+    }
+#pragma unroll
+    for (int n = 0; n < N; ++n) {
+#pragma unroll
+      for (int k = 0; k < K; ++k) at[n].of[k] += int64_t(rest[n]) * w.stride[k][w.rank - 1];
+    }
+  } else {
+    int64_t rest[N];
+#pragma unroll
+    for (int n = 0; n < N; ++n) rest[n] = i[n];
+    for (int d = 0; d + 1 < w.rank; ++d) {
+#pragma unroll
+      for (int n = 0; n < N; ++n) {
+        int64_t quotient = rest[n] / w.size[d];
+        int64_t position = rest[n] - quotient * w.size[d];
+#pragma unroll
+        for (int k = 0; k < K; ++k) at[n].of[k] += position * w.stride[k][d];
+        rest[n] = quotient;
+      }
+    }
+#pragma unroll
+    for (int n = 0; n < N; ++n) {
+#pragma unroll
+      for (int k = 0; k < K; ++k) at[n].of[k] += rest[n] * w.stride[k][w.rank - 1];
+    }
+  }
+}
+
 // What so many steps along dimension d add.
 template <int K>
 HIPOPS_FN void add_steps(const Walk<K>& w, int d, uint32_t steps, Offsets<K>* at) {
@@ -24,46 +72,47 @@ HIPOPS_FN void add_steps(const Walk<K>& w, int d, uint32_t steps, Offsets<K>* at
   for (int k = 0; k < K; ++k) at->of[k] += int64_t(steps) * w.stride[k][d];
 }
 
-// The offsets of elements `i` of the walk, 0 <= i < count: several, for which the walk's numbers are read but once.
+// What the place of element i adds, by 64-bit divisions in as few instructions as may be.
+template <int K>
+HIPOPS_FN void add_far_steps(const Walk<K>& w, int64_t i, Offsets<K>* at) {
+#pragma unroll 1
+  for (int d = 0; d < w.rank; ++d) {
+    const int64_t quotient = i / w.size[d], position = i - quotient * w.size[d];
+#pragma unroll
+    for (int k = 0; k < K; ++k) at->of[k] += position * w.stride[k][d];
+    i = quotient;
+  }
+}
+
+// As locate_in_loop, and where instructions take arguments from where they are, the shorter way to the first load: dimensions
+// are unrolled. (Not for tiles, which do more before the next one: transposes took up to 12 % longer on an H200.)
 template <int N, int K>
 HIPOPS_FN void locate(const Walk<K>& w, const int64_t (&i)[N], Offsets<K> (&at)[N]) {
+  if constexpr (!arguments_are_operands) return locate_in_loop(w, i, at);
+  uint32_t rest[N];
 #pragma unroll
-  for (int n = 0; n < N; ++n) at[n] = {};
-  // Branches are the same for all work-items. 64-bit division, some hundred instructions, is left to walks that need it;
-  // dimensions are unrolled, so that all that is read of the walk is at places known when compiled.
-  if (w.small) {
-    uint32_t rest[N];
+  for (int n = 0; n < N; ++n) at[n] = {}, rest[n] = uint32_t(i[n]);
+  if (__builtin_expect(!w.small, 0)) {
 #pragma unroll
-    for (int n = 0; n < N; ++n) rest[n] = uint32_t(i[n]);
+    for (int n = 0; n < N; ++n) add_far_steps(w, i[n], &at[n]);
+    return;
+  }
 #pragma unroll
-    for (int d = 0; d < kMaxRank - 1; ++d) {
-      if (d + 1 == w.rank) {
+  for (int d = 0; d < kMaxRank - 1; ++d) {
+    if (d + 1 == w.rank) {
 #pragma unroll
-        for (int n = 0; n < N; ++n) add_steps(w, d, rest[n], &at[n]);
-        return;
-      }
-#pragma unroll
-      for (int n = 0; n < N; ++n) {
-        const uint32_t quotient = divide(rest[n], w.divisor[d]);
-        add_steps(w, d, rest[n] - quotient * uint32_t(w.size[d]), &at[n]);
-        rest[n] = quotient;
-      }
+      for (int n = 0; n < N; ++n) add_steps(w, d, rest[n], &at[n]);
+      return;
     }
-#pragma unroll
-    for (int n = 0; n < N; ++n) add_steps(w, kMaxRank - 1, rest[n], &at[n]);
-  } else {
 #pragma unroll
     for (int n = 0; n < N; ++n) {
-      int64_t rest = i[n];
-#pragma unroll 1
-      for (int d = 0; d < w.rank; ++d) {
-        const int64_t quotient = rest / w.size[d], position = rest - quotient * w.size[d];
-#pragma unroll
-        for (int k = 0; k < K; ++k) at[n].of[k] += position * w.stride[k][d];
-        rest = quotient;
-      }
+      const uint32_t quotient = divide(rest[n], w.divisor[d]);
+      add_steps(w, d, rest[n] - quotient * uint32_t(w.size[d]), &at[n]);
+      rest[n] = quotient;
     }
   }
+#pragma unroll
+  for (int n = 0; n < N; ++n) add_steps(w, kMaxRank - 1, rest[n], &at[n]);
 }
 
 // The same of one.
@@ -72,6 +121,13 @@ HIPOPS_FN Offsets<K> locate(const Walk<K>& w, int64_t i) {
   int64_t one[1] = {i};
   Offsets<K> at[1];
   locate(w, one, at);
+  return at[0];
+}
+template <int K>
+HIPOPS_FN Offsets<K> locate_in_loop(const Walk<K>& w, int64_t i) {
+  int64_t one[1] = {i};
+  Offsets<K> at[1];
+  locate_in_loop(w, one, at);
   return at[0];
 }
 
