@@ -49,22 +49,22 @@ MUTATIONS = (
         "Partial results are read before other waves have written them. The race check names both accesses; without "
         "it the NaN pattern of fresh shared memory is summed.",
         "softmax", REDUCE,
-        before="      barrier();\n",
+        before="    barrier();\n",
         after="",
         runs=(Run("sizes", "f32", "report", says="race at byte", race=True), Run("sizes", "f32"))),
     Mutation(
         "barrier_for_half_the_block",
         "The others never come, and the executor says who waits where.",
         "rms_norm", REDUCE,
-        before="      barrier();\n",
-        after="      if (int(wave_index()) < waves_ / 2) barrier();\n",
+        before="    barrier();\n",
+        after="    if (int(wave_index()) < waves_ / 2) barrier();\n",
         runs=(Run("sizes", "f32", "report", says=": wait at the barrier at "),)),
     Mutation(
         "one_set_of_slots",
         "A wave that is early for the second reduction overwrites what a late one still reads of the first. In the "
         "executor's usual order no wave is so early, so that it takes the race check.",
         "layer_norm", REDUCE,
-        before="      turn_ ^= 1;\n",
+        before="    turn_ ^= 1;\n",
         after="",
         runs=(Run("sizes", "f32", "report", says="race at byte", race=True),)),
     Mutation(
@@ -222,8 +222,8 @@ MUTATIONS = (
         "outer_strides_mixed_up",
         "Every outer dimension steps as the innermost one does.",
         "softmax", ROW,
-        before="      x_row_ += position * g_->outer_x_stride[d];\n",
-        after="      x_row_ += position * g_->outer_x_stride[0];\n",
+        before="    x_row_ += rows * g_->outer_x_stride[d];\n",
+        after="    x_row_ += rows * g_->outer_x_stride[0];\n",
         runs=(Run("layouts", "f32", says="layout_permuted"),)),
     Mutation(
         "weight_of_the_next_column",
@@ -245,9 +245,16 @@ MUTATIONS = (
         "f32_weights_taken_for_elements",
         "Weights in f32 read as if they were of x's type.",
         "layer_norm", TILE,
-        before="return sizeof(T) != sizeof(f32) && is_f32_ != 0;",
-        after="return false;",
+        before="are_f32 ? f(f32()) : f(T());",
+        after="f(T());",
         runs=(Run("smoke", "f16"), Run("exact", "bf16"), Run("layouts", "bf16"))),
+    Mutation(
+        "bias_out_of_nowhere",
+        "Rows with a weight and no bias go through a loop of their own: it must add nothing.",
+        "layer_norm", "layer_norm.hip",
+        before="NoWeights<Shape>{0}",
+        after="NoWeights<Shape>{1}",
+        runs=(Run("smoke", "bf16"), Run("exact", "f16"))),
 
     # ---- Formulas
     Mutation(

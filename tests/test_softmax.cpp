@@ -56,14 +56,15 @@ TEST_CASE("softmax takes every rank, and success leaves the last failure alone",
   });
 }
 
-// In a resident variant and in a streaming one, whose first tile is -inf throughout.
+// In resident variants of a part of a wave and of several waves, of which one has a number, and in a streaming one, whose
+// first tile is -inf throughout.
 TEST_CASE("softmax of infinities and NaN", "[softmax]") {
   if (!has_cpu()) return;
   check_in_child({}, [] {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);
     for (hipops_dtype dtype : kFloats)
-      for (int cols : {24, 40001}) {
+      for (int cols : {24, 4096, 5003, 40001}) {
         Call call(kSoftmax, dtype, {4, cols});
         for (int i = 0; i < 4 * cols; ++i) call.x.set(i, -infinity);
         call.x.set(2 * cols - 1, 7);             // row 1: the one that counts
@@ -76,5 +77,24 @@ TEST_CASE("softmax of infinities and NaN", "[softmax]") {
           if (is_number) EXPECT_EQUAL(call.y.get(i), i == 2 * cols - 1 ? 1.0 : 0.0);
         }
       }
+  });
+}
+
+// Each wave takes exponentials under its own maximum: they are small only when scaled by the row's.
+TEST_CASE("softmax of waves far under the row's maximum", "[softmax]") {
+  if (!has_cpu()) return;
+  check_in_child({}, [] {
+    constexpr int cols = 4096;
+    EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);
+    for (const double low : {-20.0, -80.0, -84.0, -200.0}) {
+      Call call(kSoftmax, HIPOPS_BF16, {1, cols});
+      for (int i = 0; i < cols; ++i) call.x.set(i, i < cols / 2 ? low : 0.0);
+      call.succeeds();
+      const double sum = cols / 2 * (1 + std::exp(low)), least = std::ldexp(1.0, -133);
+      for (int i = 0; i < cols; ++i) {
+        const double expected = std::exp(i < cols / 2 ? low : 0.0) / sum;
+        EXPECT_EQUAL(std::abs(call.y.get(i) - expected) <= std::max(expected / 128, least), true);
+      }
+    }
   });
 }

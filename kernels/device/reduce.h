@@ -78,8 +78,8 @@ class Reduce {
     return first;
   }
 
-  // op over f(v) of all waves, once or more up to the next exchange. Every wave reduces all the partial results: cheaper
-  // than a second meeting.
+  // op over f(v) of all waves, once or more up to the next exchange. Every wave reduces all the partial results: that is
+  // cheaper than a second meeting.
   template <class T, class F, class Op>
   HIPOPS_METHOD auto fold(int first, F f, Op op) const {
     using Result = decltype(f(T()));

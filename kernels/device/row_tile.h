@@ -71,7 +71,8 @@ class Weights {
 #pragma unroll
       for (int i = 0; i < n; ++i) otherwise.element[i] = narrow<W>(compute_t<W>(weights.otherwise_));
       Packed<W, n> raw = otherwise;
-      if (weights.data_ != nullptr) raw = weights.template vector_at<n>(static_cast<const W*>(weights.data_), place.col);
+      const W* data = static_cast<const W*>(weights.data_);
+      if (data != nullptr) raw = weights.template vector_at<n>(data, place.col);
 #pragma unroll
       for (int i = 0; i < n; ++i) out[i] = C(widen(raw[i]));
     }

@@ -84,8 +84,8 @@ HIPOPS_FN void add_far_steps(const Walk<K>& w, int64_t i, Offsets<K>* at) {
   }
 }
 
-// As locate_in_loop, and where instructions take arguments from where they are, the shorter way to the first load: dimensions
-// are unrolled. (Not for tiles, which do more before the next one: transposes took up to 12 % longer on an H200.)
+// The same, and where instructions take arguments from where they are, the shorter way to the first load: dimensions are
+// unrolled. (Not for tiles, which do more before the next one: transposes took up to 12 % longer on an H200.)
 template <int N, int K>
 HIPOPS_FN void locate(const Walk<K>& w, const int64_t (&i)[N], Offsets<K> (&at)[N]) {
   if constexpr (!arguments_are_operands) return locate_in_loop(w, i, at);

@@ -19,6 +19,12 @@ if(HIPOPS_CUDA)
         list(APPEND missing ${architecture})
       endif()
     endforeach()
+    # The smallest form takes a driver of CUDA 12.4, which what a compiler of CUDA 13 makes needs anyway.
+    set(hipops_fatbin_form)
+    execute_process(COMMAND ${HIPOPS_NVCC} --version OUTPUT_VARIABLE nvcc_version)
+    if(nvcc_version MATCHES "release ([0-9.]+)" AND CMAKE_MATCH_1 VERSION_GREATER_EQUAL 13)
+      set(hipops_fatbin_form --compress-mode=size)
+    endif()
     message(STATUS "hipops: NVIDIA fatbins by ${HIPOPS_NVCC} for ${HIPOPS_CUDA_BUILT}")
     if(missing)
       message(STATUS "hipops: left out, as this nvcc does not know them: ${missing}")
@@ -58,7 +64,7 @@ if(HIPOPS_CUDA_BUILT)
     endforeach()
     set(fatbin ${hipops_objects}/${op}.fatbin)
     add_custom_command(OUTPUT ${fatbin}
-      COMMAND ${HIPOPS_FATBINARY} --create=${fatbin} -64 --compress-all ${images}
+      COMMAND ${HIPOPS_FATBINARY} --create=${fatbin} -64 --compress-all ${hipops_fatbin_form} ${images}
       DEPENDS ${files} COMMENT "fatbin of ${op}" VERBATIM)
     set(HIPOPS_FATBIN_${op} ${fatbin})
     list(APPEND HIPOPS_FATBINS ${fatbin})
