@@ -69,10 +69,15 @@ int64_t vectors_of(const RowVariant& v, int64_t cols) {
   return v.access == edged ? std::max<int64_t>(cols / v.length, 1) : (cols + v.length - 1) / v.length;
 }
 
+// Work-items that a block of a variant may have.
+int64_t most_work_items(const RowVariant& v, const DeviceFacts& device) {
+  return int64_t{v.threads} * (v.clustered ? device.blocks_in_one : 1);
+}
+
 // Blocks of a clustered variant that share a row; 0 where it does not fit in as many as the device has to a cluster.
 // Where there are few rows, as many as find work: more of the device takes part in each.
 int cluster_of(const RowVariant& v, const RowGeometry& g, int64_t vectors, const DeviceFacts& device) {
-  const int64_t held = int64_t{v.threads} * v.vectors;
+  const int64_t held = most_work_items(v, device) * v.vectors;
   int cluster = 1;
   while (cluster * held < vectors) {
     cluster *= 2;

@@ -13,8 +13,8 @@
 // where the elements have gaps between them. Short rows share a wave; a long row has a block of as many work-items as
 // it needs.
 // staged ones are resident, too: rows of 32 columns and less in one piece, read and written by way of shared memory.
-// clustered ones take longer rows, up to 32768, 16384 and 8192; on NVIDIA from sm_90 on up to 16 blocks share a row,
-// which may be 16 times as long, and keep the weights in shared memory.
+// clustered ones take longer rows, up to 32768, 16384 and 8192, and on AMD from gfx90a on twice that; on NVIDIA from
+// sm_90 on up to 16 blocks share a row, which may be 16 times as long, and keep the weights in shared memory.
 // streaming variants read longer rows three times, after the first out of the L2 cache as far as it holds them.
 // partial, merge and apply are the steps in which few such rows are split over many blocks (split_row.h): read twice.
 // Their tiles have a mean each, and the variance is of squared deviations from those, merged.
@@ -169,11 +169,12 @@ HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
   using C = typename Shape::Compute;
   using RowMean = Mean<typename Shape::Element>;
   RowReduce<Shape, SplitSum<C>> reduce(threads_of<Shape>(a.geometry));
-  // f(the row less its mean, scaled), for each row.
+  // f(the row, what makes of it the row less its mean, scaled).
   const auto normalized = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile, auto f) {
     RowMean mean(reduce(sum_of(tile, rows, 0), Sum()), norm_terms<C>(a.scalars));
-    C squares = reduce(tile.reduce(rows, 0, Sum(), SquaredDeviation<RowMean>{mean}), Sum());
-    f(mean.scaled(row_scale(a, mean, squares)));
+    const auto& again = widened_anew(tile);
+    C squares = reduce(again.reduce(rows, 0, Sum(), SquaredDeviation<RowMean>{mean}), Sum());
+    f(again, mean.scaled(row_scale(a, mean, squares)));
   };
   if constexpr (Shape::kClustered) {
     const KeptWeights<Shape, 0> w(a.weight, 1, a.geometry);
@@ -184,11 +185,11 @@ HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
       store_affine(tile, rows, 0, w, b, scaled);
     };
     const auto at_use = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile, const auto& scaled) {
-      store_at_use(a, tile, rows, 0, scaled);
+      store_at_use(a, widened_anew(tile), rows, first_tile(), scaled);
     };
     const auto for_each = [&](auto store) {
       for_each_clustered_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
-        normalized(rows, tile, [&](const auto& scaled) { store(rows, tile, scaled); });
+        normalized(rows, tile, [&](const auto& again, const auto& scaled) { store(rows, again, scaled); });
       });
     };
     if constexpr (kWidenedStays<typename Shape::Element>) {
@@ -200,7 +201,7 @@ HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
     }
   } else {
     const auto at_use = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
-      normalized(rows, tile, [&](const auto& scaled) { store_at_use(a, tile, rows, 0, scaled); });
+      normalized(rows, tile, [&](const auto& again, const auto& scaled) { store_at_use(a, again, rows, 0, scaled); });
     };
     if constexpr (!weights_stay<Shape>) {
       for_each_row<Shape>(a.geometry, a.x, a.y, at_use);
@@ -212,7 +213,9 @@ HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
         go_over_rows<Shape>(a, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
           const auto& w = weights.of(rows);
           const auto& b = bias_of_rows(rows);
-          normalized(rows, tile, [&](const auto& scaled) { store_affine(tile, rows, 0, w, b, scaled); });
+          normalized(rows, tile, [&](const auto& again, const auto& scaled) {
+            store_affine(again, rows, 0, w, b, scaled);
+          });
         });
       };
       if (a.bias == nullptr) {
@@ -333,11 +336,11 @@ constexpr int room(RowAccess access, RowMode mode, int threads, int block, int v
   return block < resident_threads(vectors) ? resident_threads(vectors) / block : 1;
 }
 
-#define KERNEL(name, T, threads, vectors, block, access, mode)                                                   \
-  HIPOPS_KERNEL_UP_TO(block, room(access, mode, threads, block, vectors, sizeof(T)))                             \
-  name(HIPOPS_ARGS(LayerNormArgs) a) {                                                                           \
-    follow_launch_before();                                                                                      \
-    layer_norm_##mode<ByWaves<RowShape<T, threads, vectors, block, access, mode>>>(a);                           \
+#define KERNEL(name, T, threads, vectors, block, access, mode)                                             \
+  HIPOPS_KERNEL_UP_TO(most_work_items(block, mode), room(access, mode, threads, block, vectors, sizeof(T))) \
+  name(HIPOPS_ARGS(LayerNormArgs) a) {                                                                     \
+    follow_launch_before();                                                                                \
+    layer_norm_##mode<ByWaves<RowShape<T, threads, vectors, block, access, mode>>>(a);                     \
   }
 HIPOPS_LAYER_NORM_KERNELS(KERNEL)
 

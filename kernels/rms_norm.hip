@@ -9,8 +9,8 @@
 // where the elements have gaps between them. Short rows share a wave; a long row has a block of as many work-items as
 // it needs. The weights are loaded with the row, so that nobody waits for them after the reduction.
 // staged ones are resident, too: rows of 32 columns and less in one piece, read and written by way of shared memory.
-// clustered ones take longer rows, up to 32768, 16384 and 8192; on NVIDIA from sm_90 on up to 16 blocks share a row,
-// which may be 16 times as long, and keep the weights in shared memory.
+// clustered ones take longer rows, up to 32768, 16384 and 8192, and on AMD from gfx90a on twice that; on NVIDIA from
+// sm_90 on up to 16 blocks share a row, which may be 16 times as long, and keep the weights in shared memory.
 // streaming variants read longer rows twice, the second time out of the L2 cache as far as it holds them.
 // partial, merge and apply are the steps in which few such rows are split over many blocks (split_row.h).
 //
@@ -83,7 +83,7 @@ HIPOPS_FN void rms_norm_resident(const RmsNormArgs& a) {
     WeightsArrival arrival;
     for_each_clustered_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
       const C scale = scale_of(rows, tile);
-      if (!weights_kept(a.geometry)) return store_at_use(a, tile, rows, 0, scale);
+      if (!weights_kept(a.geometry)) return store_at_use(a, widened_anew(tile), rows, first_tile(), scale);
       arrival.wait();
       store_scaled(tile, rows, 0, kept, scale);
     });
@@ -172,10 +172,11 @@ HIPOPS_FN void rms_norm_apply(const RmsNormArgs& a) {
 
 }  // namespace
 
-#define KERNEL(name, T, threads, vectors, block, access, mode)                                            \
-  HIPOPS_KERNEL_UP_TO(block, blocks_with_room(access, block, vectors)) name(HIPOPS_ARGS(RmsNormArgs) a) { \
-    follow_launch_before();                                                                               \
-    rms_norm_##mode<ByWaves<RowShape<T, threads, vectors, block, access, mode>>>(a);                      \
+#define KERNEL(name, T, threads, vectors, block, access, mode)                                \
+  HIPOPS_KERNEL_UP_TO(most_work_items(block, mode), blocks_with_room(access, block, vectors)) \
+  name(HIPOPS_ARGS(RmsNormArgs) a) {                                                          \
+    follow_launch_before();                                                                   \
+    rms_norm_##mode<ByWaves<RowShape<T, threads, vectors, block, access, mode>>>(a);          \
   }
 HIPOPS_RMS_NORM_KERNELS(KERNEL)
 

@@ -8,8 +8,8 @@
 // more time than the bytes. Up to 16384 16-bit elements, 8192 f32, 4096 f64; 2048 where the elements have gaps between
 // them. Short rows share a wave; a long row has a block of as many work-items as it needs.
 // staged ones are resident, too: rows of 32 columns and less in one piece, read and written by way of shared memory.
-// clustered ones take longer rows, up to 32768, 16384 and 8192; on NVIDIA from sm_90 on up to 16 blocks share a row,
-// which may be 16 times as long.
+// clustered ones take longer rows, up to 32768, 16384 and 8192, and on AMD from gfx90a on twice that; on NVIDIA from
+// sm_90 on up to 16 blocks share a row, which may be 16 times as long.
 // streaming variants read longer rows twice: once for maximum and sum together, the sum being rescaled when the maximum
 // grows.
 // partial, merge and apply are the steps in which few such rows are split over many blocks (split_row.h).
@@ -243,11 +243,12 @@ constexpr bool by_waves = Shape::kClustered ? Shape::kWide && sizeof(typename Sh
 
 }  // namespace
 
-#define KERNEL(name, T, threads, vectors, block, access, mode)                                                       \
-  HIPOPS_KERNEL_UP_TO(block, blocks_with_room(access, block, vectors, sizeof(T))) name(HIPOPS_ARGS(SoftmaxArgs) a) { \
-    follow_launch_before();                                                                                          \
-    using Shape = RowShape<T, threads, vectors, block, access, mode>;                                                \
-    softmax_##mode<ByWaves<Shape, by_waves<Shape>>>(a);                                                              \
+#define KERNEL(name, T, threads, vectors, block, access, mode)                                           \
+  HIPOPS_KERNEL_UP_TO(most_work_items(block, mode), blocks_with_room(access, block, vectors, sizeof(T))) \
+  name(HIPOPS_ARGS(SoftmaxArgs) a) {                                                                     \
+    follow_launch_before();                                                                              \
+    using Shape = RowShape<T, threads, vectors, block, access, mode>;                                    \
+    softmax_##mode<ByWaves<Shape, by_waves<Shape>>>(a);                                                  \
   }
 HIPOPS_SOFTMAX_KERNELS(KERNEL)
 

@@ -272,6 +272,32 @@ TEST_CASE("a row that a block cannot hold is shared by the blocks of a cluster, 
         (512 * 8 + 1) * 16);
 }
 
+TEST_CASE("a row that two blocks would share has one of twice the work-items, where there are such", "[rows]") {
+  for (const int wave_size : {32, 64}) {
+    DeviceFacts device = ::device(304, wave_size);
+    device.blocks_in_one = 2;
+    for (hipops_dtype dtype : kFloats)
+      for (RowAccess access : {hipops::wide, hipops::edged}) {
+        if (dtype == HIPOPS_F64 && access == hipops::edged) continue;
+        const int length = 16 / hipops::dtype_bytes(dtype);
+        for (int64_t cols = 4096 * length + 1; cols < 100000; cols += 13)
+          for (int64_t rows : {1, 400, 100000}) {
+            const RowPlan plan = plan_rows(dtype, rows_and_cols(rows, cols), access, device);
+            const RowVariant& v = row_variants[plan.kernel];
+            const int64_t vectors = access == hipops::wide ? (cols + length - 1) / length : cols / length;
+            const int64_t spare = int64_t{plan.block} * v.vectors - vectors;
+            const bool fits = vectors <= 1024 * 8;
+            const bool right = fits ? v.clustered && plan.block % wave_size == 0 && plan.block <= 1024 && spare >= 0 &&
+                                          spare < wave_size * v.vectors && plan.row_step == plan.grid
+                                    : v.streaming && plan.block == 512;
+            if (!right || plan.cluster != 1)
+              FAIL(rows << " rows of " << cols << " columns, access " << access << ": kernel " << plan.kernel << ", grid "
+                        << plan.grid << " of " << plan.block);
+          }
+      }
+  }
+}
+
 TEST_CASE("an x and a y of four times the cache are beyond it", "[rows]") {
   DeviceFacts device;
   CHECK_FALSE(device.is_beyond_cache(INT64_MAX, 8));  // not known

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "device/row_contract.h"
 #include "error.h"
 #include "runtime/cpu_executor.h"
 #include "runtime/cpu_memory.h"
@@ -33,6 +34,7 @@ std::string processor_name() {
 DeviceFacts facts_of(const cpu::Settings& settings) {
   DeviceFacts facts;
   facts.wave_size = static_cast<int>(settings.wave);
+  facts.blocks_in_one = kBlocksInOne;
   facts.units = static_cast<int>(settings.threads);
   facts.name = processor_name();
   facts.target = "cpu";

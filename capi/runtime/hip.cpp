@@ -2,8 +2,10 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <string>
 #include <vector>
 
+#include "device/row_contract.h"
 #include "error_state.h"
 #include "runtime/bundle.h"
 #include "runtime/code_object.h"
@@ -15,6 +17,13 @@ namespace hipops {
 namespace {
 
 const char* or_nothing(const char* text) { return text ? text : "?"; }
+
+// Whether a block of 1024 work-items leaves each 128 registers or more: not on gfx9 before gfx90a. few_registers says
+// the same of a kernel.
+bool has_many_registers(const std::string& target) {
+  const auto begins = [&](const char* family) { return target.rfind(family, 0) == 0; };
+  return begins("gfx") && (!begins("gfx9") || begins("gfx90a") || begins("gfx94") || begins("gfx95"));
+}
 
 // Allows what a thread that captures a graph may not do otherwise, as loading a module, while it lives.
 class CaptureRelaxed {
@@ -143,10 +152,11 @@ hipops_status HipRuntime::look_up(int ordinal, DeviceFacts* facts) const {
   if (code == 0) code = hip_.device_get_attribute(&facts->wave_size, hip::kAttributeWarpSize, ordinal);
   if (hipops_status status = checked(code, "hipDeviceGetAttribute")) return status;
   facts->target = target_of(ordinal);
+  facts->blocks_in_one = has_many_registers(facts->target) ? kBlocksInOne : 1;
   return HIPOPS_SUCCESS;
 }
 
-// For messages and file names alone, so an unknown target is no failure.
+// For messages, file names and what has_many_registers says, so an unknown target is no failure.
 std::string HipRuntime::target_of(int ordinal) const {
   constexpr size_t kRoom = 16384;  // ten times what any release has needed
   if (!hip_.get_device_properties) return {};

@@ -16,6 +16,7 @@ struct DeviceFacts {
   int ordinal = 0;
   int wave_size = 32;
   int largest_cluster = 1;          // blocks that can share a row
+  int blocks_in_one = 1;            // blocks that one of a clustered variant may stand for: kBlocksInOne, or itself
   int64_t launch_shared_bytes = 0;  // shared memory that a launch may bring beside the kernel's own
   int64_t cache_bytes = 0;          // of the last cache before memory (NVIDIA's L2); 0: not known
   int units = 1;       // compute units (AMD: workgroup processors on gfx10 and later), multiprocessors, or CPU threads

@@ -1,11 +1,21 @@
 // Clusters: neighbouring blocks that run together and reach each other's shared memory (NVIDIA, from sm_90 on), so that
-// they can share a row. Elsewhere each block is a cluster by itself.
+// they can share a row. Elsewhere each block is a cluster by itself, and may be larger instead.
 #pragma once
 
 #include "device/reduce.h"
+#include "device/row_contract.h"
 
 namespace hipops {
 namespace {
+
+#if defined(HIPOPS_NVIDIA)
+constexpr int blocks_in_one = 1;
+#else
+constexpr int blocks_in_one = few_registers ? 1 : kBlocksInOne;
+#endif
+
+// The largest block of a variant.
+constexpr int most_work_items(int block, RowMode mode) { return mode == clustered ? blocks_in_one * block : block; }
 
 #if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
 
@@ -164,7 +174,7 @@ HIPOPS_FN uint32_t cluster_rank() { return 0; }
 HIPOPS_FN uint32_t cluster_index() { return block_index(); }
 
 template <class Largest, int Threads>
-using ClusterReduce = Reduce<Largest, Threads>;
+using ClusterReduce = Reduce<Largest, blocks_in_one * Threads>;
 
 #endif
 

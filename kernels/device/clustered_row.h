@@ -6,20 +6,49 @@
 namespace hipops {
 namespace {
 
-// Whether the next row's loads are under way while a row is worked on. On AMD they are another block's, of which there
-// is room for two.
+// AMD's blocks of such rows are as large as their registers allow: each row's loads wait for the one before it, while
+// other units' are under way, and nothing is kept that can be made anew.
 #if defined(HIPOPS_AMD)
-constexpr bool next_row_ahead = false;
+constexpr bool short_of_registers = true;
+
+// 0. What is computed from it, as an address, is not kept from one row to the next.
+HIPOPS_FN int64_t first_tile() {
+  if constexpr (few_registers) return 0;  // nor are there the scalar ones for that
+  int64_t base;
+  asm volatile("s_mov_b64 %0, 0" : "=s"(base));
+  return base;
+}
 #else
-constexpr bool next_row_ahead = true;
+constexpr bool short_of_registers = false;
+
+HIPOPS_FN int64_t first_tile() { return 0; }
 #endif
+
+// A row whose values are widened anew, in place of `tile`.
+template <class Shape>
+HIPOPS_FN decltype(auto) widened_anew(const RowTile<Shape>& tile) {
+  if constexpr (Shape::kClustered && short_of_registers && sizeof(typename Shape::Element) == 2) {
+    RowTile<Shape> again = tile;
+    again.keep_packed();
+    return again;
+  } else {
+    return (tile);
+  }
+}
 
 template <class Shape, class F>
 HIPOPS_FN void for_each_clustered_row(const RowGeometry& geometry, const void* x, void* y, F f) {
-  if constexpr (next_row_ahead) {
-    for_each_row_ahead<Shape>(geometry, x, y, f);
+  if constexpr (short_of_registers) {
+    Rows<Shape> rows(geometry, x, y);
+    for (int64_t first = rows.begin(); rows.more(first); first = rows.next(first)) {
+      rows.select(first);
+      RowTile<Shape> tile;
+      tile.load(rows, first_tile());
+      tile.keep_packed();  // all loads are under way before the first is waited for
+      f(rows, tile);
+    }
   } else {
-    for_each_row<Shape>(geometry, x, y, f);
+    for_each_row_ahead<Shape>(geometry, x, y, f);
   }
 }
 

@@ -44,8 +44,10 @@
 namespace hipops {
 namespace {
 
-// Whether a block of 512 work-items leaves each no more than 128 registers, with no other block beside it.
-#if defined(__gfx9_generic__)
+// Whether a block of 512 work-items leaves each no more than 128 registers, with no other block beside it: on gfx9
+// before gfx90a. capi/runtime/hip.cpp says the same of a device.
+#if defined(__GFX9__) && !defined(__gfx90a__) && !defined(__gfx942__) && !defined(__gfx950__) && \
+    !defined(__gfx9_4_generic__)
 constexpr bool few_registers = true;
 #else
 constexpr bool few_registers = false;

@@ -70,6 +70,10 @@ constexpr int blocks_beside_weights(int block, int vectors) {
   return waves * kWave / block;
 }
 
+// Blocks of a clustered variant that one may stand for, of as many times the work-items, where there are no clusters
+// and registers enough.
+constexpr int kBlocksInOne = 2;
+
 enum SplitStep : int32_t { wide_partial, edged_partial, merge_tiles, wide_apply, edged_apply };
 constexpr int kSplitSteps = 5;
 constexpr int kSplitThreads = 512, kSplitVectors = 4;  // of a tile
@@ -81,7 +85,7 @@ constexpr int kSplitThreads = 512, kSplitVectors = 4;  // of a tile
 //            a block has one row, and no more work-items than that row needs
 //   vectors  vectors (staged, any: elements) that each of them holds
 //   access   a RowAccess
-//   mode     a RowMode. Clustered: threads and vectors are those of one block of the cluster
+//   mode     a RowMode. Clustered: threads, vectors and block are those of one block of the cluster
 // From short rows to long ones; those of one block size and more vectors come before those of fewer, but for
 // clustered ones. capi/row_plan.cpp chooses.
 #define HIPOPS_WIDE_ROWS(X, op, T)                                    \

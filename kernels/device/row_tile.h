@@ -160,6 +160,12 @@ class RowTile {
     for (int e = 0; e < kEdges; ++e) edge_[e] = base == 0 && rows.edge(e) >= 0 ? rows.load_edge(rows.edge(e)) : T{};
   }
 
+  // What is made of the values after this is made of their packed form again: see Packed.
+  HIPOPS_METHOD void keep_packed() {
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) value_[v].keep_packed();
+  }
+
   // f(value) of all values.
   template <class F>
   HIPOPS_METHOD RowTile<Shape, C> map(F f) const {
