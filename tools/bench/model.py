@@ -144,8 +144,9 @@ ROWS |= {"rope/bf16/1x32x1024x128": rope("rope", 1, 32, 1024, 128), "rope_i/bf16
          "rope_thd/bf16/1x1024x32x128": rope("rope_thd", 1, 1024, 32, 128), "gather_lastdim/bf16/304x8192/i64": gather(304, 8192),
          "index_select/bf16/8192x4096/1216": index_select(8192, 4096, 1216),
          "scatter_add_dim0/f32/8192x256->1024/i64": add("scatter_add", F32, 8192, 256, 1024),
-         "index_add/f32/32768x256->4096": add("index_add", F32, 32768, 256, 4096),
-         "index_add/bf16/32768x256->4096": add("index_add", BF16, 32768, 256, 4096),
+         # Whole: the ordering of the indices, two launches before the rows', would be the larger part of a small one.
+         "index_add/f32/262144x256->16384": add("index_add", F32, 262144, 256, 16384),
+         "index_add/bf16/262144x256->16384": add("index_add", BF16, 262144, 256, 16384),
          "upsample_nearest2d/bf16/1x256x128x128": upsample2d(256, 128, 128), "upsample_nearest1d/bf16/1x256x16384": upsample1d(256, 16384),
          "strided_copy_transpose/bf16/2048x2048": copy((2048, 2048), (1, 2048)),
          "strided_copy_bthd_bhtd/bf16/1x1024x32x128": copy((1, 32, 1024, 128), (1024 * 32 * 128, 128, 32 * 128, 1)),
