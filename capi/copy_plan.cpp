@@ -106,7 +106,7 @@ void share_rows(CopyPlan* plan, int64_t pieces, int64_t depth) {
   args.parts = (pieces + (depth << args.lanes) - 1) / (depth << args.lanes);
   args.count = (args.walk.count * args.parts) << args.lanes;
   args.walk.small = args.walk.count * args.parts < int64_t{1} << 31;
-  if (args.walk.small) args.parts_divisor = divisor_of(args.parts);
+  args.parts_divisor = divisor_of(args.parts);
   plan->grid = grid_for(args.count, plan->block);
   args.step = int64_t{plan->grid} * plan->block;
 }

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "device/launch_contract.h"
+#include "divisor.h"
 #include "runtime/guarded.h"
 
 namespace hipops {
@@ -272,6 +273,7 @@ hipops_status launch_split(Op& op, const RowCall& call, const DeviceFacts& devic
   geometry->rows_first =
       call.access == wide && call.weights > 0 && geometry->cols * bytes_of(call.dtype) >= kBeyondL2;
   geometry->tiles = split_tiles(call.dtype, geometry->cols);
+  geometry->tiles_divisor = divisor_of(geometry->rows_first ? geometry->rows : geometry->tiles);
   geometry->threads = kSplitThreads;
   for (const SplitStep step : {call.access == wide ? wide_partial : edged_partial, merge_tiles,
                                call.access == wide ? wide_apply : edged_apply}) {

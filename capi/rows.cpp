@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "divisor.h"
 #include "error.h"
 #include "tensor.h"
 
@@ -74,6 +75,7 @@ RowGeometry row_geometry(const hipops_tensor& y, const hipops_tensor& x) {
     ++g.outer_rank;
   }
   if (g.outer_rank == 0) g.outer_size[0] = 1, g.outer_rank = 1;
+  for (int d = 0; d + 1 < g.outer_rank; ++d) g.outer_divisor[d] = divisor_of(g.outer_size[d]);
   return g;
 }
 

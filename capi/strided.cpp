@@ -7,15 +7,6 @@
 
 namespace hipops {
 
-// Granlund and Montgomery, Division by Invariant Integers using Multiplication (1994), for 31-bit numbers, where the
-// sum that the kernel shifts does not overflow.
-Divisor divisor_of(int64_t size) {
-  const uint32_t shift = size > 1 ? 64 - static_cast<uint32_t>(__builtin_clzll(static_cast<uint64_t>(size) - 1)) : 0;
-  uint64_t multiplier =
-      ((uint64_t{1} << 32) * ((uint64_t{1} << shift) - static_cast<uint64_t>(size))) / static_cast<uint64_t>(size) + 1;
-  return {static_cast<uint32_t>(multiplier), shift};
-}
-
 int shifted_lanes(int64_t pieces) {
   auto padded = [&](int lanes) {
     const int64_t part = int64_t{kShiftedDepth} << lanes;

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "device/strided_contract.h"
+#include "divisor.h"
 #include "hipops/hipops.h"
 
 namespace hipops {
@@ -33,9 +34,6 @@ void add_dimension(Layout<K>* layout, int64_t size, const int64_t (&stride)[K]) 
   ++layout->rank;
 }
 
-// For sizes below 2^31.
-Divisor divisor_of(int64_t size);
-
 // The walk over the layout in vectors of `vector` elements along the innermost dimension (which has stride 1 or 0 in
 // every operand, and a size that is a multiple of it, unless `vector` is 1).
 template <int K>
@@ -50,7 +48,7 @@ Walk<K> walk_of(const Layout<K>& layout, int64_t vector = 1) {
     for (int k = 0; k < K; ++k) walk.stride[k][d] = layout.stride[k][d] * step;
   }
   walk.small = walk.count < (int64_t{1} << 31);
-  for (int d = 0; d < walk.rank && walk.small; ++d) walk.divisor[d] = divisor_of(walk.size[d]);
+  for (int d = 0; d < walk.rank; ++d) walk.divisor[d] = divisor_of(walk.size[d]);
   return walk;
 }
 

@@ -118,10 +118,8 @@ void walk_over_rows(TakePlan* plan, int64_t unit) {
   a.parts = (pieces + (depth << a.lanes) - 1) / (depth << a.lanes);
   a.count = (walk.count * a.parts) << a.lanes;
   walk.small = walk.count * a.parts < int64_t{1} << 31;
-  if (walk.small) {
-    for (int d = 0; d < walk.rank; ++d) walk.divisor[d] = divisor_of(walk.size[d]);
-    a.parts_divisor = divisor_of(a.parts);
-  }
+  for (int d = 0; d < walk.rank; ++d) walk.divisor[d] = divisor_of(walk.size[d]);
+  a.parts_divisor = divisor_of(a.parts);
   plan->kernel += shifted ? kTakeFirstShifted : kTakeFirstRows;
   plan->grid = grid_for(a.count, kTakeBlock);
   a.step = int64_t{plan->grid} * kTakeBlock;

@@ -240,7 +240,7 @@ UpsamplePlan plan_upsample(const hipops_tensor& y, const hipops_tensor& x, int r
     std::copy(std::begin(args.dimension), std::end(args.dimension), std::begin(args.inner));
   }
   plan.kernel = kernel_of(unit, mode);
-  for (int d = 0; d < kUpsampleMaxRank && args.small; ++d) {
+  for (int d = 0; d < kUpsampleMaxRank; ++d) {
     args.dimension[d].divisor = divisor_of(args.dimension[d].size);
     if (d < args.inner_rank) args.inner[d].divisor = divisor_of(args.inner[d].size);
   }

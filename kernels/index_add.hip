@@ -104,6 +104,7 @@ class RunningSum {
       Vector<T, Length> v[Flight];
 #pragma unroll
       for (int n = 0; n < Flight; ++n) v[n] = load_once<Length>(x + int64_t(from[n]) * step);
+      ask_for_all(v);
 #pragma unroll
       for (uint32_t n = 0; n < Flight; ++n) from[n] = source[first + (n + Flight < left ? n + Flight : left - 1)];
 #pragma unroll

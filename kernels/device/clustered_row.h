@@ -44,7 +44,7 @@ HIPOPS_FN void for_each_clustered_row(const RowGeometry& geometry, const void* x
       rows.select(first);
       RowTile<Shape> tile;
       tile.load(rows, first_tile());
-      tile.keep_packed();  // all loads are under way before the first is waited for
+      tile.ask_for_all();
       f(rows, tile);
     }
   } else {

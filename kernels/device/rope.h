@@ -64,11 +64,11 @@ HIPOPS_FN RopePlace<int32_t> rope_place(const RopeArgs& a, int32_t i) {
 }
 
 HIPOPS_FN RopePlace<int64_t> rope_place(const RopeArgs& a, int64_t i) {
-  // 64-bit division is some hundred instructions and many registers, so there is one piece of code for all three.
+  // 64-bit products are many instructions and registers, so there is one piece of code for all three.
   int64_t place[4] = {0, 0, 0, i};
 #pragma unroll 1
   for (int d = 0; d < 3; ++d) {
-    const int64_t quotient = int64_t(uint64_t(place[3]) / uint64_t(a.size[d])), rest = place[3] - quotient * a.size[d];
+    const int64_t quotient = divide(place[3], a.divisor[d]), rest = place[3] - quotient * a.size[d];
     place[0] = place[1], place[1] = place[2], place[2] = rest, place[3] = quotient;
   }
   return {place[0], a.heads_inside ? place[1] : place[2], a.heads_inside ? place[2] : place[1], place[3]};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device/cluster.h"
+#include "device/divide.h"
 #include "device/math.h"
 #include "device/row_contract.h"
 #include "device/stream.h"
@@ -242,7 +243,7 @@ class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type, Streamed {
   HIPOPS_METHOD int64_t step_along_first(int dimensions, int64_t row) {
 #pragma unroll 1
     for (int d = 0; d < dimensions; ++d) {
-      int64_t quotient = row / g_->outer_size[d];
+      const int64_t quotient = divide(row, g_->outer_divisor[d]);
       step_along(d, row - quotient * g_->outer_size[d]);
       row = quotient;
     }
@@ -251,13 +252,9 @@ class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type, Streamed {
 
   HIPOPS_METHOD void find(int64_t row) {
     x_row_ = x_, y_row_ = y_;
-    // One dimension in nearly every call. Divisions are kept out of its way, and of its registers.
-    if constexpr (arguments_are_operands) {
-      if (__builtin_expect(g_->outer_rank == 1, 1)) {
-        step_along(0, row);
-      } else {
-        step_along_first(g_->outer_rank, row);
-      }
+    // One dimension in nearly every call. What others take is kept out of its way, and of its registers.
+    if (arguments_are_operands && __builtin_expect(g_->outer_rank == 1, 1)) {
+      step_along(0, row);
     } else {
       step_along(g_->outer_rank - 1, step_along_first(g_->outer_rank - 1, row));
     }

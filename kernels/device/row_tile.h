@@ -160,10 +160,14 @@ class RowTile {
     for (int e = 0; e < kEdges; ++e) edge_[e] = base == 0 && rows.edge(e) >= 0 ? rows.load_edge(rows.edge(e)) : T{};
   }
 
-  // What is made of the values after this is made of their packed form again: see Packed.
+  // See Packed.
   HIPOPS_METHOD void keep_packed() {
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) value_[v].keep_packed();
+  }
+  HIPOPS_METHOD void ask_for_all() {
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) value_[v].ask_for_all();
   }
 
   // f(value) of all values.
@@ -267,6 +271,7 @@ HIPOPS_FN void for_each_row(const RowGeometry& geometry, const void* x, void* y,
     rows.select(first);
     RowTile<Shape> tile;
     tile.load(rows, 0);
+    if constexpr (Shape::kWide || Shape::kEdged) tile.ask_for_all();
     f(rows, tile);
     rows.finish();
   }

@@ -1,15 +1,12 @@
 // Where the elements of a walk are (strided_contract.h).
 #pragma once
 
+#include "device/divide.h"
 #include "device/strided_contract.h"
 #include "device/types.h"
 
 namespace hipops {
 namespace {
-
-HIPOPS_FN uint32_t high_half(uint32_t a, uint32_t b) { return uint32_t((uint64_t(a) * b) >> 32); }
-
-HIPOPS_FN uint32_t divide(uint32_t n, Divisor d) { return (high_half(n, d.multiplier) + n) >> d.shift; }
 
 // Offsets in elements of K operands.
 template <int K>
@@ -22,8 +19,7 @@ template <int N, int K>
 HIPOPS_FN void locate_in_loop(const Walk<K>& w, const int64_t (&i)[N], Offsets<K> (&at)[N]) {
 #pragma unroll
   for (int n = 0; n < N; ++n) at[n] = {};
-  // The branch is the same for all work-items; 64-bit division, some hundred instructions, is left to walks that need
-  // it.
+  // The branch is the same for all work-items; 64-bit products are left to walks that need them.
   if (w.small) {
     uint32_t rest[N];
 #pragma unroll
@@ -50,7 +46,7 @@ HIPOPS_FN void locate_in_loop(const Walk<K>& w, const int64_t (&i)[N], Offsets<K
     for (int d = 0; d + 1 < w.rank; ++d) {
 #pragma unroll
       for (int n = 0; n < N; ++n) {
-        int64_t quotient = rest[n] / w.size[d];
+        int64_t quotient = divide(rest[n], w.divisor[d]);
         int64_t position = rest[n] - quotient * w.size[d];
 #pragma unroll
         for (int k = 0; k < K; ++k) at[n].of[k] += position * w.stride[k][d];
@@ -72,12 +68,12 @@ HIPOPS_FN void add_steps(const Walk<K>& w, int d, uint32_t steps, Offsets<K>* at
   for (int k = 0; k < K; ++k) at->of[k] += int64_t(steps) * w.stride[k][d];
 }
 
-// What the place of element i adds, by 64-bit divisions in as few instructions as may be.
+// What the place of element i adds, whatever their count, in as few instructions as may be.
 template <int K>
 HIPOPS_FN void add_far_steps(const Walk<K>& w, int64_t i, Offsets<K>* at) {
 #pragma unroll 1
   for (int d = 0; d < w.rank; ++d) {
-    const int64_t quotient = i / w.size[d], position = i - quotient * w.size[d];
+    const int64_t quotient = divide(i, w.divisor[d]), position = i - quotient * w.size[d];
 #pragma unroll
     for (int k = 0; k < K; ++k) at->of[k] += position * w.stride[k][d];
     i = quotient;

@@ -36,6 +36,7 @@ struct TakeArgs {
   // Where one index serves many elements of y (index_select): element i of y, in row-major order, is the first that
   // uses index j if i = j * run, j < length. Where each element has an index of its own (gather): 0.
   int64_t run, length;
+  Divisor run_divisor;
   // rows, shifted: the walk is over rows of `cols` units, which have one index each. 1 << lanes work-items share a part
   // of a row, which has `parts` of them; `count` is of work-items.
   // staged: the walk is over rows of y with `cols` elements; `group` of them at a time, of x's without gaps.

@@ -43,6 +43,14 @@ class Packed {
 #endif
   }
 
+  // After the loads of several: none of them is waited for until all are under way. (Compilers for AMD wait for the
+  // first, to make something of it, before they ask for others.)
+  HIPOPS_METHOD void ask_for_all() {
+#if defined(HIPOPS_AMD)
+    keep_packed();
+#endif
+  }
+
   HIPOPS_METHOD T operator[](int i) const {
     if constexpr (sizeof(T) == 2) {
       return T{uint16_t(word_[i / 2] >> (i % 2 * 16))};
@@ -97,6 +105,23 @@ HIPOPS_FN void store_vector_at_once(T* at, const Vector<T, N>& v) {
   }
 #endif
   store_vector<N>(at, v);
+}
+
+// See Packed.
+template <int N, class T, int Count>
+HIPOPS_FN void ask_for_all(Vector<T, N> (&v)[Count]) {
+#if defined(HIPOPS_AMD)
+  if constexpr (sizeof(v[0]) == sizeof(b128)) {
+#pragma unroll
+    for (int n = 0; n < Count; ++n) {
+      b128 words = bit_cast<b128>(v[n]);
+      asm volatile("" : "+v"(words));
+      v[n] = bit_cast<Vector<T, N>>(words);
+    }
+  }
+#else
+  (void)v;
+#endif
 }
 
 // The same at any address. AMD's and the CPU's accesses may begin anywhere; on NVIDIA those that don't begin at a

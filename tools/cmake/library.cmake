@@ -4,6 +4,7 @@ set(hipops_sources
   capi/api.cpp
   capi/copy_layout.cpp
   capi/copy_plan.cpp
+  capi/divisor.cpp
   capi/error.cpp
   capi/indices.cpp
   capi/overlap.cpp

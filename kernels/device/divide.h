@@ -1,0 +1,27 @@
+// Division by invariants (divisor_contract.h).
+#pragma once
+
+#include "device/divisor_contract.h"
+#include "device/platform.h"
+
+namespace hipops {
+namespace {
+
+HIPOPS_FN uint32_t high_half(uint32_t a, uint32_t b) { return uint32_t((uint64_t(a) * b) >> 32); }
+
+HIPOPS_FN uint64_t high_half(uint64_t a, uint64_t b) {
+  const uint32_t a_low = uint32_t(a), b_low = uint32_t(b);
+  const uint64_t a_high = a >> 32, b_high = b >> 32;
+  const uint64_t cross = a_high * b_low + high_half(a_low, b_low);
+  const uint64_t other = a_low * b_high + uint32_t(cross);
+  return a_high * b_high + (cross >> 32) + (other >> 32);
+}
+
+HIPOPS_FN uint32_t divide(uint32_t n, Divisor d) { return (high_half(n, d.multiplier) + n) >> d.shift; }
+
+HIPOPS_FN int64_t divide(int64_t n, Divisor d) {
+  return int64_t((high_half(uint64_t(n), d.wide_multiplier) + uint64_t(n)) >> d.shift);
+}
+
+}  // namespace
+}  // namespace hipops
