@@ -107,6 +107,7 @@ void share_rows(CopyPlan* plan, int64_t pieces, int64_t depth) {
   args.count = (args.walk.count * args.parts) << args.lanes;
   args.walk.small = args.walk.count * args.parts < int64_t{1} << 31;
   args.parts_divisor = divisor_of(args.parts);
+  args.wide_parts_divisor = wide_divisor_of(args.parts);
   plan->grid = grid_for(args.count, plan->block);
   args.step = int64_t{plan->grid} * plan->block;
 }

@@ -4,13 +4,29 @@ namespace hipops {
 
 // Granlund and Montgomery, Division by Invariant Integers using Multiplication (1994), for numbers of 31 and of 63 bits,
 // where the sum that the kernel shifts does not overflow.
-__extension__ using Number = unsigned __int128;
+namespace {
+
+__extension__ using Product = unsigned __int128;
+
+uint32_t shift_of(int64_t size) {
+  return size > 1 ? 64 - static_cast<uint32_t>(__builtin_clzll(static_cast<uint64_t>(size) - 1)) : 0;
+}
+
+uint64_t multiplier_of(int64_t size, uint32_t shift, int bits) {
+  const auto by = static_cast<uint64_t>(size);
+  return static_cast<uint64_t>((static_cast<Product>((uint64_t{1} << shift) - by) << bits) / by + 1);
+}
+
+}  // namespace
 
 Divisor divisor_of(int64_t size) {
-  const auto by = static_cast<uint64_t>(size);
-  const uint32_t shift = size > 1 ? 64 - static_cast<uint32_t>(__builtin_clzll(by - 1)) : 0;
-  const Number beyond = (uint64_t{1} << shift) - by;
-  return {static_cast<uint32_t>((beyond << 32) / by + 1), shift, static_cast<uint64_t>((beyond << 64) / by + 1)};
+  const uint32_t shift = shift_of(size);
+  return {static_cast<uint32_t>(multiplier_of(size, shift, 32)), shift};
+}
+
+WideDivisor wide_divisor_of(int64_t size) {
+  const uint32_t shift = shift_of(size);
+  return {multiplier_of(size, shift, 64), shift};
 }
 
 }  // namespace hipops

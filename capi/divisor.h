@@ -9,5 +9,6 @@ namespace hipops {
 
 // For a size of 1 or more.
 Divisor divisor_of(int64_t size);
+WideDivisor wide_divisor_of(int64_t size);
 
 }  // namespace hipops

@@ -58,6 +58,6 @@ hipops_status hipops_index_select(const hipops_tensor* y, const hipops_tensor* x
   plan.args.length = index->shape[0];
   plan.args.run = 1;
   for (int d = dim + 1; d < y->rank; ++d) plan.args.run *= y->shape[d];
-  plan.args.run_divisor = divisor_of(plan.args.run);
+  plan.args.run_divisor = wide_divisor_of(plan.args.run);
   return launch(op_index_select, plan.kernel, plan.grid, plan.block, &plan.args, sizeof plan.args, stream);
 }

@@ -155,7 +155,7 @@ int64_t kept_bytes(const RowVariant& v, int threads, int weights) {
 // Rows after which all rows of x lie alike to multiples of 16 bytes, 1 where they all do; 0 where none tells.
 int alike_after(const RowGeometry& g, hipops_dtype dtype) {
   int64_t strides = kWideBytes;
-  for (int d = 0; d < g.outer_rank; ++d) strides |= g.outer_x_stride[d] * bytes_of(dtype);
+  for (int d = 0; d < g.outer_rank; ++d) strides |= g.outer[d].x_stride * bytes_of(dtype);
   const int after = static_cast<int>(kWideBytes / (strides & -strides));
   return g.outer_rank == 1 || after == 1 ? after : 0;
 }
@@ -273,7 +273,7 @@ hipops_status launch_split(Op& op, const RowCall& call, const DeviceFacts& devic
   geometry->rows_first =
       call.access == wide && call.weights > 0 && geometry->cols * bytes_of(call.dtype) >= kBeyondL2;
   geometry->tiles = split_tiles(call.dtype, geometry->cols);
-  geometry->tiles_divisor = divisor_of(geometry->rows_first ? geometry->rows : geometry->tiles);
+  geometry->tiles_divisor = wide_divisor_of(geometry->rows_first ? geometry->rows : geometry->tiles);
   geometry->threads = kSplitThreads;
   for (const SplitStep step : {call.access == wide ? wide_partial : edged_partial, merge_tiles,
                                call.access == wide ? wide_apply : edged_apply}) {

@@ -63,19 +63,17 @@ RowGeometry row_geometry(const hipops_tensor& y, const hipops_tensor& x) {
   for (int d = last - 1; d >= 0; --d) {
     if (x.shape[d] == 1) continue;
     g.rows *= x.shape[d];
-    int n = g.outer_rank;
-    if (n > 0 && x.stride[d] == g.outer_x_stride[n - 1] * g.outer_size[n - 1] &&
-        y.stride[d] == g.outer_y_stride[n - 1] * g.outer_size[n - 1]) {
-      g.outer_size[n - 1] *= x.shape[d];
-      continue;
+    if (g.outer_rank > 0) {
+      RowDimension& inner = g.outer[g.outer_rank - 1];
+      if (x.stride[d] == inner.x_stride * inner.size && y.stride[d] == inner.y_stride * inner.size) {
+        inner.size *= x.shape[d];
+        continue;
+      }
     }
-    g.outer_size[n] = x.shape[d];
-    g.outer_x_stride[n] = x.stride[d];
-    g.outer_y_stride[n] = y.stride[d];
-    ++g.outer_rank;
+    g.outer[g.outer_rank++] = {x.stride[d], y.stride[d], x.shape[d], {}};
   }
-  if (g.outer_rank == 0) g.outer_size[0] = 1, g.outer_rank = 1;
-  for (int d = 0; d + 1 < g.outer_rank; ++d) g.outer_divisor[d] = divisor_of(g.outer_size[d]);
+  if (g.outer_rank == 0) g.outer[g.outer_rank++].size = 1;
+  for (int d = 0; d + 1 < g.outer_rank; ++d) g.outer[d].divisor = wide_divisor_of(g.outer[d].size);
   return g;
 }
 
@@ -85,11 +83,11 @@ RowAccess row_access(const hipops_tensor& y, const hipops_tensor& x, const RowGe
   int64_t bytes = dtype_bytes(x.dtype);
   bool whole = is_whole(g.cols * bytes) && is_aligned(x) && is_aligned(y);
   for (int d = 0; d < g.outer_rank && whole; ++d)
-    whole = is_whole(g.outer_x_stride[d] * bytes) && is_whole(g.outer_y_stride[d] * bytes);
+    whole = is_whole(g.outer[d].x_stride * bytes) && is_whole(g.outer[d].y_stride * bytes);
   bool weights_without_gaps = has_no_gaps(weight) && has_no_gaps(bias);
   if (whole && weights_without_gaps && (!weight || is_aligned(*weight)) && (!bias || is_aligned(*bias))) return wide;
   bool one_piece =
-      g.outer_rank == 1 && (g.rows == 1 || (g.outer_x_stride[0] == g.cols && g.outer_y_stride[0] == g.cols));
+      g.outer_rank == 1 && (g.rows == 1 || (g.outer[0].x_stride == g.cols && g.outer[0].y_stride == g.cols));
   if (one_piece && g.cols <= longest_staged(x.dtype)) return staged;
   return x.dtype == HIPOPS_F64 || !weights_without_gaps ? any : edged;
 }

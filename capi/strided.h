@@ -34,6 +34,14 @@ void add_dimension(Layout<K>* layout, int64_t size, const int64_t (&stride)[K]) 
   ++layout->rank;
 }
 
+template <int K>
+void find_divisors(Walk<K>* walk) {
+  for (int d = 0; d < walk->rank; ++d) {
+    if (walk->small) walk->divisor[d] = divisor_of(walk->size[d]);
+    else walk->wide_divisor[d] = wide_divisor_of(walk->size[d]);
+  }
+}
+
 // The walk over the layout in vectors of `vector` elements along the innermost dimension (which has stride 1 or 0 in
 // every operand, and a size that is a multiple of it, unless `vector` is 1).
 template <int K>
@@ -48,7 +56,7 @@ Walk<K> walk_of(const Layout<K>& layout, int64_t vector = 1) {
     for (int k = 0; k < K; ++k) walk.stride[k][d] = layout.stride[k][d] * step;
   }
   walk.small = walk.count < (int64_t{1} << 31);
-  for (int d = 0; d < walk.rank; ++d) walk.divisor[d] = divisor_of(walk.size[d]);
+  find_divisors(&walk);
   return walk;
 }
 

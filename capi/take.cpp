@@ -118,8 +118,9 @@ void walk_over_rows(TakePlan* plan, int64_t unit) {
   a.parts = (pieces + (depth << a.lanes) - 1) / (depth << a.lanes);
   a.count = (walk.count * a.parts) << a.lanes;
   walk.small = walk.count * a.parts < int64_t{1} << 31;
-  for (int d = 0; d < walk.rank; ++d) walk.divisor[d] = divisor_of(walk.size[d]);
+  find_divisors(&walk);
   a.parts_divisor = divisor_of(a.parts);
+  a.wide_parts_divisor = wide_divisor_of(a.parts);
   plan->kernel += shifted ? kTakeFirstShifted : kTakeFirstRows;
   plan->grid = grid_for(a.count, kTakeBlock);
   a.step = int64_t{plan->grid} * kTakeBlock;

@@ -198,9 +198,9 @@ bool to_run(UpsampleArgs* a, int rank, int64_t unit) {
   run.inner_rank = rank;
   for (int d = 0; d < rank; ++d) run.inner[d] = a->dimension[d];
   run.inner[rank - 1].last = together - 1;
-  run.dimension[0] = {period / length, {}, 1, 0, 0, 0, 0, kSourceSame, 0};
-  run.dimension[1] = {periods, {}, period, outer.x_stride * together, periods - 1, 0, 0, kSourceSame, 0};
-  for (int d = 2; d < kUpsampleMaxRank; ++d) run.dimension[d] = {1, {}, 0, 0, 0, 0, 0, kSourceSame, 0};
+  run.dimension[0] = {period / length, {}, 1, 0, 0, 0, 0, kSourceSame, 0, {}};
+  run.dimension[1] = {periods, {}, period, outer.x_stride * together, periods - 1, 0, 0, kSourceSame, 0, {}};
+  for (int d = 2; d < kUpsampleMaxRank; ++d) run.dimension[d] = {1, {}, 0, 0, 0, 0, 0, kSourceSame, 0, {}};
   run.rank = 2;
   run.done = periods * period;
   run.tail = outer.size * plane - run.done;
@@ -240,9 +240,13 @@ UpsamplePlan plan_upsample(const hipops_tensor& y, const hipops_tensor& x, int r
     std::copy(std::begin(args.dimension), std::end(args.dimension), std::begin(args.inner));
   }
   plan.kernel = kernel_of(unit, mode);
+  const auto find_divisor = [](UpsampleDimension* dimension) {
+    dimension->divisor = divisor_of(dimension->size);
+    dimension->wide_divisor = wide_divisor_of(dimension->size);
+  };
   for (int d = 0; d < kUpsampleMaxRank; ++d) {
-    args.dimension[d].divisor = divisor_of(args.dimension[d].size);
-    if (d < args.inner_rank) args.inner[d].divisor = divisor_of(args.inner[d].size);
+    find_divisor(&args.dimension[d]);
+    if (d < args.inner_rank) find_divisor(&args.inner[d]);
   }
   plan.grid = grid_for(args.count, kUpsampleBlock);
   args.step = int64_t{plan.grid} * kUpsampleBlock;

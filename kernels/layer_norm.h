@@ -6,7 +6,6 @@
 namespace hipops {
 
 struct LayerNormArgs {
-  RowGeometry geometry;
   const void* x;
   void* y;
   const void* weight;     // null: ones
@@ -16,6 +15,7 @@ struct LayerNormArgs {
   int32_t weights_are_f32;  // both, where x is of another type; else both in x's
   int32_t unused;
   NormScalars scalars;
+  RowGeometry geometry;
 };
 
 }  // namespace hipops

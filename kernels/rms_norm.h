@@ -6,7 +6,6 @@
 namespace hipops {
 
 struct RmsNormArgs {
-  RowGeometry geometry;
   const void* x;
   void* y;
   const void* weight;     // null: ones
@@ -14,6 +13,7 @@ struct RmsNormArgs {
   int32_t weight_is_f32;  // where x is of another type; else in x's
   int32_t unused;
   NormScalars scalars;
+  RowGeometry geometry;
 };
 
 }  // namespace hipops

@@ -6,9 +6,9 @@
 namespace hipops {
 
 struct SoftmaxArgs {
-  RowGeometry geometry;
   const void* x;
   void* y;
+  RowGeometry geometry;
 };
 
 }  // namespace hipops

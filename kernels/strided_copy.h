@@ -45,6 +45,7 @@ struct StridedCopyArgs {
   Divisor parts_divisor;
   int32_t lanes;
   int32_t beyond_cache;  // whether x and y are far more than the L2 cache holds: stream.h
+  WideDivisor wide_parts_divisor;
 };
 
 }  // namespace hipops

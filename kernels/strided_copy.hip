@@ -71,7 +71,8 @@ HIPOPS_FN void copy_rows(const StridedCopyArgs& a) {
   const Streamed streamed(a.beyond_cache != 0);
   for (int64_t w = int64_t(block_index()) * kCopyRowsBlock + thread_index(); w < a.count; w += a.step) {
     const int64_t piece = w >> a.lanes;
-    const int64_t r = a.walk.small ? int64_t(divide(uint32_t(piece), a.parts_divisor)) : divide(piece, a.parts_divisor);
+    const int64_t r = a.walk.small ? int64_t(divide(uint32_t(piece), a.parts_divisor))
+                                   : divide(piece, a.parts, a.wide_parts_divisor);
     const int32_t first = ((int32_t(piece - r * a.parts) * depth) << a.lanes) + lane;
     const Offsets<kCopyOperands> at = locate(a.walk, r);
     const T* x = static_cast<const T*>(a.x) + at.of[kCopyX];
@@ -106,7 +107,8 @@ HIPOPS_FN void copy_shifted(const StridedCopyArgs& a) {
   const int32_t lane = int32_t(thread_index() % (1u << a.lanes));
   for (int64_t w = int64_t(block_index()) * kCopyBlock + thread_index(); w < a.count; w += a.step) {
     const int64_t piece = w >> a.lanes;
-    const int64_t r = a.walk.small ? int64_t(divide(uint32_t(piece), a.parts_divisor)) : divide(piece, a.parts_divisor);
+    const int64_t r = a.walk.small ? int64_t(divide(uint32_t(piece), a.parts_divisor))
+                                   : divide(piece, a.parts, a.wide_parts_divisor);
     const int32_t first = ((int32_t(piece - r * a.parts) * kShiftedDepth) << a.lanes) + lane;
     const Offsets<kCopyOperands> at = locate(a.walk, r);
     copy_shifted_row(Streamed(a.beyond_cache != 0), static_cast<const T*>(a.x) + at.of[kCopyX],

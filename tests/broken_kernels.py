@@ -222,8 +222,8 @@ MUTATIONS = (
         "outer_strides_mixed_up",
         "Every outer dimension steps as the innermost one does.",
         "softmax", ROW,
-        before="    x_row_ += rows * g_->outer_x_stride[d];\n",
-        after="    x_row_ += rows * g_->outer_x_stride[0];\n",
+        before="    x_row_ += rows * g_->outer[d].x_stride;\n",
+        after="    x_row_ += rows * g_->outer[0].x_stride;\n",
         runs=(Run("layouts", "f32", says="layout_permuted"),)),
     Mutation(
         "weight_of_the_next_column",

@@ -5,20 +5,20 @@
 #include "device/divide.h"  // the kernels' own way to use it
 #include "divisor.h"
 
-using hipops::Divisor;
-using hipops::divisor_of;
+using namespace hipops;
 
 namespace {
 
 // n, its neighbours and the multiples of size about it, as far as they are from 0 to `most`.
 bool divides(int64_t n, int64_t size, int64_t most) {
   const Divisor by = divisor_of(size);
+  const WideDivisor wide = wide_divisor_of(size);
   for (const int64_t about : {n, n / size * size})
     for (int64_t step : {-1, 0, 1}) {
       if ((step < 0 && about == 0) || (step > 0 && about == most)) continue;
       const int64_t at = about + step;
-      if (most == INT64_MAX ? hipops::divide(at, by) != at / size
-                            : hipops::divide(static_cast<uint32_t>(at), by) != static_cast<uint32_t>(at / size))
+      if (most == INT64_MAX ? divide(at, size, wide) != at / size
+                            : divide(static_cast<uint32_t>(at), by) != static_cast<uint32_t>(at / size))
         return false;
     }
   return true;

@@ -21,11 +21,11 @@ constexpr uintptr_t kAddress = uintptr_t{1} << 40;  // nothing is ever read ther
 constexpr hipops_dtype kFloats[] = {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16, HIPOPS_F64};
 
 // Where a kernel finds row `row`.
-int64_t row_offset(const RowGeometry& g, const int64_t* stride, int64_t row) {
+int64_t row_offset(const RowGeometry& g, int64_t RowDimension::*stride, int64_t row) {
   int64_t offset = 0;
   for (int d = 0; d < g.outer_rank; ++d) {
-    offset += row % g.outer_size[d] * stride[d];
-    row /= g.outer_size[d];
+    offset += row % g.outer[d].size * g.outer[d].*stride;
+    row /= g.outer[d].size;
   }
   return row == 0 ? offset : INT64_MIN;  // the sizes must use the number up
 }
@@ -40,14 +40,14 @@ std::string compare(const hipops_tensor& y, const hipops_tensor& x) {
   if (g.x_stride != x.stride[last] || g.y_stride != y.stride[last]) return "the stride of columns";
   if (g.outer_rank < 1 || g.outer_rank > kMaxOuterRank) return "outer_rank " + std::to_string(g.outer_rank);
   for (int64_t row = 0; row < rows; ++row) {
-    if (row_offset(g, g.outer_x_stride, row) != offset_of(x, row * g.cols))
+    if (row_offset(g, &RowDimension::x_stride, row) != offset_of(x, row * g.cols))
       return "row " + std::to_string(row) + " of x";
-    if (row_offset(g, g.outer_y_stride, row) != offset_of(y, row * g.cols))
+    if (row_offset(g, &RowDimension::y_stride, row) != offset_of(y, row * g.cols))
       return "row " + std::to_string(row) + " of y";
   }
   for (int d = 0; d + 1 < g.outer_rank; ++d)
-    if (g.outer_x_stride[d + 1] == g.outer_x_stride[d] * g.outer_size[d] &&
-        g.outer_y_stride[d + 1] == g.outer_y_stride[d] * g.outer_size[d])
+    if (g.outer[d + 1].x_stride == g.outer[d].x_stride * g.outer[d].size &&
+        g.outer[d + 1].y_stride == g.outer[d].y_stride * g.outer[d].size)
       return "dimension " + std::to_string(d) + " could be taken with the next";
   return "";
 }
@@ -108,8 +108,8 @@ TEST_CASE("contiguous tensors of every rank have one outer dimension", "[rows]")
     Sizes shape(rank, 3);
     RowGeometry g = row_geometry(view_of(kAddress, HIPOPS_F32, shape), view_of(kAddress, HIPOPS_F32, shape));
     CHECK(g.outer_rank == 1);
-    CHECK(g.outer_size[0] == g.rows);
-    if (rank > 1) CHECK(g.outer_x_stride[0] == 3);
+    CHECK(g.outer[0].size == g.rows);
+    if (rank > 1) CHECK(g.outer[0].x_stride == 3);
   }
 }
 
@@ -120,12 +120,12 @@ TEST_CASE("row_geometry past 2^31 rows and 4 GiB", "[rows]") {
   RowGeometry together = row_geometry(x, x), apart = row_geometry(y, x);
   CHECK(together.rows == 7 * many);
   CHECK(together.outer_rank == 1);
-  CHECK(together.outer_size[0] == 7 * many);
-  CHECK(together.outer_x_stride[0] == 5);
+  CHECK(together.outer[0].size == 7 * many);
+  CHECK(together.outer[0].x_stride == 5);
   REQUIRE(apart.outer_rank == 2);
   for (int64_t row : {int64_t{0}, many - 1, many, 3 * many + 12345, 7 * many - 1}) {
-    CHECK(row_offset(apart, apart.outer_x_stride, row) == offset_of(x, row * 5));
-    CHECK(row_offset(apart, apart.outer_y_stride, row) == offset_of(y, row * 5));
+    CHECK(row_offset(apart, &RowDimension::x_stride, row) == offset_of(x, row * 5));
+    CHECK(row_offset(apart, &RowDimension::y_stride, row) == offset_of(y, row * 5));
   }
 }
 
@@ -317,10 +317,10 @@ TEST_CASE("with weights, work-items come to rows at odd addresses that lie alike
         for (int64_t gap : {0, 1, 2, 8}) {
           RowGeometry geometry = rows_and_cols(1000003, cols);
           geometry.outer_rank = 1;
-          geometry.outer_x_stride[0] = cols + gap;
+          geometry.outer[0].x_stride = cols + gap;
           const RowPlan with = plan_rows(dtype, geometry, hipops::edged, device, ahead, 1);
           const RowPlan without = plan_rows(dtype, geometry, hipops::edged, device, ahead, 0);
-          const int64_t between = with.row_step * geometry.outer_x_stride[0] * hipops::dtype_bytes(dtype);
+          const int64_t between = with.row_step * geometry.outer[0].x_stride * hipops::dtype_bytes(dtype);
           if (between % 16 != 0 || with.grid > without.grid || with.grid < without.grid - 8)
             FAIL(cols << " columns and " << gap << " between rows: step " << with.row_step << ", grid " << with.grid
                       << " instead of " << without.grid);

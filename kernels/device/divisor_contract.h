@@ -6,11 +6,14 @@
 
 namespace hipops {
 
-// n / value = (high half of n * multiplier, plus n) >> shift: by `multiplier` for n below 2^31, if the value is, and by
-// `wide_multiplier` for n below 2^63.
+// n / size = (high half of n * multiplier, plus n) >> shift, for n and size below 2^31.
 struct Divisor {
   uint32_t multiplier, shift;
-  uint64_t wide_multiplier;
+};
+
+// The same below 2^63: for the ways that few launches take, so apart from what the others look at.
+struct WideDivisor {
+  uint64_t multiplier, shift;
 };
 
 }  // namespace hipops

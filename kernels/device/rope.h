@@ -68,7 +68,7 @@ HIPOPS_FN RopePlace<int64_t> rope_place(const RopeArgs& a, int64_t i) {
   int64_t place[4] = {0, 0, 0, i};
 #pragma unroll 1
   for (int d = 0; d < 3; ++d) {
-    const int64_t quotient = divide(place[3], a.divisor[d]), rest = place[3] - quotient * a.size[d];
+    const int64_t quotient = divide(place[3], a.size[d], a.wide_divisor[d]), rest = place[3] - quotient * a.size[d];
     place[0] = place[1], place[1] = place[2], place[2] = rest, place[3] = quotient;
   }
   return {place[0], a.heads_inside ? place[1] : place[2], a.heads_inside ? place[2] : place[1], place[3]};

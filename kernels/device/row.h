@@ -236,15 +236,15 @@ class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type, Streamed {
   HIPOPS_METHOD int64_t in_vectors() const { return Shape::kEdges > 0 ? tail_ - head_ : g_->cols; }
 
   HIPOPS_METHOD void step_along(int d, int64_t rows) {
-    x_row_ += rows * g_->outer_x_stride[d];
-    y_row_ += rows * g_->outer_y_stride[d];
+    x_row_ += rows * g_->outer[d].x_stride;
+    y_row_ += rows * g_->outer[d].y_stride;
   }
   // Along the innermost `dimensions` of the outer ones. Returns what is left for those beyond.
   HIPOPS_METHOD int64_t step_along_first(int dimensions, int64_t row) {
 #pragma unroll 1
     for (int d = 0; d < dimensions; ++d) {
-      const int64_t quotient = divide(row, g_->outer_divisor[d]);
-      step_along(d, row - quotient * g_->outer_size[d]);
+      const int64_t quotient = divide(row, g_->outer[d].size, g_->outer[d].divisor);
+      step_along(d, row - quotient * g_->outer[d].size);
       row = quotient;
     }
     return row;
@@ -252,9 +252,13 @@ class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type, Streamed {
 
   HIPOPS_METHOD void find(int64_t row) {
     x_row_ = x_, y_row_ = y_;
-    // One dimension in nearly every call. What others take is kept out of its way, and of its registers.
-    if (arguments_are_operands && __builtin_expect(g_->outer_rank == 1, 1)) {
-      step_along(0, row);
+    // One dimension in nearly every call. Divisions are kept out of its way, and of its registers.
+    if constexpr (arguments_are_operands) {
+      if (__builtin_expect(g_->outer_rank == 1, 1)) {
+        step_along(0, row);
+      } else {
+        step_along_first(g_->outer_rank, row);
+      }
     } else {
       step_along(g_->outer_rank - 1, step_along_first(g_->outer_rank - 1, row));
     }

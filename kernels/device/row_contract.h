@@ -8,24 +8,27 @@ namespace hipops {
 
 constexpr int kMaxOuterRank = 7;
 
+// A dimension of the rows.
+struct RowDimension {
+  int64_t x_stride, y_stride, size;
+  WideDivisor divisor;  // of size; the outermost one has none
+};
+
 // The rows of x and y. Rows are numbered over the outer dimensions, which the launcher has collapsed as far as their
-// strides allow: one dimension in nearly every call.
+// strides allow: one dimension in nearly every call. What each launch looks at comes first: arguments arrive in lines.
 struct RowGeometry {
   int64_t rows, cols;
   int64_t row_step;              // rows, or tiles of split ones, that the whole grid takes at a time
-  int64_t x_stride, y_stride;    // of the last dimension
   int32_t outer_rank;            // at least 1
   int32_t beyond_cache;          // whether x and y are far more than the L2 cache holds: stream.h
-  int64_t tiles;                 // of a row that is split,
-  Divisor tiles_divisor;         // of tiles, or, if rows_first, of rows
   int32_t threads;               // work-items of a block
   int32_t weights_kept;          // clustered: whether the launch brings shared memory for the weights
   int32_t rows_first;            // split: whether a tile of one row is followed by that of the next, or by its next one
   int32_t alike;                 // edged: whether x's rows that are row_step apart lie alike to multiples of 16 bytes
-  int64_t outer_size[kMaxOuterRank];  // innermost first
-  Divisor outer_divisor[kMaxOuterRank];  // of all sizes but the last
-  int64_t outer_x_stride[kMaxOuterRank];
-  int64_t outer_y_stride[kMaxOuterRank];
+  RowDimension outer[kMaxOuterRank];  // innermost first
+  int64_t x_stride, y_stride;    // of the last dimension
+  int64_t tiles;                 // of a row that is split,
+  WideDivisor tiles_divisor;         // of tiles, or, if rows_first, of rows
 };
 
 // What a norm needs once a row, computed once a call.

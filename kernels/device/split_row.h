@@ -20,7 +20,7 @@ HIPOPS_FN void for_each_tile(const RowGeometry& g, const void* x, void* y, bool 
   const int64_t tiles = g.rows * g.tiles;
   for (int64_t i = block_index(); i < tiles; i += g.row_step) {
     const int64_t at = backward ? tiles - 1 - i : i, inner = g.rows_first ? g.rows : g.tiles;
-    const int64_t quotient = divide(at, g.tiles_divisor), rest = at - quotient * inner;
+    const int64_t quotient = divide(at, inner, g.tiles_divisor), rest = at - quotient * inner;
     const int64_t base = (g.rows_first ? quotient : rest) * tile_columns<Shape>;
     rows.select(g.rows_first ? rest : quotient);
     if (rows.has_tile(base)) f(rows, base);  // the last one may be of an edge alone, which is the first one's

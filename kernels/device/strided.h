@@ -46,7 +46,7 @@ HIPOPS_FN void locate_in_loop(const Walk<K>& w, const int64_t (&i)[N], Offsets<K
     for (int d = 0; d + 1 < w.rank; ++d) {
 #pragma unroll
       for (int n = 0; n < N; ++n) {
-        int64_t quotient = divide(rest[n], w.divisor[d]);
+        int64_t quotient = divide(rest[n], w.size[d], w.wide_divisor[d]);
         int64_t position = rest[n] - quotient * w.size[d];
 #pragma unroll
         for (int k = 0; k < K; ++k) at[n].of[k] += position * w.stride[k][d];
@@ -73,7 +73,7 @@ template <int K>
 HIPOPS_FN void add_far_steps(const Walk<K>& w, int64_t i, Offsets<K>* at) {
 #pragma unroll 1
   for (int d = 0; d < w.rank; ++d) {
-    const int64_t quotient = divide(i, w.divisor[d]), position = i - quotient * w.size[d];
+    const int64_t quotient = divide(i, w.size[d], w.wide_divisor[d]), position = i - quotient * w.size[d];
 #pragma unroll
     for (int k = 0; k < K; ++k) at->of[k] += position * w.stride[k][d];
     i = quotient;

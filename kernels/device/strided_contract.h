@@ -13,10 +13,11 @@ template <int K>
 struct Walk {
   int64_t count;
   int32_t rank;               // at least 1
-  int32_t small;              // count is below 2^31
+  int32_t small;              // count is below 2^31: the divisors may be used
   int64_t size[kMaxRank];
   Divisor divisor[kMaxRank];  // of size
   int64_t stride[K][kMaxRank];  // in elements
+  WideDivisor wide_divisor[kMaxRank];  // of size, where the walk is not small
 };
 
 }  // namespace hipops

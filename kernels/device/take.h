@@ -16,7 +16,7 @@ HIPOPS_FN void report_index(const TakeArgs& a, int64_t i, int64_t units, int64_t
   int64_t position = i * a.vector;
   uint64_t count = uint64_t(units * a.vector);
   if (a.run != 0) {
-    int64_t j = divide(position, a.run_divisor);
+    int64_t j = divide(position, a.run, a.run_divisor);
     count = j < a.length && j * a.run == position;
     position = j;
   }
@@ -77,7 +77,8 @@ HIPOPS_FN void take_rows(const TakeArgs& a) {
   const int32_t lane = int32_t(thread_index() % (1u << a.lanes)), cols = int32_t(a.cols);
   for (int64_t w = int64_t(block_index()) * kTakeBlock + thread_index(); w < a.count; w += a.step) {
     const int64_t piece = w >> a.lanes;
-    const int64_t r = a.walk.small ? int64_t(divide(uint32_t(piece), a.parts_divisor)) : divide(piece, a.parts_divisor);
+    const int64_t r = a.walk.small ? int64_t(divide(uint32_t(piece), a.parts_divisor))
+                                   : divide(piece, a.parts, a.wide_parts_divisor);
     const int32_t first = ((int32_t(piece - r * a.parts) * depth) << a.lanes) + lane;
     const Offsets<kTakeOperands> at = locate(a.walk, r);
     int64_t mark;
@@ -107,7 +108,8 @@ HIPOPS_FN void take_shifted(const TakeArgs& a) {
   for (int64_t w = int64_t(block_index()) * kTakeBlock + thread_index(); w < a.count; w += a.step) {
     const int64_t piece = w >> a.lanes;
     const int32_t lane = int32_t(w - (piece << a.lanes));  // of more than a block, as may be
-    const int64_t r = a.walk.small ? int64_t(divide(uint32_t(piece), a.parts_divisor)) : divide(piece, a.parts_divisor);
+    const int64_t r = a.walk.small ? int64_t(divide(uint32_t(piece), a.parts_divisor))
+                                   : divide(piece, a.parts, a.wide_parts_divisor);
     const int32_t first = ((int32_t(piece - r * a.parts) * kShiftedDepth) << a.lanes) + lane;
     const Offsets<kTakeOperands> at = locate(a.walk, r);
     int64_t mark;

@@ -26,7 +26,6 @@ enum TakeOperand { kTakeY, kTakeX, kTakeIndex, kTakeOperands };
 // A unit is what one load moves: an element, or a vector of them. The walk's strides in y and x count units, those in
 // the index elements.
 struct TakeArgs {
-  Walk<kTakeOperands> walk;
   IndexArgs index;
   const void* x;
   void* y;
@@ -36,7 +35,6 @@ struct TakeArgs {
   // Where one index serves many elements of y (index_select): element i of y, in row-major order, is the first that
   // uses index j if i = j * run, j < length. Where each element has an index of its own (gather): 0.
   int64_t run, length;
-  Divisor run_divisor;
   // rows, shifted: the walk is over rows of `cols` units, which have one index each. 1 << lanes work-items share a part
   // of a row, which has `parts` of them; `count` is of work-items.
   // staged: the walk is over rows of y with `cols` elements; `group` of them at a time, of x's without gaps.
@@ -44,6 +42,8 @@ struct TakeArgs {
   Divisor cols_divisor, parts_divisor;
   int32_t lanes, group;
   int32_t vectors;  // staged: whether by kStagedVector elements
+  WideDivisor run_divisor, wide_parts_divisor;
+  Walk<kTakeOperands> walk;
 };
 
 }  // namespace hipops

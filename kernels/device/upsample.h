@@ -16,7 +16,7 @@ template <> struct PositionLimit<int32_t> { static constexpr double value = 0x1p
 template <> struct PositionLimit<int64_t> { static constexpr double value = 0x1p63; };
 
 HIPOPS_FN int32_t quotient(int32_t n, const UpsampleDimension& d) { return int32_t(divide(uint32_t(n), d.divisor)); }
-HIPOPS_FN int64_t quotient(int64_t n, const UpsampleDimension& d) { return divide(n, d.divisor); }
+HIPOPS_FN int64_t quotient(int64_t n, const UpsampleDimension& d) { return divide(n, d.size, d.wide_divisor); }
 
 // floor(v), at most `last`, for v >= 0: beyond what fits an I, too.
 template <class I, class F>

@@ -37,6 +37,7 @@ struct UpsampleDimension {
   float ratio32;
   SourceRule rule;
   int32_t shift;
+  WideDivisor wide_divisor;  // of size, too
 };
 
 struct UpsampleArgs {
