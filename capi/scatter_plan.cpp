@@ -66,8 +66,8 @@ ScatterGeometry geometry_of(const ScatterTensors& t, const Operands& o, int64_t 
   ScatterGeometry g{};
   g.walk = walk_of(layout_of(o, t.x->rank), vector);
   for (int d = 0; d < g.walk.rank; ++d) {
-    g.walk.stride[kScatterX][d] /= vector;
-    g.walk.stride[kScatterY][d] /= vector;
+    g.walk.dim[d].stride[kScatterX] /= vector;
+    g.walk.dim[d].stride[kScatterY] /= vector;
   }
   g.vector = vector;
   return g;

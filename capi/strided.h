@@ -37,8 +37,8 @@ void add_dimension(Layout<K>* layout, int64_t size, const int64_t (&stride)[K]) 
 template <int K>
 void find_divisors(Walk<K>* walk) {
   for (int d = 0; d < walk->rank; ++d) {
-    if (walk->small) walk->divisor[d] = divisor_of(walk->size[d]);
-    else walk->wide_divisor[d] = wide_divisor_of(walk->size[d]);
+    if (walk->small) walk->dim[d].divisor = divisor_of(walk->dim[d].size);
+    else walk->wide_divisor[d] = wide_divisor_of(walk->dim[d].size);
   }
 }
 
@@ -51,9 +51,9 @@ Walk<K> walk_of(const Layout<K>& layout, int64_t vector = 1) {
   walk.count = 1;
   for (int d = 0; d < walk.rank; ++d) {
     int64_t step = d == 0 ? vector : 1;
-    walk.size[d] = d < layout.rank ? layout.size[d] / step : 1;
-    walk.count *= walk.size[d];
-    for (int k = 0; k < K; ++k) walk.stride[k][d] = layout.stride[k][d] * step;
+    walk.dim[d].size = d < layout.rank ? layout.size[d] / step : 1;
+    walk.count *= walk.dim[d].size;
+    for (int k = 0; k < K; ++k) walk.dim[d].stride[k] = layout.stride[k][d] * step;
   }
   walk.small = walk.count < (int64_t{1} << 31);
   find_divisors(&walk);

@@ -100,16 +100,13 @@ constexpr int64_t kLeastShifted = 256;             // bytes
 void walk_over_rows(TakePlan* plan, int64_t unit) {
   TakeArgs& a = plan->args;
   Walk<kTakeOperands>& walk = a.walk;
-  a.cols = walk.size[0];
+  a.cols = walk.dim[0].size;
   walk.count /= a.cols;
   if (walk.rank == 1) {
-    walk.size[0] = 1;
+    walk.dim[0].size = 1;
   } else {
     --walk.rank;
-    for (int d = 0; d < walk.rank; ++d) {
-      walk.size[d] = walk.size[d + 1];
-      for (auto& stride : walk.stride) stride[d] = stride[d + 1];
-    }
+    for (int d = 0; d < walk.rank; ++d) walk.dim[d] = walk.dim[d + 1];
   }
   const bool shifted = unit < 8 && a.cols * unit >= kLeastShifted;
   const int64_t depth = shifted ? kShiftedDepth : unit == 16 ? kTakeRowsDepth : kTakeElementsDepth;
@@ -150,8 +147,8 @@ TakePlan plan_take(const hipops_tensor& y, const hipops_tensor& x, const hipops_
   a.vector = unit / dtype_bytes(y.dtype);
   a.walk = walk_of(layout, a.vector);
   for (int d = 0; d < a.walk.rank; ++d) {
-    a.walk.stride[kTakeY][d] /= a.vector;
-    a.walk.stride[kTakeX][d] /= a.vector;
+    a.walk.dim[d].stride[kTakeY] /= a.vector;
+    a.walk.dim[d].stride[kTakeX] /= a.vector;
   }
   a.x_step = x_step / a.vector;
   a.index = index_args(index, x.shape[dim], report);
@@ -162,7 +159,7 @@ TakePlan plan_take(const hipops_tensor& y, const hipops_tensor& x, const hipops_
   plan.block = kTakeBlock;
   const bool has_rows = layout.rank > 0 && layout.stride[kTakeY][0] == 1 && layout.stride[kTakeX][0] == 1 &&
                         layout.stride[kTakeIndex][0] == 0 && !empty;
-  if (has_rows && a.walk.size[0] >= kLeastRow && a.walk.size[0] < kLongestRow) {
+  if (has_rows && a.walk.dim[0].size >= kLeastRow && a.walk.dim[0].size < kLongestRow) {
     walk_over_rows(&plan, unit);
     return plan;
   }

@@ -183,7 +183,7 @@ HIPOPS_FN bool finds_difference(const ScatterAddArgs& a) {
   const Index* index = static_cast<const Index*>(a.index.data);
   Index* firsts = static_cast<Index*>(a.firsts);
   const ScatterGeometry& g = a.geometry;
-  const uint32_t count = uint32_t(g.walk.count), row = uint32_t(g.walk.size[0]);
+  const uint32_t count = uint32_t(g.walk.count), row = uint32_t(g.walk.dim[0].size);
   bool differs = false;
   for (uint32_t tile = block_index() * kUniformTile; tile < count; tile += uint32_t(g.step)) {
     uint32_t i[kUniformDepth], j[kUniformDepth];
@@ -197,7 +197,7 @@ HIPOPS_FN bool finds_difference(const ScatterAddArgs& a) {
     }
 #pragma unroll
     for (int n = 0; n < kUniformDepth; ++n) {
-      j[n] = divide(i[n], g.walk.divisor[0]);
+      j[n] = divide(i[n], g.walk.dim[0].divisor);
       first[n] = index[int64_t(j[n] * row) * wide];
     }
 #pragma unroll

@@ -97,8 +97,8 @@ struct CopyTilePlace {
 };
 
 HIPOPS_FN CopyTilePlace copy_tile_place(const Walk<kCopyOperands>& walk, int64_t t) {
-  uint32_t beyond = divide(uint32_t(t), walk.divisor[0]), rest = divide(beyond, walk.divisor[1]);
-  return {{uint32_t(t) - beyond * uint32_t(walk.size[0]), beyond - rest * uint32_t(walk.size[1])}};
+  uint32_t beyond = divide(uint32_t(t), walk.dim[0].divisor), rest = divide(beyond, walk.dim[1].divisor);
+  return {{uint32_t(t) - beyond * uint32_t(walk.dim[0].size), beyond - rest * uint32_t(walk.dim[1].size)}};
 }
 
 // Rows that begin anywhere.

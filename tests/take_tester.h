@@ -407,8 +407,8 @@ inline void check_plan_of_many(int64_t rows, int64_t columns, int32_t dim, bool 
     if (i >= rows * columns) continue;
     int64_t at[kTakeOperands] = {}, rest = i;
     for (int d = 0; d < plan.args.walk.rank; ++d) {
-      for (int k = 0; k < kTakeOperands; ++k) at[k] += rest % plan.args.walk.size[d] * plan.args.walk.stride[k][d];
-      rest /= plan.args.walk.size[d];
+      for (int k = 0; k < kTakeOperands; ++k) at[k] += rest % plan.args.walk.dim[d].size * plan.args.walk.dim[d].stride[k];
+      rest /= plan.args.walk.dim[d].size;
     }
     CHECK(at[kTakeY] == i);
     CHECK(at[kTakeX] == (dim == 0 ? i % columns * rows : i / columns));

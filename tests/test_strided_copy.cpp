@@ -221,8 +221,8 @@ namespace {
 int64_t place_in_walk(const Walk<kCopyOperands>& walk, int64_t i, CopyOperand operand) {
   int64_t offset = 0;
   for (int d = 0; d < walk.rank; ++d) {
-    offset += i % walk.size[d] * walk.stride[operand][d];
-    i /= walk.size[d];
+    offset += i % walk.dim[d].size * walk.dim[d].stride[operand];
+    i /= walk.dim[d].size;
   }
   return offset;
 }

@@ -27,17 +27,17 @@ HIPOPS_FN void locate_in_loop(const Walk<K>& w, const int64_t (&i)[N], Offsets<K
     for (int d = 0; d + 1 < w.rank; ++d) {
 #pragma unroll
       for (int n = 0; n < N; ++n) {
-        uint32_t quotient = divide(rest[n], w.divisor[d]);
-        uint32_t position = rest[n] - quotient * uint32_t(w.size[d]);
+        uint32_t quotient = divide(rest[n], w.dim[d].divisor);
+        uint32_t position = rest[n] - quotient * uint32_t(w.dim[d].size);
 #pragma unroll
-        for (int k = 0; k < K; ++k) at[n].of[k] += int64_t(position) * w.stride[k][d];
+        for (int k = 0; k < K; ++k) at[n].of[k] += int64_t(position) * w.dim[d].stride[k];
         rest[n] = quotient;
       }
     }
 #pragma unroll
     for (int n = 0; n < N; ++n) {
 #pragma unroll
-      for (int k = 0; k < K; ++k) at[n].of[k] += int64_t(rest[n]) * w.stride[k][w.rank - 1];
+      for (int k = 0; k < K; ++k) at[n].of[k] += int64_t(rest[n]) * w.dim[w.rank - 1].stride[k];
     }
   } else {
     int64_t rest[N];
@@ -46,17 +46,17 @@ HIPOPS_FN void locate_in_loop(const Walk<K>& w, const int64_t (&i)[N], Offsets<K
     for (int d = 0; d + 1 < w.rank; ++d) {
 #pragma unroll
       for (int n = 0; n < N; ++n) {
-        int64_t quotient = divide(rest[n], w.size[d], w.wide_divisor[d]);
-        int64_t position = rest[n] - quotient * w.size[d];
+        int64_t quotient = divide(rest[n], w.dim[d].size, w.wide_divisor[d]);
+        int64_t position = rest[n] - quotient * w.dim[d].size;
 #pragma unroll
-        for (int k = 0; k < K; ++k) at[n].of[k] += position * w.stride[k][d];
+        for (int k = 0; k < K; ++k) at[n].of[k] += position * w.dim[d].stride[k];
         rest[n] = quotient;
       }
     }
 #pragma unroll
     for (int n = 0; n < N; ++n) {
 #pragma unroll
-      for (int k = 0; k < K; ++k) at[n].of[k] += rest[n] * w.stride[k][w.rank - 1];
+      for (int k = 0; k < K; ++k) at[n].of[k] += rest[n] * w.dim[w.rank - 1].stride[k];
     }
   }
 }
@@ -65,7 +65,7 @@ HIPOPS_FN void locate_in_loop(const Walk<K>& w, const int64_t (&i)[N], Offsets<K
 template <int K>
 HIPOPS_FN void add_steps(const Walk<K>& w, int d, uint32_t steps, Offsets<K>* at) {
 #pragma unroll
-  for (int k = 0; k < K; ++k) at->of[k] += int64_t(steps) * w.stride[k][d];
+  for (int k = 0; k < K; ++k) at->of[k] += int64_t(steps) * w.dim[d].stride[k];
 }
 
 // What the place of element i adds, whatever their count, in as few instructions as may be.
@@ -73,9 +73,9 @@ template <int K>
 HIPOPS_FN void add_far_steps(const Walk<K>& w, int64_t i, Offsets<K>* at) {
 #pragma unroll 1
   for (int d = 0; d < w.rank; ++d) {
-    const int64_t quotient = divide(i, w.size[d], w.wide_divisor[d]), position = i - quotient * w.size[d];
+    const int64_t quotient = divide(i, w.dim[d].size, w.wide_divisor[d]), position = i - quotient * w.dim[d].size;
 #pragma unroll
-    for (int k = 0; k < K; ++k) at->of[k] += position * w.stride[k][d];
+    for (int k = 0; k < K; ++k) at->of[k] += position * w.dim[d].stride[k];
     i = quotient;
   }
 }
@@ -102,8 +102,8 @@ HIPOPS_FN void locate(const Walk<K>& w, const int64_t (&i)[N], Offsets<K> (&at)[
     }
 #pragma unroll
     for (int n = 0; n < N; ++n) {
-      const uint32_t quotient = divide(rest[n], w.divisor[d]);
-      add_steps(w, d, rest[n] - quotient * uint32_t(w.size[d]), &at[n]);
+      const uint32_t quotient = divide(rest[n], w.dim[d].divisor);
+      add_steps(w, d, rest[n] - quotient * uint32_t(w.dim[d].size), &at[n]);
       rest[n] = quotient;
     }
   }

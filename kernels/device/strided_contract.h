@@ -7,17 +7,23 @@ namespace hipops {
 
 constexpr int kMaxRank = 8;
 
+// A dimension of a walk. What belongs to one lies together: arguments arrive in lines.
+template <int K>
+struct WalkDimension {
+  int64_t size;
+  Divisor divisor;    // of size
+  int64_t stride[K];  // in elements
+};
+
 // A walk over `count` elements (or vectors of them) in row-major order, and where each of K operands has them.
 // Dimensions are collapsed: as few as the operands' strides allow. Dimension 0 is the innermost.
 template <int K>
 struct Walk {
   int64_t count;
-  int32_t rank;               // at least 1
-  int32_t small;              // count is below 2^31: the divisors may be used
-  int64_t size[kMaxRank];
-  Divisor divisor[kMaxRank];  // of size
-  int64_t stride[K][kMaxRank];  // in elements
-  WideDivisor wide_divisor[kMaxRank];  // of size, where the walk is not small
+  int32_t rank;   // at least 1
+  int32_t small;  // count is below 2^31: the divisors may be used
+  WalkDimension<K> dim[kMaxRank];
+  WideDivisor wide_divisor[kMaxRank];  // of sizes, where the walk is not small
 };
 
 }  // namespace hipops

@@ -128,7 +128,7 @@ HIPOPS_FN void take_staged_rows(const TakeArgs& a, const Shared<T>& rows, int64_
                                 T* y, int64_t mark) {
   constexpr int32_t kStep = kStagedBlock * N;
   const I* index = static_cast<const I*>(a.index.data) + offset;
-  const int64_t index_step = a.walk.stride[kTakeIndex][0], y_step = a.walk.stride[kTakeY][0];
+  const int64_t index_step = a.walk.dim[0].stride[kTakeIndex], y_step = a.walk.dim[0].stride[kTakeY];
   const int32_t begin = int32_t(thread_index()) * N;
   int32_t least = 0;
   for (int32_t tile = begin; tile < cols; tile += kStep * kStagedDepth) {
