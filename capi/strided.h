@@ -38,7 +38,7 @@ template <int K>
 void find_divisors(Walk<K>* walk) {
   for (int d = 0; d < walk->rank; ++d) {
     if (walk->small) walk->dim[d].divisor = divisor_of(walk->dim[d].size);
-    else walk->wide_divisor[d] = wide_divisor_of(walk->dim[d].size);
+    else walk->dim[d].wide_divisor = wide_divisor_of(walk->dim[d].size);
   }
 }
 

@@ -46,7 +46,7 @@ HIPOPS_FN void locate_in_loop(const Walk<K>& w, const int64_t (&i)[N], Offsets<K
     for (int d = 0; d + 1 < w.rank; ++d) {
 #pragma unroll
       for (int n = 0; n < N; ++n) {
-        int64_t quotient = divide(rest[n], w.dim[d].size, w.wide_divisor[d]);
+        int64_t quotient = divide(rest[n], w.dim[d].size, w.dim[d].wide_divisor);
         int64_t position = rest[n] - quotient * w.dim[d].size;
 #pragma unroll
         for (int k = 0; k < K; ++k) at[n].of[k] += position * w.dim[d].stride[k];
@@ -73,7 +73,7 @@ template <int K>
 HIPOPS_FN void add_far_steps(const Walk<K>& w, int64_t i, Offsets<K>* at) {
 #pragma unroll 1
   for (int d = 0; d < w.rank; ++d) {
-    const int64_t quotient = divide(i, w.dim[d].size, w.wide_divisor[d]), position = i - quotient * w.dim[d].size;
+    const int64_t quotient = divide(i, w.dim[d].size, w.dim[d].wide_divisor), position = i - quotient * w.dim[d].size;
 #pragma unroll
     for (int k = 0; k < K; ++k) at->of[k] += position * w.dim[d].stride[k];
     i = quotient;

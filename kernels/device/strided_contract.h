@@ -11,8 +11,9 @@ constexpr int kMaxRank = 8;
 template <int K>
 struct WalkDimension {
   int64_t size;
-  Divisor divisor;    // of size
-  int64_t stride[K];  // in elements
+  Divisor divisor;           // of size
+  int64_t stride[K];         // in elements
+  WideDivisor wide_divisor;  // of size, where the walk is not small
 };
 
 // A walk over `count` elements (or vectors of them) in row-major order, and where each of K operands has them.
@@ -23,7 +24,6 @@ struct Walk {
   int32_t rank;   // at least 1
   int32_t small;  // count is below 2^31: the divisors may be used
   WalkDimension<K> dim[kMaxRank];
-  WideDivisor wide_divisor[kMaxRank];  // of sizes, where the walk is not small
 };
 
 }  // namespace hipops
