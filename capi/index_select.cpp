@@ -55,9 +55,6 @@ hipops_status hipops_index_select(const hipops_tensor* y, const hipops_tensor* x
   int64_t index_stride[HIPOPS_MAX_RANK] = {};
   index_stride[dim] = index->stride[0];
   TakePlan plan = plan_take(*y, *x, *index, index_stride, dim, report);
-  plan.args.length = index->shape[0];
-  plan.args.run = 1;
-  for (int d = dim + 1; d < y->rank; ++d) plan.args.run *= y->shape[d];
-  plan.args.run_divisor = wide_divisor_of(plan.args.run);
+  share_index(*y, dim, &plan.args);
   return launch(op_index_select, plan.kernel, plan.grid, plan.block, &plan.args, sizeof plan.args, stream);
 }

@@ -139,8 +139,8 @@ void lay_out(const RopeVariant& v, RopeDims dims, const RopeTensors& t, RopeArgs
   a->count = chunks * heads * tokens * t.x->shape[0];
   a->small = a->count < (int64_t{1} << 31) && is_small(*t.x) && is_small(*t.y) && is_small(*t.cos) && is_small(*t.sin);
   for (int d = 0; d < 3 && a->count > 0; ++d) {
-    if (a->small) a->divisor[d] = divisor_of(a->size[d]);
-    else a->wide_divisor[d] = wide_divisor_of(a->size[d]);
+    a->divisor[d] = divisor_of(a->size[d]);
+    a->wide_divisor[d] = wide_divisor_of(a->size[d]);
   }
 }
 

@@ -37,8 +37,8 @@ void add_dimension(Layout<K>* layout, int64_t size, const int64_t (&stride)[K]) 
 template <int K>
 void find_divisors(Walk<K>* walk) {
   for (int d = 0; d < walk->rank; ++d) {
-    if (walk->small) walk->dim[d].divisor = divisor_of(walk->dim[d].size);
-    else walk->dim[d].wide_divisor = wide_divisor_of(walk->dim[d].size);
+    walk->dim[d].divisor = divisor_of(walk->dim[d].size);
+    walk->dim[d].wide_divisor = wide_divisor_of(walk->dim[d].size);
   }
 }
 

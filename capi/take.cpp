@@ -168,6 +168,13 @@ TakePlan plan_take(const hipops_tensor& y, const hipops_tensor& x, const hipops_
   return plan;
 }
 
+void share_index(const hipops_tensor& y, int32_t dim, TakeArgs* args) {
+  args->length = y.shape[dim];
+  args->run = 1;
+  for (int d = dim + 1; d < y.rank; ++d) args->run *= y.shape[d];
+  args->run_divisor = wide_divisor_of(args->run);
+}
+
 bool take_op_supports(hipops_dtype dtype, hipops_dtype index) {
   return dtype_bytes(dtype) != 0 && index_op_supports_second(index);
 }

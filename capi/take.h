@@ -23,6 +23,9 @@ struct TakePlan {
 TakePlan plan_take(const hipops_tensor& y, const hipops_tensor& x, const hipops_tensor& index,
                    const int64_t (&index_stride)[HIPOPS_MAX_RANK], int32_t dim, hipops_index_report* report);
 
+// Where the index is one for all of y but dim (index_select): which elements of y use the same one.
+void share_index(const hipops_tensor& y, int32_t dim, TakeArgs* args);
+
 // hipops_supports for either: elements of any dtype, an index of one of its own.
 bool take_op_supports(hipops_dtype dtype, hipops_dtype index);
 

@@ -304,11 +304,7 @@ inline void launch_taken(const TakeOp& op, TakeOperands& t, bool one_block, bool
   for (int d = 0; d < t.y.view.rank; ++d)
     index_stride[d] = op.index_is_1d ? (d == t.dim ? t.index.view.stride[0] : 0) : t.index.view.stride[d];
   hipops::TakePlan plan = hipops::plan_take(t.y.view, t.x.view, t.index.view, index_stride, t.dim, &report);
-  if (op.index_is_1d) {
-    plan.args.length = t.index.view.shape[0];
-    plan.args.run = 1;
-    for (int d = t.dim + 1; d < t.y.view.rank; ++d) plan.args.run *= t.y.view.shape[d];
-  }
+  if (op.index_is_1d) hipops::share_index(t.y.view, t.dim, &plan.args);
   if (!small) plan.args.walk.small = 0;
   if (one_block) {
     plan.args.step /= plan.grid;

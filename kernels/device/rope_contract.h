@@ -45,7 +45,7 @@ struct RopeArgs {
   int32_t heads_inside;              // heads come before tokens
   int32_t table_is_f32;              // cos and sin; else in x's type
   int32_t positions_are_64_bit;
-  WideDivisor wide_divisor[3];       // of size, where not small
+  WideDivisor wide_divisor[3];       // of size, too
 };
 
 }  // namespace hipops

@@ -13,7 +13,7 @@ struct WalkDimension {
   int64_t size;
   Divisor divisor;           // of size
   int64_t stride[K];         // in elements
-  WideDivisor wide_divisor;  // of size, where the walk is not small
+  WideDivisor wide_divisor;  // of size, too
 };
 
 // A walk over `count` elements (or vectors of them) in row-major order, and where each of K operands has them.

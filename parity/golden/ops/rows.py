@@ -198,7 +198,8 @@ def sizes(op):
 VECTORS = (2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 1100, 2048, 2052)
 # More rows than a device has units, where other kernels may be chosen: rows, vectors.
 FOR_ALL_UNITS = ((150, 160), (150, 256))
-BEYOND_A_BLOCK = 4100  # vectors: more than one keeps on chip
+BEYOND_A_BLOCK = 4100  # vectors: more than one of 512 work-items keeps on chip
+BEYOND_ANY_BLOCK = 8200  # more than one of 1024 does
 
 
 def each_reach(op, paths):
@@ -213,7 +214,8 @@ def each_reach(op, paths):
             if vectors > 4:
                 name = str(columns - 1) if rows == 1 else name_of((rows, columns - 1))
                 yield op.case(f"odd_end_{name}", op.x(dtype, (rows, columns - 1), offset=1), path)
-        for turn, columns in enumerate((BEYOND_A_BLOCK * elements, BEYOND_A_BLOCK * elements - 1)):  # in place such a row is not split
+        for turn, columns in enumerate(vectors * elements - end for vectors in (BEYOND_A_BLOCK, BEYOND_ANY_BLOCK)
+                                       for end in (0, 1)):  # in place such a row is not split
             yield op.case(f"in_place_{columns}", op.x(dtype, (1, columns)), paths[turn % len(paths)], in_place=True)
         for turn, columns in enumerate((3, 13, 29)):
             yield op.case(f"one_piece_{columns}", op.x(dtype, (5, columns), offset=1), paths[turn % len(paths)])
