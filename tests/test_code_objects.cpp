@@ -40,7 +40,10 @@ CodeObject code_object(const std::string& target, const Op& op) {
 }
 
 // For blocks of 1024 work-items: gfx9 before gfx90a.
-bool has_few_registers(const std::string& target) { return target == "gfx900" || target == "gfx906" || target == "gfx908"; }
+bool has_few_registers(const std::string& target) {
+  const std::string few[] = {"gfx900", "gfx906", "gfx908", "gfx9-generic"};
+  return std::find(std::begin(few), std::end(few), target) != std::end(few);
+}
 
 bool has_wave64(const std::string& target) { return target.rfind("gfx9", 0) == 0; }
 
