@@ -6,6 +6,7 @@
 #include "error.h"
 #include "indices.h"
 #include "kernel_names.h"
+#include "row_order.h"
 #include "row_sums.h"
 #include "runtime/runtime.h"
 #include "strided.h"
@@ -90,76 +91,8 @@ hipops_status check_memory(const Tensors& t, const void* workspace, int64_t work
   return check_workspace("index_add", workspace, workspace_bytes, needed, {t.of_y(), t.of_x(), t.of_index()});
 }
 
-// ---- The order, in the workspace
-
-// Up to here the indices are looked through by each wave in a step or two, which takes less time than the launches that
-// would order them.
-constexpr int64_t kFewIndices = 256;
-
-// A round orders by as many bits of the keys as two digits have. Keys with more of them take two rounds.
-constexpr int kRoundBits = 2 * kIndexAddDigitBits;
-constexpr int64_t kJoined = kIndexAddBatch / 2;  // entries for a block that joins: mostly, there is room for all
-
-struct Round {
-  int shift, low_bits, high_bits;
-};
-
-struct Order {
-  int rounds;
-  Round round[2];
-  int key_bits;
-  int64_t blocks;
-  bool by_position;
-  int64_t starts, split, joined, sources, lists;  // where they are in the workspace; the number of entries begins it
-  int64_t bytes;                                  // 0: nothing is ordered
-};
-
-// Parts of the workspace begin at multiples of 256 bytes.
-int64_t take_bytes(Order* order, int64_t bytes) {
-  int64_t at = order->bytes;
-  order->bytes += (bytes + 255) / 256 * 256;
-  return at;
-}
-
-int bits_for(int64_t count) {
-  int bits = 0;
-  while (int64_t{1} << bits < count) ++bits;
-  return bits;
-}
-
-// The high digit makes as many blocks that join as have work for one batch, if digits can be so long; and takes half of
-// the bits at least, so that few entries don't meet many digits.
-Round round_of(int shift, int bits, int64_t indices) {
-  const int joiners = bits_for((indices + kJoined - 1) / kJoined);
-  const int high = std::min({std::max(joiners, bits / 2), bits, kIndexAddDigitBits});
-  return {shift, bits - high, high};
-}
-
-// Rows and places are 32 bits wide in the entries: where there are more, they are not ordered.
-Order plan_order(const RowSums& t) {
-  Order order{};
-  const int64_t rows = t.y->shape[t.dim], indices = t.index->shape[0];
-  constexpr int64_t kMost = UINT32_MAX;
-  if (is_empty(*t.x) || is_empty(*t.y) || indices <= kFewIndices || indices > kMost || rows > kMost)
-    return order;
-
-  order.key_bits = std::max(bits_for(rows), 1);
-  order.rounds = order.key_bits > kRoundBits ? 2 : 1;
-  const int first = order.rounds == 1 ? order.key_bits : order.key_bits / 2;
-  order.round[0] = round_of(0, first, indices);
-  if (order.rounds == 2) order.round[1] = round_of(first, order.key_bits - first, indices);
-  order.blocks = (indices + kIndexAddBatch - 1) / kIndexAddBatch;
-  order.by_position = order.rounds == 2 || rows > indices;
-
-  const int high_bits = std::max(order.round[0].high_bits, order.round[1].high_bits);
-  const int64_t entries = indices * int64_t{sizeof(IndexAddEntry)};
-  take_bytes(&order, sizeof(uint32_t));
-  order.starts = take_bytes(&order, ((int64_t{1} << high_bits) + 1) * order.blocks * int64_t{sizeof(uint32_t)});
-  order.split = take_bytes(&order, entries);
-  if (order.rounds == 2) order.joined = take_bytes(&order, entries);
-  order.sources = take_bytes(&order, indices * int64_t{sizeof(uint32_t)});
-  order.lists = take_bytes(&order, (order.by_position ? indices : rows) * int64_t{sizeof(IndexAddList)});
-  return order;
+OrderPlan plan_order_of(const RowSums& t) {
+  return is_empty(*t.x) || is_empty(*t.y) ? OrderPlan{} : plan_order(t.y->shape[t.dim], t.index->shape[0]);
 }
 
 // ---- The walks
@@ -203,34 +136,19 @@ hipops_status launch_on(const DeviceFacts& device, int kernel, int64_t grid, int
                 sizeof *args, stream);
 }
 
-hipops_status launch_order(const DeviceFacts& device, const Order& plan, char* workspace, IndexAddArgs* args,
+hipops_status launch_order(const DeviceFacts& device, const OrderPlan& plan, char* workspace, IndexAddArgs* args,
                            void* stream) {
-  IndexAddOrder& order = args->order;
-  auto* joined = reinterpret_cast<IndexAddEntry*>(workspace + plan.joined);
-  order.entries = reinterpret_cast<uint32_t*>(workspace);
-  order.starts = reinterpret_cast<uint32_t*>(workspace + plan.starts);
-  order.split = reinterpret_cast<IndexAddEntry*>(workspace + plan.split);
-  order.sources = reinterpret_cast<uint32_t*>(workspace + plan.sources);
-  order.last = plan.rounds == 1;
-  order.joined = order.last ? static_cast<void*>(order.sources) : joined;
-  order.lists = reinterpret_cast<IndexAddList*>(workspace + plan.lists);
-  order.rows = static_cast<uint32_t>(args->index.size);
-  order.blocks = static_cast<uint32_t>(plan.blocks);
-  if (!order.state) order.longest = UINT32_MAX;
-  order.key_mask = static_cast<uint32_t>((uint64_t{1} << plan.key_bits) - 1);
-  order.by_position = plan.by_position;
-  for (int r = 0; r < plan.rounds; ++r) {
-    order.from = r == 0 ? nullptr : joined;
-    order.shift = plan.round[r].shift;
-    order.low_bits = plan.round[r].low_bits;
-    order.high_bits = plan.round[r].high_bits;
-    if (hipops_status status = launch_on(device, kSplit, plan.blocks, kIndexAddOrderBlock, args, stream)) return status;
+  RowOrder& order = args->order;
+  place_order(plan, args->index.size, workspace, &order);
+  for (int round = 0; round < plan.rounds; ++round) {
+    set_round(plan, round, &order);
+    if (hipops_status status = launch_on(device, kSplit, plan.blocks, kOrderBlock, args, stream)) return status;
     const int64_t joins = int64_t{1} << order.high_bits;
-    if (hipops_status status = launch_on(device, kJoin, joins, kIndexAddOrderBlock, args, stream)) return status;
+    if (hipops_status status = launch_on(device, kJoin, joins, kOrderBlock, args, stream)) return status;
   }
   if (plan.rounds == 1) return HIPOPS_SUCCESS;
-  order.from = joined;
-  return launch_on(device, kBound, grid_for(args->indices, kIndexAddOrderBlock), kIndexAddOrderBlock, args, stream);
+  order.from = static_cast<const OrderEntry*>(order.joined);
+  return launch_on(device, kBound, grid_for(args->indices, kOrderBlock), kOrderBlock, args, stream);
 }
 
 // Where rows are few and long lists are added to them, vectors of 16 bytes make too few work-items to keep memory busy:
@@ -279,15 +197,15 @@ IndexAddArgs* set_operands(const RowSums& t, hipops_index_report* report, IndexA
 
 }  // namespace
 
-int64_t row_order_bytes(const RowSums& t) { return plan_order(t).bytes; }
+int64_t row_order_bytes(const RowSums& t) { return plan_order_of(t).bytes; }
 
 bool rows_are_wide(const RowSums& t) {
-  return allows_wide(t, layout_of(t, list, list_slots(t, plan_order(t).by_position)));
+  return allows_wide(t, layout_of(t, list, list_slots(t, plan_order_of(t).by_position)));
 }
 
 hipops_status add_rows(const DeviceFacts& device, const RowSums& t, IndexAddArgs* args, void* workspace,
                        hipops_index_report* report, void* stream) {
-  const Order order = plan_order(t);
+  const OrderPlan order = plan_order_of(t);
   set_operands(t, report, args);
   if (hipops_status status = launch_order(device, order, static_cast<char*>(workspace), args, stream))
     return status;
@@ -301,7 +219,7 @@ hipops_status hipops_index_add(const hipops_tensor* y, const hipops_tensor* x, c
   using namespace hipops;
   const Tensors t{{y, x, index, dim}};
   if (hipops_status status = check(t)) return status;
-  const Order order = plan_order(t);
+  const OrderPlan order = plan_order_of(t);
   if (hipops_status status = check_memory(t, workspace, workspace_bytes, order.bytes, report)) return status;
   if (is_empty(*x)) return HIPOPS_SUCCESS;
 
@@ -329,6 +247,6 @@ hipops_status hipops_index_add_workspace_bytes(const hipops_tensor* y, const hip
   }
   if (hipops_status status = check(t)) return status;
   if (hipops_status status = check_bytes("index_add", bytes)) return status;
-  *bytes = plan_order(t).bytes;
+  *bytes = plan_order_of(t).bytes;
   return HIPOPS_SUCCESS;
 }

@@ -98,7 +98,7 @@ struct ScatterRows {
   bool uniform;                  // the index is an expanded one; otherwise kernels find out
   int64_t bytes;                 // 0: no such way
   uint32_t longest;              // of the lists
-  int64_t reported, report_step;  // see IndexAddOrder
+  int64_t reported, report_step;  // see RowOrder
   ScatterGeometry geometry;      // of the walk that finds out
 };
 ScatterRows plan_scatter_rows(const ScatterTensors& t, uint32_t flags);

@@ -1,0 +1,85 @@
+#include "row_order.h"
+
+#include <algorithm>
+
+namespace hipops {
+namespace {
+
+// Up to here the indices are looked through by each wave in a step or two, which takes less time than the launches that
+// would order them.
+constexpr int64_t kFewIndices = 256;
+
+// A round orders by as many bits of the keys as two digits have. Keys with more of them take two rounds.
+constexpr int kRoundBits = 2 * kOrderDigitBits;
+constexpr int64_t kJoined = kOrderBatch / 2;  // entries for a block that joins: mostly, there is room for all
+
+// Parts of the workspace begin at multiples of 256 bytes.
+int64_t take_bytes(OrderPlan* plan, int64_t bytes) {
+  int64_t at = plan->bytes;
+  plan->bytes += (bytes + 255) / 256 * 256;
+  return at;
+}
+
+int bits_for(int64_t count) {
+  int bits = 0;
+  while (int64_t{1} << bits < count) ++bits;
+  return bits;
+}
+
+// The high digit makes as many blocks that join as have work for one batch, if digits can be so long; and takes half of
+// the bits at least, so that few entries don't meet many digits.
+OrderRound round_of(int shift, int bits, int64_t indices) {
+  const int joiners = bits_for((indices + kJoined - 1) / kJoined);
+  const int high = std::min({std::max(joiners, bits / 2), bits, kOrderDigitBits});
+  return {shift, bits - high, high};
+}
+
+}  // namespace
+
+OrderPlan plan_order(int64_t rows, int64_t indices) {
+  OrderPlan plan{};
+  constexpr int64_t kMost = UINT32_MAX;  // rows and places are 32 bits wide in the entries
+  if (indices <= kFewIndices || indices > kMost || rows > kMost) return plan;
+
+  plan.key_bits = std::max(bits_for(rows), 1);
+  plan.rounds = plan.key_bits > kRoundBits ? 2 : 1;
+  const int first = plan.rounds == 1 ? plan.key_bits : plan.key_bits / 2;
+  plan.round[0] = round_of(0, first, indices);
+  if (plan.rounds == 2) plan.round[1] = round_of(first, plan.key_bits - first, indices);
+  plan.blocks = (indices + kOrderBatch - 1) / kOrderBatch;
+  plan.by_position = plan.rounds == 2 || rows > indices;
+
+  const int high_bits = std::max(plan.round[0].high_bits, plan.round[1].high_bits);
+  const int64_t entries = indices * int64_t{sizeof(OrderEntry)};
+  take_bytes(&plan, sizeof(uint32_t));
+  plan.starts = take_bytes(&plan, ((int64_t{1} << high_bits) + 1) * plan.blocks * int64_t{sizeof(uint32_t)});
+  plan.split = take_bytes(&plan, entries);
+  if (plan.rounds == 2) plan.joined = take_bytes(&plan, entries);
+  plan.sources = take_bytes(&plan, indices * int64_t{sizeof(uint32_t)});
+  plan.lists = take_bytes(&plan, (plan.by_position ? indices : rows) * int64_t{sizeof(RowList)});
+  return plan;
+}
+
+void place_order(const OrderPlan& plan, int64_t rows, char* workspace, RowOrder* order) {
+  order->entries = reinterpret_cast<uint32_t*>(workspace);
+  order->starts = reinterpret_cast<uint32_t*>(workspace + plan.starts);
+  order->split = reinterpret_cast<OrderEntry*>(workspace + plan.split);
+  order->sources = reinterpret_cast<uint32_t*>(workspace + plan.sources);
+  order->joined = plan.rounds == 1 ? static_cast<void*>(order->sources) : workspace + plan.joined;
+  order->lists = reinterpret_cast<RowList*>(workspace + plan.lists);
+  order->rows = static_cast<uint32_t>(rows);
+  order->blocks = static_cast<uint32_t>(plan.blocks);
+  if (!order->state) order->longest = UINT32_MAX;
+  order->key_mask = static_cast<uint32_t>((uint64_t{1} << plan.key_bits) - 1);
+  order->by_position = plan.by_position;
+  order->last = plan.rounds == 1;
+}
+
+void set_round(const OrderPlan& plan, int round, RowOrder* order) {
+  order->from = round == 0 ? nullptr : static_cast<const OrderEntry*>(order->joined);
+  order->shift = plan.round[round].shift;
+  order->low_bits = plan.round[round].low_bits;
+  order->high_bits = plan.round[round].high_bits;
+}
+
+}  // namespace hipops

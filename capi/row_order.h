@@ -1,0 +1,34 @@
+// How an index is ordered by the rows that it names (device/row_order.h): in how many rounds, and where in the workspace.
+#pragma once
+
+#include <cstdint>
+
+#include "device/row_order_contract.h"
+
+namespace hipops {
+
+// Keys are ordered by two digits, a high and a low one, from bit `shift` on.
+struct OrderRound {
+  int shift, low_bits, high_bits;
+};
+
+struct OrderPlan {
+  int rounds;
+  OrderRound round[2];
+  int key_bits;
+  int64_t blocks;
+  bool by_position;
+  int64_t starts, split, joined, sources, lists;  // where they are in the workspace; the number of entries begins it
+  int64_t bytes;                                  // 0: nothing is ordered
+};
+
+// For `indices` of which each names one of `rows`. Few are not ordered, nor are more than entries have bits for.
+OrderPlan plan_order(int64_t rows, int64_t indices);
+
+// What is the same in all rounds: of `order`, all but the digits and `from`.
+void place_order(const OrderPlan& plan, int64_t rows, char* workspace, RowOrder* order);
+
+// The digits of a round, and the entries that it begins with.
+void set_round(const OrderPlan& plan, int round, RowOrder* order);
+
+}  // namespace hipops
