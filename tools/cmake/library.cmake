@@ -9,6 +9,7 @@ set(hipops_sources
   capi/indices.cpp
   capi/overlap.cpp
   capi/rope_common.cpp
+  capi/row_order.cpp
   capi/row_plan.cpp
   capi/rows.cpp
   capi/scatter_plan.cpp
