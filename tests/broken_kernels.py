@@ -321,6 +321,36 @@ MUTATIONS = (
         after="return e + C(0) * (e > C(0) ? lost : C(0));",
         runs=(Run("sizes", "f32"), Run("adversarial", "f64"))),
 
+    # ---- Index ops and copies
+    Mutation(
+        "digit_read_in_part",
+        "Indices whose digits differ in an odd bit alone take each other's places, and others stay as the workspace was.",
+        "index_add", "device/row_order.h",
+        before=" | lanes_apart(digit[n], bit + 1)",
+        after="",
+        runs=(Run("sizes", "f32", "fault"), Run("indices", "u8", "fault"))),
+    Mutation(
+        "order_not_kept",
+        "Sources of a row are added in the reverse order of their lanes: not the sum that is promised.",
+        "index_add", "device/row_order.h",
+        before="earlier = peers & lanes_below();",
+        after="earlier = peers & ~lanes_below() & ~(LaneMask(1) << lane_index());",
+        runs=(Run("sizes", "f32"), Run("smoke", "f64"))),
+    Mutation(
+        "index_out_of_range_taken",
+        "An index far below 0 is read at.",
+        "gather", "device/indices.h",
+        before="if (uint64_t(value) < uint64_t(index.size)) return value;",
+        after="if (value < index.size) return value;",
+        runs=(Run("indices", "f32", "fault"),)),
+    Mutation(
+        "tile_read_too_early",
+        "A transpose reads its tile in shared memory while others still write it.",
+        "strided_copy", "strided_copy.hip",
+        before="tile[(line + r * Tile::kLines) * Tile::kPitch + lane] = value[r];\n    barrier();",
+        after="tile[(line + r * Tile::kLines) * Tile::kPitch + lane] = value[r];",
+        runs=(Run("sizes", "f32", "report", says="race at byte", race=True), Run("sizes", "f32"))),
+
     # ---- Rounding: cutting off stays under the 1 ULP that results of 16 bits are allowed, but for the cases that allow
     # half of one.
     Mutation(

@@ -22,8 +22,8 @@ import sys
 sys.dont_write_bytecode = True
 from broken_kernels import MUTATIONS  # noqa: E402
 
-TOPICS = ("smoke", "exact", "adversarial", "layouts", "sizes")
-DTYPES = ("f32", "f16", "bf16", "f64")
+TOPICS = ("smoke", "exact", "adversarial", "layouts", "sizes", "indices")
+DTYPES = ("f32", "f16", "bf16", "f64", "u8")
 RUN_SECONDS = 120
 
 

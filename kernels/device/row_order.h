@@ -62,29 +62,26 @@ struct Batch {
     const uint32_t own = wave_index() << bits;
 #pragma unroll 1
     for (uint32_t d = in_place(lane_index()); d < 1u << bits; d += wave_size) tally[own + d] = 0;
-    LaneMask peers[kOrderDepth];
+    LaneMask others[kOrderDepth];  // lanes that have another digit
 #pragma unroll
     for (int n = 0; n < kOrderDepth; ++n) {
       digit[n] = entry[n].key >> shift & ((1u << bits) - 1);
-      peers[n] = ballot(there(n));
+      others[n] = 0;
     }
 #pragma unroll 1
-    for (int bit = 0; bit < bits; ++bit) {
+    for (int bit = 0; bit < bits; bit += 2) {  // there are zeros above
 #pragma unroll
-      for (int n = 0; n < kOrderDepth; ++n) {
-        const uint32_t set = digit[n] >> bit & 1;
-        peers[n] &= ~(ballot(set != 0) ^ (LaneMask(0) - set));  // those that have it, or those that don't
-      }
+      for (int n = 0; n < kOrderDepth; ++n) others[n] |= lanes_apart(digit[n], bit) | lanes_apart(digit[n], bit + 1);
     }
     wave_barrier();
 #pragma unroll
     for (int n = 0; n < kOrderDepth; ++n) {
       if (!has(n)) break;
-      const LaneMask earlier = peers[n] & lanes_below();
+      const LaneMask peers = ballot(there(n)) & ~others[n], earlier = peers & lanes_below();
       const uint32_t before = tally[own + digit[n]];
       rank[n] = before + uint32_t(count_lanes(earlier));
       wave_barrier();
-      if (there(n) && earlier == 0) tally[own + digit[n]] = uint16_t(before + uint32_t(count_lanes(peers[n])));
+      if (there(n) && earlier == 0) tally[own + digit[n]] = uint16_t(before + uint32_t(count_lanes(peers)));
       wave_barrier();
     }
   }

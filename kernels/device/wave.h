@@ -156,6 +156,16 @@ HIPOPS_FN LaneMask ballot(bool condition) {
 #endif
 }
 
+// The lanes whose v has the bit where this one's has not, or has it not where this one's has.
+HIPOPS_FN LaneMask lanes_apart(uint32_t v, int bit) {
+#if defined(HIPOPS_AMD)
+  const uint32_t own = uint32_t(__builtin_amdgcn_sbfe(int(v), uint32_t(bit), 1u));  // in all bits
+#else
+  const uint32_t own = 0 - (v >> bit & 1);
+#endif
+  return ballot(own != 0) ^ LaneMask(own | uint64_t(own) << 32);
+}
+
 // Shared memory that a lane of the wave wrote before is seen by the wave's lanes after. All that there is to do is to
 // keep the order: a wave's accesses are made in it.
 #if defined(HIPOPS_NVIDIA)
