@@ -28,8 +28,8 @@ function(hipops_json_list out)
   endif()
 endfunction()
 hipops_json_list(broken_launcher ${CMAKE_CXX_COMPILER_LAUNCHER})
-# As the build compiles them, less what takes long.
-hipops_json_list(broken_compile -x c++ -std=c++17 -O1 -fPIC -ffp-contract=off -w)
+# As the build compiles them, but not optimized: that would take most of the time.
+hipops_json_list(broken_compile -x c++ -std=c++17 -O0 -fPIC -ffp-contract=off -w)
 hipops_json_list(broken_link -x none $<JOIN:$<TARGET_OBJECTS:hipops-parity>,\",\"> $<TARGET_FILE:parity>
   $<TARGET_FILE:hipops_static> ${HIPOPS_BOOST_CONTEXT} ${HIPOPS_ZSTD} -pthread -ldl)
 

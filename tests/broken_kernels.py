@@ -226,12 +226,12 @@ MUTATIONS = (
         after="    x_row_ += rows * g_->outer[0].x_stride;\n",
         runs=(Run("layouts", "f32", says="layout_permuted"),)),
     Mutation(
-        "weight_of_the_next_column",
-        "An off-by-one in the index of the weights: the last one comes from past their end, where there is a "
+        "weight_of_the_next_vector",
+        "Off by one vector in the index of the weights: the last one comes from past their end, where there is a "
         "pattern, or no page.",
         "rms_norm", TILE,
         before="data + (kLength == 1 ? col * stride_ : col)",
-        after="data + (kLength == 1 ? col * stride_ : col) + 1",
+        after="data + (kLength == 1 ? col * stride_ : col) + kLength",
         runs=(Run("exact", "f32"), Run("sizes", "bf16", "fault", guard="after"))),
     Mutation(
         "stride_of_weights_ignored",
