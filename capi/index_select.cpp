@@ -2,7 +2,6 @@
 
 #include <cinttypes>
 
-#include "divisor.h"
 #include "error.h"
 #include "indices.h"
 #include "kernel_names.h"

@@ -26,9 +26,9 @@ struct RowGeometry {
   int32_t rows_first;            // split: whether a tile of one row is followed by that of the next, or by its next one
   int32_t alike;                 // edged: whether x's rows that are row_step apart lie alike to multiples of 16 bytes
   RowDimension outer[kMaxOuterRank];  // innermost first
-  int64_t x_stride, y_stride;    // of the last dimension
-  int64_t tiles;                 // of a row that is split,
-  WideDivisor tiles_divisor;         // of tiles, or, if rows_first, of rows
+  int64_t x_stride, y_stride;         // of the last dimension
+  int64_t tiles;                      // of a row that is split,
+  WideDivisor tiles_divisor;          // of tiles, or, if rows_first, of rows
 };
 
 // What a norm needs once a row, computed once a call.
