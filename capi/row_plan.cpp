@@ -63,6 +63,11 @@ constexpr VariantTable variants;
 
 int64_t longest_staged(hipops_dtype dtype) { return row_variants[variants.of[dtype][staged].end - 1].longest; }
 
+int64_t most_stage_rows(const RowVariant& v, int64_t cols) {
+  const int64_t at_once = v.block / v.threads;
+  return stage_elements(v.block, v.vectors, bytes_of(v.dtype)) / cols / at_once * at_once;
+}
+
 namespace {
 
 // Vectors of a row.
@@ -147,6 +152,13 @@ int64_t most_blocks(const RowVariant& v, int threads, const DeviceFacts& device,
   return resident == 0 ? kMostBlocks : int64_t{device.units} * std::max(resident / threads, 1);
 }
 
+// Rows that a block of a staged variant takes at a time: all that it has room for, as long as that leaves none of the
+// device idle.
+int64_t stage_rows(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device) {
+  const int64_t at_once = v.block / v.threads, blocks = most_blocks(v, v.block, device, nullptr);
+  return std::clamp(g.rows / (blocks * at_once) * at_once, at_once, most_stage_rows(v, g.cols));
+}
+
 // What a block keeps of the weights.
 int64_t kept_bytes(const RowVariant& v, int threads, int weights) {
   return v.clustered ? (int64_t{threads} * v.vectors + 1) * kWideBytes * weights : 0;
@@ -185,14 +197,14 @@ RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess acc
                                         : Choice{forced, fit_of(row_variants[forced], geometry, device)};
   const auto [threads, cluster] = fit;
   const RowVariant& v = row_variants[kernel];
-  int64_t rows_per_block = v.block / v.threads;
+  int64_t rows_per_block = v.access == staged ? stage_rows(v, geometry, device) : v.block / v.threads;
   // Groups of rows that are worked on at a time, each by a block or a cluster.
   int64_t groups = within_grid_limit(
       std::min((geometry.rows + rows_per_block - 1) / rows_per_block,
                std::max<int64_t>(most_blocks(v, threads, device, ahead) / cluster, 1)));
   if (weights > 0) groups = come_to_alike(groups, v, geometry);
   RowPlan plan = {kernel, static_cast<uint32_t>(groups * cluster), static_cast<uint32_t>(threads),
-                  groups * rows_per_block, static_cast<uint32_t>(cluster)};
+                  groups * rows_per_block, static_cast<uint32_t>(cluster), static_cast<int32_t>(rows_per_block)};
   const int64_t kept = kept_bytes(v, threads, weights);
   if (kept <= device.launch_shared_bytes) plan.shared_bytes = static_cast<uint32_t>(kept);
   return plan;
@@ -302,6 +314,7 @@ hipops_status launch_rows(Op& op, const RowCall& call, RowGeometry* geometry, co
   geometry->row_step = plan.row_step;
   geometry->threads = static_cast<int32_t>(plan.block);
   geometry->weights_kept = plan.shared_bytes > 0;
+  geometry->stage_rows = plan.rows_per_block;
   geometry->alike = are_alike(plan.row_step, *geometry, call.dtype);
   const LaunchShape shape = {plan.grid, plan.block, plan.cluster, plan.shared_bytes};
   return launch(op, *device, plan.kernel, shape, args, bytes, stream);

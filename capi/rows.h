@@ -19,7 +19,7 @@ struct RowVariant {
   int length;       // elements of a vector
   int64_t longest;  // columns that a row may have; clustered: of a cluster of one
 };
-constexpr int kRowVariants = 35 + 2 * 36 + 25;
+constexpr int kRowVariants = 39 + 2 * 41 + 26;
 constexpr int kRowKernels = kRowVariants + 3 * kSplitSteps;  // the steps of split rows follow the variants
 extern const RowVariant row_variants[kRowVariants];
 
@@ -40,12 +40,16 @@ struct RowPlan {
   int kernel;
   uint32_t grid, block;
   int64_t row_step;
-  uint32_t cluster = 1;      // blocks that share a row
-  uint32_t shared_bytes = 0;  // for the weights
+  uint32_t cluster = 1;        // blocks that share a row
+  int32_t rows_per_block = 1;  // at a time
+  uint32_t shared_bytes = 0;   // for the weights
 };
 
 // Columns that rows of the dtype may have to be staged.
 int64_t longest_staged(hipops_dtype dtype);
+
+// Rows of so many that a block of a staged variant has room for.
+int64_t most_stage_rows(const RowVariant& v, int64_t cols);
 
 // The best access that rows and weights (NULL: none) allow.
 RowAccess row_access(const hipops_tensor& y, const hipops_tensor& x, const RowGeometry& geometry,

@@ -199,6 +199,15 @@ HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
         weights_kept(a.geometry) ? from_kept(rows, tile, scaled) : at_use(rows, tile, scaled);
       });
     }
+  } else if constexpr (Shape::kStaged) {
+    StagedWeights<Shape> w, b;
+    const auto load = [&](const Rows<Shape>& rows) {
+      w.load(weight_of<Shape>(a), a.weights_are_f32 != 0, rows);
+      b.load(bias_of<Shape>(a), a.weights_are_f32 != 0, rows);
+    };
+    for_each_staged_row<Shape>(a.geometry, a.x, a.y, load, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
+      normalized(rows, tile, [&](const auto& again, const auto& scaled) { store_affine(again, rows, 0, w, b, scaled); });
+    });
   } else {
     const auto at_use = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
       normalized(rows, tile, [&](const auto& again, const auto& scaled) { store_at_use(a, again, rows, 0, scaled); });
@@ -218,7 +227,8 @@ HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
           });
         });
       };
-      if (a.bias == nullptr) {
+      // Aligned rows without a bias are as fast as they can be; others take zeros, and are compiled once.
+      if (Shape::kWide && a.bias == nullptr) {
         with_bias([](const Rows<Shape>&) { return NoWeights<Shape>{0}; });
       } else {
         WeightsOfRows<Shape> biases(bias_of<Shape>(a), a.geometry);
@@ -330,6 +340,7 @@ HIPOPS_FN void layer_norm_apply(const LayerNormArgs& a) {
 // Where the next row is taken ahead, all blocks of a launch are to run at a time. Wide elements are few in a vector.
 constexpr int room(RowAccess access, RowMode mode, int threads, int block, int vectors, int element_bytes) {
   if (mode >= partial) return 2;
+  if (access == staged) return element_bytes > 4 ? 2 : 4;
   if (mode != resident || (access != edged && access != wide)) return 1;
   if (access == wide && element_bytes > 2) return element_bytes == 4 ? blocks_with_room(access, block, vectors, 4) : 1;
   if (access == wide && threads < block) return blocks_beside_weights(block, vectors);

@@ -87,6 +87,12 @@ HIPOPS_FN void rms_norm_resident(const RmsNormArgs& a) {
       arrival.wait();
       store_scaled(tile, rows, 0, kept, scale);
     });
+  } else if constexpr (Shape::kStaged) {
+    StagedWeights<Shape> weight;
+    const auto load = [&](const Rows<Shape>& rows) { weight.load(weight_of<Shape>(a), a.weight_is_f32 != 0, rows); };
+    for_each_staged_row<Shape>(a.geometry, a.x, a.y, load, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
+      store_scaled(tile, rows, 0, weight, scale_of(rows, tile));
+    });
   } else {
     const auto at_use = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
       store_at_use(a, tile, rows, 0, scale_of(rows, tile));
@@ -173,7 +179,7 @@ HIPOPS_FN void rms_norm_apply(const RmsNormArgs& a) {
 }  // namespace
 
 #define KERNEL(name, T, threads, vectors, block, access, mode)                                \
-  HIPOPS_KERNEL_UP_TO(most_work_items(block, mode), blocks_with_room(access, block, vectors)) \
+  HIPOPS_KERNEL_UP_TO(most_work_items(block, mode), blocks_with_room(access, block, vectors, access == staged ? int(sizeof(T)) : 2)) \
   name(HIPOPS_ARGS(RmsNormArgs) a) {                                                          \
     follow_launch_before();                                                                   \
     rms_norm_##mode<ByWaves<RowShape<T, threads, vectors, block, access, mode>>>(a);          \

@@ -128,6 +128,8 @@ HIPOPS_FN void softmax_resident(const SoftmaxArgs& a) {
     // Several rows a wave at odd addresses: their first and last elements are long to wait for.
   } else if constexpr (Shape::kEdged && Shape::kRowsPerBlock > 1) {
     for_each_row_ahead<Shape>(a.geometry, a.x, a.y, softmax);
+  } else if constexpr (Shape::kStaged) {
+    for_each_staged_row<Shape>(a.geometry, a.x, a.y, [](const Rows<Shape>&) {}, softmax);
   } else {
     for_each_row<Shape>(a.geometry, a.x, a.y, softmax);
   }

@@ -39,6 +39,8 @@ REDUCE = "device/reduce.h"
 WAVE = "device/wave.h"
 ROW = "device/row.h"
 TILE = "device/row_tile.h"
+STAGE = "device/row_stage.h"
+WEIGHTS = "device/row_weights.h"
 TYPES = "device/types.h"
 MATH = "device/math.h"
 
@@ -96,14 +98,14 @@ MUTATIONS = (
     Mutation(
         "stage_not_awaited",
         "Rows in shared memory are read before all of them are there.",
-        "rms_norm", ROW,
-        before="    });\n    barrier();\n  }\n",
-        after="    });\n  }\n",
+        "rms_norm", STAGE,
+        before="elements_[edge] = edge_;\n    barrier();\n",
+        after="elements_[edge] = edge_;\n",
         runs=(Run("sizes", "f32", "report", says="race at byte", race=True),)),
     Mutation(
         "stage_left_too_early",
         "Rows in shared memory are written out before all results are there.",
-        "softmax", ROW,
+        "softmax", STAGE,
         before="  HIPOPS_METHOD void write(T* to, int count) const {\n    barrier();\n",
         after="  HIPOPS_METHOD void write(T* to, int count) const {\n",
         runs=(Run("sizes", "bf16", "report", says="race at byte", race=True),)),
@@ -152,14 +154,14 @@ MUTATIONS = (
         "tail_not_summed",
         "The last vector of each row is taken for one past its end.",
         "rms_norm", TILE,
-        before="if (rows.column(v) >= left) part[v]",
-        after="if (rows.column(v) + kLength >= left) part[v]",
+        before="if (!kSingle && rows.column(v) >= left) part[v]",
+        after="if (!kSingle && rows.column(v) + kLength >= left) part[v]",
         runs=(Run("exact", "f32"), Run("sizes", "f16"))),
     Mutation(
         "padding_counts",
         "Places past the row's end take part in the sum, as e^(0 - max).",
         "softmax", TILE,
-        before="      if (rows.column(v) >= left) part[v] = Op::template identity<Result>();\n",
+        before="      if (!kSingle && rows.column(v) >= left) part[v] = Op::template identity<Result>();\n",
         after="",
         runs=(Run("smoke", "f16"), Run("exact", "f32"))),
     Mutation(
@@ -229,14 +231,14 @@ MUTATIONS = (
         "weight_of_the_next_vector",
         "Off by one vector in the index of the weights: the last one comes from past their end, where there is a "
         "pattern, or no page.",
-        "rms_norm", TILE,
+        "rms_norm", WEIGHTS,
         before="data + (kLength == 1 ? col * stride_ : col)",
         after="data + (kLength == 1 ? col * stride_ : col) + kLength",
         runs=(Run("exact", "f32"), Run("sizes", "bf16", "fault", guard="after"))),
     Mutation(
         "stride_of_weights_ignored",
         "The weights are taken for neighbours.",
-        "layer_norm", TILE,
+        "layer_norm", WEIGHTS,
         before="data + (kLength == 1 ? col * stride_ : col)",
         after="data + col",
         runs=(Run("layouts", "f32"), Run("layouts", "f16"))),
@@ -244,7 +246,7 @@ MUTATIONS = (
     Mutation(
         "f32_weights_taken_for_elements",
         "Weights in f32 read as if they were of x's type.",
-        "layer_norm", TILE,
+        "layer_norm", WEIGHTS,
         before="are_f32 ? f(f32()) : f(T());",
         after="f(T());",
         runs=(Run("smoke", "f16"), Run("exact", "bf16"), Run("layouts", "bf16"))),

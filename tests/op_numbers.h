@@ -280,14 +280,17 @@ inline void check_rounds(const RowOp& op, hipops_dtype dtype) {
   for (int kernel = 0; kernel < hipops::kRowVariants; ++kernel) {
     const hipops::RowVariant& v = hipops::row_variants[kernel];
     if (v.dtype != dtype) continue;
-    int64_t rows_per_block = v.block / v.threads, rows = 4 * rows_per_block + (rows_per_block + 1) / 2,
-            cols = cols_of(kernel)[0];
+    const int64_t cols = cols_of(kernel)[0], at_once = v.block / v.threads;
+    // A stage is gone over twice where it has room.
+    const bool twice = v.access == hipops::staged && 2 * at_once <= hipops::most_stage_rows(v, cols);
+    const int64_t rows_per_block = twice ? 2 * at_once : at_once, rows = 4 * rows_per_block + (rows_per_block + 1) / 2;
     Operands t{HostTensor(dtype, {rows, cols}), HostTensor(dtype, {rows, cols}), {}, {}};
     t.x.randomize(static_cast<uint64_t>(kernel), -3, 5);
     t.eps = 1;
     hipops::RowGeometry geometry = hipops::row_geometry(t.y().view, t.x.view);
     geometry.row_step = 2 * rows_per_block;
     geometry.threads = v.block;
+    geometry.stage_rows = static_cast<int32_t>(rows_per_block);
     try {
       check_numbers(op, t, [&] {
         return op.launch(op.kernels(), kernel, 2, static_cast<uint32_t>(v.block), geometry, t.x.view.data,

@@ -23,7 +23,7 @@ using parity::Role;
 
 namespace {
 
-constexpr size_t kMostKernels = 160;
+constexpr size_t kMostKernels = 192;
 
 // Stands between one op after the other and its CPU kernels, and notes which of them run.
 class Recorder {

@@ -219,14 +219,19 @@ TEST_CASE("plan_rows covers all rows with a grid that every device takes", "[row
           int64_t cols = v.streaming ? 1 << 20 : v.longest;
           RowPlan plan = plan_rows(v.dtype, rows_and_cols(rows, cols), v.access, device, ahead);
           const RowVariant& taken = row_variants[plan.kernel];
-          int64_t rows_per_block = taken.block / taken.threads, work_items = int64_t{plan.grid} * plan.block;
+          const int64_t at_once = taken.block / taken.threads, rows_per_block = plan.rows_per_block;
+          const int64_t work_items = int64_t{plan.grid} * plan.block;
+          const bool has_room = taken.access != hipops::staged
+                                    ? rows_per_block == at_once
+                                    : rows_per_block % at_once == 0 &&
+                                          rows_per_block <= hipops::most_stage_rows(taken, cols);
           bool covers = plan.row_step >= rows, all_busy = (int64_t{plan.grid} - 1) * rows_per_block < rows;
           // It goes round when it is huge, or when all units have what they can hold.
           bool full = plan.grid >= 1u << 20 ||
                       ((ahead || taken.clustered || v.access == hipops::staged) && work_items >= int64_t{device.units} * 512);
           bool right = taken.longest >= cols && plan.block <= static_cast<uint32_t>(taken.block) && plan.grid >= 1 &&
                        work_items < int64_t{1} << 32 && plan.row_step == plan.grid * rows_per_block && all_busy &&
-                       (covers || full);
+                       (covers || full) && has_room;
           if (!right)
             FAIL(rows << " rows of " << cols << " columns: kernel " << plan.kernel << ", grid " << plan.grid
                       << ", step " << plan.row_step);

@@ -1,7 +1,7 @@
 // Rows that a cluster shares.
 #pragma once
 
-#include "device/row_tile.h"
+#include "device/row_loops.h"
 
 namespace hipops {
 namespace {

@@ -1,7 +1,7 @@
 // What layer_norm and rms_norm share.
 #pragma once
 
-#include "device/row_tile.h"
+#include "device/row_weights.h"
 
 namespace hipops {
 namespace {

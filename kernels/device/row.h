@@ -5,6 +5,7 @@
 #include "device/divide.h"
 #include "device/math.h"
 #include "device/row_contract.h"
+#include "device/row_stage.h"
 #include "device/stream.h"
 
 namespace hipops {
@@ -52,74 +53,6 @@ template <class Shape, class Largest>
 using RowReduce = typename Choose<Shape::kClustered, ClusterReduce<Largest, Shape::kThreads>,
                                   Reduce<Largest, Shape::kThreads>>::type;
 
-// Rows without gaps in them or between them, as they lie in shared memory: a block's rows are read and written as one
-// piece, in vectors from aligned addresses.
-template <class Shape>
-class Stage {
- public:
-  using T = typename Shape::Element;
-
-  HIPOPS_METHOD Stage() : vectors_(storage()), elements_(vectors_.template as<T>()) {}
-
-  HIPOPS_METHOD auto operator[](int i) const { return elements_[shift_ + i]; }
-  HIPOPS_METHOD void set(int i, T value) const { elements_[shift_ + i] = value; }
-
-  // Reads `count` elements, which are at [0], [1] .. then. Work-items meet.
-  HIPOPS_METHOD void read(const T* from, int count) {
-    shift_ = misplaced(from);
-    for_each_vector(count, [&](int at, bool whole) {
-      if (whole) {
-        vectors_[at / kLength] = load_vector<kLength>(from + (at - shift_));
-      } else {
-        for (int i = at; i < at + kLength; ++i)
-          if (i >= shift_ && i < shift_ + count) elements_[i] = from[i - shift_];
-      }
-    });
-    barrier();
-  }
-
-  // Writes them, after all have set theirs. Work-items meet before, and after.
-  HIPOPS_METHOD void write(T* to, int count) const {
-    barrier();
-    if (misplaced(to) == shift_) {
-      for_each_vector(count, [&](int at, bool whole) {
-        if (whole) {
-          store_vector<kLength>(to + (at - shift_), Vector<T, kLength>(vectors_[at / kLength]));
-        } else {
-          for (int i = at; i < at + kLength; ++i)
-            if (i >= shift_ && i < shift_ + count) to[i - shift_] = elements_[i];
-        }
-      });
-    } else {
-      for (int i = thread_index(); i < count; i += Shape::kBlock) to[i] = elements_[shift_ + i];
-    }
-    barrier();
-  }
-
- private:
-  static constexpr int kLength = kWideBytes / int(sizeof(T));
-  static constexpr int kVectors =
-      Shape::kBlock * Shape::kVectors / kLength + 1;  // one more, as the first may be used in part
-
-  static HIPOPS_METHOD int misplaced(const T* at) { return int(uintptr_t(at) % kWideBytes / sizeof(T)); }
-
-  // f(its first element's place, whether all of it is in the piece) for each vector of the piece.
-  template <class F>
-  HIPOPS_METHOD void for_each_vector(int count, F f) const {
-    for (int at = thread_index() * kLength; at < shift_ + count; at += Shape::kBlock * kLength)
-      f(at, at >= shift_ && at + kLength <= shift_ + count);
-  }
-
-  static HIPOPS_METHOD Shared<Vector<T, kLength>> storage() {
-    using Wide = Vector<T, kLength>;
-    HIPOPS_SHARED(Wide, vectors, kVectors);
-    return vectors;
-  }
-
-  Shared<Vector<T, kLength>> vectors_;
-  Shared<T> elements_;
-  int shift_ = 0;
-};
 struct NoStage {};
 
 // One work-item's view of the rows that its group takes.
@@ -139,30 +72,30 @@ class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type, Streamed {
   // The block's first row; the group's row is that plus its place in the block. All work-items of a block go through
   // the same number of rounds, also where a group has no row left: it takes part in the reductions, and stores nothing.
   HIPOPS_METHOD int64_t begin() const {
-    return int64_t(Shape::kClustered ? cluster_index() : block_index()) * Shape::kRowsPerBlock;
+    const int64_t rows = Shape::kStaged ? g_->stage_rows : Shape::kRowsPerBlock;
+    return int64_t(Shape::kClustered ? cluster_index() : block_index()) * rows;
   }
   HIPOPS_METHOD bool more(int64_t first) const { return first < g_->rows; }
   HIPOPS_METHOD int64_t next(int64_t first) const { return first + g_->row_step; }
 
   // Begins a round.
-  HIPOPS_METHOD void select(int64_t first) {
-    int place = Shape::kRowsPerBlock == 1 ? 0 : int(thread_index() / Shape::kThreads);
-    int64_t left = g_->rows - first;
-    live_ = place < left;
-    if (!live_) place = int(left) - 1;  // reads what is there
-    if constexpr (Shape::kStaged) {
-      piece_ = first * g_->cols;
-      staged_ = int(g_->cols) * int(left < Shape::kRowsPerBlock ? left : Shape::kRowsPerBlock);
-      in_stage_ = place * int(g_->cols);
-      this->read(x_ + piece_, staged_);
-    } else {
-      find(first + place);
-    }
-  }
+  HIPOPS_METHOD void select(int64_t first) { find(first + place_of(g_->rows - first)); }
 
-  // Ends it.
-  HIPOPS_METHOD void finish() const {
-    if constexpr (Shape::kStaged) this->write(y_ + piece_, staged_);
+  // staged: how many rows are in shared memory together from `first` on. They are asked for, awaited, selected one by one,
+  // and written.
+  HIPOPS_METHOD int staged(int64_t first) const {
+    const int64_t left = g_->rows - first;
+    return left < g_->stage_rows ? int(left) : g_->stage_rows;
+  }
+  HIPOPS_METHOD void ask_for(int64_t first) {
+    if (more(first)) this->ask(x_ + first * g_->cols, staged(first) * int(g_->cols));
+  }
+  HIPOPS_METHOD void stage(int64_t first) { this->await(x_ + first * g_->cols, staged(first) * int(g_->cols)); }
+  HIPOPS_METHOD void select_staged(int first, int rows) {
+    in_stage_ = (first + place_of(rows - first)) * int(g_->cols);
+  }
+  HIPOPS_METHOD void unstage(int64_t first, int rows) const {
+    this->write(y_ + first * g_->cols, rows * int(g_->cols));
   }
 
   HIPOPS_METHOD bool live() const { return live_ != 0; }
@@ -232,6 +165,13 @@ class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type, Streamed {
   HIPOPS_METHOD void store_edge(int64_t col, T v) const { y_row_[col] = v; }
 
  private:
+  // Which of the `left` rows that are left is the group's.
+  HIPOPS_METHOD int place_of(int64_t left) {
+    const int place = Shape::kRowsPerBlock == 1 ? 0 : int(thread_index() / Shape::kThreads);
+    live_ = place < left;
+    return live_ ? place : int(left) - 1;  // reads what is there
+  }
+
   HIPOPS_METHOD int head() const { return Shape::kEdges > 0 ? head_ : 0; }
   HIPOPS_METHOD int64_t in_vectors() const { return Shape::kEdges > 0 ? tail_ - head_ : g_->cols; }
 
@@ -278,8 +218,7 @@ class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type, Streamed {
   int head_ = 0;
   int64_t tail_ = 0;
   int64_t live_ = false;  // no bool, as clang keeps the padding of structs that are copied, in memory
-  int64_t piece_ = 0;
-  int staged_ = 0, in_stage_ = 0;
+  int in_stage_ = 0;
 };
 
 }  // namespace

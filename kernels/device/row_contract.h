@@ -23,10 +23,11 @@ struct RowGeometry {
   int32_t beyond_cache;          // whether x and y are far more than the L2 cache holds: stream.h
   int32_t threads;               // work-items of a block
   int32_t weights_kept;          // clustered: whether the launch brings shared memory for the weights
-  int32_t rows_first;            // split: whether a tile of one row is followed by that of the next, or by its next one
+  int32_t stage_rows;            // staged: rows that a block has in shared memory at a time
   int32_t alike;                 // edged: whether x's rows that are row_step apart lie alike to multiples of 16 bytes
   RowDimension outer[kMaxOuterRank];  // innermost first
   int64_t x_stride, y_stride;         // of the last dimension
+  int32_t rows_first;                 // split: whether a tile of one row is followed by that of the next, or by its next one
   int64_t tiles;                      // of a row that is split,
   WideDivisor tiles_divisor;          // of tiles, or, if rows_first, of rows
 };
@@ -60,11 +61,19 @@ enum RowMode : int32_t {
 // 64. Enough to have some 32 KiB on their way, and few enough for the registers that they take.
 constexpr int resident_threads(int vectors) { return vectors > 2 ? 512 : vectors == 2 ? 768 : 1024; }
 
+// Elements that a block of a staged variant has in shared memory at a time, beside a vector that is used in part: enough
+// to have 16 KiB on their way, and so that four blocks share 64.
+constexpr int stage_elements(int block, int vectors, int element_bytes) {
+  constexpr int kStageBytes = 16384 - 16;
+  return block * vectors * element_bytes > kStageBytes ? block * vectors : kStageBytes / element_bytes;
+}
+
 // The blocks for which NVIDIA's compiler keeps registers: the second argument of HIPOPS_KERNEL_UP_TO. Wide elements are
 // few in a vector, and take fewer.
 constexpr int blocks_with_room(RowAccess access, int block, int vectors, int element_bytes = 2) {
   constexpr int kWorkItems = 2048;  // that it has at most: as many where each has one vector
   if (access == wide && vectors == 1 && block < 512) return kWorkItems / block;
+  if (access == staged) return element_bytes > 4 ? 2 : 4;
   return block <= 256 || vectors > 4 ? 1 : element_bytes == 4 ? 3 : 2;
 }
 
@@ -112,15 +121,19 @@ constexpr int kSplitThreads = 512, kSplitVectors = 4;  // of a tile
   X(op##_##T##_wide_512x8, T, 512, 8, 512, wide, clustered)           \
   X(op##_##T##_wide_stream, T, 512, 4, 512, wide, streaming)
 
-// For what is longer than staged rows: of elements of 16 bits, 33 columns and a few more.
+// Of elements of 16 bits, what is longer than staged rows: 33 to 71 columns.
 #define HIPOPS_SHORT_EDGED_ROWS(X, op, T)                             \
-  X(op##_##T##_edged_4x1, T, 4, 1, 128, edged, resident)
+  X(op##_##T##_edged_4x1, T, 4, 1, 128, edged, resident)              \
+  X(op##_##T##_edged_4x2, T, 4, 2, 128, edged, resident)
 
 #define HIPOPS_EDGED_ROWS(X, op, T)                                   \
-  X(op##_##T##_edged_8x1, T, 8, 1, 128, edged, resident)              \
-  X(op##_##T##_edged_16x1, T, 16, 1, 128, edged, resident)            \
-  X(op##_##T##_edged_32x1, T, 32, 1, 128, edged, resident)            \
-  X(op##_##T##_edged_32x2, T, 32, 2, 128, edged, resident)            \
+  X(op##_##T##_edged_4x3, T, 4, 3, 128, edged, resident)              \
+  X(op##_##T##_edged_8x2, T, 8, 2, 128, edged, resident)              \
+  X(op##_##T##_edged_8x3, T, 8, 3, 128, edged, resident)              \
+  X(op##_##T##_edged_8x4, T, 8, 4, 128, edged, resident)              \
+  X(op##_##T##_edged_16x3, T, 16, 3, 128, edged, resident)            \
+  X(op##_##T##_edged_16x4, T, 16, 4, 128, edged, resident)            \
+  X(op##_##T##_edged_32x3, T, 32, 3, 128, edged, resident)            \
   X(op##_##T##_edged_32x4, T, 32, 4, 128, edged, resident)            \
   X(op##_##T##_edged_512x4, T, 512, 4, 512, edged, resident)          \
   X(op##_##T##_edged_512x2, T, 512, 2, 512, edged, resident)          \
@@ -130,7 +143,8 @@ constexpr int kSplitThreads = 512, kSplitVectors = 4;  // of a tile
 
 #define HIPOPS_STAGED_ROWS(X, op, T)                                  \
   X(op##_##T##_staged_1x4, T, 1, 4, 256, staged, resident)            \
-  X(op##_##T##_staged_4x4, T, 4, 4, 256, staged, resident)            \
+  X(op##_##T##_staged_1x8, T, 1, 8, 256, staged, resident)            \
+  X(op##_##T##_staged_2x8, T, 2, 8, 256, staged, resident)            \
   X(op##_##T##_staged_4x8, T, 4, 8, 256, staged, resident)
 
 #define HIPOPS_ANY_ROWS(X, op, T)                                     \

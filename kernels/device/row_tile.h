@@ -1,4 +1,4 @@
-// A work-item's part of a row, in registers, and of the weights that belong to it.
+// A work-item's part of a row, in registers.
 #pragma once
 
 #include "device/row.h"
@@ -29,109 +29,6 @@ HIPOPS_FN void for_each_index(F f) {
 struct Square {
   template <class C> HIPOPS_METHOD C operator()(C v) const { return v * v; }
 };
-
-// A weight or bias vector: in the element type or f32, or not there.
-template <class Shape>
-class Weights {
- public:
-  using T = typename Shape::Element;
-  using C = typename Shape::Compute;
-  static constexpr int kVectors = Shape::kVectors, kLength = Shape::kLength, kEdges = Shape::kEdges;
-
-  HIPOPS_METHOD Weights(const void* data, int64_t stride, C otherwise)
-      : data_(data), stride_(stride), otherwise_(otherwise) {}
-
-  // Those of one tile, which are there, and in the element type: in f32 they would take twice the registers of the row.
-  // They are loaded at once, well before they are needed, and nothing is done to them that would wait for them.
-  struct Tile {
-    Packed<T, kLength> raw[kVectors];
-    T edge[kEdges + 1];
-
-    template <int v, int e, int n>
-    HIPOPS_METHOD void get(const Place<v, e>&, C (&out)[n]) const {
-#pragma unroll
-      for (int i = 0; i < n; ++i) {
-        if constexpr (v < 0) {
-          out[i] = C(widen(edge[e]));
-        } else {
-          out[i] = C(widen(raw[v][i]));
-        }
-      }
-    }
-  };
-
-  // Those of type W, each loaded when it is asked for, without a branch around it.
-  template <class W>
-  struct AtUse {
-    Weights weights;
-
-    template <int v, int e, int n>
-    HIPOPS_METHOD void get(const Place<v, e>& place, C (&out)[n]) const {
-      Vector<W, n> otherwise;
-#pragma unroll
-      for (int i = 0; i < n; ++i) otherwise.element[i] = narrow<W>(compute_t<W>(weights.otherwise_));
-      Packed<W, n> raw = otherwise;
-      const W* data = static_cast<const W*>(weights.data_);
-      if (data != nullptr) raw = weights.template vector_at<n>(data, place.col);
-#pragma unroll
-      for (int i = 0; i < n; ++i) out[i] = C(widen(raw[i]));
-    }
-  };
-  template <class W>
-  HIPOPS_METHOD AtUse<W> at_use() const { return {*this}; }
-
-  HIPOPS_METHOD Tile tile(const Rows<Shape>& rows, int64_t base) const {
-    const T* data = static_cast<const T*>(data_);
-    Tile t{};
-    int left = rows.left(base);
-    if (Shape::kEdges == 0 || left > 0) {
-#pragma unroll
-      for (int v = 0; v < kVectors; ++v) {
-        int col = rows.column(v);
-        if (col >= left) col = left - kLength;
-        t.raw[v] = vector_at<kLength>(data, rows.first_column(base) + col);
-      }
-    }
-#pragma unroll
-    for (int e = 0; e < kEdges; ++e) t.edge[e] = base == 0 && rows.edge(e) >= 0 ? data[rows.edge(e)] : T{};
-    return t;
-  }
-
- private:
-  template <int n, class W>
-  HIPOPS_METHOD Packed<W, n> vector_at(const W* data, int64_t col) const {
-    const W* at = data + (kLength == 1 ? col * stride_ : col);
-    if constexpr (Shape::kWide) return load_packed<n>(at);
-    return load_vector_anywhere<n>(at);
-  }
-
-  const void* data_;
-  int64_t stride_;
-  C otherwise_;
-};
-
-// In place of those that are not there.
-template <class Shape>
-struct NoWeights {
-  using C = typename Shape::Compute;
-  C value;
-
-  template <int v, int e, int n>
-  HIPOPS_METHOD void get(const Place<v, e>&, C (&out)[n]) const {
-#pragma unroll
-    for (int i = 0; i < n; ++i) out[i] = value;
-  }
-};
-
-// f(T()) or, for weights in f32, f(f32()): a branch once a row.
-template <class T, class F>
-HIPOPS_FN void with_weights_type(bool are_f32, F f) {
-  if constexpr (sizeof(T) == sizeof(f32)) {
-    f(T());
-  } else {
-    are_f32 ? f(f32()) : f(T());
-  }
-}
 
 // The work-item's part of one tile of a row, as Stored: as elements, which take the fewest registers, or in the type
 // that they are computed in. The first tile (base 0) has the row's edges, too.
@@ -191,17 +88,23 @@ class RowTile {
   // before vectors meet.
   template <class Op, class F, class G>
   HIPOPS_METHOD auto reduce(const Rows<Shape>& rows, int64_t base, Op op, F f, G of_vector) const {
+    using Value = decltype(f(C()));
     using Result = decltype(of_vector(f(C())));
-    Result part[kVectors];
-    int left = rows.left(base);
+    const int left = rows.left(base);
+    constexpr bool kSingle = kLength == 1;  // a work-item's elements are as good as a vector then
+    constexpr int kTree = kSingle ? kVectors : kLength, kTrees = kSingle ? 1 : kVectors;
+    Result part[kTrees];
 #pragma unroll
-    for (int v = 0; v < kVectors; ++v) {
-      decltype(f(C())) tree[kLength];
+    for (int v = 0; v < kTrees; ++v) {
+      Value tree[kTree];
 #pragma unroll
-      for (int i = 0; i < kLength; ++i) tree[i] = f(C(widen(value_[v][i])));
+      for (int i = 0; i < kTree; ++i) {
+        tree[i] = f(C(widen(value_[kSingle ? i : v][kSingle ? 0 : i])));
+        if (kSingle && rows.column(i) >= left) tree[i] = Op::template identity<Value>();
+      }
       fold(tree, op);
       part[v] = of_vector(tree[0]);
-      if (rows.column(v) >= left) part[v] = Op::template identity<Result>();
+      if (!kSingle && rows.column(v) >= left) part[v] = Op::template identity<Result>();
     }
     fold(part, op);
 #pragma unroll
@@ -260,77 +163,6 @@ class RowTile {
 
   Packed<Stored, kLength> value_[kVectors] = {};
   Stored edge_[kEdges + 1];
-};
-
-// f(rows, tile) for each row that the work-item's group takes, with all of the row in the tile: what resident variants
-// do.
-template <class Shape, class F>
-HIPOPS_FN void for_each_row(const RowGeometry& geometry, const void* x, void* y, F f) {
-  Rows<Shape> rows(geometry, x, y);
-  for (int64_t first = rows.begin(); rows.more(first); first = rows.next(first)) {
-    rows.select(first);
-    RowTile<Shape> tile;
-    tile.load(rows, 0);
-    if constexpr (Shape::kWide || Shape::kEdged) tile.ask_for_all();
-    f(rows, tile);
-    rows.finish();
-  }
-}
-
-// The same, with the next row on its way while f works on one: for an f that works long enough for a unit's few blocks
-// to leave the memory idle. The launcher then makes as many blocks as run at a time. Rows in shared memory leave that
-// to other blocks.
-template <class Shape, class F>
-HIPOPS_FN void for_each_row_ahead(const RowGeometry& geometry, const void* x, void* y, F f) {
-  if constexpr (Shape::kStaged) {
-    for_each_row<Shape>(geometry, x, y, f);
-  } else {
-    Rows<Shape> rows(geometry, x, y);
-    int64_t first = rows.begin();
-    if (!rows.more(first)) return;
-    rows.select(first);
-    RowTile<Shape> tile;
-    tile.load(rows, 0);
-    while (true) {
-      first = rows.next(first);
-      const bool more = rows.more(first);
-      Rows<Shape> next_rows = rows;
-      RowTile<Shape> next_tile = tile;
-      if (more) {
-        next_rows.select(first);
-        next_tile.load(next_rows, 0);
-      }
-      f(rows, tile);
-      if (!more) return;
-      rows = next_rows;
-      tile = next_tile;
-    }
-  }
-}
-
-// The weights that go with that: the same registers for all rows, but where rows don't lie alike.
-template <class Shape>
-class WeightsOfRows {
- public:
-  HIPOPS_METHOD WeightsOfRows(const Weights<Shape>& weights, const RowGeometry& geometry)
-      : weights_(weights), alike_(Shape::kEdges == 0 || geometry.alike) {
-    if constexpr (Shape::kEdges == 0) tile_ = weights_.tile(Rows<Shape>(geometry, nullptr, nullptr), 0);
-  }
-
-  HIPOPS_METHOD const typename Weights<Shape>::Tile& of(const Rows<Shape>& rows) {
-    if constexpr (Shape::kEdges > 0) {
-      if (!loaded_) tile_ = weights_.tile(rows, 0);
-      loaded_ = alike_;
-    }
-#pragma unroll
-    for (int v = 0; v < Shape::kVectors; ++v) tile_.raw[v].keep_packed();
-    return tile_;
-  }
-
- private:
-  Weights<Shape> weights_;
-  int64_t alike_, loaded_ = false;  // no bool: see Rows
-  typename Weights<Shape>::Tile tile_{};
 };
 
 }  // namespace

@@ -217,7 +217,7 @@ def each_reach(op, paths):
         for turn, columns in enumerate(vectors * elements - end for vectors in (BEYOND_A_BLOCK, BEYOND_ANY_BLOCK)
                                        for end in (0, 1)):  # in place such a row is not split
             yield op.case(f"in_place_{columns}", op.x(dtype, (1, columns)), paths[turn % len(paths)], in_place=True)
-        for turn, columns in enumerate((3, 13, 29)):
+        for turn, columns in enumerate((3, 7, 13, 29)):
             yield op.case(f"one_piece_{columns}", op.x(dtype, (5, columns), offset=1), paths[turn % len(paths)])
         for turn, columns in enumerate((3, 30, 120, 1000, 2100)):
             yield op.case(f"every_second_{columns}", op.x(dtype, (1, columns), stride=(2 * columns, 2)), paths[turn % len(paths)])

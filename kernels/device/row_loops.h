@@ -1,0 +1,70 @@
+// How a work-item goes over rows.
+#pragma once
+
+#include "device/row_tile.h"
+
+namespace hipops {
+namespace {
+
+// f(rows, tile) for each row that the work-item's group takes, with all of the row in the tile: what resident variants
+// do.
+template <class Shape, class F>
+HIPOPS_FN void for_each_row(const RowGeometry& geometry, const void* x, void* y, F f) {
+  Rows<Shape> rows(geometry, x, y);
+  for (int64_t first = rows.begin(); rows.more(first); first = rows.next(first)) {
+    rows.select(first);
+    RowTile<Shape> tile;
+    tile.load(rows, 0);
+    if constexpr (Shape::kWide || Shape::kEdged) tile.ask_for_all();
+    f(rows, tile);
+  }
+}
+
+// The same of staged rows. Once the first of them are on their way, load(rows) may load what all need.
+template <class Shape, class Load, class F>
+HIPOPS_FN void for_each_staged_row(const RowGeometry& geometry, const void* x, void* y, Load load, F f) {
+  Rows<Shape> rows(geometry, x, y);
+  rows.ask_for(rows.begin());
+  load(rows);
+  for (int64_t first = rows.begin(); rows.more(first); first = rows.next(first)) {
+    rows.stage(first);
+    rows.ask_for(rows.next(first));
+    const int staged = rows.staged(first);
+    for (int i = 0; i < staged; i += Shape::kRowsPerBlock) {
+      rows.select_staged(i, staged);
+      RowTile<Shape> tile;
+      tile.load(rows, 0);
+      f(rows, tile);
+    }
+    rows.unstage(first, staged);
+  }
+}
+
+// for_each_row with the next row on its way while f works on one: for an f that works long enough for a unit's few blocks
+// to leave the memory idle. The launcher then makes as many blocks as run at a time.
+template <class Shape, class F>
+HIPOPS_FN void for_each_row_ahead(const RowGeometry& geometry, const void* x, void* y, F f) {
+  Rows<Shape> rows(geometry, x, y);
+  int64_t first = rows.begin();
+  if (!rows.more(first)) return;
+  rows.select(first);
+  RowTile<Shape> tile;
+  tile.load(rows, 0);
+  while (true) {
+    first = rows.next(first);
+    const bool more = rows.more(first);
+    Rows<Shape> next_rows = rows;
+    RowTile<Shape> next_tile = tile;
+    if (more) {
+      next_rows.select(first);
+      next_tile.load(next_rows, 0);
+    }
+    f(rows, tile);
+    if (!more) return;
+    rows = next_rows;
+    tile = next_tile;
+  }
+}
+
+}  // namespace
+}  // namespace hipops

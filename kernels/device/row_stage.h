@@ -1,0 +1,99 @@
+// Short rows without gaps in them or between them, as they lie in shared memory: a block reads and writes many of them as
+// one piece, in vectors from aligned addresses.
+#pragma once
+
+#include "device/row_contract.h"
+#include "device/vector.h"
+
+namespace hipops {
+namespace {
+
+template <class Shape>
+class Stage {
+ public:
+  using T = typename Shape::Element;
+
+  HIPOPS_METHOD Stage() : vectors_(storage()), elements_(vectors_.template as<T>()) {}
+
+  HIPOPS_METHOD auto operator[](int i) const { return elements_[shift_ + i]; }
+  HIPOPS_METHOD void set(int i, T value) const { elements_[shift_ + i] = value; }
+
+  // Asks for `count` elements, which are at [0], [1] .. after await(). Work-items meet there.
+  HIPOPS_METHOD void ask(const T* from, int count) {
+    const Span span(misplaced(from), count);
+#pragma unroll
+    for (int n = 0; n < kEach; ++n)
+      if (span.has(vector(n))) whole_[n] = load_packed<kLength>(from - span.shift + vector(n) * kLength);
+    const int edge = span.edge();
+    if (edge >= 0) edge_ = from[edge - span.shift];
+  }
+  HIPOPS_METHOD void await(const T* from, int count) {
+    shift_ = misplaced(from);
+    const Span span(shift_, count);
+#pragma unroll
+    for (int n = 0; n < kEach; ++n)
+      if (span.has(vector(n))) vectors_[vector(n)] = bit_cast<Vector<T, kLength>>(whole_[n]);
+    const int edge = span.edge();
+    if (edge >= 0) elements_[edge] = edge_;
+    barrier();
+  }
+
+  // Writes them, after all have set theirs. Work-items meet before, and after.
+  HIPOPS_METHOD void write(T* to, int count) const {
+    barrier();
+    if (misplaced(to) == shift_) {
+      const Span span(shift_, count);
+#pragma unroll
+      for (int n = 0; n < kEach; ++n)
+        if (span.has(vector(n)))
+          store_vector_at_once<kLength>(to - shift_ + vector(n) * kLength, Vector<T, kLength>(vectors_[vector(n)]));
+      const int edge = span.edge();
+      if (edge >= 0) to[edge - shift_] = elements_[edge];
+    } else {
+#pragma unroll 1
+      for (int i = thread_index(); i < count; i += Shape::kBlock) to[i] = elements_[shift_ + i];
+    }
+    barrier();
+  }
+
+ private:
+  static constexpr int kLength = kWideBytes / int(sizeof(T));
+  static constexpr int kElements = stage_elements(Shape::kBlock, Shape::kVectors, int(sizeof(T)));
+  static constexpr int kEach = (kElements / kLength + Shape::kBlock - 1) / Shape::kBlock;  // vectors of a work-item
+
+  static HIPOPS_METHOD int misplaced(const T* at) { return int(uintptr_t(at) % kWideBytes / sizeof(T)); }
+  // The work-item's n-th vector.
+  static HIPOPS_METHOD int vector(int n) { return int(thread_index()) + n * Shape::kBlock; }
+
+  // Elements from shift to end, in vectors: those that are whole, and the elements before and after them, of which a
+  // work-item has one at most.
+  struct Span {
+    int shift, end, first, last;
+
+    HIPOPS_METHOD Span(int shift_, int count)
+        : shift(shift_), end(shift_ + count), first(shift_ > 0), last(end / kLength) {}
+
+    HIPOPS_METHOD bool has(int v) const { return v >= first && v < last; }
+    HIPOPS_METHOD int edge() const {
+      const int i = int(thread_index());
+      if (i < kLength) return first > 0 && i >= shift && i < end ? i : -1;
+      const int after = (last > first ? last : first) * kLength + i - kLength;
+      return i < 2 * kLength && after < end ? after : -1;
+    }
+  };
+
+  static HIPOPS_METHOD Shared<Vector<T, kLength>> storage() {
+    using Wide = Vector<T, kLength>;
+    HIPOPS_SHARED(Wide, vectors, kElements / kLength + 1);  // one more, as the first may be used in part
+    return vectors;
+  }
+
+  Shared<Vector<T, kLength>> vectors_;
+  Shared<T> elements_;
+  Packed<T, kLength> whole_[kEach];
+  T edge_;
+  int shift_ = 0;
+};
+
+}  // namespace
+}  // namespace hipops

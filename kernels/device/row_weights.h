@@ -1,0 +1,166 @@
+// What rows are multiplied by, and what is added: a work-item's part of it.
+#pragma once
+
+#include "device/row_tile.h"
+
+namespace hipops {
+namespace {
+
+// A weight or bias vector: in the element type or f32, or not there.
+template <class Shape>
+class Weights {
+ public:
+  using T = typename Shape::Element;
+  using C = typename Shape::Compute;
+  static constexpr int kVectors = Shape::kVectors, kLength = Shape::kLength, kEdges = Shape::kEdges;
+
+  HIPOPS_METHOD Weights(const void* data, int64_t stride, C otherwise)
+      : data_(data), stride_(stride), otherwise_(otherwise) {}
+
+  // Those of one tile, which are there, and in the element type: in f32 they would take twice the registers of the row.
+  // They are loaded at once, well before they are needed, and nothing is done to them that would wait for them.
+  struct Tile {
+    Packed<T, kLength> raw[kVectors];
+    T edge[kEdges + 1];
+
+    template <int v, int e, int n>
+    HIPOPS_METHOD void get(const Place<v, e>&, C (&out)[n]) const {
+#pragma unroll
+      for (int i = 0; i < n; ++i) {
+        if constexpr (v < 0) {
+          out[i] = C(widen(edge[e]));
+        } else {
+          out[i] = C(widen(raw[v][i]));
+        }
+      }
+    }
+  };
+
+  // Those of type W, each loaded when it is asked for, without a branch around it.
+  template <class W>
+  struct AtUse {
+    Weights weights;
+
+    template <int v, int e, int n>
+    HIPOPS_METHOD void get(const Place<v, e>& place, C (&out)[n]) const {
+      Vector<W, n> otherwise;
+#pragma unroll
+      for (int i = 0; i < n; ++i) otherwise.element[i] = narrow<W>(compute_t<W>(weights.otherwise_));
+      Packed<W, n> raw = otherwise;
+      const W* data = static_cast<const W*>(weights.data_);
+      if (data != nullptr) raw = weights.template vector_at<n>(data, place.col);
+#pragma unroll
+      for (int i = 0; i < n; ++i) out[i] = C(widen(raw[i]));
+    }
+  };
+  template <class W>
+  HIPOPS_METHOD AtUse<W> at_use() const { return {*this}; }
+
+  // Zeros where there are none, but for wide rows.
+  HIPOPS_METHOD Tile tile(const Rows<Shape>& rows, int64_t base) const {
+    const T* data = static_cast<const T*>(data_);
+    Tile t{};
+    if (!Shape::kWide && data == nullptr) return t;
+    int left = rows.left(base);
+    if (Shape::kEdges == 0 || left > 0) {
+#pragma unroll
+      for (int v = 0; v < kVectors; ++v) {
+        int col = rows.column(v);
+        if (col >= left) col = left - kLength;
+        t.raw[v] = vector_at<kLength>(data, rows.first_column(base) + col);
+      }
+    }
+#pragma unroll
+    for (int e = 0; e < kEdges; ++e) t.edge[e] = base == 0 && rows.edge(e) >= 0 ? data[rows.edge(e)] : T{};
+    return t;
+  }
+
+ private:
+  template <int n, class W>
+  HIPOPS_METHOD Packed<W, n> vector_at(const W* data, int64_t col) const {
+    const W* at = data + (kLength == 1 ? col * stride_ : col);
+    if constexpr (Shape::kWide) return load_packed<n>(at);
+    return load_vector_anywhere<n>(at);
+  }
+
+  const void* data_;
+  int64_t stride_;
+  C otherwise_;
+};
+
+// f(T()) or, for weights in f32, f(f32()): a branch once a row.
+template <class T, class F>
+HIPOPS_FN void with_weights_type(bool are_f32, F f) {
+  if constexpr (sizeof(T) == sizeof(f32)) {
+    f(T());
+  } else {
+    are_f32 ? f(f32()) : f(T());
+  }
+}
+
+// Those of a staged row, which are few: in registers, as they are computed with, whatever they are.
+template <class Shape>
+class StagedWeights {
+ public:
+  using C = typename Shape::Compute;
+
+  HIPOPS_METHOD void load(const Weights<Shape>& weights, bool are_f32, const Rows<Shape>& rows) {
+    with_weights_type<typename Shape::Element>(are_f32, [&](auto type) {
+      const auto at_use = weights.template at_use<decltype(type)>();
+      for_each_index<Shape::kVectors>([&](auto index) {
+        constexpr int v = decltype(index)::value;
+        const int col = rows.column(v), last = rows.left(0) - 1;
+        C one[1];
+        at_use.get(Place<v, -1>{col < last ? col : last}, one);
+        value_[v] = one[0];
+      });
+    });
+  }
+
+  template <int v, int e>
+  HIPOPS_METHOD void get(const Place<v, e>&, C (&out)[1]) const { out[0] = value_[v]; }
+
+ private:
+  C value_[Shape::kVectors];
+};
+
+// In place of those that are not there.
+template <class Shape>
+struct NoWeights {
+  using C = typename Shape::Compute;
+  C value;
+
+  template <int v, int e, int n>
+  HIPOPS_METHOD void get(const Place<v, e>&, C (&out)[n]) const {
+#pragma unroll
+    for (int i = 0; i < n; ++i) out[i] = value;
+  }
+};
+
+// Those of rows that a work-item goes over: the same registers for all rows, but where rows don't lie alike.
+template <class Shape>
+class WeightsOfRows {
+ public:
+  HIPOPS_METHOD WeightsOfRows(const Weights<Shape>& weights, const RowGeometry& geometry)
+      : weights_(weights), alike_(Shape::kEdges == 0 || geometry.alike) {
+    if constexpr (Shape::kEdges == 0) tile_ = weights_.tile(Rows<Shape>(geometry, nullptr, nullptr), 0);
+  }
+
+  HIPOPS_METHOD const typename Weights<Shape>::Tile& of(const Rows<Shape>& rows) {
+    if constexpr (Shape::kEdges > 0) {
+      if (!loaded_) tile_ = weights_.tile(rows, 0);
+      loaded_ = alike_;
+    }
+#pragma unroll
+    for (int v = 0; v < Shape::kVectors; ++v) tile_.raw[v].keep_packed();
+    return tile_;
+  }
+
+ private:
+  Weights<Shape> weights_;
+  int64_t alike_, loaded_ = false;  // no bool: see Rows
+  typename Weights<Shape>::Tile tile_{};
+};
+
+}  // namespace
+}  // namespace hipops
