@@ -152,11 +152,11 @@ int64_t most_blocks(const RowVariant& v, int threads, const DeviceFacts& device,
   return resident == 0 ? kMostBlocks : int64_t{device.units} * std::max(resident / threads, 1);
 }
 
-// Rows that a block of a staged variant takes at a time: all that it has room for, as long as that leaves none of the
-// device idle.
+// Rows that a block of a staged variant takes at a time: as many as leave it one round, if it has room for them.
 int64_t stage_rows(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device) {
   const int64_t at_once = v.block / v.threads, blocks = most_blocks(v, v.block, device, nullptr);
-  return std::clamp(g.rows / (blocks * at_once) * at_once, at_once, most_stage_rows(v, g.cols));
+  const int64_t one_round = (g.rows + blocks * at_once - 1) / (blocks * at_once) * at_once;
+  return std::min(one_round, most_stage_rows(v, g.cols));
 }
 
 // What a block keeps of the weights.

@@ -202,8 +202,10 @@ HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
   } else if constexpr (Shape::kStaged) {
     StagedWeights<Shape> w, b;
     const auto load = [&](const Rows<Shape>& rows) {
-      w.load(weight_of<Shape>(a), a.weights_are_f32 != 0, rows);
-      b.load(bias_of<Shape>(a), a.weights_are_f32 != 0, rows);
+      with_weights_type<typename Shape::Element>(a.weights_are_f32 != 0, [&](auto type) {
+        w.template load<decltype(type)>(weight_of<Shape>(a), rows);
+        b.template load<decltype(type)>(bias_of<Shape>(a), rows);
+      });
     };
     for_each_staged_row<Shape>(a.geometry, a.x, a.y, load, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
       normalized(rows, tile, [&](const auto& again, const auto& scaled) { store_affine(again, rows, 0, w, b, scaled); });

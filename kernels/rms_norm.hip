@@ -89,7 +89,11 @@ HIPOPS_FN void rms_norm_resident(const RmsNormArgs& a) {
     });
   } else if constexpr (Shape::kStaged) {
     StagedWeights<Shape> weight;
-    const auto load = [&](const Rows<Shape>& rows) { weight.load(weight_of<Shape>(a), a.weight_is_f32 != 0, rows); };
+    const auto load = [&](const Rows<Shape>& rows) {
+      with_weights_type<typename Shape::Element>(a.weight_is_f32 != 0, [&](auto type) {
+        weight.template load<decltype(type)>(weight_of<Shape>(a), rows);
+      });
+    };
     for_each_staged_row<Shape>(a.geometry, a.x, a.y, load, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
       store_scaled(tile, rows, 0, weight, scale_of(rows, tile));
     });

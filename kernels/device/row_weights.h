@@ -56,6 +56,21 @@ class Weights {
   template <class W>
   HIPOPS_METHOD AtUse<W> at_use() const { return {*this}; }
 
+  // Those of a staged row, all loads under way before the first is waited for.
+  template <class W>
+  HIPOPS_METHOD void widened(const Rows<Shape>& rows, C (&out)[kVectors]) const {
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) out[v] = otherwise_;
+    const W* data = static_cast<const W*>(data_);
+    if (data == nullptr) return;
+    const int last = rows.left(0) - 1;
+    Packed<W, 1> raw[kVectors];
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) raw[v] = vector_at<1>(data, rows.column(v) < last ? rows.column(v) : last);
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) out[v] = C(widen(raw[v][0]));
+  }
+
   // Zeros where there are none, but for wide rows.
   HIPOPS_METHOD Tile tile(const Rows<Shape>& rows, int64_t base) const {
     const T* data = static_cast<const T*>(data_);
@@ -104,17 +119,10 @@ class StagedWeights {
  public:
   using C = typename Shape::Compute;
 
-  HIPOPS_METHOD void load(const Weights<Shape>& weights, bool are_f32, const Rows<Shape>& rows) {
-    with_weights_type<typename Shape::Element>(are_f32, [&](auto type) {
-      const auto at_use = weights.template at_use<decltype(type)>();
-      for_each_index<Shape::kVectors>([&](auto index) {
-        constexpr int v = decltype(index)::value;
-        const int col = rows.column(v), last = rows.left(0) - 1;
-        C one[1];
-        at_use.get(Place<v, -1>{col < last ? col : last}, one);
-        value_[v] = one[0];
-      });
-    });
+  // From those of type W.
+  template <class W>
+  HIPOPS_METHOD void load(const Weights<Shape>& weights, const Rows<Shape>& rows) {
+    weights.template widened<W>(rows, value_);
   }
 
   template <int v, int e>
