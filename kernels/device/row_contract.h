@@ -147,6 +147,13 @@ constexpr int kSplitThreads = 512, kSplitVectors = 4;  // of a tile
   X(op##_##T##_staged_2x8, T, 2, 8, 256, staged, resident)            \
   X(op##_##T##_staged_4x8, T, 4, 8, 256, staged, resident)
 
+// Of elements of 8 bytes, which take twice the registers, and their functions many scalar ones for each of them.
+#define HIPOPS_STAGED_LARGE_ROWS(X, op, T)                            \
+  X(op##_##T##_staged_1x4, T, 1, 4, 256, staged, resident)            \
+  X(op##_##T##_staged_2x4, T, 2, 4, 256, staged, resident)            \
+  X(op##_##T##_staged_4x4, T, 4, 4, 256, staged, resident)            \
+  X(op##_##T##_staged_8x4, T, 8, 4, 256, staged, resident)
+
 #define HIPOPS_ANY_ROWS(X, op, T)                                     \
   X(op##_##T##_any_4x1, T, 4, 1, 256, any, resident)                  \
   X(op##_##T##_any_32x1, T, 32, 1, 256, any, resident)                \
@@ -166,7 +173,7 @@ constexpr int kSplitThreads = 512, kSplitVectors = 4;  // of a tile
   HIPOPS_SHORT_EDGED_ROWS(X, op, bf16) HIPOPS_EDGED_ROWS(X, op, bf16)    \
   HIPOPS_STAGED_ROWS(X, op, bf16) HIPOPS_ANY_ROWS(X, op, bf16)           \
   HIPOPS_WIDE_ROWS(X, op, f64)                                           \
-  HIPOPS_STAGED_ROWS(X, op, f64) HIPOPS_ANY_ROWS(X, op, f64)
+  HIPOPS_STAGED_LARGE_ROWS(X, op, f64) HIPOPS_ANY_ROWS(X, op, f64)
 
 // The steps of split rows, of one element type, in the order of SplitStep.
 #define HIPOPS_SPLIT_STEPS(X, op, T)                                  \
