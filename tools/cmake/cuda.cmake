@@ -1,4 +1,4 @@
-# NVIDIA fatbins: code-objects/<architecture>/<op>.cubin or .ptx, one build edge each, joined to code-objects/<op>.fatbin.
+# NVIDIA fatbins: code-objects/<architecture>/<op>.ptx and .cubin, one build edge each, joined to code-objects/<op>.fatbin.
 #
 # Sets HIPOPS_CUDA_BUILT (architectures that are built) and, by op, HIPOPS_FATBIN_<op>.
 
@@ -36,29 +36,56 @@ if(HIPOPS_CUDA)
   endif()
 endif()
 
+# The architecture whose PTX sm_<number> is assembled from: kernels know sm_80 and sm_90 apart (__CUDA_ARCH__), and to
+# compile them takes four times as long as to assemble them.
+function(hipops_ptx_for out number)
+  if(number GREATER_EQUAL 90 AND known_ptx MATCHES "compute_90\n")
+    set(${out} compute_90 PARENT_SCOPE)
+  elseif(number GREATER_EQUAL 80 AND known_ptx MATCHES "compute_80\n")
+    set(${out} compute_80 PARENT_SCOPE)
+  else()
+    set(${out} compute_${number} PARENT_SCOPE)
+  endif()
+endfunction()
+
+function(hipops_compile_ptx op architecture)
+  set(file ${hipops_objects}/${architecture}/${op}.ptx)
+  file(MAKE_DIRECTORY ${hipops_objects}/${architecture})
+  add_custom_command(OUTPUT ${file}
+    COMMAND ${HIPOPS_NVCC} -ptx -arch=${architecture} -x cu -std=c++17 -O3 -I ${PROJECT_SOURCE_DIR}/kernels
+      -MD -MF ${file}.d ${PROJECT_SOURCE_DIR}/kernels/${op}.hip -o ${file}
+    DEPENDS ${PROJECT_SOURCE_DIR}/kernels/${op}.hip
+    DEPFILE ${file}.d
+    COMMENT "${op} for ${architecture}" VERBATIM)
+endfunction()
+
 set(HIPOPS_FATBINS)
 if(HIPOPS_CUDA_BUILT)
   foreach(op ${HIPOPS_OPS})
     set(files)
     set(images)
+    set(compiled)
     foreach(architecture ${HIPOPS_CUDA_BUILT})
       string(REGEX REPLACE "^.*_" "" number ${architecture})
+      set(ptx ${architecture})
+      if(architecture MATCHES "^sm_")
+        hipops_ptx_for(ptx ${number})
+      endif()
+      if(NOT ptx IN_LIST compiled)
+        hipops_compile_ptx(${op} ${ptx})
+        list(APPEND compiled ${ptx})
+      endif()
+      set(kind ptx)
+      set(file ${hipops_objects}/${ptx}/${op}.ptx)
       if(architecture MATCHES "^sm_")
         set(kind elf)
-        set(flags -cubin -arch=${architecture})
         set(file ${hipops_objects}/${architecture}/${op}.cubin)
-      else()
-        set(kind ptx)
-        set(flags -ptx -arch=${architecture})
-        set(file ${hipops_objects}/${architecture}/${op}.ptx)
+        file(MAKE_DIRECTORY ${hipops_objects}/${architecture})
+        add_custom_command(OUTPUT ${file}
+          COMMAND ${HIPOPS_NVCC} -cubin -arch=${architecture} -O3 ${hipops_objects}/${ptx}/${op}.ptx -o ${file}
+          DEPENDS ${hipops_objects}/${ptx}/${op}.ptx
+          COMMENT "${op} for ${architecture}" VERBATIM)
       endif()
-      file(MAKE_DIRECTORY ${hipops_objects}/${architecture})
-      add_custom_command(OUTPUT ${file}
-        COMMAND ${HIPOPS_NVCC} ${flags} -x cu -std=c++17 -O3 -I ${PROJECT_SOURCE_DIR}/kernels -MD -MF ${file}.d
-          ${PROJECT_SOURCE_DIR}/kernels/${op}.hip -o ${file}
-        DEPENDS ${PROJECT_SOURCE_DIR}/kernels/${op}.hip
-        DEPFILE ${file}.d
-        COMMENT "${op} for ${architecture}" VERBATIM)
       list(APPEND files ${file})
       list(APPEND images --image3=kind=${kind},sm=${number},file=${file})
     endforeach()
