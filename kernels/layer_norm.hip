@@ -110,6 +110,12 @@ HIPOPS_FN Weights<Shape> bias_of(const LayerNormArgs& a) {
   return {a.bias, a.bias_stride, 0};
 }
 
+template <class Shape>
+HIPOPS_FN void expect_weights(const LayerNormArgs& a) {
+  weight_of<Shape>(a).expect(a.geometry, a.weights_are_f32);
+  bias_of<Shape>(a).expect(a.geometry, a.weights_are_f32);
+}
+
 template <class Shape, class Weight, class Bias, class Scaled>
 HIPOPS_FN void store_affine(const RowTile<Shape>& tile, const Rows<Shape>& rows, int64_t base, const Weight& weight,
                             const Bias& bias, const Scaled& scaled) {
@@ -215,8 +221,10 @@ HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
       normalized(rows, tile, [&](const auto& again, const auto& scaled) { store_at_use(a, again, rows, 0, scaled); });
     };
     if constexpr (!weights_stay<Shape>) {
+      expect_weights<Shape>(a);
       for_each_row<Shape>(a.geometry, a.x, a.y, at_use);
     } else if (a.weight == nullptr || (sizeof(typename Shape::Element) != sizeof(f32) && a.weights_are_f32)) {
+      expect_weights<Shape>(a);
       go_over_rows<Shape>(a, at_use);
     } else {
       WeightsOfRows<Shape> weights(weight_of<Shape>(a), a.geometry);

@@ -102,8 +102,10 @@ HIPOPS_FN void rms_norm_resident(const RmsNormArgs& a) {
       store_at_use(a, tile, rows, 0, scale_of(rows, tile));
     };
     if constexpr (!weights_stay<Shape>) {
+      weight_of<Shape>(a).expect(a.geometry, a.weight_is_f32);
       for_each_row<Shape>(a.geometry, a.x, a.y, at_use);
     } else if (a.weight == nullptr || (sizeof(typename Shape::Element) != sizeof(f32) && a.weight_is_f32)) {
+      weight_of<Shape>(a).expect(a.geometry, a.weight_is_f32);
       go_over_rows<Shape>(a, at_use);
     } else {
       WeightsOfRows<Shape> weights(weight_of<Shape>(a), a.geometry);

@@ -56,6 +56,18 @@ class Weights {
   template <class W>
   HIPOPS_METHOD AtUse<W> at_use() const { return {*this}; }
 
+  // Has the L2 cache load what at_use() will: the first rows would wait for memory a second time. One block does it, as
+  // many that ask for the same lines are served one after the other.
+  HIPOPS_METHOD void expect(const RowGeometry& geometry, bool are_f32) const {
+    if (!has_expect_load || block_index() != 0 || data_ == nullptr) return;
+    const Rows<Shape> rows(geometry, nullptr, nullptr);
+    const int bytes = are_f32 ? sizeof(f32) : sizeof(T);
+#pragma unroll 1
+    for (int v = 0; v < kVectors; ++v)
+      if (rows.column(v) < geometry.cols)
+        expect_load(static_cast<const char*>(data_) + rows.column(v) * stride_ * bytes);
+  }
+
   // Those of a staged row, all loads under way before the first is waited for.
   template <class W>
   HIPOPS_METHOD void widened(const Rows<Shape>& rows, C (&out)[kVectors]) const {

@@ -59,6 +59,17 @@ class Streamed {
 };
 #endif
 
+// Has the L2 cache load a line, where there is an instruction for it that waits for nothing.
+#if defined(HIPOPS_NVIDIA)
+constexpr bool has_expect_load = true;
+HIPOPS_FN void expect_load(const void* at) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(at)));
+}
+#else
+constexpr bool has_expect_load = false;
+HIPOPS_FN void expect_load(const void*) {}
+#endif
+
 #if defined(HIPOPS_NVIDIA)
 // Leaves the L1 cache to others.
 template <int N, class T>
