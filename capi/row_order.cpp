@@ -72,7 +72,7 @@ void place_order(const OrderPlan& plan, int64_t rows, char* workspace, RowOrder*
   if (!order->state) order->longest = UINT32_MAX;
   order->key_mask = static_cast<uint32_t>((uint64_t{1} << plan.key_bits) - 1);
   order->by_position = plan.by_position;
-  order->last = plan.rounds == 1;
+  order->only_round = plan.rounds == 1;
 }
 
 void set_round(const OrderPlan& plan, int round, RowOrder* order) {

@@ -201,6 +201,32 @@ void check_long_lists() {
     }
 }
 
+// More rows than two digits tell apart: indices are ordered twice, by halves of the rows' numbers, and what looks like a
+// long list in between is none.
+void check_many_rows() {
+  constexpr int64_t kRows = (1 << 20) + 1, kColumns = 32, kLength = 100000;
+  for (const int64_t apart : {10, 0}) {
+    std::vector<float> y(kRows * kColumns), x(kLength * kColumns);
+    std::vector<int32_t> index(kLength);
+    for (int64_t i = 0; i < kLength * kColumns; ++i) x[static_cast<size_t>(i)] = static_cast<float>(i % 7 - 3);
+    for (int64_t j = 0; j < kLength; ++j) index[static_cast<size_t>(j)] = static_cast<int32_t>(j * apart);
+    std::vector<float> expected = y;
+    for (int64_t i = 0; i < kLength * kColumns; ++i)
+      expected[static_cast<size_t>(i / kColumns * apart * kColumns + i % kColumns)] += x[static_cast<size_t>(i)];
+    const hipops_tensor to{y.data(), HIPOPS_F32, 2, {kRows, kColumns}, {kColumns, 1}},
+        from{x.data(), HIPOPS_F32, 2, {kLength, kColumns}, {kColumns, 1}},
+        by{index.data(), HIPOPS_I32, 2, {kLength, kColumns}, {1, 0}};
+    const ScatterRows rows = plan_scatter_rows({"scatter_add", &to, &from, &by, 0}, 0);
+    EXPECT(rows.possible && rows.uniform);
+    EXPECT_EQUAL(rows.longest, uint32_t{64});
+    int64_t bytes = 0;
+    EXPECT_EQUAL(hipops_scatter_add_workspace_bytes(&to, &from, &by, 0, 0, &bytes), HIPOPS_SUCCESS);
+    Workspace workspace(bytes);
+    EXPECT_EQUAL(hipops_scatter_add(&to, &from, &by, 0, 0, workspace.data(), bytes, nullptr, nullptr), HIPOPS_SUCCESS);
+    EXPECT(y == expected && workspace.guards_are_whole());
+  }
+}
+
 std::string kernels_of(const hipops_tensor& y, uint32_t flags = 0, bool with_workspace = false, bool vectors = false) {
   const Sizes shape(y.shape, y.shape + y.rank);
   const hipops_tensor x = view_of(1 << 20, y.dtype, shape), index = view_of(1 << 21, HIPOPS_I32, shape);
@@ -253,6 +279,10 @@ TEST_CASE("scatter_add adds in order where that is asked for", "[scatter_add]") 
 TEST_CASE("scatter_add adds rows whole where all of a row has one index", "[scatter_add]") { on_cpu(check_rows); }
 
 TEST_CASE("scatter_add leaves long lists to atomics", "[scatter_add]") { on_cpu(check_long_lists); }
+
+TEST_CASE("scatter_add adds rows whole where there are more than 2^20 of them", "[scatter_add]") {
+  on_cpu(check_many_rows);
+}
 
 TEST_CASE("scatter_add tries to add rows whole where that pays", "[scatter_add]") {
   auto rows = [](hipops_dtype dtype, int64_t length, int64_t columns, uint32_t flags, const Sizes& index_strides,

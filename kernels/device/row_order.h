@@ -137,8 +137,10 @@ HIPOPS_FN void load_share(const Args& a, int64_t first, Batch* batch) {
   }
 }
 
-// Sets the state. All blocks of the launch find the same.
+// Whether indices are those of whole rows, as far as is known. The first round sets the state; all blocks of its launch
+// find the same.
 HIPOPS_FN bool may_order(const RowOrder& o) {
+  if (o.from != nullptr) return o.state[0] == 0;
   uint32_t differ = 0;
   const int64_t differs = o.differ != nullptr ? o.differs : 0;
   for (int64_t i = thread_index(); i < differs; i += kOrderBlock) differ |= o.differ[i];
@@ -185,7 +187,7 @@ HIPOPS_FN void order_split(const Args& a) {
   barrier();
 #pragma unroll 1
   for (uint32_t i = thread_index(); i < entries; i += kOrderBlock) o.split[first + i] = sorted[i];
-  if (!o.last || !o.by_position) return;
+  if (!o.only_round || !o.by_position) return;
 #pragma unroll 1
   for (int64_t i = first + thread_index(); i < first + kOrderBatch && i < a.indices; i += kOrderBlock)
     o.lists[i] = {0, 0};
@@ -289,7 +291,7 @@ HIPOPS_FN void order_join(const Args& a) {
   HIPOPS_SHARED(uint32_t, begins, kOrderRuns);
   HIPOPS_SHARED(uint32_t, froms, kOrderRuns);
   const RowOrder& o = a.order;
-  if (o.state != nullptr && (o.state[0] != 0 || has_long_list(o))) return;
+  if (o.state != nullptr && (o.state[0] != 0 || (o.only_round && has_long_list(o)))) return;
   const Runs runs(o, begins, froms);
   const uint32_t digits = 1u << o.low_bits;
   Batch batch{};
@@ -299,7 +301,7 @@ HIPOPS_FN void order_join(const Args& a) {
     for (int n = 0; n < kOrderDepth; ++n) {
       if (!batch.there(n)) continue;
       const uint32_t to = of_batch[batch.digit[n]] + tally[own + batch.digit[n]] + batch.rank[n];
-      if (o.last) static_cast<uint32_t*>(o.joined)[to] = batch.entry[n].source;
+      if (o.only_round) static_cast<uint32_t*>(o.joined)[to] = batch.entry[n].source;
       else static_cast<OrderEntry*>(o.joined)[to] = batch.entry[n];
     }
   };
@@ -323,7 +325,7 @@ HIPOPS_FN void order_join(const Args& a) {
       if (in_place(pass) != 0) place();
       barrier();
     });
-    if (pass != 0 || (batches == 0 && o.last && o.by_position)) return;
+    if (pass != 0 || (batches == 0 && o.only_round && o.by_position)) return;
 
 #pragma unroll 1
     for (uint32_t first = 0; first < digits; first += kOrderBlock) {
@@ -334,9 +336,9 @@ HIPOPS_FN void order_join(const Args& a) {
         next[digit] = at;
         of_batch[digit] = at;
         const uint32_t row = row_of(o, block_index() << o.low_bits | digit);
-        if (count > o.longest) atomic_max(&o.state[1], 1u);
+        if (o.only_round && count > o.longest) atomic_max(&o.state[1], 1u);
         const bool by_position = in_place(uint32_t(o.by_position)) != 0;
-        if (o.last && (by_position ? count != 0 : row < o.rows))
+        if (o.only_round && (by_position ? count != 0 : row < o.rows))
           o.lists[by_position ? at : row] = {by_position ? row : at, at + count};
       }
       begin += uniform(scan.total);
@@ -372,7 +374,10 @@ HIPOPS_FN void order_bound(const Args& a) {
     if (i < entries) {
       const uint32_t key = o.from[i].key;
       o.sources[i] = o.from[i].source;
-      if (i == 0 || o.from[i - 1].key != key) list = {row_of(o, key), end_of_key(o.from, uint32_t(i), entries)};
+      if (i == 0 || o.from[i - 1].key != key) {
+        list = {row_of(o, key), end_of_key(o.from, uint32_t(i), entries)};
+        if (list.end - uint32_t(i) > o.longest) atomic_max(&o.state[1], 1u);
+      }
     }
     o.lists[i] = list;
   }

@@ -28,7 +28,7 @@ struct RowOrder {
   const OrderEntry* from;  // null: the index tensor itself
   OrderEntry* split;       // [blocks][kOrderBatch]: each block's share, by the high digit
   uint32_t* starts;        // [2^high_bits + 1][blocks]: where a digit's run begins in each
-  void* joined;            // all by both digits: entries, or, where keys have no more digits (`last`), sources
+  void* joined;            // all by both digits: entries, or, where keys have no more digits (`only_round`), sources
   uint32_t* sources;       // the sources in the end,
   RowList* lists;          // and the rows' lists, by row or by position
   uint32_t* entries;       // how many valid indices there are
@@ -36,7 +36,7 @@ struct RowOrder {
   uint32_t key_mask;       // 2^(bits of a key) - 1
   int32_t shift;           // of the low digit
   int32_t low_bits, high_bits;
-  int32_t by_position, last;
+  int32_t by_position, only_round;
   // For scatter_add, which orders indices that may turn out not to be those of whole rows. state: null; or [0] becomes
   // 1 if one of `differ` is not 0, and then nothing more is done; [1] becomes 1 if there is a list longer than
   // `longest` (UINT32_MAX without a state), and then nothing is added.
