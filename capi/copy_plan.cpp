@@ -237,8 +237,12 @@ CopyPlan plan_squares(const Copy& copy, int along) {
 CopyPlan plan_copy(const hipops_tensor& y, const hipops_tensor& x) {
   Copy copy = ordered_copy(y, x);
   if (copy.layout.stride[kCopyY][0] == 1 && copy.layout.stride[kCopyX][0] == 1) {
-    if (copy.layout.rank > 1) widen_rows(&copy);
-    else if (!lies_apart(copy) || !allows_shifted(copy)) widen_run(&copy);
+    if (copy.layout.rank > 1) {
+      widen_rows(&copy);
+    } else if (!lies_apart(copy) || !allows_shifted(copy)) {
+      widen_run(&copy);
+      return plan_any(copy);  // the one that knows of a head and a tail
+    }
   }
   const Layout<kCopyOperands>& layout = copy.layout;
   int along = innermost_in_x(layout);

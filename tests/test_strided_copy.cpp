@@ -301,6 +301,15 @@ TEST_CASE("strided_copy finds its elements past 2^31 of them", "[strided_copy]")
     check_grid(plan, kCopyBlock * kCopyDepth);
     check_places(y, x, plan, 1, 16, random);
   }
+  SECTION("a run of more than 2^30 elements, of which x and y lie alike in words only") {
+    hipops_tensor y = view_of(low + 1, HIPOPS_U8, {g + 1}), x = view_of(high + 5, HIPOPS_U8, {g + 1});
+    CopyPlan plan = plan_copy(y, x);
+    CHECK(std::string(op_named("strided_copy").kernel_names[plan.kernel]) == "strided_copy_b32_any");
+    CHECK(plan.args.walk.count == g / 4 - 1);
+    CHECK((plan.args.head == 3 && plan.args.tail == 2));
+    check_grid(plan, kCopyBlock * kCopyDepth);
+    check_places(y, x, plan, 1, 4, random);
+  }
   SECTION("more elements than a grid has work-items") {
     hipops_tensor y = view_of(low, HIPOPS_U8, {64 * g}, {2}), x = view_of(high, HIPOPS_U8, {64 * g}, {1});
     CopyPlan plan = plan_copy(y, x);
