@@ -44,6 +44,7 @@ int ordered_dimensions(const hipops_tensor& y, const hipops_tensor& x, int resiz
     UpsampleDimension next = s < 0 ? UpsampleDimension{} : resize_of(x.shape[d], y.shape[d], rule, scale[s].value);
     if (next.rule == kSourceSame && y.shape[d] == 1) continue;
     next.size = y.shape[d];
+    next.last = x.shape[d] - 1;
     next.y_stride = y.shape[d] == 1 ? 0 : y.stride[d];
     next.x_stride = x.shape[d] == 1 ? 0 : x.stride[d];
     int at = count++;
@@ -57,6 +58,7 @@ int ordered_dimensions(const hipops_tensor& y, const hipops_tensor& x, int resiz
     if (before && before->rule == kSourceSame && next.rule == kSourceSame &&
         next.y_stride == before->y_stride * before->size && next.x_stride == before->x_stride * before->size) {
       before->size *= next.size;
+      before->last = before->size - 1;
       continue;
     }
     dimension[rank++] = next;

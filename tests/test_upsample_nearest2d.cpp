@@ -83,6 +83,15 @@ TEST_CASE("upsample_nearest2d counts in 64 bits where there is more than 2^31 of
   CHECK(plan.args.step == int64_t{plan.grid} * plan.block);
 }
 
+TEST_CASE("upsample_nearest2d's 32-bit places hold x's channels where those lie 2^31 elements apart", "[upsample_nearest2d]") {
+  for (const Sizes& shape : {Sizes{1, 33, 16, 16}, Sizes{1, 48, 16, 16}, Sizes{2, 33, 16, 16}}) {
+    const UpsamplePlan plan = plan_for(HIPOPS_U8, shape, {shape[0], shape[1], 8192, 8192}, channels_last(shape));
+    CHECK(op_named("upsample_nearest2d").kernel_names[plan.kernel] == std::string("upsample_nearest2d_b8_any"));
+    CHECK(plan.args.small == 0);
+  }
+  CHECK(plan_for(HIPOPS_U8, {1, 32, 16, 16}, {1, 32, 8192, 8192}, channels_last({1, 32, 16, 16})).args.small == 1);
+}
+
 TEST_CASE("upsample_nearest2d moves any layout", "[upsample_nearest2d]") {
   on_cpu([] { check_any_layout(2, 3000); });
 }
