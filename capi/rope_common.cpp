@@ -116,12 +116,12 @@ int find_variant(hipops_dtype dtype, bool wide, int heads) {
   return kernel;
 }
 
-// Whether every offset into t, in elements, is one of 32 bits.
+// Whether every offset into t, in elements, and every size of it is one of 32 bits.
 bool is_small(const hipops_tensor& t) {
   double reach = 0;
   for (int d = 0; d < t.rank; ++d)
     if (t.shape[d] > 1) reach += static_cast<double>(t.shape[d] - 1) * std::abs(static_cast<double>(t.stride[d]));
-  return reach < static_cast<double>(int64_t{1} << 31);
+  return reach < static_cast<double>((int64_t{1} << 31) - 1);
 }
 
 int64_t quotient_up(int64_t n, int64_t by) { return n / by + (n % by != 0); }

@@ -151,7 +151,8 @@ TEST_CASE("rope's work is numbered once over, also past 2^31", "[rope]") {
   std::mt19937_64 random(1);
   const int64_t large = int64_t{1} << 33;
   const Sizes shapes[] = {{2, 5, 3, 32},      {3, 1, 70000, 16}, {1, 129, 1, 4096},     {2, 4, large, 64},
-                          {large, 2, 3, 128}, {1, large, 2, 64}, {4, 32, 1 << 20, 128}, {1, 1, 2, large}};
+                          {large, 2, 3, 128}, {1, large, 2, 64}, {4, 32, 1 << 20, 128}, {1, 1, 2, large},
+                          {1, 1, 1, large / 4}};
   for (const Sizes& shape : shapes)
     for (const Sizes& stride : {Sizes{}, Sizes{shape[1] * shape[2] * shape[3], shape[3], shape[1] * shape[3], 1}})
       for (int kernel = 0; kernel < kRopeVariants; ++kernel) {
@@ -163,7 +164,7 @@ TEST_CASE("rope's work is numbered once over, also past 2^31", "[rope]") {
         int64_t heads = shape[1], chunks = a.size[0];
         CHECK(a.count == chunks * heads * shape[2] * shape[0]);
         int64_t elements = shape[0] * shape[1] * shape[2] * shape[3];
-        CHECK((a.small != 0) == (elements <= int64_t{1} << 31));
+        CHECK((a.small != 0) == (elements < int64_t{1} << 31));
         CHECK(work_items < int64_t{1} << 32);
         CHECK((work_items >= a.count || a.count > (int64_t{1} << 32) - 2 * int64_t{plan.block}));
         CHECK(a.step == work_items);
