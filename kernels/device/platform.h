@@ -86,6 +86,8 @@ HIPOPS_FN void follow_launch_before() {
 }
 
 // ---- The block's barrier: every work-item of the block reaches it, and shared memory written before it is seen after it.
+// It orders no access to global memory: what one work-item reads there before it, and another overwrites after it, has to
+// have arrived (vector.h).
 
 #if defined(HIPOPS_AMD)
 #if __clang_major__ >= 20

@@ -58,12 +58,13 @@ HIPOPS_FN void leave_in(T* y, const V& value) {
 #pragma unroll
   for (unsigned i = 0; i < sizeof(V) / sizeof(T); ++i) y[i] = part[i];
 }
+// Others may overwrite it after the next barrier.
 template <class V, class T>
 HIPOPS_FN V found_in(const T* y) {
   T part[sizeof(V) / sizeof(T)];
 #pragma unroll
   for (unsigned i = 0; i < sizeof(V) / sizeof(T); ++i) part[i] = y[i];
-  return bit_cast<V>(part);
+  return arrived(bit_cast<V>(part));
 }
 
 }  // namespace

@@ -124,6 +124,21 @@ HIPOPS_FN void ask_for_all(Vector<T, N> (&v)[Count]) {
 #endif
 }
 
+// The value, once it has been loaded: for what another work-item overwrites after a barrier, as AMD's barriers wait for
+// no access to global memory.
+template <class V>
+HIPOPS_FN V arrived(const V& value) {
+#if defined(HIPOPS_AMD)
+  uint32_t word[sizeof(V) / 4];
+  __builtin_memcpy(word, &value, sizeof value);
+#pragma unroll
+  for (uint32_t& w : word) asm volatile("" : "+v"(w));
+  return bit_cast<V>(word);
+#else
+  return value;
+#endif
+}
+
 // The same at any address. AMD's and the CPU's accesses may begin anywhere; on NVIDIA those that don't begin at a
 // multiple of their width go element by element.
 template <int N, class T>
