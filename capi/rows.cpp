@@ -93,8 +93,9 @@ RowAccess row_access(const hipops_tensor& y, const hipops_tensor& x, const RowGe
 }
 
 NormScalars norm_scalars(double eps, int64_t cols) {
-  double n = static_cast<double>(cols);
-  return {{static_cast<float>(eps), static_cast<float>(n), 1 / static_cast<float>(n)}, {eps, n, 1 / n}};
+  const double n = static_cast<double>(cols);
+  const float in_f32 = static_cast<float>(n);
+  return {{static_cast<float>(eps), in_f32, 1 / in_f32}, static_cast<float>(n - double{in_f32}), {eps, n, 1 / n}};
 }
 
 bool row_op_supports(hipops_dtype dtype, hipops_dtype weights) {

@@ -3,7 +3,7 @@
 //   x, y          [rows, cols], any strides; f32, f16, bf16, f64, computed in f32 (f64: in f64) and rounded once
 //   weight, bias  [cols], each optional, in x's type or f32
 //   bytes         rows * cols * 2 * sizeof(element) must move; weight and bias stay in the cache
-//   range         |x - mean| up to 1e18 (f64: 1e153): the squares are summed as they are
+//   range         |x - mean| up to 1e18 (f64: 1e153), and sums of x that are finite: they and the squares are summed as they are
 //
 // The variance is taken of the row on chip, from differences to the mean, never as E[x^2] - mean^2. The mean is kept as
 // two numbers: rounded to one, it would be off by more than the results can bear where x is close to it, or where it is
@@ -55,13 +55,14 @@ struct Mean {
   C high, low;
 
   Mean() = default;
-  HIPOPS_METHOD Mean(const SplitSum<C>& sum, const NormTerms<C>& terms) {
+  template <class Terms>
+  HIPOPS_METHOD Mean(const SplitSum<C>& sum, const Terms& terms) {
     // The quotient, rounded once: an estimate, and what it missed of the sum (Markstein). `low` is what that has missed
     // in turn.
     C estimate = sum.high * terms.inverse_cols;
-    high = fused_multiply_add(fused_multiply_add(-estimate, terms.cols, sum.high), terms.inverse_cols, estimate);
+    high = fused_multiply_add(missed(sum.high, estimate, terms), terms.inverse_cols, estimate);
     // Rounded by itself: where all x are equal, what is left of them without the mean is 0.
-    low = rounded_product(fused_multiply_add(-high, terms.cols, sum.high) + sum.low, terms.inverse_cols);
+    low = rounded_product(missed(sum.high, high, terms) + sum.low, terms.inverse_cols);
   }
   HIPOPS_METHOD C deviation(C x) const { return (x - high) - low; }
   // (x - mean) * scale in two roundings, the first of which is none where x is close to the mean.
@@ -152,7 +153,7 @@ struct SquaredDeviation {
 // Whether nvcc keeps what it has widened up to a branch after it, in registers that there are not: f16 takes it an
 // instruction that it does not repeat.
 template <class T> constexpr bool kWidenedStays = false;
-template <> constexpr bool kWidenedStays<f16> = true;
+template <> [[maybe_unused]] constexpr bool kWidenedStays<f16> = true;
 
 // Rows of 16-bit elements take the longer to compute, for their bytes, and weights at odd addresses long to load: those
 // in x's type stay in registers, where there are enough.
@@ -262,7 +263,7 @@ HIPOPS_FN void layer_norm_streaming(const LayerNormArgs& a) {
       tile.load(rows, base);
       sum = sum + sum_of(tile, rows, base);
     }
-    RowMean mean(reduce(sum, Sum()), norm_terms<C>(a.scalars));
+    RowMean mean(reduce(sum, Sum()), long_row_terms<C>(a.scalars));
 
     SplitSum<C> squares = SplitSum<C>::of(0);
     for (int64_t base = 0; rows.has_tile(base); base = rows.next_tile(base)) {
@@ -322,7 +323,7 @@ HIPOPS_FN void layer_norm_merge(const LayerNormArgs& a) {
   for_each_split_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows) {
     SplitSum<C> sum = SplitSum<C>::of(0), squares = sum;
     for_each_place(rows, [&](int64_t base) { sum = sum + found_in<TileMoments<C>>(rows.y_from(base)).sum; });
-    const RowMean mean(reduce(sum, Sum()), norm_terms<C>(a.scalars));
+    const RowMean mean(reduce(sum, Sum()), long_row_terms<C>(a.scalars));
     for_each_place(rows, [&](int64_t base) {
       const auto of_tile = found_in<TileMoments<C>>(rows.y_from(base));
       const int elements = elements_of(rows, base);

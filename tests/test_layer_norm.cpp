@@ -1,6 +1,8 @@
 // hipops_layer_norm: what it refuses, and its numbers on the CPU with every kernel that it has.
 #include "layer_norm.h"
 
+#include <algorithm>
+
 #include "op_calls.h"
 #include "op_numbers.h"
 
@@ -107,6 +109,22 @@ TEST_CASE("layer_norm of a row of equal elements is its bias", "[layer_norm]") {
       for (int i = 0; i < 3000; ++i) call.x.set(i, i < 1000 ? 3.140625 : i < 2000 ? -60000 : 0);
       call.succeeds();
       for (int i = 0; i < 3000; ++i) EXPECT_EQUAL(call.y.bits(i), call.bias.bits(i % 1000));
+    }
+  });
+}
+
+TEST_CASE("layer_norm takes the mean of more elements than f32 can count", "[layer_norm]") {
+  if (!has_cpu()) return;
+  check_in_child({}, [] {
+    EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);
+    constexpr int64_t kColumns = (1 << 24) + 1;
+    std::vector<float> x(kColumns, 1000), y(kColumns);
+    const auto view = [](std::vector<float>& v) { return hipops_tensor{v.data(), HIPOPS_F32, 2, {1, kColumns}, {kColumns, 1}}; };
+    const hipops_tensor from = view(x), to = view(y);
+    for (const hipops_tensor* out : {&to, &from}) {  // split over blocks; in place one block streams it
+      EXPECT_EQUAL(hipops_layer_norm(out, &from, nullptr, nullptr, 1e-5, nullptr), HIPOPS_SUCCESS);
+      const std::vector<float>& of = out == &to ? y : x;
+      EXPECT(std::all_of(of.begin(), of.end(), [](float v) { return v == 0; }));
     }
   });
 }

@@ -39,6 +39,7 @@ struct NormTerms {
 };
 struct NormScalars {
   NormTerms<float> in_f32;
+  float cols_rest;  // what cols is more than in_f32.cols: there is no f32 for most numbers past 2^24
   NormTerms<double> in_f64;
 };
 
