@@ -3,15 +3,23 @@
  * This header is the manual. It is C99, includes nothing but <stdint.h>, and names no type of any GPU runtime.
  *
  * Conventions that hold for every op:
- *   - A tensor is a view: a pointer, a dtype, a shape and strides, none of which the library keeps. Memory belongs to the
+ *   - A tensor is a view: a pointer, a dtype, a shape and strides, none of which the library keeps: a hipops_tensor may
+ *     go when the call returns, the memory that it names when the stream is past the call. That memory belongs to the
  *     caller, on the device of the backend in use: HIP memory, CUDA memory, or host memory for the CPU backend.
  *   - Outputs come first, then inputs, then scalars, then the stream. Optional tensors may be NULL.
- *   - Everything that can be checked is checked before anything is launched. When a call fails, nothing was launched and
- *     nothing was written; hipops_last_error() names the argument, what it was, and what was expected.
- *   - A call launches on the stream and returns. It never allocates or synchronises, and can be captured in a graph once
- *     the op is loaded (hipops_prepare). The stream must belong to the calling thread's current device.
- *   - Any stride is honoured, at full speed where the last dimension is contiguous. No kernel reads or writes past the
- *     elements that the view names.
+ *   - Everything that can be checked is checked before anything is launched. When an argument is refused, nothing was
+ *     launched and nothing was written; hipops_last_error() names the argument, what it was, and what was expected. Only
+ *     where the runtime refuses a later launch of a call that makes several (HIPOPS_RUNTIME_ERROR) may outputs and
+ *     workspace be written in part.
+ *   - `stream` is a hipStream_t or a CUstream of the calling thread's current device; NULL is the runtime's default
+ *     stream. The CPU backend does not look at it. A call launches on the stream and returns: it never synchronises, can
+ *     be captured in a graph, and allocates nothing, but for the kernels that an op's first call on a device loads
+ *     (hipops_prepare does that ahead).
+ *   - Any stride is honoured, at full speed where the last dimension is contiguous; an output's must nest: taken by
+ *     size, each steps past all that the smaller ones span. No kernel reads or writes past the elements that the view
+ *     names.
+ *   - A workspace is device memory at a multiple of 256 bytes. What it holds before does not matter; calls that may run
+ *     at the same time must not share one.
  *   - Tensors without elements are valid: the call succeeds and does nothing.
  *   - Every function may be called from any thread. None throws.
  *   - The library does nothing when it is loaded, and stays loaded after dlclose, as GPU runtimes read from it.
@@ -118,8 +126,8 @@ typedef struct hipops_tensor {
   hipops_dtype dtype;              /* of the elements */
   int32_t rank;                    /* 0 to HIPOPS_MAX_RANK */
   int64_t shape[HIPOPS_MAX_RANK];  /* each >= 0 */
-  int64_t stride[HIPOPS_MAX_RANK]; /* in elements, any sign; where shape is 1 or 0, not looked at. An output's elements
-                                      must be distinct in memory. */
+  int64_t stride[HIPOPS_MAX_RANK]; /* in elements, any sign; where shape is 1 or 0, not looked at. An output's nest:
+                                      see above */
 } hipops_tensor;
 
 /* ---- Normalisation and softmax ------------------------------------------------------------------------------------
@@ -210,7 +218,8 @@ HIPOPS_API hipops_status hipops_scatter(const hipops_tensor* y, const hipops_ten
 /* y[i0, .., index[i0, .., j, ..], ..] += x[i0, .., j, ..], in place in y; shapes as for scatter. Without
  * HIPOPS_DETERMINISTIC the order of the sums is any. With the workspace, f16 and bf16 are summed in f32 and rounded
  * once; without it each sum is rounded. With HIPOPS_DETERMINISTIC the sources are added along dim in order, and f16
- * and bf16 need the workspace. For the other dtypes it makes rows that are added whole, by one index each, faster. */
+ * and bf16 need the workspace. Other dtypes do without it; with it, rows that are added whole, by one index each, are
+ * faster. */
 HIPOPS_API hipops_status hipops_scatter_add(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index,
                                             int32_t dim, uint32_t flags, void* workspace, int64_t workspace_bytes,
                                             hipops_index_report* report, void* stream);
