@@ -291,6 +291,19 @@ TEST_CASE("each call that fails in turn: its status, its code, no trace, and the
   }
 }
 
+TEST_CASE("the automatic choice does not end at the CPU where hip is there and fails to start", "[hip]") {
+  TemporaryFolder folder;
+  write_bundles(folder, {"gfx942"});
+  const Environment environment = {{"STANDIN_FAIL", "hipInit:1:999"}, {"HIPOPS_BACKEND", "auto"}, {"HIPOPS_CUDA_LIBRARY", "/nowhere/libcuda.so"}};
+  check_in_child(with_folder(folder, environment), [] {
+    expect_refused(hipops_init(HIPOPS_BACKEND_AUTO), HIPOPS_RUNTIME_ERROR, 999, "hipInit: hipStandinError999 (999)");
+    EXPECT_CONTAINS(hipops_last_error(), "does not pass over");
+    EXPECT_EQUAL(hipops_backend_in_use(), HIPOPS_BACKEND_AUTO);
+    EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_AUTO), HIPOPS_SUCCESS);
+    EXPECT_EQUAL(hipops_backend_in_use(), HIPOPS_BACKEND_HIP);
+  });
+}
+
 TEST_CASE("a later kernel's lookup that fails undoes the load", "[hip]") {
   TemporaryFolder folder;
   write_bundles(folder, {"gfx942"});

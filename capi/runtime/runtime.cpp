@@ -59,15 +59,24 @@ hipops_status backend_from_environment(hipops_backend* out) {
 }
 
 // What a backend that was passed over said is of interest only if none opens: a success must leave the thread's last
-// error alone.
+// error alone. Where a GPU's runtime is there and does not start, as before a driver is ready, the CPU is no substitute:
+// who has device pointers would hand them to it.
 hipops_status open_first(Runtime** out) {
   const ErrorState before = error_state();
   std::string reasons;
+  hipops_status broken = HIPOPS_SUCCESS;
+  ErrorState why;
   for (const Backend& backend : kBackends) {
-    if (backend.open(out) == HIPOPS_SUCCESS) {
+    if (broken && backend.value == HIPOPS_BACKEND_CPU) {
+      error_state() = why;
+      return fail_in_context(broken, "the automatic choice does not pass over a GPU's runtime that fails to the cpu: ");
+    }
+    const hipops_status status = backend.open(out);
+    if (status == HIPOPS_SUCCESS) {
       error_state() = before;
       return HIPOPS_SUCCESS;
     }
+    if (!broken && status != HIPOPS_NO_DEVICE) broken = status, why = error_state();
     reasons += reasons.empty() ? "" : "; ";
     reasons += backend.name;
     reasons += ": ";
