@@ -34,7 +34,7 @@ hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops
   if (hipops_status status = check_same_shape(out, at)) return status;
   if (hipops_status status = check_overlap(out, in, false)) return status;
   if (hipops_status status = check_overlap(out, at, false)) return status;
-  return check_report("gather", report);
+  return check_report("gather", report, {out, in, at});
 }
 
 }  // namespace

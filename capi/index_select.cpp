@@ -36,7 +36,7 @@ hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops
   }
   if (hipops_status status = check_overlap(out, in, false)) return status;
   if (hipops_status status = check_overlap(out, at, false)) return status;
-  return check_report("index_select", report);
+  return check_report("index_select", report, {out, in, at});
 }
 
 }  // namespace

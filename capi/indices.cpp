@@ -43,10 +43,20 @@ hipops_status check_dim(const char* op, int32_t dim, const Argument& t) {
               t.name, t.tensor->rank);
 }
 
-hipops_status check_report(const char* op, const hipops_index_report* report) {
-  if (reinterpret_cast<uintptr_t>(report) % alignof(hipops_index_report) == 0) return HIPOPS_SUCCESS;
-  return fail(HIPOPS_INVALID_ARGUMENT, "%s: report is %p, expected a multiple of %d", op,
-              static_cast<const void*>(report), static_cast<int>(alignof(hipops_index_report)));
+hipops_status check_report(const char* op, const hipops_index_report* report, std::initializer_list<Argument> tensors,
+                           const void* workspace, int64_t workspace_used) {
+  if (!report) return HIPOPS_SUCCESS;
+  if (reinterpret_cast<uintptr_t>(report) % alignof(hipops_index_report) != 0)
+    return fail(HIPOPS_INVALID_ARGUMENT, "%s: report is %p, expected a multiple of %d", op,
+                static_cast<const void*>(report), static_cast<int>(alignof(hipops_index_report)));
+  const auto at = reinterpret_cast<uintptr_t>(report);
+  const hipops_tensor view{const_cast<hipops_index_report*>(report), HIPOPS_U8, 1, {sizeof *report}, {1}};
+  const Argument of_report{op, "report", &view, {at, at + sizeof *report}};
+  for (const Argument& tensor : tensors)
+    if (hipops_status status = check_overlap(of_report, tensor, false)) return status;
+  if (!workspace || workspace_used == 0) return HIPOPS_SUCCESS;
+  const hipops_tensor bytes{const_cast<void*>(workspace), HIPOPS_U8, 1, {workspace_used}, {1}};
+  return check_overlap(of_report, {op, "workspace", &bytes}, false);
 }
 
 hipops_status check_workspace(const char* op, const void* workspace, int64_t workspace_bytes, int64_t needed,

@@ -20,8 +20,9 @@ hipops_status check_index(const Argument& index);
 // 0 <= dim < t.rank.
 hipops_status check_dim(const char* op, int32_t dim, const Argument& t);
 
-// NULL, or aligned as a hipops_index_report.
-hipops_status check_report(const char* op, const hipops_index_report* report);
+// NULL, or aligned as a hipops_index_report, and apart from `tensors` and from what a call uses of the workspace.
+hipops_status check_report(const char* op, const hipops_index_report* report, std::initializer_list<Argument> tensors,
+                           const void* workspace = nullptr, int64_t workspace_used = 0);
 
 // A workspace of `needed` bytes is NULL (where the op can do without: see there), or aligned, large enough, and apart
 // from `tensors`.

@@ -141,7 +141,7 @@ hipops_status check_scatter_memory(const ScatterTensors& t, const void* workspac
   if (hipops_status status = check_overlap(out, in, false)) return status;
   if (hipops_status status = check_overlap(out, at, false)) return status;
   if (hipops_status status = check_workspace(t.op, workspace, workspace_bytes, needed, {out, in, at})) return status;
-  return check_report(t.op, report);
+  return check_report(t.op, report, {out, in, at}, workspace, needed);
 }
 
 ScatterWithoutData::ScatterWithoutData(const ScatterTensors& t) : tensors_(t) {

@@ -104,4 +104,9 @@ class HostTensor {
   std::vector<Chunk> memory_;
 };
 
+// A report in the tensor's memory, where none may be.
+inline hipops_index_report* report_in(const HostTensor& t) {
+  return reinterpret_cast<hipops_index_report*>((reinterpret_cast<uintptr_t>(t.view.data) + 7) / 8 * 8);
+}
+
 }  // namespace hipops_test

@@ -131,6 +131,9 @@ inline void check_refusals(const ScatterOp& op) {
   auto* odd = reinterpret_cast<hipops_index_report*>(uintptr_t{4100});
   invalid([odd](ScatterCall& c) { c.report_pointer = odd; }, "report is " + text_of(odd) + ", expected a multiple of 8",
           false);
+  invalid([](ScatterCall& c) { c.report_pointer = report_in(c.y); }, "report overlaps y, expected separate memory", false);
+  invalid([](ScatterCall& c) { c.report_pointer = report_in(c.index); }, "report overlaps index, expected separate memory",
+          false);
 
   ScatterCall call(op);
   call.bytes_pointer = nullptr;

@@ -120,6 +120,9 @@ inline void check_refusals(const TakeOp& op) {
   invalid([](TakeCall& c) { c.y.view.data = c.index.view.data; }, "y overlaps index, expected separate memory");
   auto* odd = reinterpret_cast<hipops_index_report*>(uintptr_t{4100});
   invalid([odd](TakeCall& c) { c.report_pointer = odd; }, "report is " + text_of(odd) + ", expected a multiple of 8");
+  invalid([](TakeCall& c) { c.report_pointer = report_in(c.y); }, "report overlaps y, expected separate memory");
+  invalid([](TakeCall& c) { c.report_pointer = report_in(c.x); }, "report overlaps x, expected separate memory");
+  invalid([](TakeCall& c) { c.report_pointer = report_in(c.index); }, "report overlaps index, expected separate memory");
 }
 
 // No elements in y: success, whatever the rest, and the report as it was.
