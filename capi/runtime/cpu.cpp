@@ -75,7 +75,8 @@ class CpuRuntime : public Runtime {
     if (hipops_status status = check_ordinal(ordinal)) return status;
     const CpuKernel* table = executor_.settings().wave == 64 ? image.cpu_wave64 : image.cpu_wave32;
     if (table == nullptr)
-      return fail(HIPOPS_NO_CODE_OBJECT, "%s: this library was built without the CPU runtime", op.name);
+      return fail(HIPOPS_NO_CODE_OBJECT, "%s: this library was built without the CPU runtime for wave %u", op.name,
+                  executor_.settings().wave);
     for (int i = 0; i < op.kernel_count; ++i) {
       const CpuKernel* kernel = find_kernel(table, op.kernel_names[i]);
       if (kernel == nullptr) {

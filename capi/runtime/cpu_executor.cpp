@@ -39,7 +39,7 @@ class Helpers {
     threads_.reserve(count);
     try {
       for (uint32_t i = 0; i < count; ++i) threads_.emplace_back(help, std::ref(launch));
-    } catch (const std::system_error&) {  // no more threads to be had: those that there are do the work
+    } catch (const std::exception&) {  // no more threads, or memory for them, to be had: those that there are do the work
     }
   }
   ~Helpers() {
