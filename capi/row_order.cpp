@@ -39,7 +39,8 @@ OrderRound round_of(int shift, int bits, int64_t indices) {
 OrderPlan plan_order(int64_t rows, int64_t indices) {
   OrderPlan plan{};
   constexpr int64_t kMost = UINT32_MAX;  // rows and places are 32 bits wide in the entries
-  if (indices <= kFewIndices || indices > kMost || rows > kMost) return plan;
+  constexpr int64_t kAhead = 64;         // and a loop over a list counts by 32 bits, some sources at a time
+  if (indices <= kFewIndices || indices > kMost - kAhead || rows > kMost) return plan;
 
   plan.key_bits = std::max(bits_for(rows), 1);
   plan.rounds = plan.key_bits > kRoundBits ? 2 : 1;

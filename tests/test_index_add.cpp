@@ -157,6 +157,8 @@ void check_bad_arguments() {
   invalid([](Call& c) { c.y.view.data = c.index.view.data; }, "y overlaps index, expected separate memory");
   auto* odd = reinterpret_cast<hipops_index_report*>(uintptr_t{4100});
   invalid([odd](Call& c) { c.report_pointer = odd; }, "report is " + text_of(odd) + ", expected a multiple of 8");
+  invalid([](Call& c) { c.report_pointer = report_in(c.y); }, "report overlaps y, expected separate memory");
+  invalid([](Call& c) { c.report_pointer = report_in(c.x); }, "report overlaps x, expected separate memory");
 }
 
 void check_workspace_refusals() {
@@ -181,6 +183,8 @@ void check_workspace_refusals() {
   invalid([needed](Call& c) { c.x.view.data = c.memory.data() + needed - 4; },
           "workspace overlaps x, expected separate memory");
   invalid([](Call& c) { c.index.view.data = c.memory.data(); }, "workspace overlaps index, expected separate memory");
+  invalid([](Call& c) { c.report_pointer = reinterpret_cast<hipops_index_report*>(c.memory.data() + 256); },
+          "report overlaps workspace, expected separate memory");
 }
 
 // ---- The workspace's size
@@ -239,13 +243,13 @@ void check_workspace_bytes() {
   // In 64 bits.
   const int64_t most = UINT32_MAX, large = int64_t{1} << 31;
   EXPECT_EQUAL(bytes_for(HIPOPS_F32, large, 4, large), expected(1024, large, large, 2));
-  EXPECT_EQUAL(bytes_for(HIPOPS_F32, most, 4, most), expected(1024, most, most, 2));
+  EXPECT_EQUAL(bytes_for(HIPOPS_F32, most, 4, most - 64), expected(1024, most - 64, most - 64, 2));
   // Nothing is ordered: few indices, more than entries are made for, nothing there.
   EXPECT_EQUAL(bytes_for(HIPOPS_F32, 100000, 4, 256), 0);
   EXPECT_EQUAL(bytes_for(HIPOPS_F32, 100000, 4, 0), 0);
   EXPECT_EQUAL(bytes_for(HIPOPS_F32, 0, 4, 1000), 0);
   EXPECT_EQUAL(bytes_for(HIPOPS_F32, 4, 0, 1000), 0);
-  EXPECT_EQUAL(bytes_for(HIPOPS_F32, 4, 4, most + 1), 0);
+  EXPECT_EQUAL(bytes_for(HIPOPS_F32, 4, 4, most - 63), 0);
   EXPECT_EQUAL(bytes_for(HIPOPS_F32, most + 1, 4, 1000), 0);
   EXPECT_EQUAL(hipops_backend_in_use(), HIPOPS_BACKEND_AUTO);
 }
@@ -433,7 +437,7 @@ Operands rows_of(hipops_dtype dtype, int64_t rows, int64_t columns, int64_t indi
 
 // Rows whose keys have one bit, low digits and high ones, and two rounds.
 void check_digits() {
-  for (int64_t rows : {1, 2, 256, 257, 1024, 1025, 65536, 65537}) {
+  for (int64_t rows : {1, 2, 256, 257, 1024, 1025, 65536, 65537, 1 << 18, 1 << 20}) {
     Operands t = rows_of(HIPOPS_BF16, rows, 1, 600, static_cast<uint64_t>(rows));
     check_both_ways(t);
   }
