@@ -83,6 +83,17 @@ TEST_CASE("gather stages rows of x where an index takes most of them", "[gather]
   CHECK(staged(HIPOPS_BF16, 8192, 2048, 2048, {}, {1, 8192}) == 0);
 }
 
+TEST_CASE("gather takes rows of all of the shared memory that they may have", "[gather]") {
+  on_cpu(kGather, [](const TakeOp& op) {
+    std::mt19937_64 random(8192);
+    TakeOperands t{HostTensor(HIPOPS_F32, {64, 8192}), HostTensor(HIPOPS_F32, {64, 8192}), HostTensor(HIPOPS_I32, {64, 8192}), 1};
+    fill_with_bits(t.x, random);
+    for (int64_t i = 0; i < t.index.count(); ++i) set_bits(t.index, i, random() % 8192);
+    EXPECT_EQUAL(op.call(&t.y.view, &t.x.view, &t.index.view, 1, nullptr, nullptr), HIPOPS_SUCCESS);
+    expect_taken(op, t, nullptr);
+  });
+}
+
 TEST_CASE("gather's plan holds for more than 2^31 elements", "[gather]") {
   for (int32_t dim : {0, 1}) {
     check_plan_of_many(70000, 70000, dim, false);

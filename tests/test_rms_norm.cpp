@@ -75,3 +75,24 @@ TEST_CASE("rms_norm with an eps of 0 divides by the root alone", "[rms_norm]") {
     for (int i = 4; i < 8; ++i) EXPECT(std::isnan(call.y.get(i)));  // 0 / 0
   });
 }
+
+// Split rows of which a device's caches do not hold the weights: a tile of one row is followed by that of the next.
+TEST_CASE("rms_norm uses weights that no cache holds for all rows at once", "[rms_norm]") {
+  if (!has_cpu()) return;
+  check_in_child({}, [] {
+    EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);
+    constexpr int64_t kRows = 3, kColumns = 1 << 21;
+    std::vector<float> x(kRows * kColumns), y(kRows * kColumns), w(kColumns);
+    const auto sign = [](int64_t row, int64_t i) { return (row + i) % 3 == 0 ? -1.0f : 1.0f; };
+    for (int64_t i = 0; i < kColumns; ++i) w[static_cast<size_t>(i)] = static_cast<float>(i % 1009);
+    for (int64_t row = 0; row < kRows; ++row)
+      for (int64_t i = 0; i < kColumns; ++i)
+        x[static_cast<size_t>(row * kColumns + i)] = sign(row, i) * static_cast<float>(1 << row);
+    const hipops_tensor from{x.data(), HIPOPS_F32, 2, {kRows, kColumns}, {kColumns, 1}},
+        to{y.data(), HIPOPS_F32, 2, {kRows, kColumns}, {kColumns, 1}}, weight{w.data(), HIPOPS_F32, 1, {kColumns}, {1}};
+    EXPECT_EQUAL(hipops_rms_norm(&to, &from, &weight, 0, nullptr), HIPOPS_SUCCESS);
+    for (int64_t row = 0; row < kRows; ++row)
+      for (int64_t i = 0; i < kColumns; ++i)
+        EXPECT_EQUAL(y[static_cast<size_t>(row * kColumns + i)], sign(row, i) * w[static_cast<size_t>(i)]);
+  });
+}

@@ -227,6 +227,35 @@ void check_many_rows() {
   }
 }
 
+// Where sums may be in any order, that an index of its own for each element is one a row is found out where there are 2^24
+// elements or more. A list may have 256 sources then.
+void check_many_found_out() {
+  constexpr int64_t kLength = 1 << 18, kColumns = 64, kRows = 4096;
+  std::vector<float> x(kLength * kColumns);
+  std::vector<int64_t> index(kLength * kColumns);
+  for (int64_t i = 0; i < kLength * kColumns; ++i) {
+    x[static_cast<size_t>(i)] = static_cast<float>(i % 7 - 3);
+    index[static_cast<size_t>(i)] = i / kColumns * 5 % kRows;
+  }
+  for (const bool differ : {false, true}) {
+    if (differ) ++index[kColumns * 77777 + 5];
+    std::vector<float> y(kRows * kColumns, 1), expected = y;
+    for (int64_t i = 0; i < kLength * kColumns; ++i)
+      expected[static_cast<size_t>(index[static_cast<size_t>(i)] * kColumns + i % kColumns)] += x[static_cast<size_t>(i)];
+    const hipops_tensor to{y.data(), HIPOPS_F32, 2, {kRows, kColumns}, {kColumns, 1}},
+        from{x.data(), HIPOPS_F32, 2, {kLength, kColumns}, {kColumns, 1}},
+        by{index.data(), HIPOPS_I64, 2, {kLength, kColumns}, {kColumns, 1}};
+    const ScatterRows rows = plan_scatter_rows({"scatter_add", &to, &from, &by, 0}, 0);
+    EXPECT(rows.possible && !rows.uniform);
+    EXPECT_EQUAL(rows.longest, uint32_t{256});
+    int64_t bytes = 0;
+    EXPECT_EQUAL(hipops_scatter_add_workspace_bytes(&to, &from, &by, 0, 0, &bytes), HIPOPS_SUCCESS);
+    Workspace workspace(bytes);
+    EXPECT_EQUAL(hipops_scatter_add(&to, &from, &by, 0, 0, workspace.data(), bytes, nullptr, nullptr), HIPOPS_SUCCESS);
+    EXPECT(y == expected && workspace.guards_are_whole());
+  }
+}
+
 std::string kernels_of(const hipops_tensor& y, uint32_t flags = 0, bool with_workspace = false, bool vectors = false) {
   const Sizes shape(y.shape, y.shape + y.rank);
   const hipops_tensor x = view_of(1 << 20, y.dtype, shape), index = view_of(1 << 21, HIPOPS_I32, shape);
@@ -282,6 +311,10 @@ TEST_CASE("scatter_add leaves long lists to atomics", "[scatter_add]") { on_cpu(
 
 TEST_CASE("scatter_add adds rows whole where there are more than 2^20 of them", "[scatter_add]") {
   on_cpu(check_many_rows);
+}
+
+TEST_CASE("scatter_add finds out that all of a row has one index where there are many elements", "[scatter_add]") {
+  on_cpu(check_many_found_out);
 }
 
 TEST_CASE("scatter_add tries to add rows whole where that pays", "[scatter_add]") {
