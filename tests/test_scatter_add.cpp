@@ -201,58 +201,52 @@ void check_long_lists() {
     }
 }
 
+// x [length, columns] of small whole numbers into y of so many rows, all ones, in any order: the row of each element is
+// index[j * stride[0] + c * stride[1]]. The call tries to add rows whole, of up to `longest` sources.
+template <class Index>
+void check_row_sums(int64_t rows, int64_t length, int64_t columns, std::vector<Index>& index, const int64_t (&stride)[2],
+                    uint32_t longest) {
+  const auto at = [](auto& values, int64_t i) -> auto& { return values[static_cast<size_t>(i)]; };
+  std::vector<float> y(static_cast<size_t>(rows * columns), 1), x(static_cast<size_t>(length * columns)), expected = y;
+  for (int64_t j = 0; j < length; ++j)
+    for (int64_t c = 0; c < columns; ++c) {
+      const float value = static_cast<float>((j * columns + c) % 7 - 3);
+      at(x, j * columns + c) = value;
+      at(expected, at(index, j * stride[0] + c * stride[1]) * columns + c) += value;
+    }
+  const hipops_dtype dtype = sizeof(Index) == 4 ? HIPOPS_I32 : HIPOPS_I64;
+  const hipops_tensor to{y.data(), HIPOPS_F32, 2, {rows, columns}, {columns, 1}},
+      from{x.data(), HIPOPS_F32, 2, {length, columns}, {columns, 1}},
+      by{index.data(), dtype, 2, {length, columns}, {stride[0], stride[1]}};
+  const ScatterRows plan = plan_scatter_rows({"scatter_add", &to, &from, &by, 0}, 0);
+  EXPECT(plan.possible && plan.uniform == (stride[1] == 0));
+  EXPECT_EQUAL(plan.longest, longest);
+  int64_t bytes = 0;
+  expect_success(hipops_scatter_add_workspace_bytes(&to, &from, &by, 0, 0, &bytes));
+  Workspace workspace(bytes);
+  expect_success(hipops_scatter_add(&to, &from, &by, 0, 0, workspace.data(), bytes, nullptr, nullptr));
+  EXPECT(y == expected && workspace.guards_are_whole());
+}
+
 // More rows than two digits tell apart: indices are ordered twice, by halves of the rows' numbers, and what looks like a
 // long list in between is none.
 void check_many_rows() {
-  constexpr int64_t kRows = (1 << 20) + 1, kColumns = 32, kLength = 100000;
-  for (const int64_t apart : {10, 0}) {
-    std::vector<float> y(kRows * kColumns), x(kLength * kColumns);
-    std::vector<int32_t> index(kLength);
-    for (int64_t i = 0; i < kLength * kColumns; ++i) x[static_cast<size_t>(i)] = static_cast<float>(i % 7 - 3);
-    for (int64_t j = 0; j < kLength; ++j) index[static_cast<size_t>(j)] = static_cast<int32_t>(j * apart);
-    std::vector<float> expected = y;
-    for (int64_t i = 0; i < kLength * kColumns; ++i)
-      expected[static_cast<size_t>(i / kColumns * apart * kColumns + i % kColumns)] += x[static_cast<size_t>(i)];
-    const hipops_tensor to{y.data(), HIPOPS_F32, 2, {kRows, kColumns}, {kColumns, 1}},
-        from{x.data(), HIPOPS_F32, 2, {kLength, kColumns}, {kColumns, 1}},
-        by{index.data(), HIPOPS_I32, 2, {kLength, kColumns}, {1, 0}};
-    const ScatterRows rows = plan_scatter_rows({"scatter_add", &to, &from, &by, 0}, 0);
-    EXPECT(rows.possible && rows.uniform);
-    EXPECT_EQUAL(rows.longest, uint32_t{64});
-    int64_t bytes = 0;
-    EXPECT_EQUAL(hipops_scatter_add_workspace_bytes(&to, &from, &by, 0, 0, &bytes), HIPOPS_SUCCESS);
-    Workspace workspace(bytes);
-    EXPECT_EQUAL(hipops_scatter_add(&to, &from, &by, 0, 0, workspace.data(), bytes, nullptr, nullptr), HIPOPS_SUCCESS);
-    EXPECT(y == expected && workspace.guards_are_whole());
+  for (const int32_t apart : {10, 0}) {
+    std::vector<int32_t> index(100000);
+    for (size_t j = 0; j < index.size(); ++j) index[j] = static_cast<int32_t>(j) * apart;
+    check_row_sums((1 << 20) + 1, 100000, 32, index, {1, 0}, 64);
   }
 }
 
 // Where sums may be in any order, that an index of its own for each element is one a row is found out where there are 2^24
-// elements or more. A list may have 256 sources then.
+// elements or more.
 void check_many_found_out() {
   constexpr int64_t kLength = 1 << 18, kColumns = 64, kRows = 4096;
-  std::vector<float> x(kLength * kColumns);
   std::vector<int64_t> index(kLength * kColumns);
-  for (int64_t i = 0; i < kLength * kColumns; ++i) {
-    x[static_cast<size_t>(i)] = static_cast<float>(i % 7 - 3);
-    index[static_cast<size_t>(i)] = i / kColumns * 5 % kRows;
-  }
+  for (int64_t i = 0; i < kLength * kColumns; ++i) index[static_cast<size_t>(i)] = i / kColumns * 5 % kRows;
   for (const bool differ : {false, true}) {
     if (differ) ++index[kColumns * 77777 + 5];
-    std::vector<float> y(kRows * kColumns, 1), expected = y;
-    for (int64_t i = 0; i < kLength * kColumns; ++i)
-      expected[static_cast<size_t>(index[static_cast<size_t>(i)] * kColumns + i % kColumns)] += x[static_cast<size_t>(i)];
-    const hipops_tensor to{y.data(), HIPOPS_F32, 2, {kRows, kColumns}, {kColumns, 1}},
-        from{x.data(), HIPOPS_F32, 2, {kLength, kColumns}, {kColumns, 1}},
-        by{index.data(), HIPOPS_I64, 2, {kLength, kColumns}, {kColumns, 1}};
-    const ScatterRows rows = plan_scatter_rows({"scatter_add", &to, &from, &by, 0}, 0);
-    EXPECT(rows.possible && !rows.uniform);
-    EXPECT_EQUAL(rows.longest, uint32_t{256});
-    int64_t bytes = 0;
-    EXPECT_EQUAL(hipops_scatter_add_workspace_bytes(&to, &from, &by, 0, 0, &bytes), HIPOPS_SUCCESS);
-    Workspace workspace(bytes);
-    EXPECT_EQUAL(hipops_scatter_add(&to, &from, &by, 0, 0, workspace.data(), bytes, nullptr, nullptr), HIPOPS_SUCCESS);
-    EXPECT(y == expected && workspace.guards_are_whole());
+    check_row_sums(kRows, kLength, kColumns, index, {kColumns, 1}, 256);
   }
 }
 

@@ -128,6 +128,7 @@ HIPOPS_FN void ask_for_all(Vector<T, N> (&v)[Count]) {
 // no access to global memory.
 template <class V>
 HIPOPS_FN V arrived(const V& value) {
+  static_assert(sizeof(V) % 4 == 0, "whole registers");
 #if defined(HIPOPS_AMD)
   uint32_t word[sizeof(V) / 4];
   __builtin_memcpy(word, &value, sizeof value);
