@@ -303,7 +303,6 @@ hipops_status launch_rows(Op& op, const RowCall& call, RowGeometry* geometry, co
                           void* stream) {
   const DeviceFacts* device;
   if (hipops_status status = device_facts(&device)) return status;
-  geometry->beyond_cache = device->is_beyond_cache(geometry->rows * geometry->cols, bytes_of(call.dtype));
   RowPlan plan = plan_rows(call.dtype, *geometry, call.access, *device, call.ahead, call.weights);
   if (plan.cluster > 1) {
     if (hipops_status status = fit_clusters(op, call, *geometry, *device, &plan)) return status;

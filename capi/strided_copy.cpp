@@ -68,7 +68,6 @@ hipops_status copy(const hipops_tensor& y, const hipops_tensor& x, void* stream)
   const DeviceFacts* device;
   if (hipops_status status = device_facts(&device)) return status;
   CopyPlan plan = plan_copy(y, x);
-  plan.args.beyond_cache = device->is_beyond_cache(element_count(x), dtype_bytes(x.dtype));
   return launch(op_strided_copy, *device, plan.kernel, {plan.grid, plan.block}, &plan.args, sizeof plan.args, stream);
 }
 

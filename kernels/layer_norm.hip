@@ -162,12 +162,12 @@ constexpr bool weights_stay =
     (sizeof(typename Shape::Element) == 2 || Shape::kEdged) && !(few_registers && Shape::kBlock > 256);
 
 // Of such rows the next one is taken ahead, but for short aligned ones: of those, many others are under way.
-template <class Shape, class F>
-HIPOPS_FN void go_over_rows(const LayerNormArgs& a, F f) {
+template <class Shape, class Load, class F>
+HIPOPS_FN void go_over_rows(const LayerNormArgs& a, Load load, F f) {
   if constexpr (Shape::kWide && Shape::kRowsPerBlock > 1) {
-    for_each_row<Shape>(a.geometry, a.x, a.y, f);
+    for_each_row<Shape>(a.geometry, a.x, a.y, load, f);
   } else {
-    for_each_row_ahead<Shape>(a.geometry, a.x, a.y, f);
+    for_each_row_ahead<Shape>(a.geometry, a.x, a.y, load, f);
   }
 }
 
@@ -223,14 +223,18 @@ HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
     };
     if constexpr (!weights_stay<Shape>) {
       expect_weights<Shape>(a);
-      for_each_row<Shape>(a.geometry, a.x, a.y, at_use);
+      for_each_row<Shape>(a.geometry, a.x, a.y, NothingForAll(), at_use);
     } else if (a.weight == nullptr || (sizeof(typename Shape::Element) != sizeof(f32) && a.weights_are_f32)) {
       expect_weights<Shape>(a);
-      go_over_rows<Shape>(a, at_use);
+      go_over_rows<Shape>(a, NothingForAll(), at_use);
     } else {
       WeightsOfRows<Shape> weights(weight_of<Shape>(a), a.geometry);
-      const auto with_bias = [&](auto bias_of_rows) {
-        go_over_rows<Shape>(a, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
+      const auto with_bias = [&](auto load_bias, auto bias_of_rows) {
+        const auto load = [&](const Rows<Shape>& rows) {
+          weights.load(rows);
+          load_bias(rows);
+        };
+        go_over_rows<Shape>(a, load, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
           const auto& w = weights.of(rows);
           const auto& b = bias_of_rows(rows);
           normalized(rows, tile, [&](const auto& again, const auto& scaled) {
@@ -240,10 +244,11 @@ HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
       };
       // Aligned rows without a bias are as fast as they can be; others take zeros, and are compiled once.
       if (Shape::kWide && a.bias == nullptr) {
-        with_bias([](const Rows<Shape>&) { return NoWeights<Shape>{0}; });
+        with_bias(NothingForAll(), [](const Rows<Shape>&) { return NoWeights<Shape>{0}; });
       } else {
         WeightsOfRows<Shape> biases(bias_of<Shape>(a), a.geometry);
-        with_bias([&](const Rows<Shape>& rows) -> const auto& { return biases.of(rows); });
+        with_bias([&](const Rows<Shape>& rows) { biases.load(rows); },
+                  [&](const Rows<Shape>& rows) -> const auto& { return biases.of(rows); });
       }
     }
   }
@@ -282,7 +287,7 @@ HIPOPS_FN void layer_norm_streaming(const LayerNormArgs& a) {
 template <class Shape>
 HIPOPS_FN void layer_norm_clustered(const LayerNormArgs& a) {
   if constexpr (few_registers) {
-    layer_norm_streaming<typename Shape::Streamed>(a);
+    layer_norm_streaming<typename Shape::Streaming>(a);
   } else {
     layer_norm_resident<Shape>(a);
   }

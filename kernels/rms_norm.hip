@@ -62,12 +62,12 @@ template <class Shape>
 constexpr bool weights_stay = Shape::kBlock <= 256 || Shape::kVectors <= 2;
 
 // Eight elements at an odd address take long to load: there the next row is taken ahead.
-template <class Shape, class F>
-HIPOPS_FN void go_over_rows(const RmsNormArgs& a, F f) {
+template <class Shape, class Load, class F>
+HIPOPS_FN void go_over_rows(const RmsNormArgs& a, Load load, F f) {
   if constexpr (Shape::kEdged && Shape::kRowsPerBlock > 1 && sizeof(typename Shape::Element) == 2) {
-    for_each_row_ahead<Shape>(a.geometry, a.x, a.y, f);
+    for_each_row_ahead<Shape>(a.geometry, a.x, a.y, load, f);
   } else {
-    for_each_row<Shape>(a.geometry, a.x, a.y, f);
+    for_each_row<Shape>(a.geometry, a.x, a.y, load, f);
   }
 }
 
@@ -103,13 +103,14 @@ HIPOPS_FN void rms_norm_resident(const RmsNormArgs& a) {
     };
     if constexpr (!weights_stay<Shape>) {
       weight_of<Shape>(a).expect(a.geometry, a.weight_is_f32);
-      for_each_row<Shape>(a.geometry, a.x, a.y, at_use);
+      for_each_row<Shape>(a.geometry, a.x, a.y, NothingForAll(), at_use);
     } else if (a.weight == nullptr || (sizeof(typename Shape::Element) != sizeof(f32) && a.weight_is_f32)) {
       weight_of<Shape>(a).expect(a.geometry, a.weight_is_f32);
-      go_over_rows<Shape>(a, at_use);
+      go_over_rows<Shape>(a, NothingForAll(), at_use);
     } else {
       WeightsOfRows<Shape> weights(weight_of<Shape>(a), a.geometry);
-      go_over_rows<Shape>(a, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
+      const auto load = [&](const Rows<Shape>& rows) { weights.load(rows); };
+      go_over_rows<Shape>(a, load, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
         const auto& w = weights.of(rows);
         store_scaled(tile, rows, 0, w, scale_of(rows, tile));
       });
@@ -141,7 +142,7 @@ HIPOPS_FN void rms_norm_streaming(const RmsNormArgs& a) {
 template <class Shape>
 HIPOPS_FN void rms_norm_clustered(const RmsNormArgs& a) {
   if constexpr (few_registers) {
-    rms_norm_streaming<typename Shape::Streamed>(a);
+    rms_norm_streaming<typename Shape::Streaming>(a);
   } else {
     rms_norm_resident<Shape>(a);
   }

@@ -127,11 +127,11 @@ HIPOPS_FN void softmax_resident(const SoftmaxArgs& a) {
     for_each_clustered_row<Shape>(a.geometry, a.x, a.y, softmax);
     // Several rows a wave at odd addresses: their first and last elements are long to wait for.
   } else if constexpr (Shape::kEdged && Shape::kRowsPerBlock > 1) {
-    for_each_row_ahead<Shape>(a.geometry, a.x, a.y, softmax);
+    for_each_row_ahead<Shape>(a.geometry, a.x, a.y, NothingForAll(), softmax);
   } else if constexpr (Shape::kStaged) {
     for_each_staged_row<Shape>(a.geometry, a.x, a.y, [](const Rows<Shape>&) {}, softmax);
   } else {
-    for_each_row<Shape>(a.geometry, a.x, a.y, softmax);
+    for_each_row<Shape>(a.geometry, a.x, a.y, NothingForAll(), softmax);
   }
 }
 

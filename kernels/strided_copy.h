@@ -44,7 +44,6 @@ struct StridedCopyArgs {
   int64_t cols, parts, count;
   Divisor parts_divisor;
   int32_t lanes;
-  int32_t beyond_cache;  // whether x and y are far more than the L2 cache holds: stream.h
   WideDivisor wide_parts_divisor;
 };
 

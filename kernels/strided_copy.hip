@@ -35,7 +35,6 @@ template <class T>
 HIPOPS_FN void copy_any(const StridedCopyArgs& a) {
   const T* x = static_cast<const T*>(a.x);
   T* y = static_cast<T*>(a.y);
-  const Streamed streamed(a.beyond_cache != 0);
   for (int64_t first = int64_t(block_index()) * (kCopyBlock * kCopyDepth); first < a.walk.count; first += a.step) {
     // Places past the end read the last unit, and forget it: without a branch all loads are under way before the first
     // is waited for.
@@ -48,7 +47,7 @@ HIPOPS_FN void copy_any(const StridedCopyArgs& a) {
       at[n] = locate(a.walk, i[n] < a.walk.count ? i[n] : a.walk.count - 1);
     }
 #pragma unroll
-    for (int n = 0; n < kCopyDepth; ++n) value[n] = streamed.load(x + at[n].of[kCopyX]);
+    for (int n = 0; n < kCopyDepth; ++n) value[n] = EvictLast::load(x + at[n].of[kCopyX]);
 #pragma unroll
     for (int n = 0; n < kCopyDepth; ++n)
       if (i[n] < a.walk.count) y[at[n].of[kCopyY]] = value[n];
@@ -68,7 +67,6 @@ template <class T>
 HIPOPS_FN void copy_rows(const StridedCopyArgs& a) {
   constexpr int depth = sizeof(T) == kWideBytes ? kCopyDepth : kCopyElementsDepth;
   const int32_t lane = int32_t(thread_index() % (1u << a.lanes)), cols = int32_t(a.cols);
-  const Streamed streamed(a.beyond_cache != 0);
   for (int64_t w = int64_t(block_index()) * kCopyRowsBlock + thread_index(); w < a.count; w += a.step) {
     const int64_t piece = w >> a.lanes;
     const int64_t r = a.walk.small ? int64_t(divide(uint32_t(piece), a.parts_divisor))
@@ -81,7 +79,7 @@ HIPOPS_FN void copy_rows(const StridedCopyArgs& a) {
 #pragma unroll
     for (int n = 0; n < depth; ++n) {
       const int32_t col = first + (n << a.lanes);  // past the end, the last unit, which is forgotten
-      value[n] = streamed.load(x + (col < cols ? col : cols - 1) * a.stride[kCopyX][0]);
+      value[n] = EvictLast::load(x + (col < cols ? col : cols - 1) * a.stride[kCopyX][0]);
     }
 #pragma unroll
     for (int n = 0; n < depth; ++n) {
@@ -111,7 +109,7 @@ HIPOPS_FN void copy_shifted(const StridedCopyArgs& a) {
                                    : divide(piece, a.parts, a.wide_parts_divisor);
     const int32_t first = ((int32_t(piece - r * a.parts) * kShiftedDepth) << a.lanes) + lane;
     const Offsets<kCopyOperands> at = locate(a.walk, r);
-    copy_shifted_row(Streamed(a.beyond_cache != 0), static_cast<const T*>(a.x) + at.of[kCopyX],
+    copy_shifted_row<EvictLast>(static_cast<const T*>(a.x) + at.of[kCopyX],
                      static_cast<T*>(a.y) + at.of[kCopyY], int32_t(a.cols), first, a.lanes, false);
   }
 }
@@ -152,7 +150,7 @@ HIPOPS_FN void copy_tile(const StridedCopyArgs& a) {
       int i = line + r * Tile::kLines, j = lane;
       i = i < left[0] ? i : left[0] - 1;
       j = j < left[1] ? j : left[1] - 1;
-      value[r] = Streamed(a.beyond_cache != 0).load(x + (i * a.stride[kCopyX][0] + j * a.stride[kCopyX][1]));
+      value[r] = EvictLast::load(x + (i * a.stride[kCopyX][0] + j * a.stride[kCopyX][1]));
     }
 #pragma unroll
     for (int r = 0; r < Tile::kRounds; ++r) tile[(line + r * Tile::kLines) * Tile::kPitch + lane] = value[r];
@@ -175,7 +173,6 @@ HIPOPS_FN void copy_square(const StridedCopyArgs& a) {
   const uint32_t thread = thread_index(), low = a.across < 3 ? a.across : 3, along = 8 - a.across;
   const uint32_t inside = thread % 8 | ((thread >> (3 + low)) % (1u << (along - 3))) << 3;
   const uint32_t inside_across = (thread >> 3) % (1u << low) | (thread >> (along + low)) << low;
-  const Streamed streamed(a.beyond_cache != 0);
   for (int64_t t = block_index(); t < a.tiles; t += a.step) {
     const uint32_t beyond = divide(uint32_t(t), a.divisor[0]), outer = divide(beyond, a.divisor[1]);
     const uint32_t tile = uint32_t(t) - (beyond - outer) * uint32_t(a.size[0]);
@@ -188,7 +185,7 @@ HIPOPS_FN void copy_square(const StridedCopyArgs& a) {
     Vector<T, n> from[n];
 #pragma unroll
     for (int r = 0; r < n; ++r)
-      from[r] = streamed.load(reinterpret_cast<const Vector<T, n>*>(x + r * a.stride[kCopyX][0]));
+      from[r] = EvictLast::load(reinterpret_cast<const Vector<T, n>*>(x + r * a.stride[kCopyX][0]));
 #pragma unroll
     for (int r = 0; r < n; ++r) {
       Vector<T, n> to;
@@ -229,7 +226,7 @@ HIPOPS_FN void load_staged(const StridedCopyArgs& a, const T* x,
   Load loaded[Tile::kRounds];
 #pragma unroll
   for (int r = 0; r < Tile::kRounds; ++r)
-    loaded[r] = Load(Streamed(a.beyond_cache != 0), x + (Tile::along(r) * a.stride[kCopyX][0] + Tile::across(r)));
+    loaded[r] = Load(x + (Tile::along(r) * a.stride[kCopyX][0] + Tile::across(r)));
 #pragma unroll
   for (int r = 0; r < Tile::kRounds; ++r) value[r] = loaded[r].value();
 }
@@ -248,7 +245,7 @@ HIPOPS_FN void load_staged_edge(const StridedCopyArgs& a, const T* x, const int 
     const T* from = x + (i * a.stride[kCopyX][0] + j);
     const int32_t apart = misplaced_by(from);
     if (j + n <= left[1] && (apart == 0 || (before + j >= apart && j - apart + 2 * n <= after))) {
-      value[r] = ShiftedVector<T>(Streamed(a.beyond_cache != 0), from).value();
+      value[r] = ShiftedVector<T>(from).value();
     } else {
 #pragma unroll
       for (int e = 0; e < n; ++e)

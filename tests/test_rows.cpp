@@ -303,17 +303,6 @@ TEST_CASE("a row that two blocks would share has one of twice the work-items, wh
   }
 }
 
-TEST_CASE("an x and a y of four times the cache are beyond it", "[rows]") {
-  DeviceFacts device;
-  CHECK_FALSE(device.is_beyond_cache(INT64_MAX, 8));  // not known
-  device.cache_bytes = 60 << 20;
-  for (int bytes : {1, 2, 4, 8}) {
-    CHECK(device.is_beyond_cache((120 << 20) / bytes, bytes));
-    CHECK_FALSE(device.is_beyond_cache((120 << 20) / bytes - 1, bytes));
-    CHECK(device.is_beyond_cache(INT64_MAX, bytes));
-  }
-}
-
 TEST_CASE("with weights, work-items come to rows at odd addresses that lie alike", "[rows]") {
   const auto ahead = [](const RowVariant&) { return true; };
   for (const DeviceFacts& device : {kDevices[0], kDevices[1]})

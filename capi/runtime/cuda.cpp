@@ -164,15 +164,13 @@ hipops_status CudaRuntime::look_up(int ordinal, DeviceFacts* facts) const {
   if (hipops_status status = checked(cuda_.device_get_name(name, sizeof name - 1, device), "cuDeviceGetName"))
     return status;
   facts->name = name;
-  int major = 0, minor = 0, cache = 0;
+  int major = 0, minor = 0;
   int code = cuda_.device_get_attribute(&facts->units, cuda::kAttributeMultiprocessorCount, device);
   if (code == 0) code = cuda_.device_get_attribute(&facts->wave_size, cuda::kAttributeWarpSize, device);
   if (code == 0) code = cuda_.device_get_attribute(&major, cuda::kAttributeComputeCapabilityMajor, device);
   if (code == 0) code = cuda_.device_get_attribute(&minor, cuda::kAttributeComputeCapabilityMinor, device);
-  if (code == 0) code = cuda_.device_get_attribute(&cache, cuda::kAttributeL2CacheBytes, device);
   if (code == 0) code = launcher_.look_up(device, facts);
   if (hipops_status status = checked(code, "cuDeviceGetAttribute")) return status;
-  facts->cache_bytes = cache;
   facts->target = "sm_" + std::to_string(major) + std::to_string(minor);
   return HIPOPS_SUCCESS;
 }

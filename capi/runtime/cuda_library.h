@@ -80,7 +80,6 @@ constexpr int kSystemDriverMismatch = 803;
 constexpr int kCompatNotSupportedOnDevice = 804;
 constexpr int kAttributeWarpSize = 10;
 constexpr int kAttributeMultiprocessorCount = 16;
-constexpr int kAttributeL2CacheBytes = 38;
 constexpr int kAttributeComputeCapabilityMajor = 75;
 constexpr int kAttributeComputeCapabilityMinor = 76;
 constexpr int kAttributeSharedBytesOptIn = 97;

@@ -18,16 +18,9 @@ struct DeviceFacts {
   int largest_cluster = 1;          // blocks that can share a row
   int blocks_in_one = 1;            // blocks that one of a clustered variant may stand for: kBlocksInOne, or itself
   int64_t launch_shared_bytes = 0;  // shared memory that a launch may bring beside the kernel's own
-  int64_t cache_bytes = 0;          // of the last cache before memory (NVIDIA's L2); 0: not known
   int units = 1;       // compute units (AMD: workgroup processors on gfx10 and later), multiprocessors, or CPU threads
   std::string name;    // as "AMD Instinct MI300X"
   std::string target;  // as "gfx942", "sm_90", "cpu"
-
-  // Whether an x and a y of so many elements come to four times what the cache holds: a launch that moves them leaves
-  // most of y to memory before it ends.
-  bool is_beyond_cache(int64_t elements, int element_bytes) const {
-    return cache_bytes > 0 && elements >= 2 * cache_bytes / element_bytes;
-  }
 };
 
 // An op's kernels in all their forms, with static storage. The build generates these (tools/cmake/registry.cmake): one

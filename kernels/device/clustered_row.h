@@ -48,7 +48,7 @@ HIPOPS_FN void for_each_clustered_row(const RowGeometry& geometry, const void* x
       f(rows, tile);
     }
   } else {
-    for_each_row_ahead<Shape>(geometry, x, y, f);
+    for_each_row_ahead<Shape>(geometry, x, y, NothingForAll(), f);
   }
 }
 

@@ -31,7 +31,7 @@ struct RowShape {
   // Single elements that a work-item takes beside its vectors, of those before the first and after the last vector.
   static constexpr int kEdges = kAccess == edged ? (2 * kLength + kThreads - 1) / kThreads : 0;
   // What takes the same launches with a quarter of the registers.
-  using Streamed = RowShape<T, kThreads_, kVectors_ / 4, kBlock_, kAccess, streaming>;
+  using Streaming = RowShape<T, kThreads_, kVectors_ / 4, kBlock_, kAccess, streaming>;
 };
 
 // The same, where what a wave takes of a row lies together, rather than a step of all work-items apart: up to 4 %
@@ -61,13 +61,13 @@ struct NoStage {};
 // elements, `head` of them, are taken one by one, and so are those that are left after its last whole vector. A tile is
 // what the group holds at once; the vectors of a row are in tiles, from `base` vector columns on.
 template <class Shape>
-class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type, Streamed {
+class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type {
  public:
   using T = typename Shape::Element;
   static constexpr int kLength = Shape::kLength;
 
   HIPOPS_METHOD Rows(const RowGeometry& g, const void* x, void* y)
-      : Streamed(g.beyond_cache != 0), g_(&g), x_(static_cast<const T*>(x)), y_(static_cast<T*>(y)) {}
+      : g_(&g), x_(static_cast<const T*>(x)), y_(static_cast<T*>(y)) {}
 
   // The block's first row; the group's row is that plus its place in the block. All work-items of a block go through
   // the same number of rounds, also where a group has no row left: it takes part in the reductions, and stores nothing.
@@ -135,7 +135,7 @@ class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type, Streamed {
     } else if constexpr (Shape::kAny) {
       return Vector<T, 1>{{x_row_[(base + column) * g_->x_stride]}};
     } else {
-      return this->template load_packed<kLength>(x_row_ + (head() + base) + column);
+      return EvictLast::load_packed<kLength>(x_row_ + (head() + base) + column);
     }
   }
   HIPOPS_METHOD void store(int64_t base, int column, const Vector<T, kLength>& v) const {

@@ -20,7 +20,6 @@ struct RowGeometry {
   int64_t rows, cols;
   int64_t row_step;              // rows, or tiles of split ones, that the whole grid takes at a time
   int32_t outer_rank;            // at least 1
-  int32_t beyond_cache;          // whether x and y are far more than the L2 cache holds: stream.h
   int32_t threads;               // work-items of a block
   int32_t weights_kept;          // clustered: whether the launch brings shared memory for the weights
   int32_t stage_rows;            // staged: rows that a block has in shared memory at a time

@@ -7,20 +7,32 @@ namespace hipops {
 namespace {
 
 // f(rows, tile) for each row that the work-item's group takes, with all of the row in the tile: what resident variants
-// do.
-template <class Shape, class F>
-HIPOPS_FN void for_each_row(const RowGeometry& geometry, const void* x, void* y, F f) {
+// do. Once the first row is on its way, load(rows) may load what all need.
+template <class Shape, class Load, class F>
+HIPOPS_FN void for_each_row(const RowGeometry& geometry, const void* x, void* y, Load load, F f) {
   Rows<Shape> rows(geometry, x, y);
-  for (int64_t first = rows.begin(); rows.more(first); first = rows.next(first)) {
-    rows.select(first);
-    RowTile<Shape> tile;
-    tile.load(rows, 0);
+  int64_t first = rows.begin();
+  if (!rows.more(first)) return;
+  rows.select(first);
+  RowTile<Shape> tile;
+  tile.load(rows, 0);
+  load(rows);
+  while (true) {
     if constexpr (Shape::kWide || Shape::kEdged) tile.ask_for_all();
     f(rows, tile);
+    first = rows.next(first);
+    if (!rows.more(first)) return;
+    rows.select(first);
+    tile = RowTile<Shape>();
+    tile.load(rows, 0);
   }
 }
 
-// The same of staged rows. Once the first of them are on their way, load(rows) may load what all need.
+struct NothingForAll {
+  template <class Rows> HIPOPS_METHOD void operator()(const Rows&) const {}
+};
+
+// The same of staged rows.
 template <class Shape, class Load, class F>
 HIPOPS_FN void for_each_staged_row(const RowGeometry& geometry, const void* x, void* y, Load load, F f) {
   Rows<Shape> rows(geometry, x, y);
@@ -42,14 +54,15 @@ HIPOPS_FN void for_each_staged_row(const RowGeometry& geometry, const void* x, v
 
 // for_each_row with the next row on its way while f works on one: for an f that works long enough for a unit's few blocks
 // to leave the memory idle. The launcher then makes as many blocks as run at a time.
-template <class Shape, class F>
-HIPOPS_FN void for_each_row_ahead(const RowGeometry& geometry, const void* x, void* y, F f) {
+template <class Shape, class Load, class F>
+HIPOPS_FN void for_each_row_ahead(const RowGeometry& geometry, const void* x, void* y, Load load, F f) {
   Rows<Shape> rows(geometry, x, y);
   int64_t first = rows.begin();
   if (!rows.more(first)) return;
   rows.select(first);
   RowTile<Shape> tile;
   tile.load(rows, 0);
+  load(rows);
   while (true) {
     first = rows.next(first);
     const bool more = rows.more(first);

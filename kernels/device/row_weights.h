@@ -162,8 +162,11 @@ template <class Shape>
 class WeightsOfRows {
  public:
   HIPOPS_METHOD WeightsOfRows(const Weights<Shape>& weights, const RowGeometry& geometry)
-      : weights_(weights), alike_(Shape::kEdges == 0 || geometry.alike) {
-    if constexpr (Shape::kEdges == 0) tile_ = weights_.tile(Rows<Shape>(geometry, nullptr, nullptr), 0);
+      : weights_(weights), alike_(Shape::kEdges == 0 || geometry.alike) {}
+
+  // Those of rows that all lie alike, before any is asked for.
+  HIPOPS_METHOD void load(const Rows<Shape>& rows) {
+    if constexpr (Shape::kEdges == 0) tile_ = weights_.tile(rows, 0);
   }
 
   HIPOPS_METHOD const typename Weights<Shape>::Tile& of(const Rows<Shape>& rows) {

@@ -1,4 +1,4 @@
-// Loads of what is read once.
+// Loads of what a launch reads once.
 #pragma once
 
 #include "device/vector.h"
@@ -6,57 +6,49 @@
 namespace hipops {
 namespace {
 
-// Loads of x where a launch reads and writes far more than the L2 cache holds (`beyond_cache`). They mark x as the last
-// thing for that cache to give up: 2 to 5 % of a launch on an H200. It seems that what it gives up then is y, soon after
-// it is written and in that order, which memory takes at a better rate. (Where it could have kept much of y to the end,
-// that would cost as much.) The launches after it find the cache as ever.
-#if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
-class Streamed {
- public:
-  explicit HIPOPS_METHOD Streamed(bool beyond_cache) {
-    uint64_t last, normal;
-    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(last));
-    asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(normal));
-    policy_ = beyond_cache ? last : normal;
-  }
+// How x is loaded: with what the L2 cache is told to do with its lines.
 
+struct EvictNormal {
   template <class T>
-  HIPOPS_METHOD T load(const T* at) const {
+  static HIPOPS_METHOD T load(const T* at) { return *at; }
+  template <int N, class T>
+  static HIPOPS_METHOD Packed<T, N> load_packed(const T* at) { return hipops::load_packed<N>(at); }
+};
+
+// x is the last thing for that cache to give up: 1 to 5 % of a launch on an H200, and up to 15 % where x is in the cache
+// from the launch before. What is given up first is y, then, soon after it is written and in that order, which memory
+// seems to take at a better rate. x stays until as much as the cache holds has been read or written once.
+#if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
+struct EvictLast {
+  template <class T>
+  static HIPOPS_METHOD T load(const T* at) {
+    uint64_t policy;
+    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
     const auto global = __cvta_generic_to_global(at);
     if constexpr (sizeof(T) == 16) {
       uint4 w;
       asm volatile("ld.global.L2::cache_hint.v4.b32 {%0, %1, %2, %3}, [%4], %5;"
-                   : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(global), "l"(policy_));
+                   : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(global), "l"(policy));
       return bit_cast<T>(w);
     } else if constexpr (sizeof(T) == 8) {
       uint64_t w;
-      asm volatile("ld.global.L2::cache_hint.b64 %0, [%1], %2;" : "=l"(w) : "l"(global), "l"(policy_));
+      asm volatile("ld.global.L2::cache_hint.b64 %0, [%1], %2;" : "=l"(w) : "l"(global), "l"(policy));
       return bit_cast<T>(w);
     } else if constexpr (sizeof(T) == 4) {
       uint32_t w;
-      asm volatile("ld.global.L2::cache_hint.b32 %0, [%1], %2;" : "=r"(w) : "l"(global), "l"(policy_));
+      asm volatile("ld.global.L2::cache_hint.b32 %0, [%1], %2;" : "=r"(w) : "l"(global), "l"(policy));
       return bit_cast<T>(w);
     } else {
       return *at;
     }
   }
   template <int N, class T>
-  HIPOPS_METHOD Packed<T, N> load_packed(const T* at) const {
+  static HIPOPS_METHOD Packed<T, N> load_packed(const T* at) {
     return load(reinterpret_cast<const Vector<T, N>*>(at));
   }
-
- private:
-  uint64_t policy_;
 };
 #else
-class Streamed {
- public:
-  explicit HIPOPS_METHOD Streamed(bool) {}
-  template <class T>
-  HIPOPS_METHOD T load(const T* at) const { return *at; }
-  template <int N, class T>
-  HIPOPS_METHOD Packed<T, N> load_packed(const T* at) const { return hipops::load_packed<N>(at); }
-};
+using EvictLast = EvictNormal;
 #endif
 
 // Has the L2 cache load a line, where there is an instruction for it that waits for nothing.

@@ -117,7 +117,7 @@ HIPOPS_FN void take_shifted(const TakeArgs& a) {
     const int64_t from = checked_index(a.index, value, mark, 0, 0);
     if (from == kNothing && first == 0 && a.index.report != nullptr) report_index(a, r * a.cols, a.cols, value, mark);
     const T* x = static_cast<const T*>(a.x) + at.of[kTakeX] + (from == kNothing ? 0 : from) * a.x_step;
-    copy_shifted_row(Streamed(false), x, static_cast<T*>(a.y) + at.of[kTakeY], int32_t(a.cols), first, a.lanes,
+    copy_shifted_row<EvictNormal>(x, static_cast<T*>(a.y) + at.of[kTakeY], int32_t(a.cols), first, a.lanes,
                      from == kNothing);
   }
 }

@@ -1,7 +1,6 @@
 // A stand-in libcuda on host memory, as far as hipops calls it; it executes nothing. As standin_amdhip, and with the
 // same STANDIN_FAIL=cuLibraryLoadData:1:209 (the first cuLibraryLoadData returns 209, without effect; a count of 0
-// means every call), but with one device and nothing to ask of it but what the functions at its end say. All attributes
-// of the device but the wave size are 9.
+// means every call), but with one device and nothing to ask of it but what the functions at its end say.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -31,7 +30,6 @@ std::set<void*> live;  // memory, streams, libraries, and the kernels of those
 bool initialized = false;
 char context;
 thread_local void* current = nullptr;
-void (*observer)(const void* arguments) = nullptr;
 
 int ordered_failure(const std::string& function) {
   const int call = ++calls[function];
@@ -140,12 +138,8 @@ STANDIN_API int cuFuncLoad(void* function) {
   return in_context("cuFuncLoad", [=] { return live.count(function) ? kSuccess : kInvalidHandle; });
 }
 STANDIN_API int cuLaunchKernel(void* function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                               void*, void** parameters, void**) {
-  return in_context("cuLaunchKernel", [=]() -> int {
-    if (!live.count(function)) return kInvalidHandle;
-    if (observer) observer(parameters[0]);
-    return kSuccess;
-  });
+                               void*, void**, void**) {
+  return in_context("cuLaunchKernel", [=] { return live.count(function) ? kSuccess : kInvalidHandle; });
 }
 STANDIN_API int cuMemAlloc_v2(uint64_t* address, size_t bytes) {
   return in_context("cuMemAlloc", [=] { return make(address, bytes); });
@@ -183,9 +177,6 @@ STANDIN_API int cuGetErrorString(int, const char** text) { return *text = "the s
 STANDIN_API int cuThreadExchangeStreamCaptureMode(int* mode) {
   return api("cuThreadExchangeStreamCaptureMode", [=] { return *mode = 0, kSuccess; });
 }
-
-// From now on `see` is shown the first parameter of each launch.
-STANDIN_API void standin_cuda_observe(void (*see)(const void* arguments)) { observer = see; }
 
 STANDIN_API int standin_cuda_calls(const char* function) {
   std::lock_guard<std::mutex> lock(mutex);

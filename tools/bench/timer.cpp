@@ -48,6 +48,9 @@ double Timer::microseconds(const Call& call, int64_t moved, int repeats) {
 double Timer::cold(const Call& call, int repeats) {
   repeats = std::min(repeats, static_cast<int>(events_.size() / 2));
   for (size_t i = 0; i < static_cast<size_t>(repeats); ++i) {
+    // Without this, what a call has marked to stay (evict_last) would be there for the next in spite of what is written.
+    expect_success(device_.tools->synchronize(device_.stream), "run");
+    expect_success(device_.tools->release_kept_lines(), "run");
     flush_.fill_with_words(0);
     expect_success(device_.tools->record(events_[2 * i], device_.stream), "time");
     expect_success(call(), "call");

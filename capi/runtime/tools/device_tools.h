@@ -37,6 +37,10 @@ class DeviceTools {
   virtual hipops_status copy_on_device(void* target, const void* source, size_t bytes, void* stream) = 0;
   virtual hipops_status fill(void* target, uint32_t word, size_t words, void* stream) = 0;
 
+  // Lines that loads have marked to stay in the last cache are as any others from here on. To be called when nothing
+  // runs.
+  virtual hipops_status release_kept_lines() { return HIPOPS_SUCCESS; }
+
   virtual hipops_status create_event(void** event) = 0;
   virtual hipops_status destroy_event(void* event) = 0;
   virtual hipops_status record(void* event, void* stream) = 0;

@@ -21,6 +21,7 @@ hipops_status bind_gpu_functions(const SharedObject& object, bool cuda, GpuFunct
   required("cuEventElapsedTime", "hipEventElapsedTime", &f->milliseconds);
   required("cuDriverGetVersion", "hipDriverGetVersion", &f->driver_version);
   required("cuLaunchKernel", "hipModuleLaunchKernel", &f->launch);
+  if (cuda) bind.optional("cuCtxResetPersistingL2Cache", &f->reset_persisting_cache);
   optional("cuStreamBeginCapture_v2", "hipStreamBeginCapture", &f->begin_capture);
   optional("cuStreamEndCapture", "hipStreamEndCapture", &f->end_capture);
   optional("cuGraphInstantiateWithFlags", "hipGraphInstantiateWithFlags", &f->instantiate);

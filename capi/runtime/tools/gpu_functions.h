@@ -23,6 +23,7 @@ struct GpuFunctions {
                 unsigned block_z, unsigned shared_bytes, void* stream, void** parameters, void** extra);
 
   // Null where the release lacks one of them.
+  int (*reset_persisting_cache)();  // CUDA's alone
   int (*begin_capture)(void* stream, int mode);
   int (*end_capture)(void* stream, void** graph);
   int (*instantiate)(void** executable, void* graph, unsigned long long flags);

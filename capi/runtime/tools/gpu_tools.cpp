@@ -66,6 +66,10 @@ class GpuTools : public DeviceTools {
     return checked(f_.fill(target, word, words, stream), "fill memory");
   }
 
+  hipops_status release_kept_lines() override {
+    return f_.reset_persisting_cache ? checked(f_.reset_persisting_cache(), "reset persisting lines") : HIPOPS_SUCCESS;
+  }
+
   hipops_status create_event(void** event) override {
     return checked(f_.create_event(event, kDefaultEvent), "create an event");
   }
