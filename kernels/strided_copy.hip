@@ -47,7 +47,7 @@ HIPOPS_FN void copy_any(const StridedCopyArgs& a) {
       at[n] = locate(a.walk, i[n] < a.walk.count ? i[n] : a.walk.count - 1);
     }
 #pragma unroll
-    for (int n = 0; n < kCopyDepth; ++n) value[n] = EvictLast::load(x + at[n].of[kCopyX]);
+    for (int n = 0; n < kCopyDepth; ++n) value[n] = load_evict_last(x + at[n].of[kCopyX]);
 #pragma unroll
     for (int n = 0; n < kCopyDepth; ++n)
       if (i[n] < a.walk.count) y[at[n].of[kCopyY]] = value[n];
@@ -79,7 +79,7 @@ HIPOPS_FN void copy_rows(const StridedCopyArgs& a) {
 #pragma unroll
     for (int n = 0; n < depth; ++n) {
       const int32_t col = first + (n << a.lanes);  // past the end, the last unit, which is forgotten
-      value[n] = EvictLast::load(x + (col < cols ? col : cols - 1) * a.stride[kCopyX][0]);
+      value[n] = load_evict_last(x + (col < cols ? col : cols - 1) * a.stride[kCopyX][0]);
     }
 #pragma unroll
     for (int n = 0; n < depth; ++n) {
@@ -109,7 +109,7 @@ HIPOPS_FN void copy_shifted(const StridedCopyArgs& a) {
                                    : divide(piece, a.parts, a.wide_parts_divisor);
     const int32_t first = ((int32_t(piece - r * a.parts) * kShiftedDepth) << a.lanes) + lane;
     const Offsets<kCopyOperands> at = locate(a.walk, r);
-    copy_shifted_row<EvictLast>(static_cast<const T*>(a.x) + at.of[kCopyX],
+    copy_shifted_row(static_cast<const T*>(a.x) + at.of[kCopyX],
                      static_cast<T*>(a.y) + at.of[kCopyY], int32_t(a.cols), first, a.lanes, false);
   }
 }
@@ -150,7 +150,7 @@ HIPOPS_FN void copy_tile(const StridedCopyArgs& a) {
       int i = line + r * Tile::kLines, j = lane;
       i = i < left[0] ? i : left[0] - 1;
       j = j < left[1] ? j : left[1] - 1;
-      value[r] = EvictLast::load(x + (i * a.stride[kCopyX][0] + j * a.stride[kCopyX][1]));
+      value[r] = load_evict_last(x + (i * a.stride[kCopyX][0] + j * a.stride[kCopyX][1]));
     }
 #pragma unroll
     for (int r = 0; r < Tile::kRounds; ++r) tile[(line + r * Tile::kLines) * Tile::kPitch + lane] = value[r];
@@ -185,7 +185,7 @@ HIPOPS_FN void copy_square(const StridedCopyArgs& a) {
     Vector<T, n> from[n];
 #pragma unroll
     for (int r = 0; r < n; ++r)
-      from[r] = EvictLast::load(reinterpret_cast<const Vector<T, n>*>(x + r * a.stride[kCopyX][0]));
+      from[r] = load_vector_evict_last<n>(x + r * a.stride[kCopyX][0]);
 #pragma unroll
     for (int r = 0; r < n; ++r) {
       Vector<T, n> to;

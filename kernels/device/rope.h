@@ -3,6 +3,7 @@
 
 #include "device/math.h"
 #include "device/rope_contract.h"
+#include "device/stream.h"
 #include "device/strided.h"
 #include "device/vector.h"
 
@@ -127,8 +128,8 @@ struct RopeVectors {
     const I step = Shape::kWide ? 1 : I(a.x_stride.element);
 #pragma unroll
     for (int h = 0; h < kHeads; ++h) {
-      v[h * kOfHead] = load_vector<n>(x + first * step);
-      if constexpr (kOfHead == 2) v[h * kOfHead + 1] = load_vector<n>(x + second * step);
+      v[h * kOfHead] = load_vector_evict_last<n>(x + first * step);
+      if constexpr (kOfHead == 2) v[h * kOfHead + 1] = load_vector_evict_last<n>(x + second * step);
       x += a.x_stride.head;
     }
   }

@@ -135,7 +135,7 @@ class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type {
     } else if constexpr (Shape::kAny) {
       return Vector<T, 1>{{x_row_[(base + column) * g_->x_stride]}};
     } else {
-      return EvictLast::load_packed<kLength>(x_row_ + (head() + base) + column);
+      return load_packed_evict_last<kLength>(x_row_ + (head() + base) + column);
     }
   }
   HIPOPS_METHOD void store(int64_t base, int column, const Vector<T, kLength>& v) const {

@@ -21,7 +21,7 @@ class AlignedVector {
   static constexpr int kLength = kWideBytes / int(sizeof(T));
   AlignedVector() = default;
   explicit HIPOPS_METHOD AlignedVector(const T* at)
-      : value_(EvictLast::load(reinterpret_cast<const Vector<T, kLength>*>(at))) {}
+      : value_(load_vector_evict_last<kLength>(at)) {}
   HIPOPS_METHOD Vector<T, kLength> value() const { return value_; }
 
  private:
@@ -30,7 +30,7 @@ class AlignedVector {
 
 // The same from any address. NVIDIA reads only at multiples of its width: the 16 bytes before and those after, where
 // the address is in between.
-template <class T, class How = EvictLast>
+template <class T>
 class ShiftedVector {
  public:
   static constexpr int kLength = kWideBytes / int(sizeof(T));
@@ -39,8 +39,8 @@ class ShiftedVector {
 #if defined(HIPOPS_NVIDIA)
   explicit HIPOPS_METHOD ShiftedVector(const T* at) : bytes_(uint32_t(uintptr_t(at)) % kWideBytes) {
     const b128* aligned = reinterpret_cast<const b128*>(uintptr_t(at) - bytes_);
-    low_ = How::load(aligned);
-    high_ = How::load(aligned + (bytes_ != 0));
+    low_ = load_evict_last(aligned);
+    high_ = load_evict_last(aligned + (bytes_ != 0));
   }
   HIPOPS_METHOD Vector<T, kLength> value() const {
     uint32_t w[8] = {low_.x, low_.y, low_.z, low_.w, high_.x, high_.y, high_.z, high_.w};
@@ -89,16 +89,16 @@ struct ShiftedRow {
 
 // Of a row's vectors, and then of its other elements, those numbered `first`, and so on by steps of 1 << lanes; zeros
 // where nothing is meant.
-template <class How, class T>
+template <class T>
 HIPOPS_FN void copy_shifted_row(const T* x, T* y, int32_t cols, int32_t first, int32_t lanes, bool zero) {
   constexpr int n = ShiftedRow<T>::kLength;
   const ShiftedRow<T> row(x, y, cols);
   if (row.vectors > 0) {
-    ShiftedVector<T, How> loaded[kShiftedDepth];
+    ShiftedVector<T> loaded[kShiftedDepth];
 #pragma unroll
     for (int d = 0; d < kShiftedDepth; ++d) {
       const int32_t i = first + (d << lanes);  // past the end, the last vector, which is forgotten
-      loaded[d] = ShiftedVector<T, How>(x + row.vector(i < row.vectors ? i : row.vectors - 1));
+      loaded[d] = ShiftedVector<T>(x + row.vector(i < row.vectors ? i : row.vectors - 1));
     }
 #pragma unroll
     for (int d = 0; d < kShiftedDepth; ++d) {

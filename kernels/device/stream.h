@@ -6,49 +6,46 @@
 namespace hipops {
 namespace {
 
-// How x is loaded: with what the L2 cache is told to do with its lines.
-
-struct EvictNormal {
-  template <class T>
-  static HIPOPS_METHOD T load(const T* at) { return *at; }
-  template <int N, class T>
-  static HIPOPS_METHOD Packed<T, N> load_packed(const T* at) { return hipops::load_packed<N>(at); }
-};
-
-// x is the last thing for that cache to give up: 1 to 5 % of a launch on an H200, and up to 15 % where x is in the cache
-// from the launch before. What is given up first is y, then, soon after it is written and in that order, which memory
-// seems to take at a better rate. x stays until as much as the cache holds has been read or written once.
+// Loads of x that mark it as the last thing for the L2 cache to give up: 1 to 5 % of a launch on an H200, and up to 15 %
+// where x is in the cache from the launch before. What is given up first is y, then, soon after it is written and in
+// that order, which memory seems to take at a better rate. x stays until about as much as the cache holds has been read
+// or written once.
 #if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
-struct EvictLast {
-  template <class T>
-  static HIPOPS_METHOD T load(const T* at) {
-    uint64_t policy;
-    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
-    const auto global = __cvta_generic_to_global(at);
-    if constexpr (sizeof(T) == 16) {
-      uint4 w;
-      asm volatile("ld.global.L2::cache_hint.v4.b32 {%0, %1, %2, %3}, [%4], %5;"
-                   : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(global), "l"(policy));
-      return bit_cast<T>(w);
-    } else if constexpr (sizeof(T) == 8) {
-      uint64_t w;
-      asm volatile("ld.global.L2::cache_hint.b64 %0, [%1], %2;" : "=l"(w) : "l"(global), "l"(policy));
-      return bit_cast<T>(w);
-    } else if constexpr (sizeof(T) == 4) {
-      uint32_t w;
-      asm volatile("ld.global.L2::cache_hint.b32 %0, [%1], %2;" : "=r"(w) : "l"(global), "l"(policy));
-      return bit_cast<T>(w);
-    } else {
-      return *at;
-    }
+template <class T>
+HIPOPS_FN T load_evict_last(const T* at) {
+  uint64_t policy;
+  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+  const auto global = __cvta_generic_to_global(at);
+  if constexpr (sizeof(T) == 16) {
+    uint4 w;
+    asm volatile("ld.global.L2::cache_hint.v4.b32 {%0, %1, %2, %3}, [%4], %5;"
+                 : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(global), "l"(policy));
+    return bit_cast<T>(w);
+  } else if constexpr (sizeof(T) == 8) {
+    uint64_t w;
+    asm volatile("ld.global.L2::cache_hint.b64 %0, [%1], %2;" : "=l"(w) : "l"(global), "l"(policy));
+    return bit_cast<T>(w);
+  } else if constexpr (sizeof(T) == 4) {
+    uint32_t w;
+    asm volatile("ld.global.L2::cache_hint.b32 %0, [%1], %2;" : "=r"(w) : "l"(global), "l"(policy));
+    return bit_cast<T>(w);
+  } else {
+    return *at;
   }
-  template <int N, class T>
-  static HIPOPS_METHOD Packed<T, N> load_packed(const T* at) {
-    return load(reinterpret_cast<const Vector<T, N>*>(at));
-  }
-};
+}
+template <int N, class T>
+HIPOPS_FN Vector<T, N> load_vector_evict_last(const T* at) {
+  return load_evict_last(reinterpret_cast<const Vector<T, N>*>(at));
+}
+template <int N, class T>
+HIPOPS_FN Packed<T, N> load_packed_evict_last(const T* at) { return load_vector_evict_last<N>(at); }
 #else
-using EvictLast = EvictNormal;
+template <class T>
+HIPOPS_FN T load_evict_last(const T* at) { return *at; }
+template <int N, class T>
+HIPOPS_FN Vector<T, N> load_vector_evict_last(const T* at) { return load_vector<N>(at); }
+template <int N, class T>
+HIPOPS_FN Packed<T, N> load_packed_evict_last(const T* at) { return load_packed<N>(at); }
 #endif
 
 // Has the L2 cache load a line, where there is an instruction for it that waits for nothing.

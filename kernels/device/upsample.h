@@ -2,6 +2,7 @@
 // of.
 #pragma once
 
+#include "device/stream.h"
 #include "device/strided.h"
 #include "device/upsample_contract.h"
 #include "device/vector.h"
@@ -161,7 +162,7 @@ struct Repeated {
 
   HIPOPS_METHOD Repeated(const UpsampleArgs&, int32_t vector) : place(vector * kPart) {}
   HIPOPS_METHOD Vector<T, kLength> load(const T* x) const {
-    const Vector<T, kPart> part = load_vector<kPart>(x + place);
+    const Vector<T, kPart> part = load_vector_evict_last<kPart>(x + place);
     Vector<T, kLength> v;
 #pragma unroll
     for (int e = 0; e < kLength; ++e) v.element[e] = part.element[e >> kShift];
