@@ -65,10 +65,8 @@ namespace {
 
 hipops_status copy(const hipops_tensor& y, const hipops_tensor& x, void* stream) {
   using namespace hipops;
-  const DeviceFacts* device;
-  if (hipops_status status = device_facts(&device)) return status;
   CopyPlan plan = plan_copy(y, x);
-  return launch(op_strided_copy, *device, plan.kernel, {plan.grid, plan.block}, &plan.args, sizeof plan.args, stream);
+  return launch(op_strided_copy, plan.kernel, plan.grid, plan.block, &plan.args, sizeof plan.args, stream);
 }
 
 }  // namespace

@@ -129,7 +129,7 @@ HIPOPS_FN void softmax_resident(const SoftmaxArgs& a) {
   } else if constexpr (Shape::kEdged && Shape::kRowsPerBlock > 1) {
     for_each_row_ahead<Shape>(a.geometry, a.x, a.y, NothingForAll(), softmax);
   } else if constexpr (Shape::kStaged) {
-    for_each_staged_row<Shape>(a.geometry, a.x, a.y, [](const Rows<Shape>&) {}, softmax);
+    for_each_staged_row<Shape>(a.geometry, a.x, a.y, NothingForAll(), softmax);
   } else {
     for_each_row<Shape>(a.geometry, a.x, a.y, NothingForAll(), softmax);
   }

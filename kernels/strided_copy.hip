@@ -109,8 +109,8 @@ HIPOPS_FN void copy_shifted(const StridedCopyArgs& a) {
                                    : divide(piece, a.parts, a.wide_parts_divisor);
     const int32_t first = ((int32_t(piece - r * a.parts) * kShiftedDepth) << a.lanes) + lane;
     const Offsets<kCopyOperands> at = locate(a.walk, r);
-    copy_shifted_row(static_cast<const T*>(a.x) + at.of[kCopyX],
-                     static_cast<T*>(a.y) + at.of[kCopyY], int32_t(a.cols), first, a.lanes, false);
+    copy_shifted_row(static_cast<const T*>(a.x) + at.of[kCopyX], static_cast<T*>(a.y) + at.of[kCopyY],
+                     int32_t(a.cols), first, a.lanes, false);
   }
 }
 
@@ -184,8 +184,7 @@ HIPOPS_FN void copy_square(const StridedCopyArgs& a) {
     T* y = static_cast<T*>(a.y) + at.of[kCopyY] + int64_t(across) * n * a.stride[kCopyY][1];
     Vector<T, n> from[n];
 #pragma unroll
-    for (int r = 0; r < n; ++r)
-      from[r] = load_vector_evict_last<n>(x + r * a.stride[kCopyX][0]);
+    for (int r = 0; r < n; ++r) from[r] = load_vector_evict_last<n>(x + r * a.stride[kCopyX][0]);
 #pragma unroll
     for (int r = 0; r < n; ++r) {
       Vector<T, n> to;

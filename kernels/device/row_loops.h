@@ -6,8 +6,13 @@
 namespace hipops {
 namespace {
 
+// What is loaded for all rows where there is nothing to load.
+struct NothingForAll {
+  template <class R> HIPOPS_METHOD void operator()(const R&) const {}
+};
+
 // f(rows, tile) for each row that the work-item's group takes, with all of the row in the tile: what resident variants
-// do. Once the first row is on its way, load(rows) may load what all need.
+// do. Once the first row is on its way, load(rows) may load what all rows need.
 template <class Shape, class Load, class F>
 HIPOPS_FN void for_each_row(const RowGeometry& geometry, const void* x, void* y, Load load, F f) {
   Rows<Shape> rows(geometry, x, y);
@@ -27,10 +32,6 @@ HIPOPS_FN void for_each_row(const RowGeometry& geometry, const void* x, void* y,
     tile.load(rows, 0);
   }
 }
-
-struct NothingForAll {
-  template <class Rows> HIPOPS_METHOD void operator()(const Rows&) const {}
-};
 
 // The same of staged rows.
 template <class Shape, class Load, class F>

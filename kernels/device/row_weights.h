@@ -164,7 +164,7 @@ class WeightsOfRows {
   HIPOPS_METHOD WeightsOfRows(const Weights<Shape>& weights, const RowGeometry& geometry)
       : weights_(weights), alike_(Shape::kEdges == 0 || geometry.alike) {}
 
-  // Those of rows that all lie alike, before any is asked for.
+  // Once, before of(). Edged rows' weights are loaded by of(): which they are depends on where the row begins.
   HIPOPS_METHOD void load(const Rows<Shape>& rows) {
     if constexpr (Shape::kEdges == 0) tile_ = weights_.tile(rows, 0);
   }

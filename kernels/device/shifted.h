@@ -20,8 +20,7 @@ class AlignedVector {
  public:
   static constexpr int kLength = kWideBytes / int(sizeof(T));
   AlignedVector() = default;
-  explicit HIPOPS_METHOD AlignedVector(const T* at)
-      : value_(load_vector_evict_last<kLength>(at)) {}
+  explicit HIPOPS_METHOD AlignedVector(const T* at) : value_(load_vector_evict_last<kLength>(at)) {}
   HIPOPS_METHOD Vector<T, kLength> value() const { return value_; }
 
  private:

@@ -54,7 +54,8 @@ HIPOPS_FN void take_any(const TakeArgs& a) {
     // Where nothing is meant, what index 0 means is loaded, and dropped.
     T unit[kTakeDepth];
 #pragma unroll
-    for (int n = 0; n < kTakeDepth; ++n) unit[n] = load_evict_last(x + (at[n].of[kTakeX] + (from[n] == kNothing ? 0 : from[n]) * a.x_step));
+    for (int n = 0; n < kTakeDepth; ++n)
+      unit[n] = load_evict_last(x + (at[n].of[kTakeX] + (from[n] == kNothing ? 0 : from[n]) * a.x_step));
 #pragma unroll
     for (int n = 0; n < kTakeDepth; ++n) unit[n] = from[n] == kNothing ? T{} : unit[n];
     if (tile + kTile <= a.walk.count) {
@@ -118,8 +119,7 @@ HIPOPS_FN void take_shifted(const TakeArgs& a) {
     const int64_t from = checked_index(a.index, value, mark, 0, 0);
     if (from == kNothing && first == 0 && a.index.report != nullptr) report_index(a, r * a.cols, a.cols, value, mark);
     const T* x = static_cast<const T*>(a.x) + at.of[kTakeX] + (from == kNothing ? 0 : from) * a.x_step;
-    copy_shifted_row(x, static_cast<T*>(a.y) + at.of[kTakeY], int32_t(a.cols), first, a.lanes,
-                     from == kNothing);
+    copy_shifted_row(x, static_cast<T*>(a.y) + at.of[kTakeY], int32_t(a.cols), first, a.lanes, from == kNothing);
   }
 }
 

@@ -10,7 +10,7 @@ namespace hipops::bench {
 
 constexpr int64_t kSmallBytes = int64_t{4} << 20;  // rows that move less are timed inside a graph
 constexpr int64_t kFlushBytes =
-    int64_t{256} << 20;        // written between calls, so that nothing of the operands is left in the L2 cache
+    int64_t{256} << 20;        // written between calls, so that L2 has nothing of the operands but what is marked to stay
 constexpr int kLaunches = 50;  // in a graph
 
 double median(std::vector<double> values);

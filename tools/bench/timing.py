@@ -6,8 +6,9 @@ import statistics
 import torch
 
 SMALL = 4 << 20      # rows that move less are timed inside a graph
-FLUSH = 256 << 20    # written between calls, so that nothing of the operands is left in the L2 cache
+FLUSH = 256 << 20    # written between calls, so that nothing of the operands is left in the L2 cache but what is marked to stay
 LAUNCHES = 50        # in a graph
+NOT_SUPPORTED = 801  # CUDA_ERROR_NOT_SUPPORTED: there are no such lines
 AHEAD = 400_000      # cycles of the device, for the host to be done with a call before its turn comes
 
 
@@ -15,7 +16,7 @@ class Timer:
     def __init__(self, repeats=15):
         self.repeats = repeats
         self.flush = torch.empty(FLUSH, dtype=torch.uint8, device="cuda")
-        self.cuda = ctypes.CDLL("libcuda.so.1")
+        self.cuda = None if torch.version.hip else ctypes.CDLL("libcuda.so.1")
 
     def microseconds(self, call, moved):
         """The median over the repeats, of one call."""
@@ -27,10 +28,7 @@ class Timer:
     def cold(self, call):
         events = [(torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)) for _ in range(self.repeats)]
         for start, end in events:
-            # What a kernel has marked to stay in the L2 cache (evict_last), as ours and Triton's do, outlasts the flush.
-            torch.cuda.synchronize()
-            if self.cuda.cuCtxResetPersistingL2Cache():
-                raise RuntimeError("cuCtxResetPersistingL2Cache failed")
+            self.release_kept_lines()
             torch.cuda._sleep(AHEAD)
             self.flush.zero_()
             start.record()
@@ -38,6 +36,12 @@ class Timer:
             end.record()
         torch.cuda.synchronize()
         return statistics.median(start.elapsed_time(end) for start, end in events) * 1e3
+
+    def release_kept_lines(self):
+        """What kernels have marked to stay in the L2 cache (evict_last), as ours and Triton's do, would outlast the flush."""
+        torch.cuda.synchronize()
+        if self.cuda and (code := self.cuda.cuCtxResetPersistingL2Cache()) not in (0, NOT_SUPPORTED):
+            raise RuntimeError(f"cuCtxResetPersistingL2Cache: {code}")
 
     def in_graph(self, call):
         graph = torch.cuda.CUDAGraph()

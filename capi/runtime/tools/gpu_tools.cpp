@@ -16,6 +16,7 @@ constexpr unsigned kNonBlocking = 1;   // a stream that does not wait for the de
 constexpr unsigned kDefaultEvent = 0;  // with timing
 constexpr int kCaptureModeGlobal = 0;  // the strictest, and PyTorch's
 constexpr int kKernelNode = 0;
+constexpr int kNotSupported = 801;  // CUDA_ERROR_NOT_SUPPORTED
 
 struct Graph {
   void* graph = nullptr;
@@ -67,7 +68,8 @@ class GpuTools : public DeviceTools {
   }
 
   hipops_status release_kept_lines() override {
-    return f_.reset_persisting_cache ? checked(f_.reset_persisting_cache(), "reset persisting lines") : HIPOPS_SUCCESS;
+    const int code = f_.reset_persisting_cache ? f_.reset_persisting_cache() : 0;
+    return code == kNotSupported ? HIPOPS_SUCCESS : checked(code, "reset persisting lines");
   }
 
   hipops_status create_event(void** event) override {
