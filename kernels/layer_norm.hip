@@ -29,24 +29,17 @@
 namespace hipops {
 namespace {
 
-// Sums of x. Elements of 16 bits leave f32 room for the carries of a vector, so only the sums of vectors are kept as
-// two numbers.
-template <class T> struct InVector : Identity {};
-template <class T> struct OfVector {
-  HIPOPS_METHOD SplitSum<float> operator()(float v) const { return SplitSum<float>::of(v); }
-};
-template <class C> struct SplitAtOnce {
-  HIPOPS_METHOD SplitSum<C> operator()(C v) const { return SplitSum<C>::of(v); }
-};
-template <> struct InVector<f32> : SplitAtOnce<float> {};
-template <> struct InVector<f64> : SplitAtOnce<double> {};
-template <> struct OfVector<f32> : Identity {};
-template <> struct OfVector<f64> : Identity {};
-
+// In f64 it takes registers while it is made of x, which rows of a wave with four vectors a lane have not to spare.
 template <class Shape>
-HIPOPS_FN SplitSum<typename Shape::Compute> sum_of(const RowTile<Shape>& tile, const Rows<Shape>& rows, int64_t base) {
-  using T = typename Shape::Element;
-  return tile.reduce(rows, base, Sum(), InVector<T>(), OfVector<T>());
+using RowSum = WideSum<typename Shape::Compute, sums_in_f64<typename Shape::Compute> &&
+                                                    !(Shape::kRowsPerBlock > 1 && Shape::kVectors > 3)>;
+
+// The sum of x. Elements of 16 bits leave f32 room for the carries of a vector, so only the sums of vectors are wide.
+template <class Shape>
+HIPOPS_FN auto sum_of(const RowTile<Shape>& tile, const Rows<Shape>& rows, int64_t base) {
+  const auto wide = [](typename Shape::Compute v) { return RowSum<Shape>::of(v); };
+  if constexpr (sizeof(typename Shape::Element) == 2) return tile.reduce(rows, base, Sum(), Identity(), wide);
+  else return tile.reduce(rows, base, Sum(), wide, Identity());
 }
 
 // The mean as two numbers, and what is left of x without it.
@@ -55,14 +48,14 @@ struct Mean {
   C high, low;
 
   Mean() = default;
-  template <class Terms>
-  HIPOPS_METHOD Mean(const SplitSum<C>& sum, const Terms& terms) {
+  template <class S, class Terms>
+  HIPOPS_METHOD Mean(const S& sum, const Terms& terms) {
     // The quotient, rounded once: an estimate, and what it missed of the sum (Markstein). `low` is what that has missed
     // in turn.
-    C estimate = sum.high * terms.inverse_cols;
-    high = fused_multiply_add(missed(sum.high, estimate, terms), terms.inverse_cols, estimate);
+    C estimate = sum.high() * terms.inverse_cols;
+    high = fused_multiply_add(missed(sum.high(), estimate, terms), terms.inverse_cols, estimate);
     // Rounded by itself: where all x are equal, what is left of them without the mean is 0.
-    low = rounded_product(missed(sum.high, high, terms) + sum.low, terms.inverse_cols);
+    low = rounded_product(missed(sum.high(), high, terms) + sum.low(), terms.inverse_cols);
   }
   HIPOPS_METHOD C deviation(C x) const { return (x - high) - low; }
   // (x - mean) * scale in two roundings, the first of which is none where x is close to the mean.
@@ -175,7 +168,7 @@ template <class Shape>
 HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
   using C = typename Shape::Compute;
   using RowMean = Mean<typename Shape::Element>;
-  RowReduce<Shape, SplitSum<C>> reduce(threads_of<Shape>(a.geometry));
+  RowReduce<Shape, RowSum<Shape>> reduce(threads_of<Shape>(a.geometry));
   // f(the row, what makes of it the row less its mean, scaled).
   const auto normalized = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile, auto f) {
     RowMean mean(reduce(sum_of(tile, rows, 0), Sum()), norm_terms<C>(a.scalars));
@@ -259,21 +252,21 @@ HIPOPS_FN void layer_norm_streaming(const LayerNormArgs& a) {
   using C = typename Shape::Compute;
   using RowMean = Mean<typename Shape::Element>;
   Rows<Shape> rows(a.geometry, a.x, a.y);
-  Reduce<SplitSum<C>, Shape::kThreads> reduce(threads_of<Shape>(a.geometry));
+  Reduce<WideSum<C>, Shape::kThreads> reduce(threads_of<Shape>(a.geometry));
   RowTile<Shape> tile;
   for (int64_t first = rows.begin(); rows.more(first); first = rows.next(first)) {
     rows.select(first);
-    SplitSum<C> sum = SplitSum<C>::of(0);
+    WideSum<C> sum = WideSum<C>::of(0);
     for (int64_t base = 0; rows.has_tile(base); base = rows.next_tile(base)) {
       tile.load(rows, base);
       sum = sum + sum_of(tile, rows, base);
     }
     RowMean mean(reduce(sum, Sum()), long_row_terms<C>(a.scalars));
 
-    SplitSum<C> squares = SplitSum<C>::of(0);
+    WideSum<C> squares = WideSum<C>::of(0);
     for (int64_t base = 0; rows.has_tile(base); base = rows.next_tile(base)) {
       tile.load(rows, base);
-      squares = squares + SplitSum<C>::of(tile.reduce(rows, base, Sum(), SquaredDeviation<RowMean>{mean}));
+      squares = squares + WideSum<C>::of(tile.reduce(rows, base, Sum(), SquaredDeviation<RowMean>{mean}));
     }
     auto scaled = mean.scaled(row_scale(a, mean, reduce(squares.value(), Sum())));
 
@@ -296,7 +289,7 @@ HIPOPS_FN void layer_norm_clustered(const LayerNormArgs& a) {
 // Of a tile: its sum, and the squared deviations from its own mean.
 template <class C>
 struct TileMoments {
-  SplitSum<C> sum;
+  WideSum<C> sum;
   C squares;
 };
 
@@ -307,11 +300,11 @@ template <class Shape>
 HIPOPS_FN void layer_norm_partial(const LayerNormArgs& a) {
   using C = typename Shape::Compute;
   using TileMean = Mean<typename Shape::Element>;
-  Reduce<SplitSum<C>, Shape::kThreads> reduce(Shape::kThreads);
+  Reduce<WideSum<C>, Shape::kThreads> reduce(Shape::kThreads);
   for_each_tile<Shape>(a.geometry, a.x, a.y, false, [&](const Rows<Shape>& rows, int64_t base) {
     RowTile<Shape> tile;
     tile.load(rows, base);
-    const SplitSum<C> sum = reduce(sum_of(tile, rows, base), Sum());
+    const WideSum<C> sum = reduce(sum_of(tile, rows, base), Sum());
     const TileMean mean(sum, terms_of<C>(elements_of(rows, base)));
     const C squares = reduce(tile.reduce(rows, base, Sum(), SquaredDeviation<TileMean>{mean}), Sum());
     if (thread_index() == 0) leave_in(rows.y_from(base), TileMoments<C>{sum, squares});
@@ -324,16 +317,16 @@ template <class Shape>
 HIPOPS_FN void layer_norm_merge(const LayerNormArgs& a) {
   using C = typename Shape::Compute;
   using RowMean = Mean<typename Shape::Element>;
-  Reduce<SplitSum<C>, Shape::kThreads> reduce(Shape::kThreads);
+  Reduce<WideSum<C>, Shape::kThreads> reduce(Shape::kThreads);
   for_each_split_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows) {
-    SplitSum<C> sum = SplitSum<C>::of(0), squares = sum;
+    WideSum<C> sum = WideSum<C>::of(0), squares = sum;
     for_each_place(rows, [&](int64_t base) { sum = sum + found_in<TileMoments<C>>(rows.y_from(base)).sum; });
     const RowMean mean(reduce(sum, Sum()), long_row_terms<C>(a.scalars));
     for_each_place(rows, [&](int64_t base) {
       const auto of_tile = found_in<TileMoments<C>>(rows.y_from(base));
       const int elements = elements_of(rows, base);
       const RowMean of_its_own(of_tile.sum, terms_of<C>(elements));
-      squares = squares + SplitSum<C>::of(of_tile.squares) + SplitSum<C>::of(elements * of_its_own.square_apart(mean));
+      squares = squares + WideSum<C>::of(of_tile.squares) + WideSum<C>::of(elements * of_its_own.square_apart(mean));
     });
     const auto scaled = mean.scaled(row_scale(a, mean, reduce(squares, Sum()).value()));
     for_each_place(rows, [&](int64_t base) { leave_in(rows.y_from(base), scaled); });

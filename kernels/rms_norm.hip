@@ -126,10 +126,10 @@ HIPOPS_FN void rms_norm_streaming(const RmsNormArgs& a) {
   RowTile<Shape> tile;
   for (int64_t first = rows.begin(); rows.more(first); first = rows.next(first)) {
     rows.select(first);
-    SplitSum<C> sum = SplitSum<C>::of(0);
+    WideSum<C> sum = WideSum<C>::of(0);
     for (int64_t base = 0; rows.has_tile(base); base = rows.next_tile(base)) {
       tile.load(rows, base);
-      sum = sum + SplitSum<C>::of(tile.reduce(rows, base, Sum(), Square()));
+      sum = sum + WideSum<C>::of(tile.reduce(rows, base, Sum(), Square()));
     }
     C scale = row_scale(a, reduce(sum.value(), Sum()));
     for (int64_t base = 0; rows.has_tile(base); base = rows.next_tile(base)) {
@@ -163,10 +163,10 @@ HIPOPS_FN void rms_norm_partial(const RmsNormArgs& a) {
 template <class Shape>
 HIPOPS_FN void rms_norm_merge(const RmsNormArgs& a) {
   using C = typename Shape::Compute;
-  Reduce<SplitSum<C>, Shape::kThreads> reduce(Shape::kThreads);
+  Reduce<WideSum<C>, Shape::kThreads> reduce(Shape::kThreads);
   for_each_split_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows) {
-    SplitSum<C> sum = SplitSum<C>::of(0);
-    for_each_place(rows, [&](int64_t base) { sum = sum + SplitSum<C>::of(found_in<C>(rows.y_from(base))); });
+    WideSum<C> sum = WideSum<C>::of(0);
+    for_each_place(rows, [&](int64_t base) { sum = sum + WideSum<C>::of(found_in<C>(rows.y_from(base))); });
     const C scale = row_scale(a, reduce(sum, Sum()).value());
     for_each_place(rows, [&](int64_t base) { leave_in(rows.y_from(base), scale); });
   });

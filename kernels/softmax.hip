@@ -47,7 +47,7 @@ struct Precision {  // f16, bf16: f32 has digits to spare
 
 template <class C>
 struct FullPrecision {
-  using SumType = SplitSum<C>;
+  using SumType = WideSum<C>;
   static constexpr C kScale = 1;
   static constexpr bool kScalesLater = false;
   static HIPOPS_METHOD C exp(C x, C m) { return exp_difference(x, m); }
@@ -57,8 +57,8 @@ struct FullPrecision {
   struct Divide {
     C inverse, rest;
     Divide() = default;
-    explicit HIPOPS_METHOD Divide(const SumType& sum) : inverse(C(1) / sum.high) {
-      rest = (fused_multiply_add(-inverse, sum.high, C(1)) - inverse * sum.low) * inverse;
+    explicit HIPOPS_METHOD Divide(const SumType& sum) : inverse(C(1) / sum.high()) {
+      rest = (fused_multiply_add(-inverse, sum.high(), C(1)) - inverse * sum.low()) * inverse;
     }
     HIPOPS_METHOD C operator()(C v) const { return fused_multiply_add(v, inverse, v * rest); }
   };
@@ -144,28 +144,28 @@ HIPOPS_FN void softmax_streaming(const SoftmaxArgs& a) {
   using P = Precision<typename Shape::Element>;
   const C lowest = -C(INFINITY);
   Rows<Shape> rows(a.geometry, a.x, a.y);
-  Reduce<SplitSum<C>, Shape::kThreads> reduce(threads_of<Shape>(a.geometry));
+  Reduce<WideSum<C>, Shape::kThreads> reduce(threads_of<Shape>(a.geometry));
   RowTile<Shape> tile;
   for (int64_t first = rows.begin(); rows.more(first); first = rows.next(first)) {
     rows.select(first);
     C maximum = lowest;
-    SplitSum<C> sum = SplitSum<C>::of(0);
+    WideSum<C> sum = WideSum<C>::of(0);
     for (int64_t base = 0; rows.has_tile(base); base = rows.next_tile(base)) {
       tile.load(rows, base);
       C larger = Maximum()(maximum, tile.reduce(rows, base, Maximum(), Identity()));
       if (larger > maximum) {
         C factor = P::exp(maximum, larger) / P::kScale;
-        sum = {sum.high * factor, sum.low * factor};
+        sum = sum * factor;
         maximum = larger;
       }
       // -inf - -inf is no number: while all that was seen is -inf, it counts for nothing.
       C reference = maximum == lowest ? C(0) : maximum;
       auto exponential = [reference](C x) { return P::exp(x, reference); };
-      sum = sum + SplitSum<C>::of(tile.reduce(rows, base, Sum(), exponential));
+      sum = sum + WideSum<C>::of(tile.reduce(rows, base, Sum(), exponential));
     }
     C of_row = reduce(maximum, Maximum());
     C factor = P::exp(maximum, of_row) / P::kScale;  // NaN where of_row is -inf, and so will be the row
-    sum = reduce(SplitSum<C>{sum.high * factor, sum.low * factor}, Sum());
+    sum = reduce(sum * factor, Sum());
     typename FullPrecision<C>::Divide divide(sum);
     for (int64_t base = 0; rows.has_tile(base); base = rows.next_tile(base)) {
       tile.load(rows, base);
@@ -178,7 +178,7 @@ HIPOPS_FN void softmax_streaming(const SoftmaxArgs& a) {
 template <class C>
 struct TileSum {
   C maximum;
-  SplitSum<C> sum;
+  WideSum<C> sum;
 };
 // Of a row.
 template <class C>
@@ -191,14 +191,14 @@ template <class Shape>
 HIPOPS_FN void softmax_partial(const SoftmaxArgs& a) {
   using C = typename Shape::Compute;
   using P = Precision<typename Shape::Element>;
-  Reduce<SplitSum<C>, Shape::kThreads> reduce(Shape::kThreads);
+  Reduce<WideSum<C>, Shape::kThreads> reduce(Shape::kThreads);
   for_each_tile<Shape>(a.geometry, a.x, a.y, false, [&](const Rows<Shape>& rows, int64_t base) {
     RowTile<Shape> tile;
     tile.load(rows, base);
     const C maximum = reduce(tile.reduce(rows, base, Maximum(), Identity()), Maximum());
     const C reference = maximum == -C(INFINITY) ? C(0) : maximum;
     const C sum = tile.reduce(rows, base, Sum(), [reference](C x) { return P::exp(x, reference); });
-    const TileSum<C> of_tile = {maximum, reduce(SplitSum<C>::of(sum), Sum())};
+    const TileSum<C> of_tile = {maximum, reduce(WideSum<C>::of(sum), Sum())};
     if (thread_index() == 0) leave_in(rows.y_from(base), of_tile);
   });
 }
@@ -207,18 +207,18 @@ template <class Shape>
 HIPOPS_FN void softmax_merge(const SoftmaxArgs& a) {
   using C = typename Shape::Compute;
   using P = Precision<typename Shape::Element>;
-  Reduce<SplitSum<C>, Shape::kThreads> reduce(Shape::kThreads);
+  Reduce<WideSum<C>, Shape::kThreads> reduce(Shape::kThreads);
   for_each_split_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows) {
     C maximum = -C(INFINITY);
     for_each_place(rows, [&](int64_t base) {
       maximum = Maximum()(maximum, found_in<TileSum<C>>(rows.y_from(base)).maximum);
     });
     const C of_row = reduce(maximum, Maximum());
-    SplitSum<C> sum = SplitSum<C>::of(0);
+    WideSum<C> sum = WideSum<C>::of(0);
     for_each_place(rows, [&](int64_t base) {
       const auto of_tile = found_in<TileSum<C>>(rows.y_from(base));
       const C factor = P::exp(of_tile.maximum, of_row) / P::kScale;  // NaN where of_row is -inf, and so will be the row
-      sum = sum + SplitSum<C>{of_tile.sum.high * factor, of_tile.sum.low * factor};
+      sum = sum + of_tile.sum * factor;
     });
     const RowSum<C> result = {of_row, typename FullPrecision<C>::Divide(reduce(sum, Sum()))};
     for_each_place(rows, [&](int64_t base) { leave_in(rows.y_from(base), result); });

@@ -6,23 +6,41 @@
 namespace hipops {
 namespace {
 
-// A sum as two numbers, the second being what the roundings of the first have lost (Knuth's two-sum): about twice the
-// digits.
-template <class C>
-struct SplitSum {
-  C high, low;
+// A sum of about twice the digits of C: as two numbers, the second being what the roundings of the first have lost
+// (Knuth's two-sum); or, of f32, in f64, where that takes fewer instructions.
+template <class C> constexpr bool sums_in_f64 = fast_f64 && sizeof(C) == sizeof(float);
+template <class C, bool InF64 = sums_in_f64<C>>
+struct WideSum {
+  C sum, lost;
 
-  static HIPOPS_METHOD SplitSum of(C v) { return {v, C(0)}; }
+  static HIPOPS_METHOD WideSum of(C v) { return {v, C(0)}; }
 
-  friend HIPOPS_METHOD SplitSum operator+(const SplitSum& a, const SplitSum& b) {
-    C sum = a.high + b.high;
-    C taken = sum - a.high;
-    C lost = (a.high - (sum - taken)) + (b.high - taken);
-    return {sum, a.low + b.low + lost};
+  HIPOPS_METHOD C high() const { return sum; }  // the sum, rounded,
+  HIPOPS_METHOD C low() const { return lost; }  // and the rest; that of an infinite or NaN sum is NaN
+  HIPOPS_METHOD C value() const { return sum - sum == C(0) ? sum + lost : sum; }
+
+  friend HIPOPS_METHOD WideSum operator+(const WideSum& a, const WideSum& b) {
+    C sum = a.sum + b.sum;
+    C taken = sum - a.sum;
+    C lost = (a.sum - (sum - taken)) + (b.sum - taken);
+    return {sum, a.lost + b.lost + lost};
   }
+  friend HIPOPS_METHOD WideSum operator*(const WideSum& a, C factor) { return {a.sum * factor, a.lost * factor}; }
+};
+template <class C>
+struct WideSum<C, true> {
+  double sum;
 
-  // An infinite or NaN sum has lost NaN.
-  HIPOPS_METHOD C value() const { return high - high == C(0) ? high + low : high; }
+  WideSum() = default;
+  explicit HIPOPS_METHOD WideSum(double s) : sum(s) {}
+  static HIPOPS_METHOD WideSum of(C v) { return WideSum(double(v)); }
+
+  HIPOPS_METHOD C high() const { return C(sum); }
+  HIPOPS_METHOD C low() const { return C(sum - double(C(sum))); }
+  HIPOPS_METHOD C value() const { return C(sum); }
+
+  friend HIPOPS_METHOD WideSum operator+(const WideSum& a, const WideSum& b) { return WideSum(a.sum + b.sum); }
+  friend HIPOPS_METHOD WideSum operator*(const WideSum& a, C factor) { return WideSum(a.sum * double(factor)); }
 };
 
 // Room for a value of up to the size of Largest.

@@ -84,7 +84,7 @@ class RowTile {
   }
 
   // op over f(value) of all values in the row, as a tree: the error of a sum grows with the tree's depth, not with the
-  // number of values. With a second function, what op makes of a vector goes through that, as from C to SplitSum<C>,
+  // number of values. With a second function, what op makes of a vector goes through that, as from C to WideSum<C>,
   // before vectors meet.
   template <class Op, class F, class G>
   HIPOPS_METHOD auto reduce(const Rows<Shape>& rows, int64_t base, Op op, F f, G of_vector) const {
