@@ -130,11 +130,14 @@ Op op_index_add = {"index_add", kKernels, kKernelCount, supports};
 
 namespace {
 
+hipops_status launch_shaped(const DeviceFacts& device, int kernel, const LaunchShape& shape, IndexAddArgs* args,
+                            void* stream) {
+  args->grid = shape.grid;
+  return launch(op_index_add, device, kernel, shape, args, sizeof *args, stream);
+}
 hipops_status launch_on(const DeviceFacts& device, int kernel, int64_t grid, int block, IndexAddArgs* args,
                         void* stream) {
-  args->grid = grid;
-  return launch(op_index_add, device, kernel, {static_cast<uint32_t>(grid), static_cast<uint32_t>(block)}, args,
-                sizeof *args, stream);
+  return launch_shaped(device, kernel, {static_cast<uint32_t>(grid), static_cast<uint32_t>(block)}, args, stream);
 }
 
 hipops_status launch_order(const DeviceFacts& device, const OrderPlan& plan, char* workspace, IndexAddArgs* args,
@@ -168,8 +171,9 @@ hipops_status launch_list(const DeviceFacts& device, const RowSums& t, bool by_p
   const Mode mode = is_short_of_lanes(t) ? deep : list;
   const bool wide = mode == list && allows_wide(t, layout);
   args->walk = walk_of(layout, wide ? 16 / dtype_bytes(t.y->dtype) : 1);
-  return launch_on(device, find_kernel(t.y->dtype, wide, mode), grid_for(args->walk.count, kIndexAddSumBlock),
-                   kIndexAddSumBlock, args, stream);
+  LaunchShape shape{static_cast<uint32_t>(grid_for(args->walk.count, kIndexAddSumBlock)), kIndexAddSumBlock};
+  shape.begins_early = true;  // the ordering leaves it room to
+  return launch_shaped(device, find_kernel(t.y->dtype, wide, mode), shape, args, stream);
 }
 
 hipops_status launch_scan(const DeviceFacts& device, const RowSums& t, IndexAddArgs* args, void* stream) {

@@ -274,7 +274,7 @@ HIPOPS_INDEX_ADD_ORDER_KERNELS(KERNEL)
 
 #define KERNEL(name, T, bytes, mode)                              \
   HIPOPS_KERNEL(kSumBlock, 1) name(HIPOPS_ARGS(IndexAddArgs) a) { \
-    follow_launch_before();                                       \
+    wait_for_launch_before();                                     \
     index_add_##mode<T, bytes == 0 ? 1 : bytes / sizeof(T)>(a);   \
   }
 HIPOPS_INDEX_ADD_SUM_KERNELS(KERNEL)

@@ -74,6 +74,19 @@ TEST_CASE("launches of few blocks begin early, where kernels wait for the one be
   CHECK(launched.plain);
 }
 
+TEST_CASE("a launch of many blocks begins early if it asks for it, where one of few would", "[cuda]") {
+  const CudaLibrary cuda = library();
+  CudaLauncher launcher(cuda);
+  hipops::LaunchShape many = {hipops::kMostBlocksEarly + 1, 128};
+  many.begins_early = true;
+  load(launcher, 90);
+  REQUIRE(launcher.launch(kFunctions[0], many, nullptr, nullptr) == 0);
+  CHECK(launched.attributes.count(kProgrammaticSerialization) == 1);
+  load(launcher, 80);
+  REQUIRE(launcher.launch(kFunctions[0], many, nullptr, nullptr) == 0);
+  CHECK(launched.plain);
+}
+
 TEST_CASE("once a kernel is loaded that does not wait, none begins early", "[cuda]") {
   const CudaLibrary cuda = library();
   CudaLauncher launcher(cuda);

@@ -107,7 +107,8 @@ uint32_t CudaLauncher::most_clusters(int ordinal, uint32_t cluster) const {
 
 int CudaLauncher::launch(void* function, const LaunchShape& shape, const void* args, void* stream) const {
   void* parameters[] = {const_cast<void*>(args)};
-  const bool early = shape.grid <= kMostBlocksEarly && early_.load(std::memory_order_relaxed);
+  const bool may = shape.begins_early || shape.grid <= kMostBlocksEarly;
+  const bool early = may && early_.load(std::memory_order_relaxed);
   const Launch launch(shape, early, stream);
   if (launch.launch.attribute_count > 0)
     return cuda_.launch_kernel_ex(&launch.launch, function, parameters, nullptr);

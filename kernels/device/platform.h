@@ -75,13 +75,18 @@ HIPOPS_FN uint32_t block_index() { return cpu::block_index(); }
 #endif
 
 // ---- Begins every kernel: one that was placed early waits here for the results of the launch before it, and only then
-// lets the next one be placed. So nothing of an earlier launch is under way in either.
+// lets the next one be placed. So nothing of an earlier launch is under way in either. Where launches ask for it
+// (LaunchShape::begins_early) there may be any number of blocks, otherwise no more than kMostBlocksEarly.
 
-HIPOPS_FN void follow_launch_before() {
+HIPOPS_FN void wait_for_launch_before() {
 #if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
-  if (gridDim.x > kMostBlocksEarly) return;
   asm volatile("griddepcontrol.wait;" ::: "memory");
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+HIPOPS_FN void follow_launch_before() {
+#if defined(HIPOPS_NVIDIA)
+  if (gridDim.x <= kMostBlocksEarly) wait_for_launch_before();
 #endif
 }
 
