@@ -2,7 +2,6 @@
 #include "rows.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "device/launch_contract.h"
 #include "divisor.h"
@@ -41,9 +40,9 @@ namespace {
 constexpr bool shares_blocks(const RowVariant& v) { return v.threads < v.block; }
 
 // The variants of a float dtype and an access, which are neighbours; found when compiled, as this is on every call's
-// way. From first to alone their rows share blocks, from alone to end a row has a block or more.
+// way.
 struct Variants {
-  int first, alone, end;
+  int first, end;
 };
 struct VariantTable {
   Variants of[f64 + 1][any + 1] = {};
@@ -51,15 +50,17 @@ struct VariantTable {
   constexpr VariantTable() {
     for (int i = 0; i < kRowVariants; ++i) {
       Variants& known = of[row_variants[i].dtype][row_variants[i].access];
-      if (known.end == 0) known.first = known.alone = i;
+      if (known.end == 0) known.first = i;
       known.end = i + 1;
-      if (shares_blocks(row_variants[i])) known.alone = i + 1;
     }
   }
 };
 constexpr VariantTable variants;
 
 }  // namespace
+
+std::atomic<int> forced_row_kernel{-1};
+std::atomic<bool> rows_count_as_many{false};
 
 int64_t longest_staged(hipops_dtype dtype) { return row_variants[variants.of[dtype][staged].end - 1].longest; }
 
@@ -110,13 +111,19 @@ Fit fit_of(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device)
   return {static_cast<int>((vectors + held_by_wave - 1) / held_by_wave) * device.wave_size, cluster};
 }
 
-// Of variants whose rows share blocks the first that holds the row is taken, and of the others the one of least cost.
-// Where there are rows for all units, many vectors a work-item are best, as long as few work-items idle. Where there are
-// not, a row's own time counts, which two are best for.
-int64_t cost_of(const RowVariant& v, int64_t cols, int threads, bool few_rows) {
-  if (v.streaming) return INT64_MAX;
-  if (few_rows) return std::abs(v.vectors - 2);
+// Where there are rows for all units, the first variant whose rows share blocks is best; if none holds the row, many
+// vectors a work-item are, as long as few work-items idle.
+int64_t cost_for_many(const RowVariant& v, int64_t cols, int threads) {
+  if (shares_blocks(v)) return 0;
   return std::max(int64_t{threads} * v.vectors * v.length, cols + cols / 8);  // an eighth may idle
+}
+
+// Where there are not, a row's own time counts: first of all, that it stays within a wave, without code for more than
+// two vectors; then how many a work-item really has. Else, how many there is code for.
+int64_t cost_for_few(const RowVariant& v, int64_t cols) {
+  constexpr int kBrief = 2;
+  if (shares_blocks(v) && v.vectors <= kBrief) return (vectors_of(v, cols) + v.threads - 1) / v.threads;
+  return kBrief + v.vectors;
 }
 
 struct Choice {
@@ -126,15 +133,16 @@ struct Choice {
 
 Choice choose(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device) {
   const Variants& candidates = variants.of[dtype][access];
-  for (int i = candidates.first; i < candidates.alone; ++i)
-    if (geometry.cols <= row_variants[i].longest) return {i, {row_variants[i].block, 1}};
+  const bool few = geometry.rows <= device.units && !rows_count_as_many.load(std::memory_order_relaxed);
   Choice best = {-1, {}};
   int64_t lowest = INT64_MAX;
-  for (int i = candidates.alone; i < candidates.end; ++i) {
+  for (int i = candidates.first; i < candidates.end && lowest > 0; ++i) {
     const RowVariant& v = row_variants[i];
     const Fit fit = fit_of(v, geometry, device);
     if (fit.threads == 0) continue;
-    const int64_t cost = cost_of(v, geometry.cols, fit.threads, geometry.rows <= device.units);
+    const int64_t cost = v.streaming ? INT64_MAX
+                         : few       ? cost_for_few(v, geometry.cols)
+                                     : cost_for_many(v, geometry.cols, fit.threads);
     if (best.kernel < 0 || cost < lowest) best = {i, fit}, lowest = cost;
   }
   return best;
@@ -187,8 +195,6 @@ int64_t come_to_alike(int64_t groups, const RowVariant& v, const RowGeometry& g)
 }
 
 }  // namespace
-
-std::atomic<int> forced_row_kernel{-1};
 
 RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device,
                   RowsAhead ahead, int weights) {

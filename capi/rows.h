@@ -89,6 +89,9 @@ RowCandidates row_candidates(const DeviceFacts& device, const hipops_tensor& y, 
 // For tools alone: while this is not negative, plan_rows takes the kernel that it names, which must be a candidate.
 extern std::atomic<int> forced_row_kernel;
 
+// For tools alone: while this is true, it chooses kernels as for more rows than the device has units.
+extern std::atomic<bool> rows_count_as_many;
+
 // A call of a row op, checked.
 struct RowCall {
   hipops_dtype dtype;

@@ -49,6 +49,7 @@ std::string command_for(const Options& options, const Device& device, const Case
   if (options.repeat != 1) command += " --repeat " + std::to_string(options.repeat);
   if (options.threads != 1) command += " --threads " + std::to_string(options.threads);
   if (options.capture) command += " --capture";
+  if (options.many_rows) command += " --many-rows";
   if (options.guard != "zones") command += " --guard " + options.guard;
   command += " --op " + record.op + " --dtype " + record.dtype + " --case " + record.name;
   if (!options.golden.empty() || (!options.large && from_environment("HIPOPS_GOLDEN")))

@@ -8,6 +8,7 @@
 
 #include "parity/golden_files.h"
 #include "parity/jobs.h"
+#include "rows.h"
 
 namespace hipops::parity {
 namespace {
@@ -93,6 +94,7 @@ std::string reference_text(const Options& options, const std::string& golden) {
   if (options.large) return "formulas (seed " + std::to_string(options.seed) + ")";
   if (options.threads != 1) return golden + ", on " + std::to_string(options.threads) + " threads at once";
   if (options.capture) return golden + ", captured and replayed";
+  if (options.many_rows) return golden + ", by the kernels for many rows";
   return golden + (options.repeat == 1 ? "" : ", each " + std::to_string(options.repeat) + " times");
 }
 
@@ -104,6 +106,7 @@ int refuse_skipped(const std::vector<CaseRecord>& records) {
 
 int run(const Options& options, const std::string& golden, const std::vector<GoldenFile>& files) {
   set_environment(options);
+  rows_count_as_many = options.many_rows;
   Device device;
   const DeviceFacts* facts = nullptr;
   const hipops_status status = open(options, &device, &facts);

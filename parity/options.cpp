@@ -67,6 +67,8 @@ void declare(CLI::App* app, Options* options) {
                   "run cases on this many threads at once, each on a stream\nof its own, and on all devices in turn")
       ->check(CLI::Range(2, 1000))
       ->option_text("COUNT");
+  app->add_flag("--many-rows", options->many_rows,
+                "have layer_norm, rms_norm and softmax choose kernels as for many rows,\nalso where there are few");
   app->add_flag("--capture", options->capture,
                 "capture each case in a graph before its data is there, and replay\nthat with changing data");
   CLI::Option* large = app->add_flag(

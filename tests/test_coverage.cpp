@@ -1,5 +1,6 @@
-// What the library exports, the golden files cover: every kernel of every op runs in some case, and every pair of
-// dtypes that an op supports is in one. A new kernel or dtype without a case fails here.
+// What the library exports, the golden files cover: every kernel of every op runs in some case, for few rows as they
+// are, or as for many, and every pair of dtypes that an op supports is in one. A new kernel or dtype without a case fails
+// here.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -13,6 +14,7 @@
 #include "ops.h"
 #include "parity/golden_files.h"
 #include "parity/run_case.h"
+#include "rows.h"
 #include "tensor.h"
 
 using namespace hipops;
@@ -108,7 +110,13 @@ TEST_CASE("every kernel runs in some golden case", "[coverage]") {
     const OpEntry* entry = parity::find_op(parity::all_ops(), all_ops[i]->name);
     REQUIRE(entry != nullptr);
     Recorder recorder(*all_ops[i]);
-    for (const Case* test : cases_of(entry->name)) parity::run_case(*in_use, *entry, *test, parity::Guard::kZones);
+    const auto run_cases = [&] {
+      for (const Case* test : cases_of(entry->name)) parity::run_case(*in_use, *entry, *test, parity::Guard::kZones);
+    };
+    run_cases();
+    rows_count_as_many = true;  // as hipops-parity --many-rows
+    if (!recorder.missing().empty()) run_cases();
+    rows_count_as_many = false;
     CHECK(recorder.missing() == std::vector<std::string>{});
   }
 }

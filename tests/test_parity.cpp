@@ -1266,6 +1266,10 @@ TEST_CASE("the command line is checked", "[parity][options]") {
   CHECK(parse({"--capture"}, &capture) == 0);
   CHECK(capture.capture);
   CHECK(capture.threads == 1);
+  CHECK_FALSE(capture.many_rows);
+  Options many_rows;
+  CHECK(parse({"--many-rows"}, &many_rows) == 0);
+  CHECK(many_rows.many_rows);
   Options large;
   CHECK(parse({"--large", "--large-scale", "32768", "--seed", "7", "--op", "rope"}, &large) == 0);
   CHECK(large.large);

@@ -199,6 +199,7 @@ VECTORS = (2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 1100, 2048, 2052)
 # More rows than a device has units, where other kernels may be chosen: rows, vectors.
 FOR_ALL_UNITS = ((150, 160), (150, 256))
 BEYOND_A_BLOCK = 4100  # vectors: more than one of 512 work-items keeps on chip
+TWO_EACH = 600  # more than one for each of them
 BEYOND_ANY_BLOCK = 8200  # more than one of 1024 does
 
 
@@ -206,7 +207,8 @@ def each_reach(op, paths):
     """Rows of each of these lengths in every dtype: whole vectors; one element less, at an odd address; a few columns; every second element."""
     for dtype in DTYPES:
         elements = 16 // {"f32": 4, "f64": 8}.get(dtype, 2)
-        for turn, (rows, vectors) in enumerate([(1, vectors) for vectors in VECTORS] + list(FOR_ALL_UNITS) + [(1, BEYOND_A_BLOCK)]):
+        for turn, (rows, vectors) in enumerate([(1, vectors) for vectors in VECTORS] + list(FOR_ALL_UNITS) +
+                                                [(1, BEYOND_A_BLOCK), (1, TWO_EACH)]):
             columns = vectors * elements
             path = paths[turn % len(paths)]
             name = str(columns) if rows == 1 else name_of((rows, columns))
