@@ -119,11 +119,12 @@ int64_t cost_for_many(const RowVariant& v, int64_t cols, int threads) {
 }
 
 // Where there are not, a row's own time counts: first of all, that it stays within a wave, without code for more than
-// two vectors; then how many a work-item really has. Else, how many there is code for.
-int64_t cost_for_few(const RowVariant& v, int64_t cols) {
-  constexpr int kBrief = 2;
+// two vectors; then how many a work-item really has. Else, how many there is code for, and one more for a block that many
+// waves meet in.
+int64_t cost_for_few(const RowVariant& v, int64_t cols, int threads) {
+  constexpr int kBrief = 2, kManyThreads = 384;
   if (shares_blocks(v) && v.vectors <= kBrief) return (vectors_of(v, cols) + v.threads - 1) / v.threads;
-  return kBrief + v.vectors;
+  return kBrief + v.vectors + (threads > kManyThreads);
 }
 
 struct Choice {
@@ -141,7 +142,7 @@ Choice choose(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access,
     const Fit fit = fit_of(v, geometry, device);
     if (fit.threads == 0) continue;
     const int64_t cost = v.streaming ? INT64_MAX
-                         : few       ? cost_for_few(v, geometry.cols)
+                         : few       ? cost_for_few(v, geometry.cols, fit.threads)
                                      : cost_for_many(v, geometry.cols, fit.threads);
     if (best.kernel < 0 || cost < lowest) best = {i, fit}, lowest = cost;
   }

@@ -194,7 +194,7 @@ TEST_CASE("of many rows, those that have no block to themselves take the first v
 }
 
 TEST_CASE("with few rows, a work-item has one vector, if a part of a wave or a block can hold the row so, or else two", "[rows]") {
-  constexpr int kWave = 32, kBlock = 512;
+  constexpr int kWave = 32, kBlock = 512, kOneEach = 384;
   for (const DeviceFacts& device : kDevices)
     for (hipops_dtype dtype : kFloats)
       for (RowAccess access : {hipops::wide, hipops::edged}) {
@@ -208,7 +208,7 @@ TEST_CASE("with few rows, a work-item has one vector, if a part of a wave or a b
           const int64_t vectors = access == hipops::edged ? std::max<int64_t>(cols / length, 1) : (cols + length - 1) / length;
           const bool whole_block = v.threads == v.block;
           if (v.vectors > 2) FAIL(cols << " columns: " << v.vectors << " vectors");
-          if (whole_block && v.vectors != (vectors > kBlock ? 2 : 1)) FAIL(cols << " columns: a block of " << v.vectors);
+          if (whole_block && v.vectors != (vectors > kOneEach ? 2 : 1)) FAIL(cols << " columns: a block of " << v.vectors);
           if (access == hipops::wide && whole_block != (vectors > 2 * kWave)) FAIL(cols << " columns in a wave or not");
         }
       }
