@@ -172,7 +172,7 @@ hipops_status launch_list(const DeviceFacts& device, const RowSums& t, bool by_p
   const bool wide = mode == list && allows_wide(t, layout);
   args->walk = walk_of(layout, wide ? 16 / dtype_bytes(t.y->dtype) : 1);
   LaunchShape shape{static_cast<uint32_t>(grid_for(args->walk.count, kIndexAddSumBlock)), kIndexAddSumBlock};
-  shape.begins_early = true;  // the ordering leaves it room to
+  shape.begins_early = true;  // while the indices are ordered, half of the device is idle
   return launch_shaped(device, find_kernel(t.y->dtype, wide, mode), shape, args, stream);
 }
 

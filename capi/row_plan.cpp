@@ -120,7 +120,7 @@ int64_t cost_for_many(const RowVariant& v, int64_t cols, int threads) {
 
 // Where there are not, a row's own time counts: first of all, that it stays within a wave, without code for more than
 // two vectors; then how many a work-item really has. Else, how many there is code for, and one more for a block that many
-// waves meet in.
+// waves meet in: of equals, the list has those of more vectors first.
 int64_t cost_for_few(const RowVariant& v, int64_t cols, int threads) {
   constexpr int kBrief = 2, kManyThreads = 384;
   if (shares_blocks(v) && v.vectors <= kBrief) return (vectors_of(v, cols) + v.threads - 1) / v.threads;
@@ -135,9 +135,10 @@ struct Choice {
 Choice choose(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device) {
   const Variants& candidates = variants.of[dtype][access];
   const bool few = geometry.rows <= device.units && !rows_count_as_many.load(std::memory_order_relaxed);
+  const int64_t least = few ? 1 : 0;  // there is
   Choice best = {-1, {}};
   int64_t lowest = INT64_MAX;
-  for (int i = candidates.first; i < candidates.end && lowest > 0; ++i) {
+  for (int i = candidates.first; i < candidates.end && lowest > least; ++i) {
     const RowVariant& v = row_variants[i];
     const Fit fit = fit_of(v, geometry, device);
     if (fit.threads == 0) continue;

@@ -29,7 +29,8 @@
 namespace hipops {
 namespace {
 
-// In f64 it takes registers while it is made of x, which rows of a wave with four vectors a lane have not to spare.
+// In f64 it takes registers that there are not where a block has several rows and a lane four vectors: aligned ones
+// spilled. (Edged and staged ones are with them unmeasured.)
 template <class Shape>
 using RowSum = WideSum<typename Shape::Compute, sums_in_f64<typename Shape::Compute> &&
                                                     !(Shape::kRowsPerBlock > 1 && Shape::kVectors > 3)>;

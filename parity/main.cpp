@@ -91,11 +91,11 @@ bool write_file(const std::string& path, const std::string& text) {
 
 // Where the right results come from.
 std::string reference_text(const Options& options, const std::string& golden) {
-  if (options.large) return "formulas (seed " + std::to_string(options.seed) + ")";
-  if (options.threads != 1) return golden + ", on " + std::to_string(options.threads) + " threads at once";
-  if (options.capture) return golden + ", captured and replayed";
-  if (options.many_rows) return golden + ", by the kernels for many rows";
-  return golden + (options.repeat == 1 ? "" : ", each " + std::to_string(options.repeat) + " times");
+  const std::string kernels = options.many_rows ? ", by the kernels for many rows" : "";
+  if (options.large) return "formulas (seed " + std::to_string(options.seed) + ")" + kernels;
+  if (options.threads != 1) return golden + ", on " + std::to_string(options.threads) + " threads at once" + kernels;
+  if (options.capture) return golden + ", captured and replayed" + kernels;
+  return golden + (options.repeat == 1 ? "" : ", each " + std::to_string(options.repeat) + " times") + kernels;
 }
 
 int refuse_skipped(const std::vector<CaseRecord>& records) {

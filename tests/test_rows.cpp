@@ -143,10 +143,13 @@ TEST_CASE("row_variants are the variants that row_contract.h lists", "[rows]") {
     CHECK(v.longest == (v.streaming ? INT64_MAX : held));
     // A group that is no part of any wave is a block, see Reduce.
     if (v.threads > 32) CHECK(v.threads == v.block);
-    // Those whose rows share blocks come first, see choose().
+    // Those whose rows share blocks come first, and of one block more vectors before fewer, see choose().
     const RowVariant& before = &v == row_variants ? v : (&v)[-1];
     if (before.dtype == v.dtype && before.access == v.access && v.threads < v.block)
       CHECK(before.threads < before.block);
+    if (before.dtype == v.dtype && before.access == v.access && before.threads == v.threads && v.threads == v.block &&
+        !v.clustered && !v.streaming)
+      CHECK(before.vectors > v.vectors);
   }
 }
 
@@ -193,23 +196,25 @@ TEST_CASE("of many rows, those that have no block to themselves take the first v
         }
 }
 
-TEST_CASE("with few rows, a work-item has one vector, if a part of a wave or a block can hold the row so, or else two", "[rows]") {
-  constexpr int kWave = 32, kBlock = 512, kOneEach = 384;
+TEST_CASE("few rows stay in a wave with up to two vectors a lane; else a block has one each, or two past 384", "[rows]") {
   for (const DeviceFacts& device : kDevices)
     for (hipops_dtype dtype : kFloats)
       for (RowAccess access : {hipops::wide, hipops::edged}) {
         if (dtype == HIPOPS_F64 && access == hipops::edged) continue;  // row_access never asks for it
-        const auto variant_for = [&](int64_t rows, int64_t cols) {
-          return row_variants[plan_rows(dtype, rows_and_cols(rows, cols), access, device).kernel];
-        };
-        const int length = variant_for(1, 1).length;
-        for (int64_t cols = 1; cols <= int64_t{2} * kBlock * length; ++cols) {
-          const RowVariant v = variant_for(device.units, cols);
-          const int64_t vectors = access == hipops::edged ? std::max<int64_t>(cols / length, 1) : (cols + length - 1) / length;
-          const bool whole_block = v.threads == v.block;
-          if (v.vectors > 2) FAIL(cols << " columns: " << v.vectors << " vectors");
-          if (whole_block && v.vectors != (vectors > kOneEach ? 2 : 1)) FAIL(cols << " columns: a block of " << v.vectors);
-          if (access == hipops::wide && whole_block != (vectors > 2 * kWave)) FAIL(cols << " columns in a wave or not");
+        INFO(hipops::parity::dtype_name(dtype) << ", access " << access << ", waves of " << device.wave_size);
+        const int length = 16 / static_cast<int>(hipops::parity::dtype_size(dtype));
+        for (int64_t cols = 1; cols <= int64_t{1024} * length; ++cols) {
+          const int64_t vectors =
+              access == hipops::edged ? std::max<int64_t>(cols / length, 1) : (cols + length - 1) / length;
+          const auto taken = [&](const RowVariant& v) { return (vectors + v.threads - 1) / v.threads; };
+          const auto in_wave = [](const RowVariant& v) { return v.threads < v.block && v.vectors <= 2; };
+          int64_t least = INT64_MAX;
+          for (const RowVariant& v : row_variants)
+            if (v.dtype == dtype && v.access == access && in_wave(v) && v.longest >= cols) least = std::min(least, taken(v));
+          const RowVariant& v = row_variants[plan_rows(dtype, rows_and_cols(device.units, cols), access, device).kernel];
+          const bool right = least == INT64_MAX ? v.threads == v.block && v.vectors == (vectors > 384 ? 2 : 1)
+                                                : in_wave(v) && taken(v) == least;
+          if (!right) FAIL(cols << " columns: " << v.threads << " work-items with " << v.vectors << " vectors");
         }
       }
 }

@@ -62,7 +62,8 @@ struct LaunchShape {
   uint32_t grid, block;       // blocks, and work-items of each
   uint32_t cluster = 1;       // blocks of a cluster; the grid is a multiple
   uint32_t shared_bytes = 0;  // brought beside the kernel's own
-  bool begins_early = false;  // NVIDIA: even where there are many blocks (kMostBlocksEarly)
+  bool begins_early = false;  // NVIDIA: even where there are many blocks (kMostBlocksEarly); the kernel begins with
+                              // wait_for_launch_before
 };
 
 class Runtime {
@@ -80,7 +81,8 @@ class Runtime {
   // One-dimensional launch of `grid` blocks of `block` work-items; `args` is the kernel's one parameter, copied.
   virtual hipops_status launch(void* function, uint32_t grid, uint32_t block, const void* args, size_t bytes,
                                void* stream) = 0;
-  // The same in any shape that DeviceFacts allow; where that is no cluster and no shared memory, it need not be told.
+  // The same in any shape that DeviceFacts allow. By default, shapes without clusters and shared memory are launched plainly,
+  // and others refused.
   virtual hipops_status launch_shaped(void* function, const LaunchShape& shape, const void* args, size_t bytes,
                                       void* stream);
   // Clusters of so many blocks that run at a time, whichever of the loaded kernels they are; 0 where none do.

@@ -7,7 +7,7 @@ namespace hipops {
 
 // NVIDIA: launches of no more blocks than this may be placed on the device while the launch before them still ends,
 // where kernels are of sm_90 or later (programmatic dependent launch). They save half a microsecond; where there are
-// many blocks, what it costs each would come to more.
+// many blocks, what it costs each would come to more, mostly: LaunchShape::begins_early.
 constexpr uint32_t kMostBlocksEarly = 1024;
 
 // Blocks of a cluster. Every device that has clusters runs those of 8; those of 16 only one that has enough

@@ -16,7 +16,7 @@ struct WideSum {
   static HIPOPS_METHOD WideSum of(C v) { return {v, C(0)}; }
 
   HIPOPS_METHOD C high() const { return sum; }  // the sum, rounded,
-  HIPOPS_METHOD C low() const { return lost; }  // and the rest; that of an infinite or NaN sum is NaN
+  HIPOPS_METHOD C low() const { return lost; }  // and the rest; of no use where it is infinite or NaN
   HIPOPS_METHOD C value() const { return sum - sum == C(0) ? sum + lost : sum; }
 
   friend HIPOPS_METHOD WideSum operator+(const WideSum& a, const WideSum& b) {
