@@ -30,7 +30,7 @@ namespace hipops {
 namespace {
 
 // In f64 it takes registers that there are not where a block has several rows and a lane four vectors: aligned ones
-// spilled. (Edged and staged ones are with them unmeasured.)
+// spilled. (Edged and staged ones go with them; they were not measured.)
 template <class Shape>
 using RowSum = WideSum<typename Shape::Compute, sums_in_f64<typename Shape::Compute> &&
                                                     !(Shape::kRowsPerBlock > 1 && Shape::kVectors > 3)>;
