@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cinttypes>
 
+#include "device/launch_contract.h"
 #include "error.h"
 #include "indices.h"
 #include "kernel_names.h"
@@ -165,6 +166,20 @@ bool is_short_of_lanes(const RowSums& t) {
 
 int64_t list_slots(const RowSums& t, bool by_position) { return by_position ? t.index->shape[0] : t.y->shape[t.dim]; }
 
+// The sums' first blocks wait while the indices are ordered, and memory has little to do: enough time for so much of x,
+// from its begin on; what is asked for beyond that is in the way of the ordering. Where x has gaps, it would be mostly
+// them.
+void set_expected(const DeviceFacts& device, const hipops_tensor& x, IndexAddArgs* args) {
+  constexpr int64_t kOfUnit = 128 << 10;
+  ByteRange range;
+  if (!byte_range(x, &range)) return;
+  const uintptr_t begin = (range.begin + 15) / 16 * 16;
+  const int64_t bytes = static_cast<int64_t>(range.end - begin);
+  if (bytes > element_count(x) * dtype_bytes(x.dtype)) return;
+  args->expected = reinterpret_cast<const void*>(begin);
+  args->expected_parts = static_cast<uint32_t>(std::min(bytes, device.units * kOfUnit) / kExpectedByBlock);
+}
+
 hipops_status launch_list(const DeviceFacts& device, const RowSums& t, bool by_position, IndexAddArgs* args,
                           void* stream) {
   const Layout<kIndexAddOperands> layout = layout_of(t, list, list_slots(t, by_position));
@@ -173,6 +188,7 @@ hipops_status launch_list(const DeviceFacts& device, const RowSums& t, bool by_p
   args->walk = walk_of(layout, wide ? 16 / dtype_bytes(t.y->dtype) : 1);
   LaunchShape shape{static_cast<uint32_t>(grid_for(args->walk.count, kIndexAddSumBlock)), kIndexAddSumBlock};
   shape.begins_early = true;  // while the indices are ordered, half of the device is idle
+  set_expected(device, *t.x, args);
   return launch_shaped(device, find_kernel(t.y->dtype, wide, mode), shape, args, stream);
 }
 

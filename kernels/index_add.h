@@ -21,7 +21,9 @@ struct IndexAddArgs {
   int64_t x_step, y_step;        // along dim
   int64_t grid;                  // blocks
   int64_t targets;               // `scan`: rows of y, or the indices of which each may be the first of its row
-  int32_t by_source, unused;     // `scan`: targets are indices
+  int32_t by_source;             // `scan`: targets are indices
+  uint32_t expected_parts;       // `list`: of x, from `expected` on, what the L2 cache is to load while indices are ordered
+  const void* expected;
   RowOrder order;
 };
 

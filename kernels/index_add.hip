@@ -274,6 +274,7 @@ HIPOPS_INDEX_ADD_ORDER_KERNELS(KERNEL)
 
 #define KERNEL(name, T, bytes, mode)                              \
   HIPOPS_KERNEL(kSumBlock, 1) name(HIPOPS_ARGS(IndexAddArgs) a) { \
+    expect_loads(a.expected, a.expected_parts);                   \
     wait_for_launch_before();                                     \
     index_add_##mode<T, bytes == 0 ? 1 : bytes / sizeof(T)>(a);   \
   }

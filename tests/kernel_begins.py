@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Every kernel begins with follow_launch_before(), but for index_add's sums, which the CUDA runtime launches early however many
-their blocks are, with wait_for_launch_before(): without that it would read what the launch before it has not written yet,
-which no parity run is sure to show.
+their blocks are, with wait_for_launch_before(), ahead of which they may expect loads of x alone: without that it would read what
+the launch before it has not written yet, which no parity run is sure to show.
 
     kernel_begins.py KERNELS
 """
@@ -10,9 +10,10 @@ import pathlib
 import re
 import sys
 
-KERNEL = re.compile(r"HIPOPS_KERNEL(?:_UP_TO)?\(.*?\{[\s\\]*([^;]*;)", re.DOTALL)
+KERNEL = re.compile(r"HIPOPS_KERNEL(?:_UP_TO)?\(.*?\{[\s\\]*((?:expect_loads[^;]*;[\s\\]*)?[^;]*;)", re.DOTALL)
 
-LATE, EARLY = "follow_launch_before();", "wait_for_launch_before();"
+LATE = "follow_launch_before();"
+EARLY = "expect_loads(a.expected, a.expected_parts); wait_for_launch_before();"
 WITH_EARLY_ONES = {"index_add.hip": [LATE, EARLY]}  # those that order, those that sum
 
 
@@ -20,7 +21,7 @@ def main():
     sources = sorted(pathlib.Path(sys.argv[1]).glob("*.hip"))
     wrong, kernels = [], 0
     for source in sources:
-        begins = KERNEL.findall(source.read_text())
+        begins = [re.sub(r"[\s\\]+", " ", begin) for begin in KERNEL.findall(source.read_text())]
         kernels += len(begins)
         expected = WITH_EARLY_ONES.get(source.name, [LATE] * len(begins))
         if begins != expected:

@@ -77,7 +77,7 @@ HIPOPS_FN uint32_t block_index() { return cpu::block_index(); }
 // ---- Begins every kernel: one that was placed early waits here for the results of the launch before it, and only then
 // lets the next one be placed. So nothing of an earlier launch is under way in either. follow_launch_before is for
 // launches that are placed early if they have few blocks, wait_for_launch_before for those that are in any case
-// (LaunchShape::begins_early).
+// (LaunchShape::begins_early), which may ask for what the launch before does not write (stream.h, expect_loads).
 
 HIPOPS_FN void wait_for_launch_before() {
 #if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
