@@ -1,5 +1,5 @@
 # Random cases against a plain reference (hipops-fuzz) on every runtime that can be had here; and the fuzzers of
-# tools/fuzz, for a minute each, where there is a clang with libFuzzer.
+# tools/fuzz, for half a minute each, where there is a clang with libFuzzer.
 
 if(HIPOPS_CPU)
   hipops_test(test_fuzz test_fuzz.cpp)
@@ -65,7 +65,7 @@ endif()
 string(REGEX REPLACE "clang\\+\\+([^/]*)$" "clang\\1" fuzz_c_compiler ${HIPOPS_FUZZING_CLANG})
 set(fuzz_build ${PROJECT_BINARY_DIR}/fuzz)
 set(fuzz_corpus ${PROJECT_SOURCE_DIR}/tools/fuzz/corpus)
-set(fuzz_seconds 60)
+set(fuzz_seconds 30)
 add_test(NAME fuzz_build COMMAND ${CMAKE_CTEST_COMMAND} --build-and-test ${PROJECT_SOURCE_DIR} ${fuzz_build}
   --build-generator ${CMAKE_GENERATOR} --build-noclean --build-options
   -DCMAKE_CXX_COMPILER=${HIPOPS_FUZZING_CLANG} -DCMAKE_C_COMPILER=${fuzz_c_compiler}

@@ -1,5 +1,6 @@
 // Each kernels/<op>.hip builds alone, with a distribution's hipcc, by the command that its opening comment gives. The
-// targets are the ones that an old compiler knows, and it optimises less, as the test is of what compiles.
+// targets are the ones that an old compiler knows, one of either wave size, and it optimises less, as the test is of
+// what compiles. For the second one it stops before machine code, which takes it minutes where there are many kernels.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,7 +19,7 @@ using namespace hipops::inspect;
 
 namespace {
 
-const char* const kTargets[] = {"gfx90a", "gfx1030"};
+const char *const kBuilt = "gfx90a", *const kParsed = "gfx1030";
 
 std::string replaced(std::string text, const std::string& what, const std::string& by) {
   const size_t at = text.find(what);
@@ -38,11 +39,12 @@ std::string documented_command(const std::string& op) {
   return {};
 }
 
-std::string command_for(const std::string& op, const std::string& target, const std::string& output) {
+std::string command_for(const std::string& op, const std::string& target, const char* options,
+                        const std::string& output) {
   std::string command = documented_command(op);
   command = replaced(command, "hipcc ", "'" HIPOPS_HIPCC "' ");
   command = replaced(command, "--offload-arch=gfx942", "--offload-arch=" + target);
-  command = replaced(command, " -O3 ", " -O1 ");
+  command = replaced(command, " -O3 ", options);
   return replaced(command, " -o " + op + ".co", " -o '" + output + "'");
 }
 
@@ -99,25 +101,27 @@ void mention_scratch(const CodeObject& object, const std::string& target) {
   }
 }
 
+void check_compiles(const std::string& command) {
+  INFO(command);
+  const Outcome outcome = run(command);
+  INFO(outcome.words);
+  REQUIRE(outcome.status == 0);
+  CHECK(outcome.words.find("warning:") == std::string::npos);
+}
+
 void check_op(const Op& op) {
   const Folder folder;
-  for (const char* target : kTargets) {
-    const std::string output = folder.path / (std::string(op.name) + "-" + target + ".co");
-    const std::string command = command_for(op.name, target, output);
-    INFO(command);
-    const Outcome outcome = run(command);
-    INFO(outcome.words);
-    REQUIRE(outcome.status == 0);
-    CHECK(outcome.words.find("warning:") == std::string::npos);
-    const CodeObject object = only_entry(output, target);
-    CHECK(names_of(object) == std::set<std::string>(op.kernel_names, op.kernel_names + op.kernel_count));
-    CHECK(object.missing == std::vector<std::string>{});
-    for (const Kernel& kernel : object.kernels) {
-      INFO(kernel.name);
-      CHECK_FALSE(kernel.dynamic_stack);
-    }
-    mention_scratch(object, target);
+  const std::string output = folder.path / (std::string(op.name) + ".co");
+  check_compiles(command_for(op.name, kParsed, " -fsyntax-only ", output));
+  check_compiles(command_for(op.name, kBuilt, " -O1 ", output));
+  const CodeObject object = only_entry(output, kBuilt);
+  CHECK(names_of(object) == std::set<std::string>(op.kernel_names, op.kernel_names + op.kernel_count));
+  CHECK(object.missing == std::vector<std::string>{});
+  for (const Kernel& kernel : object.kernels) {
+    INFO(kernel.name);
+    CHECK_FALSE(kernel.dynamic_stack);
   }
+  mention_scratch(object, kBuilt);
 }
 
 }  // namespace
