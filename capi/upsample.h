@@ -33,6 +33,9 @@ struct UpsamplePlan {
 UpsamplePlan plan_upsample(const hipops_tensor& y, const hipops_tensor& x, int resized, hipops_nearest rule,
                            const Scale* scale);
 
+// Has work-items of a plan for one round of rows take so many.
+void take_rounds(UpsampleArgs* args, int32_t rounds);
+
 // Check, choose, launch.
 hipops_status upsample(Op& op, const hipops_tensor* y, const hipops_tensor* x, int resized, hipops_nearest rule,
                        const Scale* scale, void* stream);

@@ -111,10 +111,15 @@ int32_t repeats_of(const UpsampleArgs& a, int64_t unit) {
 
 constexpr int64_t kSmall = int64_t{1} << 31;
 
-// Of `run`, rounds of groups share what is found of their elements' places, which is much; but there are to be
-// work-items enough.
-constexpr int32_t kRunRounds = 2;
-constexpr int64_t kManyVectors = 1 << 23;
+// Rounds of rows share what is found of their elements' places, which is much where units are many in a vector, or any
+// of them may begin a row; but there are to be work-items enough.
+constexpr int32_t kMostRounds = 8;
+int32_t rounds_of(const UpsampleArgs& a, int64_t unit, Mode mode) {
+  const bool bytes = unit == 1 && a.repeats == 0;
+  const int64_t most = mode == run ? (bytes ? kMostRounds : 2) : mode == row && bytes ? 2 : 1;
+  const int64_t work_items = bytes ? 1 << 18 : 1 << 20;
+  return static_cast<int32_t>(std::clamp<int64_t>(a.count / work_items, 1, most));
+}
 
 int64_t count_of(const UpsampleArgs& a) {
   int64_t count = 1;
@@ -122,12 +127,17 @@ int64_t count_of(const UpsampleArgs& a) {
   return count;
 }
 
-// Dimension 1 becomes groups of rows, `rows` of them in a round.
-void group_rows(UpsampleArgs* a, int64_t rows, int32_t rounds) {
+// Dimension 1 becomes groups of rows, so many of them in each.
+void group_rows(UpsampleArgs* a, int64_t rows) {
   UpsampleDimension& line = a->dimension[1];
   a->rows = line.size;
-  a->rounds = rounds;
-  line.size = (line.size + rows * a->rounds - 1) / (rows * a->rounds);
+  a->rounds = 1;
+  line.size = (line.size + rows - 1) / rows;
+}
+
+void find_divisor(UpsampleDimension* d) {
+  d->divisor = divisor_of(d->size);
+  d->wide_divisor = wide_divisor_of(d->size);
 }
 
 // Of dimensions 1 and 2, neighbours that are the same are stored together, two by two.
@@ -162,9 +172,9 @@ bool is_near(const UpsampleDimension* dimension, int rank) {
 // The same arguments, in vectors of `length` and groups of rows; if they are small enough.
 bool to_groups(UpsampleArgs* a, int64_t length, int64_t rows) {
   UpsampleArgs grouped = *a;
-  if (!is_near(grouped.dimension, 1) || grouped.dimension[1].size >= kSmall - rows) return false;
+  if (!is_near(grouped.dimension, 1) || grouped.dimension[1].size >= kSmall - kMostRounds * rows) return false;
   grouped.dimension[0].size /= length;
-  group_rows(&grouped, rows, 1);
+  group_rows(&grouped, rows);
   grouped.count = count_of(grouped);
   if (!is_small(grouped)) return false;
   *a = grouped;
@@ -195,7 +205,7 @@ bool to_run(UpsampleArgs* a, int rank, int64_t unit) {
   const int64_t together = kWideAccess / widest_access(bits_of(plane * unit)), periods = outer.size / together;
   const int64_t length = kWideAccess / unit, period = plane * together;
   const int64_t in_flight = upsample_periods_of(unit);
-  if (periods == 0 || period >= kSmall || periods >= kSmall - kRunRounds * in_flight) return false;
+  if (periods == 0 || period >= kSmall || periods >= kSmall - kMostRounds * in_flight) return false;
   UpsampleArgs run = *a;
   run.inner_rank = rank;
   for (int d = 0; d < rank; ++d) run.inner[d] = a->dimension[d];
@@ -207,7 +217,7 @@ bool to_run(UpsampleArgs* a, int rank, int64_t unit) {
   run.done = periods * period;
   run.tail = outer.size * plane - run.done;
   if (!is_near(run.inner, rank)) return false;
-  group_rows(&run, in_flight, count_of(run) >= kManyVectors ? kRunRounds : 1);
+  group_rows(&run, in_flight);
   run.count = count_of(run);
   if (!is_small(run)) return false;
   *a = run;
@@ -215,6 +225,15 @@ bool to_run(UpsampleArgs* a, int rank, int64_t unit) {
 }
 
 }  // namespace
+
+void take_rounds(UpsampleArgs* a, int32_t rounds) {
+  UpsampleDimension& line = a->dimension[1];
+  a->count /= line.size;
+  line.size = (line.size + rounds - 1) / rounds;
+  a->count *= line.size;
+  a->rounds = rounds;
+  find_divisor(&line);
+}
 
 UpsamplePlan plan_upsample(const hipops_tensor& y, const hipops_tensor& x, int resized, hipops_nearest rule,
                            const Scale* scale) {
@@ -242,14 +261,11 @@ UpsamplePlan plan_upsample(const hipops_tensor& y, const hipops_tensor& x, int r
     std::copy(std::begin(args.dimension), std::end(args.dimension), std::begin(args.inner));
   }
   plan.kernel = kernel_of(unit, mode);
-  const auto find_divisor = [](UpsampleDimension* dimension) {
-    dimension->divisor = divisor_of(dimension->size);
-    dimension->wide_divisor = wide_divisor_of(dimension->size);
-  };
   for (int d = 0; d < kUpsampleMaxRank; ++d) {
     find_divisor(&args.dimension[d]);
     if (d < args.inner_rank) find_divisor(&args.inner[d]);
   }
+  if (args.small) take_rounds(&args, rounds_of(args, unit, mode));
   plan.grid = grid_for(args.count, kUpsampleBlock);
   args.step = int64_t{plan.grid} * kUpsampleBlock;
   return plan;

@@ -92,6 +92,21 @@ TEST_CASE("upsample_nearest2d's 32-bit places hold x's channels where those lie 
   CHECK(plan_for(HIPOPS_U8, {1, 32, 16, 16}, {1, 32, 8192, 8192}, channels_last({1, 32, 16, 16})).args.small == 1);
 }
 
+TEST_CASE("upsample_nearest2d's work-items go round where there are many and elements are small", "[upsample_nearest2d]") {
+  const auto rounds = [](hipops_dtype dtype, int64_t channels, int64_t size) {
+    return plan_for(dtype, {1, channels, size, size}, {1, channels, 128, 128}).args.rounds;
+  };
+  CHECK(rounds(HIPOPS_U8, 2048, 200) == 8);  // runs
+  CHECK(rounds(HIPOPS_U8, 256, 200) == 2);
+  CHECK(rounds(HIPOPS_U8, 16, 200) == 1);
+  CHECK(rounds(HIPOPS_BF16, 2048, 254) == 2);
+  CHECK(rounds(HIPOPS_BF16, 256, 254) == 1);
+  CHECK(rounds(HIPOPS_U8, 2048, 208) == 2);  // rows
+  CHECK(rounds(HIPOPS_U8, 16, 208) == 1);
+  CHECK(rounds(HIPOPS_U8, 2048, 256) == 1);  // parts of vectors
+  CHECK(rounds(HIPOPS_BF16, 2048, 208) == 1);
+}
+
 TEST_CASE("upsample_nearest2d moves any layout", "[upsample_nearest2d]") {
   on_cpu([] { check_any_layout(2, 3000); });
 }

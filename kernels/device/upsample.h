@@ -104,6 +104,17 @@ HIPOPS_FN void move_elements(const UpsampleArgs& a, int64_t begin, int64_t count
   }
 }
 
+// Where a row of x begins. nvcc would add up the parts of each element's address anew, by five instructions instead of
+// one.
+template <class T>
+HIPOPS_FN const T* row_at(const T* row) {
+#if defined(HIPOPS_NVIDIA)
+  asm("" : "+l"(row));
+  __builtin_assume(__isGlobal(row));
+#endif
+  return row;
+}
+
 // Where the elements of a vector of y are in a row of x: each by itself, along one dimension or several, or some as
 // neighbours, each of them more than once.
 template <class T, int kLength_>
@@ -119,9 +130,10 @@ struct Scattered {
     });
   }
   HIPOPS_METHOD Vector<T, kLength> load(const T* x) const {
+    const T* row = row_at(x);
     Vector<T, kLength> v;
 #pragma unroll
-    for (int e = 0; e < kLength; ++e) v.element[e] = x[place[e]];
+    for (int e = 0; e < kLength; ++e) v.element[e] = row[place[e]];
     return v;
   }
 };
@@ -176,7 +188,10 @@ template <class T, int rows, class Source, bool pairs = false>
 HIPOPS_FN void upsample_rows(const UpsampleArgs& a) {
   constexpr int length = Source::kLength;
   const UpsampleDimension& line = a.dimension[1];
-  const int32_t groups = int32_t(line.size), last = int32_t(a.rows) - 1, rounds = pairs ? 1 : a.rounds;
+  const int32_t groups = int32_t(line.size), last = int32_t(a.rows) - 1;
+  // Of `row`, only bytes have more than one, and what is known takes no scalar registers. nvcc's code is up to 5 % faster
+  // with a loop all the same.
+  const int32_t rounds = pairs && sizeof(T) > 1 && !arguments_are_operands ? 1 : a.rounds;
   for (int64_t w = int64_t(block_index()) * kUpsampleBlock + thread_index(); w < a.count; w += a.step) {
     const int32_t beyond = quotient(int32_t(w), a.dimension[0]);
     const int32_t vector = int32_t(w) - beyond * int32_t(a.dimension[0].size);

@@ -52,7 +52,7 @@ struct UpsampleArgs {
   int32_t inner_rank;
   UpsampleDimension inner[kUpsampleMaxRank];
   int64_t rows;    // of which a group has some neighbours
-  int32_t rounds;  // of them in a group; 1 but for run
+  int32_t rounds;  // of them in a group
   // row: of dimensions 1 and 2, where neighbours in pairs are the same, one of a pair counts, and is stored again so
   // many elements further; else 0.
   int64_t again[2];
