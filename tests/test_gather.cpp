@@ -83,14 +83,23 @@ TEST_CASE("gather stages rows of x where an index takes most of them", "[gather]
   CHECK(staged(HIPOPS_BF16, 8192, 2048, 2048, {}, {1, 8192}) == 0);
 }
 
-TEST_CASE("gather takes rows of all of the shared memory that they may have", "[gather]") {
+TEST_CASE("gather takes rows of all of the shared memory that they may have, wherever they begin", "[gather]") {
   on_cpu(kGather, [](const TakeOp& op) {
     std::mt19937_64 random(8192);
-    TakeOperands t{HostTensor(HIPOPS_F32, {64, 8192}), HostTensor(HIPOPS_F32, {64, 8192}), HostTensor(HIPOPS_I32, {64, 8192}), 1};
-    fill_with_bits(t.x, random);
-    for (int64_t i = 0; i < t.index.count(); ++i) set_bits(t.index, i, random() % 8192);
-    EXPECT_EQUAL(op.call(&t.y.view, &t.x.view, &t.index.view, 1, nullptr, nullptr), HIPOPS_SUCCESS);
-    expect_taken(op, t, nullptr);
+    struct Case { hipops_dtype dtype; int64_t size, shift; };
+    for (const Case& c : {Case{HIPOPS_F32, 8192, 0}, {HIPOPS_F32, 8192, 3}, {HIPOPS_BF16, 16384, 1}, {HIPOPS_U8, 32768, 15}}) {
+      const int64_t taken = 4096;
+      TakeOperands t{HostTensor(c.dtype, {64, taken}), HostTensor(c.dtype, {64, c.size}, {}, c.shift),
+                     HostTensor(HIPOPS_I32, {64, taken}), 1};
+      fill_with_bits(t.x, random);
+      // The ends of each row, of which some are in no vector; and any.
+      for (int64_t i = 0; i < t.index.count(); ++i) {
+        const int64_t j = i % taken, any = static_cast<int64_t>(random() % static_cast<uint64_t>(c.size));
+        set_bits(t.index, i, static_cast<uint64_t>(j < 64 ? j : j < 128 ? c.size - 1 - (j - 64) : any));
+      }
+      EXPECT_EQUAL(op.call(&t.y.view, &t.x.view, &t.index.view, 1, nullptr, nullptr), HIPOPS_SUCCESS);
+      expect_taken(op, t, nullptr);
+    }
   });
 }
 

@@ -123,9 +123,58 @@ HIPOPS_FN void take_shifted(const TakeArgs& a) {
   }
 }
 
+// Rows of x in shared memory: read in vectors from aligned addresses, but for what is before the first of those and
+// after the last, and placed as in memory. What passes the end of shared memory so is placed before its first element.
+template <class T>
+class StagedRows {
+ public:
+  HIPOPS_METHOD StagedRows() : vectors_(storage()), elements_(vectors_.template as<T>()) {}
+
+  HIPOPS_METHOD T operator[](int32_t i) const { return elements_[(shift_ + i) & (kElements - 1)]; }
+
+  // Of `count` elements, which are a vector at least. All work-items call it, and meet before they read.
+  HIPOPS_METHOD void load(const T* x, int32_t count) {
+    shift_ = int32_t(uintptr_t(x) % kWideBytes / sizeof(T));
+    const int32_t end = shift_ + count, first = shift_ > 0, last = end / kLength;
+    const T* from = x - shift_;
+    const int32_t lane = int32_t(thread_index()), after = last * kLength + (lane - kLength);
+    int32_t edge = lane < kLength ? lane : after;
+    if (lane < kLength ? first == 0 || edge < shift_ : lane >= 2 * kLength || edge >= end) edge = -1;
+    // There is no branch around loads: what is not wanted is some vector, or element, once more.
+    b128 value[kEach];
+#pragma unroll
+    for (int n = 0; n < kEach; ++n) {
+      const int32_t v = lane + n * kStagedBlock;
+      value[n] = reinterpret_cast<const b128*>(from)[v < first ? first : v < last ? v : last - 1];
+    }
+    const T at_edge = from[edge < 0 ? shift_ : edge];
+#pragma unroll
+    for (int n = 0; n < kEach; ++n) {
+      const int32_t v = lane + n * kStagedBlock;
+      if (v >= first && v < last) vectors_[v] = value[n];
+    }
+    if (edge >= 0) elements_[edge & (kElements - 1)] = at_edge;
+  }
+
+ private:
+  static constexpr int kLength = kWideBytes / int(sizeof(T)), kElements = kStagedBytes / int(sizeof(T));
+  static constexpr int kEach = kStagedBytes / kWideBytes / kStagedBlock;
+  static_assert(kEach * kWideBytes * kStagedBlock == kStagedBytes && (kElements & (kElements - 1)) == 0,
+                "one round of loads fills it, and a mask finds places in it");
+
+  static HIPOPS_METHOD Shared<b128> storage() {
+    HIPOPS_SHARED(b128, vectors, kStagedBytes / kWideBytes);
+    return vectors;
+  }
+
+  Shared<b128> vectors_;
+  Shared<T> elements_;
+  int32_t shift_ = 0;
+};
+
 // y's rows from row r on, `cols` elements in all, from x's in shared memory, by N at a time; I is the index's type.
 template <int N, class I, class T>
-HIPOPS_FN void take_staged_rows(const TakeArgs& a, const Shared<T>& rows, int64_t r, int32_t cols, int64_t offset,
+HIPOPS_FN void take_staged_rows(const TakeArgs& a, const StagedRows<T>& rows, int64_t r, int32_t cols, int64_t offset,
                                 T* y, int64_t mark) {
   constexpr int32_t kStep = kStagedBlock * N;
   const I* index = static_cast<const I*>(a.index.data) + offset;
@@ -174,7 +223,7 @@ HIPOPS_FN void take_staged_rows(const TakeArgs& a, const Shared<T>& rows, int64_
 }
 
 template <class I, class T>
-HIPOPS_FN void take_staged_by(const TakeArgs& a, const Shared<T>& rows, int64_t r, int32_t cols, int64_t offset, T* y,
+HIPOPS_FN void take_staged_by(const TakeArgs& a, const StagedRows<T>& rows, int64_t r, int32_t cols, int64_t offset, T* y,
                               int64_t mark) {
   if (a.vectors) take_staged_rows<kStagedVector, I>(a, rows, r, cols, offset, y, mark);
   else take_staged_rows<1, I>(a, rows, r, cols, offset, y, mark);
@@ -184,25 +233,14 @@ HIPOPS_FN void take_staged_by(const TakeArgs& a, const Shared<T>& rows, int64_t 
 // than they do in any cache.
 template <class T>
 HIPOPS_FN void take_staged(const TakeArgs& a) {
-  constexpr int kLoads = 4;
-  HIPOPS_SHARED(T, rows, kStagedBytes / int(sizeof(T)));
+  StagedRows<T> rows;
   for (int64_t r = int64_t(block_index()) * a.group; r < a.walk.count; r += a.step) {
     const Offsets<kTakeOperands> at = locate(a.walk, r);
     const T* x = static_cast<const T*>(a.x) + at.of[kTakeX];
     T* y = static_cast<T*>(a.y) + at.of[kTakeY];
     const int32_t here = a.walk.count - r < a.group ? int32_t(a.walk.count - r) : a.group;
-    const int32_t size = here * int32_t(a.index.size), cols = here * int32_t(a.cols);
-    for (int32_t first = int32_t(thread_index()); first < size; first += kLoads * kStagedBlock) {
-      T value[kLoads];
-#pragma unroll
-      for (int n = 0; n < kLoads; ++n) {
-        const int32_t i = first + n * kStagedBlock;
-        value[n] = x[i < size ? i : size - 1];
-      }
-#pragma unroll
-      for (int n = 0; n < kLoads; ++n)
-        if (first + n * kStagedBlock < size) rows[first + n * kStagedBlock] = value[n];
-    }
+    const int32_t cols = here * int32_t(a.cols);
+    rows.load(x, here * int32_t(a.index.size));
     barrier();
     const int64_t offset = at.of[kTakeIndex];
     switch (a.index.type) {
