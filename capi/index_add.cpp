@@ -167,12 +167,12 @@ bool is_short_of_lanes(const RowSums& t) {
 int64_t list_slots(const RowSums& t, bool by_position) { return by_position ? t.index->shape[0] : t.y->shape[t.dim]; }
 
 // The sums' first blocks wait while the indices are ordered, and memory has little to do: enough time for so much of x,
-// from its begin on; what is asked for beyond that is in the way of the ordering. Where x has gaps, it would be mostly
-// them.
+// from its begin on; what is asked for beyond that is in the way of the ordering. An x with gaps, which may be another's
+// memory or none, goes without.
 void set_expected(const DeviceFacts& device, const hipops_tensor& x, IndexAddArgs* args) {
   constexpr int64_t kOfUnit = 128 << 10;
   ByteRange range;
-  if (!byte_range(x, &range)) return;
+  if (!byte_range(x, &range) || !elements_are_distinct(x)) return;
   const uintptr_t begin = (range.begin + 15) / 16 * 16;
   const int64_t bytes = static_cast<int64_t>(range.end - begin);
   if (bytes > element_count(x) * dtype_bytes(x.dtype)) return;

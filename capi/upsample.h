@@ -33,7 +33,8 @@ struct UpsamplePlan {
 UpsamplePlan plan_upsample(const hipops_tensor& y, const hipops_tensor& x, int resized, hipops_nearest rule,
                            const Scale* scale);
 
-// Has work-items of a plan for one round of rows take so many.
+// Has work-items take so many rounds of rows, where they take one yet. It is for who has not planned the grid, or plans
+// it anew.
 void take_rounds(UpsampleArgs* args, int32_t rounds);
 
 // Check, choose, launch.

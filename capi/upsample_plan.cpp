@@ -115,8 +115,10 @@ constexpr int64_t kSmall = int64_t{1} << 31;
 // of them may begin a row; but there are to be work-items enough.
 constexpr int32_t kMostRounds = 8;
 int32_t rounds_of(const UpsampleArgs& a, int64_t unit, Mode mode) {
-  const bool bytes = unit == 1 && a.repeats == 0;
-  const int64_t most = mode == run ? (bytes ? kMostRounds : 2) : mode == row && bytes ? 2 : 1;
+  const bool bytes = unit == 1 && a.repeats == 0;  // one by one
+  int64_t most = 1;
+  if (mode == run) most = bytes ? kMostRounds : 2;
+  if (mode == row && bytes) most = 2;
   const int64_t work_items = bytes ? 1 << 18 : 1 << 20;
   return static_cast<int32_t>(std::clamp<int64_t>(a.count / work_items, 1, most));
 }

@@ -87,10 +87,13 @@ TEST_CASE("gather takes rows of all of the shared memory that they may have, whe
   on_cpu(kGather, [](const TakeOp& op) {
     std::mt19937_64 random(8192);
     struct Case { hipops_dtype dtype; int64_t size, shift; };
-    for (const Case& c : {Case{HIPOPS_F32, 8192, 0}, {HIPOPS_F32, 8192, 3}, {HIPOPS_BF16, 16384, 1}, {HIPOPS_U8, 32768, 15}}) {
+    for (const Case& c : {Case{HIPOPS_F32, 8192, 0}, {HIPOPS_F32, 8192, 3}, {HIPOPS_BF16, 16384, 1},
+                          {HIPOPS_U8, 32768, 15}, {HIPOPS_F64, 4096, 1}}) {
       const int64_t taken = 4096;
       TakeOperands t{HostTensor(c.dtype, {64, taken}), HostTensor(c.dtype, {64, c.size}, {}, c.shift),
                      HostTensor(HIPOPS_I32, {64, taken}), 1};
+      const int kernel = plan_take(t.y.view, t.x.view, t.index.view, {taken, 1}, 1, nullptr).kernel;
+      EXPECT(kernel >= kTakeFirstStaged && kernel < kTakeFirstShifted);
       fill_with_bits(t.x, random);
       // The ends of each row, of which some are in no vector; and any.
       for (int64_t i = 0; i < t.index.count(); ++i) {

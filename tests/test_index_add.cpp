@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "device/cpu.h"
+#include "device/launch_contract.h"
+#include "overlap.h"
 #include "take_tester.h"
 
 using namespace hipops;
@@ -513,10 +515,16 @@ class Recorder {
   // Of the kernels that sum and find bounds, all blocks but the first two end at once, and those do all the work.
   static inline bool two_blocks = false;
 
+  // What the last kernel was told to expect.
+  static inline std::atomic<const void*> expected{nullptr};
+  static inline std::atomic<uint32_t> expected_parts{0};
+
  private:
   template <size_t I>
   static void run(const void* args) {
     ran_[I].store(true, std::memory_order_relaxed);
+    expected = static_cast<const IndexAddArgs*>(args)->expected;
+    expected_parts = static_cast<const IndexAddArgs*>(args)->expected_parts;
     constexpr size_t kSplitAndJoin = 2;
     if (!two_blocks || I < kSplitAndJoin) return real_[I]->run(args);
     if (cpu::block_index() >= 2) return;
@@ -573,6 +581,32 @@ void check_kernels() {
   EXPECT(ran.count("index_add_bound"));
   all.insert(ran.begin(), ran.end());
   EXPECT_EQUAL(all.size(), size_t{kKernels});
+}
+
+// What the L2 cache is to load ahead is x's, and there is some of it, if x has no gaps and its elements are distinct.
+void check_expected() {
+  Recorder recorder;
+  struct Case {
+    int64_t indices;
+    Sizes x_stride;
+    int64_t x_shift;
+    bool some;
+  };
+  for (const Case& c : {Case{4096, {64, 1}, 0, true}, {4096, {64, 1}, 1, true}, {4096, {-64, 1}, 0, true},
+                        {4096, {1, 4096}, 3, true}, {300, {64, 1}, 1, true}, {40, {64, 1}, 0, false},
+                        {4096, {65, 1}, 0, false}, {4096, {0, 1}, 0, false}, {4096, {2048, 0}, 0, false}}) {
+    Operands t = rows_of(HIPOPS_F32, 40, 64, c.indices, 3);
+    t.x = HostTensor(HIPOPS_F32, {c.indices, 64}, c.x_stride, c.x_shift);
+    t.x.randomize(1, -1, 1);
+    call(t, true, nullptr);
+    ByteRange range;
+    EXPECT(byte_range(t.x.view, &range));
+    const auto begin = reinterpret_cast<uintptr_t>(Recorder::expected.load());
+    EXPECT_EQUAL(Recorder::expected_parts > 0, c.some);
+    if (!c.some) continue;
+    EXPECT_EQUAL(begin % 16, uintptr_t{0});
+    EXPECT(begin >= range.begin && begin + Recorder::expected_parts * uintptr_t{kExpectedByBlock} <= range.end);
+  }
 }
 
 // Vectors are for rows that are contiguous in both tensors, all addresses and steps of which are multiples of 16 bytes.
@@ -712,6 +746,8 @@ TEST_CASE("index_add orders what is in order already, and what is one row's", "[
 }
 
 TEST_CASE("index_add has a kernel for each dtype, width and way", "[index_add]") { on_both_waves(check_kernels); }
+
+TEST_CASE("index_add expects loads of nothing but x", "[index_add]") { on_both_waves(check_expected); }
 
 TEST_CASE("index_add takes vectors where addresses and steps allow it", "[index_add]") { on_both_waves(check_wide); }
 

@@ -92,7 +92,7 @@ TEST_CASE("upsample_nearest2d's 32-bit places hold x's channels where those lie 
   CHECK(plan_for(HIPOPS_U8, {1, 32, 16, 16}, {1, 32, 8192, 8192}, channels_last({1, 32, 16, 16})).args.small == 1);
 }
 
-TEST_CASE("upsample_nearest2d's work-items go round where there are many and elements are small", "[upsample_nearest2d]") {
+TEST_CASE("upsample_nearest2d's work-items go round where they are many, and elements small", "[upsample_nearest2d]") {
   const auto rounds = [](hipops_dtype dtype, int64_t channels, int64_t size) {
     return plan_for(dtype, {1, channels, size, size}, {1, channels, 128, 128}).args.rounds;
   };

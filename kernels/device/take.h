@@ -223,8 +223,8 @@ HIPOPS_FN void take_staged_rows(const TakeArgs& a, const StagedRows<T>& rows, in
 }
 
 template <class I, class T>
-HIPOPS_FN void take_staged_by(const TakeArgs& a, const StagedRows<T>& rows, int64_t r, int32_t cols, int64_t offset, T* y,
-                              int64_t mark) {
+HIPOPS_FN void take_staged_by(const TakeArgs& a, const StagedRows<T>& rows, int64_t r, int32_t cols, int64_t offset,
+                              T* y, int64_t mark) {
   if (a.vectors) take_staged_rows<kStagedVector, I>(a, rows, r, cols, offset, y, mark);
   else take_staged_rows<1, I>(a, rows, r, cols, offset, y, mark);
 }

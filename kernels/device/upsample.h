@@ -189,8 +189,8 @@ HIPOPS_FN void upsample_rows(const UpsampleArgs& a) {
   constexpr int length = Source::kLength;
   const UpsampleDimension& line = a.dimension[1];
   const int32_t groups = int32_t(line.size), last = int32_t(a.rows) - 1;
-  // Of `row`, only bytes have more than one, and what is known takes no scalar registers. nvcc's code is up to 5 % faster
-  // with a loop all the same.
+  // Of `row`, only bytes have more than one, and what is known takes no scalar registers. nvcc's code is up to 5 %
+  // faster with a loop all the same.
   const int32_t rounds = pairs && sizeof(T) > 1 && !arguments_are_operands ? 1 : a.rounds;
   for (int64_t w = int64_t(block_index()) * kUpsampleBlock + thread_index(); w < a.count; w += a.step) {
     const int32_t beyond = quotient(int32_t(w), a.dimension[0]);
