@@ -93,7 +93,7 @@ MUTATIONS = (
         "rms_norm", REDUCE,
         before="wave_reduce<kWaves>(wave < waves_ ?",
         after="wave_reduce<kWaves>(wave + 1 < waves_ ?",
-        runs=(Run("sizes", "f32"), Run("layouts", "bf16"))),
+        runs=(Run("sizes", "f32"), Run("sizes", "u8"))),
 
     Mutation(
         "stage_not_awaited",
@@ -198,7 +198,7 @@ MUTATIONS = (
         "softmax", TILE,
         before="        if (col >= left) col = left - kLength;\n        value_",
         after="        value_",
-        runs=(Run("sizes", "f32", "fault", guard="after"),)),
+        runs=(Run("indices", "f32"), Run("layouts", "u8"))),
     Mutation(
         "stores_into_the_input",
         "Inputs are compared with what they were.",
@@ -353,6 +353,20 @@ MUTATIONS = (
         before="if (uint64_t(value) < uint64_t(index.size)) return value;",
         after="if (value < index.size) return value;",
         runs=(Run("indices", "f32", "fault"),)),
+    Mutation(
+        "staged_ends_left_out",
+        "Of rows in shared memory, what is before the first 16-byte boundary and after the last one is not there.",
+        "gather", "device/take.h",
+        before="    if (edge >= 0) elements_[edge & (kElements - 1)] = at_edge;\n",
+        after="",
+        runs=(Run("sizes", "f32"), Run("sizes", "u8"))),
+    Mutation(
+        "ratio_of_f64_in_f32",
+        "Positions that candle finds in f64 are found as PyTorch does.",
+        "upsample_nearest2d", "device/upsample.h",
+        before="return floor_to(double(i) * d.ratio64, I(d.last));",
+        after="return floor_to(float(i) * d.ratio32, I(d.last));",
+        runs=(Run("sizes", "f16"),)),
     Mutation(
         "tile_read_too_early",
         "A transpose reads its tile in shared memory while others still write it.",
