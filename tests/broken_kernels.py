@@ -93,7 +93,7 @@ MUTATIONS = (
         "rms_norm", REDUCE,
         before="wave_reduce<kWaves>(wave < waves_ ?",
         after="wave_reduce<kWaves>(wave + 1 < waves_ ?",
-        runs=(Run("sizes", "f32"), Run("sizes", "u8"))),
+        runs=(Run("sizes", "f32"), Run("layouts", "bf16"))),
 
     Mutation(
         "stage_not_awaited",
@@ -198,7 +198,7 @@ MUTATIONS = (
         "softmax", TILE,
         before="        if (col >= left) col = left - kLength;\n        value_",
         after="        value_",
-        runs=(Run("indices", "f32"), Run("layouts", "u8"))),
+        runs=(Run("sizes", "f32", "fault", guard="after"),)),
     Mutation(
         "stores_into_the_input",
         "Inputs are compared with what they were.",
