@@ -22,7 +22,7 @@ struct IndexAddArgs {
   int64_t grid;                  // blocks
   int64_t targets;               // `scan`: rows of y, or the indices of which each may be the first of its row
   int32_t by_source;             // `scan`: targets are indices
-  uint32_t expected_parts;       // `list`: what of x, from `expected` on, the L2 cache is to load meanwhile
+  uint32_t expected_parts;       // `list`: what of x, from `expected` on, is expected (device/stream.h)
   const void* expected;
   RowOrder order;
 };
