@@ -141,15 +141,17 @@ hipops_status launch_on(const DeviceFacts& device, int kernel, int64_t grid, int
   return launch_shaped(device, kernel, {static_cast<uint32_t>(grid), static_cast<uint32_t>(block)}, args, stream);
 }
 
-hipops_status launch_order(const DeviceFacts& device, const OrderPlan& plan, char* workspace, IndexAddArgs* args,
-                           void* stream) {
+hipops_status launch_order(const DeviceFacts& device, const OrderPlan& plan, char* workspace, bool expects_much,
+                           IndexAddArgs* args, void* stream) {
   RowOrder& order = args->order;
   place_order(plan, args->index.size, workspace, &order);
   for (int round = 0; round < plan.rounds; ++round) {
     set_round(plan, round, &order);
     if (hipops_status status = launch_on(device, kSplit, plan.blocks, kOrderBlock, args, stream)) return status;
     const int64_t joins = int64_t{1} << order.high_bits;
+    args->next_at_once = plan.rounds == 1 && expects_much;
     if (hipops_status status = launch_on(device, kJoin, joins, kOrderBlock, args, stream)) return status;
+    args->next_at_once = 0;
   }
   if (plan.rounds == 1) return HIPOPS_SUCCESS;
   order.from = static_cast<const OrderEntry*>(order.joined);
@@ -167,17 +169,18 @@ bool is_short_of_lanes(const RowSums& t) {
 int64_t list_slots(const RowSums& t, bool by_position) { return by_position ? t.index->shape[0] : t.y->shape[t.dim]; }
 
 // The sums' first blocks wait while the indices are ordered, and memory has little to do: enough time for so much of x,
-// from its begin on; what is asked for beyond that is in the way of the ordering. An x with gaps, which may be another's
-// memory or none, goes without.
-void set_expected(const DeviceFacts& device, const hipops_tensor& x, IndexAddArgs* args) {
-  constexpr int64_t kOfUnit = 128 << 10;
+// from its begin on; more would be given up by the cache before it is used. An x with gaps, which may be another's memory
+// or none, goes without. Returns whether there is more of x: then it pays to ask even sooner, in the way of the ordering.
+bool set_expected(const DeviceFacts& device, const hipops_tensor& x, IndexAddArgs* args) {
+  const int64_t most = device.units * (int64_t{160} << 10);
   ByteRange range;
-  if (!byte_range(x, &range) || !elements_are_distinct(x)) return;
+  if (!byte_range(x, &range) || !elements_are_distinct(x)) return false;
   const uintptr_t begin = (range.begin + 15) / 16 * 16;
   const int64_t bytes = static_cast<int64_t>(range.end - begin);
-  if (bytes > element_count(x) * dtype_bytes(x.dtype)) return;
+  if (bytes > element_count(x) * dtype_bytes(x.dtype)) return false;
   args->expected = reinterpret_cast<const void*>(begin);
-  args->expected_parts = static_cast<uint32_t>(std::min(bytes, device.units * kOfUnit) / kExpectedByBlock);
+  args->expected_parts = static_cast<uint32_t>(std::min(bytes, most) / kExpectedByBlock);
+  return bytes > most;
 }
 
 hipops_status launch_list(const DeviceFacts& device, const RowSums& t, bool by_position, IndexAddArgs* args,
@@ -188,7 +191,6 @@ hipops_status launch_list(const DeviceFacts& device, const RowSums& t, bool by_p
   args->walk = walk_of(layout, wide ? 16 / dtype_bytes(t.y->dtype) : 1);
   LaunchShape shape{static_cast<uint32_t>(grid_for(args->walk.count, kIndexAddSumBlock)), kIndexAddSumBlock};
   shape.begins_early = true;  // while the indices are ordered, half of the device is idle
-  set_expected(device, *t.x, args);
   return launch_shaped(device, find_kernel(t.y->dtype, wide, mode), shape, args, stream);
 }
 
@@ -228,7 +230,10 @@ hipops_status add_rows(const DeviceFacts& device, const RowSums& t, IndexAddArgs
                        hipops_index_report* report, void* stream) {
   const OrderPlan order = plan_order_of(t);
   set_operands(t, report, args);
-  if (hipops_status status = launch_order(device, order, static_cast<char*>(workspace), args, stream))
+  // Of sums that may turn out not to be wanted (scatter_add's), nothing is hurried.
+  const bool expects_much = set_expected(device, *t.x, args) && args->order.state == nullptr;
+  if (hipops_status status =
+          launch_order(device, order, static_cast<char*>(workspace), expects_much, args, stream))
     return status;
   return launch_list(device, t, order.by_position, args, stream);
 }

@@ -22,6 +22,7 @@ struct IndexAddArgs {
   int64_t grid;                  // blocks
   int64_t targets;               // `scan`: rows of y, or the indices of which each may be the first of its row
   int32_t by_source;             // `scan`: targets are indices
+  int32_t next_at_once;          // `join`: the sums expect enough of x to be placed while indices are still split
   uint32_t expected_parts;       // `list`: what of x, from `expected` on, is expected (device/stream.h)
   const void* expected;
   RowOrder order;

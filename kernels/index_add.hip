@@ -266,7 +266,7 @@ HIPOPS_FN void index_add_scan(const IndexAddArgs& a) {
 
 #define KERNEL(name, step, block)                          \
   HIPOPS_KERNEL(block) name(HIPOPS_ARGS(IndexAddArgs) a) { \
-    follow_launch_before();                                \
+    follow_launch_before(a.next_at_once);                  \
     order_##step(a);                                       \
   }
 HIPOPS_INDEX_ADD_ORDER_KERNELS(KERNEL)

@@ -13,6 +13,7 @@
 #include "device/cpu.h"
 #include "device/launch_contract.h"
 #include "overlap.h"
+#include "runtime/runtime.h"
 #include "take_tester.h"
 
 using namespace hipops;
@@ -220,10 +221,11 @@ void check_workspace_bytes() {
   int64_t bytes = -1;
   EXPECT_EQUAL(call.ask(&bytes), HIPOPS_SUCCESS);
 
-  // What is kept: how many entries there are, where runs start in each block of 2048 indices, entries by the high digit
-  // (and by both, where there are two rounds), sources, lists.
+  // What is kept: how many entries there are, where runs start in each block (of 256 to 2048 indices, so that there are
+  // 128), entries by the high digit (and by both, where there are two rounds), sources, lists.
   auto expected = [](int64_t digits, int64_t indices, int64_t lists, int entries = 1) {
-    const int64_t blocks = (indices + 2047) / 2048;
+    const int64_t steps = std::min<int64_t>((indices + 128 * 256 - 1) / (128 * 256), 8);
+    const int64_t blocks = (indices + steps * 256 - 1) / (steps * 256);
     return 256 + rounded((digits + 1) * blocks * 4) + entries * rounded(indices * 8) + rounded(indices * 4) +
            rounded(lists * 8);
   };
@@ -459,7 +461,7 @@ void check_digits() {
 // Batches, the parts of them that waves own, and a last one that is not full; blocks that join more than one batch, and
 // more runs than they take at a time.
 void check_ranges() {
-  for (int64_t indices : {1023, 1025, 2047, 2048, 2049, 4096, 4099, 70000}) {
+  for (int64_t indices : {1023, 1025, 2049, 4099, 32768, 32769, 70000, 131073, 262145}) {
     Operands t = rows_of(HIPOPS_F32, 37, 1, indices, static_cast<uint64_t>(indices));
     check_both_ways(t);
   }
@@ -518,6 +520,8 @@ class Recorder {
   // What the last kernel was told to expect.
   static inline std::atomic<const void*> expected{nullptr};
   static inline std::atomic<uint32_t> expected_parts{0};
+  // The kernels that let the next launch be placed while they still wait: a bit each.
+  static inline std::atomic<uint64_t> at_once{0};
 
  private:
   template <size_t I>
@@ -525,6 +529,7 @@ class Recorder {
     ran_[I].store(true, std::memory_order_relaxed);
     expected = static_cast<const IndexAddArgs*>(args)->expected;
     expected_parts = static_cast<const IndexAddArgs*>(args)->expected_parts;
+    if (static_cast<const IndexAddArgs*>(args)->next_at_once) at_once |= uint64_t{1} << I;
     constexpr size_t kSplitAndJoin = 2;
     if (!two_blocks || I < kSplitAndJoin) return real_[I]->run(args);
     if (cpu::block_index() >= 2) return;
@@ -606,6 +611,27 @@ void check_expected() {
     if (!c.some) continue;
     EXPECT_EQUAL(begin % 16, uintptr_t{0});
     EXPECT(begin >= range.begin && begin + Recorder::expected_parts * uintptr_t{kExpectedByBlock} <= range.end);
+  }
+}
+
+// Sums that expect much are placed as soon as the join before them is, where that is the last launch that orders, and
+// nothing else is.
+void check_next_at_once() {
+  Recorder recorder;
+  constexpr int kJoinKernel = 1;
+  EXPECT_EQUAL(std::string(op().kernel_names[kJoinKernel]), "index_add_join");
+  const DeviceFacts* device;
+  EXPECT_EQUAL(device_facts(&device), HIPOPS_SUCCESS);
+  const int64_t many = device->units * 2700;  // rows of 64 bytes
+  struct Case {
+    int64_t rows, indices;
+    bool at_once;
+  };
+  for (const Case& c : {Case{40, many, true}, {40, 300, false}, {(1 << 20) + 1, many, false}}) {
+    Recorder::at_once = 0;
+    Operands t = rows_of(HIPOPS_U8, c.rows, 64, c.indices, 3);
+    call(t, true, nullptr);
+    EXPECT_EQUAL(Recorder::at_once.load(), uint64_t{c.at_once} << kJoinKernel);
   }
 }
 
@@ -748,6 +774,10 @@ TEST_CASE("index_add orders what is in order already, and what is one row's", "[
 TEST_CASE("index_add has a kernel for each dtype, width and way", "[index_add]") { on_both_waves(check_kernels); }
 
 TEST_CASE("index_add expects loads of nothing but x", "[index_add]") { on_both_waves(check_expected); }
+
+TEST_CASE("index_add's sums follow at once where they expect much", "[index_add]") {
+  on_both_waves(check_next_at_once);
+}
 
 TEST_CASE("index_add takes vectors where addresses and steps allow it", "[index_add]") { on_both_waves(check_wide); }
 

@@ -78,16 +78,25 @@ HIPOPS_FN uint32_t block_index() { return cpu::block_index(); }
 // lets the next one be placed. So nothing of an earlier launch is under way in either. follow_launch_before is for
 // launches that are placed early if they have few blocks, wait_for_launch_before for those that are in any case
 // (LaunchShape::begins_early), which may ask for what the launch before does not write (stream.h, expect_loads).
+// Where the next launch gains by asking so soon, `next_at_once` lets it be placed while this one still waits: it waits
+// for this one to end, which ends after the one before.
 
-HIPOPS_FN void wait_for_launch_before() {
+HIPOPS_FN void let_next_be_placed() {
 #if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
-HIPOPS_FN void follow_launch_before() {
+HIPOPS_FN void wait_for_launch_before() {
+#if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+  let_next_be_placed();
+}
+HIPOPS_FN void follow_launch_before([[maybe_unused]] bool next_at_once = false) {
 #if defined(HIPOPS_NVIDIA)
-  if (gridDim.x <= kMostBlocksEarly) wait_for_launch_before();
+  if (gridDim.x > kMostBlocksEarly) return;
+  if (next_at_once) let_next_be_placed();
+  wait_for_launch_before();
 #endif
 }
 

@@ -2,8 +2,8 @@
 //
 // Ordering is a stable sort of entries {key, place in the index} by two digits of up to 10 bits, in two launches. No
 // block waits for another, so none has to run beside another.
-//   split  each block reads 2048 indices, drops what names no row, reports what is out of range, orders the rest by the
-//          high digit in its own part of the workspace, and says where each digit's run starts in it.
+//   split  each block reads up to 2048 indices, drops what names no row, reports what is out of range, orders the rest
+//          by the high digit in its own part of the workspace, and says where each digit's run starts in it.
 //   join   a block for each high digit: the starts tell it where its runs are, and where its entries go in the end. It
 //          orders them by the low digit: in registers where there are up to 2048, as there mostly are, otherwise it
 //          reads them twice, to count and to place them. What it knows then is each row's list.
@@ -70,8 +70,8 @@ struct Batch {
     }
 #pragma unroll 1
     for (int bit = 0; bit < bits; bit += 2) {  // there are zeros above
-#pragma unroll
-      for (int n = 0; n < kOrderDepth; ++n) others[n] |= lanes_apart(digit[n], bit) | lanes_apart(digit[n], bit + 1);
+      compare<0, kMostlyHeld>(bit, others);
+      if (has(kMostlyHeld)) compare<kMostlyHeld, kOrderDepth>(bit, others);
     }
     wave_barrier();
 #pragma unroll
@@ -85,6 +85,16 @@ struct Batch {
       wave_barrier();
     }
   }
+
+ private:
+  static constexpr int kMostlyHeld = kOrderDepth / 2 + 1;  // by blocks that join, which expect half of a batch
+
+  // Two bits of the digits from From to To: adds the lanes where they are others.
+  template <int From, int To>
+  HIPOPS_METHOD void compare(int bit, LaneMask (&others)[kOrderDepth]) const {
+#pragma unroll
+    for (int n = From; n < To; ++n) others[n] |= lanes_apart(digit[n], bit) | lanes_apart(digit[n], bit + 1);
+  }
 };
 
 // Calls f(digit, how many entries the block has of it) for every work-item, one digit each; past the last digit there
@@ -96,11 +106,13 @@ HIPOPS_FN void for_each_digit(Shared<uint16_t> tally, int bits, F f) {
     const uint32_t digit = first + in_place(thread_index());
     uint32_t total = 0;
     if (digit < 1u << bits) {
+      uint32_t count[kOrderWaves];  // all of them, before one is written: a single trip to shared memory
+#pragma unroll
+      for (int w = 0; w < kOrderWaves; ++w) count[w] = tally[(uint32_t(w) << bits) + digit];
 #pragma unroll
       for (int w = 0; w < kOrderWaves; ++w) {
-        const uint32_t at = (uint32_t(w) << bits) + digit, count = tally[at];
-        tally[at] = uint16_t(total);
-        total += count;
+        tally[(uint32_t(w) << bits) + digit] = uint16_t(total);
+        total += count[w];
       }
     }
     f(digit, total);
@@ -116,15 +128,16 @@ HIPOPS_FN void load_share(const Args& a, int64_t first, Batch* batch) {
 #pragma unroll
     for (int n = 0; n < kOrderDepth; ++n) {
       const int64_t i = first + batch->place(n);
-      batch->entry[n] = o.from[i < entries ? i : 0];
-      if (i >= entries) batch->entry[n].source = Batch::kNoSource;
+      const bool there = batch->has(n) && i < entries;
+      batch->entry[n] = o.from[there ? i : 0];
+      if (!there) batch->entry[n].source = Batch::kNoSource;
     }
     return;
   }
   int64_t offset[kOrderDepth], value[kOrderDepth];
 #pragma unroll
   for (int n = 0; n < kOrderDepth; ++n) {
-    const int64_t i = first + batch->place(n);
+    const int64_t i = first + batch->place(batch->has(n) ? n : 0);
     offset[n] = (i < a.indices ? i : a.indices - 1) * a.index_step;
   }
   const int64_t mark = load_indices(a.index, offset, value);
@@ -132,7 +145,7 @@ HIPOPS_FN void load_share(const Args& a, int64_t first, Batch* batch) {
   for (int n = 0; n < kOrderDepth; ++n) {
     const int64_t i = first + batch->place(n);
     int64_t row = kNothing;
-    if (i < a.indices) row = checked_index(a.index, value[n], mark, i * o.report_step, o.reported);
+    if (batch->has(n) && i < a.indices) row = checked_index(a.index, value[n], mark, i * o.report_step, o.reported);
     batch->entry[n] = {key_of(o, uint32_t(row)), row != kNothing ? uint32_t(i) : Batch::kNoSource};
   }
 }
@@ -159,10 +172,10 @@ HIPOPS_FN void order_split(const Args& a) {
   HIPOPS_SHARED(uint16_t, start_of, kMostDigits);
   HIPOPS_SHARED(OrderEntry, sorted, kOrderBatch);
   const RowOrder& o = a.order;
-  const int64_t first = int64_t(block_index()) * kOrderBatch;
+  const int64_t first = int64_t(block_index()) * o.batch;
   if (o.state != nullptr && !may_order(o)) return;
   Batch batch;
-  batch.begin(kOrderBatch);
+  batch.begin(o.batch);
   load_share(a, first, &batch);
   batch.rank_by_digit(tally, o.shift + o.low_bits, o.high_bits);
   barrier();
@@ -189,15 +202,17 @@ HIPOPS_FN void order_split(const Args& a) {
   for (uint32_t i = thread_index(); i < entries; i += kOrderBlock) o.split[first + i] = sorted[i];
   if (!o.only_round || !o.by_position) return;
 #pragma unroll 1
-  for (int64_t i = first + thread_index(); i < first + kOrderBatch && i < a.indices; i += kOrderBlock)
+  for (int64_t i = first + thread_index(); i < first + o.batch && i < a.indices; i += kOrderBlock)
     o.lists[i] = {0, 0};
 }
 
 // A block joins the runs of one high digit, one of each block that split.
 class Runs {
  public:
-  HIPOPS_METHOD Runs(const RowOrder& order, Shared<uint32_t> begins, Shared<uint32_t> froms)
-      : o(order), begin(begins), from(froms) {}
+  explicit HIPOPS_METHOD Runs(const RowOrder& order) : o(order) {
+#pragma unroll 1
+    for (uint32_t i = in_place(thread_index()); i < kOrderBatch; i += kOrderBlock) head[i] = 0;
+  }
 
   // Loads every batch of the digit's entries, and calls f() for it, which ends with a barrier. Returns how many entries
   // with smaller digits there are, and sets *batches.
@@ -210,24 +225,26 @@ class Runs {
     uint32_t tile = 0;
 #pragma unroll 1
     do {
-      const uint32_t runs = blocks - tile < kOrderRuns ? blocks - tile : kOrderRuns;
-      uint32_t entries = 0;
+      const uint32_t last = blocks - tile < kOrderRuns ? blocks - tile : kOrderRuns;
+      uint32_t runs = 0, entries = 0;  // of the tile; runs that are empty don't count
 #pragma unroll 1
-      for (uint32_t first = 0; first < runs; first += kOrderBlock) {
-        const uint32_t run = first + in_place(thread_index());
+      for (uint32_t first = 0; first < last; first += kOrderBlock) {
+        const uint32_t block = first + in_place(thread_index());
         uint32_t start = 0, end = 0;
-        if (run < runs) {
-          start = starts[tile + run];
-          end = starts[blocks + tile + run];
+        if (block < last) {
+          start = starts[tile + block];
+          end = starts[blocks + tile + block];
         }
-        const Scanned<uint64_t> scan = block_scan<kOrderBlock>(uint64_t(start) << 32 | (end - start));
-        if (run < runs) {
-          begin[run] = entries + uint32_t(scan.before);
-          from[run] = (tile + run) * kOrderBatch + start;
+        const Counts own{start, end - start};
+        const Scanned<uint64_t> scan = block_scan<kOrderBlock>(own.packed);
+        const Counts before{scan.before}, total{uniform(scan.total)};
+        if (end > start) {
+          begin[runs + before.runs()] = entries + before.entries();
+          shift[runs + before.runs()] = (tile + block) * o.batch + start - (entries + before.entries());
         }
-        const uint64_t total = uniform(scan.total);
-        entries += uint32_t(total);
-        smaller += uint32_t(total >> 32);
+        runs += total.runs();
+        entries += total.entries();
+        smaller += total.starts();
         barrier();
       }
 #pragma unroll 1
@@ -243,31 +260,61 @@ class Runs {
   }
 
  private:
-  // Of the tile's entries, those from `first` on.
+  // What is added up over a block's work-items, a run each, by one scan.
+  struct Counts {
+    static constexpr int kEntryBits = 21;  // a tile's are fewer
+    uint64_t packed;
+    explicit HIPOPS_METHOD Counts(uint64_t v) : packed(v) {}
+    HIPOPS_METHOD Counts(uint32_t start, uint32_t entries)
+        : packed(uint64_t(start) << 32 | uint32_t(entries != 0) << kEntryBits | entries) {}
+    HIPOPS_METHOD uint32_t starts() const { return uint32_t(packed >> 32); }
+    HIPOPS_METHOD uint32_t runs() const { return uint32_t(packed) >> kEntryBits; }
+    HIPOPS_METHOD uint32_t entries() const { return uint32_t(packed) & ((1u << kEntryBits) - 1); }
+  };
+  static_assert(kOrderRuns * kOrderBatch < 1 << Counts::kEntryBits && kOrderBlock < 1 << (32 - Counts::kEntryBits),
+                "both have room");
+
+  // Of the tile's entries, those from `first` on. It is marked where runs begin among them, and noted in which run each
+  // wave's first place is: that tells the others theirs.
   HIPOPS_METHOD void load(uint32_t runs, uint32_t first, uint32_t entries, Batch* batch) const {
-    uint32_t run[kOrderDepth] = {};
 #pragma unroll 1
-    for (uint32_t step = runs > 256 ? 256 : runs > 128 ? 128 : 64; step != 0; step /= 2) {
+    for (uint32_t run = in_place(thread_index()); run < runs; run += kOrderBlock) {
+      const int begins = int(begin[run] - first), ends = int((run + 1 < runs ? begin[run + 1] : entries) - first);
+      if (begins >= 0 && begins < kOrderBatch) head[begins] = 1;
 #pragma unroll
-      for (int n = 0; n < kOrderDepth; ++n) {
-        const uint32_t next = run[n] + step;
-        if (next < runs && begin[next] <= first + batch->place(n)) run[n] = next;
-      }
+      for (int w = 0; w < kOrderWaves; ++w)
+        if (begins <= w * int(batch->share) && w * int(batch->share) < ends) first_run[w] = run;
     }
+    barrier();
+    bool begins[kOrderDepth];
+#pragma unroll
+    for (int n = 0; n < kOrderDepth; ++n) begins[n] = batch->has(n) && head[batch->place(n)] != 0;
+    uint32_t before = first_run[wave_index()] - uint32_t(ballot(begins[0]) & 1);
 #pragma unroll
     for (int n = 0; n < kOrderDepth; ++n) {
+      batch->entry[n] = {0, Batch::kNoSource};
+      if (!batch->has(n)) continue;
+      head[batch->place(n)] = 0;  // for the next batch
+      const LaneMask heads = ballot(begins[n]);
+      const uint32_t run = before + uint32_t(count_lanes(heads & (2 * lanes_below() + 1)));
       const uint32_t i = first + batch->place(n);
-      const bool there = batch->has(n) && i < entries;
-      batch->entry[n] = o.split[there ? from[run[n]] + (i - begin[run[n]]) : 0];
-      if (!there) batch->entry[n].source = Batch::kNoSource;
+      if (i < entries) batch->entry[n] = o.split[shift[run] + i];
+      before += uint32_t(count_lanes(heads));
     }
   }
 
-  static_assert(kOrderRuns == 512, "the search's first step is half of it");
+  template <class T, int Count, int Which>
+  static HIPOPS_METHOD Shared<T> storage() {
+    HIPOPS_SHARED(T, elements, Count);
+    return elements;
+  }
 
   const RowOrder& o;
-  Shared<uint32_t> begin;  // of the tile's runs: where they begin among the digit's entries,
-  Shared<uint32_t> from;   // and in o.split
+  // Of the tile's runs: where they begin among the digit's entries, and how much further on they lie in o.split.
+  Shared<uint32_t> begin = storage<uint32_t, kOrderRuns, 0>(), shift = storage<uint32_t, kOrderRuns, 1>();
+  // Of the batch: whether a run begins at a place, and the run of each wave's first place.
+  Shared<uint8_t> head = storage<uint8_t, kOrderBatch, 2>();
+  Shared<uint32_t> first_run = storage<uint32_t, kOrderWaves, 3>();
 };
 
 // Whether the block has so many entries that one of its lists is bound to be too long, which it notes.
@@ -288,11 +335,9 @@ HIPOPS_FN void order_join(const Args& a) {
   HIPOPS_SHARED(uint16_t, tally, kOrderWaves * kMostDigits);
   HIPOPS_SHARED(uint32_t, next, kMostDigits);  // where the next entry of a digit goes; at first, how many there are
   HIPOPS_SHARED(uint32_t, of_batch, kMostDigits);
-  HIPOPS_SHARED(uint32_t, begins, kOrderRuns);
-  HIPOPS_SHARED(uint32_t, froms, kOrderRuns);
   const RowOrder& o = a.order;
   if (o.state != nullptr && (o.state[0] != 0 || (o.only_round && has_long_list(o)))) return;
-  const Runs runs(o, begins, froms);
+  const Runs runs(o);
   const uint32_t digits = 1u << o.low_bits;
   Batch batch{};
   auto place = [&] {

@@ -26,13 +26,14 @@ constexpr int kOrderRuns = 512;      // that a block joins at a time
 // A stable ordering of entries by two digits of their keys.
 struct RowOrder {
   const OrderEntry* from;  // null: the index tensor itself
-  OrderEntry* split;       // [blocks][kOrderBatch]: each block's share, by the high digit
+  OrderEntry* split;       // [blocks][batch]: each block's share, by the high digit
   uint32_t* starts;        // [2^high_bits + 1][blocks]: where a digit's run begins in each
   void* joined;            // all by both digits: entries, or, where keys have no more digits (`only_round`), sources
   uint32_t* sources;       // the sources in the end,
   RowList* lists;          // and the rows' lists, by row or by position
   uint32_t* entries;       // how many valid indices there are
   uint32_t rows, blocks;
+  uint32_t batch;          // of indices for a block that splits: a multiple of kOrderBlock, up to kOrderBatch
   uint32_t key_mask;       // 2^(bits of a key) - 1
   int32_t shift;           // of the low digit
   int32_t low_bits, high_bits;
@@ -40,7 +41,7 @@ struct RowOrder {
   // For scatter_add, which orders indices that may turn out not to be those of whole rows. state: null; or [0] becomes
   // 1 if one of `differ` is not 0, and then nothing more is done; [1] becomes 1 if there is a list longer than
   // `longest` (UINT32_MAX without a state), and then nothing is added.
-  uint32_t longest, unused;
+  uint32_t longest;
   uint32_t* state;
   const uint32_t* differ;  // may be null
   int64_t differs;
