@@ -347,6 +347,13 @@ MUTATIONS = (
         after="earlier = peers & ~lanes_below() & ~(LaneMask(1) << lane_index());",
         runs=(Run("sizes", "f32"), Run("smoke", "f64"))),
     Mutation(
+        "first_run_of_a_wave_passed",
+        "Where a run of entries begins at a wave's first place, the wave takes the next run for it.",
+        "index_add", "device/row_order.h",
+        before=" - uint32_t(ballot(begins[0]) & 1)",
+        after="",
+        runs=(Run("sizes", "f32", "fault"), Run("indices", "u8"))),
+    Mutation(
         "index_out_of_range_taken",
         "An index far below 0 is read at.",
         "gather", "device/indices.h",
