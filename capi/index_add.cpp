@@ -169,8 +169,8 @@ bool is_short_of_lanes(const RowSums& t) {
 int64_t list_slots(const RowSums& t, bool by_position) { return by_position ? t.index->shape[0] : t.y->shape[t.dim]; }
 
 // The sums' first blocks wait while the indices are ordered, and memory has little to do: enough time for so much of x,
-// from its begin on; more would be given up by the cache before it is used. An x with gaps, which may be another's memory
-// or none, goes without. Returns whether there is more of x: then it pays to ask even sooner, in the way of the ordering.
+// from its begin on. An x with gaps, which may be another's memory or none, goes without. Returns whether there is more of
+// x: then it pays to ask even sooner, in the way of the ordering.
 bool set_expected(const DeviceFacts& device, const hipops_tensor& x, IndexAddArgs* args) {
   const int64_t most = device.units * (int64_t{160} << 10);
   ByteRange range;

@@ -11,8 +11,9 @@ constexpr int64_t kFewIndices = 256;
 
 // A round orders by as many bits of the keys as two digits have. Keys with more of them take two rounds.
 constexpr int kRoundBits = 2 * kOrderDigitBits;
-// Blocks that split. More of them have less to do each, but leave more and shorter runs to those that join, which have to
-// find them: below 262144 indices, 5 to 10 % of a launch on an H200; from there on, more blocks lose more than they gain.
+// As many blocks split, as long as each has no more indices than kOrderBatch: smaller shares are ordered sooner (5 to
+// 10 % of a launch of up to 131072 indices on an H200), but more of them leave more and shorter runs to find (262144
+// indices in 256 blocks: as fast; 1000000 in twice as many as now: half as fast).
 constexpr int64_t kSplitters = 128;
 
 constexpr int64_t kJoined = kOrderBatch / 2;  // entries for a block that joins: mostly, there is room for all
@@ -28,6 +29,13 @@ int bits_for(int64_t count) {
   int bits = 0;
   while (int64_t{1} << bits < count) ++bits;
   return bits;
+}
+
+// Of indices, for a block that splits: no fewer than there are digits, so that runs are not mostly empty.
+int64_t batch_of(int64_t indices, int64_t digits) {
+  constexpr int64_t kStep = kSplitters * kOrderBlock;
+  const int64_t steps = std::max((indices + kStep - 1) / kStep, digits / kOrderBlock);
+  return std::min<int64_t>(steps, kOrderDepth) * kOrderBlock;
 }
 
 // The high digit makes as many blocks that join as have work for one batch, if digits can be so long; and takes half of
@@ -51,12 +59,11 @@ OrderPlan plan_order(int64_t rows, int64_t indices) {
   const int first = plan.rounds == 1 ? plan.key_bits : plan.key_bits / 2;
   plan.round[0] = round_of(0, first, indices);
   if (plan.rounds == 2) plan.round[1] = round_of(first, plan.key_bits - first, indices);
-  const int64_t steps = (indices + kSplitters * kOrderBlock - 1) / (kSplitters * kOrderBlock);
-  plan.batch = std::min<int64_t>(steps, kOrderDepth) * kOrderBlock;
-  plan.blocks = (indices + plan.batch - 1) / plan.batch;
   plan.by_position = plan.rounds == 2 || rows > indices;
 
   const int high_bits = std::max(plan.round[0].high_bits, plan.round[1].high_bits);
+  plan.batch = batch_of(indices, int64_t{1} << high_bits);
+  plan.blocks = (indices + plan.batch - 1) / plan.batch;
   const int64_t entries = indices * int64_t{sizeof(OrderEntry)};
   take_bytes(&plan, sizeof(uint32_t));
   plan.starts = take_bytes(&plan, ((int64_t{1} << high_bits) + 1) * plan.blocks * int64_t{sizeof(uint32_t)});

@@ -221,10 +221,11 @@ void check_workspace_bytes() {
   int64_t bytes = -1;
   EXPECT_EQUAL(call.ask(&bytes), HIPOPS_SUCCESS);
 
-  // What is kept: how many entries there are, where runs start in each block (of 256 to 2048 indices, so that there are
-  // 128), entries by the high digit (and by both, where there are two rounds), sources, lists.
+  // What is kept: how many entries there are, where runs start in each block (128 of them, but of 256 indices at least, as
+  // many as there are digits, and up to 2048), entries by the high digit (and by both, where there are two rounds),
+  // sources, lists.
   auto expected = [](int64_t digits, int64_t indices, int64_t lists, int entries = 1) {
-    const int64_t steps = std::min<int64_t>((indices + 128 * 256 - 1) / (128 * 256), 8);
+    const int64_t steps = std::min<int64_t>(std::max((indices + 128 * 256 - 1) / (128 * 256), digits / 256), 8);
     const int64_t blocks = (indices + steps * 256 - 1) / (steps * 256);
     return 256 + rounded((digits + 1) * blocks * 4) + entries * rounded(indices * 8) + rounded(indices * 4) +
            rounded(lists * 8);
@@ -448,6 +449,12 @@ void check_digits() {
   Operands t = rows_of(HIPOPS_U8, (1 << 24) + 5, 1, 300, 7);
   for (int64_t j = 0; j < 300; j += 3) set_bits(t.index, j, static_cast<uint64_t>((1 << 24) + j % 5));
   check_both_ways(t);
+  // Two rounds, in which most of the entries have the same digits.
+  Operands same = rows_of(HIPOPS_I32, (1 << 20) + 1, 1, 5000, 13);
+  for (int64_t j = 0; j < 5000; ++j)
+    if (j % 10 != 0) set_bits(same.index, j, 654321);
+  mark_untouched(same);
+  check_both_ways(same);
   // A row whose number is an index type's mark is out of its reach.
   for (int64_t indices : {30, 300}) {
     Operands marks{HostTensor(HIPOPS_F32, {300}), HostTensor(HIPOPS_F32, {indices}), HostTensor(HIPOPS_U8, {indices}),
@@ -622,16 +629,20 @@ void check_next_at_once() {
   EXPECT_EQUAL(std::string(op().kernel_names[kJoinKernel]), "index_add_join");
   const DeviceFacts* device;
   EXPECT_EQUAL(device_facts(&device), HIPOPS_SUCCESS);
-  const int64_t many = device->units * 2700;  // rows of 64 bytes
+  const int64_t most = device->units * (int64_t{160} << 10);
   struct Case {
-    int64_t rows, indices;
+    int64_t rows, indices, x_stride;
     bool at_once;
   };
-  for (const Case& c : {Case{40, many, true}, {40, 300, false}, {(1 << 20) + 1, many, false}}) {
+  for (const Case& c : {Case{40, most / 64, 64, false}, {40, most / 64 + 1, 64, true}, {40, 2 * most / 64, 65, false},
+                        {40, 2 * most / 64, 64, true}, {(1 << 20) + 1, most / 64 + 1, 64, false}}) {
     Recorder::at_once = 0;
     Operands t = rows_of(HIPOPS_U8, c.rows, 64, c.indices, 3);
+    t.x = HostTensor(HIPOPS_U8, {c.indices, 64}, {c.x_stride, 1}, 16);
+    t.x.randomize(1, -1, 1);
     call(t, true, nullptr);
     EXPECT_EQUAL(Recorder::at_once.load(), uint64_t{c.at_once} << kJoinKernel);
+    EXPECT(Recorder::expected_parts * kExpectedByBlock <= most);
   }
 }
 

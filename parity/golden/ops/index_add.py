@@ -346,9 +346,10 @@ def sizes():
             turn += 1
             yield simple(f"size_{name_of(shape)}_dim{dim}_{n}", kinds[turn % len(kinds)], INDEX_DTYPES[1 + turn % 4], shape, dim,
                          n, workspace)
-    # More than 65536 indices.
+    # More than 65536 indices; of the largest shares that blocks order, and more of those than one joins at a time.
     for rows, n, dtype, index_dtype in ((13, 65536, "bf16", "u8"), (1000, 65537, "f32", "i32"),
-                                        (70001, 70001, "u32", "u32"), (300, 131073, "f16", "i64")):
+                                        (70001, 70001, "u32", "u32"), (300, 131073, "f16", "i64"),
+                                        (20000, 300001, "f32", "i32"), (3000, 1050001, "u8", "i32")):
         yield simple(f"size_{n}_of_{rows}", dtype, index_dtype, (rows, 2), 0, n, 1, reports=True)
     yield simple("size_65537_of_5", "f32", "i32", (5, 2), 0, 65537, 0, reports=True)
     # Nothing.
