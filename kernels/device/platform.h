@@ -78,8 +78,9 @@ HIPOPS_FN uint32_t block_index() { return cpu::block_index(); }
 // lets the next one be placed. So nothing of an earlier launch is under way in either. follow_launch_before is for
 // launches that are placed early if they have few blocks, wait_for_launch_before for those that are in any case
 // (LaunchShape::begins_early), which may ask for what the launch before does not write (stream.h, expect_loads).
-// Where the next launch gains by asking so soon, `next_at_once` lets it be placed while this one still waits: it waits
-// for this one to end, which ends after the one before.
+// Where the next launch gains by asking so soon, `next_at_once` lets it be placed while this one still waits. It waits
+// for this one to end, which ends after the one before; all it may ask for until then is what neither of the two
+// writes. The one before may not do so, too: what is earlier still has to be done by then.
 
 HIPOPS_FN void let_next_be_placed() {
 #if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
