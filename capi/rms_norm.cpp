@@ -16,7 +16,10 @@ hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops
   return check_eps("rms_norm", eps);
 }
 
-bool rows_ahead(const RowVariant& v) { return v.access == edged && v.threads < v.block && dtype_bytes(v.dtype) == 2; }
+RowRounds rounds_of(const RowVariant& v) {
+  const bool short_edged = v.access == edged && v.threads < v.block;
+  return short_edged && dtype_bytes(v.dtype) == 2 ? RowRounds::ahead : RowRounds::one;
+}
 
 }  // namespace
 
@@ -42,6 +45,6 @@ hipops_status hipops_rms_norm(const hipops_tensor* y, const hipops_tensor* x, co
   }
 
   RowAccess access = row_access(*y, *x, args.geometry, weight);
-  RowCall call = {x->dtype, access, rows_ahead, weight && weight->dtype == x->dtype, y->data == x->data};
+  RowCall call = {x->dtype, access, rounds_of, weight && weight->dtype == x->dtype, y->data == x->data};
   return launch_rows(op_rms_norm, call, &args.geometry, &args, sizeof args, stream);
 }

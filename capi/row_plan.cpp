@@ -152,19 +152,35 @@ Choice choose(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access,
 
 // Blocks that go over many rows, as many as run at a time: see for_each_row_ahead; and staged and clustered ones, so
 // that they load their weights once.
-int64_t most_blocks(const RowVariant& v, int threads, const DeviceFacts& device, RowsAhead ahead) {
+int64_t most_blocks(const RowVariant& v, int threads, const DeviceFacts& device, RowRounds rounds) {
   constexpr int kSmallestWave = 32, kMostWaves = 64;
   if (v.streaming) return kMostBlocks;
-  bool goes_round = v.clustered || (ahead != nullptr && ahead(v));
+  const bool goes_round = v.clustered || rounds == RowRounds::ahead;
   int resident = v.access == staged ? kMostWaves * kSmallestWave
                  : goes_round       ? resident_threads(v.vectors) * (device.wave_size / kSmallestWave)
                                     : 0;
   return resident == 0 ? kMostBlocks : int64_t{device.units} * std::max(resident / threads, 1);
 }
 
+// How often blocks go round. Lanes that idle, where the others have one vector, take as long to begin as to work.
+RowRounds rounds_for(const RowVariant& v, int64_t cols, RoundsOf rounds_of) {
+  const RowRounds rounds = rounds_of ? rounds_of(v) : RowRounds::one;
+  const bool idles = v.access == wide && shares_blocks(v) && v.vectors == 1 && vectors_of(v, cols) < v.threads;
+  return rounds == RowRounds::one && idles ? RowRounds::few : rounds;
+}
+
+// The blocks of so many groups that go round a few times: the more often, the more of them a unit would have, until each
+// work-item has taken four vectors. (More rounds, or two of three vectors, are slower.)
+int64_t in_few_rounds(int64_t groups, const RowVariant& v, const DeviceFacts& device) {
+  constexpr int64_t kManyBlocks = 128, kMostVectors = 4;
+  const int64_t most = std::max<int64_t>(kMostVectors / v.vectors, 1);
+  const int64_t rounds = std::min(groups / (kManyBlocks * device.units) + 1, most);
+  return (groups + rounds - 1) / rounds;
+}
+
 // Rows that a block of a staged variant takes at a time: as many as leave it one round, if it has room for them.
 int64_t stage_rows(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device) {
-  const int64_t at_once = v.block / v.threads, blocks = most_blocks(v, v.block, device, nullptr);
+  const int64_t at_once = v.block / v.threads, blocks = most_blocks(v, v.block, device, RowRounds::one);
   const int64_t one_round = (g.rows + blocks * at_once - 1) / (blocks * at_once) * at_once;
   return std::min(one_round, most_stage_rows(v, g.cols));
 }
@@ -199,17 +215,19 @@ int64_t come_to_alike(int64_t groups, const RowVariant& v, const RowGeometry& g)
 }  // namespace
 
 RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device,
-                  RowsAhead ahead, int weights) {
+                  RoundsOf rounds_of, int weights) {
   const int forced = forced_row_kernel.load(std::memory_order_relaxed);
   const auto [kernel, fit] = forced < 0 ? choose(dtype, geometry, access, device)
                                         : Choice{forced, fit_of(row_variants[forced], geometry, device)};
   const auto [threads, cluster] = fit;
   const RowVariant& v = row_variants[kernel];
+  const RowRounds rounds = rounds_for(v, geometry.cols, rounds_of);
   int64_t rows_per_block = v.access == staged ? stage_rows(v, geometry, device) : v.block / v.threads;
   // Groups of rows that are worked on at a time, each by a block or a cluster.
-  int64_t groups = within_grid_limit(
-      std::min((geometry.rows + rows_per_block - 1) / rows_per_block,
-               std::max<int64_t>(most_blocks(v, threads, device, ahead) / cluster, 1)));
+  int64_t groups = (geometry.rows + rows_per_block - 1) / rows_per_block;
+  if (rounds == RowRounds::few) groups = in_few_rounds(groups, v, device);
+  groups = within_grid_limit(
+      std::min(groups, std::max<int64_t>(most_blocks(v, threads, device, rounds) / cluster, 1)));
   if (weights > 0) groups = come_to_alike(groups, v, geometry);
   RowPlan plan = {kernel, static_cast<uint32_t>(groups * cluster), static_cast<uint32_t>(threads),
                   groups * rows_per_block, static_cast<uint32_t>(cluster), static_cast<int32_t>(rows_per_block)};
@@ -273,7 +291,7 @@ hipops_status fit_clusters(Op& op, const RowCall& call, const RowGeometry& geome
     const hipops_status status = guarded([&] {
       DeviceFacts smaller = device;
       smaller.largest_cluster = static_cast<int>(plan->cluster / 2);
-      *plan = plan_rows(call.dtype, geometry, call.access, smaller, call.ahead, call.weights);
+      *plan = plan_rows(call.dtype, geometry, call.access, smaller, call.rounds_of, call.weights);
       return HIPOPS_SUCCESS;
     });
     if (status) return status;
@@ -311,7 +329,7 @@ hipops_status launch_rows(Op& op, const RowCall& call, RowGeometry* geometry, co
                           void* stream) {
   const DeviceFacts* device;
   if (hipops_status status = device_facts(&device)) return status;
-  RowPlan plan = plan_rows(call.dtype, *geometry, call.access, *device, call.ahead, call.weights);
+  RowPlan plan = plan_rows(call.dtype, *geometry, call.access, *device, call.rounds_of, call.weights);
   if (plan.cluster > 1) {
     if (hipops_status status = fit_clusters(op, call, *geometry, *device, &plan)) return status;
   }

@@ -55,12 +55,17 @@ int64_t most_stage_rows(const RowVariant& v, int64_t cols);
 RowAccess row_access(const hipops_tensor& y, const hipops_tensor& x, const RowGeometry& geometry,
                      const hipops_tensor* weight = nullptr, const hipops_tensor* bias = nullptr);
 
-// Whether an op's kernel has the next row on its way while it works on one; NULL: none does.
-using RowsAhead = bool (*)(const RowVariant& v);
+// How often an op's blocks of a variant go round, each time for a row, or as many as share a block.
+enum class RowRounds {
+  one,    // once
+  few,    // of large launches a few times: what a block does but once takes its time
+  ahead,  // as often as it takes for blocks that all run at a time: the next row is on its way while one is worked on
+};
+using RoundsOf = RowRounds (*)(const RowVariant& v);  // NULL: one
 
 // The variant for rows that allow this access, where there is to be room for `weights` vectors of them.
 RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device,
-                  RowsAhead ahead = nullptr, int weights = 0);
+                  RoundsOf rounds_of = nullptr, int weights = 0);
 
 // Whether rows are split over blocks, where `plan` is what to do if not: those that a variant would stream, if there
 // are too few for the device or it would not find them in a cache again. Steps leave their results in y, so x is apart.
@@ -96,7 +101,7 @@ extern std::atomic<bool> rows_count_as_many;
 struct RowCall {
   hipops_dtype dtype;
   RowAccess access;
-  RowsAhead ahead;
+  RoundsOf rounds_of;
   int weights;    // vectors of them in dtype for which there is to be room
   bool in_place;  // y is x
 };

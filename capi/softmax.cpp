@@ -14,7 +14,9 @@ bool supports(hipops_dtype dtype, hipops_dtype second) {
   return second == HIPOPS_NONE && row_op_supports(dtype, second);
 }
 
-bool rows_ahead(const RowVariant& v) { return v.access == edged && v.threads < v.block; }
+RowRounds rounds_of(const RowVariant& v) {
+  return v.access == edged && v.threads < v.block ? RowRounds::ahead : RowRounds::one;
+}
 
 }  // namespace
 
@@ -33,6 +35,6 @@ hipops_status hipops_softmax(const hipops_tensor* y, const hipops_tensor* x, voi
   args.y = y->data;
 
   RowAccess access = row_access(*y, *x, args.geometry);
-  RowCall call = {x->dtype, access, rows_ahead, 0, y->data == x->data};
+  RowCall call = {x->dtype, access, rounds_of, 0, y->data == x->data};
   return launch_rows(op_softmax, call, &args.geometry, &args, sizeof args, stream);
 }

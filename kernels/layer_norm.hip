@@ -188,8 +188,9 @@ HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
     const auto at_use = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile, const auto& scaled) {
       store_at_use(a, widened_anew(tile), rows, first_tile(), scaled);
     };
+    constexpr bool kFindTwice = sizeof(typename Shape::Element) == 2;  // widened, they take the registers of two rows
     const auto for_each = [&](auto store) {
-      for_each_clustered_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
+      for_each_clustered_row<Shape, kFindTwice>(a.geometry, a.x, a.y, [&](const auto& rows, const auto& tile) {
         normalized(rows, tile, [&](const auto& again, const auto& scaled) { store(rows, again, scaled); });
       });
     };

@@ -185,11 +185,18 @@ HIPOPS_FN void rms_norm_apply(const RmsNormArgs& a) {
 
 }  // namespace
 
-#define KERNEL(name, T, threads, vectors, block, access, mode)                                \
-  HIPOPS_KERNEL_UP_TO(most_work_items(block, mode), blocks_with_room(access, block, vectors, access == staged ? int(sizeof(T)) : 2)) \
-  name(HIPOPS_ARGS(RmsNormArgs) a) {                                                          \
-    follow_launch_before();                                                                   \
-    rms_norm_##mode<ByWaves<RowShape<T, threads, vectors, block, access, mode>>>(a);          \
+// Aligned rows in f32 are computed with as they come: they need few registers beside them, and as many waves as there can
+// be are on their way.
+constexpr int room(RowAccess access, RowMode mode, int block, int vectors, int element_bytes) {
+  if (access == wide && mode == resident && block == 512 && element_bytes == 4) return 4;
+  return blocks_with_room(access, block, vectors, access == staged ? element_bytes : 2);
+}
+
+#define KERNEL(name, T, threads, vectors, block, access, mode)                                         \
+  HIPOPS_KERNEL_UP_TO(most_work_items(block, mode), room(access, mode, block, vectors, sizeof(T)))     \
+  name(HIPOPS_ARGS(RmsNormArgs) a) {                                                                   \
+    follow_launch_before();                                                                            \
+    rms_norm_##mode<ByWaves<RowShape<T, threads, vectors, block, access, mode>>>(a);                   \
   }
 HIPOPS_RMS_NORM_KERNELS(KERNEL)
 

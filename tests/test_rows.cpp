@@ -65,6 +65,8 @@ DeviceFacts device(int units, int wave_size) {
   return facts;
 }
 const DeviceFacts kDevices[] = {device(132, 32), device(304, 64), device(1, 32)};
+RowRounds few_rounds(const RowVariant&) { return RowRounds::few; }
+RowRounds rounds_ahead(const RowVariant&) { return RowRounds::ahead; }
 constexpr RowAccess kAccesses[] = {hipops::wide, hipops::edged, hipops::staged, hipops::any};
 
 int64_t longest(hipops_dtype dtype, RowAccess access) {
@@ -248,11 +250,11 @@ TEST_CASE("plan_rows covers all rows with a grid that every device takes", "[row
   for (int shift = 11; shift <= 40; ++shift)
     for (int64_t more : {-1, 0, 1}) counts.push_back((int64_t{1} << shift) + more);
   for (const DeviceFacts& device : kDevices)
-    for (RowsAhead ahead : {RowsAhead{nullptr}, RowsAhead{[](const RowVariant&) { return true; }}})
+    for (RoundsOf rounds_of : {RoundsOf{nullptr}, RoundsOf{few_rounds}, RoundsOf{rounds_ahead}})
       for (const RowVariant& v : row_variants)
         for (int64_t rows : counts) {
           int64_t cols = v.streaming ? 1 << 20 : v.longest;
-          RowPlan plan = plan_rows(v.dtype, rows_and_cols(rows, cols), v.access, device, ahead);
+          RowPlan plan = plan_rows(v.dtype, rows_and_cols(rows, cols), v.access, device, rounds_of);
           const RowVariant& taken = row_variants[plan.kernel];
           const int64_t at_once = taken.block / taken.threads, rows_per_block = plan.rows_per_block;
           const int64_t work_items = int64_t{plan.grid} * plan.block;
@@ -261,9 +263,9 @@ TEST_CASE("plan_rows covers all rows with a grid that every device takes", "[row
                                     : rows_per_block % at_once == 0 &&
                                           rows_per_block <= hipops::most_stage_rows(taken, cols);
           bool covers = plan.row_step >= rows, all_busy = (int64_t{plan.grid} - 1) * rows_per_block < rows;
-          // It goes round when it is huge, or when all units have what they can hold.
-          bool full = plan.grid >= 1u << 20 ||
-                      ((ahead || taken.clustered || v.access == hipops::staged) && work_items >= int64_t{device.units} * 512);
+          // It goes round when it is huge, or when all units have what they can hold, or more.
+          const bool may = rounds_of || taken.clustered || v.access == hipops::staged;
+          bool full = plan.grid >= 1u << 20 || (may && work_items >= int64_t{device.units} * 512);
           bool right = taken.longest >= cols && plan.block <= static_cast<uint32_t>(taken.block) && plan.grid >= 1 &&
                        work_items < int64_t{1} << 32 && plan.row_step == plan.grid * rows_per_block && all_busy &&
                        (covers || full) && has_room;
@@ -271,6 +273,29 @@ TEST_CASE("plan_rows covers all rows with a grid that every device takes", "[row
             FAIL(rows << " rows of " << cols << " columns: kernel " << plan.kernel << ", grid " << plan.grid
                       << ", step " << plan.row_step);
         }
+}
+
+TEST_CASE("of large launches of short rows, blocks go round until each work-item has taken four vectors", "[rows]") {
+  for (const DeviceFacts& device : kDevices)
+    for (const hipops_dtype dtype : kFloats)
+      for (int64_t cols = 16 / dtype_bytes(dtype); cols <= 1024; cols += 16 / dtype_bytes(dtype)) {
+        const auto blocks_of = [&](int64_t rows, RoundsOf rounds_of) {
+          const RowPlan plan = plan_rows(dtype, rows_and_cols(rows, cols), hipops::wide, device, rounds_of);
+          return int64_t{plan.grid};
+        };
+        const RowVariant& v = row_variants[plan_rows(dtype, rows_and_cols(1 << 30, cols), hipops::wide, device).kernel];
+        if (v.threads == v.block) continue;
+        INFO(dtype_name(dtype) << ", " << cols << " columns: " << v.threads << " x " << v.vectors);
+        const int64_t at_once = v.block / v.threads, many = 128 * device.units;  // blocks
+        // Lanes idle, where the others have one vector: whatever the op says.
+        const bool idle = v.vectors == 1 && cols / v.length < v.threads;
+        for (const int64_t rounds : {1, 2, 3, 4, 9}) {
+          const int64_t blocks = rounds * many - 1, most = std::min<int64_t>(rounds, 4 / v.vectors);
+          CHECK(blocks_of(blocks * at_once, few_rounds) == (blocks + most - 1) / most);
+          CHECK(blocks_of(blocks * at_once, nullptr) == (idle ? (blocks + most - 1) / most : blocks));
+        }
+        CHECK(blocks_of(many * at_once, few_rounds) == (v.vectors <= 2 ? many / 2 : many));
+      }
 }
 
 TEST_CASE("a row that a block cannot hold is shared by the blocks of a cluster, where there are any", "[rows]") {
@@ -339,7 +364,6 @@ TEST_CASE("a row that two blocks would share has one of twice the work-items, wh
 }
 
 TEST_CASE("with weights, work-items come to rows at odd addresses that lie alike", "[rows]") {
-  const auto ahead = [](const RowVariant&) { return true; };
   for (const DeviceFacts& device : {kDevices[0], kDevices[1]})
     for (hipops_dtype dtype : {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16})
       for (int64_t cols = 33; cols < 8192; cols += 3)
@@ -347,8 +371,8 @@ TEST_CASE("with weights, work-items come to rows at odd addresses that lie alike
           RowGeometry geometry = rows_and_cols(1000003, cols);
           geometry.outer_rank = 1;
           geometry.outer[0].x_stride = cols + gap;
-          const RowPlan with = plan_rows(dtype, geometry, hipops::edged, device, ahead, 1);
-          const RowPlan without = plan_rows(dtype, geometry, hipops::edged, device, ahead, 0);
+          const RowPlan with = plan_rows(dtype, geometry, hipops::edged, device, rounds_ahead, 1);
+          const RowPlan without = plan_rows(dtype, geometry, hipops::edged, device, rounds_ahead, 0);
           const int64_t between = with.row_step * geometry.outer[0].x_stride * hipops::dtype_bytes(dtype);
           if (between % 16 != 0 || with.grid > without.grid || with.grid < without.grid - 8)
             FAIL(cols << " columns and " << gap << " between rows: step " << with.row_step << ", grid " << with.grid

@@ -36,7 +36,7 @@ HIPOPS_FN decltype(auto) widened_anew(const RowTile<Shape>& tile) {
   }
 }
 
-template <class Shape, class F>
+template <class Shape, bool kFindTwice = false, class F>
 HIPOPS_FN void for_each_clustered_row(const RowGeometry& geometry, const void* x, void* y, F f) {
   if constexpr (short_of_registers) {
     Rows<Shape> rows(geometry, x, y);
@@ -48,7 +48,7 @@ HIPOPS_FN void for_each_clustered_row(const RowGeometry& geometry, const void* x
       f(rows, tile);
     }
   } else {
-    for_each_row_ahead<Shape>(geometry, x, y, NothingForAll(), f);
+    for_each_row_ahead<Shape, kFindTwice>(geometry, x, y, NothingForAll(), f);
   }
 }
 

@@ -53,9 +53,18 @@ HIPOPS_FN void for_each_staged_row(const RowGeometry& geometry, const void* x, v
   }
 }
 
+// The same number, as one that the compiler knows nothing of: it makes anew what it has made of it before.
+HIPOPS_FN int64_t forgotten(int64_t number) {
+#if defined(HIPOPS_NVIDIA)
+  asm volatile("" : "+l"(number));
+#endif
+  return number;
+}
+
 // for_each_row with the next row on its way while f works on one: for an f that works long enough for a unit's few blocks
-// to leave the memory idle. The launcher then makes as many blocks as run at a time.
-template <class Shape, class Load, class F>
+// to leave the memory idle. The launcher then makes as many blocks as run at a time. Where registers are short, kFindTwice
+// has the next row's place found again when its turn comes, instead of kept until then.
+template <class Shape, bool kFindTwice = false, class Load, class F>
 HIPOPS_FN void for_each_row_ahead(const RowGeometry& geometry, const void* x, void* y, Load load, F f) {
   Rows<Shape> rows(geometry, x, y);
   int64_t first = rows.begin();
@@ -75,7 +84,12 @@ HIPOPS_FN void for_each_row_ahead(const RowGeometry& geometry, const void* x, vo
     }
     f(rows, tile);
     if (!more) return;
-    rows = next_rows;
+    if constexpr (kFindTwice) {
+      first = forgotten(first);
+      rows.select(first);
+    } else {
+      rows = next_rows;
+    }
     tile = next_tile;
   }
 }
