@@ -644,6 +644,21 @@ void check_next_at_once() {
     EXPECT_EQUAL(Recorder::at_once.load(), uint64_t{c.at_once} << kJoinKernel);
     EXPECT(Recorder::expected_parts * kExpectedByBlock <= most);
   }
+
+  // scatter_add's rows, which another kernel may turn out to add.
+  Recorder::at_once = 0;
+  recorder.ran();
+  const int64_t indices = 2 * most / 128;
+  HostTensor y(HIPOPS_U8, {40, 128}), x(HIPOPS_U8, {indices, 128}), index(HIPOPS_I64, {indices, 128}, {1, 0});
+  index.randomize(1, 0, 40);
+  int64_t bytes = 0;
+  EXPECT_EQUAL(hipops_scatter_add_workspace_bytes(&y.view, &x.view, &index.view, 0, 0, &bytes), HIPOPS_SUCCESS);
+  HostTensor workspace(HIPOPS_U8, {bytes});
+  EXPECT_EQUAL(hipops_scatter_add(&y.view, &x.view, &index.view, 0, 0, workspace.view.data, bytes, nullptr, nullptr),
+               HIPOPS_SUCCESS);
+  EXPECT(recorder.ran().count("index_add_join"));
+  EXPECT(Recorder::expected_parts > 0);
+  EXPECT_EQUAL(Recorder::at_once.load(), uint64_t{0});
 }
 
 // Vectors are for rows that are contiguous in both tensors, all addresses and steps of which are multiples of 16 bytes.
