@@ -499,6 +499,20 @@ void check_orders() {
       }
 }
 
+// More shares than a block joins at a time: rows that all of those name, that the first ones alone do, or the last one.
+void check_shares() {
+  constexpr int64_t kTile = int64_t{hipops::kOrderRuns} * hipops::kOrderBatch;
+  Operands t = rows_of(HIPOPS_U8, 3000, 1, kTile + 100, 9);
+  for (int64_t j = 0; j < kTile + 100; ++j) {
+    const int64_t row = j < kTile ? j % 5 == 0 ? 2999 : j * 2000 / kTile : j % 2 == 0 ? 2999 : 2500;
+    set_bits(t.index, j, static_cast<uint64_t>(row));
+  }
+  hipops_index_report report = HIPOPS_INDEX_REPORT_INIT;
+  const std::vector<uint64_t> bits = expected_bits(t, &report);
+  call(t, true, nullptr);
+  EXPECT(all_bits(t.y) == bits);
+}
+
 // ---- Kernels
 
 constexpr int kKernels = 38;
@@ -796,6 +810,8 @@ TEST_CASE("index_add orders any number of indices", "[index_add]") { on_both_wav
 TEST_CASE("index_add orders what is in order already, and what is one row's", "[index_add]") {
   on_both_waves(check_orders, {{"HIPOPS_CPU_RACE", "1"}});
 }
+
+TEST_CASE("index_add orders more shares than a block joins at a time", "[index_add]") { on_both_waves(check_shares); }
 
 TEST_CASE("index_add has a kernel for each dtype, width and way", "[index_add]") { on_both_waves(check_kernels); }
 
