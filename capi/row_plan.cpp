@@ -166,12 +166,12 @@ int64_t most_blocks(const RowVariant& v, int threads, const DeviceFacts& device,
 RowRounds rounds_for(const RowVariant& v, int64_t cols, RoundsOf rounds_of) {
   const RowRounds rounds = rounds_of ? rounds_of(v) : RowRounds::one;
   const bool idles = v.access == wide && shares_blocks(v) && v.vectors == 1 && vectors_of(v, cols) < v.threads;
-  return rounds == RowRounds::one && idles ? RowRounds::few : rounds;
+  return rounds == RowRounds::one && idles ? RowRounds::several : rounds;
 }
 
-// The blocks of so many groups that go round a few times: the more often, the more of them a unit would have, until each
-// work-item has taken four vectors. (More rounds, or two of three vectors, are slower.)
-int64_t in_few_rounds(int64_t groups, const RowVariant& v, const DeviceFacts& device) {
+// The blocks of so many groups that go round several times: the more often, the more of them a unit would have, until
+// each work-item has taken four vectors. (More rounds, or two of three vectors, are slower.)
+int64_t in_several_rounds(int64_t groups, const RowVariant& v, const DeviceFacts& device) {
   constexpr int64_t kManyBlocks = 128, kMostVectors = 4;
   const int64_t most = std::max<int64_t>(kMostVectors / v.vectors, 1);
   const int64_t rounds = std::min(groups / (kManyBlocks * device.units) + 1, most);
@@ -225,7 +225,7 @@ RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess acc
   int64_t rows_per_block = v.access == staged ? stage_rows(v, geometry, device) : v.block / v.threads;
   // Groups of rows that are worked on at a time, each by a block or a cluster.
   int64_t groups = (geometry.rows + rows_per_block - 1) / rows_per_block;
-  if (rounds == RowRounds::few) groups = in_few_rounds(groups, v, device);
+  if (rounds == RowRounds::several) groups = in_several_rounds(groups, v, device);
   groups = within_grid_limit(
       std::min(groups, std::max<int64_t>(most_blocks(v, threads, device, rounds) / cluster, 1)));
   if (weights > 0) groups = come_to_alike(groups, v, geometry);

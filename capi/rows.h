@@ -57,9 +57,9 @@ RowAccess row_access(const hipops_tensor& y, const hipops_tensor& x, const RowGe
 
 // How often an op's blocks of a variant go round, each time for a row, or as many as share a block.
 enum class RowRounds {
-  one,    // once
-  few,    // of large launches a few times: what a block does but once takes its time
-  ahead,  // as often as it takes for blocks that all run at a time: the next row is on its way while one is worked on
+  one,      // once, or, where lanes idle, several times
+  several,  // of large launches: where what a block does only once is much of what it does
+  ahead,    // as often as it takes for blocks that all run at a time: the next row is on its way while one is worked on
 };
 using RoundsOf = RowRounds (*)(const RowVariant& v);  // NULL: one
 

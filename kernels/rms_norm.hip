@@ -185,8 +185,7 @@ HIPOPS_FN void rms_norm_apply(const RmsNormArgs& a) {
 
 }  // namespace
 
-// Aligned rows in f32 are computed with as they come: they need few registers beside them, and as many waves as there can
-// be are on their way.
+// Aligned rows in f32 need nothing widened: 32 registers are enough, with which as many waves run as there can be.
 constexpr int room(RowAccess access, RowMode mode, int block, int vectors, int element_bytes) {
   if (access == wide && mode == resident && block == 512 && element_bytes == 4) return 4;
   return blocks_with_room(access, block, vectors, access == staged ? element_bytes : 2);

@@ -65,7 +65,7 @@ DeviceFacts device(int units, int wave_size) {
   return facts;
 }
 const DeviceFacts kDevices[] = {device(132, 32), device(304, 64), device(1, 32)};
-RowRounds few_rounds(const RowVariant&) { return RowRounds::few; }
+RowRounds several_rounds(const RowVariant&) { return RowRounds::several; }
 RowRounds rounds_ahead(const RowVariant&) { return RowRounds::ahead; }
 constexpr RowAccess kAccesses[] = {hipops::wide, hipops::edged, hipops::staged, hipops::any};
 
@@ -250,10 +250,13 @@ TEST_CASE("plan_rows covers all rows with a grid that every device takes", "[row
   for (int shift = 11; shift <= 40; ++shift)
     for (int64_t more : {-1, 0, 1}) counts.push_back((int64_t{1} << shift) + more);
   for (const DeviceFacts& device : kDevices)
-    for (RoundsOf rounds_of : {RoundsOf{nullptr}, RoundsOf{few_rounds}, RoundsOf{rounds_ahead}})
+    for (RoundsOf rounds_of : {RoundsOf{nullptr}, RoundsOf{several_rounds}, RoundsOf{rounds_ahead}})
       for (const RowVariant& v : row_variants)
         for (int64_t rows : counts) {
-          int64_t cols = v.streaming ? 1 << 20 : v.longest;
+          // As long as they may be; and where they share a wave, so short that a lane idles.
+          const int64_t longest = v.streaming ? 1 << 20 : v.longest;
+          const bool idle = v.access == hipops::wide && v.vectors == 1 && v.threads < v.block;
+          const int64_t cols = idle ? longest - v.length : longest;
           RowPlan plan = plan_rows(v.dtype, rows_and_cols(rows, cols), v.access, device, rounds_of);
           const RowVariant& taken = row_variants[plan.kernel];
           const int64_t at_once = taken.block / taken.threads, rows_per_block = plan.rows_per_block;
@@ -263,9 +266,10 @@ TEST_CASE("plan_rows covers all rows with a grid that every device takes", "[row
                                     : rows_per_block % at_once == 0 &&
                                           rows_per_block <= hipops::most_stage_rows(taken, cols);
           bool covers = plan.row_step >= rows, all_busy = (int64_t{plan.grid} - 1) * rows_per_block < rows;
-          // It goes round when it is huge, or when all units have what they can hold, or more.
-          const bool may = rounds_of || taken.clustered || v.access == hipops::staged;
-          bool full = plan.grid >= 1u << 20 || (may && work_items >= int64_t{device.units} * 512);
+          // It goes round when it is huge, or when all units have what they can hold, or many blocks to do.
+          const bool may = rounds_of == rounds_ahead || taken.clustered || v.access == hipops::staged;
+          bool full = plan.grid >= 1u << 20 || (may && work_items >= int64_t{device.units} * 512) ||
+                      ((rounds_of == several_rounds || idle) && plan.grid >= int64_t{device.units} * 64);
           bool right = taken.longest >= cols && plan.block <= static_cast<uint32_t>(taken.block) && plan.grid >= 1 &&
                        work_items < int64_t{1} << 32 && plan.row_step == plan.grid * rows_per_block && all_busy &&
                        (covers || full) && has_room;
@@ -281,6 +285,7 @@ TEST_CASE("of large launches of short rows, blocks go round until each work-item
       for (int64_t cols = 16 / dtype_bytes(dtype); cols <= 1024; cols += 16 / dtype_bytes(dtype)) {
         const auto blocks_of = [&](int64_t rows, RoundsOf rounds_of) {
           const RowPlan plan = plan_rows(dtype, rows_and_cols(rows, cols), hipops::wide, device, rounds_of);
+          CHECK(plan.row_step == plan.grid * int64_t{plan.rows_per_block});
           return int64_t{plan.grid};
         };
         const RowVariant& v = row_variants[plan_rows(dtype, rows_and_cols(1 << 30, cols), hipops::wide, device).kernel];
@@ -291,10 +296,10 @@ TEST_CASE("of large launches of short rows, blocks go round until each work-item
         const bool idle = v.vectors == 1 && cols / v.length < v.threads;
         for (const int64_t rounds : {1, 2, 3, 4, 9}) {
           const int64_t blocks = rounds * many - 1, most = std::min<int64_t>(rounds, 4 / v.vectors);
-          CHECK(blocks_of(blocks * at_once, few_rounds) == (blocks + most - 1) / most);
+          CHECK(blocks_of(blocks * at_once, several_rounds) == (blocks + most - 1) / most);
           CHECK(blocks_of(blocks * at_once, nullptr) == (idle ? (blocks + most - 1) / most : blocks));
         }
-        CHECK(blocks_of(many * at_once, few_rounds) == (v.vectors <= 2 ? many / 2 : many));
+        CHECK(blocks_of(many * at_once, several_rounds) == (v.vectors <= 2 ? many / 2 : many));
       }
 }
 

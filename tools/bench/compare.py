@@ -33,7 +33,6 @@ def calls_of(work, library, peers, compiled):
 
 def measure(make, library, timer, peers, roofs):
     import torch
-    torch._dynamo.reset()
     compiled, times = None, {}
     for place in range(PLACES):
         torch.cuda.empty_cache()
@@ -42,12 +41,15 @@ def measure(make, library, timer, peers, roofs):
         if not library.has(work.op):
             return {"name": work.name, "missing": True}
         if work.moved not in roofs:
-            roofs[work.moved] = round(timer.roof(work.moved), 4)
+            roofs[work.moved] = round(min(timer.roof(work.moved) for _ in range(TURNS)), 4)
         row = {"name": work.name, "op": work.op, "bytes": work.moved, "goal_share": work.large_share, "roof": roofs[work.moved]}
-        compiled = compiled or torch.compile(work.peer, dynamic=False)
+        if "compile" in peers and compiled is None:
+            torch._dynamo.reset()
+            compiled = torch.compile(work.peer, dynamic=False)
         calls = calls_of(work, library, peers, compiled)
-        turns = [{column: timer.microseconds(call, work.moved) for column, call in calls.items()} for _ in range(TURNS)]
-        for column, time in turns[-1].items():
+        for _ in range(TURNS):
+            turn = {column: timer.microseconds(call, work.moved) for column, call in calls.items()}
+        for column, time in turn.items():
             times.setdefault(column, []).append(time)
         del work, calls, beside
     return row | {column: round(statistics.median(at_places), 4) for column, at_places in times.items()}
