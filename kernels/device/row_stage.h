@@ -2,8 +2,8 @@
 // one piece, in vectors from aligned addresses.
 #pragma once
 
+#include "device/aligned_span.h"
 #include "device/row_contract.h"
-#include "device/vector.h"
 
 namespace hipops {
 namespace {
@@ -20,7 +20,7 @@ class Stage {
 
   // Asks for `count` elements, which are at [0], [1] .. after await(). Work-items meet there.
   HIPOPS_METHOD void ask(const T* from, int count) {
-    const Span span(misplaced(from), count);
+    const Span span(misplaced_by(from), count);
 #pragma unroll
     for (int n = 0; n < kEach; ++n)
       if (span.has(vector(n))) whole_[n] = load_packed<kLength>(from - span.shift + vector(n) * kLength);
@@ -28,7 +28,7 @@ class Stage {
     if (edge >= 0) edge_ = from[edge - span.shift];
   }
   HIPOPS_METHOD void await(const T* from, int count) {
-    shift_ = misplaced(from);
+    shift_ = misplaced_by(from);
     const Span span(shift_, count);
 #pragma unroll
     for (int n = 0; n < kEach; ++n)
@@ -41,7 +41,7 @@ class Stage {
   // Writes them, after all have set theirs. Work-items meet before, and after.
   HIPOPS_METHOD void write(T* to, int count) const {
     barrier();
-    if (misplaced(to) == shift_) {
+    if (misplaced_by(to) == shift_) {
       const Span span(shift_, count);
 #pragma unroll
       for (int n = 0; n < kEach; ++n)
@@ -57,30 +57,13 @@ class Stage {
   }
 
  private:
-  static constexpr int kLength = kWideBytes / int(sizeof(T));
+  using Span = AlignedSpan<T>;
+  static constexpr int kLength = Span::kLength;
   static constexpr int kElements = stage_elements(Shape::kBlock, Shape::kVectors, int(sizeof(T)));
   static constexpr int kEach = (kElements / kLength + Shape::kBlock - 1) / Shape::kBlock;  // vectors of a work-item
 
-  static HIPOPS_METHOD int misplaced(const T* at) { return int(uintptr_t(at) % kWideBytes / sizeof(T)); }
   // The work-item's n-th vector.
   static HIPOPS_METHOD int vector(int n) { return int(thread_index()) + n * Shape::kBlock; }
-
-  // Elements from shift to end, in vectors: those that are whole, and the elements before and after them, of which a
-  // work-item has one at most.
-  struct Span {
-    int shift, end, first, last;
-
-    HIPOPS_METHOD Span(int shift_, int count)
-        : shift(shift_), end(shift_ + count), first(shift_ > 0), last(end / kLength) {}
-
-    HIPOPS_METHOD bool has(int v) const { return v >= first && v < last; }
-    HIPOPS_METHOD int edge() const {
-      const int i = int(thread_index());
-      if (i < kLength) return first > 0 && i >= shift && i < end ? i : -1;
-      const int after = (last > first ? last : first) * kLength + i - kLength;
-      return i < 2 * kLength && after < end ? after : -1;
-    }
-  };
 
   static HIPOPS_METHOD Shared<Vector<T, kLength>> storage() {
     using Wide = Vector<T, kLength>;

@@ -1,18 +1,13 @@
 // Rows that begin anywhere, copied by 16 bytes: stored at multiples of 16, from wherever those lie in the source.
 #pragma once
 
+#include "device/aligned_span.h"
 #include "device/shifted_contract.h"
 #include "device/types.h"
 #include "device/stream.h"
 
 namespace hipops {
 namespace {
-
-// How many elements past a multiple of 16 bytes an address is.
-template <class T>
-HIPOPS_FN int32_t misplaced_by(const T* at) {
-  return int32_t(uintptr_t(at) % kWideBytes / sizeof(T));
-}
 
 // 16 bytes of elements from a multiple of 16.
 template <class T>

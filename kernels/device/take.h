@@ -1,12 +1,12 @@
 // Taking elements of x along dim, as an index says: all that gather and index_select do.
 #pragma once
 
+#include "device/aligned_span.h"
 #include "device/indices.h"
 #include "device/shifted.h"
 #include "device/stream.h"
 #include "device/strided.h"
 #include "device/take_contract.h"
-#include "device/vector.h"
 
 namespace hipops {
 namespace {
@@ -134,33 +134,32 @@ class StagedRows {
 
   // Of `count` elements, which are a vector at least. All work-items call it, and meet before they read.
   HIPOPS_METHOD void load(const T* x, int32_t count) {
-    shift_ = int32_t(uintptr_t(x) % kWideBytes / sizeof(T));
-    const int32_t end = shift_ + count, first = shift_ > 0, last = end / kLength;
+    shift_ = misplaced_by(x);
+    const AlignedSpan<T> span(shift_, count);
     const T* from = x - shift_;
-    const int32_t lane = int32_t(thread_index()), after = last * kLength + (lane - kLength);
-    int32_t edge = lane < kLength ? lane : after;
-    if (lane < kLength ? first == 0 || edge < shift_ : lane >= 2 * kLength || edge >= end) edge = -1;
+    const int32_t edge = span.edge();
     // There is no branch around loads: what is not wanted is some vector, or element, once more.
     b128 value[kEach];
 #pragma unroll
     for (int n = 0; n < kEach; ++n) {
-      const int32_t v = lane + n * kStagedBlock;
-      value[n] = reinterpret_cast<const b128*>(from)[v < first ? first : v < last ? v : last - 1];
+      const int32_t v = vector(n);
+      value[n] = reinterpret_cast<const b128*>(from)[v < span.first ? span.first : v < span.last ? v : span.last - 1];
     }
     const T at_edge = from[edge < 0 ? shift_ : edge];
 #pragma unroll
-    for (int n = 0; n < kEach; ++n) {
-      const int32_t v = lane + n * kStagedBlock;
-      if (v >= first && v < last) vectors_[v] = value[n];
-    }
+    for (int n = 0; n < kEach; ++n)
+      if (span.has(vector(n))) vectors_[vector(n)] = value[n];
     if (edge >= 0) elements_[edge & (kElements - 1)] = at_edge;
   }
 
  private:
-  static constexpr int kLength = kWideBytes / int(sizeof(T)), kElements = kStagedBytes / int(sizeof(T));
+  static constexpr int kElements = kStagedBytes / int(sizeof(T));
   static constexpr int kEach = kStagedBytes / kWideBytes / kStagedBlock;
   static_assert(kEach * kWideBytes * kStagedBlock == kStagedBytes && (kElements & (kElements - 1)) == 0,
                 "one round of loads fills it, and a mask finds places in it");
+
+  // The work-item's n-th vector.
+  static HIPOPS_METHOD int32_t vector(int n) { return int32_t(thread_index()) + n * kStagedBlock; }
 
   static HIPOPS_METHOD Shared<b128> storage() {
     HIPOPS_SHARED(b128, vectors, kStagedBytes / kWideBytes);
