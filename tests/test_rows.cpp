@@ -252,15 +252,16 @@ TEST_CASE("plan_rows covers all rows with a grid that every device takes", "[row
   for (const DeviceFacts& device : kDevices)
     for (RoundsOf rounds_of : {RoundsOf{nullptr}, RoundsOf{several_rounds}, RoundsOf{rounds_ahead}})
       for (const RowVariant& v : row_variants)
-        for (int64_t rows : counts) {
-          // As long as they may be; and where they share a wave, so short that a lane idles.
-          const int64_t longest = v.streaming ? 1 << 20 : v.longest;
-          const bool idle = v.access == hipops::wide && v.vectors == 1 && v.threads < v.block;
-          const int64_t cols = idle ? longest - v.length : longest;
+        for (int64_t i = 0; i < 2 * static_cast<int64_t>(counts.size()); ++i) {
+          // As long as they may be; and so short that a lane idles.
+          const int64_t rows = counts[static_cast<size_t>(i / 2)];
+          const int64_t cols = (v.streaming ? 1 << 20 : v.longest) - i % 2 * v.length;
           RowPlan plan = plan_rows(v.dtype, rows_and_cols(rows, cols), v.access, device, rounds_of);
           const RowVariant& taken = row_variants[plan.kernel];
           const int64_t at_once = taken.block / taken.threads, rows_per_block = plan.rows_per_block;
           const int64_t work_items = int64_t{plan.grid} * plan.block;
+          const bool idle = taken.access == hipops::wide && taken.vectors == 1 && taken.threads < taken.block &&
+                            cols / taken.length < taken.threads;
           const bool has_room = taken.access != hipops::staged
                                     ? rows_per_block == at_once
                                     : rows_per_block % at_once == 0 &&
