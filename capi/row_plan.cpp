@@ -111,20 +111,52 @@ Fit fit_of(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device)
   return {static_cast<int>((vectors + held_by_wave - 1) / held_by_wave) * device.wave_size, cluster};
 }
 
-// Where there are rows for all units, the first variant whose rows share blocks is best; if none holds the row, many
-// vectors a work-item are, as long as few work-items idle.
-int64_t cost_for_many(const RowVariant& v, int64_t cols, int threads) {
-  if (shares_blocks(v)) return 0;
-  return std::max(int64_t{threads} * v.vectors * v.length, cols + cols / 8);  // an eighth may idle
+// How many rows there are for a device, which decides what makes a variant good.
+enum class Amount {
+  few,      // not one for each unit
+  at_once,  // so many that the device holds all of them at a time
+  many,
+};
+Amount amount_of(hipops_dtype dtype, const RowGeometry& g, const DeviceFacts& device) {
+  constexpr int64_t kHeldByUnit = 48 << 10;  // bytes
+  if (rows_count_as_many.load(std::memory_order_relaxed)) return Amount::many;
+  if (g.rows <= device.units) return Amount::few;
+  return g.rows * g.cols * bytes_of(dtype) <= device.units * kHeldByUnit ? Amount::at_once : Amount::many;
 }
 
-// Where there are not, a row's own time counts: first of all, that it stays within a wave, without code for more than
-// two vectors; then how many a work-item really has. Else, how many there is code for, and one more for a block that many
+// Of few rows, a row's own time counts: first of all, that it stays within a wave, without code for more than two
+// vectors; then how many a work-item really has. Else, how many there is code for, and one more for a block that many
 // waves meet in: of equals, the list has those of more vectors first.
 int64_t cost_for_few(const RowVariant& v, int64_t cols, int threads) {
   constexpr int kBrief = 2, kManyThreads = 384;
   if (shares_blocks(v) && v.vectors <= kBrief) return (vectors_of(v, cols) + v.threads - 1) / v.threads;
   return kBrief + v.vectors + (threads > kManyThreads);
+}
+
+// Of rows that are there at once, that few lanes idle: an eighth may. Where up to four vectors are enough for rows to
+// share blocks, they do.
+int64_t cost_at_once(const RowVariant& v, int64_t cols, int threads) {
+  constexpr int kMostVectors = 4;
+  if (shares_blocks(v)) return v.vectors <= kMostVectors ? 0 : INT64_MAX - 1;
+  return std::max(int64_t{threads} * v.vectors * v.length, cols + cols / 8);
+}
+
+// Of many, the first variant that holds a row is best: it has the most vectors a work-item, which counts for more than
+// lanes that idle. But small blocks take more registers: where over an eighth of their lanes idles, large ones are better.
+int64_t cost_for_many(const RowVariant& v, int64_t cols, int threads) {
+  constexpr int kSmallBlock = 128;
+  const bool idles = int64_t{threads} * v.vectors * v.length > cols + cols / 8;
+  return !shares_blocks(v) && v.block <= kSmallBlock && idles;
+}
+
+int64_t cost_of(Amount amount, const RowVariant& v, int64_t cols, int threads) {
+  if (v.streaming) return INT64_MAX;
+  switch (amount) {
+    case Amount::few: return cost_for_few(v, cols, threads);
+    case Amount::at_once: return cost_at_once(v, cols, threads);
+    case Amount::many: break;
+  }
+  return cost_for_many(v, cols, threads);
 }
 
 struct Choice {
@@ -134,17 +166,15 @@ struct Choice {
 
 Choice choose(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device) {
   const Variants& candidates = variants.of[dtype][access];
-  const bool few = geometry.rows <= device.units && !rows_count_as_many.load(std::memory_order_relaxed);
-  const int64_t least = few ? 1 : 0;  // there is
+  const Amount amount = amount_of(dtype, geometry, device);
+  const int64_t least = amount == Amount::few ? 1 : 0;  // there is
   Choice best = {-1, {}};
   int64_t lowest = INT64_MAX;
   for (int i = candidates.first; i < candidates.end && lowest > least; ++i) {
     const RowVariant& v = row_variants[i];
     const Fit fit = fit_of(v, geometry, device);
     if (fit.threads == 0) continue;
-    const int64_t cost = v.streaming ? INT64_MAX
-                         : few       ? cost_for_few(v, geometry.cols, fit.threads)
-                                     : cost_for_many(v, geometry.cols, fit.threads);
+    const int64_t cost = cost_of(amount, v, geometry.cols, fit.threads);
     if (best.kernel < 0 || cost < lowest) best = {i, fit}, lowest = cost;
   }
   return best;

@@ -59,7 +59,7 @@ HIPOPS_FN void store_at_use(const RmsNormArgs& a, const RowTile<Shape>& tile, co
 
 // Those in x's type stay in registers, where a work-item has enough.
 template <class Shape>
-constexpr bool weights_stay = Shape::kBlock <= 256 || Shape::kVectors <= 2;
+constexpr bool weights_stay = (Shape::kBlock <= 256 && Shape::kVectors <= 4) || Shape::kVectors <= 2;
 
 // Eight elements at an odd address take long to load: there the next row is taken ahead.
 template <class Shape, class Load, class F>

@@ -232,16 +232,33 @@ TEST_CASE("rows_count_as_many has few rows take what many take", "[rows]") {
   hipops::rows_count_as_many = false;
 }
 
-TEST_CASE("with rows for every unit, few work-items idle", "[rows]") {
+TEST_CASE("with rows for every unit that are there at once, few work-items idle", "[rows]") {
   for (const DeviceFacts& device : kDevices)
     for (int64_t cols = 1100; cols <= 16384; cols += 8) {
-      RowPlan many = plan_rows(HIPOPS_BF16, rows_and_cols(100000, cols), hipops::wide, device);
-      const RowVariant& v = row_variants[many.kernel];
-      INFO(cols << " columns in blocks of " << many.block);
-      const double busy = static_cast<double>(cols) / (static_cast<double>(many.block) * v.vectors * v.length);
+      const int64_t at_once = device.units * (int64_t{48} << 10) / (2 * cols);
+      RowPlan plan = plan_rows(HIPOPS_BF16, rows_and_cols(at_once, cols), hipops::wide, device);
+      const RowVariant& v = row_variants[plan.kernel];
+      INFO(cols << " columns in blocks of " << plan.block);
+      const double busy = static_cast<double>(cols) / (static_cast<double>(plan.block) * v.vectors * v.length);
       // A wave of 64 with one vector each is 512 columns.
-      if (!(busy > (device.wave_size == 32 ? 0.8 : 0.66))) FAIL("busy: " << busy);
+      if (at_once > device.units && !(busy > (device.wave_size == 32 ? 0.8 : 0.66))) FAIL("busy: " << busy);
     }
+}
+
+TEST_CASE("of more rows than that, a work-item has four vectors or six, in small blocks where few idle", "[rows]") {
+  for (const DeviceFacts& device : kDevices)
+    for (const RowAccess access : {hipops::wide, hipops::edged})
+      for (int64_t cols = 1100; cols <= 16384; cols += 8) {
+        const int64_t rows = std::max<int64_t>(device.units * (int64_t{48} << 10) / (2 * cols), device.units) + 1;
+        const RowPlan plan = plan_rows(HIPOPS_BF16, rows_and_cols(rows, cols), access, device);
+        const RowVariant& v = row_variants[plan.kernel];
+        const bool in_wave = access == hipops::wide && cols <= 32 * 6 * 8;
+        const int64_t held = int64_t{plan.block} * 4 * 8;
+        const bool small = access == hipops::wide && cols <= 128 * 4 * 8 && held <= cols + cols / 8;
+        const bool right = in_wave ? v.threads == 32 && v.vectors == 6
+                                   : v.threads == (small ? 128 : 512) && v.vectors == 4 && v.threads == v.block;
+        if (!right) FAIL(rows << " rows of " << cols << " columns: " << v.threads << " x " << v.vectors);
+      }
 }
 
 TEST_CASE("plan_rows covers all rows with a grid that every device takes", "[rows]") {
@@ -296,7 +313,7 @@ TEST_CASE("of large launches of short rows, blocks go round until each work-item
         // Lanes idle, where the others have one vector: whatever the op says.
         const bool idle = v.vectors == 1 && cols / v.length < v.threads;
         for (const int64_t rounds : {1, 2, 3, 4, 9}) {
-          const int64_t blocks = rounds * many - 1, most = std::min<int64_t>(rounds, 4 / v.vectors);
+          const int64_t blocks = rounds * many - 1, most = std::min<int64_t>(rounds, std::max(4 / v.vectors, 1));
           CHECK(blocks_of(blocks * at_once, several_rounds) == (blocks + most - 1) / most);
           CHECK(blocks_of(blocks * at_once, nullptr) == (idle ? (blocks + most - 1) / most : blocks));
         }

@@ -80,7 +80,7 @@ constexpr int blocks_with_room(RowAccess access, int block, int vectors, int ele
 // The same where blocks have several rows and weights stay in registers: as many waves as don't spill then.
 constexpr int blocks_beside_weights(int block, int vectors) {
   constexpr int kWave = 32;
-  const int waves = vectors == 1 ? 64 : vectors == 2 ? 40 : vectors == 3 ? 32 : 24;
+  const int waves = vectors == 1 ? 64 : vectors == 2 ? 40 : vectors == 3 ? 32 : vectors == 4 ? 24 : 16;
   return waves * kWave / block;
 }
 
@@ -114,6 +114,7 @@ constexpr int kSplitThreads = 512, kSplitVectors = 4;  // of a tile
   X(op##_##T##_wide_32x2, T, 32, 2, 64, wide, resident)               \
   X(op##_##T##_wide_32x3, T, 32, 3, 64, wide, resident)               \
   X(op##_##T##_wide_32x4, T, 32, 4, 64, wide, resident)               \
+  X(op##_##T##_wide_32x6, T, 32, 6, 64, wide, resident)               \
   X(op##_##T##_wide_128x4, T, 128, 4, 128, wide, resident)            \
   X(op##_##T##_wide_512x4, T, 512, 4, 512, wide, resident)            \
   X(op##_##T##_wide_512x2, T, 512, 2, 512, wide, resident)            \
