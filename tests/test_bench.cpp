@@ -284,7 +284,7 @@ TEST_CASE("the sweep's shapes reach from 1 to 2^18, with all kinds of lengths", 
       CHECK(2 * s.rows * s.cols * bytes <= kSweepBytes);
     }
     for (const int64_t size :
-         {1, 2, 3, 7, 9, 96, 97, 127, 129, 2880, 3001, 7168, 65535, 131072, 131073, 196608, 1 << 18})
+         {1, 2, 3, 7, 9, 96, 97, 127, 129, 1280, 1600, 2880, 3001, 3584, 7168, 50257, 65535, 131072, 131073, 196608, 1 << 18})
       CHECK(shapes.count({1, size}) == 1);
     for (const int64_t rows : {1, 2, 37, 1000, 131071, 1 << 18}) CHECK(shapes.count({rows, 64}) == 1);
     for (int k = 0; k <= 18; ++k) CHECK(shapes.count({1, int64_t{1} << k}) == 1);

@@ -16,10 +16,13 @@ constexpr int kNeighbours = 3;      // candidates on either side of the chosen o
 constexpr int kConfirmations = 15;  // repeats, before a shape is said to be slow or a neighbour better
 
 std::set<int64_t> columns() {
-  std::set<int64_t> sizes = {2880, 7168, 5, 97, 769, 3001, 10007, 100003, 131101, 200000};
+  std::set<int64_t> sizes = {97, 769, 3001, 10007, 100003, 131101, 200000,
+                             // Widths of models, and of vocabularies.
+                             1152, 1600, 2304, 2880, 5376, 6656, 11008, 13824, 50257, 151936,
+                             1153, 1601, 2305, 2561, 5377};
   for (int k = 0; k <= kLargestPower; ++k) {
     const int64_t power = int64_t{1} << k;
-    sizes.insert({power, power + 1, power - 1, 3 * power});
+    sizes.insert({power, power + 1, power - 1, 3 * power, 5 * power, 7 * power});
   }
   sizes.erase(sizes.begin(), sizes.find(1));
   sizes.erase(sizes.upper_bound(int64_t{1} << kLargestPower), sizes.end());
