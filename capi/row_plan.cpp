@@ -113,15 +113,16 @@ Fit fit_of(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device)
 
 // How many rows there are for a device, which decides what makes a variant good.
 enum class Amount {
-  few,      // not one for each unit
+  few,      // two for each unit, or so short that a unit is done with them at once
   at_once,  // so many that the device holds all of them at a time
   many,
 };
 Amount amount_of(hipops_dtype dtype, const RowGeometry& g, const DeviceFacts& device) {
-  constexpr int64_t kHeldByUnit = 48 << 10;  // bytes
+  constexpr int64_t kFewBytes = 2 << 10, kHeldBytes = 48 << 10;  // of a unit
+  const int64_t bytes = g.rows * g.cols * bytes_of(dtype);
   if (rows_count_as_many.load(std::memory_order_relaxed)) return Amount::many;
-  if (g.rows <= device.units) return Amount::few;
-  return g.rows * g.cols * bytes_of(dtype) <= device.units * kHeldByUnit ? Amount::at_once : Amount::many;
+  if (g.rows <= 2 * device.units || bytes <= device.units * kFewBytes) return Amount::few;
+  return bytes <= device.units * kHeldBytes ? Amount::at_once : Amount::many;
 }
 
 // Of few rows, a row's own time counts: first of all, that it stays within a wave, without code for more than two

@@ -192,13 +192,13 @@ TEST_CASE("of many rows, those that have no block to themselves take the first v
         for (int i = 0; i < kRowVariants; ++i) {
           const RowVariant& v = row_variants[i];
           if (v.dtype != dtype || v.access != access || v.threads == v.block || v.longest < cols) continue;
-          if (plan_rows(dtype, rows_and_cols(100000, cols), access, kDevices[0]).kernel != i)
+          if (plan_rows(dtype, rows_and_cols(int64_t{1} << 24, cols), access, kDevices[0]).kernel != i)
             FAIL(cols << " columns: not kernel " << i);
           break;
         }
 }
 
-TEST_CASE("few rows stay in a wave with up to two vectors a lane; else a block has one each, or two past 384", "[rows]") {
+TEST_CASE("two rows a unit, or 2 KiB of short ones, stay in a wave with up to two vectors a lane; else a block has one each, or two past 384", "[rows]") {
   for (const DeviceFacts& device : kDevices)
     for (hipops_dtype dtype : kFloats)
       for (RowAccess access : {hipops::wide, hipops::edged}) {
@@ -213,7 +213,9 @@ TEST_CASE("few rows stay in a wave with up to two vectors a lane; else a block h
           int64_t least = INT64_MAX;
           for (const RowVariant& v : row_variants)
             if (v.dtype == dtype && v.access == access && in_wave(v) && v.longest >= cols) least = std::min(least, taken(v));
-          const RowVariant& v = row_variants[plan_rows(dtype, rows_and_cols(device.units, cols), access, device).kernel];
+          const int64_t of_2_kib = device.units * int64_t{2048} / (cols * dtype_bytes(dtype));
+          const RowGeometry rows = rows_and_cols(std::max<int64_t>(2 * device.units, of_2_kib), cols);
+          const RowVariant& v = row_variants[plan_rows(dtype, rows, access, device).kernel];
           const bool right = least == INT64_MAX ? v.threads == v.block && v.vectors == (vectors > 384 ? 2 : 1)
                                                 : in_wave(v) && taken(v) == least;
           if (!right) FAIL(cols << " columns: " << v.threads << " work-items with " << v.vectors << " vectors");
@@ -241,7 +243,7 @@ TEST_CASE("with rows for every unit that are there at once, few work-items idle"
       INFO(cols << " columns in blocks of " << plan.block);
       const double busy = static_cast<double>(cols) / (static_cast<double>(plan.block) * v.vectors * v.length);
       // A wave of 64 with one vector each is 512 columns.
-      if (at_once > device.units && !(busy > (device.wave_size == 32 ? 0.8 : 0.66))) FAIL("busy: " << busy);
+      if (at_once > 2 * device.units && !(busy > (device.wave_size == 32 ? 0.8 : 0.66))) FAIL("busy: " << busy);
     }
 }
 
@@ -249,7 +251,7 @@ TEST_CASE("of more rows than that, a work-item has four vectors or six, in small
   for (const DeviceFacts& device : kDevices)
     for (const RowAccess access : {hipops::wide, hipops::edged})
       for (int64_t cols = 1100; cols <= 16384; cols += 8) {
-        const int64_t rows = std::max<int64_t>(device.units * (int64_t{48} << 10) / (2 * cols), device.units) + 1;
+        const int64_t rows = std::max<int64_t>(device.units * (int64_t{48} << 10) / (2 * cols), 2 * device.units) + 1;
         const RowPlan plan = plan_rows(HIPOPS_BF16, rows_and_cols(rows, cols), access, device);
         const RowVariant& v = row_variants[plan.kernel];
         const bool in_wave = access == hipops::wide && cols <= 32 * 6 * 8;

@@ -122,10 +122,9 @@ constexpr int kSplitThreads = 512, kSplitVectors = 4;  // of a tile
   X(op##_##T##_wide_512x8, T, 512, 8, 512, wide, clustered)           \
   X(op##_##T##_wide_stream, T, 512, 4, 512, wide, streaming)
 
-// Of elements of 16 bits, what is longer than staged rows: 33 to 71 columns.
+// Of elements of 16 bits, what is longer than staged rows: 33 to 39 columns.
 #define HIPOPS_SHORT_EDGED_ROWS(X, op, T)                             \
-  X(op##_##T##_edged_4x1, T, 4, 1, 128, edged, resident)              \
-  X(op##_##T##_edged_4x2, T, 4, 2, 128, edged, resident)
+  X(op##_##T##_edged_4x1, T, 4, 1, 128, edged, resident)
 
 #define HIPOPS_EDGED_ROWS(X, op, T)                                   \
   X(op##_##T##_edged_4x3, T, 4, 3, 128, edged, resident)              \
