@@ -118,11 +118,12 @@ enum class Amount {
   many,
 };
 Amount amount_of(hipops_dtype dtype, const RowGeometry& g, const DeviceFacts& device) {
-  constexpr int64_t kFewBytes = 2 << 10, kHeldBytes = 48 << 10;  // of a unit
-  const int64_t bytes = g.rows * g.cols * bytes_of(dtype);
+  constexpr int64_t kFewBytes = 2 << 10, kHeldBytes = 48 << 10;
+  const int64_t row_bytes = g.cols * bytes_of(dtype);
+  const auto rows_of = [&](int64_t unit_bytes) { return device.units * unit_bytes / row_bytes; };
   if (rows_count_as_many.load(std::memory_order_relaxed)) return Amount::many;
-  if (g.rows <= 2 * device.units || bytes <= device.units * kFewBytes) return Amount::few;
-  return bytes <= device.units * kHeldBytes ? Amount::at_once : Amount::many;
+  if (g.rows <= std::max<int64_t>(2 * device.units, rows_of(kFewBytes))) return Amount::few;
+  return g.rows <= rows_of(kHeldBytes) ? Amount::at_once : Amount::many;
 }
 
 // Of few rows, a row's own time counts: first of all, that it stays within a wave, without code for more than two
