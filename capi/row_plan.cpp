@@ -135,16 +135,17 @@ int64_t cost_for_few(const RowVariant& v, int64_t cols, int threads) {
   return kBrief + v.vectors + (threads > kManyThreads);
 }
 
-// Of rows that are there at once, that few lanes idle: an eighth may. Where up to four vectors are enough for rows to
-// share blocks, they do.
+// Of rows that are there at once, that few lanes idle: an eighth may. Rows share blocks where they can, but for aligned
+// ones that would take more than four vectors a work-item.
 int64_t cost_at_once(const RowVariant& v, int64_t cols, int threads) {
   constexpr int kMostVectors = 4;
-  if (shares_blocks(v)) return v.vectors <= kMostVectors ? 0 : INT64_MAX - 1;
+  if (shares_blocks(v)) return v.access == wide && v.vectors > kMostVectors ? INT64_MAX - 1 : 0;
   return std::max(int64_t{threads} * v.vectors * v.length, cols + cols / 8);
 }
 
-// Of many, the first variant that holds a row is best: it has the most vectors a work-item, which counts for more than
-// lanes that idle. But small blocks take more registers: where over an eighth of their lanes idles, large ones are better.
+// Of many, the first variant that holds a row is best. Of those whose rows have a block of their own it has the most
+// vectors a work-item, which counts for more than lanes that idle. But small blocks take more registers: where over an
+// eighth of their lanes idles, large ones are better.
 int64_t cost_for_many(const RowVariant& v, int64_t cols, int threads) {
   constexpr int kSmallBlock = 128;
   const bool idles = int64_t{threads} * v.vectors * v.length > cols + cols / 8;

@@ -94,7 +94,7 @@ RowCandidates row_candidates(const DeviceFacts& device, const hipops_tensor& y, 
 // For tools alone: while this is not negative, plan_rows takes the kernel that it names, which must be a candidate.
 extern std::atomic<int> forced_row_kernel;
 
-// For tools alone: while this is true, it chooses kernels as for more rows than the device has units.
+// For tools alone: while this is true, it chooses kernels as for more rows than the device holds at a time.
 extern std::atomic<bool> rows_count_as_many;
 
 // A call of a row op, checked.

@@ -247,6 +247,20 @@ TEST_CASE("with rows for every unit that are there at once, few work-items idle"
     }
 }
 
+TEST_CASE("one row more than few, and rows share blocks and work-items have more vectors", "[rows]") {
+  const auto taken = [](const DeviceFacts& device, int64_t rows, int64_t cols) {
+    const RowVariant& v = row_variants[plan_rows(HIPOPS_BF16, rows_and_cols(rows, cols), hipops::wide, device).kernel];
+    return std::to_string(v.threads) + "x" + std::to_string(v.vectors);
+  };
+  CHECK(taken(kDevices[0], 264, 1000) == "512x1");
+  CHECK(taken(kDevices[0], 265, 1000) == "32x4");
+  CHECK(taken(kDevices[0], 265, 1500) == "512x2");  // not six vectors, as many rows have
+  CHECK(taken(kDevices[1], 608, 4096) == "512x2");
+  CHECK(taken(kDevices[1], 609, 4096) == "128x4");
+  CHECK(taken(kDevices[0], 132 * 2048 / 80, 40) == taken(kDevices[0], 132, 40));
+  CHECK(taken(kDevices[0], 132 * 2048 / 80 + 1, 40) != taken(kDevices[0], 132, 40));
+}
+
 TEST_CASE("of more rows than that, a work-item has four vectors or six, in small blocks where few idle", "[rows]") {
   for (const DeviceFacts& device : kDevices)
     for (const RowAccess access : {hipops::wide, hipops::edged})
