@@ -198,7 +198,8 @@ TEST_CASE("of many rows, those that have no block to themselves take the first v
         }
 }
 
-TEST_CASE("two rows a unit, or 2 KiB of short ones, stay in a wave with up to two vectors a lane; else a block has one each, or two past 384", "[rows]") {
+// Few are two a unit, or 2 KiB of short ones.
+TEST_CASE("few rows stay in a wave with up to two vectors a lane; else a block has one each, or two past 384", "[rows]") {
   for (const DeviceFacts& device : kDevices)
     for (hipops_dtype dtype : kFloats)
       for (RowAccess access : {hipops::wide, hipops::edged}) {
@@ -234,7 +235,7 @@ TEST_CASE("rows_count_as_many has few rows take what many take", "[rows]") {
   hipops::rows_count_as_many = false;
 }
 
-TEST_CASE("with rows for every unit that are there at once, few work-items idle", "[rows]") {
+TEST_CASE("of rows that the device holds at once, few work-items idle", "[rows]") {
   for (const DeviceFacts& device : kDevices)
     for (int64_t cols = 1100; cols <= 16384; cols += 8) {
       const int64_t at_once = device.units * (int64_t{48} << 10) / (2 * cols);
@@ -261,7 +262,7 @@ TEST_CASE("one row more than few, and rows share blocks and work-items have more
   CHECK(taken(kDevices[0], 132 * 2048 / 80 + 1, 40) != taken(kDevices[0], 132, 40));
 }
 
-TEST_CASE("of more rows than that, a work-item has four vectors or six, in small blocks where few idle", "[rows]") {
+TEST_CASE("of more rows than the device holds at once, a work-item has four vectors or six", "[rows]") {
   for (const DeviceFacts& device : kDevices)
     for (const RowAccess access : {hipops::wide, hipops::edged})
       for (int64_t cols = 1100; cols <= 16384; cols += 8) {
