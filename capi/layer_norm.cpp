@@ -9,7 +9,8 @@ namespace hipops {
 namespace {
 
 constexpr const char* kKernels[] = {HIPOPS_LAYER_NORM_KERNELS(HIPOPS_KERNEL_NAME)};
-static_assert(sizeof(kKernels) / sizeof(kKernels[0]) == kRowKernels, "one name for each variant");
+static_assert(sizeof(kKernels) / sizeof(kKernels[0]) == kRowKernels + kQueuedKernels,
+              "one name for each variant");
 
 hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight,
                     const hipops_tensor* bias, double eps) {
@@ -27,12 +28,13 @@ hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops
 RowRounds rounds_of(const RowVariant& v) {
   const bool in_16_bits = dtype_bytes(v.dtype) == 2;
   if (v.access == wide && v.threads < v.block) return in_16_bits || v.vectors == 1 ? RowRounds::several : RowRounds::one;
+  if (v.access == wide && v.vectors == 4 && in_16_bits) return RowRounds::queued;
   return v.access == edged || in_16_bits ? RowRounds::ahead : RowRounds::one;
 }
 
 }  // namespace
 
-Op op_layer_norm = {"layer_norm", kKernels, kRowKernels, row_op_supports, row_kernel_shared};
+Op op_layer_norm = {"layer_norm", kKernels, kRowKernels + kQueuedKernels, row_op_supports, row_kernel_shared};
 
 }  // namespace hipops
 

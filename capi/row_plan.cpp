@@ -25,6 +25,8 @@ constexpr RowVariant variant(hipops_dtype dtype, int threads, int vectors, int b
           length, mode == streaming ? INT64_MAX : longest};
 }
 
+constexpr int64_t kQueuedBytes = 56 << 10;  // of a unit's shared memory, for rows that wait there
+
 // Blocks that a launch may have: work-items stay under 2^32 with 1024 a block. Larger work loops over rows.
 constexpr int64_t kMostBlocks = int64_t{1} << 21;
 
@@ -188,7 +190,7 @@ Choice choose(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access,
 int64_t most_blocks(const RowVariant& v, int threads, const DeviceFacts& device, RowRounds rounds) {
   constexpr int kSmallestWave = 32, kMostWaves = 64;
   if (v.streaming) return kMostBlocks;
-  const bool goes_round = v.clustered || rounds == RowRounds::ahead;
+  const bool goes_round = v.clustered || rounds == RowRounds::ahead || rounds == RowRounds::queued;
   int resident = v.access == staged ? kMostWaves * kSmallestWave
                  : goes_round       ? resident_threads(v.vectors) * (device.wave_size / kSmallestWave)
                                     : 0;
@@ -245,7 +247,29 @@ int64_t come_to_alike(int64_t groups, const RowVariant& v, const RowGeometry& g)
   return after > 0 && groups > after ? groups / after * after : groups;
 }
 
+// Has next rows wait in shared memory, where blocks that keep them in registers would leave over a sixteenth of the
+// work-items idle that a unit has registers for, and more blocks or rows find room so. (Other rows are 1 % slower by it,
+// and slower again where more of them wait; those that are not whole sectors up to 7 %.)
+void queue_rows(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device, RowPlan* plan) {
+  constexpr int64_t kWave = 32, kSectorBytes = 32;
+  if (v.streaming || device.launch_shared_bytes < kQueuedBytes) return;
+  if (g.cols * bytes_of(v.dtype) % kSectorBytes != 0) return;
+  const int64_t threads = plan->block, resident = resident_threads(v.vectors) * (device.wave_size / kWave);
+  const int64_t blocks = std::max<int64_t>(resident / threads, 1), vectors = blocks * vectors_of(v, g.cols);
+  const int64_t queued_blocks = std::max<int64_t>(kQueuedThreads / threads, 1);
+  const int64_t row_bytes = threads * v.vectors * kWideBytes;
+  const bool two = 2 * queued_blocks * row_bytes <= kQueuedBytes;
+  if (vectors > resident * v.vectors * 15 / 16 || (queued_blocks == blocks && !two)) return;
+  plan->kernel = queued_kernel(v.dtype);
+  plan->rows_ahead = two ? 2 : 1;
+  plan->shared_bytes = static_cast<uint32_t>(plan->rows_ahead * row_bytes);
+  plan->row_step = within_grid_limit(std::min(g.rows, device.units * queued_blocks));
+  plan->grid = static_cast<uint32_t>(plan->row_step);
+}
+
 }  // namespace
+
+int queued_kernel(hipops_dtype dtype) { return kRowKernels + (dtype == bf16); }
 
 RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device,
                   RoundsOf rounds_of, int weights) {
@@ -266,6 +290,7 @@ RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess acc
                   groups * rows_per_block, static_cast<uint32_t>(cluster), static_cast<int32_t>(rows_per_block)};
   const int64_t kept = kept_bytes(v, threads, weights);
   if (kept <= device.launch_shared_bytes) plan.shared_bytes = static_cast<uint32_t>(kept);
+  if (rounds == RowRounds::queued && forced < 0) queue_rows(v, geometry, device, &plan);
   return plan;
 }
 
@@ -277,6 +302,7 @@ int64_t split_tiles(hipops_dtype dtype, int64_t cols) {
 bool splits_rows(hipops_dtype dtype, const RowGeometry& geometry, const RowPlan& plan, bool in_place,
                  const DeviceFacts& device) {
   constexpr int64_t kBeyondCaches = int64_t{1} << 20;  // bytes of a row: all units' rows are more than caches hold
+  if (plan.kernel >= kRowVariants) return false;
   const RowVariant& v = row_variants[plan.kernel];
   const bool can = v.streaming && (v.access == wide || v.access == edged) && dtype != f64 && !in_place;
   return can && (geometry.rows < 2 * device.units || geometry.cols * bytes_of(dtype) >= kBeyondCaches);
@@ -292,6 +318,7 @@ RowPlan plan_split_step(hipops_dtype dtype, const RowGeometry& geometry, SplitSt
 
 int64_t row_kernel_shared(int kernel) {
   constexpr int kMostWeights = 2;
+  if (kernel >= kRowKernels) return kQueuedBytes;
   if (kernel >= kRowVariants) return 0;
   const RowVariant& v = row_variants[kernel];
   return kept_bytes(v, v.threads, kMostWeights);
@@ -371,7 +398,8 @@ hipops_status launch_rows(Op& op, const RowCall& call, RowGeometry* geometry, co
     return launch_split(op, call, *device, geometry, args, bytes, stream);
   geometry->row_step = plan.row_step;
   geometry->threads = static_cast<int32_t>(plan.block);
-  geometry->weights_kept = plan.shared_bytes > 0;
+  geometry->weights_kept = plan.rows_ahead == 0 && plan.shared_bytes > 0;
+  geometry->rows_ahead = plan.rows_ahead;
   geometry->stage_rows = plan.rows_per_block;
   geometry->alike = are_alike(plan.row_step, *geometry, call.dtype);
   const LaunchShape shape = {plan.grid, plan.block, plan.cluster, plan.shared_bytes};

@@ -42,7 +42,8 @@ struct RowPlan {
   int64_t row_step;
   uint32_t cluster = 1;        // blocks that share a row
   int32_t rows_per_block = 1;  // at a time
-  uint32_t shared_bytes = 0;   // for the weights
+  uint32_t shared_bytes = 0;   // for the weights, or for queued rows
+  int32_t rows_ahead = 0;      // queued
 };
 
 // Columns that rows of the dtype may have to be staged.
@@ -60,12 +61,17 @@ enum class RowRounds {
   one,      // once, or, where lanes idle, several times
   several,  // of large launches: where what a block does only once is much of what it does
   ahead,    // as often as it takes for blocks that all run at a time: the next row is on its way while one is worked on
+  queued,   // the same, and a kernel of the op's own takes rows for which registers would be left: queued_kernel
 };
 using RoundsOf = RowRounds (*)(const RowVariant& v);  // NULL: one
 
 // The variant for rows that allow this access, where there is to be room for `weights` vectors of them.
 RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device,
                   RoundsOf rounds_of = nullptr, int weights = 0);
+
+// The kernels of an op whose rounds may be queued follow those that all row ops have.
+int queued_kernel(hipops_dtype dtype);
+constexpr int kQueuedKernels = 2;
 
 // Whether rows are split over blocks, where `plan` is what to do if not: those that a variant would stream, if there
 // are too few for the device or it would not find them in a cache again. Steps leave their results in y, so x is apart.

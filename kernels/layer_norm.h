@@ -20,4 +20,11 @@ struct LayerNormArgs {
 
 }  // namespace hipops
 
-#define HIPOPS_LAYER_NORM_KERNELS(X) HIPOPS_ROW_KERNELS(X, layer_norm) HIPOPS_SPLIT_KERNELS(X, layer_norm)
+// Rows of 16 bits for which wide_128x4 and wide_512x4 leave registers unused.
+#define HIPOPS_QUEUED_LAYER_NORM_KERNELS(X)                           \
+  X(layer_norm_f16_wide_queued, f16, 512, 4, 512, wide, queued)       \
+  X(layer_norm_bf16_wide_queued, bf16, 512, 4, 512, wide, queued)
+
+#define HIPOPS_LAYER_NORM_KERNELS(X) \
+  HIPOPS_ROW_KERNELS(X, layer_norm)  \
+  HIPOPS_SPLIT_KERNELS(X, layer_norm) HIPOPS_QUEUED_LAYER_NORM_KERNELS(X)

@@ -13,6 +13,7 @@
 // where the elements have gaps between them. Short rows share a wave; a long row has a block of as many work-items as
 // it needs.
 // staged ones are resident, too: rows of 32 columns and less in one piece, read and written by way of shared memory.
+// queued ones are resident, too, with their next rows in shared memory (row_queue.h).
 // clustered ones take longer rows, up to 32768, 16384 and 8192, and on AMD from gfx90a on twice that; on NVIDIA from
 // sm_90 on up to 16 blocks share a row, which may be 16 times as long, and keep the weights in shared memory.
 // streaming variants read longer rows three times, after the first out of the L2 cache as far as it holds them.
@@ -24,6 +25,7 @@
 
 #include "device/clustered_row.h"
 #include "device/norm.h"
+#include "device/row_queue.h"
 #include "device/split_row.h"
 
 namespace hipops {
@@ -160,6 +162,8 @@ template <class Shape, class Load, class F>
 HIPOPS_FN void go_over_rows(const LayerNormArgs& a, Load load, F f) {
   if constexpr (Shape::kWide && Shape::kRowsPerBlock > 1) {
     for_each_row<Shape>(a.geometry, a.x, a.y, load, f);
+  } else if constexpr (Shape::kQueued) {
+    for_each_queued_row<Shape>(a.geometry, a.x, a.y, load, f);
   } else {
     for_each_row_ahead<Shape>(a.geometry, a.x, a.y, load, f);
   }
@@ -278,6 +282,9 @@ HIPOPS_FN void layer_norm_streaming(const LayerNormArgs& a) {
     }
   }
 }
+
+template <class Shape>
+HIPOPS_FN void layer_norm_queued(const LayerNormArgs& a) { layer_norm_resident<Shape>(a); }
 
 template <class Shape>
 HIPOPS_FN void layer_norm_clustered(const LayerNormArgs& a) {

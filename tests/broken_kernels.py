@@ -39,6 +39,7 @@ REDUCE = "device/reduce.h"
 WAVE = "device/wave.h"
 ROW = "device/row.h"
 TILE = "device/row_tile.h"
+QUEUE = "device/row_queue.h"
 STAGE = "device/row_stage.h"
 WEIGHTS = "device/row_weights.h"
 TYPES = "device/types.h"
@@ -257,6 +258,27 @@ MUTATIONS = (
         before="NoWeights<Shape>{0}",
         after="NoWeights<Shape>{1}",
         runs=(Run("smoke", "bf16"), Run("exact", "f16"))),
+    Mutation(
+        "same_queued_row_twice",
+        "Of two rows that wait in shared memory, the one that was asked for last is not taken.",
+        "layer_norm", QUEUE,
+        before="    first_ = behind(first_);\n",
+        after="",
+        runs=(Run("sizes", "f16"),)),
+    Mutation(
+        "queued_row_over_the_one_before",
+        "The next row is copied to where another still waits.",
+        "layer_norm", QUEUE,
+        before="    last_ = behind(last_);\n",
+        after="",
+        runs=(Run("sizes", "f16"),)),
+    Mutation(
+        "queued_rows_a_step_behind",
+        "The first row is asked for again, and each comes a turn too late.",
+        "layer_norm", QUEUE,
+        before="if (queue.rows() > 1) queue.ask(rows, asked = rows.next(asked));",
+        after="if (queue.rows() > 1) queue.ask(rows, asked);",
+        runs=(Run("sizes", "f16"),)),
 
     # ---- Formulas
     Mutation(

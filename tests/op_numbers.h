@@ -88,38 +88,45 @@ inline void check_numbers(const RowOp& op, Operands& t) {
 class Recorder {
  public:
   explicit Recorder(hipops::Op& op) {
-    EXPECT_EQUAL(op.kernel_count, hipops::kRowKernels);
+    EXPECT(op.kernel_count <= kMostKernels);
     if (hipops::load(op) != HIPOPS_SUCCESS) throw std::runtime_error(hipops_last_error());
     void* const* loaded = op.functions[0].load();
-    wrap(loaded, std::make_index_sequence<hipops::kRowKernels>());
+    wrap(loaded, op.kernel_count, std::make_index_sequence<kMostKernels>());
     op.functions[0].store(functions_.data());
   }
 
   // The kernels that ran since the last call.
   static std::vector<int> ran() {
     std::vector<int> kernels;
-    for (int i = 0; i < hipops::kRowKernels; ++i)
+    for (int i = 0; i < kMostKernels; ++i)
       if (ran_[static_cast<size_t>(i)].exchange(false)) kernels.push_back(i);
     return kernels;
   }
 
  private:
+  static constexpr int kMostKernels = hipops::kRowKernels + hipops::kQueuedKernels;
+
   template <size_t I>
   static void run(const void* args) {
     ran_[I].store(true, std::memory_order_relaxed);
     real_[I]->run(args);
   }
+  template <size_t I>
+  static void wrap_one(void* const* loaded, int count) {
+    if (static_cast<int>(I) >= count) return;
+    real_[I] = static_cast<const hipops::CpuKernel*>(loaded[I]);
+    wrapped_[I] = {real_[I]->name, run<I>};
+    functions_[I] = &wrapped_[I];
+  }
   template <size_t... I>
-  static void wrap(void* const* loaded, std::index_sequence<I...>) {
-    ((real_[I] = static_cast<const hipops::CpuKernel*>(loaded[I]), wrapped_[I] = {real_[I]->name, run<I>},
-      functions_[I] = &wrapped_[I]),
-     ...);
+  static void wrap(void* const* loaded, int count, std::index_sequence<I...>) {
+    (wrap_one<I>(loaded, count), ...);
   }
 
-  static inline std::array<std::atomic<bool>, hipops::kRowKernels> ran_{};
-  static inline std::array<const hipops::CpuKernel*, hipops::kRowKernels> real_{};
-  static inline std::array<hipops::CpuKernel, hipops::kRowKernels> wrapped_{};
-  static inline std::array<void*, hipops::kRowKernels> functions_{};
+  static inline std::array<std::atomic<bool>, kMostKernels> ran_{};
+  static inline std::array<const hipops::CpuKernel*, kMostKernels> real_{};
+  static inline std::array<hipops::CpuKernel, kMostKernels> wrapped_{};
+  static inline std::array<void*, kMostKernels> functions_{};
 };
 
 inline int64_t longest_staged(hipops_dtype dtype) {

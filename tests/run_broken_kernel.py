@@ -80,7 +80,8 @@ class Build:
 
     def run(self, op, wave, run):
         environment = {k: v for k, v in os.environ.items() if not k.startswith("HIPOPS_")}
-        environment.update(HIPOPS_CPU_RACE="1" if run.race else "0", NO_COLOR="1")
+        environment.update(HIPOPS_CPU_RACE="1" if run.race else "0", HIPOPS_CPU_THREADS="2",
+                           NO_COLOR="1")
         command = ["./hipops-parity", "--backend", "cpu", "--wave", str(wave), "--op", op, "--topic", run.topic,
                    "--dtype", run.dtype, "--guard", run.guard, "--golden", self.settings["golden"]]
         return subprocess.run(command, cwd=self.folder, env=environment, stdout=subprocess.PIPE,

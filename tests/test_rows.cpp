@@ -338,6 +338,42 @@ TEST_CASE("of large launches of short rows, blocks go round until each work-item
       }
 }
 
+TEST_CASE("rows are queued where blocks with the next row in registers would idle, as many as find room", "[rows]") {
+  DeviceFacts device = kDevices[0];
+  device.launch_shared_bytes = 200 << 10;
+  const auto queued = [](const RowVariant& v) {
+    return v.vectors == 4 && v.threads == v.block ? RowRounds::queued : RowRounds::one;
+  };
+  const auto plan_of = [&](int64_t rows, int64_t cols) {
+    return plan_rows(HIPOPS_BF16, rows_and_cols(rows, cols), hipops::wide, device, queued, 2);
+  };
+  int taken = 0;
+  for (int64_t cols = 1544; cols <= 16384; cols += 8)
+    for (const int64_t rows : {300, 100000}) {
+      const RowPlan plan = plan_of(rows, cols);
+      if (plan.kernel < kRowKernels) continue;
+      ++taken;
+      const int64_t blocks = plan.grid, at_once = std::max<int64_t>(kQueuedThreads / plan.block, 1);
+      const int64_t row_bytes = int64_t{plan.block} * 4 * 16;
+      const bool right = plan.kernel == hipops::queued_kernel(HIPOPS_BF16) && plan.block * 32 >= cols &&
+                         plan.block <= 512 && plan.cluster == 1 && plan.rows_per_block == 1 &&
+                         plan.row_step == blocks && blocks == std::min(rows, device.units * at_once) &&
+                         (plan.rows_ahead == 1 || plan.rows_ahead == 2) &&
+                         plan.shared_bytes == plan.rows_ahead * row_bytes &&
+                         at_once * plan.shared_bytes <= (plan.rows_ahead == 1 ? 40 << 10 : 56 << 10) && cols % 16 == 0;
+      if (!right) FAIL(rows << " rows of " << cols << " columns: " << blocks << " blocks of " << plan.block);
+    }
+  CHECK(taken > 800);
+  CHECK(plan_of(100000, 12288).rows_ahead == 2);
+  CHECK(plan_of(100000, 10240).rows_ahead == 1);
+  // Those that use all registers stay there, and so do streamed ones, and those that are not whole sectors; and all,
+  // where launches bring no shared memory.
+  for (const int64_t cols : {2048, 4096, 7680, 8192, 15360, 16384, 70000, 12296})
+    CHECK(plan_of(100000, cols).kernel < kRowKernels);
+  device.launch_shared_bytes = 0;
+  for (const int64_t cols : {10240, 12288}) CHECK(plan_of(100000, cols).kernel < kRowKernels);
+}
+
 TEST_CASE("a row that a block cannot hold is shared by the blocks of a cluster, where there are any", "[rows]") {
   const int largest = GENERATE(8, 16);
   DeviceFacts device = kDevices[0];

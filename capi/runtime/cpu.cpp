@@ -31,10 +31,13 @@ std::string processor_name() {
   return name;
 }
 
+constexpr int64_t kLaunchSharedBytes = 60 << 10;  // leaves kernels 4 KiB of their own
+
 DeviceFacts facts_of(const cpu::Settings& settings) {
   DeviceFacts facts;
   facts.wave_size = static_cast<int>(settings.wave);
   facts.blocks_in_one = kBlocksInOne;
+  facts.launch_shared_bytes = kLaunchSharedBytes;
   facts.units = static_cast<int>(settings.threads);
   facts.name = processor_name();
   facts.target = "cpu";
@@ -91,6 +94,14 @@ class CpuRuntime : public Runtime {
   // `args` stays where it is: the caller waits for the last work-item.
   hipops_status launch(void* function, uint32_t grid, uint32_t block, const void* args, size_t, void*) override {
     return executor_.launch(*static_cast<const CpuKernel*>(function), args, grid, block);
+  }
+
+  // Kernels ask the executor for all their shared memory, that of the launch too (launch_shared).
+  hipops_status launch_shaped(void* function, const LaunchShape& shape, const void* args, size_t bytes,
+                              void* stream) override {
+    LaunchShape plain = shape;
+    if (shape.shared_bytes <= kLaunchSharedBytes) plain.shared_bytes = 0;
+    return Runtime::launch_shaped(function, plain, args, bytes, stream);
   }
 
   bool survive_fork() override {

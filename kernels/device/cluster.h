@@ -15,7 +15,12 @@ constexpr int blocks_in_one = few_registers ? 1 : kBlocksInOne;
 #endif
 
 // The largest block of a variant.
-constexpr int most_work_items(int block, RowMode mode) { return mode == clustered ? blocks_in_one * block : block; }
+constexpr int most_work_items(int block, RowMode mode) {
+#if defined(HIPOPS_NVIDIA)
+  if (mode == queued) return kQueuedThreads;  // of all blocks that run at a time, for which there are to be registers
+#endif
+  return mode == clustered ? blocks_in_one * block : block;
+}
 
 #if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
 

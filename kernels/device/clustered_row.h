@@ -101,7 +101,10 @@ class KeptWeights {
   using Kept = Vector<T, kLength>;
 
   HIPOPS_METHOD int vectors() const { return threads_ * Shape::kVectors; }  // of the block
-  HIPOPS_METHOD Kept* kept() const { return launch_shared<Kept>() + which * (vectors() + 1); }
+  HIPOPS_METHOD Kept* kept() const {
+    const int all = vectors() + 1;
+    return &launch_shared<Kept>((which + 1) * all)[which * all];
+  }
 
   // The vector that begins with element `from` of the first of two.
   static HIPOPS_METHOD Packed<T, kLength> straddling(const Kept& first, const Kept& second, int from) {

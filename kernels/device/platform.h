@@ -182,12 +182,18 @@ class Shared {
   ::hipops::Shared<T> name(name##_storage)
 #endif
 
-#if defined(HIPOPS_NVIDIA)
-// The shared memory that a launch brings beside the kernel's own.
+// The shared memory that a launch brings beside the kernel's own: n elements. AMD's launches bring none.
+#if defined(HIPOPS_CPU)
 template <class T>
-HIPOPS_FN T* launch_shared() {
+HIPOPS_FN Shared<T> launch_shared(int64_t n) {
+  HIPOPS_SHARED(T, from_launch, size_t(n));
+  return from_launch;
+}
+#elif defined(HIPOPS_NVIDIA)
+template <class T>
+HIPOPS_FN Shared<T> launch_shared(int64_t) {
   extern __shared__ uint4 from_launch[];
-  return reinterpret_cast<T*>(from_launch);
+  return Shared<T>(reinterpret_cast<T*>(from_launch));
 }
 #endif
 

@@ -23,8 +23,9 @@ struct RowShape {
   static constexpr bool kStaged = kAccess == staged;
   static constexpr bool kAny = kAccess == any;
   static constexpr bool kEdged = kAccess == edged;
-  static constexpr bool kResident = kMode == resident || kMode == clustered;
+  static constexpr bool kResident = kMode == resident || kMode == clustered || kMode == queued;
   static constexpr bool kClustered = kMode == clustered;
+  static constexpr bool kQueued = kMode == queued;
   static constexpr int kLength = kStaged || kAny ? 1 : kWideBytes / int(sizeof(T));  // elements of a vector
   static constexpr int kRowsPerBlock = kBlock / kThreads;
   static constexpr bool kByWaves = false;
@@ -135,9 +136,10 @@ class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type {
     } else if constexpr (Shape::kAny) {
       return Vector<T, 1>{{x_row_[(base + column) * g_->x_stride]}};
     } else {
-      return load_packed_evict_last<kLength>(x_row_ + (head() + base) + column);
+      return load_packed_evict_last<kLength>(x_at(base, column));
     }
   }
+  HIPOPS_METHOD const T* x_at(int64_t base, int column) const { return x_row_ + (head() + base) + column; }
   HIPOPS_METHOD void store(int64_t base, int column, const Vector<T, kLength>& v) const {
     if constexpr (Shape::kStaged) {
       this->set(in_stage_ + column, v.element[0]);

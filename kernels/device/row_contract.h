@@ -23,6 +23,7 @@ struct RowGeometry {
   int32_t threads;               // work-items of a block
   int32_t weights_kept;          // clustered: whether the launch brings shared memory for the weights
   int32_t stage_rows;            // staged: rows that a block has in shared memory at a time
+  int32_t rows_ahead;            // queued: rows that wait in the shared memory that the launch brings
   int32_t alike;                 // edged: whether x's rows that are row_step apart lie alike to multiples of 16 bytes
   RowDimension outer[kMaxOuterRank];  // innermost first
   int64_t x_stride, y_stride;         // of the last dimension
@@ -54,12 +55,16 @@ enum RowMode : int32_t {
   resident,   // a row is read once and stays in registers
   clustered,  // the same for a row that the blocks of a cluster share: as many as it needs
   streaming,  // a row of any length goes by in tiles, once for each pass
+  queued,     // resident, and NVIDIA's next rows wait in shared memory: see row_queue.h
   partial, merge, apply,  // a row of any length is split over blocks: see split_row.h
 };
 
 // Work-items of such variants that a unit of a device with waves of 32 runs at a time; twice as many where waves are of
 // 64. Enough to have some 32 KiB on their way, and few enough for the registers that they take.
 constexpr int resident_threads(int vectors) { return vectors > 2 ? 512 : vectors == 2 ? 768 : 1024; }
+
+// The same of queued ones, on NVIDIA: all that have 96 registers.
+constexpr int kQueuedThreads = 640;
 
 // Elements that a block of a staged variant has in shared memory at a time, beside a vector that is used in part: enough
 // to have 16 KiB on their way, and so that four blocks share 64.

@@ -57,6 +57,22 @@ class RowTile {
     for (int e = 0; e < kEdges; ++e) edge_[e] = base == 0 && rows.edge(e) >= 0 ? rows.load_edge(rows.edge(e)) : T{};
   }
 
+  // The same of wide rows in two steps: f(v, where it is) of each vector, and f(v), which is the vector.
+  template <class F>
+  static HIPOPS_METHOD void find(const Rows<Shape>& rows, F f) {
+    const int left = rows.left(0);
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) {
+      const int col = rows.column(v);
+      f(v, reinterpret_cast<const Vector<T, kLength>*>(rows.x_at(0, col < left ? col : left - kLength)));
+    }
+  }
+  template <class F>
+  HIPOPS_METHOD void fill(F f) {
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) value_[v] = f(v);
+  }
+
   // See Packed.
   HIPOPS_METHOD void keep_packed() {
 #pragma unroll

@@ -116,6 +116,16 @@ def adversarial():
                        weight=constant(dtype, (8,), 49152.0 if dtype == "f16" else 2.0**127))
 
 
+def sizes():
+    yield from rows.sizes(OP)
+    # Blocks that go round several times, on a device of few units, and have one or two of their next rows wait.
+    both = ("weight", "bias")
+    yield OP.case("rounds_40x2560", OP.x("f16", (40, 2560)), both)
+    yield OP.case("rounds_12x12288", OP.x("f16", (12, 12288)), ("weight",))
+    yield OP.case("rounds_40x2560", OP.x("bf16", (40, 2560)), both, "f32")
+    yield OP.case("rounds_12x12288", OP.x("bf16", (12, 12288)), both)
+
+
 def case(name, x, eps=1e-5, **rest):
     return OP.case(name if name.startswith("exact") else "adversarial_" + name, x, params={"eps": eps}, **rest)
 
@@ -125,5 +135,5 @@ TOPICS = {
     "exact": exact,
     "adversarial": adversarial,
     "layouts": lambda: rows.layouts(OP),
-    "sizes": lambda: rows.sizes(OP),
+    "sizes": sizes,
 }
