@@ -393,9 +393,13 @@ TEST_CASE("a row that a block cannot hold is shared by the blocks of a cluster, 
             const int64_t groups = plan.grid / plan.cluster;
             right = right && held >= vectors && plan.block % 32 == 0 && groups == plan.row_step &&
                     groups == std::min<int64_t>(rows, device.units / plan.cluster) &&
-                    // As many blocks as the row needs, or as find work where there are few rows.
+                    // As many blocks as the row needs, or as find work where there are few rows. Those of a power of
+                    // two are two thirds full, but where the least that there is beside them is not enough.
                     (plan.cluster == 1 || of_block * plan.cluster / 2 < vectors ||
                      rows * plan.cluster <= device.units) &&
+                    (rows < 100000 || plan.cluster < 3 || plan.cluster == 16 ||
+                     of_block * plan.cluster * 2 <= vectors * 3 || (plan.cluster == 8 && vectors > of_block * 5)) &&
+                    (plan.cluster % 2 == 0 || plan.cluster < 6) &&
                     (2 * plan.cluster > 8 || rows * 2 * plan.cluster > device.units || 1024 * plan.cluster > vectors) &&
                     plan.shared_bytes == 2 * 16 * (v.vectors * plan.block + 1);
           } else {
@@ -406,6 +410,13 @@ TEST_CASE("a row that a block cannot hold is shared by the blocks of a cluster, 
                       << plan.grid << " of " << plan.block << ", clusters of " << plan.cluster);
         }
     }
+  const auto cluster_for = [&](int64_t cols) {
+    return plan_rows(HIPOPS_BF16, rows_and_cols(9999, cols), hipops::wide, device).cluster;
+  };
+  CHECK(cluster_for(81920) == 3);
+  CHECK(cluster_for(98304) == 4);
+  CHECK(cluster_for(151936) == 5);
+  CHECK(cluster_for(180000) == 8);
   // Without room for the weights, they are not kept.
   device.launch_shared_bytes = 100 << 10;
   CHECK(plan_rows(HIPOPS_BF16, rows_and_cols(9999, 65536), hipops::wide, device, nullptr, 2).shared_bytes == 0);

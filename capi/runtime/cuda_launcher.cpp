@@ -72,7 +72,7 @@ void CudaLauncher::prepare(int device, const DeviceFacts& facts, const Op& op, v
     cuda_.kernel_set_attribute(cuda::kKernelLargeClustersAllowed, 1, functions[i], device);
     for (int size = 0; size < kSizes; ++size) {
       const uint32_t clusters =
-          allowed && facts.largest_cluster > 1 ? count(device, functions[i], 2u << size, shared) : 0;
+          allowed && facts.largest_cluster > 1 ? count(device, functions[i], kClusterSizes[size], shared) : 0;
       std::atomic<uint32_t>& most = most_[facts.ordinal][size];
       most.store(std::min(most.load(std::memory_order_relaxed), clusters), std::memory_order_relaxed);
     }
@@ -98,7 +98,7 @@ uint32_t CudaLauncher::count(int device, void* function, uint32_t cluster, int64
 
 uint32_t CudaLauncher::most_clusters(int ordinal, uint32_t cluster) const {
   for (int size = 0; size < kSizes; ++size) {
-    if (cluster != 2u << size) continue;
+    if (cluster != kClusterSizes[size]) continue;
     const uint32_t most = most_[ordinal][size].load(std::memory_order_relaxed);
     return most == kUnknown ? 0 : most;
   }

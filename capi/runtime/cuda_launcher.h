@@ -24,7 +24,7 @@ class CudaLauncher {
   int launch(void* function, const LaunchShape& shape, const void* args, void* stream) const;
 
  private:
-  static constexpr int kSizes = 4;  // of 2, 4, 8 and 16 blocks: up to kLargestCluster
+  static constexpr int kSizes = sizeof(kClusterSizes) / sizeof(kClusterSizes[0]);
   static constexpr uint32_t kUnknown = UINT32_MAX;
 
   int architecture_of(int device, void* function) const;

@@ -58,9 +58,12 @@ struct Op {
   std::atomic<void* const*> functions[kMaxDevices] = {};
 };
 
+// Blocks of a cluster that launches may ask for, up to kLargestCluster.
+constexpr uint32_t kClusterSizes[] = {2, 3, 4, 5, 8, 16};
+
 struct LaunchShape {
   uint32_t grid, block;       // blocks, and work-items of each
-  uint32_t cluster = 1;       // blocks of a cluster; the grid is a multiple
+  uint32_t cluster = 1;       // 1, or one of kClusterSizes; the grid is a multiple
   uint32_t shared_bytes = 0;  // brought beside the kernel's own
   bool begins_early = false;  // NVIDIA: even where there are many blocks (kMostBlocksEarly); the kernel begins with
                               // wait_for_launch_before
