@@ -29,7 +29,7 @@ RowRounds rounds_of(const RowVariant& v) {
   const bool in_16_bits = dtype_bytes(v.dtype) == 2;
   if (v.access == wide && v.threads < v.block) return in_16_bits || v.vectors == 1 ? RowRounds::several : RowRounds::one;
   if (v.access == wide && v.vectors == 4 && in_16_bits) return RowRounds::queued;
-  return v.access == edged || in_16_bits ? RowRounds::ahead : RowRounds::one;
+  return v.access == edged || in_16_bits ? RowRounds::ahead_beside_weights : RowRounds::one;
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops
 
 RowRounds rounds_of(const RowVariant& v) {
   const bool short_edged = v.access == edged && v.threads < v.block;
-  return short_edged && dtype_bytes(v.dtype) == 2 ? RowRounds::ahead : RowRounds::one;
+  return short_edged && dtype_bytes(v.dtype) == 2 ? RowRounds::ahead_beside_weights : RowRounds::one;
 }
 
 }  // namespace

@@ -136,12 +136,11 @@ Amount amount_of(hipops_dtype dtype, const RowGeometry& g, const DeviceFacts& de
 }
 
 // Of few rows, a row's own time counts: first of all, that it stays within a wave, without code for more than two
-// vectors; then how many a work-item really has. Else, how many there is code for, and one more for a block that many
-// waves meet in: of equals, the list has those of more vectors first.
-int64_t cost_for_few(const RowVariant& v, int64_t cols, int threads) {
-  constexpr int kBrief = 2, kManyThreads = 384;
+// vectors; then how many a work-item really has. Else, how many there is code for.
+int64_t cost_for_few(const RowVariant& v, int64_t cols) {
+  constexpr int kBrief = 2;
   if (shares_blocks(v) && v.vectors <= kBrief) return (vectors_of(v, cols) + v.threads - 1) / v.threads;
-  return kBrief + v.vectors + (threads > kManyThreads);
+  return kBrief + v.vectors;
 }
 
 // Of rows that are there at once, that few lanes idle: an eighth may. Rows share blocks where they can, but for aligned
@@ -164,7 +163,7 @@ int64_t cost_for_many(const RowVariant& v, int64_t cols, int threads) {
 int64_t cost_of(Amount amount, const RowVariant& v, int64_t cols, int threads) {
   if (v.streaming) return INT64_MAX;
   switch (amount) {
-    case Amount::few: return cost_for_few(v, cols, threads);
+    case Amount::few: return cost_for_few(v, cols);
     case Amount::at_once: return cost_at_once(v, cols, threads);
     case Amount::many: break;
   }
@@ -197,9 +196,10 @@ Choice choose(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access,
 int64_t most_blocks(const RowVariant& v, int threads, const DeviceFacts& device, RowRounds rounds) {
   constexpr int kSmallestWave = 32, kMostWaves = 64;
   if (v.streaming) return kMostBlocks;
-  const bool goes_round = v.clustered || rounds == RowRounds::ahead || rounds == RowRounds::queued;
+  const bool beside_weights = rounds == RowRounds::ahead_beside_weights || rounds == RowRounds::queued;
+  const bool goes_round = v.clustered || rounds == RowRounds::ahead || beside_weights;
   int resident = v.access == staged ? kMostWaves * kSmallestWave
-                 : goes_round       ? resident_threads(v.vectors) * (device.wave_size / kSmallestWave)
+                 : goes_round       ? resident_threads(v.vectors, beside_weights) * (device.wave_size / kSmallestWave)
                                     : 0;
   return resident == 0 ? kMostBlocks : int64_t{device.units} * std::max(resident / threads, 1);
 }
@@ -261,7 +261,7 @@ void queue_rows(const RowVariant& v, const RowGeometry& g, const DeviceFacts& de
   constexpr int64_t kWave = 32, kSectorBytes = 32;
   if (v.streaming || device.launch_shared_bytes < kQueuedBytes) return;
   if (g.cols * bytes_of(v.dtype) % kSectorBytes != 0) return;
-  const int64_t threads = plan->block, resident = resident_threads(v.vectors) * (device.wave_size / kWave);
+  const int64_t threads = plan->block, resident = resident_threads(v.vectors, true) * (device.wave_size / kWave);
   const int64_t blocks = std::max<int64_t>(resident / threads, 1), vectors = blocks * vectors_of(v, g.cols);
   const int64_t queued_blocks = std::max<int64_t>(kQueuedThreads / threads, 1);
   const int64_t row_bytes = threads * v.vectors * kWideBytes;

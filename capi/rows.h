@@ -19,7 +19,7 @@ struct RowVariant {
   int length;       // elements of a vector
   int64_t longest;  // columns that a row may have; clustered: of a cluster of one
 };
-constexpr int kRowVariants = 40 + 2 * 41 + 27;
+constexpr int kRowVariants = 41 + 2 * 42 + 27;
 constexpr int kRowKernels = kRowVariants + 3 * kSplitSteps;  // the steps of split rows follow the variants
 extern const RowVariant row_variants[kRowVariants];
 
@@ -61,6 +61,7 @@ enum class RowRounds {
   one,      // once, or, where lanes idle, several times
   several,  // of large launches: where what a block does only once is much of what it does
   ahead,    // as often as it takes for blocks that all run at a time: the next row is on its way while one is worked on
+  ahead_beside_weights,  // the same, where weights may take some of the registers
   queued,   // the same, and a kernel of the op's own takes rows for which registers would be left: queued_kernel
 };
 using RoundsOf = RowRounds (*)(const RowVariant& v);  // NULL: one

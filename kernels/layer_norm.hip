@@ -165,7 +165,8 @@ HIPOPS_FN void go_over_rows(const LayerNormArgs& a, Load load, F f) {
   } else if constexpr (Shape::kQueued) {
     for_each_queued_row<Shape>(a.geometry, a.x, a.y, load, f);
   } else {
-    for_each_row_ahead<Shape>(a.geometry, a.x, a.y, load, f);
+    constexpr bool kFindTwice = short_of_registers && Shape::kRowsPerBlock > 1 && Shape::kVectors >= 4;
+    for_each_row_ahead<Shape, kFindTwice>(a.geometry, a.x, a.y, load, f);
   }
 }
 
@@ -362,7 +363,8 @@ constexpr int room(RowAccess access, RowMode mode, int threads, int block, int v
   if (mode != resident || (access != edged && access != wide)) return 1;
   if (access == wide && element_bytes > 2) return element_bytes == 4 ? blocks_with_room(access, block, vectors, 4) : 1;
   if (access == wide && threads < block) return blocks_beside_weights(block, vectors);
-  return block < resident_threads(vectors) ? resident_threads(vectors) / block : 1;
+  const int at_a_time = resident_threads(vectors, true);
+  return block < at_a_time ? at_a_time / block : 1;
 }
 
 #define KERNEL(name, T, threads, vectors, block, access, mode)                                             \

@@ -59,7 +59,8 @@ HIPOPS_FN void store_at_use(const RmsNormArgs& a, const RowTile<Shape>& tile, co
 
 // Those in x's type stay in registers, where a work-item has enough.
 template <class Shape>
-constexpr bool weights_stay = (Shape::kBlock <= 256 && Shape::kVectors <= 4) || Shape::kVectors <= 2;
+constexpr bool weights_stay =
+    (Shape::kBlock <= 256 && (Shape::kVectors <= 4 || Shape::kEdged)) || Shape::kVectors <= 2;
 
 // Eight elements at an odd address take long to load: there the next row is taken ahead.
 template <class Shape, class Load, class F>
@@ -188,6 +189,7 @@ HIPOPS_FN void rms_norm_apply(const RmsNormArgs& a) {
 // Aligned rows in f32 need nothing widened: 32 registers are enough, with which as many waves run as there can be.
 constexpr int room(RowAccess access, RowMode mode, int block, int vectors, int element_bytes) {
   if (access == wide && mode == resident && block == 512 && element_bytes == 4) return 4;
+  if (access == edged && vectors == 6) return resident_threads(vectors, true) / block;
   return blocks_with_room(access, block, vectors, access == staged ? element_bytes : 2);
 }
 

@@ -60,8 +60,11 @@ enum RowMode : int32_t {
 };
 
 // Work-items of such variants that a unit of a device with waves of 32 runs at a time; twice as many where waves are of
-// 64. Enough to have some 32 KiB on their way, and few enough for the registers that they take.
-constexpr int resident_threads(int vectors) { return vectors > 2 ? 512 : vectors == 2 ? 768 : 1024; }
+// 64. Enough to have some 32 KiB on their way, and few enough for the registers that they take, with those for weights
+// that stay there, where there are such.
+constexpr int resident_threads(int vectors, bool beside_weights = false) {
+  return vectors == 6 && beside_weights ? 384 : vectors > 2 ? 512 : vectors == 2 ? 768 : 1024;
+}
 
 // The same of queued ones, on NVIDIA: all that have 96 registers.
 constexpr int kQueuedThreads = 640;
@@ -140,6 +143,7 @@ constexpr int kSplitThreads = 512, kSplitVectors = 4;  // of a tile
   X(op##_##T##_edged_16x4, T, 16, 4, 128, edged, resident)            \
   X(op##_##T##_edged_32x3, T, 32, 3, 128, edged, resident)            \
   X(op##_##T##_edged_32x4, T, 32, 4, 128, edged, resident)            \
+  X(op##_##T##_edged_32x6, T, 32, 6, 128, edged, resident)            \
   X(op##_##T##_edged_512x4, T, 512, 4, 512, edged, resident)          \
   X(op##_##T##_edged_512x2, T, 512, 2, 512, edged, resident)          \
   X(op##_##T##_edged_512x1, T, 512, 1, 512, edged, resident)          \
