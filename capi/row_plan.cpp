@@ -136,11 +136,13 @@ Amount amount_of(hipops_dtype dtype, const RowGeometry& g, const DeviceFacts& de
 }
 
 // Of few rows, a row's own time counts: first of all, that it stays within a wave, without code for more than two
-// vectors; then how many a work-item really has. Else, how many there is code for.
-int64_t cost_for_few(const RowVariant& v, int64_t cols) {
-  constexpr int kBrief = 2;
+// vectors; then how many a work-item really has. Else, how many there is code for, and one more for a block that many
+// waves meet in: of equals, the list has those of more vectors first. (In aligned f32, two vectors of layer_norm, whose
+// sums have twice the digits, take longer than the waves that they spare.)
+int64_t cost_for_few(const RowVariant& v, int64_t cols, int threads) {
+  constexpr int kBrief = 2, kManyThreads = 384;
   if (shares_blocks(v) && v.vectors <= kBrief) return (vectors_of(v, cols) + v.threads - 1) / v.threads;
-  return kBrief + v.vectors;
+  return kBrief + v.vectors + (threads > kManyThreads && !(v.access == wide && v.dtype == f32));
 }
 
 // Of rows that are there at once, that few lanes idle: an eighth may. Rows share blocks where they can, but for aligned
@@ -163,7 +165,7 @@ int64_t cost_for_many(const RowVariant& v, int64_t cols, int threads) {
 int64_t cost_of(Amount amount, const RowVariant& v, int64_t cols, int threads) {
   if (v.streaming) return INT64_MAX;
   switch (amount) {
-    case Amount::few: return cost_for_few(v, cols);
+    case Amount::few: return cost_for_few(v, cols, threads);
     case Amount::at_once: return cost_at_once(v, cols, threads);
     case Amount::many: break;
   }
