@@ -83,21 +83,29 @@ int64_t most_work_items(const RowVariant& v, const DeviceFacts& device) {
   return int64_t{v.threads} * (v.clustered ? device.blocks_in_one : 1);
 }
 
+// Blocks of a clustered variant that share one of many rows, as many as need not be larger than half the variant's:
+// two of those stand on a unit, and one computes while the other waits for its cluster. 0 where there are none, or where
+// two whole ones are enough and keep weights. (Clusters of 6 and 7 leave more of NVIDIA's units idle, which stand in
+// groups of 16 or 18, than they spare.)
+int cluster_of_halves(int64_t vectors, int64_t held, const DeviceFacts& device, int weights) {
+  const int64_t halves = (2 * vectors + held - 1) / held;
+  if (halves <= 4 && weights > 0) return 0;
+  const int cluster = halves <= 4 ? 4 : halves == 5 ? 5 : 8;
+  return halves <= cluster && cluster <= device.largest_cluster ? cluster : 0;
+}
+
 // Blocks of a clustered variant that share a row, one of kClusterSizes; 0 where it does not fit in as many as the device
-// has to a cluster. Where there are few rows, as many as find work: more of the device takes part in each. Of many rows,
-// a cluster less than two thirds full is the smaller one between powers of two: what its blocks do for a row, full or
-// not, is then done by fewer of them. (Three quarters full, it is as fast as the smaller one. NVIDIA's units stand in
-// groups of 16 or 18, in which clusters of 6 and 7 leave more of them idle.)
-int cluster_of(const RowVariant& v, const RowGeometry& g, int64_t vectors, const DeviceFacts& device) {
+// has to a cluster. Where there are few rows, as many as find work: more of the device takes part in each.
+int cluster_of(const RowVariant& v, const RowGeometry& g, int64_t vectors, const DeviceFacts& device, int weights) {
   const int64_t held = most_work_items(v, device) * v.vectors;
   int cluster = 1;
   while (cluster * held < vectors) {
     cluster *= 2;
     if (cluster > device.largest_cluster) return 0;
   }
-  if (g.rows > device.units / cluster) {
-    const int smaller = cluster == 4 ? 3 : cluster == 8 ? 5 : cluster;
-    return 3 * vectors < 2 * cluster * held && smaller * held >= vectors ? smaller : cluster;
+  if (cluster > 1 && g.rows > device.units / cluster) {
+    if (const int of_halves = cluster_of_halves(vectors, held, device, weights)) return of_halves;
+    return cluster == 8 && 5 * held >= vectors ? 5 : cluster;
   }
   while (2 * cluster <= std::min(device.largest_cluster, kPortableCluster) &&
          g.rows <= device.units / (2 * cluster) && 2 * cluster * int64_t{v.threads} <= vectors)
@@ -110,11 +118,11 @@ struct Fit {
   int threads = 0, cluster = 1;
 };
 
-Fit fit_of(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device) {
+Fit fit_of(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device, int weights) {
   if (!v.clustered && g.cols > v.longest) return {};
   if (v.streaming || shares_blocks(v)) return {v.block, 1};
   const int64_t vectors = vectors_of(v, g.cols);
-  const int cluster = v.clustered ? cluster_of(v, g, vectors, device) : 1;
+  const int cluster = v.clustered ? cluster_of(v, g, vectors, device, weights) : 1;
   if (cluster == 0) return {};
   const int64_t held_by_wave = int64_t{device.wave_size} * cluster * v.vectors;
   return {static_cast<int>((vectors + held_by_wave - 1) / held_by_wave) * device.wave_size, cluster};
@@ -177,7 +185,8 @@ struct Choice {
   Fit fit;
 };
 
-Choice choose(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device) {
+Choice choose(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device,
+              int weights) {
   const Variants& candidates = variants.of[dtype][access];
   const Amount amount = amount_of(dtype, geometry, device);
   const int64_t least = amount == Amount::few ? 1 : 0;  // there is
@@ -185,7 +194,7 @@ Choice choose(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access,
   int64_t lowest = INT64_MAX;
   for (int i = candidates.first; i < candidates.end && lowest > least; ++i) {
     const RowVariant& v = row_variants[i];
-    const Fit fit = fit_of(v, geometry, device);
+    const Fit fit = fit_of(v, geometry, device, weights);
     if (fit.threads == 0) continue;
     const int64_t cost = cost_of(amount, v, geometry.cols, fit.threads);
     if (best.kernel < 0 || cost < lowest) best = {i, fit}, lowest = cost;
@@ -283,8 +292,8 @@ int queued_kernel(hipops_dtype dtype) { return kRowKernels + (dtype == bf16); }
 RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device,
                   RoundsOf rounds_of, int weights) {
   const int forced = forced_row_kernel.load(std::memory_order_relaxed);
-  const auto [kernel, fit] = forced < 0 ? choose(dtype, geometry, access, device)
-                                        : Choice{forced, fit_of(row_variants[forced], geometry, device)};
+  const auto [kernel, fit] = forced < 0 ? choose(dtype, geometry, access, device, weights)
+                                        : Choice{forced, fit_of(row_variants[forced], geometry, device, weights)};
   const auto [threads, cluster] = fit;
   const RowVariant& v = row_variants[kernel];
   const RowRounds rounds = rounds_for(v, geometry.cols, rounds_of);
@@ -341,7 +350,7 @@ RowCandidates row_candidates(const DeviceFacts& device, const hipops_tensor& y, 
   candidates.chosen = plan_rows(x.dtype, geometry, access, device).kernel;
   for (int i = 0; i < kRowVariants; ++i) {
     const RowVariant& v = row_variants[i];
-    if (v.dtype == x.dtype && v.access == access && fit_of(v, geometry, device).threads > 0)
+    if (v.dtype == x.dtype && v.access == access && fit_of(v, geometry, device, 0).threads > 0)
       candidates.kernel[candidates.count++] = i;
   }
   return candidates;
@@ -355,7 +364,7 @@ hipops_status fit_clusters(Op& op, const RowCall& call, const RowGeometry& geome
                            RowPlan* plan) {
   uint32_t most = 0;
   while (plan->cluster > 1) {
-    if (hipops_status status = most_clusters(op, device, plan->cluster, &most)) return status;
+    if (hipops_status status = most_clusters(op, device, plan->cluster, plan->block, &most)) return status;
     if (most > 0) break;
     const hipops_status status = guarded([&] {
       DeviceFacts smaller = device;

@@ -124,7 +124,7 @@ TEST_CASE("a cluster's size goes with the launch", "[cuda]") {
   CHECK(launched.attributes[kClusterDimension] == std::vector<unsigned>{4, 1, 1});
 }
 
-TEST_CASE("clusters are counted by their size, and those that the device does not run are none", "[cuda]") {
+TEST_CASE("clusters are counted by their size and their blocks', and those that the device does not run are none", "[cuda]") {
   static bool runs_16, allowed_16;
   CudaLibrary cuda = library();
   cuda.kernel_set_attribute = [](int attribute, int value, void*, int) {
@@ -133,9 +133,10 @@ TEST_CASE("clusters are counted by their size, and those that the device does no
     return 0;
   };
   cuda.occupancy_max_active_clusters = [](int* clusters, void*, const hipops::CudaLaunch* launch) {
-    const unsigned size = launch->attributes[0].value[0];
+    const unsigned size = launch->attributes[0].value[0], part = 512 / launch->block[0];
+    if (launch->shared_bytes != (1u << 16) / part) return 1;
     if (size == 16 && !(runs_16 && allowed_16)) return 1;
-    *clusters = static_cast<int>(128 / size);
+    *clusters = static_cast<int>(128 / size * part);
     return 0;
   };
   hipops::Op clustered = {"an_op", kNames, 1, nullptr, [](int) { return int64_t{1} << 16; }};
@@ -146,10 +147,13 @@ TEST_CASE("clusters are counted by their size, and those that the device does no
   for (bool runs : {false, true}) {
     runs_16 = runs, allowed_16 = false;
     CudaLauncher launcher(cuda);
-    CHECK(launcher.most_clusters(0, 8) == 0);  // of kernels that are not loaded
+    CHECK(launcher.most_clusters(0, 8, 512) == 0);  // of kernels that are not loaded
     launcher.prepare(0, facts, clustered, kFunctions);
-    for (uint32_t size : {2, 3, 4, 5, 8}) CHECK(launcher.most_clusters(0, size) == 128 / size);
-    CHECK(launcher.most_clusters(0, 16) == (runs ? 8 : 0));
-    for (uint32_t size : {6, 32}) CHECK(launcher.most_clusters(0, size) == 0);  // none that a launch asks for
+    for (uint32_t size : {2, 4, 5, 8})
+      for (uint32_t block : {32, 256, 288, 512})
+        CHECK(launcher.most_clusters(0, size, block) == 128 / size * (block > 256 ? 1 : 2));
+    CHECK(launcher.most_clusters(0, 16, 512) == (runs ? 8 : 0));
+    for (uint32_t size : {6, 32}) CHECK(launcher.most_clusters(0, size, 512) == 0);  // none that a launch asks for
+    CHECK(launcher.most_clusters(0, 8, 544) == 0);
   }
 }

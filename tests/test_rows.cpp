@@ -376,6 +376,15 @@ TEST_CASE("rows are queued where blocks with the next row in registers would idl
   for (const int64_t cols : {10240, 12288}) CHECK(plan_of(100000, cols).kernel < kRowKernels);
 }
 
+// Blocks for one of many rows: up to eight of half the size, else whole ones; two of those, where they keep weights.
+uint32_t for_many(int64_t vectors, int64_t of_block, int weights) {
+  if (vectors <= of_block) return 1;
+  if (vectors <= 2 * of_block && weights > 0) return 2;
+  for (const uint32_t halves : {4, 5, 8})
+    if (2 * vectors <= halves * of_block) return halves;
+  return vectors <= 5 * of_block ? 5 : vectors <= 8 * of_block ? 8 : 16;
+}
+
 TEST_CASE("a row that a block cannot hold is shared by the blocks of a cluster, where there are any", "[rows]") {
   const int largest = GENERATE(8, 16);
   DeviceFacts device = kDevices[0];
@@ -386,24 +395,25 @@ TEST_CASE("a row that a block cannot hold is shared by the blocks of a cluster, 
       if (dtype == HIPOPS_F64 && access == hipops::edged) continue;
       for (int64_t cols = 16385; cols < 600000; cols += 67)
         for (int64_t rows : {1, 20, 60, 100000}) {
-          const RowPlan plan = plan_rows(dtype, rows_and_cols(rows, cols), access, device, nullptr, 2);
+          const int weights = cols % 2 == 0 ? 0 : 2;
+          const RowPlan plan = plan_rows(dtype, rows_and_cols(rows, cols), access, device, nullptr, weights);
           const RowVariant& v = row_variants[plan.kernel];
           const int64_t vectors = access == hipops::wide ? (cols + v.length - 1) / v.length : cols / v.length;
           const int64_t of_block = int64_t{v.threads} * v.vectors, held = plan.block * plan.cluster * v.vectors;
           bool right = v.access == access && plan.grid % plan.cluster == 0;
           if (v.clustered) {
             const int64_t groups = plan.grid / plan.cluster;
+            int64_t whole = 1;
+            while (whole * of_block < vectors) whole *= 2;
+            const bool few = rows * whole <= device.units;
             right = right && held >= vectors && plan.block % 32 == 0 && groups == plan.row_step &&
-                    groups == std::min<int64_t>(rows, device.units / plan.cluster) &&
-                    // As many blocks as the row needs, or as find work where there are few rows. Those of a power of
-                    // two are two thirds full, but where the least that there is beside them is not enough.
-                    (plan.cluster == 1 || of_block * plan.cluster / 2 < vectors ||
-                     rows * plan.cluster <= device.units) &&
-                    (rows < 100000 || plan.cluster < 3 || plan.cluster == 16 ||
-                     of_block * plan.cluster * 2 <= vectors * 3 || (plan.cluster == 8 && vectors > of_block * 5)) &&
-                    (plan.cluster % 2 == 0 || plan.cluster < 6) &&
-                    (2 * plan.cluster > 8 || rows * 2 * plan.cluster > device.units || 1024 * plan.cluster > vectors) &&
-                    plan.shared_bytes == 2 * 16 * (v.vectors * plan.block + 1);
+                    groups == std::min<int64_t>(rows, device.units * (v.threads / plan.block) / plan.cluster) &&
+                    (few || plan.cluster == for_many(vectors, of_block, weights)) &&
+                    // As many blocks as find work where there are few rows.
+                    (!few || rows * plan.cluster <= device.units) &&
+                    (!few || 2 * plan.cluster > 8 || rows * 2 * plan.cluster > device.units ||
+                     1024 * plan.cluster > vectors) &&
+                    plan.shared_bytes == weights * 16 * (v.vectors * plan.block + 1);
           } else {
             right = right && plan.cluster == 1 && (v.streaming ? vectors > largest * of_block * 2 : v.longest >= cols);
           }
@@ -412,13 +422,6 @@ TEST_CASE("a row that a block cannot hold is shared by the blocks of a cluster, 
                       << plan.grid << " of " << plan.block << ", clusters of " << plan.cluster);
         }
     }
-  const auto cluster_for = [&](int64_t cols) {
-    return plan_rows(HIPOPS_BF16, rows_and_cols(9999, cols), hipops::wide, device).cluster;
-  };
-  CHECK(cluster_for(81920) == 3);
-  CHECK(cluster_for(98304) == 4);
-  CHECK(cluster_for(151936) == 5);
-  CHECK(cluster_for(180000) == 8);
   // Without room for the weights, they are not kept.
   device.launch_shared_bytes = 100 << 10;
   CHECK(plan_rows(HIPOPS_BF16, rows_and_cols(9999, 65536), hipops::wide, device, nullptr, 2).shared_bytes == 0);

@@ -47,7 +47,8 @@ bool is_wanted() {
 CudaLauncher::CudaLauncher(const CudaLibrary& cuda)
     : cuda_(cuda), early_(cuda.launch_kernel_ex && cuda.kernel_get_attribute && cuda.func_load && is_wanted()) {
   for (auto& of_device : most_)
-    for (std::atomic<uint32_t>& most : of_device) most.store(kUnknown, std::memory_order_relaxed);
+    for (auto& of_size : of_device)
+      for (std::atomic<uint32_t>& most : of_size) most.store(kUnknown, std::memory_order_relaxed);
 }
 
 int CudaLauncher::look_up(int device, DeviceFacts* facts) const {
@@ -70,12 +71,14 @@ void CudaLauncher::prepare(int device, const DeviceFacts& facts, const Op& op, v
                                                     functions[i], device) == 0;
     // Where that is refused, none of them are counted.
     cuda_.kernel_set_attribute(cuda::kKernelLargeClustersAllowed, 1, functions[i], device);
-    for (int size = 0; size < kSizes; ++size) {
-      const uint32_t clusters =
-          allowed && facts.largest_cluster > 1 ? count(device, functions[i], kClusterSizes[size], shared) : 0;
-      std::atomic<uint32_t>& most = most_[facts.ordinal][size];
-      most.store(std::min(most.load(std::memory_order_relaxed), clusters), std::memory_order_relaxed);
-    }
+    for (int size = 0; size < kSizes; ++size)
+      for (int block = 0; block < kBlocks; ++block) {
+        const uint32_t clusters = allowed && facts.largest_cluster > 1 ? count(device, functions[i], kClusterSizes[size],
+                                                                               kClusterBlocks[block], shared)
+                                                                       : 0;
+        std::atomic<uint32_t>& most = most_[facts.ordinal][size][block];
+        most.store(std::min(most.load(std::memory_order_relaxed), clusters), std::memory_order_relaxed);
+      }
   }
 }
 
@@ -86,22 +89,24 @@ int CudaLauncher::architecture_of(int device, void* function) const {
   return ask && ask(&architecture, cuda::kKernelPtxVersion, function, device) == 0 ? architecture : 0;
 }
 
-// None where something refuses, or where the code is of an architecture that knows no clusters.
-uint32_t CudaLauncher::count(int device, void* function, uint32_t cluster, int64_t shared) const {
-  int block = 0, clusters = 0;
+// None where something refuses, or where the code is of an architecture that knows no clusters. `shared` is what the
+// largest blocks bring; others bring as much for each work-item.
+uint32_t CudaLauncher::count(int device, void* function, uint32_t cluster, uint32_t block, int64_t shared) const {
+  constexpr uint32_t kLargest = kClusterBlocks[kBlocks - 1];
+  int clusters = 0;
   if (architecture_of(device, function) < kFirstArchitecture) return 0;
-  if (cuda_.kernel_get_attribute(&block, cuda::kKernelMaxThreads, function, device) != 0) return 0;
-  const Launch one({cluster, static_cast<uint32_t>(block), cluster, static_cast<uint32_t>(shared)}, false, nullptr);
+  const Launch one({cluster, block, cluster, static_cast<uint32_t>(shared * block / kLargest)}, false, nullptr);
   if (cuda_.occupancy_max_active_clusters(&clusters, function, &one.launch) != 0) return 0;
   return static_cast<uint32_t>(clusters);
 }
 
-uint32_t CudaLauncher::most_clusters(int ordinal, uint32_t cluster) const {
-  for (int size = 0; size < kSizes; ++size) {
-    if (cluster != kClusterSizes[size]) continue;
-    const uint32_t most = most_[ordinal][size].load(std::memory_order_relaxed);
-    return most == kUnknown ? 0 : most;
-  }
+uint32_t CudaLauncher::most_clusters(int ordinal, uint32_t cluster, uint32_t block) const {
+  for (int size = 0; size < kSizes; ++size)
+    for (int i = 0; i < kBlocks; ++i) {
+      if (cluster != kClusterSizes[size] || block > kClusterBlocks[i]) continue;
+      const uint32_t most = most_[ordinal][size][i].load(std::memory_order_relaxed);
+      return most == kUnknown ? 0 : most;
+    }
   return 0;
 }
 

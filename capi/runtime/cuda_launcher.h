@@ -18,20 +18,22 @@ class CudaLauncher {
   // Of an op that was just loaded: lets its kernels have the shared memory that launches bring, and finds how many of
   // their clusters run at a time.
   void prepare(int device, const DeviceFacts& facts, const Op& op, void* const* functions);
-  // Clusters of so many blocks, of the prepared kernel that has room for fewest; 0 where there are none.
-  uint32_t most_clusters(int ordinal, uint32_t cluster) const;
+  // Clusters of so many blocks, each of up to as many work-items, of the prepared kernel that has room for fewest; 0 where
+  // there are none.
+  uint32_t most_clusters(int ordinal, uint32_t cluster, uint32_t block) const;
   // The driver's code.
   int launch(void* function, const LaunchShape& shape, const void* args, void* stream) const;
 
  private:
   static constexpr int kSizes = sizeof(kClusterSizes) / sizeof(kClusterSizes[0]);
+  static constexpr int kBlocks = sizeof(kClusterBlocks) / sizeof(kClusterBlocks[0]);
   static constexpr uint32_t kUnknown = UINT32_MAX;
 
   int architecture_of(int device, void* function) const;
-  uint32_t count(int device, void* function, uint32_t cluster, int64_t shared) const;
+  uint32_t count(int device, void* function, uint32_t cluster, uint32_t block, int64_t shared) const;
 
   const CudaLibrary& cuda_;
-  std::atomic<uint32_t> most_[kMaxDevices][kSizes];
+  std::atomic<uint32_t> most_[kMaxDevices][kSizes][kBlocks];
   // Whether blocks may be placed while the launch before theirs still ends: all kernels that were loaded wait for it
   // (follow_launch_before, in kernels/device/platform.h), and graphs of this driver take such launches.
   std::atomic<bool> early_;

@@ -84,7 +84,6 @@ constexpr int kAttributeComputeCapabilityMajor = 75;
 constexpr int kAttributeComputeCapabilityMinor = 76;
 constexpr int kAttributeSharedBytesOptIn = 97;
 constexpr int kAttributeClusterLaunch = 120;
-constexpr int kKernelMaxThreads = 0;
 constexpr int kKernelPtxVersion = 5;
 constexpr int kKernelMaxLaunchSharedBytes = 8;
 constexpr int kKernelLargeClustersAllowed = 14;  // of more than 8 blocks

@@ -58,8 +58,8 @@ struct Op {
   std::atomic<void* const*> functions[kMaxDevices] = {};
 };
 
-// Blocks of a cluster that launches may ask for, up to kLargestCluster.
-constexpr uint32_t kClusterSizes[] = {2, 3, 4, 5, 8, 16};
+// Blocks of a cluster that launches may ask for, up to kLargestCluster, and work-items that each has at most.
+constexpr uint32_t kClusterSizes[] = {2, 4, 5, 8, 16}, kClusterBlocks[] = {256, 512};
 
 struct LaunchShape {
   uint32_t grid, block;       // blocks, and work-items of each
@@ -88,8 +88,9 @@ class Runtime {
   // and others refused.
   virtual hipops_status launch_shaped(void* function, const LaunchShape& shape, const void* args, size_t bytes,
                                       void* stream);
-  // Clusters of so many blocks that run at a time, whichever of the loaded kernels they are; 0 where none do.
-  virtual uint32_t most_clusters(int ordinal, uint32_t cluster);
+  // Clusters of so many blocks of `block` work-items that run at a time, whichever of the loaded kernels they are; 0 where
+  // none do.
+  virtual uint32_t most_clusters(int ordinal, uint32_t cluster, uint32_t block);
 
   // In the child of a fork, where the calling thread is the only one: goes on with what other threads may have held.
   // False where it cannot, as GPU runtimes.
@@ -131,7 +132,7 @@ hipops_status launch(Op& op, const DeviceFacts& current, int index, const Launch
                      size_t bytes, void* stream);
 
 // Clusters that run at a time on the current device, for which the op is loaded if need be.
-hipops_status most_clusters(Op& op, const DeviceFacts& current, uint32_t cluster, uint32_t* most);
+hipops_status most_clusters(Op& op, const DeviceFacts& current, uint32_t cluster, uint32_t block, uint32_t* most);
 
 // For tests and tools: from now on no launcher plans more blocks than this, in the whole process, and kernels loop over
 // the rest, as they do where there is more work than a grid may have. 0 lifts the limit.
