@@ -135,6 +135,10 @@ OTHER_SHAPES = [(1, 2880), (37, 7168), (16384, 2880), (8192, 7168), (16384, 1280
                 (4096, 12288), (524288, 64), (262144, 96), (1048576, 32), (65536, 511), (65536, 769), (16384, 4097), (8192, 8191),
                 (1024, 131072), (1024, 131071), (4, 8388608), (8388608, 3)]
 
+# softmax over a vocabulary: GPT-2's, Llama 3's, Qwen's.
+VOCABULARIES = [(BF16, 1024, 50257), (BF16, 1024, 128256), (BF16, 1024, 151936), (F32, 512, 50257), (F32, 512, 128256),
+                (F32, 512, 151936)]
+
 OPS = ("rms_norm", "layer_norm", "softmax")
 
 
@@ -207,4 +211,5 @@ def movers_between():
 def others():
     rows = [(f"{op}/bf16/{r}x{c}", lambda op=op, r=r, c=c: norm(op, BF16, r, c)) for r, c in OTHER_SHAPES for op in OPS]
     rows += [(f"{op}/f16/8192x8192", lambda op=op: norm(op, F16, 8192, 8192)) for op in OPS]
+    rows += [(f"softmax/{NAMES[t]}/{r}x{c}", lambda t=t, r=r, c=c: norm("softmax", t, r, c)) for t, r, c in VOCABULARIES]
     return rows + movers_between()
