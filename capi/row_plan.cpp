@@ -103,11 +103,12 @@ int cluster_of(const RowVariant& v, const RowGeometry& g, int64_t vectors, const
     cluster *= 2;
     if (cluster > device.largest_cluster) return 0;
   }
-  if (cluster > 1 && g.rows > device.units / cluster) {
+  const bool many = rows_count_as_many.load(std::memory_order_relaxed) || g.rows > device.units / cluster;
+  if (many && cluster > 1) {
     if (const int of_halves = cluster_of_halves(vectors, held, device, weights)) return of_halves;
     return cluster == 8 && 5 * held >= vectors ? 5 : cluster;
   }
-  while (2 * cluster <= std::min(device.largest_cluster, kPortableCluster) &&
+  while (!many && 2 * cluster <= std::min(device.largest_cluster, kPortableCluster) &&
          g.rows <= device.units / (2 * cluster) && 2 * cluster * int64_t{v.threads} <= vectors)
     cluster *= 2;
   return cluster;
