@@ -59,6 +59,13 @@ struct VariantTable {
 };
 constexpr VariantTable variants;
 
+constexpr bool fit_cluster_blocks() {
+  for (const RowVariant& v : row_variants)
+    if (v.clustered && (v.threads != kClusterBlocks[1] || v.threads / 2 != kClusterBlocks[0])) return false;
+  return true;
+}
+static_assert(fit_cluster_blocks(), "clusters that run at a time are counted for these");
+
 }  // namespace
 
 std::atomic<int> forced_row_kernel{-1};
@@ -78,6 +85,11 @@ int64_t vectors_of(const RowVariant& v, int64_t cols) {
   return v.access == edged ? std::max<int64_t>(cols / v.length, 1) : (cols + v.length - 1) / v.length;
 }
 
+// What a block keeps of the weights.
+int64_t kept_bytes(const RowVariant& v, int threads, int weights) {
+  return v.clustered ? (int64_t{threads} * v.vectors + 1) * kWideBytes * weights : 0;
+}
+
 // Work-items that a block of a variant may have.
 int64_t most_work_items(const RowVariant& v, const DeviceFacts& device) {
   return int64_t{v.threads} * (v.clustered ? device.blocks_in_one : 1);
@@ -85,11 +97,13 @@ int64_t most_work_items(const RowVariant& v, const DeviceFacts& device) {
 
 // Blocks of a clustered variant that share one of many rows, as many as need not be larger than half the variant's:
 // two of those stand on a unit, and one computes while the other waits for its cluster. 0 where there are none, or where
-// two whole ones are enough and keep weights. (Clusters of 6 and 7 leave more of NVIDIA's units idle, which stand in
+// two whole ones are enough and keep weights, or where a unit has not the memory for two that do. (Clusters of 6 and 7 leave more of NVIDIA's units idle, which stand in
 // groups of 16 or 18, than they spare.)
-int cluster_of_halves(int64_t vectors, int64_t held, const DeviceFacts& device, int weights) {
+int cluster_of_halves(const RowVariant& v, int64_t vectors, const DeviceFacts& device, int weights) {
+  const int64_t held = int64_t{v.threads} * v.vectors;
   const int64_t halves = (2 * vectors + held - 1) / held;
   if (halves <= 4 && weights > 0) return 0;
+  if (2 * kept_bytes(v, v.threads / 2, weights) > device.launch_shared_bytes) return 0;
   const int cluster = halves <= 4 ? 4 : halves == 5 ? 5 : 8;
   return halves <= cluster && cluster <= device.largest_cluster ? cluster : 0;
 }
@@ -104,11 +118,12 @@ int cluster_of(const RowVariant& v, const RowGeometry& g, int64_t vectors, const
     if (cluster > device.largest_cluster) return 0;
   }
   const bool many = rows_count_as_many.load(std::memory_order_relaxed) || g.rows > device.units / cluster;
-  if (many && cluster > 1) {
-    if (const int of_halves = cluster_of_halves(vectors, held, device, weights)) return of_halves;
+  if (many) {
+    if (cluster == 1) return 1;
+    if (const int of_halves = cluster_of_halves(v, vectors, device, weights)) return of_halves;
     return cluster == 8 && 5 * held >= vectors ? 5 : cluster;
   }
-  while (!many && 2 * cluster <= std::min(device.largest_cluster, kPortableCluster) &&
+  while (2 * cluster <= std::min(device.largest_cluster, kPortableCluster) &&
          g.rows <= device.units / (2 * cluster) && 2 * cluster * int64_t{v.threads} <= vectors)
     cluster *= 2;
   return cluster;
@@ -239,11 +254,6 @@ int64_t stage_rows(const RowVariant& v, const RowGeometry& g, const DeviceFacts&
   return std::min(one_round, most_stage_rows(v, g.cols));
 }
 
-// What a block keeps of the weights.
-int64_t kept_bytes(const RowVariant& v, int threads, int weights) {
-  return v.clustered ? (int64_t{threads} * v.vectors + 1) * kWideBytes * weights : 0;
-}
-
 // Rows after which all rows of x lie alike to multiples of 16 bytes, 1 where they all do; 0 where none tells.
 int alike_after(const RowGeometry& g, hipops_dtype dtype) {
   int64_t strides = kWideBytes;
@@ -271,7 +281,7 @@ int64_t come_to_alike(int64_t groups, const RowVariant& v, const RowGeometry& g)
 // and slower again where more of them wait; those that are not whole sectors up to 7 %.)
 void queue_rows(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device, RowPlan* plan) {
   constexpr int64_t kWave = 32, kSectorBytes = 32;
-  if (v.streaming || device.launch_shared_bytes < kQueuedBytes) return;
+  if (v.streaming || bytes_of(v.dtype) != 2 || device.launch_shared_bytes < kQueuedBytes) return;
   if (g.cols * bytes_of(v.dtype) % kSectorBytes != 0) return;
   const int64_t threads = plan->block, resident = resident_threads(v.vectors, true) * (device.wave_size / kWave);
   const int64_t blocks = std::max<int64_t>(resident / threads, 1), vectors = blocks * vectors_of(v, g.cols);
@@ -335,12 +345,12 @@ RowPlan plan_split_step(hipops_dtype dtype, const RowGeometry& geometry, SplitSt
   return {kRowVariants + of_dtype * kSplitSteps + step, static_cast<uint32_t>(blocks), kSplitThreads, blocks};
 }
 
-int64_t row_kernel_shared(int kernel) {
+int64_t row_kernel_shared(int kernel, uint32_t block) {
   constexpr int kMostWeights = 2;
-  if (kernel >= kRowKernels) return kQueuedBytes;
+  if (kernel >= kRowKernels) return block == 0 ? kQueuedBytes : 0;
   if (kernel >= kRowVariants) return 0;
   const RowVariant& v = row_variants[kernel];
-  return kept_bytes(v, v.threads, kMostWeights);
+  return kept_bytes(v, block == 0 ? v.threads : static_cast<int>(block), kMostWeights);
 }
 
 RowCandidates row_candidates(const DeviceFacts& device, const hipops_tensor& y, const hipops_tensor& x,
@@ -369,7 +379,7 @@ hipops_status fit_clusters(Op& op, const RowCall& call, const RowGeometry& geome
     if (most > 0) break;
     const hipops_status status = guarded([&] {
       DeviceFacts smaller = device;
-      smaller.largest_cluster = static_cast<int>(plan->cluster / 2);
+      smaller.largest_cluster = static_cast<int>(plan->cluster) - 1;
       *plan = plan_rows(call.dtype, geometry, call.access, smaller, call.rounds_of, call.weights);
       return HIPOPS_SUCCESS;
     });

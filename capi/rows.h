@@ -10,7 +10,8 @@
 
 namespace hipops {
 
-// One kernel of a row op's list. Kernel i of an op is row_variants[i], for all of them.
+// One kernel of a row op's list. Kernel i of an op is row_variants[i], for all of them; steps of split rows and queued
+// kernels come after these.
 struct RowVariant {
   hipops_dtype dtype;
   int threads, vectors, block;
@@ -85,11 +86,11 @@ RowPlan plan_split_step(hipops_dtype dtype, const RowGeometry& geometry, SplitSt
 // The tiles of each row then.
 int64_t split_tiles(hipops_dtype dtype, int64_t cols);
 
-// The most shared memory that plan_rows asks for with a kernel, whatever the op.
-int64_t row_kernel_shared(int kernel);
+// The most shared memory that plan_rows asks for with a kernel, whatever the op: see Op::most_shared.
+int64_t row_kernel_shared(int kernel, uint32_t block);
 
-// The kernels that a call with these arguments may run, in the order of the list, and the one that its launcher takes.
-// For tools and tests.
+// The variants that may serve these arguments, in the order of the list, and the one that the launcher takes: as it is,
+// or, where it is queued, for the rows' measures. For tools and tests.
 struct RowCandidates {
   int chosen = 0;
   int count = 0;

@@ -134,12 +134,17 @@ TEST_CASE("clusters are counted by their size and their blocks', and those that 
   };
   cuda.occupancy_max_active_clusters = [](int* clusters, void*, const hipops::CudaLaunch* launch) {
     const unsigned size = launch->attributes[0].value[0], part = 512 / launch->block[0];
-    if (launch->shared_bytes != (1u << 16) / part) return 1;
+    if (launch->shared_bytes != 1000 + launch->block[0]) return 1;
     if (size == 16 && !(runs_16 && allowed_16)) return 1;
     *clusters = static_cast<int>(128 / size * part);
     return 0;
   };
-  hipops::Op clustered = {"an_op", kNames, 1, nullptr, [](int) { return int64_t{1} << 16; }};
+  // The second kernel is launched alone.
+  static const char* const names[] = {"clustered", "alone"};
+  void* const functions[] = {&op, &op};
+  hipops::Op clustered = {"an_op", names, 2, nullptr, [](int kernel, uint32_t block) {
+                            return int64_t{kernel == 0 ? 1000 + block : block == 0 ? 5000u : 0u};
+                          }};
   hipops::DeviceFacts facts;
   facts.launch_shared_bytes = 200 << 10;
   facts.largest_cluster = hipops::kLargestCluster;
@@ -148,7 +153,7 @@ TEST_CASE("clusters are counted by their size and their blocks', and those that 
     runs_16 = runs, allowed_16 = false;
     CudaLauncher launcher(cuda);
     CHECK(launcher.most_clusters(0, 8, 512) == 0);  // of kernels that are not loaded
-    launcher.prepare(0, facts, clustered, kFunctions);
+    launcher.prepare(0, facts, clustered, functions);
     for (uint32_t size : {2, 4, 5, 8})
       for (uint32_t block : {32, 256, 288, 512})
         CHECK(launcher.most_clusters(0, size, block) == 128 / size * (block > 256 ? 1 : 2));

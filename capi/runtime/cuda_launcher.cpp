@@ -65,20 +65,24 @@ int CudaLauncher::look_up(int device, DeviceFacts* facts) const {
 void CudaLauncher::prepare(int device, const DeviceFacts& facts, const Op& op, void* const* functions) {
   if (architecture_of(device, functions[0]) < kFirstArchitecture) early_.store(false, std::memory_order_relaxed);
   for (int i = 0; op.most_shared && facts.launch_shared_bytes > 0 && i < op.kernel_count; ++i) {
-    const int64_t shared = std::min(op.most_shared(i), facts.launch_shared_bytes);
+    const int64_t shared = std::min(op.most_shared(i, 0), facts.launch_shared_bytes);
     if (shared == 0) continue;
     const bool allowed = cuda_.kernel_set_attribute(cuda::kKernelMaxLaunchSharedBytes, static_cast<int>(shared),
                                                     functions[i], device) == 0;
     // Where that is refused, none of them are counted.
     cuda_.kernel_set_attribute(cuda::kKernelLargeClustersAllowed, 1, functions[i], device);
-    for (int size = 0; size < kSizes; ++size)
-      for (int block = 0; block < kBlocks; ++block) {
-        const uint32_t clusters = allowed && facts.largest_cluster > 1 ? count(device, functions[i], kClusterSizes[size],
-                                                                               kClusterBlocks[block], shared)
-                                                                       : 0;
-        std::atomic<uint32_t>& most = most_[facts.ordinal][size][block];
+    for (int b = 0; b < kBlocks; ++b) {
+      const int64_t brought = std::min(op.most_shared(i, kClusterBlocks[b]), facts.launch_shared_bytes);
+      if (brought == 0) continue;
+      for (int size = 0; size < kSizes; ++size) {
+        const bool may = allowed && facts.largest_cluster > 1;
+        const LaunchShape shape = {kClusterSizes[size], kClusterBlocks[b], kClusterSizes[size],
+                                   static_cast<uint32_t>(brought)};
+        const uint32_t clusters = may ? count(device, functions[i], shape) : 0;
+        std::atomic<uint32_t>& most = most_[facts.ordinal][size][b];
         most.store(std::min(most.load(std::memory_order_relaxed), clusters), std::memory_order_relaxed);
       }
+    }
   }
 }
 
@@ -89,13 +93,11 @@ int CudaLauncher::architecture_of(int device, void* function) const {
   return ask && ask(&architecture, cuda::kKernelPtxVersion, function, device) == 0 ? architecture : 0;
 }
 
-// None where something refuses, or where the code is of an architecture that knows no clusters. `shared` is what the
-// largest blocks bring; others bring as much for each work-item.
-uint32_t CudaLauncher::count(int device, void* function, uint32_t cluster, uint32_t block, int64_t shared) const {
-  constexpr uint32_t kLargest = kClusterBlocks[kBlocks - 1];
+// None where something refuses, or where the code is of an architecture that knows no clusters.
+uint32_t CudaLauncher::count(int device, void* function, const LaunchShape& shape) const {
   int clusters = 0;
   if (architecture_of(device, function) < kFirstArchitecture) return 0;
-  const Launch one({cluster, block, cluster, static_cast<uint32_t>(shared * block / kLargest)}, false, nullptr);
+  const Launch one(shape, false, nullptr);
   if (cuda_.occupancy_max_active_clusters(&clusters, function, &one.launch) != 0) return 0;
   return static_cast<uint32_t>(clusters);
 }

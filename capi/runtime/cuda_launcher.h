@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "device/launch_contract.h"
 #include "runtime/cuda_library.h"
 #include "runtime/runtime.h"
 
@@ -27,10 +28,11 @@ class CudaLauncher {
  private:
   static constexpr int kSizes = sizeof(kClusterSizes) / sizeof(kClusterSizes[0]);
   static constexpr int kBlocks = sizeof(kClusterBlocks) / sizeof(kClusterBlocks[0]);
+  static_assert(kClusterSizes[kSizes - 1] == kLargestCluster, "the sizes are those up to the largest");
   static constexpr uint32_t kUnknown = UINT32_MAX;
 
   int architecture_of(int device, void* function) const;
-  uint32_t count(int device, void* function, uint32_t cluster, uint32_t block, int64_t shared) const;
+  uint32_t count(int device, void* function, const LaunchShape& shape) const;
 
   const CudaLibrary& cuda_;
   std::atomic<uint32_t> most_[kMaxDevices][kSizes][kBlocks];

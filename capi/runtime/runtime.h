@@ -52,8 +52,9 @@ struct Op {
   const char* const* kernel_names;
   int kernel_count;
   bool (*supports)(hipops_dtype dtype, hipops_dtype second);  // see hipops_supports
-  int64_t (*most_shared)(int kernel) = nullptr;  // shared memory that launches of a kernel bring; not 0: it may be
-                                                 // launched in clusters; null: none is
+  // Shared memory that launches of a kernel bring: alone (block 0), or in clusters of blocks of so many work-items, 0
+  // where it is not launched in any. Null: none bring any.
+  int64_t (*most_shared)(int kernel, uint32_t block) = nullptr;
   // Loaded functions by device: null until loaded, then an array of kernel_count that lives as long as the process.
   std::atomic<void* const*> functions[kMaxDevices] = {};
 };

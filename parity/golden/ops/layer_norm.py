@@ -121,9 +121,9 @@ def sizes():
     # Blocks that go round several times, on a device of few units, and have one or two of their next rows wait.
     both = ("weight", "bias")
     yield OP.case("rounds_40x2560", OP.x("f16", (40, 2560)), both)
-    yield OP.case("rounds_12x12288", OP.x("f16", (12, 12288)), ("weight",))
+    yield OP.case("rounds_12x12288", OP.x("f16", (12, 12288), stride=(12304, 1)), ("weight",))
     yield OP.case("rounds_40x2560", OP.x("bf16", (40, 2560)), both, "f32")
-    yield OP.case("rounds_12x12288", OP.x("bf16", (12, 12288)), both)
+    yield OP.case("rounds_12x12288", OP.x("bf16", (12, 12288)), both, in_place=True)
 
 
 def case(name, x, eps=1e-5, **rest):
