@@ -26,6 +26,7 @@ foreach(op ${HIPOPS_OPS})
     set(HIPOPS_PACKED_${op} ${HIPOPS_BUNDLE_${op}}.zst)
     add_custom_command(OUTPUT ${HIPOPS_PACKED_${op}}
       COMMAND ${HIPOPS_ZSTD_PROGRAM} --quiet --force -19 --long=25 ${HIPOPS_BUNDLE_${op}} -o ${HIPOPS_PACKED_${op}}
+      COMMAND ${CMAKE_COMMAND} -E touch ${HIPOPS_PACKED_${op}}  # zstd gives it the bundle's time
       DEPENDS ${HIPOPS_BUNDLE_${op}} COMMENT "compressed bundle of ${op}" VERBATIM)
   endif()
 endforeach()
