@@ -95,10 +95,10 @@ int64_t most_work_items(const RowVariant& v, const DeviceFacts& device) {
   return int64_t{v.threads} * (v.clustered ? device.blocks_in_one : 1);
 }
 
-// Blocks of a clustered variant that share one of many rows, as many as need not be larger than half the variant's:
-// two of those stand on a unit, and one computes while the other waits for its cluster. 0 where there are none, or where
-// two whole ones are enough and keep weights, or where a unit has not the memory for two that do. (Clusters of 6 and 7 leave more of NVIDIA's units idle, which stand in
-// groups of 16 or 18, than they spare.)
+// Blocks of a clustered variant that share one of many rows, where they need be no larger than half the variant's: two
+// of those stand on a unit, and one computes while the other waits for its cluster. 0 where there are none, where two
+// whole ones are enough and keep weights, or where a unit has not the memory for two that do. (Clusters of 6 and 7 leave
+// more of NVIDIA's units idle, which stand in groups of 16 or 18, than they spare.)
 int cluster_of_halves(const RowVariant& v, int64_t vectors, const DeviceFacts& device, int weights) {
   const int64_t held = int64_t{v.threads} * v.vectors;
   const int64_t halves = (2 * vectors + held - 1) / held;
