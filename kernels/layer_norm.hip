@@ -13,7 +13,7 @@
 // where the elements have gaps between them. Short rows share a wave; a long row has a block of as many work-items as
 // it needs.
 // staged ones are resident, too: rows of 32 columns and less in one piece, read and written by way of shared memory.
-// queued ones are resident, too, with their next rows in shared memory (row_queue.h).
+// queued ones, of 16-bit elements and not for AMD, are resident, too, with their next rows in shared memory (row_queue.h).
 // clustered ones take longer rows, up to 32768, 16384 and 8192, and on AMD from gfx90a on twice that; on NVIDIA from
 // sm_90 on up to 16 blocks share a row, which may be 16 times as long, and keep the weights in shared memory.
 // streaming variants read longer rows three times, after the first out of the L2 cache as far as it holds them.
@@ -367,11 +367,11 @@ constexpr int room(RowAccess access, RowMode mode, int threads, int block, int v
   return block < at_a_time ? at_a_time / block : 1;
 }
 
-#define KERNEL(name, T, threads, vectors, block, access, mode)                                             \
-  HIPOPS_KERNEL_UP_TO(most_work_items(block, mode), room(access, mode, threads, block, vectors, sizeof(T))) \
-  name(HIPOPS_ARGS(LayerNormArgs) a) {                                                                     \
-    follow_launch_before();                                                                                \
-    layer_norm_##mode<ByWaves<RowShape<T, threads, vectors, block, access, mode>>>(a);                     \
+#define KERNEL(name, T, threads, vectors, block, access, mode)                                           \
+  HIPOPS_KERNEL_UP_TO(launch_bound(block, mode), room(access, mode, threads, block, vectors, sizeof(T))) \
+  name(HIPOPS_ARGS(LayerNormArgs) a) {                                                                   \
+    follow_launch_before();                                                                              \
+    layer_norm_##mode<ByWaves<RowShape<T, threads, vectors, block, access, mode>>>(a);                   \
   }
 HIPOPS_LAYER_NORM_KERNELS(KERNEL)
 

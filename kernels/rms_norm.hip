@@ -193,11 +193,11 @@ constexpr int room(RowAccess access, RowMode mode, int block, int vectors, int e
   return blocks_with_room(access, block, vectors, access == staged ? element_bytes : 2);
 }
 
-#define KERNEL(name, T, threads, vectors, block, access, mode)                                         \
-  HIPOPS_KERNEL_UP_TO(most_work_items(block, mode), room(access, mode, block, vectors, sizeof(T)))     \
-  name(HIPOPS_ARGS(RmsNormArgs) a) {                                                                   \
-    follow_launch_before();                                                                            \
-    rms_norm_##mode<ByWaves<RowShape<T, threads, vectors, block, access, mode>>>(a);                   \
+#define KERNEL(name, T, threads, vectors, block, access, mode)                                  \
+  HIPOPS_KERNEL_UP_TO(launch_bound(block, mode), room(access, mode, block, vectors, sizeof(T))) \
+  name(HIPOPS_ARGS(RmsNormArgs) a) {                                                            \
+    follow_launch_before();                                                                     \
+    rms_norm_##mode<ByWaves<RowShape<T, threads, vectors, block, access, mode>>>(a);            \
   }
 HIPOPS_RMS_NORM_KERNELS(KERNEL)
 

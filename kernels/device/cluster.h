@@ -14,10 +14,11 @@ constexpr int blocks_in_one = 1;
 constexpr int blocks_in_one = few_registers ? 1 : kBlocksInOne;
 #endif
 
-// The largest block of a variant.
-constexpr int most_work_items(int block, RowMode mode) {
+// The work-items that a variant's kernel has to have registers for: those of its largest block, or (queued, on NVIDIA) of
+// all blocks that a unit runs at a time.
+constexpr int launch_bound(int block, RowMode mode) {
 #if defined(HIPOPS_NVIDIA)
-  if (mode == queued) return kQueuedThreads;  // of all blocks that run at a time, for which there are to be registers
+  if (mode == queued) return kQueuedThreads;
 #endif
   return mode == clustered ? blocks_in_one * block : block;
 }

@@ -55,7 +55,7 @@ enum RowMode : int32_t {
   resident,   // a row is read once and stays in registers
   clustered,  // the same for a row that the blocks of a cluster share: as many as it needs
   streaming,  // a row of any length goes by in tiles, once for each pass
-  queued,     // resident, and NVIDIA's next rows wait in shared memory: see row_queue.h
+  queued,     // resident, and the next rows wait in shared memory, not on AMD: see row_queue.h
   partial, merge, apply,  // a row of any length is split over blocks: see split_row.h
 };
 

@@ -65,7 +65,7 @@ class RowQueue {
   HIPOPS_METHOD void ask(Rows<Shape> rows, int64_t first) {
     if (rows.more(first)) {
       rows.select(first);
-      RowTile<Shape>::find(rows, [&](int v, const Wide* at) { copy_to_shared(queue_, place(last_, v), at); });
+      RowTile<Shape>::for_each_vector(rows, [&](int v, const Wide* at) { copy_to_shared(queue_, place(last_, v), at); });
     }
     end_group_of_copies();
     last_ = behind(last_);

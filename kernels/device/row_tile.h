@@ -57,9 +57,9 @@ class RowTile {
     for (int e = 0; e < kEdges; ++e) edge_[e] = base == 0 && rows.edge(e) >= 0 ? rows.load_edge(rows.edge(e)) : T{};
   }
 
-  // The same of wide rows in two steps: f(v, where it is) of each vector, and f(v), which is the vector.
+  // The same of wide rows in two steps: f(v, its address) for each vector, and f(v), which is the vector.
   template <class F>
-  static HIPOPS_METHOD void find(const Rows<Shape>& rows, F f) {
+  static HIPOPS_METHOD void for_each_vector(const Rows<Shape>& rows, F f) {
     const int left = rows.left(0);
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
