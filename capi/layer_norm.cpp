@@ -23,16 +23,16 @@ hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops
   return check_eps("layer_norm", eps);
 }
 
+}  // namespace
+
 // What a block finds and loads only once is a quarter of its instructions. Of f32, which has half the elements for its
 // bytes, memory takes longer than those, but where a work-item has one vector.
-RowRounds rounds_of(const RowVariant& v) {
+RowRounds layer_norm_rounds(const RowVariant& v) {
   const bool in_16_bits = dtype_bytes(v.dtype) == 2;
   if (v.access == wide && v.threads < v.block) return in_16_bits || v.vectors == 1 ? RowRounds::several : RowRounds::one;
   if (v.access == wide && v.vectors == 4 && in_16_bits) return RowRounds::queued;
   return v.access == edged || in_16_bits ? RowRounds::ahead_beside_weights : RowRounds::one;
 }
-
-}  // namespace
 
 Op op_layer_norm = {"layer_norm", kKernels, kRowKernels + kQueuedKernels, row_op_supports, row_kernel_shared};
 
@@ -63,6 +63,6 @@ hipops_status hipops_layer_norm(const hipops_tensor* y, const hipops_tensor* x, 
   RowAccess access = row_access(*y, *x, args.geometry, weight, bias);
   const hipops_tensor* some = weight ? weight : bias;
   const int kept = some && some->dtype == x->dtype ? 2 : 0;  // each has its place, also where there is but one of them
-  RowCall call = {x->dtype, access, rounds_of, kept, y->data == x->data};
+  RowCall call = {x->dtype, access, layer_norm_rounds, kept, y->data == x->data};
   return launch_rows(op_layer_norm, call, &args.geometry, &args, sizeof args, stream);
 }

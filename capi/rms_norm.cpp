@@ -16,12 +16,12 @@ hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops
   return check_eps("rms_norm", eps);
 }
 
-RowRounds rounds_of(const RowVariant& v) {
+}  // namespace
+
+RowRounds rms_norm_rounds(const RowVariant& v) {
   const bool short_edged = v.access == edged && v.threads < v.block;
   return short_edged && dtype_bytes(v.dtype) == 2 ? RowRounds::ahead_beside_weights : RowRounds::one;
 }
-
-}  // namespace
 
 Op op_rms_norm = {"rms_norm", kKernels, kRowKernels, row_op_supports, row_kernel_shared};
 
@@ -45,6 +45,6 @@ hipops_status hipops_rms_norm(const hipops_tensor* y, const hipops_tensor* x, co
   }
 
   RowAccess access = row_access(*y, *x, args.geometry, weight);
-  RowCall call = {x->dtype, access, rounds_of, weight && weight->dtype == x->dtype, y->data == x->data};
+  RowCall call = {x->dtype, access, rms_norm_rounds, weight && weight->dtype == x->dtype, y->data == x->data};
   return launch_rows(op_rms_norm, call, &args.geometry, &args, sizeof args, stream);
 }

@@ -354,11 +354,12 @@ int64_t row_kernel_shared(int kernel, uint32_t block) {
 }
 
 RowCandidates row_candidates(const DeviceFacts& device, const hipops_tensor& y, const hipops_tensor& x,
-                             const hipops_tensor* weight, const hipops_tensor* bias) {
+                             RoundsOf rounds_of) {
   const RowGeometry geometry = row_geometry(y, x);
-  const RowAccess access = row_access(y, x, geometry, weight, bias);
+  const RowAccess access = row_access(y, x, geometry);
   RowCandidates candidates;
-  candidates.chosen = plan_rows(x.dtype, geometry, access, device).kernel;
+  candidates.chosen = plan_rows(x.dtype, geometry, access, device, rounds_of).kernel;
+  candidates.like = plan_rows(x.dtype, geometry, access, device).kernel;
   for (int i = 0; i < kRowVariants; ++i) {
     const RowVariant& v = row_variants[i];
     if (v.dtype == x.dtype && v.access == access && fit_of(v, geometry, device, 0).threads > 0)

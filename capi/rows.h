@@ -66,6 +66,9 @@ enum class RowRounds {
   queued,   // the same, and a kernel of the op's own takes rows for which registers would be left: queued_kernel
 };
 using RoundsOf = RowRounds (*)(const RowVariant& v);  // NULL: one
+RowRounds layer_norm_rounds(const RowVariant& v);
+RowRounds rms_norm_rounds(const RowVariant& v);
+RowRounds softmax_rounds(const RowVariant& v);
 
 // The variant for rows that allow this access, where there is to be room for `weights` vectors of them.
 RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device,
@@ -89,15 +92,15 @@ int64_t split_tiles(hipops_dtype dtype, int64_t cols);
 // The most shared memory that plan_rows asks for with a kernel, whatever the op: see Op::most_shared.
 int64_t row_kernel_shared(int kernel, uint32_t block);
 
-// The variants that may serve these arguments, in the order of the list, and the one that the launcher takes: as it is,
-// or, where it is queued, for the rows' measures. For tools and tests.
+// The variants that may serve an op's rows, in the order of the list. For tools and tests.
 struct RowCandidates {
-  int chosen = 0;
+  int chosen = 0;  // the launcher's kernel,
+  int like = 0;    // and the variant of the list that it is, or, where it is queued, stands for
   int count = 0;
   int kernel[kRowVariants] = {};
 };
 RowCandidates row_candidates(const DeviceFacts& device, const hipops_tensor& y, const hipops_tensor& x,
-                             const hipops_tensor* weight = nullptr, const hipops_tensor* bias = nullptr);
+                             RoundsOf rounds_of);
 
 // For tools alone: while this is not negative, plan_rows takes the kernel that it names, which must be a candidate.
 extern std::atomic<int> forced_row_kernel;

@@ -14,11 +14,11 @@ bool supports(hipops_dtype dtype, hipops_dtype second) {
   return second == HIPOPS_NONE && row_op_supports(dtype, second);
 }
 
-RowRounds rounds_of(const RowVariant& v) {
+}  // namespace
+
+RowRounds softmax_rounds(const RowVariant& v) {
   return v.access == edged && v.threads < v.block ? RowRounds::ahead : RowRounds::one;
 }
-
-}  // namespace
 
 Op op_softmax = {"softmax", kKernels, kRowKernels, supports, row_kernel_shared};
 
@@ -35,6 +35,6 @@ hipops_status hipops_softmax(const hipops_tensor* y, const hipops_tensor* x, voi
   args.y = y->data;
 
   RowAccess access = row_access(*y, *x, args.geometry);
-  RowCall call = {x->dtype, access, rounds_of, 0, y->data == x->data};
+  RowCall call = {x->dtype, access, softmax_rounds, 0, y->data == x->data};
   return launch_rows(op_softmax, call, &args.geometry, &args, sizeof args, stream);
 }

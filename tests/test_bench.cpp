@@ -314,17 +314,33 @@ TEST_CASE("row_candidates has the launcher's choice among them, and a kernel can
     const hipops_tensor x = contiguous(reinterpret_cast<void*>(uintptr_t{1} << 40), HIPOPS_BF16, {64, cols});
     hipops_tensor y = x;
     y.data = reinterpret_cast<void*>(uintptr_t{1} << 41);
-    const RowCandidates found = row_candidates(device, y, x);
+    const RowCandidates found = row_candidates(device, y, x, softmax_rounds);
     const int* const end = found.kernel + found.count;
     CHECK(std::find(found.kernel, end, found.chosen) != end);
     for (const int* kernel = found.kernel; kernel < end; ++kernel) {
       CHECK(row_variants[*kernel].longest >= cols);
       forced_row_kernel = *kernel;
-      CHECK(row_candidates(device, y, x).chosen == *kernel);
+      CHECK(row_candidates(device, y, x, softmax_rounds).chosen == *kernel);
       forced_row_kernel = -1;
     }
-    CHECK(row_candidates(device, y, x).chosen == found.chosen);
+    CHECK(row_candidates(device, y, x, softmax_rounds).chosen == found.chosen);
+    CHECK(found.like == found.chosen);
   }
+}
+
+TEST_CASE("row_candidates tells a queued kernel, and the variant that it stands for", "[bench]") {
+  DeviceFacts device;
+  device.units = 132;
+  device.launch_shared_bytes = int64_t{200} << 10;
+  const hipops_tensor x = contiguous(reinterpret_cast<void*>(uintptr_t{1} << 40), HIPOPS_BF16, {100000, 12288});
+  hipops_tensor y = x;
+  y.data = reinterpret_cast<void*>(uintptr_t{1} << 50);
+  const RowCandidates found = row_candidates(device, y, x, layer_norm_rounds);
+  CHECK(found.chosen == queued_kernel(HIPOPS_BF16));
+  CHECK(std::count(found.kernel, found.kernel + found.count, found.like) == 1);
+  forced_row_kernel = found.like;
+  CHECK(row_candidates(device, y, x, layer_norm_rounds).chosen == found.like);
+  forced_row_kernel = -1;
 }
 
 TEST_CASE("hipops-bench times a tiny row of every op on the CPU, and writes it", "[bench]") {

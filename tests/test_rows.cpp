@@ -343,11 +343,8 @@ TEST_CASE("of large launches of short rows, blocks go round until each work-item
 TEST_CASE("rows are queued where blocks with the next row in registers would idle, as many as find room", "[rows]") {
   DeviceFacts device = kDevices[0];
   device.launch_shared_bytes = 200 << 10;
-  const auto queued = [](const RowVariant& v) {
-    return v.vectors == 4 && v.threads == v.block ? RowRounds::queued : RowRounds::one;
-  };
   const auto plan_of = [&](int64_t rows, int64_t cols) {
-    return plan_rows(HIPOPS_BF16, rows_and_cols(rows, cols), hipops::wide, device, queued, 2);
+    return plan_rows(HIPOPS_BF16, rows_and_cols(rows, cols), hipops::wide, device, hipops::layer_norm_rounds, 2);
   };
   int taken = 0;
   for (int64_t cols = 1544; cols <= 16384; cols += 8)

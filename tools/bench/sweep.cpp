@@ -41,6 +41,10 @@ const Op& op_named(const std::string& name) {
   return *all_ops[i];
 }
 
+RoundsOf rounds_of(const std::string& op) {
+  return op == "layer_norm" ? layer_norm_rounds : op == "rms_norm" ? rms_norm_rounds : softmax_rounds;
+}
+
 // Has every call of a row op take this kernel while it lives.
 class Forced {
  public:
@@ -75,7 +79,7 @@ class Sweeper {
     SweepRow row = {job, 2 * job.bytes(), 0, {}, {}};
     const DeviceFacts* facts = nullptr;
     parity::expect_success(device_facts(&facts), "facts of the device");
-    const RowCandidates candidates = row_candidates(*facts, y, x);
+    const RowCandidates candidates = row_candidates(*facts, y, x, rounds_of(job.op));
     row.roof = timer_.roof(row.bytes);
     row.chosen = {op.kernel_names[candidates.chosen], timer_.microseconds(call, row.bytes)};
     int best = -1;
@@ -105,10 +109,10 @@ class Sweeper {
   static std::vector<int> neighbours_of(const RowCandidates& candidates) {
     const int* const begin = candidates.kernel;
     const int* const end = begin + candidates.count;
-    const int* const at = std::find(begin, end, candidates.chosen);
+    const int* const at = std::find(begin, end, candidates.like);
     std::vector<int> near;
     for (const int* k = std::max(begin, at - kNeighbours); k < std::min(end, at + kNeighbours + 1); ++k)
-      if (k != at) near.push_back(*k);
+      if (*k != candidates.chosen) near.push_back(*k);
     return near;
   }
 
