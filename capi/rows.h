@@ -94,7 +94,7 @@ int64_t row_kernel_shared(int kernel, uint32_t block);
 
 // The variants that may serve an op's rows, in the order of the list. For tools and tests.
 struct RowCandidates {
-  int chosen = 0;  // the launcher's kernel,
+  int chosen = 0;  // the launcher's kernel (of split rows the one that would stream them),
   int like = 0;    // and the variant of the list that it is, or, where it is queued, stands for
   int count = 0;
   int kernel[kRowVariants] = {};

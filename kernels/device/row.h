@@ -66,8 +66,8 @@ class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type {
  public:
   using T = typename Shape::Element;
   static constexpr int kLength = Shape::kLength;
-  // A column of a row, or how many: an int where the row stays in registers. At odd addresses 64 bits took up to 7 % of a
-  // launch, and a wave's registers on gfx942.
+  // A column of a row, or how many: an int where the row stays in registers. At odd addresses 64 bits took up to an
+  // eighth of a launch, and a wave's registers on gfx942.
   using Column = typename Choose<Shape::kResident, int, int64_t>::type;
 
   HIPOPS_METHOD Rows(const RowGeometry& g, const void* x, void* y)

@@ -12,7 +12,7 @@ namespace hipops::bench {
 namespace {
 
 constexpr int kLargestPower = 18;
-constexpr int kNeighbours = 3;      // candidates on either side of the chosen one in the list
+constexpr int kNeighbours = 3;      // candidates on either side of what the chosen one is, or stands for
 constexpr int kConfirmations = 15;  // repeats, before a shape is said to be slow or a neighbour better
 
 std::set<int64_t> columns() {
