@@ -183,7 +183,7 @@ MUTATIONS = (
         "last_elements_forgotten",
         "Of a row that ends between two 16-byte boundaries, the elements after the last one are not taken.",
         "rms_norm", ROW,
-        before="    return col < g_->cols ? col : -1;\n",
+        before="    return col < Column(g_->cols) ? col : -1;\n",
         after="    return -1;\n",
         runs=(Run("layouts", "bf16"), Run("sizes", "f32"))),
     Mutation(
