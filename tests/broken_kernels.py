@@ -40,6 +40,7 @@ WAVE = "device/wave.h"
 ROW = "device/row.h"
 TILE = "device/row_tile.h"
 QUEUE = "device/row_queue.h"
+EDGES = "device/edge_queue.h"
 STAGE = "device/row_stage.h"
 WEIGHTS = "device/row_weights.h"
 TYPES = "device/types.h"
@@ -279,6 +280,20 @@ MUTATIONS = (
         before="if (queue.rows() > 1) queue.ask(rows, asked = rows.next(asked));",
         after="if (queue.rows() > 1) queue.ask(rows, asked);",
         runs=(Run("sizes", "f16"),)),
+    Mutation(
+        "edges_over_the_ones_before",
+        "The next row's first and last elements are copied to where this row's still wait.",
+        "layer_norm", EDGES,
+        before="    last_ = 1 - last_;\n",
+        after="",
+        runs=(Run("sizes", "bf16"),)),
+    Mutation(
+        "last_edges_a_row_behind",
+        "A block's last row, which no other follows, takes the first and last elements of the row before it.",
+        "layer_norm", EDGES,
+        before="more ? last_ : 1 - last_",
+        after="last_",
+        runs=(Run("sizes", "bf16"),)),
 
     # ---- Formulas
     Mutation(

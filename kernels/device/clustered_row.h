@@ -1,7 +1,7 @@
 // Rows that a cluster shares.
 #pragma once
 
-#include "device/row_loops.h"
+#include "device/edge_queue.h"
 
 namespace hipops {
 namespace {
@@ -48,7 +48,9 @@ HIPOPS_FN void for_each_clustered_row(const RowGeometry& geometry, const void* x
       f(rows, tile);
     }
   } else {
-    for_each_row_ahead<Shape, kFindTwice>(geometry, x, y, NothingForAll(), f);
+    constexpr bool kQueueEdges = Shape::kEdged && kFindTwice;
+    using Edges = typename Choose<kQueueEdges, EdgeQueue<Shape>, EdgesInTile<Shape>>::type;
+    for_each_row_ahead<Shape, kFindTwice, Edges>(geometry, x, y, NothingForAll(), f);
   }
 }
 

@@ -166,6 +166,7 @@ class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type {
     const Column col = tail_ + (i - kLength);
     return col < Column(g_->cols) ? col : -1;
   }
+  HIPOPS_METHOD const T* x_edge(int64_t col) const { return x_row_ + col; }
   HIPOPS_METHOD T load_edge(int64_t col) const { return x_row_[col]; }
   HIPOPS_METHOD void store_edge(int64_t col, T v) const { y_row_[col] = v; }
 

@@ -61,17 +61,27 @@ HIPOPS_FN int64_t forgotten(int64_t number) {
   return number;
 }
 
+// Where the next row's edges wait for its turn: in its tile.
+template <class Shape>
+struct EdgesInTile {
+  HIPOPS_METHOD void ask(const Rows<Shape>& rows, RowTile<Shape>* tile) { tile->load_edges(rows, 0); }
+  // When its turn has come; `more`: the row after it has been asked for, too.
+  HIPOPS_METHOD void take(const Rows<Shape>&, RowTile<Shape>*, [[maybe_unused]] bool more) {}
+};
+
 // for_each_row with the next row on its way while f works on one: for an f that works long enough for a unit's few blocks
 // to leave the memory idle. The launcher then makes as many blocks as run at a time. Where registers are short, kFindTwice
-// has the next row's place found again when its turn comes, instead of kept until then.
-template <class Shape, bool kFindTwice = false, class Load, class F>
+// has the next row's place found again when its turn comes, instead of kept until then, and Edges may keep its edges.
+template <class Shape, bool kFindTwice = false, class Edges = EdgesInTile<Shape>, class Load, class F>
 HIPOPS_FN void for_each_row_ahead(const RowGeometry& geometry, const void* x, void* y, Load load, F f) {
   Rows<Shape> rows(geometry, x, y);
   int64_t first = rows.begin();
   if (!rows.more(first)) return;
   rows.select(first);
   RowTile<Shape> tile;
-  tile.load(rows, 0);
+  Edges edges;
+  tile.load_vectors(rows, 0);
+  edges.ask(rows, &tile);
   load(rows);
   while (true) {
     first = rows.next(first);
@@ -80,8 +90,10 @@ HIPOPS_FN void for_each_row_ahead(const RowGeometry& geometry, const void* x, vo
     RowTile<Shape> next_tile = tile;
     if (more) {
       next_rows.select(first);
-      next_tile.load(next_rows, 0);
+      next_tile.load_vectors(next_rows, 0);
+      edges.ask(next_rows, &next_tile);
     }
+    edges.take(rows, &tile, more);
     f(rows, tile);
     if (!more) return;
     if constexpr (kFindTwice) {

@@ -1,6 +1,7 @@
 // Rows that wait in shared memory for their turn: on NVIDIA, and on the CPU, which shows that they are the right ones.
 #pragma once
 
+#include "device/async_copy.h"
 #include "device/row_loops.h"
 
 namespace hipops {
@@ -13,41 +14,6 @@ HIPOPS_FN void for_each_queued_row(const RowGeometry& geometry, const void* x, v
   for_each_row_ahead<Shape>(geometry, x, y, load, f);
 }
 #else
-// Has an element copied to shared memory, marked as by load_evict_last, and does not wait for it.
-template <class V>
-HIPOPS_FN void copy_to_shared(Shared<V> to, int64_t i, const V* from) {
-#if defined(HIPOPS_NVIDIA)
-  static_assert(sizeof(V) == kWideBytes, "what cp.async copies past the L1 cache");
-  const uint32_t shared = uint32_t(__cvta_generic_to_shared(&to[i]));
-  const auto global = __cvta_generic_to_global(from);
-#if __CUDA_ARCH__ >= 900
-  uint64_t policy;
-  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
-  asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(shared), "l"(global), "l"(policy)
-               : "memory");
-#else
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared), "l"(global) : "memory");
-#endif
-#else
-  to[i] = *from;
-#endif
-}
-
-// What has been copied since the last call is one group.
-HIPOPS_FN void end_group_of_copies() {
-#if defined(HIPOPS_NVIDIA)
-  asm volatile("cp.async.commit_group;" ::: "memory");
-#endif
-}
-
-// Waits for all groups but the last `newer`: 0 or 1.
-HIPOPS_FN void wait_for_copies([[maybe_unused]] int newer) {
-#if defined(HIPOPS_NVIDIA)
-  if (newer > 0) asm volatile("cp.async.wait_group 1;" ::: "memory");
-  else asm volatile("cp.async.wait_group 0;" ::: "memory");
-#endif
-}
-
 // One or two rows of a block. There they take no registers, so that more blocks run at a time, and further rows are on
 // their way while one is worked on. Each work-item asks for its own vectors and takes them itself: none waits for
 // another.

@@ -39,9 +39,14 @@ class RowTile {
   using C = typename Shape::Compute;
   static constexpr int kVectors = Shape::kVectors, kLength = Shape::kLength, kEdges = Shape::kEdges;
 
-  // Vectors past the row's end load its last one instead, and are left out of everything after: without a branch all
-  // loads are under way before the first is waited for.
   HIPOPS_METHOD void load(const Rows<Shape>& rows, int64_t base) {
+    load_vectors(rows, base);
+    load_edges(rows, base);
+  }
+
+  // Those past the row's end load its last one instead, and are left out of everything after: without a branch all loads
+  // are under way before the first is waited for.
+  HIPOPS_METHOD void load_vectors(const Rows<Shape>& rows, int64_t base) {
     int left = rows.left(base);
     if (rows.has_vectors(left)) {
 #pragma unroll
@@ -53,8 +58,16 @@ class RowTile {
         value_[v] = rows.load(base, col);
       }
     }
+  }
+  HIPOPS_METHOD void load_edges(const Rows<Shape>& rows, int64_t base) {
 #pragma unroll
     for (int e = 0; e < kEdges; ++e) edge_[e] = base == 0 && rows.edge(e) >= 0 ? rows.load_edge(rows.edge(e)) : T{};
+  }
+  // The same where f(column) is the edge there, a work-item has one at most, and it is loaded with its row.
+  template <class F>
+  HIPOPS_METHOD void fill_edge(const Rows<Shape>& rows, F f) {
+    static_assert(kEdges == 1, "of blocks that have no more edges than work-items");
+    edge_[0] = rows.edge(0) >= 0 ? f(rows.edge(0)) : T{};
   }
 
   // The same of wide rows in two steps: f(v, its address) for each vector, and f(v), which is the vector.
