@@ -9,7 +9,7 @@ namespace hipops {
 namespace {
 
 constexpr const char* kKernels[] = {HIPOPS_LAYER_NORM_KERNELS(HIPOPS_KERNEL_NAME)};
-static_assert(sizeof(kKernels) / sizeof(kKernels[0]) == kRowKernels + kQueuedKernels,
+static_assert(sizeof(kKernels) / sizeof(kKernels[0]) == kRowKernels + kOwnKernels,
               "one name for each variant");
 
 hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight,
@@ -31,10 +31,11 @@ RowRounds layer_norm_rounds(const RowVariant& v) {
   const bool in_16_bits = dtype_bytes(v.dtype) == 2;
   if (v.access == wide && v.threads < v.block) return in_16_bits || v.vectors == 1 ? RowRounds::several : RowRounds::one;
   if (v.access == wide && v.vectors == 4 && in_16_bits) return RowRounds::queued;
+  if (v.access == edged && v.threads == v.block && v.vectors == 4) return RowRounds::weights_aside;
   return v.access == edged || in_16_bits ? RowRounds::ahead_beside_weights : RowRounds::one;
 }
 
-Op op_layer_norm = {"layer_norm", kKernels, kRowKernels + kQueuedKernels, row_op_supports, row_kernel_shared};
+Op op_layer_norm = {"layer_norm", kKernels, kRowKernels + kOwnKernels, row_op_supports, row_kernel_shared};
 
 }  // namespace hipops
 

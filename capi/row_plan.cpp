@@ -27,6 +27,10 @@ constexpr RowVariant variant(hipops_dtype dtype, int threads, int vectors, int b
 
 constexpr int64_t kQueuedBytes = 56 << 10;  // of a unit's shared memory, for rows that wait there
 
+constexpr int64_t kMostAsideBytes = 64 << 10;  // of a block's, for weights: of 512 work-items, four vectors of both
+
+constexpr int64_t kHeldBytes = 48 << 10;  // of rows, that a unit holds at once
+
 // Blocks that a launch may have: work-items stay under 2^32 with 1024 a block. Larger work loops over rows.
 constexpr int64_t kMostBlocks = int64_t{1} << 21;
 
@@ -151,7 +155,7 @@ enum class Amount {
   many,
 };
 Amount amount_of(hipops_dtype dtype, const RowGeometry& g, const DeviceFacts& device) {
-  constexpr int64_t kFewBytes = 2 << 10, kHeldBytes = 48 << 10;
+  constexpr int64_t kFewBytes = 2 << 10;
   const int64_t row_bytes = g.cols * bytes_of(dtype);
   const auto rows_of = [&](int64_t unit_bytes) { return device.units * unit_bytes / row_bytes; };
   if (rows_count_as_many.load(std::memory_order_relaxed)) return Amount::many;
@@ -223,7 +227,7 @@ Choice choose(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access,
 int64_t most_blocks(const RowVariant& v, int threads, const DeviceFacts& device, RowRounds rounds) {
   constexpr int kSmallestWave = 32, kMostWaves = 64;
   if (v.streaming) return kMostBlocks;
-  const bool beside_weights = rounds == RowRounds::ahead_beside_weights || rounds == RowRounds::queued;
+  const bool beside_weights = rounds >= RowRounds::ahead_beside_weights;
   const bool goes_round = v.clustered || rounds == RowRounds::ahead || beside_weights;
   int resident = v.access == staged ? kMostWaves * kSmallestWave
                  : goes_round       ? resident_threads(v.vectors, beside_weights) * (device.wave_size / kSmallestWave)
@@ -276,19 +280,29 @@ int64_t come_to_alike(int64_t groups, const RowVariant& v, const RowGeometry& g)
   return after > 0 && groups > after ? groups / after * after : groups;
 }
 
-// Has next rows wait in shared memory, where blocks that keep them in registers would leave over a sixteenth of the
-// work-items idle that a unit has registers for, and more blocks or rows find room so. (Other rows are 1 % slower by it,
-// and slower again where more of them wait; those that are not whole sectors up to 7 %.)
+// Work-items of a variant that go over rows, beside weights, which a unit has registers for.
+int64_t resident_beside_weights(const RowVariant& v, const DeviceFacts& device) {
+  constexpr int64_t kWave = 32;
+  return resident_threads(v.vectors, true) * (device.wave_size / kWave);
+}
+
+// Whether as many blocks as there are then leave over a sixteenth of these work-items idle.
+bool idles_beside_weights(const RowVariant& v, const RowGeometry& g, int64_t blocks, const DeviceFacts& device) {
+  return blocks * vectors_of(v, g.cols) <= resident_beside_weights(v, device) * v.vectors * 15 / 16;
+}
+
+// Has next rows wait in shared memory, where blocks that keep them in registers would idle, and more blocks or rows find
+// room so. (Other rows are 1 % slower by it, and slower again where more of them wait; those that are not whole sectors
+// up to 7 %.)
 void queue_rows(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device, RowPlan* plan) {
-  constexpr int64_t kWave = 32, kSectorBytes = 32;
+  constexpr int64_t kSectorBytes = 32;
   if (v.streaming || bytes_of(v.dtype) != 2 || device.launch_shared_bytes < kQueuedBytes) return;
   if (g.cols * bytes_of(v.dtype) % kSectorBytes != 0) return;
-  const int64_t threads = plan->block, resident = resident_threads(v.vectors, true) * (device.wave_size / kWave);
-  const int64_t blocks = std::max<int64_t>(resident / threads, 1), vectors = blocks * vectors_of(v, g.cols);
+  const int64_t threads = plan->block, blocks = std::max<int64_t>(resident_beside_weights(v, device) / threads, 1);
   const int64_t queued_blocks = std::max<int64_t>(kQueuedThreads / threads, 1);
   const int64_t row_bytes = threads * v.vectors * kWideBytes;
   const bool two = 2 * queued_blocks * row_bytes <= kQueuedBytes;
-  if (vectors > resident * v.vectors * 15 / 16 || (queued_blocks == blocks && !two)) return;
+  if (!idles_beside_weights(v, g, blocks, device) || (queued_blocks == blocks && !two)) return;
   plan->kernel = queued_kernel(v.dtype);
   plan->rows_ahead = two ? 2 : 1;
   plan->shared_bytes = static_cast<uint32_t>(plan->rows_ahead * row_bytes);
@@ -296,9 +310,28 @@ void queue_rows(const RowVariant& v, const RowGeometry& g, const DeviceFacts& de
   plan->grid = static_cast<uint32_t>(plan->row_step);
 }
 
+// Has weights stay in shared memory, where blocks that keep them in registers would idle, more blocks find room so, and
+// each comes to enough rows to make up for bringing them there. (Where none idle, odd rows are up to 5 % slower by it, and
+// fewer rows up to 20 %.)
+void keep_weights_aside(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device, int weights,
+                        RowPlan* plan) {
+  const int64_t threads = plan->block, blocks = std::max<int64_t>(resident_beside_weights(v, device) / threads, 1);
+  const int64_t aside_blocks = aside_threads(bytes_of(v.dtype)) / threads;
+  const int64_t bytes = threads * v.vectors * kWideBytes * weights;
+  const bool enough = rows_count_as_many.load(std::memory_order_relaxed) ||
+                      g.rows * g.cols * bytes_of(v.dtype) >= 3 * kHeldBytes * device.units;
+  if (weights == 0 || !enough || !idles_beside_weights(v, g, blocks, device) || aside_blocks <= blocks) return;
+  if (bytes > device.launch_shared_bytes || aside_blocks * bytes > device.unit_shared_bytes) return;
+  plan->kernel = aside_kernel(v.dtype);
+  plan->shared_bytes = static_cast<uint32_t>(bytes);
+  plan->row_step = come_to_alike(within_grid_limit(std::min(g.rows, device.units * aside_blocks)), v, g);
+  plan->grid = static_cast<uint32_t>(plan->row_step);
+}
+
 }  // namespace
 
 int queued_kernel(hipops_dtype dtype) { return kRowKernels + (dtype == bf16); }
+int aside_kernel(hipops_dtype dtype) { return kRowKernels + 2 + (dtype == f32 ? 0 : dtype == f16 ? 1 : 2); }
 
 RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device,
                   RoundsOf rounds_of, int weights) {
@@ -320,6 +353,7 @@ RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess acc
   const int64_t kept = kept_bytes(v, threads, weights);
   if (kept <= device.launch_shared_bytes) plan.shared_bytes = static_cast<uint32_t>(kept);
   if (rounds == RowRounds::queued && forced < 0) queue_rows(v, geometry, device, &plan);
+  if (rounds == RowRounds::weights_aside && forced < 0) keep_weights_aside(v, geometry, device, weights, &plan);
   return plan;
 }
 
@@ -347,6 +381,7 @@ RowPlan plan_split_step(hipops_dtype dtype, const RowGeometry& geometry, SplitSt
 
 int64_t row_kernel_shared(int kernel, uint32_t block) {
   constexpr int kMostWeights = 2;
+  if (kernel >= aside_kernel(f32)) return block == 0 ? kMostAsideBytes : 0;
   if (kernel >= kRowKernels) return block == 0 ? kQueuedBytes : 0;
   if (kernel >= kRowVariants) return 0;
   const RowVariant& v = row_variants[kernel];
@@ -354,11 +389,11 @@ int64_t row_kernel_shared(int kernel, uint32_t block) {
 }
 
 RowCandidates row_candidates(const DeviceFacts& device, const hipops_tensor& y, const hipops_tensor& x,
-                             RoundsOf rounds_of) {
+                             RoundsOf rounds_of, int weights) {
   const RowGeometry geometry = row_geometry(y, x);
   const RowAccess access = row_access(y, x, geometry);
   RowCandidates candidates;
-  candidates.chosen = plan_rows(x.dtype, geometry, access, device, rounds_of).kernel;
+  candidates.chosen = plan_rows(x.dtype, geometry, access, device, rounds_of, weights).kernel;
   candidates.like = plan_rows(x.dtype, geometry, access, device).kernel;
   for (int i = 0; i < kRowVariants; ++i) {
     const RowVariant& v = row_variants[i];

@@ -10,8 +10,8 @@
 
 namespace hipops {
 
-// One kernel of a row op's list. Kernel i of an op is row_variants[i], for all of them; steps of split rows and queued
-// kernels come after these.
+// One kernel of a row op's list. Kernel i of an op is row_variants[i], for all of them; steps of split rows and
+// kernels of layer_norm's own come after these.
 struct RowVariant {
   hipops_dtype dtype;
   int threads, vectors, block;
@@ -43,7 +43,7 @@ struct RowPlan {
   int64_t row_step;
   uint32_t cluster = 1;        // blocks that share a row
   int32_t rows_per_block = 1;  // at a time
-  uint32_t shared_bytes = 0;   // for the weights, or for queued rows
+  uint32_t shared_bytes = 0;   // for weights, or for queued rows
   int32_t rows_ahead = 0;      // queued
 };
 
@@ -64,6 +64,7 @@ enum class RowRounds {
   ahead,    // as often as it takes for blocks that all run at a time: the next row is on its way while one is worked on
   ahead_beside_weights,  // the same, where weights may take some of the registers
   queued,   // the same, and a kernel of the op's own takes rows for which registers would be left: queued_kernel
+  weights_aside,  // the same, and another one many of them: aside_kernel
 };
 using RoundsOf = RowRounds (*)(const RowVariant& v);  // NULL: one
 RowRounds layer_norm_rounds(const RowVariant& v);
@@ -74,9 +75,10 @@ RowRounds softmax_rounds(const RowVariant& v);
 RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device,
                   RoundsOf rounds_of = nullptr, int weights = 0);
 
-// The kernels of an op whose rounds may be queued follow those that all row ops have.
-int queued_kernel(hipops_dtype dtype);
-constexpr int kQueuedKernels = 2;
+// An op's own kernels follow those that all row ops have.
+int queued_kernel(hipops_dtype dtype);  // f16, bf16
+int aside_kernel(hipops_dtype dtype);   // f32, f16, bf16
+constexpr int kOwnKernels = 5;
 
 // Whether rows are split over blocks, where `plan` is what to do if not: those that a variant would stream, if there
 // are too few for the device or it would not find them in a cache again. Steps leave their results in y, so x is apart.
@@ -95,12 +97,12 @@ int64_t row_kernel_shared(int kernel, uint32_t block);
 // The variants that may serve an op's rows, in the order of the list. For tools and tests.
 struct RowCandidates {
   int chosen = 0;  // the launcher's kernel (of split rows the one that would stream them),
-  int like = 0;    // and the variant of the list that it is, or, where it is queued, stands for
+  int like = 0;    // and the variant of the list that it is, or, where it is the op's own, stands for
   int count = 0;
   int kernel[kRowVariants] = {};
 };
 RowCandidates row_candidates(const DeviceFacts& device, const hipops_tensor& y, const hipops_tensor& x,
-                             RoundsOf rounds_of);
+                             RoundsOf rounds_of, int weights);
 
 // For tools alone: while this is not negative, plan_rows takes the kernel that it names, which must be a candidate.
 extern std::atomic<int> forced_row_kernel;

@@ -194,7 +194,7 @@ constexpr int room(RowAccess access, RowMode mode, int block, int vectors, int e
 }
 
 #define KERNEL(name, T, threads, vectors, block, access, mode)                                  \
-  HIPOPS_KERNEL_UP_TO(launch_bound(block, mode), room(access, mode, block, vectors, sizeof(T))) \
+  HIPOPS_KERNEL_UP_TO(launch_bound(block, mode, sizeof(T)), room(access, mode, block, vectors, sizeof(T))) \
   name(HIPOPS_ARGS(RmsNormArgs) a) {                                                            \
     follow_launch_before();                                                                     \
     rms_norm_##mode<ByWaves<RowShape<T, threads, vectors, block, access, mode>>>(a);            \

@@ -246,7 +246,7 @@ constexpr bool by_waves = Shape::kClustered ? Shape::kWide && sizeof(typename Sh
 }  // namespace
 
 #define KERNEL(name, T, threads, vectors, block, access, mode)                                        \
-  HIPOPS_KERNEL_UP_TO(launch_bound(block, mode), blocks_with_room(access, block, vectors, sizeof(T))) \
+  HIPOPS_KERNEL_UP_TO(launch_bound(block, mode, sizeof(T)), blocks_with_room(access, block, vectors, sizeof(T))) \
   name(HIPOPS_ARGS(SoftmaxArgs) a) {                                                                  \
     follow_launch_before();                                                                           \
     using Shape = RowShape<T, threads, vectors, block, access, mode>;                                 \

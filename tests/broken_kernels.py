@@ -21,6 +21,7 @@ class Run:
     says: str = ""  # found in what it prints
     race: bool = False
     guard: str = "zones"
+    many_rows: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -280,6 +281,20 @@ MUTATIONS = (
         before="if (queue.rows() > 1) queue.ask(rows, asked = rows.next(asked));",
         after="if (queue.rows() > 1) queue.ask(rows, asked);",
         runs=(Run("sizes", "f16"),)),
+    Mutation(
+        "bias_over_the_weights",
+        "Both stay in the same shared memory.",
+        "layer_norm", WEIGHTS,
+        before="(which * Shape::kVectors + v) * threads_",
+        after="v * threads_",
+        runs=(Run("sizes", "f32", many_rows=True), Run("sizes", "f16", many_rows=True)), wave=32),
+    Mutation(
+        "weights_aside_left_out",
+        "A weight that is not there is 0 then, not 1.",
+        "layer_norm", WEIGHTS,
+        before="data_ == nullptr ? narrow<T>(otherwise_) : weight",
+        after="weight",
+        runs=(Run("sizes", "bf16", many_rows=True),), wave=32),
     Mutation(
         "edges_over_the_ones_before",
         "The next row's first and last elements are copied to where this row's still wait.",

@@ -104,7 +104,7 @@ class Recorder {
   }
 
  private:
-  static constexpr int kMostKernels = hipops::kRowKernels + hipops::kQueuedKernels;
+  static constexpr int kMostKernels = hipops::kRowKernels + hipops::kOwnKernels;
 
   template <size_t I>
   static void run(const void* args) {

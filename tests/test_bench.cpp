@@ -314,32 +314,34 @@ TEST_CASE("row_candidates has the launcher's choice among them, and a kernel can
     const hipops_tensor x = contiguous(reinterpret_cast<void*>(uintptr_t{1} << 40), HIPOPS_BF16, {64, cols});
     hipops_tensor y = x;
     y.data = reinterpret_cast<void*>(uintptr_t{1} << 41);
-    const RowCandidates found = row_candidates(device, y, x, softmax_rounds);
+    const RowCandidates found = row_candidates(device, y, x, softmax_rounds, 0);
     const int* const end = found.kernel + found.count;
     CHECK(std::find(found.kernel, end, found.chosen) != end);
     for (const int* kernel = found.kernel; kernel < end; ++kernel) {
       CHECK(row_variants[*kernel].longest >= cols);
       forced_row_kernel = *kernel;
-      CHECK(row_candidates(device, y, x, softmax_rounds).chosen == *kernel);
+      CHECK(row_candidates(device, y, x, softmax_rounds, 0).chosen == *kernel);
       forced_row_kernel = -1;
     }
-    CHECK(row_candidates(device, y, x, softmax_rounds).chosen == found.chosen);
+    CHECK(row_candidates(device, y, x, softmax_rounds, 0).chosen == found.chosen);
     CHECK(found.like == found.chosen);
   }
 }
 
-TEST_CASE("row_candidates tells a queued kernel, and the variant that it stands for", "[bench]") {
+TEST_CASE("row_candidates tells a kernel of layer_norm's own, and the variant that it stands for", "[bench]") {
   DeviceFacts device;
   device.units = 132;
-  device.launch_shared_bytes = int64_t{200} << 10;
-  const hipops_tensor x = contiguous(reinterpret_cast<void*>(uintptr_t{1} << 40), HIPOPS_BF16, {100000, 12288});
+  device.launch_shared_bytes = device.unit_shared_bytes = int64_t{200} << 10;
+  const bool queued = GENERATE(true, false);
+  const hipops_tensor x =
+      contiguous(reinterpret_cast<void*>(uintptr_t{1} << 40), HIPOPS_BF16, {100000, queued ? 12288 : 10007});
   hipops_tensor y = x;
   y.data = reinterpret_cast<void*>(uintptr_t{1} << 50);
-  const RowCandidates found = row_candidates(device, y, x, layer_norm_rounds);
-  CHECK(found.chosen == queued_kernel(HIPOPS_BF16));
+  const RowCandidates found = row_candidates(device, y, x, layer_norm_rounds, 2);
+  CHECK(found.chosen == (queued ? queued_kernel(HIPOPS_BF16) : aside_kernel(HIPOPS_BF16)));
   CHECK(std::count(found.kernel, found.kernel + found.count, found.like) == 1);
   forced_row_kernel = found.like;
-  CHECK(row_candidates(device, y, x, layer_norm_rounds).chosen == found.like);
+  CHECK(row_candidates(device, y, x, layer_norm_rounds, 2).chosen == found.like);
   forced_row_kernel = -1;
 }
 

@@ -373,6 +373,42 @@ TEST_CASE("rows are queued where blocks with the next row in registers would idl
   for (const int64_t cols : {10240, 12288}) CHECK(plan_of(100000, cols).kernel < kRowKernels);
 }
 
+TEST_CASE("odd rows have their weights aside where more blocks find room so, and each comes to enough rows", "[rows]") {
+  DeviceFacts device = kDevices[0];
+  device.launch_shared_bytes = device.unit_shared_bytes = 200 << 10;
+  const auto plan_of = [&](hipops_dtype dtype, int64_t rows, int64_t cols, int weights = 2) {
+    return plan_rows(dtype, rows_and_cols(rows, cols), hipops::edged, device, hipops::layer_norm_rounds, weights);
+  };
+  for (const hipops_dtype dtype : {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16}) {
+    const int64_t bytes = dtype == HIPOPS_F32 ? 4 : 2, most = hipops::aside_threads(static_cast<int>(bytes));
+    int taken = 0;
+    for (int64_t cols = 201; cols <= 16391; cols += 10) {
+      const RowPlan plan = plan_of(dtype, 100001, cols);
+      if (plan.kernel < kRowKernels) continue;
+      ++taken;
+      const int64_t blocks = most / plan.block, instead = std::max<int64_t>(512 / plan.block, 1);
+      const bool right = plan.kernel == hipops::aside_kernel(dtype) && plan.block * 4 * 16 / bytes + 16 / bytes > cols &&
+                         plan.block <= 512 && plan.cluster == 1 && plan.rows_ahead == 0 && blocks > instead &&
+                         plan.row_step == plan.grid && plan.row_step % 4 == 0 &&
+                         std::abs(plan.row_step - device.units * blocks) < 8 &&
+                         plan.shared_bytes == int64_t{plan.block} * 4 * 16 * 2;
+      if (!right) FAIL(cols << " columns: " << plan.grid << " blocks of " << plan.block);
+    }
+    CHECK(taken > 400);
+  }
+  // Those that use all registers stay there, and so do rows that are few, or have no weights in their type; and all,
+  // where a launch brings too little shared memory, or a unit has too little.
+  for (const int64_t cols : {2049, 4097, 8191, 13001}) CHECK(plan_of(HIPOPS_BF16, 100001, cols).kernel < kRowKernels);
+  const int64_t enough = 3 * (48 << 10) * 132 / (10007 * 2) + 1;
+  CHECK(plan_of(HIPOPS_BF16, enough, 10007).kernel == hipops::aside_kernel(HIPOPS_BF16));
+  CHECK(plan_of(HIPOPS_BF16, enough - 1, 10007).kernel < kRowKernels);
+  CHECK(plan_of(HIPOPS_BF16, 100001, 10007, 0).kernel < kRowKernels);
+  device.unit_shared_bytes = 60 << 10;
+  CHECK(plan_of(HIPOPS_BF16, 100001, 10007).kernel < kRowKernels);
+  device.unit_shared_bytes = 200 << 10, device.launch_shared_bytes = 30 << 10;
+  CHECK(plan_of(HIPOPS_BF16, 100001, 10007).kernel < kRowKernels);
+}
+
 // Blocks for one of many rows: up to eight of half the size, else whole ones; two of those, where they keep weights.
 uint32_t for_many(int64_t vectors, int64_t of_block, int weights) {
   if (vectors <= of_block) return 1;

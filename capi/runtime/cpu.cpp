@@ -32,12 +32,14 @@ std::string processor_name() {
 }
 
 constexpr int64_t kLaunchSharedBytes = 60 << 10;  // leaves kernels 4 KiB of their own
+constexpr int64_t kUnitSharedBytes = 1 << 20;     // enough that it decides nothing: blocks run one after the other
 
 DeviceFacts facts_of(const cpu::Settings& settings) {
   DeviceFacts facts;
   facts.wave_size = static_cast<int>(settings.wave);
   facts.blocks_in_one = kBlocksInOne;
   facts.launch_shared_bytes = kLaunchSharedBytes;
+  facts.unit_shared_bytes = kUnitSharedBytes;
   facts.units = static_cast<int>(settings.threads);
   facts.name = processor_name();
   facts.target = "cpu";

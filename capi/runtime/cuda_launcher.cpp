@@ -58,6 +58,7 @@ int CudaLauncher::look_up(int device, DeviceFacts* facts) const {
   if (int code = cuda_.device_get_attribute(&bytes, cuda::kAttributeSharedBytesOptIn, device)) return code;
   if (int code = cuda_.device_get_attribute(&clusters, cuda::kAttributeClusterLaunch, device)) return code;
   facts->launch_shared_bytes = bytes > kOfKernels ? bytes - kOfKernels : 0;
+  facts->unit_shared_bytes = facts->launch_shared_bytes;  // one block may have all but 1 KiB of a unit's
   facts->largest_cluster = clusters && cuda_.occupancy_max_active_clusters ? kLargestCluster : 1;
   return 0;
 }

@@ -23,9 +23,10 @@ struct RowShape {
   static constexpr bool kStaged = kAccess == staged;
   static constexpr bool kAny = kAccess == any;
   static constexpr bool kEdged = kAccess == edged;
-  static constexpr bool kResident = kMode == resident || kMode == clustered || kMode == queued;
+  static constexpr bool kResident = kMode == resident || kMode == clustered || kMode == queued || kMode == weights_aside;
   static constexpr bool kClustered = kMode == clustered;
   static constexpr bool kQueued = kMode == queued;
+  static constexpr bool kWeightsAside = kMode == weights_aside;
   static constexpr int kLength = kStaged || kAny ? 1 : kWideBytes / int(sizeof(T));  // elements of a vector
   static constexpr int kRowsPerBlock = kBlock / kThreads;
   static constexpr bool kByWaves = false;

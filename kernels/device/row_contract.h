@@ -56,6 +56,7 @@ enum RowMode : int32_t {
   clustered,  // the same for a row that the blocks of a cluster share: as many as it needs
   streaming,  // a row of any length goes by in tiles, once for each pass
   queued,     // resident, and the next rows wait in shared memory, not on AMD: see row_queue.h
+  weights_aside,  // resident, with the weights in shared memory, not on AMD: see WeightsAside
   partial, merge, apply,  // a row of any length is split over blocks: see split_row.h
 };
 
@@ -68,6 +69,9 @@ constexpr int resident_threads(int vectors, bool beside_weights = false) {
 
 // The same of queued ones, on NVIDIA: all that have 96 registers.
 constexpr int kQueuedThreads = 640;
+
+// The same of those whose weights are aside, on NVIDIA: all that have 80, or, of elements that need not be widened, 64.
+constexpr int aside_threads(int element_bytes) { return element_bytes == 2 ? 768 : 1024; }
 
 // Elements that a block of a staged variant has in shared memory at a time, beside a vector that is used in part: enough
 // to have 16 KiB on their way, and so that four blocks share 64.

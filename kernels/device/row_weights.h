@@ -102,6 +102,8 @@ class Weights {
     return t;
   }
 
+  HIPOPS_METHOD T or_otherwise(T weight) const { return data_ == nullptr ? narrow<T>(otherwise_) : weight; }
+
  private:
   template <int n, class W>
   HIPOPS_METHOD Packed<W, n> vector_at(const W* data, int64_t col) const {
@@ -184,6 +186,63 @@ class WeightsOfRows {
   int64_t alike_, loaded_ = false;  // no bool: see Rows
   typename Weights<Shape>::Tile tile_{};
 };
+
+#if !defined(HIPOPS_AMD)
+// The same in the shared memory that the launch brings, each work-item's own, so that they take no registers; ones or
+// zeros where there are none. `which` tells those of one kernel apart.
+template <class Shape, int which>
+class WeightsAside {
+ public:
+  using T = typename Shape::Element;
+  using C = typename Shape::Compute;
+
+  HIPOPS_METHOD WeightsAside(const Weights<Shape>& weights, const RowGeometry& geometry)
+      : weights_(weights), alike_(geometry.alike), threads_(geometry.threads),
+        kept_(launch_shared<Kept>(2 * Shape::kVectors * geometry.threads)) {}
+
+  HIPOPS_METHOD void load(const Rows<Shape>&) {}
+
+  HIPOPS_METHOD const WeightsAside& of(const Rows<Shape>& rows) {
+    if (!loaded_) {
+      const auto tile = weights_.tile(rows, 0);
+#pragma unroll
+      for (int v = 0; v < Shape::kVectors; ++v) {
+        Kept vector;
+#pragma unroll
+        for (int i = 0; i < Shape::kLength; ++i) vector.element[i] = weights_.or_otherwise(tile.raw[v][i]);
+        kept_[place(v)] = vector;
+      }
+      edge_ = weights_.or_otherwise(tile.edge[0]);
+    }
+    loaded_ = alike_;
+    return *this;
+  }
+
+  template <int v, int e, int n>
+  HIPOPS_METHOD void get(const Place<v, e>&, C (&out)[n]) const {
+    if constexpr (v < 0) {
+      out[0] = C(widen(edge_));
+    } else {
+      const Packed<T, n> raw = Kept(kept_[place(v)]);
+#pragma unroll
+      for (int i = 0; i < n; ++i) out[i] = C(widen(raw[i]));
+    }
+  }
+
+ private:
+  using Kept = Vector<T, Shape::kLength>;
+
+  HIPOPS_METHOD int place(int v) const { return (which * Shape::kVectors + v) * threads_ + int(thread_index()); }
+
+  Weights<Shape> weights_;
+  int64_t alike_, loaded_ = false;  // no bool: see Rows
+  int threads_;
+  Shared<Kept> kept_;
+  T edge_{};
+};
+#else
+template <class Shape, int> using WeightsAside = WeightsOfRows<Shape>;  // AMD's launches bring no shared memory
+#endif
 
 }  // namespace
 }  // namespace hipops

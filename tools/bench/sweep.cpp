@@ -44,6 +44,7 @@ const Op& op_named(const std::string& name) {
 RoundsOf rounds_of(const std::string& op) {
   return op == "layer_norm" ? layer_norm_rounds : op == "rms_norm" ? rms_norm_rounds : softmax_rounds;
 }
+int weights_of(const std::string& op) { return op == "layer_norm" ? 2 : op == "rms_norm" ? 1 : 0; }
 
 // Has every call of a row op take this kernel while it lives.
 class Forced {
@@ -79,7 +80,7 @@ class Sweeper {
     SweepRow row = {job, 2 * job.bytes(), 0, {}, {}};
     const DeviceFacts* facts = nullptr;
     parity::expect_success(device_facts(&facts), "facts of the device");
-    const RowCandidates candidates = row_candidates(*facts, y, x, rounds_of(job.op));
+    const RowCandidates candidates = row_candidates(*facts, y, x, rounds_of(job.op), weights_of(job.op));
     row.roof = timer_.roof(row.bytes);
     row.chosen = {op.kernel_names[candidates.chosen], timer_.microseconds(call, row.bytes)};
     int best = -1;
