@@ -107,7 +107,7 @@ int cluster_of_halves(const RowVariant& v, int64_t vectors, const DeviceFacts& d
   const int64_t held = int64_t{v.threads} * v.vectors;
   const int64_t halves = (2 * vectors + held - 1) / held;
   if (halves <= 4 && weights > 0) return 0;
-  if (2 * kept_bytes(v, v.threads / 2, weights) > device.launch_shared_bytes) return 0;
+  if (2 * kept_bytes(v, v.threads / 2, weights) > device.unit_shared_bytes) return 0;
   const int cluster = halves <= 4 ? 4 : halves == 5 ? 5 : 8;
   return halves <= cluster && cluster <= device.largest_cluster ? cluster : 0;
 }
@@ -291,8 +291,8 @@ bool idles_beside_weights(const RowVariant& v, const RowGeometry& g, int64_t blo
   return blocks * vectors_of(v, g.cols) <= resident_beside_weights(v, device) * v.vectors * 15 / 16;
 }
 
-// Has next rows wait in shared memory, where blocks that keep them in registers would idle, and more blocks or rows find
-// room so. (Other rows are 1 % slower by it, and slower again where more of them wait; those that are not whole sectors
+// Has next rows wait in shared memory, where blocks that keep them in registers would idle, and more blocks or rows
+// find room so. (Other rows are 1 % slower by it, and slower again where more of them wait; those that are not whole sectors
 // up to 7 %.)
 void queue_rows(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device, RowPlan* plan) {
   constexpr int64_t kSectorBytes = 32;
@@ -311,20 +311,22 @@ void queue_rows(const RowVariant& v, const RowGeometry& g, const DeviceFacts& de
 }
 
 // Has weights stay in shared memory, where blocks that keep them in registers would idle, more blocks find room so, and
-// each comes to enough rows to make up for bringing them there. (Where none idle, odd rows are up to 5 % slower by it, and
-// fewer rows up to 20 %.)
+// each comes to enough rows, that lie alike, to make up for bringing them there. (Where none idle, odd rows are up to 5 %
+// slower by it, and fewer rows up to 20 %.)
 void keep_weights_aside(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device, int weights,
                         RowPlan* plan) {
   const int64_t threads = plan->block, blocks = std::max<int64_t>(resident_beside_weights(v, device) / threads, 1);
   const int64_t aside_blocks = aside_threads(bytes_of(v.dtype)) / threads;
   const int64_t bytes = threads * v.vectors * kWideBytes * weights;
+  const int64_t step = come_to_alike(within_grid_limit(std::min(g.rows, device.units * aside_blocks)), v, g);
   const bool enough = rows_count_as_many.load(std::memory_order_relaxed) ||
                       g.rows * g.cols * bytes_of(v.dtype) >= 3 * kHeldBytes * device.units;
-  if (weights == 0 || !enough || !idles_beside_weights(v, g, blocks, device) || aside_blocks <= blocks) return;
+  if (weights == 0 || !enough || !are_alike(step, g, v.dtype)) return;
+  if (!idles_beside_weights(v, g, blocks, device) || aside_blocks <= blocks) return;
   if (bytes > device.launch_shared_bytes || aside_blocks * bytes > device.unit_shared_bytes) return;
   plan->kernel = aside_kernel(v.dtype);
   plan->shared_bytes = static_cast<uint32_t>(bytes);
-  plan->row_step = come_to_alike(within_grid_limit(std::min(g.rows, device.units * aside_blocks)), v, g);
+  plan->row_step = step;
   plan->grid = static_cast<uint32_t>(plan->row_step);
 }
 

@@ -62,9 +62,10 @@ enum class RowRounds {
   one,      // once, or, where lanes idle, several times
   several,  // of large launches: where what a block does only once is much of what it does
   ahead,    // as often as it takes for blocks that all run at a time: the next row is on its way while one is worked on
+  // Those from here on have weights beside the rows (most_blocks).
   ahead_beside_weights,  // the same, where weights may take some of the registers
   queued,   // the same, and a kernel of the op's own takes rows for which registers would be left: queued_kernel
-  weights_aside,  // the same, and another one many of them: aside_kernel
+  weights_aside,  // the same, but for a kernel with weights in shared memory, which takes many of them: aside_kernel
 };
 using RoundsOf = RowRounds (*)(const RowVariant& v);  // NULL: one
 RowRounds layer_norm_rounds(const RowVariant& v);

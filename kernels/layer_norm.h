@@ -21,7 +21,7 @@ struct LayerNormArgs {
 }  // namespace hipops
 
 // For rows with which wide_128x4, wide_512x4 and edged_512x4 leave registers unused.
-#define HIPOPS_ASIDE_LAYER_NORM_KERNELS(X)                                 \
+#define HIPOPS_OWN_LAYER_NORM_KERNELS(X)                                   \
   X(layer_norm_f16_wide_queued, f16, 512, 4, 512, wide, queued)            \
   X(layer_norm_bf16_wide_queued, bf16, 512, 4, 512, wide, queued)          \
   X(layer_norm_f32_edged_aside, f32, 512, 4, 512, edged, weights_aside)    \
@@ -30,4 +30,4 @@ struct LayerNormArgs {
 
 #define HIPOPS_LAYER_NORM_KERNELS(X) \
   HIPOPS_ROW_KERNELS(X, layer_norm)  \
-  HIPOPS_SPLIT_KERNELS(X, layer_norm) HIPOPS_ASIDE_LAYER_NORM_KERNELS(X)
+  HIPOPS_SPLIT_KERNELS(X, layer_norm) HIPOPS_OWN_LAYER_NORM_KERNELS(X)

@@ -13,8 +13,8 @@
 // where the elements have gaps between them. Short rows share a wave; a long row has a block of as many work-items as
 // it needs.
 // staged ones are resident, too: rows of 32 columns and less in one piece, read and written by way of shared memory.
-// queued ones, of 16-bit elements and not for AMD, are resident, too, with their next rows in shared memory (row_queue.h);
-// so are those with their weights aside, at odd addresses, with these there (WeightsAside).
+// queued ones, of 16-bit elements and not for AMD, are resident, too, with next rows in shared memory (row_queue.h); so
+// are those with weights aside, at odd addresses, with these there (WeightsAside).
 // clustered ones take longer rows, up to 32768, 16384 and 8192, and on AMD from gfx90a on twice that; on NVIDIA from
 // sm_90 on up to 16 blocks share a row, which may be 16 times as long, and keep the weights in shared memory.
 // streaming variants read longer rows three times, after the first out of the L2 cache as far as it holds them.
@@ -159,7 +159,7 @@ constexpr bool weights_stay =
     (sizeof(typename Shape::Element) == 2 || Shape::kEdged) && !(few_registers && Shape::kBlock > 256);
 
 template <class Shape, int which>
-using KeptWeightsOf = typename Choose<Shape::kWeightsAside, WeightsAside<Shape, which>, WeightsOfRows<Shape>>::type;
+using StayingWeights = typename Choose<Shape::kWeightsAside, WeightsAside<Shape, which>, WeightsOfRows<Shape>>::type;
 
 // Of such rows the next one is taken ahead, but for short aligned ones: of those, many others are under way.
 template <class Shape, class Load, class F>
@@ -233,7 +233,7 @@ HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
       expect_weights<Shape>(a);
       go_over_rows<Shape>(a, NothingForAll(), at_use);
     } else {
-      KeptWeightsOf<Shape, 0> weights(weight_of<Shape>(a), a.geometry);
+      StayingWeights<Shape, 0> weights(weight_of<Shape>(a), a.geometry);
       const auto with_bias = [&](auto load_bias, auto bias_of_rows) {
         const auto load = [&](const Rows<Shape>& rows) {
           weights.load(rows);
@@ -251,7 +251,7 @@ HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
       if (Shape::kWide && a.bias == nullptr) {
         with_bias(NothingForAll(), [](const Rows<Shape>&) { return NoWeights<Shape>{0}; });
       } else {
-        KeptWeightsOf<Shape, 1> biases(bias_of<Shape>(a), a.geometry);
+        StayingWeights<Shape, 1> biases(bias_of<Shape>(a), a.geometry);
         with_bias([&](const Rows<Shape>& rows) { biases.load(rows); },
                   [&](const Rows<Shape>& rows) -> const auto& { return biases.of(rows); });
       }

@@ -299,15 +299,15 @@ MUTATIONS = (
         "edges_over_the_ones_before",
         "The next row's first and last elements are copied to where this row's still wait.",
         "layer_norm", EDGES,
-        before="    last_ = 1 - last_;\n",
-        after="",
+        before="words(), place(last_)",
+        after="words(), place(0)",
         runs=(Run("sizes", "bf16"),)),
     Mutation(
         "last_edges_a_row_behind",
         "A block's last row, which no other follows, takes the first and last elements of the row before it.",
         "layer_norm", EDGES,
         before="more ? last_ : 1 - last_",
-        after="last_",
+        after="more ? last_ : 0",
         runs=(Run("sizes", "bf16"),)),
 
     # ---- Formulas

@@ -342,7 +342,7 @@ TEST_CASE("of large launches of short rows, blocks go round until each work-item
 
 TEST_CASE("rows are queued where blocks with the next row in registers would idle, as many as find room", "[rows]") {
   DeviceFacts device = kDevices[0];
-  device.launch_shared_bytes = 200 << 10;
+  device.launch_shared_bytes = device.unit_shared_bytes = 200 << 10;
   const auto plan_of = [&](int64_t rows, int64_t cols) {
     return plan_rows(HIPOPS_BF16, rows_and_cols(rows, cols), hipops::wide, device, hipops::layer_norm_rounds, 2);
   };
@@ -359,7 +359,8 @@ TEST_CASE("rows are queued where blocks with the next row in registers would idl
                          plan.row_step == blocks && blocks == std::min(rows, device.units * at_once) &&
                          (plan.rows_ahead == 1 || plan.rows_ahead == 2) &&
                          plan.shared_bytes == plan.rows_ahead * row_bytes &&
-                         at_once * plan.shared_bytes <= 56 << 10 && cols % 16 == 0;
+                         at_once * plan.shared_bytes <= 56 << 10 && cols % 16 == 0 &&
+                         hipops::row_kernel_shared(plan.kernel, 0) >= plan.shared_bytes;
       if (!right) FAIL(rows << " rows of " << cols << " columns: " << blocks << " blocks of " << plan.block);
     }
   CHECK(taken > 800);
@@ -377,7 +378,9 @@ TEST_CASE("odd rows have their weights aside where more blocks find room so, and
   DeviceFacts device = kDevices[0];
   device.launch_shared_bytes = device.unit_shared_bytes = 200 << 10;
   const auto plan_of = [&](hipops_dtype dtype, int64_t rows, int64_t cols, int weights = 2) {
-    return plan_rows(dtype, rows_and_cols(rows, cols), hipops::edged, device, hipops::layer_norm_rounds, weights);
+    RowGeometry geometry = rows_and_cols(rows, cols);
+    geometry.outer_rank = 1, geometry.outer[0].x_stride = cols;
+    return plan_rows(dtype, geometry, hipops::edged, device, hipops::layer_norm_rounds, weights);
   };
   for (const hipops_dtype dtype : {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16}) {
     const int64_t bytes = dtype == HIPOPS_F32 ? 4 : 2, most = hipops::aside_threads(static_cast<int>(bytes));
@@ -389,20 +392,25 @@ TEST_CASE("odd rows have their weights aside where more blocks find room so, and
       const int64_t blocks = most / plan.block, instead = std::max<int64_t>(512 / plan.block, 1);
       const bool right = plan.kernel == hipops::aside_kernel(dtype) && plan.block * 4 * 16 / bytes + 16 / bytes > cols &&
                          plan.block <= 512 && plan.cluster == 1 && plan.rows_ahead == 0 && blocks > instead &&
-                         plan.row_step == plan.grid && plan.row_step % 4 == 0 &&
+                         plan.row_step == plan.grid && plan.row_step * cols * bytes % 16 == 0 &&
                          std::abs(plan.row_step - device.units * blocks) < 8 &&
-                         plan.shared_bytes == int64_t{plan.block} * 4 * 16 * 2;
+                         plan.shared_bytes == int64_t{plan.block} * 4 * 16 * 2 &&
+                         hipops::row_kernel_shared(plan.kernel, 0) >= plan.shared_bytes;
       if (!right) FAIL(cols << " columns: " << plan.grid << " blocks of " << plan.block);
     }
     CHECK(taken > 400);
   }
-  // Those that use all registers stay there, and so do rows that are few, or have no weights in their type; and all,
-  // where a launch brings too little shared memory, or a unit has too little.
+  // Those that use all registers stay there, and those for which no further block finds room; so do rows that are few,
+  // never lie alike, or have no weights in their type; and all, where a launch brings too little shared memory, or a unit
+  // has too little.
   for (const int64_t cols : {2049, 4097, 8191, 13001}) CHECK(plan_of(HIPOPS_BF16, 100001, cols).kernel < kRowKernels);
   const int64_t enough = 3 * (48 << 10) * 132 / (10007 * 2) + 1;
   CHECK(plan_of(HIPOPS_BF16, enough, 10007).kernel == hipops::aside_kernel(HIPOPS_BF16));
   CHECK(plan_of(HIPOPS_BF16, enough - 1, 10007).kernel < kRowKernels);
   CHECK(plan_of(HIPOPS_BF16, 100001, 10007, 0).kernel < kRowKernels);
+  RowGeometry apart = rows_and_cols(100001, 10007);
+  apart.outer_rank = 2, apart.outer[0].x_stride = 10009, apart.outer[1].x_stride = 1000901;
+  CHECK(plan_rows(HIPOPS_BF16, apart, hipops::edged, device, hipops::layer_norm_rounds, 2).kernel < kRowKernels);
   device.unit_shared_bytes = 60 << 10;
   CHECK(plan_of(HIPOPS_BF16, 100001, 10007).kernel < kRowKernels);
   device.unit_shared_bytes = 200 << 10, device.launch_shared_bytes = 30 << 10;
@@ -422,7 +430,7 @@ TEST_CASE("a row that a block cannot hold is shared by the blocks of a cluster, 
   const int largest = GENERATE(8, 16);
   DeviceFacts device = kDevices[0];
   device.largest_cluster = largest;
-  device.launch_shared_bytes = 200 << 10;
+  device.launch_shared_bytes = device.unit_shared_bytes = 200 << 10;
   for (hipops_dtype dtype : kFloats)
     for (RowAccess access : {hipops::wide, hipops::edged}) {
       if (dtype == HIPOPS_F64 && access == hipops::edged) continue;
@@ -456,7 +464,7 @@ TEST_CASE("a row that a block cannot hold is shared by the blocks of a cluster, 
         }
     }
   // Without room for the weights, they are not kept.
-  device.launch_shared_bytes = 100 << 10;
+  device.launch_shared_bytes = device.unit_shared_bytes = 100 << 10;
   CHECK(plan_rows(HIPOPS_BF16, rows_and_cols(9999, 65536), hipops::wide, device, nullptr, 2).shared_bytes == 0);
   CHECK(plan_rows(HIPOPS_BF16, rows_and_cols(9999, 65536), hipops::wide, device, nullptr, 1).shared_bytes ==
         (512 * 8 + 1) * 16);
@@ -469,7 +477,7 @@ TEST_CASE("halves of a block share rows where a unit has the memory for two that
     return plan_rows(HIPOPS_BF16, rows_and_cols(9999, 131072), hipops::wide, device, nullptr, weights);
   };
   for (const int kib : {200, 87}) {
-    device.launch_shared_bytes = kib << 10;
+    device.launch_shared_bytes = device.unit_shared_bytes = kib << 10;
     const RowPlan without = plan_of(0), with = plan_of(2);
     CHECK(without.block * without.cluster == 256 * 8);
     CHECK(with.block * with.cluster == (kib == 200 ? 256 * 8 : 512 * 4));

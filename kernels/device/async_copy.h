@@ -1,5 +1,5 @@
-// Copies from global to shared memory that nobody waits for until they are needed, and that take no registers: on NVIDIA;
-// on the CPU they are there at once.
+// Copies from global to shared memory that nobody waits for until they are needed, and that take no registers: on
+// NVIDIA; on the CPU they are there at once.
 #pragma once
 
 #include "device/vector.h"
@@ -28,8 +28,8 @@ HIPOPS_FN void copy_to_shared(Shared<V> to, int64_t i, const V* from) {
 #endif
 }
 
-// Of the word that an element of 16 bits lies in, which is the least that is copied: without what follows the element, as
-// that may be the last of its memory. Memory begins with whole words.
+// Of the word that an element of 16 bits lies in, which is the least that is copied: without what follows the element,
+// as that may be the last of its memory. Memory begins with whole words.
 template <class T>
 HIPOPS_FN void copy_word_to_shared(Shared<uint32_t> to, int64_t i, const T* from) {
   static_assert(sizeof(T) == 2, "one or two to a word");

@@ -14,8 +14,8 @@ constexpr int blocks_in_one = 1;
 constexpr int blocks_in_one = few_registers ? 1 : kBlocksInOne;
 #endif
 
-// The work-items that a variant's kernel has to have registers for: those of its largest block, or (queued or weights_aside,
-// on NVIDIA) of all blocks that a unit runs at a time.
+// The work-items that a variant's kernel has to have registers for: those of its largest block, or (on NVIDIA, queued or
+// weights_aside) of all blocks that a unit runs at a time.
 constexpr int launch_bound(int block, RowMode mode, [[maybe_unused]] int element_bytes) {
 #if defined(HIPOPS_NVIDIA)
   if (mode == queued) return kQueuedThreads;

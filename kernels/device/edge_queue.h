@@ -1,5 +1,5 @@
-// The next row's edges in shared memory, where registers are short: on NVIDIA, and on the CPU, which shows that they are
-// the right ones.
+// The next row's edges in shared memory, where registers are short: on NVIDIA, and on the CPU, which shows that they
+// are the right ones.
 #pragma once
 
 #include "device/async_copy.h"
@@ -11,9 +11,9 @@ namespace {
 #if defined(HIPOPS_AMD)
 template <class Shape> using EdgeQueue = EdgesInTile<Shape>;  // never used
 #else
-// What EdgesInTile does. nvcc, short of registers, writes an edge to the stack as soon as it is asked for, and waits for
-// memory: a wave of each row, and with it the cluster, a fifth of layer_norm's time. Each work-item asks for its own edge
-// and takes it itself.
+// What EdgesInTile does. nvcc, short of registers, writes an edge to the stack as soon as it is asked for, and waits
+// for memory: a wave of each row, and with it the cluster, a fifth of layer_norm's time. Each work-item asks for its own
+// edge and takes it itself.
 template <class Shape>
 class EdgeQueue {
  public:

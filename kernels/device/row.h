@@ -23,7 +23,8 @@ struct RowShape {
   static constexpr bool kStaged = kAccess == staged;
   static constexpr bool kAny = kAccess == any;
   static constexpr bool kEdged = kAccess == edged;
-  static constexpr bool kResident = kMode == resident || kMode == clustered || kMode == queued || kMode == weights_aside;
+  static constexpr bool kResident =
+      kMode == resident || kMode == clustered || kMode == queued || kMode == weights_aside;
   static constexpr bool kClustered = kMode == clustered;
   static constexpr bool kQueued = kMode == queued;
   static constexpr bool kWeightsAside = kMode == weights_aside;

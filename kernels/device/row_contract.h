@@ -21,7 +21,7 @@ struct RowGeometry {
   int64_t row_step;              // rows, or tiles of split ones, that the whole grid takes at a time
   int32_t outer_rank;            // at least 1
   int32_t threads;               // work-items of a block
-  int32_t weights_kept;          // clustered: whether the launch brings shared memory for the weights
+  int32_t weights_kept;          // whether the launch brings shared memory for the weights (clustered)
   int32_t stage_rows;            // staged: rows that a block has in shared memory at a time
   int32_t rows_ahead;            // queued: rows that wait in the shared memory that the launch brings
   int32_t alike;                 // edged: whether x's rows that are row_step apart lie alike to multiples of 16 bytes

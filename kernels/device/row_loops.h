@@ -69,9 +69,10 @@ struct EdgesInTile {
   HIPOPS_METHOD void take(const Rows<Shape>&, RowTile<Shape>*, [[maybe_unused]] bool more) {}
 };
 
-// for_each_row with the next row on its way while f works on one: for an f that works long enough for a unit's few blocks
-// to leave the memory idle. The launcher then makes as many blocks as run at a time. Where registers are short, kFindTwice
-// has the next row's place found again when its turn comes, instead of kept until then, and Edges may keep its edges.
+// for_each_row with the next row on its way while f works on one: for an f that works long enough for a unit's few
+// blocks to leave the memory idle. The launcher then makes as many blocks as run at a time. Where registers are short,
+// kFindTwice has the next row's place found again when its turn comes, instead of kept until then, and Edges may keep
+// its edges.
 template <class Shape, bool kFindTwice = false, class Edges = EdgesInTile<Shape>, class Load, class F>
 HIPOPS_FN void for_each_row_ahead(const RowGeometry& geometry, const void* x, void* y, Load load, F f) {
   Rows<Shape> rows(geometry, x, y);

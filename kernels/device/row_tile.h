@@ -63,14 +63,14 @@ class RowTile {
 #pragma unroll
     for (int e = 0; e < kEdges; ++e) edge_[e] = base == 0 && rows.edge(e) >= 0 ? rows.load_edge(rows.edge(e)) : T{};
   }
-  // The same where f(column) is the edge there, a work-item has one at most, and it is loaded with its row.
+  // load_edges() of a row whose edges have come already: f(column) is the one there.
   template <class F>
   HIPOPS_METHOD void fill_edge(const Rows<Shape>& rows, F f) {
     static_assert(kEdges == 1, "of blocks that have no more edges than work-items");
     edge_[0] = rows.edge(0) >= 0 ? f(rows.edge(0)) : T{};
   }
 
-  // The same of wide rows in two steps: f(v, its address) for each vector, and f(v), which is the vector.
+  // load_vectors() of wide rows in two steps: f(v, its address) for each vector, and f(v), which is the vector.
   template <class F>
   static HIPOPS_METHOD void for_each_vector(const Rows<Shape>& rows, F f) {
     const int left = rows.left(0);

@@ -188,8 +188,8 @@ class WeightsOfRows {
 };
 
 #if !defined(HIPOPS_AMD)
-// The same in the shared memory that the launch brings, each work-item's own, so that they take no registers; ones or
-// zeros where there are none. `which` tells those of one kernel apart.
+// The same of rows that all lie alike, in the shared memory that the launch brings: each work-item's own, so that they
+// take no registers; ones or zeros where there are none. `which` tells those of one kernel apart.
 template <class Shape, int which>
 class WeightsAside {
  public:
@@ -197,24 +197,23 @@ class WeightsAside {
   using C = typename Shape::Compute;
 
   HIPOPS_METHOD WeightsAside(const Weights<Shape>& weights, const RowGeometry& geometry)
-      : weights_(weights), alike_(geometry.alike), threads_(geometry.threads),
+      : weights_(weights), threads_(geometry.threads),
         kept_(launch_shared<Kept>(2 * Shape::kVectors * geometry.threads)) {}
 
   HIPOPS_METHOD void load(const Rows<Shape>&) {}
 
   HIPOPS_METHOD const WeightsAside& of(const Rows<Shape>& rows) {
-    if (!loaded_) {
-      const auto tile = weights_.tile(rows, 0);
+    if (loaded_) return *this;
+    const auto tile = weights_.tile(rows, 0);
 #pragma unroll
-      for (int v = 0; v < Shape::kVectors; ++v) {
-        Kept vector;
+    for (int v = 0; v < Shape::kVectors; ++v) {
+      Kept vector;
 #pragma unroll
-        for (int i = 0; i < Shape::kLength; ++i) vector.element[i] = weights_.or_otherwise(tile.raw[v][i]);
-        kept_[place(v)] = vector;
-      }
-      edge_ = weights_.or_otherwise(tile.edge[0]);
+      for (int i = 0; i < Shape::kLength; ++i) vector.element[i] = weights_.or_otherwise(tile.raw[v][i]);
+      kept_[place(v)] = vector;
     }
-    loaded_ = alike_;
+    edge_ = weights_.or_otherwise(tile.edge[0]);
+    loaded_ = true;
     return *this;
   }
 
@@ -230,12 +229,13 @@ class WeightsAside {
   }
 
  private:
+  static_assert(Shape::kEdges == 1, "edge_ is all that a work-item has");
   using Kept = Vector<T, Shape::kLength>;
 
   HIPOPS_METHOD int place(int v) const { return (which * Shape::kVectors + v) * threads_ + int(thread_index()); }
 
   Weights<Shape> weights_;
-  int64_t alike_, loaded_ = false;  // no bool: see Rows
+  int64_t loaded_ = false;  // no bool: see Rows
   int threads_;
   Shared<Kept> kept_;
   T edge_{};

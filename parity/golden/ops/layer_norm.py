@@ -124,6 +124,13 @@ def sizes():
     yield OP.case("rounds_12x12288", OP.x("f16", (12, 12288), stride=(12304, 1)), ("weight",))
     yield OP.case("rounds_40x2560", OP.x("bf16", (40, 2560)), both, "f32")
     yield OP.case("rounds_12x12288", OP.x("bf16", (12, 12288)), both, in_place=True)
+    # The same of odd rows, that come to lie alike or don't; and those of a cluster, whose next edges wait.
+    yield OP.case("rounds_30x5377", OP.x("bf16", (30, 5377)), both)
+    yield OP.case("rounds_30x10007", OP.x("f16", (30, 10007)), ("weight",))
+    yield OP.case("rounds_30x3001", OP.x("f32", (30, 3001)), both)
+    yield OP.case("rounds_6x5x3001", OP.x("bf16", (6, 5, 3001), stride=(15111, 3003, 1), offset=3), both)
+    yield OP.case("rounds_9x20001", OP.x("bf16", (9, 20001)), both)
+    yield OP.case("rounds_7x16393", OP.x("f16", (7, 16393), offset=1), ("weight",), in_place=True)
 
 
 def case(name, x, eps=1e-5, **rest):
