@@ -667,9 +667,8 @@ void check_next_at_once() {
   index.randomize(1, 0, 40);
   int64_t bytes = 0;
   EXPECT_EQUAL(hipops_scatter_add_workspace_bytes(&y.view, &x.view, &index.view, 0, 0, &bytes), HIPOPS_SUCCESS);
-  std::vector<char> memory(static_cast<size_t>(bytes) + 256);
-  char* workspace = memory.data() + 256 - reinterpret_cast<uintptr_t>(memory.data()) % 256;
-  EXPECT_EQUAL(hipops_scatter_add(&y.view, &x.view, &index.view, 0, 0, workspace, bytes, nullptr, nullptr),
+  Workspace workspace(bytes);
+  EXPECT_EQUAL(hipops_scatter_add(&y.view, &x.view, &index.view, 0, 0, workspace.data(), bytes, nullptr, nullptr),
                HIPOPS_SUCCESS);
   EXPECT(recorder.ran().count("index_add_join"));
   EXPECT(Recorder::expected_parts > 0);
