@@ -8,7 +8,7 @@
 // An index that is the mark or out of range gives zero.
 //
 //   any     an element at a time, of any strides: where each has an index of its own, so that its neighbour in y comes
-//           from anywhere in x; and short rows.
+//           from anywhere in x; and short rows, where they are few or not taken by vectors.
 //   rows    where the index is the same (stride 0) along the innermost dimension, which is contiguous in y and x: rows
 //           taken whole by an expanded index, in units of up to 16 bytes, their index and offsets found once.
 //   shifted the same of rows of 256 bytes and more that are not aligned to 8: 16 bytes at a time all the same, see

@@ -75,8 +75,21 @@ TEST_CASE("gather stages rows of x where an index takes most of them", "[gather]
   CHECK(staged(HIPOPS_F32, 8192, 8192, 4096) == 1);
   CHECK(staged(HIPOPS_F32, 8192, 8193, 8192) == 0);   // too long
   CHECK(staged(HIPOPS_BF16, 8192, 8192, 2047) == 0);  // too little is taken
-  CHECK(staged(HIPOPS_BF16, 8192, 255, 255) == 0);    // too short
   CHECK(staged(HIPOPS_BF16, 63, 8192, 8192) == 0);    // too few
+  // Short rows: by vectors, where they are many and more of each is taken.
+  CHECK(staged(HIPOPS_BF16, 65536, 64, 64) == 128);
+  CHECK(staged(HIPOPS_BF16, 65536, 64, 32) == 256);
+  CHECK(staged(HIPOPS_BF16, 262144, 8, 8) == 1024);
+  CHECK(staged(HIPOPS_BF16, 65536, 64, 28) == 0);
+  CHECK(staged(HIPOPS_BF16, 65536, 65, 65) == 0);
+  CHECK(staged(HIPOPS_BF16, 65536, 255, 255) == 0);
+  CHECK(staged(HIPOPS_BF16, 65536, 256, 255) == 33);  // short no more
+  CHECK(staged(HIPOPS_BF16, 524288, 7, 8) == 0);      // shorter than a vector
+  CHECK(staged(HIPOPS_BF16, 16256, 64, 64) == 0);
+  CHECK(staged(HIPOPS_BF16, 16257, 64, 64) == 128);
+  CHECK(staged(HIPOPS_F32, 65536, 64, 64) == 128);
+  CHECK(staged(HIPOPS_F64, 65536, 32, 32) == 0);
+  CHECK(staged(HIPOPS_BF16, 65536, 64, 64, {72, 1}) == 0);
   CHECK(staged(HIPOPS_BF16, 8192, 2048, 2048, {2056, 1}) == 1);
   CHECK(staged(HIPOPS_BF16, 8192, 2048, 2048, {}, {4096, 1}) == 4);
   CHECK(staged(HIPOPS_BF16, 8192, 2048, 2048, {1, 8192}) == 0);
@@ -102,6 +115,25 @@ TEST_CASE("gather takes rows of all of the shared memory that they may have, whe
       }
       EXPECT_EQUAL(op.call(&t.y.view, &t.x.view, &t.index.view, 1, nullptr, nullptr), HIPOPS_SUCCESS);
       expect_taken(op, t, nullptr);
+    }
+  });
+}
+
+TEST_CASE("gather takes short rows by way of shared memory, up to a group's last one", "[gather]") {
+  on_cpu(kGather, [](const TakeOp& op) {
+    std::mt19937_64 random(64);
+    struct Case { hipops_dtype dtype; int64_t rows, size, taken, shift; };
+    for (const Case& c : {Case{HIPOPS_BF16, 128 * 64 + 1, 100, 128, 1}, {HIPOPS_U8, 128 * 256 + 3, 17, 32, 15},
+                          {HIPOPS_F32, 127 * 512 + 1, 5, 16, 3}}) {
+      TakeOperands t{HostTensor(c.dtype, {c.rows, c.taken}), HostTensor(c.dtype, {c.rows, c.size}, {}, c.shift),
+                     HostTensor(HIPOPS_U8, {c.rows, c.taken}), 1};
+      const int kernel = plan_take(t.y.view, t.x.view, t.index.view, {c.taken, 1}, 1, nullptr).kernel;
+      EXPECT(kernel >= kTakeFirstStaged && kernel < kTakeFirstShifted);
+      fill_with_bits(t.x, random);
+      for (int64_t i = 0; i < t.index.count(); ++i) set_bits(t.index, i, random_index(random, c.size, HIPOPS_U8));
+      hipops_index_report report = HIPOPS_INDEX_REPORT_INIT;
+      EXPECT_EQUAL(op.call(&t.y.view, &t.x.view, &t.index.view, 1, &report, nullptr), HIPOPS_SUCCESS);
+      expect_taken(op, t, &report);
     }
   });
 }
