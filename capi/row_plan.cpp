@@ -99,16 +99,28 @@ int64_t most_work_items(const RowVariant& v, const DeviceFacts& device) {
   return int64_t{v.threads} * (v.clustered ? device.blocks_in_one : 1);
 }
 
+// Whether a row that one block of a clustered variant holds is faster in two halves: one that leaves the rest of a unit
+// idle, and of which there are not so many rounds that all units are busy at any time anyway. (Of rows with one weight,
+// any number: rms_norm; and none of odd rows with two.)
+bool halves_a_block(const RowVariant& v, const RowGeometry& g, int64_t vectors, const DeviceFacts& device,
+                    int weights) {
+  constexpr int64_t kRounds = 16;
+  const bool fills = 8 * vectors > 5 * int64_t{v.threads} * v.vectors;
+  return fills && (weights == 1 || g.rows <= kRounds * device.units) && (weights < 2 || v.access == wide);
+}
+
 // Blocks of a clustered variant that share one of many rows, where they need be no larger than half the variant's: two
-// of those stand on a unit, and one computes while the other waits for its cluster. 0 where there are none, where two
-// whole ones are enough and keep weights, or where a unit has not the memory for two that do. (Clusters of 6 and 7 leave
-// more of NVIDIA's units idle, which stand in groups of 16 or 18, than they spare.)
-int cluster_of_halves(const RowVariant& v, int64_t vectors, const DeviceFacts& device, int weights) {
+// of those stand on a unit, and one computes while the other waits for its cluster. 0 where there are none, where
+// aligned rows keep two weights in two whole ones, or where a unit has not the memory for two that do. (Clusters of 6
+// and 7 leave more of NVIDIA's units idle, which stand in groups of 16 or 18, than they spare.)
+int cluster_of_halves(const RowVariant& v, const RowGeometry& g, int64_t vectors, const DeviceFacts& device,
+                      int weights) {
   const int64_t held = int64_t{v.threads} * v.vectors;
   const int64_t halves = (2 * vectors + held - 1) / held;
-  if (halves <= 4 && weights > 0) return 0;
+  if (halves <= 2 && !halves_a_block(v, g, vectors, device, weights)) return 0;
+  if (halves > 2 && halves <= 4 && weights > 1 && v.access == wide) return 0;
   if (2 * kept_bytes(v, v.threads / 2, weights) > device.unit_shared_bytes) return 0;
-  const int cluster = halves <= 4 ? 4 : halves == 5 ? 5 : 8;
+  const int cluster = halves <= 2 ? 2 : halves <= 4 ? 4 : halves == 5 ? 5 : 8;
   return halves <= cluster && cluster <= device.largest_cluster ? cluster : 0;
 }
 
@@ -123,8 +135,7 @@ int cluster_of(const RowVariant& v, const RowGeometry& g, int64_t vectors, const
   }
   const bool many = rows_count_as_many.load(std::memory_order_relaxed) || g.rows > device.units / cluster;
   if (many) {
-    if (cluster == 1) return 1;
-    if (const int of_halves = cluster_of_halves(v, vectors, device, weights)) return of_halves;
+    if (const int of_halves = cluster_of_halves(v, g, vectors, device, weights)) return of_halves;
     return cluster == 8 && 5 * held >= vectors ? 5 : cluster;
   }
   while (2 * cluster <= std::min(device.largest_cluster, kPortableCluster) &&
@@ -200,6 +211,24 @@ int64_t cost_of(Amount amount, const RowVariant& v, int64_t cols, int threads) {
   return cost_for_many(v, cols, threads);
 }
 
+// So many rows that a block makes up for what it brings to shared memory first.
+bool are_enough(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device) {
+  return rows_count_as_many.load(std::memory_order_relaxed) ||
+         g.rows * g.cols * bytes_of(v.dtype) >= 3 * kHeldBytes * device.units;
+}
+
+// Whether many odd rows of 16 bits, of which a unit runs but one block, are better in blocks of half as many work-items
+// with eight vectors each: those of clusters, of one block a cluster, of which it runs two. With weights, these are kept
+// in shared memory there.
+bool is_one_to_a_unit(const RowVariant& v, const RowGeometry& g, int threads, const DeviceFacts& device, int weights) {
+  constexpr int kThreads = 10 * 32, kThreadsBesideWeight = 12 * 32;
+  if (v.access != edged || v.clustered || v.streaming || v.vectors != 4 || bytes_of(v.dtype) != 2 ||
+      device.largest_cluster == 1)
+    return false;
+  return weights == 0 ? threads > kThreads
+                      : weights == 1 && threads > kThreadsBesideWeight && are_enough(v, g, device);
+}
+
 struct Choice {
   int kernel;
   Fit fit;
@@ -216,7 +245,8 @@ Choice choose(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access,
     const RowVariant& v = row_variants[i];
     const Fit fit = fit_of(v, geometry, device, weights);
     if (fit.threads == 0) continue;
-    const int64_t cost = cost_of(amount, v, geometry.cols, fit.threads);
+    int64_t cost = cost_of(amount, v, geometry.cols, fit.threads);
+    if (amount == Amount::many) cost += is_one_to_a_unit(v, geometry, fit.threads, device, weights);
     if (best.kernel < 0 || cost < lowest) best = {i, fit}, lowest = cost;
   }
   return best;
@@ -319,9 +349,7 @@ void keep_weights_aside(const RowVariant& v, const RowGeometry& g, const DeviceF
   const int64_t aside_blocks = aside_threads(bytes_of(v.dtype)) / threads;
   const int64_t bytes = threads * v.vectors * kWideBytes * weights;
   const int64_t step = come_to_alike(within_grid_limit(std::min(g.rows, device.units * aside_blocks)), v, g);
-  const bool enough = rows_count_as_many.load(std::memory_order_relaxed) ||
-                      g.rows * g.cols * bytes_of(v.dtype) >= 3 * kHeldBytes * device.units;
-  if (weights == 0 || !enough || !are_alike(step, g, v.dtype)) return;
+  if (weights == 0 || !are_enough(v, g, device) || !are_alike(step, g, v.dtype)) return;
   if (!idles_beside_weights(v, g, blocks, device) || aside_blocks <= blocks) return;
   if (bytes > device.launch_shared_bytes || aside_blocks * bytes > device.unit_shared_bytes) return;
   plan->kernel = aside_kernel(v.dtype);

@@ -417,10 +417,14 @@ TEST_CASE("odd rows have their weights aside where more blocks find room so, and
   CHECK(plan_of(HIPOPS_BF16, 100001, 10007).kernel < kRowKernels);
 }
 
-// Blocks for one of many rows: up to eight of half the size, else whole ones; two of those, where they keep weights.
-uint32_t for_many(int64_t vectors, int64_t of_block, int weights) {
-  if (vectors <= of_block) return 1;
-  if (vectors <= 2 * of_block && weights > 0) return 2;
+// Blocks for one of many rows: up to eight of half the size, else whole ones; two of those, where they keep two weights
+// of aligned rows. `rounds`: whether rows are so many that one block keeps what it holds.
+uint32_t for_many(int64_t vectors, int64_t of_block, int weights, bool odd, bool rounds) {
+  if (vectors <= of_block) {
+    if (8 * vectors <= 5 * of_block || (weights == 2 && odd)) return 1;
+    return rounds && weights != 1 ? 1 : 2;
+  }
+  if (vectors <= 2 * of_block && weights == 2 && !odd) return 2;
   for (const uint32_t halves : {4, 5, 8})
     if (2 * vectors <= halves * of_block) return halves;
   return vectors <= 5 * of_block ? 5 : vectors <= 8 * of_block ? 8 : 16;
@@ -435,8 +439,8 @@ TEST_CASE("a row that a block cannot hold is shared by the blocks of a cluster, 
     for (RowAccess access : {hipops::wide, hipops::edged}) {
       if (dtype == HIPOPS_F64 && access == hipops::edged) continue;
       for (int64_t cols = 16385; cols < 600000; cols += 67)
-        for (int64_t rows : {1, 20, 60, 100000}) {
-          const int weights = cols % 2 == 0 ? 0 : 2;
+        for (int64_t rows : {1, 20, 60, 16 * 132, 16 * 132 + 1, 100000}) {
+          const int weights = static_cast<int>(cols % 3);
           const RowPlan plan = plan_rows(dtype, rows_and_cols(rows, cols), access, device, nullptr, weights);
           const RowVariant& v = row_variants[plan.kernel];
           const int64_t vectors = access == hipops::wide ? (cols + v.length - 1) / v.length : cols / v.length;
@@ -449,7 +453,7 @@ TEST_CASE("a row that a block cannot hold is shared by the blocks of a cluster, 
             const bool few = rows * whole <= device.units;
             right = right && held >= vectors && plan.block % 32 == 0 && groups == plan.row_step &&
                     groups == std::min<int64_t>(rows, device.units * (v.threads / plan.block) / plan.cluster) &&
-                    (few || plan.cluster == for_many(vectors, of_block, weights)) &&
+                    (few || plan.cluster == for_many(vectors, of_block, weights, access == hipops::edged, rows > 16 * 132)) &&
                     // As many blocks as find work where there are few rows.
                     (!few || rows * plan.cluster <= device.units) &&
                     (!few || 2 * plan.cluster > 8 || rows * 2 * plan.cluster > device.units ||
@@ -467,7 +471,35 @@ TEST_CASE("a row that a block cannot hold is shared by the blocks of a cluster, 
   device.launch_shared_bytes = device.unit_shared_bytes = 100 << 10;
   CHECK(plan_rows(HIPOPS_BF16, rows_and_cols(9999, 65536), hipops::wide, device, nullptr, 2).shared_bytes == 0);
   CHECK(plan_rows(HIPOPS_BF16, rows_and_cols(9999, 65536), hipops::wide, device, nullptr, 1).shared_bytes ==
-        (512 * 8 + 1) * 16);
+        (256 * 8 + 1) * 16);
+}
+
+TEST_CASE("many odd rows of which a unit runs one block have blocks of half as many work-items", "[rows]") {
+  DeviceFacts device = kDevices[0];
+  device.largest_cluster = 16;
+  device.launch_shared_bytes = device.unit_shared_bytes = 200 << 10;
+  const auto vectors_of = [&](hipops_dtype dtype, int64_t rows, int64_t cols, int weights) {
+    const RowPlan plan = plan_rows(dtype, rows_and_cols(rows, cols), hipops::edged, device, nullptr, weights);
+    const RowVariant& v = row_variants[plan.kernel];
+    CHECK(plan.cluster == 1);
+    CHECK(v.clustered == (v.vectors == 8));
+    if (v.clustered) CHECK(plan.shared_bytes == int64_t{weights} * 16 * (plan.block * 8 + 1));
+    return v.vectors;
+  };
+  for (hipops_dtype dtype : {HIPOPS_F16, HIPOPS_BF16}) {
+    CHECK(vectors_of(dtype, 9999, 10240, 0) == 4);  // up to ten waves of four vectors a lane
+    CHECK(vectors_of(dtype, 9999, 10249, 0) == 8);
+    CHECK(vectors_of(dtype, 9999, 12289, 1) == 4);  // and twelve
+    CHECK(vectors_of(dtype, 9999, 12297, 1) == 8);
+    CHECK(vectors_of(dtype, 9999, 16383, 2) == 4);
+    const int64_t enough = 3 * (48 << 10) * 132 / (13001 * 2) + 1;
+    CHECK(vectors_of(dtype, enough, 13001, 1) == 8);
+    CHECK(vectors_of(dtype, enough - 1, 13001, 1) == 4);
+    CHECK(vectors_of(dtype, enough - 1, 13001, 0) == 8);
+  }
+  CHECK(vectors_of(HIPOPS_F32, 9999, 8191, 0) == 4);
+  device.largest_cluster = 1;
+  CHECK(vectors_of(HIPOPS_BF16, 9999, 16383, 0) == 4);
 }
 
 TEST_CASE("halves of a block share rows where a unit has the memory for two that keep weights", "[rows]") {
