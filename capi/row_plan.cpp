@@ -99,26 +99,28 @@ int64_t most_work_items(const RowVariant& v, const DeviceFacts& device) {
   return int64_t{v.threads} * (v.clustered ? device.blocks_in_one : 1);
 }
 
-// Whether a row that one block of a clustered variant holds is faster in two halves: one that leaves the rest of a unit
-// idle, and of which there are not so many rounds that all units are busy at any time anyway. (Of rows with one weight,
-// any number: rms_norm; and none of odd rows with two.)
-bool halves_a_block(const RowVariant& v, const RowGeometry& g, int64_t vectors, const DeviceFacts& device,
-                    int weights) {
+// Whether one of many rows, which one or two blocks of a clustered variant hold, is better in halves of those. Of two
+// blocks, all but aligned rows with two weights are. Of one, rows that take over ten of the sixteen waves that a unit
+// has for it, but for odd ones with two weights; and not, unless with one weight, for so many rounds that there are
+// always others under way.
+bool is_better_in_halves(const RowVariant& v, const RowGeometry& g, int64_t vectors, const DeviceFacts& device,
+                         int weights) {
   constexpr int64_t kRounds = 16;
-  const bool fills = 8 * vectors > 5 * int64_t{v.threads} * v.vectors;
-  return fills && (weights == 1 || g.rows <= kRounds * device.units) && (weights < 2 || v.access == wide);
+  const int64_t held = int64_t{v.threads} * v.vectors;
+  if (vectors > held) return v.access == edged || weights < 2;
+  return 8 * vectors > 5 * held && (weights < 2 || v.access == wide) &&
+         (weights == 1 || g.rows <= kRounds * device.units);
 }
 
 // Blocks of a clustered variant that share one of many rows, where they need be no larger than half the variant's: two
-// of those stand on a unit, and one computes while the other waits for its cluster. 0 where there are none, where
-// aligned rows keep two weights in two whole ones, or where a unit has not the memory for two that do. (Clusters of 6
-// and 7 leave more of NVIDIA's units idle, which stand in groups of 16 or 18, than they spare.)
+// of those stand on a unit, and one computes while the other waits for its cluster. 0 where there are none, where few
+// whole ones are better, or where a unit has not the memory for two that keep weights. (Clusters of 6 and 7 leave more
+// of NVIDIA's units idle, which stand in groups of 16 or 18, than they spare.)
 int cluster_of_halves(const RowVariant& v, const RowGeometry& g, int64_t vectors, const DeviceFacts& device,
                       int weights) {
   const int64_t held = int64_t{v.threads} * v.vectors;
   const int64_t halves = (2 * vectors + held - 1) / held;
-  if (halves <= 2 && !halves_a_block(v, g, vectors, device, weights)) return 0;
-  if (halves > 2 && halves <= 4 && weights > 1 && v.access == wide) return 0;
+  if (halves <= 4 && !is_better_in_halves(v, g, vectors, device, weights)) return 0;
   if (2 * kept_bytes(v, v.threads / 2, weights) > device.unit_shared_bytes) return 0;
   const int cluster = halves <= 2 ? 2 : halves <= 4 ? 4 : halves == 5 ? 5 : 8;
   return halves <= cluster && cluster <= device.largest_cluster ? cluster : 0;
@@ -192,7 +194,7 @@ int64_t cost_at_once(const RowVariant& v, int64_t cols, int threads) {
   return std::max(int64_t{threads} * v.vectors * v.length, cols + cols / 8);
 }
 
-// Of many, the first variant that holds a row is best. Of those whose rows have a block of their own it has the most
+// Of many, the first variant that holds a row is best, but for is_better_ahead. Of those whose rows have a block of their own it has the most
 // vectors a work-item, which counts for more than lanes that idle. But small blocks take more registers: where over an
 // eighth of their lanes idles, large ones are better.
 int64_t cost_for_many(const RowVariant& v, int64_t cols, int threads) {
@@ -217,16 +219,15 @@ bool are_enough(const RowVariant& v, const RowGeometry& g, const DeviceFacts& de
          g.rows * g.cols * bytes_of(v.dtype) >= 3 * kHeldBytes * device.units;
 }
 
-// Whether many odd rows of 16 bits, of which a unit runs but one block, are better in blocks of half as many work-items
-// with eight vectors each: those of clusters, of one block a cluster, of which it runs two. With weights, these are kept
-// in shared memory there.
-bool is_one_to_a_unit(const RowVariant& v, const RowGeometry& g, int threads, const DeviceFacts& device, int weights) {
+// Whether many odd rows of 16 bits, of which a unit runs two blocks that wait for their row, are better in the blocks of
+// clusters, one for each: as many of them run, with half as many work-items of eight vectors, and take the next row
+// ahead. softmax gains from three blocks of the one or less on, a norm from two on, and where its weight is kept there.
+bool is_better_ahead(const RowVariant& v, const RowGeometry& g, int threads, const DeviceFacts& device,
+                     RoundsOf rounds_of, int weights) {
   constexpr int kThreads = 10 * 32, kThreadsBesideWeight = 12 * 32;
-  if (v.access != edged || v.clustered || v.streaming || v.vectors != 4 || bytes_of(v.dtype) != 2 ||
-      device.largest_cluster == 1)
-    return false;
-  return weights == 0 ? threads > kThreads
-                      : weights == 1 && threads > kThreadsBesideWeight && are_enough(v, g, device);
+  if (v.access != edged || v.vectors != 4 || bytes_of(v.dtype) != 2 || device.largest_cluster == 1) return false;
+  if (weights == 1) return threads > kThreadsBesideWeight && are_enough(v, g, device);
+  return rounds_of && rounds_of(v) == RowRounds::one_or_ahead && threads > kThreads;
 }
 
 struct Choice {
@@ -235,7 +236,7 @@ struct Choice {
 };
 
 Choice choose(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device,
-              int weights) {
+              RoundsOf rounds_of, int weights) {
   const Variants& candidates = variants.of[dtype][access];
   const Amount amount = amount_of(dtype, geometry, device);
   const int64_t least = amount == Amount::few ? 1 : 0;  // there is
@@ -246,7 +247,7 @@ Choice choose(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access,
     const Fit fit = fit_of(v, geometry, device, weights);
     if (fit.threads == 0) continue;
     int64_t cost = cost_of(amount, v, geometry.cols, fit.threads);
-    if (amount == Amount::many) cost += is_one_to_a_unit(v, geometry, fit.threads, device, weights);
+    if (amount == Amount::many) cost += is_better_ahead(v, geometry, fit.threads, device, rounds_of, weights);
     if (best.kernel < 0 || cost < lowest) best = {i, fit}, lowest = cost;
   }
   return best;
@@ -366,7 +367,7 @@ int aside_kernel(hipops_dtype dtype) { return kRowKernels + 2 + (dtype == f32 ? 
 RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device,
                   RoundsOf rounds_of, int weights) {
   const int forced = forced_row_kernel.load(std::memory_order_relaxed);
-  const auto [kernel, fit] = forced < 0 ? choose(dtype, geometry, access, device, weights)
+  const auto [kernel, fit] = forced < 0 ? choose(dtype, geometry, access, device, rounds_of, weights)
                                         : Choice{forced, fit_of(row_variants[forced], geometry, device, weights)};
   const auto [threads, cluster] = fit;
   const RowVariant& v = row_variants[kernel];
@@ -424,7 +425,9 @@ RowCandidates row_candidates(const DeviceFacts& device, const hipops_tensor& y, 
   const RowAccess access = row_access(y, x, geometry);
   RowCandidates candidates;
   candidates.chosen = plan_rows(x.dtype, geometry, access, device, rounds_of, weights).kernel;
-  candidates.like = plan_rows(x.dtype, geometry, access, device).kernel;
+  const bool own = candidates.chosen >= kRowKernels;
+  candidates.like =
+      own ? plan_rows(x.dtype, geometry, access, device, nullptr, weights).kernel : candidates.chosen;
   for (int i = 0; i < kRowVariants; ++i) {
     const RowVariant& v = row_variants[i];
     if (v.dtype == x.dtype && v.access == access && fit_of(v, geometry, device, 0).threads > 0)

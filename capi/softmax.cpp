@@ -17,7 +17,8 @@ bool supports(hipops_dtype dtype, hipops_dtype second) {
 }  // namespace
 
 RowRounds softmax_rounds(const RowVariant& v) {
-  return v.access == edged && v.threads < v.block ? RowRounds::ahead : RowRounds::one;
+  if (v.access != edged) return RowRounds::one;
+  return v.threads < v.block ? RowRounds::ahead : RowRounds::one_or_ahead;
 }
 
 Op op_softmax = {"softmax", kKernels, kRowKernels, supports, row_kernel_shared};

@@ -31,12 +31,14 @@ int log2_up(int64_t n) {
 }
 
 // Rows of x are staged where they fit, and where y takes so much of each that it would be read anyway. Short ones the
-// caches serve as well: those gain only where the index and y go by vectors, more is taken, and blocks are many.
-constexpr int64_t kShortRow = 512;         // bytes of x's row, that it has less of
-constexpr int64_t kLeastStaged = 16;       // bytes of x's row: a group's last part may have but one
+// caches serve as well: those gain only where the index and y go by vectors, and more is taken.
+constexpr int64_t kShortRow = 512;    // bytes of x's row, that it has less of
+constexpr int64_t kLeastStaged = 32;  // bytes of x's row: wherever it begins, it has a vector for StagedRows to load
 constexpr int64_t kStagedShare = 8, kShortShare = 4;  // bytes of x's row for which there is an element of y at least
-constexpr int64_t kStagedElements = 8192;  // of y, that a block is after: what it has in flight
-constexpr int64_t kLeastStagedElements = 1024, kLeastStagedGroups = 64, kLeastShortGroups = 128;
+constexpr int64_t kStagedElements = 8192;             // of y, that a block is after: what it has in flight
+constexpr int64_t kLeastStagedElements = 1024, kLeastStagedGroups = 64;
+constexpr int64_t kLeastShortElements = 1 << 20;      // of y
+constexpr int kMostShortBytes = 4;                    // of an element
 
 bool is_short_row(const hipops_tensor& x, int32_t dim) { return x.shape[dim] * dtype_bytes(x.dtype) < kShortRow; }
 
@@ -44,8 +46,10 @@ bool allows_staged(const hipops_tensor& y, const hipops_tensor& x, const int64_t
                    int32_t dim) {
   const int64_t bytes = x.shape[dim] * dtype_bytes(x.dtype), cols = y.shape[dim];
   if (dim != y.rank - 1 || y.stride[dim] != 1 || x.stride[dim] != 1 || index_stride[dim] != 1) return false;
-  const int64_t share = is_short_row(x, dim) ? kShortShare : kStagedShare;
-  return bytes >= kLeastStaged && bytes <= kStagedBytes && cols < (1 << 29) && cols * share >= bytes;
+  if (bytes < kLeastStaged || bytes > kStagedBytes || cols >= (1 << 29)) return false;
+  if (!is_short_row(x, dim)) return cols * kStagedShare >= bytes;
+  return cols * kShortShare >= bytes && dtype_bytes(x.dtype) <= kMostShortBytes &&
+         element_count(y) >= kLeastShortElements;
 }
 
 // Whether every row of y, and of the index, begins where a vector of kStagedVector elements may.
@@ -86,13 +90,13 @@ TakePlan plan_staged(const hipops_tensor& y, const hipops_tensor& x, const hipop
   a.cols = y.shape[dim];
   a.cols_divisor = divisor_of(a.cols);
   a.vectors = allows_vectors(rows, y, index, a.cols);
+  const bool is_short = is_short_row(x, dim);
+  if (is_short && !a.vectors) return plan;
   a.group = staged_group(rows, x, x.shape[dim], a.cols);
   plan.kernel = kTakeFirstStaged + log2_up(dtype_bytes(y.dtype));
   const int64_t groups = (a.walk.count + a.group - 1) / a.group;
-  const bool is_short = is_short_row(x, dim);
-  const bool many = a.group * a.cols >= kLeastStagedElements &&
-                    groups >= (is_short ? kLeastShortGroups : kLeastStagedGroups);
-  if (many && (a.vectors || !is_short)) plan.block = kStagedBlock;
+  const int64_t least = is_short ? kStagedElements / 2 : kLeastStagedElements;
+  if (a.group * a.cols >= least && groups >= kLeastStagedGroups) plan.block = kStagedBlock;
   plan.grid = grid_for(groups * kStagedBlock, kStagedBlock);
   a.step = int64_t{plan.grid} * a.group;
   return plan;

@@ -11,7 +11,7 @@
 // staged ones are resident, too: rows of 32 columns and less in one piece, read and written by way of shared memory.
 // clustered ones take longer rows, up to 32768, 16384 and 8192, and on AMD from gfx90a on twice that; on NVIDIA from
 // sm_90 on up to 16 blocks share a row, which may be 16 times as long, and keep the weights in shared memory; many odd
-// rows of 16 bits have one such block each from 12289 columns on, as two of those find room where one other does.
+// rows of 16 bits have one such block each from 12296 columns on, which takes the next row ahead.
 // streaming variants read longer rows twice, the second time out of the L2 cache as far as it holds them.
 // partial, merge and apply are the steps in which few such rows are split over many blocks (split_row.h).
 //

@@ -332,9 +332,10 @@ TEST_CASE("row_candidates tells a kernel of layer_norm's own, and the variant th
   DeviceFacts device;
   device.units = 132;
   device.launch_shared_bytes = device.unit_shared_bytes = int64_t{200} << 10;
+  device.largest_cluster = GENERATE(1, 16);
   const bool queued = GENERATE(true, false);
   const hipops_tensor x =
-      contiguous(reinterpret_cast<void*>(uintptr_t{1} << 40), HIPOPS_BF16, {100000, queued ? 12288 : 10007});
+      contiguous(reinterpret_cast<void*>(uintptr_t{1} << 40), HIPOPS_BF16, {100000, queued ? 12288 : 12001});
   hipops_tensor y = x;
   y.data = reinterpret_cast<void*>(uintptr_t{1} << 50);
   const RowCandidates found = row_candidates(device, y, x, layer_norm_rounds, 2);

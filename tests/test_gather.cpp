@@ -79,17 +79,28 @@ TEST_CASE("gather stages rows of x where an index takes most of them", "[gather]
   // Short rows: by vectors, where they are many and more of each is taken.
   CHECK(staged(HIPOPS_BF16, 65536, 64, 64) == 128);
   CHECK(staged(HIPOPS_BF16, 65536, 64, 32) == 256);
-  CHECK(staged(HIPOPS_BF16, 262144, 8, 8) == 1024);
+  CHECK(staged(HIPOPS_BF16, 131072, 16, 16) == 512);
+  CHECK(staged(HIPOPS_BF16, 131072, 15, 16) == 0);    // no vector of 16 bytes in it, wherever it begins
   CHECK(staged(HIPOPS_BF16, 65536, 64, 28) == 0);
   CHECK(staged(HIPOPS_BF16, 65536, 65, 65) == 0);
   CHECK(staged(HIPOPS_BF16, 65536, 255, 255) == 0);
   CHECK(staged(HIPOPS_BF16, 65536, 256, 255) == 33);  // short no more
-  CHECK(staged(HIPOPS_BF16, 524288, 7, 8) == 0);      // shorter than a vector
-  CHECK(staged(HIPOPS_BF16, 16256, 64, 64) == 0);
-  CHECK(staged(HIPOPS_BF16, 16257, 64, 64) == 128);
+  CHECK(staged(HIPOPS_BF16, 16383, 64, 64) == 0);
+  CHECK(staged(HIPOPS_BF16, 16384, 64, 64) == 128);
   CHECK(staged(HIPOPS_F32, 65536, 64, 64) == 128);
   CHECK(staged(HIPOPS_F64, 65536, 32, 32) == 0);
+  CHECK(staged(HIPOPS_F64, 65536, 32, 64) == 0);
   CHECK(staged(HIPOPS_BF16, 65536, 64, 64, {72, 1}) == 0);
+  // Groups end where x's rows are others than the next ones: those of 16 rows are too small, of 64 are not.
+  auto apart = [](int64_t inner) {
+    const hipops_tensor y = view_of(1 << 16, HIPOPS_BF16, {4096, inner, 64});
+    const hipops_tensor x = view_of(uintptr_t{1} << 40, HIPOPS_BF16, {4096, inner + 1, 64});
+    const hipops_tensor index = view_of(uintptr_t{1} << 44, HIPOPS_I64, {4096, inner, 64});
+    const TakePlan plan = plan_take(y, x, index, {inner * 64, 64, 1}, 2, nullptr);
+    return plan.kernel >= kTakeFirstStaged ? plan.args.group : 0;
+  };
+  CHECK(apart(16) == 0);
+  CHECK(apart(64) == 64);
   CHECK(staged(HIPOPS_BF16, 8192, 2048, 2048, {2056, 1}) == 1);
   CHECK(staged(HIPOPS_BF16, 8192, 2048, 2048, {}, {4096, 1}) == 4);
   CHECK(staged(HIPOPS_BF16, 8192, 2048, 2048, {1, 8192}) == 0);
@@ -123,8 +134,8 @@ TEST_CASE("gather takes short rows by way of shared memory, up to a group's last
   on_cpu(kGather, [](const TakeOp& op) {
     std::mt19937_64 random(64);
     struct Case { hipops_dtype dtype; int64_t rows, size, taken, shift; };
-    for (const Case& c : {Case{HIPOPS_BF16, 128 * 64 + 1, 100, 128, 1}, {HIPOPS_U8, 128 * 256 + 3, 17, 32, 15},
-                          {HIPOPS_F32, 127 * 512 + 1, 5, 16, 3}}) {
+    for (const Case& c : {Case{HIPOPS_BF16, 128 * 64 + 1, 100, 128, 1}, {HIPOPS_U8, 128 * 256 + 3, 33, 32, 15},
+                          {HIPOPS_BF16, 128 * 512 + 1, 16, 16, 1}, {HIPOPS_F32, 128 * 512 + 1, 8, 16, 3}}) {
       TakeOperands t{HostTensor(c.dtype, {c.rows, c.taken}), HostTensor(c.dtype, {c.rows, c.size}, {}, c.shift),
                      HostTensor(HIPOPS_U8, {c.rows, c.taken}), 1};
       const int kernel = plan_take(t.y.view, t.x.view, t.index.view, {c.taken, 1}, 1, nullptr).kernel;

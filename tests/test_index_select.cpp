@@ -41,6 +41,22 @@ TEST_CASE("index_select's kernels are right over several rounds of the grid", "[
   on_cpu(kIndexSelect, check_rounds);
 }
 
+TEST_CASE("index_select takes elements of short rows by way of shared memory", "[index_select]") {
+  on_cpu(kIndexSelect, [](const TakeOp& op) {
+    std::mt19937_64 random(16);
+    const int64_t rows = 128 * 512 + 1, size = 17, taken = 16;
+    TakeOperands t{HostTensor(HIPOPS_BF16, {rows, taken}), HostTensor(HIPOPS_BF16, {rows, size}, {}, 1),
+                   HostTensor(HIPOPS_I32, {taken}), 1};
+    const int kernel = plan_take(t.y.view, t.x.view, t.index.view, {0, 1}, 1, nullptr).kernel;
+    EXPECT(kernel >= kTakeFirstStaged && kernel < kTakeFirstShifted);
+    fill_with_bits(t.x, random);
+    for (int64_t i = 0; i < taken; ++i) set_bits(t.index, i, random_index(random, size, HIPOPS_I32));
+    hipops_index_report report = HIPOPS_INDEX_REPORT_INIT;
+    EXPECT_EQUAL(op.call(&t.y.view, &t.x.view, &t.index.view, 1, &report, nullptr), HIPOPS_SUCCESS);
+    expect_taken(op, t, &report);
+  });
+}
+
 TEST_CASE("index_select counts an index once, however many elements it serves", "[index_select]") {
   if (!has_cpu()) return;
   check_in_child({{"HIPOPS_BACKEND", "cpu"}}, [] {

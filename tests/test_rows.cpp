@@ -479,7 +479,8 @@ TEST_CASE("many odd rows of which a unit runs one block have blocks of half as m
   device.largest_cluster = 16;
   device.launch_shared_bytes = device.unit_shared_bytes = 200 << 10;
   const auto vectors_of = [&](hipops_dtype dtype, int64_t rows, int64_t cols, int weights) {
-    const RowPlan plan = plan_rows(dtype, rows_and_cols(rows, cols), hipops::edged, device, nullptr, weights);
+    const RoundsOf rounds_of = weights == 0 ? hipops::softmax_rounds : hipops::rms_norm_rounds;
+    const RowPlan plan = plan_rows(dtype, rows_and_cols(rows, cols), hipops::edged, device, rounds_of, weights);
     const RowVariant& v = row_variants[plan.kernel];
     CHECK(plan.cluster == 1);
     CHECK(v.clustered == (v.vectors == 8));
@@ -498,8 +499,33 @@ TEST_CASE("many odd rows of which a unit runs one block have blocks of half as m
     CHECK(vectors_of(dtype, enough - 1, 13001, 0) == 8);
   }
   CHECK(vectors_of(HIPOPS_F32, 9999, 8191, 0) == 4);
+  CHECK(vectors_of(HIPOPS_BF16, 300, 10249, 0) == 4);  // which are there at once
+  const RowPlan not_kept =
+      plan_rows(HIPOPS_BF16, rows_and_cols(9999, 16383), hipops::edged, device, hipops::rms_norm_rounds, 0);
+  CHECK(row_variants[not_kept.kernel].vectors == 4);
   device.largest_cluster = 1;
   CHECK(vectors_of(HIPOPS_BF16, 9999, 16383, 0) == 4);
+}
+
+TEST_CASE("halves of a block share a row of over ten of its sixteen waves", "[rows]") {
+  DeviceFacts device = kDevices[0];
+  device.largest_cluster = 16;
+  device.launch_shared_bytes = device.unit_shared_bytes = 200 << 10;
+  for (hipops_dtype dtype : kFloats)
+    for (const int weights : {0, 1, 2})
+      for (const int64_t rows : {16 * 132, 16 * 132 + 1}) {
+        const int64_t length = 16 / dtype_bytes(dtype);
+        const auto cluster_of = [&](int64_t vectors) {
+          const RowPlan plan =
+              plan_rows(dtype, rows_and_cols(rows, vectors * length), hipops::wide, device, nullptr, weights);
+          CHECK(row_variants[plan.kernel].clustered);
+          return plan.cluster;
+        };
+        const uint32_t halves = weights == 1 || rows == 16 * 132 ? 2 : 1;
+        CHECK(cluster_of(10 * 256) == 1);
+        CHECK(cluster_of(10 * 256 + 1) == halves);
+        CHECK(cluster_of(16 * 256) == halves);
+      }
 }
 
 TEST_CASE("halves of a block share rows where a unit has the memory for two that keep weights", "[rows]") {
