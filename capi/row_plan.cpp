@@ -194,9 +194,9 @@ int64_t cost_at_once(const RowVariant& v, int64_t cols, int threads) {
   return std::max(int64_t{threads} * v.vectors * v.length, cols + cols / 8);
 }
 
-// Of many, the first variant that holds a row is best, but for is_better_ahead. Of those whose rows have a block of their own it has the most
-// vectors a work-item, which counts for more than lanes that idle. But small blocks take more registers: where over an
-// eighth of their lanes idles, large ones are better.
+// Of many, the first variant that holds a row is best, but for is_better_ahead. Of those whose rows have a block of
+// their own it has the most vectors a work-item, which counts for more than lanes that idle. But small blocks take more
+// registers: where over an eighth of their lanes idles, large ones are better.
 int64_t cost_for_many(const RowVariant& v, int64_t cols, int threads) {
   constexpr int kSmallBlock = 128;
   const bool idles = int64_t{threads} * v.vectors * v.length > cols + cols / 8;
@@ -219,9 +219,9 @@ bool are_enough(const RowVariant& v, const RowGeometry& g, const DeviceFacts& de
          g.rows * g.cols * bytes_of(v.dtype) >= 3 * kHeldBytes * device.units;
 }
 
-// Whether many odd rows of 16 bits, of which a unit runs two blocks that wait for their row, are better in the blocks of
-// clusters, one for each: as many of them run, with half as many work-items of eight vectors, and take the next row
-// ahead. softmax gains from three blocks of the one or less on, a norm from two on, and where its weight is kept there.
+// Whether many odd rows of 16 bits, of which a unit runs two blocks that wait for their row, are better in the blocks
+// of clusters, one for each: as many of them run, with half as many work-items of eight vectors, and take the next row
+// ahead. softmax gains from eleven waves on, a norm from thirteen, and where its weight is kept there.
 bool is_better_ahead(const RowVariant& v, const RowGeometry& g, int threads, const DeviceFacts& device,
                      RoundsOf rounds_of, int weights) {
   constexpr int kThreads = 10 * 32, kThreadsBesideWeight = 12 * 32;
