@@ -323,8 +323,8 @@ bool idles_beside_weights(const RowVariant& v, const RowGeometry& g, int64_t blo
 }
 
 // Has next rows wait in shared memory, where blocks that keep them in registers would idle, and more blocks or rows
-// find room so. (Other rows are 1 % slower by it, and slower again where more of them wait; those that are not whole sectors
-// up to 7 %.)
+// find room so. (Other rows are 1 % slower by it, and slower again where more of them wait; those that are not whole
+// sectors up to 7 %.)
 void queue_rows(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device, RowPlan* plan) {
   constexpr int64_t kSectorBytes = 32;
   if (v.streaming || bytes_of(v.dtype) != 2 || device.launch_shared_bytes < kQueuedBytes) return;
@@ -342,8 +342,8 @@ void queue_rows(const RowVariant& v, const RowGeometry& g, const DeviceFacts& de
 }
 
 // Has weights stay in shared memory, where blocks that keep them in registers would idle, more blocks find room so, and
-// each comes to enough rows, that lie alike, to make up for bringing them there. (Where none idle, odd rows are up to 5 %
-// slower by it, and fewer rows up to 20 %.)
+// each comes to enough rows, that lie alike, to make up for bringing them there. (Where none idle, odd rows are up to
+// 5 % slower by it, and fewer rows up to 20 %.)
 void keep_weights_aside(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device, int weights,
                         RowPlan* plan) {
   const int64_t threads = plan->block, blocks = std::max<int64_t>(resident_beside_weights(v, device) / threads, 1);

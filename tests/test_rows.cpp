@@ -453,7 +453,8 @@ TEST_CASE("a row that a block cannot hold is shared by the blocks of a cluster, 
             const bool few = rows * whole <= device.units;
             right = right && held >= vectors && plan.block % 32 == 0 && groups == plan.row_step &&
                     groups == std::min<int64_t>(rows, device.units * (v.threads / plan.block) / plan.cluster) &&
-                    (few || plan.cluster == for_many(vectors, of_block, weights, access == hipops::edged, rows > 16 * 132)) &&
+                    (few || plan.cluster == for_many(vectors, of_block, weights, access == hipops::edged,
+                                                     rows > 16 * device.units)) &&
                     // As many blocks as find work where there are few rows.
                     (!few || rows * plan.cluster <= device.units) &&
                     (!few || 2 * plan.cluster > 8 || rows * 2 * plan.cluster > device.units ||
@@ -474,7 +475,7 @@ TEST_CASE("a row that a block cannot hold is shared by the blocks of a cluster, 
         (256 * 8 + 1) * 16);
 }
 
-TEST_CASE("many odd rows of which a unit runs one block have blocks of half as many work-items", "[rows]") {
+TEST_CASE("many odd rows of over ten or twelve waves have blocks of half as many, which go ahead", "[rows]") {
   DeviceFacts device = kDevices[0];
   device.largest_cluster = 16;
   device.launch_shared_bytes = device.unit_shared_bytes = 200 << 10;
