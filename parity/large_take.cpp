@@ -121,6 +121,7 @@ void add_take_cases(int64_t giant, std::vector<LargeCase>* cases) {
   constexpr hipops_dtype i16 = HIPOPS_I16, i32 = HIPOPS_I32, u32 = HIPOPS_U32, i64 = HIPOPS_I64, f64 = HIPOPS_F64;
   const int64_t half = giant / 2, far = half + 3, lines = giant / 64 + 1, rows = giant / 1024 + 3;
   const int64_t few = giant / 8 + 9, doubles = giant / 64 + 3;
+  const int64_t many_lines = lines + 65536;  // enough for shared memory, however small `giant` is
   const Take takes[] = {
       {"gather", "far_sources", u8, i64, 0, {100003}, {3 * giant}, {100003}, 3 * giant},
       {"gather", "far_sources", bf16, u32, 0, {100003}, {giant + 1000}, {100003}, giant + 1000},
@@ -130,6 +131,7 @@ void add_take_cases(int64_t giant, std::vector<LargeCase>* cases) {
       {"gather", "rows", bf16, i32, 0, {rows, 1024}, {1000, 1024}, {rows, 1024}, 1003, {1, 0}},
       {"gather", "long_rows", u8, u8, 0, {2, giant + 7}, {3, giant + 7}, {2, giant + 7}, 4},
       {"gather", "lines", f16, i16, 1, {lines, 70}, {lines, 40}, {lines, 70}, 42},
+      {"gather", "many_lines", f16, i16, 1, {many_lines, 72}, {many_lines, 40}, {many_lines, 72}, 42},
       {"gather", "far_apart", u16, i16, 0, {5, 50}, {4, 50}, {5, 50}, 4, {}, {far, 1}, {far - 2, 1}, true},
       {"gather", "far_apart", f32, i64, 1, {4, 9}, {5, 50}, {4, 9}, 51, {}, {far, 2}, {far / 2, 1}, true},
       {"index_select", "far_rows", bf16, i64, 0, {4099, 16}, {few, 16}, {4099}, few + 10},
@@ -140,6 +142,7 @@ void add_take_cases(int64_t giant, std::vector<LargeCase>* cases) {
       {"index_select", "many_indices", f16, u8, 0, {giant + 5}, {250}, {giant + 5}, 256},
       {"index_select", "late_report", u8, i32, 0, {giant + 5}, {100}, {giant + 5}, 100, {}, {}, {}, false, giant + 3},
       {"index_select", "lines", u8, u8, 1, {lines, 70}, {lines, 40}, {70}, 42},
+      {"index_select", "many_lines", u8, u8, 1, {many_lines, 72}, {many_lines, 41}, {72}, 43},
       {"index_select", "long_rows", u8, i32, 0, {3, giant + 9}, {2, giant + 9}, {3}, 3},
       {"index_select", "far_apart", u16, i16, 0, {5, 50}, {4, 50}, {5}, 4, {}, {far, 1}, {far - 2, 1}, true},
       {"index_select", "far_apart", f32, i64, 1, {4, 9}, {4, 50}, {9}, 51, {}, {far, 2}, {far / 2, 1}, true},
