@@ -9,6 +9,7 @@
 #include "kernel_names.h"
 #include "row_order.h"
 #include "row_sums.h"
+#include "rows.h"
 #include "runtime/runtime.h"
 #include "strided.h"
 #include "tensor.h"
@@ -22,7 +23,7 @@ constexpr int kKernelCount = sizeof(kKernels) / sizeof(kKernels[0]);
 // The list begins with the kernels that order.
 enum { kSplit, kJoin, kBound, kOrderKernels };
 
-enum Mode { list, deep, scan };
+enum Mode { list, deep, scan, joined };
 struct Variant {
   hipops_dtype dtype;
   bool wide;
@@ -33,7 +34,7 @@ struct Variant {
 constexpr hipops_dtype f32 = HIPOPS_F32, f16 = HIPOPS_F16, bf16 = HIPOPS_BF16, f64 = HIPOPS_F64;
 constexpr hipops_dtype u8 = HIPOPS_U8, u32 = HIPOPS_U32, u64 = HIPOPS_U64;
 #define VARIANT(name, dtype, bytes, mode) {dtype, bytes != 0, mode},
-constexpr Variant kVariants[] = {HIPOPS_INDEX_ADD_SUM_KERNELS(VARIANT)};
+constexpr Variant kVariants[] = {HIPOPS_INDEX_ADD_SUM_KERNELS(VARIANT) HIPOPS_INDEX_ADD_JOINED_KERNELS(VARIANT)};
 #undef VARIANT
 static_assert(kOrderKernels + sizeof(kVariants) / sizeof(kVariants[0]) == kKernelCount,
               "all kernels are one or the other");
@@ -93,8 +94,12 @@ hipops_status check_memory(const Tensors& t, const void* workspace, int64_t work
   return check_report("index_add", report, tensors, workspace, needed);
 }
 
+int64_t bytes_of(const hipops_tensor& t) { return element_count(t) * dtype_bytes(t.dtype); }
+
 OrderPlan plan_order_of(const RowSums& t) {
-  return is_empty(*t.x) || is_empty(*t.y) ? OrderPlan{} : plan_order(t.y->shape[t.dim], t.index->shape[0]);
+  if (is_empty(*t.x) || is_empty(*t.y)) return {};
+  constexpr int64_t kFew = 4 << 20;  // to be added: the ordering is most of the work, and takes longer the more blocks join
+  return plan_order(t.y->shape[t.dim], t.index->shape[0], bytes_of(*t.x) >= kFew);
 }
 
 // ---- The walks
@@ -102,7 +107,7 @@ OrderPlan plan_order_of(const RowSums& t) {
 // 0 where there is one element at most: what the stride says there is not looked at.
 int64_t step_of(const hipops_tensor& t, int d) { return t.shape[d] > 1 ? t.stride[d] : 0; }
 
-// `slots`: of `list`, how many lists there are.
+// `slots`: how many lists there are, in all (`list`) or for a block (`joined`).
 Layout<kIndexAddOperands> layout_of(const RowSums& t, Mode mode, int64_t slots) {
   Layout<kIndexAddOperands> layout;
   if (is_empty(*t.y)) return layout;
@@ -110,6 +115,7 @@ Layout<kIndexAddOperands> layout_of(const RowSums& t, Mode mode, int64_t slots) 
     if (d != t.dim) add_dimension(&layout, t.x->shape[d], {t.y->stride[d], t.x->stride[d], 0});
     if (d == t.dim && mode == list) add_dimension(&layout, slots, {0, 0, 1});
   }
+  if (mode == joined) add_dimension(&layout, slots, {0, 0, 1});
   return layout;
 }
 
@@ -141,7 +147,30 @@ hipops_status launch_on(const DeviceFacts& device, int kernel, int64_t grid, int
   return launch_shaped(device, kernel, {static_cast<uint32_t>(grid), static_cast<uint32_t>(block)}, args, stream);
 }
 
-hipops_status launch_order(const DeviceFacts& device, const OrderPlan& plan, char* workspace, bool expects_much,
+// Where rows are few and long lists are added to them, vectors of 16 bytes make too few work-items to keep memory busy:
+// each has 8 sources in flight, or 32 elements.
+bool is_short_of_lanes(const RowSums& t) {
+  constexpr int64_t kBytes = 1 << 19, kLongList = 128;
+  return bytes_of(*t.y) < kBytes && t.index->shape[0] / kLongList >= t.y->shape[t.dim];
+}
+
+int64_t list_slots(const RowSums& t, bool by_position) { return by_position ? t.index->shape[0] : t.y->shape[t.dim]; }
+
+// Blocks that wait while the indices are ordered have the L2 cache load x from its begin on, `most` bytes of it: in that
+// time memory has little to do. An x with gaps, which may be another's memory or none, goes without. Returns whether
+// there is more of x.
+bool set_expected(const hipops_tensor& x, int64_t most, IndexAddArgs* args) {
+  ByteRange range;
+  if (!byte_range(x, &range) || !elements_are_distinct(x)) return false;
+  const uintptr_t begin = (range.begin + 15) / 16 * 16;
+  const int64_t bytes = static_cast<int64_t>(range.end - begin);
+  if (bytes > bytes_of(x)) return false;
+  args->expected = reinterpret_cast<const void*>(begin);
+  args->expected_parts = static_cast<uint32_t>(std::min(bytes, most) / kExpectedPart);
+  return bytes > most;
+}
+
+hipops_status launch_order(const DeviceFacts& device, const OrderPlan& plan, char* workspace, bool sums_at_once,
                            IndexAddArgs* args, void* stream) {
   RowOrder& order = args->order;
   place_order(plan, args->index.size, workspace, &order);
@@ -149,7 +178,7 @@ hipops_status launch_order(const DeviceFacts& device, const OrderPlan& plan, cha
     set_round(plan, round, &order);
     if (hipops_status status = launch_on(device, kSplit, plan.blocks, kOrderBlock, args, stream)) return status;
     const int64_t joins = int64_t{1} << order.high_bits;
-    args->next_at_once = plan.rounds == 1 && expects_much;
+    args->next_at_once = plan.rounds == 1 && sums_at_once;
     if (hipops_status status = launch_on(device, kJoin, joins, kOrderBlock, args, stream)) return status;
     args->next_at_once = 0;
   }
@@ -158,33 +187,15 @@ hipops_status launch_order(const DeviceFacts& device, const OrderPlan& plan, cha
   return launch_on(device, kBound, grid_for(args->indices, kOrderBlock), kOrderBlock, args, stream);
 }
 
-// Where rows are few and long lists are added to them, vectors of 16 bytes make too few work-items to keep memory busy:
-// each has 8 sources in flight, or 32 elements.
-bool is_short_of_lanes(const RowSums& t) {
-  constexpr int64_t kBytes = 1 << 19, kLongList = 128;
-  return element_count(*t.y) * dtype_bytes(t.y->dtype) < kBytes &&
-         t.index->shape[0] / kLongList >= t.y->shape[t.dim];
-}
-
-int64_t list_slots(const RowSums& t, bool by_position) { return by_position ? t.index->shape[0] : t.y->shape[t.dim]; }
-
-// The sums' first blocks wait while the indices are ordered, and memory has little to do: enough time for so much of x,
-// from its begin on. An x with gaps, which may be another's memory or none, goes without. Returns whether there is more of
-// x: then it pays to ask even sooner, in the way of the ordering.
-bool set_expected(const DeviceFacts& device, const hipops_tensor& x, IndexAddArgs* args) {
-  const int64_t most = device.units * (int64_t{160} << 10);
-  ByteRange range;
-  if (!byte_range(x, &range) || !elements_are_distinct(x)) return false;
-  const uintptr_t begin = (range.begin + 15) / 16 * 16;
-  const int64_t bytes = static_cast<int64_t>(range.end - begin);
-  if (bytes > element_count(x) * dtype_bytes(x.dtype)) return false;
-  args->expected = reinterpret_cast<const void*>(begin);
-  args->expected_parts = static_cast<uint32_t>(std::min(bytes, most) / kExpectedByBlock);
-  return bytes > most;
-}
-
-hipops_status launch_list(const DeviceFacts& device, const RowSums& t, bool by_position, IndexAddArgs* args,
-                          void* stream) {
+// The indices are ordered, and then each row's list is gone over.
+hipops_status launch_list(const DeviceFacts& device, const RowSums& t, const OrderPlan& plan, char* workspace,
+                          IndexAddArgs* args, void* stream) {
+  const bool more_of_x = set_expected(*t.x, device.units * (int64_t{160} << 10), args);
+  // Where there is more of x, it pays to ask even sooner, in the way of the ordering. Of sums that may turn out not to be
+  // wanted (scatter_add's), nothing is hurried.
+  const bool at_once = more_of_x && args->order.state == nullptr;
+  if (hipops_status status = launch_order(device, plan, workspace, at_once, args, stream)) return status;
+  const bool by_position = plan.by_position;
   const Layout<kIndexAddOperands> layout = layout_of(t, list, list_slots(t, by_position));
   const Mode mode = is_short_of_lanes(t) ? deep : list;
   const bool wide = mode == list && allows_wide(t, layout);
@@ -192,6 +203,41 @@ hipops_status launch_list(const DeviceFacts& device, const RowSums& t, bool by_p
   LaunchShape shape{static_cast<uint32_t>(grid_for(args->walk.count, kIndexAddSumBlock)), kIndexAddSumBlock};
   shape.begins_early = true;  // while the indices are ordered, half of the device is idle
   return launch_shaped(device, find_kernel(t.y->dtype, wide, mode), shape, args, stream);
+}
+
+Layout<kIndexAddOperands> joined_layout(const RowSums& t, const OrderPlan& plan) {
+  return layout_of(t, joined, int64_t{1} << plan.round[0].low_bits);
+}
+
+// Whether the blocks that join can add up what they joined themselves, and whether they had better: it is a launch less,
+// and lists that need not be written and read; but where x is large, that one block has more to do than another takes
+// longer, unless rows have so few sources that the other way has too few on their way. Not on AMD, where nobody has
+// measured it.
+bool can_be_joined(const RowSums& t, const OrderPlan& plan) {
+  return plan.rounds == 1 && plan.round[0].low_bits <= kJoinedDigitBits && t.index->shape[0] >> kJoinedIndexBits == 0 &&
+         !is_short_of_lanes(t) && allows_wide(t, joined_layout(t, plan));
+}
+bool are_joined(const DeviceFacts& device, const RowSums& t, const OrderPlan& plan) {
+  constexpr int64_t kManyRows = 1 << 12, kLarge = 1 << 27, kFewSources = 4;
+  if (!can_be_joined(t, plan)) return false;
+  if (rows_count_as_many.load(std::memory_order_relaxed)) return true;
+  const int64_t rows = t.y->shape[t.dim], most = rows < kManyRows ? kLarge : 2 * kLarge;
+  return device.launch_shared_bytes > 0 && plan.spread &&
+         (bytes_of(*t.x) <= most || t.index->shape[0] <= kFewSources * rows);
+}
+
+hipops_status launch_joined(const DeviceFacts& device, const RowSums& t, const OrderPlan& plan, char* workspace,
+                            IndexAddArgs* args, void* stream) {
+  set_expected(*t.x, device.units * (int64_t{120} << 10), args);
+  RowOrder& order = args->order;
+  place_order(plan, args->index.size, workspace, &order);
+  set_round(plan, 0, &order);
+  order.by_position = 0;  // no lists are written
+  if (hipops_status status = launch_on(device, kSplit, plan.blocks, kOrderBlock, args, stream)) return status;
+  args->walk = walk_of(joined_layout(t, plan), 16 / dtype_bytes(t.y->dtype));
+  LaunchShape shape{uint32_t{1} << order.high_bits, kJoinedBlock};
+  shape.begins_early = true;
+  return launch_shaped(device, find_kernel(t.y->dtype, true, joined), shape, args, stream);
 }
 
 hipops_status launch_scan(const DeviceFacts& device, const RowSums& t, IndexAddArgs* args, void* stream) {
@@ -228,14 +274,10 @@ bool rows_are_wide(const RowSums& t) {
 
 hipops_status add_rows(const DeviceFacts& device, const RowSums& t, IndexAddArgs* args, void* workspace,
                        hipops_index_report* report, void* stream) {
-  const OrderPlan order = plan_order_of(t);
+  const OrderPlan plan = plan_order_of(t);
   set_operands(t, report, args);
-  // Of sums that may turn out not to be wanted (scatter_add's), nothing is hurried.
-  const bool expects_much = set_expected(device, *t.x, args) && args->order.state == nullptr;
-  if (hipops_status status =
-          launch_order(device, order, static_cast<char*>(workspace), expects_much, args, stream))
-    return status;
-  return launch_list(device, t, order.by_position, args, stream);
+  const bool joins = args->order.state == nullptr && are_joined(device, t, plan);
+  return (joins ? launch_joined : launch_list)(device, t, plan, static_cast<char*>(workspace), args, stream);
 }
 
 }  // namespace hipops

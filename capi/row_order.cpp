@@ -46,9 +46,20 @@ OrderRound round_of(int shift, int bits, int64_t indices) {
   return {shift, bits - high, high};
 }
 
+// As many blocks that join as there are two for each unit of a large GPU, each of which has a batch to join.
+constexpr int kSpreadBits = 8;
+constexpr int64_t kLeastSpread = 1 << 15, kMostSpread = (kOrderBatch * 3 / 4) << kSpreadBits;
+static_assert(kJoinedBlock * kJoinedDepth >= kOrderBatch && kMostSpread < 1 << kJoinedIndexBits, "there is room");
+
+bool can_be_spread(int key_bits, int64_t indices) {
+  constexpr int kLeastDigitBits = 2;  // rows for a block, so that none has many more than another
+  return key_bits >= kSpreadBits + kLeastDigitBits && key_bits <= kSpreadBits + kJoinedDigitBits &&
+         indices >= kLeastSpread && indices <= kMostSpread;
+}
+
 }  // namespace
 
-OrderPlan plan_order(int64_t rows, int64_t indices) {
+OrderPlan plan_order(int64_t rows, int64_t indices, bool spread) {
   OrderPlan plan{};
   constexpr int64_t kMost = UINT32_MAX;  // rows and places are 32 bits wide in the entries
   constexpr int64_t kAhead = 64;         // and a loop over a list counts by 32 bits, some sources at a time
@@ -59,6 +70,8 @@ OrderPlan plan_order(int64_t rows, int64_t indices) {
   const int first = plan.rounds == 1 ? plan.key_bits : plan.key_bits / 2;
   plan.round[0] = round_of(0, first, indices);
   if (plan.rounds == 2) plan.round[1] = round_of(first, plan.key_bits - first, indices);
+  plan.spread = spread && can_be_spread(plan.key_bits, indices);
+  if (plan.spread) plan.round[0] = {0, plan.key_bits - kSpreadBits, kSpreadBits};
   plan.by_position = plan.rounds == 2 || rows > indices;
 
   const int high_bits = std::max(plan.round[0].high_bits, plan.round[1].high_bits);

@@ -15,7 +15,7 @@ enum IndexAddOperand { kIndexAddY, kIndexAddX, kIndexAddRow, kIndexAddOperands }
 struct IndexAddArgs {
   IndexArgs index;
   int64_t index_step, indices;
-  Walk<kIndexAddOperands> walk;  // `list`: over all of y; `scan`: over one row of it
+  Walk<kIndexAddOperands> walk;  // `list`: over all of y; `joined`: over a block's rows; `scan`: over one row
   const void* x;
   void* y;
   int64_t x_step, y_step;        // along dim
@@ -23,7 +23,7 @@ struct IndexAddArgs {
   int64_t targets;               // `scan`: rows of y, or the indices of which each may be the first of its row
   int32_t by_source;             // `scan`: targets are indices
   int32_t next_at_once;          // `join`: the sums expect enough of x to be placed while indices are still split
-  uint32_t expected_parts;       // `list`: what of x, from `expected` on, is expected (device/stream.h)
+  uint32_t expected_parts;       // `list`, `joined`: what of x, from `expected` on, is expected (device/stream.h)
   const void* expected;
   RowOrder order;
 };
@@ -53,4 +53,17 @@ struct IndexAddArgs {
   HIPOPS_INDEX_ADD_VARIANTS(X, u32)     \
   HIPOPS_INDEX_ADD_VARIANTS(X, u64)
 
-#define HIPOPS_INDEX_ADD_KERNELS(X) HIPOPS_INDEX_ADD_ORDER_KERNELS(X) HIPOPS_INDEX_ADD_SUM_KERNELS(X)
+// The same, of kJoinedBlock work-items.
+#define HIPOPS_INDEX_ADD_JOINED_KERNELS(X)        \
+  X(index_add_f32_joined_wide, f32, 16, joined)   \
+  X(index_add_f16_joined_wide, f16, 16, joined)   \
+  X(index_add_bf16_joined_wide, bf16, 16, joined) \
+  X(index_add_f64_joined_wide, f64, 16, joined)   \
+  X(index_add_u8_joined_wide, u8, 16, joined)     \
+  X(index_add_u32_joined_wide, u32, 16, joined)   \
+  X(index_add_u64_joined_wide, u64, 16, joined)
+
+#define HIPOPS_INDEX_ADD_KERNELS(X)  \
+  HIPOPS_INDEX_ADD_ORDER_KERNELS(X)  \
+  HIPOPS_INDEX_ADD_SUM_KERNELS(X)    \
+  HIPOPS_INDEX_ADD_JOINED_KERNELS(X)

@@ -16,12 +16,13 @@
 //          an earlier one names the same row.
 //   list   with the workspace. The indices are ordered first: a list for each row of y, in index order. Then a
 //          work-item adds, for one vector of y, the sources on its row's list, 8 in flight at a time.
-//   deep   the same by elements, 32 in flight, for long lists of a few rows: vectors would make few work-items.
+//   joined the same in the launch that makes the lists, by the block that made them, which has them in shared memory.
+//   deep   as `list`, by elements, 32 in flight, for long lists of a few rows: vectors would make few work-items.
 //
 // Alone: hipcc --genco -std=c++17 --offload-arch=gfx942 -O3 -I kernels kernels/index_add.hip -o index_add.co
 #include "index_add.h"
 
-#include "device/row_order.h"
+#include "device/row_join.h"
 #include "device/stream.h"
 #include "device/strided.h"
 
@@ -77,8 +78,8 @@ class RunningSum {
   // Adds the sources that are listed, in order, Flight of them in flight together, while where the next ones are is on
   // its way too. What lies past the end is the last one again, which is in the cache, and dropped: without a branch
   // between loads.
-  template <int Flight>
-  HIPOPS_METHOD void add_list(const T* x, int64_t step, const uint32_t* source, uint32_t count) {
+  template <int Flight, class Sources>
+  HIPOPS_METHOD void add_list(const T* x, int64_t step, const Sources& source, uint32_t count) {
     uint32_t from[Flight];
     find(source, count, from);
     for (uint32_t first = 0; first < count; first += Flight) {
@@ -121,8 +122,8 @@ class RunningSum {
 
  private:
   // The next sources; past the end, the last one again: there is no branch between loads.
-  template <int Count>
-  static HIPOPS_METHOD void find(const uint32_t* source, uint32_t count, uint32_t (&from)[Count]) {
+  template <int Count, class Sources>
+  static HIPOPS_METHOD void find(const Sources& source, uint32_t count, uint32_t (&from)[Count]) {
 #pragma unroll
     for (uint32_t n = 0; n < Count; ++n) from[n] = source[n < count ? n : count - 1];
   }
@@ -177,6 +178,30 @@ HIPOPS_FN void index_add_list(const IndexAddArgs& a) {
 
 template <class T, int Length>
 HIPOPS_FN void index_add_deep(const IndexAddArgs& a) { index_add_list<T, Length, true>(a); }
+
+// The walk is over the rows of a block's digits. Its waves take as much of it at a time as they have lanes for, each when
+// it is done with what it had: rows have more sources and less.
+template <class T, int Length>
+HIPOPS_FN void index_add_joined(const IndexAddArgs& a) {
+  HIPOPS_SHARED(uint32_t, taken, 1);
+  ListsAtHand lists(a.order);
+  if (thread_index() == 0) taken[0] = 0;
+  lists.find();
+  const uint32_t count = lists.rows() * (uint32_t(a.walk.count) >> a.order.low_bits);
+  auto next = [&] { return of_first_lane(lane_index() == 0 ? taken.fetch_add(0, wave_size) : 0u); };
+  for (uint32_t first = next(); first < count; first = next()) {
+    const uint32_t i = first + lane_index();
+    if (i >= count) continue;
+    const Offsets<kIndexAddOperands> at = locate(a.walk, i);
+    const uint32_t list = uint32_t(at.of[kIndexAddRow]);
+    T* y = static_cast<T*>(a.y) + at.of[kIndexAddY] + int64_t(lists.row(list)) * a.y_step;
+    RunningSum<T, Length> sum;
+    sum.load(y);
+    const T* x = static_cast<const T*>(a.x) + at.of[kIndexAddX];
+    lists.with_sources(list, [&](auto source) { sum.template add_list<8>(x, a.x_step, source, lists.sources(list)); });
+    sum.store(y);
+  }
+}
 
 // The part of the index that `scan` looks at in one step: kScanDepth loads of each lane.
 constexpr int kScanDepth = 4;
@@ -279,6 +304,15 @@ HIPOPS_INDEX_ADD_ORDER_KERNELS(KERNEL)
     index_add_##mode<T, bytes == 0 ? 1 : bytes / sizeof(T)>(a);   \
   }
 HIPOPS_INDEX_ADD_SUM_KERNELS(KERNEL)
+#undef KERNEL
+
+#define KERNEL(name, T, bytes, mode)                                 \
+  HIPOPS_KERNEL(kJoinedBlock, 2) name(HIPOPS_ARGS(IndexAddArgs) a) { \
+    expect_loads(a.expected, a.expected_parts);                      \
+    wait_for_launch_before();                                        \
+    index_add_##mode<T, bytes / sizeof(T)>(a);                       \
+  }
+HIPOPS_INDEX_ADD_JOINED_KERNELS(KERNEL)
 
 HIPOPS_KERNEL_TABLE(index_add, IndexAddArgs, HIPOPS_INDEX_ADD_KERNELS)
 

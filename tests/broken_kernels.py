@@ -401,10 +401,31 @@ MUTATIONS = (
     Mutation(
         "first_run_of_a_wave_passed",
         "Where a run of entries begins at a wave's first place, the wave takes the next run for it.",
-        "index_add", "device/row_order.h",
+        "index_add", "device/row_join.h",
         before=" - uint32_t(ballot(begins[0]) & 1)",
         after="",
         runs=(Run("sizes", "f32", "fault"), Run("indices", "u8"))),
+    Mutation(
+        "joined_sources_not_awaited",
+        "Waves of a block that joins add up sources that others have not placed yet.",
+        "index_add", "device/row_join.h",
+        before="    if (in_shared_) barrier();\n    else",
+        after="    if (!in_shared_)",
+        runs=(Run("sizes", "f32", "report", says="race at byte", race=True, many_rows=True),)),
+    Mutation(
+        "joined_rows_without_sources_counted",
+        "A block that joins takes rows without sources for some that have any: where their lists are was never written.",
+        "index_add", "device/row_join.h",
+        before="return count != 0 ? count | 1u << kJoinedIndexBits : 0;",
+        after="return count | 1u << kJoinedIndexBits;",
+        runs=(Run("sizes", "f32", "fault", many_rows=True),)),
+    Mutation(
+        "joined_list_too_short",
+        "A row's last source is left out.",
+        "index_add", "device/row_join.h",
+        before="return begin_[list + 1] - begin_[list]; }",
+        after="return begin_[list + 1] - begin_[list] - 1; }",
+        runs=(Run("sizes", "f32", many_rows=True), Run("indices", "u8", many_rows=True))),
     Mutation(
         "index_out_of_range_taken",
         "An index far below 0 is read at.",

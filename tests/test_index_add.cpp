@@ -13,6 +13,7 @@
 #include "device/cpu.h"
 #include "device/launch_contract.h"
 #include "overlap.h"
+#include "rows.h"
 #include "runtime/runtime.h"
 #include "take_tester.h"
 
@@ -515,7 +516,7 @@ void check_shares() {
 
 // ---- Kernels
 
-constexpr int kKernels = 38;
+constexpr int kKernels = 45;
 
 // Stands between the op and its CPU kernels: notes which of them run, and can make the grids of those that loop small.
 class Recorder {
@@ -551,8 +552,8 @@ class Recorder {
     expected = static_cast<const IndexAddArgs*>(args)->expected;
     expected_parts = static_cast<const IndexAddArgs*>(args)->expected_parts;
     if (static_cast<const IndexAddArgs*>(args)->next_at_once) at_once |= uint64_t{1} << I;
-    constexpr size_t kSplitAndJoin = 2;
-    if (!two_blocks || I < kSplitAndJoin) return real_[I]->run(args);
+    constexpr size_t kSplitAndJoin = 2, kJoined = kKernels - 7;
+    if (!two_blocks || I < kSplitAndJoin || I >= kJoined) return real_[I]->run(args);
     if (cpu::block_index() >= 2) return;
     IndexAddArgs small = *static_cast<const IndexAddArgs*>(args);
     small.grid = std::min<int64_t>(small.grid, 2);
@@ -606,6 +607,20 @@ void check_kernels() {
   const std::set<std::string> ran = recorder.ran();
   EXPECT(ran.count("index_add_bound"));
   all.insert(ran.begin(), ran.end());
+  // Blocks that join add up what they joined, as of many indices.
+  rows_count_as_many = true;
+  for (hipops_dtype dtype : kAdded) {
+    Operands joined = rows_of(dtype, 40, 64, 300, 6);
+    hipops_index_report report = HIPOPS_INDEX_REPORT_INIT;
+    const std::vector<uint64_t> bits = expected_bits(joined, &report);
+    call(joined, true, nullptr);
+    EXPECT(all_bits(joined.y) == bits);
+    const std::string type = dtype == HIPOPS_I32 ? "u32" : dtype == HIPOPS_I64 ? "u64" : dtype_name(dtype);
+    const std::set<std::string> names = recorder.ran();
+    EXPECT(names == (std::set<std::string>{"index_add_split", "index_add_" + type + "_joined_wide"}));
+    all.insert(names.begin(), names.end());
+  }
+  rows_count_as_many = false;
   EXPECT_EQUAL(all.size(), size_t{kKernels});
 }
 
@@ -631,7 +646,7 @@ void check_expected() {
     EXPECT_EQUAL(Recorder::expected_parts > 0, c.some);
     if (!c.some) continue;
     EXPECT_EQUAL(begin % 16, uintptr_t{0});
-    EXPECT(begin >= range.begin && begin + Recorder::expected_parts * uintptr_t{kExpectedByBlock} <= range.end);
+    EXPECT(begin >= range.begin && begin + Recorder::expected_parts * uintptr_t{kExpectedPart} <= range.end);
   }
 }
 
@@ -656,7 +671,7 @@ void check_next_at_once() {
     t.x.randomize(1, -1, 1);
     call(t, true, nullptr);
     EXPECT_EQUAL(Recorder::at_once.load(), uint64_t{c.at_once} << kJoinKernel);
-    EXPECT(Recorder::expected_parts * kExpectedByBlock <= most);
+    EXPECT(Recorder::expected_parts * kExpectedPart <= most);
   }
 
   // scatter_add's rows, which another kernel may turn out to add.
@@ -744,7 +759,85 @@ void check_two_blocks() {
   const std::vector<uint64_t> bits = expected_bits(t, &report);
   call(t, true, nullptr);
   EXPECT(all_bits(t.y) == bits);
-  EXPECT_EQUAL(recorder.ran().size(), size_t{kKernels});
+  EXPECT_EQUAL(recorder.ran().size(), size_t{kKernels} - 7);  // all but those that have no grid to go round
+}
+
+// Blocks that join add up what they joined where there is work for all of them, about as much, and their lists fit.
+void check_joined() {
+  Recorder recorder;
+  struct Case {
+    hipops_dtype dtype;
+    int64_t rows, columns, indices;
+    bool joined;
+  };
+  constexpr int64_t kMost = 3 << 17;
+  for (const Case& c : {Case{HIPOPS_BF16, 4096, 64, 1 << 15, true},
+                        {HIPOPS_BF16, 4096, 64, (1 << 15) - 1, false},      // too few indices for so many blocks
+                        {HIPOPS_U8, 4096, 16, kMost, true},
+                        {HIPOPS_U8, 4096, 16, kMost + 1, false},            // and more than they have room for
+                        {HIPOPS_U8, 4096, 16, 1 << 18, true},
+                        {HIPOPS_U8, 4096, 16, (1 << 18) - 1, false},        // less than 4 MiB
+                        {HIPOPS_F32, 513, 48, 1 << 15, true},
+                        {HIPOPS_F32, 512, 48, 1 << 15, false},              // one or two rows a block
+                        {HIPOPS_F64, 1 << 16, 16, 40000, true},
+                        {HIPOPS_F64, (1 << 16) + 1, 16, 40000, false},      // more digits than it has lists for
+                        {HIPOPS_F16, 4096, 72, 1 << 15, true},
+                        {HIPOPS_F16, 4096, 76, 1 << 15, false},             // not by vectors
+                        {HIPOPS_F32, 600, 16, 100000, false}}) {            // long lists for few lanes
+    Operands t = rows_of(c.dtype, c.rows, c.columns, c.indices, static_cast<uint64_t>(c.columns));
+    hipops_index_report report = HIPOPS_INDEX_REPORT_INIT, expected = HIPOPS_INDEX_REPORT_INIT;
+    const std::vector<uint64_t> bits = expected_bits(t, &expected);
+    call(t, true, &report);
+    EXPECT(all_bits(t.y) == bits);
+    EXPECT(report.count == expected.count && report.first == expected.first);
+    const std::set<std::string> ran = recorder.ran();
+    EXPECT_EQUAL(ran.count(std::string("index_add_") + dtype_name(c.dtype) + "_joined_wide"), size_t{c.joined});
+    EXPECT_EQUAL(ran.count("index_add_join"), size_t{!c.joined});
+  }
+}
+
+// Of an x that is larger, blocks join where none has much more to do than another, or rows have few sources.
+void check_joined_bytes() {
+  Recorder recorder;
+  struct Case {
+    int64_t rows, columns;
+    bool joined;
+  };
+  constexpr int64_t kIndices = 1 << 15, kColumns = 1 << 12;  // 128 MiB, of one row over and over
+  for (const Case& c : {Case{4095, kColumns, true},
+                        {4095, kColumns + 16, false},
+                        {4096, kColumns + 16, true},
+                        {8191, 2 * kColumns + 16, false},
+                        {8192, 2 * kColumns + 16, true}}) {
+    Operands t{HostTensor(HIPOPS_U8, {c.rows, c.columns}), HostTensor(HIPOPS_U8, {kIndices, c.columns}, {0, 1}),
+               HostTensor(HIPOPS_I32, {kIndices}), 0};
+    call(t, true, nullptr);
+    EXPECT_EQUAL(recorder.ran().count("index_add_u8_joined_wide"), size_t{c.joined});
+  }
+}
+
+// By the blocks that join, as of many indices: what is right elsewhere is so there. Their lists are in shared memory, or, of
+// one block that has more than there is room for, in memory.
+void check_joined_results() {
+  rows_count_as_many = true;
+  check_orders();
+  check_any();
+  for (int64_t rows : {2, 255, 1000, 40000})
+    for (int64_t indices : {2048, 2049, 9000}) {
+      Operands t = rows_of(HIPOPS_F32, rows, 12, indices, static_cast<uint64_t>(rows));
+      for (int64_t j = 0; j < indices; ++j)
+        if (j % 9 != 0) set_bits(t.index, j, static_cast<uint64_t>(rows - 1 - j % 2));
+      t.y.randomize(5, -2, 2);
+      mark_untouched(t);
+      check_both_ways(t);
+    }
+  // Rows of several dimensions, on either side of the index's.
+  std::mt19937_64 random(8);
+  Operands t{HostTensor(HIPOPS_BF16, {3, 700, 2, 8}), HostTensor(HIPOPS_BF16, {3, 3000, 2, 8}), HostTensor(HIPOPS_I16, {3000}), 1};
+  fill(t.x, random), fill(t.y, random);
+  for (int64_t j = 0; j < 3000; ++j) set_bits(t.index, j, random_index(random, 700, HIPOPS_I16));
+  check_both_ways(t);
+  rows_count_as_many = false;
 }
 
 // Sums whose order shows, of many sources for each row.
@@ -825,6 +918,15 @@ TEST_CASE("index_add takes vectors where addresses and steps allow it", "[index_
 
 TEST_CASE("index_add's kernels are right over several rounds of the grid", "[index_add]") {
   on_both_waves(check_two_blocks);
+}
+
+TEST_CASE("index_add's blocks that join add up what they joined where that is better", "[index_add]") {
+  on_both_waves(check_joined);
+  on_both_waves(check_joined_bytes);
+}
+
+TEST_CASE("index_add's blocks that join add up what they joined right", "[index_add]") {
+  on_both_waves(check_joined_results, {{"HIPOPS_CPU_RACE", "1"}});
 }
 
 TEST_CASE("index_add gives the same bits on every run", "[index_add]") {

@@ -11,7 +11,7 @@ namespace hipops {
 constexpr uint32_t kMostBlocksEarly = 1024;
 
 // Bytes that a block has the L2 cache load while it waits for the launch before (device/stream.h).
-constexpr int64_t kExpectedByBlock = 24 << 10;
+constexpr int64_t kExpectedPart = 24 << 10;
 
 // Blocks of a cluster. Every device that has clusters runs those of 8; those of 16 only one that has enough
 // multiprocessors side by side.

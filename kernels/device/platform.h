@@ -123,6 +123,17 @@ HIPOPS_FN void barrier() { __syncthreads(); }
 HIPOPS_FN void barrier(cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) { cpu::barrier(site); }
 #endif
 
+// The same for global memory as well, of what the block's work-items tell each other there.
+#if defined(HIPOPS_AMD)
+HIPOPS_FN void barrier_for_memory() {
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+  __builtin_amdgcn_s_barrier();
+  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+}
+#else
+HIPOPS_FN void barrier_for_memory() { barrier(); }
+#endif
+
 // ---- Shared memory (LDS). HIPOPS_SHARED(T, name, n) declares `Shared<T> name`, n elements for the block. On the CPU each access
 // is reported to the executor's race check.
 
@@ -156,6 +167,12 @@ class Shared {
     cpu::Site site;
   };
   Element operator[](Index i) const { return Element(base_ + i.value, i.site); }
+  // Adds to an element, and gives what was there before: among work-items that do so, none comes between.
+  T fetch_add(int64_t i, T v) const {
+    const T before = base_[i];
+    base_[i] = T(before + v);
+    return before;
+  }
   // The same memory as elements of U.
   template <class U> Shared<U> as() const { return Shared<U>(reinterpret_cast<U*>(base_)); }
 
@@ -171,6 +188,13 @@ class Shared {
  public:
   explicit HIPOPS_METHOD Shared(T* base) : base_(base) {}
   HIPOPS_METHOD T& operator[](int64_t i) const { return base_[i]; }
+  HIPOPS_METHOD T fetch_add(int64_t i, T v) const {
+#if defined(HIPOPS_AMD)
+    return __hip_atomic_fetch_add(base_ + i, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP);
+#else
+    return atomicAdd(base_ + i, v);
+#endif
+  }
   // The same memory as elements of U.
   template <class U> HIPOPS_METHOD Shared<U> as() const { return Shared<U>(reinterpret_cast<U*>(base_)); }
 

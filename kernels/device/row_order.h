@@ -4,9 +4,9 @@
 // block waits for another, so none has to run beside another.
 //   split  each block reads up to 2048 indices, drops what names no row, reports what is out of range, orders the rest
 //          by the high digit in its own part of the workspace, and says where each digit's run starts in it.
-//   join   a block for each high digit: the starts tell it where its runs are, and where its entries go in the end. It
-//          orders them by the low digit: in registers where there are up to 2048, as there mostly are, otherwise it
-//          reads them twice, to count and to place them. What it knows then is each row's list.
+//   join   (row_join.h) a block for each high digit: the starts tell it where its runs are, and where its entries go in
+//          the end. It orders them by the low digit: in registers where there are up to 2048, as there mostly are,
+//          otherwise it reads them twice, to count and to place them. What it knows then is each row's list.
 // Within a block, waves own parts of the entries, and lanes find those with the same digit by ballots. Keys are rows
 // multiplied by an odd number: so rows that are used often, which tend to be neighbours, fall into different digits.
 // Lists are found by the row, or, where there are more rows than indices, by the position of their first source: then
@@ -25,8 +25,14 @@ namespace {
 
 // Args of the kernels have the indices (`index`, `index_step`, `indices`), their `order`, and the `grid`.
 
-constexpr int kOrderWaves = kOrderBlock / wave_size;
 constexpr int kMostDigits = 1 << kOrderDigitBits;
+
+// The blocks of a kernel that orders, and how many entries each of their work-items has at a time.
+template <int Block, int Depth>
+struct OrderShape {
+  static constexpr int kBlock = Block, kDepth = Depth, kBatch = Block * Depth, kWaves = Block / wave_size;
+};
+using Ordering = OrderShape<kOrderBlock, kOrderDepth>;
 
 // Keys are a permutation of the rows (and of what there is up to the next power of two): rows that are neighbours, or a
 // power of two apart, as those that occur often may be, differ in the high digit, and so are spread over the blocks
@@ -37,19 +43,21 @@ static_assert(uint32_t(kMix * kUnmix) == 1, "the one undoes the other");
 HIPOPS_FN uint32_t key_of(const RowOrder& o, uint32_t row) { return row * kMix & o.key_mask; }
 HIPOPS_FN uint32_t row_of(const RowOrder& o, uint32_t key) { return key * kUnmix & o.key_mask; }
 
-// Up to kOrderBatch entries that a block has in registers: a wave's are neighbours, as many of them for each wave.
+// Up to kBatch entries that a block has in registers: a wave's are neighbours, as many of them for each wave.
 // These kernels run for a few microseconds, in which what is executed but once has to be fetched as well: so loops that
 // need not be unrolled are not.
+template <class Shape>
 struct Batch {
+  static constexpr int kDepth = Shape::kDepth;
   static constexpr uint32_t kNoSource = UINT32_MAX;  // of places without an entry: sources are fewer
-  OrderEntry entry[kOrderDepth];
-  uint32_t digit[kOrderDepth];
-  uint32_t rank[kOrderDepth];  // how many entries of its wave before it have the digit
-  uint32_t share;              // of a wave, a multiple of wave_size
+  OrderEntry entry[kDepth];
+  uint32_t digit[kDepth];
+  uint32_t rank[kDepth];  // how many entries of its wave before it have the digit
+  uint32_t share;         // of a wave, a multiple of wave_size
 
   HIPOPS_METHOD void begin(uint32_t entries) {
-    const uint32_t steps = (entries + kOrderBlock - 1) / kOrderBlock;
-    share = (steps < kOrderDepth ? steps : kOrderDepth) * wave_size;
+    const uint32_t steps = (entries + Shape::kBlock - 1) / Shape::kBlock;
+    share = (steps < kDepth ? steps : kDepth) * wave_size;
   }
 
   HIPOPS_METHOD uint32_t place(int n) const { return wave_index() * share + uint32_t(n) * wave_size + lane_index(); }
@@ -62,20 +70,20 @@ struct Batch {
     const uint32_t own = wave_index() << bits;
 #pragma unroll 1
     for (uint32_t d = in_place(lane_index()); d < 1u << bits; d += wave_size) tally[own + d] = 0;
-    LaneMask others[kOrderDepth];  // lanes that have another digit
+    LaneMask others[kDepth];  // lanes that have another digit
 #pragma unroll
-    for (int n = 0; n < kOrderDepth; ++n) {
+    for (int n = 0; n < kDepth; ++n) {
       digit[n] = entry[n].key >> shift & ((1u << bits) - 1);
       others[n] = 0;
     }
 #pragma unroll 1
     for (int bit = 0; bit < bits; bit += 2) {  // there are zeros above
       compare<0, kMostlyHeld>(bit, others);
-      if (has(kMostlyHeld)) compare<kMostlyHeld, kOrderDepth>(bit, others);
+      if (has(kMostlyHeld)) compare<kMostlyHeld, kDepth>(bit, others);
     }
     wave_barrier();
 #pragma unroll
-    for (int n = 0; n < kOrderDepth; ++n) {
+    for (int n = 0; n < kDepth; ++n) {
       if (!has(n)) break;
       const LaneMask peers = ballot(there(n)) & ~others[n], earlier = peers & lanes_below();
       const uint32_t before = tally[own + digit[n]];
@@ -87,11 +95,11 @@ struct Batch {
   }
 
  private:
-  static constexpr int kMostlyHeld = kOrderDepth / 2 + 1;  // by blocks that join, which expect half of a batch
+  static constexpr int kMostlyHeld = kDepth / 2 + 1;  // by blocks that join, which expect half of a batch
 
   // Two bits of the digits from From to To: adds the lanes where they are others.
   template <int From, int To>
-  HIPOPS_METHOD void compare(int bit, LaneMask (&others)[kOrderDepth]) const {
+  HIPOPS_METHOD void compare(int bit, LaneMask (&others)[kDepth]) const {
 #pragma unroll
     for (int n = From; n < To; ++n) others[n] |= lanes_apart(digit[n], bit) | lanes_apart(digit[n], bit + 1);
   }
@@ -99,18 +107,18 @@ struct Batch {
 
 // Calls f(digit, how many entries the block has of it) for every work-item, one digit each; past the last digit there
 // are none. `tally` becomes how many of those the waves before have.
-template <class F>
+template <class Shape, class F>
 HIPOPS_FN void for_each_digit(Shared<uint16_t> tally, int bits, F f) {
 #pragma unroll 1
-  for (uint32_t first = 0; first < 1u << bits; first += kOrderBlock) {
+  for (uint32_t first = 0; first < 1u << bits; first += Shape::kBlock) {
     const uint32_t digit = first + in_place(thread_index());
     uint32_t total = 0;
     if (digit < 1u << bits) {
-      uint32_t count[kOrderWaves];  // all of them, before one is written: a single trip to shared memory
+      uint32_t count[Shape::kWaves];  // all of them, before one is written: a single trip to shared memory
 #pragma unroll
-      for (int w = 0; w < kOrderWaves; ++w) count[w] = tally[(uint32_t(w) << bits) + digit];
+      for (int w = 0; w < Shape::kWaves; ++w) count[w] = tally[(uint32_t(w) << bits) + digit];
 #pragma unroll
-      for (int w = 0; w < kOrderWaves; ++w) {
+      for (int w = 0; w < Shape::kWaves; ++w) {
         tally[(uint32_t(w) << bits) + digit] = uint16_t(total);
         total += count[w];
       }
@@ -121,7 +129,7 @@ HIPOPS_FN void for_each_digit(Shared<uint16_t> tally, int bits, F f) {
 
 // The block's share of the index, or of the entries there are.
 template <class Args>
-HIPOPS_FN void load_share(const Args& a, int64_t first, Batch* batch) {
+HIPOPS_FN void load_share(const Args& a, int64_t first, Batch<Ordering>* batch) {
   const RowOrder& o = a.order;
   if (o.from != nullptr) {
     const int64_t entries = *o.entries;
@@ -130,7 +138,7 @@ HIPOPS_FN void load_share(const Args& a, int64_t first, Batch* batch) {
       const int64_t i = first + batch->place(n);
       const bool there = batch->has(n) && i < entries;
       batch->entry[n] = o.from[there ? i : 0];
-      if (!there) batch->entry[n].source = Batch::kNoSource;
+      if (!there) batch->entry[n].source = Batch<Ordering>::kNoSource;
     }
     return;
   }
@@ -146,7 +154,7 @@ HIPOPS_FN void load_share(const Args& a, int64_t first, Batch* batch) {
     const int64_t i = first + batch->place(n);
     int64_t row = kNothing;
     if (batch->has(n) && i < a.indices) row = checked_index(a.index, value[n], mark, i * o.report_step, o.reported);
-    batch->entry[n] = {key_of(o, uint32_t(row)), row != kNothing ? uint32_t(i) : Batch::kNoSource};
+    batch->entry[n] = {key_of(o, uint32_t(row)), row != kNothing ? uint32_t(i) : Batch<Ordering>::kNoSource};
   }
 }
 
@@ -168,20 +176,20 @@ HIPOPS_FN bool may_order(const RowOrder& o) {
 
 template <class Args>
 HIPOPS_FN void order_split(const Args& a) {
-  HIPOPS_SHARED(uint16_t, tally, kOrderWaves * kMostDigits);
+  HIPOPS_SHARED(uint16_t, tally, Ordering::kWaves * kMostDigits);
   HIPOPS_SHARED(uint16_t, start_of, kMostDigits);
   HIPOPS_SHARED(OrderEntry, sorted, kOrderBatch);
   const RowOrder& o = a.order;
   const int64_t first = int64_t(block_index()) * o.batch;
   if (o.state != nullptr && !may_order(o)) return;
-  Batch batch;
+  Batch<Ordering> batch;
   batch.begin(o.batch);
   load_share(a, first, &batch);
   batch.rank_by_digit(tally, o.shift + o.low_bits, o.high_bits);
   barrier();
 
   uint32_t entries = 0;
-  for_each_digit(tally, o.high_bits, [&](uint32_t digit, uint32_t count) {
+  for_each_digit<Ordering>(tally, o.high_bits, [&](uint32_t digit, uint32_t count) {
     const Scanned<uint32_t> scan = block_scan<kOrderBlock>(count);
     if (digit < 1u << o.high_bits) {
       start_of[digit] = uint16_t(entries + scan.before);
@@ -204,195 +212,6 @@ HIPOPS_FN void order_split(const Args& a) {
 #pragma unroll 1
   for (int64_t i = first + thread_index(); i < first + o.batch && i < a.indices; i += kOrderBlock)
     o.lists[i] = {0, 0};
-}
-
-// A block joins the runs of one high digit, one of each block that split.
-class Runs {
- public:
-  explicit HIPOPS_METHOD Runs(const RowOrder& order) : o(order) {
-#pragma unroll 1
-    for (uint32_t i = in_place(thread_index()); i < kOrderBatch; i += kOrderBlock) head[i] = 0;
-  }
-
-  // Loads every batch of the digit's entries, and calls f() for it, which ends with a barrier. Returns how many entries
-  // with smaller digits there are, and sets *batches.
-  template <class F>
-  HIPOPS_METHOD uint32_t for_each_batch(Batch* batch, uint32_t* batches, F f) const {
-    const uint32_t blocks = o.blocks;
-    const uint32_t* starts = o.starts + int64_t(block_index()) * blocks;
-    uint32_t smaller = 0;
-    *batches = 0;
-    uint32_t tile = 0;
-#pragma unroll 1
-    do {
-      const uint32_t last = blocks - tile < kOrderRuns ? blocks - tile : kOrderRuns;
-      uint32_t runs = 0, entries = 0;  // of the tile; runs that are empty don't count
-#pragma unroll 1
-      for (uint32_t first = 0; first < last; first += kOrderBlock) {
-        const uint32_t block = first + in_place(thread_index());
-        uint32_t start = 0, end = 0;
-        if (block < last) {
-          start = starts[tile + block];
-          end = starts[blocks + tile + block];
-        }
-        const Counts own{start, end - start};
-        const Scanned<uint64_t> scan = block_scan<kOrderBlock>(own.packed);
-        const Counts before{scan.before}, total{uniform(scan.total)};
-        if (end > start) {
-          begin[runs + before.runs()] = entries + before.entries();
-          shift[runs + before.runs()] = (tile + block) * o.batch + start - (entries + before.entries());
-        }
-        runs += total.runs();
-        entries += total.entries();
-        smaller += total.starts();
-        barrier();
-      }
-#pragma unroll 1
-      for (uint32_t first = 0; first < entries; first += kOrderBatch) {
-        ++*batches;
-        batch->begin(entries - first);
-        load(runs, first, entries, batch);
-        f();
-      }
-      tile += kOrderRuns;
-    } while (tile < blocks);
-    return smaller;
-  }
-
- private:
-  // What is added up over a block's work-items, a run each, by one scan.
-  struct Counts {
-    static constexpr int kEntryBits = 21;  // a tile's are fewer
-    uint64_t packed;
-    explicit HIPOPS_METHOD Counts(uint64_t v) : packed(v) {}
-    HIPOPS_METHOD Counts(uint32_t start, uint32_t entries)
-        : packed(uint64_t(start) << 32 | uint32_t(entries != 0) << kEntryBits | entries) {}
-    HIPOPS_METHOD uint32_t starts() const { return uint32_t(packed >> 32); }
-    HIPOPS_METHOD uint32_t runs() const { return uint32_t(packed) >> kEntryBits; }
-    HIPOPS_METHOD uint32_t entries() const { return uint32_t(packed) & ((1u << kEntryBits) - 1); }
-  };
-  static_assert(kOrderRuns * kOrderBatch < 1 << Counts::kEntryBits && kOrderBlock < 1 << (32 - Counts::kEntryBits),
-                "both have room");
-
-  // Of the tile's entries, those from `first` on. It is marked where runs begin among them, and noted in which run each
-  // wave's first place is: that tells the others theirs.
-  HIPOPS_METHOD void load(uint32_t runs, uint32_t first, uint32_t entries, Batch* batch) const {
-#pragma unroll 1
-    for (uint32_t run = in_place(thread_index()); run < runs; run += kOrderBlock) {
-      const int begins = int(begin[run] - first), ends = int((run + 1 < runs ? begin[run + 1] : entries) - first);
-      if (begins >= 0 && begins < kOrderBatch) head[begins] = 1;
-#pragma unroll
-      for (int w = 0; w < kOrderWaves; ++w)
-        if (begins <= w * int(batch->share) && w * int(batch->share) < ends) first_run[w] = run;
-    }
-    barrier();
-    bool begins[kOrderDepth];
-#pragma unroll
-    for (int n = 0; n < kOrderDepth; ++n) begins[n] = batch->has(n) && head[batch->place(n)] != 0;
-    uint32_t before = first_run[wave_index()] - uint32_t(ballot(begins[0]) & 1);
-#pragma unroll
-    for (int n = 0; n < kOrderDepth; ++n) {
-      batch->entry[n] = {0, Batch::kNoSource};
-      if (!batch->has(n)) continue;
-      head[batch->place(n)] = 0;  // for the next batch
-      const LaneMask heads = ballot(begins[n]);
-      const uint32_t run = before + uint32_t(count_lanes(heads & (2 * lanes_below() + 1)));
-      const uint32_t i = first + batch->place(n);
-      if (i < entries) batch->entry[n] = o.split[shift[run] + i];
-      before += uint32_t(count_lanes(heads));
-    }
-  }
-
-  template <class T, int Count, int Which>
-  static HIPOPS_METHOD Shared<T> storage() {
-    HIPOPS_SHARED(T, elements, Count);
-    return elements;
-  }
-
-  const RowOrder& o;
-  // Of the tile's runs: where they begin among the digit's entries, and how much further on they lie in o.split.
-  Shared<uint32_t> begin = storage<uint32_t, kOrderRuns, 0>(), shift = storage<uint32_t, kOrderRuns, 1>();
-  // Of the batch: whether a run begins at a place, and the run of each wave's first place.
-  Shared<uint8_t> head = storage<uint8_t, kOrderBatch, 2>();
-  Shared<uint32_t> first_run = storage<uint32_t, kOrderWaves, 3>();
-};
-
-// Whether the block has so many entries that one of its lists is bound to be too long, which it notes.
-HIPOPS_FN bool has_long_list(const RowOrder& o) {
-  const uint32_t* starts = o.starts + int64_t(block_index()) * o.blocks;
-  uint32_t entries = 0;
-#pragma unroll 1
-  for (uint32_t i = thread_index(); i < o.blocks; i += kOrderBlock) entries += starts[o.blocks + i] - starts[i];
-  entries = block_scan<kOrderBlock>(entries).total;
-  barrier();
-  if (entries >> o.low_bits <= o.longest) return false;
-  if (thread_index() == 0) atomic_max(&o.state[1], 1u);
-  return true;
-}
-
-template <class Args>
-HIPOPS_FN void order_join(const Args& a) {
-  HIPOPS_SHARED(uint16_t, tally, kOrderWaves * kMostDigits);
-  HIPOPS_SHARED(uint32_t, next, kMostDigits);  // where the next entry of a digit goes; at first, how many there are
-  HIPOPS_SHARED(uint32_t, of_batch, kMostDigits);
-  const RowOrder& o = a.order;
-  if (o.state != nullptr && (o.state[0] != 0 || (o.only_round && has_long_list(o)))) return;
-  const Runs runs(o);
-  const uint32_t digits = 1u << o.low_bits;
-  Batch batch{};
-  auto place = [&] {
-    const uint32_t own = wave_index() << o.low_bits;
-#pragma unroll
-    for (int n = 0; n < kOrderDepth; ++n) {
-      if (!batch.there(n)) continue;
-      const uint32_t to = of_batch[batch.digit[n]] + tally[own + batch.digit[n]] + batch.rank[n];
-      if (o.only_round) static_cast<uint32_t*>(o.joined)[to] = batch.entry[n].source;
-      else static_cast<OrderEntry*>(o.joined)[to] = batch.entry[n];
-    }
-  };
-#pragma unroll 1
-  for (uint32_t digit = thread_index(); digit < digits; digit += kOrderBlock) next[digit] = 0;
-
-  // Counts the digits, and then places the entries: those of an only batch, which are still at hand, or all anew.
-#pragma unroll 1
-  for (uint32_t pass = 0;; ++pass) {
-    uint32_t batches;
-    uint32_t begin = runs.for_each_batch(&batch, &batches, [&] {
-      batch.rank_by_digit(tally, o.shift, o.low_bits);
-      barrier();
-      for_each_digit(tally, o.low_bits, [&](uint32_t digit, uint32_t count) {
-        if (digit >= digits) return;
-        const uint32_t before = next[digit];
-        of_batch[digit] = before;
-        next[digit] = before + count;
-      });
-      barrier();
-      if (in_place(pass) != 0) place();
-      barrier();
-    });
-    if (pass != 0 || (batches == 0 && o.only_round && o.by_position)) return;
-
-#pragma unroll 1
-    for (uint32_t first = 0; first < digits; first += kOrderBlock) {
-      const uint32_t digit = first + in_place(thread_index()), count = digit < digits ? uint32_t(next[digit]) : 0;
-      const Scanned<uint32_t> scan = block_scan<kOrderBlock>(count);
-      const uint32_t at = begin + scan.before;
-      if (digit < digits) {
-        next[digit] = at;
-        of_batch[digit] = at;
-        const uint32_t row = row_of(o, block_index() << o.low_bits | digit);
-        if (o.only_round && count > o.longest) atomic_max(&o.state[1], 1u);
-        const bool by_position = in_place(uint32_t(o.by_position)) != 0;
-        if (o.only_round && (by_position ? count != 0 : row < o.rows))
-          o.lists[by_position ? at : row] = {by_position ? row : at, at + count};
-      }
-      begin += uniform(scan.total);
-      barrier();
-    }
-    if (in_place(block_index()) + 1 == 1u << o.high_bits && in_place(thread_index()) == 0) *o.entries = begin;
-    if (batches == 1) return place();
-    if (batches == 0) return;
-  }
 }
 
 // Where the entries from i on that have its key end.

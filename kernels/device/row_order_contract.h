@@ -23,6 +23,13 @@ constexpr int kOrderBatch = kOrderBlock * kOrderDepth;
 constexpr int kOrderDigitBits = 10;  // at most, of either digit
 constexpr int kOrderRuns = 512;      // that a block joins at a time
 
+// Blocks that join for themselves (ListsAtHand): larger ones, which have work of their own for a whole unit, and fewer
+// digits.
+constexpr int kJoinedBlock = 512;
+constexpr int kJoinedDepth = 4;
+constexpr int kJoinedDigitBits = 8;
+constexpr int kJoinedIndexBits = 22;  // of indices, at most
+
 // A stable ordering of entries by two digits of their keys.
 struct RowOrder {
   const OrderEntry* from;  // null: the index tensor itself

@@ -150,6 +150,18 @@ HIPOPS_FN T uniform(const T& v) {
 #endif
 }
 
+// The first lane's value.
+HIPOPS_FN uint32_t of_first_lane(uint32_t v) {
+#if defined(HIPOPS_NVIDIA)
+  return __shfl_sync(0xffffffffu, v, 0);
+#elif defined(HIPOPS_AMD)
+  return read_lane(v, 0);
+#else
+  cpu::exchange(&v, sizeof v, 0, wave_size, {__FILE__, __LINE__});
+  return v;
+#endif
+}
+
 // The lanes for which `condition` holds.
 HIPOPS_FN LaneMask ballot(bool condition) {
 #if defined(HIPOPS_NVIDIA)

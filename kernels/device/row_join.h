@@ -1,0 +1,304 @@
+// The second step of row_order.h: a block for each high digit joins its runs, one of each block that split, and orders
+// their entries by the low digit.
+#pragma once
+
+#include "device/row_order.h"
+
+namespace hipops {
+namespace {
+
+// The entries of the block's high digit.
+template <class Shape>
+class Runs {
+ public:
+  explicit HIPOPS_METHOD Runs(const RowOrder& order) : o(order) {
+#pragma unroll 1
+    for (uint32_t i = in_place(thread_index()); i < Shape::kBatch; i += Shape::kBlock) head[i] = 0;
+  }
+
+  // Loads every batch of the digit's entries, and calls f() for it, which ends with a barrier. Returns how many entries
+  // with smaller digits there are, and sets *batches.
+  template <class F>
+  HIPOPS_METHOD uint32_t for_each_batch(Batch<Shape>* batch, uint32_t* batches, F f) const {
+    const uint32_t blocks = o.blocks;
+    const uint32_t* starts = o.starts + int64_t(block_index()) * blocks;
+    uint32_t smaller = 0;
+    *batches = 0;
+    uint32_t tile = 0;
+#pragma unroll 1
+    do {
+      const uint32_t last = blocks - tile < kOrderRuns ? blocks - tile : kOrderRuns;
+      uint32_t runs = 0, entries = 0;  // of the tile; runs that are empty don't count
+#pragma unroll 1
+      for (uint32_t first = 0; first < last; first += Shape::kBlock) {
+        const uint32_t block = first + in_place(thread_index());
+        uint32_t start = 0, end = 0;
+        if (block < last) {
+          start = starts[tile + block];
+          end = starts[blocks + tile + block];
+        }
+        const Counts own{start, end - start};
+        const Scanned<uint64_t> scan = block_scan<Shape::kBlock>(own.packed);
+        const Counts before{scan.before}, total{uniform(scan.total)};
+        if (end > start) {
+          begin[runs + before.runs()] = entries + before.entries();
+          shift[runs + before.runs()] = (tile + block) * o.batch + start - (entries + before.entries());
+        }
+        runs += total.runs();
+        entries += total.entries();
+        smaller += total.starts();
+        barrier();
+      }
+#pragma unroll 1
+      for (uint32_t first = 0; first < entries; first += Shape::kBatch) {
+        ++*batches;
+        batch->begin(entries - first);
+        load(runs, first, entries, batch);
+        f();
+      }
+      tile += kOrderRuns;
+    } while (tile < blocks);
+    return smaller;
+  }
+
+ private:
+  // What is added up over a block's work-items, a run each, by one scan.
+  struct Counts {
+    static constexpr int kEntryBits = 21;  // a tile's are fewer
+    uint64_t packed;
+    explicit HIPOPS_METHOD Counts(uint64_t v) : packed(v) {}
+    HIPOPS_METHOD Counts(uint32_t start, uint32_t entries)
+        : packed(uint64_t(start) << 32 | uint32_t(entries != 0) << kEntryBits | entries) {}
+    HIPOPS_METHOD uint32_t starts() const { return uint32_t(packed >> 32); }
+    HIPOPS_METHOD uint32_t runs() const { return uint32_t(packed) >> kEntryBits; }
+    HIPOPS_METHOD uint32_t entries() const { return uint32_t(packed) & ((1u << kEntryBits) - 1); }
+  };
+  static_assert(kOrderRuns * kOrderBatch < 1 << Counts::kEntryBits && Shape::kBlock < 1 << (32 - Counts::kEntryBits),
+                "both have room");
+
+  // Of the tile's entries, those from `first` on. It is marked where runs begin among them, and noted in which run each
+  // wave's first place is: that tells the others theirs.
+  HIPOPS_METHOD void load(uint32_t runs, uint32_t first, uint32_t entries, Batch<Shape>* batch) const {
+#pragma unroll 1
+    for (uint32_t run = in_place(thread_index()); run < runs; run += Shape::kBlock) {
+      const int begins = int(begin[run] - first), ends = int((run + 1 < runs ? begin[run + 1] : entries) - first);
+      if (begins >= 0 && begins < Shape::kBatch) head[begins] = 1;
+#pragma unroll
+      for (int w = 0; w < Shape::kWaves; ++w)
+        if (begins <= w * int(batch->share) && w * int(batch->share) < ends) first_run[w] = run;
+    }
+    barrier();
+    bool begins[Shape::kDepth];
+#pragma unroll
+    for (int n = 0; n < Shape::kDepth; ++n) begins[n] = batch->has(n) && head[batch->place(n)] != 0;
+    uint32_t before = first_run[wave_index()] - uint32_t(ballot(begins[0]) & 1);
+#pragma unroll
+    for (int n = 0; n < Shape::kDepth; ++n) {
+      batch->entry[n] = {0, Batch<Shape>::kNoSource};
+      if (!batch->has(n)) continue;
+      head[batch->place(n)] = 0;  // for the next batch
+      const LaneMask heads = ballot(begins[n]);
+      const uint32_t run = before + uint32_t(count_lanes(heads & (2 * lanes_below() + 1)));
+      const uint32_t i = first + batch->place(n);
+      if (i < entries) batch->entry[n] = o.split[shift[run] + i];
+      before += uint32_t(count_lanes(heads));
+    }
+  }
+
+  template <class T, int Count, int Which>
+  static HIPOPS_METHOD Shared<T> storage() {
+    HIPOPS_SHARED(T, elements, Count);
+    return elements;
+  }
+
+  const RowOrder& o;
+  // Of the tile's runs: where they begin among the digit's entries, and how much further on they lie in o.split.
+  Shared<uint32_t> begin = storage<uint32_t, kOrderRuns, 0>(), shift = storage<uint32_t, kOrderRuns, 1>();
+  // Of the batch: whether a run begins at a place, and the run of each wave's first place.
+  Shared<uint8_t> head = storage<uint8_t, Shape::kBatch, 2>();
+  Shared<uint32_t> first_run = storage<uint32_t, Shape::kWaves, 3>();
+};
+
+// Joins the block's entries, by up to Digits low digits. Lists are what becomes of them. They are told
+//   has_work(batches)                  before all else, and say whether there is anything to be done
+//   list(digit, begin, count, before)  each digit's entries, by a work-item of its own; and by all
+//   end(end, total)                    where those of these digits end
+//   begin_placing(only_batch)          that now entries are placed
+//   place(where, entry)                each entry
+// What is added up over digits (`before`, `total`) is scanned(count), of which entries(sum) is the sum of counts.
+template <class Shape, int Digits, class Lists>
+HIPOPS_FN void join(const RowOrder& o, Lists& lists) {
+  HIPOPS_SHARED(uint16_t, tally, Shape::kWaves * Digits);
+  HIPOPS_SHARED(uint32_t, next, Digits);  // where the next entry of a digit goes; at first, how many there are
+  HIPOPS_SHARED(uint32_t, of_batch, Digits);
+  const Runs<Shape> runs(o);
+  const uint32_t digits = 1u << o.low_bits;
+  Batch<Shape> batch{};
+  auto place = [&] {
+    const uint32_t own = wave_index() << o.low_bits;
+#pragma unroll
+    for (int n = 0; n < Shape::kDepth; ++n) {
+      if (!batch.there(n)) continue;
+      lists.place(of_batch[batch.digit[n]] + tally[own + batch.digit[n]] + batch.rank[n], batch.entry[n]);
+    }
+  };
+#pragma unroll 1
+  for (uint32_t digit = thread_index(); digit < digits; digit += Shape::kBlock) next[digit] = 0;
+
+  // Counts the digits, and then places the entries: those of an only batch, which are still at hand, or all anew.
+#pragma unroll 1
+  for (uint32_t pass = 0;; ++pass) {
+    uint32_t batches;
+    uint32_t begin = runs.for_each_batch(&batch, &batches, [&] {
+      batch.rank_by_digit(tally, o.shift, o.low_bits);
+      barrier();
+      for_each_digit<Shape>(tally, o.low_bits, [&](uint32_t digit, uint32_t count) {
+        if (digit >= digits) return;
+        const uint32_t before = next[digit];
+        of_batch[digit] = before;
+        next[digit] = before + count;
+      });
+      barrier();
+      if (in_place(pass) != 0) place();
+      barrier();
+    });
+    if (pass != 0 || !lists.has_work(batches)) return;
+
+#pragma unroll 1
+    for (uint32_t first = 0; first < digits; first += Shape::kBlock) {
+      const uint32_t digit = first + in_place(thread_index()), count = digit < digits ? uint32_t(next[digit]) : 0;
+      const Scanned<uint32_t> scan = block_scan<Shape::kBlock>(Lists::scanned(count));
+      const uint32_t at = begin + Lists::entries(scan.before), total = uniform(scan.total);
+      if (digit < digits) {
+        next[digit] = at;
+        of_batch[digit] = at;
+        lists.list(digit, at, count, scan.before);
+      }
+      begin += Lists::entries(total);
+      lists.end(begin, total);
+      barrier();
+    }
+    if (in_place(block_index()) + 1 == 1u << o.high_bits && in_place(thread_index()) == 0) *o.entries = begin;
+    lists.begin_placing(batches == 1);
+    if (batches == 1) return place();
+    if (batches == 0) return;
+  }
+}
+
+// Whether the block has so many entries that one of its lists is bound to be too long, which it notes.
+HIPOPS_FN bool has_long_list(const RowOrder& o) {
+  const uint32_t* starts = o.starts + int64_t(block_index()) * o.blocks;
+  uint32_t entries = 0;
+#pragma unroll 1
+  for (uint32_t i = thread_index(); i < o.blocks; i += kOrderBlock) entries += starts[o.blocks + i] - starts[i];
+  entries = block_scan<kOrderBlock>(entries).total;
+  barrier();
+  if (entries >> o.low_bits <= o.longest) return false;
+  if (thread_index() == 0) atomic_max(&o.state[1], 1u);
+  return true;
+}
+
+// Lists for other launches: sums', or another round's.
+struct ListsInMemory {
+  const RowOrder& o;
+
+  static HIPOPS_METHOD uint32_t scanned(uint32_t count) { return count; }
+  static HIPOPS_METHOD uint32_t entries(uint32_t sum) { return sum; }
+
+  HIPOPS_METHOD bool has_work(uint32_t batches) const { return batches != 0 || !o.only_round || !o.by_position; }
+
+  HIPOPS_METHOD void list(uint32_t digit, uint32_t at, uint32_t count, uint32_t) const {
+    if (!o.only_round) return;
+    const uint32_t row = row_of(o, block_index() << o.low_bits | digit);
+    if (count > o.longest) atomic_max(&o.state[1], 1u);
+    const bool by_position = in_place(uint32_t(o.by_position)) != 0;
+    if (by_position ? count != 0 : row < o.rows) o.lists[by_position ? at : row] = {by_position ? row : at, at + count};
+  }
+
+  HIPOPS_METHOD void end(uint32_t, uint32_t) const {}
+  HIPOPS_METHOD void begin_placing(bool) const {}
+
+  HIPOPS_METHOD void place(uint32_t to, const OrderEntry& entry) const {
+    if (o.only_round) static_cast<uint32_t*>(o.joined)[to] = entry.source;
+    else static_cast<OrderEntry*>(o.joined)[to] = entry;
+  }
+};
+
+template <class Args>
+HIPOPS_FN void order_join(const Args& a) {
+  const RowOrder& o = a.order;
+  if (o.state != nullptr && (o.state[0] != 0 || (o.only_round && has_long_list(o)))) return;
+  ListsInMemory lists{o};
+  join<Ordering, kMostDigits>(o, lists);
+}
+
+// Lists for the block itself, of the rows that there are any for. The sources of an only batch, as there mostly is, stay
+// in shared memory.
+class ListsAtHand {
+ public:
+  explicit HIPOPS_METHOD ListsAtHand(const RowOrder& order) : o_(order) {}
+
+  HIPOPS_METHOD void find() {
+    join<Shape, kDigits>(o_, *this);
+    if (in_shared_) barrier();
+    else barrier_for_memory();
+  }
+
+  HIPOPS_METHOD uint32_t rows() const { return rows_; }
+  HIPOPS_METHOD uint32_t row(uint32_t list) const { return row_[list]; }
+  HIPOPS_METHOD uint32_t sources(uint32_t list) const { return begin_[list + 1] - begin_[list]; }
+
+  // Calls f(a list's sources), wherever they are.
+  template <class F>
+  HIPOPS_METHOD void with_sources(uint32_t list, F f) const {
+    if (in_shared_) f(InShared{source_, begin_[list] - begin_[0]});
+    else f(o_.sources + begin_[list]);
+  }
+
+  // For `join`.
+  static HIPOPS_METHOD uint32_t scanned(uint32_t count) { return count != 0 ? count | 1u << kJoinedIndexBits : 0; }
+  static HIPOPS_METHOD uint32_t entries(uint32_t sum) { return sum & ((1u << kJoinedIndexBits) - 1); }
+  HIPOPS_METHOD bool has_work(uint32_t) const { return true; }
+  HIPOPS_METHOD void list(uint32_t digit, uint32_t at, uint32_t count, uint32_t before) const {
+    if (count == 0) return;
+    const uint32_t list = rows_ + (before >> kJoinedIndexBits);
+    begin_[list] = at;
+    row_[list] = row_of(o_, block_index() << o_.low_bits | digit);
+  }
+  HIPOPS_METHOD void end(uint32_t end, uint32_t total) {
+    rows_ += total >> kJoinedIndexBits;
+    if (thread_index() == 0) begin_[rows_] = end;
+  }
+  HIPOPS_METHOD void begin_placing(bool only_batch) { in_shared_ = only_batch; }
+  HIPOPS_METHOD void place(uint32_t to, const OrderEntry& entry) const {
+    if (in_shared_) source_[to - begin_[0]] = entry.source;
+    else o_.sources[to] = entry.source;
+  }
+
+ private:
+  using Shape = OrderShape<kJoinedBlock, kJoinedDepth>;
+  static constexpr int kDigits = 1 << kJoinedDigitBits;
+  static_assert(kDigits <= kJoinedBlock, "rows are counted in one step");
+  static_assert(kDigits < 1 << (32 - kJoinedIndexBits), "rows and entries are scanned together");
+
+  struct InShared {
+    Shared<uint32_t> all;
+    uint32_t begin;
+    HIPOPS_METHOD uint32_t operator[](uint32_t i) const { return all[begin + i]; }
+  };
+
+  template <class T, int Count, int Which>
+  static HIPOPS_METHOD Shared<T> storage() {
+    HIPOPS_SHARED(T, elements, Count);
+    return elements;
+  }
+
+  const RowOrder& o_;
+  uint32_t rows_ = 0;
+  bool in_shared_ = true;
+  Shared<uint32_t> row_ = storage<uint32_t, kDigits, 0>(), begin_ = storage<uint32_t, kDigits + 1, 1>();
+  Shared<uint32_t> source_ = storage<uint32_t, Shape::kBatch, 2>();
+};
+
+}  // namespace
+}  // namespace hipops
