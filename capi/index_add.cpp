@@ -94,13 +94,16 @@ hipops_status check_memory(const Tensors& t, const void* workspace, int64_t work
   return check_report("index_add", report, tensors, workspace, needed);
 }
 
-int64_t bytes_of(const hipops_tensor& t) { return element_count(t) * dtype_bytes(t.dtype); }
-
 OrderPlan plan_order_of(const RowSums& t) {
-  if (is_empty(*t.x) || is_empty(*t.y)) return {};
-  constexpr int64_t kFew = 4 << 20;  // to be added: the ordering is most of the work, and takes longer the more blocks join
-  return plan_order(t.y->shape[t.dim], t.index->shape[0], bytes_of(*t.x) >= kFew);
+  return is_empty(*t.x) || is_empty(*t.y) ? OrderPlan{} : plan_order(t.y->shape[t.dim], t.index->shape[0]);
 }
+
+OrderPlan plan_spread_of(const RowSums& t) {
+  return is_empty(*t.x) || is_empty(*t.y) ? OrderPlan{} : plan_spread(t.y->shape[t.dim], t.index->shape[0]);
+}
+
+// Enough for either plan: which one is taken depends on the device, and on where the data is.
+int64_t order_bytes(const RowSums& t) { return std::max(plan_order_of(t).bytes, plan_spread_of(t).bytes); }
 
 // ---- The walks
 
@@ -133,6 +136,14 @@ bool allows_wide(const RowSums& t, const Layout<kIndexAddOperands>& layout) {
 
 }  // namespace
 
+bool pays_to_join(const DeviceFacts& device, const RowSums& t) {
+  constexpr int64_t kFew = 1 << 22, kLarge = 1 << 27, kManyRows = 1 << 12, kFewSources = 4;
+  if (device.launch_shared_bytes == 0) return false;
+  const int64_t rows = t.y->shape[t.dim], size = dtype_bytes(t.x->dtype), elements = element_count(*t.x);
+  const int64_t most = rows < kManyRows ? kLarge : 2 * kLarge;
+  return elements >= kFew / size && (elements <= most / size || t.index->shape[0] <= kFewSources * rows);
+}
+
 Op op_index_add = {"index_add", kKernels, kKernelCount, supports};
 
 namespace {
@@ -151,20 +162,21 @@ hipops_status launch_on(const DeviceFacts& device, int kernel, int64_t grid, int
 // each has 8 sources in flight, or 32 elements.
 bool is_short_of_lanes(const RowSums& t) {
   constexpr int64_t kBytes = 1 << 19, kLongList = 128;
-  return bytes_of(*t.y) < kBytes && t.index->shape[0] / kLongList >= t.y->shape[t.dim];
+  return element_count(*t.y) * dtype_bytes(t.y->dtype) < kBytes &&
+         t.index->shape[0] / kLongList >= t.y->shape[t.dim];
 }
 
 int64_t list_slots(const RowSums& t, bool by_position) { return by_position ? t.index->shape[0] : t.y->shape[t.dim]; }
 
-// Blocks that wait while the indices are ordered have the L2 cache load x from its begin on, `most` bytes of it: in that
-// time memory has little to do. An x with gaps, which may be another's memory or none, goes without. Returns whether
+// Blocks that wait while the indices are ordered have the L2 cache load x from its begin on, `most` bytes of it: memory
+// has little to do in that time. An x with gaps, which may be another's memory or none, goes without. Returns whether
 // there is more of x.
 bool set_expected(const hipops_tensor& x, int64_t most, IndexAddArgs* args) {
   ByteRange range;
   if (!byte_range(x, &range) || !elements_are_distinct(x)) return false;
   const uintptr_t begin = (range.begin + 15) / 16 * 16;
   const int64_t bytes = static_cast<int64_t>(range.end - begin);
-  if (bytes > bytes_of(x)) return false;
+  if (bytes > element_count(x) * dtype_bytes(x.dtype)) return false;
   args->expected = reinterpret_cast<const void*>(begin);
   args->expected_parts = static_cast<uint32_t>(std::min(bytes, most) / kExpectedPart);
   return bytes > most;
@@ -191,8 +203,8 @@ hipops_status launch_order(const DeviceFacts& device, const OrderPlan& plan, cha
 hipops_status launch_list(const DeviceFacts& device, const RowSums& t, const OrderPlan& plan, char* workspace,
                           IndexAddArgs* args, void* stream) {
   const bool more_of_x = set_expected(*t.x, device.units * (int64_t{160} << 10), args);
-  // Where there is more of x, it pays to ask even sooner, in the way of the ordering. Of sums that may turn out not to be
-  // wanted (scatter_add's), nothing is hurried.
+  // Where there is more of x, it pays to ask even sooner, in the way of the ordering. Of sums that may turn out not to
+  // be wanted (scatter_add's), nothing is hurried.
   const bool at_once = more_of_x && args->order.state == nullptr;
   if (hipops_status status = launch_order(device, plan, workspace, at_once, args, stream)) return status;
   const bool by_position = plan.by_position;
@@ -202,39 +214,40 @@ hipops_status launch_list(const DeviceFacts& device, const RowSums& t, const Ord
   args->walk = walk_of(layout, wide ? 16 / dtype_bytes(t.y->dtype) : 1);
   LaunchShape shape{static_cast<uint32_t>(grid_for(args->walk.count, kIndexAddSumBlock)), kIndexAddSumBlock};
   shape.begins_early = true;  // while the indices are ordered, half of the device is idle
+  args->expected_parts = std::min(args->expected_parts, shape.grid);
   return launch_shaped(device, find_kernel(t.y->dtype, wide, mode), shape, args, stream);
 }
 
-Layout<kIndexAddOperands> joined_layout(const RowSums& t, const OrderPlan& plan) {
-  return layout_of(t, joined, int64_t{1} << plan.round[0].low_bits);
+Walk<kIndexAddOperands> joined_walk(const RowSums& t, const OrderPlan& plan) {
+  return walk_of(layout_of(t, joined, int64_t{1} << plan.round[0].low_bits), 16 / dtype_bytes(t.y->dtype));
 }
 
-// Whether the blocks that join can add up what they joined themselves, and whether they had better: it is a launch less,
-// and lists that need not be written and read; but where x is large, that one block has more to do than another takes
-// longer, unless rows have so few sources that the other way has too few on their way. Not on AMD, where nobody has
-// measured it.
+// Whether the blocks that join can add up what they joined themselves.
 bool can_be_joined(const RowSums& t, const OrderPlan& plan) {
-  return plan.rounds == 1 && plan.round[0].low_bits <= kJoinedDigitBits && t.index->shape[0] >> kJoinedIndexBits == 0 &&
-         !is_short_of_lanes(t) && allows_wide(t, joined_layout(t, plan));
-}
-bool are_joined(const DeviceFacts& device, const RowSums& t, const OrderPlan& plan) {
-  constexpr int64_t kManyRows = 1 << 12, kLarge = 1 << 27, kFewSources = 4;
-  if (!can_be_joined(t, plan)) return false;
-  if (rows_count_as_many.load(std::memory_order_relaxed)) return true;
-  const int64_t rows = t.y->shape[t.dim], most = rows < kManyRows ? kLarge : 2 * kLarge;
-  return device.launch_shared_bytes > 0 && plan.spread &&
-         (bytes_of(*t.x) <= most || t.index->shape[0] <= kFewSources * rows);
+  if (plan.rounds != 1 || plan.round[0].low_bits > kJoinedDigitBits) return false;
+  const Layout<kIndexAddOperands> layout = layout_of(t, joined, int64_t{1} << plan.round[0].low_bits);
+  return t.index->shape[0] >> kJoinedIndexBits == 0 && allows_wide(t, layout) && joined_walk(t, plan).small;
 }
 
+// The plan by which they do: it is a launch less, and lists that need not be written and read. Without rounds where
+// they had better not.
+OrderPlan plan_joined(const DeviceFacts& device, const RowSums& t) {
+  OrderPlan plan{};
+  if (rows_count_as_many.load(std::memory_order_relaxed)) plan = plan_order_of(t);
+  else if (pays_to_join(device, t)) plan = plan_spread_of(t);
+  return !is_short_of_lanes(t) && can_be_joined(t, plan) ? plan : OrderPlan{};
+}
+
+// They are ordered, and gone over by the blocks that know them first.
 hipops_status launch_joined(const DeviceFacts& device, const RowSums& t, const OrderPlan& plan, char* workspace,
                             IndexAddArgs* args, void* stream) {
   set_expected(*t.x, device.units * (int64_t{120} << 10), args);
   RowOrder& order = args->order;
   place_order(plan, args->index.size, workspace, &order);
   set_round(plan, 0, &order);
-  order.by_position = 0;  // no lists are written
+  order.by_position = 0;  // there is no room for lists, and none is written
   if (hipops_status status = launch_on(device, kSplit, plan.blocks, kOrderBlock, args, stream)) return status;
-  args->walk = walk_of(joined_layout(t, plan), 16 / dtype_bytes(t.y->dtype));
+  args->walk = joined_walk(t, plan);
   LaunchShape shape{uint32_t{1} << order.high_bits, kJoinedBlock};
   shape.begins_early = true;
   return launch_shaped(device, find_kernel(t.y->dtype, true, joined), shape, args, stream);
@@ -274,10 +287,12 @@ bool rows_are_wide(const RowSums& t) {
 
 hipops_status add_rows(const DeviceFacts& device, const RowSums& t, IndexAddArgs* args, void* workspace,
                        hipops_index_report* report, void* stream) {
-  const OrderPlan plan = plan_order_of(t);
   set_operands(t, report, args);
-  const bool joins = args->order.state == nullptr && are_joined(device, t, plan);
-  return (joins ? launch_joined : launch_list)(device, t, plan, static_cast<char*>(workspace), args, stream);
+  char* const at = static_cast<char*>(workspace);
+  if (args->order.state == nullptr)
+    if (const OrderPlan plan = plan_joined(device, t); plan.rounds != 0)
+      return launch_joined(device, t, plan, at, args, stream);
+  return launch_list(device, t, plan_order_of(t), at, args, stream);
 }
 
 }  // namespace hipops
@@ -287,14 +302,14 @@ hipops_status hipops_index_add(const hipops_tensor* y, const hipops_tensor* x, c
   using namespace hipops;
   const Tensors t{{y, x, index, dim}};
   if (hipops_status status = check(t)) return status;
-  const OrderPlan order = plan_order_of(t);
-  if (hipops_status status = check_memory(t, workspace, workspace_bytes, order.bytes, report)) return status;
+  const int64_t needed = order_bytes(t);
+  if (hipops_status status = check_memory(t, workspace, workspace_bytes, needed, report)) return status;
   if (is_empty(*x)) return HIPOPS_SUCCESS;
 
   const DeviceFacts* device;
   if (hipops_status status = device_facts(&device)) return status;
   IndexAddArgs args{};
-  if (!workspace || order.bytes == 0) return launch_scan(*device, t, set_operands(t, report, &args), stream);
+  if (!workspace || needed == 0) return launch_scan(*device, t, set_operands(t, report, &args), stream);
   args.order.reported = 1;
   args.order.report_step = 1;
   return add_rows(*device, t, &args, workspace, report, stream);
@@ -315,6 +330,6 @@ hipops_status hipops_index_add_workspace_bytes(const hipops_tensor* y, const hip
   }
   if (hipops_status status = check(t)) return status;
   if (hipops_status status = check_bytes("index_add", bytes)) return status;
-  *bytes = plan_order_of(t).bytes;
+  *bytes = order_bytes(t);
   return HIPOPS_SUCCESS;
 }

@@ -16,7 +16,7 @@ constexpr int kRoundBits = 2 * kOrderDigitBits;
 // indices in 256 blocks: as fast; 1000000 in twice as many as now: half as fast).
 constexpr int64_t kSplitters = 128;
 
-constexpr int64_t kJoined = kOrderBatch / 2;  // entries for a block that joins: mostly, there is room for all
+constexpr int64_t kEntriesToJoin = kOrderBatch / 2;  // for a block that joins: mostly, there is room for all
 
 // Parts of the workspace begin at multiples of 256 bytes.
 int64_t take_bytes(OrderPlan* plan, int64_t bytes) {
@@ -38,28 +38,32 @@ int64_t batch_of(int64_t indices, int64_t digits) {
   return std::min<int64_t>(steps, kOrderDepth) * kOrderBlock;
 }
 
-// The high digit makes as many blocks that join as have work for one batch, if digits can be so long; and takes half of
-// the bits at least, so that few entries don't meet many digits.
+// The high digit (but plan_spread's) makes as many blocks that join as have work for one batch, if digits can be so
+// long; and takes half of the bits at least, so that few entries don't meet many digits.
 OrderRound round_of(int shift, int bits, int64_t indices) {
-  const int joiners = bits_for((indices + kJoined - 1) / kJoined);
+  const int joiners = bits_for((indices + kEntriesToJoin - 1) / kEntriesToJoin);
   const int high = std::min({std::max(joiners, bits / 2), bits, kOrderDigitBits});
   return {shift, bits - high, high};
 }
 
-// As many blocks that join as there are two for each unit of a large GPU, each of which has a batch to join.
-constexpr int kSpreadBits = 8;
-constexpr int64_t kLeastSpread = 1 << 15, kMostSpread = (kOrderBatch * 3 / 4) << kSpreadBits;
-static_assert(kJoinedBlock * kJoinedDepth >= kOrderBatch && kMostSpread < 1 << kJoinedIndexBits, "there is room");
-
-bool can_be_spread(int key_bits, int64_t indices) {
-  constexpr int kLeastDigitBits = 2;  // rows for a block, so that none has many more than another
-  return key_bits >= kSpreadBits + kLeastDigitBits && key_bits <= kSpreadBits + kJoinedDigitBits &&
-         indices >= kLeastSpread && indices <= kMostSpread;
+// Where the parts are in the workspace, with room for so many lists.
+OrderPlan with_parts(OrderPlan plan, int64_t indices, int64_t lists) {
+  const int high_bits = std::max(plan.round[0].high_bits, plan.round[1].high_bits);
+  plan.batch = batch_of(indices, int64_t{1} << high_bits);
+  plan.blocks = (indices + plan.batch - 1) / plan.batch;
+  const int64_t entries = indices * int64_t{sizeof(OrderEntry)};
+  take_bytes(&plan, sizeof(uint32_t));
+  plan.starts = take_bytes(&plan, ((int64_t{1} << high_bits) + 1) * plan.blocks * int64_t{sizeof(uint32_t)});
+  plan.split = take_bytes(&plan, entries);
+  if (plan.rounds == 2) plan.joined = take_bytes(&plan, entries);
+  plan.sources = take_bytes(&plan, indices * int64_t{sizeof(uint32_t)});
+  plan.lists = take_bytes(&plan, lists * int64_t{sizeof(RowList)});
+  return plan;
 }
 
 }  // namespace
 
-OrderPlan plan_order(int64_t rows, int64_t indices, bool spread) {
+OrderPlan plan_order(int64_t rows, int64_t indices) {
   OrderPlan plan{};
   constexpr int64_t kMost = UINT32_MAX;  // rows and places are 32 bits wide in the entries
   constexpr int64_t kAhead = 64;         // and a loop over a list counts by 32 bits, some sources at a time
@@ -70,21 +74,23 @@ OrderPlan plan_order(int64_t rows, int64_t indices, bool spread) {
   const int first = plan.rounds == 1 ? plan.key_bits : plan.key_bits / 2;
   plan.round[0] = round_of(0, first, indices);
   if (plan.rounds == 2) plan.round[1] = round_of(first, plan.key_bits - first, indices);
-  plan.spread = spread && can_be_spread(plan.key_bits, indices);
-  if (plan.spread) plan.round[0] = {0, plan.key_bits - kSpreadBits, kSpreadBits};
   plan.by_position = plan.rounds == 2 || rows > indices;
+  return with_parts(plan, indices, plan.by_position ? indices : rows);
+}
 
-  const int high_bits = std::max(plan.round[0].high_bits, plan.round[1].high_bits);
-  plan.batch = batch_of(indices, int64_t{1} << high_bits);
-  plan.blocks = (indices + plan.batch - 1) / plan.batch;
-  const int64_t entries = indices * int64_t{sizeof(OrderEntry)};
-  take_bytes(&plan, sizeof(uint32_t));
-  plan.starts = take_bytes(&plan, ((int64_t{1} << high_bits) + 1) * plan.blocks * int64_t{sizeof(uint32_t)});
-  plan.split = take_bytes(&plan, entries);
-  if (plan.rounds == 2) plan.joined = take_bytes(&plan, entries);
-  plan.sources = take_bytes(&plan, indices * int64_t{sizeof(uint32_t)});
-  plan.lists = take_bytes(&plan, (plan.by_position ? indices : rows) * int64_t{sizeof(RowList)});
-  return plan;
+OrderPlan plan_spread(int64_t rows, int64_t indices) {
+  // Two blocks for each unit of a large GPU, rows enough that none has many more than another, and indices enough, but
+  // not more than they have room for.
+  constexpr int kHighBits = 8, kLeastLowBits = 2;
+  constexpr int64_t kLeast = 1 << 15, kMost = (kJoinedBatch * 3 / 4) << kHighBits;
+  static_assert(kMost < 1 << kJoinedIndexBits, "they can be counted");
+  OrderPlan plan{};
+  const int low_bits = bits_for(std::min<int64_t>(rows, UINT32_MAX)) - kHighBits;
+  if (low_bits < kLeastLowBits || low_bits > kJoinedDigitBits || indices < kLeast || indices > kMost) return plan;
+  plan.rounds = 1;
+  plan.key_bits = low_bits + kHighBits;
+  plan.round[0] = {0, low_bits, kHighBits};
+  return with_parts(plan, indices, 0);
 }
 
 void place_order(const OrderPlan& plan, int64_t rows, char* workspace, RowOrder* order) {

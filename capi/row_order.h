@@ -18,14 +18,16 @@ struct OrderPlan {
   int key_bits;
   int64_t batch, blocks;
   bool by_position;
-  bool spread;  // over so many blocks that join that each of them has about as much to do (row_join.h, ListsAtHand)
   int64_t starts, split, joined, sources, lists;  // where they are in the workspace; the number of entries begins it
   int64_t bytes;                                  // 0: nothing is ordered
 };
 
-// For `indices` of which each names one of `rows`. Few are not ordered, nor are more than entries have bits for. `spread`:
-// where that is possible.
-OrderPlan plan_order(int64_t rows, int64_t indices, bool spread);
+// For `indices` of which each names one of `rows`. Few are not ordered, nor are more than entries have bits for.
+OrderPlan plan_order(int64_t rows, int64_t indices);
+
+// The same, over so many blocks that join that they can add up what they joined themselves (row_join.h, ListsAtHand):
+// each has about as much to do, and there are enough of them. Of other rows and indices, no rounds and no bytes.
+OrderPlan plan_spread(int64_t rows, int64_t indices);
 
 // What is the same in all rounds: of `order`, all but the digits and `from`.
 void place_order(const OrderPlan& plan, int64_t rows, char* workspace, RowOrder* order);

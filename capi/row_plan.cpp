@@ -25,7 +25,7 @@ constexpr RowVariant variant(hipops_dtype dtype, int threads, int vectors, int b
           length, mode == streaming ? INT64_MAX : longest};
 }
 
-constexpr int64_t kQueuedBytes = 56 << 10;  // of a unit's shared memory, for rows that wait there
+constexpr int64_t kQueuedBytes = 60 << 10;  // of a unit's shared memory, for rows that wait there
 
 constexpr int64_t kMostAsideBytes = 64 << 10;  // of a block's, for weights: of 512 work-items, four vectors of both
 

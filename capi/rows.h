@@ -110,8 +110,8 @@ RowCandidates row_candidates(const DeviceFacts& device, const hipops_tensor& y, 
 // For tools alone: while this is not negative, plan_rows takes the kernel that it names, which must be a candidate.
 extern std::atomic<int> forced_row_kernel;
 
-// For tools alone: while this is true, it chooses kernels as for more rows than the device holds at a time, and index_add
-// as for many indices.
+// For tools alone: while this is true, it chooses kernels as for more rows than the device holds at a time, and
+// index_add as for many indices.
 extern std::atomic<bool> rows_count_as_many;
 
 // A call of a row op, checked.

@@ -16,7 +16,8 @@
 //          an earlier one names the same row.
 //   list   with the workspace. The indices are ordered first: a list for each row of y, in index order. Then a
 //          work-item adds, for one vector of y, the sources on its row's list, 8 in flight at a time.
-//   joined the same in the launch that makes the lists, by the block that made them, which has them in shared memory.
+//   joined the same in the launch that makes the lists, by the block that made them, which mostly has them in shared
+//          memory: of many indices, in vectors.
 //   deep   as `list`, by elements, 32 in flight, for long lists of a few rows: vectors would make few work-items.
 //
 // Alone: hipcc --genco -std=c++17 --offload-arch=gfx942 -O3 -I kernels kernels/index_add.hip -o index_add.co
@@ -179,8 +180,8 @@ HIPOPS_FN void index_add_list(const IndexAddArgs& a) {
 template <class T, int Length>
 HIPOPS_FN void index_add_deep(const IndexAddArgs& a) { index_add_list<T, Length, true>(a); }
 
-// The walk is over the rows of a block's digits. Its waves take as much of it at a time as they have lanes for, each when
-// it is done with what it had: rows have more sources and less.
+// The walk is over the rows of a block's digits. Its waves take as much of it at a time as they have lanes for, each
+// when it is done with what it had: rows have more sources and less.
 template <class T, int Length>
 HIPOPS_FN void index_add_joined(const IndexAddArgs& a) {
   HIPOPS_SHARED(uint32_t, taken, 1);

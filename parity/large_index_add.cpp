@@ -99,6 +99,9 @@ void add_index_add_cases(int64_t giant, std::vector<LargeCase>* cases) {
   add_far_rows("far_rows", bf16, rows, 300, 300, 90, true);
   add_far_rows("far_rows", bf16, rows, 304, 304, 90, false);
   add_far_rows("far_rows_wide", bf16, rows, 304, 304, 110, true);
+  // Enough to be joined and added up at once.
+  const int64_t targets = std::max<int64_t>(giant / 143165, 110), step = std::max<int64_t>(giant / 400000 * 8, 312);
+  add_far_rows("far_rows_joined", bf16, 4 * targets, 304, step, targets, true);
   add_far_rows("rows_of_one", u8, giant + giant / 8, 1, 1, 1000, true);
   add_far_rows("rows_past_32_bits", u8, 3 * giant, 1, 1, 1000, true);  // which are not ordered
   add_far_rows("far_apart", f32, 5, 70, giant / 3, 4, false);

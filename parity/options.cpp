@@ -68,7 +68,8 @@ void declare(CLI::App* app, Options* options) {
       ->check(CLI::Range(2, 1000))
       ->option_text("COUNT");
   app->add_flag("--many-rows", options->many_rows,
-                "have index_add, layer_norm, rms_norm and softmax choose kernels as\nfor many rows, also where there are few");
+                "have index_add, layer_norm, rms_norm and softmax choose kernels as\nfor many rows, also where "
+                "there are few");
   app->add_flag("--capture", options->capture,
                 "capture each case in a graph before its data is there, and replay\nthat with changing data");
   CLI::Option* large = app->add_flag(

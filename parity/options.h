@@ -21,7 +21,7 @@ struct Options {
   bool verbose = false;
   int repeat = 1;           // runs of each case
   int threads = 1;         // that run cases at the same time
-  bool many_rows = false;  // kernels for rows are chosen as for many
+  bool many_rows = false;  // kernels for rows, and index_add's, are chosen as for many
   bool capture = false;    // run each case by way of a graph
   bool large = false;       // the large cases instead of the golden ones
   int64_t large_scale = 1;  // that their sizes are divided by

@@ -13,6 +13,7 @@
 #include "device/cpu.h"
 #include "device/launch_contract.h"
 #include "overlap.h"
+#include "row_sums.h"
 #include "rows.h"
 #include "runtime/runtime.h"
 #include "take_tester.h"
@@ -234,6 +235,9 @@ void check_workspace_bytes() {
   EXPECT_EQUAL(bytes, expected(2, 300, 4));
   EXPECT_EQUAL(bytes_for(HIPOPS_F32, 16384, 256, 262144), expected(256, 262144, 16384));
   EXPECT_EQUAL(bytes_for(HIPOPS_U8, 1, 3, 257), expected(1, 257, 1));
+  // Either way of which the device decides: with more digits, or with lists.
+  EXPECT_EQUAL(bytes_for(HIPOPS_U8, 1024, 3, 50000), std::max(expected(64, 50000, 1024), expected(256, 50000, 0)));
+  EXPECT(expected(64, 50000, 1024) < expected(256, 50000, 0));
   EXPECT_EQUAL(bytes_for(HIPOPS_U8, 256, 3, 2049), expected(16, 2049, 256));
   EXPECT_EQUAL(bytes_for(HIPOPS_U8, 2, 3, 100000), expected(2, 100000, 2));
   // Lists by position, where there are more rows than indices.
@@ -485,11 +489,11 @@ void check_ranges() {
 }
 
 // Everything to one row, and rows in which all is in order, or backwards.
-void check_orders() {
+void check_orders_of(int64_t columns) {
   for (hipops_dtype dtype : {HIPOPS_F32, HIPOPS_BF16})
     for (int64_t indices : {200, 3000})
       for (int order = 0; order < 4; ++order) {
-        Operands t = rows_of(dtype, 300, 3, indices, static_cast<uint64_t>(order));
+        Operands t = rows_of(dtype, 300, columns, indices, static_cast<uint64_t>(order));
         for (int64_t j = 0; j < indices; ++j) {
           const int64_t rows[] = {299, j * 300 / indices, 299 - j * 300 / indices, j % 2 * 299};
           set_bits(t.index, j, static_cast<uint64_t>(rows[order]));
@@ -499,6 +503,8 @@ void check_orders() {
         check_both_ways(t);
       }
 }
+
+void check_orders() { check_orders_of(3); }
 
 // More shares than a block joins at a time: rows that all of those name, that the first ones alone do, or the last one.
 void check_shares() {
@@ -516,7 +522,7 @@ void check_shares() {
 
 // ---- Kernels
 
-constexpr int kKernels = 45;
+constexpr int kKernels = 45, kJoinedKernels = 7;  // the last ones, which have no grid to go round
 
 // Stands between the op and its CPU kernels: notes which of them run, and can make the grids of those that loop small.
 class Recorder {
@@ -552,7 +558,7 @@ class Recorder {
     expected = static_cast<const IndexAddArgs*>(args)->expected;
     expected_parts = static_cast<const IndexAddArgs*>(args)->expected_parts;
     if (static_cast<const IndexAddArgs*>(args)->next_at_once) at_once |= uint64_t{1} << I;
-    constexpr size_t kSplitAndJoin = 2, kJoined = kKernels - 7;
+    constexpr size_t kSplitAndJoin = 2, kJoined = kKernels - kJoinedKernels;
     if (!two_blocks || I < kSplitAndJoin || I >= kJoined) return real_[I]->run(args);
     if (cpu::block_index() >= 2) return;
     IndexAddArgs small = *static_cast<const IndexAddArgs*>(args);
@@ -759,7 +765,7 @@ void check_two_blocks() {
   const std::vector<uint64_t> bits = expected_bits(t, &report);
   call(t, true, nullptr);
   EXPECT(all_bits(t.y) == bits);
-  EXPECT_EQUAL(recorder.ran().size(), size_t{kKernels} - 7);  // all but those that have no grid to go round
+  EXPECT_EQUAL(recorder.ran().size(), size_t{kKernels - kJoinedKernels});
 }
 
 // Blocks that join add up what they joined where there is work for all of them, about as much, and their lists fit.
@@ -816,13 +822,15 @@ void check_joined_bytes() {
   }
 }
 
-// By the blocks that join, as of many indices: what is right elsewhere is so there. Their lists are in shared memory, or, of
-// one block that has more than there is room for, in memory.
+// By the blocks that join, as of many indices: what is right elsewhere is so there. Their lists are in shared memory,
+// or, of one block that has more than there is room for, in memory.
 void check_joined_results() {
+  Recorder recorder;
   rows_count_as_many = true;
-  check_orders();
   check_any();
-  for (int64_t rows : {2, 255, 1000, 40000})
+  check_orders_of(8);
+  EXPECT(recorder.ran().count("index_add_bf16_joined_wide"));
+  for (int64_t rows : {255, 1000, 40000})
     for (int64_t indices : {2048, 2049, 9000}) {
       Operands t = rows_of(HIPOPS_F32, rows, 12, indices, static_cast<uint64_t>(rows));
       for (int64_t j = 0; j < indices; ++j)
@@ -830,13 +838,20 @@ void check_joined_results() {
       t.y.randomize(5, -2, 2);
       mark_untouched(t);
       check_both_ways(t);
+      EXPECT(recorder.ran().count("index_add_f32_joined_wide"));
     }
+  // More digits than they have lists for.
+  Operands digits = rows_of(HIPOPS_F32, 70000, 4, 2048, 6);
+  check_both_ways(digits);
+  EXPECT(recorder.ran().count("index_add_f32_list_wide"));
   // Rows of several dimensions, on either side of the index's.
   std::mt19937_64 random(8);
-  Operands t{HostTensor(HIPOPS_BF16, {3, 700, 2, 8}), HostTensor(HIPOPS_BF16, {3, 3000, 2, 8}), HostTensor(HIPOPS_I16, {3000}), 1};
+  Operands t{HostTensor(HIPOPS_BF16, {3, 700, 2, 8}), HostTensor(HIPOPS_BF16, {3, 3000, 2, 8}),
+             HostTensor(HIPOPS_I16, {3000}), 1};
   fill(t.x, random), fill(t.y, random);
   for (int64_t j = 0; j < 3000; ++j) set_bits(t.index, j, random_index(random, 700, HIPOPS_I16));
   check_both_ways(t);
+  EXPECT(recorder.ran().count("index_add_bf16_joined_wide"));
   rows_count_as_many = false;
 }
 
@@ -923,6 +938,28 @@ TEST_CASE("index_add's kernels are right over several rounds of the grid", "[ind
 TEST_CASE("index_add's blocks that join add up what they joined where that is better", "[index_add]") {
   on_both_waves(check_joined);
   on_both_waves(check_joined_bytes);
+}
+
+TEST_CASE("index_add's blocks that join leave it to others where that pays", "[index_add]") {
+  DeviceFacts device;
+  const auto pays = [&](hipops_dtype dtype, int64_t rows, int64_t columns, int64_t indices) {
+    const hipops_tensor y = view_of(0, dtype, {rows, columns}), x = view_of(0, dtype, {indices, columns});
+    const hipops_tensor index = view_of(0, HIPOPS_I64, {indices});
+    return pays_to_join(device, {&y, &x, &index, 0});
+  };
+  CHECK_FALSE(pays(HIPOPS_BF16, 16384, 256, 262144));  // AMD
+  device.launch_shared_bytes = 200 << 10;
+  CHECK(pays(HIPOPS_BF16, 16384, 256, 262144));
+  CHECK(pays(HIPOPS_F32, 16384, 256, 262144));
+  CHECK_FALSE(pays(HIPOPS_F32, 16384, 260, 262144));
+  CHECK_FALSE(pays(HIPOPS_F32, 4095, 256, 262144));
+  CHECK(pays(HIPOPS_F32, 4095, 128, 262144));
+  CHECK(pays(HIPOPS_F32, 65536, 260, 262144));
+  CHECK_FALSE(pays(HIPOPS_F32, 65535, 260, 262144));
+  CHECK(pays(HIPOPS_F64, 4096, 16, 32768));
+  CHECK_FALSE(pays(HIPOPS_F64, 4096, 15, 32768));
+  // In 64 bits.
+  CHECK_FALSE(pays(HIPOPS_F32, 1, int64_t{1} << 30, (int64_t{1} << 32) - 65));
 }
 
 TEST_CASE("index_add's blocks that join add up what they joined right", "[index_add]") {

@@ -10,7 +10,7 @@ namespace hipops {
 // many blocks, what it costs each would come to more, mostly: LaunchShape::begins_early.
 constexpr uint32_t kMostBlocksEarly = 1024;
 
-// Bytes that a block has the L2 cache load while it waits for the launch before (device/stream.h).
+// A part of what blocks have the L2 cache load while they wait for the launch before, in bytes (device/stream.h).
 constexpr int64_t kExpectedPart = 24 << 10;
 
 // Blocks of a cluster. Every device that has clusters runs those of 8; those of 16 only one that has enough

@@ -123,15 +123,18 @@ HIPOPS_FN void barrier() { __syncthreads(); }
 HIPOPS_FN void barrier(cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) { cpu::barrier(site); }
 #endif
 
-// The same for global memory as well, of what the block's work-items tell each other there.
+// The same for global memory as well, of what the block's work-items tell each other there: a fence on AMD, where a
+// barrier before it is none.
 #if defined(HIPOPS_AMD)
 HIPOPS_FN void barrier_for_memory() {
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
   __builtin_amdgcn_s_barrier();
   __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
 }
+#elif defined(HIPOPS_NVIDIA)
+HIPOPS_FN void barrier_for_memory() { __syncthreads(); }
 #else
-HIPOPS_FN void barrier_for_memory() { barrier(); }
+HIPOPS_FN void barrier_for_memory(cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) { cpu::barrier(site); }
 #endif
 
 // ---- Shared memory (LDS). HIPOPS_SHARED(T, name, n) declares `Shared<T> name`, n elements for the block. On the CPU each access
@@ -167,10 +170,11 @@ class Shared {
     cpu::Site site;
   };
   Element operator[](Index i) const { return Element(base_ + i.value, i.site); }
-  // Adds to an element, and gives what was there before: among work-items that do so, none comes between.
-  T fetch_add(int64_t i, T v) const {
-    const T before = base_[i];
-    base_[i] = T(before + v);
+  // Adds to an element, and gives what was there before: among work-items that do so, none comes between. To the race
+  // check it is a read, which other such ones may be beside.
+  T fetch_add(Index i, T v) const {
+    const T before = (*this)[i];
+    base_[i.value] = T(before + v);
     return before;
   }
   // The same memory as elements of U.

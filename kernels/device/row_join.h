@@ -122,8 +122,8 @@ class Runs {
 // Joins the block's entries, by up to Digits low digits. Lists are what becomes of them. They are told
 //   has_work(batches)                  before all else, and say whether there is anything to be done
 //   list(digit, begin, count, before)  each digit's entries, by a work-item of its own; and by all
-//   end(end, total)                    where those of these digits end
-//   begin_placing(only_batch)          that now entries are placed
+//   end_digits(end, total)             where those of these digits end
+//   begin_placing(only_batch, end)     where all end, and that now they are placed
 //   place(where, entry)                each entry
 // What is added up over digits (`before`, `total`) is scanned(count), of which entries(sum) is the sum of counts.
 template <class Shape, int Digits, class Lists>
@@ -175,11 +175,10 @@ HIPOPS_FN void join(const RowOrder& o, Lists& lists) {
         lists.list(digit, at, count, scan.before);
       }
       begin += Lists::entries(total);
-      lists.end(begin, total);
+      lists.end_digits(begin, total);
       barrier();
     }
-    if (in_place(block_index()) + 1 == 1u << o.high_bits && in_place(thread_index()) == 0) *o.entries = begin;
-    lists.begin_placing(batches == 1);
+    lists.begin_placing(batches == 1, begin);
     if (batches == 1) return place();
     if (batches == 0) return;
   }
@@ -215,8 +214,11 @@ struct ListsInMemory {
     if (by_position ? count != 0 : row < o.rows) o.lists[by_position ? at : row] = {by_position ? row : at, at + count};
   }
 
-  HIPOPS_METHOD void end(uint32_t, uint32_t) const {}
-  HIPOPS_METHOD void begin_placing(bool) const {}
+  HIPOPS_METHOD void end_digits(uint32_t, uint32_t) const {}
+
+  HIPOPS_METHOD void begin_placing(bool, uint32_t end) const {
+    if (in_place(block_index()) + 1 == 1u << o.high_bits && in_place(thread_index()) == 0) *o.entries = end;
+  }
 
   HIPOPS_METHOD void place(uint32_t to, const OrderEntry& entry) const {
     if (o.only_round) static_cast<uint32_t*>(o.joined)[to] = entry.source;
@@ -232,16 +234,15 @@ HIPOPS_FN void order_join(const Args& a) {
   join<Ordering, kMostDigits>(o, lists);
 }
 
-// Lists for the block itself, of the rows that there are any for. The sources of an only batch, as there mostly is, stay
-// in shared memory.
+// Lists for the block itself, of the rows that there are any for. The sources of an only batch, as there mostly is,
+// stay in shared memory.
 class ListsAtHand {
  public:
   explicit HIPOPS_METHOD ListsAtHand(const RowOrder& order) : o_(order) {}
 
   HIPOPS_METHOD void find() {
     join<Shape, kDigits>(o_, *this);
-    if (in_shared_) barrier();
-    else barrier_for_memory();
+    barrier_for_memory();
   }
 
   HIPOPS_METHOD uint32_t rows() const { return rows_; }
@@ -251,35 +252,36 @@ class ListsAtHand {
   // Calls f(a list's sources), wherever they are.
   template <class F>
   HIPOPS_METHOD void with_sources(uint32_t list, F f) const {
-    if (in_shared_) f(InShared{source_, begin_[list] - begin_[0]});
-    else f(o_.sources + begin_[list]);
+    if (in_shared_) f(InShared{source_, begin_[list]});
+    else f(o_.sources + first_ + begin_[list]);
   }
 
   // For `join`.
   static HIPOPS_METHOD uint32_t scanned(uint32_t count) { return count != 0 ? count | 1u << kJoinedIndexBits : 0; }
   static HIPOPS_METHOD uint32_t entries(uint32_t sum) { return sum & ((1u << kJoinedIndexBits) - 1); }
-  HIPOPS_METHOD bool has_work(uint32_t) const { return true; }
-  HIPOPS_METHOD void list(uint32_t digit, uint32_t at, uint32_t count, uint32_t before) const {
+  HIPOPS_METHOD bool has_work(uint32_t batches) const { return batches != 0; }
+  HIPOPS_METHOD void list(uint32_t digit, uint32_t, uint32_t count, uint32_t before) const {
     if (count == 0) return;
-    const uint32_t list = rows_ + (before >> kJoinedIndexBits);
-    begin_[list] = at;
-    row_[list] = row_of(o_, block_index() << o_.low_bits | digit);
+    const uint32_t i = before >> kJoinedIndexBits;
+    begin_[i] = entries(before);
+    row_[i] = row_of(o_, block_index() << o_.low_bits | digit);
   }
-  HIPOPS_METHOD void end(uint32_t end, uint32_t total) {
-    rows_ += total >> kJoinedIndexBits;
-    if (thread_index() == 0) begin_[rows_] = end;
+  HIPOPS_METHOD void end_digits(uint32_t end, uint32_t total) {
+    rows_ = total >> kJoinedIndexBits;
+    first_ = end - entries(total);
+    if (thread_index() == 0) begin_[rows_] = entries(total);
   }
-  HIPOPS_METHOD void begin_placing(bool only_batch) { in_shared_ = only_batch; }
+  HIPOPS_METHOD void begin_placing(bool only_batch, uint32_t) { in_shared_ = only_batch; }
   HIPOPS_METHOD void place(uint32_t to, const OrderEntry& entry) const {
-    if (in_shared_) source_[to - begin_[0]] = entry.source;
+    if (in_shared_) source_[to - first_] = entry.source;
     else o_.sources[to] = entry.source;
   }
 
  private:
   using Shape = OrderShape<kJoinedBlock, kJoinedDepth>;
   static constexpr int kDigits = 1 << kJoinedDigitBits;
-  static_assert(kDigits <= kJoinedBlock, "rows are counted in one step");
-  static_assert(kDigits < 1 << (32 - kJoinedIndexBits), "rows and entries are scanned together");
+  static_assert(kDigits <= kJoinedBlock, "lists are counted in one step");
+  static_assert(kDigits < 1 << (32 - kJoinedIndexBits), "lists and entries are scanned together");
 
   struct InShared {
     Shared<uint32_t> all;
@@ -294,9 +296,10 @@ class ListsAtHand {
   }
 
   const RowOrder& o_;
-  uint32_t rows_ = 0;
+  uint32_t rows_ = 0, first_ = 0;  // first_: where the block's entries begin among all
   bool in_shared_ = true;
-  Shared<uint32_t> row_ = storage<uint32_t, kDigits, 0>(), begin_ = storage<uint32_t, kDigits + 1, 1>();
+  Shared<uint32_t> row_ = storage<uint32_t, kDigits, 0>();
+  Shared<uint32_t> begin_ = storage<uint32_t, kDigits + 1, 1>();  // from first_ on, and the last one's end
   Shared<uint32_t> source_ = storage<uint32_t, Shape::kBatch, 2>();
 };
 

@@ -10,7 +10,7 @@
 // Within a block, waves own parts of the entries, and lanes find those with the same digit by ballots. Keys are rows
 // multiplied by an odd number: so rows that are used often, which tend to be neighbours, fall into different digits.
 // Lists are found by the row, or, where there are more rows than indices, by the position of their first source: then
-// no work is proportional to the rows.
+// no work is proportional to the rows. A block that goes on with its lists itself writes none.
 //   bound  Keys of more than 20 bits are ordered twice, by their low half and by their high one, 4 launches; and this
 //          one finds where lists end.
 // Of each index the ordering reads the index, writes 8 bytes and reads them, and writes 4, mostly in the L2 cache.
@@ -95,7 +95,7 @@ struct Batch {
   }
 
  private:
-  static constexpr int kMostlyHeld = kDepth / 2 + 1;  // by blocks that join, which expect half of a batch
+  static constexpr int kMostlyHeld = kDepth / 2 + 1;  // by blocks that join, which expect about half of a batch
 
   // Two bits of the digits from From to To: adds the lanes where they are others.
   template <int From, int To>

@@ -27,6 +27,7 @@ constexpr int kOrderRuns = 512;      // that a block joins at a time
 // digits.
 constexpr int kJoinedBlock = 512;
 constexpr int kJoinedDepth = 4;
+constexpr int kJoinedBatch = kJoinedBlock * kJoinedDepth;
 constexpr int kJoinedDigitBits = 8;
 constexpr int kJoinedIndexBits = 22;  // of indices, at most
 
