@@ -180,6 +180,12 @@ HIPOPS_FN void index_add_list(const IndexAddArgs& a) {
 template <class T, int Length>
 HIPOPS_FN void index_add_deep(const IndexAddArgs& a) { index_add_list<T, Length, true>(a); }
 
+// Sources in flight: on AMD, sums of 16 elements leave registers for fewer.
+template <int Length> constexpr int joined_flight = 8;
+#if defined(HIPOPS_AMD)
+template <> constexpr int joined_flight<16> = 4;
+#endif
+
 // The walk is over the rows of a block's digits. Its waves take as much of it at a time as they have lanes for, each
 // when it is done with what it had: rows have more sources and less.
 template <class T, int Length>
@@ -199,7 +205,9 @@ HIPOPS_FN void index_add_joined(const IndexAddArgs& a) {
     RunningSum<T, Length> sum;
     sum.load(y);
     const T* x = static_cast<const T*>(a.x) + at.of[kIndexAddX];
-    lists.with_sources(list, [&](auto source) { sum.template add_list<8>(x, a.x_step, source, lists.sources(list)); });
+    lists.with_sources(list, [&](auto source) {
+      sum.template add_list<joined_flight<Length>>(x, a.x_step, source, lists.sources(list));
+    });
     sum.store(y);
   }
 }
