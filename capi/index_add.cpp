@@ -214,6 +214,7 @@ hipops_status launch_list(const DeviceFacts& device, const RowSums& t, const Ord
   args->walk = walk_of(layout, wide ? 16 / dtype_bytes(t.y->dtype) : 1);
   LaunchShape shape{static_cast<uint32_t>(grid_for(args->walk.count, kIndexAddSumBlock)), kIndexAddSumBlock};
   shape.begins_early = true;  // while the indices are ordered, half of the device is idle
+  // A part each: blocks that are placed late would ask in the middle of the sums.
   args->expected_parts = std::min(args->expected_parts, shape.grid);
   return launch_shaped(device, find_kernel(t.y->dtype, wide, mode), shape, args, stream);
 }

@@ -53,7 +53,7 @@ struct IndexAddArgs {
   HIPOPS_INDEX_ADD_VARIANTS(X, u32)     \
   HIPOPS_INDEX_ADD_VARIANTS(X, u64)
 
-// The same, of kJoinedBlock work-items.
+// Blocks of kJoinedBlock work-items, of vectors alone.
 #define HIPOPS_INDEX_ADD_JOINED_KERNELS(X)        \
   X(index_add_f32_joined_wide, f32, 16, joined)   \
   X(index_add_f16_joined_wide, f16, 16, joined)   \

@@ -778,7 +778,7 @@ void check_joined() {
   };
   constexpr int64_t kMost = 3 << 17;
   for (const Case& c : {Case{HIPOPS_BF16, 4096, 64, 1 << 15, true},
-                        {HIPOPS_BF16, 4096, 64, (1 << 15) - 1, false},      // too few indices for so many blocks
+                        {HIPOPS_BF16, 4096, 72, (1 << 15) - 1, false},      // too few indices for so many blocks
                         {HIPOPS_U8, 4096, 16, kMost, true},
                         {HIPOPS_U8, 4096, 16, kMost + 1, false},            // and more than they have room for
                         {HIPOPS_U8, 4096, 16, 1 << 18, true},
@@ -799,26 +799,6 @@ void check_joined() {
     const std::set<std::string> ran = recorder.ran();
     EXPECT_EQUAL(ran.count(std::string("index_add_") + dtype_name(c.dtype) + "_joined_wide"), size_t{c.joined});
     EXPECT_EQUAL(ran.count("index_add_join"), size_t{!c.joined});
-  }
-}
-
-// Of an x that is larger, blocks join where none has much more to do than another, or rows have few sources.
-void check_joined_bytes() {
-  Recorder recorder;
-  struct Case {
-    int64_t rows, columns;
-    bool joined;
-  };
-  constexpr int64_t kIndices = 1 << 15, kColumns = 1 << 12;  // 128 MiB, of one row over and over
-  for (const Case& c : {Case{4095, kColumns, true},
-                        {4095, kColumns + 16, false},
-                        {4096, kColumns + 16, true},
-                        {8191, 2 * kColumns + 16, false},
-                        {8192, 2 * kColumns + 16, true}}) {
-    Operands t{HostTensor(HIPOPS_U8, {c.rows, c.columns}), HostTensor(HIPOPS_U8, {kIndices, c.columns}, {0, 1}),
-               HostTensor(HIPOPS_I32, {kIndices}), 0};
-    call(t, true, nullptr);
-    EXPECT_EQUAL(recorder.ran().count("index_add_u8_joined_wide"), size_t{c.joined});
   }
 }
 
@@ -937,7 +917,6 @@ TEST_CASE("index_add's kernels are right over several rounds of the grid", "[ind
 
 TEST_CASE("index_add's blocks that join add up what they joined where that is better", "[index_add]") {
   on_both_waves(check_joined);
-  on_both_waves(check_joined_bytes);
 }
 
 TEST_CASE("index_add's blocks that join leave it to others where that pays", "[index_add]") {
