@@ -136,9 +136,8 @@ bool allows_wide(const RowSums& t, const Layout<kIndexAddOperands>& layout) {
 
 }  // namespace
 
-bool pays_to_join(const DeviceFacts& device, const RowSums& t) {
+bool pays_to_join(const RowSums& t) {
   constexpr int64_t kFew = 1 << 22, kLarge = 1 << 27, kManyRows = 1 << 12, kFewSources = 4;
-  if (device.launch_shared_bytes == 0) return false;
   const int64_t rows = t.y->shape[t.dim], size = dtype_bytes(t.x->dtype), elements = element_count(*t.x);
   const int64_t most = rows < kManyRows ? kLarge : 2 * kLarge;
   return elements >= kFew / size && (elements <= most / size || t.index->shape[0] <= kFewSources * rows);
@@ -232,10 +231,10 @@ bool can_be_joined(const RowSums& t, const OrderPlan& plan) {
 
 // The plan by which they do: it is a launch less, and lists that need not be written and read. Without rounds where
 // they had better not.
-OrderPlan plan_joined(const DeviceFacts& device, const RowSums& t) {
+OrderPlan plan_joined(const RowSums& t) {
   OrderPlan plan{};
   if (rows_count_as_many.load(std::memory_order_relaxed)) plan = plan_order_of(t);
-  else if (pays_to_join(device, t)) plan = plan_spread_of(t);
+  else if (pays_to_join(t)) plan = plan_spread_of(t);
   return !is_short_of_lanes(t) && can_be_joined(t, plan) ? plan : OrderPlan{};
 }
 
@@ -291,7 +290,7 @@ hipops_status add_rows(const DeviceFacts& device, const RowSums& t, IndexAddArgs
   set_operands(t, report, args);
   char* const at = static_cast<char*>(workspace);
   if (args->order.state == nullptr)
-    if (const OrderPlan plan = plan_joined(device, t); plan.rounds != 0)
+    if (const OrderPlan plan = plan_joined(t); plan.rounds != 0)
       return launch_joined(device, t, plan, at, args, stream);
   return launch_list(device, t, plan_order_of(t), at, args, stream);
 }

@@ -24,9 +24,8 @@ bool rows_are_wide(const RowSums& t);
 
 // Whether blocks that order indices had better add up the sources themselves: not where there are few bytes of them,
 // and the ordering, over fewer blocks, is most of the work; nor where there are many, and one block has more to do than
-// another for longer than that gains, unless rows have so few sources that the other way has too few on their way. Nor
-// on AMD, whose launches bring no shared memory: nobody has measured it there.
-bool pays_to_join(const DeviceFacts& device, const RowSums& t);
+// another for longer than that gains, unless rows have so few sources that the other way has too few on their way.
+bool pays_to_join(const RowSums& t);
 
 // Orders the indices in the workspace, and adds the sources. args: all zero but for what the order's state needs.
 hipops_status add_rows(const DeviceFacts& device, const RowSums& t, IndexAddArgs* args, void* workspace,
