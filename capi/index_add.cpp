@@ -4,6 +4,7 @@
 #include <cinttypes>
 
 #include "device/launch_contract.h"
+#include "divisor.h"
 #include "error.h"
 #include "indices.h"
 #include "kernel_names.h"
@@ -34,7 +35,7 @@ struct Variant {
 constexpr hipops_dtype f32 = HIPOPS_F32, f16 = HIPOPS_F16, bf16 = HIPOPS_BF16, f64 = HIPOPS_F64;
 constexpr hipops_dtype u8 = HIPOPS_U8, u32 = HIPOPS_U32, u64 = HIPOPS_U64;
 #define VARIANT(name, dtype, bytes, mode) {dtype, bytes != 0, mode},
-constexpr Variant kVariants[] = {HIPOPS_INDEX_ADD_SUM_KERNELS(VARIANT) HIPOPS_INDEX_ADD_JOINED_KERNELS(VARIANT)};
+constexpr Variant kVariants[] = {HIPOPS_INDEX_ADD_SUM_KERNELS(VARIANT)};
 #undef VARIANT
 static_assert(kOrderKernels + sizeof(kVariants) / sizeof(kVariants[0]) == kKernelCount,
               "all kernels are one or the other");
@@ -143,6 +144,8 @@ bool pays_to_join(const RowSums& t) {
   return elements >= kFew / size && (elements <= most / size || t.index->shape[0] <= kFewSources * rows);
 }
 
+std::atomic<bool> few_indices_are_ordered{false};
+
 Op op_index_add = {"index_add", kKernels, kKernelCount, supports};
 
 namespace {
@@ -211,7 +214,7 @@ hipops_status launch_list(const DeviceFacts& device, const RowSums& t, const Ord
   const Mode mode = is_short_of_lanes(t) ? deep : list;
   const bool wide = mode == list && allows_wide(t, layout);
   args->walk = walk_of(layout, wide ? 16 / dtype_bytes(t.y->dtype) : 1);
-  LaunchShape shape{static_cast<uint32_t>(grid_for(args->walk.count, kIndexAddSumBlock)), kIndexAddSumBlock};
+  LaunchShape shape{static_cast<uint32_t>(grid_for(args->walk.count, kListBlock)), kListBlock};
   shape.begins_early = true;  // while the indices are ordered, half of the device is idle
   // A part each: blocks that are placed late would ask in the middle of the sums.
   args->expected_parts = std::min(args->expected_parts, shape.grid);
@@ -253,17 +256,46 @@ hipops_status launch_joined(const DeviceFacts& device, const RowSums& t, const O
   return launch_shaped(device, find_kernel(t.y->dtype, true, joined), shape, args, stream);
 }
 
-hipops_status launch_scan(const DeviceFacts& device, const RowSums& t, IndexAddArgs* args, void* stream) {
+// If the index is looked through: the kernel, and which wave has what.
+int plan_scan(const DeviceFacts& device, const RowSums& t, IndexAddArgs* args) {
   const Layout<kIndexAddOperands> layout = layout_of(t, scan, 0);
   const bool wide = allows_wide(t, layout);
   args->walk = walk_of(layout, wide ? 16 / dtype_bytes(t.y->dtype) : 1);
-  args->by_source = args->indices < t.y->shape[t.dim];
-  args->targets = std::min(args->indices, t.y->shape[t.dim]);
-  const int64_t parts = (args->walk.count + device.wave_size - 1) / device.wave_size;
-  // With no rows at all there is something left to do: to report the indices.
-  const int64_t items = std::max<int64_t>(args->targets * parts, 1) * device.wave_size;
-  return launch_on(device, find_kernel(t.y->dtype, wide, scan), grid_for(items, kIndexAddSumBlock), kIndexAddSumBlock,
-                   args, stream);
+  const int64_t rows = t.y->shape[t.dim];
+  ScanArgs& s = args->scan;
+  s.by_source = args->indices < rows;
+  s.parts = std::max<int64_t>((args->walk.count + device.wave_size - 1) / device.wave_size, 1);
+  s.by_parts = wide_divisor_of(s.parts);
+  s.units = args->walk.count > 0 ? std::min(args->indices, rows) * s.parts : 0;
+  s.reports = 1;
+  return find_kernel(t.y->dtype, wide, scan);
+}
+
+// Whether that is better than to order the indices, which takes two launches more: by a model of AMD's GPUs, the
+// comparisons take 3 us at most. One wave adds up all sources of its part of a row, so there have to be few.
+bool pays_to_scan(const RowSums& t, const ScanArgs& s) {
+  constexpr int64_t kComparisons = 1 << 24, kFewSources = 8;
+  const int64_t indices = t.index->shape[0];
+  return indices <= kScanTile && indices <= kFewSources * t.y->shape[t.dim] && s.units <= kComparisons / indices &&
+         !rows_count_as_many.load(std::memory_order_relaxed) && !few_indices_are_ordered.load(std::memory_order_relaxed);
+}
+
+hipops_status launch_scan(const DeviceFacts& device, int kernel, IndexAddArgs* args, void* stream) {
+  ScanArgs& s = args->scan;
+  // With no rows at all there is something left to do: to report the indices. There is mostly one launch; loops in the
+  // kernel, over more units than a grid has waves, or rows that 32 bits do not tell apart, would take it registers.
+  do {
+    s.first = 0;
+    do {
+      const int64_t items = std::max<int64_t>(s.units - s.first, 1) * device.wave_size;
+      const int64_t grid = grid_for(items, kScanBlock);
+      if (hipops_status status = launch_on(device, kernel, grid, kScanBlock, args, stream)) return status;
+      s.first += grid * (kScanBlock / device.wave_size);
+      s.reports = 0;
+    } while (s.first < s.units);
+    s.first_row += UINT32_MAX;
+  } while (s.first_row < args->index.size);
+  return HIPOPS_SUCCESS;
 }
 
 IndexAddArgs* set_operands(const RowSums& t, hipops_index_report* report, IndexAddArgs* args) {
@@ -309,7 +341,12 @@ hipops_status hipops_index_add(const hipops_tensor* y, const hipops_tensor* x, c
   const DeviceFacts* device;
   if (hipops_status status = device_facts(&device)) return status;
   IndexAddArgs args{};
-  if (!workspace || needed == 0) return launch_scan(*device, t, set_operands(t, report, &args), stream);
+  set_operands(t, report, &args);
+  const bool ordered = workspace && needed != 0;
+  if (!ordered || args.indices <= kScanTile) {
+    const int kernel = plan_scan(*device, t, &args);
+    if (!ordered || pays_to_scan(t, args.scan)) return launch_scan(*device, kernel, &args, stream);
+  }
   args.order.reported = 1;
   args.order.report_step = 1;
   return add_rows(*device, t, &args, workspace, report, stream);

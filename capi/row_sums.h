@@ -1,6 +1,7 @@
 // Sums of whole rows in the order of a 1-D index: what index_add does, and scatter_add where its index says no more.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "hipops/hipops.h"
@@ -26,6 +27,9 @@ bool rows_are_wide(const RowSums& t);
 // and the ordering, over fewer blocks, is most of the work; nor where there are many, and one block has more to do than
 // another for longer than that gains, unless rows have so few sources that the other way has too few on their way.
 bool pays_to_join(const RowSums& t);
+
+// For tests: also the indices that had better be looked through are ordered where there is a workspace.
+extern std::atomic<bool> few_indices_are_ordered;
 
 // Orders the indices in the workspace, and adds the sources. args: all zero but for what the order's state needs.
 hipops_status add_rows(const DeviceFacts& device, const RowSums& t, IndexAddArgs* args, void* workspace,

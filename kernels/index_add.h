@@ -7,10 +7,21 @@
 
 namespace hipops {
 
-constexpr int kIndexAddSumBlock = 128;
+constexpr int kListBlock = 128, kScanBlock = 512;  // work-items of a block
+constexpr int kScanTile = 4096;                    // indices that a block of `scan` has at a time
 
 // The operands of IndexAddArgs::walk. The last one is a number rather than memory: the row, an index of y along dim.
 enum IndexAddOperand { kIndexAddY, kIndexAddX, kIndexAddRow, kIndexAddOperands };
+
+// `scan`: the units of work are (target, part of its row), a wave's each.
+struct ScanArgs {
+  int64_t parts;         // of a row
+  WideDivisor by_parts;  // of a count of units
+  int64_t first, units;  // of this launch, and past its last one
+  int64_t first_row;     // of those that this launch is for, which are fewer than 2^32
+  int32_t by_source;     // targets are indices, each of which may be the first of its row; or rows of y
+  int32_t reports;       // what is out of range, once for all launches
+};
 
 struct IndexAddArgs {
   IndexArgs index;
@@ -20,8 +31,7 @@ struct IndexAddArgs {
   void* y;
   int64_t x_step, y_step;        // along dim
   int64_t grid;                  // blocks
-  int64_t targets;               // `scan`: rows of y, or the indices of which each may be the first of its row
-  int32_t by_source;             // `scan`: targets are indices
+  ScanArgs scan;
   int32_t next_at_once;          // `join`: the sums expect enough of x to be placed while indices are still split
   uint32_t expected_parts;       // `list`, `joined`: what of x, from `expected` on, is expected (device/stream.h)
   const void* expected;
@@ -37,11 +47,12 @@ struct IndexAddArgs {
 
 // X(kernel, type, bytes, mode): u32 and u64 are for signed integers too. bytes is 16 where rows are taken in vectors of
 // 16 bytes, 0 where they are taken by elements.
-#define HIPOPS_INDEX_ADD_VARIANTS(X, T)   \
-  X(index_add_##T##_list_wide, T, 16, list) \
-  X(index_add_##T##_list_any, T, 0, list)   \
-  X(index_add_##T##_list_deep, T, 0, deep)  \
-  X(index_add_##T##_scan_wide, T, 16, scan) \
+#define HIPOPS_INDEX_ADD_VARIANTS(X, T)     \
+  X(index_add_##T##_list_wide, T, 16, list)   \
+  X(index_add_##T##_list_any, T, 0, list)     \
+  X(index_add_##T##_list_deep, T, 0, deep)    \
+  X(index_add_##T##_joined_wide, T, 16, joined) \
+  X(index_add_##T##_scan_wide, T, 16, scan)   \
   X(index_add_##T##_scan_any, T, 0, scan)
 
 #define HIPOPS_INDEX_ADD_SUM_KERNELS(X) \
@@ -53,17 +64,6 @@ struct IndexAddArgs {
   HIPOPS_INDEX_ADD_VARIANTS(X, u32)     \
   HIPOPS_INDEX_ADD_VARIANTS(X, u64)
 
-// Blocks of kJoinedBlock work-items, of vectors alone.
-#define HIPOPS_INDEX_ADD_JOINED_KERNELS(X)        \
-  X(index_add_f32_joined_wide, f32, 16, joined)   \
-  X(index_add_f16_joined_wide, f16, 16, joined)   \
-  X(index_add_bf16_joined_wide, bf16, 16, joined) \
-  X(index_add_f64_joined_wide, f64, 16, joined)   \
-  X(index_add_u8_joined_wide, u8, 16, joined)     \
-  X(index_add_u32_joined_wide, u32, 16, joined)   \
-  X(index_add_u64_joined_wide, u64, 16, joined)
-
 #define HIPOPS_INDEX_ADD_KERNELS(X)  \
   HIPOPS_INDEX_ADD_ORDER_KERNELS(X)  \
-  HIPOPS_INDEX_ADD_SUM_KERNELS(X)    \
-  HIPOPS_INDEX_ADD_JOINED_KERNELS(X)
+  HIPOPS_INDEX_ADD_SUM_KERNELS(X)

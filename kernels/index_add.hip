@@ -11,9 +11,9 @@
 // A row is what y has at one place of dim. Rows that no index names are not touched.
 //
 //   scan   without a workspace, or for few indices. One wave for as much of a row as its lanes hold: it goes over all
-//          of the index and adds the sources that are for its row. That is rows x indices comparisons; or
-//          indices x indices, where these are fewer than the rows: then a wave belongs to an index, and gives up when
-//          an earlier one names the same row.
+//          of the index, which its block has in shared memory a tile at a time, and adds the sources that are for its
+//          row. That is rows x indices comparisons; or indices x indices, where these are fewer than the rows: then a
+//          wave belongs to an index, and gives up when an earlier one names the same row.
 //   list   with the workspace. The indices are ordered first: a list for each row of y, in index order. Then a
 //          work-item adds, for one vector of y, the sources on its row's list, 8 in flight at a time.
 //   joined the same in the launch that makes the lists, by the block that made them, which mostly has them in shared
@@ -24,6 +24,7 @@
 #include "index_add.h"
 
 #include "device/row_join.h"
+#include "device/row_search.h"
 #include "device/stream.h"
 #include "device/strided.h"
 
@@ -66,14 +67,6 @@ class RunningSum {
 #pragma unroll
     for (int i = 0; i < Length; ++i) v.element[i] = Row::rounded(sum_[i]);
     store_vector<Length>(y, v);
-  }
-
-  // Adds `count` sources, one after the other, each `step` times next() from x. Up to Flight of them, a power of two,
-  // are in flight together.
-  template <int Flight, class Next>
-  HIPOPS_METHOD void add(const T* x, int64_t step, uint32_t count, Next next) {
-    for (; count >= Flight; count -= Flight) add_some<Flight>(x, step, next);
-    add_rest<Flight / 2>(x, step, count, next);
   }
 
   // Adds the sources that are listed, in order, Flight of them in flight together, while where the next ones are is on
@@ -129,31 +122,8 @@ class RunningSum {
     for (uint32_t n = 0; n < Count; ++n) from[n] = source[n < count ? n : count - 1];
   }
 
-  template <int Count, class Next>
-  HIPOPS_METHOD void add_some(const T* x, int64_t step, Next& next) {
-    uint32_t source[Count];
-    Vector<T, Length> v[Count];
-#pragma unroll
-    for (int n = 0; n < Count; ++n) source[n] = next();
-#pragma unroll
-    for (int n = 0; n < Count; ++n) v[n] = load_vector<Length>(x + int64_t(source[n]) * step);
-#pragma unroll
-    for (int n = 0; n < Count; ++n) {
-#pragma unroll
-      for (int i = 0; i < Length; ++i) sum_[i] += Row::of(v[n].element[i]);
-    }
-  }
-
-  template <int Count, class Next>
-  HIPOPS_METHOD void add_rest(const T* x, int64_t step, uint32_t count, Next& next) {
-    if (count & Count) add_some<Count>(x, step, next);
-    if constexpr (Count > 1) add_rest<Count / 2>(x, step, count, next);
-  }
-
   typename Row::Sum sum_[Length] = {};
 };
-
-constexpr int kSumBlock = kIndexAddSumBlock;
 
 // The walk is over all of y, or, by position, over as many rows as there are indices: neighbouring work-items have
 // neighbouring vectors, whatever dim is, and mostly one list.
@@ -161,7 +131,7 @@ template <class T, int Length, bool Long = false>
 HIPOPS_FN void index_add_list(const IndexAddArgs& a) {
   const RowOrder& o = a.order;
   if (o.state != nullptr && (o.state[0] | o.state[1]) != 0) return;
-  for (int64_t i = int64_t(block_index()) * kSumBlock + thread_index(); i < a.walk.count; i += a.grid * kSumBlock) {
+  for (int64_t i = int64_t(block_index()) * kListBlock + thread_index(); i < a.walk.count; i += a.grid * kListBlock) {
     const Offsets<kIndexAddOperands> at = locate(a.walk, i);
     const uint32_t slot = uint32_t(at.of[kIndexAddRow]);
     const RowList list = o.lists[slot];
@@ -212,88 +182,35 @@ HIPOPS_FN void index_add_joined(const IndexAddArgs& a) {
   }
 }
 
-// The part of the index that `scan` looks at in one step: kScanDepth loads of each lane.
-constexpr int kScanDepth = 4;
-
-// The lanes whose index, of the kScanDepth of each, names `row`.
-struct Hits {
-  LaneMask of[kScanDepth];
-
-  // of[n] without an address of its own.
-  HIPOPS_METHOD LaneMask at(int n) const {
-    LaneMask mask = of[0];
-#pragma unroll
-    for (int i = 1; i < kScanDepth; ++i) mask = n == i ? of[i] : mask;
-    return mask;
-  }
-};
-HIPOPS_FN Hits find_row(const IndexAddArgs& a, int64_t first, int64_t row) {
-  constexpr int64_t kStep = kScanDepth * wave_size;
-  const int left = int(a.indices - first < kStep ? a.indices - first : kStep);
-  int64_t offset[kScanDepth], value[kScanDepth];
-#pragma unroll
-  for (int n = 0; n < kScanDepth; ++n) {
-    int place = n * wave_size + int(lane_index());
-    offset[n] = (first + (place < left ? place : 0)) * a.index_step;
-  }
-  int64_t mark = load_indices(a.index, offset, value);
-  if (row == mark) row = kNothing;  // a row that no index of this type can name
-  Hits hits;
-#pragma unroll
-  for (int n = 0; n < kScanDepth; ++n)
-    hits.of[n] = ballot(n * wave_size + int(lane_index()) < left && value[n] == row && row != kNothing);
-  return hits;
-}
-
-// Reads each index once, for the report.
-HIPOPS_FN void report_indices(const IndexAddArgs& a) {
-  for (int64_t i = int64_t(block_index()) * kSumBlock + thread_index(); i < a.indices; i += a.grid * kSumBlock)
-    read_index(a.index, i * a.index_step, i, true);
-}
-
-// Walks over one row; the units of work are (target, as much of a row as a wave holds).
+// The walk is over one row.
 template <class T, int Length>
 HIPOPS_FN void index_add_scan(const IndexAddArgs& a) {
-  constexpr int kWaves = kSumBlock / wave_size;
-  if (a.index.report != nullptr) report_indices(a);
-  const int64_t parts = (a.walk.count + wave_size - 1) / wave_size, units = a.targets * parts;
-  for (int64_t unit = int64_t(block_index()) * kWaves + uniform(wave_index()); unit < units; unit += a.grid * kWaves) {
-    const int64_t target = unit / parts, part = unit - target * parts;
-    int64_t row = target;
-    if (a.by_source) {
-      row = uniform(read_index(a.index, target * a.index_step, target, false));
-      if (row == kNothing) continue;
-    }
-    const int64_t i = part * wave_size + lane_index();
-    const bool live = i < a.walk.count;  // the other lanes help to look
-    Offsets<kIndexAddOperands> at = locate(a.walk, live ? i : 0);
-    T* y = static_cast<T*>(a.y) + at.of[kIndexAddY] + row * a.y_step;
-    const T* x = static_cast<const T*>(a.x) + at.of[kIndexAddX];
-    RunningSum<T, Length> sum;
-    bool found = false, earlier = false;
-    for (int64_t first = 0; first < a.indices && !earlier; first += kScanDepth * wave_size) {
-      Hits hits = find_row(a, first, row);
-#pragma unroll 1
-      for (int n = 0; n < kScanDepth && !earlier; ++n) {
-        LaneMask lanes = hits.at(n);
-        if (lanes == 0) continue;
-        const int64_t base = first + n * wave_size;
-        if (!found) {
-          found = true;
-          earlier = a.by_source && base + first_lane(lanes) != target;  // that one's wave takes the row
-          if (live && !earlier) sum.load(y);
-        }
-        if (live && !earlier) {
-          sum.template add<4>(x + base * a.x_step, a.x_step, uint32_t(count_lanes(lanes)), [&] {
-            uint32_t lane = uint32_t(first_lane(lanes));
-            lanes &= lanes - 1;
-            return lane;
-          });
-        }
-      }
-    }
-    if (found && !earlier && live) sum.store(y);
+  constexpr int kWaves = kScanBlock / wave_size;
+  constexpr uint32_t kNoTarget = 2;  // for the wave: past the last one, or the row is that of an earlier index
+  const int64_t unit = a.scan.first + int64_t(block_index()) * kWaves + uniform(wave_index());
+  const int64_t target = divide(unit, a.scan.parts, a.scan.by_parts), part = unit - target * a.scan.parts;
+  int64_t row = unit < a.scan.units ? target : kNothing;
+  if (row != kNothing && a.scan.by_source) row = uniform(read_index(a.index, target * a.index_step, target, false));
+  const int64_t i = part * wave_size + lane_index();
+  const bool live = row != kNothing && i < a.walk.count;  // the other lanes help to look
+  const Offsets<kIndexAddOperands> at = locate(a.walk, live ? i : 0);
+  T* y = static_cast<T*>(a.y) + at.of[kIndexAddY] + (live ? row : 0) * a.y_step;
+  const T* x = static_cast<const T*>(a.x) + at.of[kIndexAddX];
+  RunningSum<T, Length> sum;
+  RowSearch<IndexAddArgs, kScanBlock, kScanTile> search(a, a.scan.first_row);
+  uint32_t found = search.may_find(row) ? 0 : kNoTarget;
+  for (int64_t tile = 0; tile < a.indices; tile += kScanTile) {
+    search.load(tile, a.scan.reports != 0 && block_index() == 0);
+    if (found == kNoTarget) continue;
+    search.for_those_of(row, [&](auto place, uint32_t count) {
+      const bool first = found == 0;
+      if (first) found = a.scan.by_source && tile + uniform(place[0]) != target ? kNoTarget : 1;
+      if (found == kNoTarget || !live) return;
+      if (first) sum.load(y);
+      sum.template add_list<8>(x + tile * a.x_step, a.x_step, place, count);
+    });
   }
+  if (found == 1 && live) sum.store(y);
 }
 
 }  // namespace
@@ -306,22 +223,16 @@ HIPOPS_FN void index_add_scan(const IndexAddArgs& a) {
 HIPOPS_INDEX_ADD_ORDER_KERNELS(KERNEL)
 #undef KERNEL
 
-#define KERNEL(name, T, bytes, mode)                              \
-  HIPOPS_KERNEL(kSumBlock, 1) name(HIPOPS_ARGS(IndexAddArgs) a) { \
-    expect_loads(a.expected, a.expected_parts);                   \
-    wait_for_launch_before();                                     \
-    index_add_##mode<T, bytes == 0 ? 1 : bytes / sizeof(T)>(a);   \
+// The work-items of a block, by mode. Of those that join, a unit has registers for two blocks.
+constexpr int list_block = kListBlock, deep_block = kListBlock, scan_block = kScanBlock, joined_block = kJoinedBlock;
+#define KERNEL(name, T, bytes, mode)                                                                     \
+  HIPOPS_KERNEL(mode##_block, mode##_block == kJoinedBlock ? 2 : 1) name(HIPOPS_ARGS(IndexAddArgs) a) {  \
+    expect_loads(a.expected, a.expected_parts);                                                          \
+    wait_for_launch_before();                                                                            \
+    index_add_##mode<T, bytes == 0 ? 1 : bytes / sizeof(T)>(a);                                          \
   }
 HIPOPS_INDEX_ADD_SUM_KERNELS(KERNEL)
 #undef KERNEL
-
-#define KERNEL(name, T, bytes, mode)                                 \
-  HIPOPS_KERNEL(kJoinedBlock, 2) name(HIPOPS_ARGS(IndexAddArgs) a) { \
-    expect_loads(a.expected, a.expected_parts);                      \
-    wait_for_launch_before();                                        \
-    index_add_##mode<T, bytes / sizeof(T)>(a);                       \
-  }
-HIPOPS_INDEX_ADD_JOINED_KERNELS(KERNEL)
 
 HIPOPS_KERNEL_TABLE(index_add, IndexAddArgs, HIPOPS_INDEX_ADD_KERNELS)
 

@@ -427,6 +427,20 @@ MUTATIONS = (
         after="return begin_[list + 1] - begin_[list] - 1; }",
         runs=(Run("sizes", "f32", many_rows=True), Run("indices", "u8", many_rows=True))),
     Mutation(
+        "places_over_the_ones_before",
+        "Of the indices that name a row, those of a step take the places of the step before.",
+        "index_add", "device/row_search.h",
+        before="uint32_t to = own() + found;",
+        after="uint32_t to = own();",
+        runs=(Run("sizes", "f32", "fault"),)),
+    Mutation(
+        "next_tile_too_early",
+        "The indices of the next tile are loaded over those that other waves are still looking through.",
+        "index_add", "device/row_search.h",
+        before="    barrier();  // of those who are still at the tile before\n",
+        after="",
+        runs=(Run("sizes", "f32", "report", says="race at byte", race=True),)),
+    Mutation(
         "index_out_of_range_taken",
         "An index far below 0 is read at.",
         "gather", "device/indices.h",

@@ -1,11 +1,14 @@
 // hipops_index_add: what it refuses, its workspace, and its results on the CPU with every kernel that it has.
 #include "index_add.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -522,7 +525,10 @@ void check_shares() {
 
 // ---- Kernels
 
-constexpr int kKernels = 45, kJoinedKernels = 7;  // the last ones, which have no grid to go round
+constexpr int kKernels = 45, kJoinedKernels = 7;  // which have no grid to go round
+
+// Here indices are ordered wherever there is a workspace, but for the tests of when they are not.
+[[maybe_unused]] const bool ordered = few_indices_are_ordered = true;
 
 // Stands between the op and its CPU kernels: notes which of them run, and can make the grids of those that loop small.
 class Recorder {
@@ -542,9 +548,6 @@ class Recorder {
     return names;
   }
 
-  // Of the kernels that sum and find bounds, all blocks but the first two end at once, and those do all the work.
-  static inline bool two_blocks = false;
-
   // What the last kernel was told to expect.
   static inline std::atomic<const void*> expected{nullptr};
   static inline std::atomic<uint32_t> expected_parts{0};
@@ -558,12 +561,7 @@ class Recorder {
     expected = static_cast<const IndexAddArgs*>(args)->expected;
     expected_parts = static_cast<const IndexAddArgs*>(args)->expected_parts;
     if (static_cast<const IndexAddArgs*>(args)->next_at_once) at_once |= uint64_t{1} << I;
-    constexpr size_t kSplitAndJoin = 2, kJoined = kKernels - kJoinedKernels;
-    if (!two_blocks || I < kSplitAndJoin || I >= kJoined) return real_[I]->run(args);
-    if (cpu::block_index() >= 2) return;
-    IndexAddArgs small = *static_cast<const IndexAddArgs*>(args);
-    small.grid = std::min<int64_t>(small.grid, 2);
-    real_[I]->run(&small);
+    real_[I]->run(args);
   }
   template <size_t... I>
   static void wrap(void* const* loaded, std::index_sequence<I...>) {
@@ -746,10 +744,10 @@ void check_wide() {
     }
 }
 
-// Several rounds of the grid, with a last one that is not full.
+// Several rounds of the grid, or launches, with a last one that is not full.
 void check_two_blocks() {
   Recorder recorder;
-  Recorder::two_blocks = true;
+  limit_grid(2);
   for (hipops_dtype dtype : kAdded)
     for (int64_t columns : {64, 63})
       for (int64_t indices : {200, 700}) {
@@ -766,6 +764,61 @@ void check_two_blocks() {
   call(t, true, nullptr);
   EXPECT(all_bits(t.y) == bits);
   EXPECT_EQUAL(recorder.ran().size(), size_t{kKernels - kJoinedKernels});
+}
+
+// 4 GiB of y, few pages of which are touched.
+void check_far_rows() {
+  constexpr int64_t kFar = int64_t{1} << 32, kRows = kFar + 10;
+  void* memory = mmap(nullptr, kRows, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  EXPECT(memory != MAP_FAILED);
+  auto* y = static_cast<uint8_t*>(memory);
+  const hipops_tensor of_y = {y, HIPOPS_U8, 1, {kRows}, {1}};
+  const int64_t rows[] = {kFar + 3, 5, kFar - 1, kFar - 2, kFar + 3, kFar, kRows, -1};
+  constexpr int64_t kIndices = std::size(rows);
+  uint8_t x[kIndices];
+  for (int64_t j = 0; j < kIndices; ++j) x[j] = static_cast<uint8_t>(1 << j);
+  const hipops_tensor of_x = {x, HIPOPS_U8, 1, {kIndices}, {1}};
+  const hipops_tensor index = {const_cast<int64_t*>(rows), HIPOPS_I64, 1, {kIndices}, {1}};
+  hipops_index_report report = HIPOPS_INDEX_REPORT_INIT;
+  EXPECT_EQUAL(hipops_index_add(&of_y, &of_x, &index, 0, nullptr, 0, &report, nullptr), HIPOPS_SUCCESS);
+  EXPECT_EQUAL(report.count, uint64_t{2});
+  EXPECT_EQUAL(report.first, uint64_t{6});
+  const std::map<int64_t, int> expected = {{kFar + 3, 1 + 16}, {5, 2}, {kFar - 1, 4}, {kFar - 2, 8}, {kFar, 32}};
+  for (const auto& [row, sum] : expected) EXPECT_EQUAL(int{y[row]}, sum);
+  for (int64_t row : {3, 0, 4, 6}) EXPECT_EQUAL(int{y[row]}, 0);
+  EXPECT_EQUAL(munmap(memory, kRows), 0);
+}
+
+// Few indices are looked through where that takes few comparisons, and no row has many sources, with a workspace or not.
+void check_scanned() {
+  Recorder recorder;
+  few_indices_are_ordered = false;
+  const DeviceFacts* device;
+  EXPECT_EQUAL(device_facts(&device), HIPOPS_SUCCESS);
+  const int64_t wave = device->wave_size;
+  struct Case {
+    int64_t rows, columns, indices;
+    bool scanned;
+  };
+  for (const Case& c : {Case{600, 8, 4096, true},
+                        {600, 8, 4097, false},               // more than a block has at a time
+                        {512, 8, 4096, true},
+                        {511, 8, 4096, false},               // more than 8 sources a row
+                        {4096, 8 * wave, 4096, true},        // 2^24 comparisons
+                        {4096, 8 * wave + 8, 4096, false},   // two waves a row
+                        {5000, 8 * wave, 4096, true},        // as many as there are indices
+                        {2048, 16 * wave, 4096, true},
+                        {2049, 16 * wave, 4096, false}}) {
+    Operands t = rows_of(HIPOPS_BF16, c.rows, c.columns, c.indices, static_cast<uint64_t>(c.columns));
+    for (int64_t j = 0; j < c.indices; j += 100) set_bits(t.index, j, 1u << 31);
+    hipops_index_report report = HIPOPS_INDEX_REPORT_INIT, expected = HIPOPS_INDEX_REPORT_INIT;
+    const std::vector<uint64_t> bits = expected_bits(t, &expected);
+    call(t, true, &report);
+    EXPECT(all_bits(t.y) == bits);
+    EXPECT(report.count == expected.count && report.first == expected.first);
+    const std::set<std::string> ran = recorder.ran();
+    EXPECT_EQUAL(ran == std::set<std::string>{"index_add_bf16_scan_wide"}, c.scanned);
+  }
 }
 
 // Blocks that join add up what they joined where there is work for all of them, about as much, and their lists fit.
@@ -913,6 +966,12 @@ TEST_CASE("index_add takes vectors where addresses and steps allow it", "[index_
 
 TEST_CASE("index_add's kernels are right over several rounds of the grid", "[index_add]") {
   on_both_waves(check_two_blocks);
+}
+
+TEST_CASE("index_add tells rows apart that 32 bits do not", "[index_add]") { on_both_waves(check_far_rows); }
+
+TEST_CASE("index_add looks few indices through", "[index_add]") {
+  on_both_waves(check_scanned, {{"HIPOPS_CPU_RACE", "1"}});
 }
 
 TEST_CASE("index_add's blocks that join add up what they joined where that is better", "[index_add]") {
