@@ -32,19 +32,12 @@ class RowSearch {
         offset[n] = (first + (place < count ? place : count - 1)) * a.index_step;
       }
       const int64_t mark = load_indices(a.index, offset, value);
-      bool all_in_range = true;
 #pragma unroll
       for (int n = 0; n < kLoads; ++n) {
         const int place = at + n * Block + int(thread_index());
-        const bool in_range = uint64_t(value[n]) < uint64_t(a.index.size);
-        const bool searched = in_range && uint64_t(value[n] - first_row_) < kNobody && value[n] != mark;
-        row_[place] = place < count && searched ? uint32_t(value[n] - first_row_) : kNobody;
-        all_in_range &= in_range;
+        const int64_t row = checked_index(a.index, value[n], mark, first + place, reports && place < count);
+        row_[place] = place < count && may_find(row) ? uint32_t(row - first_row_) : kNobody;
       }
-      if (!reports || all_in_range) continue;
-#pragma unroll 1
-      for (int place = at + int(thread_index()); place < at + kLoads * Block && place < count; place += Block)
-        read_index(a.index, (first + place) * a.index_step, first + place, true);
     }
     groups_ = uint32_t(count + kGroup * kStep - 1) / (kGroup * kStep);
     barrier();
