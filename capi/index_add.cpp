@@ -272,7 +272,7 @@ int plan_scan(const DeviceFacts& device, const RowSums& t, IndexAddArgs* args) {
 }
 
 // Whether that is better than to order the indices, which takes two launches more: by a model of AMD's GPUs, the
-// comparisons take 3 us at most. One wave adds up all sources of its part of a row, so there have to be few.
+// comparisons take 3.5 us at most. One wave adds up all sources of its part of a row, so there have to be few.
 bool pays_to_scan(const RowSums& t, const ScanArgs& s) {
   constexpr int64_t kComparisons = 1 << 24, kFewSources = 8;
   const int64_t indices = t.index->shape[0];
