@@ -146,6 +146,12 @@ bool pays_to_join(const RowSums& t) {
 
 std::atomic<bool> few_indices_are_ordered{false};
 
+bool pays_to_scan(const DeviceFacts& device, const RowSums& t, int64_t waves) {
+  constexpr int64_t kMost = 1 << 24, kOfUnit = 1 << 17, kFewSources = 8;
+  const int64_t indices = t.index->shape[0], comparisons = std::min(kMost, kOfUnit * device.units);
+  return indices <= kScanTile && indices <= kFewSources * t.y->shape[t.dim] && waves <= comparisons / indices;
+}
+
 Op op_index_add = {"index_add", kKernels, kKernelCount, supports};
 
 namespace {
@@ -264,20 +270,11 @@ int plan_scan(const DeviceFacts& device, const RowSums& t, IndexAddArgs* args) {
   const int64_t rows = t.y->shape[t.dim];
   ScanArgs& s = args->scan;
   s.by_source = args->indices < rows;
-  s.parts = std::max<int64_t>((args->walk.count + device.wave_size - 1) / device.wave_size, 1);
+  s.parts = (args->walk.count + device.wave_size - 1) / device.wave_size;
   s.by_parts = wide_divisor_of(s.parts);
-  s.units = args->walk.count > 0 ? std::min(args->indices, rows) * s.parts : 0;
+  s.units = std::min(args->indices, rows) * s.parts;
   s.reports = 1;
   return find_kernel(t.y->dtype, wide, scan);
-}
-
-// Whether that is better than to order the indices, which takes two launches more: by a model of AMD's GPUs, the
-// comparisons take 3.5 us at most. One wave adds up all sources of its part of a row, so there have to be few.
-bool pays_to_scan(const RowSums& t, const ScanArgs& s) {
-  constexpr int64_t kComparisons = 1 << 24, kFewSources = 8;
-  const int64_t indices = t.index->shape[0];
-  return indices <= kScanTile && indices <= kFewSources * t.y->shape[t.dim] && s.units <= kComparisons / indices &&
-         !rows_count_as_many.load(std::memory_order_relaxed) && !few_indices_are_ordered.load(std::memory_order_relaxed);
 }
 
 hipops_status launch_scan(const DeviceFacts& device, int kernel, IndexAddArgs* args, void* stream) {
@@ -342,10 +339,12 @@ hipops_status hipops_index_add(const hipops_tensor* y, const hipops_tensor* x, c
   if (hipops_status status = device_facts(&device)) return status;
   IndexAddArgs args{};
   set_operands(t, report, &args);
-  const bool ordered = workspace && needed != 0;
-  if (!ordered || args.indices <= kScanTile) {
+  const bool may_order = workspace && needed != 0;
+  const bool must_order = may_order && (args.indices > kScanTile || few_indices_are_ordered.load(std::memory_order_relaxed) ||
+                                        rows_count_as_many.load(std::memory_order_relaxed));
+  if (!must_order) {
     const int kernel = plan_scan(*device, t, &args);
-    if (!ordered || pays_to_scan(t, args.scan)) return launch_scan(*device, kernel, &args, stream);
+    if (!may_order || pays_to_scan(*device, t, args.scan.units)) return launch_scan(*device, kernel, &args, stream);
   }
   args.order.reported = 1;
   args.order.report_step = 1;

@@ -5,8 +5,7 @@
 namespace hipops {
 namespace {
 
-// Up to here the indices are looked through by each wave in a step or two, which takes less time than the launches that
-// would order them.
+// Up to here no workspace is asked for: the indices are looked through. (So are some that are more: pays_to_scan.)
 constexpr int64_t kFewIndices = 256;
 
 // A round orders by as many bits of the keys as two digits have. Keys with more of them take two rounds.

@@ -17,7 +17,7 @@ enum IndexAddOperand { kIndexAddY, kIndexAddX, kIndexAddRow, kIndexAddOperands }
 struct ScanArgs {
   int64_t parts;         // of a row
   WideDivisor by_parts;  // of a count of units
-  int64_t first, units;  // of this launch, and past its last one
+  int64_t first, units;  // of this launch; of all, where there are several
   int64_t first_row;     // of those that this launch is for, which are fewer than 2^32
   int32_t by_source;     // targets are indices, each of which may be the first of its row; or rows of y
   int32_t reports;       // what is out of range, once for all launches
@@ -47,12 +47,12 @@ struct IndexAddArgs {
 
 // X(kernel, type, bytes, mode): u32 and u64 are for signed integers too. bytes is 16 where rows are taken in vectors of
 // 16 bytes, 0 where they are taken by elements.
-#define HIPOPS_INDEX_ADD_VARIANTS(X, T)     \
-  X(index_add_##T##_list_wide, T, 16, list)   \
-  X(index_add_##T##_list_any, T, 0, list)     \
-  X(index_add_##T##_list_deep, T, 0, deep)    \
+#define HIPOPS_INDEX_ADD_VARIANTS(X, T)         \
+  X(index_add_##T##_list_wide, T, 16, list)     \
+  X(index_add_##T##_list_any, T, 0, list)       \
+  X(index_add_##T##_list_deep, T, 0, deep)      \
   X(index_add_##T##_joined_wide, T, 16, joined) \
-  X(index_add_##T##_scan_wide, T, 16, scan)   \
+  X(index_add_##T##_scan_wide, T, 16, scan)     \
   X(index_add_##T##_scan_any, T, 0, scan)
 
 #define HIPOPS_INDEX_ADD_SUM_KERNELS(X) \

@@ -186,7 +186,8 @@ HIPOPS_FN void index_add_joined(const IndexAddArgs& a) {
 template <class T, int Length>
 HIPOPS_FN void index_add_scan(const IndexAddArgs& a) {
   constexpr int kWaves = kScanBlock / wave_size;
-  constexpr uint32_t kNoTarget = 2;  // for the wave: past the last one, or the row is that of an earlier index
+  // A wave is idle that is past the last unit, whose row is no row of this launch, or that of an earlier index.
+  enum : uint32_t { kLooks, kAdds, kIdle };
   const int64_t unit = a.scan.first + int64_t(block_index()) * kWaves + uniform(wave_index());
   const int64_t target = divide(unit, a.scan.parts, a.scan.by_parts), part = unit - target * a.scan.parts;
   int64_t row = unit < a.scan.units ? target : kNothing;
@@ -198,19 +199,21 @@ HIPOPS_FN void index_add_scan(const IndexAddArgs& a) {
   const T* x = static_cast<const T*>(a.x) + at.of[kIndexAddX];
   RunningSum<T, Length> sum;
   RowSearch<IndexAddArgs, kScanBlock, kScanTile> search(a, a.scan.first_row);
-  uint32_t found = search.may_find(row) ? 0 : kNoTarget;
+  uint32_t state = search.may_find(row) ? kLooks : kIdle;
   for (int64_t tile = 0; tile < a.indices; tile += kScanTile) {
     search.load(tile, a.scan.reports != 0 && block_index() == 0);
-    if (found == kNoTarget) continue;
+    if (state == kIdle) continue;
     search.for_those_of(row, [&](auto place, uint32_t count) {
-      const bool first = found == 0;
-      if (first) found = a.scan.by_source && tile + uniform(place[0]) != target ? kNoTarget : 1;
-      if (found == kNoTarget || !live) return;
-      if (first) sum.load(y);
-      sum.template add_list<8>(x + tile * a.x_step, a.x_step, place, count);
+      const bool first = state == kLooks;
+      if (first) state = a.scan.by_source && tile + uniform(place[0]) != target ? kIdle : kAdds;
+      if (state == kAdds && live) {
+        if (first) sum.load(y);
+        sum.template add_list<8>(x + tile * a.x_step, a.x_step, place, count);
+      }
+      return state == kAdds;
     });
   }
-  if (found == 1 && live) sum.store(y);
+  if (state == kAdds && live) sum.store(y);
 }
 
 }  // namespace
@@ -223,10 +226,10 @@ HIPOPS_FN void index_add_scan(const IndexAddArgs& a) {
 HIPOPS_INDEX_ADD_ORDER_KERNELS(KERNEL)
 #undef KERNEL
 
-// The work-items of a block, by mode. Of those that join, a unit has registers for two blocks.
+// The work-items of a block, by mode. Of 512, a unit has registers for two blocks.
 constexpr int list_block = kListBlock, deep_block = kListBlock, scan_block = kScanBlock, joined_block = kJoinedBlock;
 #define KERNEL(name, T, bytes, mode)                                                                     \
-  HIPOPS_KERNEL(mode##_block, mode##_block == kJoinedBlock ? 2 : 1) name(HIPOPS_ARGS(IndexAddArgs) a) {  \
+  HIPOPS_KERNEL(mode##_block, mode##_block == 512 ? 2 : 1) name(HIPOPS_ARGS(IndexAddArgs) a) {           \
     expect_loads(a.expected, a.expected_parts);                                                          \
     wait_for_launch_before();                                                                            \
     index_add_##mode<T, bytes == 0 ? 1 : bytes / sizeof(T)>(a);                                          \

@@ -50,6 +50,7 @@ std::string command_for(const Options& options, const Device& device, const Case
   if (options.threads != 1) command += " --threads " + std::to_string(options.threads);
   if (options.capture) command += " --capture";
   if (options.many_rows) command += " --many-rows";
+  if (options.ordered) command += " --ordered";
   if (options.guard != "zones") command += " --guard " + options.guard;
   command += " --op " + record.op + " --dtype " + record.dtype + " --case " + record.name;
   if (!options.golden.empty() || (!options.large && from_environment("HIPOPS_GOLDEN")))

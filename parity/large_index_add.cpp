@@ -3,6 +3,7 @@
 
 #include "parity/large_cases.h"
 #include "parity/large_sums.h"
+#include "row_sums.h"
 
 namespace hipops::parity::large {
 namespace {
@@ -15,10 +16,12 @@ void call(Stage& stage, const hipops_tensor& y, const hipops_tensor& x, const hi
     const hipops_status status = hipops_index_add_workspace_bytes(&y, &x, &index, dim, &bytes);
     workspace = stage.workspace(status, bytes);
   }
+  few_indices_are_ordered = with_workspace;
   stage.called([&] { return hipops_index_add(&y, &x, &index, dim, workspace, bytes, nullptr, nullptr); });
+  few_indices_are_ordered = false;
 }
 
-// From here on indices are ordered in the workspace.
+// From here on there is a workspace, in which indices are ordered.
 constexpr int64_t kManyIndices = 300;
 
 // Few rows of sources, into rows all over y, `step` elements apart; each target that there is has two or more.

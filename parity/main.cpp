@@ -8,6 +8,7 @@
 
 #include "parity/golden_files.h"
 #include "parity/jobs.h"
+#include "row_sums.h"
 #include "rows.h"
 
 namespace hipops::parity {
@@ -91,7 +92,8 @@ bool write_file(const std::string& path, const std::string& text) {
 
 // Where the right results come from.
 std::string reference_text(const Options& options, const std::string& golden) {
-  const std::string kernels = options.many_rows ? ", by the kernels for many rows" : "";
+  const std::string kernels = std::string(options.many_rows ? ", by the kernels for many rows" : "") +
+                              (options.ordered ? ", indices ordered" : "");
   if (options.large) return "formulas (seed " + std::to_string(options.seed) + ")" + kernels;
   if (options.threads != 1) return golden + ", on " + std::to_string(options.threads) + " threads at once" + kernels;
   if (options.capture) return golden + ", captured and replayed" + kernels;
@@ -107,6 +109,7 @@ int refuse_skipped(const std::vector<CaseRecord>& records) {
 int run(const Options& options, const std::string& golden, const std::vector<GoldenFile>& files) {
   set_environment(options);
   rows_count_as_many = options.many_rows;
+  few_indices_are_ordered = options.ordered;
   Device device;
   const DeviceFacts* facts = nullptr;
   const hipops_status status = open(options, &device, &facts);

@@ -70,6 +70,8 @@ void declare(CLI::App* app, Options* options) {
   app->add_flag("--many-rows", options->many_rows,
                 "have index_add, layer_norm, rms_norm and softmax choose kernels as\nfor many rows, also where "
                 "there are few");
+  app->add_flag("--ordered", options->ordered,
+                "have index_add order its indices wherever there is a workspace,\nalso where there are few");
   app->add_flag("--capture", options->capture,
                 "capture each case in a graph before its data is there, and replay\nthat with changing data");
   CLI::Option* large = app->add_flag(

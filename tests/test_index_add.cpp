@@ -527,10 +527,10 @@ void check_shares() {
 
 constexpr int kKernels = 45, kJoinedKernels = 7;  // which have no grid to go round
 
-// Here indices are ordered wherever there is a workspace, but for the tests of when they are not.
-[[maybe_unused]] const bool ordered = few_indices_are_ordered = true;
+// Here indices are ordered wherever there is a workspace, but in the tests of when they are not.
+[[maybe_unused]] const bool few_are_ordered = few_indices_are_ordered = true;
 
-// Stands between the op and its CPU kernels: notes which of them run, and can make the grids of those that loop small.
+// Stands between the op and its CPU kernels: notes which of them run.
 class Recorder {
  public:
   Recorder() {
@@ -789,36 +789,27 @@ void check_far_rows() {
   EXPECT_EQUAL(munmap(memory, kRows), 0);
 }
 
-// Few indices are looked through where that takes few comparisons, and no row has many sources, with a workspace or not.
+// Few indices are looked through, also with a workspace, and reported once.
 void check_scanned() {
   Recorder recorder;
   few_indices_are_ordered = false;
-  const DeviceFacts* device;
-  EXPECT_EQUAL(device_facts(&device), HIPOPS_SUCCESS);
-  const int64_t wave = device->wave_size;
   struct Case {
     int64_t rows, columns, indices;
     bool scanned;
   };
-  for (const Case& c : {Case{600, 8, 4096, true},
-                        {600, 8, 4097, false},               // more than a block has at a time
-                        {512, 8, 4096, true},
-                        {511, 8, 4096, false},               // more than 8 sources a row
-                        {4096, 8 * wave, 4096, true},        // 2^24 comparisons
-                        {4096, 8 * wave + 8, 4096, false},   // two waves a row
-                        {5000, 8 * wave, 4096, true},        // as many as there are indices
-                        {2048, 16 * wave, 4096, true},
-                        {2049, 16 * wave, 4096, false}}) {
-    Operands t = rows_of(HIPOPS_BF16, c.rows, c.columns, c.indices, static_cast<uint64_t>(c.columns));
-    for (int64_t j = 0; j < c.indices; j += 100) set_bits(t.index, j, 1u << 31);
-    hipops_index_report report = HIPOPS_INDEX_REPORT_INIT, expected = HIPOPS_INDEX_REPORT_INIT;
-    const std::vector<uint64_t> bits = expected_bits(t, &expected);
-    call(t, true, &report);
-    EXPECT(all_bits(t.y) == bits);
-    EXPECT(report.count == expected.count && report.first == expected.first);
-    const std::set<std::string> ran = recorder.ran();
-    EXPECT_EQUAL(ran == std::set<std::string>{"index_add_bf16_scan_wide"}, c.scanned);
-  }
+  for (const Case& c : {Case{300, 8, 300, true}, {40, 8, 320, true}, {40, 8, 321, false}, {5000, 9, 300, true}})
+    for (bool with_workspace : {true, false}) {
+      Operands t = rows_of(HIPOPS_BF16, c.rows, c.columns, c.indices, static_cast<uint64_t>(c.indices));
+      for (int64_t j = 0; j < c.indices; j += 100) set_bits(t.index, j, 1u << 31);
+      hipops_index_report report = HIPOPS_INDEX_REPORT_INIT, expected = HIPOPS_INDEX_REPORT_INIT;
+      const std::vector<uint64_t> bits = expected_bits(t, &expected);
+      call(t, with_workspace, &report);
+      EXPECT(all_bits(t.y) == bits);
+      EXPECT(report.count == expected.count && report.first == expected.first);
+      const std::set<std::string> ran = recorder.ran();
+      const std::string elements = c.columns == 8 ? "wide" : "any";
+      EXPECT_EQUAL(ran == std::set<std::string>{"index_add_bf16_scan_" + elements}, c.scanned || !with_workspace);
+    }
 }
 
 // Blocks that join add up what they joined where there is work for all of them, about as much, and their lists fit.
@@ -972,6 +963,25 @@ TEST_CASE("index_add tells rows apart that 32 bits do not", "[index_add]") { on_
 
 TEST_CASE("index_add looks few indices through", "[index_add]") {
   on_both_waves(check_scanned, {{"HIPOPS_CPU_RACE", "1"}});
+}
+
+TEST_CASE("index_add looks indices through where that takes few comparisons, and rows have few sources", "[index_add]") {
+  DeviceFacts device;
+  const auto pays = [&](int64_t rows, int64_t indices, int64_t waves) {
+    const hipops_tensor y = view_of(0, HIPOPS_F32, {rows, 1}), x = view_of(0, HIPOPS_F32, {indices, 1});
+    const hipops_tensor index = view_of(0, HIPOPS_I64, {indices});
+    return pays_to_scan(device, {&y, &x, &index, 0}, waves);
+  };
+  device.units = 304;
+  CHECK(pays(4096, 4096, 4096));
+  CHECK_FALSE(pays(4096, 4096, 4097));
+  CHECK_FALSE(pays(4096, 4097, 1));  // more than a block has at a time
+  CHECK(pays(512, 4096, 512));
+  CHECK_FALSE(pays(511, 4096, 511));  // over 8 a row
+  CHECK(pays((int64_t{1} << 32) - 1, 257, 257));
+  device.units = 8;
+  CHECK(pays(1024, 1024, 1024));
+  CHECK_FALSE(pays(1024, 1024, 1025));
 }
 
 TEST_CASE("index_add's blocks that join add up what they joined where that is better", "[index_add]") {

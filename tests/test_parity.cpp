@@ -1270,6 +1270,10 @@ TEST_CASE("the command line is checked", "[parity][options]") {
   Options many_rows;
   CHECK(parse({"--many-rows"}, &many_rows) == 0);
   CHECK(many_rows.many_rows);
+  CHECK_FALSE(many_rows.ordered);
+  Options ordered;
+  CHECK(parse({"--ordered"}, &ordered) == 0);
+  CHECK(ordered.ordered);
   Options large;
   CHECK(parse({"--large", "--large-scale", "32768", "--seed", "7", "--op", "rope"}, &large) == 0);
   CHECK(large.large);

@@ -43,7 +43,8 @@ class RowSearch {
     barrier();
   }
 
-  // Calls f(places in the tile, how many) for the indices of the tile that name `row`, in order, for some at a time.
+  // Calls f(places in the tile, how many) for the indices of the tile that name `row`, in order, for some at a time,
+  // until it says that this is enough. All lanes of a wave call it for the same row, which may_find().
   template <class F>
   HIPOPS_METHOD void for_those_of(int64_t row, F f) const {
     const uint32_t key = uint32_t(row - first_row_);
@@ -63,7 +64,7 @@ class RowSearch {
       }
       if (found == 0) return;
       wave_barrier();
-      f(Places{place_, own()}, found);
+      if (!f(Places{place_, own()}, found)) return;
       wave_barrier();
     } while (step < steps);
   }
