@@ -340,9 +340,9 @@ hipops_status hipops_index_add(const hipops_tensor* y, const hipops_tensor* x, c
   IndexAddArgs args{};
   set_operands(t, report, &args);
   const bool may_order = workspace && needed != 0;
-  const bool must_order = may_order && (args.indices > kScanTile || few_indices_are_ordered.load(std::memory_order_relaxed) ||
-                                        rows_count_as_many.load(std::memory_order_relaxed));
-  if (!must_order) {
+  const bool few = args.indices <= kScanTile && !few_indices_are_ordered.load(std::memory_order_relaxed) &&
+                   !rows_count_as_many.load(std::memory_order_relaxed);
+  if (!may_order || few) {
     const int kernel = plan_scan(*device, t, &args);
     if (!may_order || pays_to_scan(*device, t, args.scan.units)) return launch_scan(*device, kernel, &args, stream);
   }

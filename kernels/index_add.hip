@@ -95,6 +95,15 @@ class RunningSum {
     }
   }
 
+  // The same of lists that may be short: of fewer sources, half as many are in flight, and half of that.
+  template <int Flight, class Sources>
+  HIPOPS_METHOD void add_short_list(const T* x, int64_t step, const Sources& source, uint32_t count) {
+    if constexpr (Flight > 1) {
+      if (count <= Flight / 2) return add_short_list<Flight / 2>(x, step, source, count);
+    }
+    add_list<Flight>(x, step, source, count);
+  }
+
   // The same of long lists.
   template <int Flight>
   HIPOPS_METHOD void add_long_list(const T* x, int64_t step, const uint32_t* source, uint32_t count) {
@@ -208,7 +217,7 @@ HIPOPS_FN void index_add_scan(const IndexAddArgs& a) {
       if (first) state = a.scan.by_source && tile + uniform(place[0]) != target ? kIdle : kAdds;
       if (state == kAdds && live) {
         if (first) sum.load(y);
-        sum.template add_list<8>(x + tile * a.x_step, a.x_step, place, count);
+        sum.template add_short_list<8>(x + tile * a.x_step, a.x_step, place, count);
       }
       return state == kAdds;
     });

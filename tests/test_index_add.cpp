@@ -965,7 +965,7 @@ TEST_CASE("index_add looks few indices through", "[index_add]") {
   on_both_waves(check_scanned, {{"HIPOPS_CPU_RACE", "1"}});
 }
 
-TEST_CASE("index_add looks indices through where that takes few comparisons, and rows have few sources", "[index_add]") {
+TEST_CASE("index_add looks indices through where comparisons are few, and sources of a row", "[index_add]") {
   DeviceFacts device;
   const auto pays = [&](int64_t rows, int64_t indices, int64_t waves) {
     const hipops_tensor y = view_of(0, HIPOPS_F32, {rows, 1}), x = view_of(0, HIPOPS_F32, {indices, 1});

@@ -23,7 +23,8 @@ constexpr int kOrderBatch = kOrderBlock * kOrderDepth;
 constexpr int kOrderDigitBits = 10;  // at most, of either digit
 constexpr int kOrderRuns = 512;      // that a block joins at a time
 
-// Blocks that join for themselves (ListsAtHand): larger ones, two of which are work enough for a unit, and fewer digits.
+// Blocks that join for themselves (ListsAtHand): larger ones, two of which are work enough for a unit, and of fewer
+// digits.
 constexpr int kJoinedBlock = 512;
 constexpr int kJoinedDepth = 4;
 constexpr int kJoinedBatch = kJoinedBlock * kJoinedDepth;

@@ -1,6 +1,6 @@
 // The indices that name a row, in order, without a workspace: a block has the index in shared memory, a tile of it at a
-// time, and each of its waves goes over it for a row of its own. Lanes take four indices each in a step; four steps that
-// have nothing for the row are dismissed by one ballot, and of others, ballots tell where the lanes note their places.
+// time, and each of its waves goes over it for a row of its own. Lanes take four indices each in a step; four steps
+// that have nothing for the row are dismissed by one ballot, and of others, ballots tell where lanes note their places.
 #pragma once
 
 #include "device/indices.h"

@@ -1,5 +1,5 @@
-// reopen LIBRARY: loaded, used and unloaded thousands of times, the process has as much memory and as many open files and
-// threads as after a hundred times.
+// reopen LIBRARY: loaded, used and unloaded thousands of times, the process has as much memory and as many open files
+// and threads as after a hundred times.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -10,8 +10,8 @@ namespace {
 
 constexpr int kTimes = 5000;
 constexpr int kFirst = 100;
-// Pages. The heap, which grows no longer, may still fill: 30 pages of it, at times 80, however often the library is loaded.
-// So many are a fifth of a kilobyte a time.
+// Pages. The heap, which grows no longer, may still fill: 30 pages of it, at times 80, however often the library is
+// loaded. So many are a fifth of a kilobyte a time.
 constexpr long kNoise = 256;
 
 struct Use {
