@@ -17,8 +17,9 @@ if(HIPOPS_CPU)
     add_library(hipops_kernels_wave${wave} OBJECT ${hipops_kernels})
     target_include_directories(hipops_kernels_wave${wave} PRIVATE ${PROJECT_SOURCE_DIR}/kernels)
     target_compile_definitions(hipops_kernels_wave${wave} PRIVATE HIPOPS_CPU_WAVE=${wave})
-    # A release's -O3 would make them two thirds larger, and no faster: the executor's time is in its switches.
-    target_compile_options(hipops_kernels_wave${wave} PRIVATE -x c++ -Wno-unknown-pragmas $<$<CONFIG:Release>:-O2>)
+    # A release's -O3 would make them two to three times as large; -O2 half as large again, and 15 % faster to run.
+    # Built by -Os, they take a third less time than by -O2.
+    target_compile_options(hipops_kernels_wave${wave} PRIVATE -x c++ -Wno-unknown-pragmas $<$<CONFIG:Release>:-Os>)
     if(HIPOPS_FUZZ)  # either makes a kernel's compilation four times as long or more; HIPOPS_SANITIZE alone has both
       target_compile_options(hipops_kernels_wave${wave} PRIVATE -fno-sanitize=undefined -O0)
     endif()
