@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <cmath>
 
 #include "device/launch_contract.h"
 #include "divisor.h"
@@ -146,10 +147,11 @@ bool pays_to_join(const RowSums& t) {
 
 std::atomic<bool> few_indices_are_ordered{false};
 
-bool pays_to_scan(const DeviceFacts& device, const RowSums& t, int64_t waves) {
-  constexpr int64_t kMost = 1 << 24, kOfUnit = 1 << 17, kFewSources = 8;
-  const int64_t indices = t.index->shape[0], comparisons = std::min(kMost, kOfUnit * device.units);
-  return indices <= kScanTile && indices <= kFewSources * t.y->shape[t.dim] && waves <= comparisons / indices;
+bool pays_to_scan(const RowSums& t) {
+  constexpr int64_t kMost = 1 << 13, kBytes = 1 << 24, kPairs = 1 << 15;
+  const int64_t indices = t.index->shape[0];
+  return indices <= kMost && element_count(*t.x) <= kBytes / dtype_bytes(t.x->dtype) &&
+         indices * indices <= kPairs * std::min(t.y->shape[t.dim], kMost);
 }
 
 Op op_index_add = {"index_add", kKernels, kKernelCount, supports};
@@ -262,36 +264,54 @@ hipops_status launch_joined(const DeviceFacts& device, const RowSums& t, const O
   return launch_shaped(device, find_kernel(t.y->dtype, true, joined), shape, args, stream);
 }
 
-// If the index is looked through: the kernel, and which wave has what.
-int plan_scan(const DeviceFacts& device, const RowSums& t, IndexAddArgs* args) {
+// The index that names nothing: its type's greatest value.
+int64_t mark_of(IndexType type) {
+  switch (type) {
+    case kIndexU8: return UINT8_MAX;
+    case kIndexI16: return INT16_MAX;
+    case kIndexI32: return INT32_MAX;
+    case kIndexU32: return UINT32_MAX;
+    default: return INT64_MAX;
+  }
+}
+
+// How many of the index a share of the rows has at most, on average: a block goes over all of the index to find them,
+// and then over them, for each, to find those of its row.
+int64_t indices_of_share(int64_t indices) {
+  constexpr int64_t kFewest = 128;
+  return std::max(kFewest, static_cast<int64_t>(2 * std::sqrt(static_cast<double>(indices))));
+}
+
+// Without the order: each block finds its rows' indices itself. There are as many blocks as run at a time; where there
+// is little to add, half as many, which together read the index half as often.
+hipops_status launch_scan(const DeviceFacts& device, const RowSums& t, IndexAddArgs* args, void* stream) {
+  constexpr int64_t kMostBlocks = 1 << 22, kLittle = 1 << 20;
+  const int64_t of_unit = element_count(*t.x) <= kLittle / dtype_bytes(t.x->dtype) ? 1 : 2;
   const Layout<kIndexAddOperands> layout = layout_of(t, scan, 0);
   const bool wide = allows_wide(t, layout);
   args->walk = walk_of(layout, wide ? 16 / dtype_bytes(t.y->dtype) : 1);
-  const int64_t rows = t.y->shape[t.dim];
+  const int kernel = find_kernel(t.y->dtype, wide, scan);
+  const int64_t rows = std::min(args->index.size, mark_of(args->index.type)), most = within_grid_limit(kMostBlocks);
+  const int64_t parts = (args->walk.count + device.wave_size - 1) / device.wave_size;
   ScanArgs& s = args->scan;
-  s.by_source = args->indices < rows;
-  s.parts = (args->walk.count + device.wave_size - 1) / device.wave_size;
-  s.by_parts = wide_divisor_of(s.parts);
-  s.units = std::min(args->indices, rows) * s.parts;
   s.reports = 1;
-  return find_kernel(t.y->dtype, wide, scan);
-}
-
-hipops_status launch_scan(const DeviceFacts& device, int kernel, IndexAddArgs* args, void* stream) {
-  ScanArgs& s = args->scan;
-  // With no rows at all there is something left to do: to report the indices. There is mostly one launch; loops in the
-  // kernel, over more units than a grid has waves, or rows that 32 bits do not tell apart, would take it registers.
   do {
-    s.first = 0;
+    s.rows = static_cast<uint32_t>(std::min<int64_t>(rows - s.first_row, UINT32_MAX));
+    s.first_part = 0;
     do {
-      const int64_t items = std::max<int64_t>(s.units - s.first, 1) * device.wave_size;
-      const int64_t grid = grid_for(items, kScanBlock);
-      if (hipops_status status = launch_on(device, kernel, grid, kScanBlock, args, stream)) return status;
-      s.first += grid * (kScanBlock / device.wave_size);
+      // With no rows at all there is something left to do: to report the indices.
+      const int64_t now = std::clamp<int64_t>(parts - s.first_part, 1, most);
+      const int64_t wanted = std::max(of_unit * device.units / now, args->indices / indices_of_share(args->indices));
+      const int64_t shares = std::max<int64_t>(std::min({wanted, args->indices, rows, most / now}), 1);
+      s.parts = static_cast<uint32_t>(now);
+      s.by_parts = divisor_of(now);
+      s.shares = static_cast<uint32_t>(shares);
+      if (hipops_status status = launch_on(device, kernel, shares * now, kScanBlock, args, stream)) return status;
+      s.first_part += now;
       s.reports = 0;
-    } while (s.first < s.units);
+    } while (s.first_part < parts);
     s.first_row += UINT32_MAX;
-  } while (s.first_row < args->index.size);
+  } while (s.first_row < rows);
   return HIPOPS_SUCCESS;
 }
 
@@ -340,12 +360,9 @@ hipops_status hipops_index_add(const hipops_tensor* y, const hipops_tensor* x, c
   IndexAddArgs args{};
   set_operands(t, report, &args);
   const bool may_order = workspace && needed != 0;
-  const bool few = args.indices <= kScanTile && !few_indices_are_ordered.load(std::memory_order_relaxed) &&
-                   !rows_count_as_many.load(std::memory_order_relaxed);
-  if (!may_order || few) {
-    const int kernel = plan_scan(*device, t, &args);
-    if (!may_order || pays_to_scan(*device, t, args.scan.units)) return launch_scan(*device, kernel, &args, stream);
-  }
+  const bool few = !few_indices_are_ordered.load(std::memory_order_relaxed) &&
+                   !rows_count_as_many.load(std::memory_order_relaxed) && pays_to_scan(t);
+  if (!may_order || few) return launch_scan(*device, t, &args, stream);
   args.order.reported = 1;
   args.order.report_step = 1;
   return add_rows(*device, t, &args, workspace, report, stream);

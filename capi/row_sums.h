@@ -28,10 +28,9 @@ bool rows_are_wide(const RowSums& t);
 // another for longer than that gains, unless rows have so few sources that the other way has too few on their way.
 bool pays_to_join(const RowSums& t);
 
-// Whether few indices had better be looked through, by so many waves, than ordered, which takes two launches more: by a
-// model of AMD's GPUs, the comparisons take 4 us at most. A wave adds up all sources of its part of a row, so there
-// have to be few.
-bool pays_to_scan(const DeviceFacts& device, const RowSums& t, int64_t waves);
+// Whether indices had better be looked through by each block, of which few are enough, than ordered, which takes two
+// launches more. A wave adds up all sources of its part of a row, so there have to be few.
+bool pays_to_scan(const RowSums& t);
 
 // For tests: also the indices that had better be looked through are ordered where there is a workspace.
 extern std::atomic<bool> few_indices_are_ordered;

@@ -8,19 +8,18 @@
 namespace hipops {
 
 constexpr int kListBlock = 128, kScanBlock = 512;  // work-items of a block
-constexpr int kScanTile = 4096;                    // indices that a block of `scan` has at a time
 
 // The operands of IndexAddArgs::walk. The last one is a number rather than memory: the row, an index of y along dim.
 enum IndexAddOperand { kIndexAddY, kIndexAddX, kIndexAddRow, kIndexAddOperands };
 
-// `scan`: the units of work are (target, part of its row), a wave's each.
+// `scan`: a block for each (share of the rows, part of a row that a wave takes). There are several launches where there
+// are more parts than a grid has blocks, or more rows than 32 bits tell apart.
 struct ScanArgs {
-  int64_t parts;         // of a row
-  WideDivisor by_parts;  // of a count of units
-  int64_t first, units;  // of this launch; of all, where there are several
-  int64_t first_row;     // of those that this launch is for, which are fewer than 2^32
-  int32_t by_source;     // targets are indices, each of which may be the first of its row; or rows of y
-  int32_t reports;       // what is out of range, once for all launches
+  uint32_t shares, parts;
+  Divisor by_parts;
+  int64_t first_part, first_row;
+  uint32_t rows;    // of this launch, without the one that an index cannot name, as that is its mark
+  int32_t reports;  // what is out of range, once for all launches
 };
 
 struct IndexAddArgs {

@@ -10,10 +10,8 @@
 //
 // A row is what y has at one place of dim. Rows that no index names are not touched.
 //
-//   scan   without a workspace, or for few indices. One wave for as much of a row as its lanes hold: it goes over all
-//          of the index, which its block has in shared memory a tile at a time, and adds the sources that are for its
-//          row. That is rows x indices comparisons; or indices x indices, where these are fewer than the rows: then a
-//          wave belongs to an index, and gives up when an earlier one names the same row.
+//   scan   without a workspace, or for few indices. Each block goes over all of the index, and lists those that name
+//          its share of the rows; its waves add, for a part of such a row, what the list has for it.
 //   list   with the workspace. The indices are ordered first: a list for each row of y, in index order. Then a
 //          work-item adds, for one vector of y, the sources on its row's list, 8 in flight at a time.
 //   joined the same in the launch that makes the lists, by the block that made them, which mostly has them in shared
@@ -24,7 +22,7 @@
 #include "index_add.h"
 
 #include "device/row_join.h"
-#include "device/row_search.h"
+#include "device/row_share.h"
 #include "device/stream.h"
 #include "device/strided.h"
 
@@ -57,10 +55,14 @@ class RunningSum {
   using Row = Summed<T>;
 
   HIPOPS_METHOD void load(const T* y) {
-    Vector<T, Length> v = load_vector<Length>(y);
-#pragma unroll
-    for (int i = 0; i < Length; ++i) sum_[i] = Row::of(v.element[i]);
+    expect(y);
+    begin();
   }
+  // The same, where it is waited for when sources are on their way, too.
+  HIPOPS_METHOD void expect(const T* y) {
+    y_ = load_vector<Length>(y);
+  }
+  HIPOPS_METHOD bool is_here() const { return is_here_; }
 
   HIPOPS_METHOD void store(T* y) const {
     Vector<T, Length> v;
@@ -82,6 +84,7 @@ class RunningSum {
 #pragma unroll
       for (int n = 0; n < Flight; ++n) v[n] = load_once<Length>(x + int64_t(from[n]) * step);
       ask_for_all(v);
+      begin();
 #pragma unroll
       for (uint32_t n = 0; n < Flight; ++n) from[n] = source[first + (n + Flight < left ? n + Flight : left - 1)];
 #pragma unroll
@@ -113,6 +116,7 @@ class RunningSum {
       Vector<T, Length> v[Flight];
 #pragma unroll
       for (int n = 0; n < Flight; ++n) v[n] = load_once<Length>(x + int64_t(from[n]) * step);
+      begin();
       if (count - first > Flight) find(source + first + Flight, count - first - Flight, from);
 #pragma unroll
       for (int n = 0; n < Flight; ++n) {
@@ -124,6 +128,13 @@ class RunningSum {
   }
 
  private:
+  HIPOPS_METHOD void begin() {
+    if (is_here_) return;
+    is_here_ = true;
+#pragma unroll
+    for (int i = 0; i < Length; ++i) sum_[i] = Row::of(y_.element[i]);
+  }
+
   // The next sources; past the end, the last one again: there is no branch between loads.
   template <int Count, class Sources>
   static HIPOPS_METHOD void find(const Sources& source, uint32_t count, uint32_t (&from)[Count]) {
@@ -132,6 +143,8 @@ class RunningSum {
   }
 
   typename Row::Sum sum_[Length] = {};
+  Vector<T, Length> y_;
+  bool is_here_ = false;
 };
 
 // The walk is over all of y, or, by position, over as many rows as there are indices: neighbouring work-items have
@@ -191,38 +204,39 @@ HIPOPS_FN void index_add_joined(const IndexAddArgs& a) {
   }
 }
 
-// The walk is over one row.
+// Reads each index once, for the report.
+HIPOPS_FN void report_indices(const IndexAddArgs& a) {
+  for (int64_t i = int64_t(block_index()) * kScanBlock + thread_index(); i < a.indices; i += a.grid * kScanBlock)
+    read_index(a.index, i * a.index_step, i, true);
+}
+
+// The walk is over one row, of which a block has as much as a wave's lanes hold; its waves take the entries of its list
+// in turn.
 template <class T, int Length>
 HIPOPS_FN void index_add_scan(const IndexAddArgs& a) {
-  constexpr int kWaves = kScanBlock / wave_size;
-  // A wave is idle that is past the last unit, whose row is no row of this launch, or that of an earlier index.
-  enum : uint32_t { kLooks, kAdds, kIdle };
-  const int64_t unit = a.scan.first + int64_t(block_index()) * kWaves + uniform(wave_index());
-  const int64_t target = divide(unit, a.scan.parts, a.scan.by_parts), part = unit - target * a.scan.parts;
-  int64_t row = unit < a.scan.units ? target : kNothing;
-  if (row != kNothing && a.scan.by_source) row = uniform(read_index(a.index, target * a.index_step, target, false));
-  const int64_t i = part * wave_size + lane_index();
-  const bool live = row != kNothing && i < a.walk.count;  // the other lanes help to look
+  const ScanArgs& s = a.scan;
+  if (s.reports != 0 && a.index.report != nullptr) report_indices(a);
+  const uint32_t number = divide(block_index(), s.by_parts), part = block_index() - number * s.parts;
+  const int64_t i = (s.first_part + part) * wave_size + lane_index();
+  const bool live = i < a.walk.count;  // the other lanes help to look
   const Offsets<kIndexAddOperands> at = locate(a.walk, live ? i : 0);
-  T* y = static_cast<T*>(a.y) + at.of[kIndexAddY] + (live ? row : 0) * a.y_step;
   const T* x = static_cast<const T*>(a.x) + at.of[kIndexAddX];
-  RunningSum<T, Length> sum;
-  RowSearch<IndexAddArgs, kScanBlock, kScanTile> search(a, a.scan.first_row);
-  uint32_t state = search.may_find(row) ? kLooks : kIdle;
-  for (int64_t tile = 0; tile < a.indices; tile += kScanTile) {
-    search.load(tile, a.scan.reports != 0 && block_index() == 0);
-    if (state == kIdle) continue;
-    search.for_those_of(row, [&](auto place, uint32_t count) {
-      const bool first = state == kLooks;
-      if (first) state = a.scan.by_source && tile + uniform(place[0]) != target ? kIdle : kAdds;
-      if (state == kAdds && live) {
-        if (first) sum.load(y);
-        sum.template add_short_list<8>(x + tile * a.x_step, a.x_step, place, count);
-      }
-      return state == kAdds;
-    });
-  }
-  if (state == kAdds && live) sum.store(y);
+  T* y = static_cast<T*>(a.y) + at.of[kIndexAddY];
+  RowShare<IndexAddArgs, kScanBlock> share(a, s.first_row, s.rows, s.shares, number);
+  int64_t end = 0;
+  do {
+    end = share.list(end);
+    for (uint32_t entry = uniform(wave_index()); entry < share.entries(); entry = share.next_entry()) {
+      T* sums = y + share.row(entry) * a.y_step;
+      RunningSum<T, Length> sum;
+      share.for_those_of(entry, [&](auto place, uint32_t count, int64_t base) {
+        if (!live) return;
+        if (!sum.is_here()) sum.expect(sums);
+        sum.template add_short_list<4>(x + base * a.x_step, a.x_step, place, count);
+      });
+      if (sum.is_here()) sum.store(sums);
+    }
+  } while (end < a.indices);
 }
 
 }  // namespace

@@ -797,7 +797,7 @@ void check_scanned() {
     int64_t rows, columns, indices;
     bool scanned;
   };
-  for (const Case& c : {Case{300, 8, 300, true}, {40, 8, 320, true}, {40, 8, 321, false}, {5000, 9, 300, true}})
+  for (const Case& c : {Case{300, 8, 300, true}, {40, 8, 1144, true}, {40, 8, 1145, false}, {5000, 9, 3000, true}})
     for (bool with_workspace : {true, false}) {
       Operands t = rows_of(HIPOPS_BF16, c.rows, c.columns, c.indices, static_cast<uint64_t>(c.indices));
       for (int64_t j = 0; j < c.indices; j += 100) set_bits(t.index, j, 1u << 31);
@@ -810,6 +810,25 @@ void check_scanned() {
       const std::string elements = c.columns == 8 ? "wide" : "any";
       EXPECT_EQUAL(ran == std::set<std::string>{"index_add_bf16_scan_" + elements}, c.scanned || !with_workspace);
     }
+}
+
+// A block that has no room for all that is its rows' goes over the rest of the index for each: where most indices, or
+// half of them, name few rows, and others come before, between and after.
+void check_crowded_shares() {
+  few_indices_are_ordered = false;
+  for (int64_t indices : {2048, 2049, 4097, 9000})
+    for (int64_t crowded : {1, 2, 40})
+      for (int64_t every : {2, 50}) {
+        Operands t = rows_of(HIPOPS_F32, 500, 5, indices, static_cast<uint64_t>(indices));
+        for (int64_t j = 0; j < indices; ++j)
+          if (j % every != 1) set_bits(t.index, j, static_cast<uint64_t>(7 + j % crowded));
+        t.x.randomize(1, -1, 1), t.y.randomize(2, -1, 1);
+        hipops_index_report report = HIPOPS_INDEX_REPORT_INIT, expected = HIPOPS_INDEX_REPORT_INIT;
+        const std::vector<uint64_t> bits = expected_bits(t, &expected);
+        call(t, false, &report);
+        EXPECT(all_bits(t.y) == bits);
+        EXPECT(report.count == expected.count && report.first == expected.first);
+      }
 }
 
 // Blocks that join add up what they joined where there is work for all of them, about as much, and their lists fit.
@@ -965,23 +984,24 @@ TEST_CASE("index_add looks few indices through", "[index_add]") {
   on_both_waves(check_scanned, {{"HIPOPS_CPU_RACE", "1"}});
 }
 
-TEST_CASE("index_add looks indices through where comparisons are few, and sources of a row", "[index_add]") {
-  DeviceFacts device;
-  const auto pays = [&](int64_t rows, int64_t indices, int64_t waves) {
-    const hipops_tensor y = view_of(0, HIPOPS_F32, {rows, 1}), x = view_of(0, HIPOPS_F32, {indices, 1});
+TEST_CASE("index_add looks indices through of which a block has no room for its share", "[index_add]") {
+  on_both_waves(check_crowded_shares, {{"HIPOPS_CPU_RACE", "1"}});
+}
+
+TEST_CASE("index_add looks indices through where they are few, and what is added", "[index_add]") {
+  const auto pays = [](int64_t rows, int64_t columns, int64_t indices) {
+    const hipops_tensor y = view_of(0, HIPOPS_F32, {rows, columns}), x = view_of(0, HIPOPS_F32, {indices, columns});
     const hipops_tensor index = view_of(0, HIPOPS_I64, {indices});
-    return pays_to_scan(device, {&y, &x, &index, 0}, waves);
+    return pays_to_scan({&y, &x, &index, 0});
   };
-  device.units = 304;
-  CHECK(pays(4096, 4096, 4096));
-  CHECK_FALSE(pays(4096, 4096, 4097));
-  CHECK_FALSE(pays(4096, 4097, 1));  // more than a block has at a time
-  CHECK(pays(512, 4096, 512));
-  CHECK_FALSE(pays(511, 4096, 511));  // over 8 a row
-  CHECK(pays((int64_t{1} << 32) - 1, 257, 257));
-  device.units = 8;
-  CHECK(pays(1024, 1024, 1024));
-  CHECK_FALSE(pays(1024, 1024, 1025));
+  CHECK(pays(8192, 512, 8192));
+  CHECK_FALSE(pays(8192, 513, 8192));  // over 16 MiB
+  CHECK_FALSE(pays(8193, 1, 8193));
+  CHECK(pays(2048, 1, 8192));
+  CHECK_FALSE(pays(2047, 1, 8192));  // over 4 a row
+  CHECK(pays(128, 1, 2048));
+  CHECK_FALSE(pays(127, 1, 2048));  // over 16 a row
+  CHECK(pays((int64_t{1} << 32) - 1, 1, 257));
 }
 
 TEST_CASE("index_add's blocks that join add up what they joined where that is better", "[index_add]") {

@@ -1,0 +1,227 @@
+// The indices whose rows are a block's share, in order, without a workspace: a block goes over all of the index, and
+// lists in shared memory those that name one of its rows. Which rows are whose, a hash says: it needs no bounds, and
+// neighbours, or every so many-th row, which is what indices often name, are no block's alone.
+#pragma once
+
+#include "device/divide.h"
+#include "device/indices.h"
+#include "device/wave.h"
+
+namespace hipops {
+namespace {
+
+// Args of the kernel have the indices (`index`, `index_step`, `indices`).
+template <class Args, int Block>
+class RowShare {
+ public:
+  // The share `number` of `shares`, of so many rows from `first_row` on.
+  HIPOPS_METHOD RowShare(const Args& args, int64_t first_row, uint32_t rows, uint32_t shares, uint32_t number)
+      : a(args), first_row_(first_row), rows_(rows), shares_(shares), number_(number) {}
+
+  // Lists the indices of the share from `first` on, of as many as there is room for, and returns where these end.
+  HIPOPS_METHOD int64_t list(int64_t first) {
+    first_ = first;
+    if (a.indices - first < range_) range_ = a.indices - first;
+    while (!has_room_for_range()) range_ = range_ / 2 > kSure ? range_ / 2 : kSure;
+    return end();
+  }
+
+  HIPOPS_METHOD uint32_t entries() const { return entries_; }
+  HIPOPS_METHOD int64_t row(uint32_t entry) const { return first_row_ + uniform(uint32_t(row_[entry])); }
+
+  // For a wave that is done with its own, which is that of its number: rows have more indices and less.
+  HIPOPS_METHOD uint32_t next_entry() const {
+    return of_first_lane(lane_index() == 0 ? taken_.fetch_add(0, 1) : 0u);
+  }
+
+  // Calls f(places, how many, what to add to them) for the indices that name the entry's row, in order, for some at a
+  // time; not at all if an earlier index than the entry's does. All lanes of a wave call it for the same entry.
+  template <class F>
+  HIPOPS_METHOD void for_those_of(uint32_t entry, F f) const {
+    const uint32_t key = uniform(uint32_t(row_[entry]));
+    if (first_ != 0 && is_named_before(row(entry))) return;
+    bool first = true;
+    uint32_t at = 0;
+    int64_t rest = end();
+    do {
+      uint32_t found = 0;
+      int64_t base = first_;
+#pragma unroll 1
+      for (; at < entries_ && found <= kNoted - wave_size; at += wave_size) {
+        const uint32_t i = at + lane_index();
+        const LaneMask lanes = ballot(i < entries_ && row_[i < entries_ ? i : 0] == key);
+        if (lanes == 0) continue;
+        if (first && at + uint32_t(first_lane(lanes)) != entry) return;
+        first = false;
+        found = note(lanes, place_[i < entries_ ? i : 0], found);
+      }
+      // Of a list that had no room for all there are, the rest is looked for in the index.
+#pragma unroll 1
+      for (; found == 0 && rest < a.indices; rest += wave_size) {
+        base = rest;
+        found = note(names(rest, a.indices, row(entry)), lane_index(), 0);
+      }
+      if (found == 0) return;
+      wave_barrier();
+      f(Places{noted_, noted()}, found, base);
+      wave_barrier();
+    } while (at < entries_ || rest < a.indices);
+  }
+
+ private:
+  static constexpr uint32_t kWaves = Block / wave_size;
+  static constexpr uint32_t kLoads = 4;                   // of a work-item, in flight together
+  static constexpr uint32_t kRoom = kLoads * wave_size;   // a wave's, for what it finds
+  static constexpr uint32_t kSure = kRoom * kWaves;       // so many indices find room
+  static constexpr uint32_t kNoted = 2 * wave_size;       // a wave's, for places
+  static constexpr uint32_t kNobody = UINT32_MAX;         // no row of the share: they are fewer
+
+  struct Places {
+    Shared<uint32_t> all;
+    uint32_t begin;
+    HIPOPS_METHOD uint32_t operator[](uint32_t i) const { return all[begin + i]; }
+  };
+
+  HIPOPS_METHOD int64_t end() const { return first_ + range_; }
+  static HIPOPS_METHOD uint32_t noted() { return uniform(wave_index()) * kNoted; }
+
+  // Each wave lists those of a part of the range by itself. Then all know how many the others have found, and where
+  // theirs are to be.
+  HIPOPS_METHOD bool has_room_for_range() {
+    barrier();  // of those who are still at the list before
+    const uint32_t wave = uniform(wave_index()), found = find(wave);
+    if (lane_index() == 0) found_[wave] = found;
+    if (thread_index() == 0) taken_[0] = kWaves;
+    barrier();
+    uint32_t before = 0, all = 0, most = 0;
+#pragma unroll
+    for (uint32_t w = 0; w < kWaves; ++w) {
+      const uint32_t its = found_[w];
+      most = its > most ? its : most;
+      before += w < wave ? its : 0;
+      all += its;
+    }
+    entries_ = uniform(all);
+    if (uniform(most) > kRoom) return false;
+    uint32_t row[kLoads], place[kLoads];
+#pragma unroll
+    for (uint32_t n = 0; n < kLoads; ++n) {
+      if (n * wave_size >= found) break;
+      const uint32_t i = wave * kRoom + n * wave_size + lane_index();
+      row[n] = row_[i];
+      place[n] = place_[i];
+    }
+    barrier();
+#pragma unroll
+    for (uint32_t n = 0; n < kLoads; ++n) {
+      const uint32_t i = n * wave_size + lane_index();
+      if (i >= found) break;
+      row_[before + i] = row[n];
+      place_[before + i] = place[n];
+    }
+    barrier();
+    return true;
+  }
+
+  // Lists what a wave finds in its part of the range, as far as there is room for it, and says how much that is.
+  HIPOPS_METHOD uint32_t find(uint32_t wave) const {
+    const uint32_t range = uint32_t(range_), each = (range + kWaves * wave_size - 1) / (kWaves * wave_size) * wave_size;
+    const uint32_t begin = wave * each, end = begin + each < range ? begin + each : range;
+    uint32_t found = 0;
+    int64_t offset = (first_ + begin + lane_index()) * a.index_step;
+#pragma unroll 1
+    for (uint32_t first = begin; first < end; first += kRoom) {
+      uint32_t key[kLoads];
+      load(offset, end - first, key);
+      offset += kRoom * a.index_step;
+      bool any = false;
+#pragma unroll
+      for (uint32_t n = 0; n < kLoads; ++n) any |= key[n] != kNobody;
+      if (ballot(any) == 0) continue;
+#pragma unroll
+      for (uint32_t n = 0; n < kLoads; ++n) {
+        const LaneMask lanes = ballot(key[n] != kNobody);
+        if (lanes == 0) continue;
+        const uint32_t to = found + uint32_t(count_lanes(lanes & lanes_below()));
+        if (key[n] != kNobody && to < kRoom) {
+          row_[wave * kRoom + to] = key[n];
+          place_[wave * kRoom + to] = first + n * wave_size + lane_index();
+        }
+        found += uint32_t(count_lanes(lanes));
+      }
+    }
+    return found;
+  }
+
+  // Rows of the share, by number from first_row_ on, or kNobody. There are `left` indices for the wave.
+  HIPOPS_METHOD void load(int64_t at, uint32_t left, uint32_t (&key)[kLoads]) const {
+    int64_t offset[kLoads], value[kLoads];
+#pragma unroll
+    for (uint32_t n = 0; n < kLoads; ++n)
+      offset[n] = n * wave_size + lane_index() < left ? at + n * wave_size * a.index_step : 0;
+    load_indices(a.index, offset, value);
+#pragma unroll
+    for (uint32_t n = 0; n < kLoads; ++n) {
+      const uint64_t row = uint64_t(value[n] - first_row_);
+      const bool own = row < rows_ && is_own(uint32_t(row)) && n * wave_size + lane_index() < left;
+      key[n] = own ? uint32_t(row) : kNobody;
+    }
+  }
+
+  HIPOPS_METHOD bool is_own(uint32_t key) const {
+    constexpr uint32_t kSpread = 0x9e3779b1;  // 2^32 by the golden ratio: Fibonacci hashing
+    return high_half(key * kSpread, shares_) == number_;
+  }
+
+  // The lanes whose index, from `at` on, names the row.
+  HIPOPS_METHOD LaneMask names(int64_t at, int64_t end, int64_t row) const {
+    const int64_t place = at + lane_index();
+    const int64_t i = place < end ? place : end - 1;
+    return ballot(read_index(a.index, i * a.index_step, i, false) == row && place < end);
+  }
+
+  HIPOPS_METHOD bool is_named_before(int64_t row) const {
+#pragma unroll 1
+    for (int64_t at = 0; at < first_; at += wave_size)
+      if (names(at, first_, row) != 0) return true;
+    return false;
+  }
+
+  // Notes the lanes' places after the `found` that there are, and says how many there are then.
+  HIPOPS_METHOD uint32_t note(LaneMask lanes, uint32_t place, uint32_t found) const {
+    if ((lanes >> lane_index() & 1) != 0) noted_[noted() + found + count_lanes(lanes & lanes_below())] = place;
+    return found + uint32_t(count_lanes(lanes));
+  }
+
+  static HIPOPS_METHOD Shared<uint32_t> rows() {
+    HIPOPS_SHARED(uint32_t, rows, kSure);
+    return rows;
+  }
+  static HIPOPS_METHOD Shared<uint32_t> places() {
+    HIPOPS_SHARED(uint32_t, places, kSure);
+    return places;
+  }
+  static HIPOPS_METHOD Shared<uint32_t> places_noted() {
+    HIPOPS_SHARED(uint32_t, noted, kNoted * kWaves);
+    return noted;
+  }
+  static HIPOPS_METHOD Shared<uint32_t> found_of_waves() {
+    HIPOPS_SHARED(uint32_t, found, kWaves);
+    return found;
+  }
+  static HIPOPS_METHOD Shared<uint32_t> entries_taken() {
+    HIPOPS_SHARED(uint32_t, taken, 1);
+    return taken;
+  }
+
+  const Args& a;
+  const int64_t first_row_;
+  const uint32_t rows_, shares_, number_;
+  int64_t first_ = 0, range_ = INT32_MAX;  // of the index, what is listed
+  uint32_t entries_ = 0;
+  const Shared<uint32_t> row_ = rows(), place_ = places();  // of the entries
+  const Shared<uint32_t> noted_ = places_noted(), found_ = found_of_waves(), taken_ = entries_taken();
+};
+
+}  // namespace
+}  // namespace hipops
