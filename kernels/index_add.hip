@@ -204,18 +204,11 @@ HIPOPS_FN void index_add_joined(const IndexAddArgs& a) {
   }
 }
 
-// Reads each index once, for the report.
-HIPOPS_FN void report_indices(const IndexAddArgs& a) {
-  for (int64_t i = int64_t(block_index()) * kScanBlock + thread_index(); i < a.indices; i += a.grid * kScanBlock)
-    read_index(a.index, i * a.index_step, i, true);
-}
-
 // The walk is over one row, of which a block has as much as a wave's lanes hold; its waves take the entries of its list
 // in turn.
 template <class T, int Length>
 HIPOPS_FN void index_add_scan(const IndexAddArgs& a) {
   const ScanArgs& s = a.scan;
-  if (s.reports != 0 && a.index.report != nullptr) report_indices(a);
   const uint32_t number = divide(block_index(), s.by_parts), part = block_index() - number * s.parts;
   const int64_t i = (s.first_part + part) * wave_size + lane_index();
   const bool live = i < a.walk.count;  // the other lanes help to look
@@ -223,6 +216,7 @@ HIPOPS_FN void index_add_scan(const IndexAddArgs& a) {
   const T* x = static_cast<const T*>(a.x) + at.of[kIndexAddX];
   T* y = static_cast<T*>(a.y) + at.of[kIndexAddY];
   RowShare<IndexAddArgs, kScanBlock> share(a, s.first_row, s.rows, s.shares, number);
+  if (s.reports != 0 && a.index.report != nullptr) share.report();
   int64_t end = 0;
   do {
     end = share.list(end);
@@ -232,7 +226,7 @@ HIPOPS_FN void index_add_scan(const IndexAddArgs& a) {
       share.for_those_of(entry, [&](auto place, uint32_t count, int64_t base) {
         if (!live) return;
         if (!sum.is_here()) sum.expect(sums);
-        sum.template add_short_list<4>(x + base * a.x_step, a.x_step, place, count);
+        sum.template add_short_list<joined_flight<Length> / 2>(x + base * a.x_step, a.x_step, place, count);
       });
       if (sum.is_here()) sum.store(sums);
     }

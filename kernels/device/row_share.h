@@ -10,13 +10,29 @@
 namespace hipops {
 namespace {
 
-// Args of the kernel have the indices (`index`, `index_step`, `indices`).
+// Args of the kernel have the indices (`index`, `index_step`, `indices`), and how many blocks there are (`grid`).
 template <class Args, int Block>
 class RowShare {
  public:
   // The share `number` of `shares`, of so many rows from `first_row` on.
   HIPOPS_METHOD RowShare(const Args& args, int64_t first_row, uint32_t rows, uint32_t shares, uint32_t number)
       : a(args), first_row_(first_row), rows_(rows), shares_(shares), number_(number) {}
+
+  // Reports the indices that are out of range: each once, by all blocks together.
+  HIPOPS_METHOD void report() const {
+#pragma unroll 1
+    for (int64_t at = int64_t(block_index()) * kSure; at < a.indices; at += a.grid * kSure) {
+      int64_t place[kLoads], offset[kLoads], value[kLoads];
+#pragma unroll
+      for (uint32_t n = 0; n < kLoads; ++n) {
+        place[n] = at + n * Block + thread_index();
+        offset[n] = place[n] < a.indices ? place[n] * a.index_step : 0;
+      }
+      const int64_t mark = load_indices(a.index, offset, value);
+#pragma unroll
+      for (uint32_t n = 0; n < kLoads; ++n) checked_index(a.index, value[n], mark, place[n], place[n] < a.indices);
+    }
+  }
 
   // Lists the indices of the share from `first` on, of as many as there is room for, and returns where these end.
   HIPOPS_METHOD int64_t list(int64_t first) {
@@ -39,7 +55,7 @@ class RowShare {
   template <class F>
   HIPOPS_METHOD void for_those_of(uint32_t entry, F f) const {
     const uint32_t key = uniform(uint32_t(row_[entry]));
-    if (first_ != 0 && is_named_before(row(entry))) return;
+    if (is_named_before(key)) return;
     bool first = true;
     uint32_t at = 0;
     int64_t rest = end();
@@ -57,9 +73,12 @@ class RowShare {
       }
       // Of a list that had no room for all there are, the rest is looked for in the index.
 #pragma unroll 1
-      for (; found == 0 && rest < a.indices; rest += wave_size) {
+      for (; found == 0 && rest < a.indices; rest += kRoom) {
         base = rest;
-        found = note(names(rest, a.indices, row(entry)), lane_index(), 0);
+        uint32_t name[kLoads];
+        load(rest, a.indices, name);
+#pragma unroll
+        for (uint32_t n = 0; n < kLoads; ++n) found = note(ballot(name[n] == key), n * wave_size + lane_index(), found);
       }
       if (found == 0) return;
       wave_barrier();
@@ -73,7 +92,7 @@ class RowShare {
   static constexpr uint32_t kLoads = 4;                   // of a work-item, in flight together
   static constexpr uint32_t kRoom = kLoads * wave_size;   // a wave's, for what it finds
   static constexpr uint32_t kSure = kRoom * kWaves;       // so many indices find room
-  static constexpr uint32_t kNoted = 2 * wave_size;       // a wave's, for places
+  static constexpr uint32_t kNoted = kRoom;               // a wave's, for places
   static constexpr uint32_t kNobody = UINT32_MAX;         // no row of the share: they are fewer
 
   struct Places {
@@ -153,7 +172,12 @@ class RowShare {
     return found;
   }
 
-  // Rows of the share, by number from first_row_ on, or kNobody. There are `left` indices for the wave.
+  // kRoom indices from `at` on, of those before `end`: rows of the share, by number from first_row_ on, or kNobody.
+  HIPOPS_METHOD void load(int64_t at, int64_t end, uint32_t (&key)[kLoads]) const {
+    load((at + lane_index()) * a.index_step, end - at < kRoom ? uint32_t(end - at) : kRoom, key);
+  }
+
+  // The same by this lane's first one's offset, where `left` are there for the wave.
   HIPOPS_METHOD void load(int64_t at, uint32_t left, uint32_t (&key)[kLoads]) const {
     int64_t offset[kLoads], value[kLoads];
 #pragma unroll
@@ -173,17 +197,16 @@ class RowShare {
     return high_half(key * kSpread, shares_) == number_;
   }
 
-  // The lanes whose index, from `at` on, names the row.
-  HIPOPS_METHOD LaneMask names(int64_t at, int64_t end, int64_t row) const {
-    const int64_t place = at + lane_index();
-    const int64_t i = place < end ? place : end - 1;
-    return ballot(read_index(a.index, i * a.index_step, i, false) == row && place < end);
-  }
-
-  HIPOPS_METHOD bool is_named_before(int64_t row) const {
+  HIPOPS_METHOD bool is_named_before(uint32_t key) const {
 #pragma unroll 1
-    for (int64_t at = 0; at < first_; at += wave_size)
-      if (names(at, first_, row) != 0) return true;
+    for (int64_t at = 0; at < first_; at += kRoom) {
+      uint32_t name[kLoads];
+      load(at, first_, name);
+      bool any = false;
+#pragma unroll
+      for (uint32_t n = 0; n < kLoads; ++n) any |= name[n] == key;
+      if (ballot(any) != 0) return true;
+    }
     return false;
   }
 
