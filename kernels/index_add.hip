@@ -61,6 +61,7 @@ class RunningSum {
   // The same, where it is waited for when sources are on their way, too.
   HIPOPS_METHOD void expect(const T* y) {
     y_ = load_vector<Length>(y);
+    if constexpr (Length == 16) begin();  // registers do not have it twice
   }
   HIPOPS_METHOD bool is_here() const { return is_here_; }
 
@@ -204,6 +205,9 @@ HIPOPS_FN void index_add_joined(const IndexAddArgs& a) {
   }
 }
 
+// Sources in flight: there are few.
+template <int Length> constexpr int scan_flight = Length == 16 ? 1 : 4;
+
 // The walk is over one row, of which a block has as much as a wave's lanes hold; its waves take the entries of its list
 // in turn.
 template <class T, int Length>
@@ -226,7 +230,7 @@ HIPOPS_FN void index_add_scan(const IndexAddArgs& a) {
       share.for_those_of(entry, [&](auto place, uint32_t count, int64_t base) {
         if (!live) return;
         if (!sum.is_here()) sum.expect(sums);
-        sum.template add_short_list<joined_flight<Length> / 2>(x + base * a.x_step, a.x_step, place, count);
+        sum.template add_short_list<scan_flight<Length>>(x + base * a.x_step, a.x_step, place, count);
       });
       if (sum.is_here()) sum.store(sums);
     }
