@@ -205,8 +205,8 @@ HIPOPS_FN void index_add_joined(const IndexAddArgs& a) {
   }
 }
 
-// Sources in flight: there are few.
-template <int Length> constexpr int scan_flight = Length == 16 ? 1 : 4;
+// Sources in flight: beside 16 sums, registers are left for one.
+template <int Length> constexpr int scan_flight = Length == 16 ? 1 : 8;
 
 // The walk is over one row, of which a block has as much as a wave's lanes hold; its waves take the entries of its list
 // in turn.

@@ -434,17 +434,17 @@ MUTATIONS = (
         after="noted_[noted() + count_lanes(lanes & lanes_below())] = place;",
         runs=(Run("sizes", "f32", "fault"),)),
     Mutation(
-        "list_moved_too_early",
-        "A wave moves what it has listed over what another has not read yet.",
+        "list_read_too_early",
+        "Waves look for their rows in a list that others are still writing.",
         "index_add", "device/row_share.h",
-        before="      place[n] = place_[i];\n    }\n    barrier();\n",
-        after="      place[n] = place_[i];\n    }\n",
+        before="    barrier();\n    return true;\n",
+        after="    return true;\n",
         runs=(Run("sizes", "f32", "report", says="race at byte", race=True),)),
     Mutation(
         "row_of_every_index",
         "A row's sources are added by each of the indices that name it, not the first alone.",
         "index_add", "device/row_share.h",
-        before="if (first && at + uint32_t(first_lane(lanes)) != entry) return;",
+        before="if (none_yet && listed + uint32_t(first_lane(lanes)) != entry) return;",
         after="",
         runs=(Run("indices", "f32"), Run("sizes", "u8"))),
     Mutation(

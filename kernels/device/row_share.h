@@ -21,7 +21,7 @@ class RowShare {
   // Reports the indices that are out of range: each once, by all blocks together.
   HIPOPS_METHOD void report() const {
 #pragma unroll 1
-    for (int64_t at = int64_t(block_index()) * kSure; at < a.indices; at += a.grid * kSure) {
+    for (int64_t at = int64_t(block_index()) * kLoads * Block; at < a.indices; at += a.grid * kLoads * Block) {
       int64_t place[kLoads], offset[kLoads], value[kLoads];
 #pragma unroll
       for (uint32_t n = 0; n < kLoads; ++n) {
@@ -37,7 +37,7 @@ class RowShare {
   // Lists the indices of the share from `first` on, of as many as there is room for, and returns where these end.
   HIPOPS_METHOD int64_t list(int64_t first) {
     first_ = first;
-    if (a.indices - first < range_) range_ = a.indices - first;
+    if (a.indices - first < range_) range_ = uint32_t(a.indices - first);
     while (!has_room_for_range()) range_ = range_ / 2 > kSure ? range_ / 2 : kSure;
     return end();
   }
@@ -55,45 +55,48 @@ class RowShare {
   template <class F>
   HIPOPS_METHOD void for_those_of(uint32_t entry, F f) const {
     const uint32_t key = uniform(uint32_t(row_[entry]));
-    if (is_named_before(key)) return;
-    bool first = true;
-    uint32_t at = 0;
-    int64_t rest = end();
+    int64_t at = 0;
+    uint32_t listed = 0;
+    bool none_yet = true;
     do {
+      const int64_t base = at;
       uint32_t found = 0;
-      int64_t base = first_;
+      if (at == first_) {
 #pragma unroll 1
-      for (; at < entries_ && found <= kNoted - wave_size; at += wave_size) {
-        const uint32_t i = at + lane_index();
-        const LaneMask lanes = ballot(i < entries_ && row_[i < entries_ ? i : 0] == key);
-        if (lanes == 0) continue;
-        if (first && at + uint32_t(first_lane(lanes)) != entry) return;
-        first = false;
-        found = note(lanes, place_[i < entries_ ? i : 0], found);
-      }
-      // Of a list that had no room for all there are, the rest is looked for in the index.
-#pragma unroll 1
-      for (; found == 0 && rest < a.indices; rest += kRoom) {
-        base = rest;
+        for (; listed < entries_ && found <= kNotes - wave_size; listed += wave_size) {
+          const uint32_t i = listed + lane_index() < entries_ ? listed + lane_index() : listed;
+          const LaneMask lanes = ballot(listed + lane_index() < entries_ && row_[i] == key);
+          if (lanes == 0) continue;
+          if (none_yet && listed + uint32_t(first_lane(lanes)) != entry) return;
+          none_yet = false;
+          found = note(lanes, place_[i], found);
+        }
+        if (listed >= entries_) at = end();
+      } else {  // before the list, or after it, where it had no room for all there are
+        const int64_t until = at < first_ ? first_ : a.indices;
         uint32_t name[kLoads];
-        load(rest, a.indices, name);
+        load((at + lane_index()) * a.index_step, until - at < kStep ? uint32_t(until - at) : kStep, name);
 #pragma unroll
         for (uint32_t n = 0; n < kLoads; ++n) found = note(ballot(name[n] == key), n * wave_size + lane_index(), found);
+        at = until - at < kStep ? until : at + kStep;
       }
-      if (found == 0) return;
+      if (found == 0) continue;
+      if (base < first_) return;
       wave_barrier();
       f(Places{noted_, noted()}, found, base);
       wave_barrier();
-    } while (at < entries_ || rest < a.indices);
+    } while (at < a.indices);
   }
 
  private:
   static constexpr uint32_t kWaves = Block / wave_size;
-  static constexpr uint32_t kLoads = 4;                   // of a work-item, in flight together
-  static constexpr uint32_t kRoom = kLoads * wave_size;   // a wave's, for what it finds
-  static constexpr uint32_t kSure = kRoom * kWaves;       // so many indices find room
-  static constexpr uint32_t kNoted = kRoom;               // a wave's, for places
-  static constexpr uint32_t kNobody = UINT32_MAX;         // no row of the share: they are fewer
+  static constexpr uint32_t kLoads = 4;                  // of a work-item, in flight together
+  static constexpr uint32_t kStep = kLoads * wave_size;  // of a wave
+  static constexpr uint32_t kRoom = 3 * wave_size;       // a wave's, for what it finds
+  static constexpr uint32_t kNotes = 2 * kRoom;          // its words: rows and places; places alone, when it looks again
+  static constexpr uint32_t kSure = kRoom * kWaves;      // so many indices find room
+  static constexpr uint32_t kNobody = UINT32_MAX;        // no row of the share: they are fewer
+  static_assert(kStep <= kNotes, "a step's places find room");
 
   struct Places {
     Shared<uint32_t> all;
@@ -102,10 +105,10 @@ class RowShare {
   };
 
   HIPOPS_METHOD int64_t end() const { return first_ + range_; }
-  static HIPOPS_METHOD uint32_t noted() { return uniform(wave_index()) * kNoted; }
+  static HIPOPS_METHOD uint32_t noted() { return uniform(wave_index()) * kNotes; }
 
-  // Each wave lists those of a part of the range by itself. Then all know how many the others have found, and where
-  // theirs are to be.
+  // Each wave notes those of a part of the range by itself. Then all know how many the others have found, and where
+  // theirs are in the list.
   HIPOPS_METHOD bool has_room_for_range() {
     barrier();  // of those who are still at the list before
     const uint32_t wave = uniform(wave_index()), found = find(wave);
@@ -122,37 +125,26 @@ class RowShare {
     }
     entries_ = uniform(all);
     if (uniform(most) > kRoom) return false;
-    uint32_t row[kLoads], place[kLoads];
-#pragma unroll
-    for (uint32_t n = 0; n < kLoads; ++n) {
-      if (n * wave_size >= found) break;
-      const uint32_t i = wave * kRoom + n * wave_size + lane_index();
-      row[n] = row_[i];
-      place[n] = place_[i];
-    }
-    barrier();
-#pragma unroll
-    for (uint32_t n = 0; n < kLoads; ++n) {
-      const uint32_t i = n * wave_size + lane_index();
-      if (i >= found) break;
-      row_[before + i] = row[n];
-      place_[before + i] = place[n];
+#pragma unroll 1
+    for (uint32_t i = lane_index(); i < found; i += wave_size) {
+      row_[before + i] = noted_[noted() + i];
+      place_[before + i] = noted_[noted() + kRoom + i];
     }
     barrier();
     return true;
   }
 
-  // Lists what a wave finds in its part of the range, as far as there is room for it, and says how much that is.
+  // Notes rows and places of what a wave finds in its part of the range, as far as there is room, and says how many.
   HIPOPS_METHOD uint32_t find(uint32_t wave) const {
-    const uint32_t range = uint32_t(range_), each = (range + kWaves * wave_size - 1) / (kWaves * wave_size) * wave_size;
-    const uint32_t begin = wave * each, end = begin + each < range ? begin + each : range;
+    const uint32_t each = (range_ + kWaves * wave_size - 1) / (kWaves * wave_size) * wave_size;
+    const uint32_t begin = wave * each, end = begin + each < range_ ? begin + each : range_;
     uint32_t found = 0;
     int64_t offset = (first_ + begin + lane_index()) * a.index_step;
 #pragma unroll 1
-    for (uint32_t first = begin; first < end; first += kRoom) {
+    for (uint32_t first = begin; first < end; first += kStep) {
       uint32_t key[kLoads];
       load(offset, end - first, key);
-      offset += kRoom * a.index_step;
+      offset += kStep * a.index_step;
       bool any = false;
 #pragma unroll
       for (uint32_t n = 0; n < kLoads; ++n) any |= key[n] != kNobody;
@@ -163,8 +155,8 @@ class RowShare {
         if (lanes == 0) continue;
         const uint32_t to = found + uint32_t(count_lanes(lanes & lanes_below()));
         if (key[n] != kNobody && to < kRoom) {
-          row_[wave * kRoom + to] = key[n];
-          place_[wave * kRoom + to] = first + n * wave_size + lane_index();
+          noted_[noted() + to] = key[n];
+          noted_[noted() + kRoom + to] = first + n * wave_size + lane_index();
         }
         found += uint32_t(count_lanes(lanes));
       }
@@ -172,12 +164,8 @@ class RowShare {
     return found;
   }
 
-  // kRoom indices from `at` on, of those before `end`: rows of the share, by number from first_row_ on, or kNobody.
-  HIPOPS_METHOD void load(int64_t at, int64_t end, uint32_t (&key)[kLoads]) const {
-    load((at + lane_index()) * a.index_step, end - at < kRoom ? uint32_t(end - at) : kRoom, key);
-  }
-
-  // The same by this lane's first one's offset, where `left` are there for the wave.
+  // kStep indices, this lane's first one at offset `at`, of which `left` are there for the wave: rows of the share, by
+  // number from first_row_ on, or kNobody.
   HIPOPS_METHOD void load(int64_t at, uint32_t left, uint32_t (&key)[kLoads]) const {
     int64_t offset[kLoads], value[kLoads];
 #pragma unroll
@@ -197,19 +185,6 @@ class RowShare {
     return high_half(key * kSpread, shares_) == number_;
   }
 
-  HIPOPS_METHOD bool is_named_before(uint32_t key) const {
-#pragma unroll 1
-    for (int64_t at = 0; at < first_; at += kRoom) {
-      uint32_t name[kLoads];
-      load(at, first_, name);
-      bool any = false;
-#pragma unroll
-      for (uint32_t n = 0; n < kLoads; ++n) any |= name[n] == key;
-      if (ballot(any) != 0) return true;
-    }
-    return false;
-  }
-
   // Notes the lanes' places after the `found` that there are, and says how many there are then.
   HIPOPS_METHOD uint32_t note(LaneMask lanes, uint32_t place, uint32_t found) const {
     if ((lanes >> lane_index() & 1) != 0) noted_[noted() + found + count_lanes(lanes & lanes_below())] = place;
@@ -224,8 +199,8 @@ class RowShare {
     HIPOPS_SHARED(uint32_t, places, kSure);
     return places;
   }
-  static HIPOPS_METHOD Shared<uint32_t> places_noted() {
-    HIPOPS_SHARED(uint32_t, noted, kNoted * kWaves);
+  static HIPOPS_METHOD Shared<uint32_t> wave_notes() {
+    HIPOPS_SHARED(uint32_t, noted, kNotes * kWaves);
     return noted;
   }
   static HIPOPS_METHOD Shared<uint32_t> found_of_waves() {
@@ -240,10 +215,12 @@ class RowShare {
   const Args& a;
   const int64_t first_row_;
   const uint32_t rows_, shares_, number_;
-  int64_t first_ = 0, range_ = INT32_MAX;  // of the index, what is listed
+  int64_t first_ = 0;           // of the index, what is listed begins here,
+  uint32_t range_ = INT32_MAX;  // and is so much
+
   uint32_t entries_ = 0;
   const Shared<uint32_t> row_ = rows(), place_ = places();  // of the entries
-  const Shared<uint32_t> noted_ = places_noted(), found_ = found_of_waves(), taken_ = entries_taken();
+  const Shared<uint32_t> noted_ = wave_notes(), found_ = found_of_waves(), taken_ = entries_taken();
 };
 
 }  // namespace
