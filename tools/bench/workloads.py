@@ -84,27 +84,27 @@ def index_select():
                     0.94)
 
 
-def adds(op, dtype):
-    rows, cols, out = 262144, 256, 16384
+def adds(op, dtype, rows=262144, cols=256, out=16384):
     x, y = random(rows, cols, dtype=dtype), random(out, cols, dtype=dtype)
     index = torch.randint(0, out, (rows,), device="cuda")
-    size = x.element_size()
+    size, shape = x.element_size(), f"{rows}x{cols}->{out}"
+    written = index.unique().numel() * cols
     if op == "scatter_add":
         wide = index[:, None].expand(rows, cols).contiguous()
-        moved = x.numel() * (size + 8) + 2 * y.numel() * size
+        moved = x.numel() * (size + 8) + 2 * written * size
 
         def ours(lib):
             space, n = lib.workspace(op, y, x, wide, 0, 0)
             return lib.bind(op, y, x, wide, 0, 0, space.data_ptr() if space is not None else None, n, None)
 
-        return Workload(f"scatter_add_dim0/{NAMES[dtype]}/262144x256->16384/i64", op, moved, ours,
+        return Workload(f"scatter_add_dim0/{NAMES[dtype]}/{shape}/i64", op, moved, ours,
                         lambda y, x, i: y.scatter_add_(0, i, x), (y.clone(), x, wide), 0.85)
 
     def ours(lib):
         space, n = lib.workspace(op, y, x, index, 0)
         return lib.bind(op, y, x, index, 0, space.data_ptr() if space is not None else None, n, None)
 
-    return Workload(f"index_add/{NAMES[dtype]}/262144x256->16384", op, x.numel() * size + 2 * y.numel() * size + 8 * rows, ours,
+    return Workload(f"index_add/{NAMES[dtype]}/{shape}", op, x.numel() * size + 2 * written * size + 8 * rows, ours,
                     lambda y, x, i: y.index_add_(0, i, x), (y.clone(), x, index), 0.80)
 
 
@@ -185,6 +185,11 @@ def movers_between():
     for dim, shape, n, dtype in ((0, (262144, 256), 131072, BF16), (0, (50000, 4095), 16384, BF16), (1, (8192, 8192), 8192, BF16),
                                  (1, (64, 4096, 128), 4096, F32), (0, (100000, 64), 500000, F32)):
         rows.append((f"index_select/{NAMES[dtype]}", lambda d=dim, s=shape, n=n, e=dtype: select(d, s, n, e)))
+    for op, dtype, *shape in (
+            ("scatter_add", BF16, 65536, 256, 4096), ("index_add", BF16, 65536, 256, 65536), ("index_add", BF16, 16384, 4096, 2048),
+            ("index_add", F32, 100000, 96, 5000), ("index_add", BF16, 2048, 4096, 4096), ("index_add", BF16, 1024, 256, 1024),
+            ("index_add", BF16, 4096, 64, 4096)):
+        rows.append((f"{op}/{NAMES[dtype]}", lambda op=op, e=dtype, s=shape: adds(op, e, *s)))
     for shape, sizes, dtype, last in (
             ((8, 256, 128, 128), (200, 200), BF16, False), ((8, 512, 96, 96), (384, 384), BF16, False),
             ((8, 256, 128, 128), (256, 256), F32, False), ((8, 256, 128, 128), (256, 256), BF16, True),
