@@ -222,6 +222,7 @@ hipops_status launch_list(const DeviceFacts& device, const RowSums& t, const Ord
   const Mode mode = is_short_of_lanes(t) ? deep : list;
   const bool wide = mode == list && allows_wide(t, layout);
   args->walk = walk_of(layout, wide ? 16 / dtype_bytes(t.y->dtype) : 1);
+  args->waves_have_one_list = wide && args->walk.dim[0].size % device.wave_size == 0;
   LaunchShape shape{static_cast<uint32_t>(grid_for(args->walk.count, kListBlock)), kListBlock};
   shape.begins_early = true;  // while the indices are ordered, half of the device is idle
   // A part each: blocks that are placed late would ask in the middle of the sums.
@@ -259,6 +260,7 @@ hipops_status launch_joined(const DeviceFacts& device, const RowSums& t, const O
   order.by_position = 0;  // there is no room for lists, and none is written
   if (hipops_status status = launch_on(device, kSplit, plan.blocks, kOrderBlock, args, stream)) return status;
   args->walk = joined_walk(t, plan);
+  args->waves_have_one_list = args->walk.dim[0].size % device.wave_size == 0;
   LaunchShape shape{uint32_t{1} << order.high_bits, kJoinedBlock};
   shape.begins_early = true;
   return launch_shaped(device, find_kernel(t.y->dtype, true, joined), shape, args, stream);

@@ -108,6 +108,15 @@ class RunningSum {
     add_list<Flight>(x, step, source, count);
   }
 
+  // The same of lists that may be short or not, where a wave's lanes may not have one list: those with shorter ones
+  // would wait for the others, one after the other.
+  template <int Flight, class Sources>
+  HIPOPS_METHOD void add_list(const T* x, int64_t step, const Sources& source, uint32_t count, bool wave_has_one) {
+    constexpr int kShort = 4;
+    if (wave_has_one && count <= kShort) add_short_list<kShort>(x, step, source, count);
+    else add_list<Flight>(x, step, source, count);
+  }
+
   // The same of long lists.
   template <int Flight>
   HIPOPS_METHOD void add_long_list(const T* x, int64_t step, const uint32_t* source, uint32_t count) {
@@ -165,7 +174,7 @@ HIPOPS_FN void index_add_list(const IndexAddArgs& a) {
     sum.load(y);
     const T* x = static_cast<const T*>(a.x) + at.of[kIndexAddX];
     if (Long) sum.template add_long_list<32>(x, a.x_step, o.sources + begin, list.end - begin);
-    else sum.template add_list<8>(x, a.x_step, o.sources + begin, list.end - begin);
+    else sum.template add_list<8>(x, a.x_step, o.sources + begin, list.end - begin, a.waves_have_one_list != 0);
     sum.store(y);
   }
 }
@@ -198,8 +207,9 @@ HIPOPS_FN void index_add_joined(const IndexAddArgs& a) {
     RunningSum<T, Length> sum;
     sum.load(y);
     const T* x = static_cast<const T*>(a.x) + at.of[kIndexAddX];
+    const uint32_t sources = lists.sources(list);
     lists.with_sources(list, [&](auto source) {
-      sum.template add_list<joined_flight<Length>>(x, a.x_step, source, lists.sources(list));
+      sum.template add_list<joined_flight<Length>>(x, a.x_step, source, sources, a.waves_have_one_list != 0);
     });
     sum.store(y);
   }

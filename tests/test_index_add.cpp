@@ -576,6 +576,11 @@ class Recorder {
   static inline std::array<void*, kKernels> functions_{};
 };
 
+// Kernels are for signed integers under the names of unsigned ones.
+std::string kernel_type(hipops_dtype dtype) {
+  return dtype == HIPOPS_I32 ? "u32" : dtype == HIPOPS_I64 ? "u64" : dtype_name(dtype);
+}
+
 // Each dtype, in vectors and by elements, in each way.
 void check_kernels() {
   Recorder recorder;
@@ -589,7 +594,7 @@ void check_kernels() {
         call(t, true, nullptr);
         EXPECT(all_bits(t.y) == bits);
         const bool ordered = indices == 257;
-        const std::string type = dtype == HIPOPS_I32 ? "u32" : dtype == HIPOPS_I64 ? "u64" : dtype_name(dtype);
+        const std::string type = kernel_type(dtype);
         std::set<std::string> expected{"index_add_" + type + (ordered ? "_list" : "_scan") +
                                        (columns == 64 ? "_wide" : "_any")};
         if (ordered) expected.insert({"index_add_split", "index_add_join"});
@@ -602,7 +607,7 @@ void check_kernels() {
     Operands t = rows_of(dtype, 3, 16, 600, 5);
     check_both_ways(t);
     const std::set<std::string> ran = recorder.ran();
-    const std::string type = dtype == HIPOPS_I32 ? "u32" : dtype == HIPOPS_I64 ? "u64" : dtype_name(dtype);
+    const std::string type = kernel_type(dtype);
     EXPECT(ran.count("index_add_" + type + "_list_deep"));
     all.insert(ran.begin(), ran.end());
   }
@@ -619,7 +624,7 @@ void check_kernels() {
     const std::vector<uint64_t> bits = expected_bits(joined, &report);
     call(joined, true, nullptr);
     EXPECT(all_bits(joined.y) == bits);
-    const std::string type = dtype == HIPOPS_I32 ? "u32" : dtype == HIPOPS_I64 ? "u64" : dtype_name(dtype);
+    const std::string type = kernel_type(dtype);
     const std::set<std::string> names = recorder.ran();
     EXPECT(names == (std::set<std::string>{"index_add_split", "index_add_" + type + "_joined_wide"}));
     all.insert(names.begin(), names.end());
@@ -898,6 +903,22 @@ void check_joined_results() {
   rows_count_as_many = false;
 }
 
+// Rows that are whole waves, of which each lane has the same list: of no, one, a few and many sources.
+void check_rows_of_waves() {
+  Recorder recorder;
+  for (hipops_dtype dtype : kAdded)
+    for (bool joined : {false, true}) {
+      rows_count_as_many = joined;
+      Operands t = rows_of(dtype, 100, 1024 / dtype_bytes(dtype), 300, 9);
+      for (int64_t j = 0; j < 300; j += 20) set_bits(t.index, j, 3);
+      t.x.randomize(1, 0, 3), t.y.randomize(2, 0, 3);
+      check_both_ways(t);
+      const std::string type = kernel_type(dtype);
+      EXPECT(recorder.ran().count("index_add_" + type + (joined ? "_joined_wide" : "_list_wide")));
+    }
+  rows_count_as_many = false;
+}
+
 // Sums whose order shows, of many sources for each row.
 Operands sums_that_show_their_order(int64_t indices) { return rows_of(HIPOPS_F32, 50, 5, indices, 3); }
 
@@ -973,6 +994,10 @@ TEST_CASE("index_add's sums follow at once where they expect much", "[index_add]
 }
 
 TEST_CASE("index_add takes vectors where addresses and steps allow it", "[index_add]") { on_both_waves(check_wide); }
+
+TEST_CASE("index_add adds lists of any length to rows of whole waves", "[index_add]") {
+  on_both_waves(check_rows_of_waves);
+}
 
 TEST_CASE("index_add's kernels are right over several rounds of the grid", "[index_add]") {
   on_both_waves(check_two_blocks);
