@@ -21,7 +21,7 @@ class Run:
     says: str = ""  # found in what it prints
     race: bool = False
     guard: str = "zones"
-    many_rows: bool = False
+    plan: str = ""  # "many-rows" or "ordered", as hipops-parity has them
 
 
 @dataclasses.dataclass(frozen=True)
@@ -287,14 +287,14 @@ MUTATIONS = (
         "layer_norm", WEIGHTS,
         before="(which * Shape::kVectors + v) * threads_",
         after="v * threads_",
-        runs=(Run("sizes", "f32", many_rows=True), Run("sizes", "f16", many_rows=True)), wave=32),
+        runs=(Run("sizes", "f32", plan="many-rows"), Run("sizes", "f16", plan="many-rows")), wave=32),
     Mutation(
         "weights_aside_left_out",
         "A weight that is not there is 0 then, not 1.",
         "layer_norm", WEIGHTS,
         before="data_ == nullptr ? narrow<T>(otherwise_) : weight",
         after="weight",
-        runs=(Run("sizes", "bf16", many_rows=True),), wave=32),
+        runs=(Run("sizes", "bf16", plan="many-rows"),), wave=32),
     Mutation(
         "edges_over_the_ones_before",
         "The next row's first and last elements are copied to where this row's still wait.",
@@ -390,42 +390,42 @@ MUTATIONS = (
         "index_add", "device/row_order.h",
         before=" | lanes_apart(digit[n], bit + 1)",
         after="",
-        runs=(Run("sizes", "f32", "fault"), Run("indices", "u8", "fault"))),
+        runs=(Run("sizes", "f32", "fault", plan="ordered"), Run("indices", "u8", "fault", plan="ordered"))),
     Mutation(
         "order_not_kept",
         "Sources of a row are added in the reverse order of their lanes: not the sum that is promised.",
         "index_add", "device/row_order.h",
         before="earlier = peers & lanes_below();",
         after="earlier = peers & ~lanes_below() & ~(LaneMask(1) << lane_index());",
-        runs=(Run("sizes", "f32"), Run("smoke", "f64"))),
+        runs=(Run("sizes", "f32", plan="ordered"), Run("smoke", "f64", plan="ordered"))),
     Mutation(
         "first_run_of_a_wave_passed",
         "Where a run of entries begins at a wave's first place, the wave takes the next run for it.",
         "index_add", "device/row_join.h",
         before=" - uint32_t(ballot(begins[0]) & 1)",
         after="",
-        runs=(Run("sizes", "f32", "fault"), Run("indices", "u8"))),
+        runs=(Run("sizes", "f32", "fault", plan="ordered"), Run("indices", "u8", plan="ordered"))),
     Mutation(
         "joined_sources_not_awaited",
         "Waves of a block that joins add up sources that others have not placed yet.",
         "index_add", "device/row_join.h",
         before="    barrier_for_memory();\n",
         after="",
-        runs=(Run("sizes", "f32", "report", says="race at byte", race=True, many_rows=True),)),
+        runs=(Run("sizes", "f32", "report", says="race at byte", race=True, plan="many-rows"),)),
     Mutation(
         "joined_rows_without_sources_counted",
         "A block that joins takes rows without sources for some that have any: where their lists are, nobody wrote.",
         "index_add", "device/row_join.h",
         before="return count != 0 ? count | 1u << kJoinedIndexBits : 0;",
         after="return count | 1u << kJoinedIndexBits;",
-        runs=(Run("sizes", "f32", "fault", many_rows=True),)),
+        runs=(Run("sizes", "f32", "fault", plan="many-rows"),)),
     Mutation(
         "joined_list_too_short",
         "A row's last source is left out.",
         "index_add", "device/row_join.h",
         before="return begin_[list + 1] - begin_[list]; }",
         after="return begin_[list + 1] - begin_[list] - 1; }",
-        runs=(Run("sizes", "f32", many_rows=True), Run("indices", "u8", many_rows=True))),
+        runs=(Run("sizes", "f32", plan="many-rows"), Run("indices", "u8", plan="many-rows"))),
     Mutation(
         "places_over_the_ones_before",
         "Of the indices that name a row, those of a step take the places of the step before.",

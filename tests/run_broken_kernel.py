@@ -84,7 +84,7 @@ class Build:
                            NO_COLOR="1")
         command = ["./hipops-parity", "--backend", "cpu", "--wave", str(wave), "--op", op, "--topic", run.topic,
                    "--dtype", run.dtype, "--guard", run.guard, "--golden", self.settings["golden"]]
-        command += ["--many-rows"] if run.many_rows else []
+        command += [f"--{run.plan}"] if run.plan else []
         return subprocess.run(command, cwd=self.folder, env=environment, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, errors="replace", timeout=RUN_SECONDS)
 
@@ -113,8 +113,8 @@ def judge(run, done):
 
 def describe(run):
     race = " with the race check" if run.race else ""
-    many = ", as of many rows" if run.many_rows else ""
-    return f"{run.topic} {run.dtype}{race}{many}{' with a page after each tensor' if run.guard == 'after' else ''}"
+    plan = f" with --{run.plan}" if run.plan else ""
+    return f"{run.topic} {run.dtype}{race}{plan}{' with a page after each tensor' if run.guard == 'after' else ''}"
 
 
 def test_broken(settings, name):
@@ -138,7 +138,7 @@ def intact_names():
 
 def test_intact(settings, name):
     op, wave = name.split("-")
-    runs = {(r.topic, r.dtype, r.race, r.guard, r.many_rows): r for m in MUTATIONS if f"{m.op}-{m.wave}" == name for r in m.runs}
+    runs = {(r.topic, r.dtype, r.race, r.guard, r.plan): r for m in MUTATIONS if f"{m.op}-{m.wave}" == name for r in m.runs}
     build = Build(settings, f"intact-{name}")
     leave_out(set(DTYPES) - {run.dtype for run in runs.values()}, build.kernels)
     build.make(op, wave)
@@ -162,7 +162,7 @@ def show_topics(settings, name):
                 seen = [d for d in DTYPES
                         if build.run(mutation.op, mutation.wave,
                                      type(model)(topic, d, race=race, guard=guard,
-                                                 many_rows=model.many_rows)).returncode not in (0, NO_CASE)]
+                                                 plan=model.plan)).returncode not in (0, NO_CASE)]
                 print(f"{name} guard={guard} race={int(race)} {topic}: {' '.join(seen) or '-'}", flush=True)
     build.remove()
 

@@ -14,6 +14,7 @@
 #include "ops.h"
 #include "parity/golden_files.h"
 #include "parity/run_case.h"
+#include "row_sums.h"
 #include "rows.h"
 #include "tensor.h"
 
@@ -114,9 +115,11 @@ TEST_CASE("every kernel runs in some golden case", "[coverage]") {
       for (const Case* test : cases_of(entry->name)) parity::run_case(*in_use, *entry, *test, parity::Guard::kZones);
     };
     run_cases();
-    rows_count_as_many = true;  // as hipops-parity --many-rows
-    if (!recorder.missing().empty()) run_cases();
-    rows_count_as_many = false;
+    for (std::atomic<bool>* plan : {&rows_count_as_many, &few_indices_are_ordered}) {  // hipops-parity's other ways
+      *plan = true;
+      if (!recorder.missing().empty()) run_cases();
+      *plan = false;
+    }
     CHECK(recorder.missing() == std::vector<std::string>{});
   }
 }
