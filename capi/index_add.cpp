@@ -280,12 +280,12 @@ int64_t mark_of(IndexType type) {
 // How many of the index a share of the rows has at most, on average: a block goes over all of the index to find them,
 // and then over them, for each, to find those of its row.
 int64_t indices_of_share(int64_t indices) {
-  constexpr int64_t kFewest = 128;
-  return std::max(kFewest, static_cast<int64_t>(2 * std::sqrt(static_cast<double>(indices))));
+  constexpr int64_t kFewest = 128, kMost = 2 * kScanBlock;  // there is room for 3 * kScanBlock (device/row_share.h)
+  return std::clamp(static_cast<int64_t>(2 * std::sqrt(static_cast<double>(indices))), kFewest, kMost);
 }
 
-// Without the order: each block finds its rows' indices itself. There are as many blocks as run at a time; where there
-// is little to add, half as many, which together read the index half as often.
+// Without the order: each block finds its rows' indices itself. There are as many blocks as run at a time, or more where
+// their lists would be long; where there is little to add, half as many, which together read the index half as often.
 hipops_status launch_scan(const DeviceFacts& device, const RowSums& t, IndexAddArgs* args, void* stream) {
   constexpr int64_t kMostBlocks = 1 << 22, kLittle = 1 << 20;
   const int64_t of_unit = element_count(*t.x) <= kLittle / dtype_bytes(t.x->dtype) ? 1 : 2;

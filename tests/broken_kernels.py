@@ -444,7 +444,7 @@ MUTATIONS = (
         "row_of_every_index",
         "A row's sources are added by each of the indices that name it, not the first alone.",
         "index_add", "device/row_share.h",
-        before="if (none_yet && listed + uint32_t(first_lane(lanes)) != entry) return;",
+        before="    if (is_listed_before(entry, key)) return;\n",
         after="",
         runs=(Run("indices", "f32"), Run("sizes", "u8"))),
     Mutation(

@@ -34,9 +34,11 @@ class RowShare {
     }
   }
 
-  // Lists the indices of the share from `first` on, of as many as there is room for, and returns where these end.
+  // Lists the indices of the share from `first` on, of as many as there is room for, and returns where these end. Of
+  // what is not listed with them, each row of the list is looked for in the index: that is slow, and rare.
   HIPOPS_METHOD int64_t list(int64_t first) {
     first_ = first;
+    if (first != 0) range_ = range_ < INT32_MAX / 2 ? 2 * range_ : INT32_MAX;
     if (a.indices - first < range_) range_ = uint32_t(a.indices - first);
     while (!has_room_for_range()) range_ = range_ / 2 > kSure ? range_ / 2 : kSure;
     return end();
@@ -55,9 +57,9 @@ class RowShare {
   template <class F>
   HIPOPS_METHOD void for_those_of(uint32_t entry, F f) const {
     const uint32_t key = uniform(uint32_t(row_[entry]));
+    if (is_listed_before(entry, key)) return;
     int64_t at = 0;
-    uint32_t listed = 0;
-    bool none_yet = true;
+    uint32_t listed = entry;
     do {
       const int64_t base = at;
       uint32_t found = 0;
@@ -66,22 +68,23 @@ class RowShare {
         for (; listed < entries_ && found <= kNotes - wave_size; listed += wave_size) {
           const uint32_t i = listed + lane_index() < entries_ ? listed + lane_index() : listed;
           const LaneMask lanes = ballot(listed + lane_index() < entries_ && row_[i] == key);
-          if (lanes == 0) continue;
-          if (none_yet && listed + uint32_t(first_lane(lanes)) != entry) return;
-          none_yet = false;
           found = note(lanes, place_[i], found);
         }
         if (listed >= entries_) at = end();
       } else {  // before the list, or after it, where it had no room for all there are
-        const int64_t until = at < first_ ? first_ : a.indices;
+        const bool before = at < first_;
+        const int64_t until = before ? first_ : a.indices;
         uint32_t name[kLoads];
         load((at + lane_index()) * a.index_step, until - at < kStep ? uint32_t(until - at) : kStep, name);
-#pragma unroll
-        for (uint32_t n = 0; n < kLoads; ++n) found = note(ballot(name[n] == key), n * wave_size + lane_index(), found);
         at = until - at < kStep ? until : at + kStep;
+#pragma unroll
+        for (uint32_t n = 0; n < kLoads; ++n) {
+          const LaneMask lanes = ballot(name[n] == key);
+          if (before && lanes != 0) return;
+          found = note(lanes, n * wave_size + lane_index(), found);
+        }
       }
       if (found == 0) continue;
-      if (base < first_) return;
       wave_barrier();
       f(Places{noted_, noted()}, found, base);
       wave_barrier();
@@ -174,7 +177,7 @@ class RowShare {
     load_indices(a.index, offset, value);
 #pragma unroll
     for (uint32_t n = 0; n < kLoads; ++n) {
-      const uint64_t row = uint64_t(value[n] - first_row_);
+      const uint64_t row = uint64_t(value[n]) - uint64_t(first_row_);
       const bool own = row < rows_ && is_own(uint32_t(row)) && n * wave_size + lane_index() < left;
       key[n] = own ? uint32_t(row) : kNobody;
     }
@@ -183,6 +186,15 @@ class RowShare {
   HIPOPS_METHOD bool is_own(uint32_t key) const {
     constexpr uint32_t kSpread = 0x9e3779b1;  // 2^32 by the golden ratio: Fibonacci hashing
     return high_half(key * kSpread, shares_) == number_;
+  }
+
+  HIPOPS_METHOD bool is_listed_before(uint32_t entry, uint32_t key) const {
+#pragma unroll 1
+    for (uint32_t at = 0; at < entry; at += wave_size) {
+      const uint32_t i = at + lane_index();
+      if (ballot(i < entry && row_[i < entry ? i : 0] == key) != 0) return true;
+    }
+    return false;
   }
 
   // Notes the lanes' places after the `found` that there are, and says how many there are then.
