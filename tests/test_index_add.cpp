@@ -551,6 +551,8 @@ class Recorder {
   // What the last kernel was told to expect.
   static inline std::atomic<const void*> expected{nullptr};
   static inline std::atomic<uint32_t> expected_parts{0};
+  // Whether it was told that a wave's lanes have one list.
+  static inline std::atomic<bool> one_list{false};
   // The kernels that let the next launch be placed while they still wait: a bit each.
   static inline std::atomic<uint64_t> at_once{0};
 
@@ -560,6 +562,7 @@ class Recorder {
     ran_[I].store(true, std::memory_order_relaxed);
     expected = static_cast<const IndexAddArgs*>(args)->expected;
     expected_parts = static_cast<const IndexAddArgs*>(args)->expected_parts;
+    one_list = static_cast<const IndexAddArgs*>(args)->waves_have_one_list != 0;
     if (static_cast<const IndexAddArgs*>(args)->next_at_once) at_once |= uint64_t{1} << I;
     real_[I]->run(args);
   }
@@ -903,18 +906,21 @@ void check_joined_results() {
   rows_count_as_many = false;
 }
 
-// Rows that are whole waves, of which each lane has the same list: of no, one, a few and many sources.
+// Rows that are whole waves, of which each lane has the same list: of no, one, a few and many sources; and rows that
+// are not.
 void check_rows_of_waves() {
   Recorder recorder;
   for (hipops_dtype dtype : kAdded)
-    for (bool joined : {false, true}) {
+    for (int way : {0, 1, 2, 3}) {
+      const bool joined = way % 2 != 0, whole = way < 2;
       rows_count_as_many = joined;
-      Operands t = rows_of(dtype, 100, 1024 / dtype_bytes(dtype), 300, 9);
+      Operands t = rows_of(dtype, 100, (whole ? 1024 : 1040) / dtype_bytes(dtype), 300, 9);
       for (int64_t j = 0; j < 300; j += 20) set_bits(t.index, j, 3);
       t.x.randomize(1, 0, 3), t.y.randomize(2, 0, 3);
       check_both_ways(t);
       const std::string type = kernel_type(dtype);
       EXPECT(recorder.ran().count("index_add_" + type + (joined ? "_joined_wide" : "_list_wide")));
+      EXPECT_EQUAL(Recorder::one_list.load(), whole);
     }
   rows_count_as_many = false;
 }
