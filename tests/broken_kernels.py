@@ -448,8 +448,8 @@ MUTATIONS = (
         after="",
         runs=(Run("indices", "f32"), Run("sizes", "u8"))),
     Mutation(
-        "row_of_two_shares",
-        "Of rows at a share's end, none is sure to be added to, or one twice.",
+        "rows_of_no_share",
+        "Rows are divided among one block more than there are: to those of the last one, nothing is added.",
         "index_add", "device/row_share.h",
         before="high_half(key * kSpread, shares_) == number_",
         after="high_half(key * kSpread, shares_ + 1) == number_",

@@ -227,9 +227,8 @@ class RowShare {
   const Args& a;
   const int64_t first_row_;
   const uint32_t rows_, shares_, number_;
-  int64_t first_ = 0;           // of the index, what is listed begins here,
-  uint32_t range_ = INT32_MAX;  // and is so much
-
+  int64_t first_ = 0;           // of the index: where what is listed begins,
+  uint32_t range_ = INT32_MAX;  // and how much that is
   uint32_t entries_ = 0;
   const Shared<uint32_t> row_ = rows(), place_ = places();  // of the entries
   const Shared<uint32_t> noted_ = wave_notes(), found_ = found_of_waves(), taken_ = entries_taken();
