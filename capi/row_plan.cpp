@@ -500,6 +500,7 @@ hipops_status launch_rows(Op& op, const RowCall& call, RowGeometry* geometry, co
   geometry->rows_ahead = plan.rows_ahead;
   geometry->stage_rows = plan.rows_per_block;
   geometry->alike = are_alike(plan.row_step, *geometry, call.dtype);
+  geometry->few = amount_of(call.dtype, *geometry, *device) == Amount::few;
   const LaunchShape shape = {plan.grid, plan.block, plan.cluster, plan.shared_bytes};
   return launch(op, *device, plan.kernel, shape, args, bytes, stream);
 }

@@ -152,19 +152,25 @@ struct SquaredDeviation {
 template <class T> constexpr bool kWidenedStays = false;
 template <> [[maybe_unused]] constexpr bool kWidenedStays<f16> = true;
 
+// Aligned rows of f32 with one or two vectors a work-item. They are few (see cost_for_few in capi/row_plan.cpp): while one
+// waits for its weights, nothing else runs.
+template <class Shape>
+constexpr bool few_in_f32 =
+    sizeof(typename Shape::Element) == 4 && Shape::kWide && Shape::kBlock == 512 && Shape::kVectors <= 2;
+
 // Rows of 16-bit elements take the longer to compute, for their bytes, and weights at odd addresses long to load: those
 // in x's type stay in registers, where there are enough.
 template <class Shape>
-constexpr bool weights_stay =
-    (sizeof(typename Shape::Element) == 2 || Shape::kEdged) && !(few_registers && Shape::kBlock > 256);
+constexpr bool weights_stay = (sizeof(typename Shape::Element) == 2 || Shape::kEdged || few_in_f32<Shape>) &&
+                              !(few_registers && Shape::kBlock > 256);
 
 template <class Shape, int which>
 using StayingWeights = typename Choose<Shape::kWeightsAside, WeightsAside<Shape, which>, WeightsOfRows<Shape>>::type;
 
-// Of such rows the next one is taken ahead, but for short aligned ones: of those, many others are under way.
+// Of such rows the next one is taken ahead, but for short aligned ones, of which many others are under way, and few.
 template <class Shape, class Load, class F>
 HIPOPS_FN void go_over_rows(const LayerNormArgs& a, Load load, F f) {
-  if constexpr (Shape::kWide && Shape::kRowsPerBlock > 1) {
+  if constexpr ((Shape::kWide && Shape::kRowsPerBlock > 1) || few_in_f32<Shape>) {
     for_each_row<Shape>(a.geometry, a.x, a.y, load, f);
   } else if constexpr (Shape::kQueued) {
     for_each_queued_row<Shape>(a.geometry, a.x, a.y, load, f);
@@ -368,6 +374,7 @@ constexpr int room(RowAccess access, RowMode mode, int threads, int block, int v
   if (mode >= partial) return 2;
   if (access == staged) return element_bytes > 4 ? 2 : 4;
   if (mode != resident || (access != edged && access != wide)) return 1;
+  if (access == wide && element_bytes == 4 && block == 512 && vectors == 2) return 2;
   if (access == wide && element_bytes > 2) return element_bytes == 4 ? blocks_with_room(access, block, vectors, 4) : 1;
   if (access == wide && threads < block) return blocks_beside_weights(block, vectors);
   const int at_a_time = resident_threads(vectors, true);

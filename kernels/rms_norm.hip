@@ -58,10 +58,17 @@ HIPOPS_FN void store_at_use(const RmsNormArgs& a, const RowTile<Shape>& tile, co
   });
 }
 
-// Those in x's type stay in registers, where a work-item has enough.
+// Those in x's type stay in registers, where a work-item has enough: f32 needs none for what is widened.
 template <class Shape>
-constexpr bool weights_stay =
-    (Shape::kBlock <= 256 && (Shape::kVectors <= 4 || Shape::kEdged)) || Shape::kVectors <= 2;
+constexpr bool weights_stay = (Shape::kBlock <= 256 && (Shape::kVectors <= 4 || Shape::kEdged)) ||
+                              Shape::kVectors <= (sizeof(typename Shape::Element) == 4 ? 4 : 2);
+
+// Of few rows, while one waits for weights nothing else runs: they are loaded with it, at the price of registers that
+// spill on NVIDIA. (At odd addresses more of them do, and it takes longer.)
+template <class Shape>
+HIPOPS_FN bool weights_come_early(const RowGeometry& g) {
+  return Shape::kWide && Shape::kRowsPerBlock == 1 && g.few != 0;
+}
 
 // Eight elements at an odd address take long to load: there the next row is taken ahead.
 template <class Shape, class Load, class F>
@@ -103,19 +110,17 @@ HIPOPS_FN void rms_norm_resident(const RmsNormArgs& a) {
     const auto at_use = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
       store_at_use(a, tile, rows, 0, scale_of(rows, tile));
     };
-    if constexpr (!weights_stay<Shape>) {
-      weight_of<Shape>(a).expect(a.geometry, a.weight_is_f32);
-      for_each_row<Shape>(a.geometry, a.x, a.y, NothingForAll(), at_use);
-    } else if (a.weight == nullptr || (sizeof(typename Shape::Element) != sizeof(f32) && a.weight_is_f32)) {
-      weight_of<Shape>(a).expect(a.geometry, a.weight_is_f32);
-      go_over_rows<Shape>(a, NothingForAll(), at_use);
-    } else {
+    const bool kept = a.weight != nullptr && (sizeof(typename Shape::Element) == sizeof(f32) || !a.weight_is_f32);
+    if (kept && (weights_stay<Shape> || weights_come_early<Shape>(a.geometry))) {
       WeightsOfRows<Shape> weights(weight_of<Shape>(a), a.geometry);
       const auto load = [&](const Rows<Shape>& rows) { weights.load(rows); };
       go_over_rows<Shape>(a, load, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
         const auto& w = weights.of(rows);
         store_scaled(tile, rows, 0, w, scale_of(rows, tile));
       });
+    } else {
+      weight_of<Shape>(a).expect(a.geometry, a.weight_is_f32);
+      go_over_rows<Shape>(a, NothingForAll(), at_use);
     }
   }
 }
@@ -187,15 +192,25 @@ HIPOPS_FN void rms_norm_apply(const RmsNormArgs& a) {
 
 }  // namespace
 
-// Aligned rows in f32 need nothing widened: 32 registers are enough, with which as many waves run as there can be.
+// Aligned rows in f32 need nothing widened: of one vector or two a work-item 32 registers are enough, with which as many
+// waves run as there can be. (With four, the weights' come to 52, which is as fast where there are many rows.)
 constexpr int room(RowAccess access, RowMode mode, int block, int vectors, int element_bytes) {
-  if (access == wide && mode == resident && block == 512 && element_bytes == 4) return 4;
+  if (access == wide && mode == resident && block == 512 && element_bytes == 4 && vectors <= 2) return 4;
   if (access == edged && vectors == 6) return resident_threads(vectors, true) / block;
   return blocks_with_room(access, block, vectors, access == staged ? element_bytes : 2);
 }
 
+// On NVIDIA, blocks of 352 and 384 work-items with four vectors are three to a multiprocessor with 56 registers, and two
+// with the 64 that those of 512 leave: 8 to 10 % of rows of 11264 and 12288 columns.
+constexpr int work_items(int block, RowMode mode, [[maybe_unused]] int vectors, int element_bytes) {
+#if defined(HIPOPS_NVIDIA)
+  if (mode == resident && block == 512 && vectors == 4 && element_bytes != 4) return 576;
+#endif
+  return launch_bound(block, mode, element_bytes);
+}
+
 #define KERNEL(name, T, threads, vectors, block, access, mode)                                  \
-  HIPOPS_KERNEL_UP_TO(launch_bound(block, mode, sizeof(T)), room(access, mode, block, vectors, sizeof(T))) \
+  HIPOPS_KERNEL_UP_TO(work_items(block, mode, vectors, sizeof(T)), room(access, mode, block, vectors, sizeof(T))) \
   name(HIPOPS_ARGS(RmsNormArgs) a) {                                                            \
     follow_launch_before();                                                                     \
     rms_norm_##mode<ByWaves<RowShape<T, threads, vectors, block, access, mode>>>(a);            \

@@ -25,6 +25,8 @@ struct RowGeometry {
   int32_t stage_rows;            // staged: rows that a block has in shared memory at a time
   int32_t rows_ahead;            // queued: rows that wait in the shared memory that the launch brings
   int32_t alike;                 // edged: whether x's rows that are row_step apart lie alike to multiples of 16 bytes
+  int32_t few;                   // whether there are so few rows that a row's own time counts
+  int32_t unused;
   RowDimension outer[kMaxOuterRank];  // innermost first
   int64_t x_stride, y_stride;         // of the last dimension
   int32_t rows_first;                 // split: whether a tile of one row is followed by that of the next, or by its next one
