@@ -131,9 +131,10 @@ ROW_SHAPES = [(1, 4096), (32, 8192), (262144, 128), (32768, 1024), (16384, 4096)
               (512, 262144)]
 
 # The row ops between the rows of the table: odd and prime lengths, and those of other models.
-OTHER_SHAPES = [(1, 2880), (37, 7168), (16384, 2880), (8192, 7168), (16384, 1280), (16384, 1600), (8192, 3584), (8192, 5376),
+OTHER_SHAPES = [(1, 2880), (1, 16384), (37, 7168), (16384, 2880), (8192, 7168), (16384, 1280), (16384, 1600), (8192, 3584), (8192, 5376),
                 (4096, 12288), (524288, 64), (262144, 96), (1048576, 32), (65536, 511), (65536, 769), (16384, 4097), (8192, 8191),
                 (1024, 131072), (1024, 131071), (4, 8388608), (8388608, 3)]
+OTHER_F32_SHAPES = [(1, 4096), (32, 8192), (4096, 8191)]
 
 # softmax over a vocabulary: GPT-2's, Llama 3's, Qwen's.
 VOCABULARIES = [(BF16, 1024, 50257), (BF16, 1024, 128256), (BF16, 1024, 151936), (F32, 512, 50257), (F32, 512, 128256),
@@ -216,6 +217,7 @@ def movers_between():
 
 def others():
     rows = [(f"{op}/bf16/{r}x{c}", lambda op=op, r=r, c=c: norm(op, BF16, r, c)) for r, c in OTHER_SHAPES for op in OPS]
+    rows += [(f"{op}/f32/{r}x{c}", lambda op=op, r=r, c=c: norm(op, F32, r, c)) for r, c in OTHER_F32_SHAPES for op in OPS]
     rows += [(f"{op}/f16/8192x8192", lambda op=op: norm(op, F16, 8192, 8192)) for op in OPS]
     rows += [(f"softmax/{NAMES[t]}/{r}x{c}", lambda t=t, r=r, c=c: norm("softmax", t, r, c)) for t, r, c in VOCABULARIES]
     return rows + movers_between()
