@@ -381,6 +381,7 @@ RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess acc
   if (weights > 0) groups = come_to_alike(groups, v, geometry);
   RowPlan plan = {kernel, static_cast<uint32_t>(groups * cluster), static_cast<uint32_t>(threads),
                   groups * rows_per_block, static_cast<uint32_t>(cluster), static_cast<int32_t>(rows_per_block)};
+  plan.few = amount_of(dtype, geometry, device) == Amount::few;
   const int64_t kept = kept_bytes(v, threads, weights);
   if (kept <= device.launch_shared_bytes) plan.shared_bytes = static_cast<uint32_t>(kept);
   if (rounds == RowRounds::queued && forced < 0) queue_rows(v, geometry, device, &plan);
@@ -500,7 +501,7 @@ hipops_status launch_rows(Op& op, const RowCall& call, RowGeometry* geometry, co
   geometry->rows_ahead = plan.rows_ahead;
   geometry->stage_rows = plan.rows_per_block;
   geometry->alike = are_alike(plan.row_step, *geometry, call.dtype);
-  geometry->few = amount_of(call.dtype, *geometry, *device) == Amount::few;
+  geometry->few = plan.few;
   const LaunchShape shape = {plan.grid, plan.block, plan.cluster, plan.shared_bytes};
   return launch(op, *device, plan.kernel, shape, args, bytes, stream);
 }

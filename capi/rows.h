@@ -45,6 +45,7 @@ struct RowPlan {
   int32_t rows_per_block = 1;  // at a time
   uint32_t shared_bytes = 0;   // for weights, or for queued rows
   int32_t rows_ahead = 0;      // queued
+  bool few = false;            // see RowGeometry
 };
 
 // Columns that rows of the dtype may have to be staged.

@@ -152,8 +152,8 @@ struct SquaredDeviation {
 template <class T> constexpr bool kWidenedStays = false;
 template <> [[maybe_unused]] constexpr bool kWidenedStays<f16> = true;
 
-// Aligned rows of f32 with one or two vectors a work-item. They are few (see cost_for_few in capi/row_plan.cpp): while one
-// waits for its weights, nothing else runs.
+// Aligned rows of f32 with one or two vectors a work-item: what is chosen where rows are few, or no more than the device
+// holds at once (capi/row_plan.cpp), so that little else runs while one waits for its weights.
 template <class Shape>
 constexpr bool few_in_f32 =
     sizeof(typename Shape::Element) == 4 && Shape::kWide && Shape::kBlock == 512 && Shape::kVectors <= 2;
@@ -167,7 +167,8 @@ constexpr bool weights_stay = (sizeof(typename Shape::Element) == 2 || Shape::kE
 template <class Shape, int which>
 using StayingWeights = typename Choose<Shape::kWeightsAside, WeightsAside<Shape, which>, WeightsOfRows<Shape>>::type;
 
-// Of such rows the next one is taken ahead, but for short aligned ones, of which many others are under way, and few.
+// Of such rows the next one is taken ahead, but for short aligned ones, of which many others are under way, and where
+// there is none.
 template <class Shape, class Load, class F>
 HIPOPS_FN void go_over_rows(const LayerNormArgs& a, Load load, F f) {
   if constexpr ((Shape::kWide && Shape::kRowsPerBlock > 1) || few_in_f32<Shape>) {
@@ -374,6 +375,7 @@ constexpr int room(RowAccess access, RowMode mode, int threads, int block, int v
   if (mode >= partial) return 2;
   if (access == staged) return element_bytes > 4 ? 2 : 4;
   if (mode != resident || (access != edged && access != wide)) return 1;
+  // Both weights of two vectors take 54 registers.
   if (access == wide && element_bytes == 4 && block == 512 && vectors == 2) return 2;
   if (access == wide && element_bytes > 2) return element_bytes == 4 ? blocks_with_room(access, block, vectors, 4) : 1;
   if (access == wide && threads < block) return blocks_beside_weights(block, vectors);

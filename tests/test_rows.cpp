@@ -264,6 +264,19 @@ TEST_CASE("one row more than few, and rows share blocks and work-items have more
   CHECK(taken(kDevices[0], 132 * 2048 / 80 + 1, 40) != taken(kDevices[0], 132, 40));
 }
 
+// The kernel is told, and has rms_norm's weights come with the row.
+TEST_CASE("rows are few up to two a unit, and none where they count as many", "[rows]") {
+  const auto few = [](int64_t rows) {
+    return plan_rows(HIPOPS_BF16, rows_and_cols(rows, 16384), hipops::wide, kDevices[0]).few;
+  };
+  CHECK(few(1));
+  CHECK(few(264));
+  CHECK_FALSE(few(265));
+  hipops::rows_count_as_many = true;
+  CHECK_FALSE(few(1));
+  hipops::rows_count_as_many = false;
+}
+
 TEST_CASE("of more rows than the device holds at once, a work-item has four vectors or six", "[rows]") {
   for (const DeviceFacts& device : kDevices)
     for (const RowAccess access : {hipops::wide, hipops::edged})
