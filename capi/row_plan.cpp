@@ -164,7 +164,8 @@ Fit fit_of(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device,
 // How many rows there are for a device, which decides what makes a variant good.
 enum class Amount {
   few,      // two for each unit, or so short that a unit is done with them at once
-  at_once,  // so many that the device holds all of them at a time
+  some,     // half of what the device holds at a time
+  at_once,  // so many that it holds all of them
   many,
 };
 Amount amount_of(hipops_dtype dtype, const RowGeometry& g, const DeviceFacts& device) {
@@ -173,25 +174,31 @@ Amount amount_of(hipops_dtype dtype, const RowGeometry& g, const DeviceFacts& de
   const auto rows_of = [&](int64_t unit_bytes) { return device.units * unit_bytes / row_bytes; };
   if (rows_count_as_many.load(std::memory_order_relaxed)) return Amount::many;
   if (g.rows <= std::max<int64_t>(2 * device.units, rows_of(kFewBytes))) return Amount::few;
+  if (g.rows <= rows_of(kHeldBytes / 2)) return Amount::some;
   return g.rows <= rows_of(kHeldBytes) ? Amount::at_once : Amount::many;
 }
 
 // Of few rows, a row's own time counts: first of all, that it stays within a wave, without code for more than two
-// vectors; then how many a work-item really has. Else, how many there is code for, and one more for a block that many
-// waves meet in: of equals, the list has those of more vectors first. (In aligned f32, two vectors of layer_norm, whose
-// sums have twice the digits, take longer than the waves that they spare.)
-int64_t cost_for_few(const RowVariant& v, int64_t cols, int threads) {
-  constexpr int kBrief = 2, kManyThreads = 384;
+// vectors; then what waves take to meet, and how many vectors a work-item has, which takes as long as four waves and
+// more. Aligned rows of 16 bits with two weights meet twice: there vectors count for less, and four waves, one for each of
+// a unit's schedulers, are best.
+int64_t cost_for_few(const RowVariant& v, int64_t cols, const Fit& fit, RoundsOf rounds_of, int weights) {
+  constexpr int kBrief = 2, kSmallestWave = 32, kFourWaves = 4 * kSmallestWave;
   if (shares_blocks(v) && v.vectors <= kBrief) return (vectors_of(v, cols) + v.threads - 1) / v.threads;
-  return kBrief + v.vectors + (threads > kManyThreads && !(v.access == wide && v.dtype == f32));
+  const bool meets_twice = weights == 2 && v.access == wide && bytes_of(v.dtype) == 2;
+  if (meets_twice && v.block == kFourWaves && fit.threads == kFourWaves) return kBrief;
+  const auto cost = [&](int vectors, int waves) { return kBrief + (meets_twice ? 8 : 9) * vectors + 2 * waves; };
+  if (fit.cluster > 1 && rounds_of && rounds_of(v) == RowRounds::one_or_clustered) return cost(4, 13);
+  return cost(v.vectors, fit.threads / kSmallestWave);
 }
 
-// Of rows that are there at once, that few lanes idle: an eighth may. Rows share blocks where they can, but for aligned
-// ones that would take more than four vectors a work-item.
-int64_t cost_at_once(const RowVariant& v, int64_t cols, int threads) {
+// Of rows that are there at once, that few lanes idle: an eighth may, and three tenths of more than half as many rows as
+// the device holds, of which there are others to work on. Rows share blocks where they can, but for aligned ones that
+// would take more than four vectors a work-item.
+int64_t cost_at_once(Amount amount, const RowVariant& v, int64_t cols, int threads) {
   constexpr int kMostVectors = 4;
   if (shares_blocks(v)) return v.access == wide && v.vectors > kMostVectors ? INT64_MAX - 1 : 0;
-  return std::max(int64_t{threads} * v.vectors * v.length, cols + cols / 8);
+  return std::max(int64_t{threads} * v.vectors * v.length, cols + (amount == Amount::some ? cols / 8 : 3 * cols / 10));
 }
 
 // Of many, the first variant that holds a row is best, but for is_better_ahead. Of those whose rows have a block of
@@ -203,14 +210,15 @@ int64_t cost_for_many(const RowVariant& v, int64_t cols, int threads) {
   return !shares_blocks(v) && v.block <= kSmallBlock && idles;
 }
 
-int64_t cost_of(Amount amount, const RowVariant& v, int64_t cols, int threads) {
+int64_t cost_of(Amount amount, const RowVariant& v, int64_t cols, const Fit& fit, RoundsOf rounds_of, int weights) {
   if (v.streaming) return INT64_MAX;
   switch (amount) {
-    case Amount::few: return cost_for_few(v, cols, threads);
-    case Amount::at_once: return cost_at_once(v, cols, threads);
+    case Amount::few: return cost_for_few(v, cols, fit, rounds_of, weights);
+    case Amount::some:
+    case Amount::at_once: return cost_at_once(amount, v, cols, fit.threads);
     case Amount::many: break;
   }
-  return cost_for_many(v, cols, threads);
+  return cost_for_many(v, cols, fit.threads);
 }
 
 // So many rows that a block makes up for what it brings to shared memory first.
@@ -246,7 +254,7 @@ Choice choose(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access,
     const RowVariant& v = row_variants[i];
     const Fit fit = fit_of(v, geometry, device, weights);
     if (fit.threads == 0) continue;
-    int64_t cost = cost_of(amount, v, geometry.cols, fit.threads);
+    int64_t cost = cost_of(amount, v, geometry.cols, fit, rounds_of, weights);
     if (amount == Amount::many) cost += is_better_ahead(v, geometry, fit.threads, device, rounds_of, weights);
     if (best.kernel < 0 || cost < lowest) best = {i, fit}, lowest = cost;
   }

@@ -64,6 +64,7 @@ enum class RowRounds {
   several,  // of large launches: where what a block does only once is much of what it does
   one_or_ahead,  // once; but many rows that leave a unit few blocks are better in a clustered variant's, which take the
                  // next row ahead: is_better_ahead
+  one_or_clustered,  // of clustered variants: once; few rows take them, too, that would have over 13 waves of one block
   ahead,    // as often as it takes for blocks that all run at a time: the next row is on its way while one is worked on
   // Those from here on have weights beside the rows (most_blocks).
   ahead_beside_weights,  // the same, where weights may take some of the registers

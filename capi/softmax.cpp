@@ -17,6 +17,7 @@ bool supports(hipops_dtype dtype, hipops_dtype second) {
 }  // namespace
 
 RowRounds softmax_rounds(const RowVariant& v) {
+  if (v.clustered) return RowRounds::one_or_clustered;
   if (v.access != edged) return RowRounds::one;
   return v.threads < v.block ? RowRounds::ahead : RowRounds::one_or_ahead;
 }

@@ -97,12 +97,12 @@ HIPOPS_FN void softmax_by_waves(const Rows<Shape>& rows, const RowTile<Shape>& t
   const float own = wave_reduce<wave_size>(tile.reduce(rows, 0, Maximum(), Identity()), Maximum());
   // -inf - -inf is no number: what is all -inf counts for nothing.
   const RowTile<Shape, float> exponentials = tile.map(typename P::Exponential{own == -INFINITY ? 0.0f : own});
-  const float sum = wave_reduce<wave_size>(exponentials.reduce(rows, 0, Sum(), Identity()), Sum());
+  const float sum = wave_reduce<wave_size>(exponentials.reduce(rows, 0, Sum(), Identity()), SumByMatrix());
   const int all = reduce.exchange(WaveSum{own, sum});
   const float maximum = reduce.template fold<WaveSum>(all, [](const WaveSum& w) { return w.maximum; }, Maximum());
   const auto scale = [maximum](float of_wave) { return P::exp(of_wave, maximum); };  // NaN where all is -inf
   typename P::Divide divide(
-      reduce.template fold<WaveSum>(all, [&](const WaveSum& w) { return w.sum * scale(w.maximum); }, Sum()));
+      reduce.template fold<WaveSum>(all, [&](const WaveSum& w) { return w.sum * scale(w.maximum); }, SumByMatrix()));
   const float own_scale = scale(own);
   store_quotients(exponentials, rows, 0, [&](float v) { return divide(v * own_scale); });
 }
@@ -120,7 +120,7 @@ HIPOPS_FN void softmax_resident(const SoftmaxArgs& a) {
     } else {
       C maximum = reduce(tile.reduce(rows, 0, Maximum(), Identity()), Maximum());
       RowTile<Shape, C> exponentials = tile.map(typename P::Exponential{maximum});
-      typename P::Divide divide(reduce(exponentials.reduce(rows, 0, Sum(), Identity(), P::of_vector), Sum()));
+      typename P::Divide divide(reduce(exponentials.reduce(rows, 0, Sum(), Identity(), P::of_vector), SumByMatrix()));
       store_quotients(exponentials, rows, 0, divide);
     }
   };

@@ -94,8 +94,8 @@ MUTATIONS = (
         "An off-by-one in the number of waves: rows of several waves count the first one's share for the last one's."
         " Rows of equal magnitudes do not show it.",
         "rms_norm", REDUCE,
-        before="wave_reduce<kWaves>(wave < waves_ ?",
-        after="wave_reduce<kWaves>(wave + 1 < waves_ ?",
+        before="return wave < waves_ ? f(",
+        after="return wave + 1 < waves_ ? f(",
         runs=(Run("sizes", "f32"), Run("layouts", "bf16"))),
 
     Mutation(

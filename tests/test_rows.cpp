@@ -199,7 +199,7 @@ TEST_CASE("of many rows, those that have no block to themselves take the first v
 }
 
 // Few are two a unit, or 2 KiB of short ones.
-TEST_CASE("few rows stay in a wave with up to two vectors a lane; else a block has one each, up to some, or two",
+TEST_CASE("few rows stay in a wave with up to two vectors a lane; else a block has one each, or two that spare five waves",
           "[rows]") {
   for (const DeviceFacts& device : kDevices)
     for (hipops_dtype dtype : kFloats)
@@ -218,12 +218,43 @@ TEST_CASE("few rows stay in a wave with up to two vectors a lane; else a block h
           const int64_t of_2_kib = device.units * int64_t{2048} / (cols * dtype_bytes(dtype));
           const RowGeometry rows = rows_and_cols(std::max<int64_t>(2 * device.units, of_2_kib), cols);
           const RowVariant& v = row_variants[plan_rows(dtype, rows, access, device).kernel];
-          const int ones = dtype == HIPOPS_F32 && access == hipops::wide ? 512 : 384;
-          const bool right = least == INT64_MAX ? v.threads == v.block && v.vectors == (vectors > ones ? 2 : 1)
-                                                : in_wave(v) && taken(v) == least;
+          const auto waves = [&](int64_t each) {
+            const int64_t held = each * device.wave_size;
+            return (vectors + held - 1) / held * (device.wave_size / 32);
+          };
+          const bool right = least == INT64_MAX
+                                 ? v.threads == v.block && v.vectors == (waves(1) - waves(2) >= 5 ? 2 : 1)
+                                 : in_wave(v) && taken(v) == least;
           if (!right) FAIL(cols << " columns: " << v.threads << " work-items with " << v.vectors << " vectors");
         }
       }
+}
+
+TEST_CASE("of few rows with two weights in 16 bits, four waves have four vectors a lane", "[rows]") {
+  const auto taken = [](int64_t cols, int weights) {
+    const RowPlan plan =
+        plan_rows(HIPOPS_BF16, rows_and_cols(1, cols), hipops::wide, kDevices[0], hipops::layer_norm_rounds, weights);
+    return std::to_string(plan.block) + "x" + std::to_string(row_variants[plan.kernel].vectors);
+  };
+  CHECK(taken(4096, 2) == "128x4");
+  CHECK(taken(4096, 0) == "256x2");
+  CHECK(taken(2880, 2) == "192x2");
+  CHECK(taken(7168, 2) == "448x2");
+  CHECK(taken(8192, 2) == "256x4");
+  CHECK(taken(8192, 0) == "512x2");
+}
+
+TEST_CASE("few rows of softmax that would have over thirteen waves are in clusters, where a device has them", "[rows]") {
+  DeviceFacts clusters = kDevices[0];
+  clusters.largest_cluster = 16;
+  const auto blocks = [](const DeviceFacts& device, int64_t rows, int64_t cols) {
+    return plan_rows(HIPOPS_BF16, rows_and_cols(rows, cols), hipops::wide, device, hipops::softmax_rounds).cluster;
+  };
+  CHECK(blocks(clusters, 1, 13 * 32 * 32) == 1);
+  CHECK(blocks(clusters, 1, 14 * 32 * 32) > 1);
+  CHECK(blocks(clusters, 264, 16384) == 1);
+  CHECK(blocks(kDevices[0], 1, 16384) == 1);
+  CHECK(plan_rows(HIPOPS_BF16, rows_and_cols(1, 16384), hipops::wide, clusters, hipops::rms_norm_rounds).cluster == 1);
 }
 
 TEST_CASE("rows_count_as_many has few rows take what many take", "[rows]") {
@@ -237,17 +268,19 @@ TEST_CASE("rows_count_as_many has few rows take what many take", "[rows]") {
   hipops::rows_count_as_many = false;
 }
 
-TEST_CASE("of rows that the device holds at once, few work-items idle", "[rows]") {
+TEST_CASE("of rows that the device holds at once, few work-items idle: fewer of half as many", "[rows]") {
   for (const DeviceFacts& device : kDevices)
-    for (int64_t cols = 1100; cols <= 16384; cols += 8) {
-      const int64_t at_once = device.units * (int64_t{48} << 10) / (2 * cols);
-      RowPlan plan = plan_rows(HIPOPS_BF16, rows_and_cols(at_once, cols), hipops::wide, device);
-      const RowVariant& v = row_variants[plan.kernel];
-      INFO(cols << " columns in blocks of " << plan.block);
-      const double busy = static_cast<double>(cols) / (static_cast<double>(plan.block) * v.vectors * v.length);
-      // A wave of 64 with one vector each is 512 columns.
-      if (at_once > 2 * device.units && !(busy > (device.wave_size == 32 ? 0.8 : 0.66))) FAIL("busy: " << busy);
-    }
+    for (const bool half : {true, false})
+      for (int64_t cols = 1100; cols <= 16384; cols += 8) {
+        const int64_t at_once = device.units * (int64_t{48} << 10) / (2 * cols) / (half ? 2 : 1);
+        RowPlan plan = plan_rows(HIPOPS_BF16, rows_and_cols(at_once, cols), hipops::wide, device);
+        const RowVariant& v = row_variants[plan.kernel];
+        INFO(cols << " columns in blocks of " << plan.block);
+        const double busy = static_cast<double>(cols) / (static_cast<double>(plan.block) * v.vectors * v.length);
+        // A wave of 64 with one vector each is 512 columns.
+        const double least = device.wave_size == 64 ? 0.66 : half ? 0.8 : 0.76;
+        if (at_once > 2 * device.units && !(busy > least)) FAIL("busy: " << busy);
+      }
 }
 
 TEST_CASE("one row more than few, and rows share blocks and work-items have more vectors", "[rows]") {

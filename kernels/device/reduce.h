@@ -43,6 +43,17 @@ struct WideSum<C, true> {
   friend HIPOPS_METHOD WideSum operator*(const WideSum& a, C factor) { return WideSum(a.sum * double(factor)); }
 };
 
+#if defined(HIPOPS_NVIDIA)
+template <class C>
+struct WholeWave<WideSum<C, true>, SumByMatrix> {
+  using Wide = WideSum<C, true>;
+  using InF64 = WholeWave<double, SumByMatrix>;
+  static constexpr bool kExists = InF64::kExists, kInF64 = false;
+  static HIPOPS_METHOD Wide of_eight(Wide v) { return Wide(InF64::of_eight(v.sum)); }
+  static HIPOPS_METHOD Wide of(Wide v) { return Wide(InF64::of(v.sum)); }
+};
+#endif
+
 // Room for a value of up to the size of Largest.
 template <class Largest>
 struct alignas(sizeof(Largest)) ReduceSlot {
@@ -77,6 +88,8 @@ class Reduce {
   HIPOPS_METHOD T operator()(T v, Op op) {
     if constexpr (Threads <= kSmallestWave) {
       return wave_reduce<Threads>(v, op);
+    } else if constexpr (WholeWave<T, Op>::kInF64 && sizeof(Slot) >= sizeof(double)) {
+      return T((*this)(double(v), op));  // to f64 and back once
     } else {
       return fold<T>(exchange(wave_reduce<wave_size>(v, op)), Identity(), op);
     }
@@ -101,9 +114,18 @@ class Reduce {
   template <class T, class F, class Op>
   HIPOPS_METHOD auto fold(int first, F f, Op op) const {
     using Result = decltype(f(T()));
-    int wave = lane_index() % kWaves;
-    Slot of_wave = partial_[first + (wave < waves_ ? wave : 0)];
-    return wave_reduce<kWaves>(wave < waves_ ? f(of_wave.template as<T>()) : Op::template identity<Result>(), op);
+    using Whole = WholeWave<Result, Op>;
+    const auto of_wave = [&](int wave) {
+      const Slot left = partial_[first + (wave < waves_ ? wave : 0)];
+      return wave < waves_ ? f(left.template as<T>()) : Op::template identity<Result>();
+    };
+    if constexpr (Whole::kExists && kWaves <= 8) {
+      return Whole::of_eight(of_wave(lane_index() % 8));
+    } else if constexpr (Whole::kExists && kWaves <= 2 * 8) {
+      return Whole::of_eight(op(of_wave(lane_index() % 8), of_wave(lane_index() % 8 + 8)));
+    } else {
+      return wave_reduce<kWaves>(of_wave(lane_index() % kWaves), op);
+    }
   }
 
  private:

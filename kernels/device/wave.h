@@ -2,7 +2,7 @@
 // wave takes part in every call.
 #pragma once
 
-#include "device/types.h"
+#include "device/reduction.h"
 
 namespace hipops {
 namespace {
@@ -17,18 +17,6 @@ constexpr int wave_size = 32;
 constexpr int wave_size = 32;
 #else
 constexpr int wave_size = HIPOPS_CPU_WAVE;
-#endif
-
-// Whether an operation on f64 takes little longer than one on f32, on all GPUs that run this code: that of sm_80 and
-// sm_100 also runs on some that take 32 or 64 times as long. On the CPU waves of 64 are CDNA's.
-#if defined(HIPOPS_CPU)
-constexpr bool fast_f64 = wave_size == 64;
-#elif defined(__gfx90a__) || defined(__gfx942__) || defined(__gfx950__) || defined(__gfx9_4_generic__)
-constexpr bool fast_f64 = true;
-#elif defined(__CUDA_ARCH__)
-constexpr bool fast_f64 = __CUDA_ARCH__ == 900;
-#else
-constexpr bool fast_f64 = false;
 #endif
 
 HIPOPS_FN uint32_t lane_index() { return thread_index() % wave_size; }
@@ -116,6 +104,7 @@ HIPOPS_FN T other_half(const T& v) {
 template <int Width, class T, class Op>
 HIPOPS_FN T wave_reduce(T v, Op op) {
   static_assert(Width >= 1 && Width <= wave_size && (Width & (Width - 1)) == 0, "a power of two, within the wave");
+  if constexpr (Width == wave_size && WholeWave<T, Op>::kExists) return WholeWave<T, Op>::of(v);
   if constexpr (Width >= 2) v = op(v, other_half<1>(v));
   if constexpr (Width >= 4) v = op(v, other_half<2>(v));
   if constexpr (Width >= 8) v = op(v, other_half<4>(v));
@@ -133,11 +122,6 @@ HIPOPS_FN T wave_reduce(T v, Op op) {
   if constexpr (Width >= 64) v = op(v, other_half<32>(v));
   return v;
 }
-
-// What reductions combine with. Combined with the identity, a value stays what it is.
-struct Or {
-  template <class T> HIPOPS_METHOD T operator()(const T& a, const T& b) const { return a | b; }
-};
 
 // A value that all lanes have, told to be the same in all of them: what follows from it is then computed and branched
 // on once for the wave.
@@ -206,22 +190,6 @@ HIPOPS_FN void wave_barrier(cpu::Site site = {__builtin_FILE(), __builtin_LINE()
   cpu::exchange(&nothing, sizeof nothing, lane_index(), wave_size, site);
 }
 #endif
-
-struct Identity {
-  template <class C> HIPOPS_METHOD C operator()(C v) const { return v; }
-};
-
-struct Sum {
-  template <class T> HIPOPS_METHOD T operator()(const T& a, const T& b) const { return a + b; }
-  template <class T> static HIPOPS_METHOD T identity() { return T{}; }
-};
-
-// The larger one; a NaN gives way to a number.
-struct Maximum {
-  HIPOPS_METHOD float operator()(float a, float b) const { return fmaxf(a, b); }
-  HIPOPS_METHOD double operator()(double a, double b) const { return fmax(a, b); }
-  template <class T> static HIPOPS_METHOD T identity() { return -T(INFINITY); }
-};
 
 }  // namespace
 }  // namespace hipops
