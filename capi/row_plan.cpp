@@ -188,7 +188,7 @@ int64_t cost_for_few(const RowVariant& v, int64_t cols, const Fit& fit, RoundsOf
   const bool meets_twice = weights == 2 && v.access == wide && bytes_of(v.dtype) == 2;
   if (meets_twice && v.block == kFourWaves && fit.threads == kFourWaves) return kBrief;
   const auto cost = [&](int vectors, int waves) { return kBrief + (meets_twice ? 8 : 9) * vectors + 2 * waves; };
-  if (fit.cluster > 1 && rounds_of && rounds_of(v) == RowRounds::one_or_clustered) return cost(4, 13);
+  if (fit.cluster > 1 && rounds_of && rounds_of(v) == RowRounds::one_or_with_tail) return cost(4, 13);
   return cost(v.vectors, fit.threads / kSmallestWave);
 }
 
@@ -367,6 +367,39 @@ void keep_weights_aside(const RowVariant& v, const RowGeometry& g, const DeviceF
   plan->grid = static_cast<uint32_t>(plan->row_step);
 }
 
+// Has what a cluster of eight does not hold of a row in registers wait in shared memory. A larger cluster, of which fewer
+// run, takes half as long a row: few rows stay there that it takes fewer than twice as many rounds. (Of each size one
+// less runs than there are units for, as these stand in groups.)
+void keep_tails(hipops_dtype dtype, const RowGeometry& g, RowAccess access, const DeviceFacts& device,
+                RoundsOf rounds_of, RowPlan* plan) {
+  if (dtype != f32 || access != wide || rounds_of == nullptr || device.launch_shared_bytes == 0 || g.rows == 1) return;
+  const RowVariant* v = nullptr;
+  for (int i = variants.of[dtype][access].first; i < variants.of[dtype][access].end; ++i)
+    if (row_variants[i].clustered) v = &row_variants[i];
+  if (rounds_of(*v) != RowRounds::one_or_with_tail) return;
+  int64_t cluster = 1;
+  while (2 * cluster <= std::min(device.largest_cluster, kPortableCluster)) cluster *= 2;
+  const int64_t threads = most_work_items(*v, device), held = cluster * threads * v->vectors;
+  const int64_t vectors = vectors_of(*v, g.cols), step = cluster * threads;
+  if (vectors <= held) return;
+  const int64_t bytes = 2 * ((vectors - held + step - 1) / step) * threads * kWideBytes;
+  if (bytes > device.launch_shared_bytes) return;
+  const auto rounds = [&](int64_t blocks) {
+    const int64_t at_a_time = std::max<int64_t>(device.units / blocks - 1, 1);
+    return (g.rows + at_a_time - 1) / at_a_time;
+  };
+  if (!rows_count_as_many.load(std::memory_order_relaxed)) {
+    const bool fits = 2 * cluster <= device.largest_cluster && vectors <= 2 * held;
+    if (fits ? rounds(2 * cluster) < 2 * rounds(cluster) : g.rows <= device.units / kLargestCluster) return;
+  }
+  plan->kernel = tailed_kernel;
+  plan->block = static_cast<uint32_t>(threads);
+  plan->cluster = static_cast<uint32_t>(cluster);
+  plan->shared_bytes = static_cast<uint32_t>(bytes);
+  plan->row_step = within_grid_limit(std::min(g.rows, std::max<int64_t>(device.units / cluster, 1)));
+  plan->grid = static_cast<uint32_t>(plan->row_step * cluster);
+}
+
 }  // namespace
 
 int queued_kernel(hipops_dtype dtype) { return kRowKernels + (dtype == bf16); }
@@ -394,6 +427,7 @@ RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess acc
   if (kept <= device.launch_shared_bytes) plan.shared_bytes = static_cast<uint32_t>(kept);
   if (rounds == RowRounds::queued && forced < 0) queue_rows(v, geometry, device, &plan);
   if (rounds == RowRounds::weights_aside && forced < 0) keep_weights_aside(v, geometry, device, weights, &plan);
+  if (forced < 0) keep_tails(dtype, geometry, access, device, rounds_of, &plan);
   return plan;
 }
 

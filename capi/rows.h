@@ -64,7 +64,8 @@ enum class RowRounds {
   several,  // of large launches: where what a block does only once is much of what it does
   one_or_ahead,  // once; but many rows that leave a unit few blocks are better in a clustered variant's, which take the
                  // next row ahead: is_better_ahead
-  one_or_clustered,  // of clustered variants: once; few rows take them, too, that would have over 13 waves of one block
+  one_or_with_tail,  // of clustered variants: once; few rows take them, too, that would have over 13 waves of one block,
+                     // and a kernel of the op's own those that eight blocks' registers don't hold: tailed_kernel
   ahead,    // as often as it takes for blocks that all run at a time: the next row is on its way while one is worked on
   // Those from here on have weights beside the rows (most_blocks).
   ahead_beside_weights,  // the same, where weights may take some of the registers
@@ -83,7 +84,8 @@ RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess acc
 // An op's own kernels follow those that all row ops have.
 int queued_kernel(hipops_dtype dtype);  // f16, bf16
 int aside_kernel(hipops_dtype dtype);   // f32, f16, bf16
-constexpr int kOwnKernels = 5;
+constexpr int kOwnKernels = 5;           // of layer_norm
+constexpr int tailed_kernel = kRowKernels, kTailedBlock = 512;  // of softmax, in f32
 
 // Whether rows are split over blocks, where `plan` is what to do if not: those that a variant would stream, if there
 // are too few for the device or it would not find them in a cache again. Steps leave their results in y, so x is apart.

@@ -8,21 +8,27 @@ namespace hipops {
 namespace {
 
 constexpr const char* kKernels[] = {HIPOPS_SOFTMAX_KERNELS(HIPOPS_KERNEL_NAME)};
-static_assert(sizeof(kKernels) / sizeof(kKernels[0]) == kRowKernels, "one name for each variant");
+static_assert(sizeof(kKernels) / sizeof(kKernels[0]) == kRowKernels + 1, "one name for each variant");
 
 bool supports(hipops_dtype dtype, hipops_dtype second) {
   return second == HIPOPS_NONE && row_op_supports(dtype, second);
 }
 
+int64_t most_shared(int kernel, uint32_t block) {
+  constexpr int64_t kAll = int64_t{1} << 20;  // that a device has
+  if (kernel != tailed_kernel) return row_kernel_shared(kernel, block);
+  return block == 0 || block == kTailedBlock ? kAll : 0;
+}
+
 }  // namespace
 
 RowRounds softmax_rounds(const RowVariant& v) {
-  if (v.clustered) return RowRounds::one_or_clustered;
+  if (v.clustered) return RowRounds::one_or_with_tail;
   if (v.access != edged) return RowRounds::one;
   return v.threads < v.block ? RowRounds::ahead : RowRounds::one_or_ahead;
 }
 
-Op op_softmax = {"softmax", kKernels, kRowKernels, supports, row_kernel_shared};
+Op op_softmax = {"softmax", kKernels, kRowKernels + 1, supports, most_shared};
 
 }  // namespace hipops
 

@@ -13,4 +13,9 @@ struct SoftmaxArgs {
 
 }  // namespace hipops
 
-#define HIPOPS_SOFTMAX_KERNELS(X) HIPOPS_ROW_KERNELS(X, softmax) HIPOPS_SPLIT_KERNELS(X, softmax)
+// For rows that are longer than the registers of eight blocks.
+#define HIPOPS_OWN_SOFTMAX_KERNELS(X) X(softmax_f32_wide_tailed, f32, 512, 8, 512, wide, tailed)
+
+#define HIPOPS_SOFTMAX_KERNELS(X) \
+  HIPOPS_ROW_KERNELS(X, softmax)  \
+  HIPOPS_SPLIT_KERNELS(X, softmax) HIPOPS_OWN_SOFTMAX_KERNELS(X)

@@ -11,6 +11,8 @@
 // clustered ones take longer rows, up to 32768, 16384 and 8192, and on AMD from gfx90a on twice that; on NVIDIA from
 // sm_90 on up to 16 blocks share a row, which may be 16 times as long; many odd rows of 16 bits have one such block
 // each from 10248 columns on, which takes the next row ahead.
+// a tailed one, of f32 and not for AMD, has what eight blocks do not hold in registers wait in shared memory
+// (row_tail.h): rows up to 2.7 times as long, depending on the device.
 // streaming variants read longer rows twice: once for maximum and sum together, the sum being rescaled when the maximum
 // grows.
 // partial, merge and apply are the steps in which few such rows are split over many blocks (split_row.h).
@@ -19,6 +21,7 @@
 #include "softmax.h"
 
 #include "device/clustered_row.h"
+#include "device/row_tail.h"
 #include "device/split_row.h"
 
 namespace hipops {
@@ -173,6 +176,28 @@ HIPOPS_FN void softmax_streaming(const SoftmaxArgs& a) {
       store_quotients(tile, rows, base, [of_row, divide](C x) { return divide(P::exp(x, of_row)); });
     }
   }
+}
+
+template <class Shape>
+HIPOPS_FN void softmax_tailed(const SoftmaxArgs& a) {
+#if defined(HIPOPS_AMD)
+  softmax_streaming<typename Shape::Streaming>(a);  // never chosen there
+#else
+  using C = typename Shape::Compute;
+  using P = Precision<typename Shape::Element>;
+  RowReduce<Shape, typename P::SumType> reduce(threads_of<Shape>(a.geometry));
+  for_each_tailed_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile, auto& tail) {
+    const C largest = tile.reduce(rows, 0, Maximum(), Identity());
+    const C maximum = reduce(Maximum()(largest, tail.reduce(Maximum(), Identity(), Identity())), Maximum());
+    const typename P::Exponential exponential{maximum};
+    const RowTile<Shape, C> exponentials = tile.map(exponential);
+    tail.map(exponential);
+    const auto sum = exponentials.reduce(rows, 0, Sum(), Identity(), P::of_vector);
+    const typename P::Divide divide(reduce(sum + tail.reduce(Sum(), Identity(), P::of_vector), SumByMatrix()));
+    store_quotients(exponentials, rows, 0, divide);
+    tail.store(rows, divide);
+  });
+#endif
 }
 
 // Of a tile: its maximum, and the sum of the exponentials of what its elements are under it.

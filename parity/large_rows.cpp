@@ -192,6 +192,7 @@ void add_row_cases(int64_t giant, std::vector<LargeCase>* cases) {
     };
     for (const RowsCase& c : common) add(c);
     if (op == RowOp::kRmsNorm) add({"rows_of_one", f16, 2 * giant + 7, 1, 65521});
+    if (op == RowOp::kSoftmax) add({"rows_of_a_vocabulary", f32, half / 151936 + 1, 151936, 5});
   }
 }
 

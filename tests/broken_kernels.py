@@ -41,6 +41,7 @@ WAVE = "device/wave.h"
 ROW = "device/row.h"
 TILE = "device/row_tile.h"
 QUEUE = "device/row_queue.h"
+TAIL = "device/row_tail.h"
 EDGES = "device/edge_queue.h"
 STAGE = "device/row_stage.h"
 WEIGHTS = "device/row_weights.h"
@@ -281,6 +282,20 @@ MUTATIONS = (
         before="if (queue.rows() > 1) queue.ask(rows, asked = rows.next(asked));",
         after="if (queue.rows() > 1) queue.ask(rows, asked);",
         runs=(Run("sizes", "f16"),)),
+    Mutation(
+        "tail_left_out_of_the_sum",
+        "What registers do not hold of a row counts, too.",
+        "softmax", "softmax.hip",
+        before="sum + tail.reduce(Sum(), Identity(), P::of_vector)",
+        after="sum",
+        runs=(Run("sizes", "f32"),)),
+    Mutation(
+        "tail_a_vector_short",
+        "The last vector of a row is neither counted nor written.",
+        "softmax", TAIL,
+        before="end_(int(g.cols)),",
+        after="end_(int(g.cols) - kLength),",
+        runs=(Run("sizes", "f32"),), wave=32),
     Mutation(
         "bias_over_the_weights",
         "Both stay in the same shared memory.",

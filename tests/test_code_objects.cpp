@@ -50,11 +50,11 @@ bool has_wave64(const std::string& target) { return target.rfind("gfx9", 0) == 0
 // What the lists of variants say, for the ops whose lists are of rows.
 struct Row {
   uint64_t block, argument_bytes;
-  bool clustered, weights;
+  bool in_clusters, weights;
 };
 const std::map<std::string, Row>& row_kernels() {
 #define ROW_KERNEL(name, type, threads, vectors, block, access, mode) \
-  {#name, {block, sizeof(Args), RowMode::mode == clustered, weights}},
+  {#name, {block, sizeof(Args), in_clusters(RowMode::mode), weights}},
   static const std::map<std::string, Row> all = [] {
     std::map<std::string, Row> rows;
     {
@@ -98,7 +98,7 @@ void check_kernel(const Kernel& kernel, const std::string& target) {
 
   const auto row = row_kernels().find(kernel.name);
   if (row == row_kernels().end()) return;
-  const uint64_t blocks = row->second.clustered && !has_few_registers(target) ? kBlocksInOne : 1;
+  const uint64_t blocks = row->second.in_clusters && !has_few_registers(target) ? kBlocksInOne : 1;
   CHECK(kernel.largest_block == blocks * row->second.block);
   CHECK(kernel.argument_bytes == row->second.argument_bytes);
 }

@@ -257,6 +257,37 @@ TEST_CASE("few rows of softmax that would have over thirteen waves are in cluste
   CHECK(plan_rows(HIPOPS_BF16, rows_and_cols(1, 16384), hipops::wide, clusters, hipops::rms_norm_rounds).cluster == 1);
 }
 
+TEST_CASE("rows of softmax that eight blocks do not hold have the rest in shared memory", "[rows]") {
+  DeviceFacts device = kDevices[0];
+  device.largest_cluster = 16;
+  device.launch_shared_bytes = device.unit_shared_bytes = 200 << 10;
+  const auto plan_of = [&](int64_t rows, int64_t cols, hipops::RoundsOf rounds = hipops::softmax_rounds) {
+    return plan_rows(HIPOPS_F32, rows_and_cols(rows, cols), hipops::wide, device, rounds);
+  };
+  const int64_t held = 8 * 512 * 8 * 4, most = held + 8 * 512 * 12 * 4;
+  for (int64_t cols = held + 4; cols <= most; cols += 1000) {
+    const RowPlan plan = plan_of(500, cols);
+    const int64_t beside = (cols - held) / 4, each = (beside + 8 * 512 - 1) / (8 * 512);
+    const bool right = plan.kernel == hipops::tailed_kernel && plan.block == 512 && plan.cluster == 8 &&
+                       plan.row_step == 16 && plan.grid == 128 && plan.shared_bytes == 2 * each * 512 * 16;
+    if (!right) FAIL(cols << " columns: kernel " << plan.kernel);
+  }
+  CHECK(plan_of(500, held).kernel < hipops::kRowKernels);
+  CHECK(plan_of(500, most + 4).kernel < hipops::kRowKernels);
+  // Of 15 clusters of 8 and 7 of 16 at a time, those of 16 are not twice as often at it.
+  for (const int64_t rows : {2, 7, 16, 32, 48}) CHECK(plan_of(rows, held + 4).kernel < hipops::kRowKernels);
+  for (const int64_t rows : {8, 15, 37, 64, 128}) CHECK(plan_of(rows, held + 4).kernel == hipops::tailed_kernel);
+  CHECK(plan_of(32, 2 * held + 4).kernel == hipops::tailed_kernel);  // no cluster holds it
+  CHECK(plan_of(8, 2 * held + 4).kernel < hipops::kRowKernels);      // and it is split
+  CHECK(plan_of(500, held + 4, hipops::rms_norm_rounds).kernel < hipops::kRowKernels);
+  CHECK(plan_rows(HIPOPS_BF16, rows_and_cols(500, 2 * held + 8), hipops::wide, device, hipops::softmax_rounds).kernel <
+        hipops::kRowKernels);
+  device.largest_cluster = 1;
+  CHECK(plan_of(500, 16388).kernel == hipops::tailed_kernel);
+  device.launch_shared_bytes = 0;
+  CHECK(plan_of(500, 16388).kernel < hipops::kRowKernels);
+}
+
 TEST_CASE("rows_count_as_many has few rows take what many take", "[rows]") {
   const RowGeometry few = rows_and_cols(1, 100), many = rows_and_cols(100000, 100);
   const auto kernel_for = [](const RowGeometry& rows) {

@@ -29,7 +29,29 @@ const RowOp kSoftmax = {
       return launch(op, kernel, grid, block, &args, sizeof args, nullptr);
     }};
 
+// Of rows that registers do not hold, the rest is in shared memory: a vector of it, one for each work-item, or just
+// less. Blocks go over several rows.
+void check_tails(const RowOp& op, hipops_dtype dtype) {
+  if (dtype != HIPOPS_F32) return;
+  EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);
+  Recorder recorder(op.kernels());
+  const int64_t length = 4, work_items = 1024;
+  const int64_t held = work_items * 8 * length;
+  for (const int64_t vectors : {int64_t{1}, work_items - 3, work_items}) {
+    const Sizes shape = {3, held + vectors * length};
+    Operands t{HostTensor(dtype, shape), HostTensor(dtype, shape), {}, {}};
+    t.x.randomize(static_cast<uint64_t>(vectors), -3, 5);
+    for (const int64_t row : {1, 2}) t.x.set((row + 1) * shape[1] - length, 4 + row);  // the largest one is in the tail
+    check_numbers(op, t);
+    EXPECT(recorder.ran() == std::vector<int>{tailed_kernel});
+  }
+}
+
 }  // namespace
+
+TEST_CASE("softmax of rows with a tail", "[softmax]") {
+  on_cpu(kSoftmax, check_tails, {{"HIPOPS_CPU_RACE", "1"}, {"HIPOPS_CPU_THREADS", "2"}});
+}
 
 TEST_CASE("softmax refuses bad tensors", "[softmax]") {
   check_calls([] {

@@ -21,7 +21,7 @@ constexpr int launch_bound(int block, RowMode mode, [[maybe_unused]] int element
   if (mode == queued) return kQueuedThreads;
   if (mode == weights_aside) return aside_threads(element_bytes);
 #endif
-  return mode == clustered ? blocks_in_one * block : block;
+  return in_clusters(mode) ? blocks_in_one * block : block;
 }
 
 #if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900

@@ -24,8 +24,8 @@ struct RowShape {
   static constexpr bool kAny = kAccess == any;
   static constexpr bool kEdged = kAccess == edged;
   static constexpr bool kResident =
-      kMode == resident || kMode == clustered || kMode == queued || kMode == weights_aside;
-  static constexpr bool kClustered = kMode == clustered;
+      kMode == resident || in_clusters(kMode) || kMode == queued || kMode == weights_aside;
+  static constexpr bool kClustered = in_clusters(kMode);
   static constexpr bool kQueued = kMode == queued;
   static constexpr bool kWeightsAside = kMode == weights_aside;
   static constexpr int kLength = kStaged || kAny ? 1 : kWideBytes / int(sizeof(T));  // elements of a vector

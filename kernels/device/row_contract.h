@@ -56,11 +56,13 @@ enum RowAccess : int32_t {
 enum RowMode : int32_t {
   resident,   // a row is read once and stays in registers
   clustered,  // the same for a row that the blocks of a cluster share: as many as it needs
+  tailed,     // clustered, with what registers do not hold in shared memory, not on AMD: see row_tail.h
   streaming,  // a row of any length goes by in tiles, once for each pass
   queued,     // resident, and the next rows wait in shared memory, not on AMD: see row_queue.h
   weights_aside,  // resident, with the weights in shared memory, not on AMD: see WeightsAside
   partial, merge, apply,  // a row of any length is split over blocks: see split_row.h
 };
+constexpr bool in_clusters(RowMode mode) { return mode == clustered || mode == tailed; }
 
 // Work-items of such variants that a unit of a device with waves of 32 runs at a time; twice as many where waves are of
 // 64. Enough to have some 32 KiB on their way, and few enough for the registers that they take, with those for weights

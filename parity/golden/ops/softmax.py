@@ -98,10 +98,17 @@ def case(name, x):
     return OP.case("adversarial_" + name, x)
 
 
+def sizes():
+    yield from rows.sizes(OP)
+    # More than a block of the CPU runtime keeps in registers, and what fits beside that. (With --many-rows 2x300000 is
+    # that to a cluster of eight.)
+    yield OP.case("tail_2x33000", OP.x("f32", (2, 33000)))
+
+
 TOPICS = {
     "smoke": lambda: rows.smoke(OP),
     "exact": exact,
     "adversarial": adversarial,
     "layouts": lambda: rows.layouts(OP),
-    "sizes": lambda: rows.sizes(OP),
+    "sizes": sizes,
 }
