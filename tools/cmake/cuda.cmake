@@ -36,16 +36,16 @@ if(HIPOPS_CUDA)
   endif()
 endif()
 
-# The architecture whose PTX sm_<number> is assembled from: kernels know sm_80 and sm_90 apart (__CUDA_ARCH__), and to
-# compile them takes four times as long as to assemble them.
+# The architecture whose PTX sm_<number> is assembled from, as to compile kernels takes four times as long as to assemble
+# them. They know three apart by __CUDA_ARCH__: sm_80, sm_90, which is the last that is as fast in f64 wherever its code
+# runs, and later ones.
 function(hipops_ptx_for out number)
-  if(number GREATER_EQUAL 90 AND known_ptx MATCHES "compute_90\n")
-    set(${out} compute_90 PARENT_SCOPE)
-  elseif(number GREATER_EQUAL 80 AND known_ptx MATCHES "compute_80\n")
-    set(${out} compute_80 PARENT_SCOPE)
-  else()
-    set(${out} compute_${number} PARENT_SCOPE)
-  endif()
+  set(${out} compute_${number} PARENT_SCOPE)
+  foreach(shared 80 90 100)
+    if(number GREATER_EQUAL ${shared} AND known_ptx MATCHES "compute_${shared}\n")
+      set(${out} compute_${shared} PARENT_SCOPE)
+    endif()
+  endforeach()
 endfunction()
 
 function(hipops_compile_ptx op architecture)
