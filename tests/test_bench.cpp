@@ -199,6 +199,8 @@ TEST_CASE("bytes are what each op must move once", "[bench]") {
   CHECK(bytes("index_select", HIPOPS_F32, "1000x20->30") == 2 * 600 * 4 + 30 * 8);
   CHECK(bytes("index_add", HIPOPS_BF16, "1000x20->30") == 20000 * 2 + 2 * 600 * 2 + 1000 * 8);
   CHECK(bytes("scatter_add", HIPOPS_F32, "1000x20->30") == 20000 * (4 + 8) + 2 * 600 * 4);
+  CHECK(bytes("index_add", HIPOPS_BF16, "30x20->1000") == 600 * (2 + 2 * 2) + 30 * 8);
+  CHECK(bytes("scatter_add", HIPOPS_F32, "30x20->1000") == 600 * (4 + 8 + 2 * 4));
   CHECK(bytes("scatter", HIPOPS_F32, "1000x20->30") == 20000 * (4 + 8) + 600 * 4);
   CHECK(bytes("scatter", HIPOPS_F32, "30x20->1000") == 600 * (4 + 8 + 4));
   CHECK(bytes("upsample_nearest1d", HIPOPS_F16, "2x3x4->9") == (24 + 54) * 2);

@@ -186,7 +186,7 @@ int64_t bytes_moved(const Workload& work) {
   const int64_t in = element_count(input_shape(work)), out = element_count(output_shape(work));
   const int64_t index = has_index(work.op) ? element_count(index_shape(work)) * dtype_bytes(work.index) : 0;
   const auto of = [&](int64_t elements) { return elements * dtype_bytes(work.dtype) + index; };
-  if (work.op == "index_add" || work.op == "scatter_add") return of(in + 2 * out);  // y is read, too
+  if (work.op == "index_add" || work.op == "scatter_add") return of(in + 2 * std::min(in, out));  // y is read, too
   if (work.op == "scatter") return of(in + std::min(in, out));
   if (has_index(work.op)) return of(2 * out);  // as much is read as is written
   return of(in + out);

@@ -40,7 +40,8 @@ std::vector<int64_t> input_shape(const Workload& work);  // x as the op is given
 std::vector<int64_t> output_shape(const Workload& work);
 std::vector<int64_t> index_shape(const Workload& work);  // empty for an op without an index
 
-// What the op must move once, index bytes included; weights and tables are not.
+// What the op must move once: x, y and index, but of what is indexed no more elements than there are indices, and not
+// weights and tables.
 int64_t bytes_moved(const Workload& work);
 
 int64_t element_count(const std::vector<int64_t>& shape);
