@@ -117,7 +117,7 @@ class RunningSum {
     else add_list<Flight>(x, step, source, count);
   }
 
-  // The same of long lists.
+  // The same of long lists, of a sum that is here.
   template <int Flight>
   HIPOPS_METHOD void add_long_list(const T* x, int64_t step, const uint32_t* source, uint32_t count) {
     uint32_t from[Flight], first = 0;
@@ -126,7 +126,6 @@ class RunningSum {
       Vector<T, Length> v[Flight];
 #pragma unroll
       for (int n = 0; n < Flight; ++n) v[n] = load_once<Length>(x + int64_t(from[n]) * step);
-      begin();
       if (count - first > Flight) find(source + first + Flight, count - first - Flight, from);
 #pragma unroll
       for (int n = 0; n < Flight; ++n) {
