@@ -11,7 +11,7 @@
 namespace hipops {
 
 // One kernel of a row op's list. Kernel i of an op is row_variants[i], for all of them; steps of split rows and
-// kernels of layer_norm's own come after these.
+// an op's own kernels come after these.
 struct RowVariant {
   hipops_dtype dtype;
   int threads, vectors, block;
@@ -43,7 +43,7 @@ struct RowPlan {
   int64_t row_step;
   uint32_t cluster = 1;        // blocks that share a row
   int32_t rows_per_block = 1;  // at a time
-  uint32_t shared_bytes = 0;   // for weights, or for queued rows
+  uint32_t shared_bytes = 0;   // for weights, queued rows or tails
   int32_t rows_ahead = 0;      // queued
   bool few = false;            // see RowGeometry
 };
@@ -64,8 +64,8 @@ enum class RowRounds {
   several,  // of large launches: where what a block does only once is much of what it does
   one_or_ahead,  // once; but many rows that leave a unit few blocks are better in a clustered variant's, which take the
                  // next row ahead: is_better_ahead
-  one_or_with_tail,  // of clustered variants: once; few rows take them, too, that would have over 13 waves of one block,
-                     // and a kernel of the op's own those that eight blocks' registers don't hold: tailed_kernel
+  one_or_with_tail,  // of clustered variants: as those go; few rows take them, too, that would have over 13 waves of one
+                     // block, and a kernel of the op's own those that eight blocks' registers don't hold: tailed_kernel
   ahead,    // as often as it takes for blocks that all run at a time: the next row is on its way while one is worked on
   // Those from here on have weights beside the rows (most_blocks).
   ahead_beside_weights,  // the same, where weights may take some of the registers
@@ -81,11 +81,14 @@ RowRounds softmax_rounds(const RowVariant& v);
 RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device,
                   RoundsOf rounds_of = nullptr, int weights = 0);
 
+// Whether rows of x that are row_step apart lie alike to multiples of 16 bytes.
+bool are_alike(int64_t row_step, const RowGeometry& g, hipops_dtype dtype);
+
 // An op's own kernels follow those that all row ops have.
 int queued_kernel(hipops_dtype dtype);  // f16, bf16
 int aside_kernel(hipops_dtype dtype);   // f32, f16, bf16
-constexpr int kOwnKernels = 5;           // of layer_norm
-constexpr int tailed_kernel = kRowKernels, kTailedBlock = 512;  // of softmax, in f32
+constexpr int kOwnKernels = 5;          // of layer_norm
+constexpr int tailed_kernel = kRowKernels, kTailedBlock = 512, kTailedVectors = 8;  // of softmax, in f32
 
 // Whether rows are split over blocks, where `plan` is what to do if not: those that a variant would stream, if there
 // are too few for the device or it would not find them in a cache again. Steps leave their results in y, so x is apart.

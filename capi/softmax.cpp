@@ -9,13 +9,17 @@ namespace {
 
 constexpr const char* kKernels[] = {HIPOPS_SOFTMAX_KERNELS(HIPOPS_KERNEL_NAME)};
 static_assert(sizeof(kKernels) / sizeof(kKernels[0]) == kRowKernels + 1, "one name for each variant");
+#define HOLDS_AS_PLANNED(name, dtype, threads, vectors, block, access, mode) \
+  static_assert(block == kTailedBlock && threads == block && vectors == kTailedVectors, "what keep_tails goes by");
+HIPOPS_OWN_SOFTMAX_KERNELS(HOLDS_AS_PLANNED)
+#undef HOLDS_AS_PLANNED
 
 bool supports(hipops_dtype dtype, hipops_dtype second) {
   return second == HIPOPS_NONE && row_op_supports(dtype, second);
 }
 
 int64_t most_shared(int kernel, uint32_t block) {
-  constexpr int64_t kAll = int64_t{1} << 20;  // that a device has
+  constexpr int64_t kAll = int64_t{1} << 20;  // more than any device has
   if (kernel != tailed_kernel) return row_kernel_shared(kernel, block);
   return block == 0 || block == kTailedBlock ? kAll : 0;
 }

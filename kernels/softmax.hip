@@ -11,8 +11,8 @@
 // clustered ones take longer rows, up to 32768, 16384 and 8192, and on AMD from gfx90a on twice that; on NVIDIA from
 // sm_90 on up to 16 blocks share a row, which may be 16 times as long; many odd rows of 16 bits have one such block
 // each from 10248 columns on, which takes the next row ahead.
-// a tailed one, of f32 and not for AMD, has what eight blocks do not hold in registers wait in shared memory
-// (row_tail.h): rows up to 2.7 times as long, depending on the device.
+// a tailed one, of f32 and not for AMD, has what eight blocks (one, where there are no clusters) do not hold in
+// registers wait in shared memory (row_tail.h): rows up to 2.6 times as long, depending on the device.
 // streaming variants read longer rows twice: once for maximum and sum together, the sum being rescaled when the maximum
 // grows.
 // partial, merge and apply are the steps in which few such rows are split over many blocks (split_row.h).

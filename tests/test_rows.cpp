@@ -282,6 +282,17 @@ TEST_CASE("rows of softmax that eight blocks do not hold have the rest in shared
   CHECK(plan_of(500, held + 4, hipops::rms_norm_rounds).kernel < hipops::kRowKernels);
   CHECK(plan_rows(HIPOPS_BF16, rows_and_cols(500, 2 * held + 8), hipops::wide, device, hipops::softmax_rounds).kernel <
         hipops::kRowKernels);
+  CHECK(plan_of(1, held + 4).kernel < hipops::kRowKernels);
+  hipops::rows_count_as_many = true;
+  CHECK(plan_of(2, held + 4).kernel == hipops::tailed_kernel);
+  CHECK(plan_of(2, held).kernel < hipops::kRowKernels);
+  hipops::rows_count_as_many = false;
+  // As where clusters of 16, or of 8, don't run (fit_clusters).
+  device.largest_cluster = 15;
+  CHECK(plan_of(16, held + 4).cluster == 8);
+  device.largest_cluster = 7;
+  CHECK(plan_of(500, held).cluster == 4);
+  CHECK(plan_of(500, held).kernel == hipops::tailed_kernel);
   device.largest_cluster = 1;
   CHECK(plan_of(500, 16388).kernel == hipops::tailed_kernel);
   device.launch_shared_bytes = 0;

@@ -47,10 +47,37 @@ void check_tails(const RowOp& op, hipops_dtype dtype) {
   }
 }
 
+// More than two rounds for each of two blocks, and up to three vectors of a tail for each work-item; in rows that have
+// no number for a result, and where the tail alone has one.
+void check_rounds_of_tails(const RowOp& op, hipops_dtype dtype) {
+  if (dtype != HIPOPS_F32) return;
+  EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);
+  const uint32_t block = 256, grid = 2;
+  const int64_t held = block * 8 * 4, tail = 2500, cols = held + tail;
+  const double inf = INFINITY;
+  for (const bool finite : {true, false}) {
+    Operands t{HostTensor(dtype, {7, cols}), HostTensor(dtype, {7, cols}), {}, {}};
+    t.x.randomize(17, -3, 5);
+    if (!finite) {
+      t.x.set(2 * cols - 1, NAN);
+      t.x.set(4 * cols - tail, inf);
+      for (int64_t i = 4 * cols; i < 5 * cols; ++i) t.x.set(i, -inf);
+      for (int64_t i = 5 * cols; i < 6 * cols - tail; ++i) t.x.set(i, -inf);
+    }
+    RowGeometry geometry = row_geometry(t.y().view, t.x.view);
+    geometry.row_step = grid;
+    geometry.threads = block;
+    check_numbers(op, t, [&] {
+      return op.launch(op.kernels(), tailed_kernel, grid, block, geometry, t.x.view.data, t.y().view.data);
+    });
+  }
+}
+
 }  // namespace
 
 TEST_CASE("softmax of rows with a tail", "[softmax]") {
   on_cpu(kSoftmax, check_tails, {{"HIPOPS_CPU_RACE", "1"}, {"HIPOPS_CPU_THREADS", "2"}});
+  on_cpu(kSoftmax, check_rounds_of_tails, {{"HIPOPS_CPU_RACE", "1"}});
 }
 
 TEST_CASE("softmax refuses bad tensors", "[softmax]") {

@@ -80,7 +80,8 @@ struct WholeWave<float, SumByMatrix> {
   static HIPOPS_METHOD float of(float v) { return float(InF64::of(double(v))); }
 };
 
-// As integers, floats that are not negative are in their order, and the others are with all but the sign turned.
+// As integers, floats that are not negative are in their order, and the others are with all but the sign turned. A NaN
+// counts as the smallest integer, below -inf, which turns back into a NaN where there is nothing else.
 template <>
 struct WholeWave<float, Maximum> {
   static constexpr bool kExists = true, kInF64 = false;

@@ -21,7 +21,7 @@ struct RowGeometry {
   int64_t row_step;              // rows, or tiles of split ones, that the whole grid takes at a time
   int32_t outer_rank;            // at least 1
   int32_t threads;               // work-items of a block
-  int32_t weights_kept;          // whether the launch brings shared memory for the weights (clustered)
+  int32_t weights_kept;          // clustered: whether the launch brings shared memory for the weights
   int32_t stage_rows;            // staged: rows that a block has in shared memory at a time
   int32_t rows_ahead;            // queued: rows that wait in the shared memory that the launch brings
   int32_t alike;                 // edged: whether x's rows that are row_step apart lie alike to multiples of 16 bytes
@@ -117,7 +117,7 @@ constexpr int kSplitThreads = 512, kSplitVectors = 4;  // of a tile
 //   access   a RowAccess
 //   mode     a RowMode. Clustered: threads, vectors and block are those of one block of the cluster
 // From short rows to long ones; those of one block size and more vectors come before those of fewer, but for
-// clustered ones. capi/row_plan.cpp chooses.
+// clustered ones. capi/row_choice.cpp chooses.
 #define HIPOPS_WIDE_ROWS(X, op, T)                                    \
   X(op##_##T##_wide_2x1, T, 2, 1, 128, wide, resident)                \
   X(op##_##T##_wide_4x1, T, 4, 1, 128, wide, resident)                \

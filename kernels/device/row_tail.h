@@ -27,7 +27,7 @@ class RowTail {
         threads_(g.threads),
         kept_(launch_shared<Wide>(2 * vectors_ * threads_)) {}
 
-  // Asks for a row's, behind the one that was asked for before.
+  // Begins to copy a row's tail to where the last but one was.
   HIPOPS_METHOD void ask(const Rows<Shape>& rows) {
     last_ = 1 - last_;
     int at = place(last_);
@@ -35,7 +35,7 @@ class RowTail {
       copy_to_shared(kept_, at, reinterpret_cast<const Wide*>(rows.x_at(0, col)));
     end_group_of_copies();
   }
-  // Waits for the one that was asked for first, where `more`: another one was asked for since.
+  // Waits for the older copy that is not taken yet; `more`: a newer one is under way.
   HIPOPS_METHOD void take(bool more) {
     wait_for_copies(more);
     now_ = more ? 1 - last_ : last_;

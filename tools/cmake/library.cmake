@@ -9,6 +9,8 @@ set(hipops_sources
   capi/indices.cpp
   capi/overlap.cpp
   capi/rope_common.cpp
+  capi/row_choice.cpp
+  capi/row_launch.cpp
   capi/row_order.cpp
   capi/row_plan.cpp
   capi/rows.cpp

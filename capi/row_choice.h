@@ -1,0 +1,54 @@
+// Which variant takes rows, for row_plan.cpp alone.
+#pragma once
+
+#include "rows.h"
+
+namespace hipops {
+
+// The names that the variant lists use, as host constants.
+constexpr hipops_dtype f32 = HIPOPS_F32, f16 = HIPOPS_F16, bf16 = HIPOPS_BF16, f64 = HIPOPS_F64;
+
+constexpr int kWideBytes = 16;  // the widest access there is
+
+constexpr int bytes_of(hipops_dtype dtype) { return dtype == f64 ? 8 : dtype == f32 ? 4 : 2; }
+
+constexpr bool shares_blocks(const RowVariant& v) { return v.threads < v.block; }
+
+// The clustered variant of a float dtype and an access, NULL where there is none.
+const RowVariant* clustered_variant(hipops_dtype dtype, RowAccess access);
+
+// Vectors of a row.
+int64_t vectors_of(const RowVariant& v, int64_t cols);
+
+// What a block keeps of the weights.
+int64_t kept_bytes(const RowVariant& v, int threads, int weights);
+
+// Work-items that a block of a variant may have.
+int64_t most_work_items(const RowVariant& v, const DeviceFacts& device);
+
+// How a variant serves such rows: work-items of a block, and blocks that share a row. None where they do not fit.
+struct Fit {
+  int threads = 0, cluster = 1;
+};
+Fit fit_of(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device, int weights);
+
+// How many rows there are for a device, which decides what makes a variant good.
+enum class Amount {
+  few,      // two for each unit, or so short that a unit is done with them at once
+  some,     // half of what the device holds at a time
+  at_once,  // so many that it holds all of them
+  many,
+};
+Amount amount_of(hipops_dtype dtype, const RowGeometry& g, const DeviceFacts& device);
+
+// So many rows that a block makes up for what it brings to shared memory first.
+bool are_enough(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device);
+
+struct Choice {
+  int kernel;
+  Fit fit;
+};
+Choice choose_variant(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device,
+                      RoundsOf rounds_of, int weights);
+
+}  // namespace hipops
