@@ -186,7 +186,8 @@ HIPOPS_FN void softmax_tailed(const SoftmaxArgs& a) {
   using C = typename Shape::Compute;
   using P = Precision<typename Shape::Element>;
   RowReduce<Shape, typename P::SumType> reduce(threads_of<Shape>(a.geometry));
-  for_each_tailed_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile, auto& tail) {
+  RowTail<Shape> tail(a.geometry, Rows<Shape>(a.geometry, a.x, a.y));
+  const auto softmax = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
     const C largest = tile.reduce(rows, 0, Maximum(), Identity());
     const C maximum = reduce(Maximum()(largest, tail.reduce(Maximum(), Identity(), Identity())), Maximum());
     const typename P::Exponential exponential{maximum};
@@ -196,7 +197,8 @@ HIPOPS_FN void softmax_tailed(const SoftmaxArgs& a) {
     const typename P::Divide divide(reduce(sum + tail.reduce(Sum(), Identity(), P::of_vector), SumByMatrix()));
     store_quotients(exponentials, rows, 0, divide);
     tail.store(rows, divide);
-  });
+  };
+  for_each_row_ahead<Shape>(a.geometry, a.x, a.y, tail, NothingForAll(), softmax);
 #endif
 }
 

@@ -297,6 +297,13 @@ MUTATIONS = (
         after="end_(int(g.cols) - kLength),",
         runs=(Run("sizes", "f32"),), wave=32),
     Mutation(
+        "tail_of_the_next_row",
+        "Each row has the rest of the one after it.",
+        "softmax", TAIL,
+        before="now_ = more ? 1 - last_ : last_;",
+        after="now_ = last_;",
+        runs=(Run("sizes", "f32"),), wave=32),
+    Mutation(
         "bias_over_the_weights",
         "Both stay in the same shared memory.",
         "layer_norm", WEIGHTS,

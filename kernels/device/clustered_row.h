@@ -49,8 +49,8 @@ HIPOPS_FN void for_each_clustered_row(const RowGeometry& geometry, const void* x
     }
   } else {
     constexpr bool kQueueEdges = Shape::kEdged && kFindTwice;
-    using Edges = typename Choose<kQueueEdges, EdgeQueue<Shape>, EdgesInTile<Shape>>::type;
-    for_each_row_ahead<Shape, kFindTwice, Edges>(geometry, x, y, NothingForAll(), f);
+    typename Choose<kQueueEdges, EdgeQueue<Shape>, EdgesInTile<Shape>>::type edges;
+    for_each_row_ahead<Shape, kFindTwice>(geometry, x, y, edges, NothingForAll(), f);
   }
 }
 

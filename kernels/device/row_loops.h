@@ -70,19 +70,18 @@ struct EdgesInTile {
 };
 
 // for_each_row with the next row on its way while f works on one: for an f that works long enough for a unit's few
-// blocks to leave the memory idle. The launcher then makes as many blocks as run at a time. Where registers are short,
-// kFindTwice has the next row's place found again when its turn comes, instead of kept until then, and Edges may keep
-// its edges.
-template <class Shape, bool kFindTwice = false, class Edges = EdgesInTile<Shape>, class Load, class F>
-HIPOPS_FN void for_each_row_ahead(const RowGeometry& geometry, const void* x, void* y, Load load, F f) {
+// blocks to leave the memory idle. The launcher then makes as many blocks as run at a time. What a tile does not hold of
+// a row goes by way of `rest`, an EdgesInTile or what keeps it elsewhere. Where registers are short, kFindTwice has the
+// next row's place found again when its turn comes, instead of kept until then.
+template <class Shape, bool kFindTwice = false, class Rest, class Load, class F>
+HIPOPS_FN void for_each_row_ahead(const RowGeometry& geometry, const void* x, void* y, Rest& rest, Load load, F f) {
   Rows<Shape> rows(geometry, x, y);
   int64_t first = rows.begin();
   if (!rows.more(first)) return;
   rows.select(first);
   RowTile<Shape> tile;
-  Edges edges;
   tile.load_vectors(rows, 0);
-  edges.ask(rows, &tile);
+  rest.ask(rows, &tile);
   load(rows);
   while (true) {
     first = rows.next(first);
@@ -92,9 +91,9 @@ HIPOPS_FN void for_each_row_ahead(const RowGeometry& geometry, const void* x, vo
     if (more) {
       next_rows.select(first);
       next_tile.load_vectors(next_rows, 0);
-      edges.ask(next_rows, &next_tile);
+      rest.ask(next_rows, &next_tile);
     }
-    edges.take(rows, &tile, more);
+    rest.take(rows, &tile, more);
     f(rows, tile);
     if (!more) return;
     if constexpr (kFindTwice) {
@@ -105,6 +104,11 @@ HIPOPS_FN void for_each_row_ahead(const RowGeometry& geometry, const void* x, vo
     }
     tile = next_tile;
   }
+}
+template <class Shape, bool kFindTwice = false, class Load, class F>
+HIPOPS_FN void for_each_row_ahead(const RowGeometry& geometry, const void* x, void* y, Load load, F f) {
+  EdgesInTile<Shape> edges;
+  for_each_row_ahead<Shape, kFindTwice>(geometry, x, y, edges, load, f);
 }
 
 }  // namespace

@@ -9,8 +9,8 @@ namespace hipops {
 namespace {
 
 #if !defined(HIPOPS_AMD)
-// A work-item's part of that rest, its tail: of two rows, as the next one's is on its way while one is worked on. Each
-// work-item asks for its own vectors and takes them itself: none waits for another.
+// A work-item's part of that rest, its tail: of two rows, as the next one's is on its way while one is worked on
+// (for_each_row_ahead). Each work-item asks for its own vectors and takes them itself: none waits for another.
 template <class Shape>
 class RowTail {
  public:
@@ -28,7 +28,7 @@ class RowTail {
         kept_(launch_shared<Wide>(2 * vectors_ * threads_)) {}
 
   // Begins to copy a row's tail to where the last but one was.
-  HIPOPS_METHOD void ask(const Rows<Shape>& rows) {
+  HIPOPS_METHOD void ask(const Rows<Shape>& rows, RowTile<Shape>*) {
     last_ = 1 - last_;
     int at = place(last_);
     for (int col = begin_; col < end_; col += step_, at += threads_)
@@ -36,7 +36,7 @@ class RowTail {
     end_group_of_copies();
   }
   // Waits for the older copy that is not taken yet; `more`: a newer one is under way.
-  HIPOPS_METHOD void take(bool more) {
+  HIPOPS_METHOD void take(const Rows<Shape>&, RowTile<Shape>*, bool more) {
     wait_for_copies(more);
     now_ = more ? 1 - last_ : last_;
   }
@@ -89,35 +89,6 @@ class RowTail {
   Shared<Wide> kept_;
   int last_ = 0, now_ = 0;
 };
-
-// f(rows, tile, tail) for each row, the next one being on its way.
-template <class Shape, class F>
-HIPOPS_FN void for_each_tailed_row(const RowGeometry& geometry, const void* x, void* y, F f) {
-  Rows<Shape> rows(geometry, x, y);
-  int64_t first = rows.begin();
-  if (!rows.more(first)) return;
-  rows.select(first);
-  RowTile<Shape> tile;
-  RowTail<Shape> tail(geometry, rows);
-  tile.load_vectors(rows, 0);
-  tail.ask(rows);
-  while (true) {
-    first = rows.next(first);
-    const bool more = rows.more(first);
-    Rows<Shape> next_rows = rows;
-    RowTile<Shape> next_tile = tile;
-    if (more) {
-      next_rows.select(first);
-      next_tile.load_vectors(next_rows, 0);
-      tail.ask(next_rows);
-    }
-    tail.take(more);
-    f(rows, tile, tail);
-    if (!more) return;
-    rows = next_rows;
-    tile = next_tile;
-  }
-}
 #endif
 
 }  // namespace

@@ -10,9 +10,10 @@ FLOATS = {"f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf1
 torch.set_num_threads(1)
 
 # How far, in float64 ULPs of the result or of what it is conditioned on, PyTorch in float64 may be from our reference:
-# a few, and more where it sums long rows. A wrong formula would be off by millions.
+# a few, and more where it sums long rows, the more the narrower the CPU's vectors are (8191 elements with AVX2: 17). A
+# wrong formula would be off by millions.
 AGREEMENT_ULPS = 8
-TERMS_PER_ULP = 1024
+TERMS_PER_ULP = 512
 
 
 # PyTorch computes little with these; as signed integers of the same bits they move and wrap around alike.

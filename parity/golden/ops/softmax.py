@@ -100,9 +100,9 @@ def case(name, x):
 
 def sizes():
     yield from rows.sizes(OP)
-    # More than a block of the CPU runtime keeps in registers, and what fits beside that. (With --many-rows 2x300000 is
-    # that to a cluster of eight.)
-    yield OP.case("tail_2x33000", OP.x("f32", (2, 33000)))
+    # More than a block of the CPU runtime keeps in registers, and what fits beside that; more rows than two blocks take
+    # at a time. (With --many-rows 2x300000 is that to a cluster of eight.)
+    yield OP.case("tail_5x33000", OP.x("f32", (5, 33000)))
 
 
 TOPICS = {
