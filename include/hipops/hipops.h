@@ -185,7 +185,8 @@ HIPOPS_API hipops_status hipops_rope_thd(const hipops_tensor* y, const hipops_te
  * gather, index_select and scatter move elements of any dtype, bit for bit; the adds take f32, f16, bf16, f64, i32,
  * i64, u32 and u8 (integers wrap around). */
 
-/* In device memory, 8-byte aligned, apart from the call's tensors and workspace. The caller sets it to
+/* In device memory (not in pinned host or managed memory, where a GPU's 64-bit minimum may not take effect), 8-byte
+ * aligned, apart from the call's tensors and workspace. The caller sets it to
  * HIPOPS_INDEX_REPORT_INIT before; calls add to it. */
 typedef struct hipops_index_report {
   uint64_t count; /* how many indices were out of range */

@@ -155,17 +155,25 @@ HIPOPS_FN void atomic_add_vector(float* at, const Vector<float, 4>& v) {
 }
 
 // Stores where others may store at the same time, and any of the values will do. On a GPU every store of an element is
-// whole. On the CPU it has to be said.
+// whole, and of a vector each element: of 16 bytes these are halves, as no element is larger. On the CPU it has to be
+// said.
 template <class T>
 HIPOPS_FN void store_contended(T* at, const T& v) {
+  struct alignas(16) Halves { uint64_t half[2]; };
+  static_assert(sizeof(T) <= 8 || sizeof(T) == sizeof(Halves), "an element, or a vector of them");
 #if defined(HIPOPS_CPU)
   if constexpr (sizeof(T) <= 8) {
     __atomic_store(at, const_cast<T*>(&v), __ATOMIC_RELAXED);
   } else {
-    struct Halves { uint64_t half[2]; };
-    static_assert(sizeof(T) == sizeof(Halves), "an element, or a vector of them");
-    Halves halves = bit_cast<Halves>(v);
+    const Halves halves = bit_cast<Halves>(v);
     for (int i = 0; i < 2; ++i) __atomic_store_n(reinterpret_cast<uint64_t*>(at) + i, halves.half[i], __ATOMIC_RELAXED);
+  }
+#elif defined(HIPOPS_NVIDIA)
+  if constexpr (sizeof(T) <= 8) {
+    *at = v;
+  } else {
+    const Halves halves = bit_cast<Halves>(v);  // nvcc would store four words
+    asm volatile("st.global.v2.b64 [%0], {%1, %2};" ::"l"(at), "l"(halves.half[0]), "l"(halves.half[1]) : "memory");
   }
 #else
   *at = v;

@@ -77,6 +77,10 @@ struct ReadLane {
   HIPOPS_METHOD uint32_t operator()(uint32_t w) const { return uint32_t(__builtin_amdgcn_readlane(int(w), lane)); }
 };
 
+struct ReadFirstLane {
+  HIPOPS_METHOD uint32_t operator()(uint32_t w) const { return uint32_t(__builtin_amdgcn_readfirstlane(int(w))); }
+};
+
 // One lane's value, as a uniform one.
 template <class T>
 HIPOPS_FN T read_lane(const T& v, int lane) { return exchange_words(v, ReadLane{lane}); }
@@ -124,11 +128,11 @@ HIPOPS_FN T wave_reduce(T v, Op op) {
 }
 
 // A value that all lanes have, told to be the same in all of them: what follows from it is then computed and branched
-// on once for the wave.
+// on once for the wave. Some lanes alone may ask for it: it is that of the first that does.
 template <class T>
 HIPOPS_FN T uniform(const T& v) {
 #if defined(HIPOPS_AMD)
-  return read_lane(v, 0);
+  return exchange_words(v, ReadFirstLane());
 #else
   return v;
 #endif
