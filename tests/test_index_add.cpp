@@ -473,16 +473,13 @@ void check_digits() {
   }
 }
 
-// Batches, the parts of them that waves own, and a last one that is not full; blocks that join more than one batch, and
-// more runs than they take at a time.
+// Batches, the parts of them that waves own, and a last one that is not full; blocks that join more than one batch.
+// (check_shares has more of them than blocks join at a time.)
 void check_ranges() {
   for (int64_t indices : {1023, 1025, 2049, 4099, 32768, 32769, 70000, 131073, 262145}) {
     Operands t = rows_of(HIPOPS_F32, 37, 1, indices, static_cast<uint64_t>(indices));
     check_both_ways(t);
   }
-  // More than 512 runs of 2048.
-  Operands many = rows_of(HIPOPS_U32, 3, 1, 512 * 2048 + 3000, 11);
-  check_both_ways(many);
   // One row has most of the entries of its block.
   Operands t = rows_of(HIPOPS_I32, 5000, 1, 9000, 12);
   for (int64_t j = 0; j < 9000; ++j)
