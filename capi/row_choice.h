@@ -35,8 +35,8 @@ Fit fit_of(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device,
 // How many rows there are for a device, which decides what makes a variant good.
 enum class Amount {
   few,      // two for each unit, or so short that a unit is done with them at once
-  some,     // half of what the device holds at a time
-  at_once,  // so many that it holds all of them
+  some,     // up to half of what the device holds at a time
+  at_once,  // up to all of that
   many,
 };
 Amount amount_of(hipops_dtype dtype, const RowGeometry& g, const DeviceFacts& device);

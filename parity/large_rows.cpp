@@ -192,7 +192,7 @@ void add_row_cases(int64_t giant, std::vector<LargeCase>* cases) {
     };
     for (const RowsCase& c : common) add(c);
     if (op == RowOp::kRmsNorm) add({"rows_of_one", f16, 2 * giant + 7, 1, 65521});
-    if (op == RowOp::kSoftmax) // 13: so that a cluster's next row, 14 to 16 rows on, is another one.
+    // 13 kinds: so that a cluster's next row, 14 to 16 rows on, is another one.
     if (op == RowOp::kSoftmax) add({"rows_of_a_vocabulary", f32, half / 151936 + 1, 151936, 13});
   }
 }
