@@ -176,9 +176,9 @@ Memory::Memory(Runtime& runtime, std::string name, const Pattern& pattern, int64
   for (unsigned char* zone : {base_, first_ + bytes})
     expect_success(runtime.copy_to_device(zone, guard.data(), guard.size()), "filling the zones around " + name_);
 
-  // Whole periods, once; and then what is there after what is there.
-  const int64_t period = pattern.period() * element_bytes_;
-  std::vector<unsigned char> start(static_cast<size_t>(std::min(bytes, kUploadBytes / period * period)));
+  // Whole periods, at least one; and then what is there after what is there.
+  const int64_t period = pattern.period() * element_bytes_, periods = std::max<int64_t>(kUploadBytes / period, 1);
+  std::vector<unsigned char> start(static_cast<size_t>(std::min(bytes, periods * period)));
   is_pattern(pattern).write(0, static_cast<int64_t>(start.size()) / element_bytes_, start.data());
   expect_success(runtime.copy_to_device(first_, start.data(), start.size()), "filling " + name_);
   int64_t filled = static_cast<int64_t>(start.size());

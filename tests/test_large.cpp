@@ -43,6 +43,15 @@ CaseResult check(hipops_dtype dtype, bool samples, Damage damage) {
   return result;
 }
 
+bool holds(const Memory& memory, const Pattern& pattern) {
+  const auto* bytes = static_cast<const unsigned char*>(memory.data());
+  const int64_t size = static_cast<int64_t>(dtype_size(pattern.dtype()));
+  bool same = true;
+  for (int64_t i = 0; i < memory.elements(); ++i)
+    same &= load_bits(pattern.dtype(), bytes + i * size) == pattern.table()[static_cast<size_t>(i % pattern.period())];
+  return same;
+}
+
 }  // namespace
 
 TEST_CASE("a memory holds its pattern from end to end", "[large]") {
@@ -51,14 +60,16 @@ TEST_CASE("a memory holds its pattern from end to end", "[large]") {
     CHECK(result.verdict == CaseResult::Verdict::kPassed);
     HostRuntime runtime;
     const Pattern pattern = random_bits(dtype, 1);
-    Memory memory(runtime, "x", pattern, 3 * kPeriod + 2);
-    const auto* bytes = static_cast<const unsigned char*>(memory.data());
-    bool same = true;
-    for (int64_t i = 0; i < memory.elements(); ++i)
-      same &= load_bits(dtype, bytes + i * static_cast<int64_t>(dtype_size(dtype))) ==
-              pattern.table()[static_cast<size_t>(i % kPeriod)];
-    CHECK(same);
+    CHECK(holds(Memory(runtime, "x", pattern, 3 * kPeriod + 2), pattern));
   }
+}
+
+TEST_CASE("a memory holds a pattern that is more than is copied to the device at a time", "[large]") {
+  constexpr int64_t kLongPeriod = (int64_t{1} << 20) + 7;  // of 8 bytes
+  HostRuntime runtime;
+  const Pattern pattern = random_floats(HIPOPS_F64, 1, 4, 0, kLongPeriod);
+  for (const int64_t elements : {kLongPeriod - 1, 2 * kLongPeriod + 1})
+    CHECK(holds(Memory(runtime, "x", pattern, elements), pattern));
 }
 
 TEST_CASE("one bit past a border is found", "[large]") {
