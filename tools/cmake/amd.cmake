@@ -57,7 +57,8 @@ function(hipops_complete_device_libraries source folder)
   endforeach()
 endfunction()
 
-# HIPOPS_AMD_COMPILE: the command that makes a code object, less target, input and output.
+# HIPOPS_AMD_COMPILE: the command that makes a code object, less target, input and output. It runs in the build folder, and its paths are
+# relative to that, so that a compiler cache (HIPOPS_AMD_LAUNCHER) knows it again in another clone.
 function(hipops_find_amd_compiler)
   set(rocm $ENV{ROCM_PATH})
   if(NOT rocm)
@@ -86,14 +87,17 @@ function(hipops_find_amd_compiler)
     get_filename_component(libraries ${ocml} DIRECTORY)
     set(folder ${PROJECT_BINARY_DIR}/device-libraries)
     hipops_complete_device_libraries(${libraries} ${folder})
-    set(compile ${HIPOPS_CLANG} --rocm-device-lib-path=${folder} -Wno-linker-warnings)
+    set(compile ${HIPOPS_CLANG} --rocm-device-lib-path=device-libraries -Wno-linker-warnings)
     if(EXISTS ${folder}/oclc_daz_opt_off.bc)
-      list(APPEND compile -Xclang -mlink-builtin-bitcode -Xclang ${folder}/oclc_daz_opt_off.bc)
+      list(APPEND compile -Xclang -mlink-builtin-bitcode -Xclang device-libraries/oclc_daz_opt_off.bc)
     endif()
     set(origin "${HIPOPS_CLANG}")
   endif()
+  if(HIPOPS_CCACHE)
+    set(HIPOPS_AMD_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_EXTRAFILES=${ocml} ${HIPOPS_CCACHE} PARENT_SCOPE)
+  endif()
   set(HIPOPS_AMD_COMPILE ${compile} -x hip --cuda-device-only --no-gpu-bundle-output -O3 -std=c++17 -fuse-cuid=none -Wall -Wextra
-    -ffile-prefix-map=${PROJECT_SOURCE_DIR}/= -I ${PROJECT_SOURCE_DIR}/kernels PARENT_SCOPE)
+    -ffile-prefix-map=${hipops_source}/= -I ${hipops_source}/kernels PARENT_SCOPE)
   set(HIPOPS_AMD_ORIGIN ${origin} PARENT_SCOPE)
 endfunction()
 
@@ -115,7 +119,7 @@ function(hipops_probe_amd_targets)
     set(key "${HIPOPS_AMD_COMPILE} ${target} ${version}")
     if(NOT HIPOPS_PROBED_${target} STREQUAL key)
       execute_process(COMMAND ${HIPOPS_AMD_COMPILE} --offload-arch=${target} ${version} ${folder}/probe.hip -o ${folder}/${target}.co
-        RESULT_VARIABLE result OUTPUT_QUIET ERROR_VARIABLE error)
+        WORKING_DIRECTORY ${PROJECT_BINARY_DIR} RESULT_VARIABLE result OUTPUT_QUIET ERROR_VARIABLE error)
       if(result EQUAL 0)
         set(HIPOPS_PROBED_${target} "${key}" CACHE INTERNAL "")
       endif()
@@ -131,6 +135,8 @@ function(hipops_probe_amd_targets)
   set(HIPOPS_AMD_MISSING ${missing} PARENT_SCOPE)
 endfunction()
 
+file(RELATIVE_PATH hipops_source ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+string(REGEX REPLACE "/$" "" hipops_source ${hipops_source})
 if(HIPOPS_AMD)
   hipops_find_amd_compiler()
   if(HIPOPS_AMD_COMPILE)
@@ -157,9 +163,12 @@ if(HIPOPS_AMD_BUILT)
       set(object ${hipops_objects}/${target}/${op}.co)
       hipops_code_object_version(${target} version)
       file(MAKE_DIRECTORY ${hipops_objects}/${target})
+      set(compile ${HIPOPS_AMD_COMPILE} --offload-arch=${target} ${version} ${hipops_source}/kernels/${op}.hip)
+      # The headers by a command of their own: the cache does not keep what clang writes by -Xclang.
       add_custom_command(OUTPUT ${object}
-        COMMAND ${HIPOPS_AMD_COMPILE} --offload-arch=${target} ${version} -Xclang -dependency-file -Xclang ${object}.d -Xclang -MT -Xclang ${object}
-          ${PROJECT_SOURCE_DIR}/kernels/${op}.hip -o ${object}
+        COMMAND ${compile} -E -o /dev/null -Xclang -dependency-file -Xclang ${object}.d -Xclang -MT -Xclang ${object}
+        COMMAND ${HIPOPS_AMD_LAUNCHER} ${compile} -c -o ${object}
+        WORKING_DIRECTORY ${PROJECT_BINARY_DIR}
         DEPENDS ${PROJECT_SOURCE_DIR}/kernels/${op}.hip
         DEPFILE ${object}.d
         COMMENT "${op} for ${target}" VERBATIM)
