@@ -22,6 +22,9 @@ using namespace hipops::fuzz;
 namespace {
 
 constexpr int64_t kMostElements = 300;
+// index_add takes 2^32 rows a launch, and hostile calls have up to 2^62 of them: where launches are only counted, more
+// than these are refused, instead of minutes of them.
+constexpr int kMostDryLaunches = 1000;
 
 struct {
   int count = 0;
@@ -149,6 +152,10 @@ void run_hostile(Choices& choices, const parity::OpEntry& op, const parity::Case
   set_workspace(call, arena, &arguments);
   if (launches.count != 0) wrong("a question about the workspace launches");
   const hipops_status status = op.call(arguments);
+  if (launches.dry && launches.count > kMostDryLaunches) {
+    if (status != HIPOPS_RUNTIME_ERROR || launches.count > kMostDryLaunches + 1) wrong("went on after a refused launch");
+    return;
+  }
   if (status == HIPOPS_SUCCESS) {
     if (arena.backed()) check_acceptance(call);
     return;
@@ -181,6 +188,8 @@ bool sees_launch(const Op& op, int index, uint32_t grid, uint32_t block) {
   return !launches.dry;
 }
 
+hipops_status only_counted() { return launches.count > kMostDryLaunches ? HIPOPS_RUNTIME_ERROR : HIPOPS_SUCCESS; }
+
 }  // namespace
 
 // The linker puts these in the places of the two hipops::launch (CMakeLists.txt).
@@ -189,7 +198,7 @@ hipops_status __real__ZN6hipops6launchERNS_2OpEijjPKvmPv(Op& op, int index, uint
                                                         const void* args, size_t bytes, void* stream);
 hipops_status __wrap__ZN6hipops6launchERNS_2OpEijjPKvmPv(Op& op, int index, uint32_t grid, uint32_t block,
                                                         const void* args, size_t bytes, void* stream) {
-  if (!sees_launch(op, index, grid, block)) return HIPOPS_SUCCESS;
+  if (!sees_launch(op, index, grid, block)) return only_counted();
   return __real__ZN6hipops6launchERNS_2OpEijjPKvmPv(op, index, grid, block, args, bytes, stream);
 }
 
@@ -198,7 +207,7 @@ hipops_status __real__ZN6hipops6launchERNS_2OpERKNS_11DeviceFactsEiRKNS_11Launch
 hipops_status __wrap__ZN6hipops6launchERNS_2OpERKNS_11DeviceFactsEiRKNS_11LaunchShapeEPKvmPv(
     Op& op, const DeviceFacts& current, int index, const LaunchShape& shape, const void* args, size_t bytes,
     void* stream) {
-  if (!sees_launch(op, index, shape.grid, shape.block)) return HIPOPS_SUCCESS;
+  if (!sees_launch(op, index, shape.grid, shape.block)) return only_counted();
   return __real__ZN6hipops6launchERNS_2OpERKNS_11DeviceFactsEiRKNS_11LaunchShapeEPKvmPv(op, current, index, shape, args,
                                                                                         bytes, stream);
 }
