@@ -135,7 +135,10 @@ function(hipops_probe_amd_targets)
   set(HIPOPS_AMD_MISSING ${missing} PARENT_SCOPE)
 endfunction()
 
-file(RELATIVE_PATH hipops_source ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+# From where the build folder really is, as `..` goes by that: it may be reached by a link.
+file(REAL_PATH ${PROJECT_BINARY_DIR} hipops_real_build)
+file(REAL_PATH ${PROJECT_SOURCE_DIR} hipops_real_source)
+file(RELATIVE_PATH hipops_source ${hipops_real_build} ${hipops_real_source})
 string(REGEX REPLACE "/$" "" hipops_source ${hipops_source})
 if(HIPOPS_AMD)
   hipops_find_amd_compiler()
