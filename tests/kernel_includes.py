@@ -2,7 +2,8 @@
 """A kernel file includes what is in kernels/ and what comes with the compiler, and nothing else: then -I kernels is all
 that it takes.
 
-    kernel_includes.py KERNELS FOLDER    FOLDER, in the build folder, holds the compiler's dependency files, <target>/<op>.co.d
+    kernel_includes.py KERNELS FOLDER    FOLDER, in the build folder, holds the compiler's dependency files,
+                                         <target>/<op>.co.d
 
 Dependency files of AMD code objects name no headers of the system, so every name in them has to be in KERNELS. The
 sources say what they include as well; those names have to be in KERNELS, or be the few of the C language that every
