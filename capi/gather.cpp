@@ -39,7 +39,7 @@ hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops
 
 }  // namespace
 
-Op op_gather = {"gather", kKernels, kTakeKernels, take_op_supports};
+Op op_gather = {"gather", kKernels, kTakeKernels, take_op_supports, most_shared_of_take};
 
 }  // namespace hipops
 
@@ -49,6 +49,7 @@ hipops_status hipops_gather(const hipops_tensor* y, const hipops_tensor* x, cons
   if (hipops_status status = check(y, x, index, dim, report)) return status;
   if (is_empty(*y)) return HIPOPS_SUCCESS;
 
-  TakePlan plan = plan_take(*y, *x, *index, index->stride, dim, report);
-  return launch(op_gather, plan.kernel, plan.grid, plan.block, &plan.args, sizeof plan.args, stream);
+  const DeviceFacts* device = nullptr;
+  if (hipops_status status = device_facts(&device)) return status;
+  return launch_take(op_gather, *device, plan_take(*device, *y, *x, *index, index->stride, dim, report), stream);
 }

@@ -41,7 +41,7 @@ hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops
 
 }  // namespace
 
-Op op_index_select = {"index_select", kKernels, kTakeKernels, take_op_supports};
+Op op_index_select = {"index_select", kKernels, kTakeKernels, take_op_supports, most_shared_of_take};
 
 }  // namespace hipops
 
@@ -51,9 +51,11 @@ hipops_status hipops_index_select(const hipops_tensor* y, const hipops_tensor* x
   if (hipops_status status = check(y, x, index, dim, report)) return status;
   if (is_empty(*y)) return HIPOPS_SUCCESS;
 
+  const DeviceFacts* device = nullptr;
+  if (hipops_status status = device_facts(&device)) return status;
   int64_t index_stride[HIPOPS_MAX_RANK] = {};
   index_stride[dim] = index->stride[0];
-  TakePlan plan = plan_take(*y, *x, *index, index_stride, dim, report);
+  TakePlan plan = plan_take(*device, *y, *x, *index, index_stride, dim, report);
   share_index(*y, dim, &plan.args);
-  return launch(op_index_select, plan.kernel, plan.grid, plan.block, &plan.args, sizeof plan.args, stream);
+  return launch_take(op_index_select, *device, plan, stream);
 }

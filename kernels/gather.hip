@@ -13,21 +13,24 @@
 //           taken whole by an expanded index, in units of up to 16 bytes, their index and offsets found once.
 //   shifted the same of rows of 256 bytes and more that are not aligned to 8: 16 bytes at a time all the same, see
 //           device/shifted.h.
-//   staged  along the innermost dimension, where y takes so much of x's rows that these would be read anyway: a block
-//           copies one or several to shared memory, and takes elements from there, by vectors of the index and of y.
-//           Scattered reads cost a cache line's pass each in a cache, and a bank's in shared memory.
+//   staged  where y takes so much of x that it would be read anyway: a block copies a part of it to shared memory, and
+//           takes elements from there, by vectors of the index and of y. Scattered reads cost a cache line's pass each
+//           in a cache, and a bank's in shared memory. Along the innermost dimension such a part is one row or several,
+//           along others a panel of columns, 16 to 64 bytes of each row of x, or more where those are few.
+//   large   the same of parts for which a block needs most of a unit's shared memory, or all.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/gather.hip -o gather.co
 #include "gather.h"
 
 #include "device/take.h"
+#include "device/take_staged.h"
 
 namespace hipops {
 
-#define KERNEL(name, T, mode, block)                     \
-  HIPOPS_KERNEL(block) name(HIPOPS_ARGS(GatherArgs) a) { \
-    follow_launch_before();                              \
-    take_##mode<T>(a);                                   \
+#define KERNEL(name, T, mode, block)                                                    \
+  HIPOPS_KERNEL(block, block == kStagedBlock ? 2 : 1) name(HIPOPS_ARGS(GatherArgs) a) { \
+    follow_launch_before();                                                             \
+    take_##mode<T>(a);                                                                  \
   }
 HIPOPS_GATHER_KERNELS(KERNEL)
 

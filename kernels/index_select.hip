@@ -13,19 +13,21 @@
 //           device/shifted.h.
 //   any     units by themselves: of shorter rows, or elements at any strides, where dim is innermost or something is
 //           not contiguous.
-//   staged  dim is innermost, and x's rows go through shared memory: see gather.hip.
+//   staged, large  dim is innermost, and x's rows go through shared memory: see gather.hip. Each index that a block reads is
+//           for several rows.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/index_select.hip -o index_select.co
 #include "index_select.h"
 
 #include "device/take.h"
+#include "device/take_staged.h"
 
 namespace hipops {
 
-#define KERNEL(name, T, mode, block)                          \
-  HIPOPS_KERNEL(block) name(HIPOPS_ARGS(IndexSelectArgs) a) { \
-    follow_launch_before();                                   \
-    take_##mode<T>(a);                                        \
+#define KERNEL(name, T, mode, block)                                                         \
+  HIPOPS_KERNEL(block, block == kStagedBlock ? 2 : 1) name(HIPOPS_ARGS(IndexSelectArgs) a) { \
+    follow_launch_before();                                                                  \
+    take_##mode<T>(a);                                                                       \
   }
 HIPOPS_INDEX_SELECT_KERNELS(KERNEL)
 

@@ -486,10 +486,24 @@ MUTATIONS = (
     Mutation(
         "staged_ends_left_out",
         "Of rows in shared memory, what is before the first 16-byte boundary and after the last one is not there.",
-        "gather", "device/take.h",
-        before="    if (edge >= 0) elements_[edge & (kElements - 1)] = at_edge;\n",
+        "gather", "device/take_staged.h",
+        before="    if (edge >= 0) elements_[edge] = at_edge;\n",
         after="",
         runs=(Run("sizes", "f32"), Run("sizes", "u8"))),
+    Mutation(
+        "panels_overlap_counted_twice",
+        "Of columns that two panels have, both report what is out of range.",
+        "gather", "device/take_staged.h",
+        before="const bool counts = col >= part.others && (a.run == 0 || line == 0);",
+        after="const bool counts = a.run == 0 || line == 0;",
+        runs=(Run("sizes", "f32"), Run("sizes", "u16"))),
+    Mutation(
+        "panels_past_the_end",
+        "The last panel of columns begins where the one before ends, also where there are too few columns left.",
+        "gather", "device/take_staged.h",
+        before="const int32_t others = a.overlap != 0 && is_last_panel(a, r) ? a.overlap : 0;",
+        after="const int32_t others = 0;",
+        runs=(Run("sizes", "u16"),)),
     Mutation(
         "ratio_of_f64_in_f32",
         "Positions that candle finds in f64 are found as PyTorch does.",

@@ -37,6 +37,13 @@ inline void fill_with_bits(HostTensor& t, std::mt19937_64& random) {
   for (int64_t i = 0; i < t.count(); ++i) set_bits(t, i, random());
 }
 
+// The CPU runtime's facts, where it is the one in use.
+inline const hipops::DeviceFacts& cpu_device() {
+  const hipops::DeviceFacts* facts = nullptr;
+  if (hipops::device_facts(&facts) != HIPOPS_SUCCESS) throw std::runtime_error(hipops_last_error());
+  return *facts;
+}
+
 // ---- Calls
 
 // A good call; its fields are there to be spoilt. x is [4, 8], and three rows of it are taken along dim 0.
@@ -288,7 +295,7 @@ inline void check_random(const TakeOp& op) {
         int64_t index_stride[HIPOPS_MAX_RANK] = {};
         for (int d = 0; d < t.y.view.rank; ++d)
           index_stride[d] = op.index_is_1d ? (d == t.dim ? t.index.view.stride[0] : 0) : t.index.view.stride[d];
-        ++met[hipops::plan_take(t.y.view, t.x.view, t.index.view, index_stride, t.dim, nullptr).kernel];
+        ++met[hipops::plan_take(cpu_device(), t.y.view, t.x.view, t.index.view, index_stride, t.dim, nullptr).kernel];
       }
   for (int k = 0; k < hipops::kTakeFirstRows; ++k) EXPECT(met[k] + met[k + hipops::kTakeFirstRows] >= 20);
 }
@@ -306,7 +313,7 @@ inline void launch_taken(const TakeOp& op, TakeOperands& t, bool one_block, bool
   int64_t index_stride[HIPOPS_MAX_RANK] = {};
   for (int d = 0; d < t.y.view.rank; ++d)
     index_stride[d] = op.index_is_1d ? (d == t.dim ? t.index.view.stride[0] : 0) : t.index.view.stride[d];
-  hipops::TakePlan plan = hipops::plan_take(t.y.view, t.x.view, t.index.view, index_stride, t.dim, &report);
+  hipops::TakePlan plan = hipops::plan_take(cpu_device(), t.y.view, t.x.view, t.index.view, index_stride, t.dim, &report);
   if (op.index_is_1d) hipops::share_index(t.y.view, t.dim, &plan.args);
   if (!small) plan.args.walk.small = 0;
   if (one_block) {
@@ -314,8 +321,7 @@ inline void launch_taken(const TakeOp& op, TakeOperands& t, bool one_block, bool
     plan.grid = 1;
   }
   hipops::Op& kernels = kernels_of(op);
-  EXPECT_EQUAL(hipops::launch(kernels, plan.kernel, plan.grid, plan.block, &plan.args, sizeof plan.args, nullptr),
-               HIPOPS_SUCCESS);
+  EXPECT_EQUAL(hipops::launch_take(kernels, cpu_device(), plan, nullptr), HIPOPS_SUCCESS);
   expect_taken(op, t, &report);
   met[plan.kernel] = true;
 }
@@ -350,6 +356,13 @@ inline void check_rounds(const TakeOp& op) {
           set_bits(t.index, i, random_index(random, columns, index_dtype));
         launch_taken(op, t, random() % 2, true, met);
       }
+    // More than a block has room for where others share its unit.
+    const int64_t columns = 40000 / bytes, taken = 2504;
+    TakeOperands t{HostTensor(dtype, {65, taken}), HostTensor(dtype, {65, columns}, {}, 1),
+                   HostTensor(HIPOPS_I32, op.index_is_1d ? Sizes{taken} : Sizes{65, taken}), 1};
+    fill_with_bits(t.x, random);
+    for (int64_t i = 0; i < t.index.count(); ++i) set_bits(t.index, i, random_index(random, columns, HIPOPS_I32));
+    launch_taken(op, t, true, true, met);
   }
   for (int k = 0; k < hipops::kTakeKernels; ++k)
     if (!met[k]) throw std::runtime_error(std::string(kernels_of(op).kernel_names[k]) + " was not chosen");
@@ -384,7 +397,7 @@ inline void check_supports(const TakeOp& op) {
 // Units of 1 to 16 bytes, as exponents of 2, for rows that are taken along dim 0.
 inline int kernel_of(const hipops_tensor& y, const hipops_tensor& x) {
   const hipops_tensor index = view_of(1 << 20, HIPOPS_I32, {y.shape[0]});
-  return hipops::plan_take(y, x, index, {1}, 0, nullptr).kernel;
+  return hipops::plan_take(hipops::DeviceFacts(), y, x, index, {1}, 0, nullptr).kernel;
 }
 
 // More elements than 32 bits count: where the walk says that the ones at its ends are, and how it is launched.
@@ -396,7 +409,7 @@ inline void check_plan_of_many(int64_t rows, int64_t columns, int32_t dim, bool 
       view_of(uintptr_t{1} << 46, HIPOPS_I64, index_is_1d ? Sizes{y.shape[dim]} : Sizes{rows, columns});
   int64_t index_stride[HIPOPS_MAX_RANK] = {columns, 1};
   if (index_is_1d) index_stride[dim] = 1, index_stride[1 - dim] = 0;
-  const TakePlan plan = plan_take(y, x, index, index_stride, dim, nullptr);
+  const TakePlan plan = plan_take(DeviceFacts(), y, x, index, index_stride, dim, nullptr);
   CHECK(plan.args.walk.count == rows * columns);
   CHECK(plan.args.walk.small == (rows * columns < int64_t{1} << 31));
   CHECK(uint64_t{plan.grid} * kTakeBlock < uint64_t{1} << 32);

@@ -47,7 +47,7 @@ TEST_CASE("index_select takes elements of short rows by way of shared memory", "
     const int64_t rows = 128 * 512 + 1, size = 17, taken = 16;
     TakeOperands t{HostTensor(HIPOPS_BF16, {rows, taken}), HostTensor(HIPOPS_BF16, {rows, size}, {}, 1),
                    HostTensor(HIPOPS_I32, {taken}), 1};
-    const int kernel = plan_take(t.y.view, t.x.view, t.index.view, {0, 1}, 1, nullptr).kernel;
+    const int kernel = plan_take(cpu_device(), t.y.view, t.x.view, t.index.view, {0, 1}, 1, nullptr).kernel;
     EXPECT(kernel >= kTakeFirstStaged && kernel < kTakeFirstShifted);
     fill_with_bits(t.x, random);
     for (int64_t i = 0; i < taken; ++i) set_bits(t.index, i, random_index(random, size, HIPOPS_I32));

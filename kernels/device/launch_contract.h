@@ -17,4 +17,7 @@ constexpr int64_t kExpectedPart = 24 << 10;
 // multiprocessors side by side.
 constexpr int kPortableCluster = 8, kLargestCluster = 16;
 
+// Shared memory that a block has on every AMD GPU, at most.
+constexpr int64_t kOwnSharedBytes = 64 << 10;
+
 }  // namespace hipops

@@ -61,6 +61,19 @@ constexpr bool arguments_are_operands = true;
 constexpr bool arguments_are_operands = false;
 #endif
 
+// A launch's arguments, of which the compiler keeps nothing, nor what follows from them, from one round of a loop to the
+// next, where each round calls it: gfx9 has few enough scalar registers.
+template <class T>
+HIPOPS_FN const T& read_anew(const T& args) {
+#if defined(HIPOPS_AMD)
+  int64_t nothing;
+  asm volatile("s_mov_b64 %0, 0" : "=s"(nothing));
+  return *reinterpret_cast<const T*>(reinterpret_cast<const char*>(&args) + nothing);
+#else
+  return args;
+#endif
+}
+
 // ---- Where a work-item is. Launches are one-dimensional.
 
 #if defined(HIPOPS_AMD)
@@ -224,6 +237,17 @@ HIPOPS_FN Shared<T> launch_shared(int64_t) {
   return Shared<T>(reinterpret_cast<T*>(from_launch));
 }
 #endif
+
+// The same for kernels that run everywhere: AMD's have Own elements of their own, other launches bring n.
+template <class T, int64_t Own>
+HIPOPS_FN Shared<T> own_or_launch_shared([[maybe_unused]] int64_t n) {
+#if defined(HIPOPS_AMD)
+  HIPOPS_SHARED(T, own, Own);
+  return own;
+#else
+  return launch_shared<T>(n);
+#endif
+}
 
 }  // namespace
 }  // namespace hipops

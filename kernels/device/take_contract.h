@@ -14,11 +14,11 @@ constexpr int kTakeDepth = 4;
 // rows: units of a row that a work-item has in flight: of 16 bytes, and of less.
 constexpr int kTakeRowsDepth = 2, kTakeElementsDepth = 8;
 
-// staged: bytes of x's rows in shared memory, and what a work-item takes of y's.
+// staged: bytes of x in a block's shared memory on AMD, where large has kOwnSharedBytes. Elsewhere launches bring what
+// they need.
 constexpr int kStagedBytes = 32768;
-constexpr int kStagedBlock = 512;
+constexpr int kStagedBlock = 512, kLargeBlock = 1024;
 constexpr int kStagedVector = 4;  // elements, where index and y allow vectors
-constexpr int kStagedDepth = 4;   // vectors, or elements, that are in flight
 
 // The operands of the walk, which is over y. x is where it would be with an index of 0.
 enum TakeOperand { kTakeY, kTakeX, kTakeIndex, kTakeOperands };
@@ -37,11 +37,18 @@ struct TakeArgs {
   int64_t run, length;
   // rows, shifted: the walk is over rows of `cols` units, which have one index each. 1 << lanes work-items share a part
   // of a row, which has `parts` of them; `count` is of work-items.
-  // staged: the walk is over rows of y with `cols` elements; `group` of them at a time, of x's without gaps.
+  // staged, large: the walk is over rows of y with `cols` elements; `group` of them at a time, of x's without gaps. Or,
+  // if `lines` is not 0, over panels of `cols` columns, `parts` to a place of the dimensions before dim, the last of
+  // which has `overlap` columns of the one before, too; `lines` is y's size along dim then, and each of x's has
+  // 1 << line_bits vectors in a panel.
   int64_t cols, parts, count;
   Divisor cols_divisor, parts_divisor;
-  int32_t lanes, group;
-  int32_t vectors;  // staged: whether by kStagedVector elements
+  int32_t lanes, group, lines, line_bits, overlap;
+  int32_t y_line, index_line, x_line;  // from one line of y, of the index, and of a panel of x, to the next
+  int32_t place_step, neighbour_step;  // in shared memory: from one place along dim to the next, and between columns
+  int32_t vectors;                     // whether by kStagedVector elements
+  int32_t together;                    // rows of a group that are taken at once: all, but where they have one index
+  int64_t copy_bytes;                  // of x, at most
   WideDivisor run_divisor, wide_parts_divisor;
   Walk<kTakeOperands> walk;
 };
@@ -64,6 +71,10 @@ struct TakeArgs {
   X(op##_b16_staged, b16, staged, kStagedBlock)   \
   X(op##_b32_staged, b32, staged, kStagedBlock)   \
   X(op##_b64_staged, b64, staged, kStagedBlock)   \
+  X(op##_b8_large, b8, large, kLargeBlock)        \
+  X(op##_b16_large, b16, large, kLargeBlock)      \
+  X(op##_b32_large, b32, large, kLargeBlock)      \
+  X(op##_b64_large, b64, large, kLargeBlock)      \
   X(op##_b8_shifted, b8, shifted, kTakeBlock)     \
   X(op##_b16_shifted, b16, shifted, kTakeBlock)   \
   X(op##_b32_shifted, b32, shifted, kTakeBlock)

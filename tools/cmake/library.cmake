@@ -17,6 +17,7 @@ set(hipops_sources
   capi/scatter_plan.cpp
   capi/strided.cpp
   capi/take.cpp
+  capi/take_staged.cpp
   capi/tensor.cpp
   capi/upsample.cpp
   capi/upsample_plan.cpp

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+import golden
 from golden import Expected, explicit, report
 from ops import takes
 from ops.takes import at, by, data, indices
@@ -98,10 +99,30 @@ def index_cases():
             yield OP.case(f"indices_expanded_{columns}", data(dtype, (6, columns)), index, 0, reports=reports)
 
 
+def sizes():
+    yield from takes.sizes(OP)
+    # Columns of x that are staged, in panels of which the last one may overlap the one before: 32 columns and 32 of 40,
+    # 16 and 16 of 24, 16 four times of 72, 8 three times of 22. The last ones are of 38 and 115 kB.
+    for turn, (dtype, shape, n) in enumerate((("u8", (33, 100, 96), 50), ("u16", (64, 33, 40), 64), ("f32", (32, 50, 24), 64),
+                                              ("f32", (20, 20, 72), 64), ("i64", (32, 20, 22), 130), ("f32", (8, 600, 128), 152),
+                                              ("u16", (4, 1800, 512), 228))):
+        like = with_extent(shape, 1, n)
+        for wrong in (0, 7):
+            index = golden.index(takes.INDEX_DTYPES[1 + turn % 4], like, shape[1] + wrong)
+            yield OP.case(f"size_panels_{takes.name_of(shape)}_{wrong}", data(dtype, shape), index, 1,
+                          reports=report() if wrong else None)
+    # x with gaps, y and the index at odd places, so that they go one by one.
+    given = golden.index("i32", (64, 64, 40), 40)
+    yield OP.case("size_panels_gaps", data("u16", (64, 33, 40), **by(33 * 48 + 8, 48, 1, offset=8)), given, 1, by(64 * 41, 41, 1),
+                  reports=report())
+    given = golden.index("i64", (2, 12, 70, 64), 33, stride=(12 * 70 * 65, 70 * 65, 65, 1))
+    yield OP.case("size_panels_4d", data("f32", (2, 12, 33, 64)), given, 2, reports=report())
+
+
 TOPICS = {
     "smoke": lambda: takes.smoke(OP),
     "exact": lambda: takes.exact(OP),
     "layouts": layouts,
     "indices": index_cases,
-    "sizes": lambda: takes.sizes(OP),
+    "sizes": sizes,
 }

@@ -1,0 +1,200 @@
+// When gather and index_select take elements of x from a copy of a part of it in shared memory (`staged`, `large`), and
+// of how much.
+#include <algorithm>
+#include <cstdlib>
+
+#include "indices.h"
+#include "strided.h"
+#include "take.h"
+#include "tensor.h"
+
+namespace hipops {
+namespace {
+
+// x is copied where y takes so much of it that it would be read anyway: elsewhere each element is a cache line's part, of
+// 32 bytes and more. Short rows the caches serve as well: those gain only where the index and y go by vectors, and more
+// is taken.
+constexpr int64_t kShare = 16, kShortShare = 4;  // bytes of x for which there is an element of y at least
+constexpr int64_t kShortRow = 512;               // bytes of x's row, that it has less of
+constexpr int64_t kLeastRow = 32;                // wherever it begins, it has a whole vector
+constexpr int64_t kElements = 8192;              // of y, that a block is after: what it has in flight
+constexpr int64_t kLeastElements = 1024, kLeastParts = 64;
+constexpr int64_t kLeastShortElements = 1 << 20;  // of y
+constexpr int kMostShortBytes = 4;                // of an element
+constexpr int64_t kMostElements = 1 << 29;        // of a block's part, which 32 bits count
+constexpr int64_t kPanelBytes = 64;               // of a row of x, where they find room
+// Panels of 16 bytes leave half of each of x's sectors to another block: elements are to be many in them, or all of x
+// along dim more than a cache has.
+constexpr int64_t kMostNarrowBytes = 2, kLeastNarrowBytes = 32 << 20;
+constexpr int64_t kGroupBytes = 64 << 10;         // of rows
+constexpr int64_t kWideAccess = 16;
+
+// Bytes of x that find room in a block's shared memory: where blocks share a unit, and where each has one for itself.
+int64_t room_of(const DeviceFacts& device) {
+  const int64_t most = device.own_shared_bytes != 0 ? device.own_shared_bytes : device.launch_shared_bytes;
+  return std::max<int64_t>(most, kStagedBytes);
+}
+int64_t shared_room_of(const DeviceFacts& device) {
+  return device.own_shared_bytes != 0 ? kStagedBytes : std::max<int64_t>(device.launch_shared_bytes / 2, kStagedBytes);
+}
+
+// The kernel for copies of so many bytes, which are no more than there is room for.
+void choose_kernel(const DeviceFacts& device, int64_t bytes, int64_t element, TakePlan* plan) {
+  const bool large = bytes > shared_room_of(device);
+  plan->kernel = (large ? kTakeFirstLarge : kTakeFirstStaged) + log2_up(element);
+  plan->block = large ? kLargeBlock : kStagedBlock;
+  plan->args.copy_bytes = (bytes + kWideAccess - 1) / kWideAccess * kWideAccess;
+  if (device.own_shared_bytes == 0) plan->shared_bytes = static_cast<uint32_t>(plan->args.copy_bytes);
+}
+
+// So many keep all units at it.
+int64_t least_parts(const DeviceFacts& device) { return std::max<int64_t>(4 * device.units, kLeastParts); }
+
+void plan_grid(int64_t parts, TakePlan* plan) {
+  plan->grid = grid_for(parts * plan->block, plan->block);
+  plan->args.step = int64_t{plan->grid} * plan->args.group;
+}
+
+// Whether so many lines, a step apart, lie within what 32 bits count.
+bool is_near(int64_t lines, int64_t step) {
+  return lines <= kMostElements && std::abs(step) <= INT32_MAX / std::max<int64_t>(lines, 1);
+}
+
+uint64_t bits_of(int64_t elements, int64_t bytes) { return static_cast<uint64_t>(elements * bytes); }
+
+// Whether every line of y, and of the index, begins where a vector of kStagedVector elements may.
+bool allows_vectors(const TakeArgs& a, const hipops_tensor& y, const hipops_tensor& index) {
+  const int64_t y_bytes = dtype_bytes(y.dtype), index_bytes = dtype_bytes(index.dtype);
+  uint64_t y_bits = reinterpret_cast<uintptr_t>(y.data) | bits_of(a.y_line | a.overlap, y_bytes);
+  uint64_t index_bits = reinterpret_cast<uintptr_t>(index.data) | bits_of(a.index_line | a.overlap, index_bytes);
+  for (int d = 0; d < a.walk.rank; ++d) {
+    y_bits |= bits_of(a.walk.dim[d].stride[kTakeY], y_bytes);
+    index_bits |= bits_of(a.walk.dim[d].stride[kTakeIndex], index_bytes);
+  }
+  return a.cols % kStagedVector == 0 && widest_access(y_bits) >= std::min(kWideAccess, kStagedVector * y_bytes) &&
+         widest_access(index_bits) >= std::min(kWideAccess, kStagedVector * index_bytes);
+}
+
+// Bytes that a copy takes more where x's rows, or its lines in panels, do not all begin at a multiple of 16.
+int64_t slack_of(const TakeArgs& a, int64_t element) {
+  uint64_t bits = reinterpret_cast<uintptr_t>(a.x) | bits_of(a.x_line | a.overlap, element);
+  for (int d = 0; d < a.walk.rank; ++d) bits |= bits_of(a.walk.dim[d].stride[kTakeX], element);
+  return widest_access(bits) == kWideAccess ? 0 : kWideAccess - element;
+}
+
+// Rows that are copied together: as they lie in x, and so that none of a group is in another place of the outer
+// dimensions.
+int32_t group_of(const DeviceFacts& device, const Layout<kTakeOperands>& rows, const TakeArgs& a, int64_t row_bytes,
+                 int64_t slack) {
+  if (rows.rank == 0 || rows.stride[kTakeX][0] != a.index.size) return 1;
+  const int64_t most = (std::min(kGroupBytes, shared_room_of(device)) - slack) / row_bytes;
+  int64_t group = std::min(most, (kElements + a.cols - 1) / a.cols);
+  // One line of the index for all of them is read the less often, the more they are.
+  if (a.index_line == 0) group = std::min(most, a.walk.count / least_parts(device));
+  group = std::max<int64_t>(group, 1);
+  while (group > 1 && rows.rank > 1 && rows.size[0] % group != 0) --group;
+  return static_cast<int32_t>(std::min(group, rows.size[0]));
+}
+
+void plan_rows_of(const DeviceFacts& device, const Layout<kTakeOperands>& rows, const hipops_tensor& y,
+                  const hipops_tensor& index, TakePlan* plan) {
+  TakeArgs& a = plan->args;
+  const int64_t element = dtype_bytes(y.dtype), bytes = a.index.size * element;
+  a.walk = walk_of(rows);
+  a.cols_divisor = divisor_of(a.cols);
+  const int64_t (&step)[kTakeOperands] = a.walk.dim[0].stride;
+  if (!is_near(kGroupBytes, step[kTakeY]) || !is_near(kGroupBytes, step[kTakeIndex])) return;
+  a.y_line = static_cast<int32_t>(step[kTakeY]);
+  a.index_line = static_cast<int32_t>(step[kTakeIndex]);
+  a.place_step = 1;
+  a.vectors = allows_vectors(a, y, index);
+  const bool is_short = bytes < kShortRow;
+  const int64_t slack = slack_of(a, element), share = is_short ? kShortShare : kShare;
+  if (bytes < kLeastRow || bytes + slack > room_of(device) || a.cols * share < bytes || a.cols > kMostElements) return;
+  if (is_short && (!a.vectors || element > kMostShortBytes || element_count(y) < kLeastShortElements)) return;
+  a.group = group_of(device, rows, a, bytes, slack);
+  const int64_t groups = (a.walk.count + a.group - 1) / a.group;
+  if (a.group * a.cols < (is_short ? kElements / 2 : kLeastElements) || groups < kLeastParts) return;
+  choose_kernel(device, a.group * bytes + slack, element, plan);
+  a.together = a.group;
+  if (a.index_line == 0) a.together = static_cast<int32_t>(
+      std::clamp<int64_t>(plan->block * (a.vectors ? kStagedVector : 1) / a.cols, 1, a.group));
+  plan_grid(groups, plan);
+}
+
+// Bytes of each of x's rows in a panel, or 0 where there is no room for 16.
+int64_t panel_bytes(const DeviceFacts& device, const Layout<kTakeOperands>& panels, int64_t size, int64_t element) {
+  const int64_t row_bytes = panels.size[0] * element;
+  if (size > room_of(device) / kWideAccess || row_bytes < kWideAccess) return 0;
+  auto finds_room = [&](int64_t bytes, int64_t room) { return bytes <= row_bytes && size * bytes <= room; };
+  int64_t bytes = kPanelBytes, outer = 1;
+  while (bytes > kWideAccess && !finds_room(bytes, room_of(device))) bytes /= 2;
+  if (!finds_room(bytes, room_of(device))) return 0;
+  // Few rows: more columns, as long as there are panels for all units.
+  for (int d = 1; d < panels.rank; ++d) outer *= panels.size[d];
+  while (finds_room(2 * bytes, kStagedBytes) && outer * (row_bytes / (2 * bytes)) >= least_parts(device)) bytes *= 2;
+  const bool is_narrow = bytes == kWideAccess && row_bytes > bytes;
+  return is_narrow && element > kMostNarrowBytes && size * row_bytes < kLeastNarrowBytes ? 0 : bytes;
+}
+
+void plan_columns_of(const DeviceFacts& device, Layout<kTakeOperands> panels, const hipops_tensor& y,
+                     const hipops_tensor& index, TakePlan* plan) {
+  TakeArgs& a = plan->args;
+  const int64_t element = dtype_bytes(y.dtype), bytes = panel_bytes(device, panels, a.index.size, element);
+  if (bytes == 0) return;
+  a.cols = bytes / element;
+  a.cols_divisor = divisor_of(a.cols);
+  a.parts = (panels.size[0] + a.cols - 1) / a.cols;
+  a.wide_parts_divisor = wide_divisor_of(a.parts);
+  a.overlap = static_cast<int32_t>(a.parts * a.cols - panels.size[0]);
+  panels.size[0] += a.overlap;
+  a.walk = walk_of(panels, a.cols);
+  a.line_bits = log2_up(bytes / kWideAccess);
+  a.place_step = static_cast<int32_t>(a.cols);
+  a.neighbour_step = 1;
+  a.group = 1;
+  a.vectors = allows_vectors(a, y, index);
+  if (slack_of(a, element) != 0 || a.lines * kShare < a.index.size * element) return;
+  if (a.lines * a.cols < kLeastElements || a.lines * a.cols > kMostElements || a.walk.count < kLeastParts) return;
+  choose_kernel(device, a.index.size * bytes, element, plan);
+  plan_grid(a.walk.count, plan);
+}
+
+}  // namespace
+
+TakePlan plan_staged(const DeviceFacts& device, const hipops_tensor& y, const hipops_tensor& x,
+                     const hipops_tensor& index, const int64_t (&index_stride)[HIPOPS_MAX_RANK], int32_t dim,
+                     hipops_index_report* report) {
+  Layout<kTakeOperands> behind, rows, panels;
+  for (int d = y.rank - 1; d >= 0; --d) {
+    Layout<kTakeOperands>& layout = d > dim ? behind : rows;
+    if (d != dim) add_dimension(&layout, y.shape[d], {y.stride[d], x.stride[d], index_stride[d]});
+  }
+  TakePlan plan{};
+  TakeArgs& a = plan.args;
+  a.index = index_args(index, x.shape[dim], report);
+  a.x = x.data;
+  a.y = y.data;
+  a.vector = 1;
+  auto is_one_run = [](int64_t y_step, int64_t x_step, int64_t index_step) {
+    return y_step == 1 && x_step == 1 && index_step == 1;
+  };
+  const int64_t taken = y.shape[dim];
+  if (behind.rank == 0 && is_one_run(y.stride[dim], x.stride[dim], index_stride[dim])) {
+    a.cols = taken;
+    plan_rows_of(device, rows, y, index, &plan);
+  } else if (behind.rank == 1 && x.shape[dim] > 1 && is_near(x.shape[dim], x.stride[dim]) &&
+             is_near(taken, y.stride[dim]) && is_near(taken, index_stride[dim]) &&
+             is_one_run(behind.stride[kTakeY][0], behind.stride[kTakeX][0], behind.stride[kTakeIndex][0])) {
+    a.lines = static_cast<int32_t>(taken);
+    a.x_line = static_cast<int32_t>(x.stride[dim]);
+    a.y_line = static_cast<int32_t>(y.stride[dim]);
+    a.index_line = static_cast<int32_t>(index_stride[dim]);
+    panels = behind;
+    for (int d = dim - 1; d >= 0; --d) add_dimension(&panels, y.shape[d], {y.stride[d], x.stride[d], index_stride[d]});
+    plan_columns_of(device, panels, y, index, &plan);
+  }
+  return plan.block != 0 ? plan : TakePlan{};
+}
+
+}  // namespace hipops
