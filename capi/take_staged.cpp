@@ -103,7 +103,7 @@ void plan_rows_of(const DeviceFacts& device, const Layout<kTakeOperands>& rows, 
   a.walk = walk_of(rows);
   a.cols_divisor = divisor_of(a.cols);
   const int64_t (&step)[kTakeOperands] = a.walk.dim[0].stride;
-  if (!is_near(kGroupBytes, step[kTakeY]) || !is_near(kGroupBytes, step[kTakeIndex])) return;
+  if (!is_near(1, step[kTakeY]) || !is_near(1, step[kTakeIndex])) return;
   a.y_line = static_cast<int32_t>(step[kTakeY]);
   a.index_line = static_cast<int32_t>(step[kTakeIndex]);
   a.place_step = 1;
@@ -113,6 +113,7 @@ void plan_rows_of(const DeviceFacts& device, const Layout<kTakeOperands>& rows, 
   if (bytes < kLeastRow || bytes + slack > room_of(device) || a.cols * share < bytes || a.cols > kMostElements) return;
   if (is_short && (!a.vectors || element > kMostShortBytes || element_count(y) < kLeastShortElements)) return;
   a.group = group_of(device, rows, a, bytes, slack);
+  if (!is_near(a.group, a.y_line) || !is_near(a.group, a.index_line)) return;
   const int64_t groups = (a.walk.count + a.group - 1) / a.group;
   if (a.group * a.cols < (is_short ? kElements / 2 : kLeastElements) || groups < kLeastParts) return;
   choose_kernel(device, a.group * bytes + slack, element, plan);

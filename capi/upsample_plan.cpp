@@ -10,7 +10,7 @@
 namespace hipops {
 namespace {
 
-enum Mode { any, row, run };
+enum Mode { any, row, run, tile };
 
 struct Variant {
   int bits;
@@ -226,6 +226,72 @@ bool to_run(UpsampleArgs* a, int rank, int64_t unit) {
   return true;
 }
 
+// Where position i of a dimension of y comes from, as kernels have it.
+int64_t source_of(const UpsampleDimension& d, int64_t i) {
+  if (d.rule == kSourceSame || d.rule == kSourceShift) return i >> d.shift;
+  const double at = d.rule == kSourceFloor64   ? static_cast<double>(i) * d.ratio64
+                    : d.rule == kSourceFloor32 ? static_cast<float>(i) * d.ratio32
+                                               : (static_cast<float>(i) + 0.5f) * d.ratio32;
+  return at < static_cast<double>(d.last) ? static_cast<int64_t>(at) : d.last;
+}
+double ratio_of(const UpsampleDimension& d) {
+  if (d.rule == kSourceShift) return std::ldexp(1.0, -d.shift);
+  return d.rule == kSourceSame ? 1.0 : std::max(d.ratio64, static_cast<double>(d.ratio32));
+}
+
+// Rows of x that `rows` neighbouring rows of y come from, at most: the first and the last of them lie anywhere in theirs, and
+// far from 0 f32 rounds; between planes there may be some that no row of y comes from.
+double rows_of_x(const UpsampleDimension& line, int64_t rows) {
+  const int64_t unused = line.last - source_of(line, line.size - 1) + source_of(line, 0);
+  const int64_t seams = (rows + line.size - 2) / line.size;
+  return static_cast<double>(rows - 1) * ratio_of(line) + 2 + static_cast<double>(line.last) * 0x1p-20 +
+         static_cast<double>(seams * unused);
+}
+
+// `tile`, if neither y nor x has gaps, and most of x is wanted.
+constexpr int64_t kLeastTiles = 256, kLeastPeriods = 4;
+constexpr int64_t kFewBytes = 2, kMostEnlarged = 6;  // of an element; of x, where elements have more: writing is what takes time
+constexpr int64_t kLeastRowBytes = 32;  // wherever it begins, it has a whole vector
+bool to_tiles(UpsampleArgs* a, int rank, int64_t unit) {
+  const UpsampleDimension &line = a->dimension[0], &rows = a->dimension[1];
+  if (rank < 2 || rank > 3 || (rank == 3 && a->dimension[2].rule != kSourceSame)) return false;
+  const int64_t width = line.last + 1, height = rows.last + 1, planes = a->dimension[2].size;
+  const bool y_is_one = line.y_stride == 1 && rows.y_stride == line.size &&
+                        (planes == 1 || a->dimension[2].y_stride == line.size * rows.size);
+  const bool x_is_one = line.x_stride == 1 && (height == 1 || rows.x_stride == width) &&
+                        (planes == 1 || a->dimension[2].x_stride == width * height);
+  const int64_t length = kWideAccess / unit;
+  if (!y_is_one || !x_is_one || bits_of(a->y) % kWideAccess != 0 || line.size < length || line.size > kTileBytes * 8)
+    return false;
+  // All of x is read, where elements by themselves would have their rows of it read, by sectors.
+  const double wanted = static_cast<double>(std::min(height, rows.size)) * static_cast<double>(width * unit + 32);
+  if (width * unit < kLeastRowBytes || static_cast<double>(height * width * unit) > 1.25 * wanted) return false;
+  if (unit > kFewBytes && line.size * rows.size > kMostEnlarged * width * height) return false;
+  if (rows.size * planes >= kSmall - kTileRows || height * planes >= kSmall) return false;
+
+  UpsampleTiles t{};
+  t.total = static_cast<int32_t>(rows.size * planes);
+  int64_t period = 1;  // rows that make up whole vectors
+  for (; period * line.size % length != 0; period *= 2) ++t.period_bits;
+  const double room = static_cast<double>(kTileBytes - kWideAccess) / static_cast<double>(width * unit);
+  const double without_seams = (room - rows_of_x(rows, 1)) / ratio_of(rows) + 1;
+  double most = std::min({static_cast<double>(kTileRows), static_cast<double>(t.total / kLeastTiles), without_seams});
+  auto whole_periods = [&] { return static_cast<int64_t>(most) / period * period; };
+  while (most >= 1 && rows_of_x(rows, whole_periods()) > room) most /= 2;
+  if (most < 1 || whole_periods() == 0) return false;
+  t.rows = static_cast<int32_t>(whole_periods());
+  t.vectors = static_cast<int32_t>(line.size * period / length);
+  t.vectors_divisor = divisor_of(t.vectors);
+  t.together = std::max(1, kUpsampleBlock / t.vectors);
+  const int32_t at_once = t.together * t.vectors, turns = (at_once + kUpsampleBlock - 1) / kUpsampleBlock;
+  if (at_once * 4 < turns * kUpsampleBlock * 3) return false;       // a quarter of the work-items would be idle
+  if (t.rows < kLeastPeriods * period * t.together) return false;  // they would find columns for too few vectors
+  a->tiles = t;
+  a->rank = 2;
+  a->count = (int64_t{t.total} + t.rows - 1) / t.rows;
+  return true;
+}
+
 }  // namespace
 
 void take_rounds(UpsampleArgs* a, int32_t rounds) {
@@ -249,7 +315,9 @@ UpsamplePlan plan_upsample(const hipops_tensor& y, const hipops_tensor& x, int r
   const int64_t bytes = dtype_bytes(x.dtype);
   int64_t unit = widest_unit(args, rank, bytes);
   Mode mode = any;
-  if (to_rows(&args, rank, bytes, unit)) {
+  if (unit == bytes && repeats_of(args, unit) == 0 && to_tiles(&args, rank, unit)) {
+    mode = tile;
+  } else if (to_rows(&args, rank, bytes, unit)) {
     mode = row;
   } else {
     unit = std::min(unit, kWideAccess / 2);  // wider ones are `row`'s
@@ -266,6 +334,11 @@ UpsamplePlan plan_upsample(const hipops_tensor& y, const hipops_tensor& x, int r
   for (int d = 0; d < kUpsampleMaxRank; ++d) {
     find_divisor(&args.dimension[d]);
     if (d < args.inner_rank) find_divisor(&args.inner[d]);
+  }
+  if (mode == tile) {
+    plan.grid = grid_for(args.count * kUpsampleBlock, kUpsampleBlock);
+    args.step = int64_t{plan.grid} * args.tiles.rows;
+    return plan;
   }
   if (args.small) take_rounds(&args, rounds_of(args, unit, mode));
   plan.grid = grid_for(args.count, kUpsampleBlock);

@@ -22,6 +22,7 @@
 #include "upsample_nearest1d.h"
 
 #include "device/upsample.h"
+#include "device/upsample_tile.h"
 
 namespace hipops {
 

@@ -23,6 +23,7 @@
 #include "upsample_nearest2d.h"
 
 #include "device/upsample.h"
+#include "device/upsample_tile.h"
 
 namespace hipops {
 

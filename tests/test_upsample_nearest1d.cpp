@@ -293,3 +293,12 @@ TEST_CASE("upsample_nearest1d rounds positions past 2^24 as f32 does", "[upsampl
     }
   });
 }
+
+TEST_CASE("upsample_nearest1d takes rows by tiles where neither y nor x has gaps", "[upsample_nearest1d]") {
+  on_cpu([] {
+    check_tiles({{HIPOPS_F16, {64, 130, 100}, {202}, HIPOPS_NEAREST_PYTORCH, {}},
+                 {HIPOPS_F64, {52, 60, 60}, {160}, HIPOPS_NEAREST_CANDLE, {}},
+                 {HIPOPS_BF16, {1, 9001, 31}, {197}, HIPOPS_NEAREST_EXACT, {2.1}},  // a row after the last period
+                 {HIPOPS_U8, {17, 1031, 101}, {205}, HIPOPS_NEAREST_PYTORCH, {}}});
+  });
+}

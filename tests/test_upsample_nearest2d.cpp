@@ -94,7 +94,7 @@ TEST_CASE("upsample_nearest2d's 32-bit places hold x's channels where those lie 
 
 TEST_CASE("upsample_nearest2d's work-items go round where they are many, and elements small", "[upsample_nearest2d]") {
   const auto rounds = [](hipops_dtype dtype, int64_t channels, int64_t size) {
-    return plan_for(dtype, {1, channels, size, size}, {1, channels, 128, 128}).args.rounds;
+    return plan_for(dtype, {1, channels, size, size}, {1, channels, 128, 128}, {}, {0, 128 * 136, 136, 1}).args.rounds;
   };
   CHECK(rounds(HIPOPS_U8, 2048, 200) == 8);  // runs
   CHECK(rounds(HIPOPS_U8, 256, 200) == 2);
@@ -117,4 +117,17 @@ TEST_CASE("upsample_nearest2d's kernels are right where they are chosen", "[upsa
 
 TEST_CASE("upsample_nearest2d's kernels go round where the grid is too small", "[upsample_nearest2d]") {
   on_cpu([] { check_rounds(2); });
+}
+
+TEST_CASE("upsample_nearest2d takes rows by tiles where neither y nor x has gaps", "[upsample_nearest2d]") {
+  on_cpu([] {
+    check_tiles({{HIPOPS_F32, {5, 9, 60, 120}, {100, 201}, HIPOPS_NEAREST_PYTORCH, {}},
+                 {HIPOPS_F32, {5, 11, 60, 120}, {100, 200}, HIPOPS_NEAREST_EXACT, {}},
+                 {HIPOPS_BF16, {4, 67, 30, 60}, {31, 201}, HIPOPS_NEAREST_CANDLE, {4.0, 2.5}},  // most of x is not used
+                 {HIPOPS_F32, {1700, 3, 2, 60}, {3, 130}, HIPOPS_NEAREST_EXACT, {0.9, 0}},      // many planes in a tile
+                 {HIPOPS_BF16, {5, 33, 30, 127}, {60, 254}, HIPOPS_NEAREST_PYTORCH, {}},
+                 {HIPOPS_U8, {2, 80, 97, 128}, {130, 203}, HIPOPS_NEAREST_PYTORCH, {}},
+                 {HIPOPS_F64, {4, 7, 90, 61}, {120, 130}, HIPOPS_NEAREST_CANDLE, {}},
+                 {HIPOPS_BF16, {800, 1, 14, 30}, {27, 100}, HIPOPS_NEAREST_PYTORCH, {}}});
+  });
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <string>
 
@@ -171,7 +172,37 @@ inline void check_kernels(int resized) {
                        HostTensor(dtype, x, rows ? Sizes{} : channels_last(x)), rule, random_scales(random, x, y)};
         check_upsample_case(t, random, &seen);
       }
-  seen.expect_all(6);
+  seen.expect_all(6, "_tile");
+}
+
+// Cases of x's shape, what the last dimensions become, and their scales, each of which goes by tiles of rows, in one round
+// of the grid and in several.
+struct TileCase {
+  hipops_dtype dtype;
+  Sizes x, resized;
+  hipops_nearest rule;
+  std::vector<double> scales;
+};
+inline void check_tiles(const std::vector<TileCase>& cases) {
+  Random random(40);
+  for (const TileCase& c : cases) {
+    Sizes y = c.x;
+    std::copy(c.resized.begin(), c.resized.end(), y.begin() + 2);
+    UpsampleCase t{HostTensor(c.dtype, y), HostTensor(c.dtype, c.x, {}, 1), c.rule, c.scales};
+    if (c.scales.empty()) t.scales.resize(c.resized.size());
+    hipops::UpsamplePlan plan = t.plan();
+    const std::string kernel = t.op().kernel_names[plan.kernel];
+    if (kernel.find("_tile") == std::string::npos) throw std::runtime_error(t.text() + " goes by " + kernel);
+    check_upsample_case(t, random);
+    std::memset(t.y.view.data, 0xab, static_cast<size_t>(t.y.count()) * hipops::parity::dtype_size(c.dtype));
+    const std::vector<unsigned char> before = t.x.bytes();
+    plan.args.step = plan.args.step / plan.grid * 2;
+    plan.grid = 2;
+    EXPECT_EQUAL(hipops::launch(op_named(t.resized() == 1 ? "upsample_nearest1d" : "upsample_nearest2d"), plan.kernel,
+                                plan.grid, plan.block, &plan.args, sizeof plan.args, nullptr),
+                 HIPOPS_SUCCESS);
+    expect_upsampled(t, before);
+  }
 }
 
 // A grid that has to go round, with work-items that do.
@@ -204,7 +235,7 @@ inline void check_rounds(int resized) {
         seen.add(plan.kernel);
       }
   }
-  seen.expect_all(1);
+  seen.expect_all(1, "_tile");
 }
 
 // What both refuse.

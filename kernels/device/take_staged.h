@@ -5,8 +5,8 @@
 //   columns  neighbours, all along dim, where it is not: 16 to 64 bytes of each row of x, as many as find room
 #pragma once
 
-#include "device/aligned_span.h"
 #include "device/indices.h"
+#include "device/staged_part.h"
 #include "device/stream.h"
 #include "device/strided.h"
 #include "device/take_contract.h"
@@ -14,12 +14,12 @@
 namespace hipops {
 namespace {
 
-// N neighbouring indices as they are in memory, whatever their type: nothing waits for them until their places are
-// asked for.
-template <int N>
-class IndexVector {
+// Count times N neighbouring indices as they are in memory, whatever their type: nothing waits for them until their places
+// are asked for.
+template <int N, int Count>
+class IndexVectors {
  public:
-  HIPOPS_METHOD void load(const IndexArgs& index, int64_t offset) {
+  HIPOPS_METHOD void load(const IndexArgs& index, const int64_t (&offset)[Count]) {
     switch (index.type) {
       case kIndexU8: return load_as<uint8_t>(index, offset);
       case kIndexI16: return load_as<int16_t>(index, offset);
@@ -31,7 +31,7 @@ class IndexVector {
 
   // The places along dim, or -1 where nothing is meant. (Where all of dim is in shared memory, no index of 32 or 64 bits
   // is the mark and in range.)
-  HIPOPS_METHOD void find_places(const IndexArgs& index, int32_t (&place)[N]) const {
+  HIPOPS_METHOD void find_places(const IndexArgs& index, int32_t (&place)[Count][N]) const {
     switch (index.type) {
       case kIndexU8: return find_as<uint8_t>(index, UINT8_MAX, place);
       case kIndexI16: return find_as<int16_t>(index, INT16_MAX, place);
@@ -43,81 +43,33 @@ class IndexVector {
 
  private:
   template <class I>
-  HIPOPS_METHOD void load_as(const IndexArgs& index, int64_t offset) {
-    const Vector<I, N> v = load_vector<N>(static_cast<const I*>(index.data) + offset);
-    if constexpr (sizeof v % sizeof word_[0] == 0) __builtin_memcpy(word_, &v, sizeof v);
-    else word_[0] = uint16_t(v.element[0]);
+  HIPOPS_METHOD void load_as(const IndexArgs& index, const int64_t (&offset)[Count]) {
+#pragma unroll
+    for (int n = 0; n < Count; ++n) {
+      const Vector<I, N> v = load_vector<N>(static_cast<const I*>(index.data) + offset[n]);
+      if constexpr (sizeof v % sizeof word_[n][0] == 0) __builtin_memcpy(word_[n], &v, sizeof v);
+      else word_[n][0] = uint16_t(v.element[0]);
+    }
   }
 
   template <class I>
-  HIPOPS_METHOD void find_as(const IndexArgs& index, I mark, int32_t (&place)[N]) const {
-    Vector<I, N> v;
-    __builtin_memcpy(&v, word_, sizeof v);
+  HIPOPS_METHOD void find_as(const IndexArgs& index, I mark, int32_t (&place)[Count][N]) const {
 #pragma unroll
-    for (int e = 0; e < N; ++e) {
-      const I value = v.element[e];
-      bool inside = false;
-      if constexpr (sizeof value > sizeof(int32_t)) inside = value < uint64_t(index.size);
-      else inside = uint32_t(int32_t(value)) < uint32_t(index.size);
-      place[e] = inside && value != mark ? int32_t(value) : -1;
-    }
-  }
-
-  uint32_t word_[2 * N];
-};
-
-template <class T, int Block>
-class StagedPart {
- public:
-  explicit HIPOPS_METHOD StagedPart(Shared<b128> vectors) : vectors_(vectors), elements_(vectors.as<T>()) {}
-
-  HIPOPS_METHOD T operator[](int32_t i) const { return elements_[i]; }
-
-  // `count` neighbours, which are a vector at least and begin anywhere: in vectors from aligned addresses, but for what
-  // is before the first of those and after the last, and placed as in memory. Returns where the first one is.
-  HIPOPS_METHOD int32_t load_rows(const T* x, int32_t count) const {
-    const int32_t shift = misplaced_by(x);
-    const AlignedSpan<T> span(shift, count);
-    const T* from = x - shift;
-    const int32_t edge = span.edge();
-    const T at_edge = from[edge < 0 ? shift : edge];
-    load(span.first, span.last, [&](int32_t v) { return from + v * kLength; });
-    if (edge >= 0) elements_[edge] = at_edge;
-    return shift;
-  }
-
-  // Of `lines` rows, `step` elements apart, 1 << line_bits vectors each.
-  HIPOPS_METHOD void load_columns(const T* x, int32_t lines, int32_t step, int32_t line_bits) const {
-    load(0, lines << line_bits, [&](int32_t v) {
-      const int32_t line = v >> line_bits;
-      return x + line * step + (v - (line << line_bits)) * kLength;
-    });
-  }
-
- private:
-  static constexpr int kLength = kWideBytes / int(sizeof(T));
-  static constexpr int kInFlight = 4;
-
-  // Vectors `first` to `last` - 1, each from where `at` says. There is no branch around loads: what is not wanted is the
-  // last one once more.
-  template <class At>
-  HIPOPS_METHOD void load(int32_t first, int32_t last, At at) const {
-#pragma unroll 1
-    for (int32_t v = first + int32_t(thread_index()); v < last; v += kInFlight * Block) {
-      b128 value[kInFlight];
+    for (int n = 0; n < Count; ++n) {
+      Vector<I, N> v;
+      __builtin_memcpy(&v, word_[n], sizeof v);
 #pragma unroll
-      for (int n = 0; n < kInFlight; ++n) {
-        const int32_t i = v + n * Block;
-        value[n] = *reinterpret_cast<const b128*>(at(i < last ? i : last - 1));
+      for (int e = 0; e < N; ++e) {
+        const I value = v.element[e];
+        bool inside = false;
+        if constexpr (sizeof value > sizeof(int32_t)) inside = value < uint64_t(index.size);
+        else inside = uint32_t(int32_t(value)) < uint32_t(index.size);
+        place[n][e] = inside && value != mark ? int32_t(value) : -1;
       }
-#pragma unroll
-      for (int n = 0; n < kInFlight; ++n)
-        if (v + n * Block < last) vectors_[v + n * Block] = value[n];
     }
   }
 
-  Shared<b128> vectors_;
-  Shared<T> elements_;
+  uint32_t word_[Count][2 * N];
 };
 
 // What a block takes of its copy: `count` elements, `a.cols` in a line of y and of the index.
@@ -161,12 +113,12 @@ HIPOPS_FN void report_indices(const TakeArgs& a, const TakenPart& part) {
   }
 }
 
-// By N elements at a time. Returns whether an index meant nothing.
-template <int N, class T, int Block>
+// By N elements at a time. `once`: each index is for one element. Returns whether one meant nothing.
+template <int N, bool once, class T, int Block>
 HIPOPS_FN bool take_part(const TakeArgs& a, const StagedPart<T, Block>& staged, const TakenPart& part, const T* x,
                          T* y) {
   // Vectors of the index that are on their way.
-  constexpr int kAhead = Block > kStagedBlock ? (N > 1 ? 1 : 2) : (N > 1 ? 2 : 4);
+  constexpr int kAhead = Block > kStagedBlock ? 2 : (N > 1 ? 2 : 4);
   constexpr int32_t kStep = Block * N * kAhead;
   const int32_t begin = int32_t(thread_index()) * N, cols = int32_t(a.cols), size = int32_t(a.index.size);
   // What lies past the end takes the last vector once more.
@@ -174,14 +126,15 @@ HIPOPS_FN bool take_part(const TakeArgs& a, const StagedPart<T, Block>& staged, 
     const int32_t i = tile + begin + n * Block * N;
     return i < part.count ? i : part.count - N;
   };
-  IndexVector<N> next[kAhead];
+  IndexVectors<N, kAhead> next;
   auto ask = [&](int32_t tile) {
+    int64_t offset[kAhead];
 #pragma unroll
     for (int n = 0; n < kAhead; ++n) {
-      if (tile + n * Block * N >= part.count) return;
       const int32_t i = element(tile, n), line = int32_t(divide(uint32_t(i), a.cols_divisor));
-      next[n].load(a.index, part.index + line * a.index_line + (i - line * cols));
+      offset[n] = part.index + line * a.index_line + (i - line * cols);
     }
+    next.load(a.index, offset);
   };
 
   ask(0);
@@ -191,38 +144,54 @@ HIPOPS_FN bool take_part(const TakeArgs& a, const StagedPart<T, Block>& staged, 
   barrier();
 #pragma unroll 1
   for (int32_t tile = 0; tile < part.count; tile += kStep) {
-    IndexVector<N> now[kAhead];
-#pragma unroll
-    for (int n = 0; n < kAhead; ++n) now[n] = next[n];
+    const IndexVectors<N, kAhead> now = next;
     if (tile + kStep < part.count) ask(tile + kStep);
+    int32_t place[kAhead][N];
+    now.find_places(a.index, place);
+    auto take = [&](int n, int32_t base) {
+      Vector<T, N> taken;
+#pragma unroll
+      for (int e = 0; e < N; ++e) {
+        const T found = staged[place[n][e] < 0 ? 0 : base + place[n][e] * a.place_step + e * a.neighbour_step];
+        taken.element[e] = place[n][e] < 0 ? T(0) : found;
+      }
+      return taken;
+    };
+    int32_t base[kAhead];
+    T* to[kAhead];
 #pragma unroll
     for (int n = 0; n < kAhead; ++n) {
-      if (tile + n * Block * N >= part.count) break;
       const int32_t i = element(tile, n), line = int32_t(divide(uint32_t(i), a.cols_divisor)), col = i - line * cols;
-      int32_t place[N];
-      now[n].find_places(a.index, place);
+      base[n] = a.lines != 0 ? col : shift + line * size;
+      to[n] = y + line * a.y_line + col;
 #pragma unroll
-      for (int e = 0; e < N; ++e) least = place[e] < least ? place[e] : least;
-      int32_t base = a.lines != 0 ? col : shift + line * size;
-      T* to = y + line * a.y_line + col;
+      for (int e = 0; e < N; ++e) least = place[n][e] < least ? place[n][e] : least;
+    }
+    if constexpr (once) {
+      Vector<T, N> taken[kAhead];
+#pragma unroll
+      for (int n = 0; n < kAhead; ++n) taken[n] = take(n, base[n]);
+#pragma unroll
+      for (int n = 0; n < kAhead; ++n)
+        if (tile + begin + n * Block * N < part.count) store_vector_at_once<N>(to[n], taken[n]);
+    } else {
+#pragma unroll
+      for (int n = 0; n < kAhead; ++n) {
+        const int32_t line = int32_t(divide(uint32_t(element(tile, n)), a.cols_divisor));
+        if (tile + begin + n * Block * N >= part.count) break;
 #pragma unroll 1
-      for (int32_t row = line; row < part.rows; row += part.lines) {
-        Vector<T, N> taken;
-#pragma unroll
-        for (int e = 0; e < N; ++e) {
-          const T found = staged[place[e] < 0 ? 0 : base + place[e] * a.place_step + e * a.neighbour_step];
-          taken.element[e] = place[e] < 0 ? T(0) : found;
+        for (int32_t row = line; row < part.rows; row += part.lines) {
+          store_vector_at_once<N>(to[n], take(n, base[n]));
+          base[n] += part.lines * size;
+          to[n] += part.lines * a.y_line;
         }
-        if (tile + begin + n * Block * N < part.count) store_vector_at_once<N>(to, taken);
-        base += part.lines * size;
-        to += part.lines * a.y_line;
       }
     }
   }
   return least < 0;
 }
 
-template <int N, class T, int Block>
+template <int N, bool once, class T, int Block>
 HIPOPS_FN void take_parts(const TakeArgs& args, const StagedPart<T, Block>& staged) {
   for (int64_t r = int64_t(block_index()) * args.group; r < args.walk.count; r += args.step) {
     const TakeArgs& a = read_anew(args);
@@ -235,7 +204,7 @@ HIPOPS_FN void take_parts(const TakeArgs& args, const StagedPart<T, Block>& stag
     const int32_t lines = a.lines != 0 ? a.lines : a.together < rows ? a.together : rows;
     const TakenPart part{
         r, at.of[kTakeIndex] - others, a.lines != 0 ? lines : rows, lines, lines * int32_t(a.cols), others};
-    const bool any = take_part<N>(a, staged, part, x, y);
+    const bool any = take_part<N, once>(a, staged, part, x, y);
     // Out of the way of indices that are right.
     if (any && a.index.report != nullptr) report_indices<N, Block>(read_anew(args), part);
     barrier();  // before the next part takes the place of this one
@@ -245,8 +214,11 @@ HIPOPS_FN void take_parts(const TakeArgs& args, const StagedPart<T, Block>& stag
 template <class T, int Block>
 HIPOPS_FN void take_from_copies(const TakeArgs& a, Shared<b128> storage) {
   const StagedPart<T, Block> staged(storage);
-  if (a.vectors) take_parts<kStagedVector>(a, staged);
-  else take_parts<1>(a, staged);
+  const bool once = a.lines != 0 || a.together == a.group;
+  if (a.vectors && once) take_parts<kStagedVector, true>(a, staged);
+  else if (a.vectors) take_parts<kStagedVector, false>(a, staged);
+  else if (once) take_parts<1, true>(a, staged);
+  else take_parts<1, false>(a, staged);
 }
 
 // Blocks that share a unit.

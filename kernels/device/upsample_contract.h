@@ -17,7 +17,10 @@ constexpr int upsample_periods_of(int64_t unit) { return unit == 1 ? 1 : 4; }
 constexpr int kUpsampleRowsOfElements = 8;
 
 // Blocks that a multiprocessor of NVIDIA's has room for, by mode: more work-items are worth more than registers.
-constexpr int kUpsampleResident_any = 5, kUpsampleResident_row = 5, kUpsampleResident_run = 4;
+constexpr int kUpsampleResident_any = 5, kUpsampleResident_row = 5, kUpsampleResident_run = 4, kUpsampleResident_tile = 6;
+
+// tile: bytes of x that a block has in shared memory, and rows of y that it takes from there, at most.
+constexpr int kTileBytes = 8192, kTileRows = 128;
 
 // Where the element at position i of a dimension of y comes from; never from past the last one of x.
 enum SourceRule : int32_t {
@@ -40,6 +43,15 @@ struct UpsampleDimension {
   WideDivisor wide_divisor;  // of size, too
 };
 
+// tile: y's rows, of all planes, are counted through; so many are one tile.
+struct UpsampleTiles {
+  int32_t total, rows;  // of y; a tile has whole periods, but for the last one
+  int32_t period_bits;  // 1 << period_bits rows make up whole vectors,
+  int32_t vectors;      // so many of them
+  int32_t together;     // periods that a block takes at a time
+  Divisor vectors_divisor;
+};
+
 struct UpsampleArgs {
   const void* x;
   void* y;
@@ -58,6 +70,7 @@ struct UpsampleArgs {
   int64_t again[2];
   int32_t repeats;     // where a vector is a part of one of x, each element of it 1 << repeats times; else 0
   int64_t done, tail;  // run: elements that make up whole periods, and those after them
+  UpsampleTiles tiles;
 };
 
 }  // namespace hipops
@@ -76,4 +89,8 @@ struct UpsampleArgs {
   X(op##_b8_run, 8, run)                \
   X(op##_b16_run, 16, run)              \
   X(op##_b32_run, 32, run)              \
-  X(op##_b64_run, 64, run)
+  X(op##_b64_run, 64, run)              \
+  X(op##_b8_tile, 8, tile)              \
+  X(op##_b16_tile, 16, tile)            \
+  X(op##_b32_tile, 32, tile)            \
+  X(op##_b64_tile, 64, tile)

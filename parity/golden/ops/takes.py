@@ -245,9 +245,10 @@ def sizes(op):
     index = indices("i64", op.shape_of((129, 8192), 1, 2050), 8192)
     yield op.case("size_staged_8192", data("bf16", (129, 8192)), index, 1)
     # Of 40 and 120 kB: more than where blocks share a unit, and than that on GPUs with more shared memory.
-    for size, n in ((20001, 2504), (60001, 7504)):
+    for dtype, size, n in (("u8", 40001, 2504), ("u16", 20001, 2504), ("f32", 10001, 2504), ("i64", 5001, 2504),
+                           ("u16", 60001, 7504)):
         index = golden.index("i32", op.shape_of((65, size), 1, n), size + 5)
-        yield op.case(f"size_staged_{size}", data("u16", (65, size)), index, 1, reports=report())
+        yield op.case(f"size_staged_{size}", data(dtype, (65, size)), index, 1, reports=report())
     for shape, dim in (((0, 5), 0), ((5, 0), 1), ((4, 0, 3), 0), ((4, 0, 3), 2), ((0,), 0)):
         at = op.shape_of(shape, dim, 0)
         yield op.case(f"size_{name_of(shape)}_dim{dim}", explicit("f32", np.zeros(shape)),
