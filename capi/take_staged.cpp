@@ -57,7 +57,7 @@ void plan_grid(int64_t parts, TakePlan* plan) {
 
 // Whether so many lines, a step apart, lie within what 32 bits count.
 bool is_near(int64_t lines, int64_t step) {
-  return lines <= kMostElements && std::abs(step) <= INT32_MAX / std::max<int64_t>(lines, 1);
+  return lines <= kMostElements && std::abs(step) <= INT32_MAX / 2 / std::max<int64_t>(lines, 1);
 }
 
 uint64_t bits_of(int64_t elements, int64_t bytes) { return static_cast<uint64_t>(elements * bytes); }

@@ -19,13 +19,13 @@ namespace {
 template <int N, int Count>
 class IndexVectors {
  public:
-  HIPOPS_METHOD void load(const IndexArgs& index, const int64_t (&offset)[Count]) {
+  HIPOPS_METHOD void load(const IndexArgs& index, int64_t begin, const int32_t (&offset)[Count]) {
     switch (index.type) {
-      case kIndexU8: return load_as<uint8_t>(index, offset);
-      case kIndexI16: return load_as<int16_t>(index, offset);
+      case kIndexU8: return load_as<uint8_t>(index, begin, offset);
+      case kIndexI16: return load_as<int16_t>(index, begin, offset);
       case kIndexI32:
-      case kIndexU32: return load_as<uint32_t>(index, offset);
-      default: return load_as<uint64_t>(index, offset);
+      case kIndexU32: return load_as<uint32_t>(index, begin, offset);
+      default: return load_as<uint64_t>(index, begin, offset);
     }
   }
 
@@ -43,10 +43,11 @@ class IndexVectors {
 
  private:
   template <class I>
-  HIPOPS_METHOD void load_as(const IndexArgs& index, const int64_t (&offset)[Count]) {
+  HIPOPS_METHOD void load_as(const IndexArgs& index, int64_t begin, const int32_t (&offset)[Count]) {
+    const I* from = static_cast<const I*>(index.data) + begin;
 #pragma unroll
     for (int n = 0; n < Count; ++n) {
-      const Vector<I, N> v = load_vector<N>(static_cast<const I*>(index.data) + offset[n]);
+      const Vector<I, N> v = load_vector<N>(from + offset[n]);
       if constexpr (sizeof v % sizeof word_[n][0] == 0) __builtin_memcpy(word_[n], &v, sizeof v);
       else word_[n][0] = uint16_t(v.element[0]);
     }
@@ -121,20 +122,19 @@ HIPOPS_FN bool take_part(const TakeArgs& a, const StagedPart<T, Block>& staged, 
   constexpr int kAhead = Block > kStagedBlock ? 2 : (N > 1 ? 2 : 4);
   constexpr int32_t kStep = Block * N * kAhead;
   const int32_t begin = int32_t(thread_index()) * N, cols = int32_t(a.cols), size = int32_t(a.index.size);
-  // What lies past the end takes the last vector once more.
-  auto element = [&](int32_t tile, int n) {
-    const int32_t i = tile + begin + n * Block * N;
-    return i < part.count ? i : part.count - N;
-  };
   IndexVectors<N, kAhead> next;
+  int32_t next_line[kAhead], next_col[kAhead];
   auto ask = [&](int32_t tile) {
-    int64_t offset[kAhead];
+    int32_t offset[kAhead];
 #pragma unroll
     for (int n = 0; n < kAhead; ++n) {
-      const int32_t i = element(tile, n), line = int32_t(divide(uint32_t(i), a.cols_divisor));
-      offset[n] = part.index + line * a.index_line + (i - line * cols);
+      // What lies past the end takes the last vector once more.
+      const int32_t at = tile + begin + n * Block * N, i = at < part.count ? at : part.count - N;
+      next_line[n] = int32_t(divide(uint32_t(i), a.cols_divisor));
+      next_col[n] = i - next_line[n] * cols;
+      offset[n] = next_line[n] * a.index_line + next_col[n];
     }
-    next.load(a.index, offset);
+    next.load(a.index, part.index, offset);
   };
 
   ask(0);
@@ -145,6 +145,9 @@ HIPOPS_FN bool take_part(const TakeArgs& a, const StagedPart<T, Block>& staged, 
 #pragma unroll 1
   for (int32_t tile = 0; tile < part.count; tile += kStep) {
     const IndexVectors<N, kAhead> now = next;
+    int32_t line[kAhead], col[kAhead];
+#pragma unroll
+    for (int n = 0; n < kAhead; ++n) line[n] = next_line[n], col[n] = next_col[n];
     if (tile + kStep < part.count) ask(tile + kStep);
     int32_t place[kAhead][N];
     now.find_places(a.index, place);
@@ -161,9 +164,8 @@ HIPOPS_FN bool take_part(const TakeArgs& a, const StagedPart<T, Block>& staged, 
     T* to[kAhead];
 #pragma unroll
     for (int n = 0; n < kAhead; ++n) {
-      const int32_t i = element(tile, n), line = int32_t(divide(uint32_t(i), a.cols_divisor)), col = i - line * cols;
-      base[n] = a.lines != 0 ? col : shift + line * size;
-      to[n] = y + line * a.y_line + col;
+      base[n] = a.lines != 0 ? col[n] : shift + line[n] * size;
+      to[n] = y + (line[n] * a.y_line + col[n]);
 #pragma unroll
       for (int e = 0; e < N; ++e) least = place[n][e] < least ? place[n][e] : least;
     }
@@ -177,10 +179,9 @@ HIPOPS_FN bool take_part(const TakeArgs& a, const StagedPart<T, Block>& staged, 
     } else {
 #pragma unroll
       for (int n = 0; n < kAhead; ++n) {
-        const int32_t line = int32_t(divide(uint32_t(element(tile, n)), a.cols_divisor));
         if (tile + begin + n * Block * N >= part.count) break;
 #pragma unroll 1
-        for (int32_t row = line; row < part.rows; row += part.lines) {
+        for (int32_t row = line[n]; row < part.rows; row += part.lines) {
           store_vector_at_once<N>(to[n], take(n, base[n]));
           base[n] += part.lines * size;
           to[n] += part.lines * a.y_line;
