@@ -160,12 +160,11 @@ HIPOPS_FN bool take_part(const TakeArgs& a, const StagedPart<T, Block>& staged, 
       }
       return taken;
     };
-    int32_t base[kAhead];
-    T* to[kAhead];
+    int32_t base[kAhead], to[kAhead];
 #pragma unroll
     for (int n = 0; n < kAhead; ++n) {
       base[n] = a.lines != 0 ? col[n] : shift + line[n] * size;
-      to[n] = y + (line[n] * a.y_line + col[n]);
+      to[n] = line[n] * a.y_line + col[n];
 #pragma unroll
       for (int e = 0; e < N; ++e) least = place[n][e] < least ? place[n][e] : least;
     }
@@ -175,14 +174,14 @@ HIPOPS_FN bool take_part(const TakeArgs& a, const StagedPart<T, Block>& staged, 
       for (int n = 0; n < kAhead; ++n) taken[n] = take(n, base[n]);
 #pragma unroll
       for (int n = 0; n < kAhead; ++n)
-        if (tile + begin + n * Block * N < part.count) store_vector_at_once<N>(to[n], taken[n]);
+        if (tile + begin + n * Block * N < part.count) store_vector_at_once<N>(y + to[n], taken[n]);
     } else {
 #pragma unroll
       for (int n = 0; n < kAhead; ++n) {
         if (tile + begin + n * Block * N >= part.count) break;
 #pragma unroll 1
         for (int32_t row = line[n]; row < part.rows; row += part.lines) {
-          store_vector_at_once<N>(to[n], take(n, base[n]));
+          store_vector_at_once<N>(y + to[n], take(n, base[n]));
           base[n] += part.lines * size;
           to[n] += part.lines * a.y_line;
         }
