@@ -27,10 +27,10 @@
 
 namespace hipops {
 
-#define KERNEL(name, T, mode, block)                                                    \
-  HIPOPS_KERNEL(block, block == kStagedBlock ? 2 : 1) name(HIPOPS_ARGS(GatherArgs) a) { \
-    follow_launch_before();                                                             \
-    take_##mode<T>(a);                                                                  \
+#define KERNEL(name, T, mode, block)                     \
+  HIPOPS_KERNEL(block) name(HIPOPS_ARGS(GatherArgs) a) { \
+    follow_launch_before();                              \
+    take_##mode<T>(a);                                   \
   }
 HIPOPS_GATHER_KERNELS(KERNEL)
 

@@ -24,10 +24,10 @@
 
 namespace hipops {
 
-#define KERNEL(name, T, mode, block)                                                         \
-  HIPOPS_KERNEL(block, block == kStagedBlock ? 2 : 1) name(HIPOPS_ARGS(IndexSelectArgs) a) { \
-    follow_launch_before();                                                                  \
-    take_##mode<T>(a);                                                                       \
+#define KERNEL(name, T, mode, block)                          \
+  HIPOPS_KERNEL(block) name(HIPOPS_ARGS(IndexSelectArgs) a) { \
+    follow_launch_before();                                   \
+    take_##mode<T>(a);                                        \
   }
 HIPOPS_INDEX_SELECT_KERNELS(KERNEL)
 
