@@ -17,6 +17,8 @@
 //   run    stores 16 bytes at a time where y as a whole has no gaps, and its rows are not whole vectors. So many of
 //          n * c as make up whole vectors are a period; a work-item takes the same place of several periods. What is
 //          after the last whole period goes by elements.
+//   tile   stores 16 bytes at a time where neither y nor x has gaps, and much of x is wanted, by ratios and at sizes for
+//          which `row` would go by elements: see device/upsample_tile.h.
 //   any    goes by elements, or units of up to 8 bytes, at any strides.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/upsample_nearest2d.hip -o upsample_nearest2d.co
