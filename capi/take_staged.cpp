@@ -117,9 +117,8 @@ void plan_rows_of(const DeviceFacts& device, const Layout<kTakeOperands>& rows, 
   const int64_t groups = (a.walk.count + a.group - 1) / a.group;
   if (a.group * a.cols < (is_short ? kElements / 2 : kLeastElements) || groups < kLeastParts) return;
   choose_kernel(device, a.group * bytes + slack, element, plan);
-  a.together = a.group;
-  if (a.index_line == 0) a.together = static_cast<int32_t>(
-      std::clamp<int64_t>(plan->block * (a.vectors ? kStagedVector : 1) / a.cols, 1, a.group));
+  const int64_t at_once = plan->block * (a.vectors ? kStagedVector : 1) / a.cols;  // rows
+  a.together = a.index_line != 0 ? a.group : static_cast<int32_t>(std::clamp<int64_t>(at_once, 1, a.group));
   plan_grid(groups, plan);
 }
 
@@ -166,7 +165,7 @@ void plan_columns_of(const DeviceFacts& device, Layout<kTakeOperands> panels, co
 TakePlan plan_staged(const DeviceFacts& device, const hipops_tensor& y, const hipops_tensor& x,
                      const hipops_tensor& index, const int64_t (&index_stride)[HIPOPS_MAX_RANK], int32_t dim,
                      hipops_index_report* report) {
-  Layout<kTakeOperands> behind, rows, panels;
+  Layout<kTakeOperands> behind, rows;  // the dimensions behind dim, and before it
   for (int d = y.rank - 1; d >= 0; --d) {
     Layout<kTakeOperands>& layout = d > dim ? behind : rows;
     if (d != dim) add_dimension(&layout, y.shape[d], {y.stride[d], x.stride[d], index_stride[d]});
@@ -191,7 +190,7 @@ TakePlan plan_staged(const DeviceFacts& device, const hipops_tensor& y, const hi
     a.x_line = static_cast<int32_t>(x.stride[dim]);
     a.y_line = static_cast<int32_t>(y.stride[dim]);
     a.index_line = static_cast<int32_t>(index_stride[dim]);
-    panels = behind;
+    Layout<kTakeOperands> panels = behind;
     for (int d = dim - 1; d >= 0; --d) add_dimension(&panels, y.shape[d], {y.stride[d], x.stride[d], index_stride[d]});
     plan_columns_of(device, panels, y, index, &plan);
   }

@@ -239,8 +239,8 @@ double ratio_of(const UpsampleDimension& d) {
   return d.rule == kSourceSame ? 1.0 : std::max(d.ratio64, static_cast<double>(d.ratio32));
 }
 
-// Rows of x that `rows` neighbouring rows of y come from, at most: the first and the last of them lie anywhere in theirs, and
-// far from 0 f32 rounds; between planes there may be some that no row of y comes from.
+// Rows of x that `rows` neighbouring rows of y come from, at most: the first and the last of them lie anywhere in
+// theirs, and far from 0 f32 rounds; between planes there may be some that no row of y comes from.
 double rows_of_x(const UpsampleDimension& line, int64_t rows) {
   const int64_t unused = line.last - source_of(line, line.size - 1) + source_of(line, 0);
   const int64_t seams = (rows + line.size - 2) / line.size;
@@ -250,7 +250,8 @@ double rows_of_x(const UpsampleDimension& line, int64_t rows) {
 
 // `tile`, if neither y nor x has gaps, and most of x is wanted.
 constexpr int64_t kLeastTiles = 256, kLeastPeriods = 4;
-constexpr int64_t kFewBytes = 2, kMostEnlarged = 6;  // of an element; of x, where elements have more: writing is what takes time
+// Elements of more bytes are written in what the instructions take, where y has so many times those of x.
+constexpr int64_t kFewBytes = 2, kMostEnlarged = 6;
 constexpr int64_t kLeastRowBytes = 32;  // wherever it begins, it has a whole vector
 bool to_tiles(UpsampleArgs* a, int rank, int64_t unit) {
   const UpsampleDimension &line = a->dimension[0], &rows = a->dimension[1];

@@ -10,6 +10,7 @@ whatever takes longest. It is a model, not a measurement.
 import argparse
 import ctypes
 import json
+import math
 import os
 import subprocess
 import sys
@@ -91,17 +92,17 @@ def rope(op, *shape):
     return run
 
 
-def gather(rows, cols):
+def gather(dim, *shape):
     def run(d):
-        index = d.tensor(I64, (rows, cols), indices(rows * cols, cols))
-        d.call("gather", d.tensor(BF16, (rows, cols)), d.tensor(BF16, (rows, cols)), index, 1, None)
+        index = d.tensor(I64, shape, indices(math.prod(shape), shape[dim]))
+        d.call("gather", d.tensor(BF16, shape), d.tensor(BF16, shape), index, dim, None)
     return run
 
 
-def index_select(source, cols, rows):
+def index_select(dim, shape, n):
     def run(d):
-        d.call("index_select", d.tensor(BF16, (rows, cols)), d.tensor(BF16, (source, cols)), d.tensor(I64, (rows,), indices(rows, source)),
-               0, None)
+        y = d.tensor(BF16, [n if d == dim else extent for d, extent in enumerate(shape)])
+        d.call("index_select", y, d.tensor(BF16, shape), d.tensor(I64, (n,), indices(n, shape[dim])), dim, None)
     return run
 
 
@@ -119,9 +120,9 @@ def add(op, dtype, rows, cols, out):
     return run
 
 
-def upsample2d(n, h, w):
+def upsample2d(n, h, w, new_h, new_w):
     def run(d):
-        d.call("upsample_nearest2d", d.tensor(BF16, (1, n, 2 * h, 2 * w)), d.tensor(BF16, (1, n, h, w)), 0, 0.0, 0.0)
+        d.call("upsample_nearest2d", d.tensor(BF16, (1, n, new_h, new_w)), d.tensor(BF16, (1, n, h, w)), 0, 0.0, 0.0)
     return run
 
 
@@ -141,13 +142,17 @@ ROWS = {f"{op}/bf16/{r}x{c}": norm(op, BF16, r, c) for r, c in ((38912, 128), (4
                                                                 (304, 65536)) for op in ("rms_norm", "layer_norm", "softmax")}
 ROWS |= {f"{op}/f32/{r}x{c}": norm(op, F32, r, c) for r, c in ((1216, 4096), (304, 8192)) for op in ("rms_norm", "layer_norm", "softmax")}
 ROWS |= {"rope/bf16/1x32x1024x128": rope("rope", 1, 32, 1024, 128), "rope_i/bf16/1x32x1024x128": rope("rope_i", 1, 32, 1024, 128),
-         "rope_thd/bf16/1x1024x32x128": rope("rope_thd", 1, 1024, 32, 128), "gather_lastdim/bf16/304x8192/i64": gather(304, 8192),
-         "index_select/bf16/8192x4096/1216": index_select(8192, 4096, 1216),
+         "rope_thd/bf16/1x1024x32x128": rope("rope_thd", 1, 1024, 32, 128), "gather_lastdim/bf16/304x8192/i64": gather(1, 304, 8192),
+         "gather/bf16/304x30000:1/i64": gather(1, 304, 30000), "gather/bf16/64x512x256:1/i64": gather(1, 64, 512, 256),
+         "index_select/bf16/8192x4096/1216": index_select(0, (8192, 4096), 1216),
+         "index_select/bf16/2432x4096:1/4096": index_select(1, (2432, 4096), 4096),
          "scatter_add_dim0/f32/8192x256->1024/i64": add("scatter_add", F32, 8192, 256, 1024),
          # Whole: the ordering of the indices, two launches before the rows', would be the larger part of a small one.
          "index_add/f32/262144x256->16384": add("index_add", F32, 262144, 256, 16384),
          "index_add/bf16/262144x256->16384": add("index_add", BF16, 262144, 256, 16384),
-         "upsample_nearest2d/bf16/1x256x128x128": upsample2d(256, 128, 128), "upsample_nearest1d/bf16/1x256x16384": upsample1d(256, 16384),
+         "upsample_nearest2d/bf16/1x256x128x128": upsample2d(256, 128, 128, 256, 256),
+         "upsample_nearest2d/bf16/1x256x128x128->200x200": upsample2d(256, 128, 128, 200, 200),
+         "upsample_nearest1d/bf16/1x256x16384": upsample1d(256, 16384),
          "strided_copy_transpose/bf16/2048x2048": copy((2048, 2048), (1, 2048)),
          "strided_copy_bthd_bhtd/bf16/1x1024x32x128": copy((1, 32, 1024, 128), (1024 * 32 * 128, 128, 32 * 128, 1)),
          "strided_copy_slice/bf16/1024x12288[:,4096:8192]": copy((1024, 4096), (12288, 1))}
