@@ -226,26 +226,18 @@ bool to_run(UpsampleArgs* a, int rank, int64_t unit) {
   return true;
 }
 
-// Where position i of a dimension of y comes from, as kernels have it.
-int64_t source_of(const UpsampleDimension& d, int64_t i) {
-  if (d.rule == kSourceSame || d.rule == kSourceShift) return i >> d.shift;
-  const double at = d.rule == kSourceFloor64   ? static_cast<double>(i) * d.ratio64
-                    : d.rule == kSourceFloor32 ? static_cast<float>(i) * d.ratio32
-                                               : (static_cast<float>(i) + 0.5f) * d.ratio32;
-  return at < static_cast<double>(d.last) ? static_cast<int64_t>(at) : d.last;
-}
 double ratio_of(const UpsampleDimension& d) {
-  if (d.rule == kSourceShift) return std::ldexp(1.0, -d.shift);
-  return d.rule == kSourceSame ? 1.0 : std::max(d.ratio64, static_cast<double>(d.ratio32));
+  if (d.rule == kSourceFloor64) return d.ratio64;
+  return d.rule == kSourceSame || d.rule == kSourceShift ? std::ldexp(1.0, -d.shift) : static_cast<double>(d.ratio32);
 }
 
 // Rows of x that `rows` neighbouring rows of y come from, at most: the first and the last of them lie anywhere in
-// theirs, and far from 0 f32 rounds; between planes there may be some that no row of y comes from.
+// theirs, and far from 0 f32 rounds; and with each plane that ends come those at its end that no row of y comes from.
 double rows_of_x(const UpsampleDimension& line, int64_t rows) {
-  const int64_t unused = line.last - source_of(line, line.size - 1) + source_of(line, 0);
-  const int64_t seams = (rows + line.size - 2) / line.size;
-  return static_cast<double>(rows - 1) * ratio_of(line) + 2 + static_cast<double>(line.last) * 0x1p-20 +
-         static_cast<double>(seams * unused);
+  const double ratio = ratio_of(line), rounded = static_cast<double>(line.last) * 0x1p-20;
+  const double unused = static_cast<double>(line.last + 1) - static_cast<double>(line.size) * ratio;
+  const double ends = static_cast<double>((rows + line.size - 2) / line.size);
+  return static_cast<double>(rows - 1) * ratio + 2 + rounded + ends * std::max(0.0, unused + rounded);
 }
 
 // `tile`, if neither y nor x has gaps, and most of x is wanted.

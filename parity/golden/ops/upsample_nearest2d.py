@@ -101,6 +101,7 @@ def sizes():
                                                (1, (2, 80, 97, 128), (130, 203))]):
         name = f"size_tiles_{movers.name_of(shape)}_to_{new[0]}x{new[1]}"
         yield case(name, of_size(size, turn), shape, new, turn % 3, x=at(turn % 2))
+    yield case("size_tiles_half_used", "u16", (11300, 1, 2, 60), (2, 200), 0, (4.0, 0.0))  # of each plane, a row
 
 
 TOPICS = {"smoke": smoke, "exact": exact, "adversarial": adversarial, "layouts": layouts, "sizes": sizes}
