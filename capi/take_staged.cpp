@@ -11,12 +11,12 @@
 namespace hipops {
 namespace {
 
-// x is copied where y takes so much of it that it would be read anyway: elsewhere each element is a cache line's part, of
-// 32 bytes and more. Short rows the caches serve as well: those gain only where the index and y go by vectors, and more
-// is taken.
+// x is copied where y takes so much of it that it would be read anyway: elsewhere each element is a cache line's part,
+// of 32 bytes and more. Short rows the caches serve as well: those gain only where the index and y go by vectors, and
+// more is taken.
 constexpr int64_t kShare = 16, kShortShare = 4;  // bytes of x for which there is an element of y at least
 constexpr int64_t kShortRow = 512;               // bytes of x's row, that it has less of
-constexpr int64_t kLeastRow = 32;                // wherever it begins, it has a whole vector
+constexpr int64_t kLeastRowBytes = 32;           // wherever it begins, it has a whole vector
 constexpr int64_t kElements = 8192;              // of y, that a block is after: what it has in flight
 constexpr int64_t kLeastElements = 1024, kLeastParts = 64;
 constexpr int64_t kLeastShortElements = 1 << 20;  // of y
@@ -91,9 +91,10 @@ int32_t group_of(const DeviceFacts& device, const Layout<kTakeOperands>& rows, c
   int64_t group = std::min(most, (kElements + a.cols - 1) / a.cols);
   // One line of the index for all of them is read the less often, the more they are.
   if (a.index_line == 0) group = std::min(most, a.walk.count / least_parts(device));
-  group = std::max<int64_t>(group, 1);
-  while (group > 1 && rows.rank > 1 && rows.size[0] % group != 0) --group;
-  return static_cast<int32_t>(std::min(group, rows.size[0]));
+  group = std::min(std::max<int64_t>(group, 1), rows.size[0]);
+  for (; group > 1 && rows.rank > 1 && rows.size[0] % group != 0; --group)
+    if (group * a.cols < kLeastElements) return 1;  // too few anyhow
+  return static_cast<int32_t>(group);
 }
 
 void plan_rows_of(const DeviceFacts& device, const Layout<kTakeOperands>& rows, const hipops_tensor& y,
@@ -110,7 +111,7 @@ void plan_rows_of(const DeviceFacts& device, const Layout<kTakeOperands>& rows, 
   a.vectors = allows_vectors(a, y, index);
   const bool is_short = bytes < kShortRow;
   const int64_t slack = slack_of(a, element), share = is_short ? kShortShare : kShare;
-  if (bytes < kLeastRow || bytes + slack > room_of(device) || a.cols * share < bytes || a.cols > kMostElements) return;
+  if (bytes < kLeastRowBytes || bytes + slack > room_of(device) || a.cols * share < bytes || a.cols > kMostElements) return;
   if (is_short && (!a.vectors || element > kMostShortBytes || element_count(y) < kLeastShortElements)) return;
   a.group = group_of(device, rows, a, bytes, slack);
   if (!is_near(a.group, a.y_line) || !is_near(a.group, a.index_line)) return;
@@ -180,18 +181,23 @@ TakePlan plan_staged(const DeviceFacts& device, const hipops_tensor& y, const hi
     return y_step == 1 && x_step == 1 && index_step == 1;
   };
   const int64_t taken = y.shape[dim];
+  const int64_t y_step = taken > 1 ? y.stride[dim] : 0, index_step = taken > 1 ? index_stride[dim] : 0;
   if (behind.rank == 0 && is_one_run(y.stride[dim], x.stride[dim], index_stride[dim])) {
     a.cols = taken;
     plan_rows_of(device, rows, y, index, &plan);
-  } else if (behind.rank == 1 && x.shape[dim] > 1 && is_near(x.shape[dim], x.stride[dim]) &&
-             is_near(taken, y.stride[dim]) && is_near(taken, index_stride[dim]) &&
+  } else if (behind.rank == 1 && x.shape[dim] > 1 && is_near(x.shape[dim], x.stride[dim]) && is_near(taken, y_step) &&
+             is_near(taken, index_step) &&
              is_one_run(behind.stride[kTakeY][0], behind.stride[kTakeX][0], behind.stride[kTakeIndex][0])) {
     a.lines = static_cast<int32_t>(taken);
     a.x_line = static_cast<int32_t>(x.stride[dim]);
-    a.y_line = static_cast<int32_t>(y.stride[dim]);
-    a.index_line = static_cast<int32_t>(index_stride[dim]);
+    a.y_line = static_cast<int32_t>(y_step);
+    a.index_line = static_cast<int32_t>(index_step);
+    // As they are: one that continued the columns in memory would be before them in the index's order.
     Layout<kTakeOperands> panels = behind;
-    for (int d = dim - 1; d >= 0; --d) add_dimension(&panels, y.shape[d], {y.stride[d], x.stride[d], index_stride[d]});
+    for (int d = 0; d < rows.rank; ++d, ++panels.rank) {
+      panels.size[panels.rank] = rows.size[d];
+      for (int k = 0; k < kTakeOperands; ++k) panels.stride[k][panels.rank] = rows.stride[k][d];
+    }
     plan_columns_of(device, panels, y, index, &plan);
   }
   return plan.block != 0 ? plan : TakePlan{};

@@ -13,8 +13,8 @@
 //           device/shifted.h.
 //   any     units by themselves: of shorter rows, or elements at any strides, where dim is innermost or something is
 //           not contiguous.
-//   staged, large  dim is innermost, and x's rows go through shared memory: see gather.hip. Each index that a block reads is
-//           for several rows.
+//   staged, large  dim is innermost, and x's rows go through shared memory: see gather.hip. An index that a block reads is
+//           for all rows that it copies together.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/index_select.hip -o index_select.co
 #include "index_select.h"

@@ -176,11 +176,14 @@ TEST_CASE("gather takes columns by way of shared memory", "[gather]") {
         {HIPOPS_BF16, HIPOPS_I64, {64, 70, 32}, {64, 33, 32}, {}, {33 * 33, 33, 1}, 1, 1},  // not aligned
         {HIPOPS_F32, HIPOPS_I64, {64, 70, 32}, {64, 33, 32}, {64 * 70 * 32, 1, 70}, {}, 1, 2},
         {HIPOPS_F32, HIPOPS_I64, {64, 7, 32}, {64, 33, 32}, {}, {}, 1, 2},                   // too little is taken
+        {HIPOPS_BF16, HIPOPS_I64, {64, 70, 32}, {64, 33, 32}, {32, 2048, 1}, {32, 2048, 1}, 1, kTakeFirstStaged + 1},
     };
     for (const Case& c : cases)
       for (bool one_block : {false, true}) {
-        TakeOperands t{HostTensor(c.dtype, c.y, c.y_stride), HostTensor(c.dtype, c.x, c.x_stride), HostTensor(c.index, c.y),
-                       c.dim};
+        // The index as y, where y's dimensions are in another order: then those before dim continue those behind it.
+        const bool permuted = c.y_stride == c.x_stride && !c.y_stride.empty();
+        TakeOperands t{HostTensor(c.dtype, c.y, c.y_stride), HostTensor(c.dtype, c.x, c.x_stride),
+                       HostTensor(c.index, c.y, permuted ? c.y_stride : Sizes{}), c.dim};
         fill_with_bits(t.x, random);
         const int64_t size = t.x.view.shape[c.dim];
         for (int64_t i = 0; i < t.index.count(); ++i) set_bits(t.index, i, random_index(random, size, c.index));

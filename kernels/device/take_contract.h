@@ -7,7 +7,7 @@
 
 namespace hipops {
 
-// Every kernel runs in blocks of kTakeBlock work-items, each of which has kTakeDepth units in flight.
+// any, rows and shifted run in blocks of kTakeBlock work-items; any has kTakeDepth units in flight for each.
 constexpr int kTakeBlock = 64;
 constexpr int kTakeDepth = 4;
 
@@ -30,7 +30,7 @@ struct TakeArgs {
   const void* x;
   void* y;
   int64_t x_step;  // of x along dim, in units
-  int64_t step;    // units that the whole grid takes at a time
+  int64_t step;    // units, work-items, or rows or panels (staged, large) that the whole grid takes at a time
   int64_t vector;  // elements of a unit
   // Where one index serves many elements of y (index_select): element i of y, in row-major order, is the first that
   // uses index j if i = j * run, j < length. Where each element has an index of its own (gather): 0.

@@ -2,7 +2,8 @@
 // cache line's: `staged` and `large` of gather and index_select. What a block copies is
 //
 //   rows     one or several, one behind the other, where dim is innermost
-//   columns  neighbours, all along dim, where it is not: 16 to 64 bytes of each row of x, as many as find room
+//   columns  neighbours, all along dim, where it is not: 16 to 64 bytes of each row of x, as many as find room, or more
+//            where those are few
 #pragma once
 
 #include "device/indices.h"

@@ -32,7 +32,7 @@ enum SourceRule : int32_t {
 };
 
 struct UpsampleDimension {
-  int64_t size;     // of y: dimension 0 in vectors, dimension 1 in groups of rows
+  int64_t size;     // of y: dimension 0 in vectors, dimension 1 in groups of rows; tile: elements, and rows
   Divisor divisor;  // of size
   int64_t y_stride, x_stride;
   int64_t last;     // of x: its size less one
@@ -55,8 +55,8 @@ struct UpsampleTiles {
 struct UpsampleArgs {
   const void* x;
   void* y;
-  int64_t count;  // work-items' worth of work: a vector, or element, of each row of a group
-  int64_t step;   // work-items of the grid
+  int64_t count;  // work-items' worth of work: a vector, or element, of each row of a group; or tiles
+  int64_t step;   // work-items of the grid; tile: rows of y that it takes at a time
   int32_t small;  // what a kernel computes by 32 bits is below 2^31; else `any` goes by elements, not by groups
   int32_t rank;   // at least 1
   UpsampleDimension dimension[kUpsampleMaxRank];  // in the order of y, the innermost first
