@@ -87,7 +87,8 @@ def sizes():
         for rule in RULES:
             size = movers.SIZES[(turn + rule) % 4]
             yield case(f"size_{movers.name_of(shape)}_to_{new}", of_size(size, turn), shape, (new,), rule)
-    for size, shape, new in ((2, (1, 9001, 31), 197), (8, (52, 60, 60), 160)):  # by tiles of rows
+    for size, shape, new in ((1, (17, 1031, 101), 205), (2, (1, 9001, 31), 197), (4, (9, 580, 60), 200),
+                             (8, (52, 60, 60), 160)):  # by tiles of rows
         yield case(f"size_tiles_{movers.name_of(shape)}_to_{new}", of_size(size, size), shape, (new,), size % 3)
 
 
