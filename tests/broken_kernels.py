@@ -486,7 +486,7 @@ MUTATIONS = (
     Mutation(
         "staged_ends_left_out",
         "Of rows in shared memory, what is before the first 16-byte boundary and after the last one is not there.",
-        "gather", "device/take_staged.h",
+        "gather", "device/staged_part.h",
         before="    if (edge >= 0) elements_[edge] = at_edge;\n",
         after="",
         runs=(Run("sizes", "f32"), Run("sizes", "u8"))),
