@@ -242,7 +242,7 @@ double rows_of_x(const UpsampleDimension& line, int64_t rows) {
 
 // `tile`, if neither y nor x has gaps, and most of x is wanted.
 constexpr int64_t kLeastTiles = 256, kLeastPeriods = 4;
-// Elements of more bytes are written in what the instructions take, where y has so many times those of x.
+// Of elements of more bytes, where y has so many times those of x, writing takes the time, and rows do as well.
 constexpr int64_t kFewBytes = 2, kMostEnlarged = 6;
 constexpr int64_t kLeastRowBytes = 32;  // wherever it begins, it has a whole vector
 bool to_tiles(UpsampleArgs* a, int rank, int64_t unit) {
