@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "divisor.h"
+
 namespace hipops {
 namespace {
 
@@ -24,12 +26,6 @@ int64_t take_bytes(OrderPlan* plan, int64_t bytes) {
   return at;
 }
 
-int bits_for(int64_t count) {
-  int bits = 0;
-  while (int64_t{1} << bits < count) ++bits;
-  return bits;
-}
-
 // Of indices, for a block that splits: no fewer than there are digits, so that runs are not mostly empty.
 int64_t batch_of(int64_t indices, int64_t digits) {
   constexpr int64_t kStep = kSplitters * kOrderBlock;
@@ -40,7 +36,7 @@ int64_t batch_of(int64_t indices, int64_t digits) {
 // The high digit (but plan_spread's) makes as many blocks that join as have work for one batch, if digits can be so
 // long; and takes half of the bits at least, so that few entries don't meet many digits.
 OrderRound round_of(int shift, int bits, int64_t indices) {
-  const int joiners = bits_for((indices + kEntriesToJoin - 1) / kEntriesToJoin);
+  const int joiners = log2_up((indices + kEntriesToJoin - 1) / kEntriesToJoin);
   const int high = std::min({std::max(joiners, bits / 2), bits, kOrderDigitBits});
   return {shift, bits - high, high};
 }
@@ -68,7 +64,7 @@ OrderPlan plan_order(int64_t rows, int64_t indices) {
   constexpr int64_t kAhead = 64;         // and a loop over a list counts by 32 bits, some sources at a time
   if (indices <= kFewIndices || indices > kMost - kAhead || rows > kMost) return plan;
 
-  plan.key_bits = std::max(bits_for(rows), 1);
+  plan.key_bits = std::max(log2_up(rows), 1);
   plan.rounds = plan.key_bits > kRoundBits ? 2 : 1;
   const int first = plan.rounds == 1 ? plan.key_bits : plan.key_bits / 2;
   plan.round[0] = round_of(0, first, indices);
@@ -84,7 +80,7 @@ OrderPlan plan_spread(int64_t rows, int64_t indices) {
   constexpr int64_t kLeast = 1 << 15, kMost = (kJoinedBatch * 3 / 4) << kHighBits;
   static_assert(kMost < 1 << kJoinedIndexBits, "they can be counted");
   OrderPlan plan{};
-  const int low_bits = bits_for(std::min<int64_t>(rows, UINT32_MAX)) - kHighBits;
+  const int low_bits = log2_up(std::min<int64_t>(rows, UINT32_MAX)) - kHighBits;
   if (low_bits < kLeastLowBits || low_bits > kJoinedDigitBits || indices < kLeast || indices > kMost) return plan;
   plan.rounds = 1;
   plan.key_bits = low_bits + kHighBits;

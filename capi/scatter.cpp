@@ -1,5 +1,6 @@
 #include "scatter.h"
 
+#include "divisor.h"
 #include "indices.h"
 #include "kernel_names.h"
 #include "runtime/runtime.h"
@@ -19,9 +20,7 @@ enum { kSizes = 5, clear = kSizes * kModes, claim };
 static_assert(claim + 1 == kKernelCount, "the modes of each size, clear, and claim");
 
 int kernel_of(Mode mode, int64_t bytes) {
-  int size = 0;
-  while (int64_t{1} << size < bytes) ++size;
-  return size * kModes + mode;
+  return log2_up(bytes) * kModes + mode;
 }
 
 // 32 bits for each winner: the position along dim plus 1. (For a dimension too long for that the line kernel does it.)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "divisor.h"
 #include "indices.h"
 #include "strided.h"
 #include "tensor.h"
@@ -57,12 +58,6 @@ void walk_over_rows(TakePlan* plan, int64_t unit) {
 }
 
 }  // namespace
-
-int log2_up(int64_t n) {
-  int log2 = 0;
-  while (int64_t{1} << log2 < n) ++log2;
-  return log2;
-}
 
 TakePlan plan_take(const DeviceFacts& device, const hipops_tensor& y, const hipops_tensor& x,
                    const hipops_tensor& index, const int64_t (&index_stride)[HIPOPS_MAX_RANK], int32_t dim,

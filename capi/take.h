@@ -37,8 +37,6 @@ int64_t most_shared_of_take(int kernel, uint32_t block);
 
 hipops_status launch_take(Op& op, const DeviceFacts& device, const TakePlan& plan, void* stream);
 
-int log2_up(int64_t n);
-
 // Where the index is one for all of y but dim (index_select): which elements of y use the same one.
 void share_index(const hipops_tensor& y, int32_t dim, TakeArgs* args);
 

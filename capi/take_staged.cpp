@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "divisor.h"
 #include "indices.h"
 #include "strided.h"
 #include "take.h"

@@ -190,7 +190,8 @@ bool to_rows(UpsampleArgs* a, int rank, int64_t bytes, int64_t unit) {
   if (!allows_row(row, rank, unit)) return false;
   row.repeats = repeats_of(row, unit);
   join_equal_rows(&row);
-  if (!to_groups(&row, kWideAccess / unit, upsample_rows_of(unit, row.repeats != 0))) return false;
+  const bool again = (row.again[0] | row.again[1]) != 0;
+  if (!to_groups(&row, kWideAccess / unit, upsample_rows_of(unit, row.repeats != 0, again))) return false;
   *a = row;
   return true;
 }

@@ -12,7 +12,7 @@ constexpr int kTakeBlock = 64;
 constexpr int kTakeDepth = 4;
 
 // rows: units of a row that a work-item has in flight: of 16 bytes, and of less.
-constexpr int kTakeRowsDepth = 2, kTakeElementsDepth = 8;
+constexpr int kTakeRowsDepth = 4, kTakeElementsDepth = 8;
 
 // staged: bytes of x in a block's shared memory on AMD, where large has kOwnSharedBytes. Elsewhere launches bring what
 // they need.

@@ -116,10 +116,11 @@ HIPOPS_FN const T* row_at(const T* row) {
 }
 
 // Where the elements of a vector of y are in a row of x: each by itself, along one dimension or several, or some as
-// neighbours, each of them more than once.
+// neighbours, each of them more than once. kOneRound: there are no more (rounds_of in capi/upsample_plan.cpp).
 template <class T, int kLength_>
 struct Scattered {
   static constexpr int kLength = kLength_;
+  static constexpr bool kOneRound = kLength > 1 && sizeof(T) > 1;
   int32_t place[kLength];
 
   HIPOPS_METHOD Scattered(const UpsampleArgs& a, int32_t vector) {
@@ -140,6 +141,7 @@ struct Scattered {
 template <class T, int kLength_>
 struct Crossing {
   static constexpr int kLength = kLength_;
+  static constexpr bool kOneRound = false;
   int32_t place[kLength];
 
   HIPOPS_METHOD Crossing(const UpsampleArgs& a, int32_t vector) {
@@ -170,6 +172,7 @@ struct Crossing {
 template <class T, int kShift>
 struct Repeated {
   static constexpr int kLength = kWideBytes / int(sizeof(T)), kPart = kLength >> kShift > 0 ? kLength >> kShift : 1;
+  static constexpr bool kOneRound = true;
   int32_t place;
 
   HIPOPS_METHOD Repeated(const UpsampleArgs&, int32_t vector) : place(vector * kPart) {}
@@ -189,9 +192,8 @@ HIPOPS_FN void upsample_rows(const UpsampleArgs& a) {
   constexpr int length = Source::kLength;
   const UpsampleDimension& line = a.dimension[1];
   const int32_t groups = int32_t(line.size), last = int32_t(a.rows) - 1;
-  // Of `row`, only bytes have more than one, and what is known takes no scalar registers. nvcc's code is up to 5 %
-  // faster with a loop all the same.
-  const int32_t rounds = pairs && sizeof(T) > 1 && !arguments_are_operands ? 1 : a.rounds;
+  // What is known takes no scalar registers. nvcc's code is up to 5 % faster with a loop all the same.
+  const int32_t rounds = Source::kOneRound && !arguments_are_operands ? 1 : a.rounds;
   for (int64_t w = int64_t(block_index()) * kUpsampleBlock + thread_index(); w < a.count; w += a.step) {
     const int32_t beyond = quotient(int32_t(w), a.dimension[0]);
     const int32_t vector = int32_t(w) - beyond * int32_t(a.dimension[0].size);
@@ -242,17 +244,25 @@ HIPOPS_FN void upsample_any(const UpsampleArgs& a) {
 // The contract's numbers for units of T.
 template <class T>
 struct InFlight {
-  static constexpr int kRows = upsample_rows_of(sizeof(T), false), kRowsOfParts = upsample_rows_of(sizeof(T), true);
+  static constexpr int kRows = upsample_rows_of(sizeof(T), false, false);
+  static_assert(kRows == upsample_rows_of(sizeof(T), false, true), "with or without rows that are stored again");
+  static constexpr int kRowsOfParts = upsample_rows_of(sizeof(T), true, false);
+  static constexpr int kRowsOfPartsAgain = upsample_rows_of(sizeof(T), true, true);
   static constexpr int kPeriods = upsample_periods_of(sizeof(T));
 };
 
 // Vectors of 16 bytes of y, whose innermost dimension has no gaps.
+template <class T, int shift>
+HIPOPS_FN void upsample_repeated(const UpsampleArgs& a) {
+  if ((a.again[0] | a.again[1]) != 0) upsample_rows<T, InFlight<T>::kRowsOfPartsAgain, Repeated<T, shift>, true>(a);
+  else upsample_rows<T, InFlight<T>::kRowsOfParts, Repeated<T, shift>>(a);
+}
 template <class T>
 HIPOPS_FN void upsample_row(const UpsampleArgs& a) {
   switch (a.repeats) {
     case 0: return upsample_rows<T, InFlight<T>::kRows, Scattered<T, kWideBytes / int(sizeof(T))>, true>(a);
-    case 1: return upsample_rows<T, InFlight<T>::kRowsOfParts, Repeated<T, 1>, true>(a);
-    default: return upsample_rows<T, InFlight<T>::kRowsOfParts, Repeated<T, 2>, true>(a);
+    case 1: return upsample_repeated<T, 1>(a);
+    default: return upsample_repeated<T, 2>(a);
   }
 }
 

@@ -9,8 +9,12 @@ constexpr int kUpsampleBlock = 256;  // of every kernel
 constexpr int kUpsampleMaxRank = 4;
 
 // Rows of which a work-item of `row` has a vector each in flight, where units are of so many bytes: vectors of bytes
-// take as many registers as bytes, and parts of vectors of x (`repeats`) the fewest.
-constexpr int upsample_rows_of(int64_t unit, bool repeated) { return repeated || unit == 16 ? 4 : unit == 1 ? 2 : 3; }
+// take as many registers as bytes, and parts of vectors of x (`repeats`) the fewest. Where each is stored twice or more
+// (`again`), fewer are better.
+constexpr int upsample_rows_of(int64_t unit, bool repeated, bool again) {
+  if (repeated) return again ? 2 : 4;
+  return unit == 16 ? 4 : unit == 1 ? 2 : 3;
+}
 
 // Periods of which one of `run` has, and rows of which one of `any` has an element.
 constexpr int upsample_periods_of(int64_t unit) { return unit == 1 ? 1 : 4; }
