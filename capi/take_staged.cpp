@@ -18,16 +18,18 @@ namespace {
 constexpr int64_t kShare = 16, kShortShare = 4;  // bytes of x for which there is an element of y at least
 constexpr int64_t kShortRow = 512;               // bytes of x's row, that it has less of
 constexpr int64_t kLeastRowBytes = 32;           // wherever it begins, it has a whole vector
-constexpr int64_t kElements = 8192;              // of y, that a block is after: what it has in flight
 constexpr int64_t kLeastElements = 1024, kLeastParts = 64;
-constexpr int64_t kLeastShortElements = 1 << 20;  // of y
+constexpr int64_t kLeastOfShortRows = 2048, kLeastShortElements = 1 << 20;  // of a block, and of y
 constexpr int kMostShortBytes = 4;                // of an element
 constexpr int64_t kMostElements = 1 << 29;        // of a block's part, which 32 bits count
 constexpr int64_t kPanelBytes = 64;               // of a row of x, where they find room
 // Panels of 16 bytes leave half of each of x's sectors to another block: elements are to be many in them, or all of x
 // along dim more than a cache has.
 constexpr int64_t kMostNarrowBytes = 2, kLeastNarrowBytes = 32 << 20;
-constexpr int64_t kGroupBytes = 64 << 10;         // of rows
+// Bytes of rows that a block has: those that have an index each are taken by small blocks, of which the more are there;
+// one index for all is read the less often.
+constexpr int64_t kOwnIndexBytes = 32 << 10, kOneIndexBytes = 64 << 10;
+constexpr int kSmallBlock = 256;
 constexpr int64_t kWideAccess = 16;
 
 // Bytes of x that find room in a block's shared memory: where blocks share a unit, and where each has one for itself.
@@ -39,11 +41,24 @@ int64_t shared_room_of(const DeviceFacts& device) {
   return device.own_shared_bytes != 0 ? kStagedBytes : std::max<int64_t>(device.launch_shared_bytes / 2, kStagedBytes);
 }
 
+// Whether rows are taken by small blocks. AMD's have as much shared memory as others, so that few would be there.
+bool are_for_small_blocks(const DeviceFacts& device, const TakeArgs& a, int64_t bytes) {
+  return device.own_shared_bytes == 0 && a.lines == 0 && a.index_line != 0 && bytes <= kOwnIndexBytes;
+}
+
+// Elements of y that a block is after: what it has in flight.
+int64_t elements_for(const DeviceFacts& device, int64_t element) {
+  constexpr int64_t kOfBlock = 8192, kOfSmallBlock = 4096, kOfSmallBlockIfWide = 2048;
+  if (device.own_shared_bytes != 0) return kOfBlock;
+  return element >= 4 ? kOfSmallBlockIfWide : kOfSmallBlock;
+}
+
 // The kernel for copies of so many bytes, which are no more than there is room for.
 void choose_kernel(const DeviceFacts& device, int64_t bytes, int64_t element, TakePlan* plan) {
   const bool large = bytes > shared_room_of(device);
   plan->kernel = (large ? kTakeFirstLarge : kTakeFirstStaged) + log2_up(element);
-  plan->block = large ? kLargeBlock : kStagedBlock;
+  plan->block = large ? kLargeBlock : are_for_small_blocks(device, plan->args, bytes) ? kSmallBlock : kStagedBlock;
+  plan->args.block = static_cast<int32_t>(plan->block);
   plan->args.copy_bytes = (bytes + kWideAccess - 1) / kWideAccess * kWideAccess;
   if (device.own_shared_bytes == 0) plan->shared_bytes = static_cast<uint32_t>(plan->args.copy_bytes);
 }
@@ -85,11 +100,12 @@ int64_t slack_of(const TakeArgs& a, int64_t element) {
 
 // Rows that are copied together: as they lie in x, and so that none of a group is in another place of the outer
 // dimensions.
-int32_t group_of(const DeviceFacts& device, const Layout<kTakeOperands>& rows, const TakeArgs& a, int64_t row_bytes,
+int32_t group_of(const DeviceFacts& device, const Layout<kTakeOperands>& rows, const TakeArgs& a, int64_t element,
                  int64_t slack) {
   if (rows.rank == 0 || rows.stride[kTakeX][0] != a.index.size) return 1;
-  const int64_t most = (std::min(kGroupBytes, shared_room_of(device)) - slack) / row_bytes;
-  int64_t group = std::min(most, (kElements + a.cols - 1) / a.cols);
+  const int64_t bytes = a.index_line != 0 ? kOwnIndexBytes : kOneIndexBytes;
+  const int64_t most = (std::min(bytes, shared_room_of(device)) - slack) / (a.index.size * element);
+  int64_t group = std::min(most, (elements_for(device, element) + a.cols - 1) / a.cols);
   // One line of the index for all of them is read the less often, the more they are.
   if (a.index_line == 0) group = std::min(most, a.walk.count / least_parts(device));
   group = std::min(std::max<int64_t>(group, 1), rows.size[0]);
@@ -114,10 +130,10 @@ void plan_rows_of(const DeviceFacts& device, const Layout<kTakeOperands>& rows, 
   const int64_t slack = slack_of(a, element), share = is_short ? kShortShare : kShare;
   if (bytes < kLeastRowBytes || bytes + slack > room_of(device) || a.cols * share < bytes || a.cols > kMostElements) return;
   if (is_short && (!a.vectors || element > kMostShortBytes || element_count(y) < kLeastShortElements)) return;
-  a.group = group_of(device, rows, a, bytes, slack);
+  a.group = group_of(device, rows, a, element, slack);
   if (!is_near(a.group, a.y_line) || !is_near(a.group, a.index_line)) return;
   const int64_t groups = (a.walk.count + a.group - 1) / a.group;
-  if (a.group * a.cols < (is_short ? kElements / 2 : kLeastElements) || groups < kLeastParts) return;
+  if (a.group * a.cols < (is_short ? kLeastOfShortRows : kLeastElements) || groups < kLeastParts) return;
   choose_kernel(device, a.group * bytes + slack, element, plan);
   const int64_t at_once = plan->block * (a.vectors ? kStagedVector : 1) / a.cols;  // rows
   a.together = a.index_line != 0 ? a.group : static_cast<int32_t>(std::clamp<int64_t>(at_once, 1, a.group));

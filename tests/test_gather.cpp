@@ -72,24 +72,24 @@ TEST_CASE("gather stages rows of x where an index takes most of them", "[gather]
     return plan.kernel >= kTakeFirstStaged ? plan.args.group : 0;
   };
   CHECK(staged(HIPOPS_BF16, 8192, 8192, 8192) == 1);
-  CHECK(staged(HIPOPS_BF16, 8192, 2048, 2048) == 4);
+  CHECK(staged(HIPOPS_BF16, 8192, 2048, 2048) == 2);
   CHECK(staged(HIPOPS_F32, 8192, 8192, 4096) == 1);
   CHECK(staged(HIPOPS_F32, 8192, 8193, 8192) == 0);   // too long
   CHECK(staged(HIPOPS_BF16, 8192, 8192, 1024) == 2);
   CHECK(staged(HIPOPS_BF16, 8192, 8192, 1023) == 0);  // too little is taken
   CHECK(staged(HIPOPS_BF16, 63, 8192, 8192) == 0);    // too few
   // Short rows: by vectors, where they are many and more of each is taken.
-  CHECK(staged(HIPOPS_BF16, 65536, 64, 64) == 128);
-  CHECK(staged(HIPOPS_BF16, 65536, 64, 32) == 256);
-  CHECK(staged(HIPOPS_BF16, 131072, 16, 16) == 512);
+  CHECK(staged(HIPOPS_BF16, 65536, 64, 64) == 64);
+  CHECK(staged(HIPOPS_BF16, 65536, 64, 32) == 128);
+  CHECK(staged(HIPOPS_BF16, 131072, 16, 16) == 256);
   CHECK(staged(HIPOPS_BF16, 131072, 15, 16) == 0);    // no vector of 16 bytes in it, wherever it begins
   CHECK(staged(HIPOPS_BF16, 65536, 64, 28) == 0);
   CHECK(staged(HIPOPS_BF16, 65536, 65, 65) == 0);
   CHECK(staged(HIPOPS_BF16, 65536, 255, 255) == 0);
-  CHECK(staged(HIPOPS_BF16, 65536, 256, 255) == 33);  // short no more
+  CHECK(staged(HIPOPS_BF16, 65536, 256, 255) == 17);  // short no more
   CHECK(staged(HIPOPS_BF16, 16383, 64, 64) == 0);
-  CHECK(staged(HIPOPS_BF16, 16384, 64, 64) == 128);
-  CHECK(staged(HIPOPS_F32, 65536, 64, 64) == 128);
+  CHECK(staged(HIPOPS_BF16, 16384, 64, 64) == 64);
+  CHECK(staged(HIPOPS_F32, 65536, 64, 64) == 32);
   CHECK(staged(HIPOPS_F64, 65536, 32, 32) == 0);
   CHECK(staged(HIPOPS_F64, 65536, 32, 64) == 0);
   CHECK(staged(HIPOPS_BF16, 65536, 64, 64, {72, 1}) == 0);
@@ -104,9 +104,32 @@ TEST_CASE("gather stages rows of x where an index takes most of them", "[gather]
   CHECK(apart(16) == 0);
   CHECK(apart(64) == 64);
   CHECK(staged(HIPOPS_BF16, 8192, 2048, 2048, {2056, 1}) == 1);
-  CHECK(staged(HIPOPS_BF16, 8192, 2048, 2048, {}, {4096, 1}) == 4);
+  CHECK(staged(HIPOPS_BF16, 8192, 2048, 2048, {}, {4096, 1}) == 2);
   CHECK(staged(HIPOPS_BF16, 8192, 2048, 2048, {1, 8192}) == 0);
   CHECK(staged(HIPOPS_BF16, 8192, 2048, 2048, {}, {1, 8192}) == 0);
+}
+
+TEST_CASE("gather takes rows by small blocks where launches bring shared memory", "[gather]") {
+  auto taken = [](const DeviceFacts& device, hipops_dtype dtype, int64_t rows, int64_t size, int64_t columns,
+                  int64_t index_rows) {
+    const hipops_tensor y = view_of(1 << 16, dtype, {rows, columns}), x = view_of(uintptr_t{1} << 40, dtype, {rows, size});
+    const hipops_tensor index = view_of(uintptr_t{1} << 44, HIPOPS_I64, {index_rows, columns});
+    const TakePlan plan = plan_take(device, y, x, index, {index_rows > 1 ? columns : 0, 1}, 1, nullptr);
+    CHECK(plan.args.block == static_cast<int32_t>(plan.block));
+    return std::pair<uint32_t, int32_t>(plan.block, plan.args.group);
+  };
+  using Expected = std::pair<uint32_t, int32_t>;
+  DeviceFacts device, amd;
+  device.launch_shared_bytes = 200 << 10;
+  amd.own_shared_bytes = kOwnSharedBytes;
+  CHECK(taken(device, HIPOPS_F32, 8192, 512, 512, 8192) == Expected(256, 4));
+  CHECK(taken(device, HIPOPS_BF16, 8192, 512, 512, 8192) == Expected(256, 8));
+  CHECK(taken(device, HIPOPS_BF16, 8192, 4096, 512, 8192) == Expected(256, 4));  // 32 KiB
+  CHECK(taken(device, HIPOPS_F32, 8192, 8193, 8193, 8192) == Expected(512, 1));
+  CHECK(taken(device, HIPOPS_F32, 8192, 512, 512, 1) == Expected(512, 32));  // one index for all rows
+  CHECK(taken(device, HIPOPS_F32, 8192, 50000, 50000, 8192) == Expected(1024, 1));
+  CHECK(taken(amd, HIPOPS_F32, 8192, 512, 512, 8192) == Expected(512, 16));
+  CHECK(taken(amd, HIPOPS_BF16, 8192, 512, 512, 8192) == Expected(512, 16));
 }
 
 TEST_CASE("gather takes rows of all of the shared memory that they may have, wherever they begin", "[gather]") {

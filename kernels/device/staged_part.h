@@ -6,11 +6,12 @@
 namespace hipops {
 namespace {
 
-// Block: work-items that load it, with so many vectors in flight each.
-template <class T, int Block, int kInFlight = 4>
+// kInFlight: vectors that each work-item of the block has on their way to it.
+template <class T, int kInFlight = 4>
 class StagedPart {
  public:
-  explicit HIPOPS_METHOD StagedPart(Shared<b128> vectors) : vectors_(vectors), elements_(vectors.as<T>()) {}
+  HIPOPS_METHOD StagedPart(Shared<b128> vectors, int32_t block)
+      : vectors_(vectors), elements_(vectors.as<T>()), block_(block) {}
 
   HIPOPS_METHOD T operator[](int32_t i) const { return elements_[i]; }
 
@@ -43,21 +44,22 @@ class StagedPart {
   template <class At>
   HIPOPS_METHOD void load(int32_t first, int32_t last, At at) const {
 #pragma unroll 1
-    for (int32_t v = first + int32_t(thread_index()); v < last; v += kInFlight * Block) {
+    for (int32_t v = first + int32_t(thread_index()); v < last; v += kInFlight * block_) {
       b128 value[kInFlight];
 #pragma unroll
       for (int n = 0; n < kInFlight; ++n) {
-        const int32_t i = v + n * Block;
+        const int32_t i = v + n * block_;
         value[n] = *reinterpret_cast<const b128*>(at(i < last ? i : last - 1));
       }
 #pragma unroll
       for (int n = 0; n < kInFlight; ++n)
-        if (v + n * Block < last) vectors_[v + n * Block] = value[n];
+        if (v + n * block_ < last) vectors_[v + n * block_] = value[n];
     }
   }
 
   Shared<b128> vectors_;
   Shared<T> elements_;
+  int32_t block_;
 };
 
 }  // namespace

@@ -96,13 +96,23 @@ HIPOPS_FN int64_t index_position(const TakeArgs& a, const TakenPart& part, int32
   return (outer * a.lines + line) * (a.parts * a.cols - a.overlap) + panel * a.cols - part.others + col;
 }
 
+// Work-items of the block.
+template <int Most>
+HIPOPS_FN int32_t block_of([[maybe_unused]] const TakeArgs& a) {
+#if defined(HIPOPS_AMD)
+  return Most;
+#else
+  return a.block;
+#endif
+}
+
 // Counts those of the work-item's indices that are out of range. What serves all of x (`run`) is the first part's to
 // count.
-template <int N, int Block>
+template <int N, int Most>
 HIPOPS_FN void report_indices(const TakeArgs& a, const TakenPart& part) {
   if (a.run != 0 && part.number != 0) return;
 #pragma unroll 1
-  for (int32_t vector = int32_t(thread_index()) * N; vector < part.count; vector += Block * N) {
+  for (int32_t vector = int32_t(thread_index()) * N; vector < part.count; vector += block_of<Most>(a) * N) {
 #pragma unroll 1
     for (int32_t i = vector; i < vector + N; ++i) {
       const int32_t line = int32_t(divide(uint32_t(i), a.cols_divisor)), col = i - line * int32_t(a.cols);
@@ -116,12 +126,11 @@ HIPOPS_FN void report_indices(const TakeArgs& a, const TakenPart& part) {
 }
 
 // By N elements at a time. `once`: each index is for one element. Returns whether one meant nothing.
-template <int N, bool once, class T, int Block>
-HIPOPS_FN bool take_part(const TakeArgs& a, const StagedPart<T, Block>& staged, const TakenPart& part, const T* x,
-                         T* y) {
+template <int N, bool once, int Most, class T>
+HIPOPS_FN bool take_part(const TakeArgs& a, const StagedPart<T>& staged, const TakenPart& part, const T* x, T* y) {
   // Vectors of the index that are on their way.
-  constexpr int kAhead = Block > kStagedBlock ? 2 : (N > 1 ? 2 : 4);
-  constexpr int32_t kStep = Block * N * kAhead;
+  constexpr int kAhead = Most > kStagedBlock ? 2 : (N > 1 ? 2 : 4);
+  const int32_t apart = block_of<Most>(a) * N, step = apart * kAhead;
   const int32_t begin = int32_t(thread_index()) * N, cols = int32_t(a.cols), size = int32_t(a.index.size);
   IndexVectors<N, kAhead> next;
   int32_t next_line[kAhead], next_col[kAhead];
@@ -130,7 +139,7 @@ HIPOPS_FN bool take_part(const TakeArgs& a, const StagedPart<T, Block>& staged, 
 #pragma unroll
     for (int n = 0; n < kAhead; ++n) {
       // What lies past the end takes the last vector once more.
-      const int32_t at = tile + begin + n * Block * N, i = at < part.count ? at : part.count - N;
+      const int32_t at = tile + begin + n * apart, i = at < part.count ? at : part.count - N;
       next_line[n] = int32_t(divide(uint32_t(i), a.cols_divisor));
       next_col[n] = i - next_line[n] * cols;
       offset[n] = next_line[n] * a.index_line + next_col[n];
@@ -144,12 +153,12 @@ HIPOPS_FN bool take_part(const TakeArgs& a, const StagedPart<T, Block>& staged, 
   else shift = staged.load_rows(x, part.rows * size);
   barrier();
 #pragma unroll 1
-  for (int32_t tile = 0; tile < part.count; tile += kStep) {
+  for (int32_t tile = 0; tile < part.count; tile += step) {
     const IndexVectors<N, kAhead> now = next;
     int32_t line[kAhead], col[kAhead];
 #pragma unroll
     for (int n = 0; n < kAhead; ++n) line[n] = next_line[n], col[n] = next_col[n];
-    if (tile + kStep < part.count) ask(tile + kStep);
+    if (tile + step < part.count) ask(tile + step);
     int32_t place[kAhead][N];
     now.find_places(a.index, place);
     auto take = [&](int n, int32_t base) {
@@ -175,11 +184,11 @@ HIPOPS_FN bool take_part(const TakeArgs& a, const StagedPart<T, Block>& staged, 
       for (int n = 0; n < kAhead; ++n) taken[n] = take(n, base[n]);
 #pragma unroll
       for (int n = 0; n < kAhead; ++n)
-        if (tile + begin + n * Block * N < part.count) store_vector_at_once<N>(y + to[n], taken[n]);
+        if (tile + begin + n * apart < part.count) store_vector_at_once<N>(y + to[n], taken[n]);
     } else {
 #pragma unroll
       for (int n = 0; n < kAhead; ++n) {
-        if (tile + begin + n * Block * N >= part.count) break;
+        if (tile + begin + n * apart >= part.count) break;
 #pragma unroll 1
         for (int32_t row = line[n]; row < part.rows; row += part.lines) {
           store_vector_at_once<N>(y + to[n], take(n, base[n]));
@@ -192,8 +201,8 @@ HIPOPS_FN bool take_part(const TakeArgs& a, const StagedPart<T, Block>& staged, 
   return least < 0;
 }
 
-template <int N, bool once, class T, int Block>
-HIPOPS_FN void take_parts(const TakeArgs& args, const StagedPart<T, Block>& staged) {
+template <int N, bool once, int Most, class T>
+HIPOPS_FN void take_parts(const TakeArgs& args, const StagedPart<T>& staged) {
   for (int64_t r = int64_t(block_index()) * args.group; r < args.walk.count; r += args.step) {
     const TakeArgs& a = read_anew(args);
     const Offsets<kTakeOperands> at = locate(a.walk, r);
@@ -205,21 +214,21 @@ HIPOPS_FN void take_parts(const TakeArgs& args, const StagedPart<T, Block>& stag
     const int32_t lines = a.lines != 0 ? a.lines : a.together < rows ? a.together : rows;
     const TakenPart part{
         r, at.of[kTakeIndex] - others, a.lines != 0 ? lines : rows, lines, lines * int32_t(a.cols), others};
-    const bool any = take_part<N, once>(a, staged, part, x, y);
+    const bool any = take_part<N, once, Most>(a, staged, part, x, y);
     // Out of the way of indices that are right.
-    if (any && a.index.report != nullptr) report_indices<N, Block>(read_anew(args), part);
+    if (any && a.index.report != nullptr) report_indices<N, Most>(read_anew(args), part);
     barrier();  // before the next part takes the place of this one
   }
 }
 
-template <class T, int Block>
+template <class T, int Most>
 HIPOPS_FN void take_from_copies(const TakeArgs& a, Shared<b128> storage) {
-  const StagedPart<T, Block> staged(storage);
+  const StagedPart<T> staged(storage, block_of<Most>(a));
   const bool once = a.lines != 0 || a.together == a.group;
-  if (a.vectors && once) take_parts<kStagedVector, true>(a, staged);
-  else if (a.vectors) take_parts<kStagedVector, false>(a, staged);
-  else if (once) take_parts<1, true>(a, staged);
-  else take_parts<1, false>(a, staged);
+  if (a.vectors && once) take_parts<kStagedVector, true, Most>(a, staged);
+  else if (a.vectors) take_parts<kStagedVector, false, Most>(a, staged);
+  else if (once) take_parts<1, true, Most>(a, staged);
+  else take_parts<1, false, Most>(a, staged);
 }
 
 // Blocks that share a unit.

@@ -10,9 +10,9 @@ constexpr int kUpsampleMaxRank = 4;
 
 // Rows of which a work-item of `row` has a vector each in flight, where units are of so many bytes: vectors of bytes
 // take as many registers as bytes, and parts of vectors of x (`repeats`) the fewest. Where each is stored twice or more
-// (`again`), fewer are better.
+// (`again`), fewer are better, but for bytes, which would be too few in flight.
 constexpr int upsample_rows_of(int64_t unit, bool repeated, bool again) {
-  if (repeated) return again ? 2 : 4;
+  if (repeated) return again && unit > 1 ? 2 : 4;
   return unit == 16 ? 4 : unit == 1 ? 2 : 3;
 }
 
