@@ -29,7 +29,6 @@ constexpr int64_t kMostNarrowBytes = 2, kLeastNarrowBytes = 32 << 20;
 // Bytes of rows that a block has: those that have an index each are taken by small blocks, of which the more are there;
 // one index for all is read the less often.
 constexpr int64_t kOwnIndexBytes = 32 << 10, kOneIndexBytes = 64 << 10;
-constexpr int kSmallBlock = 256;
 constexpr int64_t kWideAccess = 16;
 
 // Bytes of x that find room in a block's shared memory: where blocks share a unit, and where each has one for itself.

@@ -6,8 +6,8 @@
 namespace hipops {
 namespace {
 
-// kInFlight: vectors that each work-item of the block has on their way to it.
-template <class T, int kInFlight = 4>
+// By blocks of Most work-items, or of Least, each of which has kInFlight vectors on their way to it.
+template <class T, int Most, int Least = Most, int kInFlight = 4>
 class StagedPart {
  public:
   HIPOPS_METHOD StagedPart(Shared<b128> vectors, int32_t block)
@@ -43,17 +43,22 @@ class StagedPart {
   // last one once more.
   template <class At>
   HIPOPS_METHOD void load(int32_t first, int32_t last, At at) const {
+    Least != Most && block_ == Least ? load_by<Least>(first, last, at) : load_by<Most>(first, last, at);
+  }
+  // nvcc's code is up to 3 % faster where it knows how many they are.
+  template <int Block, class At>
+  HIPOPS_METHOD void load_by(int32_t first, int32_t last, At at) const {
 #pragma unroll 1
-    for (int32_t v = first + int32_t(thread_index()); v < last; v += kInFlight * block_) {
+    for (int32_t v = first + int32_t(thread_index()); v < last; v += kInFlight * Block) {
       b128 value[kInFlight];
 #pragma unroll
       for (int n = 0; n < kInFlight; ++n) {
-        const int32_t i = v + n * block_;
+        const int32_t i = v + n * Block;
         value[n] = *reinterpret_cast<const b128*>(at(i < last ? i : last - 1));
       }
 #pragma unroll
       for (int n = 0; n < kInFlight; ++n)
-        if (v + n * block_ < last) vectors_[v + n * block_] = value[n];
+        if (v + n * Block < last) vectors_[v + n * Block] = value[n];
     }
   }
 

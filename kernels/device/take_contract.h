@@ -17,7 +17,7 @@ constexpr int kTakeRowsDepth = 4, kTakeElementsDepth = 8;
 // staged: bytes of x in a block's shared memory on AMD, where large has kOwnSharedBytes. Elsewhere launches bring what
 // they need.
 constexpr int kStagedBytes = 32768;
-constexpr int kStagedBlock = 512, kLargeBlock = 1024;  // work-items, at most
+constexpr int kSmallBlock = 256, kStagedBlock = 512, kLargeBlock = 1024;  // staged has one of the first two; AMD's, 512
 constexpr int kStagedVector = 4;  // elements, where index and y allow vectors
 
 // The operands of the walk, which is over y. x is where it would be with an index of 0.
@@ -49,7 +49,7 @@ struct TakeArgs {
   int32_t vectors;                     // whether by kStagedVector elements
   int32_t together;                    // rows of a group that are taken at once: all, but where they have one index
   int64_t copy_bytes;                  // of x, at most
-  int32_t block;                       // work-items: on AMD always as many as the kernel's
+  int32_t block;                       // work-items: kSmallBlock, kStagedBlock or kLargeBlock
   WideDivisor run_divisor, wide_parts_divisor;
   Walk<kTakeOperands> walk;
 };

@@ -96,15 +96,16 @@ HIPOPS_FN int64_t index_position(const TakeArgs& a, const TakenPart& part, int32
   return (outer * a.lines + line) * (a.parts * a.cols - a.overlap) + panel * a.cols - part.others + col;
 }
 
-// Work-items of the block.
-template <int Most>
-HIPOPS_FN int32_t block_of([[maybe_unused]] const TakeArgs& a) {
+// Work-items of a block that may have Most: those, or so many.
 #if defined(HIPOPS_AMD)
-  return Most;
+template <int Most> constexpr int least_block = Most;
 #else
-  return a.block;
+template <int Most> constexpr int least_block = Most == kStagedBlock ? kSmallBlock : Most;
 #endif
-}
+template <int Most>
+HIPOPS_FN int32_t block_of(const TakeArgs& a) { return least_block<Most> == Most ? Most : a.block; }
+
+template <class T, int Most> using PartOfX = StagedPart<T, Most, least_block<Most>>;
 
 // Counts those of the work-item's indices that are out of range. What serves all of x (`run`) is the first part's to
 // count.
@@ -127,7 +128,7 @@ HIPOPS_FN void report_indices(const TakeArgs& a, const TakenPart& part) {
 
 // By N elements at a time. `once`: each index is for one element. Returns whether one meant nothing.
 template <int N, bool once, int Most, class T>
-HIPOPS_FN bool take_part(const TakeArgs& a, const StagedPart<T>& staged, const TakenPart& part, const T* x, T* y) {
+HIPOPS_FN bool take_part(const TakeArgs& a, const PartOfX<T, Most>& staged, const TakenPart& part, const T* x, T* y) {
   // Vectors of the index that are on their way.
   constexpr int kAhead = Most > kStagedBlock ? 2 : (N > 1 ? 2 : 4);
   const int32_t apart = block_of<Most>(a) * N, step = apart * kAhead;
@@ -202,7 +203,7 @@ HIPOPS_FN bool take_part(const TakeArgs& a, const StagedPart<T>& staged, const T
 }
 
 template <int N, bool once, int Most, class T>
-HIPOPS_FN void take_parts(const TakeArgs& args, const StagedPart<T>& staged) {
+HIPOPS_FN void take_parts(const TakeArgs& args, const PartOfX<T, Most>& staged) {
   for (int64_t r = int64_t(block_index()) * args.group; r < args.walk.count; r += args.step) {
     const TakeArgs& a = read_anew(args);
     const Offsets<kTakeOperands> at = locate(a.walk, r);
@@ -223,7 +224,7 @@ HIPOPS_FN void take_parts(const TakeArgs& args, const StagedPart<T>& staged) {
 
 template <class T, int Most>
 HIPOPS_FN void take_from_copies(const TakeArgs& a, Shared<b128> storage) {
-  const StagedPart<T> staged(storage, block_of<Most>(a));
+  const PartOfX<T, Most> staged(storage, block_of<Most>(a));
   const bool once = a.lines != 0 || a.together == a.group;
   if (a.vectors && once) take_parts<kStagedVector, true, Most>(a, staged);
   else if (a.vectors) take_parts<kStagedVector, false, Most>(a, staged);

@@ -80,7 +80,7 @@ class UpsampleTile {
   static constexpr int kLength = kWideBytes / int(sizeof(T));
 
   const UpsampleArgs& a_;
-  const StagedPart<T, kTileBytes / kWideBytes / kUpsampleBlock> staged_;
+  const StagedPart<T, kUpsampleBlock, kUpsampleBlock, kTileBytes / kWideBytes / kUpsampleBlock> staged_;
   const Shared<int32_t> row_at_;  // of the tile's rows of y: where theirs of x begin
   int32_t rows_ = 0;              // of y
   T* y_ = nullptr;
