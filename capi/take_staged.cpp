@@ -19,7 +19,8 @@ constexpr int64_t kShare = 16, kShortShare = 4;  // bytes of x for which there i
 constexpr int64_t kShortRow = 512;               // bytes of x's row, that it has less of
 constexpr int64_t kLeastRowBytes = 32;           // wherever it begins, it has a whole vector
 constexpr int64_t kLeastElements = 1024, kLeastParts = 64;
-constexpr int64_t kLeastOfShortRows = 2048, kLeastShortElements = 1 << 20;  // of a block, and of y
+constexpr int64_t kLeastOfShortRows = 2048;       // of a block, which is to have half of what it is after, too
+constexpr int64_t kLeastShortElements = 1 << 20;  // of y
 constexpr int kMostShortBytes = 4;                // of an element
 constexpr int64_t kMostElements = 1 << 29;        // of a block's part, which 32 bits count
 constexpr int64_t kPanelBytes = 64;               // of a row of x, where they find room
@@ -132,7 +133,8 @@ void plan_rows_of(const DeviceFacts& device, const Layout<kTakeOperands>& rows, 
   a.group = group_of(device, rows, a, element, slack);
   if (!is_near(a.group, a.y_line) || !is_near(a.group, a.index_line)) return;
   const int64_t groups = (a.walk.count + a.group - 1) / a.group;
-  if (a.group * a.cols < (is_short ? kLeastOfShortRows : kLeastElements) || groups < kLeastParts) return;
+  const int64_t least = is_short ? std::max(kLeastOfShortRows, elements_for(device, element) / 2) : kLeastElements;
+  if (a.group * a.cols < least || groups < kLeastParts) return;
   choose_kernel(device, a.group * bytes + slack, element, plan);
   const int64_t at_once = plan->block * (a.vectors ? kStagedVector : 1) / a.cols;  // rows
   a.together = a.index_line != 0 ? a.group : static_cast<int32_t>(std::clamp<int64_t>(at_once, 1, a.group));
