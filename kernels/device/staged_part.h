@@ -7,10 +7,10 @@ namespace hipops {
 namespace {
 
 // By blocks of Most work-items, or of Least, each of which has kInFlight vectors on their way to it.
-template <class T, int Most, int Least = Most, int kInFlight = 4>
+template <class T, int Most, int kInFlight, int Least = Most>
 class StagedPart {
  public:
-  HIPOPS_METHOD StagedPart(Shared<b128> vectors, int32_t block)
+  explicit HIPOPS_METHOD StagedPart(Shared<b128> vectors, int32_t block = Most)
       : vectors_(vectors), elements_(vectors.as<T>()), block_(block) {}
 
   HIPOPS_METHOD T operator[](int32_t i) const { return elements_[i]; }

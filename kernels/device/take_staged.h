@@ -105,7 +105,8 @@ template <int Most> constexpr int least_block = Most == kStagedBlock ? kSmallBlo
 template <int Most>
 HIPOPS_FN int32_t block_of(const TakeArgs& a) { return least_block<Most> == Most ? Most : a.block; }
 
-template <class T, int Most> using PartOfX = StagedPart<T, Most, least_block<Most>>;
+constexpr int kVectorsInFlight = 4;  // of x, to a work-item
+template <class T, int Most> using PartOfX = StagedPart<T, Most, kVectorsInFlight, least_block<Most>>;
 
 // Counts those of the work-item's indices that are out of range. What serves all of x (`run`) is the first part's to
 // count.

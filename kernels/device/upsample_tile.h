@@ -22,7 +22,7 @@ template <class T>
 class UpsampleTile {
  public:
   HIPOPS_METHOD UpsampleTile(const UpsampleArgs& args, Shared<b128> vectors, Shared<int32_t> row_at)
-      : a_(args), staged_(vectors, kUpsampleBlock), row_at_(row_at) {}
+      : a_(args), staged_(vectors), row_at_(row_at) {}
 
   // The tile whose first row is this one. All work-items call it.
   HIPOPS_METHOD void load(int32_t first) {
@@ -80,7 +80,7 @@ class UpsampleTile {
   static constexpr int kLength = kWideBytes / int(sizeof(T));
 
   const UpsampleArgs& a_;
-  const StagedPart<T, kUpsampleBlock, kUpsampleBlock, kTileBytes / kWideBytes / kUpsampleBlock> staged_;
+  const StagedPart<T, kUpsampleBlock, kTileBytes / kWideBytes / kUpsampleBlock> staged_;
   const Shared<int32_t> row_at_;  // of the tile's rows of y: where theirs of x begin
   int32_t rows_ = 0;              // of y
   T* y_ = nullptr;
