@@ -278,25 +278,29 @@ int64_t mark_of(IndexType type) {
 }
 
 // How many of the index a share of the rows has at most, on average: a block goes over all of the index to find them,
-// and then over them, for each, to find those of its row.
+// and compares each with all others to put them in order.
 int64_t indices_of_share(int64_t indices) {
   constexpr int64_t kFewest = 128, kMost = 2 * kScanBlock;  // there is room for 3 * kScanBlock (device/row_share.h)
   return std::clamp(static_cast<int64_t>(2 * std::sqrt(static_cast<double>(indices))), kFewest, kMost);
 }
 
-// Without the order: each block finds its rows' indices itself. There are as many blocks as run at a time, or more where
-// their lists would be long; where there is little to add, half as many, which together read the index half as often.
+// Without the order: each block finds its rows' indices itself. There are as many blocks as run at a time, or more
+// where their lists would be long. Where there is little to add, half as many together read the index half as often,
+// and what is added finds room in the L1 caches before its turn comes.
 hipops_status launch_scan(const DeviceFacts& device, const RowSums& t, IndexAddArgs* args, void* stream) {
   constexpr int64_t kMostBlocks = 1 << 22, kLittle = 1 << 20;
-  const int64_t of_unit = element_count(*t.x) <= kLittle / dtype_bytes(t.x->dtype) ? 1 : 2;
+  const bool is_little = element_count(*t.x) <= kLittle / dtype_bytes(t.x->dtype);
+  const int64_t of_unit = is_little ? 1 : 2;
   const Layout<kIndexAddOperands> layout = layout_of(t, scan, 0);
   const bool wide = allows_wide(t, layout);
   args->walk = walk_of(layout, wide ? 16 / dtype_bytes(t.y->dtype) : 1);
   const int kernel = find_kernel(t.y->dtype, wide, scan);
   const int64_t rows = std::min(args->index.size, mark_of(args->index.type)), most = within_grid_limit(kMostBlocks);
-  const int64_t parts = (args->walk.count + device.wave_size - 1) / device.wave_size;
   ScanArgs& s = args->scan;
+  s.lane_bits = static_cast<int16_t>(log2_up(std::clamp<int64_t>(args->walk.count, 1, device.wave_size)));
+  const int64_t parts = (args->walk.count + (int64_t{1} << s.lane_bits) - 1) >> s.lane_bits;
   s.reports = 1;
+  s.expects = is_little;
   do {
     s.rows = static_cast<uint32_t>(std::min<int64_t>(rows - s.first_row, UINT32_MAX));
     s.first_part = 0;
@@ -307,7 +311,8 @@ hipops_status launch_scan(const DeviceFacts& device, const RowSums& t, IndexAddA
       const int64_t shares = std::max<int64_t>(std::min({wanted, args->indices, rows, most / now}), 1);
       s.parts = static_cast<uint32_t>(now);
       s.by_parts = divisor_of(now);
-      s.shares = static_cast<uint32_t>(shares);
+      s.last_share = static_cast<uint32_t>(shares - 1);
+      s.hashes = static_cast<uint32_t>(UINT32_MAX / shares);
       if (hipops_status status = launch_on(device, kernel, shares * now, kScanBlock, args, stream)) return status;
       s.first_part += now;
       s.reports = 0;

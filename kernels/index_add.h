@@ -12,25 +12,29 @@ constexpr int kListBlock = 128, kScanBlock = 512;  // work-items of a block
 // The operands of IndexAddArgs::walk. The last one is a number rather than memory: the row, an index of y along dim.
 enum IndexAddOperand { kIndexAddY, kIndexAddX, kIndexAddRow, kIndexAddOperands };
 
-// `scan`: a block for each (share of the rows, part of a row that a wave takes). There are several launches where there
-// are more parts than a grid has blocks, or more rows than 32 bits tell apart.
+// `scan`: a block for each (share of the rows, part of a row that a group of lanes takes). There are several launches
+// where there are more parts than a grid has blocks, or more rows than 32 bits tell apart.
 struct ScanArgs {
-  uint32_t shares, parts;
+  uint32_t last_share, hashes;  // the shares' numbers go up to last_share; hashes: of each (device/row_share.h)
+  uint32_t parts;
   Divisor by_parts;
   int64_t first_part, first_row;
-  uint32_t rows;    // of this launch, without the one that an index cannot name, as that is its mark
-  int32_t reports;  // what is out of range, once for all launches
+  uint32_t rows;      // of this launch, without the one that an index cannot name, as that is its mark
+  int16_t lane_bits;  // 1 << lane_bits lanes are a group
+  int8_t reports;     // what is out of range, once for all launches
+  int8_t expects;     // whether the L1 cache loads a line of each row as soon as it is found
 };
 
+// What `scan` looks at comes first: arguments arrive in lines, one after the other, and its launches are short.
 struct IndexAddArgs {
   IndexArgs index;
   int64_t index_step, indices;
-  Walk<kIndexAddOperands> walk;  // `list`: over all of y; `joined`: over a block's rows; `scan`: over one row
   const void* x;
   void* y;
   int64_t x_step, y_step;        // along dim
-  int64_t grid;                  // blocks
   ScanArgs scan;
+  Walk<kIndexAddOperands> walk;  // `list`: over all of y; `joined`: over a block's rows; `scan`: over one row
+  int64_t grid;                  // blocks
   int32_t waves_have_one_list;   // `list`, `joined`: as rows are so many whole waves
   int32_t next_at_once;          // `join`: the sums expect enough of x to be placed while indices are still split
   uint32_t expected_parts;       // `list`, `joined`: what of x, from `expected` on, is expected (device/stream.h)

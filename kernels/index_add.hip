@@ -11,7 +11,7 @@
 // A row is what y has at one place of dim. Rows that no index names are not touched.
 //
 //   scan   without a workspace, or for few indices. Each block goes over all of the index, and lists those that name
-//          its share of the rows; its waves add, for a part of such a row, what the list has for it.
+//          its share of the rows, by row; groups of its lanes add, for a part of such a row, what the list has for it.
 //   list   with the workspace. The indices are ordered first: a list for each row of y, in index order. Then a
 //          work-item adds, for one vector of y, the sources on its row's list, 8 in flight at a time.
 //   joined the same in the launch that makes the lists, by the block that made them, which mostly has them in shared
@@ -63,13 +63,23 @@ class RunningSum {
     y_ = load_vector<Length>(y);
     if constexpr (Length == 16) begin();  // registers do not have it twice
   }
-  HIPOPS_METHOD bool is_here() const { return is_here_; }
 
   HIPOPS_METHOD void store(T* y) const {
     Vector<T, Length> v;
 #pragma unroll
     for (int i = 0; i < Length; ++i) v.element[i] = Row::rounded(sum_[i]);
     store_vector<Length>(y, v);
+  }
+
+  // By way of shared memory: those of a wave's lanes find room.
+  HIPOPS_METHOD void park(Shared<typename Row::Sum> parked, uint32_t lane) const {
+#pragma unroll
+    for (int i = 0; i < Length; ++i) parked[i * wave_size + lane] = sum_[i];
+  }
+  HIPOPS_METHOD void unpark(Shared<typename Row::Sum> parked, uint32_t lane) {
+    is_here_ = true;
+#pragma unroll
+    for (int i = 0; i < Length; ++i) sum_[i] = parked[i * wave_size + lane];
   }
 
   // Adds the sources that are listed, in order, Flight of them in flight together, while where the next ones are is on
@@ -117,6 +127,41 @@ class RunningSum {
     else add_list<Flight>(x, step, source, count);
   }
 
+  // The same of a list's entries from this one on, as far as they are its row's: runs of a few, of which a wave's lanes
+  // have different ones. Of what is past the end, NVIDIA's GPUs load nothing.
+  template <int Flight, class Lists>
+  HIPOPS_METHOD void add_run(const T* x, int64_t step, const Lists& lists, uint32_t entry) {
+    const uint32_t row = lists.row(entry);
+    bool more = true;
+    while (more) {
+      uint32_t from[Flight];
+      bool there[Flight];
+      Vector<T, Length> v[Flight];
+#pragma unroll
+      for (int n = 0; n < Flight; ++n) {
+        there[n] = lists.is_of_row(entry + n, row, &from[n]);
+        if (n > 0 && !there[n]) from[n] = from[n - 1];
+      }
+      if (!there[0]) return;
+#pragma unroll
+      for (int n = 0; n < Flight; ++n)
+        if (!loads_are_predicated || there[n]) v[n] = load_vector<Length>(x + int64_t(from[n]) * step);
+      ask_for_all(v);
+      begin();
+#pragma unroll
+      for (int n = 0; n < Flight; ++n) {
+        if (loads_are_predicated && !there[n]) break;
+#pragma unroll
+        for (int i = 0; i < Length; ++i) {
+          const typename Row::Sum sum = sum_[i] + Row::of(v[n].element[i]);
+          sum_[i] = loads_are_predicated || there[n] ? sum : sum_[i];
+        }
+      }
+      entry += Flight;
+      more = there[Flight - 1];
+    }
+  }
+
   // The same of long lists, of a sum that is here.
   template <int Flight>
   HIPOPS_METHOD void add_long_list(const T* x, int64_t step, const uint32_t* source, uint32_t count) {
@@ -156,30 +201,41 @@ class RunningSum {
   bool is_here_ = false;
 };
 
+// ---- The modes. What each one has in its constructor is done while the launch before is still under way.
+
+// Expects loads of x (device/stream.h).
+struct ExpectingSums {
+  const IndexAddArgs& a;
+  explicit HIPOPS_METHOD ExpectingSums(const IndexAddArgs& args) : a(args) {
+    expect_loads(a.expected, a.expected_parts);
+  }
+};
+
 // The walk is over all of y, or, by position, over as many rows as there are indices: neighbouring work-items have
 // neighbouring vectors, whatever dim is, and mostly one list.
 template <class T, int Length, bool Long = false>
-HIPOPS_FN void index_add_list(const IndexAddArgs& a) {
-  const RowOrder& o = a.order;
-  if (o.state != nullptr && (o.state[0] | o.state[1]) != 0) return;
-  for (int64_t i = int64_t(block_index()) * kListBlock + thread_index(); i < a.walk.count; i += a.grid * kListBlock) {
-    const Offsets<kIndexAddOperands> at = locate(a.walk, i);
-    const uint32_t slot = uint32_t(at.of[kIndexAddRow]);
-    const RowList list = o.lists[slot];
-    const uint32_t begin = o.by_position ? slot : list.row_or_begin, row = o.by_position ? list.row_or_begin : slot;
-    if (list.end <= begin) continue;
-    T* y = static_cast<T*>(a.y) + at.of[kIndexAddY] + int64_t(row) * a.y_step;
-    RunningSum<T, Length> sum;
-    sum.load(y);
-    const T* x = static_cast<const T*>(a.x) + at.of[kIndexAddX];
-    if (Long) sum.template add_long_list<32>(x, a.x_step, o.sources + begin, list.end - begin);
-    else sum.template add_list<8>(x, a.x_step, o.sources + begin, list.end - begin, a.waves_have_one_list != 0);
-    sum.store(y);
+struct ListSums : ExpectingSums {
+  using ExpectingSums::ExpectingSums;
+  HIPOPS_METHOD void add() const {
+    const RowOrder& o = a.order;
+    if (o.state != nullptr && (o.state[0] | o.state[1]) != 0) return;
+    for (int64_t i = int64_t(block_index()) * kListBlock + thread_index(); i < a.walk.count; i += a.grid * kListBlock) {
+      const Offsets<kIndexAddOperands> at = locate(a.walk, i);
+      const uint32_t slot = uint32_t(at.of[kIndexAddRow]);
+      const RowList list = o.lists[slot];
+      const uint32_t begin = o.by_position ? slot : list.row_or_begin, row = o.by_position ? list.row_or_begin : slot;
+      if (list.end <= begin) continue;
+      T* y = static_cast<T*>(a.y) + at.of[kIndexAddY] + int64_t(row) * a.y_step;
+      RunningSum<T, Length> sum;
+      sum.load(y);
+      const T* x = static_cast<const T*>(a.x) + at.of[kIndexAddX];
+      if (Long) sum.template add_long_list<32>(x, a.x_step, o.sources + begin, list.end - begin);
+      else sum.template add_list<8>(x, a.x_step, o.sources + begin, list.end - begin, a.waves_have_one_list != 0);
+      sum.store(y);
+    }
   }
-}
+};
 
-template <class T, int Length>
-HIPOPS_FN void index_add_deep(const IndexAddArgs& a) { index_add_list<T, Length, true>(a); }
 
 // Sources in flight: on AMD, sums of 16 elements leave registers for fewer.
 template <int Length> constexpr int joined_flight = 8;
@@ -190,61 +246,126 @@ template <> constexpr int joined_flight<16> = 4;
 // The walk is over the rows of a block's digits. Its waves take as much of it at a time as they have lanes for, each
 // when it is done with what it had: rows have more sources and less.
 template <class T, int Length>
-HIPOPS_FN void index_add_joined(const IndexAddArgs& a) {
-  HIPOPS_SHARED(uint32_t, taken, 1);
-  ListsAtHand lists(a.order);
-  if (thread_index() == 0) taken[0] = 0;
-  lists.find();
-  const uint32_t count = lists.rows() * (uint32_t(a.walk.count) >> a.order.low_bits);
-  auto next = [&] { return of_first_lane(lane_index() == 0 ? taken.fetch_add(0, wave_size) : 0u); };
-  for (uint32_t first = next(); first < count; first = next()) {
-    const uint32_t i = first + lane_index();
-    if (i >= count) continue;
-    const Offsets<kIndexAddOperands> at = locate(a.walk, i);
-    const uint32_t list = uint32_t(at.of[kIndexAddRow]);
-    T* y = static_cast<T*>(a.y) + at.of[kIndexAddY] + int64_t(lists.row(list)) * a.y_step;
-    RunningSum<T, Length> sum;
-    sum.load(y);
-    const T* x = static_cast<const T*>(a.x) + at.of[kIndexAddX];
-    const uint32_t sources = lists.sources(list);
-    lists.with_sources(list, [&](auto source) {
-      sum.template add_list<joined_flight<Length>>(x, a.x_step, source, sources, a.waves_have_one_list != 0);
-    });
-    sum.store(y);
-  }
-}
-
-// Sources in flight: beside 16 sums, registers are left for one.
-template <int Length> constexpr int scan_flight = Length == 16 ? 1 : 8;
-
-// The walk is over one row, of which a block has as much as a wave's lanes hold; its waves take the entries of its list
-// in turn.
-template <class T, int Length>
-HIPOPS_FN void index_add_scan(const IndexAddArgs& a) {
-  const ScanArgs& s = a.scan;
-  const uint32_t number = divide(block_index(), s.by_parts), part = block_index() - number * s.parts;
-  const int64_t i = (s.first_part + part) * wave_size + lane_index();
-  const bool live = i < a.walk.count;  // the other lanes help to look
-  const Offsets<kIndexAddOperands> at = locate(a.walk, live ? i : 0);
-  const T* x = static_cast<const T*>(a.x) + at.of[kIndexAddX];
-  T* y = static_cast<T*>(a.y) + at.of[kIndexAddY];
-  RowShare<IndexAddArgs, kScanBlock> share(a, s.first_row, s.rows, s.shares, number);
-  if (s.reports != 0 && a.index.report != nullptr) share.report();
-  int64_t end = 0;
-  do {
-    end = share.list(end);
-    for (uint32_t entry = uniform(wave_index()); entry < share.entries(); entry = share.next_entry()) {
-      T* sums = y + share.row(entry) * a.y_step;
+struct JoinedSums : ExpectingSums {
+  using ExpectingSums::ExpectingSums;
+  HIPOPS_METHOD void add() const {
+    HIPOPS_SHARED(uint32_t, taken, 1);
+    ListsAtHand lists(a.order);
+    if (thread_index() == 0) taken[0] = 0;
+    lists.find();
+    const uint32_t count = lists.rows() * (uint32_t(a.walk.count) >> a.order.low_bits);
+    auto next = [&] { return of_first_lane(lane_index() == 0 ? taken.fetch_add(0, wave_size) : 0u); };
+    for (uint32_t first = next(); first < count; first = next()) {
+      const uint32_t i = first + lane_index();
+      if (i >= count) continue;
+      const Offsets<kIndexAddOperands> at = locate(a.walk, i);
+      const uint32_t list = uint32_t(at.of[kIndexAddRow]);
+      T* y = static_cast<T*>(a.y) + at.of[kIndexAddY] + int64_t(lists.row(list)) * a.y_step;
       RunningSum<T, Length> sum;
-      share.for_those_of(entry, [&](auto place, uint32_t count, int64_t base) {
-        if (!live) return;
-        if (!sum.is_here()) sum.expect(sums);
-        sum.template add_short_list<scan_flight<Length>>(x + base * a.x_step, a.x_step, place, count);
+      sum.load(y);
+      const T* x = static_cast<const T*>(a.x) + at.of[kIndexAddX];
+      const uint32_t sources = lists.sources(list);
+      lists.with_sources(list, [&](auto source) {
+        sum.template add_list<joined_flight<Length>>(x, a.x_step, source, sources, a.waves_have_one_list != 0);
       });
-      if (sum.is_here()) sum.store(sums);
+      sum.store(y);
     }
-  } while (end < a.indices);
-}
+  }
+};
+
+// The walk is over one row, of which a block has a part: as much as a group of lanes takes, each a vector, or element.
+template <class T, int Length>
+class ScanSums {
+ public:
+  explicit HIPOPS_METHOD ScanSums(const IndexAddArgs& args)
+      : args_(args),
+        number_(divide(block_index(), args.scan.by_parts)),
+        share_(args, args.scan.first_row, args.scan.hashes, number_, number_ == args.scan.last_share,
+               args.scan.reports != 0 && block_index() == 0),
+        parked_(parked()) {
+    const ScanArgs& s = args.scan;
+    const int64_t part = s.first_part + (block_index() - number_ * s.parts);
+    lane_ = thread_index() & ((1u << s.lane_bits) - 1);
+    const int64_t i = (part << s.lane_bits) + lane_;
+    is_live_ = i < args.walk.count;
+    const Offsets<kIndexAddOperands> at = locate_in_loop(args.walk, is_live_ ? i : 0);
+    x_ = static_cast<const T*>(args.x) + at.of[kIndexAddX];
+    y_ = static_cast<T*>(args.y) + at.of[kIndexAddY] + s.first_row * args.y_step;
+    arguments_are_here(args.index.size, args.index_step, args.indices, args.x_step);
+  }
+
+  // Where there is no room for all indices that name the block's rows, fewer rows are listed at a time; and of one row,
+  // if need be, less of the index.
+  HIPOPS_METHOD void add() {
+    const int64_t indices = args_.indices;
+    ShareWindow window{0, args_.scan.rows, 0, 0};
+    window.whole(indices);
+    do {
+      auto expect = [&](uint32_t found, int64_t place) {
+        if (args_.scan.expects == 0) return;
+        expect_load_soon(x_ + place * args_.x_step);
+        expect_load_soon(row(found));
+      };
+      while (!share_.list(window, expect) || (window.rows > 1 && !window.has_all_of(indices)))
+        window.narrow(Share::kLeastPlaces);
+      if (window.has_all_of(indices)) add_rows();
+      else add_to_row(window);
+    } while (window.next(args_.scan.rows, indices));
+  }
+
+ private:
+  using Share = RowShare<IndexAddArgs, kScanBlock>;
+  using Sum = typename Summed<T>::Sum;
+  static constexpr int kFlight = Length == 16 ? 2 : 4;  // sources
+
+  // Groups take the list's rows.
+  HIPOPS_METHOD void add_rows() const {
+    const IndexAddArgs& a = read_anew(args_);
+    const uint32_t groups = kScanBlock >> a.scan.lane_bits;
+    if (!is_live_) return;
+    for (uint32_t entry = thread_index() >> a.scan.lane_bits; entry < share_.entries(); entry += groups) {
+      if (!share_.is_first_of_row(entry)) continue;
+      T* y = row(share_.row(entry));
+      RunningSum<T, Length> sum;
+      sum.expect(y);
+      sum.template add_run<kFlight>(x_, a.x_step, share_, entry);
+      sum.store(y);
+    }
+  }
+
+  // The list has a part of what is added to its row, of which there is one, or none. In between, the sum is parked in
+  // shared memory.
+  HIPOPS_METHOD void add_to_row(const ShareWindow& window) const {
+    const IndexAddArgs& a = read_anew(args_);
+    if (!is_live_ || thread_index() != lane_ || window.rows == 0) return;
+    T* y = row(window.row);
+    RunningSum<T, Length> sum;
+    if (window.first == 0) {
+      sum.load(y);
+      sum.park(parked_, lane_);
+    }
+    sum.unpark(parked_, lane_);
+    if (share_.entries() != 0) sum.template add_run<kFlight>(x_ + window.first * a.x_step, a.x_step, share_, 0);
+    sum.park(parked_, lane_);
+    if (window.has_last_of(a.indices)) sum.store(y);
+  }
+
+  HIPOPS_METHOD T* row(uint32_t number) const { return y_ + number * args_.y_step; }
+
+  static HIPOPS_METHOD Shared<Sum> parked() {
+    HIPOPS_SHARED(Sum, parked, wave_size * Length);
+    return parked;
+  }
+
+  const IndexAddArgs& args_;
+  const uint32_t number_;  // of the share
+  Share share_;
+  const Shared<Sum> parked_;
+  const T* x_;
+  T* y_;
+  uint32_t lane_;
+  bool is_live_;
+};
 
 }  // namespace
 
@@ -256,13 +377,17 @@ HIPOPS_FN void index_add_scan(const IndexAddArgs& a) {
 HIPOPS_INDEX_ADD_ORDER_KERNELS(KERNEL)
 #undef KERNEL
 
-// The work-items of a block, by mode. Of 512, a unit has registers for two blocks.
+// The work-items of a block, and what they do, by mode. Of 512, a unit has registers for two blocks.
 constexpr int list_block = kListBlock, deep_block = kListBlock, scan_block = kScanBlock, joined_block = kJoinedBlock;
+template <class T, int Length> using list_sums = ListSums<T, Length>;
+template <class T, int Length> using deep_sums = ListSums<T, Length, true>;
+template <class T, int Length> using scan_sums = ScanSums<T, Length>;
+template <class T, int Length> using joined_sums = JoinedSums<T, Length>;
 #define KERNEL(name, T, bytes, mode)                                                                     \
   HIPOPS_KERNEL(mode##_block, mode##_block == 512 ? 2 : 1) name(HIPOPS_ARGS(IndexAddArgs) a) {           \
-    expect_loads(a.expected, a.expected_parts);                                                          \
+    mode##_sums<T, bytes == 0 ? 1 : bytes / sizeof(T)> sums(a);                                          \
     wait_for_launch_before();                                                                            \
-    index_add_##mode<T, bytes == 0 ? 1 : bytes / sizeof(T)>(a);                                          \
+    sums.add();                                                                                          \
   }
 HIPOPS_INDEX_ADD_SUM_KERNELS(KERNEL)
 #undef KERNEL

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Every kernel begins with follow_launch_before(), but for index_add's sums, which the CUDA runtime launches early however many
-their blocks are, with wait_for_launch_before(), ahead of which they may expect loads of x alone: without that it would read what
-the launch before it has not written yet, which no parity run is sure to show.
+"""Every kernel begins with follow_launch_before(): without that it would read what the launch before it has not written yet,
+which no parity run is sure to show. index_add's sums, which the CUDA runtime launches early however many their blocks are, begin
+with a constructor and wait_for_launch_before(): what a constructor looks at is its arguments, and expects loads of, is x alone.
 
     kernel_begins.py KERNELS
 """
@@ -10,11 +10,11 @@ import pathlib
 import re
 import sys
 
-KERNEL = re.compile(r"HIPOPS_KERNEL(?:_UP_TO)?\(.*?\{[\s\\]*((?:expect_loads[^;]*;[\s\\]*)?[^;]*;)", re.DOTALL)
+KERNEL = re.compile(r"HIPOPS_KERNEL(?:_UP_TO)?\(.*?\{[\s\\]*((?:\w+##_sums[^;]*;[\s\\]*)?[^;]*;)", re.DOTALL)
 
 LATE = "follow_launch_before();"
 ORDERS = "follow_launch_before(a.next_at_once);"
-EARLY = "expect_loads(a.expected, a.expected_parts); wait_for_launch_before();"
+EARLY = "mode##_sums<T, bytes == 0 ? 1 : bytes / sizeof(T)> sums(a); wait_for_launch_before();"
 WITH_EARLY_ONES = {"index_add.hip": [ORDERS, EARLY]}  # those that order, those that sum
 
 

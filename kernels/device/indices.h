@@ -40,6 +40,38 @@ HIPOPS_FN int64_t load_indices(const IndexArgs& index, const int64_t (&offset)[N
   }
 }
 
+template <class T, int N>
+HIPOPS_FN int64_t load_spaced_indices_as(const void* data, int64_t mark, int64_t offset, int64_t step, uint32_t there,
+                                         int64_t (&value)[N]) {
+  const T* at = static_cast<const T*>(data) + offset;
+#pragma unroll
+  for (uint32_t i = 0; i < N; ++i) {
+    if (loads_are_predicated) {
+      value[i] = mark;
+      if (i < there) value[i] = *at;
+    } else {
+      value[i] = *at;
+      if (i >= there) value[i] = mark;
+    }
+    if (loads_are_predicated || i + 1 < there) at += step;
+  }
+  return mark;
+}
+
+// The same of indices that are `step` apart, of which the first `there` are there, at least one: the others become the
+// mark.
+template <int N>
+HIPOPS_FN int64_t load_spaced_indices(const IndexArgs& index, int64_t offset, int64_t step, uint32_t there,
+                                      int64_t (&value)[N]) {
+  switch (index.type) {
+    case kIndexU8: return load_spaced_indices_as<uint8_t>(index.data, UINT8_MAX, offset, step, there, value);
+    case kIndexI16: return load_spaced_indices_as<int16_t>(index.data, INT16_MAX, offset, step, there, value);
+    case kIndexI32: return load_spaced_indices_as<int32_t>(index.data, INT32_MAX, offset, step, there, value);
+    case kIndexU32: return load_spaced_indices_as<uint32_t>(index.data, UINT32_MAX, offset, step, there, value);
+    default: return load_spaced_indices_as<int64_t>(index.data, INT64_MAX, offset, step, there, value);
+  }
+}
+
 // What a loaded index means: itself, or kNothing if it is the mark or out of range. One out of range is reported, as
 // `count` of them, the first of which has the row-major place `position` in the index tensor: a work-item that uses one
 // index for several elements may stand for several equal indices (of stride 0), or for none (another one reports it).

@@ -61,6 +61,22 @@ constexpr bool arguments_are_operands = true;
 constexpr bool arguments_are_operands = false;
 #endif
 
+// Whether loads that only some lanes want are one instruction, which does nothing for the others. Elsewhere it takes a
+// branch for each, and loads that are wanted by none are better.
+#if defined(HIPOPS_NVIDIA)
+constexpr bool loads_are_predicated = true;
+#else
+constexpr bool loads_are_predicated = false;
+#endif
+
+// Has a launch's arguments come from memory before what follows: while a launch is waited for, say.
+template <class... T>
+HIPOPS_FN void arguments_are_here([[maybe_unused]] const T&... args) {
+#if defined(HIPOPS_NVIDIA)
+  (..., [&] { asm volatile("" ::"l"(int64_t(args))); }());
+#endif
+}
+
 // A launch's arguments, of which the compiler keeps nothing, nor what follows from them, from one round of a loop to the
 // next, where each round calls it: gfx9 has few enough scalar registers.
 template <class T>

@@ -98,10 +98,10 @@ class Runs {
       if (!batch->has(n)) continue;
       head[batch->place(n)] = 0;  // for the next batch
       const LaneMask heads = ballot(begins[n]);
-      const uint32_t run = before + uint32_t(count_lanes(heads & (2 * lanes_below() + 1)));
+      const uint32_t run = before + uint32_t(count_bits(heads & (2 * lanes_below() + 1)));
       const uint32_t i = first + batch->place(n);
       if (i < entries) batch->entry[n] = o.split[shift[run] + i];
-      before += uint32_t(count_lanes(heads));
+      before += uint32_t(count_bits(heads));
     }
   }
 

@@ -87,9 +87,9 @@ struct Batch {
       if (!has(n)) break;
       const LaneMask peers = ballot(there(n)) & ~others[n], earlier = peers & lanes_below();
       const uint32_t before = tally[own + digit[n]];
-      rank[n] = before + uint32_t(count_lanes(earlier));
+      rank[n] = before + uint32_t(count_bits(earlier));
       wave_barrier();
-      if (there(n) && earlier == 0) tally[own + digit[n]] = uint16_t(before + uint32_t(count_lanes(peers)));
+      if (there(n) && earlier == 0) tally[own + digit[n]] = uint16_t(before + uint32_t(count_bits(peers)));
       wave_barrier();
     }
   }

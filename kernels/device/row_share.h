@@ -1,4 +1,4 @@
-// The indices whose rows are a block's share, in order, without a workspace: a block goes over all of the index, and
+// The indices whose rows are a block's share, by row, without a workspace: a block goes over all of the index, and
 // lists in shared memory those that name one of its rows. Which rows are whose, a hash says: it needs no bounds, and
 // neighbours, or every so many-th row, which is what indices often name, are no block's alone.
 #pragma once
@@ -10,228 +10,181 @@
 namespace hipops {
 namespace {
 
-// Args of the kernel have the indices (`index`, `index_step`, `indices`), and how many blocks there are (`grid`).
+// What is listed: of the index, so many places from `first` on, those that name one of so many rows from `row` on. Of
+// more than kMostPlaces, places are powers of two: so what has been reported is never a part of a window.
+struct ShareWindow {
+  static constexpr uint32_t kMostPlaces = 1 << 30;
+  uint32_t row, rows;
+  int64_t first;
+  uint32_t places;
+
+  HIPOPS_METHOD bool has_all_of(int64_t indices) const { return places == indices; }
+  HIPOPS_METHOD bool has_last_of(int64_t indices) const { return first + places == indices; }
+
+  // Fewer rows, or, of one row, less of the index, down to so many places: a power of two.
+  HIPOPS_METHOD void narrow(uint32_t least) {
+    if (rows > 1) rows /= 2;
+    else places = places / 2 > least ? places / 2 : least;
+  }
+  // Goes on to what comes next of the index, or after its end, to the next rows; returns whether there are any.
+  HIPOPS_METHOD bool next(uint32_t all_rows, int64_t indices) {
+    first += places;
+    if (first < indices) {
+      if (indices - first < places) places = uint32_t(indices - first);
+      return true;
+    }
+    row += rows;
+    const uint32_t left = all_rows - row;
+    rows = rows < left / 2 ? 2 * rows : left;
+    whole(indices);
+    return left != 0;
+  }
+  HIPOPS_METHOD void whole(int64_t indices) {
+    first = 0;
+    places = indices < kMostPlaces ? uint32_t(indices) : kMostPlaces;
+  }
+};
+
+// Args of the kernel have the index (`index`, `index_step`). Rows are counted from first_row on. Each share has so many
+// `hashes`, and the last one what is left of 32 bits, too. Whoever `reports` does so for all indices that are out of
+// range, once each.
 template <class Args, int Block>
 class RowShare {
  public:
-  // The share `number` of `shares`, of so many rows from `first_row` on.
-  HIPOPS_METHOD RowShare(const Args& args, int64_t first_row, uint32_t rows, uint32_t shares, uint32_t number)
-      : a(args), first_row_(first_row), rows_(rows), shares_(shares), number_(number) {}
+  static constexpr uint32_t kRoom = 3 * Block;         // of a list
+  static constexpr uint32_t kLeastPlaces = 2 * Block;  // which find room, whatever they are
+  static constexpr uint32_t kPastEnd = 4;              // entries that may be looked at from an entry of the list on
 
-  // Reports the indices that are out of range: each once, by all blocks together.
-  HIPOPS_METHOD void report() const {
-#pragma unroll 1
-    for (int64_t at = int64_t(block_index()) * kLoads * Block; at < a.indices; at += a.grid * kLoads * Block) {
-      int64_t place[kLoads], offset[kLoads], value[kLoads];
-#pragma unroll
-      for (uint32_t n = 0; n < kLoads; ++n) {
-        place[n] = at + n * Block + thread_index();
-        offset[n] = place[n] < a.indices ? place[n] * a.index_step : 0;
-      }
-      const int64_t mark = load_indices(a.index, offset, value);
-#pragma unroll
-      for (uint32_t n = 0; n < kLoads; ++n) checked_index(a.index, value[n], mark, place[n], place[n] < a.indices);
-    }
+  HIPOPS_METHOD RowShare(const Args& args, int64_t first_row, uint32_t hashes, uint32_t number, bool is_last,
+                         bool reports)
+      : args_(args),
+        first_row_(first_row),
+        least_(number * hashes),
+        above_(is_last ? UINT32_MAX - least_ : hashes - 1),
+        reported_(reports ? 0 : INT64_MAX) {
+    if (thread_index() == 0) count_[0] = 0, keys_[0] = kNobody;
   }
 
-  // Lists the indices of the share from `first` on, of as many as there is room for, and returns where these end. Of
-  // what is not listed with them, each row of the list is looked for in the index: that is slow, and rare.
-  HIPOPS_METHOD int64_t list(int64_t first) {
-    first_ = first;
-    if (first != 0) range_ = range_ < INT32_MAX / 2 ? 2 * range_ : INT32_MAX;
-    if (a.indices - first < range_) range_ = uint32_t(a.indices - first);
-    while (!has_room_for_range()) range_ = range_ / 2 > kSure ? range_ / 2 : kSure;
-    return end();
+  // Returns whether there was room for all that there is; else there is no list. All work-items of the block call it.
+  // Whoever finds an entry calls found(row, place).
+  template <class F>
+  HIPOPS_METHOD bool list(const ShareWindow& window, F found) {
+    barrier();  // of those who are still at the list before
+    find(window, found);
+    barrier();
+    entries_ = uniform(uint32_t(count_[0]));
+    const bool has_room = entries_ <= kRoom;
+    if (has_room) order();
+    barrier();
+    if (thread_index() == 0) count_[0] = 0;
+    return has_room;
   }
 
   HIPOPS_METHOD uint32_t entries() const { return entries_; }
-  HIPOPS_METHOD int64_t row(uint32_t entry) const { return first_row_ + uniform(uint32_t(row_[entry])); }
-
-  // For a wave that is done with its own, which is that of its number: rows have more indices and less.
-  HIPOPS_METHOD uint32_t next_entry() const {
-    return of_first_lane(lane_index() == 0 ? taken_.fetch_add(0, 1) : 0u);
-  }
-
-  // Calls f(places, how many, what to add to them) for the indices that name the entry's row, in order, for some at a
-  // time; not at all if an earlier index than the entry's does. All lanes of a wave call it for the same entry.
-  template <class F>
-  HIPOPS_METHOD void for_those_of(uint32_t entry, F f) const {
-    const uint32_t key = uniform(uint32_t(row_[entry]));
-    if (is_listed_before(entry, key)) return;
-    int64_t at = 0;
-    uint32_t listed = entry;
-    do {
-      const int64_t base = at;
-      uint32_t found = 0;
-      if (at == first_) {
-#pragma unroll 1
-        for (; listed < entries_ && found <= kNotes - wave_size; listed += wave_size) {
-          const uint32_t i = listed + lane_index() < entries_ ? listed + lane_index() : listed;
-          const LaneMask lanes = ballot(listed + lane_index() < entries_ && row_[i] == key);
-          found = note(lanes, place_[i], found);
-        }
-        if (listed >= entries_) at = end();
-      } else {  // before the list, or after it, where it had no room for all there are
-        const bool before = at < first_;
-        const int64_t until = before ? first_ : a.indices;
-        uint32_t name[kLoads];
-        load((at + lane_index()) * a.index_step, until - at < kStep ? uint32_t(until - at) : kStep, name);
-        at = until - at < kStep ? until : at + kStep;
-#pragma unroll
-        for (uint32_t n = 0; n < kLoads; ++n) {
-          const LaneMask lanes = ballot(name[n] == key);
-          if (before && lanes != 0) return;
-          found = note(lanes, n * wave_size + lane_index(), found);
-        }
-      }
-      if (found == 0) continue;
-      wave_barrier();
-      f(Places{noted_, noted()}, found, base);
-      wave_barrier();
-    } while (at < a.indices);
+  HIPOPS_METHOD uint32_t row(uint32_t entry) const { return row_of(keys_[entry + 1]); }
+  HIPOPS_METHOD bool is_first_of_row(uint32_t entry) const { return row_of(keys_[entry]) != row(entry); }
+  // Whether an entry is there and the row's; its place is counted from the window's first.
+  HIPOPS_METHOD bool is_of_row(uint32_t entry, uint32_t row, uint32_t* place) const {
+    const uint64_t key = keys_[entry + 1];
+    *place = uint32_t(key);
+    return row_of(key) == row;
   }
 
  private:
-  static constexpr uint32_t kWaves = Block / wave_size;
-  static constexpr uint32_t kLoads = 4;                  // of a work-item, in flight together
-  static constexpr uint32_t kStep = kLoads * wave_size;  // of a wave
-  static constexpr uint32_t kRoom = 3 * wave_size;       // a wave's, for what it finds
-  static constexpr uint32_t kNotes = 2 * kRoom;          // its words: rows and places; places alone, when it looks again
-  static constexpr uint32_t kSure = kRoom * kWaves;      // so many indices find room
-  static constexpr uint32_t kNobody = UINT32_MAX;        // no row of the share: they are fewer
-  static_assert(kStep <= kNotes, "a step's places find room");
+  static constexpr uint32_t kLoads = 8;            // of a work-item, in flight together
+  static constexpr uint32_t kTogether = 8;         // lanes
+  static constexpr uint64_t kNobody = UINT64_MAX;  // rows are fewer
 
-  struct Places {
-    Shared<uint32_t> all;
-    uint32_t begin;
-    HIPOPS_METHOD uint32_t operator[](uint32_t i) const { return all[begin + i]; }
-  };
+  static HIPOPS_METHOD uint32_t row_of(uint64_t key) { return uint32_t(key >> 32); }
 
-  HIPOPS_METHOD int64_t end() const { return first_ + range_; }
-  static HIPOPS_METHOD uint32_t noted() { return uniform(wave_index()) * kNotes; }
-
-  // Each wave notes those of a part of the range by itself. Then all know how many the others have found, and where
-  // theirs are in the list.
-  HIPOPS_METHOD bool has_room_for_range() {
-    barrier();  // of those who are still at the list before
-    const uint32_t wave = uniform(wave_index()), found = find(wave);
-    if (lane_index() == 0) found_[wave] = found;
-    if (thread_index() == 0) taken_[0] = kWaves;
-    barrier();
-    uint32_t before = 0, all = 0, most = 0;
-#pragma unroll
-    for (uint32_t w = 0; w < kWaves; ++w) {
-      const uint32_t its = found_[w];
-      most = its > most ? its : most;
-      before += w < wave ? its : 0;
-      all += its;
-    }
-    entries_ = uniform(all);
-    if (uniform(most) > kRoom) return false;
+  // Keys, (row, place), in any order, as far as there is room, and how many there are.
+  template <class F>
+  HIPOPS_METHOD void find(const ShareWindow& window, F found) {
+    const Args& a = read_anew(args_);
+    const bool reports = window.first >= reported_;
+    const int64_t step = a.index_step * Block;
+    const uint64_t first_row = uint64_t(first_row_) + window.row;
 #pragma unroll 1
-    for (uint32_t i = lane_index(); i < found; i += wave_size) {
-      row_[before + i] = noted_[noted() + i];
-      place_[before + i] = noted_[noted() + kRoom + i];
+    for (uint32_t at = thread_index(); at < window.places; at += kLoads * Block) {
+      const int64_t offset = (window.first + at) * a.index_step;
+      const uint32_t left = (window.places - at + Block - 1) / Block;
+      int64_t value[kLoads];
+      const int64_t mark = load_spaced_indices(a.index, offset, step, left, value);
+      uint32_t own = 0;  // a bit each
+#pragma unroll
+      for (uint32_t n = 0; n < kLoads; ++n)
+        own |= uint32_t(uint64_t(value[n]) - first_row < window.rows && is_own(uint32_t(value[n]))) << n;
+      if (own != 0) note(own, value, window.first, at, found);
+      if (reports) report(a.index, value, mark, window.first + at);
     }
-    barrier();
-    return true;
+    if (reports) reported_ = window.first + window.places;
   }
 
-  // Notes rows and places of what a wave finds in its part of the range, as far as there is room, and says how many.
-  HIPOPS_METHOD uint32_t find(uint32_t wave) const {
-    const uint32_t each = (range_ + kWaves * wave_size - 1) / (kWaves * wave_size) * wave_size;
-    const uint32_t begin = wave * each, end = begin + each < range_ ? begin + each : range_;
-    uint32_t found = 0;
-    int64_t offset = (first_ + begin + lane_index()) * a.index_step;
+  template <class F>
+  HIPOPS_METHOD void note(uint32_t own, const int64_t (&value)[kLoads], int64_t first, uint32_t at, F found) const {
+    uint32_t to = count_.fetch_add(0, uint32_t(count_bits(own)));
 #pragma unroll 1
-    for (uint32_t first = begin; first < end; first += kStep) {
-      uint32_t key[kLoads];
-      load(offset, end - first, key);
-      offset += kStep * a.index_step;
-      bool any = false;
+    for (; own != 0 && to < kRoom; own &= own - 1, ++to) {
+      const uint32_t n = uint32_t(first_bit(own));
+      uint32_t row = 0;
 #pragma unroll
-      for (uint32_t n = 0; n < kLoads; ++n) any |= key[n] != kNobody;
-      if (ballot(any) == 0) continue;
-#pragma unroll
-      for (uint32_t n = 0; n < kLoads; ++n) {
-        const LaneMask lanes = ballot(key[n] != kNobody);
-        if (lanes == 0) continue;
-        const uint32_t to = found + uint32_t(count_lanes(lanes & lanes_below()));
-        if (key[n] != kNobody && to < kRoom) {
-          noted_[noted() + to] = key[n];
-          noted_[noted() + kRoom + to] = first + n * wave_size + lane_index();
-        }
-        found += uint32_t(count_lanes(lanes));
-      }
+      for (uint32_t k = 0; k < kLoads; ++k) row = k == n ? uint32_t(value[k]) - uint32_t(first_row_) : row;
+      found_[to] = uint64_t(row) << 32 | (at + n * Block);
+      found(row, first + at + n * Block);
     }
-    return found;
   }
 
-  // kStep indices, this lane's first one at offset `at`, of which `left` are there for the wave: rows of the share, by
-  // number from first_row_ on, or kNobody.
-  HIPOPS_METHOD void load(int64_t at, uint32_t left, uint32_t (&key)[kLoads]) const {
-    int64_t offset[kLoads], value[kLoads];
+  HIPOPS_METHOD void report(const IndexArgs& index, const int64_t (&value)[kLoads], int64_t mark, int64_t place) const {
+    uint32_t wrong = 0;  // a bit each
 #pragma unroll
     for (uint32_t n = 0; n < kLoads; ++n)
-      offset[n] = n * wave_size + lane_index() < left ? at + n * wave_size * a.index_step : 0;
-    load_indices(a.index, offset, value);
-#pragma unroll
-    for (uint32_t n = 0; n < kLoads; ++n) {
-      const uint64_t row = uint64_t(value[n]) - uint64_t(first_row_);
-      const bool own = row < rows_ && is_own(uint32_t(row)) && n * wave_size + lane_index() < left;
-      key[n] = own ? uint32_t(row) : kNobody;
-    }
+      wrong |= uint32_t(uint64_t(value[n]) >= uint64_t(index.size) && value[n] != mark) << n;
+    if (wrong == 0) return;
+    checked_index(index, INT64_MIN, mark, place + uint32_t(first_bit(wrong)) * Block, uint32_t(count_bits(wrong)));
   }
 
-  HIPOPS_METHOD bool is_own(uint32_t key) const {
+  HIPOPS_METHOD bool is_own(uint32_t row) const {
     constexpr uint32_t kSpread = 0x9e3779b1;  // 2^32 by the golden ratio: Fibonacci hashing
-    return high_half(key * kSpread, shares_) == number_;
+    return row * kSpread - least_ <= above_;
   }
 
-  HIPOPS_METHOD bool is_listed_before(uint32_t entry, uint32_t key) const {
+  // Each key goes where it belongs: behind as many as are less. Some lanes count them together.
+  HIPOPS_METHOD void order() const {
+    const uint32_t lane = thread_index() % kTogether;
 #pragma unroll 1
-    for (uint32_t at = 0; at < entry; at += wave_size) {
-      const uint32_t i = at + lane_index();
-      if (ballot(i < entry && row_[i < entry ? i : 0] == key) != 0) return true;
+    for (uint32_t first = 0; first < entries_; first += Block / kTogether) {
+      const uint32_t i = first + thread_index() / kTogether;
+      const uint64_t own = found_[i < entries_ ? i : 0];
+      uint32_t before = 0;
+#pragma unroll 4
+      for (uint32_t other = lane; other < entries_; other += kTogether) before += found_[other] < own;
+      before = wave_reduce<kTogether>(before, Sum());
+      if (lane == 0 && i < entries_) keys_[before + 1] = own;
     }
-    return false;
+    if (thread_index() < kPastEnd) keys_[entries_ + 1 + thread_index()] = kNobody;
   }
 
-  // Notes the lanes' places after the `found` that there are, and says how many there are then.
-  HIPOPS_METHOD uint32_t note(LaneMask lanes, uint32_t place, uint32_t found) const {
-    if ((lanes >> lane_index() & 1) != 0) noted_[noted() + found + count_lanes(lanes & lanes_below())] = place;
-    return found + uint32_t(count_lanes(lanes));
-  }
-
-  static HIPOPS_METHOD Shared<uint32_t> rows() {
-    HIPOPS_SHARED(uint32_t, rows, kSure);
-    return rows;
-  }
-  static HIPOPS_METHOD Shared<uint32_t> places() {
-    HIPOPS_SHARED(uint32_t, places, kSure);
-    return places;
-  }
-  static HIPOPS_METHOD Shared<uint32_t> wave_notes() {
-    HIPOPS_SHARED(uint32_t, noted, kNotes * kWaves);
-    return noted;
-  }
-  static HIPOPS_METHOD Shared<uint32_t> found_of_waves() {
-    HIPOPS_SHARED(uint32_t, found, kWaves);
+  static HIPOPS_METHOD Shared<uint64_t> found() {
+    HIPOPS_SHARED(uint64_t, found, kRoom);
     return found;
   }
-  static HIPOPS_METHOD Shared<uint32_t> entries_taken() {
-    HIPOPS_SHARED(uint32_t, taken, 1);
-    return taken;
+  static HIPOPS_METHOD Shared<uint64_t> keys() {
+    HIPOPS_SHARED(uint64_t, keys, 1 + kRoom + kPastEnd);
+    return keys;
+  }
+  static HIPOPS_METHOD Shared<uint32_t> count() {
+    HIPOPS_SHARED(uint32_t, count, 1);
+    return count;
   }
 
-  const Args& a;
+  const Args& args_;
   const int64_t first_row_;
-  const uint32_t rows_, shares_, number_;
-  int64_t first_ = 0;           // of the index: where what is listed begins,
-  uint32_t range_ = INT32_MAX;  // and how much that is
+  const uint32_t least_, above_;  // hash of the share's rows, and how far it goes above that
+  int64_t reported_;  // places before have been reported, or are not to be
   uint32_t entries_ = 0;
-  const Shared<uint32_t> row_ = rows(), place_ = places();  // of the entries
-  const Shared<uint32_t> noted_ = wave_notes(), found_ = found_of_waves(), taken_ = entries_taken();
+  const Shared<uint64_t> found_ = found();
+  const Shared<uint64_t> keys_ = keys();  // in order, from 1 on: nobody's is before them, and after
+  const Shared<uint32_t> count_ = count();
 };
 
 }  // namespace

@@ -54,9 +54,14 @@ constexpr bool has_expect_load = true;
 HIPOPS_FN void expect_load(const void* at) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(at)));
 }
+// Has the L1 cache load a line, of what no other block writes until this one has read it.
+HIPOPS_FN void expect_load_soon(const void* at) {
+  asm volatile("prefetch.global.L1 [%0];" ::"l"(__cvta_generic_to_global(at)));
+}
 #else
 constexpr bool has_expect_load = false;
 HIPOPS_FN void expect_load(const void*) {}
+HIPOPS_FN void expect_load_soon(const void*) {}
 #endif
 
 // Has the L2 cache load the block's parts of what begins at `from`, a multiple of 16, and is `parts` of kExpectedPart

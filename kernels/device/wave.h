@@ -28,11 +28,11 @@ template <> struct MaskOf<64> { using type = uint64_t; };
 using LaneMask = MaskOf<wave_size>::type;
 
 #if defined(HIPOPS_NVIDIA)
-HIPOPS_FN int count_lanes(LaneMask mask) { return __popc(mask); }
-HIPOPS_FN int first_lane(LaneMask mask) { return __ffs(int(mask)) - 1; }  // of a mask that is not 0
+HIPOPS_FN int count_bits(LaneMask mask) { return __popc(mask); }
+HIPOPS_FN int first_bit(LaneMask mask) { return __ffs(int(mask)) - 1; }  // of a mask that is not 0
 #else
-HIPOPS_FN int count_lanes(LaneMask mask) { return __builtin_popcountll(mask); }
-HIPOPS_FN int first_lane(LaneMask mask) { return __builtin_ctzll(mask); }
+HIPOPS_FN int count_bits(LaneMask mask) { return __builtin_popcountll(mask); }
+HIPOPS_FN int first_bit(LaneMask mask) { return __builtin_ctzll(mask); }
 #endif
 
 HIPOPS_FN LaneMask lanes_below() { return (LaneMask(1) << lane_index()) - 1; }
