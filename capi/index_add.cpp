@@ -148,7 +148,7 @@ bool pays_to_join(const RowSums& t) {
 std::atomic<bool> few_indices_are_ordered{false};
 
 bool pays_to_scan(const RowSums& t) {
-  constexpr int64_t kMost = 1 << 13, kBytes = 1 << 24, kPairs = 1 << 15;
+  constexpr int64_t kMost = 1 << 13, kBytes = 1 << 24, kPairs = 1 << 17;
   const int64_t indices = t.index->shape[0];
   return indices <= kMost && element_count(*t.x) <= kBytes / dtype_bytes(t.x->dtype) &&
          indices * indices <= kPairs * std::min(t.y->shape[t.dim], kMost);

@@ -802,7 +802,7 @@ void check_scanned() {
     int64_t rows, columns, indices;
     bool scanned;
   };
-  for (const Case& c : {Case{300, 8, 300, true}, {40, 8, 1144, true}, {40, 8, 1145, false}, {5000, 9, 3000, true}})
+  for (const Case& c : {Case{300, 8, 300, true}, {40, 8, 2289, true}, {40, 8, 2290, false}, {5000, 9, 3000, true}})
     for (bool with_workspace : {true, false}) {
       Operands t = rows_of(HIPOPS_BF16, c.rows, c.columns, c.indices, static_cast<uint64_t>(c.indices));
       for (int64_t j = 0; j < c.indices; j += 100) set_bits(t.index, j, 1u << 31);
@@ -1025,10 +1025,10 @@ TEST_CASE("index_add looks indices through where they are few, and what is added
   CHECK(pays(8192, 512, 8192));
   CHECK_FALSE(pays(8192, 513, 8192));  // over 16 MiB
   CHECK_FALSE(pays(8193, 1, 8193));
-  CHECK(pays(2048, 1, 8192));
-  CHECK_FALSE(pays(2047, 1, 8192));  // over 4 a row
-  CHECK(pays(128, 1, 2048));
-  CHECK_FALSE(pays(127, 1, 2048));  // over 16 a row
+  CHECK(pays(512, 1, 8192));
+  CHECK_FALSE(pays(511, 1, 8192));  // over 16 a row
+  CHECK(pays(32, 1, 2048));
+  CHECK_FALSE(pays(31, 1, 2048));  // over 64 a row
   CHECK(pays((int64_t{1} << 32) - 1, 1, 257));
 }
 
