@@ -345,7 +345,8 @@ class ScanSums {
       sum.park(parked_, lane_);
     }
     sum.unpark(parked_, lane_);
-    if (share_.entries() != 0) sum.template add_run<kFlight>(x_ + window.first * a.x_step, a.x_step, share_, 0);
+    if (share_.entries() != 0)
+      sum.template add_list<2 * kFlight>(x_ + window.first * a.x_step, a.x_step, share_.places(), share_.entries());
     sum.park(parked_, lane_);
     if (window.has_last_of(a.indices)) sum.store(y);
   }

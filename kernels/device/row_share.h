@@ -89,6 +89,12 @@ class RowShare {
     *place = uint32_t(key);
     return row_of(key) == row;
   }
+  // The places of all entries.
+  struct Places {
+    Shared<uint64_t> keys;
+    HIPOPS_METHOD uint32_t operator[](uint32_t entry) const { return uint32_t(keys[entry + 1]); }
+  };
+  HIPOPS_METHOD Places places() const { return {keys_}; }
 
  private:
   static constexpr uint32_t kLoads = 8;            // of a work-item, in flight together
