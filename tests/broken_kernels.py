@@ -468,7 +468,7 @@ MUTATIONS = (
         "index_add", "device/row_share.h",
         before="before += found_[other] < own;",
         after="before += uint64_t(found_[other]) >> 32 < own >> 32;",
-        runs=(Run("indices", "f32"), Run("sizes", "u8"))),
+        runs=(Run("indices", "f32", "fault"),)),
     Mutation(
         "row_of_every_index",
         "A row's sources are added by each of the indices that name it, not the first alone.",
