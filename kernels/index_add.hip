@@ -236,7 +236,6 @@ struct ListSums : ExpectingSums {
   }
 };
 
-
 // Sources in flight: on AMD, sums of 16 elements leave registers for fewer.
 template <int Length> constexpr int joined_flight = 8;
 #if defined(HIPOPS_AMD)
@@ -335,20 +334,25 @@ class ScanSums {
 
   // The list has a part of what is added to its row, of which there is one, or none. In between, the sum is parked in
   // shared memory.
-  HIPOPS_METHOD void add_to_row(const ShareWindow& window) const {
+  HIPOPS_METHOD void add_to_row(const ShareWindow& window) {
     const IndexAddArgs& a = read_anew(args_);
     if (!is_live_ || thread_index() != lane_ || window.rows == 0) return;
     T* y = row(window.row);
+    if (window.first == 0) is_named_ = false;  // the row may be another block's
     RunningSum<T, Length> sum;
-    if (window.first == 0) {
-      sum.load(y);
+    if (share_.entries() != 0) {
+      if (!is_named_) {
+        sum.load(y);
+        sum.park(parked_, lane_);
+      }
+      is_named_ = true;
+      sum.unpark(parked_, lane_);
+      sum.template add_list<2 * kFlight>(x_ + window.first * a.x_step, a.x_step, share_.places(), share_.entries());
       sum.park(parked_, lane_);
     }
+    if (!is_named_ || !window.has_last_of(a.indices)) return;
     sum.unpark(parked_, lane_);
-    if (share_.entries() != 0)
-      sum.template add_list<2 * kFlight>(x_ + window.first * a.x_step, a.x_step, share_.places(), share_.entries());
-    sum.park(parked_, lane_);
-    if (window.has_last_of(a.indices)) sum.store(y);
+    sum.store(y);
   }
 
   HIPOPS_METHOD T* row(uint32_t number) const { return y_ + number * args_.y_step; }
@@ -365,7 +369,7 @@ class ScanSums {
   const T* x_;
   T* y_;
   uint32_t lane_;
-  bool is_live_;
+  bool is_live_, is_named_ = false;
 };
 
 }  // namespace
