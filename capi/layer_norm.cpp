@@ -49,7 +49,7 @@ hipops_status hipops_layer_norm(const hipops_tensor* y, const hipops_tensor* x, 
   args.geometry = row_geometry(*y, *x);
   args.x = x->data;
   args.y = y->data;
-  args.scalars = norm_scalars(eps, args.geometry.cols);
+  set_norm_terms(eps, args.geometry.cols, &args);
   if (weight) {
     args.weight = weight->data;
     args.weight_stride = weight->stride[0];

@@ -37,7 +37,7 @@ hipops_status hipops_rms_norm(const hipops_tensor* y, const hipops_tensor* x, co
   args.geometry = row_geometry(*y, *x);
   args.x = x->data;
   args.y = y->data;
-  args.scalars = norm_scalars(eps, args.geometry.cols);
+  set_norm_terms(eps, args.geometry.cols, &args);
   if (weight) {
     args.weight = weight->data;
     args.weight_stride = weight->stride[0];

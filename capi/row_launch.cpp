@@ -68,8 +68,7 @@ hipops_status launch_rows(Op& op, const RowCall& call, RowGeometry* geometry, co
   geometry->row_step = plan.row_step;
   geometry->threads = static_cast<int32_t>(plan.block);
   geometry->weights_kept = plan.rows_ahead == 0 && plan.shared_bytes > 0;
-  geometry->rows_ahead = plan.rows_ahead;
-  geometry->stage_rows = plan.rows_per_block;
+  geometry->rows_in_shared = plan.rows_ahead > 0 ? plan.rows_ahead : plan.rows_per_block;
   geometry->alike = are_alike(plan.row_step, *geometry, call.dtype);
   geometry->few = plan.few;
   const LaunchShape shape = {plan.grid, plan.block, plan.cluster, plan.shared_bytes};

@@ -92,10 +92,14 @@ RowAccess row_access(const hipops_tensor& y, const hipops_tensor& x, const RowGe
   return x.dtype == HIPOPS_F64 || !weights_without_gaps ? any : edged;
 }
 
-NormScalars norm_scalars(double eps, int64_t cols) {
+NormTerms<float> norm_terms(double eps, int64_t cols) {
+  const float n = static_cast<float>(cols);
+  return {static_cast<float>(eps), n, 1 / n};
+}
+
+OtherNormTerms other_norm_terms(double eps, int64_t cols) {
   const double n = static_cast<double>(cols);
-  const float in_f32 = static_cast<float>(n);
-  return {{static_cast<float>(eps), in_f32, 1 / in_f32}, static_cast<float>(n - double{in_f32}), {eps, n, 1 / n}};
+  return {static_cast<float>(n - double{static_cast<float>(cols)}), {eps, n, 1 / n}};
 }
 
 bool row_op_supports(hipops_dtype dtype, hipops_dtype weights) {

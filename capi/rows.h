@@ -134,7 +134,14 @@ struct RowCall {
 hipops_status launch_rows(Op& op, const RowCall& call, RowGeometry* geometry, const void* args, size_t bytes,
                           void* stream);
 
-NormScalars norm_scalars(double eps, int64_t cols);
+NormTerms<float> norm_terms(double eps, int64_t cols);
+OtherNormTerms other_norm_terms(double eps, int64_t cols);
+// Of a norm's args.
+template <class Args>
+void set_norm_terms(double eps, int64_t cols, Args* args) {
+  args->terms = norm_terms(eps, cols);
+  args->other_terms = other_norm_terms(eps, cols);
+}
 
 // hipops_supports for a row op: dtype is a float, and `weights` is it, f32, or (always allowed) none.
 bool row_op_supports(hipops_dtype dtype, hipops_dtype weights);

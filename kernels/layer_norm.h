@@ -10,13 +10,13 @@ struct LayerNormArgs {
   void* y;
   const void* weight;     // null: ones
   const void* bias;       // null: zeros
-  int64_t weight_stride;  // wide variants: 1
-  int64_t bias_stride;
   int32_t weights_are_f32;  // both, where x is of another type; else both in x's
-  int32_t unused;
-  NormScalars scalars;
+  NormTerms<float> terms;
   RowGeometry geometry;
+  OtherNormTerms other_terms;
+  int64_t weight_stride, bias_stride;  // wide variants: 1
 };
+static_assert(are_near(offsetof(LayerNormArgs, geometry)));
 
 }  // namespace hipops
 

@@ -95,7 +95,7 @@ template <> struct Mean<bf16> : Mean16<bf16> { using Mean16<bf16>::Mean16; };
 // What x less the mean is multiplied by.
 template <class M, class C>
 HIPOPS_FN C row_scale(const LayerNormArgs& a, const M& mean, C sum_of_squares) {
-  const NormTerms<C>& terms = norm_terms<C>(a.scalars);
+  const NormTerms<C>& terms = norm_terms<C>(a);
   return inverse_square_root(mean.variance(sum_of_squares * terms.inverse_cols) + terms.eps);
 }
 
@@ -192,7 +192,7 @@ HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
   RowReduce<Shape, RowSum<Shape>> reduce(threads_of<Shape>(a.geometry));
   // f(the row, what makes of it the row less its mean, scaled).
   const auto normalized = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile, auto f) {
-    RowMean mean(reduce(sum_of(tile, rows, 0), WavesSum<Shape>()), norm_terms<C>(a.scalars));
+    RowMean mean(reduce(sum_of(tile, rows, 0), WavesSum<Shape>()), norm_terms<C>(a));
     const auto& again = widened_anew(tile);
     C squares = reduce(again.reduce(rows, 0, Sum(), SquaredDeviation<RowMean>{mean}), WavesSum<Shape>());
     f(again, mean.scaled(row_scale(a, mean, squares)));
@@ -284,7 +284,7 @@ HIPOPS_FN void layer_norm_streaming(const LayerNormArgs& a) {
       tile.load(rows, base);
       sum = sum + sum_of(tile, rows, base);
     }
-    RowMean mean(reduce(sum, Sum()), long_row_terms<C>(a.scalars));
+    RowMean mean(reduce(sum, Sum()), long_row_terms<C>(a));
 
     WideSum<C> squares = WideSum<C>::of(0);
     for (int64_t base = 0; rows.has_tile(base); base = rows.next_tile(base)) {
@@ -349,7 +349,7 @@ HIPOPS_FN void layer_norm_merge(const LayerNormArgs& a) {
   for_each_split_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows) {
     WideSum<C> sum = WideSum<C>::of(0), squares = sum;
     for_each_place(rows, [&](int64_t base) { sum = sum + found_in<TileMoments<C>>(rows.y_from(base)).sum; });
-    const RowMean mean(reduce(sum, Sum()), long_row_terms<C>(a.scalars));
+    const RowMean mean(reduce(sum, Sum()), long_row_terms<C>(a));
     for_each_place(rows, [&](int64_t base) {
       const auto of_tile = found_in<TileMoments<C>>(rows.y_from(base));
       const int elements = elements_of(rows, base);

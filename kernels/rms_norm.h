@@ -9,12 +9,13 @@ struct RmsNormArgs {
   const void* x;
   void* y;
   const void* weight;     // null: ones
-  int64_t weight_stride;  // wide variants: 1
   int32_t weight_is_f32;  // where x is of another type; else in x's
-  int32_t unused;
-  NormScalars scalars;
+  NormTerms<float> terms;
   RowGeometry geometry;
+  OtherNormTerms other_terms;
+  int64_t weight_stride;  // wide variants: 1
 };
+static_assert(are_near(offsetof(RmsNormArgs, geometry)));
 
 }  // namespace hipops
 

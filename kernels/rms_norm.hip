@@ -34,7 +34,7 @@ HIPOPS_FN Weights<Shape> weight_of(const RmsNormArgs& a) {
 // What each element of a row is multiplied by.
 template <class C>
 HIPOPS_FN C row_scale(const RmsNormArgs& a, C sum_of_squares) {
-  const NormTerms<C>& terms = norm_terms<C>(a.scalars);
+  const NormTerms<C>& terms = norm_terms<C>(a);
   return inverse_square_root(sum_of_squares * terms.inverse_cols + terms.eps);
 }
 

@@ -10,6 +10,7 @@ struct SoftmaxArgs {
   void* y;
   RowGeometry geometry;
 };
+static_assert(are_near(offsetof(SoftmaxArgs, geometry)));
 
 }  // namespace hipops
 

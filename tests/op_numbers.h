@@ -298,7 +298,7 @@ inline void check_rounds(const RowOp& op, hipops_dtype dtype) {
     hipops::RowGeometry geometry = hipops::row_geometry(t.y().view, t.x.view);
     geometry.row_step = 2 * rows_per_block;
     geometry.threads = v.block;
-    geometry.stage_rows = static_cast<int32_t>(rows_per_block);
+    geometry.rows_in_shared = static_cast<int32_t>(rows_per_block);
     try {
       check_numbers(op, t, [&] {
         return op.launch(op.kernels(), kernel, 2, static_cast<uint32_t>(v.block), geometry, t.x.view.data,

@@ -43,7 +43,7 @@ const RowOp kLayerNorm = {
       args.geometry = geometry;
       args.x = x;
       args.y = y;
-      args.scalars = norm_scalars(1, geometry.cols);
+      set_norm_terms(1, geometry.cols, &args);
       return launch(op, kernel, grid, block, &args, sizeof args, nullptr);
     }};
 

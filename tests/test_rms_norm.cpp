@@ -27,7 +27,7 @@ const RowOp kRmsNorm = {
       args.geometry = geometry;
       args.x = x;
       args.y = y;
-      args.scalars = norm_scalars(1, geometry.cols);
+      set_norm_terms(1, geometry.cols, &args);
       return launch(op, kernel, grid, block, &args, sizeof args, nullptr);
     }};
 

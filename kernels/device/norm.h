@@ -6,19 +6,23 @@
 namespace hipops {
 namespace {
 
-HIPOPS_FN const NormTerms<float>& terms_in(const NormScalars& s, float) { return s.in_f32; }
-HIPOPS_FN const NormTerms<double>& terms_in(const NormScalars& s, double) { return s.in_f64; }
-template <class C>
-HIPOPS_FN const NormTerms<C>& norm_terms(const NormScalars& s) { return terms_in(s, C()); }
+template <class Args>
+HIPOPS_FN const NormTerms<float>& terms_in(const Args& a, float) { return a.terms; }
+template <class Args>
+HIPOPS_FN const NormTerms<double>& terms_in(const Args& a, double) { return a.other_terms.in_f64; }
+template <class C, class Args>
+HIPOPS_FN const NormTerms<C>& norm_terms(const Args& a) { return terms_in(a, C()); }
 
 // The same for rows of any length; rows on chip do without cols_rest.
 struct LongRowTerms : NormTerms<float> {
   float cols_rest;
 };
-HIPOPS_FN LongRowTerms long_row_terms_in(const NormScalars& s, float) { return {s.in_f32, s.cols_rest}; }
-HIPOPS_FN const NormTerms<double>& long_row_terms_in(const NormScalars& s, double) { return s.in_f64; }
-template <class C>
-HIPOPS_FN auto long_row_terms(const NormScalars& s) { return long_row_terms_in(s, C()); }
+template <class Args>
+HIPOPS_FN LongRowTerms long_row_terms_in(const Args& a, float) { return {a.terms, a.other_terms.cols_rest}; }
+template <class Args>
+HIPOPS_FN const NormTerms<double>& long_row_terms_in(const Args& a, double) { return a.other_terms.in_f64; }
+template <class C, class Args>
+HIPOPS_FN auto long_row_terms(const Args& a) { return long_row_terms_in(a, C()); }
 
 // What `quotient` by the columns has missed of a sum.
 template <class C>

@@ -78,7 +78,7 @@ class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type {
   // The block's first row; the group's row is that plus its place in the block. All work-items of a block go through
   // the same number of rounds, also where a group has no row left: it takes part in the reductions, and stores nothing.
   HIPOPS_METHOD int64_t begin() const {
-    const int64_t rows = Shape::kStaged ? g_->stage_rows : Shape::kRowsPerBlock;
+    const int64_t rows = Shape::kStaged ? g_->rows_in_shared : Shape::kRowsPerBlock;
     return int64_t(Shape::kClustered ? cluster_index() : block_index()) * rows;
   }
   HIPOPS_METHOD bool more(int64_t first) const { return first < g_->rows; }
@@ -91,7 +91,7 @@ class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type {
   // and written.
   HIPOPS_METHOD int staged(int64_t first) const {
     const int64_t left = g_->rows - first;
-    return left < g_->stage_rows ? int(left) : g_->stage_rows;
+    return left < g_->rows_in_shared ? int(left) : g_->rows_in_shared;
   }
   HIPOPS_METHOD void ask_for(int64_t first) {
     if (more(first)) this->ask(x_ + first * g_->cols, staged(first) * int(g_->cols));

@@ -23,7 +23,7 @@ class RowQueue {
   using T = typename Shape::Element;
 
   explicit HIPOPS_METHOD RowQueue(const RowGeometry& g)
-      : rows_(g.rows_ahead), threads_(g.threads), queue_(launch_shared<Wide>(rows_ * Shape::kVectors * threads_)) {}
+      : rows_(g.rows_in_shared), threads_(g.threads), queue_(launch_shared<Wide>(rows_ * Shape::kVectors * threads_)) {}
 
   HIPOPS_METHOD int rows() const { return rows_; }
 
