@@ -10,7 +10,7 @@
 namespace hipops {
 namespace {
 
-enum Mode { any, row, run, tile };
+enum Mode { any, row, run, apart, tile };
 
 struct Variant {
   int bits;
@@ -111,16 +111,13 @@ int32_t repeats_of(const UpsampleArgs& a, int64_t unit) {
 
 constexpr int64_t kSmall = int64_t{1} << 31;
 
-// Rounds of rows share what is found of their elements' places, which is much where units are many in a vector, or any
-// of them may begin a row; but there are to be work-items enough.
-constexpr int32_t kMostRounds = 8;
+// Rounds of rows share what is found of their elements' places, which is much where units are many in a vector; but there
+// are to be work-items enough.
+constexpr int32_t kMostRounds = 2;
 int32_t rounds_of(const UpsampleArgs& a, int64_t unit, Mode mode) {
+  constexpr int64_t kWorkItems = 1 << 18;
   const bool bytes = unit == 1 && a.repeats == 0;  // one by one
-  int64_t most = 1;
-  if (mode == run) most = bytes ? kMostRounds : 2;
-  if (mode == row && bytes) most = 2;
-  const int64_t work_items = bytes ? 1 << 18 : 1 << 20;
-  return static_cast<int32_t>(std::clamp<int64_t>(a.count / work_items, 1, most));
+  return static_cast<int32_t>(std::clamp<int64_t>(a.count / kWorkItems, 1, mode == row && bytes ? kMostRounds : 1));
 }
 
 int64_t count_of(const UpsampleArgs& a) {
@@ -196,40 +193,82 @@ bool to_rows(UpsampleArgs* a, int rank, int64_t bytes, int64_t unit) {
   return true;
 }
 
-// `run`, if y has no gaps: so many places of the outermost dimension as make up whole vectors are a period.
-bool to_run(UpsampleArgs* a, int rank, int64_t unit) {
-  if (rank < 2 || bits_of(a->y) % kWideAccess != 0 || a->dimension[rank - 1].rule != kSourceSame) return false;
+double ratio_of(const UpsampleDimension& d) {
+  if (d.rule == kSourceFloor64) return d.ratio64;
+  return d.rule == kSourceSame || d.rule == kSourceShift ? std::ldexp(1.0, -d.shift) : static_cast<double>(d.ratio32);
+}
+
+// Positions up to which f32 is exact where the ratio is 1, 1/2, 1/4, ..
+constexpr int64_t kExactPositions = int64_t{1} << 24;
+bool is_exact(const UpsampleDimension& d, bool in_f64) {
+  return in_f64 || (d.rule != kSourceSame && d.rule != kSourceShift) || d.size <= kExactPositions;
+}
+
+// Periods share what is found of their elements' places, as long as there are work-items enough: a GPU holds some 2^17.
+int64_t periods_of_work_item(int64_t vectors) {
+  constexpr int64_t kMany = kPeriodsInFlight << 17, kVeryMany = 2 * kPeriodsInFlight << 20;
+  return vectors < kMany ? 1 : vectors < kVeryMany ? kPeriodsInFlight : 2 * kPeriodsInFlight;
+}
+
+UpsampleSources sources_of(const UpsampleDimension& d) {
+  return {static_cast<int32_t>(d.size), static_cast<int32_t>(d.x_stride), static_cast<int32_t>(d.last),
+          d.rule == kSourceCentre32 ? 0.5f : 0.0f, static_cast<float>(ratio_of(d)), divisor_of(d.size), ratio_of(d)};
+}
+
+// `run` or `apart`, by vectors of so many bytes, if y has no gaps: so many places of the outermost dimension as make up
+// whole vectors are a period.
+bool to_periods(UpsampleArgs* a, int rank, int64_t unit, int64_t vector_bytes) {
+  if (rank < 2 || bits_of(a->y) % static_cast<uint64_t>(vector_bytes) != 0 ||
+      a->dimension[rank - 1].rule != kSourceSame)
+    return false;
   int64_t plane = 1;
   for (int d = 0; d < rank; ++d) {
     if (a->dimension[d].y_stride != plane) return false;
     if (d < rank - 1) plane *= a->dimension[d].size;
   }
-  const UpsampleDimension outer = a->dimension[rank - 1];
-  const int64_t together = kWideAccess / widest_access(bits_of(plane * unit)), periods = outer.size / together;
-  const int64_t length = kWideAccess / unit, period = plane * together;
-  const int64_t in_flight = upsample_periods_of(unit);
-  if (periods == 0 || period >= kSmall || periods >= kSmall - kMostRounds * in_flight) return false;
+  // What is in a period: a dimension or two, within which one may stay as it is.
+  const bool has_channels = rank == 4;
+  if (has_channels && a->dimension[0].rule != kSourceSame) return false;
+  const UpsampleDimension single{1, {}, 0, 0, 0, 1, 1, kSourceSame, 0, {}}, outer = a->dimension[rank - 1];
+  const UpsampleDimension &column = a->dimension[has_channels], &row = rank > 2 ? a->dimension[rank - 2] : single;
+  const bool in_f64 = column.rule == kSourceFloor64 || row.rule == kSourceFloor64;
+  if (!is_exact(column, in_f64) || !is_exact(row, in_f64)) return false;
+
+  const int64_t whole = widest_access(bits_of(plane * unit)), together = std::max<int64_t>(vector_bytes / whole, 1);
+  const int64_t periods = outer.size / together, length = vector_bytes / unit, period = plane * together;
+  if (periods == 0 || period >= kSmall || periods >= kSmall / 2) return false;
   UpsampleArgs run = *a;
   run.inner_rank = rank;
   for (int d = 0; d < rank; ++d) run.inner[d] = a->dimension[d];
   run.inner[rank - 1].last = together - 1;
-  run.dimension[0] = {period / length, {}, 1, 0, 0, 0, 0, kSourceSame, 0, {}};
-  run.dimension[1] = {periods, {}, period, outer.x_stride * together, periods - 1, 0, 0, kSourceSame, 0, {}};
-  for (int d = 2; d < kUpsampleMaxRank; ++d) run.dimension[d] = {1, {}, 0, 0, 0, 0, 0, kSourceSame, 0, {}};
-  run.rank = 2;
+  if (!is_near(run.inner, rank)) return false;
+  UpsamplePeriods& p = run.periods;
+  p.vectors = static_cast<int32_t>(period / length);
+  p.count = static_cast<int32_t>(periods);
+  p.vectors_divisor = divisor_of(p.vectors);
+  const int64_t each = periods_of_work_item(p.vectors * periods);
+  p.step = static_cast<int32_t>((periods + each - 1) / each);
+  p.in_f64 = in_f64;
+  p.plane_stride = static_cast<int32_t>(outer.x_stride);
+  p.column = sources_of(column);
+  p.row = sources_of(row);
+  p.x_step = outer.x_stride * together;
+  p.y_step = period;
+  p.channels = has_channels ? static_cast<int32_t>(a->dimension[0].size) : 1;
+  p.channel_stride = has_channels ? static_cast<int32_t>(a->dimension[0].x_stride) : 0;
+  p.channels_divisor = divisor_of(p.channels);
+  run.count = int64_t{p.vectors} * p.step;
   run.done = periods * period;
   run.tail = outer.size * plane - run.done;
-  if (!is_near(run.inner, rank)) return false;
-  group_rows(&run, in_flight);
-  run.count = count_of(run);
-  if (!is_small(run)) return false;
+  if (run.count >= kSmall) return false;
   *a = run;
   return true;
 }
 
-double ratio_of(const UpsampleDimension& d) {
-  if (d.rule == kSourceFloor64) return d.ratio64;
-  return d.rule == kSourceSame || d.rule == kSourceShift ? std::ldexp(1.0, -d.shift) : static_cast<double>(d.ratio32);
+// Whether neighbours in y's innermost dimension come from places so far apart in x that short vectors are better.
+bool are_apart(const UpsampleArgs& a, int rank, int64_t unit) {
+  const double least = unit == 1 ? 1.75 : 1.25;
+  return rank > 0 && a.dimension[0].x_stride == 1 && ratio_of(a.dimension[0]) >= least;
 }
 
 // Rows of x that `rows` neighbouring rows of y come from, at most: the first and the last of them lie anywhere in
@@ -309,14 +348,20 @@ UpsamplePlan plan_upsample(const hipops_tensor& y, const hipops_tensor& x, int r
   const int64_t bytes = dtype_bytes(x.dtype);
   int64_t unit = widest_unit(args, rank, bytes);
   Mode mode = any;
-  if (unit == bytes && repeats_of(args, unit) == 0 && to_tiles(&args, rank, unit)) {
+  const bool by_elements = unit == bytes && repeats_of(args, unit) == 0;
+  const bool resizes_planes = args.dimension[0].rule != kSourceSame && args.dimension[1].rule != kSourceSame;
+  if (by_elements && are_apart(args, rank, unit) && to_periods(&args, rank, unit, kApartBytes)) {
+    mode = apart;
+  } else if (by_elements && unit > kFewBytes && resizes_planes && to_periods(&args, rank, unit, kRunBytes)) {
+    mode = run;
+  } else if (by_elements && to_tiles(&args, rank, unit)) {
     mode = tile;
   } else if (to_rows(&args, rank, bytes, unit)) {
     mode = row;
   } else {
     unit = std::min(unit, kWideAccess / 2);  // wider ones are `row`'s
     widen(&args, unit / bytes);
-    if (to_run(&args, rank, unit)) mode = run;
+    if (to_periods(&args, rank, unit, kRunBytes)) mode = run;
   }
   args.small = mode != any || to_groups(&args, 1, kUpsampleRowsOfElements);
   if (!args.small) {
@@ -334,7 +379,7 @@ UpsamplePlan plan_upsample(const hipops_tensor& y, const hipops_tensor& x, int r
     args.step = int64_t{plan.grid} * args.tiles.rows;
     return plan;
   }
-  if (args.small) take_rounds(&args, rounds_of(args, unit, mode));
+  if (args.small && (mode == any || mode == row)) take_rounds(&args, rounds_of(args, unit, mode));
   plan.grid = grid_for(args.count, kUpsampleBlock);
   args.step = int64_t{plan.grid} * kUpsampleBlock;
   return plan;

@@ -14,9 +14,11 @@
 //          a half or a quarter of the width; where it keeps its size and lies alike in x (channels last), units of up
 //          to 16 bytes (b128) take the place of elements. Where the next dimension, or the one after it, has every
 //          element of x an even number of times, what is read is stored twice for each.
-//   run    stores 16 bytes at a time where y as a whole has no gaps, and its rows are not whole vectors. So many of
-//          n * c as make up whole vectors are a period; a work-item takes the same place of several periods. What is
-//          after the last whole period goes by elements.
+//   run    stores 16 bytes at a time where y as a whole has no gaps, and its rows are not whole vectors, or elements
+//          are of 4 bytes and more and both dimensions are resized. So many of n * c as make up whole vectors are a
+//          period; a work-item takes the same place of several periods. What is after the last whole period goes by
+//          elements. See device/upsample_periods.h.
+//   apart  the same by 8 bytes at a time, where y's innermost dimension is made smaller.
 //   tile   stores 16 bytes at a time where neither y nor x has gaps, and much of x is wanted, by ratios and at sizes for
 //          which `row` would go by elements: see device/upsample_tile.h.
 //   any    goes by elements, or units of up to 8 bytes, at any strides.
@@ -24,7 +26,7 @@
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/upsample_nearest2d.hip -o upsample_nearest2d.co
 #include "upsample_nearest2d.h"
 
-#include "device/upsample.h"
+#include "device/upsample_periods.h"
 #include "device/upsample_tile.h"
 
 namespace hipops {

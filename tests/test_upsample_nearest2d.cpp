@@ -48,8 +48,12 @@ TEST_CASE("upsample_nearest2d chooses by layout", "[upsample_nearest2d]") {
       {"upsample_nearest2d_b16_row",
        plan_for(HIPOPS_F16, {2, 3, 9, 24}, {2, 3, 4, 12}, {}, channels_last({2, 3, 4, 12})), 162},
       {"upsample_nearest2d_b32_row", plan_for(HIPOPS_F32, {2, 3, 9, 4}, {2, 3, 4, 7}, {120, 36, 4, 1}), 54},
-      {"upsample_nearest2d_b32_run", plan_for(HIPOPS_F32, {2, 3, 9, 5}, {2, 3, 4, 7}), 45},
-      {"upsample_nearest2d_b32_any", plan_for(HIPOPS_F32, {1, 3, 9, 5}, {1, 3, 4, 7}), 135},
+      {"upsample_nearest2d_b16_run", plan_for(HIPOPS_F16, {4, 5, 9, 7}, {4, 5, 4, 6}), 126},
+      {"upsample_nearest2d_b16_any", plan_for(HIPOPS_F16, {1, 7, 9, 7}, {1, 7, 4, 6}), 441},  // no 8 planes
+      {"upsample_nearest2d_b32_run", plan_for(HIPOPS_F32, {2, 3, 9, 8}, {2, 3, 4, 7}), 108},  // wide elements, any planes
+      {"upsample_nearest2d_b32_apart", plan_for(HIPOPS_F32, {2, 3, 9, 5}, {2, 3, 4, 7}), 135},
+      {"upsample_nearest2d_b32_apart", plan_for(HIPOPS_F32, {1, 3, 9, 5}, {1, 3, 4, 7}), 45},  // and the third plane
+      {"upsample_nearest2d_b32_any", plan_for(HIPOPS_F32, {1, 1, 9, 5}, {1, 1, 4, 7}), 45},
       {"upsample_nearest2d_b128_row",
        plan_for(HIPOPS_F32, {2, 4, 9, 5}, {2, 4, 4, 7}, channels_last({2, 4, 9, 5}), channels_last({2, 4, 4, 7})), 90},
       {"upsample_nearest2d_b64_run",
@@ -96,15 +100,24 @@ TEST_CASE("upsample_nearest2d's work-items go round where they are many, and ele
   const auto rounds = [](hipops_dtype dtype, int64_t channels, int64_t size) {
     return plan_for(dtype, {1, channels, size, size}, {1, channels, 128, 128}, {}, {0, 128 * 136, 136, 1}).args.rounds;
   };
-  CHECK(rounds(HIPOPS_U8, 2048, 200) == 8);  // runs
-  CHECK(rounds(HIPOPS_U8, 256, 200) == 2);
-  CHECK(rounds(HIPOPS_U8, 16, 200) == 1);
-  CHECK(rounds(HIPOPS_BF16, 2048, 254) == 2);
-  CHECK(rounds(HIPOPS_BF16, 256, 254) == 1);
-  CHECK(rounds(HIPOPS_U8, 2048, 208) == 2);  // rows
+  CHECK(rounds(HIPOPS_U8, 2048, 208) == 2);
   CHECK(rounds(HIPOPS_U8, 16, 208) == 1);
   CHECK(rounds(HIPOPS_U8, 2048, 256) == 1);  // parts of vectors
   CHECK(rounds(HIPOPS_BF16, 2048, 208) == 1);
+}
+
+TEST_CASE("upsample_nearest2d's work-items have vectors of several periods where there are many", "[upsample_nearest2d]") {
+  const auto periods = [](hipops_dtype dtype, int64_t channels, int64_t from, int64_t to) {
+    const UpsampleArgs args = plan_for(dtype, {1, channels, to, to}, {1, channels, from, from}).args;
+    CHECK(args.count == int64_t{args.periods.vectors} * args.periods.step);
+    return (args.periods.count + args.periods.step - 1) / args.periods.step;
+  };
+  CHECK(periods(HIPOPS_U8, 512, 14, 20) == 1);
+  CHECK(periods(HIPOPS_U8, 32768, 14, 20) == 4);
+  CHECK(periods(HIPOPS_BF16, 32768, 26, 11) == 4);
+  CHECK(periods(HIPOPS_BF16, 512, 26, 11) == 1);
+  CHECK(periods(HIPOPS_F32, 512, 512, 700) == 8);
+  CHECK(periods(HIPOPS_F64, 2, 512, 900) == 2);  // there are no more
 }
 
 TEST_CASE("upsample_nearest2d moves any layout", "[upsample_nearest2d]") {
@@ -121,14 +134,14 @@ TEST_CASE("upsample_nearest2d's kernels go round where the grid is too small", "
 
 TEST_CASE("upsample_nearest2d takes rows by tiles where neither y nor x has gaps", "[upsample_nearest2d]") {
   on_cpu([] {
-    check_tiles({{HIPOPS_F32, {5, 9, 60, 120}, {100, 201}, HIPOPS_NEAREST_PYTORCH, {}},
-                 {HIPOPS_F32, {5, 11, 60, 120}, {100, 200}, HIPOPS_NEAREST_EXACT, {}},
+    check_tiles({{HIPOPS_F16, {5, 19, 60, 120}, {100, 201}, HIPOPS_NEAREST_PYTORCH, {}},
+                 {HIPOPS_F16, {5, 21, 60, 120}, {100, 200}, HIPOPS_NEAREST_EXACT, {}},
                  {HIPOPS_BF16, {4, 67, 30, 60}, {31, 201}, HIPOPS_NEAREST_CANDLE, {4.0, 2.5}},  // most of x is not used
-                 {HIPOPS_F32, {1700, 3, 2, 60}, {3, 130}, HIPOPS_NEAREST_EXACT, {0.9, 0}},      // many planes in a tile
+                 {HIPOPS_I16, {1700, 3, 2, 120}, {3, 260}, HIPOPS_NEAREST_EXACT, {0.9, 0}},     // many planes in a tile
                  {HIPOPS_BF16, {11300, 1, 2, 60}, {2, 200}, HIPOPS_NEAREST_PYTORCH, {4.0, 0}},  // half of it, of many planes
                  {HIPOPS_BF16, {5, 33, 30, 127}, {60, 254}, HIPOPS_NEAREST_PYTORCH, {}},
                  {HIPOPS_U8, {2, 80, 97, 128}, {130, 203}, HIPOPS_NEAREST_PYTORCH, {}},
-                 {HIPOPS_F64, {4, 7, 90, 61}, {120, 130}, HIPOPS_NEAREST_CANDLE, {}},
+                 {HIPOPS_F64, {4, 14, 90, 60}, {90, 130}, HIPOPS_NEAREST_CANDLE, {}},  // along one dimension
                  {HIPOPS_BF16, {800, 1, 14, 30}, {27, 100}, HIPOPS_NEAREST_PYTORCH, {}}});
   });
 }

@@ -65,6 +65,7 @@ struct UpsampleCase {
 inline int64_t pieces(const hipops::UpsamplePlan& plan) {
   const hipops::UpsampleArgs& a = plan.args;
   if (!a.small) return a.count;
+  if (a.periods.vectors != 0) return int64_t{a.periods.vectors} * a.periods.count;
   const int64_t times = (a.again[0] != 0 ? 2 : 1) * (a.again[1] != 0 ? 2 : 1);
   return a.dimension[0].size * a.rows * times * a.dimension[2].size * a.dimension[3].size;
 }
@@ -167,6 +168,8 @@ inline void check_kernels(int resized) {
         if (rows) y.back() = length * pick(random, 1, 8);
         if (n % 4 == 0) y.back() = twice * (x.back() = std::max<int64_t>(length / twice, 1) * pick(random, 2, 12));
         if (n % 6 == 2) x[1] = y[1] = pick(random, 5, 20), y.back() += pick(random, 0, 7);  // of any number
+        if (n % 8 == 6) y[2] = resized == 2 ? x[2] : y[2];  // as high
+        if (n % 10 == 8) x[1] = y[1] = pick(random, 8, 20), x.back() = 2 * y.back() + pick(random, 0, 9);
         if (!rows) x[1] = y[1] = pick(random, 1, 4) << (n / 2 % 5);
         UpsampleCase t{HostTensor(dtype, y, rows ? contiguous(y) : channels_last(y)),
                        HostTensor(dtype, x, rows ? Sizes{} : channels_last(x)), rule, random_scales(random, x, y)};
@@ -213,19 +216,26 @@ inline void check_rounds(int resized) {
   for (hipops_dtype dtype : kMoved) {
     int64_t bytes = static_cast<int64_t>(hipops::parity::dtype_size(dtype)), length = 16 / bytes;
     for (int64_t channels = 1; channels <= 2 * length; channels *= 2)
-      for (int layout = 0; layout < 4; ++layout) {  // the last one is not aligned to more than a unit
-        const bool rows = layout == 1 || layout == 2;  // many planes of the latter, as some of them are a period
-        Sizes x{3, layout == 2 ? 61 : rows ? 7 : channels, 31}, y = x;
-        y[2] = !rows ? 3000 / channels | 1 : layout == 1 ? 1251 / length * length : 151;
-        if (resized == 2) x.insert(x.begin() + 2, 3), y.insert(y.begin() + 2, layout == 2 ? 3 : 9);
-        UpsampleCase t{HostTensor(dtype, y, rows ? Sizes{} : channels_last(y), layout == 3 ? channels : 0),
+      // Rows of whole vectors, of planes that are resized, or stay as high; many planes, as some of them are a period,
+      // which become larger, or smaller; channels last, and the same not aligned to more than a unit.
+      for (const char* layout : {"rows", "rows as high", "larger", "smaller", "last", "unaligned"}) {
+        const auto is = [layout](const char* name) { return std::strcmp(layout, name) == 0; };
+        const bool periods = is("larger") || is("smaller"), rows = periods || is("rows") || is("rows as high");
+        Sizes x{3, periods ? 61 : rows ? 7 : channels, is("smaller") ? 331 : 31}, y = x;
+        y[2] = !rows ? 3000 / channels | 1 : periods ? 151 : 1251 / length * length;
+        if (resized == 2) x.insert(x.begin() + 2, 3), y.insert(y.begin() + 2, periods || is("rows as high") ? 3 : 9);
+        UpsampleCase t{HostTensor(dtype, y, rows ? Sizes{} : channels_last(y), is("unaligned") ? channels : 0),
                        HostTensor(dtype, x, rows ? Sizes{} : channels_last(x)), kRules[channels % 3],
                        std::vector<double>(static_cast<size_t>(resized))};
         fill_with_bits(t.x, random);
         std::vector<unsigned char> before = t.x.bytes();
         hipops::UpsamplePlan plan = t.plan();
         const std::string kernel = op.kernel_names[plan.kernel];
-        const bool has_rounds = kernel.find("_row") == std::string::npos || kernel.find("_b8_row") != std::string::npos;
+        const bool has_rounds = kernel.find("_any") != std::string::npos || kernel.find("_b8_row") != std::string::npos;
+        if (hipops::UpsamplePeriods& p = plan.args.periods; p.vectors != 0) {  // up to all periods to a work-item
+          p.step = static_cast<int32_t>(pick(random, 1, p.count));
+          plan.args.count = int64_t{p.vectors} * p.step;
+        }
         if (plan.args.small && has_rounds) hipops::take_rounds(&plan.args, static_cast<int32_t>(pick(random, 1, 8)));
         plan.args.step = plan.args.step / plan.grid * 2;
         plan.grid = 2;

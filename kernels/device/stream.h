@@ -29,8 +29,14 @@ HIPOPS_FN T load_evict_last(const T* at) {
     uint32_t w;
     asm volatile("ld.global.L2::cache_hint.b32 %0, [%1], %2;" : "=r"(w) : "l"(global), "l"(policy));
     return bit_cast<T>(w);
+  } else if constexpr (sizeof(T) == 2) {
+    uint16_t w;
+    asm volatile("ld.global.L2::cache_hint.b16 %0, [%1], %2;" : "=h"(w) : "l"(global), "l"(policy));
+    return bit_cast<T>(w);
   } else {
-    return *at;
+    uint16_t w;
+    asm volatile("ld.global.L2::cache_hint.u8 %0, [%1], %2;" : "=h"(w) : "l"(global), "l"(policy));
+    return bit_cast<T>(uint8_t(w));
   }
 }
 template <int N, class T>

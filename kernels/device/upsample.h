@@ -115,8 +115,8 @@ HIPOPS_FN const T* row_at(const T* row) {
   return row;
 }
 
-// Where the elements of a vector of y are in a row of x: each by itself, along one dimension or several, or some as
-// neighbours, each of them more than once. kOneRound: there are no more (rounds_of in capi/upsample_plan.cpp).
+// Where the elements of a vector of y are in a row of x: each by itself, or some as neighbours, each of them more than
+// once. kOneRound: there are no more (rounds_of in capi/upsample_plan.cpp).
 template <class T, int kLength_>
 struct Scattered {
   static constexpr int kLength = kLength_;
@@ -134,38 +134,7 @@ struct Scattered {
     const T* row = row_at(x);
     Vector<T, kLength> v;
 #pragma unroll
-    for (int e = 0; e < kLength; ++e) v.element[e] = row[place[e]];
-    return v;
-  }
-};
-template <class T, int kLength_>
-struct Crossing {
-  static constexpr int kLength = kLength_;
-  static constexpr bool kOneRound = false;
-  int32_t place[kLength];
-
-  HIPOPS_METHOD Crossing(const UpsampleArgs& a, int32_t vector) {
-    int32_t i[kLength];
-#pragma unroll
-    for (int e = 0; e < kLength; ++e) i[e] = vector * kLength + e, place[e] = 0;
-#pragma unroll 1
-    for (int k = 0; k < a.inner_rank; ++k) {
-      const UpsampleDimension& d = a.inner[k];
-      const bool more = k + 1 < a.inner_rank;
-      with_rule(d.rule, [&](auto rule) {
-#pragma unroll
-        for (int e = 0; e < kLength; ++e) {
-          const int32_t outer = more ? quotient(i[e], d) : 0;
-          place[e] += rule(d, i[e] - outer * int32_t(d.size)) * int32_t(d.x_stride);
-          i[e] = outer;
-        }
-      });
-    }
-  }
-  HIPOPS_METHOD Vector<T, kLength> load(const T* x) const {
-    Vector<T, kLength> v;
-#pragma unroll
-    for (int e = 0; e < kLength; ++e) v.element[e] = x[place[e]];
+    for (int e = 0; e < kLength; ++e) v.element[e] = load_evict_last(row + place[e]);
     return v;
   }
 };
@@ -248,7 +217,6 @@ struct InFlight {
   static_assert(kRows == upsample_rows_of(sizeof(T), false, true), "with or without rows that are stored again");
   static constexpr int kRowsOfParts = upsample_rows_of(sizeof(T), true, false);
   static constexpr int kRowsOfPartsAgain = upsample_rows_of(sizeof(T), true, true);
-  static constexpr int kPeriods = upsample_periods_of(sizeof(T));
 };
 
 // Vectors of 16 bytes of y, whose innermost dimension has no gaps.
@@ -264,14 +232,6 @@ HIPOPS_FN void upsample_row(const UpsampleArgs& a) {
     case 1: return upsample_repeated<T, 1>(a);
     default: return upsample_repeated<T, 2>(a);
   }
-}
-
-// The same where y is one run, whose rows are not whole vectors. Its periods take the place of rows, and what is after
-// the last whole one is moved by elements.
-template <class T>
-HIPOPS_FN void upsample_run(const UpsampleArgs& a) {
-  upsample_rows<T, InFlight<T>::kPeriods, Crossing<T, kWideBytes / int(sizeof(T))>>(a);
-  move_elements<T>(a, a.done, a.tail);
 }
 
 }  // namespace

@@ -16,12 +16,15 @@ constexpr int upsample_rows_of(int64_t unit, bool repeated, bool again) {
   return unit == 16 ? 4 : unit == 1 ? 2 : 3;
 }
 
-// Periods of which one of `run` has, and rows of which one of `any` has an element.
-constexpr int upsample_periods_of(int64_t unit) { return unit == 1 ? 1 : 4; }
+// Rows of which a work-item of `any` has an element.
 constexpr int kUpsampleRowsOfElements = 8;
 
+// run, apart: bytes of a vector of y, and periods of which a work-item has one in flight, where there are many.
+constexpr int kRunBytes = 16, kApartBytes = 8, kPeriodsInFlight = 4;
+
 // Blocks that a multiprocessor of NVIDIA's has room for, by mode: more work-items are worth more than registers.
-constexpr int kUpsampleResident_any = 5, kUpsampleResident_row = 5, kUpsampleResident_run = 4, kUpsampleResident_tile = 6;
+constexpr int kUpsampleResident_any = 5, kUpsampleResident_row = 5, kUpsampleResident_run = 4,
+              kUpsampleResident_apart = 6, kUpsampleResident_tile = 6;
 
 // tile: bytes of x that a block has in shared memory, and rows of y that it takes from there, at most.
 constexpr int kTileBytes = 8192, kTileRows = 128;
@@ -56,15 +59,38 @@ struct UpsampleTiles {
   Divisor vectors_divisor;
 };
 
+// Of a dimension of a period: position i comes from floor((i + offset) * ratio) in f32, or floor(i * ratio64).
+struct UpsampleSources {
+  int32_t size, x_stride, last;  // of y; of x; as above
+  float offset, ratio;
+  Divisor divisor;  // of size
+  double ratio64;
+};
+
+// run, apart: y is periods, one behind the other. A period is columns of rows of planes, and all that at each place of
+// an innermost dimension that stays as it is (channels), if there is one. What a launch looks at lies together.
+struct UpsamplePeriods {
+  int32_t vectors, count;  // of a period; periods
+  Divisor vectors_divisor;
+  int32_t step;            // a work-item has vectors of periods so many apart
+  int32_t in_f64;
+  int32_t plane_stride;    // in x
+  UpsampleSources column, row;
+  int64_t x_step, y_step;  // from one period to the next
+  int32_t channels, channel_stride;
+  Divisor channels_divisor;
+};
+
 struct UpsampleArgs {
   const void* x;
   void* y;
-  int64_t count;  // work-items' worth of work: a vector, or element, of each row of a group; or tiles
+  int64_t count;  // work-items' worth of work: a vector, or element, of each row of a group, or period; or tiles
   int64_t step;   // work-items of the grid; tile: rows of y that it takes at a time
+  UpsamplePeriods periods;
   int32_t small;  // what a kernel computes by 32 bits is below 2^31; else `any` goes by elements, not by groups
   int32_t rank;   // at least 1
   UpsampleDimension dimension[kUpsampleMaxRank];  // in the order of y, the innermost first
-  // run, and where not small: all dimensions, through which elements are counted.
+  // run, apart, and where not small: all dimensions, through which elements are counted.
   int32_t inner_rank;
   UpsampleDimension inner[kUpsampleMaxRank];
   int64_t rows;    // of which a group has some neighbours
@@ -73,7 +99,7 @@ struct UpsampleArgs {
   // many elements further; else 0.
   int64_t again[2];
   int32_t repeats;     // where a vector is a part of one of x, each element of it 1 << repeats times; else 0
-  int64_t done, tail;  // run: elements that make up whole periods, and those after them
+  int64_t done, tail;  // run, apart: elements that make up whole periods, and those after them
   UpsampleTiles tiles;
 };
 
@@ -94,6 +120,10 @@ struct UpsampleArgs {
   X(op##_b16_run, 16, run)              \
   X(op##_b32_run, 32, run)              \
   X(op##_b64_run, 64, run)              \
+  X(op##_b8_apart, 8, apart)            \
+  X(op##_b16_apart, 16, apart)          \
+  X(op##_b32_apart, 32, apart)          \
+  X(op##_b64_apart, 64, apart)          \
   X(op##_b8_tile, 8, tile)              \
   X(op##_b16_tile, 16, tile)            \
   X(op##_b32_tile, 32, tile)            \

@@ -32,6 +32,7 @@ def exact():
             yield case("exact_row_twice", dtype, (2, 5, 40 * n), (80 * n,), rule)
             yield case("exact_row_four_times", dtype, (2, 5, 40 * n), (160 * n,), rule)
             yield case("exact_run", dtype, (5, 7, 33), (71,), rule)
+            yield case("exact_apart", dtype, (5, 7, 71), (33,), rule)
             yield case("exact_row_steps", dtype, (2, 3, 33), (5 * n,), rule, x=by(231, 77, 2), y=by(21 * n, 7 * n, 1))
             yield case("exact_any", dtype, (2, 7, 33), (71,), rule, y=at(1))
             x, y = (2, 8 * n, 13), (2, 8 * n, 29)

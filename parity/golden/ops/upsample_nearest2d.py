@@ -28,6 +28,7 @@ def exact():
             yield case("exact_twice", dtype, (2, 5, 9, 4 * n), (18, 8 * n), rule)
             yield case("exact_four_times", dtype, (2, 5, 9, 4 * n), (36, 16 * n), rule)
             yield case("exact_run", dtype, (5, 7, 5, 9), (11, 13), rule)
+            yield case("exact_apart", dtype, (5, 7, 11, 23), (6, 9), rule)
             yield case("exact_run_twice", dtype, (3, 11, 8, 9), (16, 18), rule)
             x, y = (2, 4 * n, 5, 6), (2, 4 * n, 10, 12)
             yield case("exact_channels_last_twice", dtype, x, y[2:], rule, x=channels_last(x), y=channels_last(y))
@@ -98,9 +99,13 @@ def sizes():
     # By tiles of rows: of whole vectors, and not; of part of a plane, and of several.
     for turn, (size, shape, new) in enumerate([(2, (5, 33, 30, 127), (60, 254)), (4, (5, 11, 60, 120), (100, 200)),
                                                (4, (1700, 3, 2, 60), (3, 130)), (8, (4, 7, 90, 61), (120, 130)),
-                                               (1, (2, 80, 97, 128), (130, 203))]):
+                                               (1, (2, 80, 97, 128), (130, 203)), (4, (29, 20, 9, 60), (9, 200)),
+                                               (8, (4, 14, 90, 60), (90, 130))]):
         name = f"size_tiles_{movers.name_of(shape)}_to_{new[0]}x{new[1]}"
         yield case(name, of_size(size, turn), shape, new, turn % 3, x=at(turn % 2))
+    # So many vectors that work-items have several, each of another plane.
+    yield case("size_many_planes_larger", "f32", (4, 512, 13, 13), (32, 32), 1)
+    yield case("size_many_planes_smaller", "u8", (4, 513, 32, 60), (64, 32), 2)
     yield case("size_tiles_half_used", "u16", (11300, 1, 2, 60), (2, 200), 0, (4.0, 0.0))  # of each plane, a row
 
 
