@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "count_as_many.h"
 #include "copy_layout.h"
 #include "strided.h"
 
@@ -234,6 +235,18 @@ CopyPlan plan_squares(const Copy& copy, int along) {
 
 }  // namespace
 
+namespace {
+
+// Units so few that what counts is the way to the first load, which is the shortest in `any`.
+bool are_few(const Copy& copy) {
+  constexpr int64_t kFew = 1 << 16;
+  int64_t units = 1;
+  for (int d = 0; d < copy.layout.rank; ++d) units *= copy.layout.size[d];
+  return units <= kFew && !rows_count_as_many.load(std::memory_order_relaxed);
+}
+
+}  // namespace
+
 CopyPlan plan_copy(const hipops_tensor& y, const hipops_tensor& x) {
   Copy copy = ordered_copy(y, x);
   if (copy.layout.stride[kCopyY][0] == 1 && copy.layout.stride[kCopyX][0] == 1) {
@@ -246,6 +259,8 @@ CopyPlan plan_copy(const hipops_tensor& y, const hipops_tensor& x) {
   }
   const Layout<kCopyOperands>& layout = copy.layout;
   int along = innermost_in_x(layout);
+  const bool few = are_few(copy);
+  if (few && ((along != 0 && copy.unit < kWideAccess) || allows_shifted(copy))) return plan_any(copy);
   if (along != 0 && copy.unit < kWideAccess) {
     if (allows_squares(copy, along) && layout.size[along] < kMostTiles && !prefers_staged(copy, along)) {
       CopyPlan plan = plan_squares(copy, along);

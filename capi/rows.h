@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "count_as_many.h"
 #include "device/row_contract.h"
 #include "hipops/hipops.h"
 #include "runtime/runtime.h"
@@ -116,10 +117,6 @@ RowCandidates row_candidates(const DeviceFacts& device, const hipops_tensor& y, 
 
 // For tools alone: while this is not negative, plan_rows takes the kernel that it names, which must be a candidate.
 extern std::atomic<int> forced_row_kernel;
-
-// For tools alone: while this is true, it chooses kernels as for more rows than the device holds at a time, and
-// index_add as for many indices.
-extern std::atomic<bool> rows_count_as_many;
 
 // A call of a row op, checked.
 struct RowCall {

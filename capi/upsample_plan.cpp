@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <iterator>
 
+#include "count_as_many.h"
 #include "strided.h"
 #include "upsample.h"
 
@@ -206,6 +207,7 @@ bool is_exact(const UpsampleDimension& d, bool in_f64) {
 
 // Periods share what is found of their elements' places, as long as there are work-items enough: a GPU holds some 2^17.
 int64_t periods_of_work_item(int64_t vectors) {
+  if (rows_count_as_many.load(std::memory_order_relaxed)) return 2 * kPeriodsInFlight;
   constexpr int64_t kMany = kPeriodsInFlight << 17, kVeryMany = 2 * kPeriodsInFlight << 20;
   return vectors < kMany ? 1 : vectors < kVeryMany ? kPeriodsInFlight : 2 * kPeriodsInFlight;
 }
@@ -216,37 +218,43 @@ UpsampleSources sources_of(const UpsampleDimension& d) {
 }
 
 // `run` or `apart`, by vectors of so many bytes, if y has no gaps: so many places of the outermost dimension as make up
-// whole vectors are a period.
+// whole vectors are a period, or, where vectors are few, all.
 bool to_periods(UpsampleArgs* a, int rank, int64_t unit, int64_t vector_bytes) {
-  if (rank < 2 || bits_of(a->y) % static_cast<uint64_t>(vector_bytes) != 0 ||
-      a->dimension[rank - 1].rule != kSourceSame)
-    return false;
-  int64_t plane = 1;
+  if (rank == 0 || bits_of(a->y) % static_cast<uint64_t>(vector_bytes) != 0) return false;
+  UpsampleArgs run = *a;
+  int64_t elements = 1;
   for (int d = 0; d < rank; ++d) {
-    if (a->dimension[d].y_stride != plane) return false;
-    if (d < rank - 1) plane *= a->dimension[d].size;
+    if (a->dimension[d].y_stride != elements) return false;
+    elements *= a->dimension[d].size;
   }
-  // What is in a period: a dimension or two, within which one may stay as it is.
+  // What is in a period: a dimension or two, within which one may stay as it is. Planes are one if there are no others.
+  const UpsampleDimension single{1, {}, elements, 0, 0, 1, 1, kSourceSame, 0, {}};
+  UpsampleDimension(&inner)[kUpsampleMaxRank] = run.inner;
+  std::copy(std::begin(a->dimension), std::end(a->dimension), std::begin(inner));
+  if (inner[rank - 1].rule != kSourceSame) {
+    if (rank == kUpsampleMaxRank) return false;
+    inner[rank++] = single;
+  }
+  run.inner_rank = rank;
   const bool has_channels = rank == 4;
-  if (has_channels && a->dimension[0].rule != kSourceSame) return false;
-  const UpsampleDimension single{1, {}, 0, 0, 0, 1, 1, kSourceSame, 0, {}}, outer = a->dimension[rank - 1];
-  const UpsampleDimension &column = a->dimension[has_channels], &row = rank > 2 ? a->dimension[rank - 2] : single;
+  if (rank < 2 || (has_channels && inner[0].rule != kSourceSame)) return false;
+  const UpsampleDimension &column = inner[has_channels], &row = rank > 2 ? inner[rank - 2] : single;
+  const UpsampleDimension outer = inner[rank - 1];
   const bool in_f64 = column.rule == kSourceFloor64 || row.rule == kSourceFloor64;
   if (!is_exact(column, in_f64) || !is_exact(row, in_f64)) return false;
 
-  const int64_t whole = widest_access(bits_of(plane * unit)), together = std::max<int64_t>(vector_bytes / whole, 1);
-  const int64_t periods = outer.size / together, length = vector_bytes / unit, period = plane * together;
-  if (periods == 0 || period >= kSmall || periods >= kSmall / 2) return false;
-  UpsampleArgs run = *a;
-  run.inner_rank = rank;
-  for (int d = 0; d < rank; ++d) run.inner[d] = a->dimension[d];
-  run.inner[rank - 1].last = together - 1;
-  if (!is_near(run.inner, rank)) return false;
+  const int64_t length = vector_bytes / unit, plane = elements / outer.size;
+  int64_t together = outer.size;
+  if (periods_of_work_item(elements / length) > 1 || elements >= kSmall || !is_near(inner, rank))
+    together = std::max<int64_t>(vector_bytes / widest_access(bits_of(plane * unit)), 1);
+  inner[rank - 1].last = together - 1;
+  const int64_t periods = outer.size / together, vectors = plane * together / length, period = vectors * length;
+  if (vectors == 0 || periods == 0 || period >= kSmall || periods >= kSmall / 2 || !is_near(inner, rank)) return false;
   UpsamplePeriods& p = run.periods;
-  p.vectors = static_cast<int32_t>(period / length);
+  p.vectors = static_cast<int32_t>(vectors);
   p.count = static_cast<int32_t>(periods);
-  p.vectors_divisor = divisor_of(p.vectors);
-  const int64_t each = periods_of_work_item(p.vectors * periods);
+  p.vectors_divisor = divisor_of(vectors);
+  const int64_t each = periods_of_work_item(vectors * periods);
   p.step = static_cast<int32_t>((periods + each - 1) / each);
   p.in_f64 = in_f64;
   p.plane_stride = static_cast<int32_t>(outer.x_stride);
@@ -254,12 +262,12 @@ bool to_periods(UpsampleArgs* a, int rank, int64_t unit, int64_t vector_bytes) {
   p.row = sources_of(row);
   p.x_step = outer.x_stride * together;
   p.y_step = period;
-  p.channels = has_channels ? static_cast<int32_t>(a->dimension[0].size) : 1;
-  p.channel_stride = has_channels ? static_cast<int32_t>(a->dimension[0].x_stride) : 0;
+  p.channels = has_channels ? static_cast<int32_t>(inner[0].size) : 1;
+  p.channel_stride = has_channels ? static_cast<int32_t>(inner[0].x_stride) : 0;
   p.channels_divisor = divisor_of(p.channels);
   run.count = int64_t{p.vectors} * p.step;
   run.done = periods * period;
-  run.tail = outer.size * plane - run.done;
+  run.tail = elements - run.done;
   if (run.count >= kSmall) return false;
   *a = run;
   return true;
@@ -336,6 +344,9 @@ void take_rounds(UpsampleArgs* a, int32_t rounds) {
   find_divisor(&line);
 }
 
+// Of y, up to which the way to the first load counts, which is the shortest in `run`.
+constexpr int64_t kLittleBytes = 2 << 20;
+
 UpsamplePlan plan_upsample(const hipops_tensor& y, const hipops_tensor& x, int resized, hipops_nearest rule,
                            const Scale* scale) {
   UpsamplePlan plan{0, 0, kUpsampleBlock, {}};
@@ -350,9 +361,11 @@ UpsamplePlan plan_upsample(const hipops_tensor& y, const hipops_tensor& x, int r
   Mode mode = any;
   const bool by_elements = unit == bytes && repeats_of(args, unit) == 0;
   const bool resizes_planes = args.dimension[0].rule != kSourceSame && args.dimension[1].rule != kSourceSame;
+  const bool is_little =
+      count_of(args) * bytes <= kLittleBytes && !rows_count_as_many.load(std::memory_order_relaxed);
   if (by_elements && are_apart(args, rank, unit) && to_periods(&args, rank, unit, kApartBytes)) {
     mode = apart;
-  } else if (by_elements && unit > kFewBytes && resizes_planes && to_periods(&args, rank, unit, kRunBytes)) {
+  } else if (by_elements && (is_little || (unit > kFewBytes && resizes_planes)) && to_periods(&args, rank, unit, kRunBytes)) {
     mode = run;
   } else if (by_elements && to_tiles(&args, rank, unit)) {
     mode = tile;

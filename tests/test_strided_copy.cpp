@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "copy_plan.h"
+#include "as_many.h"
 #include "mover_tester.h"
 
 using namespace hipops;
@@ -148,6 +149,7 @@ TEST_CASE("strided_copy takes every dtype, without a second one", "[strided_copy
 // ---- The choice
 
 TEST_CASE("strided_copy chooses by layout", "[strided_copy]") {
+  const AsMany as_many;
   struct Choice {
     const char* kernel;
     hipops_dtype dtype;
@@ -280,7 +282,19 @@ void check_grid(const CopyPlan& plan, int64_t depth, uint32_t block = kCopyBlock
 
 }  // namespace
 
+TEST_CASE("strided_copy takes few units one by one, wherever they are", "[strided_copy]") {
+  const auto kernel = [](const Sizes& shape, const Sizes& x_stride) {
+    return std::string(chosen_for(view_of(1 << 20, HIPOPS_F32, shape), view_of(1 << 30, HIPOPS_F32, shape, x_stride)));
+  };
+  CHECK(kernel({256, 256}, {1, 256}) == "strided_copy_b32_any");
+  CHECK(kernel({256, 272}, {1, 256}) == "strided_copy_b32_square");
+  CHECK(kernel({65, 1001}, {4099, 1}) == "strided_copy_b32_any");
+  CHECK(kernel({66, 1001}, {4099, 1}) == "strided_copy_b32_shifted");
+  CHECK(kernel({64, 1000}, {4000, 1}) == "strided_copy_b128_rows");
+}
+
 TEST_CASE("strided_copy finds its elements past 2^31 of them", "[strided_copy]") {
+  const AsMany as_many;
   Random random(1);
   const int64_t g = int64_t{1} << 30;
   const uintptr_t low = uintptr_t{1} << 32, high = uintptr_t{1} << 44;
@@ -361,6 +375,7 @@ TEST_CASE("strided_copy moves any layout", "[strided_copy]") {
   on_cpu([] {
     Random random(2);
     for (int n = 0; n < 4000; ++n) {
+      rows_count_as_many = n % 2 == 0;
       Sizes shape(static_cast<size_t>(pick(random, 0, 8)));
       int64_t count = 1;
       for (int64_t& size : shape) {
@@ -377,6 +392,7 @@ TEST_CASE("strided_copy moves any layout", "[strided_copy]") {
 }
 
 TEST_CASE("strided_copy moves every permutation of three dimensions, and four, and some of five", "[strided_copy]") {
+  const AsMany as_many;
   on_cpu([] {
     Random random(3);
     Seen seen(op_named("strided_copy"));
@@ -403,6 +419,7 @@ TEST_CASE("strided_copy moves every permutation of three dimensions, and four, a
 }
 
 TEST_CASE("strided_copy moves tiles of every edge", "[strided_copy]") {
+  const AsMany as_many;
   on_cpu([] {
     Random random(4);
     Seen seen(op_named("strided_copy"));
@@ -453,6 +470,7 @@ TEST_CASE("strided_copy moves tiles of every edge", "[strided_copy]") {
 }
 
 TEST_CASE("strided_copy moves runs of any number of bytes from any alignment to any other", "[strided_copy]") {
+  const AsMany as_many;
   on_cpu([] {
     Random random(5);
     for (int64_t from = 0; from < 17; ++from)
@@ -471,6 +489,7 @@ TEST_CASE("strided_copy moves runs of any number of bytes from any alignment to 
 }
 
 TEST_CASE("strided_copy keeps every pattern of 16 bits", "[strided_copy]") {
+  const AsMany as_many;
   on_cpu([] {
     for (bool transposed : {false, true}) {
       Operands t(HIPOPS_F16, {256, 256}, {}, transposed ? Sizes{1, 256} : Sizes{256, 1});
@@ -483,6 +502,7 @@ TEST_CASE("strided_copy keeps every pattern of 16 bits", "[strided_copy]") {
 }
 
 TEST_CASE("strided_copy's kernels go round where the grid is too small", "[strided_copy]") {
+  const AsMany as_many;
   on_cpu([] {
     Random random(6);
     Seen seen(op_named("strided_copy"));
@@ -617,6 +637,7 @@ TEST_CASE("copy2d moves rows from any pitch", "[copy2d]") {
   on_cpu([] {
     Random random(8);
     for (int n = 0; n < 1500; ++n) {
+      rows_count_as_many = n % 2 == 0;
       int64_t rows = pick(random, 1, 40), cols = pick(random, 1, 70);
       int64_t y_stride = cols + pick(random, 0, 2) * pick(random, 0, 9),
               x_stride = pick(random, -2, 2) * cols + pick(random, 0, 9);

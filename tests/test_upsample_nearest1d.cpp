@@ -180,6 +180,7 @@ TEST_CASE("upsample_nearest1d takes i >> s where that is what a rule gives", "[u
 // ---- The choice
 
 TEST_CASE("upsample_nearest1d chooses by layout", "[upsample_nearest1d]") {
+  const AsMany as_many;
   struct Choice {
     const char* kernel;
     UpsamplePlan plan;
@@ -216,6 +217,7 @@ TEST_CASE("upsample_nearest1d chooses by layout", "[upsample_nearest1d]") {
 }
 
 TEST_CASE("upsample_nearest1d counts in 64 bits where there is more than 2^31 of anything", "[upsample_nearest1d]") {
+  const AsMany as_many;
   const int64_t g = int64_t{1} << 30;
   const uintptr_t far = uintptr_t{1} << 44;
   auto plan = [&](const Sizes& y, const Sizes& x, const Sizes& x_stride = {}) {
@@ -251,6 +253,7 @@ TEST_CASE("upsample_nearest1d's kernels go round where the grid is too small", "
 }
 
 TEST_CASE("upsample_nearest1d gives the same by 32 and by 64 bits", "[upsample_nearest1d]") {
+  const AsMany as_many;
   on_cpu([] {
     Random random(30);
     for (int n = 0; n < 300; ++n) {

@@ -38,6 +38,7 @@ TEST_CASE("upsample_nearest2d takes every dtype, without a second one", "[upsamp
 }
 
 TEST_CASE("upsample_nearest2d chooses by layout", "[upsample_nearest2d]") {
+  const AsMany as_many;
   struct Choice {
     const char* kernel;
     UpsamplePlan plan;
@@ -77,6 +78,7 @@ TEST_CASE("upsample_nearest2d chooses by layout", "[upsample_nearest2d]") {
 }
 
 TEST_CASE("upsample_nearest2d counts in 64 bits where there is more than 2^31 of anything", "[upsample_nearest2d]") {
+  const AsMany as_many;
   CHECK(plan_for(HIPOPS_U8, {8, 3, 9999, 8001}, {8, 3, 99, 99}).args.small == 1);
   CHECK(plan_for(HIPOPS_U8, {80, 3, 9999, 9001}, {80, 3, 99, 99}).args.small == 1);  // vectors of a run
   CHECK(plan_for(HIPOPS_U8, {8, 3, 9999, 9008}, {8, 3, 99, 99}).args.small == 1);  // vectors
@@ -88,6 +90,7 @@ TEST_CASE("upsample_nearest2d counts in 64 bits where there is more than 2^31 of
 }
 
 TEST_CASE("upsample_nearest2d's 32-bit places hold x's channels where those lie 2^31 elements apart", "[upsample_nearest2d]") {
+  const AsMany as_many;
   for (const Sizes& shape : {Sizes{1, 33, 16, 16}, Sizes{1, 48, 16, 16}, Sizes{2, 33, 16, 16}}) {
     const UpsamplePlan plan = plan_for(HIPOPS_U8, shape, {shape[0], shape[1], 8192, 8192}, channels_last(shape));
     CHECK(op_named("upsample_nearest2d").kernel_names[plan.kernel] == std::string("upsample_nearest2d_b8_any"));
@@ -97,6 +100,7 @@ TEST_CASE("upsample_nearest2d's 32-bit places hold x's channels where those lie 
 }
 
 TEST_CASE("upsample_nearest2d's work-items go round where they are many, and elements small", "[upsample_nearest2d]") {
+  const AsMany as_many;
   const auto rounds = [](hipops_dtype dtype, int64_t channels, int64_t size) {
     return plan_for(dtype, {1, channels, size, size}, {1, channels, 128, 128}, {}, {0, 128 * 136, 136, 1}).args.rounds;
   };

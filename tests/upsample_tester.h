@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 
+#include "as_many.h"
 #include "mover_tester.h"
 #include "upsample.h"
 
@@ -135,6 +136,7 @@ inline Sizes channels_last(const Sizes& shape) {
 inline void check_any_layout(int resized, int cases) {
   Random random(static_cast<uint64_t>(resized));
   for (int n = 0; n < cases; ++n) {
+    hipops::rows_count_as_many = n % 2 == 0;
     Sizes x{pick(random, 1, 3), pick(random, 1, 9)};
     for (int d = 0; d < resized; ++d) x.push_back(pick(random, 1, resized == 1 ? 60 : 14));
     Sizes y = x;
@@ -153,6 +155,7 @@ inline void check_any_layout(int resized, int cases) {
 // Every kernel, by the layouts that it is for: rows of whole vectors, or of any number of elements, and channels last,
 // some of them a unit and some more.
 inline void check_kernels(int resized) {
+  const AsMany as_many;
   Random random(10 + static_cast<uint64_t>(resized));
   Seen seen(op_named(resized == 1 ? "upsample_nearest1d" : "upsample_nearest2d"));
   for (int n = 0; n < 60; ++n)
@@ -187,6 +190,7 @@ struct TileCase {
   std::vector<double> scales;
 };
 inline void check_tiles(const std::vector<TileCase>& cases) {
+  const AsMany as_many;
   Random random(40);
   for (const TileCase& c : cases) {
     Sizes y = c.x;
@@ -210,6 +214,7 @@ inline void check_tiles(const std::vector<TileCase>& cases) {
 
 // A grid that has to go round, with work-items that do.
 inline void check_rounds(int resized) {
+  const AsMany as_many;
   Random random(20 + static_cast<uint64_t>(resized));
   hipops::Op& op = op_named(resized == 1 ? "upsample_nearest1d" : "upsample_nearest2d");
   Seen seen(op);

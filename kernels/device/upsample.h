@@ -91,12 +91,12 @@ HIPOPS_FN void add_places(const UpsampleDimension* dimension, int first, int ran
   }
 }
 
-// One element after the other, by 64 bits: `count` of them, from the one numbered `begin` on.
+// One element after the other, by 64 bits: `count` of them, from the one numbered `begin` on. The work-item is number w.
 template <class T>
-HIPOPS_FN void move_elements(const UpsampleArgs& a, int64_t begin, int64_t count) {
+HIPOPS_FN void move_elements(const UpsampleArgs& a, int64_t begin, int64_t count, int64_t w) {
   const T* x = static_cast<const T*>(a.x);
   T* y = static_cast<T*>(a.y);
-  for (int64_t w = int64_t(block_index()) * kUpsampleBlock + thread_index(); w < count; w += a.step) {
+  for (; w < count; w += a.step) {
     int64_t i[1] = {begin + w};
     Place at[1] = {{0, 0}};
     add_places(a.inner, 0, a.inner_rank, i, at);
@@ -207,7 +207,7 @@ HIPOPS_FN void upsample_rows(const UpsampleArgs& a) {
 template <class T>
 HIPOPS_FN void upsample_any(const UpsampleArgs& a) {
   if (a.small) upsample_rows<T, kUpsampleRowsOfElements, Scattered<T, 1>>(a);
-  else move_elements<T>(a, 0, a.count);
+  else move_elements<T>(a, 0, a.count, int64_t(block_index()) * kUpsampleBlock + thread_index());
 }
 
 // The contract's numbers for units of T.

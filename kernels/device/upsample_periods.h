@@ -75,12 +75,13 @@ HIPOPS_FN void move_periods(const UpsampleArgs& a) {
   }
 }
 
-// And what is after the last whole period, by elements.
+// And what is after the last whole period, by elements: from the last work-item on, which may have nothing else to do.
 template <class T, int length>
 HIPOPS_FN void upsample_periods(const UpsampleArgs& a) {
   if (a.periods.step == a.periods.count) move_periods<T, length, 1>(a);
   else move_periods<T, length, kPeriodsInFlight>(a);
-  if (a.tail != 0) move_elements<T>(a, a.done, a.tail);
+  if (a.tail == 0) return;
+  move_elements<T>(a, a.done, a.tail, a.step - 1 - (int64_t(block_index()) * kUpsampleBlock + thread_index()));
 }
 
 template <class T>
