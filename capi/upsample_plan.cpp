@@ -267,7 +267,9 @@ bool to_periods(UpsampleArgs* a, int rank, int64_t unit, int64_t vector_bytes) {
   p.channels_divisor = divisor_of(p.channels);
   run.count = int64_t{p.vectors} * p.step;
   run.done = periods * period;
-  run.tail = elements - run.done;
+  const int64_t beyond = elements - run.done;
+  if (together == outer.size) p.rest = static_cast<int32_t>(beyond);
+  else run.tail = beyond;
   if (run.count >= kSmall) return false;
   *a = run;
   return true;
@@ -345,7 +347,7 @@ void take_rounds(UpsampleArgs* a, int32_t rounds) {
 }
 
 // Of y, up to which the way to the first load counts, which is the shortest in `run`.
-constexpr int64_t kLittleBytes = 2 << 20;
+constexpr int64_t kLittleBytes = 768 << 10;
 
 UpsamplePlan plan_upsample(const hipops_tensor& y, const hipops_tensor& x, int resized, hipops_nearest rule,
                            const Scale* scale) {

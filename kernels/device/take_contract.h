@@ -25,13 +25,16 @@ enum TakeOperand { kTakeY, kTakeX, kTakeIndex, kTakeOperands };
 
 // A unit is what one load moves: an element, or a vector of them. The walk's strides in y and x count units, those in
 // the index elements.
-// What rows' launches look at comes first: arguments arrive in lines.
 struct TakeArgs {
   IndexArgs index;
   const void* x;
   void* y;
   int64_t x_step;  // of x along dim, in units
   int64_t step;    // units, work-items, or rows or panels (staged, large) that the whole grid takes at a time
+  int64_t vector;  // elements of a unit
+  // Where one index serves many elements of y (index_select): element i of y, in row-major order, is the first that
+  // uses index j if i = j * run, j < length. Where each element has an index of its own (gather): 0.
+  int64_t run, length;
   // rows, shifted: the walk is over rows of `cols` units, which have one index each. 1 << lanes work-items share a part
   // of a row, which has `parts` of them; `count` is of work-items.
   // staged, large: the walk is over rows of y with `cols` elements; `group` of them at a time, of x's without gaps. Or,
@@ -39,22 +42,16 @@ struct TakeArgs {
   // which has `overlap` columns of the one before, too; `lines` is y's size along dim then, and each of x's has
   // 1 << line_bits vectors in a panel.
   int64_t cols, parts, count;
-  Divisor parts_divisor;
-  int32_t lanes, group;
-  Walk<kTakeOperands> walk;
-  int32_t lines, line_bits, overlap;
+  Divisor cols_divisor, parts_divisor;
+  int32_t lanes, group, lines, line_bits, overlap;
   int32_t y_line, index_line, x_line;  // from one line of y, of the index, and of a panel of x, to the next
-  Divisor cols_divisor;
   int32_t place_step, neighbour_step;  // in shared memory: from one place along dim to the next, and between columns
   int32_t vectors;                     // whether by kStagedVector elements
   int32_t together;                    // rows of a group that are taken at once: all, but where they have one index
   int64_t copy_bytes;                  // of x, at most
   int32_t block;                       // work-items: kSmallBlock, kStagedBlock or kLargeBlock
-  int64_t vector;  // elements of a unit
-  // Where one index serves many elements of y (index_select): element i of y, in row-major order, is the first that
-  // uses index j if i = j * run, j < length. Where each element has an index of its own (gather): 0.
-  int64_t run, length;
   WideDivisor run_divisor, wide_parts_divisor;
+  Walk<kTakeOperands> walk;
 };
 
 }  // namespace hipops

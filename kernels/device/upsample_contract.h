@@ -74,6 +74,7 @@ struct UpsamplePeriods {
   Divisor vectors_divisor;
   int32_t step;            // a work-item has vectors of periods so many apart
   int32_t in_f64;
+  int32_t rest;            // elements after the only period, which are found as its own
   int32_t plane_stride;    // in x
   UpsampleSources column, row;
   int64_t x_step, y_step;  // from one period to the next
@@ -99,7 +100,7 @@ struct UpsampleArgs {
   // many elements further; else 0.
   int64_t again[2];
   int32_t repeats;     // where a vector is a part of one of x, each element of it 1 << repeats times; else 0
-  int64_t done, tail;  // run, apart: elements that make up whole periods, and those after them
+  int64_t done, tail;  // run, apart: elements that make up whole periods, and those after them and `rest`
   UpsampleTiles tiles;
 };
 

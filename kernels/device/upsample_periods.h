@@ -80,8 +80,12 @@ template <class T, int length>
 HIPOPS_FN void upsample_periods(const UpsampleArgs& a) {
   if (a.periods.step == a.periods.count) move_periods<T, length, 1>(a);
   else move_periods<T, length, kPeriodsInFlight>(a);
-  if (a.tail == 0) return;
-  move_elements<T>(a, a.done, a.tail, a.step - 1 - (int64_t(block_index()) * kUpsampleBlock + thread_index()));
+  const int64_t from_last = a.step - 1 - (int64_t(block_index()) * kUpsampleBlock + thread_index());
+  if (from_last < a.periods.rest) {
+    const int32_t i = int32_t(a.done + from_last);
+    static_cast<T*>(a.y)[i] = static_cast<const T*>(a.x)[PlacesInPeriod<1>(a.periods, i).place[0]];
+  }
+  if (a.tail != 0) move_elements<T>(a, a.done, a.tail, from_last);
 }
 
 template <class T>
