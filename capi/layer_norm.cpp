@@ -32,7 +32,9 @@ RowRounds layer_norm_rounds(const RowVariant& v) {
   if (v.access == wide && v.threads < v.block) return in_16_bits || v.vectors == 1 ? RowRounds::several : RowRounds::one;
   if (v.access == wide && v.vectors == 4 && in_16_bits) return RowRounds::queued;
   if (v.access == edged && v.threads == v.block && v.vectors == 4) return RowRounds::weights_aside;
-  return v.access == edged || in_16_bits ? RowRounds::ahead_beside_weights : RowRounds::one;
+  if (v.access == edged || in_16_bits) return RowRounds::ahead_beside_weights;
+  const bool may_be_early = v.access == wide && v.vectors == 4 && v.dtype == HIPOPS_F32 && !v.streaming;
+  return may_be_early ? RowRounds::one_or_early : RowRounds::one;
 }
 
 Op op_layer_norm = {"layer_norm", kKernels, kRowKernels + kOwnKernels, row_op_supports, row_kernel_shared};

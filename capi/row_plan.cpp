@@ -181,6 +181,9 @@ RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess acc
   plan.few = amount_of(dtype, geometry, device) == Amount::few;
   const int64_t kept = kept_bytes(v, threads, weights);
   if (kept <= device.launch_shared_bytes) plan.shared_bytes = static_cast<uint32_t>(kept);
+  // Where blocks are alone on their unit, registers for weights are there.
+  if (rounds == RowRounds::one_or_early && forced < 0 && weights > 0 && plan.few && geometry.rows <= device.units)
+    plan.kernel = early_kernel;
   if (rounds == RowRounds::queued && forced < 0) queue_rows(v, geometry, device, &plan);
   if (rounds == RowRounds::weights_aside && forced < 0) keep_weights_aside(v, geometry, device, weights, &plan);
   if (rounds_of && forced < 0) keep_tails(v, geometry, device, rounds_of, &plan);
@@ -211,6 +214,7 @@ RowPlan plan_split_step(hipops_dtype dtype, const RowGeometry& geometry, SplitSt
 
 int64_t row_kernel_shared(int kernel, uint32_t block) {
   constexpr int kMostWeights = 2;
+  if (kernel == early_kernel) return 0;
   if (kernel >= aside_kernel(f32)) return block == 0 ? kMostAsideBytes : 0;
   if (kernel >= kRowKernels) return block == 0 ? kQueuedBytes : 0;
   if (kernel >= kRowVariants) return 0;

@@ -62,6 +62,7 @@ RowAccess row_access(const hipops_tensor& y, const hipops_tensor& x, const RowGe
 // How often an op's blocks of a variant go round, each time for a row, or as many as share a block.
 enum class RowRounds {
   one,      // once, or, where lanes idle, several times
+  one_or_early,  // once; few rows by a kernel of the op's own: early_kernel
   several,  // of large launches: where what a block does only once is much of what it does
   one_or_ahead,  // once; but many rows that leave a unit few blocks are better in a clustered variant's, which take the
                  // next row ahead: is_better_ahead
@@ -88,7 +89,8 @@ bool are_alike(int64_t row_step, const RowGeometry& g, hipops_dtype dtype);
 // An op's own kernels follow those that all row ops have.
 int queued_kernel(hipops_dtype dtype);  // f16, bf16
 int aside_kernel(hipops_dtype dtype);   // f32, f16, bf16
-constexpr int kOwnKernels = 5;          // of layer_norm
+constexpr int kOwnKernels = 6;          // of layer_norm
+constexpr int early_kernel = kRowKernels + kOwnKernels - 1;  // f32
 constexpr int tailed_kernel = kRowKernels, kTailedBlock = 512, kTailedVectors = 8;  // of softmax, in f32
 
 // Whether rows are split over blocks, where `plan` is what to do if not: those that a variant would stream, if there

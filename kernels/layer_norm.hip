@@ -14,7 +14,8 @@
 // it needs.
 // staged ones are resident, too: rows of 32 columns and less in one piece, read and written by way of shared memory.
 // queued ones, of 16-bit elements and not for AMD, are resident, too, with next rows in shared memory (row_queue.h); so
-// are those with weights aside, at odd addresses, with these there (WeightsAside).
+// are those with weights aside, at odd addresses, with these there (WeightsAside), and few rows of f32, of over 4096
+// columns, with weights early: with registers for them, in blocks that are alone on their unit.
 // clustered ones take longer rows, up to 32768, 16384 and 8192, and on AMD from gfx90a on twice that; on NVIDIA from
 // sm_90 on up to 16 blocks share a row, which may be 16 times as long, and keep the weights in shared memory.
 // streaming variants read longer rows three times, after the first out of the L2 cache as far as it holds them.
@@ -152,11 +153,11 @@ struct SquaredDeviation {
 template <class T> constexpr bool kWidenedStays = false;
 template <> [[maybe_unused]] constexpr bool kWidenedStays<f16> = true;
 
-// Aligned rows of f32 with one or two vectors a work-item: what is chosen where rows are few, or no more than the device
-// holds at once (capi/row_plan.cpp), so that little else runs while one waits for its weights.
+// Aligned rows of f32 with one or two vectors a work-item, or by a kernel of their own: what is chosen where rows are few,
+// or no more than the device holds at once (capi/row_plan.cpp), so that little else runs while one waits for its weights.
 template <class Shape>
-constexpr bool few_in_f32 =
-    sizeof(typename Shape::Element) == 4 && Shape::kWide && Shape::kBlock == 512 && Shape::kVectors <= 2;
+constexpr bool few_in_f32 = Shape::kWeightsEarly || (sizeof(typename Shape::Element) == 4 && Shape::kWide &&
+                                                     Shape::kBlock == 512 && Shape::kVectors <= 2);
 
 // Rows of 16-bit elements take the longer to compute, for their bytes, and weights at odd addresses long to load: those
 // in x's type stay in registers, where there are enough.
@@ -302,6 +303,8 @@ HIPOPS_FN void layer_norm_streaming(const LayerNormArgs& a) {
 
 template <class Shape>
 HIPOPS_FN void layer_norm_queued(const LayerNormArgs& a) { layer_norm_resident<Shape>(a); }
+template <class Shape>
+HIPOPS_FN void layer_norm_weights_early(const LayerNormArgs& a) { layer_norm_resident<Shape>(a); }
 template <class Shape>
 HIPOPS_FN void layer_norm_weights_aside(const LayerNormArgs& a) { layer_norm_resident<Shape>(a); }
 

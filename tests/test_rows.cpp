@@ -428,6 +428,19 @@ TEST_CASE("of large launches of short rows, blocks go round until each work-item
       }
 }
 
+TEST_CASE("few rows of layer_norm in f32 have registers for their weights", "[rows]") {
+  const auto kernel = [](int64_t rows, int64_t cols, int weights = 2) {
+    return plan_rows(HIPOPS_F32, rows_and_cols(rows, cols), hipops::wide, kDevices[0], hipops::layer_norm_rounds, weights)
+        .kernel;
+  };
+  for (const int64_t rows : {int64_t{1}, int64_t{kDevices[0].units}})
+    for (const int64_t cols : {4100, 5120, 8192}) CHECK(kernel(rows, cols) == hipops::early_kernel);
+  for (const int64_t cols : {1024, 4096, 8196, 1 << 20}) CHECK(kernel(1, cols) < kRowKernels);
+  CHECK(kernel(kDevices[0].units + 1, 8192) < kRowKernels);
+  CHECK(kernel(1, 8192, 0) < kRowKernels);
+  CHECK(hipops::row_kernel_shared(hipops::early_kernel, 0) == 0);
+}
+
 TEST_CASE("rows are queued where blocks with the next row in registers would idle, as many as find room", "[rows]") {
   DeviceFacts device = kDevices[0];
   device.launch_shared_bytes = device.unit_shared_bytes = 200 << 10;
