@@ -517,14 +517,36 @@ MUTATIONS = (
         "upsample_nearest2d", "device/upsample.h",
         before="return floor_to(double(i) * d.ratio64, I(d.last));",
         after="return floor_to(float(i) * d.ratio32, I(d.last));",
-        runs=(Run("sizes", "f16"),)),
+        runs=(Run("sizes", "f16", plan="many-rows"),)),
+    Mutation(
+        "ratio_of_f64_in_f32_by_periods",
+        "The same, where y has no gaps.",
+        "upsample_nearest2d", "device/upsample_periods.h",
+        before="return floor_to(double(i) * d.ratio64, d.last);",
+        after="return floor_to(float(i) * d.ratio, d.last);",
+        runs=(Run("adversarial", "u8"),)),
+    Mutation(
+        "periods_without_channels",
+        "Of periods with channels innermost, a vector's elements are found as if there were none.",
+        "upsample_nearest2d", "device/upsample_periods.h",
+        before="if (p.channels != 1) {",
+        after="if (false) {",
+        runs=(Run("exact", "u8"),)),
+    Mutation(
+        "periods_without_a_rest",
+        "What is behind the last whole vector of all planes is not there.",
+        "upsample_nearest2d", "device/upsample_periods.h",
+        before="if (from_last < a.periods.rest) {",
+        after="if (false) {",
+        runs=(Run("exact", "u8"),)),
     Mutation(
         "tile_read_too_early",
         "A transpose reads its tile in shared memory while others still write it.",
         "strided_copy", "strided_copy.hip",
         before="tile[(line + r * Tile::kLines) * Tile::kPitch + lane] = value[r];\n    barrier();",
         after="tile[(line + r * Tile::kLines) * Tile::kPitch + lane] = value[r];",
-        runs=(Run("sizes", "f32", "report", says="race at byte", race=True), Run("sizes", "f32"))),
+        runs=(Run("sizes", "f32", "report", says="race at byte", race=True, plan="many-rows"),
+              Run("sizes", "f32", plan="many-rows"))),
 
     # ---- Rounding: cutting off stays under the 1 ULP that results of 16 bits are allowed, but for the cases that allow
     # half of one.
