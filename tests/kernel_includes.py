@@ -14,7 +14,7 @@ import pathlib
 import re
 import sys
 
-C_HEADERS = {"math.h", "stdint.h"}
+C_HEADERS = {"math.h", "stddef.h", "stdint.h"}
 # For the other two machines, behind #if.
 OTHER_MACHINES = {"device/cpu.h": {"cstddef", "cstdint"}, "device/types.h": {"cuda_bf16.h", "cuda_fp16.h"}}
 
