@@ -316,6 +316,7 @@ class ScanSums {
   using Share = RowShare<IndexAddArgs, kScanBlock>;
   using Sum = typename Summed<T>::Sum;
   static constexpr int kFlight = Length == 16 ? 2 : 4;  // sources
+  static_assert(kFlight <= Share::kPastEnd, "add_run looks at so many entries");
 
   // Groups take the list's rows.
   HIPOPS_METHOD void add_rows() const {

@@ -120,9 +120,9 @@ def add(op, dtype, rows, cols, out):
     return run
 
 
-def upsample2d(n, h, w, new_h, new_w):
+def upsample2d(n, h, w, new_h, new_w, dtype=BF16):
     def run(d):
-        d.call("upsample_nearest2d", d.tensor(BF16, (1, n, new_h, new_w)), d.tensor(BF16, (1, n, h, w)), 0, 0.0, 0.0)
+        d.call("upsample_nearest2d", d.tensor(dtype, (1, n, new_h, new_w)), d.tensor(dtype, (1, n, h, w)), 0, 0.0, 0.0)
     return run
 
 
@@ -152,6 +152,9 @@ ROWS |= {"rope/bf16/1x32x1024x128": rope("rope", 1, 32, 1024, 128), "rope_i/bf16
          "index_add/bf16/262144x256->16384": add("index_add", BF16, 262144, 256, 16384),
          "upsample_nearest2d/bf16/1x256x128x128": upsample2d(256, 128, 128, 256, 256),
          "upsample_nearest2d/bf16/1x256x128x128->200x200": upsample2d(256, 128, 128, 200, 200),
+         "upsample_nearest2d/f32/1x256x128x128->200x200": upsample2d(256, 128, 128, 200, 200, F32),
+         "upsample_nearest2d/bf16/1x32768x14x14->20x20": upsample2d(32768, 14, 14, 20, 20),
+         "upsample_nearest2d/bf16/1x32768x26x26->11x11": upsample2d(32768, 26, 26, 11, 11),
          "upsample_nearest1d/bf16/1x256x16384": upsample1d(256, 16384),
          "strided_copy_transpose/bf16/2048x2048": copy((2048, 2048), (1, 2048)),
          "strided_copy_bthd_bhtd/bf16/1x1024x32x128": copy((1, 32, 1024, 128), (1024 * 32 * 128, 128, 32 * 128, 1)),
