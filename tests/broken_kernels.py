@@ -1,7 +1,8 @@
 """Kernels broken on purpose. For each of these the harness has to fail: one that cannot fail proves nothing.
 
 A mutation replaces one text of kernels/, which must be there exactly once, and lists runs of hipops-parity that have to
-catch it. The same runs have to pass with the kernels as they are. run_broken_kernel.py does it.
+catch it. The same runs have to pass with the kernels as they are, or, where a mutation makes something small that golden
+cases are too small for, with that alone. run_broken_kernel.py does it.
 """
 
 import dataclasses
@@ -25,15 +26,23 @@ class Run:
 
 
 @dataclasses.dataclass(frozen=True)
+class Change:
+    file: str  # in kernels/
+    before: str
+    after: str
+
+
+@dataclasses.dataclass(frozen=True)
 class Mutation:
     name: str
     why: str  # what is broken, and who sees it
     op: str
-    file: str  # in kernels/
+    file: str
     before: str
     after: str
     runs: tuple
     wave: int = 64
+    small: tuple = ()  # Changes that results do not depend on
 
 
 REDUCE = "device/reduce.h"
@@ -47,6 +56,9 @@ STAGE = "device/row_stage.h"
 WEIGHTS = "device/row_weights.h"
 TYPES = "device/types.h"
 MATH = "device/math.h"
+
+# Windows of an index have 2^30 places.
+SMALL_WINDOWS = (Change("device/row_share.h", "kMostPlaces = 1 << 30", "kMostPlaces = 1 << 11"),)
 
 MUTATIONS = (
     # ---- Waves that meet
@@ -483,6 +495,22 @@ MUTATIONS = (
         before="least_(number * hashes)",
         after="least_((number + 1) * hashes)",
         runs=(Run("sizes", "f32"),)),
+    Mutation(
+        "windows_of_one_place",
+        "Of an index in several windows, the sources of the later ones are taken from the first one's places.",
+        "index_add", "index_add.hip",
+        before="x_ + window.first * a.x_step",
+        after="x_",
+        runs=(Run("indices", "f32", race=True),),
+        small=SMALL_WINDOWS),
+    Mutation(
+        "rows_of_other_shares_stored",
+        "A row that a window before has named counts as named, also where it is another block's.",
+        "index_add", "index_add.hip",
+        before="    if (window.first == 0) is_named_ = false;  // the row may be another block's\n",
+        after="",
+        runs=(Run("indices", "f32", race=True),),
+        small=SMALL_WINDOWS),
     Mutation(
         "index_out_of_range_taken",
         "An index far below 0 is read at.",

@@ -33,13 +33,18 @@ class Wrong(Exception):
     """What the test is about went wrong."""
 
 
-def apply(mutation, kernels):
-    path = kernels / mutation.file
+def apply(change, kernels):
+    path = kernels / change.file
     text = path.read_text()
-    found = text.count(mutation.before)
+    found = text.count(change.before)
     if found != 1:
-        raise Wrong(f"the mutation no longer applies: its text is {found} times in kernels/{mutation.file}")
-    path.write_text(text.replace(mutation.before, mutation.after))
+        raise Wrong(f"the mutation no longer applies: its text is {found} times in kernels/{change.file}")
+    path.write_text(text.replace(change.before, change.after))
+
+
+def apply_all(mutation, kernels):
+    for change in mutation.small + (mutation,):
+        apply(change, kernels)
 
 
 def leave_out(dtypes, kernels):
@@ -117,10 +122,30 @@ def describe(run):
     return f"{run.topic} {run.dtype}{race}{plan}{' with a page after each tensor' if run.guard == 'after' else ''}"
 
 
+def pass_all(build, name, op, wave, runs):
+    leave_out(set(DTYPES) - {run.dtype for run in runs}, build.kernels)
+    build.make(op, wave)
+    for run in runs:
+        done = build.run(op, wave, run)
+        if done.returncode != 0:
+            raise Wrong(f"{done.stdout}\n{describe(run)}: kernels that are not broken do not pass")
+        print(f"{name}: {describe(run)}: passes")
+    build.remove()
+
+
+def test_small(settings, mutation):
+    build = Build(settings, f"small-{mutation.name}")
+    for change in mutation.small:
+        apply(change, build.kernels)
+    pass_all(build, mutation.name, mutation.op, mutation.wave, mutation.runs)
+
+
 def test_broken(settings, name):
     mutation = {m.name: m for m in MUTATIONS}[name]
+    if mutation.small:
+        test_small(settings, mutation)
     build = Build(settings, name)
-    apply(mutation, build.kernels)
+    apply_all(mutation, build.kernels)
     leave_out(set(DTYPES) - {run.dtype for run in mutation.runs}, build.kernels)
     build.make(mutation.op, mutation.wave)
     for run in mutation.runs:
@@ -139,21 +164,13 @@ def intact_names():
 def test_intact(settings, name):
     op, wave = name.split("-")
     runs = {(r.topic, r.dtype, r.race, r.guard, r.plan): r for m in MUTATIONS if f"{m.op}-{m.wave}" == name for r in m.runs}
-    build = Build(settings, f"intact-{name}")
-    leave_out(set(DTYPES) - {run.dtype for run in runs.values()}, build.kernels)
-    build.make(op, wave)
-    for run in runs.values():
-        done = build.run(op, wave, run)
-        if done.returncode != 0:
-            raise Wrong(f"{done.stdout}\n{describe(run)}: kernels as they are do not pass")
-        print(f"{name}: {describe(run)}: passes")
-    build.remove()
+    pass_all(Build(settings, f"intact-{name}"), name, op, wave, runs.values())
 
 
 def show_topics(settings, name):
     mutation = {m.name: m for m in MUTATIONS}[name]
     build = Build(settings, f"topics-{name}")
-    apply(mutation, build.kernels)
+    apply_all(mutation, build.kernels)
     build.make(mutation.op, mutation.wave)
     model = mutation.runs[0]
     for guard in sorted({r.guard for r in mutation.runs}):
