@@ -112,8 +112,8 @@ int32_t repeats_of(const UpsampleArgs& a, int64_t unit) {
 
 constexpr int64_t kSmall = int64_t{1} << 31;
 
-// Rounds of rows share what is found of their elements' places, which is much where units are many in a vector; but there
-// are to be work-items enough.
+// Rounds of rows share what is found of their elements' places, which is much where units are many in a vector; but
+// there are to be work-items enough.
 constexpr int32_t kMostRounds = 2;
 int32_t rounds_of(const UpsampleArgs& a, int64_t unit, Mode mode) {
   constexpr int64_t kWorkItems = 1 << 18;
@@ -335,6 +335,27 @@ bool to_tiles(UpsampleArgs* a, int rank, int64_t unit) {
   return true;
 }
 
+// Of y, up to which the way to the first load counts, which is the shortest in `run`.
+constexpr int64_t kLittleBytes = 768 << 10;
+
+// Brings the arguments, which are in elements, into the form that the best mode takes them in, and *unit from an
+// element's bytes, or more that stay together, to those that it moves at a time.
+Mode choose_mode(int rank, int64_t bytes, UpsampleArgs* a, int64_t* unit) {
+  if (*unit == bytes && repeats_of(*a, bytes) == 0) {
+    const bool is_little =
+        count_of(*a) * bytes <= kLittleBytes && !rows_count_as_many.load(std::memory_order_relaxed);
+    const bool resizes_planes = a->dimension[0].rule != kSourceSame && a->dimension[1].rule != kSourceSame;
+    const bool prefers_run = is_little || (bytes > kFewBytes && resizes_planes);
+    if (are_apart(*a, rank, bytes) && to_periods(a, rank, bytes, kApartBytes)) return apart;
+    if (prefers_run && to_periods(a, rank, bytes, kRunBytes)) return run;
+    if (to_tiles(a, rank, bytes)) return tile;
+  }
+  if (to_rows(a, rank, bytes, *unit)) return row;
+  *unit = std::min(*unit, kWideAccess / 2);  // wider ones are `row`'s
+  widen(a, *unit / bytes);
+  return to_periods(a, rank, *unit, kRunBytes) ? run : any;
+}
+
 }  // namespace
 
 void take_rounds(UpsampleArgs* a, int32_t rounds) {
@@ -345,9 +366,6 @@ void take_rounds(UpsampleArgs* a, int32_t rounds) {
   a->rounds = rounds;
   find_divisor(&line);
 }
-
-// Of y, up to which the way to the first load counts, which is the shortest in `run`.
-constexpr int64_t kLittleBytes = 768 << 10;
 
 UpsamplePlan plan_upsample(const hipops_tensor& y, const hipops_tensor& x, int resized, hipops_nearest rule,
                            const Scale* scale) {
@@ -360,24 +378,7 @@ UpsamplePlan plan_upsample(const hipops_tensor& y, const hipops_tensor& x, int r
 
   const int64_t bytes = dtype_bytes(x.dtype);
   int64_t unit = widest_unit(args, rank, bytes);
-  Mode mode = any;
-  const bool by_elements = unit == bytes && repeats_of(args, unit) == 0;
-  const bool resizes_planes = args.dimension[0].rule != kSourceSame && args.dimension[1].rule != kSourceSame;
-  const bool is_little =
-      count_of(args) * bytes <= kLittleBytes && !rows_count_as_many.load(std::memory_order_relaxed);
-  if (by_elements && are_apart(args, rank, unit) && to_periods(&args, rank, unit, kApartBytes)) {
-    mode = apart;
-  } else if (by_elements && (is_little || (unit > kFewBytes && resizes_planes)) && to_periods(&args, rank, unit, kRunBytes)) {
-    mode = run;
-  } else if (by_elements && to_tiles(&args, rank, unit)) {
-    mode = tile;
-  } else if (to_rows(&args, rank, bytes, unit)) {
-    mode = row;
-  } else {
-    unit = std::min(unit, kWideAccess / 2);  // wider ones are `row`'s
-    widen(&args, unit / bytes);
-    if (to_periods(&args, rank, unit, kRunBytes)) mode = run;
-  }
+  const Mode mode = choose_mode(rank, bytes, &args, &unit);
   args.small = mode != any || to_groups(&args, 1, kUpsampleRowsOfElements);
   if (!args.small) {
     args.count = count_of(args);
