@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "count_as_many.h"
 #include "copy_layout.h"
+#include "count_as_many.h"
 #include "strided.h"
 
 namespace hipops {
@@ -233,10 +233,6 @@ CopyPlan plan_squares(const Copy& copy, int along) {
   return plan;
 }
 
-}  // namespace
-
-namespace {
-
 // Units so few that what counts is the way to the first load, which is the shortest in `any`.
 bool are_few(const Copy& copy) {
   constexpr int64_t kFew = 1 << 16;
@@ -259,9 +255,9 @@ CopyPlan plan_copy(const hipops_tensor& y, const hipops_tensor& x) {
   }
   const Layout<kCopyOperands>& layout = copy.layout;
   int along = innermost_in_x(layout);
-  const bool few = are_few(copy);
-  if (few && ((along != 0 && copy.unit < kWideAccess) || allows_shifted(copy))) return plan_any(copy);
-  if (along != 0 && copy.unit < kWideAccess) {
+  const bool crosses = along != 0 && copy.unit < kWideAccess;
+  if ((crosses || allows_shifted(copy)) && are_few(copy)) return plan_any(copy);
+  if (crosses) {
     if (allows_squares(copy, along) && layout.size[along] < kMostTiles && !prefers_staged(copy, along)) {
       CopyPlan plan = plan_squares(copy, along);
       if (plan.args.tiles < kMostTiles) return plan;

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <optional>
 
-#include "copy_plan.h"
 #include "as_many.h"
+#include "copy_plan.h"
 #include "mover_tester.h"
 
 using namespace hipops;

@@ -1,5 +1,5 @@
 // Resizing where y has no gaps, so that vectors of it may have the begin of a row, or of a plane, behind the end of
-// another. Where the elements of a vector come from is found once for several periods, by one formula for all rules: code
+// another. Where the elements of a vector come from is found once for several periods, by one formula for all rules in f32: code
 // that a launch runs but once is fetched, and that takes some 3 us of one that reads its operands from memory too.
 #pragma once
 

@@ -99,7 +99,7 @@ std::string command(const Options& options) {
   return text + " --seed " + std::to_string(options.seed);
 }
 
-void save(const Options& options, const std::string& op, const std::string& text) {
+void save(const Options& options, const std::string& op, const Plan& plan, const std::string& text) {
   const std::filesystem::path folder = std::filesystem::path(options.save) / op;
   std::filesystem::create_directories(folder);
   const std::filesystem::path file = folder / (std::string(kTopic) + ".json");
@@ -107,7 +107,8 @@ void save(const Options& options, const std::string& op, const std::string& text
   stream << text;
   stream.close();
   if (!stream) throw std::runtime_error("cannot write " + file.string());
-  std::printf("saved: hipops-parity --golden %s --op %s\n", options.save.c_str(), op.c_str());
+  std::printf("saved: hipops-parity --golden %s --op %s%s%s\n", options.save.c_str(), op.c_str(),
+              plan.as_many ? " --many-rows" : "", plan.ordered ? " --ordered" : "");
 }
 
 int report_failure(const Options& options, const Setting& setting, const Trial& failed) {
@@ -122,7 +123,7 @@ int report_failure(const Options& options, const Setting& setting, const Trial& 
   test.name = "random_" + std::to_string(options.seed) + "_" + std::to_string(failed.number);
   const std::string text = golden_text(op, kTopic, test);
   std::printf("shrunk: %s\n%s", small.text.c_str(), text.c_str());
-  if (!options.save.empty()) save(options, op.name, text);
+  if (!options.save.empty()) save(options, op.name, plan_of(setting, failed.number), text);
   return parity::kExitMismatch;
 }
 

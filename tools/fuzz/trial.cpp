@@ -14,6 +14,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "count_as_many.h"
 #include "fuzz/random_case.h"
 #include "fuzz/shrink.h"
 #include "parity/run_case.h"
@@ -61,7 +62,9 @@ class SharedMemory {
 bool run(Runtime& runtime, const Setting& setting, uint64_t number, Choices& choices, Shared& shared) {
   const parity::OpEntry& op = op_of(setting, number);
   const parity::Case test = random_case(choices, op, setting.most_elements);
-  few_indices_are_ordered = number % 2 != 0;
+  const Plan plan = plan_of(setting, number);
+  rows_count_as_many = plan.as_many;
+  few_indices_are_ordered = plan.ordered;
   shared.note(number, choices.taken());
   alarm(kPatienceSeconds);
   const parity::CaseResult result = parity::run_case(runtime, op, test, setting.guard);
@@ -134,6 +137,11 @@ bool has_failed(const Trial& trial) { return trial.ending == Ending::kFailed || 
 
 const parity::OpEntry& op_of(const Setting& setting, uint64_t number) {
   return setting.ops[number % setting.ops.size()];
+}
+
+Plan plan_of(const Setting& setting, uint64_t number) {
+  const uint64_t turn = number / setting.ops.size();
+  return {turn % 2 != 0, turn / 2 % 2 != 0};
 }
 
 Trial try_cases(const Setting& setting, uint64_t first, uint64_t count) {

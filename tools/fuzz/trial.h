@@ -32,6 +32,13 @@ struct Trial {
   std::string text;                   // why it failed; or the device, where none did
 };
 
+// Random cases are small: half of the turns of an op take what many rows and large tensors take, and half what many
+// indices take (hipops-parity --many-rows, --ordered).
+struct Plan {
+  bool as_many, ordered;
+};
+Plan plan_of(const Setting& setting, uint64_t number);
+
 const parity::OpEntry& op_of(const Setting& setting, uint64_t number);
 
 // The cases from `first` on, until one fails.
