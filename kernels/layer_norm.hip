@@ -26,6 +26,7 @@
 #include "layer_norm.h"
 
 #include "device/clustered_row.h"
+#include "device/moments.h"
 #include "device/norm.h"
 #include "device/row_queue.h"
 #include "device/split_row.h"
@@ -45,6 +46,20 @@ HIPOPS_FN auto sum_of(const RowTile<Shape>& tile, const Rows<Shape>& rows, int64
   const auto wide = [](typename Shape::Compute v) { return RowSum<Shape>::of(v); };
   if constexpr (sizeof(typename Shape::Element) == 2) return tile.reduce(rows, base, Sum(), Identity(), wide);
   else return tile.reduce(rows, base, Sum(), wide, Identity());
+}
+
+// A work-item's part of the sum, as above, and of the sum of squares.
+template <class Shape>
+HIPOPS_FN auto moments_of(const RowTile<Shape>& tile, const Rows<Shape>& rows) {
+  using C = typename Shape::Compute;
+  using W = RowSum<Shape>;
+  if constexpr (sizeof(typename Shape::Element) == 2) {
+    return tile.reduce(
+        rows, 0, Sum(), [](C x) { return Moments<C>{x, x * x}; },
+        [](const Moments<C>& of_vector) { return Moments<W, C>{W::of(of_vector.sum), of_vector.squares}; });
+  } else {
+    return tile.reduce(rows, 0, Sum(), [](C x) { return Moments<W, C>{W::of(x), x * x}; });
+  }
 }
 
 // The mean as two numbers, and what is left of x without it.
@@ -186,17 +201,44 @@ HIPOPS_FN void go_over_rows(const LayerNormArgs& a, Load load, F f) {
 template <class Shape>
 using WavesSum = typename Choose<Shape::kQueued, Sum, SumByMatrix>::type;
 
+// Whether a row's waves meet once (moments.h). Within a wave a meeting costs less than what this takes, f64 has no digits to
+// lose, and the others spill with a second way to the variance.
+template <class Shape>
+constexpr bool meets_once = Shape::kRowsPerBlock == 1 && sizeof(typename Shape::Element) <= 4 && !Shape::kWeightsAside &&
+                            !(Shape::kClustered && sizeof(typename Shape::Element) == 2);
+
+template <class Shape>
+using RowSums = typename Choose<meets_once<Shape>, Moments<RowSum<Shape>>, RowSum<Shape>>::type;
+
+template <class Shape, class Meeting, class M>
+HIPOPS_FN auto squares_about(const M& mean, const Rows<Shape>& rows, const RowTile<Shape>& tile, Meeting& reduce) {
+  return reduce(tile.reduce(rows, 0, Sum(), SquaredDeviation<M>{mean}), WavesSum<Shape>());
+}
+
 template <class Shape>
 HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
+  using T = typename Shape::Element;
   using C = typename Shape::Compute;
-  using RowMean = Mean<typename Shape::Element>;
-  RowReduce<Shape, RowSum<Shape>> reduce(threads_of<Shape>(a.geometry));
+  using RowMean = Mean<T>;
+  using W = RowSum<Shape>;
+  RowReduce<Shape, RowSums<Shape>> reduce(threads_of<Shape>(a.geometry));
   // f(the row, what makes of it the row less its mean, scaled).
   const auto normalized = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile, auto f) {
-    RowMean mean(reduce(sum_of(tile, rows, 0), WavesSum<Shape>()), norm_terms<C>(a));
-    const auto& again = widened_anew(tile);
-    C squares = reduce(again.reduce(rows, 0, Sum(), SquaredDeviation<RowMean>{mean}), WavesSum<Shape>());
-    f(again, mean.scaled(row_scale(a, mean, squares)));
+    if constexpr (meets_once<Shape>) {
+      const NormTerms<C>& terms = norm_terms<C>(a);
+      const Moments<W, C> own = moments_of(tile, rows);
+      const Moments<W> all = reduce(Moments<W>{own.sum, W::of(own.squares)}, WavesSum<Shape>());
+      const RowMean mean(all.sum, terms);
+      const auto& again = widened_anew(tile);
+      C squares = fused_multiply_add(-mean.high * terms.cols, mean.high, all.squares.value());
+      if (!__builtin_expect(uniform(int(are_moments_enough<T>(mean.high, squares, terms.cols))), 1))
+        squares = squares_about(mean, rows, again, reduce);
+      f(again, mean.scaled(row_scale(a, mean, squares)));
+    } else {
+      const RowMean mean(reduce(sum_of(tile, rows, 0), WavesSum<Shape>()), norm_terms<C>(a));
+      const auto& again = widened_anew(tile);
+      f(again, mean.scaled(row_scale(a, mean, squares_about(mean, rows, again, reduce))));
+    }
   };
   if constexpr (Shape::kClustered) {
     const KeptWeights<Shape, 0> w(a.weight, 1, a.geometry);
@@ -382,8 +424,8 @@ constexpr int room(RowAccess access, RowMode mode, int threads, int block, int v
   if (mode >= partial) return 2;
   if (access == staged) return element_bytes > 4 ? 2 : 4;
   if (mode != resident || (access != edged && access != wide)) return 1;
-  // Both weights of two vectors take 54 registers.
-  if (access == wide && element_bytes == 4 && block == 512 && vectors == 2) return 2;
+  // Both weights take registers: 54 of two vectors.
+  if (access == wide && element_bytes == 4 && block == 512 && vectors <= 2) return 2;
   if (access == wide && element_bytes > 2) return element_bytes == 4 ? blocks_with_room(access, block, vectors, 4) : 1;
   if (access == wide && threads < block) return blocks_beside_weights(block, vectors);
   const int at_a_time = resident_threads(vectors, true);

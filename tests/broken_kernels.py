@@ -49,6 +49,7 @@ REDUCE = "device/reduce.h"
 WAVE = "device/wave.h"
 ROW = "device/row.h"
 TILE = "device/row_tile.h"
+MOMENTS = "device/moments.h"
 QUEUE = "device/row_queue.h"
 TAIL = "device/row_tail.h"
 EDGES = "device/edge_queue.h"
@@ -374,6 +375,27 @@ MUTATIONS = (
         before="return WideSum(a.sum + b.sum);",
         after="return WideSum(double(C(a.sum + b.sum)));",
         runs=(Run("adversarial", "f32"), Run("adversarial", "bf16"))),
+    Mutation(
+        "moments_of_far_means",
+        "The variance from the sum of squares where the mean is many deviations off.",
+        "layer_norm", MOMENTS,
+        before="C(kVariances<T>) * squares",
+        after="C(INFINITY)",
+        runs=(Run("adversarial", "f32", says="huge_mean_1000"), Run("adversarial", "f16"))),
+    Mutation(
+        "moments_beyond_the_largest_number",
+        "A sum of squares that is infinite, where the deviations' is not.",
+        "layer_norm", MOMENTS,
+        before=" && squares < C(INFINITY)",
+        after="",
+        runs=(Run("adversarial", "f32", says="squares_beyond_f32"), Run("adversarial", "bf16"))),
+    Mutation(
+        "mean_left_in_the_moments",
+        "The mean of squares instead of the variance, where waves meet once.",
+        "layer_norm", "layer_norm.hip",
+        before="fused_multiply_add(-mean.high * terms.cols, mean.high, all.squares.value())",
+        after="all.squares.value()",
+        runs=(Run("adversarial", "f32", says="mean_of_0_4_deviations"), Run("adversarial", "f16"))),
     Mutation(
         "variance_of_a_sample",
         "Divided by n - 1, as statistics does.",

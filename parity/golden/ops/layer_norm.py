@@ -96,6 +96,13 @@ def adversarial():
         if dtype in ("f32", "f64"):
             yield case("mean_of_3000_deviations", bell(dtype, (2, 128), 1.0 / 3000.0, 1.0), 1e-12)
             yield case("mean_of_3000_deviations_large", bell(dtype, (2, 128), 333.0, 1e6))
+        # Means on both sides of what decides how rows that several waves share find their variance (moments.h), and one
+        # whose squares are beyond f32, as differences to it are not.
+        for columns, mean in ((1536, 0.4), (1536, 0.6), (1001, -2.7), (2048, 3.0), (5120, -7.0), (4099, 40.0)):
+            yield case(f"mean_of_{abs(mean)}_deviations_{columns}".replace(".", "_"), bell(dtype, (3, columns), 1.0, mean),
+                       weights=both)
+        if dtype in ("f32", "bf16"):
+            yield case("squares_beyond_f32", bell(dtype, (2, 1000), 2e17, 2.5e19))
         yield case("outlier", rows.quirky(dtype, (3, 48), 5, 0.01, at=[(0, 47, 1e4), (2, 0, -3e4)]))
         yield case("large", bell(dtype, (3, 48), big / 4))
         yield case("largest", explicit(dtype, big * (np.arange(96).reshape(2, 48) * 37 % 97 - 48) / 48), weights=both)
