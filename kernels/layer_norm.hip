@@ -5,9 +5,10 @@
 //   bytes         rows * cols * 2 * sizeof(element) must move; weight and bias stay in the cache
 //   range         |x - mean| up to 1e18 (f64: 1e153), and sums of x that are finite: they and the squares are summed as they are
 //
-// The variance is taken of the row on chip, from differences to the mean, never as E[x^2] - mean^2. The mean is kept as
-// two numbers: rounded to one, it would be off by more than the results can bear where x is close to it, or where it is
-// thousands of standard deviations.
+// The variance is taken of the row on chip, from differences to the mean. Where waves share a row they find it sooner as
+// E[x^2] - mean^2, in one meeting, and use that if the mean is so near to 0 that no digit is lost that results have
+// (moments.h). The mean is kept as two numbers: rounded to one, it would be off by more than the results can bear where
+// x is close to it, or where it is thousands of standard deviations.
 //
 // resident variants read a row once and keep it in registers: up to 16384 16-bit elements, 8192 f32, 4096 f64; 2048
 // where the elements have gaps between them. Short rows share a wave; a long row has a block of as many work-items as
@@ -27,86 +28,11 @@
 
 #include "device/clustered_row.h"
 #include "device/moments.h"
-#include "device/norm.h"
 #include "device/row_queue.h"
 #include "device/split_row.h"
 
 namespace hipops {
 namespace {
-
-// In f64 it takes registers that there are not where a block has several rows and a lane four vectors: aligned ones
-// spilled. (Edged and staged ones go with them; they were not measured.)
-template <class Shape>
-using RowSum = WideSum<typename Shape::Compute, sums_in_f64<typename Shape::Compute> &&
-                                                    !(Shape::kRowsPerBlock > 1 && Shape::kVectors > 3)>;
-
-// The sum of x. Elements of 16 bits leave f32 room for the carries of a vector, so only the sums of vectors are wide.
-template <class Shape>
-HIPOPS_FN auto sum_of(const RowTile<Shape>& tile, const Rows<Shape>& rows, int64_t base) {
-  const auto wide = [](typename Shape::Compute v) { return RowSum<Shape>::of(v); };
-  if constexpr (sizeof(typename Shape::Element) == 2) return tile.reduce(rows, base, Sum(), Identity(), wide);
-  else return tile.reduce(rows, base, Sum(), wide, Identity());
-}
-
-// A work-item's part of the sum, as above, and of the sum of squares.
-template <class Shape>
-HIPOPS_FN auto moments_of(const RowTile<Shape>& tile, const Rows<Shape>& rows) {
-  using C = typename Shape::Compute;
-  using W = RowSum<Shape>;
-  if constexpr (sizeof(typename Shape::Element) == 2) {
-    return tile.reduce(
-        rows, 0, Sum(), [](C x) { return Moments<C>{x, x * x}; },
-        [](const Moments<C>& of_vector) { return Moments<W, C>{W::of(of_vector.sum), of_vector.squares}; });
-  } else {
-    return tile.reduce(rows, 0, Sum(), [](C x) { return Moments<W, C>{W::of(x), x * x}; });
-  }
-}
-
-// The mean as two numbers, and what is left of x without it.
-template <class T, class C = compute_t<T>>
-struct Mean {
-  C high, low;
-
-  Mean() = default;
-  template <class S, class Terms>
-  HIPOPS_METHOD Mean(const S& sum, const Terms& terms) {
-    // The quotient, rounded once: an estimate, and what it missed of the sum (Markstein). `low` is what that has missed
-    // in turn.
-    C estimate = sum.high() * terms.inverse_cols;
-    high = fused_multiply_add(missed(sum.high(), estimate, terms), terms.inverse_cols, estimate);
-    // Rounded by itself: where all x are equal, what is left of them without the mean is 0.
-    low = rounded_product(missed(sum.high(), high, terms) + sum.low(), terms.inverse_cols);
-  }
-  HIPOPS_METHOD C deviation(C x) const { return (x - high) - low; }
-  // (x - mean) * scale in two roundings, the first of which is none where x is close to the mean.
-  struct Scaled {
-    C high, scale, low;
-    HIPOPS_METHOD C operator()(C x) const { return fused_multiply_add(x - high, scale, low); }
-  };
-  HIPOPS_METHOD Scaled scaled(C scale) const { return {high, scale, -low * scale}; }
-  HIPOPS_METHOD C variance(C mean_of_squares) const { return mean_of_squares; }
-  // How much larger the squared deviations from another mean are, for each element.
-  HIPOPS_METHOD C square_apart(const Mean& other) const {
-    C d = (high - other.high) + (low - other.low);
-    return d * d;
-  }
-};
-
-// Elements of 16 bits bear it that `low` is taken away of the variance once a row.
-template <class T>
-struct Mean16 : Mean<f32> {
-  using Mean<f32>::Mean;
-  HIPOPS_METHOD float deviation(float x) const { return x - high; }
-  HIPOPS_METHOD float square_apart(const Mean16& other) const {
-    float d = high - other.high;
-    return d * (d + 2 * low);
-  }
-  HIPOPS_METHOD float variance(float mean_of_squares) const {
-    return fmaxf(fused_multiply_add(-low, low, mean_of_squares), 0.0f);
-  }
-};
-template <> struct Mean<f16> : Mean16<f16> { using Mean16<f16>::Mean16; };
-template <> struct Mean<bf16> : Mean16<bf16> { using Mean16<bf16>::Mean16; };
 
 // What x less the mean is multiplied by.
 template <class M, class C>
@@ -154,15 +80,6 @@ HIPOPS_FN void store_at_use(const LayerNormArgs& a, const RowTile<Shape>& tile, 
   });
 }
 
-template <class M>
-struct SquaredDeviation {
-  const M& mean;
-  template <class C> HIPOPS_METHOD C operator()(C x) const {
-    C d = mean.deviation(x);
-    return d * d;
-  }
-};
-
 // Whether nvcc keeps what it has widened up to a branch after it, in registers that there are not: f16 takes it an
 // instruction that it does not repeat.
 template <class T> constexpr bool kWidenedStays = false;
@@ -201,11 +118,11 @@ HIPOPS_FN void go_over_rows(const LayerNormArgs& a, Load load, F f) {
 template <class Shape>
 using WavesSum = typename Choose<Shape::kQueued, Sum, SumByMatrix>::type;
 
-// Whether a row's waves meet once (moments.h). Within a wave a meeting costs less than what this takes, f64 has no digits to
-// lose, and the others spill with a second way to the variance.
+// Whether a row's waves meet once (moments.h). Within a wave a meeting costs less than what this takes, and f64 has no
+// digits to lose; the others spill with a second way to the variance, or, in AMD's clustered ones, ask for less at a time.
 template <class Shape>
 constexpr bool meets_once = Shape::kRowsPerBlock == 1 && sizeof(typename Shape::Element) <= 4 && !Shape::kWeightsAside &&
-                            !(Shape::kClustered && sizeof(typename Shape::Element) == 2);
+                            !(Shape::kClustered && sizeof(typename Shape::Element) == 2 && short_of_registers);
 
 template <class Shape>
 using RowSums = typename Choose<meets_once<Shape>, Moments<RowSum<Shape>>, RowSum<Shape>>::type;
@@ -231,8 +148,10 @@ HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
       const RowMean mean(all.sum, terms);
       const auto& again = widened_anew(tile);
       C squares = fused_multiply_add(-mean.high * terms.cols, mean.high, all.squares.value());
-      if (!__builtin_expect(uniform(int(are_moments_enough<T>(mean.high, squares, terms.cols))), 1))
-        squares = squares_about(mean, rows, again, reduce);
+      if (!__builtin_expect(uniform(int(are_moments_enough<T>(mean.high, squares, terms.cols))), 1)) {
+        if constexpr (Shape::kClustered && sizeof(T) == 2) squares = reduce(squares_read_again(mean, rows), WavesSum<Shape>());
+        else squares = squares_about(mean, rows, again, reduce);
+      }
       f(again, mean.scaled(row_scale(a, mean, squares)));
     } else {
       const RowMean mean(reduce(sum_of(tile, rows, 0), WavesSum<Shape>()), norm_terms<C>(a));

@@ -349,14 +349,14 @@ MUTATIONS = (
     Mutation(
         "mean_left_in",
         "The simplest of layer_norm's mistakes.",
-        "layer_norm", "layer_norm.hip",
+        "layer_norm", MOMENTS,
         before="return (x - high) - low;",
         after="return x;",
         runs=(Run("smoke", "f32"), Run("smoke", "f64"))),
     Mutation(
         "mean_rounded_to_one_number",
         "Off by more than is allowed where x is close to the mean, or the mean is large.",
-        "layer_norm", "layer_norm.hip",
+        "layer_norm", MOMENTS,
         before="return {high, scale, -low * scale};",
         after="return {high, scale, 0 * low};",
         runs=(Run("adversarial", "f32"), Run("adversarial", "f64"), Run("adversarial", "bf16"), Run("adversarial", "f16"))),
@@ -396,6 +396,13 @@ MUTATIONS = (
         before="fused_multiply_add(-mean.high * terms.cols, mean.high, all.squares.value())",
         after="all.squares.value()",
         runs=(Run("adversarial", "f32", says="mean_of_0_4_deviations"), Run("adversarial", "f16"))),
+    Mutation(
+        "half_of_a_row_read_again",
+        "Of a long row far from 0, which is read again for the deviations from its mean, each other vector.",
+        "layer_norm", MOMENTS,
+        before="first += kAtOnce",
+        after="first += 2 * kAtOnce",
+        runs=(Run("adversarial", "bf16", says="mean_of_40_0_deviations_20001"), Run("adversarial", "f16"))),
     Mutation(
         "variance_of_a_sample",
         "Divided by n - 1, as statistics does.",

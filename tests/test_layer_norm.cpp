@@ -2,6 +2,7 @@
 #include "layer_norm.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "op_calls.h"
 #include "op_numbers.h"
@@ -109,6 +110,25 @@ TEST_CASE("layer_norm of a row of equal elements is its bias", "[layer_norm]") {
       for (int i = 0; i < 3000; ++i) call.x.set(i, i < 1000 ? 3.140625 : i < 2000 ? -60000 : 0);
       call.succeeds();
       for (int i = 0; i < 3000; ++i) EXPECT_EQUAL(call.y.bits(i), call.bias.bits(i % 1000));
+    }
+  });
+}
+
+TEST_CASE("layer_norm of long rows far from 0 counts their first and last elements", "[layer_norm]") {
+  if (!has_cpu()) return;
+  check_in_child({}, [] {
+    EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);
+    constexpr int64_t kRows = 9, kColumns = 20001;  // one row after another begins at each place in 16 bytes
+    for (hipops_dtype dtype : {HIPOPS_F16, HIPOPS_BF16}) {
+      HostTensor x(dtype, {kRows, kColumns}), y(dtype, {kRows, kColumns});
+      for (int64_t i = 0; i < kRows * kColumns; ++i)
+        x.set(i, i % kColumns == 0 || i % kColumns == kColumns - 1 ? 96 : 64);
+      EXPECT_EQUAL(hipops_layer_norm(&y.view, &x.view, nullptr, nullptr, 0, nullptr), HIPOPS_SUCCESS);
+      const double n = kColumns, apart = 2 * 32 / n, at_ends = (32 - apart) / std::sqrt(2 * 32 * 32 / n - apart * apart);
+      for (int64_t row = 0; row < kRows; ++row) {
+        for (int64_t column : {int64_t(0), kColumns - 1})
+          EXPECT(std::fabs(y.get(row * kColumns + column) / at_ends - 1) < 1.0 / 256);
+      }
     }
   });
 }

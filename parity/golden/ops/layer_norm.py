@@ -98,7 +98,8 @@ def adversarial():
             yield case("mean_of_3000_deviations_large", bell(dtype, (2, 128), 333.0, 1e6))
         # Means on both sides of what decides how rows that several waves share find their variance (moments.h), and one
         # whose squares are beyond f32, as differences to it are not.
-        for columns, mean in ((1536, 0.4), (1536, 0.6), (1001, -2.7), (2048, 3.0), (5120, -7.0), (4099, 40.0)):
+        for columns, mean in ((1536, 0.4), (1536, 0.6), (1001, -2.7), (2048, 3.0), (5120, -7.0), (4099, 40.0),
+                              (20001, 40.0), (24576, -40.0)):
             yield case(f"mean_of_{abs(mean)}_deviations_{columns}".replace(".", "_"), bell(dtype, (3, columns), 1.0, mean),
                        weights=both)
         if dtype in ("f32", "bf16"):
