@@ -1,7 +1,9 @@
 #include "take.h"
 
 #include <algorithm>
+#include <atomic>
 
+#include "count_as_many.h"
 #include "divisor.h"
 #include "indices.h"
 #include "strided.h"
@@ -29,6 +31,13 @@ int64_t unit_bytes(const Layout<kTakeOperands>& layout, const hipops_tensor& y, 
 constexpr int64_t kLeastRow = 16;
 constexpr int64_t kLongestRow = int64_t{1} << 30;  // what 32 bits count
 constexpr int64_t kLeastShifted = 256;             // bytes
+
+// Whether there are so few units that the way to the first load is most of the launch: what rows find once for several of
+// theirs takes as long, with more of them.
+bool are_few(int64_t units, bool has_rows) {
+  const int64_t most_blocks = has_rows ? 1024 : 512;
+  return units <= most_blocks * kTakeFewBlock && !rows_count_as_many.load(std::memory_order_relaxed);
+}
 
 // Turns a walk over units of so many bytes into one over rows.
 void walk_over_rows(TakePlan* plan, int64_t unit) {
@@ -88,10 +97,17 @@ TakePlan plan_take(const DeviceFacts& device, const hipops_tensor& y, const hipo
   a.y = y.data;
 
   plan.kernel = log2_up(unit);
-  plan.block = kTakeBlock;
   const bool has_rows = layout.rank > 0 && layout.stride[kTakeY][0] == 1 && layout.stride[kTakeX][0] == 1 &&
-                        layout.stride[kTakeIndex][0] == 0 && !empty;
-  if (has_rows && a.walk.dim[0].size >= kLeastRow && a.walk.dim[0].size < kLongestRow) {
+                        layout.stride[kTakeIndex][0] == 0 && !empty && a.walk.dim[0].size >= kLeastRow &&
+                        a.walk.dim[0].size < kLongestRow;
+  if (are_few(a.walk.count, has_rows)) {
+    plan.kernel += kTakeFirstFew;
+    plan.block = kTakeFewBlock;
+    plan.grid = static_cast<uint32_t>((a.walk.count + kTakeFewBlock - 1) / kTakeFewBlock);
+    return plan;
+  }
+  plan.block = kTakeBlock;
+  if (has_rows) {
     walk_over_rows(&plan, unit);
     return plan;
   }

@@ -10,9 +10,9 @@
 namespace hipops {
 
 // The kernels of either op, by the bits of a unit: any and rows of 8, 16, 32, 64, 128, staged and large of 8 to 64,
-// shifted of 8 to 32.
-constexpr int kTakeKernels = 21, kTakeFirstRows = 5, kTakeFirstStaged = 10, kTakeFirstLarge = 14,
-              kTakeFirstShifted = 18;
+// shifted of 8 to 32, few of 8 to 128.
+constexpr int kTakeKernels = 26, kTakeFirstRows = 5, kTakeFirstStaged = 10, kTakeFirstLarge = 14,
+              kTakeFirstShifted = 18, kTakeFirstFew = 21;
 
 struct TakePlan {
   int kernel;

@@ -7,6 +7,8 @@
 //
 // An index that is the mark or out of range gives zero.
 //
+//   few     up to 65536 units, 131072 of rows, each by a work-item of its own: there the way to the first load is most of
+//           the launch.
 //   any     an element at a time, of any strides: where each has an index of its own, so that its neighbour in y comes
 //           from anywhere in x; and short rows, where they are few or not taken by vectors.
 //   rows    where the index is the same (stride 0) along the innermost dimension, which is contiguous in y and x: rows

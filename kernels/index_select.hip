@@ -6,6 +6,8 @@
 //
 // An index that is the mark or out of range gives zeros. By its code it is gather with an index of stride 0 off dim.
 //
+//   few     up to 65536 units, 131072 of rows, each by a work-item of its own, as gather has it: what is looked up for a
+//           token or a few.
 //   rows    where what lies behind dim is contiguous in y and x, and of 16 units or more, of up to 16 bytes as
 //           alignment allows: rows of an embedding table. A work-item takes some units of one row, whose index it reads
 //           anew: it is in the cache for all but the first.

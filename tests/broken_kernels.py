@@ -548,6 +548,20 @@ MUTATIONS = (
         after="if (value < index.size) return value;",
         runs=(Run("indices", "f32", "fault"),)),
     Mutation(
+        "few_units_past_the_end",
+        "The last block of few units takes what lies behind y, too.",
+        "gather", "device/take.h",
+        before="  if (i >= a.walk.count) return;\n",
+        after="",
+        runs=(Run("smoke", "f32", "fault"), Run("sizes", "u8", "fault"))),
+    Mutation(
+        "few_out_of_range_not_reported",
+        "Where there are few units, indices that mean nothing give zeros and are not counted.",
+        "index_select", "device/take.h",
+        before="  else if (a.index.report != nullptr) report_index(a, i, 1, value, mark);",
+        after="",
+        runs=(Run("indices", "f32"), Run("indices", "bf16"))),
+    Mutation(
         "staged_ends_left_out",
         "Of rows in shared memory, what is before the first 16-byte boundary and after the last one is not there.",
         "gather", "device/staged_part.h",

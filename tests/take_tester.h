@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "as_many.h"
 #include "catch.h"
 #include "error.h"
 #include "host_tensor.h"
@@ -281,7 +282,8 @@ inline TakeOperands random_operands(const TakeOp& op, std::mt19937_64& random, h
 inline void check_random(const TakeOp& op) {
   std::mt19937_64 random(20240607);
   int met[hipops::kTakeKernels] = {};
-  for (int round = 0; round < 40; ++round)
+  for (int round = 0; round < 40; ++round) {
+    hipops::rows_count_as_many = round % 2 == 0;
     for (int dtype = HIPOPS_F32; dtype <= HIPOPS_U64; ++dtype)
       for (hipops_dtype index_dtype : kIndexDtypes) {
         TakeOperands t = random_operands(op, random, static_cast<hipops_dtype>(dtype), index_dtype);
@@ -297,7 +299,12 @@ inline void check_random(const TakeOp& op) {
           index_stride[d] = op.index_is_1d ? (d == t.dim ? t.index.view.stride[0] : 0) : t.index.view.stride[d];
         ++met[hipops::plan_take(cpu_device(), t.y.view, t.x.view, t.index.view, index_stride, t.dim, nullptr).kernel];
       }
-  for (int k = 0; k < hipops::kTakeFirstRows; ++k) EXPECT(met[k] + met[k + hipops::kTakeFirstRows] >= 20);
+  }
+  hipops::rows_count_as_many = false;
+  for (int k = 0; k < hipops::kTakeFirstRows; ++k) {
+    EXPECT(met[k] + met[k + hipops::kTakeFirstRows] >= 10);
+    EXPECT(met[k + hipops::kTakeFirstFew] >= 10);
+  }
 }
 
 inline hipops::Op& kernels_of(const TakeOp& op) {
@@ -331,6 +338,16 @@ inline void launch_taken(const TakeOp& op, TakeOperands& t, bool one_block, bool
 inline void check_rounds(const TakeOp& op) {
   std::mt19937_64 random(7);
   bool met[hipops::kTakeKernels] = {};
+  // Few units, whose blocks make no rounds: by themselves, and 16 bytes of a row.
+  for (hipops_dtype dtype : {HIPOPS_U8, HIPOPS_BF16, HIPOPS_F32, HIPOPS_F64})
+    for (int64_t columns : {7, 400}) {
+      TakeOperands t{HostTensor(dtype, {67, columns}), HostTensor(dtype, {50, columns}, {columns + 16, 1}),
+                     op.index_is_1d ? HostTensor(HIPOPS_U8, {67}) : HostTensor(HIPOPS_U8, {67, columns}, {1, 0}), 0};
+      fill_with_bits(t.x, random);
+      for (int64_t i = 0; i < t.index.count(); ++i) set_bits(t.index, i, random_index(random, 50, HIPOPS_U8));
+      launch_taken(op, t, false, columns == 7, met);
+    }
+  const AsMany as_many;
   for (hipops_dtype dtype : {HIPOPS_U8, HIPOPS_BF16, HIPOPS_F32, HIPOPS_F64}) {
     const auto bytes = static_cast<int64_t>(hipops::parity::dtype_size(dtype));
     for (int64_t columns : {int64_t{7}, 16 / bytes, 32 / bytes, int64_t{33}, int64_t{32 + 256}, int64_t{33 + 4096}}) {

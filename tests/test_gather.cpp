@@ -53,6 +53,7 @@ TEST_CASE("gather counts each index of an expanded index tensor", "[gather]") {
 }
 
 TEST_CASE("gather moves vectors only where the index is the same along them", "[gather]") {
+  const AsMany as_many;
   const hipops_tensor y = view_of(1 << 16, HIPOPS_F32, {5, 64}), x = view_of(1 << 17, HIPOPS_F32, {9, 64});
   const hipops_tensor index = view_of(1 << 18, HIPOPS_I32, {5, 64});
   CHECK(plan_take(DeviceFacts(), y, x, index, {1, 0}, 0, nullptr).kernel == kTakeFirstRows + 4);
@@ -176,6 +177,7 @@ TEST_CASE("gather takes short rows by way of shared memory, up to a group's last
 
 TEST_CASE("gather takes columns by way of shared memory", "[gather]") {
   on_cpu(kGather, [](const TakeOp& op) {
+    const AsMany as_many;
     std::mt19937_64 random(77);
     bool met[kTakeKernels] = {};
     struct Case {

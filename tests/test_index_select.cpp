@@ -73,7 +73,22 @@ TEST_CASE("index_select counts an index once, however many elements it serves", 
   });
 }
 
+TEST_CASE("index_select takes few units one by one, fewer where they are no rows", "[index_select]") {
+  const auto kernel = [](hipops_dtype dtype, int64_t rows, int64_t columns) {
+    const hipops_tensor y = view_of(1 << 16, dtype, {rows, columns});
+    const hipops_tensor x = view_of(uintptr_t{1} << 40, dtype, {9, columns}), index = view_of(1 << 12, HIPOPS_I64, {rows});
+    return plan_take(DeviceFacts(), y, x, index, {1, 0}, 0, nullptr).kernel;
+  };
+  CHECK(kernel(HIPOPS_BF16, 256, 4096) == kTakeFirstFew + 4);
+  CHECK(kernel(HIPOPS_BF16, 257, 4096) == kTakeFirstRows + 4);
+  CHECK(kernel(HIPOPS_BF16, 130, 1001) == kTakeFirstFew + 1);
+  CHECK(kernel(HIPOPS_BF16, 131, 1001) == kTakeFirstShifted + 1);
+  CHECK(kernel(HIPOPS_F32, 65536, 1) == kTakeFirstFew + 2);
+  CHECK(kernel(HIPOPS_F32, 65537, 1) == 2);
+}
+
 TEST_CASE("index_select moves the widest units that addresses, rows and steps allow", "[index_select]") {
+  const AsMany as_many;
   const uintptr_t at = 1 << 16, from = 1 << 20;
   auto kernel = [&](hipops_dtype dtype, int64_t columns, int64_t y_shift = 0, int64_t x_shift = 0, int64_t x_step = 0) {
     const int64_t bytes = dtype_bytes(dtype);

@@ -68,6 +68,21 @@ HIPOPS_FN void take_any(const TakeArgs& a) {
   }
 }
 
+// So few units that the way to the first load is most of the launch: each work-item has one, and no loop.
+template <class T>
+HIPOPS_FN void take_few(const TakeArgs& a) {
+  const int32_t i = int32_t(block_index() * kTakeFewBlock + thread_index());
+  if (i >= a.walk.count) return;
+  const Offsets<kTakeOperands> at = locate(a.walk, i);
+  int64_t mark;
+  const int64_t value = load_index(a.index, at.of[kTakeIndex], &mark);
+  const int64_t from = checked_index(a.index, value, mark, 0, 0);
+  T unit{};
+  if (from != kNothing) unit = load_evict_last(static_cast<const T*>(a.x) + (at.of[kTakeX] + from * a.x_step));
+  else if (a.index.report != nullptr) report_index(a, i, 1, value, mark);
+  static_cast<T*>(a.y)[at.of[kTakeY]] = unit;
+}
+
 // Rows that have one index each: that and all offsets are found once for the units that a work-item takes of a row, a
 // step of as many as share the row apart.
 template <class T>

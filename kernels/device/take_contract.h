@@ -14,6 +14,9 @@ constexpr int kTakeDepth = 4;
 // rows: units of a row that a work-item has in flight: of 16 bytes, and of less.
 constexpr int kTakeRowsDepth = 4, kTakeElementsDepth = 8;
 
+// few: a block has as many units as work-items.
+constexpr int kTakeFewBlock = 128;
+
 // staged: bytes of x in a block's shared memory on AMD, where large has kOwnSharedBytes. Elsewhere launches bring what
 // they need.
 constexpr int kStagedBytes = 32768;
@@ -30,6 +33,7 @@ struct TakeArgs {
   const void* x;
   void* y;
   int64_t x_step;  // of x along dim, in units
+  Walk<kTakeOperands> walk;  // here, as few units look at nothing behind it: see row_contract.h, kNearArguments
   int64_t step;    // units, work-items, or rows or panels (staged, large) that the whole grid takes at a time
   int64_t vector;  // elements of a unit
   // Where one index serves many elements of y (index_select): element i of y, in row-major order, is the first that
@@ -51,7 +55,6 @@ struct TakeArgs {
   int64_t copy_bytes;                  // of x, at most
   int32_t block;                       // work-items: kSmallBlock, kStagedBlock or kLargeBlock
   WideDivisor run_divisor, wide_parts_divisor;
-  Walk<kTakeOperands> walk;
 };
 
 }  // namespace hipops
@@ -78,4 +81,9 @@ struct TakeArgs {
   X(op##_b64_large, b64, large, kLargeBlock)      \
   X(op##_b8_shifted, b8, shifted, kTakeBlock)     \
   X(op##_b16_shifted, b16, shifted, kTakeBlock)   \
-  X(op##_b32_shifted, b32, shifted, kTakeBlock)
+  X(op##_b32_shifted, b32, shifted, kTakeBlock)   \
+  X(op##_b8_few, b8, few, kTakeFewBlock)          \
+  X(op##_b16_few, b16, few, kTakeFewBlock)        \
+  X(op##_b32_few, b32, few, kTakeFewBlock)        \
+  X(op##_b64_few, b64, few, kTakeFewBlock)        \
+  X(op##_b128_few, b128, few, kTakeFewBlock)
