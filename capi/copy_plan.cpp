@@ -9,7 +9,7 @@
 namespace hipops {
 namespace {
 
-enum Mode { any, rows, tile, square, staged, shifted };
+enum Mode { any, few, rows, tile, square, staged, shifted };
 
 struct Variant {
   int bits;
@@ -233,12 +233,21 @@ CopyPlan plan_squares(const Copy& copy, int along) {
   return plan;
 }
 
-// Units so few that what counts is the way to the first load, which is the shortest in `any`.
-bool are_few(const Copy& copy) {
-  constexpr int64_t kFew = 1 << 16;
+// Units so few that what counts is the way to the first load, which is the shortest in `few`: no more than these. Where
+// lanes scatter over lines, half of that, and in `any`, with two units a work-item, as many.
+constexpr int64_t kFew = 1 << 16, kFewScattered = 1 << 15;
+
+bool are_at_most(int64_t most, const Copy& copy) {
   int64_t units = 1;
   for (int d = 0; d < copy.layout.rank; ++d) units *= copy.layout.size[d];
-  return units <= kFew && !rows_count_as_many.load(std::memory_order_relaxed);
+  return units <= most && !rows_count_as_many.load(std::memory_order_relaxed);
+}
+
+CopyPlan plan_few(const Copy& copy) {
+  CopyPlan plan = plan_of(copy, few);
+  plan.args.walk = walk_of(copy.layout);
+  plan.grid = static_cast<uint32_t>((plan.args.walk.count + kCopyFewBlock - 1) / kCopyFewBlock);
+  return plan;
 }
 
 }  // namespace
@@ -250,13 +259,15 @@ CopyPlan plan_copy(const hipops_tensor& y, const hipops_tensor& x) {
       widen_rows(&copy);
     } else if (!lies_apart(copy) || !allows_shifted(copy)) {
       widen_run(&copy);
-      return plan_any(copy);  // the one that knows of a head and a tail
+      const bool is_whole = (copy.head | copy.tail) == 0;
+      return is_whole && are_at_most(kFew, copy) ? plan_few(copy) : plan_any(copy);  // which knows of a head and a tail
     }
   }
   const Layout<kCopyOperands>& layout = copy.layout;
   int along = innermost_in_x(layout);
   const bool crosses = along != 0 && copy.unit < kWideAccess;
-  if ((crosses || allows_shifted(copy)) && are_few(copy)) return plan_any(copy);
+  if (are_at_most(crosses ? kFewScattered : kFew, copy)) return plan_few(copy);
+  if (crosses && are_at_most(kFew, copy)) return plan_any(copy);
   if (crosses) {
     if (allows_squares(copy, along) && layout.size[along] < kMostTiles && !prefers_staged(copy, along)) {
       CopyPlan plan = plan_squares(copy, along);

@@ -6,8 +6,8 @@
 
 namespace hipops {
 
-constexpr int kCopyBlock = 256;  // of every kernel but `rows`
-constexpr int kCopyRowsBlock = 128;
+constexpr int kCopyBlock = 256;  // of every kernel but `rows` and `few`
+constexpr int kCopyRowsBlock = 128, kCopyFewBlock = 128;
 constexpr int kCopyDepth = 2;    // units that a work-item of `any` has in flight, or of `rows` where they are 16 bytes
 constexpr int kCopyElementsDepth = 8;  // of `rows` where they are less
 
@@ -21,12 +21,12 @@ constexpr int copy_staged_lines(int bits) { return 1024 / bits; }
 enum CopyOperand { kCopyY, kCopyX, kCopyOperands };
 
 struct StridedCopyArgs {
-  // any: over units. tile, staged: over tiles, which dimension 0 of the tensors, innermost in y, and the one innermost
+  const void* x;  // these two, and the walk's first dimensions, are what few units look at: see row_contract.h, kNearArguments
+  void* y;
+  // any, few: over units. tile, staged: over tiles, which dimension 0 of the tensors, innermost in y, and the one innermost
   // in x are cut into: they are the walk's dimensions 0 and 1. square: over the squares at the beginning of the latter.
   Walk<kCopyOperands> walk;
   int64_t step;  // units or tiles that the whole grid takes at a time
-  const void* x;
-  void* y;
   // any: bytes before the first unit and after the last, below 16 each; where there are some, units have no gaps.
   int32_t head, tail;
   // tile, staged: the two dimensions, in elements. Strides also for square.
@@ -56,6 +56,11 @@ struct StridedCopyArgs {
   X(strided_copy_b32_any, 32, any, kCopyBlock)              \
   X(strided_copy_b64_any, 64, any, kCopyBlock)              \
   X(strided_copy_b128_any, 128, any, kCopyBlock)            \
+  X(strided_copy_b8_few, 8, few, kCopyFewBlock)             \
+  X(strided_copy_b16_few, 16, few, kCopyFewBlock)           \
+  X(strided_copy_b32_few, 32, few, kCopyFewBlock)           \
+  X(strided_copy_b64_few, 64, few, kCopyFewBlock)           \
+  X(strided_copy_b128_few, 128, few, kCopyFewBlock)         \
   X(strided_copy_b8_rows, 8, rows, kCopyRowsBlock)          \
   X(strided_copy_b16_rows, 16, rows, kCopyRowsBlock)        \
   X(strided_copy_b32_rows, 32, rows, kCopyRowsBlock)        \

@@ -9,6 +9,8 @@
 //   any    moves units, each by one access on both sides: of 16 bytes (b128) where memory is contiguous and aligned
 //          along the innermost dimension of both, of 8, 4 or 2 where that is all that lengths and alignment allow; else
 //          elements. A copy without any gaps is one run of units, with up to 15 bytes before and after.
+//   few    the same of up to 65536 units (32768 where lanes scatter), by a work-item each: there the way to the first load
+//          is most of the launch.
 //   rows   moves units, too, in rows of 16 or more of them.
 //   shifted   stores 16 bytes at a time in rows that begin anywhere: at multiples of 16, from wherever these lie in x.
 //          On NVIDIA, which loads at multiples only, those are the two loads around them, shifted into one.
@@ -59,6 +61,14 @@ HIPOPS_FN void copy_any(const StridedCopyArgs& a) {
   int64_t end = a.walk.count * int64_t(sizeof(T));
   if (thread < a.head) y_bytes[thread - a.head] = x_bytes[thread - a.head];
   if (thread < a.tail) y_bytes[end + thread] = x_bytes[end + thread];
+}
+
+template <class T>
+HIPOPS_FN void copy_few(const StridedCopyArgs& a) {
+  const int32_t i = int32_t(block_index() * kCopyFewBlock + thread_index());
+  if (i >= a.walk.count) return;
+  const Offsets<kCopyOperands> at = locate(a.walk, i);
+  static_cast<T*>(a.y)[at.of[kCopyY]] = load_evict_last(static_cast<const T*>(a.x) + at.of[kCopyX]);
 }
 
 // Rows of many units: offsets are found once for those that a work-item takes of a row, a step of as many as share it

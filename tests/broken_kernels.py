@@ -555,6 +555,13 @@ MUTATIONS = (
         after="",
         runs=(Run("smoke", "f32", "fault"), Run("sizes", "u8", "fault"))),
     Mutation(
+        "few_units_copied_past_the_end",
+        "The same of a copy.",
+        "strided_copy", "strided_copy.hip",
+        before="  if (i >= a.walk.count) return;\n",
+        after="",
+        runs=(Run("smoke", "f32", "fault"), Run("sizes", "u8", "fault"))),
+    Mutation(
         "few_out_of_range_not_reported",
         "Where there are few units, indices that mean nothing give zeros and are not counted.",
         "index_select", "device/take.h",
