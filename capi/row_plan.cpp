@@ -89,7 +89,7 @@ bool idles_beside_weights(const RowVariant& v, const RowGeometry& g, int64_t blo
 
 // Has next rows wait in shared memory, where blocks that keep them in registers would idle, and more blocks or rows
 // find room so. (Other rows are 1 % slower by it, and slower again where more of them wait; those that are not whole
-// sectors up to 7 %.)
+// sectors up to 7 %; and so few that a block has one or two of them up to 14 %.)
 void queue_rows(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device, RowPlan* plan) {
   constexpr int64_t kSectorBytes = 32;
   if (v.streaming || bytes_of(v.dtype) != 2 || device.launch_shared_bytes < kQueuedBytes) return;
@@ -99,6 +99,9 @@ void queue_rows(const RowVariant& v, const RowGeometry& g, const DeviceFacts& de
   const int64_t row_bytes = threads * v.vectors * kWideBytes;
   const bool two = 2 * queued_blocks * row_bytes <= kQueuedBytes;
   if (!idles_beside_weights(v, g, blocks, device) || (queued_blocks == blocks && !two)) return;
+  constexpr int64_t kLeastRounds = 3, kLeastOfUnit = 6;
+  const bool too_few = g.rows < device.units * std::max(kLeastRounds * queued_blocks, kLeastOfUnit);
+  if (too_few && !rows_count_as_many.load(std::memory_order_relaxed)) return;
   plan->kernel = queued_kernel(v.dtype);
   plan->rows_ahead = two ? 2 : 1;
   plan->shared_bytes = static_cast<uint32_t>(plan->rows_ahead * row_bytes);

@@ -449,7 +449,7 @@ TEST_CASE("rows are queued where blocks with the next row in registers would idl
   };
   int taken = 0;
   for (int64_t cols = 1544; cols <= 16384; cols += 8)
-    for (const int64_t rows : {300, 100000}) {
+    for (const int64_t rows : {4000, 100000}) {
       const RowPlan plan = plan_of(rows, cols);
       if (plan.kernel < kRowKernels) continue;
       ++taken;
@@ -467,6 +467,12 @@ TEST_CASE("rows are queued where blocks with the next row in registers would idl
   CHECK(taken > 800);
   for (const int64_t cols : {12288, 15360}) CHECK(plan_of(100000, cols).rows_ahead == 2);
   CHECK(plan_of(100000, 10240).rows_ahead == 1);
+  // Nor are those of which a unit has fewer than six, or a block fewer than three.
+  const int64_t six = 6 * device.units;
+  CHECK(plan_of(six, 12288).kernel == hipops::queued_kernel(HIPOPS_BF16));
+  CHECK(plan_of(six - 1, 12288).kernel < kRowKernels);
+  CHECK(plan_of(3 * six - 1, 2304).kernel < kRowKernels);
+  CHECK(plan_of(3 * six, 2304).kernel == hipops::queued_kernel(HIPOPS_BF16));
   // Those that use all registers stay there, and so do streamed ones, and those that are not whole sectors; and all,
   // where launches bring no shared memory.
   for (const int64_t cols : {2048, 4096, 7680, 8192, 15376, 16384, 70000, 12296})
