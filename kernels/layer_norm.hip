@@ -119,9 +119,14 @@ template <class Shape>
 using WavesSum = typename Choose<Shape::kQueued, Sum, SumByMatrix>::type;
 
 // Whether a row's waves meet once (moments.h). Within a wave a meeting costs less than what this takes, and f64 has no
-// digits to lose; the others spill with a second way to the variance, or, in AMD's clustered ones, ask for less at a time.
+// digits to lose; in AMD's clustered rows of 16 bits less is asked for at a time with a second way to the variance, and
+// with weights aside it spills. Which odd rows have those depends on the grid, and their bits do not: neither do the
+// variants meet once that stand for them.
 template <class Shape>
-constexpr bool meets_once = Shape::kRowsPerBlock == 1 && sizeof(typename Shape::Element) <= 4 && !Shape::kWeightsAside &&
+constexpr bool has_weights_aside = Shape::kEdged && Shape::kVectors == 4;
+
+template <class Shape>
+constexpr bool meets_once = Shape::kRowsPerBlock == 1 && sizeof(typename Shape::Element) <= 4 && !has_weights_aside<Shape> &&
                             !(Shape::kClustered && sizeof(typename Shape::Element) == 2 && short_of_registers);
 
 template <class Shape>
