@@ -302,8 +302,8 @@ inline void check_random(const TakeOp& op) {
   }
   hipops::rows_count_as_many = false;
   for (int k = 0; k < hipops::kTakeFirstRows; ++k) {
-    EXPECT(met[k] + met[k + hipops::kTakeFirstRows] >= 10);
-    EXPECT(met[k + hipops::kTakeFirstFew] >= 10);
+    EXPECT(met[k] + met[k + hipops::kTakeFirstRows] >= 20);
+    EXPECT(met[k + hipops::kTakeFirstFew] >= 20);
   }
 }
 
