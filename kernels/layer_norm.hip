@@ -97,13 +97,6 @@ template <class Shape>
 constexpr bool weights_stay = (sizeof(typename Shape::Element) == 2 || Shape::kEdged || few_in_f32<Shape>) &&
                               !(few_registers && Shape::kBlock > 256);
 
-// What is expected of these and of the bias has nvcc lay out what most calls do in one piece: a single row takes 4 to 6 %
-// less time.
-template <class Shape>
-HIPOPS_FN bool weights_may_stay(const LayerNormArgs& a) {
-  return a.weight != nullptr && (sizeof(typename Shape::Element) == sizeof(f32) || !a.weights_are_f32);
-}
-
 template <class Shape, int which>
 using StayingWeights = typename Choose<Shape::kWeightsAside, WeightsAside<Shape, which>, WeightsOfRows<Shape>>::type;
 
@@ -210,10 +203,12 @@ HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
     const auto at_use = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
       normalized(rows, tile, [&](const auto& again, const auto& scaled) { store_at_use(a, again, rows, 0, scaled); });
     };
+    // nvcc lays out first what is not to be jumped to: what most calls do, with weights and a bias in x's type, is in one
+    // piece so, and few rows take 2 to 5 % less time.
     if constexpr (!weights_stay<Shape>) {
       expect_weights<Shape>(a);
       for_each_row<Shape>(a.geometry, a.x, a.y, NothingForAll(), at_use);
-    } else if (!Shape::kWeightsAside && __builtin_expect(!weights_may_stay<Shape>(a), 0)) {
+    } else if (!Shape::kWeightsAside && __builtin_expect(!weights_may_stay<T>(a.weight, a.weights_are_f32 != 0), 0)) {
       expect_weights<Shape>(a);
       go_over_rows<Shape>(a, NothingForAll(), at_use);
     } else {

@@ -117,6 +117,12 @@ class Weights {
   C otherwise_;
 };
 
+// Whether weights of elements T are there, and in that type, of which they may stay in registers.
+template <class T>
+HIPOPS_FN bool weights_may_stay(const void* weights, bool are_f32) {
+  return weights != nullptr && (sizeof(T) == sizeof(f32) || !are_f32);
+}
+
 // f(T()) or, for weights in f32, f(f32()): a branch once a row.
 template <class T, class F>
 HIPOPS_FN void with_weights_type(bool are_f32, F f) {
