@@ -11,13 +11,13 @@
 namespace hipops {
 namespace {
 
-enum Mode { any, row, run, apart, tile };
+enum Mode { any, row, run, apart, tile, few };
 
 struct Variant {
   int bits;
   Mode mode;
 };
-#define VARIANT(name, bits, mode) {bits, mode},
+#define VARIANT(name, bits, mode, block) {bits, mode},
 constexpr Variant kVariants[] = {HIPOPS_UPSAMPLE_KERNELS(VARIANT, )};
 #undef VARIANT
 
@@ -229,13 +229,12 @@ bool to_periods(UpsampleArgs* a, int rank, int64_t unit, int64_t vector_bytes) {
   }
   // What is in a period: a dimension or two, within which one may stay as it is. Planes are one if there are no others.
   const UpsampleDimension single{1, {}, elements, 0, 0, 1, 1, kSourceSame, 0, {}};
-  UpsampleDimension(&inner)[kUpsampleMaxRank] = run.inner;
+  UpsampleDimension inner[kUpsampleMaxRank];
   std::copy(std::begin(a->dimension), std::end(a->dimension), std::begin(inner));
   if (inner[rank - 1].rule != kSourceSame) {
     if (rank == kUpsampleMaxRank) return false;
     inner[rank++] = single;
   }
-  run.inner_rank = rank;
   const bool has_channels = rank == 4;
   if (rank < 2 || (has_channels && inner[0].rule != kSourceSame)) return false;
   const UpsampleDimension &column = inner[has_channels], &row = rank > 2 ? inner[rank - 2] : single;
@@ -266,10 +265,10 @@ bool to_periods(UpsampleArgs* a, int rank, int64_t unit, int64_t vector_bytes) {
   p.channel_stride = has_channels ? static_cast<int32_t>(inner[0].x_stride) : 0;
   p.channels_divisor = divisor_of(p.channels);
   run.count = int64_t{p.vectors} * p.step;
-  run.done = periods * period;
-  const int64_t beyond = elements - run.done;
-  if (together == outer.size) p.rest = static_cast<int32_t>(beyond);
-  else run.tail = beyond;
+  p.rest = static_cast<int32_t>(elements - periods * period);
+  const bool is_only = together == outer.size;
+  p.rest_period = is_only ? 0 : p.count;
+  p.rest_first = is_only ? p.vectors * static_cast<int32_t>(length) : 0;
   if (run.count >= kSmall) return false;
   *a = run;
   return true;
@@ -335,17 +334,26 @@ bool to_tiles(UpsampleArgs* a, int rank, int64_t unit) {
   return true;
 }
 
-// Of y, up to which the way to the first load counts, which is the shortest in `run`.
-constexpr int64_t kLittleBytes = 768 << 10;
+// `few`, if y has no gaps: up to so many units, the way to the first load counts, which is the shortest there; or fewer,
+// where `row` has one load for a vector of them.
+constexpr int64_t kFewUnits = 3 << 17, kFewRepeated = 1 << 18;
+bool to_few(UpsampleArgs* a, int rank, int64_t bytes, int64_t unit) {
+  const int64_t most = bytes == 2 && repeats_of(*a, bytes) != 0 ? kFewRepeated : kFewUnits;
+  if (count_of(*a) * bytes > most * unit || rows_count_as_many.load(std::memory_order_relaxed)) return false;
+  UpsampleArgs few = *a;
+  widen(&few, unit / bytes);
+  if (!to_periods(&few, rank, unit, unit)) return false;
+  *a = few;
+  return true;
+}
 
 // Brings the arguments, which are in elements, into the form that the best mode takes them in, and *unit from an
 // element's bytes, or more that stay together, to those that it moves at a time.
 Mode choose_mode(int rank, int64_t bytes, UpsampleArgs* a, int64_t* unit) {
+  if (to_few(a, rank, bytes, *unit)) return few;
   if (*unit == bytes && repeats_of(*a, bytes) == 0) {
-    const bool is_little =
-        count_of(*a) * bytes <= kLittleBytes && !rows_count_as_many.load(std::memory_order_relaxed);
     const bool resizes_planes = a->dimension[0].rule != kSourceSame && a->dimension[1].rule != kSourceSame;
-    const bool prefers_run = is_little || (bytes > kFewBytes && resizes_planes);
+    const bool prefers_run = bytes > kFewBytes && resizes_planes;
     if (are_apart(*a, rank, bytes) && to_periods(a, rank, bytes, kApartBytes)) return apart;
     if (prefers_run && to_periods(a, rank, bytes, kRunBytes)) return run;
     if (to_tiles(a, rank, bytes)) return tile;
@@ -380,19 +388,17 @@ UpsamplePlan plan_upsample(const hipops_tensor& y, const hipops_tensor& x, int r
   int64_t unit = widest_unit(args, rank, bytes);
   const Mode mode = choose_mode(rank, bytes, &args, &unit);
   args.small = mode != any || to_groups(&args, 1, kUpsampleRowsOfElements);
-  if (!args.small) {
-    args.count = count_of(args);
-    args.inner_rank = args.rank;
-    std::copy(std::begin(args.dimension), std::end(args.dimension), std::begin(args.inner));
-  }
+  if (!args.small) args.count = count_of(args);
   plan.kernel = kernel_of(unit, mode);
-  for (int d = 0; d < kUpsampleMaxRank; ++d) {
-    find_divisor(&args.dimension[d]);
-    if (d < args.inner_rank) find_divisor(&args.inner[d]);
-  }
+  for (UpsampleDimension& d : args.dimension) find_divisor(&d);
   if (mode == tile) {
     plan.grid = grid_for(args.count * kUpsampleBlock, kUpsampleBlock);
     args.step = int64_t{plan.grid} * args.tiles.rows;
+    return plan;
+  }
+  if (mode == few) {
+    plan.block = kUpsampleFewBlock;
+    plan.grid = grid_for(args.count, kUpsampleFewBlock * kUpsampleFewDepth);
     return plan;
   }
   if (args.small && (mode == any || mode == row)) take_rounds(&args, rounds_of(args, unit, mode));

@@ -468,7 +468,7 @@ TEST_CASE("strided_copy moves tiles of every edge", "[strided_copy]") {
         check_copy(apart, random, &seen);
         check_copy(vectors, random, &seen);
       }
-    seen.expect_all(10, "_few");
+    seen.expect_all(10, {"_few"});
   });
 }
 
@@ -542,7 +542,7 @@ TEST_CASE("strided_copy's kernels go round where the grid is too small", "[strid
         seen.add(plan.kernel);
       }
     }
-    seen.expect_all(1, "_few");
+    seen.expect_all(1, {"_few"});
   });
 }
 

@@ -270,8 +270,6 @@ TEST_CASE("upsample_nearest1d gives the same by 32 and by 64 bits", "[upsample_n
       a.dimension[1].size = a.rows;
       a.small = 0;
       a.count = a.dimension[0].size * a.dimension[1].size * a.dimension[2].size * a.dimension[3].size;
-      a.inner_rank = a.rank;
-      std::copy(std::begin(a.dimension), std::end(a.dimension), std::begin(a.inner));
       EXPECT_EQUAL(launch(op_named("upsample_nearest1d"), plan.kernel, plan.grid, plan.block, &plan.args,
                           sizeof plan.args, nullptr),
                    HIPOPS_SUCCESS);

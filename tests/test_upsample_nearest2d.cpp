@@ -124,6 +124,23 @@ TEST_CASE("upsample_nearest2d's work-items have vectors of several periods where
   CHECK(periods(HIPOPS_F64, 2, 512, 900) == 2);  // there are no more
 }
 
+TEST_CASE("upsample_nearest2d takes few units one by one, of a y without gaps", "[upsample_nearest2d]") {
+  const auto kernel = [](hipops_dtype dtype, const Sizes& y, const Sizes& x, const Sizes& y_stride = {}) {
+    return std::string(op_named("upsample_nearest2d").kernel_names[plan_for(dtype, y, x, y_stride).kernel]);
+  };
+  CHECK(kernel(HIPOPS_F32, {1, 96, 64, 64}, {1, 96, 48, 48}) == "upsample_nearest2d_b32_few");
+  CHECK(kernel(HIPOPS_F32, {1, 97, 64, 64}, {1, 97, 48, 48}) == "upsample_nearest2d_b32_run");
+  CHECK(kernel(HIPOPS_F32, {1, 96, 64, 64}, {1, 96, 32, 32}) == "upsample_nearest2d_b32_few");
+  CHECK(kernel(HIPOPS_BF16, {1, 64, 64, 64}, {1, 64, 32, 32}) == "upsample_nearest2d_b16_few");
+  CHECK(kernel(HIPOPS_BF16, {1, 65, 64, 64}, {1, 65, 32, 32}) == "upsample_nearest2d_b16_row");  // a load for eight
+  CHECK(kernel(HIPOPS_F32, {1, 3, 9, 5}, {1, 3, 4, 7}, {160, 50, 5, 1}) == "upsample_nearest2d_b32_any");
+  const Sizes y{1, 1280, 16, 16}, x{1, 1280, 8, 8};
+  const UpsamplePlan channels = plan_for(HIPOPS_BF16, y, x, channels_last(y), channels_last(x));
+  CHECK(op_named("upsample_nearest2d").kernel_names[channels.kernel] == std::string("upsample_nearest2d_b128_few"));
+  CHECK(channels.args.count == 160 * 256);
+  CHECK(channels.grid == 80);
+}
+
 TEST_CASE("upsample_nearest2d moves any layout", "[upsample_nearest2d]") {
   on_cpu([] { check_any_layout(2, 3000); });
 }

@@ -91,15 +91,15 @@ HIPOPS_FN void add_places(const UpsampleDimension* dimension, int first, int ran
   }
 }
 
-// One element after the other, by 64 bits: `count` of them, from the one numbered `begin` on. The work-item is number w.
+// One element after the other, by 64 bits.
 template <class T>
-HIPOPS_FN void move_elements(const UpsampleArgs& a, int64_t begin, int64_t count, int64_t w) {
+HIPOPS_FN void move_elements(const UpsampleArgs& a) {
   const T* x = static_cast<const T*>(a.x);
   T* y = static_cast<T*>(a.y);
-  for (; w < count; w += a.step) {
-    int64_t i[1] = {begin + w};
+  for (int64_t w = int64_t(block_index()) * kUpsampleBlock + thread_index(); w < a.count; w += a.step) {
+    int64_t i[1] = {w};
     Place at[1] = {{0, 0}};
-    add_places(a.inner, 0, a.inner_rank, i, at);
+    add_places(a.dimension, 0, a.rank, i, at);
     y[at[0].y] = x[at[0].x];
   }
 }
@@ -207,7 +207,7 @@ HIPOPS_FN void upsample_rows(const UpsampleArgs& a) {
 template <class T>
 HIPOPS_FN void upsample_any(const UpsampleArgs& a) {
   if (a.small) upsample_rows<T, kUpsampleRowsOfElements, Scattered<T, 1>>(a);
-  else move_elements<T>(a, 0, a.count, int64_t(block_index()) * kUpsampleBlock + thread_index());
+  else move_elements<T>(a);
 }
 
 // The contract's numbers for units of T.

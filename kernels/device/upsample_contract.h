@@ -5,7 +5,7 @@
 
 namespace hipops {
 
-constexpr int kUpsampleBlock = 256;  // of every kernel
+constexpr int kUpsampleBlock = 256;  // of every kernel but few's
 constexpr int kUpsampleMaxRank = 4;
 
 // Rows of which a work-item of `row` has a vector each in flight, where units are of so many bytes: vectors of bytes
@@ -22,9 +22,12 @@ constexpr int kUpsampleRowsOfElements = 8;
 // run, apart: bytes of a vector of y, and periods of which a work-item has one in flight, where there are many.
 constexpr int kRunBytes = 16, kApartBytes = 8, kPeriodsInFlight = 4;
 
+// few: units of which a work-item has one, a block's width apart.
+constexpr int kUpsampleFewBlock = 128, kUpsampleFewDepth = 4;
+
 // Blocks that a multiprocessor of NVIDIA's has room for, by mode: more work-items are worth more than registers.
 constexpr int kUpsampleResident_any = 5, kUpsampleResident_row = 5, kUpsampleResident_run = 4,
-              kUpsampleResident_apart = 6, kUpsampleResident_tile = 6;
+              kUpsampleResident_apart = 6, kUpsampleResident_tile = 6, kUpsampleResident_few = 1;
 
 // tile: bytes of x that a block has in shared memory, and rows of y that it takes from there, at most.
 constexpr int kTileBytes = 8192, kTileRows = 128;
@@ -67,14 +70,15 @@ struct UpsampleSources {
   double ratio64;
 };
 
-// run, apart: y is periods, one behind the other. A period is columns of rows of planes, and all that at each place of
+// run, apart, few: y is periods, one behind the other. A period is columns of rows of planes, and all that at each place of
 // an innermost dimension that stays as it is (channels), if there is one. What a launch looks at lies together.
 struct UpsamplePeriods {
   int32_t vectors, count;  // of a period; periods
   Divisor vectors_divisor;
   int32_t step;            // a work-item has vectors of periods so many apart
   int32_t in_f64;
-  int32_t rest;            // elements after the only period, which are found as its own
+  int32_t rest;            // elements after the last vector, which are found as their period's: of period rest_period,
+  int32_t rest_period, rest_first;  // from this one on
   int32_t plane_stride;    // in x
   UpsampleSources column, row;
   int64_t x_step, y_step;  // from one period to the next
@@ -85,47 +89,48 @@ struct UpsamplePeriods {
 struct UpsampleArgs {
   const void* x;
   void* y;
-  int64_t count;  // work-items' worth of work: a vector, or element, of each row of a group, or period; or tiles
+  int64_t count;  // work-items' worth of work: a vector, or element, of each row of a group, or period; tiles; few: units
   int64_t step;   // work-items of the grid; tile: rows of y that it takes at a time
   UpsamplePeriods periods;
   int32_t small;  // what a kernel computes by 32 bits is below 2^31; else `any` goes by elements, not by groups
   int32_t rank;   // at least 1
   UpsampleDimension dimension[kUpsampleMaxRank];  // in the order of y, the innermost first
-  // run, apart, and where not small: all dimensions, through which elements are counted.
-  int32_t inner_rank;
-  UpsampleDimension inner[kUpsampleMaxRank];
   int64_t rows;    // of which a group has some neighbours
   int32_t rounds;  // of them in a group
   // row: of dimensions 1 and 2, where neighbours in pairs are the same, one of a pair counts, and is stored again so
   // many elements further; else 0.
   int64_t again[2];
   int32_t repeats;     // where a vector is a part of one of x, each element of it 1 << repeats times; else 0
-  int64_t done, tail;  // run, apart: elements that make up whole periods, and those after them and `rest`
   UpsampleTiles tiles;
 };
 
 }  // namespace hipops
 
-// X(kernel, bits, mode)
-#define HIPOPS_UPSAMPLE_KERNELS(X, op)  \
-  X(op##_b8_any, 8, any)                \
-  X(op##_b16_any, 16, any)              \
-  X(op##_b32_any, 32, any)              \
-  X(op##_b64_any, 64, any)              \
-  X(op##_b8_row, 8, row)                \
-  X(op##_b16_row, 16, row)              \
-  X(op##_b32_row, 32, row)              \
-  X(op##_b64_row, 64, row)              \
-  X(op##_b128_row, 128, row)            \
-  X(op##_b8_run, 8, run)                \
-  X(op##_b16_run, 16, run)              \
-  X(op##_b32_run, 32, run)              \
-  X(op##_b64_run, 64, run)              \
-  X(op##_b8_apart, 8, apart)            \
-  X(op##_b16_apart, 16, apart)          \
-  X(op##_b32_apart, 32, apart)          \
-  X(op##_b64_apart, 64, apart)          \
-  X(op##_b8_tile, 8, tile)              \
-  X(op##_b16_tile, 16, tile)            \
-  X(op##_b32_tile, 32, tile)            \
-  X(op##_b64_tile, 64, tile)
+// X(kernel, bits, mode, block)
+#define HIPOPS_UPSAMPLE_KERNELS(X, op)          \
+  X(op##_b8_any, 8, any, kUpsampleBlock)        \
+  X(op##_b16_any, 16, any, kUpsampleBlock)      \
+  X(op##_b32_any, 32, any, kUpsampleBlock)      \
+  X(op##_b64_any, 64, any, kUpsampleBlock)      \
+  X(op##_b8_row, 8, row, kUpsampleBlock)        \
+  X(op##_b16_row, 16, row, kUpsampleBlock)      \
+  X(op##_b32_row, 32, row, kUpsampleBlock)      \
+  X(op##_b64_row, 64, row, kUpsampleBlock)      \
+  X(op##_b128_row, 128, row, kUpsampleBlock)    \
+  X(op##_b8_run, 8, run, kUpsampleBlock)        \
+  X(op##_b16_run, 16, run, kUpsampleBlock)      \
+  X(op##_b32_run, 32, run, kUpsampleBlock)      \
+  X(op##_b64_run, 64, run, kUpsampleBlock)      \
+  X(op##_b8_apart, 8, apart, kUpsampleBlock)    \
+  X(op##_b16_apart, 16, apart, kUpsampleBlock)  \
+  X(op##_b32_apart, 32, apart, kUpsampleBlock)  \
+  X(op##_b64_apart, 64, apart, kUpsampleBlock)  \
+  X(op##_b8_tile, 8, tile, kUpsampleBlock)      \
+  X(op##_b16_tile, 16, tile, kUpsampleBlock)    \
+  X(op##_b32_tile, 32, tile, kUpsampleBlock)    \
+  X(op##_b64_tile, 64, tile, kUpsampleBlock)    \
+  X(op##_b8_few, 8, few, kUpsampleFewBlock)     \
+  X(op##_b16_few, 16, few, kUpsampleFewBlock)   \
+  X(op##_b32_few, 32, few, kUpsampleFewBlock)   \
+  X(op##_b64_few, 64, few, kUpsampleFewBlock)   \
+  X(op##_b128_few, 128, few, kUpsampleFewBlock)

@@ -15,15 +15,12 @@ HIPOPS_FN int32_t source_of(const UpsampleSources& d, int32_t i, double) {
   return floor_to(double(i) * d.ratio64, d.last);
 }
 
-// Of a period's vector: where in x, from the period's begin, its elements are.
+// Of units of a period, by their numbers in it: where in x, from the period's begin, they are.
 template <int N>
 struct PlacesInPeriod {
-  int32_t place[N];
+  int32_t place[N] = {};
 
-  HIPOPS_METHOD PlacesInPeriod(const UpsamplePeriods& p, int32_t vector) {
-    int32_t i[N];
-#pragma unroll
-    for (int e = 0; e < N; ++e) i[e] = vector * N + e, place[e] = 0;
+  HIPOPS_METHOD PlacesInPeriod(const UpsamplePeriods& p, int32_t (&i)[N]) {
     if (p.channels != 1) {
 #pragma unroll
       for (int e = 0; e < N; ++e) {
@@ -55,7 +52,10 @@ HIPOPS_FN void move_periods(const UpsampleArgs& a) {
   const UpsamplePeriods& p = a.periods;
   for (int64_t w = int64_t(block_index()) * kUpsampleBlock + thread_index(); w < a.count; w += a.step) {
     const int32_t first = int32_t(divide(uint32_t(w), p.vectors_divisor)), vector = int32_t(w) - first * p.vectors;
-    const PlacesInPeriod<length> places(p, vector);
+    int32_t elements[length];
+#pragma unroll
+    for (int e = 0; e < length; ++e) elements[e] = vector * length + e;
+    const PlacesInPeriod<length> places(p, elements);
     T* y = static_cast<T*>(a.y) + int64_t(vector) * length;
     for (int32_t begin = first; begin < p.count; begin += flight * p.step) {
       Vector<T, length> value[flight];
@@ -75,17 +75,19 @@ HIPOPS_FN void move_periods(const UpsampleArgs& a) {
   }
 }
 
-// And what is after the last whole period, by elements: from the last work-item on, which may have nothing else to do.
+// And what is after the last vector, by elements: from the last work-item on, which may have nothing else to do.
 template <class T, int length>
 HIPOPS_FN void upsample_periods(const UpsampleArgs& a) {
   if (a.periods.step == a.periods.count) move_periods<T, length, 1>(a);
   else move_periods<T, length, kPeriodsInFlight>(a);
-  const int64_t from_last = a.step - 1 - (int64_t(block_index()) * kUpsampleBlock + thread_index());
-  if (from_last < a.periods.rest) {
-    const int32_t i = int32_t(a.done + from_last);
-    static_cast<T*>(a.y)[i] = static_cast<const T*>(a.x)[PlacesInPeriod<1>(a.periods, i).place[0]];
+  const UpsamplePeriods& p = read_anew(a).periods;
+  int64_t from_last = a.step - 1 - (int64_t(block_index()) * kUpsampleBlock + thread_index());
+  for (; from_last < p.rest; from_last += a.step) {
+    int32_t i[1] = {p.rest_first + int32_t(from_last)};
+    T* y = static_cast<T*>(a.y) + p.rest_period * p.y_step + i[0];
+    const T* x = static_cast<const T*>(a.x) + p.rest_period * p.x_step;
+    *y = x[PlacesInPeriod<1>(p, i).place[0]];
   }
-  if (a.tail != 0) move_elements<T>(a, a.done, a.tail, from_last);
 }
 
 template <class T>
@@ -93,6 +95,29 @@ HIPOPS_FN void upsample_run(const UpsampleArgs& a) { upsample_periods<T, kRunByt
 // Where neighbours in y come from places apart, shorter vectors: so a wave's loads are of fewer cache lines.
 template <class T>
 HIPOPS_FN void upsample_apart(const UpsampleArgs& a) { upsample_periods<T, kApartBytes / int(sizeof(T))>(a); }
+
+// So few units, of a single period, that the way to the first load is most of the launch: there is no loop, and no vector.
+template <class T>
+HIPOPS_FN void upsample_few(const UpsampleArgs& a) {
+  const int32_t first = int32_t(block_index() * (kUpsampleFewBlock * kUpsampleFewDepth) + thread_index());
+  const int32_t count = int32_t(a.count);
+  int32_t i[kUpsampleFewDepth];
+#pragma unroll
+  for (int n = 0; n < kUpsampleFewDepth; ++n) {
+    i[n] = first + n * kUpsampleFewBlock;
+    if (i[n] >= count) i[n] = count - 1;  // is loaded once more, and forgotten
+  }
+  const PlacesInPeriod<kUpsampleFewDepth> places(a.periods, i);
+  const T* x = row_at(static_cast<const T*>(a.x));
+  T value[kUpsampleFewDepth];
+#pragma unroll
+  for (int n = 0; n < kUpsampleFewDepth; ++n) value[n] = load_evict_last(x + places.place[n]);
+#pragma unroll
+  for (int n = 0; n < kUpsampleFewDepth; ++n) {
+    const int32_t at = first + n * kUpsampleFewBlock;
+    if (at < count) static_cast<T*>(a.y)[at] = value[n];
+  }
+}
 
 }  // namespace
 }  // namespace hipops

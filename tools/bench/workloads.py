@@ -199,7 +199,10 @@ def movers_between():
             ((8, 256, 128, 128), (200, 200), BF16, True), ((8, 512, 256, 256), (104, 104), BF16, False),
             ((64, 512, 26, 26), (11, 11), BF16, False), ((8, 250, 128, 127), (254, 254), BF16, False),
             ((8, 256, 128, 128), (201, 199), BF16, False),
-            ((16, 512, 16384), (26000,), BF16, False), ((8, 256, 16384), (65536,), F16, False)):
+            ((16, 512, 16384), (26000,), BF16, False), ((8, 256, 16384), (65536,), F16, False),
+            ((1, 64, 32, 32), (48, 48), BF16, False), ((1, 64, 32, 32), (64, 64), BF16, False),
+            ((2, 4, 64, 64), (128, 128), BF16, False), ((1, 1280, 8, 8), (16, 16), BF16, True),
+            ((1, 3, 100, 100), (150, 150), F32, False), ((1, 1, 512, 512), (256, 256), F32, False)):
         rows.append((f"upsample_nearest{len(sizes)}d/{NAMES[dtype]}",
                      lambda s=shape, n=sizes, e=dtype, c=last: upsample(s, n, e, c)))
     rows += [transposed("transpose", (8192, 16384), (1, 0), F32), transposed("transpose", (8191, 16383), (1, 0)),
