@@ -25,7 +25,7 @@ constexpr int kKernelCount = sizeof(kKernels) / sizeof(kKernels[0]);
 // The list begins with the kernels that order.
 enum { kSplit, kJoin, kBound, kOrderKernels };
 
-enum Mode { list, deep, scan, joined };
+enum Mode { list, deep, scan, few, joined };
 struct Variant {
   hipops_dtype dtype;
   bool wide;
@@ -322,6 +322,21 @@ hipops_status launch_scan(const DeviceFacts& device, const RowSums& t, IndexAddA
   return HIPOPS_SUCCESS;
 }
 
+// Up to kFewIndices: a wave for each index and part of a row. Returns the blocks, or 0 where there are too many.
+int64_t plan_few(const DeviceFacts& device, const RowSums& t, IndexAddArgs* args, int* kernel) {
+  if (args->indices > kFewIndices) return 0;
+  const Layout<kIndexAddOperands> layout = layout_of(t, few, 0);
+  const bool wide = allows_wide(t, layout);
+  args->walk = walk_of(layout, wide ? 16 / dtype_bytes(t.y->dtype) : 1);
+  const int64_t parts = (args->walk.count + device.wave_size - 1) / device.wave_size;
+  const int64_t waves = kFewBlock / device.wave_size, blocks = (args->indices * parts + waves - 1) / waves;
+  if (!args->walk.small || blocks * waves > INT32_MAX || within_grid_limit(blocks) < blocks) return 0;
+  args->scan.parts = static_cast<uint32_t>(parts);
+  args->scan.by_parts = divisor_of(parts);
+  *kernel = find_kernel(t.y->dtype, wide, few);
+  return blocks;
+}
+
 IndexAddArgs* set_operands(const RowSums& t, hipops_index_report* report, IndexAddArgs* args) {
   args->index = index_args(*t.index, t.y->shape[t.dim], report);
   args->index_step = step_of(*t.index, 0);
@@ -366,10 +381,13 @@ hipops_status hipops_index_add(const hipops_tensor* y, const hipops_tensor* x, c
   if (hipops_status status = device_facts(&device)) return status;
   IndexAddArgs args{};
   set_operands(t, report, &args);
+  const bool may_be_few = !few_indices_are_ordered.load(std::memory_order_relaxed) &&
+                          !rows_count_as_many.load(std::memory_order_relaxed);
+  int kernel;
+  if (const int64_t blocks = may_be_few ? plan_few(*device, t, &args, &kernel) : 0)
+    return launch_on(*device, kernel, blocks, kFewBlock, &args, stream);
   const bool may_order = workspace && needed != 0;
-  const bool few = !few_indices_are_ordered.load(std::memory_order_relaxed) &&
-                   !rows_count_as_many.load(std::memory_order_relaxed) && pays_to_scan(t);
-  if (!may_order || few) return launch_scan(*device, t, &args, stream);
+  if (!may_order || (may_be_few && pays_to_scan(t))) return launch_scan(*device, t, &args, stream);
   args.order.reported = 1;
   args.order.report_step = 1;
   return add_rows(*device, t, &args, workspace, report, stream);

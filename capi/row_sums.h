@@ -32,7 +32,8 @@ bool pays_to_join(const RowSums& t);
 // launches more. A wave adds up all sources of its part of a row, so there have to be few.
 bool pays_to_scan(const RowSums& t);
 
-// For tests: also the indices that had better be looked through are ordered where there is a workspace.
+// For tests: also the indices that had better be looked through are ordered where there is a workspace, and elsewhere
+// looked through by each block, few as they may be.
 extern std::atomic<bool> few_indices_are_ordered;
 
 // Orders the indices in the workspace, and adds the sources. args: of the order, all zero but for what its state needs.

@@ -7,13 +7,16 @@
 
 namespace hipops {
 
-constexpr int kListBlock = 128, kScanBlock = 512;  // work-items of a block
+constexpr int kListBlock = 128, kScanBlock = 512, kFewBlock = 128;  // work-items of a block
+
+constexpr int kFewIndices = 128;  // `few`: at most
 
 // The operands of IndexAddArgs::walk. The last one is a number rather than memory: the row, an index of y along dim.
 enum IndexAddOperand { kIndexAddY, kIndexAddX, kIndexAddRow, kIndexAddOperands };
 
 // `scan`: a block for each (share of the rows, part of a row that a group of lanes takes). There are several launches
 // where there are more parts than a grid has blocks, or more rows than 32 bits tell apart.
+// `few`: a wave for each (index, part of a row that a wave takes).
 struct ScanArgs {
   uint32_t last_share, hashes;  // the shares' numbers go up to last_share; hashes: of each (device/row_share.h)
   uint32_t parts;
@@ -25,7 +28,8 @@ struct ScanArgs {
   int8_t expects;     // whether the L1 cache loads a line of each row as soon as it is found
 };
 
-// What `scan` looks at comes first: arguments arrive in lines, one after the other, and its launches are short.
+// What `scan` and `few` look at comes first: arguments arrive in lines, one after the other, and those launches are
+// short.
 struct IndexAddArgs {
   IndexArgs index;
   int64_t index_step, indices;
@@ -33,7 +37,7 @@ struct IndexAddArgs {
   void* y;
   int64_t x_step, y_step;        // along dim
   ScanArgs scan;
-  Walk<kIndexAddOperands> walk;  // `list`: over all of y; `joined`: over a block's rows; `scan`: over one row
+  Walk<kIndexAddOperands> walk;  // `list`: over all of y; `joined`: over a block's rows; `scan`, `few`: over one row
   int64_t grid;                  // blocks
   int32_t waves_have_one_list;   // `list`, `joined`: as rows are so many whole waves
   int32_t next_at_once;          // `join`: the sums expect enough of x to be placed while indices are still split
@@ -57,7 +61,9 @@ struct IndexAddArgs {
   X(index_add_##T##_list_deep, T, 0, deep)      \
   X(index_add_##T##_joined_wide, T, 16, joined) \
   X(index_add_##T##_scan_wide, T, 16, scan)     \
-  X(index_add_##T##_scan_any, T, 0, scan)
+  X(index_add_##T##_scan_any, T, 0, scan)       \
+  X(index_add_##T##_few_wide, T, 16, few)       \
+  X(index_add_##T##_few_any, T, 0, few)
 
 #define HIPOPS_INDEX_ADD_SUM_KERNELS(X) \
   HIPOPS_INDEX_ADD_VARIANTS(X, f32)     \

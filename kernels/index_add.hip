@@ -10,8 +10,11 @@
 //
 // A row is what y has at one place of dim. Rows that no index names are not touched.
 //
-//   scan   without a workspace, or for few indices. Each block goes over all of the index, and lists those that name
-//          its share of the rows, by row; groups of its lanes add, for a part of such a row, what the list has for it.
+//   few    for up to 128 indices: a wave has one of them, and a part of its row. It looks at all of them at once, and if
+//          its own is the first that names the row, adds all sources of that.
+//   scan   without a workspace, or for some thousand indices. Each block goes over all of the index, and lists those that
+//          name its share of the rows, by row; groups of its lanes add, for a part of such a row, what the list has for
+//          it.
 //   list   with the workspace. The indices are ordered first: a list for each row of y, in index order. Then a
 //          work-item adds, for one vector of y, the sources on its row's list, 8 in flight at a time.
 //   joined the same in the launch that makes the lists, by the block that made them, which mostly has them in shared
@@ -69,6 +72,12 @@ class RunningSum {
 #pragma unroll
     for (int i = 0; i < Length; ++i) v.element[i] = Row::rounded(sum_[i]);
     store_vector<Length>(y, v);
+  }
+
+  HIPOPS_METHOD void add(const Vector<T, Length>& source) {
+    begin();
+#pragma unroll
+    for (int i = 0; i < Length; ++i) sum_[i] += Row::of(source.element[i]);
   }
 
   // By way of shared memory: those of a wave's lanes find room.
@@ -373,6 +382,89 @@ class ScanSums {
   bool is_live_, is_named_ = false;
 };
 
+// The walk is over one row, of which a wave has a part, and one index. What may be needed is asked for side by side:
+// the indices and the wave's source, and then y.
+template <class T, int Length>
+class FewSums {
+ public:
+  explicit HIPOPS_METHOD FewSums(const IndexAddArgs& args) : args_(args) {
+    const uint32_t wave = uniform(uint32_t(block_index() * (kFewBlock / wave_size) + wave_index()));
+    place_ = divide(wave, args.scan.by_parts);
+    const uint32_t part = wave - place_ * args.scan.parts, i = part * wave_size + lane_index();
+    is_live_ = i < args.walk.count;
+    reports_ = i == 0;
+    const Offsets<kIndexAddOperands> at = locate(args.walk, is_live_ ? int32_t(i) : 0);
+    x_ = static_cast<const T*>(args.x) + at.of[kIndexAddX];
+    y_ = static_cast<T*>(args.y) + at.of[kIndexAddY];
+    arguments_are_here(args.index.size, args.index_step, args.indices, args.x_step);
+  }
+
+  HIPOPS_METHOD void add() {
+    const IndexAddArgs& a = args_;
+    if (place_ >= a.indices) return;
+    int64_t offset[kLoads + 1], value[kLoads + 1];  // the last one is the wave's own
+#pragma unroll
+    for (int n = 0; n < kLoads; ++n) {
+      const int64_t place = n * wave_size + lane_index();
+      offset[n] = (place < a.indices ? place : a.indices - 1) * a.index_step;
+    }
+    offset[kLoads] = place_ * a.index_step;
+    const int64_t mark = load_indices(a.index, offset, value);
+    const Vector<T, Length> source = load_once<Length>(x_ + place_ * a.x_step);
+
+    const int64_t row = checked_index(a.index, value[kLoads], mark, place_, reports_);
+    uint32_t first = 0, sources = 0;
+    LaneMask same[kLoads];
+#pragma unroll
+    for (int n = kLoads - 1; n >= 0; --n) {
+      same[n] = ballot(n * wave_size + lane_index() < a.indices && value[n] == value[kLoads]);
+      sources += uint32_t(count_bits(same[n]));
+      if (same[n] != 0) first = n * wave_size + uint32_t(first_bit(same[n]));
+    }
+    if (row == kNothing || first != place_) return;
+    const Others others{listed()};
+    if (sources > 1) list_others(same, others);
+    if (!is_live_) return;
+    T* y = y_ + row * a.y_step;
+    RunningSum<T, Length> sum;
+    sum.load(y);
+    sum.add(source);
+    if (sources > 1) sum.template add_list<kFlight>(x_, a.x_step, others, sources - 1);
+    sum.store(y);
+  }
+
+ private:
+  static constexpr int kLoads = kFewIndices / wave_size, kFlight = Length == 16 ? 2 : 4;
+
+  // The places of the sources behind the first one, in order.
+  struct Others {
+    Shared<uint32_t> listed;
+    HIPOPS_METHOD uint32_t operator[](uint32_t n) const { return listed[wave_index() * kFewIndices + n]; }
+  };
+  static HIPOPS_METHOD Shared<uint32_t> listed() {
+    HIPOPS_SHARED(uint32_t, listed, kFewBlock / wave_size * kFewIndices);
+    return listed;
+  }
+  HIPOPS_METHOD void list_others(const LaneMask (&same)[kLoads], const Others& others) const {
+    uint32_t before = 0;
+#pragma unroll
+    for (int n = 0; n < kLoads; ++n) {
+      const uint32_t place = n * wave_size + lane_index();
+      const uint32_t number = before + uint32_t(count_bits(same[n] & lanes_below()));
+      if ((same[n] >> lane_index() & 1) != 0 && place != place_)
+        others.listed[wave_index() * kFewIndices + number - 1] = place;
+      before += uint32_t(count_bits(same[n]));
+    }
+    wave_barrier();
+  }
+
+  const IndexAddArgs& args_;
+  uint32_t place_;  // of the wave's index
+  const T* x_;
+  T* y_;
+  bool is_live_, reports_;
+};
+
 }  // namespace
 
 #define KERNEL(name, step, block)                          \
@@ -384,10 +476,12 @@ HIPOPS_INDEX_ADD_ORDER_KERNELS(KERNEL)
 #undef KERNEL
 
 // The work-items of a block, and what they do, by mode. Of 512, a unit has registers for two blocks.
-constexpr int list_block = kListBlock, deep_block = kListBlock, scan_block = kScanBlock, joined_block = kJoinedBlock;
+constexpr int list_block = kListBlock, deep_block = kListBlock, scan_block = kScanBlock, few_block = kFewBlock,
+              joined_block = kJoinedBlock;
 template <class T, int Length> using list_sums = ListSums<T, Length>;
 template <class T, int Length> using deep_sums = ListSums<T, Length, true>;
 template <class T, int Length> using scan_sums = ScanSums<T, Length>;
+template <class T, int Length> using few_sums = FewSums<T, Length>;
 template <class T, int Length> using joined_sums = JoinedSums<T, Length>;
 #define KERNEL(name, T, bytes, mode)                                                                     \
   HIPOPS_KERNEL(mode##_block, mode##_block == 512 ? 2 : 1) name(HIPOPS_ARGS(IndexAddArgs) a) {           \

@@ -522,7 +522,7 @@ void check_shares() {
 
 // ---- Kernels
 
-constexpr int kKernels = 45, kJoinedKernels = 7;  // which have no grid to go round
+constexpr int kKernels = 59, kJoinedKernels = 7, kFewKernels = 14;  // which have no grid to go round
 
 // Here indices are ordered wherever there is a workspace, but in the tests of when they are not.
 [[maybe_unused]] const bool few_are_ordered = few_indices_are_ordered = true;
@@ -630,7 +630,7 @@ void check_kernels() {
     all.insert(names.begin(), names.end());
   }
   rows_count_as_many = false;
-  EXPECT_EQUAL(all.size(), size_t{kKernels});
+  EXPECT_EQUAL(all.size(), size_t{kKernels - kFewKernels});
 }
 
 // What the L2 cache is to load ahead is x's, and there is some of it, if x has no gaps and its elements are distinct.
@@ -768,7 +768,7 @@ void check_two_blocks() {
   const std::vector<uint64_t> bits = expected_bits(t, &report);
   call(t, true, nullptr);
   EXPECT(all_bits(t.y) == bits);
-  EXPECT_EQUAL(recorder.ran().size(), size_t{kKernels - kJoinedKernels});
+  EXPECT_EQUAL(recorder.ran().size(), size_t{kKernels - kJoinedKernels - kFewKernels});
 }
 
 // 4 GiB of y, few pages of which are touched.
@@ -815,6 +815,33 @@ void check_scanned() {
       const std::string elements = c.columns == 8 ? "wide" : "any";
       EXPECT_EQUAL(ran == std::set<std::string>{"index_add_bf16_scan_" + elements}, c.scanned || !with_workspace);
     }
+}
+
+// Up to 128 indices have waves of their own: each dtype, in vectors and by elements, where few or many name a row, or
+// are marks or out of range, also as the first or the last that does, and reported once.
+void check_few() {
+  Recorder recorder;
+  few_indices_are_ordered = false;
+  std::set<std::string> all;
+  for (hipops_dtype dtype : kAdded)
+    for (int64_t columns : {64, 63, 1, 1040})
+      for (int64_t indices : {1, 31, 64, 65, 127, 128, 129})
+        for (int64_t rows : {1, 3, 1000}) {
+          Operands t = rows_of(dtype, rows, columns, indices, static_cast<uint64_t>(indices + rows));
+          if (columns == 63)
+            for (int64_t j = 0; j < indices; j += 63) set_bits(t.index, j, 1u << 31);
+          hipops_index_report report = HIPOPS_INDEX_REPORT_INIT, expected = HIPOPS_INDEX_REPORT_INIT;
+          const std::vector<uint64_t> bits = expected_bits(t, &expected);
+          call(t, indices % 2 == 0, &report);
+          EXPECT(all_bits(t.y) == bits);
+          EXPECT(report.count == expected.count && report.first == expected.first);
+          const std::string elements = columns == 64 || columns == 1040 ? "wide" : "any";
+          const std::set<std::string> ran = recorder.ran();
+          EXPECT(ran == std::set<std::string>{"index_add_" + kernel_type(dtype) +
+                                              (indices > 128 ? "_scan_" : "_few_") + elements});
+          if (indices <= 128) all.insert(ran.begin(), ran.end());
+        }
+  EXPECT_EQUAL(all.size(), size_t{kFewKernels});
 }
 
 // A block that has no room for all that is its rows' goes over the rest of the index for each: where most indices, or
@@ -1007,6 +1034,10 @@ TEST_CASE("index_add's kernels are right over several rounds of the grid", "[ind
 }
 
 TEST_CASE("index_add tells rows apart that 32 bits do not", "[index_add]") { on_both_waves(check_far_rows); }
+
+TEST_CASE("index_add has a wave for each of few indices", "[index_add]") {
+  on_both_waves(check_few, {{"HIPOPS_CPU_RACE", "1"}});
+}
 
 TEST_CASE("index_add looks few indices through", "[index_add]") {
   on_both_waves(check_scanned, {{"HIPOPS_CPU_RACE", "1"}});

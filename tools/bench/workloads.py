@@ -191,7 +191,8 @@ def movers_between():
     for op, dtype, *shape in (
             ("scatter_add", BF16, 65536, 256, 4096), ("index_add", BF16, 65536, 256, 65536), ("index_add", BF16, 16384, 4096, 2048),
             ("index_add", F32, 100000, 96, 5000), ("index_add", BF16, 2048, 4096, 4096), ("index_add", BF16, 1024, 256, 1024),
-            ("index_add", BF16, 4096, 64, 4096)):
+            ("index_add", BF16, 4096, 64, 4096), ("index_add", BF16, 16, 4096, 1024), ("index_add", F32, 64, 256, 512),
+            ("index_add", F32, 128, 2048, 1024)):
         rows.append((f"{op}/{NAMES[dtype]}", lambda op=op, e=dtype, s=shape: adds(op, e, *s)))
     for shape, sizes, dtype, last in (
             ((8, 256, 128, 128), (200, 200), BF16, False), ((8, 512, 96, 96), (384, 384), BF16, False),

@@ -293,6 +293,10 @@ def index_cases():
             yield case(f"indices_long_{n}", data("f32", (300, 3)), data("f32", (n, 3)), index, 0, workspace, True)
             index = explicit("i16", [32766, 32767, 0] * (n // 3))
             yield case(f"indices_long_{n}", data("bf16", (32770,)), data("bf16", (n,)), index, 0, workspace, True)
+        # Few, of rows that several waves have parts of.
+        for k, (dtype, columns) in enumerate((("f32", 300), ("bf16", 99), ("u8", 1040))):
+            y, index = data(dtype, (6, columns)), golden.index(("i64", "i32", "i16")[k], (40,), 8)
+            yield case(f"indices_parts_{columns}", y, data(dtype, (40, columns)), index, 0, workspace, True)
         # Many that are out of range, met by many waves at once.
         for shape, dim, n in (((100, 5), 0, 1000), ((5, 100), 1, 500), ((1000,), 0, 5000)):
             for k, index_dtype in enumerate(("i16", "i32", "u32", "i64")):
