@@ -15,6 +15,13 @@ class Tensor(ctypes.Structure):
                 ("shape", ctypes.c_int64 * 8), ("stride", ctypes.c_int64 * 8)]
 
 
+class Memory:
+    """A tensor as plain memory, which a bound call keeps."""
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+
 class Library:
     def __init__(self, path):
         self.lib = ctypes.CDLL(os.path.abspath(path))
@@ -30,7 +37,7 @@ class Library:
             raise RuntimeError(f"hipops status {status}: {self.lib.hipops_last_error().decode()}")
 
     def bind(self, op, *arguments):
-        """A call of the op with these arguments, that can be repeated at little cost. Tensors, None, int, float."""
+        """A call of the op with these arguments, that can be repeated at little cost. Tensors, Memory, None, int, float."""
         function = getattr(self.lib, "hipops_" + op)
         keep, values = [], []
         for argument in arguments:
@@ -39,6 +46,9 @@ class Library:
                               (ctypes.c_int64 * 8)(*argument.shape), (ctypes.c_int64 * 8)(*argument.stride()))
                 keep += [argument, view]
                 values.append(ctypes.byref(view))
+            elif isinstance(argument, Memory):
+                keep.append(argument.tensor)
+                values.append(ctypes.c_void_p(argument.tensor.data_ptr()))
             elif isinstance(argument, float):
                 values.append(ctypes.c_double(argument))
             elif isinstance(argument, int):
@@ -53,10 +63,10 @@ class Library:
         return call
 
     def workspace(self, op, *arguments):
-        """A workspace for the op with these arguments, and its size."""
+        """A workspace for the op with these arguments, None where it needs none, and its size."""
         size = ctypes.c_int64()
         function = getattr(self.lib, f"hipops_{op}_workspace_bytes")
         views = [Tensor(a.data_ptr(), DTYPES[a.dtype], a.dim(), (ctypes.c_int64 * 8)(*a.shape), (ctypes.c_int64 * 8)(*a.stride()))
                  if isinstance(a, torch.Tensor) else a for a in arguments]
         self.check(function(*[ctypes.byref(v) if isinstance(v, Tensor) else ctypes.c_int64(v) for v in views], ctypes.byref(size)))
-        return (torch.empty(max(size.value, 1), dtype=torch.uint8, device="cuda") if size.value else None), size.value
+        return (Memory(torch.empty(size.value, dtype=torch.uint8, device="cuda")) if size.value else None), size.value

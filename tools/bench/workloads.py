@@ -95,14 +95,14 @@ def adds(op, dtype, rows=262144, cols=256, out=16384):
 
         def ours(lib):
             space, n = lib.workspace(op, y, x, wide, 0, 0)
-            return lib.bind(op, y, x, wide, 0, 0, space.data_ptr() if space is not None else None, n, None)
+            return lib.bind(op, y, x, wide, 0, 0, space, n, None)
 
         return Workload(f"scatter_add_dim0/{NAMES[dtype]}/{shape}/i64", op, moved, ours,
                         lambda y, x, i: y.scatter_add_(0, i, x), (y.clone(), x, wide), 0.85)
 
     def ours(lib):
         space, n = lib.workspace(op, y, x, index, 0)
-        return lib.bind(op, y, x, index, 0, space.data_ptr() if space is not None else None, n, None)
+        return lib.bind(op, y, x, index, 0, space, n, None)
 
     return Workload(f"index_add/{NAMES[dtype]}/{shape}", op, x.numel() * size + 2 * written * size + 8 * rows, ours,
                     lambda y, x, i: y.index_add_(0, i, x), (y.clone(), x, index), 0.80)
