@@ -154,6 +154,18 @@ Amount amount_of(hipops_dtype dtype, const RowGeometry& g, const DeviceFacts& de
   return g.rows <= rows_of(kHeldBytes) ? Amount::at_once : Amount::many;
 }
 
+// Of few rows, instructions before the first load count, and not how many there are: element by element there are the
+// fewest. So are those taken that would be brought to shared memory, and short ones of 16 bits, at odd addresses, that
+// two weights would be loaded for element by element anyway.
+RowAccess access_of_few(hipops_dtype dtype, const RowGeometry& g, RowAccess best, const DeviceFacts& device,
+                        int weights) {
+  constexpr int64_t kStaged = 32, kStagedLarge = 8, kEdged = 4, kLongestEdged = 512;
+  if (rows_count_as_many.load(std::memory_order_relaxed)) return best;
+  if (best == staged) return g.rows <= device.units * (dtype == f64 ? kStagedLarge : kStaged) ? any : best;
+  const bool is_short = best == edged && bytes_of(dtype) == 2 && weights == 2 && g.cols <= kLongestEdged;
+  return is_short && g.rows <= device.units * kEdged ? any : best;
+}
+
 bool are_enough(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device) {
   return rows_count_as_many.load(std::memory_order_relaxed) ||
          g.rows * g.cols * bytes_of(v.dtype) >= 3 * kHeldBytes * device.units;

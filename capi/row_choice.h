@@ -1,4 +1,4 @@
-// Which variant takes rows, for row_plan.cpp alone.
+// Which variant takes rows, for row_plan.cpp and row_launch.cpp alone.
 #pragma once
 
 #include "rows.h"
@@ -40,6 +40,10 @@ enum class Amount {
   many,
 };
 Amount amount_of(hipops_dtype dtype, const RowGeometry& g, const DeviceFacts& device);
+
+// The access that few rows are better taken by than by the best one that they allow.
+RowAccess access_of_few(hipops_dtype dtype, const RowGeometry& g, RowAccess best, const DeviceFacts& device,
+                        int weights);
 
 // So many rows that a block makes up for what it brings to shared memory first.
 bool are_enough(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device);

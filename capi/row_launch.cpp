@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "divisor.h"
+#include "row_choice.h"
 #include "rows.h"
 #include "runtime/guarded.h"
 #include "tensor.h"
@@ -54,10 +55,12 @@ hipops_status launch_split(Op& op, const RowCall& call, const DeviceFacts& devic
 
 }  // namespace
 
-hipops_status launch_rows(Op& op, const RowCall& call, RowGeometry* geometry, const void* args, size_t bytes,
+hipops_status launch_rows(Op& op, const RowCall& given, RowGeometry* geometry, const void* args, size_t bytes,
                           void* stream) {
   const DeviceFacts* device;
   if (hipops_status status = device_facts(&device)) return status;
+  RowCall call = given;
+  call.access = access_of_few(call.dtype, *geometry, call.access, *device, call.weights);
   RowPlan plan = plan_rows(call.dtype, *geometry, call.access, *device, call.rounds_of, call.weights);
   if (plan.cluster > 1) {
     if (hipops_status status = fit_clusters(op, call, *geometry, *device, &plan)) return status;

@@ -228,7 +228,7 @@ int64_t row_kernel_shared(int kernel, uint32_t block) {
 RowCandidates row_candidates(const DeviceFacts& device, const hipops_tensor& y, const hipops_tensor& x,
                              RoundsOf rounds_of, int weights) {
   const RowGeometry geometry = row_geometry(y, x);
-  const RowAccess access = row_access(y, x, geometry);
+  const RowAccess access = access_of_few(x.dtype, geometry, row_access(y, x, geometry), device, weights);
   RowCandidates candidates;
   candidates.chosen = plan_rows(x.dtype, geometry, access, device, rounds_of, weights).kernel;
   const bool own = candidates.chosen >= kRowKernels;

@@ -13,7 +13,7 @@
 // resident variants read a row once and keep it in registers: up to 16384 16-bit elements, 8192 f32, 4096 f64; 2048
 // where the elements have gaps between them. Short rows share a wave; a long row has a block of as many work-items as
 // it needs.
-// staged ones are resident, too: rows of 32 columns and less in one piece, read and written by way of shared memory.
+// staged ones are resident, too: many rows of 32 columns and less in one piece, read and written by way of shared memory.
 // queued ones, of 16-bit elements and not for AMD, are resident, too, with next rows in shared memory (row_queue.h); so
 // are those with weights aside, at odd addresses, with these there (WeightsAside), and few rows of f32, of over 4096
 // columns, with weights early: with registers for them, in blocks that are alone on their unit.

@@ -7,7 +7,7 @@
 // resident variants read a row once and keep it in registers, and take each exponential once: two an element would cost
 // more time than the bytes. Up to 16384 16-bit elements, 8192 f32, 4096 f64; 2048 where the elements have gaps between
 // them. Short rows share a wave; a long row has a block of as many work-items as it needs.
-// staged ones are resident, too: rows of 32 columns and less in one piece, read and written by way of shared memory.
+// staged ones are resident, too: many rows of 32 columns and less in one piece, read and written by way of shared memory.
 // clustered ones take longer rows, up to 32768, 16384 and 8192, and on AMD from gfx90a on twice that; on NVIDIA from
 // sm_90 on up to 16 blocks share a row, which may be 16 times as long; many odd rows of 16 bits have one such block
 // each from 10248 columns on, which takes the next row ahead.

@@ -118,7 +118,7 @@ MUTATIONS = (
         "rms_norm", STAGE,
         before="elements_[edge] = edge_;\n    barrier();\n",
         after="elements_[edge] = edge_;\n",
-        runs=(Run("sizes", "f32", "report", says="race at byte", race=True),)),
+        runs=(Run("sizes", "f32", "report", says="race at byte", race=True, plan="many-rows"),)),
     Mutation(
         "stage_left_too_early",
         "Rows in shared memory are written out before all results are there.",

@@ -9,6 +9,7 @@
 
 #include "catch.h"
 #include "host_tensor.h"
+#include "row_choice.h"
 #include "strided.h"
 #include "tensor.h"
 
@@ -297,6 +298,25 @@ TEST_CASE("rows of softmax that eight blocks do not hold have the rest in shared
   CHECK(plan_of(500, 16388).kernel == hipops::tailed_kernel);
   device.launch_shared_bytes = 0;
   CHECK(plan_of(500, 16388).kernel < hipops::kRowKernels);
+}
+
+TEST_CASE("few rows go element by element where others would by shared memory, or weights are loaded so", "[rows]") {
+  using hipops::access_of_few, hipops::any, hipops::edged, hipops::staged, hipops::wide;
+  const DeviceFacts& device = kDevices[0];
+  const int64_t units = device.units;
+  CHECK(access_of_few(HIPOPS_F32, rows_and_cols(32 * units, 17), staged, device, 0) == any);
+  CHECK(access_of_few(HIPOPS_F32, rows_and_cols(32 * units + 1, 17), staged, device, 0) == staged);
+  CHECK(access_of_few(HIPOPS_F64, rows_and_cols(8 * units, 17), staged, device, 2) == any);
+  CHECK(access_of_few(HIPOPS_F64, rows_and_cols(8 * units + 1, 17), staged, device, 2) == staged);
+  CHECK(access_of_few(HIPOPS_BF16, rows_and_cols(4 * units, 511), edged, device, 2) == any);
+  CHECK(access_of_few(HIPOPS_BF16, rows_and_cols(4 * units + 1, 511), edged, device, 2) == edged);
+  CHECK(access_of_few(HIPOPS_BF16, rows_and_cols(1, 513), edged, device, 2) == edged);
+  CHECK(access_of_few(HIPOPS_BF16, rows_and_cols(1, 511), edged, device, 1) == edged);
+  CHECK(access_of_few(HIPOPS_F32, rows_and_cols(1, 511), edged, device, 2) == edged);
+  CHECK(access_of_few(HIPOPS_F32, rows_and_cols(1, 16), wide, device, 2) == wide);
+  hipops::rows_count_as_many = true;
+  CHECK(access_of_few(HIPOPS_F32, rows_and_cols(1, 17), staged, device, 0) == staged);
+  hipops::rows_count_as_many = false;
 }
 
 TEST_CASE("rows_count_as_many has few rows take what many take", "[rows]") {
