@@ -59,8 +59,7 @@ def index_add(torch, hipops, x):
     index = torch.randint(0, 16, (x.shape[0],), device="cuda")
     y = torch.empty(16, x.shape[1], device="cuda")
     workspace, size = hipops.workspace("index_add", y, x, index, 0)
-    add = hipops.bind("index_add", y, x, index, 0, ctypes.c_void_p(workspace.data_ptr() if size else None), size, None)
-    add.keep.append(workspace)
+    add = hipops.bind("index_add", y, x, index, 0, workspace, size, None)
     return ("index_add", lambda: (y.zero_(), add()), y,
             lambda: torch.zeros_like(y).index_add_(0, index, x), 1e-4)
 
@@ -69,9 +68,7 @@ def scatter_add(torch, hipops, x):
     index = torch.randint(0, 16, x.shape, device="cuda")
     y = torch.empty(16, x.shape[1], device="cuda")
     workspace, size = hipops.workspace("scatter_add", y, x, index, 0, 0)
-    memory = ctypes.c_void_p(workspace.data_ptr() if size else None)
-    add = hipops.bind("scatter_add", y, x, index, 0, 0, memory, size, None)
-    add.keep.append(workspace)
+    add = hipops.bind("scatter_add", y, x, index, 0, 0, workspace, size, None)
     return ("scatter_add", lambda: (y.zero_(), add()), y,
             lambda: torch.zeros_like(y).scatter_add_(0, index, x), 1e-4)
 
