@@ -154,6 +154,14 @@ bool pays_to_scan(const RowSums& t) {
          indices * indices <= kPairs * std::min(t.y->shape[t.dim], kMost);
 }
 
+int64_t few_blocks(int64_t indices, int64_t parts, int wave_size) {
+  constexpr int64_t kMostBlocks = 1 << 22;
+  const int64_t waves = kFewBlock / wave_size;
+  if (indices > kFewIndices || parts > kMostBlocks * waves) return 0;
+  const int64_t blocks = (indices * parts + waves - 1) / waves;
+  return blocks <= kMostBlocks ? blocks : 0;
+}
+
 Op op_index_add = {"index_add", kKernels, kKernelCount, supports};
 
 namespace {
@@ -284,6 +292,14 @@ int64_t indices_of_share(int64_t indices) {
   return std::clamp(static_cast<int64_t>(2 * std::sqrt(static_cast<double>(indices))), kFewest, kMost);
 }
 
+// Sets the walk over one row, and returns whether it is by vectors.
+bool walk_over_row(const RowSums& t, IndexAddArgs* args) {
+  const Layout<kIndexAddOperands> layout = layout_of(t, scan, 0);
+  const bool wide = allows_wide(t, layout);
+  args->walk = walk_of(layout, wide ? 16 / dtype_bytes(t.y->dtype) : 1);
+  return wide;
+}
+
 // Without the order: each block finds its rows' indices itself. There are as many blocks as run at a time, or more
 // where their lists would be long. Where there is little to add, half as many together read the index half as often,
 // and what is added finds room in the L1 caches before its turn comes.
@@ -291,10 +307,7 @@ hipops_status launch_scan(const DeviceFacts& device, const RowSums& t, IndexAddA
   constexpr int64_t kMostBlocks = 1 << 22, kLittle = 1 << 20;
   const bool is_little = element_count(*t.x) <= kLittle / dtype_bytes(t.x->dtype);
   const int64_t of_unit = is_little ? 1 : 2;
-  const Layout<kIndexAddOperands> layout = layout_of(t, scan, 0);
-  const bool wide = allows_wide(t, layout);
-  args->walk = walk_of(layout, wide ? 16 / dtype_bytes(t.y->dtype) : 1);
-  const int kernel = find_kernel(t.y->dtype, wide, scan);
+  const int kernel = find_kernel(t.y->dtype, walk_over_row(t, args), scan);
   const int64_t rows = std::min(args->index.size, mark_of(args->index.type)), most = within_grid_limit(kMostBlocks);
   ScanArgs& s = args->scan;
   s.lane_bits = static_cast<int16_t>(log2_up(std::clamp<int64_t>(args->walk.count, 1, device.wave_size)));
@@ -322,19 +335,18 @@ hipops_status launch_scan(const DeviceFacts& device, const RowSums& t, IndexAddA
   return HIPOPS_SUCCESS;
 }
 
-// Up to kFewIndices: a wave for each index and part of a row. Returns the blocks, or 0 where there are too many.
-int64_t plan_few(const DeviceFacts& device, const RowSums& t, IndexAddArgs* args, int* kernel) {
-  if (args->indices > kFewIndices) return 0;
-  const Layout<kIndexAddOperands> layout = layout_of(t, few, 0);
-  const bool wide = allows_wide(t, layout);
-  args->walk = walk_of(layout, wide ? 16 / dtype_bytes(t.y->dtype) : 1);
+// A wave for each index and part of a row, if they are few.
+hipops_status try_few(const DeviceFacts& device, const RowSums& t, IndexAddArgs* args, void* stream, bool* launched) {
+  *launched = false;
+  if (args->indices > kFewIndices) return HIPOPS_SUCCESS;
+  const int kernel = find_kernel(t.y->dtype, walk_over_row(t, args), few);
   const int64_t parts = (args->walk.count + device.wave_size - 1) / device.wave_size;
-  const int64_t waves = kFewBlock / device.wave_size, blocks = (args->indices * parts + waves - 1) / waves;
-  if (!args->walk.small || blocks * waves > INT32_MAX || within_grid_limit(blocks) < blocks) return 0;
+  const int64_t blocks = few_blocks(args->indices, parts, device.wave_size);
+  *launched = blocks != 0 && within_grid_limit(blocks) == blocks;
+  if (!*launched) return HIPOPS_SUCCESS;
   args->scan.parts = static_cast<uint32_t>(parts);
   args->scan.by_parts = divisor_of(parts);
-  *kernel = find_kernel(t.y->dtype, wide, few);
-  return blocks;
+  return launch_on(device, kernel, blocks, kFewBlock, args, stream);
 }
 
 IndexAddArgs* set_operands(const RowSums& t, hipops_index_report* report, IndexAddArgs* args) {
@@ -383,9 +395,10 @@ hipops_status hipops_index_add(const hipops_tensor* y, const hipops_tensor* x, c
   set_operands(t, report, &args);
   const bool may_be_few = !few_indices_are_ordered.load(std::memory_order_relaxed) &&
                           !rows_count_as_many.load(std::memory_order_relaxed);
-  int kernel;
-  if (const int64_t blocks = may_be_few ? plan_few(*device, t, &args, &kernel) : 0)
-    return launch_on(*device, kernel, blocks, kFewBlock, &args, stream);
+  if (may_be_few) {
+    bool launched;
+    if (hipops_status status = try_few(*device, t, &args, stream, &launched); status || launched) return status;
+  }
   const bool may_order = workspace && needed != 0;
   if (!may_order || (may_be_few && pays_to_scan(t))) return launch_scan(*device, t, &args, stream);
   args.order.reported = 1;

@@ -154,9 +154,9 @@ Amount amount_of(hipops_dtype dtype, const RowGeometry& g, const DeviceFacts& de
   return g.rows <= rows_of(kHeldBytes) ? Amount::at_once : Amount::many;
 }
 
-// Of few rows, instructions before the first load count, and not how many there are: element by element there are the
-// fewest. So are those taken that would be brought to shared memory, and short ones of 16 bits, at odd addresses, that
-// two weights would be loaded for element by element anyway.
+// Of few rows, what counts is the instructions before the first load, not the number of loads: element by element there
+// are the fewest. So are those taken that would go through shared memory, and short ones of 16 bits at odd addresses, for
+// which layer_norm's two weights, where they are of 16 bits as well, would be loaded element by element anyway.
 RowAccess access_of_few(hipops_dtype dtype, const RowGeometry& g, RowAccess best, const DeviceFacts& device,
                         int weights) {
   constexpr int64_t kStaged = 32, kStagedLarge = 8, kEdged = 4, kLongestEdged = 512;

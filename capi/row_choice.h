@@ -41,7 +41,7 @@ enum class Amount {
 };
 Amount amount_of(hipops_dtype dtype, const RowGeometry& g, const DeviceFacts& device);
 
-// The access that few rows are better taken by than by the best one that they allow.
+// The access by which few rows are faster than by the best one that they allow; of others, that one.
 RowAccess access_of_few(hipops_dtype dtype, const RowGeometry& g, RowAccess best, const DeviceFacts& device,
                         int weights);
 

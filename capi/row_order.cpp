@@ -8,7 +8,7 @@ namespace hipops {
 namespace {
 
 // Up to here no workspace is asked for: the indices are looked through. (So are some that are more: pays_to_scan.)
-constexpr int64_t kFewIndices = 256;
+constexpr int64_t kMostUnordered = 256;
 
 // A round orders by as many bits of the keys as two digits have. Keys with more of them take two rounds.
 constexpr int kRoundBits = 2 * kOrderDigitBits;
@@ -62,7 +62,7 @@ OrderPlan plan_order(int64_t rows, int64_t indices) {
   OrderPlan plan{};
   constexpr int64_t kMost = UINT32_MAX;  // rows and places are 32 bits wide in the entries
   constexpr int64_t kAhead = 64;         // and a loop over a list counts by 32 bits, some sources at a time
-  if (indices <= kFewIndices || indices > kMost - kAhead || rows > kMost) return plan;
+  if (indices <= kMostUnordered || indices > kMost - kAhead || rows > kMost) return plan;
 
   plan.key_bits = std::max(log2_up(rows), 1);
   plan.rounds = plan.key_bits > kRoundBits ? 2 : 1;

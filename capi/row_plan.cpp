@@ -228,7 +228,8 @@ int64_t row_kernel_shared(int kernel, uint32_t block) {
 RowCandidates row_candidates(const DeviceFacts& device, const hipops_tensor& y, const hipops_tensor& x,
                              RoundsOf rounds_of, int weights) {
   const RowGeometry geometry = row_geometry(y, x);
-  const RowAccess access = access_of_few(x.dtype, geometry, row_access(y, x, geometry), device, weights);
+  const RowAccess best = row_access(y, x, geometry);
+  const RowAccess access = access_of_few(x.dtype, geometry, best, device, weights);
   RowCandidates candidates;
   candidates.chosen = plan_rows(x.dtype, geometry, access, device, rounds_of, weights).kernel;
   const bool own = candidates.chosen >= kRowKernels;
@@ -236,7 +237,7 @@ RowCandidates row_candidates(const DeviceFacts& device, const hipops_tensor& y, 
       own ? plan_rows(x.dtype, geometry, access, device, nullptr, weights).kernel : candidates.chosen;
   for (int i = 0; i < kRowVariants; ++i) {
     const RowVariant& v = row_variants[i];
-    if (v.dtype == x.dtype && v.access == access && fit_of(v, geometry, device, 0).threads > 0)
+    if (v.dtype == x.dtype && (v.access == access || v.access == best) && fit_of(v, geometry, device, 0).threads > 0)
       candidates.kernel[candidates.count++] = i;
   }
   return candidates;

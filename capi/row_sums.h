@@ -32,6 +32,9 @@ bool pays_to_join(const RowSums& t);
 // launches more. A wave adds up all sources of its part of a row, so there have to be few.
 bool pays_to_scan(const RowSums& t);
 
+// Blocks, a wave for each index and part of a row that a wave takes; 0 where that is more than a launch should have.
+int64_t few_blocks(int64_t indices, int64_t parts, int wave_size);
+
 // For tests: also the indices that had better be looked through are ordered where there is a workspace, and elsewhere
 // looked through by each block, few as they may be.
 extern std::atomic<bool> few_indices_are_ordered;

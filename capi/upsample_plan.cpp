@@ -217,7 +217,7 @@ UpsampleSources sources_of(const UpsampleDimension& d) {
           d.rule == kSourceCentre32 ? 0.5f : 0.0f, static_cast<float>(ratio_of(d)), divisor_of(d.size), ratio_of(d)};
 }
 
-// `run` or `apart`, by vectors of so many bytes, if y has no gaps: so many places of the outermost dimension as make up
+// `run` or `apart`, by vectors of so many bytes, or `few`, by units, if y has no gaps: so many places of the outermost dimension as make up
 // whole vectors are a period, or, where vectors are few, all.
 bool to_periods(UpsampleArgs* a, int rank, int64_t unit, int64_t vector_bytes) {
   if (rank == 0 || bits_of(a->y) % static_cast<uint64_t>(vector_bytes) != 0) return false;
@@ -334,15 +334,16 @@ bool to_tiles(UpsampleArgs* a, int rank, int64_t unit) {
   return true;
 }
 
-// `few`, if y has no gaps: up to so many units, the way to the first load counts, which is the shortest there; or fewer,
-// where `row` has one load for a vector of them.
+// `few`, if y has no gaps and is one period: up to so many units, the way to the first load counts, which is the shortest
+// there; or fewer of 16 bits, where `row` has one load for a vector of them (a few more of 8 or 32 bits take `row` as long
+// or longer).
 constexpr int64_t kFewUnits = 3 << 17, kFewRepeated = 1 << 18;
 bool to_few(UpsampleArgs* a, int rank, int64_t bytes, int64_t unit) {
   const int64_t most = bytes == 2 && repeats_of(*a, bytes) != 0 ? kFewRepeated : kFewUnits;
   if (count_of(*a) * bytes > most * unit || rows_count_as_many.load(std::memory_order_relaxed)) return false;
   UpsampleArgs few = *a;
   widen(&few, unit / bytes);
-  if (!to_periods(&few, rank, unit, unit)) return false;
+  if (!to_periods(&few, rank, unit, unit) || few.periods.count != 1) return false;
   *a = few;
   return true;
 }

@@ -12,7 +12,7 @@
 //
 //   few    for up to 128 indices: a wave has one of them, and a part of its row. It looks at all of them at once, and if
 //          its own is the first that names the row, adds all sources of that.
-//   scan   without a workspace, or for some thousand indices. Each block goes over all of the index, and lists those that
+//   scan   without a workspace, or for up to some thousand indices. Each block goes over all of the index, and lists those that
 //          name its share of the rows, by row; groups of its lanes add, for a part of such a row, what the list has for
 //          it.
 //   list   with the workspace. The indices are ordered first: a list for each row of y, in index order. Then a
@@ -382,8 +382,8 @@ class ScanSums {
   bool is_live_, is_named_ = false;
 };
 
-// The walk is over one row, of which a wave has a part, and one index. What may be needed is asked for side by side:
-// the indices and the wave's source, and then y.
+// The walk is over one row. A wave has a part of it, and one index. What may be needed is asked for side by side: the
+// indices and the wave's source, and then y.
 template <class T, int Length>
 class FewSums {
  public:

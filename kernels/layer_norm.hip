@@ -14,6 +14,7 @@
 // where the elements have gaps between them. Short rows share a wave; a long row has a block of as many work-items as
 // it needs.
 // staged ones are resident, too: many rows of 32 columns and less in one piece, read and written by way of shared memory.
+// Few of those, and few of 16 bits at odd addresses of up to 512 columns, go element by element (any).
 // queued ones, of 16-bit elements and not for AMD, are resident, too, with next rows in shared memory (row_queue.h); so
 // are those with weights aside, at odd addresses, with these there (WeightsAside), and few rows of f32, of over 4096
 // columns, with weights early: with registers for them, in blocks that are alone on their unit.

@@ -10,6 +10,7 @@
 // it needs. The weights are loaded with the row, so that nobody waits for them after the reduction, where there are
 // registers for them, or rows are few.
 // staged ones are resident, too: many rows of 32 columns and less in one piece, read and written by way of shared memory.
+// Few of those go element by element (any).
 // clustered ones take longer rows, up to 32768, 16384 and 8192, and on AMD from gfx90a on twice that; on NVIDIA from
 // sm_90 on up to 16 blocks share a row, which may be 16 times as long, and keep the weights in shared memory; many odd
 // rows of 16 bits have one such block each from 12296 columns on, which takes the next row ahead.

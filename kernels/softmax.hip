@@ -8,6 +8,7 @@
 // more time than the bytes. Up to 16384 16-bit elements, 8192 f32, 4096 f64; 2048 where the elements have gaps between
 // them. Short rows share a wave; a long row has a block of as many work-items as it needs.
 // staged ones are resident, too: many rows of 32 columns and less in one piece, read and written by way of shared memory.
+// Few of those go element by element (any).
 // clustered ones take longer rows, up to 32768, 16384 and 8192, and on AMD from gfx90a on twice that; on NVIDIA from
 // sm_90 on up to 16 blocks share a row, which may be 16 times as long; many odd rows of 16 bits have one such block
 // each from 10248 columns on, which takes the next row ahead.

@@ -19,8 +19,8 @@
 //   apart  the same by 8 bytes at a time, where y's innermost dimension is made smaller.
 //   tile   stores 16 bytes at a time where neither y nor x has gaps, and much of x is wanted, by ratios and at sizes for
 //          which `row` would go by elements: see device/upsample_tile.h.
-//   few    goes by elements, or units of up to 16 bytes, where y as a whole has no gaps and is up to 393216 of them: there
-//          the way to the first load is most of the launch.
+//   few    goes by elements, or units of up to 16 bytes, where y as a whole has no gaps and is up to 393216 of them
+//          (or 262144): there the way to the first load is most of the launch.
 //   any    goes by elements, or units of up to 8 bytes, at any strides.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/upsample_nearest1d.hip -o upsample_nearest1d.co
@@ -31,10 +31,10 @@
 
 namespace hipops {
 
-#define KERNEL(name, bits, mode, block)                                                                       \
+#define KERNEL(name, bits, mode, block)                                                       \
   HIPOPS_KERNEL(block, kUpsampleResident_##mode) name(HIPOPS_ARGS(UpsampleNearest1dArgs) a) { \
-    follow_launch_before();                                                                            \
-    upsample_##mode<b##bits>(a);                                                                       \
+    follow_launch_before();                                                                   \
+    upsample_##mode<b##bits>(a);                                                              \
   }
 HIPOPS_UPSAMPLE_NEAREST1D_KERNELS(KERNEL)
 

@@ -65,7 +65,8 @@ void many_indices(Stage& stage, hipops_dtype dtype, int64_t count) {
 }
 
 // Along the last dimension: y [lines, columns], x [lines, indices].
-void along_lines(Stage& stage, hipops_dtype dtype, int64_t lines, int64_t columns, int64_t indices) {
+void along_lines(Stage& stage, hipops_dtype dtype, int64_t lines, int64_t columns, int64_t indices,
+                 bool with_workspace) {
   std::vector<uint64_t> targets;
   std::vector<std::vector<int64_t>> sources_of(static_cast<size_t>(columns));
   for (int64_t j = 0; j < indices; ++j) {
@@ -77,7 +78,7 @@ void along_lines(Stage& stage, hipops_dtype dtype, int64_t lines, int64_t column
   Memory& x = stage.memory("x", values, lines * indices);
   Memory& index = stage.memory("index", Pattern(HIPOPS_I16, targets), indices);
   const hipops_tensor to = y.view({lines, columns});
-  call(stage, to, x.view({lines, indices}), index.view({indices}), 1, true);
+  call(stage, to, x.view({lines, indices}), index.view({indices}), 1, with_workspace);
   stage.expect(y, elements_are(to, 0, before, [=](const int64_t* i) {
                  uint64_t bits = before(i[0] * columns + i[1]);
                  for (const int64_t j : sources_of[static_cast<size_t>(i[1])])
@@ -114,9 +115,10 @@ void add_index_add_cases(int64_t giant, std::vector<LargeCase>* cases) {
   };
   add("many_indices", u8, {250}, [=](Stage& stage) { many_indices(stage, u8, giant + 5); });
   add("many_indices", i32, {250}, [=](Stage& stage) { many_indices(stage, i32, giant / 2 + 5); });
-  add("lines", bf16, {lines, 256}, [=](Stage& stage) { along_lines(stage, bf16, lines, 256, 60); });
+  add("lines", bf16, {lines, 256}, [=](Stage& stage) { along_lines(stage, bf16, lines, 256, 60, true); });
+  add("lines_of_few", bf16, {lines, 256}, [=](Stage& stage) { along_lines(stage, bf16, lines, 256, 60, false); });
   add("lines_ordered", bf16, {lines, 256}, [=](Stage& stage) {
-    along_lines(stage, bf16, lines, 256, kManyIndices);
+    along_lines(stage, bf16, lines, 256, kManyIndices, true);
   });
 }
 

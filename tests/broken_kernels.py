@@ -546,7 +546,7 @@ MUTATIONS = (
         after="      before += uint32_t(count_bits(same[n]));\n    }",
         runs=(Run("sizes", "f32", "fault"), Run("smoke", "f64", "fault"))),
     Mutation(
-        "few_marks_of_the_first_place_past_the_end",
+        "few_counted_past_the_end",
         "Of few indices, those past the last one, which is read in their place, count as if they were there.",
         "index_add", "index_add.hip",
         before="ballot(n * wave_size + lane_index() < a.indices && value[n] == value[kLoads])",

@@ -310,6 +310,21 @@ inline void check_rounds(const RowOp& op, hipops_dtype dtype) {
   }
 }
 
+// Few short rows go element by element, many by way of shared memory.
+inline void check_few(const RowOp& op, hipops_dtype dtype) {
+  EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);
+  Recorder recorder(op.kernels());
+  for (bool many : {false, true}) {
+    hipops::rows_count_as_many = many;
+    Operands t{HostTensor(dtype, {5, 7}), {}, {}, {}};
+    t.x.randomize(3, -3, 5);
+    check_numbers(op, t);
+    const std::vector<int> ran = recorder.ran();
+    EXPECT_EQUAL(ran.size(), size_t{1});
+    EXPECT_EQUAL(hipops::row_variants[ran[0]].access, many ? hipops::staged : hipops::any);
+  }
+}
+
 // Every rank, strides that leave nothing to collapse, dimensions and rows of one element.
 inline void check_ranks(const RowOp& op) {
   EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);

@@ -731,7 +731,8 @@ void check_wide() {
       {true, true, {1, 8}, {7, 1}, {8, 1}, 0, 0, 0},
   };
   for (const Case& c : cases)
-    for (int64_t indices : {40, 300}) {
+    for (int64_t indices : {40, 41, 300}) {
+      few_indices_are_ordered = indices != 41;  // those have waves of their own
       Sizes x_shape = c.y;
       x_shape[static_cast<size_t>(c.dim)] = indices;
       Operands t{HostTensor(HIPOPS_F32, c.y, c.y_stride, c.y_shift),
@@ -745,7 +746,8 @@ void check_wide() {
       EXPECT(all_bits(t.y) == bits);
       const bool wide = indices == 300 ? c.list : c.scan;
       const char* elements = indices == 300 && rows == 1 ? "_deep" : wide ? "_wide" : "_any";  // a list of 300
-      EXPECT(recorder.ran().count(std::string("index_add_f32") + (indices == 300 ? "_list" : "_scan") + elements));
+      const char* way = indices == 300 ? "_list" : indices == 41 ? "_few" : "_scan";
+      EXPECT(recorder.ran().count(std::string("index_add_f32") + way + elements));
     }
 }
 
@@ -1034,6 +1036,30 @@ TEST_CASE("index_add's kernels are right over several rounds of the grid", "[ind
 }
 
 TEST_CASE("index_add tells rows apart that 32 bits do not", "[index_add]") { on_both_waves(check_far_rows); }
+
+TEST_CASE("index_add has a wave for each of few indices, whatever the layout", "[index_add]") {
+  on_both_waves([] {
+    few_indices_are_ordered = false;
+    check_any();
+    check_far_rows();
+  });
+}
+
+TEST_CASE("index_add has waves for few indices where a launch has room for them", "[index_add]") {
+  for (int wave : {32, 64}) {
+    const int64_t waves = 128 / wave, most = (int64_t{1} << 22) * waves;
+    CHECK(few_blocks(1, 1, wave) == 1);
+    CHECK(few_blocks(waves, 1, wave) == 1);
+    CHECK(few_blocks(waves + 1, 1, wave) == 2);
+    CHECK(few_blocks(128, 1, wave) == 128 / waves);
+    CHECK(few_blocks(129, 1, wave) == 0);
+    CHECK(few_blocks(1, most, wave) == most / waves);
+    CHECK(few_blocks(1, most + 1, wave) == 0);
+    CHECK(few_blocks(128, most / 128, wave) == most / waves);
+    CHECK(few_blocks(128, most / 128 + 1, wave) == 0);
+    CHECK(few_blocks(128, INT64_MAX / 32, wave) == 0);
+  }
+}
 
 TEST_CASE("index_add has a wave for each of few indices", "[index_add]") {
   on_both_waves(check_few, {{"HIPOPS_CPU_RACE", "1"}});

@@ -89,6 +89,8 @@ TEST_CASE("layer_norm of nothing is success", "[layer_norm]") {
 
 TEST_CASE("layer_norm's variants are right at their ends", "[layer_norm]") { on_cpu(kLayerNorm, check_variants); }
 
+TEST_CASE("layer_norm takes few short rows element by element", "[layer_norm]") { on_cpu(kLayerNorm, check_few); }
+
 TEST_CASE("layer_norm's variants are right over several rounds of the grid", "[layer_norm]") {
   on_cpu(kLayerNorm, check_rounds, {{"HIPOPS_CPU_RACE", "1"}});
 }

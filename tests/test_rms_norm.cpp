@@ -51,6 +51,8 @@ TEST_CASE("rms_norm of nothing is success", "[rms_norm]") {
 
 TEST_CASE("rms_norm's variants are right at their ends", "[rms_norm]") { on_cpu(kRmsNorm, check_variants); }
 
+TEST_CASE("rms_norm takes few short rows element by element", "[rms_norm]") { on_cpu(kRmsNorm, check_few); }
+
 TEST_CASE("rms_norm's variants are right over several rounds of the grid", "[rms_norm]") {
   on_cpu(kRmsNorm, check_rounds, {{"HIPOPS_CPU_RACE", "1"}});
 }

@@ -93,6 +93,8 @@ TEST_CASE("softmax of nothing is success", "[softmax]") {
 
 TEST_CASE("softmax's variants are right at their ends", "[softmax]") { on_cpu(kSoftmax, check_variants); }
 
+TEST_CASE("softmax takes few short rows element by element", "[softmax]") { on_cpu(kSoftmax, check_few); }
+
 TEST_CASE("softmax's variants are right over several rounds of the grid", "[softmax]") {
   on_cpu(kSoftmax, check_rounds, {{"HIPOPS_CPU_RACE", "1"}});
 }

@@ -65,6 +65,15 @@ UpsamplePlan plan_for(hipops_dtype dtype, const Sizes& y, const Sizes& x, const 
   return plan_upsample(view_of(y_at, dtype, y, y_stride), view_of(x_at, dtype, x, x_stride), 1, rule, scales);
 }
 
+void check_candles_indices(size_t in, size_t out) {
+  std::vector<unsigned char> got =
+      indices_of(static_cast<int64_t>(in), static_cast<int64_t>(out), HIPOPS_NEAREST_CANDLE);
+  const double scale = static_cast<double>(in) / static_cast<double>(out);  // as in candle's cpu_backend
+  for (size_t i = 0; i < out; ++i)
+    if (got[i] != std::min(in - 1, static_cast<size_t>(static_cast<double>(i) * scale)))
+      throw std::runtime_error(std::to_string(in) + " to " + std::to_string(out) + ", index " + std::to_string(i));
+}
+
 }  // namespace
 
 TEST_CASE("upsample_nearest1d refuses bad arguments", "[upsample_nearest1d]") {
@@ -93,27 +102,25 @@ TEST_CASE("upsample_nearest1d takes PyTorch's indices for every pair of sizes up
     auto expected = read_indices();
     const std::pair<const char*, hipops_nearest> rules[] = {{"pytorch", HIPOPS_NEAREST_PYTORCH},
                                                             {"exact", HIPOPS_NEAREST_EXACT}};
-    for (const auto& [name, rule] : rules)
-      for (int in = 1; in <= kLargest; ++in)
-        for (int out = 1; out <= kLargest; ++out)
-          if (crc32(indices_of(in, out, rule)) !=
-              expected[name][static_cast<size_t>(in - 1)][static_cast<size_t>(out - 1)])
-            throw std::runtime_error(std::string(name) + ": " + std::to_string(in) + " to " + std::to_string(out));
+    for (bool many : {true, false}) {
+      rows_count_as_many = many;
+      for (const auto& [name, rule] : rules)
+        for (int in = 1; in <= kLargest; ++in)
+          for (int out = 1; out <= kLargest; ++out)
+            if (crc32(indices_of(in, out, rule)) !=
+                expected[name][static_cast<size_t>(in - 1)][static_cast<size_t>(out - 1)])
+              throw std::runtime_error(std::string(name) + ": " + std::to_string(in) + " to " + std::to_string(out));
+    }
   });
 }
 
 TEST_CASE("upsample_nearest1d takes candle's indices for every pair of sizes up to 128", "[upsample_nearest1d]") {
   on_cpu([] {
-    for (size_t in = 1; in <= kLargest; ++in)
-      for (size_t out = 1; out <= kLargest; ++out) {
-        std::vector<unsigned char> got =
-            indices_of(static_cast<int64_t>(in), static_cast<int64_t>(out), HIPOPS_NEAREST_CANDLE);
-        const double scale = static_cast<double>(in) / static_cast<double>(out);  // as in candle's cpu_backend
-        for (size_t i = 0; i < out; ++i)
-          if (got[i] != std::min(in - 1, static_cast<size_t>(static_cast<double>(i) * scale)))
-            throw std::runtime_error(std::to_string(in) + " to " + std::to_string(out) + ", index " +
-                                     std::to_string(i));
-      }
+    for (bool many : {true, false}) {
+      rows_count_as_many = many;
+      for (size_t in = 1; in <= kLargest; ++in)
+        for (size_t out = 1; out <= kLargest; ++out) check_candles_indices(in, out);
+    }
   });
 }
 

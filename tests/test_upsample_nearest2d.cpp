@@ -114,12 +114,13 @@ TEST_CASE("upsample_nearest2d's work-items have vectors of several periods where
   const auto periods = [](hipops_dtype dtype, int64_t channels, int64_t from, int64_t to) {
     const UpsampleArgs args = plan_for(dtype, {1, channels, to, to}, {1, channels, from, from}).args;
     CHECK(args.count == int64_t{args.periods.vectors} * args.periods.step);
+    CHECK(args.step > 0);  // a grid's: few have none
     return (args.periods.count + args.periods.step - 1) / args.periods.step;
   };
-  CHECK(periods(HIPOPS_U8, 512, 14, 20) == 1);
+  CHECK(periods(HIPOPS_U8, 1024, 14, 20) == 1);
   CHECK(periods(HIPOPS_U8, 32768, 14, 20) == 4);
   CHECK(periods(HIPOPS_BF16, 32768, 26, 11) == 4);
-  CHECK(periods(HIPOPS_BF16, 512, 26, 11) == 1);
+  CHECK(periods(HIPOPS_BF16, 4096, 26, 11) == 1);
   CHECK(periods(HIPOPS_F32, 512, 512, 700) == 8);
   CHECK(periods(HIPOPS_F64, 2, 512, 900) == 2);  // there are no more
 }
@@ -134,6 +135,11 @@ TEST_CASE("upsample_nearest2d takes few units one by one, of a y without gaps", 
   CHECK(kernel(HIPOPS_BF16, {1, 64, 64, 64}, {1, 64, 32, 32}) == "upsample_nearest2d_b16_few");
   CHECK(kernel(HIPOPS_BF16, {1, 65, 64, 64}, {1, 65, 32, 32}) == "upsample_nearest2d_b16_row");  // a load for eight
   CHECK(kernel(HIPOPS_F32, {1, 3, 9, 5}, {1, 3, 4, 7}, {160, 50, 5, 1}) == "upsample_nearest2d_b32_any");
+  // Of planes that 32 bits don't tell the place of.
+  const UpsamplePlan far = plan_for(HIPOPS_U8, {2, 1, 16, 16}, {2, 1, 8, 8}, {}, {int64_t{1} << 32, 64, 8, 1});
+  CHECK(op_named("upsample_nearest2d").kernel_names[far.kernel] != std::string("upsample_nearest2d_b8_few"));
+  const UpsamplePlan large = plan_for(HIPOPS_U8, {2, 3, 256, 256}, {2, 3, 30000, 40000});
+  CHECK(op_named("upsample_nearest2d").kernel_names[large.kernel] != std::string("upsample_nearest2d_b8_few"));
   const Sizes y{1, 1280, 16, 16}, x{1, 1280, 8, 8};
   const UpsamplePlan channels = plan_for(HIPOPS_BF16, y, x, channels_last(y), channels_last(x));
   CHECK(op_named("upsample_nearest2d").kernel_names[channels.kernel] == std::string("upsample_nearest2d_b128_few"));

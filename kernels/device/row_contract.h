@@ -57,7 +57,7 @@ struct OtherNormTerms {
 enum RowAccess : int32_t {
   wide,    // vectors of 16 bytes: rows without gaps that begin and end at multiples of that
   edged,   // the same for rows that don't, whose first and last elements go one by one
-  staged,  // through shared memory, where a block's rows lie as one piece: short rows, without gaps in them or between them
+  staged,  // through shared memory, where a block's rows lie as one piece: many short rows without gaps
   any,     // single elements, any distance apart
 };
 

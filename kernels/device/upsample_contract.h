@@ -22,7 +22,7 @@ constexpr int kUpsampleRowsOfElements = 8;
 // run, apart: bytes of a vector of y, and periods of which a work-item has one in flight, where there are many.
 constexpr int kRunBytes = 16, kApartBytes = 8, kPeriodsInFlight = 4;
 
-// few: units of which a work-item has one, a block's width apart.
+// few: work-items of a block, and units that each has, a block's width apart.
 constexpr int kUpsampleFewBlock = 128, kUpsampleFewDepth = 4;
 
 // Blocks that a multiprocessor of NVIDIA's has room for, by mode: more work-items are worth more than registers.
@@ -77,8 +77,7 @@ struct UpsamplePeriods {
   Divisor vectors_divisor;
   int32_t step;            // a work-item has vectors of periods so many apart
   int32_t in_f64;
-  int32_t rest;            // elements after the last vector, which are found as their period's: of period rest_period,
-  int32_t rest_period, rest_first;  // from this one on
+  int32_t rest, rest_period, rest_first;  // elements after the last vector: of which period, from which of its own on
   int32_t plane_stride;    // in x
   UpsampleSources column, row;
   int64_t x_step, y_step;  // from one period to the next

@@ -20,7 +20,10 @@ template <int N>
 struct PlacesInPeriod {
   int32_t place[N] = {};
 
-  HIPOPS_METHOD PlacesInPeriod(const UpsamplePeriods& p, int32_t (&i)[N]) {
+  HIPOPS_METHOD PlacesInPeriod(const UpsamplePeriods& p, const int32_t (&number)[N]) {
+    int32_t i[N];
+#pragma unroll
+    for (int e = 0; e < N; ++e) i[e] = number[e];
     if (p.channels != 1) {
 #pragma unroll
       for (int e = 0; e < N; ++e) {
