@@ -399,7 +399,8 @@ UpsamplePlan plan_upsample(const hipops_tensor& y, const hipops_tensor& x, int r
   }
   if (mode == few) {
     plan.block = kUpsampleFewBlock;
-    plan.grid = grid_for(args.count, kUpsampleFewBlock * kUpsampleFewDepth);
+    constexpr int64_t kOfBlock = kUpsampleFewBlock * kUpsampleFewDepth;
+    plan.grid = static_cast<uint32_t>((args.count + kOfBlock - 1) / kOfBlock);  // which does not go round
     return plan;
   }
   if (args.small && (mode == any || mode == row)) take_rounds(&args, rounds_of(args, unit, mode));
