@@ -267,7 +267,8 @@ bool to_periods(UpsampleArgs* a, int rank, int64_t unit, int64_t vector_bytes) {
   run.count = int64_t{p.vectors} * p.step;
   p.rest = static_cast<int32_t>(elements - periods * period);
   const bool is_only = together == outer.size;
-  p.rest_period = is_only ? 0 : p.count;
+  p.x_rest = is_only ? 0 : periods * p.x_step;
+  p.y_rest = is_only ? 0 : periods * p.y_step;
   p.rest_first = is_only ? p.vectors * static_cast<int32_t>(length) : 0;
   if (run.count >= kSmall) return false;
   *a = run;

@@ -61,7 +61,10 @@ struct IndexAddArgs {
   X(index_add_##T##_list_deep, T, 0, deep)      \
   X(index_add_##T##_joined_wide, T, 16, joined) \
   X(index_add_##T##_scan_wide, T, 16, scan)     \
-  X(index_add_##T##_scan_any, T, 0, scan)       \
+  X(index_add_##T##_scan_any, T, 0, scan)
+
+// Of what models add; others are scanned.
+#define HIPOPS_INDEX_ADD_FEW_VARIANTS(X, T)     \
   X(index_add_##T##_few_wide, T, 16, few)       \
   X(index_add_##T##_few_any, T, 0, few)
 
@@ -72,7 +75,10 @@ struct IndexAddArgs {
   HIPOPS_INDEX_ADD_VARIANTS(X, f64)     \
   HIPOPS_INDEX_ADD_VARIANTS(X, u8)      \
   HIPOPS_INDEX_ADD_VARIANTS(X, u32)     \
-  HIPOPS_INDEX_ADD_VARIANTS(X, u64)
+  HIPOPS_INDEX_ADD_VARIANTS(X, u64)     \
+  HIPOPS_INDEX_ADD_FEW_VARIANTS(X, f32) \
+  HIPOPS_INDEX_ADD_FEW_VARIANTS(X, f16) \
+  HIPOPS_INDEX_ADD_FEW_VARIANTS(X, bf16)
 
 #define HIPOPS_INDEX_ADD_KERNELS(X)  \
   HIPOPS_INDEX_ADD_ORDER_KERNELS(X)  \

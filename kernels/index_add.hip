@@ -10,7 +10,7 @@
 //
 // A row is what y has at one place of dim. Rows that no index names are not touched.
 //
-//   few    for up to 128 indices: a wave has one of them, and a part of its row. It looks at all of them at once, and if
+//   few    for up to 128 indices, in f32, f16 and bf16: a wave has one of them, and a part of its row. It looks at all of them at once, and if
 //          its own is the first that names the row, adds all sources of that.
 //   scan   without a workspace, or for up to some thousand indices. Each block goes over all of the index, and lists those that
 //          name its share of the rows, by row; groups of its lanes add, for a part of such a row, what the list has for

@@ -530,7 +530,7 @@ MUTATIONS = (
         "index_add", "index_add.hip",
         before="if (row == kNothing || first != place_) return;",
         after="if (row == kNothing) return;",
-        runs=(Run("smoke", "f64", "fault"), Run("layouts", "u8", "fault"))),
+        runs=(Run("smoke", "f16", "fault"), Run("layouts", "f32", "fault"))),
     Mutation(
         "few_reported_by_each_part",
         "Of few indices, one out of range is counted for each part of its row.",
@@ -544,14 +544,14 @@ MUTATIONS = (
         "index_add", "index_add.hip",
         before="      before += uint32_t(count_bits(same[n]));\n    }\n    wave_barrier();",
         after="      before += uint32_t(count_bits(same[n]));\n    }",
-        runs=(Run("sizes", "f32", "fault"), Run("smoke", "f64", "fault"))),
+        runs=(Run("sizes", "f32", "fault"), Run("smoke", "f16", "fault"))),
     Mutation(
         "few_counted_past_the_end",
         "Of few indices, those past the last one, which is read in their place, count as if they were there.",
         "index_add", "index_add.hip",
         before="ballot(n * wave_size + lane_index() < a.indices && value[n] == value[kLoads])",
         after="ballot(value[n] == value[kLoads])",
-        runs=(Run("sizes", "f32", "fault", guard="after"), Run("smoke", "f64"))),
+        runs=(Run("sizes", "f32", "fault", guard="after"), Run("smoke", "f16"))),
     Mutation(
         "windows_of_one_place",
         "Of an index in several windows, the sources of the later ones are taken from the first one's places.",

@@ -77,10 +77,11 @@ struct UpsamplePeriods {
   Divisor vectors_divisor;
   int32_t step;            // a work-item has vectors of periods so many apart
   int32_t in_f64;
-  int32_t rest, rest_period, rest_first;  // elements after the last vector: of which period, from which of its own on
+  int32_t rest, rest_first;  // elements after the last vector, from which of their period's on
   int32_t plane_stride;    // in x
   UpsampleSources column, row;
   int64_t x_step, y_step;  // from one period to the next
+  int64_t x_rest, y_rest;  // to the rest's period
   int32_t channels, channel_stride;
   Divisor channels_divisor;
 };

@@ -87,9 +87,8 @@ HIPOPS_FN void upsample_periods(const UpsampleArgs& a) {
   int64_t from_last = a.step - 1 - (int64_t(block_index()) * kUpsampleBlock + thread_index());
   for (; from_last < p.rest; from_last += a.step) {
     int32_t i[1] = {p.rest_first + int32_t(from_last)};
-    T* y = static_cast<T*>(a.y) + p.rest_period * p.y_step + i[0];
-    const T* x = static_cast<const T*>(a.x) + p.rest_period * p.x_step;
-    *y = x[PlacesInPeriod<1>(p, i).place[0]];
+    const T* x = static_cast<const T*>(a.x) + p.x_rest;
+    static_cast<T*>(a.y)[p.y_rest + i[0]] = x[PlacesInPeriod<1>(p, i).place[0]];
   }
 }
 
