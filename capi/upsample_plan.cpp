@@ -217,8 +217,8 @@ UpsampleSources sources_of(const UpsampleDimension& d) {
           d.rule == kSourceCentre32 ? 0.5f : 0.0f, static_cast<float>(ratio_of(d)), divisor_of(d.size), ratio_of(d)};
 }
 
-// `run` or `apart`, by vectors of so many bytes, or `few`, by units, if y has no gaps: so many places of the outermost dimension as make up
-// whole vectors are a period, or, where vectors are few, all.
+// `run` or `apart`, by vectors of so many bytes, or `few`, by units, if y has no gaps: so many places of the outermost
+// dimension as make up whole vectors are a period, or, where vectors are few, all.
 bool to_periods(UpsampleArgs* a, int rank, int64_t unit, int64_t vector_bytes) {
   if (rank == 0 || bits_of(a->y) % static_cast<uint64_t>(vector_bytes) != 0) return false;
   UpsampleArgs run = *a;

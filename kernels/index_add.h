@@ -63,7 +63,7 @@ struct IndexAddArgs {
   X(index_add_##T##_scan_wide, T, 16, scan)     \
   X(index_add_##T##_scan_any, T, 0, scan)
 
-// Of what models add; others are scanned.
+// Of what models add: for all types, the library would be 94 KB larger.
 #define HIPOPS_INDEX_ADD_FEW_VARIANTS(X, T)     \
   X(index_add_##T##_few_wide, T, 16, few)       \
   X(index_add_##T##_few_any, T, 0, few)

@@ -10,11 +10,11 @@
 //
 // A row is what y has at one place of dim. Rows that no index names are not touched.
 //
-//   few    for up to 128 indices, in f32, f16 and bf16: a wave has one of them, and a part of its row. It looks at all of them at once, and if
-//          its own is the first that names the row, adds all sources of that.
-//   scan   without a workspace, or for up to some thousand indices. Each block goes over all of the index, and lists those that
-//          name its share of the rows, by row; groups of its lanes add, for a part of such a row, what the list has for
-//          it.
+//   few    for up to 128 indices, in f32, f16 and bf16: a wave has one of them, and a part of its row. It looks at all of
+//          them at once, and if its own is the first that names the row, adds all sources of that.
+//   scan   without a workspace, or for up to some thousand indices. Each block goes over all of the index, and lists
+//          those that name its share of the rows, by row; groups of its lanes add, for a part of such a row, what the
+//          list has for it.
 //   list   with the workspace. The indices are ordered first: a list for each row of y, in index order. Then a
 //          work-item adds, for one vector of y, the sources on its row's list, 8 in flight at a time.
 //   joined the same in the launch that makes the lists, by the block that made them, which mostly has them in shared

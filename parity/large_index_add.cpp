@@ -110,6 +110,7 @@ void add_index_add_cases(int64_t giant, std::vector<LargeCase>* cases) {
   add_far_rows("rows_past_32_bits", u8, 3 * giant, 1, 1, 1000, true);  // which are not ordered
   add_far_rows("far_apart", f32, 5, 70, giant / 3, 4, false);
   add_far_rows("far_apart", f32, 5, 70, giant / 3, 4, true);
+  add_far_rows("far_apart", u8, 5, 70, giant / 3, 4, false);  // looked through by each block
   const auto add = [&](const char* name, hipops_dtype dtype, std::vector<int64_t> shape, auto run) {
     cases->push_back({"index_add", dtype, large_name(name, dtype), std::move(shape), run});
   };

@@ -71,7 +71,7 @@ void declare(CLI::App* app, Options* options) {
                 "have index_add, layer_norm, rms_norm and softmax choose kernels as\nfor many rows, upsampling and "
                 "copies as for large tensors, also where\nthere are few, or small ones");
   app->add_flag("--ordered", options->ordered,
-                "have index_add order its indices wherever there is a workspace,\nalso where there are few, and look them through by each block elsewhere");
+                "have index_add order its indices wherever there is a workspace,\nalso where there are few, and look them through by each block\nelsewhere");
   app->add_flag("--capture", options->capture,
                 "capture each case in a graph before its data is there, and replay\nthat with changing data");
   CLI::Option* large = app->add_flag(

@@ -819,8 +819,8 @@ void check_scanned() {
     }
 }
 
-// Up to 128 indices have waves of their own, of floats up to 32 bits: each dtype, in vectors and by elements, where few or many name a row, or
-// are marks or out of range, also as the first or the last that does, and reported once.
+// Up to 128 indices have waves of their own, of floats up to 32 bits: in vectors and by elements, where few or many name
+// a row, or are marks or out of range, also as the first or the last that does, and reported once.
 void check_few() {
   Recorder recorder;
   few_indices_are_ordered = false;
