@@ -109,6 +109,22 @@ void queue_rows(const RowVariant& v, const RowGeometry& g, const DeviceFacts& de
   plan->grid = static_cast<uint32_t>(plan->row_step);
 }
 
+// Has blocks come and go, a row each, where there are many rounds of them. They bring their weights with them, which
+// fewer rows don't make up for.
+void let_pass(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device, RowPlan* plan) {
+  constexpr int64_t kLeastRounds = 7;
+  const bool is_measured = device.launch_shared_bytes > 0;  // as NVIDIA's are
+  if (v.streaming || bytes_of(v.dtype) != 2 || plan->block > kPassingBlock || !is_measured) return;
+  const bool are_many = g.rows >= kLeastRounds * device.units * (kPassingThreads / plan->block);
+  const bool count_as_many = rows_count_as_many.load(std::memory_order_relaxed) && plan->rows_ahead == 0;
+  if (!are_many && !count_as_many) return;
+  plan->kernel = passing_kernel(v.dtype);
+  plan->rows_ahead = 0;
+  plan->shared_bytes = 0;
+  plan->row_step = within_grid_limit(std::min(g.rows, kMostBlocks));
+  plan->grid = static_cast<uint32_t>(plan->row_step);
+}
+
 // Has weights stay in shared memory, where blocks that keep them in registers would idle, more blocks find room so, and
 // each comes to enough rows, that lie alike, to make up for bringing them there. (Where none idle, odd rows are up to
 // 5 % slower by it, and fewer rows up to 20 %.)
@@ -162,7 +178,8 @@ void keep_tails(const RowVariant& chosen, const RowGeometry& g, const DeviceFact
 }  // namespace
 
 int queued_kernel(hipops_dtype dtype) { return kRowKernels + (dtype == bf16); }
-int aside_kernel(hipops_dtype dtype) { return kRowKernels + 2 + (dtype == f32 ? 0 : dtype == f16 ? 1 : 2); }
+int passing_kernel(hipops_dtype dtype) { return kRowKernels + 2 + (dtype == bf16); }
+int aside_kernel(hipops_dtype dtype) { return kRowKernels + 4 + (dtype == f32 ? 0 : dtype == f16 ? 1 : 2); }
 
 RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device,
                   RoundsOf rounds_of, int weights) {
@@ -187,7 +204,10 @@ RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess acc
   // Where blocks are alone on their unit, registers for weights are there.
   if (rounds == RowRounds::one_or_early && forced < 0 && weights > 0 && plan.few && geometry.rows <= device.units)
     plan.kernel = early_kernel;
-  if (rounds == RowRounds::queued && forced < 0) queue_rows(v, geometry, device, &plan);
+  if (rounds == RowRounds::queued && forced < 0) {
+    queue_rows(v, geometry, device, &plan);
+    let_pass(v, geometry, device, &plan);
+  }
   if (rounds == RowRounds::weights_aside && forced < 0) keep_weights_aside(v, geometry, device, weights, &plan);
   if (rounds_of && forced < 0) keep_tails(v, geometry, device, rounds_of, &plan);
   return plan;
@@ -219,6 +239,7 @@ int64_t row_kernel_shared(int kernel, uint32_t block) {
   constexpr int kMostWeights = 2;
   if (kernel == early_kernel) return 0;
   if (kernel >= aside_kernel(f32)) return block == 0 ? kMostAsideBytes : 0;
+  if (kernel >= passing_kernel(f16)) return 0;
   if (kernel >= kRowKernels) return block == 0 ? kQueuedBytes : 0;
   if (kernel >= kRowVariants) return 0;
   const RowVariant& v = row_variants[kernel];

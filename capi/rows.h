@@ -71,7 +71,8 @@ enum class RowRounds {
   ahead,    // as often as it takes for blocks that all run at a time: the next row is on its way while one is worked on
   // Those from here on have weights beside the rows (most_blocks).
   ahead_beside_weights,  // the same, where weights may take some of the registers
-  queued,   // the same, and a kernel of the op's own takes rows for which registers would be left: queued_kernel
+  queued,   // the same, and kernels of the op's own take rows for which registers would be left, queued_kernel, and very
+            // many, passing_kernel
   weights_aside,  // the same, but for a kernel with weights in shared memory, which takes many of them: aside_kernel
 };
 using RoundsOf = RowRounds (*)(const RowVariant& v);  // NULL: one
@@ -87,9 +88,10 @@ RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess acc
 bool are_alike(int64_t row_step, const RowGeometry& g, hipops_dtype dtype);
 
 // An op's own kernels follow those that all row ops have.
-int queued_kernel(hipops_dtype dtype);  // f16, bf16
-int aside_kernel(hipops_dtype dtype);   // f32, f16, bf16
-constexpr int kOwnKernels = 6;          // of layer_norm
+int queued_kernel(hipops_dtype dtype);   // f16, bf16
+int passing_kernel(hipops_dtype dtype);  // f16, bf16
+int aside_kernel(hipops_dtype dtype);    // f32, f16, bf16
+constexpr int kOwnKernels = 8;           // of layer_norm
 constexpr int early_kernel = kRowKernels + kOwnKernels - 1;  // f32
 constexpr int tailed_kernel = kRowKernels, kTailedBlock = 512, kTailedVectors = 8;  // of softmax, in f32
 

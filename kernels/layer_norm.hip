@@ -16,7 +16,7 @@
 // staged ones are resident, too: many rows of 32 columns and less in one piece, read and written by way of shared memory.
 // Few of those, and few of 16 bits at odd addresses of up to 512 columns, go element by element (any).
 // queued ones, of 16-bit elements and not for AMD, are resident, too, with next rows in shared memory (row_queue.h); so
-// are those with weights aside, at odd addresses, with these there (WeightsAside), and few rows of f32, of over 4096
+// are passing ones, of very many such rows, whose blocks have one each; those with weights aside, at odd addresses, with these there (WeightsAside), and few rows of f32, of over 4096
 // columns, with weights early: with registers for them, in blocks that are alone on their unit.
 // clustered ones take longer rows, up to 32768, 16384 and 8192, and on AMD from gfx90a on twice that; on NVIDIA from
 // sm_90 on up to 16 blocks share a row, which may be 16 times as long, and keep the weights in shared memory.
@@ -101,11 +101,11 @@ constexpr bool weights_stay = (sizeof(typename Shape::Element) == 2 || Shape::kE
 template <class Shape, int which>
 using StayingWeights = typename Choose<Shape::kWeightsAside, WeightsAside<Shape, which>, WeightsOfRows<Shape>>::type;
 
-// Of such rows the next one is taken ahead, but for short aligned ones, of which many others are under way, and where
-// there is none.
+// Of such rows the next one is taken ahead, but for short aligned ones and passing ones, of which many others are under
+// way, and where there is none.
 template <class Shape, class Load, class F>
 HIPOPS_FN void go_over_rows(const LayerNormArgs& a, Load load, F f) {
-  if constexpr ((Shape::kWide && Shape::kRowsPerBlock > 1) || few_in_f32<Shape>) {
+  if constexpr ((Shape::kWide && Shape::kRowsPerBlock > 1) || few_in_f32<Shape> || Shape::kPassing) {
     for_each_row<Shape>(a.geometry, a.x, a.y, load, f);
   } else if constexpr (Shape::kQueued) {
     for_each_queued_row<Shape>(a.geometry, a.x, a.y, load, f);
@@ -272,6 +272,8 @@ HIPOPS_FN void layer_norm_streaming(const LayerNormArgs& a) {
 template <class Shape>
 HIPOPS_FN void layer_norm_queued(const LayerNormArgs& a) { layer_norm_resident<Shape>(a); }
 template <class Shape>
+HIPOPS_FN void layer_norm_passing(const LayerNormArgs& a) { layer_norm_resident<Shape>(a); }
+template <class Shape>
 HIPOPS_FN void layer_norm_weights_early(const LayerNormArgs& a) { layer_norm_resident<Shape>(a); }
 template <class Shape>
 HIPOPS_FN void layer_norm_weights_aside(const LayerNormArgs& a) { layer_norm_resident<Shape>(a); }
@@ -348,6 +350,7 @@ HIPOPS_FN void layer_norm_apply(const LayerNormArgs& a) {
 // Where the next row is taken ahead, all blocks of a launch are to run at a time. Wide elements are few in a vector.
 constexpr int room(RowAccess access, RowMode mode, int threads, int block, int vectors, int element_bytes) {
   if (mode >= partial) return 2;
+  if (mode == passing) return kPassingThreads / block;
   if (access == staged) return element_bytes > 4 ? 2 : 4;
   if (mode != resident || (access != edged && access != wide)) return 1;
   // Both weights take registers: 54 of two vectors.

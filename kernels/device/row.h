@@ -24,9 +24,10 @@ struct RowShape {
   static constexpr bool kAny = kAccess == any;
   static constexpr bool kEdged = kAccess == edged;
   static constexpr bool kResident =
-      kMode == resident || in_clusters(kMode) || kMode == queued || kMode == weights_early || kMode == weights_aside;
+      kMode == resident || in_clusters(kMode) || kMode == queued || kMode == passing || kMode == weights_early || kMode == weights_aside;
   static constexpr bool kClustered = in_clusters(kMode);
   static constexpr bool kQueued = kMode == queued;
+  static constexpr bool kPassing = kMode == passing;
   static constexpr bool kWeightsEarly = kMode == weights_early;
   static constexpr bool kWeightsAside = kMode == weights_aside;
   static constexpr int kLength = kStaged || kAny ? 1 : kWideBytes / int(sizeof(T));  // elements of a vector
