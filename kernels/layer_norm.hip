@@ -16,8 +16,9 @@
 // staged ones are resident, too: many rows of 32 columns and less in one piece, read and written by way of shared memory.
 // Few of those, and few of 16 bits at odd addresses of up to 512 columns, go element by element (any).
 // queued ones, of 16-bit elements and not for AMD, are resident, too, with next rows in shared memory (row_queue.h); so
-// are passing ones, of very many such rows, whose blocks have one each; those with weights aside, at odd addresses, with these there (WeightsAside), and few rows of f32, of over 4096
-// columns, with weights early: with registers for them, in blocks that are alone on their unit.
+// are, not for AMD either, passing ones, of very many such rows, whose blocks have one each, and those with weights aside,
+// at odd addresses, with these there (WeightsAside); and few rows of f32, of over 4096 columns, with weights early: with
+// registers for them, in blocks that are alone on their unit.
 // clustered ones take longer rows, up to 32768, 16384 and 8192, and on AMD from gfx90a on twice that; on NVIDIA from
 // sm_90 on up to 16 blocks share a row, which may be 16 times as long, and keep the weights in shared memory.
 // streaming variants read longer rows three times, after the first out of the L2 cache as far as it holds them.
@@ -269,14 +270,21 @@ HIPOPS_FN void layer_norm_streaming(const LayerNormArgs& a) {
   }
 }
 
+// What is never chosen on AMD (capi/row_plan.cpp) has a name there, and no code.
 template <class Shape>
-HIPOPS_FN void layer_norm_queued(const LayerNormArgs& a) { layer_norm_resident<Shape>(a); }
+HIPOPS_FN void layer_norm_off_amd([[maybe_unused]] const LayerNormArgs& a) {
+#if !defined(HIPOPS_AMD)
+  layer_norm_resident<Shape>(a);
+#endif
+}
 template <class Shape>
-HIPOPS_FN void layer_norm_passing(const LayerNormArgs& a) { layer_norm_resident<Shape>(a); }
+HIPOPS_FN void layer_norm_queued(const LayerNormArgs& a) { layer_norm_off_amd<Shape>(a); }
+template <class Shape>
+HIPOPS_FN void layer_norm_passing(const LayerNormArgs& a) { layer_norm_off_amd<Shape>(a); }
+template <class Shape>
+HIPOPS_FN void layer_norm_weights_aside(const LayerNormArgs& a) { layer_norm_off_amd<Shape>(a); }
 template <class Shape>
 HIPOPS_FN void layer_norm_weights_early(const LayerNormArgs& a) { layer_norm_resident<Shape>(a); }
-template <class Shape>
-HIPOPS_FN void layer_norm_weights_aside(const LayerNormArgs& a) { layer_norm_resident<Shape>(a); }
 
 template <class Shape>
 HIPOPS_FN void layer_norm_clustered(const LayerNormArgs& a) {

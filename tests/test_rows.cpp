@@ -501,6 +501,41 @@ TEST_CASE("rows are queued where blocks with the next row in registers would idl
   for (const int64_t cols : {10240, 12288}) CHECK(plan_of(100000, cols).kernel < kRowKernels);
 }
 
+TEST_CASE("many rounds of rows pass, a block each, where such blocks have enough on their way for the memory", "[rows]") {
+  constexpr int64_t kSlow = 3352320, kFast = 4916736;  // bytes a microsecond: an H100's, an H200's
+  DeviceFacts device = kDevices[0];
+  device.launch_shared_bytes = device.unit_shared_bytes = 200 << 10;
+  device.memory_speed = kSlow;
+  const auto plan_of = [&](int64_t rows, int64_t cols, hipops_dtype dtype = HIPOPS_BF16) {
+    return plan_rows(dtype, rows_and_cols(rows, cols), hipops::wide, device, hipops::layer_norm_rounds, 2);
+  };
+  int taken = 0;
+  for (const hipops_dtype dtype : {HIPOPS_F16, HIPOPS_BF16})
+    for (int64_t cols = 8; cols <= 16384; cols += 8) {
+      const RowPlan plan = plan_of(1000000, cols, dtype);
+      if (plan.kernel != hipops::passing_kernel(dtype)) continue;
+      ++taken;
+      const bool right = plan.block <= hipops::kPassingBlock && plan.block * 32 >= cols && plan.cluster == 1 &&
+                         plan.rows_per_block == 1 && plan.grid == 1000000 && plan.row_step == plan.grid &&
+                         plan.rows_ahead == 0 && plan.shared_bytes == 0;
+      if (!right) FAIL(cols << " columns: " << plan.grid << " blocks of " << plan.block);
+    }
+  CHECK(taken > 1600);
+  CHECK(hipops::row_kernel_shared(hipops::passing_kernel(HIPOPS_F16), 0) == 0);
+  for (const int64_t cols : {2048, 4096, 8192}) {
+    const int64_t round = device.units * (hipops::kPassingThreads / (cols / 32));
+    CHECK(plan_of(7 * round, cols).kernel == hipops::passing_kernel(HIPOPS_BF16));
+    CHECK(plan_of(7 * round - 1, cols).kernel < kRowKernels);
+  }
+  for (const int64_t cols : {1024, 12296, 16384}) CHECK(plan_of(1000000, cols).kernel < kRowKernels);
+  CHECK(plan_of(1000000, 12288).kernel == hipops::queued_kernel(HIPOPS_BF16));
+  CHECK(plan_of(1000000, 4096, HIPOPS_F32).kernel < kRowKernels);
+  for (const int64_t speed : {kFast, int64_t{0}}) {
+    device.memory_speed = speed;
+    CHECK(plan_of(1000000, 4096).kernel < kRowKernels);
+  }
+}
+
 TEST_CASE("odd rows have their weights aside where more blocks find room so, and each comes to enough rows", "[rows]") {
   DeviceFacts device = kDevices[0];
   device.launch_shared_bytes = device.unit_shared_bytes = 200 << 10;

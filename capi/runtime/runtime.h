@@ -20,6 +20,7 @@ struct DeviceFacts {
   int64_t launch_shared_bytes = 0;  // shared memory that a launch may bring for each block, beside the kernel's own
   int64_t own_shared_bytes = 0;     // what kernels have of their own where they want all there is, and launches bring none
   int64_t unit_shared_bytes = 0;    // and that the blocks which a unit runs at a time may have of it together
+  int64_t memory_speed = 0;  // of reads and writes together, bytes a microsecond, as the driver tells; NVIDIA, else 0
   int units = 1;       // compute units (AMD: workgroup processors on gfx10 and later), multiprocessors, or CPU threads
   std::string name;    // as "AMD Instinct MI300X"
   std::string target;  // as "gfx942", "sm_90", "cpu"

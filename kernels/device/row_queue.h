@@ -8,11 +8,9 @@ namespace hipops {
 namespace {
 
 #if defined(HIPOPS_AMD)
-// AMD's units hold as much of the next rows in registers, and no launch brings shared memory: never chosen there.
+// AMD's units hold as much of the next rows in registers, and no launch brings shared memory.
 template <class Shape, class Load, class F>
-HIPOPS_FN void for_each_queued_row(const RowGeometry& geometry, const void* x, void* y, Load load, F f) {
-  for_each_row_ahead<Shape>(geometry, x, y, load, f);
-}
+HIPOPS_FN void for_each_queued_row(const RowGeometry& geometry, const void* x, void* y, Load load, F f);
 #else
 // One or two rows of a block. There they take no registers, so that more blocks run at a time, and further rows are on
 // their way while one is worked on. Each work-item asks for its own vectors and takes them itself: none waits for
