@@ -335,13 +335,15 @@ TEST_CASE("row_candidates tells a kernel of layer_norm's own, and the variant th
   device.units = 132;
   device.launch_shared_bytes = device.unit_shared_bytes = int64_t{200} << 10;
   device.largest_cluster = GENERATE(1, 16);
-  const bool queued = GENERATE(true, false);
-  const hipops_tensor x =
-      contiguous(reinterpret_cast<void*>(uintptr_t{1} << 40), HIPOPS_BF16, {100000, queued ? 12288 : 12001});
+  device.memory_speed = 1000000;
+  const auto [cols, kernel] = GENERATE(table<int64_t, int>({{12288, queued_kernel(HIPOPS_BF16)},
+                                                            {8192, passing_kernel(HIPOPS_BF16)},
+                                                            {12001, aside_kernel(HIPOPS_BF16)}}));
+  const hipops_tensor x = contiguous(reinterpret_cast<void*>(uintptr_t{1} << 40), HIPOPS_BF16, {100000, cols});
   hipops_tensor y = x;
   y.data = reinterpret_cast<void*>(uintptr_t{1} << 50);
   const RowCandidates found = row_candidates(device, y, x, layer_norm_rounds, 2);
-  CHECK(found.chosen == (queued ? queued_kernel(HIPOPS_BF16) : aside_kernel(HIPOPS_BF16)));
+  CHECK(found.chosen == kernel);
   CHECK(std::count(found.kernel, found.kernel + found.count, found.like) == 1);
   forced_row_kernel = found.like;
   CHECK(row_candidates(device, y, x, layer_norm_rounds, 2).chosen == found.like);
