@@ -5,11 +5,13 @@
 #include <cstdint>
 
 #include "hipops/hipops.h"
+#include "runtime/runtime.h"
 
 namespace hipops {
 
-struct DeviceFacts;
 struct IndexAddArgs;
+
+extern Op op_index_add;  // whose kernels they are
 
 // y[.., index[j], ..] += x[.., j, ..] along dim. Off dim, y is no smaller than x.
 struct RowSums {
@@ -19,6 +21,13 @@ struct RowSums {
 
 // The workspace for the order of the indices, of which there are many; 0 if they cannot be ordered.
 int64_t row_order_bytes(const RowSums& t);
+
+// The workspace for whichever way they go: that depends on the device, and on where the data is.
+int64_t row_sums_bytes(const RowSums& t);
+
+// Adds the sources. Without a workspace, NULL, indices are not ordered, but looked through.
+hipops_status launch_row_sums(const DeviceFacts& device, const RowSums& t, void* workspace,
+                              hipops_index_report* report, void* stream);
 
 // Whether rows are taken in vectors of 16 bytes.
 bool rows_are_wide(const RowSums& t);
@@ -39,7 +48,7 @@ int64_t few_blocks(int64_t indices, int64_t parts, int wave_size);
 // looked through by each block, few as they may be.
 extern std::atomic<bool> few_indices_are_ordered;
 
-// Orders the indices in the workspace, and adds the sources. args: of the order, all zero but for what its state needs.
+// The same with indices that are ordered, whatever they are. args: of the order, all zero but for what its state needs.
 hipops_status add_rows(const DeviceFacts& device, const RowSums& t, IndexAddArgs* args, void* workspace,
                        hipops_index_report* report, void* stream);
 

@@ -13,6 +13,7 @@ set(hipops_sources
   capi/row_launch.cpp
   capi/row_order.cpp
   capi/row_plan.cpp
+  capi/row_sums.cpp
   capi/rows.cpp
   capi/scatter_plan.cpp
   capi/strided.cpp
