@@ -213,10 +213,9 @@ RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess acc
   // Where blocks are alone on their unit, registers for weights are there.
   if (rounds == RowRounds::one_or_early && forced < 0 && weights > 0 && plan.few && geometry.rows <= device.units)
     plan.kernel = early_kernel;
-  if (rounds == RowRounds::queued && forced < 0) {
-    queue_rows(v, geometry, device, &plan);
-    let_pass(v, geometry, device, &plan);
-  }
+  const bool may_pass = rounds == RowRounds::queued_or_passing;
+  if ((rounds == RowRounds::queued || may_pass) && forced < 0) queue_rows(v, geometry, device, &plan);
+  if (may_pass && forced < 0) let_pass(v, geometry, device, &plan);
   if (rounds == RowRounds::weights_aside && forced < 0) keep_weights_aside(v, geometry, device, weights, &plan);
   if (rounds_of && forced < 0) keep_tails(v, geometry, device, rounds_of, &plan);
   return plan;

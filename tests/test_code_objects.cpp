@@ -138,8 +138,13 @@ bool any_begins(const std::set<std::string>& words, const std::string& beginning
 
 // Wide variants load 16 bytes at a time. Only f32 weights of f64 rows are less, as 8 bytes of theirs belong to 16 of
 // the row. Where a row is split over blocks, `partial` leaves a result in y instead of the row, and `apply` finds one
-// there beside the row.
+// there beside the row. What is never launched on AMD has no code.
 void check_wide_loads(const Kernel& kernel, const Row& row, const MachineCode& code) {
+  const bool passing = kernel.name.find("_passing") != std::string::npos;
+  if (passing || kernel.name.find("_queued") != std::string::npos) {
+    CHECK((code.loads.empty() && code.stores.empty()));
+    return;
+  }
   const bool narrow_weights = row.weights && kernel.name.find("_f64_") != std::string::npos;
   const bool leaves_result = kernel.name.find("_partial") != std::string::npos;
   const bool finds_result = kernel.name.find("_apply") != std::string::npos;

@@ -530,6 +530,9 @@ TEST_CASE("many rounds of rows pass, a block each, where such blocks have enough
   for (const int64_t cols : {1024, 12296, 16384}) CHECK(plan_of(1000000, cols).kernel < kRowKernels);
   CHECK(plan_of(1000000, 12288).kernel == hipops::queued_kernel(HIPOPS_BF16));
   CHECK(plan_of(1000000, 4096, HIPOPS_F32).kernel < kRowKernels);
+  const RowPlan without_both = plan_rows(HIPOPS_BF16, rows_and_cols(1000000, 2304), hipops::wide, device,
+                                           hipops::layer_norm_rounds_without_both, 2);
+  CHECK(without_both.kernel == hipops::queued_kernel(HIPOPS_BF16));
   for (const int64_t speed : {kFast, int64_t{0}}) {
     device.memory_speed = speed;
     CHECK(plan_of(1000000, 4096).kernel < kRowKernels);

@@ -67,7 +67,7 @@ enum RowMode : int32_t {
   tailed,     // clustered, with what registers do not hold in shared memory, not on AMD: see row_tail.h
   streaming,  // a row of any length goes by in tiles, once for each pass
   queued,     // resident, and the next rows wait in shared memory, not on AMD: see row_queue.h
-  passing,    // resident, for so many rows that blocks come and go, a row each, not on AMD
+  passing,    // resident, for so many rows, with weight and bias in x's type, that blocks come and go, not on AMD
   weights_early,  // resident, for so few rows that their weights take the registers of other blocks
   weights_aside,  // resident, with the weights in shared memory, not on AMD: see WeightsAside
   partial, merge, apply,  // a row of any length is split over blocks: see split_row.h
