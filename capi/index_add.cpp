@@ -77,7 +77,7 @@ hipops_status hipops_index_add(const hipops_tensor* y, const hipops_tensor* x, c
 
   const DeviceFacts* device;
   if (hipops_status status = device_facts(&device)) return status;
-  return launch_row_sums(*device, t, workspace, report, stream);
+  return launch_row_sums(*device, t, needed != 0 ? workspace : nullptr, report, stream);
 }
 
 hipops_status hipops_index_add_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x,

@@ -337,8 +337,7 @@ hipops_status launch_row_sums(const DeviceFacts& device, const RowSums& t, void*
     bool launched;
     if (hipops_status status = try_few(device, t, &args, stream, &launched); status || launched) return status;
   }
-  const bool may_order = workspace && row_sums_bytes(t) != 0;
-  if (!may_order || (may_be_few && pays_to_scan(t))) return launch_scan(device, t, &args, stream);
+  if (!workspace || (may_be_few && pays_to_scan(t))) return launch_scan(device, t, &args, stream);
   args.order.reported = 1;
   args.order.report_step = 1;
   return add_rows(device, t, &args, workspace, report, stream);

@@ -29,6 +29,11 @@ int64_t row_sums_bytes(const RowSums& t);
 hipops_status launch_row_sums(const DeviceFacts& device, const RowSums& t, void* workspace,
                               hipops_index_report* report, void* stream);
 
+// The same with indices that are ordered, in the workspace, whatever they are. args: of the order, all zero but for what
+// its state needs.
+hipops_status add_rows(const DeviceFacts& device, const RowSums& t, IndexAddArgs* args, void* workspace,
+                       hipops_index_report* report, void* stream);
+
 // Whether rows are taken in vectors of 16 bytes.
 bool rows_are_wide(const RowSums& t);
 
@@ -47,9 +52,5 @@ int64_t few_blocks(int64_t indices, int64_t parts, int wave_size);
 // For tests: also the indices that had better be looked through are ordered where there is a workspace, and elsewhere
 // looked through by each block, few as they may be.
 extern std::atomic<bool> few_indices_are_ordered;
-
-// The same with indices that are ordered, whatever they are. args: of the order, all zero but for what its state needs.
-hipops_status add_rows(const DeviceFacts& device, const RowSums& t, IndexAddArgs* args, void* workspace,
-                       hipops_index_report* report, void* stream);
 
 }  // namespace hipops

@@ -537,6 +537,9 @@ TEST_CASE("many rounds of rows pass, a block each, where such blocks have enough
     device.memory_speed = speed;
     CHECK(plan_of(1000000, 4096).kernel < kRowKernels);
   }
+  device.memory_speed = kSlow;
+  device.launch_shared_bytes = 0;  // as on AMD
+  CHECK(plan_of(1000000, 4096).kernel < kRowKernels);
 }
 
 TEST_CASE("odd rows have their weights aside where more blocks find room so, and each comes to enough rows", "[rows]") {

@@ -14,7 +14,7 @@ class CudaLauncher {
  public:
   explicit CudaLauncher(const CudaLibrary& cuda);
 
-  // Fills in largest_cluster, launch_shared_bytes and unit_shared_bytes; the driver's code.
+  // Fills in largest_cluster, launch_shared_bytes, unit_shared_bytes and memory_speed; the driver's code.
   int look_up(int device, DeviceFacts* facts) const;
   // Of an op that was just loaded: lets its kernels have the shared memory that launches bring, and finds how many of
   // their clusters run at a time.
