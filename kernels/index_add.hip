@@ -27,6 +27,7 @@
 #include "device/row_join.h"
 #include "device/row_share.h"
 #include "device/running_sum.h"
+#include "device/stream.h"
 #include "device/strided.h"
 
 namespace hipops {

@@ -501,7 +501,7 @@ TEST_CASE("rows are queued where blocks with the next row in registers would idl
   for (const int64_t cols : {10240, 12288}) CHECK(plan_of(100000, cols).kernel < kRowKernels);
 }
 
-TEST_CASE("many rounds of rows pass, a block each, where such blocks have enough on their way for the memory", "[rows]") {
+TEST_CASE("many rounds of rows pass, a block each, where such blocks have enough on their way for memory", "[rows]") {
   constexpr int64_t kSlow = 3352320, kFast = 4916736;  // bytes a microsecond: an H100's, an H200's
   DeviceFacts device = kDevices[0];
   device.launch_shared_bytes = device.unit_shared_bytes = 200 << 10;
