@@ -16,9 +16,9 @@
 // staged ones are resident, too: many rows of 32 columns and less in one piece, read and written by way of shared memory.
 // Few of those, and few of 16 bits at odd addresses of up to 512 columns, go element by element (any).
 // queued ones, of 16-bit elements and not for AMD, are resident, too, with next rows in shared memory (row_queue.h); so
-// are, not for AMD either, passing ones, of very many such rows, whose blocks have one each, with weight and bias in x's
-// type, and those with weights aside, at odd addresses, with these there (WeightsAside); and few rows of f32, of over 4096
-// columns, with weights early: with registers for them, in blocks that are alone on their unit.
+// are, not for AMD either, passing ones, of very many such rows, whose blocks have one each, with weight and bias in
+// x's type, and those with weights aside, at odd addresses, with these there (WeightsAside); and few rows of f32, of
+// over 4096 columns, with weights early: with registers for them, in blocks that are alone on their unit.
 // clustered ones take longer rows, up to 32768, 16384 and 8192, and on AMD from gfx90a on twice that; on NVIDIA from
 // sm_90 on up to 16 blocks share a row, which may be 16 times as long, and keep the weights in shared memory.
 // streaming variants read longer rows three times, after the first out of the L2 cache as far as it holds them.
@@ -210,7 +210,8 @@ HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
     if constexpr (!weights_stay<Shape>) {
       expect_weights<Shape>(a);
       for_each_row<Shape>(a.geometry, a.x, a.y, NothingForAll(), at_use);
-    } else if (!Shape::kWeightsAside && !Shape::kPassing && __builtin_expect(!weights_may_stay<T>(a.weight, a.weights_are_f32 != 0), 0)) {
+    } else if (!Shape::kWeightsAside && !Shape::kPassing &&
+               __builtin_expect(!weights_may_stay<T>(a.weight, a.weights_are_f32 != 0), 0)) {
       expect_weights<Shape>(a);
       go_over_rows<Shape>(a, NothingForAll(), at_use);
     } else {

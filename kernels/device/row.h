@@ -24,7 +24,8 @@ struct RowShape {
   static constexpr bool kAny = kAccess == any;
   static constexpr bool kEdged = kAccess == edged;
   static constexpr bool kResident =
-      kMode == resident || in_clusters(kMode) || kMode == queued || kMode == passing || kMode == weights_early || kMode == weights_aside;
+      kMode == resident || in_clusters(kMode) || kMode == queued || kMode == passing || kMode == weights_early ||
+      kMode == weights_aside;
   static constexpr bool kClustered = in_clusters(kMode);
   static constexpr bool kQueued = kMode == queued;
   static constexpr bool kPassing = kMode == passing;
