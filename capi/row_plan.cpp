@@ -27,11 +27,23 @@ int64_t most_blocks(const RowVariant& v, int threads, const DeviceFacts& device,
   return resident == 0 ? kMostBlocks : int64_t{device.units} * std::max(resident / threads, 1);
 }
 
-// How often blocks go round. Lanes that idle, where the others have one vector, take as long to begin as to work.
-RowRounds rounds_for(const RowVariant& v, int64_t cols, RoundsOf rounds_of) {
+// Whether blocks that come and go have enough on their way, by Little's law: what memory brings in the time that a block
+// takes from its begin to its end, by what the driver says of memory. (An H100's do, an H200's hardly would.)
+bool fill_memory(int64_t bytes, double block_microseconds, const DeviceFacts& device) {
+  const double reads = static_cast<double>(device.memory_speed) / (2 * device.units);  // of a unit, a microsecond
+  return reads > 0 && reads * block_microseconds <= static_cast<double>(bytes);
+}
+
+// How often blocks go round. Lanes that idle, where the others have one vector, take as long to begin as to work. Where
+// none does, and memory has enough to do, more blocks are 1 to 2 % faster than more rounds.
+RowRounds rounds_for(const RowVariant& v, int64_t cols, RoundsOf rounds_of, const DeviceFacts& device) {
+  constexpr int64_t kShortRowsBytes = 32 << 10;  // of a unit's work-items, at a vector each
+  constexpr double kBlockMicroseconds = 2.5;
   const RowRounds rounds = rounds_of ? rounds_of(v) : RowRounds::one;
   const bool idles = v.access == wide && shares_blocks(v) && v.vectors == 1 && vectors_of(v, cols) < v.threads;
-  return rounds == RowRounds::one && idles ? RowRounds::several : rounds;
+  if (idles) return rounds == RowRounds::one ? RowRounds::several : rounds;
+  const bool one_is_enough = rounds == RowRounds::several && fill_memory(kShortRowsBytes, kBlockMicroseconds, device);
+  return one_is_enough ? RowRounds::one : rounds;
 }
 
 // The blocks of so many groups that go round several times: the more often, the more of them a unit would have, until
@@ -109,12 +121,9 @@ void queue_rows(const RowVariant& v, const RowGeometry& g, const DeviceFacts& de
   plan->grid = static_cast<uint32_t>(plan->row_step);
 }
 
-// Whether blocks that come and go have enough on their way, by Little's law: what memory brings in the time that a block
-// takes from its begin to its end, where rows fill their blocks. (An H100's do, an H200's hardly would.)
+// Whether such blocks fill memory, where rows fill the blocks.
 bool passing_blocks_fill_memory(const RowVariant& v, const DeviceFacts& device) {
-  constexpr double kBlockMicroseconds = 3.5;
-  const double reads = static_cast<double>(device.memory_speed) / (2 * device.units);  // of a unit, a microsecond
-  return reads > 0 && reads * kBlockMicroseconds <= kPassingThreads * v.vectors * kWideBytes;
+  return fill_memory(kPassingThreads * v.vectors * kWideBytes, 3.5, device);
 }
 
 // Has blocks come and go, a row each, where there are many rounds of them: fewer don't make up for the weights, which
@@ -199,7 +208,7 @@ RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess acc
                                         : Choice{forced, fit_of(row_variants[forced], geometry, device, weights)};
   const auto [threads, cluster] = fit;
   const RowVariant& v = row_variants[kernel];
-  const RowRounds rounds = rounds_for(v, geometry.cols, rounds_of);
+  const RowRounds rounds = rounds_for(v, geometry.cols, rounds_of, device);
   int64_t rows_per_block = v.access == staged ? stage_rows(v, geometry, device) : v.block / v.threads;
   // Groups of rows that are worked on at a time, each by a block or a cluster.
   int64_t groups = (geometry.rows + rows_per_block - 1) / rows_per_block;

@@ -66,6 +66,8 @@ DeviceFacts device(int units, int wave_size) {
   return facts;
 }
 const DeviceFacts kDevices[] = {device(132, 32), device(304, 64), device(1, 32)};
+constexpr int64_t kSlow = 3352320, kFast = 4916736;  // bytes a microsecond of an H100's memory, an H200's
+
 RowRounds several_rounds(const RowVariant&) { return RowRounds::several; }
 RowRounds rounds_ahead(const RowVariant&) { return RowRounds::ahead; }
 constexpr RowAccess kAccesses[] = {hipops::wide, hipops::edged, hipops::staged, hipops::any};
@@ -501,8 +503,21 @@ TEST_CASE("rows are queued where blocks with the next row in registers would idl
   for (const int64_t cols : {10240, 12288}) CHECK(plan_of(100000, cols).kernel < kRowKernels);
 }
 
+TEST_CASE("short rows go round once where a vector a work-item is enough on its way for memory", "[rows]") {
+  DeviceFacts device = kDevices[0];
+  for (const int64_t speed : {kSlow, kFast, int64_t{0}}) {
+    device.memory_speed = speed;
+    for (const int64_t cols : {8, 16, 24, 32, 64, 96, 128, 512, 1024}) {
+      const auto plan = plan_rows(HIPOPS_BF16, rows_and_cols(4000000, cols), hipops::wide, device, several_rounds);
+      const RowVariant& v = row_variants[plan.kernel];
+      const bool idles = v.vectors == 1 && cols / v.length < v.threads;
+      INFO(cols << " columns, " << speed << " bytes a microsecond");
+      CHECK((plan.row_step >= 4000000) == ((speed == kSlow && !idles) || v.vectors > 2));
+    }
+  }
+}
+
 TEST_CASE("many rounds of rows pass, a block each, where such blocks have enough on their way for memory", "[rows]") {
-  constexpr int64_t kSlow = 3352320, kFast = 4916736;  // bytes a microsecond: an H100's, an H200's
   DeviceFacts device = kDevices[0];
   device.launch_shared_bytes = device.unit_shared_bytes = 200 << 10;
   device.memory_speed = kSlow;
