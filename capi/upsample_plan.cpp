@@ -199,17 +199,12 @@ double ratio_of(const UpsampleDimension& d) {
   return d.rule == kSourceSame || d.rule == kSourceShift ? std::ldexp(1.0, -d.shift) : static_cast<double>(d.ratio32);
 }
 
-// Positions up to which f32 is exact where the ratio is 1, 1/2, 1/4, ..
+// Whether the formulas of periods say where every position comes from, without a look at what they give: f32 is exact up
+// to 2^24 where the ratio is 1, 1/2, 1/4, .., and what ratios make of positions is to fit an int32_t.
 constexpr int64_t kExactPositions = int64_t{1} << 24;
-bool is_exact(const UpsampleDimension& d, bool in_f64) {
-  return in_f64 || (d.rule != kSourceSame && d.rule != kSourceShift) || d.size <= kExactPositions;
-}
-
-// Periods share what is found of their elements' places, as long as there are work-items enough: a GPU holds some 2^17.
-int64_t periods_of_work_item(int64_t vectors) {
-  if (rows_count_as_many.load(std::memory_order_relaxed)) return 2 * kPeriodsInFlight;
-  constexpr int64_t kMany = kPeriodsInFlight << 17, kVeryMany = 2 * kPeriodsInFlight << 20;
-  return vectors < kMany ? 1 : vectors < kVeryMany ? kPeriodsInFlight : 2 * kPeriodsInFlight;
+bool is_simple(const UpsampleDimension& d, bool in_f64) {
+  const bool is_exact = in_f64 || (d.rule != kSourceSame && d.rule != kSourceShift) || d.size <= kExactPositions;
+  return is_exact && static_cast<double>(d.size) * ratio_of(d) < static_cast<double>(kSmall / 2);
 }
 
 UpsampleSources sources_of(const UpsampleDimension& d) {
@@ -217,8 +212,9 @@ UpsampleSources sources_of(const UpsampleDimension& d) {
           d.rule == kSourceCentre32 ? 0.5f : 0.0f, static_cast<float>(ratio_of(d)), divisor_of(d.size), ratio_of(d)};
 }
 
-// `run` or `apart`, by vectors of so many bytes, or `few`, by units, if y has no gaps: so many places of the outermost
-// dimension as make up whole vectors are a period, or, where vectors are few, all.
+// `run` or `apart`, by vectors of so many bytes, or `few`, by units, if y has no gaps: it is one period, or, where it is
+// very large, or x is, several of as many places of the outermost dimension, each of whole vectors. Vectors are of two
+// lines at most.
 bool to_periods(UpsampleArgs* a, int rank, int64_t unit, int64_t vector_bytes) {
   if (rank == 0 || bits_of(a->y) % static_cast<uint64_t>(vector_bytes) != 0) return false;
   UpsampleArgs run = *a;
@@ -235,50 +231,54 @@ bool to_periods(UpsampleArgs* a, int rank, int64_t unit, int64_t vector_bytes) {
     if (rank == kUpsampleMaxRank) return false;
     inner[rank++] = single;
   }
-  const bool has_channels = rank == 4;
+  const int64_t length = vector_bytes / unit;
+  const bool has_channels = rank == 4 || (rank == 3 && inner[0].rule == kSourceSame && inner[0].size < length);
   if (rank < 2 || (has_channels && inner[0].rule != kSourceSame)) return false;
-  const UpsampleDimension &column = inner[has_channels], &row = rank > 2 ? inner[rank - 2] : single;
-  const UpsampleDimension outer = inner[rank - 1];
+  const UpsampleDimension &column = inner[has_channels], &row = rank > 2 + has_channels ? inner[rank - 2] : single;
+  UpsampleDimension& outer = inner[rank - 1];
   const bool in_f64 = column.rule == kSourceFloor64 || row.rule == kSourceFloor64;
-  if (!is_exact(column, in_f64) || !is_exact(row, in_f64)) return false;
+  if (!is_simple(column, in_f64) || !is_simple(row, in_f64)) return false;
+  const int64_t channels = has_channels ? inner[0].size : 1;
+  if (length > 1 && (channels * column.size < length || (has_channels && in_f64))) return false;
 
-  const int64_t length = vector_bytes / unit, plane = elements / outer.size;
-  int64_t together = outer.size;
-  if (periods_of_work_item(elements / length) > 1 || elements >= kSmall || !is_near(inner, rank))
-    together = std::max<int64_t>(vector_bytes / widest_access(bits_of(plane * unit)), 1);
-  inner[rank - 1].last = together - 1;
-  const int64_t periods = outer.size / together, vectors = plane * together / length, period = vectors * length;
-  if (vectors == 0 || periods == 0 || period >= kSmall || periods >= kSmall / 2 || !is_near(inner, rank)) return false;
+  // Of a period's offsets in x, those of the plane behind it are found, too.
+  constexpr int64_t kMostElements = int64_t{1} << 30;
+  const int64_t planes = outer.size, plane = elements / planes;
+  const int64_t of_vectors = std::max<int64_t>(vector_bytes / widest_access(bits_of(plane * unit)), 1);
+  const auto fits = [&] { return plane * outer.size < kMostElements && is_near(inner, rank); };
+  const auto halve = [&] { outer.last = outer.size = (outer.size / 2 + of_vectors - 1) / of_vectors * of_vectors; };
+  outer.last = planes;
+  while (!fits() && outer.size > of_vectors) halve();
+  if (!fits()) return false;
+  if (rows_count_as_many.load(std::memory_order_relaxed) && length > 1 && outer.size > of_vectors) halve();
+  const int64_t period = plane * outer.size, periods = (planes + outer.size - 1) / outer.size;
+  const int64_t work_items = period / length + period % length;
+  const int64_t blocks = (work_items + kUpsampleBlock - 1) / kUpsampleBlock;
+  if (periods * blocks * kUpsampleBlock >= int64_t{1} << 32) return false;
+
   UpsamplePeriods& p = run.periods;
-  p.vectors = static_cast<int32_t>(vectors);
+  p.elements = static_cast<int32_t>(period);
+  p.last_elements = static_cast<int32_t>(elements - (periods - 1) * period);
   p.count = static_cast<int32_t>(periods);
-  p.vectors_divisor = divisor_of(vectors);
-  const int64_t each = periods_of_work_item(vectors * periods);
-  p.step = static_cast<int32_t>((periods + each - 1) / each);
+  p.blocks = static_cast<int32_t>(blocks);
+  p.blocks_divisor = divisor_of(blocks);
   p.in_f64 = in_f64;
   p.plane_stride = static_cast<int32_t>(outer.x_stride);
   p.column = sources_of(column);
   p.row = sources_of(row);
-  p.x_step = outer.x_stride * together;
+  p.x_step = outer.x_stride * outer.size;
   p.y_step = period;
-  p.channels = has_channels ? static_cast<int32_t>(inner[0].size) : 1;
+  p.channels = static_cast<int32_t>(channels);
   p.channel_stride = has_channels ? static_cast<int32_t>(inner[0].x_stride) : 0;
   p.channels_divisor = divisor_of(p.channels);
-  run.count = int64_t{p.vectors} * p.step;
-  p.rest = static_cast<int32_t>(elements - periods * period);
-  const bool is_only = together == outer.size;
-  p.x_rest = is_only ? 0 : periods * p.x_step;
-  p.y_rest = is_only ? 0 : periods * p.y_step;
-  p.rest_first = is_only ? p.vectors * static_cast<int32_t>(length) : 0;
-  if (run.count >= kSmall) return false;
+  run.count = elements;
   *a = run;
   return true;
 }
 
 // Whether neighbours in y's innermost dimension come from places so far apart in x that short vectors are better.
-bool are_apart(const UpsampleArgs& a, int rank, int64_t unit) {
-  const double least = unit == 1 ? 1.75 : 1.25;
-  return rank > 0 && a.dimension[0].x_stride == 1 && ratio_of(a.dimension[0]) >= least;
+bool are_apart(const UpsampleArgs& a, int rank) {
+  return rank > 0 && a.dimension[0].x_stride == 1 && ratio_of(a.dimension[0]) >= 1.75;
 }
 
 // Rows of x that `rows` neighbouring rows of y come from, at most: the first and the last of them lie anywhere in
@@ -335,13 +335,8 @@ bool to_tiles(UpsampleArgs* a, int rank, int64_t unit) {
   return true;
 }
 
-// `few`, if y has no gaps and is one period: up to so many units, the way to the first load counts, which is the shortest
-// there; or fewer of 16 bits, where `row` has one load for a vector of them (a few more of 8 or 32 bits take `row` as long
-// or longer).
-constexpr int64_t kFewUnits = 3 << 17, kFewRepeated = 1 << 18;
+// `few`, if y has no gaps and is one period; in units of x's and y's.
 bool to_few(UpsampleArgs* a, int rank, int64_t bytes, int64_t unit) {
-  const int64_t most = bytes == 2 && repeats_of(*a, bytes) != 0 ? kFewRepeated : kFewUnits;
-  if (count_of(*a) * bytes > most * unit || rows_count_as_many.load(std::memory_order_relaxed)) return false;
   UpsampleArgs few = *a;
   widen(&few, unit / bytes);
   if (!to_periods(&few, rank, unit, unit) || few.periods.count != 1) return false;
@@ -349,21 +344,35 @@ bool to_few(UpsampleArgs* a, int rank, int64_t bytes, int64_t unit) {
   return true;
 }
 
+// Whether units are so few that the way to the first load counts, which is the shortest there; or fewer of 16 bits, where
+// `row` has one load for a vector of them (a few more of 8 or 32 bits take `row` as long or longer).
+constexpr int64_t kFewUnits = 3 << 17, kFewRepeated = 1 << 18;
+bool are_few(const UpsampleArgs& a, int64_t bytes, int64_t unit) {
+  const int64_t most = bytes == 2 && repeats_of(a, bytes) != 0 ? kFewRepeated : kFewUnits;
+  return count_of(a) * bytes <= most * unit && !rows_count_as_many.load(std::memory_order_relaxed);
+}
+
 // Brings the arguments, which are in elements, into the form that the best mode takes them in, and *unit from an
 // element's bytes, or more that stay together, to those that it moves at a time.
 Mode choose_mode(int rank, int64_t bytes, UpsampleArgs* a, int64_t* unit) {
-  if (to_few(a, rank, bytes, *unit)) return few;
+  if (are_few(*a, bytes, *unit) && to_few(a, rank, bytes, *unit)) return few;
   if (*unit == bytes && repeats_of(*a, bytes) == 0) {
     const bool resizes_planes = a->dimension[0].rule != kSourceSame && a->dimension[1].rule != kSourceSame;
     const bool prefers_run = bytes > kFewBytes && resizes_planes;
-    if (are_apart(*a, rank, bytes) && to_periods(a, rank, bytes, kApartBytes)) return apart;
+    if (are_apart(*a, rank) && to_periods(a, rank, bytes, kApartBytes)) return apart;
     if (prefers_run && to_periods(a, rank, bytes, kRunBytes)) return run;
     if (to_tiles(a, rank, bytes)) return tile;
   }
   if (to_rows(a, rank, bytes, *unit)) return row;
-  *unit = std::min(*unit, kWideAccess / 2);  // wider ones are `row`'s
-  widen(a, *unit / bytes);
-  return to_periods(a, rank, *unit, kRunBytes) ? run : any;
+  const int64_t narrow = std::min(*unit, kWideAccess / 2);  // wider ones are `row`'s and `few`'s
+  UpsampleArgs units = *a;
+  widen(&units, narrow / bytes);
+  const auto has_vectors = [&](int64_t of) { return narrow < of && to_periods(&units, rank, narrow, of); };
+  const Mode by_vectors = has_vectors(kRunBytes) ? run : has_vectors(kApartBytes) ? apart : any;
+  if (by_vectors == any && to_few(a, rank, bytes, *unit)) return few;
+  *a = units;
+  *unit = narrow;
+  return by_vectors;
 }
 
 }  // namespace
@@ -404,7 +413,11 @@ UpsamplePlan plan_upsample(const hipops_tensor& y, const hipops_tensor& x, int r
     plan.grid = static_cast<uint32_t>((args.count + kOfBlock - 1) / kOfBlock);  // which does not go round
     return plan;
   }
-  if (args.small && (mode == any || mode == row)) take_rounds(&args, rounds_of(args, unit, mode));
+  if (mode == run || mode == apart) {
+    plan.grid = static_cast<uint32_t>(int64_t{args.periods.blocks} * args.periods.count);  // nor does this
+    return plan;
+  }
+  if (args.small) take_rounds(&args, rounds_of(args, unit, mode));
   plan.grid = grid_for(args.count, kUpsampleBlock);
   args.step = int64_t{plan.grid} * kUpsampleBlock;
   return plan;

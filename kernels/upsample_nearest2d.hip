@@ -15,14 +15,15 @@
 //          to 16 bytes (b128) take the place of elements. Where the next dimension, or the one after it, has every
 //          element of x an even number of times, what is read is stored twice for each.
 //   run    stores 16 bytes at a time where y as a whole has no gaps, and its rows are not whole vectors, or elements
-//          are of 4 bytes and more and both dimensions are resized. So many of n * c as make up whole vectors, or all,
-//          where those are few, are a period; a work-item takes the same place of several periods. What is after the
-//          last whole period goes by elements. See device/upsample_periods.h.
-//   apart  the same by 8 bytes at a time, where y's innermost dimension is made smaller.
+//          are of 4 bytes and more and both dimensions are resized. A work-item has one vector, of one row or of two;
+//          what is after the last whole one goes by elements. See device/upsample_periods.h.
+//   apart  the same by 8 bytes at a time, where y's innermost dimension is made smaller, by 1.75 at least, or rows are
+//          shorter than a vector.
 //   tile   stores 16 bytes at a time where neither y nor x has gaps, and much of x is wanted, by ratios and at sizes for
 //          which `row` would go by elements: see device/upsample_tile.h.
 //   few    goes by elements, or units of up to 16 bytes, where y as a whole has no gaps and is up to 393216 of them
-//          (or 262144): there the way to the first load is most of the launch.
+//          (or 262144): there the way to the first load is most of the launch. Also where rows are shorter than 8
+//          bytes.
 //   any    goes by elements, or units of up to 8 bytes, at any strides.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/upsample_nearest2d.hip -o upsample_nearest2d.co

@@ -199,17 +199,17 @@ TEST_CASE("upsample_nearest1d chooses by layout", "[upsample_nearest1d]") {
       {"upsample_nearest1d_b64_row", plan_for(HIPOPS_I64, {2, 3, 8}, {2, 3, 7}, {}, {70, 7, 1}), 24},
       {"upsample_nearest1d_b32_row",
        plan_for(HIPOPS_F32, {2, 3, 8}, {2, 3, 7}, {}, {0, -2, -3}, 1 << 20, (1 << 30) + 4), 12},
-      {"upsample_nearest1d_b32_any", plan_for(HIPOPS_F32, {2, 3, 8}, {2, 3, 7}, {}, {}, (1 << 20) + 4), 48},
-      {"upsample_nearest1d_b32_run", plan_for(HIPOPS_F32, {2, 3, 9}, {2, 3, 7}), 9},  // 4 of 6 rows, and the others
-      {"upsample_nearest1d_b32_any", plan_for(HIPOPS_F32, {1, 3, 9}, {1, 3, 7}), 27},  // no 4 rows
-      {"upsample_nearest1d_b32_any", plan_for(HIPOPS_F32, {2, 3, 9}, {2, 3, 7}, {}, {}, (1 << 20) + 4), 54},
+      {"upsample_nearest1d_b32_few", plan_for(HIPOPS_F32, {2, 3, 8}, {2, 3, 7}, {}, {}, (1 << 20) + 4), 48},
+      {"upsample_nearest1d_b32_run", plan_for(HIPOPS_F32, {2, 3, 9}, {2, 3, 7}), 54},
+      {"upsample_nearest1d_b32_run", plan_for(HIPOPS_F32, {1, 3, 9}, {1, 3, 7}), 27},  // no 4 rows
+      {"upsample_nearest1d_b32_few", plan_for(HIPOPS_F32, {2, 3, 9}, {2, 3, 7}, {}, {}, (1 << 20) + 4), 54},
       {"upsample_nearest1d_b32_any", plan_for(HIPOPS_F32, {2, 3, 8}, {2, 3, 7}, {30, 10, 1}), 48},
       {"upsample_nearest1d_b32_any", plan_for(HIPOPS_F32, {2, 3, 8}, {2, 3, 7}, {48, 16, 2}), 48},
       {"upsample_nearest1d_b128_row", plan_for(HIPOPS_F16, {2, 16, 9}, {2, 16, 7}, {144, 1, 16}, {112, 1, 16}), 36},
-      {"upsample_nearest1d_b64_run", plan_for(HIPOPS_F16, {2, 12, 9}, {2, 12, 7}, {108, 1, 12}, {84, 1, 12}), 27},
+      {"upsample_nearest1d_b64_run", plan_for(HIPOPS_F16, {2, 12, 9}, {2, 12, 7}, {108, 1, 12}, {84, 1, 12}), 54},
       {"upsample_nearest1d_b64_any", plan_for(HIPOPS_F16, {2, 12, 9}, {2, 12, 7}, {120, 1, 12}, {84, 1, 12}), 54},
-      {"upsample_nearest1d_b32_any", plan_for(HIPOPS_F16, {2, 6, 9}, {2, 6, 7}, {54, 1, 6}, {42, 1, 6}), 54},
-      {"upsample_nearest1d_b16_any", plan_for(HIPOPS_F16, {2, 3, 9}, {2, 3, 7}, {27, 1, 3}, {21, 1, 3}), 54},
+      {"upsample_nearest1d_b32_run", plan_for(HIPOPS_F16, {2, 6, 9}, {2, 6, 7}, {54, 1, 6}, {42, 1, 6}), 54},
+      {"upsample_nearest1d_b16_run", plan_for(HIPOPS_F16, {2, 3, 9}, {2, 3, 7}, {27, 1, 3}, {21, 1, 3}), 54},
       {"upsample_nearest1d_b16_row", plan_for(HIPOPS_F16, {2, 16, 9}, {2, 16, 7}, {144, 1, 16}, {112, 7, 1}), 36},
       {"upsample_nearest1d_b128_row", plan_for(HIPOPS_F16, {2, 3, 8}, {2, 3, 8}), 6},  // the same size: a copy
       {"upsample_nearest1d_b16_any", plan_for(HIPOPS_F16, {1, 1, 1}, {1, 1, 8}), 1},

@@ -10,10 +10,10 @@ using namespace hipops_test;
 namespace {
 
 UpsamplePlan plan_for(hipops_dtype dtype, const Sizes& y, const Sizes& x, const Sizes& y_stride = {},
-                      const Sizes& x_stride = {}) {
+                      const Sizes& x_stride = {}, hipops_nearest rule = HIPOPS_NEAREST_PYTORCH) {
   Scale scales[] = {{"scale_h", 0}, {"scale_w", 0}};
-  return plan_upsample(view_of(1 << 20, dtype, y, y_stride), view_of(uintptr_t{1} << 44, dtype, x, x_stride), 2,
-                       HIPOPS_NEAREST_PYTORCH, scales);
+  return plan_upsample(view_of(1 << 20, dtype, y, y_stride), view_of(uintptr_t{1} << 44, dtype, x, x_stride), 2, rule,
+                       scales);
 }
 
 }  // namespace
@@ -49,17 +49,17 @@ TEST_CASE("upsample_nearest2d chooses by layout", "[upsample_nearest2d]") {
       {"upsample_nearest2d_b16_row",
        plan_for(HIPOPS_F16, {2, 3, 9, 24}, {2, 3, 4, 12}, {}, channels_last({2, 3, 4, 12})), 162},
       {"upsample_nearest2d_b32_row", plan_for(HIPOPS_F32, {2, 3, 9, 4}, {2, 3, 4, 7}, {120, 36, 4, 1}), 54},
-      {"upsample_nearest2d_b16_run", plan_for(HIPOPS_F16, {4, 5, 9, 7}, {4, 5, 4, 6}), 126},
-      {"upsample_nearest2d_b16_any", plan_for(HIPOPS_F16, {1, 7, 9, 7}, {1, 7, 4, 6}), 441},  // no 8 planes
-      {"upsample_nearest2d_b32_run", plan_for(HIPOPS_F32, {2, 3, 9, 8}, {2, 3, 4, 7}), 108},  // wide elements, any planes
-      {"upsample_nearest2d_b32_apart", plan_for(HIPOPS_F32, {2, 3, 9, 5}, {2, 3, 4, 7}), 135},
-      {"upsample_nearest2d_b32_apart", plan_for(HIPOPS_F32, {1, 3, 9, 5}, {1, 3, 4, 7}), 45},  // and the third plane
-      {"upsample_nearest2d_b32_any", plan_for(HIPOPS_F32, {1, 1, 9, 5}, {1, 1, 4, 7}), 45},
+      {"upsample_nearest2d_b16_run", plan_for(HIPOPS_F16, {4, 5, 9, 9}, {4, 5, 4, 6}), 1620},
+      {"upsample_nearest2d_b16_apart", plan_for(HIPOPS_F16, {1, 7, 9, 7}, {1, 7, 4, 6}), 441},  // no 8 planes
+      {"upsample_nearest2d_b32_run", plan_for(HIPOPS_F32, {2, 3, 9, 8}, {2, 3, 4, 7}), 432},  // wide elements, any planes
+      {"upsample_nearest2d_b32_apart", plan_for(HIPOPS_F32, {2, 3, 9, 5}, {2, 3, 4, 9}), 270},
+      {"upsample_nearest2d_b32_apart", plan_for(HIPOPS_F32, {1, 3, 9, 5}, {1, 3, 4, 9}), 135},
+      {"upsample_nearest2d_b32_run", plan_for(HIPOPS_F32, {1, 1, 9, 5}, {1, 1, 4, 7}), 45},
       {"upsample_nearest2d_b128_row",
        plan_for(HIPOPS_F32, {2, 4, 9, 5}, {2, 4, 4, 7}, channels_last({2, 4, 9, 5}), channels_last({2, 4, 4, 7})), 90},
       {"upsample_nearest2d_b64_run",
-       plan_for(HIPOPS_F32, {2, 6, 9, 5}, {2, 6, 4, 7}, channels_last({2, 6, 9, 5}), channels_last({2, 6, 4, 7})), 135},
-      {"upsample_nearest2d_b32_any",
+       plan_for(HIPOPS_F32, {2, 6, 9, 5}, {2, 6, 4, 7}, channels_last({2, 6, 9, 5}), channels_last({2, 6, 4, 7})), 270},
+      {"upsample_nearest2d_b32_run",
        plan_for(HIPOPS_F32, {2, 3, 9, 5}, {2, 3, 4, 7}, channels_last({2, 3, 9, 5}), channels_last({2, 3, 4, 7})), 270},
       {"upsample_nearest2d_b128_row", plan_for(HIPOPS_F32, {2, 3, 9, 8}, {2, 3, 4, 8}), 108},  // rows are copied whole
       {"upsample_nearest2d_b32_row", plan_for(HIPOPS_F32, {2, 3, 4, 8}, {2, 3, 4, 7}), 48},
@@ -110,19 +110,42 @@ TEST_CASE("upsample_nearest2d's work-items go round where they are many, and ele
   CHECK(rounds(HIPOPS_BF16, 2048, 208) == 1);
 }
 
-TEST_CASE("upsample_nearest2d's work-items have vectors of several periods where there are many", "[upsample_nearest2d]") {
-  const auto periods = [](hipops_dtype dtype, int64_t channels, int64_t from, int64_t to) {
-    const UpsampleArgs args = plan_for(dtype, {1, channels, to, to}, {1, channels, from, from}).args;
-    CHECK(args.count == int64_t{args.periods.vectors} * args.periods.step);
-    CHECK(args.step > 0);  // a grid's: few have none
-    return (args.periods.count + args.periods.step - 1) / args.periods.step;
+TEST_CASE("upsample_nearest2d takes a y without gaps in one piece, or several where 32 bits don't do", "[upsample_nearest2d]") {
+  const auto plan_of = [](hipops_dtype dtype, int64_t channels, int64_t from, int64_t to, const Sizes& x_stride = {}) {
+    const UpsamplePlan plan = plan_for(dtype, {1, channels, to, to}, {1, channels, from, from}, {}, x_stride);
+    const UpsamplePeriods& p = plan.args.periods;
+    CHECK(p.x_step == p.y_step / (to * to) * (x_stride.empty() ? from * from : x_stride[1]));
+    CHECK(p.y_step == p.elements);
+    CHECK((p.count == 1 || p.y_step * static_cast<int64_t>(dtype_bytes(dtype)) % 8 == 0));
+    CHECK(int64_t{p.count - 1} * p.elements + p.last_elements == channels * to * to);
+    CHECK((p.last_elements > 0 && p.last_elements <= p.elements));
+    CHECK(plan.grid == static_cast<uint32_t>(p.count * p.blocks));
+    return plan;
   };
-  CHECK(periods(HIPOPS_U8, 1024, 14, 20) == 1);
-  CHECK(periods(HIPOPS_U8, 32768, 14, 20) == 4);
-  CHECK(periods(HIPOPS_BF16, 32768, 26, 11) == 4);
-  CHECK(periods(HIPOPS_BF16, 4096, 26, 11) == 1);
-  CHECK(periods(HIPOPS_F32, 512, 512, 700) == 8);
-  CHECK(periods(HIPOPS_F64, 2, 512, 900) == 2);  // there are no more
+  for (const hipops_dtype dtype : {HIPOPS_U8, HIPOPS_BF16, HIPOPS_F32, HIPOPS_F64}) {
+    CHECK(plan_of(dtype, 32768, 26, 11).args.periods.count == 1);
+    CHECK(plan_of(dtype, 40001, 200, 101).args.periods.count == 1);    // 408 million
+    CHECK(plan_of(dtype, 400001, 200, 101).args.periods.count >= 8);   // x reaches further: 16 billion
+    CHECK(plan_of(dtype, 999, 26, 11, {0, int64_t{1} << 23, 26, 1}).args.periods.count >= 4);
+  }
+}
+
+TEST_CASE("upsample_nearest2d's vectors are of two lines at most", "[upsample_nearest2d]") {
+  const auto kernel = [](hipops_dtype dtype, const Sizes& y, const Sizes& x, bool last = false,
+                         hipops_nearest rule = HIPOPS_NEAREST_PYTORCH) {
+    const UpsamplePlan plan =
+        plan_for(dtype, y, x, last ? channels_last(y) : Sizes{}, last ? channels_last(x) : Sizes{}, rule);
+    return std::string(op_named("upsample_nearest2d").kernel_names[plan.kernel]);
+  };
+  CHECK(kernel(HIPOPS_U8, {64, 999, 16, 19}, {64, 999, 7, 14}) == "upsample_nearest2d_b8_run");
+  CHECK(kernel(HIPOPS_U8, {64, 999, 16, 13}, {64, 999, 7, 11}) == "upsample_nearest2d_b8_apart");
+  CHECK(kernel(HIPOPS_U8, {64, 999, 16, 7}, {64, 999, 7, 6}) == "upsample_nearest2d_b8_few");
+  CHECK(kernel(HIPOPS_F32, {64, 999, 16, 2}, {64, 999, 7, 9}) == "upsample_nearest2d_b32_apart");
+  // With channels innermost a line is as many times as long.
+  CHECK(kernel(HIPOPS_U8, {64, 3, 999, 6}, {64, 3, 99, 4}, true) == "upsample_nearest2d_b8_run");
+  CHECK(kernel(HIPOPS_U8, {64, 3, 999, 5}, {64, 3, 99, 4}, true) == "upsample_nearest2d_b8_apart");
+  CHECK(kernel(HIPOPS_U8, {640, 3, 999, 2}, {640, 3, 99, 4}, true) == "upsample_nearest2d_b8_few");
+  CHECK(kernel(HIPOPS_U8, {64, 3, 999, 60}, {64, 3, 99, 40}, true, HIPOPS_NEAREST_CANDLE) == "upsample_nearest2d_b8_few");
 }
 
 TEST_CASE("upsample_nearest2d takes few units one by one, of a y without gaps", "[upsample_nearest2d]") {

@@ -62,11 +62,12 @@ struct UpsampleCase {
   }
 };
 
-// Vectors or elements of y, of those that a plan's work-items take.
+// Vectors of y that a plan's work-items take, or elements, and of periods always elements.
 inline int64_t pieces(const hipops::UpsamplePlan& plan) {
   const hipops::UpsampleArgs& a = plan.args;
   if (!a.small) return a.count;
-  if (a.periods.vectors != 0) return int64_t{a.periods.vectors} * a.periods.count;
+  if (const hipops::UpsamplePeriods& p = a.periods; p.count != 0)
+    return int64_t{p.count - 1} * p.elements + p.last_elements;
   const int64_t times = (a.again[0] != 0 ? 2 : 1) * (a.again[1] != 0 ? 2 : 1);
   return a.dimension[0].size * a.rows * times * a.dimension[2].size * a.dimension[3].size;
 }
@@ -132,6 +133,12 @@ inline Sizes channels_last(const Sizes& shape) {
   return stride;
 }
 
+// The same places with gaps between them.
+inline Sizes spread(Sizes stride) {
+  for (int64_t& step : stride) step *= 2;
+  return stride;
+}
+
 // Any layouts of any sizes.
 inline void check_any_layout(int resized, int cases) {
   Random random(static_cast<uint64_t>(resized));
@@ -153,7 +160,7 @@ inline void check_any_layout(int resized, int cases) {
 }
 
 // Every kernel, by the layouts that it is for: rows of whole vectors, or of any number of elements, and channels last,
-// some of them a unit and some more.
+// some of them a unit and some more; and with gaps in y.
 inline void check_kernels(int resized) {
   Random random(10 + static_cast<uint64_t>(resized));
   Seen seen(op_named(resized == 1 ? "upsample_nearest1d" : "upsample_nearest2d"));
@@ -173,7 +180,8 @@ inline void check_kernels(int resized) {
         if (n % 8 == 6) y[2] = resized == 2 ? x[2] : y[2];  // as high
         if (n % 10 == 8) x[1] = y[1] = pick(random, 8, 20), x.back() = 2 * y.back() + pick(random, 0, 9);
         if (!rows) x[1] = y[1] = pick(random, 1, 4) << (n / 2 % 5);
-        UpsampleCase t{HostTensor(dtype, y, rows ? contiguous(y) : channels_last(y)),
+        const Sizes y_stride = rows ? contiguous(y) : channels_last(y);
+        UpsampleCase t{HostTensor(dtype, y, n % 10 == 3 ? spread(y_stride) : y_stride),
                        HostTensor(dtype, x, rows ? Sizes{} : channels_last(x)), rule, random_scales(random, x, y)};
         for (bool many : {true, false}) {
           hipops::rows_count_as_many = many;
@@ -224,14 +232,14 @@ inline void check_rounds(int resized) {
     int64_t bytes = static_cast<int64_t>(hipops::parity::dtype_size(dtype)), length = 16 / bytes;
     for (int64_t channels = 1; channels <= 2 * length; channels *= 2)
       // Rows of whole vectors, of planes that are resized, or stay as high; many planes, as some of them are a period,
-      // which become larger, or smaller; channels last, and the same not aligned to more than a unit.
-      for (const char* layout : {"rows", "rows as high", "larger", "smaller", "last", "unaligned"}) {
+      // which become larger, or smaller; channels last, and the same with gaps.
+      for (const char* layout : {"rows", "rows as high", "larger", "smaller", "last", "gaps"}) {
         const auto is = [layout](const char* name) { return std::strcmp(layout, name) == 0; };
         const bool periods = is("larger") || is("smaller"), rows = periods || is("rows") || is("rows as high");
         Sizes x{3, periods ? 61 : rows ? 7 : channels, is("smaller") ? 331 : 31}, y = x;
         y[2] = !rows ? 3000 / channels | 1 : periods ? 151 : 1251 / length * length;
         if (resized == 2) x.insert(x.begin() + 2, 3), y.insert(y.begin() + 2, periods || is("rows as high") ? 3 : 9);
-        UpsampleCase t{HostTensor(dtype, y, rows ? Sizes{} : channels_last(y), is("unaligned") ? channels : 0),
+        UpsampleCase t{HostTensor(dtype, y, rows ? Sizes{} : is("gaps") ? spread(channels_last(y)) : channels_last(y)),
                        HostTensor(dtype, x, rows ? Sizes{} : channels_last(x)), kRules[channels % 3],
                        std::vector<double>(static_cast<size_t>(resized))};
         fill_with_bits(t.x, random);
@@ -239,13 +247,11 @@ inline void check_rounds(int resized) {
         hipops::UpsamplePlan plan = t.plan();
         const std::string kernel = op.kernel_names[plan.kernel];
         const bool has_rounds = kernel.find("_any") != std::string::npos || kernel.find("_b8_row") != std::string::npos;
-        if (hipops::UpsamplePeriods& p = plan.args.periods; p.vectors != 0) {  // up to all periods to a work-item
-          p.step = static_cast<int32_t>(pick(random, 1, p.count));
-          plan.args.count = int64_t{p.vectors} * p.step;
-        }
         if (plan.args.small && has_rounds) hipops::take_rounds(&plan.args, static_cast<int32_t>(pick(random, 1, 8)));
-        plan.args.step = plan.args.step / plan.grid * 2;
-        plan.grid = 2;
+        if (plan.args.periods.count == 0) {  // else blocks don't go round
+          plan.args.step = plan.args.step / plan.grid * 2;
+          plan.grid = 2;
+        }
         EXPECT_EQUAL(hipops::launch(op, plan.kernel, plan.grid, plan.block, &plan.args, sizeof plan.args, nullptr),
                      HIPOPS_SUCCESS);
         expect_upsampled(t, before);

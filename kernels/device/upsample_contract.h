@@ -19,15 +19,15 @@ constexpr int upsample_rows_of(int64_t unit, bool repeated, bool again) {
 // Rows of which a work-item of `any` has an element.
 constexpr int kUpsampleRowsOfElements = 8;
 
-// run, apart: bytes of a vector of y, and periods of which a work-item has one in flight, where there are many.
-constexpr int kRunBytes = 16, kApartBytes = 8, kPeriodsInFlight = 4;
+// run, apart: bytes of a vector of y.
+constexpr int kRunBytes = 16, kApartBytes = 8;
 
 // few: work-items of a block, and units that each has, a block's width apart.
 constexpr int kUpsampleFewBlock = 128, kUpsampleFewDepth = 4;
 
 // Blocks that a multiprocessor of NVIDIA's has room for, by mode: more work-items are worth more than registers.
-constexpr int kUpsampleResident_any = 5, kUpsampleResident_row = 5, kUpsampleResident_run = 4,
-              kUpsampleResident_apart = 6, kUpsampleResident_tile = 6, kUpsampleResident_few = 1;
+constexpr int kUpsampleResident_any = 5, kUpsampleResident_row = 5, kUpsampleResident_run = 8,
+              kUpsampleResident_apart = 8, kUpsampleResident_tile = 6, kUpsampleResident_few = 1;
 
 // tile: bytes of x that a block has in shared memory, and rows of y that it takes from there, at most.
 constexpr int kTileBytes = 8192, kTileRows = 128;
@@ -70,18 +70,18 @@ struct UpsampleSources {
   double ratio64;
 };
 
-// run, apart, few: y is periods, one behind the other. A period is columns of rows of planes, and all that at each place of
-// an innermost dimension that stays as it is (channels), if there is one. What a launch looks at lies together.
+// run, apart, few: y is periods, one behind the other, mostly a single one. A period is columns of rows of planes, and
+// all that at each place of an innermost dimension that stays as it is (channels), if there is one. What a launch looks
+// at lies together.
 struct UpsamplePeriods {
-  int32_t vectors, count;  // of a period; periods
-  Divisor vectors_divisor;
-  int32_t step;            // a work-item has vectors of periods so many apart
+  int32_t elements, last_elements;  // of a period, and of the last one
+  int32_t count;                    // periods
+  int32_t blocks;                   // of a period
+  Divisor blocks_divisor;
   int32_t in_f64;
-  int32_t rest, rest_first;  // elements after the last vector, from which of their period's on
-  int32_t plane_stride;    // in x
+  int32_t plane_stride;  // in x
   UpsampleSources column, row;
   int64_t x_step, y_step;  // from one period to the next
-  int64_t x_rest, y_rest;  // to the rest's period
   int32_t channels, channel_stride;
   Divisor channels_divisor;
 };
@@ -89,7 +89,7 @@ struct UpsamplePeriods {
 struct UpsampleArgs {
   const void* x;
   void* y;
-  int64_t count;  // work-items' worth of work: a vector, or element, of each row of a group, or period; tiles; few: units
+  int64_t count;  // work-items' worth of work: a vector, or element, of each row of a group; tiles; of periods: units
   int64_t step;   // work-items of the grid; tile: rows of y that it takes at a time
   UpsamplePeriods periods;
   int32_t small;  // what a kernel computes by 32 bits is below 2^31; else `any` goes by elements, not by groups

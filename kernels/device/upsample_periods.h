@@ -1,6 +1,6 @@
 // Resizing where y has no gaps, so that vectors of it may have the begin of a row, or of a plane, behind the end of
-// another. Where the elements of a vector come from is found once for several periods, by one formula for all rules in f32: code
-// that a launch runs but once is fetched, and that takes some 3 us of one that reads its operands from memory too.
+// another. Where elements come from is found by one formula for all rules in f32: code that a launch runs but once is
+// fetched, and that takes some 3 us of one that reads its operands from memory too.
 #pragma once
 
 #include "device/upsample.h"
@@ -8,11 +8,14 @@
 namespace hipops {
 namespace {
 
+// All positions fit an int32_t (is_simple in capi/upsample_plan.cpp): what asks is a branch for each element.
 HIPOPS_FN int32_t source_of(const UpsampleSources& d, int32_t i, float) {
-  return floor_to((float(i) + d.offset) * d.ratio, d.last);
+  const int32_t whole = int32_t((float(i) + d.offset) * d.ratio);
+  return whole < d.last ? whole : d.last;
 }
 HIPOPS_FN int32_t source_of(const UpsampleSources& d, int32_t i, double) {
-  return floor_to(double(i) * d.ratio64, d.last);
+  const int32_t whole = int32_t(double(i) * d.ratio64);
+  return whole < d.last ? whole : d.last;
 }
 
 // Of units of a period, by their numbers in it: where in x, from the period's begin, they are.
@@ -49,56 +52,63 @@ struct PlacesInPeriod {
   }
 };
 
-// A vector of periods that are a step apart, so many in flight.
-template <class T, int length, int flight>
-HIPOPS_FN void move_periods(const UpsampleArgs& a) {
-  const UpsamplePeriods& p = a.periods;
-  for (int64_t w = int64_t(block_index()) * kUpsampleBlock + thread_index(); w < a.count; w += a.step) {
-    const int32_t first = int32_t(divide(uint32_t(w), p.vectors_divisor)), vector = int32_t(w) - first * p.vectors;
-    int32_t elements[length];
+// A vector of y, from `first` on in its period, of one line or of it and the next. (All of it for each F, not only the
+// places: so a load is on its way while the next one's place is found.)
+template <class F, bool has_channels, int length, class T>
+HIPOPS_FN void move_vector(const UpsamplePeriods& p, const T* x, T* y, int32_t first) {
+  const int32_t pixel = has_channels ? int32_t(divide(uint32_t(first), p.channels_divisor)) : first;
+  const int32_t line = int32_t(divide(uint32_t(pixel), p.column.divisor));
+  const int32_t plane = int32_t(divide(uint32_t(line), p.row.divisor));
+  const int32_t row = line - plane * p.row.size;
+  const bool ends = row + 1 == p.row.size;  // the next line is another plane's
+  const int32_t here = plane * p.plane_stride + source_of(p.row, row, F()) * p.row.x_stride;
+  const int32_t next =
+      (ends ? plane + 1 : plane) * p.plane_stride + source_of(p.row, ends ? 0 : row + 1, F()) * p.row.x_stride;
+  int32_t column = pixel - line * p.column.size, channel = has_channels ? first - pixel * p.channels : 0;
+  Vector<T, length> value;
 #pragma unroll
-    for (int e = 0; e < length; ++e) elements[e] = vector * length + e;
-    const PlacesInPeriod<length> places(p, elements);
-    T* y = static_cast<T*>(a.y) + int64_t(vector) * length;
-    for (int32_t begin = first; begin < p.count; begin += flight * p.step) {
-      Vector<T, length> value[flight];
-#pragma unroll
-      for (int n = 0; n < flight; ++n) {
-        const int32_t period = begin + n * p.step;  // past the end, the last one, which is forgotten
-        const T* x = row_at(static_cast<const T*>(a.x) + (period < p.count ? period : p.count - 1) * p.x_step);
-#pragma unroll
-        for (int e = 0; e < length; ++e) value[n].element[e] = load_evict_last(x + places.place[e]);
-      }
-#pragma unroll
-      for (int n = 0; n < flight; ++n) {
-        const int32_t period = begin + n * p.step;
-        if (period < p.count) store_vector_at_once<length>(y + period * p.y_step, value[n]);
-      }
-    }
+  for (int e = 0; e < length; ++e) {
+    const bool beyond = column >= p.column.size;
+    const int32_t i = beyond ? column - p.column.size : column;
+    const int32_t place = (beyond ? next : here) + source_of(p.column, i, F()) * p.column.x_stride;
+    value.element[e] = load_evict_last(x + (has_channels ? place + channel * p.channel_stride : place));
+    const bool is_last = !has_channels || ++channel == p.channels;
+    if (is_last) ++column;
+    if (has_channels && is_last) channel = 0;
   }
+  store_vector_at_once<length>(y + first, value);
 }
 
-// And what is after the last vector, by elements: from the last work-item on, which may have nothing else to do.
+// A vector to a work-item, then what is left to one each, and no loop: what several vectors would share is less than
+// what it costs to keep, and blocks that come and go have as much on their way.
 template <class T, int length>
-HIPOPS_FN void upsample_periods(const UpsampleArgs& a) {
-  if (a.periods.step == a.periods.count) move_periods<T, length, 1>(a);
-  else move_periods<T, length, kPeriodsInFlight>(a);
-  const UpsamplePeriods& p = read_anew(a).periods;
-  int64_t from_last = a.step - 1 - (int64_t(block_index()) * kUpsampleBlock + thread_index());
-  for (; from_last < p.rest; from_last += a.step) {
-    int32_t i[1] = {p.rest_first + int32_t(from_last)};
-    const T* x = static_cast<const T*>(a.x) + p.x_rest;
-    static_cast<T*>(a.y)[p.y_rest + i[0]] = x[PlacesInPeriod<1>(p, i).place[0]];
+HIPOPS_FN void upsample_vectors(const UpsampleArgs& a) {
+  const UpsamplePeriods& p = a.periods;
+  const int32_t period = int32_t(divide(uint32_t(block_index()), p.blocks_divisor));
+  const int32_t block = int32_t(block_index()) - period * p.blocks;
+  const int32_t index = block * kUpsampleBlock + int32_t(thread_index());
+  const int32_t count = period + 1 < p.count ? p.elements : p.last_elements, vectors = count / length;
+  const T* x = row_at(static_cast<const T*>(a.x) + period * p.x_step);
+  T* y = static_cast<T*>(a.y) + period * p.y_step;
+  if (__builtin_expect(index >= vectors, 0)) {
+    const int32_t number[1] = {vectors * length + (index - vectors)};
+    if (number[0] < count) y[number[0]] = x[PlacesInPeriod<1>(p, number).place[0]];
+    return;
   }
+  const int32_t first = index * length;
+  if (__builtin_expect(p.in_f64, 0)) move_vector<double, false, length>(p, x, y, first);
+  else if (p.channels == 1) move_vector<float, false, length>(p, x, y, first);
+  else move_vector<float, true, length>(p, x, y, first);
 }
 
 template <class T>
-HIPOPS_FN void upsample_run(const UpsampleArgs& a) { upsample_periods<T, kRunBytes / int(sizeof(T))>(a); }
+HIPOPS_FN void upsample_run(const UpsampleArgs& a) { upsample_vectors<T, kRunBytes / int(sizeof(T))>(a); }
 // Where neighbours in y come from places apart, shorter vectors: so a wave's loads are of fewer cache lines.
 template <class T>
-HIPOPS_FN void upsample_apart(const UpsampleArgs& a) { upsample_periods<T, kApartBytes / int(sizeof(T))>(a); }
+HIPOPS_FN void upsample_apart(const UpsampleArgs& a) { upsample_vectors<T, kApartBytes / int(sizeof(T))>(a); }
 
-// So few units, of a single period, that the way to the first load is most of the launch: there is no loop, and no vector.
+// Units of a single period, without a loop and without vectors: so few that the way to the first load is most of the
+// launch, or of lines that are shorter than a vector, or with channels in f64.
 template <class T>
 HIPOPS_FN void upsample_few(const UpsampleArgs& a) {
   const int32_t first = int32_t(block_index() * (kUpsampleFewBlock * kUpsampleFewDepth) + thread_index());
