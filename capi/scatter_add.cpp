@@ -112,7 +112,7 @@ int64_t needed_bytes(const ScatterTensors& t, const ScatterRows& rows) {
 
 }  // namespace
 
-Op op_scatter_add = {"scatter_add", kKernels, kKernelCount, supports};
+Op op_scatter_add = {"scatter_add", kKernels, kKernelCount, supports, nullptr, &op_index_add};
 
 ScatterRows plan_scatter_rows(const ScatterTensors& t, uint32_t flags) {
   // Fewer elements are added by atomics before an order is known. Where the order has to be kept, lines take longer for

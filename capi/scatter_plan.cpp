@@ -224,6 +224,7 @@ bool allows_vectors(const ScatterTensors& t, ScatterInto into) {
 }
 
 int64_t scatter_vector(const ScatterTensors& t) {
+  if (is_empty(*t.y)) return 1;  // whose pointer may be anything
   // A vector must be one on every walk; the walk over sources into the workspace has the same innermost dimension as
   // that over what they reach.
   uint64_t steps =

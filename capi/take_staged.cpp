@@ -184,6 +184,7 @@ void plan_columns_of(const DeviceFacts& device, Layout<kTakeOperands> panels, co
 TakePlan plan_staged(const DeviceFacts& device, const hipops_tensor& y, const hipops_tensor& x,
                      const hipops_tensor& index, const int64_t (&index_stride)[HIPOPS_MAX_RANK], int32_t dim,
                      hipops_index_report* report) {
+  if (x.shape[dim] == 0) return {};    // its other strides may be anything
   Layout<kTakeOperands> behind, rows;  // the dimensions behind dim, and before it
   for (int d = y.rank - 1; d >= 0; --d) {
     Layout<kTakeOperands>& layout = d > dim ? behind : rows;

@@ -79,12 +79,12 @@ hipops_status check_tensor(const Argument& a) {
   for (int d = 0; d < t.rank; ++d)
     if (__builtin_mul_overflow(count, t.shape[d], &count))
       return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.shape has more than 2^63 - 1 elements", a.op, a.name);
-  if (!byte_range(t, &a.bytes))
-    return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.shape and %s.stride reach outside the address space", a.op, a.name,
-                a.name);
   if (!t.data)
     return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.data is NULL, expected memory of %" PRId64 " elements", a.op, a.name,
                 count);
+  if (!byte_range(t, &a.bytes))
+    return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.shape and %s.stride reach outside the address space", a.op, a.name,
+                a.name);
   if (reinterpret_cast<uintptr_t>(t.data) % dtype_bytes(t.dtype) != 0)
     return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.data is %p, expected a multiple of %d (an element of %s)", a.op,
                 a.name, t.data, dtype_bytes(t.dtype), dtype_name(t.dtype));

@@ -3,7 +3,6 @@
 #include <fnmatch.h>
 
 #include <cstdlib>
-#include <cstring>
 
 #include "parity/golden_files.h"
 #include "parity/large_cases.h"
@@ -91,11 +90,6 @@ Job job_of(const Options& options, const Device& device, const char* op, hipops_
   job.record.command = command_for(options, device, job.record);
   job.run = std::move(run);
   return job;
-}
-
-// Whether this build has the op's kernels; copy2d's are strided_copy's.
-bool is_built(const OpEntry& op) {
-  return find_image(std::strcmp(op.name, "copy2d") == 0 ? "strided_copy" : op.name) != nullptr;
 }
 
 }  // namespace

@@ -1,5 +1,9 @@
 #include "parity/ops.h"
 
+#include <cstring>
+
+#include "runtime/runtime.h"
+
 namespace hipops::parity {
 namespace {
 
@@ -168,6 +172,10 @@ const OpEntry* find_op(const std::vector<OpEntry>& ops, const std::string& name)
     if (name == op.name) return &op;
   }
   return nullptr;
+}
+
+bool is_built(const OpEntry& op) {
+  return find_image(std::strcmp(op.name, "copy2d") == 0 ? "strided_copy" : op.name) != nullptr;
 }
 
 }  // namespace hipops::parity

@@ -84,6 +84,9 @@ struct OpEntry {
 // All of them, in the order in which they run.
 const std::vector<OpEntry>& all_ops();
 
+// Whether this build has the op's kernels; copy2d's are strided_copy's.
+bool is_built(const OpEntry& op);
+
 // NULL for an unknown name.
 const OpEntry* find_op(const std::vector<OpEntry>& ops, const std::string& name);
 

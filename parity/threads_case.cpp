@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <system_error>
 #include <thread>
 
 #include "parity/case_run.h"
@@ -19,6 +20,7 @@ class Line {
   void wait() {
     for (--missing_; missing_ > 0;) std::this_thread::yield();
   }
+  void go_without(size_t threads) { missing_ -= threads; }
 
  private:
   std::atomic<size_t> missing_;
@@ -64,9 +66,18 @@ CaseResult run_on_threads(Runtime& runtime, const std::vector<ThreadCase>& cases
   std::vector<CaseResult> results(cases.size());
   std::vector<std::thread> threads;
   Line line(cases.size());
-  for (size_t i = 0; i < cases.size(); ++i)
-    threads.emplace_back(
-        [&, i] { results[i] = run_one(runtime, cases[i], static_cast<int>(i) % devices, guard, &line); });
+  threads.reserve(cases.size());
+  try {
+    for (size_t i = 0; i < cases.size(); ++i)
+      threads.emplace_back(
+          [&, i] { results[i] = run_one(runtime, cases[i], static_cast<int>(i) % devices, guard, &line); });
+  } catch (const std::system_error& problem) {
+    line.go_without(cases.size() - threads.size());
+    for (size_t i = threads.size(); i < cases.size(); ++i) {
+      results[i].verdict = CaseResult::Verdict::kFailed;
+      results[i].reasons = {std::string("there is no thread for it: ") + problem.what()};
+    }
+  }
   for (std::thread& thread : threads) thread.join();
   CaseResult result = results[0];
   result.reasons.clear();

@@ -81,6 +81,12 @@ TEST_CASE("hipops_prepare loads one op, or all, or says which there are", "[api]
     EXPECT_EQUAL(hipops_prepare("softmax"), HIPOPS_SUCCESS);
     for (int i = 0; i < op_count; ++i)
       EXPECT_EQUAL(all_ops[i]->functions[0].load() != nullptr, std::string(all_ops[i]->name) == "softmax");
+    EXPECT_EQUAL(hipops_prepare("scatter_add"), HIPOPS_SUCCESS);  // which launches index_add's kernels, too
+    for (int i = 0; i < op_count; ++i) {
+      const std::string name = all_ops[i]->name;
+      const bool is_prepared = name == "softmax" || name == "scatter_add" || name == "index_add";
+      EXPECT_EQUAL(all_ops[i]->functions[0].load() != nullptr, is_prepared);
+    }
     EXPECT_EQUAL(hipops_prepare("soft"), HIPOPS_INVALID_ARGUMENT);
     EXPECT_EQUAL(std::string(hipops_last_error()), unknown_op("soft"));
     EXPECT_EQUAL(hipops_prepare(""), HIPOPS_INVALID_ARGUMENT);

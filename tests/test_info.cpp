@@ -70,6 +70,14 @@ TEST_CASE("without a GPU hipops-info says why, and what serves instead", "[info]
   CHECK(run("hipops-info", "--backend cpu", kNoGpu).exit_code == 0);
 }
 
+TEST_CASE("hipops-info says why a program gets no backend", "[info]") {
+  const Run unknown = run("hipops-info", "", kNoGpu + " HIPOPS_BACKEND=rocm");
+  INFO(unknown.words);
+  CHECK(unknown.exit_code == 77);
+  CHECK(unknown.says("a program that asks for none of them gets: HIPOPS_BACKEND is \"rocm\", expected one of auto"));
+  CHECK(run("hipops-info", "--backend cpu", kNoGpu + " HIPOPS_BACKEND=rocm").exit_code == 0);
+}
+
 TEST_CASE("hipops-info tries each device's kernels", "[info]") {
   const bool has_amd = *hipops::hip_targets != '\0';
   const Run good = run("hipops-info", "--backend hip", kStandin + "gfx1100");

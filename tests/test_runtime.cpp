@@ -88,7 +88,7 @@ TEST_CASE("the automatic choice ends at the CPU, and its success leaves the last
 
 TEST_CASE("when none can be chosen, the message says why for each", "[runtime]") {
   check_in_child(without_gpu({{"HIPOPS_CPU_WAVE", "7"}}), [] {
-    expect_refused(hipops_init(HIPOPS_BACKEND_AUTO), HIPOPS_NO_DEVICE, "hip: HIPOPS_HIP_LIBRARY is");
+    expect_refused(hipops_init(HIPOPS_BACKEND_AUTO), HIPOPS_INVALID_ARGUMENT, "hip: HIPOPS_HIP_LIBRARY is");
     EXPECT_CONTAINS(hipops_last_error(), "; cuda: HIPOPS_CUDA_LIBRARY is \"/nowhere/libcuda.so\"");
     EXPECT_CONTAINS(hipops_last_error(), "; cpu: ");
     EXPECT_EQUAL(hipops_backend_in_use(), HIPOPS_BACKEND_AUTO);

@@ -109,6 +109,19 @@ TEST_CASE("scatter of nothing is success", "[scatter]") {
   check_calls([] { check_empty(kScatter); });
 }
 
+TEST_CASE("scatter into nothing looks at no address of it", "[scatter]") {
+  on_cpu([] {
+    HostTensor x(HIPOPS_F32, {4}), index(HIPOPS_I64, {4});
+    for (int64_t i = 0; i < 4; ++i) index.set(i, 7);
+    for (const uint32_t flags : {0u, uint32_t{HIPOPS_DETERMINISTIC}})
+      for (const uintptr_t address : {uintptr_t{0}, uintptr_t{1}, uintptr_t{2}, uintptr_t{3}}) {
+        const hipops_tensor y = view_of(address, HIPOPS_F32, {0});
+        hipops_index_report report{};
+        EXPECT_EQUAL(hipops_scatter(&y, &x.view, &index.view, 0, flags, nullptr, 0, &report, nullptr), HIPOPS_SUCCESS);
+      }
+  });
+}
+
 TEST_CASE("scatter is right for any shapes, strides and dtypes", "[scatter]") { on_cpu(check_random); }
 
 TEST_CASE("scatter's kernels are right over several rounds of the grid", "[scatter]") { on_cpu(check_rounds); }

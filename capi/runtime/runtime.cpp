@@ -64,7 +64,7 @@ hipops_status backend_from_environment(hipops_backend* out) {
 hipops_status open_first(Runtime** out) {
   const ErrorState before = error_state();
   std::string reasons;
-  hipops_status broken = HIPOPS_SUCCESS;
+  hipops_status broken = HIPOPS_SUCCESS, last = HIPOPS_NO_DEVICE;
   ErrorState why;
   for (const Backend& backend : kBackends) {
     if (broken && backend.value == HIPOPS_BACKEND_CPU) {
@@ -76,13 +76,15 @@ hipops_status open_first(Runtime** out) {
       error_state() = before;
       return HIPOPS_SUCCESS;
     }
+    last = status;
     if (!broken && status != HIPOPS_NO_DEVICE) broken = status, why = error_state();
     reasons += reasons.empty() ? "" : "; ";
     reasons += backend.name;
     reasons += ": ";
     reasons += hipops_last_error();
   }
-  return fail(HIPOPS_NO_DEVICE, "no backend can be used: %s", reasons.c_str());
+  // The CPU is only missing where the build has none. What else stands in its way is what the caller is to know.
+  return fail(last, "no backend can be used: %s", reasons.c_str());
 }
 
 // Runs in the child of a fork, where this thread is the only one: a mutex that is held is held by nobody.
@@ -238,7 +240,9 @@ hipops_status load(Op& op) {
   int ordinal = 0;
   if (hipops_status status = runtime(&in_use)) return status;
   if (hipops_status status = current_device(*in_use, &ordinal)) return status;
-  return functions_on(*in_use, op, ordinal, &functions);
+  for (Op* next = &op; next; next = next->also)
+    if (hipops_status status = functions_on(*in_use, *next, ordinal, &functions)) return status;
+  return HIPOPS_SUCCESS;
 }
 
 hipops_status most_clusters(Op& op, const DeviceFacts& current, uint32_t cluster, uint32_t block, uint32_t* most) {

@@ -58,6 +58,7 @@ struct Op {
   // Shared memory that launches of a kernel bring: alone (block 0), or in clusters of blocks of so many work-items, 0
   // where it is not launched in any. Null: none bring any.
   int64_t (*most_shared)(int kernel, uint32_t block) = nullptr;
+  Op* also = nullptr;  // whose kernels its calls launch, too
   // Loaded functions by device: null until loaded, then an array of kernel_count that lives as long as the process.
   std::atomic<void* const*> functions[kMaxDevices] = {};
 };
@@ -145,7 +146,7 @@ void limit_grid(uint32_t blocks);
 // `blocks`, or the limit where that is less: what launchers plan with.
 int64_t within_grid_limit(int64_t blocks);
 
-// Loads `op` on the calling thread's current device.
+// Loads `op`, and what its calls launch beside it, on the calling thread's current device.
 hipops_status load(Op& op);
 
 }  // namespace hipops

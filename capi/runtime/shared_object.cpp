@@ -98,7 +98,7 @@ hipops_status open_shared_object(const LibrarySearch& search, SharedObject* out)
 
 hipops_status Binder::status() const {
   if (!missing_) return HIPOPS_SUCCESS;
-  return fail(HIPOPS_NO_DEVICE, "%s has no symbol %s", object_.path.c_str(), missing_);
+  return fail(HIPOPS_RUNTIME_ERROR, "%s has no symbol %s", object_.path.c_str(), missing_);
 }
 
 }  // namespace hipops

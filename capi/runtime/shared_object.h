@@ -42,7 +42,8 @@ class Binder {
     *function = reinterpret_cast<Function*>(object_.symbol(name));
   }
 
-  // HIPOPS_NO_DEVICE naming the library and the symbol where a required one is missing.
+  // HIPOPS_RUNTIME_ERROR naming the library and the symbol where a required one is missing: the process may well use it,
+  // so it is not as if it were not there.
   hipops_status status() const;
 
  private:

@@ -10,7 +10,8 @@
  *   - Everything that can be checked is checked before anything is launched. When an argument is refused, nothing was
  *     launched and nothing was written; hipops_last_error() names the argument, what it was, and what was expected. Only
  *     where the runtime refuses a later launch of a call that makes several (HIPOPS_RUNTIME_ERROR) may outputs and
- *     workspace be written in part.
+ *     workspace be written in part. Whether views overlap is looked for in 10000 steps: those of many interleaved
+ *     dimensions that take more count as apart.
  *   - `stream` is a hipStream_t or a CUstream of the calling thread's current device; NULL is the runtime's default
  *     stream. The CPU backend does not look at it. A call launches on the stream and returns: it never synchronises, can
  *     be captured in a graph, and allocates nothing, but for the kernels that an op's first call on a device loads
@@ -55,7 +56,7 @@ typedef enum hipops_status {
   HIPOPS_UNSUPPORTED_LAYOUT = 3, /* valid strides that this op does not take */
   HIPOPS_NO_DEVICE = 4,          /* the backend asked for is not there: no runtime library, or no device */
   HIPOPS_NO_CODE_OBJECT = 5, /* the library has no kernels for this device, or for this op; the message says which */
-  HIPOPS_RUNTIME_ERROR = 6,  /* the GPU runtime refused a call: see hipops_last_runtime_error() */
+  HIPOPS_RUNTIME_ERROR = 6,  /* the GPU runtime refused a call (see hipops_last_runtime_error()), or lacks a function */
   HIPOPS_INTERNAL_ERROR = 7, /* out of host memory, or a defect of hipops */
   HIPOPS_STATUS_INT32 = 0x7fffffff /* makes the enum 32 bits wide everywhere; never returned */
 } hipops_status;

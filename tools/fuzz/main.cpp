@@ -79,7 +79,7 @@ void set_environment(const Options& options) {
 Setting setting_of(const Options& options) {
   Setting setting;
   for (const parity::OpEntry& op : parity::all_ops()) {
-    if (options.op.empty() || options.op == op.name) setting.ops.push_back(op);
+    if (options.op.empty() ? parity::is_built(op) : options.op == op.name) setting.ops.push_back(op);
   }
   setting.backend = parity::backend_of(options.backend);
   setting.guard = options.guard == "after"    ? parity::Guard::kPageAfter
@@ -140,6 +140,14 @@ int main_or_throw(int argc, char** argv) {
   options.program = argv[0];
   if (options.guard != "zones" && options.backend != "cpu") {
     std::fprintf(stderr, "hipops-fuzz: --guard is for the cpu backend, not for %s\n", options.backend.c_str());
+    return parity::kExitUsage;
+  }
+  if (app.count("--wave") > 0 && options.backend != "cpu") {
+    std::fprintf(stderr, "hipops-fuzz: --wave is for the cpu backend, not for %s\n", options.backend.c_str());
+    return parity::kExitUsage;
+  }
+  if (options.first > UINT64_MAX - options.count) {
+    std::fprintf(stderr, "hipops-fuzz: --first and --count reach over 2^64\n");
     return parity::kExitUsage;
   }
   if (options.seed == 0) {

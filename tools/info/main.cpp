@@ -39,10 +39,11 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? parity::kExitPassed : parity::kExitUsage;
   }
-  const std::vector<Backend> backends = look();
-  std::fputs(text(backends, parity::colours_wanted()).c_str(), stdout);
-  for (const Backend& backend : backends)
-    if ((wanted == "auto" || wanted == backend.name) && is_good(backend)) return parity::kExitPassed;
+  const Report report = look();
+  std::fputs(text(report, parity::colours_wanted()).c_str(), stdout);
+  for (const Backend& backend : report.backends)
+    if ((wanted == "auto" ? report.problem.empty() : wanted == backend.name) && is_good(backend))
+      return parity::kExitPassed;
   return parity::kExitNoDevice;
 }
 

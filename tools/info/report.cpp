@@ -78,19 +78,19 @@ std::string settings_text() {
 
 }  // namespace
 
-std::vector<Backend> look() {
-  std::vector<Backend> all = {look_at(HIPOPS_BACKEND_HIP, "hip", open_hip),
-                              look_at(HIPOPS_BACKEND_CUDA, "cuda", open_cuda),
-                              look_at(HIPOPS_BACKEND_CPU, "cpu", open_cpu)};
-  if (hipops_init(HIPOPS_BACKEND_AUTO) == HIPOPS_SUCCESS)
-    for (Backend& backend : all) backend.in_use = backend.value == hipops_backend_in_use();
-  return all;
+Report look() {
+  Report report;
+  report.backends = {look_at(HIPOPS_BACKEND_HIP, "hip", open_hip), look_at(HIPOPS_BACKEND_CUDA, "cuda", open_cuda),
+                     look_at(HIPOPS_BACKEND_CPU, "cpu", open_cpu)};
+  if (hipops_init(HIPOPS_BACKEND_AUTO) != HIPOPS_SUCCESS) report.problem = hipops_last_error();
+  for (Backend& backend : report.backends) backend.in_use = backend.value == hipops_backend_in_use();
+  return report;
 }
 
-std::string text(const std::vector<Backend>& backends, bool colour) {
+std::string text(const Report& report, bool colour) {
   std::string text = paint(std::string("hipops ") + hipops_version(), Colour::kBold, colour) + "\nbuild    " +
                      parity::indented(hipops_build_info()) + "\nsettings " + parity::indented(settings_text()) + "\n";
-  for (const Backend& backend : backends) {
+  for (const Backend& backend : report.backends) {
     text += parity::left(backend.name, 9);
     text += !backend.problem.empty() ? paint("not usable: ", Colour::kYellow, colour) + backend.problem
             : backend.in_use         ? paint("usable, and what a program gets", Colour::kGreen, colour)
@@ -98,6 +98,8 @@ std::string text(const std::vector<Backend>& backends, bool colour) {
     text += "\n";
     for (const Device& device : backend.devices) text += device_text(device, colour);
   }
+  if (!report.problem.empty())
+    text += paint("a program that asks for none of them gets: ", Colour::kRed, colour) + report.problem + "\n";
   return text;
 }
 

@@ -22,9 +22,14 @@ struct Backend {
   std::vector<Device> devices;
 };
 
-// Opens each backend, and tries an op's kernels on each of its devices.
-std::vector<Backend> look();
+struct Report {
+  std::vector<Backend> backends;
+  std::string problem;  // why a program that does not ask for a backend gets none; "" where it gets one
+};
 
-std::string text(const std::vector<Backend>& backends, bool colour);
+// Opens each backend, and tries an op's kernels on each of its devices.
+Report look();
+
+std::string text(const Report& report, bool colour);
 
 }  // namespace hipops::info
