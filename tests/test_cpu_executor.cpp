@@ -12,7 +12,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <string>
@@ -24,6 +26,7 @@
 #include "hipops/hipops.h"
 #include "runtime/cpu_executor.h"
 #include "runtime/cpu_sanitizer.h"
+#include "runtime/cpu_stack.h"
 
 namespace {
 
@@ -632,6 +635,34 @@ TEST_CASE("cpu executor: too little memory for the stacks is a status") {
     INFO(stacks);
     REQUIRE_SURVIVES(death);
   }
+}
+
+size_t mappings() {
+  std::ifstream maps("/proc/self/maps");
+  return static_cast<size_t>(std::count(std::istreambuf_iterator<char>(maps), {}, '\n'));
+}
+
+TEST_CASE("cpu executor: stacks of many launches leave a process most of its mappings") {
+  using hipops::cpu::Stacks;
+  constexpr uint32_t kStacks = 8192;
+  const size_t before = mappings();
+  {
+    std::vector<std::unique_ptr<Stacks>> all;
+    for (int i = 0; i < 4; ++i) {
+      all.push_back(Stacks::make(kStacks));
+      for (uint32_t n = 0; n < kStacks; ++n) {
+        char* const stack = all.back()->open(n);
+        REQUIRE(stack != nullptr);
+        if (n % 512 == 0) stack[0] = stack[Stacks::bytes() - 1] = 1;
+      }
+      CHECK(mappings() - before > kStacks);
+      CHECK(mappings() - before < 26000);
+    }
+  }
+  CHECK(mappings() <= before + 8);
+  const auto again = Stacks::make(16);
+  for (uint32_t n = 0; n < 16; ++n) REQUIRE(again->open(n) != nullptr);
+  CHECK(mappings() >= before + 30);  // with guards
 }
 #endif
 

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <new>
 #include <utility>
 
@@ -16,6 +17,11 @@ constexpr size_t kStackBytes = size_t{256} << 10;
 #else
 constexpr size_t kStackBytes = size_t{64} << 10;
 #endif
+
+// Guard pages of all stacks. Each is two mappings more, of which a process may have 65530 by default, for its own use as
+// well: the stacks of many launches at a time go without, beyond so many.
+constexpr uint32_t kMostGuards = 12288;
+std::atomic<uint32_t> guards_in_use{0};
 
 size_t page_bytes() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
 size_t stride() { return page_bytes() + kStackBytes; }
@@ -48,6 +54,7 @@ Stacks::~Stacks() {
   }
 #endif
   munmap(base_, stride() * capacity_);
+  guards_in_use.fetch_sub(guards_, std::memory_order_relaxed);
 }
 
 size_t Stacks::bytes() { return kStackBytes; }
@@ -59,9 +66,12 @@ char* Stacks::open(uint32_t index) {
   if (index < opened_) return stack;
   // A process may be out of mappings rather than out of memory. Without a guard page the stack joins its neighbour's
   // mapping.
-  if (mprotect(stack, kStackBytes, PROT_READ | PROT_WRITE) != 0 &&
-      mprotect(guard(index), stride(), PROT_READ | PROT_WRITE) != 0) {
-    return nullptr;
+  const bool may = guards_in_use.fetch_add(1, std::memory_order_relaxed) < kMostGuards;
+  if (may && mprotect(stack, kStackBytes, PROT_READ | PROT_WRITE) == 0) {
+    ++guards_;
+  } else {
+    guards_in_use.fetch_sub(1, std::memory_order_relaxed);
+    if (mprotect(guard(index), stride(), PROT_READ | PROT_WRITE) != 0) return nullptr;
   }
   ++opened_;
 #if defined(HIPOPS_CPU_VALGRIND)

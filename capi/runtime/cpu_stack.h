@@ -35,7 +35,7 @@ class Stacks {
 
   char* const base_;
   const uint32_t capacity_;
-  uint32_t opened_ = 0;
+  uint32_t opened_ = 0, guards_ = 0;
 #if defined(HIPOPS_CPU_VALGRIND)
   std::vector<unsigned> valgrind_;
 #endif
