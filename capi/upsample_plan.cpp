@@ -7,6 +7,7 @@
 #include "count_as_many.h"
 #include "strided.h"
 #include "upsample.h"
+#include "upsample_modes.h"
 
 namespace hipops {
 namespace {
@@ -27,11 +28,7 @@ int kernel_of(int64_t unit, Mode mode) {
   return kernel;
 }
 
-constexpr int64_t kWideAccess = 16;
 constexpr int kMostRepeats = 2;  // what `row` has a part of a vector for
-
-uint64_t bits_of(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
-uint64_t bits_of(int64_t bytes) { return static_cast<uint64_t>(bytes); }
 
 // The dimensions in the order of y, as few as there can be. Those that are resized stay, each for itself: also one of
 // y's that has a single element, for that may come from any place of x.
@@ -110,8 +107,6 @@ int32_t repeats_of(const UpsampleArgs& a, int64_t unit) {
   return part >= unit && widest_access(bits) >= part ? inner.shift : 0;
 }
 
-constexpr int64_t kSmall = int64_t{1} << 31;
-
 // Rounds of rows share what is found of their elements' places, which is much where units are many in a vector; but
 // there are to be work-items enough.
 constexpr int32_t kMostRounds = 2;
@@ -159,16 +154,6 @@ bool is_small(const UpsampleArgs& a) {
   return a.count < kSmall;
 }
 
-// Whether sizes and offsets within these dimensions are.
-bool is_near(const UpsampleDimension* dimension, int rank) {
-  double reach = 0;
-  for (int d = 0; d < rank; ++d) {
-    if (dimension[d].size >= kSmall) return false;
-    reach += std::abs(static_cast<double>(dimension[d].x_stride)) * static_cast<double>(dimension[d].last);
-  }
-  return reach < static_cast<double>(kSmall);
-}
-
 // The same arguments, in vectors of `length` and groups of rows; if they are small enough.
 bool to_groups(UpsampleArgs* a, int64_t length, int64_t rows) {
   UpsampleArgs grouped = *a;
@@ -194,145 +179,9 @@ bool to_rows(UpsampleArgs* a, int rank, int64_t bytes, int64_t unit) {
   return true;
 }
 
-double ratio_of(const UpsampleDimension& d) {
-  if (d.rule == kSourceFloor64) return d.ratio64;
-  return d.rule == kSourceSame || d.rule == kSourceShift ? std::ldexp(1.0, -d.shift) : static_cast<double>(d.ratio32);
-}
-
-// Whether the formulas of periods say where every position comes from, without a look at what they give: f32 is exact up
-// to 2^24 where the ratio is 1, 1/2, 1/4, .., and what ratios make of positions is to fit an int32_t.
-constexpr int64_t kExactPositions = int64_t{1} << 24;
-bool is_simple(const UpsampleDimension& d, bool in_f64) {
-  const bool is_exact = in_f64 || (d.rule != kSourceSame && d.rule != kSourceShift) || d.size <= kExactPositions;
-  return is_exact && static_cast<double>(d.size) * ratio_of(d) < static_cast<double>(kSmall / 2);
-}
-
-UpsampleSources sources_of(const UpsampleDimension& d) {
-  return {static_cast<int32_t>(d.size), static_cast<int32_t>(d.x_stride), static_cast<int32_t>(d.last),
-          d.rule == kSourceCentre32 ? 0.5f : 0.0f, static_cast<float>(ratio_of(d)), divisor_of(d.size), ratio_of(d)};
-}
-
-// `run` or `apart`, by vectors of so many bytes, or `few`, by units, if y has no gaps: it is one period, or, where it is
-// very large, or x is, several of as many places of the outermost dimension, each of whole vectors. Vectors are of two
-// lines at most.
-bool to_periods(UpsampleArgs* a, int rank, int64_t unit, int64_t vector_bytes) {
-  if (rank == 0 || bits_of(a->y) % static_cast<uint64_t>(vector_bytes) != 0) return false;
-  UpsampleArgs run = *a;
-  int64_t elements = 1;
-  for (int d = 0; d < rank; ++d) {
-    if (a->dimension[d].y_stride != elements) return false;
-    elements *= a->dimension[d].size;
-  }
-  // What is in a period: a dimension or two, within which one may stay as it is. Planes are one if there are no others.
-  const UpsampleDimension single{1, {}, elements, 0, 0, 1, 1, kSourceSame, 0, {}};
-  UpsampleDimension inner[kUpsampleMaxRank];
-  std::copy(std::begin(a->dimension), std::end(a->dimension), std::begin(inner));
-  if (inner[rank - 1].rule != kSourceSame) {
-    if (rank == kUpsampleMaxRank) return false;
-    inner[rank++] = single;
-  }
-  const int64_t length = vector_bytes / unit;
-  const bool has_channels = rank == 4 || (rank == 3 && inner[0].rule == kSourceSame && inner[0].size < length);
-  if (rank < 2 || (has_channels && inner[0].rule != kSourceSame)) return false;
-  const UpsampleDimension &column = inner[has_channels], &row = rank > 2 + has_channels ? inner[rank - 2] : single;
-  UpsampleDimension& outer = inner[rank - 1];
-  const bool in_f64 = column.rule == kSourceFloor64 || row.rule == kSourceFloor64;
-  if (!is_simple(column, in_f64) || !is_simple(row, in_f64)) return false;
-  const int64_t channels = has_channels ? inner[0].size : 1;
-  if (length > 1 && (channels * column.size < length || (has_channels && in_f64))) return false;
-
-  // Of a period's offsets in x, those of the plane behind it are found, too.
-  constexpr int64_t kMostElements = int64_t{1} << 30;
-  const int64_t planes = outer.size, plane = elements / planes;
-  const int64_t of_vectors = std::max<int64_t>(vector_bytes / widest_access(bits_of(plane * unit)), 1);
-  const auto fits = [&] { return plane * outer.size < kMostElements && is_near(inner, rank); };
-  const auto halve = [&] { outer.last = outer.size = (outer.size / 2 + of_vectors - 1) / of_vectors * of_vectors; };
-  outer.last = planes;
-  while (!fits() && outer.size > of_vectors) halve();
-  if (!fits()) return false;
-  if (rows_count_as_many.load(std::memory_order_relaxed) && length > 1 && outer.size > of_vectors) halve();
-  const int64_t period = plane * outer.size, periods = (planes + outer.size - 1) / outer.size;
-  const int64_t work_items = period / length + period % length;
-  const int64_t blocks = (work_items + kUpsampleBlock - 1) / kUpsampleBlock;
-  if (periods * blocks * kUpsampleBlock >= int64_t{1} << 32) return false;
-
-  UpsamplePeriods& p = run.periods;
-  p.elements = static_cast<int32_t>(period);
-  p.last_elements = static_cast<int32_t>(elements - (periods - 1) * period);
-  p.count = static_cast<int32_t>(periods);
-  p.blocks = static_cast<int32_t>(blocks);
-  p.blocks_divisor = divisor_of(blocks);
-  p.in_f64 = in_f64;
-  p.plane_stride = static_cast<int32_t>(outer.x_stride);
-  p.column = sources_of(column);
-  p.row = sources_of(row);
-  p.x_step = outer.x_stride * outer.size;
-  p.y_step = period;
-  p.channels = static_cast<int32_t>(channels);
-  p.channel_stride = has_channels ? static_cast<int32_t>(inner[0].x_stride) : 0;
-  p.channels_divisor = divisor_of(p.channels);
-  run.count = elements;
-  *a = run;
-  return true;
-}
-
 // Whether neighbours in y's innermost dimension come from places so far apart in x that short vectors are better.
 bool are_apart(const UpsampleArgs& a, int rank) {
   return rank > 0 && a.dimension[0].x_stride == 1 && ratio_of(a.dimension[0]) >= 1.75;
-}
-
-// Rows of x that `rows` neighbouring rows of y come from, at most: the first and the last of them lie anywhere in
-// theirs, and far from 0 f32 rounds; and with each plane that ends come those at its end that no row of y comes from.
-double rows_of_x(const UpsampleDimension& line, int64_t rows) {
-  const double ratio = ratio_of(line), rounded = static_cast<double>(line.last) * 0x1p-20;
-  const double unused = static_cast<double>(line.last + 1) - static_cast<double>(line.size) * ratio;
-  const double ends = static_cast<double>((rows + line.size - 2) / line.size);
-  return static_cast<double>(rows - 1) * ratio + 2 + rounded + ends * std::max(0.0, unused + rounded);
-}
-
-// `tile`, if neither y nor x has gaps, and most of x is wanted.
-constexpr int64_t kLeastTiles = 256, kLeastPeriods = 4;
-// Of elements of more bytes, where y has so many times those of x, writing takes the time, and rows do as well.
-constexpr int64_t kFewBytes = 2, kMostEnlarged = 6;
-constexpr int64_t kLeastRowBytes = 32;  // wherever it begins, it has a whole vector
-bool to_tiles(UpsampleArgs* a, int rank, int64_t unit) {
-  const UpsampleDimension &line = a->dimension[0], &rows = a->dimension[1];
-  if (rank < 2 || rank > 3 || (rank == 3 && a->dimension[2].rule != kSourceSame)) return false;
-  const int64_t width = line.last + 1, height = rows.last + 1, planes = a->dimension[2].size;
-  const bool y_is_one = line.y_stride == 1 && rows.y_stride == line.size &&
-                        (planes == 1 || a->dimension[2].y_stride == line.size * rows.size);
-  const bool x_is_one = line.x_stride == 1 && (height == 1 || rows.x_stride == width) &&
-                        (planes == 1 || a->dimension[2].x_stride == width * height);
-  const int64_t length = kWideAccess / unit;
-  if (!y_is_one || !x_is_one || bits_of(a->y) % kWideAccess != 0 || line.size < length || line.size > kTileBytes * 8)
-    return false;
-  // All of x is read, where elements by themselves would have their rows of it read, by sectors.
-  const double wanted = static_cast<double>(std::min(height, rows.size)) * static_cast<double>(width * unit + 32);
-  if (width * unit < kLeastRowBytes || static_cast<double>(height * width * unit) > 1.25 * wanted) return false;
-  if (unit > kFewBytes && line.size * rows.size > kMostEnlarged * width * height) return false;
-  if (rows.size * planes >= kSmall - kTileRows || height * planes >= kSmall) return false;
-
-  UpsampleTiles t{};
-  t.total = static_cast<int32_t>(rows.size * planes);
-  int64_t period = 1;  // rows that make up whole vectors
-  for (; period * line.size % length != 0; period *= 2) ++t.period_bits;
-  const double room = static_cast<double>(kTileBytes - kWideAccess) / static_cast<double>(width * unit);
-  const double without_seams = (room - rows_of_x(rows, 1)) / ratio_of(rows) + 1;
-  double most = std::min({static_cast<double>(kTileRows), static_cast<double>(t.total / kLeastTiles), without_seams});
-  auto whole_periods = [&] { return static_cast<int64_t>(most) / period * period; };
-  while (most >= 1 && rows_of_x(rows, whole_periods()) > room) most /= 2;
-  if (most < 1 || whole_periods() == 0) return false;
-  t.rows = static_cast<int32_t>(whole_periods());
-  t.vectors = static_cast<int32_t>(line.size * period / length);
-  t.vectors_divisor = divisor_of(t.vectors);
-  t.together = std::max(1, kUpsampleBlock / t.vectors);
-  const int32_t at_once = t.together * t.vectors, turns = (at_once + kUpsampleBlock - 1) / kUpsampleBlock;
-  if (at_once * 4 < turns * kUpsampleBlock * 3) return false;       // a quarter of the work-items would be idle
-  if (t.rows < kLeastPeriods * period * t.together) return false;  // they would find columns for too few vectors
-  a->tiles = t;
-  a->rank = 2;
-  a->count = (int64_t{t.total} + t.rows - 1) / t.rows;
-  return true;
 }
 
 // `few`, if y has no gaps and is one period; in units of x's and y's.
@@ -376,6 +225,20 @@ Mode choose_mode(int rank, int64_t bytes, UpsampleArgs* a, int64_t* unit) {
 }
 
 }  // namespace
+
+double ratio_of(const UpsampleDimension& d) {
+  if (d.rule == kSourceFloor64) return d.ratio64;
+  return d.rule == kSourceSame || d.rule == kSourceShift ? std::ldexp(1.0, -d.shift) : static_cast<double>(d.ratio32);
+}
+
+bool is_near(const UpsampleDimension* dimension, int rank) {
+  double reach = 0;
+  for (int d = 0; d < rank; ++d) {
+    if (dimension[d].size >= kSmall) return false;
+    reach += std::abs(static_cast<double>(dimension[d].x_stride)) * static_cast<double>(dimension[d].last);
+  }
+  return reach < static_cast<double>(kSmall);
+}
 
 void take_rounds(UpsampleArgs* a, int32_t rounds) {
   UpsampleDimension& line = a->dimension[1];

@@ -8,7 +8,7 @@
 namespace hipops {
 namespace {
 
-// All positions fit an int32_t (is_simple in capi/upsample_plan.cpp): what asks is a branch for each element.
+// All positions fit an int32_t (is_simple in capi/upsample_periods.cpp): what asks is a branch for each element.
 HIPOPS_FN int32_t source_of(const UpsampleSources& d, int32_t i, float) {
   const int32_t whole = int32_t((float(i) + d.offset) * d.ratio);
   return whole < d.last ? whole : d.last;

@@ -21,7 +21,9 @@ set(hipops_sources
   capi/take_staged.cpp
   capi/tensor.cpp
   capi/upsample.cpp
+  capi/upsample_periods.cpp
   capi/upsample_plan.cpp
+  capi/upsample_tiles.cpp
   ${hipops_generated}/registry.cpp
   ${hipops_generated}/images.S)
 foreach(op ${HIPOPS_ALL_OPS})
