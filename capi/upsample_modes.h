@@ -15,10 +15,11 @@ inline uint64_t bits_of(int64_t bytes) { return static_cast<uint64_t>(bytes); }
 
 double ratio_of(const UpsampleDimension& d);
 
-// Whether sizes and offsets within these dimensions are below 2^31.
+// How far from the first element of x others lie, in these dimensions; and whether that and sizes are below 2^31.
+double reach_of(const UpsampleDimension* dimension, int rank);
 bool is_near(const UpsampleDimension* dimension, int rank);
 
-// `run` or `apart`, by vectors of so many bytes, or `few`, by units, if y has no gaps: it is one period, or, where it is
+// `run` or `apart`, by vectors of so many bytes, or `few`, by units (0), if y has no gaps: it is one period, or, where it is
 // very large, or x is, several of as many places of the outermost dimension, each of whole vectors. Vectors are of two
 // lines at most.
 bool to_periods(UpsampleArgs* a, int rank, int64_t unit, int64_t vector_bytes);

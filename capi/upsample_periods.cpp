@@ -17,6 +17,16 @@ bool is_simple(const UpsampleDimension& d, bool in_f64) {
   return is_exact && static_cast<double>(d.size) * ratio_of(d) < static_cast<double>(kSmall / 2);
 }
 
+// What vectors take for granted: steps forward in x, of one where there are no channels, and columns that f32 counts to
+// halves.
+constexpr int64_t kMostColumns = int64_t{1} << 22;
+bool suits_vectors(const UpsampleDimension* inner, int rank, const UpsampleDimension& column, bool has_channels,
+                   bool in_f64) {
+  for (int d = 0; d < rank; ++d)
+    if (inner[d].x_stride < 0) return false;
+  return column.size <= kMostColumns && (has_channels ? !in_f64 : column.x_stride == 1);
+}
+
 UpsampleSources sources_of(const UpsampleDimension& d) {
   return {static_cast<int32_t>(d.size), static_cast<int32_t>(d.x_stride), static_cast<int32_t>(d.last),
           d.rule == kSourceCentre32 ? 0.5f : 0.0f, static_cast<float>(ratio_of(d)), divisor_of(d.size), ratio_of(d)};
@@ -25,7 +35,8 @@ UpsampleSources sources_of(const UpsampleDimension& d) {
 }  // namespace
 
 bool to_periods(UpsampleArgs* a, int rank, int64_t unit, int64_t vector_bytes) {
-  if (rank == 0 || bits_of(a->y) % static_cast<uint64_t>(vector_bytes) != 0) return false;
+  const bool by_vectors = vector_bytes > 0;
+  if (rank == 0 || bits_of(a->y) % static_cast<uint64_t>(by_vectors ? vector_bytes : unit) != 0) return false;
   UpsampleArgs run = *a;
   int64_t elements = 1;
   for (int d = 0; d < rank; ++d) {
@@ -40,7 +51,7 @@ bool to_periods(UpsampleArgs* a, int rank, int64_t unit, int64_t vector_bytes) {
     if (rank == kUpsampleMaxRank) return false;
     inner[rank++] = single;
   }
-  const int64_t length = vector_bytes / unit;
+  const int64_t length = by_vectors ? vector_bytes / unit : 1;
   const bool has_channels = rank == 4 || (rank == 3 && inner[0].rule == kSourceSame && inner[0].size < length);
   if (rank < 2 || (has_channels && inner[0].rule != kSourceSame)) return false;
   const UpsampleDimension &column = inner[has_channels], &row = rank > 2 + has_channels ? inner[rank - 2] : single;
@@ -48,13 +59,17 @@ bool to_periods(UpsampleArgs* a, int rank, int64_t unit, int64_t vector_bytes) {
   const bool in_f64 = column.rule == kSourceFloor64 || row.rule == kSourceFloor64;
   if (!is_simple(column, in_f64) || !is_simple(row, in_f64)) return false;
   const int64_t channels = has_channels ? inner[0].size : 1;
-  if (length > 1 && (channels * column.size < length || (has_channels && in_f64))) return false;
+  if (by_vectors && (channels * column.size < length || !suits_vectors(inner, rank, column, has_channels, in_f64)))
+    return false;
 
   // Of a period's offsets in x, those of the plane behind it are found, too.
   constexpr int64_t kMostElements = int64_t{1} << 30;
   const int64_t planes = outer.size, plane = elements / planes;
-  const int64_t of_vectors = std::max<int64_t>(vector_bytes / widest_access(bits_of(plane * unit)), 1);
-  const auto fits = [&] { return plane * outer.size < kMostElements && is_near(inner, rank); };
+  const double unit_bytes = by_vectors ? static_cast<double>(unit) : 0;  // their offsets are of 32 bits in bytes, too
+  const int64_t of_vectors = std::max<int64_t>(length * unit / widest_access(bits_of(plane * unit)), 1);
+  const auto fits = [&] {
+    return plane * outer.size < kMostElements && is_near(inner, rank) && reach_of(inner, rank) * unit_bytes < 0x1p32;
+  };
   const auto halve = [&] { outer.last = outer.size = (outer.size / 2 + of_vectors - 1) / of_vectors * of_vectors; };
   outer.last = planes;
   while (!fits() && outer.size > of_vectors) halve();

@@ -188,7 +188,7 @@ bool are_apart(const UpsampleArgs& a, int rank) {
 bool to_few(UpsampleArgs* a, int rank, int64_t bytes, int64_t unit) {
   UpsampleArgs few = *a;
   widen(&few, unit / bytes);
-  if (!to_periods(&few, rank, unit, unit) || few.periods.count != 1) return false;
+  if (!to_periods(&few, rank, unit, 0) || few.periods.count != 1) return false;
   *a = few;
   return true;
 }
@@ -231,13 +231,17 @@ double ratio_of(const UpsampleDimension& d) {
   return d.rule == kSourceSame || d.rule == kSourceShift ? std::ldexp(1.0, -d.shift) : static_cast<double>(d.ratio32);
 }
 
-bool is_near(const UpsampleDimension* dimension, int rank) {
+double reach_of(const UpsampleDimension* dimension, int rank) {
   double reach = 0;
-  for (int d = 0; d < rank; ++d) {
-    if (dimension[d].size >= kSmall) return false;
+  for (int d = 0; d < rank; ++d)
     reach += std::abs(static_cast<double>(dimension[d].x_stride)) * static_cast<double>(dimension[d].last);
-  }
-  return reach < static_cast<double>(kSmall);
+  return reach;
+}
+
+bool is_near(const UpsampleDimension* dimension, int rank) {
+  for (int d = 0; d < rank; ++d)
+    if (dimension[d].size >= kSmall) return false;
+  return reach_of(dimension, rank) < static_cast<double>(kSmall);
 }
 
 void take_rounds(UpsampleArgs* a, int32_t rounds) {

@@ -124,7 +124,8 @@ TEST_CASE("upsample_nearest2d takes a y without gaps in one piece, or several wh
   };
   for (const hipops_dtype dtype : {HIPOPS_U8, HIPOPS_BF16, HIPOPS_F32, HIPOPS_F64}) {
     CHECK(plan_of(dtype, 32768, 26, 11).args.periods.count == 1);
-    CHECK(plan_of(dtype, 40001, 200, 101).args.periods.count == 1);    // 408 million
+    const int64_t bytes = dtype_bytes(dtype);                          // x is 1.6 billion elements, y 408 million
+    CHECK(plan_of(dtype, 40001, 200, 101).args.periods.count == (bytes <= 2 ? 1 : bytes == 4 ? 3 : 5));
     CHECK(plan_of(dtype, 400001, 200, 101).args.periods.count >= 8);   // x reaches further: 16 billion
     CHECK(plan_of(dtype, 999, 26, 11, {0, int64_t{1} << 23, 26, 1}).args.periods.count >= 4);
   }
@@ -141,6 +142,17 @@ TEST_CASE("upsample_nearest2d's vectors are of two lines at most", "[upsample_ne
   CHECK(kernel(HIPOPS_U8, {64, 999, 16, 13}, {64, 999, 7, 11}) == "upsample_nearest2d_b8_apart");
   CHECK(kernel(HIPOPS_U8, {64, 999, 16, 7}, {64, 999, 7, 6}) == "upsample_nearest2d_b8_few");
   CHECK(kernel(HIPOPS_F32, {64, 999, 16, 2}, {64, 999, 7, 9}) == "upsample_nearest2d_b32_apart");
+  // Where x is stepped through backwards, or its columns lie apart, and where they are more than f32 counts to halves.
+  const auto of_strides = [](const Sizes& x_stride, const Sizes& y, const Sizes& x) {
+    return std::string(op_named("upsample_nearest2d").kernel_names[plan_for(HIPOPS_F32, y, x, {}, x_stride).kernel]);
+  };
+  const Sizes y{64, 99, 30, 31}, x{64, 99, 20, 21};
+  CHECK(of_strides({41580, 420, 21, 1}, y, x) == "upsample_nearest2d_b32_run");
+  CHECK(of_strides({41580, 420, -21, 1}, y, x) == "upsample_nearest2d_b32_few");
+  CHECK(of_strides({41580, 420, 1, 20}, y, x) == "upsample_nearest2d_b32_few");
+  CHECK(of_strides({}, {1, 1, 3, 4194304}, {1, 1, 2, 3000001}) == "upsample_nearest2d_b32_run");
+  CHECK(of_strides({}, {1, 1, 3, 4194308}, {1, 1, 2, 3000001}) == "upsample_nearest2d_b32_row");
+  CHECK(of_strides({}, {1, 1, 3, 4194305}, {1, 1, 2, 3000001}) == "upsample_nearest2d_b32_few");
   // With channels innermost a line is as many times as long.
   CHECK(kernel(HIPOPS_U8, {64, 3, 999, 6}, {64, 3, 99, 4}, true) == "upsample_nearest2d_b8_run");
   CHECK(kernel(HIPOPS_U8, {64, 3, 999, 5}, {64, 3, 99, 4}, true) == "upsample_nearest2d_b8_apart");

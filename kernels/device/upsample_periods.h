@@ -52,6 +52,23 @@ struct PlacesInPeriod {
   }
 };
 
+// Of a dimension, in F: what is added to a position, and the ratio.
+HIPOPS_FN float offset_of(const UpsampleSources& d, float) { return d.offset; }
+HIPOPS_FN double offset_of(const UpsampleSources&, double) { return 0; }
+HIPOPS_FN float ratio_of(const UpsampleSources& d, float) { return d.ratio; }
+HIPOPS_FN double ratio_of(const UpsampleSources& d, double) { return d.ratio64; }
+
+// Where element `place` of x is. AMD's instructions add 32 bits to a scalar address, if the bytes are such; NVIDIA's
+// multiply and add by one that takes the element.
+template <class T>
+HIPOPS_FN const T* element_at(const T* x, int32_t place) {
+#if defined(HIPOPS_AMD)
+  return reinterpret_cast<const T*>(reinterpret_cast<const char*>(x) + uint32_t(place) * uint32_t(sizeof(T)));
+#else
+  return x + place;
+#endif
+}
+
 // A vector of y, from `first` on in its period, of one line or of it and the next. (All of it for each F, not only the
 // places: so a load is on its way while the next one's place is found.)
 template <class F, bool has_channels, int length, class T>
@@ -59,22 +76,25 @@ HIPOPS_FN void move_vector(const UpsamplePeriods& p, const T* x, T* y, int32_t f
   const int32_t pixel = has_channels ? int32_t(divide(uint32_t(first), p.channels_divisor)) : first;
   const int32_t line = int32_t(divide(uint32_t(pixel), p.column.divisor));
   const int32_t plane = int32_t(divide(uint32_t(line), p.row.divisor));
-  const int32_t row = line - plane * p.row.size;
+  const int32_t row = line - plane * p.row.size, column = pixel - line * p.column.size;
   const bool ends = row + 1 == p.row.size;  // the next line is another plane's
   const int32_t here = plane * p.plane_stride + source_of(p.row, row, F()) * p.row.x_stride;
   const int32_t next =
       (ends ? plane + 1 : plane) * p.plane_stride + source_of(p.row, ends ? 0 : row + 1, F()) * p.row.x_stride;
-  int32_t column = pixel - line * p.column.size, channel = has_channels ? first - pixel * p.channels : 0;
+  // Columns are counted in F, which has all of them: a conversion for each would be as much as what it is for.
+  const F at = F(column) + offset_of(p.column, F()), at_next = at - F(p.column.size);
+  const int32_t left = p.column.size - column;
+  int32_t ahead = 0, channel = has_channels ? first - pixel * p.channels : 0;
+  F columns_ahead = 0;
   Vector<T, length> value;
 #pragma unroll
   for (int e = 0; e < length; ++e) {
-    const bool beyond = column >= p.column.size;
-    const int32_t i = beyond ? column - p.column.size : column;
-    const int32_t place = (beyond ? next : here) + source_of(p.column, i, F()) * p.column.x_stride;
-    value.element[e] = load_evict_last(x + (has_channels ? place + channel * p.channel_stride : place));
-    const bool is_last = !has_channels || ++channel == p.channels;
-    if (is_last) ++column;
-    if (has_channels && is_last) channel = 0;
+    const bool beyond = ahead >= left;
+    const int32_t whole = int32_t(((beyond ? at_next : at) + columns_ahead) * ratio_of(p.column, F()));
+    const int32_t source = whole < p.column.last ? whole : p.column.last, from = beyond ? next : here;
+    const int32_t place = has_channels ? from + source * p.column.x_stride + channel * p.channel_stride : from + source;
+    value.element[e] = load_evict_last(element_at(x, place));
+    if (!has_channels || ++channel == p.channels) channel = 0, ++ahead, columns_ahead += 1;
   }
   store_vector_at_once<length>(y + first, value);
 }
