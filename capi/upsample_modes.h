@@ -19,9 +19,9 @@ double ratio_of(const UpsampleDimension& d);
 double reach_of(const UpsampleDimension* dimension, int rank);
 bool is_near(const UpsampleDimension* dimension, int rank);
 
-// `run` or `apart`, by vectors of so many bytes, or `few`, by units (0), if y has no gaps: it is one period, or, where it is
-// very large, or x is, several of as many places of the outermost dimension, each of whole vectors. Vectors are of two
-// lines at most.
+// `run` or `apart`, by vectors of so many bytes, or `few`, by units (0), if y has no gaps: it is one period, or, where it
+// is very large, or x is, several of as many places of the outermost dimension, each of whole vectors. Vectors are of
+// two lines at most.
 bool to_periods(UpsampleArgs* a, int rank, int64_t unit, int64_t vector_bytes);
 
 // `tile`, if neither y nor x has gaps, and most of x is wanted.

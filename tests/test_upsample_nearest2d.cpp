@@ -110,7 +110,8 @@ TEST_CASE("upsample_nearest2d's work-items go round where they are many, and ele
   CHECK(rounds(HIPOPS_BF16, 2048, 208) == 1);
 }
 
-TEST_CASE("upsample_nearest2d takes a y without gaps in one piece, or several where 32 bits don't do", "[upsample_nearest2d]") {
+TEST_CASE("upsample_nearest2d takes a y without gaps in one piece, or several where 32 bits don't do",
+          "[upsample_nearest2d]") {
   const auto plan_of = [](hipops_dtype dtype, int64_t channels, int64_t from, int64_t to, const Sizes& x_stride = {}) {
     const UpsamplePlan plan = plan_for(dtype, {1, channels, to, to}, {1, channels, from, from}, {}, x_stride);
     const UpsamplePeriods& p = plan.args.periods;
