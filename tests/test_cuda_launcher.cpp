@@ -126,6 +126,7 @@ TEST_CASE("a cluster's size goes with the launch", "[cuda]") {
 
 TEST_CASE("clusters are counted by their size and their blocks', and those that the device does not run are none", "[cuda]") {
   static bool runs_16, allowed_16;
+  static unsigned fewer = 1;
   CudaLibrary cuda = library();
   cuda.kernel_set_attribute = [](int attribute, int value, void*, int) {
     constexpr int kLargeClustersAllowed = 14;  // of cuda.h
@@ -136,15 +137,16 @@ TEST_CASE("clusters are counted by their size and their blocks', and those that 
     const unsigned size = launch->attributes[0].value[0], part = 512 / launch->block[0];
     if (launch->shared_bytes != 1000 + launch->block[0]) return 1;
     if (size == 16 && !(runs_16 && allowed_16)) return 1;
-    *clusters = static_cast<int>(128 / size * part);
+    *clusters = static_cast<int>(128 / size * part / fewer);
     return 0;
   };
   // The second kernel is launched alone.
   static const char* const names[] = {"clustered", "alone"};
   void* const functions[] = {&op, &op};
-  hipops::Op clustered = {"an_op", names, 2, nullptr, [](int kernel, uint32_t block) {
-                            return int64_t{kernel == 0 ? 1000 + block : block == 0 ? 5000u : 0u};
-                          }};
+  const auto shared = [](int kernel, uint32_t block) {
+    return int64_t{kernel == 0 ? 1000 + block : block == 0 ? 5000u : 0u};
+  };
+  hipops::Op clustered = {"an_op", names, 2, nullptr, shared}, other = {"other", names, 2, nullptr, shared};
   hipops::DeviceFacts facts;
   facts.launch_shared_bytes = 200 << 10;
   facts.largest_cluster = hipops::kLargestCluster;
@@ -152,13 +154,19 @@ TEST_CASE("clusters are counted by their size and their blocks', and those that 
   for (bool runs : {false, true}) {
     runs_16 = runs, allowed_16 = false;
     CudaLauncher launcher(cuda);
-    CHECK(launcher.most_clusters(0, 8, 512) == 0);  // of kernels that are not loaded
+    CHECK(launcher.most_clusters(clustered, 0, 8, 512) == 0);  // of kernels that are not loaded
     launcher.prepare(0, facts, clustered, functions);
     for (uint32_t size : {2, 4, 5, 8})
       for (uint32_t block : {32, 256, 288, 512})
-        CHECK(launcher.most_clusters(0, size, block) == 128 / size * (block > 256 ? 1 : 2));
-    CHECK(launcher.most_clusters(0, 16, 512) == (runs ? 8 : 0));
-    for (uint32_t size : {6, 32}) CHECK(launcher.most_clusters(0, size, 512) == 0);  // none that a launch asks for
-    CHECK(launcher.most_clusters(0, 8, 544) == 0);
+        CHECK(launcher.most_clusters(clustered, 0, size, block) == 128 / size * (block > 256 ? 1 : 2));
+    CHECK(launcher.most_clusters(clustered, 0, 16, 512) == (runs ? 8 : 0));
+    for (uint32_t size : {6, 32}) CHECK(launcher.most_clusters(clustered, 0, size, 512) == 0);  // none that a launch asks for
+    CHECK(launcher.most_clusters(clustered, 0, 8, 544) == 0);
+    // Another op's kernels have room for fewer: that is its own affair.
+    fewer = 2;
+    launcher.prepare(0, facts, other, functions);
+    fewer = 1;
+    CHECK(launcher.most_clusters(other, 0, 8, 512) == 8);
+    CHECK(launcher.most_clusters(clustered, 0, 8, 512) == 16);
   }
 }

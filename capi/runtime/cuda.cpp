@@ -41,8 +41,8 @@ class CudaRuntime final : public Runtime {
                        void* stream) override;
   hipops_status launch_shaped(void* function, const LaunchShape& shape, const void* args, size_t bytes,
                               void* stream) override;
-  uint32_t most_clusters(int ordinal, uint32_t cluster, uint32_t block) override {
-    return launcher_.most_clusters(ordinal, cluster, block);
+  uint32_t most_clusters(const Op& op, int ordinal, uint32_t cluster, uint32_t block) override {
+    return launcher_.most_clusters(op, ordinal, cluster, block);
   }
   hipops_status device_count(int* count) override;
   hipops_status set_device(int ordinal) override;

@@ -46,9 +46,10 @@ bool is_wanted() {
 
 CudaLauncher::CudaLauncher(const CudaLibrary& cuda)
     : cuda_(cuda), early_(cuda.launch_kernel_ex && cuda.kernel_get_attribute && cuda.func_load && is_wanted()) {
-  for (auto& of_device : most_)
-    for (auto& of_size : of_device)
-      for (std::atomic<uint32_t>& most : of_size) most.store(kUnknown, std::memory_order_relaxed);
+  for (Clusters& of_op : clusters_)
+    for (auto& of_device : of_op.most)
+      for (auto& of_size : of_device)
+        for (std::atomic<uint32_t>& most : of_size) most.store(kUnknown, std::memory_order_relaxed);
 }
 
 int CudaLauncher::look_up(int device, DeviceFacts* facts) const {
@@ -84,7 +85,9 @@ void CudaLauncher::prepare(int device, const DeviceFacts& facts, const Op& op, v
         const LaunchShape shape = {kClusterSizes[size], kClusterBlocks[b], kClusterSizes[size],
                                    static_cast<uint32_t>(brought)};
         const uint32_t clusters = may ? count(device, functions[i], shape) : 0;
-        std::atomic<uint32_t>& most = most_[facts.ordinal][size][b];
+        Clusters* of_op = clusters_of(op);
+        if (of_op == nullptr) continue;
+        std::atomic<uint32_t>& most = of_op->most[facts.ordinal][size][b];
         most.store(std::min(most.load(std::memory_order_relaxed), clusters), std::memory_order_relaxed);
       }
     }
@@ -107,13 +110,25 @@ uint32_t CudaLauncher::count(int device, void* function, const LaunchShape& shap
   return static_cast<uint32_t>(clusters);
 }
 
-uint32_t CudaLauncher::most_clusters(int ordinal, uint32_t cluster, uint32_t block) const {
-  for (int size = 0; size < kSizes; ++size)
-    for (int i = 0; i < kBlocks; ++i) {
-      if (cluster != kClusterSizes[size] || block > kClusterBlocks[i]) continue;
-      const uint32_t most = most_[ordinal][size][i].load(std::memory_order_relaxed);
-      return most == kUnknown ? 0 : most;
-    }
+// Ops are loaded one at a time.
+CudaLauncher::Clusters* CudaLauncher::clusters_of(const Op& op) {
+  for (Clusters& of_op : clusters_) {
+    if (of_op.op.load(std::memory_order_relaxed) == nullptr) of_op.op.store(&op, std::memory_order_relaxed);
+    if (of_op.op.load(std::memory_order_relaxed) == &op) return &of_op;
+  }
+  return nullptr;
+}
+
+uint32_t CudaLauncher::most_clusters(const Op& op, int ordinal, uint32_t cluster, uint32_t block) const {
+  for (const Clusters& of_op : clusters_) {
+    if (of_op.op.load(std::memory_order_relaxed) != &op) continue;
+    for (int size = 0; size < kSizes; ++size)
+      for (int i = 0; i < kBlocks; ++i) {
+        if (cluster != kClusterSizes[size] || block > kClusterBlocks[i]) continue;
+        const uint32_t most = of_op.most[ordinal][size][i].load(std::memory_order_relaxed);
+        return most == kUnknown ? 0 : most;
+      }
+  }
   return 0;
 }
 

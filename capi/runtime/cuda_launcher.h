@@ -19,9 +19,9 @@ class CudaLauncher {
   // Of an op that was just loaded: lets its kernels have the shared memory that launches bring, and finds how many of
   // their clusters run at a time.
   void prepare(int device, const DeviceFacts& facts, const Op& op, void* const* functions);
-  // Clusters of so many blocks, each of up to as many work-items, of the prepared kernel that has room for fewest; 0 where
+  // Clusters of so many blocks, each of up to as many work-items, of the op's kernel that has room for fewest; 0 where
   // there are none.
-  uint32_t most_clusters(int ordinal, uint32_t cluster, uint32_t block) const;
+  uint32_t most_clusters(const Op& op, int ordinal, uint32_t cluster, uint32_t block) const;
   // The driver's code.
   int launch(void* function, const LaunchShape& shape, const void* args, void* stream) const;
 
@@ -34,8 +34,16 @@ class CudaLauncher {
   int architecture_of(int device, void* function) const;
   uint32_t count(int device, void* function, const LaunchShape& shape) const;
 
+  // Of one op: a launch must not depend on which others have been loaded.
+  struct Clusters {
+    std::atomic<const Op*> op{nullptr};
+    std::atomic<uint32_t> most[kMaxDevices][kSizes][kBlocks];
+  };
+  static constexpr int kOpsInClusters = 4;  // more than there are; others would have none
+  Clusters* clusters_of(const Op& op);      // null for others
+
   const CudaLibrary& cuda_;
-  std::atomic<uint32_t> most_[kMaxDevices][kSizes][kBlocks];
+  Clusters clusters_[kOpsInClusters];
   // Whether blocks may be placed while the launch before theirs still ends: all kernels that were loaded wait for it
   // (follow_launch_before, in kernels/device/platform.h), and graphs of this driver take such launches.
   std::atomic<bool> early_;

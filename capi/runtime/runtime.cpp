@@ -232,7 +232,7 @@ hipops_status Runtime::launch_shaped(void* function, const LaunchShape& shape, c
               shape.shared_bytes);
 }
 
-uint32_t Runtime::most_clusters(int, uint32_t, uint32_t) { return 0; }
+uint32_t Runtime::most_clusters(const Op&, int, uint32_t, uint32_t) { return 0; }
 
 hipops_status load(Op& op) {
   Runtime* in_use = nullptr;
@@ -250,7 +250,7 @@ hipops_status most_clusters(Op& op, const DeviceFacts& current, uint32_t cluster
   void* const* functions = nullptr;
   if (hipops_status status = runtime(&in_use)) return status;
   if (hipops_status status = functions_on(*in_use, op, current.ordinal, &functions)) return status;
-  *most = in_use->most_clusters(current.ordinal, cluster, block);
+  *most = in_use->most_clusters(op, current.ordinal, cluster, block);
   return HIPOPS_SUCCESS;
 }
 

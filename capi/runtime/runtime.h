@@ -93,9 +93,9 @@ class Runtime {
   // and others refused.
   virtual hipops_status launch_shaped(void* function, const LaunchShape& shape, const void* args, size_t bytes,
                                       void* stream);
-  // Clusters of so many blocks of `block` work-items that run at a time, whichever of the loaded kernels they are; 0 where
-  // none do.
-  virtual uint32_t most_clusters(int ordinal, uint32_t cluster, uint32_t block);
+  // Clusters of so many blocks of `block` work-items that run at a time, whichever of the op's kernels they are, which is
+  // loaded; 0 where none do.
+  virtual uint32_t most_clusters(const Op& op, int ordinal, uint32_t cluster, uint32_t block);
 
   // In the child of a fork, where the calling thread is the only one: goes on with what other threads may have held.
   // False where it cannot, as GPU runtimes.

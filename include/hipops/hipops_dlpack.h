@@ -5,7 +5,7 @@
  *   if (hipops_from_dlpack(&managed->dl_tensor, HIPOPS_BACKEND_HIP, &x) == HIPOPS_SUCCESS) ...
  *
  * Header-only, C99, and calls nothing of the library, so that it also serves who loads that by dlopen. It needs
- * DLPack's own header, of any version: that which was included before, or else <dlpack/dlpack.h>. */
+ * DLPack's own header, of 0.5 or later: that which was included before, or else <dlpack/dlpack.h>. */
 #ifndef HIPOPS_HIPOPS_DLPACK_H
 #define HIPOPS_HIPOPS_DLPACK_H
 
@@ -46,7 +46,7 @@ static inline int hipops_takes_dlpack_device(hipops_backend backend, DLDevice de
  *   HIPOPS_NO_DEVICE           memory that the backend cannot use */
 static inline hipops_status hipops_from_dlpack(const DLTensor* from, hipops_backend backend, hipops_tensor* to) {
   hipops_tensor view = {(void*)0, HIPOPS_NONE, 0, {0}, {0}};
-  int64_t step = 1;
+  uint64_t step = 1; /* which may wrap where sizes are large and strides given */
   int i;
   if (!from || !to || from->ndim < 0 || from->ndim > HIPOPS_MAX_RANK) return HIPOPS_INVALID_ARGUMENT;
   if (!hipops_takes_dlpack_device(backend, from->device)) return HIPOPS_NO_DEVICE;
@@ -56,8 +56,8 @@ static inline hipops_status hipops_from_dlpack(const DLTensor* from, hipops_back
   view.rank = (int32_t)from->ndim;
   for (i = from->ndim - 1; i >= 0; --i) {
     view.shape[i] = from->shape[i];
-    view.stride[i] = from->strides ? from->strides[i] : step; /* NULL: compact, row-major */
-    step *= from->shape[i];
+    view.stride[i] = from->strides ? from->strides[i] : (int64_t)step; /* NULL: compact, row-major */
+    step *= (uint64_t)from->shape[i];
   }
   *to = view;
   return HIPOPS_SUCCESS;
