@@ -10,8 +10,8 @@
  *   - Everything that can be checked is checked before anything is launched. When an argument is refused, nothing was
  *     launched and nothing was written; hipops_last_error() names the argument, what it was, and what was expected. Only
  *     where the runtime refuses a later launch of a call that makes several (HIPOPS_RUNTIME_ERROR), or host memory ends
- *     amid a launch on the CPU (HIPOPS_INTERNAL_ERROR), may outputs and workspace be written in part. Whether views overlap is looked for in 10000 steps: those of many interleaved
- *     dimensions that take more count as apart.
+ *     amid a launch on the CPU (HIPOPS_INTERNAL_ERROR), may outputs and workspace be written in part. Whether views
+ *     overlap is looked for in 10000 steps: those of many interleaved dimensions that take more count as apart.
  *   - `stream` is a hipStream_t or a CUstream of the calling thread's current device; NULL is the runtime's default
  *     stream. The CPU backend does not look at it. A call launches on the stream and returns: it never synchronises, can
  *     be captured in a graph, and allocates nothing, but for the kernels that an op's first call on a device loads
