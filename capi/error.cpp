@@ -18,6 +18,7 @@ void record(int code, const char* format, va_list arguments, const char* tail) {
   std::snprintf(text + used, sizeof text - used, "%s", tail);
   std::memcpy(state.message, text, sizeof text);
   state.runtime_code = code;
+  state.is_unusable = false;
 }
 
 }  // namespace

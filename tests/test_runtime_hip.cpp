@@ -397,7 +397,7 @@ TEST_CASE("when the first of many loads fails, the others succeed", "[hip][threa
 
 TEST_CASE("a library that lacks a function is refused by path and symbol", "[hip]") {
   check_in_child(standin_environment({}, HIPOPS_STANDIN_WITHOUT_LAUNCH), [] {
-    expect_refused(hipops_init(HIPOPS_BACKEND_HIP), HIPOPS_RUNTIME_ERROR, 0,
+    expect_refused(hipops_init(HIPOPS_BACKEND_HIP), HIPOPS_NO_DEVICE, 0,
                    HIPOPS_STANDIN_WITHOUT_LAUNCH " has no symbol hipModuleLaunchKernel");
   });
 }

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "error.h"
+#include "error_state.h"
 
 namespace hipops {
 namespace {
@@ -98,7 +98,9 @@ hipops_status open_shared_object(const LibrarySearch& search, SharedObject* out)
 
 hipops_status Binder::status() const {
   if (!missing_) return HIPOPS_SUCCESS;
-  return fail(HIPOPS_RUNTIME_ERROR, "%s has no symbol %s", object_.path.c_str(), missing_);
+  const hipops_status status = fail(HIPOPS_NO_DEVICE, "%s has no symbol %s", object_.path.c_str(), missing_);
+  error_state().is_unusable = true;
+  return status;
 }
 
 }  // namespace hipops

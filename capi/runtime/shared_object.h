@@ -42,8 +42,7 @@ class Binder {
     *function = reinterpret_cast<Function*>(object_.symbol(name));
   }
 
-  // HIPOPS_RUNTIME_ERROR naming the library and the symbol where a required one is missing: the process may well use it,
-  // so it is not as if it were not there.
+  // HIPOPS_NO_DEVICE naming the library and the symbol where a required one is missing.
   hipops_status status() const;
 
  private:

@@ -54,9 +54,9 @@ typedef enum hipops_status {
   HIPOPS_INVALID_ARGUMENT = 1,   /* a pointer, shape, stride, scalar or setting that cannot be right */
   HIPOPS_UNSUPPORTED_DTYPE = 2,  /* a valid dtype that this op, or this pair of tensors, does not take */
   HIPOPS_UNSUPPORTED_LAYOUT = 3, /* valid strides that this op does not take */
-  HIPOPS_NO_DEVICE = 4,          /* the backend asked for is not there: no runtime library, or no device */
+  HIPOPS_NO_DEVICE = 4,          /* the backend asked for is not there: no runtime library, one too old, or no device */
   HIPOPS_NO_CODE_OBJECT = 5, /* the library has no kernels for this device, or for this op; the message says which */
-  HIPOPS_RUNTIME_ERROR = 6,  /* the GPU runtime refused a call (see hipops_last_runtime_error()), or lacks a function */
+  HIPOPS_RUNTIME_ERROR = 6,  /* the GPU runtime refused a call: see hipops_last_runtime_error() */
   HIPOPS_INTERNAL_ERROR = 7, /* out of host memory, or a defect of hipops */
   HIPOPS_STATUS_INT32 = 0x7fffffff /* makes the enum 32 bits wide everywhere; never returned */
 } hipops_status;
@@ -77,7 +77,8 @@ HIPOPS_API int32_t hipops_last_runtime_error(void);
 
 /* Which runtime executes the kernels. One per process, chosen at first use and kept. */
 typedef enum hipops_backend {
-  HIPOPS_BACKEND_AUTO = 0, /* the first of hip, cuda, cpu that has a device */
+  HIPOPS_BACKEND_AUTO = 0, /* the first of hip, cuda, cpu that has a device; not cpu where a GPU's runtime is there
+                            * and fails, or is too old: pointers may be a device's */
   HIPOPS_BACKEND_HIP = 1,  /* AMD GPUs, through libamdhip64, found at run time */
   HIPOPS_BACKEND_CUDA = 2, /* NVIDIA GPUs, through libcuda, found at run time */
   HIPOPS_BACKEND_CPU = 3,  /* the same kernels on host memory; a call returns when the work is done */
