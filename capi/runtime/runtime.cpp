@@ -59,8 +59,8 @@ hipops_status backend_from_environment(hipops_backend* out) {
 }
 
 // What a backend that was passed over said is of interest only if none opens: a success must leave the thread's last
-// error alone. Where a GPU's runtime is there and does not start, as before a driver is ready, or is too old, the CPU is no
-// substitute: who has device pointers would hand them to it.
+// error alone. Where a GPU's runtime is there and does not start, as before a driver is ready, or is too old, the CPU is
+// no substitute: who has device pointers would hand them to it.
 hipops_status open_first(Runtime** out) {
   const ErrorState before = error_state();
   std::string reasons;

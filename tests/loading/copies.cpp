@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
   setenv("HIPOPS_HIP_LIBRARY", "/nowhere/libamdhip64.so", 1);
   setenv("HIPOPS_CUDA_LIBRARY", "/nowhere/libcuda.so", 1);
   setenv("HIPOPS_CPU_WAVE", "7", 1);
-  EXPECT(second.prepare(nullptr) == HIPOPS_NO_DEVICE);
+  EXPECT(second.prepare(nullptr) == HIPOPS_INVALID_ARGUMENT);
   EXPECT(std::strstr(second.last_error(), "cpu: HIPOPS_CPU_WAVE is \"7\"") != nullptr);
   EXPECT(*first.last_error() == '\0');
 
