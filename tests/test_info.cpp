@@ -109,6 +109,12 @@ TEST_CASE("the tools share one manner", "[info]") {
   INFO(absent.words);
   CHECK(absent.exit_code == 77);
   CHECK(absent.says("hipops-info shows"));
+  for (const std::string tool : {"hipops-parity", "hipops-fuzz"}) {
+    const Run wrong = run(tool, "--backend cpu --op softmax", "HIPOPS_CPU_THREADS=x");
+    INFO(wrong.words);
+    CHECK(wrong.exit_code == 2);
+    CHECK(wrong.says("HIPOPS_CPU_THREADS is \"x\""));
+  }
   CHECK(run("hipops-parity", "--dtype f8").says("f8 not in {f32,"));
   const Run nothing = run("hipops-inspect", "--target gfx1");
   INFO(nothing.words);

@@ -165,6 +165,10 @@ int main_or_throw(int argc, char** argv) {
                  options.backend.c_str(), trial.text.c_str());
     return parity::kExitNoDevice;
   }
+  if (trial.ending == Ending::kWrongSetting) {
+    std::fprintf(stderr, "hipops-fuzz: backend %s: %s\n", options.backend.c_str(), trial.text.c_str());
+    return parity::kExitUsage;
+  }
   if (trial.ending != Ending::kPassed) return report_failure(options, setting, trial);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::printf("%s: seed %llu: all %llu cases of %zu ops pass (%.1f s)\n", trial.text.c_str(),

@@ -24,7 +24,7 @@
 namespace hipops::fuzz {
 namespace {
 
-constexpr int kExitFailed = 1, kExitNoBackend = 77;
+constexpr int kExitFailed = 1, kExitWrongSetting = 2, kExitNoBackend = 77;
 constexpr unsigned kPatienceSeconds = 120;  // for one case
 
 // What the child has to say, in memory that both have: it is there whatever ends the child.
@@ -91,7 +91,7 @@ int child(const Setting& setting, const Work& work, Shared& shared) {
     if (status == HIPOPS_SUCCESS) status = device_facts(&facts);
     if (status != HIPOPS_SUCCESS) {
       shared.say(std::string(hipops_status_string(status)) + ": " + hipops_last_error());
-      return kExitNoBackend;
+      return status == HIPOPS_INVALID_ARGUMENT ? kExitWrongSetting : kExitNoBackend;
     }
     shared.say(facts->name + " (" + facts->target + "), wave " + std::to_string(facts->wave_size));
     return work(*opened, shared) ? 0 : kExitFailed;
@@ -125,6 +125,8 @@ Trial run_in_child(const Setting& setting, bool quiet, const Work& work) {
     trial.text = std::string("the process ended: ") + strsignal(WTERMSIG(status));
   } else if (WEXITSTATUS(status) == kExitNoBackend) {
     trial.ending = Ending::kNoBackend;
+  } else if (WEXITSTATUS(status) == kExitWrongSetting) {
+    trial.ending = Ending::kWrongSetting;
   } else if (WEXITSTATUS(status) != 0) {
     trial.ending = Ending::kFailed;
   }

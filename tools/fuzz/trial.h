@@ -22,7 +22,7 @@ struct Setting {
   int64_t most_elements = 4096;
 };
 
-enum class Ending { kPassed, kFailed, kDied, kNoBackend };
+enum class Ending { kPassed, kFailed, kDied, kNoBackend, kWrongSetting };
 
 struct Trial {
   Ending ending = Ending::kPassed;
