@@ -77,7 +77,7 @@ enum class RowRounds {
 };
 using RoundsOf = RowRounds (*)(const RowVariant& v);  // NULL: one
 RowRounds layer_norm_rounds(const RowVariant& v);
-RowRounds layer_norm_rounds_without_both(const RowVariant& v);  // weight and bias in x's type
+RowRounds layer_norm_rounds_without_both(const RowVariant& v);  // where weight and bias in x's type are not both there
 RowRounds rms_norm_rounds(const RowVariant& v);
 RowRounds softmax_rounds(const RowVariant& v);
 

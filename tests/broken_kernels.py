@@ -628,8 +628,8 @@ MUTATIONS = (
         "ratio_of_f64_in_f32_by_periods",
         "The same, where y has no gaps.",
         "upsample_nearest2d", "device/upsample_periods.h",
-        before="const int32_t whole = int32_t(double(i) * d.ratio64);",
-        after="const int32_t whole = int32_t(float(i) * d.ratio);",
+        before="const int32_t whole = int32_t(position * ratio_of(d, F()));",
+        after="const int32_t whole = int32_t(float(position) * d.ratio);",
         runs=(Run("adversarial", "u8"),)),
     Mutation(
         "periods_without_channels",

@@ -11,6 +11,13 @@ if(NOT HIPOPS_SANITIZE)
     ${PROJECT_BINARY_DIR}/reproducible -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DCMAKE_C_COMPILER=${CMAKE_C_COMPILER} ${arguments})
   set_tests_properties(supply_reproducible PROPERTIES TIMEOUT 600)
 
+  # Ops whose kernels another one launches come with it.
+  add_test(NAME supply_ops COMMAND ${CMAKE_COMMAND} -G Ninja -S ${PROJECT_SOURCE_DIR} -B ${PROJECT_BINARY_DIR}/ops
+    -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DCMAKE_C_COMPILER=${CMAKE_C_COMPILER}
+    -DHIPOPS_OPS=scatter_add -DHIPOPS_CUDA=OFF -DHIPOPS_AMD=OFF -DHIPOPS_TESTS=OFF)
+  set_tests_properties(supply_ops PROPERTIES PASS_REGULAR_EXPRESSION
+    "built without the kernels of [a-z0-9_;]*gather;index_select;scatter;upsample_nearest1d")
+
   if(TARGET hipops_spdx)
     add_test(NAME supply_spdx COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/supply/test_spdx.py
       ${PROJECT_BINARY_DIR}/lib/libhipops.spdx.json $<TARGET_FILE:hipops> ${PROJECT_BINARY_DIR}/lib/libhipops.map)

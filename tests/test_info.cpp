@@ -116,6 +116,8 @@ TEST_CASE("the tools share one manner", "[info]") {
     CHECK(wrong.says("HIPOPS_CPU_THREADS is \"x\""));
   }
   CHECK(run("hipops-parity", "--dtype f8").says("f8 not in {f32,"));
+  CHECK(run("hipops-fuzz", "--first 18446744073709551615 --count 2").exit_code == 2);
+  CHECK(run("hipops-fuzz", "--backend hip --wave 64").says("--wave is for the cpu backend, not for hip"));
   const Run nothing = run("hipops-inspect", "--target gfx1");
   INFO(nothing.words);
   CHECK(nothing.exit_code == 2);

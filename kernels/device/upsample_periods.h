@@ -8,15 +8,20 @@
 namespace hipops {
 namespace {
 
-// All positions fit an int32_t (is_simple in capi/upsample_periods.cpp): what asks is a branch for each element.
-HIPOPS_FN int32_t source_of(const UpsampleSources& d, int32_t i, float) {
-  const int32_t whole = int32_t((float(i) + d.offset) * d.ratio);
+// Of a dimension's position i, in F: what the ratio multiplies, and the ratio.
+HIPOPS_FN float position_of(const UpsampleSources& d, int32_t i, float) { return float(i) + d.offset; }
+HIPOPS_FN double position_of(const UpsampleSources&, int32_t i, double) { return double(i); }
+HIPOPS_FN float ratio_of(const UpsampleSources& d, float) { return d.ratio; }
+HIPOPS_FN double ratio_of(const UpsampleSources& d, double) { return d.ratio64; }
+
+// All fit an int32_t (is_simple in capi/upsample_periods.cpp): what asks is a branch for each element.
+template <class F>
+HIPOPS_FN int32_t source_at(const UpsampleSources& d, F position) {
+  const int32_t whole = int32_t(position * ratio_of(d, F()));
   return whole < d.last ? whole : d.last;
 }
-HIPOPS_FN int32_t source_of(const UpsampleSources& d, int32_t i, double) {
-  const int32_t whole = int32_t(double(i) * d.ratio64);
-  return whole < d.last ? whole : d.last;
-}
+template <class F>
+HIPOPS_FN int32_t source_of(const UpsampleSources& d, int32_t i, F) { return source_at(d, position_of(d, i, F())); }
 
 // Of units of a period, by their numbers in it: where in x, from the period's begin, they are.
 template <int N>
@@ -52,12 +57,6 @@ struct PlacesInPeriod {
   }
 };
 
-// Of a dimension, in F: what is added to a position, and the ratio.
-HIPOPS_FN float offset_of(const UpsampleSources& d, float) { return d.offset; }
-HIPOPS_FN double offset_of(const UpsampleSources&, double) { return 0; }
-HIPOPS_FN float ratio_of(const UpsampleSources& d, float) { return d.ratio; }
-HIPOPS_FN double ratio_of(const UpsampleSources& d, double) { return d.ratio64; }
-
 // Where element `place` of x is. AMD's instructions add 32 bits to a scalar address, if the bytes are such; NVIDIA's
 // multiply and add by one that takes the element.
 template <class T>
@@ -82,7 +81,7 @@ HIPOPS_FN void move_vector(const UpsamplePeriods& p, const T* x, T* y, int32_t f
   const int32_t next =
       (ends ? plane + 1 : plane) * p.plane_stride + source_of(p.row, ends ? 0 : row + 1, F()) * p.row.x_stride;
   // Columns are counted in F, which has all of them: a conversion for each would be as much as what it is for.
-  const F at = F(column) + offset_of(p.column, F()), at_next = at - F(p.column.size);
+  const F at = position_of(p.column, column, F()), at_next = at - F(p.column.size);
   const int32_t left = p.column.size - column;
   int32_t ahead = 0, channel = has_channels ? first - pixel * p.channels : 0;
   F columns_ahead = 0;
@@ -90,8 +89,7 @@ HIPOPS_FN void move_vector(const UpsamplePeriods& p, const T* x, T* y, int32_t f
 #pragma unroll
   for (int e = 0; e < length; ++e) {
     const bool beyond = ahead >= left;
-    const int32_t whole = int32_t(((beyond ? at_next : at) + columns_ahead) * ratio_of(p.column, F()));
-    const int32_t source = whole < p.column.last ? whole : p.column.last, from = beyond ? next : here;
+    const int32_t source = source_at(p.column, (beyond ? at_next : at) + columns_ahead), from = beyond ? next : here;
     const int32_t place = has_channels ? from + source * p.column.x_stride + channel * p.channel_stride : from + source;
     value.element[e] = load_evict_last(element_at(x, place));
     if (!has_channels || ++channel == p.channels) channel = 0, ++ahead, columns_ahead += 1;
