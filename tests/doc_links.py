@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""doc_links.py SOURCE: every link of the pages in SOURCE leads to a file or folder that is there, and to a heading that
+the page has."""
+
+import pathlib
+import re
+import sys
+
+
+def headings(page):
+    """As GitHub makes anchors of them."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    for title in re.findall(r"^#+ +(.*)$", text, re.MULTILINE):
+        title = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title)
+        yield re.sub(r"[^\w -]", "", title.strip().lower()).replace(" ", "-")
+
+
+def broken_links(page):
+    text = re.sub(r"^```.*?^```|`[^`\n]*`", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"[a-z]+:", link):
+            continue
+        name, _, anchor = link.partition("#")
+        target = page.parent / name if name else page
+        if not target.exists():
+            yield f"{link}: no such file"
+        elif anchor and anchor not in headings(target):
+            yield f"{link}: no such heading"
+
+
+def main():
+    source = pathlib.Path(sys.argv[1])
+    pages = [page for page in sorted(source.rglob("*.md")) if "build" not in page.relative_to(source).parts]
+    broken = [f"{page.relative_to(source)}: {why}" for page in pages for why in broken_links(page)]
+    print("\n".join(broken) if broken else f"{len(pages)} pages, no broken links")
+    return 1 if broken or not pages else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
