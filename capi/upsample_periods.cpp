@@ -76,13 +76,15 @@ bool to_periods(UpsampleArgs* a, int rank, int64_t unit, int64_t vector_bytes) {
   if (!fits()) return false;
   if (rows_count_as_many.load(std::memory_order_relaxed) && length > 1 && outer.size > of_vectors) halve();
   const int64_t period = plane * outer.size, periods = (planes + outer.size - 1) / outer.size;
-  const int64_t work_items = period / length + period % length;
+  const int64_t last = elements - (periods - 1) * period;
+  // A vector each, and an element each of what is left of the last one, which may be more than a whole period takes.
+  const int64_t work_items = std::max(period / length + period % length, last / length + last % length);
   const int64_t blocks = (work_items + kUpsampleBlock - 1) / kUpsampleBlock;
   if (periods * blocks * kUpsampleBlock >= int64_t{1} << 32) return false;
 
   UpsamplePeriods& p = run.periods;
   p.elements = static_cast<int32_t>(period);
-  p.last_elements = static_cast<int32_t>(elements - (periods - 1) * period);
+  p.last_elements = static_cast<int32_t>(last);
   p.count = static_cast<int32_t>(periods);
   p.blocks = static_cast<int32_t>(blocks);
   p.blocks_divisor = divisor_of(blocks);

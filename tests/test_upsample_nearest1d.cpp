@@ -310,3 +310,22 @@ TEST_CASE("upsample_nearest1d takes rows by tiles where neither y nor x has gaps
                  {HIPOPS_U8, {17, 1031, 101}, {205}, HIPOPS_NEAREST_PYTORCH, {}}});
   });
 }
+
+// What is left of the last piece beside its vectors may be more than of the one before, and a block has 256 work-items.
+TEST_CASE("upsample_nearest1d reaches the end of a y in several pieces", "[upsample_nearest1d]") {
+  const AsMany as_many;
+  on_cpu([] {
+    Random random(50);
+    const auto check = [&](hipops_dtype dtype, int64_t from, int64_t to, int64_t first_row, int64_t last_row) {
+      for (int64_t rows = first_row; rows <= last_row; ++rows) {
+        UpsampleCase t{HostTensor(dtype, {1, rows, to}), HostTensor(dtype, {1, rows, from}), HIPOPS_NEAREST_PYTORCH, {0}};
+        EXPECT_EQUAL(t.plan().args.periods.count > 1, true);
+        check_upsample_case(t, random);
+      }
+    };
+    check(HIPOPS_U8, 10, 17, 465, 500);
+    check(HIPOPS_F16, 5, 9, 1350, 1370);
+    check(HIPOPS_U8, 18, 9, 435, 460);
+    check(HIPOPS_F32, 3, 5, 400, 420);
+  });
+}
