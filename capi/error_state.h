@@ -9,7 +9,7 @@ namespace hipops {
 // thread ends after dlclose, or when memory has run out.
 struct ErrorState {
   int32_t runtime_code;
-  bool is_unusable;  // a GPU runtime is there, and lacks a function: HIPOPS_NO_DEVICE, but not as if it were absent
+  bool is_unusable;  // a GPU runtime is named, or there, and of no use: HIPOPS_NO_DEVICE, but not as if it were absent
   char message[2048];
 };
 

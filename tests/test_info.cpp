@@ -31,8 +31,8 @@ Run run(const std::string& tool, const std::string& arguments, const std::string
 }
 
 // Nothing that this machine may have is found.
-const std::string kNoGpu = "HIPOPS_HIP_LIBRARY=/nowhere/hip HIPOPS_CUDA_LIBRARY=/nowhere/cuda";
-const std::string kStandin = "HIPOPS_HIP_LIBRARY='" HIPOPS_STANDIN "' HIPOPS_CUDA_LIBRARY=/nowhere/cuda STANDIN_ARCH=";
+const std::string kNoGpu = "HIPOPS_HIP_LIBRARY=none HIPOPS_CUDA_LIBRARY=none";
+const std::string kStandin = "HIPOPS_HIP_LIBRARY='" HIPOPS_STANDIN "' HIPOPS_CUDA_LIBRARY=none STANDIN_ARCH=";
 
 }  // namespace
 
@@ -62,10 +62,10 @@ TEST_CASE("without a GPU hipops-info says why, and what serves instead", "[info]
   const Run plain = run("hipops-info", "", kNoGpu);
   INFO(plain.words);
   CHECK(plain.exit_code == 0);
-  CHECK(plain.says("hip      not usable: HIPOPS_HIP_LIBRARY is \"/nowhere/hip\", which cannot be loaded"));
-  CHECK(plain.says("cuda     not usable: HIPOPS_CUDA_LIBRARY is \"/nowhere/cuda\""));
+  CHECK(plain.says("hip      not usable: HIPOPS_HIP_LIBRARY is \"none\""));
+  CHECK(plain.says("cuda     not usable: HIPOPS_CUDA_LIBRARY is \"none\""));
   CHECK(plain.says("cpu      usable, and what a program gets"));
-  CHECK(plain.says("HIPOPS_HIP_LIBRARY=/nowhere/hip"));
+  CHECK(plain.says("HIPOPS_HIP_LIBRARY=none"));
   CHECK(run("hipops-info", "--backend hip", kNoGpu).exit_code == 77);
   CHECK(run("hipops-info", "--backend cpu", kNoGpu).exit_code == 0);
 }

@@ -19,11 +19,11 @@ using namespace hipops_test;
 
 namespace {
 
-// No GPU runtime library can be loaded: what is left is the CPU.
+// No GPU runtime library is looked for: what is left is the CPU.
 Environment without_gpu(Environment more = {}) {
   Environment all = {{"HIPOPS_BACKEND", ""},
-                     {"HIPOPS_HIP_LIBRARY", "/nowhere/libamdhip64.so"},
-                     {"HIPOPS_CUDA_LIBRARY", "/nowhere/libcuda.so"},
+                     {"HIPOPS_HIP_LIBRARY", "none"},
+                     {"HIPOPS_CUDA_LIBRARY", "none"},
                      {"HIPOPS_CPU_WAVE", ""},
                      {"HIPOPS_CPU_THREADS", ""}};
   for (auto& entry : more) all[entry.first] = entry.second;
@@ -88,11 +88,21 @@ TEST_CASE("the automatic choice ends at the CPU, and its success leaves the last
 
 TEST_CASE("when none can be chosen, the message says why for each", "[runtime]") {
   check_in_child(without_gpu({{"HIPOPS_CPU_WAVE", "7"}}), [] {
-    expect_refused(hipops_init(HIPOPS_BACKEND_AUTO), HIPOPS_INVALID_ARGUMENT, "hip: HIPOPS_HIP_LIBRARY is");
-    EXPECT_CONTAINS(hipops_last_error(), "; cuda: HIPOPS_CUDA_LIBRARY is \"/nowhere/libcuda.so\"");
+    expect_refused(hipops_init(HIPOPS_BACKEND_AUTO), HIPOPS_INVALID_ARGUMENT, "hip: HIPOPS_HIP_LIBRARY is \"none\"");
+    EXPECT_CONTAINS(hipops_last_error(), "; cuda: HIPOPS_CUDA_LIBRARY is \"none\"");
     EXPECT_CONTAINS(hipops_last_error(), "; cpu: ");
     EXPECT_EQUAL(hipops_backend_in_use(), HIPOPS_BACKEND_AUTO);
   });
+}
+
+TEST_CASE("a runtime library that is named and cannot be loaded is no case for the CPU", "[runtime]") {
+  for (const char* name : {"HIPOPS_HIP_LIBRARY", "HIPOPS_CUDA_LIBRARY"})
+    check_in_child(without_gpu({{name, "/nowhere/lib.so"}}), [name] {
+      expect_refused(hipops_init(HIPOPS_BACKEND_AUTO), HIPOPS_NO_DEVICE, "does not pass over");
+      const std::string words = std::string(name) + " is \"/nowhere/lib.so\", which cannot be loaded";
+      EXPECT_CONTAINS(hipops_last_error(), words.c_str());
+      EXPECT_EQUAL(hipops_backend_in_use(), HIPOPS_BACKEND_AUTO);
+    });
 }
 
 TEST_CASE("an explicit choice gets that backend or its failure, never another", "[runtime]") {

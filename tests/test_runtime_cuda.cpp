@@ -29,7 +29,7 @@ TEST_CASE("a CUDA driver that is not there, or is none, is no device", "[cuda]")
   });
   // The process may use that driver, so its pointers may be a device's: no case for the CPU.
   const Environment automatic = {
-      {"HIPOPS_BACKEND", ""}, {"HIPOPS_HIP_LIBRARY", "/nowhere/hip"}, {"HIPOPS_CUDA_LIBRARY", "libm.so.6"}};
+      {"HIPOPS_BACKEND", ""}, {"HIPOPS_HIP_LIBRARY", "none"}, {"HIPOPS_CUDA_LIBRARY", "libm.so.6"}};
   check_in_child(automatic, [] {
     EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_AUTO), HIPOPS_NO_DEVICE);
     EXPECT_CONTAINS(hipops_last_error(), "does not pass over a GPU's runtime that fails to the cpu: ");

@@ -294,7 +294,7 @@ TEST_CASE("each call that fails in turn: its status, its code, no trace, and the
 TEST_CASE("the automatic choice does not end at the CPU where hip is there and fails to start", "[hip]") {
   TemporaryFolder folder;
   write_bundles(folder, {"gfx942"});
-  const Environment environment = {{"STANDIN_FAIL", "hipInit:1:999"}, {"HIPOPS_BACKEND", "auto"}, {"HIPOPS_CUDA_LIBRARY", "/nowhere/libcuda.so"}};
+  const Environment environment = {{"STANDIN_FAIL", "hipInit:1:999"}, {"HIPOPS_BACKEND", "auto"}, {"HIPOPS_CUDA_LIBRARY", "none"}};
   check_in_child(with_folder(folder, environment), [] {
     expect_refused(hipops_init(HIPOPS_BACKEND_AUTO), HIPOPS_RUNTIME_ERROR, 999, "hipInit: hipStandinError999 (999)");
     EXPECT_CONTAINS(hipops_last_error(), "does not pass over");

@@ -63,6 +63,12 @@ bool open_loaded(const char* stem, SharedObject* out) {
   return handle != nullptr;
 }
 
+// Of a runtime that somebody named, or that is there: no case for another.
+hipops_status unusable(hipops_status status) {
+  error_state().is_unusable = true;
+  return status;
+}
+
 hipops_status open_by_soname(const LibrarySearch& search, SharedObject* out) {
   std::string tried, broken;
   for (const char* const* soname = search.sonames; *soname; ++soname) {
@@ -89,18 +95,18 @@ void* SharedObject::symbol(const char* name) const { return dlsym(handle, name);
 hipops_status open_shared_object(const LibrarySearch& search, SharedObject* out) {
   const char* path = secure_getenv(search.override_by);
   if (!path || !*path) return open_loaded(search.stem, out) ? HIPOPS_SUCCESS : open_by_soname(search, out);
+  if (!std::strcmp(path, "none")) return fail(HIPOPS_NO_DEVICE, "%s is \"none\"", search.override_by);
   void* handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
   if (!handle)
-    return fail(HIPOPS_NO_DEVICE, "%s is \"%s\", which cannot be loaded: %s", search.override_by, path, loader_words());
+    return unusable(fail(HIPOPS_NO_DEVICE, "%s is \"%s\", which cannot be loaded: %s", search.override_by, path,
+                         loader_words()));
   set_object(handle, path, out);
   return HIPOPS_SUCCESS;
 }
 
 hipops_status Binder::status() const {
   if (!missing_) return HIPOPS_SUCCESS;
-  const hipops_status status = fail(HIPOPS_NO_DEVICE, "%s has no symbol %s", object_.path.c_str(), missing_);
-  error_state().is_unusable = true;
-  return status;
+  return unusable(fail(HIPOPS_NO_DEVICE, "%s has no symbol %s", object_.path.c_str(), missing_));
 }
 
 }  // namespace hipops

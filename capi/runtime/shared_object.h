@@ -22,8 +22,8 @@ struct SharedObject {
   void* symbol(const char* name) const;
 };
 
-// The library that `override_by` names; else the copy that the process has loaded, whatever its version; else the
-// first of `sonames` that loads. HIPOPS_NO_DEVICE where there is none.
+// The library that `override_by` names, none if that is "none"; else the copy that the process has loaded, whatever its
+// version; else the first of `sonames` that loads. HIPOPS_NO_DEVICE where there is none.
 hipops_status open_shared_object(const LibrarySearch& search, SharedObject* out);
 
 // Binds functions by name and remembers the first that is missing.

@@ -16,8 +16,8 @@ int main(int argc, char** argv) {
 
   // Each puts its message together from pieces of its own.
   setenv("HIPOPS_BACKEND", "auto", 1);
-  setenv("HIPOPS_HIP_LIBRARY", "/nowhere/libamdhip64.so", 1);
-  setenv("HIPOPS_CUDA_LIBRARY", "/nowhere/libcuda.so", 1);
+  setenv("HIPOPS_HIP_LIBRARY", "none", 1);
+  setenv("HIPOPS_CUDA_LIBRARY", "none", 1);
   setenv("HIPOPS_CPU_WAVE", "7", 1);
   EXPECT(second.prepare(nullptr) == HIPOPS_INVALID_ARGUMENT);
   EXPECT(std::strstr(second.last_error(), "cpu: HIPOPS_CPU_WAVE is \"7\"") != nullptr);
