@@ -41,8 +41,10 @@ hipops_status check_shape(hipops_dtype dtype, int64_t rows, int64_t cols, int64_
 hipops_status check_memory(const char* name, const hipops_tensor& t) {
   ByteRange range;
   if (!byte_range(t, &range))
-    return fail(HIPOPS_INVALID_ARGUMENT, "copy2d: rows, cols and %s_stride reach outside the address space from %s",
-                name, name);
+    return fail(HIPOPS_INVALID_ARGUMENT,
+                "copy2d: rows, cols and %s_stride reach outside the address space from %s; here rows is %" PRId64
+                ", cols %" PRId64 ", %s_stride %" PRId64 ", %s %p",
+                name, name, t.shape[0], t.shape[1], name, t.stride[0], name, t.data);
   if (!t.data)
     return fail(HIPOPS_INVALID_ARGUMENT,
                 "copy2d: %s is NULL, expected memory of %" PRId64 " rows of %" PRId64 " elements", name, t.shape[0],

@@ -1,6 +1,7 @@
 #include "tensor.h"
 
 #include <cinttypes>
+#include <cstdio>
 #include <cstring>
 
 #include "error.h"
@@ -26,6 +27,20 @@ static_assert(kDtypeCount == HIPOPS_U64 + 1, "a row for each dtype");
 const DtypeRow* find_dtype(hipops_dtype dtype) {
   return dtype > HIPOPS_NONE && dtype < kDtypeCount ? &kDtypes[dtype] : nullptr;
 }
+
+// Sizes or strides as messages show them: "[2, 3]".
+class Listed {
+ public:
+  Listed(const int64_t* values, int count) {
+    char* at = text_;
+    for (int i = 0; i < count; ++i) at += std::sprintf(at, "%s%" PRId64, i ? ", " : "[", values[i]);
+    std::strcpy(at, count ? "]" : "[]");
+  }
+  const char* text() const { return text_; }
+
+ private:
+  char text_[HIPOPS_MAX_RANK * sizeof "-9223372036854775808, " + sizeof "[]"];
+};
 
 }  // namespace
 
@@ -78,13 +93,15 @@ hipops_status check_tensor(const Argument& a) {
   int64_t count = 1;
   for (int d = 0; d < t.rank; ++d)
     if (__builtin_mul_overflow(count, t.shape[d], &count))
-      return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.shape has more than 2^63 - 1 elements", a.op, a.name);
+      return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.shape has more than 2^63 - 1 elements; here %s.shape is %s", a.op,
+                  a.name, a.name, Listed(t.shape, t.rank).text());
   if (!t.data)
     return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.data is NULL, expected memory of %" PRId64 " elements", a.op, a.name,
                 count);
   if (!byte_range(t, &a.bytes))
-    return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.shape and %s.stride reach outside the address space", a.op, a.name,
-                a.name);
+    return fail(HIPOPS_INVALID_ARGUMENT,
+                "%s: %s.shape and %s.stride reach outside the address space; here shape is %s, stride %s, data %p",
+                a.op, a.name, a.name, Listed(t.shape, t.rank).text(), Listed(t.stride, t.rank).text(), t.data);
   if (reinterpret_cast<uintptr_t>(t.data) % dtype_bytes(t.dtype) != 0)
     return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.data is %p, expected a multiple of %d (an element of %s)", a.op,
                 a.name, t.data, dtype_bytes(t.dtype), dtype_name(t.dtype));
@@ -101,10 +118,10 @@ hipops_status check_output(const Argument& a) {
                   "%s: %s.stride[%d] is 0, expected distinct elements in an output (shape[%d] is %" PRId64 ")", a.op,
                   a.name, d, d, t.shape[d]);
   if (!elements_are_distinct(t))
-    return fail(
-        HIPOPS_UNSUPPORTED_LAYOUT,
-        "%s: %s.stride lets elements of an output meet, or interleaves its dimensions; expected strides that nest",
-        a.op, a.name);
+    return fail(HIPOPS_UNSUPPORTED_LAYOUT,
+                "%s: %s.stride lets elements of an output meet, or interleaves its dimensions; expected strides that "
+                "nest; here shape is %s, stride %s",
+                a.op, a.name, Listed(t.shape, t.rank).text(), Listed(t.stride, t.rank).text());
   return HIPOPS_SUCCESS;
 }
 
@@ -137,8 +154,11 @@ hipops_status check_overlap(const Argument& output, const Argument& input, bool 
   if (is_empty(*output.tensor) || is_empty(*input.tensor)) return HIPOPS_SUCCESS;
   if (in_place && same_view(*output.tensor, *input.tensor)) return HIPOPS_SUCCESS;
   if (are_apart(output.bytes, input.bytes) || !overlap(*output.tensor, *input.tensor)) return HIPOPS_SUCCESS;
-  return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s overlaps %s, expected %s", output.op, output.name, input.name,
-              in_place ? "separate memory or exactly the same view" : "separate memory");
+  const auto at = [](uintptr_t address) { return reinterpret_cast<const void*>(address); };
+  return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s overlaps %s, expected %s; here %s is %p to %p, %s %p to %p", output.op,
+              output.name, input.name, in_place ? "separate memory or exactly the same view" : "separate memory",
+              output.name, at(output.bytes.begin), at(output.bytes.end), input.name, at(input.bytes.begin),
+              at(input.bytes.end));
 }
 
 }  // namespace hipops

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "hipops/hipops.h"
@@ -17,6 +18,12 @@ inline Sizes contiguous(const Sizes& shape) {
   Sizes stride(shape.size(), 1);
   for (size_t d = shape.size(); d-- > 1;) stride[d - 1] = stride[d] * shape[d];
   return stride;
+}
+
+// hipops_last_error() up to what it says of the values at hand: "; here y is ...".
+inline std::string error_without_values() {
+  const std::string words = hipops_last_error();
+  return words.substr(0, words.find("; here "));
 }
 
 // A view without memory of its own; contiguous where no strides are given.

@@ -19,7 +19,14 @@ void accepts(hipops_status status) { CHECK(status == HIPOPS_SUCCESS); }
 
 void refuses(hipops_status status, hipops_status expected, const std::string& message) {
   CHECK(status == expected);
-  CHECK(std::string(hipops_last_error()) == message);
+  CHECK(error_without_values() == message);
+}
+
+// What an error says of the values at hand.
+std::string values() {
+  const std::string words = hipops_last_error();
+  const size_t at = words.find("; here ");
+  return at == std::string::npos ? "" : words.substr(at + 2);
 }
 
 void invalid(hipops_status status, const std::string& message) { refuses(status, HIPOPS_INVALID_ARGUMENT, message); }
@@ -106,12 +113,15 @@ TEST_CASE("the address space has an end and a beginning", "[tensor]") {
   invalid(f32(4096, {2}, {quarter - 1024}), outside);
   accepts(f32(4096, {2}, {-1024}));
   invalid(f32(4096, {2}, {-1025}), outside);
+  CHECK(values() == "here shape is [2], stride [-1025], data 0x1000");
   // Two dimensions that would bring each other back into range: each alone is outside.
   invalid(f32(4096, {2, 2}, {-2048, 2048}), outside);
   for (int64_t stride : {INT64_MAX, INT64_MIN, INT64_MIN + 1}) {
     invalid(f32(kAddress, {2}, {stride}), outside);
     invalid(f32(kAddress, {INT64_MAX}, {stride}), outside);
     invalid(f32(kAddress, {2, 2, 2, 2, 2, 2, 2, 2}, Sizes(8, stride)), outside);
+    CHECK(values().find("[2, 2, 2, 2, 2, 2, 2, 2]") != std::string::npos);
+    CHECK(values().find(std::to_string(stride) + "], data ") != std::string::npos);
   }
   invalid(f32(UINTPTR_MAX - 3, {1}, {1}), outside);
   invalid(f32(uintptr_t{1} << 63, {1}, {1}), outside);
@@ -128,6 +138,7 @@ TEST_CASE("too many elements are refused before they are counted wrong", "[tenso
   accepts(repeated({INT64_MAX}));
   accepts(repeated({int64_t{1} << 62, 1}));
   invalid(repeated({int64_t{1} << 62, 2}), too_many);
+  CHECK(values() == "here t.shape is [4611686018427387904, 2]");
   invalid(repeated({int64_t{1} << 32, int64_t{1} << 32}), too_many);
   invalid(repeated(Sizes(8, int64_t{1} << 8)), too_many);
   accepts(repeated(Sizes(7, int64_t{1} << 8)));
@@ -148,6 +159,7 @@ TEST_CASE("an output's elements must be distinct", "[tensor]") {
   refuses(output({4, 3}, {2, 1}), HIPOPS_UNSUPPORTED_LAYOUT, meet);
   refuses(output({4, 3}, {1, -1}), HIPOPS_UNSUPPORTED_LAYOUT, meet);
   refuses(output({2, 3}, {3, 2}), HIPOPS_UNSUPPORTED_LAYOUT, meet);  // distinct, but interleaved
+  CHECK(values() == "here shape is [2, 3], stride [3, 2]");
 }
 
 TEST_CASE("rank, shape and dtype are compared with those expected", "[tensor]") {
@@ -181,4 +193,9 @@ TEST_CASE("an output may be its input, where the op allows that, and meet it in 
   accepts(meets(none, false));
   invalid(meets(shifted, true), "op: out overlaps in, expected separate memory or exactly the same view");
   invalid(meets(shifted, false), "op: out overlaps in, expected separate memory");
+  const Argument out{"op", "out", &shifted}, input{"op", "in", &in};
+  accepts(check_tensor(out));
+  accepts(check_tensor(input));
+  invalid(check_overlap(out, input, false), "op: out overlaps in, expected separate memory");
+  CHECK(values() == "here out is 0x10000002c to 0x10000005c, in 0x100000000 to 0x100000030");
 }
