@@ -107,7 +107,9 @@ int64_t firsts_bytes(const ScatterRows& rows) {
 }
 
 int64_t needed_bytes(const ScatterTensors& t, const ScatterRows& rows) {
-  return rows.bytes == 0 ? sum_bytes(t) : kRest + std::max(firsts_bytes(rows) + rows.bytes, sum_bytes(t));
+  if (rows.bytes == 0) return sum_bytes(t);
+  const int64_t most = std::max(firsts_bytes(rows) + rows.bytes, sum_bytes(t));
+  return most > INT64_MAX - kRest ? INT64_MAX : kRest + most;
 }
 
 }  // namespace
