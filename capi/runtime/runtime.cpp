@@ -35,8 +35,8 @@ constexpr Backend kBackends[] = {
 std::mutex choosing;
 std::atomic<Runtime*> chosen{nullptr};
 std::mutex loading;
-bool watches_forks = false;          // guarded by `choosing`, as what follows
-const char* forked_after = nullptr;  // what stands in the way of any backend in this process, which was forked
+std::atomic<bool> watches_forks{false};
+const char* forked_after = nullptr;  // guarded by `choosing`: what stands in the way of any backend in a forked process
 std::atomic<uint32_t> grid_limit{0};
 
 const Backend* find_backend(hipops_backend value) {
@@ -100,15 +100,17 @@ void after_fork() {
   new (&loading) std::mutex;
 }
 
+// Before `choosing` is held for the first time. Two threads may both come here: after_fork may run twice.
 hipops_status watch_forks() {
-  if (!watches_forks && pthread_atfork(nullptr, nullptr, after_fork) != 0)
-    return fail(HIPOPS_INTERNAL_ERROR, "out of host memory");
-  watches_forks = true;
+  if (watches_forks.load(std::memory_order_acquire)) return HIPOPS_SUCCESS;
+  if (pthread_atfork(nullptr, nullptr, after_fork) != 0) return fail(HIPOPS_INTERNAL_ERROR, "out of host memory");
+  watches_forks.store(true, std::memory_order_release);
   return HIPOPS_SUCCESS;
 }
 
 // Chooses for good, unless another thread did so meanwhile.
 hipops_status choose(hipops_backend wanted, Runtime** out) {
+  if (hipops_status status = watch_forks()) return status;
   std::lock_guard<std::mutex> lock(choosing);
   *out = chosen.load(std::memory_order_acquire);
   if (*out) return HIPOPS_SUCCESS;
@@ -117,7 +119,6 @@ hipops_status choose(hipops_backend wanted, Runtime** out) {
                 "this process was forked after %s, which no GPU runtime survives: fork before the first use of hipops, "
                 "or start the process by exec (Python's multiprocessing: spawn)",
                 forked_after);
-  if (hipops_status status = watch_forks()) return status;
   if (wanted == HIPOPS_BACKEND_AUTO) {
     if (hipops_status status = backend_from_environment(&wanted)) return status;
   }
