@@ -114,6 +114,20 @@ TEST_CASE("no launch begins early where the driver lacks something for it, or wh
   }
 }
 
+TEST_CASE("HIPOPS_CUDA_EARLY is 0 or 1, or nothing", "[cuda]") {
+  for (const char* setting : {"", "0", "1"}) {
+    setenv("HIPOPS_CUDA_EARLY", setting, 1);
+    CHECK(CudaLauncher::check_setting() == HIPOPS_SUCCESS);
+  }
+  for (const char* setting : {"off", "false", "00", " 0"}) {
+    setenv("HIPOPS_CUDA_EARLY", setting, 1);
+    CHECK(CudaLauncher::check_setting() == HIPOPS_INVALID_ARGUMENT);
+    CHECK(std::string(hipops_last_error()) == std::string("HIPOPS_CUDA_EARLY is \"") + setting + "\", expected 0 or 1");
+  }
+  unsetenv("HIPOPS_CUDA_EARLY");
+  CHECK(CudaLauncher::check_setting() == HIPOPS_SUCCESS);
+}
+
 TEST_CASE("a cluster's size goes with the launch", "[cuda]") {
   const CudaLibrary cuda = library();
   CudaLauncher launcher(cuda);

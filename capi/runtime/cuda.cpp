@@ -306,6 +306,7 @@ hipops_status open_once(Runtime** out) {
   std::lock_guard<std::mutex> lock(opening);
   if (!opened) {
     CudaLibrary library = {};
+    if (hipops_status status = CudaLauncher::check_setting()) return status;
     if (hipops_status status = open_cuda_library(&library)) return status;
     auto runtime = std::make_unique<CudaRuntime>(std::move(library));
     if (hipops_status status = runtime->start()) return status;

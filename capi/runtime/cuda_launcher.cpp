@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "device/launch_contract.h"
+#include "error.h"
 
 namespace hipops {
 namespace {
@@ -37,12 +38,21 @@ struct Launch {
 };
 
 // For who looks into graphs with functions that know no kinds of edges.
+constexpr const char* kEarly = "HIPOPS_CUDA_EARLY";
+
 bool is_wanted() {
-  const char* setting = std::getenv("HIPOPS_CUDA_EARLY");
+  const char* setting = std::getenv(kEarly);
   return setting == nullptr || std::strcmp(setting, "0") != 0;
 }
 
 }  // namespace
+
+hipops_status CudaLauncher::check_setting() {
+  const char* setting = std::getenv(kEarly);
+  if (setting == nullptr || *setting == '\0' || !std::strcmp(setting, "0") || !std::strcmp(setting, "1"))
+    return HIPOPS_SUCCESS;
+  return fail(HIPOPS_INVALID_ARGUMENT, "%s is \"%s\", expected 0 or 1", kEarly, setting);
+}
 
 CudaLauncher::CudaLauncher(const CudaLibrary& cuda)
     : cuda_(cuda), early_(cuda.launch_kernel_ex && cuda.kernel_get_attribute && cuda.func_load && is_wanted()) {

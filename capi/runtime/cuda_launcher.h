@@ -13,6 +13,8 @@ namespace hipops {
 class CudaLauncher {
  public:
   explicit CudaLauncher(const CudaLibrary& cuda);
+  // What HIPOPS_CUDA_EARLY may be.
+  static hipops_status check_setting();
 
   // Fills in largest_cluster, launch_shared_bytes, unit_shared_bytes and memory_speed; the driver's code.
   int look_up(int device, DeviceFacts* facts) const;
