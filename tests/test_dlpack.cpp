@@ -73,6 +73,9 @@ TEST_CASE("what cannot be a view is refused, and the view left alone", "[dlpack]
   hipops_tensor to = {};
   from.ndim = 9;
   CHECK(convert(from, &to) == HIPOPS_INVALID_ARGUMENT);
+  from.ndim = 3;
+  from.shape = nullptr;
+  CHECK(convert(from, &to) == HIPOPS_INVALID_ARGUMENT);
   CHECK(hipops_from_dlpack(nullptr, HIPOPS_BACKEND_CPU, &to) == HIPOPS_INVALID_ARGUMENT);
   CHECK(hipops_from_dlpack(&from, HIPOPS_BACKEND_CPU, nullptr) == HIPOPS_INVALID_ARGUMENT);
   CHECK(to.data == nullptr);

@@ -13,12 +13,14 @@
  *     amid a launch on the CPU (HIPOPS_INTERNAL_ERROR), may outputs and workspace be written in part. Whether views
  *     overlap is looked for in 10000 steps: those of many interleaved dimensions that take more count as apart.
  *   - `stream` is a hipStream_t or a CUstream of the calling thread's current device; NULL is the runtime's default
- *     stream. The CPU backend does not look at it. A call launches on the stream and returns: it never synchronises, can
- *     be captured in a graph, and allocates nothing, but for the kernels that an op's first call on a device loads
- *     (hipops_prepare does that ahead).
+ *     stream. The CPU backend does not look at it. A thread without a CUDA context gets the primary one of device 0, as
+ *     from the CUDA runtime: for another device make its context current first. A call launches on the stream and
+ *     returns: it never synchronises, can be captured in a graph, and allocates nothing (the CPU backend does), but for
+ *     the kernels that an op's first call on a device loads (hipops_prepare does that ahead). Those are kept: a device
+ *     that is reset (hipDeviceReset, cuDevicePrimaryCtxReset) is of no use to hipops any more in that process.
  *   - Any stride is honoured, at full speed where the last dimension is contiguous; an output's must nest: taken by
- *     size, each steps past all that the smaller ones span. No kernel reads or writes past the elements that the view
- *     names.
+ *     size, each steps past all that the smaller ones span. No kernel writes past the elements that the view names, or
+ *     reads past them, but for the rest of the aligned 4 bytes that one lies in (NVIDIA, f16 and bf16).
  *   - A workspace is device memory at a multiple of 256 bytes. What it holds before does not matter; calls that may run
  *     at the same time must not share one.
  *   - Tensors without elements are valid: the call succeeds and does nothing.
@@ -294,9 +296,9 @@ HIPOPS_API int32_t hipops_version_number(void);
 /* How the library was built: version, compiler, AMD targets, CUDA architectures, CPU runtime. One line each. */
 HIPOPS_API const char* hipops_build_info(void);
 
-/* 1 if `op` (as "rms_norm") takes x's dtype with `second`: the dtype of its weights, or HIPOPS_NONE for an op without a
- * second dtype or a call without its optional tensors. 0 otherwise, as for an unknown op, or one that this build was
- * made without. */
+/* 1 if `op` (as "rms_norm") takes x's dtype with `second`: the dtype of its weights, its tables or its index; with
+ * HIPOPS_NONE, whether it takes x's dtype at all. 0 otherwise, as for an unknown op, or one that this build was made
+ * without. */
 HIPOPS_API int32_t hipops_supports(const char* op, hipops_dtype dtype, hipops_dtype second);
 
 #ifdef __cplusplus

@@ -40,8 +40,8 @@ static inline int hipops_takes_dlpack_device(hipops_backend backend, DLDevice de
 }
 
 /* `to` is a view of `from`'s memory, which must live on, and `backend` the one that it is for. On failure `to` is
- * left alone:
- *   HIPOPS_INVALID_ARGUMENT    more than HIPOPS_MAX_RANK dimensions, or a NULL
+ * left alone, and hipops_last_error() as it was:
+ *   HIPOPS_INVALID_ARGUMENT    more than HIPOPS_MAX_RANK dimensions, or a NULL (dimensions without sizes, too)
  *   HIPOPS_UNSUPPORTED_DTYPE   see hipops_dtype_from_dlpack
  *   HIPOPS_NO_DEVICE           memory that the backend cannot use */
 static inline hipops_status hipops_from_dlpack(const DLTensor* from, hipops_backend backend, hipops_tensor* to) {
@@ -49,6 +49,7 @@ static inline hipops_status hipops_from_dlpack(const DLTensor* from, hipops_back
   uint64_t step = 1; /* which may wrap where sizes are large and strides given */
   int i;
   if (!from || !to || from->ndim < 0 || from->ndim > HIPOPS_MAX_RANK) return HIPOPS_INVALID_ARGUMENT;
+  if (from->ndim > 0 && !from->shape) return HIPOPS_INVALID_ARGUMENT;
   if (!hipops_takes_dlpack_device(backend, from->device)) return HIPOPS_NO_DEVICE;
   view.dtype = hipops_dtype_from_dlpack(from->dtype);
   if (view.dtype == HIPOPS_NONE) return HIPOPS_UNSUPPORTED_DTYPE;
