@@ -9,8 +9,6 @@
 
 namespace hipops {
 
-constexpr int64_t kWideAccess = 16;
-
 // What is to be copied, in units of `unit` bytes. Dimension 0 is innermost in y, whose strides ascend from there and
 // are positive.
 struct Copy {
@@ -20,9 +18,6 @@ struct Copy {
   Layout<kCopyOperands> layout;
   int64_t head = 0, tail = 0;
 };
-
-inline uint64_t bits_of(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
-inline uint64_t bits_of(int64_t bytes) { return static_cast<uint64_t>(bytes); }
 
 // The dimensions in the order of y, each walked in the direction in which y ascends.
 Copy ordered_copy(const hipops_tensor& y, const hipops_tensor& x);

@@ -5,6 +5,7 @@
 #include "copy_layout.h"
 #include "count_as_many.h"
 #include "strided.h"
+#include "variant_list.h"
 
 namespace hipops {
 namespace {
@@ -21,9 +22,7 @@ constexpr Variant kVariants[] = {HIPOPS_STRIDED_COPY_KERNELS(VARIANT)};
 #undef VARIANT
 
 int kernel_of(int64_t unit, Mode mode) {
-  int kernel = 0;
-  while (kVariants[kernel].bits != unit * 8 || kVariants[kernel].mode != mode) ++kernel;
-  return kernel;
+  return place_of(kVariants, [&](const Variant& v) { return v.bits == unit * 8 && v.mode == mode; });
 }
 
 // A tile of a dimension that is shorter than this has more idle work-items than it spares accesses.

@@ -3,9 +3,9 @@
 #include <cinttypes>
 
 #include "error.h"
+#include "index_sums.h"
 #include "indices.h"
 #include "kernel_names.h"
-#include "row_sums.h"
 #include "runtime/runtime.h"
 #include "tensor.h"
 
@@ -14,12 +14,6 @@ namespace {
 
 constexpr const char* kKernels[] = {HIPOPS_INDEX_ADD_KERNELS(HIPOPS_KERNEL_NAME)};
 constexpr int kKernelCount = sizeof(kKernels) / sizeof(kKernels[0]);
-
-bool is_added(hipops_dtype dtype) {
-  return is_float(dtype) || dtype == HIPOPS_U8 || dtype == HIPOPS_I32 || dtype == HIPOPS_U32 || dtype == HIPOPS_I64;
-}
-
-bool supports(hipops_dtype dtype, hipops_dtype index) { return is_added(dtype) && index_op_supports_second(index); }
 
 struct Tensors : RowSums {
   Argument of_y() const { return {"index_add", "y", y}; }
@@ -32,9 +26,7 @@ hipops_status check(const Tensors& t) {
   if (hipops_status status = check_output(t.of_y())) return status;
   if (hipops_status status = check_tensor(t.of_x())) return status;
   if (hipops_status status = check_index(t.of_index())) return status;
-  if (!is_added(t.y->dtype))
-    return fail(HIPOPS_UNSUPPORTED_DTYPE, "index_add: y.dtype is %s, expected f32, f16, bf16, f64, u8, i32, u32 or i64",
-                dtype_name(t.y->dtype));
+  if (hipops_status status = check_added(t.of_y())) return status;
   if (hipops_status status = check_same_dtype(t.of_x(), t.of_y())) return status;
   if (hipops_status status = check_rank(t.of_y(), 1, HIPOPS_MAX_RANK)) return status;
   if (hipops_status status = check_rank(t.of_index(), 1, 1)) return status;
@@ -62,7 +54,7 @@ hipops_status check_memory(const Tensors& t, const void* workspace, int64_t work
 
 }  // namespace
 
-Op op_index_add = {"index_add", kKernels, kKernelCount, supports};
+Op op_index_add = {"index_add", kKernels, kKernelCount, sums_support};
 
 }  // namespace hipops
 
@@ -83,16 +75,8 @@ hipops_status hipops_index_add(const hipops_tensor* y, const hipops_tensor* x, c
 hipops_status hipops_index_add_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x,
                                                const hipops_tensor* index, int32_t dim, int64_t* bytes) {
   using namespace hipops;
-  Tensors t{{y, x, index, dim}};
   hipops_tensor copy[3];
-  const hipops_tensor** tensors[] = {&t.y, &t.x, &t.index};
-  for (int i = 0; i < 3; ++i) {
-    if (!*tensors[i]) continue;
-    copy[i] = **tensors[i];
-    // Data is not looked at. Here there is room for strides of either sign.
-    copy[i].data = reinterpret_cast<void*>(uintptr_t{1} << 62);
-    *tensors[i] = &copy[i];
-  }
+  const Tensors t{{without_data(y, &copy[0]), without_data(x, &copy[1]), without_data(index, &copy[2]), dim}};
   if (hipops_status status = check(t)) return status;
   if (hipops_status status = check_bytes("index_add", bytes)) return status;
   *bytes = row_sums_bytes(t);

@@ -1,5 +1,6 @@
 #include "rope_common.h"
 
+#include <algorithm>
 #include <cinttypes>
 #include <cmath>
 #include <cstdlib>
@@ -9,26 +10,18 @@
 #include "rope_i.h"
 #include "strided.h"
 #include "tensor.h"
+#include "variant_list.h"
 
 namespace hipops {
 namespace {
-
-// The names that the variant list uses, as host constants.
-constexpr hipops_dtype f32 = HIPOPS_F32, f16 = HIPOPS_F16, bf16 = HIPOPS_BF16, f64 = HIPOPS_F64;
-
-constexpr int bytes_of(hipops_dtype dtype) { return dtype == f64 ? 8 : dtype == f32 ? 4 : 2; }
 
 constexpr RopeVariant variant(hipops_dtype dtype, int heads, int bytes) {
   return {dtype, heads, bytes != 0, bytes ? bytes / bytes_of(dtype) : 1};
 }
 
-constexpr int kWideBytes = 16;
-
 bool is_multiple(const void* pointer, int64_t of) {
   return reinterpret_cast<uintptr_t>(pointer) % static_cast<uintptr_t>(of) == 0;
 }
-
-int64_t stride_of(const hipops_tensor& t, int d) { return t.shape[d] > 1 ? t.stride[d] : 0; }
 
 hipops_status check_table_dtype(const Argument& cos, const hipops_tensor& x) {
   hipops_dtype dtype = cos.tensor->dtype;
@@ -73,24 +66,24 @@ hipops_status check_positions(const Argument& positions, RopeDims dims, const hi
 }
 
 RopeStrides strides_of(const hipops_tensor& t, RopeDims dims) {
-  return {stride_of(t, 0), stride_of(t, dims.heads), stride_of(t, dims.tokens), stride_of(t, 3)};
+  return {step_of(t, 0), step_of(t, dims.heads), step_of(t, dims.tokens), step_of(t, 3)};
 }
 
 RopeTableStrides table_strides(const hipops_tensor& t) {
-  return {t.rank == 3 ? stride_of(t, 0) : 0, stride_of(t, t.rank - 2), stride_of(t, t.rank - 1)};
+  return {t.rank == 3 ? step_of(t, 0) : 0, step_of(t, t.rank - 2), step_of(t, t.rank - 1)};
 }
 
 RopeTableStrides position_strides(const hipops_tensor& t) {
-  return {t.rank == 2 ? stride_of(t, 0) : 0, stride_of(t, t.rank - 1), 0};
+  return {t.rank == 2 ? step_of(t, 0) : 0, step_of(t, t.rank - 1), 0};
 }
 
 // Whether vectors of `length` elements may be taken from every row, whatever the row is.
 bool allows_wide(const hipops_tensor& t, int64_t length) {
-  int64_t bytes = dtype_bytes(t.dtype), aligned = length * bytes < kWideBytes ? length * bytes : kWideBytes;
+  int64_t bytes = dtype_bytes(t.dtype), aligned = std::min(length * bytes, kWideAccess);
   int last = t.rank - 1;
   if (!is_multiple(t.data, aligned) || (t.shape[last] > 1 && t.stride[last] != 1)) return false;
   for (int d = 0; d < last; ++d)
-    if (stride_of(t, d) * bytes % aligned != 0) return false;
+    if (step_of(t, d) * bytes % aligned != 0) return false;
   return true;
 }
 
@@ -110,10 +103,8 @@ bool allows_wide_rope(RopeDims dims, const RopeTensors& t, const RopeVariant& v)
 }
 
 int find_variant(hipops_dtype dtype, bool wide, int heads) {
-  auto matches = [&](const RopeVariant& v) { return v.dtype == dtype && v.wide == wide && v.heads == heads; };
-  int kernel = 0;
-  while (!matches(rope_variants[kernel])) ++kernel;
-  return kernel;
+  return place_of(rope_variants,
+                  [&](const RopeVariant& v) { return v.dtype == dtype && v.wide == wide && v.heads == heads; });
 }
 
 // Whether every offset into t, in elements, and every size of it is one of 32 bits.
@@ -208,6 +199,15 @@ RopePlan plan_rope(int kernel, RopeDims dims, const RopeTensors& t) {
   plan.grid = grid_for(a.count, plan.block);
   a.step = int64_t{plan.grid} * plan.block;
   return plan;
+}
+
+hipops_status rope(Op& op, RopeDims dims, const RopeTensors& tensors, void* stream) {
+  if (hipops_status status = check_rope(op.name, dims, tensors)) return status;
+  if (is_empty(*tensors.x)) return HIPOPS_SUCCESS;
+  const int kernel = choose_rope(dims, tensors);
+  const RopePlan plan = plan_rope(kernel, dims, tensors);
+  if (plan.args.count == 0) return HIPOPS_SUCCESS;  // nothing is rotated, in place
+  return launch(op, kernel, plan.grid, plan.block, &plan.args, sizeof plan.args, stream);
 }
 
 bool rope_supports(hipops_dtype dtype, hipops_dtype table) {

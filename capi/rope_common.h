@@ -5,6 +5,7 @@
 
 #include "device/rope_contract.h"
 #include "hipops/hipops.h"
+#include "runtime/runtime.h"
 
 namespace hipops {
 
@@ -30,6 +31,9 @@ constexpr RopeDims kHeadsThenTokens = {1, 2, false}, kTokensThenHeads = {2, 1, f
 struct RopeTensors {
   const hipops_tensor *y, *x, *cos, *sin, *positions;
 };
+
+// The whole call of an op.
+hipops_status rope(Op& op, RopeDims dims, const RopeTensors& tensors, void* stream);
 
 hipops_status check_rope(const char* op, RopeDims dims, const RopeTensors& tensors);
 

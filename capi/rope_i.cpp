@@ -2,8 +2,6 @@
 
 #include "kernel_names.h"
 #include "rope_common.h"
-#include "runtime/runtime.h"
-#include "tensor.h"
 
 namespace hipops {
 namespace {
@@ -19,12 +17,5 @@ Op op_rope_i = {"rope_i", kKernels, kRopeIVariants, rope_supports};
 
 hipops_status hipops_rope_i(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* cos,
                             const hipops_tensor* sin, const hipops_tensor* positions, void* stream) {
-  using namespace hipops;
-  RopeTensors tensors{y, x, cos, sin, positions};
-  if (hipops_status status = check_rope("rope_i", kNeighbours, tensors)) return status;
-  if (is_empty(*x)) return HIPOPS_SUCCESS;
-  int kernel = choose_rope(kNeighbours, tensors);
-  RopePlan plan = plan_rope(kernel, kNeighbours, tensors);
-  if (plan.args.count == 0) return HIPOPS_SUCCESS;  // nothing is rotated, in place
-  return launch(op_rope_i, kernel, plan.grid, plan.block, &plan.args, sizeof plan.args, stream);
+  return hipops::rope(hipops::op_rope_i, hipops::kNeighbours, {y, x, cos, sin, positions}, stream);
 }

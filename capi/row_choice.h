@@ -2,15 +2,12 @@
 #pragma once
 
 #include "rows.h"
+#include "strided.h"
+#include "variant_list.h"
 
 namespace hipops {
 
-// The names that the variant lists use, as host constants.
-constexpr hipops_dtype f32 = HIPOPS_F32, f16 = HIPOPS_F16, bf16 = HIPOPS_BF16, f64 = HIPOPS_F64;
-
-constexpr int kWideBytes = 16;  // the widest access there is
-
-constexpr int bytes_of(hipops_dtype dtype) { return dtype == f64 ? 8 : dtype == f32 ? 4 : 2; }
+constexpr int kWideBytes = int{kWideAccess};
 
 constexpr bool shares_blocks(const RowVariant& v) { return v.threads < v.block; }
 

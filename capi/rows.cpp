@@ -4,15 +4,14 @@
 
 #include "divisor.h"
 #include "error.h"
+#include "strided.h"
 #include "tensor.h"
 
 namespace hipops {
 namespace {
 
-constexpr int kWideBytes = 16;  // the widest access there is
-
-bool is_whole(int64_t bytes) { return bytes % kWideBytes == 0; }
-bool is_aligned(const hipops_tensor& t) { return reinterpret_cast<uintptr_t>(t.data) % kWideBytes == 0; }
+bool is_whole(int64_t bytes) { return bytes % kWideAccess == 0; }
+bool is_aligned(const hipops_tensor& t) { return bits_of(t.data) % bits_of(kWideAccess) == 0; }
 bool has_no_gaps(const hipops_tensor* weights) { return !weights || weights->shape[0] <= 1 || weights->stride[0] == 1; }
 
 }  // namespace

@@ -6,13 +6,14 @@
 
 #include "error.h"
 #include "index_add.h"
+#include "index_sums.h"
 #include "indices.h"
 #include "kernel_names.h"
-#include "row_sums.h"
 #include "runtime/runtime.h"
 #include "scatter_plan.h"
 #include "strided.h"
 #include "tensor.h"
+#include "variant_list.h"
 
 namespace hipops {
 namespace {
@@ -27,29 +28,15 @@ struct Variant {
   Mode mode;
 };
 
-// The names that the list uses. Unsigned integers stand for signed ones too.
-constexpr hipops_dtype f32 = HIPOPS_F32, f16 = HIPOPS_F16, bf16 = HIPOPS_BF16, f64 = HIPOPS_F64;
-constexpr hipops_dtype u8 = HIPOPS_U8, u32 = HIPOPS_U32, u64 = HIPOPS_U64;
 #define VARIANT(name, dtype, sum, mode) {dtype, sum, mode},
 constexpr Variant kVariants[] = {HIPOPS_SCATTER_ADD_KERNELS(VARIANT)};
 #undef VARIANT
 
 int find_kernel(hipops_dtype dtype, hipops_dtype sum, Mode mode) {
-  int kernel = 0;
-  while (kVariants[kernel].dtype != dtype || kVariants[kernel].sum != sum || kVariants[kernel].mode != mode) ++kernel;
-  return kernel;
+  return place_of(kVariants, [&](const Variant& v) { return v.dtype == dtype && v.sum == sum && v.mode == mode; });
 }
-
-// The type that an element's bits are added as.
-hipops_dtype added_as(hipops_dtype dtype) { return dtype == HIPOPS_I32 ? u32 : dtype == HIPOPS_I64 ? u64 : dtype; }
 
 bool is_16_bit(hipops_dtype dtype) { return dtype == f16 || dtype == bf16; }
-
-bool is_added(hipops_dtype dtype) {
-  return is_float(dtype) || dtype == HIPOPS_U8 || dtype == HIPOPS_I32 || dtype == HIPOPS_U32 || dtype == HIPOPS_I64;
-}
-
-bool supports(hipops_dtype dtype, hipops_dtype index) { return is_added(dtype) && index_op_supports_second(index); }
 
 // Atomics on 16 bits are atomics on the aligned word around them, in which the other 16 bits must be y's as well. Seen
 // here where y has an innermost dimension without gaps, of even length, and every row begins with a word.
@@ -66,9 +53,7 @@ bool is_made_of_words(const hipops_tensor& y) {
 
 hipops_status check(const ScatterTensors& t, uint32_t flags) {
   if (hipops_status status = check_scatter(t, flags)) return status;
-  if (is_added(t.x->dtype)) return HIPOPS_SUCCESS;
-  return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: x.dtype is %s, expected f32, f16, bf16, f64, u8, i32, u32 or i64", t.op,
-              dtype_name(t.x->dtype));
+  return check_added({t.op, "x", t.x});
 }
 
 // f32 sums, for types that lose digits as they add up.
@@ -114,7 +99,7 @@ int64_t needed_bytes(const ScatterTensors& t, const ScatterRows& rows) {
 
 }  // namespace
 
-Op op_scatter_add = {"scatter_add", kKernels, kKernelCount, supports, nullptr, &op_index_add};
+Op op_scatter_add = {"scatter_add", kKernels, kKernelCount, sums_support, nullptr, &op_index_add};
 
 ScatterRows plan_scatter_rows(const ScatterTensors& t, uint32_t flags) {
   // Fewer elements are added by atomics before an order is known. Where the order has to be kept, lines take longer for

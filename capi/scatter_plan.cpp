@@ -15,10 +15,9 @@ struct Steps {
   int64_t along[HIPOPS_MAX_RANK] = {};
 };
 
-// 0 where a dimension is not stepped along: what the strides say there is not looked at.
 Steps steps_of(const hipops_tensor& t) {
   Steps steps;
-  for (int d = 0; d < t.rank && element_count(t) != 0; ++d) steps.along[d] = t.shape[d] > 1 ? t.stride[d] : 0;
+  for (int d = 0; d < t.rank && element_count(t) != 0; ++d) steps.along[d] = step_of(t, d);
   return steps;
 }
 
@@ -145,14 +144,9 @@ hipops_status check_scatter_memory(const ScatterTensors& t, const void* workspac
 }
 
 ScatterWithoutData::ScatterWithoutData(const ScatterTensors& t) : tensors_(t) {
-  const hipops_tensor** tensors[] = {&tensors_.y, &tensors_.x, &tensors_.index};
-  for (int i = 0; i < 3; ++i) {
-    if (!*tensors[i]) continue;
-    copy_[i] = **tensors[i];
-    // The middle of the addresses that memory can have: room for strides of either sign.
-    copy_[i].data = reinterpret_cast<void*>(UINTPTR_MAX / 4 + 1);
-    *tensors[i] = &copy_[i];
-  }
+  tensors_.y = without_data(t.y, &copy_[0]);
+  tensors_.x = without_data(t.x, &copy_[1]);
+  tensors_.index = without_data(t.index, &copy_[2]);
 }
 
 int64_t reach_of(const ScatterTensors& t) {

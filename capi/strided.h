@@ -60,10 +60,15 @@ Walk<K> walk_of(const Layout<K>& layout, int64_t vector = 1) {
   return walk;
 }
 
-// The widest access in bytes, a power of two of at most 16, that fits addresses, lengths and steps (in bytes, of any
-// sign) whose bits are or-ed together in `bits`.
+constexpr int64_t kWideAccess = 16;  // bytes: the widest there is
+
+inline uint64_t bits_of(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
+inline uint64_t bits_of(int64_t bytes) { return static_cast<uint64_t>(bytes); }
+
+// The widest access in bytes, a power of two of at most kWideAccess, that fits addresses, lengths and steps (in bytes,
+// of any sign) whose bits are or-ed together in `bits`.
 inline int64_t widest_access(uint64_t bits) {
-  bits |= 16;
+  bits |= bits_of(kWideAccess);
   return static_cast<int64_t>(bits & (~bits + 1));
 }
 

@@ -83,7 +83,7 @@ TakePlan plan_take(const DeviceFacts& device, const hipops_tensor& y, const hipo
   }
 
   TakeArgs& a = plan.args;
-  const int64_t x_step = x.shape[dim] > 1 ? x.stride[dim] : 0;
+  const int64_t x_step = step_of(x, dim);
   const int64_t unit = empty ? dtype_bytes(y.dtype) : unit_bytes(layout, y, x, x_step);
   a.vector = unit / dtype_bytes(y.dtype);
   a.walk = walk_of(layout, a.vector);

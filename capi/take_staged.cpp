@@ -30,7 +30,6 @@ constexpr int64_t kMostNarrowBytes = 2, kLeastNarrowBytes = 32 << 20;
 // Bytes of rows that a block has: those that have an index each are taken by small blocks, of which the more are there;
 // one index for all is read the less often.
 constexpr int64_t kOwnIndexBytes = 32 << 10, kOneIndexBytes = 64 << 10;
-constexpr int64_t kWideAccess = 16;
 
 // Bytes of x that find room in a block's shared memory: where blocks share a unit, and where each has one for itself.
 int64_t room_of(const DeviceFacts& device) {
@@ -76,16 +75,14 @@ bool is_near(int64_t lines, int64_t step) {
   return lines <= kMostElements && std::abs(step) <= INT32_MAX / 2 / std::max<int64_t>(lines, 1);
 }
 
-uint64_t bits_of(int64_t elements, int64_t bytes) { return static_cast<uint64_t>(elements * bytes); }
-
 // Whether every line of y, and of the index, begins where a vector of kStagedVector elements may.
 bool allows_vectors(const TakeArgs& a, const hipops_tensor& y, const hipops_tensor& index) {
   const int64_t y_bytes = dtype_bytes(y.dtype), index_bytes = dtype_bytes(index.dtype);
-  uint64_t y_bits = reinterpret_cast<uintptr_t>(y.data) | bits_of(a.y_line | a.overlap, y_bytes);
-  uint64_t index_bits = reinterpret_cast<uintptr_t>(index.data) | bits_of(a.index_line | a.overlap, index_bytes);
+  uint64_t y_bits = bits_of(y.data) | bits_of((a.y_line | a.overlap) * y_bytes);
+  uint64_t index_bits = bits_of(index.data) | bits_of((a.index_line | a.overlap) * index_bytes);
   for (int d = 0; d < a.walk.rank; ++d) {
-    y_bits |= bits_of(a.walk.dim[d].stride[kTakeY], y_bytes);
-    index_bits |= bits_of(a.walk.dim[d].stride[kTakeIndex], index_bytes);
+    y_bits |= bits_of(a.walk.dim[d].stride[kTakeY] * y_bytes);
+    index_bits |= bits_of(a.walk.dim[d].stride[kTakeIndex] * index_bytes);
   }
   return a.cols % kStagedVector == 0 && widest_access(y_bits) >= std::min(kWideAccess, kStagedVector * y_bytes) &&
          widest_access(index_bits) >= std::min(kWideAccess, kStagedVector * index_bytes);
@@ -93,8 +90,8 @@ bool allows_vectors(const TakeArgs& a, const hipops_tensor& y, const hipops_tens
 
 // Bytes that a copy takes more where x's rows, or its lines in panels, do not all begin at a multiple of 16.
 int64_t slack_of(const TakeArgs& a, int64_t element) {
-  uint64_t bits = reinterpret_cast<uintptr_t>(a.x) | bits_of(a.x_line | a.overlap, element);
-  for (int d = 0; d < a.walk.rank; ++d) bits |= bits_of(a.walk.dim[d].stride[kTakeX], element);
+  uint64_t bits = bits_of(a.x) | bits_of((a.x_line | a.overlap) * element);
+  for (int d = 0; d < a.walk.rank; ++d) bits |= bits_of(a.walk.dim[d].stride[kTakeX] * element);
   return widest_access(bits) == kWideAccess ? 0 : kWideAccess - element;
 }
 

@@ -23,6 +23,13 @@ bool is_float(hipops_dtype dtype);
 
 bool is_empty(const hipops_tensor& t);  // no elements
 
+// A tensor whose data is not to be looked at, in `copy`: at an address with room for strides of either sign. NULL stays
+// NULL.
+const hipops_tensor* without_data(const hipops_tensor* t, hipops_tensor* copy);
+
+// By what a dimension is stepped along: 0 where it has one element at most, and its stride is not looked at.
+inline int64_t step_of(const hipops_tensor& t, int d) { return t.shape[d] > 1 ? t.stride[d] : 0; }
+
 // Number of elements; only for tensors that check_tensor has accepted.
 int64_t element_count(const hipops_tensor& t);
 

@@ -3,15 +3,12 @@
 
 #include <cstdint>
 
+#include "strided.h"
 #include "upsample.h"
 
 namespace hipops {
 
-constexpr int64_t kWideAccess = 16;
 constexpr int64_t kSmall = int64_t{1} << 31;
-
-inline uint64_t bits_of(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
-inline uint64_t bits_of(int64_t bytes) { return static_cast<uint64_t>(bytes); }
 
 double ratio_of(const UpsampleDimension& d);
 

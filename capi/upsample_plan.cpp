@@ -6,8 +6,10 @@
 
 #include "count_as_many.h"
 #include "strided.h"
+#include "tensor.h"
 #include "upsample.h"
 #include "upsample_modes.h"
+#include "variant_list.h"
 
 namespace hipops {
 namespace {
@@ -23,9 +25,7 @@ constexpr Variant kVariants[] = {HIPOPS_UPSAMPLE_KERNELS(VARIANT, )};
 #undef VARIANT
 
 int kernel_of(int64_t unit, Mode mode) {
-  int kernel = 0;
-  while (kVariants[kernel].bits != unit * 8 || kVariants[kernel].mode != mode) ++kernel;
-  return kernel;
+  return place_of(kVariants, [&](const Variant& v) { return v.bits == unit * 8 && v.mode == mode; });
 }
 
 constexpr int kMostRepeats = 2;  // what `row` has a part of a vector for
@@ -43,8 +43,8 @@ int ordered_dimensions(const hipops_tensor& y, const hipops_tensor& x, int resiz
     if (next.rule == kSourceSame && y.shape[d] == 1) continue;
     next.size = y.shape[d];
     next.last = x.shape[d] - 1;
-    next.y_stride = y.shape[d] == 1 ? 0 : y.stride[d];
-    next.x_stride = x.shape[d] == 1 ? 0 : x.stride[d];
+    next.y_stride = step_of(y, d);
+    next.x_stride = step_of(x, d);
     int at = count++;
     for (; at > 0 && distance(given[at - 1]) > distance(next); --at) given[at] = given[at - 1];
     given[at] = next;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device/index_contract.h"
-#include "device/row_order_contract.h"
+#include "device/index_order_contract.h"
 #include "device/strided_contract.h"
 
 namespace hipops {
@@ -18,7 +18,7 @@ enum IndexAddOperand { kIndexAddY, kIndexAddX, kIndexAddRow, kIndexAddOperands }
 // where there are more parts than a grid has blocks, or more rows than 32 bits tell apart.
 // `few`: a wave for each (index, part of a row that a wave takes).
 struct ScanArgs {
-  uint32_t last_share, hashes;  // the shares' numbers go up to last_share; hashes: of each (device/row_share.h)
+  uint32_t last_share, hashes;  // the shares' numbers go up to last_share; hashes: of each (device/index_share.h)
   uint32_t parts;
   Divisor by_parts;
   int64_t first_part, first_row;

@@ -24,8 +24,8 @@
 // Alone: hipcc --genco -std=c++17 --offload-arch=gfx942 -O3 -I kernels kernels/index_add.hip -o index_add.co
 #include "index_add.h"
 
-#include "device/row_join.h"
-#include "device/row_share.h"
+#include "device/index_join.h"
+#include "device/index_share.h"
 #include "device/running_sum.h"
 #include "device/stream.h"
 #include "device/strided.h"

@@ -6,9 +6,9 @@
 #include <exception>
 #include <fstream>
 
+#include "index_sums.h"
 #include "parity/golden_files.h"
 #include "parity/jobs.h"
-#include "row_sums.h"
 #include "rows.h"
 
 namespace hipops::parity {

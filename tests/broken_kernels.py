@@ -59,7 +59,7 @@ TYPES = "device/types.h"
 MATH = "device/math.h"
 
 # Windows of an index have 2^30 places.
-SMALL_WINDOWS = (Change("device/row_share.h", "kMostPlaces = 1 << 30", "kMostPlaces = 1 << 11"),)
+SMALL_WINDOWS = (Change("device/index_share.h", "kMostPlaces = 1 << 30", "kMostPlaces = 1 << 11"),)
 
 MUTATIONS = (
     # ---- Waves that meet
@@ -450,77 +450,77 @@ MUTATIONS = (
     Mutation(
         "digit_read_in_part",
         "Indices whose digits differ in an odd bit alone take each other's places, and others stay as the workspace was.",
-        "index_add", "device/row_order.h",
+        "index_add", "device/index_order.h",
         before=" | lanes_apart(digit[n], bit + 1)",
         after="",
         runs=(Run("sizes", "f32", "fault", plan="ordered"), Run("indices", "u8", "fault", plan="ordered"))),
     Mutation(
         "order_not_kept",
         "Sources of a row are added in the reverse order of their lanes: not the sum that is promised.",
-        "index_add", "device/row_order.h",
+        "index_add", "device/index_order.h",
         before="earlier = peers & lanes_below();",
         after="earlier = peers & ~lanes_below() & ~(LaneMask(1) << lane_index());",
         runs=(Run("sizes", "f32", plan="ordered"), Run("smoke", "f64", plan="ordered"))),
     Mutation(
         "first_run_of_a_wave_passed",
         "Where a run of entries begins at a wave's first place, the wave takes the next run for it.",
-        "index_add", "device/row_join.h",
+        "index_add", "device/index_join.h",
         before=" - uint32_t(ballot(begins[0]) & 1)",
         after="",
         runs=(Run("sizes", "f32", "fault", plan="ordered"), Run("indices", "u8", plan="ordered"))),
     Mutation(
         "joined_sources_not_awaited",
         "Waves of a block that joins add up sources that others have not placed yet.",
-        "index_add", "device/row_join.h",
+        "index_add", "device/index_join.h",
         before="    barrier_for_memory();\n",
         after="",
         runs=(Run("sizes", "f32", "report", says="race at byte", race=True, plan="many-rows"),)),
     Mutation(
         "joined_rows_without_sources_counted",
         "A block that joins takes rows without sources for some that have any: where their lists are, nobody wrote.",
-        "index_add", "device/row_join.h",
+        "index_add", "device/index_join.h",
         before="return count != 0 ? count | 1u << kJoinedIndexBits : 0;",
         after="return count | 1u << kJoinedIndexBits;",
         runs=(Run("sizes", "f32", "fault", plan="many-rows"),)),
     Mutation(
         "joined_list_too_short",
         "A row's last source is left out.",
-        "index_add", "device/row_join.h",
+        "index_add", "device/index_join.h",
         before="return begin_[list + 1] - begin_[list]; }",
         after="return begin_[list + 1] - begin_[list] - 1; }",
         runs=(Run("sizes", "f32", plan="many-rows"), Run("indices", "u8", plan="many-rows"))),
     Mutation(
         "keys_over_the_ones_before",
         "Of the indices that a work-item finds for its share at a time, each takes the place of the one before.",
-        "index_add", "device/row_share.h",
+        "index_add", "device/index_share.h",
         before="own &= own - 1, ++to) {",
         after="own &= own - 1) {",
         runs=(Run("sizes", "f32", "fault"),)),
     Mutation(
         "list_read_too_early",
         "Waves look for their rows in a list that others are still writing.",
-        "index_add", "device/row_share.h",
+        "index_add", "device/index_share.h",
         before="    if (has_room) order();\n    barrier();\n",
         after="    if (has_room) order();\n",
         runs=(Run("sizes", "f32", "report", says="race at byte", race=True),)),
     Mutation(
         "keys_by_row_alone",
         "The indices that name a row are all put in one place of the list.",
-        "index_add", "device/row_share.h",
+        "index_add", "device/index_share.h",
         before="before += found_[other] < own;",
         after="before += uint64_t(found_[other]) >> 32 < own >> 32;",
         runs=(Run("indices", "f32", "fault"),)),
     Mutation(
         "row_of_every_index",
         "A row's sources are added by each of the indices that name it, not the first alone.",
-        "index_add", "device/row_share.h",
+        "index_add", "device/index_share.h",
         before="return row_of(keys_[entry]) != row(entry); }",
         after="return true; }",
         runs=(Run("indices", "f32"), Run("sizes", "u8"))),
     Mutation(
         "rows_of_no_share",
         "Shares begin a share too late: to the rows of the first one, nothing is added.",
-        "index_add", "device/row_share.h",
+        "index_add", "device/index_share.h",
         before="least_(number * hashes)",
         after="least_((number + 1) * hashes)",
         runs=(Run("sizes", "f32"),)),

@@ -11,10 +11,10 @@
 
 #include "catch.h"
 #include "device/cpu.h"
+#include "index_sums.h"
 #include "ops.h"
 #include "parity/golden_files.h"
 #include "parity/run_case.h"
-#include "row_sums.h"
 #include "rows.h"
 #include "tensor.h"
 

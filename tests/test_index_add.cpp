@@ -15,8 +15,8 @@
 
 #include "device/cpu.h"
 #include "device/launch_contract.h"
+#include "index_sums.h"
 #include "overlap.h"
-#include "row_sums.h"
 #include "rows.h"
 #include "runtime/runtime.h"
 #include "take_tester.h"

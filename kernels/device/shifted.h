@@ -3,8 +3,8 @@
 
 #include "device/aligned_span.h"
 #include "device/shifted_contract.h"
-#include "device/types.h"
 #include "device/stream.h"
+#include "device/types.h"
 
 namespace hipops {
 namespace {

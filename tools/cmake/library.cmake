@@ -6,14 +6,16 @@ set(hipops_sources
   capi/copy_plan.cpp
   capi/divisor.cpp
   capi/error.cpp
+  capi/index_order.cpp
+  capi/index_sums.cpp
+  capi/index_sums_ordered.cpp
+  capi/index_sums_scanned.cpp
   capi/indices.cpp
   capi/overlap.cpp
   capi/rope_common.cpp
   capi/row_choice.cpp
   capi/row_launch.cpp
-  capi/row_order.cpp
   capi/row_plan.cpp
-  capi/row_sums.cpp
   capi/rows.cpp
   capi/scatter_plan.cpp
   capi/strided.cpp

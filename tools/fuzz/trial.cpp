@@ -17,8 +17,8 @@
 #include "count_as_many.h"
 #include "fuzz/random_case.h"
 #include "fuzz/shrink.h"
+#include "index_sums.h"
 #include "parity/run_case.h"
-#include "row_sums.h"
 #include "runtime/runtime.h"
 
 namespace hipops::fuzz {

@@ -1,8 +1,8 @@
-// The second step of row_order.h: a block for each high digit joins its runs, one of each block that split, and orders
+// The second step of index_order.h: a block for each high digit joins its runs, one of each block that split, and orders
 // their entries by the low digit.
 #pragma once
 
-#include "device/row_order.h"
+#include "device/index_order.h"
 
 namespace hipops {
 namespace {

@@ -1,4 +1,4 @@
-// How the indices of a tensor are ordered by the rows that they name, between row_order.h and launchers.
+// How the indices of a tensor are ordered by the rows that they name, between index_order.h and launchers.
 #pragma once
 
 #include <stdint.h>

@@ -4,7 +4,7 @@
 // block waits for another, so none has to run beside another.
 //   split  each block reads up to 2048 indices, drops what names no row, reports what is out of range, orders the rest
 //          by the high digit in its own part of the workspace, and says where each digit's run starts in it.
-//   join   (row_join.h) a block for each high digit: the starts tell it where its runs are, and where its entries go in
+//   join   (index_join.h) a block for each high digit: the starts tell it where its runs are, and where its entries go in
 //          the end. It orders them by the low digit: in registers where there are up to 2048, as there mostly are,
 //          otherwise it reads them twice, to count and to place them. What it knows then is each row's list.
 // Within a block, waves own parts of the entries, and lanes find those with the same digit by ballots. Keys are rows
@@ -16,8 +16,8 @@
 // Of each index the ordering reads the index, writes 8 bytes and reads them, and writes 4, mostly in the L2 cache.
 #pragma once
 
+#include "device/index_order_contract.h"
 #include "device/indices.h"
-#include "device/row_order_contract.h"
 #include "device/scan.h"
 
 namespace hipops {

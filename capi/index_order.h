@@ -1,9 +1,9 @@
-// How an index is ordered by the rows that it names (device/row_order.h): in how many rounds, and where in the workspace.
+// How an index is ordered by the rows that it names (device/index_order.h): in how many rounds, and where in the workspace.
 #pragma once
 
 #include <cstdint>
 
-#include "device/row_order_contract.h"
+#include "device/index_order_contract.h"
 
 namespace hipops {
 
@@ -25,7 +25,7 @@ struct OrderPlan {
 // For `indices` of which each names one of `rows`. Few are not ordered, nor are more than entries have bits for.
 OrderPlan plan_order(int64_t rows, int64_t indices);
 
-// The same, over so many blocks that join that they can add up what they joined themselves (row_join.h, ListsAtHand):
+// The same, over so many blocks that join that they can add up what they joined themselves (index_join.h, ListsAtHand):
 // each has about as much to do, and there are enough of them. Of other rows and indices, no rounds and no bytes.
 OrderPlan plan_spread(int64_t rows, int64_t indices);
 

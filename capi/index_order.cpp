@@ -1,4 +1,4 @@
-#include "row_order.h"
+#include "index_order.h"
 
 #include <algorithm>
 

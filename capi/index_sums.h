@@ -6,6 +6,7 @@
 
 #include "hipops/hipops.h"
 #include "runtime/runtime.h"
+#include "tensor.h"
 
 namespace hipops {
 
@@ -18,6 +19,12 @@ struct RowSums {
   const hipops_tensor *y, *x, *index;
   int32_t dim;
 };
+
+// hipops_supports of an op that adds up by an index; whether x's dtype is one that is added, and by which one's kernels:
+// unsigned integers stand for signed ones.
+bool sums_support(hipops_dtype dtype, hipops_dtype index);
+hipops_status check_added(const Argument& x);
+hipops_dtype added_as(hipops_dtype dtype);
 
 // The workspace for the order of the indices, of which there are many; 0 if they cannot be ordered.
 int64_t row_order_bytes(const RowSums& t);
