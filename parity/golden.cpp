@@ -17,7 +17,6 @@ using Json = nlohmann::json;
 constexpr int64_t kSchema = 1;
 constexpr int kMaxDepth = 16;                     // a valid file needs 7: file, cases, case, inputs, tensor, values
 constexpr int64_t kMaxOffset = int64_t{1} << 20;  // in elements
-constexpr int64_t kMaxParam = int64_t{1} << 53;   // what a double holds exactly
 constexpr size_t kMaxQuoted = 40;                 // of a foreign name in a message
 constexpr size_t kMaxReason = 400;                // of a message; the JSON parser quotes what it cannot read
 
@@ -348,7 +347,7 @@ std::map<std::string, double> read_params(const Node& node, const OpEntry& op) {
     const Node value = node.child(param.name);
     if (param.integer) {
       const int64_t whole = read_int64(value);
-      if (whole > kMaxParam || whole < -kMaxParam) refuse(value.path, "beyond 2^53");
+      if (whole != static_cast<int32_t>(whole)) refuse(value.path, "beyond 32 bits");  // which the ops' own are of
       const bool yes_or_no = std::strcmp(param.name, kWorkspaceParam) == 0;
       if (yes_or_no && whole != 0 && whole != 1) refuse(value.path, "neither 0 nor 1");
       params[param.name] = static_cast<double>(whole);
@@ -400,6 +399,16 @@ void check_in_out(const Node& node, const OpEntry& op, const Case& of) {
   }
 }
 
+// What the op's function would not see for itself.
+void check_arguments(const OpEntry& op, const Case& of) {
+  if (op.problem == nullptr) return;
+  Arguments arguments;
+  for (const InputTensor& input : of.inputs) arguments.add_tensor(input.name, view(input.layout, nullptr));
+  for (const ExpectedTensor& output : of.outputs) arguments.add_tensor(output.name, view(output.layout, nullptr));
+  const std::string problem = op.problem(arguments);
+  if (!problem.empty()) throw Refusal{problem};
+}
+
 std::string read_case_name(const Node& node) {
   const std::string name = read_string(node.child("name"));
   const bool plain = std::all_of(name.begin(), name.end(), [](char c) {
@@ -427,6 +436,7 @@ Case read_case(const Node& node, const std::string& name, const OpEntry& op) {
       node.child("outputs"), op.outputs,
       [&](const Node& child, const TensorSpec& spec) { return read_output(child, spec, result.dtype); });
   check_in_out(node, op, result);
+  check_arguments(op, result);
   if (const auto in_place = node.optional_child("in_place")) result.in_place = read_in_place(*in_place, result);
   const Node tolerance = node.child("tolerance");
   expect_keys(tolerance, {"ulps"});

@@ -24,6 +24,17 @@ constexpr TensorSpec kPositions = {"positions", Role::kIndex, true};
 constexpr TensorSpec kIndex = {"index", Role::kIndex};
 constexpr TensorSpec kReport = {"report", Role::kReport, true};
 
+// copy2d takes x's rows and columns for both tensors, and neither's stride within a row.
+std::string copy2d_problem(const Arguments& a) {
+  const hipops_tensor &y = *a["y"], &x = *a["x"];
+  if (x.rank != 2) return "inputs.x.shape: of rank " + std::to_string(x.rank) + ", copy2d takes 2";
+  if (y.rank != 2 || y.shape[0] != x.shape[0] || y.shape[1] != x.shape[1])
+    return "outputs.y.shape: not x's, which copy2d takes for both";
+  if (x.shape[1] > 1 && x.stride[1] != 1) return "inputs.x.stride: not 1 within a row, as copy2d takes it";
+  if (y.shape[1] > 1 && y.stride[1] != 1) return "outputs.y.stride: not 1 within a row, as copy2d takes it";
+  return "";
+}
+
 }  // namespace
 
 const std::vector<OpEntry>& all_ops() {
@@ -162,7 +173,9 @@ const std::vector<OpEntry>& all_ops() {
          const hipops_tensor *y = a["y"], *x = a["x"];
          return hipops_copy2d(y->data, x->data, x->dtype, x->shape[0], x->shape[1], y->stride[0], x->stride[0],
                               a.stream());
-       }},
+       },
+       nullptr,
+       copy2d_problem},
   };
   return ops;
 }

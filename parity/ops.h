@@ -79,6 +79,9 @@ struct OpEntry {
   hipops_status (*call)(const Arguments& a);
   // For an op that takes a workspace, which has kWorkspaceParam among its params: how much, as the library says.
   hipops_status (*workspace_bytes)(const Arguments& a, int64_t* bytes) = nullptr;
+  // For an op whose function is not told all of its tensors' shapes and strides: "", or what is wrong with them, a
+  // message that names the tensor's field.
+  std::string (*problem)(const Arguments& a) = nullptr;
 };
 
 // All of them, in the order in which they run.

@@ -529,7 +529,8 @@ TEST_CASE("the reader refuses what is wrong, and says why", "[parity][golden]") 
       {R"("factor": 2, )", "", "first", "params.factor: missing"},
       {R"("factor": 2)", R"("factor": 2, "eps": 1)", "first", "params: unknown param 'eps'"},
       {R"("dim": 0)", R"("dim": 0.5)", "first", "params.dim: not an integer"},
-      {R"("dim": 0)", R"("dim": 9007199254740993)", "first", "params.dim: beyond 2^53"},
+      {R"("dim": 0)", R"("dim": 4294967296)", "first", "params.dim: beyond 32 bits"},
+      {R"("dim": 0)", R"("dim": -2147483649)", "first", "params.dim: beyond 32 bits"},
       {R"("inputs": {"x")", R"("inputs": {"z": {}, "x")", "first", "inputs: unknown tensor 'z'"},
       {R"("inputs": {"x")", R"("inputs": {"bias")", "first", "inputs.x: missing"},
       {R"("inputs": {"x")", R"("inputs": {"bias": {"dtype": "f16", "shape": [1], "values": [1]}, "x")", "first",
@@ -733,6 +734,31 @@ TEST_CASE("the reader reads integers of 64 bits, and tensors that are input and 
   } catch (const GoldenError& error) {
     CHECK(error.reason() == "inputs.x.generator.kind: not for f32");
   }
+}
+
+TEST_CASE("the reader refuses tensors of which copy2d is told but a part", "[parity][golden]") {
+  const std::string text = R"({"schema": 1, "op": "copy2d", "topic": "smoke", "reference": {}, "cases": [
+    {"name": "rows", "dtype": "u8", "params": {},
+     "inputs": {"x": {"dtype": "u8", "shape": [2, 2], "stride": [3, 1], "values": [1, 2, 3, 4]}},
+     "outputs": {"y": {"dtype": "u8", "shape": [2, 2], "stride": [5, 1], "values": [1, 2, 3, 4]}},
+     "tolerance": {"ulps": 0}}]})";
+  const auto reason = [](const std::string& changed) {
+    try {
+      read_golden(changed, "copy2d/smoke.json", all_ops());
+    } catch (const GoldenError& error) {
+      return error.reason();
+    }
+    return std::string("none");
+  };
+  CHECK(reason(text) == "none");
+  const std::string y = R"("shape": [2, 2], "stride": [5, 1], "values": [1, 2, 3, 4])";
+  CHECK(contains(reason(replaced(text, y, R"("shape": [1, 2], "values": [1, 2])")), "outputs.y.shape: not x's"));
+  CHECK(contains(reason(replaced(text, y, R"("shape": [2, 1], "values": [1, 3])")), "outputs.y.shape: not x's"));
+  CHECK(contains(reason(replaced(text, y, R"("shape": [4], "values": [1, 2, 3, 4])")), "outputs.y.shape: not x's"));
+  CHECK(contains(reason(replaced(text, "[5, 1]", "[5, 2]")), "outputs.y.stride: not 1"));
+  CHECK(contains(reason(replaced(text, "[3, 1]", "[4, 2]")), "inputs.x.stride: not 1"));
+  CHECK(contains(reason(replaced(text, R"("shape": [2, 2], "stride": [3, 1])", R"("shape": [4])")),
+                 "inputs.x.shape: of rank 1, copy2d takes 2"));
 }
 
 TEST_CASE("the reader survives any truncation, and duplicates are refused", "[parity][golden]") {
