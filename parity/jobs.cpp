@@ -24,14 +24,6 @@ std::string case_shape(const Case& test) {
   return test.outputs.empty() ? "" : shape_text(test.outputs.front().layout.shape);
 }
 
-std::string shell_quote(const std::string& text) {
-  const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=+,@%";
-  if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 bool from_environment(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr && *value != '\0';

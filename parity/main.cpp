@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <fstream>
 
 #include "index_sums.h"
 #include "parity/golden_files.h"
@@ -49,13 +48,6 @@ std::string order_text(hipops_backend backend) {
   return std::string(", order shuffled by HIPOPS_CPU_SEED=") + seed;
 }
 
-int refuse_backend(const Options& options, hipops_status status) {
-  std::fprintf(stderr, "hipops-parity: backend %s: %s: %s\nhipops-info shows what can be used here\n",
-               options.backend.c_str(), hipops_status_string(status), hipops_last_error());
-  if (status == HIPOPS_NO_DEVICE) return kExitNoDevice;
-  return status == HIPOPS_INVALID_ARGUMENT ? kExitUsage : kExitMismatch;
-}
-
 hipops_status open(const Options& options, Device* device, const DeviceFacts** facts) {
   hipops_status status = hipops_init(backend_of(options.backend));
   if (status == HIPOPS_SUCCESS) status = runtime(&device->runtime);
@@ -78,16 +70,6 @@ bool open_graphs(Device* device) {
     std::fprintf(stderr, "hipops-parity: --capture: %s\n", failure.what());
   }
   return device->graphs != nullptr;
-}
-
-bool write_file(const std::string& path, const std::string& text) {
-  if (path.empty()) return true;
-  std::ofstream stream(path, std::ios::binary);
-  stream << text;
-  stream.close();
-  if (stream) return true;
-  std::fprintf(stderr, "hipops-parity: cannot write %s\n", path.c_str());
-  return false;
 }
 
 // Where the right results come from.
@@ -113,19 +95,20 @@ int run(const Options& options, const std::string& golden, const std::vector<Gol
   Device device;
   const DeviceFacts* facts = nullptr;
   const hipops_status status = open(options, &device, &facts);
-  if (status != HIPOPS_SUCCESS) return refuse_backend(options, status);
+  if (status != HIPOPS_SUCCESS) return refuse_backend("hipops-parity", options.backend, status, hipops_last_error());
   if (options.capture && !open_graphs(&device)) return kExitNoDevice;
   if (options.large && options.large_scale == 1 && device.backend == "cpu") {
     std::fprintf(stderr, "hipops-parity: --large: the backend is cpu, expected hip or cuda\n");
     return kExitUsage;
   }
 
+  OutputFile json(options.json), junit(options.junit);
   Session session({device.backend, facts->name, facts->target, facts->wave_size, hipops_version(), hipops_build_info(),
                    reference_text(options, golden), guard_name(device.guard) + order_text(device.runtime->backend())},
                   options.verbose);
   session.run(options.large ? large_jobs(options, device) : golden_jobs(options, files, device));
-  const bool has_json = write_file(options.json, to_json(session.info(), session.records()));
-  const bool has_junit = write_file(options.junit, to_junit(session.info(), session.records()));
+  const bool has_json = json.write(to_json(session.info(), session.records()));
+  const bool has_junit = junit.write(to_junit(session.info(), session.records()));
   if (count(session.records()).failed > 0) return kExitMismatch;
   if (count(session.records()).passed == 0) return refuse_skipped(session.records());
   return has_json && has_junit ? kExitPassed : kExitUsage;
@@ -135,6 +118,10 @@ int main_or_throw(int argc, char** argv) {
   Options options;
   int exit_code;
   if (!parse_options(argc, argv, &options, &exit_code)) return exit_code;
+  if (!options.op.empty() && !is_built(*find_op(all_ops(), options.op))) {
+    std::fprintf(stderr, "hipops-parity: %s\n", not_built(options.op).c_str());
+    return kExitUsage;
+  }
   const std::string golden = options.large ? "" : golden_directory(options.golden);
   std::vector<GoldenFile> files;
   if (!options.large) files = load_golden(golden, options.op, options.topic, all_ops());
@@ -154,7 +141,7 @@ int main_or_throw(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return hipops::parity::main_or_throw(argc, argv);
+    return hipops::parity::after_printing(hipops::parity::main_or_throw(argc, argv));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "hipops-parity: %s\n", error.what());
     return hipops::parity::kExitUsage;

@@ -187,6 +187,14 @@ const OpEntry* find_op(const std::vector<OpEntry>& ops, const std::string& name)
   return nullptr;
 }
 
+std::vector<std::string> op_names() {
+  std::vector<std::string> names;
+  for (const OpEntry& op : all_ops()) names.push_back(op.name);
+  return names;
+}
+
+std::string not_built(const std::string& op) { return "this build has no " + op + " (HIPOPS_OPS)"; }
+
 bool is_built(const OpEntry& op) {
   return find_image(std::strcmp(op.name, "copy2d") == 0 ? "strided_copy" : op.name) != nullptr;
 }

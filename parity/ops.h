@@ -90,6 +90,11 @@ const std::vector<OpEntry>& all_ops();
 // Whether this build has the op's kernels; copy2d's are strided_copy's.
 bool is_built(const OpEntry& op);
 
+// What to say where it has not.
+std::string not_built(const std::string& op);
+
+std::vector<std::string> op_names();
+
 // NULL for an unknown name.
 const OpEntry* find_op(const std::vector<OpEntry>& ops, const std::string& name);
 

@@ -12,12 +12,6 @@
 namespace hipops::parity {
 namespace {
 
-std::vector<std::string> op_names() {
-  std::vector<std::string> names;
-  for (const OpEntry& op : all_ops()) names.push_back(op.name);
-  return names;
-}
-
 // Some backends have no wave size to choose and no guard pages.
 bool expect_cpu(Options* options, const char* option) {
   if (options->backend == "auto") options->backend = "cpu";
@@ -102,8 +96,8 @@ void declare(CLI::App* app, Options* options) {
       "\n"
       "Exit status:\n"
       "  0   all pass\n"
-      "  1   a mismatch\n"
-      "  2   bad usage, or a bad golden file\n"
+      "  1   a mismatch, or the runtime fails at the start\n"
+      "  2   bad usage, a wrong setting, a bad golden file, or a file that cannot be written\n"
       "  77  the backend asked for is not there, or has no graphs to capture");
 }
 
@@ -137,6 +131,17 @@ const char* backend_name(hipops_backend backend) {
   if (backend == HIPOPS_BACKEND_HIP) return "hip";
   if (backend == HIPOPS_BACKEND_CUDA) return "cuda";
   return "auto";
+}
+
+int exit_code_of(hipops_status status) {
+  if (status == HIPOPS_NO_DEVICE) return kExitNoDevice;
+  return status == HIPOPS_INVALID_ARGUMENT ? kExitUsage : kExitMismatch;
+}
+
+int refuse_backend(const char* program, const std::string& backend, hipops_status status, const std::string& why) {
+  std::fprintf(stderr, "%s: backend %s: %s: %s\nhipops-info shows what can be used here\n", program, backend.c_str(),
+               hipops_status_string(status), why.c_str());
+  return exit_code_of(status);
 }
 
 }  // namespace hipops::parity

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "hipops/hipops.h"
+#include "parity/program.h"
 
 namespace hipops::parity {
 
@@ -31,15 +32,16 @@ struct Options {
   std::string junit;
 };
 
-constexpr int kExitPassed = 0;
-constexpr int kExitMismatch = 1;
-constexpr int kExitUsage = 2;
-constexpr int kExitNoDevice = 77;
-
 // True: go on. False: *exit_code says how the program ends; what there is to say has been printed.
 bool parse_options(int argc, char** argv, Options* options, int* exit_code);
 
 hipops_backend backend_of(const std::string& name);
 const char* backend_name(hipops_backend backend);
+
+// How a program ends whose backend refuses with `status`: only where there is no device could another machine do.
+int exit_code_of(hipops_status status);
+
+// Says so on stderr, and why, and returns exit_code_of.
+int refuse_backend(const char* program, const std::string& backend, hipops_status status, const std::string& why);
 
 }  // namespace hipops::parity

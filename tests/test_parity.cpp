@@ -9,6 +9,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <stdexcept>
 
 #include "catch.h"
 #include "host_runtime.h"
@@ -1269,7 +1270,41 @@ TEST_CASE("the table has a row per op and dtype", "[parity][report]") {
   CHECK(closing_line(count({records[1]}), false) == "1 passed, 0 failed\n");
 }
 
-// ---- Command line
+// ---- Files and the command line
+
+TEST_CASE("a report's file is opened before it is written, and keeps what it holds until then", "[parity][report]") {
+  namespace fs = std::filesystem;
+  const fs::path path = fs::temp_directory_path() / ("hipops-test-report-" + std::to_string(std::random_device()()));
+  const auto text = [&] {
+    std::ifstream stream(path);
+    return std::string(std::istreambuf_iterator<char>(stream), {});
+  };
+  { OutputFile unwritten(path); }
+  CHECK_FALSE(fs::exists(path));
+  CHECK(OutputFile(path).write("a long report"));
+  CHECK(text() == "a long report");
+  { OutputFile unwritten(path); }
+  CHECK(text() == "a long report");
+  CHECK(OutputFile(path).write("another"));
+  CHECK(text() == "another");
+  fs::remove(path);
+  CHECK(OutputFile("").write("nowhere"));
+  CHECK_THROWS_AS(OutputFile((path / "under").string()), std::invalid_argument);
+  CHECK_FALSE(OutputFile("/dev/full").write("no room"));
+}
+
+TEST_CASE("commands are quoted for a shell", "[parity][options]") {
+  CHECK(shell_quote("bin/hipops-parity") == "bin/hipops-parity");
+  CHECK(shell_quote("my folder/it's") == "'my folder/it'\\''s'");
+  CHECK(shell_quote("") == "''");
+}
+
+TEST_CASE("a backend's refusal says how a program ends", "[parity][options]") {
+  CHECK(exit_code_of(HIPOPS_NO_DEVICE) == 77);
+  CHECK(exit_code_of(HIPOPS_INVALID_ARGUMENT) == 2);
+  CHECK(exit_code_of(HIPOPS_RUNTIME_ERROR) == 1);
+  CHECK(exit_code_of(HIPOPS_NO_CODE_OBJECT) == 1);
+}
 
 TEST_CASE("the command line is checked", "[parity][options]") {
   const auto parse = [](std::vector<std::string> words, Options* options) {

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <fstream>
 #include <stdexcept>
 
 #include "options.h"
@@ -44,15 +43,6 @@ hipops_status open(const Options& options, Device* device, RunInfo* info) {
   return HIPOPS_SUCCESS;
 }
 
-bool write_file(const std::string& path, const std::string& text) {
-  if (path.empty()) return true;
-  std::ofstream stream(path, std::ios::binary);
-  stream << text;
-  stream.close();
-  if (!stream) complain("cannot write " + path, 0);
-  return static_cast<bool>(stream);
-}
-
 Figure measure(const Options& options, const Device& device, Timer& timer, const Workload& work) {
   Figure figure = {work, bytes_moved(work), 0, 0, {}, {}};
   figure.roof = timer.roof(figure.bytes);
@@ -65,6 +55,7 @@ Figure measure(const Options& options, const Device& device, Timer& timer, const
 
 // One row's failure is not the others'.
 int run_rows(const Options& options, const std::vector<Workload>& rows, const Device& device, const RunInfo& info) {
+  parity::OutputFile json(options.json);
   Timer timer(device, options.repeats ? options.repeats : kRepeats);
   parity::Progress progress(rows.size());
   std::vector<Figure> figures;
@@ -75,7 +66,7 @@ int run_rows(const Options& options, const std::vector<Workload>& rows, const De
       figures.push_back(measure(options, device, timer, rows[i]));
       progress.clear();
       print(table_row(figures.back()));
-    } catch (const parity::RuntimeFailure& failure) {
+    } catch (const std::exception& failure) {  // of the device's memory, or the host's
       progress.clear();
       complain(rows[i].name + ": " + failure.what(), 0);
     }
@@ -85,16 +76,18 @@ int run_rows(const Options& options, const std::vector<Workload>& rows, const De
 }
 
 int run_sweep(const Options& options, const std::vector<SweepJob>& jobs, const Device& device, const RunInfo& info) {
+  parity::OutputFile json(options.json);
   Timer timer(device, options.repeats ? options.repeats : kSweepRepeats);
   parity::Progress progress(jobs.size());
   const std::vector<SweepRow> rows =
       sweep(device, timer, jobs, [&](size_t done, const std::string& label) { progress.show(done, label); });
   progress.clear();
   print(sweep_text(rows, parity::colours_wanted()));
-  if (!write_file(options.json, to_json(info, rows))) return parity::kExitMismatch;
+  const bool written = json.write(to_json(info, rows));
   const bool found = std::any_of(rows.begin(), rows.end(),
                                  [](const SweepRow& row) { return row.is_slow() || row.has_better_neighbour(); });
-  return found ? parity::kExitMismatch : parity::kExitPassed;
+  if (found) return parity::kExitMismatch;
+  return written ? parity::kExitPassed : parity::kExitUsage;
 }
 
 int main_or_throw(int argc, char** argv) {
@@ -110,12 +103,8 @@ int main_or_throw(int argc, char** argv) {
   }
   Device device;
   RunInfo info;
-  if (hipops_status status = open(options, &device, &info)) {
-    const std::string text =
-        "backend " + options.backend + ": " + hipops_status_string(status) + ": " + hipops_last_error() +
-        "\nhipops-info shows what can be used here";
-    return complain(text, status == HIPOPS_NO_DEVICE ? parity::kExitNoDevice : parity::kExitMismatch);
-  }
+  if (hipops_status status = open(options, &device, &info))
+    return parity::refuse_backend("hipops-bench", options.backend, status, hipops_last_error());
   if (options.host && !device.tools->has_graphs())
     return complain("--host is not for the " + info.backend + " backend: its driver has no launch of its own",
                     parity::kExitUsage);
@@ -131,7 +120,7 @@ int main_or_throw(int argc, char** argv) {
 int main(int argc, char** argv) {
   using namespace hipops;
   try {
-    return bench::main_or_throw(argc, argv);
+    return parity::after_printing(bench::main_or_throw(argc, argv));
   } catch (const std::invalid_argument& error) {
     return bench::complain(error.what(), parity::kExitUsage);
   } catch (const std::exception& error) {

@@ -6,19 +6,14 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "ops.h"
 #include "parity/number.h"
+#include "parity/ops.h"
 #include "parity/options.h"
+#include "runtime/runtime.h"
 #include "table.h"
 
 namespace hipops::bench {
 namespace {
-
-std::vector<std::string> op_names() {
-  std::vector<std::string> names;
-  for (int i = 0; i < op_count; ++i) names.push_back(all_ops[i]->name);
-  return names;
-}
 
 hipops_dtype dtype_of(const std::string& name) {
   hipops_dtype dtype = HIPOPS_NONE;
@@ -39,7 +34,7 @@ void declare(CLI::App* app, Options* o) {
       ->check(CLI::IsMember({"auto", "cpu", "hip", "cuda"}))
       ->option_text("BACKEND");
   app->add_option("--op", o->ops, "only these ops, as rms_norm; with --shape its op")
-      ->check(CLI::IsMember(op_names()))
+      ->check(CLI::IsMember(parity::library_ops()))
       ->option_text("OP...");
   app->add_option("--dtype", o->dtypes, "only these dtypes, as bf16; with --shape its dtype")
       ->check(CLI::IsMember(parity::dtype_names()))
@@ -90,7 +85,7 @@ void declare(CLI::App* app, Options* o) {
       "Exit status:\n"
       "  0   done\n"
       "  1   a failure, or a sweep that found a shape under 75 % of the roof or a better neighbour\n"
-      "  2   bad usage\n"
+      "  2   bad usage, a wrong setting, or a file that cannot be written\n"
       "  77  the backend asked for is not there; hipops-info says why");
 }
 
@@ -106,6 +101,12 @@ Workload row_of(const Options& o, const std::string& shape) {
   if (!problem.empty()) throw std::invalid_argument("--shape " + shape + ": " + problem);
   work.name = default_name(work, shape);
   return work;
+}
+
+// The ops that are asked for by name have to be there.
+void expect_built(const std::vector<std::string>& ops) {
+  for (const std::string& op : ops)
+    if (!find_image(op.c_str())) throw std::invalid_argument(parity::not_built(op));
 }
 
 }  // namespace
@@ -126,6 +127,7 @@ bool parse_options(int argc, char** argv, Options* options, int* exit_code) {
 
 std::vector<Workload> selected(const Options& o) {
   std::vector<Workload> rows;
+  expect_built(o.ops);
   if (!o.shapes.empty() && (o.ops.size() != 1 || o.dtypes.size() != 1))
     throw std::invalid_argument("--shape needs one --op and one --dtype");
   for (const std::string& shape : o.shapes) rows.push_back(row_of(o, shape));
@@ -140,6 +142,7 @@ std::vector<Workload> selected(const Options& o) {
 }
 
 std::vector<SweepJob> selected_jobs(const Options& o) {
+  expect_built(o.ops);
   std::vector<std::string> ops;
   for (const char* op : {"layer_norm", "rms_norm", "softmax"})
     if (find_image(op) && is_among(op, o.ops)) ops.push_back(op);

@@ -9,6 +9,8 @@
 #include <memory>
 #include <sstream>
 
+#include "parity/program.h"
+
 namespace hipops::inspect {
 namespace {
 
@@ -54,12 +56,6 @@ std::optional<Instruction> instruction(const std::string& line) {
     found.target = found.address + kWord + kWord * static_cast<uint64_t>(int64_t{static_cast<int16_t>(distance)});
   }
   return found;
-}
-
-std::string shell_quote(const std::string& text) {
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
 }
 
 std::string output_of(const std::string& command, int* status) {
@@ -123,7 +119,7 @@ std::string find_objdump(const std::string& wanted) {
 Functions disassemble(const std::string& objdump, const std::string& path) {
   int status = 0;
   std::istringstream text(
-      output_of(shell_quote(objdump) + " -d --no-show-raw-insn " + shell_quote(path), &status));
+      output_of(parity::shell_quote(objdump) + " -d --no-show-raw-insn " + parity::shell_quote(path), &status));
   if (WIFEXITED(status) && WEXITSTATUS(status) == kNotFound)
     throw DisassemblyError("cannot run " + objdump + ": name an llvm-objdump by --objdump or HIPOPS_OBJDUMP");
   if (status != 0) throw DisassemblyError(objdump + " failed on " + path);

@@ -1,24 +1,17 @@
 // hipops-inspect: what the machine code of AMD kernels takes and does, and whether it keeps its budgets.
 #include <cstdio>
 #include <exception>
-#include <fstream>
 #include <iterator>
 
 #include "inspect/budgets.h"
 #include "inspect/options.h"
 #include "inspect/report.h"
+#include "parity/program.h"
 #include "parity/terminal.h"
 #include "runtime/runtime.h"
 
 namespace hipops::inspect {
 namespace {
-
-void write_file(const std::string& path, const std::string& text) {
-  std::ofstream stream(path, std::ios::binary);
-  stream << text;
-  stream.close();
-  if (!stream) throw std::runtime_error("cannot write " + path);
-}
 
 Budgets read_budgets(const std::string& path) {
   const auto bytes = read_file(path);
@@ -43,11 +36,12 @@ int main_or_throw(int argc, char** argv) {
   int exit_code;
   if (!parse_options(argc, argv, &options, &exit_code)) return exit_code;
   const Budgets budgets = options.check.empty() ? Budgets() : read_budgets(options.check);
+  parity::OutputFile json(options.json);
   const std::vector<Record> records = inspect(options.selection);
   if (records.empty())
     throw std::runtime_error(std::string("no kernel selected; the library's targets: ") +
                              (*hip_targets != '\0' ? hip_targets : "none"));
-  if (!options.json.empty()) write_file(options.json, to_json(records));
+  if (!json.write(to_json(records))) return kExitUsage;
   if (options.check.empty()) {
     std::fputs(table_text(records, parity::colours_wanted()).c_str(), stdout);
     return kExitGood;
@@ -62,7 +56,7 @@ int main_or_throw(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return hipops::inspect::main_or_throw(argc, argv);
+    return hipops::parity::after_printing(hipops::inspect::main_or_throw(argc, argv));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "hipops-inspect: %s\n", error.what());
     return hipops::inspect::kExitUsage;

@@ -2,16 +2,11 @@
 
 #include <CLI/CLI.hpp>
 
-#include "ops.h"
+#include "hipops/hipops.h"
+#include "parity/program.h"
 
 namespace hipops::inspect {
 namespace {
-
-std::vector<std::string> op_names() {
-  std::vector<std::string> names;
-  for (int i = 0; i < op_count; ++i) names.push_back(all_ops[i]->name);
-  return names;
-}
 
 void declare(CLI::App* app, Options* options) {
   Selection& selection = options->selection;
@@ -19,7 +14,7 @@ void declare(CLI::App* app, Options* options) {
       ->check(CLI::ExistingFile)
       ->option_text("...");
   app->add_option("--op", selection.op, "only this op, as softmax")
-      ->check(CLI::IsMember(op_names()))
+      ->check(CLI::IsMember(parity::library_ops()))
       ->option_text("OP");
   app->add_option("--target", selection.target, "only this target, as gfx942 or gfx11-generic")->option_text("TARGET");
   app->add_option("--kernel", selection.kernel, "only kernels whose name matches this pattern (*, ?, [...])")
@@ -46,7 +41,7 @@ void declare(CLI::App* app, Options* options) {
       "Exit status:\n"
       "  0   good\n"
       "  1   a budget is broken\n"
-      "  2   bad usage, or a file that cannot be read or disassembled");
+      "  2   bad usage, or a file that cannot be read, disassembled or written");
 }
 
 }  // namespace

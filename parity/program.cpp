@@ -1,0 +1,63 @@
+#include "parity/program.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <stdexcept>
+
+#include "capi/ops.h"
+
+namespace hipops::parity {
+namespace {
+
+std::string cannot_write(const std::string& path) { return "cannot write " + path + ": " + std::strerror(errno); }
+
+}  // namespace
+
+OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
+  if (path_.empty()) return;
+  is_new_ = access(path_.c_str(), F_OK) != 0;
+  file_ = std::fopen(path_.c_str(), "ab");
+  if (file_ == nullptr) throw std::invalid_argument(cannot_write(path_));
+}
+
+// A file that is there only because of us, and that the run came to nothing for, goes.
+OutputFile::~OutputFile() {
+  if (file_ == nullptr) return;
+  std::fclose(file_);
+  if (is_new_) unlink(path_.c_str());
+}
+
+bool OutputFile::write(const std::string& text) {
+  if (file_ == nullptr) return true;
+  // What is no regular file has nothing to be cut, and says so.
+  bool good = ftruncate(fileno(file_), 0) == 0 || errno == EINVAL;
+  good = good && std::fwrite(text.data(), 1, text.size(), file_) == text.size();
+  good = std::fclose(file_) == 0 && good;
+  file_ = nullptr;
+  if (!good) std::fprintf(stderr, "%s: %s\n", program_invocation_short_name, cannot_write(path_).c_str());
+  return good;
+}
+
+int after_printing(int exit_code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
+  std::fprintf(stderr, "%s: %s\n", program_invocation_short_name, cannot_write("stdout").c_str());
+  return exit_code == kExitPassed ? kExitUsage : exit_code;
+}
+
+std::vector<std::string> library_ops() {
+  std::vector<std::string> names;
+  for (int i = 0; i < op_count; ++i) names.push_back(all_ops[i]->name);
+  return names;
+}
+
+std::string shell_quote(const std::string& text) {
+  const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=+,@%";
+  if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+}  // namespace hipops::parity

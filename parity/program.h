@@ -1,0 +1,45 @@
+// What the tools have in common as programs: how they end, the files that they write, the commands that they print.
+// hipops-inspect has it without the rest of parity.
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace hipops::parity {
+
+constexpr int kExitPassed = 0;
+constexpr int kExitMismatch = 1;
+constexpr int kExitUsage = 2;
+constexpr int kExitNoDevice = 77;
+
+// A file for what a run comes to.
+class OutputFile {
+ public:
+  // Opened before the run, which need not be done to learn that it cannot be; "" for none. What the file holds stays
+  // there until write(). Throws std::invalid_argument.
+  explicit OutputFile(std::string path);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  // Returns whether all of it was written; says on stderr if it was not.
+  bool write(const std::string& text);
+
+ private:
+  const std::string path_;
+  std::FILE* file_ = nullptr;
+  bool is_new_ = false;
+};
+
+// How a program ends that would end with `exit_code`, now that all has been printed: not with 0 where stdout did not
+// take all of it.
+int after_printing(int exit_code);
+
+// The ops that have kernels, built or not.
+std::vector<std::string> library_ops();
+
+// Fit for a shell: quoted where it has to be.
+std::string shell_quote(const std::string& text);
+
+}  // namespace hipops::parity
