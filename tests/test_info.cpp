@@ -1,7 +1,12 @@
 // hipops-info, on a machine without GPUs and on a stand-in libamdhip64; and the manner that the tools share.
 #include <sys/wait.h>
 
+#include <unistd.h>
+
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 
 #include "catch.h"
@@ -33,6 +38,28 @@ Run run(const std::string& tool, const std::string& arguments, const std::string
 // Nothing that this machine may have is found.
 const std::string kNoGpu = "HIPOPS_HIP_LIBRARY=none HIPOPS_CUDA_LIBRARY=none";
 const std::string kStandin = "HIPOPS_HIP_LIBRARY='" HIPOPS_STANDIN "' HIPOPS_CUDA_LIBRARY=none STANDIN_ARCH=";
+
+class Folder {
+ public:
+  Folder() : path_(std::filesystem::temp_directory_path() / ("test_info." + std::to_string(getpid()))) {
+    std::filesystem::create_directories(path_);
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  const std::filesystem::path path_;
+};
+
+std::string first_target() {
+  const std::string all = hipops::hip_targets;
+  return all.substr(0, all.find(' '));
+}
+
+std::string text_of(const std::string& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
 
 }  // namespace
 
@@ -80,15 +107,58 @@ TEST_CASE("hipops-info says why a program gets no backend", "[info]") {
 
 TEST_CASE("hipops-info tries each device's kernels", "[info]") {
   const bool has_amd = *hipops::hip_targets != '\0';
-  const Run good = run("hipops-info", "--backend hip", kStandin + "gfx1100");
+  const std::string target = has_amd ? first_target() : "gfx1100";
+  const Run good = run("hipops-info", "--backend hip", kStandin + target);
   INFO(good.words);
-  CHECK(good.says("0: Stand-in 0 (gfx1100)"));
+  CHECK(good.says("0: Stand-in 0 (" + target + ")"));
   CHECK(good.exit_code == (has_amd ? 0 : 77));
-  if (has_amd) CHECK(good.says("kernels gfx1100\n"));
+  if (has_amd) CHECK(good.says("kernels " + target + "\n"));
   const Run other = run("hipops-info", "--backend hip", kStandin + "gfx803");
   INFO(other.words);
   CHECK(other.exit_code == 77);
   CHECK(other.says(has_amd ? "no code object for device 0, Stand-in 0 (gfx803)" : "built without AMD code objects"));
+}
+
+TEST_CASE("hipops-fuzz's failure stays one, and is saved where nothing is", "[info]") {
+  if (*hipops::hip_targets == '\0') return;
+  // The stand-in launches nothing, so that every result is wrong.
+  const Folder folder;
+  const std::string target = first_target();
+  const auto fuzz = [&](const std::string& save) {
+    const std::string arguments = "--backend hip --op softmax --elements 20 --count 5 --save '" + save + "'";
+    return run("hipops-fuzz", arguments, kStandin + target);
+  };
+  const Run saved = fuzz(folder / "my finds");
+  INFO(saved.words);
+  CHECK(saved.exit_code == 1);
+  CHECK(saved.says("FAIL softmax, case "));
+  CHECK(saved.says("saved: hipops-parity --backend hip --golden '" + folder / "my finds" + "' --op softmax"));
+  const std::string found = text_of(folder / "my finds/softmax/smoke.json");
+  CHECK(saved.says(found));
+  std::ofstream(folder / "my finds/softmax/smoke.json") << "a golden file";
+  const Run again = fuzz(folder / "my finds");
+  INFO(again.words);
+  CHECK(again.exit_code == 1);
+  CHECK(again.says("softmax/smoke.json: File exists"));
+  CHECK(again.says(found));
+  CHECK(text_of(folder / "my finds/softmax/smoke.json") == "a golden file");
+  std::ofstream(folder / "softmax") << "no folder";
+  CHECK(fuzz(folder / "").exit_code == 1);
+}
+
+TEST_CASE("hipops-fuzz says what the caller's environment makes of it", "[info]") {
+  const std::string few = "--op softmax --count 1";
+  const Run plain = run("hipops-fuzz", few);
+  INFO(plain.words);
+  CHECK(plain.says("hipops-fuzz --backend cpu --wave 32 --op softmax --seed 1 "));
+  CHECK(plain.says("wave 32: seed 1"));
+  CHECK_FALSE(plain.says("HIPOPS_CPU_SEED"));
+  const Run set = run("hipops-fuzz", few, "HIPOPS_CPU_WAVE=64 HIPOPS_CPU_SEED=7");
+  INFO(set.words);
+  CHECK(set.says("HIPOPS_CPU_SEED=7 "));
+  CHECK(set.says("--wave 64 "));
+  CHECK(set.says("wave 64: seed 1"));
+  CHECK(run("hipops-fuzz", few + " --wave 32", "HIPOPS_CPU_WAVE=64").says("wave 32: seed 1"));
 }
 
 TEST_CASE("the tools share one manner", "[info]") {

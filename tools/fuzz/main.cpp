@@ -1,12 +1,16 @@
 // hipops-fuzz: random cases of every op on the backend asked for, against a plain reference. The first that fails is
 // made small and printed as a golden file, and ends the run.
+#include <errno.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <filesystem>
-#include <fstream>
+#include <stdexcept>
 
 #include "fuzz/golden_text.h"
 #include "fuzz/random_case.h"
@@ -17,26 +21,28 @@
 namespace hipops::fuzz {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr int kShrinkRuns = 600;
 constexpr const char* kTopic = "smoke";  // of the golden file: the format knows no topic of random cases
 
 struct Options {
   std::string program, backend = "cpu", op, guard = "zones", save;
-  int wave = 32;
+  int wave = 0;  // not given
   uint64_t seed = 1, first = 0, count = 1000;
   int64_t elements = 4096;
 };
 
 void declare(CLI::App* app, Options* options) {
-  std::vector<std::string> ops;
-  for (const parity::OpEntry& op : parity::all_ops()) ops.push_back(op.name);
   app->add_option("--backend", options->backend, "cpu (without this), hip or cuda")
       ->check(CLI::IsMember({"cpu", "hip", "cuda"}))
       ->option_text("BACKEND");
   app->add_option("--wave", options->wave, "wave size of the cpu backend: 32 or 64")
       ->check(CLI::IsMember({32, 64}))
       ->option_text("SIZE");
-  app->add_option("--op", options->op, "only this op, as rms_norm")->check(CLI::IsMember(ops))->option_text("OP");
+  app->add_option("--op", options->op, "only this op, as rms_norm")
+      ->check(CLI::IsMember(parity::op_names()))
+      ->option_text("OP");
   app->add_option("--seed", options->seed,
                   "of the cases, and on the cpu of the order of work-items and blocks\n(1); 0: one from the clock")
       ->option_text("SEED");
@@ -50,7 +56,8 @@ void declare(CLI::App* app, Options* options) {
                   "page (cpu backend)")
       ->check(CLI::IsMember({"zones", "after", "before"}))
       ->option_text("KIND");
-  app->add_option("--save", options->save, "folder for the case that failed, which hipops-parity --golden runs")
+  app->add_option("--save", options->save,
+                  "folder for the case that failed, which hipops-parity --golden runs;\nno file there is written over")
       ->option_text("DIR");
   app->footer(
       "The first case that fails is made small, printed as a golden file, and ends the run; so is the\n"
@@ -63,14 +70,34 @@ void declare(CLI::App* app, Options* options) {
       "\n"
       "Exit status:\n"
       "  0   all pass\n"
-      "  1   a case failed\n"
-      "  2   bad usage\n"
+      "  1   a case failed, or the runtime does at the start\n"
+      "  2   bad usage, or a wrong setting\n"
       "  77  the backend asked for is not there; hipops-info says why");
 }
 
-// Must come before the library's first use. What the caller has set stays.
+// Whether the folder is there, or can be made, and may be written to.
+bool takes_files(const fs::path& asked) {
+  fs::path folder = fs::absolute(asked);
+  std::error_code error;
+  while (!fs::exists(folder, error) && folder != folder.parent_path()) folder = folder.parent_path();
+  return fs::is_directory(folder, error) && access(folder.c_str(), W_OK | X_OK) == 0;
+}
+
+// "", or what is wrong with the options.
+std::string problem_of(const Options& options) {
+  const std::string elsewhere = " is for the cpu backend, not for " + options.backend;
+  if (options.guard != "zones" && options.backend != "cpu") return "--guard" + elsewhere;
+  if (options.wave != 0 && options.backend != "cpu") return "--wave" + elsewhere;
+  if (options.first > UINT64_MAX - options.count) return "--first and --count reach over 2^64";
+  if (!options.op.empty() && !parity::is_built(*parity::find_op(parity::all_ops(), options.op)))
+    return parity::not_built(options.op);
+  if (!options.save.empty() && !takes_files(options.save)) return "--save: cannot write to " + options.save;
+  return "";
+}
+
+// Must come before the library's first use. What the caller has set stays where no option says otherwise.
 void set_environment(const Options& options) {
-  setenv("HIPOPS_CPU_WAVE", std::to_string(options.wave).c_str(), 1);
+  if (options.wave != 0) setenv("HIPOPS_CPU_WAVE", std::to_string(options.wave).c_str(), 1);
   setenv("HIPOPS_CPU_SEED", std::to_string(options.seed).c_str(), 0);
   setenv("HIPOPS_CPU_RACE", "1", 0);
   if (options.guard != "zones") setenv("HIPOPS_CPU_GUARD", options.guard == "after" ? "end" : "begin", 1);
@@ -79,7 +106,7 @@ void set_environment(const Options& options) {
 Setting setting_of(const Options& options) {
   Setting setting;
   for (const parity::OpEntry& op : parity::all_ops()) {
-    if (options.op.empty() ? parity::is_built(op) : options.op == op.name) setting.ops.push_back(op);
+    if (parity::is_built(op) && (options.op.empty() || options.op == op.name)) setting.ops.push_back(op);
   }
   setting.backend = parity::backend_of(options.backend);
   setting.guard = options.guard == "after"    ? parity::Guard::kPageAfter
@@ -90,33 +117,47 @@ Setting setting_of(const Options& options) {
   return setting;
 }
 
+// After set_environment, which leaves what is in use in the environment.
+std::string environment_or(const char* name, const std::string& otherwise) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : otherwise;
+}
+
+// Where cases run, for a command.
+std::string place(const Options& options) {
+  std::string text = " --backend " + options.backend;
+  if (options.backend == "cpu") text += " --wave " + parity::shell_quote(environment_or("HIPOPS_CPU_WAVE", "32"));
+  return text + (options.guard != "zones" ? " --guard " + options.guard : "");
+}
+
+// The order of work-items, for a command, where --seed does not say it.
+std::string order(const Options& options) {
+  const std::string seed = std::to_string(options.seed), used = environment_or("HIPOPS_CPU_SEED", "0");
+  return options.backend != "cpu" || used == seed ? "" : "HIPOPS_CPU_SEED=" + parity::shell_quote(used) + " ";
+}
+
 std::string command(const Options& options) {
-  std::string text = options.program + " --backend " + options.backend;
-  if (options.backend == "cpu") text += " --wave " + std::to_string(options.wave);
-  if (options.guard != "zones") text += " --guard " + options.guard;
+  std::string text = order(options) + parity::shell_quote(options.program) + place(options);
   if (!options.op.empty()) text += " --op " + options.op;
   if (options.elements != Options().elements) text += " --elements " + std::to_string(options.elements);
   return text + " --seed " + std::to_string(options.seed);
 }
 
+// Not over a file that is there, which may be a golden file or another finding.
 void save(const Options& options, const std::string& op, const Plan& plan, const std::string& text) {
-  const std::filesystem::path folder = std::filesystem::path(options.save) / op;
-  std::filesystem::create_directories(folder);
-  const std::filesystem::path file = folder / (std::string(kTopic) + ".json");
-  std::ofstream stream(file, std::ios::binary);
-  stream << text;
-  stream.close();
-  if (!stream) throw std::runtime_error("cannot write " + file.string());
-  std::printf("saved: hipops-parity --golden %s --op %s%s%s\n", options.save.c_str(), op.c_str(),
-              plan.as_many ? " --many-rows" : "", plan.ordered ? " --ordered" : "");
+  const fs::path file = fs::path(options.save) / op / (std::string(kTopic) + ".json");
+  fs::create_directories(file.parent_path());
+  std::FILE* stream = std::fopen(file.c_str(), "wx");
+  bool good = stream != nullptr && std::fwrite(text.data(), 1, text.size(), stream) == text.size();
+  if (stream != nullptr) good = std::fclose(stream) == 0 && good;
+  if (!good) throw std::runtime_error(file.string() + ": " + std::strerror(errno));
+  std::printf("saved: hipops-parity%s --golden %s --op %s%s%s\n", place(options).c_str(),
+              parity::shell_quote(options.save).c_str(), op.c_str(), plan.as_many ? " --many-rows" : "",
+              plan.ordered ? " --ordered" : "");
 }
 
-int report_failure(const Options& options, const Setting& setting, const Trial& failed) {
+void show_small(const Options& options, const Setting& setting, const Trial& failed) {
   const parity::OpEntry& op = op_of(setting, failed.number);
-  std::printf("FAIL %s, case %llu: %s\nagain: %s --first %llu --count 1\n", op.name,
-              static_cast<unsigned long long>(failed.number), failed.text.c_str(), command(options).c_str(),
-              static_cast<unsigned long long>(failed.number));
-  std::fflush(stdout);
   const Trial small = shrink_trial(setting, failed, kShrinkRuns);
   GivenChoices choices(small.choices);
   parity::Case test = random_case(choices, op, options.elements);
@@ -124,6 +165,20 @@ int report_failure(const Options& options, const Setting& setting, const Trial& 
   const std::string text = golden_text(op, kTopic, test);
   std::printf("shrunk: %s\n%s", small.text.c_str(), text.c_str());
   if (!options.save.empty()) save(options, op.name, plan_of(setting, failed.number), text);
+}
+
+// What goes wrong after a failure is found does not change that.
+int report_failure(const Options& options, const Setting& setting, const Trial& failed) {
+  const parity::OpEntry& op = op_of(setting, failed.number);
+  std::printf("FAIL %s, case %llu: %s\nagain: %s --first %llu --count 1\n", op.name,
+              static_cast<unsigned long long>(failed.number), failed.text.c_str(), command(options).c_str(),
+              static_cast<unsigned long long>(failed.number));
+  std::fflush(stdout);
+  try {
+    show_small(options, setting, failed);
+  } catch (const std::exception& problem) {
+    std::fprintf(stderr, "hipops-fuzz: not %s: %s\n", options.save.empty() ? "shrunk" : "saved", problem.what());
+  }
   return parity::kExitMismatch;
 }
 
@@ -138,16 +193,8 @@ int main_or_throw(int argc, char** argv) {
     return app.exit(error) == 0 ? parity::kExitPassed : parity::kExitUsage;
   }
   options.program = argv[0];
-  if (options.guard != "zones" && options.backend != "cpu") {
-    std::fprintf(stderr, "hipops-fuzz: --guard is for the cpu backend, not for %s\n", options.backend.c_str());
-    return parity::kExitUsage;
-  }
-  if (app.count("--wave") > 0 && options.backend != "cpu") {
-    std::fprintf(stderr, "hipops-fuzz: --wave is for the cpu backend, not for %s\n", options.backend.c_str());
-    return parity::kExitUsage;
-  }
-  if (options.first > UINT64_MAX - options.count) {
-    std::fprintf(stderr, "hipops-fuzz: --first and --count reach over 2^64\n");
+  if (const std::string problem = problem_of(options); !problem.empty()) {
+    std::fprintf(stderr, "hipops-fuzz: %s\n", problem.c_str());
     return parity::kExitUsage;
   }
   if (options.seed == 0) {
@@ -160,15 +207,8 @@ int main_or_throw(int argc, char** argv) {
   std::fflush(stdout);
   const auto start = std::chrono::steady_clock::now();
   const Trial trial = try_cases(setting, options.first, options.count);
-  if (trial.ending == Ending::kNoBackend) {
-    std::fprintf(stderr, "hipops-fuzz: backend %s: %s\nhipops-info shows what can be used here\n",
-                 options.backend.c_str(), trial.text.c_str());
-    return parity::kExitNoDevice;
-  }
-  if (trial.ending == Ending::kWrongSetting) {
-    std::fprintf(stderr, "hipops-fuzz: backend %s: %s\n", options.backend.c_str(), trial.text.c_str());
-    return parity::kExitUsage;
-  }
+  if (trial.ending == Ending::kNoBackend)
+    return parity::refuse_backend("hipops-fuzz", options.backend, trial.status, trial.text);
   if (trial.ending != Ending::kPassed) return report_failure(options, setting, trial);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::printf("%s: seed %llu: all %llu cases of %zu ops pass (%.1f s)\n", trial.text.c_str(),
@@ -182,7 +222,7 @@ int main_or_throw(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return hipops::fuzz::main_or_throw(argc, argv);
+    return hipops::parity::after_printing(hipops::fuzz::main_or_throw(argc, argv));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "hipops-fuzz: %s\n", error.what());
     return hipops::parity::kExitUsage;

@@ -24,7 +24,7 @@
 namespace hipops::fuzz {
 namespace {
 
-constexpr int kExitFailed = 1, kExitWrongSetting = 2, kExitNoBackend = 77;
+constexpr int kExitFailed = 1, kExitNoBackend = 2;  // of a child
 constexpr unsigned kPatienceSeconds = 120;  // for one case
 
 // What the child has to say, in memory that both have: it is there whatever ends the child.
@@ -32,6 +32,7 @@ struct Shared {
   uint64_t passed, number, choices;
   uint64_t choice[4096];
   char text[8192];
+  hipops_status status;  // of the backend
 
   void note(uint64_t case_number, const std::vector<uint64_t>& taken) {
     number = case_number;
@@ -90,8 +91,9 @@ int child(const Setting& setting, const Work& work, Shared& shared) {
     if (status == HIPOPS_SUCCESS) status = runtime(&opened);
     if (status == HIPOPS_SUCCESS) status = device_facts(&facts);
     if (status != HIPOPS_SUCCESS) {
-      shared.say(std::string(hipops_status_string(status)) + ": " + hipops_last_error());
-      return status == HIPOPS_INVALID_ARGUMENT ? kExitWrongSetting : kExitNoBackend;
+      shared.status = status;
+      shared.say(hipops_last_error());
+      return kExitNoBackend;
     }
     shared.say(facts->name + " (" + facts->target + "), wave " + std::to_string(facts->wave_size));
     return work(*opened, shared) ? 0 : kExitFailed;
@@ -120,13 +122,12 @@ Trial run_in_child(const Setting& setting, bool quiet, const Work& work) {
   trial.number = shared->number;
   trial.choices.assign(shared->choice, shared->choice + shared->choices);
   trial.text = shared->text;
+  trial.status = shared->status;
   if (WIFSIGNALED(status)) {
     trial.ending = Ending::kDied;
     trial.text = std::string("the process ended: ") + strsignal(WTERMSIG(status));
   } else if (WEXITSTATUS(status) == kExitNoBackend) {
     trial.ending = Ending::kNoBackend;
-  } else if (WEXITSTATUS(status) == kExitWrongSetting) {
-    trial.ending = Ending::kWrongSetting;
   } else if (WEXITSTATUS(status) != 0) {
     trial.ending = Ending::kFailed;
   }

@@ -22,14 +22,15 @@ struct Setting {
   int64_t most_elements = 4096;
 };
 
-enum class Ending { kPassed, kFailed, kDied, kNoBackend, kWrongSetting };
+enum class Ending { kPassed, kFailed, kDied, kNoBackend };
 
 struct Trial {
   Ending ending = Ending::kPassed;
   uint64_t passed = 0;                // cases
   uint64_t number = 0;                // the case that failed
   std::vector<uint64_t> choices;      // what it was made of
-  std::string text;                   // why it failed; or the device, where none did
+  std::string text;                   // why it failed, or there is no backend; or the device, where all is well
+  hipops_status status = HIPOPS_SUCCESS;  // of the backend, where there is none
 };
 
 // Random cases are small: half of the turns of an op take what many rows and large tensors take, and half what many
