@@ -61,6 +61,13 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
+// What each tool that opens a backend does quickly, with it.
+const std::pair<const char*, const char*> kBackendUsers[] = {
+    {"hipops-parity", "--op softmax --topic smoke --backend "},
+    {"hipops-bench", "--op softmax --dtype f32 --shape 4x4 --repeats 1 --backend "},
+    {"hipops-fuzz", "--op softmax --count 1 --backend "},
+    {"hipops-info", "--backend "}};
+
 }  // namespace
 
 TEST_CASE("an AMD device gets its own code object, or else its family's", "[info]") {
@@ -100,7 +107,7 @@ TEST_CASE("without a GPU hipops-info says why, and what serves instead", "[info]
 TEST_CASE("hipops-info says why a program gets no backend", "[info]") {
   const Run unknown = run("hipops-info", "", kNoGpu + " HIPOPS_BACKEND=rocm");
   INFO(unknown.words);
-  CHECK(unknown.exit_code == 77);
+  CHECK(unknown.exit_code == 2);
   CHECK(unknown.says("a program that asks for none of them gets: HIPOPS_BACKEND is \"rocm\", expected one of auto"));
   CHECK(run("hipops-info", "--backend cpu", kNoGpu + " HIPOPS_BACKEND=rocm").exit_code == 0);
 }
@@ -117,6 +124,74 @@ TEST_CASE("hipops-info tries each device's kernels", "[info]") {
   INFO(other.words);
   CHECK(other.exit_code == 77);
   CHECK(other.says(has_amd ? "no code object for device 0, Stand-in 0 (gfx803)" : "built without AMD code objects"));
+}
+
+TEST_CASE("hipops-info counts the ops whose code objects are there", "[info]") {
+  if (*hipops::hip_targets == '\0') return;
+  const Folder folder;
+  const std::string target = first_target();
+  std::filesystem::create_directories(folder / target);
+  std::filesystem::copy(HIPOPS_BIN "/../code-objects/" + target + "/softmax.co", folder / (target + "/softmax.co"));
+  const std::string environment = kStandin + target + " HIPOPS_CODE_OBJECT_DIR='" + folder / "" + "'";
+  const Run one = run("hipops-info", "--backend hip", environment);
+  INFO(one.words);
+  CHECK(one.exit_code == 0);
+  CHECK(one.says(", of 1 of " + std::to_string(hipops::image_count) + " ops; the first of the others: "));
+  std::filesystem::remove(folder / (target + "/softmax.co"));
+  const Run none = run("hipops-info", "--backend hip", environment);
+  INFO(none.words);
+  CHECK(none.exit_code == 77);
+}
+
+TEST_CASE("a backend that refuses ends every tool alike", "[info]") {
+  for (const auto& [tool, arguments] : kBackendUsers) {
+    const auto refused = [tool = tool, arguments = arguments](const char* backend, const std::string& environment) {
+      return run(tool, std::string(arguments) + backend, environment).exit_code;
+    };
+    INFO(tool);
+    CHECK(refused("hip", kNoGpu) == 77);
+    CHECK(refused("hip", kStandin + "none") == 77);
+    CHECK(refused("hip", kStandin + "gfx942 STANDIN_FAIL=hipGetDeviceCount:0:719") == 1);
+    CHECK(refused("cpu", "HIPOPS_CPU_THREADS=x") == 2);
+    CHECK(refused("cpu", "HIPOPS_CPU_WAVE=48") == 2);
+  }
+}
+
+TEST_CASE("a file that cannot be written is said before the run, and ends every tool with 2", "[info]") {
+  const std::string parity = "--backend cpu --op softmax --topic smoke --dtype f32";
+  const std::pair<std::string, std::string> runs[] = {
+      {"hipops-parity", parity + " --json "},
+      {"hipops-parity", parity + " --junit "},
+      {"hipops-bench", "--backend cpu --op softmax --dtype f32 --shape 4x4 --repeats 1 --json "},
+      {"hipops-inspect", "--op softmax --json "},
+      {"hipops-fuzz", "--op softmax --count 1 --save "}};
+  for (const auto& [tool, arguments] : runs) {
+    const Run result = run(tool, arguments + "/dev/null/file");
+    INFO(tool << ": " << result.words);
+    CHECK(result.exit_code == 2);
+    CHECK(result.says("cannot write "));
+    CHECK(result.says("/dev/null/file"));
+    CHECK_FALSE(result.says("pass"));
+    CHECK_FALSE(result.says("softmax/f32/"));
+  }
+  CHECK(run("hipops-parity", parity + " --json /dev/full").exit_code == 2);
+  // What a run that comes to nothing leaves alone.
+  const Folder folder;
+  std::ofstream(folder / "old.json") << "old";
+  const std::string reports = "--json '" + folder / "old.json" + "' --junit '" + folder / "new.xml" + "'";
+  CHECK(run("hipops-parity", "--backend hip " + reports, kNoGpu).exit_code == 77);
+  CHECK(text_of(folder / "old.json") == "old");
+  CHECK_FALSE(std::filesystem::exists(folder / "new.xml"));
+}
+
+TEST_CASE("a stdout that takes nothing ends no tool with 0", "[info]") {
+  for (const std::string tool : {"hipops-parity", "hipops-bench", "hipops-inspect", "hipops-info", "hipops-fuzz"}) {
+    INFO(tool);
+    CHECK(run(tool, "--version > /dev/full").exit_code == 2);
+  }
+  const Run listed = run("hipops-bench", "--list --op softmax 2>&1 > /dev/full");
+  CHECK(listed.exit_code == 2);
+  CHECK(run("hipops-info", "--backend hip > /dev/full", kNoGpu).exit_code == 77);
 }
 
 TEST_CASE("hipops-fuzz's failure stays one, and is saved where nothing is", "[info]") {

@@ -1,6 +1,5 @@
 // hipops-info: what this library is, and what it finds on this machine.
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdio>
 #include <exception>
 
@@ -11,9 +10,33 @@
 namespace hipops::info {
 namespace {
 
-bool is_good(const Backend& backend) {
-  return backend.problem.empty() && std::any_of(backend.devices.begin(), backend.devices.end(),
-                                                [](const Device& device) { return device.problem.empty(); });
+int exit_code_of(const Device& device) {
+  if (device.ops > 0) return parity::kExitPassed;
+  return device.status == HIPOPS_NO_CODE_OBJECT ? parity::kExitNoDevice : parity::exit_code_of(device.status);
+}
+
+// Good where one of its devices is; otherwise as the first of them, or without any as the backend itself.
+int exit_code_of(const Backend& backend) {
+  if (backend.status != HIPOPS_SUCCESS) return parity::exit_code_of(backend.status);
+  int first = parity::kExitNoDevice;
+  for (const Device& device : backend.devices) {
+    const int exit_code = exit_code_of(device);
+    if (exit_code == parity::kExitPassed) return exit_code;
+    if (&device == &backend.devices.front()) first = exit_code;
+  }
+  return first;
+}
+
+// Of the backend that is wanted; without a wish any that is good will do, and otherwise the one in use tells.
+int exit_code_of(const Report& report, const std::string& wanted) {
+  if (wanted == "auto" && report.status != HIPOPS_SUCCESS) return parity::exit_code_of(report.status);
+  int found = parity::kExitNoDevice;
+  for (const Backend& backend : report.backends) {
+    const int exit_code = exit_code_of(backend);
+    if (backend.name == wanted || (wanted == "auto" && exit_code == parity::kExitPassed)) return exit_code;
+    if (backend.in_use) found = exit_code;
+  }
+  return found;
 }
 
 int run(int argc, char** argv) {
@@ -32,7 +55,8 @@ int run(int argc, char** argv) {
       "\n"
       "Exit status:\n"
       "  0   there is a device whose kernels load, of the backend asked for\n"
-      "  2   bad usage\n"
+      "  1   there is none, as the runtime fails\n"
+      "  2   bad usage, or a wrong setting\n"
       "  77  there is none");
   try {
     app.parse(argc, argv);
@@ -41,10 +65,7 @@ int run(int argc, char** argv) {
   }
   const Report report = look();
   std::fputs(text(report, parity::colours_wanted()).c_str(), stdout);
-  for (const Backend& backend : report.backends)
-    if ((wanted == "auto" ? report.problem.empty() : wanted == backend.name) && is_good(backend))
-      return parity::kExitPassed;
-  return parity::kExitNoDevice;
+  return exit_code_of(report, wanted);
 }
 
 }  // namespace
@@ -52,7 +73,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return hipops::info::run(argc, argv);
+    return hipops::parity::after_printing(hipops::info::run(argc, argv));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "hipops-info: %s\n", error.what());
     return hipops::parity::kExitMismatch;

@@ -21,15 +21,24 @@ std::string code_object_for(hipops_backend backend, const std::string& target) {
   return backend == HIPOPS_BACKEND_CUDA ? cuda_choice(target, cuda_architectures) : "of the CPU";
 }
 
-// Loads the kernels of the first op that the library has.
-hipops_status try_kernels(Runtime& runtime, int ordinal) {
-  const Image& image = all_images[0];
+hipops_status load(Runtime& runtime, int ordinal, const Image& image) {
   for (int i = 0; i < op_count; ++i) {
     if (std::string(all_ops[i]->name) != image.op) continue;
     std::vector<void*> functions(static_cast<size_t>(all_ops[i]->kernel_count));
     return runtime.load(ordinal, image, *all_ops[i], functions.data());
   }
   return HIPOPS_INTERNAL_ERROR;
+}
+
+// Of every op that the library has: a folder of code objects need not hold all.
+void try_kernels(Runtime& runtime, int ordinal, Device* device) {
+  for (const Image* image = all_images; image < all_images + image_count; ++image) {
+    const hipops_status status = load(runtime, ordinal, *image);
+    if (status == HIPOPS_SUCCESS) ++device->ops;
+    if (status == HIPOPS_SUCCESS || device->status != HIPOPS_SUCCESS) continue;
+    device->status = status;
+    device->problem = hipops_last_error();
+  }
 }
 
 Device look_at(Runtime& runtime, int ordinal) {
@@ -42,9 +51,11 @@ Device look_at(Runtime& runtime, int ordinal) {
     device.name += facts->name + " (" + facts->target + "), " + std::to_string(facts->units) + " units, wave " +
                    std::to_string(facts->wave_size);
     device.code_object = code_object_for(runtime.backend(), facts->target);
-    status = try_kernels(runtime, ordinal);
+    try_kernels(runtime, ordinal, &device);
+    return device;
   }
-  if (status != HIPOPS_SUCCESS) device.problem = hipops_last_error();
+  device.status = status;
+  device.problem = hipops_last_error();
   return device;
 }
 
@@ -56,17 +67,23 @@ Backend look_at(hipops_backend value, const char* name, hipops_status (*open)(Ru
   int count = 0;
   hipops_status status = open(&runtime);
   if (status == HIPOPS_SUCCESS) status = runtime->device_count(&count);
+  backend.status = status;
   if (status != HIPOPS_SUCCESS) backend.problem = hipops_last_error();
   for (int ordinal = 0; ordinal < count; ++ordinal) backend.devices.push_back(look_at(*runtime, ordinal));
   return backend;
 }
 
 std::string device_text(const Device& device, bool colour) {
-  const bool good = device.problem.empty();
-  const std::string kernels = device.code_object.empty() ? "kernels load" : "kernels " + device.code_object;
-  const std::string verdict = good ? kernels : device.problem;
-  return "         " + device.name + "\n           " +
-         paint(verdict, good ? Colour::kGreen : Colour::kRed, colour) + "\n";
+  std::string verdict = device.code_object.empty() ? "kernels load" : "kernels " + device.code_object;
+  Colour shade = device.ops > 0 ? Colour::kGreen : Colour::kRed;
+  if (device.ops == 0) {
+    verdict = device.problem;
+  } else if (device.ops < image_count) {
+    verdict += ", of " + std::to_string(device.ops) + " of " + std::to_string(image_count) +
+               " ops; the first of the others: " + device.problem;
+    shade = Colour::kYellow;
+  }
+  return "         " + device.name + "\n           " + paint(verdict, shade, colour) + "\n";
 }
 
 std::string settings_text() {
@@ -82,7 +99,8 @@ Report look() {
   Report report;
   report.backends = {look_at(HIPOPS_BACKEND_HIP, "hip", open_hip), look_at(HIPOPS_BACKEND_CUDA, "cuda", open_cuda),
                      look_at(HIPOPS_BACKEND_CPU, "cpu", open_cpu)};
-  if (hipops_init(HIPOPS_BACKEND_AUTO) != HIPOPS_SUCCESS) report.problem = hipops_last_error();
+  report.status = hipops_init(HIPOPS_BACKEND_AUTO);
+  if (report.status != HIPOPS_SUCCESS) report.problem = hipops_last_error();
   for (Backend& backend : report.backends) backend.in_use = backend.value == hipops_backend_in_use();
   return report;
 }

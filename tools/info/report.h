@@ -11,23 +11,27 @@ namespace hipops::info {
 struct Device {
   std::string name;         // as "0: AMD Instinct MI300X (gfx942), 304 units, wave 64"
   std::string code_object;  // "" where it has none
-  std::string problem;      // why its kernels cannot be loaded; "" where they can
+  int ops = 0;              // whose kernels load
+  hipops_status status = HIPOPS_SUCCESS;
+  std::string problem;      // why the first of the others' do not; "" where all do
 };
 
 struct Backend {
   hipops_backend value;
   std::string name;
   bool in_use = false;          // the one that a program would get now
+  hipops_status status = HIPOPS_SUCCESS;
   std::string problem;          // why it cannot be used; "" where it can
   std::vector<Device> devices;
 };
 
 struct Report {
   std::vector<Backend> backends;
+  hipops_status status = HIPOPS_SUCCESS;
   std::string problem;  // why a program that does not ask for a backend gets none; "" where it gets one
 };
 
-// Opens each backend, and tries an op's kernels on each of its devices.
+// Opens each backend, and tries all ops' kernels on each of its devices.
 Report look();
 
 std::string text(const Report& report, bool colour);
