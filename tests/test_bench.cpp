@@ -258,6 +258,13 @@ TEST_CASE("small rows are timed as a 50th of a graph's replay", "[bench]") {
   CHECK(captured == 100);
 }
 
+TEST_CASE("an op that hipops-bench does not know is no other op", "[bench]") {
+  CountingDevice counting({1});
+  Workload work = work_of("softmax", HIPOPS_F32, "4x4");
+  work.op = "conv";
+  CHECK_THROWS_WITH(Operands(counting.device, work), "hipops-bench does not know conv");
+}
+
 TEST_CASE("a failing call ends the timing with what it said", "[bench]") {
   CountingDevice counting({1});
   Timer timer(counting.device, 3);

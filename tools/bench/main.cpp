@@ -71,8 +71,9 @@ int run_rows(const Options& options, const std::vector<Workload>& rows, const De
       complain(rows[i].name + ": " + failure.what(), 0);
     }
   }
-  const bool written = write_file(options.json, to_json(info, figures));
-  return written && figures.size() == rows.size() ? parity::kExitPassed : parity::kExitMismatch;
+  const bool written = json.write(to_json(info, figures));
+  if (figures.size() != rows.size()) return parity::kExitMismatch;
+  return written ? parity::kExitPassed : parity::kExitUsage;
 }
 
 int run_sweep(const Options& options, const std::vector<SweepJob>& jobs, const Device& device, const RunInfo& info) {

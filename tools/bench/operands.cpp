@@ -172,8 +172,10 @@ void Operands::bind(const Workload& work) {
     call_ = [=] { return hipops_upsample_nearest2d(&y, &x, HIPOPS_NEAREST_PYTORCH, 0, 0, stream); };
   } else if (work.op == "strided_copy") {
     call_ = [=] { return hipops_strided_copy(&y, &x, stream); };
-  } else {
+  } else if (work.op == "index_add" || work.op == "scatter" || work.op == "scatter_add") {
     bind_adds(work, y, x, index);
+  } else {
+    throw std::logic_error("hipops-bench does not know " + work.op);
   }
 }
 
