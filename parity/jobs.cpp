@@ -71,6 +71,14 @@ CaseResult run_golden(const Options& options, const Device& device, const std::v
   return repeat_case(*device.runtime, op, test, device.guard, *device.streams, options.repeat);
 }
 
+// "", or why the options leave a case out.
+std::string left_out(const Options& options, const Case& test) {
+  if (options.repeat != 1 && !is_deterministic(test)) return "is not deterministic, which --repeat asks for";
+  if (options.threads != 1 && case_bytes(test) > kLargeCaseBytes / options.threads)
+    return "takes more than 1 GiB on all threads of --threads";
+  return "";
+}
+
 Job job_of(const Options& options, const Device& device, const char* op, hipops_dtype dtype, const std::string& topic,
            const std::string& name, const std::string& shape, std::function<CaseResult()> run) {
   Job job;
@@ -96,12 +104,14 @@ std::vector<Job> golden_jobs(const Options& options, const std::vector<GoldenFil
         if (file.op != op.name) continue;
         for (const Case& test : file.cases) {
           if (test.dtype != dtype || !is_selected(options, op.name, dtype, test.name)) continue;
-          if (options.repeat != 1 && !is_deterministic(test)) continue;
-          if (options.threads != 1 && case_bytes(test) > kLargeCaseBytes / options.threads) continue;
-          const auto run = [&options, &device, &file, all, index = all->size()] {
-            return run_golden(options, device, *all, index, file.topic);
-          };
-          all->push_back({&op, &test});
+          const std::string reason = left_out(options, test);
+          std::function<CaseResult()> run = [reason] { return skip(reason); };
+          if (reason.empty()) {
+            run = [&options, &device, &file, all, index = all->size()] {
+              return run_golden(options, device, *all, index, file.topic);
+            };
+            all->push_back({&op, &test});
+          }
           jobs.push_back(job_of(options, device, op.name, dtype, file.topic, test.name, case_shape(test), run));
         }
       }

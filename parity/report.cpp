@@ -187,6 +187,18 @@ std::string verbose_text(const CaseRecord& record, bool colour) {
   return text + ", " + milliseconds(result.ms) + "\n";
 }
 
+std::string skipped_text(const std::vector<CaseRecord>& group, bool colour) {
+  std::map<std::string, std::vector<const CaseRecord*>> by_reason;
+  for (const CaseRecord& record : group)
+    if (record.result.verdict == Verdict::kSkipped) by_reason[joined(record.result.reasons)].push_back(&record);
+  std::string text;
+  for (const auto& [reason, records] : by_reason)
+    text += records.size() == 1 ? verbose_text(*records.front(), colour)
+                                : "  " + paint(left(shown(Verdict::kSkipped), kVerdictWidth), Colour::kYellow, colour) +
+                                      std::to_string(records.size()) + " cases, each: " + reason + "\n";
+  return text;
+}
+
 std::string closing_line(const Totals& totals, bool colour) {
   std::string text = std::to_string(totals.passed) + " passed, " + std::to_string(totals.failed) + " failed";
   if (totals.skipped > 0) text += ", " + std::to_string(totals.skipped) + " skipped";

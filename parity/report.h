@@ -45,6 +45,7 @@ std::string header_text(const RunInfo& info, size_t cases, bool colour);
 std::string table_heading(bool colour);
 std::string table_row(const std::vector<CaseRecord>& group, bool colour);  // of one op and dtype
 std::string failure_text(const CaseRecord& record, bool colour);           // a case that failed, over several lines
+std::string skipped_text(const std::vector<CaseRecord>& group, bool colour);  // a line for each reason; or ""
 std::string verbose_text(const CaseRecord& record, bool colour);
 std::string closing_line(const Totals& totals, bool colour);
 

@@ -45,10 +45,10 @@ void Session::run(const std::vector<Job>& jobs) {
 void Session::finish_group(const std::vector<CaseRecord>& group) {
   print(table_row(group, colour_));
   for (const CaseRecord& record : group) {
-    const bool skipped = record.result.verdict == CaseResult::Verdict::kSkipped;
-    if (verbose_ || skipped) print(verbose_text(record, colour_));
+    if (verbose_) print(verbose_text(record, colour_));
     if (record.result.verdict == CaseResult::Verdict::kFailed) print(failure_text(record, colour_));
   }
+  if (!verbose_) print(skipped_text(group, colour_));
   std::fflush(stdout);
   records_.insert(records_.end(), group.begin(), group.end());
 }

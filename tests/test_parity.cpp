@@ -18,6 +18,7 @@
 #include "parity/generator.h"
 #include "parity/golden.h"
 #include "parity/golden_files.h"
+#include "parity/jobs.h"
 #include "parity/number.h"
 #include "parity/options.h"
 #include "parity/report.h"
@@ -1267,6 +1268,9 @@ TEST_CASE("the table has a row per op and dtype", "[parity][report]") {
   CHECK(contains(table_row({records[2]}, false), "-  skipped\n"));
   CHECK(contains(failure_text(records[0], false), "run it alone: ./hipops-parity --op twice"));
   CHECK(closing_line(count(records), false) == "1 passed, 1 failed, 1 skipped\n");
+  CHECK(skipped_text(records, false) == verbose_text(records[2], false));
+  CHECK(skipped_text({records[2], records[1], records[2]}, false) == "  skipped 2 cases, each: large\n");
+  CHECK(skipped_text({records[0], records[1]}, false) == "");
   CHECK(closing_line(count({records[1]}), false) == "1 passed, 0 failed\n");
 }
 
@@ -1304,6 +1308,40 @@ TEST_CASE("a backend's refusal says how a program ends", "[parity][options]") {
   CHECK(exit_code_of(HIPOPS_INVALID_ARGUMENT) == 2);
   CHECK(exit_code_of(HIPOPS_RUNTIME_ERROR) == 1);
   CHECK(exit_code_of(HIPOPS_NO_CODE_OBJECT) == 1);
+}
+
+TEST_CASE("cases that an option leaves out are skipped, and say why", "[parity][options]") {
+  GoldenFile file;
+  file.op = "scatter";
+  file.topic = "smoke";
+  for (const double flags : {0, 1}) {
+    Case test;
+    test.name = flags == 0 ? "any" : "deterministic";
+    test.dtype = HIPOPS_F32;
+    test.params["flags"] = flags;
+    file.cases.push_back(test);
+  }
+  Case large = file.cases[1];
+  large.name = "large";
+  large.inputs.resize(1);
+  large.inputs[0].layout = layout_of(HIPOPS_F32, {int64_t{1} << 27});
+  file.cases.push_back(large);
+  const std::vector<GoldenFile> files = {file};
+  const Device device;
+  const auto reasons_of = [&](const Options& options) {
+    std::vector<std::string> reasons;
+    for (const Job& job : golden_jobs(options, files, device))
+      if (job.record.name == "any" ? options.repeat != 1 : options.threads != 1 && job.record.name == "large")
+        reasons.push_back(job.record.name + ": " + job.run().reasons.at(0));
+    return reasons;
+  };
+  Options repeat, threads;
+  repeat.repeat = 2;
+  threads.threads = 4;
+  CHECK(golden_jobs(repeat, files, device).size() == 3);
+  CHECK(reasons_of(repeat) == std::vector<std::string>{"any: is not deterministic, which --repeat asks for"});
+  CHECK(golden_jobs(threads, files, device).size() == 3);
+  CHECK(reasons_of(threads) == std::vector<std::string>{"large: takes more than 1 GiB on all threads of --threads"});
 }
 
 TEST_CASE("the command line is checked", "[parity][options]") {
