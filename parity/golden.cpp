@@ -1,167 +1,20 @@
 #include "parity/golden.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <limits>
-#include <nlohmann/json.hpp>
 #include <set>
 
+#include "parity/golden_json.h"
 #include "parity/number.h"
 
 namespace hipops::parity {
 namespace {
 
-using Json = nlohmann::json;
+using namespace golden;
 
 constexpr int64_t kSchema = 1;
-constexpr int kMaxDepth = 16;                     // a valid file needs 7: file, cases, case, inputs, tensor, values
 constexpr int64_t kMaxOffset = int64_t{1} << 20;  // in elements
-constexpr size_t kMaxQuoted = 40;                 // of a foreign name in a message
 constexpr size_t kMaxReason = 400;                // of a message; the JSON parser quotes what it cannot read
-
-// Thrown inside this file; read_golden adds the file and the case.
-struct Refusal {
-  std::string reason;
-};
-
-[[noreturn]] void refuse(const std::string& field, const std::string& reason) { throw Refusal{field + ": " + reason}; }
-
-// Text that may hold parts of the file, fit for a message: printable ASCII, on one line, and not long.
-std::string printable(const std::string& text, size_t most) {
-  std::string safe;
-  for (const char c : text.substr(0, most)) safe += c >= ' ' && c <= '~' ? c : '?';
-  return safe + (text.size() > most ? "..." : "");
-}
-
-std::string quote(const std::string& text) { return "'" + printable(text, kMaxQuoted) + "'"; }
-
-// An object or array of the file together with its path in it, as "inputs.x.shape".
-struct Node {
-  const Json& json;
-  std::string path;
-
-  Node child(const std::string& key) const {
-    const auto found = json.find(key);
-    if (found == json.end()) refuse(below(key), "missing");
-    return {*found, below(key)};
-  }
-  std::optional<Node> optional_child(const std::string& key) const {
-    const auto found = json.find(key);
-    if (found == json.end()) return std::nullopt;
-    return Node{*found, below(key)};
-  }
-  Node element(size_t i) const { return {json[i], path + "[" + std::to_string(i) + "]"}; }
-  std::string below(const std::string& key) const { return path.empty() ? key : path + "." + key; }
-};
-
-void expect_object(const Node& node) {
-  if (!node.json.is_object()) refuse(node.path.empty() ? "top level" : node.path, "not an object");
-}
-
-void expect_array(const Node& node) {
-  if (!node.json.is_array()) refuse(node.path, "not an array");
-}
-
-// An object, with no key but these.
-void expect_keys(const Node& node, const std::vector<std::string>& keys) {
-  expect_object(node);
-  for (const auto& item : node.json.items()) {
-    if (std::find(keys.begin(), keys.end(), item.key()) == keys.end()) {
-      refuse(node.path.empty() ? "top level" : node.path, "unknown field " + quote(item.key()));
-    }
-  }
-}
-
-std::string read_string(const Node& node) {
-  if (!node.json.is_string()) refuse(node.path, "not a string");
-  return node.json.get<std::string>();
-}
-
-int64_t read_int64(const Node& node) {
-  if (!node.json.is_number_integer()) refuse(node.path, "not an integer");
-  if (node.json.is_number_unsigned() && node.json.get<uint64_t>() > uint64_t{std::numeric_limits<int64_t>::max()}) {
-    refuse(node.path, "leaves int64");
-  }
-  return node.json.get<int64_t>();
-}
-
-double read_finite(const Node& node) {
-  if (!node.json.is_number()) refuse(node.path, "not a number");
-  const double value = node.json.get<double>();
-  if (!std::isfinite(value)) refuse(node.path, "not finite");
-  return value;
-}
-
-double read_not_negative(const Node& node) {
-  const double value = read_finite(node);
-  if (value < 0) refuse(node.path, "negative");
-  return value;
-}
-
-// A number or "nan", "inf", "-inf".
-double read_real(const Node& node) {
-  if (node.json.is_number()) return node.json.get<double>();
-  if (node.json.is_string()) {
-    const std::string& name = node.json.get_ref<const std::string&>();
-    if (name == "nan") return std::numeric_limits<double>::quiet_NaN();
-    if (name == "inf") return std::numeric_limits<double>::infinity();
-    if (name == "-inf") return -std::numeric_limits<double>::infinity();
-  }
-  refuse(node.path, "neither a number nor \"nan\", \"inf\", \"-inf\"");
-}
-
-// One of an integer tensor's values, or of a float tensor's that must be exact.
-uint64_t read_bits(const Node& node, hipops_dtype dtype) {
-  uint64_t bits = 0;
-  if (!is_float(dtype)) {
-    if (!node.json.is_number_integer()) refuse(node.path, "not an integer");
-    const bool fits = node.json.is_number_unsigned() ? encode_integer_exactly(dtype, node.json.get<uint64_t>(), &bits)
-                                                     : encode_integer_exactly(dtype, node.json.get<int64_t>(), &bits);
-    if (!fits) refuse(node.path, std::string("out of range for ") + dtype_name(dtype));
-    return bits;
-  }
-  const double value = read_real(node);
-  bits = encode(dtype, value);
-  if (std::isnan(value) || decode(dtype, bits) == value) return bits;
-  const char* what = std::fabs(value) > largest(dtype) ? "out of range for " : "not exactly representable in ";
-  refuse(node.path, std::string(what) + dtype_name(dtype));
-}
-
-uint64_t read_seed(const Node& node) {
-  if (!node.json.is_number_unsigned()) refuse(node.path, "not an integer of 0 to 2^64 - 1");
-  return node.json.get<uint64_t>();
-}
-
-std::vector<int64_t> read_int64s(const Node& node, size_t most) {
-  expect_array(node);
-  if (node.json.size() > most) refuse(node.path, "more than " + std::to_string(most) + " entries");
-  std::vector<int64_t> values;
-  for (size_t i = 0; i < node.json.size(); ++i) values.push_back(read_int64(node.element(i)));
-  return values;
-}
-
-void expect_length(const Node& node, int64_t length) {
-  expect_array(node);
-  if (node.json.size() == static_cast<uint64_t>(length)) return;
-  refuse(node.path, std::to_string(node.json.size()) + " entries, expected " + std::to_string(length));
-}
-
-template <typename T, typename Read>
-std::vector<T> read_list(const Node& node, int64_t length, Read read) {
-  expect_length(node, length);
-  std::vector<T> values;
-  values.reserve(node.json.size());
-  for (size_t i = 0; i < node.json.size(); ++i) values.push_back(read(node.element(i)));
-  return values;
-}
-
-hipops_dtype read_dtype(const Node& node) {
-  const std::string name = read_string(node);
-  hipops_dtype dtype;
-  if (!parse_dtype(name, &dtype)) refuse(node.path, "unknown dtype " + quote(name));
-  return dtype;
-}
 
 bool role_takes(Role role, hipops_dtype dtype, hipops_dtype case_dtype) {
   if (role == Role::kData) return dtype == case_dtype;
@@ -443,38 +296,6 @@ Case read_case(const Node& node, const std::string& name, const OpEntry& op) {
   result.tolerance_ulps = read_not_negative(tolerance.child("ulps"));
   if (const auto torch = node.optional_child("torch_ulps"); torch && !torch->json.is_null()) read_real(*torch);
   return result;
-}
-
-// The parser keeps the last of equal keys; a file with two is a mistake. Depth is bounded before anything is built so
-// deep.
-class ParseGuard {
- public:
-  bool operator()(int depth, Json::parse_event_t event, Json& parsed) {
-    if (event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start) {
-      if (depth >= kMaxDepth) throw Refusal{"nested deeper than " + std::to_string(kMaxDepth) + " levels"};
-    }
-    if (event == Json::parse_event_t::object_start) keys_.emplace_back();
-    if (event == Json::parse_event_t::object_end) keys_.pop_back();
-    if (event == Json::parse_event_t::key) {
-      const auto& key = parsed.get_ref<const std::string&>();
-      if (!keys_.back().insert(key).second) throw Refusal{"field " + quote(key) + " twice in one object"};
-    }
-    return true;
-  }
-
- private:
-  std::vector<std::set<std::string>> keys_;
-};
-
-Json parse(std::string_view text) {
-  if (text.size() > kMaxGoldenBytes) throw Refusal{"larger than " + std::to_string(kMaxGoldenBytes >> 20) + " MiB"};
-  try {
-    ParseGuard guard;
-    return Json::parse(text.begin(), text.end(),
-                       [&](int depth, Json::parse_event_t event, Json& parsed) { return guard(depth, event, parsed); });
-  } catch (const Json::exception& error) {
-    throw Refusal{std::string("not JSON: ") + error.what()};
-  }
 }
 
 // `*current` is the case being read, for the message.

@@ -1,0 +1,76 @@
+// A golden file's JSON and its parts, each with its path in the file. What is not as asked for is refused.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hipops/hipops.h"
+
+namespace hipops::parity::golden {
+
+using Json = nlohmann::json;
+
+// Thrown while a file is read; read_golden adds the file and the case.
+struct Refusal {
+  std::string reason;
+};
+
+[[noreturn]] void refuse(const std::string& field, const std::string& reason);
+
+// Text that may hold parts of the file, fit for a message: printable ASCII, on one line, and not long.
+std::string printable(const std::string& text, size_t most);
+std::string quote(const std::string& text);
+
+// An object or array of the file together with its path in it, as "inputs.x.shape".
+struct Node {
+  const Json& json;
+  std::string path;
+
+  Node child(const std::string& key) const {
+    const auto found = json.find(key);
+    if (found == json.end()) refuse(below(key), "missing");
+    return {*found, below(key)};
+  }
+  std::optional<Node> optional_child(const std::string& key) const {
+    const auto found = json.find(key);
+    if (found == json.end()) return std::nullopt;
+    return Node{*found, below(key)};
+  }
+  Node element(size_t i) const { return {json[i], path + "[" + std::to_string(i) + "]"}; }
+  std::string below(const std::string& key) const { return path.empty() ? key : path + "." + key; }
+};
+
+void expect_object(const Node& node);
+void expect_array(const Node& node);
+void expect_length(const Node& node, int64_t length);                       // an array
+void expect_keys(const Node& node, const std::vector<std::string>& keys);  // an object, with no key but these
+
+std::string read_string(const Node& node);
+int64_t read_int64(const Node& node);
+double read_finite(const Node& node);
+double read_not_negative(const Node& node);
+double read_real(const Node& node);  // a number or "nan", "inf", "-inf"
+uint64_t read_seed(const Node& node);
+std::vector<int64_t> read_int64s(const Node& node, size_t most);
+hipops_dtype read_dtype(const Node& node);
+
+// One of an integer tensor's values, or of a float tensor's that must be exact.
+uint64_t read_bits(const Node& node, hipops_dtype dtype);
+
+template <typename T, typename Read>
+std::vector<T> read_list(const Node& node, int64_t length, Read read) {
+  expect_length(node, length);
+  std::vector<T> values;
+  values.reserve(node.json.size());
+  for (size_t i = 0; i < node.json.size(); ++i) values.push_back(read(node.element(i)));
+  return values;
+}
+
+// A text that is too long or too deep, or has two equal keys in one object, is refused before anything is made of it.
+Json parse(std::string_view text);
+
+}  // namespace hipops::parity::golden
