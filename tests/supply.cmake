@@ -18,6 +18,10 @@ if(NOT HIPOPS_SANITIZE)
   set_tests_properties(supply_ops PROPERTIES PASS_REGULAR_EXPRESSION
     "built without the kernels of [a-z0-9_;]*gather;index_select;scatter;upsample_nearest1d")
 
+  # What the configuration makes of what it is told.
+  add_test(NAME supply_configure COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/supply/configure.sh ${PROJECT_SOURCE_DIR}
+    ${PROJECT_BINARY_DIR}/configure ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER})
+
   if(TARGET hipops_spdx)
     add_test(NAME supply_spdx COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/supply/test_spdx.py
       ${PROJECT_BINARY_DIR}/lib/libhipops.spdx.json $<TARGET_FILE:hipops> ${PROJECT_BINARY_DIR}/lib/libhipops.map)

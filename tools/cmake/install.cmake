@@ -6,10 +6,25 @@ include(CMakePackageConfigHelpers)
 
 # ---- The static library, as one object that defines hipops_* and nothing else: Boost.Context and zstd are in it, and cannot clash with the
 # consumer's own. The tests and tools use the library's insides, and so link hipops_static itself.
+#
+# CMAKE_LINKER is LLD where clang compiles, which takes --force-group-allocation since its version 19 only.
+function(hipops_takes_groups result linker)
+  execute_process(COMMAND ${linker} --force-group-allocation --version RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+  if(failed)
+    set(${result} FALSE PARENT_SCOPE)
+  endif()
+endfunction()
+find_program(HIPOPS_PACKING_LINKER NAMES ${CMAKE_LINKER} ld.bfd ld VALIDATOR hipops_takes_groups
+  DOC "the linker that makes one object of libhipops.a: GNU ld, or an LLD that takes --force-group-allocation")
+if(NOT HIPOPS_PACKING_LINKER)
+  message(FATAL_ERROR "hipops: libhipops.a needs a linker that takes --force-group-allocation: CMAKE_LINKER is "
+    "${CMAKE_LINKER}, which does not, expected GNU ld or LLD 19 or later, as ld.bfd or ld, or named by "
+    "-DHIPOPS_PACKING_LINKER=<path>; -DHIPOPS_INSTALL=OFF does without")
+endif()
 set(hipops_packed ${PROJECT_BINARY_DIR}/lib/packed)
 file(MAKE_DIRECTORY ${hipops_packed})
 add_custom_command(OUTPUT ${hipops_packed}/hipops.o
-  COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o ${hipops_packed}/hipops.o
+  COMMAND ${HIPOPS_PACKING_LINKER} -r --force-group-allocation -o ${hipops_packed}/hipops.o
     --whole-archive $<TARGET_FILE:hipops_static> --no-whole-archive ${HIPOPS_BOOST_CONTEXT} ${HIPOPS_ZSTD}
   COMMAND ${CMAKE_OBJCOPY} --localize-hidden --wildcard --keep-global-symbol=hipops_* ${hipops_packed}/hipops.o
   DEPENDS hipops_static COMMENT "libhipops.a as one object" VERBATIM)
