@@ -29,3 +29,9 @@ chmod +x "$folder/old-lld"
 takes -DCMAKE_LINKER="$folder/old-lld"
 [ -x "$(known HIPOPS_PACKING_LINKER)" ] && [ "$(known HIPOPS_PACKING_LINKER)" != "$folder/old-lld" ] ||
   die "libhipops.a would be linked by '$(known HIPOPS_PACKING_LINKER)'"
+
+# ---- The cache keeps "all", not today's ops: a new one is built in an old folder, too.
+takes -DHIPOPS_OPS=all
+[ "$(known HIPOPS_OPS)" = all ] || die "HIPOPS_OPS is kept as '$(known HIPOPS_OPS)', expected all"
+! grep -F "built without the kernels" "$log" || die "all ops were asked for"
+grep -qF softmax "$folder/build/generated/registry.cpp" || die "no softmax in all"

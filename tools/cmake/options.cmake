@@ -1,0 +1,33 @@
+# The lists that say what is built, expanded and checked.
+
+# The cache keeps the words, not what they stand for: a build folder gets what later versions of the source add to that.
+if(HIPOPS_OPS STREQUAL "all")
+  set(HIPOPS_OPS ${HIPOPS_ALL_OPS})
+endif()
+if(HIPOPS_AMD_TARGETS STREQUAL "default")
+  set(HIPOPS_AMD_TARGETS ${HIPOPS_DEFAULT_AMD_TARGETS})
+endif()
+if(HIPOPS_CUDA_ARCHITECTURES STREQUAL "default")
+  set(HIPOPS_CUDA_ARCHITECTURES ${HIPOPS_DEFAULT_CUDA_ARCHITECTURES})
+endif()
+
+foreach(op ${HIPOPS_OPS})
+  if(NOT op IN_LIST HIPOPS_ALL_OPS)
+    message(FATAL_ERROR "hipops: HIPOPS_OPS has ${op}, expected all or some of ${HIPOPS_ALL_OPS}")
+  endif()
+endforeach()
+if(NOT HIPOPS_OPS)
+  message(FATAL_ERROR "hipops: HIPOPS_OPS is empty, expected all or some of ${HIPOPS_ALL_OPS}")
+endif()
+if("scatter_add" IN_LIST HIPOPS_OPS AND NOT "index_add" IN_LIST HIPOPS_OPS)
+  list(APPEND HIPOPS_OPS index_add)  # whose kernels add whole rows
+  message(STATUS "hipops: index_add, too, whose kernels scatter_add launches")
+endif()
+set(hipops_left_out ${HIPOPS_ALL_OPS})
+list(REMOVE_ITEM hipops_left_out ${HIPOPS_OPS})
+if(hipops_left_out)
+  message(STATUS "hipops: built without the kernels of ${hipops_left_out}")
+  if(HIPOPS_TESTS)
+    message(STATUS "hipops: no tests but those of these ops; the others need all")
+  endif()
+endif()
