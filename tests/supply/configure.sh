@@ -35,3 +35,18 @@ takes -DHIPOPS_OPS=all
 [ "$(known HIPOPS_OPS)" = all ] || die "HIPOPS_OPS is kept as '$(known HIPOPS_OPS)', expected all"
 ! grep -F "built without the kernels" "$log" || die "all ops were asked for"
 grep -qF softmax "$folder/build/generated/registry.cpp" || die "no softmax in all"
+
+# ---- What is asked for by a name that none has.
+refuses "HIPOPS_OPS has 'soft', expected all or some of" -DHIPOPS_OPS="softmax;soft"
+refuses "HIPOPS_OPS is empty, expected all" -DHIPOPS_OPS=
+for target in mi300 gfx90a:xnack- gfx generic gfx11-generics; do
+  refuses "HIPOPS_AMD_TARGETS has '$target', expected default or names as gfx942" -DHIPOPS_AMD=AUTO -DHIPOPS_AMD_TARGETS="gfx942;$target"
+done
+for architecture in 90 native sm_ sm90; do
+  refuses "HIPOPS_CUDA_ARCHITECTURES has '$architecture', expected default or names as sm_90" \
+    -DHIPOPS_CUDA=AUTO -DHIPOPS_CUDA_ARCHITECTURES=$architecture
+done
+refuses "HIPOPS_CPU_WAVES has '16', expected 32, 64 or both" -DHIPOPS_CPU_WAVES="32;16"
+refuses "HIPOPS_CPU_WAVES is empty, expected 32, 64 or both" -DHIPOPS_CPU_WAVES=
+takes -DHIPOPS_CPU=OFF -DHIPOPS_CPU_WAVES= -DHIPOPS_AMD_TARGETS= -DHIPOPS_CUDA_ARCHITECTURES=  # of what is not built
+takes -DHIPOPS_CPU=ON -DHIPOPS_CPU_WAVES=64 -DHIPOPS_AMD_TARGETS=default -DHIPOPS_CUDA_ARCHITECTURES=default
