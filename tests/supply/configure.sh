@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# configure.sh SOURCE FOLDER CC CXX: what the configuration makes of what it is told, right or wrong.
+# configure.sh SOURCE FOLDER CC CXX AMD CUDA: what the configuration makes of what it is told, right or wrong. AMD and CUDA are
+# the targets that can be built here, or empty.
 set -euo pipefail
-source=$1 folder=$2 cc=$3 cxx=$4
+source=$1 folder=$2 cc=$3 cxx=$4 amd=$5 cuda=$6
 rm -rf "$folder"
 mkdir -p "$folder"
 log=$folder/log
@@ -12,13 +13,15 @@ configured() {
   cmake -G Ninja -S "$source" -B "$folder/build" -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$cxx" \
     -DHIPOPS_OPS=softmax -DHIPOPS_AMD=OFF -DHIPOPS_CUDA=OFF -DHIPOPS_TOOLS=OFF -DHIPOPS_TESTS=OFF "$@" > "$log" 2>&1
 }
-# takes ARGUMENT...; refuses WHY ARGUMENT...: WHY is part of the message, whatever its lines.
+# says WORDS: they are part of what was printed, whatever its lines.
+says() { tr -s ' \n' ' ' < "$log" | grep -qF -- "$1" || die "not said: $1"; }
+# takes ARGUMENT...; refuses WHY ARGUMENT...
 takes() { configured "$@" || die "refused: $*"; }
 refuses() {
   local why=$1
   shift
   ! configured "$@" || die "taken: $*, expected: $why"
-  tr -s ' \n' ' ' < "$log" | grep -qF -- "$why" || die "refused: $*, but the message lacks: $why"
+  says "$why"
 }
 # known NAME: what the cache has of it.
 known() { sed -n "s/^$1:[A-Z]*=//p" "$folder/build/CMakeCache.txt"; }
@@ -50,3 +53,23 @@ refuses "HIPOPS_CPU_WAVES has '16', expected 32, 64 or both" -DHIPOPS_CPU_WAVES=
 refuses "HIPOPS_CPU_WAVES is empty, expected 32, 64 or both" -DHIPOPS_CPU_WAVES=
 takes -DHIPOPS_CPU=OFF -DHIPOPS_CPU_WAVES= -DHIPOPS_AMD_TARGETS= -DHIPOPS_CUDA_ARCHITECTURES=  # of what is not built
 takes -DHIPOPS_CPU=ON -DHIPOPS_CPU_WAVES=64 -DHIPOPS_AMD_TARGETS=default -DHIPOPS_CUDA_ARCHITECTURES=default
+
+# ---- What is asked for and cannot be built stops where that is ON, and is left out where it is AUTO.
+if [ -n "$amd" ]; then
+  refuses "HIPOPS_AMD is ON, but this compiler (its words: probe/<target>.log in the build folder) cannot build gfx9999" \
+    -DHIPOPS_AMD=ON -DHIPOPS_AMD_TARGETS="gfx942;gfx9999"
+  [ -s "$folder/build/probe/gfx9999.log" ] || die "the compiler's words are not there"
+  takes -DHIPOPS_AMD=ON -DHIPOPS_AMD_TARGETS=default
+  takes -DHIPOPS_AMD=AUTO -DHIPOPS_AMD_TARGETS="gfx942;gfx9999"
+  says "for gfx942 -- hipops: left out, as this compiler"
+  takes -DHIPOPS_AMD=AUTO -DHIPOPS_AMD_TARGETS=gfx9999
+  says "hipops: none is left, as this compiler"
+fi
+if [ -n "$cuda" ]; then
+  refuses "HIPOPS_CUDA is ON, but this nvcc does not know sm_9" -DHIPOPS_CUDA=ON -DHIPOPS_CUDA_ARCHITECTURES="compute_90;sm_9"
+  takes -DHIPOPS_CUDA=ON -DHIPOPS_CUDA_ARCHITECTURES=default
+  takes -DHIPOPS_CUDA=AUTO -DHIPOPS_CUDA_ARCHITECTURES="sm_9;compute_90"
+  says "for compute_90 -- hipops: left out, as this nvcc does not know sm_9"
+  takes -DHIPOPS_CUDA=AUTO -DHIPOPS_CUDA_ARCHITECTURES=sm_9
+  says "hipops: none is left, as this nvcc does not know sm_9"
+fi
