@@ -20,7 +20,8 @@ if(NOT HIPOPS_SANITIZE)
 
   # What the configuration makes of what it is told.
   add_test(NAME supply_configure COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/supply/configure.sh ${PROJECT_SOURCE_DIR}
-    ${PROJECT_BINARY_DIR}/configure ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER} "${HIPOPS_AMD_BUILT}" "${HIPOPS_CUDA_BUILT}")
+    ${PROJECT_BINARY_DIR}/configure ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER}
+    "${HIPOPS_AMD_BUILT}" "${HIPOPS_CUDA_BUILT}")
 
   if(TARGET hipops_spdx)
     add_test(NAME supply_spdx COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/supply/test_spdx.py

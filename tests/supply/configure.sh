@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# configure.sh SOURCE FOLDER CC CXX AMD CUDA: what the configuration makes of what it is told, right or wrong. AMD and CUDA are
-# the targets that can be built here, or empty.
+# configure.sh SOURCE FOLDER CC CXX AMD CUDA: what the configuration makes of what it is told, right or wrong. AMD and
+# CUDA are the targets that can be built here, or empty.
 set -euo pipefail
 source=$1 folder=$2 cc=$3 cxx=$4 amd=$5 cuda=$6
 rm -rf "$folder"
@@ -43,7 +43,8 @@ grep -qF softmax "$folder/build/generated/registry.cpp" || die "no softmax in al
 refuses "HIPOPS_OPS has 'soft', expected all or some of" -DHIPOPS_OPS="softmax;soft"
 refuses "HIPOPS_OPS is empty, expected all" -DHIPOPS_OPS=
 for target in mi300 gfx90a:xnack- gfx generic gfx11-generics; do
-  refuses "HIPOPS_AMD_TARGETS has '$target', expected default or names as gfx942" -DHIPOPS_AMD=AUTO -DHIPOPS_AMD_TARGETS="gfx942;$target"
+  refuses "HIPOPS_AMD_TARGETS has '$target', expected default or names as gfx942" \
+    -DHIPOPS_AMD=AUTO -DHIPOPS_AMD_TARGETS="gfx942;$target"
 done
 for architecture in 90 native sm_ sm90; do
   refuses "HIPOPS_CUDA_ARCHITECTURES has '$architecture', expected default or names as sm_90" \
@@ -56,17 +57,21 @@ takes -DHIPOPS_CPU=ON -DHIPOPS_CPU_WAVES=64 -DHIPOPS_AMD_TARGETS=default -DHIPOP
 
 # ---- What is asked for and cannot be built stops where that is ON, and is left out where it is AUTO.
 if [ -n "$amd" ]; then
-  refuses "HIPOPS_AMD is ON, but this compiler (its words: probe/<target>.log in the build folder) cannot build gfx9999" \
+  refuses "in the build folder) cannot build gfx9999" \
     -DHIPOPS_AMD=ON -DHIPOPS_AMD_TARGETS="gfx942;gfx9999"
   [ -s "$folder/build/probe/gfx9999.log" ] || die "the compiler's words are not there"
   takes -DHIPOPS_AMD=ON -DHIPOPS_AMD_TARGETS=default
   takes -DHIPOPS_AMD=AUTO -DHIPOPS_AMD_TARGETS="gfx942;gfx9999"
   says "for gfx942 -- hipops: left out, as this compiler"
+  takes -DHIPOPS_AMD=ON -DHIPOPS_AMD_TARGETS=gfx942 -Dbuilt=theirs -Dmissing=theirs  # as a parent project may have
+  says "for gfx942 -- "
+  ! grep -F theirs "$log" || die "a variable of the parent project's is taken for ours"
   takes -DHIPOPS_AMD=AUTO -DHIPOPS_AMD_TARGETS=gfx9999
   says "hipops: none is left, as this compiler"
 fi
 if [ -n "$cuda" ]; then
-  refuses "HIPOPS_CUDA is ON, but this nvcc does not know sm_9" -DHIPOPS_CUDA=ON -DHIPOPS_CUDA_ARCHITECTURES="compute_90;sm_9"
+  refuses "HIPOPS_CUDA is ON, but this nvcc does not know sm_9" \
+    -DHIPOPS_CUDA=ON -DHIPOPS_CUDA_ARCHITECTURES="compute_90;sm_9"
   takes -DHIPOPS_CUDA=ON -DHIPOPS_CUDA_ARCHITECTURES=default
   takes -DHIPOPS_CUDA=AUTO -DHIPOPS_CUDA_ARCHITECTURES="sm_9;compute_90"
   says "for compute_90 -- hipops: left out, as this nvcc does not know sm_9"

@@ -9,6 +9,7 @@ if(HIPOPS_CPU)
     message(FATAL_ERROR "hipops: the CPU runtime needs Boost.Context as a static library (Debian: libboost-context-dev); "
       "-DHIPOPS_CPU=OFF leaves the CPU runtime out")
   endif()
+  set(hipops_kernels)
   foreach(op ${HIPOPS_OPS})
     list(APPEND hipops_kernels ${PROJECT_SOURCE_DIR}/kernels/${op}.hip)
   endforeach()

@@ -27,8 +27,8 @@ function(hipops_check variable form expected)
   endforeach()
 endfunction()
 
-# hipops_leave_out(option named built missing why): says what is left out; stops where the option is ON and that was named,
-# or is all there is. A target that was not named may be newer than the compiler.
+# hipops_leave_out(option named built missing why): says what is left out; stops where the option is ON and that was
+# named, or is all there is. A target that was not named may be newer than the compiler.
 function(hipops_leave_out option named built missing why)
   if(NOT missing)
     return()
