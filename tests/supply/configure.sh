@@ -78,3 +78,8 @@ if [ -n "$cuda" ]; then
   takes -DHIPOPS_CUDA=AUTO -DHIPOPS_CUDA_ARCHITECTURES=sm_9
   says "hipops: none is left, as this nvcc does not know sm_9"
 fi
+
+# ---- A compiler launcher that was chosen is used, not ccache.
+takes -DCMAKE_CXX_COMPILER_LAUNCHER=env
+command=$(ninja -C "$folder/build" -t commands hipops_objects | grep -F 'api.cpp.o -c')
+[[ $command == env\ * ]] || die "not by the launcher env: $command"
