@@ -83,3 +83,20 @@ fi
 takes -DCMAKE_CXX_COMPILER_LAUNCHER=env
 command=$(ninja -C "$folder/build" -t commands hipops_objects | grep -F 'api.cpp.o -c')
 [[ $command == env\ * ]] || die "not by the launcher env: $command"
+
+# ---- tools/run hands on arguments with spaces in them. There is no apt-get on its PATH, so that it installs nothing.
+mkdir -p "$folder/bin" "$folder/copy/tools"
+cp "$source/tools/run" "$folder/copy/tools"
+cp "$source/CMakePresets.json" "$folder/copy"
+for program in bash cat dirname env grep mkdir nproc printf rm xargs; do ln -s "$(type -P $program)" "$folder/bin"; done
+printf '#!/bin/sh\nmkdir -p build/release\nprintf "[%%s]" "$@"\necho\n' > "$folder/bin/cmake"
+chmod +x "$folder/bin/cmake"
+PATH=$folder/bin HIPOPS_CMAKE_ARGS="-DA=b;c '-DD=e f' -DG=\"h i\"" "$folder/copy/tools/run" build > "$log" 2>&1 || die "tools/run failed"
+says "[--fresh][-DA=b;c][-DD=e f][-DG=h i]"
+rm -r "$folder/copy/build"
+PATH=$folder/bin HIPOPS_CMAKE_ARGS="" "$folder/copy/tools/run" build > "$log" 2>&1 || die "tools/run failed"
+says "[--fresh] tools/run"
+status=0
+PATH=$folder/bin HIPOPS_PRESET=relase "$folder/copy/tools/run" build > "$log" 2>&1 || status=$?
+[ $status = 2 ] || die "a preset that there is not ended with $status, expected 2"
+says "HIPOPS_PRESET is 'relase', expected release, debug, asan or tsan"
