@@ -1,7 +1,7 @@
 #!/bin/sh
 # reproducible.sh SOURCE FOLDER [CMAKE-ARGUMENT...]: builds the library twice, from two copies of the source in folders
-# of different names, and ends with 0 if both have the same bytes. Without the compiler's cache, which would be asked
-# twice for the same.
+# of different names, and ends with 0 if both have the same bytes, and nothing is left to build. Without the compiler's
+# cache, which would be asked twice for the same.
 set -eu
 source=$1
 work=$2
@@ -9,7 +9,7 @@ shift 2
 export CCACHE_DISABLE=1
 rm -rf "$work"
 first=$work/a/src
-second=$work/another-folder/with-a-longer-name/sources
+second="$work/another folder/with-a-longer-name/sources"
 for copy in "$first" "$second"; do
   mkdir -p "$copy"
   for part in CMakeLists.txt CMakePresets.json LICENSE include capi kernels tools; do
@@ -18,6 +18,8 @@ for copy in "$first" "$second"; do
   cmake -S "$copy" -B "$copy/../build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHIPOPS_TOOLS=OFF -DHIPOPS_TESTS=OFF "$@" \
     > /dev/null
   cmake --build "$copy/../build" > "$copy/../log" || { cat "$copy/../log" >&2; exit 1; }
+  cmake --build "$copy/../build" -- -d explain > "$copy/../log" 2>&1
+  grep -q 'no work to do' "$copy/../log" || { echo "$copy: built anew:" >&2; cat "$copy/../log" >&2; exit 1; }
 done
 failed=0
 for file in libhipops.so libhipops.a; do

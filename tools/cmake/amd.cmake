@@ -171,9 +171,11 @@ if(HIPOPS_AMD_BUILT)
       hipops_code_object_version(${target} version)
       file(MAKE_DIRECTORY ${hipops_objects}/${target})
       set(compile ${HIPOPS_AMD_COMPILE} --offload-arch=${target} ${version} ${hipops_source}/kernels/${op}.hip)
-      # The headers by a command of their own: the cache does not keep what clang writes by -Xclang.
+      # The headers by a command of their own: the cache does not keep what clang writes by -Xclang. They are said of a
+      # relative path, as -MT escapes nothing: a space in the folder's name would make two files of it, never up to date.
       add_custom_command(OUTPUT ${object}
-        COMMAND ${compile} -E -o /dev/null -Xclang -dependency-file -Xclang ${object}.d -Xclang -MT -Xclang ${object}
+        COMMAND ${compile} -E -o /dev/null -Xclang -dependency-file -Xclang ${object}.d
+          -Xclang -MT -Xclang code-objects/${target}/${op}.co
         COMMAND ${HIPOPS_AMD_LAUNCHER} ${compile} -c -o ${object}
         WORKING_DIRECTORY ${PROJECT_BINARY_DIR}
         DEPENDS ${PROJECT_SOURCE_DIR}/kernels/${op}.hip

@@ -52,7 +52,8 @@ function(hipops_compile_ptx op architecture)
   file(MAKE_DIRECTORY ${hipops_objects}/${architecture})
   add_custom_command(OUTPUT ${file}
     COMMAND ${HIPOPS_NVCC} -ptx -arch=${architecture} -x cu -std=c++17 -O3 -I ${PROJECT_SOURCE_DIR}/kernels
-      -MD -MF ${file}.d ${PROJECT_SOURCE_DIR}/kernels/${op}.hip -o ${file}
+      -MD -MF ${file}.d -MT code-objects/${architecture}/${op}.ptx ${PROJECT_SOURCE_DIR}/kernels/${op}.hip -o ${file}
+    WORKING_DIRECTORY ${PROJECT_BINARY_DIR}
     DEPENDS ${PROJECT_SOURCE_DIR}/kernels/${op}.hip
     DEPFILE ${file}.d
     COMMENT "${op} for ${architecture}" VERBATIM)
