@@ -25,3 +25,7 @@ foreach(what ${hipops_install_checks})
     set_tests_properties(install_${what} PROPERTIES FIXTURES_REQUIRED hipops_prefix)
   endif()
 endforeach()
+
+# A program that fails has no man page: this one's --help does.
+add_test(NAME install_man_of_failure COMMAND ${PROJECT_SOURCE_DIR}/tools/man.sh false 1)
+set_tests_properties(install_man_of_failure PROPERTIES WILL_FAIL TRUE)

@@ -2,7 +2,8 @@
 # man.sh PROGRAM VERSION: the man page that its --help is.
 set -eu
 name=$(basename "$1")
-"$1" --help | awk -v name="$name" -v version="$2" '
+help=$("$1" --help) || { echo "man.sh: $1 --help ended with $?" >&2; exit 1; }
+printf '%s\n' "$help" | awk -v name="$name" -v version="$2" '
   function literal(line) {
     gsub(/\\/, "\\e", line)
     gsub(/-/, "\\-", line)
