@@ -2,8 +2,8 @@
 
 hipops_test(test_code_objects test_code_objects.cpp)
 target_link_libraries(test_code_objects PRIVATE inspect)
-target_compile_definitions(test_code_objects PRIVATE HIPOPS_CODE_OBJECTS="${hipops_objects}")
-add_dependencies(test_code_objects code_objects)
+target_compile_definitions(test_code_objects PRIVATE HIPOPS_CODE_OBJECTS="${hipops_code_folder}")
+add_dependencies(test_code_objects hipops_code_objects)
 
 # ---- The machine code
 if(HIPOPS_OBJDUMP)
@@ -14,12 +14,12 @@ if(HIPOPS_OBJDUMP)
 
   hipops_test(test_atomic_instructions test_atomic_instructions.cpp)
   target_link_libraries(test_atomic_instructions PRIVATE inspect)
-  target_compile_definitions(test_atomic_instructions PRIVATE HIPOPS_CODE_OBJECTS="${hipops_objects}")
-  add_dependencies(test_atomic_instructions code_objects)
+  target_compile_definitions(test_atomic_instructions PRIVATE HIPOPS_CODE_OBJECTS="${hipops_code_folder}")
+  add_dependencies(test_atomic_instructions hipops_code_objects)
 
   target_compile_definitions(test_inspect PRIVATE
-    HIPOPS_INSPECT="$<TARGET_FILE:hipops-inspect>" HIPOPS_CODE_OBJECTS="${hipops_objects}")
-  add_dependencies(test_inspect hipops-inspect code_objects)
+    HIPOPS_INSPECT="$<TARGET_FILE:hipops-inspect>" HIPOPS_CODE_OBJECTS="${hipops_code_folder}")
+  add_dependencies(test_inspect hipops-inspect hipops_code_objects)
   add_test(NAME inspect_budgets COMMAND hipops-inspect --check ${PROJECT_SOURCE_DIR}/tools/inspect/budgets.json)
 else()
   message(STATUS "hipops: no tests of the machine code: the compiler's llvm-objdump not found")
@@ -28,7 +28,7 @@ endif()
 # ---- Each kernel file builds alone
 if(Python3_Interpreter_FOUND)
   add_test(NAME test_kernel_includes COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/kernel_includes.py
-    ${PROJECT_SOURCE_DIR}/kernels ${hipops_objects})
+    ${PROJECT_SOURCE_DIR}/kernels ${hipops_code_folder})
 endif()
 find_program(HIPOPS_HIPCC hipcc PATHS $ENV{ROCM_PATH}/bin /opt/rocm/bin)
 if(HIPOPS_HIPCC)

@@ -48,8 +48,8 @@ function(hipops_ptx_for out number)
 endfunction()
 
 function(hipops_compile_ptx op architecture)
-  set(file ${hipops_objects}/${architecture}/${op}.ptx)
-  file(MAKE_DIRECTORY ${hipops_objects}/${architecture})
+  set(file ${hipops_code_folder}/${architecture}/${op}.ptx)
+  file(MAKE_DIRECTORY ${hipops_code_folder}/${architecture})
   add_custom_command(OUTPUT ${file}
     COMMAND ${HIPOPS_NVCC} -ptx -arch=${architecture} -x cu -std=c++17 -O3 -I ${PROJECT_SOURCE_DIR}/kernels
       -MD -MF ${file}.d -MT code-objects/${architecture}/${op}.ptx ${PROJECT_SOURCE_DIR}/kernels/${op}.hip -o ${file}
@@ -76,20 +76,20 @@ if(HIPOPS_CUDA_BUILT)
         list(APPEND compiled ${ptx})
       endif()
       set(kind ptx)
-      set(file ${hipops_objects}/${ptx}/${op}.ptx)
+      set(file ${hipops_code_folder}/${ptx}/${op}.ptx)
       if(architecture MATCHES "^sm_")
         set(kind elf)
-        set(file ${hipops_objects}/${architecture}/${op}.cubin)
-        file(MAKE_DIRECTORY ${hipops_objects}/${architecture})
+        set(file ${hipops_code_folder}/${architecture}/${op}.cubin)
+        file(MAKE_DIRECTORY ${hipops_code_folder}/${architecture})
         add_custom_command(OUTPUT ${file}
-          COMMAND ${HIPOPS_NVCC} -cubin -arch=${architecture} -O3 ${hipops_objects}/${ptx}/${op}.ptx -o ${file}
-          DEPENDS ${hipops_objects}/${ptx}/${op}.ptx
+          COMMAND ${HIPOPS_NVCC} -cubin -arch=${architecture} -O3 ${hipops_code_folder}/${ptx}/${op}.ptx -o ${file}
+          DEPENDS ${hipops_code_folder}/${ptx}/${op}.ptx
           COMMENT "${op} for ${architecture}" VERBATIM)
       endif()
       list(APPEND files ${file})
       list(APPEND images --image3=kind=${kind},sm=${number},file=${file})
     endforeach()
-    set(fatbin ${hipops_objects}/${op}.fatbin)
+    set(fatbin ${hipops_code_folder}/${op}.fatbin)
     add_custom_command(OUTPUT ${fatbin}
       COMMAND ${HIPOPS_FATBINARY} --create=${fatbin} -64 --compress-all ${hipops_fatbin_form} ${images}
       DEPENDS ${files} COMMENT "fatbin of ${op}" VERBATIM)
