@@ -86,6 +86,10 @@ case $what in
     rm -rf "$folder/tar"
     ;;
   subdirectory)
+    depends=$(dpkg-deb -f "$folder"/hipops-*.deb Depends)
+    if type dpkg-shlibdeps > /dev/null 2>&1; then
+      [[ $depends == *"libc6 (>= 2."* ]] || die "the .deb depends on '$depends', expected a version of libc6"
+    fi
     folder=$(fresh)
     cmake -S "$source" -B "$folder/fetched" -G Ninja -DHOW=FetchContent -DHIPOPS_SOURCE="$SOURCE" -DCMAKE_C_COMPILER="$CC" > "$folder/log"
     cmake -S "$source" -B "$folder/built" -G Ninja -DHOW=add_subdirectory -DHIPOPS_SOURCE="$SOURCE" -DCMAKE_C_COMPILER="$CC" > "$folder/log"

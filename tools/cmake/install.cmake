@@ -64,6 +64,12 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/hipopsConfigVersi
 install(DIRECTORY ${PROJECT_BINARY_DIR}/package/ DESTINATION ${hipops_package})
 
 # ---- pkg-config hipops, hipops-static
+# With the versions that the symbols need: what is built with a newer libc6 does not install where it would not start.
+find_program(HIPOPS_DPKG_SHLIBDEPS dpkg-shlibdeps)
+if(HIPOPS_DPKG_SHLIBDEPS)
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+  set(CPACK_DEBIAN_PACKAGE_DEPENDS libgcc-s1)  # which only pthread_exit loads
+endif()
 function(hipops_pkgconfig name libs cflags)
   file(RELATIVE_PATH up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
   file(WRITE ${PROJECT_BINARY_DIR}/pkgconfig/${name}.pc "prefix=\${pcfiledir}/${up}
