@@ -72,8 +72,12 @@ case $what in
     ;;
   plain)
     folder=$(fresh)
-    "$CC" -I "$prefix/include" "$SOURCE/tests/abi/plugin_host.c" -o "$folder/plugin_host" -ldl
-    "$folder/plugin_host" "$prefix/$LIBDIR/libhipops.so.0"
+    # As docs/embedding.md writes it.
+    lib=$prefix/$LIBDIR
+    "$CC" "$source/consumer.c" -I"$prefix/include" -L"$lib" -lhipops -Wl,-rpath,"$lib" -o "$folder/linked"
+    says "$folder/linked"
+    "$CC" "$SOURCE/tests/abi/plugin_host.c" -I"$prefix/include" -ldl -Wl,-rpath,"$lib" -o "$folder/plugin_host"
+    "$folder/plugin_host" libhipops.so.0
     ;;
   package)
     folder=$(fresh)
