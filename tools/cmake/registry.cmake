@@ -92,7 +92,7 @@ file(CONFIGURE OUTPUT ${hipops_generated}/build_info.h CONTENT [[
 #pragma once
 
 #define HIPOPS_BUILD_INFO                                                         \
-  "compiler: @CMAKE_CXX_COMPILER_ID@ @CMAKE_CXX_COMPILER_VERSION@, @CMAKE_BUILD_TYPE@\n"   \
+  "compiler: @CMAKE_CXX_COMPILER_ID@ @CMAKE_CXX_COMPILER_VERSION@, @hipops_build_type@\n" \
   "AMD targets: @hipops_amd_line@\n"                                              \
   "CUDA architectures: @hipops_cuda_line@\n"                                      \
   "CPU runtime: @hipops_cpu_line@\n"
