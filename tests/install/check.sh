@@ -5,7 +5,7 @@
 #   files           what is there, and that nothing names a folder of this machine
 #   cmake, pkgconfig, plain      builds and runs a program with what was installed
 #   package         makes the .deb and the .tar.gz; the same three with what is in the .deb
-#   subdirectory    builds hipops as a part of another project, with one op and for the CPU alone
+#   subdirectory    builds hipops as a part of another project, with one op and for the CPU alone, and installs both
 set -euo pipefail
 what=$1
 work=$BINARY/tests/install
@@ -21,6 +21,11 @@ says() {
   local printed
   printed=$("$@")
   [ "$printed" = "$expected" ] || die "$*: printed '$printed', expected '$expected'"
+}
+defines_hipops_alone() {
+  local others
+  others=$(nm -g --defined-only "$1" | awk 'NF == 3 && $3 !~ /^hipops_/ { print $3 }')
+  [ -z "$others" ] || die "$1 defines more than hipops_*: $others"
 }
 # An empty folder for this check.
 fresh() { rm -rf "${work:?}/$name"; mkdir -p "$work/$name"; echo "$work/$name"; }
@@ -45,8 +50,7 @@ case $what in
     [ "$bytes" -lt 25000000 ] || die "libhipops.so has $bytes bytes, expected less than 25 MB"
     folders=("$SOURCE"/{capi,kernels,parity,tools,include} "$BINARY"/{lib,bin,generated})
     ! grep -rlF "${folders[@]/#/-e}" "$prefix" || die "these files name a folder of the machine that built them"
-    others=$(nm -g --defined-only "$prefix/$LIBDIR/libhipops.a" | awk 'NF == 3 && $3 !~ /^hipops_/ { print $3 }')
-    [ -z "$others" ] || die "libhipops.a defines more than hipops_*: $others"
+    defines_hipops_alone "$prefix/$LIBDIR/libhipops.a"
     env -u HIPOPS_GOLDEN "$prefix/bin/hipops-parity" --op rms_norm --topic smoke | grep -F "$prefix/share/hipops/golden" > /dev/null ||
       die "hipops-parity does not use the installed golden files"
     "$prefix/bin/hipops-fuzz" --count 20 --elements 100 | grep -F "all 20 cases" > /dev/null || die "hipops-fuzz does not run"
@@ -82,6 +86,10 @@ case $what in
   package)
     folder=$(fresh)
     (cd "$folder" && cpack --config "$BINARY/CPackConfig.cmake" > log) || { cat "$folder/log"; exit 1; }
+    depends=$(dpkg-deb -f "$folder"/hipops-*.deb Depends)
+    if type dpkg-shlibdeps > /dev/null 2>&1; then
+      [[ $depends == *"libc6 (>= 2."* ]] || die "the .deb depends on '$depends', expected a version of libc6"
+    fi
     dpkg-deb -x "$folder"/hipops-*.deb "$folder/deb"
     prefix=$folder/deb/usr again files cmake pkgconfig plain
     mkdir "$folder/tar"
@@ -90,16 +98,19 @@ case $what in
     rm -rf "$folder/tar"
     ;;
   subdirectory)
-    depends=$(dpkg-deb -f "$folder"/hipops-*.deb Depends)
-    if type dpkg-shlibdeps > /dev/null 2>&1; then
-      [[ $depends == *"libc6 (>= 2."* ]] || die "the .deb depends on '$depends', expected a version of libc6"
-    fi
     folder=$(fresh)
     cmake -S "$source" -B "$folder/fetched" -G Ninja -DHOW=FetchContent -DHIPOPS_SOURCE="$SOURCE" -DCMAKE_C_COMPILER="$CC" > "$folder/log"
     cmake -S "$source" -B "$folder/built" -G Ninja -DHOW=add_subdirectory -DHIPOPS_SOURCE="$SOURCE" -DCMAKE_C_COMPILER="$CC" > "$folder/log"
     cmake --build "$folder/built" > "$folder/log" || { cat "$folder/log"; exit 1; }
     says "$folder/built/with_hipops" rms_norm
     says "$folder/built/with_hipops_static" rms_norm
+    defines_hipops_alone "$folder/built/hipops/lib/packed/libhipops.a"
+    cmake --install "$folder/built" --prefix "$folder/installed" > "$folder/log"
+    [ -e "$folder/installed/share/doc/hipops/README.md" ] || die "hipops's README.md is not in a folder of its own"
+    cmake -S "$source" -B "$folder/engine" -G Ninja -DHOW=engine -DCMAKE_PREFIX_PATH="$folder/installed" \
+      -DCMAKE_C_COMPILER="$CC" > "$folder/log"
+    cmake --build "$folder/engine" > "$folder/log" || { cat "$folder/log"; exit 1; }
+    says "$folder/engine/with_engine" rms_norm
     ;;
   *) die "no such check" ;;
 esac

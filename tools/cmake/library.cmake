@@ -1,4 +1,4 @@
-# libhipops.so and libhipops.a, of the same objects.
+# libhipops.so and libhipops.a, of the same objects. What others link statically is packed.cmake's.
 
 set(hipops_sources
   capi/api.cpp
@@ -58,8 +58,8 @@ add_library(hipops SHARED $<TARGET_OBJECTS:hipops_objects> ${HIPOPS_CPU_OBJECTS}
 add_library(hipops_static STATIC $<TARGET_OBJECTS:hipops_objects> ${HIPOPS_CPU_OBJECTS})
 set_target_properties(hipops_static PROPERTIES OUTPUT_NAME hipops)
 target_compile_definitions(hipops_static INTERFACE HIPOPS_STATIC)
+add_library(hipops::hipops ALIAS hipops)  # by the name that find_package gives it
 foreach(library hipops hipops_static)
-  add_library(hipops::${library} ALIAS ${library})  # by the names that find_package gives them
   target_include_directories(${library} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
 endforeach()
 
