@@ -14,7 +14,7 @@ configured() {
     -DHIPOPS_OPS=softmax -DHIPOPS_AMD=OFF -DHIPOPS_CUDA=OFF -DHIPOPS_TOOLS=OFF -DHIPOPS_TESTS=OFF "$@" > "$log" 2>&1
 }
 # says WORDS: they are part of what was printed, whatever its lines.
-says() { tr -s ' \n' ' ' < "$log" | grep -qF -- "$1" || die "not said: $1"; }
+says() { tr -s ' \n' ' ' < "$log" | grep -F -- "$1" > /dev/null || die "not said: $1"; }
 # takes ARGUMENT...; refuses WHY ARGUMENT...
 takes() { configured "$@" || die "refused: $*"; }
 refuses() {
@@ -30,8 +30,9 @@ known() { sed -n "s/^$1:[A-Z]*=//p" "$folder/build/CMakeCache.txt"; }
 printf '#!/bin/sh\nexit 1\n' > "$folder/old-lld"
 chmod +x "$folder/old-lld"
 takes -DCMAKE_LINKER="$folder/old-lld"
-[ -x "$(known HIPOPS_PACKING_LINKER)" ] && [ "$(known HIPOPS_PACKING_LINKER)" != "$folder/old-lld" ] ||
-  die "libhipops.a would be linked by '$(known HIPOPS_PACKING_LINKER)'"
+linker=$(known HIPOPS_PACKING_LINKER)
+[ -x "$linker" ] || die "libhipops.a has no linker: '$linker'"
+[ "$linker" != "$folder/old-lld" ] || die "libhipops.a has a linker that cannot make it: $linker"
 
 # ---- The cache keeps "all", not today's ops: a new one is built in an old folder, too.
 takes -DHIPOPS_OPS=all
