@@ -79,7 +79,7 @@ int64_t kept_bytes(const RowVariant& v, int threads, int weights) {
   return v.clustered ? (int64_t{threads} * v.vectors + 1) * kWideBytes * weights : 0;
 }
 
-int64_t most_work_items(const RowVariant& v, const DeviceFacts& device) {
+int64_t most_work_items(const RowVariant& v, const DeviceNumbers& device) {
   return int64_t{v.threads} * (v.clustered ? device.blocks_in_one : 1);
 }
 
@@ -89,7 +89,7 @@ namespace {
 // blocks, all but aligned rows with two weights are. Of one, rows that take over ten of the sixteen waves that a unit
 // has for it, but for odd ones with two weights; and not, unless with one weight, for so many rounds that there are
 // always others under way.
-bool is_better_in_halves(const RowVariant& v, const RowGeometry& g, int64_t vectors, const DeviceFacts& device,
+bool is_better_in_halves(const RowVariant& v, const RowGeometry& g, int64_t vectors, const DeviceNumbers& device,
                          int weights) {
   constexpr int64_t kRounds = 16;
   const int64_t held = int64_t{v.threads} * v.vectors;
@@ -102,7 +102,7 @@ bool is_better_in_halves(const RowVariant& v, const RowGeometry& g, int64_t vect
 // of those stand on a unit, and one computes while the other waits for its cluster. 0 where there are none, where few
 // whole ones are better, or where a unit has not the memory for two that keep weights. (Clusters of 6 and 7 leave more
 // of NVIDIA's units idle, which stand in groups of 16 or 18, than they spare.)
-int cluster_of_halves(const RowVariant& v, const RowGeometry& g, int64_t vectors, const DeviceFacts& device,
+int cluster_of_halves(const RowVariant& v, const RowGeometry& g, int64_t vectors, const DeviceNumbers& device,
                       int weights) {
   const int64_t held = int64_t{v.threads} * v.vectors;
   const int64_t halves = (2 * vectors + held - 1) / held;
@@ -114,7 +114,7 @@ int cluster_of_halves(const RowVariant& v, const RowGeometry& g, int64_t vectors
 
 // Blocks of a clustered variant that share a row, one of kClusterSizes; 0 where it does not fit in as many as the device
 // has to a cluster. Where there are few rows, as many as find work: more of the device takes part in each.
-int cluster_of(const RowVariant& v, const RowGeometry& g, int64_t vectors, const DeviceFacts& device, int weights) {
+int cluster_of(const RowVariant& v, const RowGeometry& g, int64_t vectors, const DeviceNumbers& device, int weights) {
   const int64_t held = most_work_items(v, device) * v.vectors;
   int cluster = 1;
   while (cluster * held < vectors) {
@@ -134,7 +134,7 @@ int cluster_of(const RowVariant& v, const RowGeometry& g, int64_t vectors, const
 
 }  // namespace
 
-Fit fit_of(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device, int weights) {
+Fit fit_of(const RowVariant& v, const RowGeometry& g, const DeviceNumbers& device, int weights) {
   if (!v.clustered && g.cols > v.longest) return {};
   if (v.streaming || shares_blocks(v)) return {v.block, 1};
   const int64_t vectors = vectors_of(v, g.cols);
@@ -144,7 +144,7 @@ Fit fit_of(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device,
   return {static_cast<int>((vectors + held_by_wave - 1) / held_by_wave) * device.wave_size, cluster};
 }
 
-Amount amount_of(hipops_dtype dtype, const RowGeometry& g, const DeviceFacts& device) {
+Amount amount_of(hipops_dtype dtype, const RowGeometry& g, const DeviceNumbers& device) {
   constexpr int64_t kFewBytes = 2 << 10;
   const int64_t row_bytes = g.cols * bytes_of(dtype);
   const auto rows_of = [&](int64_t unit_bytes) { return device.units * unit_bytes / row_bytes; };
@@ -157,7 +157,7 @@ Amount amount_of(hipops_dtype dtype, const RowGeometry& g, const DeviceFacts& de
 // Of few rows, what counts is the instructions before the first load, not the number of loads: element by element there
 // are the fewest. So are those taken that would go through shared memory, and short ones of 16 bits at odd addresses, for
 // which layer_norm's two weights, where they are of 16 bits as well, would be loaded element by element anyway.
-RowAccess access_of_few(hipops_dtype dtype, const RowGeometry& g, RowAccess best, const DeviceFacts& device,
+RowAccess access_of_few(hipops_dtype dtype, const RowGeometry& g, RowAccess best, const DeviceNumbers& device,
                         int weights) {
   constexpr int64_t kStaged = 32, kStagedLarge = 8, kEdged = 4, kLongestEdged = 512;
   if (rows_count_as_many.load(std::memory_order_relaxed)) return best;
@@ -166,7 +166,7 @@ RowAccess access_of_few(hipops_dtype dtype, const RowGeometry& g, RowAccess best
   return is_short && g.rows <= device.units * kEdged ? any : best;
 }
 
-bool are_enough(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device) {
+bool are_enough(const RowVariant& v, const RowGeometry& g, const DeviceNumbers& device) {
   return rows_count_as_many.load(std::memory_order_relaxed) ||
          g.rows * g.cols * bytes_of(v.dtype) >= 3 * kHeldBytes * device.units;
 }
@@ -222,7 +222,7 @@ int64_t cost_of(Amount amount, const RowVariant& v, int64_t cols, const Fit& fit
 // Whether many odd rows of 16 bits, of which a unit runs two blocks that wait for their row, are better in the blocks
 // of clusters, one for each: as many of them run, with half as many work-items of eight vectors, and take the next row
 // ahead. softmax gains from eleven waves on, a norm from thirteen, and where its weight is kept there.
-bool is_better_ahead(const RowVariant& v, const RowGeometry& g, int threads, const DeviceFacts& device,
+bool is_better_ahead(const RowVariant& v, const RowGeometry& g, int threads, const DeviceNumbers& device,
                      RoundsOf rounds_of, int weights) {
   constexpr int kThreads = 10 * 32, kThreadsBesideWeight = 12 * 32;
   if (v.access != edged || v.vectors != 4 || bytes_of(v.dtype) != 2 || device.largest_cluster == 1) return false;
@@ -232,7 +232,7 @@ bool is_better_ahead(const RowVariant& v, const RowGeometry& g, int threads, con
 
 }  // namespace
 
-Choice choose_variant(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device,
+Choice choose_variant(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceNumbers& device,
                       RoundsOf rounds_of, int weights) {
   const Variants& candidates = variants.of[dtype][access];
   const Amount amount = amount_of(dtype, geometry, device);

@@ -21,13 +21,13 @@ int64_t vectors_of(const RowVariant& v, int64_t cols);
 int64_t kept_bytes(const RowVariant& v, int threads, int weights);
 
 // Work-items that a block of a variant may have.
-int64_t most_work_items(const RowVariant& v, const DeviceFacts& device);
+int64_t most_work_items(const RowVariant& v, const DeviceNumbers& device);
 
 // How a variant serves such rows: work-items of a block, and blocks that share a row. None where they do not fit.
 struct Fit {
   int threads = 0, cluster = 1;
 };
-Fit fit_of(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device, int weights);
+Fit fit_of(const RowVariant& v, const RowGeometry& g, const DeviceNumbers& device, int weights);
 
 // How many rows there are for a device, which decides what makes a variant good.
 enum class Amount {
@@ -36,20 +36,20 @@ enum class Amount {
   at_once,  // up to all of that
   many,
 };
-Amount amount_of(hipops_dtype dtype, const RowGeometry& g, const DeviceFacts& device);
+Amount amount_of(hipops_dtype dtype, const RowGeometry& g, const DeviceNumbers& device);
 
 // The access by which few rows are faster than by the best one that they allow; of others, that one.
-RowAccess access_of_few(hipops_dtype dtype, const RowGeometry& g, RowAccess best, const DeviceFacts& device,
+RowAccess access_of_few(hipops_dtype dtype, const RowGeometry& g, RowAccess best, const DeviceNumbers& device,
                         int weights);
 
 // So many rows that a block makes up for what it brings to shared memory first.
-bool are_enough(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device);
+bool are_enough(const RowVariant& v, const RowGeometry& g, const DeviceNumbers& device);
 
 struct Choice {
   int kernel;
   Fit fit;
 };
-Choice choose_variant(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device,
+Choice choose_variant(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceNumbers& device,
                       RoundsOf rounds_of, int weights);
 
 }  // namespace hipops

@@ -4,7 +4,6 @@
 #include "divisor.h"
 #include "row_choice.h"
 #include "rows.h"
-#include "runtime/guarded.h"
 #include "tensor.h"
 
 namespace hipops {
@@ -18,13 +17,9 @@ hipops_status fit_clusters(Op& op, const RowCall& call, const RowGeometry& geome
   while (plan->cluster > 1) {
     if (hipops_status status = most_clusters(op, device, plan->cluster, plan->block, &most)) return status;
     if (most > 0) break;
-    const hipops_status status = guarded([&] {
-      DeviceFacts smaller = device;
-      smaller.largest_cluster = static_cast<int>(plan->cluster) - 1;
-      *plan = plan_rows(call.dtype, geometry, call.access, smaller, call.rounds_of, call.weights);
-      return HIPOPS_SUCCESS;
-    });
-    if (status) return status;
+    DeviceNumbers smaller = device;
+    smaller.largest_cluster = static_cast<int>(plan->cluster) - 1;
+    *plan = plan_rows(call.dtype, geometry, call.access, smaller, call.rounds_of, call.weights);
   }
   if (plan->cluster == 1) return HIPOPS_SUCCESS;
   const uint32_t clusters = std::min(plan->grid / plan->cluster, most);

@@ -16,7 +16,7 @@ constexpr int64_t kMostBlocks = int64_t{1} << 21;
 
 // Blocks that go over many rows, as many as run at a time: see for_each_row_ahead; and staged and clustered ones, so
 // that they load their weights once.
-int64_t most_blocks(const RowVariant& v, int threads, const DeviceFacts& device, RowRounds rounds) {
+int64_t most_blocks(const RowVariant& v, int threads, const DeviceNumbers& device, RowRounds rounds) {
   constexpr int kSmallestWave = 32, kMostWaves = 64;
   if (v.streaming) return kMostBlocks;
   const bool beside_weights = rounds >= RowRounds::ahead_beside_weights;
@@ -29,14 +29,14 @@ int64_t most_blocks(const RowVariant& v, int threads, const DeviceFacts& device,
 
 // Whether blocks that come and go have enough on their way, by Little's law: what memory brings in the time that a block
 // takes from its begin to its end, by what the driver says of memory. (An H100's do, an H200's hardly would.)
-bool fill_memory(int64_t bytes, double block_microseconds, const DeviceFacts& device) {
+bool fill_memory(int64_t bytes, double block_microseconds, const DeviceNumbers& device) {
   const double reads = static_cast<double>(device.memory_speed) / (2 * device.units);  // of a unit, a microsecond
   return reads > 0 && reads * block_microseconds <= static_cast<double>(bytes);
 }
 
 // How often blocks go round. Lanes that idle, where the others have one vector, take as long to begin as to work. Where
 // none does, and memory has enough to do, more blocks are 1 to 2 % faster than more rounds.
-RowRounds rounds_for(const RowVariant& v, int64_t cols, RoundsOf rounds_of, const DeviceFacts& device) {
+RowRounds rounds_for(const RowVariant& v, int64_t cols, RoundsOf rounds_of, const DeviceNumbers& device) {
   constexpr int64_t kShortRowsBytes = 32 << 10;  // of a unit's work-items, at a vector each
   constexpr double kBlockMicroseconds = 2.5;
   const RowRounds rounds = rounds_of ? rounds_of(v) : RowRounds::one;
@@ -48,7 +48,7 @@ RowRounds rounds_for(const RowVariant& v, int64_t cols, RoundsOf rounds_of, cons
 
 // The blocks of so many groups that go round several times: the more often, the more of them a unit would have, until
 // each work-item has taken four vectors. (More rounds, or two of three vectors, are slower.)
-int64_t in_several_rounds(int64_t groups, const RowVariant& v, const DeviceFacts& device) {
+int64_t in_several_rounds(int64_t groups, const RowVariant& v, const DeviceNumbers& device) {
   constexpr int64_t kManyBlocks = 128, kMostVectors = 4;
   const int64_t most = std::max<int64_t>(kMostVectors / v.vectors, 1);
   const int64_t rounds = std::min(groups / (kManyBlocks * device.units) + 1, most);
@@ -56,7 +56,7 @@ int64_t in_several_rounds(int64_t groups, const RowVariant& v, const DeviceFacts
 }
 
 // Rows that a block of a staged variant takes at a time: as many as leave it one round, if it has room for them.
-int64_t stage_rows(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device) {
+int64_t stage_rows(const RowVariant& v, const RowGeometry& g, const DeviceNumbers& device) {
   const int64_t at_once = v.block / v.threads, blocks = most_blocks(v, v.block, device, RowRounds::one);
   const int64_t one_round = (g.rows + blocks * at_once - 1) / (blocks * at_once) * at_once;
   return std::min(one_round, most_stage_rows(v, g.cols));
@@ -89,20 +89,20 @@ int64_t come_to_alike(int64_t groups, const RowVariant& v, const RowGeometry& g)
 }
 
 // Work-items of a variant that go over rows, beside weights, which a unit has registers for.
-int64_t resident_beside_weights(const RowVariant& v, const DeviceFacts& device) {
+int64_t resident_beside_weights(const RowVariant& v, const DeviceNumbers& device) {
   constexpr int64_t kWave = 32;
   return resident_threads(v.vectors, true) * (device.wave_size / kWave);
 }
 
 // Whether as many blocks as there are then leave over a sixteenth of these work-items idle.
-bool idles_beside_weights(const RowVariant& v, const RowGeometry& g, int64_t blocks, const DeviceFacts& device) {
+bool idles_beside_weights(const RowVariant& v, const RowGeometry& g, int64_t blocks, const DeviceNumbers& device) {
   return blocks * vectors_of(v, g.cols) <= resident_beside_weights(v, device) * v.vectors * 15 / 16;
 }
 
 // Has next rows wait in shared memory, where blocks that keep them in registers would idle, and more blocks or rows
 // find room so. (Other rows are 1 % slower by it, and slower again where more of them wait; those that are not whole
 // sectors up to 7 %; and so few that a block has one or two of them up to 14 %.)
-void queue_rows(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device, RowPlan* plan) {
+void queue_rows(const RowVariant& v, const RowGeometry& g, const DeviceNumbers& device, RowPlan* plan) {
   constexpr int64_t kSectorBytes = 32;
   if (v.streaming || bytes_of(v.dtype) != 2 || device.launch_shared_bytes < kQueuedBytes) return;
   if (g.cols * bytes_of(v.dtype) % kSectorBytes != 0) return;
@@ -122,14 +122,14 @@ void queue_rows(const RowVariant& v, const RowGeometry& g, const DeviceFacts& de
 }
 
 // Whether such blocks fill memory, where rows fill the blocks.
-bool passing_blocks_fill_memory(const RowVariant& v, const DeviceFacts& device) {
+bool passing_blocks_fill_memory(const RowVariant& v, const DeviceNumbers& device) {
   return fill_memory(kPassingThreads * v.vectors * kWideBytes, 3.5, device);
 }
 
 // Has blocks come and go, a row each, where there are many rounds of them: fewer don't make up for the weights, which
 // each brings with it. (With the next row ahead, rows of many rounds take up to 7 % longer. Not on AMD, where the kernel
 // has no code.)
-void let_pass(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device, RowPlan* plan) {
+void let_pass(const RowVariant& v, const RowGeometry& g, const DeviceNumbers& device, RowPlan* plan) {
   constexpr int64_t kLeastRounds = 7;
   const bool exists = device.launch_shared_bytes > 0;  // as on NVIDIA, and on the CPU
   if (!exists || v.streaming || bytes_of(v.dtype) != 2 || plan->block > kPassingBlock) return;
@@ -148,7 +148,7 @@ void let_pass(const RowVariant& v, const RowGeometry& g, const DeviceFacts& devi
 // Has weights stay in shared memory, where blocks that keep them in registers would idle, more blocks find room so, and
 // each comes to enough rows, that lie alike, to make up for bringing them there. (Where none idle, odd rows are up to
 // 5 % slower by it, and fewer rows up to 20 %.)
-void keep_weights_aside(const RowVariant& v, const RowGeometry& g, const DeviceFacts& device, int weights,
+void keep_weights_aside(const RowVariant& v, const RowGeometry& g, const DeviceNumbers& device, int weights,
                         RowPlan* plan) {
   const int64_t threads = plan->block, blocks = std::max<int64_t>(resident_beside_weights(v, device) / threads, 1);
   const int64_t aside_blocks = aside_threads(bytes_of(v.dtype)) / threads;
@@ -167,7 +167,7 @@ void keep_weights_aside(const RowVariant& v, const RowGeometry& g, const DeviceF
 // larger cluster, of which fewer run, takes half as long a row: few rows stay there while that takes fewer than twice the
 // rounds, and so few that they are split over the device are left to that. (Of each size one less runs than there are
 // units for, as these stand in groups.)
-void keep_tails(const RowVariant& chosen, const RowGeometry& g, const DeviceFacts& device, RoundsOf rounds_of,
+void keep_tails(const RowVariant& chosen, const RowGeometry& g, const DeviceNumbers& device, RoundsOf rounds_of,
                 RowPlan* plan) {
   const bool eight_hold_it = !chosen.streaming && plan->cluster <= kPortableCluster;
   if (eight_hold_it || chosen.dtype != f32 || chosen.access != wide || device.launch_shared_bytes == 0) return;
@@ -201,7 +201,7 @@ int queued_kernel(hipops_dtype dtype) { return kRowKernels + (dtype == bf16); }
 int passing_kernel(hipops_dtype dtype) { return kRowKernels + 2 + (dtype == bf16); }
 int aside_kernel(hipops_dtype dtype) { return kRowKernels + 4 + (dtype == f32 ? 0 : dtype == f16 ? 1 : 2); }
 
-RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device,
+RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceNumbers& device,
                   RoundsOf rounds_of, int weights) {
   const int forced = forced_row_kernel.load(std::memory_order_relaxed);
   const auto [kernel, fit] = forced < 0 ? choose_variant(dtype, geometry, access, device, rounds_of, weights)
@@ -238,7 +238,7 @@ int64_t split_tiles(hipops_dtype dtype, int64_t cols) {
 }
 
 bool splits_rows(hipops_dtype dtype, const RowGeometry& geometry, const RowPlan& plan, bool in_place,
-                 const DeviceFacts& device) {
+                 const DeviceNumbers& device) {
   constexpr int64_t kBeyondCaches = int64_t{1} << 20;  // bytes of a row: all units' rows are more than caches hold
   if (plan.kernel >= kRowVariants) return false;
   const RowVariant& v = row_variants[plan.kernel];
@@ -265,7 +265,7 @@ int64_t row_kernel_shared(int kernel, uint32_t block) {
   return kept_bytes(v, block == 0 ? v.threads : static_cast<int>(block), kMostWeights);
 }
 
-RowCandidates row_candidates(const DeviceFacts& device, const hipops_tensor& y, const hipops_tensor& x,
+RowCandidates row_candidates(const DeviceNumbers& device, const hipops_tensor& y, const hipops_tensor& x,
                              RoundsOf rounds_of, int weights) {
   const RowGeometry geometry = row_geometry(y, x);
   const RowAccess best = row_access(y, x, geometry);

@@ -82,7 +82,7 @@ RowRounds rms_norm_rounds(const RowVariant& v);
 RowRounds softmax_rounds(const RowVariant& v);
 
 // The variant for rows that allow this access, where there is to be room for `weights` vectors of them.
-RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceFacts& device,
+RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceNumbers& device,
                   RoundsOf rounds_of = nullptr, int weights = 0);
 
 // Whether rows of x that are row_step apart lie alike to multiples of 16 bytes.
@@ -99,7 +99,7 @@ constexpr int tailed_kernel = kRowKernels, kTailedBlock = 512, kTailedVectors = 
 // Whether rows are split over blocks, where `plan` is what to do if not: those that a variant would stream, if there
 // are too few for the device or it would not find them in a cache again. Steps leave their results in y, so x is apart.
 bool splits_rows(hipops_dtype dtype, const RowGeometry& geometry, const RowPlan& plan, bool in_place,
-                 const DeviceFacts& device);
+                 const DeviceNumbers& device);
 
 // A step of it; kernel, grid, block and row_step.
 RowPlan plan_split_step(hipops_dtype dtype, const RowGeometry& geometry, SplitStep step);
@@ -117,7 +117,7 @@ struct RowCandidates {
   int count = 0;
   int kernel[kRowVariants] = {};
 };
-RowCandidates row_candidates(const DeviceFacts& device, const hipops_tensor& y, const hipops_tensor& x,
+RowCandidates row_candidates(const DeviceNumbers& device, const hipops_tensor& y, const hipops_tensor& x,
                              RoundsOf rounds_of, int weights);
 
 // For tools alone: while this is not negative, plan_rows takes the kernel that it names, which must be a candidate.

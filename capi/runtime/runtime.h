@@ -11,8 +11,8 @@
 
 namespace hipops {
 
-// What a launcher may base its choice of a variant on.
-struct DeviceFacts {
+// What a launcher may base its choice of a variant on. A copy allocates nothing.
+struct DeviceNumbers {
   int ordinal = 0;
   int wave_size = 32;
   int largest_cluster = 1;          // blocks that can share a row
@@ -22,6 +22,10 @@ struct DeviceFacts {
   int64_t unit_shared_bytes = 0;    // and that the blocks which a unit runs at a time may have of it together
   int64_t memory_speed = 0;  // of reads and writes together, bytes a microsecond, as the driver tells; NVIDIA, else 0
   int units = 1;       // compute units (AMD: workgroup processors on gfx10 and later), multiprocessors, or CPU threads
+};
+
+// And what else is known of a device.
+struct DeviceFacts : DeviceNumbers {
   std::string name;    // as "AMD Instinct MI300X"
   std::string target;  // as "gfx942", "sm_90", "cpu"
 };
