@@ -345,10 +345,12 @@ TEST_CASE("scatter_add asks for 4 bytes for each element in reach, of 16-bit typ
         expect_success(hipops_scatter_add_workspace_bytes(&y, &x, &index, 0, flags, &bytes));
         EXPECT_EQUAL(bytes, dtype == HIPOPS_F16 || dtype == HIPOPS_BF16 ? 4 * 100 * 5 : 0);
       }
-    // More than there can be is no less than that, also with what ordering rows takes beside it.
-    const hipops_tensor y = view_of(1 << 16, HIPOPS_BF16, {2, 64}, {int64_t{1} << 61, 1}),
-                        x = view_of(1 << 16, HIPOPS_BF16, {16384, 64}),
-                        index = view_of(1 << 30, HIPOPS_I32, {16384, 64}, {1, 0});
+    // More than there can be is no less than that, also with what ordering rows takes beside it: of 2^61 - 8 elements,
+    // nearly as many as find addresses.
+    constexpr int64_t kRows = (int64_t{1} << 29) - 1, kColumns = 8 * ((int64_t{1} << 29) + 1);
+    const hipops_tensor y = view_of(1 << 16, HIPOPS_BF16, {kRows, kColumns}),
+                        x = view_of(1 << 16, HIPOPS_BF16, {16384, kColumns}),
+                        index = view_of(1 << 30, HIPOPS_I32, {16384, kColumns}, {1, 0});
     EXPECT(plan_scatter_rows({"scatter_add", &y, &x, &index, 0}, 0).bytes > 0);
     int64_t bytes = -1;
     expect_success(hipops_scatter_add_workspace_bytes(&y, &x, &index, 0, 0, &bytes));
