@@ -1,4 +1,4 @@
-// How an index is ordered by the rows that it names (device/index_order.h): in how many rounds, and where in the workspace.
+// How an index is ordered by the rows it names (device/index_order.h): in how many rounds, and where in a workspace.
 #pragma once
 
 #include <cstdint>

@@ -80,7 +80,8 @@ HIPOPS_API int32_t hipops_last_runtime_error(void);
 /* Which runtime executes the kernels. One per process, chosen at first use and kept. */
 typedef enum hipops_backend {
   HIPOPS_BACKEND_AUTO = 0, /* the first of hip, cuda, cpu that has a device; not cpu where a GPU's runtime is there
-                            * and fails, or is too old: pointers may be a device's */
+                            * and fails, is too old, or is named (HIPOPS_HIP_LIBRARY, HIPOPS_CUDA_LIBRARY) and cannot be
+                            * loaded: pointers may be a device's */
   HIPOPS_BACKEND_HIP = 1,  /* AMD GPUs, through libamdhip64, found at run time */
   HIPOPS_BACKEND_CUDA = 2, /* NVIDIA GPUs, through libcuda, found at run time */
   HIPOPS_BACKEND_CPU = 3,  /* the same kernels on host memory; a call returns when the work is done */
