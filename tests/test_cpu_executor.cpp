@@ -17,6 +17,7 @@
 #include <iterator>
 #include <memory>
 #include <new>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -25,6 +26,7 @@
 #include "device/cpu.h"
 #include "hipops/hipops.h"
 #include "runtime/cpu_executor.h"
+#include "runtime/cpu_race.h"
 #include "runtime/cpu_sanitizer.h"
 #include "runtime/cpu_stack.h"
 
@@ -572,6 +574,64 @@ TEST_CASE("cpu executor: the race check remembers the readers that matter") {
   // A write that follows reads in order takes their place.
   REQUIRE_DEATH(death_of_steps({{2, false}, kExchangeHere, {3, true}, kExchangeHere, {40, false}}),
                 "work-item 3 writes", "work-item 40 reads");
+}
+
+// All accesses since the last barrier, and nothing clever.
+struct Accessed {
+  hipops::cpu::Access access;
+  size_t offset, bytes;
+};
+
+// The first byte of `now` that races with something before it, or -1.
+int64_t first_race(const std::vector<Accessed>& before, const Accessed& now) {
+  for (size_t i = now.offset; i < now.offset + now.bytes; ++i) {
+    for (const Accessed& b : before) {
+      const bool ordered = b.access.lane == now.access.lane ||
+                           (b.access.wave == now.access.wave && b.access.wave_epoch < now.access.wave_epoch);
+      const bool meets = b.offset <= i && i < b.offset + b.bytes;
+      if (meets && !ordered && (b.access.write || now.access.write)) return static_cast<int64_t>(i);
+    }
+  }
+  return -1;
+}
+
+TEST_CASE("cpu executor: the race check sees what a list of all accesses shows, whatever bytes they share") {
+  std::mt19937 random(1);
+  const auto below = [&](uint32_t n) { return static_cast<uint32_t>(random() % n); };
+  int races = 0, races_of_part = 0;
+  hipops::cpu::RaceCheck check;
+  for (int sequence = 0; sequence < 20000; ++sequence) {
+    check.start_block();
+    std::vector<Accessed> before;
+    uint64_t wave_epochs[2] = {};
+    for (int step = 0; step < 16; ++step) {
+      if (below(16) == 0) {
+        check.passed_barrier();
+        before.clear();
+      }
+      if (below(3) == 0) ++wave_epochs[below(2)];
+      Accessed now = {};
+      now.bytes = size_t{1} << below(5);
+      now.offset = below(4) == 0 ? below(16) : below(32 / uint32_t(now.bytes)) * now.bytes;
+      now.access.lane = static_cast<uint16_t>(below(4) * 16);
+      now.access.wave = static_cast<uint8_t>(now.access.lane / 32);
+      now.access.wave_epoch = wave_epochs[now.access.wave];
+      now.access.write = below(3) == 0;
+      const int64_t expected = first_race(before, now);
+      size_t at = 0;
+      const hipops::cpu::Access* earlier = check.check(now.access, now.offset, now.bytes, &at);
+      REQUIRE((earlier != nullptr) == (expected >= 0));
+      if (earlier != nullptr) {
+        REQUIRE(at == static_cast<size_t>(expected));
+        ++races;
+        races_of_part += at > now.offset;
+        break;
+      }
+      before.push_back(now);
+    }
+  }
+  CHECK(races > 1000);
+  CHECK(races_of_part > 100);
 }
 
 TEST_CASE("cpu executor: a new block starts without accesses") {

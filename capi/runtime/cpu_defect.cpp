@@ -80,8 +80,8 @@ void Worker::explain_race(const Access& earlier, const Access& now, size_t offse
   defect(text(
       "race at byte %zu of shared memory: work-item %u %s it at %s, work-item %u %s it at %s, and no barrier%s lies "
       "between",
-      offset, earlier.lane, verb(earlier.write), place(earlier.site).c_str(), now.lane, verb(now.write),
-      place(now.site).c_str(), earlier.wave == now.wave ? " or exchange" : ""));
+      offset, earlier.lane, verb(earlier.write), place(earlier.site()).c_str(), now.lane, verb(now.write),
+      place(now.site()).c_str(), earlier.wave == now.wave ? " or exchange" : ""));
 }
 
 void Worker::deadlock(const std::string& what) {

@@ -5,15 +5,33 @@ namespace cpu {
 
 const Access* RaceCheck::check(Access& access, size_t offset, size_t bytes, size_t* at) {
   access.epoch = epoch_;
-  if (bytes_.size() < offset + bytes) bytes_.resize(offset + bytes);
-  for (size_t i = offset; i < offset + bytes; ++i) {
-    if (const Access* earlier = conflict(bytes_[i], access)) {
+  const size_t end = offset + bytes;
+  cover(end);
+  for (size_t i = offset; i < end;) {
+    const size_t word = i / kWordBytes;
+    const bool whole = i % kWordBytes == 0 && end - i >= kWordBytes && words_[word].apart_in != epoch_;
+    if (!whole) take_apart(word);
+    Shadow& shadow = whole ? words_[word].whole : bytes_[i];
+    if (const Access* earlier = conflict(shadow, access)) {
       *at = i;
       return earlier;
     }
-    note(bytes_[i], access);
+    note(shadow, access);
+    i += whole ? kWordBytes : 1;
   }
   return nullptr;
+}
+
+void RaceCheck::cover(size_t end) {
+  const size_t words = (end + kWordBytes - 1) / kWordBytes;
+  if (words_.size() < words) words_.resize(words);
+}
+
+void RaceCheck::take_apart(size_t word) {
+  if (words_[word].apart_in == epoch_) return;
+  words_[word].apart_in = epoch_;
+  if (bytes_.size() < words_.size() * kWordBytes) bytes_.resize(words_.size() * kWordBytes);
+  for (size_t i = 0; i < kWordBytes; ++i) bytes_[word * kWordBytes + i] = words_[word].whole;
 }
 
 bool RaceCheck::races(const Access& earlier, const Access& now) const {

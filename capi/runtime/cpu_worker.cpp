@@ -237,11 +237,13 @@ void* Worker::shared_memory(const void* key, size_t bytes, size_t align) {
 void Worker::check_access(const void* address, size_t bytes, bool write, Site site) {
   size_t offset = 0;
   if (!shared_.contains(address, bytes, &offset)) explain_outside(bytes, write, site);
+  static_assert(kLargestBlock <= UINT16_MAX && kLargestBlock / 32 <= UINT8_MAX, "Access keeps work-item and wave in these");
   Access access;
-  access.lane = lane_;
-  access.wave = lane_ >> wave_shift_;
+  access.file = site.file;
+  access.line = site.line;
+  access.lane = static_cast<uint16_t>(lane_);
+  access.wave = static_cast<uint8_t>(lane_ >> wave_shift_);
   access.wave_epoch = waves_[access.wave].epoch;
-  access.site = site;
   access.write = write;
   size_t at = 0;
   const Access* earlier = race_->check(access, offset, bytes, &at);
