@@ -28,7 +28,15 @@ function(hipops_json_list out)
   endif()
 endfunction()
 hipops_json_list(broken_launcher ${CMAKE_CXX_COMPILER_LAUNCHER})
-# As the build compiles them, but not optimized: that would take most of the time.
+# As the build compiles them, but not optimized: that would take most of the time. So would g++, which needs twice as long
+# as clang, where there is one for the AMD code objects.
+set(broken_compiler ${CMAKE_CXX_COMPILER})
+if(HIPOPS_AMD_BUILT)
+  set(broken_compiler ${HIPOPS_ROCM_CLANG})
+  if(NOT broken_compiler)
+    set(broken_compiler ${HIPOPS_CLANG})
+  endif()
+endif()
 hipops_json_list(broken_compile -x c++ -std=c++17 -O0 -fPIC -ffp-contract=off -w)
 hipops_json_list(broken_link -x none $<JOIN:$<TARGET_OBJECTS:hipops-parity>,\",\"> $<TARGET_FILE:parity>
   $<TARGET_FILE:hipops_static> ${HIPOPS_BOOST_CONTEXT} ${HIPOPS_ZSTD} -pthread -ldl)
@@ -39,8 +47,9 @@ file(GENERATE OUTPUT ${broken_settings} CONTENT "{
   \"golden\": \"${PROJECT_SOURCE_DIR}/parity/golden\",
   \"work\": \"${CMAKE_CURRENT_BINARY_DIR}/broken_kernels\",
   \"launcher\": ${broken_launcher},
-  \"compiler\": \"${CMAKE_CXX_COMPILER}\",
+  \"compiler\": \"${broken_compiler}\",
   \"compile\": ${broken_compile},
+  \"linker\": \"${CMAKE_CXX_COMPILER}\",
   \"link\": ${broken_link}
 }
 ")

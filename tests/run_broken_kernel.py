@@ -70,12 +70,11 @@ class Build:
         shutil.copytree(settings["kernels"], self.kernels)
 
     def make(self, op, wave):
-        compiler = self.settings["compiler"]
         # With relative paths and no folder in the messages, a compiler cache finds it again in any build folder.
-        self.call(self.settings["launcher"] + [compiler] + self.settings["compile"]
+        self.call(self.settings["launcher"] + [self.settings["compiler"]] + self.settings["compile"]
                   + [f"-DHIPOPS_CPU_WAVE={wave}", "-I", "kernels", "-c", f"kernels/{op}.hip", "-o", "kernel.o"])
         # The library's own object with this table is not taken out of the archive, as the table is there already.
-        self.call([compiler, "-o", "hipops-parity", "kernel.o"] + self.settings["link"])
+        self.call([self.settings["linker"], "-o", "hipops-parity", "kernel.o"] + self.settings["link"])
 
     def call(self, command):
         done = subprocess.run(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
