@@ -89,6 +89,7 @@ class Build:
         command = ["./hipops-parity", "--backend", "cpu", "--wave", str(wave), "--op", op, "--topic", run.topic,
                    "--dtype", run.dtype, "--guard", run.guard, "--golden", self.settings["golden"]]
         command += [f"--{run.plan}"] if run.plan else []
+        command += ["--case", run.case] if run.case else []
         return subprocess.run(command, cwd=self.folder, env=environment, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, errors="replace", timeout=RUN_SECONDS)
 
@@ -118,7 +119,7 @@ def judge(run, done):
 def describe(run):
     race = " with the race check" if run.race else ""
     plan = f" with --{run.plan}" if run.plan else ""
-    return f"{run.topic} {run.dtype}{race}{plan}{' with a page after each tensor' if run.guard == 'after' else ''}"
+    return f"{run.case or run.topic} {run.dtype}{race}{plan}{' with a page after each tensor' if run.guard == 'after' else ''}"
 
 
 def pass_all(build, name, op, wave, runs):
@@ -162,7 +163,8 @@ def intact_names():
 
 def test_intact(settings, name):
     op, wave = name.split("-")
-    runs = {(r.topic, r.dtype, r.race, r.guard, r.plan): r for m in MUTATIONS if f"{m.op}-{m.wave}" == name for r in m.runs}
+    runs = {(r.topic, r.dtype, r.race, r.guard, r.plan, r.case): r
+            for m in MUTATIONS if f"{m.op}-{m.wave}" == name for r in m.runs}
     pass_all(Build(settings, f"intact-{name}"), name, op, wave, runs.values())
 
 
