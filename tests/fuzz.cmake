@@ -67,7 +67,7 @@ set(fuzz_build ${PROJECT_BINARY_DIR}/fuzz)
 set(fuzz_corpus ${PROJECT_SOURCE_DIR}/tools/fuzz/corpus)
 set(fuzz_seconds 30)
 add_test(NAME fuzz_build COMMAND ${CMAKE_CTEST_COMMAND} --build-and-test ${PROJECT_SOURCE_DIR} ${fuzz_build}
-  --build-generator ${CMAKE_GENERATOR} --build-noclean --build-options
+  --build-generator ${CMAKE_GENERATOR} --build-noclean --build-target fuzzers --build-options
   -DCMAKE_CXX_COMPILER=${HIPOPS_FUZZING_CLANG} -DCMAKE_C_COMPILER=${fuzz_c_compiler}
   -DHIPOPS_FUZZ=ON -DHIPOPS_SANITIZE=fuzzer-no-link,address,undefined
   -DHIPOPS_TESTS=OFF -DHIPOPS_TOOLS=OFF -DHIPOPS_AMD=OFF -DHIPOPS_CUDA=OFF -DHIPOPS_CPU_WAVES=32

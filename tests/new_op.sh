@@ -26,7 +26,7 @@ mv parity/golden/ops/__init__.py.kept parity/golden/ops/__init__.py
 
 quietly tools/new_op.sh twice_as_much
 quietly env PYTHONDONTWRITEBYTECODE=1 "$python" parity/golden/generate.py --op twice_as_much --no-torch
-quietly cmake -G Ninja -S . -B build -DCMAKE_BUILD_TYPE=Debug -DHIPOPS_AMD=OFF -DHIPOPS_CUDA=OFF -DHIPOPS_OPS=twice_as_much
+quietly cmake -G Ninja -S . -B build -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DHIPOPS_AMD=OFF -DHIPOPS_CUDA=OFF -DHIPOPS_OPS=twice_as_much
 quietly cmake --build build --target test_twice_as_much hipops-parity
 quietly ctest --test-dir build -R '^test_twice_as_much$' --no-tests=error
 for wave in 32 64; do build/bin/hipops-parity --backend cpu --wave $wave | tail -1; done
