@@ -17,14 +17,14 @@ bool is_simple(const UpsampleDimension& d, bool in_f64) {
   return is_exact && static_cast<double>(d.size) * ratio_of(d) < static_cast<double>(kSmall / 2);
 }
 
-// What vectors take for granted: steps forward in x, of one where there are no channels, and columns that f32 counts to
-// halves.
+// What vectors take for granted: steps forward in x, of one where a pixel is one channel, or all of them in one unit, and
+// columns that f32 counts to halves.
 constexpr int64_t kMostColumns = int64_t{1} << 22;
-bool suits_vectors(const UpsampleDimension* inner, int rank, const UpsampleDimension& column, bool has_channels,
+bool suits_vectors(const UpsampleDimension* inner, int rank, const UpsampleDimension& column, int64_t channels,
                    bool in_f64) {
   for (int d = 0; d < rank; ++d)
     if (inner[d].x_stride < 0) return false;
-  return column.size <= kMostColumns && (has_channels ? !in_f64 : column.x_stride == 1);
+  return column.size <= kMostColumns && (channels == 1 ? column.x_stride == 1 : !in_f64);
 }
 
 UpsampleSources sources_of(const UpsampleDimension& d) {
@@ -59,7 +59,7 @@ bool to_periods(UpsampleArgs* a, int rank, int64_t unit, int64_t vector_bytes) {
   const bool in_f64 = column.rule == kSourceFloor64 || row.rule == kSourceFloor64;
   if (!is_simple(column, in_f64) || !is_simple(row, in_f64)) return false;
   const int64_t channels = has_channels ? inner[0].size : 1;
-  if (by_vectors && (channels * column.size < length || !suits_vectors(inner, rank, column, has_channels, in_f64)))
+  if (by_vectors && (channels * column.size < length || !suits_vectors(inner, rank, column, channels, in_f64)))
     return false;
 
   // Of a period's offsets in x, those of the plane behind it are found, too.

@@ -329,3 +329,21 @@ TEST_CASE("upsample_nearest1d reaches the end of a y in several pieces", "[upsam
     check(HIPOPS_F32, 3, 5, 400, 420);
   });
 }
+
+// A pixel's channels may be one unit, whose vectors take columns of x that are side by side.
+TEST_CASE("upsample_nearest1d takes pixels of one unit wherever they are in x", "[upsample_nearest1d]") {
+  const AsMany as_many;
+  on_cpu([] {
+    Random random(51);
+    for (int64_t channels : {1, 2, 4}) {
+      for (int64_t apart : {0, 1, 2, 5}) {
+        for (hipops_nearest rule : kRules) {
+          const Sizes y_stride = {40 * channels, 1, channels}, x_stride = {60 * channels, 1, apart * channels};
+          UpsampleCase t{HostTensor(HIPOPS_U8, {3, channels, 40}, y_stride),
+                         HostTensor(HIPOPS_U8, {3, channels, 11}, x_stride), rule, {0}};
+          check_upsample_case(t, random);
+        }
+      }
+    }
+  });
+}
