@@ -199,6 +199,13 @@ void make_scatter(Maker& m, bool adds) {
 
 // ---- Upsampling and copies
 
+// What dimension d may have, of so many elements and what the others have.
+int64_t most_of(const Shape& shape, size_t d, int64_t elements) {
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (i != d) elements /= std::max<int64_t>(shape[i], 1);
+  return std::max<int64_t>(elements, 1);
+}
+
 void make_upsample(Maker& m, const std::vector<std::string>& scales) {
   Shape shape = random_shape(m.choices, 2 + scales.size(), m.budget);
   Shape target = shape;
@@ -209,6 +216,7 @@ void make_upsample(Maker& m, const std::vector<std::string>& scales) {
     from = std::max<int64_t>(from, 1);
     const int64_t any = Budget{m.budget.elements / 8}.take(random_size(m.choices));
     to = m.choices.pick({from, 2 * from, from / 2, any, from + 1});
+    to = std::min(to, most_of(target, 2 + s, 4 * m.budget.elements));
     const double quotient = static_cast<double>(to) / static_cast<double>(from);
     m.test.params[scales[s]] = m.choices.pick({0.0, 0.0, quotient, quotient * 1.01, 2.0, 0.3});
   }
