@@ -15,6 +15,11 @@ if(HIPOPS_CPU)
       add_test(NAME fuzz_cpu_wave${wave}_long_${op} COMMAND hipops-fuzz --wave ${wave} --op ${op} --count 30 --elements 300000)
     endforeach()
   endforeach()
+  # Of all ops' cases together each has a hundred, and upsampling's ways are more than those show: one in some thousands of
+  # cases showed that vectors took columns for neighbours that are apart.
+  foreach(op upsample_nearest1d upsample_nearest2d)
+    add_test(NAME fuzz_cpu_wave32_${op} COMMAND hipops-fuzz --op ${op} --seed 2 --count 6000 --elements 2000)
+  endforeach()
   # A row of f32 that layer_norm got wrong by 4.01 ULPs, as long as it rounded x - mean twice, and its product with the scale.
   add_test(NAME fuzz_found_layer_norm COMMAND hipops-fuzz --seed 20261121 --first 2010 --count 1)
 endif()
