@@ -86,6 +86,17 @@ TEST_CASE("the automatic choice ends at the CPU, and its success leaves the last
     });
 }
 
+TEST_CASE("what is set for a runtime that is not there stands in nobody's way", "[runtime]") {
+  if (!has_cpu()) {
+    WARN("left out: built without the CPU runtime");
+    return;
+  }
+  check_in_child(without_gpu({{"HIPOPS_CUDA_EARLY", "off"}}), [] {
+    EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_AUTO), HIPOPS_SUCCESS);
+    EXPECT_EQUAL(hipops_backend_in_use(), HIPOPS_BACKEND_CPU);
+  });
+}
+
 TEST_CASE("when none can be chosen, the message says why for each", "[runtime]") {
   check_in_child(without_gpu({{"HIPOPS_CPU_WAVE", "7"}}), [] {
     expect_refused(hipops_init(HIPOPS_BACKEND_AUTO), HIPOPS_INVALID_ARGUMENT, "hip: HIPOPS_HIP_LIBRARY is \"none\"");

@@ -1,4 +1,7 @@
 // The hip runtime against the stand-in libamdhip64: what it calls with what, and what becomes of each refusal.
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -538,6 +541,12 @@ TEST_CASE("HIPOPS_CODE_OBJECT_DIR with a damaged file never gets to the driver",
   TemporaryFolder folder;
   folder.write(name + ".hipfb/inside", {});
   check_in_child(with_folder(folder), [] {
+    expect_refused(launch_first(), HIPOPS_NO_CODE_OBJECT, 0, ".hipfb is no regular file");
+  });
+  TemporaryFolder with_pipe;
+  REQUIRE(mkfifo((with_pipe.path() + "/" + name + ".hipfb").c_str(), 0600) == 0);
+  check_in_child(with_folder(with_pipe), [] {
+    alarm(20);  // to open a pipe takes as long as nobody writes to it
     expect_refused(launch_first(), HIPOPS_NO_CODE_OBJECT, 0, ".hipfb is no regular file");
   });
 }

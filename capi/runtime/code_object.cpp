@@ -88,7 +88,7 @@ std::string words(int error) { return std::generic_category().message(error); }
 
 // Sets *found; a file that is there and cannot be read is a failure, one that is not there is none.
 hipops_status read_file(const std::string& path, CodeObjectFile* out, bool* found) {
-  File file{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  File file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};  // a pipe that nobody writes to is refused below
   *found = file.descriptor >= 0;
   if (!*found && (errno == ENOENT || errno == ENOTDIR)) return HIPOPS_SUCCESS;
   struct stat facts = {};

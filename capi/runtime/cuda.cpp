@@ -16,14 +16,17 @@ CudaAddress address(const void* pointer) { return reinterpret_cast<uintptr_t>(po
 // Allows what a thread that captures a graph may not do otherwise, as loading a library, while it lives.
 class CaptureRelaxed {
  public:
-  explicit CaptureRelaxed(const CudaLibrary& cuda) : cuda_(cuda) { cuda_.exchange_capture_mode(&mode_); }
-  ~CaptureRelaxed() { cuda_.exchange_capture_mode(&mode_); }
+  explicit CaptureRelaxed(const CudaLibrary& cuda) : cuda_(cuda), exchanged_(cuda.exchange_capture_mode(&mode_) == 0) {}
+  ~CaptureRelaxed() {
+    if (exchanged_) cuda_.exchange_capture_mode(&mode_);
+  }
   CaptureRelaxed(const CaptureRelaxed&) = delete;
   CaptureRelaxed& operator=(const CaptureRelaxed&) = delete;
 
  private:
   const CudaLibrary& cuda_;
   int mode_ = cuda::kCaptureModeRelaxed;
+  const bool exchanged_;
 };
 
 class CudaRuntime final : public Runtime {
@@ -306,8 +309,8 @@ hipops_status open_once(Runtime** out) {
   std::lock_guard<std::mutex> lock(opening);
   if (!opened) {
     CudaLibrary library = {};
-    if (hipops_status status = CudaLauncher::check_setting()) return status;
     if (hipops_status status = open_cuda_library(&library)) return status;
+    if (hipops_status status = CudaLauncher::check_setting()) return status;  // not asked where there is no driver
     auto runtime = std::make_unique<CudaRuntime>(std::move(library));
     if (hipops_status status = runtime->start()) return status;
     opened = runtime.release();

@@ -29,18 +29,24 @@ bool has_many_registers(const std::string& target) {
 // Allows what a thread that captures a graph may not do otherwise, as loading a module, while it lives.
 class CaptureRelaxed {
  public:
-  explicit CaptureRelaxed(const HipLibrary& hip) : hip_(hip) { exchange(); }
-  ~CaptureRelaxed() { exchange(); }
+  explicit CaptureRelaxed(const HipLibrary& hip) : hip_(hip), exchanged_(exchange()) {}
+  ~CaptureRelaxed() {
+    if (exchanged_) exchange();
+  }
   CaptureRelaxed(const CaptureRelaxed&) = delete;
   CaptureRelaxed& operator=(const CaptureRelaxed&) = delete;
 
  private:
-  void exchange() {
-    if (hip_.exchange_capture_mode && hip_.exchange_capture_mode(&mode_) != 0) hip_.get_last_error();
+  bool exchange() {
+    if (!hip_.exchange_capture_mode) return false;
+    if (hip_.exchange_capture_mode(&mode_) == 0) return true;
+    hip_.get_last_error();
+    return false;
   }
 
   const HipLibrary& hip_;
   int mode_ = hip::kCaptureModeRelaxed;
+  const bool exchanged_;
 };
 
 // The target in a properties struct of unknown layout: the first "gfx" with hexadecimal digits that ends there or

@@ -81,7 +81,8 @@ HIPOPS_API int32_t hipops_last_runtime_error(void);
 typedef enum hipops_backend {
   HIPOPS_BACKEND_AUTO = 0, /* the first of hip, cuda, cpu that has a device; not cpu where a GPU's runtime is there
                             * and fails, is too old, or is named (HIPOPS_HIP_LIBRARY, HIPOPS_CUDA_LIBRARY) and cannot be
-                            * loaded: pointers may be a device's */
+                            * loaded: pointers may be a device's. One that says that there is no device, or that its
+                            * driver is not one for it, or that lacks a library that it needs, has none */
   HIPOPS_BACKEND_HIP = 1,  /* AMD GPUs, through libamdhip64, found at run time */
   HIPOPS_BACKEND_CUDA = 2, /* NVIDIA GPUs, through libcuda, found at run time */
   HIPOPS_BACKEND_CPU = 3,  /* the same kernels on host memory; a call returns when the work is done */
