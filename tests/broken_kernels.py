@@ -559,7 +559,7 @@ MUTATIONS = (
         "index_add", "index_add.hip",
         before="x_ + window.first * a.x_step",
         after="x_",
-        runs=(Run("indices", "f32", case="indices_many_1000_f32_i16_report"),),
+        runs=(Run("indices", "f32", race=True, case="indices_many_1000_f32_i16_report"),),
         small=SMALL_WINDOWS),
     Mutation(
         "rows_of_other_shares_stored",
@@ -567,7 +567,7 @@ MUTATIONS = (
         "index_add", "index_add.hip",
         before="    if (window.first == 0) is_named_ = false;  // the row may be another block's\n",
         after="",
-        runs=(Run("indices", "f32", case="indices_many_1000_f32_i16_report"),),
+        runs=(Run("indices", "f32", race=True, case="indices_many_1000_f32_i16_report"),),
         small=SMALL_WINDOWS),
     Mutation(
         "index_out_of_range_taken",

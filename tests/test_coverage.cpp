@@ -1,6 +1,6 @@
-// What the library exports, the golden files cover: every kernel of every op is launched for some case, for few rows as they
-// are, or as for many, and every pair of dtypes that an op supports is in one. A new kernel or dtype without a case fails
-// here.
+// What the library exports, the golden files cover: every kernel of every op is launched for some case, for few rows
+// as they are, or as for many, and every pair of dtypes that an op supports is in one. A new kernel or dtype without a
+// case fails here.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -28,8 +28,8 @@ namespace {
 
 constexpr size_t kMostKernels = 192;
 
-// Stands in for the CPU kernels of one op after the other, and notes which of them are launched. That they do their work
-// hipops-parity shows, of the same cases.
+// Stands in for the CPU kernels of one op after the other, and notes which of them are launched. That they do their
+// work hipops-parity shows, of the same cases.
 class Recorder {
  public:
   explicit Recorder(Op& op) : op_(op) {
@@ -37,7 +37,7 @@ class Recorder {
     REQUIRE(load(op) == HIPOPS_SUCCESS);
     loaded_ = op.functions[0].load();
     for (std::atomic<bool>& ran : ran_) ran = false;
-    note(std::make_index_sequence<kMostKernels>());
+    replace(std::make_index_sequence<kMostKernels>());
     op.functions[0].store(functions_.data());
   }
   ~Recorder() { op_.functions[0].store(loaded_); }
@@ -55,11 +55,11 @@ class Recorder {
     ran_[I].store(true, std::memory_order_relaxed);
   }
   template <size_t... I>
-  void note(std::index_sequence<I...>) {
-    (note_one<I>(), ...);
+  void replace(std::index_sequence<I...>) {
+    (replace_one<I>(), ...);
   }
   template <size_t I>
-  void note_one() {
+  void replace_one() {
     if (static_cast<int>(I) >= op_.kernel_count) return;
     noted_[I] = {static_cast<const CpuKernel*>(loaded_[I])->name, run<I>};
     functions_[I] = &noted_[I];
@@ -100,7 +100,7 @@ bool has_pair(const OpEntry& entry, const Case& test, hipops_dtype dtype, hipops
 
 }  // namespace
 
-TEST_CASE("every kernel runs in some golden case", "[coverage]") {
+TEST_CASE("every kernel is launched for some golden case", "[coverage]") {
   REQUIRE(hipops_init(HIPOPS_BACKEND_CPU) == HIPOPS_SUCCESS);
   Runtime* in_use = nullptr;
   REQUIRE(runtime(&in_use) == HIPOPS_SUCCESS);

@@ -86,12 +86,17 @@ TEST_CASE("the automatic choice ends at the CPU, and its success leaves the last
     });
 }
 
-TEST_CASE("what is set for a runtime that is not there stands in nobody's way", "[runtime]") {
+TEST_CASE("a runtime that is not there, or has no driver, stands in nobody's way", "[runtime]") {
   if (!has_cpu()) {
     WARN("left out: built without the CPU runtime");
     return;
   }
   check_in_child(without_gpu({{"HIPOPS_CUDA_EARLY", "off"}}), [] {
+    EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_AUTO), HIPOPS_SUCCESS);
+    EXPECT_EQUAL(hipops_backend_in_use(), HIPOPS_BACKEND_CPU);
+  });
+  // A driver that is not one for the runtime (35): nobody in the process has pointers of a device.
+  check_in_child(without_gpu({{"HIPOPS_HIP_LIBRARY", HIPOPS_STANDIN}, {"STANDIN_FAIL", "hipGetDeviceCount:1:35"}}), [] {
     EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_AUTO), HIPOPS_SUCCESS);
     EXPECT_EQUAL(hipops_backend_in_use(), HIPOPS_BACKEND_CPU);
   });

@@ -237,7 +237,7 @@ void* Worker::shared_memory(const void* key, size_t bytes, size_t align) {
 void Worker::check_access(const void* address, size_t bytes, bool write, Site site) {
   size_t offset = 0;
   if (!shared_.contains(address, bytes, &offset)) explain_outside(bytes, write, site);
-  static_assert(kLargestBlock <= UINT16_MAX && kLargestBlock / 32 <= UINT8_MAX, "Access keeps work-item and wave in these");
+  static_assert(kLargestBlock <= UINT16_MAX && kLargestBlock / 32 <= UINT8_MAX, "Access has room for no more");
   Access access;
   access.file = site.file;
   access.line = site.line;
