@@ -31,6 +31,7 @@ RowRounds layer_norm_rounds(const RowVariant& v) {
   const bool in_16_bits = dtype_bytes(v.dtype) == 2;
   if (v.access == wide && v.threads < v.block) return in_16_bits || v.vectors == 1 ? RowRounds::several : RowRounds::one;
   if (v.access == wide && v.vectors == 4 && in_16_bits) return RowRounds::queued_or_passing;
+  if (v.dtype == HIPOPS_F64) return v.vectors == 4 ? RowRounds::one_or_ahead : RowRounds::one;
   if (v.access == edged && v.threads == v.block && v.vectors == 4) return RowRounds::weights_aside;
   if (v.access == edged || in_16_bits) return RowRounds::ahead_beside_weights;
   const bool may_be_early = v.access == wide && v.vectors == 4 && v.dtype == HIPOPS_F32 && !v.streaming;

@@ -156,12 +156,15 @@ Amount amount_of(hipops_dtype dtype, const RowGeometry& g, const DeviceNumbers& 
 
 // Of few rows, what counts is the instructions before the first load, not the number of loads: element by element there
 // are the fewest. So are those taken that would go through shared memory, and short ones of 16 bits at odd addresses, for
-// which layer_norm's two weights, where they are of 16 bits as well, would be loaded element by element anyway.
+// which layer_norm's two weights, where they are of 16 bits as well, would be loaded element by element anyway; and
+// shorter ones of f64.
 RowAccess access_of_few(hipops_dtype dtype, const RowGeometry& g, RowAccess best, const DeviceNumbers& device,
                         int weights) {
-  constexpr int64_t kStaged = 32, kStagedLarge = 8, kEdged = 4, kLongestEdged = 512;
+  constexpr int64_t kStaged = 32, kStagedLarge = 8, kEdged = 4, kLongestEdged = 512, kLongestLarge = 2048;
   if (rows_count_as_many.load(std::memory_order_relaxed)) return best;
   if (best == staged) return g.rows <= device.units * (dtype == f64 ? kStagedLarge : kStaged) ? any : best;
+  if (best == edged && dtype == f64)
+    return g.cols <= kLongestLarge && amount_of(dtype, g, device) == Amount::few ? any : best;
   const bool is_short = best == edged && bytes_of(dtype) == 2 && weights == 2 && g.cols <= kLongestEdged;
   return is_short && g.rows <= device.units * kEdged ? any : best;
 }
@@ -182,6 +185,7 @@ int64_t cost_for_few(const RowVariant& v, int64_t cols, const Fit& fit, RoundsOf
   constexpr int kBrief = 2, kSmallestWave = 32, kFourWaves = 4 * kSmallestWave;
   constexpr int kClusterVectors = 4, kClusterWaves = 13;
   if (shares_blocks(v) && v.vectors <= kBrief) return (vectors_of(v, cols) + v.threads - 1) / v.threads;
+  if (shares_blocks(v) && v.access == any) return kBrief;
   const bool meets_twice = weights == 2 && v.access == wide && bytes_of(v.dtype) == 2;
   if (meets_twice && v.block == kFourWaves && fit.threads == kFourWaves) return kBrief;
   const auto cost = [&](int vectors, int waves) { return kBrief + (meets_twice ? 8 : 9) * vectors + 2 * waves; };
@@ -219,14 +223,16 @@ int64_t cost_of(Amount amount, const RowVariant& v, int64_t cols, const Fit& fit
   return cost_for_many(v, cols, fit.threads);
 }
 
-// Whether many odd rows of 16 bits, of which a unit runs two blocks that wait for their row, are better in the blocks
-// of clusters, one for each: as many of them run, with half as many work-items of eight vectors, and take the next row
-// ahead. softmax gains from eleven waves on, a norm from thirteen, and where its weight is kept there.
+// Whether many odd rows of 16 bits, or rows of f64, of which a unit runs two blocks that wait for their row, are better
+// in the blocks of clusters, one for each: as many of them run, with half as many work-items of eight vectors, and take
+// the next row ahead. softmax gains from eleven waves on, layer_norm in f64, too, and rms_norm from thirteen, and where
+// its weight is kept there; in f64 it does not.
 bool is_better_ahead(const RowVariant& v, const RowGeometry& g, int threads, const DeviceNumbers& device,
                      RoundsOf rounds_of, int weights) {
   constexpr int kThreads = 10 * 32, kThreadsBesideWeight = 12 * 32;
-  if (v.access != edged || v.vectors != 4 || bytes_of(v.dtype) != 2 || device.largest_cluster == 1) return false;
-  if (weights == 1) return threads > kThreadsBesideWeight && are_enough(v, g, device);
+  if (v.vectors != 4 || device.largest_cluster == 1) return false;
+  if (v.dtype != f64 && (v.access != edged || bytes_of(v.dtype) != 2)) return false;
+  if (v.dtype != f64 && weights == 1) return threads > kThreadsBesideWeight && are_enough(v, g, device);
   return rounds_of && rounds_of(v) == RowRounds::one_or_ahead && threads > kThreads;
 }
 

@@ -38,8 +38,9 @@ hipops_status launch_split(Op& op, const RowCall& call, const DeviceFacts& devic
   geometry->tiles = split_tiles(call.dtype, geometry->cols);
   geometry->tiles_divisor = wide_divisor_of(geometry->rows_first ? geometry->rows : geometry->tiles);
   geometry->threads = kSplitThreads;
-  for (const SplitStep step : {call.access == wide ? wide_partial : edged_partial, merge_tiles,
-                               call.access == wide ? wide_apply : edged_apply}) {
+  const bool in_wide = call.access == wide && call.dtype != f64;
+  for (const SplitStep step :
+       {in_wide ? wide_partial : edged_partial, merge_tiles, in_wide ? wide_apply : edged_apply}) {
     const RowPlan plan = plan_split_step(call.dtype, *geometry, step);
     geometry->row_step = plan.row_step;
     if (hipops_status status = launch(op, device, plan.kernel, {plan.grid, plan.block}, args, bytes, stream))

@@ -242,12 +242,12 @@ bool splits_rows(hipops_dtype dtype, const RowGeometry& geometry, const RowPlan&
   constexpr int64_t kBeyondCaches = int64_t{1} << 20;  // bytes of a row: all units' rows are more than caches hold
   if (plan.kernel >= kRowVariants) return false;
   const RowVariant& v = row_variants[plan.kernel];
-  const bool can = v.streaming && (v.access == wide || v.access == edged) && dtype != f64 && !in_place;
+  const bool can = v.streaming && (v.access == wide || v.access == edged) && !in_place;
   return can && (geometry.rows < 2 * device.units || geometry.cols * bytes_of(dtype) >= kBeyondCaches);
 }
 
 RowPlan plan_split_step(hipops_dtype dtype, const RowGeometry& geometry, SplitStep step) {
-  const int of_dtype = dtype == f32 ? 0 : dtype == f16 ? 1 : 2;
+  const int of_dtype = dtype == f32 ? 0 : dtype == f16 ? 1 : dtype == bf16 ? 2 : 3;
   const bool all = geometry.rows > kMostBlocks / geometry.tiles;  // and more
   const int64_t work = step == merge_tiles ? geometry.rows : all ? kMostBlocks : geometry.rows * geometry.tiles;
   const int64_t blocks = within_grid_limit(std::min(work, kMostBlocks));

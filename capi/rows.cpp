@@ -88,7 +88,9 @@ RowAccess row_access(const hipops_tensor& y, const hipops_tensor& x, const RowGe
   bool one_piece =
       g.outer_rank == 1 && (g.rows == 1 || (g.outer[0].x_stride == g.cols && g.outer[0].y_stride == g.cols));
   if (one_piece && g.cols <= longest_staged(x.dtype)) return staged;
-  return x.dtype == HIPOPS_F64 || !weights_without_gaps ? any : edged;
+  // Of f64 shorter rows have but few pairs.
+  const bool in_pairs = x.dtype != HIPOPS_F64 || g.cols > longest_staged(x.dtype);
+  return in_pairs && weights_without_gaps ? edged : any;
 }
 
 NormTerms<float> norm_terms(double eps, int64_t cols) {

@@ -21,8 +21,8 @@ struct RowVariant {
   int length;       // elements of a vector
   int64_t longest;  // columns that a row may have; clustered: of a cluster of one
 };
-constexpr int kRowVariants = 41 + 2 * 42 + 27;
-constexpr int kRowKernels = kRowVariants + 3 * kSplitSteps;  // the steps of split rows follow the variants
+constexpr int kRowVariants = 41 + 2 * 42 + 34;
+constexpr int kRowKernels = kRowVariants + 3 * kSplitSteps + kLargeSplitSteps;  // the steps of split rows follow the variants
 extern const RowVariant row_variants[kRowVariants];
 
 // The check that all three begin with: y and x are tensors of one shape and float dtype, of rank 1 or more, y apart

@@ -28,6 +28,7 @@ int64_t most_shared(int kernel, uint32_t block) {
 
 RowRounds softmax_rounds(const RowVariant& v) {
   if (v.clustered) return RowRounds::one_or_with_tail;
+  if (v.dtype == HIPOPS_F64) return v.threads == v.block ? RowRounds::one_or_ahead : RowRounds::one;
   if (v.access != edged) return RowRounds::one;
   return v.threads < v.block ? RowRounds::ahead : RowRounds::one_or_ahead;
 }

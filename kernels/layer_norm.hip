@@ -96,7 +96,8 @@ constexpr bool few_in_f32 = Shape::kWeightsEarly || (sizeof(typename Shape::Elem
 // Rows of 16-bit elements take the longer to compute, for their bytes, and weights at odd addresses long to load: those
 // in x's type stay in registers, where there are enough.
 template <class Shape>
-constexpr bool weights_stay = (sizeof(typename Shape::Element) == 2 || Shape::kEdged || few_in_f32<Shape>) &&
+constexpr bool weights_stay = (sizeof(typename Shape::Element) == 2 || few_in_f32<Shape> ||
+                               (sizeof(typename Shape::Element) == 4 && Shape::kEdged)) &&
                               !(few_registers && Shape::kBlock > 256);
 
 template <class Shape, int which>
@@ -364,7 +365,8 @@ constexpr int room(RowAccess access, RowMode mode, int threads, int block, int v
   if (mode != resident || (access != edged && access != wide)) return 1;
   // Both weights take registers: 54 of two vectors.
   if (access == wide && element_bytes == 4 && block == 512 && vectors <= 2) return 2;
-  if (access == wide && element_bytes > 2) return element_bytes == 4 ? blocks_with_room(access, block, vectors, 4) : 1;
+  if (element_bytes == 8) return block == 512 && vectors <= 4 ? 2 : 1;
+  if (access == wide && element_bytes == 4) return blocks_with_room(access, block, vectors, 4);
   if (access == wide && threads < block) return blocks_beside_weights(block, vectors);
   const int at_a_time = resident_threads(vectors, true);
   return block < at_a_time ? at_a_time / block : 1;

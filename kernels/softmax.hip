@@ -62,20 +62,50 @@ struct FullPrecision {
   struct Divide {
     C inverse, rest;
     Divide() = default;
-    explicit HIPOPS_METHOD Divide(const SumType& sum) : inverse(C(1) / sum.high()) {
+    explicit HIPOPS_METHOD Divide(const WideSum<C>& sum) : inverse(C(1) / sum.high()) {
       rest = (fused_multiply_add(-inverse, sum.high(), C(1)) - inverse * sum.low()) * inverse;
     }
     HIPOPS_METHOD C operator()(C v) const { return fused_multiply_add(v, inverse, v * rest); }
   };
 };
 template <> struct Precision<f32> : FullPrecision<float> {
-  using Exponential = ScaledExponential;
+  using Exponential = ScaledExponential<float>;
 };
+
+// The sum of a row on chip, of numbers up to 2^65: of each what is a multiple of 2^31, which add up exactly, and the
+// rest, which is small (the extraction of Rump, Ogita and Oishi's AccSum). It takes two operations where WideSum takes
+// eight; a plain sum would be off by half an ULP more for each of a tree's levels where one number is most of it.
+struct ExtractedSum {
+  double high, low;
+
+  static HIPOPS_METHOD ExtractedSum of(double v) {
+    constexpr double kGrid = 0x1p83;  // over 2^17 such numbers, the most that a row on chip has
+    const double high = (v + kGrid) - kGrid;
+    return {high, v - high};
+  }
+  HIPOPS_METHOD operator WideSum<double>() const {
+    const double sum = high + low;
+    return {sum, low - (sum - high)};
+  }
+  friend HIPOPS_METHOD ExtractedSum operator+(const ExtractedSum& a, const ExtractedSum& b) {
+    return {a.high + b.high, a.low + b.low};
+  }
+};
+#if defined(HIPOPS_NVIDIA)
+template <>
+struct WholeWave<ExtractedSum, SumByMatrix> {
+  using Each = WholeWave<double, SumByMatrix>;
+  static constexpr bool kExists = Each::kExists, kInF64 = false;
+  static HIPOPS_METHOD ExtractedSum of_eight(const ExtractedSum& v) {
+    return {Each::of_eight(v.high), Each::of_eight(v.low)};
+  }
+  static HIPOPS_METHOD ExtractedSum of(const ExtractedSum& v) { return {Each::of(v.high), Each::of(v.low)}; }
+};
+#endif
 template <> struct Precision<f64> : FullPrecision<double> {
-  struct Exponential {
-    double maximum;
-    HIPOPS_METHOD double operator()(double x) const { return exp(x, maximum); }
-  };
+  using SumType = ExtractedSum;
+  using Exponential = ScaledExponential<double>;
+  static HIPOPS_METHOD ExtractedSum of_vector(double sum) { return ExtractedSum::of(sum); }
 };
 
 // Stores values over their sum.
@@ -131,7 +161,7 @@ HIPOPS_FN void softmax_resident(const SoftmaxArgs& a) {
   if constexpr (Shape::kClustered) {
     for_each_clustered_row<Shape>(a.geometry, a.x, a.y, softmax);
     // Several rows a wave at odd addresses: their first and last elements are long to wait for.
-  } else if constexpr (Shape::kEdged && Shape::kRowsPerBlock > 1) {
+  } else if constexpr (Shape::kEdged && Shape::kRowsPerBlock > 1 && sizeof(C) == 4) {
     for_each_row_ahead<Shape>(a.geometry, a.x, a.y, NothingForAll(), softmax);
   } else if constexpr (Shape::kStaged) {
     for_each_staged_row<Shape>(a.geometry, a.x, a.y, NothingForAll(), softmax);

@@ -34,6 +34,7 @@ struct RowShape {
   static constexpr int kLength = kStaged || kAny ? 1 : kWideBytes / int(sizeof(T));  // elements of a vector
   static constexpr int kRowsPerBlock = kBlock / kThreads;
   static constexpr bool kByWaves = false;
+  static constexpr bool kSplit = kMode == partial || kMode == merge || kMode == apply;
   // Single elements that a work-item takes beside its vectors, of those before the first and after the last vector.
   static constexpr int kEdges = kAccess == edged ? (2 * kLength + kThreads - 1) / kThreads : 0;
   // What takes the same launches with a quarter of the registers.
@@ -155,7 +156,8 @@ class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type {
       y_row_[(base + column) * g_->y_stride] = v.element[0];
     } else {
       T* at = y_row_ + (head() + base) + column;
-      Shape::kWide ? store_vector<kLength>(at, v) : store_vector_anywhere<kLength>(at, v);
+      // (Elsewhere stores at once cost up to 19 %: a cluster's next row is asked for later.)
+      Shape::kWide ? store_vector<kLength>(at, v) : store_vector_anywhere<kLength, Shape::kSplit>(at, v);
     }
   }
 
@@ -219,6 +221,11 @@ class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type {
       const Column cols = Column(g_->cols);
       if (head_ > cols) head_ = int(cols);
       tail_ = head_ + (cols - head_) / kLength * kLength;
+      // A last tile of one vector has no room for what the steps leave there: it goes with the first tile's edges.
+      if constexpr (Shape::kSplit && sizeof(T) == 8) {
+        constexpr uint32_t kTile = Shape::kThreads * Shape::kVectors * kLength;
+        if (uint32_t(tail_ - head_) % kTile == kLength) tail_ -= kLength;
+      }
     }
   }
 

@@ -117,8 +117,8 @@ constexpr int blocks_beside_weights(int block, int vectors) {
 // and registers enough.
 constexpr int kBlocksInOne = 2;
 
-enum SplitStep : int32_t { wide_partial, edged_partial, merge_tiles, wide_apply, edged_apply };
-constexpr int kSplitSteps = 5;
+enum SplitStep : int32_t { edged_partial, merge_tiles, edged_apply, wide_partial, wide_apply };
+constexpr int kSplitSteps = 5, kLargeSplitSteps = 3;  // f64 has no wide ones
 constexpr int kSplitThreads = 512, kSplitVectors = 4;  // of a tile
 
 }  // namespace hipops
@@ -171,6 +171,16 @@ constexpr int kSplitThreads = 512, kSplitVectors = 4;  // of a tile
   X(op##_##T##_edged_512x8, T, 512, 8, 512, edged, clustered)         \
   X(op##_##T##_edged_stream, T, 512, 2, 512, edged, streaming)
 
+// Of elements of 8 bytes, from 33 columns on. Few short ones go element by element.
+#define HIPOPS_LARGE_EDGED_ROWS(X, op, T)                             \
+  X(op##_##T##_edged_8x4, T, 8, 4, 128, edged, resident)              \
+  X(op##_##T##_edged_16x4, T, 16, 4, 128, edged, resident)            \
+  X(op##_##T##_edged_32x4, T, 32, 4, 128, edged, resident)            \
+  X(op##_##T##_edged_32x6, T, 32, 6, 128, edged, resident)            \
+  X(op##_##T##_edged_512x4, T, 512, 4, 512, edged, resident)          \
+  X(op##_##T##_edged_512x8, T, 512, 8, 512, edged, clustered)         \
+  X(op##_##T##_edged_stream, T, 512, 2, 512, edged, streaming)
+
 #define HIPOPS_STAGED_ROWS(X, op, T)                                  \
   X(op##_##T##_staged_1x4, T, 1, 4, 256, staged, resident)            \
   X(op##_##T##_staged_1x8, T, 1, 8, 256, staged, resident)            \
@@ -191,7 +201,6 @@ constexpr int kSplitThreads = 512, kSplitVectors = 4;  // of a tile
   X(op##_##T##_any_512x4, T, 512, 4, 512, any, resident)              \
   X(op##_##T##_any_stream, T, 512, 2, 512, any, streaming)
 
-// Elements of 8 bytes use half of the widest access one by one: edged rows of them count as any.
 #define HIPOPS_ROW_KERNELS(X, op)                                        \
   HIPOPS_WIDE_ROWS(X, op, f32)                                           \
   HIPOPS_EDGED_ROWS(X, op, f32)                                          \
@@ -202,19 +211,23 @@ constexpr int kSplitThreads = 512, kSplitVectors = 4;  // of a tile
   HIPOPS_WIDE_ROWS(X, op, bf16)                                          \
   HIPOPS_SHORT_EDGED_ROWS(X, op, bf16) HIPOPS_EDGED_ROWS(X, op, bf16)    \
   HIPOPS_STAGED_ROWS(X, op, bf16) HIPOPS_ANY_ROWS(X, op, bf16)           \
-  HIPOPS_WIDE_ROWS(X, op, f64)                                           \
+  HIPOPS_WIDE_ROWS(X, op, f64) HIPOPS_LARGE_EDGED_ROWS(X, op, f64)       \
   HIPOPS_STAGED_LARGE_ROWS(X, op, f64) HIPOPS_ANY_ROWS(X, op, f64)
 
 // The steps of split rows, of one element type, in the order of SplitStep.
-#define HIPOPS_SPLIT_STEPS(X, op, T)                                  \
-  X(op##_##T##_wide_partial, T, 512, 4, 512, wide, partial)           \
+#define HIPOPS_LARGE_SPLIT_STEPS(X, op, T)                            \
   X(op##_##T##_edged_partial, T, 512, 4, 512, edged, partial)         \
   X(op##_##T##_merge, T, 512, 4, 512, edged, merge)                   \
-  X(op##_##T##_wide_apply, T, 512, 4, 512, wide, apply)               \
   X(op##_##T##_edged_apply, T, 512, 4, 512, edged, apply)
 
-// They follow the variants. No f64: what a step leaves behind takes more than a vector.
+#define HIPOPS_SPLIT_STEPS(X, op, T)                                  \
+  HIPOPS_LARGE_SPLIT_STEPS(X, op, T)                                  \
+  X(op##_##T##_wide_partial, T, 512, 4, 512, wide, partial)           \
+  X(op##_##T##_wide_apply, T, 512, 4, 512, wide, apply)
+
+// They follow the variants.
 #define HIPOPS_SPLIT_KERNELS(X, op)                                   \
   HIPOPS_SPLIT_STEPS(X, op, f32)                                      \
   HIPOPS_SPLIT_STEPS(X, op, f16)                                      \
-  HIPOPS_SPLIT_STEPS(X, op, bf16)
+  HIPOPS_SPLIT_STEPS(X, op, bf16)                                     \
+  HIPOPS_LARGE_SPLIT_STEPS(X, op, f64)

@@ -49,10 +49,11 @@ HIPOPS_FN int elements_of(const Rows<Shape>& rows, int64_t base) {
   return (left < most ? left : most) + (base == 0 ? rows.edges() : 0);
 }
 
-// A value of up to 16 bytes, in elements of y.
+// A value of up to 16 bytes, or 32 in f64, in elements of y.
 template <class T, class V>
 HIPOPS_FN void leave_in(T* y, const V& value) {
-  static_assert(sizeof(V) <= kWideBytes && sizeof(V) % sizeof(T) == 0, "each tile has room for a vector");
+  static_assert(sizeof(V) <= (sizeof(T) == 8 ? 2 : 1) * kWideBytes && sizeof(V) % sizeof(T) == 0,
+                "each tile has room for a vector, or two");
   T part[sizeof(V) / sizeof(T)];
   __builtin_memcpy(part, &value, sizeof value);
 #pragma unroll
