@@ -83,9 +83,9 @@ HIPOPS_FN float exp_difference_fast(float x, float m) {
   return exp2_fast(fused_multiply_add(x - m, 1.44269504f, 24.0f));
 }
 
-// e^(x - m) * 2^24 for x <= m, within 2 ULP, times a factor between 0.7 and 1.5 that is the same for all x: for
-// quotients of such powers. It costs half of what e^(x - m) does, as no difference is rounded: e^x is 2^n * 2^f, where
-// n is the integer next to x * log2(e), and m is taken away as that of its own, from n.
+// e^(x - m) * 2^24 for x <= m, within 2 ULP, and exact for m itself. It costs half of what e^(x - m) does, as no
+// difference is rounded: e^x is 2^n * 2^f, where n is the integer next to x * log2(e), and of m both are taken away by
+// themselves.
 template <class C> class ScaledExponential;
 
 template <>
@@ -97,25 +97,32 @@ class ScaledExponential<float> {
     reference_ = fabsf(m) < kLarge ? 0.0f : m;
     float n = fused_multiply_add(m - reference_, kLog2, kToInteger);
     lowest_ = n - 150.0f;
+    fraction_ = 0.0f;
+    fraction_ = fraction_of(m - reference_, n);
     exponent_ = ((127u + 24u) << 23) - (bit_cast<uint32_t>(n) << 23);
   }
   HIPOPS_METHOD float operator()(float x) const {
     float d = x - reference_;
     float n = fmaxf(fused_multiply_add(d, kLog2, kToInteger), lowest_);
-    float f = fused_multiply_add(d, kLog2Rest, fused_multiply_add(d, kLog2, kToInteger - n));
-    return exp2_fast(f) * bit_cast<float>((bit_cast<uint32_t>(n) << 23) + exponent_);
+    return exp2_fast(fraction_of(d, n)) * bit_cast<float>((bit_cast<uint32_t>(n) << 23) + exponent_);
   }
 
  private:
   static constexpr float kLog2 = 1.44269502e+00f, kLog2Rest = 1.92596303e-08f;  // log2(e) as two numbers
   static constexpr float kToInteger = 0x1.8p23f;  // with this added, a float has its integer in its last bits
 
-  float reference_, lowest_;
+  // Less that of m.
+  HIPOPS_METHOD float fraction_of(float d, float n) const {
+    return fused_multiply_add(d, kLog2, kToInteger - n) + fused_multiply_add(d, kLog2Rest, -fraction_);
+  }
+
+  float reference_, lowest_, fraction_;
   uint32_t exponent_;
 };
 
-// The same times 2^64, so that a quotient under 2^-1022 is still right; within 1 ULP. 2^f is a polynomial of degree 11
-// that is off by 1.8e-17 at most (Remez).
+// e^(x - m) * 2^64, within 1 ULP, times a factor between 0.7 and 1.5 that is the same for all x: for quotients, which
+// are right under 2^-1022, too. (Without the factor, as in f32, 2^f would be wanted for f up to 1.) 2^f is a polynomial
+// of degree 11 that is off by 1.8e-17 at most (Remez).
 template <>
 class ScaledExponential<double> {
  public:
