@@ -205,9 +205,11 @@ int64_t cost_at_once(Amount amount, const RowVariant& v, int64_t cols, int threa
 
 // Of many, the first variant that holds a row is best, but for is_better_ahead. Of those whose rows have a block of
 // their own it has the most vectors a work-item, which counts for more than lanes that idle. But small blocks take more
-// registers: where over an eighth of their lanes idles, large ones are better.
+// registers: where over an eighth of their lanes idles, large ones are better. And odd rows that leave lanes with four of
+// six vectors are better in a block of their own, with four.
 int64_t cost_for_many(const RowVariant& v, int64_t cols, int threads) {
-  constexpr int kSmallBlock = 128;
+  constexpr int kSmallBlock = 128, kFew = 4;
+  if (v.access == edged && shares_blocks(v) && v.vectors > kFew) return vectors_of(v, cols) <= int64_t{kFew} * v.threads;
   const bool idles = int64_t{threads} * v.vectors * v.length > cols + cols / 8;
   return !shares_blocks(v) && v.block <= kSmallBlock && idles;
 }

@@ -194,6 +194,8 @@ TEST_CASE("of many rows, those that have no block to themselves take the first v
         for (int i = 0; i < kRowVariants; ++i) {
           const RowVariant& v = row_variants[i];
           if (v.dtype != dtype || v.access != access || v.threads == v.block || v.longest < cols) continue;
+          // Odd rows of up to four vectors a lane have a block rather than a wave of lanes with six.
+          if (access == hipops::edged && v.vectors == 6 && cols / v.length <= 4 * v.threads) continue;
           if (plan_rows(dtype, rows_and_cols(int64_t{1} << 24, cols), access, kDevices[0]).kernel != i)
             FAIL(cols << " columns: not kernel " << i);
           break;
