@@ -445,7 +445,21 @@ MUTATIONS = (
         "softmax", MATH,
         before="return fused_multiply_add(e, e > C(0) ? lost : C(0), e);",
         after="return e + C(0) * (e > C(0) ? lost : C(0));",
-        runs=(Run("sizes", "f32"), Run("adversarial", "f64"))),
+        runs=(Run("sizes", "f32"),)),
+    Mutation(
+        "power_by_one_number",
+        "f64's powers by log2(e) as one number: off by as much for values of some 20.",
+        "softmax", MATH,
+        before="const double f = fused_multiply_add(d, kLog2Rest, fused_multiply_add(d, kLog2, kToInteger - n));",
+        after="const double f = fused_multiply_add(d, 0 * kLog2Rest, fused_multiply_add(d, kLog2, kToInteger - n));",
+        runs=(Run("adversarial", "f64"),)),
+    Mutation(
+        "rest_of_a_sum_forgotten",
+        "Of what f64 sums only what is in the grid, 2^-34 of the largest element, is kept.",
+        "softmax", "softmax.hip",
+        before="    return {high, v - high};\n",
+        after="    return {high, 0 * (v - high)};\n",
+        runs=(Run("smoke", "f64"),)),
 
     # ---- Index ops and copies
     Mutation(
