@@ -21,7 +21,7 @@ struct RowVariant {
   int length;       // elements of a vector
   int64_t longest;  // columns that a row may have; clustered: of a cluster of one
 };
-constexpr int kRowVariants = 40 + 2 * 41 + 31;
+constexpr int kRowVariants = 40 + 2 * 41 + 30;
 constexpr int kRowKernels = kRowVariants + 3 * kSplitSteps + kLargeSplitSteps;  // the steps of split rows follow the variants
 extern const RowVariant row_variants[kRowVariants];
 

@@ -184,7 +184,6 @@ constexpr int kSplitThreads = 512, kSplitVectors = 4;  // of a tile
 
 // Of elements of 8 bytes, from 33 columns on. Few short ones go element by element.
 #define HIPOPS_LARGE_EDGED_ROWS(X, op, T)                             \
-  X(op##_##T##_edged_8x4, T, 8, 4, 128, edged, resident)              \
   X(op##_##T##_edged_16x4, T, 16, 4, 128, edged, resident)            \
   X(op##_##T##_edged_32x4, T, 32, 4, 128, edged, resident)            \
   X(op##_##T##_edged_512x4, T, 512, 4, 512, edged, resident)          \
