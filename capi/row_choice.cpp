@@ -157,7 +157,7 @@ Amount amount_of(hipops_dtype dtype, const RowGeometry& g, const DeviceNumbers& 
 // Of few rows, what counts is the instructions before the first load, not the number of loads: element by element there
 // are the fewest. So are those taken that would go through shared memory, and short ones of 16 bits at odd addresses, for
 // which layer_norm's two weights, where they are of 16 bits as well, would be loaded element by element anyway; and
-// shorter ones of f64.
+// of f64 those that are not much longer.
 RowAccess access_of_few(hipops_dtype dtype, const RowGeometry& g, RowAccess best, const DeviceNumbers& device,
                         int weights) {
   constexpr int64_t kStaged = 32, kStagedLarge = 8, kEdged = 4, kLongestEdged = 512, kLongestLarge = 2048;

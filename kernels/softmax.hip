@@ -11,7 +11,7 @@
 // Few of those go element by element (any).
 // clustered ones take longer rows, up to 32768, 16384 and 8192, and on AMD from gfx90a on twice that; on NVIDIA from
 // sm_90 on up to 16 blocks share a row, which may be 16 times as long; many odd rows of 16 bits have one such block
-// each from 10248 columns on, which takes the next row ahead.
+// each from 10248 columns on, and rows of f64 from 2561 on, which takes the next row ahead.
 // a tailed one, of f32 and not for AMD, has what eight blocks (one, where there are no clusters) do not hold in
 // registers wait in shared memory (row_tail.h): rows up to 2.6 times as long, depending on the device.
 // streaming variants read longer rows twice: once for maximum and sum together, the sum being rescaled when the maximum
