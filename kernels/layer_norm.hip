@@ -243,13 +243,15 @@ HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
 }
 
 template <class Shape>
-HIPOPS_FN void layer_norm_streaming(const LayerNormArgs& a) {
+HIPOPS_FN void layer_norm_streaming(const LayerNormArgs& args) {
   using C = typename Shape::Compute;
   using RowMean = Mean<typename Shape::Element>;
-  Rows<Shape> rows(a.geometry, a.x, a.y);
-  Reduce<WideSum<C>, Shape::kThreads> reduce(threads_of<Shape>(a.geometry));
+  const Rows<Shape> all(args.geometry, args.x, args.y);
+  Reduce<WideSum<C>, Shape::kThreads> reduce(threads_of<Shape>(args.geometry));
   RowTile<Shape> tile;
-  for (int64_t first = rows.begin(); rows.more(first); first = rows.next(first)) {
+  for (int64_t first = all.begin(); all.more(first); first = all.next(first)) {
+    const LayerNormArgs& a = read_anew(args);
+    Rows<Shape> rows(a.geometry, a.x, a.y);
     rows.select(first);
     WideSum<C> sum = WideSum<C>::of(0);
     for (int64_t base = 0; rows.has_tile(base); base = rows.next_tile(base)) {

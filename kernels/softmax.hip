@@ -174,14 +174,16 @@ template <class Shape>
 HIPOPS_FN void softmax_clustered(const SoftmaxArgs& a) { softmax_resident<Shape>(a); }
 
 template <class Shape>
-HIPOPS_FN void softmax_streaming(const SoftmaxArgs& a) {
+HIPOPS_FN void softmax_streaming(const SoftmaxArgs& args) {
   using C = typename Shape::Compute;
   using P = Precision<typename Shape::Element>;
   const C lowest = -C(INFINITY);
-  Rows<Shape> rows(a.geometry, a.x, a.y);
-  Reduce<WideSum<C>, Shape::kThreads> reduce(threads_of<Shape>(a.geometry));
+  const Rows<Shape> all(args.geometry, args.x, args.y);
+  Reduce<WideSum<C>, Shape::kThreads> reduce(threads_of<Shape>(args.geometry));
   RowTile<Shape> tile;
-  for (int64_t first = rows.begin(); rows.more(first); first = rows.next(first)) {
+  for (int64_t first = all.begin(); all.more(first); first = all.next(first)) {
+    const SoftmaxArgs& a = read_anew(args);
+    Rows<Shape> rows(a.geometry, a.x, a.y);
     rows.select(first);
     C maximum = lowest;
     WideSum<C> sum = WideSum<C>::of(0);
@@ -202,9 +204,13 @@ HIPOPS_FN void softmax_streaming(const SoftmaxArgs& a) {
     C factor = P::exp(maximum, of_row) / P::kScale;  // NaN where of_row is -inf, and so will be the row
     sum = reduce(sum * factor, Sum());
     typename FullPrecision<C>::Divide divide(sum);
-    for (int64_t base = 0; rows.has_tile(base); base = rows.next_tile(base)) {
-      tile.load(rows, base);
-      store_quotients(tile, rows, base, [of_row, divide](C x) { return divide(P::exp(x, of_row)); });
+    // The row is found again, as gfx9 has no scalar registers in which its place could wait.
+    const SoftmaxArgs& again = read_anew(args);
+    Rows<Shape> out(again.geometry, again.x, again.y);
+    out.select(first);
+    for (int64_t base = 0; out.has_tile(base); base = out.next_tile(base)) {
+      tile.load(out, base);
+      store_quotients(tile, out, base, [of_row, divide](C x) { return divide(P::exp(x, of_row)); });
     }
   }
 }

@@ -27,6 +27,8 @@ HIPOPS_FN void for_each_row(const RowGeometry& geometry, const void* x, void* y,
     f(rows, tile);
     first = rows.next(first);
     if (!rows.more(first)) return;
+    if constexpr (Shape::kEdged && sizeof(typename Shape::Compute) == 8)
+      rows = Rows<Shape>(read_anew(geometry), x, y);  // softmax's constants take its registers
     rows.select(first);
     tile = RowTile<Shape>();
     tile.load(rows, 0);

@@ -15,10 +15,11 @@ constexpr int64_t tile_columns = int64_t(Shape::kThreads) * Shape::kVectors * Sh
 // f(rows, base), a tile of one of the rows being at vector column `base`, for each tile that is this block's. The last
 // pass goes backward, over what the first one has left in the cache.
 template <class Shape, class F>
-HIPOPS_FN void for_each_tile(const RowGeometry& g, const void* x, void* y, bool backward, F f) {
-  Rows<Shape> rows(g, x, y);
-  const int64_t tiles = g.rows * g.tiles;
-  for (int64_t i = block_index(); i < tiles; i += g.row_step) {
+HIPOPS_FN void for_each_tile(const RowGeometry& geometry, const void* x, void* y, bool backward, F f) {
+  for (int64_t i = block_index(); i < geometry.rows * geometry.tiles; i += geometry.row_step) {
+    const RowGeometry& g = read_anew(geometry);
+    const int64_t tiles = g.rows * g.tiles;
+    Rows<Shape> rows(g, x, y);
     const int64_t at = backward ? tiles - 1 - i : i, inner = g.rows_first ? g.rows : g.tiles;
     const int64_t quotient = divide(at, inner, g.tiles_divisor), rest = at - quotient * inner;
     const int64_t base = (g.rows_first ? quotient : rest) * tile_columns<Shape>;
