@@ -1,4 +1,5 @@
-# AMD code objects: code-objects/<target>/<op>.co, one build edge each, bundled to code-objects/<op>.hipfb.
+# AMD code objects: code-objects/<target>/<op>.co, one build edge each, bundled to code-objects/<op>.hipfb. Targets of one
+# instruction set are compiled once, for the generic one, and each assembled of that: four compilations fewer of thirteen.
 #
 # The compiler is ROCm's own where there is one (ROCM_PATH, else /opt/rocm), which needs nothing said. Otherwise a distribution's clang with
 # the device libraries of its package rocm-device-libs, completed as clang expects them: see hipops_complete_device_libraries.
@@ -103,10 +104,23 @@ endfunction()
 # Every ROCm from 4 on loads code objects of version 4, only the newest ones version 6, which generic targets need.
 function(hipops_code_object_version target out)
   if(target MATCHES "-generic$")
-    set(${out} -mcode-object-version=6 PARENT_SCOPE)
+    set(${out} 6 PARENT_SCOPE)
   else()
-    set(${out} -mcode-object-version=4 PARENT_SCOPE)
+    set(${out} 4 PARENT_SCOPE)
   endif()
+endfunction()
+
+# The command that compiles for a target, less input and output.
+function(hipops_compile_for target out)
+  hipops_code_object_version(${target} version)
+  set(${out} ${HIPOPS_AMD_COMPILE} --offload-arch=${target} -mcode-object-version=${version} PARENT_SCOPE)
+endfunction()
+
+# The command that makes a code object of the assembly that is compiled for a target: of its own, or of another's.
+function(hipops_assemble_for target from out)
+  hipops_code_object_version(${target} version)
+  list(GET HIPOPS_AMD_COMPILE 0 clang)
+  set(${out} ${PROJECT_SOURCE_DIR}/tools/cmake/assemble.sh ${clang} ${from} ${target} ${version} PARENT_SCOPE)
 endfunction()
 
 # Keeps the targets that the compiler can build, found by building one small kernel for each.
@@ -116,10 +130,10 @@ function(hipops_probe_amd_targets)
   set(built "")
   set(missing "")
   foreach(target ${HIPOPS_AMD_TARGETS})
-    hipops_code_object_version(${target} version)
-    set(key "${HIPOPS_AMD_COMPILE} ${target} ${version}")
+    hipops_compile_for(${target} compile)
+    set(key "${compile}")
     if(NOT HIPOPS_PROBED_${target} STREQUAL key)
-      execute_process(COMMAND ${HIPOPS_AMD_COMPILE} --offload-arch=${target} ${version} ${folder}/probe.hip -o ${folder}/${target}.co
+      execute_process(COMMAND ${compile} ${folder}/probe.hip -o ${folder}/${target}.co
         WORKING_DIRECTORY ${PROJECT_BINARY_DIR} RESULT_VARIABLE result OUTPUT_QUIET ERROR_VARIABLE error)
       if(result EQUAL 0)
         set(HIPOPS_PROBED_${target} "${key}" CACHE INTERNAL "")
@@ -136,6 +150,48 @@ function(hipops_probe_amd_targets)
   set(HIPOPS_AMD_MISSING ${missing} PARENT_SCOPE)
 endfunction()
 
+# Targets whose code is a generic one's but for names, as far as is known of clang 19 to 22.
+set(HIPOPS_SAME_CODE gfx942=gfx9-4-generic gfx1030=gfx10-3-generic gfx1200=gfx12-generic gfx1201=gfx12-generic)
+
+# Sets HIPOPS_ASSEMBLED_<target>, for those that are built, to the generic target whose assembly is theirs, if the compiler at hand bears it
+# out: the probe's code object has to be the same, to the byte, as of the assembly that is compiled for the target itself.
+function(hipops_probe_same_code)
+  set(folder ${PROJECT_BINARY_DIR}/probe)
+  foreach(pair ${HIPOPS_SAME_CODE})
+    string(REGEX REPLACE "=.*" "" target ${pair})
+    string(REGEX REPLACE ".*=" "" generic ${pair})
+    if(NOT target IN_LIST HIPOPS_AMD_BUILT OR NOT generic IN_LIST HIPOPS_AMD_BUILT)
+      continue()
+    endif()
+    set(key "${HIPOPS_AMD_COMPILE} ${generic}")
+    if(NOT HIPOPS_PROBED_SAME_${target} STREQUAL key)
+      set(failed "")
+      foreach(from ${target} ${generic})
+        hipops_compile_for(${from} compile)
+        hipops_assemble_for(${target} ${from} assemble)
+        foreach(command "${compile};${folder}/probe.hip;-S;-o;${folder}/${from}.s" "${assemble};${folder}/${from}.s;${folder}/${target}_${from}.co")
+          execute_process(COMMAND ${command} WORKING_DIRECTORY ${PROJECT_BINARY_DIR} RESULT_VARIABLE result OUTPUT_QUIET ERROR_QUIET)
+          if(NOT result EQUAL 0)
+            set(failed ${from})
+          endif()
+        endforeach()
+      endforeach()
+      if(NOT failed)
+        file(SHA256 ${folder}/${target}_${target}.co own)
+        file(SHA256 ${folder}/${target}_${generic}.co other)
+        if(own STREQUAL other)
+          set(HIPOPS_PROBED_SAME_${target} "${key}" CACHE INTERNAL "")
+        endif()
+      endif()
+    endif()
+    if(HIPOPS_PROBED_SAME_${target} STREQUAL key)
+      message(STATUS "hipops: the code of ${target} is that of ${generic}")
+      set(HIPOPS_ASSEMBLED_${target} ${generic} PARENT_SCOPE)
+      set(HIPOPS_ASSEMBLED_${generic} ${generic} PARENT_SCOPE)
+    endif()
+  endforeach()
+endfunction()
+
 # From where the build folder really is, as `..` goes by that: it may be reached by a link.
 file(REAL_PATH ${PROJECT_BINARY_DIR} hipops_real_build)
 file(REAL_PATH ${PROJECT_SOURCE_DIR} hipops_real_source)
@@ -148,6 +204,7 @@ if(HIPOPS_AMD)
   hipops_find_amd_compiler()
   if(HIPOPS_AMD_COMPILE)
     hipops_probe_amd_targets()
+    hipops_probe_same_code()
     message(STATUS "hipops: AMD code objects by ${HIPOPS_AMD_ORIGIN} for ${HIPOPS_AMD_BUILT}")
     hipops_leave_out(HIPOPS_AMD "${hipops_named_targets}" "${HIPOPS_AMD_BUILT}" "${HIPOPS_AMD_MISSING}"
       "this compiler (its words: probe/<target>.log in the build folder) cannot build")
@@ -159,6 +216,22 @@ if(HIPOPS_AMD)
 endif()
 
 set(hipops_code_folder ${PROJECT_BINARY_DIR}/code-objects)
+
+# The headers by a command of their own: the cache does not keep what clang writes by -Xclang. They are said of a relative path, as -MT
+# escapes nothing: a space in the folder's name would make two files of it, never up to date.
+function(hipops_compile_op op target output kind)
+  hipops_compile_for(${target} compile)
+  list(APPEND compile ${hipops_source}/kernels/${op}.hip)
+  file(RELATIVE_PATH name ${PROJECT_BINARY_DIR} ${output})
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${compile} -E -o /dev/null -Xclang -dependency-file -Xclang ${output}.d -Xclang -MT -Xclang ${name}
+    COMMAND ${HIPOPS_AMD_LAUNCHER} ${compile} ${kind} -o ${output}
+    WORKING_DIRECTORY ${PROJECT_BINARY_DIR}
+    DEPENDS ${PROJECT_SOURCE_DIR}/kernels/${op}.hip
+    DEPFILE ${output}.d
+    COMMENT "${op} for ${target}" VERBATIM)
+endfunction()
+
 set(HIPOPS_BUNDLES)
 if(HIPOPS_AMD_BUILT)
   foreach(op ${HIPOPS_OPS})
@@ -167,19 +240,19 @@ if(HIPOPS_AMD_BUILT)
     set(files)
     foreach(target ${HIPOPS_AMD_BUILT})
       set(object ${hipops_code_folder}/${target}/${op}.co)
-      hipops_code_object_version(${target} version)
       file(MAKE_DIRECTORY ${hipops_code_folder}/${target})
-      set(compile ${HIPOPS_AMD_COMPILE} --offload-arch=${target} ${version} ${hipops_source}/kernels/${op}.hip)
-      # The headers by a command of their own: the cache does not keep what clang writes by -Xclang. They are said of a
-      # relative path, as -MT escapes nothing: a space in the folder's name would make two files of it, never up to date.
-      add_custom_command(OUTPUT ${object}
-        COMMAND ${compile} -E -o /dev/null -Xclang -dependency-file -Xclang ${object}.d
-          -Xclang -MT -Xclang code-objects/${target}/${op}.co
-        COMMAND ${HIPOPS_AMD_LAUNCHER} ${compile} -c -o ${object}
-        WORKING_DIRECTORY ${PROJECT_BINARY_DIR}
-        DEPENDS ${PROJECT_SOURCE_DIR}/kernels/${op}.hip
-        DEPFILE ${object}.d
-        COMMENT "${op} for ${target}" VERBATIM)
+      set(from ${HIPOPS_ASSEMBLED_${target}})
+      if(NOT from)
+        hipops_compile_op(${op} ${target} ${object} -c)
+      else()
+        set(assembly ${hipops_code_folder}/${from}/${op}.s)
+        if(from STREQUAL target)
+          hipops_compile_op(${op} ${target} ${assembly} -S)
+        endif()
+        hipops_assemble_for(${target} ${from} assemble)
+        add_custom_command(OUTPUT ${object} COMMAND ${assemble} ${assembly} ${object}
+          DEPENDS ${assembly} ${PROJECT_SOURCE_DIR}/tools/cmake/assemble.sh COMMENT "${op} for ${target}, of assembly" VERBATIM)
+      endif()
       list(APPEND files ${object})
       list(APPEND entries hipv4-amdgcn-amd-amdhsa--${target})
       list(APPEND inputs -input=${object})
