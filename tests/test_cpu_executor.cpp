@@ -603,7 +603,7 @@ TEST_CASE("cpu executor: the race check sees what a list of all accesses shows, 
   for (int sequence = 0; sequence < 20000; ++sequence) {
     check.start_block();
     std::vector<Accessed> before;
-    uint64_t wave_epochs[2] = {};
+    uint32_t wave_epochs[2] = {};
     for (int step = 0; step < 16; ++step) {
       if (below(16) == 0) {
         check.passed_barrier();

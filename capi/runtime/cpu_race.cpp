@@ -22,6 +22,13 @@ const Access* RaceCheck::check(Access& access, size_t offset, size_t bytes, size
   return nullptr;
 }
 
+void RaceCheck::next_epoch() {
+  if (++epoch_ != 0) return;
+  words_.clear();  // what is left of the epochs that had these numbers
+  bytes_.clear();
+  epoch_ = 1;
+}
+
 void RaceCheck::cover(size_t end) {
   const size_t words = (end + kWordBytes - 1) / kWordBytes;
   if (words_.size() < words) words_.resize(words);

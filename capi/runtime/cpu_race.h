@@ -16,23 +16,24 @@
 namespace hipops {
 namespace cpu {
 
-// Small, as three are kept for each word, and one is stored with each access.
+// Small, as three are kept for each word, and one is stored with each access: most of the check's time is for them to
+// come into the cache.
 struct Access {
   const char* file = nullptr;
   int line = 0;
   uint16_t lane = 0;
   uint8_t wave = 0;
   bool write = false;
-  uint64_t epoch = 0;       // barriers and blocks before it: 0 is no access at all
-  uint64_t wave_epoch = 0;  // exchanges of its wave before it, in this block
+  uint32_t epoch = 0;       // barriers and blocks before it: 0 is no access at all
+  uint32_t wave_epoch = 0;  // exchanges of its wave before it, in this block
 
   Site site() const { return {file, line}; }
 };
 
 class RaceCheck {
  public:
-  void start_block() { ++epoch_; }
-  void passed_barrier() { ++epoch_; }
+  void start_block() { next_epoch(); }
+  void passed_barrier() { next_epoch(); }
 
   // Takes note of an access to [offset, offset + bytes) of shared memory, whose `epoch` it fills in. Returns an earlier
   // access that it races with and sets `at` to the offset of the byte, or returns null.
@@ -54,10 +55,11 @@ class RaceCheck {
 
   struct Word {
     Shadow whole;
-    uint64_t apart_in = 0;  // the epoch in which its bytes have shadows of their own
+    uint32_t apart_in = 0;  // the epoch in which its bytes have shadows of their own
   };
   static constexpr size_t kWordBytes = 4;
 
+  void next_epoch();
   void cover(size_t end);
   void take_apart(size_t word);
 
@@ -66,7 +68,7 @@ class RaceCheck {
   const Access* conflict(const Shadow& shadow, const Access& now) const;
   void note(Shadow& shadow, const Access& now) const;
 
-  uint64_t epoch_ = 0;
+  uint32_t epoch_ = 0;
   std::vector<Word> words_;
   std::vector<Shadow> bytes_;  // of words that are apart; empty as long as there was none
 };

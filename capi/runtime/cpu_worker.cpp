@@ -243,7 +243,7 @@ void Worker::check_access(const void* address, size_t bytes, bool write, Site si
   access.line = site.line;
   access.lane = static_cast<uint16_t>(lane_);
   access.wave = static_cast<uint8_t>(lane_ >> wave_shift_);
-  access.wave_epoch = waves_[access.wave].epoch;
+  access.wave_epoch = static_cast<uint32_t>(waves_[access.wave].epoch);
   access.write = write;
   size_t at = 0;
   const Access* earlier = race_->check(access, offset, bytes, &at);
