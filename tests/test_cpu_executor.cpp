@@ -216,6 +216,23 @@ TEST_CASE("cpu executor: an exchange carries 1 to 16 bytes from any lane") {
   check_rotation<16>();
 }
 
+TEST_CASE("cpu executor: a ballot tells all lanes of a wave which of them hold, in a short last one too") {
+  const auto holds = [](uint32_t lane) { return lane % 3 == 0 || lane == 31 || lane == 63 || lane == 70; };
+  for (const uint32_t wave : {32u, 64u}) {
+    const uint32_t block = 2 * wave + 8;
+    std::vector<uint64_t> got(block);
+    run(1, block, settings_of(wave), [&] {
+      got[thread_index()] = hipops::cpu::ballot(holds(thread_index()), wave, HERE);
+    });
+    for (uint32_t i = 0; i < block; ++i) {
+      uint64_t expected = 0;
+      for (uint32_t lane = i / wave * wave; lane < std::min(i / wave * wave + wave, block); ++lane)
+        expected |= uint64_t{holds(lane)} << lane % wave;
+      REQUIRE(got[i] == expected);
+    }
+  }
+}
+
 TEST_CASE("cpu executor: waves and blocks that wait differently often do not hold each other up") {
   std::vector<uint64_t> sums(6 * 128);
   run(6, 128, settings_of(32, 2), [&] {
@@ -383,7 +400,7 @@ TEST_CASE("cpu executor: two different barriers are a defect") {
                 "0-31: wait at");
 }
 
-TEST_CASE("cpu executor: exchanges at different places, or of different sizes, are a defect") {
+TEST_CASE("cpu executor: exchanges at different places, or of different sizes or kinds, are a defect") {
   const Death places = death_of(1, 96, settings_of(32), [] {
     int value = 0;
     if (thread_index() == 40) {
@@ -399,6 +416,15 @@ TEST_CASE("cpu executor: exchanges at different places, or of different sizes, a
     hipops::cpu::exchange(&value, thread_index() == 31 ? 8 : 4, 0, 32, HERE);
   });
   REQUIRE_DEATH(sizes, "work-item 31 comes to an exchange of 8 bytes", "0-30: wait at an exchange of 4 bytes");
+  const Death ballot = death_of(1, 32, settings_of(32), [] {
+    double value = 0;
+    if (thread_index() == 31) {
+      hipops::cpu::exchange(&value, sizeof value, 0, 32, HERE);
+    } else {
+      hipops::cpu::ballot(true, 32, HERE);
+    }
+  });
+  REQUIRE_DEATH(ballot, "work-item 31 comes to an exchange of 8 bytes", "0-30: wait at a ballot at ");
 }
 
 TEST_CASE("cpu executor: the same place by two copies of the file's name is no defect") {

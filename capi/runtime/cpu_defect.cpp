@@ -7,6 +7,7 @@ namespace cpu {
 namespace {
 
 std::string exchange_at(size_t bytes, Site site) {
+  if (bytes == 0) return "a ballot at " + place(site);
   return text("an exchange of %zu bytes at %s", bytes, place(site).c_str());
 }
 

@@ -212,14 +212,25 @@ inline void Worker::exchange(void* value, size_t bytes, uint32_t source, uint32_
   wait();
 }
 
+inline uint64_t Worker::ballot(bool condition, uint32_t lanes, Site site) {
+  uint64_t value = condition;
+  exchange(&value, kBallot, 0, lanes, site);
+  return value;
+}
+
 void Worker::open_exchange(Wave& wave) {
   wave.at_exchange = 0;
   ++wave.epoch;
   Lane* lanes = &lanes_[wave.first];
-  for (uint32_t i = 0; i < wave.size; ++i) {
-    copy_value(lanes[i].value, lanes[lanes[i].source].brought, wave.bytes);
-    release(wave.first + i);
+  if (wave.bytes == kBallot) {
+    uint64_t mask = 0;
+    for (uint32_t i = 0; i < wave.size; ++i) mask |= *static_cast<uint64_t*>(lanes[i].value) << i;
+    for (uint32_t i = 0; i < wave.size; ++i) *static_cast<uint64_t*>(lanes[i].value) = mask;
+  } else {
+    for (uint32_t i = 0; i < wave.size; ++i)
+      copy_value(lanes[i].value, lanes[lanes[i].source].brought, wave.bytes);
   }
+  for (uint32_t i = 0; i < wave.size; ++i) release(wave.first + i);
 }
 
 void* Worker::shared_memory(const void* key, size_t bytes, size_t align) {
@@ -264,6 +275,10 @@ __attribute__((flatten)) void barrier(Site site) { current->barrier(site); }
 
 __attribute__((flatten)) void exchange(void* value, size_t bytes, uint32_t source, uint32_t wave, Site site) {
   current->exchange(value, bytes, source, wave, site);
+}
+
+__attribute__((flatten)) uint64_t ballot(bool condition, uint32_t wave, Site site) {
+  return current->ballot(condition, wave, site);
 }
 
 void* shared_memory(const void* key, size_t bytes, size_t align) { return current->shared_memory(key, bytes, align); }

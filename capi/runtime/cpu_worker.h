@@ -64,6 +64,7 @@ class Worker {
   uint32_t block_index() const { return block_; }
   void barrier(Site site);
   void exchange(void* value, size_t bytes, uint32_t source, uint32_t lanes, Site site);
+  uint64_t ballot(bool condition, uint32_t lanes, Site site);
   void* shared_memory(const void* key, size_t bytes, size_t align);
   void shared_access(const void* address, size_t bytes, bool write, Site site) {
     if (race_ != nullptr) check_access(address, bytes, write, site);
@@ -73,6 +74,7 @@ class Worker {
   enum class State : uint8_t { kNotStarted, kCanGoOn, kAtBarrier, kAtExchange, kEnded };
   static constexpr uint32_t kNone = ~uint32_t{0};
   static constexpr size_t kMostExchanged = 16;
+  static constexpr size_t kBallot = 0;  // bytes of an exchange that is a ballot: its values are a uint64_t each
 
   struct Lane {
     Fiber* fiber;  // that it runs on, null before it starts

@@ -35,6 +35,9 @@ void barrier(Site site);
 // wave, or one past the block's end, is a fatal report.
 void exchange(void* value, size_t bytes, uint32_t source, uint32_t wave, Site site);
 
+// The same for a bit of each lane: the lanes whose condition holds.
+uint64_t ballot(bool condition, uint32_t wave, Site site);
+
 // The block's shared memory: one piece for each `key`, at the same address for every work-item and every call, as a
 // __shared__ variable is one however often its declaration is passed. Filled with a NaN pattern when the block starts.
 void* shared_memory(const void* key, size_t bytes, size_t align);

@@ -164,7 +164,7 @@ HIPOPS_FN LaneMask ballot(bool condition) {
   return __builtin_amdgcn_ballot_w32(condition);
 #endif
 #else
-  return wave_reduce<wave_size>(LaneMask(condition) << lane_index(), Or());
+  return LaneMask(cpu::ballot(condition, wave_size, {__FILE__, __LINE__}));
 #endif
 }
 
