@@ -25,6 +25,21 @@ else()
   message(STATUS "hipops: no tests of the machine code: the compiler's llvm-objdump not found")
 endif()
 
+# ---- Code objects of another target's assembly are what the target's own compilation makes
+set(hipops_same_op strided_copy)  # quick to compile
+if(hipops_same_op IN_LIST HIPOPS_OPS)
+  foreach(target ${HIPOPS_AMD_BUILT})
+    set(generic ${HIPOPS_ASSEMBLED_${target}})
+    if(generic AND NOT generic STREQUAL target)
+      hipops_compile_for(${target} compile)
+      hipops_assemble_for(${target} ${target} assemble)
+      add_test(NAME same_code_${target} WORKING_DIRECTORY ${PROJECT_BINARY_DIR}
+        COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/same_code.sh ${hipops_code_folder}/${target}/${hipops_same_op}.co
+          ${compile} ${hipops_source}/kernels/${hipops_same_op}.hip -- ${assemble})
+    endif()
+  endforeach()
+endif()
+
 # ---- Each kernel file builds alone
 if(Python3_Interpreter_FOUND)
   add_test(NAME test_kernel_includes COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/kernel_includes.py

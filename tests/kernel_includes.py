@@ -3,7 +3,7 @@
 that it takes.
 
     kernel_includes.py KERNELS FOLDER    FOLDER, in the build folder, holds the compiler's dependency files,
-                                         <target>/<op>.co.d
+                                         <target>/<op>.co.d or .s.d
 
 Dependency files of AMD code objects name no headers of the system, so every name in them has to be in KERNELS. The
 sources say what they include as well; those names have to be in KERNELS, or be the few of the C language that every
@@ -27,7 +27,7 @@ def dependencies(path):
 def main():
     kernels, folder = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
     wrong = []
-    files = sorted(folder.glob("*/*.co.d"))
+    files = sorted([*folder.glob("*/*.co.d"), *folder.glob("*/*.s.d")])
     for file in files:
         for dependency in dependencies(file):
             if kernels not in (folder.parent / dependency).resolve().parents:

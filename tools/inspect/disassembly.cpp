@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <memory>
-#include <sstream>
 
 #include "parity/program.h"
 
@@ -58,18 +58,9 @@ std::optional<Instruction> instruction(const std::string& line) {
   return found;
 }
 
-std::string output_of(const std::string& command, int* status) {
-  std::FILE* pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) throw DisassemblyError("cannot run a command: " + command);
-  std::string text;
-  char part[65536];
-  for (size_t got = 0; (got = std::fread(part, 1, sizeof part, pipe)) > 0;) text.append(part, got);
-  *status = pclose(pipe);
-  return text;
-}
-
 class TemporaryFile {
  public:
+  TemporaryFile() : TemporaryFile(nullptr, 0) {}
   TemporaryFile(const unsigned char* bytes, size_t size) {
     path_ = (std::filesystem::temp_directory_path() / "hipops-inspect-XXXXXX").string();
     const int descriptor = mkstemp(path_.data());
@@ -117,12 +108,15 @@ std::string find_objdump(const std::string& wanted) {
 }
 
 Functions disassemble(const std::string& objdump, const std::string& path) {
-  int status = 0;
-  std::istringstream text(
-      output_of(parity::shell_quote(objdump) + " -d --no-show-raw-insn " + parity::shell_quote(path), &status));
+  // By way of a file: it writes line by line, and a pipe has the two wake each other for each, for half of the time.
+  const TemporaryFile output;
+  const int status = std::system((parity::shell_quote(objdump) + " -d --no-show-raw-insn " + parity::shell_quote(path) +
+                                  " > " + parity::shell_quote(output.path()))
+                                     .c_str());
   if (WIFEXITED(status) && WEXITSTATUS(status) == kNotFound)
     throw DisassemblyError("cannot run " + objdump + ": name an llvm-objdump by --objdump or HIPOPS_OBJDUMP");
   if (status != 0) throw DisassemblyError(objdump + " failed on " + path);
+  std::ifstream text(output.path());
   Functions functions = parse_disassembly(text);
   if (functions.empty()) throw DisassemblyError(objdump + " shows no machine code in " + path);
   return functions;
