@@ -64,7 +64,7 @@ void expect_sums(const ScatterOperands& t, const std::vector<uint64_t>& sums) {
 void check_random() {
   Random random(21);
   Seen seen(kScatterAdd.kernels());
-  for (int round = 0; round < 15; ++round)
+  for (int round = 0; round < 30; ++round)
     for (hipops_dtype dtype : kAdded)
       for (hipops_dtype index_dtype : kIndexDtypes)
         for (Way way : ways_of(dtype)) {
