@@ -23,10 +23,6 @@ struct Identity {
 };
 
 // What reductions combine with. Combined with the identity, a value stays what it is.
-struct Or {
-  template <class T> HIPOPS_METHOD T operator()(const T& a, const T& b) const { return a | b; }
-};
-
 struct Sum {
   template <class T> HIPOPS_METHOD T operator()(const T& a, const T& b) const { return a + b; }
   template <class T> static HIPOPS_METHOD T identity() { return T{}; }

@@ -150,7 +150,7 @@ function(hipops_probe_amd_targets)
   set(HIPOPS_AMD_MISSING ${missing} PARENT_SCOPE)
 endfunction()
 
-# Targets whose code is a generic one's but for names, as far as is known of clang 19 to 22.
+# Targets whose code is a generic one's but for names, as seen with clang 22.
 set(HIPOPS_SAME_CODE gfx942=gfx9-4-generic gfx1030=gfx10-3-generic gfx1200=gfx12-generic gfx1201=gfx12-generic)
 
 # Sets HIPOPS_ASSEMBLED_<target>, for those that are built, to the generic target whose assembly is theirs, if the compiler at hand bears it
