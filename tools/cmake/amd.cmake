@@ -123,6 +123,9 @@ function(hipops_assemble_for target from out)
   set(${out} ${PROJECT_SOURCE_DIR}/tools/cmake/assemble.sh ${clang} ${from} ${target} ${version} PARENT_SCOPE)
 endfunction()
 
+# Names of places within kernels, which nobody looks up, stay out of a code object: assemble.sh leaves them out, too.
+set(HIPOPS_AMD_LINK -Xoffload-linker --discard-all)
+
 # Keeps the targets that the compiler can build, found by building one small kernel for each.
 function(hipops_probe_amd_targets)
   set(folder ${PROJECT_BINARY_DIR}/probe)
@@ -131,9 +134,9 @@ function(hipops_probe_amd_targets)
   set(missing "")
   foreach(target ${HIPOPS_AMD_TARGETS})
     hipops_compile_for(${target} compile)
-    set(key "${compile}")
+    set(key "${compile} ${HIPOPS_AMD_LINK}")
     if(NOT HIPOPS_PROBED_${target} STREQUAL key)
-      execute_process(COMMAND ${compile} ${folder}/probe.hip -o ${folder}/${target}.co
+      execute_process(COMMAND ${compile} ${HIPOPS_AMD_LINK} ${folder}/probe.hip -o ${folder}/${target}.co
         WORKING_DIRECTORY ${PROJECT_BINARY_DIR} RESULT_VARIABLE result OUTPUT_QUIET ERROR_VARIABLE error)
       if(result EQUAL 0)
         set(HIPOPS_PROBED_${target} "${key}" CACHE INTERNAL "")
@@ -243,7 +246,7 @@ if(HIPOPS_AMD_BUILT)
       file(MAKE_DIRECTORY ${hipops_code_folder}/${target})
       set(from ${HIPOPS_ASSEMBLED_${target}})
       if(NOT from)
-        hipops_compile_op(${op} ${target} ${object} -c)
+        hipops_compile_op(${op} ${target} ${object} "-c;${HIPOPS_AMD_LINK}")
       else()
         set(assembly ${hipops_code_folder}/${from}/${op}.s)
         if(from STREQUAL target)
