@@ -619,6 +619,13 @@ MUTATIONS = (
         after="",
         runs=(Run("sizes", "f32"), Run("sizes", "u8"))),
     Mutation(
+        "more_than_the_launch_brings",
+        "A kernel takes the launch to bring more shared memory than it does: on a GPU, what lies behind it.",
+        "gather", "device/take_staged.h",
+        before="own_or_launch_shared<b128, kStagedBytes / kWideBytes>(a.copy_bytes / kWideBytes)",
+        after="own_or_launch_shared<b128, kStagedBytes / kWideBytes>(a.copy_bytes / kWideBytes + 1)",
+        runs=(Run("sizes", "f32", ends="report", says="from the launch, which brings"),)),
+    Mutation(
         "panels_overlap_counted_twice",
         "Of columns that two panels have, both report what is out of range.",
         "gather", "device/take_staged.h",

@@ -86,7 +86,7 @@ float* shared_floats(size_t count) {
 }
 
 void note(const float* at, bool write, hipops::cpu::Site site) {
-  hipops::cpu::shared_access(at, sizeof *at, write, site);
+  hipops::cpu::shared_access(at, at, sizeof *at, write, site);
 }
 
 // Sums over the wave by a butterfly; lanes without a partner keep what they have.
@@ -499,7 +499,7 @@ TEST_CASE("cpu executor: two writers of one byte are a race") {
 TEST_CASE("cpu executor: accesses that share a part of their bytes race") {
   const Death death = death_of(1, 2, with_race_check(), [] {
     char* values = static_cast<char*>(piece(1, 16, 8));
-    hipops::cpu::shared_access(values + 3 * thread_index(), 4, true, HERE);
+    hipops::cpu::shared_access(values, values + 3 * thread_index(), 4, true, HERE);
   });
   REQUIRE_DEATH(death, "race at byte 3");
 }
@@ -668,11 +668,38 @@ TEST_CASE("cpu executor: a new block starts without accesses") {
 }
 
 TEST_CASE("cpu executor: an access outside of shared memory is a defect") {
-  const Death death = death_of(1, 1, with_race_check(), [] {
+  const Death none = death_of(1, 1, with_race_check(), [] {
     float* values = shared_floats(4);
     note(values + 4, false, HERE);
   });
-  REQUIRE_DEATH(death, "test_kernel", "reads 4 bytes outside", "16 bytes of shared memory");
+  REQUIRE_DEATH(none, "test_kernel", "reads 4 bytes outside", "the block's shared memory");
+}
+
+TEST_CASE("cpu executor: an access past an array's end is a defect, where the next array begins, too") {
+  for (const int64_t i : {4, -1}) {
+    const Death death = death_of(1, 1, with_race_check(), [i] {
+      shared_floats(1);
+      float* values = static_cast<float*>(piece(1, 16, 4));
+      piece(2, 16, 4);
+      hipops::cpu::shared_access(values, values + i, 4, true, HERE);
+    });
+    REQUIRE_DEATH(death, "test_kernel", "writes 4 bytes outside", "its array's 16 bytes of shared memory");
+  }
+}
+
+TEST_CASE("cpu executor: a launch brings the shared memory that it says, one for all that ask, and no more") {
+  const auto launched = [](size_t asked) {
+    return in_child([asked] {
+      const Body body = [asked] {
+        float* values = static_cast<float*>(hipops::cpu::launch_shared_memory(16));
+        if (hipops::cpu::launch_shared_memory(asked) != values) std::abort();
+        hipops::cpu::shared_access(values, values + 7, 4, true, HERE);
+      };
+      return Executor(with_race_check()).launch(kCall, &body, 2, 1, 32) == HIPOPS_SUCCESS ? 0 : 1;
+    });
+  };
+  REQUIRE_SURVIVES(launched(32));
+  REQUIRE_DEATH(launched(33), "work-item 0 has 33 bytes of shared memory from the launch", "brings 32");
 }
 
 TEST_CASE("cpu executor: without the race check a race passes") {

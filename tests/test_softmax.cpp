@@ -64,11 +64,17 @@ void check_rounds_of_tails(const RowOp& op, hipops_dtype dtype) {
       for (int64_t i = 4 * cols; i < 5 * cols; ++i) t.x.set(i, -inf);
       for (int64_t i = 5 * cols; i < 6 * cols - tail; ++i) t.x.set(i, -inf);
     }
-    RowGeometry geometry = row_geometry(t.y().view, t.x.view);
-    geometry.row_step = grid;
-    geometry.threads = block;
-    check_numbers(op, t, [&] {
-      return op.launch(op.kernels(), tailed_kernel, grid, block, geometry, t.x.view.data, t.y().view.data);
+    SoftmaxArgs args{};
+    args.x = t.x.view.data;
+    args.y = t.y().view.data;
+    args.geometry = row_geometry(t.y().view, t.x.view);
+    args.geometry.row_step = grid;
+    args.geometry.threads = block;
+    const uint32_t tails = 2 * 3 * block * 16;  // this row's and the next one's, three vectors a work-item
+    check_numbers(op, t, [&]() -> hipops_status {
+      const DeviceFacts* device;
+      if (hipops_status status = device_facts(&device)) return status;
+      return launch(op.kernels(), *device, tailed_kernel, {grid, block, 1, tails}, &args, sizeof args, nullptr);
     });
   }
 }

@@ -98,12 +98,11 @@ class CpuRuntime : public Runtime {
     return executor_.launch(*static_cast<const CpuKernel*>(function), args, grid, block);
   }
 
-  // Kernels ask the executor for all their shared memory, that of the launch too (launch_shared).
   hipops_status launch_shaped(void* function, const LaunchShape& shape, const void* args, size_t bytes,
                               void* stream) override {
-    LaunchShape plain = shape;
-    if (shape.shared_bytes <= kLaunchSharedBytes) plain.shared_bytes = 0;
-    return Runtime::launch_shaped(function, plain, args, bytes, stream);
+    if (shape.cluster != 1 || shape.shared_bytes > kLaunchSharedBytes)
+      return Runtime::launch_shaped(function, shape, args, bytes, stream);
+    return executor_.launch(*static_cast<const CpuKernel*>(function), args, shape.grid, shape.block, shape.shared_bytes);
   }
 
   bool survive_fork() override {

@@ -72,9 +72,15 @@ void Worker::explain_shared_request(const SharedMemory::Piece& piece, size_t byt
            piece.bytes, piece.align, lane_, bytes, align));
 }
 
-void Worker::explain_outside(size_t bytes, bool write, Site site) {
-  defect(text("work-item %u %s %zu bytes outside of the block's %zu bytes of shared memory at %s", lane_, verb(write),
-              bytes, shared_.used(), place(site).c_str()));
+void Worker::explain_launch_shared(size_t bytes) {
+  defect(text("work-item %u has %zu bytes of shared memory from the launch, which brings %u", lane_, bytes,
+              launch_.shared_bytes));
+}
+
+void Worker::explain_outside(const SharedMemory::Piece* piece, size_t bytes, bool write, Site site) {
+  const std::string all = piece == nullptr ? "the block's shared memory"
+                                           : text("its array's %zu bytes of shared memory", piece->bytes);
+  defect(text("work-item %u %s %zu bytes outside of ", lane_, verb(write), bytes) + all + " at " + place(site));
 }
 
 void Worker::explain_race(const Access& earlier, const Access& now, size_t offset) {

@@ -71,7 +71,8 @@ Executor::~Executor() = default;
 
 void Executor::after_fork() { stacks_->after_fork(); }
 
-hipops_status Executor::launch(const CpuKernel& kernel, const void* args, uint32_t grid, uint32_t block) {
+hipops_status Executor::launch(const CpuKernel& kernel, const void* args, uint32_t grid, uint32_t block,
+                               uint32_t shared_bytes) {
   if (grid == 0) return fail(HIPOPS_INVALID_ARGUMENT, "%s: a grid of 0 blocks", kernel.name);
   if (block == 0 || block > kLargestBlock) {
     return fail(HIPOPS_INVALID_ARGUMENT, "%s: a block of %u work-items, expected 1 to %u", kernel.name, block,
@@ -80,7 +81,7 @@ hipops_status Executor::launch(const CpuKernel& kernel, const void* args, uint32
   if (uint64_t{grid} * block > UINT32_MAX) {  // AMD GPUs count the work-items of a dimension in 32 bits
     return fail(HIPOPS_INVALID_ARGUMENT, "%s: %u blocks of %u are 2^32 work-items or more", kernel.name, grid, block);
   }
-  Launch launch(kernel, args, grid, block, settings_, *stacks_);
+  Launch launch(kernel, args, grid, block, shared_bytes, settings_, *stacks_);
   bool done = false;
   try {
     done = run_all(launch);

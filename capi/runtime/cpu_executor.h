@@ -29,8 +29,10 @@ class Executor {
 
   // Runs kernel.run(args) for each work-item of `grid` blocks of `block`, and returns when all have ended. Fails
   // without having run anything where a GPU would refuse the launch; HIPOPS_INTERNAL_ERROR where memory ran out. A
-  // defect of the kernel is reported on stderr and aborts: no status could bring back what it left undone.
-  hipops_status launch(const CpuKernel& kernel, const void* args, uint32_t grid, uint32_t block);
+  // defect of the kernel is reported on stderr and aborts: no status could bring back what it left undone. The launch
+  // brings `shared_bytes` of shared memory for each block.
+  hipops_status launch(const CpuKernel& kernel, const void* args, uint32_t grid, uint32_t block,
+                       uint32_t shared_bytes = 0);
 
   // In the child of a fork, which has the calling thread alone.
   void after_fork();

@@ -41,11 +41,17 @@ const SharedMemory::Piece* SharedMemory::add(const void* key, size_t bytes, size
   return &pieces_.back();
 }
 
-bool SharedMemory::contains(const void* address, size_t bytes, size_t* offset) const {
-  const uintptr_t begin = reinterpret_cast<uintptr_t>(memory_), at = reinterpret_cast<uintptr_t>(address);
-  if (at < begin || at - begin > used_ || bytes > used_ - (at - begin)) return false;
-  *offset = at - begin;
-  return true;
+const SharedMemory::Piece* SharedMemory::piece_at(const void* address) const {
+  size_t offset;
+  for (const Piece& piece : pieces_)
+    if (contains(piece, address, 1, &offset)) return &piece;
+  return nullptr;
+}
+
+bool SharedMemory::contains(const Piece& piece, const void* address, size_t bytes, size_t* offset) const {
+  *offset = reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(memory_);  // large where it is before it
+  return *offset >= piece.offset && *offset - piece.offset <= piece.bytes &&
+         bytes <= piece.bytes - (*offset - piece.offset);
 }
 
 void SharedMemory::hide(size_t offset, size_t bytes) {

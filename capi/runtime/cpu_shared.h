@@ -34,8 +34,9 @@ class SharedMemory {
   // Appends a piece, filled with a NaN pattern. Null where that passes the limit; throws std::bad_alloc.
   const Piece* add(const void* key, size_t bytes, size_t align);
 
-  // Whether [address, address + bytes) lies in the pieces handed out, and where.
-  bool contains(const void* address, size_t bytes, size_t* offset) const;
+  const Piece* piece_at(const void* address) const;  // null where none has it
+  // Whether [address, address + bytes) lies in the piece, and where in all the memory.
+  bool contains(const Piece& piece, const void* address, size_t bytes, size_t* offset) const;
   size_t used() const { return used_; }
 
  private:

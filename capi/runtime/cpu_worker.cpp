@@ -42,9 +42,10 @@ void copy_value(void* to, const void* from, size_t bytes) {
 
 }  // namespace
 
-Launch::Launch(const CpuKernel& kernel_, const void* args_, uint32_t grid_, uint32_t block_, const Settings& settings_,
-               StackPool& stacks_)
-    : kernel(kernel_), args(args_), grid(grid_), block(block_), settings(settings_), stacks(stacks_) {
+Launch::Launch(const CpuKernel& kernel_, const void* args_, uint32_t grid_, uint32_t block_, uint32_t shared_bytes_,
+               const Settings& settings_, StackPool& stacks_)
+    : kernel(kernel_), args(args_), grid(grid_), block(block_), shared_bytes(shared_bytes_), settings(settings_),
+      stacks(stacks_) {
   if (settings.seed == 0 || grid == 1) return;
   first_ = mixed(settings.seed) % grid;
   step_ = 1 + mixed(settings.seed + kStep) % (grid - 1);
@@ -245,9 +246,15 @@ void* Worker::shared_memory(const void* key, size_t bytes, size_t align) {
   return shared_.address(*piece);
 }
 
-void Worker::check_access(const void* address, size_t bytes, bool write, Site site) {
+void* Worker::launch_shared_memory(size_t bytes) {
+  if (bytes > launch_.shared_bytes) explain_launch_shared(bytes);
+  return shared_memory(&launch_, launch_.shared_bytes, kLaunchSharedAlign);
+}
+
+void Worker::check_access(const void* base, const void* address, size_t bytes, bool write, Site site) {
   size_t offset = 0;
-  if (!shared_.contains(address, bytes, &offset)) explain_outside(bytes, write, site);
+  const SharedMemory::Piece* piece = shared_.piece_at(base);
+  if (piece == nullptr || !shared_.contains(*piece, address, bytes, &offset)) explain_outside(piece, bytes, write, site);
   static_assert(kLargestBlock <= UINT16_MAX && kLargestBlock / 32 <= UINT8_MAX, "Access has room for no more");
   Access access;
   access.file = site.file;
@@ -283,8 +290,10 @@ __attribute__((flatten)) uint64_t ballot(bool condition, uint32_t wave, Site sit
 
 void* shared_memory(const void* key, size_t bytes, size_t align) { return current->shared_memory(key, bytes, align); }
 
-void shared_access(const void* address, size_t bytes, bool write, Site site) {
-  current->shared_access(address, bytes, write, site);
+void* launch_shared_memory(size_t bytes) { return current->launch_shared_memory(bytes); }
+
+void shared_access(const void* base, const void* address, size_t bytes, bool write, Site site) {
+  current->shared_access(base, address, bytes, write, site);
 }
 
 }  // namespace cpu

@@ -27,8 +27,8 @@ namespace cpu {
 // What the workers of a launch share.
 class Launch {
  public:
-  Launch(const CpuKernel& kernel, const void* args, uint32_t grid, uint32_t block, const Settings& settings,
-         StackPool& stacks);
+  Launch(const CpuKernel& kernel, const void* args, uint32_t grid, uint32_t block, uint32_t shared_bytes,
+         const Settings& settings, StackPool& stacks);
 
   // The next block to run, in order or shuffled by the seed; false when there is none.
   bool take_block(uint32_t* index);
@@ -40,6 +40,7 @@ class Launch {
   const void* const args;
   const uint32_t grid;
   const uint32_t block;
+  const uint32_t shared_bytes;
   const Settings& settings;
   StackPool& stacks;
 
@@ -66,13 +67,15 @@ class Worker {
   void exchange(void* value, size_t bytes, uint32_t source, uint32_t lanes, Site site);
   uint64_t ballot(bool condition, uint32_t lanes, Site site);
   void* shared_memory(const void* key, size_t bytes, size_t align);
-  void shared_access(const void* address, size_t bytes, bool write, Site site) {
-    if (race_ != nullptr) check_access(address, bytes, write, site);
+  void* launch_shared_memory(size_t bytes);
+  void shared_access(const void* base, const void* address, size_t bytes, bool write, Site site) {
+    if (race_ != nullptr) check_access(base, address, bytes, write, site);
   }
 
  private:
   enum class State : uint8_t { kNotStarted, kCanGoOn, kAtBarrier, kAtExchange, kEnded };
   static constexpr uint32_t kNone = ~uint32_t{0};
+  static constexpr size_t kLaunchSharedAlign = 16;  // as NVIDIA's
   static constexpr size_t kMostExchanged = 16;
   static constexpr size_t kBallot = 0;  // bytes of an exchange that is a ballot: its values are a uint64_t each
 
@@ -105,7 +108,7 @@ class Worker {
   void wait();
   void open_barrier();
   void open_exchange(Wave& wave);
-  void check_access(const void* address, size_t bytes, bool write, Site site);
+  void check_access(const void* base, const void* address, size_t bytes, bool write, Site site);
   [[noreturn]] void give_up();
 
   // What is wrong with the running work-item's wish, in cpu_defect.cpp; they do not return.
@@ -116,7 +119,8 @@ class Worker {
   [[noreturn]] void explain_align(size_t align);
   [[noreturn]] void explain_shared_limit(size_t bytes);
   [[noreturn]] void explain_shared_request(const SharedMemory::Piece& piece, size_t bytes, size_t align);
-  [[noreturn]] void explain_outside(size_t bytes, bool write, Site site);
+  [[noreturn]] void explain_launch_shared(size_t bytes);
+  [[noreturn]] void explain_outside(const SharedMemory::Piece* piece, size_t bytes, bool write, Site site);
   [[noreturn]] void explain_race(const Access& earlier, const Access& now, size_t offset);
   [[noreturn]] void defect(const std::string& what);
   [[noreturn]] void deadlock(const std::string& what);  // a defect, with what each work-item of the block does

@@ -42,8 +42,12 @@ uint64_t ballot(bool condition, uint32_t wave, Site site);
 // __shared__ variable is one however often its declaration is passed. Filled with a NaN pattern when the block starts.
 void* shared_memory(const void* key, size_t bytes, size_t align);
 
-// Told of every access to shared memory, before it happens, for the race check.
-void shared_access(const void* address, size_t bytes, bool write, Site site);
+// What the launch brings for each block beside that, at least as many bytes: a fatal report where it brings fewer.
+void* launch_shared_memory(size_t bytes);
+
+// Told of every access to shared memory, before it happens, for the race check, and to see that it stays in the piece
+// that its array, which begins at `base`, is in.
+void shared_access(const void* base, const void* address, size_t bytes, bool write, Site site);
 
 }  // namespace cpu
 }  // namespace hipops

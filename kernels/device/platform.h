@@ -177,19 +177,19 @@ class Shared {
 
   class Element {
    public:
-    Element(T* at, cpu::Site site) : at_(at), site_(site) {}
+    Element(T* base, int64_t i, cpu::Site site) : base_(base), at_(base + i), site_(site) {}
     operator T() const {
-      cpu::shared_access(at_, sizeof(T), false, site_);
+      cpu::shared_access(base_, at_, sizeof(T), false, site_);
       return *at_;
     }
     void operator=(const T& value) {
-      cpu::shared_access(at_, sizeof(T), true, site_);
+      cpu::shared_access(base_, at_, sizeof(T), true, site_);
       *at_ = value;
     }
     void operator=(const Element& other) { *this = T(other); }
 
    private:
-    T* at_;
+    T *base_, *at_;
     cpu::Site site_;
   };
 
@@ -198,7 +198,7 @@ class Shared {
     int64_t value;
     cpu::Site site;
   };
-  Element operator[](Index i) const { return Element(base_ + i.value, i.site); }
+  Element operator[](Index i) const { return Element(base_, i.value, i.site); }
   // Adds to an element, and gives what was there before: among work-items that do so, none comes between. To the race
   // check it is a read, which other such ones may be beside.
   T fetch_add(Index i, T v) const {
@@ -243,8 +243,8 @@ class Shared {
 #if defined(HIPOPS_CPU)
 template <class T>
 HIPOPS_FN Shared<T> launch_shared(int64_t n) {
-  HIPOPS_SHARED(T, from_launch, size_t(n));
-  return from_launch;
+  void* const memory = cpu::launch_shared_memory(sizeof(T) * size_t(n));
+  return Shared<T>(static_cast<T*>(memory));
 }
 #elif defined(HIPOPS_NVIDIA)
 template <class T>
