@@ -22,7 +22,8 @@
  *     size, each steps past all that the smaller ones span. No kernel writes past the elements that the view names, or
  *     reads past them, but for the rest of the aligned 4 bytes that one lies in (NVIDIA, f16 and bf16).
  *   - A workspace is device memory at a multiple of 256 bytes. What it holds before does not matter; calls that may run
- *     at the same time must not share one.
+ *     at the same time must not share one, nor calls that two threads make at the same time, on one stream either: a
+ *     call may be several launches, between which another's may come.
  *   - Tensors without elements are valid: the call succeeds and does nothing.
  *   - Every function may be called from any thread. None throws.
  *   - The library does nothing when it is loaded, and stays loaded after dlclose, as GPU runtimes read from it.
