@@ -69,10 +69,7 @@ struct ListSums : ExpectingSums {
 };
 
 // Sources in flight: on AMD, sums of 16 elements leave registers for fewer.
-template <int Length> constexpr int joined_flight = 8;
-#if defined(HIPOPS_AMD)
-template <> constexpr int joined_flight<16> = 4;
-#endif
+template <int Length> constexpr int joined_flight = on_amd && Length == 16 ? 4 : 8;
 
 // The walk is over the rows of a block's digits. Its waves take as much of it at a time as they have lanes for, each
 // when it is done with what it had: rows have more sources and less.

@@ -277,9 +277,7 @@ HIPOPS_FN void layer_norm_streaming(const LayerNormArgs& args) {
 // What is never chosen on AMD (capi/row_plan.cpp) has a name there, and no code.
 template <class Shape>
 HIPOPS_FN void layer_norm_off_amd([[maybe_unused]] const LayerNormArgs& a) {
-#if !defined(HIPOPS_AMD)
-  layer_norm_resident<Shape>(a);
-#endif
+  if constexpr (!on_amd) layer_norm_resident<Shape>(a);
 }
 template <class Shape>
 HIPOPS_FN void layer_norm_queued(const LayerNormArgs& a) { layer_norm_off_amd<Shape>(a); }

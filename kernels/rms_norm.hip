@@ -218,10 +218,8 @@ constexpr int room(RowAccess access, RowMode mode, int block, int vectors, int e
 
 // On NVIDIA, blocks of 352 and 384 work-items with four vectors are three to a multiprocessor with 56 registers, and two
 // with the 64 that those of 512 leave: 8 to 10 % of rows of 11264 and 12288 columns.
-constexpr int work_items(int block, RowMode mode, [[maybe_unused]] int vectors, int element_bytes) {
-#if defined(HIPOPS_NVIDIA)
-  if (mode == resident && block == 512 && vectors == 4 && element_bytes != 4) return 576;
-#endif
+constexpr int work_items(int block, RowMode mode, int vectors, int element_bytes) {
+  if (on_nvidia && mode == resident && block == 512 && vectors == 4 && element_bytes != 4) return 576;
   return launch_bound(block, mode, element_bytes);
 }
 

@@ -75,37 +75,36 @@ template <> struct Precision<f32> : FullPrecision<float> {
 // The sum of a row on chip, of numbers up to 2^65: of each what is a multiple of 2^31, which add up exactly, and the
 // rest, which is small (the extraction of Rump, Ogita and Oishi's AccSum). It takes two operations where WideSum takes
 // eight; a plain sum would be off by half an ULP more for each of a tree's levels where one number is most of it.
+template <class C>
 struct ExtractedSum {
-  double high, low;
+  C high, low;
 
-  static HIPOPS_METHOD ExtractedSum of(double v) {
-    constexpr double kGrid = 0x1p83;  // over 2^17 such numbers, the most that a row on chip has
-    const double high = (v + kGrid) - kGrid;
+  static HIPOPS_METHOD ExtractedSum of(C v) {
+    constexpr C kGrid = 0x1p83;  // over 2^17 such numbers, the most that a row on chip has
+    const C high = (v + kGrid) - kGrid;
     return {high, v - high};
   }
-  HIPOPS_METHOD operator WideSum<double>() const {
-    const double sum = high + low;
+  HIPOPS_METHOD operator WideSum<C>() const {
+    const C sum = high + low;
     return {sum, low - (sum - high)};
   }
   friend HIPOPS_METHOD ExtractedSum operator+(const ExtractedSum& a, const ExtractedSum& b) {
     return {a.high + b.high, a.low + b.low};
   }
 };
-#if defined(HIPOPS_NVIDIA)
-template <>
-struct WholeWave<ExtractedSum, SumByMatrix> {
-  using Each = WholeWave<double, SumByMatrix>;
+template <class C>
+struct WholeWave<ExtractedSum<C>, SumByMatrix> {
+  using Each = WholeWave<C, SumByMatrix>;
   static constexpr bool kExists = Each::kExists, kInF64 = false;
-  static HIPOPS_METHOD ExtractedSum of_eight(const ExtractedSum& v) {
+  static HIPOPS_METHOD ExtractedSum<C> of_eight(const ExtractedSum<C>& v) {
     return {Each::of_eight(v.high), Each::of_eight(v.low)};
   }
-  static HIPOPS_METHOD ExtractedSum of(const ExtractedSum& v) { return {Each::of(v.high), Each::of(v.low)}; }
+  static HIPOPS_METHOD ExtractedSum<C> of(const ExtractedSum<C>& v) { return {Each::of(v.high), Each::of(v.low)}; }
 };
-#endif
 template <> struct Precision<f64> : FullPrecision<double> {
-  using SumType = ExtractedSum;
+  using SumType = ExtractedSum<double>;
   using Exponential = ScaledExponential<double>;
-  static HIPOPS_METHOD ExtractedSum of_vector(double sum) { return ExtractedSum::of(sum); }
+  static HIPOPS_METHOD SumType of_vector(double sum) { return SumType::of(sum); }
 };
 
 // Stores values over their sum.
@@ -217,26 +216,26 @@ HIPOPS_FN void softmax_streaming(const SoftmaxArgs& args) {
 
 template <class Shape>
 HIPOPS_FN void softmax_tailed(const SoftmaxArgs& a) {
-#if defined(HIPOPS_AMD)
-  softmax_streaming<typename Shape::Streaming>(a);  // never chosen there
-#else
-  using C = typename Shape::Compute;
-  using P = Precision<typename Shape::Element>;
-  RowReduce<Shape, typename P::SumType> reduce(threads_of<Shape>(a.geometry));
-  RowTail<Shape> tail(a.geometry, Rows<Shape>(a.geometry, a.x, a.y));
-  const auto softmax = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
-    const C largest = tile.reduce(rows, 0, Maximum(), Identity());
-    const C maximum = reduce(Maximum()(largest, tail.reduce(Maximum(), Identity(), Identity())), Maximum());
-    const typename P::Exponential exponential{maximum};
-    const RowTile<Shape, C> exponentials = tile.map(exponential);
-    tail.map(exponential);
-    const auto sum = exponentials.reduce(rows, 0, Sum(), Identity(), P::of_vector);
-    const typename P::Divide divide(reduce(sum + tail.reduce(Sum(), Identity(), P::of_vector), SumByMatrix()));
-    store_quotients(exponentials, rows, 0, divide);
-    tail.store(rows, divide);
-  };
-  for_each_row_ahead<Shape>(a.geometry, a.x, a.y, tail, NothingForAll(), softmax);
-#endif
+  if constexpr (on_amd) {
+    softmax_streaming<typename Shape::Streaming>(a);  // never chosen there
+  } else {
+    using C = typename Shape::Compute;
+    using P = Precision<typename Shape::Element>;
+    RowReduce<Shape, typename P::SumType> reduce(threads_of<Shape>(a.geometry));
+    RowTail<Shape> tail(a.geometry, Rows<Shape>(a.geometry, a.x, a.y));
+    const auto softmax = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
+      const C largest = tile.reduce(rows, 0, Maximum(), Identity());
+      const C maximum = reduce(Maximum()(largest, tail.reduce(Maximum(), Identity(), Identity())), Maximum());
+      const typename P::Exponential exponential{maximum};
+      const RowTile<Shape, C> exponentials = tile.map(exponential);
+      tail.map(exponential);
+      const auto sum = exponentials.reduce(rows, 0, Sum(), Identity(), P::of_vector);
+      const typename P::Divide divide(reduce(sum + tail.reduce(Sum(), Identity(), P::of_vector), SumByMatrix()));
+      store_quotients(exponentials, rows, 0, divide);
+      tail.store(rows, divide);
+    };
+    for_each_row_ahead<Shape>(a.geometry, a.x, a.y, tail, NothingForAll(), softmax);
+  }
 }
 
 // Of a tile: its maximum, and the sum of the exponentials of what its elements are under it.

@@ -8,19 +8,13 @@
 namespace hipops {
 namespace {
 
-#if defined(HIPOPS_NVIDIA)
-constexpr int blocks_in_one = 1;
-#else
-constexpr int blocks_in_one = few_registers ? 1 : kBlocksInOne;
-#endif
+constexpr int blocks_in_one = on_nvidia || few_registers ? 1 : kBlocksInOne;
 
 // The work-items that a variant's kernel has to have registers for: those of its largest block, or (on NVIDIA, queued or
 // weights_aside) of all blocks that a unit runs at a time.
-constexpr int launch_bound(int block, RowMode mode, [[maybe_unused]] int element_bytes) {
-#if defined(HIPOPS_NVIDIA)
-  if (mode == queued) return kQueuedThreads;
-  if (mode == weights_aside) return aside_threads(element_bytes);
-#endif
+constexpr int launch_bound(int block, RowMode mode, int element_bytes) {
+  if (on_nvidia && mode == queued) return kQueuedThreads;
+  if (on_nvidia && mode == weights_aside) return aside_threads(element_bytes);
   return in_clusters(mode) ? blocks_in_one * block : block;
 }
 

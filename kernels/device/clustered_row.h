@@ -8,21 +8,19 @@ namespace {
 
 // AMD's blocks of such rows are as large as their registers allow: each row's loads wait for the one before it, while
 // other units' are under way, and nothing is kept that can be made anew.
-#if defined(HIPOPS_AMD)
-constexpr bool short_of_registers = true;
+constexpr bool short_of_registers = on_amd;
 
 // 0. What is computed from it, as an address, is not kept from one row to the next.
 HIPOPS_FN int64_t first_tile() {
-  if constexpr (few_registers) return 0;  // nor are there the scalar ones for that
-  int64_t base;
-  asm volatile("s_mov_b64 %0, 0" : "=s"(base));
-  return base;
-}
-#else
-constexpr bool short_of_registers = false;
-
-HIPOPS_FN int64_t first_tile() { return 0; }
+#if defined(HIPOPS_AMD)
+  if constexpr (!few_registers) {  // where there are the scalar ones for it
+    int64_t base;
+    asm volatile("s_mov_b64 %0, 0" : "=s"(base));
+    return base;
+  }
 #endif
+  return 0;
+}
 
 // A row whose values are widened anew, in place of `tile`.
 template <class Shape>

@@ -22,11 +22,8 @@ HIPOPS_FN uint32_t divide(uint32_t n, Divisor d) { return (high_half(n, d.multip
 // NVIDIA's division is a call, and so out of the way of what is run more often: in its place, the products had nvcc
 // schedule transposes such that they took up to 16 % longer. On AMD it is some hundred instructions.
 HIPOPS_FN int64_t divide(int64_t n, [[maybe_unused]] int64_t size, [[maybe_unused]] const WideDivisor& d) {
-#if defined(HIPOPS_NVIDIA)
-  return n / size;
-#else
-  return int64_t((high_half(uint64_t(n), d.multiplier) + uint64_t(n)) >> d.shift);
-#endif
+  if constexpr (on_nvidia) return n / size;
+  else return int64_t((high_half(uint64_t(n), d.multiplier) + uint64_t(n)) >> d.shift);
 }
 
 }  // namespace

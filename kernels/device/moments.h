@@ -88,7 +88,6 @@ struct Moments {
   }
 };
 
-#if defined(HIPOPS_NVIDIA)
 template <class W>
 struct WholeWave<Moments<W>, SumByMatrix> {
   using Each = WholeWave<W, SumByMatrix>;
@@ -98,7 +97,6 @@ struct WholeWave<Moments<W>, SumByMatrix> {
   }
   static HIPOPS_METHOD Moments<W> of(const Moments<W>& v) { return {Each::of(v.sum), Each::of(v.squares)}; }
 };
-#endif
 
 // A work-item's part of the sum, as above, and of the sum of squares.
 template <class Shape>

@@ -1,5 +1,4 @@
-// The three machines that the kernels run on, and the only place (with wave.h, types.h and math.h) that tells them
-// apart:
+// The three machines that the kernels run on:
 //   AMD GPUs     clang's HIP language, by builtins: no HIP header, so any ROCm from 5 on compiles it
 //   NVIDIA GPUs  nvcc, -x cu
 //   the CPU      the host compiler; work-items are fibers of the executor (cpu.h), HIPOPS_CPU_WAVE lanes make a wave
@@ -53,21 +52,23 @@ constexpr bool few_registers = true;
 constexpr bool few_registers = false;
 #endif
 
+// Which machine this is, where that decides about a number or a way. What another machine's compiler would not take is
+// behind an #if, in this folder: an op's own file has none.
+#if defined(HIPOPS_AMD)
+constexpr bool on_amd = true, on_nvidia = false;
+#elif defined(HIPOPS_NVIDIA)
+constexpr bool on_amd = false, on_nvidia = true;
+#else
+constexpr bool on_amd = false, on_nvidia = false;
+#endif
+
 // Whether instructions take a launch's arguments from where they are, if the place is known when compiled. Elsewhere
 // each takes scalar registers, of which gfx9 has few enough.
-#if defined(HIPOPS_NVIDIA)
-constexpr bool arguments_are_operands = true;
-#else
-constexpr bool arguments_are_operands = false;
-#endif
+constexpr bool arguments_are_operands = on_nvidia;
 
 // Whether loads that only some lanes want are one instruction, which does nothing for the others. Elsewhere it takes a
 // branch for each, and loads that are wanted by none are better.
-#if defined(HIPOPS_NVIDIA)
-constexpr bool loads_are_predicated = true;
-#else
-constexpr bool loads_are_predicated = false;
-#endif
+constexpr bool loads_are_predicated = on_nvidia;
 
 // Has a launch's arguments come from memory before what follows: while a launch is waited for, say.
 template <class... T>

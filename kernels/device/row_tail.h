@@ -89,6 +89,8 @@ class RowTail {
   Shared<Wide> kept_;
   int last_ = 0, now_ = 0;
 };
+#else
+template <class Shape> class RowTail;  // never used
 #endif
 
 }  // namespace

@@ -39,8 +39,7 @@ HIPOPS_FN Scanned<T> wave_scan(T v) {
   scan_step<2>(&s, lane);
   scan_step<4>(&s, lane);
   scan_step<8>(&s, lane);
-#if defined(HIPOPS_AMD)
-  if constexpr (wave_size == 64) {  // see wave_reduce
+  if constexpr (on_amd && wave_size == 64) {  // see wave_reduce
     T row[4] = {read_lane(s.total, 0), read_lane(s.total, 16), read_lane(s.total, 32), read_lane(s.total, 48)};
     T before = s.before;
     before += lane >= 16 ? row[0] : T(0);
@@ -49,13 +48,9 @@ HIPOPS_FN Scanned<T> wave_scan(T v) {
     return {before, row[0] + row[1] + row[2] + row[3]};
   } else {
     scan_step<16>(&s, lane);
+    if constexpr (wave_size == 64) scan_step<32>(&s, lane);
     return s;
   }
-#else
-  scan_step<16>(&s, lane);
-  if constexpr (wave_size == 64) scan_step<32>(&s, lane);
-  return s;
-#endif
 }
 
 // Over the block, of Block work-items, each of which calls it. A kernel calls it once for each T: its shared memory is

@@ -95,13 +95,9 @@ HIPOPS_FN void for_each_vector(const ScatterGeometry& g, const IndexArgs& index,
     for (int n = 0; n < kScatterDepth; ++n) {
       if (i[n] >= g.walk.count) continue;
       const int64_t of_y = at[n].of[kScatterY];
-#if defined(HIPOPS_AMD)
-      const bool same = false;  // nothing is gained there, and one kind of atomic instruction will do
-#else
-      bool same = true;
+      bool same = !on_amd;  // nothing is gained there, and one kind of atomic instruction will do
 #pragma unroll
       for (int e = 1; e < Length; ++e) same = same && target[n][e] == target[n][0];
-#endif
       if (same) {
         const int64_t to = checked_index(index, target[n][0], mark, i[n] * Length, Length);
         if (to != kNothing) use_all((of_y + to * g.y_step) * Length, value[n]);

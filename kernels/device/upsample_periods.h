@@ -61,11 +61,9 @@ struct PlacesInPeriod {
 // multiply and add by one that takes the element.
 template <class T>
 HIPOPS_FN const T* element_at(const T* x, int32_t place) {
-#if defined(HIPOPS_AMD)
-  return reinterpret_cast<const T*>(reinterpret_cast<const char*>(x) + uint32_t(place) * uint32_t(sizeof(T)));
-#else
-  return x + place;
-#endif
+  if constexpr (on_amd)
+    return reinterpret_cast<const T*>(reinterpret_cast<const char*>(x) + uint32_t(place) * uint32_t(sizeof(T)));
+  else return x + place;
 }
 
 // A vector of y, from `first` on in its period, of one line or of it and the next. (All of it for each F, not only the
