@@ -20,7 +20,7 @@ hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops
   if (weight && bias)
     if (hipops_status status = check_same_dtype({"layer_norm", "bias", bias}, {"layer_norm", "weight", weight}))
       return status;
-  return check_eps("layer_norm", eps);
+  return check_eps("layer_norm", eps, *x);
 }
 
 }  // namespace

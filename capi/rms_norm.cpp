@@ -13,7 +13,7 @@ static_assert(sizeof(kKernels) / sizeof(kKernels[0]) == kRowKernels, "one name f
 hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight, double eps) {
   if (hipops_status status = check_rows("rms_norm", y, x)) return status;
   if (hipops_status status = check_weights("rms_norm", "weight", weight, *x, *y)) return status;
-  return check_eps("rms_norm", eps);
+  return check_eps("rms_norm", eps, *x);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "rows.h"
 
 #include <cmath>
+#include <limits>
 
 #include "divisor.h"
 #include "error.h"
@@ -45,9 +46,13 @@ hipops_status check_weights(const char* op, const char* name, const hipops_tenso
   return check_overlap({op, "y", &y}, a, false);
 }
 
-hipops_status check_eps(const char* op, double eps) {
-  if (std::isfinite(eps) && eps >= 0) return HIPOPS_SUCCESS;
-  return fail(HIPOPS_INVALID_ARGUMENT, "%s: eps is %g, expected a finite number of 0 or more", op, eps);
+hipops_status check_eps(const char* op, double eps, const hipops_tensor& x) {
+  if (!std::isfinite(eps) || eps < 0)
+    return fail(HIPOPS_INVALID_ARGUMENT, "%s: eps is %g, expected a finite number of 0 or more", op, eps);
+  constexpr double kLeast = std::numeric_limits<float>::denorm_min(), kMost = std::numeric_limits<float>::max();
+  if (x.dtype == HIPOPS_F64 || eps == 0 || (eps >= kLeast && eps <= kMost)) return HIPOPS_SUCCESS;
+  return fail(HIPOPS_INVALID_ARGUMENT, "%s: eps is %g, expected 0, or %g to %g, which f32 has (x.dtype is %s)", op, eps,
+              kLeast, kMost, dtype_name(x.dtype));
 }
 
 RowGeometry row_geometry(const hipops_tensor& y, const hipops_tensor& x) {

@@ -33,7 +33,8 @@ hipops_status check_rows(const char* op, const hipops_tensor* y, const hipops_te
 hipops_status check_weights(const char* op, const char* name, const hipops_tensor* weights, const hipops_tensor& x,
                             const hipops_tensor& y);
 
-hipops_status check_eps(const char* op, double eps);
+// A number that what x is computed in has: f32, for 16 bits too, or f64.
+hipops_status check_eps(const char* op, double eps, const hipops_tensor& x);
 
 // The rows of y and x, collapsed; row_step is left to the plan.
 RowGeometry row_geometry(const hipops_tensor& y, const hipops_tensor& x);

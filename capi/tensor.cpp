@@ -3,6 +3,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
+#include <initializer_list>
 
 #include "error.h"
 
@@ -160,6 +161,8 @@ hipops_status check_same_dtype(const Argument& a, const Argument& expected) {
 hipops_status check_overlap(const Argument& output, const Argument& input, bool in_place) {
   if (is_empty(*output.tensor) || is_empty(*input.tensor)) return HIPOPS_SUCCESS;
   if (in_place && same_view(*output.tensor, *input.tensor)) return HIPOPS_SUCCESS;
+  for (const Argument* a : {&output, &input})
+    if (a->bytes.begin == 0) byte_range(*a->tensor, &a->bytes);
   if (are_apart(output.bytes, input.bytes) || !overlap(*output.tensor, *input.tensor)) return HIPOPS_SUCCESS;
   const auto at = [](uintptr_t address) { return reinterpret_cast<const void*>(address); };
   return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s overlaps %s, expected %s; here %s is %p to %p, %s %p to %p", output.op,

@@ -14,7 +14,7 @@ struct Argument {
   const char* op;
   const char* name;
   const hipops_tensor* tensor;
-  mutable ByteRange bytes = {0, UINTPTR_MAX};  // that it lies in; check_tensor knows better, and check_overlap uses it
+  mutable ByteRange bytes = {0, UINTPTR_MAX};  // that it lies in, once check_tensor or check_overlap has looked
 };
 
 const char* dtype_name(hipops_dtype dtype);   // as "bf16"; "invalid dtype" for what is none
@@ -45,7 +45,7 @@ hipops_status check_same_shape(const Argument& a, const Argument& expected);
 hipops_status check_same_dtype(const Argument& a, const Argument& expected);
 
 // `output` and `input` (of the same dtype, if they are the same memory) share no byte; or are the same view, where
-// `in_place` allows that.
+// `in_place` allows that. Both are tensors that check_tensor has accepted, if by another Argument.
 hipops_status check_overlap(const Argument& output, const Argument& input, bool in_place);
 
 }  // namespace hipops

@@ -239,6 +239,21 @@ inline void check_eps_argument(const RowOp& op) {
       call.eps = eps;
       call.invalid(std::string("eps is ") + text + ", expected a finite number of 0 or more");
     }
+  for (const auto& [eps, text] : {std::pair{1e-46, "1e-46"}, std::pair{1e39, "1e+39"}})
+    for (hipops_dtype dtype : {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16}) {
+      Call call(op, dtype);
+      call.eps = eps;
+      const std::string name = hipops::parity::dtype_name(dtype);
+      call.invalid(std::string("eps is ") + text +
+                   ", expected 0, or 1.4013e-45 to 3.40282e+38, which f32 has (x.dtype is " + name + ")");
+    }
+  const std::pair<hipops_dtype, double> taken[] = {{HIPOPS_F32, 0.0},   {HIPOPS_F32, 1.5e-45}, {HIPOPS_F32, 3e38},
+                                                   {HIPOPS_F64, 1e-46}, {HIPOPS_F64, 1e39}};
+  for (const auto& [dtype, eps] : taken) {
+    Call call(op, dtype);
+    call.eps = eps;
+    call.succeeds();
+  }
 }
 
 // Tensors without elements: nothing of them is looked at but dtype, rank and shape.

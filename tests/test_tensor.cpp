@@ -192,6 +192,7 @@ TEST_CASE("an output may be its input, where the op allows that, and meet it in 
   accepts(meets(next, false));
   accepts(meets(none, false));
   invalid(meets(shifted, true), "op: out overlaps in, expected separate memory or exactly the same view");
+  CHECK(values() == "here out is 0x10000002c to 0x10000005c, in 0x100000000 to 0x100000030");
   invalid(meets(shifted, false), "op: out overlaps in, expected separate memory");
   const Argument out{"op", "out", &shifted}, input{"op", "in", &in};
   accepts(check_tensor(out));

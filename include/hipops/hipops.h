@@ -86,7 +86,8 @@ typedef enum hipops_backend {
                             * driver is not one for it, or that lacks a library that it needs, has none */
   HIPOPS_BACKEND_HIP = 1,  /* AMD GPUs, through libamdhip64, found at run time */
   HIPOPS_BACKEND_CUDA = 2, /* NVIDIA GPUs, through libcuda, found at run time */
-  HIPOPS_BACKEND_CPU = 3,  /* the same kernels on host memory; a call returns when the work is done */
+  HIPOPS_BACKEND_CPU = 3,  /* the same kernels on host memory; a call returns when the work is done. It computes by the
+                            * calling thread's rounding mode and treatment of denormals */
   HIPOPS_BACKEND_INT32 = 0x7fffffff
 } hipops_backend;
 
@@ -142,15 +143,16 @@ typedef struct hipops_tensor {
  * All three work on the last dimension of x and take rank 1 to 8, f32, f16, bf16 and f64. y has x's shape and dtype,
  * and may be x itself (the same pointer and strides); any other overlap of y with an input is refused. weight and
  * bias are 1-D, of the length of the last dimension, in x's dtype or f32, both in the same one. f16 and bf16 are
- * computed in f32, f64 in f64, and rounded once, to nearest even. The same inputs give the same bits on every run on
- * one device. */
+ * computed in f32, f64 in f64, and rounded once, to nearest even. The same call gives the same bits on every run on
+ * one device; the last bit of a row may depend on how it and the weights lie to multiples of 16 bytes, on how many rows
+ * there are, and on whether y is x. */
 
 /* y = (x - mean(x)) / sqrt(var(x) + eps) * weight + bias, var being the mean of (x - mean)^2.
- * weight and bias may each be NULL (ones, zeros). eps is finite and >= 0. */
+ * weight and bias may each be NULL (ones, zeros). eps is finite and >= 0, and a number that f32 has, but for f64. */
 HIPOPS_API hipops_status hipops_layer_norm(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight,
                                            const hipops_tensor* bias, double eps, void* stream);
 
-/* y = x / sqrt(mean(x^2) + eps) * weight. weight may be NULL (ones). eps is finite and >= 0. */
+/* y = x / sqrt(mean(x^2) + eps) * weight. weight may be NULL (ones). eps as layer_norm's. */
 HIPOPS_API hipops_status hipops_rms_norm(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight,
                                          double eps, void* stream);
 
@@ -197,7 +199,7 @@ HIPOPS_API hipops_status hipops_rope_thd(const hipops_tensor* y, const hipops_te
  * HIPOPS_INDEX_REPORT_INIT before; calls add to it. */
 typedef struct hipops_index_report {
   uint64_t count; /* how many indices were out of range */
-  uint64_t first; /* the row-major position in the index tensor of the first one */
+  uint64_t first; /* the row-major position in the index tensor of the first one; over several calls, the lowest */
 } hipops_index_report;
 
 /* A report before the first call: nothing was out of range. */
