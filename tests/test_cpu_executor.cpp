@@ -20,6 +20,7 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "child.h"
@@ -796,6 +797,27 @@ TEST_CASE("cpu executor: an exception of a work-item becomes a status") {
 __attribute__((noinline, no_sanitize("address"), no_sanitize("thread"))) void walk_down(size_t bytes) {
   const volatile char* here = static_cast<const char*>(__builtin_frame_address(0));
   for (size_t i = 0; i < bytes; i += 512) (void)*(here - i);
+}
+
+TEST_CASE("cpu executor: threads that help take no signals but those of their faults") {
+  const auto mask = [] {
+    sigset_t now;
+    pthread_sigmask(SIG_BLOCK, nullptr, &now);
+    return std::pair{sigismember(&now, SIGUSR1), sigismember(&now, SIGSEGV)};
+  };
+  const std::thread::id caller = std::this_thread::get_id();
+  std::atomic<int> of_caller{0}, of_helpers{0}, wrong{0};
+  const Body body = [&] {
+    if (thread_index() != 0) return;
+    const bool is_caller = std::this_thread::get_id() == caller;
+    if (mask() == std::pair{is_caller ? 0 : 1, 0}) ++(is_caller ? of_caller : of_helpers);
+    else ++wrong;
+    while (wrong == 0 && (of_caller == 0 || of_helpers == 0)) std::this_thread::yield();  // for the others to have a block
+  };
+  REQUIRE(run(64, 256, settings_of(32, 2), body) == HIPOPS_SUCCESS);
+  CHECK(wrong == 0);
+  CHECK(of_caller + of_helpers == 64);
+  CHECK(mask() == std::pair{0, 0});
 }
 
 TEST_CASE("cpu executor: a work-item that runs off its stack meets the guard page") {

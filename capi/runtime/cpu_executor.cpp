@@ -1,5 +1,7 @@
 #include "runtime/cpu_executor.h"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <functional>
 #include <new>
@@ -33,9 +35,28 @@ void help(Launch& launch) {
   }
 }
 
+// Threads that begin meanwhile take no signals but of their own faults: the program's handlers are for its own threads.
+class SignalsKeptAway {
+ public:
+  SignalsKeptAway() {
+    sigset_t all;
+    sigfillset(&all);
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS}) sigdelset(&all, fault);
+    pthread_sigmask(SIG_BLOCK, &all, &before_);
+  }
+  ~SignalsKeptAway() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsKeptAway(const SignalsKeptAway&) = delete;
+  SignalsKeptAway& operator=(const SignalsKeptAway&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
 class Helpers {
  public:
   Helpers(Launch& launch, uint32_t count) {
+    if (count == 0) return;
+    const SignalsKeptAway kept_away;
     threads_.reserve(count);
     try {
       for (uint32_t i = 0; i < count; ++i) threads_.emplace_back(help, std::ref(launch));
