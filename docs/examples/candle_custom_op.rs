@@ -5,7 +5,8 @@
 //!     let y = x.apply_op2_no_bwd(&weight, &RmsNorm { eps: 1e-5 })?;
 //!
 //! On a GPU, `cuda_fwd` (or what a HIP backend calls it) is the same three steps: memory for y from the device, the
-//! views with the storages' device pointers, and the call with the device's stream in place of null.
+//! views with the storages' device pointers, and the call with the device's stream in place of null. A process has one
+//! backend: where that is a GPU's, `cpu_fwd` fails, as it does below.
 
 use std::ffi::CStr;
 use std::os::raw::{c_char, c_void};
@@ -22,11 +23,20 @@ struct View {
 }
 
 extern "C" {
+    fn hipops_init(backend: i32) -> i32;
     fn hipops_rms_norm(y: *const View, x: *const View, weight: *const View, eps: f64, stream: *mut c_void) -> i32;
     fn hipops_last_error() -> *const c_char;
 }
 
 const F32: i32 = 1;
+const BACKEND_CPU: i32 = 3;
+
+fn checked(status: i32) -> Result<()> {
+    if status != 0 {
+        bail!("{}", unsafe { CStr::from_ptr(hipops_last_error()) }.to_string_lossy())
+    }
+    Ok(())
+}
 
 /// `start` is the storage's first element; a layout brings its own offset, and strides in elements, as hipops has them.
 fn view(start: *const f32, layout: &Layout) -> Result<View> {
@@ -62,15 +72,14 @@ impl CustomOp2 for RmsNorm {
             (CpuStorage::F32(x), CpuStorage::F32(weight)) => (x, weight),
             _ => bail!("hipops-rms-norm: this example is for f32"),
         };
+        // Else it would be a GPU's where there is one, which these pointers are not for.
+        checked(unsafe { hipops_init(BACKEND_CPU) })?;
         let shape = x_layout.shape().clone();
         let mut y = vec![0f32; shape.elem_count()];
         let y_view = view(y.as_mut_ptr(), &Layout::contiguous(shape.clone()))?;
         let (x_view, weight_view) = (view(x.as_ptr(), x_layout)?, view(weight.as_ptr(), weight_layout)?);
         // Safe: the views are within storages that live until the call returns, when on the CPU the work is done.
-        let status = unsafe { hipops_rms_norm(&y_view, &x_view, &weight_view, self.eps, std::ptr::null_mut()) };
-        if status != 0 {
-            bail!("{}", unsafe { CStr::from_ptr(hipops_last_error()) }.to_string_lossy())
-        }
+        checked(unsafe { hipops_rms_norm(&y_view, &x_view, &weight_view, self.eps, std::ptr::null_mut()) })?;
         Ok((CpuStorage::F32(y), shape))
     }
 }
