@@ -1,6 +1,8 @@
 // As test_faults, of libcuda: each call of it fails, in turn and with each error. On the stand-in.
 #include <dlfcn.h>
 
+#include <filesystem>
+
 #include "catch.h"
 #include "fault_session.h"
 #include "runtime/runtime.h"
@@ -174,6 +176,18 @@ TEST_CASE("a thread with a context is asked for its device alone, until it gives
     EXPECT_EQUAL(calls("cuCtxGetDevice"), 13);
     EXPECT_EQUAL(std::string(hipops_last_error()), std::string());
   });
+}
+
+TEST_CASE("of two GPU runtimes the automatic choice takes the one that the process has loaded", "[cuda]") {
+  TemporaryFolder folder;
+  const std::string path = folder.path() + "/libcuda.so.1";
+  std::filesystem::copy_file(HIPOPS_STANDIN_CUDA, path);
+  for (const bool is_loaded : {false, true})
+    check_in_child({{"HIPOPS_BACKEND", ""}, {"HIPOPS_HIP_LIBRARY", HIPOPS_STANDIN}, {"HIPOPS_CUDA_LIBRARY", path}}, [&] {
+      if (is_loaded) EXPECT(dlopen(path.c_str(), RTLD_LAZY) != nullptr);
+      EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_AUTO), HIPOPS_SUCCESS);
+      EXPECT_EQUAL(hipops_backend_in_use(), is_loaded ? HIPOPS_BACKEND_CUDA : HIPOPS_BACKEND_HIP);
+    });
 }
 
 TEST_CASE("each function of libcuda that is needed and missing is named", "[symbols][cuda]") {

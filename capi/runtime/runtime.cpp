@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "error_state.h"
 #include "ops.h"
 #include "runtime/guarded.h"
+#include "runtime/shared_object.h"
 
 namespace hipops {
 namespace {
@@ -21,14 +23,16 @@ struct Backend {
   hipops_backend value;
   const char* name;
   hipops_status (*open)(Runtime** out);
+  const char* library;  // the runtime's, by its stem
 };
 
-// In the order in which the automatic choice tries them.
+// In the order in which the automatic choice tries them, but for those whose runtime the process has loaded.
 constexpr Backend kBackends[] = {
-    {HIPOPS_BACKEND_HIP, "hip", open_hip},
-    {HIPOPS_BACKEND_CUDA, "cuda", open_cuda},
-    {HIPOPS_BACKEND_CPU, "cpu", open_cpu},
+    {HIPOPS_BACKEND_HIP, "hip", open_hip, "libamdhip64"},
+    {HIPOPS_BACKEND_CUDA, "cuda", open_cuda, "libcuda"},
+    {HIPOPS_BACKEND_CPU, "cpu", open_cpu, nullptr},
 };
+constexpr size_t kBackendCount = sizeof kBackends / sizeof kBackends[0];
 
 // std::mutex has a constant initialiser and a trivial destructor here, so neither start nor exit of the process runs
 // any code of this file.
@@ -58,6 +62,18 @@ hipops_status backend_from_environment(hipops_backend* out) {
   return fail(HIPOPS_INVALID_ARGUMENT, "HIPOPS_BACKEND is \"%s\", expected one of auto, hip, cuda, cpu", text);
 }
 
+// Those of GPUs whose runtime the process has loaded come first: it may have pointers of theirs.
+std::array<const Backend*, kBackendCount> in_order() {
+  std::array<const Backend*, kBackendCount> order;
+  size_t count = 0;
+  bool loaded[kBackendCount];
+  for (size_t i = 0; i < kBackendCount; ++i) loaded[i] = kBackends[i].library && is_loaded(kBackends[i].library);
+  for (const bool wanted : {true, false})
+    for (size_t i = 0; i < kBackendCount; ++i)
+      if (loaded[i] == wanted) order[count++] = &kBackends[i];
+  return order;
+}
+
 // What a backend that was passed over said is of interest only if none opens: a success must leave the thread's last
 // error alone. Where a GPU's runtime is there and does not start, as before a driver is ready, or is too old, the CPU is
 // no substitute: who has device pointers would hand them to it.
@@ -66,7 +82,8 @@ hipops_status open_first(Runtime** out) {
   std::string reasons;
   hipops_status broken = HIPOPS_SUCCESS, last = HIPOPS_NO_DEVICE;
   ErrorState why;
-  for (const Backend& backend : kBackends) {
+  for (const Backend* candidate : in_order()) {
+    const Backend& backend = *candidate;
     if (broken && backend.value == HIPOPS_BACKEND_CPU) {
       error_state() = why;
       return fail_in_context(broken, "the automatic choice does not pass over a GPU's runtime that fails to the cpu: ");

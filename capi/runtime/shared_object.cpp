@@ -90,6 +90,11 @@ hipops_status open_by_soname(const LibrarySearch& search, SharedObject* out) {
 
 }  // namespace
 
+bool is_loaded(const char* stem) {
+  LoadedCopy copy{stem, {}};
+  return dl_iterate_phdr(note_loaded, &copy) != 0;
+}
+
 void* SharedObject::symbol(const char* name) const { return dlsym(handle, name); }
 
 hipops_status open_shared_object(const LibrarySearch& search, SharedObject* out) {

@@ -22,6 +22,9 @@ struct SharedObject {
   void* symbol(const char* name) const;
 };
 
+// Whether the process has loaded a copy, whatever its version.
+bool is_loaded(const char* stem);
+
 // The library that `override_by` names, none if that is "none"; else the copy that the process has loaded, whatever its
 // version; else the first of `sonames` that loads. HIPOPS_NO_DEVICE where there is none.
 hipops_status open_shared_object(const LibrarySearch& search, SharedObject* out);

@@ -26,7 +26,8 @@
  *     call may be several launches, between which another's may come.
  *   - Tensors without elements are valid: the call succeeds and does nothing.
  *   - Every function may be called from any thread. None throws.
- *   - The library does nothing when it is loaded, and stays loaded after dlclose, as GPU runtimes read from it.
+ *   - The library does nothing when it is loaded, and stays loaded after dlclose, as GPU runtimes read from it. It is
+ *     not to be called by constructors of a library that is being loaded: the first calls load libraries themselves.
  *   - In the child of a fork the CPU backend goes on. A GPU backend that was in use does not: calls there return
  *     HIPOPS_NO_DEVICE. Fork before the first use, or exec.
  */
@@ -80,7 +81,8 @@ HIPOPS_API int32_t hipops_last_runtime_error(void);
 
 /* Which runtime executes the kernels. One per process, chosen at first use and kept. */
 typedef enum hipops_backend {
-  HIPOPS_BACKEND_AUTO = 0, /* the first of hip, cuda, cpu that has a device; not cpu where a GPU's runtime is there
+  HIPOPS_BACKEND_AUTO = 0, /* the first of hip, cuda, cpu that has a device, of hip and cuda first the one whose runtime
+                            * the process has loaded already; not cpu where a GPU's runtime is there
                             * and fails, is too old, or is named (HIPOPS_HIP_LIBRARY, HIPOPS_CUDA_LIBRARY) and cannot be
                             * loaded: pointers may be a device's. One that says that there is no device, or that its
                             * driver is not one for it, or that lacks a library that it needs, has none */
