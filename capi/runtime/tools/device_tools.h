@@ -20,6 +20,7 @@ struct KernelLaunch {
   uint32_t block = 0;
   uint32_t shared_bytes = 0;
   void** parameters = nullptr;
+  uint32_t cluster = 1;  // of blocks, NVIDIA
 };
 
 // Of the calling thread's current device. Streams, events and graphs are opaque; on the CPU streams and events are what

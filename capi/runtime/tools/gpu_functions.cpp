@@ -33,6 +33,7 @@ hipops_status bind_gpu_functions(const SharedObject& object, bool cuda, GpuFunct
   if (cuda) bind.optional("cuGraphGetEdges_v2", &f->edges_of_any_kind);
   optional("cuGraphNodeGetType", "hipGraphNodeGetType", &f->node_type);
   optional("cuGraphKernelNodeGetParams_v2", "hipGraphKernelNodeGetParams", &f->kernel_parameters);
+  if (cuda) bind.optional("cuGraphKernelNodeGetAttribute", &f->kernel_attribute);
   return bind.status();
 }
 

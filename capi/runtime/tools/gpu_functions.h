@@ -35,6 +35,7 @@ struct GpuFunctions {
   int (*edges_of_any_kind)(void* graph, void** from, void** to, void* kinds, size_t* count);  // CUDA's from 12.3 on
   int (*node_type)(void* node, int* type);
   int (*kernel_parameters)(void* node, void* parameters);
+  int (*kernel_attribute)(void* node, int attribute, void* value);  // CUDA's alone
 };
 
 // HIPOPS_NO_DEVICE naming the library and the function where one is missing that is needed.

@@ -202,8 +202,16 @@ class CudaTools final : public GpuTools {
   KernelLaunch kernel_launch(void* node, int* code) const override {
     CudaKernelNode kernel = {};
     *code = f_.kernel_parameters(node, &kernel);
+    unsigned cluster[16] = {1};  // a CUlaunchAttributeValue: 0 where the launch has none
+    if (*code == 0 && f_.kernel_attribute) *code = f_.kernel_attribute(node, cuda::kLaunchClusterDimension, cluster);
     return {kernel.function ? kernel.function : kernel.kernel, kernel.grid[0], kernel.block[0], kernel.shared_bytes,
-            kernel.parameters};
+            kernel.parameters, std::max(cluster[0], 1u)};
+  }
+  int launch(const KernelLaunch& k, void* stream) override {
+    if (k.cluster == 1) return GpuTools::launch(k, stream);
+    CudaLaunchAttribute attribute = {cuda::kLaunchClusterDimension, 0, {k.cluster, 1, 1}};
+    const CudaLaunch launch = {{k.grid, 1, 1}, {k.block, 1, 1}, k.shared_bytes, stream, &attribute, 1};
+    return cuda_.launch_kernel_ex(&launch, k.function, k.parameters, nullptr);
   }
 
   const CudaLibrary cuda_;
