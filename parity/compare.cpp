@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 
 #include "parity/number.h"
 
@@ -136,6 +137,8 @@ uint64_t checksum_weight(int64_t position) { return (static_cast<uint64_t>(posit
 std::string show_ulps(double ulps) {
   char text[64];
   std::snprintf(text, sizeof text, std::isinf(ulps) || ulps == std::floor(ulps) ? "%.6g" : "%.3g", ulps);
+  if (ulps != std::floor(ulps) && std::strchr(text, '.') == nullptr)  // 4.005 is not 4
+    std::snprintf(text, sizeof text, "%.6g", ulps);
   return text;
 }
 

@@ -90,7 +90,9 @@ std::vector<GoldenFile> load_golden(const std::string& directory, const std::str
   std::vector<GoldenFile> files;
   for (const fs::path& folder : sorted_entries(directory)) {
     std::error_code error;
-    if (!fs::is_directory(folder, error) || (!op.empty() && folder.filename() != op)) continue;
+    const bool is_folder = fs::is_directory(folder, error);
+    if (error) throw GoldenError(folder.string(), "", "cannot be read: " + error.message());
+    if (!is_folder || (!op.empty() && folder.filename() != op)) continue;
     for (const fs::path& path : sorted_entries(folder)) {
       if (path.extension() != ".json" || (!topic.empty() && path.stem() != topic)) continue;
       files.push_back(load_file(path, ops));

@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 
 #include <cstdlib>
+#include <cstring>
 
 #include "parity/golden_files.h"
 #include "parity/large_cases.h"
@@ -29,8 +30,19 @@ bool from_environment(const char* name) {
   return value != nullptr && *value != '\0';
 }
 
+// What the caller's environment has the CPU runtime do, and no option of the command.
+std::string environment_for(const Options& options) {
+  std::string settings;
+  for (const char* name : {"HIPOPS_CPU_RACE", "HIPOPS_CPU_SEED", "HIPOPS_CPU_GUARD"}) {
+    if (options.guard != "zones" && std::strcmp(name, "HIPOPS_CPU_GUARD") == 0) continue;  // set by that option
+    if (from_environment(name)) settings += std::string(name) + "=" + shell_quote(std::getenv(name)) + " ";
+  }
+  return settings;
+}
+
 std::string command_for(const Options& options, const Device& device, const CaseRecord& record) {
-  std::string command = shell_quote(options.program) + " --backend " + device.backend;
+  std::string command = device.backend == "cpu" ? environment_for(options) : "";
+  command += shell_quote(options.program) + " --backend " + device.backend;
   if (device.backend == "cpu" && (options.wave != 0 || from_environment("HIPOPS_CPU_WAVE"))) {
     command += " --wave " + std::to_string(device.wave);
   }

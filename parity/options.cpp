@@ -14,9 +14,16 @@ namespace {
 
 // Some backends have no wave size to choose and no guard pages.
 bool expect_cpu(Options* options, const char* option) {
-  if (options->backend == "auto") options->backend = "cpu";
-  if (options->backend == "cpu") return true;
-  std::fprintf(stderr, "hipops-parity: %s is for the cpu backend, not for %s\n", option, options->backend.c_str());
+  const char* named = std::getenv("HIPOPS_BACKEND");
+  const bool by_environment = options->backend == "auto" && named != nullptr && *named != '\0';
+  std::string backend = by_environment ? named : options->backend;
+  if (backend == "auto") backend = "cpu";
+  if (backend == "cpu") {
+    options->backend = backend;
+    return true;
+  }
+  std::fprintf(stderr, "hipops-parity: %s is for the cpu backend, not for %s%s\n", option, backend.c_str(),
+               by_environment ? " (HIPOPS_BACKEND)" : "");
   return false;
 }
 
@@ -49,9 +56,12 @@ void declare(CLI::App* app, Options* options) {
       ->check(CLI::IsMember({"zones", "after", "before"}))
       ->option_text("KIND");
   app->add_option("--golden", options->golden, "folder of the golden files (also: HIPOPS_GOLDEN)")->option_text("DIR");
-  app->add_flag("--list", options->list, "list the cases (op, dtype, topic, name, shape) and run none");
-  app->add_option("--json", options->json, "write every result to this file")->option_text("FILE");
-  app->add_option("--junit", options->junit, "write every result to this file as JUnit XML")->option_text("FILE");
+  CLI::Option* list =
+      app->add_flag("--list", options->list, "list the cases (op, dtype, topic, name, shape) and run none");
+  app->add_option("--json", options->json, "write every result to this file")->excludes(list)->option_text("FILE");
+  app->add_option("--junit", options->junit, "write every result to this file as JUnit XML")
+      ->excludes(list)
+      ->option_text("FILE");
   app->add_option("--repeat", options->repeat,
                   "run each case that is deterministic this often, on other streams\nand with other grids: all runs "
                   "must give the same bits")
@@ -78,6 +88,7 @@ void declare(CLI::App* app, Options* options) {
       ->option_text("SCALE");
   app->add_option("--seed", options->seed, "with --large: of the places that are checked at random")
       ->needs(large)
+      ->check(is_number)
       ->option_text("SEED");
   for (const char* other : {"--topic", "--golden", "--guard", "--repeat", "--threads", "--capture"})
     large->excludes(app->get_option(other));
@@ -97,7 +108,8 @@ void declare(CLI::App* app, Options* options) {
       "Exit status:\n"
       "  0   all pass\n"
       "  1   a mismatch, or the runtime fails at the start\n"
-      "  2   bad usage, a wrong setting, a bad golden file, or a file that cannot be written\n"
+      "  2   bad usage, a wrong setting, a bad golden file, a file that cannot be written, or no\n"
+      "      selected case that was not skipped\n"
       "  77  the backend asked for is not there, or has no graphs to capture");
 }
 
@@ -105,16 +117,15 @@ void declare(CLI::App* app, Options* options) {
 
 bool parse_options(int argc, char** argv, Options* options, int* exit_code) {
   CLI::App app("Compares what hipops computes with golden files.", "hipops-parity");
-  app.set_version_flag("--version", std::string("hipops ") + hipops_version());
   declare(&app, options);
+  if (!parse_command_line(&app, argc, argv, exit_code)) return false;
   *exit_code = kExitUsage;
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (app.exit(error) == 0) *exit_code = kExitPassed;  // --help
+  options->program = argv[0];
+  if (!options->json.empty() && options->json == options->junit) {
+    std::fprintf(stderr, "hipops-parity: --json and --junit are both %s, expected a file for each\n",
+                 options->json.c_str());
     return false;
   }
-  options->program = argv[0];
   if (options->wave != 0 && !expect_cpu(options, "--wave")) return false;
   return options->guard == "zones" || expect_cpu(options, "--guard");
 }

@@ -29,8 +29,8 @@ const char* shown(Verdict verdict) {
 
 std::string row_text(const std::string& op, const std::string& dtype, const std::string& cases, const std::string& ulps,
                      const std::string& verdict, const std::string& where) {
-  return left(op, kOpWidth) + left(dtype, kDtypeWidth) + right(cases, kCasesWidth) + right(ulps, kUlpsWidth) + "  " +
-         verdict + (where.empty() ? "" : " " + where);
+  return left(op, kOpWidth) + left(dtype, kDtypeWidth) + right(cases, kCasesWidth) + " " +
+         right(ulps, kUlpsWidth - 1) + "  " + verdict + (where.empty() ? "" : " " + where);
 }
 
 std::string where(const CaseRecord& record) {

@@ -266,5 +266,5 @@ TEST_CASE("the tools share one manner", "[info]") {
   const Run nothing = run("hipops-inspect", "--target gfx1");
   INFO(nothing.words);
   CHECK(nothing.exit_code == 2);
-  CHECK(nothing.says("no kernel selected; the library's targets: "));
+  CHECK(nothing.says("no kernel selected of those in the library; its targets: "));
 }

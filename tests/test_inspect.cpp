@@ -508,6 +508,11 @@ TEST_CASE("a file that is wrong is refused, with the place", "[budgets]") {
   refuses("[]", "expected an object");
   refuses(R"({"rule": []})", "\"rule\"");
   refuses(R"({"rules": {}})", "\"rules\" has to be a list");
+  refuses("{}", "\"rules\" has to be there");
+  refuses(R"({"rules": []})", "\"rules\" has to be there");
+  refuses(R"({"rules": [{"most": {"vgprs": 1}, "most": {"vgprs": 999}}]})", "\"most\" twice in one object");
+  for (const char* width : {"16.5", "true", "-16", "0", "17", "\"16\""})
+    refuses(R"({"rules": [{"only": {"loads": [)" + std::string(width) + "]}}]}", "widths have to be");
   refuses(R"({"rules": [{"ops": ["rope"]}]})", "rules[0]: one of");
   refuses(R"({"rules": [{"most": {"spills": "0"}}]})", "\"spills\" has to be a number");
   refuses(R"({"rules": [{"most": {"spills": 0}, "op": "rope"}]})", "unknown key \"op\"");

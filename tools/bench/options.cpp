@@ -41,8 +41,8 @@ void declare(CLI::App* app, Options* o) {
       ->option_text("DTYPE...");
   CLI::Option* shape = app->add_option("--shape", o->shapes,
                                        "instead of the table's rows, rows of these shapes: 16384x4096;\n"
-                                       "262144x256->16384 where y's size along --dim is another, or after\n"
-                                       "upsampling; 16384x12288[:,4096:8192] for a strided_copy of a slice")
+                                       "'262144x256->16384' where y's size along --dim is another, or after\n"
+                                       "upsampling; '16384x12288[:,4096:8192]' for a strided_copy of a slice")
                            ->option_text("SHAPE...");
   app->add_option("--dim", o->dim, "with --shape: dimension of the ops with an index (0)")
       ->needs(shape)
@@ -71,8 +71,8 @@ void declare(CLI::App* app, Options* o) {
       ->excludes(shape)
       ->excludes(warm)
       ->excludes(host);
-  app->add_flag("--list", o->list, "list the rows and run none");
-  app->add_option("--json", o->json, "write all figures to this file")->option_text("FILE");
+  CLI::Option* list = app->add_flag("--list", o->list, "list the rows and run none");
+  app->add_option("--json", o->json, "write all figures to this file")->excludes(list)->option_text("FILE");
   app->footer(
       "The roof is the fastest plain copy of as many bytes, half read and half written, in the same\n"
       "run.\n"
@@ -113,16 +113,8 @@ void expect_built(const std::vector<std::string>& ops) {
 
 bool parse_options(int argc, char** argv, Options* options, int* exit_code) {
   CLI::App app("Times hipops beside a plain copy of the same bytes.", "hipops-bench");
-  app.set_version_flag("--version", std::string("hipops ") + hipops_version());
   declare(&app, options);
-  *exit_code = parity::kExitUsage;
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (app.exit(error) == 0) *exit_code = parity::kExitPassed;  // --help
-    return false;
-  }
-  return true;
+  return parity::parse_command_line(&app, argc, argv, exit_code);
 }
 
 std::vector<Workload> selected(const Options& o) {

@@ -45,9 +45,12 @@ void declare(CLI::App* app, Options* options) {
       ->option_text("OP");
   app->add_option("--seed", options->seed,
                   "of the cases, and on the cpu of the order of work-items and blocks\n(1); 0: one from the clock")
+      ->check(parity::is_number)
       ->option_text("SEED");
-  app->add_option("--first", options->first, "number of the first case (0)")->option_text("N");
-  app->add_option("--count", options->count, "how many cases (1000)")->check(CLI::PositiveNumber)->option_text("N");
+  app->add_option("--first", options->first, "number of the first case (0)")
+      ->check(parity::is_number)
+      ->option_text("N");
+  app->add_option("--count", options->count, "how many cases (1000)")->check(parity::is_count)->option_text("N");
   app->add_option("--elements", options->elements, "that a tensor may have, more or less (4096)")
       ->check(CLI::Range(1, 1 << 24))
       ->option_text("N");
@@ -185,13 +188,9 @@ int report_failure(const Options& options, const Setting& setting, const Trial& 
 int main_or_throw(int argc, char** argv) {
   Options options;
   CLI::App app("Compares what hipops computes in random cases with a plain reference.", "hipops-fuzz");
-  app.set_version_flag("--version", std::string("hipops ") + hipops_version());
   declare(&app, &options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? parity::kExitPassed : parity::kExitUsage;
-  }
+  int exit_code;
+  if (!parity::parse_command_line(&app, argc, argv, &exit_code)) return exit_code;
   options.program = argv[0];
   if (const std::string problem = problem_of(options); !problem.empty()) {
     std::fprintf(stderr, "hipops-fuzz: %s\n", problem.c_str());

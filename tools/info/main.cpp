@@ -43,7 +43,6 @@ int run(int argc, char** argv) {
   std::string wanted = "auto";
   CLI::App app("Says what hipops is built for and what it finds here: runtimes, devices, and the code object of each.",
                "hipops-info");
-  app.set_version_flag("--version", std::string("hipops ") + hipops_version());
   app.add_option("--backend", wanted, "ask whether this one can be used: auto, cpu, hip or cuda")
       ->check(CLI::IsMember({"auto", "cpu", "hip", "cuda"}))
       ->option_text("BACKEND");
@@ -58,11 +57,8 @@ int run(int argc, char** argv) {
       "  1   there is none, as the runtime fails\n"
       "  2   bad usage, or a wrong setting\n"
       "  77  there is none");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? parity::kExitPassed : parity::kExitUsage;
-  }
+  int exit_code;
+  if (!parity::parse_command_line(&app, argc, argv, &exit_code)) return exit_code;
   const Report report = look();
   std::fputs(text(report, parity::colours_wanted()).c_str(), stdout);
   return exit_code_of(report, wanted);

@@ -37,12 +37,26 @@ std::vector<std::string> texts_at(const Json& part, const std::string& where, co
 }
 
 std::vector<unsigned> widths_of(const Json& list, const std::string& where) {
-  try {
-    return list.get<std::vector<unsigned>>();
-  } catch (const Json::exception&) {
-    throw BudgetsError(where + ": widths have to be a list of numbers of bytes");
-  }
+  const auto is_width = [](const Json& width) { return width.is_number_unsigned() && width > 0 && width <= 16; };
+  if (!list.is_array() || !std::all_of(list.begin(), list.end(), is_width))
+    throw BudgetsError(where + ": widths have to be a list of numbers of bytes, 1 to 16");
+  return list.get<std::vector<unsigned>>();
 }
+
+// The parser keeps the last of equal keys; a file with two is a mistake.
+class ExpectOneOfEach {
+ public:
+  bool operator()(int, Json::parse_event_t event, Json& parsed) {
+    if (event == Json::parse_event_t::object_start) keys_.emplace_back();
+    if (event == Json::parse_event_t::object_end) keys_.pop_back();
+    if (event == Json::parse_event_t::key && !keys_.back().insert(parsed.get<std::string>()).second)
+      throw BudgetsError("\"" + parsed.get<std::string>() + "\" twice in one object");
+    return true;
+  }
+
+ private:
+  std::vector<std::set<std::string>> keys_;
+};
 
 Scope scope_of(const Json& part, const std::string& where) {
   return {texts_at(part, where, "ops"), texts_at(part, where, "kernels"), texts_at(part, where, "targets")};
@@ -110,6 +124,9 @@ std::string breach(const Limit& limit, const Record& record, const std::vector<E
     if (exception.figure == limit.figure && exception.scope.covers(record))
       allowed.insert(allowed.end(), exception.widths.begin(), exception.widths.end());
   }
+  const auto counts = [](const std::string& key) { return key.find_first_not_of("0123456789") == std::string::npos; };
+  for (const auto& entry : figure.items())
+    if (!counts(entry.key())) throw BudgetsError("\"" + limit.figure + "\" does not count by widths");
   const auto has = [](const std::vector<unsigned>& widths, const std::string& bytes) {
     return std::count(widths.begin(), widths.end(), std::stoul(bytes)) > 0;
   };
@@ -150,7 +167,7 @@ bool Scope::covers(const Record& record) const {
 Budgets parse_budgets(const std::string& text) {
   Json file;
   try {
-    file = Json::parse(text, nullptr, true, true);  // comments are let pass
+    file = Json::parse(text, ExpectOneOfEach(), true, true);  // comments are let pass
   } catch (const Json::exception& problem) {
     throw BudgetsError(problem.what());
   }
@@ -177,6 +194,7 @@ Budgets parse_budgets(const std::string& text) {
     text_at(part, where, "reason");
     budgets.known.push_back({scope_of(part, where), text_at(part, where, "figure")});
   });
+  if (budgets.rules.empty()) throw BudgetsError("\"rules\" has to be there, with one or more");
   return budgets;
 }
 

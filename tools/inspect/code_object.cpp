@@ -187,7 +187,10 @@ CodeObject read_code_object(const unsigned char* bytes, size_t size) {
   return object;
 }
 
-bool is_bundle(const unsigned char* bytes, size_t size) { return Bytes(bytes, size).begins(kBundleMagic); }
+bool is_bundle(const unsigned char* bytes, size_t size) {
+  const Bytes file(bytes, size);
+  return file.begins(kBundleMagic) || file.begins(kCompressedMagic);
+}
 
 std::vector<BundleEntry> read_bundle(const unsigned char* bytes, size_t size) {
   const Bytes file(bytes, size);
@@ -217,10 +220,13 @@ std::vector<BundleEntry> read_bundle(const unsigned char* bytes, size_t size) {
 }
 
 std::vector<unsigned char> read_file(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  std::vector<unsigned char> bytes{std::istreambuf_iterator<char>(stream), {}};
-  if (!stream) throw CodeObjectError("cannot read " + path);
-  return bytes;
+  try {
+    std::ifstream stream(path, std::ios::binary);
+    std::vector<unsigned char> bytes{std::istreambuf_iterator<char>(stream), {}};
+    if (stream) return bytes;
+  } catch (const std::ios_base::failure&) {  // of a folder
+  }
+  throw CodeObjectError("cannot read " + path);
 }
 
 }  // namespace hipops::inspect

@@ -22,6 +22,14 @@ Budgets read_budgets(const std::string& path) {
   }
 }
 
+// What there was to select from.
+std::string among(const Selection& selection) {
+  std::string files;
+  for (const std::string& file : selection.files) files += (files.empty() ? "of " : ", ") + file;
+  if (!files.empty()) return files;
+  return std::string("of those in the library; its targets: ") + (*hip_targets != '\0' ? hip_targets : "none");
+}
+
 int print(const Verdict& verdict) {
   for (const std::string& problem : verdict.problems) std::printf("%s\n", problem.c_str());
   const std::string text = std::to_string(verdict.held) + " limits held, " + std::to_string(verdict.known) +
@@ -38,9 +46,7 @@ int main_or_throw(int argc, char** argv) {
   const Budgets budgets = options.check.empty() ? Budgets() : read_budgets(options.check);
   parity::OutputFile json(options.json);
   const std::vector<Record> records = inspect(options.selection);
-  if (records.empty())
-    throw std::runtime_error(std::string("no kernel selected; the library's targets: ") +
-                             (*hip_targets != '\0' ? hip_targets : "none"));
+  if (records.empty()) throw std::runtime_error("no kernel selected " + among(options.selection));
   if (!json.write(to_json(records))) return kExitUsage;
   if (options.check.empty()) {
     std::fputs(table_text(records, parity::colours_wanted()).c_str(), stdout);

@@ -35,8 +35,8 @@ void declare(CLI::App* app, Options* options) {
       "\n"
       "Examples:\n"
       "  hipops-inspect --op softmax --target gfx942 --kernel '*_bf16_wide_*'\n"
-      "  hipops-inspect --check tools/inspect/budgets.json\n"
-      "  hipops-inspect build/release/code-objects/gfx1100/rope.co --json rope.json\n"
+      "  hipops-inspect --check budgets.json\n"
+      "  hipops-inspect rope.co --json rope.json\n"
       "\n"
       "Exit status:\n"
       "  0   good\n"
@@ -48,16 +48,8 @@ void declare(CLI::App* app, Options* options) {
 
 bool parse_options(int argc, char** argv, Options* options, int* exit_code) {
   CLI::App app("Says what the machine code of AMD kernels takes and does.", "hipops-inspect");
-  app.set_version_flag("--version", std::string("hipops ") + hipops_version());
   declare(&app, options);
-  *exit_code = kExitUsage;
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (app.exit(error) == 0) *exit_code = kExitGood;  // --help
-    return false;
-  }
-  return true;
+  return parity::parse_command_line(&app, argc, argv, exit_code);
 }
 
 }  // namespace hipops::inspect
