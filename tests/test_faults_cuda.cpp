@@ -182,8 +182,10 @@ TEST_CASE("of two GPU runtimes the automatic choice takes the one that the proce
   TemporaryFolder folder;
   const std::string path = folder.path() + "/libcuda.so.1";
   std::filesystem::copy_file(HIPOPS_STANDIN_CUDA, path);
+  const Environment both = {
+      {"HIPOPS_BACKEND", ""}, {"HIPOPS_HIP_LIBRARY", HIPOPS_STANDIN}, {"HIPOPS_CUDA_LIBRARY", path}};
   for (const bool is_loaded : {false, true})
-    check_in_child({{"HIPOPS_BACKEND", ""}, {"HIPOPS_HIP_LIBRARY", HIPOPS_STANDIN}, {"HIPOPS_CUDA_LIBRARY", path}}, [&] {
+    check_in_child(both, [&] {
       if (is_loaded) EXPECT(dlopen(path.c_str(), RTLD_LAZY) != nullptr);
       EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_AUTO), HIPOPS_SUCCESS);
       EXPECT_EQUAL(hipops_backend_in_use(), is_loaded ? HIPOPS_BACKEND_CUDA : HIPOPS_BACKEND_HIP);
