@@ -230,7 +230,8 @@ std::string to_junit(const RunInfo& info, const std::vector<CaseRecord>& records
     text += "  <testsuite" + attribute("name", op) + junit_counts(suites[op]) + ">\n    <properties>\n";
     const std::pair<const char*, std::string> properties[] = {
         {"backend", info.backend},           {"device", info.device},   {"target", info.target},
-        {"wave", std::to_string(info.wave)}, {"version", info.version}, {"build", info.build}};
+        {"wave", std::to_string(info.wave)}, {"version", info.version}, {"build", info.build},
+        {"golden", info.golden},             {"guard", info.guard}};
     for (const auto& [name, value] : properties) {
       text += "      <property" + attribute("name", name) + attribute("value", value) + "/>\n";
     }

@@ -1222,9 +1222,13 @@ TEST_CASE("XML text is escaped", "[parity][report]") {
 TEST_CASE("JUnit XML says what failed", "[parity][report]") {
   RunInfo info;
   info.build = "clang \"22\" <x>";
+  info.golden = "golden, each 5 times";
+  info.guard = "page after each tensor";
   const std::string text = to_junit(info, three_records());
   CHECK(contains(text, R"(<testsuite name="twice" tests="3" failures="1" errors="0" skipped="1")"));
   CHECK(contains(text, R"(<property name="build" value="clang &quot;22&quot; &lt;x&gt;"/>)"));
+  CHECK(contains(text, R"(<property name="golden" value="golden, each 5 times"/>)"));
+  CHECK(contains(text, R"(<property name="guard" value="page after each tensor"/>)"));
   CHECK(contains(text, R"(<testcase classname="hipops.twice.f32" name="smoke/first" time="0.000000">)"));
   CHECK(contains(text, R"(<failure message="expected &quot;1&quot; &amp; &lt;2&gt;">)"));
   CHECK(contains(text, "ctrl? and broken ?"));
