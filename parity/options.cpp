@@ -119,7 +119,6 @@ bool parse_options(int argc, char** argv, Options* options, int* exit_code) {
   CLI::App app("Compares what hipops computes with golden files.", "hipops-parity");
   declare(&app, options);
   if (!parse_command_line(&app, argc, argv, exit_code)) return false;
-  *exit_code = kExitUsage;
   options->program = argv[0];
   if (!options->json.empty() && options->json == options->junit) {
     std::fprintf(stderr, "hipops-parity: --json and --junit are both %s, expected a file for each\n",

@@ -249,6 +249,12 @@ TEST_CASE("the tools share one manner", "[info]") {
     CHECK(version.words == std::string("hipops ") + hipops_version() + "\n");
     CHECK(wrong.exit_code == 2);
     CHECK(wrong.says("--help"));
+    for (const std::string& empty : {std::string("--backend ''"), std::string("--backend=")}) {  // "$UNSET"
+      const Run refused = run(tool, empty);
+      INFO(refused.words);
+      CHECK(refused.exit_code == 2);
+      CHECK(refused.says(tool + ": --backend is empty, expected a value"));
+    }
   }
   const Run absent = run("hipops-parity", "--backend hip", kNoGpu);
   INFO(absent.words);
@@ -263,8 +269,29 @@ TEST_CASE("the tools share one manner", "[info]") {
   CHECK(run("hipops-parity", "--dtype f8").says("f8 not in {f32,"));
   CHECK(run("hipops-fuzz", "--first 18446744073709551615 --count 2").exit_code == 2);
   CHECK(run("hipops-fuzz", "--backend hip --wave 64").says("--wave is for the cpu backend, not for hip"));
+  CHECK(run("hipops-parity", "--wave 64", "HIPOPS_BACKEND=hip").says("not for hip (HIPOPS_BACKEND)"));
+  for (const std::string number : {"-1", "1.5", "x", "18446744073709551616"})
+    CHECK(run("hipops-fuzz", "--seed " + number).says(number + " is no whole number from 0 to 2^64 - 1"));
+  CHECK(run("hipops-fuzz", "--count 0").says("0 is no whole number from 1 to"));
   const Run nothing = run("hipops-inspect", "--target gfx1");
   INFO(nothing.words);
   CHECK(nothing.exit_code == 2);
   CHECK(nothing.says("no kernel selected of those in the library; its targets: "));
+}
+
+TEST_CASE("reports that would be lost, or mixed with what is printed, are refused before the run", "[info]") {
+  const Folder folder;
+  const std::string file = folder / "report";
+  const auto refuses = [](const std::string& tool, const std::string& options, const std::string& words) {
+    const Run refused = run(tool, options);
+    INFO(refused.words);
+    CHECK(refused.exit_code == 2);
+    CHECK(refused.says(words));
+  };
+  refuses("hipops-parity", "--json " + file + " --junit " + file, "--json and --junit are both " + file);
+  refuses("hipops-parity", "--list --json " + file, "excludes");
+  refuses("hipops-bench", "--list --json " + file, "excludes");
+  CHECK(!std::filesystem::exists(file));
+  CHECK(run("hipops-parity", "--backend cpu --op softmax --topic smoke --json " + file + " > " + file).exit_code == 2);
+  CHECK(text_of(file).find(file + ": stdout goes there, expected a file of its own") != std::string::npos);
 }

@@ -616,6 +616,10 @@ TEST_CASE("what cannot be done is said, and ends with 2", "[program]") {
   refuses(some() + "--objdump /nowhere/llvm-objdump", "--objdump");
   refuses("/nowhere.co", "/nowhere.co");
   refuses("/proc/self/exe", "no AMD code object");
+  refuses("--check /proc", "cannot read /proc");
+  const hipops_test::TemporaryFolder folder;
+  folder.write("compressed.hipfb", {'C', 'C', 'O', 'B', 2, 0});
+  refuses(folder.path() + "/compressed.hipfb", "it is a compressed offload bundle");
   const Run help = run("--help");
   CHECK(help.exit_code == 0);
   CHECK(contains(help.words, "Examples:"));

@@ -823,11 +823,21 @@ TEST_CASE("golden files are found by op and topic", "[parity][golden]") {
   fs::remove_all(root / "thrice");
   fs::create_directories(root / "twice/large.json");
   CHECK(contains(reason(""), "not a readable file"));
+  fs::remove_all(root / "twice/large.json");
+  fs::create_directory_symlink(root / "nowhere", root / "thrice");
+  CHECK(contains(reason(""), "cannot be read: No such file or directory"));
   fs::remove_all(root);
   CHECK(contains(reason(""), "cannot be listed"));
 }
 
 // ---- Comparison
+
+TEST_CASE("an error that is over a limit does not read as the limit", "[parity][compare]") {
+  CHECK(show_ulps(4) == "4");
+  CHECK(show_ulps(4.005) == "4.005");
+  CHECK(show_ulps(0.4961) == "0.496");
+  CHECK(show_ulps(kInf) == "inf");
+}
 
 TEST_CASE("a comparison finds the elements that are off", "[parity][compare]") {
   ExpectedTensor expected;
