@@ -47,12 +47,13 @@ OrderPlan with_parts(OrderPlan plan, int64_t indices, int64_t lists) {
   plan.batch = batch_of(indices, int64_t{1} << high_bits);
   plan.blocks = (indices + plan.batch - 1) / plan.batch;
   const int64_t entries = indices * int64_t{sizeof(OrderEntry)};
-  take_bytes(&plan, sizeof(uint32_t));
+  take_bytes(&plan, 3 * sizeof(uint32_t));
   plan.starts = take_bytes(&plan, ((int64_t{1} << high_bits) + 1) * plan.blocks * int64_t{sizeof(uint32_t)});
   plan.split = take_bytes(&plan, entries);
   if (plan.rounds == 2) plan.joined = take_bytes(&plan, entries);
   plan.sources = take_bytes(&plan, indices * int64_t{sizeof(uint32_t)});
   plan.lists = take_bytes(&plan, lists * int64_t{sizeof(RowList)});
+  plan.longs = take_bytes(&plan, indices / kLongList * int64_t{sizeof(LongList)});
   return plan;
 }
 
@@ -90,6 +91,8 @@ OrderPlan plan_spread(int64_t rows, int64_t indices) {
 
 void place_order(const OrderPlan& plan, int64_t rows, char* workspace, RowOrder* order) {
   order->entries = reinterpret_cast<uint32_t*>(workspace);
+  order->long_count = order->entries + 1;
+  order->longs = reinterpret_cast<LongList*>(workspace + plan.longs);
   order->starts = reinterpret_cast<uint32_t*>(workspace + plan.starts);
   order->split = reinterpret_cast<OrderEntry*>(workspace + plan.split);
   order->sources = reinterpret_cast<uint32_t*>(workspace + plan.sources);

@@ -18,7 +18,7 @@ struct OrderPlan {
   int key_bits;
   int64_t batch, blocks;
   bool by_position;
-  int64_t starts, split, joined, sources, lists;  // where they are in the workspace; the number of entries begins it
+  int64_t starts, split, joined, sources, lists, longs;  // where they are in the workspace; numbers of them begin it
   int64_t bytes;                                  // 0: nothing is ordered
 };
 

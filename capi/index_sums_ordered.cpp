@@ -26,6 +26,9 @@ bool is_short_of_lanes(const RowSums& t) {
          t.index->shape[0] / kLongList >= t.y->shape[t.dim];
 }
 
+// Whose kernels help with long lists (index_add.hip).
+bool is_helped(hipops_dtype dtype) { return dtype == HIPOPS_F32 || dtype == HIPOPS_F16 || dtype == HIPOPS_BF16; }
+
 int64_t list_slots(const RowSums& t, bool by_position) { return by_position ? t.index->shape[0] : t.y->shape[t.dim]; }
 
 // Blocks that wait while the indices are ordered have the L2 cache load x from its begin on, `most` bytes of it: memory
@@ -74,6 +77,16 @@ hipops_status launch_list(const DeviceFacts& device, const RowSums& t, const Ord
   args->walk = walk_of(layout, wide ? kWideAccess / dtype_bytes(t.y->dtype) : 1);
   args->waves_have_one_list = wide && args->walk.dim[0].size % device.wave_size == 0;
   LaunchShape shape{static_cast<uint32_t>(grid_for(args->walk.count, kListBlock)), kListBlock};
+  args->longest = UINT32_MAX;
+  const int64_t slots = list_slots(t, by_position), row_vectors = args->walk.count / slots;
+  // A row's vectors are what the walk begins with, where there is nothing outside of rows.
+  const bool rows_outermost = slots == 1 || layout.stride[kIndexAddRow][layout.rank - 1] != 0;
+  if (wide && is_helped(t.y->dtype) && rows_outermost && row_vectors <= INT32_MAX) {
+    args->helping = static_cast<uint32_t>(2 * device.units);
+    args->longest = kLongList;
+    args->row_vectors = static_cast<uint32_t>(row_vectors);
+  }
+  shape.grid += args->helping;
   shape.begins_early = true;  // while the indices are ordered, half of the device is idle
   // A part each: blocks that are placed late would ask in the middle of the sums.
   args->expected_parts = std::min(args->expected_parts, shape.grid);
@@ -111,7 +124,9 @@ hipops_status launch_joined(const DeviceFacts& device, const RowSums& t, const O
   if (hipops_status status = launch_on(device, kSplit, plan.blocks, kOrderBlock, args, stream)) return status;
   args->walk = joined_walk(t, plan);
   args->waves_have_one_list = args->walk.dim[0].size % device.wave_size == 0;
-  LaunchShape shape{uint32_t{1} << order.high_bits, kJoinedBlock};
+  args->helping = is_helped(t.y->dtype) ? static_cast<uint32_t>(device.units) : 0;
+  args->row_vectors = static_cast<uint32_t>(args->walk.count >> order.low_bits);
+  LaunchShape shape{(uint32_t{1} << order.high_bits) + args->helping, kJoinedBlock};
   shape.begins_early = true;
   return launch_shaped(device, find_kernel(t.y->dtype, true, joined), shape, args, stream);
 }

@@ -43,6 +43,8 @@ struct IndexAddArgs {
   int32_t next_at_once;          // `join`: the sums expect enough of x to be placed while indices are still split
   uint32_t expected_parts;       // `list`, `joined`: what of x, from `expected` on, is expected (device/stream.h)
   const void* expected;
+  // `list`, `joined`: blocks for longer lists than `longest`, or none, and of how many vectors a row is.
+  uint32_t helping, longest, row_vectors;
   RowOrder order;
 };
 

@@ -21,11 +21,16 @@
 //          memory: of many indices, in vectors.
 //   deep   as `list`, by elements, 32 in flight, for long lists of a few rows: vectors would make few work-items.
 //
+//   Of the lists of `list` and `joined` with over 512 sources, in f32, f16 and bf16, any block takes a narrow part of the
+//   row at a time: all of it loads, and a lane for each element adds (device/long_lists.h, device/block_sum.h).
+//
 // Alone: hipcc --genco -std=c++17 --offload-arch=gfx942 -O3 -I kernels kernels/index_add.hip -o index_add.co
 #include "index_add.h"
 
+#include "device/block_sum.h"
 #include "device/index_join.h"
 #include "device/index_share.h"
+#include "device/long_lists.h"
 #include "device/running_sum.h"
 #include "device/stream.h"
 #include "device/strided.h"
@@ -43,20 +48,51 @@ struct ExpectingSums {
   }
 };
 
+// Whose long lists there are blocks for: what models add. For all types, the library would outgrow its 25 MB.
+template <class T> constexpr bool is_helped = false;
+template <> [[maybe_unused]] constexpr bool is_helped<f32> = true;
+template <> [[maybe_unused]] constexpr bool is_helped<f16> = true;
+template <> [[maybe_unused]] constexpr bool is_helped<bf16> = true;
+
+// Adds parts of rows with long lists, of which `longs` knows, by Block work-items with a stage of as many vectors. What
+// the walk begins with is one row.
+template <class T, int Length, int Block>
+HIPOPS_FN void add_long_lists(const IndexAddArgs& a, const LongLists<Block>& longs, Shared<b128> stage) {
+  using Sum = BlockSum<T, Length, Block>;
+  longs.take((a.row_vectors + Sum::kVectors - 1) / Sum::kVectors, [&](const LongList& list, uint32_t part) {
+    const uint32_t first = part * Sum::kVectors, last = a.row_vectors - 1, to = first + Sum::added_to();
+    const auto offset = [&](uint32_t vector, IndexAddOperand operand) {
+      Offsets<kIndexAddOperands> at{};
+      add_far_steps(a.walk, vector < last ? vector : last, &at);
+      return at.of[operand];
+    };
+    T* y = static_cast<T*>(a.y) + int64_t(list.row) * a.y_step + offset(to, kIndexAddY);
+    const T* x = static_cast<const T*>(a.x) + offset(first + Sum::loaded(), kIndexAddX);
+    Sum sum;
+    sum.begin(y, to <= last);
+    sum.add(stage, x, a.x_step, a.order.sources + list.begin, list.end - list.begin);
+    sum.store(y);
+  });
+}
+
 // The walk is over all of y, or, by position, over as many rows as there are indices: neighbouring work-items have
-// neighbouring vectors, whatever dim is, and mostly one list.
+// neighbouring vectors, whatever dim is, and mostly one list. If there are blocks that help, long lists are theirs.
 template <class T, int Length, bool Long = false>
 struct ListSums : ExpectingSums {
   using ExpectingSums::ExpectingSums;
   HIPOPS_METHOD void add() const {
     const RowOrder& o = a.order;
     if (o.state != nullptr && (o.state[0] | o.state[1]) != 0) return;
-    for (int64_t i = int64_t(block_index()) * kListBlock + thread_index(); i < a.walk.count; i += a.grid * kListBlock) {
+    if constexpr (kIsHelped)
+      if (block_index() < a.helping) return help();
+    const int64_t block = block_index() - a.helping;
+    const int64_t step = (a.grid - a.helping) * kListBlock;
+    for (int64_t i = block * kListBlock + thread_index(); i < a.walk.count; i += step) {
       const Offsets<kIndexAddOperands> at = locate(a.walk, i);
       const uint32_t slot = uint32_t(at.of[kIndexAddRow]);
       const RowList list = o.lists[slot];
       const uint32_t begin = o.by_position ? slot : list.row_or_begin, row = o.by_position ? list.row_or_begin : slot;
-      if (list.end <= begin) continue;
+      if (list.end <= begin || (kIsHelped && list.end - begin > a.longest)) continue;
       T* y = static_cast<T*>(a.y) + at.of[kIndexAddY] + int64_t(row) * a.y_step;
       RunningSum<T, Length> sum;
       sum.load(y);
@@ -66,39 +102,70 @@ struct ListSums : ExpectingSums {
       sum.store(y);
     }
   }
+
+ private:
+  static constexpr bool kIsHelped = Length > 1 && is_helped<T>;
+
+  HIPOPS_METHOD void help() const {
+    HIPOPS_SHARED(b128, stage, kListBlock);
+    LongLists<kListBlock> longs(a.order);
+    longs.find_all(0);
+    add_long_lists<T, Length>(a, longs, stage);
+  }
 };
 
 // Sources in flight: on AMD, sums of 16 elements leave registers for fewer.
 template <int Length> constexpr int joined_flight = on_amd && Length == 16 ? 4 : 8;
 
 // The walk is over the rows of a block's digits. Its waves take as much of it at a time as they have lanes for, each
-// when it is done with what it had: rows have more sources and less.
+// when it is done with what it had: rows have more sources and less. Behind these blocks there are some that help with
+// long lists.
 template <class T, int Length>
-struct JoinedSums : ExpectingSums {
-  using ExpectingSums::ExpectingSums;
-  HIPOPS_METHOD void add() const {
+class JoinedSums : ExpectingSums {
+ public:
+  explicit HIPOPS_METHOD JoinedSums(const IndexAddArgs& args)
+      : ExpectingSums(args), lists_(args.order), longs_(args.order) {}
+
+  HIPOPS_METHOD void add() {
+    if constexpr (!is_helped<T>) return add_lists();
+    const uint32_t joins = 1u << a.order.high_bits;
+    if (block_index() < joins) add_lists();
+    else longs_.find_all(joins);
+    add_long_lists<T, Length>(a, longs_, lists_.spare());
+  }
+
+ private:
+  HIPOPS_METHOD void add_lists() {
     HIPOPS_SHARED(uint32_t, taken, 1);
-    ListsAtHand lists(a.order);
     if (thread_index() == 0) taken[0] = 0;
-    lists.find();
-    const uint32_t count = lists.rows() * (uint32_t(a.walk.count) >> a.order.low_bits);
+    lists_.find();
+    if constexpr (is_helped<T>) {
+      if (lists_.may_have_long()) lists_.say_long(&longs_);
+      longs_.have_said_all();
+    }
+    const uint32_t count = lists_.rows() * a.row_vectors;
     auto next = [&] { return of_first_lane(lane_index() == 0 ? taken.fetch_add(0, wave_size) : 0u); };
     for (uint32_t first = next(); first < count; first = next()) {
       const uint32_t i = first + lane_index();
-      if (i >= count) continue;
-      const Offsets<kIndexAddOperands> at = locate(a.walk, i);
-      const uint32_t list = uint32_t(at.of[kIndexAddRow]);
-      T* y = static_cast<T*>(a.y) + at.of[kIndexAddY] + int64_t(lists.row(list)) * a.y_step;
-      RunningSum<T, Length> sum;
-      sum.load(y);
-      const T* x = static_cast<const T*>(a.x) + at.of[kIndexAddX];
-      const uint32_t sources = lists.sources(list);
-      lists.with_sources(list, [&](auto source) {
-        sum.template add_list<joined_flight<Length>>(x, a.x_step, source, sources, a.waves_have_one_list != 0);
-      });
-      sum.store(y);
+      if (i < count) add_list(locate(a.walk, i));
     }
   }
+
+  HIPOPS_METHOD void add_list(const Offsets<kIndexAddOperands>& at) const {
+    const uint32_t list = uint32_t(at.of[kIndexAddRow]), sources = lists_.sources(list);
+    if (is_helped<T> && lists_.is_long(list)) return;
+    T* y = static_cast<T*>(a.y) + at.of[kIndexAddY] + int64_t(lists_.row(list)) * a.y_step;
+    RunningSum<T, Length> sum;
+    sum.load(y);
+    const T* x = static_cast<const T*>(a.x) + at.of[kIndexAddX];
+    lists_.with_sources(list, [&](auto source) {
+      sum.template add_list<joined_flight<Length>>(x, a.x_step, source, sources, a.waves_have_one_list != 0);
+    });
+    sum.store(y);
+  }
+
+  ListsAtHand lists_;
+  LongLists<kJoinedBlock> longs_;
 };
 
 // The walk is over one row, of which a block has a part: as much as a group of lanes takes, each a vector, or element.

@@ -228,12 +228,12 @@ void check_workspace_bytes() {
 
   // What is kept: how many entries there are, where runs start in each block (128 of them, but of 256 indices at least, as
   // many as there are digits, and up to 2048), entries by the high digit (and by both, where there are two rounds),
-  // sources, lists.
+  // sources, lists, and where long ones are.
   auto expected = [](int64_t digits, int64_t indices, int64_t lists, int entries = 1) {
     const int64_t steps = std::min<int64_t>(std::max((indices + 128 * 256 - 1) / (128 * 256), digits / 256), 8);
     const int64_t blocks = (indices + steps * 256 - 1) / (steps * 256);
     return 256 + rounded((digits + 1) * blocks * 4) + entries * rounded(indices * 8) + rounded(indices * 4) +
-           rounded(lists * 8);
+           rounded(lists * 8) + rounded(indices / kLongList * 16);
   };
   EXPECT_EQUAL(bytes, expected(2, 300, 4));
   EXPECT_EQUAL(bytes_for(HIPOPS_F32, 16384, 256, 262144), expected(256, 262144, 16384));
@@ -550,6 +550,8 @@ class Recorder {
   static inline std::atomic<uint32_t> expected_parts{0};
   // Whether it was told that a wave's lanes have one list.
   static inline std::atomic<bool> one_list{false};
+  // The blocks that help with long lists.
+  static inline std::atomic<uint32_t> helping{0};
   // The kernels that let the next launch be placed while they still wait: a bit each.
   static inline std::atomic<uint64_t> at_once{0};
 
@@ -559,6 +561,7 @@ class Recorder {
     ran_[I].store(true, std::memory_order_relaxed);
     expected = static_cast<const IndexAddArgs*>(args)->expected;
     expected_parts = static_cast<const IndexAddArgs*>(args)->expected_parts;
+    helping = static_cast<const IndexAddArgs*>(args)->helping;
     one_list = static_cast<const IndexAddArgs*>(args)->waves_have_one_list != 0;
     if (static_cast<const IndexAddArgs*>(args)->next_at_once) at_once |= uint64_t{1} << I;
     real_[I]->run(args);
@@ -932,6 +935,37 @@ void check_joined_results() {
   rows_count_as_many = false;
 }
 
+// Lists that several blocks take parts of: one a bit longer than there are such for, and one that is not; several, and a
+// row of fewer and more vectors than a part has. Where rows have others outside, and of other dtypes, a list is one
+// work-item's.
+void check_long_lists() {
+  Recorder recorder;
+  constexpr int64_t kRows = 60, kLong = kLongList, kIndices = 3 * kLong + 500;
+  for (hipops_dtype dtype : {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16, HIPOPS_U8})
+    for (bool joined : {false, true})
+      for (int64_t vectors : {1, 2, 5, 40})
+        for (int64_t outside : {1, 2}) {
+          rows_count_as_many = joined;
+          const int64_t columns = 16 / dtype_bytes(dtype) * vectors;
+          Operands t{HostTensor(dtype, {outside, kRows, columns}), HostTensor(dtype, {outside, kIndices, columns}),
+                     HostTensor(HIPOPS_I32, {kIndices}), 1};
+          t.x.randomize(1, -2, 2), t.y.randomize(2, -2, 2);
+          std::vector<uint64_t> rows(kIndices, 7);
+          std::fill_n(rows.begin(), kLong, 0);
+          std::fill_n(rows.begin() + kLong, kLong + 1, kRows - 1);
+          for (int64_t j = 0; j < 200; ++j) rows[static_cast<size_t>(2 * kLong + 1 + j)] = static_cast<uint64_t>(j % 50);
+          std::shuffle(rows.begin(), rows.end(), std::mt19937_64(static_cast<uint64_t>(vectors)));
+          for (int64_t j = 0; j < kIndices; ++j) set_bits(t.index, j, rows[static_cast<size_t>(j)]);
+          mark_untouched(t);
+          check_both_ways(t);
+          const std::string type = kernel_type(dtype);
+          EXPECT(recorder.ran().count("index_add_" + type + (joined ? "_joined_wide" : "_list_wide")));
+          const bool helped = dtype != HIPOPS_U8 && (joined || outside == 1);
+          EXPECT_EQUAL(Recorder::helping.load() != 0, helped);
+        }
+  rows_count_as_many = false;
+}
+
 // Rows that are whole waves, of which each lane has the same list: of no, one, a few and many sources; and rows that
 // are not.
 void check_rows_of_waves() {
@@ -1026,6 +1060,10 @@ TEST_CASE("index_add's sums follow at once where they expect much", "[index_add]
 }
 
 TEST_CASE("index_add takes vectors where addresses and steps allow it", "[index_add]") { on_both_waves(check_wide); }
+
+TEST_CASE("index_add's blocks help with long lists", "[index_add]") {
+  on_both_waves(check_long_lists, {{"HIPOPS_CPU_RACE", "1"}, {"HIPOPS_CPU_THREADS", "2"}});
+}
 
 TEST_CASE("index_add adds lists of any length to rows of whole waves", "[index_add]") {
   on_both_waves(check_rows_of_waves);

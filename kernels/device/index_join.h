@@ -3,6 +3,7 @@
 #pragma once
 
 #include "device/index_order.h"
+#include "device/long_lists.h"
 
 namespace hipops {
 namespace {
@@ -126,9 +127,10 @@ class Runs {
 //   begin_placing(only_batch, end)     where all end, and that now they are placed
 //   place(where, entry)                each entry
 // What is added up over digits (`before`, `total`) is scanned(count), of which entries(sum) is the sum of counts.
+// tally() is memory for Digits counts of each wave.
 template <class Shape, int Digits, class Lists>
 HIPOPS_FN void join(const RowOrder& o, Lists& lists) {
-  HIPOPS_SHARED(uint16_t, tally, Shape::kWaves * Digits);
+  const Shared<uint16_t> tally = lists.tally();
   HIPOPS_SHARED(uint32_t, next, Digits);  // where the next entry of a digit goes; at first, how many there are
   HIPOPS_SHARED(uint32_t, of_batch, Digits);
   const Runs<Shape> runs(o);
@@ -201,6 +203,10 @@ HIPOPS_FN bool has_long_list(const RowOrder& o) {
 struct ListsInMemory {
   const RowOrder& o;
 
+  static HIPOPS_METHOD Shared<uint16_t> tally() {
+    HIPOPS_SHARED(uint16_t, tally, Ordering::kWaves * kMostDigits);
+    return tally;
+  }
   static HIPOPS_METHOD uint32_t scanned(uint32_t count) { return count; }
   static HIPOPS_METHOD uint32_t entries(uint32_t sum) { return sum; }
 
@@ -210,6 +216,7 @@ struct ListsInMemory {
     if (!o.only_round) return;
     const uint32_t row = row_of(o, block_index() << o.low_bits | digit);
     if (count > o.longest) atomic_max(&o.state[1], 1u);
+    say_if_long(o, {row, at, at + count, 0});
     const bool by_position = in_place(uint32_t(o.by_position)) != 0;
     if (by_position ? count != 0 : row < o.rows) o.lists[by_position ? at : row] = {by_position ? row : at, at + count};
   }
@@ -238,12 +245,26 @@ HIPOPS_FN void order_join(const Args& a) {
 // stay in shared memory.
 class ListsAtHand {
  public:
-  explicit HIPOPS_METHOD ListsAtHand(const RowOrder& order) : o_(order) {}
+  explicit HIPOPS_METHOD ListsAtHand(const RowOrder& order) : o_(order) {
+    if (thread_index() == 0) has_long_[0] = 0;
+  }
 
   HIPOPS_METHOD void find() {
     join<Shape, kDigits>(o_, *this);
     barrier_for_memory();
   }
+
+  // Long lists, with which others help: their sources are in memory, for all to see.
+  HIPOPS_METHOD bool may_have_long() const { return has_long_[0] != 0; }
+  HIPOPS_METHOD bool is_long(uint32_t list) const { return sources(list) > kLongList; }
+  HIPOPS_METHOD void say_long(LongLists<kJoinedBlock>* longs) const {
+    if (in_shared_)
+      for (uint32_t i = thread_index(); i < begin_[rows_]; i += kJoinedBlock) o_.sources[first_ + i] = source_[i];
+    const uint32_t i = thread_index() < rows_ ? thread_index() : 0;
+    longs->say(thread_index() < rows_ && is_long(i), {row_[i], first_ + begin_[i], first_ + begin_[i + 1], 0});
+  }
+  // Memory that is free once the lists are found.
+  HIPOPS_METHOD Shared<b128> spare() const { return spare_; }
 
   HIPOPS_METHOD uint32_t rows() const { return rows_; }
   HIPOPS_METHOD uint32_t row(uint32_t list) const { return row_[list]; }
@@ -257,6 +278,7 @@ class ListsAtHand {
   }
 
   // For `join`.
+  HIPOPS_METHOD Shared<uint16_t> tally() const { return spare_.as<uint16_t>(); }
   static HIPOPS_METHOD uint32_t scanned(uint32_t count) { return count != 0 ? count | 1u << kJoinedIndexBits : 0; }
   static HIPOPS_METHOD uint32_t entries(uint32_t sum) { return sum & ((1u << kJoinedIndexBits) - 1); }
   HIPOPS_METHOD bool has_work(uint32_t batches) const { return batches != 0; }
@@ -265,6 +287,7 @@ class ListsAtHand {
     const uint32_t i = before >> kJoinedIndexBits;
     begin_[i] = entries(before);
     row_[i] = row_of(o_, block_index() << o_.low_bits | digit);
+    if (count > kLongList) has_long_[0] = 1;
   }
   HIPOPS_METHOD void end_digits(uint32_t end, uint32_t total) {
     rows_ = total >> kJoinedIndexBits;
@@ -280,6 +303,8 @@ class ListsAtHand {
  private:
   using Shape = OrderShape<kJoinedBlock, kJoinedDepth>;
   static constexpr int kDigits = 1 << kJoinedDigitBits;
+  static constexpr int kSpare = kJoinedBlock;  // vectors
+  static_assert(Shape::kWaves * kDigits * sizeof(uint16_t) <= kSpare * sizeof(b128), "it is the tallies' first");
   static_assert(kDigits <= kJoinedBlock, "lists are counted in one step");
   static_assert(kDigits < 1 << (32 - kJoinedIndexBits), "lists and entries are scanned together");
 
@@ -301,6 +326,8 @@ class ListsAtHand {
   Shared<uint32_t> row_ = storage<uint32_t, kDigits, 0>();
   Shared<uint32_t> begin_ = storage<uint32_t, kDigits + 1, 1>();  // from first_ on, and the last one's end
   Shared<uint32_t> source_ = storage<uint32_t, Shape::kBatch, 2>();
+  Shared<b128> spare_ = storage<b128, kSpare, 3>();
+  Shared<uint32_t> has_long_ = storage<uint32_t, 1, 4>();
 };
 
 }  // namespace

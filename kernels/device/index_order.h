@@ -18,6 +18,7 @@
 
 #include "device/index_order_contract.h"
 #include "device/indices.h"
+#include "device/long_lists.h"
 #include "device/scan.h"
 
 namespace hipops {
@@ -181,6 +182,7 @@ HIPOPS_FN void order_split(const Args& a) {
   HIPOPS_SHARED(OrderEntry, sorted, kOrderBatch);
   const RowOrder& o = a.order;
   const int64_t first = int64_t(block_index()) * o.batch;
+  if (block_index() == 0 && thread_index() < 2) o.long_count[thread_index()] = 0;
   if (o.state != nullptr && !may_order(o)) return;
   Batch<Ordering> batch;
   batch.begin(o.batch);
@@ -241,6 +243,7 @@ HIPOPS_FN void order_bound(const Args& a) {
       if (i == 0 || o.from[i - 1].key != key) {
         list = {row_of(o, key), end_of_key(o.from, uint32_t(i), entries)};
         if (list.end - uint32_t(i) > o.longest) atomic_max(&o.state[1], 1u);
+        say_if_long(o, {list.row_or_begin, uint32_t(i), list.end, 0});
       }
     }
     o.lists[i] = list;

@@ -17,6 +17,13 @@ struct alignas(8) RowList {
   uint32_t row_or_begin, end;
 };
 
+// A list of more sources than kLongList, those ordered from `begin` to `end`, and how many parts of its row blocks have
+// taken (device/long_lists.h).
+struct alignas(16) LongList {
+  uint32_t row, begin, end, taken;
+};
+constexpr uint32_t kLongList = 512;
+
 constexpr int kOrderBlock = 256;
 constexpr int kOrderDepth = 8;  // entries that a work-item has at a time
 constexpr int kOrderBatch = kOrderBlock * kOrderDepth;
@@ -40,6 +47,8 @@ struct RowOrder {
   uint32_t* sources;       // the sources in the end,
   RowList* lists;          // and the rows' lists, by row or by position
   uint32_t* entries;       // how many valid indices there are
+  LongList* longs;         // the rows' long lists, in any order,
+  uint32_t* long_count;    // how many there are, and how many blocks have said theirs
   uint32_t rows, blocks;
   uint32_t batch;          // of indices for a block that splits: a multiple of kOrderBlock, up to kOrderBatch
   uint32_t key_mask;       // 2^(bits of a key) - 1
