@@ -21,13 +21,10 @@ OrderPlan plan_spread_of(const RowSums& t) {
 // Where rows are few and long lists are added to them, vectors of 16 bytes make too few work-items to keep memory busy:
 // each has 8 sources in flight, or 32 elements.
 bool is_short_of_lanes(const RowSums& t) {
-  constexpr int64_t kBytes = 1 << 19, kLongList = 128;
+  constexpr int64_t kBytes = 1 << 19, kManySources = 128;
   return element_count(*t.y) * dtype_bytes(t.y->dtype) < kBytes &&
-         t.index->shape[0] / kLongList >= t.y->shape[t.dim];
+         t.index->shape[0] / kManySources >= t.y->shape[t.dim];
 }
-
-// Whose kernels help with long lists (index_add.hip).
-bool is_helped(hipops_dtype dtype) { return dtype == HIPOPS_F32 || dtype == HIPOPS_F16 || dtype == HIPOPS_BF16; }
 
 int64_t list_slots(const RowSums& t, bool by_position) { return by_position ? t.index->shape[0] : t.y->shape[t.dim]; }
 
@@ -77,16 +74,6 @@ hipops_status launch_list(const DeviceFacts& device, const RowSums& t, const Ord
   args->walk = walk_of(layout, wide ? kWideAccess / dtype_bytes(t.y->dtype) : 1);
   args->waves_have_one_list = wide && args->walk.dim[0].size % device.wave_size == 0;
   LaunchShape shape{static_cast<uint32_t>(grid_for(args->walk.count, kListBlock)), kListBlock};
-  args->longest = UINT32_MAX;
-  const int64_t slots = list_slots(t, by_position), row_vectors = args->walk.count / slots;
-  // A row's vectors are what the walk begins with, where there is nothing outside of rows.
-  const bool rows_outermost = slots == 1 || layout.stride[kIndexAddRow][layout.rank - 1] != 0;
-  if (wide && is_helped(t.y->dtype) && rows_outermost && row_vectors <= INT32_MAX) {
-    args->helping = static_cast<uint32_t>(2 * device.units);
-    args->longest = kLongList;
-    args->row_vectors = static_cast<uint32_t>(row_vectors);
-  }
-  shape.grid += args->helping;
   shape.begins_early = true;  // while the indices are ordered, half of the device is idle
   // A part each: blocks that are placed late would ask in the middle of the sums.
   args->expected_parts = std::min(args->expected_parts, shape.grid);
@@ -99,7 +86,7 @@ Walk<kIndexAddOperands> joined_walk(const RowSums& t, const OrderPlan& plan) {
 
 // Whether the blocks that join can add up what they joined themselves.
 bool can_be_joined(const RowSums& t, const OrderPlan& plan) {
-  if (plan.rounds != 1 || plan.round[0].low_bits > kJoinedDigitBits) return false;
+  if (plan.rounds != 1 || plan.round[0].low_bits > kJoinedDigitBits || t.y->dtype == HIPOPS_U8) return false;
   const Layout<kIndexAddOperands> layout = layout_of(t, joined, int64_t{1} << plan.round[0].low_bits);
   return t.index->shape[0] >> kJoinedIndexBits == 0 && allows_wide(t, layout) && joined_walk(t, plan).small;
 }
@@ -113,6 +100,11 @@ OrderPlan plan_joined(const RowSums& t) {
   return !is_short_of_lanes(t) && can_be_joined(t, plan) ? plan : OrderPlan{};
 }
 
+// Of which types blocks that join share long lists (index_add.hip).
+bool shares_long_lists(hipops_dtype dtype) {
+  return dtype == HIPOPS_F32 || dtype == HIPOPS_F16 || dtype == HIPOPS_BF16;
+}
+
 // They are ordered, and gone over by the blocks that know them first.
 hipops_status launch_joined(const DeviceFacts& device, const RowSums& t, const OrderPlan& plan, char* workspace,
                             IndexAddArgs* args, void* stream) {
@@ -124,9 +116,10 @@ hipops_status launch_joined(const DeviceFacts& device, const RowSums& t, const O
   if (hipops_status status = launch_on(device, kSplit, plan.blocks, kOrderBlock, args, stream)) return status;
   args->walk = joined_walk(t, plan);
   args->waves_have_one_list = args->walk.dim[0].size % device.wave_size == 0;
-  args->helping = is_helped(t.y->dtype) ? static_cast<uint32_t>(device.units) : 0;
   args->row_vectors = static_cast<uint32_t>(args->walk.count >> order.low_bits);
-  LaunchShape shape{(uint32_t{1} << order.high_bits) + args->helping, kJoinedBlock};
+  // Those behind the blocks that join help with long lists.
+  const auto helping = static_cast<uint32_t>(shares_long_lists(t.y->dtype) ? device.units : 0);
+  LaunchShape shape{(uint32_t{1} << order.high_bits) + helping, kJoinedBlock};
   shape.begins_early = true;
   return launch_shaped(device, find_kernel(t.y->dtype, true, joined), shape, args, stream);
 }

@@ -18,11 +18,11 @@
 //   list   with the workspace. The indices are ordered first: a list for each row of y, in index order. Then a
 //          work-item adds, for one vector of y, the sources on its row's list, 8 in flight at a time.
 //   joined the same in the launch that makes the lists, by the block that made them, which mostly has them in shared
-//          memory: of many indices, in vectors.
+//          memory: of many indices, in vectors, but of u8.
 //   deep   as `list`, by elements, 32 in flight, for long lists of a few rows: vectors would make few work-items.
 //
-//   Of the lists of `list` and `joined` with over 512 sources, in f32, f16 and bf16, any block takes a narrow part of the
-//   row at a time: all of it loads, and a lane for each element adds (device/long_lists.h, device/block_sum.h).
+//   Of the lists of `joined` with over 512 sources, in f32, f16 and bf16, any block takes a narrow part of the row at a
+//   time: all of it loads, and a lane for each element adds (device/long_lists.h, device/block_sum.h).
 //
 // Alone: hipcc --genco -std=c++17 --offload-arch=gfx942 -O3 -I kernels kernels/index_add.hip -o index_add.co
 #include "index_add.h"
@@ -48,51 +48,20 @@ struct ExpectingSums {
   }
 };
 
-// Whose long lists there are blocks for: what models add. For all types, the library would outgrow its 25 MB.
-template <class T> constexpr bool is_helped = false;
-template <> [[maybe_unused]] constexpr bool is_helped<f32> = true;
-template <> [[maybe_unused]] constexpr bool is_helped<f16> = true;
-template <> [[maybe_unused]] constexpr bool is_helped<bf16> = true;
-
-// Adds parts of rows with long lists, of which `longs` knows, by Block work-items with a stage of as many vectors. What
-// the walk begins with is one row.
-template <class T, int Length, int Block>
-HIPOPS_FN void add_long_lists(const IndexAddArgs& a, const LongLists<Block>& longs, Shared<b128> stage) {
-  using Sum = BlockSum<T, Length, Block>;
-  longs.take((a.row_vectors + Sum::kVectors - 1) / Sum::kVectors, [&](const LongList& list, uint32_t part) {
-    const uint32_t first = part * Sum::kVectors, last = a.row_vectors - 1, to = first + Sum::added_to();
-    const auto offset = [&](uint32_t vector, IndexAddOperand operand) {
-      Offsets<kIndexAddOperands> at{};
-      add_far_steps(a.walk, vector < last ? vector : last, &at);
-      return at.of[operand];
-    };
-    T* y = static_cast<T*>(a.y) + int64_t(list.row) * a.y_step + offset(to, kIndexAddY);
-    const T* x = static_cast<const T*>(a.x) + offset(first + Sum::loaded(), kIndexAddX);
-    Sum sum;
-    sum.begin(y, to <= last);
-    sum.add(stage, x, a.x_step, a.order.sources + list.begin, list.end - list.begin);
-    sum.store(y);
-  });
-}
-
 // The walk is over all of y, or, by position, over as many rows as there are indices: neighbouring work-items have
-// neighbouring vectors, whatever dim is, and mostly one list. If there are blocks that help, long lists are theirs.
+// neighbouring vectors, whatever dim is, and mostly one list.
 template <class T, int Length, bool Long = false>
 struct ListSums : ExpectingSums {
   using ExpectingSums::ExpectingSums;
   HIPOPS_METHOD void add() const {
     const RowOrder& o = a.order;
     if (o.state != nullptr && (o.state[0] | o.state[1]) != 0) return;
-    if constexpr (kIsHelped)
-      if (block_index() < a.helping) return help();
-    const int64_t block = block_index() - a.helping;
-    const int64_t step = (a.grid - a.helping) * kListBlock;
-    for (int64_t i = block * kListBlock + thread_index(); i < a.walk.count; i += step) {
+    for (int64_t i = int64_t(block_index()) * kListBlock + thread_index(); i < a.walk.count; i += a.grid * kListBlock) {
       const Offsets<kIndexAddOperands> at = locate(a.walk, i);
       const uint32_t slot = uint32_t(at.of[kIndexAddRow]);
       const RowList list = o.lists[slot];
       const uint32_t begin = o.by_position ? slot : list.row_or_begin, row = o.by_position ? list.row_or_begin : slot;
-      if (list.end <= begin || (kIsHelped && list.end - begin > a.longest)) continue;
+      if (list.end <= begin) continue;
       T* y = static_cast<T*>(a.y) + at.of[kIndexAddY] + int64_t(row) * a.y_step;
       RunningSum<T, Length> sum;
       sum.load(y);
@@ -102,20 +71,16 @@ struct ListSums : ExpectingSums {
       sum.store(y);
     }
   }
-
- private:
-  static constexpr bool kIsHelped = Length > 1 && is_helped<T>;
-
-  HIPOPS_METHOD void help() const {
-    HIPOPS_SHARED(b128, stage, kListBlock);
-    LongLists<kListBlock> longs(a.order);
-    longs.find_all(0);
-    add_long_lists<T, Length>(a, longs, stage);
-  }
 };
 
 // Sources in flight: on AMD, sums of 16 elements leave registers for fewer.
 template <int Length> constexpr int joined_flight = on_amd && Length == 16 ? 4 : 8;
+
+// Whose long lists blocks share: what models add. For all types, the library would outgrow its 25 MB.
+template <class T> constexpr bool shares_long_lists = false;
+template <> [[maybe_unused]] constexpr bool shares_long_lists<f32> = true;
+template <> [[maybe_unused]] constexpr bool shares_long_lists<f16> = true;
+template <> [[maybe_unused]] constexpr bool shares_long_lists<bf16> = true;
 
 // The walk is over the rows of a block's digits. Its waves take as much of it at a time as they have lanes for, each
 // when it is done with what it had: rows have more sources and less. Behind these blocks there are some that help with
@@ -127,23 +92,27 @@ class JoinedSums : ExpectingSums {
       : ExpectingSums(args), lists_(args.order), longs_(args.order) {}
 
   HIPOPS_METHOD void add() {
-    if constexpr (!is_helped<T>) return add_lists();
+    if constexpr (!kShares) return add_lists();
     const uint32_t joins = 1u << a.order.high_bits;
     if (block_index() < joins) add_lists();
     else longs_.find_all(joins);
-    add_long_lists<T, Length>(a, longs_, lists_.spare());
+    longs_.take((a.row_vectors + Long::kVectors - 1) / Long::kVectors,
+                [this](const LongList& list, uint32_t part) { add_long(list, part * Long::kVectors); });
   }
 
  private:
+  static constexpr bool kShares = shares_long_lists<T>;
+  using Long = BlockSum<T, Length, kJoinedBlock>;
+
   HIPOPS_METHOD void add_lists() {
     HIPOPS_SHARED(uint32_t, taken, 1);
     if (thread_index() == 0) taken[0] = 0;
     lists_.find();
-    if constexpr (is_helped<T>) {
+    if constexpr (kShares) {
       if (lists_.may_have_long()) lists_.say_long(&longs_);
       longs_.have_said_all();
     }
-    const uint32_t count = lists_.rows() * a.row_vectors;
+    const uint32_t count = lists_.rows() * (uint32_t(a.walk.count) >> a.order.low_bits);
     auto next = [&] { return of_first_lane(lane_index() == 0 ? taken.fetch_add(0, wave_size) : 0u); };
     for (uint32_t first = next(); first < count; first = next()) {
       const uint32_t i = first + lane_index();
@@ -153,7 +122,7 @@ class JoinedSums : ExpectingSums {
 
   HIPOPS_METHOD void add_list(const Offsets<kIndexAddOperands>& at) const {
     const uint32_t list = uint32_t(at.of[kIndexAddRow]), sources = lists_.sources(list);
-    if (is_helped<T> && lists_.is_long(list)) return;
+    if (kShares && lists_.is_long(list)) return;
     T* y = static_cast<T*>(a.y) + at.of[kIndexAddY] + int64_t(lists_.row(list)) * a.y_step;
     RunningSum<T, Length> sum;
     sum.load(y);
@@ -161,6 +130,18 @@ class JoinedSums : ExpectingSums {
     lists_.with_sources(list, [&](auto source) {
       sum.template add_list<joined_flight<Length>>(x, a.x_step, source, sources, a.waves_have_one_list != 0);
     });
+    sum.store(y);
+  }
+
+  // Of a long list's row, a part from its vector `first` on. (The walk begins with the first list's row.)
+  HIPOPS_METHOD void add_long(const LongList& list, uint32_t first) const {
+    const uint32_t last = a.row_vectors - 1, to = first + Long::added_to(), from = first + Long::loaded();
+    T* y = static_cast<T*>(a.y) + int64_t(list.row) * a.y_step +
+           locate_small(a.walk, to < last ? to : last).of[kIndexAddY];
+    const T* x = static_cast<const T*>(a.x) + locate_small(a.walk, from < last ? from : last).of[kIndexAddX];
+    Long sum;
+    sum.begin(y, to <= last);
+    sum.add(lists_.spare(), x, a.x_step, a.order.sources + list.begin, list.end - list.begin);
     sum.store(y);
   }
 

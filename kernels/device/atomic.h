@@ -142,24 +142,19 @@ HIPOPS_FN void atomic_add(bf16* at, bf16 v) {
 
 #endif
 
-// What blocks tell each other within a launch: one that has seen, by atomic_load, what another one did by an atomic
-// addition, sees all that the other wrote before, if each has a device_fence in between.
+// What blocks tell each other within a launch: one that finds, by atomic_take, what another one added so, sees all that the
+// other wrote before, if each has a device_fence in between.
 #if defined(HIPOPS_AMD)
-HIPOPS_FN uint32_t atomic_load(const uint32_t* at) {
-  return __hip_atomic_load(at, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
-}
 HIPOPS_FN uint32_t atomic_take(uint32_t* at, uint32_t v) {
   return __hip_atomic_fetch_add(at, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
 }
 HIPOPS_FN void device_fence() { __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "agent"); }
 HIPOPS_FN void pause() { __builtin_amdgcn_s_sleep(16); }
 #elif defined(HIPOPS_NVIDIA)
-HIPOPS_FN uint32_t atomic_load(const uint32_t* at) { return *static_cast<const volatile uint32_t*>(at); }
 HIPOPS_FN uint32_t atomic_take(uint32_t* at, uint32_t v) { return atomicAdd(at, v); }
 HIPOPS_FN void device_fence() { __threadfence(); }
 HIPOPS_FN void pause() { __nanosleep(200); }
 #else
-HIPOPS_FN uint32_t atomic_load(const uint32_t* at) { return __atomic_load_n(at, __ATOMIC_RELAXED); }
 HIPOPS_FN uint32_t atomic_take(uint32_t* at, uint32_t v) { return __atomic_fetch_add(at, v, __ATOMIC_RELAXED); }
 HIPOPS_FN void device_fence() { __atomic_thread_fence(__ATOMIC_ACQ_REL); }
 HIPOPS_FN void pause() {}

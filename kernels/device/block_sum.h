@@ -12,8 +12,7 @@ namespace {
 template <class T, int Length, int Block>
 class BlockSum {
  public:
-  // Of a part. Narrower ones have more sources on their way, and an element's additions are one after the other anyway.
-  static constexpr uint32_t kVectors = Block > 128 ? 4 : 2;
+  static constexpr uint32_t kVectors = 4;  // of a part: 64 bytes
 
   // Of the part's vectors, the one that the work-item loads, and the one that it adds to.
   static HIPOPS_METHOD uint32_t loaded() { return thread_index() % kVectors; }
@@ -29,21 +28,24 @@ class BlockSum {
   }
 
   // x is the vector that is loaded, of the first source that there is (past the row's end, another one of the row). The
-  // next one is on its way while what has come is added. All work-items of the block call it, with a stage of as many
-  // vectors, which is in use until the next barrier.
+  // next one is on its way while what has come is added, and where the two after it are is known before. All work-items of
+  // the block call it, with a stage of as many vectors, which is in use until the next barrier.
   HIPOPS_METHOD void add(Shared<b128> stage, const T* x, int64_t step, const uint32_t* source, uint32_t count) {
     const uint32_t own = thread_index() / kVectors, last = count - 1;
     const auto place = [&](uint32_t first) { return source[first + own < count ? first + own : last]; };
+    uint32_t next = place(kSources), next_but_one = place(2 * kSources);
     b128 v = load(x + int64_t(place(0)) * step);
-    uint32_t next = place(kSources);
 #pragma unroll 1
     for (uint32_t first = 0; first < count; first += kSources) {
+      const uint32_t far = place(first + 3 * kSources);
+      const b128 ahead = load(x + int64_t(next) * step);
       barrier();  // until what was there has been added
       stage[thread_index()] = v;
-      v = load(x + int64_t(next) * step);
-      next = place(first + 2 * kSources);
       barrier();
       if (adds()) add_staged(stage.template as<T>(), count - first < kSources ? count - first : kSources);
+      v = ahead;
+      next = next_but_one;
+      next_but_one = far;
     }
   }
 

@@ -216,7 +216,6 @@ struct ListsInMemory {
     if (!o.only_round) return;
     const uint32_t row = row_of(o, block_index() << o.low_bits | digit);
     if (count > o.longest) atomic_max(&o.state[1], 1u);
-    say_if_long(o, {row, at, at + count, 0});
     const bool by_position = in_place(uint32_t(o.by_position)) != 0;
     if (by_position ? count != 0 : row < o.rows) o.lists[by_position ? at : row] = {by_position ? row : at, at + count};
   }

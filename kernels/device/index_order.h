@@ -18,7 +18,6 @@
 
 #include "device/index_order_contract.h"
 #include "device/indices.h"
-#include "device/long_lists.h"
 #include "device/scan.h"
 
 namespace hipops {
@@ -243,7 +242,6 @@ HIPOPS_FN void order_bound(const Args& a) {
       if (i == 0 || o.from[i - 1].key != key) {
         list = {row_of(o, key), end_of_key(o.from, uint32_t(i), entries)};
         if (list.end - uint32_t(i) > o.longest) atomic_max(&o.state[1], 1u);
-        say_if_long(o, {list.row_or_begin, uint32_t(i), list.end, 0});
       }
     }
     o.lists[i] = list;

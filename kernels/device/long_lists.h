@@ -1,7 +1,6 @@
-// Lists so long that a block with one of them would be at it long after all others are done. Where they are is said in
-// the workspace, and blocks take parts of their rows: in the launch behind that, or in the same one. Then blocks take
-// their own lists' parts until none is left, and others help, if they come when all lists are known: nothing depends on
-// that, as nobody knows in which order blocks run.
+// Lists so long that a block with one of them would be at it long after all others are done. Blocks say in the workspace
+// where theirs are, and take parts of their rows until none is left. Others help, if they come when all lists are known:
+// nothing depends on that, as nobody knows in which order blocks run.
 #pragma once
 
 #include "device/atomic.h"
@@ -10,11 +9,6 @@
 
 namespace hipops {
 namespace {
-
-// To the launch behind this one.
-HIPOPS_FN void say_if_long(const RowOrder& o, const LongList& list) {
-  if (list.end - list.begin > kLongList) o.longs[atomic_take(&o.long_count[0], 1)] = list;
-}
 
 template <int Block>
 class LongLists {
@@ -43,8 +37,13 @@ class LongLists {
   HIPOPS_METHOD void find_all(uint32_t blocks) {
     HIPOPS_SHARED(uint32_t, lists, 1);
     if (thread_index() == 0) {
-      for (int n = 0; n < kPolls && atomic_load(&o_.long_count[kBlocks]) < blocks; ++n) pause();
-      lists[0] = atomic_load(&o_.long_count[kBlocks]) < blocks ? 0 : atomic_load(&o_.long_count[kSaid]);
+      uint32_t known = seen(kBlocks);
+#pragma unroll 1
+      for (int n = 0; n < kPolls && known < blocks; ++n) {
+        pause();
+        known = seen(kBlocks);
+      }
+      lists[0] = known < blocks ? 0 : seen(kSaid);
     }
     barrier();
     end_ = uniform(uint32_t(lists[0]));
@@ -56,6 +55,7 @@ class LongLists {
   HIPOPS_METHOD void take(uint32_t parts, F f) const {
     HIPOPS_SHARED(uint32_t, taken, 1);
     const uint32_t count = end_ - first_;
+#pragma unroll 1
     for (uint32_t n = 0; n < count; ++n) {
       const uint32_t i = first_ + (n + block_index()) % count;
       const LongList& said = o_.longs[i];
@@ -74,6 +74,9 @@ class LongLists {
  private:
   enum { kSaid, kBlocks };
   static constexpr int kPolls = 1 << 11;
+
+  // By an addition, of nothing, which finds the latest; compilers that knew of what would make a load of it.
+  HIPOPS_METHOD uint32_t seen(uint32_t i) const { return atomic_take(&o_.long_count[i], in_place(0)); }
 
   const RowOrder& o_;
   uint32_t first_ = 0, end_ = 0;  // the lists that the block knows

@@ -80,6 +80,19 @@ HIPOPS_FN void add_far_steps(const Walk<K>& w, int64_t i, Offsets<K>* at) {
   }
 }
 
+// The place of element i of a small walk, in as few instructions as may be.
+template <int K>
+HIPOPS_FN Offsets<K> locate_small(const Walk<K>& w, uint32_t i) {
+  Offsets<K> at{};
+#pragma unroll 1
+  for (int d = 0; d < w.rank; ++d) {
+    const uint32_t quotient = divide(i, w.dim[d].divisor);
+    add_steps(w, d, i - quotient * uint32_t(w.dim[d].size), &at);
+    i = quotient;
+  }
+  return at;
+}
+
 // The same, and where instructions take arguments from where they are, the shorter way to the first load: dimensions are
 // unrolled. (Not for tiles, which do more before the next one: transposes took up to 12 % longer on an H200.)
 template <int N, int K>
