@@ -71,17 +71,18 @@ HIPOPS_FN void expect_load_soon(const void*) {}
 #endif
 
 // Has the L2 cache load the block's parts of what begins at `from`, a multiple of 16, and is `parts` of kExpectedPart
-// bytes. For blocks that wait for the launch before: those that are there early ask for some megabytes together.
-HIPOPS_FN void expect_loads([[maybe_unused]] const void* from, [[maybe_unused]] uint32_t parts) {
+// bytes. For blocks that wait for the launch before: those that are there early, of the first `blocks`, ask for some
+// megabytes together.
+HIPOPS_FN void expect_loads([[maybe_unused]] const void* from, [[maybe_unused]] uint32_t parts,
+                            [[maybe_unused]] uint32_t blocks) {
 #if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
   // Not thread_index() and block_index(): nvcc would carry what it derives from them here past the wait, and made code
   // of the rest of the kernel that took 1 to 5 % more of a launch.
-  uint32_t thread, block, blocks;
+  uint32_t thread, block;
   asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
-  if (block >= parts) return;
+  if (block >= parts || block >= blocks) return;
   asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
   if (thread != 0) return;
-  asm volatile("mov.u32 %0, %%nctaid.x;" : "=r"(blocks));
 #pragma unroll 1
   for (; block < parts; block += blocks)
     asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(
