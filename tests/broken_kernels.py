@@ -503,7 +503,7 @@ MUTATIONS = (
         "index_add", "device/index_join.h",
         before="return begin_[list + 1] - begin_[list]; }",
         after="return begin_[list + 1] - begin_[list] - 1; }",
-        runs=(Run("sizes", "f32", plan="many-rows"), Run("indices", "u8", plan="many-rows"))),
+        runs=(Run("sizes", "f32", plan="many-rows"), Run("indices", "f16", plan="many-rows"))),
     Mutation(
         "keys_over_the_ones_before",
         "Of the indices that a work-item finds for its share at a time, each takes the place of the one before.",
