@@ -6,6 +6,7 @@
 #include "index_sums_ways.h"
 #include "overlap.h"
 #include "tensor.h"
+#include "variant_list.h"
 
 namespace hipops {
 namespace {
@@ -100,9 +101,10 @@ OrderPlan plan_joined(const RowSums& t) {
   return !is_short_of_lanes(t) && can_be_joined(t, plan) ? plan : OrderPlan{};
 }
 
-// Of which types blocks that join share long lists (index_add.hip).
 bool shares_long_lists(hipops_dtype dtype) {
-  return dtype == HIPOPS_F32 || dtype == HIPOPS_F16 || dtype == HIPOPS_BF16;
+#define IS_IT(T) || dtype == T
+  return false HIPOPS_INDEX_ADD_SHARING(IS_IT);
+#undef IS_IT
 }
 
 // They are ordered, and gone over by the blocks that know them first.
@@ -116,7 +118,6 @@ hipops_status launch_joined(const DeviceFacts& device, const RowSums& t, const O
   if (hipops_status status = launch_on(device, kSplit, plan.blocks, kOrderBlock, args, stream)) return status;
   args->walk = joined_walk(t, plan);
   args->waves_have_one_list = args->walk.dim[0].size % device.wave_size == 0;
-  args->row_vectors = static_cast<uint32_t>(args->walk.count >> order.low_bits);
   // Those behind the blocks that join help with long lists.
   const auto helping = static_cast<uint32_t>(shares_long_lists(t.y->dtype) ? device.units : 0);
   LaunchShape shape{(uint32_t{1} << order.high_bits) + helping, kJoinedBlock};

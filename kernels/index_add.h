@@ -43,7 +43,6 @@ struct IndexAddArgs {
   int32_t next_at_once;          // `join`: the sums expect enough of x to be placed while indices are still split
   uint32_t expected_parts;       // `list`, `joined`: what of x, from `expected` on, is expected (device/stream.h)
   const void* expected;
-  uint32_t row_vectors;          // `joined`: of how many vectors a row is
   RowOrder order;
 };
 
@@ -65,6 +64,9 @@ struct IndexAddArgs {
 
 // Not for u8: 16 sums for each vector made it the largest kernel, with which the library would outgrow its 25 MB.
 #define HIPOPS_INDEX_ADD_JOINED_VARIANT(X, T) X(index_add_##T##_joined_wide, T, 16, joined)
+
+// Of which types blocks that join share long lists: what models add. For all types, the library would outgrow its 25 MB.
+#define HIPOPS_INDEX_ADD_SHARING(X) X(f32) X(f16) X(bf16)
 
 // Of what models add: for all types, the library would be 94 KB larger.
 #define HIPOPS_INDEX_ADD_FEW_VARIANTS(X, T)     \

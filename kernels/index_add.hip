@@ -76,11 +76,10 @@ struct ListSums : ExpectingSums {
 // Sources in flight: on AMD, sums of 16 elements leave registers for fewer.
 template <int Length> constexpr int joined_flight = on_amd && Length == 16 ? 4 : 8;
 
-// Whose long lists blocks share: what models add. For all types, the library would outgrow its 25 MB.
 template <class T> constexpr bool shares_long_lists = false;
-template <> [[maybe_unused]] constexpr bool shares_long_lists<f32> = true;
-template <> [[maybe_unused]] constexpr bool shares_long_lists<f16> = true;
-template <> [[maybe_unused]] constexpr bool shares_long_lists<bf16> = true;
+#define SHARES(T) template <> [[maybe_unused]] constexpr bool shares_long_lists<T> = true;
+HIPOPS_INDEX_ADD_SHARING(SHARES)
+#undef SHARES
 
 // The walk is over the rows of a block's digits. Its waves take as much of it at a time as they have lanes for, each
 // when it is done with what it had: rows have more sources and less. Behind these blocks there are some that help with
@@ -96,7 +95,7 @@ class JoinedSums : ExpectingSums {
     const uint32_t joins = 1u << a.order.high_bits;
     if (block_index() < joins) add_lists();
     else longs_.find_all(joins);
-    longs_.take((a.row_vectors + Long::kVectors - 1) / Long::kVectors,
+    longs_.take((row_vectors() + Long::kVectors - 1) / Long::kVectors,
                 [this](const LongList& list, uint32_t part) { add_long(list, part * Long::kVectors); });
   }
 
@@ -109,10 +108,10 @@ class JoinedSums : ExpectingSums {
     if (thread_index() == 0) taken[0] = 0;
     lists_.find();
     if constexpr (kShares) {
-      if (lists_.may_have_long()) lists_.say_long(&longs_);
+      lists_.say_long(&longs_);
       longs_.have_said_all();
     }
-    const uint32_t count = lists_.rows() * (uint32_t(a.walk.count) >> a.order.low_bits);
+    const uint32_t count = lists_.rows() * row_vectors();
     auto next = [&] { return of_first_lane(lane_index() == 0 ? taken.fetch_add(0, wave_size) : 0u); };
     for (uint32_t first = next(); first < count; first = next()) {
       const uint32_t i = first + lane_index();
@@ -121,13 +120,12 @@ class JoinedSums : ExpectingSums {
   }
 
   HIPOPS_METHOD void add_list(const Offsets<kIndexAddOperands>& at) const {
-    const uint32_t list = uint32_t(at.of[kIndexAddRow]), sources = lists_.sources(list);
+    const uint32_t list = uint32_t(at.of[kIndexAddRow]);
     T* y = static_cast<T*>(a.y) + at.of[kIndexAddY] + int64_t(lists_.row(list)) * a.y_step;
     RunningSum<T, Length> sum;
-    sum.load(y);  // before it is known whether it is wanted: the other way round took up to 3 % more of a launch
-    if (kShares && lists_.is_long(list)) return;
+    sum.load(y);
     const T* x = static_cast<const T*>(a.x) + at.of[kIndexAddX];
-    lists_.with_sources(list, [&](auto source) {
+    lists_.with_sources(list, [&](auto source, uint32_t sources) {
       sum.template add_list<joined_flight<Length>>(x, a.x_step, source, sources, a.waves_have_one_list != 0);
     });
     sum.store(y);
@@ -135,7 +133,7 @@ class JoinedSums : ExpectingSums {
 
   // Of a long list's row, a part from its vector `first` on. (The walk begins with the first list's row.)
   HIPOPS_METHOD void add_long(const LongList& list, uint32_t first) const {
-    const uint32_t last = a.row_vectors - 1, to = first + Long::added_to(), from = first + Long::loaded();
+    const uint32_t last = row_vectors() - 1, to = first + Long::added_to(), from = first + Long::loaded();
     T* y = static_cast<T*>(a.y) + int64_t(list.row) * a.y_step +
            locate_small(a.walk, to < last ? to : last).of[kIndexAddY];
     const T* x = static_cast<const T*>(a.x) + locate_small(a.walk, from < last ? from : last).of[kIndexAddX];
@@ -145,7 +143,9 @@ class JoinedSums : ExpectingSums {
     sum.store(y);
   }
 
-  ListsAtHand lists_;
+  HIPOPS_METHOD uint32_t row_vectors() const { return uint32_t(a.walk.count) >> a.order.low_bits; }
+
+  ListsAtHand<kShares> lists_;
   LongLists<kJoinedBlock> longs_;
 };
 

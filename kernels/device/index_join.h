@@ -240,12 +240,13 @@ HIPOPS_FN void order_join(const Args& a) {
   join<Ordering, kMostDigits>(o, lists);
 }
 
-// Lists for the block itself, of the rows that there are any for. The sources of an only batch, as there mostly is,
-// stay in shared memory.
+// Lists for the block itself, of the rows that there are any for; long ones, which others help with, may be apart. The
+// sources of an only batch, as there mostly is, stay in shared memory.
+template <bool LongApart>
 class ListsAtHand {
  public:
   explicit HIPOPS_METHOD ListsAtHand(const RowOrder& order) : o_(order) {
-    if (thread_index() == 0) has_long_[0] = 0;
+    if (thread_index() == 0) longs_[0] = 0;
   }
 
   HIPOPS_METHOD void find() {
@@ -253,45 +254,46 @@ class ListsAtHand {
     barrier_for_memory();
   }
 
-  // Long lists, with which others help: their sources are in memory, for all to see.
-  HIPOPS_METHOD bool may_have_long() const { return has_long_[0] != 0; }
-  HIPOPS_METHOD bool is_long(uint32_t list) const { return sources(list) > kLongList; }
+  // Says those that are long, with their sources in memory, for all to see.
   HIPOPS_METHOD void say_long(LongLists<kJoinedBlock>* longs) const {
+    const uint32_t count = longs_[0];
+    if (count == 0) return;
     if (in_shared_)
-      for (uint32_t i = thread_index(); i < begin_[rows_]; i += kJoinedBlock) o_.sources[first_ + i] = source_[i];
-    const uint32_t i = thread_index() < rows_ ? thread_index() : 0;
-    longs->say(thread_index() < rows_ && is_long(i), {row_[i], first_ + begin_[i], first_ + begin_[i + 1], 0});
+      for (uint32_t i = thread_index(); i < entries_; i += kJoinedBlock) o_.sources[first_ + i] = source_[i];
+    const uint32_t i = thread_index() < count ? long_place(thread_index()) : 0;
+    longs->say(thread_index() < count, {row_[i], first_ + bounds(i).begin, first_ + bounds(i).end, 0});
   }
   // Memory that is free once the lists are found.
   HIPOPS_METHOD Shared<b128> spare() const { return spare_; }
 
   HIPOPS_METHOD uint32_t rows() const { return rows_; }
   HIPOPS_METHOD uint32_t row(uint32_t list) const { return row_[list]; }
-  HIPOPS_METHOD uint32_t sources(uint32_t list) const { return begin_[list + 1] - begin_[list]; }
 
-  // Calls f(a list's sources), wherever they are.
+  // Calls f(a list's sources, their count), wherever they are.
   template <class F>
   HIPOPS_METHOD void with_sources(uint32_t list, F f) const {
-    if (in_shared_) f(InShared{source_, begin_[list]});
-    else f(o_.sources + first_ + begin_[list]);
+    const Bounds at = bounds(list);
+    if (in_shared_) f(InShared{source_, at.begin}, at.end - at.begin);
+    else f(o_.sources + first_ + at.begin, at.end - at.begin);
   }
 
   // For `join`.
   HIPOPS_METHOD Shared<uint16_t> tally() const { return spare_.as<uint16_t>(); }
-  static HIPOPS_METHOD uint32_t scanned(uint32_t count) { return count != 0 ? count | 1u << kJoinedIndexBits : 0; }
+  static HIPOPS_METHOD uint32_t scanned(uint32_t count) {
+    return count != 0 && !is_apart(count) ? count | 1u << kJoinedIndexBits : count;
+  }
   static HIPOPS_METHOD uint32_t entries(uint32_t sum) { return sum & ((1u << kJoinedIndexBits) - 1); }
   HIPOPS_METHOD bool has_work(uint32_t batches) const { return batches != 0; }
   HIPOPS_METHOD void list(uint32_t digit, uint32_t, uint32_t count, uint32_t before) const {
     if (count == 0) return;
-    const uint32_t i = before >> kJoinedIndexBits;
-    begin_[i] = entries(before);
+    const uint32_t i = is_apart(count) ? long_place(longs_.fetch_add(0, 1)) : before >> kJoinedIndexBits;
+    bounds_[i] = uint64_t(entries(before) + count) << 32 | entries(before);
     row_[i] = row_of(o_, block_index() << o_.low_bits | digit);
-    if (count > kLongList) has_long_[0] = 1;
   }
   HIPOPS_METHOD void end_digits(uint32_t end, uint32_t total) {
     rows_ = total >> kJoinedIndexBits;
-    first_ = end - entries(total);
-    if (thread_index() == 0) begin_[rows_] = entries(total);
+    entries_ = entries(total);
+    first_ = end - entries_;
   }
   HIPOPS_METHOD void begin_placing(bool only_batch, uint32_t) { in_shared_ = only_batch; }
   HIPOPS_METHOD void place(uint32_t to, const OrderEntry& entry) const {
@@ -307,6 +309,16 @@ class ListsAtHand {
   static_assert(kDigits <= kJoinedBlock, "lists are counted in one step");
   static_assert(kDigits < 1 << (32 - kJoinedIndexBits), "lists and entries are scanned together");
 
+  struct Bounds {
+    uint32_t begin, end;  // from first_ on
+  };
+  HIPOPS_METHOD Bounds bounds(uint32_t list) const {
+    const uint64_t packed = bounds_[list];
+    return {uint32_t(packed), uint32_t(packed >> 32)};
+  }
+  static HIPOPS_METHOD bool is_apart(uint32_t count) { return LongApart && count > kLongList; }
+  static HIPOPS_METHOD uint32_t long_place(uint32_t n) { return kDigits - 1 - n; }
+
   struct InShared {
     Shared<uint32_t> all;
     uint32_t begin;
@@ -320,13 +332,14 @@ class ListsAtHand {
   }
 
   const RowOrder& o_;
-  uint32_t rows_ = 0, first_ = 0;  // first_: where the block's entries begin among all
+  uint32_t rows_ = 0, entries_ = 0, first_ = 0;  // first_: where the block's entries begin among all
   bool in_shared_ = true;
+  // Of each list; those of long ones from the end on.
   Shared<uint32_t> row_ = storage<uint32_t, kDigits, 0>();
-  Shared<uint32_t> begin_ = storage<uint32_t, kDigits + 1, 1>();  // from first_ on, and the last one's end
+  Shared<uint64_t> bounds_ = storage<uint64_t, kDigits, 1>();
   Shared<uint32_t> source_ = storage<uint32_t, Shape::kBatch, 2>();
   Shared<b128> spare_ = storage<b128, kSpare, 3>();
-  Shared<uint32_t> has_long_ = storage<uint32_t, 1, 4>();
+  Shared<uint32_t> longs_ = storage<uint32_t, 1, 4>();  // how many
 };
 
 }  // namespace

@@ -18,6 +18,7 @@ DTYPES = ("f32", "f16", "bf16", "f64", "u8", "i32", "u32", "i64")
 INDEX_DTYPES = takes.INDEX_DTYPES
 MANY = 300  # indices that are ordered, where there is a workspace: up to 256 are not
 LONG = 2600  # indices of which one row gets so many that blocks share the work
+LONG_AT_HAND = 1200  # the same, of so few that they stay in a block's memory
 NAN, INF = math.nan, math.inf
 
 
@@ -186,12 +187,14 @@ def adversarial():
             index = explicit("u8", [0, 1, 0, 1, 3] if n == 5 else (np.arange(n) % 4).tolist())
             for workspace in (0, 1):
                 yield case(f"adversarial_y_first_{n}", y, x, index, 0, workspace)
-    # More sources for a row than its part of a block's list, or what several blocks take parts of.
-    for dtype in ("f32", "f16", "bf16"):
-        rows = np.where(np.arange(LONG) % 4 != 1, 17, np.arange(LONG) % 40)
-        for workspace in (0, 1):
-            yield case(f"adversarial_long_list_{LONG}", data(dtype, (40, 24)), data(dtype, (LONG, 24)),
-                       explicit("i16", rows.tolist()), 0, workspace)
+    # More sources for a row than its part of a block's list, or what several blocks take parts of: of a block that has
+    # its sources in memory, and of one that has them at hand.
+    for long in (LONG, LONG_AT_HAND):
+        for dtype in ("f32", "f16", "bf16"):
+            rows = np.where(np.arange(long) % 4 != 1, 17, np.arange(long) % 40)
+            for workspace in (0, 1):
+                yield case(f"adversarial_long_list_{long}", data(dtype, (40, 24)), data(dtype, (long, 24)),
+                           explicit("i16", rows.tolist()), 0, workspace)
 
 
 # ---- layouts
