@@ -14,7 +14,8 @@
 //          them at once, and if its own is the first that names the row, adds all sources of that.
 //   scan   without a workspace, or for up to some thousand indices. Each block goes over all of the index, and lists
 //          those that name its share of the rows, by row; groups of its lanes add, for a part of such a row, what the
-//          list has for it.
+//          list has for it. A row that many name is listed alone: all of the block loads, and a lane for each element of
+//          the part adds.
 //   list   with the workspace. The indices are ordered first: a list for each row of y, in index order. Then a
 //          work-item adds, for one vector of y, the sources on its row's list, 8 in flight at a time.
 //   joined the same in the launch that makes the lists, by the block that made them, which mostly has them in shared
@@ -170,11 +171,11 @@ class ScanSums {
     arguments_are_here(args.index.size, args.index_step, args.indices, args.x_step);
   }
 
-  // Where there is no room for all indices that name the block's rows, fewer rows are listed at a time; and of one row,
-  // if need be, less of the index.
+  // Where there is no room for all indices that name the block's rows, or many name one row, fewer rows are listed at a
+  // time; and of one row, if need be, less of the index.
   HIPOPS_METHOD void add() {
     const int64_t indices = args_.indices;
-    ShareWindow window{0, args_.scan.rows, 0, 0};
+    ShareWindow window{0, args_.scan.rows, 0, 0, false};
     window.whole(indices);
     do {
       auto expect = [&](uint32_t found, int64_t place) {
@@ -183,9 +184,10 @@ class ScanSums {
         expect_load_soon(row(found));
       };
       while (!share_.list(window, expect) || (window.rows > 1 && !window.has_all_of(indices)))
-        window.narrow(Share::kLeastPlaces);
-      if (window.has_all_of(indices)) add_rows();
-      else add_to_row(window);
+        window.narrow(share_.crowded_row(), Share::kLeastPlaces);
+      const bool is_of_one = window.rows == 1 || share_.has_many_of_one_row();
+      if (__builtin_expect(is_of_one, 0)) add_to_row(window, window.rows == 1 ? window.row : share_.row(0));
+      else add_rows();
     } while (window.next(args_.scan.rows, indices));
   }
 
@@ -210,27 +212,53 @@ class ScanSums {
     }
   }
 
-  // The list has a part of what is added to its row, of which there is one, or none. In between, the sum is parked in
-  // shared memory.
-  HIPOPS_METHOD void add_to_row(const ShareWindow& window) {
+  // The list is of one row, and has all of what is added to it, or a part. Between parts the sum is parked in shared
+  // memory.
+  HIPOPS_METHOD void add_to_row(const ShareWindow& window, uint32_t number) {
     const IndexAddArgs& a = read_anew(args_);
-    if (!is_live_ || thread_index() != lane_ || window.rows == 0) return;
-    T* y = row(window.row);
+    const bool has_part = is_live_ && thread_index() == lane_;
+    T* y = row(number);
     if (window.first == 0) is_named_ = false;  // the row may be another block's
     RunningSum<T, Length> sum;
     if (share_.entries() != 0) {
-      if (!is_named_) {
+      if (has_part && !is_named_) {
         sum.load(y);
         sum.park(parked_, lane_);
       }
       is_named_ = true;
-      sum.unpark(parked_, lane_);
-      sum.template add_list<2 * kFlight>(x_ + window.first * a.x_step, a.x_step, share_.places(), share_.entries());
-      sum.park(parked_, lane_);
+      add_parked(x_ + window.first * a.x_step, a.x_step, a.scan.lane_bits);
     }
-    if (!is_named_ || !window.has_last_of(a.indices)) return;
+    if (!has_part || !is_named_ || !window.has_last_of(a.indices)) return;
     sum.unpark(parked_, lane_);
     sum.store(y);
+  }
+
+  // All groups load, each another source, and each of the part's elements has a work-item that adds what they have loaded,
+  // in order, while the next sources are on their way.
+  HIPOPS_METHOD void add_parked(const T* x, int64_t step, int lane_bits) const {
+    const Shared<Vector<T, Length>> stage = share_.spare().template as<Vector<T, Length>>();
+    const Shared<T> element = share_.spare().template as<T>();
+    const auto place = share_.places();
+    const uint32_t groups = kScanBlock >> lane_bits, own = thread_index() >> lane_bits, count = share_.entries();
+    const uint32_t elements = Length << lane_bits;
+    const auto load = [&](uint32_t n) { return load_once<Length>(x + int64_t(place[n < count ? n : count - 1]) * step); };
+    Vector<T, Length> v = load(own);
+#pragma unroll 1
+    for (uint32_t first = 0; first < count; first += groups) {
+      const uint32_t sources = count - first < groups ? count - first : groups;
+      stage[thread_index()] = v;
+      v = load(first + groups + own);
+      barrier();
+#pragma unroll 1
+      for (uint32_t i = thread_index(); i < elements; i += kScanBlock) {
+        const uint32_t parked = i % Length * wave_size + i / Length;
+        Sum sum = parked_[parked];
+#pragma unroll 8
+        for (uint32_t n = 0; n < sources; ++n) sum += Summed<T>::of(T(element[n * elements + i]));
+        parked_[parked] = sum;
+      }
+      barrier();
+    }
   }
 
   HIPOPS_METHOD T* row(uint32_t number) const { return y_ + number * args_.y_step; }

@@ -848,18 +848,21 @@ void check_few() {
   EXPECT_EQUAL(all.size(), size_t{kFewKernels});
 }
 
-// A block that has no room for all that is its rows' goes over the rest of the index for each: where most indices, or
-// half of them, name few rows, and others come before, between and after; or where they come in the order of their rows.
+// A block that has no room for all that is its rows', or many for one row, goes over the index again for others: where
+// most indices, or half of them, name few rows, and others come before, between and after; or where they come in the
+// order of their rows.
 void check_crowded_shares() {
   few_indices_are_ordered = false;
   for (auto [dtype, columns] : {std::pair{HIPOPS_F32, 5}, {HIPOPS_BF16, 8}, {HIPOPS_U8, 16}})
-    for (int64_t indices : {2048, 2049, 9000})
+    for (int64_t indices : {700, 2048, 2049, 9000})
       for (int64_t crowded : {1, 2, 40})
         for (int64_t every : {2, 50, 0}) {
-          Operands t = rows_of(dtype, 500, columns, indices, static_cast<uint64_t>(indices));
+          const int64_t rows = 500, first = indices == 700 ? 0 : indices == 2049 ? rows - crowded : 7;
+          const int64_t parts = indices == 700 ? 65 : 1;  // of a row, where lanes are 64 at most
+          Operands t = rows_of(dtype, rows, parts * columns, indices, static_cast<uint64_t>(indices));
           for (int64_t j = 0; j < indices; ++j) {
-            if (every == 0) set_bits(t.index, j, static_cast<uint64_t>(7 + j * crowded / indices));
-            else if (j % every != 1) set_bits(t.index, j, static_cast<uint64_t>(7 + j % crowded));
+            if (every == 0) set_bits(t.index, j, static_cast<uint64_t>(first + j * crowded / indices));
+            else if (j % every != 1) set_bits(t.index, j, static_cast<uint64_t>(first + j % crowded));
           }
           t.x.randomize(1, 0, 2), t.y.randomize(2, 0, 2);
           mark_untouched(t);

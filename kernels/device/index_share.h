@@ -17,14 +17,20 @@ struct ShareWindow {
   uint32_t row, rows;
   int64_t first;
   uint32_t places;
+  bool before_crowded;  // whether the row behind it is to be alone
 
   HIPOPS_METHOD bool has_all_of(int64_t indices) const { return places == indices; }
   HIPOPS_METHOD bool has_last_of(int64_t indices) const { return first + places == indices; }
 
-  // Fewer rows, or, of one row, less of the index, down to so many places: a power of two.
-  HIPOPS_METHOD void narrow(uint32_t least) {
-    if (rows > 1) rows /= 2;
-    else places = places / 2 > least ? places / 2 : least;
+  // Fewer rows: those before the one given, which comes next, alone; or that. Or, of one row, less of the index, down to
+  // so many places: a power of two.
+  HIPOPS_METHOD void narrow(uint32_t crowded, uint32_t least) {
+    if (rows > 1) {
+      before_crowded = crowded - row - 1 < rows - 1;
+      rows = before_crowded ? crowded - row : 1;
+    } else {
+      places = places / 2 > least ? places / 2 : least;
+    }
   }
   // Goes on to what comes next of the index, or after its end, to the next rows; returns whether there are any.
   HIPOPS_METHOD bool next(uint32_t all_rows, int64_t indices) {
@@ -34,10 +40,10 @@ struct ShareWindow {
       return true;
     }
     row += rows;
-    const uint32_t left = all_rows - row;
-    rows = rows < left / 2 ? 2 * rows : left;
+    rows = before_crowded ? 1 : all_rows - row;
+    before_crowded = false;
     whole(indices);
-    return left != 0;
+    return rows != 0;
   }
   HIPOPS_METHOD void whole(int64_t indices) {
     first = 0;
@@ -65,8 +71,8 @@ class RowShare {
     if (thread_index() == 0) count_[0] = 0, keys_[0] = kNobody;
   }
 
-  // Returns whether there was room for all that there is; else there is no list. All work-items of the block call it.
-  // Whoever finds an entry calls found(row, place).
+  // Returns whether there is a list to go by: there was room for all that there is, and of no row there are many beside
+  // others. All work-items of the block call it. Whoever finds an entry calls found(row, place).
   template <class F>
   HIPOPS_METHOD bool list(const ShareWindow& window, F found) {
     barrier();  // of those who are still at the list before
@@ -77,10 +83,13 @@ class RowShare {
     if (has_room) order();
     barrier();
     if (thread_index() == 0) count_[0] = 0;
-    return has_room;
+    return __builtin_expect(entries_ <= kMany, 1) || is_no_crowd(window.places);
   }
+  // If not: a row that a window is better off without.
+  HIPOPS_METHOD uint32_t crowded_row() const { return uniform(crowded_); }
 
   HIPOPS_METHOD uint32_t entries() const { return entries_; }
+  HIPOPS_METHOD bool has_many_of_one_row() const { return entries_ > kMany && has_one_row(); }
   HIPOPS_METHOD uint32_t row(uint32_t entry) const { return row_of(keys_[entry + 1]); }
   HIPOPS_METHOD bool is_first_of_row(uint32_t entry) const { return row_of(keys_[entry]) != row(entry); }
   // Whether an entry is there and the row's; its place is counted from the window's first.
@@ -95,10 +104,14 @@ class RowShare {
     HIPOPS_METHOD uint32_t operator[](uint32_t entry) const { return uint32_t(keys[entry + 1]); }
   };
   HIPOPS_METHOD Places places() const { return {keys_}; }
+  // Memory that is free until the next list, for as many vectors of 16 bytes as the block has work-items.
+  HIPOPS_METHOD Shared<b128> spare() const { return found_.template as<b128>(); }
 
  private:
   static constexpr uint32_t kLoads = 8;            // of a work-item, in flight together
   static constexpr uint32_t kTogether = 8;         // lanes
+  static constexpr uint32_t kMany = 64;            // entries of a row, for one group of lanes
+  static constexpr uint32_t kComparedEach = 256;   // entries, of which each is compared with all others
   static constexpr uint64_t kNobody = UINT64_MAX;  // rows are fewer
 
   static HIPOPS_METHOD uint32_t row_of(uint64_t key) { return uint32_t(key >> 32); }
@@ -154,8 +167,14 @@ class RowShare {
     return row * kSpread - least_ <= above_;
   }
 
-  // Each key goes where it belongs: behind as many as are less. Some lanes count them together.
   HIPOPS_METHOD void order() const {
+    if (__builtin_expect(entries_ > kComparedEach, 0)) order_by_pairs();
+    else order_by_all();
+    if (thread_index() < kPastEnd) keys_[entries_ + 1 + thread_index()] = kNobody;
+  }
+
+  // Each key goes where it belongs: behind as many as are less. Some lanes count them together.
+  HIPOPS_METHOD void order_by_all() const {
     const uint32_t lane = thread_index() % kTogether;
 #pragma unroll 1
     for (uint32_t first = 0; first < entries_; first += Block / kTogether) {
@@ -167,7 +186,48 @@ class RowShare {
       before = wave_reduce<kTogether>(before, Sum());
       if (lane == 0 && i < entries_) keys_[before + 1] = own;
     }
-    if (thread_index() < kPastEnd) keys_[entries_ + 1 + thread_index()] = kNobody;
+  }
+
+  HIPOPS_METHOD bool has_one_row() const { return row(0) == row(entries_ - 1); }
+  // Whether there was room, and of no row there are so many that to list it alone takes less time than a group of lanes
+  // would be at it when the others are done: two spans of entries, which lie side by side, or nearly. Each wave finds it.
+  HIPOPS_METHOD bool is_no_crowd(uint32_t places) {
+    if (entries_ > kRoom) {
+      crowded_ = row_of(found_[kRoom / 2]);  // any, which most entries are mostly of
+      return false;
+    }
+    static_assert(kRoom / kMany <= wave_size, "a lane for each span");
+    uint32_t span = places / 128;
+    if (span < entries_ / 8) span = entries_ / 8;
+    if (span < kMany) span = kMany;
+    const uint32_t begin = lane_index() * span;
+    const LaneMask whole = ballot(begin + span < entries_ && row(begin) == row(begin + span));
+    if (whole == 0 || has_one_row()) return true;
+    crowded_ = row(uint32_t(first_bit(whole)) * span);
+    return false;
+  }
+
+  // Batcher's bitonic sort, whose comparisons all go one way: what is past the end would stay there.
+  HIPOPS_METHOD void order_by_pairs() const {
+#pragma unroll 1
+    for (uint32_t merged = 1; merged < entries_; merged *= 2) {
+      uint32_t mirror = 2 * merged - 1;  // first, the second of two merged parts is gone through from its end
+#pragma unroll 1
+      for (uint32_t half = merged; half != 0; half /= 2) {
+#pragma unroll 1
+        for (uint32_t i = thread_index();; i += Block) {
+          const uint32_t low = 2 * i - (i & (half - 1)), high = low ^ mirror;
+          if (low >= entries_) break;
+          if (high >= entries_) continue;
+          const uint64_t a = found_[low], b = found_[high];
+          if (b < a) found_[low] = b, found_[high] = a;
+        }
+        barrier();
+        mirror = half / 2;
+      }
+    }
+#pragma unroll 1
+    for (uint32_t i = thread_index(); i < entries_; i += Block) keys_[i + 1] = found_[i];
   }
 
   static HIPOPS_METHOD Shared<uint64_t> found() {
@@ -187,7 +247,7 @@ class RowShare {
   const int64_t first_row_;
   const uint32_t least_, above_;  // hash of the share's rows, and how far it goes above that
   int64_t reported_;  // places before have been reported, or are not to be
-  uint32_t entries_ = 0;
+  uint32_t entries_ = 0, crowded_ = 0;
   const Shared<uint64_t> found_ = found();
   const Shared<uint64_t> keys_ = keys();  // in order, from 1 on: nobody's is before them, and after
   const Shared<uint32_t> count_ = count();
