@@ -87,9 +87,9 @@ hipops_status try_few(const DeviceFacts& device, const RowSums& t, IndexAddArgs*
 std::atomic<bool> few_indices_are_ordered{false};
 
 bool pays_to_scan(const RowSums& t) {
-  constexpr int64_t kMost = 1 << 13, kBytes = 1 << 24, kPairs = 1 << 17;
-  const int64_t indices = t.index->shape[0];
-  return indices <= kMost && element_count(*t.x) <= kBytes / dtype_bytes(t.x->dtype) &&
+  constexpr int64_t kFew = 1 << 13, kMost = 2 * kFew, kBytes = 1 << 24, kPairs = 1 << 17;
+  const int64_t indices = t.index->shape[0], bytes = indices <= kFew ? kBytes : kBytes / 2;
+  return indices <= kMost && element_count(*t.x) <= bytes / dtype_bytes(t.x->dtype) &&
          indices * indices <= kPairs * std::min(t.y->shape[t.dim], kMost);
 }
 

@@ -1121,7 +1121,12 @@ TEST_CASE("index_add looks indices through where they are few, and what is added
   };
   CHECK(pays(8192, 512, 8192));
   CHECK_FALSE(pays(8192, 513, 8192));  // over 16 MiB
-  CHECK_FALSE(pays(8193, 1, 8193));
+  CHECK(pays(8193, 255, 8193));
+  CHECK_FALSE(pays(8193, 256, 8193));  // over 8 MiB
+  CHECK(pays(16384, 1, 16384));
+  CHECK_FALSE(pays(16385, 1, 16385));
+  CHECK(pays(2048, 1, 16384));
+  CHECK_FALSE(pays(2047, 1, 16384));  // over 8 a row
   CHECK(pays(512, 1, 8192));
   CHECK_FALSE(pays(511, 1, 8192));  // over 16 a row
   CHECK(pays(32, 1, 2048));
