@@ -75,17 +75,16 @@ OrderPlan plan_order(int64_t rows, int64_t indices) {
 }
 
 OrderPlan plan_spread(int64_t rows, int64_t indices) {
-  // Two blocks for each unit of a large GPU, rows enough that none has many more than another, and indices enough, but
-  // not more than they have room for.
-  constexpr int kHighBits = 8, kLeastLowBits = 2;
-  constexpr int64_t kLeast = 1 << 15, kMost = (kJoinedBatch * 3 / 4) << kHighBits;
-  static_assert(kMost < 1 << kJoinedIndexBits, "they can be counted");
+  // Rows enough that no block has many more than another, and indices enough.
+  constexpr int kLeastLowBits = 2;
+  constexpr int64_t kLeast = 1 << 13, kMost = (1 << kJoinedIndexBits) - 1;  // they can be counted
   OrderPlan plan{};
-  const int low_bits = log2_up(std::min<int64_t>(rows, UINT32_MAX)) - kHighBits;
-  if (low_bits < kLeastLowBits || low_bits > kJoinedDigitBits || indices < kLeast || indices > kMost) return plan;
+  const int bits = log2_up(std::min<int64_t>(rows, UINT32_MAX));
+  const int low_bits = std::min(bits - kSpreadBits, kJoinedDigitBits), high_bits = bits - low_bits;
+  if (low_bits < kLeastLowBits || high_bits > kOrderDigitBits || indices < kLeast || indices > kMost) return plan;
   plan.rounds = 1;
-  plan.key_bits = low_bits + kHighBits;
-  plan.round[0] = {0, low_bits, kHighBits};
+  plan.key_bits = bits;
+  plan.round[0] = {0, low_bits, high_bits};
   return with_parts(plan, indices, 0);
 }
 

@@ -97,7 +97,7 @@ bool can_be_joined(const RowSums& t, const OrderPlan& plan) {
 OrderPlan plan_joined(const RowSums& t) {
   OrderPlan plan{};
   if (rows_count_as_many.load(std::memory_order_relaxed)) plan = plan_order_of(t);
-  else if (pays_to_join(t)) plan = plan_spread_of(t);
+  else if (plan = plan_spread_of(t); !pays_to_join(t, plan.round[0].high_bits)) plan = {};
   return !is_short_of_lanes(t) && can_be_joined(t, plan) ? plan : OrderPlan{};
 }
 
@@ -127,11 +127,12 @@ hipops_status launch_joined(const DeviceFacts& device, const RowSums& t, const O
 
 }  // namespace
 
-bool pays_to_join(const RowSums& t) {
-  constexpr int64_t kFew = 1 << 22, kLarge = 1 << 27, kManyRows = 1 << 12, kFewSources = 4;
-  const int64_t rows = t.y->shape[t.dim], size = dtype_bytes(t.x->dtype), elements = element_count(*t.x);
-  const int64_t most = rows < kManyRows ? kLarge : 2 * kLarge;
-  return elements >= kFew / size && (elements <= most / size || t.index->shape[0] <= kFewSources * rows);
+bool pays_to_join(const RowSums& t, int high_bits) {
+  constexpr int64_t kLeast = 1 << 22, kLeastOfMore = 1 << 24, kFewIndices = 1 << 7;
+  const int64_t elements = element_count(*t.x), size = dtype_bytes(t.x->dtype);
+  const int more = high_bits - kSpreadBits;
+  if (more <= 0) return elements >= kLeast / size;
+  return elements >= (kLeastOfMore << more) / size || t.index->shape[0] >> high_bits >= kFewIndices;
 }
 
 int64_t row_order_bytes(const RowSums& t) { return plan_order_of(t).bytes; }

@@ -15,6 +15,7 @@
 
 #include "device/cpu.h"
 #include "device/launch_contract.h"
+#include "index_order.h"
 #include "index_sums.h"
 #include "overlap.h"
 #include "rows.h"
@@ -878,18 +879,16 @@ void check_joined() {
     int64_t rows, columns, indices;
     bool joined;
   };
-  constexpr int64_t kMost = 3 << 17;
-  for (const Case& c : {Case{HIPOPS_BF16, 4096, 64, 1 << 15, true},
-                        {HIPOPS_BF16, 4096, 72, (1 << 15) - 1, false},      // too few indices for so many blocks
-                        {HIPOPS_F32, 4096, 4, kMost, true},
-                        {HIPOPS_F32, 4096, 4, kMost + 1, false},            // and more than they have room for
+  for (const Case& c : {Case{HIPOPS_BF16, 4096, 256, 1 << 13, true},
+                        {HIPOPS_BF16, 4096, 264, (1 << 13) - 1, false},     // too few indices for so many blocks
+                        {HIPOPS_BF16, 8192, 8, 600000, true},               // more than a block has at hand
                         {HIPOPS_F32, 4096, 4, 1 << 18, true},
                         {HIPOPS_F32, 4096, 4, (1 << 18) - 1, false},        // less than 4 MiB
                         {HIPOPS_U8, 4096, 16, 1 << 18, false},              // has no kernel for that
                         {HIPOPS_F32, 513, 48, 1 << 15, true},
                         {HIPOPS_F32, 512, 48, 1 << 15, false},              // one or two rows a block
                         {HIPOPS_F64, 1 << 16, 16, 40000, true},
-                        {HIPOPS_F64, (1 << 16) + 1, 16, 40000, false},      // more digits than it has lists for
+                        {HIPOPS_F32, (1 << 16) + 1, 4, 1 << 18, true},      // of more blocks
                         {HIPOPS_F16, 4096, 72, 1 << 15, true},
                         {HIPOPS_F16, 4096, 76, 1 << 15, false},             // not by vectors
                         {HIPOPS_F32, 600, 16, 100000, false}}) {            // long lists for few lanes
@@ -1138,23 +1137,44 @@ TEST_CASE("index_add's blocks that join add up what they joined where that is be
   on_both_waves(check_joined);
 }
 
-TEST_CASE("index_add's blocks that join leave it to others where that pays", "[index_add]") {
-  const auto pays = [&](hipops_dtype dtype, int64_t rows, int64_t columns, int64_t indices) {
-    const hipops_tensor y = view_of(0, dtype, {rows, columns}), x = view_of(0, dtype, {indices, columns});
-    const hipops_tensor index = view_of(0, HIPOPS_I64, {indices});
-    return pays_to_join({&y, &x, &index, 0});
+TEST_CASE("index_add's indices are spread over blocks that join by as many bits as it takes", "[index_add]") {
+  struct Case {
+    int64_t rows, indices;
+    int high_bits, low_bits;
   };
-  CHECK(pays(HIPOPS_BF16, 16384, 256, 262144));
-  CHECK(pays(HIPOPS_F32, 16384, 256, 262144));
-  CHECK_FALSE(pays(HIPOPS_F32, 16384, 260, 262144));
-  CHECK_FALSE(pays(HIPOPS_F32, 4095, 256, 262144));
-  CHECK(pays(HIPOPS_F32, 4095, 128, 262144));
-  CHECK(pays(HIPOPS_F32, 65536, 260, 262144));
-  CHECK_FALSE(pays(HIPOPS_F32, 65535, 260, 262144));
-  CHECK(pays(HIPOPS_F64, 4096, 16, 32768));
-  CHECK_FALSE(pays(HIPOPS_F64, 4096, 15, 32768));
-  // In 64 bits.
-  CHECK_FALSE(pays(HIPOPS_F32, 1, int64_t{1} << 30, (int64_t{1} << 32) - 65));
+  constexpr int64_t kMost = (1 << 22) - 1;
+  for (const Case& c : {Case{513, 1 << 13, 8, 2}, {1024, kMost, 8, 2}, {1 << 16, 1 << 13, 8, 8}, {(1 << 16) + 1, 1 << 13, 9, 8},
+                        {1 << 17, 1 << 13, 9, 8}, {1 << 18, 1 << 13, 10, 8}}) {
+    const OrderPlan plan = plan_spread(c.rows, c.indices);
+    CAPTURE(c.rows);
+    CHECK(plan.rounds == 1);
+    CHECK(plan.round[0].high_bits == c.high_bits);
+    CHECK(plan.round[0].low_bits == c.low_bits);
+  }
+  CHECK(plan_spread(512, 1 << 13).rounds == 0);
+  CHECK(plan_spread((1 << 18) + 1, 1 << 13).rounds == 0);
+  CHECK(plan_spread(INT64_MAX, 1 << 13).rounds == 0);
+  CHECK(plan_spread(1024, (1 << 13) - 1).rounds == 0);
+  CHECK(plan_spread(1024, kMost + 1).rounds == 0);
+}
+
+TEST_CASE("index_add's blocks that join leave it to others where that pays", "[index_add]") {
+  const auto pays = [&](int64_t columns, int64_t indices, int high_bits) {
+    const hipops_tensor y = view_of(0, HIPOPS_F32, {1 << 16, columns}), x = view_of(0, HIPOPS_F32, {indices, columns});
+    const hipops_tensor index = view_of(0, HIPOPS_I64, {indices});
+    return pays_to_join({&y, &x, &index, 0}, high_bits);
+  };
+  CHECK(pays(128, 1 << 13, 8));
+  CHECK_FALSE(pays(127, 1 << 13, 8));  // 4 MiB
+  CHECK(pays(1024, 1 << 13, 9));
+  CHECK_FALSE(pays(1023, 1 << 13, 9));  // 32 MiB
+  CHECK(pays(2048, 1 << 13, 10));
+  CHECK_FALSE(pays(2047, 1 << 13, 10));  // 64 MiB
+  CHECK(pays(4, 1 << 16, 9));
+  CHECK_FALSE(pays(4, (1 << 16) - 1, 9));  // 128 indices a block
+  CHECK(pays(4, 1 << 17, 10));
+  CHECK_FALSE(pays(4, (1 << 17) - 1, 10));
+  CHECK(pays(int64_t{1} << 30, (int64_t{1} << 32) - 65, 8));  // in 64 bits
 }
 
 TEST_CASE("index_add's blocks that join add up what they joined right", "[index_add]") {
