@@ -128,11 +128,12 @@ hipops_status launch_joined(const DeviceFacts& device, const RowSums& t, const O
 }  // namespace
 
 bool pays_to_join(const RowSums& t, int high_bits) {
-  constexpr int64_t kLeast = 1 << 22, kLeastOfMore = 1 << 24, kFewIndices = 1 << 7;
+  constexpr int64_t kLeast = 1 << 22, kLeastOfMore = 1 << 24, kManyIndices = 1 << 7;
   const int64_t elements = element_count(*t.x), size = dtype_bytes(t.x->dtype);
   const int more = high_bits - kSpreadBits;
   if (more <= 0) return elements >= kLeast / size;
-  return elements >= (kLeastOfMore << more) / size || t.index->shape[0] >> high_bits >= kFewIndices;
+  const bool has_many = t.index->shape[0] >> high_bits >= kManyIndices;
+  return elements >= (has_many ? kLeastOfMore : kLeastOfMore << more) / size;
 }
 
 int64_t row_order_bytes(const RowSums& t) { return plan_order_of(t).bytes; }

@@ -888,7 +888,7 @@ void check_joined() {
                         {HIPOPS_F32, 513, 48, 1 << 15, true},
                         {HIPOPS_F32, 512, 48, 1 << 15, false},              // one or two rows a block
                         {HIPOPS_F64, 1 << 16, 16, 40000, true},
-                        {HIPOPS_F32, (1 << 16) + 1, 4, 1 << 18, true},      // of more blocks
+                        {HIPOPS_F32, (1 << 16) + 1, 64, 1 << 16, true},     // of more blocks
                         {HIPOPS_F16, 4096, 72, 1 << 15, true},
                         {HIPOPS_F16, 4096, 76, 1 << 15, false},             // not by vectors
                         {HIPOPS_F32, 600, 16, 100000, false}}) {            // long lists for few lanes
@@ -1170,10 +1170,11 @@ TEST_CASE("index_add's blocks that join leave it to others where that pays", "[i
   CHECK_FALSE(pays(1023, 1 << 13, 9));  // 32 MiB
   CHECK(pays(2048, 1 << 13, 10));
   CHECK_FALSE(pays(2047, 1 << 13, 10));  // 64 MiB
-  CHECK(pays(4, 1 << 16, 9));
-  CHECK_FALSE(pays(4, (1 << 16) - 1, 9));  // 128 indices a block
-  CHECK(pays(4, 1 << 17, 10));
-  CHECK_FALSE(pays(4, (1 << 17) - 1, 10));
+  CHECK(pays(64, 1 << 16, 9));
+  CHECK_FALSE(pays(63, 1 << 16, 9));        // 16 MiB
+  CHECK_FALSE(pays(64, (1 << 16) - 1, 9));  // 128 indices a block
+  CHECK(pays(32, 1 << 17, 10));
+  CHECK_FALSE(pays(33, (1 << 17) - 1, 10));
   CHECK(pays(int64_t{1} << 30, (int64_t{1} << 32) - 65, 8));  // in 64 bits
 }
 
