@@ -183,8 +183,7 @@ class ScanSums {
         expect_load_soon(x_ + place * args_.x_step);
         expect_load_soon(row(found));
       };
-      while (!share_.list(window, expect) || (window.rows > 1 && !window.has_all_of(indices)))
-        window.narrow(share_.crowded_row(), Share::kLeastPlaces);
+      while (!share_.list(window, expect)) window.narrow(share_.crowded_row(), Share::kLeastPlaces);
       const bool is_of_one = window.rows == 1 || share_.has_many_of_one_row();
       if (__builtin_expect(is_of_one, 0)) add_to_row(window, window.rows == 1 ? window.row : share_.row(0));
       else add_rows();

@@ -20,7 +20,6 @@ struct ShareWindow {
   uint32_t places;
   bool before_crowded;  // whether the row behind it is to be alone
 
-  HIPOPS_METHOD bool has_all_of(int64_t indices) const { return places == indices; }
   HIPOPS_METHOD bool has_last_of(int64_t indices) const { return first + places == indices; }
 
   // Fewer rows: those before the one given, which comes next, alone; or that. Or, of one row, less of the index, down to
@@ -46,9 +45,11 @@ struct ShareWindow {
     whole(indices);
     return rows != 0;
   }
+  // All of the index, of which several rows can be listed, or as much as places can be counted, for one row.
   HIPOPS_METHOD void whole(int64_t indices) {
     first = 0;
     places = indices < kMostPlaces ? uint32_t(indices) : kMostPlaces;
+    if (places != indices && rows > 1) rows = 1;
   }
 };
 
