@@ -645,7 +645,7 @@ MUTATIONS = (
         "index_add", "index_add.hip",
         before="x_ + window.first * a.x_step",
         after="x_",
-        runs=(Run("indices", "f32", race=True, case="indices_many_1000_f32_i16_report"),),
+        runs=(Run("adversarial", "f32", race=True, case="adversarial_long_list_2600_f32_i16"),),
         small=SMALL_WINDOWS),
     Mutation(
         "rows_of_other_shares_stored",
@@ -653,7 +653,7 @@ MUTATIONS = (
         "index_add", "index_add.hip",
         before="    if (window.first == 0) is_named_ = false;  // the row may be another block's\n",
         after="",
-        runs=(Run("indices", "f32", race=True, case="indices_many_1000_f32_i16_report"),),
+        runs=(Run("adversarial", "f32", race=True, case="adversarial_long_list_2600_f32_i16"),),
         small=SMALL_WINDOWS),
     Mutation(
         "index_out_of_range_taken",
