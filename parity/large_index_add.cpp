@@ -88,6 +88,29 @@ void along_lines(Stage& stage, hipops_dtype dtype, int64_t lines, int64_t column
   stage.expect_unchanged(x);
 }
 
+// Half of the indices name one row, as a padding token does, and the others all rows in turn.
+void crowded_row(Stage& stage, hipops_dtype dtype, int64_t rows, int64_t columns, int64_t indices, bool with_workspace) {
+  const int64_t crowded = rows / 3;
+  std::vector<uint64_t> targets;
+  std::vector<std::vector<int64_t>> sources_of(static_cast<size_t>(rows));
+  for (int64_t j = 0; j < indices; ++j) {
+    targets.push_back(static_cast<uint64_t>(j % 2 == 0 ? crowded : j * 7919 % rows));
+    sources_of[targets.back()].push_back(j);
+  }
+  const Pattern before = summands(dtype, 23), values = summands(dtype, 24);
+  Memory& y = stage.memory("y", before, rows * columns);
+  Memory& x = stage.memory("x", values, indices * columns);
+  Memory& index = stage.memory("index", Pattern(HIPOPS_I32, targets), indices);
+  const hipops_tensor to = y.view({rows, columns});
+  call(stage, to, x.view({indices, columns}), index.view({indices}), 0, with_workspace);
+  stage.expect(y, elements_are(to, 0, before, [=](const int64_t* i) {
+                 uint64_t bits = before(i[0] * columns + i[1]);
+                 for (const int64_t j : sources_of[static_cast<size_t>(i[0])])
+                   bits = exact_sum(dtype, bits, values(j * columns + i[1]));
+                 return bits;
+               }));
+}
+
 }  // namespace
 
 void add_index_add_cases(int64_t giant, std::vector<LargeCase>* cases) {
@@ -120,6 +143,14 @@ void add_index_add_cases(int64_t giant, std::vector<LargeCase>* cases) {
   add("lines_of_few", bf16, {lines, 256}, [=](Stage& stage) { along_lines(stage, bf16, lines, 256, 60, false); });
   add("lines_ordered", bf16, {lines, 256}, [=](Stage& stage) {
     along_lines(stage, bf16, lines, 256, kManyIndices, true);
+  });
+  // By blocks that join and add up: of a type whose long lists they share, and of one whose they don't; of more rows than
+  // 2^16, and of few. And by blocks that look the indices through.
+  for (const hipops_dtype dtype : {f32, i32})
+    add("crowded_row", dtype, {70001, 64}, [=](Stage& stage) { crowded_row(stage, dtype, 70001, 64, 1 << 16, true); });
+  add("crowded_row_of_few", f32, {2001, 512}, [=](Stage& stage) { crowded_row(stage, f32, 2001, 512, 1 << 13, true); });
+  add("crowded_row_without_workspace", f32, {5003, 72}, [=](Stage& stage) {
+    crowded_row(stage, f32, 5003, 72, 9000, false);
   });
 }
 
