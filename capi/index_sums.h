@@ -44,8 +44,8 @@ hipops_status add_rows(const DeviceFacts& device, const RowSums& t, IndexAddArgs
 // Whether rows are taken in vectors of 16 bytes.
 bool rows_are_wide(const RowSums& t);
 
-// Whether blocks that order indices by so many high bits had better add up the sources themselves: not where there are few
-// bytes of them, and the ordering is most of the work, nor where so many blocks would have few.
+// Whether blocks that order indices by so many high bits had better add up the sources themselves: not where there are
+// few bytes of them, and the ordering is most of the work, nor where so many blocks would have few.
 bool pays_to_join(const RowSums& t, int high_bits);
 
 // Whether indices had better be looked through by each block, of which few are enough, than ordered, which takes two

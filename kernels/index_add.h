@@ -65,7 +65,7 @@ struct IndexAddArgs {
 // Not for u8: 16 sums for each vector made it the largest kernel, with which the library would outgrow its 25 MB.
 #define HIPOPS_INDEX_ADD_JOINED_VARIANT(X, T) X(index_add_##T##_joined_wide, T, 16, joined)
 
-// Of which types blocks that join share long lists: what models add. For all types, the library would outgrow its 25 MB.
+// Of which types blocks that join share long lists: what models add. For all, the library would outgrow its 25 MB.
 #define HIPOPS_INDEX_ADD_SHARING(X) X(f32) X(f16) X(bf16)
 
 // Of what models add: for all types, the library would be 94 KB larger.

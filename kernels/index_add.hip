@@ -232,15 +232,17 @@ class ScanSums {
     sum.store(y);
   }
 
-  // All groups load, each another source, and each of the part's elements has a work-item that adds what they have loaded,
-  // in order, while the next sources are on their way.
+  // All groups load, each another source, and each of the part's elements has a work-item that adds what they have
+  // loaded, in order, while the next sources are on their way.
   HIPOPS_METHOD void add_parked(const T* x, int64_t step, int lane_bits) const {
     const Shared<Vector<T, Length>> stage = share_.spare().template as<Vector<T, Length>>();
     const Shared<T> element = share_.spare().template as<T>();
     const auto place = share_.places();
     const uint32_t groups = kScanBlock >> lane_bits, own = thread_index() >> lane_bits, count = share_.entries();
     const uint32_t elements = Length << lane_bits;
-    const auto load = [&](uint32_t n) { return load_once<Length>(x + int64_t(place[n < count ? n : count - 1]) * step); };
+    const auto load = [&](uint32_t n) {
+      return load_once<Length>(x + int64_t(place[n < count ? n : count - 1]) * step);
+    };
     Vector<T, Length> v = load(own);
 #pragma unroll 1
     for (uint32_t first = 0; first < count; first += groups) {

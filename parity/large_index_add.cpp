@@ -89,7 +89,8 @@ void along_lines(Stage& stage, hipops_dtype dtype, int64_t lines, int64_t column
 }
 
 // Half of the indices name one row, as a padding token does, and the others all rows in turn.
-void crowded_row(Stage& stage, hipops_dtype dtype, int64_t rows, int64_t columns, int64_t indices, bool with_workspace) {
+void crowded_row(Stage& stage, hipops_dtype dtype, int64_t rows, int64_t columns, int64_t indices,
+                 bool with_workspace) {
   const int64_t crowded = rows / 3;
   std::vector<uint64_t> targets;
   std::vector<std::vector<int64_t>> sources_of(static_cast<size_t>(rows));
@@ -144,8 +145,8 @@ void add_index_add_cases(int64_t giant, std::vector<LargeCase>* cases) {
   add("lines_ordered", bf16, {lines, 256}, [=](Stage& stage) {
     along_lines(stage, bf16, lines, 256, kManyIndices, true);
   });
-  // By blocks that join and add up: of a type whose long lists they share, and of one whose they don't; of more rows than
-  // 2^16, and of few. And by blocks that look the indices through.
+  // By blocks that join and add up: of a type whose long lists they share, and of one whose they don't; of more rows
+  // than 2^16, and of few. And by blocks that look the indices through.
   for (const hipops_dtype dtype : {f32, i32})
     add("crowded_row", dtype, {70001, 64}, [=](Stage& stage) { crowded_row(stage, dtype, 70001, 64, 1 << 16, true); });
   add("crowded_row_of_few", f32, {2001, 512}, [=](Stage& stage) { crowded_row(stage, f32, 2001, 512, 1 << 13, true); });

@@ -22,8 +22,8 @@ struct ShareWindow {
 
   HIPOPS_METHOD bool has_last_of(int64_t indices) const { return first + places == indices; }
 
-  // Fewer rows: those before the one given, which comes next, alone; or that. Or, of one row, less of the index, down to
-  // so many places: a power of two.
+  // Fewer rows: those before the one given, which comes next, alone; or that. Or, of one row, less of the index, down
+  // to so many places: a power of two.
   HIPOPS_METHOD void narrow(uint32_t crowded, uint32_t least) {
     if (rows > 1) {
       before_crowded = crowded - row - 1 < rows - 1;
@@ -192,7 +192,8 @@ class RowShare {
 
   HIPOPS_METHOD bool has_one_row() const { return row(0) == row(entries_ - 1); }
   // Whether there was room, and of no row there are so many that to list it alone takes less time than a group of lanes
-  // would be at it when the others are done: two spans of entries, which lie side by side, or nearly. Each wave finds it.
+  // would be at it when the others are done: two spans of entries, which lie side by side, or nearly. Each wave finds
+  // it.
   HIPOPS_METHOD bool is_no_crowd(uint32_t places) {
     if (entries_ > kRoom) {
       crowded_ = row_of(found_[kRoom / 2]);  // any, which most entries are mostly of
