@@ -22,12 +22,15 @@ struct OrderPlan {
   int64_t bytes;                                  // 0: nothing is ordered
 };
 
+// The high bits of plan_spread: blocks that are two for each unit of a large GPU. More where there are more rows than
+// so many blocks tell apart.
+constexpr int kSpreadBits = 8;
+
 // For `indices` of which each names one of `rows`. Few are not ordered, nor are more than entries have bits for.
 OrderPlan plan_order(int64_t rows, int64_t indices);
 
 // The same, over so many blocks that join that they can add up what they joined themselves (index_join.h, ListsAtHand):
 // each has about as much to do, and there are enough of them. Of other rows and indices, no rounds and no bytes.
-constexpr int kSpreadBits = 8;  // of blocks: two for each unit of a large GPU; more for more rows than they tell apart
 OrderPlan plan_spread(int64_t rows, int64_t indices);
 
 // What is the same in all rounds: of `order`, all but the digits and `from`.

@@ -1143,8 +1143,8 @@ TEST_CASE("index_add's indices are spread over blocks that join by as many bits 
     int high_bits, low_bits;
   };
   constexpr int64_t kMost = (1 << 22) - 1;
-  for (const Case& c : {Case{513, 1 << 13, 8, 2}, {1024, kMost, 8, 2}, {1 << 16, 1 << 13, 8, 8}, {(1 << 16) + 1, 1 << 13, 9, 8},
-                        {1 << 17, 1 << 13, 9, 8}, {1 << 18, 1 << 13, 10, 8}}) {
+  for (const Case& c : {Case{513, 1 << 13, 8, 2}, {1024, kMost, 8, 2}, {1 << 16, 1 << 13, 8, 8},
+                        {(1 << 16) + 1, 1 << 13, 9, 8}, {1 << 17, 1 << 13, 9, 8}, {1 << 18, 1 << 13, 10, 8}}) {
     const OrderPlan plan = plan_spread(c.rows, c.indices);
     CAPTURE(c.rows);
     CHECK(plan.rounds == 1);
