@@ -74,13 +74,13 @@ OrderPlan plan_order(int64_t rows, int64_t indices) {
   return with_parts(plan, indices, plan.by_position ? indices : rows);
 }
 
-OrderPlan plan_spread(int64_t rows, int64_t indices) {
+OrderPlan plan_spread(int64_t rows, int64_t indices, int spread_bits) {
   // Rows enough that no block has many more than another, and indices enough.
   constexpr int kLeastLowBits = 2;
   constexpr int64_t kLeast = 1 << 13, kMost = (1 << kJoinedIndexBits) - 1;  // they can be counted
   OrderPlan plan{};
   const int bits = log2_up(std::min<int64_t>(rows, UINT32_MAX));
-  const int low_bits = std::min(bits - kSpreadBits, kJoinedDigitBits), high_bits = bits - low_bits;
+  const int low_bits = std::min(bits - spread_bits, kJoinedDigitBits), high_bits = bits - low_bits;
   if (low_bits < kLeastLowBits || high_bits > kOrderDigitBits || indices < kLeast || indices > kMost) return plan;
   plan.rounds = 1;
   plan.key_bits = bits;

@@ -22,16 +22,17 @@ struct OrderPlan {
   int64_t bytes;                                  // 0: nothing is ordered
 };
 
-// The high bits of plan_spread: blocks that are two for each unit of a large GPU. More where there are more rows than
-// so many blocks tell apart.
-constexpr int kSpreadBits = 8;
+// High bits for plan_spread: blocks that are two for each unit of a large GPU; or fewer, which leave room for the launch
+// behind them, of which little work is done the sooner.
+constexpr int kSpreadBits = 8, kSpreadBitsOfLittle = 6;
 
 // For `indices` of which each names one of `rows`. Few are not ordered, nor are more than entries have bits for.
 OrderPlan plan_order(int64_t rows, int64_t indices);
 
 // The same, over so many blocks that join that they can add up what they joined themselves (index_join.h, ListsAtHand):
-// each has about as much to do, and there are enough of them. Of other rows and indices, no rounds and no bytes.
-OrderPlan plan_spread(int64_t rows, int64_t indices);
+// each has about as much to do, and there are enough of them: by so many bits, or more where there are more rows than
+// those tell apart. Of other rows and indices, no rounds and no bytes.
+OrderPlan plan_spread(int64_t rows, int64_t indices, int spread_bits);
 
 // What is the same in all rounds: of `order`, all but the digits and `from`.
 void place_order(const OrderPlan& plan, int64_t rows, char* workspace, RowOrder* order);

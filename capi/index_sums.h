@@ -44,8 +44,12 @@ hipops_status add_rows(const DeviceFacts& device, const RowSums& t, IndexAddArgs
 // Whether rows are taken in vectors of 16 bytes.
 bool rows_are_wide(const RowSums& t);
 
-// Whether blocks that order indices by so many high bits had better add up the sources themselves: not where there are
-// few bytes of them, and the ordering is most of the work, nor where so many blocks would have few.
+// By how many high bits, or more, indices are ordered so that the blocks that order them can add up the sources, too:
+// few where x is little, if their rows' numbers have bits enough, and each block has room for its sources.
+int spread_bits(const RowSums& t);
+
+// Whether they had better do so: not where so many blocks would have few bytes of sources, nor where there is little for
+// more indices than few blocks have room for.
 bool pays_to_join(const RowSums& t, int high_bits);
 
 // Whether indices had better be looked through by each block, of which few are enough, than ordered, which takes two

@@ -16,7 +16,18 @@ OrderPlan plan_order_of(const RowSums& t) {
 }
 
 OrderPlan plan_spread_of(const RowSums& t) {
-  return is_empty(*t.x) || is_empty(*t.y) ? OrderPlan{} : plan_spread(t.y->shape[t.dim], t.index->shape[0]);
+  const int64_t rows = t.y->shape[t.dim], indices = t.index->shape[0];
+  return is_empty(*t.x) || is_empty(*t.y) ? OrderPlan{} : plan_spread(rows, indices, spread_bits(t));
+}
+
+bool is_little(const RowSums& t) {
+  constexpr int64_t kBytes = 1 << 22;
+  return element_count(*t.x) < kBytes / dtype_bytes(t.x->dtype);
+}
+
+// Whether so few blocks as are there for little mostly have room for the sources of each.
+bool few_blocks_have_room(const RowSums& t) {
+  return t.index->shape[0] <= int64_t{kJoinedBatch / 8 * 7} << kSpreadBitsOfLittle;
 }
 
 // Where rows are few and long lists are added to them, vectors of 16 bytes make too few work-items to keep memory busy:
@@ -127,11 +138,16 @@ hipops_status launch_joined(const DeviceFacts& device, const RowSums& t, const O
 
 }  // namespace
 
+int spread_bits(const RowSums& t) {
+  constexpr int64_t kMostRows = int64_t{1} << (kSpreadBitsOfLittle + kJoinedDigitBits);
+  return is_little(t) && t.y->shape[t.dim] <= kMostRows && few_blocks_have_room(t) ? kSpreadBitsOfLittle : kSpreadBits;
+}
+
 bool pays_to_join(const RowSums& t, int high_bits) {
-  constexpr int64_t kLeast = 1 << 22, kLeastOfMore = 1 << 24, kManyIndices = 1 << 7;
+  constexpr int64_t kLeastOfMore = 1 << 24, kManyIndices = 1 << 7;
   const int64_t elements = element_count(*t.x), size = dtype_bytes(t.x->dtype);
   const int more = high_bits - kSpreadBits;
-  if (more <= 0) return elements >= kLeast / size;
+  if (more <= 0) return !is_little(t) || few_blocks_have_room(t);
   const bool has_many = t.index->shape[0] >> high_bits >= kManyIndices;
   return elements >= (has_many ? kLeastOfMore : kLeastOfMore << more) / size;
 }

@@ -140,7 +140,7 @@ class JoinedSums : ExpectingSums {
     const T* x = static_cast<const T*>(a.x) + locate_small(a.walk, from < last ? from : last).of[kIndexAddX];
     Long sum;
     sum.begin(y, to <= last);
-    sum.add(lists_.spare(), x, a.x_step, a.order.sources + list.begin, list.end - list.begin);
+    sum.add(lists_.stage(), x, a.x_step, a.order.sources + list.begin, list.end - list.begin);
     sum.store(y);
   }
 

@@ -505,6 +505,13 @@ MUTATIONS = (
         after="uint64_t(entries(before) + count - 1) << 32",
         runs=(Run("sizes", "f32", plan="many-rows"), Run("indices", "f16", plan="many-rows"))),
     Mutation(
+        "sources_over_the_tallies",
+        "A block that joins puts sources where other waves still look up how many entries there are before theirs.",
+        "index_add", "device/index_join.h",
+        before="kFirstSource = kTallied * kWordsOfVector;",
+        after="kFirstSource = 0;",
+        runs=(Run("sizes", "f32", "report", says="race at byte", race=True, plan="many-rows"),)),
+    Mutation(
         "long_list_among_the_others",
         "A block counts a long list among those that it adds up itself, where it is not.",
         "index_add", "device/index_join.h",

@@ -240,7 +240,8 @@ void check_workspace_bytes() {
   EXPECT_EQUAL(bytes_for(HIPOPS_F32, 16384, 256, 262144), expected(256, 262144, 16384));
   EXPECT_EQUAL(bytes_for(HIPOPS_U8, 1, 3, 257), expected(1, 257, 1));
   // Either way of which the device decides: with more digits, or with lists.
-  EXPECT_EQUAL(bytes_for(HIPOPS_U8, 1024, 3, 50000), std::max(expected(64, 50000, 1024), expected(256, 50000, 0)));
+  EXPECT_EQUAL(bytes_for(HIPOPS_U8, 1024, 128, 50000), std::max(expected(64, 50000, 1024), expected(256, 50000, 0)));
+  EXPECT_EQUAL(bytes_for(HIPOPS_U8, 1024, 3, 50000), expected(64, 50000, 1024));
   EXPECT(expected(64, 50000, 1024) < expected(256, 50000, 0));
   EXPECT_EQUAL(bytes_for(HIPOPS_U8, 256, 3, 2049), expected(16, 2049, 256));
   EXPECT_EQUAL(bytes_for(HIPOPS_U8, 2, 3, 100000), expected(2, 100000, 2));
@@ -883,7 +884,9 @@ void check_joined() {
                         {HIPOPS_BF16, 4096, 264, (1 << 13) - 1, false},     // too few indices for so many blocks
                         {HIPOPS_BF16, 8192, 8, 600000, true},               // more than a block has at hand
                         {HIPOPS_F32, 4096, 4, 1 << 18, true},
-                        {HIPOPS_F32, 4096, 4, (1 << 18) - 1, false},        // less than 4 MiB
+                        {HIPOPS_F32, 4096, 4, 1 << 15, true},               // little: of fewer blocks
+                        {HIPOPS_F32, 129, 4, 1 << 13, true},
+                        {HIPOPS_F32, 128, 4, 1 << 13, false},               // one or two rows a block
                         {HIPOPS_U8, 4096, 16, 1 << 18, false},              // has no kernel for that
                         {HIPOPS_F32, 513, 48, 1 << 15, true},
                         {HIPOPS_F32, 512, 48, 1 << 15, false},              // one or two rows a block
@@ -1140,22 +1143,39 @@ TEST_CASE("index_add's blocks that join add up what they joined where that is be
 TEST_CASE("index_add's indices are spread over blocks that join by as many bits as it takes", "[index_add]") {
   struct Case {
     int64_t rows, indices;
-    int high_bits, low_bits;
+    int bits, high_bits, low_bits;
   };
   constexpr int64_t kMost = (1 << 22) - 1;
-  for (const Case& c : {Case{513, 1 << 13, 8, 2}, {1024, kMost, 8, 2}, {1 << 16, 1 << 13, 8, 8},
-                        {(1 << 16) + 1, 1 << 13, 9, 8}, {1 << 17, 1 << 13, 9, 8}, {1 << 18, 1 << 13, 10, 8}}) {
-    const OrderPlan plan = plan_spread(c.rows, c.indices);
+  for (const Case& c : {Case{513, 1 << 13, 8, 8, 2}, {1024, kMost, 8, 8, 2}, {1 << 16, 1 << 13, 8, 8, 8},
+                        {(1 << 16) + 1, 1 << 13, 8, 9, 8}, {1 << 17, 1 << 13, 8, 9, 8}, {1 << 18, 1 << 13, 8, 10, 8},
+                        {129, 1 << 13, 6, 6, 2}, {1 << 14, 1 << 13, 6, 6, 8}, {(1 << 14) + 1, 1 << 13, 6, 7, 8}}) {
+    const OrderPlan plan = plan_spread(c.rows, c.indices, c.bits);
     CAPTURE(c.rows);
     CHECK(plan.rounds == 1);
     CHECK(plan.round[0].high_bits == c.high_bits);
     CHECK(plan.round[0].low_bits == c.low_bits);
   }
-  CHECK(plan_spread(512, 1 << 13).rounds == 0);
-  CHECK(plan_spread((1 << 18) + 1, 1 << 13).rounds == 0);
-  CHECK(plan_spread(INT64_MAX, 1 << 13).rounds == 0);
-  CHECK(plan_spread(1024, (1 << 13) - 1).rounds == 0);
-  CHECK(plan_spread(1024, kMost + 1).rounds == 0);
+  CHECK(plan_spread(512, 1 << 13, 8).rounds == 0);
+  CHECK(plan_spread(128, 1 << 13, 6).rounds == 0);
+  CHECK(plan_spread((1 << 18) + 1, 1 << 13, 8).rounds == 0);
+  CHECK(plan_spread(INT64_MAX, 1 << 13, 8).rounds == 0);
+  CHECK(plan_spread(1024, (1 << 13) - 1, 8).rounds == 0);
+  CHECK(plan_spread(1024, kMost + 1, 8).rounds == 0);
+}
+
+TEST_CASE("index_add's indices are spread over fewer blocks where there is little to add", "[index_add]") {
+  const auto bits = [](int64_t rows, int64_t columns, int64_t indices, hipops_dtype dtype = HIPOPS_F32) {
+    const hipops_tensor y = view_of(0, dtype, {rows, columns}), x = view_of(0, dtype, {indices, columns});
+    const hipops_tensor index = view_of(0, HIPOPS_I64, {indices});
+    return spread_bits({&y, &x, &index, 0});
+  };
+  CHECK(bits(1024, 127, 1 << 13) == 6);
+  CHECK(bits(1024, 128, 1 << 13) == 8);  // 4 MiB
+  CHECK(bits(1024, 128, 1 << 13, HIPOPS_BF16) == 6);
+  CHECK(bits(1 << 14, 64, 1 << 13) == 6);
+  CHECK(bits((1 << 14) + 1, 64, 1 << 13) == 8);
+  CHECK(bits(1024, 8, 1792 << 6) == 6);
+  CHECK(bits(1024, 8, (1792 << 6) + 1) == 8);
 }
 
 TEST_CASE("index_add's blocks that join leave it to others where that pays", "[index_add]") {
@@ -1164,8 +1184,10 @@ TEST_CASE("index_add's blocks that join leave it to others where that pays", "[i
     const hipops_tensor index = view_of(0, HIPOPS_I64, {indices});
     return pays_to_join({&y, &x, &index, 0}, high_bits);
   };
-  CHECK(pays(128, 1 << 13, 8));
-  CHECK_FALSE(pays(127, 1 << 13, 8));  // 4 MiB
+  CHECK(pays(1, 1792 << 6, 8));
+  CHECK_FALSE(pays(1, (1792 << 6) + 1, 8));
+  CHECK_FALSE(pays(7, 1 << 17, 8));
+  CHECK(pays(8, 1 << 17, 8));  // 4 MiB
   CHECK(pays(1024, 1 << 13, 9));
   CHECK_FALSE(pays(1023, 1 << 13, 9));  // 32 MiB
   CHECK(pays(2048, 1 << 13, 10));

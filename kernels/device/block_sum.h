@@ -12,7 +12,8 @@ namespace {
 template <class T, int Length, int Block>
 class BlockSum {
  public:
-  static constexpr uint32_t kVectors = 4;  // of a part: 64 bytes
+  static constexpr uint32_t kVectors = 4;         // of a part: 64 bytes
+  static constexpr uint32_t kStaged = 2 * Block;  // vectors
 
   // Of the part's vectors, the one that the work-item loads, and the one that it adds to.
   static HIPOPS_METHOD uint32_t loaded() { return thread_index() % kVectors; }
@@ -28,57 +29,74 @@ class BlockSum {
   }
 
   // x is the vector that is loaded, of the first source that there is (past the row's end, another one of the row). The
-  // next one is on its way while what has come is added, and where the two after it are is known before. All work-items of
-  // the block call it, with a stage of as many vectors, which is in use until the next barrier.
+  // next ones are on their way while what has come is added, and where those after them are is looked up. All
+  // work-items of the block call it, with a stage of kStaged vectors, which is in use until the next barrier.
   HIPOPS_METHOD void add(Shared<b128> stage, const T* x, int64_t step, const uint32_t* source, uint32_t count) {
     const uint32_t own = thread_index() / kVectors, last = count - 1;
-    const auto place = [&](uint32_t first) { return source[first + own < count ? first + own : last]; };
-    uint32_t next = place(kSources), next_but_one = place(2 * kSources);
-    b128 v = load(x + int64_t(place(0)) * step);
+    const auto find = [&](uint32_t first, uint32_t (&place)[kEach]) {
+#pragma unroll
+      for (uint32_t n = 0; n < kEach; ++n) {
+        const uint32_t i = first + n * kLoaded + own;
+        place[n] = source[i < count ? i : last];
+      }
+    };
+    const auto load = [&](const uint32_t (&place)[kEach], b128 (&v)[kEach]) {
+#pragma unroll
+      for (uint32_t n = 0; n < kEach; ++n)
+        v[n] = load_once<1>(reinterpret_cast<const b128*>(x + int64_t(place[n]) * step)).element[0];
+    };
+    uint32_t next[kEach];
+    b128 v[kEach], ahead[kEach];
+    find(0, next);
+    load(next, v);
+    find(kSources, next);
 #pragma unroll 1
     for (uint32_t first = 0; first < count; first += kSources) {
-      const uint32_t far = place(first + 3 * kSources);
-      const b128 ahead = load(x + int64_t(next) * step);
+      load(next, ahead);
+      find(first + 2 * kSources, next);
       barrier();  // until what was there has been added
-      stage[thread_index()] = v;
+#pragma unroll
+      for (uint32_t n = 0; n < kEach; ++n) stage[n * Block + thread_index()] = v[n];
       barrier();
-      if (adds()) add_staged(stage.template as<T>(), count - first < kSources ? count - first : kSources);
-      v = ahead;
-      next = next_but_one;
-      next_but_one = far;
+      if (adds()) add_staged(stage.template as<T>(), int(count - first < kSources ? count - first : kSources));
+#pragma unroll
+      for (uint32_t n = 0; n < kEach; ++n) v[n] = ahead[n];
     }
   }
 
  private:
   using Row = Summed<T>;
-  static constexpr uint32_t kSources = Block / kVectors;  // in the stage at a time
-  static constexpr uint32_t kElements = kVectors * Length;
-  static constexpr uint32_t kTogether = 8;
-  static_assert(kSources % kTogether == 0 && kElements <= Block, "no source is left over, and each element has a lane");
+  static constexpr uint32_t kEach = kStaged / Block;  // vectors that a work-item loads at a time
+  static constexpr uint32_t kLoaded = Block / kVectors, kSources = kEach * kLoaded;  // in the stage at a time
+  static constexpr int kElements = int(kVectors) * Length, kTogether = 8;
+  static_assert(kElements <= Block, "each element has a lane");
 
-  static HIPOPS_METHOD bool adds() { return thread_index() < kElements; }
-  static HIPOPS_METHOD b128 load(const T* at) { return load_once<1>(reinterpret_cast<const b128*>(at)).element[0]; }
+  static HIPOPS_METHOD bool adds() { return int(thread_index()) < kElements; }
 
   // Those next are looked up while some are added.
-  HIPOPS_METHOD void add_staged(Shared<T> element, uint32_t sources) {
-    const uint32_t whole = sources / kTogether * kTogether;
+  HIPOPS_METHOD void add_staged(Shared<T> element, int sources) {
+    const int own = int(thread_index()), last = sources - kTogether;
     T next[kTogether];
-    look(element, 0, next);
+    int n = 0;
+    if (last >= 0) look(element, own, next);
 #pragma unroll 1
-    for (uint32_t n = kTogether; n <= whole; n += kTogether) {
-      T now[kTogether];
+    for (; n <= last; n += kTogether) {
+      typename Row::Sum now[kTogether];
 #pragma unroll
-      for (uint32_t k = 0; k < kTogether; ++k) now[k] = next[k];
-      look(element, n % kSources, next);
+      for (int k = 0; k < kTogether; ++k) now[k] = Row::of(next[k]);
+      look(element, own + (n + kTogether <= last ? n + kTogether : n) * kElements, next);
 #pragma unroll
-      for (uint32_t k = 0; k < kTogether; ++k) sum_ += Row::of(now[k]);
+      for (int k = 0; k < kTogether; ++k) sum_ += now[k];
     }
 #pragma unroll 1
-    for (uint32_t n = whole; n < sources; ++n) sum_ += Row::of(T(element[n * kElements + thread_index()]));
+    for (; n < sources; ++n) sum_ += Row::of(T(element[own + n * kElements]));
   }
-  static HIPOPS_METHOD void look(Shared<T> element, uint32_t first, T (&source)[kTogether]) {
+  static HIPOPS_METHOD void look(Shared<T> element, int first, T (&source)[kTogether]) {
 #pragma unroll
-    for (uint32_t k = 0; k < kTogether; ++k) source[k] = element[(first + k) * kElements + thread_index()];
+    for (int k = 0; k < kTogether; ++k) source[k] = element[first + k * kElements];
+#if defined(HIPOPS_NVIDIA)
+    asm volatile("" ::: "memory");  // nvcc would have them wait until they are added
+#endif
   }
 
   bool is_live_ = false;

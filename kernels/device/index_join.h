@@ -259,12 +259,12 @@ class ListsAtHand {
     const uint32_t count = longs_[0];
     if (count == 0) return;
     if (in_shared_)
-      for (uint32_t i = thread_index(); i < entries_; i += kJoinedBlock) o_.sources[first_ + i] = source_[i];
+      for (uint32_t i = thread_index(); i < entries_; i += kJoinedBlock) o_.sources[first_ + i] = words()[kFirstSource + i];
     const uint32_t i = thread_index() < count ? long_place(thread_index()) : 0;
     longs->say(thread_index() < count, {row_[i], first_ + bounds(i).begin, first_ + bounds(i).end, 0});
   }
-  // Memory that is free once the lists are found.
-  HIPOPS_METHOD Shared<b128> spare() const { return spare_; }
+  // Memory that is free once nobody asks for lists any more: two vectors for each work-item.
+  HIPOPS_METHOD Shared<b128> stage() const { return stage_; }
 
   HIPOPS_METHOD uint32_t rows() const { return rows_; }
   HIPOPS_METHOD uint32_t row(uint32_t list) const { return row_[list]; }
@@ -273,12 +273,12 @@ class ListsAtHand {
   template <class F>
   HIPOPS_METHOD void with_sources(uint32_t list, F f) const {
     const Bounds at = bounds(list);
-    if (in_shared_) f(InShared{source_, at.begin}, at.end - at.begin);
+    if (in_shared_) f(InShared{words(), kFirstSource + at.begin}, at.end - at.begin);
     else f(o_.sources + first_ + at.begin, at.end - at.begin);
   }
 
   // For `join`.
-  HIPOPS_METHOD Shared<uint16_t> tally() const { return spare_.as<uint16_t>(); }
+  HIPOPS_METHOD Shared<uint16_t> tally() const { return stage_.as<uint16_t>(); }
   static HIPOPS_METHOD uint32_t scanned(uint32_t count) {
     return count != 0 && !is_apart(count) ? count | 1u << kJoinedIndexBits : count;
   }
@@ -297,17 +297,21 @@ class ListsAtHand {
   }
   HIPOPS_METHOD void begin_placing(bool only_batch, uint32_t) { in_shared_ = only_batch; }
   HIPOPS_METHOD void place(uint32_t to, const OrderEntry& entry) const {
-    if (in_shared_) source_[to - first_] = entry.source;
+    if (in_shared_) words()[kFirstSource + (to - first_)] = entry.source;
     else o_.sources[to] = entry.source;
   }
 
  private:
   using Shape = OrderShape<kJoinedBlock, kJoinedDepth>;
   static constexpr int kDigits = 1 << kJoinedDigitBits;
-  static constexpr int kSpare = kJoinedBlock;  // vectors
-  static_assert(Shape::kWaves * kDigits * sizeof(uint16_t) <= kSpare * sizeof(b128), "it is the tallies' first");
+  static constexpr int kWordsOfVector = sizeof(b128) / sizeof(uint32_t);
+  // In the stage are the tallies, and behind them the sources.
+  static constexpr int kTallied = kJoinedBlock, kFirstSource = kTallied * kWordsOfVector;
+  static_assert(Shape::kWaves * kDigits * sizeof(uint16_t) <= kTallied * sizeof(b128), "there is room for them");
   static_assert(kDigits <= kJoinedBlock, "lists are counted in one step");
   static_assert(kDigits < 1 << (32 - kJoinedIndexBits), "lists and entries are scanned together");
+
+  HIPOPS_METHOD Shared<uint32_t> words() const { return stage_.as<uint32_t>(); }
 
   struct Bounds {
     uint32_t begin, end;  // from first_ on
@@ -337,9 +341,8 @@ class ListsAtHand {
   // Of each list; those of long ones from the end on.
   Shared<uint32_t> row_ = storage<uint32_t, kDigits, 0>();
   Shared<uint64_t> bounds_ = storage<uint64_t, kDigits, 1>();
-  Shared<uint32_t> source_ = storage<uint32_t, Shape::kBatch, 2>();
-  Shared<b128> spare_ = storage<b128, kSpare, 3>();
-  Shared<uint32_t> longs_ = storage<uint32_t, 1, 4>();  // how many
+  Shared<b128> stage_ = storage<b128, kTallied + Shape::kBatch / kWordsOfVector, 2>();
+  Shared<uint32_t> longs_ = storage<uint32_t, 1, 3>();  // how many
 };
 
 }  // namespace

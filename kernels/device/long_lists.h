@@ -39,7 +39,7 @@ class LongLists {
     if (thread_index() == 0) {
       uint32_t known = seen(kBlocks);
 #pragma unroll 1
-      for (int n = 0; n < kPolls && known < blocks; ++n) {
+      for (uint32_t n = polls(); n != 0 && known < blocks; --n) {
         pause();
         known = seen(kBlocks);
       }
@@ -73,7 +73,13 @@ class LongLists {
 
  private:
   enum { kSaid, kBlocks };
-  static constexpr int kPolls = 1 << 11;
+
+  // As long as it takes to order a list of half of all indices, and some.
+  HIPOPS_METHOD uint32_t polls() const {
+    constexpr uint32_t kLeast = 1 << 11, kIndices = 1 << 5;  // of each
+    const uint32_t polls = o_.blocks * o_.batch / kIndices;
+    return polls < kLeast ? kLeast : polls;
+  }
 
   // By an addition, of nothing, which finds the latest; compilers that knew of what would make a load of it.
   HIPOPS_METHOD uint32_t seen(uint32_t i) const { return atomic_take(&o_.long_count[i], in_place(0)); }
