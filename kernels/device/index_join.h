@@ -125,7 +125,7 @@ class Runs {
 //   list(digit, begin, count, before)  each digit's entries, by a work-item of its own; and by all
 //   end_digits(end, total)             where those of these digits end
 //   begin_placing(only_batch, end)     where all end, and that now they are placed
-//   place(where, entry)                each entry
+//   place(where, entry, only_batch)    each entry
 // What is added up over digits (`before`, `total`) is scanned(count), of which entries(sum) is the sum of counts.
 // tally() is memory for Digits counts of each wave.
 template <class Shape, int Digits, class Lists>
@@ -136,12 +136,12 @@ HIPOPS_FN void join(const RowOrder& o, Lists& lists) {
   const Runs<Shape> runs(o);
   const uint32_t digits = 1u << o.low_bits;
   Batch<Shape> batch{};
-  auto place = [&] {
+  auto place = [&](bool only_batch) {
     const uint32_t own = wave_index() << o.low_bits;
 #pragma unroll
     for (int n = 0; n < Shape::kDepth; ++n) {
       if (!batch.there(n)) continue;
-      lists.place(of_batch[batch.digit[n]] + tally[own + batch.digit[n]] + batch.rank[n], batch.entry[n]);
+      lists.place(of_batch[batch.digit[n]] + tally[own + batch.digit[n]] + batch.rank[n], batch.entry[n], only_batch);
     }
   };
 #pragma unroll 1
@@ -161,7 +161,7 @@ HIPOPS_FN void join(const RowOrder& o, Lists& lists) {
         next[digit] = before + count;
       });
       barrier();
-      if (in_place(pass) != 0) place();
+      if (in_place(pass) != 0) place(false);
       barrier();
     });
     if (pass != 0 || !lists.has_work(batches)) return;
@@ -181,7 +181,7 @@ HIPOPS_FN void join(const RowOrder& o, Lists& lists) {
       barrier();
     }
     lists.begin_placing(batches == 1, begin);
-    if (batches == 1) return place();
+    if (batches == 1) return place(true);
     if (batches == 0) return;
   }
 }
@@ -226,7 +226,7 @@ struct ListsInMemory {
     if (in_place(block_index()) + 1 == 1u << o.high_bits && in_place(thread_index()) == 0) *o.entries = end;
   }
 
-  HIPOPS_METHOD void place(uint32_t to, const OrderEntry& entry) const {
+  HIPOPS_METHOD void place(uint32_t to, const OrderEntry& entry, bool) const {
     if (o.only_round) static_cast<uint32_t*>(o.joined)[to] = entry.source;
     else static_cast<OrderEntry*>(o.joined)[to] = entry;
   }
@@ -259,7 +259,8 @@ class ListsAtHand {
     const uint32_t count = longs_[0];
     if (count == 0) return;
     if (in_shared_)
-      for (uint32_t i = thread_index(); i < entries_; i += kJoinedBlock) o_.sources[first_ + i] = words()[kFirstSource + i];
+      for (uint32_t i = thread_index(); i < entries_; i += kJoinedBlock)
+        o_.sources[first_ + i] = words()[kFirstSource + i];
     const uint32_t i = thread_index() < count ? long_place(thread_index()) : 0;
     longs->say(thread_index() < count, {row_[i], first_ + bounds(i).begin, first_ + bounds(i).end, 0});
   }
@@ -296,8 +297,8 @@ class ListsAtHand {
     first_ = end - entries_;
   }
   HIPOPS_METHOD void begin_placing(bool only_batch, uint32_t) { in_shared_ = only_batch; }
-  HIPOPS_METHOD void place(uint32_t to, const OrderEntry& entry) const {
-    if (in_shared_) words()[kFirstSource + (to - first_)] = entry.source;
+  HIPOPS_METHOD void place(uint32_t to, const OrderEntry& entry, bool only_batch) const {
+    if (only_batch) words()[kFirstSource + (to - first_)] = entry.source;
     else o_.sources[to] = entry.source;
   }
 
