@@ -84,10 +84,19 @@ def index_select():
                     0.94)
 
 
-def adds(op, dtype, rows=262144, cols=256, out=16384):
-    x, y = random(rows, cols, dtype=dtype), random(out, cols, dtype=dtype)
+def index_by(law, rows, out):
+    """An index of rows of `out`: each as likely, by Zipf's law, or half of it one and the same."""
     index = torch.randint(0, out, (rows,), device="cuda")
-    size, shape = x.element_size(), f"{rows}x{cols}->{out}"
+    if law == "zipf":
+        index = torch.multinomial(1 / torch.arange(1, out + 1, device="cuda"), rows, replacement=True)
+        return torch.randperm(out, device="cuda")[index]
+    return torch.where(torch.rand(rows, device="cuda") < 0.5, out // 2, index) if law == "half" else index
+
+
+def adds(op, dtype, rows=262144, cols=256, out=16384, law=""):
+    x, y = random(rows, cols, dtype=dtype), random(out, cols, dtype=dtype)
+    index = index_by(law, rows, out)
+    size, shape = x.element_size(), f"{rows}x{cols}->{out}" + (f"/{law}" if law else "")
     written = index.unique().numel() * cols
     if op == "scatter_add":
         wide = index[:, None].expand(rows, cols).contiguous()
@@ -192,7 +201,10 @@ def movers_between():
             ("scatter_add", BF16, 65536, 256, 4096), ("index_add", BF16, 65536, 256, 65536), ("index_add", BF16, 16384, 4096, 2048),
             ("index_add", F32, 100000, 96, 5000), ("index_add", BF16, 2048, 4096, 4096), ("index_add", BF16, 1024, 256, 1024),
             ("index_add", BF16, 4096, 64, 4096), ("index_add", BF16, 16, 4096, 1024), ("index_add", F32, 64, 256, 512),
-            ("index_add", F32, 128, 2048, 1024)):
+            ("index_add", F32, 128, 2048, 1024), ("index_add", BF16, 65536, 256, 16384, "half"),
+            ("index_add", BF16, 65536, 256, 16384, "zipf"), ("index_add", F32, 65536, 256, 16384, "zipf"),
+            ("index_add", BF16, 16384, 4096, 128256, "zipf"), ("index_add", BF16, 24576, 64, 4096, "zipf"),
+            ("index_add", BF16, 2048, 4096, 4096, "zipf")):
         rows.append((f"{op}/{NAMES[dtype]}", lambda op=op, e=dtype, s=shape: adds(op, e, *s)))
     for shape, sizes, dtype, last in (
             ((8, 256, 128, 128), (200, 200), BF16, False), ((8, 512, 96, 96), (384, 384), BF16, False),
