@@ -30,17 +30,12 @@ hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops
 RowRounds layer_norm_rounds(const RowVariant& v) {
   const bool in_16_bits = dtype_bytes(v.dtype) == 2;
   if (v.access == wide && v.threads < v.block) return in_16_bits || v.vectors == 1 ? RowRounds::several : RowRounds::one;
-  if (v.access == wide && v.vectors == 4 && in_16_bits) return RowRounds::queued_or_passing;
+  if (v.access == wide && v.vectors == 4 && in_16_bits) return RowRounds::queued;
   if (v.dtype == HIPOPS_F64) return v.vectors == 4 ? RowRounds::one_or_ahead : RowRounds::one;
   if (v.access == edged && v.threads == v.block && v.vectors == 4) return RowRounds::weights_aside;
   if (v.access == edged || in_16_bits) return RowRounds::ahead_beside_weights;
   const bool may_be_early = v.access == wide && v.vectors == 4 && v.dtype == HIPOPS_F32 && !v.streaming;
   return may_be_early ? RowRounds::one_or_early : RowRounds::one;
-}
-
-RowRounds layer_norm_rounds_without_both(const RowVariant& v) {
-  const RowRounds rounds = layer_norm_rounds(v);
-  return rounds == RowRounds::queued_or_passing ? RowRounds::queued : rounds;
 }
 
 Op op_layer_norm = {"layer_norm", kKernels, kRowKernels + kOwnKernels, row_op_supports, row_kernel_shared};
@@ -72,7 +67,6 @@ hipops_status hipops_layer_norm(const hipops_tensor* y, const hipops_tensor* x, 
   RowAccess access = row_access(*y, *x, args.geometry, weight, bias);
   const hipops_tensor* some = weight ? weight : bias;
   const int kept = some && some->dtype == x->dtype ? 2 : 0;  // each has its place, also where there is but one of them
-  const RoundsOf rounds_of = weight && bias && kept > 0 ? layer_norm_rounds : layer_norm_rounds_without_both;
-  RowCall call = {x->dtype, access, rounds_of, kept, y->data == x->data};
+  RowCall call = {x->dtype, access, layer_norm_rounds, kept, y->data == x->data};
   return launch_rows(op_layer_norm, call, &args.geometry, &args, sizeof args, stream);
 }

@@ -121,20 +121,19 @@ void queue_rows(const RowVariant& v, const RowGeometry& g, const DeviceNumbers& 
   plan->grid = static_cast<uint32_t>(plan->row_step);
 }
 
-// Whether such blocks fill memory, where rows fill the blocks.
-bool passing_blocks_fill_memory(const RowVariant& v, const DeviceNumbers& device) {
-  return fill_memory(kPassingThreads * v.vectors * kWideBytes, 3.5, device);
-}
-
-// Has blocks come and go, a row each, where there are many rounds of them: fewer don't make up for the weights, which
-// each brings with it. (With the next row ahead, rows of many rounds take up to 7 % longer. Not on AMD, where the kernel
-// has no code.)
+// Has blocks come and go, a row each, where they have enough on their way for memory, and there are many rounds of them,
+// which make up for what each loads only once. (With the next row ahead, or in a queue, those rows take up to 7 % longer;
+// of fewer, up to 15 % less. Two blocks that leave work-items idle are no faster. Not on AMD, where the kernel has no
+// code.)
 void let_pass(const RowVariant& v, const RowGeometry& g, const DeviceNumbers& device, RowPlan* plan) {
-  constexpr int64_t kLeastRounds = 7;
+  constexpr double kBlockMicroseconds = 3.7;
   const bool exists = device.launch_shared_bytes > 0;  // as on NVIDIA, and on the CPU
-  if (!exists || v.streaming || bytes_of(v.dtype) != 2 || plan->block > kPassingBlock) return;
-  const int64_t round = device.units * (kPassingThreads / plan->block);
-  const bool pays = passing_blocks_fill_memory(v, device) && g.rows >= kLeastRounds * round;
+  if (!exists || v.streaming || bytes_of(v.dtype) != 2) return;
+  const int64_t blocks = kPassingThreads / plan->block, threads = blocks * plan->block;
+  const bool idles = blocks <= 2 && threads < kPassingThreads * 15 / 16;
+  const int64_t least_rounds = blocks <= 2 ? 12 : 8;
+  const bool pays = !idles && fill_memory(threads * v.vectors * kWideBytes, kBlockMicroseconds, device) &&
+                    g.rows >= least_rounds * device.units * blocks;
   // Tests see these, where rows are odd in number, and else what they stand for.
   const bool is_tested = plan->rows_ahead == 0 && g.rows % 2 == 1;
   if (rows_count_as_many.load(std::memory_order_relaxed) ? !is_tested : !pays) return;
@@ -224,9 +223,10 @@ RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess acc
   // Where blocks are alone on their unit, registers for weights are there.
   if (rounds == RowRounds::one_or_early && forced < 0 && weights > 0 && plan.few && geometry.rows <= device.units)
     plan.kernel = early_kernel;
-  const bool may_pass = rounds == RowRounds::queued_or_passing;
-  if ((rounds == RowRounds::queued || may_pass) && forced < 0) queue_rows(v, geometry, device, &plan);
-  if (may_pass && forced < 0) let_pass(v, geometry, device, &plan);
+  if (rounds == RowRounds::queued && forced < 0) {
+    queue_rows(v, geometry, device, &plan);
+    let_pass(v, geometry, device, &plan);
+  }
   if (rounds == RowRounds::weights_aside && forced < 0) keep_weights_aside(v, geometry, device, weights, &plan);
   if (rounds_of && forced < 0) keep_tails(v, geometry, device, rounds_of, &plan);
   return plan;

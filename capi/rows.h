@@ -72,13 +72,12 @@ enum class RowRounds {
   ahead,    // as often as it takes for blocks that all run at a time: the next row is on its way while one is worked on
   // Those from here on have weights beside the rows (most_blocks).
   ahead_beside_weights,  // the same, where weights may take some of the registers
-  queued,   // the same, and a kernel of the op's own takes rows for which registers would be left: queued_kernel
-  queued_or_passing,  // the same, and another one very many rows: passing_kernel
+  queued,   // the same, and a kernel of the op's own takes rows for which registers would be left, queued_kernel, and
+            // another one very many rows: passing_kernel
   weights_aside,  // the same, but for a kernel with weights in shared memory, which takes many of them: aside_kernel
 };
 using RoundsOf = RowRounds (*)(const RowVariant& v);  // NULL: one
 RowRounds layer_norm_rounds(const RowVariant& v);
-RowRounds layer_norm_rounds_without_both(const RowVariant& v);  // where weight and bias in x's type are not both there
 RowRounds rms_norm_rounds(const RowVariant& v);
 RowRounds softmax_rounds(const RowVariant& v);
 

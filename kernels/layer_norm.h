@@ -25,8 +25,8 @@ static_assert(are_near(offsetof(LayerNormArgs, geometry)));
 #define HIPOPS_OWN_LAYER_NORM_KERNELS(X)                                   \
   X(layer_norm_f16_wide_queued, f16, 512, 4, 512, wide, queued)            \
   X(layer_norm_bf16_wide_queued, bf16, 512, 4, 512, wide, queued)          \
-  X(layer_norm_f16_wide_passing, f16, 256, 4, 256, wide, passing)          \
-  X(layer_norm_bf16_wide_passing, bf16, 256, 4, 256, wide, passing)        \
+  X(layer_norm_f16_wide_passing, f16, 512, 4, 512, wide, passing)          \
+  X(layer_norm_bf16_wide_passing, bf16, 512, 4, 512, wide, passing)        \
   X(layer_norm_f32_edged_aside, f32, 512, 4, 512, edged, weights_aside)    \
   X(layer_norm_f16_edged_aside, f16, 512, 4, 512, edged, weights_aside)    \
   X(layer_norm_bf16_edged_aside, bf16, 512, 4, 512, edged, weights_aside)  \

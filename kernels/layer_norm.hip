@@ -16,8 +16,8 @@
 // staged ones are resident, too: many rows of 32 columns and less in one piece, read and written by way of shared memory.
 // Few of those, and few of 16 bits at odd addresses of up to 512 columns, go element by element (any).
 // queued ones, of 16-bit elements and not for AMD, are resident, too, with next rows in shared memory (row_queue.h); so
-// are, not for AMD either, passing ones, of very many such rows, whose blocks have one each, with weight and bias in
-// x's type, and those with weights aside, at odd addresses, with these there (WeightsAside); and few rows of f32, of
+// are, not for AMD either, passing ones, of very many such rows, whose blocks have one each, and load its weights when it
+// wants them; and those with weights aside, at odd addresses, with these there (WeightsAside); and few rows of f32, of
 // over 4096 columns, with weights early: with registers for them, in blocks that are alone on their unit.
 // clustered ones take longer rows, up to 32768, 16384 and 8192, and on AMD from gfx90a on twice that; on NVIDIA from
 // sm_90 on up to 16 blocks share a row, which may be 16 times as long, and keep the weights in shared memory.
@@ -94,20 +94,21 @@ constexpr bool few_in_f32 = Shape::kWeightsEarly || (sizeof(typename Shape::Elem
                                                      Shape::kBlock == 512 && Shape::kVectors <= 2);
 
 // Rows of 16-bit elements take the longer to compute, for their bytes, and weights at odd addresses long to load: those
-// in x's type stay in registers, where there are enough.
+// in x's type stay in registers, where there are enough, and more than one row.
 template <class Shape>
-constexpr bool weights_stay = (sizeof(typename Shape::Element) == 2 || few_in_f32<Shape> ||
+constexpr bool weights_stay = !Shape::kPassing &&
+                              (sizeof(typename Shape::Element) == 2 || few_in_f32<Shape> ||
                                (sizeof(typename Shape::Element) == 4 && Shape::kEdged)) &&
                               !(few_registers && Shape::kBlock > 256);
 
 template <class Shape, int which>
 using StayingWeights = typename Choose<Shape::kWeightsAside, WeightsAside<Shape, which>, WeightsOfRows<Shape>>::type;
 
-// Of such rows the next one is taken ahead, but for short aligned ones and passing ones, of which many others are under
-// way, and where there is none.
+// Of such rows the next one is taken ahead, but for short aligned ones, of which many others are under way, and where
+// there is none.
 template <class Shape, class Load, class F>
 HIPOPS_FN void go_over_rows(const LayerNormArgs& a, Load load, F f) {
-  if constexpr ((Shape::kWide && Shape::kRowsPerBlock > 1) || few_in_f32<Shape> || Shape::kPassing) {
+  if constexpr ((Shape::kWide && Shape::kRowsPerBlock > 1) || few_in_f32<Shape>) {
     for_each_row<Shape>(a.geometry, a.x, a.y, load, f);
   } else if constexpr (Shape::kQueued) {
     for_each_queued_row<Shape>(a.geometry, a.x, a.y, load, f);
@@ -211,7 +212,7 @@ HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
     if constexpr (!weights_stay<Shape>) {
       expect_weights<Shape>(a);
       for_each_row<Shape>(a.geometry, a.x, a.y, NothingForAll(), at_use);
-    } else if (!Shape::kWeightsAside && !Shape::kPassing &&
+    } else if (!Shape::kWeightsAside &&
                __builtin_expect(!weights_may_stay<T>(a.weight, a.weights_are_f32 != 0), 0)) {
       expect_weights<Shape>(a);
       go_over_rows<Shape>(a, NothingForAll(), at_use);
@@ -231,7 +232,7 @@ HIPOPS_FN void layer_norm_resident(const LayerNormArgs& a) {
         });
       };
       // Aligned rows without a bias are as fast as they can be; others take zeros, and are compiled once.
-      if (Shape::kWide && !Shape::kPassing && __builtin_expect(a.bias == nullptr, 0)) {
+      if (Shape::kWide && __builtin_expect(a.bias == nullptr, 0)) {
         with_bias(NothingForAll(), [](const Rows<Shape>&) { return NoWeights<Shape>{0}; });
       } else {
         StayingWeights<Shape, 1> biases(bias_of<Shape>(a), a.geometry);

@@ -67,7 +67,7 @@ enum RowMode : int32_t {
   tailed,     // clustered, with what registers do not hold in shared memory, not on AMD: see row_tail.h
   streaming,  // a row of any length goes by in tiles, once for each pass
   queued,     // resident, and the next rows wait in shared memory, not on AMD: see row_queue.h
-  passing,    // resident, for so many rows, with weight and bias in x's type, that blocks come and go, not on AMD
+  passing,    // resident, for so many rows that blocks come and go, not on AMD
   weights_early,  // resident, for so few rows that their weights take the registers of other blocks
   weights_aside,  // resident, with the weights in shared memory, not on AMD: see WeightsAside
   partial, merge, apply,  // a row of any length is split over blocks: see split_row.h
@@ -84,8 +84,8 @@ constexpr int resident_threads(int vectors, bool beside_weights = false) {
 // The same of queued ones, on NVIDIA: all that have 96 registers.
 constexpr int kQueuedThreads = 640;
 
-// The same of passing ones, on NVIDIA: all that have 80. Their blocks are no larger than half of the others'.
-constexpr int kPassingThreads = 768, kPassingBlock = 256;
+// The same of passing ones, on NVIDIA: all that have 64.
+constexpr int kPassingThreads = 1024;
 
 // The same of those whose weights are aside, on NVIDIA: all that have 80, or, of elements that need not be widened, 64.
 constexpr int aside_threads(int element_bytes) { return element_bytes == 2 ? 768 : 1024; }
