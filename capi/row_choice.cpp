@@ -2,6 +2,7 @@
 #include "row_choice.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "device/launch_contract.h"
 
@@ -196,11 +197,16 @@ int64_t cost_for_few(const RowVariant& v, int64_t cols, const Fit& fit, RoundsOf
 
 // Of rows that are there at once, that few lanes idle: an eighth may, and three tenths of more than half as many rows as
 // the device holds, of which there are others to work on. Rows share blocks where they can, but for aligned ones that
-// would take more than four vectors a work-item.
-int64_t cost_at_once(Amount amount, const RowVariant& v, int64_t cols, int threads) {
+// would take more than four vectors a work-item. So do not odd ones of 16 bits, of which few wait for their instructions
+// in one wave: of blocks that are as busy those with two vectors are best, with two weights one, up to half of a block.
+int64_t cost_at_once(Amount amount, const RowVariant& v, int64_t cols, int threads, int weights) {
   constexpr int kMostVectors = 4;
-  if (shares_blocks(v)) return v.access == wide && v.vectors > kMostVectors ? INT64_MAX - 1 : 0;
-  return std::max(int64_t{threads} * v.vectors * v.length, cols + (amount == Amount::some ? cols / 8 : 3 * cols / 10));
+  const bool is_odd = amount == Amount::some && v.access == edged && bytes_of(v.dtype) == 2;
+  if (shares_blocks(v)) return (v.access == wide || is_odd) && v.vectors > kMostVectors ? INT64_MAX - 1 : 0;
+  const int64_t idle = amount == Amount::some ? cols / 8 : 3 * cols / 10;
+  const int64_t cost = std::max(int64_t{threads} * v.vectors * v.length, cols + idle);
+  const int best = weights == 2 ? 1 : 2;
+  return is_odd && 2 * vectors_of(v, cols) < v.block ? cost + std::abs(v.vectors - best) : cost;
 }
 
 // Of many, the first variant that holds a row is best, but for is_better_ahead. Of those whose rows have a block of
@@ -219,7 +225,7 @@ int64_t cost_of(Amount amount, const RowVariant& v, int64_t cols, const Fit& fit
   switch (amount) {
     case Amount::few: return cost_for_few(v, cols, fit, rounds_of, weights);
     case Amount::some:
-    case Amount::at_once: return cost_at_once(amount, v, cols, fit.threads);
+    case Amount::at_once: return cost_at_once(amount, v, cols, fit.threads, weights);
     case Amount::many: break;
   }
   return cost_for_many(v, cols, fit.threads);

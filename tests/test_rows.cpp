@@ -365,6 +365,24 @@ TEST_CASE("one row more than few, and rows share blocks and work-items have more
   CHECK(taken(kDevices[0], 132 * 2048 / 80 + 1, 40) != taken(kDevices[0], 132, 40));
 }
 
+TEST_CASE("some odd rows of 16 bits have a block each, of few vectors, where many share a wave", "[rows]") {
+  const auto taken = [](int64_t rows, int64_t cols, hipops_dtype dtype = HIPOPS_BF16, int weights = 0) {
+    const auto plan = plan_rows(dtype, rows_and_cols(rows, cols), hipops::edged, kDevices[0], nullptr, weights);
+    const RowVariant& v = row_variants[plan.kernel];
+    return std::to_string(v.threads) + "x" + std::to_string(v.vectors);
+  };
+  const auto held = [](int64_t cols) { return 132 * (int64_t{24} << 10) / (2 * cols); };
+  CHECK(taken(held(1023), 1023) == "512x2");
+  CHECK(taken(held(1023), 1023, HIPOPS_F16) == "512x2");
+  CHECK(taken(held(1023) + 1, 1023) == "32x6");
+  CHECK(taken(held(1023) / 2, 1023, HIPOPS_F32) != "512x2");
+  CHECK(taken(held(769), 769) == "32x3");
+  CHECK(taken(512, 2047) == "512x2");
+  CHECK(taken(512, 2047, HIPOPS_BF16, 1) == "512x2");
+  CHECK(taken(512, 2047, HIPOPS_BF16, 2) == "512x1");
+  CHECK(taken(512, 2048) == "512x4");
+}
+
 // The kernel is told, and has rms_norm's weights come with the row.
 TEST_CASE("rows are few up to two a unit, and none where they count as many", "[rows]") {
   const auto few = [](int64_t rows) {
