@@ -209,10 +209,10 @@ int64_t cost_at_once(Amount amount, const RowVariant& v, int64_t cols, int threa
   return is_odd && 2 * vectors_of(v, cols) < v.block ? cost + std::abs(v.vectors - best) : cost;
 }
 
-// Of many, the first variant that holds a row is best, but for is_better_ahead. Of those whose rows have a block of
-// their own it has the most vectors a work-item, which counts for more than lanes that idle. But small blocks take more
-// registers: where over an eighth of their lanes idles, large ones are better. And odd rows that leave lanes with four of
-// six vectors are better in a block of their own, with four.
+// Of many, the first variant that holds a row is best, but for is_better_ahead and is_better_by_two. Of those whose rows
+// have a block of their own it has the most vectors a work-item, which counts for more than lanes that idle. But small
+// blocks take more registers: where over an eighth of their lanes idles, large ones are better. And odd rows that leave
+// lanes with four of six vectors are better in a block of their own, with four.
 int64_t cost_for_many(const RowVariant& v, int64_t cols, int threads) {
   constexpr int kSmallBlock = 128, kFew = 4;
   if (v.access == edged && shares_blocks(v) && v.vectors > kFew) return vectors_of(v, cols) <= int64_t{kFew} * v.threads;
@@ -244,6 +244,16 @@ bool is_better_ahead(const RowVariant& v, const RowGeometry& g, int threads, con
   return rounds_of && rounds_of(v) == RowRounds::one_or_ahead && threads > kThreads;
 }
 
+// Whether many rows of f32 with two weights are better in blocks of two vectors a work-item than by a variant of more,
+// which a wave or a small block would be: where a tenth of their lanes idles at most. Weights find registers then.
+bool is_better_by_two(const RowVariant& v, const RowGeometry& g, const DeviceNumbers& device, int weights) {
+  constexpr int64_t kTwo = 2, kWave = 32, kLeast = 4 * kWave, kMost = 8 * kWave;
+  if (v.streaming || v.dtype != f32 || v.access != wide || weights != 2 || v.vectors == kTwo) return false;
+  const int64_t vectors = vectors_of(v, g.cols), of_wave = kTwo * device.wave_size;
+  const int64_t held = (vectors + of_wave - 1) / of_wave * of_wave;
+  return vectors > kLeast && vectors <= kMost && 10 * held <= 11 * vectors;
+}
+
 }  // namespace
 
 Choice choose_variant(hipops_dtype dtype, const RowGeometry& geometry, RowAccess access, const DeviceNumbers& device,
@@ -258,7 +268,9 @@ Choice choose_variant(hipops_dtype dtype, const RowGeometry& geometry, RowAccess
     const Fit fit = fit_of(v, geometry, device, weights);
     if (fit.threads == 0) continue;
     int64_t cost = cost_of(amount, v, geometry.cols, fit, rounds_of, weights);
-    if (amount == Amount::many) cost += is_better_ahead(v, geometry, fit.threads, device, rounds_of, weights);
+    if (amount == Amount::many)
+      cost += is_better_ahead(v, geometry, fit.threads, device, rounds_of, weights) ||
+              is_better_by_two(v, geometry, device, weights);
     if (best.kernel < 0 || cost < lowest) best = {i, fit}, lowest = cost;
   }
   return best;

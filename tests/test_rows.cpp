@@ -365,6 +365,22 @@ TEST_CASE("one row more than few, and rows share blocks and work-items have more
   CHECK(taken(kDevices[0], 132 * 2048 / 80 + 1, 40) != taken(kDevices[0], 132, 40));
 }
 
+TEST_CASE("many rows of f32 with two weights have a block of two vectors each, where others have a wave", "[rows]") {
+  const auto taken = [](int64_t cols, int weights, hipops_dtype dtype = HIPOPS_F32) {
+    const auto plan = plan_rows(dtype, rows_and_cols(20000, cols), hipops::wide, kDevices[0], nullptr, weights);
+    const RowVariant& v = row_variants[plan.kernel];
+    return std::to_string(v.threads) + "x" + std::to_string(v.vectors);
+  };
+  for (const int64_t cols : {704, 768, 960, 1024}) CHECK(taken(cols, 2) == "512x2");
+  CHECK(taken(512, 2) == "32x4");
+  CHECK(taken(640, 2) == "32x6");  // a fifth would idle
+  CHECK(taken(896, 2) == "512x4");
+  CHECK(taken(1028, 2) == "512x4");
+  CHECK(taken(768, 1) == "32x6");
+  CHECK(taken(768, 0) == "32x6");
+  CHECK(taken(1536, 2, HIPOPS_BF16) == "32x6");
+}
+
 TEST_CASE("some odd rows of 16 bits have a block each, of few vectors, where many share a wave", "[rows]") {
   const auto taken = [](int64_t rows, int64_t cols, hipops_dtype dtype = HIPOPS_BF16, int weights = 0) {
     const auto plan = plan_rows(dtype, rows_and_cols(rows, cols), hipops::edged, kDevices[0], nullptr, weights);
