@@ -103,6 +103,7 @@ class JoinedSums : ExpectingSums {
  private:
   static constexpr bool kShares = shares_long_lists<T>;
   using Long = BlockSum<T, Length, kJoinedBlock>;
+  static_assert(Long::kStaged <= ListsAtHand<kShares>::kStaged, "it stages where the lists were");
 
   HIPOPS_METHOD void add_lists() {
     HIPOPS_SHARED(uint32_t, taken, 1);

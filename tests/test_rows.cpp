@@ -365,9 +365,11 @@ TEST_CASE("one row more than few, and rows share blocks and work-items have more
   CHECK(taken(kDevices[0], 132 * 2048 / 80 + 1, 40) != taken(kDevices[0], 132, 40));
 }
 
-TEST_CASE("many rows of f32 with two weights have a block of two vectors each, where others have a wave", "[rows]") {
-  const auto taken = [](int64_t cols, int weights, hipops_dtype dtype = HIPOPS_F32) {
-    const auto plan = plan_rows(dtype, rows_and_cols(20000, cols), hipops::wide, kDevices[0], nullptr, weights);
+TEST_CASE("many rows of f32 with two weights have two vectors a work-item, where others have four or six", "[rows]") {
+  DeviceFacts device = kDevices[0];
+  device.launch_shared_bytes = 200 << 10;
+  const auto taken = [&](int64_t cols, int weights, hipops_dtype dtype = HIPOPS_F32) {
+    const auto plan = plan_rows(dtype, rows_and_cols(20000, cols), hipops::wide, device, nullptr, weights);
     const RowVariant& v = row_variants[plan.kernel];
     return std::to_string(v.threads) + "x" + std::to_string(v.vectors);
   };
@@ -379,6 +381,9 @@ TEST_CASE("many rows of f32 with two weights have a block of two vectors each, w
   CHECK(taken(768, 1) == "32x6");
   CHECK(taken(768, 0) == "32x6");
   CHECK(taken(1536, 2, HIPOPS_BF16) == "32x6");
+  device.launch_shared_bytes = 0;  // as on AMD
+  CHECK(taken(768, 2) == "32x6");
+  CHECK(taken(1024, 2) == "128x4");
 }
 
 TEST_CASE("some odd rows of 16 bits have a block each, of few vectors, where many share a wave", "[rows]") {

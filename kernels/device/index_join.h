@@ -264,7 +264,8 @@ class ListsAtHand {
     const uint32_t i = thread_index() < count ? long_place(thread_index()) : 0;
     longs->say(thread_index() < count, {row_[i], first_ + bounds(i).begin, first_ + bounds(i).end, 0});
   }
-  // Memory that is free once nobody asks for lists any more: two vectors for each work-item.
+  // Memory, kStaged vectors, that is free once nobody asks for lists any more: the tallies', and behind them the sources'.
+  static constexpr int kStaged = 2 * kJoinedBlock;
   HIPOPS_METHOD Shared<b128> stage() const { return stage_; }
 
   HIPOPS_METHOD uint32_t rows() const { return rows_; }
@@ -306,9 +307,9 @@ class ListsAtHand {
   using Shape = OrderShape<kJoinedBlock, kJoinedDepth>;
   static constexpr int kDigits = 1 << kJoinedDigitBits;
   static constexpr int kWordsOfVector = sizeof(b128) / sizeof(uint32_t);
-  // In the stage are the tallies, and behind them the sources.
   static constexpr int kTallied = kJoinedBlock, kFirstSource = kTallied * kWordsOfVector;
   static_assert(Shape::kWaves * kDigits * sizeof(uint16_t) <= kTallied * sizeof(b128), "there is room for them");
+  static_assert(kTallied + Shape::kBatch / kWordsOfVector <= kStaged, "and for the sources");
   static_assert(kDigits <= kJoinedBlock, "lists are counted in one step");
   static_assert(kDigits < 1 << (32 - kJoinedIndexBits), "lists and entries are scanned together");
 
@@ -342,7 +343,7 @@ class ListsAtHand {
   // Of each list; those of long ones from the end on.
   Shared<uint32_t> row_ = storage<uint32_t, kDigits, 0>();
   Shared<uint64_t> bounds_ = storage<uint64_t, kDigits, 1>();
-  Shared<b128> stage_ = storage<b128, kTallied + Shape::kBatch / kWordsOfVector, 2>();
+  Shared<b128> stage_ = storage<b128, kStaged, 2>();
   Shared<uint32_t> longs_ = storage<uint32_t, 1, 3>();  // how many
 };
 
