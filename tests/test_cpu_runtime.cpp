@@ -127,7 +127,7 @@ TEST_CASE("cpu runtime: loads by name from the table of the wave, and launches")
     REQUIRE(runtime->allocate(3 * 64 * sizeof(uint32_t), &memory) == HIPOPS_SUCCESS);
     CHECK(reinterpret_cast<uintptr_t>(memory) % 256 == 0);
     const Fill args = {static_cast<uint32_t*>(memory), 100};
-    REQUIRE(runtime->launch(function, 3, 64, &args, sizeof args, nullptr) == HIPOPS_SUCCESS);
+    REQUIRE(runtime->launch(function, {3, 64}, &args, sizeof args, nullptr) == HIPOPS_SUCCESS);
     REQUIRE(runtime->synchronize() == HIPOPS_SUCCESS);
     std::vector<uint32_t> got(3 * 64);
     REQUIRE(runtime->copy_to_host(got.data(), memory, got.size() * sizeof got[0]) == HIPOPS_SUCCESS);

@@ -94,7 +94,6 @@ hipops_status load_and_launch(void* target, void* source) {
   Image image = {};
   image.op = "session";
   image.cuda_fatbin = code;
-  image.cuda_fatbin_end = code + 1;
   if (!functions[1]) {
     if (hipops_status status = runtime_in_use().load(0, image, op, functions)) {
       functions[1] = nullptr;
@@ -102,7 +101,7 @@ hipops_status load_and_launch(void* target, void* source) {
     }
   }
   void* const arguments[] = {target, source};
-  return runtime_in_use().launch(functions[0], 3, 64, arguments, sizeof arguments, nullptr);
+  return runtime_in_use().launch(functions[0], {3, 64}, arguments, sizeof arguments, nullptr);
 }
 
 hipops_status status_of(const std::string& function, int code) {

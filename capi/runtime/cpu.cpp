@@ -94,14 +94,8 @@ class CpuRuntime : public Runtime {
   }
 
   // `args` stays where it is: the caller waits for the last work-item.
-  hipops_status launch(void* function, uint32_t grid, uint32_t block, const void* args, size_t, void*) override {
-    return executor_.launch(*static_cast<const CpuKernel*>(function), args, grid, block);
-  }
-
-  hipops_status launch_shaped(void* function, const LaunchShape& shape, const void* args, size_t bytes,
-                              void* stream) override {
-    if (shape.cluster != 1 || shape.shared_bytes > kLaunchSharedBytes)
-      return Runtime::launch_shaped(function, shape, args, bytes, stream);
+  hipops_status launch(void* function, const LaunchShape& shape, const void* args, size_t, void*) override {
+    if (shape.cluster != 1 || shape.shared_bytes > kLaunchSharedBytes) return refuse(shape);
     return executor_.launch(*static_cast<const CpuKernel*>(function), args, shape.grid, shape.block, shape.shared_bytes);
   }
 

@@ -40,10 +40,8 @@ class CudaRuntime final : public Runtime {
   hipops_status current_device(int* ordinal) override;
   hipops_status facts(int ordinal, const DeviceFacts** facts) override;
   hipops_status load(int ordinal, const Image& image, const Op& op, void** functions) override;
-  hipops_status launch(void* function, uint32_t grid, uint32_t block, const void* args, size_t bytes,
+  hipops_status launch(void* function, const LaunchShape& shape, const void* args, size_t bytes,
                        void* stream) override;
-  hipops_status launch_shaped(void* function, const LaunchShape& shape, const void* args, size_t bytes,
-                              void* stream) override;
   uint32_t most_clusters(const Op& op, int ordinal, uint32_t cluster, uint32_t block) override {
     return launcher_.most_clusters(op, ordinal, cluster, block);
   }
@@ -225,13 +223,7 @@ hipops_status CudaRuntime::load_refused(int code, const char* call, const Device
                         cuda_architectures);
 }
 
-hipops_status CudaRuntime::launch(void* function, uint32_t grid, uint32_t block, const void* args, size_t bytes,
-                                  void* stream) {
-  return launch_shaped(function, {grid, block}, args, bytes, stream);
-}
-
-hipops_status CudaRuntime::launch_shaped(void* function, const LaunchShape& shape, const void* args, size_t,
-                                         void* stream) {
+hipops_status CudaRuntime::launch(void* function, const LaunchShape& shape, const void* args, size_t, void* stream) {
   return checked(launcher_.launch(function, shape, args, stream), "cuLaunchKernel");
 }
 

@@ -73,7 +73,7 @@ class HipRuntime final : public Runtime {
   hipops_status current_device(int* ordinal) override;
   hipops_status facts(int ordinal, const DeviceFacts** facts) override;
   hipops_status load(int ordinal, const Image& image, const Op& op, void** functions) override;
-  hipops_status launch(void* function, uint32_t grid, uint32_t block, const void* args, size_t bytes,
+  hipops_status launch(void* function, const LaunchShape& shape, const void* args, size_t bytes,
                        void* stream) override;
   hipops_status device_count(int* count) override;
   hipops_status set_device(int ordinal) override;
@@ -235,11 +235,12 @@ hipops_status HipRuntime::load_refused(int code, const DeviceFacts& device, cons
                         source.c_str(), device.ordinal, device.name.c_str(), target, refusal.c_str(), carried.c_str());
 }
 
-hipops_status HipRuntime::launch(void* function, uint32_t grid, uint32_t block, const void* args, size_t,
-                                 void* stream) {
+hipops_status HipRuntime::launch(void* function, const LaunchShape& shape, const void* args, size_t, void* stream) {
+  if (shape.cluster != 1 || shape.shared_bytes != 0) return refuse(shape);
   void* parameters[] = {const_cast<void*>(args)};
-  return checked(hip_.module_launch_kernel(function, grid, 1, 1, block, 1, 1, 0, stream, parameters, nullptr),
-                 "hipModuleLaunchKernel");
+  return checked(
+      hip_.module_launch_kernel(function, shape.grid, 1, 1, shape.block, 1, 1, 0, stream, parameters, nullptr),
+      "hipModuleLaunchKernel");
 }
 
 hipops_status HipRuntime::device_count(int* count) {

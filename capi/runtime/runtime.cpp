@@ -191,7 +191,7 @@ hipops_status launch_on(Runtime& runtime, Op& op, int ordinal, int index, const 
   void* const* functions = nullptr;
   if (hipops_status status = check_shape(op, index, shape.grid, shape.block)) return status;
   if (hipops_status status = functions_on(runtime, op, ordinal, &functions)) return status;
-  hipops_status status = runtime.launch_shaped(functions[index], shape, args, bytes, stream);
+  hipops_status status = runtime.launch(functions[index], shape, args, bytes, stream);
   if (status == HIPOPS_SUCCESS) return status;
   return fail_in_context(status, "%s: kernel %s: ", op.name, op.kernel_names[index]);
 }
@@ -243,10 +243,7 @@ int64_t within_grid_limit(int64_t blocks) {
   return limit == 0 || blocks < limit ? blocks : limit;
 }
 
-hipops_status Runtime::launch_shaped(void* function, const LaunchShape& shape, const void* args, size_t bytes,
-                                     void* stream) {
-  if (shape.cluster == 1 && shape.shared_bytes == 0)
-    return launch(function, shape.grid, shape.block, args, bytes, stream);
+hipops_status refuse(const LaunchShape& shape) {
   return fail(HIPOPS_INTERNAL_ERROR, "a launch in clusters of %u with %u bytes, where there are none", shape.cluster,
               shape.shared_bytes);
 }

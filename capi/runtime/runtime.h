@@ -37,13 +37,11 @@ struct Image {
   const unsigned char* hip_bundle;  // of AMD code objects, to its end: see open_bundle; null when built without
   const unsigned char* hip_bundle_end;
   const unsigned char* cuda_fatbin;
-  const unsigned char* cuda_fatbin_end;
   const struct CpuKernel* cpu_wave32;  // table of the op's kernels compiled for the CPU, null when built without
   const struct CpuKernel* cpu_wave64;
 
   // From both ends, as a difference of addresses would have to be computed when the library is loaded.
   size_t hip_bundle_bytes() const { return static_cast<size_t>(hip_bundle_end - hip_bundle); }
-  size_t cuda_fatbin_bytes() const { return static_cast<size_t>(cuda_fatbin_end - cuda_fatbin); }
 };
 extern const Image all_images[];
 extern const int image_count;
@@ -90,13 +88,9 @@ class Runtime {
   // Loads `image` on the current device `ordinal` and looks up its kernels. functions[i] belongs to op.kernel_names[i].
   // HIPOPS_NO_CODE_OBJECT where the image has nothing for that device.
   virtual hipops_status load(int ordinal, const Image& image, const Op& op, void** functions) = 0;
-  // One-dimensional launch of `grid` blocks of `block` work-items; `args` is the kernel's one parameter, copied.
-  virtual hipops_status launch(void* function, uint32_t grid, uint32_t block, const void* args, size_t bytes,
+  // One-dimensional launch, in any shape that DeviceFacts allow; `args` is the kernel's one parameter, copied.
+  virtual hipops_status launch(void* function, const LaunchShape& shape, const void* args, size_t bytes,
                                void* stream) = 0;
-  // The same in any shape that DeviceFacts allow. By default, shapes without clusters and shared memory are launched plainly,
-  // and others refused.
-  virtual hipops_status launch_shaped(void* function, const LaunchShape& shape, const void* args, size_t bytes,
-                                      void* stream);
   // Clusters of so many blocks of `block` work-items that run at a time, whichever of the op's kernels they are, which is
   // loaded; 0 where none do.
   virtual uint32_t most_clusters(const Op& op, int ordinal, uint32_t cluster, uint32_t block);
@@ -121,6 +115,9 @@ class Runtime {
   virtual hipops_status destroy_stream(void* stream) = 0;
   virtual hipops_status synchronize() = 0;  // the current device's work, with its errors
 };
+
+// A launch's failure where the device has no such shape.
+hipops_status refuse(const LaunchShape& shape);
 
 // The runtime in use; chooses it at first call (HIPOPS_BACKEND, or else automatically). Lock-free after that.
 hipops_status runtime(Runtime** out);

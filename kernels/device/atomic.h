@@ -1,6 +1,6 @@
 // Atomic operations on global memory, relaxed, among all work-items of the device. Each is one instruction where the
-// target has it; elsewhere those on floats compare and swap until nobody came between. No result is given: what was
-// there before costs a trip back.
+// target has it; elsewhere those on floats compare and swap until nobody came between. No result is given, but by
+// atomic_take: what was there before costs a trip back.
 //
 // AMD GPUs have float atomics for memory of the device (coarse-grained: what hipMalloc gives). On fine-grained memory,
 // of the host or of another device, instructions of some generations do nothing, and this file does not ask the
@@ -143,7 +143,7 @@ HIPOPS_FN void atomic_add(bf16* at, bf16 v) {
 #endif
 
 // What blocks tell each other within a launch: one that finds, by atomic_take, what another one added so, sees all that the
-// other wrote before, if each has a device_fence in between.
+// other wrote before, if each has a device_fence in between. For what all of a block wrote, all of it has one.
 #if defined(HIPOPS_AMD)
 HIPOPS_FN uint32_t atomic_take(uint32_t* at, uint32_t v) {
   return __hip_atomic_fetch_add(at, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);

@@ -7,7 +7,7 @@
 namespace hipops {
 namespace {
 
-constexpr int64_t kNothing = -1;  // of read_index: no element is meant
+constexpr int64_t kNothing = -1;  // of checked_index: no element is meant
 
 // The index as a number, and the type's maximum, which is the mark for "nothing here".
 HIPOPS_FN int64_t load_index(const IndexArgs& index, int64_t offset, int64_t* mark) {
@@ -83,15 +83,6 @@ HIPOPS_FN int64_t checked_index(const IndexArgs& index, int64_t value, int64_t m
     atomic_min(&index.report->first, uint64_t(position));
   }
   return kNothing;
-}
-
-// The index at `offset`, or kNothing if it is the mark or out of range. One out of range is reported, once for each
-// index: by the work-item that says so with `reports` (others may read the same index, for other elements). `position`
-// is the index's row-major place in its tensor.
-HIPOPS_FN int64_t read_index(const IndexArgs& index, int64_t offset, int64_t position, bool reports) {
-  int64_t mark;
-  int64_t value = load_index(index, offset, &mark);
-  return checked_index(index, value, mark, position, reports);
 }
 
 }  // namespace

@@ -24,6 +24,9 @@ class LongLists {
     first_ = uniform(uint32_t(first[0]));
     end_ = first_ + uniform(scan.total);
     if (has_one) o_.longs[first_ + scan.before] = list;
+    // Each wave sees to what it has written itself: on gfx9 the block's barrier waits for none of it, and another wave's
+    // fence for its own alone.
+    if (scan.total != 0) device_fence();
     barrier_for_memory();
   }
   // After that, or instead of it.

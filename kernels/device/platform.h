@@ -5,8 +5,8 @@
 //
 // HIPOPS_KERNEL(block) declares a kernel for blocks of exactly `block` work-items, HIPOPS_KERNEL_UP_TO(block) one for
 // any number up to that, HIPOPS_ARGS(T) its one parameter, HIPOPS_FN a device function. A second argument tells
-// NVIDIA's compiler how many blocks a multiprocessor is to have room for: 1 where it would spill registers to make room
-// for another, 2 where it would take all registers for one.
+// NVIDIA's compiler how many blocks a multiprocessor is to have room for: fewer where it would spill registers to make
+// room for another, more where it would take all registers for few.
 #pragma once
 
 #include <math.h>

@@ -59,7 +59,8 @@ class Stage {
  private:
   using Span = AlignedSpan<T>;
   static constexpr int kLength = Span::kLength;
-  static constexpr int kElements = stage_elements(Shape::kBlock, Shape::kVectors, int(sizeof(T)));
+  static constexpr int kElements = stage_elements(int(sizeof(T)));
+  static_assert(Shape::kBlock * Shape::kVectors <= kElements, "a round of the block has room");
   static constexpr int kEach = (kElements / kLength + Shape::kBlock - 1) / Shape::kBlock;  // vectors of a work-item
 
   // The work-item's n-th vector.

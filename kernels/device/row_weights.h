@@ -83,7 +83,7 @@ class Weights {
     for (int v = 0; v < kVectors; ++v) out[v] = C(widen(raw[v][0]));
   }
 
-  // Zeros where there are none, but for wide rows.
+  // Zeros where there are none. (Wide rows ask only where there are some.)
   HIPOPS_METHOD Tile tile(const Rows<Shape>& rows, int64_t base) const {
     const T* data = static_cast<const T*>(data_);
     Tile t{};

@@ -8,7 +8,7 @@ namespace hipops {
 namespace {
 
 #if defined(HIPOPS_AMD)
-#if defined(__GFX9__) || defined(__AMDGCN_WAVEFRONT_SIZE_64__)
+#if defined(__GFX9__)
 constexpr int wave_size = 64;
 #else
 constexpr int wave_size = 32;
@@ -158,7 +158,7 @@ HIPOPS_FN LaneMask ballot(bool condition) {
 #if !__has_builtin(__builtin_amdgcn_ballot_w64)
   constexpr int kNotEqual = 33;  // older compilers have the comparison that a ballot is
   return LaneMask(__builtin_amdgcn_uicmp(uint32_t(condition), 0u, kNotEqual));
-#elif defined(__GFX9__) || defined(__AMDGCN_WAVEFRONT_SIZE_64__)
+#elif defined(__GFX9__)
   return __builtin_amdgcn_ballot_w64(condition);
 #else
   return __builtin_amdgcn_ballot_w32(condition);

@@ -9,16 +9,19 @@ set(hipops_images)
 set(hipops_assembly "  .section .rodata\n")
 set(hipops_embedded)
 
-# One embedded file: its bytes between two symbols, at the alignment that a loader may want to map it by.
-macro(hipops_embed symbol file expression)
+# One embedded file: its bytes between two symbols, at the alignment that a loader may want to map it by. Sets `begin`
+# and `begin`_end to them, or to nullptr where there is no file.
+macro(hipops_embed symbol file begin)
   if(NOT "${file}" STREQUAL "")
     string(APPEND hipops_assembly "  .balign 4096\n  .globl ${symbol}\n  .hidden ${symbol}\n${symbol}:\n  .incbin \"${file}\"\n"
       "  .globl ${symbol}_end\n  .hidden ${symbol}_end\n${symbol}_end:\n")
     string(APPEND hipops_declarations "extern \"C\" const unsigned char ${symbol}[], ${symbol}_end[];\n")
-    set(${expression} "${symbol}, ${symbol}_end")
+    set(${begin} ${symbol})
+    set(${begin}_end ${symbol}_end)
     list(APPEND hipops_embedded ${file})
   else()
-    set(${expression} "nullptr, nullptr")
+    set(${begin} nullptr)
+    set(${begin}_end nullptr)
   endif()
 endmacro()
 
@@ -35,7 +38,7 @@ foreach(op ${HIPOPS_OPS})
     endif()
   endforeach()
   list(JOIN cpu ", " cpu)
-  string(APPEND hipops_images "    {\"${op}\",\n     ${bundle},\n     ${fatbin},\n     ${cpu}},\n")
+  string(APPEND hipops_images "    {\"${op}\",\n     ${bundle}, ${bundle_end},\n     ${fatbin},\n     ${cpu}},\n")
 endforeach()
 foreach(op ${HIPOPS_ALL_OPS})
   string(APPEND hipops_declarations "namespace hipops { extern Op op_${op}; }\n")
