@@ -62,7 +62,7 @@ int64_t longest_staged(hipops_dtype dtype) { return row_variants[variants.of[dty
 
 int64_t most_stage_rows(const RowVariant& v, int64_t cols) {
   const int64_t at_once = v.block / v.threads;
-  return stage_elements(v.block, v.vectors, bytes_of(v.dtype)) / cols / at_once * at_once;
+  return stage_elements(bytes_of(v.dtype)) / cols / at_once * at_once;
 }
 
 const RowVariant* clustered_variant(hipops_dtype dtype, RowAccess access) {
@@ -190,7 +190,7 @@ int64_t cost_for_few(const RowVariant& v, int64_t cols, const Fit& fit, RoundsOf
   const bool meets_twice = weights == 2 && v.access == wide && bytes_of(v.dtype) == 2;
   if (meets_twice && v.block == kFourWaves && fit.threads == kFourWaves) return kBrief;
   const auto cost = [&](int vectors, int waves) { return kBrief + (meets_twice ? 8 : 9) * vectors + 2 * waves; };
-  if (fit.cluster > 1 && rounds_of && rounds_of(v) == RowRounds::one_or_with_tail)
+  if (fit.cluster > 1 && rounds_of && rounds_of(v) == RowRounds::one_or_in_eight)
     return cost(kClusterVectors, kClusterWaves);
   return cost(v.vectors, fit.threads / kSmallestWave);
 }

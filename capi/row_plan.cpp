@@ -162,22 +162,23 @@ void keep_weights_aside(const RowVariant& v, const RowGeometry& g, const DeviceN
   plan->grid = static_cast<uint32_t>(plan->row_step);
 }
 
-// Has what a cluster of eight, or of as many as there are, does not hold of a row in registers wait in shared memory. A
-// larger cluster, of which fewer run, takes half as long a row: few rows stay there while that takes fewer than twice the
-// rounds, and so few that they are split over the device are left to that. (Of each size one less runs than there are
-// units for, as these stand in groups.)
-void keep_tails(const RowVariant& chosen, const RowGeometry& g, const DeviceNumbers& device, RoundsOf rounds_of,
-                RowPlan* plan) {
+// Has a cluster of eight, or of as many as there are, hold a row that its clustered variant does not: in f32 with the
+// rest in shared memory, in 16 bits with a vector more a work-item. A larger cluster, of which fewer run, takes half as
+// long a row: few rows stay there while that takes fewer than twice the rounds, and so few that they are split over the
+// device are left to that. (Of each size one less runs than there are units for, as these stand in groups.)
+void hold_in_eight(const RowVariant& chosen, const RowGeometry& g, const DeviceNumbers& device, RoundsOf rounds_of,
+                   RowPlan* plan) {
   const bool eight_hold_it = !chosen.streaming && plan->cluster <= kPortableCluster;
-  if (eight_hold_it || chosen.dtype != f32 || chosen.access != wide || device.launch_shared_bytes == 0) return;
+  if (eight_hold_it || chosen.dtype == f64 || chosen.access != wide || device.launch_shared_bytes == 0) return;
   const RowVariant& v = *clustered_variant(chosen.dtype, chosen.access);
-  if (rounds_of(v) != RowRounds::one_or_with_tail || g.rows == 1) return;
+  if (rounds_of(v) != RowRounds::one_or_in_eight || g.rows == 1) return;
   int64_t cluster = 1;
   while (2 * cluster <= std::min(device.largest_cluster, kPortableCluster)) cluster *= 2;
   const int64_t threads = most_work_items(v, device), step = cluster * threads, held = step * v.vectors;
-  const int64_t vectors = vectors_of(v, g.cols);
-  const int64_t bytes = 2 * ((vectors - held + step - 1) / step) * threads * kWideBytes;
-  if (bytes > device.launch_shared_bytes) return;
+  const int64_t vectors = vectors_of(v, g.cols), beside = (vectors - held + step - 1) / step;  // a work-item
+  const bool tails = chosen.dtype == f32;
+  const int64_t bytes = tails ? 2 * beside * threads * kWideBytes : 0;
+  if (tails ? bytes > device.launch_shared_bytes : v.vectors + beside > kFullVectors) return;
   const auto rounds = [&](int64_t blocks) {
     const int64_t at_a_time = std::max<int64_t>(device.units / blocks - 1, 1);
     return (g.rows + at_a_time - 1) / at_a_time;
@@ -186,8 +187,9 @@ void keep_tails(const RowVariant& chosen, const RowGeometry& g, const DeviceNumb
     const bool fits = 2 * cluster <= device.largest_cluster && vectors <= 2 * held;
     if (fits ? rounds(2 * cluster) < 2 * rounds(cluster) : g.rows <= device.units / kLargestCluster) return;
   }
-  plan->kernel = tailed_kernel;
-  plan->block = static_cast<uint32_t>(threads);
+  const int64_t of_waves = cluster * device.wave_size * kFullVectors;  // one of each block
+  plan->kernel = tails ? tailed_kernel : full_kernel(chosen.dtype);
+  plan->block = static_cast<uint32_t>(tails ? threads : (vectors + of_waves - 1) / of_waves * device.wave_size);
   plan->cluster = static_cast<uint32_t>(cluster);
   plan->shared_bytes = static_cast<uint32_t>(bytes);
   plan->row_step = within_grid_limit(std::min(g.rows, std::max<int64_t>(device.units / cluster, 1)));
@@ -196,6 +198,7 @@ void keep_tails(const RowVariant& chosen, const RowGeometry& g, const DeviceNumb
 
 }  // namespace
 
+int full_kernel(hipops_dtype dtype) { return tailed_kernel + 1 + (dtype == bf16); }
 int queued_kernel(hipops_dtype dtype) { return kRowKernels + (dtype == bf16); }
 int passing_kernel(hipops_dtype dtype) { return kRowKernels + 2 + (dtype == bf16); }
 int aside_kernel(hipops_dtype dtype) { return kRowKernels + 4 + (dtype == f32 ? 0 : dtype == f16 ? 1 : 2); }
@@ -228,7 +231,7 @@ RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess acc
     let_pass(v, geometry, device, &plan);
   }
   if (rounds == RowRounds::weights_aside && forced < 0) keep_weights_aside(v, geometry, device, weights, &plan);
-  if (rounds_of && forced < 0) keep_tails(v, geometry, device, rounds_of, &plan);
+  if (rounds_of && forced < 0) hold_in_eight(v, geometry, device, rounds_of, &plan);
   return plan;
 }
 

@@ -67,8 +67,8 @@ enum class RowRounds {
   several,  // of large launches: where what a block does only once is much of what it does
   one_or_ahead,  // once; but many rows that leave a unit few blocks are better in a clustered variant's, which take the
                  // next row ahead: is_better_ahead
-  one_or_with_tail,  // of clustered variants: as those go; few rows take them, too, that would have over 13 waves of one
-                     // block, and a kernel of the op's own those that eight blocks' registers don't hold: tailed_kernel
+  one_or_in_eight,  // of clustered variants: as those go; few rows take them, too, that would have over 13 waves of one
+                    // block, and kernels of the op's own those that eight blocks of it don't hold: tailed_kernel, full_kernel
   ahead,    // as often as it takes for blocks that all run at a time: the next row is on its way while one is worked on
   // Those from here on have weights beside the rows (most_blocks).
   ahead_beside_weights,  // the same, where weights may take some of the registers
@@ -89,12 +89,14 @@ RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess acc
 bool are_alike(int64_t row_step, const RowGeometry& g, hipops_dtype dtype);
 
 // An op's own kernels follow those that all row ops have.
+int full_kernel(hipops_dtype dtype);     // f16, bf16: of softmax
 int queued_kernel(hipops_dtype dtype);   // f16, bf16
 int passing_kernel(hipops_dtype dtype);  // f16, bf16
 int aside_kernel(hipops_dtype dtype);    // f32, f16, bf16
 constexpr int kOwnKernels = 8;           // of layer_norm
 constexpr int early_kernel = kRowKernels + kOwnKernels - 1;  // f32
 constexpr int tailed_kernel = kRowKernels, kTailedBlock = 512, kTailedVectors = 8;  // of softmax, in f32
+constexpr int kFullVectors = kTailedVectors + 1, kOwnSoftmaxKernels = 3;
 
 // Whether rows are split over blocks, where `plan` is what to do if not: those that a variant would stream, if there
 // are too few for the device or it would not find them in a cache again. Steps leave their results in y, so x is apart.

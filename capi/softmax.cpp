@@ -8,9 +8,11 @@ namespace hipops {
 namespace {
 
 constexpr const char* kKernels[] = {HIPOPS_SOFTMAX_KERNELS(HIPOPS_KERNEL_NAME)};
-static_assert(sizeof(kKernels) / sizeof(kKernels[0]) == kRowKernels + 1, "one name for each variant");
+static_assert(sizeof(kKernels) / sizeof(kKernels[0]) == kRowKernels + kOwnSoftmaxKernels,
+              "one name for each variant");
 #define HOLDS_AS_PLANNED(name, dtype, threads, vectors, block, access, mode) \
-  static_assert(block == kTailedBlock && threads == block && vectors == kTailedVectors, "what keep_tails goes by");
+  static_assert(block == kTailedBlock && threads == block && \
+                vectors == (mode == tailed ? kTailedVectors : kFullVectors), "what hold_in_eight goes by");
 HIPOPS_OWN_SOFTMAX_KERNELS(HOLDS_AS_PLANNED)
 #undef HOLDS_AS_PLANNED
 
@@ -20,20 +22,20 @@ bool supports(hipops_dtype dtype, hipops_dtype second) {
 
 int64_t most_shared(int kernel, uint32_t block) {
   constexpr int64_t kAll = int64_t{1} << 20;  // more than any device has
-  if (kernel != tailed_kernel) return row_kernel_shared(kernel, block);
-  return block == 0 || block == kTailedBlock ? kAll : 0;
+  if (kernel < kRowKernels) return row_kernel_shared(kernel, block);
+  return kernel == tailed_kernel && (block == 0 || block == kTailedBlock) ? kAll : 0;
 }
 
 }  // namespace
 
 RowRounds softmax_rounds(const RowVariant& v) {
-  if (v.clustered) return RowRounds::one_or_with_tail;
+  if (v.clustered) return RowRounds::one_or_in_eight;
   if (v.dtype == HIPOPS_F64) return v.threads == v.block ? RowRounds::one_or_ahead : RowRounds::one;
   if (v.access != edged) return RowRounds::one;
   return v.threads < v.block ? RowRounds::ahead : RowRounds::one_or_ahead;
 }
 
-Op op_softmax = {"softmax", kKernels, kRowKernels + 1, supports, most_shared};
+Op op_softmax = {"softmax", kKernels, kRowKernels + kOwnSoftmaxKernels, supports, most_shared};
 
 }  // namespace hipops
 

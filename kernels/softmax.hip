@@ -14,8 +14,9 @@
 // each from 10248 columns on, and rows of f64 from 2561 on, which takes the next row ahead.
 // a tailed one, of f32 and not for AMD, has what eight blocks (one, where there are no clusters) do not hold in
 // registers wait in shared memory (row_tail.h): rows up to 2.6 times as long, depending on the device.
-// streaming variants read longer rows twice: once for maximum and sum together, the sum being rescaled when the maximum
-// grows.
+// full ones, of 16 bits and not for AMD, are clustered ones whose blocks have an eighth more: eight hold 294912.
+// streaming variants read longer rows twice: once for maximum and sum together, the sum being rescaled when what comes is
+// much larger than what it is taken under.
 // partial, merge and apply are the steps in which few such rows are split over many blocks (split_row.h).
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/softmax.hip -o softmax.co
@@ -172,9 +173,19 @@ HIPOPS_FN void softmax_resident(const SoftmaxArgs& a) {
 template <class Shape>
 HIPOPS_FN void softmax_clustered(const SoftmaxArgs& a) { softmax_resident<Shape>(a); }
 
+// What is never chosen on AMD (capi/row_plan.cpp) has a name there, and no code.
+template <class Shape>
+HIPOPS_FN void softmax_full([[maybe_unused]] const SoftmaxArgs& a) {
+  if constexpr (!on_amd) softmax_resident<Shape>(a);
+}
+
+// Exponentials are taken under the first tile's maximum, or of a later one that is larger by more than kRise. Under each
+// new maximum, a row that rises steadily would have its sum rescaled at every tile, by a factor that is rounded the same
+// way each time: 130 ULP of a million elements. A few times in a row, and what is older counts for e^-32 as much.
 template <class Shape>
 HIPOPS_FN void softmax_streaming(const SoftmaxArgs& args) {
   using C = typename Shape::Compute;
+  constexpr C kRise = 32;  // exponentials of that have room, and the sum of any number of them
   using P = Precision<typename Shape::Element>;
   const C lowest = -C(INFINITY);
   const Rows<Shape> all(args.geometry, args.x, args.y);
@@ -184,12 +195,12 @@ HIPOPS_FN void softmax_streaming(const SoftmaxArgs& args) {
     const SoftmaxArgs& a = read_anew(args);
     Rows<Shape> rows(a.geometry, a.x, a.y);
     rows.select(first);
-    C maximum = lowest;
+    C maximum = lowest;  // or nearly, as said above
     WideSum<C> sum = WideSum<C>::of(0);
     for (int64_t base = 0; rows.has_tile(base); base = rows.next_tile(base)) {
       tile.load(rows, base);
       C larger = Maximum()(maximum, tile.reduce(rows, base, Maximum(), Identity()));
-      if (larger > maximum) {
+      if (larger > maximum + kRise) {
         C factor = P::exp(maximum, larger) / P::kScale;
         sum = sum * factor;
         maximum = larger;
@@ -215,10 +226,8 @@ HIPOPS_FN void softmax_streaming(const SoftmaxArgs& args) {
 }
 
 template <class Shape>
-HIPOPS_FN void softmax_tailed(const SoftmaxArgs& a) {
-  if constexpr (on_amd) {
-    softmax_streaming<typename Shape::Streaming>(a);  // never chosen there
-  } else {
+HIPOPS_FN void softmax_tailed([[maybe_unused]] const SoftmaxArgs& a) {
+  if constexpr (!on_amd) {
     using C = typename Shape::Compute;
     using P = Precision<typename Shape::Element>;
     RowReduce<Shape, typename P::SumType> reduce(threads_of<Shape>(a.geometry));

@@ -284,7 +284,7 @@ TEST_CASE("rows of softmax that eight blocks do not hold have the rest in shared
   CHECK(plan_of(32, 2 * held + 4).kernel == hipops::tailed_kernel);  // no cluster holds it
   CHECK(plan_of(8, 2 * held + 4).kernel < hipops::kRowKernels);      // and it is split
   CHECK(plan_of(500, held + 4, hipops::rms_norm_rounds).kernel < hipops::kRowKernels);
-  CHECK(plan_rows(HIPOPS_BF16, rows_and_cols(500, 2 * held + 8), hipops::wide, device, hipops::softmax_rounds).kernel <
+  CHECK(plan_rows(HIPOPS_F64, rows_and_cols(500, held / 2 + 2), hipops::wide, device, hipops::softmax_rounds).kernel <
         hipops::kRowKernels);
   CHECK(plan_of(1, held + 4).kernel < hipops::kRowKernels);
   hipops::rows_count_as_many = true;
@@ -301,6 +301,33 @@ TEST_CASE("rows of softmax that eight blocks do not hold have the rest in shared
   CHECK(plan_of(500, 16388).kernel == hipops::tailed_kernel);
   device.launch_shared_bytes = 0;
   CHECK(plan_of(500, 16388).kernel < hipops::kRowKernels);
+}
+
+TEST_CASE("rows of softmax in 16 bits that eight blocks do not hold have a vector more a work-item", "[rows]") {
+  DeviceFacts device = kDevices[0];
+  device.largest_cluster = 16;
+  device.launch_shared_bytes = device.unit_shared_bytes = 200 << 10;
+  const auto plan_of = [&](int64_t rows, int64_t cols, hipops::RoundsOf rounds = hipops::softmax_rounds) {
+    return plan_rows(HIPOPS_BF16, rows_and_cols(rows, cols), hipops::wide, device, rounds);
+  };
+  const int kernel = hipops::full_kernel(HIPOPS_BF16);
+  const int64_t held = 8 * 512 * 8 * 8, most = held + 8 * 512 * 8;
+  for (int64_t cols = held + 8; cols <= most; cols += 1000) {
+    const RowPlan plan = plan_of(500, cols);
+    const int64_t room = int64_t{plan.block} * 8 * 9 * 8;
+    const bool right = plan.kernel == kernel && plan.block <= 512 && plan.cluster == 8 && plan.row_step == 16 &&
+                       plan.grid == 128 && plan.shared_bytes == 0 && room >= cols && room - 32 * 8 * 9 * 8 < cols;
+    if (!right) FAIL(cols << " columns: kernel " << plan.kernel << ", block " << plan.block);
+  }
+  CHECK(plan_of(500, held).kernel < hipops::kRowKernels);
+  CHECK(plan_of(500, most).kernel == kernel);
+  CHECK(plan_of(500, most + 8).kernel < hipops::kRowKernels);
+  CHECK(plan_of(16, held + 8).kernel < hipops::kRowKernels);
+  CHECK(plan_of(500, held + 8, hipops::rms_norm_rounds).kernel < hipops::kRowKernels);
+  device.largest_cluster = 1;
+  CHECK(plan_of(500, 9 * 512 * 8).kernel == kernel);
+  device.launch_shared_bytes = 0;
+  CHECK(plan_of(500, 9 * 512 * 8).kernel < hipops::kRowKernels);
 }
 
 TEST_CASE("few rows go element by element where others would by shared memory, or weights are loaded so", "[rows]") {

@@ -65,6 +65,7 @@ enum RowMode : int32_t {
   resident,   // a row is read once and stays in registers
   clustered,  // the same for a row that the blocks of a cluster share: as many as it needs
   tailed,     // clustered, with what registers do not hold in shared memory, not on AMD: see row_tail.h
+  full,       // clustered, of a vector more a work-item, with which NVIDIA's registers are full, not on AMD
   streaming,  // a row of any length goes by in tiles, once for each pass
   queued,     // resident, and the next rows wait in shared memory, not on AMD: see row_queue.h
   passing,    // resident, for so many rows that blocks come and go, not on AMD
@@ -72,7 +73,7 @@ enum RowMode : int32_t {
   weights_aside,  // resident, with the weights in shared memory, not on AMD: see WeightsAside
   partial, merge, apply,  // a row of any length is split over blocks: see split_row.h
 };
-constexpr bool in_clusters(RowMode mode) { return mode == clustered || mode == tailed; }
+constexpr bool in_clusters(RowMode mode) { return mode == clustered || mode == tailed || mode == full; }
 
 // Work-items of such variants that a unit of a device with waves of 32 runs at a time; twice as many where waves are of
 // 64. Enough to have some 32 KiB on their way, and few enough for the registers that they take, with those for weights
@@ -92,10 +93,7 @@ constexpr int aside_threads(int element_bytes) { return element_bytes == 2 ? 768
 
 // Elements that a block of a staged variant has in shared memory at a time, beside a vector that is used in part: enough
 // to have 16 KiB on their way, and so that four blocks share 64.
-constexpr int stage_elements(int block, int vectors, int element_bytes) {
-  constexpr int kStageBytes = 16384 - 16;
-  return block * vectors * element_bytes > kStageBytes ? block * vectors : kStageBytes / element_bytes;
-}
+constexpr int stage_elements(int element_bytes) { return (16384 - 16) / element_bytes; }
 
 // The blocks for which NVIDIA's compiler keeps registers: the second argument of HIPOPS_KERNEL_UP_TO. Wide elements are
 // few in a vector, and take fewer.
