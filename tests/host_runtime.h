@@ -15,7 +15,9 @@ class HostRuntime : public hipops::Runtime {
   }
   hipops_status facts(int, const hipops::DeviceFacts**) override { return HIPOPS_INTERNAL_ERROR; }
   hipops_status load(int, const hipops::Image&, const hipops::Op&, void**) override { return HIPOPS_INTERNAL_ERROR; }
-  hipops_status launch(void*, uint32_t, uint32_t, const void*, size_t, void*) override { return HIPOPS_INTERNAL_ERROR; }
+  hipops_status launch(void*, const hipops::LaunchShape&, const void*, size_t, void*) override {
+    return HIPOPS_INTERNAL_ERROR;
+  }
   hipops_status device_count(int*) override { return HIPOPS_INTERNAL_ERROR; }
   hipops_status set_device(int) override { return HIPOPS_SUCCESS; }
   hipops_status allocate(size_t bytes, void** pointer) override {

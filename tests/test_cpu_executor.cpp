@@ -778,19 +778,30 @@ TEST_CASE("cpu executor: stacks of many launches leave a process most of its map
   for (uint32_t n = 0; n < 16; ++n) REQUIRE(again->open(n) != nullptr);
   CHECK(mappings() >= before + 30);  // with guards
 }
-#endif
 
-TEST_CASE("cpu executor: an exception of a work-item becomes a status") {
-  int runs = 0;
-  const hipops_status status = run(4, 8, settings_of(32), [&] {
-    ++runs;
-    hipops::cpu::barrier(HERE);
-    if (thread_index() == 5) throw std::bad_alloc();
+TEST_CASE("cpu executor: too little memory for a block's shared memory is a status") {
+  const Death death = in_child([] {
+    int runs = 0;
+    const hipops_status status = run(4, 8, settings_of(32), [&] {
+      ++runs;
+      hipops::cpu::barrier(HERE);
+      if (thread_index() != 5) return;
+      const rlimit none = {1, RLIM_INFINITY};  // of 0, Linux does not think that it is meant
+      setrlimit(RLIMIT_DATA, &none);
+      void* volatile taken = nullptr;  // or compilers leave the calls out
+      do taken = std::malloc(4096);
+      while (taken != nullptr);
+      hipops::cpu::shared_memory(&runs, 64, 16);
+    });
+    const rlimit any = {RLIM_INFINITY, RLIM_INFINITY};
+    setrlimit(RLIMIT_DATA, &any);
+    if (!reports_memory(status)) return 1;
+    if (runs != 8) return 2;  // the first block, and no other
+    return run(4, 8, settings_of(32), [] { hipops::cpu::barrier(HERE); }) == HIPOPS_SUCCESS ? 0 : 3;
   });
-  CHECK(status == HIPOPS_INTERNAL_ERROR);
-  CHECK(runs == 8);  // the first block, and no other
-  CHECK(run(4, 8, settings_of(32), [] { hipops::cpu::barrier(HERE); }) == HIPOPS_SUCCESS);
+  REQUIRE_SURVIVES(death);
 }
+#endif
 
 // Reads every page below the caller's frame: what the sanitizers keep an eye on are the frames, not the bytes under
 // them.

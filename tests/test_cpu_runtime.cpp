@@ -115,7 +115,7 @@ const CpuKernel kTable64[] = {
     {"fill", [](const void* args) { fill(args, 64); }}, {"other", nullptr}, {nullptr, nullptr}};
 
 TEST_CASE("cpu runtime: loads by name from the table of the wave, and launches") {
-  const hipops::Image image = {"fill", nullptr, 0, nullptr, 0, kTable32, kTable64};
+  const hipops::Image image = {"fill", nullptr, nullptr, nullptr, kTable32, kTable64};
   const char* const names[] = {"fill"};
   hipops::Op op = {"fill", names, 1, nullptr};
   for (uint32_t wave : {32u, 64u}) {
@@ -145,10 +145,10 @@ TEST_CASE("cpu runtime: what is not in the image is said") {
   const char* const names[] = {"fill", "absent"};
   hipops::Op op = {"fill", names, 2, nullptr};
   void* functions[2] = {};
-  const hipops::Image without = {"fill", nullptr, 0, nullptr, 0, nullptr, nullptr};
+  const hipops::Image without = {"fill", nullptr, nullptr, nullptr, nullptr, nullptr};
   CHECK(runtime->load(0, without, op, functions) == HIPOPS_NO_CODE_OBJECT);
   CHECK(std::string(hipops_last_error()).find("built without the CPU runtime") != std::string::npos);
-  const hipops::Image image = {"fill", nullptr, 0, nullptr, 0, kTable32, kTable64};
+  const hipops::Image image = {"fill", nullptr, nullptr, nullptr, kTable32, kTable64};
   CHECK(runtime->load(0, image, op, functions) == HIPOPS_INTERNAL_ERROR);
   CHECK(std::string(hipops_last_error()).find("absent") != std::string::npos);
   CHECK(runtime->load(1, image, op, functions) == HIPOPS_INVALID_ARGUMENT);

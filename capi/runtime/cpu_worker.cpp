@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <numeric>
 #include <utility>
 
@@ -139,13 +140,7 @@ void Worker::run_lane(uint32_t lane) {
   lane_ = lane;
   lanes_[lane].fiber = fibers_.running();
   lanes_[lane].state = State::kCanGoOn;
-  bool threw = false;
-  try {
-    launch_.kernel.run(launch_.args);
-  } catch (...) {  // only for want of memory: kernels do not throw
-    threw = true;
-  }
-  if (threw) give_up();
+  launch_.kernel.run(launch_.args);
   end_lane(lane);
 }
 
@@ -234,12 +229,22 @@ void Worker::open_exchange(Wave& wave) {
   for (uint32_t i = 0; i < wave.size; ++i) release(wave.first + i);
 }
 
+// f(); for want of memory the launch is given up at once. A kernel's frames have no tables to unwind them by.
+template <class F>
+auto Worker::or_give_up(F f) {
+  try {
+    return f();
+  } catch (const std::bad_alloc&) {
+  }
+  give_up();
+}
+
 void* Worker::shared_memory(const void* key, size_t bytes, size_t align) {
   const bool valid_align = align != 0 && (align & (align - 1)) == 0 && align <= SharedMemory::kLargestAlign;
   if (!valid_align) explain_align(align);
   const SharedMemory::Piece* piece = shared_.find(key);
   if (piece == nullptr) {
-    piece = shared_.add(key, bytes, align);
+    piece = or_give_up([&] { return shared_.add(key, bytes, align); });
     if (piece == nullptr) explain_shared_limit(bytes);
   }
   if (piece->bytes != bytes || piece->align != align) explain_shared_request(*piece, bytes, align);
@@ -264,7 +269,7 @@ void Worker::check_access(const void* base, const void* address, size_t bytes, b
   access.wave_epoch = static_cast<uint32_t>(waves_[access.wave].epoch);
   access.write = write;
   size_t at = 0;
-  const Access* earlier = race_->check(access, offset, bytes, &at);
+  const Access* earlier = or_give_up([&] { return race_->check(access, offset, bytes, &at); });
   if (earlier != nullptr) explain_race(*earlier, access, at);
 }
 

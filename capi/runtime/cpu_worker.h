@@ -110,6 +110,8 @@ class Worker {
   void open_exchange(Wave& wave);
   void check_access(const void* base, const void* address, size_t bytes, bool write, Site site);
   [[noreturn]] void give_up();
+  template <class F>
+  auto or_give_up(F f);
 
   // What is wrong with the running work-item's wish, in cpu_defect.cpp; they do not return.
   [[noreturn]] void explain_exchange(const Wave& wave, size_t bytes, uint32_t source, uint32_t lanes, Site site);
