@@ -3,7 +3,8 @@
 //   x, y          [rows, cols], any strides; f32, f16, bf16, f64, computed in f32 (f64: in f64) and rounded once
 //   weight, bias  [cols], each optional, in x's type or f32
 //   bytes         rows * cols * 2 * sizeof(element) must move; weight and bias stay in the cache
-//   range         |x - mean| up to 1e18 (f64: 1e153), and sums of x that are finite: they and the squares are summed as they are
+//   range         |x - mean| up to 1.8e19 / sqrt(cols) (f64: 1.3e154 / sqrt(cols)), and sums of x that are finite: they
+//                 and the squares are summed as they are
 //
 // The variance is taken of the row on chip, from differences to the mean. Where waves share a row they find it sooner as
 // E[x^2] - mean^2, in one meeting, and use that if the mean is so near to 0 that no digit is lost that results have

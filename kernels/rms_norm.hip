@@ -3,7 +3,7 @@
 //   x, y     [rows, cols], any strides; f32, f16, bf16, f64, computed in f32 (f64: in f64) and rounded once
 //   weight   [cols], optional, in x's type or f32
 //   bytes    rows * cols * 2 * sizeof(element) must move; the weights stay in the cache
-//   range    |x| up to 1e18 (f64: 1e153): the squares are summed as they are
+//   range    |x| up to 1.8e19 / sqrt(cols) (f64: 1.3e154 / sqrt(cols)): the squares are summed as they are
 //
 // resident variants read a row once and keep it in registers: up to 16384 16-bit elements, 8192 f32, 4096 f64; 2048
 // where the elements have gaps between them. Short rows share a wave; a long row has a block of as many work-items as

@@ -127,8 +127,12 @@ int main_or_throw(int argc, char** argv) {
   if (!options.large) files = load_golden(golden, options.op, options.topic, all_ops());
   const std::vector<Job> jobs = options.large ? large_jobs(options, {}) : golden_jobs(options, files, {});
   if (jobs.empty()) {
-    std::fprintf(stderr, "hipops-parity: no case selected%s%s; --list shows the names\n",
-                 options.large ? "" : " from ", golden.c_str());
+    if (!options.large && files.empty())
+      std::fprintf(stderr, "hipops-parity: there are no golden files%s in %s\n",
+                   options.op.empty() && options.topic.empty() ? "" : " of that op and topic", golden.c_str());
+    else
+      std::fprintf(stderr, "hipops-parity: no case selected%s%s; --list shows the names\n",
+                   options.large ? "" : " from ", golden.c_str());
     return kExitUsage;
   }
   if (!options.list) return run(options, golden, files);

@@ -423,6 +423,8 @@ TEST_CASE("hipops-bench refuses bad usage with a word on it", "[bench]") {
       {"--shape 4x4", "--shape needs one --op and one --dtype"},
       {"--op softmax --dtype f32 --shape 4x", "--shape 4x: \"4x\", expected sizes as"},
       {"--op rope --dtype f32 --shape 4x4", "rope takes 4 dimensions"},
+      {"--op softmax --dtype f32 --shape 4x4 --dim 1", "--dim and --index are for the ops with an index"},
+      {"--op rope --dtype f32 --shape 4x4x4x4 --index u8", "--dim and --index are for the ops with an index"},
       {"--match nothing", "no row of the table is selected"},
       {"--sweep --op gather", "layer_norm, rms_norm and softmax"},
       {"--sweep --op softmax --dtype f32 --shape 4x4", " excludes --"},

@@ -12,7 +12,8 @@ template <class Shape>
 using RowSum = WideSum<typename Shape::Compute, sums_in_f64<typename Shape::Compute> &&
                                                     !(Shape::kRowsPerBlock > 1 && Shape::kVectors > 3)>;
 
-// The sum of x. Elements of 16 bits leave f32 room for the carries of a vector, so only the sums of vectors are wide.
+// The sum of x. Elements of 16 bits, unless they differ much in size (docs/ops/layer_norm.md), leave f32 room for the carries
+// of a vector, so only the sums of vectors are wide.
 template <class Shape>
 HIPOPS_FN auto sum_of(const RowTile<Shape>& tile, const Rows<Shape>& rows, int64_t base) {
   const auto wide = [](typename Shape::Compute v) { return RowSum<Shape>::of(v); };

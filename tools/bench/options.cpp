@@ -93,10 +93,12 @@ Workload row_of(const Options& o, const std::string& shape) {
   Workload work;
   work.op = o.ops[0];
   work.dtype = dtype_of(o.dtypes[0]);
-  work.index = dtype_of(o.index);
-  work.dim = o.dim;
+  if (!o.index.empty()) work.index = dtype_of(o.index);
+  work.dim = o.dim.value_or(0);
   work.order = o.permute;
   std::string problem = parse_shape(shape, &work);
+  if (problem.empty() && (o.dim || !o.index.empty()) && !has_index(work.op))
+    problem = "--dim and --index are for the ops with an index, not for " + work.op;
   if (problem.empty()) problem = check(work);
   if (!problem.empty()) throw std::invalid_argument("--shape " + shape + ": " + problem);
   work.name = default_name(work, shape);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,8 @@ struct Options {
   std::vector<std::string> dtypes;  // empty: all
   std::vector<std::string> shapes;  // empty: the table's rows
   std::string match;
-  std::string index = "i64";
-  int dim = 0;
+  std::string index;  // "": i64
+  std::optional<int> dim;
   std::vector<int> permute;
   int repeats = 0;  // 0: 15, and 5 in a sweep
   bool warm = false;

@@ -58,9 +58,6 @@ size_t rank_of(const std::string& op) {
   return op == "upsample_nearest1d" ? 3 : 0;  // 0: any
 }
 
-bool has_index(const std::string& op) {
-  return op == "gather" || op == "index_select" || op == "index_add" || op == "scatter" || op == "scatter_add";
-}
 bool has_index_vector(const std::string& op) { return op == "index_select" || op == "index_add"; }
 bool writes_by_index(const std::string& op) { return op == "index_add" || op == "scatter" || op == "scatter_add"; }
 
@@ -87,6 +84,10 @@ std::string check_size(const Workload& work) {
 }
 
 }  // namespace
+
+bool has_index(const std::string& op) {
+  return op == "gather" || op == "index_select" || op == "index_add" || op == "scatter" || op == "scatter_add";
+}
 
 bool is_row_op(const std::string& op) { return op == "layer_norm" || op == "rms_norm" || op == "softmax"; }
 bool is_rope(const std::string& op) { return op == "rope" || op == "rope_i" || op == "rope_thd"; }

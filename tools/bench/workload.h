@@ -29,6 +29,8 @@ struct Workload {
 // what is wrong.
 std::string parse_shape(const std::string& text, Workload* work);
 
+bool has_index(const std::string& op);
+
 // "" or what keeps the op from taking these tensors, as "rope takes 4 dimensions, not 2".
 std::string check(const Workload& work);
 

@@ -30,7 +30,10 @@ std::string among(const Selection& selection) {
   return std::string("of those in the library; its targets: ") + (*hip_targets != '\0' ? hip_targets : "none");
 }
 
-int print(const Verdict& verdict) {
+// What holds no limit at all is no check.
+int print(Verdict verdict) {
+  if (verdict.held + verdict.known == 0 && verdict.problems.empty())
+    verdict.problems.push_back("no limit covers what is selected");
   for (const std::string& problem : verdict.problems) std::printf("%s\n", problem.c_str());
   const std::string text = std::to_string(verdict.held) + " limits held, " + std::to_string(verdict.known) +
                            " broken as known, " + std::to_string(verdict.problems.size()) + " problems";
