@@ -89,7 +89,7 @@ template <class T> constexpr bool kWidenedStays = false;
 template <> [[maybe_unused]] constexpr bool kWidenedStays<f16> = true;
 
 // Aligned rows of f32 with one or two vectors a work-item, or by a kernel of their own: what is chosen where rows are few,
-// or no more than the device holds at once (capi/row_plan.cpp), so that little else runs while one waits for its weights.
+// or no more than the device holds at once (capi/row_own.cpp), so that little else runs while one waits for its weights.
 template <class Shape>
 constexpr bool few_in_f32 = Shape::kWeightsEarly || (sizeof(typename Shape::Element) == 4 && Shape::kWide &&
                                                      Shape::kBlock == 512 && Shape::kVectors <= 2);
@@ -276,7 +276,7 @@ HIPOPS_FN void layer_norm_streaming(const LayerNormArgs& args) {
   }
 }
 
-// What is never chosen on AMD (capi/row_plan.cpp) has a name there, and no code.
+// What is never chosen on AMD (capi/row_own.cpp) has a name there, and no code.
 template <class Shape>
 HIPOPS_FN void layer_norm_off_amd([[maybe_unused]] const LayerNormArgs& a) {
   if constexpr (!on_amd) layer_norm_resident<Shape>(a);

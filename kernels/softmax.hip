@@ -173,7 +173,7 @@ HIPOPS_FN void softmax_resident(const SoftmaxArgs& a) {
 template <class Shape>
 HIPOPS_FN void softmax_clustered(const SoftmaxArgs& a) { softmax_resident<Shape>(a); }
 
-// What is never chosen on AMD (capi/row_plan.cpp) has a name there, and no code.
+// What is never chosen on AMD (capi/row_own.cpp) has a name there, and no code.
 template <class Shape>
 HIPOPS_FN void softmax_full([[maybe_unused]] const SoftmaxArgs& a) {
   if constexpr (!on_amd) softmax_resident<Shape>(a);

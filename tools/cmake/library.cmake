@@ -15,6 +15,7 @@ set(hipops_sources
   capi/rope_common.cpp
   capi/row_choice.cpp
   capi/row_launch.cpp
+  capi/row_own.cpp
   capi/row_plan.cpp
   capi/rows.cpp
   capi/scatter_plan.cpp
