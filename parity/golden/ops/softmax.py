@@ -103,6 +103,13 @@ def sizes():
     # More than a block of the CPU runtime keeps in registers, and what fits beside that; more rows than two blocks take
     # at a time. (With --many-rows 2x300000 is that to a cluster of eight.)
     yield OP.case("tail_5x33000", OP.x("f32", (5, 33000)))
+    # The same in 16 bits: more than 1024 work-items of eight vectors keep, and than a cluster of eight blocks of 512.
+    for dtype in ("f16", "bf16"):
+        for shape in ((5, 65552), (2, 262208)):
+            yield OP.case(f"full_{rows.name_of(shape)}", OP.x(dtype, shape))
+    # What goes by in tiles, of which a later one is larger by more than what the sum so far stays under.
+    for dtype in rows.DTYPES:
+        yield OP.case("steep_30001", bell(dtype, (1, 30001), 40.0, stride=(60002, 2)))
 
 
 TOPICS = {
