@@ -39,7 +39,7 @@ hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops
 
 }  // namespace
 
-Op op_gather = {"gather", kKernels, kTakeKernels, take_op_supports, most_shared_of_take};
+Op op_gather = {"gather", kKernels, kTakeKernels, supports_elements_by_index, most_shared_of_take};
 
 }  // namespace hipops
 

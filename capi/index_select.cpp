@@ -41,7 +41,7 @@ hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops
 
 }  // namespace
 
-Op op_index_select = {"index_select", kKernels, kTakeKernels, take_op_supports, most_shared_of_take};
+Op op_index_select = {"index_select", kKernels, kTakeKernels, supports_elements_by_index, most_shared_of_take};
 
 }  // namespace hipops
 

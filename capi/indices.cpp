@@ -30,6 +30,10 @@ bool is_index(hipops_dtype dtype) {
 
 bool index_op_supports_second(hipops_dtype second) { return second == HIPOPS_NONE || is_index(second); }
 
+bool supports_elements_by_index(hipops_dtype dtype, hipops_dtype index) {
+  return dtype_bytes(dtype) != 0 && index_op_supports_second(index);
+}
+
 hipops_status check_index(const Argument& index) {
   if (hipops_status status = check_tensor(index)) return status;
   if (is_index(index.tensor->dtype)) return HIPOPS_SUCCESS;

@@ -11,8 +11,9 @@ namespace hipops {
 
 bool is_index(hipops_dtype dtype);  // u8, i16, i32, u32, i64
 
-// hipops_supports' `second` for these ops: the index's dtype, or HIPOPS_NONE.
+// hipops_supports' `second` for these ops: the index's dtype, or HIPOPS_NONE; and where they move elements of any dtype.
 bool index_op_supports_second(hipops_dtype second);
+bool supports_elements_by_index(hipops_dtype dtype, hipops_dtype index);
 
 // A tensor of one of the index dtypes.
 hipops_status check_index(const Argument& index);

@@ -38,7 +38,7 @@ RowRounds layer_norm_rounds(const RowVariant& v) {
   return may_be_early ? RowRounds::one_or_early : RowRounds::one;
 }
 
-Op op_layer_norm = {"layer_norm", kKernels, kRowKernels + kOwnKernels, row_op_supports, row_kernel_shared};
+Op op_layer_norm = {"layer_norm", kKernels, kRowKernels + kOwnKernels, supports_floats, row_kernel_shared};
 
 }  // namespace hipops
 

@@ -23,7 +23,7 @@ RowRounds rms_norm_rounds(const RowVariant& v) {
   return short_edged && dtype_bytes(v.dtype) == 2 ? RowRounds::ahead_beside_weights : RowRounds::one;
 }
 
-Op op_rms_norm = {"rms_norm", kKernels, kRowKernels, row_op_supports, row_kernel_shared};
+Op op_rms_norm = {"rms_norm", kKernels, kRowKernels, supports_floats, row_kernel_shared};
 
 }  // namespace hipops
 

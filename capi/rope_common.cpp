@@ -210,8 +210,4 @@ hipops_status rope(Op& op, RopeDims dims, const RopeTensors& tensors, void* stre
   return launch(op, kernel, plan.grid, plan.block, &plan.args, sizeof plan.args, stream);
 }
 
-bool rope_supports(hipops_dtype dtype, hipops_dtype table) {
-  return is_float(dtype) && (table == HIPOPS_NONE || table == dtype || table == HIPOPS_F32);
-}
-
 }  // namespace hipops

@@ -47,7 +47,4 @@ struct RopePlan {
 };
 RopePlan plan_rope(int kernel, RopeDims dims, const RopeTensors& tensors);
 
-// hipops_supports for a rope op: dtype is a float, and `table`, the dtype of cos and sin, is it, f32, or none.
-bool rope_supports(hipops_dtype dtype, hipops_dtype table);
-
 }  // namespace hipops

@@ -2,6 +2,7 @@
 
 #include "kernel_names.h"
 #include "rope_common.h"
+#include "tensor.h"
 
 namespace hipops {
 namespace {
@@ -11,7 +12,7 @@ static_assert(sizeof(kKernels) / sizeof(kKernels[0]) == kRopeIVariants, "one nam
 
 }  // namespace
 
-Op op_rope_i = {"rope_i", kKernels, kRopeIVariants, rope_supports};
+Op op_rope_i = {"rope_i", kKernels, kRopeIVariants, supports_floats};
 
 }  // namespace hipops
 

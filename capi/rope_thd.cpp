@@ -2,6 +2,7 @@
 
 #include "kernel_names.h"
 #include "rope_common.h"
+#include "tensor.h"
 
 namespace hipops {
 namespace {
@@ -11,7 +12,7 @@ static_assert(sizeof(kKernels) / sizeof(kKernels[0]) == kRopeVariants, "one name
 
 }  // namespace
 
-Op op_rope_thd = {"rope_thd", kKernels, kRopeVariants, rope_supports};
+Op op_rope_thd = {"rope_thd", kKernels, kRopeVariants, supports_floats};
 
 }  // namespace hipops
 

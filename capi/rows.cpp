@@ -108,8 +108,4 @@ OtherNormTerms other_norm_terms(double eps, int64_t cols) {
   return {static_cast<float>(n - double{static_cast<float>(cols)}), {eps, n, 1 / n}};
 }
 
-bool row_op_supports(hipops_dtype dtype, hipops_dtype weights) {
-  return is_float(dtype) && (weights == HIPOPS_NONE || weights == dtype || weights == HIPOPS_F32);
-}
-
 }  // namespace hipops

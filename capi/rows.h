@@ -147,7 +147,4 @@ void set_norm_terms(double eps, int64_t cols, Args* args) {
   args->other_terms = other_norm_terms(eps, cols);
 }
 
-// hipops_supports for a row op: dtype is a float, and `weights` is it, f32, or (always allowed) none.
-bool row_op_supports(hipops_dtype dtype, hipops_dtype weights);
-
 }  // namespace hipops

@@ -30,13 +30,9 @@ int64_t winner_bytes(const ScatterTensors& t, uint32_t flags) {
   return bytes == INT64_MAX ? 0 : bytes;
 }
 
-bool supports(hipops_dtype dtype, hipops_dtype index) {
-  return dtype_bytes(dtype) != 0 && index_op_supports_second(index);
-}
-
 }  // namespace
 
-Op op_scatter = {"scatter", kKernels, kKernelCount, supports};
+Op op_scatter = {"scatter", kKernels, kKernelCount, supports_elements_by_index};
 
 ScatterPlan plan_scatter(const ScatterTensors& t, uint32_t flags, bool with_workspace) {
   const int64_t vector = scatter_vector(t), bytes = vector * dtype_bytes(t.x->dtype);

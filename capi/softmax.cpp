@@ -17,7 +17,7 @@ HIPOPS_OWN_SOFTMAX_KERNELS(HOLDS_AS_PLANNED)
 #undef HOLDS_AS_PLANNED
 
 bool supports(hipops_dtype dtype, hipops_dtype second) {
-  return second == HIPOPS_NONE && row_op_supports(dtype, second);
+  return second == HIPOPS_NONE && is_float(dtype);
 }
 
 int64_t most_shared(int kernel, uint32_t block) {

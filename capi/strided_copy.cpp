@@ -55,11 +55,9 @@ hipops_status check_memory(const char* name, const hipops_tensor& t) {
   return HIPOPS_SUCCESS;
 }
 
-bool supports(hipops_dtype dtype, hipops_dtype second) { return dtype_bytes(dtype) != 0 && second == HIPOPS_NONE; }
-
 }  // namespace
 
-Op op_strided_copy = {"strided_copy", kKernels, kKernelCount, supports};
+Op op_strided_copy = {"strided_copy", kKernels, kKernelCount, supports_elements};
 
 }  // namespace hipops
 

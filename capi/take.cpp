@@ -132,8 +132,4 @@ hipops_status launch_take(Op& op, const DeviceFacts& device, const TakePlan& pla
   return launch(op, device, plan.kernel, shape, &plan.args, sizeof plan.args, stream);
 }
 
-bool take_op_supports(hipops_dtype dtype, hipops_dtype index) {
-  return dtype_bytes(dtype) != 0 && index_op_supports_second(index);
-}
-
 }  // namespace hipops

@@ -40,7 +40,4 @@ hipops_status launch_take(Op& op, const DeviceFacts& device, const TakePlan& pla
 // Where the index is one for all of y but dim (index_select): which elements of y use the same one.
 void share_index(const hipops_tensor& y, int32_t dim, TakeArgs* args);
 
-// hipops_supports for either: elements of any dtype, an index of one of its own.
-bool take_op_supports(hipops_dtype dtype, hipops_dtype index);
-
 }  // namespace hipops

@@ -171,4 +171,12 @@ hipops_status check_overlap(const Argument& output, const Argument& input, bool 
               at(input.bytes.end));
 }
 
+bool supports_elements(hipops_dtype dtype, hipops_dtype second) {
+  return dtype_bytes(dtype) != 0 && second == HIPOPS_NONE;
+}
+
+bool supports_floats(hipops_dtype dtype, hipops_dtype second) {
+  return is_float(dtype) && (second == HIPOPS_NONE || second == dtype || second == HIPOPS_F32);
+}
+
 }  // namespace hipops

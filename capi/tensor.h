@@ -33,6 +33,11 @@ inline int64_t step_of(const hipops_tensor& t, int d) { return t.shape[d] > 1 ? 
 // Number of elements; only for tensors that check_tensor has accepted.
 int64_t element_count(const hipops_tensor& t);
 
+// hipops_supports of ops that move elements of any dtype, and of those that compute with floats, beside whose tensors
+// (weights, tables) are in the same dtype, in f32, or not there.
+bool supports_elements(hipops_dtype dtype, hipops_dtype second);
+bool supports_floats(hipops_dtype dtype, hipops_dtype second);
+
 // Not NULL, a known dtype, a rank of 0 to HIPOPS_MAX_RANK, sizes >= 0, an extent that fits the address space, and data
 // that is there and aligned to the element.
 hipops_status check_tensor(const Argument& a);

@@ -89,8 +89,4 @@ hipops_status upsample(Op& op, const hipops_tensor* y, const hipops_tensor* x, i
   return launch(op, plan.kernel, plan.grid, plan.block, &plan.args, sizeof plan.args, stream);
 }
 
-bool upsample_supports(hipops_dtype dtype, hipops_dtype second) {
-  return dtype_bytes(dtype) != 0 && second == HIPOPS_NONE;
-}
-
 }  // namespace hipops

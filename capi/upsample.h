@@ -41,6 +41,4 @@ void take_rounds(UpsampleArgs* args, int32_t rounds);
 hipops_status upsample(Op& op, const hipops_tensor* y, const hipops_tensor* x, int resized, hipops_nearest rule,
                        const Scale* scale, void* stream);
 
-bool upsample_supports(hipops_dtype dtype, hipops_dtype second);
-
 }  // namespace hipops

@@ -1,6 +1,7 @@
 #include "upsample_nearest1d.h"
 
 #include "kernel_names.h"
+#include "tensor.h"
 #include "upsample.h"
 
 namespace hipops {
@@ -10,7 +11,7 @@ constexpr const char* kKernels[] = {HIPOPS_UPSAMPLE_NEAREST1D_KERNELS(HIPOPS_KER
 
 }  // namespace
 
-Op op_upsample_nearest1d = {"upsample_nearest1d", kKernels, sizeof(kKernels) / sizeof(kKernels[0]), upsample_supports};
+Op op_upsample_nearest1d = {"upsample_nearest1d", kKernels, sizeof(kKernels) / sizeof(kKernels[0]), supports_elements};
 
 }  // namespace hipops
 
