@@ -216,7 +216,7 @@ class ScanSums {
   // memory.
   HIPOPS_METHOD void add_to_row(const ShareWindow& window, uint32_t number) {
     const IndexAddArgs& a = read_anew(args_);
-    const bool has_part = is_live_ && in_place(thread_index()) == lane_;
+    const bool has_part = is_live_ && opaque(thread_index()) == lane_;
     T* y = row(number);
     if (window.first == 0) is_named_ = false;  // the row may be another block's
     RunningSum<T, Length> sum;

@@ -172,7 +172,7 @@ class RowShare {
   HIPOPS_METHOD void order() const {
     if (__builtin_expect(entries_ > kComparedEach, 0)) order_by_pairs();
     else order_by_all();
-    if (in_place(thread_index()) < kPastEnd) keys_[entries_ + 1 + thread_index()] = kNobody;
+    if (opaque(thread_index()) < kPastEnd) keys_[entries_ + 1 + thread_index()] = kNobody;
   }
 
   // Each key goes where it belongs: behind as many as are less. Some lanes count them together.

@@ -85,7 +85,7 @@ class LongLists {
   }
 
   // By an addition, of nothing, which finds the latest; compilers that knew of what would make a load of it.
-  HIPOPS_METHOD uint32_t seen(uint32_t i) const { return atomic_take(&o_.long_count[i], in_place(0)); }
+  HIPOPS_METHOD uint32_t seen(uint32_t i) const { return atomic_take(&o_.long_count[i], opaque(0)); }
 
   const RowOrder& o_;
   uint32_t first_ = 0, end_ = 0;  // the lists that the block knows

@@ -13,9 +13,9 @@ struct Scanned {
   T total;   // the sum over all
 };
 
-// A number that the compiler must not compare before it is used: comparisons that it moves out of loops, on AMD, take
-// two scalar registers each, for as long as the loop lasts.
-HIPOPS_FN uint32_t in_place(uint32_t v) {
+// A number of which AMD's compiler knows nothing. What it compares of others it moves out of loops, where that takes two
+// scalar registers for as long as the loop lasts; and of an addition of 0 it makes a load.
+HIPOPS_FN uint32_t opaque(uint32_t v) {
 #if defined(HIPOPS_AMD)
   asm volatile("" : "+v"(v));
 #endif
@@ -34,7 +34,7 @@ HIPOPS_FN void scan_step(Scanned<T>* s, uint32_t lane) {
 template <class T>
 HIPOPS_FN Scanned<T> wave_scan(T v) {
   Scanned<T> s{T(0), v};
-  const uint32_t lane = in_place(lane_index());
+  const uint32_t lane = opaque(lane_index());
   scan_step<1>(&s, lane);
   scan_step<2>(&s, lane);
   scan_step<4>(&s, lane);
@@ -60,10 +60,10 @@ HIPOPS_FN Scanned<T> block_scan(T v) {
   constexpr int kWaves = Block / wave_size;
   HIPOPS_SHARED(T, of_wave, kWaves);
   Scanned<T> s = wave_scan(v);
-  if (in_place(lane_index()) == 0) of_wave[wave_index()] = s.total;
+  if (opaque(lane_index()) == 0) of_wave[wave_index()] = s.total;
   barrier();
   s.total = T(0);
-  const uint32_t wave = in_place(wave_index());
+  const uint32_t wave = opaque(wave_index());
 #pragma unroll
   for (uint32_t w = 0; w < kWaves; ++w) {
     T sum = of_wave[w];
