@@ -61,13 +61,16 @@ uint64_t mark_of(hipops_dtype dtype) {
 }
 
 InputTensor tensor_of(const std::string& name, const Layout& layout,
-                      const std::function<uint64_t(uint64_t word)>& value, uint64_t seed) {
+                      const std::function<uint64_t(uint64_t word, double along)>& value, uint64_t seed) {
   InputTensor tensor;
   tensor.name = name;
   tensor.layout = layout;
   tensor.bits.reserve(static_cast<size_t>(layout.elements));
+  const double span = std::max(1.0, static_cast<double>(layout.last - layout.first));
   for (int64_t position = 0; position < layout.elements; ++position) {
-    tensor.bits.push_back(value(mixed(mixed(seed) ^ static_cast<uint64_t>(layout.offset_at(position)))));
+    const int64_t offset = layout.offset_at(position);
+    const double along = static_cast<double>(offset - layout.first) / span;
+    tensor.bits.push_back(value(mixed(mixed(seed) ^ static_cast<uint64_t>(offset)), along));
   }
   return tensor;
 }
@@ -79,10 +82,12 @@ InputTensor random_numbers(Choices& choices, const std::string& name, const Layo
   const bool whole = choices.below(4) == 0;
   const double scale = whole ? 8.0 : choices.pick({1.0, 4.0, 0.03125, 100.0});
   const double shift = choices.pick({0.0, 0.0, 3.0, -50.0});
+  const uint64_t kind = seed == 0 ? 0 : mixed(seed) % 16;
+  const double slope = kind == 1 ? scale : kind == 2 ? -scale : 0;
   return tensor_of(
       name, layout,
-      [=](uint64_t word) {
-        const double value = uniform(word) * scale + shift;
+      [=](uint64_t word, double along) {
+        const double value = (slope == 0 ? uniform(word) * scale : along * slope) + shift;
         return parity::encode(dtype, whole ? std::floor(value) : value);
       },
       seed);
@@ -92,12 +97,12 @@ InputTensor random_bits(Choices& choices, const std::string& name, const Layout&
   const hipops_dtype dtype = layout.dtype;
   const uint64_t seed = random_seed(choices);
   if (!parity::is_float(dtype)) {
-    return tensor_of(name, layout, [=](uint64_t word) { return word & parity::low_bits(dtype); }, seed);
+    return tensor_of(name, layout, [=](uint64_t word, double) { return word & parity::low_bits(dtype); }, seed);
   }
   const uint64_t quirks = choices.pick<uint64_t>({0, 8, 2});
   return tensor_of(
       name, layout,
-      [=](uint64_t word) {
+      [=](uint64_t word, double) {
         if (quirks != 0 && word >> 40 & 1 && word % quirks == 0) return parity::encode(dtype, quirk(dtype, word >> 8));
         return parity::encode(dtype, uniform(word) * 4);
       },
@@ -113,7 +118,7 @@ InputTensor random_indices(Choices& choices, const std::string& name, const Layo
   if (few != 0) bound = std::min(bound, few);
   return tensor_of(
       name, layout,
-      [=](uint64_t word) {
+      [=](uint64_t word, double) {
         if (bound == 0 || (bad != 0 && (word >> 32) % bad == 0)) return bad_index(dtype, size, word);
         return word % bound;
       },

@@ -11,11 +11,13 @@
 
 namespace hipops::fuzz {
 
-// Every element a function of where it is in memory: elements that share memory are equal.
+// Every element a function of where it is in memory, of which it is also told how far along that is, from 0 to 1:
+// elements that share memory are equal.
 parity::InputTensor tensor_of(const std::string& name, const parity::Layout& layout,
-                              const std::function<uint64_t(uint64_t word)>& value, uint64_t seed);
+                              const std::function<uint64_t(uint64_t word, double along)>& value, uint64_t seed);
 
-// Ordinary numbers: of one magnitude, around a mean that may be far from 0. Whole numbers are the simplest.
+// Ordinary numbers: of one magnitude, around a mean that may be far from 0, or rises or falls along memory. Whole numbers
+// are the simplest.
 parity::InputTensor random_numbers(Choices& choices, const std::string& name, const parity::Layout& layout);
 
 // Anything that a golden file can hold: of integers all bits, of floats infinities, NaN, denormals and zeros too.
