@@ -66,16 +66,18 @@ void queue_rows(const RowVariant& v, const RowGeometry& g, const DeviceNumbers& 
 
 // Has blocks come and go, a row each, where they have enough on their way for memory, and there are many rounds of them,
 // which make up for what each loads only once. (With the next row ahead, or in a queue, those rows take up to 7 % longer;
-// of fewer, up to 15 % less. Two blocks that leave work-items idle are no faster. Not on AMD, where the kernel has no
-// code.)
-void let_pass(const RowVariant& v, const RowGeometry& g, const DeviceNumbers& device, RowPlan* plan) {
-  constexpr double kBlockMicroseconds = 3.7;
+// of fewer, up to 15 % less. Two blocks that leave work-items idle are no faster. Where it is the other kernel's that idle,
+// and no weights wait in its registers, a little less on their way is enough. Not on AMD, where the kernel has no code.)
+void let_pass(const RowVariant& v, const RowGeometry& g, const DeviceNumbers& device, int weights, RowPlan* plan) {
+  constexpr double kBlockMicroseconds = 3.7, kWhereOthersIdle = 3.0;
   const bool exists = device.launch_shared_bytes > 0;  // as on NVIDIA, and on the CPU
   if (!exists || v.streaming || bytes_of(v.dtype) != 2) return;
   const int64_t blocks = kPassingThreads / plan->block, threads = blocks * plan->block;
   const bool idles = blocks <= 2 && threads < kPassingThreads * 15 / 16;
-  const int64_t least_rounds = blocks <= 2 ? 12 : 8;
-  const bool pays = !idles && fill_memory(threads * v.vectors * kWideBytes, kBlockMicroseconds, device) &&
+  const int64_t least_rounds = blocks <= 2 ? 12 : 8, others = resident_beside_weights(v, device) / plan->block;
+  const bool others_idle = weights == 0 && others >= 2 && idles_beside_weights(v, g, others, device);
+  const double block_microseconds = others_idle ? kWhereOthersIdle : kBlockMicroseconds;
+  const bool pays = !idles && fill_memory(threads * v.vectors * kWideBytes, block_microseconds, device) &&
                     g.rows >= least_rounds * device.units * blocks;
   // Tests see these, where rows are odd in number, and else what they stand for.
   const bool is_tested = plan->rows_ahead == 0 && g.rows % 2 == 1;
@@ -153,7 +155,7 @@ void take_own_kernel(const RowVariant& v, const RowGeometry& g, const DeviceNumb
     plan->kernel = early_kernel;
   if (rounds == RowRounds::queued) {
     queue_rows(v, g, device, plan);
-    let_pass(v, g, device, plan);
+    let_pass(v, g, device, weights, plan);
   }
   if (rounds == RowRounds::weights_aside) keep_weights_aside(v, g, device, weights, plan);
   if (rounds_of) hold_in_eight(v, g, device, rounds_of, plan);

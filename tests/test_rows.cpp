@@ -621,6 +621,15 @@ TEST_CASE("many rounds of rows pass, a block each, where such blocks have enough
     device.memory_speed = speed;
     CHECK(plan_of(1000000, 4096).kernel < kRowKernels);
   }
+  // With no weights in registers, and work-items that idle in blocks that stay, of which there are two and more.
+  device.memory_speed = kFast;
+  const auto without = [&](int64_t cols) {
+    return plan_rows(HIPOPS_BF16, rows_and_cols(1000000, cols), hipops::wide, device, hipops::layer_norm_rounds, 0).kernel;
+  };
+  for (const int64_t cols : {1600, 2304, 2880, 3584, 5120, 7168})
+    CHECK(without(cols) == hipops::passing_kernel(HIPOPS_BF16));
+  for (const int64_t cols : {2048, 4096, 8192, 10240, 16384}) CHECK(without(cols) != hipops::passing_kernel(HIPOPS_BF16));
+  for (const int64_t cols : {2304, 7168}) CHECK(plan_of(1000000, cols).kernel == hipops::queued_kernel(HIPOPS_BF16));
   device.memory_speed = kSlow;
   device.launch_shared_bytes = 0;  // as on AMD
   CHECK(plan_of(1000000, 4096).kernel < kRowKernels);
