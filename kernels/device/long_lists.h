@@ -26,7 +26,7 @@ class LongLists {
     if (has_one) o_.longs[first_ + scan.before] = list;
     // Each wave sees to what it has written itself: on gfx9 the block's barrier waits for none of it, and another wave's
     // fence for its own alone.
-    if (scan.total != 0) device_fence();
+    device_fence();
     barrier_for_memory();
   }
   // After that, or instead of it.
