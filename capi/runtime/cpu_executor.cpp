@@ -92,15 +92,15 @@ Executor::~Executor() = default;
 
 void Executor::after_fork() { stacks_->after_fork(); }
 
+// Whose kernel it is, the caller says (launch_on).
 hipops_status Executor::launch(const CpuKernel& kernel, const void* args, uint32_t grid, uint32_t block,
                                uint32_t shared_bytes) {
-  if (grid == 0) return fail(HIPOPS_INVALID_ARGUMENT, "%s: a grid of 0 blocks", kernel.name);
+  if (grid == 0) return fail(HIPOPS_INVALID_ARGUMENT, "a grid of 0 blocks");
   if (block == 0 || block > kLargestBlock) {
-    return fail(HIPOPS_INVALID_ARGUMENT, "%s: a block of %u work-items, expected 1 to %u", kernel.name, block,
-                kLargestBlock);
+    return fail(HIPOPS_INVALID_ARGUMENT, "a block of %u work-items, expected 1 to %u", block, kLargestBlock);
   }
   if (uint64_t{grid} * block > UINT32_MAX) {  // AMD GPUs count the work-items of a dimension in 32 bits
-    return fail(HIPOPS_INVALID_ARGUMENT, "%s: %u blocks of %u are 2^32 work-items or more", kernel.name, grid, block);
+    return fail(HIPOPS_INVALID_ARGUMENT, "%u blocks of %u are 2^32 work-items or more", grid, block);
   }
   Launch launch(kernel, args, grid, block, shared_bytes, settings_, *stacks_);
   bool done = false;
@@ -109,7 +109,7 @@ hipops_status Executor::launch(const CpuKernel& kernel, const void* args, uint32
   } catch (const std::bad_alloc&) {
   }
   if (done) return HIPOPS_SUCCESS;
-  return fail(HIPOPS_INTERNAL_ERROR, "%s: out of host memory for the work-items of a block of %u", kernel.name, block);
+  return fail(HIPOPS_INTERNAL_ERROR, "out of host memory for the work-items of a block of %u", block);
 }
 
 }  // namespace cpu
