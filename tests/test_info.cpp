@@ -273,6 +273,13 @@ TEST_CASE("the tools share one manner", "[info]") {
   for (const std::string number : {"-1", "1.5", "x", "18446744073709551616"})
     CHECK(run("hipops-fuzz", "--seed " + number).says(number + " is no whole number from 0 to 2^64 - 1"));
   CHECK(run("hipops-fuzz", "--count 0").says("0 is no whole number from 1 to"));
+  const Folder empty;
+  for (const std::string listed : {"", " --list"}) {
+    const Run none = run("hipops-parity", "--golden " + empty / "" + listed);
+    INFO(none.words);
+    CHECK(none.exit_code == 2);
+    CHECK(none.says("there are no golden files in "));
+  }
   const Run nothing = run("hipops-inspect", "--target gfx1");
   INFO(nothing.words);
   CHECK(nothing.exit_code == 2);

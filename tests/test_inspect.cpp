@@ -578,6 +578,9 @@ TEST_CASE("--check ends with 0 or 1 as the budgets are", "[program]") {
   const std::string known = R"("known": [{"figure": "vgprs", "reason": "x"}]})";
   CHECK(check_with(R"({"rules": [{"most": {"vgprs": 1}}], )" + known).exit_code == 0);
   CHECK(check_with(R"({"rules": [{"most": {"vgprs": 999}}], )" + known).exit_code == 1);
+  const Run of_nothing = check_with(R"({"rules": [{"kernels": ["no_such*"], "most": {"vgprs": 1}}]})");
+  CHECK(of_nothing.exit_code == 1);
+  CHECK(of_nothing.words.find("no limit covers what is selected") != std::string::npos);
   CHECK(check_with(R"({"rules": 1})").exit_code == 2);
   CHECK(run(some() + "--check /nowhere.json").exit_code == 2);
 }

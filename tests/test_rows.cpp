@@ -66,6 +66,15 @@ DeviceFacts device(int units, int wave_size) {
   return facts;
 }
 const DeviceFacts kDevices[] = {device(132, 32), device(304, 64), device(1, 32)};
+
+// As NVIDIA's, whose launches bring shared memory, with clusters of so many blocks.
+DeviceFacts with_launch_shared(int largest_cluster = 1) {
+  DeviceFacts device = kDevices[0];
+  device.largest_cluster = largest_cluster;
+  device.launch_shared_bytes = device.unit_shared_bytes = 200 << 10;
+  return device;
+}
+
 constexpr int64_t kSlow = 3352320, kFast = 4916736;  // bytes a microsecond of an H100's memory, an H200's
 
 RowRounds several_rounds(const RowVariant&) { return RowRounds::several; }
@@ -262,9 +271,7 @@ TEST_CASE("few rows of softmax that would have over thirteen waves are in cluste
 }
 
 TEST_CASE("rows of softmax that eight blocks do not hold have the rest in shared memory", "[rows]") {
-  DeviceFacts device = kDevices[0];
-  device.largest_cluster = 16;
-  device.launch_shared_bytes = device.unit_shared_bytes = 200 << 10;
+  DeviceFacts device = with_launch_shared(16);
   const auto plan_of = [&](int64_t rows, int64_t cols, hipops::RoundsOf rounds = hipops::softmax_rounds) {
     return plan_rows(HIPOPS_F32, rows_and_cols(rows, cols), hipops::wide, device, rounds);
   };
@@ -304,9 +311,7 @@ TEST_CASE("rows of softmax that eight blocks do not hold have the rest in shared
 }
 
 TEST_CASE("rows of softmax in 16 bits that eight blocks do not hold have a vector more a work-item", "[rows]") {
-  DeviceFacts device = kDevices[0];
-  device.largest_cluster = 16;
-  device.launch_shared_bytes = device.unit_shared_bytes = 200 << 10;
+  DeviceFacts device = with_launch_shared(16);
   const auto plan_of = [&](int64_t rows, int64_t cols, hipops::RoundsOf rounds = hipops::softmax_rounds) {
     return plan_rows(HIPOPS_BF16, rows_and_cols(rows, cols), hipops::wide, device, rounds);
   };
@@ -534,8 +539,7 @@ TEST_CASE("few rows of layer_norm in f32 have registers for their weights", "[ro
 }
 
 TEST_CASE("rows are queued where blocks with the next row in registers would idle, as many as find room", "[rows]") {
-  DeviceFacts device = kDevices[0];
-  device.launch_shared_bytes = device.unit_shared_bytes = 200 << 10;
+  DeviceFacts device = with_launch_shared();
   const auto plan_of = [&](int64_t rows, int64_t cols) {
     return plan_rows(HIPOPS_BF16, rows_and_cols(rows, cols), hipops::wide, device, hipops::layer_norm_rounds, 2);
   };
@@ -588,8 +592,7 @@ TEST_CASE("short rows go round once where a vector a work-item is enough on its 
 }
 
 TEST_CASE("many rounds of rows pass, a block each, where such blocks have enough on their way for memory", "[rows]") {
-  DeviceFacts device = kDevices[0];
-  device.launch_shared_bytes = device.unit_shared_bytes = 200 << 10;
+  DeviceFacts device = with_launch_shared();
   device.memory_speed = kSlow;
   const auto plan_of = [&](int64_t rows, int64_t cols, hipops_dtype dtype = HIPOPS_BF16) {
     return plan_rows(dtype, rows_and_cols(rows, cols), hipops::wide, device, hipops::layer_norm_rounds, 2);
@@ -636,8 +639,7 @@ TEST_CASE("many rounds of rows pass, a block each, where such blocks have enough
 }
 
 TEST_CASE("odd rows have their weights aside where more blocks find room so, and each comes to enough rows", "[rows]") {
-  DeviceFacts device = kDevices[0];
-  device.launch_shared_bytes = device.unit_shared_bytes = 200 << 10;
+  DeviceFacts device = with_launch_shared();
   const auto plan_of = [&](hipops_dtype dtype, int64_t rows, int64_t cols, int weights = 2) {
     RowGeometry geometry = rows_and_cols(rows, cols);
     geometry.outer_rank = 1, geometry.outer[0].x_stride = cols;
@@ -693,9 +695,7 @@ uint32_t for_many(int64_t vectors, int64_t of_block, int weights, bool odd, bool
 
 TEST_CASE("a row that a block cannot hold is shared by the blocks of a cluster, where there are any", "[rows]") {
   const int largest = GENERATE(8, 16);
-  DeviceFacts device = kDevices[0];
-  device.largest_cluster = largest;
-  device.launch_shared_bytes = device.unit_shared_bytes = 200 << 10;
+  DeviceFacts device = with_launch_shared(largest);
   for (hipops_dtype dtype : kFloats)
     for (RowAccess access : {hipops::wide, hipops::edged}) {
       for (int64_t cols = 16385; cols < 600000; cols += 67)
@@ -736,9 +736,7 @@ TEST_CASE("a row that a block cannot hold is shared by the blocks of a cluster, 
 }
 
 TEST_CASE("many odd rows of over ten or twelve waves have blocks of half as many, which go ahead", "[rows]") {
-  DeviceFacts device = kDevices[0];
-  device.largest_cluster = 16;
-  device.launch_shared_bytes = device.unit_shared_bytes = 200 << 10;
+  DeviceFacts device = with_launch_shared(16);
   const auto vectors_of = [&](hipops_dtype dtype, int64_t rows, int64_t cols, int weights) {
     const RoundsOf rounds_of = weights == 0 ? hipops::softmax_rounds : hipops::rms_norm_rounds;
     const RowPlan plan = plan_rows(dtype, rows_and_cols(rows, cols), hipops::edged, device, rounds_of, weights);
@@ -772,9 +770,7 @@ TEST_CASE("many odd rows of over ten or twelve waves have blocks of half as many
 }
 
 TEST_CASE("halves of a block share a row of over ten of its sixteen waves", "[rows]") {
-  DeviceFacts device = kDevices[0];
-  device.largest_cluster = 16;
-  device.launch_shared_bytes = device.unit_shared_bytes = 200 << 10;
+  DeviceFacts device = with_launch_shared(16);
   for (hipops_dtype dtype : kFloats)
     for (const int weights : {0, 1, 2})
       for (const int64_t rows : {16 * 132, 16 * 132 + 1}) {
