@@ -64,18 +64,19 @@ struct ListSums : ExpectingSums {
       const uint32_t begin = o.by_position ? slot : list.row_or_begin, row = o.by_position ? list.row_or_begin : slot;
       if (list.end <= begin) continue;
       T* y = static_cast<T*>(a.y) + at.of[kIndexAddY] + int64_t(row) * a.y_step;
-      RunningSum<T, Length> sum;
-      sum.load(y);
       const T* x = static_cast<const T*>(a.x) + at.of[kIndexAddX];
-      if (Long) sum.template add_long_list<32>(x, a.x_step, o.sources + begin, list.end - begin);
-      else sum.template add_list<8>(x, a.x_step, o.sources + begin, list.end - begin, a.waves_have_one_list != 0);
+      const uint32_t* sources = o.sources + begin;
+      RunningSum<T, Length> sum;
+      if (Long) {
+        sum.load(y);
+        sum.template add_long_list<32>(x, a.x_step, sources, list.end - begin);
+      } else {
+        sum.template add_list_to<8>(y, x, a.x_step, sources, list.end - begin, a.waves_have_one_list != 0);
+      }
       sum.store(y);
     }
   }
 };
-
-// Sources in flight: on AMD, sums of 16 elements leave registers for fewer.
-template <int Length> constexpr int joined_flight = on_amd && Length == 16 ? 4 : 8;
 
 template <class T> constexpr bool shares_long_lists = false;
 #define SHARES(T) template <> [[maybe_unused]] constexpr bool shares_long_lists<T> = true;
@@ -125,10 +126,9 @@ class JoinedSums : ExpectingSums {
     const uint32_t list = uint32_t(at.of[kIndexAddRow]);
     T* y = static_cast<T*>(a.y) + at.of[kIndexAddY] + int64_t(lists_.row(list)) * a.y_step;
     RunningSum<T, Length> sum;
-    sum.load(y);
     const T* x = static_cast<const T*>(a.x) + at.of[kIndexAddX];
     lists_.with_sources(list, [&](auto source, uint32_t sources) {
-      sum.template add_list<joined_flight<Length>>(x, a.x_step, source, sources, a.waves_have_one_list != 0);
+      sum.template add_list_to<kJoinedFlight>(y, x, a.x_step, source, sources, a.waves_have_one_list != 0);
     });
     sum.store(y);
   }
@@ -308,7 +308,7 @@ class FewSums {
     }
     offset[kLoads] = place_ * a.index_step;
     const int64_t mark = load_indices(a.index, offset, value);
-    const Vector<T, Length> source = load_once<Length>(x_ + place_ * a.x_step);
+    const Packed<T, Length> source = load_packed_once<Length>(x_ + place_ * a.x_step);
 
     const int64_t row = checked_index(a.index, value[kLoads], mark, place_, reports_);
     uint32_t first = 0, sources = 0;

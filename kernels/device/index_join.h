@@ -122,11 +122,11 @@ class Runs {
 
 // Joins the block's entries, by up to Digits low digits. Lists are what becomes of them. They are told
 //   has_work(batches)                  before all else, and say whether there is anything to be done
-//   list(digit, begin, count, before)  each digit's entries, by a work-item of its own; and by all
+//   list(digit, begin, count, scan)    each digit's entries, by a work-item of its own; and by all
 //   end_digits(end, total)             where those of these digits end
 //   begin_placing(only_batch, end)     where all end, and that now they are placed
 //   place(where, entry, only_batch)    each entry
-// What is added up over digits (`before`, `total`) is scanned(count), of which entries(sum) is the sum of counts.
+// What is added up over digits (scan, total) is scanned(count), of which entries(sum) is the sum of counts.
 // tally() is memory for Digits counts of each wave.
 template <class Shape, int Digits, class Lists>
 HIPOPS_FN void join(const RowOrder& o, Lists& lists) {
@@ -169,15 +169,16 @@ HIPOPS_FN void join(const RowOrder& o, Lists& lists) {
 #pragma unroll 1
     for (uint32_t first = 0; first < digits; first += Shape::kBlock) {
       const uint32_t digit = first + opaque(thread_index()), count = digit < digits ? uint32_t(next[digit]) : 0;
-      const Scanned<uint32_t> scan = block_scan<Shape::kBlock>(Lists::scanned(count));
-      const uint32_t at = begin + Lists::entries(scan.before), total = uniform(scan.total);
+      auto scan = block_scan<Shape::kBlock>(Lists::scanned(count));
+      scan.total = uniform(scan.total);
+      const uint32_t at = begin + Lists::entries(scan.before);
       if (digit < digits) {
         next[digit] = at;
         of_batch[digit] = at;
-        lists.list(digit, at, count, scan.before);
+        lists.list(digit, at, count, scan);
       }
-      begin += Lists::entries(total);
-      lists.end_digits(begin, total);
+      begin += Lists::entries(scan.total);
+      lists.end_digits(begin, scan.total);
       barrier();
     }
     lists.begin_placing(batches == 1, begin);
@@ -212,7 +213,7 @@ struct ListsInMemory {
 
   HIPOPS_METHOD bool has_work(uint32_t batches) const { return batches != 0 || !o.only_round || !o.by_position; }
 
-  HIPOPS_METHOD void list(uint32_t digit, uint32_t at, uint32_t count, uint32_t) const {
+  HIPOPS_METHOD void list(uint32_t digit, uint32_t at, uint32_t count, const Scanned<uint32_t>&) const {
     if (!o.only_round) return;
     const uint32_t row = row_of(o, block_index() << o.low_bits | digit);
     if (count > o.longest) atomic_max(&o.state[1], 1u);
@@ -240,8 +241,50 @@ HIPOPS_FN void order_join(const Args& a) {
   join<Ordering, kMostDigits>(o, lists);
 }
 
-// Lists for the block itself, of the rows that there are any for; long ones, which others help with, may be apart. The
-// sources of an only batch, as there mostly is, stay in shared memory.
+// Vectors of rows that a work-item of a block that joins has in flight. (NVIDIA: with more, memory is no faster, and some
+// blocks are at it longer than others.)
+constexpr int kJoinedFlight = on_nvidia ? 6 : 8;
+
+// The entries and the lists of some of a block's digits: to be added up. Lists are told apart by how often who adds a
+// list up has to wait for sources.
+class ListCounts {
+ public:
+  explicit HIPOPS_METHOD ListCounts(uint64_t sum) : packed(sum) {}
+  static HIPOPS_METHOD ListCounts of_entries(uint32_t count) { return ListCounts(count); }
+  static HIPOPS_METHOD ListCounts of_list(uint32_t count) {
+    return ListCounts(uint64_t(1) << (kEntryBits + kBits * kind(count)) | count);
+  }
+  HIPOPS_METHOD uint32_t entries() const { return uint32_t(packed) & ((1u << kEntryBits) - 1); }
+  HIPOPS_METHOD uint32_t lists() const { return of_kind(up_to_each(), kKinds - 1); }
+  // Of a list of `count` entries, which comes behind these of all: its number, if longer ones come first.
+  HIPOPS_METHOD uint32_t number(const ListCounts& all, uint32_t count) const {
+    return of_kind((all.up_to_each() << kBits) + (packed >> kEntryBits), kind(count));
+  }
+
+  uint64_t packed;
+
+ private:
+  static constexpr int kEntryBits = kJoinedIndexBits, kKinds = 4, kBits = 9;
+  static_assert(kEntryBits + kKinds * kBits <= 64 && 1 << kJoinedDigitBits < 1 << kBits, "there is room for all");
+
+  static HIPOPS_METHOD int kind(uint32_t count) {
+    const uint32_t waits = count / kJoinedFlight;
+    return waits < kKinds ? int(kKinds - 1 - waits) : 0;
+  }
+  // How many lists there are of each kind and those before it.
+  HIPOPS_METHOD uint64_t up_to_each() const {
+    uint64_t sums = packed >> kEntryBits;
+    sums += sums << kBits;
+    return sums + (sums << 2 * kBits);
+  }
+  static HIPOPS_METHOD uint32_t of_kind(uint64_t counts, int kind) {
+    return uint32_t(counts >> (kBits * kind)) & ((1u << kBits) - 1);
+  }
+};
+
+// Lists for the block itself, of the rows that there are any for; long ones, which others help with, may be apart. Of
+// the others those that take longest come first: then the block's waves end sooner after each other. The sources of an
+// only batch, as there mostly is, stay in shared memory.
 template <bool LongApart>
 class ListsAtHand {
  public:
@@ -281,20 +324,23 @@ class ListsAtHand {
 
   // For `join`.
   HIPOPS_METHOD Shared<uint16_t> tally() const { return stage_.as<uint16_t>(); }
-  static HIPOPS_METHOD uint32_t scanned(uint32_t count) {
-    return count != 0 && !is_apart(count) ? count | 1u << kJoinedIndexBits : count;
+  static HIPOPS_METHOD uint64_t scanned(uint32_t count) {
+    const bool is_listed = count != 0 && !is_apart(count);
+    return (is_listed ? ListCounts::of_list(count) : ListCounts::of_entries(count)).packed;
   }
-  static HIPOPS_METHOD uint32_t entries(uint32_t sum) { return sum & ((1u << kJoinedIndexBits) - 1); }
+  static HIPOPS_METHOD uint32_t entries(uint64_t sum) { return ListCounts(sum).entries(); }
   HIPOPS_METHOD bool has_work(uint32_t batches) const { return batches != 0; }
-  HIPOPS_METHOD void list(uint32_t digit, uint32_t, uint32_t count, uint32_t before) const {
+  HIPOPS_METHOD void list(uint32_t digit, uint32_t, uint32_t count, const Scanned<uint64_t>& scan) const {
     if (count == 0) return;
-    const uint32_t i = is_apart(count) ? long_place(longs_.fetch_add(0, 1)) : before >> kJoinedIndexBits;
-    bounds_[i] = uint64_t(entries(before) + count) << 32 | entries(before);
+    const ListCounts before(scan.before), all(scan.total);
+    const uint32_t i = is_apart(count) ? long_place(longs_.fetch_add(0, 1)) : before.number(all, count);
+    bounds_[i] = uint64_t(before.entries() + count) << 32 | before.entries();
     row_[i] = row_of(o_, block_index() << o_.low_bits | digit);
   }
-  HIPOPS_METHOD void end_digits(uint32_t end, uint32_t total) {
-    rows_ = total >> kJoinedIndexBits;
-    entries_ = entries(total);
+  HIPOPS_METHOD void end_digits(uint32_t end, uint64_t total) {
+    const ListCounts all(total);
+    rows_ = all.lists();
+    entries_ = all.entries();
     first_ = end - entries_;
   }
   HIPOPS_METHOD void begin_placing(bool only_batch, uint32_t) { in_shared_ = only_batch; }
@@ -311,7 +357,6 @@ class ListsAtHand {
   static_assert(Shape::kWaves * kDigits * sizeof(uint16_t) <= kTallied * sizeof(b128), "there is room for them");
   static_assert(kTallied + Shape::kBatch / kWordsOfVector <= kStaged, "and for the sources");
   static_assert(kDigits <= kJoinedBlock, "lists are counted in one step");
-  static_assert(kDigits < 1 << (32 - kJoinedIndexBits), "lists and entries are scanned together");
 
   HIPOPS_METHOD Shared<uint32_t> words() const { return stage_.as<uint32_t>(); }
 

@@ -38,7 +38,7 @@ class RunningSum {
   }
   // The same, where it is waited for when sources are on their way, too.
   HIPOPS_METHOD void expect(const T* y) {
-    y_ = load_vector<Length>(y);
+    y_ = load_packed<Length>(y);
     if constexpr (Length == 16) begin();  // registers do not have it twice
   }
 
@@ -49,10 +49,10 @@ class RunningSum {
     store_vector<Length>(y, v);
   }
 
-  HIPOPS_METHOD void add(const Vector<T, Length>& source) {
+  HIPOPS_METHOD void add(const Packed<T, Length>& source) {
     begin();
 #pragma unroll
-    for (int i = 0; i < Length; ++i) sum_[i] += Row::of(source.element[i]);
+    for (int i = 0; i < Length; ++i) sum_[i] += Row::of(source[i]);
   }
 
   // By way of shared memory: those of a wave's lanes find room.
@@ -72,43 +72,44 @@ class RunningSum {
   template <int Flight, class Sources>
   HIPOPS_METHOD void add_list(const T* x, int64_t step, const Sources& source, uint32_t count) {
     uint32_t from[Flight];
-    find(source, count, from);
+    find(source, 0, count, from);
     for (uint32_t first = 0; first < count; first += Flight) {
-      const uint32_t left = count - first;
-      Vector<T, Length> v[Flight];
+      Packed<T, Length> v[Flight];
 #pragma unroll
-      for (int n = 0; n < Flight; ++n) v[n] = load_once<Length>(x + int64_t(from[n]) * step);
+      for (int n = 0; n < Flight; ++n) v[n] = load_packed_once<Length>(x + int64_t(from[n]) * step);
       ask_for_all(v);
       begin();
-#pragma unroll
-      for (uint32_t n = 0; n < Flight; ++n) from[n] = source[first + (n + Flight < left ? n + Flight : left - 1)];
-#pragma unroll
-      for (uint32_t n = 0; n < Flight; ++n) {
-#pragma unroll
-        for (int i = 0; i < Length; ++i) {
-          const typename Row::Sum sum = sum_[i] + Row::of(v[n].element[i]);
-          sum_[i] = n < left ? sum : sum_[i];
-        }
-      }
+      find(source, first + Flight, count, from);
+      add_some(v, count - first);
     }
   }
 
-  // The same of lists that may be short: of fewer sources, half as many are in flight, and half of that.
+  // The same to a row of y, which is the first of what is in flight. Lists may be short; but where a wave's lanes may
+  // not have one list, those with shorter ones would wait for the others, one after the other.
   template <int Flight, class Sources>
-  HIPOPS_METHOD void add_short_list(const T* x, int64_t step, const Sources& source, uint32_t count) {
-    if constexpr (Flight > 1) {
-      if (count <= Flight / 2) return add_short_list<Flight / 2>(x, step, source, count);
-    }
-    add_list<Flight>(x, step, source, count);
-  }
-
-  // The same of lists that may be short or not, where a wave's lanes may not have one list: those with shorter ones
-  // would wait for the others, one after the other.
-  template <int Flight, class Sources>
-  HIPOPS_METHOD void add_list(const T* x, int64_t step, const Sources& source, uint32_t count, bool wave_has_one) {
+  HIPOPS_METHOD void add_list_to(const T* y, const T* x, int64_t step, const Sources& source, uint32_t count,
+                                 bool wave_has_one) {
     constexpr int kShort = 4;
-    if (wave_has_one && count <= kShort) add_short_list<kShort>(x, step, source, count);
-    else add_list<Flight>(x, step, source, count);
+    if (wave_has_one && count <= kShort) {
+      expect(y);
+      return add_short_list<kShort>(x, step, source, count);
+    }
+    uint32_t from[Flight];
+    find(source, 0u - 1, count, from);
+    is_here_ = true;
+#pragma unroll
+    for (int i = 0; i < Length; ++i) sum_[i] = -typename Row::Sum(0);  // to which y is added without a change
+    for (uint32_t first = 0; first <= count; first += Flight) {
+      Packed<T, Length> v[Flight];
+#pragma unroll
+      for (int n = 0; n < Flight; ++n) {
+        const T* at = x + int64_t(from[n]) * step;
+        v[n] = load_packed_once<Length>(n == 0 && first == 0 ? y : at);
+      }
+      ask_for_all(v);
+      find(source, first + Flight - 1, count, from);
+      add_some(v, count + 1 - first);
+    }
   }
 
   // The same of a list's entries from this one on, as far as they are its row's: runs of a few, of which a wave's lanes
@@ -120,7 +121,7 @@ class RunningSum {
     while (more) {
       uint32_t from[Flight];
       bool there[Flight];
-      Vector<T, Length> v[Flight];
+      Packed<T, Length> v[Flight];
 #pragma unroll
       for (int n = 0; n < Flight; ++n) {
         there[n] = lists.is_of_row(entry + n, row, &from[n]);
@@ -129,7 +130,7 @@ class RunningSum {
       if (!there[0]) return;
 #pragma unroll
       for (int n = 0; n < Flight; ++n)
-        if (!loads_are_predicated || there[n]) v[n] = load_vector<Length>(x + int64_t(from[n]) * step);
+        if (!loads_are_predicated || there[n]) v[n] = load_packed<Length>(x + int64_t(from[n]) * step);
       ask_for_all(v);
       begin();
 #pragma unroll
@@ -137,7 +138,7 @@ class RunningSum {
         if (loads_are_predicated && !there[n]) break;
 #pragma unroll
         for (int i = 0; i < Length; ++i) {
-          const typename Row::Sum sum = sum_[i] + Row::of(v[n].element[i]);
+          const typename Row::Sum sum = sum_[i] + Row::of(v[n][i]);
           sum_[i] = loads_are_predicated || there[n] ? sum : sum_[i];
         }
       }
@@ -150,16 +151,16 @@ class RunningSum {
   template <int Flight>
   HIPOPS_METHOD void add_long_list(const T* x, int64_t step, const uint32_t* source, uint32_t count) {
     uint32_t from[Flight], first = 0;
-    find(source, count, from);
+    find(source, 0, count, from);
     for (; count - first >= Flight; first += Flight) {
-      Vector<T, Length> v[Flight];
+      Packed<T, Length> v[Flight];
 #pragma unroll
-      for (int n = 0; n < Flight; ++n) v[n] = load_once<Length>(x + int64_t(from[n]) * step);
-      if (count - first > Flight) find(source + first + Flight, count - first - Flight, from);
+      for (int n = 0; n < Flight; ++n) v[n] = load_packed_once<Length>(x + int64_t(from[n]) * step);
+      if (count - first > Flight) find(source, first + Flight, count, from);
 #pragma unroll
       for (int n = 0; n < Flight; ++n) {
 #pragma unroll
-        for (int i = 0; i < Length; ++i) sum_[i] += Row::of(v[n].element[i]);
+        for (int i = 0; i < Length; ++i) sum_[i] += Row::of(v[n][i]);
       }
     }
     if (first < count) add_list<8>(x, step, source + first, count - first);
@@ -170,18 +171,48 @@ class RunningSum {
     if (is_here_) return;
     is_here_ = true;
 #pragma unroll
-    for (int i = 0; i < Length; ++i) sum_[i] = Row::of(y_.element[i]);
+    for (int i = 0; i < Length; ++i) sum_[i] = Row::of(y_[i]);
   }
 
-  // The next sources; past the end, the last one again: there is no branch between loads.
-  template <int Count, class Sources>
-  static HIPOPS_METHOD void find(const Sources& source, uint32_t count, uint32_t (&from)[Count]) {
+  // Up to Flight sources: of fewer, half as many are in flight, and half of that.
+  template <int Flight, class Sources>
+  HIPOPS_METHOD void add_short_list(const T* x, int64_t step, const Sources& source, uint32_t count) {
+    if constexpr (Flight > 1) {
+      if (count <= Flight / 2) return add_short_list<Flight / 2>(x, step, source, count);
+    }
+    uint32_t from[Flight];
+    find(source, 0, count, from);
+    Packed<T, Length> v[Flight];
 #pragma unroll
-    for (uint32_t n = 0; n < Count; ++n) from[n] = source[n < count ? n : count - 1];
+    for (int n = 0; n < Flight; ++n) v[n] = load_packed_once<Length>(x + int64_t(from[n]) * step);
+    ask_for_all(v);
+    begin();
+    add_some(v, count);
+  }
+
+  // As many of these as are left, but one at least.
+  template <int Flight>
+  HIPOPS_METHOD void add_some(const Packed<T, Length> (&v)[Flight], uint32_t left) {
+#pragma unroll
+    for (uint32_t n = 0; n < Flight; ++n) {
+#pragma unroll
+      for (int i = 0; i < Length; ++i) {
+        const typename Row::Sum sum = sum_[i] + Row::of(v[n][i]);
+        sum_[i] = n == 0 || n < left ? sum : sum_[i];
+      }
+    }
+  }
+
+  // Where the sources from `first` on are. What is past the end, or before the begin, is where the last one is.
+  template <int Count, class Sources>
+  static HIPOPS_METHOD void find(const Sources& source, uint32_t first, uint32_t count, uint32_t (&from)[Count]) {
+    const uint32_t last = count - 1;
+#pragma unroll
+    for (uint32_t n = 0; n < Count; ++n) from[n] = source[first + n < last ? first + n : last];
   }
 
   typename Row::Sum sum_[Length] = {};
-  Vector<T, Length> y_;
+  Packed<T, Length> y_;
   bool is_here_ = false;
 };
 

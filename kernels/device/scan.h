@@ -53,8 +53,8 @@ HIPOPS_FN Scanned<T> wave_scan(T v) {
   }
 }
 
-// Over the block, of Block work-items, each of which calls it. A kernel calls it once for each T: its shared memory is
-// that of the function.
+// Over the block, of Block work-items, each of which calls it. Its shared memory is that of the function: between two
+// calls for one T the block meets.
 template <int Block, class T>
 HIPOPS_FN Scanned<T> block_scan(T v) {
   constexpr int kWaves = Block / wave_size;

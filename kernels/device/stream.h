@@ -117,6 +117,15 @@ HIPOPS_FN Vector<T, N> load_once(const T* at) {
 template <int N, class T>
 HIPOPS_FN Vector<T, N> load_once(const T* at) { return load_vector<N>(at); }
 #endif
+// As words (see Packed).
+template <int N, class T>
+HIPOPS_FN Packed<T, N> load_packed_once(const T* at) {
+#if defined(HIPOPS_NVIDIA)
+  return load_once<N>(at);
+#else
+  return load_packed<N>(at);
+#endif
+}
 
 }  // namespace
 }  // namespace hipops

@@ -14,6 +14,10 @@ struct alignas(sizeof(T) * N > kWideBytes ? kWideBytes : sizeof(T) * N) Vector {
   T element[N];
 };
 
+template <int Bytes> struct BitsOf { using type = uint32_t; };
+template <> struct BitsOf<1> { using type = uint8_t; };
+template <> struct BitsOf<2> { using type = uint16_t; };
+
 // The same in whole registers. Elements of 16 bits that stay in a Vector get one register each, as soon as the compiler
 // takes it apart.
 template <class T, int N>
@@ -25,7 +29,7 @@ class Packed {
       __builtin_memcpy(word_, &v, sizeof v);
     } else {
       static_assert(N == 1, "whole words, or one element");
-      word_[0] = bits_of(v.element[0]);
+      word_[0] = bit_cast<Bits>(v.element[0]);
     }
   }
 
@@ -52,8 +56,9 @@ class Packed {
   }
 
   HIPOPS_METHOD T operator[](int i) const {
-    if constexpr (sizeof(T) == 2) {
-      return T{uint16_t(word_[i / 2] >> (i % 2 * 16))};
+    if constexpr (sizeof(T) < 4) {
+      constexpr int kOfWord = 4 / sizeof(T), kBits = 8 * sizeof(T);
+      return bit_cast<T>(Bits(word_[i / kOfWord] >> (i % kOfWord * kBits)));
     } else {
       T element;
       __builtin_memcpy(&element, word_ + i * int(sizeof(T) / 4), sizeof element);
@@ -62,7 +67,7 @@ class Packed {
   }
 
  private:
-  template <class U> static HIPOPS_METHOD uint32_t bits_of(const U& v) { return v.bits; }
+  using Bits = typename BitsOf<sizeof(T)>::type;  // of an element under 4 bytes
 
   uint32_t word_[(sizeof(T) * N + 3) / 4];
 };
@@ -122,6 +127,12 @@ HIPOPS_FN void ask_for_all(Vector<T, N> (&v)[Count]) {
 #else
   (void)v;
 #endif
+}
+
+template <int N, class T, int Count>
+HIPOPS_FN void ask_for_all(Packed<T, N> (&v)[Count]) {
+#pragma unroll
+  for (int n = 0; n < Count; ++n) v[n].ask_for_all();
 }
 
 // The value, once it has been loaded: for what another work-item overwrites after a barrier, as AMD's barriers wait for
