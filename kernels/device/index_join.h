@@ -135,6 +135,7 @@ HIPOPS_FN void join(const RowOrder& o, Lists& lists) {
   HIPOPS_SHARED(uint32_t, of_batch, Digits);
   const Runs<Shape> runs(o);
   const uint32_t digits = 1u << o.low_bits;
+  constexpr int kCounted = Digits < Shape::kBlock ? Digits : Shape::kBlock;
   Batch<Shape> batch{};
   auto place = [&](bool only_batch) {
     const uint32_t own = wave_index() << o.low_bits;
@@ -169,7 +170,7 @@ HIPOPS_FN void join(const RowOrder& o, Lists& lists) {
 #pragma unroll 1
     for (uint32_t first = 0; first < digits; first += Shape::kBlock) {
       const uint32_t digit = first + opaque(thread_index()), count = digit < digits ? uint32_t(next[digit]) : 0;
-      auto scan = block_scan<Shape::kBlock>(Lists::scanned(count));
+      auto scan = block_scan<kCounted>(Lists::scanned(count));
       scan.total = uniform(scan.total);
       const uint32_t at = begin + Lists::entries(scan.before);
       if (digit < digits) {

@@ -53,14 +53,14 @@ HIPOPS_FN Scanned<T> wave_scan(T v) {
   }
 }
 
-// Over the block, of Block work-items, each of which calls it. Its shared memory is that of the function: between two
-// calls for one T the block meets.
-template <int Block, class T>
+// Over the block's first Count work-items, whole waves; all call it, those behind them with nothing to add. Its shared
+// memory is that of the function: between two calls for one T the block meets.
+template <int Count, class T>
 HIPOPS_FN Scanned<T> block_scan(T v) {
-  constexpr int kWaves = Block / wave_size;
+  constexpr uint32_t kWaves = Count / wave_size;
   HIPOPS_SHARED(T, of_wave, kWaves);
   Scanned<T> s = wave_scan(v);
-  if (opaque(lane_index()) == 0) of_wave[wave_index()] = s.total;
+  if (opaque(lane_index()) == 0 && wave_index() < kWaves) of_wave[wave_index()] = s.total;
   barrier();
   s.total = T(0);
   const uint32_t wave = opaque(wave_index());
