@@ -112,27 +112,21 @@ HIPOPS_FN void store_vector_at_once(T* at, const Vector<T, N>& v) {
   store_vector<N>(at, v);
 }
 
-// See Packed.
+// The same for several. (Whole words as one register each: gfx1100's compiler would ask for three and wait.)
 template <int N, class T, int Count>
-HIPOPS_FN void ask_for_all(Vector<T, N> (&v)[Count]) {
+HIPOPS_FN void ask_for_all([[maybe_unused]] Packed<T, N> (&v)[Count]) {
 #if defined(HIPOPS_AMD)
-  if constexpr (sizeof(v[0]) == sizeof(b128)) {
 #pragma unroll
-    for (int n = 0; n < Count; ++n) {
-      b128 words = bit_cast<b128>(v[n]);
+  for (Packed<T, N>& one : v) {
+    if constexpr (sizeof one == sizeof(b128) && sizeof(T) >= 4) {
+      b128 words = bit_cast<b128>(one);
       asm volatile("" : "+v"(words));
-      v[n] = bit_cast<Vector<T, N>>(words);
+      one = bit_cast<Packed<T, N>>(words);
+    } else {
+      one.ask_for_all();
     }
   }
-#else
-  (void)v;
 #endif
-}
-
-template <int N, class T, int Count>
-HIPOPS_FN void ask_for_all(Packed<T, N> (&v)[Count]) {
-#pragma unroll
-  for (int n = 0; n < Count; ++n) v[n].ask_for_all();
 }
 
 // The value, once it has been loaded: for what another work-item overwrites after a barrier, as AMD's barriers wait for
