@@ -50,6 +50,6 @@ hipops_status hipops_gather(const hipops_tensor* y, const hipops_tensor* x, cons
   if (is_empty(*y)) return HIPOPS_SUCCESS;
 
   const DeviceFacts* device = nullptr;
-  if (hipops_status status = device_facts(&device)) return status;
+  if (hipops_status status = device_facts(op_gather, &device)) return status;
   return launch_take(op_gather, *device, plan_take(*device, *y, *x, *index, index->stride, dim, report), stream);
 }

@@ -68,7 +68,7 @@ hipops_status hipops_index_add(const hipops_tensor* y, const hipops_tensor* x, c
   if (is_empty(*x)) return HIPOPS_SUCCESS;
 
   const DeviceFacts* device;
-  if (hipops_status status = device_facts(&device)) return status;
+  if (hipops_status status = device_facts(op_index_add, &device)) return status;
   return launch_row_sums(*device, t, needed != 0 ? workspace : nullptr, report, stream);
 }
 

@@ -52,7 +52,7 @@ hipops_status hipops_index_select(const hipops_tensor* y, const hipops_tensor* x
   if (is_empty(*y)) return HIPOPS_SUCCESS;
 
   const DeviceFacts* device = nullptr;
-  if (hipops_status status = device_facts(&device)) return status;
+  if (hipops_status status = device_facts(op_index_select, &device)) return status;
   int64_t index_stride[HIPOPS_MAX_RANK] = {};
   index_stride[dim] = index->stride[0];
   TakePlan plan = plan_take(*device, *y, *x, *index, index_stride, dim, report);

@@ -36,8 +36,8 @@ int64_t row_sums_bytes(const RowSums& t);
 hipops_status launch_row_sums(const DeviceFacts& device, const RowSums& t, void* workspace,
                               hipops_index_report* report, void* stream);
 
-// The same with indices that are ordered, in the workspace, whatever they are. args: of the order, all zero but for what
-// its state needs.
+// The same with indices that are ordered, in the workspace, whatever they are. args: of the order, what is reported,
+// and what its state needs; all else zero.
 hipops_status add_rows(const DeviceFacts& device, const RowSums& t, IndexAddArgs* args, void* workspace,
                        hipops_index_report* report, void* stream);
 

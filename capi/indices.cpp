@@ -53,9 +53,11 @@ hipops_status check_report(const char* op, const hipops_index_report* report, st
   if (reinterpret_cast<uintptr_t>(report) % alignof(hipops_index_report) != 0)
     return fail(HIPOPS_INVALID_ARGUMENT, "%s: report is %p, expected a multiple of %d", op,
                 static_cast<const void*>(report), static_cast<int>(alignof(hipops_index_report)));
-  const auto at = reinterpret_cast<uintptr_t>(report);
   const hipops_tensor view{const_cast<hipops_index_report*>(report), HIPOPS_U8, 1, {sizeof *report}, {1}};
-  const Argument of_report{op, "report", &view, {at, at + sizeof *report}};
+  Argument of_report{op, "report", &view};
+  if (!byte_range(view, &of_report.bytes))
+    return fail(HIPOPS_INVALID_ARGUMENT, "%s: report is %p, from where %d bytes reach outside the address space", op,
+                static_cast<const void*>(report), static_cast<int>(sizeof *report));
   for (const Argument& tensor : tensors)
     if (hipops_status status = check_overlap(of_report, tensor, false)) return status;
   if (!workspace || workspace_used == 0) return HIPOPS_SUCCESS;
@@ -73,9 +75,13 @@ hipops_status check_workspace(const char* op, const void* workspace, int64_t wor
     return fail(HIPOPS_INVALID_ARGUMENT,
                 "%s: workspace_bytes is %" PRId64 ", expected %" PRId64 " or more (hipops_%s_workspace_bytes)", op,
                 workspace_bytes, needed, op);
-  hipops_tensor bytes{const_cast<void*>(workspace), HIPOPS_U8, 1, {needed}, {1}};
+  const hipops_tensor view{const_cast<void*>(workspace), HIPOPS_U8, 1, {needed}, {1}};
+  Argument of_workspace{op, "workspace", &view};
+  if (!byte_range(view, &of_workspace.bytes))
+    return fail(HIPOPS_INVALID_ARGUMENT,
+                "%s: workspace is %p, from where %" PRId64 " bytes reach outside the address space", op, workspace, needed);
   for (const Argument& tensor : tensors)
-    if (hipops_status status = check_overlap({op, "workspace", &bytes}, tensor, false)) return status;
+    if (hipops_status status = check_overlap(of_workspace, tensor, false)) return status;
   return HIPOPS_SUCCESS;
 }
 

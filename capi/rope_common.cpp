@@ -107,7 +107,7 @@ int find_variant(hipops_dtype dtype, bool wide, int heads) {
                   [&](const RopeVariant& v) { return v.dtype == dtype && v.wide == wide && v.heads == heads; });
 }
 
-// Whether every offset into t, in elements, and every size of it is one of 32 bits.
+// Whether every offset into t, in elements, is one of 32 bits; and so every size of it that there are steps for.
 bool is_small(const hipops_tensor& t) {
   double reach = 0;
   for (int d = 0; d < t.rank; ++d)

@@ -238,7 +238,7 @@ int64_t cost_of(Amount amount, const RowVariant& v, int64_t cols, const Fit& fit
 bool is_better_ahead(const RowVariant& v, const RowGeometry& g, int threads, const DeviceNumbers& device,
                      RoundsOf rounds_of, int weights) {
   constexpr int kThreads = 10 * 32, kThreadsBesideWeight = 12 * 32;
-  if (v.vectors != 4 || device.largest_cluster == 1) return false;
+  if (v.streaming || v.vectors != 4 || device.largest_cluster == 1) return false;
   if (v.dtype != f64 && (v.access != edged || bytes_of(v.dtype) != 2)) return false;
   if (v.dtype != f64 && weights == 1) return threads > kThreadsBesideWeight && are_enough(v, g, device);
   return rounds_of && rounds_of(v) == RowRounds::one_or_ahead && threads > kThreads;

@@ -54,7 +54,7 @@ hipops_status launch_split(Op& op, const RowCall& call, const DeviceFacts& devic
 hipops_status launch_rows(Op& op, const RowCall& given, RowGeometry* geometry, const void* args, size_t bytes,
                           void* stream) {
   const DeviceFacts* device;
-  if (hipops_status status = device_facts(&device)) return status;
+  if (hipops_status status = device_facts(op, &device)) return status;
   RowCall call = given;
   call.access = access_of_few(call.dtype, *geometry, call.access, *device, call.weights);
   RowPlan plan = plan_rows(call.dtype, *geometry, call.access, *device, call.rounds_of, call.weights);
@@ -66,7 +66,7 @@ hipops_status launch_rows(Op& op, const RowCall& given, RowGeometry* geometry, c
     return launch_split(op, call, *device, geometry, args, bytes, stream);
   geometry->row_step = plan.row_step;
   geometry->threads = static_cast<int32_t>(plan.block);
-  geometry->weights_kept = plan.rows_ahead == 0 && plan.shared_bytes > 0;
+  geometry->weights_kept = plan.weights_kept;
   geometry->rows_in_shared = plan.rows_ahead > 0 ? plan.rows_ahead : plan.rows_per_block;
   geometry->alike = are_alike(plan.row_step, *geometry, call.dtype);
   geometry->few = plan.few;

@@ -94,7 +94,10 @@ RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess acc
                   groups * rows_per_block, static_cast<uint32_t>(cluster), static_cast<int32_t>(rows_per_block)};
   plan.few = amount_of(dtype, geometry, device) == Amount::few;
   const int64_t kept = kept_bytes(v, threads, weights);
-  if (kept <= device.launch_shared_bytes) plan.shared_bytes = static_cast<uint32_t>(kept);
+  if (kept > 0 && kept <= device.launch_shared_bytes) {
+    plan.weights_kept = true;
+    plan.shared_bytes = static_cast<uint32_t>(kept);
+  }
   if (forced < 0) take_own_kernel(v, geometry, device, rounds_of, rounds, weights, &plan);
   return plan;
 }

@@ -48,6 +48,7 @@ struct RowPlan {
   uint32_t shared_bytes = 0;   // for weights, queued rows or tails
   int32_t rows_ahead = 0;      // queued
   bool few = false;            // see RowGeometry
+  bool weights_kept = false;   // also
 };
 
 // Columns that rows of the dtype may have to be staged.

@@ -65,7 +65,7 @@ hipops_status hipops_scatter(const hipops_tensor* y, const hipops_tensor* x, con
   if (is_empty(*x)) return HIPOPS_SUCCESS;
 
   const DeviceFacts* device;
-  if (hipops_status status = device_facts(&device)) return status;
+  if (hipops_status status = device_facts(op_scatter, &device)) return status;
   ScatterArgs args{};
   args.index = index_args(*index, y->shape[dim], report);
   args.x = x->data;

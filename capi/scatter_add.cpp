@@ -209,7 +209,7 @@ hipops_status hipops_scatter_add(const hipops_tensor* y, const hipops_tensor* x,
   auto* space = static_cast<char*>(workspace);
   args.sums = reinterpret_cast<float*>(space && rows.bytes != 0 ? space + kRest : space);
   const DeviceFacts* device;
-  if (hipops_status status = device_facts(&device)) return status;
+  if (hipops_status status = device_facts(op_scatter_add, &device)) return status;
   // Where rows are not added whole after all, vectors are no good either.
   const bool tries_rows = space && rows.possible;
   ScatterPlan plan = plan_scatter_add(t, flags, workspace != nullptr, tries_rows ? INT64_MAX : vectors_from(*device));

@@ -125,7 +125,8 @@ void plan_rows_of(const DeviceFacts& device, const Layout<kTakeOperands>& rows, 
   a.vectors = allows_vectors(a, y, index);
   const bool is_short = bytes < kShortRow;
   const int64_t slack = slack_of(a, element), share = is_short ? kShortShare : kShare;
-  if (bytes < kLeastRowBytes || bytes + slack > room_of(device) || a.cols * share < bytes || a.cols > kMostElements) return;
+  if (bytes < kLeastRowBytes || bytes + slack > room_of(device)) return;
+  if (a.cols > kMostElements || a.cols * share < bytes) return;
   if (is_short && (!a.vectors || element > kMostShortBytes || element_count(y) < kLeastShortElements)) return;
   a.group = group_of(device, rows, a, element, slack);
   if (!is_near(a.group, a.y_line) || !is_near(a.group, a.index_line)) return;

@@ -22,8 +22,9 @@
 //          memory: of many indices, in vectors, but of u8.
 //   deep   as `list`, by elements, 32 in flight, for long lists of a few rows: vectors would make few work-items.
 //
-//   Of the lists of `joined` with over 512 sources, in f32, f16 and bf16, any block takes a narrow part of the row at a
-//   time: all of it loads, and a lane for each element adds (device/long_lists.h, device/block_sum.h).
+//   Of the lists of `joined` with over 512 sources, in f32, f16 and bf16, the block that joined it, and others that are
+//   there to help, take a narrow part of the row at a time: all of a block loads, and a lane for each element adds
+//   (device/long_lists.h, device/block_sum.h).
 //
 // Alone: hipcc --genco -std=c++17 --offload-arch=gfx942 -O3 -I kernels kernels/index_add.hip -o index_add.co
 #include "index_add.h"
@@ -51,7 +52,7 @@ struct ExpectingSums {
 
 // The walk is over all of y, or, by position, over as many rows as there are indices: neighbouring work-items have
 // neighbouring vectors, whatever dim is, and mostly one list.
-template <class T, int Length, bool Long = false>
+template <class T, int Length, bool Deep = false>
 struct ListSums : ExpectingSums {
   explicit HIPOPS_METHOD ListSums(const IndexAddArgs& args) : ExpectingSums(args, uint32_t(args.grid)) {}
   HIPOPS_METHOD void add() const {
@@ -67,7 +68,7 @@ struct ListSums : ExpectingSums {
       const T* x = static_cast<const T*>(a.x) + at.of[kIndexAddX];
       const uint32_t* sources = o.sources + begin;
       RunningSum<T, Length> sum;
-      if (Long) {
+      if constexpr (Deep) {
         sum.load(y);
         sum.template add_long_list<32>(x, a.x_step, sources, list.end - begin);
       } else {
@@ -97,14 +98,14 @@ class JoinedSums : ExpectingSums {
     const uint32_t joins = 1u << a.order.high_bits;
     if (block_index() < joins) add_lists();
     else longs_.find_all(joins);
-    longs_.take((row_vectors() + Long::kVectors - 1) / Long::kVectors,
-                [this](const LongList& list, uint32_t part) { add_long(list, part * Long::kVectors); });
+    longs_.take((row_vectors() + LongPart::kVectors - 1) / LongPart::kVectors,
+                [this](const LongList& list, uint32_t part) { add_long(list, part * LongPart::kVectors); });
   }
 
  private:
   static constexpr bool kShares = shares_long_lists<T>;
-  using Long = BlockSum<T, Length, kJoinedBlock>;
-  static_assert(Long::kStaged <= ListsAtHand<kShares>::kStaged, "it stages where the lists were");
+  using LongPart = BlockSum<T, Length, kJoinedBlock>;
+  static_assert(LongPart::kStaged <= ListsAtHand<kShares>::kStaged, "it stages where the lists were");
 
   HIPOPS_METHOD void add_lists() {
     HIPOPS_SHARED(uint32_t, taken, 1);
@@ -135,11 +136,11 @@ class JoinedSums : ExpectingSums {
 
   // Of a long list's row, a part from its vector `first` on. (The walk begins with the first list's row.)
   HIPOPS_METHOD void add_long(const LongList& list, uint32_t first) const {
-    const uint32_t last = row_vectors() - 1, to = first + Long::added_to(), from = first + Long::loaded();
+    const uint32_t last = row_vectors() - 1, to = first + LongPart::added_to(), from = first + LongPart::loaded();
     T* y = static_cast<T*>(a.y) + int64_t(list.row) * a.y_step +
            locate_small(a.walk, to < last ? to : last).of[kIndexAddY];
     const T* x = static_cast<const T*>(a.x) + locate_small(a.walk, from < last ? from : last).of[kIndexAddX];
-    Long sum;
+    LongPart sum;
     sum.begin(y, to <= last);
     sum.add(lists_.stage(), x, a.x_step, a.order.sources + list.begin, list.end - list.begin);
     sum.store(y);
@@ -206,7 +207,7 @@ class ScanSums {
       if (!share_.is_first_of_row(entry)) continue;
       T* y = row(share_.row(entry));
       RunningSum<T, Length> sum;
-      sum.expect(y);
+      sum.ask_for(y);
       sum.template add_run<kFlight>(x_, a.x_step, share_, entry);
       sum.store(y);
     }

@@ -166,6 +166,11 @@ void check_bad_arguments() {
   invalid([](Call& c) { c.y.view.data = c.index.view.data; }, "y overlaps index, expected separate memory");
   auto* odd = reinterpret_cast<hipops_index_report*>(uintptr_t{4100});
   invalid([odd](Call& c) { c.report_pointer = odd; }, "report is " + text_of(odd) + ", expected a multiple of 8");
+  for (uintptr_t past : {UINTPTR_MAX - 15, uintptr_t{INT64_MAX} - 7, uintptr_t{1} << 63}) {
+    auto* report = reinterpret_cast<hipops_index_report*>(past);
+    invalid([report](Call& c) { c.report_pointer = report; },
+            "report is " + text_of(report) + ", from where 16 bytes reach outside the address space");
+  }
   invalid([](Call& c) { c.report_pointer = report_in(c.y); }, "report overlaps y, expected separate memory");
   invalid([](Call& c) { c.report_pointer = report_in(c.x); }, "report overlaps x, expected separate memory");
 }
@@ -188,6 +193,10 @@ void check_workspace_refusals() {
     call.workspace = call.memory.data() + shift;
     call.refused(HIPOPS_INVALID_ARGUMENT, "workspace is " + text_of(call.workspace) + ", expected a multiple of 256");
   }
+  Call last;
+  last.workspace = reinterpret_cast<unsigned char*>(uintptr_t{INT64_MAX} - 255);
+  last.refused(HIPOPS_INVALID_ARGUMENT, "workspace is " + text_of(last.workspace) + ", from where " +
+                                            std::to_string(needed) + " bytes reach outside the address space");
   invalid([](Call& c) { c.y.view.data = c.memory.data(); }, "workspace overlaps y, expected separate memory");
   invalid([needed](Call& c) { c.x.view.data = c.memory.data() + needed - 4; },
           "workspace overlaps x, expected separate memory");

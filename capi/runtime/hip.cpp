@@ -20,10 +20,10 @@ namespace {
 const char* or_nothing(const char* text) { return text ? text : "?"; }
 
 // Whether a block of 1024 work-items leaves each 128 registers or more: not on gfx9 before gfx90a. few_registers says
-// the same of a kernel.
+// the same of a kernel; of gfx9 that neither names, both say no.
 bool has_many_registers(const std::string& target) {
-  const auto begins = [&](const char* family) { return target.rfind(family, 0) == 0; };
-  return begins("gfx") && (!begins("gfx9") || begins("gfx90a") || begins("gfx94") || begins("gfx95"));
+  const bool is_gfx9 = target.rfind("gfx9", 0) == 0;
+  return target.rfind("gfx", 0) == 0 && (!is_gfx9 || target == "gfx90a" || target == "gfx942" || target == "gfx950");
 }
 
 // Allows what a thread that captures a graph may not do otherwise, as loading a module, while it lives.
@@ -216,7 +216,8 @@ hipops_status HipRuntime::load_module(const unsigned char* code, const DeviceFac
     if (refusal == 0) continue;
     hipops_status status = checked(refusal, "hipModuleGetFunction");
     if (hip_.module_unload(module) != 0) hip_.get_last_error();
-    return fail_in_context(status, "%s: kernel %s: ", op.name, op.kernel_names[i]);
+    const std::string source = file.bytes ? " of " + file.path : std::string();
+    return fail_in_context(status, "%s: kernel %s%s: ", op.name, op.kernel_names[i], source.c_str());
   }
   return HIPOPS_SUCCESS;
 }

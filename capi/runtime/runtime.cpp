@@ -236,6 +236,11 @@ hipops_status device_facts(const DeviceFacts** facts) {
   return guarded([&] { return in_use->facts(ordinal, facts); });
 }
 
+hipops_status device_facts(const Op& op, const DeviceFacts** facts) {
+  const hipops_status status = device_facts(facts);
+  return status == HIPOPS_SUCCESS ? status : fail_in_context(status, "%s: ", op.name);
+}
+
 void limit_grid(uint32_t blocks) { grid_limit.store(blocks, std::memory_order_relaxed); }
 
 int64_t within_grid_limit(int64_t blocks) {
@@ -273,8 +278,9 @@ hipops_status most_clusters(Op& op, const DeviceFacts& current, uint32_t cluster
 hipops_status launch(Op& op, int index, uint32_t grid, uint32_t block, const void* args, size_t bytes, void* stream) {
   Runtime* in_use = nullptr;
   int ordinal = 0;
-  if (hipops_status status = runtime(&in_use)) return status;
-  if (hipops_status status = current_device(*in_use, &ordinal)) return status;
+  hipops_status status = runtime(&in_use);
+  if (status == HIPOPS_SUCCESS) status = current_device(*in_use, &ordinal);
+  if (status != HIPOPS_SUCCESS) return fail_in_context(status, "%s: ", op.name);
   return launch_on(*in_use, op, ordinal, index, {grid, block}, args, bytes, stream);
 }
 

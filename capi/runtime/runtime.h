@@ -127,8 +127,9 @@ hipops_status open_hip(Runtime** out);
 hipops_status open_cuda(Runtime** out);
 hipops_status open_cpu(Runtime** out);  // reads HIPOPS_CPU_WAVE (32, 64) and HIPOPS_CPU_THREADS
 
-// Facts of the calling thread's current device.
+// Facts of the calling thread's current device; of a refusal, for which op.
 hipops_status device_facts(const DeviceFacts** facts);
+hipops_status device_facts(const Op& op, const DeviceFacts** facts);
 
 // Launches kernel `index` of `op` on the calling thread's current device, loading the op there first if need be.
 hipops_status launch(Op& op, int index, uint32_t grid, uint32_t block, const void* args, size_t bytes, void* stream);

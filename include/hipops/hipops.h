@@ -28,8 +28,8 @@
  *   - Every function may be called from any thread. None throws.
  *   - The library does nothing when it is loaded, and stays loaded after dlclose, as GPU runtimes read from it. It is
  *     not to be called by constructors of a library that is being loaded: the first calls load libraries themselves.
- *   - In the child of a fork the CPU backend goes on. A GPU backend that was in use does not: calls there return
- *     HIPOPS_NO_DEVICE. Fork before the first use, or exec.
+ *   - In the child of a fork the CPU backend goes on. A GPU backend that was in use does not, nor one of any kind that
+ *     another thread was about to choose: calls there return HIPOPS_NO_DEVICE. Fork before the first use, or exec.
  */
 #ifndef HIPOPS_HIPOPS_H
 #define HIPOPS_HIPOPS_H
@@ -146,8 +146,8 @@ typedef struct hipops_tensor {
  * and may be x itself (the same pointer and strides); any other overlap of y with an input is refused. weight and
  * bias are 1-D, of the length of the last dimension, in x's dtype or f32, both in the same one. f16 and bf16 are
  * computed in f32, f64 in f64, and rounded once, to nearest even. The same call gives the same bits on every run on
- * one device; the last bit of a row may depend on how it and the weights lie to multiples of 16 bytes, on how many rows
- * there are, and on whether y is x. */
+ * one device; the last bit of a row may depend on how x, y and the weights lie to multiples of 16 bytes and on their
+ * strides, on how many rows there are, and on whether y is x. */
 
 /* y = (x - mean(x)) / sqrt(var(x) + eps) * weight + bias, var being the mean of (x - mean)^2.
  * weight and bias may each be NULL (ones, zeros). eps is finite and >= 0, and a number that f32 has, but for f64. */

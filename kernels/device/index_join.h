@@ -290,7 +290,7 @@ template <bool LongApart>
 class ListsAtHand {
  public:
   explicit HIPOPS_METHOD ListsAtHand(const RowOrder& order) : o_(order) {
-    if (thread_index() == 0) longs_[0] = 0;
+    if (thread_index() == 0) long_count_[0] = 0;
   }
 
   HIPOPS_METHOD void find() {
@@ -300,7 +300,7 @@ class ListsAtHand {
 
   // Says those that are long, with their sources in memory, for all to see.
   HIPOPS_METHOD void say_long(LongLists<kJoinedBlock>* longs) const {
-    const uint32_t count = longs_[0];
+    const uint32_t count = long_count_[0];
     if (count == 0) return;
     if (in_shared_)
       for (uint32_t i = thread_index(); i < entries_; i += kJoinedBlock)
@@ -334,7 +334,7 @@ class ListsAtHand {
   HIPOPS_METHOD void list(uint32_t digit, uint32_t, uint32_t count, const Scanned<uint64_t>& scan) const {
     if (count == 0) return;
     const ListCounts before(scan.before), all(scan.total);
-    const uint32_t i = is_apart(count) ? long_place(longs_.fetch_add(0, 1)) : before.number(all, count);
+    const uint32_t i = is_apart(count) ? long_place(long_count_.fetch_add(0, 1)) : before.number(all, count);
     bounds_[i] = uint64_t(before.entries() + count) << 32 | before.entries();
     row_[i] = row_of(o_, block_index() << o_.low_bits | digit);
   }
@@ -390,7 +390,7 @@ class ListsAtHand {
   Shared<uint32_t> row_ = storage<uint32_t, kDigits, 0>();
   Shared<uint64_t> bounds_ = storage<uint64_t, kDigits, 1>();
   Shared<b128> stage_ = storage<b128, kStaged, 2>();
-  Shared<uint32_t> longs_ = storage<uint32_t, 1, 3>();  // how many
+  Shared<uint32_t> long_count_ = storage<uint32_t, 1, 3>();  // how many
 };
 
 }  // namespace

@@ -77,6 +77,10 @@ class RowShare {
   // others. All work-items of the block call it. Whoever finds an entry calls found(row, place).
   template <class F>
   HIPOPS_METHOD bool list(const ShareWindow& window, F found) {
+    if (__builtin_expect(window.rows == 1, 0) && is_for_others(window)) {
+      entries_ = 0;
+      return true;
+    }
     barrier();  // of those who are still at the list before
     find(window, found);
     barrier();
@@ -107,7 +111,7 @@ class RowShare {
   };
   HIPOPS_METHOD Places places() const { return {keys_}; }
   // Memory that is free until the next list, for as many vectors of 16 bytes as the block has work-items.
-  HIPOPS_METHOD Shared<b128> spare() const { return found_.template as<b128>(); }
+  HIPOPS_METHOD Shared<b128> spare() const { return spare_; }
 
  private:
   static constexpr uint32_t kLoads = 8;            // of a work-item, in flight together
@@ -117,6 +121,11 @@ class RowShare {
   static constexpr uint64_t kNobody = UINT64_MAX;  // rows are fewer
 
   static HIPOPS_METHOD uint32_t row_of(uint64_t key) { return uint32_t(key >> 32); }
+
+  // Whether the window's row, its only one, is another share's, and there is nothing to report: why go over the index.
+  HIPOPS_METHOD bool is_for_others(const ShareWindow& window) const {
+    return window.first < reported_ && !is_own(uint32_t(first_row_) + window.row);
+  }
 
   // Keys, (row, place), in any order, as far as there is room, and how many there are.
   template <class F>
@@ -233,8 +242,8 @@ class RowShare {
     for (uint32_t i = thread_index(); i < entries_; i += Block) keys_[i + 1] = found_[i];
   }
 
-  static HIPOPS_METHOD Shared<uint64_t> found() {
-    HIPOPS_SHARED(uint64_t, found, kRoom);
+  static HIPOPS_METHOD Shared<b128> found() {
+    HIPOPS_SHARED(b128, found, kRoom * sizeof(uint64_t) / sizeof(b128));
     return found;
   }
   static HIPOPS_METHOD Shared<uint64_t> keys() {
@@ -251,7 +260,8 @@ class RowShare {
   const uint32_t least_, above_;  // hash of the share's rows, and how far it goes above that
   int64_t reported_;  // places before have been reported, or are not to be
   uint32_t entries_ = 0, crowded_ = 0;
-  const Shared<uint64_t> found_ = found();
+  const Shared<b128> spare_ = found();
+  const Shared<uint64_t> found_ = spare_.template as<uint64_t>();
   const Shared<uint64_t> keys_ = keys();  // in order, from 1 on: nobody's is before them, and after
   const Shared<uint32_t> count_ = count();
 };

@@ -61,7 +61,7 @@ HIPOPS_FN C exp_difference(C x, C m) {
   return fused_multiply_add(e, e > C(0) ? lost : C(0), e);  // e is 0 where d is -inf, and `lost` a NaN there
 }
 
-// 2^v, within 2 ULP; 0 where that is under 2^-126.
+// 2^v, within 2 ULP; under 2^-126 it may be 0.
 HIPOPS_FN float exp2_fast(float v) {
 #if defined(HIPOPS_NVIDIA)
   float power;

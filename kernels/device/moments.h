@@ -26,7 +26,6 @@ template <class T, class C = compute_t<T>>
 struct Mean {
   C high, low;
 
-  Mean() = default;
   template <class S, class Terms>
   HIPOPS_METHOD Mean(const S& sum, const Terms& terms) {
     // The quotient, rounded once: an estimate, and what it missed of the sum (Markstein). `low` is what that has missed

@@ -43,10 +43,14 @@
 namespace hipops {
 namespace {
 
+// gfx9 from gfx90a on.
+#if defined(__gfx90a__) || defined(__gfx942__) || defined(__gfx950__) || defined(__gfx9_4_generic__)
+#define HIPOPS_FROM_GFX90A 1
+#endif
+
 // Whether a block of 512 work-items leaves each no more than 128 registers, with no other block beside it: on gfx9
 // before gfx90a. capi/runtime/hip.cpp says the same of a device.
-#if defined(__GFX9__) && !defined(__gfx90a__) && !defined(__gfx942__) && !defined(__gfx950__) && \
-    !defined(__gfx9_4_generic__)
+#if defined(__GFX9__) && !defined(HIPOPS_FROM_GFX90A)
 constexpr bool few_registers = true;
 #else
 constexpr bool few_registers = false;
@@ -61,6 +65,16 @@ constexpr bool on_amd = false, on_nvidia = true;
 #else
 constexpr bool on_amd = false, on_nvidia = false;
 #endif
+
+// A number of which AMD's compiler knows nothing. What it compares of others it moves out of loops, where that takes two
+// scalar registers for as long as the loop lasts; and of an atomic addition of 0 it makes a load, which need not see what
+// others have written (long_lists.h).
+HIPOPS_FN uint32_t opaque(uint32_t v) {
+#if defined(HIPOPS_AMD)
+  asm volatile("" : "+v"(v));
+#endif
+  return v;
+}
 
 // Whether instructions take a launch's arguments from where they are, if the place is known when compiled. Elsewhere
 // each takes scalar registers, of which gfx9 has few enough.
@@ -208,7 +222,11 @@ class Shared {
     return before;
   }
   // The same memory as elements of U.
-  template <class U> Shared<U> as() const { return Shared<U>(reinterpret_cast<U*>(base_)); }
+  template <class U>
+  Shared<U> as() const {
+    static_assert(alignof(U) <= alignof(T), "it lies as T asks");
+    return Shared<U>(reinterpret_cast<U*>(base_));
+  }
 
  private:
   T* base_;
@@ -230,7 +248,11 @@ class Shared {
 #endif
   }
   // The same memory as elements of U.
-  template <class U> HIPOPS_METHOD Shared<U> as() const { return Shared<U>(reinterpret_cast<U*>(base_)); }
+  template <class U>
+  HIPOPS_METHOD Shared<U> as() const {
+    static_assert(alignof(U) <= alignof(T), "it lies as T asks");
+    return Shared<U>(reinterpret_cast<U*>(base_));
+  }
 
  private:
   T* base_;

@@ -10,7 +10,7 @@ namespace {
 // sm_100 also runs on some that take 32 or 64 times as long. On the CPU waves of 64 are CDNA's.
 #if defined(HIPOPS_CPU)
 constexpr bool fast_f64 = HIPOPS_CPU_WAVE == 64;
-#elif defined(__gfx90a__) || defined(__gfx942__) || defined(__gfx950__) || defined(__gfx9_4_generic__)
+#elif defined(HIPOPS_FROM_GFX90A)
 constexpr bool fast_f64 = true;
 #elif defined(__CUDA_ARCH__)
 constexpr bool fast_f64 = __CUDA_ARCH__ == 900;

@@ -33,11 +33,11 @@ class RunningSum {
   using Row = Summed<T>;
 
   HIPOPS_METHOD void load(const T* y) {
-    expect(y);
+    ask_for(y);
     begin();
   }
   // The same, where it is waited for when sources are on their way, too.
-  HIPOPS_METHOD void expect(const T* y) {
+  HIPOPS_METHOD void ask_for(const T* y) {
     y_ = load_packed<Length>(y);
     if constexpr (Length == 16) begin();  // registers do not have it twice
   }
@@ -91,7 +91,7 @@ class RunningSum {
                                  bool wave_has_one) {
     constexpr int kShort = 4;
     if (wave_has_one && count <= kShort) {
-      expect(y);
+      ask_for(y);
       return add_short_list<kShort>(x, step, source, count);
     }
     uint32_t from[Flight];

@@ -13,15 +13,6 @@ struct Scanned {
   T total;   // the sum over all
 };
 
-// A number of which AMD's compiler knows nothing. What it compares of others it moves out of loops, where that takes two
-// scalar registers for as long as the loop lasts; and of an addition of 0 it makes a load.
-HIPOPS_FN uint32_t opaque(uint32_t v) {
-#if defined(HIPOPS_AMD)
-  asm volatile("" : "+v"(v));
-#endif
-  return v;
-}
-
 // One step: groups of Half lanes become groups of 2 * Half. The lanes of a group hold one total, as other_half asks.
 template <int Half, class T>
 HIPOPS_FN void scan_step(Scanned<T>* s, uint32_t lane) {

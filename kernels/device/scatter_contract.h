@@ -5,7 +5,8 @@
 
 namespace hipops {
 
-// Every kernel runs in blocks of kScatterBlock work-items, each of which has kScatterDepth elements in flight.
+// Every kernel runs in blocks of kScatterBlock work-items, each of which has kScatterDepth elements in flight; or, of
+// scatter_add's `uniform`, more vectors.
 constexpr int kScatterBlock = 256;
 constexpr int kScatterDepth = 4;
 constexpr int kScatterVector = 4;  // elements that are added as one

@@ -112,7 +112,8 @@ HIPOPS_FN void store_vector_at_once(T* at, const Vector<T, N>& v) {
   store_vector<N>(at, v);
 }
 
-// The same for several. (Whole words as one register each: gfx1100's compiler would ask for three and wait.)
+// The same for several. (Elements of whole words as one operand of 16 bytes: of four, gfx1100's compiler asks for three
+// vectors, and waits.)
 template <int N, class T, int Count>
 HIPOPS_FN void ask_for_all([[maybe_unused]] Packed<T, N> (&v)[Count]) {
 #if defined(HIPOPS_AMD)

@@ -1,5 +1,5 @@
 // The wave: its size, the reduction over groups of its lanes, and what its lanes tell each other. Every lane of the
-// wave takes part in every call.
+// wave takes part in every call, but of uniform.
 #pragma once
 
 #include "device/reduction.h"
