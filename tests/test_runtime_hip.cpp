@@ -240,7 +240,8 @@ TEST_CASE("a device past those that can be handled is refused", "[hip]") {
     EXPECT_EQUAL(in_use().set_device(kMaxDevices - 1), HIPOPS_SUCCESS);
     EXPECT_EQUAL(launch_first(), HIPOPS_SUCCESS);
     EXPECT_EQUAL(in_use().set_device(kMaxDevices), HIPOPS_SUCCESS);
-    expect_refused(launch_first(), HIPOPS_INVALID_ARGUMENT, 0, "the current device is 64, expected one of 0 to 63");
+    expect_refused(launch_first(), HIPOPS_INVALID_ARGUMENT, 0,
+                   std::string(all_ops[0]->name) + ": the current device is 64, expected one of 0 to 63");
     expect_refused(device_facts(&facts), HIPOPS_INVALID_ARGUMENT, 0, "64");
     expect_refused(in_use().facts(kMaxDevices, &facts), HIPOPS_INVALID_ARGUMENT, 0, "64");
     EXPECT_EQUAL(hipops_prepare(nullptr), HIPOPS_INVALID_ARGUMENT);
@@ -315,7 +316,7 @@ TEST_CASE("a later kernel's lookup that fails undoes the load", "[hip]") {
   const std::string rule = "hipModuleGetFunction:" + std::to_string(op.kernel_count) + ":1";
   check_in_child(with_folder(folder, {{"STANDIN_FAIL", rule}}), [&] {
     const std::string last = op.kernel_names[op.kernel_count - 1];
-    expect_refused(launch_first(), HIPOPS_RUNTIME_ERROR, 1, std::string(op.name) + ": kernel " + last + ": ");
+    expect_refused(launch_first(), HIPOPS_RUNTIME_ERROR, 1, std::string(op.name) + ": kernel " + last + " of ");
     EXPECT_EQUAL(Standin().live_modules(), 0);
     EXPECT(op.functions[0].load() == nullptr);
   });
@@ -327,9 +328,11 @@ TEST_CASE("a code object without one of the op's kernels is refused by name", "[
   std::vector<std::string> kernels = kernels_of(op);
   const std::string absent = kernels.back();
   kernels.pop_back();
-  folder.write("gfx942/" + std::string(op.name) + ".co", fake_elf(kernels));
+  const std::string file = "gfx942/" + std::string(op.name) + ".co";
+  folder.write(file, fake_elf(kernels));
   check_in_child(with_folder(folder), [&] {
-    expect_refused(launch_first(), HIPOPS_RUNTIME_ERROR, 500, "kernel " + absent + ": hipModuleGetFunction: ");
+    expect_refused(launch_first(), HIPOPS_RUNTIME_ERROR, 500, "kernel " + absent + " of ");
+    expect_refused(launch_first(), HIPOPS_RUNTIME_ERROR, 500, file + ": hipModuleGetFunction: ");
   });
 }
 
