@@ -31,14 +31,11 @@ hipops_status check(const Tensors& t) {
   if (hipops_status status = check_rank(t.of_y(), 1, HIPOPS_MAX_RANK)) return status;
   if (hipops_status status = check_rank(t.of_index(), 1, 1)) return status;
   if (hipops_status status = check_dim("index_add", t.dim, t.of_y())) return status;
-  if (t.x->rank != t.y->rank)
-    return fail(HIPOPS_INVALID_ARGUMENT, "index_add: x.rank is %d, expected %d (y.rank)", t.x->rank, t.y->rank);
+  if (hipops_status status = check_same_rank(t.of_x(), t.of_y())) return status;
   for (int d = 0; d < t.y->rank; ++d) {
     const bool along = d == t.dim;
-    const int64_t expected = along ? t.index->shape[0] : t.y->shape[d];
-    if (t.x->shape[d] != expected)
-      return fail(HIPOPS_INVALID_ARGUMENT, "index_add: x.shape[%d] is %" PRId64 ", expected %" PRId64 " (%s.shape[%d])",
-                  d, t.x->shape[d], expected, along ? "index" : "y", along ? 0 : d);
+    if (hipops_status status = check_same_size(t.of_x(), d, along ? t.of_index() : t.of_y(), along ? 0 : d))
+      return status;
   }
   return HIPOPS_SUCCESS;
 }

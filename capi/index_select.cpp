@@ -25,15 +25,9 @@ hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops
   if (hipops_status status = check_rank(at, 1, 1)) return status;
   if (hipops_status status = check_dim("index_select", dim, in)) return status;
   if (hipops_status status = check_same_dtype(out, in)) return status;
-  if (y->rank != x->rank)
-    return fail(HIPOPS_INVALID_ARGUMENT, "index_select: y.rank is %d, expected %d (x.rank)", y->rank, x->rank);
-  for (int d = 0; d < x->rank; ++d) {
-    const int64_t expected = d == dim ? index->shape[0] : x->shape[d];
-    if (y->shape[d] != expected)
-      return fail(HIPOPS_INVALID_ARGUMENT,
-                  "index_select: y.shape[%d] is %" PRId64 ", expected %" PRId64 " (%s.shape[%d])", d, y->shape[d],
-                  expected, d == dim ? "index" : "x", d == dim ? 0 : d);
-  }
+  if (hipops_status status = check_same_rank(out, in)) return status;
+  for (int d = 0; d < x->rank; ++d)
+    if (hipops_status status = check_same_size(out, d, d == dim ? at : in, d == dim ? 0 : d)) return status;
   if (hipops_status status = check_overlap(out, in, false)) return status;
   if (hipops_status status = check_overlap(out, at, false)) return status;
   return check_report("index_select", report, {out, in, at});

@@ -23,25 +23,12 @@ bool is_multiple(const void* pointer, int64_t of) {
   return reinterpret_cast<uintptr_t>(pointer) % static_cast<uintptr_t>(of) == 0;
 }
 
-hipops_status check_table_dtype(const Argument& cos, const hipops_tensor& x) {
-  hipops_dtype dtype = cos.tensor->dtype;
-  if (dtype == x.dtype || dtype == HIPOPS_F32) return HIPOPS_SUCCESS;
-  return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: %s.dtype is %s, expected %s (x.dtype)%s", cos.op, cos.name,
-              dtype_name(dtype), dtype_name(x.dtype), x.dtype == HIPOPS_F32 ? "" : " or f32");
-}
-
-hipops_status check_size(const Argument& a, int d, const hipops_tensor& x, int x_d) {
-  if (a.tensor->shape[d] == x.shape[x_d]) return HIPOPS_SUCCESS;
-  return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.shape[%d] is %" PRId64 ", expected %" PRId64 " (x.shape[%d])", a.op,
-              a.name, d, a.tensor->shape[d], x.shape[x_d], x_d);
-}
-
-hipops_status check_table_shape(const Argument& cos, RopeDims dims, const hipops_tensor& x, bool has_positions) {
-  const hipops_tensor& t = *cos.tensor;
+hipops_status check_table_shape(const Argument& cos, RopeDims dims, const Argument& of_x, bool has_positions) {
+  const hipops_tensor &t = *cos.tensor, &x = *of_x.tensor;
   if (hipops_status status = check_rank(cos, 2, 3)) return status;
   int last = t.rank - 1, row = t.rank - 2;
   if (t.rank == 3)
-    if (hipops_status status = check_size(cos, 0, x, 0)) return status;
+    if (hipops_status status = check_same_size(cos, 0, of_x, 0)) return status;
   if (t.shape[last] > x.shape[3] / 2)
     return fail(HIPOPS_INVALID_ARGUMENT,
                 "%s: %s.shape[%d] is %" PRId64 ", expected at most %" PRId64 " (half of x.shape[3])", cos.op, cos.name,
@@ -53,7 +40,7 @@ hipops_status check_table_shape(const Argument& cos, RopeDims dims, const hipops
   return HIPOPS_SUCCESS;
 }
 
-hipops_status check_positions(const Argument& positions, RopeDims dims, const hipops_tensor& x) {
+hipops_status check_positions(const Argument& positions, RopeDims dims, const Argument& x) {
   const hipops_tensor& t = *positions.tensor;
   if (hipops_status status = check_tensor(positions)) return status;
   if (t.dtype != HIPOPS_I32 && t.dtype != HIPOPS_I64)
@@ -61,8 +48,8 @@ hipops_status check_positions(const Argument& positions, RopeDims dims, const hi
                 dtype_name(t.dtype));
   if (hipops_status status = check_rank(positions, 1, 2)) return status;
   if (t.rank == 2)
-    if (hipops_status status = check_size(positions, 0, x, 0)) return status;
-  return check_size(positions, t.rank - 1, x, dims.tokens);
+    if (hipops_status status = check_same_size(positions, 0, x, 0)) return status;
+  return check_same_size(positions, t.rank - 1, x, dims.tokens);
 }
 
 RopeStrides strides_of(const hipops_tensor& t, RopeDims dims) {
@@ -148,18 +135,16 @@ hipops_status check_rope(const char* op, RopeDims dims, const RopeTensors& t) {
   if (hipops_status status = check_output(y)) return status;
   if (hipops_status status = check_tensor(cos)) return status;
   if (hipops_status status = check_tensor(sin)) return status;
-  if (!is_float(t.x->dtype))
-    return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: x.dtype is %s, expected f32, f16, bf16 or f64", op,
-                dtype_name(t.x->dtype));
+  if (hipops_status status = check_float(x)) return status;
   if (hipops_status status = check_rank(x, 4, 4)) return status;
   if (hipops_status status = check_same_dtype(y, x)) return status;
   if (hipops_status status = check_same_shape(y, x)) return status;
-  if (hipops_status status = check_table_dtype(cos, *t.x)) return status;
+  if (hipops_status status = check_same_dtype_or_f32(cos, x)) return status;
   if (hipops_status status = check_same_dtype(sin, cos)) return status;
-  if (hipops_status status = check_table_shape(cos, dims, *t.x, t.positions != nullptr)) return status;
+  if (hipops_status status = check_table_shape(cos, dims, x, t.positions != nullptr)) return status;
   if (hipops_status status = check_same_shape(sin, cos)) return status;
   if (t.positions)
-    if (hipops_status status = check_positions(positions, dims, *t.x)) return status;
+    if (hipops_status status = check_positions(positions, dims, x)) return status;
   if (hipops_status status = check_overlap(y, x, true)) return status;
   if (hipops_status status = check_overlap(y, cos, false)) return status;
   if (hipops_status status = check_overlap(y, sin, false)) return status;

@@ -21,9 +21,7 @@ hipops_status check_rows(const char* op, const hipops_tensor* y, const hipops_te
   Argument out{op, "y", y}, in{op, "x", x};
   if (hipops_status status = check_tensor(in)) return status;
   if (hipops_status status = check_output(out)) return status;
-  if (!is_float(x->dtype))
-    return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: x.dtype is %s, expected f32, f16, bf16 or f64", op,
-                dtype_name(x->dtype));
+  if (hipops_status status = check_float(in)) return status;
   if (hipops_status status = check_rank(in, 1, HIPOPS_MAX_RANK)) return status;
   if (hipops_status status = check_same_dtype(out, in)) return status;
   if (hipops_status status = check_same_shape(out, in)) return status;
@@ -33,16 +31,11 @@ hipops_status check_rows(const char* op, const hipops_tensor* y, const hipops_te
 hipops_status check_weights(const char* op, const char* name, const hipops_tensor* weights, const hipops_tensor& x,
                             const hipops_tensor& y) {
   if (!weights) return HIPOPS_SUCCESS;
-  Argument a{op, name, weights};
+  const Argument a{op, name, weights}, in{op, "x", &x};
   if (hipops_status status = check_tensor(a)) return status;
   if (hipops_status status = check_rank(a, 1, 1)) return status;
-  if (weights->dtype != x.dtype && weights->dtype != HIPOPS_F32)
-    return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: %s.dtype is %s, expected %s (x.dtype)%s", op, name,
-                dtype_name(weights->dtype), dtype_name(x.dtype), x.dtype == HIPOPS_F32 ? "" : " or f32");
-  int last = x.rank - 1;
-  if (weights->shape[0] != x.shape[last])
-    return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.shape[0] is %lld, expected %lld (x.shape[%d])", op, name,
-                static_cast<long long>(weights->shape[0]), static_cast<long long>(x.shape[last]), last);
+  if (hipops_status status = check_same_dtype_or_f32(a, in)) return status;
+  if (hipops_status status = check_same_size(a, 0, in, x.rank - 1)) return status;
   return check_overlap({op, "y", &y}, a, false);
 }
 

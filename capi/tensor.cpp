@@ -141,14 +141,23 @@ hipops_status check_rank(const Argument& a, int lowest, int highest) {
               highest);
 }
 
+hipops_status check_same_rank(const Argument& a, const Argument& expected) {
+  if (a.tensor->rank == expected.tensor->rank) return HIPOPS_SUCCESS;
+  return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.rank is %d, expected %d (%s.rank)", a.op, a.name, a.tensor->rank,
+              expected.tensor->rank, expected.name);
+}
+
+hipops_status check_same_size(const Argument& a, int dimension, const Argument& expected, int of_expected) {
+  const int64_t size = a.tensor->shape[dimension], wanted = expected.tensor->shape[of_expected];
+  if (size == wanted) return HIPOPS_SUCCESS;
+  return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.shape[%d] is %" PRId64 ", expected %" PRId64 " (%s.shape[%d])", a.op,
+              a.name, dimension, size, wanted, expected.name, of_expected);
+}
+
 hipops_status check_same_shape(const Argument& a, const Argument& expected) {
-  if (a.tensor->rank != expected.tensor->rank)
-    return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.rank is %d, expected %d (%s.rank)", a.op, a.name, a.tensor->rank,
-                expected.tensor->rank, expected.name);
+  if (hipops_status status = check_same_rank(a, expected)) return status;
   for (int d = 0; d < a.tensor->rank; ++d)
-    if (a.tensor->shape[d] != expected.tensor->shape[d])
-      return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.shape[%d] is %" PRId64 ", expected %" PRId64 " (%s.shape[%d])", a.op,
-                  a.name, d, a.tensor->shape[d], expected.tensor->shape[d], expected.name, d);
+    if (hipops_status status = check_same_size(a, d, expected, d)) return status;
   return HIPOPS_SUCCESS;
 }
 
@@ -156,6 +165,19 @@ hipops_status check_same_dtype(const Argument& a, const Argument& expected) {
   if (a.tensor->dtype == expected.tensor->dtype) return HIPOPS_SUCCESS;
   return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: %s.dtype is %s, expected %s (%s.dtype)", a.op, a.name,
               dtype_name(a.tensor->dtype), dtype_name(expected.tensor->dtype), expected.name);
+}
+
+hipops_status check_same_dtype_or_f32(const Argument& a, const Argument& expected) {
+  const hipops_dtype wanted = expected.tensor->dtype;
+  if (a.tensor->dtype == wanted || a.tensor->dtype == HIPOPS_F32) return HIPOPS_SUCCESS;
+  return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: %s.dtype is %s, expected %s (%s.dtype)%s", a.op, a.name,
+              dtype_name(a.tensor->dtype), dtype_name(wanted), expected.name, wanted == HIPOPS_F32 ? "" : " or f32");
+}
+
+hipops_status check_float(const Argument& a) {
+  if (is_float(a.tensor->dtype)) return HIPOPS_SUCCESS;
+  return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: %s.dtype is %s, expected f32, f16, bf16 or f64", a.op, a.name,
+              dtype_name(a.tensor->dtype));
 }
 
 hipops_status check_overlap(const Argument& output, const Argument& input, bool in_place) {

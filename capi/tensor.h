@@ -46,8 +46,12 @@ hipops_status check_tensor(const Argument& a);
 hipops_status check_output(const Argument& a);
 
 hipops_status check_rank(const Argument& a, int lowest, int highest);
+hipops_status check_same_rank(const Argument& a, const Argument& expected);
+hipops_status check_same_size(const Argument& a, int dimension, const Argument& expected, int of_expected);
 hipops_status check_same_shape(const Argument& a, const Argument& expected);
 hipops_status check_same_dtype(const Argument& a, const Argument& expected);
+hipops_status check_same_dtype_or_f32(const Argument& a, const Argument& expected);
+hipops_status check_float(const Argument& a);
 
 // `output` and `input` (of the same dtype, if they are the same memory) share no byte; or are the same view, where
 // `in_place` allows that. Both are tensors that check_tensor has accepted, if by another Argument.

@@ -50,9 +50,7 @@ hipops_status check_upsample(const char* op, const hipops_tensor* y, const hipop
   if (hipops_status status = check_rank(out, 2 + resized, 2 + resized)) return status;
   if (hipops_status status = check_same_dtype(out, in)) return status;
   for (int d = 0; d < 2; ++d)
-    if (y->shape[d] != x->shape[d])
-      return fail(HIPOPS_INVALID_ARGUMENT, "%s: y.shape[%d] is %" PRId64 ", expected %" PRId64 " (x.shape[%d])", op, d,
-                  y->shape[d], x->shape[d], d);
+    if (hipops_status status = check_same_size(out, d, in, d)) return status;
   if (rule != HIPOPS_NEAREST_PYTORCH && rule != HIPOPS_NEAREST_CANDLE && rule != HIPOPS_NEAREST_EXACT)
     return fail(HIPOPS_INVALID_ARGUMENT, "%s: rule is %d, expected a hipops_nearest from %d to %d", op,
                 static_cast<int>(rule), HIPOPS_NEAREST_PYTORCH, HIPOPS_NEAREST_EXACT);
