@@ -1,6 +1,9 @@
 // Sums of rows by an index: what is added, and which way it goes.
 #include "index_sums.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "count_as_many.h"
 #include "error.h"
 #include "index_sums_ways.h"
@@ -41,6 +44,12 @@ hipops_status check_added(const Argument& x) {
 }
 
 hipops_dtype added_as(hipops_dtype dtype) { return dtype == HIPOPS_I32 ? u32 : dtype == HIPOPS_I64 ? u64 : dtype; }
+
+bool has_kernel(hipops_dtype dtype, bool wide, IndexSumMode mode) {
+  return std::any_of(std::begin(kVariants), std::end(kVariants), [&](const Variant& v) {
+    return v.dtype == added_as(dtype) && v.wide == wide && v.mode == mode;
+  });
+}
 
 int find_kernel(hipops_dtype dtype, bool wide, IndexSumMode mode) {
   return kOrderKernels + place_of(kVariants, [&](const Variant& v) {

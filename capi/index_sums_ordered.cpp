@@ -98,7 +98,8 @@ Walk<kIndexAddOperands> joined_walk(const RowSums& t, const OrderPlan& plan) {
 
 // Whether the blocks that join can add up what they joined themselves.
 bool can_be_joined(const RowSums& t, const OrderPlan& plan) {
-  if (plan.rounds != 1 || plan.round[0].low_bits > kJoinedDigitBits || t.y->dtype == HIPOPS_U8) return false;
+  if (plan.rounds != 1 || plan.round[0].low_bits > kJoinedDigitBits) return false;
+  if (!has_kernel(t.y->dtype, true, joined)) return false;
   const Layout<kIndexAddOperands> layout = layout_of(t, joined, int64_t{1} << plan.round[0].low_bits);
   return t.index->shape[0] >> kJoinedIndexBits == 0 && allows_wide(t, layout) && joined_walk(t, plan).small;
 }

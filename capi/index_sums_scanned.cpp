@@ -72,8 +72,7 @@ hipops_status launch_scan(const DeviceFacts& device, const RowSums& t, IndexAddA
 
 hipops_status try_few(const DeviceFacts& device, const RowSums& t, IndexAddArgs* args, void* stream, bool* launched) {
   *launched = false;
-  const bool has_kernels = is_float(t.y->dtype) && t.y->dtype != HIPOPS_F64;
-  if (!has_kernels || args->indices > kFewIndices) return HIPOPS_SUCCESS;
+  if (args->indices > kFewIndices || !has_kernel(t.y->dtype, false, few)) return HIPOPS_SUCCESS;
   const int kernel = find_kernel(t.y->dtype, walk_over_row(t, args), few);
   const int64_t parts = (args->walk.count + device.wave_size - 1) / device.wave_size;
   const int64_t blocks = few_blocks(args->indices, parts, device.wave_size);

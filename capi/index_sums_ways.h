@@ -14,6 +14,7 @@ namespace hipops {
 // The kernels that order, with which the list begins, and the modes of the others.
 enum { kSplit, kJoin, kBound, kOrderKernels };
 enum IndexSumMode { list, deep, scan, few, joined };
+bool has_kernel(hipops_dtype dtype, bool wide, IndexSumMode mode);
 int find_kernel(hipops_dtype dtype, bool wide, IndexSumMode mode);
 
 // `slots`: how many lists there are, in all (`list`) or for a block (`joined`).

@@ -12,6 +12,27 @@
 namespace hipops {
 namespace {
 
+// The list's order, which kernels are numbered by.
+enum class Mode { any, rows, staged, large, shifted, few };
+enum class Unit { b8, b16, b32, b64, b128 };
+struct Variant {
+  Unit unit;
+  Mode mode;
+};
+#define VARIANT(name, unit, mode, block) {Unit::unit, Mode::mode},
+constexpr Variant kVariants[] = {HIPOPS_TAKE_KERNELS(VARIANT, take)};
+#undef VARIANT
+constexpr bool has_units_at(int first, int units, Mode mode) {
+  for (int i = 0; i < units; ++i)
+    if (kVariants[first + i].unit != static_cast<Unit>(i) || kVariants[first + i].mode != mode) return false;
+  return true;
+}
+static_assert(sizeof kVariants == kTakeKernels * sizeof(Variant), "all of them");
+static_assert(has_units_at(0, 5, Mode::any) && has_units_at(kTakeFirstRows, 5, Mode::rows) &&
+                  has_units_at(kTakeFirstStaged, 4, Mode::staged) && has_units_at(kTakeFirstLarge, 4, Mode::large) &&
+                  has_units_at(kTakeFirstShifted, 3, Mode::shifted) && has_units_at(kTakeFirstFew, 5, Mode::few),
+              "in this order");
+
 // Bytes that can be moved as one: an element's, or more where the innermost dimension is contiguous in y and x, has one
 // index, and all addresses and steps are multiples of that.
 int64_t unit_bytes(const Layout<kTakeOperands>& layout, const hipops_tensor& y, const hipops_tensor& x,
