@@ -77,10 +77,6 @@ class RowShare {
   // others. All work-items of the block call it. Whoever finds an entry calls found(row, place).
   template <class F>
   HIPOPS_METHOD bool list(const ShareWindow& window, F found) {
-    if (__builtin_expect(window.rows == 1, 0) && is_for_others(window)) {
-      entries_ = 0;
-      return true;
-    }
     barrier();  // of those who are still at the list before
     find(window, found);
     barrier();
@@ -122,9 +118,9 @@ class RowShare {
 
   static HIPOPS_METHOD uint32_t row_of(uint64_t key) { return uint32_t(key >> 32); }
 
-  // Whether the window's row, its only one, is another share's, and there is nothing to report: why go over the index.
+  // Whether there is nothing to go over the index for: of one row, which is another share's, nor to report.
   HIPOPS_METHOD bool is_for_others(const ShareWindow& window) const {
-    return window.first < reported_ && !is_own(uint32_t(first_row_) + window.row);
+    return window.rows == 1 && window.first < reported_ && !is_own(uint32_t(first_row_) + window.row);
   }
 
   // Keys, (row, place), in any order, as far as there is room, and how many there are.
@@ -134,10 +130,11 @@ class RowShare {
     const bool reports = window.first >= reported_;
     const int64_t step = a.index_step * Block;
     const uint64_t first_row = uint64_t(first_row_) + window.row;
+    const uint32_t places = is_for_others(window) ? 0 : window.places;
 #pragma unroll 1
-    for (uint32_t at = thread_index(); at < window.places; at += kLoads * Block) {
+    for (uint32_t at = thread_index(); at < places; at += kLoads * Block) {
       const int64_t offset = (window.first + at) * a.index_step;
-      const uint32_t left = (window.places - at + Block - 1) / Block;
+      const uint32_t left = (places - at + Block - 1) / Block;
       int64_t value[kLoads];
       const int64_t mark = load_spaced_indices(a.index, offset, step, left, value);
       uint32_t own = 0;  // a bit each
