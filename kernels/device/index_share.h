@@ -74,7 +74,9 @@ class RowShare {
   }
 
   // Returns whether there is a list to go by: there was room for all that there is, and of no row there are many beside
-  // others. All work-items of the block call it. Whoever finds an entry calls found(row, place).
+  // others. All work-items of the block call it, and meet whatever the window: ptxas 13.0 has the window in registers of
+  // the wave, and with a way round the meetings lets lanes that part behind them advance it one after the other, twice.
+  // Whoever finds an entry calls found(row, place).
   template <class F>
   HIPOPS_METHOD bool list(const ShareWindow& window, F found) {
     barrier();  // of those who are still at the list before
