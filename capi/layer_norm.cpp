@@ -38,7 +38,8 @@ RowRounds layer_norm_rounds(const RowVariant& v) {
   return may_be_early ? RowRounds::one_or_early : RowRounds::one;
 }
 
-Op op_layer_norm = {"layer_norm", kKernels, kRowKernels + kOwnKernels, supports_floats, row_kernel_shared};
+Op op_layer_norm = {"layer_norm", kKernels, kRowKernels + kOwnKernels, supports_floats,
+                    layer_norm_kernel_shared};
 
 }  // namespace hipops
 

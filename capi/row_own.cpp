@@ -167,9 +167,13 @@ int64_t row_kernel_shared(int kernel, uint32_t block) {
     const RowVariant& v = row_variants[kernel];
     return kept_bytes(v, block == 0 ? v.threads : static_cast<int>(block), kMostWeights);
   }
-  if (kernel < kRowKernels || block != 0) return 0;
+  return 0;
+}
+
+int64_t layer_norm_kernel_shared(int kernel, uint32_t block) {
+  if (kernel < kRowKernels) return row_kernel_shared(kernel, block);
   const RowMode mode = of_layer_norm[kernel - kRowKernels].mode;
-  return mode == queued ? kQueuedBytes : mode == weights_aside ? kMostAsideBytes : 0;
+  return block != 0 ? 0 : mode == queued ? kQueuedBytes : mode == weights_aside ? kMostAsideBytes : 0;
 }
 
 }  // namespace hipops

@@ -110,8 +110,10 @@ RowPlan plan_split_step(hipops_dtype dtype, const RowGeometry& geometry, SplitSt
 // The tiles of each row then.
 int64_t split_tiles(hipops_dtype dtype, int64_t cols);
 
-// The most shared memory that plan_rows asks for with a kernel, whatever the op: see Op::most_shared.
+// The most shared memory that plan_rows asks for with a kernel: see Op::most_shared. Of those that all ops have, and of
+// layer_norm's.
 int64_t row_kernel_shared(int kernel, uint32_t block);
+int64_t layer_norm_kernel_shared(int kernel, uint32_t block);
 
 // The variants that may serve an op's rows, in the order of the list. For tools and tests.
 struct RowCandidates {

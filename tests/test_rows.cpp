@@ -535,7 +535,7 @@ TEST_CASE("few rows of layer_norm in f32 have registers for their weights", "[ro
   for (const int64_t cols : {1024, 4096, 8196, 1 << 20}) CHECK(kernel(1, cols) < kRowKernels);
   CHECK(kernel(kDevices[0].units + 1, 8192) < kRowKernels);
   CHECK(kernel(1, 8192, 0) < kRowKernels);
-  CHECK(hipops::row_kernel_shared(hipops::early_kernel, 0) == 0);
+  CHECK(hipops::layer_norm_kernel_shared(hipops::early_kernel, 0) == 0);
 }
 
 TEST_CASE("rows are queued where blocks with the next row in registers would idle, as many as find room", "[rows]") {
@@ -557,7 +557,7 @@ TEST_CASE("rows are queued where blocks with the next row in registers would idl
                          (plan.rows_ahead == 1 || plan.rows_ahead == 2) &&
                          plan.shared_bytes == plan.rows_ahead * row_bytes &&
                          at_once * plan.shared_bytes <= 60 << 10 && cols % 16 == 0 &&
-                         hipops::row_kernel_shared(plan.kernel, 0) >= plan.shared_bytes;
+                         hipops::layer_norm_kernel_shared(plan.kernel, 0) >= plan.shared_bytes;
       if (!right) FAIL(rows << " rows of " << cols << " columns: " << blocks << " blocks of " << plan.block);
     }
   CHECK(taken > 800);
@@ -609,7 +609,7 @@ TEST_CASE("many rounds of rows pass, a block each, where such blocks have enough
       if (!right) FAIL(cols << " columns: " << plan.grid << " blocks of " << plan.block);
     }
   CHECK(taken > 2000);
-  CHECK(hipops::row_kernel_shared(hipops::passing_kernel(HIPOPS_F16), 0) == 0);
+  CHECK(hipops::layer_norm_kernel_shared(hipops::passing_kernel(HIPOPS_F16), 0) == 0);
   for (const auto& [cols, rounds] : {std::pair<int64_t, int64_t>{2048, 8}, {4096, 8}, {8192, 8}, {16384, 12}}) {
     const int64_t rows = rounds * device.units * (hipops::kPassingThreads / (cols / 32));
     CHECK(plan_of(rows, cols).kernel == hipops::passing_kernel(HIPOPS_BF16));
@@ -658,7 +658,7 @@ TEST_CASE("odd rows have their weights aside where more blocks find room so, and
                          plan.row_step == plan.grid && plan.row_step * cols * bytes % 16 == 0 &&
                          std::abs(plan.row_step - device.units * blocks) < 8 &&
                          plan.shared_bytes == int64_t{plan.block} * 4 * 16 * 2 &&
-                         hipops::row_kernel_shared(plan.kernel, 0) >= plan.shared_bytes;
+                         hipops::layer_norm_kernel_shared(plan.kernel, 0) >= plan.shared_bytes;
       if (!right) FAIL(cols << " columns: " << plan.grid << " blocks of " << plan.block);
     }
     CHECK(taken > 400);
