@@ -88,7 +88,8 @@ class Runtime {
   // Loads `image` on the current device `ordinal` and looks up its kernels. functions[i] belongs to op.kernel_names[i].
   // HIPOPS_NO_CODE_OBJECT where the image has nothing for that device.
   virtual hipops_status load(int ordinal, const Image& image, const Op& op, void** functions) = 0;
-  // One-dimensional launch, in any shape that DeviceFacts allow; `args` is the kernel's one parameter, copied.
+  // One-dimensional launch, in any shape that DeviceFacts allow; `args` is the kernel's one parameter, which is
+  // read before this returns.
   virtual hipops_status launch(void* function, const LaunchShape& shape, const void* args, size_t bytes,
                                void* stream) = 0;
   // Clusters of so many blocks of `block` work-items that run at a time, whichever of the op's kernels they are, which is
