@@ -29,6 +29,10 @@ static_assert(kOrderKernels + sizeof(kVariants) / sizeof(kVariants[0]) == 0 HIPO
               "all kernels are one or the other");
 #undef ONE
 
+auto variant_for(hipops_dtype dtype, bool wide, IndexSumMode mode) {
+  return [=](const Variant& v) { return v.dtype == added_as(dtype) && v.wide == wide && v.mode == mode; };
+}
+
 bool is_added(hipops_dtype dtype) {
   return is_float(dtype) || dtype == HIPOPS_U8 || dtype == HIPOPS_I32 || dtype == HIPOPS_U32 || dtype == HIPOPS_I64;
 }
@@ -46,15 +50,11 @@ hipops_status check_added(const Argument& x) {
 hipops_dtype added_as(hipops_dtype dtype) { return dtype == HIPOPS_I32 ? u32 : dtype == HIPOPS_I64 ? u64 : dtype; }
 
 bool has_kernel(hipops_dtype dtype, bool wide, IndexSumMode mode) {
-  return std::any_of(std::begin(kVariants), std::end(kVariants), [&](const Variant& v) {
-    return v.dtype == added_as(dtype) && v.wide == wide && v.mode == mode;
-  });
+  return std::any_of(std::begin(kVariants), std::end(kVariants), variant_for(dtype, wide, mode));
 }
 
 int find_kernel(hipops_dtype dtype, bool wide, IndexSumMode mode) {
-  return kOrderKernels + place_of(kVariants, [&](const Variant& v) {
-           return v.dtype == added_as(dtype) && v.wide == wide && v.mode == mode;
-         });
+  return kOrderKernels + place_of(kVariants, variant_for(dtype, wide, mode));
 }
 
 Layout<kIndexAddOperands> layout_of(const RowSums& t, IndexSumMode mode, int64_t slots) {

@@ -14,6 +14,7 @@ namespace hipops {
 // The kernels that order, with which the list begins, and the modes of the others.
 enum { kSplit, kJoin, kBound, kOrderKernels };
 enum IndexSumMode { list, deep, scan, few, joined };
+// Not every dtype has them all: the library would grow past its size. Who asks find_kernel knows that it is there.
 bool has_kernel(hipops_dtype dtype, bool wide, IndexSumMode mode);
 int find_kernel(hipops_dtype dtype, bool wide, IndexSumMode mode);
 

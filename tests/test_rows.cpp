@@ -769,6 +769,16 @@ TEST_CASE("many odd rows of over ten or twelve waves have blocks of half as many
   CHECK(vectors_of(HIPOPS_BF16, 9999, 16383, 0) == 4);
 }
 
+TEST_CASE("rows of f64 that no cluster holds are streamed, also where others are better ahead", "[rows]") {
+  const DeviceFacts device = with_launch_shared(16);
+  for (const int64_t cols : {131073, 140000, 262144})
+    for (const auto& [rounds_of, weights] : {std::pair{hipops::softmax_rounds, 0}, {hipops::layer_norm_rounds, 2}}) {
+      const RowPlan plan = plan_rows(HIPOPS_F64, rows_and_cols(300, cols), hipops::wide, device, rounds_of, weights);
+      if (plan.kernel < hipops::kRowVariants) CHECK(row_variants[plan.kernel].streaming);
+      CHECK(plan.cluster == 1);
+    }
+}
+
 TEST_CASE("halves of a block share a row of over ten of its sixteen waves", "[rows]") {
   DeviceFacts device = with_launch_shared(16);
   for (hipops_dtype dtype : kFloats)

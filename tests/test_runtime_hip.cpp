@@ -177,15 +177,19 @@ TEST_CASE("hipops_prepare loads the one op that is named", "[hip]") {
 TEST_CASE("device facts", "[hip]") {
   struct Case {
     const char* arch;
-    int wave_size;
+    int wave_size, blocks_in_one;
   };
+  // Of gfx9 that no kernel knows by name, nothing is assumed.
+  const Case cases[] = {{"gfx942", 64, 2},  {"gfx90a", 64, 2},  {"gfx950", 64, 2}, {"gfx1100", 32, 2},
+                        {"gfx1201", 32, 2}, {"gfx908", 64, 1}, {"gfx941", 64, 1}};
   for (const char* library : {HIPOPS_STANDIN, HIPOPS_STANDIN_HIP5})
-    for (const Case& each : {Case{"gfx942", 64}, Case{"gfx90a", 64}, Case{"gfx1100", 32}, Case{"gfx1201", 32}})
+    for (const Case& each : cases)
       check_in_child(standin_environment({{"STANDIN_ARCH", each.arch}}, library), [&] {
         const DeviceFacts* facts = nullptr;
         EXPECT_EQUAL(device_facts(&facts), HIPOPS_SUCCESS);
         EXPECT_EQUAL(facts->ordinal, 0);
         EXPECT_EQUAL(facts->wave_size, each.wave_size);
+        EXPECT_EQUAL(facts->blocks_in_one, each.blocks_in_one);
         EXPECT_EQUAL(facts->units, 100);
         EXPECT_EQUAL(facts->name, "Stand-in 0");
         EXPECT_EQUAL(facts->target, each.arch);
