@@ -64,13 +64,15 @@ hipops_status launch_rows(Op& op, const RowCall& given, RowGeometry* geometry, c
   const bool free = forced_row_kernel.load(std::memory_order_relaxed) < 0;
   if (free && splits_rows(call.dtype, *geometry, plan, call.in_place, *device))
     return launch_split(op, call, *device, geometry, args, bytes, stream);
+  const int64_t late = late_rows(plan, *geometry, call, *device);
   geometry->row_step = plan.row_step;
+  geometry->in_rounds = geometry->rows - late;
   geometry->threads = static_cast<int32_t>(plan.block);
-  geometry->weights_kept = plan.weights_kept;
   geometry->rows_in_shared = plan.rows_ahead > 0 ? plan.rows_ahead : plan.rows_per_block;
-  geometry->alike = are_alike(plan.row_step, *geometry, call.dtype);
-  geometry->few = plan.few;
-  const LaunchShape shape = {plan.grid, plan.block, plan.cluster, plan.shared_bytes};
+  geometry->traits = (plan.few ? rows_are_few : 0) | (plan.weights_kept ? weights_are_kept : 0) |
+                     (are_alike(plan.row_step, *geometry, call.dtype) ? rows_lie_alike : 0);
+  const auto late_blocks = static_cast<uint32_t>(late) * plan.cluster;
+  const LaunchShape shape = {plan.grid + late_blocks, plan.block, plan.cluster, plan.shared_bytes};
   return launch(op, *device, plan.kernel, shape, args, bytes, stream);
 }
 

@@ -102,6 +102,30 @@ RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess acc
   return plan;
 }
 
+// A late block begins, and loads its weights, while nothing else of its own is under way. So the fewer blocks a unit has, and
+// the more a block waits for before it works (clusters for each other, odd rows for their weights), the fewer of the rows are
+// late, and the more rounds there have to be. Measured on an H100 and an H200 (docs/tuning/late_rows.md).
+int64_t late_rows(const RowPlan& plan, const RowGeometry& g, const RowCall& call, const DeviceNumbers& device) {
+  const bool streams = plan.kernel < kRowVariants && row_variants[plan.kernel].streaming;
+  if (streams || plan.rows_per_block > 1 || plan.row_step >= g.rows) return 0;
+  const bool weighs = call.weights > 0, odd = call.access == edged && weighs, in_clusters = plan.cluster > 1;
+  const int64_t blocks = (plan.grid + device.units - 1) / device.units;  // of a unit
+  constexpr uint32_t kLargestAlone = 2;                                  // cluster of blocks that are alone on their unit
+  if (blocks == 1 && plan.cluster > kLargestAlone) return 0;
+  const int64_t least_rounds = odd || plan.rows_ahead > 1 ? 30
+                               : in_clusters              ? (weighs ? 14 : 8)
+                               : blocks == 1              ? 20
+                                                          : 6;
+  const int64_t of_32 = in_clusters              ? (weighs ? 1 : 2)
+                        : odd || blocks == 1     ? 1
+                        : blocks == 2 && weighs  ? 2
+                                                 : 3;
+  const bool is_tested = rows_count_as_many.load(std::memory_order_relaxed);
+  if (!is_tested && g.rows < plan.row_step * least_rounds) return 0;
+  const int64_t least = std::min(g.rows * of_32 / 32 + is_tested, kMostBlocks);
+  return g.rows - (g.rows - least) / plan.row_step * plan.row_step;
+}
+
 int64_t split_tiles(hipops_dtype dtype, int64_t cols) {
   const int64_t columns = int64_t{kSplitThreads} * kSplitVectors * kWideBytes / bytes_of(dtype);
   return (cols + columns - 1) / columns;

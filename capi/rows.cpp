@@ -70,6 +70,7 @@ RowGeometry row_geometry(const hipops_tensor& y, const hipops_tensor& x) {
     g.outer[g.outer_rank++] = {x.stride[d], y.stride[d], x.shape[d], {}};
   }
   if (g.outer_rank == 0) g.outer[g.outer_rank++].size = 1;
+  g.in_rounds = g.rows;
   for (int d = 0; d + 1 < g.outer_rank; ++d) g.outer[d].divisor = wide_divisor_of(g.outer[d].size);
   return g;
 }

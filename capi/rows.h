@@ -47,8 +47,8 @@ struct RowPlan {
   int32_t rows_per_block = 1;  // at a time
   uint32_t shared_bytes = 0;   // for weights, queued rows or tails
   int32_t rows_ahead = 0;      // queued
-  bool few = false;            // see RowGeometry
-  bool weights_kept = false;   // also
+  bool few = false;            // rows_are_few
+  bool weights_kept = false;   // weights_are_kept
 };
 
 // Columns that rows of the dtype may have to be staged.
@@ -136,6 +136,10 @@ struct RowCall {
   int weights;    // vectors of them in dtype for which there is to be room
   bool in_place;  // y is x
 };
+
+// How many of the last rows are left to late blocks, one each, which come as those of the plan end: memory serves some
+// units better than others, and some of those blocks would have a row more.
+int64_t late_rows(const RowPlan& plan, const RowGeometry& geometry, const RowCall& call, const DeviceNumbers& device);
 
 // Plans, tells the geometry, which is part of `args`, and launches.
 hipops_status launch_rows(Op& op, const RowCall& call, RowGeometry* geometry, const void* args, size_t bytes,

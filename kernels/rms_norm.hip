@@ -69,7 +69,7 @@ constexpr bool weights_stay = (Shape::kBlock <= 256 && (Shape::kVectors <= 4 || 
 // spill on NVIDIA. (At odd addresses more of them do, and it takes longer.)
 template <class Shape>
 HIPOPS_FN bool weights_come_early(const RowGeometry& g) {
-  return Shape::kWide && Shape::kRowsPerBlock == 1 && g.few != 0;
+  return Shape::kWide && Shape::kRowsPerBlock == 1 && has(g, rows_are_few);
 }
 
 // Eight elements at an odd address take long to load: there the next row is taken ahead.
@@ -206,6 +206,11 @@ HIPOPS_FN void rms_norm_apply(const RmsNormArgs& a) {
   });
 }
 
+// More would be spilled than is, and few rows take 5 % longer.
+template <class Shape>
+constexpr bool asks = Shape::kWide && Shape::kBlock == 512 && Shape::kVectors == 4 &&
+                      sizeof(typename Shape::Element) == 2;
+
 }  // namespace
 
 // Aligned rows in f32 need nothing widened: of one vector or two a work-item 32 registers are enough, with which as many
@@ -227,7 +232,8 @@ constexpr int work_items(int block, RowMode mode, int vectors, int element_bytes
   HIPOPS_KERNEL_UP_TO(work_items(block, mode, vectors, sizeof(T)), room(access, mode, block, vectors, sizeof(T))) \
   name(HIPOPS_ARGS(RmsNormArgs) a) {                                                            \
     follow_launch_before();                                                                     \
-    rms_norm_##mode<ByWaves<RowShape<T, threads, vectors, block, access, mode>>>(a);            \
+    using Shape = RowShape<T, threads, vectors, block, access, mode>;                           \
+    rms_norm_##mode<AskingForRow<ByWaves<Shape>, asks<Shape>>>(a);                              \
   }
 HIPOPS_RMS_NORM_KERNELS(KERNEL)
 

@@ -150,8 +150,8 @@ MUTATIONS = (
         "only_the_first_row_of_a_block",
         "Where rows share a block, all groups take the first one.",
         "rms_norm", ROW,
-        before="Shape::kRowsPerBlock == 1 ? 0 : int(thread_index() / Shape::kThreads);",
-        after="0;",
+        before="const int place = int(thread_index() / Shape::kThreads);",
+        after="const int place = 0;",
         runs=(Run("smoke", "f32"), Run("sizes", "bf16"))),
     Mutation(
         "groups_without_a_row_store",
@@ -275,6 +275,20 @@ MUTATIONS = (
         before="NoWeights<Shape>{0}",
         after="NoWeights<Shape>{1}",
         runs=(Run("smoke", "bf16"), Run("exact", "f16"))),
+    Mutation(
+        "late_blocks_take_one_row",
+        "All blocks that come late begin at the first row that is left to them.",
+        "layer_norm", ROW,
+        before="return g_->in_rounds + (first - g_->row_step);",
+        after="return g_->in_rounds;",
+        runs=(Run("sizes", "bf16", plan="many-rows"),)),
+    Mutation(
+        "late_blocks_begin_with_the_first",
+        "They take rows again that blocks have taken in rounds.",
+        "softmax", ROW,
+        before="if (first >= g_->row_step) return",
+        after="if (first > g_->row_step) return",
+        runs=(Run("sizes", "f32", plan="many-rows"),)),
     Mutation(
         "same_queued_row_twice",
         "Of two rows that wait in shared memory, the one that was asked for last is not taken.",

@@ -638,6 +638,60 @@ TEST_CASE("many rounds of rows pass, a block each, where such blocks have enough
   CHECK(plan_of(1000000, 4096).kernel < kRowKernels);
 }
 
+TEST_CASE("of many rounds of rows, the last ones are late: a block for each, which comes when one ends", "[rows]") {
+  const DeviceFacts device = with_launch_shared(16);
+  struct Of {
+    RoundsOf rounds_of;
+    int weights;
+  };
+  const auto late_of = [&](const Of& op, hipops_dtype dtype, int64_t rows, int64_t cols, RowAccess access,
+                           RowPlan* plan) {
+    RowGeometry g = rows_and_cols(rows, cols);
+    g.outer_rank = 1, g.outer[0].x_stride = cols;
+    *plan = plan_rows(dtype, g, access, device, op.rounds_of, op.weights);
+    return late_rows(*plan, g, {dtype, access, op.rounds_of, op.weights, false}, device);
+  };
+  RowPlan plan;
+  int taken = 0;
+  for (const Of& op : {Of{hipops::layer_norm_rounds, 2}, Of{hipops::rms_norm_rounds, 1}, Of{hipops::softmax_rounds, 0}})
+    for (const hipops_dtype dtype : kFloats)
+      for (const RowAccess access : {hipops::wide, hipops::edged})
+        for (int64_t cols = 8; cols <= 1 << 18; cols += (cols / 4 + 7) / 8 * 8)
+          for (const int64_t rows : {1, 131, 1000, 1056, 4096, 20000, 1 << 20}) {
+            const int64_t late = late_of(op, dtype, rows, cols, access, &plan);
+            INFO(dtype_name(dtype) << " " << rows << "x" << cols << ": " << late << " late, step " << plan.row_step);
+            if (late == 0) continue;
+            ++taken;
+            const int64_t in_rounds = rows - late;
+            CHECK((plan.rows_per_block == 1 && in_rounds % plan.row_step == 0 && in_rounds >= 5 * plan.row_step));
+            CHECK(late < rows / 10 + plan.row_step);
+          }
+  CHECK(taken > 200);
+  // From six rounds on where a unit has several blocks: 528 of 4096 16-bit columns are there at a time. A sixteenth is
+  // late where it has two, a thirty-second where it has one, and the rest of a round.
+  const Of norm{hipops::layer_norm_rounds, 2}, softmax{hipops::softmax_rounds, 0};
+  const auto late = [&](const Of& op, int64_t rows, int64_t cols, hipops_dtype dtype = HIPOPS_BF16,
+                        RowAccess access = hipops::wide) {
+    return late_of(op, dtype, rows, cols, access, &plan);
+  };
+  CHECK(late(norm, 6 * 528 - 1, 4096) == 0);
+  CHECK(late(norm, 6 * 528, 4096) == 528);
+  CHECK(late(norm, 32 * 264, 8192) == 2 * 264);
+  CHECK(late(norm, 32 * 264 + 1, 8192) == 2 * 264 + 1);
+  CHECK(late(norm, 20 * 132 - 1, 16384) == 0);
+  CHECK(late(norm, 32 * 132, 16384) == 132);
+  // Nor are there any where a block loads odd weights, or waits for two rows, for fewer than 30 rounds; in clusters that
+  // are alone on their units; and where rows share a block, or have one at once.
+  CHECK(late(norm, 29 * 132, 8191, HIPOPS_F32, hipops::edged) == 0);
+  CHECK(late(norm, 31 * 132, 8191, HIPOPS_F32, hipops::edged) == 132);
+  CHECK(late(norm, 29 * 132, 12288) == 0);
+  CHECK(late(norm, 31 * 132, 12288) > 0);
+  CHECK(late(softmax, 100000, 151936) == 0);
+  CHECK(late(softmax, 100000, 131072) > 0);
+  CHECK(late(norm, 1 << 20, 128) == 0);
+  CHECK(late(softmax, 1 << 20, 4096) == 0);
+}
+
 TEST_CASE("odd rows have their weights aside where more blocks find room so, and each comes to enough rows", "[rows]") {
   DeviceFacts device = with_launch_shared();
   const auto plan_of = [&](hipops_dtype dtype, int64_t rows, int64_t cols, int weights = 2) {

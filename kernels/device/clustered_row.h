@@ -38,13 +38,15 @@ template <class Shape, bool kFindTwice = false, class F>
 HIPOPS_FN void for_each_clustered_row(const RowGeometry& geometry, const void* x, void* y, F f) {
   if constexpr (short_of_registers) {
     Rows<Shape> rows(geometry, x, y);
-    for (int64_t first = rows.begin(); rows.more(first); first = rows.next(first)) {
+    int64_t first = rows.begin();
+    do {
       rows.select(first);
       RowTile<Shape> tile;
       tile.load(rows, first_tile());
       tile.ask_for_all();
       f(rows, tile);
-    }
+      first = rows.next(first);
+    } while (rows.more(first));
   } else {
     constexpr bool kQueueEdges = Shape::kEdged && kFindTwice;
     typename Choose<kQueueEdges, EdgeQueue<Shape>, EdgesInTile<Shape>>::type edges;
@@ -53,7 +55,7 @@ HIPOPS_FN void for_each_clustered_row(const RowGeometry& geometry, const void* x
 }
 
 #if defined(HIPOPS_NVIDIA)
-HIPOPS_FN bool weights_kept(const RowGeometry& g) { return g.weights_kept != 0; }
+HIPOPS_FN bool weights_kept(const RowGeometry& g) { return has(g, weights_are_kept); }
 
 // Weights in the element type that stay with a block for all its rows, in the shared memory that its launch brings,
 // where it does: from the L2 cache they would be as many bytes as the row itself, again for each row, and be waited

@@ -92,6 +92,13 @@ HIPOPS_FN void arguments_are_here([[maybe_unused]] const T&... args) {
 #endif
 }
 
+// Has what is loaded from memory up to here be asked for before what follows it: ptxas asks in any order.
+HIPOPS_FN void ask_in_order() {
+#if defined(HIPOPS_NVIDIA)
+  __syncwarp();
+#endif
+}
+
 // A launch's arguments, of which the compiler keeps nothing, nor what follows from them, from one round of a loop to the
 // next, where each round calls it: gfx9 has few enough scalar registers.
 template <class T>

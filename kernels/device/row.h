@@ -34,6 +34,7 @@ struct RowShape {
   static constexpr int kLength = kStaged || kAny ? 1 : kWideBytes / int(sizeof(T));  // elements of a vector
   static constexpr int kRowsPerBlock = kBlock / kThreads;
   static constexpr bool kByWaves = false;
+  static constexpr bool kRowIsThere = kRowsPerBlock == 1;
   static constexpr bool kSplit = kMode == partial || kMode == merge || kMode == apply;
   // Single elements that a work-item takes beside its vectors, of those before the first and after the last vector.
   static constexpr int kEdges = kAccess == edged ? (2 * kLength + kThreads - 1) / kThreads : 0;
@@ -48,6 +49,13 @@ struct ByWaves : Shape {
   static constexpr bool kByWaves = kWanted && Shape::kResident && Shape::kRowsPerBlock == 1;
 };
 
+// The same, where the compiler is not told that the row of a block to itself is there. Told, it mostly takes less time, but
+// some kernels that use all registers then spill.
+template <class Shape, bool kWanted>
+struct AskingForRow : Shape {
+  static constexpr bool kRowIsThere = Shape::kRowIsThere && !kWanted;
+};
+
 // Of a group, or the part of it that is in this block.
 template <class Shape>
 HIPOPS_FN int threads_of(const RowGeometry& g) { return Shape::kRowsPerBlock == 1 ? g.threads : Shape::kThreads; }
@@ -59,6 +67,8 @@ template <class A, class B> struct Choose<false, A, B> { using type = B; };
 template <class Shape, class Largest>
 using RowReduce = typename Choose<Shape::kClustered, ClusterReduce<Largest, Shape::kThreads>,
                                   Reduce<Largest, Shape::kThreads>>::type;
+
+HIPOPS_FN bool has(const RowGeometry& g, RowTrait trait) { return (g.traits & trait) != 0; }
 
 struct NoStage {};
 
@@ -79,13 +89,18 @@ class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type {
   HIPOPS_METHOD Rows(const RowGeometry& g, const void* x, void* y)
       : g_(&g), x_(static_cast<const T*>(x)), y_(static_cast<T*>(y)) {}
 
-  // The block's first row; the group's row is that plus its place in the block. All work-items of a block go through
-  // the same number of rounds, also where a group has no row left: it takes part in the reductions, and stores nothing.
+  // The block's first row, which there is; the group's row is that plus its place in the block. All work-items of a block
+  // go through the same number of rounds, also where a group has no row left: it takes part in the reductions, and stores
+  // nothing. A late block has one row, behind those that the others take in rounds.
   HIPOPS_METHOD int64_t begin() const {
     const int64_t rows = Shape::kStaged ? g_->rows_in_shared : Shape::kRowsPerBlock;
-    return int64_t(Shape::kClustered ? cluster_index() : block_index()) * rows;
+    const int64_t first = int64_t(Shape::kClustered ? cluster_index() : block_index()) * rows;
+    if constexpr (kMayBeLate) {
+      if (first >= g_->row_step) return g_->in_rounds + (first - g_->row_step);
+    }
+    return first;
   }
-  HIPOPS_METHOD bool more(int64_t first) const { return first < g_->rows; }
+  HIPOPS_METHOD bool more(int64_t first) const { return first < (kMayBeLate ? g_->in_rounds : g_->rows); }
   HIPOPS_METHOD int64_t next(int64_t first) const { return first + g_->row_step; }
 
   // Begins a round.
@@ -178,9 +193,15 @@ class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type {
   HIPOPS_METHOD void store_edge(int64_t col, T v) const { y_row_[col] = v; }
 
  private:
+  static constexpr bool kMayBeLate = Shape::kResident && Shape::kRowsPerBlock == 1;
+
   // Which of the `left` rows that are left is the group's.
   HIPOPS_METHOD int place_of(int64_t left) {
-    const int place = Shape::kRowsPerBlock == 1 ? 0 : int(thread_index() / Shape::kThreads);
+    if constexpr (Shape::kRowsPerBlock == 1) {
+      live_ = Shape::kRowIsThere || left > 0;
+      return 0;
+    }
+    const int place = int(thread_index() / Shape::kThreads);
     live_ = place < left;
     return live_ ? place : int(left) - 1;  // reads what is there
   }

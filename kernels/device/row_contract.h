@@ -16,17 +16,23 @@ struct RowDimension {
   WideDivisor divisor;  // of size; the outermost one has none
 };
 
+// What is so of a launch's rows.
+enum RowTrait : int32_t {
+  rows_are_few = 1,      // so few that a row's own time counts
+  weights_are_kept = 2,  // clustered: the launch brings shared memory for the weights
+  rows_lie_alike = 4,    // edged: x's rows that are row_step apart lie alike to multiples of 16 bytes
+};
+
 // The rows of x and y. Rows are numbered over the outer dimensions, which the launcher has collapsed as far as their
 // strides allow: one dimension in nearly every call.
 struct RowGeometry {
   int64_t rows, cols;
-  int64_t row_step;              // rows, or tiles of split ones, that the whole grid takes at a time
+  int64_t row_step;              // rows, or tiles of split ones, that the blocks that stay take at a time
+  int64_t in_rounds;             // rows that they take, round by round; each row behind those has a block that comes late
   int32_t outer_rank;            // at least 1
   int32_t threads;               // work-items of a block
-  int32_t few;                   // whether there are so few rows that a row's own time counts
-  int32_t weights_kept;          // clustered: whether the launch brings shared memory for the weights
   int32_t rows_in_shared;        // staged: that a block has in shared memory at a time; queued: that wait there
-  int32_t alike;                 // edged: whether x's rows that are row_step apart lie alike to multiples of 16 bytes
+  int32_t traits;                // of RowTrait
   RowDimension outer[kMaxOuterRank];  // innermost first
   int64_t x_stride, y_stride;         // of the last dimension
   int32_t rows_first;                 // split: whether a tile of one row is followed by that of the next, or by its next one

@@ -17,10 +17,10 @@ template <class Shape, class Load, class F>
 HIPOPS_FN void for_each_row(const RowGeometry& geometry, const void* x, void* y, Load load, F f) {
   Rows<Shape> rows(geometry, x, y);
   int64_t first = rows.begin();
-  if (!rows.more(first)) return;
   rows.select(first);
   RowTile<Shape> tile;
   tile.load(rows, 0);
+  ask_in_order();
   load(rows);
   while (true) {
     if constexpr (Shape::kWide || Shape::kEdged) tile.ask_for_all();
@@ -79,32 +79,30 @@ template <class Shape, bool kFindTwice = false, class Rest, class Load, class F>
 HIPOPS_FN void for_each_row_ahead(const RowGeometry& geometry, const void* x, void* y, Rest& rest, Load load, F f) {
   Rows<Shape> rows(geometry, x, y);
   int64_t first = rows.begin();
-  if (!rows.more(first)) return;
   rows.select(first);
-  RowTile<Shape> tile;
-  tile.load_vectors(rows, 0);
-  rest.ask(rows, &tile);
+  RowTile<Shape> next;
+  next.load_vectors(rows, 0);
+  rest.ask(rows, &next);
+  ask_in_order();
   load(rows);
   while (true) {
+    // Where nvcc may ask for the next row before this one is there, it waits for both: it can't tell them apart.
+    RowTile<Shape> tile = next;
+    Rows<Shape> row = rows;
     first = rows.next(first);
     const bool more = rows.more(first);
-    Rows<Shape> next_rows = rows;
-    RowTile<Shape> next_tile = tile;
     if (more) {
-      next_rows.select(first);
-      next_tile.load_vectors(next_rows, 0);
-      rest.ask(next_rows, &next_tile);
+      rows.select(first);
+      next.load_vectors(rows, 0);
+      rest.ask(rows, &next);
     }
-    rest.take(rows, &tile, more);
-    f(rows, tile);
+    rest.take(row, &tile, more);
+    f(row, tile);
     if (!more) return;
     if constexpr (kFindTwice) {
       first = forgotten(first);
       rows.select(first);
-    } else {
-      rows = next_rows;
     }
-    tile = next_tile;
   }
 }
 template <class Shape, bool kFindTwice = false, class Load, class F>

@@ -60,10 +60,10 @@ template <class Shape, class Load, class F>
 HIPOPS_FN void for_each_queued_row(const RowGeometry& geometry, const void* x, void* y, Load load, F f) {
   Rows<Shape> rows(geometry, x, y);
   int64_t first = rows.begin();
-  if (!rows.more(first)) return;
   rows.select(first);
   RowTile<Shape> tile;
   tile.load(rows, 0);
+  ask_in_order();
   load(rows);
   RowQueue<Shape> queue(geometry);
   int64_t asked = first;

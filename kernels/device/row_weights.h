@@ -170,7 +170,7 @@ template <class Shape>
 class WeightsOfRows {
  public:
   HIPOPS_METHOD WeightsOfRows(const Weights<Shape>& weights, const RowGeometry& geometry)
-      : weights_(weights), alike_(Shape::kEdges == 0 || geometry.alike) {}
+      : weights_(weights), alike_(Shape::kEdges == 0 || has(geometry, rows_lie_alike)) {}
 
   // Once, before of(). Edged rows' weights are loaded by of(): which they are depends on where the row begins.
   HIPOPS_METHOD void load(const Rows<Shape>& rows) {
