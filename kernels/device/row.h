@@ -35,6 +35,7 @@ struct RowShape {
   static constexpr int kRowsPerBlock = kBlock / kThreads;
   static constexpr bool kByWaves = false;
   static constexpr bool kRowIsThere = kRowsPerBlock == 1;
+  static constexpr bool kFew = false;
   static constexpr bool kSplit = kMode == partial || kMode == merge || kMode == apply;
   // Single elements that a work-item takes beside its vectors, of those before the first and after the last vector.
   static constexpr int kEdges = kAccess == edged ? (2 * kLength + kThreads - 1) / kThreads : 0;
@@ -54,6 +55,12 @@ struct ByWaves : Shape {
 template <class Shape, bool kWanted>
 struct AskingForRow : Shape {
   static constexpr bool kRowIsThere = Shape::kRowIsThere && !kWanted;
+};
+
+// The same, of few rows: a block rarely has a second one, and does not ask for it ahead.
+template <class Shape>
+struct Few : Shape {
+  static constexpr bool kFew = true;
 };
 
 // Of a group, or the part of it that is in this block.
