@@ -103,8 +103,9 @@ RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess acc
 }
 
 // A late block begins, and loads its weights, while nothing else of its own is under way. So the fewer blocks a unit has, and
-// the more a block waits for before it works (clusters for each other, odd rows for their weights), the fewer of the rows are
-// late, and the more rounds there have to be. Measured on an H100 and an H200 (docs/tuning/late_rows.md).
+// the more a block waits for before it works (those of a cluster for each other, odd rows for their weights, a queue for two
+// rows), the fewer of the rows are late, and the more rounds there have to be. Measured on an H100 and an H200
+// (docs/tuning/late_rows.md).
 int64_t late_rows(const RowPlan& plan, const RowGeometry& g, const RowCall& call, const DeviceNumbers& device) {
   const bool streams = plan.kernel < kRowVariants && row_variants[plan.kernel].streaming;
   if (streams || plan.rows_per_block > 1 || plan.row_step >= g.rows) return 0;
@@ -122,8 +123,9 @@ int64_t late_rows(const RowPlan& plan, const RowGeometry& g, const RowCall& call
                                                  : 3;
   const bool is_tested = rows_count_as_many.load(std::memory_order_relaxed);
   if (!is_tested && g.rows < plan.row_step * least_rounds) return 0;
-  const int64_t least = std::min(g.rows * of_32 / 32 + is_tested, kMostBlocks);
-  return g.rows - (g.rows - least) / plan.row_step * plan.row_step;
+  const int64_t rounds = (g.rows - g.rows * of_32 / 32 - is_tested) / plan.row_step;
+  const int64_t late = g.rows - rounds * plan.row_step, all_blocks = plan.grid + late * plan.cluster;
+  return rounds > 0 && all_blocks <= kMostBlocks && within_grid_limit(all_blocks) == all_blocks ? late : 0;
 }
 
 int64_t split_tiles(hipops_dtype dtype, int64_t cols) {

@@ -147,7 +147,8 @@ HIPOPS_FN void rms_norm_streaming(const RmsNormArgs& a) {
   Rows<Shape> rows(a.geometry, a.x, a.y);
   Reduce<C, Shape::kThreads> reduce(threads_of<Shape>(a.geometry));
   RowTile<Shape> tile;
-  for (int64_t first = rows.begin(); rows.more(first); first = rows.next(first)) {
+  int64_t first = rows.begin();
+  do {
     rows.select(first);
     WideSum<C> sum = WideSum<C>::of(0);
     for (int64_t base = 0; rows.has_tile(base); base = rows.next_tile(base)) {
@@ -159,7 +160,8 @@ HIPOPS_FN void rms_norm_streaming(const RmsNormArgs& a) {
       tile.load(rows, base);
       store_at_use(a, tile, rows, base, scale);
     }
-  }
+    first = rows.next(first);
+  } while (rows.more(first));
 }
 
 template <class Shape>

@@ -191,7 +191,8 @@ HIPOPS_FN void softmax_streaming(const SoftmaxArgs& args) {
   const Rows<Shape> all(args.geometry, args.x, args.y);
   Reduce<WideSum<C>, Shape::kThreads> reduce(threads_of<Shape>(args.geometry));
   RowTile<Shape> tile;
-  for (int64_t first = all.begin(); all.more(first); first = all.next(first)) {
+  int64_t first = all.begin();
+  do {
     const SoftmaxArgs& a = read_anew(args);
     Rows<Shape> rows(a.geometry, a.x, a.y);
     rows.select(first);
@@ -222,7 +223,8 @@ HIPOPS_FN void softmax_streaming(const SoftmaxArgs& args) {
       tile.load(out, base);
       store_quotients(tile, out, base, [of_row, divide](C x) { return divide(P::exp(x, of_row)); });
     }
-  }
+    first = all.next(first);
+  } while (all.more(first));
 }
 
 template <class Shape>
@@ -329,7 +331,7 @@ constexpr bool asks = sizeof(typename Shape::Element) == 2 &&
   name(HIPOPS_ARGS(SoftmaxArgs) a) {                                                                  \
     follow_launch_before();                                                                           \
     using Shape = RowShape<T, threads, vectors, block, access, mode>;                                 \
-    softmax_##mode<AskingForRow<ByWaves<Shape, by_waves<Shape>>, asks<Shape>>>(a);                        \
+    softmax_##mode<AskingForRow<ByWaves<Shape, by_waves<Shape>>, asks<Shape>>>(a);                    \
   }
 HIPOPS_SOFTMAX_KERNELS(KERNEL)
 

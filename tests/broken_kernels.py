@@ -284,7 +284,7 @@ MUTATIONS = (
         runs=(Run("sizes", "bf16", plan="many-rows"),)),
     Mutation(
         "late_blocks_begin_with_the_first",
-        "They take rows again that blocks have taken in rounds.",
+        "The first of them takes a row again that a block has taken in rounds.",
         "softmax", ROW,
         before="if (first >= g_->row_step) return",
         after="if (first > g_->row_step) return",

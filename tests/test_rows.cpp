@@ -680,8 +680,8 @@ TEST_CASE("of many rounds of rows, the last ones are late: a block for each, whi
   CHECK(late(norm, 32 * 264 + 1, 8192) == 2 * 264 + 1);
   CHECK(late(norm, 20 * 132 - 1, 16384) == 0);
   CHECK(late(norm, 32 * 132, 16384) == 132);
-  // Nor are there any where a block loads odd weights, or waits for two rows, for fewer than 30 rounds; in clusters that
-  // are alone on their units; and where rows share a block, or have one at once.
+  // Nor are there any where a block loads odd weights, or waits for two rows, for fewer than 30 rounds; in clusters of
+  // more than two blocks that are alone on their units; and where rows share a block, or have one at once.
   CHECK(late(norm, 29 * 132, 8191, HIPOPS_F32, hipops::edged) == 0);
   CHECK(late(norm, 31 * 132, 8191, HIPOPS_F32, hipops::edged) == 132);
   CHECK(late(norm, 29 * 132, 12288) == 0);
@@ -690,6 +690,16 @@ TEST_CASE("of many rounds of rows, the last ones are late: a block for each, whi
   CHECK(late(softmax, 100000, 131072) > 0);
   CHECK(late(norm, 1 << 20, 128) == 0);
   CHECK(late(softmax, 1 << 20, 4096) == 0);
+  // Never so many that none are left for a round, not even in tests; nor over a limit.
+  hipops::rows_count_as_many = true;
+  CHECK(late(norm, 132 + 2, 16384) == 0);
+  CHECK(late(norm, 132 + 8, 16384) == 8);
+  hipops::rows_count_as_many = false;
+  limit_grid(2 * 528 - 1);
+  CHECK(late(norm, 6 * 528, 4096) == 0);
+  limit_grid(2 * 528);
+  CHECK(late(norm, 6 * 528, 4096) == 528);
+  limit_grid(0);
 }
 
 TEST_CASE("odd rows have their weights aside where more blocks find room so, and each comes to enough rows", "[rows]") {

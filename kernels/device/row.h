@@ -35,7 +35,7 @@ struct RowShape {
   static constexpr int kRowsPerBlock = kBlock / kThreads;
   static constexpr bool kByWaves = false;
   static constexpr bool kRowIsThere = kRowsPerBlock == 1;
-  static constexpr bool kFew = false;
+  static constexpr bool kOnce = false;
   static constexpr bool kSplit = kMode == partial || kMode == merge || kMode == apply;
   // Single elements that a work-item takes beside its vectors, of those before the first and after the last vector.
   static constexpr int kEdges = kAccess == edged ? (2 * kLength + kThreads - 1) / kThreads : 0;
@@ -57,10 +57,10 @@ struct AskingForRow : Shape {
   static constexpr bool kRowIsThere = Shape::kRowIsThere && !kWanted;
 };
 
-// The same, of few rows: a block rarely has a second one, and does not ask for it ahead.
+// The same, where no block has a second row, to be asked for ahead.
 template <class Shape>
-struct Few : Shape {
-  static constexpr bool kFew = true;
+struct Once : Shape {
+  static constexpr bool kOnce = true;
 };
 
 // Of a group, or the part of it that is in this block.
@@ -200,7 +200,7 @@ class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type {
   HIPOPS_METHOD void store_edge(int64_t col, T v) const { y_row_[col] = v; }
 
  private:
-  static constexpr bool kMayBeLate = Shape::kResident && Shape::kRowsPerBlock == 1;
+  static constexpr bool kMayBeLate = Shape::kRowsPerBlock == 1 && !Shape::kSplit;
 
   // Which of the `left` rows that are left is the group's.
   HIPOPS_METHOD int place_of(int64_t left) {
