@@ -102,16 +102,16 @@ RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess acc
   return plan;
 }
 
-// A late block begins, and loads its weights, while nothing else of its own is under way. So the fewer blocks a unit has, and
-// the more a block waits for before it works (those of a cluster for each other, odd rows for their weights, a queue for two
-// rows), the fewer of the rows are late, and the more rounds there have to be. Measured on an H100 and an H200
+// A late block begins, and loads its weights, while nothing else of its own is under way. So the fewer blocks a unit has,
+// and the more a block waits for before it works (those of a cluster for each other, odd rows for their weights, a queue
+// for two rows), the fewer of the rows are late, and the more rounds there have to be. Measured on an H100 and an H200
 // (docs/tuning/late_rows.md).
 int64_t late_rows(const RowPlan& plan, const RowGeometry& g, const RowCall& call, const DeviceNumbers& device) {
   const bool streams = plan.kernel < kRowVariants && row_variants[plan.kernel].streaming;
   if (streams || plan.rows_per_block > 1 || plan.row_step >= g.rows) return 0;
   const bool weighs = call.weights > 0, odd = call.access == edged && weighs, in_clusters = plan.cluster > 1;
   const int64_t blocks = (plan.grid + device.units - 1) / device.units;  // of a unit
-  constexpr uint32_t kLargestAlone = 2;                                  // cluster of blocks that are alone on their unit
+  constexpr uint32_t kLargestAlone = 2;  // cluster of blocks that are alone on their units
   if (blocks == 1 && plan.cluster > kLargestAlone) return 0;
   const int64_t least_rounds = odd || plan.rows_ahead > 1 ? 30
                                : in_clusters              ? (weighs ? 14 : 8)

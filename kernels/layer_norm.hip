@@ -244,9 +244,9 @@ HIPOPS_FN void normalize_rows(const LayerNormArgs& a) {
   }
 }
 
-// Aligned rows of 16 bits with a block each take 3 to 6 % less time where nvcc knows that they are there, and where blocks go
-// over them 2 % more, as each is copied between registers once more: so there are two ways. Odd rows in clusters would spill.
-// (Not on AMD. On the CPU, which shows that either is right.)
+// Aligned rows of 16 bits with a block each take 3 to 6 % less time where nvcc knows that they are there, and where
+// blocks go over them 2 % more, as each is copied between registers once more: so there are two ways. Odd rows in
+// clusters would spill. (Not on AMD. On the CPU, which shows that either is right.)
 template <class Shape>
 constexpr bool takes_two_ways = !on_amd && Shape::kWide && Shape::kRowsPerBlock == 1 && !Shape::kClustered &&
                                 !Shape::kPassing && sizeof(typename Shape::Element) == 2;

@@ -318,8 +318,8 @@ HIPOPS_FN void softmax_apply(const SoftmaxArgs& a) {
 template <class Shape>
 constexpr bool by_waves = Shape::kClustered ? Shape::kWide && sizeof(typename Shape::Element) < 8 : !Shape::kWide;
 
-// On NVIDIA 64 bytes would be spilled of edged rows in clusters, which would take 10 % longer, and 8 of those that fill the
-// registers; on gfx942 a row in tiles would take 75 registers instead of 64.
+// On NVIDIA 64 bytes would be spilled of edged rows in clusters, which would take 10 % longer, and 8 of those that fill
+// the registers; on gfx942 a row in tiles would take 75 registers instead of 64.
 template <class Shape>
 constexpr bool asks = sizeof(typename Shape::Element) == 2 &&
                       (on_nvidia ? Shape::kClustered && (Shape::kEdged || Shape::kVectors > 8) : !Shape::kResident);

@@ -282,8 +282,8 @@ inline void check_variants(const RowOp& op, hipops_dtype dtype) {
   }
 }
 
-// A grid that has to go round: two full rounds, and a third for which only one of two blocks has rows; where a block has one
-// row, that one is left to a late block.
+// A grid that has to go round: two full rounds, and a third for which only one of two blocks has rows; where a block has
+// one row, that one is left to a late block.
 inline void check_rounds(const RowOp& op, hipops_dtype dtype) {
   EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);
   for (int kernel = 0; kernel < hipops::kRowVariants; ++kernel) {
@@ -304,8 +304,8 @@ inline void check_rounds(const RowOp& op, hipops_dtype dtype) {
     if (has_late) geometry.in_rounds = rows - 1;
     try {
       check_numbers(op, t, [&] {
-        return op.launch(op.kernels(), kernel, has_late ? 3 : 2, static_cast<uint32_t>(v.block), geometry, t.x.view.data,
-                         t.y().view.data);
+        return op.launch(op.kernels(), kernel, has_late ? 3 : 2, static_cast<uint32_t>(v.block), geometry,
+                         t.x.view.data, t.y().view.data);
       });
     } catch (const std::exception& problem) {
       throw std::runtime_error(std::string(op.kernels().kernel_names[kernel]) + ": " + problem.what());

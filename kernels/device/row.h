@@ -50,8 +50,8 @@ struct ByWaves : Shape {
   static constexpr bool kByWaves = kWanted && Shape::kResident && Shape::kRowsPerBlock == 1;
 };
 
-// The same, where the compiler is not told that the row of a block to itself is there. Told, it mostly takes less time, but
-// some kernels that use all registers then spill.
+// The same, where the compiler is not told that the row of a block to itself is there. Told, it mostly takes less time,
+// but some kernels that use all registers then spill.
 template <class Shape, bool kWanted>
 struct AskingForRow : Shape {
   static constexpr bool kRowIsThere = Shape::kRowIsThere && !kWanted;
@@ -96,9 +96,9 @@ class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type {
   HIPOPS_METHOD Rows(const RowGeometry& g, const void* x, void* y)
       : g_(&g), x_(static_cast<const T*>(x)), y_(static_cast<T*>(y)) {}
 
-  // The block's first row, which there is; the group's row is that plus its place in the block. All work-items of a block
-  // go through the same number of rounds, also where a group has no row left: it takes part in the reductions, and stores
-  // nothing. A late block has one row, behind those that the others take in rounds.
+  // The block's first row, which there is; the group's row is that plus its place in the block. All work-items of a
+  // block go through the same number of rounds, also where a group has no row left: it takes part in the reductions, and
+  // stores nothing. A late block has one row, behind those that the others take in rounds.
   HIPOPS_METHOD int64_t begin() const {
     const int64_t rows = Shape::kStaged ? g_->rows_in_shared : Shape::kRowsPerBlock;
     const int64_t first = int64_t(Shape::kClustered ? cluster_index() : block_index()) * rows;

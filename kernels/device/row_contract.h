@@ -28,7 +28,7 @@ enum RowTrait : int32_t {
 struct RowGeometry {
   int64_t rows, cols;
   int64_t row_step;              // rows, or tiles of split ones, that the blocks that stay take at a time
-  int64_t in_rounds;             // rows that they take, round by round; each row behind those has a block that comes late
+  int64_t in_rounds;             // rows that they take, round by round; each one behind those has a late block
   int32_t outer_rank;            // at least 1
   int32_t threads;               // work-items of a block
   int32_t rows_in_shared;        // staged: that a block has in shared memory at a time; queued: that wait there

@@ -72,9 +72,9 @@ struct EdgesInTile {
 };
 
 // for_each_row with the next row on its way while f works on one: for an f that works long enough for a unit's few
-// blocks to leave the memory idle. The launcher then makes as many blocks as run at a time, and late ones. What a tile does not hold of
-// a row goes by way of `rest`, an EdgesInTile or what keeps it elsewhere. Where registers are short, kFindTwice has the
-// next row's place found again when its turn comes, instead of kept until then.
+// blocks to leave the memory idle. The launcher then makes as many blocks as run at a time, and late ones. What a tile
+// does not hold of a row goes by way of `rest`, an EdgesInTile or what keeps it elsewhere. Where registers are short,
+// kFindTwice has the next row's place found again when its turn comes, instead of kept until then.
 template <class Shape, bool kFindTwice = false, class Rest, class Load, class F>
 HIPOPS_FN void for_each_row_ahead(const RowGeometry& geometry, const void* x, void* y, Rest& rest, Load load, F f) {
   Rows<Shape> rows(geometry, x, y);
@@ -86,8 +86,8 @@ HIPOPS_FN void for_each_row_ahead(const RowGeometry& geometry, const void* x, vo
   ask_in_order();
   load(rows);
   while (true) {
-    // A copy, so that nvcc waits for this row before it asks for the next: asked for earlier, it would wait for both here,
-    // as it can't tell them apart.
+    // A copy, so that nvcc waits for this row before it asks for the next: asked for earlier, it would wait for both
+    // here, as it can't tell them apart.
     RowTile<Shape> tile = next;
     Rows<Shape> row = rows;
     first = rows.next(first);
