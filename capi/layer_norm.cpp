@@ -38,6 +38,11 @@ RowRounds layer_norm_rounds(const RowVariant& v) {
   return may_be_early ? RowRounds::one_or_early : RowRounds::one;
 }
 
+RowRounds layer_norm_rounds_at_use(const RowVariant& v) {
+  const RowRounds rounds = layer_norm_rounds(v);
+  return rounds == RowRounds::queued ? RowRounds::queued_at_use : rounds;
+}
+
 Op op_layer_norm = {"layer_norm", kKernels, kRowKernels + kOwnKernels, supports_floats,
                     layer_norm_kernel_shared};
 
@@ -67,7 +72,8 @@ hipops_status hipops_layer_norm(const hipops_tensor* y, const hipops_tensor* x, 
 
   RowAccess access = row_access(*y, *x, args.geometry, weight, bias);
   const hipops_tensor* some = weight ? weight : bias;
-  const int kept = some && some->dtype == x->dtype ? 2 : 0;  // each has its place, also where there is but one of them
-  RowCall call = {x->dtype, access, layer_norm_rounds, kept, y->data == x->data};
+  const bool at_use = some && some->dtype != x->dtype;
+  const int kept = some && !at_use ? 2 : 0;  // each has its place, also where there is but one of them
+  RowCall call = {x->dtype, access, at_use ? layer_norm_rounds_at_use : layer_norm_rounds, kept, y->data == x->data};
   return launch_rows(op_layer_norm, call, &args.geometry, &args, sizeof args, stream);
 }

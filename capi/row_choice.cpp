@@ -244,13 +244,14 @@ bool is_better_ahead(const RowVariant& v, const RowGeometry& g, int threads, con
   return rounds_of && rounds_of(v) == RowRounds::one_or_ahead && threads > kThreads;
 }
 
-// Whether many rows of f32 with two weights are better in blocks of two vectors a work-item than by a variant of more,
-// which a wave or a small block would be: where a tenth of their lanes idles at most. Weights find registers then. (Not on
-// AMD, whose launches bring no shared memory: a third as much would be on its way.)
+// Whether rows of f32 with two weights, more than the device holds at once, but not three times as many, are better in
+// blocks of two vectors a work-item than by a variant of more, which a wave or a small block would be: where a tenth of
+// their lanes idles at most. Weights find registers then. (An H200 takes up to 9 % longer for more of them. Not on AMD,
+// whose launches bring no shared memory: a third as much would be on its way.)
 bool is_better_by_two(const RowVariant& v, const RowGeometry& g, const DeviceNumbers& device, int weights) {
   constexpr int64_t kTwo = 2, kWave = 32, kLeast = 4 * kWave, kMost = 8 * kWave;
   if (v.streaming || v.dtype != f32 || v.access != wide || weights != 2 || v.vectors == kTwo) return false;
-  if (device.launch_shared_bytes == 0) return false;
+  if (device.launch_shared_bytes == 0 || are_enough(v, g, device)) return false;
   const int64_t vectors = vectors_of(v, g.cols), of_wave = kTwo * device.wave_size;
   const int64_t held = (vectors + of_wave - 1) / of_wave * of_wave;
   return vectors > kLeast && vectors <= kMost && 10 * held <= 11 * vectors;

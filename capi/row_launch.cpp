@@ -71,7 +71,7 @@ hipops_status launch_rows(Op& op, const RowCall& given, RowGeometry* geometry, c
   geometry->rows_in_shared = plan.rows_ahead > 0 ? plan.rows_ahead : plan.rows_per_block;
   geometry->traits = (plan.few ? rows_are_few : 0) | (plan.weights_kept ? weights_are_kept : 0) |
                      (are_alike(plan.row_step, *geometry, call.dtype) ? rows_lie_alike : 0);
-  const auto late_blocks = static_cast<uint32_t>(late) * plan.cluster;
+  const auto late_blocks = static_cast<uint32_t>((late + plan.rows_per_block - 1) / plan.rows_per_block) * plan.cluster;
   const LaunchShape shape = {plan.grid + late_blocks, plan.block, plan.cluster, plan.shared_bytes};
   return launch(op, *device, plan.kernel, shape, args, bytes, stream);
 }

@@ -31,6 +31,13 @@ constexpr int64_t kQueuedBytes = 60 << 10;  // of a unit's shared memory, for ro
 
 constexpr int64_t kMostAsideBytes = 64 << 10;  // of a block's, for weights: of 512 work-items, four vectors of both
 
+// Whether blocks that come and go have enough on their way, by Little's law: what memory brings in the time that a block
+// takes from its begin to its end, by what the driver says of memory. (An H100's do, an H200's hardly would.)
+bool fill_memory(int64_t bytes, double block_microseconds, const DeviceNumbers& device) {
+  const double reads = static_cast<double>(device.memory_speed) / (2 * device.units);  // of a unit, a microsecond
+  return reads > 0 && reads * block_microseconds <= static_cast<double>(bytes);
+}
+
 // Work-items of a variant that go over rows, beside weights, which a unit has registers for.
 int64_t resident_beside_weights(const RowVariant& v, const DeviceNumbers& device) {
   constexpr int64_t kWave = 32;
@@ -67,15 +74,15 @@ void queue_rows(const RowVariant& v, const RowGeometry& g, const DeviceNumbers& 
 // Has blocks come and go, a row each, where they have enough on their way for memory, and there are many rounds of them,
 // which make up for what each loads only once. (With the next row ahead, or in a queue, those rows take up to 7 % longer;
 // of fewer, up to 15 % less. Two blocks that leave work-items idle are no faster. Where it is the other kernel's that idle,
-// and no weights wait in its registers, a little less on their way is enough. Not on AMD, where the kernel has no code.)
-void let_pass(const RowVariant& v, const RowGeometry& g, const DeviceNumbers& device, int weights, RowPlan* plan) {
+// and it asks for weights when it wants them, a little less on their way is enough. Not on AMD, where the kernel has no code.)
+void let_pass(const RowVariant& v, const RowGeometry& g, const DeviceNumbers& device, bool at_use, RowPlan* plan) {
   constexpr double kBlockMicroseconds = 3.7, kWhereOthersIdle = 3.0;
   const bool exists = device.launch_shared_bytes > 0;  // as on NVIDIA, and on the CPU
   if (!exists || v.streaming || bytes_of(v.dtype) != 2) return;
   const int64_t blocks = kPassingThreads / plan->block, threads = blocks * plan->block;
   const bool idles = blocks <= 2 && threads < kPassingThreads * 15 / 16;
   const int64_t least_rounds = blocks <= 2 ? 12 : 8, others = resident_beside_weights(v, device) / plan->block;
-  const bool others_idle = weights == 0 && others >= 2 && idles_beside_weights(v, g, others, device);
+  const bool others_idle = at_use && others >= 2 && idles_beside_weights(v, g, others, device);
   const double block_microseconds = others_idle ? kWhereOthersIdle : kBlockMicroseconds;
   const bool pays = !idles && fill_memory(threads * v.vectors * kWideBytes, block_microseconds, device) &&
                     g.rows >= least_rounds * device.units * blocks;
@@ -153,9 +160,9 @@ void take_own_kernel(const RowVariant& v, const RowGeometry& g, const DeviceNumb
   // Where blocks are alone on their unit, registers for weights are there.
   if (rounds == RowRounds::one_or_early && weights > 0 && plan->few && g.rows <= device.units)
     plan->kernel = early_kernel;
-  if (rounds == RowRounds::queued) {
+  if (rounds == RowRounds::queued || rounds == RowRounds::queued_at_use) {
     queue_rows(v, g, device, plan);
-    let_pass(v, g, device, weights, plan);
+    let_pass(v, g, device, rounds == RowRounds::queued_at_use, plan);
   }
   if (rounds == RowRounds::weights_aside) keep_weights_aside(v, g, device, weights, plan);
   if (rounds_of) hold_in_eight(v, g, device, rounds_of, plan);

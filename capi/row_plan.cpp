@@ -20,24 +20,19 @@ int64_t most_blocks(const RowVariant& v, int threads, const DeviceNumbers& devic
   return resident == 0 ? kMostBlocks : int64_t{device.units} * std::max(resident / threads, 1);
 }
 
-// How often blocks go round. Lanes that idle, where the others have one vector, take as long to begin as to work. Where
-// none does, and memory has enough to do, more blocks are 1 to 2 % faster than more rounds.
-RowRounds rounds_for(const RowVariant& v, int64_t cols, RoundsOf rounds_of, const DeviceNumbers& device) {
-  constexpr int64_t kShortRowsBytes = 32 << 10;  // of a unit's work-items, at a vector each
-  constexpr double kBlockMicroseconds = 2.5;
+// How often blocks go round. Lanes that idle, where the others have one vector, take as long to begin as to work.
+RowRounds rounds_for(const RowVariant& v, int64_t cols, RoundsOf rounds_of) {
   const RowRounds rounds = rounds_of ? rounds_of(v) : RowRounds::one;
   const bool idles = v.access == wide && shares_blocks(v) && v.vectors == 1 && vectors_of(v, cols) < v.threads;
-  if (idles) return rounds == RowRounds::one ? RowRounds::several : rounds;
-  const bool one_is_enough = rounds == RowRounds::several && fill_memory(kShortRowsBytes, kBlockMicroseconds, device);
-  return one_is_enough ? RowRounds::one : rounds;
+  return idles && rounds == RowRounds::one ? RowRounds::several : rounds;
 }
 
-// The blocks of so many groups that go round several times: the more often, the more of them a unit would have, until
-// each work-item has taken four vectors. (More rounds, or two of three vectors, are slower.)
+// The blocks of so many groups that go round several times, the last time as late ones: the more often, the more of them
+// a unit would have, until each work-item has taken six vectors. (More rounds, or several of three vectors, are slower.)
 int64_t in_several_rounds(int64_t groups, const RowVariant& v, const DeviceNumbers& device) {
-  constexpr int64_t kManyBlocks = 128, kMostVectors = 4;
-  const int64_t most = std::max<int64_t>(kMostVectors / v.vectors, 1);
-  const int64_t rounds = std::min(groups / (kManyBlocks * device.units) + 1, most);
+  constexpr int64_t kManyBlocks = 20, kMostVectors = 6;
+  const int64_t most = v.vectors > kMostVectorsAround ? 1 : kMostVectors / v.vectors;
+  const int64_t rounds = std::clamp<int64_t>(groups / (kManyBlocks * device.units), 1, most);
   return (groups + rounds - 1) / rounds;
 }
 
@@ -58,11 +53,6 @@ int alike_after(const RowGeometry& g, hipops_dtype dtype) {
 
 }  // namespace
 
-bool fill_memory(int64_t bytes, double block_microseconds, const DeviceNumbers& device) {
-  const double reads = static_cast<double>(device.memory_speed) / (2 * device.units);  // of a unit, a microsecond
-  return reads > 0 && reads * block_microseconds <= static_cast<double>(bytes);
-}
-
 bool are_alike(int64_t row_step, const RowGeometry& g, hipops_dtype dtype) {
   const int after = alike_after(g, dtype);
   return row_step >= g.rows || (after > 0 && row_step % after == 0);
@@ -82,7 +72,7 @@ RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess acc
                                         : Choice{forced, fit_of(row_variants[forced], geometry, device, weights)};
   const auto [threads, cluster] = fit;
   const RowVariant& v = row_variants[kernel];
-  const RowRounds rounds = rounds_for(v, geometry.cols, rounds_of, device);
+  const RowRounds rounds = rounds_for(v, geometry.cols, rounds_of);
   int64_t rows_per_block = v.access == staged ? stage_rows(v, geometry, device) : v.block / v.threads;
   // Groups of rows that are worked on at a time, each by a block or a cluster.
   int64_t groups = (geometry.rows + rows_per_block - 1) / rows_per_block;
@@ -104,11 +94,18 @@ RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess acc
 
 // A late block begins, and loads its weights, while nothing else of its own is under way. So the fewer blocks a unit has,
 // and the more a block waits for before it works (those of a cluster for each other, odd rows for their weights, a queue
-// for two rows), the fewer of the rows are late, and the more rounds there have to be. Measured on an H100 and an H200
-// (docs/tuning/late_rows.md).
+// for two rows), the fewer of the rows are late, and the more rounds there have to be. Of short aligned rows, several to
+// a block, a whole round is late. Measured on an H100 and an H200 (docs/tuning/late_rows.md).
 int64_t late_rows(const RowPlan& plan, const RowGeometry& g, const RowCall& call, const DeviceNumbers& device) {
   const bool streams = plan.kernel < kRowVariants && row_variants[plan.kernel].streaming;
-  if (streams || plan.rows_per_block > 1 || plan.row_step >= g.rows) return 0;
+  if (streams || plan.row_step >= g.rows) return 0;
+  const auto within_limits = [&](int64_t rounds) {
+    const int64_t late = g.rows - rounds * plan.row_step;
+    const int64_t late_groups = (late + plan.rows_per_block - 1) / plan.rows_per_block;
+    const int64_t blocks = plan.grid + late_groups * plan.cluster;
+    return rounds > 0 && blocks <= kMostBlocks && within_grid_limit(blocks) == blocks ? late : 0;
+  };
+  if (plan.rows_per_block > 1) return call.access == wide ? within_limits((g.rows - 1) / plan.row_step) : 0;
   const bool weighs = call.weights > 0, odd = call.access == edged && weighs, in_clusters = plan.cluster > 1;
   const int64_t blocks = (plan.grid + device.units - 1) / device.units;  // of a unit
   constexpr uint32_t kLargestAlone = 2;  // cluster of blocks that are alone on their units
@@ -123,9 +120,7 @@ int64_t late_rows(const RowPlan& plan, const RowGeometry& g, const RowCall& call
                                                  : 3;
   const bool is_tested = rows_count_as_many.load(std::memory_order_relaxed);
   if (!is_tested && g.rows < plan.row_step * least_rounds) return 0;
-  const int64_t rounds = (g.rows - g.rows * of_32 / 32 - is_tested) / plan.row_step;
-  const int64_t late = g.rows - rounds * plan.row_step, all_blocks = plan.grid + late * plan.cluster;
-  return rounds > 0 && all_blocks <= kMostBlocks && within_grid_limit(all_blocks) == all_blocks ? late : 0;
+  return within_limits((g.rows - g.rows * of_32 / 32 - is_tested) / plan.row_step);
 }
 
 int64_t split_tiles(hipops_dtype dtype, int64_t cols) {

@@ -8,10 +8,6 @@ namespace hipops {
 // Blocks that a launch may have: work-items stay under 2^32 with 1024 a block. Larger work loops over rows.
 constexpr int64_t kMostBlocks = int64_t{1} << 21;
 
-// Whether blocks that come and go have enough on their way, by Little's law: what memory brings in the time that a block
-// takes from its begin to its end, by what the driver says of memory. (An H100's do, an H200's hardly would.)
-bool fill_memory(int64_t bytes, double block_microseconds, const DeviceNumbers& device);
-
 // Of `groups` that go over rows at odd addresses, so many that each comes to rows that lie alike, and keeps its
 // weights. Where clusters share rows that would be too few.
 int64_t come_to_alike(int64_t groups, const RowVariant& v, const RowGeometry& g);

@@ -75,10 +75,12 @@ enum class RowRounds {
   ahead_beside_weights,  // the same, where weights may take some of the registers
   queued,   // the same, and a kernel of the op's own takes rows for which registers would be left, queued_kernel, and
             // another one very many rows: passing_kernel
+  queued_at_use,  // the same, with weights in f32, which find no registers: more of such rows pass
   weights_aside,  // the same, but for a kernel with weights in shared memory, which takes many of them: aside_kernel
 };
 using RoundsOf = RowRounds (*)(const RowVariant& v);  // NULL: one
 RowRounds layer_norm_rounds(const RowVariant& v);
+RowRounds layer_norm_rounds_at_use(const RowVariant& v);  // with weights in f32, of rows of 16 bits
 RowRounds rms_norm_rounds(const RowVariant& v);
 RowRounds softmax_rounds(const RowVariant& v);
 

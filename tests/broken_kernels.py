@@ -272,8 +272,15 @@ MUTATIONS = (
         "bias_out_of_nowhere",
         "Rows with a weight and no bias go through a loop of their own: it must add nothing.",
         "layer_norm", "layer_norm.hip",
-        before="NoWeights<Shape>{0}",
-        after="NoWeights<Shape>{1}",
+        before="return NoWeights<Shape>{0};",
+        after="return NoWeights<Shape>{1};",
+        runs=(Run("smoke", "bf16"), Run("exact", "f16"))),
+    Mutation(
+        "weight_out_of_nowhere",
+        "So do those with neither: they must not be scaled.",
+        "layer_norm", "layer_norm.hip",
+        before="NoWeights<Shape>{1}, NoWeights",
+        after="NoWeights<Shape>{2}, NoWeights",
         runs=(Run("smoke", "bf16"), Run("exact", "f16"))),
     Mutation(
         "late_blocks_take_one_row",

@@ -282,8 +282,8 @@ inline void check_variants(const RowOp& op, hipops_dtype dtype) {
   }
 }
 
-// A grid that has to go round: two full rounds, and a third for which only one of two blocks has rows; where a block has
-// one row, that one is left to a late block.
+// A grid that has to go round: two full rounds, and a third for which only one of two blocks has rows, not all that it
+// could have: a late one, where there may be such.
 inline void check_rounds(const RowOp& op, hipops_dtype dtype) {
   EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);
   for (int kernel = 0; kernel < hipops::kRowVariants; ++kernel) {
@@ -300,8 +300,9 @@ inline void check_rounds(const RowOp& op, hipops_dtype dtype) {
     geometry.row_step = 2 * rows_per_block;
     geometry.threads = v.block;
     geometry.rows_in_shared = static_cast<int32_t>(rows_per_block);
-    const bool has_late = v.threads == v.block;
-    if (has_late) geometry.in_rounds = rows - 1;
+    const bool has_late = v.threads == v.block ||
+                          (v.access == hipops::wide && v.vectors <= hipops::kMostVectorsAround);
+    if (has_late) geometry.in_rounds = 2 * geometry.row_step;
     try {
       check_numbers(op, t, [&] {
         return op.launch(op.kernels(), kernel, has_late ? 3 : 2, static_cast<uint32_t>(v.block), geometry,

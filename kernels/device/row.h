@@ -98,7 +98,7 @@ class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type {
 
   // The block's first row, which there is; the group's row is that plus its place in the block. All work-items of a
   // block go through the same number of rounds, also where a group has no row left: it takes part in the reductions, and
-  // stores nothing. A late block has one row, behind those that the others take in rounds.
+  // stores nothing. A late block has one round, of rows behind those that the others take.
   HIPOPS_METHOD int64_t begin() const {
     const int64_t rows = Shape::kStaged ? g_->rows_in_shared : Shape::kRowsPerBlock;
     const int64_t first = int64_t(Shape::kClustered ? cluster_index() : block_index()) * rows;
@@ -200,7 +200,8 @@ class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type {
   HIPOPS_METHOD void store_edge(int64_t col, T v) const { y_row_[col] = v; }
 
  private:
-  static constexpr bool kMayBeLate = Shape::kRowsPerBlock == 1 && !Shape::kSplit;
+  static constexpr bool kMayBeLate = Shape::kRowsPerBlock == 1 ? !Shape::kSplit
+                                                               : Shape::kWide && Shape::kVectors <= kMostVectorsAround;
 
   // Which of the `left` rows that are left is the group's.
   HIPOPS_METHOD int place_of(int64_t left) {
