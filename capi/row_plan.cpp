@@ -20,18 +20,24 @@ int64_t most_blocks(const RowVariant& v, int threads, const DeviceNumbers& devic
   return resident == 0 ? kMostBlocks : int64_t{device.units} * std::max(resident / threads, 1);
 }
 
-// How often blocks go round. Lanes that idle, where the others have one vector, take as long to begin as to work.
+// Whether lanes idle, where the others have one vector.
+bool idles(const RowVariant& v, int64_t cols) {
+  return v.access == wide && shares_blocks(v) && v.vectors == 1 && vectors_of(v, cols) < v.threads;
+}
+
+// How often blocks go round. Lanes that idle take as long to begin as others to work.
 RowRounds rounds_for(const RowVariant& v, int64_t cols, RoundsOf rounds_of) {
   const RowRounds rounds = rounds_of ? rounds_of(v) : RowRounds::one;
-  const bool idles = v.access == wide && shares_blocks(v) && v.vectors == 1 && vectors_of(v, cols) < v.threads;
-  return idles && rounds == RowRounds::one ? RowRounds::several : rounds;
+  return idles(v, cols) && rounds == RowRounds::one ? RowRounds::several : rounds;
 }
 
 // The blocks of so many groups that go round several times, the last time as late ones: the more often, the more of them
-// a unit would have, until each work-item has taken six vectors. (More rounds, or several of three vectors, are slower.)
-int64_t in_several_rounds(int64_t groups, const RowVariant& v, const DeviceNumbers& device) {
-  constexpr int64_t kManyBlocks = 20, kMostVectors = 6;
-  const int64_t most = v.vectors > kMostVectorsAround ? 1 : kMostVectors / v.vectors;
+// a unit would have, until each work-item has taken six vectors, or four, where lanes idle. (More rounds, or several of
+// three vectors, are slower.)
+int64_t in_several_rounds(int64_t groups, const RowVariant& v, int64_t cols, const DeviceNumbers& device) {
+  constexpr int64_t kManyBlocks = 20, kMostVectors = 6, kMostWhereIdle = 4;
+  const int64_t vectors = idles(v, cols) ? kMostWhereIdle : kMostVectors;
+  const int64_t most = v.vectors > kMostVectorsAround ? 1 : vectors / v.vectors;
   const int64_t rounds = std::clamp<int64_t>(groups / (kManyBlocks * device.units), 1, most);
   return (groups + rounds - 1) / rounds;
 }
@@ -76,7 +82,7 @@ RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess acc
   int64_t rows_per_block = v.access == staged ? stage_rows(v, geometry, device) : v.block / v.threads;
   // Groups of rows that are worked on at a time, each by a block or a cluster.
   int64_t groups = (geometry.rows + rows_per_block - 1) / rows_per_block;
-  if (rounds == RowRounds::several) groups = in_several_rounds(groups, v, device);
+  if (rounds == RowRounds::several) groups = in_several_rounds(groups, v, geometry.cols, device);
   groups = within_grid_limit(
       std::min(groups, std::max<int64_t>(most_blocks(v, threads, device, rounds) / cluster, 1)));
   if (weights > 0) groups = come_to_alike(groups, v, geometry);

@@ -105,6 +105,10 @@ constexpr bool weights_stay = !Shape::kPassing &&
 template <class Shape, int which>
 using StayingWeights = typename Choose<Shape::kWeightsAside, WeightsAside<Shape, which>, WeightsOfRows<Shape>>::type;
 
+// Whether aligned rows without weights take ones for them. (On AMD f16 would lose a wave of seven to the registers.)
+template <class Shape>
+constexpr bool takes_ones = Shape::kWide && !on_amd;
+
 // Of such rows the next one is taken ahead, but for short aligned ones, of which many others are under way, and where
 // there is none.
 template <class Shape, class Load, class F>
@@ -208,15 +212,16 @@ HIPOPS_FN void normalize_rows(const LayerNormArgs& a) {
     const auto at_use = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
       normalized(rows, tile, [&](const auto& again, const auto& scaled) { store_at_use(a, again, rows, 0, scaled); });
     };
+    const bool has_neither = a.weight == nullptr && a.bias == nullptr;
     // nvcc lays out first what is not to be jumped to: what most calls do, with weights and a bias in x's type, is in one
     // piece so, and few rows take 2 to 5 % less time.
     if constexpr (!weights_stay<Shape>) {
       expect_weights<Shape>(a);
       for_each_row<Shape>(a.geometry, a.x, a.y, NothingForAll(), at_use);
-    } else if (!Shape::kWeightsAside &&
-               __builtin_expect(!weights_may_stay<T>(a.weight, a.weights_are_f32 != 0), 0)) {
-      // Without either, too, rows are taken ahead as fast as they can be. (Not on AMD, whose code would grow by a tenth.)
-      if (!on_amd && !few_in_f32<Shape> && a.weight == nullptr && a.bias == nullptr) {
+    } else if (!Shape::kWeightsAside && __builtin_expect(!weights_may_stay<T>(a.weight, a.weights_are_f32 != 0) &&
+                                                         !(takes_ones<Shape> && has_neither), 0)) {
+      // Odd rows with neither have a way of their own. (Not on AMD, whose code would grow.)
+      if (!on_amd && !Shape::kWide && has_neither) {
         go_over_rows<Shape>(a, NothingForAll(), [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
           normalized(rows, tile, [&](const auto& again, const auto& scaled) {
             store_affine(again, rows, 0, NoWeights<Shape>{1}, NoWeights<Shape>{0}, scaled);
@@ -228,11 +233,7 @@ HIPOPS_FN void normalize_rows(const LayerNormArgs& a) {
       }
     } else {
       StayingWeights<Shape, 0> weights(weight_of<Shape>(a), a.geometry);
-      const auto with_bias = [&](auto load_bias, auto bias_of_rows) {
-        const auto load = [&](const Rows<Shape>& rows) {
-          weights.load(rows);
-          load_bias(rows);
-        };
+      const auto with_bias = [&](auto load, auto bias_of_rows) {
         go_over_rows<Shape>(a, load, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
           const auto& w = weights.of(rows);
           const auto& b = bias_of_rows(rows);
@@ -241,12 +242,14 @@ HIPOPS_FN void normalize_rows(const LayerNormArgs& a) {
           });
         });
       };
-      // Aligned rows without a bias are as fast as they can be; others take zeros, and are compiled once.
+      // Aligned rows without a bias are as fast as they can be, with ones where there are no weights either; others take
+      // zeros, and are compiled once.
       if (Shape::kWide && __builtin_expect(a.bias == nullptr, 0)) {
-        with_bias(NothingForAll(), [](const Rows<Shape>&) { return NoWeights<Shape>{0}; });
+        with_bias([&](const Rows<Shape>& rows) { takes_ones<Shape> ? weights.load_any(rows) : weights.load(rows); },
+                  [](const Rows<Shape>&) { return NoWeights<Shape>{0}; });
       } else {
         StayingWeights<Shape, 1> biases(bias_of<Shape>(a), a.geometry);
-        with_bias([&](const Rows<Shape>& rows) { biases.load(rows); },
+        with_bias([&](const Rows<Shape>& rows) { weights.load(rows), biases.load(rows); },
                   [&](const Rows<Shape>& rows) -> const auto& { return biases.of(rows); });
       }
     }

@@ -277,10 +277,17 @@ MUTATIONS = (
         runs=(Run("smoke", "bf16"), Run("exact", "f16"))),
     Mutation(
         "weight_out_of_nowhere",
-        "So do those with neither: they must not be scaled.",
+        "So do odd ones with neither: they must not be scaled.",
         "layer_norm", "layer_norm.hip",
         before="NoWeights<Shape>{1}, NoWeights",
         after="NoWeights<Shape>{2}, NoWeights",
+        runs=(Run("smoke", "bf16"), Run("exact", "f16"))),
+    Mutation(
+        "zeros_for_ones",
+        "Aligned rows with neither, that go with those without a bias: weights are ones.",
+        "layer_norm", WEIGHTS,
+        before="    if (data_ != nullptr) return tile(rows, 0);\n",
+        after="    if (data_ != nullptr) return tile(rows, 0);\n    else return Tile{};\n",
         runs=(Run("smoke", "bf16"), Run("exact", "f16"))),
     Mutation(
         "late_blocks_take_one_row",

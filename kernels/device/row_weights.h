@@ -102,6 +102,18 @@ class Weights {
     return t;
   }
 
+  // The same of a wide row; where there are none, what is in their place.
+  HIPOPS_METHOD Tile tile_or_otherwise(const Rows<Shape>& rows) const {
+    if (data_ != nullptr) return tile(rows, 0);
+    Vector<T, kLength> otherwise;
+#pragma unroll
+    for (T& element : otherwise.element) element = narrow<T>(otherwise_);
+    Tile t{};
+#pragma unroll
+    for (auto& raw : t.raw) raw = otherwise;
+    return t;
+  }
+
   HIPOPS_METHOD T or_otherwise(T weight) const { return data_ == nullptr ? narrow<T>(otherwise_) : weight; }
 
  private:
@@ -177,6 +189,11 @@ class WeightsOfRows {
     if constexpr (Shape::kEdges == 0) tile_ = weights_.tile(rows, 0);
   }
 
+  // The same, whether they are there or not.
+  HIPOPS_METHOD void load_any(const Rows<Shape>& rows) {
+    if constexpr (Shape::kWide) tile_ = weights_.tile_or_otherwise(rows);
+  }
+
   HIPOPS_METHOD const typename Weights<Shape>::Tile& of(const Rows<Shape>& rows) {
     if constexpr (Shape::kEdges > 0) {
       if (!loaded_) tile_ = weights_.tile(rows, 0);
@@ -207,6 +224,7 @@ class WeightsAside {
         kept_(launch_shared<Kept>(2 * Shape::kVectors * geometry.threads)) {}
 
   HIPOPS_METHOD void load(const Rows<Shape>&) {}
+  HIPOPS_METHOD void load_any(const Rows<Shape>&) {}
 
   HIPOPS_METHOD const WeightsAside& of(const Rows<Shape>& rows) {
     if (loaded_) return *this;
