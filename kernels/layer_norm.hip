@@ -185,8 +185,9 @@ HIPOPS_FN void normalize_rows(const LayerNormArgs& a) {
       store_at_use(a, widened_anew(tile), rows, first_tile(), scaled);
     };
     constexpr bool kFindTwice = sizeof(typename Shape::Element) == 2;  // widened, they take the registers of two rows
+    const auto fetch = [&](const Rows<Shape>&) { w.fetch(a.geometry), b.fetch(a.geometry); };
     const auto for_each = [&](auto store) {
-      for_each_clustered_row<Shape, kFindTwice>(a.geometry, a.x, a.y, [&](const auto& rows, const auto& tile) {
+      for_each_clustered_row<Shape, kFindTwice>(a.geometry, a.x, a.y, fetch, [&](const auto& rows, const auto& tile) {
         normalized(rows, tile, [&](const auto& again, const auto& scaled) { store(rows, again, scaled); });
       });
     };

@@ -110,7 +110,8 @@ HIPOPS_FN void rms_norm_resident(const RmsNormArgs& a) {
   if constexpr (Shape::kClustered) {
     const KeptWeights<Shape, 0> kept(a.weight, 1, a.geometry);
     WeightsArrival arrival;
-    for_each_clustered_row<Shape>(a.geometry, a.x, a.y, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
+    const auto fetch = [&](const Rows<Shape>&) { kept.fetch(a.geometry); };
+    for_each_clustered_row<Shape>(a.geometry, a.x, a.y, fetch, [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
       const C scale = scale_of(rows, tile);
       if (!weights_kept(a.geometry)) return store_at_use(a, widened_anew(tile), rows, first_tile(), scale);
       arrival.wait();

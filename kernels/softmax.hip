@@ -159,7 +159,7 @@ HIPOPS_FN void softmax_resident(const SoftmaxArgs& a) {
     }
   };
   if constexpr (Shape::kClustered) {
-    for_each_clustered_row<Shape>(a.geometry, a.x, a.y, softmax);
+    for_each_clustered_row<Shape>(a.geometry, a.x, a.y, NothingForAll(), softmax);
     // Several rows a wave at odd addresses: their first and last elements are long to wait for.
   } else if constexpr (Shape::kEdged && Shape::kRowsPerBlock > 1 && sizeof(C) == 4) {
     for_each_row_ahead<Shape>(a.geometry, a.x, a.y, NothingForAll(), softmax);

@@ -34,8 +34,9 @@ HIPOPS_FN decltype(auto) widened_anew(const RowTile<Shape>& tile) {
   }
 }
 
-template <class Shape, bool kFindTwice = false, class F>
-HIPOPS_FN void for_each_clustered_row(const RowGeometry& geometry, const void* x, void* y, F f) {
+// load(rows) is for what NVIDIA's blocks load for all their rows, once the first row is on its way.
+template <class Shape, bool kFindTwice = false, class Load, class F>
+HIPOPS_FN void for_each_clustered_row(const RowGeometry& geometry, const void* x, void* y, Load load, F f) {
   if constexpr (short_of_registers) {
     Rows<Shape> rows(geometry, x, y);
     int64_t first = rows.begin();
@@ -50,7 +51,7 @@ HIPOPS_FN void for_each_clustered_row(const RowGeometry& geometry, const void* x
   } else {
     constexpr bool kQueueEdges = Shape::kEdged && kFindTwice;
     typename Choose<kQueueEdges, EdgeQueue<Shape>, EdgesInTile<Shape>>::type edges;
-    for_each_row_ahead<Shape, kFindTwice>(geometry, x, y, edges, NothingForAll(), f);
+    for_each_row_ahead<Shape, kFindTwice>(geometry, x, y, edges, load, f);
   }
 }
 
@@ -67,11 +68,14 @@ class KeptWeights {
   using T = typename Shape::Element;
   static constexpr int kLength = Shape::kLength;
 
-  // Begins to fetch them; all are `otherwise` where there is no data.
+  // All are `otherwise` where there is no data.
   HIPOPS_METHOD KeptWeights(const void* data, typename Shape::Compute otherwise, const RowGeometry& g)
-      : data_(static_cast<const T*>(data)), otherwise_(otherwise), threads_(g.threads) {
+      : data_(static_cast<const T*>(data)), otherwise_(otherwise), threads_(g.threads) {}
+
+  // Begins to fetch them.
+  HIPOPS_METHOD void fetch(const RowGeometry& g) const {
     if (!weights_kept(g)) return;
-    const bool aligned = data != nullptr && (Shape::kWide || uintptr_t(data) % kWideBytes == 0);
+    const bool aligned = data_ != nullptr && (Shape::kWide || uintptr_t(data_) % kWideBytes == 0);
     const int64_t first = int64_t(cluster_rank()) * vectors();
     for (int i = int(thread_index()); i <= vectors(); i += threads_) {
       const int64_t col = (first + i) * kLength;
@@ -82,7 +86,7 @@ class KeptWeights {
                      : "memory");
       } else {
         for (int e = 0; e < kLength; ++e)
-          to->element[e] = data != nullptr && col + e < g.cols ? data_[col + e] : narrow<T>(otherwise);
+          to->element[e] = data_ != nullptr && col + e < g.cols ? data_[col + e] : narrow<T>(otherwise_);
       }
     }
   }
@@ -147,6 +151,7 @@ struct WeightsArrival {
 template <class Shape, int which>
 struct KeptWeights {
   HIPOPS_METHOD KeptWeights(const void*, typename Shape::Compute, const RowGeometry&) {}
+  HIPOPS_METHOD void fetch(const RowGeometry&) const {}
   template <class Place, class C, int n>
   HIPOPS_METHOD void get(const Place&, C (&)[n]) const {}
 };
