@@ -35,7 +35,7 @@ RowRounds rounds_for(const RowVariant& v, int64_t cols, RoundsOf rounds_of) {
 // each work-item has taken six vectors, or four, where lanes idle. (More rounds, or several of three vectors, are slower.)
 int64_t in_several_rounds(int64_t groups, const RowVariant& v, int64_t cols, const DeviceNumbers& device) {
   constexpr int64_t kManyBlocks = 20, kMostVectors = 6, kMostWhereIdle = 4;
-  const int64_t most = v.vectors > kLateVectors ? 1 : idles(v, cols) ? kMostWhereIdle : kMostVectors / v.vectors;
+  const int64_t most = v.vectors > kMostVectorsAround ? 1 : idles(v, cols) ? kMostWhereIdle : kMostVectors / v.vectors;
   const int64_t rounds = std::clamp<int64_t>(groups / (kManyBlocks * device.units), 1, most);
   return (groups + rounds - 1) / rounds;
 }
@@ -98,8 +98,8 @@ RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess acc
 
 // A late block begins, and loads its weights, while nothing else of its own is under way. So the fewer blocks a unit has,
 // and the more a block waits for before it works (those of a cluster for each other, odd rows for their weights, a queue
-// for two rows), the fewer of the rows are late, and the more rounds there have to be. Of aligned rows that share blocks,
-// with two vectors a work-item, the last round is late. Measured on an H100 and an H200 (docs/tuning/late_rows.md).
+// for two rows), the fewer of the rows are late, and the more rounds there have to be. Of aligned rows that share blocks
+// the last round is late, but where lanes idle. Measured on an H100 and an H200 (docs/tuning/late_rows.md).
 int64_t late_rows(const RowPlan& plan, const RowGeometry& g, const RowCall& call, const DeviceNumbers& device) {
   const RowVariant* const v = plan.kernel < kRowVariants ? &row_variants[plan.kernel] : nullptr;  // or a kernel of its own
   if ((v && v->streaming) || plan.row_step >= g.rows) return 0;
@@ -110,7 +110,7 @@ int64_t late_rows(const RowPlan& plan, const RowGeometry& g, const RowCall& call
     return rounds > 0 && blocks <= kMostBlocks && within_grid_limit(blocks) == blocks ? late : 0;
   };
   if (plan.rows_per_block > 1) {
-    const bool may_be_late = v && v->access == wide && v->vectors == kLateVectors;
+    const bool may_be_late = v && v->access == wide && v->vectors <= kMostVectorsAround && !idles(*v, g.cols);
     return may_be_late ? within_limits((g.rows - 1) / plan.row_step) : 0;
   }
   const bool weighs = call.weights > 0, odd = call.access == edged && weighs, in_clusters = plan.cluster > 1;

@@ -301,7 +301,7 @@ inline void check_rounds(const RowOp& op, hipops_dtype dtype) {
     geometry.threads = v.block;
     geometry.rows_in_shared = static_cast<int32_t>(rows_per_block);
     const bool has_late = v.threads == v.block ||
-                          (v.access == hipops::wide && v.vectors == hipops::kLateVectors);
+                          (v.access == hipops::wide && v.vectors <= hipops::kMostVectorsAround);
     if (has_late) geometry.in_rounds = 2 * geometry.row_step;
     try {
       check_numbers(op, t, [&] {

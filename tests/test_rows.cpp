@@ -687,6 +687,8 @@ TEST_CASE("of many rounds of rows, the last ones are late: a block for each, whi
   // Of short aligned rows the last round, whole or not: of 2^20 rows, eight to a block, three.
   CHECK(late(norm, 1 << 20, 128) == (1 << 20) - 2 * ((1 << 20) / 8 / 3 + 1) * 8);
   CHECK(late(norm, 1 << 10, 128) == 0);
+  CHECK(late(norm, 1 << 20, 32) > 0);
+  CHECK(late(norm, 1 << 20, 24) == 0);  // a lane in four idles
   CHECK(late(softmax, 1 << 20, 4096) == 0);
   // Never so many that none are left for a round, not even in tests; nor over a limit.
   hipops::rows_count_as_many = true;

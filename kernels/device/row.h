@@ -201,7 +201,7 @@ class Rows : Choose<Shape::kStaged, Stage<Shape>, NoStage>::type {
 
  private:
   static constexpr bool kMayBeLate = Shape::kRowsPerBlock == 1 ? !Shape::kSplit
-                                                               : Shape::kWide && Shape::kVectors == kLateVectors;
+                                                               : Shape::kWide && Shape::kVectors <= kMostVectorsAround;
 
   // Which of the `left` rows that are left is the group's.
   HIPOPS_METHOD int place_of(int64_t left) {

@@ -88,8 +88,8 @@ constexpr int resident_threads(int vectors, bool beside_weights = false) {
   return vectors == 6 && beside_weights ? 384 : vectors > 2 ? 512 : vectors == 2 ? 768 : 1024;
 }
 
-// Vectors of a work-item in those aligned rows that share blocks whose last round may be left to late ones.
-constexpr int kLateVectors = 2;
+// Up to so many vectors a work-item, aligned rows that share blocks go round, and may leave the last round to late ones.
+constexpr int kMostVectorsAround = 2;
 
 // The same of queued ones, on NVIDIA: all that have 96 registers.
 constexpr int kQueuedThreads = 640;
