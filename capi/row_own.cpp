@@ -71,10 +71,11 @@ void queue_rows(const RowVariant& v, const RowGeometry& g, const DeviceNumbers& 
   plan->grid = static_cast<uint32_t>(plan->row_step);
 }
 
-// Has blocks come and go, a row each, where they have enough on their way for memory, and there are many rounds of them,
-// which make up for what each loads only once. (With the next row ahead, or in a queue, those rows take up to 7 % longer;
-// of fewer, up to 15 % less. Two blocks that leave work-items idle are no faster. Where it is the other kernel's that idle,
-// and it asks for weights when it wants them, a little less on their way is enough. Not on AMD, where the kernel has no code.)
+// Has blocks come and go, a row each, where they have enough on their way for memory, and there are many rounds of
+// them, which make up for what each loads only once. (With the next row ahead, or in a queue, those rows take up to
+// 7 % longer; of fewer, up to 15 % less. Two blocks that leave work-items idle are no faster. Where it is the other
+// kernel's that idle, and it asks for weights when it wants them, a little less on their way is enough. Not on AMD,
+// where the kernel has no code.)
 void let_pass(const RowVariant& v, const RowGeometry& g, const DeviceNumbers& device, bool at_use, RowPlan* plan) {
   constexpr double kBlockMicroseconds = 3.7, kWhereOthersIdle = 3.0;
   const bool exists = device.launch_shared_bytes > 0;  // as on NVIDIA, and on the CPU

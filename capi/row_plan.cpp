@@ -32,7 +32,8 @@ RowRounds rounds_for(const RowVariant& v, int64_t cols, RoundsOf rounds_of) {
 }
 
 // The blocks of so many groups that go round several times: the more often, the more of them a unit would have, until
-// each work-item has taken six vectors, or four, where lanes idle. (More rounds, or several of three vectors, are slower.)
+// each work-item has taken six vectors, or four, where lanes idle. (More rounds, or several of three vectors, take
+// longer.)
 int64_t in_several_rounds(int64_t groups, const RowVariant& v, int64_t cols, const DeviceNumbers& device) {
   constexpr int64_t kManyBlocks = 20, kMostVectors = 6, kMostWhereIdle = 4;
   const int64_t most = v.vectors > kMostVectorsAround ? 1 : idles(v, cols) ? kMostWhereIdle : kMostVectors / v.vectors;
@@ -101,7 +102,7 @@ RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess acc
 // for two rows), the fewer of the rows are late, and the more rounds there have to be. Of aligned rows that share blocks
 // the last round is late, but where lanes idle. Measured on an H100 and an H200 (docs/tuning/late_rows.md).
 int64_t late_rows(const RowPlan& plan, const RowGeometry& g, const RowCall& call, const DeviceNumbers& device) {
-  const RowVariant* const v = plan.kernel < kRowVariants ? &row_variants[plan.kernel] : nullptr;  // or a kernel of its own
+  const RowVariant* const v = plan.kernel < kRowVariants ? &row_variants[plan.kernel] : nullptr;  // or the op's own
   if ((v && v->streaming) || plan.row_step >= g.rows) return 0;
   const auto within_limits = [&](int64_t rounds) {
     const int64_t late = g.rows - rounds * plan.row_step;
