@@ -221,17 +221,8 @@ HIPOPS_FN void normalize_rows(const LayerNormArgs& a) {
       for_each_row<Shape>(a.geometry, a.x, a.y, NothingForAll(), at_use);
     } else if (!Shape::kWeightsAside && __builtin_expect(!weights_may_stay<T>(a.weight, a.weights_are_f32 != 0) &&
                                                          !(takes_ones<Shape> && has_neither), 0)) {
-      // Odd rows with neither have a way of their own. (Not on AMD, whose code would grow.)
-      if (!on_amd && !Shape::kWide && has_neither) {
-        go_over_rows<Shape>(a, NothingForAll(), [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
-          normalized(rows, tile, [&](const auto& again, const auto& scaled) {
-            store_affine(again, rows, 0, NoWeights<Shape>{1}, NoWeights<Shape>{0}, scaled);
-          });
-        });
-      } else {
-        expect_weights<Shape>(a);
-        go_over_rows<Shape>(a, NothingForAll(), at_use);
-      }
+      expect_weights<Shape>(a);
+      go_over_rows<Shape>(a, NothingForAll(), at_use);
     } else {
       StayingWeights<Shape, 0> weights(weight_of<Shape>(a), a.geometry);
       const auto with_bias = [&](auto load, auto bias_of_rows) {

@@ -276,13 +276,6 @@ MUTATIONS = (
         after="return NoWeights<Shape>{1};",
         runs=(Run("smoke", "bf16"), Run("exact", "f16"))),
     Mutation(
-        "weight_out_of_nowhere",
-        "So do odd ones with neither: they must not be scaled.",
-        "layer_norm", "layer_norm.hip",
-        before="NoWeights<Shape>{1}, NoWeights",
-        after="NoWeights<Shape>{2}, NoWeights",
-        runs=(Run("smoke", "bf16"), Run("exact", "f16"))),
-    Mutation(
         "zeros_for_ones",
         "Aligned rows with neither, that go with those without a bias: weights are ones.",
         "layer_norm", WEIGHTS,
