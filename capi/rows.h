@@ -75,8 +75,8 @@ enum class RowRounds {
   ahead_beside_weights,  // the same, where weights may take some of the registers
   queued,   // the same, and a kernel of the op's own takes rows for which registers would be left, queued_kernel, and
             // another one very many rows: passing_kernel
-  queued_at_use,  // the same, with weights in f32, which find no registers: more of such rows pass
   weights_aside,  // the same, but for a kernel with weights in shared memory, which takes many of them: aside_kernel
+  queued_at_use,  // as queued, with weights in f32, which find no registers: more of such rows pass
 };
 using RoundsOf = RowRounds (*)(const RowVariant& v);  // NULL: one
 RowRounds layer_norm_rounds(const RowVariant& v);
@@ -139,7 +139,7 @@ struct RowCall {
   bool in_place;  // y is x
 };
 
-// How many of the last rows are left to late blocks, one each, which come as those of the plan end: memory serves some
+// How many of the last rows are left to late blocks, a round each, which come as those of the plan end: memory serves some
 // units better than others, and some of those blocks would have a row more.
 int64_t late_rows(const RowPlan& plan, const RowGeometry& geometry, const RowCall& call, const DeviceNumbers& device);
 

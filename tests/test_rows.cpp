@@ -647,7 +647,7 @@ TEST_CASE("of many rounds of rows, the last ones are late: a block for each, whi
     return late_rows(*plan, g, {dtype, access, op.rounds_of, op.weights, false}, device);
   };
   RowPlan plan;
-  int taken = 0;
+  int taken = 0, sharing = 0;  // those with a block each, and those that share one
   for (const Of& op : {Of{hipops::layer_norm_rounds, 2}, Of{hipops::rms_norm_rounds, 1}, Of{hipops::softmax_rounds, 0}})
     for (const hipops_dtype dtype : kFloats)
       for (const RowAccess access : {hipops::wide, hipops::edged})
@@ -656,12 +656,13 @@ TEST_CASE("of many rounds of rows, the last ones are late: a block for each, whi
             const int64_t late = late_of(op, dtype, rows, cols, access, &plan);
             INFO(dtype_name(dtype) << " " << rows << "x" << cols << ": " << late << " late, step " << plan.row_step);
             if (late == 0) continue;
-            ++taken;
+            ++(plan.rows_per_block == 1 ? taken : sharing);
             const int64_t in_rounds = rows - late;
             CHECK((in_rounds % plan.row_step == 0 && in_rounds >= (plan.rows_per_block == 1 ? 5 : 1) * plan.row_step));
             CHECK(late < (plan.rows_per_block == 1 ? rows / 10 : 1) + plan.row_step);
           }
   CHECK(taken > 200);
+  CHECK(sharing > 10);
   // From six rounds on where a unit has several blocks: 528 of 4096 16-bit columns are there at a time. A sixteenth is
   // late where it has two, a thirty-second where it has one, and the rest of a round.
   const Of norm{hipops::layer_norm_rounds, 2}, softmax{hipops::softmax_rounds, 0};

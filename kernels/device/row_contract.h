@@ -28,7 +28,7 @@ enum RowTrait : int32_t {
 struct RowGeometry {
   int64_t rows, cols;
   int64_t row_step;              // rows, or tiles of split ones, that the blocks that stay take at a time
-  int64_t in_rounds;             // rows that they take, round by round; each one behind those has a late block
+  int64_t in_rounds;             // rows that they take, round by round; late blocks take those behind them, once
   int32_t outer_rank;            // at least 1
   int32_t threads;               // work-items of a block
   int32_t rows_in_shared;        // staged: that a block has in shared memory at a time; queued: that wait there
@@ -88,9 +88,6 @@ constexpr int resident_threads(int vectors, bool beside_weights = false) {
   return vectors == 6 && beside_weights ? 384 : vectors > 2 ? 512 : vectors == 2 ? 768 : 1024;
 }
 
-// Up to so many vectors a work-item, aligned rows that share blocks go round, and may leave the last round to late ones.
-constexpr int kMostVectorsAround = 2;
-
 // The same of queued ones, on NVIDIA: all that have 96 registers.
 constexpr int kQueuedThreads = 640;
 
@@ -99,6 +96,9 @@ constexpr int kPassingThreads = 1024;
 
 // The same of those whose weights are aside, on NVIDIA: all that have 80, or, of elements that need not be widened, 64.
 constexpr int aside_threads(int element_bytes) { return element_bytes == 2 ? 768 : 1024; }
+
+// Up to so many vectors a work-item, aligned rows that share blocks go round, and may leave the last round to late ones.
+constexpr int kMostVectorsAround = 2;
 
 // Elements that a block of a staged variant has in shared memory at a time, beside a vector that is used in part: enough
 // to have 16 KiB on their way, and so that four blocks share 64.
