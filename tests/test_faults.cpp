@@ -72,7 +72,7 @@ Environment with_rule(const TemporaryFolder& folder, const std::string& rule) {
 hipops_status status_of(const std::string& function, int code) {
   const bool starting = function == "hipInit" || function == "hipGetDeviceCount";
   if (starting && (code == 100 || code == 35)) return HIPOPS_NO_DEVICE;
-  const bool unsuitable = code == 200 || code == 209 || code == 218 || code == 303;
+  const bool unsuitable = code == 1 || code == 200 || code == 209 || code == 218 || code == 303;
   return function == "hipModuleLoadData" && unsuitable ? HIPOPS_NO_CODE_OBJECT : HIPOPS_RUNTIME_ERROR;
 }
 

@@ -271,8 +271,10 @@ TEST_CASE("each call that fails in turn: its status, its code, no trace, and the
       {"hipModuleLoadData", 200, HIPOPS_NO_CODE_OBJECT},
       {"hipModuleLoadData", 218, HIPOPS_NO_CODE_OBJECT},
       {"hipModuleLoadData", 303, HIPOPS_NO_CODE_OBJECT},
+      {"hipModuleLoadData", 1, HIPOPS_NO_CODE_OBJECT},
       {"hipModuleLoadData", 2, HIPOPS_RUNTIME_ERROR},
       {"hipModuleGetFunction", 500, HIPOPS_RUNTIME_ERROR},
+      {"hipModuleGetFunction", 1, HIPOPS_RUNTIME_ERROR},
       {"hipModuleLaunchKernel", 719, HIPOPS_RUNTIME_ERROR},
       {"hipModuleLaunchKernel", 1, HIPOPS_RUNTIME_ERROR},
   };
@@ -502,6 +504,22 @@ TEST_CASE("HIPOPS_CODE_OBJECT_DIR: the exact file before the bundle", "[hip][fol
   check_in_child(with_folder(folder, {{"STANDIN_ARCH", "gfx90a"}}), [&] {
     expect_refused(launch_first(), HIPOPS_NO_CODE_OBJECT, 209, folder.path() + "/" + name + ".hipfb has no code");
     EXPECT_CONTAINS(hipops_last_error(), " has no code object for device 0, Stand-in 0 (gfx90a): hipModuleLoadData: ");
+  });
+}
+
+TEST_CASE("exact targets of which none fits: an invalid value is no code object, too", "[hip][folder]") {
+  const std::string name = all_ops[0]->name;
+  TemporaryFolder folder;
+  write_bundles(folder, {"gfx90a", "gfx1100"});
+  check_in_child(with_folder(folder, {{"STANDIN_NO_ENTRY", "1"}}), [&] {
+    expect_refused(launch_first(), HIPOPS_NO_CODE_OBJECT, 1,
+                   folder.path() + "/" + name + ".hipfb has no code object for device 0, Stand-in 0 (gfx942): "
+                   "hipModuleLoadData: hipStandinError1 (1)");
+    EXPECT_EQUAL(Standin().pending_error(), 0);
+  });
+  if (*hip_targets == '\0') return;
+  check_in_child(standin_environment({{"STANDIN_ARCH", "gfx803"}, {"STANDIN_NO_ENTRY", "1"}}), [] {
+    expect_refused(hipops_prepare(nullptr), HIPOPS_NO_CODE_OBJECT, 1, std::string("; hipops carries ") + hip_targets);
   });
 }
 

@@ -225,8 +225,10 @@ hipops_status HipRuntime::load_module(const unsigned char* code, const DeviceFac
 hipops_status HipRuntime::load_refused(int code, const DeviceFacts& device, const Op& op,
                                        const CodeObjectFile& file) const {
   const hipops_status status = checked(code, "hipModuleLoadData");
+  // kInvalidValue: of a bundle of exact targets, none of which fits, newer releases say no more.
   const bool unsuitable = code == hip::kNoBinaryForGpu || code == hip::kInvalidImage ||
-                          code == hip::kInvalidKernelFile || code == hip::kSharedObjectInitFailed;
+                          code == hip::kInvalidKernelFile || code == hip::kSharedObjectInitFailed ||
+                          code == hip::kInvalidValue;
   if (!unsuitable) return fail_in_context(status, "%s: ", op.name);
   const std::string refusal = hipops_last_error();
   const std::string source = file.bytes ? file.path + " has " : std::string();

@@ -43,6 +43,7 @@ struct HipLibrary {
 
 // Values from hip_runtime_api.h, unchanged since HIP 5.0.
 namespace hip {
+constexpr int kInvalidValue = 1;
 constexpr int kInvalidImage = 200;
 constexpr int kNoBinaryForGpu = 209;
 constexpr int kInvalidKernelFile = 218;

@@ -59,6 +59,7 @@ struct State {
   std::mutex mutex;
   std::vector<std::string> devices;
   bool refuses = false;  // as HIP does where there is no device
+  int no_entry = kNoBinaryForGpu;
   std::map<std::string, int> calls;
   std::map<std::string, int> calls_for_rules;
   std::vector<Rule> rules;
@@ -102,6 +103,7 @@ State& state() {
     made->refuses = arch && !std::strcmp(arch, "none");
     if (!made->refuses && (!arch || std::strcmp(arch, "zero") != 0)) made->devices = split(arch ? arch : "gfx942", ',');
     add_rules(*made, std::getenv("STANDIN_FAIL"));
+    if (const char* error = std::getenv("STANDIN_NO_ENTRY")) made->no_entry = std::atoi(error);
     return made;
   }();
   return *instance;
@@ -227,14 +229,14 @@ STANDIN_API int hipThreadExchangeStreamCaptureMode(int* mode) {
 #endif
 
 STANDIN_API int hipModuleLoadData(void** out, const void* image) {
-  return api("hipModuleLoadData", [&](State& s) {
+  return api("hipModuleLoadData", [&](State& s) -> int {
     if (!out || !image) return kInvalidValue;
     if (!is_device(s, current)) return kInvalidDevice;
     if (s.capturing && capture_mode != 2) return kCaptureUnsupported;
     std::vector<std::string> kernels;
     const Outcome outcome = find_kernels(static_cast<const unsigned char*>(image), s.devices[current], &kernels);
     if (outcome == Outcome::kMalformed) return kInvalidImage;
-    if (outcome == Outcome::kNoEntry) return kNoBinaryForGpu;
+    if (outcome == Outcome::kNoEntry) return s.no_entry;
     auto module = std::make_unique<Module>();
     module->device = current;
     for (const std::string& kernel : kernels)

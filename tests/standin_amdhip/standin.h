@@ -2,9 +2,10 @@
 // them. It runs on host memory and executes nothing: a launch is recorded.
 //
 // Environment, read at the first call: STANDIN_ARCH=gfx942 (default; "gfx942,gfx1100" makes two devices; "none":
-// every call for devices fails with hipErrorNoDevice, "zero": they succeed, and there are 0) and
+// every call for devices fails with hipErrorNoDevice, "zero": they succeed, and there are 0),
 // STANDIN_FAIL=hipModuleLoadData:1:209 (the first hipModuleLoadData returns 209, once, without effect; several rules
-// are separated by commas; a count of 0 means every call).
+// are separated by commas; a count of 0 means every call) and STANDIN_NO_ENTRY=1 (what a bundle without an entry for the
+// device fails with, in place of 209: newer releases return 1).
 #pragma once
 
 #include <cstddef>
