@@ -19,6 +19,9 @@ ErrorState& error_state();
 __attribute__((cold, format(printf, 3, 4))) hipops_status fail_with_code(hipops_status status, int code,
                                                                          const char* format, ...);
 
+// fail_runtime() for a call that gave `code`: with the runtime's name for that, and its words where they are others.
+__attribute__((cold)) hipops_status fail_call(const char* call, int code, const char* name, const char* words);
+
 // Puts words before the message of the failure that gave `status`, keeps its code, returns `status`.
 __attribute__((cold, format(printf, 2, 3))) hipops_status fail_in_context(hipops_status status, const char* format,
                                                                           ...);

@@ -25,6 +25,19 @@ TEST_CASE("context goes before the message and keeps the code", "[error]") {
   CHECK(hipops_last_runtime_error() == 719);
 }
 
+TEST_CASE("a call's refusal has the runtime's name for it, and its words only where they are others", "[error]") {
+  const auto message = [](const char* name, const char* words) {
+    CHECK(fail_call("hipInit", 100, name, words) == HIPOPS_RUNTIME_ERROR);
+    CHECK(hipops_last_runtime_error() == 100);
+    return std::string(hipops_last_error());
+  };
+  CHECK(message("hipErrorNoDevice", "no device is detected") == "hipInit: hipErrorNoDevice (100): no device is detected");
+  CHECK(message("hipErrorNoDevice", "hipErrorNoDevice") == "hipInit: hipErrorNoDevice (100)");
+  CHECK(message("hipErrorNoDevice", "") == "hipInit: hipErrorNoDevice (100)");
+  CHECK(message("hipErrorNoDevice", nullptr) == "hipInit: hipErrorNoDevice (100)");
+  CHECK(message(nullptr, nullptr) == "hipInit: ? (100)");
+}
+
 TEST_CASE("a message may quote the one before it", "[error]") {
   fail(HIPOPS_INTERNAL_ERROR, "first");
   fail(HIPOPS_INTERNAL_ERROR, "second after %s", hipops_last_error());

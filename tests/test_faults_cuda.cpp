@@ -146,6 +146,15 @@ TEST_CASE("the first call of each function of libcuda fails with each error", "[
     for (const int code : kCodes) check_failure(function, 1, code);
 }
 
+TEST_CASE("an error of libcuda whose words are its name is said once", "[faults][cuda]") {
+  Environment environment = with_rule("cuInit:1:100");
+  environment["STANDIN_WORDS"] = "name";
+  check_in_child(environment, [] {
+    EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CUDA), HIPOPS_NO_DEVICE);
+    EXPECT_EQUAL(std::string(hipops_last_error()), HIPOPS_STANDIN_CUDA ": cuInit: CUDA_STANDIN_100 (100)");
+  });
+}
+
 TEST_CASE("later calls of each function of libcuda fail", "[faults][cuda]") {
   for (const Function& function : kFunctions)
     for (int call = 2; call <= function.calls; ++call) check_failure(function, call, 719);

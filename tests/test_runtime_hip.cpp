@@ -15,6 +15,7 @@
 #include "ops.h"
 #include "runtime/bundle.h"
 #include "runtime/code_object.h"
+#include "runtime/hip_absence.h"
 #include "runtime/runtime.h"
 #include "standin_amdhip/code_object.h"
 #include "standin_control.h"
@@ -299,6 +300,55 @@ TEST_CASE("each call that fails in turn: its status, its code, no trace, and the
       EXPECT_EQUAL(standin.live_modules(), 1);
     });
   }
+}
+
+TEST_CASE("an error whose words are its name is said once", "[hip]") {
+  check_in_child(standin_environment({{"STANDIN_FAIL", "hipInit:1:999"}, {"STANDIN_WORDS", "name"}}), [] {
+    expect_refused(hipops_init(HIPOPS_BACKEND_HIP), HIPOPS_RUNTIME_ERROR, 999, "");
+    EXPECT_EQUAL(std::string(hipops_last_error()), HIPOPS_STANDIN ": hipInit: hipStandinError999 (999)");
+  });
+}
+
+TEST_CASE("where the runtime sees no GPU, the message says what to look at", "[hip]") {
+  check_in_child(standin_environment({{"STANDIN_ARCH", "none"}}), [] {
+    expect_refused(hipops_init(HIPOPS_BACKEND_HIP), HIPOPS_NO_DEVICE, 100,
+                   "(100): the stand-in's own words; " + why_no_amd_device());
+    EXPECT_CONTAINS(hipops_last_error(), "/dev/kfd");
+  });
+  check_in_child(standin_environment({{"STANDIN_ARCH", "zero"}}), [] {
+    expect_refused(hipops_init(HIPOPS_BACKEND_HIP), HIPOPS_NO_DEVICE, 0, "has no device; " + why_no_amd_device());
+  });
+}
+
+TEST_CASE("the files of AMD's driver: not there, not this user's, or good", "[hip]") {
+  TemporaryFolder folder;
+  const std::string dev = folder.path(), kfd = dev + "/kfd", node = dev + "/dri/renderD", first = node + "128",
+                    second = node + "129";
+  const std::string groups =
+      " is there, but this user may not read and write it: that usually takes the groups render and video";
+  const auto says = [&](const std::string& words) {
+    check_in_child({{"ROCR_VISIBLE_DEVICES", ""}, {"HIP_VISIBLE_DEVICES", "3"}}, [&] {
+      if (geteuid() == 0) EXPECT_EQUAL(setresuid(65534, 65534, 65534), 0);  // root may do all
+      EXPECT_CONTAINS(why_no_amd_device(dev), words);
+    });
+  };
+  REQUIRE(chmod(dev.c_str(), 0755) == 0);
+  says(kfd + " is not there: the amdgpu driver is not loaded, or this is a container that lacks --device=/dev/kfd "
+             "--device=/dev/dri");
+  folder.write("kfd", {});
+  REQUIRE(chmod(kfd.c_str(), 0400) == 0);
+  says(kfd + groups);
+  REQUIRE(chmod(kfd.c_str(), 0666) == 0);
+  says(kfd + " is there, but no " + dev + "/dri/renderD*");
+  folder.write("dri/card0", {});
+  says("but no " + dev + "/dri/renderD*");
+  for (const std::string& file : {second, first}) {
+    folder.write(file.substr(dev.size() + 1), {});
+    REQUIRE(chmod(file.c_str(), 0400) == 0);
+  }
+  says(first + groups);
+  REQUIRE(chmod(second.c_str(), 0666) == 0);
+  says("this user may use " + kfd + " and " + second + ", and HIP_VISIBLE_DEVICES is \"3\": rocminfo says");
 }
 
 TEST_CASE("the automatic choice does not end at the CPU where hip is there and fails to start", "[hip]") {

@@ -81,9 +81,9 @@ hipops_status CudaRuntime::checked(int code, const char* call) const {
   if (code == 0) return HIPOPS_SUCCESS;
   const char* name = nullptr;
   const char* text = nullptr;
-  if (cuda_.get_error_name(code, &name) != 0 || !name) name = "?";
-  if (cuda_.get_error_string(code, &text) != 0 || !text) text = "?";
-  return fail_runtime(code, "%s: %s (%d): %s", call, name, code, text);
+  if (cuda_.get_error_name(code, &name) != 0) name = nullptr;
+  if (cuda_.get_error_string(code, &text) != 0) text = nullptr;
+  return fail_call(call, code, name, text);
 }
 
 hipops_status CudaRuntime::start() {

@@ -11,13 +11,12 @@
 #include "runtime/bundle.h"
 #include "runtime/code_object.h"
 #include "runtime/guarded.h"
+#include "runtime/hip_absence.h"
 #include "runtime/hip_library.h"
 #include "runtime/runtime.h"
 
 namespace hipops {
 namespace {
-
-const char* or_nothing(const char* text) { return text ? text : "?"; }
 
 // Whether a block of 1024 work-items leaves each 128 registers or more: not on gfx9 before gfx90a. few_registers says
 // the same of a kernel; of gfx9 that neither names, both say no.
@@ -112,8 +111,7 @@ class HipRuntime final : public Runtime {
 hipops_status HipRuntime::checked(int code, const char* call) const {
   if (code == 0) return HIPOPS_SUCCESS;
   hip_.get_last_error();
-  return fail_runtime(code, "%s: %s (%d): %s", call, or_nothing(hip_.get_error_name(code)), code,
-                      or_nothing(hip_.get_error_string(code)));
+  return fail_call(call, code, hip_.get_error_name(code), hip_.get_error_string(code));
 }
 
 // The count comes first: where there is no GPU it says hipErrorNoDevice in every release, while hipInit of HIP 5 says
@@ -121,7 +119,8 @@ hipops_status HipRuntime::checked(int code, const char* call) const {
 hipops_status HipRuntime::start() {
   int count = 0;
   if (int code = hip_.get_device_count(&count)) return start_refused(code, "hipGetDeviceCount");
-  if (count < 1) return fail(HIPOPS_NO_DEVICE, "%s has no device", hip_.object.path.c_str());
+  if (count < 1)
+    return fail(HIPOPS_NO_DEVICE, "%s has no device; %s", hip_.object.path.c_str(), why_no_amd_device().c_str());
   if (int code = hip_.init(0)) return start_refused(code, "hipInit");
   return HIPOPS_SUCCESS;
 }
@@ -129,7 +128,9 @@ hipops_status HipRuntime::start() {
 hipops_status HipRuntime::start_refused(int code, const char* call) const {
   hipops_status status = checked(code, call);
   if (code == hip::kNoDevice || code == hip::kInsufficientDriver) status = HIPOPS_NO_DEVICE;
-  return fail_in_context(status, "%s: ", hip_.object.path.c_str());
+  if (code != hip::kNoDevice) return fail_in_context(status, "%s: ", hip_.object.path.c_str());
+  return fail_with_code(status, code, "%s: %s; %s", hip_.object.path.c_str(), hipops_last_error(),
+                        why_no_amd_device().c_str());
 }
 
 hipops_status HipRuntime::current_device(int* ordinal) { return checked(hip_.get_device(ordinal), "hipGetDevice"); }

@@ -362,7 +362,9 @@ STANDIN_API const char* hipGetErrorName(int code) {
   return name;
 }
 
-STANDIN_API const char* hipGetErrorString(int) { return "the stand-in's own words"; }
+STANDIN_API const char* hipGetErrorString(int code) {
+  return std::getenv("STANDIN_WORDS") ? hipGetErrorName(code) : "the stand-in's own words";
+}
 
 STANDIN_API int hipGetLastError() {
   int error = last_error;

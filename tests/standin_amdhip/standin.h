@@ -5,7 +5,7 @@
 // every call for devices fails with hipErrorNoDevice, "zero": they succeed, and there are 0),
 // STANDIN_FAIL=hipModuleLoadData:1:209 (the first hipModuleLoadData returns 209, once, without effect; several rules
 // are separated by commas; a count of 0 means every call) and STANDIN_NO_ENTRY=1 (what a bundle without an entry for the
-// device fails with, in place of 209: newer releases return 1).
+// device fails with, in place of 209: newer releases return 1). STANDIN_WORDS=name: an error's words are its name, as in HIP 5.
 #pragma once
 
 #include <cstddef>

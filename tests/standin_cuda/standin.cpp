@@ -1,6 +1,6 @@
 // A stand-in libcuda on host memory, as far as hipops calls it; it executes nothing. As standin_amdhip, and with the
 // same STANDIN_FAIL=cuLibraryLoadData:1:209 (the first cuLibraryLoadData returns 209, without effect; a count of 0
-// means every call), but with one device and nothing to ask of it but what the functions at its end say.
+// means every call) and STANDIN_WORDS, but with one device and nothing to ask of it but what the functions at its end say.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -173,7 +173,10 @@ STANDIN_API int cuGetErrorName(int code, const char** name) {
   std::snprintf(text, sizeof text, "CUDA_STANDIN_%d", code);
   return *name = text, kSuccess;
 }
-STANDIN_API int cuGetErrorString(int, const char** text) { return *text = "the stand-in's own words", kSuccess; }
+STANDIN_API int cuGetErrorString(int code, const char** text) {
+  if (std::getenv("STANDIN_WORDS")) return cuGetErrorName(code, text);
+  return *text = "the stand-in's own words", kSuccess;
+}
 STANDIN_API int cuThreadExchangeStreamCaptureMode(int* mode) {
   return api("cuThreadExchangeStreamCaptureMode", [=] { return *mode = 0, kSuccess; });
 }
