@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "parity/command_line.h"
 #include "parity/golden.h"
 #include "parity/large_cases.h"
 #include "parity/number.h"
@@ -31,33 +32,34 @@ std::string is_scale(const std::string& text) {
   const int64_t scale = std::strtoll(text.c_str(), nullptr, 10);
   if (std::to_string(scale) == text && scale > 0 && scale <= large::kGreatestScale && (scale & (scale - 1)) == 0)
     return "";
-  return text + " is no power of two from 1 to " + std::to_string(large::kGreatestScale);
+  return is_not(text, "a power of two from 1 to " + std::to_string(large::kGreatestScale));
 }
 
 void declare(CLI::App* app, Options* options) {
   app->add_option("--backend", options->backend, "auto, cpu, hip or cuda")
-      ->check(CLI::IsMember({"auto", "cpu", "hip", "cuda"}))
+      ->check(one_of({"auto", "cpu", "hip", "cuda"}))
       ->option_text("BACKEND");
-  app->add_option("--op", options->op, "only this op, as rms_norm")->check(CLI::IsMember(op_names()))->option_text("OP");
+  app->add_option("--op", options->op, "only this op, as rms_norm")->check(one_of(op_names()))->option_text("OP");
   app->add_option("--dtype", options->dtype, "only cases of this dtype, as bf16")
-      ->check(CLI::IsMember(dtype_names()))
+      ->check(one_of(dtype_names()))
       ->option_text("DTYPE");
   app->add_option("--case", options->case_glob, "only cases whose name matches this pattern (*, ?, [...])")
       ->option_text("PATTERN");
   app->add_option("--topic", options->topic, "only this topic, as smoke")
-      ->check(CLI::IsMember(all_topics()))
+      ->check(one_of(all_topics()))
       ->option_text("TOPIC");
   app->add_option("--wave", options->wave, "wave size of the cpu backend: 32 or 64")
-      ->check(CLI::IsMember({32, 64}))
+      ->check(one_of({"32", "64"}))
       ->option_text("SIZE");
   app->add_option("--guard", options->guard,
                   "zones: patterns around every tensor; after, before: each tensor\nends, or begins, at an unmapped page "
                   "(cpu backend)")
-      ->check(CLI::IsMember({"zones", "after", "before"}))
+      ->check(one_of({"zones", "after", "before"}))
       ->option_text("KIND");
   app->add_option("--golden", options->golden, "folder of the golden files (also: HIPOPS_GOLDEN)")->option_text("DIR");
   CLI::Option* list =
-      app->add_flag("--list", options->list, "list the cases (op, dtype, topic, name, shape) and run none");
+      app->add_flag("--list", options->list,
+                    "list the cases (op, dtype, topic, name, shape) and run none; not with\n--json, --junit");
   app->add_option("--json", options->json, "write every result to this file")->excludes(list)->option_text("FILE");
   app->add_option("--junit", options->junit, "write every result to this file as JUnit XML")
       ->excludes(list)
@@ -65,11 +67,12 @@ void declare(CLI::App* app, Options* options) {
   app->add_option("--repeat", options->repeat,
                   "run each case that is deterministic this often, on other streams\nand with other grids: all runs "
                   "must give the same bits")
-      ->check(CLI::Range(2, 1000000))
+      ->check(within(2, 1000000))
       ->option_text("TIMES");
   app->add_option("--threads", options->threads,
-                  "run cases on this many threads at once, each on a stream\nof its own, and on all devices in turn")
-      ->check(CLI::Range(2, 1000))
+                  "run cases on this many threads at once, each on a stream\nof its own, and on all devices "
+                  "in turn; not with --repeat")
+      ->check(within(2, 1000))
       ->option_text("COUNT");
   app->add_flag("--many-rows", options->many_rows,
                 "have index_add, layer_norm, rms_norm and softmax choose kernels as\nfor many rows, upsampling and "
@@ -77,10 +80,12 @@ void declare(CLI::App* app, Options* options) {
   app->add_flag("--ordered", options->ordered,
                 "have index_add order its indices wherever there is a workspace,\nalso where there are few, and look them through by each block\nelsewhere");
   app->add_flag("--capture", options->capture,
-                "capture each case in a graph before its data is there, and replay\nthat with changing data");
+                "capture each case in a graph before its data is there, and replay\nthat with changing data; not with "
+                "--repeat, --threads");
   CLI::Option* large = app->add_flag(
       "--large", options->large,
-      "instead of the golden cases, those past 2^31 elements and 4 GiB:\nfor a GPU with 48 GiB of memory or more");
+      "instead of the golden cases, those past 2^31 elements and 4 GiB:\nfor a GPU with 48 GiB of memory or more; "
+      "not with --topic, --golden,\n--guard, --repeat, --threads, --capture");
   app->add_option("--large-scale", options->large_scale,
                   "with --large: divides the sizes by this power of two, so that\ntests can run its cases without a GPU")
       ->check(is_scale)

@@ -4,12 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstring>
 #include <stdexcept>
 
 #include "capi/ops.h"
-#include "hipops/hipops.h"
 
 namespace hipops::parity {
 namespace {
@@ -22,46 +20,7 @@ bool is_stdout(std::FILE* file) {
          own.st_dev == of_stdout.st_dev && own.st_ino == of_stdout.st_ino;
 }
 
-// CLI11 takes an empty argument as if it were not there.
-std::string empty_argument(int argc, char** argv) {
-  for (int i = 1; i < argc; ++i) {
-    const std::string text = argv[i], before = i > 1 ? argv[i - 1] : "";
-    if (text.rfind("--", 0) == 0 && text.size() > 2 && text.back() == '=') return text.substr(0, text.size() - 1);
-    if (text.empty()) return before.rfind("--", 0) == 0 ? before : "argument " + std::to_string(i);
-  }
-  return "";
-}
-
 }  // namespace
-
-bool parse_command_line(CLI::App* app, int argc, char** argv, int* exit_code) {
-  *exit_code = kExitUsage;
-  const std::string empty = empty_argument(argc, argv);
-  if (!empty.empty()) {
-    std::fprintf(stderr, "%s: %s is empty, expected a value\n", app->get_name().c_str(), empty.c_str());
-    return false;
-  }
-  app->set_version_flag("--version", std::string("hipops ") + hipops_version());
-  try {
-    app->parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (app->exit(error) == 0) *exit_code = kExitPassed;  // --help
-    return false;
-  }
-  return true;
-}
-
-std::string is_number(const std::string& text) {
-  errno = 0;
-  const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-  if (digits) std::strtoull(text.c_str(), nullptr, 10);
-  return digits && errno == 0 ? "" : text + " is no whole number from 0 to 2^64 - 1";
-}
-
-std::string is_count(const std::string& text) {
-  const bool zero = text.find_first_not_of('0') == std::string::npos;
-  return !zero && is_number(text).empty() ? "" : text + " is no whole number from 1 to 2^64 - 1";
-}
 
 OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
   if (path_.empty()) return;

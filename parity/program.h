@@ -6,25 +6,12 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-}
-
 namespace hipops::parity {
 
 constexpr int kExitPassed = 0;
 constexpr int kExitMismatch = 1;
 constexpr int kExitUsage = 2;
 constexpr int kExitNoDevice = 77;
-
-// Reads a command line, of which --version is a part. True: go on; *exit_code is that of bad usage, should the options
-// not go together. False: *exit_code says how the program ends; what there is to say has been printed. An empty
-// argument, as of a variable that is not set, is refused.
-bool parse_command_line(CLI::App* app, int argc, char** argv, int* exit_code);
-
-// Validators for CLI11: "", or what is wrong with the text. A number that 64 bits have without a sign, and one but 0.
-std::string is_number(const std::string& text);
-std::string is_count(const std::string& text);
 
 // A file for what a run comes to.
 class OutputFile {

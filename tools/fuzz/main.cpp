@@ -15,6 +15,7 @@
 #include "fuzz/golden_text.h"
 #include "fuzz/random_case.h"
 #include "fuzz/trial.h"
+#include "parity/command_line.h"
 #include "parity/options.h"
 #include "parity/terminal.h"
 
@@ -35,13 +36,13 @@ struct Options {
 
 void declare(CLI::App* app, Options* options) {
   app->add_option("--backend", options->backend, "cpu (without this), hip or cuda")
-      ->check(CLI::IsMember({"cpu", "hip", "cuda"}))
+      ->check(parity::one_of({"cpu", "hip", "cuda"}))
       ->option_text("BACKEND");
   app->add_option("--wave", options->wave, "wave size of the cpu backend: 32 or 64")
-      ->check(CLI::IsMember({32, 64}))
+      ->check(parity::one_of({"32", "64"}))
       ->option_text("SIZE");
   app->add_option("--op", options->op, "only this op, as rms_norm")
-      ->check(CLI::IsMember(parity::op_names()))
+      ->check(parity::one_of(parity::op_names()))
       ->option_text("OP");
   app->add_option("--seed", options->seed,
                   "of the cases, and on the cpu of the order of work-items and blocks\n(1); 0: one from the clock")
@@ -52,12 +53,12 @@ void declare(CLI::App* app, Options* options) {
       ->option_text("N");
   app->add_option("--count", options->count, "how many cases (1000)")->check(parity::is_count)->option_text("N");
   app->add_option("--elements", options->elements, "that a tensor may have, more or less (4096)")
-      ->check(CLI::Range(1, 1 << 24))
+      ->check(parity::within(1, 1 << 24))
       ->option_text("N");
   app->add_option("--guard", options->guard,
                   "zones: patterns around every tensor; after, before: each tensor\nends, or begins, at an unmapped "
                   "page (cpu backend)")
-      ->check(CLI::IsMember({"zones", "after", "before"}))
+      ->check(parity::one_of({"zones", "after", "before"}))
       ->option_text("KIND");
   app->add_option("--save", options->save,
                   "folder for the case that failed, which hipops-parity --golden runs;\nno file there is written over")

@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "info/report.h"
+#include "parity/command_line.h"
 #include "parity/options.h"
 #include "parity/terminal.h"
 
@@ -44,7 +45,7 @@ int run(int argc, char** argv) {
   CLI::App app("Says what hipops is built for and what it finds here: runtimes, devices, and the code object of each.",
                "hipops-info");
   app.add_option("--backend", wanted, "ask whether this one can be used: auto, cpu, hip or cuda")
-      ->check(CLI::IsMember({"auto", "cpu", "hip", "cuda"}))
+      ->check(parity::one_of({"auto", "cpu", "hip", "cuda"}))
       ->option_text("BACKEND");
   app.footer(
       "Examples:\n"
