@@ -60,8 +60,8 @@ void declare(CLI::App* app, Options* options) {
   CLI::Option* list =
       app->add_flag("--list", options->list,
                     "list the cases (op, dtype, topic, name, shape) and run none; not with\n--json, --junit");
-  app->add_option("--json", options->json, "write every result to this file")->excludes(list)->option_text("FILE");
-  app->add_option("--junit", options->junit, "write every result to this file as JUnit XML")
+  app->add_option("--json", options->json, "write every result to this file; -: to stdout, and the table to\nstderr")->excludes(list)->option_text("FILE");
+  app->add_option("--junit", options->junit, "write every result to this file as JUnit XML; - as above")
       ->excludes(list)
       ->option_text("FILE");
   app->add_option("--repeat", options->repeat,

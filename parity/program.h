@@ -13,12 +13,12 @@ constexpr int kExitMismatch = 1;
 constexpr int kExitUsage = 2;
 constexpr int kExitNoDevice = 77;
 
-// A file for what a run comes to.
+// A file for what a run comes to; "-" is stdout, and what is printed from then on goes to stderr.
 class OutputFile {
  public:
-  // Opened before the run, which need not be done to learn that it cannot be; "" for none. What the file holds stays
-  // there until write(). Throws std::invalid_argument, also where stdout goes to that file: both would write from its
-  // begin.
+  // Opened before the run, which need not be done to learn that it cannot be, and before anything is printed; "" for
+  // none. What the file holds stays there until write(). Throws std::invalid_argument, also where stdout goes to that
+  // file: both would write from its begin.
   explicit OutputFile(std::string path);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
@@ -28,6 +28,8 @@ class OutputFile {
   bool write(const std::string& text);
 
  private:
+  void open_stdout();
+
   const std::string path_;
   std::FILE* file_ = nullptr;
   bool is_new_ = false;

@@ -7,7 +7,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "catch.h"
 #include "info/code_choice.h"
@@ -25,7 +27,7 @@ struct Run {
 };
 
 Run run(const std::string& tool, const std::string& arguments, const std::string& environment = "") {
-  std::FILE* pipe = popen((environment + " '" HIPOPS_BIN "/" + tool + "' " + arguments + " 2>&1").c_str(), "r");
+  std::FILE* pipe = popen(("(" + environment + " '" HIPOPS_BIN "/" + tool + "' " + arguments + ") 2>&1").c_str(), "r");
   REQUIRE(pipe != nullptr);
   Run result;
   char part[4096];
@@ -192,6 +194,51 @@ TEST_CASE("a stdout that takes nothing ends no tool with 0", "[info]") {
   const Run listed = run("hipops-bench", "--list --op softmax 2>&1 > /dev/full");
   CHECK(listed.exit_code == 2);
   CHECK(run("hipops-info", "--backend hip > /dev/full", kNoGpu).exit_code == 77);
+}
+
+TEST_CASE("a report that goes to stdout is alone there, and the table on stderr", "[info]") {
+  const Folder folder;
+  const std::string out = folder / "out", err = folder / "err", inside = "cd '" + folder / "" + "' &&";
+  const std::string apart = " > '" + out + "' 2> '" + err + "'";
+  const std::string parity = "--backend cpu --op softmax --topic smoke --dtype f32 ";
+  const std::string bench = "--backend cpu --op softmax --dtype f32 --repeats 1 ";
+  struct Report {
+    std::string tool, arguments, table;
+  };
+  std::vector<Report> reports = {
+      {"hipops-parity", parity + "--json -", "passed"},
+      {"hipops-parity", parity + "--verbose --json=-", "passed"},
+      {"hipops-bench", bench + "--shape 4x4 --json -", "times in us"},
+      {"hipops-bench", "--backend cpu --sweep --repeats 1 --match 'rms_norm/f32/1x127' --json -", "1 shapes"}};
+  if (*hipops::hip_targets != '\0')
+    reports.push_back({"hipops-inspect", "--op softmax --kernel '*_f32_wide_*' --json -", "VGPRs"});
+  for (const Report& report : reports) {
+    const Run done = run(report.tool, report.arguments + apart, inside);
+    INFO(report.tool << " " << report.arguments << "\n" << text_of(out) << text_of(err));
+    CHECK((done.exit_code == 0 || done.exit_code == 1));  // a sweep may find a better neighbour
+    CHECK_FALSE(nlohmann::json::parse(text_of(out)).empty());
+    CHECK(text_of(err).find(report.table) != std::string::npos);
+    CHECK_FALSE(std::filesystem::exists(folder / "-"));
+  }
+  CHECK(run("hipops-parity", parity + "--junit -" + apart, inside).exit_code == 0);
+  CHECK(text_of(out).rfind("<?xml", 0) == 0);
+  CHECK(text_of(err).find("passed") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(folder / "-"));
+  // What stdout had is not cut.
+  std::ofstream(out) << "before\n";
+  CHECK(run("hipops-parity", parity + "--json - >> '" + out + "' 2> '" + err + "'").exit_code == 0);
+  CHECK(text_of(out).rfind("before\n{", 0) == 0);
+
+  CHECK(run("hipops-parity", parity + "--json - --junit -").says("--json and --junit are both -"));
+  CHECK(run("hipops-parity", parity + "--json - > /dev/full").says("cannot write stdout: "));
+  CHECK(run("hipops-parity", parity + "--json - > /dev/full").exit_code == 2);
+  CHECK(run("hipops-parity", parity + "--json - --junit '" + out + "' > '" + out + "'").exit_code == 2);
+  const Run refused = run("hipops-parity", "--backend hip --json -" + apart, kNoGpu);
+  CHECK(refused.exit_code == 77);
+  CHECK(text_of(out).empty());
+  const Run folder_wanted = run("hipops-fuzz", "--op softmax --count 1 --save -");
+  CHECK(folder_wanted.exit_code == 2);
+  CHECK(folder_wanted.says("--save is \"-\", expected a folder"));
 }
 
 TEST_CASE("hipops-fuzz's failure stays one, and is saved where nothing is", "[info]") {
@@ -366,6 +413,6 @@ TEST_CASE("reports that would be lost, or mixed with what is printed, are refuse
   refuses("hipops-parity", "--list --json " + file, "--list and --json do not go together");
   refuses("hipops-bench", "--list --json " + file, "--list and --json do not go together");
   CHECK(!std::filesystem::exists(file));
-  CHECK(run("hipops-parity", "--backend cpu --op softmax --topic smoke --json " + file + " > " + file).exit_code == 2);
+  CHECK(run("hipops-parity", "--backend cpu --op softmax --topic smoke --json " + file + " > " + file + " 2>&1").exit_code == 2);
   CHECK(text_of(file).find(file + ": stdout goes there, expected a file of its own") != std::string::npos);
 }

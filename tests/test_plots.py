@@ -35,6 +35,14 @@ def refuses_others():
         assert run.returncode == 2 and words in run.stderr, (run.returncode, run.stderr)
 
 
+def writes_to_stdout():
+    run = subprocess.run([sys.executable, os.path.join(source, "tools/bench/compare.py"), "--from", FIGURES, "--json", "-"], check=True,
+                         capture_output=True, text=True)
+    with open(FIGURES) as file:
+        assert json.loads(run.stdout) == json.load(file)
+    assert "workload" in run.stderr and not os.path.exists("-")
+
+
 def main():
     with open(FIGURES) as file:
         rows = json.load(file)["rows"]
@@ -45,6 +53,7 @@ def main():
     assert sorted(linked) == sorted(name + ".svg" for name, _, _ in groups), linked
     assert all(os.path.exists(os.path.join(source, "docs/benchmarks", name)) for name in linked)
     refuses_others()
+    writes_to_stdout()
     try:
         import matplotlib  # noqa: F401
     except ImportError:

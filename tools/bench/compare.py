@@ -7,6 +7,7 @@ the roof: the time of the fastest plain copy of as many bytes. Or shows an earli
 """
 
 import argparse
+import contextlib
 import datetime
 import json
 import os
@@ -141,11 +142,18 @@ def earlier(arguments):
     return report
 
 
-def write(report, path):
+def text_of(report):
     """One row a line, so that a later run's differences can be read."""
     head = json.dumps({key: value for key, value in report.items() if key != "rows"}, indent=1)[:-2]
+    return head + ',\n "rows": [\n  ' + ",\n  ".join(map(json.dumps, report["rows"])) + "\n ]\n}\n"
+
+
+def write(report, path, stdout):
+    if path == "-":
+        stdout.write(text_of(report))
+        return
     with open(path, "w") as file:
-        file.write(head + ',\n "rows": [\n  ' + ",\n  ".join(map(json.dumps, report["rows"])) + "\n ]\n}\n")
+        file.write(text_of(report))
 
 
 def main():
@@ -157,19 +165,21 @@ def main():
     parser.add_argument("--others", action="store_true", help="shapes between the rows of the table, too")
     parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument("--commit", help="that the library was built from; without this, what git says of this source tree")
-    parser.add_argument("--json", metavar="FILE", help="where the figures go")
+    parser.add_argument("--json", metavar="FILE", help="where the figures go; -: to stdout, and the table to stderr")
     parser.add_argument("--plots", metavar="FOLDER", help="where a bar chart for each group of rows goes (matplotlib)")
     arguments = parser.parse_args()
     if bool(arguments.library) == bool(arguments.earlier):
         parser.error("expected a library, or --from and an earlier run's JSON")
+    stdout = sys.stdout
     try:
-        report = earlier(arguments) if arguments.earlier else measured(arguments)
-        if arguments.commit:
-            report["commit"] = arguments.commit
-        if arguments.json:
-            write(report, arguments.json)
-        if arguments.plots:
-            print("\n".join(plots.draw(report, arguments.plots)))
+        with contextlib.redirect_stdout(sys.stderr if arguments.json == "-" else stdout):
+            report = earlier(arguments) if arguments.earlier else measured(arguments)
+            if arguments.commit:
+                report["commit"] = arguments.commit
+            if arguments.json:
+                write(report, arguments.json, stdout)
+            if arguments.plots:
+                print("\n".join(plots.draw(report, arguments.plots)))
     except (OSError, ValueError, ImportError) as error:
         parser.exit(2, f"compare.py: {error}\n")
     return 0

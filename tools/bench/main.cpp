@@ -54,8 +54,8 @@ Figure measure(const Options& options, const Device& device, Timer& timer, const
 }
 
 // One row's failure is not the others'.
-int run_rows(const Options& options, const std::vector<Workload>& rows, const Device& device, const RunInfo& info) {
-  parity::OutputFile json(options.json);
+int run_rows(const Options& options, const std::vector<Workload>& rows, const Device& device, const RunInfo& info,
+             parity::OutputFile* json) {
   Timer timer(device, options.repeats ? options.repeats : kRepeats);
   parity::Progress progress(rows.size());
   std::vector<Figure> figures;
@@ -71,20 +71,20 @@ int run_rows(const Options& options, const std::vector<Workload>& rows, const De
       complain(rows[i].name + ": " + failure.what(), 0);
     }
   }
-  const bool written = json.write(to_json(info, figures));
+  const bool written = json->write(to_json(info, figures));
   if (figures.size() != rows.size()) return parity::kExitMismatch;
   return written ? parity::kExitPassed : parity::kExitUsage;
 }
 
-int run_sweep(const Options& options, const std::vector<SweepJob>& jobs, const Device& device, const RunInfo& info) {
-  parity::OutputFile json(options.json);
+int run_sweep(const Options& options, const std::vector<SweepJob>& jobs, const Device& device, const RunInfo& info,
+              parity::OutputFile* json) {
   Timer timer(device, options.repeats ? options.repeats : kSweepRepeats);
   parity::Progress progress(jobs.size());
   const std::vector<SweepRow> rows =
       sweep(device, timer, jobs, [&](size_t done, const std::string& label) { progress.show(done, label); });
   progress.clear();
   print(sweep_text(rows, parity::colours_wanted()));
-  const bool written = json.write(to_json(info, rows));
+  const bool written = json->write(to_json(info, rows));
   const bool found = std::any_of(rows.begin(), rows.end(),
                                  [](const SweepRow& row) { return row.is_slow() || row.has_better_neighbour(); });
   if (found) return parity::kExitMismatch;
@@ -109,8 +109,10 @@ int main_or_throw(int argc, char** argv) {
   if (options.host && !device.tools->has_graphs())
     return complain("--host is not for the " + info.backend + " backend: its driver has no launch of its own",
                     parity::kExitUsage);
+  parity::OutputFile json(options.json);
   print(header_text(info, parity::colours_wanted()));
-  exit_code = options.sweep ? run_sweep(options, jobs, device, info) : run_rows(options, rows, device, info);
+  exit_code = options.sweep ? run_sweep(options, jobs, device, info, &json)
+                            : run_rows(options, rows, device, info, &json);
   device.tools->destroy_stream(device.stream);
   return exit_code;
 }

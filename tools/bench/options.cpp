@@ -75,7 +75,7 @@ void declare(CLI::App* app, Options* o) {
       ->excludes(warm)
       ->excludes(host);
   CLI::Option* list = app->add_flag("--list", o->list, "list the rows and run none; not with --json");
-  app->add_option("--json", o->json, "write all figures to this file")->excludes(list)->option_text("FILE");
+  app->add_option("--json", o->json, "write all figures to this file; -: to stdout, and the table to\nstderr")->excludes(list)->option_text("FILE");
   app->footer(
       "The roof is the fastest plain copy of as many bytes, half read and half written, in the same\n"
       "run.\n"
@@ -84,6 +84,7 @@ void declare(CLI::App* app, Options* o) {
       "  hipops-bench --backend hip\n"
       "  hipops-bench --op rms_norm --dtype bf16 --shape 37x2880 --warm --host\n"
       "  hipops-bench --sweep --dtype bf16 f32 --json sweep.json\n"
+      "  hipops-bench --backend hip --json - | jq '.rows[] | .name, .share'\n"
       "\n"
       "Exit status:\n"
       "  0   done\n"

@@ -95,6 +95,7 @@ std::string problem_of(const Options& options) {
   if (options.first > UINT64_MAX - options.count) return "--first and --count reach over 2^64";
   if (!options.op.empty() && !parity::is_built(*parity::find_op(parity::all_ops(), options.op)))
     return parity::not_built(options.op);
+  if (options.save == "-") return "--save is \"-\", expected a folder; the case is printed without it, too";
   if (!options.save.empty() && !takes_files(options.save)) return "--save: cannot write to " + options.save;
   return "";
 }

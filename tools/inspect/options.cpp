@@ -20,7 +20,7 @@ void declare(CLI::App* app, Options* options) {
   app->add_option("--target", selection.target, "only this target, as gfx942 or gfx11-generic")->option_text("TARGET");
   app->add_option("--kernel", selection.kernel, "only kernels whose name matches this pattern (*, ?, [...])")
       ->option_text("PATTERN");
-  app->add_option("--json", options->json, "write all figures to this file")->option_text("FILE");
+  app->add_option("--json", options->json, "write all figures to this file; -: to stdout, and the table to\nstderr")->option_text("FILE");
   app->add_option("--check", options->check, "instead of a table: which of the budgets in this file are\nbroken")
       ->option_text("FILE");
   app->add_option("--objdump", selection.objdump,
