@@ -29,7 +29,7 @@ const char* shown(Verdict verdict) {
 
 std::string row_text(const std::string& op, const std::string& dtype, const std::string& cases, const std::string& ulps,
                      const std::string& verdict, const std::string& where) {
-  return left(op, kOpWidth) + left(dtype, kDtypeWidth) + right(cases, kCasesWidth) + " " +
+  return left(op, kOpWidth - 1) + " " + left(dtype, kDtypeWidth - 1) + " " + right(cases, kCasesWidth) + " " +
          right(ulps, kUlpsWidth - 1) + "  " + verdict + (where.empty() ? "" : " " + where);
 }
 

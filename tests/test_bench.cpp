@@ -10,6 +10,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "catch.h"
 #include "parity/buffer.h"
@@ -144,6 +145,16 @@ struct CountingDevice {
 };
 
 bool is_near(double got, double expected) { return std::abs(got - expected) <= 1e-6 * std::abs(expected); }
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+// What this machine may have of GPUs is not found.
+const std::string kNoGpu = "HIPOPS_HIP_LIBRARY=none HIPOPS_CUDA_LIBRARY=none";
 
 SweepRow sweep_row(int64_t bytes, double roof, double us, std::vector<Variant> neighbours) {
   return {{"softmax", HIPOPS_BF16, {4, 8}}, bytes, roof, {"chosen", us}, std::move(neighbours)};
@@ -316,6 +327,49 @@ TEST_CASE("a sweep's findings: slow where much moves, and beaten by a neighbour"
   CHECK(text.find("1.25 x  chosen -> b") != std::string::npos);
 }
 
+TEST_CASE("columns keep apart, however large the figures", "[bench]") {
+  for (const double us : {0.01, 6893.69, 1018218.44, 691018218.44, 8.5e12, 1e300}) {
+    Figure figure = {{}, INT64_MAX / 2, us, us * 7, us, HostTime{us, us / 3, 1000000}};
+    figure.work.name = std::string(60, 'n');
+    const std::string row = table_row(figure);
+    INFO(row);
+    const std::vector<std::string> words = words_of(row);
+    REQUIRE(words.size() == 12);
+    for (const size_t time : {3, 4, 7, 8, 9, 11}) {
+      size_t used = 0;
+      CHECK(std::stod(words[time], &used) >= 0);
+      CHECK(used == words[time].size());
+      CHECK(words[time].size() <= 9);
+    }
+    CHECK(words[2] == "MiB");
+    CHECK(words[5] == "14.3");
+    CHECK(words[6] == "%");
+    CHECK(words[10] == "1000000");
+    SweepRow swept = sweep_row(INT64_MAX / 2, us, us * 7, {{"other", us}});
+    swept.job.shape = {INT64_MAX, INT64_MAX};
+    const std::string text = sweep_text({swept}, false);
+    INFO(text);
+    size_t lines = 0;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) {
+      if (line.rfind("softmax/", 0) != 0) continue;
+      ++lines;
+      CHECK(words_of(line).size() == (line.find("->") == std::string::npos ? 8 : 10));
+    }
+    CHECK(lines == 2);
+  }
+  const auto shown = [](double us) {
+    Figure figure;
+    figure.work.name = "n";
+    figure.roof = figure.hipops = us;
+    return words_of(table_row(figure))[3];
+  };
+  CHECK(shown(12.345) == "12.35");
+  CHECK(shown(999999.99) == "999999.99");
+  CHECK(shown(999999.996) == "1000000");
+  CHECK(shown(691018218.44) == "691018218");
+}
+
 TEST_CASE("row_candidates has the launcher's choice among them, and a kernel can be forced", "[bench]") {
   DeviceFacts device;
   device.units = 132;
@@ -439,6 +493,25 @@ TEST_CASE("hipops-bench refuses bad usage with a word on it", "[bench]") {
     CHECK(outcome.exit_code == 2);
     CHECK(outcome.says(words));
   }
+}
+
+TEST_CASE("without a GPU hipops-bench stops at once, unless the CPU is asked for by name", "[bench]") {
+  const std::string row = "--op softmax --dtype f32 --shape 4x4 --repeats 1";
+  for (const std::string automatic : {"HIPOPS_BACKEND= ", "HIPOPS_BACKEND=auto "}) {
+    for (const std::string& arguments : {row, std::string("--sweep"), std::string(""), row + " --host --backend auto"}) {
+      const Outcome outcome = run_bench(arguments, automatic + kNoGpu);
+      INFO(outcome.words);
+      CHECK(outcome.exit_code == 77);
+      CHECK(outcome.words ==
+            "hipops-bench: no GPU was found, and the cpu backend is for checking numbers, not for speed; --backend cpu "
+            "times it all the same\n"
+            "hip: HIPOPS_HIP_LIBRARY is \"none\"\n"
+            "cuda: HIPOPS_CUDA_LIBRARY is \"none\"\n");
+    }
+  }
+  CHECK(run_bench(row + " --backend cpu", kNoGpu).exit_code == 0);
+  CHECK(run_bench(row, kNoGpu + " HIPOPS_BACKEND=cpu").exit_code == 0);
+  CHECK(run_bench("--list", kNoGpu).exit_code == 0);
 }
 
 TEST_CASE("hipops-bench ends with 77 where the device is not there, or the runtime too old to time on it", "[bench]") {

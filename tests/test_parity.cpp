@@ -1280,6 +1280,10 @@ TEST_CASE("the table has a row per op and dtype", "[parity][report]") {
   CHECK(contains(table_row(records, true), "\033[31mFAIL"));
   CHECK(contains(table_row({records[1]}, false), "0.5  pass     second y[1,2]"));
   CHECK(contains(table_row({records[2]}, false), "-  skipped\n"));
+  CaseRecord wide = records[1];
+  wide.op = "an_op_of_twenty_char";
+  wide.dtype = "i2x32x";
+  CHECK(contains(table_row({wide}, false), wide.op + " " + wide.dtype + " "));
   CHECK(contains(failure_text(records[0], false), "run it alone: ./hipops-parity --op twice"));
   CHECK(closing_line(count(records), false) == "1 passed, 1 failed, 1 skipped\n");
   CHECK(skipped_text(records, false) == verbose_text(records[2], false));

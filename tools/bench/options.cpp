@@ -31,7 +31,7 @@ bool matches(const std::string& name, const Options& o) {
 }
 
 void declare(CLI::App* app, Options* o) {
-  app->add_option("--backend", o->backend, "auto, cpu, hip or cuda")
+  app->add_option("--backend", o->backend, "auto (without this: a GPU, of hip or cuda), cpu, hip or cuda")
       ->check(parity::one_of({"auto", "cpu", "hip", "cuda"}))
       ->option_text("BACKEND");
   app->add_option("--op", o->ops, "only these ops, as rms_norm; with --shape its op")
@@ -78,7 +78,7 @@ void declare(CLI::App* app, Options* o) {
   app->add_option("--json", o->json, "write all figures to this file; -: to stdout, and the table to\nstderr")->excludes(list)->option_text("FILE");
   app->footer(
       "The roof is the fastest plain copy of as many bytes, half read and half written, in the same\n"
-      "run.\n"
+      "run. The cpu backend is for checking numbers: it is timed only where it is asked for.\n"
       "\n"
       "Examples:\n"
       "  hipops-bench --backend hip\n"
@@ -90,7 +90,8 @@ void declare(CLI::App* app, Options* o) {
       "  0   done\n"
       "  1   a failure, or a sweep that found a shape under 75 % of the roof or a better neighbour\n"
       "  2   bad usage, a wrong setting, or a file that cannot be written\n"
-      "  77  the backend asked for is not there; hipops-info says why");
+      "  77  the backend asked for is not there, or there is no GPU and none was asked for;\n"
+      "      hipops-info says why");
 }
 
 Workload row_of(const Options& o, const std::string& shape) {

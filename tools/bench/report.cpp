@@ -19,12 +19,24 @@ constexpr int kNameWidth = 52;
 constexpr int kFigureWidth = 10;
 
 std::string fixed(double value, int digits) {
-  char text[64];
+  char text[512];  // of the largest number
   std::snprintf(text, sizeof text, "%.*f", digits, value);
   return text;
 }
 
-std::string column(const std::string& text) { return right(text, kFigureWidth); }
+// What is too wide for its column moves the others, and still keeps apart.
+std::string column(const std::string& text, int width = kFigureWidth) { return " " + right(text, width - 1); }
+
+std::string bytes_column(const std::string& text) { return column(text, kFigureWidth + 2); }
+
+// A hundredth of a microsecond is nothing beside a second.
+std::string time_text(double us) {
+  const std::string text = fixed(us, us < 999999.995 ? 2 : 0);
+  if (text.size() < kFigureWidth) return text;
+  char rounded[64];
+  std::snprintf(rounded, sizeof rounded, "%.2e", us);
+  return rounded;
+}
 
 std::string percent(double share) { return fixed(100 * share, 1) + " %"; }
 
@@ -59,7 +71,7 @@ std::string header_text(const RunInfo& info, bool colour) {
 }
 
 std::string table_heading(bool warm, bool host, bool colour) {
-  std::string text = left("times in us", kNameWidth) + right("bytes", kFigureWidth + 2) + column("roof") +
+  std::string text = left("times in us", kNameWidth) + bytes_column("bytes") + column("roof") +
                      column("hipops") + column("share");
   if (warm) text += column("warm");
   if (host) text += column("call") + column("driver") + column("launches") + column("over each");
@@ -67,13 +79,13 @@ std::string table_heading(bool warm, bool host, bool colour) {
 }
 
 std::string table_row(const Figure& figure) {
-  std::string text = left(figure.work.name, kNameWidth) + right(size_text(figure.bytes), kFigureWidth + 2) +
-                     column(fixed(figure.roof, 2)) + column(fixed(figure.hipops, 2)) +
+  std::string text = left(figure.work.name, kNameWidth) + bytes_column(size_text(figure.bytes)) +
+                     column(time_text(figure.roof)) + column(time_text(figure.hipops)) +
                      column(percent(figure.roof / figure.hipops));
-  if (figure.warm) text += column(fixed(*figure.warm, 2));
+  if (figure.warm) text += column(time_text(*figure.warm));
   if (figure.host)
-    text += column(fixed(figure.host->call, 2)) + column(fixed(figure.host->driver, 2)) +
-            column(std::to_string(figure.host->launches)) + column(fixed(figure.host->over_a_launch(), 2));
+    text += column(time_text(figure.host->call)) + column(time_text(figure.host->driver)) +
+            column(std::to_string(figure.host->launches)) + column(time_text(figure.host->over_a_launch()));
   return text + "\n";
 }
 
@@ -90,12 +102,12 @@ std::string sweep_text(const std::vector<SweepRow>& rows, bool colour) {
   std::sort(beaten.begin(), beaten.end(), [&](const SweepRow* a, const SweepRow* b) { return gain(a) > gain(b); });
   std::vector<std::string> slow_lines, beaten_lines;
   for (const SweepRow* row : slow)
-    slow_lines.push_back(left(row->job.name(), kNameWidth) + right(size_text(row->bytes), kFigureWidth + 2) +
-                         column(fixed(row->roof, 2)) + column(fixed(row->chosen.us, 2)) +
+    slow_lines.push_back(left(row->job.name(), kNameWidth) + bytes_column(size_text(row->bytes)) +
+                         column(time_text(row->roof)) + column(time_text(row->chosen.us)) +
                          column(percent(row->share())) + "  " + row->chosen.kernel);
   for (const SweepRow* row : beaten)
-    beaten_lines.push_back(left(row->job.name(), kNameWidth) + right(size_text(row->bytes), kFigureWidth + 2) +
-                           column(fixed(row->chosen.us, 2)) + column(fixed(row->fastest_neighbour()->us, 2)) +
+    beaten_lines.push_back(left(row->job.name(), kNameWidth) + bytes_column(size_text(row->bytes)) +
+                           column(time_text(row->chosen.us)) + column(time_text(row->fastest_neighbour()->us)) +
                            column(fixed(gain(row), 2) + " x") + "  " + row->chosen.kernel + " -> " +
                            row->fastest_neighbour()->kernel);
   return std::to_string(rows.size()) + " shapes" +
