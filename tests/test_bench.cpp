@@ -498,7 +498,7 @@ TEST_CASE("hipops-bench refuses bad usage with a word on it", "[bench]") {
 TEST_CASE("without a GPU hipops-bench stops at once, unless the CPU is asked for by name", "[bench]") {
   const std::string row = "--op softmax --dtype f32 --shape 4x4 --repeats 1";
   for (const std::string automatic : {"HIPOPS_BACKEND= ", "HIPOPS_BACKEND=auto "}) {
-    for (const std::string& arguments : {row, std::string("--sweep"), std::string(""), row + " --host --backend auto"}) {
+    for (const std::string& arguments : {row, row + " --host --backend auto", std::string("--sweep"), std::string()}) {
       const Outcome outcome = run_bench(arguments, automatic + kNoGpu);
       INFO(outcome.words);
       CHECK(outcome.exit_code == 77);

@@ -13,6 +13,7 @@
 
 #include "catch.h"
 #include "info/code_choice.h"
+#include "parity/terminal.h"
 #include "runtime/runtime.h"
 
 using namespace hipops::info;
@@ -104,6 +105,42 @@ TEST_CASE("without a GPU hipops-info says why, and what serves instead", "[info]
   CHECK(plain.says("HIPOPS_HIP_LIBRARY=none"));
   CHECK(run("hipops-info", "--backend hip", kNoGpu).exit_code == 77);
   CHECK(run("hipops-info", "--backend cpu", kNoGpu).exit_code == 0);
+}
+
+TEST_CASE("hipops-info --backend answers about that one alone, and says what to do", "[info]") {
+  const auto answers = [](const std::string& backend, const std::string& environment, int exit_code,
+                          const std::string& verdict) {
+    const Run answer = run("hipops-info", "--backend " + backend, environment);
+    INFO(answer.words);
+    CHECK(answer.exit_code == exit_code);
+    CHECK(answer.says("hipops " + std::string(hipops_version()) + "\nbuild    "));
+    for (const std::string other : {"hip", "cuda", "cpu"})
+      CHECK(answer.says("\n" + hipops::parity::left(other, 9)) == (other == backend));
+    const std::string last = "\nverdict  " + backend + " " + verdict;
+    CHECK(answer.words.find(last) == answer.words.rfind('\n', answer.words.size() - 2));
+  };
+  answers("hip", kNoGpu, 77,
+          "cannot be used: unset HIPOPS_HIP_LIBRARY, or have it name the path of a libamdhip64 that loads");
+  answers("cuda", kNoGpu, 77,
+          "cannot be used: unset HIPOPS_CUDA_LIBRARY, or have it name the path of a libcuda that loads");
+  answers("cpu", kNoGpu, 0, "can be used, on 1 of 1 devices");
+  answers("cpu", kNoGpu + " HIPOPS_BACKEND=rocm", 0, "can be used, on 1 of 1 devices");
+  answers("cpu", kNoGpu + " HIPOPS_CPU_WAVE=48", 2, "cannot be used: correct the setting that is named above");
+  for (const std::string absent : {"none", "zero"})
+    answers("hip", kStandin + absent, 77, "cannot be used: its runtime sees no GPU; mend what the line above names");
+  answers("hip", kStandin + "gfx942 STANDIN_FAIL=hipGetDeviceCount:0:719", 1,
+          "cannot be used: its runtime is there and fails; does rocminfo run?");
+  const std::string folder = "HIPOPS_CODE_OBJECT_DIR=/nowhere ";
+  answers("hip", folder + kStandin + "gfx942,gfx803", 77,
+          "cannot be used: HIPOPS_CODE_OBJECT_DIR has no code objects for its devices");
+  if (*hipops::hip_targets == '\0') {
+    answers("hip", kStandin + "gfx942", 77, "cannot be used: hipops has to be built for gfx942 (HIPOPS_AMD_TARGETS)");
+  } else {
+    answers("hip", kStandin + "gfx803", 77, "cannot be used: hipops has to be built for gfx803 (HIPOPS_AMD_TARGETS)");
+    answers("hip", kStandin + "gfx803," + first_target(), 0, "can be used, on 1 of 2 devices");
+  }
+  CHECK(run("hipops-info", "--backend auto", kNoGpu).words == run("hipops-info", "", kNoGpu).words);
+  CHECK_FALSE(run("hipops-info", "", kNoGpu).says("verdict"));
 }
 
 TEST_CASE("hipops-info says why a program gets no backend", "[info]") {
@@ -413,6 +450,7 @@ TEST_CASE("reports that would be lost, or mixed with what is printed, are refuse
   refuses("hipops-parity", "--list --json " + file, "--list and --json do not go together");
   refuses("hipops-bench", "--list --json " + file, "--list and --json do not go together");
   CHECK(!std::filesystem::exists(file));
-  CHECK(run("hipops-parity", "--backend cpu --op softmax --topic smoke --json " + file + " > " + file + " 2>&1").exit_code == 2);
+  const std::string into_one = "--json " + file + " > " + file + " 2>&1";
+  CHECK(run("hipops-parity", "--backend cpu --op softmax --topic smoke " + into_one).exit_code == 2);
   CHECK(text_of(file).find(file + ": stdout goes there, expected a file of its own") != std::string::npos);
 }

@@ -75,7 +75,9 @@ void declare(CLI::App* app, Options* o) {
       ->excludes(warm)
       ->excludes(host);
   CLI::Option* list = app->add_flag("--list", o->list, "list the rows and run none; not with --json");
-  app->add_option("--json", o->json, "write all figures to this file; -: to stdout, and the table to\nstderr")->excludes(list)->option_text("FILE");
+  app->add_option("--json", o->json, "write all figures to this file; -: to stdout, and the table to\nstderr")
+      ->excludes(list)
+      ->option_text("FILE");
   app->footer(
       "The roof is the fastest plain copy of as many bytes, half read and half written, in the same\n"
       "run. The cpu backend is for checking numbers: it is timed only where it is asked for.\n"

@@ -29,12 +29,13 @@ int exit_code_of(const Backend& backend) {
 }
 
 // Of the backend that is wanted; without a wish any that is good will do, and otherwise the one in use tells.
-int exit_code_of(const Report& report, const std::string& wanted) {
-  if (wanted == "auto" && report.status != HIPOPS_SUCCESS) return parity::exit_code_of(report.status);
+int exit_code_of(const Report& report) {
+  if (report.wanted != "auto") return exit_code_of(report.backends.front());
+  if (report.status != HIPOPS_SUCCESS) return parity::exit_code_of(report.status);
   int found = parity::kExitNoDevice;
   for (const Backend& backend : report.backends) {
     const int exit_code = exit_code_of(backend);
-    if (backend.name == wanted || (wanted == "auto" && exit_code == parity::kExitPassed)) return exit_code;
+    if (exit_code == parity::kExitPassed) return exit_code;
     if (backend.in_use) found = exit_code;
   }
   return found;
@@ -44,7 +45,8 @@ int run(int argc, char** argv) {
   std::string wanted = "auto";
   CLI::App app("Says what hipops is built for and what it finds here: runtimes, devices, and the code object of each.",
                "hipops-info");
-  app.add_option("--backend", wanted, "ask whether this one can be used: auto, cpu, hip or cuda")
+  app.add_option("--backend", wanted,
+                 "say of this one alone whether it can be used, and what to do if\nnot: auto (all), cpu, hip or cuda")
       ->check(parity::one_of({"auto", "cpu", "hip", "cuda"}))
       ->option_text("BACKEND");
   app.footer(
@@ -60,9 +62,9 @@ int run(int argc, char** argv) {
       "  77  there is none");
   int exit_code;
   if (!parity::parse_command_line(&app, argc, argv, &exit_code)) return exit_code;
-  const Report report = look();
+  const Report report = look(wanted);
   std::fputs(text(report, parity::colours_wanted()).c_str(), stdout);
-  return exit_code_of(report, wanted);
+  return exit_code_of(report);
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include "info/code_choice.h"
 #include "ops.h"
 #include "parity/terminal.h"
+#include "runtime/cuda_library.h"
+#include "runtime/hip_library.h"
 
 extern char** environ;
 
@@ -50,6 +52,7 @@ Device look_at(Runtime& runtime, int ordinal) {
   if (status == HIPOPS_SUCCESS) {
     device.name += facts->name + " (" + facts->target + "), " + std::to_string(facts->units) + " units, wave " +
                    std::to_string(facts->wave_size);
+    device.target = facts->target;
     device.code_object = code_object_for(runtime.backend(), facts->target);
     try_kernels(runtime, ordinal, &device);
     return device;
@@ -57,6 +60,13 @@ Device look_at(Runtime& runtime, int ordinal) {
   device.status = status;
   device.problem = hipops_last_error();
   return device;
+}
+
+bool has_runtime(hipops_backend backend) {
+  HipLibrary hip = {};
+  CudaLibrary cuda = {};
+  if (backend == HIPOPS_BACKEND_HIP) return open_hip_library(&hip) == HIPOPS_SUCCESS;
+  return backend == HIPOPS_BACKEND_CPU || open_cuda_library(&cuda) == HIPOPS_SUCCESS;
 }
 
 Backend look_at(hipops_backend value, const char* name, hipops_status (*open)(Runtime**)) {
@@ -68,7 +78,10 @@ Backend look_at(hipops_backend value, const char* name, hipops_status (*open)(Ru
   hipops_status status = open(&runtime);
   if (status == HIPOPS_SUCCESS) status = runtime->device_count(&count);
   backend.status = status;
-  if (status != HIPOPS_SUCCESS) backend.problem = hipops_last_error();
+  if (status != HIPOPS_SUCCESS) {
+    backend.problem = hipops_last_error();
+    backend.has_runtime = has_runtime(value);
+  }
   for (int ordinal = 0; ordinal < count; ++ordinal) backend.devices.push_back(look_at(*runtime, ordinal));
   return backend;
 }
@@ -93,12 +106,72 @@ std::string settings_text() {
   return text.empty() ? "none of hipops' environment variables is set" : text;
 }
 
+// Where the runtime's library is not there, or is of no use.
+std::string runtime_advice(const std::string& variable, const std::string& library, const std::string& source) {
+  const char* named = std::getenv(variable.c_str());
+  if (named && *named) return "unset " + variable + ", or have it name the path of a " + library + " that loads";
+  return "install " + source + ", or have " + variable + " name the path of its " + library;
+}
+
+std::string device_advice(hipops_backend backend) {
+  if (backend == HIPOPS_BACKEND_HIP)
+    return "its runtime sees no GPU; mend what the line above names, until rocminfo lists one";
+  if (backend == HIPOPS_BACKEND_CUDA)
+    return "its runtime sees no GPU; nvidia-smi has to list one (in a container: --gpus all)";
+  return "hipops has to be built with it (HIPOPS_CPU)";
+}
+
+std::string code_advice(const Backend& backend) {
+  const char* folder = std::getenv("HIPOPS_CODE_OBJECT_DIR");
+  const bool is_hip = backend.value == HIPOPS_BACKEND_HIP;
+  if (is_hip && folder && *folder) return "HIPOPS_CODE_OBJECT_DIR has no code objects for its devices";
+  std::string targets;
+  for (const Device& device : backend.devices)
+    if (targets.find(device.target) == std::string::npos) targets += (targets.empty() ? "" : ", ") + device.target;
+  return "hipops has to be built for " + targets + (is_hip ? " (HIPOPS_AMD_TARGETS)" : " (HIPOPS_CUDA_ARCHITECTURES)");
+}
+
+// What to do where none of its devices can be used.
+std::string advice(const Backend& backend) {
+  const hipops_status status = backend.devices.empty() ? backend.status : backend.devices.front().status;
+  if (status == HIPOPS_INVALID_ARGUMENT) return "correct the setting that is named above";
+  if (status == HIPOPS_NO_CODE_OBJECT) return code_advice(backend);
+  if (backend.has_runtime && (status == HIPOPS_NO_DEVICE || status == HIPOPS_SUCCESS))
+    return device_advice(backend.value);
+  if (backend.has_runtime) {
+    const std::string fails = "its runtime is there and fails";
+    if (backend.value == HIPOPS_BACKEND_CPU) return fails;
+    return fails + "; does " + (backend.value == HIPOPS_BACKEND_HIP ? "rocminfo" : "nvidia-smi") + " run?";
+  }
+  return backend.value == HIPOPS_BACKEND_HIP
+             ? runtime_advice("HIPOPS_HIP_LIBRARY", "libamdhip64", "the HIP runtime, of ROCm 5 or later")
+             : runtime_advice("HIPOPS_CUDA_LIBRARY", "libcuda", "NVIDIA's driver, of CUDA 12.0 or later");
+}
+
+std::string verdict_text(const Backend& backend, bool colour) {
+  int good = 0;
+  for (const Device& device : backend.devices) good += device.ops > 0;
+  const std::string text = backend.name + (good > 0 ? " can be used, on " + std::to_string(good) + " of " +
+                                                          std::to_string(backend.devices.size()) + " devices"
+                                                    : " cannot be used: " + advice(backend));
+  return "verdict  " + paint(text, good > 0 ? Colour::kGreen : Colour::kRed, colour) + "\n";
+}
+
 }  // namespace
 
-Report look() {
+Report look(const std::string& wanted) {
+  const struct {
+    hipops_backend value;
+    const char* name;
+    hipops_status (*open)(Runtime** out);
+  } all[] = {{HIPOPS_BACKEND_HIP, "hip", open_hip},
+             {HIPOPS_BACKEND_CUDA, "cuda", open_cuda},
+             {HIPOPS_BACKEND_CPU, "cpu", open_cpu}};
   Report report;
-  report.backends = {look_at(HIPOPS_BACKEND_HIP, "hip", open_hip), look_at(HIPOPS_BACKEND_CUDA, "cuda", open_cuda),
-                     look_at(HIPOPS_BACKEND_CPU, "cpu", open_cpu)};
+  report.wanted = wanted;
+  for (const auto& [value, name, open] : all)
+    if (wanted == "auto" || wanted == name) report.backends.push_back(look_at(value, name, open));
+  if (wanted != "auto") return report;
   report.status = hipops_init(HIPOPS_BACKEND_AUTO);
   if (report.status != HIPOPS_SUCCESS) report.problem = hipops_last_error();
   for (Backend& backend : report.backends) backend.in_use = backend.value == hipops_backend_in_use();
@@ -115,6 +188,7 @@ std::string text(const Report& report, bool colour) {
                                      : "usable";
     text += "\n";
     for (const Device& device : backend.devices) text += device_text(device, colour);
+    if (report.wanted != "auto") text += verdict_text(backend, colour);
   }
   if (!report.problem.empty())
     text += paint("a program that asks for none of them gets: ", Colour::kRed, colour) + report.problem + "\n";
