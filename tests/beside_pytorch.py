@@ -196,10 +196,17 @@ MODES = (before, after, beside, capture, capture_elsewhere)
 
 
 def main():
+    modes = {mode.__name__: mode for mode in MODES}
+    if len(sys.argv) not in (2, 3) or not set(sys.argv[2:]) <= modes.keys():
+        sys.exit(f"usage: beside_pytorch.py LIBRARY [{'|'.join(modes)}]")
     path = sys.argv[1]
     if len(sys.argv) == 3:
-        return {mode.__name__: mode for mode in MODES}[sys.argv[2]](path)
-    import torch
+        return modes[sys.argv[2]](path)
+    try:
+        import torch
+    except ImportError:
+        print(f"skipped: {sys.executable} has no PyTorch (-m pip install torch)")
+        return NO_DEVICE
     if not torch.cuda.is_available():
         print("PyTorch has no GPU here")
         return NO_DEVICE

@@ -3,13 +3,21 @@
 
 import sys
 
-import numpy as np
-
 from hipops import CPU, Hipops
 
 if len(sys.argv) != 2:
     sys.exit(__doc__)
-hipops = Hipops(sys.argv[1], CPU)
+try:
+    import numpy as np
+except ImportError:
+    print(f"""skipped: {sys.executable} has no NumPy. Either of these gets it:
+  sudo apt install python3-numpy, then /usr/bin/python3 {sys.argv[0]} {sys.argv[1]}
+  {sys.executable} -m pip install numpy""", file=sys.stderr)
+    sys.exit(77)
+try:
+    hipops = Hipops(sys.argv[1], CPU)
+except OSError as error:
+    sys.exit(f"no library: {error}")
 random = np.random.default_rng(1)
 
 

@@ -3,16 +3,24 @@
 
 import sys
 
-import torch
-
 from hipops import CUDA, HIP, Hipops
 
 if len(sys.argv) != 2:
     sys.exit(__doc__)
+try:
+    import torch
+except ImportError:
+    print(f"""skipped: {sys.executable} has no PyTorch. This gets it, built for NVIDIA:
+  {sys.executable} -m pip install torch
+For AMD GPUs take the build for ROCm instead: PyTorch's page about installing tells how.""", file=sys.stderr)
+    sys.exit(77)
 if not torch.cuda.is_available():
     print("skipped: PyTorch sees no GPU")
     sys.exit(77)
-hipops = Hipops(sys.argv[1], HIP if torch.version.hip else CUDA)  # the runtime that PyTorch has loaded is found
+try:
+    hipops = Hipops(sys.argv[1], HIP if torch.version.hip else CUDA)  # the runtime that PyTorch has loaded is found
+except OSError as error:
+    sys.exit(f"no library: {error}")
 
 
 def call(op, *arguments):
