@@ -1,6 +1,10 @@
-//! hipops as a candle `CustomOp`: rms_norm with its weight, on candle's own storage, with any strides. With candle-core
-//! in Cargo.toml, and a build.rs that links the library: with the crate `pkg-config` that is
-//! `pkg_config::probe_library("hipops")`.
+//! hipops as a candle `CustomOp`: rms_norm with its weight, on candle's own storage, with any strides. It takes
+//! candle-core in Cargo.toml, and a build.rs of the program that links the library and tells where it is found when the
+//! program starts. With the crate `pkg-config`:
+//!
+//!     for folder in pkg_config::probe_library("hipops").unwrap().link_paths {
+//!         println!("cargo:rustc-link-arg=-Wl,-rpath,{}", folder.display());
+//!     }
 //!
 //!     let y = x.apply_op2_no_bwd(&weight, &RmsNorm { eps: 1e-5 })?;
 //!

@@ -1,9 +1,12 @@
 //! hipops from Rust, without any crate: the norms, softmax and rotary embeddings of candle-nn.
 //!
-//!     rustc -O docs/examples/hipops.rs && ./hipops build/release/lib/libhipops.so.0 cases.txt
+//!     rustc -O docs/examples/hipops.rs -C link-arg=-Wl,-rpath,$PWD/build/release/lib && ./hipops
 //!
-//! `mod ffi` is hipops.h, `Hipops` a safe wrapper whose calls return `Result`, and `main` holds its numbers to golden
-//! cases (tests/examples/golden_lines.py writes them).
+//! `-rpath` tells the program where the library is. Installed, that is `$(pkg-config --variable=libdir hipops)`. A path
+//! to the library as the first argument does without.
+//!
+//! `mod ffi` is hipops.h, `Hipops` a safe wrapper whose calls return `Result`, and `main` holds its numbers to plain
+//! loops in f64.
 
 use std::fmt;
 use std::os::raw::{c_char, c_void};
@@ -196,7 +199,109 @@ fn stream() -> ffi::Stream {
     std::ptr::null_mut()
 }
 
-// ---- The golden cases
+// ---- Numbers to try it on, and plain loops in f64 that say what is right
+
+const EPS: f64 = 1e-5;
+
+/// A tensor of numbers between -1 and 1 that are all different.
+fn wave(shape: &[usize], step: f32) -> Tensor {
+    let count = shape.iter().product::<usize>();
+    Tensor { elements: (0..count).map(|i| (i as f32 * step).sin()).collect(), shape: shape.to_vec() }
+}
+
+fn rows(x: &Tensor) -> impl Iterator<Item = Vec<f64>> + '_ {
+    x.elements.chunks(x.shape[x.shape.len() - 1]).map(|row| row.iter().map(|&v| f64::from(v)).collect())
+}
+
+fn mean(row: &[f64]) -> f64 {
+    row.iter().sum::<f64>() / row.len() as f64
+}
+
+fn normed(row: &[f64], weight: &Tensor) -> Vec<f64> {
+    let squares: Vec<f64> = row.iter().map(|v| v * v).collect();
+    let scale = 1.0 / (mean(&squares) + EPS).sqrt();
+    row.iter().zip(&weight.elements).map(|(v, &w)| v * scale * f64::from(w)).collect()
+}
+
+fn centred(row: &[f64]) -> Vec<f64> {
+    let mean = mean(row);
+    row.iter().map(|v| v - mean).collect()
+}
+
+fn softmaxed(row: &[f64]) -> Vec<f64> {
+    let most = row.iter().cloned().fold(f64::NEG_INFINITY, f64::max);
+    let powers: Vec<f64> = row.iter().map(|v| (v - most).exp()).collect();
+    let sum: f64 = powers.iter().sum();
+    powers.iter().map(|p| p / sum).collect()
+}
+
+/// Each row turned by the angles of its position: pairs are neighbours, or an element of each half.
+fn rotated(kind: Rotary, x: &Tensor, cos: &Tensor, sin: &Tensor) -> Vec<f64> {
+    let (positions, pairs) = (cos.shape[0], cos.shape[1]);
+    let heads = x.shape[2];
+    let turn = |(r, row): (usize, Vec<f64>)| {
+        let position = if let Rotary::HalvesThd = kind { r / heads } else { r } % positions;
+        let mut y = row.clone();
+        for i in 0..pairs {
+            let (a, b) = if let Rotary::Interleaved = kind { (2 * i, 2 * i + 1) } else { (i, i + pairs) };
+            let (c, s) = (cos.elements[position * pairs + i], sin.elements[position * pairs + i]);
+            y[a] = row[a] * f64::from(c) - row[b] * f64::from(s);
+            y[b] = row[a] * f64::from(s) + row[b] * f64::from(c);
+        }
+        y
+    };
+    rows(x).enumerate().flat_map(turn).collect()
+}
+
+fn expect_close(what: &str, y: &Tensor, right: &[f64]) -> Result<()> {
+    let off = y.elements.iter().zip(right).map(|(&got, is)| (f64::from(got) - is).abs());
+    let worst = off.fold(0.0, |most: f64, error| if error > most || error.is_nan() { error } else { most });
+    println!("{}: at most {:.1e} from plain loops", what, worst);
+    if right.len() == y.elements.len() && worst < 1e-6 {
+        return Ok(());
+    }
+    Err(error(format!("{} is wrong", what)))
+}
+
+fn try_own_numbers(hipops: &Hipops) -> Result<()> {
+    let x = wave(&[5, 80], 0.7);
+    let (weight, bias) = (wave(&[80], 1.3), wave(&[80], 2.1));
+
+    let right: Vec<f64> = rows(&x).flat_map(|row| normed(&row, &weight)).collect();
+    expect_close("rms_norm", &hipops.rms_norm(&x, Some(&weight), EPS)?, &right)?;
+
+    let biased = |row: Vec<f64>| -> Vec<f64> {
+        normed(&centred(&row), &weight).iter().zip(&bias.elements).map(|(v, &b)| v + f64::from(b)).collect()
+    };
+    let right: Vec<f64> = rows(&x).flat_map(biased).collect();
+    expect_close("layer_norm", &hipops.layer_norm(&x, Some(&weight), Some(&bias), EPS)?, &right)?;
+
+    let right: Vec<f64> = rows(&x).flat_map(|row| softmaxed(&row)).collect();
+    expect_close("softmax", &hipops.softmax(&x)?, &right)?;
+
+    let angles = wave(&[6, 8], 0.9);
+    let table = |f: fn(f32) -> f32| {
+        let elements = angles.elements.iter().map(|&angle| f(angle)).collect();
+        Tensor { elements, shape: angles.shape.clone() }
+    };
+    let (cos, sin) = (table(f32::cos), table(f32::sin));
+    let (bhtd, bthd) = (wave(&[2, 3, 6, 16], 0.3), wave(&[2, 6, 3, 16], 0.3));
+    let turns = |name, kind, x| expect_close(name, &hipops.rope(kind, x, &cos, &sin)?, &rotated(kind, x, &cos, &sin));
+    turns("rope", Rotary::Halves, &bhtd)?;
+    turns("rope_i", Rotary::Interleaved, &bhtd)?;
+    turns("rope_thd", Rotary::HalvesThd, &bthd)?;
+
+    let short = Tensor { elements: vec![1.0; 79], shape: vec![79] };
+    match hipops.rms_norm(&x, Some(&short), EPS) {
+        Ok(_) => Err(error("a weight that is too short was taken")),
+        Err(mistake) => {
+            println!("a mistake: {}", mistake);
+            Ok(())
+        }
+    }
+}
+
+// ---- Golden cases from a file, of which the tests have one
 
 #[derive(Default)]
 struct Case {
@@ -206,10 +311,53 @@ struct Case {
     tensors: std::collections::HashMap<String, Tensor>,
     at: Vec<usize>,
     is: Vec<f64>,
+    within: Vec<f64>,
 }
 
-fn numbers<T: std::str::FromStr>(text: &str) -> Vec<T> {
-    text.split_whitespace().map(|word| word.parse().ok().expect("a number")).collect()
+fn number<T: std::str::FromStr>(word: &str) -> Result<T> {
+    word.parse().map_err(|_| error(format!("'{}' is no number of the kind that is expected there", word)))
+}
+
+fn numbers<T: std::str::FromStr>(text: &str) -> Result<Vec<T>> {
+    text.split_whitespace().map(number).collect()
+}
+
+/// A case begins with a line `case` and ends with a line `within`; see tests/examples/golden_lines.py.
+fn read_cases(path: &str) -> Result<Vec<Case>> {
+    let text = std::fs::read_to_string(path).map_err(|why| error(format!("{}: {}", path, why)))?;
+    let (mut cases, mut case) = (Vec::new(), Case::default());
+    for (i, line) in text.lines().enumerate() {
+        let at_line = |mistake: Error| error(format!("{}:{}: {}", path, i + 1, mistake.message));
+        let (key, rest) = line.split_once(' ').ok_or_else(|| at_line(error("a line of one word")))?;
+        match key {
+            "case" => match rest.split(' ').collect::<Vec<_>>()[..] {
+                [op, name, eps] => {
+                    let eps = number(eps).map_err(at_line)?;
+                    case = Case { op: op.into(), name: name.into(), eps, ..Case::default() };
+                }
+                _ => return Err(at_line(error("expected: case <op> <name> <eps>"))),
+            },
+            "at" => case.at = numbers(rest).map_err(at_line)?,
+            "is" => case.is = numbers(rest).map_err(at_line)?,
+            "within" => {
+                case.within = numbers(rest).map_err(at_line)?;
+                if case.at.len() != case.is.len() || case.at.len() != case.within.len() {
+                    return Err(at_line(error("as many numbers expected as behind at and is")));
+                }
+                cases.push(std::mem::take(&mut case));
+            }
+            tensor => {
+                let (shape, elements) = rest.split_once(' ').ok_or_else(|| at_line(error("no elements")))?;
+                let shape = numbers(&shape.replace('x', " ")).map_err(at_line)?;
+                let elements = numbers(elements).map_err(at_line)?;
+                case.tensors.insert(tensor.into(), Tensor { elements, shape });
+            }
+        }
+    }
+    if cases.is_empty() {
+        return Err(error(format!("{}: no case in it", path)));
+    }
+    Ok(cases)
 }
 
 fn run(hipops: &Hipops, case: &Case) -> Result<Tensor> {
@@ -230,46 +378,47 @@ fn run(hipops: &Hipops, case: &Case) -> Result<Tensor> {
     }
 }
 
-fn is_right(case: &Case, y: &Tensor, within: &[f64]) -> bool {
-    (0..case.is.len()).all(|i| (f64::from(y.elements[case.at[i]]) - case.is[i]).abs() <= within[i])
+fn is_right(case: &Case, y: &Tensor) -> bool {
+    let off = |i: usize| y.elements.get(case.at[i]).map(|&got| (f64::from(got) - case.is[i]).abs());
+    (0..case.is.len()).all(|i| off(i).map_or(false, |off| off <= case.within[i]))
 }
 
-fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
-    let arguments: Vec<String> = std::env::args().collect();
-    let hipops = Hipops::open(&arguments[1])?;
-    let mut case = Case::default();
-    let (mut right, mut wrong) = (0, 0);
-    for line in std::fs::read_to_string(&arguments[2])?.lines() {
-        let (key, rest) = line.split_once(' ').ok_or("a line of one word")?;
-        match key {
-            "case" => {
-                let words: Vec<&str> = rest.split(' ').collect();
-                case = Case { op: words[0].into(), name: words[1].into(), eps: words[2].parse()?, ..Case::default() };
-            }
-            "at" => case.at = numbers(rest),
-            "is" => case.is = numbers(rest),
-            "within" => {
-                if is_right(&case, &run(&hipops, &case)?, &numbers(rest)) {
-                    right += 1;
-                } else {
-                    wrong += 1;
-                    eprintln!("{} {} is wrong", case.op, case.name);
-                }
-            }
-            tensor => {
-                let (shape, elements) = rest.split_once(' ').ok_or("a tensor without elements")?;
-                let shape = numbers(&shape.replace('x', " "));
-                case.tensors.insert(tensor.into(), Tensor { elements: numbers(elements), shape });
-            }
+fn try_cases(hipops: &Hipops, cases: &[Case]) -> Result<()> {
+    for case in cases {
+        let named = |mistake: Error| error(format!("{} {}: {}", case.op, case.name, mistake));
+        if !is_right(case, &run(hipops, case).map_err(named)?) {
+            return Err(named(error("a wrong number")));
         }
     }
+    println!("{} golden cases right", cases.len());
+    Ok(())
+}
 
-    let x = Tensor { elements: vec![1.0; 8], shape: vec![2, 4] };
-    let short = Tensor { elements: vec![1.0; 3], shape: vec![3] };
-    match hipops.rms_norm(&x, Some(&short), 1e-5) {
-        Ok(_) => return Err("a weight that is too short was taken".into()),
-        Err(mistake) => println!("a mistake: {}", mistake),
+const USAGE: &str = "usage: hipops [LIBRARY [CASES]]
+  LIBRARY  path of libhipops.so.0; without it the loader looks for it, also in this program's rpath
+  CASES    file of golden cases, which are computed, too";
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let misused = |mistake: Error| -> ! {
+        eprintln!("hipops: {}\n{}", mistake.message, USAGE);
+        std::process::exit(2)
+    };
+    let (library, cases) = match &arguments[..] {
+        [] => ("libhipops.so.0", None),
+        [option, ..] if option.starts_with('-') => misused(error(format!("no option {}", option))),
+        [library] => (library.as_str(), None),
+        [library, cases] => (library.as_str(), Some(cases)),
+        _ => misused(error(format!("{} arguments, expected at most 2", arguments.len()))),
+    };
+    let cases = cases.map_or(Ok(Vec::new()), |path| read_cases(path)).unwrap_or_else(|mistake| misused(mistake));
+    let hipops = Hipops::open(library).unwrap_or_else(|mistake| misused(mistake));
+    let mut done = try_own_numbers(&hipops);
+    if done.is_ok() && !cases.is_empty() {
+        done = try_cases(&hipops, &cases);
     }
-    println!("{} golden cases right, {} wrong", right, wrong);
-    if wrong == 0 && right > 0 { Ok(()) } else { Err("not all are right".into()) }
+    if let Err(mistake) = done {
+        eprintln!("hipops: {}", mistake);
+        std::process::exit(1);
+    }
 }
