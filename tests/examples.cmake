@@ -18,7 +18,8 @@ function(hipops_example name)
   set_tests_properties(example_${name} PROPERTIES ENVIRONMENT PYTHONDONTWRITEBYTECODE=1 SKIP_RETURN_CODE 77)
 endfunction()
 hipops_example(numpy ${Python3_EXECUTABLE} ${hipops_examples}/numpy_example.py $<TARGET_FILE:hipops>)
-hipops_example(hipops_py ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/examples/hipops_py.py ${hipops_examples} ${PROJECT_SOURCE_DIR}/include/hipops/hipops.h)
+hipops_example(hipops_py ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/examples/hipops_py.py
+  ${hipops_examples} ${PROJECT_SOURCE_DIR}/include/hipops/hipops.h $<TARGET_FILE:hipops>)
 hipops_example(refusals ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/examples/refusals.py ${hipops_examples}
   ${CMAKE_CURRENT_SOURCE_DIR})
 hipops_example(torch ${Python3_EXECUTABLE} ${hipops_examples}/torch_example.py $<TARGET_FILE:hipops>)
