@@ -15,6 +15,15 @@ class Tensor(ctypes.Structure):
                 ("shape", ctypes.c_int64 * 8), ("stride", ctypes.c_int64 * 8)]
 
 
+def view(tensor):
+    if tensor.dtype not in DTYPES:
+        raise ValueError(f"a tensor of {tensor.dtype}, expected one of: {', '.join(map(str, DTYPES))}")
+    if tensor.dim() > 8:
+        raise ValueError(f"a tensor of rank {tensor.dim()}, expected 8 at most")
+    return Tensor(tensor.data_ptr(), DTYPES[tensor.dtype], tensor.dim(), (ctypes.c_int64 * 8)(*tensor.shape),
+                  (ctypes.c_int64 * 8)(*tensor.stride()))
+
+
 class Memory:
     """A tensor as plain memory, which a bound call keeps."""
 
@@ -24,7 +33,8 @@ class Memory:
 
 class Library:
     def __init__(self, path):
-        self.lib = ctypes.CDLL(os.path.abspath(path))
+        self.path = os.path.abspath(path)
+        self.lib = ctypes.CDLL(self.path)
         self.lib.hipops_last_error.restype = ctypes.c_char_p
         self.lib.hipops_version.restype = self.lib.hipops_build_info.restype = ctypes.c_char_p
         self.check(self.lib.hipops_init(HIP if torch.version.hip else CUDA))
@@ -32,20 +42,23 @@ class Library:
     def has(self, op):
         return hasattr(self.lib, "hipops_" + op)
 
+    def function(self, name):
+        if not hasattr(self.lib, "hipops_" + name):
+            raise ValueError(f"{self.path} has no function hipops_{name}")
+        return getattr(self.lib, "hipops_" + name)
+
     def check(self, status):
         if status:
             raise RuntimeError(f"hipops status {status}: {self.lib.hipops_last_error().decode()}")
 
     def bind(self, op, *arguments):
         """A call of the op with these arguments, that can be repeated at little cost. Tensors, Memory, None, int, float."""
-        function = getattr(self.lib, "hipops_" + op)
+        function = self.function(op)
         keep, values = [], []
         for argument in arguments:
             if isinstance(argument, torch.Tensor):
-                view = Tensor(argument.data_ptr(), DTYPES[argument.dtype], argument.dim(),
-                              (ctypes.c_int64 * 8)(*argument.shape), (ctypes.c_int64 * 8)(*argument.stride()))
-                keep += [argument, view]
-                values.append(ctypes.byref(view))
+                keep += [argument, view(argument)]
+                values.append(ctypes.byref(keep[-1]))
             elif isinstance(argument, Memory):
                 keep.append(argument.tensor)
                 values.append(ctypes.c_void_p(argument.tensor.data_ptr()))
@@ -53,8 +66,10 @@ class Library:
                 values.append(ctypes.c_double(argument))
             elif isinstance(argument, int):
                 values.append(ctypes.c_int64(argument))
+            elif argument is None:
+                values.append(None)
             else:
-                values.append(argument)
+                raise TypeError(f"{op}: {argument!r} is of {type(argument)}, expected a tensor, Memory, int, float or None")
 
         def call():
             self.check(function(*values, ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)))
@@ -65,8 +80,7 @@ class Library:
     def workspace(self, op, *arguments):
         """A workspace for the op with these arguments, None where it needs none, and its size."""
         size = ctypes.c_int64()
-        function = getattr(self.lib, f"hipops_{op}_workspace_bytes")
-        views = [Tensor(a.data_ptr(), DTYPES[a.dtype], a.dim(), (ctypes.c_int64 * 8)(*a.shape), (ctypes.c_int64 * 8)(*a.stride()))
-                 if isinstance(a, torch.Tensor) else a for a in arguments]
-        self.check(function(*[ctypes.byref(v) if isinstance(v, Tensor) else ctypes.c_int64(v) for v in views], ctypes.byref(size)))
+        function = self.function(op + "_workspace_bytes")
+        values = [ctypes.byref(view(a)) if isinstance(a, torch.Tensor) else ctypes.c_int64(a) for a in arguments]
+        self.check(function(*values, ctypes.byref(size)))
         return (Memory(torch.empty(size.value, dtype=torch.uint8, device="cuda")) if size.value else None), size.value

@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""bench_hipops_py.py BENCH LIBRARY: what tools/bench/hipops.py cannot pass is an exception that names it and what is
+expected. A stand-in takes PyTorch's place."""
+
+import ctypes
+import sys
+import types
+
+
+class Tensor:
+    """As much of PyTorch's as hipops.py looks at: zeros, in host memory."""
+
+    def __init__(self, *shape, dtype="torch.float32"):
+        self.shape, self.dtype, self.memory = shape, dtype, ctypes.create_string_buffer(4096)
+
+    def dim(self):
+        return len(self.shape)
+
+    def stride(self):
+        return [4] * (len(self.shape) - 1) + [1]
+
+    def data_ptr(self):
+        return ctypes.addressof(self.memory)
+
+
+names = ("float32", "float16", "bfloat16", "float64", "uint8", "int8", "int16", "int32", "int64")
+stream = types.SimpleNamespace(cuda_stream=None)
+sys.modules["torch"] = types.SimpleNamespace(
+    **{name: "torch." + name for name in names}, Tensor=Tensor, version=types.SimpleNamespace(hip=None),
+    cuda=types.SimpleNamespace(current_stream=lambda: stream))
+sys.dont_write_bytecode = True
+sys.path.insert(0, sys.argv[1])
+import hipops  # noqa: E402
+
+hipops.CUDA = 3  # the CPU backend: host memory is what the stand-in has
+lib, x, y, wrong = hipops.Library(sys.argv[2]), Tensor(3, 4), Tensor(3, 4), []
+
+
+def expect(exception, words, function, *arguments):
+    """A call that fails with this exception, whose message has these words."""
+    try:
+        function(*arguments)
+        wrong.append(f"{arguments}: taken, expected {exception.__name__}")
+    except Exception as got:  # whichever it is, it is told
+        if type(got) is not exception or not all(word in str(got) for word in words):
+            wrong.append(f"{arguments}: {type(got).__name__}: {got}; expected {exception.__name__} with {words}")
+
+
+lib.bind("softmax", y, x)()
+if ctypes.c_float.from_buffer(y.memory, 4).value != 0.25:
+    wrong.append("softmax: a wrong number")
+expect(ValueError, ["hipops_rms_nrom", sys.argv[2]], lib.bind, "rms_nrom", y, x)
+expect(ValueError, ["hipops_softmax_workspace_bytes"], lib.workspace, "softmax", y, x)
+expect(ValueError, ["torch.bool", "torch.float32"], lib.bind, "softmax", y, Tensor(3, 4, dtype="torch.bool"))
+expect(ValueError, ["torch.bool", "torch.int64"], lib.workspace, "index_add", y, x, Tensor(3, dtype="torch.bool"), 0)
+expect(ValueError, ["rank 9", "8"], lib.bind, "softmax", y, Tensor(*[1] * 9))
+expect(TypeError, ["softmax", "[1, 2]", "tensor"], lib.bind, "softmax", y, [1, 2])
+
+print("\n".join(wrong))
+sys.exit(1 if wrong else 0)
