@@ -3,7 +3,7 @@
 function(hipops_install_test what)
   add_test(NAME install_${what} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/install/check.sh ${what})
   set_tests_properties(install_${what} PROPERTIES ENVIRONMENT
-    "SOURCE=${PROJECT_SOURCE_DIR};BINARY=${PROJECT_BINARY_DIR};LIBDIR=${CMAKE_INSTALL_LIBDIR};CC=${CMAKE_C_COMPILER};AMD=${hipops_amd_targets};VERSION=${PROJECT_VERSION}")
+    "SOURCE=${PROJECT_SOURCE_DIR};BINARY=${PROJECT_BINARY_DIR};LIBDIR=${CMAKE_INSTALL_LIBDIR};CC=${CMAKE_C_COMPILER};AMD=${hipops_amd_targets};VERSION=${PROJECT_VERSION};PYTHON=${Python3_EXECUTABLE}")
 endfunction()
 
 find_program(HIPOPS_PKG_CONFIG pkg-config)

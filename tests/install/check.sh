@@ -27,6 +27,7 @@ defines_hipops_alone() {
   others=$(nm -g --defined-only "$1" | awk 'NF == 3 && $3 !~ /^hipops_/ { print $3 }')
   [ -z "$others" ] || die "$1 defines more than hipops_*: $others"
 }
+links_hold() { "$PYTHON" "$SOURCE/tests/doc_links.py" "$1" || die "installed pages have broken links"; }
 # An empty folder for this check.
 fresh() { rm -rf "${work:?}/$name"; mkdir -p "$work/$name"; echo "$work/$name"; }
 # again CHECK...: the checks, with what is at $prefix.
@@ -42,10 +43,12 @@ case $what in
     library=$prefix/$LIBDIR/libhipops.so
     for file in include/hipops/hipops.h "$LIBDIR"/libhipops.{so,so.0,a} "$LIBDIR"/pkgconfig/hipops{,-static}.pc \
       "$LIBDIR"/cmake/hipops/hipopsConfig.cmake share/doc/hipops/{README.md,LICENSE} share/hipops/golden/rms_norm/smoke.json \
+      share/hipops/golden/README.md \
       {bin/hipops-{parity,bench,inspect,info,fuzz},share/man/man1/hipops-{parity,bench,inspect,info,fuzz}.1}; do
       [ -e "$prefix/$file" ] || die "$file is not there"
     done
     if [ -n "$AMD" ]; then [ -e "$prefix/$LIBDIR/hipops/code-objects/rms_norm.hipfb" ] || die "no code objects"; fi
+    links_hold "$prefix/share/doc/hipops"
     bytes=$(stat -L -c %s "$library")
     [ "$bytes" -lt 25000000 ] || die "libhipops.so has $bytes bytes, expected less than 25 MB"
     folders=("$SOURCE"/{capi,kernels,parity,tools,include} "$BINARY"/{lib,bin,generated})
@@ -107,6 +110,7 @@ case $what in
     defines_hipops_alone "$folder/built/hipops/lib/packed/libhipops.a"
     cmake --install "$folder/built" --prefix "$folder/installed" > "$folder/log"
     [ -e "$folder/installed/share/doc/hipops/README.md" ] || die "hipops's README.md is not in a folder of its own"
+    links_hold "$folder/installed/share/doc/hipops"
     cmake -S "$source" -B "$folder/engine" -G Ninja -DHOW=engine -DCMAKE_PREFIX_PATH="$folder/installed" \
       -DCMAKE_C_COMPILER="$CC" > "$folder/log"
     cmake --build "$folder/engine" > "$folder/log" || { cat "$folder/log"; exit 1; }

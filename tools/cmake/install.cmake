@@ -14,14 +14,36 @@ if(HIPOPS_TOOLS)
   install(TARGETS hipops-tools)
   install(FILES ${hipops_tool_links} DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(DIRECTORY ${PROJECT_BINARY_DIR}/share/man DESTINATION ${CMAKE_INSTALL_DATADIR})
-  install(DIRECTORY parity/golden DESTINATION ${CMAKE_INSTALL_DATADIR}/hipops FILES_MATCHING PATTERN "*.json" PATTERN __pycache__ EXCLUDE)
+  install(DIRECTORY parity/golden DESTINATION ${CMAKE_INSTALL_DATADIR}/hipops FILES_MATCHING PATTERN "*.json"
+    PATTERN golden/README.md PATTERN __pycache__ EXCLUDE)
 endif()
 set(hipops_docs ${CMAKE_INSTALL_DATAROOTDIR}/doc/hipops)
 if(PROJECT_IS_TOP_LEVEL)
   set(hipops_docs ${CMAKE_INSTALL_DOCDIR})  # else the parent project's
 endif()
-install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${hipops_docs})
-install(DIRECTORY docs DESTINATION ${hipops_docs} PATTERN __pycache__ EXCLUDE)
+install(FILES LICENSE DESTINATION ${hipops_docs})
+install(DIRECTORY docs DESTINATION ${hipops_docs} PATTERN __pycache__ EXCLUDE PATTERN "*.md" EXCLUDE)
+
+# ---- Pages, whose links have to hold where they are installed
+file(GLOB_RECURSE hipops_installed_pages RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS docs/*.md)
+list(APPEND hipops_installed_pages README.md CHANGELOG.md)
+set(hipops_relinked)
+foreach(page ${hipops_installed_pages})
+  list(APPEND hipops_relinked ${PROJECT_BINARY_DIR}/pages/${page})
+  cmake_path(GET page PARENT_PATH folder)
+  install(FILES ${PROJECT_BINARY_DIR}/pages/${page} DESTINATION ${hipops_docs}/${folder})
+endforeach()
+list(JOIN hipops_installed_pages "|" pages)
+set(hipops_golden)
+if(HIPOPS_TOOLS)
+  set(hipops_golden ${CMAKE_INSTALL_DATADIR}/hipops/golden)
+endif()
+add_custom_command(OUTPUT ${hipops_relinked}
+  COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DTO=${PROJECT_BINARY_DIR}/pages -DPAGES=${pages}
+    -DDOCS=${hipops_docs} -DINCLUDE=${CMAKE_INSTALL_INCLUDEDIR} -DGOLDEN=${hipops_golden}
+    -P ${PROJECT_SOURCE_DIR}/tools/cmake/relink.cmake
+  DEPENDS ${hipops_installed_pages} tools/cmake/relink.cmake COMMENT "pages" VERBATIM)
+add_custom_target(hipops_pages ALL DEPENDS ${hipops_relinked})
 
 # ---- find_package(hipops)
 set(hipops_package ${CMAKE_INSTALL_LIBDIR}/cmake/hipops)
