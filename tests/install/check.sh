@@ -70,12 +70,18 @@ case $what in
   pkgconfig)
     folder=$(fresh)
     export PKG_CONFIG_PATH=$prefix/$LIBDIR/pkgconfig
-    # shellcheck disable=SC2046  # flags are words
-    "$CC" "$source/consumer.c" -o "$folder/shared" $(pkg-config --cflags --libs 'hipops >= 0.1') -Wl,-rpath,"$prefix/$LIBDIR"
-    # shellcheck disable=SC2046
-    "$CC" "$source/consumer.c" -o "$folder/static" $(pkg-config --cflags --libs hipops-static)
-    says "$folder/shared"
-    says "$folder/static"
+    pkg-config --exists 'hipops >= 0.1' || die "there is no hipops of a version from 0.1 on"
+    cp "$source/consumer.c" "$folder/program.c"
+    # As docs/embedding.md writes them.
+    # shellcheck disable=SC2016  # it is looked for as it is
+    mapfile -t commands < <(grep -F '    cc program.c $(pkg-config ' "$SOURCE/docs/embedding.md")
+    [ ${#commands[@]} = 2 ] || die "docs/embedding.md has ${#commands[@]} commands of cc and pkg-config, expected 2"
+    cc() { "$CC" "$@"; }
+    for command in "${commands[@]}"; do
+      rm -f "$folder/a.out"
+      (cd "$folder" && eval "$command")
+      says "$folder/a.out"
+    done
     ;;
   plain)
     folder=$(fresh)
@@ -102,7 +108,12 @@ case $what in
     ;;
   subdirectory)
     folder=$(fresh)
-    cmake -S "$source" -B "$folder/fetched" -G Ninja -DHOW=FetchContent -DHIPOPS_SOURCE="$SOURCE" -DCMAKE_C_COMPILER="$CC" > "$folder/log"
+    # As docs/embedding.md writes it, from a checkout; then as its other line for that.
+    awk '/^```cmake$/ { inside = 1; next } /^```/ { inside = 0 } inside' "$SOURCE/docs/embedding.md" > "$folder/fetch.cmake"
+    grep -q FetchContent_Declare "$folder/fetch.cmake" || die "docs/embedding.md has no FetchContent"
+    cmake -S "$source" -B "$folder/fetched" -G Ninja -DHOW=FetchContent -DFETCH="$folder/fetch.cmake" \
+      -DFETCHCONTENT_SOURCE_DIR_HIPOPS="$SOURCE" -DCMAKE_C_COMPILER="$CC" > "$folder/log"
+    cmake -S "$source" -B "$folder/declared" -G Ninja -DHOW=SOURCE_DIR -DHIPOPS_SOURCE="$SOURCE" -DCMAKE_C_COMPILER="$CC" > "$folder/log"
     cmake -S "$source" -B "$folder/built" -G Ninja -DHOW=add_subdirectory -DHIPOPS_SOURCE="$SOURCE" -DCMAKE_C_COMPILER="$CC" > "$folder/log"
     cmake --build "$folder/built" > "$folder/log" || { cat "$folder/log"; exit 1; }
     says "$folder/built/with_hipops" rms_norm
