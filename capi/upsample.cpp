@@ -27,11 +27,12 @@ int64_t exact_positions(hipops_nearest rule) {
 
 constexpr int kMostShift = 4;
 
-// s where a position comes from itself >> s, or -1. PyTorch has 0 and 1 by definition where no scale is given; all else
-// is what the arithmetic gives, as long as it is exact.
-int shift_of(int64_t in, int64_t out, hipops_nearest rule, bool given, double ratio) {
+// s where a position comes from itself >> s, or -1. PyTorch has 0 and 1 by definition where no scale is given, and 0 with
+// one too where two dimensions are resized; all else is what the arithmetic gives, as long as it is exact.
+int shift_of(int64_t in, int64_t out, int resized, hipops_nearest rule, bool given, double ratio) {
   const bool defined = rule == HIPOPS_NEAREST_PYTORCH && !given;
-  if (defined && out == in) return 0;
+  const bool copied = rule != HIPOPS_NEAREST_CANDLE && resized == 2;
+  if ((defined || copied) && out == in) return 0;
   if (defined && out % 2 == 0 && out / 2 == in) return 1;
   if (out > exact_positions(rule)) return -1;
   for (int s = 0; s <= kMostShift; ++s)
@@ -64,7 +65,7 @@ hipops_status check_upsample(const char* op, const hipops_tensor* y, const hipop
   return check_overlap(out, in, false);
 }
 
-UpsampleDimension resize_of(int64_t in, int64_t out, hipops_nearest rule, double scale) {
+UpsampleDimension resize_of(int64_t in, int64_t out, int resized, hipops_nearest rule, double scale) {
   UpsampleDimension d{};
   d.last = in - 1;
   bool given = scale > 0;
@@ -74,7 +75,7 @@ UpsampleDimension resize_of(int64_t in, int64_t out, hipops_nearest rule, double
            : rule == HIPOPS_NEAREST_EXACT ? kSourceCentre32
                                           : kSourceFloor32;
 
-  const int shift = shift_of(in, out, rule, given, rule == HIPOPS_NEAREST_CANDLE ? d.ratio64 : d.ratio32);
+  const int shift = shift_of(in, out, resized, rule, given, rule == HIPOPS_NEAREST_CANDLE ? d.ratio64 : d.ratio32);
   if (shift >= 0) d.rule = shift == 0 ? kSourceSame : kSourceShift, d.shift = shift;
   return d;
 }

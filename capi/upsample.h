@@ -20,8 +20,8 @@ struct Scale {
 hipops_status check_upsample(const char* op, const hipops_tensor* y, const hipops_tensor* x, int resized,
                              hipops_nearest rule, const Scale* scale);
 
-// How a dimension of `in` becomes one of `out`: its rule and its ratios.
-UpsampleDimension resize_of(int64_t in, int64_t out, hipops_nearest rule, double scale);
+// How one of so many resized dimensions, of `in`, becomes one of `out`: its rule and its ratios.
+UpsampleDimension resize_of(int64_t in, int64_t out, int resized, hipops_nearest rule, double scale);
 
 struct UpsamplePlan {
   int kernel;  // of HIPOPS_UPSAMPLE_KERNELS

@@ -39,7 +39,8 @@ int ordered_dimensions(const hipops_tensor& y, const hipops_tensor& x, int resiz
   int count = 0;
   for (int d = 0; d < x.rank; ++d) {
     int s = d - (x.rank - resized);
-    UpsampleDimension next = s < 0 ? UpsampleDimension{} : resize_of(x.shape[d], y.shape[d], rule, scale[s].value);
+    UpsampleDimension next =
+        s < 0 ? UpsampleDimension{} : resize_of(x.shape[d], y.shape[d], resized, rule, scale[s].value);
     if (next.rule == kSourceSame && y.shape[d] == 1) continue;
     next.size = y.shape[d];
     next.last = x.shape[d] - 1;

@@ -9,10 +9,10 @@ namespace {
 // Where an element comes from, by hipops.h's definitions.
 class Source {
  public:
-  Source(hipops_nearest rule, int64_t in, int64_t out, double scale)
+  Source(hipops_nearest rule, int64_t in, int64_t out, bool planes, double scale)
       : rule_(rule),
         last_(in - 1),
-        same_(rule == HIPOPS_NEAREST_PYTORCH && scale == 0 && in == out),
+        same_(in == out && (planes ? rule != HIPOPS_NEAREST_CANDLE : rule == HIPOPS_NEAREST_PYTORCH && scale == 0)),
         half_(rule == HIPOPS_NEAREST_PYTORCH && scale == 0 && 2 * in == out),
         ratio_(scale > 0 ? 1 / scale : static_cast<double>(in) / static_cast<double>(out)),
         ratio32_(scale > 0 ? static_cast<float>(ratio_) : static_cast<float>(in) / static_cast<float>(out)) {}
@@ -64,7 +64,7 @@ void run(Stage& stage, const Resize& r) {
   });
 
   std::vector<Source> source;
-  for (int d = 0; d < to.rank; ++d) source.emplace_back(r.rule, from.shape[d], to.shape[d], r.scale);
+  for (int d = 0; d < to.rank; ++d) source.emplace_back(r.rule, from.shape[d], to.shape[d], planes, r.scale);
   const Expectation resized = elements_are(to, 0, y.pattern(), [=](const int64_t* index) {
     int64_t place = index[0] * from.stride[0] + index[1] * from.stride[1];
     for (size_t d = 2; d < source.size(); ++d) place += source[d](index[d]) * from.stride[d];

@@ -147,41 +147,50 @@ TEST_CASE("upsample_nearest1d's rules differ where they should", "[upsample_near
 TEST_CASE("upsample_nearest1d takes i >> s where that is what a rule gives", "[upsample_nearest1d]") {
   const int64_t f32_limit = int64_t{1} << 24;
   auto shifts = [](const UpsampleDimension& d, int by) { return d.rule == kSourceShift && d.shift == by; };
-  CHECK(resize_of(5, 5, HIPOPS_NEAREST_PYTORCH, 0).rule == kSourceSame);
-  CHECK(shifts(resize_of(5, 10, HIPOPS_NEAREST_PYTORCH, 0), 1));
-  CHECK(resize_of(f32_limit * 8 + 1, f32_limit * 8 + 1, HIPOPS_NEAREST_PYTORCH, 0).rule ==
+  CHECK(resize_of(5, 5, 1, HIPOPS_NEAREST_PYTORCH, 0).rule == kSourceSame);
+  CHECK(shifts(resize_of(5, 10, 1, HIPOPS_NEAREST_PYTORCH, 0), 1));
+  CHECK(resize_of(f32_limit * 8 + 1, f32_limit * 8 + 1, 1, HIPOPS_NEAREST_PYTORCH, 0).rule ==
         kSourceSame);  // by definition
-  CHECK(shifts(resize_of(f32_limit * 8 + 1, f32_limit * 16 + 2, HIPOPS_NEAREST_PYTORCH, 0), 1));
-  CHECK(resize_of(5, 9, HIPOPS_NEAREST_PYTORCH, 0).rule == kSourceFloor32);
-  CHECK(resize_of(5, 5, HIPOPS_NEAREST_PYTORCH, 1.5).rule == kSourceFloor32);
-  CHECK(resize_of(5, 10, HIPOPS_NEAREST_PYTORCH, 2.1).rule == kSourceFloor32);
-  CHECK(resize_of(5, 3, HIPOPS_NEAREST_PYTORCH, 1).rule == kSourceSame);
-  CHECK(resize_of(5, 6, HIPOPS_NEAREST_PYTORCH, 1).rule == kSourceFloor32);  // 6 is cut off at 5
-  CHECK(shifts(resize_of(5, 9, HIPOPS_NEAREST_PYTORCH, 2), 1));
-  CHECK(resize_of(5, 11, HIPOPS_NEAREST_PYTORCH, 2).rule == kSourceFloor32);
+  CHECK(shifts(resize_of(f32_limit * 8 + 1, f32_limit * 16 + 2, 1, HIPOPS_NEAREST_PYTORCH, 0), 1));
+  CHECK(resize_of(5, 9, 1, HIPOPS_NEAREST_PYTORCH, 0).rule == kSourceFloor32);
+  CHECK(resize_of(5, 5, 1, HIPOPS_NEAREST_PYTORCH, 1.5).rule == kSourceFloor32);
+  CHECK(resize_of(5, 10, 1, HIPOPS_NEAREST_PYTORCH, 2.1).rule == kSourceFloor32);
+  CHECK(resize_of(5, 3, 1, HIPOPS_NEAREST_PYTORCH, 1).rule == kSourceSame);
+  CHECK(resize_of(5, 6, 1, HIPOPS_NEAREST_PYTORCH, 1).rule == kSourceFloor32);  // 6 is cut off at 5
+  CHECK(shifts(resize_of(5, 9, 1, HIPOPS_NEAREST_PYTORCH, 2), 1));
+  CHECK(resize_of(5, 11, 1, HIPOPS_NEAREST_PYTORCH, 2).rule == kSourceFloor32);
   for (hipops_nearest rule : kRules) {
-    CHECK(shifts(resize_of(5, 20, rule, 0), 2));
-    CHECK(shifts(resize_of(5, 40, rule, 0), 3));
-    CHECK(shifts(resize_of(5, 80, rule, 0), 4));
-    CHECK(shifts(resize_of(5, 18, rule, 4), 2));
-    CHECK(!shifts(resize_of(5, 160, rule, 0), 5));
-    CHECK(!shifts(resize_of(5, 15, rule, 0), 1));
-    CHECK(!shifts(resize_of(5, 21, rule, 4), 2));  // 20 / 4 is cut off at 4
+    CHECK(shifts(resize_of(5, 20, 1, rule, 0), 2));
+    CHECK(shifts(resize_of(5, 40, 1, rule, 0), 3));
+    CHECK(shifts(resize_of(5, 80, 1, rule, 0), 4));
+    CHECK(shifts(resize_of(5, 18, 1, rule, 4), 2));
+    CHECK(!shifts(resize_of(5, 160, 1, rule, 0), 5));
+    CHECK(!shifts(resize_of(5, 15, 1, rule, 0), 1));
+    CHECK(!shifts(resize_of(5, 21, 1, rule, 4), 2));  // 20 / 4 is cut off at 4
   }
-  CHECK(shifts(resize_of(f32_limit / 4, f32_limit, HIPOPS_NEAREST_PYTORCH, 0), 2));
-  CHECK(resize_of(f32_limit / 4 + 1, f32_limit + 4, HIPOPS_NEAREST_PYTORCH, 0).rule == kSourceFloor32);
-  CHECK(resize_of(f32_limit + 1, f32_limit + 1, HIPOPS_NEAREST_PYTORCH, 1).rule == kSourceFloor32);
-  CHECK(resize_of(f32_limit / 2, f32_limit / 2, HIPOPS_NEAREST_EXACT, 0).rule == kSourceSame);
-  CHECK(resize_of(f32_limit / 2 + 1, f32_limit / 2 + 1, HIPOPS_NEAREST_EXACT, 0).rule == kSourceCentre32);
-  CHECK(shifts(resize_of(f32_limit / 4, f32_limit / 2, HIPOPS_NEAREST_EXACT, 0), 1));
-  CHECK(resize_of(5, 7, HIPOPS_NEAREST_EXACT, 0).rule == kSourceCentre32);
-  CHECK(resize_of(f32_limit * 8 + 1, f32_limit * 8 + 1, HIPOPS_NEAREST_CANDLE, 0).rule == kSourceSame);
-  CHECK(shifts(resize_of(f32_limit * 8 + 1, f32_limit * 16 + 2, HIPOPS_NEAREST_CANDLE, 0), 1));
-  CHECK(resize_of(5, 7, HIPOPS_NEAREST_CANDLE, 0).rule == kSourceFloor64);
-  UpsampleDimension d = resize_of(2, 98, HIPOPS_NEAREST_CANDLE, 0);
+  CHECK(shifts(resize_of(f32_limit / 4, f32_limit, 1, HIPOPS_NEAREST_PYTORCH, 0), 2));
+  CHECK(resize_of(f32_limit / 4 + 1, f32_limit + 4, 1, HIPOPS_NEAREST_PYTORCH, 0).rule == kSourceFloor32);
+  CHECK(resize_of(f32_limit + 1, f32_limit + 1, 1, HIPOPS_NEAREST_PYTORCH, 1).rule == kSourceFloor32);
+  CHECK(resize_of(f32_limit / 2, f32_limit / 2, 1, HIPOPS_NEAREST_EXACT, 0).rule == kSourceSame);
+  CHECK(resize_of(f32_limit / 2 + 1, f32_limit / 2 + 1, 1, HIPOPS_NEAREST_EXACT, 0).rule == kSourceCentre32);
+  CHECK(shifts(resize_of(f32_limit / 4, f32_limit / 2, 1, HIPOPS_NEAREST_EXACT, 0), 1));
+  CHECK(resize_of(5, 7, 1, HIPOPS_NEAREST_EXACT, 0).rule == kSourceCentre32);
+  CHECK(resize_of(f32_limit * 8 + 1, f32_limit * 8 + 1, 1, HIPOPS_NEAREST_CANDLE, 0).rule == kSourceSame);
+  CHECK(shifts(resize_of(f32_limit * 8 + 1, f32_limit * 16 + 2, 1, HIPOPS_NEAREST_CANDLE, 0), 1));
+  CHECK(resize_of(5, 7, 1, HIPOPS_NEAREST_CANDLE, 0).rule == kSourceFloor64);
+  UpsampleDimension d = resize_of(2, 98, 1, HIPOPS_NEAREST_CANDLE, 0);
   CHECK((d.ratio64 == 2.0 / 98.0 && d.last == 1));
-  CHECK(resize_of(2, 98, HIPOPS_NEAREST_PYTORCH, 0).ratio32 == 2.0f / 98.0f);
-  CHECK(resize_of(2, 98, HIPOPS_NEAREST_PYTORCH, 2.3).ratio32 == static_cast<float>(1.0 / 2.3));
+  CHECK(resize_of(2, 98, 1, HIPOPS_NEAREST_PYTORCH, 0).ratio32 == 2.0f / 98.0f);
+  CHECK(resize_of(2, 98, 1, HIPOPS_NEAREST_PYTORCH, 2.3).ratio32 == static_cast<float>(1.0 / 2.3));
+}
+
+TEST_CASE("upsampling two dimensions copies one that keeps its size", "[upsample_nearest1d]") {
+  for (const double scale : {0.0, 1.3}) {
+    CHECK(resize_of(5, 5, 2, HIPOPS_NEAREST_PYTORCH, scale).rule == kSourceSame);
+    CHECK(resize_of((1 << 24) + 1, (1 << 24) + 1, 2, HIPOPS_NEAREST_EXACT, scale).rule == kSourceSame);
+  }
+  CHECK(resize_of(5, 5, 2, HIPOPS_NEAREST_CANDLE, 1.3).rule == kSourceFloor64);
+  CHECK(resize_of(5, 10, 2, HIPOPS_NEAREST_PYTORCH, 2.1).rule == kSourceFloor32);
 }
 
 // ---- The choice
@@ -295,7 +304,7 @@ TEST_CASE("upsample_nearest1d rounds positions past 2^24 as f32 does", "[upsampl
     for (hipops_nearest rule : kRules) {
       EXPECT_EQUAL(hipops_upsample_nearest1d(&y, &x, rule, 0, nullptr), HIPOPS_SUCCESS);
       for (int64_t i = out - 100000; i < out; ++i) {
-        if (to[static_cast<size_t>(i)] == from[static_cast<size_t>(source_of(i, in, out, rule, 0))]) continue;
+        if (to[static_cast<size_t>(i)] == from[static_cast<size_t>(source_of(i, in, out, 1, rule, 0))]) continue;
         throw std::runtime_error("rule " + std::to_string(rule) + ", element " + std::to_string(i));
       }
     }

@@ -16,6 +16,17 @@ UpsamplePlan plan_for(hipops_dtype dtype, const Sizes& y, const Sizes& x, const 
                        scales);
 }
 
+// The rows and columns that y takes from x, [1, 1, h, w] of its elements' numbers.
+std::vector<int> taken(int64_t h, int64_t w, int64_t to_h, int64_t to_w, hipops_nearest rule, double scale_h,
+                       double scale_w) {
+  HostTensor x(HIPOPS_I32, {1, 1, h, w}), y(HIPOPS_I32, {1, 1, to_h, to_w});
+  for (int64_t i = 0; i < x.count(); ++i) x.set(i, static_cast<double>(i));
+  EXPECT_EQUAL(hipops_upsample_nearest2d(&y.view, &x.view, rule, scale_h, scale_w, nullptr), HIPOPS_SUCCESS);
+  std::vector<int> got;
+  for (int64_t i = 0; i < y.count(); ++i) got.push_back(static_cast<int>(y.get(i)));
+  return got;
+}
+
 }  // namespace
 
 TEST_CASE("upsample_nearest2d refuses bad arguments", "[upsample_nearest2d]") {
@@ -183,6 +194,23 @@ TEST_CASE("upsample_nearest2d takes few units one by one, of a y without gaps", 
   CHECK(channels.grid == 80);
 }
 
+// As PyTorch's GPU kernels do.
+TEST_CASE("upsample_nearest2d copies a dimension that keeps its size, whatever the scale", "[upsample_nearest2d]") {
+  on_cpu([] {
+    for (const bool many : {true, false}) {
+      hipops::rows_count_as_many = many;
+      for (const hipops_nearest rule : {HIPOPS_NEAREST_PYTORCH, HIPOPS_NEAREST_EXACT}) {
+        EXPECT(taken(1, 2, 1, 2, rule, 1.3, 1.3) == (std::vector<int>{0, 1}));
+        const std::vector<int> rows = taken(10, 20, 10, 21, rule, 1.09, 1.09);
+        for (int i = 0; i < 10; ++i) EXPECT_EQUAL(rows[static_cast<size_t>(21 * i)] / 20, i);
+      }
+      EXPECT(taken(3, 4, 3, 6, HIPOPS_NEAREST_PYTORCH, 1.3, 1.5) ==
+             (std::vector<int>{0, 0, 1, 2, 2, 3, 4, 4, 5, 6, 6, 7, 8, 8, 9, 10, 10, 11}));
+      EXPECT(taken(4, 1, 4, 1, HIPOPS_NEAREST_CANDLE, 2, 0) == (std::vector<int>{0, 0, 1, 1}));  // by its formula
+    }
+  });
+}
+
 TEST_CASE("upsample_nearest2d moves any layout", "[upsample_nearest2d]") {
   on_cpu([] { check_any_layout(2, 3000); });
 }
@@ -201,7 +229,7 @@ TEST_CASE("upsample_nearest2d takes rows by tiles where neither y nor x has gaps
                  {HIPOPS_F16, {5, 21, 60, 120}, {100, 200}, HIPOPS_NEAREST_EXACT, {}},
                  {HIPOPS_BF16, {4, 67, 30, 60}, {31, 201}, HIPOPS_NEAREST_CANDLE, {4.0, 2.5}},  // most of x is not used
                  {HIPOPS_I16, {1700, 3, 2, 120}, {3, 260}, HIPOPS_NEAREST_EXACT, {0.9, 0}},     // many planes in a tile
-                 {HIPOPS_BF16, {11300, 1, 2, 60}, {2, 200}, HIPOPS_NEAREST_PYTORCH, {4.0, 0}},  // half of it, of many planes
+                 {HIPOPS_BF16, {11300, 1, 2, 60}, {2, 200}, HIPOPS_NEAREST_CANDLE, {4.0, 0}},  // half of it, of many planes
                  {HIPOPS_BF16, {5, 33, 30, 127}, {60, 254}, HIPOPS_NEAREST_PYTORCH, {}},
                  {HIPOPS_U8, {2, 80, 97, 128}, {130, 203}, HIPOPS_NEAREST_PYTORCH, {}},
                  {HIPOPS_F64, {4, 14, 90, 60}, {90, 130}, HIPOPS_NEAREST_CANDLE, {}},  // along one dimension

@@ -16,13 +16,13 @@ namespace hipops_test {
 constexpr hipops_nearest kRules[] = {HIPOPS_NEAREST_PYTORCH, HIPOPS_NEAREST_CANDLE, HIPOPS_NEAREST_EXACT};
 
 // hipops.h's definitions, each in its own precision. (Nothing here is fused: the tests are built without contraction.)
-inline int64_t source_of(int64_t i, int64_t in, int64_t out, hipops_nearest rule, double scale) {
+inline int64_t source_of(int64_t i, int64_t in, int64_t out, int resized, hipops_nearest rule, double scale) {
   if (rule == HIPOPS_NEAREST_CANDLE) {
     double ratio = scale > 0 ? 1.0 / scale : static_cast<double>(in) / static_cast<double>(out);
     double at = std::floor(static_cast<double>(i) * ratio);
     return at < static_cast<double>(in) ? static_cast<int64_t>(at) : in - 1;
   }
-  if (rule == HIPOPS_NEAREST_PYTORCH && scale == 0 && out == in) return i;
+  if ((resized == 2 || (rule == HIPOPS_NEAREST_PYTORCH && scale == 0)) && out == in) return i;
   if (rule == HIPOPS_NEAREST_PYTORCH && scale == 0 && out == 2 * in) return i / 2;
   float ratio = scale > 0 ? static_cast<float>(1.0 / scale) : static_cast<float>(in) / static_cast<float>(out);
   volatile float product = (static_cast<float>(i) + (rule == HIPOPS_NEAREST_EXACT ? 0.5f : 0.0f)) * ratio;
@@ -79,7 +79,8 @@ inline int64_t source_offset(const UpsampleCase& t, int64_t i) {
   for (int d = y.rank - 1; d >= 0; --d) {
     int64_t position = i % y.shape[d];
     i /= y.shape[d];
-    if (d >= 2) position = source_of(position, x.shape[d], y.shape[d], t.rule, t.scales[static_cast<size_t>(d - 2)]);
+    if (d >= 2)
+      position = source_of(position, x.shape[d], y.shape[d], t.resized(), t.rule, t.scales[static_cast<size_t>(d - 2)]);
     offset += position * x.stride[d];
   }
   return offset;

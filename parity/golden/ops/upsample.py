@@ -9,11 +9,16 @@ PYTORCH, CANDLE, EXACT = 0, 1, 2
 RULES = {PYTORCH: "pytorch", CANDLE: "candle", EXACT: "exact"}
 
 
-def sources(length, new, rule, scale):
-    """Where each of `new` elements comes from, among `length`. The types are the definition: each operation is rounded
-    in its own."""
+def is_copied(length, new, dimensions, rule):
+    """PyTorch's GPU kernels for two dimensions do not look at the scale of one that keeps its size."""
+    return rule != CANDLE and dimensions == 2 and length == new
+
+
+def sources(length, new, dimensions, rule, scale):
+    """Where each of `new` elements comes from, among `length`, where so many dimensions are resized. The types are the
+    definition: each operation is rounded in its own."""
     i = np.arange(new)
-    if new == 0:
+    if new == 0 or is_copied(length, new, dimensions, rule):
         return i
     if rule == PYTORCH and scale == 0 and new in (length, 2 * length):
         return i * length // new
@@ -23,12 +28,14 @@ def sources(length, new, rule, scale):
     return np.minimum(np.floor(at * ratio), length - 1).astype(np.int64)
 
 
-def of_torch(torch, length, new, rule, scale):
+def of_torch(torch, length, new, dimensions, rule, scale):
     """The same by PyTorch. Its channels-last kernels follow the definition of nearest-exact everywhere; in the others
     the compiler fuses the product with what comes after it, and 13 of the pairs of sizes up to 128 differ. With a scale
     those others follow the definition of nearest, which its GPU kernels share; the channels-last ones ignore the scale
     where one size is the other, or twice it."""
     scale = scale or None
+    if is_copied(length, new, dimensions, rule):
+        return torch.arange(length)
     row = torch.arange(length, dtype=torch.float32)
     if rule == PYTORCH:
         return torch.ops.aten.upsample_nearest1d(row[None, None], [new], scale)[0, 0].long()
@@ -50,7 +57,7 @@ def reference(params, inputs):
     x = inputs["x"]
     for axis, (new, scale) in enumerate(params.resized, start=2):
         if x.shape[axis]:
-            x = np.take(x, sources(x.shape[axis], new, params["rule"], scale), axis=axis)
+            x = np.take(x, sources(x.shape[axis], new, len(params.resized), params["rule"], scale), axis=axis)
         else:  # nothing comes from nothing
             x = np.empty(x.shape[:axis] + (new,) + x.shape[axis + 1:], x.dtype)
     return {"y": Expected(np.ascontiguousarray(x))}
@@ -61,7 +68,7 @@ def torch_reference(torch, params, inputs):
     if params["rule"] == CANDLE or 0 in x.shape or 0 in dict(params.resized):
         return None
     for axis, (new, scale) in enumerate(params.resized, start=2):
-        x = x.index_select(axis, of_torch(torch, x.shape[axis], new, params["rule"], scale))
+        x = x.index_select(axis, of_torch(torch, x.shape[axis], new, len(params.resized), params["rule"], scale))
     return {"y": x}
 
 

@@ -57,7 +57,8 @@ def adversarial():
             yield case(f"adversarial_{h}x{w}_to_{new[0]}x{new[1]}", dtype, (1, 1, h, w), new, rule)
     scales = [(5, 7, (10, 7), (2.1, 1.1)), (5, 7, (10, 14), (0.0, 2.5)), (5, 7, (10, 14), (2.5, 0.0)),
               (9, 9, (9, 18), (0.5, 0.5)), (10, 10, (23, 33), (2.3, 3.3)), (12, 12, (5, 50), (1e30, 1e-9)),
-              (6, 6, (6, 12), (1.0, 2.0))]
+              (6, 6, (6, 12), (1.0, 2.0)), (1, 2, (1, 2), (1.3, 1.3)), (3, 4, (3, 6), (1.3, 1.5)),
+              (10, 20, (10, 21), (1.09, 1.09)), (8, 9, (16, 9), (0.0, 0.7))]
     for h, w, new, given in scales:
         for rule in RULES:
             name = f"adversarial_scale_{h}x{w}_to_{new[0]}x{new[1]}_by_{given[0]:g}_{given[1]:g}"
@@ -107,7 +108,7 @@ def sizes():
     # So many vectors that work-items have several, each of another plane.
     yield case("size_many_planes_larger", "f32", (4, 512, 13, 13), (32, 32), 1)
     yield case("size_many_planes_smaller", "u8", (4, 513, 32, 60), (64, 32), 2)
-    yield case("size_tiles_half_used", "u16", (11300, 1, 2, 60), (2, 200), 0, (4.0, 0.0))  # of each plane, a row
+    yield case("size_tiles_half_used", "u16", (11300, 1, 2, 60), (2, 200), 1, (4.0, 0.0))  # of each plane, a row
 
 
 TOPICS = {"smoke": smoke, "exact": exact, "adversarial": adversarial, "layouts": layouts, "sizes": sizes}
