@@ -33,7 +33,7 @@ bool from_environment(const char* name) {
 // What the caller's environment has the CPU runtime do, and no option of the command.
 std::string environment_for(const Options& options) {
   std::string settings;
-  for (const char* name : {"HIPOPS_CPU_RACE", "HIPOPS_CPU_SEED", "HIPOPS_CPU_GUARD"}) {
+  for (const char* name : {"HIPOPS_CPU_RACE", "HIPOPS_CPU_SEED", "HIPOPS_CPU_UNITS", "HIPOPS_CPU_GUARD"}) {
     if (options.guard != "zones" && std::strcmp(name, "HIPOPS_CPU_GUARD") == 0) continue;  // set by that option
     if (from_environment(name)) settings += std::string(name) + "=" + shell_quote(std::getenv(name)) + " ";
   }

@@ -1,17 +1,22 @@
 // The CPU runtime around the executor: its settings, its memory, and how it finds kernels.
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <iterator>
 #include <numeric>
+#include <random>
 #include <string>
 #include <vector>
 
 #include "child.h"
 #include "device/cpu.h"
 #include "hipops/hipops.h"
+#include "in_child.h"
 #include "runtime/cpu_sanitizer.h"
 #include "runtime/runtime.h"
 
@@ -21,6 +26,7 @@ using hipops::CpuKernel;
 using hipops::cpu::block_index;
 using hipops::cpu::thread_index;
 
+// Sets a variable of this process for as long as it lives.
 class Environment {
  public:
   Environment(const char* name, const char* value) : name_(name) {
@@ -44,7 +50,7 @@ std::unique_ptr<hipops::Runtime> opened() {
 }
 
 TEST_CASE("cpu runtime: facts are what was asked for") {
-  Environment wave("HIPOPS_CPU_WAVE", "64"), threads("HIPOPS_CPU_THREADS", "3");
+  Environment wave("HIPOPS_CPU_WAVE", "64"), units("HIPOPS_CPU_UNITS", "3");
   const auto runtime = opened();
   const hipops::DeviceFacts* facts = nullptr;
   REQUIRE(runtime->facts(0, &facts) == HIPOPS_SUCCESS);
@@ -65,11 +71,54 @@ TEST_CASE("cpu runtime: facts are what was asked for") {
 
 TEST_CASE("cpu runtime: empty variables mean the defaults") {
   Environment wave("HIPOPS_CPU_WAVE", ""), threads("HIPOPS_CPU_THREADS", ""), guard("HIPOPS_CPU_GUARD", "");
+  Environment units("HIPOPS_CPU_UNITS", "");
   const auto runtime = opened();
   const hipops::DeviceFacts* facts = nullptr;
   REQUIRE(runtime->facts(0, &facts) == HIPOPS_SUCCESS);
   CHECK(facts->wave_size == 32);
-  CHECK(facts->units >= 1);
+  CHECK(facts->units == 2);
+}
+
+// The bits of each row op on few rows and on many, by so many threads.
+std::vector<uint32_t> bits_of_rows(const char* threads) {
+  constexpr int64_t kShapes[][2] = {{1, 70001}, {3, 100003}, {7, 30011}, {40, 5000}, {500, 130}};
+  constexpr int64_t kColumns = 100003, kElements = 3 * kColumns;
+  constexpr size_t kResults = std::size(kShapes) * 3 * kElements;
+  void* shared = mmap(nullptr, kResults * sizeof(float), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(shared != MAP_FAILED);
+  const hipops_test::Environment environment{{"HIPOPS_BACKEND", "cpu"}, {"HIPOPS_CPU_THREADS", threads}};
+  const std::string problem = hipops_test::in_child(environment, [&] {
+    std::vector<float> x(kElements), weight(kColumns);
+    std::mt19937 random(1);
+    for (float& value : x) value = static_cast<float>(random()) * 0x1p-31f - 0.9f;
+    for (float& value : weight) value = static_cast<float>(random()) * 0x1p-31f;
+    float* y = static_cast<float*>(shared);
+    for (const auto& [rows, columns] : kShapes) {
+      hipops_tensor in{x.data(), HIPOPS_F32, 2, {rows, columns}, {columns, 1}};
+      const hipops_tensor scale{weight.data(), HIPOPS_F32, 1, {columns}, {1}};
+      hipops_tensor out = in;
+      for (int op = 0; op < 3; ++op, y += kElements) {
+        out.data = y;
+        EXPECT_EQUAL(op == 0   ? hipops_rms_norm(&out, &in, &scale, 1e-5, nullptr)
+                     : op == 1 ? hipops_layer_norm(&out, &in, &scale, &scale, 1e-5, nullptr)
+                               : hipops_softmax(&out, &in, nullptr),
+                     HIPOPS_SUCCESS);
+      }
+    }
+  });
+  std::vector<uint32_t> bits(kResults);
+  std::memcpy(bits.data(), shared, kResults * sizeof(float));
+  munmap(shared, kResults * sizeof(float));
+  CHECK(problem == "");
+  return bits;
+}
+
+TEST_CASE("cpu runtime: the number of threads changes no bit") {
+  const std::vector<uint32_t> one = bits_of_rows("1");
+  for (const char* threads : {"2", "5", "64"}) {
+    INFO(threads << " threads");
+    CHECK(bits_of_rows(threads) == one);
+  }
 }
 
 TEST_CASE("cpu runtime: a setting that cannot be is named") {
@@ -81,6 +130,8 @@ TEST_CASE("cpu runtime: a setting that cannot be is named") {
       {"HIPOPS_CPU_THREADS", "0", "1 to 1024"},
       {"HIPOPS_CPU_THREADS", "-1", "1 to 1024"},
       {"HIPOPS_CPU_THREADS", "1025", "1 to 1024"},
+      {"HIPOPS_CPU_UNITS", "0", "1 to 1024"},
+      {"HIPOPS_CPU_UNITS", "many", "1 to 1024"},
       {"HIPOPS_CPU_SEED", "seven", "from 0 to 18446744073709551615"},
       {"HIPOPS_CPU_SEED", "18446744073709551616", ""},
       {"HIPOPS_CPU_RACE", "yes", "0 or 1"},

@@ -40,7 +40,7 @@ DeviceFacts facts_of(const cpu::Settings& settings) {
   facts.blocks_in_one = kBlocksInOne;
   facts.launch_shared_bytes = kLaunchSharedBytes;
   facts.unit_shared_bytes = kUnitSharedBytes;
-  facts.units = static_cast<int>(settings.threads);
+  facts.units = static_cast<int>(settings.units);
   facts.name = processor_name();
   facts.target = "cpu";
   return facts;

@@ -13,6 +13,7 @@ namespace cpu {
 namespace {
 
 constexpr uint32_t kMostThreads = 1024;
+constexpr uint32_t kMostUnits = 1024;
 
 // Null for unset and empty.
 const char* value_of(const char* variable) {
@@ -55,6 +56,15 @@ hipops_status read_threads(Settings* settings) {
   return HIPOPS_SUCCESS;
 }
 
+hipops_status read_units(Settings* settings) {
+  const char* value = value_of("HIPOPS_CPU_UNITS");
+  uint64_t number = 0;
+  if (value == nullptr) return HIPOPS_SUCCESS;
+  if (!parse(value, &number) || number < 1 || number > kMostUnits) return refuse("HIPOPS_CPU_UNITS", value, "1 to 1024");
+  settings->units = static_cast<uint32_t>(number);
+  return HIPOPS_SUCCESS;
+}
+
 hipops_status read_seed(Settings* settings) {
   const char* value = value_of("HIPOPS_CPU_SEED");
   if (value == nullptr || parse(value, &settings->seed)) return HIPOPS_SUCCESS;
@@ -83,6 +93,7 @@ hipops_status settings_from_environment(Settings* settings, Guard* guard) {
   *guard = Guard::kNone;
   if (hipops_status status = read_wave(settings)) return status;
   if (hipops_status status = read_threads(settings)) return status;
+  if (hipops_status status = read_units(settings)) return status;
   if (hipops_status status = read_seed(settings)) return status;
   if (hipops_status status = read_race(settings)) return status;
   return read_guard(guard);
