@@ -229,6 +229,8 @@ double error_in_ulps(hipops_dtype dtype, double expected, double scale, uint64_t
   // Written as a difference, which is exact here, because their sum would round to `top` or to infinity for f64.
   if (std::fabs(expected) - top >= ulp(dtype, top) / 2) expected = std::copysign(kInfinity, expected);
   if (std::isinf(expected) || std::isinf(got)) return expected == got ? 0 : kInfinity;
+  const bool other_sign = got == 0 && std::signbit(got) != std::signbit(expected);
+  if (other_sign && scale == 0 && std::fabs(expected) <= ulp(dtype, 0) / 2) return kInfinity;
   return std::fabs(got - expected) / ulp(dtype, std::max(std::fabs(expected), scale));
 }
 

@@ -50,7 +50,8 @@ double lowest(hipops_dtype dtype);
 double ulp(hipops_dtype dtype, double value);
 
 // How far `got` is from `expected`, in ULPs of max(|expected|, scale). NaN must meet NaN and an infinity itself, or the
-// error is infinite. A float `expected` beyond the largest value by half an ULP or more counts as infinity.
+// error is infinite; so must a zero meet a zero of its sign, but in a sum that may cancel (scale is not 0). A float
+// `expected` beyond the largest value by half an ULP or more counts as infinity.
 double error_in_ulps(hipops_dtype dtype, double expected, double scale, uint64_t got);
 
 // The same for integers, all of whose bits count: |got - expected|.

@@ -862,4 +862,11 @@ MUTATIONS = (
         before="return {bit_cast<uint16_t>(_Float16(v))};",
         after="return {bit_cast<uint16_t>(_Float16(bit_cast<float>(bit_cast<uint32_t>(v) & ~0x1fffu)))};",
         runs=(Run("adversarial", "f16", says="adversarial_rounding"),)),
+    Mutation(
+        "zeros_lose_their_sign",
+        "-0 becomes +0, as by clang's fused product and conversion for AMD.",
+        "rms_norm", TYPES,
+        before="return {bit_cast<uint16_t>(_Float16(v))};",
+        after="return {bit_cast<uint16_t>(_Float16(v + 0.0f))};",
+        runs=(Run("adversarial", "f16", says="adversarial_signs_of_zero"),)),
 )

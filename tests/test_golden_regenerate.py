@@ -186,10 +186,12 @@ def test_errors_by_hand():
             ("f16", 2.0**-15, 2.0**-15 + 2.0**-24, 1.0), ("bf16", -3.0, -3.0, 0.0), ("f64", 1.0, 1.0 + 2.0**-51, 2.0),
             ("f16", 90000.0, math.inf, 0.0), ("f16", 65519.0, math.inf, math.inf), ("f16", 65520.0, math.inf, 0.0),
             ("f32", math.nan, math.nan, 0.0), ("f32", math.nan, 1.0, math.inf), ("f32", 1.0, math.nan, math.inf),
-            ("f32", math.inf, -math.inf, math.inf), ("f32", 0.0, -0.0, 0.0)):
+            ("f32", math.inf, -math.inf, math.inf), ("f32", 0.0, -0.0, math.inf), ("f32", -0.0, -0.0, 0.0),
+            ("f16", -2.0**-25, 0.0, math.inf), ("f16", -2.0**-24, 0.0, 1.0)):
         error = float(dtypes.errors(np.float64(expected), np.float64(got), dtype))
         assert error == want, (dtype, expected, got, error, want)
     assert float(dtypes.errors(np.float64(0.0), np.float64(2.0**-23), "f32", np.float64(1.5))) == 1.0
+    assert float(dtypes.errors(np.float64(0.0), np.float64(-0.0), "f32", np.float64(1.5))) == 0.0
 
 
 # ---- the formulas, against fifty decimal digits
@@ -296,7 +298,7 @@ def check_output(spec, ulps, exact):
     else:
         assert len(values) == count and not {"row_checksums", "checksum"} & set(spec)
     if "scale" in spec:
-        assert len(spec["scale"]) == len(values) and all(math.isfinite(v) and v > 0 for v in spec["scale"])
+        assert len(spec["scale"]) == len(values) and all(math.isfinite(v) and v >= 0 for v in spec["scale"])
     if exact and spec["dtype"] in dtypes.FLOATS:
         assert ulps == 0 and same_values(dtypes.round_to(values, view.dtype), values.astype(np.float64))
 

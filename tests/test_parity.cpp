@@ -303,8 +303,20 @@ TEST_CASE("the error of a float in ULPs", "[parity][number]") {
   CHECK(error_in_ulps(HIPOPS_F16, 1, 0, 0x3c03) == 3);
   CHECK(error_in_ulps(HIPOPS_F16, 1 + 0x1p-11, 0, 0x3c00) == 0.5);
   CHECK(error_in_ulps(HIPOPS_F16, 1, 0, 0x3bff) == 0.5);  // the unit is that of the expected value's binade
-  CHECK(error_in_ulps(HIPOPS_F16, 0, 0, 0x8000) == 0);
   CHECK(error_in_ulps(HIPOPS_F16, 0, 0, 0x0002) == 2);
+  SECTION("a zero meets a zero of its sign") {
+    for (const hipops_dtype dtype : {HIPOPS_F16, HIPOPS_BF16, HIPOPS_F32, HIPOPS_F64}) {
+      const uint64_t negative = encode(dtype, -0.0);
+      CHECK(error_in_ulps(dtype, -0.0, 0, negative) == 0);
+      CHECK(error_in_ulps(dtype, 0.0, 0, 0) == 0);
+      CHECK(error_in_ulps(dtype, -0.0, 0, 0) == kInf);
+      CHECK(error_in_ulps(dtype, 0.0, 0, negative) == kInf);
+      CHECK(error_in_ulps(dtype, 0.0, 1, negative) == 0);  // what is left where terms cancel
+    }
+    CHECK(error_in_ulps(HIPOPS_F16, -0x1p-25, 0, 0x0000) == kInf);  // rounds to -0
+    CHECK(error_in_ulps(HIPOPS_F16, -0x1p-25, 0, 0x8000) == 0.5);
+    CHECK(error_in_ulps(HIPOPS_F16, -0x1p-24, 0, 0x0000) == 1);  // not to a zero
+  }
   SECTION("NaN meets NaN, infinity the same infinity") {
     CHECK(error_in_ulps(HIPOPS_F16, kNan, 0, 0xfe01) == 0);
     CHECK(error_in_ulps(HIPOPS_F16, kNan, 0, 0x3c00) == kInf);

@@ -61,6 +61,9 @@ template <> struct Narrow<f16> {
 #if defined(HIPOPS_NVIDIA)
     return {__half_as_ushort(__float2half_rn(v))};
 #else
+#if defined(HIPOPS_AMD)
+    asm("" : "+v"(v));  // clang makes one instruction of a product and this, a sum with +0, which turns -0 into +0
+#endif
     return {bit_cast<uint16_t>(_Float16(v))};
 #endif
   }

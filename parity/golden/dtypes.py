@@ -82,7 +82,8 @@ def round_to(values, dtype):
 
 
 def errors(expected, got, dtype, scale=None):
-    """Each element's error in ULPs, by README.md's definition. NaN against NaN, or the same infinity, is 0."""
+    """Each element's error in ULPs, by README.md's definition. NaN against NaN, or the same infinity, is 0; a
+    zero against one of the other sign is infinite, but where a sum may cancel (scale)."""
     if dtype in INTEGERS:
         return np.where(np.asarray(expected) == np.asarray(got), 0.0, np.inf)
     expected = np.asarray(expected, dtype=np.float64)
@@ -95,5 +96,9 @@ def errors(expected, got, dtype, scale=None):
     if scale is not None:
         magnitude = np.maximum(magnitude, np.where(finite, scale, 0.0))
     distance = np.abs(np.where(finite, got, 0.0) - np.where(finite, expected, 0.0)) / ulp(magnitude, dtype)
+    zero = finite & (got == 0) & (np.abs(expected) <= ulp(0.0, dtype) / 2)
+    if scale is not None:
+        zero &= np.asarray(scale) == 0
+    distance = np.where(zero & (np.signbit(expected) != np.signbit(got)), np.inf, distance)
     same = (np.isnan(expected) & np.isnan(got)) | (expected == got)
     return np.where(finite, distance, np.where(same, 0.0, np.inf))

@@ -183,8 +183,9 @@ def numbers(values):
 
 
 def binade_numbers(scale, dtype):
-    """Scales as powers of two: only the binade decides the ULP, and 0.5 is shorter than 0.7071067811865476."""
-    return numbers(np.ldexp(1.0, dtypes.binade(scale, dtype).astype(np.int32)))
+    """Scales as powers of two: only the binade decides the ULP, and 0.5 is shorter than 0.7071067811865476. Where all
+    terms are zeros, 0: nothing cancels, and the sum's sign is known."""
+    return numbers(np.where(scale == 0, 0.0, np.ldexp(1.0, dtypes.binade(scale, dtype).astype(np.int32))))
 
 
 def result_to_json(case, argument, expected):

@@ -43,6 +43,12 @@ Real square_mean(const std::vector<Real>& terms) {
   return static_cast<Real>(total / static_cast<Wide>(terms.size()));
 }
 
+// A product may be smaller than double has numbers, and only no term at all is 0.
+double scale_of(Real magnitude) {
+  const double nearest = static_cast<double>(magnitude);
+  return magnitude > 0 ? std::max(nearest, std::numeric_limits<double>::denorm_min()) : nearest;
+}
+
 // By column, `without` where the case has no such tensor.
 std::vector<Real> weights_of(const Case& test, const std::string& name, Real without) {
   std::vector<Real> values(static_cast<size_t>(input_of(test, "x").shape().back()), without);
@@ -138,7 +144,7 @@ void expect_rope(Case* test, bool interleaved, bool tokens_first) {
       magnitude = std::max(std::fabs(mine), std::fabs(others));
     }
     y.values.push_back(static_cast<double>(value));
-    y.scale.push_back(std::isfinite(magnitude) && std::isfinite(value) ? static_cast<double>(magnitude) : 0);
+    y.scale.push_back(std::isfinite(magnitude) && std::isfinite(value) ? scale_of(magnitude) : 0);
   });
 }
 

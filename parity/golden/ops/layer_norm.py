@@ -29,7 +29,7 @@ def reference(params, inputs):
             centred = d.astype(Real) + (rest.astype(Real) - Real(low))
             deviation = np.sqrt(extended.total(centred * centred) / Real(len(row)) + Real(params["eps"]))
             scaled = centred / deviation * weight
-            out[:] = scaled if bias is None else scaled + bias
+            out[:] = scaled + (0.0 if bias is None else bias)  # no bias is zeros: there is no -0
             terms[:] = np.abs(scaled) if bias is None else np.maximum(np.abs(scaled), np.abs(bias))
             # float64 rounds the mean, a sum of the |x|, and x - mean.
             sensitivity[:] = np.maximum(terms, (np.abs(row) + np.abs(row).mean()) / deviation * np.abs(weight))
@@ -82,6 +82,11 @@ def adversarial():
         yield case("nan_and_inf", rows.quirky(dtype, (3, 40), 4, at=[(1, 0, NAN), (1, 33, INF)]), weights=("bias",))
         yield case("zeros", explicit(dtype, [[0.0] * 20, [-0.0] * 20]))
         yield case("zeros", explicit(dtype, [[0.0] * 20, [-0.0] * 20]), weights=both)
+        for columns in (4, 40, 300, 4096):
+            x = explicit(dtype, np.resize([-0.0, -1.25, 0.0, 1.25], (2, columns)))
+            yield case(f"signs_of_zero_{columns}", x)
+            w = explicit(dtype, np.resize([1.0, 1.0, 2.0, 1.0, -1.0, 1.0, -2.0, 1.0], columns))
+            yield case(f"signs_of_zero_{columns}", x, weight=w)
         yield case("equal_eps_0", explicit(dtype, [[1.0, -1.0] * 10, [3.0] * 20, [2.0, 0.0] * 10]), 0.0)
         # Halves, so that the mean of denormals is one of them: f32 has no digits below.
         yield case("denormals", explicit(dtype, [halves(20, 0.0, least * 5), halves(20, least * 9, least)]))

@@ -60,6 +60,11 @@ def adversarial():
         yield case("nan_and_inf", rows.quirky(dtype, (3, 40), 4, at=[(1, 0, NAN), (1, 33, INF)]))
         yield case("zeros", explicit(dtype, [[0.0] * 20, [-0.0] * 20]))
         yield case("zeros_eps_0", explicit(dtype, [[1.0] * 20, [0.0] * 20, [2.0] * 20]), 0.0)
+        for columns in (2, 4, 40, 300, 4096):
+            x = explicit(dtype, np.resize([-0.0, -1.25, 0.0, 1.25], (2, columns)))
+            yield case(f"signs_of_zero_{columns}", x)
+            w = explicit(dtype, np.resize([1.0, 1.0, 2.0, 1.0, -1.0, 1.0, -2.0, 1.0], columns))
+            yield case(f"signs_of_zero_{columns}", x, weight=w)
         yield case("denormals", explicit(dtype, least * (np.arange(60).reshape(3, 20) - 31.0)))
         yield case("denormals_eps_1", explicit(dtype, least * (np.arange(60).reshape(3, 20) - 31.0)), 1.0)
         yield case("all_equal", explicit(dtype, np.repeat([[0.1], [-3000.1], [1.0]], 37, axis=1)), weights=("weight",))

@@ -58,7 +58,8 @@ def reference(op, inputs):
         y[..., second] = p * sin + q * cos
         scale[..., first] = np.maximum(np.abs(p * cos), np.abs(q * sin))
         scale[..., second] = np.maximum(np.abs(p * sin), np.abs(q * cos))
-        y, scale = y.astype(np.float64), scale.astype(np.float64)
+        least = np.where(scale > 0, 2.0**-1074, 0.0)  # products may be smaller than float64 has numbers
+        y, scale = y.astype(np.float64), np.maximum(scale.astype(np.float64), least)
     scale[~(np.isfinite(scale) & np.isfinite(y))] = 0.0
     return {"y": Expected(y, scale)}
 
@@ -204,6 +205,10 @@ def adversarial(op):
         yield case(op, "adversarial_inf_times_0", explicit(dtype, np.full(op.order(1, 1, 2, 8), INF)),
                    explicit(dtype, np.zeros((2, 4))), explicit(dtype, np.ones((2, 4))))
         yield case(op, "adversarial_zeros", explicit(dtype, np.zeros(shape)), r=8)
+        signs = [np.resize(values, n) for values, n in (([0.0, -0.0, -0.0], 64), ([1.0, -1.0, 0.0, -0.0, 1.0], 16),
+                                                        ([0.0, -0.0, 1.0, 0.0, -1.0, -0.0, 0.0], 16))]
+        yield case(op, "adversarial_signs_of_zero", explicit(dtype, signs[0].reshape(shape)),
+                   explicit(dtype, signs[1].reshape(2, 8)), explicit(dtype, signs[2].reshape(2, 8)))
         yield case(op, "adversarial_denormals",
                    explicit(dtype, least * (np.arange(64) * 7 % 61 - 30.0).reshape(shape)))
         tiny = explicit(dtype, least * (np.arange(16).reshape(2, 8) - 7.0)), explicit(dtype, np.full((2, 8), least))
