@@ -32,12 +32,10 @@ hipops_status check(const Tensors& t) {
   if (hipops_status status = check_rank(t.of_index(), 1, 1)) return status;
   if (hipops_status status = check_dim("index_add", t.dim, t.of_y())) return status;
   if (hipops_status status = check_same_rank(t.of_x(), t.of_y())) return status;
-  for (int d = 0; d < t.y->rank; ++d) {
-    const bool along = d == t.dim;
-    if (hipops_status status = check_same_size(t.of_x(), d, along ? t.of_index() : t.of_y(), along ? 0 : d))
-      return status;
-  }
-  return HIPOPS_SUCCESS;
+  for (int d = 0; d < t.y->rank; ++d)
+    if (d != t.dim)
+      if (hipops_status status = check_same_size(t.of_x(), d, t.of_y(), d)) return status;
+  return check_same_size(t.of_index(), 0, t.of_x(), t.dim);
 }
 
 hipops_status check_memory(const Tensors& t, const void* workspace, int64_t workspace_bytes, int64_t needed,

@@ -1,5 +1,6 @@
 #include "tensor.h"
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
@@ -120,6 +121,12 @@ hipops_status check_output(const Argument& a) {
   if (hipops_status status = check_tensor(a)) return status;
   const hipops_tensor& t = *a.tensor;
   if (is_empty(t)) return HIPOPS_SUCCESS;
+  if (element_count(t) > 1 && std::all_of(t.stride, t.stride + t.rank, [](int64_t step) { return step == 0; })) {
+    const hipops_tensor contiguous = hipops_contiguous(t.data, t.dtype, t.rank, t.shape);
+    return fail(HIPOPS_INVALID_ARGUMENT,
+                "%s: %s.stride is %s, expected %s for contiguous elements, or what else keeps them apart", a.op, a.name,
+                Listed(t.stride, t.rank).text(), Listed(contiguous.stride, t.rank).text());
+  }
   for (int d = 0; d < t.rank; ++d)
     if (t.shape[d] > 1 && t.stride[d] == 0)
       return fail(HIPOPS_INVALID_ARGUMENT,

@@ -129,8 +129,8 @@ const std::vector<std::pair<std::function<void(Call&)>, std::pair<hipops_status,
             "index.rank is 2, expected 1");
     invalid([](Call& c) { c.x.view.shape[1] = -8; }, "x.shape[1] is -8, expected 0 or more");
     invalid([](Call& c) { c.x.view.shape[1] = 7; }, "x.shape[1] is 7, expected 8 (y.shape[1])");
-    invalid([](Call& c) { c.x.view.shape[0] = 299; }, "x.shape[0] is 299, expected 300 (index.shape[0])");
-    invalid([](Call& c) { c.index.view.shape[0] = 299; }, "x.shape[0] is 300, expected 299 (index.shape[0])");
+    invalid([](Call& c) { c.x.view.shape[0] = 299; }, "index.shape[0] is 300, expected 299 (x.shape[0])");
+    invalid([](Call& c) { c.index.view.shape[0] = 299; }, "index.shape[0] is 299, expected 300 (x.shape[0])");
     invalid([](Call& c) { c.dim = 1; }, "x.shape[0] is 300, expected 4 (y.shape[0])");
     for (int32_t dim : {-1, 2, INT32_MIN, INT32_MAX})
       invalid([dim](Call& c) { c.dim = dim; }, "dim is " + std::to_string(dim) + ", expected 0 to 1 (y.rank is 2)");
@@ -188,6 +188,9 @@ void check_workspace_refusals() {
     invalid([bytes](Call& c) { c.workspace_bytes = bytes; }, "workspace_bytes is " + std::to_string(bytes) +
                                                                  ", expected " + std::to_string(needed) +
                                                                  " or more (hipops_index_add_workspace_bytes)");
+  for (int64_t bytes : {needed, int64_t{1}, int64_t{-1}})
+    invalid([bytes](Call& c) { c.workspace = nullptr, c.workspace_bytes = bytes; },
+            "workspace_bytes is " + std::to_string(bytes) + ", expected 0, as workspace is NULL");
   for (int shift : {1, 8, 128}) {
     Call call;
     call.workspace = call.memory.data() + shift;
@@ -352,8 +355,8 @@ void call(Operands& t, bool with_workspace, hipops_index_report* report) {
   EXPECT_EQUAL(hipops_index_add_workspace_bytes(&t.y.view, &t.x.view, &t.index.view, t.dim, &bytes), HIPOPS_SUCCESS);
   Workspace workspace(with_workspace ? bytes : 0);
   const auto x = t.x.bytes(), index = t.index.bytes();
-  if (hipops_index_add(&t.y.view, &t.x.view, &t.index.view, t.dim, with_workspace ? workspace.data() : nullptr, bytes,
-                       report, nullptr) != HIPOPS_SUCCESS)
+  if (hipops_index_add(&t.y.view, &t.x.view, &t.index.view, t.dim, with_workspace ? workspace.data() : nullptr,
+                       with_workspace ? bytes : 0, report, nullptr) != HIPOPS_SUCCESS)
     throw std::runtime_error(hipops_last_error());
   EXPECT(workspace.guards_are_whole());
   EXPECT(t.x.bytes() == x && t.index.bytes() == index);
@@ -1075,7 +1078,7 @@ TEST_CASE("index_add's sums follow at once where they expect much", "[index_add]
 TEST_CASE("index_add takes vectors where addresses and steps allow it", "[index_add]") { on_both_waves(check_wide); }
 
 TEST_CASE("index_add adds long lists", "[index_add]") {
-  on_both_waves(check_long_lists, {{"HIPOPS_CPU_RACE", "1"}, {"HIPOPS_CPU_THREADS", "2"}});
+  on_both_waves(check_long_lists, {{"HIPOPS_CPU_RACE", "1"}});
 }
 
 TEST_CASE("index_add adds lists of any length to rows of whole waves", "[index_add]") {
@@ -1121,7 +1124,7 @@ TEST_CASE("index_add looks few indices through", "[index_add]") {
 }
 
 TEST_CASE("index_add looks indices through of which a block has no room for its share", "[index_add]") {
-  on_both_waves(check_crowded_shares, {{"HIPOPS_CPU_RACE", "1"}, {"HIPOPS_CPU_THREADS", "2"}});
+  on_both_waves(check_crowded_shares, {{"HIPOPS_CPU_RACE", "1"}});
 }
 
 TEST_CASE("index_add looks indices through where they are few, and what is added", "[index_add]") {
@@ -1220,6 +1223,7 @@ TEST_CASE("index_add gives the same bits on every run", "[index_add]") {
     const Environment environment = {{"HIPOPS_BACKEND", "cpu"},
                                      {"HIPOPS_CPU_WAVE", run % 2 ? "64" : "32"},
                                      {"HIPOPS_CPU_THREADS", std::to_string(1 + run / 2 % 4)},
+                                     {"HIPOPS_CPU_UNITS", std::to_string(1 + run / 4 % 4)},
                                      {"HIPOPS_CPU_SEED", std::to_string(run)}};
     check_in_child(environment, [] {
       for (int64_t indices : {250, 2500}) {

@@ -155,11 +155,42 @@ TEST_CASE("an output's elements must be distinct", "[tensor]") {
   accepts(output({4, 1, 3}, {3, 0, 1}));
   invalid(output({4, 3}, {0, 1}), "op: t.stride[0] is 0, expected distinct elements in an output (shape[0] is 4)");
   invalid(output({4, 3}, {1, 0}), "op: t.stride[1] is 0, expected distinct elements in an output (shape[1] is 3)");
+  // As of a view whose strides were never set.
+  invalid(output({4, 3}, {0, 0}),
+          "op: t.stride is [0, 0], expected [3, 1] for contiguous elements, or what else keeps them apart");
+  invalid(output({5}, {0}), "op: t.stride is [0], expected [1] for contiguous elements, or what else keeps them apart");
+  accepts(output({1, 1}, {0, 0}));
   refuses(output({4, 3}, {1, 1}), HIPOPS_UNSUPPORTED_LAYOUT, meet);
   refuses(output({4, 3}, {2, 1}), HIPOPS_UNSUPPORTED_LAYOUT, meet);
   refuses(output({4, 3}, {1, -1}), HIPOPS_UNSUPPORTED_LAYOUT, meet);
   refuses(output({2, 3}, {3, 2}), HIPOPS_UNSUPPORTED_LAYOUT, meet);  // distinct, but interleaved
   CHECK(values() == "here shape is [2, 3], stride [3, 2]");
+}
+
+// A scalar's gradient comes so from frameworks, expanded.
+TEST_CASE("an input may be one element throughout", "[tensor]") {
+  accepts(check_tensor(argument(view_of(kAddress, HIPOPS_F32, {4, 3}, {0, 0}))));
+}
+
+TEST_CASE("hipops_contiguous sets the strides of a contiguous tensor", "[tensor]") {
+  const auto strides = [](const Sizes& shape) {
+    const hipops_tensor t = hipops_contiguous(nullptr, HIPOPS_BF16, static_cast<int32_t>(shape.size()), shape.data());
+    CHECK(t.data == nullptr);
+    CHECK(t.dtype == HIPOPS_BF16);
+    CHECK(t.rank == static_cast<int32_t>(shape.size()));
+    CHECK(Sizes(t.shape, t.shape + t.rank) == shape);
+    return Sizes(t.stride, t.stride + t.rank);
+  };
+  CHECK(strides({}) == Sizes{});
+  CHECK(strides({7}) == Sizes{1});
+  CHECK(strides({2, 3, 4}) == Sizes{12, 4, 1});
+  CHECK(strides({2, 1, 4}) == Sizes{4, 4, 1});
+  CHECK(strides({2, 0, 4}) == Sizes{4, 4, 1});
+  CHECK(strides({1, 1, 1, 1, 2, 3, 4, 5}) == Sizes{120, 120, 120, 120, 60, 20, 5, 1});
+  // What the ops refuse is harmless here.
+  const int64_t one = 1;
+  CHECK(hipops_contiguous(nullptr, HIPOPS_F32, -1, nullptr).rank == -1);
+  CHECK(check_tensor(argument(hipops_contiguous(nullptr, HIPOPS_F32, 0, &one))) == HIPOPS_INVALID_ARGUMENT);
 }
 
 TEST_CASE("rank, shape and dtype are compared with those expected", "[tensor]") {

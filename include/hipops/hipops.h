@@ -18,6 +18,10 @@
  *     returns: it never synchronises, can be captured in a graph, and allocates nothing (the CPU backend does), but for
  *     the kernels that an op's first call on a device loads (hipops_prepare does that ahead). Those are kept: a device
  *     that is reset (hipDeviceReset, cuDevicePrimaryCtxReset) is of no use to hipops any more in that process.
+ *   - Strides are the caller's to set, of contiguous tensors too (hipops_contiguous does it). In an input a stride of 0
+ *     repeats an element along the dimension: that is a broadcast, as of a row to [rows, columns] with the strides
+ *     {0, 1}, or of a single element with {0, 0}. So an input whose strides were left at 0 is read as one element
+ *     throughout, without an error; an output's are refused.
  *   - Any stride is honoured, at full speed where the last dimension is contiguous; an output's must nest: taken by
  *     size, each steps past all that the smaller ones span. No kernel writes past the elements that the view names, or
  *     reads past them, but for the rest of the aligned 4 bytes that one lies in (NVIDIA, f16 and bf16).
@@ -140,6 +144,22 @@ typedef struct hipops_tensor {
                                       see above */
 } hipops_tensor;
 
+/* The view of a contiguous tensor, the last dimension fastest. */
+static inline hipops_tensor hipops_contiguous(void* data, hipops_dtype dtype, int32_t rank, const int64_t* shape) {
+  hipops_tensor t;
+  int64_t step = 1;
+  int32_t d;
+  t.data = data;
+  t.dtype = dtype;
+  t.rank = rank;
+  for (d = 0; d < HIPOPS_MAX_RANK; ++d) t.shape[d] = d < rank ? shape[d] : 0;
+  for (d = HIPOPS_MAX_RANK; d-- > 0;) {
+    t.stride[d] = d < rank ? step : 0;
+    if (d < rank && t.shape[d] > 1) step *= t.shape[d];
+  }
+  return t;
+}
+
 /* ---- Normalisation and softmax ------------------------------------------------------------------------------------
  *
  * All three work on the last dimension of x and take rank 1 to 8, f32, f16, bf16 and f64. y has x's shape and dtype,
@@ -223,7 +243,8 @@ HIPOPS_API hipops_status hipops_index_select(const hipops_tensor* y, const hipop
 /* y[i0, .., index[i0, .., j, ..], ..] = x[i0, .., j, ..], in place in y: what no index names stays. The index has
  * x's shape; in the other dimensions that is no larger than y's. Where an index repeats, one of its sources is kept,
  * whichever; with HIPOPS_DETERMINISTIC the last one along dim. y overlaps nothing. workspace: device memory of at
- * least hipops_scatter_workspace_bytes, 256-byte aligned; NULL is slower where that is more than 0. */
+ * least hipops_scatter_workspace_bytes, 256-byte aligned; NULL, with workspace_bytes 0, is slower where that is more
+ * than 0. */
 HIPOPS_API hipops_status hipops_scatter(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index,
                                         int32_t dim, uint32_t flags, void* workspace, int64_t workspace_bytes,
                                         hipops_index_report* report, void* stream);
@@ -277,7 +298,9 @@ typedef enum hipops_nearest {
 HIPOPS_API hipops_status hipops_upsample_nearest1d(const hipops_tensor* y, const hipops_tensor* x, hipops_nearest rule,
                                                    double scale, void* stream);
 
-/* x [n, c, h, w], y [n, c, h', w']; any strides, channels-last among them. */
+/* x [n, c, h, w], y [n, c, h', w']; any strides, channels-last among them. By HIPOPS_NEAREST_PYTORCH and
+ * HIPOPS_NEAREST_EXACT a dimension that keeps its size is copied, whatever its scale: as PyTorch's GPU kernels do. In
+ * one dimension, and by HIPOPS_NEAREST_CANDLE, a scale always counts. */
 HIPOPS_API hipops_status hipops_upsample_nearest2d(const hipops_tensor* y, const hipops_tensor* x, hipops_nearest rule,
                                                    double scale_h, double scale_w, void* stream);
 
