@@ -9,6 +9,10 @@
 
 #include "device/vector.h"
 
+#if defined(HIPOPS_CPU)
+#include <time.h>
+#endif
+
 namespace hipops {
 namespace {
 
@@ -142,6 +146,8 @@ HIPOPS_FN void atomic_add(bf16* at, bf16 v) {
 
 #endif
 
+// nanoseconds(): of a clock that goes on while a wave sleeps, from any begin; it may step by a microsecond.
+//
 // What blocks tell each other within a launch: one that finds, by atomic_take, what another one added so, sees all that the
 // other wrote before, if each has a device_fence in between. For what all of a block wrote, all of it has one.
 #if defined(HIPOPS_AMD)
@@ -150,14 +156,34 @@ HIPOPS_FN uint32_t atomic_take(uint32_t* at, uint32_t v) {
 }
 HIPOPS_FN void device_fence() { __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "agent"); }
 HIPOPS_FN void pause() { __builtin_amdgcn_s_sleep(16); }
+HIPOPS_FN uint64_t nanoseconds() {
+  constexpr uint64_t kTick = 10;  // the clock has 100 MHz; some APUs' is slower
+#if __has_builtin(__builtin_readsteadycounter)
+  return kTick * __builtin_readsteadycounter();
+#elif defined(__GFX11__) || defined(__GFX12__)
+  return kTick * __builtin_amdgcn_s_sendmsg_rtnl(0x83);  // what gives the time there
+#else
+  return kTick * __builtin_amdgcn_s_memrealtime();
+#endif
+}
 #elif defined(HIPOPS_NVIDIA)
 HIPOPS_FN uint32_t atomic_take(uint32_t* at, uint32_t v) { return atomicAdd(at, v); }
 HIPOPS_FN void device_fence() { __threadfence(); }
 HIPOPS_FN void pause() { __nanosleep(200); }
+HIPOPS_FN uint64_t nanoseconds() {
+  uint64_t now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
 #else
 HIPOPS_FN uint32_t atomic_take(uint32_t* at, uint32_t v) { return __atomic_fetch_add(at, v, __ATOMIC_RELAXED); }
 HIPOPS_FN void device_fence() { __atomic_thread_fence(__ATOMIC_ACQ_REL); }
 HIPOPS_FN void pause() {}
+HIPOPS_FN uint64_t nanoseconds() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return uint64_t(now.tv_sec) * 1000000000u + uint64_t(now.tv_nsec);
+}
 #endif
 
 // Of four neighbours, aligned as a whole: one operation where the target has it.
