@@ -83,30 +83,26 @@ HIPOPS_FN int64_t rope_position(const RopeArgs& a, const RopePlace<I>& at) {
   return static_cast<const int32_t*>(a.positions)[offset];
 }
 
-// The cosines or sines of a chunk as they come from memory, in words. The compilers wait for a load where a branch ends
-// that has begun to take its elements apart, and what is loaded after it would come only then.
-template <class Shape>
+// The cosines or sines of a chunk as they come from memory, in words, of elements of type W. The compilers wait for a load
+// where a branch ends that has begun to take its elements apart, and what is loaded after it would come only then.
+template <class Shape, class W>
 struct RopeTable {
-  using T = typename Shape::Element;
-  static constexpr int kPairs = Shape::kPairs;
-  static constexpr int kWords = kPairs * int(sizeof(T) < sizeof(f32) ? sizeof(f32) : sizeof(T)) / 4;
+  static constexpr int kPairs = Shape::kPairs, kWords = (kPairs * int(sizeof(W)) + 3) / 4;
   b32 word[kWords];
 
-  template <class W, class I>
+  template <class I>
   HIPOPS_METHOD void load(const void* table, const RopeTableStrides& stride, I batch, I row, I pair) {
     const W* at = static_cast<const W*>(table) +
                   (batch * I(stride.batch) + row * I(stride.row) + (Shape::kWide ? pair : pair * I(stride.element)));
     if constexpr (kPairs * sizeof(W) < sizeof(b32)) {
       word[0] = *reinterpret_cast<const b16*>(at);
     } else {
-      constexpr int n = kPairs * int(sizeof(W)) / 4;
-      const auto v = load_vector<n>(reinterpret_cast<const b32*>(at));
+      const auto v = load_vector<kWords>(reinterpret_cast<const b32*>(at));
 #pragma unroll
-      for (int i = 0; i < n; ++i) word[i] = v.element[i];
+      for (int i = 0; i < kWords; ++i) word[i] = v.element[i];
     }
   }
 
-  template <class W>
   HIPOPS_METHOD W element(int i) const {
     if constexpr (sizeof(W) == 2) return bit_cast<W>(uint16_t(word[i / 2] >> (i % 2 * 16)));
     else if constexpr (sizeof(W) == 4) return bit_cast<W>(word[i]);
@@ -134,14 +130,14 @@ struct RopeVectors {
     }
   }
 
-  // One product is rounded by itself, the other one and the sum together. W: the tables' type.
+  // One product is rounded by itself, the other one and the sum together.
   template <class W>
-  HIPOPS_METHOD void rotate(const RopeTable<Shape>& cos_table, const RopeTable<Shape>& sin_table) {
+  HIPOPS_METHOD void rotate(const RopeTable<Shape, W>& cos_table, const RopeTable<Shape, W>& sin_table) {
     using P = typename Shape::Pairs;
     using C = typename Shape::Compute;
 #pragma unroll
     for (int i = 0; i < Shape::kPairs; ++i) {
-      const C cos = C(widen(cos_table.template element<W>(i))), sin = C(widen(sin_table.template element<W>(i)));
+      const C cos = C(widen(cos_table.element(i))), sin = C(widen(sin_table.element(i)));
 #pragma unroll
       for (int h = 0; h < kHeads; ++h) {
         T& first = v[h * kOfHead + P::vector(i, 0, n)].element[P::element(i, 0, n)];
@@ -166,9 +162,10 @@ struct RopeVectors {
   }
 };
 
-template <class Shape, class I>
+// W: the tables' type, for which there is a loop of its own: where two branches load the same registers, AMD's compiler
+// waits at their end.
+template <class Shape, class W, class I>
 HIPOPS_FN void rope_chunk(const RopeArgs& a, const RopePlace<I>& at) {
-  using T = typename Shape::Element;
   constexpr int n = Shape::kLength;
   constexpr bool halves = Shape::Pairs::kHalves;
   RopeVectors<Shape> x;
@@ -184,39 +181,38 @@ HIPOPS_FN void rope_chunk(const RopeArgs& a, const RopePlace<I>& at) {
   // Tables first: once x's loads are under way, too, nothing is left but to wait. A position outside the table gives
   // NaN, which all ones are in every type; the table may have no rows at all.
   const int64_t position = rope_position(a, at);
-  RopeTable<Shape> cos, sin;
+  RopeTable<Shape, W> cos, sin;
 #pragma unroll
-  for (int i = 0; i < RopeTable<Shape>::kWords; ++i) cos.word[i] = sin.word[i] = ~b32(0);
+  for (int i = 0; i < RopeTable<Shape, W>::kWords; ++i) cos.word[i] = sin.word[i] = ~b32(0);
   if (uint64_t(position) < uint64_t(a.table_rows)) {
-    if (a.table_is_f32) {
-      cos.template load<f32>(a.cos, a.cos_stride, at.batch, I(position), pair);
-      sin.template load<f32>(a.sin, a.sin_stride, at.batch, I(position), pair);
-    } else {
-      cos.template load<T>(a.cos, a.cos_stride, at.batch, I(position), pair);
-      sin.template load<T>(a.sin, a.sin_stride, at.batch, I(position), pair);
-    }
+    cos.load(a.cos, a.cos_stride, at.batch, I(position), pair);
+    sin.load(a.sin, a.sin_stride, at.batch, I(position), pair);
   }
   const I first = halves ? pair : 2 * pair, second = first + (halves ? half : I(1));
   x.load(a, at, first, second);
-  // By a branch: clang 22 makes wrong code for gfx942 of a select between sines of two types.
-  if (a.table_is_f32) x.template rotate<f32>(cos, sin);
-  else x.template rotate<T>(cos, sin);
+  x.rotate(cos, sin);
   x.store(a, at, first, second);
 }
 
-template <class Shape, class I>
+template <class Shape, class W, class I>
 HIPOPS_FN void rope_chunks(const RopeArgs& a) {
   for (int64_t i = int64_t(block_index()) * kRopeBlock + thread_index(); i < a.count; i += a.step) {
     RopePlace<I> at = rope_place(a, I(i));
     at.head *= Shape::kHeads;
-    rope_chunk<Shape>(a, at);
+    rope_chunk<Shape, W>(a, at);
   }
+}
+
+template <class Shape, class W>
+HIPOPS_FN void rope_by_tables(const RopeArgs& a) {
+  if (a.small) rope_chunks<Shape, W, int32_t>(a);
+  else rope_chunks<Shape, W, int64_t>(a);
 }
 
 template <class Shape>
 HIPOPS_FN void rope_kernel(const RopeArgs& a) {
-  if (a.small) rope_chunks<Shape, int32_t>(a);
-  else rope_chunks<Shape, int64_t>(a);
+  if (a.table_is_f32) rope_by_tables<Shape, f32>(a);
+  else if constexpr (sizeof(typename Shape::Element) != sizeof(f32)) rope_by_tables<Shape, typename Shape::Element>(a);
 }
 
 }  // namespace
