@@ -237,12 +237,18 @@ HIPOPS_FN void normalize_rows(const LayerNormArgs& a) {
       // Aligned rows without a bias are as fast as they can be, with ones where there are no weights either; others take
       // zeros, and are compiled once.
       if (Shape::kWide && __builtin_expect(a.bias == nullptr, 0)) {
-        with_bias([&](const Rows<Shape>& rows) { takes_ones<Shape> ? weights.load_any(rows) : weights.load(rows); },
-                  [](const Rows<Shape>&) { return NoWeights<Shape>{0}; });
+        const auto load = [&](const Rows<Shape>& rows) {
+          takes_ones<Shape> ? weights.load_any(rows) : weights.load(rows);
+          weights.arrive();
+        };
+        with_bias(load, [](const Rows<Shape>&) { return NoWeights<Shape>{0}; });
       } else {
         StayingWeights<Shape, 1> biases(bias_of<Shape>(a), a.geometry);
-        with_bias([&](const Rows<Shape>& rows) { weights.load(rows), biases.load(rows); },
-                  [&](const Rows<Shape>& rows) -> const auto& { return biases.of(rows); });
+        const auto load = [&](const Rows<Shape>& rows) {
+          weights.load(rows), biases.load(rows);
+          weights.arrive(), biases.arrive();
+        };
+        with_bias(load, [&](const Rows<Shape>& rows) -> const auto& { return biases.of(rows); });
       }
     }
   }

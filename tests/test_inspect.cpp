@@ -295,6 +295,39 @@ TEST_CASE("what is under way ends where it is waited for", "[figures]") {
   }
 }
 
+TEST_CASE("what a loop prefetches is under way while it stores", "[figures]") {
+  const auto at_store = [](const std::string& wait, const char* target) {
+    const MachineCode code = figures("global_load_dwordx4 v[2:5], v[0:1], off\n"  // the loop
+                                     "global_load_dwordx4 v[6:9], v[0:1], off\n" +
+                                         wait +
+                                         "s_barrier\n"
+                                         "global_store_dwordx4 v[0:1], v[10:13], off\n"
+                                         "s_waitcnt vmcnt(1)\n"
+                                         "global_store_dwordx4 v[0:1], v[10:13], off\n"
+                                         "s_cbranch_scc1 65528\n"
+                                         "s_endpgm",
+                                     target);
+    REQUIRE(code.hot.size() == 1);
+    return code.hot[0].at_store.count;
+  };
+  for (const char* target : {"gfx942", "gfx1100"}) {
+    CHECK(at_store("s_nop 0\n", target) == 2);
+    CHECK(at_store("s_waitcnt vmcnt(1)\n", target) == 1);
+    CHECK(at_store("s_waitcnt vmcnt(0)\n", target) == 0);
+  }
+}
+
+TEST_CASE("sums with +0 that lose a zero's sign are counted", "[figures]") {
+  CHECK(figures("v_fma_mixlo_f16 v20, v28, v20, 0\n"
+                "v_fma_mixhi_f16 v1, v1, v4, 0 op_sel_hi:[1,0,0]\n"
+                "v_fma_mixlo_f16 v20, v28, v20, 0 neg_lo:[0,0,1]\n"
+                "v_fma_mixlo_f16 v20, v28, 0, v20\n"
+                "v_fma_mix_f32 v20, v28, v20, v0\n"
+                "v_fma_f32 v20, v28, v20, v0\n"
+                "s_endpgm")
+            .zero_addends == 2);
+}
+
 TEST_CASE("lanes that exchange values are counted by how", "[figures]") {
   const MachineCode code = figures(
       "v_add_f32_dpp v0, v0, v0 quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf bound_ctrl:1\n"

@@ -194,9 +194,19 @@ class WeightsOfRows {
     if constexpr (Shape::kWide) tile_ = weights_.tile_or_otherwise(rows);
   }
 
+  // After all that is loaded for all rows. AMD's compiler waits for it here, and not in the loop over rows, where each
+  // wait is for the next row as well.
+  HIPOPS_METHOD void arrive() {
+#pragma unroll
+    for (int v = 0; v < Shape::kVectors; ++v) tile_.raw[v].ask_for_all();
+  }
+
   HIPOPS_METHOD const typename Weights<Shape>::Tile& of(const Rows<Shape>& rows) {
     if constexpr (Shape::kEdges > 0) {
-      if (!loaded_) tile_ = weights_.tile(rows, 0);
+      if (!loaded_) {
+        tile_ = weights_.tile(rows, 0);
+        arrive();
+      }
       loaded_ = alike_;
     }
 #pragma unroll
@@ -225,6 +235,7 @@ class WeightsAside {
 
   HIPOPS_METHOD void load(const Rows<Shape>&) {}
   HIPOPS_METHOD void load_any(const Rows<Shape>&) {}
+  HIPOPS_METHOD void arrive() {}
 
   HIPOPS_METHOD const WeightsAside& of(const Rows<Shape>& rows) {
     if (loaded_) return *this;

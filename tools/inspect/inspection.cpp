@@ -37,6 +37,26 @@ Loads least_before_wait(const MachineCode& code) {
   return least;
 }
 
+// And in the loop with the most of it.
+Loads most_before_wait(const MachineCode& code) {
+  Loads most;
+  for (const HotLoop& loop : code.hot)
+    if (loop.before_wait.bytes > most.bytes) most = loop.before_wait;
+  return most;
+}
+
+// What a lane prefetches: it is under way while the loop stores. And how many loops prefetch as much.
+unsigned most_at_store(const MachineCode& code) {
+  unsigned most = 0;
+  for (const HotLoop& loop : code.hot) most = std::max(most, loop.at_store.count);
+  return most;
+}
+unsigned loops_with_at_store(const MachineCode& code, unsigned loads) {
+  return static_cast<unsigned>(std::count_if(code.hot.begin(), code.hot.end(), [loads](const HotLoop& loop) {
+    return loads > 0 && loop.at_store.count == loads;
+  }));
+}
+
 // The op whose name a kernel's begins with; the longest, as there is rope and rope_i.
 std::string op_of(const std::string& kernel) {
   std::string found;
@@ -94,6 +114,7 @@ class Inspector {
 Record record_of(const std::string& op, const std::string& target, const Kernel& kernel, const MachineCode& code) {
   const Occupancy waves = occupancy(kernel, hardware_of(target));
   const Loads before_wait = least_before_wait(code);
+  const unsigned prefetched = most_at_store(code);
   Widths loads, stores;
   unsigned divisions = 0, wide_multiplies = 0;
   Json loops = Json::array();
@@ -109,6 +130,7 @@ Record record_of(const std::string& op, const std::string& target, const Kernel&
                      {"bytes_before_wait", loop.before_wait.bytes},
                      {"most_loads_under_way", loop.most_under_way.count},
                      {"most_bytes_under_way", loop.most_under_way.bytes},
+                     {"loads_at_store", loop.at_store.count},
                      {"divisions", loop.divisions},
                      {"wide_multiplies", loop.wide_multiplies}});
   }
@@ -134,6 +156,9 @@ Record record_of(const std::string& op, const std::string& target, const Kernel&
           {"hot_stores", json_of(stores)},
           {"loads_before_wait", before_wait.count},
           {"bytes_before_wait", before_wait.bytes},
+          {"most_bytes_before_wait", most_before_wait(code).bytes},
+          {"loads_at_store", prefetched},
+          {"prefetching_loops", loops_with_at_store(code, prefetched)},
           {"bytes_in_flight", std::lround(waves.waves_per_unit * static_cast<double>(kernel.wave * before_wait.bytes))},
           {"dpp", code.dpp},
           {"permlane", code.permlane},
@@ -144,6 +169,7 @@ Record record_of(const std::string& op, const std::string& target, const Kernel&
           {"compare_swap_loops", code.compare_swap_loops},
           {"divisions", divisions},
           {"wide_multiplies", wide_multiplies},
+          {"zero_addends", code.zero_addends},
           {"flat", code.flat},
           {"lds_accesses", code.lds},
           {"barriers", code.barriers},

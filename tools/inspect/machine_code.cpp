@@ -65,6 +65,15 @@ bool is_wide_multiply(const Instruction& i) {
   return i.is("v_mad_u64_u32") || i.is("v_mad_i64_i32") || i.is("v_mad_co_u64_u32") || i.is("v_mad_co_i64_i32");
 }
 
+// "v_fma_mixlo_f16 v20, v28, v20, 0 op_sel_hi:[0,0,0]": of the three that it takes, the last one is +0.
+bool has_zero_addend(const Instruction& i) {
+  if (!contains(i.mnemonic, "_mixlo_") && !contains(i.mnemonic, "_mixhi_")) return false;
+  const size_t comma = i.operands.rfind(", 0");
+  if (comma == std::string::npos || contains(i.operands, "neg_lo:[0,0,1]")) return false;
+  const size_t after = comma + 3;
+  return after == i.operands.size() || i.operands[after] == ' ';
+}
+
 bool is_dpp(const Instruction& i) {
   return contains(i.mnemonic, "_dpp") || contains(i.operands, "quad_perm:") || contains(i.operands, " row_") ||
          contains(i.operands, "dpp8:") || contains(i.operands, " wave_");
@@ -104,7 +113,7 @@ class Walk {
         result->before_wait = std::max(result->before_wait, loads_of(queue), less);
       }
       Queue queue = fullest[b];
-      fill(flow_.blocks[b], &queue, &result->most_under_way);
+      fill(flow_.blocks[b], &queue, result);
       for (const size_t next : flow_.blocks[b].next) {
         for (const Queue& way : ways) {
           if (unwaited[next].size() < kMostWays) unwaited[next].insert(way);
@@ -142,10 +151,11 @@ class Walk {
     return true;
   }
 
-  void fill(const Block& block, Queue* queue, Loads* most) const {
+  void fill(const Block& block, Queue* queue, HotLoop* result) const {
     for (size_t i = block.begin; i < block.end; ++i) {
       ask(code_[i], queue);
-      *most = std::max(*most, loads_of(*queue), less);
+      result->most_under_way = std::max(result->most_under_way, loads_of(*queue), less);
+      if (access_of(code_[i]) == Memory::kStore) result->at_store = std::max(result->at_store, loads_of(*queue), less);
       if (const auto left = loads_left(code_[i])) *queue = without(*queue, *left);
     }
   }
@@ -213,6 +223,7 @@ void count(const Instruction& i, MachineCode* result) {
   if (access == Memory::kLoad) ++result->loads[bytes_of(i)];
   if (access == Memory::kStore) ++result->stores[bytes_of(i)];
   if (access == Memory::kAtomic) ++result->atomics[i.mnemonic];
+  result->zero_addends += has_zero_addend(i);
   result->flat += i.is("flat_");
   result->dpp += is_dpp(i);
   result->permlane += i.is("v_permlane");

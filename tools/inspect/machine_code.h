@@ -25,6 +25,7 @@ struct HotLoop {
   // On the way through the loop that has most of it: what has been asked for when some of that is first waited for, and
   // the most that is under way at any time.
   Loads before_wait, most_under_way;
+  Loads at_store;  // the most that is under way when something is stored
   unsigned divisions = 0;       // by integers that are not constant
   unsigned wide_multiplies = 0;  // with a result of 64 bits, in vector registers
 };
@@ -41,6 +42,7 @@ struct MachineCode {
   std::map<std::string, unsigned> atomics;  // on global memory, by mnemonic
   unsigned compare_swap_loops = 0;          // compare-and-swaps, on any memory, that a loop repeats
 
+  unsigned zero_addends = 0;  // products rounded to 16 bits as a sum with +0, which makes +0 of -0
   unsigned flat = 0;      // accesses that may be to any memory
   unsigned calls = 0;
   unsigned barriers = 0;
