@@ -44,7 +44,7 @@ RowRounds layer_norm_rounds_at_use(const RowVariant& v) {
 }
 
 Op op_layer_norm = {"layer_norm", kKernels, kRowKernels + kOwnKernels, supports_floats,
-                    layer_norm_kernel_shared};
+                    layer_norm_kernel_shared, nullptr, layer_norm_kernel_is_off_amd};
 
 }  // namespace hipops
 

@@ -178,6 +178,13 @@ int64_t row_kernel_shared(int kernel, uint32_t block) {
   return 0;
 }
 
+bool layer_norm_kernel_is_off_amd(int kernel) {
+  return kernel >= kRowKernels && is_off_amd(of_layer_norm[kernel - kRowKernels].mode);
+}
+bool softmax_kernel_is_off_amd(int kernel) {
+  return kernel >= kRowKernels && is_off_amd(of_softmax[kernel - kRowKernels].mode);
+}
+
 int64_t layer_norm_kernel_shared(int kernel, uint32_t block) {
   if (kernel < kRowKernels) return row_kernel_shared(kernel, block);
   const RowMode mode = of_layer_norm[kernel - kRowKernels].mode;

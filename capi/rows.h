@@ -117,6 +117,10 @@ int64_t split_tiles(hipops_dtype dtype, int64_t cols);
 int64_t row_kernel_shared(int kernel, uint32_t block);
 int64_t layer_norm_kernel_shared(int kernel, uint32_t block);
 
+// Op::off_amd
+bool layer_norm_kernel_is_off_amd(int kernel);
+bool softmax_kernel_is_off_amd(int kernel);
+
 // The variants that may serve an op's rows, in the order of the list. For tools and tests.
 struct RowCandidates {
   int chosen = 0;  // the launcher's kernel (of split rows the one that would stream them),

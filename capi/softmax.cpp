@@ -35,7 +35,8 @@ RowRounds softmax_rounds(const RowVariant& v) {
   return v.threads < v.block ? RowRounds::ahead : RowRounds::one_or_ahead;
 }
 
-Op op_softmax = {"softmax", kKernels, kRowKernels + kOwnSoftmaxKernels, supports, most_shared};
+Op op_softmax = {"softmax", kKernels, kRowKernels + kOwnSoftmaxKernels, supports, most_shared,
+                 nullptr, softmax_kernel_is_off_amd};
 
 }  // namespace hipops
 

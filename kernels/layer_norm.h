@@ -22,14 +22,15 @@ static_assert(are_near(offsetof(LayerNormArgs, geometry)));
 
 // For rows with which wide_128x4, wide_512x4 and edged_512x4 leave registers unused, very many, and few that wide_512x4
 // has too few for.
-#define HIPOPS_OWN_LAYER_NORM_KERNELS(X)                                   \
-  X(layer_norm_f16_wide_queued, f16, 512, 4, 512, wide, queued)            \
-  X(layer_norm_bf16_wide_queued, bf16, 512, 4, 512, wide, queued)          \
-  X(layer_norm_f16_wide_passing, f16, 512, 4, 512, wide, passing)          \
-  X(layer_norm_bf16_wide_passing, bf16, 512, 4, 512, wide, passing)        \
-  X(layer_norm_f32_edged_aside, f32, 512, 4, 512, edged, weights_aside)    \
-  X(layer_norm_f16_edged_aside, f16, 512, 4, 512, edged, weights_aside)    \
-  X(layer_norm_bf16_edged_aside, bf16, 512, 4, 512, edged, weights_aside)  \
+#define HIPOPS_OWN_LAYER_NORM_KERNELS(X)                                     \
+  HIPOPS_OFF_AMD(                                                            \
+    X(layer_norm_f16_wide_queued, f16, 512, 4, 512, wide, queued)            \
+    X(layer_norm_bf16_wide_queued, bf16, 512, 4, 512, wide, queued)          \
+    X(layer_norm_f16_wide_passing, f16, 512, 4, 512, wide, passing)          \
+    X(layer_norm_bf16_wide_passing, bf16, 512, 4, 512, wide, passing)        \
+    X(layer_norm_f32_edged_aside, f32, 512, 4, 512, edged, weights_aside)    \
+    X(layer_norm_f16_edged_aside, f16, 512, 4, 512, edged, weights_aside)    \
+    X(layer_norm_bf16_edged_aside, bf16, 512, 4, 512, edged, weights_aside)) \
   X(layer_norm_f32_wide_early, f32, 512, 4, 512, wide, weights_early)
 
 #define HIPOPS_LAYER_NORM_KERNELS(X) \

@@ -304,17 +304,12 @@ HIPOPS_FN void layer_norm_streaming(const LayerNormArgs& args) {
   } while (all.more(first));
 }
 
-// What is never chosen on AMD (capi/row_own.cpp) has a name there, and no code.
 template <class Shape>
-HIPOPS_FN void layer_norm_off_amd([[maybe_unused]] const LayerNormArgs& a) {
-  if constexpr (!on_amd) layer_norm_resident<Shape>(a);
-}
+HIPOPS_FN void layer_norm_queued(const LayerNormArgs& a) { layer_norm_resident<Shape>(a); }
 template <class Shape>
-HIPOPS_FN void layer_norm_queued(const LayerNormArgs& a) { layer_norm_off_amd<Shape>(a); }
+HIPOPS_FN void layer_norm_passing(const LayerNormArgs& a) { layer_norm_resident<Shape>(a); }
 template <class Shape>
-HIPOPS_FN void layer_norm_passing(const LayerNormArgs& a) { layer_norm_off_amd<Shape>(a); }
-template <class Shape>
-HIPOPS_FN void layer_norm_weights_aside(const LayerNormArgs& a) { layer_norm_off_amd<Shape>(a); }
+HIPOPS_FN void layer_norm_weights_aside(const LayerNormArgs& a) { layer_norm_resident<Shape>(a); }
 template <class Shape>
 HIPOPS_FN void layer_norm_weights_early(const LayerNormArgs& a) { layer_norm_resident<Shape>(a); }
 

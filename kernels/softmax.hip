@@ -173,11 +173,8 @@ HIPOPS_FN void softmax_resident(const SoftmaxArgs& a) {
 template <class Shape>
 HIPOPS_FN void softmax_clustered(const SoftmaxArgs& a) { softmax_resident<Shape>(a); }
 
-// What is never chosen on AMD (capi/row_own.cpp) has a name there, and no code.
 template <class Shape>
-HIPOPS_FN void softmax_full([[maybe_unused]] const SoftmaxArgs& a) {
-  if constexpr (!on_amd) softmax_resident<Shape>(a);
-}
+HIPOPS_FN void softmax_full(const SoftmaxArgs& a) { softmax_resident<Shape>(a); }
 
 // Exponentials are taken under the first tile's maximum, or of a later one that is larger by more than kRise. Under each
 // new maximum, a row that rises steadily would have its sum rescaled at every tile, by a factor that is rounded the same
@@ -228,25 +225,23 @@ HIPOPS_FN void softmax_streaming(const SoftmaxArgs& args) {
 }
 
 template <class Shape>
-HIPOPS_FN void softmax_tailed([[maybe_unused]] const SoftmaxArgs& a) {
-  if constexpr (!on_amd) {
-    using C = typename Shape::Compute;
-    using P = Precision<typename Shape::Element>;
-    RowReduce<Shape, typename P::SumType> reduce(threads_of<Shape>(a.geometry));
-    RowTail<Shape> tail(a.geometry, Rows<Shape>(a.geometry, a.x, a.y));
-    const auto softmax = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
-      const C largest = tile.reduce(rows, 0, Maximum(), Identity());
-      const C maximum = reduce(Maximum()(largest, tail.reduce(Maximum(), Identity(), Identity())), Maximum());
-      const typename P::Exponential exponential{maximum};
-      const RowTile<Shape, C> exponentials = tile.map(exponential);
-      tail.map(exponential);
-      const auto sum = exponentials.reduce(rows, 0, Sum(), Identity(), P::of_vector);
-      const typename P::Divide divide(reduce(sum + tail.reduce(Sum(), Identity(), P::of_vector), SumByMatrix()));
-      store_quotients(exponentials, rows, 0, divide);
-      tail.store(rows, divide);
-    };
-    for_each_row_ahead<Shape>(a.geometry, a.x, a.y, tail, NothingForAll(), softmax);
-  }
+HIPOPS_FN void softmax_tailed(const SoftmaxArgs& a) {
+  using C = typename Shape::Compute;
+  using P = Precision<typename Shape::Element>;
+  RowReduce<Shape, typename P::SumType> reduce(threads_of<Shape>(a.geometry));
+  RowTail<Shape> tail(a.geometry, Rows<Shape>(a.geometry, a.x, a.y));
+  const auto softmax = [&](const Rows<Shape>& rows, const RowTile<Shape>& tile) {
+    const C largest = tile.reduce(rows, 0, Maximum(), Identity());
+    const C maximum = reduce(Maximum()(largest, tail.reduce(Maximum(), Identity(), Identity())), Maximum());
+    const typename P::Exponential exponential{maximum};
+    const RowTile<Shape, C> exponentials = tile.map(exponential);
+    tail.map(exponential);
+    const auto sum = exponentials.reduce(rows, 0, Sum(), Identity(), P::of_vector);
+    const typename P::Divide divide(reduce(sum + tail.reduce(Sum(), Identity(), P::of_vector), SumByMatrix()));
+    store_quotients(exponentials, rows, 0, divide);
+    tail.store(rows, divide);
+  };
+  for_each_row_ahead<Shape>(a.geometry, a.x, a.y, tail, NothingForAll(), softmax);
 }
 
 // Of a tile: its maximum, and the sum of the exponentials of what its elements are under it.

@@ -11,6 +11,7 @@
 #include <set>
 #include <sstream>
 
+#include "amd_kernels.h"
 #include "catch.h"
 #include "inspect/code_object.h"
 #include "ops.h"
@@ -129,7 +130,7 @@ void check_compiles(const std::string& command) {
 void check_op(const Op& op) {
   const Folder folder;
   const std::string output = folder.path / (std::string(op.name) + ".co");
-  const std::set<std::string> names(op.kernel_names, op.kernel_names + op.kernel_count);
+  const std::set<std::string> names = hipops_test::amd_kernels(op);
   const auto check_parses = [&](const char* target) {
     check_compiles(command_for(op.name, target, " -emit-llvm -S -O0 -Xclang -disable-llvm-passes ", output));
     CHECK(kernels_in_text(output) == names);

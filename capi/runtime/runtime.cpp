@@ -191,6 +191,8 @@ hipops_status launch_on(Runtime& runtime, Op& op, int ordinal, int index, const 
   void* const* functions = nullptr;
   if (hipops_status status = check_shape(op, index, shape.grid, shape.block)) return status;
   if (hipops_status status = functions_on(runtime, op, ordinal, &functions)) return status;
+  if (!functions[index])
+    return fail(HIPOPS_INTERNAL_ERROR, "%s: kernel %s is not for this device", op.name, op.kernel_names[index]);
   hipops_status status = runtime.launch(functions[index], shape, args, bytes, stream);
   if (status == HIPOPS_SUCCESS) return status;
   return fail_in_context(status, "%s: kernel %s: ", op.name, op.kernel_names[index]);

@@ -61,8 +61,11 @@ struct Op {
   // where it is not launched in any. Null: none bring any.
   int64_t (*most_shared)(int kernel, uint32_t block) = nullptr;
   Op* also = nullptr;  // whose kernels its calls launch, too
+  bool (*off_amd)(int kernel) = nullptr;  // whether AMD's code objects lack it (HIPOPS_OFF_AMD); null: they have all
   // Loaded functions by device: null until loaded, then an array of kernel_count that lives as long as the process.
   std::atomic<void* const*> functions[kMaxDevices] = {};
+
+  bool is_off_amd(int kernel) const { return off_amd && off_amd(kernel); }
 };
 
 // Blocks of a cluster that launches may ask for, up to kLargestCluster, and work-items that each has at most.
@@ -85,7 +88,8 @@ class Runtime {
   virtual hipops_status current_device(int* ordinal) = 0;
   // Facts of a device: looked up once, then kept.
   virtual hipops_status facts(int ordinal, const DeviceFacts** facts) = 0;
-  // Loads `image` on the current device `ordinal` and looks up its kernels. functions[i] belongs to op.kernel_names[i].
+  // Loads `image` on the current device `ordinal` and looks up its kernels. functions[i] belongs to op.kernel_names[i];
+  // it is null where the device has no such kernel.
   // HIPOPS_NO_CODE_OBJECT where the image has nothing for that device.
   virtual hipops_status load(int ordinal, const Image& image, const Op& op, void** functions) = 0;
   // One-dimensional launch, in any shape that DeviceFacts allow; `args` is the kernel's one parameter, which is
@@ -126,7 +130,7 @@ hipops_status runtime(Runtime** out);
 // Each makes its runtime, or says why it can't (HIPOPS_NO_DEVICE). The object lives as long as the process.
 hipops_status open_hip(Runtime** out);
 hipops_status open_cuda(Runtime** out);
-hipops_status open_cpu(Runtime** out);  // reads HIPOPS_CPU_WAVE (32, 64) and HIPOPS_CPU_THREADS
+hipops_status open_cpu(Runtime** out);  // reads HIPOPS_CPU_WAVE (32, 64) and the others of cpu_settings.h
 
 // Facts of the calling thread's current device; of a refusal, for which op.
 hipops_status device_facts(const DeviceFacts** facts);

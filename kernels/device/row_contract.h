@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "device/divisor_contract.h"
+#include "device/launch_contract.h"
 
 namespace hipops {
 
@@ -79,6 +80,9 @@ enum RowMode : int32_t {
   weights_aside,  // resident, with the weights in shared memory, not on AMD: see WeightsAside
   partial, merge, apply,  // a row of any length is split over blocks: see split_row.h
 };
+constexpr bool is_off_amd(RowMode mode) {
+  return mode == tailed || mode == full || mode == queued || mode == passing || mode == weights_aside;
+}
 constexpr bool in_clusters(RowMode mode) { return mode == clustered || mode == tailed || mode == full; }
 
 // Work-items of such variants that a unit of a device with waves of 32 runs at a time; twice as many where waves are of
