@@ -1,6 +1,7 @@
 /* hipops: neural-network kernels for AMD GPUs (and NVIDIA GPUs, and the CPU) behind a thin C ABI.
  *
- * This header is the manual. It is C99, includes nothing but <stdint.h>, and names no type of any GPU runtime.
+ * This header is the manual. It is C99, includes nothing but <stdint.h>, and names no type of any GPU runtime. The library
+ * is for Linux.
  *
  * Conventions that hold for every op:
  *   - A tensor is a view: a pointer, a dtype, a shape and strides, none of which the library keeps: a hipops_tensor may
@@ -253,7 +254,8 @@ HIPOPS_API hipops_status hipops_scatter(const hipops_tensor* y, const hipops_ten
  * HIPOPS_DETERMINISTIC the order of the sums is any. With the workspace, f16 and bf16 are summed in f32 and rounded
  * once; without it each sum is rounded. With HIPOPS_DETERMINISTIC the sources are added along dim in order, and f16
  * and bf16 need the workspace. Other dtypes do without it; with it, rows that are added whole, by one index each, are
- * faster. */
+ * faster. On AMD GPUs y and the workspace are the device's own memory (hipMalloc): atomic additions to pinned, managed or
+ * another device's memory are lost on some of them. */
 HIPOPS_API hipops_status hipops_scatter_add(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index,
                                             int32_t dim, uint32_t flags, void* workspace, int64_t workspace_bytes,
                                             hipops_index_report* report, void* stream);
