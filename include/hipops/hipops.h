@@ -26,7 +26,7 @@
  *   - Any stride is honoured, at full speed where the last dimension is contiguous; an output's must nest: taken by
  *     size, each steps past all that the smaller ones span. No kernel writes past the elements that the view names, or
  *     reads past them, but for the rest of the aligned 4 bytes that one lies in (NVIDIA, f16 and bf16).
- *   - A workspace is device memory at a multiple of 256 bytes. What it holds before does not matter; calls that may run
+ *   - A workspace is device memory at a multiple of 256 bytes; no workspace is NULL and 0 bytes. What it holds before does not matter; calls that may run
  *     at the same time must not share one, nor calls that two threads make at the same time, on one stream either: a
  *     call may be several launches, between which another's may come.
  *   - Tensors without elements are valid: the call succeeds and does nothing.
@@ -244,8 +244,7 @@ HIPOPS_API hipops_status hipops_index_select(const hipops_tensor* y, const hipop
 /* y[i0, .., index[i0, .., j, ..], ..] = x[i0, .., j, ..], in place in y: what no index names stays. The index has
  * x's shape; in the other dimensions that is no larger than y's. Where an index repeats, one of its sources is kept,
  * whichever; with HIPOPS_DETERMINISTIC the last one along dim. y overlaps nothing. workspace: device memory of at
- * least hipops_scatter_workspace_bytes, 256-byte aligned; NULL, with workspace_bytes 0, is slower where that is more
- * than 0. */
+ * least hipops_scatter_workspace_bytes, 256-byte aligned; NULL is slower where that is more than 0. */
 HIPOPS_API hipops_status hipops_scatter(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index,
                                         int32_t dim, uint32_t flags, void* workspace, int64_t workspace_bytes,
                                         hipops_index_report* report, void* stream);
