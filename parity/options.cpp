@@ -32,29 +32,31 @@ std::string is_scale(const std::string& text) {
   const int64_t scale = std::strtoll(text.c_str(), nullptr, 10);
   if (std::to_string(scale) == text && scale > 0 && scale <= large::kGreatestScale && (scale & (scale - 1)) == 0)
     return "";
-  return is_not(text, "a power of two from 1 to " + std::to_string(large::kGreatestScale));
+  return text + " is not a power of two from 1 to " + std::to_string(large::kGreatestScale);
 }
 
 void declare(CLI::App* app, Options* options) {
   app->add_option("--backend", options->backend, "auto, cpu, hip or cuda")
-      ->check(one_of({"auto", "cpu", "hip", "cuda"}))
+      ->check(CLI::IsMember({"auto", "cpu", "hip", "cuda"}))
       ->option_text("BACKEND");
-  app->add_option("--op", options->op, "only this op, as rms_norm")->check(one_of(op_names()))->option_text("OP");
+  app->add_option("--op", options->op, "only this op, as rms_norm")
+      ->check(CLI::IsMember(op_names()))
+      ->option_text("OP");
   app->add_option("--dtype", options->dtype, "only cases of this dtype, as bf16")
-      ->check(one_of(dtype_names()))
+      ->check(CLI::IsMember(dtype_names()))
       ->option_text("DTYPE");
   app->add_option("--case", options->case_glob, "only cases whose name matches this pattern (*, ?, [...])")
       ->option_text("PATTERN");
   app->add_option("--topic", options->topic, "only this topic, as smoke")
-      ->check(one_of(all_topics()))
+      ->check(CLI::IsMember(all_topics()))
       ->option_text("TOPIC");
   app->add_option("--wave", options->wave, "wave size of the cpu backend: 32 or 64")
-      ->check(one_of({"32", "64"}))
+      ->check(CLI::IsMember({"32", "64"}))
       ->option_text("SIZE");
   app->add_option("--guard", options->guard,
                   "zones: patterns around every tensor; after, before: each tensor\nends, or begins, at an unmapped page "
                   "(cpu backend)")
-      ->check(one_of({"zones", "after", "before"}))
+      ->check(CLI::IsMember({"zones", "after", "before"}))
       ->option_text("KIND");
   app->add_option("--golden", options->golden, "folder of the golden files (also: HIPOPS_GOLDEN)")->option_text("DIR");
   CLI::Option* list =
@@ -67,12 +69,12 @@ void declare(CLI::App* app, Options* options) {
   app->add_option("--repeat", options->repeat,
                   "run each case that is deterministic this often, on other streams\nand with other grids: all runs "
                   "must give the same bits")
-      ->check(within(2, 1000000))
+      ->check(CLI::Range(2, 1000000))
       ->option_text("TIMES");
   app->add_option("--threads", options->threads,
                   "run cases on this many threads at once, each on a stream\nof its own, and on all devices "
                   "in turn; not with --repeat")
-      ->check(within(2, 1000))
+      ->check(CLI::Range(2, 1000))
       ->option_text("COUNT");
   app->add_flag("--many-rows", options->many_rows,
                 "have index_add, layer_norm, rms_norm and softmax choose kernels as\nfor many rows, upsampling and "
@@ -93,7 +95,7 @@ void declare(CLI::App* app, Options* options) {
       ->option_text("SCALE");
   app->add_option("--seed", options->seed, "with --large: of the places that are checked at random")
       ->needs(large)
-      ->check(is_number)
+      ->check(CLI::Range(int64_t{0}, INT64_MAX))
       ->option_text("SEED");
   for (const char* other : {"--topic", "--golden", "--guard", "--repeat", "--threads", "--capture"})
     large->excludes(app->get_option(other));

@@ -481,9 +481,9 @@ TEST_CASE("hipops-bench refuses bad usage with a word on it", "[bench]") {
       {"--op rope --dtype f32 --shape 4x4x4x4 --index u8", "--dim and --index are for the ops with an index"},
       {"--match nothing", "no row of the table is selected"},
       {"--sweep --op gather", "layer_norm, rms_norm and softmax"},
-      {"--sweep --op softmax --dtype f32 --shape 4x4", "--sweep and --shape do not go together"},
-      {"--sweep --host", "--sweep and --host do not go together"},
-      {"--dim 1", "--dim needs --shape"},
+      {"--sweep --op softmax --dtype f32 --shape 4x4", "--shape excludes --sweep"},
+      {"--sweep --host", "--host excludes --sweep"},
+      {"--dim 1", "--dim requires --shape"},
       {"--backend cpu --host", "--host is not for the cpu backend"},
       {"--repeats 0", "--repeats"},
   };

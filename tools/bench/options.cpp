@@ -32,13 +32,13 @@ bool matches(const std::string& name, const Options& o) {
 
 void declare(CLI::App* app, Options* o) {
   app->add_option("--backend", o->backend, "auto (without this: a GPU, of hip or cuda), cpu, hip or cuda")
-      ->check(parity::one_of({"auto", "cpu", "hip", "cuda"}))
+      ->check(CLI::IsMember({"auto", "cpu", "hip", "cuda"}))
       ->option_text("BACKEND");
   app->add_option("--op", o->ops, "only these ops, as rms_norm; with --shape its op")
-      ->check(parity::one_of(parity::library_ops()))
+      ->check(CLI::IsMember(parity::library_ops()))
       ->option_text("OP...");
   app->add_option("--dtype", o->dtypes, "only these dtypes, as bf16; with --shape its dtype")
-      ->check(parity::one_of(parity::dtype_names()))
+      ->check(CLI::IsMember(parity::dtype_names()))
       ->option_text("DTYPE...");
   CLI::Option* shape = app->add_option("--shape", o->shapes,
                                        "instead of the table's rows, rows of these shapes: 16384x4096;\n"
@@ -47,22 +47,20 @@ void declare(CLI::App* app, Options* o) {
                            ->option_text("SHAPE...");
   app->add_option("--dim", o->dim, "with --shape: dimension of the ops with an index (0)")
       ->needs(shape)
-      ->check(parity::within(INT32_MIN, INT32_MAX))
       ->option_text("N");
   app->add_option("--index", o->index, "with --shape: dtype of the index (i64)")
       ->needs(shape)
-      ->check(parity::one_of({"u8", "i16", "i32", "u32", "i64"}))
+      ->check(CLI::IsMember({"u8", "i16", "i32", "u32", "i64"}))
       ->option_text("DTYPE");
   app->add_option("--permute", o->permute,
                   "with --shape: strided_copy's x is the memory with its dimensions\nin this order, as 0,2,1,3")
       ->needs(shape)
       ->delimiter(',')
-      ->check(parity::within(INT32_MIN, INT32_MAX))
       ->option_text("ORDER");
   app->add_option("--match", o->match, "only rows whose name matches this pattern (*, ?, [...])")
       ->option_text("PATTERN");
   app->add_option("--repeats", o->repeats, "timed calls of which the median is taken (15; in a sweep 5)")
-      ->check(parity::within(1, 10000))
+      ->check(CLI::Range(1, 10000))
       ->option_text("N");
   CLI::Option* warm = app->add_flag("--warm", o->warm, "also the time with what fits left in the L2 cache");
   CLI::Option* host = app->add_flag("--host", o->host,

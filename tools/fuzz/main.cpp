@@ -36,29 +36,31 @@ struct Options {
 
 void declare(CLI::App* app, Options* options) {
   app->add_option("--backend", options->backend, "cpu (without this), hip or cuda")
-      ->check(parity::one_of({"cpu", "hip", "cuda"}))
+      ->check(CLI::IsMember({"cpu", "hip", "cuda"}))
       ->option_text("BACKEND");
   app->add_option("--wave", options->wave, "wave size of the cpu backend: 32 or 64")
-      ->check(parity::one_of({"32", "64"}))
+      ->check(CLI::IsMember({"32", "64"}))
       ->option_text("SIZE");
   app->add_option("--op", options->op, "only this op, as rms_norm")
-      ->check(parity::one_of(parity::op_names()))
+      ->check(CLI::IsMember(parity::op_names()))
       ->option_text("OP");
   app->add_option("--seed", options->seed,
                   "of the cases, and on the cpu of the order of work-items and blocks\n(1); 0: one from the clock")
-      ->check(parity::is_number)
+      ->check(CLI::Range(int64_t{0}, INT64_MAX))
       ->option_text("SEED");
   app->add_option("--first", options->first, "number of the first case (0)")
-      ->check(parity::is_number)
+      ->check(CLI::Range(int64_t{0}, INT64_MAX))
       ->option_text("N");
-  app->add_option("--count", options->count, "how many cases (1000)")->check(parity::is_count)->option_text("N");
+  app->add_option("--count", options->count, "how many cases (1000)")
+      ->check(CLI::Range(int64_t{1}, INT64_MAX))
+      ->option_text("N");
   app->add_option("--elements", options->elements, "that a tensor may have, more or less (4096)")
-      ->check(parity::within(1, 1 << 24))
+      ->check(CLI::Range(1, 1 << 24))
       ->option_text("N");
   app->add_option("--guard", options->guard,
                   "zones: patterns around every tensor; after, before: each tensor\nends, or begins, at an unmapped "
                   "page (cpu backend)")
-      ->check(parity::one_of({"zones", "after", "before"}))
+      ->check(CLI::IsMember({"zones", "after", "before"}))
       ->option_text("KIND");
   app->add_option("--save", options->save,
                   "folder for the case that failed, which hipops-parity --golden runs;\nno file there is written over")

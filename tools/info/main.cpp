@@ -47,7 +47,7 @@ int run(int argc, char** argv) {
                "hipops-info");
   app.add_option("--backend", wanted,
                  "say of this one alone whether it can be used, and what to do if\nnot: auto (all), cpu, hip or cuda")
-      ->check(parity::one_of({"auto", "cpu", "hip", "cuda"}))
+      ->check(CLI::IsMember({"auto", "cpu", "hip", "cuda"}))
       ->option_text("BACKEND");
   app.footer(
       "Examples:\n"

@@ -12,10 +12,10 @@ namespace {
 void declare(CLI::App* app, Options* options) {
   Selection& selection = options->selection;
   app->add_option("FILE", selection.files, "code objects (.co) or bundles (.hipfb); without: those in the library")
-      ->check(parity::is_file)
+      ->check(CLI::ExistingFile)
       ->option_text("...");
   app->add_option("--op", selection.op, "only this op, as softmax")
-      ->check(parity::one_of(parity::library_ops()))
+      ->check(CLI::IsMember(parity::library_ops()))
       ->option_text("OP");
   app->add_option("--target", selection.target, "only this target, as gfx942 or gfx11-generic")->option_text("TARGET");
   app->add_option("--kernel", selection.kernel, "only kernels whose name matches this pattern (*, ?, [...])")
