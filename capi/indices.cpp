@@ -68,7 +68,8 @@ hipops_status check_report(const char* op, const hipops_index_report* report, st
 hipops_status check_workspace(const char* op, const void* workspace, int64_t workspace_bytes, int64_t needed,
                               std::initializer_list<Argument> tensors) {
   if (!workspace && workspace_bytes != 0)
-    return fail(HIPOPS_INVALID_ARGUMENT, "%s: workspace_bytes is %" PRId64 ", expected 0, as workspace is NULL", op,
+    return fail(HIPOPS_INVALID_ARGUMENT,
+                "%s: workspace is NULL, expected memory of workspace_bytes, %" PRId64 ", or workspace_bytes 0", op,
                 workspace_bytes);
   if (!workspace || needed == 0) return HIPOPS_SUCCESS;
   if (reinterpret_cast<uintptr_t>(workspace) % kWorkspaceAlignment != 0)

@@ -75,7 +75,7 @@ void queue_rows(const RowVariant& v, const RowGeometry& g, const DeviceNumbers& 
 // them, which make up for what each loads only once. (With the next row ahead, or in a queue, those rows take up to
 // 7 % longer; of fewer, up to 15 % less. Two blocks that leave work-items idle are no faster. Where it is the other
 // kernel's that idle, and it asks for weights when it wants them, a little less on their way is enough. Not on AMD,
-// where the kernel has no code.)
+// whose code objects lack the kernel.)
 void let_pass(const RowVariant& v, const RowGeometry& g, const DeviceNumbers& device, bool at_use, RowPlan* plan) {
   constexpr double kBlockMicroseconds = 3.7, kWhereOthersIdle = 3.0;
   const bool exists = device.launch_shared_bytes > 0;  // as on NVIDIA, and on the CPU

@@ -124,7 +124,7 @@ hipops_status check_output(const Argument& a) {
   if (element_count(t) > 1 && std::all_of(t.stride, t.stride + t.rank, [](int64_t step) { return step == 0; })) {
     const hipops_tensor contiguous = hipops_contiguous(t.data, t.dtype, t.rank, t.shape);
     return fail(HIPOPS_INVALID_ARGUMENT,
-                "%s: %s.stride is %s, expected %s for contiguous elements, or what else keeps them apart", a.op, a.name,
+                "%s: %s.stride is %s, expected strides that keep an output's elements apart, as %s (contiguous)", a.op, a.name,
                 Listed(t.stride, t.rank).text(), Listed(contiguous.stride, t.rank).text());
   }
   for (int d = 0; d < t.rank; ++d)

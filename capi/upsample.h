@@ -20,7 +20,7 @@ struct Scale {
 hipops_status check_upsample(const char* op, const hipops_tensor* y, const hipops_tensor* x, int resized,
                              hipops_nearest rule, const Scale* scale);
 
-// How one of so many resized dimensions, of `in`, becomes one of `out`: its rule and its ratios.
+// The rule and the ratios of one dimension, of `in` to `out`, where the op resizes so many.
 UpsampleDimension resize_of(int64_t in, int64_t out, int resized, hipops_nearest rule, double scale);
 
 struct UpsamplePlan {

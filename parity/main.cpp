@@ -43,9 +43,11 @@ const char* guard_name(Guard guard) {
 
 // What a failure needs to be seen again.
 std::string order_text(hipops_backend backend) {
-  const char* seed = std::getenv("HIPOPS_CPU_SEED");
-  if (backend != HIPOPS_BACKEND_CPU || seed == nullptr || *seed == '\0' || std::strcmp(seed, "0") == 0) return "";
-  return std::string(", order shuffled by HIPOPS_CPU_SEED=") + seed;
+  if (backend != HIPOPS_BACKEND_CPU) return "";
+  const char *seed = std::getenv("HIPOPS_CPU_SEED"), *units = std::getenv("HIPOPS_CPU_UNITS");
+  const bool shuffled = seed != nullptr && *seed != '\0' && std::strcmp(seed, "0") != 0;
+  return (units == nullptr || *units == '\0' ? "" : std::string(", planned for HIPOPS_CPU_UNITS=") + units) +
+         (shuffled ? std::string(", order shuffled by HIPOPS_CPU_SEED=") + seed : "");
 }
 
 hipops_status open(const Options& options, Device* device, const DeviceFacts** facts) {

@@ -13,6 +13,7 @@ if(HIPOPS_CPU)
   foreach(op layer_norm rms_norm softmax)
     foreach(wave 32 64)
       add_test(NAME fuzz_cpu_wave${wave}_long_${op} COMMAND hipops-fuzz --wave ${wave} --op ${op} --count 30 --elements 300000)
+      set_tests_properties(fuzz_cpu_wave${wave}_long_${op} PROPERTIES ENVIRONMENT "HIPOPS_CPU_UNITS=16")
     endforeach()
   endforeach()
   # Of all ops' cases together each has a hundred, and upsampling's ways are more than those show: one in some thousands of

@@ -128,6 +128,8 @@ inline void check_refusals(const ScatterOp& op) {
   invalid([](ScatterCall& c) { c.y.view.data = c.x.view.data; }, "y overlaps x, expected separate memory", false);
   invalid([](ScatterCall& c) { c.y.view.data = c.index.view.data; }, "y overlaps index, expected separate memory",
           false);
+  invalid([](ScatterCall& c) { c.workspace = nullptr, c.workspace_bytes = 256; },
+          "workspace is NULL, expected memory of workspace_bytes, 256, or workspace_bytes 0", false);
   auto* odd = reinterpret_cast<hipops_index_report*>(uintptr_t{4100});
   invalid([odd](ScatterCall& c) { c.report_pointer = odd; }, "report is " + text_of(odd) + ", expected a multiple of 8",
           false);

@@ -190,7 +190,7 @@ void check_workspace_refusals() {
                                                                  " or more (hipops_index_add_workspace_bytes)");
   for (int64_t bytes : {needed, int64_t{1}, int64_t{-1}})
     invalid([bytes](Call& c) { c.workspace = nullptr, c.workspace_bytes = bytes; },
-            "workspace_bytes is " + std::to_string(bytes) + ", expected 0, as workspace is NULL");
+            "workspace is NULL, expected memory of workspace_bytes, " + std::to_string(bytes) + ", or workspace_bytes 0");
   for (int shift : {1, 8, 128}) {
     Call call;
     call.workspace = call.memory.data() + shift;

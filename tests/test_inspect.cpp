@@ -320,12 +320,14 @@ TEST_CASE("what a loop prefetches is under way while it stores", "[figures]") {
 TEST_CASE("sums with +0 that lose a zero's sign are counted", "[figures]") {
   CHECK(figures("v_fma_mixlo_f16 v20, v28, v20, 0\n"
                 "v_fma_mixhi_f16 v1, v1, v4, 0 op_sel_hi:[1,0,0]\n"
+                "v_fma_mixlo_bf16 v1, v1, v4, 0 neg_lo:[1,0,0]\n"
                 "v_fma_mixlo_f16 v20, v28, v20, 0 neg_lo:[0,0,1]\n"
+                "v_fma_mixlo_f16 v20, v28, v20, 0 neg_lo:[1,0,1]\n"
                 "v_fma_mixlo_f16 v20, v28, 0, v20\n"
                 "v_fma_mix_f32 v20, v28, v20, v0\n"
                 "v_fma_f32 v20, v28, v20, v0\n"
                 "s_endpgm")
-            .zero_addends == 2);
+            .zero_addends == 3);
 }
 
 TEST_CASE("lanes that exchange values are counted by how", "[figures]") {

@@ -25,7 +25,8 @@ Environment without_gpu(Environment more = {}) {
                      {"HIPOPS_HIP_LIBRARY", "none"},
                      {"HIPOPS_CUDA_LIBRARY", "none"},
                      {"HIPOPS_CPU_WAVE", ""},
-                     {"HIPOPS_CPU_THREADS", ""}};
+                     {"HIPOPS_CPU_THREADS", ""},
+                     {"HIPOPS_CPU_UNITS", ""}};
   for (auto& entry : more) all[entry.first] = entry.second;
   return all;
 }

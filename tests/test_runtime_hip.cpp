@@ -340,6 +340,9 @@ TEST_CASE("the files of AMD's driver: not there, not this user's, or good", "[hi
   REQUIRE(chmod(dev.c_str(), 0755) == 0);
   says(kfd + " is not there: the amdgpu driver is not loaded, or this is a container that lacks --device=/dev/kfd "
              "--device=/dev/dri");
+  folder.write("dxg", {});
+  says(kfd + " is not there: this is WSL");
+  REQUIRE(std::remove((dev + "/dxg").c_str()) == 0);
   folder.write("kfd", {});
   REQUIRE(chmod(kfd.c_str(), 0400) == 0);
   says(kfd + groups);

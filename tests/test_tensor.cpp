@@ -157,8 +157,8 @@ TEST_CASE("an output's elements must be distinct", "[tensor]") {
   invalid(output({4, 3}, {1, 0}), "op: t.stride[1] is 0, expected distinct elements in an output (shape[1] is 3)");
   // As of a view whose strides were never set.
   invalid(output({4, 3}, {0, 0}),
-          "op: t.stride is [0, 0], expected [3, 1] for contiguous elements, or what else keeps them apart");
-  invalid(output({5}, {0}), "op: t.stride is [0], expected [1] for contiguous elements, or what else keeps them apart");
+          "op: t.stride is [0, 0], expected strides that keep an output's elements apart, as [3, 1] (contiguous)");
+  invalid(output({5}, {0}), "op: t.stride is [0], expected strides that keep an output's elements apart, as [1] (contiguous)");
   accepts(output({1, 1}, {0, 0}));
   refuses(output({4, 3}, {1, 1}), HIPOPS_UNSUPPORTED_LAYOUT, meet);
   refuses(output({4, 3}, {2, 1}), HIPOPS_UNSUPPORTED_LAYOUT, meet);
@@ -190,6 +190,8 @@ TEST_CASE("hipops_contiguous sets the strides of a contiguous tensor", "[tensor]
   // What the ops refuse is harmless here.
   const int64_t one = 1;
   CHECK(hipops_contiguous(nullptr, HIPOPS_F32, -1, nullptr).rank == -1);
+  const Sizes too_many(8, int64_t{1} << 40);
+  CHECK(hipops_contiguous(nullptr, HIPOPS_F32, 8, too_many.data()).shape[7] == int64_t{1} << 40);
   CHECK(check_tensor(argument(hipops_contiguous(nullptr, HIPOPS_F32, 0, &one))) == HIPOPS_INVALID_ARGUMENT);
 }
 

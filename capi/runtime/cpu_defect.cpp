@@ -102,8 +102,8 @@ void Worker::defect(const std::string& what) {
   std::string report =
       text("hipops: defect in kernel %s, block %u of %u: ", launch_.kernel.name, block_, launch_.grid) + what;
   if (report.back() != '\n') report += '\n';
-  report += text("  block of %u, HIPOPS_CPU_WAVE=%u HIPOPS_CPU_SEED=%llu\n", size_, settings.wave,
-                 static_cast<unsigned long long>(settings.seed));
+  report += text("  block of %u, HIPOPS_CPU_WAVE=%u HIPOPS_CPU_UNITS=%u HIPOPS_CPU_SEED=%llu\n", size_, settings.wave,
+                 settings.units, static_cast<unsigned long long>(settings.seed));
   fatal(report);
 }
 

@@ -15,7 +15,7 @@ constexpr uint32_t kLargestBlock = 1024;  // as on the GPUs
 struct Settings {
   uint32_t wave = 32;    // 32 or 64: a kernel that exchanges in another one is a fatal report
   uint32_t threads = 1;  // the most that a launch may use, the caller's included
-  uint32_t units = 2;    // what plans take the device for: fixed, so that every machine computes the same bits
+  uint32_t units = 2;    // compute units that plans count on: fixed, so that every machine computes the same bits
   uint64_t seed = 0;     // shuffles the order of blocks and work-items, unless 0
   bool race = false;     // check accesses to shared memory for races
 };

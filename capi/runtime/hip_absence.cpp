@@ -47,6 +47,8 @@ std::string hiding() {
 
 std::string why_no_amd_device(const std::string& folder) {
   const std::string kfd = folder + "/kfd", nodes = folder + "/dri";
+  if (!is_there(kfd) && is_there(folder + "/dxg"))
+    return kfd + " is not there: this is WSL, where HIP takes ROCm's packages for WSL";
   if (!is_there(kfd))
     return kfd + " is not there: the amdgpu driver is not loaded, or this is a container that lacks --device=/dev/kfd "
                  "--device=/dev/dri";

@@ -22,7 +22,7 @@
  *   - Strides are the caller's to set, of contiguous tensors too (hipops_contiguous does it). In an input a stride of 0
  *     repeats an element along the dimension: that is a broadcast, as of a row to [rows, columns] with the strides
  *     {0, 1}, or of a single element with {0, 0}. So an input whose strides were left at 0 is read as one element
- *     throughout, without an error; an output's are refused.
+ *     throughout, without an error. An output with such strides is refused.
  *   - Any stride is honoured, at full speed where the last dimension is contiguous; an output's must nest: taken by
  *     size, each steps past all that the smaller ones span. No kernel writes past the elements that the view names, or
  *     reads past them, but for the rest of the aligned 4 bytes that one lies in (NVIDIA, f16 and bf16).
@@ -145,7 +145,8 @@ typedef struct hipops_tensor {
                                       see above */
 } hipops_tensor;
 
-/* The view of a contiguous tensor, the last dimension fastest. */
+/* The view of a contiguous tensor, the last dimension fastest. It is in this header alone: the library has no such
+ * symbol. */
 static inline hipops_tensor hipops_contiguous(void* data, hipops_dtype dtype, int32_t rank, const int64_t* shape) {
   hipops_tensor t;
   int64_t step = 1;
@@ -156,7 +157,7 @@ static inline hipops_tensor hipops_contiguous(void* data, hipops_dtype dtype, in
   for (d = 0; d < HIPOPS_MAX_RANK; ++d) t.shape[d] = d < rank ? shape[d] : 0;
   for (d = HIPOPS_MAX_RANK; d-- > 0;) {
     t.stride[d] = d < rank ? step : 0;
-    if (d < rank && t.shape[d] > 1) step *= t.shape[d];
+    if (d < rank && t.shape[d] > 1) step = (int64_t)((uint64_t)step * (uint64_t)t.shape[d]);
   }
   return t;
 }

@@ -146,7 +146,7 @@ HIPOPS_FN void atomic_add(bf16* at, bf16 v) {
 
 #endif
 
-// nanoseconds(): of a clock that goes on while a wave sleeps, from any begin; it may step by a microsecond.
+// nanoseconds(): of a clock that goes on while a wave sleeps. Its zero is anywhere, and it may step by a microsecond.
 //
 // What blocks tell each other within a launch: one that finds, by atomic_take, what another one added so, sees all that the
 // other wrote before, if each has a device_fence in between. For what all of a block wrote, all of it has one.
@@ -157,7 +157,11 @@ HIPOPS_FN uint32_t atomic_take(uint32_t* at, uint32_t v) {
 HIPOPS_FN void device_fence() { __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "agent"); }
 HIPOPS_FN void pause() { __builtin_amdgcn_s_sleep(16); }
 HIPOPS_FN uint64_t nanoseconds() {
-  constexpr uint64_t kTick = 10;  // the clock has 100 MHz; some APUs' is slower
+#if defined(__gfx942__) || defined(__gfx950__) || defined(__gfx9_4_generic__) || !defined(__GFX9__)
+  constexpr uint64_t kTick = 10;  // of 100 MHz
+#else
+  constexpr uint64_t kTick = 40;  // of 25 MHz
+#endif
 #if __has_builtin(__builtin_readsteadycounter)
   return kTick * __builtin_readsteadycounter();
 #elif defined(__GFX11__) || defined(__GFX12__)

@@ -16,16 +16,8 @@
   } while (0)
 
 static hipops_tensor matrix(float* data, int64_t rows, int64_t cols) {
-  hipops_tensor t;
-  memset(&t, 0, sizeof t);
-  t.data = data;
-  t.dtype = HIPOPS_F32;
-  t.rank = 2;
-  t.shape[0] = rows;
-  t.shape[1] = cols;
-  t.stride[0] = cols;
-  t.stride[1] = 1;
-  return t;
+  const int64_t shape[2] = {rows, cols};
+  return hipops_contiguous(data, HIPOPS_F32, 2, shape);
 }
 
 int main(void) {

@@ -130,6 +130,7 @@ void set_workspace(const HostileCall& call, Arena& arena, parity::Arguments* arg
   if (arena.backed() && bytes > (1 << 24)) wrong("a workspace of " + std::to_string(bytes) + " bytes for little");
   auto* memory = static_cast<char*>(arena.workspace(bytes));
   if (call.workspace == Workspace::kMisaligned) return arguments->set_workspace(memory + 8, bytes);
+  if (call.workspace == Workspace::kNullWithBytes) return arguments->set_workspace(nullptr, bytes);
   if (call.workspace == Workspace::kNegative) return arguments->set_workspace(memory, INT64_MIN);
   arguments->set_workspace(memory, bytes - (call.workspace == Workspace::kShort ? 1 : 0));
 }

@@ -89,7 +89,7 @@ void change_param(Choices& choices, HostileCall* call) {
   if (is_workspace) {
     using Workspace = HostileCall::Workspace;
     call->workspace = choices.pick({Workspace::kNone, Workspace::kExact, Workspace::kShort, Workspace::kMisaligned,
-                                    Workspace::kNegative});
+                                    Workspace::kNegative, Workspace::kNullWithBytes});
   } else if (param.integer) {
     call->params[param.name] = small_or_nasty(choices);
   } else {

@@ -29,7 +29,7 @@ struct HostileCall {
   std::vector<HostileTensor> tensors;
   std::map<std::string, double> params;
   enum class Report { kNone, kGiven, kMisaligned } report = Report::kNone;
-  enum class Workspace { kNone, kExact, kShort, kMisaligned, kNegative } workspace = Workspace::kNone;
+  enum class Workspace { kNone, kExact, kShort, kMisaligned, kNegative, kNullWithBytes } workspace = Workspace::kNone;
 
   HostileTensor* find(const std::string& name);
   // Where elements lie, in bytes from element 0. False if they are too many, or too far apart, to have memory for.

@@ -137,10 +137,12 @@ std::string place(const Options& options) {
   return text + (options.guard != "zones" ? " --guard " + options.guard : "");
 }
 
-// The order of work-items, for a command, where --seed does not say it.
+// The order of work-items, for a command, where --seed does not say it, and the units that plans count on.
 std::string order(const Options& options) {
-  const std::string seed = std::to_string(options.seed), used = environment_or("HIPOPS_CPU_SEED", "0");
-  return options.backend != "cpu" || used == seed ? "" : "HIPOPS_CPU_SEED=" + parity::shell_quote(used) + " ";
+  if (options.backend != "cpu") return "";
+  const std::string units = environment_or("HIPOPS_CPU_UNITS", ""), seed = environment_or("HIPOPS_CPU_SEED", "0");
+  const std::string planned = units.empty() ? "" : "HIPOPS_CPU_UNITS=" + parity::shell_quote(units) + " ";
+  return planned + (seed == std::to_string(options.seed) ? "" : "HIPOPS_CPU_SEED=" + parity::shell_quote(seed) + " ");
 }
 
 std::string command(const Options& options) {

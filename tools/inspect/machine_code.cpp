@@ -69,7 +69,9 @@ bool is_wide_multiply(const Instruction& i) {
 bool has_zero_addend(const Instruction& i) {
   if (!contains(i.mnemonic, "_mixlo_") && !contains(i.mnemonic, "_mixhi_")) return false;
   const size_t comma = i.operands.rfind(", 0");
-  if (comma == std::string::npos || contains(i.operands, "neg_lo:[0,0,1]")) return false;
+  const size_t negated = i.operands.find("neg_lo:[");  // "neg_lo:[0,0,1]"
+  const bool is_negative = negated != std::string::npos && i.operands.compare(negated + 12, 1, "1") == 0;
+  if (comma == std::string::npos || is_negative) return false;
   const size_t after = comma + 3;
   return after == i.operands.size() || i.operands[after] == ' ';
 }

@@ -29,7 +29,7 @@ def reference(params, inputs):
             centred = d.astype(Real) + (rest.astype(Real) - Real(low))
             deviation = np.sqrt(extended.total(centred * centred) / Real(len(row)) + Real(params["eps"]))
             scaled = centred / deviation * weight
-            out[:] = scaled + (0.0 if bias is None else bias)  # no bias is zeros: there is no -0
+            out[:] = scaled + (0.0 if bias is None else bias)  # no bias is zeros: what is 0 is +0
             terms[:] = np.abs(scaled) if bias is None else np.maximum(np.abs(scaled), np.abs(bias))
             # float64 rounds the mean, a sum of the |x|, and x - mean.
             sensitivity[:] = np.maximum(terms, (np.abs(row) + np.abs(row).mean()) / deviation * np.abs(weight))
@@ -87,6 +87,8 @@ def adversarial():
             yield case(f"signs_of_zero_{columns}", x)
             w = explicit(dtype, np.resize([1.0, 1.0, 2.0, 1.0, -1.0, 1.0, -2.0, 1.0], columns))
             yield case(f"signs_of_zero_{columns}", x, weight=w)
+            b = explicit(dtype, np.resize([0.0, 1.0, -0.0, -0.0], columns))
+            yield case(f"signs_of_zero_{columns}", x, weight=w, bias=b)
         yield case("equal_eps_0", explicit(dtype, [[1.0, -1.0] * 10, [3.0] * 20, [2.0, 0.0] * 10]), 0.0)
         # Halves, so that the mean of denormals is one of them: f32 has no digits below.
         yield case("denormals", explicit(dtype, [halves(20, 0.0, least * 5), halves(20, least * 9, least)]))
