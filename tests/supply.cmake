@@ -1,5 +1,7 @@
 # What is shipped: the same bytes wherever it is built, and a list of what is inside.
 
+add_test(NAME supply_gpus_here COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/supply/gpus_here.sh ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR}/gpus_here)
+
 if(NOT HIPOPS_SANITIZE)
   # One op in all its forms takes the way of all of them. Its build is not this one's, so that it can be done anew.
   set(arguments -DHIPOPS_OPS=rope_thd -DHIPOPS_CUDA=OFF -DHIPOPS_AMD=OFF)

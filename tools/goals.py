@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""How simple the source and its build are, beside how simple they are to be (tools/goals.json).
+
+    tools/goals.py BUILD           prints each figure; ends with 1 where a goal that was reached is lost
+    tools/goals.py BUILD --renew   notes the goals that are reached now
+
+BUILD is a build folder, as build/release. Figures that it has nothing for, as it was made without AMD code, are left out.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+GOALS = ROOT / "tools" / "goals.json"
+ROW_OPS = ("layer_norm", "rms_norm", "softmax")
+TUNED = re.compile(r"^\s*(?:static )?constexpr (?:u?int\d*(?:_t)?|double|float) k\w+ ?= ?[^;]*\d", re.M)
+
+
+def sources(*folders):
+    for folder in folders:
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.is_file() and "runtime" not in path.relative_to(ROOT).parts:
+                yield path
+
+
+def kernels_of(build):
+    """Names by op, of a target that was built."""
+    folders = [list(folder.glob("*.co")) for folder in sorted((build / "code-objects").glob("gfx*"))]
+    paths = max(folders, key=len, default=[])
+    return {path.stem: set(re.findall(r"(\w+)\.kd$", said("readelf", "-sW", str(path)), re.M)) for path in paths}
+
+
+def said(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def stripped_bytes(library):
+    with tempfile.TemporaryDirectory() as folder:
+        copy = os.path.join(folder, "library")
+        subprocess.run(["strip", "-o", copy, str(library)], check=True)
+        return os.path.getsize(copy)
+
+
+def figures(build):
+    found = {
+        "source_lines": sum(len(path.read_text().splitlines()) for path in sources("kernels", "capi")),
+        "tuned_numbers": sum(len(TUNED.findall(path.read_text())) for path in sources("capi")),
+    }
+    kernels = kernels_of(build)
+    if kernels:
+        rows = [kernels[op] for op in ROW_OPS if op in kernels]
+        in_f64 = [{name for name in names if "_f64_" in name} for names in rows]
+        found["kernels"] = sum(map(len, kernels.values()))
+        found["row_kernels"] = max(len(names - f64) for names, f64 in zip(rows, in_f64))
+        found["row_kernels_f64"] = max(map(len, in_f64))
+    library = build / "lib" / "libhipops.so"
+    if kernels and library.exists():
+        found["library_mb"] = round(stripped_bytes(library) / 1e6, 1)
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--renew", action="store_true")
+    arguments = parser.parse_args()
+    goals, now, lost = json.loads(GOALS.read_text()), figures(arguments.build), 0
+    print(f"{'figure':18} {'now':>9} {'goal':>9}")
+    for goal in goals:
+        name = goal["figure"]
+        if name not in now:
+            continue
+        is_met = now[name] <= goal["goal"]
+        state = "reached" if is_met else "LOST" if goal["reached"] else ""
+        lost += state == "LOST"
+        goal["reached"] = is_met or goal["reached"]
+        print(f"{name:18} {now[name]:9} {goal['goal']:9} {state:8} {goal['what']}".rstrip())
+    if arguments.renew:
+        GOALS.write_text("[\n" + ",\n".join("  " + json.dumps(goal) for goal in goals) + "\n]\n")
+    return 1 if lost and not arguments.renew else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
