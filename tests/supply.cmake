@@ -1,5 +1,7 @@
 # What is shipped: the same bytes wherever it is built, and a list of what is inside.
 
+# Goals of size that were reached are not lost.
+add_test(NAME supply_goals COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/goals.py ${PROJECT_BINARY_DIR})
 add_test(NAME supply_gpus_here COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/supply/gpus_here.sh ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR}/gpus_here)
 
 if(NOT HIPOPS_SANITIZE)

@@ -295,6 +295,17 @@ TEST_CASE("what is under way ends where it is waited for", "[figures]") {
   }
 }
 
+TEST_CASE("the same instructions have the same hash, wherever they lie", "[figures]") {
+  const std::string lines = "s_mov_b32 s0, 1\ns_cbranch_scc1 65534\ns_endpgm";
+  const MachineCode code = figures(lines);
+  CHECK(code.instructions == 3);
+  std::string moved = code_of(lines);
+  for (size_t at = 0; (at = moved.find("// 0000", at)) != std::string::npos; ++at) moved.replace(at, 7, "// 0001");
+  CHECK(machine_code(parse(moved).at("k"), "gfx942").hash == code.hash);
+  CHECK(figures("s_mov_b32 s0, 2\ns_cbranch_scc1 65534\ns_endpgm").hash != code.hash);
+  CHECK(figures("s_mov_b32 s0, 1\ns_endpgm").hash != code.hash);
+}
+
 TEST_CASE("what a loop prefetches is under way while it stores", "[figures]") {
   const auto at_store = [](const std::string& wait, const char* target) {
     const MachineCode code = figures("global_load_dwordx4 v[2:5], v[0:1], off\n"  // the loop

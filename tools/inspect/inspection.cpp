@@ -3,7 +3,9 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <cinttypes>
 #include <cmath>
+#include <cstdio>
 
 #include "inspect/occupancy.h"
 #include "ops.h"
@@ -24,6 +26,12 @@ Json json_of(const Widths& widths) {
 
 void add(const Widths& more, Widths* widths) {
   for (const auto& [bytes, count] : more) (*widths)[bytes] += count;
+}
+
+std::string hex(uint64_t number) {
+  char text[17];
+  std::snprintf(text, sizeof text, "%016" PRIx64, number);
+  return text;
 }
 
 // What a lane has asked for when it first waits; in the loop with the least of it, as every loop takes its time. Loops
@@ -147,6 +155,8 @@ Record record_of(const std::string& op, const std::string& target, const Kernel&
           {"lds_bytes", kernel.lds_bytes},
           {"scratch_bytes", kernel.scratch_bytes},
           {"spills", kernel.vgpr_spills + kernel.sgpr_spills},
+          {"instructions", code.instructions},
+          {"code", hex(code.hash)},
           {"waves_per_simd", waves.waves_per_simd},
           {"waves_limit", waves.limit},
           {"loads", json_of(code.loads)},

@@ -238,10 +238,23 @@ void count(const Instruction& i, MachineCode* result) {
   result->calls += i.is("s_swappc") || i.is("s_call");
 }
 
+// FNV-1a. Branches have distances, so that a kernel's place does not matter.
+void add_to_hash(const std::string& text, uint64_t* hash) {
+  for (const char c : text + '\n') *hash = (*hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+}
+
+uint64_t hash_of(const Code& code) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (const Instruction& i : code) add_to_hash(i.mnemonic + " " + i.operands, &hash);
+  return hash;
+}
+
 }  // namespace
 
 MachineCode machine_code(const Code& code, const std::string& target) {
   MachineCode result;
+  result.instructions = static_cast<unsigned>(code.size());
+  result.hash = hash_of(code);
   const ControlFlow flow = control_flow(code);
   for (const Block& block : flow.blocks) {
     for (size_t i = block.begin; i < block.end; ++i) count(code[i], &result);

@@ -31,6 +31,9 @@ struct HotLoop {
 };
 
 struct MachineCode {
+  unsigned instructions = 0;
+  uint64_t hash = 0;      // of all instructions and their operands: what tells whether a change of the source changed the code
+
   Widths loads, stores;  // of the whole kernel
   bool has_loop = false;  // with global memory in it: else `hot` is the whole code
   std::vector<HotLoop> hot;
