@@ -313,8 +313,8 @@ TEST_CASE("scatter_add finds out that all of a row has one index where there are
 
 TEST_CASE("scatter_add tries to add rows whole where that pays", "[scatter_add]") {
   auto rows = [](hipops_dtype dtype, int64_t length, int64_t columns, uint32_t flags, const Sizes& index_strides,
-                 uintptr_t x_at = 1 << 16) {
-    const hipops_tensor y = view_of(1 << 20, dtype, {1000, columns}), x = view_of(x_at, dtype, {length, columns}),
+                 uintptr_t x_at = 1 << 16, int64_t targets = 2000) {
+    const hipops_tensor y = view_of(1 << 20, dtype, {targets, columns}), x = view_of(x_at, dtype, {length, columns}),
                         index = view_of(1 << 24, HIPOPS_I64, {length, columns}, index_strides);
     const ScatterRows plan = plan_scatter_rows({"scatter_add", &y, &x, &index, 0}, flags);
     return std::string(plan.bytes == 0 ? "no" : !plan.possible ? "bytes" : plan.uniform ? "known" : "tried");
@@ -329,6 +329,11 @@ TEST_CASE("scatter_add tries to add rows whole where that pays", "[scatter_add]"
   CHECK(rows(HIPOPS_F32, 262144, 64, 0, {65, 1}) == "no");
   CHECK(rows(HIPOPS_F32, 262144, 64, 0, {1, 262144}) == "no");
   CHECK(rows(HIPOPS_F32, 262144, 64, 0, {64, 1}, (1 << 16) + 4) == "bytes");  // which don't depend on addresses
+  // Lists of up to 256 are added. Of 1024 rows some have as many at least, whatever the index says.
+  CHECK(rows(HIPOPS_F32, 262144, 64, 0, {64, 1}, 1 << 16, 1025) == "tried");
+  CHECK(rows(HIPOPS_F32, 262144, 64, 0, {64, 1}, 1 << 16, 1024) == "no");
+  CHECK(rows(HIPOPS_F32, 262144, 64, 0, {1, 0}, 1 << 16, 1) == "no");
+  CHECK(rows(HIPOPS_F32, 262144, 64, in_order, {64, 1}, 1 << 16, 1) == "tried");
   CHECK(rows(HIPOPS_F32, 257, 64, in_order, {64, 1}) == "tried");
   CHECK(rows(HIPOPS_F32, 256, 64, in_order, {64, 1}) == "no");
   CHECK(rows(HIPOPS_U8, 257, 128, 0, {128, 1}) == "tried");
