@@ -9,10 +9,6 @@
 
 #include "device/vector.h"
 
-#if defined(HIPOPS_CPU)
-#include <time.h>
-#endif
-
 namespace hipops {
 namespace {
 
@@ -183,11 +179,7 @@ HIPOPS_FN uint64_t nanoseconds() {
 HIPOPS_FN uint32_t atomic_take(uint32_t* at, uint32_t v) { return __atomic_fetch_add(at, v, __ATOMIC_RELAXED); }
 HIPOPS_FN void device_fence() { __atomic_thread_fence(__ATOMIC_ACQ_REL); }
 HIPOPS_FN void pause() {}
-HIPOPS_FN uint64_t nanoseconds() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return uint64_t(now.tv_sec) * 1000000000u + uint64_t(now.tv_nsec);
-}
+HIPOPS_FN uint64_t nanoseconds() { return cpu::nanoseconds(); }
 #endif
 
 // Of four neighbours, aligned as a whole: one operation where the target has it.

@@ -27,6 +27,9 @@ struct Site {
 uint32_t thread_index();
 uint32_t block_index();
 
+// Of a steady clock.
+uint64_t nanoseconds();
+
 // Waits until every work-item of the block is here. One that ended, or that waits elsewhere, is a fatal report.
 void barrier(Site site);
 

@@ -83,23 +83,42 @@ HIPOPS_FN int64_t rope_position(const RopeArgs& a, const RopePlace<I>& at) {
   return static_cast<const int32_t*>(a.positions)[offset];
 }
 
+// n words as vectors: where branches that load single words meet, AMD's compiler copies those, and so waits for them.
+template <int n> struct Words {
+  using Part = b128;
+  Part part[n / 4];
+  HIPOPS_METHOD b32 operator[](int i) const { return bit_cast<Vector<b32, 4>>(part[i / 4]).element[i % 4]; }
+};
+template <> struct Words<2> {
+  using Part = b64;
+  Part part[1];
+  HIPOPS_METHOD b32 operator[](int i) const { return b32(part[0] >> (32 * i)); }
+};
+template <> struct Words<1> {
+  using Part = b32;
+  Part part[1];
+  HIPOPS_METHOD b32 operator[](int) const { return part[0]; }
+};
+
 // The cosines or sines of a chunk as they come from memory, in words, of elements of type W. The compilers wait for a load
 // where a branch ends that has begun to take its elements apart, and what is loaded after it would come only then.
 template <class Shape, class W>
 struct RopeTable {
   static constexpr int kPairs = Shape::kPairs, kWords = (kPairs * int(sizeof(W)) + 3) / 4;
-  b32 word[kWords];
+  Words<kWords> word;
+
+  HIPOPS_METHOD void fill_with_nan() { __builtin_memset(&word, 0xff, sizeof word); }
 
   template <class I>
   HIPOPS_METHOD void load(const void* table, const RopeTableStrides& stride, I batch, I row, I pair) {
     const W* at = static_cast<const W*>(table) +
                   (batch * I(stride.batch) + row * I(stride.row) + (Shape::kWide ? pair : pair * I(stride.element)));
     if constexpr (kPairs * sizeof(W) < sizeof(b32)) {
-      word[0] = *reinterpret_cast<const b16*>(at);
+      word.part[0] = *reinterpret_cast<const b16*>(at);
     } else {
-      const auto v = load_vector<kWords>(reinterpret_cast<const b32*>(at));
+      using Part = typename Words<kWords>::Part;
 #pragma unroll
-      for (int i = 0; i < kWords; ++i) word[i] = v.element[i];
+      for (int i = 0; i < int(sizeof word / sizeof(Part)); ++i) word.part[i] = reinterpret_cast<const Part*>(at)[i];
     }
   }
 
@@ -162,10 +181,9 @@ struct RopeVectors {
   }
 };
 
-// W: the tables' type, for which there is a loop of its own: where two branches load the same registers, AMD's compiler
-// waits at their end.
-template <class Shape, class W, class I>
+template <class Shape, class I>
 HIPOPS_FN void rope_chunk(const RopeArgs& a, const RopePlace<I>& at) {
+  using T = typename Shape::Element;
   constexpr int n = Shape::kLength;
   constexpr bool halves = Shape::Pairs::kHalves;
   RopeVectors<Shape> x;
@@ -178,41 +196,44 @@ HIPOPS_FN void rope_chunk(const RopeArgs& a, const RopePlace<I>& at) {
     return;
   }
 
-  // Tables first: once x's loads are under way, too, nothing is left but to wait. A position outside the table gives
-  // NaN, which all ones are in every type; the table may have no rows at all.
+  // Tables first: once x's loads are under way, too, nothing is left but to wait. Those in f32 have registers of their own:
+  // where two branches load the same ones, AMD's compiler waits at their end. A position outside the table gives NaN, which
+  // all ones are in every type; the table may have no rows at all.
+  const bool are_f32 = sizeof(T) != sizeof(f32) && a.table_is_f32;
   const int64_t position = rope_position(a, at);
-  RopeTable<Shape, W> cos, sin;
-#pragma unroll
-  for (int i = 0; i < RopeTable<Shape, W>::kWords; ++i) cos.word[i] = sin.word[i] = ~b32(0);
+  RopeTable<Shape, T> cos, sin;
+  RopeTable<Shape, f32> f32_cos, f32_sin;
+  cos.fill_with_nan(), sin.fill_with_nan(), f32_cos.fill_with_nan(), f32_sin.fill_with_nan();
   if (uint64_t(position) < uint64_t(a.table_rows)) {
-    cos.load(a.cos, a.cos_stride, at.batch, I(position), pair);
-    sin.load(a.sin, a.sin_stride, at.batch, I(position), pair);
+    if (are_f32) {
+      f32_cos.load(a.cos, a.cos_stride, at.batch, I(position), pair);
+      f32_sin.load(a.sin, a.sin_stride, at.batch, I(position), pair);
+    } else {
+      cos.load(a.cos, a.cos_stride, at.batch, I(position), pair);
+      sin.load(a.sin, a.sin_stride, at.batch, I(position), pair);
+    }
   }
   const I first = halves ? pair : 2 * pair, second = first + (halves ? half : I(1));
   x.load(a, at, first, second);
-  x.rotate(cos, sin);
+  // By a branch: clang 22 makes wrong code for gfx942 of a select between sines of two types.
+  if (are_f32) x.rotate(f32_cos, f32_sin);
+  else x.rotate(cos, sin);
   x.store(a, at, first, second);
 }
 
-template <class Shape, class W, class I>
+template <class Shape, class I>
 HIPOPS_FN void rope_chunks(const RopeArgs& a) {
   for (int64_t i = int64_t(block_index()) * kRopeBlock + thread_index(); i < a.count; i += a.step) {
     RopePlace<I> at = rope_place(a, I(i));
     at.head *= Shape::kHeads;
-    rope_chunk<Shape, W>(a, at);
+    rope_chunk<Shape>(a, at);
   }
-}
-
-template <class Shape, class W>
-HIPOPS_FN void rope_by_tables(const RopeArgs& a) {
-  if (a.small) rope_chunks<Shape, W, int32_t>(a);
-  else rope_chunks<Shape, W, int64_t>(a);
 }
 
 template <class Shape>
 HIPOPS_FN void rope_kernel(const RopeArgs& a) {
-  if (a.table_is_f32) rope_by_tables<Shape, f32>(a);
-  else if constexpr (sizeof(typename Shape::Element) != sizeof(f32)) rope_by_tables<Shape, typename Shape::Element>(a);
+  if (a.small) rope_chunks<Shape, int32_t>(a);
+  else rope_chunks<Shape, int64_t>(a);
 }
 
 }  // namespace

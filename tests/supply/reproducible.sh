@@ -12,7 +12,7 @@ first=$work/a/src
 second="$work/another folder/with-a-longer-name/sources"
 for copy in "$first" "$second"; do
   mkdir -p "$copy"
-  for part in CMakeLists.txt CMakePresets.json LICENSE include capi kernels tools; do
+  for part in CMakeLists.txt CMakePresets.json LICENSE README.md CHANGELOG.md include capi kernels tools; do
     cp -R "$source/$part" "$copy"
   done
   cmake -S "$copy" -B "$copy/../build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHIPOPS_TOOLS=OFF -DHIPOPS_TESTS=OFF "$@" \
