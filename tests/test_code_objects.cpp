@@ -3,6 +3,7 @@
 // written for.
 #include <algorithm>
 #include <functional>
+#include <initializer_list>
 #include <iterator>
 #include <map>
 #include <set>
@@ -151,6 +152,23 @@ void check_wide_loads(const Kernel& kernel, const Row& row, const MachineCode& c
   CHECK((leaves_result || code.stores.count(16) == 1));
 }
 
+// A block that waits for others (long_lists.h) looks at a clock, sleeps, and asks by an atomic addition. Behind the last one
+// it empties its cache, and only then asks for what the others have told.
+void check_wait(const Code& code) {
+  const auto first = [&](Code::const_iterator from, std::initializer_list<const char*> beginnings) {
+    return std::find_if(from, code.end(), [&](const Instruction& i) {
+      return std::any_of(beginnings.begin(), beginnings.end(), [&](const char* beginning) { return i.is(beginning); });
+    });
+  };
+  const auto sleep = first(code.begin(), {"s_sleep"});
+  if (sleep == code.end()) return;
+  CHECK(first(code.begin(), {"s_memrealtime", "s_sendmsg_rtn_b64"}) < sleep);
+  const auto asked = first(sleep, {"global_atomic_add"});
+  REQUIRE(asked != code.end());
+  const auto emptied = first(asked, {"buffer_inv", "buffer_wbinvl1", "buffer_gl1_inv", "global_inv"});
+  CHECK(emptied < first(asked + 1, {"global_atomic_add"}));
+}
+
 void check_code(const Kernel& kernel, const std::string& target, const Code& code) {
   INFO(kernel.name);
   const std::set<std::string> mnemonics = mnemonics_of(code);
@@ -164,6 +182,7 @@ void check_code(const Kernel& kernel, const std::string& target, const Code& cod
   // All is inlined.
   CHECK(figures.calls == 0);
   CHECK(any_begins(mnemonics, "s_endpgm"));
+  check_wait(code);
 
   const auto row = row_kernels().find(kernel.name);
   if (row == row_kernels().end()) return;
