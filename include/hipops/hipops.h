@@ -1,7 +1,7 @@
 /* hipops: neural-network kernels for AMD GPUs (and NVIDIA GPUs, and the CPU) behind a thin C ABI.
  *
- * This header is the manual. It is C99, includes nothing but <stdint.h>, and names no type of any GPU runtime. The library
- * is for Linux.
+ * This header is the manual. It is C99, includes nothing but <stdint.h>, and names no type of any GPU runtime. The
+ * library is for Linux.
  *
  * Conventions that hold for every op:
  *   - A tensor is a view: a pointer, a dtype, a shape and strides, none of which the library keeps: a hipops_tensor may
@@ -26,9 +26,9 @@
  *   - Any stride is honoured, at full speed where the last dimension is contiguous; an output's must nest: taken by
  *     size, each steps past all that the smaller ones span. No kernel writes past the elements that the view names, or
  *     reads past them, but for the rest of the aligned 4 bytes that one lies in (NVIDIA, f16 and bf16).
- *   - A workspace is device memory at a multiple of 256 bytes; no workspace is NULL and 0 bytes. What it holds before does not matter; calls that may run
- *     at the same time must not share one, nor calls that two threads make at the same time, on one stream either: a
- *     call may be several launches, between which another's may come.
+ *   - A workspace is device memory at a multiple of 256 bytes; no workspace is NULL and 0 bytes. What it holds before does
+ *     not matter; calls that may run at the same time must not share one, nor calls that two threads make at the same
+ *     time, on one stream either: a call may be several launches, between which another's may come.
  *   - Tensors without elements are valid: the call succeeds and does nothing.
  *   - Every function may be called from any thread. None throws.
  *   - The library does nothing when it is loaded, and stays loaded after dlclose, as GPU runtimes read from it. It is
