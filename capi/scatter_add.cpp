@@ -122,7 +122,7 @@ ScatterRows plan_scatter_rows(const ScatterTensors& t, uint32_t flags) {
   if (rows.reported * dtype_bytes(t.x->dtype) < kRowBytes || (!in_order && !many)) return rows;
   // A list is a chain of additions, each 0.1 us: no longer than half of what atomics take for all.
   rows.longest = in_order ? UINT32_MAX : static_cast<uint32_t>(std::clamp<int64_t>(elements >> 16, 64, UINT32_MAX));
-  // Of so few rows some have more sources than that, whatever the index says: ordering it would be in vain.
+  // Of so few rows some have more sources than that, if all indices are valid: ordering them would be in vain.
   if (length / t.y->shape[t.dim] >= rows.longest) return rows;
   rows.index = *t.index;
   rows.index.rank = 1;

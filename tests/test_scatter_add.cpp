@@ -329,7 +329,7 @@ TEST_CASE("scatter_add tries to add rows whole where that pays", "[scatter_add]"
   CHECK(rows(HIPOPS_F32, 262144, 64, 0, {65, 1}) == "no");
   CHECK(rows(HIPOPS_F32, 262144, 64, 0, {1, 262144}) == "no");
   CHECK(rows(HIPOPS_F32, 262144, 64, 0, {64, 1}, (1 << 16) + 4) == "bytes");  // which don't depend on addresses
-  // Lists of up to 256 are added. Of 1024 rows some have as many at least, whatever the index says.
+  // Lists of up to 256 are added. Of 1024 rows some have as many at least, if all indices are valid.
   CHECK(rows(HIPOPS_F32, 262144, 64, 0, {64, 1}, 1 << 16, 1025) == "tried");
   CHECK(rows(HIPOPS_F32, 262144, 64, 0, {64, 1}, 1 << 16, 1024) == "no");
   CHECK(rows(HIPOPS_F32, 262144, 64, 0, {1, 0}, 1 << 16, 1) == "no");

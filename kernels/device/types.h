@@ -77,7 +77,7 @@ template <> struct Narrow<bf16> {
     asm("" : "+v"(v));  // as above: gfx1250 has v_fma_mix*_bf16
     return {bit_cast<uint16_t>(__bf16(v))};  // one instruction there
 #else
-    // Adds just under half a unit of the last kept bit, the rest where that is odd. Of a NaN it could make infinity.
+    // Adds just under half a unit of the last kept bit, the rest where that is odd; but not to a NaN, which could become infinity.
     uint32_t bits = bit_cast<uint32_t>(v);
     uint32_t rounded = bits + 0x7fff + ((bits >> 16) & 1);
     return {uint16_t((v == v ? rounded : bits | 0x400000) >> 16)};
