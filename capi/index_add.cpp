@@ -2,12 +2,12 @@
 
 #include <cinttypes>
 
-#include "error.h"
-#include "index_sums.h"
-#include "indices.h"
+#include "tensor/error.h"
+#include "index/index_sums.h"
+#include "index/indices.h"
 #include "kernel_names.h"
 #include "runtime/runtime.h"
-#include "tensor.h"
+#include "tensor/tensor.h"
 
 namespace hipops {
 namespace {

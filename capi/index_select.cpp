@@ -2,12 +2,12 @@
 
 #include <cinttypes>
 
-#include "error.h"
-#include "indices.h"
+#include "tensor/error.h"
+#include "index/indices.h"
 #include "kernel_names.h"
 #include "runtime/runtime.h"
-#include "take.h"
-#include "tensor.h"
+#include "move/take.h"
+#include "tensor/tensor.h"
 
 namespace hipops {
 namespace {

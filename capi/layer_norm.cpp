@@ -1,9 +1,9 @@
 #include "layer_norm.h"
 
-#include "error.h"
+#include "tensor/error.h"
 #include "kernel_names.h"
-#include "rows.h"
-#include "tensor.h"
+#include "rows/rows.h"
+#include "tensor/tensor.h"
 
 namespace hipops {
 namespace {

@@ -1,8 +1,8 @@
 #include "rms_norm.h"
 
 #include "kernel_names.h"
-#include "rows.h"
-#include "tensor.h"
+#include "rows/rows.h"
+#include "tensor/tensor.h"
 
 namespace hipops {
 namespace {

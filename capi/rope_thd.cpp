@@ -1,8 +1,8 @@
 #include "rope_thd.h"
 
 #include "kernel_names.h"
-#include "rope_common.h"
-#include "tensor.h"
+#include "move/rope_common.h"
+#include "tensor/tensor.h"
 
 namespace hipops {
 namespace {

@@ -1,11 +1,11 @@
 #include "scatter.h"
 
-#include "divisor.h"
-#include "indices.h"
+#include "tensor/divisor.h"
+#include "index/indices.h"
 #include "kernel_names.h"
 #include "runtime/runtime.h"
-#include "scatter_plan.h"
-#include "tensor.h"
+#include "move/scatter_plan.h"
+#include "tensor/tensor.h"
 
 namespace hipops {
 namespace {

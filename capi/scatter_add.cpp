@@ -4,15 +4,15 @@
 #include <cinttypes>
 #include <cstdlib>
 
-#include "error.h"
+#include "tensor/error.h"
 #include "index_add.h"
-#include "index_sums.h"
-#include "indices.h"
+#include "index/index_sums.h"
+#include "index/indices.h"
 #include "kernel_names.h"
 #include "runtime/runtime.h"
-#include "scatter_plan.h"
-#include "strided.h"
-#include "tensor.h"
+#include "move/scatter_plan.h"
+#include "tensor/strided.h"
+#include "tensor/tensor.h"
 #include "variant_list.h"
 
 namespace hipops {

@@ -3,12 +3,12 @@
 
 #include <cinttypes>
 
-#include "copy_plan.h"
-#include "error.h"
+#include "move/copy_plan.h"
+#include "tensor/error.h"
 #include "kernel_names.h"
-#include "overlap.h"
+#include "tensor/overlap.h"
 #include "runtime/runtime.h"
-#include "tensor.h"
+#include "tensor/tensor.h"
 
 namespace hipops {
 namespace {

@@ -1,8 +1,8 @@
 #include "upsample_nearest2d.h"
 
 #include "kernel_names.h"
-#include "tensor.h"
-#include "upsample.h"
+#include "tensor/tensor.h"
+#include "move/upsample.h"
 
 namespace hipops {
 namespace {

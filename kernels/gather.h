@@ -1,7 +1,7 @@
 // The contract between gather.hip and its launcher.
 #pragma once
 
-#include "device/take_contract.h"
+#include "device/move/take_contract.h"
 
 namespace hipops {
 

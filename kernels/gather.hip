@@ -14,7 +14,7 @@
 //   rows    where the index is the same (stride 0) along the innermost dimension, which is contiguous in y and x: rows
 //           taken whole by an expanded index, in units of up to 16 bytes, their index and offsets found once.
 //   shifted the same of rows of 256 bytes and more that are not aligned to 8: 16 bytes at a time all the same, see
-//           device/shifted.h.
+//           device/move/shifted.h.
 //   staged  where y takes so much of x that it would be read anyway: a block copies a part of it to shared memory, and
 //           takes elements from there, by vectors of the index and of y. Scattered reads cost a cache line's pass each
 //           in a cache, and a bank's in shared memory. Along the innermost dimension such a part is one row or several,
@@ -24,8 +24,8 @@
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/gather.hip -o gather.co
 #include "gather.h"
 
-#include "device/take.h"
-#include "device/take_staged.h"
+#include "device/move/take.h"
+#include "device/move/take_staged.h"
 
 namespace hipops {
 

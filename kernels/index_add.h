@@ -1,9 +1,9 @@
 // The contract between index_add.hip and its launcher.
 #pragma once
 
-#include "device/index_contract.h"
-#include "device/index_order_contract.h"
-#include "device/strided_contract.h"
+#include "device/index/index_contract.h"
+#include "device/index/index_order_contract.h"
+#include "device/core/strided_contract.h"
 
 namespace hipops {
 
@@ -18,7 +18,7 @@ enum IndexAddOperand { kIndexAddY, kIndexAddX, kIndexAddRow, kIndexAddOperands }
 // where there are more parts than a grid has blocks, or more rows than 32 bits tell apart.
 // `few`: a wave for each (index, part of a row that a wave takes).
 struct ScanArgs {
-  uint32_t last_share, hashes;  // the shares' numbers go up to last_share; hashes: of each (device/index_share.h)
+  uint32_t last_share, hashes;  // the shares' numbers go up to last_share; hashes: of each (device/index/index_share.h)
   uint32_t parts;
   Divisor by_parts;
   int64_t first_part, first_row;
@@ -41,7 +41,7 @@ struct IndexAddArgs {
   int64_t grid;                  // blocks
   int32_t waves_have_one_list;   // `list`, `joined`: as rows are so many whole waves
   int32_t next_at_once;          // `join`: the sums expect enough of x to be placed while indices are still split
-  uint32_t expected_parts;       // `list`, `deep`, `joined`: of x, from `expected` on (device/stream.h)
+  uint32_t expected_parts;       // `list`, `deep`, `joined`: of x, from `expected` on (device/core/stream.h)
   const void* expected;
   RowOrder order;
 };

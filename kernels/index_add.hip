@@ -24,25 +24,25 @@
 //
 //   Of the lists of `joined` with over 512 sources, in f32, f16 and bf16, the block that joined it, and others that are
 //   there to help, take a narrow part of the row at a time: all of a block loads, and a lane for each element adds
-//   (device/long_lists.h, device/block_sum.h).
+//   (device/index/long_lists.h, device/index/block_sum.h).
 //
 // Alone: hipcc --genco -std=c++17 --offload-arch=gfx942 -O3 -I kernels kernels/index_add.hip -o index_add.co
 #include "index_add.h"
 
-#include "device/block_sum.h"
-#include "device/index_join.h"
-#include "device/index_share.h"
-#include "device/long_lists.h"
-#include "device/running_sum.h"
-#include "device/stream.h"
-#include "device/strided.h"
+#include "device/index/block_sum.h"
+#include "device/index/index_join.h"
+#include "device/index/index_share.h"
+#include "device/index/long_lists.h"
+#include "device/index/running_sum.h"
+#include "device/core/stream.h"
+#include "device/core/strided.h"
 
 namespace hipops {
 namespace {
 
 // ---- The modes. What each one has in its constructor is done while the launch before is still under way.
 
-// Expects loads of x (device/stream.h).
+// Expects loads of x (device/core/stream.h).
 struct ExpectingSums {
   const IndexAddArgs& a;
   HIPOPS_METHOD ExpectingSums(const IndexAddArgs& args, uint32_t blocks) : a(args) {

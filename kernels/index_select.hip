@@ -12,7 +12,7 @@
 //           alignment allows: rows of an embedding table. A work-item takes some units of one row, whose index it reads
 //           anew: it is in the cache for all but the first.
 //   shifted the same of rows of 256 bytes and more that are not aligned to 8: 16 bytes at a time all the same, see
-//           device/shifted.h.
+//           device/move/shifted.h.
 //   any     units by themselves: of shorter rows, or elements at any strides, where dim is innermost or something is
 //           not contiguous.
 //   staged, large  dim is innermost, and x's rows go through shared memory: see gather.hip. An index that a block reads is
@@ -21,8 +21,8 @@
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/index_select.hip -o index_select.co
 #include "index_select.h"
 
-#include "device/take.h"
-#include "device/take_staged.h"
+#include "device/move/take.h"
+#include "device/move/take_staged.h"
 
 namespace hipops {
 

@@ -1,7 +1,7 @@
 // The contract between layer_norm.hip and its launcher.
 #pragma once
 
-#include "device/row_contract.h"
+#include "device/rows/row_contract.h"
 
 namespace hipops {
 

@@ -29,10 +29,10 @@
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/layer_norm.hip -o layer_norm.co
 #include "layer_norm.h"
 
-#include "device/clustered_row.h"
-#include "device/moments.h"
-#include "device/row_queue.h"
-#include "device/split_row.h"
+#include "device/rows/clustered_row.h"
+#include "device/rows/moments.h"
+#include "device/nvidia/row_queue.h"
+#include "device/rows/split_row.h"
 
 namespace hipops {
 namespace {
@@ -89,7 +89,7 @@ template <class T> constexpr bool kWidenedStays = false;
 template <> [[maybe_unused]] constexpr bool kWidenedStays<f16> = true;
 
 // Aligned rows of f32 with one or two vectors a work-item, or by a kernel of their own: what is chosen where rows are few,
-// or no more than the device holds at once (capi/row_own.cpp), so that little else runs while one waits for its weights.
+// or no more than the device holds at once (capi/rows/row_own.cpp), so that little else runs while one waits for its weights.
 template <class Shape>
 constexpr bool few_in_f32 = Shape::kWeightsEarly || (sizeof(typename Shape::Element) == 4 && Shape::kWide &&
                                                      Shape::kBlock == 512 && Shape::kVectors <= 2);

@@ -20,9 +20,9 @@
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/rms_norm.hip -o rms_norm.co
 #include "rms_norm.h"
 
-#include "device/clustered_row.h"
-#include "device/norm.h"
-#include "device/split_row.h"
+#include "device/rows/clustered_row.h"
+#include "device/rows/norm.h"
+#include "device/rows/split_row.h"
 
 namespace hipops {
 namespace {

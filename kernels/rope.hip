@@ -15,7 +15,7 @@
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/rope.hip -o rope.co
 #include "rope.h"
 
-#include "device/rope.h"
+#include "device/move/rope.h"
 
 namespace hipops {
 

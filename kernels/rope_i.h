@@ -1,7 +1,7 @@
 // The contract between rope_i.hip and its launcher; the arguments are RopeArgs.
 #pragma once
 
-#include "device/rope_contract.h"
+#include "device/move/rope_contract.h"
 
 #define HIPOPS_ROPE_I_KERNELS(X)    \
   HIPOPS_ROPES_KERNELS(X, rope_i)   \

@@ -1,6 +1,6 @@
 // The contract between rope_thd.hip and its launcher; the arguments are RopeArgs.
 #pragma once
 
-#include "device/rope_contract.h"
+#include "device/move/rope_contract.h"
 
 #define HIPOPS_ROPE_THD_KERNELS(X) HIPOPS_ROPES_KERNELS(X, rope_thd)

@@ -14,7 +14,7 @@
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/rope_thd.hip -o rope_thd.co
 #include "rope_thd.h"
 
-#include "device/rope.h"
+#include "device/move/rope.h"
 
 namespace hipops {
 

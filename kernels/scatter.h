@@ -1,8 +1,8 @@
 // The contract between scatter.hip and its launcher.
 #pragma once
 
-#include "device/index_contract.h"
-#include "device/scatter_contract.h"
+#include "device/index/index_contract.h"
+#include "device/move/scatter_contract.h"
 
 namespace hipops {
 

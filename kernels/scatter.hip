@@ -23,8 +23,8 @@
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/scatter.hip -o scatter.co
 #include "scatter.h"
 
-#include "device/scatter.h"
-#include "device/vector.h"
+#include "device/move/scatter.h"
+#include "device/core/vector.h"
 
 namespace hipops {
 namespace {

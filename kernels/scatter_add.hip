@@ -29,9 +29,9 @@
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/scatter_add.hip -o scatter_add.co
 #include "scatter_add.h"
 
-#include "device/scan.h"
-#include "device/scatter.h"
-#include "device/vector.h"
+#include "device/core/scan.h"
+#include "device/move/scatter.h"
+#include "device/core/vector.h"
 
 namespace hipops {
 namespace {

@@ -22,9 +22,9 @@
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/softmax.hip -o softmax.co
 #include "softmax.h"
 
-#include "device/clustered_row.h"
-#include "device/row_tail.h"
-#include "device/split_row.h"
+#include "device/rows/clustered_row.h"
+#include "device/rows/row_tail.h"
+#include "device/rows/split_row.h"
 
 namespace hipops {
 namespace {

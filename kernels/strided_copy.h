@@ -1,8 +1,8 @@
 // The contract between strided_copy.hip and its launcher.
 #pragma once
 
-#include "device/shifted_contract.h"
-#include "device/strided_contract.h"
+#include "device/move/shifted_contract.h"
+#include "device/core/strided_contract.h"
 
 namespace hipops {
 

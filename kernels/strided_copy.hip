@@ -25,10 +25,10 @@
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/strided_copy.hip -o strided_copy.co
 #include "strided_copy.h"
 
-#include "device/shifted.h"
-#include "device/stream.h"
-#include "device/strided.h"
-#include "device/vector.h"
+#include "device/move/shifted.h"
+#include "device/core/stream.h"
+#include "device/core/strided.h"
+#include "device/core/vector.h"
 
 namespace hipops {
 namespace {

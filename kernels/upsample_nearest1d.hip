@@ -15,11 +15,11 @@
 //          element of x an even number of times, what is read is stored twice for each.
 //   run    stores 16 bytes at a time where y as a whole has no gaps, and its rows are not whole vectors. A work-item
 //          has one vector, of one row or of two; what is after the last whole one goes by elements. See
-//          device/upsample_periods.h.
+//          device/move/upsample_periods.h.
 //   apart  the same by 8 bytes at a time, where y's innermost dimension is made smaller, by 1.75 at least, or rows are
 //          shorter than a vector.
 //   tile   stores 16 bytes at a time where neither y nor x has gaps, and much of x is wanted, by ratios and at sizes for
-//          which `row` would go by elements: see device/upsample_tile.h.
+//          which `row` would go by elements: see device/move/upsample_tile.h.
 //   few    goes by elements, or units of up to 16 bytes, where y as a whole has no gaps and is up to 393216 of them
 //          (or 262144): there the way to the first load is most of the launch. Also where rows are shorter than 8
 //          bytes.
@@ -28,8 +28,8 @@
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/upsample_nearest1d.hip -o upsample_nearest1d.co
 #include "upsample_nearest1d.h"
 
-#include "device/upsample_periods.h"
-#include "device/upsample_tile.h"
+#include "device/move/upsample_periods.h"
+#include "device/move/upsample_tile.h"
 
 namespace hipops {
 

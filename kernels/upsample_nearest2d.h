@@ -1,7 +1,7 @@
 // The contract between upsample_nearest2d.hip and its launcher.
 #pragma once
 
-#include "device/upsample_contract.h"
+#include "device/move/upsample_contract.h"
 
 namespace hipops {
 

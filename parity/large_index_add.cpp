@@ -1,7 +1,7 @@
 // index_add past 2^31 elements and 4 GiB.
 #include <algorithm>
 
-#include "index_sums.h"
+#include "index/index_sums.h"
 #include "parity/large_cases.h"
 #include "parity/large_sums.h"
 

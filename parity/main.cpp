@@ -5,10 +5,10 @@
 #include <cstring>
 #include <exception>
 
-#include "index_sums.h"
+#include "index/index_sums.h"
 #include "parity/golden_files.h"
 #include "parity/jobs.h"
-#include "rows.h"
+#include "rows/rows.h"
 
 namespace hipops::parity {
 namespace {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "error.h"
+#include "tensor/error.h"
 #include "op_tester.h"
 
 namespace hipops_test {

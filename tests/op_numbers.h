@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "device/cpu.h"
+#include "device/core/cpu.h"
 #include "op_tester.h"
 
 namespace hipops_test {

@@ -11,7 +11,7 @@
 #include "host_tensor.h"
 #include "in_child.h"
 #include "ops.h"
-#include "rows.h"
+#include "rows/rows.h"
 
 namespace hipops_test {
 

@@ -20,7 +20,7 @@ inserted() {
   printf '%s\n' "$3" | sed -i "$((line - 1))r /dev/stdin" "$1"
   echo "changed $1"
 }
-# Whether these can do it, asked before anything is touched: what several ops share lies beside them, as capi/take.cpp.
+# Whether these can do it, asked before anything is touched: what several ops share lies beside them, as capi/api.cpp.
 can_be_made() { [ ! -e "$2" ] || { echo "$2 is there already" >&2; exit 2; }; }
 can_be_inserted() { grep -qF -- "$2" "$1" || { echo "$1 has no line with: $2" >&2; exit 1; }; }
 
@@ -30,7 +30,7 @@ with() {
   "$1" kernel.hip "kernels/$op.hip"
   "$1" launcher.cpp "capi/$op.cpp"
   "$1" golden.py "parity/golden/ops/$op.py"
-  "$1" test.cpp "tests/test_$op.cpp"
+  "$1" test.cpp "tests/move/test_$op.cpp"
   "$1" page.md "docs/ops/$op.md"
   "$2" CMakeLists.txt "  strided_copy)" "  $op"
   "$2" include/hipops/hipops.h "/* ---- About this library" "/* y = 2 * x, rank 0 to 8, f32, f16, bf16 and f64. y has x's shape and dtype, and may be x itself. */

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "ops.h"
-#include "tensor.h"
+#include "tensor/tensor.h"
 
 using namespace hipops;
 

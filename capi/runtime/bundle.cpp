@@ -4,7 +4,7 @@
 #include <zstd.h>
 #endif
 
-#include "error.h"
+#include "tensor/error.h"
 
 namespace hipops {
 

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <system_error>
 
-#include "error.h"
+#include "tensor/error.h"
 
 namespace hipops {
 namespace {

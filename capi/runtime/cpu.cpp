@@ -2,8 +2,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include "device/row_contract.h"
-#include "error.h"
+#include "device/rows/row_contract.h"
+#include "tensor/error.h"
 #include "runtime/cpu_executor.h"
 #include "runtime/cpu_memory.h"
 #include "runtime/cpu_settings.h"

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "error.h"
+#include "tensor/error.h"
 #include "runtime/cpu_worker.h"
 
 namespace hipops {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "device/cpu.h"
+#include "device/core/cpu.h"
 #include "hipops/hipops.h"
 
 namespace hipops {

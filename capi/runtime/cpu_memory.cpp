@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "error.h"
+#include "tensor/error.h"
 
 namespace hipops {
 namespace cpu {

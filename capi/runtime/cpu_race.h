@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "device/cpu.h"
+#include "device/core/cpu.h"
 
 namespace hipops {
 namespace cpu {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "device/cpu.h"
+#include "device/core/cpu.h"
 
 namespace hipops {
 namespace cpu {

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <thread>
 
-#include "error.h"
+#include "tensor/error.h"
 
 namespace hipops {
 namespace cpu {

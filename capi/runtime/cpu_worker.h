@@ -60,7 +60,7 @@ class Worker {
   bool prepare() { return fibers_.prepare(); }
   void run();
 
-  // For the running work-item; see device/cpu.h.
+  // For the running work-item; see device/core/cpu.h.
   uint32_t thread_index() const { return lane_; }
   uint32_t block_index() const { return block_; }
   void barrier(Site site);

@@ -2,7 +2,7 @@
 #include <memory>
 #include <mutex>
 
-#include "error_state.h"
+#include "tensor/error_state.h"
 #include "runtime/cuda_launcher.h"
 #include "runtime/cuda_library.h"
 #include "runtime/guarded.h"

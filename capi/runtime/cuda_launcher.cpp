@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "device/launch_contract.h"
-#include "error.h"
+#include "device/core/launch_contract.h"
+#include "tensor/error.h"
 
 namespace hipops {
 namespace {

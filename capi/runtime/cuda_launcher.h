@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "device/launch_contract.h"
+#include "device/core/launch_contract.h"
 #include "runtime/cuda_library.h"
 #include "runtime/runtime.h"
 
@@ -47,7 +47,7 @@ class CudaLauncher {
   const CudaLibrary& cuda_;
   Clusters clusters_[kOpsInClusters];
   // Whether blocks may be placed while the launch before theirs still ends: all kernels that were loaded wait for it
-  // (follow_launch_before, in kernels/device/platform.h), and graphs of this driver take such launches.
+  // (follow_launch_before, in kernels/device/core/platform.h), and graphs of this driver take such launches.
   std::atomic<bool> early_;
 };
 

@@ -4,7 +4,7 @@
 #include <exception>
 #include <new>
 
-#include "error.h"
+#include "tensor/error.h"
 
 namespace hipops {
 

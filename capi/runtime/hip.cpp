@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "device/launch_contract.h"
-#include "device/row_contract.h"
-#include "error_state.h"
+#include "device/core/launch_contract.h"
+#include "device/rows/row_contract.h"
+#include "tensor/error_state.h"
 #include "runtime/bundle.h"
 #include "runtime/code_object.h"
 #include "runtime/guarded.h"

@@ -1,5 +1,5 @@
 // In place of the cpu_*.cpp files in a build without the CPU runtime.
-#include "error.h"
+#include "tensor/error.h"
 #include "runtime/runtime.h"
 
 hipops_status hipops::open_cpu(Runtime**) {

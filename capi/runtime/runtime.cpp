@@ -11,7 +11,7 @@
 #include <mutex>
 #include <new>
 
-#include "error_state.h"
+#include "tensor/error_state.h"
 #include "ops.h"
 #include "runtime/guarded.h"
 #include "runtime/shared_object.h"

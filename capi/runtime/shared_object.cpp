@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "error_state.h"
+#include "tensor/error_state.h"
 
 namespace hipops {
 namespace {

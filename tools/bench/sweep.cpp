@@ -6,7 +6,7 @@
 #include "ops.h"
 #include "parity/buffer.h"
 #include "parity/number.h"
-#include "rows.h"
+#include "rows/rows.h"
 
 namespace hipops::bench {
 namespace {

@@ -2,31 +2,31 @@
 
 set(hipops_sources
   capi/api.cpp
-  capi/copy_layout.cpp
-  capi/copy_plan.cpp
-  capi/divisor.cpp
-  capi/error.cpp
-  capi/index_order.cpp
-  capi/index_sums.cpp
-  capi/index_sums_ordered.cpp
-  capi/index_sums_scanned.cpp
-  capi/indices.cpp
-  capi/overlap.cpp
-  capi/rope_common.cpp
-  capi/row_choice.cpp
-  capi/row_launch.cpp
-  capi/row_own.cpp
-  capi/row_plan.cpp
-  capi/rows.cpp
-  capi/scatter_plan.cpp
-  capi/strided.cpp
-  capi/take.cpp
-  capi/take_staged.cpp
-  capi/tensor.cpp
-  capi/upsample.cpp
-  capi/upsample_periods.cpp
-  capi/upsample_plan.cpp
-  capi/upsample_tiles.cpp
+  capi/move/copy_layout.cpp
+  capi/move/copy_plan.cpp
+  capi/tensor/divisor.cpp
+  capi/tensor/error.cpp
+  capi/index/index_order.cpp
+  capi/index/index_sums.cpp
+  capi/index/index_sums_ordered.cpp
+  capi/index/index_sums_scanned.cpp
+  capi/index/indices.cpp
+  capi/tensor/overlap.cpp
+  capi/move/rope_common.cpp
+  capi/rows/row_choice.cpp
+  capi/rows/row_launch.cpp
+  capi/rows/row_own.cpp
+  capi/rows/row_plan.cpp
+  capi/rows/rows.cpp
+  capi/move/scatter_plan.cpp
+  capi/tensor/strided.cpp
+  capi/move/take.cpp
+  capi/move/take_staged.cpp
+  capi/tensor/tensor.cpp
+  capi/move/upsample.cpp
+  capi/move/upsample_periods.cpp
+  capi/move/upsample_plan.cpp
+  capi/move/upsample_tiles.cpp
   ${hipops_generated}/registry.cpp
   ${hipops_generated}/images.S)
 foreach(op ${HIPOPS_ALL_OPS})

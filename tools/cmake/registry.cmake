@@ -53,7 +53,7 @@ list(LENGTH HIPOPS_OPS hipops_image_count)
 
 file(CONFIGURE OUTPUT ${hipops_generated}/registry.cpp CONTENT [[
 // Written by tools/cmake/registry.cmake.
-#include "device/cpu.h"
+#include "device/core/cpu.h"
 #include "ops.h"
 
 @hipops_declarations@

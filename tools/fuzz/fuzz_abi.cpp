@@ -11,7 +11,7 @@
 #include "fuzz/arena.h"
 #include "fuzz/hostile.h"
 #include "fuzz/random_case.h"
-#include "overlap.h"
+#include "tensor/overlap.h"
 #include "parity/number.h"
 #include "parity/run_case.h"
 #include "runtime/runtime.h"

@@ -17,7 +17,7 @@
 #include "count_as_many.h"
 #include "fuzz/random_case.h"
 #include "fuzz/shrink.h"
-#include "index_sums.h"
+#include "index/index_sums.h"
 #include "parity/run_case.h"
 #include "runtime/runtime.h"
 

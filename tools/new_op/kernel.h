@@ -1,7 +1,7 @@
 // The contract between @op@.hip and its launcher.
 #pragma once
 
-#include "device/strided_contract.h"
+#include "device/core/strided_contract.h"
 
 namespace hipops {
 

@@ -8,7 +8,7 @@
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/@op@.hip -o @op@.co
 #include "@op@.h"
 
-#include "device/strided.h"
+#include "device/core/strided.h"
 
 namespace hipops {
 namespace {

@@ -1,10 +1,10 @@
 #include "@op@.h"
 
-#include "error.h"
+#include "tensor/error.h"
 #include "kernel_names.h"
 #include "runtime/runtime.h"
-#include "strided.h"
-#include "tensor.h"
+#include "tensor/strided.h"
+#include "tensor/tensor.h"
 
 namespace hipops {
 namespace {

@@ -1,5 +1,5 @@
 // hipops_@op@: what it refuses, and its numbers on the CPU with every kernel that it has.
-#include "mover_tester.h"
+#include "move/mover_tester.h"
 
 using namespace hipops;
 using namespace hipops_test;

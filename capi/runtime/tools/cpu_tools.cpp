@@ -3,7 +3,7 @@
 #include <chrono>
 #include <cstring>
 
-#include "error.h"
+#include "tensor/error.h"
 #include "runtime/tools/device_tools.h"
 
 namespace hipops {

@@ -3,7 +3,7 @@
 #include <fstream>
 #include <map>
 
-#include "error.h"
+#include "tensor/error.h"
 #include "runtime/cuda_library.h"
 #include "runtime/hip_library.h"
 #include "runtime/tools/device_tools.h"

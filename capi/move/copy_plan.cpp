@@ -1,0 +1,289 @@
+#include "move/copy_plan.h"
+
+#include <algorithm>
+
+#include "move/copy_layout.h"
+#include "count_as_many.h"
+#include "tensor/strided.h"
+#include "variant_list.h"
+
+namespace hipops {
+namespace {
+
+enum Mode { any, few, rows, tile, square, staged, shifted };
+
+struct Variant {
+  int bits;
+  Mode mode;
+  uint32_t block;
+};
+#define VARIANT(name, bits, mode, block) {bits, mode, block},
+constexpr Variant kVariants[] = {HIPOPS_STRIDED_COPY_KERNELS(VARIANT)};
+#undef VARIANT
+
+int kernel_of(int64_t unit, Mode mode) {
+  return place_of(kVariants, [&](const Variant& v) { return v.bits == unit * 8 && v.mode == mode; });
+}
+
+// A tile of a dimension that is shorter than this has more idle work-items than it spares accesses.
+constexpr int64_t kLeastTiled = 16;
+
+constexpr int64_t kMostTiles = int64_t{1} << 31;  // that divisors can tell
+
+// Whether lines may be read and written by 16 bytes along both.
+bool allows_squares(const Copy& copy, int along) {
+  const Layout<kCopyOperands>& layout = copy.layout;
+  if (layout.stride[kCopyY][0] != 1 || layout.stride[kCopyX][along] != 1) return false;
+  uint64_t bits =
+      bits_of(copy.x) | bits_of(copy.y) | bits_of(layout.size[0] * copy.unit) | bits_of(layout.size[along] * copy.unit);
+  for (int d = 0; d < layout.rank; ++d) {
+    if (d != 0) bits |= bits_of(layout.stride[kCopyY][d] * copy.unit);
+    if (d != along) bits |= bits_of(layout.stride[kCopyX][d] * copy.unit);
+  }
+  return widest_access(bits) == kWideAccess;
+}
+
+// The walk over tiles of dimensions 0 and `along`, for each place of the others.
+Walk<kCopyOperands> walk_of_tiles(const Layout<kCopyOperands>& layout, int along, int64_t line, int64_t lines) {
+  Layout<kCopyOperands> tiles;
+  auto add = [&](int d, int64_t step) {
+    tiles.size[tiles.rank] = (layout.size[d] + step - 1) / step;
+    for (int k = 0; k < kCopyOperands; ++k) tiles.stride[k][tiles.rank] = layout.stride[k][d] * step;
+    ++tiles.rank;
+  };
+  add(0, line);
+  add(along, lines);
+  for (int d = 1; d < layout.rank; ++d)
+    if (d != along) add(d, 1);
+  return walk_of(tiles);
+}
+
+// The walk over squares of `edge` elements along dimension 0, for each place of all but `along`.
+Walk<kCopyOperands> walk_of_squares(const Layout<kCopyOperands>& layout, int along, int64_t edge) {
+  Layout<kCopyOperands> squares;
+  for (int d = 0; d < layout.rank; ++d) {
+    if (d == along) continue;
+    const int64_t step = d == 0 ? edge : 1;
+    add_dimension(&squares, layout.size[d] / step,
+                  {layout.stride[kCopyY][d] * step, layout.stride[kCopyX][d] * step});
+  }
+  return walk_of(squares);
+}
+
+// A plan without its grid.
+CopyPlan plan_of(const Copy& copy, Mode mode) {
+  const int kernel = kernel_of(copy.unit, mode);
+  CopyPlan plan{kernel, 0, kVariants[kernel].block, {}};
+  plan.args.x = copy.x;
+  plan.args.y = copy.y;
+  return plan;
+}
+
+CopyPlan plan_any(const Copy& copy) {
+  CopyPlan plan = plan_of(copy, any);
+  plan.args.walk = walk_of(copy.layout);
+  plan.args.head = static_cast<int32_t>(copy.head);
+  plan.args.tail = static_cast<int32_t>(copy.tail);
+  plan.grid = grid_for((plan.args.walk.count + kCopyDepth - 1) / kCopyDepth, plan.block);
+  plan.args.step = int64_t{plan.grid} * plan.block * kCopyDepth;
+  return plan;
+}
+
+// Rows shorter than this in units have too few to share among work-items; longer ones than this 32 bits do not count.
+constexpr int64_t kLeastRow = 16, kLongestRow = int64_t{1} << 30;
+
+// All but the innermost.
+Layout<kCopyOperands> outer_dimensions(const Layout<kCopyOperands>& layout) {
+  Layout<kCopyOperands> outer;
+  for (int d = 1; d < layout.rank; ++d)
+    add_dimension(&outer, layout.size[d], {layout.stride[kCopyY][d], layout.stride[kCopyX][d]});
+  return outer;
+}
+
+// Work-items for the walk's rows of so many pieces, of which each takes `depth`, and 1 << lanes share a part.
+void share_rows(CopyPlan* plan, int64_t pieces, int64_t depth) {
+  StridedCopyArgs& args = plan->args;
+  args.parts = (pieces + (depth << args.lanes) - 1) / (depth << args.lanes);
+  args.count = (args.walk.count * args.parts) << args.lanes;
+  args.walk.small = args.walk.count * args.parts < int64_t{1} << 31;
+  args.parts_divisor = divisor_of(args.parts);
+  args.wide_parts_divisor = wide_divisor_of(args.parts);
+  plan->grid = grid_for(args.count, plan->block);
+  args.step = int64_t{plan->grid} * plan->block;
+}
+
+// What is copied row by row; how many work-items share one is left to share_rows.
+CopyPlan plan_of_rows(const Copy& copy, Mode mode) {
+  CopyPlan plan = plan_of(copy, mode);
+  StridedCopyArgs& args = plan.args;
+  args.cols = copy.layout.size[0];
+  args.walk = walk_of(outer_dimensions(copy.layout));
+  return plan;
+}
+
+CopyPlan plan_rows(const Copy& copy) {
+  CopyPlan plan = plan_of_rows(copy, rows);
+  StridedCopyArgs& args = plan.args;
+  for (int k = 0; k < kCopyOperands; ++k) args.stride[k][0] = copy.layout.stride[k][0];
+  const int64_t depth = copy.unit == kWideAccess ? kCopyDepth : kCopyElementsDepth;
+  while (depth << args.lanes < args.cols && uint32_t{1} << args.lanes < plan.block) ++args.lanes;
+  share_rows(&plan, args.cols, depth);
+  return plan;
+}
+
+// Shorter rows than this, in bytes, have too few vectors beside the elements at their ends.
+constexpr int64_t kLeastShifted = 256;
+
+// Rows that are not aligned to more than 4 bytes, or not alike, without gaps in either.
+bool allows_shifted(const Copy& copy) {
+  const Layout<kCopyOperands>& layout = copy.layout;
+  return copy.unit < kWideAccess / 2 && layout.stride[kCopyY][0] == 1 && layout.stride[kCopyX][0] == 1 &&
+         layout.size[0] * copy.unit >= kLeastShifted && layout.size[0] < kLongestRow;
+}
+
+CopyPlan plan_shifted(const Copy& copy) {
+  CopyPlan plan = plan_of_rows(copy, shifted);
+  const int64_t pieces = shifted_pieces(plan.args.cols, copy.unit);
+  plan.args.lanes = shifted_lanes(pieces);
+  share_rows(&plan, pieces, kShiftedDepth);
+  return plan;
+}
+
+// What is copied by tiles of dimensions 0 and `along`.
+CopyPlan plan_of_two(const Copy& copy, int along, Mode mode) {
+  CopyPlan plan = plan_of(copy, mode);
+  const int dimension[] = {0, along};
+  for (int i = 0; i < 2; ++i) {
+    plan.args.size[i] = copy.layout.size[dimension[i]];
+    for (int k = 0; k < kCopyOperands; ++k) plan.args.stride[k][i] = copy.layout.stride[k][dimension[i]];
+  }
+  return plan;
+}
+
+CopyPlan plan_tiles(const Copy& copy, int along) {
+  CopyPlan plan = plan_of_two(copy, along, tile);
+  const int64_t edge = copy_tile_edge(static_cast<int>(copy.unit * 8));
+  plan.args.walk = walk_of_tiles(copy.layout, along, edge, edge);
+  plan.grid = grid_for(plan.args.walk.count * kCopyBlock, kCopyBlock);
+  plan.args.step = plan.grid;
+  return plan;
+}
+
+// Shorter dimensions than this, in elements along y's lines and in bytes along x's, leave most of a tile idle.
+constexpr int64_t kLeastStagedLine = 48, kLeastStagedBytes = 64;
+
+bool allows_staged(const Copy& copy, int along) {
+  const Layout<kCopyOperands>& layout = copy.layout;
+  return layout.stride[kCopyY][0] == 1 && layout.stride[kCopyX][along] == 1 && layout.size[0] >= kLeastStagedLine &&
+         layout.size[along] * copy.unit >= kLeastStagedBytes;
+}
+
+// Whether dimensions that could be copied by squares go through shared memory all the same: elements of 2 bytes do
+// better there, if tiles are nearly full.
+bool prefers_staged(const Copy& copy, int along) {
+  if (copy.unit != 2) return false;
+  auto is_full = [](int64_t size, int64_t edge) { return (size + edge - 1) / edge * edge * 7 <= size * 8; };
+  return is_full(copy.layout.size[0], copy_staged_line(16)) && is_full(copy.layout.size[along], copy_staged_lines(16));
+}
+
+// Whether all lines of an operand, along dimension `along`, begin at multiples of 16 bytes.
+bool has_aligned_lines(const Copy& copy, const void* data, CopyOperand operand, int along) {
+  uint64_t bits = bits_of(data);
+  for (int d = 0; d < copy.layout.rank; ++d)
+    if (d != along) bits |= bits_of(copy.layout.stride[operand][d] * copy.unit);
+  return widest_access(bits) == kWideAccess;
+}
+
+CopyPlan plan_staged(const Copy& copy, int along) {
+  CopyPlan plan = plan_of_two(copy, along, staged);
+  const int bits = static_cast<int>(copy.unit * 8);
+  plan.args.walk = walk_of_tiles(copy.layout, along, copy_staged_line(bits), copy_staged_lines(bits));
+  plan.args.x_aligned = has_aligned_lines(copy, copy.x, kCopyX, along);
+  plan.args.y_aligned = has_aligned_lines(copy, copy.y, kCopyY, 0);
+  plan.grid = grid_for(plan.args.walk.count * kCopyBlock, kCopyBlock);
+  plan.args.step = plan.grid;
+  return plan;
+}
+
+// Squares that a tile has across, as a power of 2: the more, up to 16 of 256, the longer the lines that they share;
+// but three of eight work-items may be idle for that, not more.
+int across_of(int64_t line) {
+  for (int across = 4; across > 0; --across)
+    if (((((line - 1) >> across) + 1) << across) * 5 <= line * 8) return across;
+  return 0;
+}
+
+CopyPlan plan_squares(const Copy& copy, int along) {
+  const int64_t edge = kWideAccess / copy.unit;
+  CopyPlan plan = plan_of_two(copy, along, square);
+  StridedCopyArgs& args = plan.args;
+  const int64_t first = args.size[0] / edge, line = args.size[1] / edge;
+  args.walk = walk_of_squares(copy.layout, along, edge);
+  args.line = static_cast<int32_t>(line);
+  args.across = across_of(line);
+  const int64_t in_tile = kCopyBlock >> args.across, tiles = (args.walk.count + in_tile - 1) / in_tile;
+  args.size[0] = std::max<int64_t>(first / in_tile, 1);
+  args.size[1] = ((line - 1) >> args.across) + 1;
+  args.tiles = (tiles + args.size[0] - 1) / args.size[0] * args.size[0] * args.size[1];
+  if (args.tiles >= kMostTiles) return plan;
+  for (int i = 0; i < 2; ++i) args.divisor[i] = divisor_of(args.size[i]);
+  plan.grid = grid_for(args.tiles * kCopyBlock, kCopyBlock);
+  args.step = plan.grid;
+  return plan;
+}
+
+// Units so few that what counts is the way to the first load, which is the shortest in `few`: no more than these. Where
+// lanes scatter over lines, half of that, and in `any`, with two units a work-item, as many.
+constexpr int64_t kFew = 1 << 16, kFewScattered = 1 << 15;
+
+bool are_at_most(int64_t most, const Copy& copy) {
+  int64_t units = 1;
+  for (int d = 0; d < copy.layout.rank; ++d) units *= copy.layout.size[d];
+  return units <= most && !rows_count_as_many.load(std::memory_order_relaxed);
+}
+
+CopyPlan plan_few(const Copy& copy) {
+  CopyPlan plan = plan_of(copy, few);
+  plan.args.walk = walk_of(copy.layout);
+  plan.grid = static_cast<uint32_t>((plan.args.walk.count + kCopyFewBlock - 1) / kCopyFewBlock);
+  return plan;
+}
+
+}  // namespace
+
+CopyPlan plan_copy(const hipops_tensor& y, const hipops_tensor& x) {
+  Copy copy = ordered_copy(y, x);
+  if (copy.layout.stride[kCopyY][0] == 1 && copy.layout.stride[kCopyX][0] == 1) {
+    if (copy.layout.rank > 1) {
+      widen_rows(&copy);
+    } else if (!lies_apart(copy) || !allows_shifted(copy)) {
+      widen_run(&copy);
+      const bool is_whole = (copy.head | copy.tail) == 0;
+      return is_whole && are_at_most(kFew, copy) ? plan_few(copy) : plan_any(copy);  // which knows of a head and a tail
+    }
+  }
+  const Layout<kCopyOperands>& layout = copy.layout;
+  int along = innermost_in_x(layout);
+  const bool crosses = along != 0 && copy.unit < kWideAccess;
+  if (are_at_most(crosses ? kFewScattered : kFew, copy)) return plan_few(copy);
+  if (crosses && are_at_most(kFew, copy)) return plan_any(copy);
+  if (crosses) {
+    if (allows_squares(copy, along) && layout.size[along] < kMostTiles && !prefers_staged(copy, along)) {
+      CopyPlan plan = plan_squares(copy, along);
+      if (plan.args.tiles < kMostTiles) return plan;
+    }
+    if (allows_staged(copy, along)) {
+      CopyPlan plan = plan_staged(copy, along);
+      if (plan.args.walk.small) return plan;
+    }
+    if (layout.size[0] >= kLeastTiled && layout.size[along] >= kLeastTiled) {
+      CopyPlan plan = plan_tiles(copy, along);
+      if (plan.args.walk.small) return plan;
+    }
+  }
+  if (allows_shifted(copy)) return plan_shifted(copy);
+  if (layout.rank > 1 && layout.size[0] >= kLeastRow && layout.size[0] < kLongestRow) return plan_rows(copy);
+  return plan_any(copy);
+}
+
+}  // namespace hipops

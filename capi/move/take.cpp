@@ -1,0 +1,156 @@
+#include "move/take.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "count_as_many.h"
+#include "tensor/divisor.h"
+#include "index/indices.h"
+#include "tensor/strided.h"
+#include "tensor/tensor.h"
+
+namespace hipops {
+namespace {
+
+// The list's order, which kernels are numbered by.
+enum class Mode { any, rows, staged, large, shifted, few };
+enum class Unit { b8, b16, b32, b64, b128 };
+struct Variant {
+  Unit unit;
+  Mode mode;
+};
+#define VARIANT(name, unit, mode, block) {Unit::unit, Mode::mode},
+constexpr Variant kVariants[] = {HIPOPS_TAKE_KERNELS(VARIANT, take)};
+#undef VARIANT
+constexpr bool has_units_at(int first, int units, Mode mode) {
+  for (int i = 0; i < units; ++i)
+    if (kVariants[first + i].unit != static_cast<Unit>(i) || kVariants[first + i].mode != mode) return false;
+  return true;
+}
+static_assert(sizeof kVariants == kTakeKernels * sizeof(Variant), "all of them");
+static_assert(has_units_at(0, 5, Mode::any) && has_units_at(kTakeFirstRows, 5, Mode::rows) &&
+                  has_units_at(kTakeFirstStaged, 4, Mode::staged) && has_units_at(kTakeFirstLarge, 4, Mode::large) &&
+                  has_units_at(kTakeFirstShifted, 3, Mode::shifted) && has_units_at(kTakeFirstFew, 5, Mode::few),
+              "in this order");
+
+// Bytes that can be moved as one: an element's, or more where the innermost dimension is contiguous in y and x, has one
+// index, and all addresses and steps are multiples of that.
+int64_t unit_bytes(const Layout<kTakeOperands>& layout, const hipops_tensor& y, const hipops_tensor& x,
+                   int64_t x_step) {
+  const int64_t bytes = dtype_bytes(y.dtype);
+  if (layout.rank == 0 || layout.stride[kTakeY][0] != 1 || layout.stride[kTakeX][0] != 1 ||
+      layout.stride[kTakeIndex][0] != 0)
+    return bytes;
+  uint64_t elements = static_cast<uint64_t>(layout.size[0]) | static_cast<uint64_t>(x_step);
+  for (int d = 1; d < layout.rank; ++d)
+    elements |= static_cast<uint64_t>(layout.stride[kTakeY][d]) | static_cast<uint64_t>(layout.stride[kTakeX][d]);
+  return widest_access(elements * static_cast<uint64_t>(bytes) | reinterpret_cast<uintptr_t>(y.data) |
+                       reinterpret_cast<uintptr_t>(x.data));
+}
+
+// Rows shorter than this in units have too few to share among work-items.
+constexpr int64_t kLeastRow = 16;
+constexpr int64_t kLongestRow = int64_t{1} << 30;  // what 32 bits count
+constexpr int64_t kLeastShifted = 256;             // bytes
+
+// Whether there are so few units that the way to the first load is most of the launch: what rows find once for several of
+// theirs takes as long, with more of them.
+bool are_few(int64_t units, bool has_rows) {
+  const int64_t most_blocks = has_rows ? 1024 : 512;
+  return units <= most_blocks * kTakeFewBlock && !rows_count_as_many.load(std::memory_order_relaxed);
+}
+
+// Turns a walk over units of so many bytes into one over rows.
+void walk_over_rows(TakePlan* plan, int64_t unit) {
+  TakeArgs& a = plan->args;
+  Walk<kTakeOperands>& walk = a.walk;
+  a.cols = walk.dim[0].size;
+  walk.count /= a.cols;
+  if (walk.rank == 1) {
+    walk.dim[0].size = 1;
+  } else {
+    --walk.rank;
+    for (int d = 0; d < walk.rank; ++d) walk.dim[d] = walk.dim[d + 1];
+  }
+  const bool shifted = unit < 8 && a.cols * unit >= kLeastShifted;
+  const int64_t depth = shifted ? kShiftedDepth : unit == 16 ? kTakeRowsDepth : kTakeElementsDepth;
+  const int64_t pieces = shifted ? shifted_pieces(a.cols, unit) : a.cols;
+  a.lanes = shifted ? shifted_lanes(pieces) : std::min(log2_up((pieces + depth - 1) / depth), log2_up(kTakeBlock));
+  a.parts = (pieces + (depth << a.lanes) - 1) / (depth << a.lanes);
+  a.count = (walk.count * a.parts) << a.lanes;
+  walk.small = walk.count * a.parts < int64_t{1} << 31;
+  find_divisors(&walk);
+  a.parts_divisor = divisor_of(a.parts);
+  a.wide_parts_divisor = wide_divisor_of(a.parts);
+  plan->kernel += shifted ? kTakeFirstShifted : kTakeFirstRows;
+  plan->grid = grid_for(a.count, kTakeBlock);
+  a.step = int64_t{plan->grid} * kTakeBlock;
+}
+
+}  // namespace
+
+TakePlan plan_take(const DeviceFacts& device, const hipops_tensor& y, const hipops_tensor& x,
+                   const hipops_tensor& index, const int64_t (&index_stride)[HIPOPS_MAX_RANK], int32_t dim,
+                   hipops_index_report* report) {
+  TakePlan plan = plan_staged(device, y, x, index, index_stride, dim, report);
+  if (plan.block != 0) return plan;
+  // An x without elements has none that could be loaded and dropped, as the kernel does where an index means nothing: y
+  // stands in for it.
+  const bool empty = x.shape[dim] == 0;
+  Layout<kTakeOperands> layout;
+  for (int d = y.rank - 1; d >= 0; --d) {
+    const int64_t x_stride = empty ? y.stride[d] : d == dim ? 0 : x.stride[d];
+    add_dimension(&layout, y.shape[d], {y.stride[d], x_stride, index_stride[d]});
+  }
+
+  TakeArgs& a = plan.args;
+  const int64_t x_step = step_of(x, dim);
+  const int64_t unit = empty ? dtype_bytes(y.dtype) : unit_bytes(layout, y, x, x_step);
+  a.vector = unit / dtype_bytes(y.dtype);
+  a.walk = walk_of(layout, a.vector);
+  for (int d = 0; d < a.walk.rank; ++d) {
+    a.walk.dim[d].stride[kTakeY] /= a.vector;
+    a.walk.dim[d].stride[kTakeX] /= a.vector;
+  }
+  a.x_step = x_step / a.vector;
+  a.index = index_args(index, x.shape[dim], report);
+  a.x = empty ? y.data : x.data;
+  a.y = y.data;
+
+  plan.kernel = log2_up(unit);
+  const bool has_rows = layout.rank > 0 && layout.stride[kTakeY][0] == 1 && layout.stride[kTakeX][0] == 1 &&
+                        layout.stride[kTakeIndex][0] == 0 && !empty && a.walk.dim[0].size >= kLeastRow &&
+                        a.walk.dim[0].size < kLongestRow;
+  if (are_few(a.walk.count, has_rows)) {
+    plan.kernel += kTakeFirstFew;
+    plan.block = kTakeFewBlock;
+    plan.grid = static_cast<uint32_t>((a.walk.count + kTakeFewBlock - 1) / kTakeFewBlock);
+    return plan;
+  }
+  plan.block = kTakeBlock;
+  if (has_rows) {
+    walk_over_rows(&plan, unit);
+    return plan;
+  }
+  plan.grid = grid_for((a.walk.count + kTakeDepth - 1) / kTakeDepth, kTakeBlock);
+  a.step = int64_t{plan.grid} * kTakeBlock * kTakeDepth;
+  return plan;
+}
+
+void share_index(const hipops_tensor& y, int32_t dim, TakeArgs* args) {
+  args->length = y.shape[dim];
+  args->run = 1;
+  for (int d = dim + 1; d < y.rank; ++d) args->run *= y.shape[d];
+  args->run_divisor = wide_divisor_of(args->run);
+}
+
+int64_t most_shared_of_take(int kernel, uint32_t block) {
+  return block == 0 && kernel >= kTakeFirstStaged && kernel < kTakeFirstShifted ? INT64_MAX : 0;
+}
+
+hipops_status launch_take(Op& op, const DeviceFacts& device, const TakePlan& plan, void* stream) {
+  const LaunchShape shape = {plan.grid, plan.block, 1, plan.shared_bytes};
+  return launch(op, device, plan.kernel, shape, &plan.args, sizeof plan.args, stream);
+}
+
+}  // namespace hipops

@@ -1,0 +1,223 @@
+// When gather and index_select take elements of x from a copy of a part of it in shared memory (`staged`, `large`), and
+// of how much.
+#include <algorithm>
+#include <cstdlib>
+
+#include "tensor/divisor.h"
+#include "index/indices.h"
+#include "tensor/strided.h"
+#include "move/take.h"
+#include "tensor/tensor.h"
+
+namespace hipops {
+namespace {
+
+// x is copied where y takes so much of it that it would be read anyway: elsewhere each element is a cache line's part,
+// of 32 bytes and more. Short rows the caches serve as well: those gain only where the index and y go by vectors, and
+// more is taken.
+constexpr int64_t kShare = 16, kShortShare = 4;  // bytes of x for which there is an element of y at least
+constexpr int64_t kShortRow = 512;               // bytes of x's row, that it has less of
+constexpr int64_t kLeastRowBytes = 32;           // wherever it begins, it has a whole vector
+constexpr int64_t kLeastElements = 1024, kLeastParts = 64;
+constexpr int64_t kLeastOfShortRows = 2048;       // of a block, which is to have half of what it is after, too
+constexpr int64_t kLeastShortElements = 1 << 20;  // of y
+constexpr int kMostShortBytes = 4;                // of an element
+constexpr int64_t kMostElements = 1 << 29;        // of a block's part, which 32 bits count
+constexpr int64_t kPanelBytes = 64;               // of a row of x, where they find room
+// Panels of 16 bytes leave half of each of x's sectors to another block: elements are to be many in them, or all of x
+// along dim more than a cache has.
+constexpr int64_t kMostNarrowBytes = 2, kLeastNarrowBytes = 32 << 20;
+// Bytes of rows that a block has: those that have an index each are taken by small blocks, of which the more are there;
+// one index for all is read the less often.
+constexpr int64_t kOwnIndexBytes = 32 << 10, kOneIndexBytes = 64 << 10;
+
+// Bytes of x that find room in a block's shared memory: where blocks share a unit, and where each has one for itself.
+int64_t room_of(const DeviceFacts& device) {
+  const int64_t most = device.own_shared_bytes != 0 ? device.own_shared_bytes : device.launch_shared_bytes;
+  return std::max<int64_t>(most, kStagedBytes);
+}
+int64_t shared_room_of(const DeviceFacts& device) {
+  return device.own_shared_bytes != 0 ? kStagedBytes : std::max<int64_t>(device.launch_shared_bytes / 2, kStagedBytes);
+}
+
+// Whether rows are taken by small blocks. AMD's have as much shared memory as others, so that few would be there.
+bool are_for_small_blocks(const DeviceFacts& device, const TakeArgs& a, int64_t bytes) {
+  return device.own_shared_bytes == 0 && a.lines == 0 && a.index_line != 0 && bytes <= kOwnIndexBytes;
+}
+
+// Elements of y that a block is after: what it has in flight.
+int64_t elements_for(const DeviceFacts& device, int64_t element) {
+  constexpr int64_t kOfBlock = 8192, kOfSmallBlock = 4096, kOfSmallBlockIfWide = 2048;
+  if (device.own_shared_bytes != 0) return kOfBlock;
+  return element >= 4 ? kOfSmallBlockIfWide : kOfSmallBlock;
+}
+
+// The kernel for copies of so many bytes, which are no more than there is room for.
+void choose_kernel(const DeviceFacts& device, int64_t bytes, int64_t element, TakePlan* plan) {
+  const bool large = bytes > shared_room_of(device);
+  plan->kernel = (large ? kTakeFirstLarge : kTakeFirstStaged) + log2_up(element);
+  plan->block = large ? kLargeBlock : are_for_small_blocks(device, plan->args, bytes) ? kSmallBlock : kStagedBlock;
+  plan->args.block = static_cast<int32_t>(plan->block);
+  plan->args.copy_bytes = (bytes + kWideAccess - 1) / kWideAccess * kWideAccess;
+  if (device.own_shared_bytes == 0) plan->shared_bytes = static_cast<uint32_t>(plan->args.copy_bytes);
+}
+
+// So many keep all units at it.
+int64_t least_parts(const DeviceFacts& device) { return std::max<int64_t>(4 * device.units, kLeastParts); }
+
+void plan_grid(int64_t parts, TakePlan* plan) {
+  plan->grid = grid_for(parts * plan->block, plan->block);
+  plan->args.step = int64_t{plan->grid} * plan->args.group;
+}
+
+// Whether so many lines, a step apart, lie within what 32 bits count.
+bool is_near(int64_t lines, int64_t step) {
+  return lines <= kMostElements && std::abs(step) <= INT32_MAX / 2 / std::max<int64_t>(lines, 1);
+}
+
+// Whether every line of y, and of the index, begins where a vector of kStagedVector elements may.
+bool allows_vectors(const TakeArgs& a, const hipops_tensor& y, const hipops_tensor& index) {
+  const int64_t y_bytes = dtype_bytes(y.dtype), index_bytes = dtype_bytes(index.dtype);
+  uint64_t y_bits = bits_of(y.data) | bits_of((a.y_line | a.overlap) * y_bytes);
+  uint64_t index_bits = bits_of(index.data) | bits_of((a.index_line | a.overlap) * index_bytes);
+  for (int d = 0; d < a.walk.rank; ++d) {
+    y_bits |= bits_of(a.walk.dim[d].stride[kTakeY] * y_bytes);
+    index_bits |= bits_of(a.walk.dim[d].stride[kTakeIndex] * index_bytes);
+  }
+  return a.cols % kStagedVector == 0 && widest_access(y_bits) >= std::min(kWideAccess, kStagedVector * y_bytes) &&
+         widest_access(index_bits) >= std::min(kWideAccess, kStagedVector * index_bytes);
+}
+
+// Bytes that a copy takes more where x's rows, or its lines in panels, do not all begin at a multiple of 16.
+int64_t slack_of(const TakeArgs& a, int64_t element) {
+  uint64_t bits = bits_of(a.x) | bits_of((a.x_line | a.overlap) * element);
+  for (int d = 0; d < a.walk.rank; ++d) bits |= bits_of(a.walk.dim[d].stride[kTakeX] * element);
+  return widest_access(bits) == kWideAccess ? 0 : kWideAccess - element;
+}
+
+// Rows that are copied together: as they lie in x, and so that none of a group is in another place of the outer
+// dimensions.
+int32_t group_of(const DeviceFacts& device, const Layout<kTakeOperands>& rows, const TakeArgs& a, int64_t element,
+                 int64_t slack) {
+  if (rows.rank == 0 || rows.stride[kTakeX][0] != a.index.size) return 1;
+  const int64_t bytes = a.index_line != 0 ? kOwnIndexBytes : kOneIndexBytes;
+  const int64_t most = (std::min(bytes, shared_room_of(device)) - slack) / (a.index.size * element);
+  int64_t group = std::min(most, (elements_for(device, element) + a.cols - 1) / a.cols);
+  // One line of the index for all of them is read the less often, the more they are.
+  if (a.index_line == 0) group = std::min(most, a.walk.count / least_parts(device));
+  group = std::min(std::max<int64_t>(group, 1), rows.size[0]);
+  for (; group > 1 && rows.rank > 1 && rows.size[0] % group != 0; --group)
+    if (group * a.cols < kLeastElements) return 1;  // too few anyhow
+  return static_cast<int32_t>(group);
+}
+
+void plan_rows_of(const DeviceFacts& device, const Layout<kTakeOperands>& rows, const hipops_tensor& y,
+                  const hipops_tensor& index, TakePlan* plan) {
+  TakeArgs& a = plan->args;
+  const int64_t element = dtype_bytes(y.dtype), bytes = a.index.size * element;
+  a.walk = walk_of(rows);
+  a.cols_divisor = divisor_of(a.cols);
+  const int64_t (&step)[kTakeOperands] = a.walk.dim[0].stride;
+  if (!is_near(1, step[kTakeY]) || !is_near(1, step[kTakeIndex])) return;
+  a.y_line = static_cast<int32_t>(step[kTakeY]);
+  a.index_line = static_cast<int32_t>(step[kTakeIndex]);
+  a.place_step = 1;
+  a.vectors = allows_vectors(a, y, index);
+  const bool is_short = bytes < kShortRow;
+  const int64_t slack = slack_of(a, element), share = is_short ? kShortShare : kShare;
+  if (bytes < kLeastRowBytes || bytes + slack > room_of(device)) return;
+  if (a.cols > kMostElements || a.cols * share < bytes) return;
+  if (is_short && (!a.vectors || element > kMostShortBytes || element_count(y) < kLeastShortElements)) return;
+  a.group = group_of(device, rows, a, element, slack);
+  if (!is_near(a.group, a.y_line) || !is_near(a.group, a.index_line)) return;
+  const int64_t groups = (a.walk.count + a.group - 1) / a.group;
+  const int64_t least = is_short ? std::max(kLeastOfShortRows, elements_for(device, element) / 2) : kLeastElements;
+  if (a.group * a.cols < least || groups < kLeastParts) return;
+  choose_kernel(device, a.group * bytes + slack, element, plan);
+  const int64_t at_once = plan->block * (a.vectors ? kStagedVector : 1) / a.cols;  // rows
+  a.together = a.index_line != 0 ? a.group : static_cast<int32_t>(std::clamp<int64_t>(at_once, 1, a.group));
+  plan_grid(groups, plan);
+}
+
+// Bytes of each of x's rows in a panel, or 0 where there is no room for 16.
+int64_t panel_bytes(const DeviceFacts& device, const Layout<kTakeOperands>& panels, int64_t size, int64_t element) {
+  const int64_t row_bytes = panels.size[0] * element;
+  if (size > room_of(device) / kWideAccess || row_bytes < kWideAccess) return 0;
+  auto finds_room = [&](int64_t bytes, int64_t room) { return bytes <= row_bytes && size * bytes <= room; };
+  int64_t bytes = kPanelBytes, outer = 1;
+  while (bytes > kWideAccess && !finds_room(bytes, room_of(device))) bytes /= 2;
+  if (!finds_room(bytes, room_of(device))) return 0;
+  // Few rows: more columns, as long as there are panels for all units.
+  for (int d = 1; d < panels.rank; ++d) outer *= panels.size[d];
+  while (finds_room(2 * bytes, kStagedBytes) && outer * (row_bytes / (2 * bytes)) >= least_parts(device)) bytes *= 2;
+  const bool is_narrow = bytes == kWideAccess && row_bytes > bytes;
+  return is_narrow && element > kMostNarrowBytes && size * row_bytes < kLeastNarrowBytes ? 0 : bytes;
+}
+
+void plan_columns_of(const DeviceFacts& device, Layout<kTakeOperands> panels, const hipops_tensor& y,
+                     const hipops_tensor& index, TakePlan* plan) {
+  TakeArgs& a = plan->args;
+  const int64_t element = dtype_bytes(y.dtype), bytes = panel_bytes(device, panels, a.index.size, element);
+  if (bytes == 0) return;
+  a.cols = bytes / element;
+  a.cols_divisor = divisor_of(a.cols);
+  a.parts = (panels.size[0] + a.cols - 1) / a.cols;
+  a.wide_parts_divisor = wide_divisor_of(a.parts);
+  a.overlap = static_cast<int32_t>(a.parts * a.cols - panels.size[0]);
+  panels.size[0] += a.overlap;
+  a.walk = walk_of(panels, a.cols);
+  a.line_bits = log2_up(bytes / kWideAccess);
+  a.place_step = static_cast<int32_t>(a.cols);
+  a.neighbour_step = 1;
+  a.group = 1;
+  a.vectors = allows_vectors(a, y, index);
+  if (slack_of(a, element) != 0 || a.lines * kShare < a.index.size * element) return;
+  if (a.lines * a.cols < kLeastElements || a.lines * a.cols > kMostElements || a.walk.count < kLeastParts) return;
+  choose_kernel(device, a.index.size * bytes, element, plan);
+  plan_grid(a.walk.count, plan);
+}
+
+}  // namespace
+
+TakePlan plan_staged(const DeviceFacts& device, const hipops_tensor& y, const hipops_tensor& x,
+                     const hipops_tensor& index, const int64_t (&index_stride)[HIPOPS_MAX_RANK], int32_t dim,
+                     hipops_index_report* report) {
+  if (x.shape[dim] == 0) return {};    // its other strides may be anything
+  Layout<kTakeOperands> behind, rows;  // the dimensions behind dim, and before it
+  for (int d = y.rank - 1; d >= 0; --d) {
+    Layout<kTakeOperands>& layout = d > dim ? behind : rows;
+    if (d != dim) add_dimension(&layout, y.shape[d], {y.stride[d], x.stride[d], index_stride[d]});
+  }
+  TakePlan plan{};
+  TakeArgs& a = plan.args;
+  a.index = index_args(index, x.shape[dim], report);
+  a.x = x.data;
+  a.y = y.data;
+  a.vector = 1;
+  auto is_one_run = [](int64_t y_step, int64_t x_step, int64_t index_step) {
+    return y_step == 1 && x_step == 1 && index_step == 1;
+  };
+  const int64_t taken = y.shape[dim];
+  const int64_t y_step = taken > 1 ? y.stride[dim] : 0, index_step = taken > 1 ? index_stride[dim] : 0;
+  if (behind.rank == 0 && is_one_run(y.stride[dim], x.stride[dim], index_stride[dim])) {
+    a.cols = taken;
+    plan_rows_of(device, rows, y, index, &plan);
+  } else if (behind.rank == 1 && x.shape[dim] > 1 && is_near(x.shape[dim], x.stride[dim]) && is_near(taken, y_step) &&
+             is_near(taken, index_step) &&
+             is_one_run(behind.stride[kTakeY][0], behind.stride[kTakeX][0], behind.stride[kTakeIndex][0])) {
+    a.lines = static_cast<int32_t>(taken);
+    a.x_line = static_cast<int32_t>(x.stride[dim]);
+    a.y_line = static_cast<int32_t>(y_step);
+    a.index_line = static_cast<int32_t>(index_step);
+    // As they are: one that continued the columns in memory would be before them in the index's order.
+    Layout<kTakeOperands> panels = behind;
+    for (int d = 0; d < rows.rank; ++d, ++panels.rank) {
+      panels.size[panels.rank] = rows.size[d];
+      for (int k = 0; k < kTakeOperands; ++k) panels.stride[k][panels.rank] = rows.stride[k][d];
+    }
+    plan_columns_of(device, panels, y, index, &plan);
+  }
+  return plan.block != 0 ? plan : TakePlan{};
+}
+
+}  // namespace hipops

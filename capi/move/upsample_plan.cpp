@@ -1,0 +1,294 @@
+// The choice of a kernel for upsample_nearest1d and upsample_nearest2d.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <iterator>
+
+#include "count_as_many.h"
+#include "tensor/strided.h"
+#include "tensor/tensor.h"
+#include "move/upsample.h"
+#include "move/upsample_modes.h"
+#include "variant_list.h"
+
+namespace hipops {
+namespace {
+
+enum Mode { any, row, run, apart, tile, few };
+
+struct Variant {
+  int bits;
+  Mode mode;
+};
+#define VARIANT(name, bits, mode, block) {bits, mode},
+constexpr Variant kVariants[] = {HIPOPS_UPSAMPLE_KERNELS(VARIANT, )};
+#undef VARIANT
+
+int kernel_of(int64_t unit, Mode mode) {
+  return place_of(kVariants, [&](const Variant& v) { return v.bits == unit * 8 && v.mode == mode; });
+}
+
+constexpr int kMostRepeats = 2;  // what `row` has a part of a vector for
+
+// The dimensions in the order of y, as few as there can be. Those that are resized stay, each for itself: also one of
+// y's that has a single element, for that may come from any place of x.
+int ordered_dimensions(const hipops_tensor& y, const hipops_tensor& x, int resized, hipops_nearest rule,
+                       const Scale* scale, UpsampleDimension (&dimension)[kUpsampleMaxRank]) {
+  auto distance = [](const UpsampleDimension& d) { return d.size == 1 ? INT64_MAX : std::abs(d.y_stride); };
+  UpsampleDimension given[kUpsampleMaxRank];
+  int count = 0;
+  for (int d = 0; d < x.rank; ++d) {
+    int s = d - (x.rank - resized);
+    UpsampleDimension next =
+        s < 0 ? UpsampleDimension{} : resize_of(x.shape[d], y.shape[d], resized, rule, scale[s].value);
+    if (next.rule == kSourceSame && y.shape[d] == 1) continue;
+    next.size = y.shape[d];
+    next.last = x.shape[d] - 1;
+    next.y_stride = step_of(y, d);
+    next.x_stride = step_of(x, d);
+    int at = count++;
+    for (; at > 0 && distance(given[at - 1]) > distance(next); --at) given[at] = given[at - 1];
+    given[at] = next;
+  }
+  int rank = 0;
+  for (int d = 0; d < count; ++d) {
+    const UpsampleDimension& next = given[d];
+    UpsampleDimension* before = rank == 0 ? nullptr : &dimension[rank - 1];
+    if (before && before->rule == kSourceSame && next.rule == kSourceSame &&
+        next.y_stride == before->y_stride * before->size && next.x_stride == before->x_stride * before->size) {
+      before->size *= next.size;
+      before->last = before->size - 1;
+      continue;
+    }
+    dimension[rank++] = next;
+  }
+  for (int d = rank; d < kUpsampleMaxRank; ++d) {
+    dimension[d] = {};
+    dimension[d].size = 1;
+  }
+  return rank;
+}
+
+// The widest unit that y's innermost dimension is made of, where it lies alike in x.
+int64_t widest_unit(const UpsampleArgs& a, int rank, int64_t bytes) {
+  const UpsampleDimension& inner = a.dimension[0];
+  if (rank == 0 || inner.rule != kSourceSame || inner.y_stride != 1 || inner.x_stride != 1) return bytes;
+  uint64_t bits = bits_of(a.x) | bits_of(a.y) | bits_of(inner.size * bytes);
+  for (int d = 1; d < rank; ++d)
+    bits |= bits_of(a.dimension[d].y_stride * bytes) | bits_of(a.dimension[d].x_stride * bytes);
+  return widest_access(bits);
+}
+
+// Turns elements into units of so many.
+void widen(UpsampleArgs* a, int64_t elements) {
+  a->dimension[0].size /= elements;
+  if (elements > 1) a->dimension[0].last = a->dimension[0].size - 1;
+  for (int d = 1; d < kUpsampleMaxRank; ++d) {
+    a->dimension[d].y_stride /= elements;
+    a->dimension[d].x_stride /= elements;
+  }
+}
+
+// Whether y is rows without gaps, of whole vectors.
+bool allows_row(const UpsampleArgs& a, int rank, int64_t unit) {
+  const UpsampleDimension& inner = a.dimension[0];
+  if (rank == 0 || inner.y_stride != 1) return false;
+  uint64_t bits = bits_of(a.y) | bits_of(inner.size * unit);
+  for (int d = 1; d < rank; ++d) bits |= bits_of(a.dimension[d].y_stride * unit);
+  return widest_access(bits) == kWideAccess;
+}
+
+// s where a vector of y is a part of one of x, each element of it 1 << s times; or 0.
+int32_t repeats_of(const UpsampleArgs& a, int64_t unit) {
+  const UpsampleDimension& inner = a.dimension[0];
+  if (inner.rule != kSourceShift || inner.shift > kMostRepeats || inner.x_stride != 1) return 0;
+  const int64_t part = kWideAccess >> inner.shift;
+  uint64_t bits = bits_of(a.x);
+  for (int d = 1; d < a.rank; ++d) bits |= bits_of(a.dimension[d].x_stride * unit);
+  return part >= unit && widest_access(bits) >= part ? inner.shift : 0;
+}
+
+// Rounds of rows share what is found of their elements' places, which is much where units are many in a vector; but
+// there are to be work-items enough.
+constexpr int32_t kMostRounds = 2;
+int32_t rounds_of(const UpsampleArgs& a, int64_t unit, Mode mode) {
+  constexpr int64_t kWorkItems = 1 << 18;
+  const bool bytes = unit == 1 && a.repeats == 0;  // one by one
+  return static_cast<int32_t>(std::clamp<int64_t>(a.count / kWorkItems, 1, mode == row && bytes ? kMostRounds : 1));
+}
+
+int64_t count_of(const UpsampleArgs& a) {
+  int64_t count = 1;
+  for (const UpsampleDimension& d : a.dimension) count *= d.size;
+  return count;
+}
+
+// Dimension 1 becomes groups of rows, so many of them in each.
+void group_rows(UpsampleArgs* a, int64_t rows) {
+  UpsampleDimension& line = a->dimension[1];
+  a->rows = line.size;
+  a->rounds = 1;
+  line.size = (line.size + rows - 1) / rows;
+}
+
+void find_divisor(UpsampleDimension* d) {
+  d->divisor = divisor_of(d->size);
+  d->wide_divisor = wide_divisor_of(d->size);
+}
+
+// Of dimensions 1 and 2, neighbours that are the same are stored together, two by two.
+void join_equal_rows(UpsampleArgs* a) {
+  for (int i = 0; i < 2; ++i) {
+    UpsampleDimension& d = a->dimension[i + 1];
+    if (d.rule != kSourceShift || d.size % 2 != 0) continue;
+    a->again[i] = d.y_stride;
+    if (--d.shift == 0) d.rule = kSourceSame;
+    d.size /= 2;
+    d.y_stride *= 2;
+  }
+}
+
+// Whether sizes and their product are below 2^31.
+bool is_small(const UpsampleArgs& a) {
+  for (const UpsampleDimension& d : a.dimension)
+    if (d.size >= kSmall || d.last >= kSmall) return false;
+  return a.count < kSmall;
+}
+
+// The same arguments, in vectors of `length` and groups of rows; if they are small enough.
+bool to_groups(UpsampleArgs* a, int64_t length, int64_t rows) {
+  UpsampleArgs grouped = *a;
+  if (!is_near(grouped.dimension, 1) || grouped.dimension[1].size >= kSmall - kMostRounds * rows) return false;
+  grouped.dimension[0].size /= length;
+  group_rows(&grouped, rows);
+  grouped.count = count_of(grouped);
+  if (!is_small(grouped)) return false;
+  *a = grouped;
+  return true;
+}
+
+// `row`, if y is rows of vectors; in units of x's and y's.
+bool to_rows(UpsampleArgs* a, int rank, int64_t bytes, int64_t unit) {
+  UpsampleArgs row = *a;
+  widen(&row, unit / bytes);
+  if (!allows_row(row, rank, unit)) return false;
+  row.repeats = repeats_of(row, unit);
+  join_equal_rows(&row);
+  const bool again = (row.again[0] | row.again[1]) != 0;
+  if (!to_groups(&row, kWideAccess / unit, upsample_rows_of(unit, row.repeats != 0, again))) return false;
+  *a = row;
+  return true;
+}
+
+// Whether neighbours in y's innermost dimension come from places so far apart in x that short vectors are better.
+bool are_apart(const UpsampleArgs& a, int rank) {
+  return rank > 0 && a.dimension[0].x_stride == 1 && ratio_of(a.dimension[0]) >= 1.75;
+}
+
+// `few`, if y has no gaps and is one period; in units of x's and y's.
+bool to_few(UpsampleArgs* a, int rank, int64_t bytes, int64_t unit) {
+  UpsampleArgs few = *a;
+  widen(&few, unit / bytes);
+  if (!to_periods(&few, rank, unit, 0) || few.periods.count != 1) return false;
+  *a = few;
+  return true;
+}
+
+// Whether units are so few that the way to the first load counts, which is the shortest there; or fewer of 16 bits, where
+// `row` has one load for a vector of them (a few more of 8 or 32 bits take `row` as long or longer).
+constexpr int64_t kFewUnits = 3 << 17, kFewRepeated = 1 << 18;
+bool are_few(const UpsampleArgs& a, int64_t bytes, int64_t unit) {
+  const int64_t most = bytes == 2 && repeats_of(a, bytes) != 0 ? kFewRepeated : kFewUnits;
+  return count_of(a) * bytes <= most * unit && !rows_count_as_many.load(std::memory_order_relaxed);
+}
+
+// Brings the arguments, which are in elements, into the form that the best mode takes them in, and *unit from an
+// element's bytes, or more that stay together, to those that it moves at a time.
+Mode choose_mode(int rank, int64_t bytes, UpsampleArgs* a, int64_t* unit) {
+  if (are_few(*a, bytes, *unit) && to_few(a, rank, bytes, *unit)) return few;
+  if (*unit == bytes && repeats_of(*a, bytes) == 0) {
+    const bool resizes_planes = a->dimension[0].rule != kSourceSame && a->dimension[1].rule != kSourceSame;
+    const bool prefers_run = bytes > kFewBytes && resizes_planes;
+    if (are_apart(*a, rank) && to_periods(a, rank, bytes, kApartBytes)) return apart;
+    if (prefers_run && to_periods(a, rank, bytes, kRunBytes)) return run;
+    if (to_tiles(a, rank, bytes)) return tile;
+  }
+  if (to_rows(a, rank, bytes, *unit)) return row;
+  const int64_t narrow = std::min(*unit, kWideAccess / 2);  // wider ones are `row`'s and `few`'s
+  UpsampleArgs units = *a;
+  widen(&units, narrow / bytes);
+  const auto has_vectors = [&](int64_t of) { return narrow < of && to_periods(&units, rank, narrow, of); };
+  const Mode by_vectors = has_vectors(kRunBytes) ? run : has_vectors(kApartBytes) ? apart : any;
+  if (by_vectors == any && to_few(a, rank, bytes, *unit)) return few;
+  *a = units;
+  *unit = narrow;
+  return by_vectors;
+}
+
+}  // namespace
+
+double ratio_of(const UpsampleDimension& d) {
+  if (d.rule == kSourceFloor64) return d.ratio64;
+  return d.rule == kSourceSame || d.rule == kSourceShift ? std::ldexp(1.0, -d.shift) : static_cast<double>(d.ratio32);
+}
+
+double reach_of(const UpsampleDimension* dimension, int rank) {
+  double reach = 0;
+  for (int d = 0; d < rank; ++d)
+    reach += std::abs(static_cast<double>(dimension[d].x_stride)) * static_cast<double>(dimension[d].last);
+  return reach;
+}
+
+bool is_near(const UpsampleDimension* dimension, int rank) {
+  for (int d = 0; d < rank; ++d)
+    if (dimension[d].size >= kSmall) return false;
+  return reach_of(dimension, rank) < static_cast<double>(kSmall);
+}
+
+void take_rounds(UpsampleArgs* a, int32_t rounds) {
+  UpsampleDimension& line = a->dimension[1];
+  a->count /= line.size;
+  line.size = (line.size + rounds - 1) / rounds;
+  a->count *= line.size;
+  a->rounds = rounds;
+  find_divisor(&line);
+}
+
+UpsamplePlan plan_upsample(const hipops_tensor& y, const hipops_tensor& x, int resized, hipops_nearest rule,
+                           const Scale* scale) {
+  UpsamplePlan plan{0, 0, kUpsampleBlock, {}};
+  UpsampleArgs& args = plan.args;
+  args.x = x.data;
+  args.y = y.data;
+  const int rank = ordered_dimensions(y, x, resized, rule, scale, args.dimension);
+  args.rank = std::max(rank, 1);
+
+  const int64_t bytes = dtype_bytes(x.dtype);
+  int64_t unit = widest_unit(args, rank, bytes);
+  const Mode mode = choose_mode(rank, bytes, &args, &unit);
+  args.small = mode != any || to_groups(&args, 1, kUpsampleRowsOfElements);
+  if (!args.small) args.count = count_of(args);
+  plan.kernel = kernel_of(unit, mode);
+  for (UpsampleDimension& d : args.dimension) find_divisor(&d);
+  if (mode == tile) {
+    plan.grid = grid_for(args.count * kUpsampleBlock, kUpsampleBlock);
+    args.step = int64_t{plan.grid} * args.tiles.rows;
+    return plan;
+  }
+  if (mode == few) {
+    plan.block = kUpsampleFewBlock;
+    constexpr int64_t kOfBlock = kUpsampleFewBlock * kUpsampleFewDepth;
+    plan.grid = static_cast<uint32_t>((args.count + kOfBlock - 1) / kOfBlock);  // which does not go round
+    return plan;
+  }
+  if (mode == run || mode == apart) {
+    plan.grid = static_cast<uint32_t>(int64_t{args.periods.blocks} * args.periods.count);  // nor does this
+    return plan;
+  }
+  if (args.small) take_rounds(&args, rounds_of(args, unit, mode));
+  plan.grid = grid_for(args.count, kUpsampleBlock);
+  args.step = int64_t{plan.grid} * kUpsampleBlock;
+  return plan;
+}
+
+}  // namespace hipops

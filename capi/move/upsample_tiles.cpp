@@ -1,0 +1,65 @@
+// Upsampling by way of shared memory: the arguments of device/move/upsample_tile.h.
+#include <algorithm>
+
+#include "tensor/strided.h"
+#include "move/upsample_modes.h"
+
+namespace hipops {
+namespace {
+
+// Rows of x that `rows` neighbouring rows of y come from, at most: the first and the last of them lie anywhere in
+// theirs, and far from 0 f32 rounds; and with each plane that ends come those at its end that no row of y comes from.
+double rows_of_x(const UpsampleDimension& line, int64_t rows) {
+  const double ratio = ratio_of(line), rounded = static_cast<double>(line.last) * 0x1p-20;
+  const double unused = static_cast<double>(line.last + 1) - static_cast<double>(line.size) * ratio;
+  const double ends = static_cast<double>((rows + line.size - 2) / line.size);
+  return static_cast<double>(rows - 1) * ratio + 2 + rounded + ends * std::max(0.0, unused + rounded);
+}
+
+constexpr int64_t kLeastTiles = 256, kLeastPeriods = 4;
+// Of elements of more bytes y has no more than so many times those of x: there rows do as well.
+constexpr int64_t kMostEnlarged = 6;
+constexpr int64_t kLeastRowBytes = 32;  // wherever it begins, it has a whole vector
+}  // namespace
+
+bool to_tiles(UpsampleArgs* a, int rank, int64_t unit) {
+  const UpsampleDimension &line = a->dimension[0], &rows = a->dimension[1];
+  if (rank < 2 || rank > 3 || (rank == 3 && a->dimension[2].rule != kSourceSame)) return false;
+  const int64_t width = line.last + 1, height = rows.last + 1, planes = a->dimension[2].size;
+  const bool y_is_one = line.y_stride == 1 && rows.y_stride == line.size &&
+                        (planes == 1 || a->dimension[2].y_stride == line.size * rows.size);
+  const bool x_is_one = line.x_stride == 1 && (height == 1 || rows.x_stride == width) &&
+                        (planes == 1 || a->dimension[2].x_stride == width * height);
+  const int64_t length = kWideAccess / unit;
+  if (!y_is_one || !x_is_one || bits_of(a->y) % kWideAccess != 0 || line.size < length || line.size > kTileBytes * 8)
+    return false;
+  // All of x is read, where elements by themselves would have their rows of it read, by sectors.
+  const double wanted = static_cast<double>(std::min(height, rows.size)) * static_cast<double>(width * unit + 32);
+  if (width * unit < kLeastRowBytes || static_cast<double>(height * width * unit) > 1.25 * wanted) return false;
+  if (unit > kFewBytes && line.size * rows.size > kMostEnlarged * width * height) return false;
+  if (rows.size * planes >= kSmall - kTileRows || height * planes >= kSmall) return false;
+
+  UpsampleTiles t{};
+  t.total = static_cast<int32_t>(rows.size * planes);
+  int64_t period = 1;  // rows that make up whole vectors
+  for (; period * line.size % length != 0; period *= 2) ++t.period_bits;
+  const double room = static_cast<double>(kTileBytes - kWideAccess) / static_cast<double>(width * unit);
+  const double without_seams = (room - rows_of_x(rows, 1)) / ratio_of(rows) + 1;
+  double most = std::min({static_cast<double>(kTileRows), static_cast<double>(t.total / kLeastTiles), without_seams});
+  auto whole_periods = [&] { return static_cast<int64_t>(most) / period * period; };
+  while (most >= 1 && rows_of_x(rows, whole_periods()) > room) most /= 2;
+  if (most < 1 || whole_periods() == 0) return false;
+  t.rows = static_cast<int32_t>(whole_periods());
+  t.vectors = static_cast<int32_t>(line.size * period / length);
+  t.vectors_divisor = divisor_of(t.vectors);
+  t.together = std::max(1, kUpsampleBlock / t.vectors);
+  const int32_t at_once = t.together * t.vectors, turns = (at_once + kUpsampleBlock - 1) / kUpsampleBlock;
+  if (at_once * 4 < turns * kUpsampleBlock * 3) return false;       // a quarter of the work-items would be idle
+  if (t.rows < kLeastPeriods * period * t.together) return false;  // they would find columns for too few vectors
+  a->tiles = t;
+  a->rank = 2;
+  a->count = (int64_t{t.total} + t.rows - 1) / t.rows;
+  return true;
+}
+
+}  // namespace hipops

@@ -1,0 +1,224 @@
+// Atomic operations on global memory, relaxed, among all work-items of the device. Each is one instruction where the
+// target has it; elsewhere those on floats compare and swap until nobody came between. No result is given, but by
+// atomic_take: what was there before costs a trip back.
+//
+// AMD GPUs have float atomics for memory of the device (coarse-grained: what hipMalloc gives). On fine-grained memory,
+// of the host or of another device, instructions of some generations do nothing, and this file does not ask the
+// compiler to guard against that: its guard is the loop that the instructions are to replace.
+#pragma once
+
+#include "device/core/vector.h"
+
+namespace hipops {
+namespace {
+
+#if defined(HIPOPS_AMD)
+
+template <class T>
+HIPOPS_FN void amd_atomic_add(T* at, T v) { __hip_atomic_fetch_add(at, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT); }
+
+template <class T>
+HIPOPS_FN bool amd_compare_swap(T* at, T* seen, T next) {
+  return __hip_atomic_compare_exchange_weak(at, seen, next, __ATOMIC_RELAXED, __ATOMIC_RELAXED,
+                                            __HIP_MEMORY_SCOPE_AGENT);
+}
+
+template <class T>
+using GlobalPointer = __attribute__((address_space(1))) T*;
+
+HIPOPS_FN void atomic_add(uint32_t* at, uint32_t v) { amd_atomic_add(at, v); }
+HIPOPS_FN void atomic_add(uint64_t* at, uint64_t v) { amd_atomic_add(at, v); }
+HIPOPS_FN void atomic_min(uint64_t* at, uint64_t v) {
+  __hip_atomic_fetch_min(at, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}
+HIPOPS_FN void atomic_max(uint32_t* at, uint32_t v) {
+  __hip_atomic_fetch_max(at, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}
+
+// The builtins name the instructions: gfx90a and later of CDNA, gfx11 and later of RDNA (f32), CDNA alone (f64).
+HIPOPS_FN void atomic_add(float* at, float v) {
+#if __has_builtin(__builtin_amdgcn_global_atomic_fadd_f32)
+  __builtin_amdgcn_global_atomic_fadd_f32((GlobalPointer<float>)at, v);
+#else
+  amd_atomic_add(at, v);
+#endif
+}
+
+HIPOPS_FN void atomic_add(double* at, double v) {
+#if __has_builtin(__builtin_amdgcn_global_atomic_fadd_f64)
+  __builtin_amdgcn_global_atomic_fadd_f64((GlobalPointer<double>)at, v);
+#else
+  amd_atomic_add(at, v);
+#endif
+}
+
+// A 16-bit float is half of an aligned word, and there are atomics on words only. All of that word belongs to the
+// caller's tensor: its launcher has seen to that.
+template <class T>
+HIPOPS_FN void add_by_words(T* at, float v) {
+  int upper = int(uintptr_t(at) >> 1 & 1), shift = 16 * upper;
+  uint32_t* word = reinterpret_cast<uint32_t*>(at - upper);
+  uint32_t seen = __hip_atomic_load(word, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT), next;
+  do {
+    T sum = narrow<T>(widen(T{uint16_t(seen >> shift)}) + v);
+    next = (seen & ~(0xffffu << shift)) | uint32_t(sum.bits) << shift;
+  } while (!amd_compare_swap(word, &seen, next));
+}
+
+// The same by an instruction that adds to both halves: to the other one -0.0, which changes no number (a signalling NaN
+// it makes quiet).
+template <class T>
+HIPOPS_FN uint32_t beside_minus_zero(const T* at, T v) {
+  return uintptr_t(at) >> 1 & 1 ? 0x8000u | uint32_t(v.bits) << 16 : 0x80000000u | v.bits;
+}
+
+HIPOPS_FN void atomic_add(f16* at, f16 v) {
+#if __has_builtin(__builtin_amdgcn_global_atomic_fadd_v2f16)
+  typedef _Float16 Pair __attribute__((ext_vector_type(2)));
+  f16* word = at - (uintptr_t(at) >> 1 & 1);
+  __builtin_amdgcn_global_atomic_fadd_v2f16((GlobalPointer<Pair>)word, bit_cast<Pair>(beside_minus_zero(at, v)));
+#else
+  add_by_words(at, widen(v));
+#endif
+}
+
+HIPOPS_FN void atomic_add(bf16* at, bf16 v) {
+#if __has_builtin(__builtin_amdgcn_global_atomic_fadd_v2bf16)
+  typedef short Pair __attribute__((ext_vector_type(2)));
+  bf16* word = at - (uintptr_t(at) >> 1 & 1);
+  __builtin_amdgcn_global_atomic_fadd_v2bf16((GlobalPointer<Pair>)word, bit_cast<Pair>(beside_minus_zero(at, v)));
+#else
+  add_by_words(at, widen(v));
+#endif
+}
+
+#elif defined(HIPOPS_NVIDIA)
+
+static_assert(sizeof(unsigned long long) == sizeof(uint64_t),
+              "CUDA's 64-bit atomics are declared for unsigned long long");
+HIPOPS_FN void atomic_add(uint32_t* at, uint32_t v) { atomicAdd(at, v); }
+HIPOPS_FN void atomic_add(uint64_t* at, uint64_t v) {
+  atomicAdd(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(v));
+}
+HIPOPS_FN void atomic_min(uint64_t* at, uint64_t v) {
+  atomicMin(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(v));
+}
+HIPOPS_FN void atomic_max(uint32_t* at, uint32_t v) { atomicMax(at, v); }
+HIPOPS_FN void atomic_add(float* at, float v) { atomicAdd(at, v); }
+HIPOPS_FN void atomic_add(double* at, double v) { atomicAdd(at, v); }
+HIPOPS_FN void atomic_add(f16* at, f16 v) { atomicAdd(reinterpret_cast<__half*>(at), bit_cast<__half>(v)); }
+HIPOPS_FN void atomic_add(bf16* at, bf16 v) {
+  atomicAdd(reinterpret_cast<__nv_bfloat16*>(at), bit_cast<__nv_bfloat16>(v));
+}
+
+#else
+
+// Replaces what is at `at` by f of it; Bits is the unsigned integer of its size.
+template <class Bits, class T, class F>
+HIPOPS_FN void atomic_update(T* at, F f) {
+  Bits* bits = reinterpret_cast<Bits*>(at);
+  Bits seen = __atomic_load_n(bits, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n(bits, &seen, bit_cast<Bits>(f(bit_cast<T>(seen))), true, __ATOMIC_RELAXED,
+                                      __ATOMIC_RELAXED)) {
+  }
+}
+
+HIPOPS_FN void atomic_add(uint32_t* at, uint32_t v) { __atomic_fetch_add(at, v, __ATOMIC_RELAXED); }
+HIPOPS_FN void atomic_add(uint64_t* at, uint64_t v) { __atomic_fetch_add(at, v, __ATOMIC_RELAXED); }
+HIPOPS_FN void atomic_min(uint64_t* at, uint64_t v) {
+  atomic_update<uint64_t>(at, [v](uint64_t seen) { return v < seen ? v : seen; });
+}
+HIPOPS_FN void atomic_max(uint32_t* at, uint32_t v) {
+  atomic_update<uint32_t>(at, [v](uint32_t seen) { return v > seen ? v : seen; });
+}
+HIPOPS_FN void atomic_add(float* at, float v) { atomic_update<uint32_t>(at, [v](float seen) { return seen + v; }); }
+HIPOPS_FN void atomic_add(double* at, double v) { atomic_update<uint64_t>(at, [v](double seen) { return seen + v; }); }
+HIPOPS_FN void atomic_add(f16* at, f16 v) {
+  atomic_update<uint16_t>(at, [v](f16 seen) { return narrow<f16>(widen(seen) + widen(v)); });
+}
+HIPOPS_FN void atomic_add(bf16* at, bf16 v) {
+  atomic_update<uint16_t>(at, [v](bf16 seen) { return narrow<bf16>(widen(seen) + widen(v)); });
+}
+
+#endif
+
+// nanoseconds(): of a clock that goes on while a wave sleeps. Its zero is anywhere, and it may step by a microsecond.
+//
+// What blocks tell each other within a launch: one that finds, by atomic_take, what another one added so, sees all that the
+// other wrote before, if each has a device_fence in between. For what all of a block wrote, all of it has one.
+#if defined(HIPOPS_AMD)
+HIPOPS_FN uint32_t atomic_take(uint32_t* at, uint32_t v) {
+  return __hip_atomic_fetch_add(at, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}
+HIPOPS_FN void device_fence() { __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "agent"); }
+HIPOPS_FN void pause() { __builtin_amdgcn_s_sleep(16); }
+HIPOPS_FN uint64_t nanoseconds() {
+#if defined(__gfx942__) || defined(__gfx950__) || defined(__gfx9_4_generic__) || !defined(__GFX9__)
+  constexpr uint64_t kTick = 10;  // of 100 MHz
+#else
+  constexpr uint64_t kTick = 40;  // of 25 MHz
+#endif
+#if __has_builtin(__builtin_readsteadycounter)
+  return kTick * __builtin_readsteadycounter();
+#elif defined(__GFX11__) || defined(__GFX12__)
+  return kTick * __builtin_amdgcn_s_sendmsg_rtnl(0x83);  // what gives the time there
+#else
+  return kTick * __builtin_amdgcn_s_memrealtime();
+#endif
+}
+#elif defined(HIPOPS_NVIDIA)
+HIPOPS_FN uint32_t atomic_take(uint32_t* at, uint32_t v) { return atomicAdd(at, v); }
+HIPOPS_FN void device_fence() { __threadfence(); }
+HIPOPS_FN void pause() { __nanosleep(200); }
+HIPOPS_FN uint64_t nanoseconds() {
+  uint64_t now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
+#else
+HIPOPS_FN uint32_t atomic_take(uint32_t* at, uint32_t v) { return __atomic_fetch_add(at, v, __ATOMIC_RELAXED); }
+HIPOPS_FN void device_fence() { __atomic_thread_fence(__ATOMIC_ACQ_REL); }
+HIPOPS_FN void pause() {}
+HIPOPS_FN uint64_t nanoseconds() { return cpu::nanoseconds(); }
+#endif
+
+// Of four neighbours, aligned as a whole: one operation where the target has it.
+HIPOPS_FN void atomic_add_vector(float* at, const Vector<float, 4>& v) {
+#if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
+  asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(at), "f"(v.element[0]), "f"(v.element[1]),
+               "f"(v.element[2]), "f"(v.element[3])
+               : "memory");
+#else
+#pragma unroll
+  for (int i = 0; i < 4; ++i) atomic_add(at + i, v.element[i]);
+#endif
+}
+
+// Stores where others may store at the same time, and any of the values will do. On a GPU every store of an element is
+// whole, and of a vector each element: of 16 bytes these are halves, as no element is larger. On the CPU it has to be
+// said.
+template <class T>
+HIPOPS_FN void store_contended(T* at, const T& v) {
+  struct alignas(16) Halves { uint64_t half[2]; };
+  static_assert(sizeof(T) <= 8 || sizeof(T) == sizeof(Halves), "an element, or a vector of them");
+#if defined(HIPOPS_CPU)
+  if constexpr (sizeof(T) <= 8) {
+    __atomic_store(at, const_cast<T*>(&v), __ATOMIC_RELAXED);
+  } else {
+    const Halves halves = bit_cast<Halves>(v);
+    for (int i = 0; i < 2; ++i) __atomic_store_n(reinterpret_cast<uint64_t*>(at) + i, halves.half[i], __ATOMIC_RELAXED);
+  }
+#elif defined(HIPOPS_NVIDIA)
+  if constexpr (sizeof(T) <= 8) {
+    *at = v;
+  } else {
+    const Halves halves = bit_cast<Halves>(v);  // nvcc would store four words
+    asm volatile("st.global.v2.b64 [%0], {%1, %2};" ::"l"(at), "l"(halves.half[0]), "l"(halves.half[1]) : "memory");
+  }
+#else
+  *at = v;
+#endif
+}
+
+}  // namespace
+}  // namespace hipops

@@ -1,0 +1,31 @@
+// What a kernel and the runtime that launches it agree upon, for all ops.
+#pragma once
+
+#include <stdint.h>
+
+// HIPOPS_OFF_AMD(X(name, ..) ..): of a list of kernels, those that AMD's code objects do not have. Launchers know of them
+// everywhere: Op::is_off_amd.
+#if defined(__HIP__)
+#define HIPOPS_OFF_AMD(...)
+#else
+#define HIPOPS_OFF_AMD(...) __VA_ARGS__
+#endif
+
+namespace hipops {
+
+// NVIDIA: launches of no more blocks than this may be placed on the device while the launch before them still ends,
+// where kernels are of sm_90 or later (programmatic dependent launch). They save half a microsecond; where there are
+// many blocks, what it costs each would come to more, mostly: LaunchShape::begins_early.
+constexpr uint32_t kMostBlocksEarly = 1024;
+
+// A part of what blocks have the L2 cache load while they wait for the launch before, in bytes (device/core/stream.h).
+constexpr int64_t kExpectedPart = 24 << 10;
+
+// Blocks of a cluster. Every device that has clusters runs those of 8; those of 16 only one that has enough
+// multiprocessors side by side.
+constexpr int kPortableCluster = 8, kLargestCluster = 16;
+
+// Shared memory that a block has on every AMD GPU, at most.
+constexpr int64_t kOwnSharedBytes = 64 << 10;
+
+}  // namespace hipops

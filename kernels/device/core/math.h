@@ -1,0 +1,167 @@
+// The functions that the ops need beyond + - * /, each within 1 ULP or saying otherwise.
+#pragma once
+
+#include "device/core/types.h"
+
+namespace hipops {
+namespace {
+
+HIPOPS_FN float square_root(float v) { return sqrtf(v); }
+HIPOPS_FN double square_root(double v) { return sqrt(v); }
+HIPOPS_FN float fused_multiply_add(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+HIPOPS_FN double fused_multiply_add(double a, double b, double c) { return __builtin_fma(a, b, c); }
+// a * b, rounded: never one with a sum that it goes into, as compilers may make of it.
+#if defined(HIPOPS_NVIDIA)
+HIPOPS_FN float rounded_product(float a, float b) { return __fmul_rn(a, b); }
+HIPOPS_FN double rounded_product(double a, double b) { return __dmul_rn(a, b); }
+#else
+template <class C>
+HIPOPS_FN C rounded_product(C a, C b) {
+#if defined(HIPOPS_AMD)
+#pragma clang fp contract(off)
+#endif
+  return a * b;
+}
+#endif
+HIPOPS_FN float exponential(float v) { return expf(v); }
+HIPOPS_FN double exponential(double v) { return exp(v); }
+
+// 1 / sqrt(v), within a few ULP.
+HIPOPS_FN float inverse_square_root_estimate(float v) {
+#if defined(HIPOPS_AMD)
+  bool small = v < 0x1p-100f;  // the instruction takes denormal numbers for 0
+  return __builtin_amdgcn_rsqf(small ? v * 0x1p100f : v) * (small ? 0x1p50f : 1.0f);
+#elif defined(HIPOPS_NVIDIA)
+  return rsqrtf(v);
+#else
+  return 1.0f / sqrtf(v);
+#endif
+}
+HIPOPS_FN double inverse_square_root_estimate(double v) { return 1.0 / sqrt(v); }
+
+// 1 / sqrt(v), within 1 ULP: what the estimate missed is found exactly enough (v * r^2 should be 1), and half of it
+// given back (Newton's step).
+template <class C>
+HIPOPS_FN C inverse_square_root(C v) {
+  C r = inverse_square_root_estimate(v);
+  C t = v * r;
+  C rest = fused_multiply_add(v, r, -t);
+  C missed = fused_multiply_add(-rest, r, fused_multiply_add(-t, r, C(1)));
+  return missed == missed ? fused_multiply_add(r * C(0.5), missed, r) : r;  // a NaN where v is 0 or infinite
+}
+
+// e^(x - m) for results that are rounded to f32 or f64. The difference is rounded, and a difference of 20 that is off
+// by half its ULP puts e^20 off by 16 of its own; so what the rounding lost is found (Knuth's two-sum) and given back.
+template <class C>
+HIPOPS_FN C exp_difference(C x, C m) {
+  C d = x - m;
+  C virtual_m = x - d;
+  C lost = (x - (d + virtual_m)) + (virtual_m - m);
+  C e = exponential(d);
+  return fused_multiply_add(e, e > C(0) ? lost : C(0), e);  // e is 0 where d is -inf, and `lost` a NaN there
+}
+
+// 2^v, within 2 ULP; under 2^-126 it may be 0.
+HIPOPS_FN float exp2_fast(float v) {
+#if defined(HIPOPS_NVIDIA)
+  float power;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(v));
+  return power;
+#elif defined(HIPOPS_AMD) && __has_builtin(__builtin_amdgcn_exp2f)
+  return __builtin_amdgcn_exp2f(v);
+#elif defined(HIPOPS_AMD)
+  return __builtin_exp2f(v);  // older compilers make the same instruction of it, and some around it
+#else
+  return exp2f(v);
+#endif
+}
+
+// e^(x - m) * 2^24, for x <= m and results that are rounded to 16 bits: x and m have few bits, and their difference
+// loses nothing that matters. Times 2^24, what is a denormal number in the end is none on the way.
+constexpr float kExpScale = 0x1p24f;
+HIPOPS_FN float exp_difference_fast(float x, float m) {
+  return exp2_fast(fused_multiply_add(x - m, 1.44269504f, 24.0f));
+}
+
+// e^(x - m) * 2^24 for x <= m, within 2 ULP, and exact for m itself. It costs half of what e^(x - m) does, as no
+// difference is rounded: e^x is 2^n * 2^f, where n is the integer next to x * log2(e), and of m both are taken away by
+// themselves.
+template <class C> class ScaledExponential;
+
+template <>
+class ScaledExponential<float> {
+ public:
+  explicit HIPOPS_METHOD ScaledExponential(float m) {
+    // There x * log2(e) has lost its digits; but x - m is exact, where it is not so low that its power is 0.
+    constexpr float kLarge = 0x1p13f;
+    reference_ = fabsf(m) < kLarge ? 0.0f : m;
+    float n = fused_multiply_add(m - reference_, kLog2, kToInteger);
+    lowest_ = n - 150.0f;
+    fraction_ = 0.0f;
+    fraction_ = fraction_of(m - reference_, n);
+    exponent_ = ((127u + 24u) << 23) - (bit_cast<uint32_t>(n) << 23);
+  }
+  HIPOPS_METHOD float operator()(float x) const {
+    float d = x - reference_;
+    float n = fmaxf(fused_multiply_add(d, kLog2, kToInteger), lowest_);
+    return exp2_fast(fraction_of(d, n)) * bit_cast<float>((bit_cast<uint32_t>(n) << 23) + exponent_);
+  }
+
+ private:
+  static constexpr float kLog2 = 1.44269502e+00f, kLog2Rest = 1.92596303e-08f;  // log2(e) as two numbers
+  static constexpr float kToInteger = 0x1.8p23f;  // with this added, a float has its integer in its last bits
+
+  // Less that of m.
+  HIPOPS_METHOD float fraction_of(float d, float n) const {
+    return fused_multiply_add(d, kLog2, kToInteger - n) + fused_multiply_add(d, kLog2Rest, -fraction_);
+  }
+
+  float reference_, lowest_, fraction_;
+  uint32_t exponent_;
+};
+
+// e^(x - m) * 2^64, within 1 ULP, times a factor between 0.7 and 1.5 that is the same for all x: for quotients, which
+// are right under 2^-1022, too. (Without the factor, as in f32, 2^f would be wanted for f up to 1.) 2^f is a polynomial
+// of degree 11 that is off by 1.8e-17 at most (Remez).
+template <>
+class ScaledExponential<double> {
+ public:
+  explicit HIPOPS_METHOD ScaledExponential(double m) {
+    constexpr double kLarge = 0x1p30;
+    reference_ = fabs(m) < kLarge ? 0.0 : m;
+    lowest_ = (m - reference_) - 800.0;
+    exponent_ = 1023 + 64 - integer_of(fused_multiply_add(m - reference_, kLog2, kToInteger));
+  }
+  HIPOPS_METHOD double operator()(double x) const {
+    double d = x - reference_;
+    d = d < lowest_ ? lowest_ : d;  // a NaN stays one
+    const double n = fused_multiply_add(d, kLog2, kToInteger);
+    const double f = fused_multiply_add(d, kLog2Rest, fused_multiply_add(d, kLog2, kToInteger - n));
+    double power = 0x1.c0638527edf34p-32;
+    power = fused_multiply_add(power, f, 0x1.e605f979c7a5dp-28);
+    power = fused_multiply_add(power, f, 0x1.b54167a0b9061p-24);
+    power = fused_multiply_add(power, f, 0x1.62bfd49ed0adfp-20);
+    power = fused_multiply_add(power, f, 0x1.ffcbee3b0af8cp-17);
+    power = fused_multiply_add(power, f, 0x1.4309130961163p-13);
+    power = fused_multiply_add(power, f, 0x1.5d87fe7bbbe07p-10);
+    power = fused_multiply_add(power, f, 0x1.3b2ab6fba1e1cp-7);
+    power = fused_multiply_add(power, f, 0x1.c6b08d7048f31p-5);
+    power = fused_multiply_add(power, f, 0x1.ebfbdff82c598p-3);
+    power = fused_multiply_add(power, f, 0x1.62e42fefa39f3p-1);
+    power = fused_multiply_add(power, f, 1.0);
+    const int exponent = integer_of(n) + exponent_;
+    return power * bit_cast<double>(uint64_t(exponent > 0 ? exponent : 0) << 52);
+  }
+
+ private:
+  static constexpr double kLog2 = 0x1.71547652b82fep+0, kLog2Rest = 0x1.777d0ffda0d24p-56;  // log2(e) as two numbers
+  static constexpr double kToInteger = 0x1.8p52;
+
+  static HIPOPS_METHOD int integer_of(double n) { return int(uint32_t(bit_cast<uint64_t>(n))); }
+
+  double reference_, lowest_;
+  int exponent_;
+};
+
+}  // namespace
+}  // namespace hipops

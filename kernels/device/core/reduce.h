@@ -1,0 +1,148 @@
+// The reduction over the work-items that share a row.
+#pragma once
+
+#include "device/core/wave.h"
+
+namespace hipops {
+namespace {
+
+// A sum of about twice the digits of C: as two numbers, the second being what the roundings of the first have lost
+// (Knuth's two-sum); or, of f32, in f64, where that takes fewer instructions.
+template <class C> constexpr bool sums_in_f64 = fast_f64 && sizeof(C) == sizeof(float);
+template <class C, bool InF64 = sums_in_f64<C>>
+struct WideSum {
+  C sum, lost;
+
+  static HIPOPS_METHOD WideSum of(C v) { return {v, C(0)}; }
+
+  HIPOPS_METHOD C high() const { return sum; }  // the sum, rounded,
+  HIPOPS_METHOD C low() const { return lost; }  // and the rest; of no use where it is infinite or NaN
+  HIPOPS_METHOD C value() const { return sum - sum == C(0) ? sum + lost : sum; }
+
+  friend HIPOPS_METHOD WideSum operator+(const WideSum& a, const WideSum& b) {
+    C sum = a.sum + b.sum;
+    C taken = sum - a.sum;
+    C lost = (a.sum - (sum - taken)) + (b.sum - taken);
+    return {sum, a.lost + b.lost + lost};
+  }
+  friend HIPOPS_METHOD WideSum operator*(const WideSum& a, C factor) { return {a.sum * factor, a.lost * factor}; }
+};
+template <class C>
+struct WideSum<C, true> {
+  double sum;
+
+  WideSum() = default;
+  explicit HIPOPS_METHOD WideSum(double s) : sum(s) {}
+  static HIPOPS_METHOD WideSum of(C v) { return WideSum(double(v)); }
+
+  HIPOPS_METHOD C high() const { return C(sum); }
+  HIPOPS_METHOD C low() const { return C(sum - double(C(sum))); }
+  HIPOPS_METHOD C value() const { return C(sum); }
+
+  friend HIPOPS_METHOD WideSum operator+(const WideSum& a, const WideSum& b) { return WideSum(a.sum + b.sum); }
+  friend HIPOPS_METHOD WideSum operator*(const WideSum& a, C factor) { return WideSum(a.sum * double(factor)); }
+};
+
+#if defined(HIPOPS_NVIDIA)
+template <class C>
+struct WholeWave<WideSum<C, true>, SumByMatrix> {
+  using Wide = WideSum<C, true>;
+  using InF64 = WholeWave<double, SumByMatrix>;
+  static constexpr bool kExists = InF64::kExists, kInF64 = false;
+  static HIPOPS_METHOD Wide of_eight(Wide v) { return Wide(InF64::of_eight(v.sum)); }
+  static HIPOPS_METHOD Wide of(Wide v) { return Wide(InF64::of(v.sum)); }
+};
+#endif
+
+// Room for a value of up to the size of Largest.
+template <class Largest>
+struct alignas(sizeof(Largest)) ReduceSlot {
+  uint32_t word[sizeof(Largest) / 4];
+
+  template <class T>
+  static HIPOPS_METHOD ReduceSlot of(const T& v) {
+    static_assert(sizeof(T) <= sizeof(ReduceSlot), "larger than the Largest that this was made for");
+    ReduceSlot slot{};
+    __builtin_memcpy(&slot, &v, sizeof(T));
+    return slot;
+  }
+  template <class T>
+  HIPOPS_METHOD T as() const {
+    T v;
+    __builtin_memcpy(&v, this, sizeof(T));
+    return v;
+  }
+};
+
+// All-reduce over groups of neighbouring work-items, of values up to the size of Largest. Threads <= 32: over each
+// group of as many lanes, which are part of a wave. Else over the whole block, of up to Threads work-items: its waves
+// meet once, in shared memory. A kernel makes one of these, before its loop over rows: shared memory belongs to the
+// type, so a second one would share the first one's.
+template <class Largest, int Threads>
+class Reduce {
+ public:
+  explicit HIPOPS_METHOD Reduce(int threads) : partial_(storage()), waves_(threads / wave_size) {}
+
+  // Every work-item of the block calls this, with the same op; the op commutes.
+  template <class T, class Op>
+  HIPOPS_METHOD T operator()(T v, Op op) {
+    if constexpr (Threads <= kSmallestWave) {
+      return wave_reduce<Threads>(v, op);
+    } else if constexpr (WholeWave<T, Op>::kInF64 && sizeof(Slot) >= sizeof(double)) {
+      return T((*this)(double(v), op));  // to f64 and back once
+    } else {
+      return fold<T>(exchange(wave_reduce<wave_size>(v, op)), Identity(), op);
+    }
+  }
+
+  // The meeting by itself, for what is more than one op: v, the same in all lanes of a wave, is left for all waves, at
+  // the place that is returned.
+  template <class T>
+  HIPOPS_METHOD int exchange(const T& v) {
+    // Two sets of slots, used in turn: a wave that is early for the next reduction cannot overwrite what a late one
+    // still reads, since between the two uses of a set lies the barrier of the other. So one barrier a reduction is
+    // enough.
+    int first = turn_ * kWaves;
+    turn_ ^= 1;
+    if (lane_index() == 0) partial_[first + wave_index()] = Slot::of(v);
+    barrier();
+    return first;
+  }
+
+  // op over f(v) of all waves, once or more up to the next exchange. Every wave reduces all the partial results: that is
+  // cheaper than a second meeting.
+  template <class T, class F, class Op>
+  HIPOPS_METHOD auto fold(int first, F f, Op op) const {
+    using Result = decltype(f(T()));
+    using Whole = WholeWave<Result, Op>;
+    const auto of_wave = [&](int wave) {
+      const Slot left = partial_[first + (wave < waves_ ? wave : 0)];
+      return wave < waves_ ? f(left.template as<T>()) : Op::template identity<Result>();
+    };
+    if constexpr (Whole::kExists && kWaves <= 8) {
+      return Whole::of_eight(of_wave(lane_index() % 8));
+    } else if constexpr (Whole::kExists && kWaves <= 2 * 8) {
+      return Whole::of_eight(op(of_wave(lane_index() % 8), of_wave(lane_index() % 8 + 8)));
+    } else {
+      return wave_reduce<kWaves>(of_wave(lane_index() % kWaves), op);
+    }
+  }
+
+ private:
+  static constexpr int kSmallestWave = 32;
+  static constexpr int kWaves = Threads <= wave_size ? 1 : Threads / wave_size;
+
+  using Slot = ReduceSlot<Largest>;
+
+  static HIPOPS_METHOD Shared<Slot> storage() {
+    HIPOPS_SHARED(Slot, slots, 2 * kWaves);
+    return slots;
+  }
+
+  Shared<Slot> partial_;
+  int waves_;
+  int turn_ = 0;
+};
+
+}  // namespace
+}  // namespace hipops

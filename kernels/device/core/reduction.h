@@ -1,0 +1,94 @@
+// What reductions combine with, and which of them a GPU has instructions for.
+#pragma once
+
+#include "device/core/types.h"
+
+namespace hipops {
+namespace {
+
+// Whether an operation on f64 takes little longer than one on f32, on all GPUs that run this code: that of sm_80 and
+// sm_100 also runs on some that take 32 or 64 times as long. On the CPU waves of 64 are CDNA's.
+#if defined(HIPOPS_CPU)
+constexpr bool fast_f64 = HIPOPS_CPU_WAVE == 64;
+#elif defined(HIPOPS_FROM_GFX90A)
+constexpr bool fast_f64 = true;
+#elif defined(__CUDA_ARCH__)
+constexpr bool fast_f64 = __CUDA_ARCH__ == 900;
+#else
+constexpr bool fast_f64 = false;
+#endif
+
+struct Identity {
+  template <class C> HIPOPS_METHOD C operator()(C v) const { return v; }
+};
+
+// What reductions combine with. Combined with the identity, a value stays what it is.
+struct Sum {
+  template <class T> HIPOPS_METHOD T operator()(const T& a, const T& b) const { return a + b; }
+  template <class T> static HIPOPS_METHOD T identity() { return T{}; }
+};
+
+// As Sum. Over a wave, f64 matrix units add up sooner than lanes exchange what they have, where a GPU has such: 76
+// cycles instead of 184 of f64 on an H200, as long as no more than two waves wait for the same unit; of four, 161.
+struct SumByMatrix : Sum {};
+
+// The larger one; a NaN gives way to a number.
+struct Maximum {
+  HIPOPS_METHOD float operator()(float a, float b) const { return fmaxf(a, b); }
+  HIPOPS_METHOD double operator()(double a, double b) const { return fmax(a, b); }
+  template <class T> static HIPOPS_METHOD T identity() { return -T(INFINITY); }
+};
+
+// Reductions over a whole wave that a GPU has instructions for. of_eight: of values that every eighth lane has alike,
+// and which count once. kInF64: floats are taken to f64 and back each time.
+template <class T, class Op>
+struct WholeWave {
+  static constexpr bool kExists = false, kInF64 = false;
+};
+#if defined(HIPOPS_NVIDIA)
+// The sums of v over four lanes each, from 4n to 4n + 3, for n = 2 * (lane % 4) and for the n after it: ones times a
+// matrix.
+struct SumsOfFour {
+  double first, second;
+};
+HIPOPS_FN SumsOfFour sums_of_four(double v) {
+  SumsOfFour sums;
+  asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%4, %4};"
+               : "=d"(sums.first), "=d"(sums.second)
+               : "d"(1.0), "d"(v), "d"(0.0));
+  return sums;
+}
+
+template <>
+struct WholeWave<double, SumByMatrix> {
+  static constexpr bool kExists = fast_f64, kInF64 = false;
+  static HIPOPS_METHOD double of_eight(double v) {
+    const SumsOfFour sums = sums_of_four(v);
+    return sums.first + sums.second;
+  }
+  static HIPOPS_METHOD double of(double v) { return sums_of_four(of_eight(v)).first; }
+};
+template <>
+struct WholeWave<float, SumByMatrix> {
+  using InF64 = WholeWave<double, SumByMatrix>;
+  static constexpr bool kExists = fast_f64, kInF64 = kExists;
+  static HIPOPS_METHOD float of_eight(float v) { return float(InF64::of_eight(double(v))); }
+  static HIPOPS_METHOD float of(float v) { return float(InF64::of(double(v))); }
+};
+
+// As integers, floats that are not negative are in their order, and the others are with all but the sign turned. A NaN
+// counts as the smallest integer, below -inf, which turns back into a NaN where there is nothing else.
+template <>
+struct WholeWave<float, Maximum> {
+  static constexpr bool kExists = true, kInF64 = false;
+  static HIPOPS_METHOD int32_t ordered(int32_t bits) { return bits ^ (bits >> 31 & INT32_MAX); }
+  static HIPOPS_METHOD float of(float v) {
+    const int32_t own = v == v ? ordered(bit_cast<int32_t>(v)) : INT32_MIN;
+    return bit_cast<float>(ordered(__reduce_max_sync(0xffffffffu, own)));
+  }
+  static HIPOPS_METHOD float of_eight(float v) { return of(v); }
+};
+#endif
+
+}  // namespace
+}  // namespace hipops

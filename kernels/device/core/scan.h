@@ -1,0 +1,68 @@
+// The exclusive scan over the work-items of a block: what those before a work-item bring, added up.
+#pragma once
+
+#include "device/core/wave.h"
+
+namespace hipops {
+namespace {
+
+// What a scan gives to each work-item.
+template <class T>
+struct Scanned {
+  T before;  // the sum over the work-items before this one
+  T total;   // the sum over all
+};
+
+// One step: groups of Half lanes become groups of 2 * Half. The lanes of a group hold one total, as other_half asks.
+template <int Half, class T>
+HIPOPS_FN void scan_step(Scanned<T>* s, uint32_t lane) {
+  T other = other_half<Half>(s->total);
+  s->before += lane & Half ? other : T(0);
+  s->total += other;
+}
+
+// Over the wave.
+template <class T>
+HIPOPS_FN Scanned<T> wave_scan(T v) {
+  Scanned<T> s{T(0), v};
+  const uint32_t lane = opaque(lane_index());
+  scan_step<1>(&s, lane);
+  scan_step<2>(&s, lane);
+  scan_step<4>(&s, lane);
+  scan_step<8>(&s, lane);
+  if constexpr (on_amd && wave_size == 64) {  // see wave_reduce
+    T row[4] = {read_lane(s.total, 0), read_lane(s.total, 16), read_lane(s.total, 32), read_lane(s.total, 48)};
+    T before = s.before;
+    before += lane >= 16 ? row[0] : T(0);
+    before += lane >= 32 ? row[1] : T(0);
+    before += lane >= 48 ? row[2] : T(0);
+    return {before, row[0] + row[1] + row[2] + row[3]};
+  } else {
+    scan_step<16>(&s, lane);
+    if constexpr (wave_size == 64) scan_step<32>(&s, lane);
+    return s;
+  }
+}
+
+// Over the block's first Count work-items, whole waves; all call it, those behind them with nothing to add. Its shared
+// memory is that of the function: between two calls for one T the block meets.
+template <int Count, class T>
+HIPOPS_FN Scanned<T> block_scan(T v) {
+  constexpr uint32_t kWaves = Count / wave_size;
+  HIPOPS_SHARED(T, of_wave, kWaves);
+  Scanned<T> s = wave_scan(v);
+  if (opaque(lane_index()) == 0 && wave_index() < kWaves) of_wave[wave_index()] = s.total;
+  barrier();
+  s.total = T(0);
+  const uint32_t wave = opaque(wave_index());
+#pragma unroll
+  for (uint32_t w = 0; w < kWaves; ++w) {
+    T sum = of_wave[w];
+    s.before += w < wave ? sum : T(0);
+    s.total += sum;
+  }
+  return s;
+}
+
+}  // namespace
+}  // namespace hipops

@@ -1,0 +1,131 @@
+// How loads use the caches.
+#pragma once
+
+#include "device/core/vector.h"
+
+namespace hipops {
+namespace {
+
+// Loads of x that mark it as the last thing for the L2 cache to give up: 1 to 5 % of a launch on an H200, and up to 15 %
+// where x is in the cache from the launch before. What is given up first is y, then, soon after it is written and in
+// that order, which memory seems to take at a better rate. What is only written later does not drive x out; of other data
+// that is read later, what is read twice does, the second time (docs/tuning/README.md).
+#if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
+template <class T>
+HIPOPS_FN T load_evict_last(const T* at) {
+  uint64_t policy;
+  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+  const auto global = __cvta_generic_to_global(at);
+  if constexpr (sizeof(T) == 16) {
+    uint4 w;
+    asm volatile("ld.global.L2::cache_hint.v4.b32 {%0, %1, %2, %3}, [%4], %5;"
+                 : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(global), "l"(policy));
+    return bit_cast<T>(w);
+  } else if constexpr (sizeof(T) == 8) {
+    uint64_t w;
+    asm volatile("ld.global.L2::cache_hint.b64 %0, [%1], %2;" : "=l"(w) : "l"(global), "l"(policy));
+    return bit_cast<T>(w);
+  } else if constexpr (sizeof(T) == 4) {
+    uint32_t w;
+    asm volatile("ld.global.L2::cache_hint.b32 %0, [%1], %2;" : "=r"(w) : "l"(global), "l"(policy));
+    return bit_cast<T>(w);
+  } else if constexpr (sizeof(T) == 2) {
+    uint16_t w;
+    asm volatile("ld.global.L2::cache_hint.b16 %0, [%1], %2;" : "=h"(w) : "l"(global), "l"(policy));
+    return bit_cast<T>(w);
+  } else {
+    uint16_t w;
+    asm volatile("ld.global.L2::cache_hint.u8 %0, [%1], %2;" : "=h"(w) : "l"(global), "l"(policy));
+    return bit_cast<T>(uint8_t(w));
+  }
+}
+template <int N, class T>
+HIPOPS_FN Vector<T, N> load_vector_evict_last(const T* at) {
+  return load_evict_last(reinterpret_cast<const Vector<T, N>*>(at));
+}
+template <int N, class T>
+HIPOPS_FN Packed<T, N> load_packed_evict_last(const T* at) { return load_vector_evict_last<N>(at); }
+#else
+template <class T>
+HIPOPS_FN T load_evict_last(const T* at) { return *at; }
+template <int N, class T>
+HIPOPS_FN Vector<T, N> load_vector_evict_last(const T* at) { return load_vector<N>(at); }
+template <int N, class T>
+HIPOPS_FN Packed<T, N> load_packed_evict_last(const T* at) { return load_packed<N>(at); }
+#endif
+
+// Has the L2 cache load a line, where there is an instruction for it that waits for nothing.
+#if defined(HIPOPS_NVIDIA)
+constexpr bool has_expect_load = true;
+HIPOPS_FN void expect_load(const void* at) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(at)));
+}
+// Has the L1 cache load a line, of what no other block writes until this one has read it.
+HIPOPS_FN void expect_load_soon(const void* at) {
+  asm volatile("prefetch.global.L1 [%0];" ::"l"(__cvta_generic_to_global(at)));
+}
+#else
+constexpr bool has_expect_load = false;
+HIPOPS_FN void expect_load(const void*) {}
+HIPOPS_FN void expect_load_soon(const void*) {}
+#endif
+
+// Has the L2 cache load the block's parts of what begins at `from`, a multiple of 16, and is `parts` of kExpectedPart
+// bytes. For blocks that wait for the launch before: those that are there early, of the first `blocks`, ask for some
+// megabytes together.
+HIPOPS_FN void expect_loads([[maybe_unused]] const void* from, [[maybe_unused]] uint32_t parts,
+                            [[maybe_unused]] uint32_t blocks) {
+#if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
+  // Not thread_index() and block_index(): nvcc would carry what it derives from them here past the wait, and made code
+  // of the rest of the kernel that took 1 to 5 % more of a launch.
+  uint32_t thread, block;
+  asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
+  if (block >= parts || block >= blocks) return;
+  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+  if (thread != 0) return;
+#pragma unroll 1
+  for (; block < parts; block += blocks)
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(
+                     __cvta_generic_to_global(static_cast<const char*>(from) + int64_t(block) * kExpectedPart)),
+                 "n"(kExpectedPart)
+                 : "memory");
+#endif
+}
+
+#if defined(HIPOPS_NVIDIA)
+// Leaves the L1 cache to others.
+template <int N, class T>
+HIPOPS_FN Vector<T, N> load_once(const T* at) {
+  using V = Vector<T, N>;
+  if constexpr (sizeof(V) == 16) {
+    uint4 w;
+    asm("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+        : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(at) : "memory");
+    return bit_cast<V>(w);
+  } else if constexpr (sizeof(V) == 8) {
+    uint2 w;
+    asm("ld.global.L1::no_allocate.v2.u32 {%0, %1}, [%2];" : "=r"(w.x), "=r"(w.y) : "l"(at) : "memory");
+    return bit_cast<V>(w);
+  } else if constexpr (sizeof(V) == 32) {
+    struct Halves { Vector<T, N / 2> half[2]; };
+    return bit_cast<V>(Halves{{load_once<N / 2>(at), load_once<N / 2>(at + N / 2)}});
+  } else {
+    return load_vector<N>(at);
+  }
+}
+#else
+template <int N, class T>
+HIPOPS_FN Vector<T, N> load_once(const T* at) { return load_vector<N>(at); }
+#endif
+// As words (see Packed).
+template <int N, class T>
+HIPOPS_FN Packed<T, N> load_packed_once(const T* at) {
+#if defined(HIPOPS_NVIDIA)
+  return load_once<N>(at);
+#else
+  return load_packed<N>(at);
+#endif
+}
+
+}  // namespace
+}  // namespace hipops

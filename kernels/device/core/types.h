@@ -1,0 +1,92 @@
+// Element types by the names that the variant lists use, and their conversions. 16-bit floats are stored as bits and
+// computed in f32, with one rounding, to nearest even, when they are made.
+#pragma once
+
+#include "device/core/platform.h"
+
+#if defined(HIPOPS_NVIDIA)
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#endif
+
+namespace hipops {
+namespace {
+
+using f32 = float;
+using f64 = double;
+struct f16 { uint16_t bits; };
+struct bf16 { uint16_t bits; };
+
+// Elements that are moved and not computed with, by their bits. b128 is a native vector: clang keeps arrays of those in
+// registers, where it leaves arrays of structs in memory.
+using b8 = uint8_t;
+using b16 = uint16_t;
+using b32 = uint32_t;
+using b64 = uint64_t;
+#if defined(HIPOPS_NVIDIA)
+using b128 = uint4;
+#else
+typedef uint32_t b128 __attribute__((vector_size(16)));
+#endif
+
+// What an element is computed in.
+template <class T> struct compute_of { using type = float; };
+template <> struct compute_of<f64> { using type = double; };
+template <class T> using compute_t = typename compute_of<T>::type;
+
+template <class To, class From>
+HIPOPS_FN To bit_cast(const From& from) {
+  static_assert(sizeof(To) == sizeof(From), "bit_cast needs equal sizes");
+  To to;
+  __builtin_memcpy(&to, &from, sizeof(To));
+  return to;
+}
+
+HIPOPS_FN float widen(f32 v) { return v; }
+HIPOPS_FN double widen(f64 v) { return v; }
+HIPOPS_FN float widen(bf16 v) { return bit_cast<float>(uint32_t(v.bits) << 16); }
+#if defined(HIPOPS_NVIDIA)
+HIPOPS_FN float widen(f16 v) { return __half2float(__ushort_as_half(v.bits)); }
+#else
+HIPOPS_FN float widen(f16 v) { return float(bit_cast<_Float16>(v.bits)); }
+#endif
+
+// narrow<T>(v): the element nearest to v.
+template <class T> struct Narrow;
+template <> struct Narrow<f32> { static HIPOPS_METHOD f32 from(float v) { return v; } };
+template <> struct Narrow<f64> { static HIPOPS_METHOD f64 from(double v) { return v; } };
+
+template <> struct Narrow<f16> {
+  static HIPOPS_METHOD f16 from(float v) {
+#if defined(HIPOPS_NVIDIA)
+    return {__half_as_ushort(__float2half_rn(v))};
+#else
+#if defined(HIPOPS_AMD)
+    asm("" : "+v"(v));  // clang makes one instruction of a product and this, a sum with +0, which turns -0 into +0
+#endif
+    return {bit_cast<uint16_t>(_Float16(v))};
+#endif
+  }
+};
+
+template <> struct Narrow<bf16> {
+  static HIPOPS_METHOD bf16 from(float v) {
+#if defined(HIPOPS_NVIDIA)
+    return {__bfloat16_as_ushort(__float2bfloat16_rn(v))};
+#elif defined(__gfx950__) || defined(__gfx1250__)
+    asm("" : "+v"(v));  // as above: gfx1250 has v_fma_mix*_bf16
+    return {bit_cast<uint16_t>(__bf16(v))};  // one instruction there
+#else
+    // Adds just under half a unit of the last kept bit, the rest where that is odd; but not to a NaN, which could become infinity.
+    uint32_t bits = bit_cast<uint32_t>(v);
+    uint32_t rounded = bits + 0x7fff + ((bits >> 16) & 1);
+    return {uint16_t((v == v ? rounded : bits | 0x400000) >> 16)};
+#endif
+  }
+};
+
+template <class T>
+HIPOPS_FN T narrow(compute_t<T> v) { return Narrow<T>::from(v); }
+
+}  // namespace
+}  // namespace hipops

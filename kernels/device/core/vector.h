@@ -1,0 +1,177 @@
+// Loads and stores of several neighbouring elements at once.
+#pragma once
+
+#include "device/core/types.h"
+
+namespace hipops {
+namespace {
+
+constexpr int kWideBytes = 16;  // the widest access there is on every target
+
+// N neighbouring elements, aligned as a whole, so that a copy is one access (two for 32 bytes).
+template <class T, int N>
+struct alignas(sizeof(T) * N > kWideBytes ? kWideBytes : sizeof(T) * N) Vector {
+  T element[N];
+};
+
+template <int Bytes> struct BitsOf { using type = uint32_t; };
+template <> struct BitsOf<1> { using type = uint8_t; };
+template <> struct BitsOf<2> { using type = uint16_t; };
+
+// The same in whole registers. Elements of 16 bits that stay in a Vector get one register each, as soon as the compiler
+// takes it apart.
+template <class T, int N>
+class Packed {
+ public:
+  Packed() = default;
+  HIPOPS_METHOD Packed(const Vector<T, N>& v) {
+    if constexpr (sizeof(v) % 4 == 0) {
+      __builtin_memcpy(word_, &v, sizeof v);
+    } else {
+      static_assert(N == 1, "whole words, or one element");
+      word_[0] = bit_cast<Bits>(v.element[0]);
+    }
+  }
+
+  HIPOPS_METHOD Packed(uint32_t a, uint32_t b, uint32_t c, uint32_t d) : word_{a, b, c, d} {}
+
+  // What has been made of the elements is made anew after this: a compiler that keeps it instead, over a loop, takes
+  // more registers for it than the words do.
+  HIPOPS_METHOD void keep_packed() {
+#if defined(HIPOPS_NVIDIA)
+#pragma unroll
+    for (uint32_t& word : word_) asm volatile("" : "+r"(word));
+#elif defined(HIPOPS_AMD)
+#pragma unroll
+    for (uint32_t& word : word_) asm volatile("" : "+v"(word));
+#endif
+  }
+
+  // After the loads of several: none of them is waited for until all are under way. (Compilers for AMD wait for the
+  // first, to make something of it, before they ask for others.)
+  HIPOPS_METHOD void ask_for_all() {
+#if defined(HIPOPS_AMD)
+    keep_packed();
+#endif
+  }
+
+  HIPOPS_METHOD T operator[](int i) const {
+    if constexpr (sizeof(T) < 4) {
+      constexpr int kOfWord = 4 / sizeof(T), kBits = 8 * sizeof(T);
+      return bit_cast<T>(Bits(word_[i / kOfWord] >> (i % kOfWord * kBits)));
+    } else {
+      T element;
+      __builtin_memcpy(&element, word_ + i * int(sizeof(T) / 4), sizeof element);
+      return element;
+    }
+  }
+
+ private:
+  using Bits = typename BitsOf<sizeof(T)>::type;  // of an element under 4 bytes
+
+  uint32_t word_[(sizeof(T) * N + 3) / 4];
+};
+
+template <int N, class T>
+HIPOPS_FN Vector<T, N> load_vector(const T* at) { return *reinterpret_cast<const Vector<T, N>*>(at); }
+
+// As words from the start: taken through a Vector, clang loads one of them twice on some targets.
+template <int N, class T>
+HIPOPS_FN Packed<T, N> load_packed(const T* at) {
+#if !defined(HIPOPS_NVIDIA)
+  if constexpr (sizeof(T) * N == kWideBytes) {
+    b128 words = *reinterpret_cast<const b128*>(at);
+    return Packed<T, N>(words[0], words[1], words[2], words[3]);
+  }
+#endif
+  return load_vector<N>(at);
+}
+
+template <int N, class T>
+HIPOPS_FN void store_vector(T* at, const Vector<T, N>& v) { *reinterpret_cast<Vector<T, N>*>(at) = v; }
+
+// The same, by one store for sure where up to 16 bytes are stored: nvcc takes structs apart, and does not always see
+// that their parts are one.
+template <int N, class T>
+HIPOPS_FN void store_vector_at_once(T* at, const Vector<T, N>& v) {
+#if defined(HIPOPS_NVIDIA)
+  if constexpr (sizeof v == sizeof(b128)) {
+    b128 whole = bit_cast<b128>(v);
+    asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(at)), "r"(whole.x),
+                 "r"(whole.y), "r"(whole.z), "r"(whole.w)
+                 : "memory");
+    return;
+  } else if constexpr (sizeof v == sizeof(b64)) {
+    asm volatile("st.global.b64 [%0], %1;" ::"l"(__cvta_generic_to_global(at)), "l"(bit_cast<b64>(v)) : "memory");
+    return;
+  } else if constexpr (sizeof v == sizeof(b32)) {
+    asm volatile("st.global.b32 [%0], %1;" ::"l"(__cvta_generic_to_global(at)), "r"(bit_cast<b32>(v)) : "memory");
+    return;
+  }
+#endif
+  store_vector<N>(at, v);
+}
+
+// The same for several. (Elements of whole words as one operand of 16 bytes: of four, gfx1100's compiler asks for three
+// vectors, and waits.)
+template <int N, class T, int Count>
+HIPOPS_FN void ask_for_all([[maybe_unused]] Packed<T, N> (&v)[Count]) {
+#if defined(HIPOPS_AMD)
+#pragma unroll
+  for (Packed<T, N>& one : v) {
+    if constexpr (sizeof one == sizeof(b128) && sizeof(T) >= 4) {
+      b128 words = bit_cast<b128>(one);
+      asm volatile("" : "+v"(words));
+      one = bit_cast<Packed<T, N>>(words);
+    } else {
+      one.ask_for_all();
+    }
+  }
+#endif
+}
+
+// The value, once it has been loaded: for what another work-item overwrites after a barrier, as AMD's barriers wait for
+// no access to global memory.
+template <class V>
+HIPOPS_FN V arrived(const V& value) {
+  static_assert(sizeof(V) % 4 == 0, "whole registers");
+#if defined(HIPOPS_AMD)
+  uint32_t word[sizeof(V) / 4];
+  __builtin_memcpy(word, &value, sizeof value);
+#pragma unroll
+  for (uint32_t& w : word) asm volatile("" : "+v"(w));
+  return bit_cast<V>(word);
+#else
+  return value;
+#endif
+}
+
+// The same at any address. AMD's and the CPU's accesses may begin anywhere; on NVIDIA those that don't begin at a
+// multiple of their width go element by element.
+template <int N, class T>
+HIPOPS_FN Vector<T, N> load_vector_anywhere(const T* at) {
+  Vector<T, N> v;
+#if defined(HIPOPS_NVIDIA)
+  if (uintptr_t(at) % alignof(Vector<T, N>) == 0) return load_vector<N>(at);
+#pragma unroll
+  for (int i = 0; i < N; ++i) v.element[i] = at[i];
+#else
+  __builtin_memcpy(&v, at, sizeof v);
+#endif
+  return v;
+}
+
+template <int N, bool kAtOnce = false, class T>
+HIPOPS_FN void store_vector_anywhere(T* at, const Vector<T, N>& v) {
+#if defined(HIPOPS_NVIDIA)
+  if (uintptr_t(at) % alignof(Vector<T, N>) == 0)
+    return kAtOnce ? store_vector_at_once<N>(at, v) : store_vector<N>(at, v);
+#pragma unroll
+  for (int i = 0; i < N; ++i) at[i] = v.element[i];
+#else
+  __builtin_memcpy(at, &v, sizeof v);
+#endif
+}
+
+}  // namespace
+}  // namespace hipops

@@ -1,0 +1,199 @@
+// The wave: its size, the reduction over groups of its lanes, and what its lanes tell each other. Every lane of the
+// wave takes part in every call, but of uniform.
+#pragma once
+
+#include "device/core/reduction.h"
+
+namespace hipops {
+namespace {
+
+#if defined(HIPOPS_AMD)
+#if defined(__GFX9__)
+constexpr int wave_size = 64;
+#else
+constexpr int wave_size = 32;
+#endif
+#elif defined(HIPOPS_NVIDIA)
+constexpr int wave_size = 32;
+#else
+constexpr int wave_size = HIPOPS_CPU_WAVE;
+#endif
+
+HIPOPS_FN uint32_t lane_index() { return thread_index() % wave_size; }
+HIPOPS_FN uint32_t wave_index() { return thread_index() / wave_size; }
+
+// A bit for each lane of the wave.
+template <int Lanes> struct MaskOf { using type = uint32_t; };
+template <> struct MaskOf<64> { using type = uint64_t; };
+using LaneMask = MaskOf<wave_size>::type;
+
+#if defined(HIPOPS_NVIDIA)
+HIPOPS_FN int count_bits(LaneMask mask) { return __popc(mask); }
+HIPOPS_FN int first_bit(LaneMask mask) { return __ffs(int(mask)) - 1; }  // of a mask that is not 0
+#else
+HIPOPS_FN int count_bits(LaneMask mask) { return __builtin_popcountll(mask); }
+HIPOPS_FN int first_bit(LaneMask mask) { return __builtin_ctzll(mask); }
+#endif
+
+HIPOPS_FN LaneMask lanes_below() { return (LaneMask(1) << lane_index()) - 1; }
+
+#if !defined(HIPOPS_CPU)
+// Applies a 32-bit lane exchange to a value of any size, word by word.
+template <class Exchange, class T>
+HIPOPS_FN T exchange_words(const T& v, Exchange exchange) {
+  static_assert(sizeof(T) % 4 == 0, "lane exchanges work on whole words");
+  struct Words { uint32_t word[sizeof(T) / 4]; };
+  Words w = bit_cast<Words>(v);
+#pragma unroll
+  for (unsigned i = 0; i < sizeof(T) / 4; ++i) w.word[i] = exchange(w.word[i]);
+  return bit_cast<T>(w);
+}
+#endif
+
+#if defined(HIPOPS_AMD)
+// DPP moves data within a row of 16 lanes, for free as an operand of the next instruction.
+template <int Half>
+struct SwapHalves {
+  static constexpr int quad_perm_1032 = 0xb1, quad_perm_2301 = 0x4e, row_half_mirror = 0x141, row_mirror = 0x140;
+  static constexpr int control = Half == 1   ? quad_perm_1032
+                                 : Half == 2 ? quad_perm_2301
+                                 : Half == 4 ? row_half_mirror
+                                             : row_mirror;
+  HIPOPS_METHOD uint32_t operator()(uint32_t w) const {
+    return uint32_t(__builtin_amdgcn_update_dpp(0, int(w), control, 0xf, 0xf, true));
+  }
+};
+#if !defined(__GFX9__)
+template <>
+struct SwapHalves<16> {
+  HIPOPS_METHOD uint32_t operator()(uint32_t w) const {
+    return __builtin_amdgcn_permlanex16(w, w, 0x76543210, 0xfedcba98, true, false);
+  }
+};
+#endif
+
+struct ReadLane {
+  int lane;
+  HIPOPS_METHOD uint32_t operator()(uint32_t w) const { return uint32_t(__builtin_amdgcn_readlane(int(w), lane)); }
+};
+
+struct ReadFirstLane {
+  HIPOPS_METHOD uint32_t operator()(uint32_t w) const { return uint32_t(__builtin_amdgcn_readfirstlane(int(w))); }
+};
+
+// One lane's value, as a uniform one.
+template <class T>
+HIPOPS_FN T read_lane(const T& v, int lane) { return exchange_words(v, ReadLane{lane}); }
+#elif defined(HIPOPS_NVIDIA)
+template <int Half>
+struct SwapHalves {
+  HIPOPS_METHOD uint32_t operator()(uint32_t w) const { return __shfl_xor_sync(0xffffffffu, w, Half); }
+};
+#endif
+
+// The value of a lane in the other half of this lane's group of 2 * Half lanes, once all lanes of each half hold the
+// same value.
+template <int Half, class T>
+HIPOPS_FN T other_half(const T& v) {
+#if defined(HIPOPS_CPU)
+  T other = v;
+  cpu::exchange(&other, sizeof(T), lane_index() ^ Half, wave_size, {__FILE__, __LINE__});
+  return other;
+#else
+  return exchange_words(v, SwapHalves<Half>());
+#endif
+}
+
+// Reduces over each aligned group of Width lanes; every lane of the group gets the result, and the same bits.
+template <int Width, class T, class Op>
+HIPOPS_FN T wave_reduce(T v, Op op) {
+  static_assert(Width >= 1 && Width <= wave_size && (Width & (Width - 1)) == 0, "a power of two, within the wave");
+  if constexpr (Width == wave_size && WholeWave<T, Op>::kExists) return WholeWave<T, Op>::of(v);
+  if constexpr (Width >= 2) v = op(v, other_half<1>(v));
+  if constexpr (Width >= 4) v = op(v, other_half<2>(v));
+  if constexpr (Width >= 8) v = op(v, other_half<4>(v));
+  if constexpr (Width >= 16) v = op(v, other_half<8>(v));
+#if defined(HIPOPS_AMD)
+  if constexpr (Width >= 32 && wave_size == 64) {
+    // No DPP reaches across rows of 16 lanes both ways on GFX9, and a trip through LDS hardware (ds_swizzle) costs more
+    // than four scalar reads.
+    T low = op(read_lane(v, 0), read_lane(v, 16)), high = op(read_lane(v, 32), read_lane(v, 48));
+    if constexpr (Width == 64) return op(low, high);
+    return lane_index() < 32 ? low : high;
+  }
+#endif
+  if constexpr (Width >= 32) v = op(v, other_half<16>(v));
+  if constexpr (Width >= 64) v = op(v, other_half<32>(v));
+  return v;
+}
+
+// A value that all lanes have, told to be the same in all of them: what follows from it is then computed and branched
+// on once for the wave. Some lanes alone may ask for it: it is that of the first that does.
+template <class T>
+HIPOPS_FN T uniform(const T& v) {
+#if defined(HIPOPS_AMD)
+  return exchange_words(v, ReadFirstLane());
+#else
+  return v;
+#endif
+}
+
+// The first lane's value.
+HIPOPS_FN uint32_t of_first_lane(uint32_t v) {
+#if defined(HIPOPS_NVIDIA)
+  return __shfl_sync(0xffffffffu, v, 0);
+#elif defined(HIPOPS_AMD)
+  return read_lane(v, 0);
+#else
+  cpu::exchange(&v, sizeof v, 0, wave_size, {__FILE__, __LINE__});
+  return v;
+#endif
+}
+
+// The lanes for which `condition` holds.
+HIPOPS_FN LaneMask ballot(bool condition) {
+#if defined(HIPOPS_NVIDIA)
+  return __ballot_sync(0xffffffffu, condition);
+#elif defined(HIPOPS_AMD)
+#if !__has_builtin(__builtin_amdgcn_ballot_w64)
+  constexpr int kNotEqual = 33;  // older compilers have the comparison that a ballot is
+  return LaneMask(__builtin_amdgcn_uicmp(uint32_t(condition), 0u, kNotEqual));
+#elif defined(__GFX9__)
+  return __builtin_amdgcn_ballot_w64(condition);
+#else
+  return __builtin_amdgcn_ballot_w32(condition);
+#endif
+#else
+  return LaneMask(cpu::ballot(condition, wave_size, {__FILE__, __LINE__}));
+#endif
+}
+
+// The lanes whose v has the bit where this one's has not, or has it not where this one's has.
+HIPOPS_FN LaneMask lanes_apart(uint32_t v, int bit) {
+#if defined(HIPOPS_AMD)
+  const uint32_t own = uint32_t(__builtin_amdgcn_sbfe(int(v), uint32_t(bit), 1u));  // in all bits
+#else
+  const uint32_t own = 0 - (v >> bit & 1);
+#endif
+  return ballot(own != 0) ^ LaneMask(own | uint64_t(own) << 32);
+}
+
+// Shared memory that a lane of the wave wrote before is seen by the wave's lanes after. All that there is to do is to
+// keep the order: a wave's accesses are made in it.
+#if defined(HIPOPS_NVIDIA)
+HIPOPS_FN void wave_barrier() { __syncwarp(); }
+#elif defined(HIPOPS_AMD)
+HIPOPS_FN void wave_barrier() {
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
+  __builtin_amdgcn_wave_barrier();
+  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
+}
+#else
+HIPOPS_FN void wave_barrier(cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) {
+  uint32_t nothing = 0;
+  cpu::exchange(&nothing, sizeof nothing, lane_index(), wave_size, site);
+}
+#endif
+
+}  // namespace
+}  // namespace hipops

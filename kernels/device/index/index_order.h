@@ -1,0 +1,252 @@
+// The indices of a tensor, ordered by the rows that they name: for each row, a list of those that name it, in order.
+//
+// Ordering is a stable sort of entries {key, place in the index} by two digits of up to 10 bits, in two launches. No
+// block waits for another, so none has to run beside another.
+//   split  each block reads up to 2048 indices, drops what names no row, reports what is out of range, orders the rest
+//          by the high digit in its own part of the workspace, and says where each digit's run starts in it.
+//   join   (index_join.h) a block for each high digit: the starts tell it where its runs are, and where its entries go in
+//          the end. It orders them by the low digit: in registers where there are up to 2048, as there mostly are,
+//          otherwise it reads them twice, to count and to place them. What it knows then is each row's list.
+// Within a block, waves own parts of the entries, and lanes find those with the same digit by ballots. Keys are rows
+// multiplied by an odd number: so rows that are used often, which tend to be neighbours, fall into different digits.
+// Lists are found by the row, or, where there are more rows than indices, by the position of their first source: then
+// no work is proportional to the rows. A block that goes on with its lists itself writes none.
+//   bound  Keys of more than 20 bits are ordered twice, by their low half and by their high one, 4 launches; and this
+//          one finds where lists end.
+// Of each index the ordering reads the index, writes 8 bytes and reads them, and writes 4, mostly in the L2 cache.
+#pragma once
+
+#include "device/index/index_order_contract.h"
+#include "device/index/indices.h"
+#include "device/core/scan.h"
+
+namespace hipops {
+namespace {
+
+// Args of the kernels have the indices (`index`, `index_step`, `indices`), their `order`, and the `grid`.
+
+constexpr int kMostDigits = 1 << kOrderDigitBits;
+
+// The blocks of a kernel that orders, and how many entries each of their work-items has at a time.
+template <int Block, int Depth>
+struct OrderShape {
+  static constexpr int kBlock = Block, kDepth = Depth, kBatch = Block * Depth, kWaves = Block / wave_size;
+};
+using Ordering = OrderShape<kOrderBlock, kOrderDepth>;
+
+// Keys are a permutation of the rows (and of what there is up to the next power of two): rows that are neighbours, or a
+// power of two apart, as those that occur often may be, differ in the high digit, and so are spread over the blocks
+// that join.
+constexpr uint32_t kMix = 0x9e3779b1u, kUnmix = 0x0e8b2f51u;
+static_assert(uint32_t(kMix * kUnmix) == 1, "the one undoes the other");
+
+HIPOPS_FN uint32_t key_of(const RowOrder& o, uint32_t row) { return row * kMix & o.key_mask; }
+HIPOPS_FN uint32_t row_of(const RowOrder& o, uint32_t key) { return key * kUnmix & o.key_mask; }
+
+// Up to kBatch entries that a block has in registers: a wave's are neighbours, as many of them for each wave.
+// These kernels run for a few microseconds, in which what is executed but once has to be fetched as well: so loops that
+// need not be unrolled are not.
+template <class Shape>
+struct Batch {
+  static constexpr int kDepth = Shape::kDepth;
+  static constexpr uint32_t kNoSource = UINT32_MAX;  // of places without an entry: sources are fewer
+  OrderEntry entry[kDepth];
+  uint32_t digit[kDepth];
+  uint32_t rank[kDepth];  // how many entries of its wave before it have the digit
+  uint32_t share;         // of a wave, a multiple of wave_size
+
+  HIPOPS_METHOD void begin(uint32_t entries) {
+    const uint32_t steps = (entries + Shape::kBlock - 1) / Shape::kBlock;
+    share = (steps < kDepth ? steps : kDepth) * wave_size;
+  }
+
+  HIPOPS_METHOD uint32_t place(int n) const { return wave_index() * share + uint32_t(n) * wave_size + lane_index(); }
+  HIPOPS_METHOD bool has(int n) const { return uint32_t(n) * wave_size < share; }  // the same for all work-items
+
+  HIPOPS_METHOD bool there(int n) const { return entry[n].source != kNoSource; }
+
+  // Finds the ranks. `tally`, a row of which belongs to each wave, becomes how many entries of each digit the wave has.
+  HIPOPS_METHOD void rank_by_digit(Shared<uint16_t> tally, int shift, int bits) {
+    const uint32_t own = wave_index() << bits;
+#pragma unroll 1
+    for (uint32_t d = opaque(lane_index()); d < 1u << bits; d += wave_size) tally[own + d] = 0;
+    LaneMask others[kDepth];  // lanes that have another digit
+#pragma unroll
+    for (int n = 0; n < kDepth; ++n) {
+      digit[n] = entry[n].key >> shift & ((1u << bits) - 1);
+      others[n] = 0;
+    }
+#pragma unroll 1
+    for (int bit = 0; bit < bits; bit += 2) {  // there are zeros above
+      compare<0, kMostlyHeld>(bit, others);
+      if (has(kMostlyHeld)) compare<kMostlyHeld, kDepth>(bit, others);
+    }
+    wave_barrier();
+#pragma unroll
+    for (int n = 0; n < kDepth; ++n) {
+      if (!has(n)) break;
+      const LaneMask peers = ballot(there(n)) & ~others[n], earlier = peers & lanes_below();
+      const uint32_t before = tally[own + digit[n]];
+      rank[n] = before + uint32_t(count_bits(earlier));
+      wave_barrier();
+      if (there(n) && earlier == 0) tally[own + digit[n]] = uint16_t(before + uint32_t(count_bits(peers)));
+      wave_barrier();
+    }
+  }
+
+ private:
+  static constexpr int kMostlyHeld = kDepth / 2 + 1;  // by blocks that join, which expect about half of a batch
+
+  // Two bits of the digits from From to To: adds the lanes where they are others.
+  template <int From, int To>
+  HIPOPS_METHOD void compare(int bit, LaneMask (&others)[kDepth]) const {
+#pragma unroll
+    for (int n = From; n < To; ++n) others[n] |= lanes_apart(digit[n], bit) | lanes_apart(digit[n], bit + 1);
+  }
+};
+
+// Calls f(digit, how many entries the block has of it) for every work-item, one digit each; past the last digit there
+// are none. `tally` becomes how many of those the waves before have.
+template <class Shape, class F>
+HIPOPS_FN void for_each_digit(Shared<uint16_t> tally, int bits, F f) {
+#pragma unroll 1
+  for (uint32_t first = 0; first < 1u << bits; first += Shape::kBlock) {
+    const uint32_t digit = first + opaque(thread_index());
+    uint32_t total = 0;
+    if (digit < 1u << bits) {
+      uint32_t count[Shape::kWaves];  // all of them, before one is written: a single trip to shared memory
+#pragma unroll
+      for (int w = 0; w < Shape::kWaves; ++w) count[w] = tally[(uint32_t(w) << bits) + digit];
+#pragma unroll
+      for (int w = 0; w < Shape::kWaves; ++w) {
+        tally[(uint32_t(w) << bits) + digit] = uint16_t(total);
+        total += count[w];
+      }
+    }
+    f(digit, total);
+  }
+}
+
+// The block's share of the index, or of the entries there are.
+template <class Args>
+HIPOPS_FN void load_share(const Args& a, int64_t first, Batch<Ordering>* batch) {
+  const RowOrder& o = a.order;
+  if (o.from != nullptr) {
+    const int64_t entries = *o.entries;
+#pragma unroll
+    for (int n = 0; n < kOrderDepth; ++n) {
+      const int64_t i = first + batch->place(n);
+      const bool there = batch->has(n) && i < entries;
+      batch->entry[n] = o.from[there ? i : 0];
+      if (!there) batch->entry[n].source = Batch<Ordering>::kNoSource;
+    }
+    return;
+  }
+  int64_t offset[kOrderDepth], value[kOrderDepth];
+#pragma unroll
+  for (int n = 0; n < kOrderDepth; ++n) {
+    const int64_t i = first + batch->place(batch->has(n) ? n : 0);
+    offset[n] = (i < a.indices ? i : a.indices - 1) * a.index_step;
+  }
+  const int64_t mark = load_indices(a.index, offset, value);
+#pragma unroll
+  for (int n = 0; n < kOrderDepth; ++n) {
+    const int64_t i = first + batch->place(n);
+    int64_t row = kNothing;
+    if (batch->has(n) && i < a.indices) row = checked_index(a.index, value[n], mark, i * o.report_step, o.reported);
+    batch->entry[n] = {key_of(o, uint32_t(row)), row != kNothing ? uint32_t(i) : Batch<Ordering>::kNoSource};
+  }
+}
+
+// Whether indices are those of whole rows, as far as is known. The first round sets the state; all blocks of its launch
+// find the same.
+HIPOPS_FN bool may_order(const RowOrder& o) {
+  if (o.from != nullptr) return o.state[0] == 0;
+  uint32_t differ = 0;
+  const int64_t differs = o.differ != nullptr ? o.differs : 0;
+  for (int64_t i = thread_index(); i < differs; i += kOrderBlock) differ |= o.differ[i];
+  differ = block_scan<kOrderBlock>(uint32_t(differ != 0)).total;
+  barrier();
+  if (block_index() == 0 && thread_index() == 0) {
+    o.state[0] = differ != 0;
+    o.state[1] = 0;
+  }
+  return differ == 0;
+}
+
+template <class Args>
+HIPOPS_FN void order_split(const Args& a) {
+  HIPOPS_SHARED(uint16_t, tally, Ordering::kWaves * kMostDigits);
+  HIPOPS_SHARED(uint16_t, start_of, kMostDigits);
+  HIPOPS_SHARED(OrderEntry, sorted, kOrderBatch);
+  const RowOrder& o = a.order;
+  const int64_t first = int64_t(block_index()) * o.batch;
+  if (block_index() == 0 && thread_index() < 2) o.long_count[thread_index()] = 0;
+  if (o.state != nullptr && !may_order(o)) return;
+  Batch<Ordering> batch;
+  batch.begin(o.batch);
+  load_share(a, first, &batch);
+  batch.rank_by_digit(tally, o.shift + o.low_bits, o.high_bits);
+  barrier();
+
+  uint32_t entries = 0;
+  for_each_digit<Ordering>(tally, o.high_bits, [&](uint32_t digit, uint32_t count) {
+    const Scanned<uint32_t> scan = block_scan<kOrderBlock>(count);
+    if (digit < 1u << o.high_bits) {
+      start_of[digit] = uint16_t(entries + scan.before);
+      o.starts[int64_t(digit) * o.blocks + block_index()] = entries + scan.before;
+    }
+    entries += uniform(scan.total);
+    barrier();
+  });
+  if (thread_index() == 0) o.starts[(int64_t(1) << o.high_bits) * o.blocks + block_index()] = entries;
+
+  const uint32_t own = wave_index() << o.high_bits;
+#pragma unroll
+  for (int n = 0; n < kOrderDepth; ++n)
+    if (batch.there(n))
+      sorted[uint32_t(start_of[batch.digit[n]]) + tally[own + batch.digit[n]] + batch.rank[n]] = batch.entry[n];
+  barrier();
+#pragma unroll 1
+  for (uint32_t i = thread_index(); i < entries; i += kOrderBlock) o.split[first + i] = sorted[i];
+  if (!o.only_round || !o.by_position) return;
+#pragma unroll 1
+  for (int64_t i = first + thread_index(); i < first + o.batch && i < a.indices; i += kOrderBlock)
+    o.lists[i] = {0, 0};
+}
+
+// Where the entries from i on that have its key end.
+HIPOPS_FN uint32_t end_of_key(const OrderEntry* entry, uint32_t i, uint32_t entries) {
+  uint64_t step = 1;
+  while (i + step < entries && entry[i + step].key == entry[i].key) step *= 2;
+  uint64_t within = step / 2, past = i + step < entries ? step : entries - i;
+  while (past - within > 1) {
+    const uint64_t middle = (within + past) / 2;
+    (entry[i + middle].key == entry[i].key ? within : past) = middle;
+  }
+  return i + uint32_t(past);
+}
+
+// The lists by position, and the sources, of entries that are in order.
+template <class Args>
+HIPOPS_FN void order_bound(const Args& a) {
+  const RowOrder& o = a.order;
+  if (o.state != nullptr && o.state[0] != 0) return;
+  const uint32_t entries = *o.entries;
+  for (int64_t i = int64_t(block_index()) * kOrderBlock + thread_index(); i < a.indices;
+       i += a.grid * kOrderBlock) {
+    RowList list{0, 0};
+    if (i < entries) {
+      const uint32_t key = o.from[i].key;
+      o.sources[i] = o.from[i].source;
+      if (i == 0 || o.from[i - 1].key != key) {
+        list = {row_of(o, key), end_of_key(o.from, uint32_t(i), entries)};
+        if (list.end - uint32_t(i) > o.longest) atomic_max(&o.state[1], 1u);
+      }
+    }
+    o.lists[i] = list;
+  }
+}
+
+}  // namespace
+}  // namespace hipops

@@ -1,0 +1,269 @@
+// The indices whose rows are a block's share, by row, without a workspace: a block goes over all of the index, and
+// lists in shared memory those that name one of its rows. Which rows are whose, a hash says: it needs no bounds, and
+// neighbours, or every so many-th row, which is what indices often name, are no block's alone.
+#pragma once
+
+#include "device/core/divide.h"
+#include "device/index/indices.h"
+#include "device/core/scan.h"
+#include "device/core/wave.h"
+
+namespace hipops {
+namespace {
+
+// What is listed: of the index, so many places from `first` on, those that name one of so many rows from `row` on. Of
+// more than kMostPlaces, places are powers of two: so what has been reported is never a part of a window.
+struct ShareWindow {
+  static constexpr uint32_t kMostPlaces = 1 << 30;
+  uint32_t row, rows;
+  int64_t first;
+  uint32_t places;
+  bool before_crowded;  // whether the row behind it is to be alone
+
+  HIPOPS_METHOD bool has_last_of(int64_t indices) const { return first + places == indices; }
+
+  // Fewer rows: those before the one given, which comes next, alone; or that. Or, of one row, less of the index, down
+  // to so many places: a power of two.
+  HIPOPS_METHOD void narrow(uint32_t crowded, uint32_t least) {
+    if (rows > 1) {
+      before_crowded = crowded - row - 1 < rows - 1;
+      rows = before_crowded ? crowded - row : 1;
+    } else {
+      places = places / 2 > least ? places / 2 : least;
+    }
+  }
+  // Goes on to what comes next of the index, or after its end, to the next rows; returns whether there are any.
+  HIPOPS_METHOD bool next(uint32_t all_rows, int64_t indices) {
+    first += places;
+    if (first < indices) {
+      if (indices - first < places) places = uint32_t(indices - first);
+      return true;
+    }
+    row += rows;
+    rows = before_crowded ? 1 : all_rows - row;
+    before_crowded = false;
+    whole(indices);
+    return rows != 0;
+  }
+  // All of the index, of which several rows can be listed, or as much as places can be counted, for one row.
+  HIPOPS_METHOD void whole(int64_t indices) {
+    first = 0;
+    places = indices < kMostPlaces ? uint32_t(indices) : kMostPlaces;
+    if (places != indices && rows > 1) rows = 1;
+  }
+};
+
+// Args of the kernel have the index (`index`, `index_step`). Rows are counted from first_row on. Each share has so many
+// `hashes`, and the last one what is left of 32 bits, too. Whoever `reports` does so for all indices that are out of
+// range, once each.
+template <class Args, int Block>
+class RowShare {
+ public:
+  static constexpr uint32_t kRoom = 3 * Block;         // of a list
+  static constexpr uint32_t kLeastPlaces = 2 * Block;  // which find room, whatever they are
+  static constexpr uint32_t kPastEnd = 4;              // entries that may be looked at from an entry of the list on
+
+  HIPOPS_METHOD RowShare(const Args& args, int64_t first_row, uint32_t hashes, uint32_t number, bool is_last,
+                         bool reports)
+      : args_(args),
+        first_row_(first_row),
+        least_(number * hashes),
+        above_(is_last ? UINT32_MAX - least_ : hashes - 1),
+        reported_(reports ? 0 : INT64_MAX) {
+    if (thread_index() == 0) count_[0] = 0, keys_[0] = kNobody;
+  }
+
+  // Returns whether there is a list to go by: there was room for all that there is, and of no row there are many beside
+  // others. All work-items of the block call it, and meet whatever the window: ptxas 13.0 has the window in registers of
+  // the wave, and with a way round the meetings lets lanes that part behind them advance it one after the other, twice.
+  // Whoever finds an entry calls found(row, place).
+  template <class F>
+  HIPOPS_METHOD bool list(const ShareWindow& window, F found) {
+    barrier();  // of those who are still at the list before
+    find(window, found);
+    barrier();
+    entries_ = uniform(uint32_t(count_[0]));
+    const bool has_room = entries_ <= kRoom;
+    if (has_room) order();
+    barrier();
+    if (thread_index() == 0) count_[0] = 0;
+    return __builtin_expect(entries_ <= kMany, 1) || is_no_crowd(window.places);
+  }
+  // If not: a row that a window is better off without.
+  HIPOPS_METHOD uint32_t crowded_row() const { return uniform(crowded_); }
+
+  HIPOPS_METHOD uint32_t entries() const { return entries_; }
+  HIPOPS_METHOD bool has_many_of_one_row() const { return entries_ > kMany && has_one_row(); }
+  HIPOPS_METHOD uint32_t row(uint32_t entry) const { return row_of(keys_[entry + 1]); }
+  HIPOPS_METHOD bool is_first_of_row(uint32_t entry) const { return row_of(keys_[entry]) != row(entry); }
+  // Whether an entry is there and the row's; its place is counted from the window's first.
+  HIPOPS_METHOD bool is_of_row(uint32_t entry, uint32_t row, uint32_t* place) const {
+    const uint64_t key = keys_[entry + 1];
+    *place = uint32_t(key);
+    return row_of(key) == row;
+  }
+  // The places of all entries.
+  struct Places {
+    Shared<uint64_t> keys;
+    HIPOPS_METHOD uint32_t operator[](uint32_t entry) const { return uint32_t(keys[entry + 1]); }
+  };
+  HIPOPS_METHOD Places places() const { return {keys_}; }
+  // Memory that is free until the next list, for as many vectors of 16 bytes as the block has work-items.
+  HIPOPS_METHOD Shared<b128> spare() const { return spare_; }
+
+ private:
+  static constexpr uint32_t kLoads = 8;            // of a work-item, in flight together
+  static constexpr uint32_t kTogether = 8;         // lanes
+  static constexpr uint32_t kMany = 64;            // entries of a row, for one group of lanes
+  static constexpr uint32_t kComparedEach = 256;   // entries, of which each is compared with all others
+  static constexpr uint64_t kNobody = UINT64_MAX;  // rows are fewer
+
+  static HIPOPS_METHOD uint32_t row_of(uint64_t key) { return uint32_t(key >> 32); }
+
+  // Whether there is nothing to go over the index for: of one row, which is another share's, nor to report.
+  HIPOPS_METHOD bool is_for_others(const ShareWindow& window) const {
+    return window.rows == 1 && window.first < reported_ && !is_own(uint32_t(first_row_) + window.row);
+  }
+
+  // Keys, (row, place), in any order, as far as there is room, and how many there are.
+  template <class F>
+  HIPOPS_METHOD void find(const ShareWindow& window, F found) {
+    const Args& a = read_anew(args_);
+    const bool reports = window.first >= reported_;
+    const int64_t step = a.index_step * Block;
+    const uint64_t first_row = uint64_t(first_row_) + window.row;
+    const uint32_t places = is_for_others(window) ? 0 : window.places;
+#pragma unroll 1
+    for (uint32_t at = thread_index(); at < places; at += kLoads * Block) {
+      const int64_t offset = (window.first + at) * a.index_step;
+      const uint32_t left = (places - at + Block - 1) / Block;
+      int64_t value[kLoads];
+      const int64_t mark = load_spaced_indices(a.index, offset, step, left, value);
+      uint32_t own = 0;  // a bit each
+#pragma unroll
+      for (uint32_t n = 0; n < kLoads; ++n)
+        own |= uint32_t(uint64_t(value[n]) - first_row < window.rows && is_own(uint32_t(value[n]))) << n;
+      if (own != 0) note(own, value, window.first, at, found);
+      if (reports) report(a.index, value, mark, window.first + at);
+    }
+    if (reports) reported_ = window.first + window.places;
+  }
+
+  template <class F>
+  HIPOPS_METHOD void note(uint32_t own, const int64_t (&value)[kLoads], int64_t first, uint32_t at, F found) const {
+    uint32_t to = count_.fetch_add(0, uint32_t(count_bits(own)));
+#pragma unroll 1
+    for (; own != 0 && to < kRoom; own &= own - 1, ++to) {
+      const uint32_t n = uint32_t(first_bit(own));
+      uint32_t row = 0;
+#pragma unroll
+      for (uint32_t k = 0; k < kLoads; ++k) row = k == n ? uint32_t(value[k]) - uint32_t(first_row_) : row;
+      found_[to] = uint64_t(row) << 32 | (at + n * Block);
+      found(row, first + at + n * Block);
+    }
+  }
+
+  HIPOPS_METHOD void report(const IndexArgs& index, const int64_t (&value)[kLoads], int64_t mark, int64_t place) const {
+    uint32_t wrong = 0;  // a bit each
+#pragma unroll
+    for (uint32_t n = 0; n < kLoads; ++n)
+      wrong |= uint32_t(uint64_t(value[n]) >= uint64_t(index.size) && value[n] != mark) << n;
+    if (wrong == 0) return;
+    checked_index(index, INT64_MIN, mark, place + uint32_t(first_bit(wrong)) * Block, uint32_t(count_bits(wrong)));
+  }
+
+  HIPOPS_METHOD bool is_own(uint32_t row) const {
+    constexpr uint32_t kSpread = 0x9e3779b1;  // 2^32 by the golden ratio: Fibonacci hashing
+    return row * kSpread - least_ <= above_;
+  }
+
+  HIPOPS_METHOD void order() const {
+    if (__builtin_expect(entries_ > kComparedEach, 0)) order_by_pairs();
+    else order_by_all();
+    if (opaque(thread_index()) < kPastEnd) keys_[entries_ + 1 + thread_index()] = kNobody;
+  }
+
+  // Each key goes where it belongs: behind as many as are less. Some lanes count them together.
+  HIPOPS_METHOD void order_by_all() const {
+    const uint32_t lane = thread_index() % kTogether;
+#pragma unroll 1
+    for (uint32_t first = 0; first < entries_; first += Block / kTogether) {
+      const uint32_t i = first + thread_index() / kTogether;
+      const uint64_t own = found_[i < entries_ ? i : 0];
+      uint32_t before = 0;
+#pragma unroll 4
+      for (uint32_t other = lane; other < entries_; other += kTogether) before += found_[other] < own;
+      before = wave_reduce<kTogether>(before, Sum());
+      if (lane == 0 && i < entries_) keys_[before + 1] = own;
+    }
+  }
+
+  HIPOPS_METHOD bool has_one_row() const { return row(0) == row(entries_ - 1); }
+  // Whether there was room, and of no row there are so many that to list it alone takes less time than a group of lanes
+  // would be at it when the others are done: two spans of entries, which lie side by side, or nearly. Each wave finds
+  // it.
+  HIPOPS_METHOD bool is_no_crowd(uint32_t places) {
+    if (entries_ > kRoom) {
+      crowded_ = row_of(found_[kRoom / 2]);  // any, which most entries are mostly of
+      return false;
+    }
+    static_assert(kRoom / kMany <= wave_size, "a lane for each span");
+    uint32_t span = places / 128;
+    if (span < entries_ / 8) span = entries_ / 8;
+    if (span < kMany) span = kMany;
+    const uint32_t begin = lane_index() * span;
+    const LaneMask whole = ballot(begin + span < entries_ && row(begin) == row(begin + span));
+    if (whole == 0 || has_one_row()) return true;
+    crowded_ = row(uint32_t(first_bit(whole)) * span);
+    return false;
+  }
+
+  // Batcher's bitonic sort, whose comparisons all go one way: what is past the end would stay there.
+  HIPOPS_METHOD void order_by_pairs() const {
+#pragma unroll 1
+    for (uint32_t merged = 1; merged < entries_; merged *= 2) {
+      uint32_t mirror = 2 * merged - 1;  // first, the second of two merged parts is gone through from its end
+#pragma unroll 1
+      for (uint32_t half = merged; half != 0; half /= 2) {
+#pragma unroll 1
+        for (uint32_t i = thread_index();; i += Block) {
+          const uint32_t low = 2 * i - (i & (half - 1)), high = low ^ mirror;
+          if (low >= entries_) break;
+          if (high >= entries_) continue;
+          const uint64_t a = found_[low], b = found_[high];
+          if (b < a) found_[low] = b, found_[high] = a;
+        }
+        barrier();
+        mirror = half / 2;
+      }
+    }
+#pragma unroll 1
+    for (uint32_t i = thread_index(); i < entries_; i += Block) keys_[i + 1] = found_[i];
+  }
+
+  static HIPOPS_METHOD Shared<b128> found() {
+    HIPOPS_SHARED(b128, found, kRoom * sizeof(uint64_t) / sizeof(b128));
+    return found;
+  }
+  static HIPOPS_METHOD Shared<uint64_t> keys() {
+    HIPOPS_SHARED(uint64_t, keys, 1 + kRoom + kPastEnd);
+    return keys;
+  }
+  static HIPOPS_METHOD Shared<uint32_t> count() {
+    HIPOPS_SHARED(uint32_t, count, 1);
+    return count;
+  }
+
+  const Args& args_;
+  const int64_t first_row_;
+  const uint32_t least_, above_;  // hash of the share's rows, and how far it goes above that
+  int64_t reported_;  // places before have been reported, or are not to be
+  uint32_t entries_ = 0, crowded_ = 0;
+  const Shared<b128> spare_ = found();
+  const Shared<uint64_t> found_ = spare_.template as<uint64_t>();
+  const Shared<uint64_t> keys_ = keys();  // in order, from 1 on: nobody's is before them, and after
+  const Shared<uint32_t> count_ = count();
+};
+
+}  // namespace
+}  // namespace hipops

@@ -1,0 +1,97 @@
+// Lists so long that a block with one of them would be at it long after all others are done. Blocks say in the workspace
+// where theirs are, and take parts of their rows until none is left. Others help, if they come when all lists are known:
+// nothing depends on that, as nobody knows in which order blocks run.
+#pragma once
+
+#include "device/core/atomic.h"
+#include "device/index/index_order_contract.h"
+#include "device/core/scan.h"
+
+namespace hipops {
+namespace {
+
+template <int Block>
+class LongLists {
+ public:
+  explicit HIPOPS_METHOD LongLists(const RowOrder& order) : o_(order) {}
+
+  // The block's lists, of which each work-item may have one; `sources` are in memory. All call it, once.
+  HIPOPS_METHOD void say(bool has_one, const LongList& list) {
+    HIPOPS_SHARED(uint32_t, first, 1);
+    const Scanned<uint32_t> scan = block_scan<Block>(uint32_t(has_one));
+    if (thread_index() == 0) first[0] = atomic_take(&o_.long_count[kSaid], scan.total);
+    barrier();
+    first_ = uniform(uint32_t(first[0]));
+    end_ = first_ + uniform(scan.total);
+    if (has_one) o_.longs[first_ + scan.before] = list;
+    // Each wave sees to what it has written itself: on gfx9 the block's barrier waits for none of it, and another wave's
+    // fence for its own alone.
+    device_fence();
+    barrier_for_memory();
+  }
+  // After that, or instead of it.
+  HIPOPS_METHOD void have_said_all() const {
+    if (thread_index() != 0) return;
+    if (end_ != first_) device_fence();
+    atomic_add(&o_.long_count[kBlocks], 1u);
+  }
+
+  // Instead of own ones, all lists, once so many blocks have said theirs: for which it waits, but not for ever.
+  HIPOPS_METHOD void find_all(uint32_t blocks) {
+    HIPOPS_SHARED(uint32_t, lists, 1);
+    if (thread_index() == 0) {
+      const uint64_t begin = nanoseconds(), most = patience();
+      uint32_t known = seen(kBlocks), polls = 1u << 20;  // a second bound, should the clock stand still
+#pragma unroll 1
+      while (known < blocks && --polls != 0 && nanoseconds() - begin < most) {
+        pause();
+        known = seen(kBlocks);
+      }
+      device_fence();  // acquire: the lists must not be older than the count of blocks that have said theirs
+      lists[0] = known < blocks ? 0 : seen(kSaid);
+    }
+    barrier();
+    end_ = uniform(uint32_t(lists[0]));
+    if (end_ != 0) device_fence();
+  }
+
+  // Calls f(list, part) for parts of those lists' rows that no block has taken. Blocks begin with different lists.
+  template <class F>
+  HIPOPS_METHOD void take(uint32_t parts, F f) const {
+    HIPOPS_SHARED(uint32_t, taken, 1);
+    const uint32_t count = end_ - first_;
+#pragma unroll 1
+    for (uint32_t n = 0; n < count; ++n) {
+      const uint32_t i = first_ + (n + block_index()) % count;
+      const LongList& said = o_.longs[i];
+      const LongList list{said.row, said.begin, said.end, 0};
+      while (true) {
+        barrier();
+        if (thread_index() == 0) taken[0] = atomic_take(&o_.longs[i].taken, 1);
+        barrier();
+        const uint32_t part = uniform(uint32_t(taken[0]));
+        if (part >= parts) break;
+        f(list, part);
+      }
+    }
+  }
+
+ private:
+  enum { kSaid, kBlocks };
+
+  // Nanoseconds. 8 of an index are twice what a block needs to order a list of half of all. With 0.25 nobody helped, and an
+  // H100 took 12 times as long for such a list.
+  HIPOPS_METHOD uint64_t patience() const {
+    constexpr uint32_t kLeast = 50000, kOfIndex = 8;
+    return kLeast + uint64_t{kOfIndex} * (o_.blocks * o_.batch);
+  }
+
+  // By an addition, of nothing, which finds the latest; compilers that knew of what would make a load of it.
+  HIPOPS_METHOD uint32_t seen(uint32_t i) const { return atomic_take(&o_.long_count[i], opaque(0)); }
+
+  const RowOrder& o_;
+  uint32_t first_ = 0, end_ = 0;  // the lists that the block knows
+};
+
+}  // namespace
+}  // namespace hipops

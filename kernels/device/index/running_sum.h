@@ -1,0 +1,220 @@
+// The sum of a vector of y and its sources, as index_add's modes add them up: the same order, and the same bits.
+#pragma once
+
+#include "device/core/stream.h"
+#include "device/core/wave.h"
+
+namespace hipops {
+namespace {
+
+using u8 = uint8_t;
+using u32 = uint32_t;
+using u64 = uint64_t;
+
+// What an element is summed in. Integers are without sign, which shows in no bit of a sum, so that they wrap around.
+template <class T> struct Summed {
+  using Sum = compute_t<T>;
+  static HIPOPS_METHOD Sum of(T v) { return widen(v); }
+  static HIPOPS_METHOD T rounded(Sum v) { return narrow<T>(v); }
+};
+template <class T, class S> struct SummedInteger {
+  using Sum = S;
+  static HIPOPS_METHOD Sum of(T v) { return v; }
+  static HIPOPS_METHOD T rounded(Sum v) { return T(v); }
+};
+template <> struct Summed<u8> : SummedInteger<u8, u32> {};
+template <> struct Summed<u32> : SummedInteger<u32, u32> {};
+template <> struct Summed<u64> : SummedInteger<u64, u64> {};
+
+// The sums of a vector of y.
+template <class T, int Length>
+class RunningSum {
+ public:
+  using Row = Summed<T>;
+
+  HIPOPS_METHOD void load(const T* y) {
+    ask_for(y);
+    begin();
+  }
+  // The same, where it is waited for when sources are on their way, too.
+  HIPOPS_METHOD void ask_for(const T* y) {
+    y_ = load_packed<Length>(y);
+    if constexpr (Length == 16) begin();  // registers do not have it twice
+  }
+
+  HIPOPS_METHOD void store(T* y) const {
+    Vector<T, Length> v;
+#pragma unroll
+    for (int i = 0; i < Length; ++i) v.element[i] = Row::rounded(sum_[i]);
+    store_vector<Length>(y, v);
+  }
+
+  HIPOPS_METHOD void add(const Packed<T, Length>& source) {
+    begin();
+#pragma unroll
+    for (int i = 0; i < Length; ++i) sum_[i] += Row::of(source[i]);
+  }
+
+  // By way of shared memory: those of a wave's lanes find room.
+  HIPOPS_METHOD void park(Shared<typename Row::Sum> parked, uint32_t lane) const {
+#pragma unroll
+    for (int i = 0; i < Length; ++i) parked[i * wave_size + lane] = sum_[i];
+  }
+  HIPOPS_METHOD void unpark(Shared<typename Row::Sum> parked, uint32_t lane) {
+    is_here_ = true;
+#pragma unroll
+    for (int i = 0; i < Length; ++i) sum_[i] = parked[i * wave_size + lane];
+  }
+
+  // Adds the sources that are listed, in order, Flight of them in flight together, while where the next ones are is on
+  // its way too. What lies past the end is the last one again, which is in the cache, and dropped: without a branch
+  // between loads.
+  template <int Flight, class Sources>
+  HIPOPS_METHOD void add_list(const T* x, int64_t step, const Sources& source, uint32_t count) {
+    uint32_t from[Flight];
+    find(source, 0, count, from);
+    for (uint32_t first = 0; first < count; first += Flight) {
+      Packed<T, Length> v[Flight];
+#pragma unroll
+      for (int n = 0; n < Flight; ++n) v[n] = load_packed_once<Length>(x + int64_t(from[n]) * step);
+      ask_for_all(v);
+      begin();
+      find(source, first + Flight, count, from);
+      add_some(v, count - first);
+    }
+  }
+
+  // The same to a row of y, which is the first of what is in flight. Lists may be short; but where a wave's lanes may
+  // not have one list, those with shorter ones would wait for the others, one after the other.
+  template <int Flight, class Sources>
+  HIPOPS_METHOD void add_list_to(const T* y, const T* x, int64_t step, const Sources& source, uint32_t count,
+                                 bool wave_has_one) {
+    constexpr int kShort = 4;
+    if (wave_has_one && count <= kShort) {
+      ask_for(y);
+      return add_short_list<kShort>(x, step, source, count);
+    }
+    uint32_t from[Flight];
+    find(source, 0u - 1, count, from);
+    is_here_ = true;
+#pragma unroll
+    for (int i = 0; i < Length; ++i) sum_[i] = -typename Row::Sum(0);  // to which y is added without a change
+    for (uint32_t first = 0; first <= count; first += Flight) {
+      Packed<T, Length> v[Flight];
+#pragma unroll
+      for (int n = 0; n < Flight; ++n) {
+        const T* at = x + int64_t(from[n]) * step;
+        v[n] = load_packed_once<Length>(n == 0 && first == 0 ? y : at);
+      }
+      ask_for_all(v);
+      find(source, first + Flight - 1, count, from);
+      add_some(v, count + 1 - first);
+    }
+  }
+
+  // The same of a list's entries from this one on, as far as they are its row's: runs of a few, of which a wave's lanes
+  // have different ones. Of what is past the end, NVIDIA's GPUs load nothing.
+  template <int Flight, class Lists>
+  HIPOPS_METHOD void add_run(const T* x, int64_t step, const Lists& lists, uint32_t entry) {
+    const uint32_t row = lists.row(entry);
+    bool more = true;
+    while (more) {
+      uint32_t from[Flight];
+      bool there[Flight];
+      Packed<T, Length> v[Flight];
+#pragma unroll
+      for (int n = 0; n < Flight; ++n) {
+        there[n] = lists.is_of_row(entry + n, row, &from[n]);
+        if (n > 0 && !there[n]) from[n] = from[n - 1];
+      }
+      if (!there[0]) return;
+#pragma unroll
+      for (int n = 0; n < Flight; ++n)
+        if (!loads_are_predicated || there[n]) v[n] = load_packed<Length>(x + int64_t(from[n]) * step);
+      ask_for_all(v);
+      begin();
+#pragma unroll
+      for (int n = 0; n < Flight; ++n) {
+        if (loads_are_predicated && !there[n]) break;
+#pragma unroll
+        for (int i = 0; i < Length; ++i) {
+          const typename Row::Sum sum = sum_[i] + Row::of(v[n][i]);
+          sum_[i] = loads_are_predicated || there[n] ? sum : sum_[i];
+        }
+      }
+      entry += Flight;
+      more = there[Flight - 1];
+    }
+  }
+
+  // The same of long lists, of a sum that is here.
+  template <int Flight>
+  HIPOPS_METHOD void add_long_list(const T* x, int64_t step, const uint32_t* source, uint32_t count) {
+    uint32_t from[Flight], first = 0;
+    find(source, 0, count, from);
+    for (; count - first >= Flight; first += Flight) {
+      Packed<T, Length> v[Flight];
+#pragma unroll
+      for (int n = 0; n < Flight; ++n) v[n] = load_packed_once<Length>(x + int64_t(from[n]) * step);
+      if (count - first > Flight) find(source, first + Flight, count, from);
+#pragma unroll
+      for (int n = 0; n < Flight; ++n) {
+#pragma unroll
+        for (int i = 0; i < Length; ++i) sum_[i] += Row::of(v[n][i]);
+      }
+    }
+    if (first < count) add_list<8>(x, step, source + first, count - first);
+  }
+
+ private:
+  HIPOPS_METHOD void begin() {
+    if (is_here_) return;
+    is_here_ = true;
+#pragma unroll
+    for (int i = 0; i < Length; ++i) sum_[i] = Row::of(y_[i]);
+  }
+
+  // Up to Flight sources: of fewer, half as many are in flight, and half of that.
+  template <int Flight, class Sources>
+  HIPOPS_METHOD void add_short_list(const T* x, int64_t step, const Sources& source, uint32_t count) {
+    if constexpr (Flight > 1) {
+      if (count <= Flight / 2) return add_short_list<Flight / 2>(x, step, source, count);
+    }
+    uint32_t from[Flight];
+    find(source, 0, count, from);
+    Packed<T, Length> v[Flight];
+#pragma unroll
+    for (int n = 0; n < Flight; ++n) v[n] = load_packed_once<Length>(x + int64_t(from[n]) * step);
+    ask_for_all(v);
+    begin();
+    add_some(v, count);
+  }
+
+  // As many of these as are left, but one at least.
+  template <int Flight>
+  HIPOPS_METHOD void add_some(const Packed<T, Length> (&v)[Flight], uint32_t left) {
+#pragma unroll
+    for (uint32_t n = 0; n < Flight; ++n) {
+#pragma unroll
+      for (int i = 0; i < Length; ++i) {
+        const typename Row::Sum sum = sum_[i] + Row::of(v[n][i]);
+        sum_[i] = n == 0 || n < left ? sum : sum_[i];
+      }
+    }
+  }
+
+  // Where the sources from `first` on are. What is past the end, or before the begin, is where the last one is.
+  template <int Count, class Sources>
+  static HIPOPS_METHOD void find(const Sources& source, uint32_t first, uint32_t count, uint32_t (&from)[Count]) {
+    const uint32_t last = count - 1;
+#pragma unroll
+    for (uint32_t n = 0; n < Count; ++n) from[n] = source[first + n < last ? first + n : last];
+  }
+
+  typename Row::Sum sum_[Length] = {};
+  Packed<T, Length> y_;
+  bool is_here_ = false;
+};
+
+}  // namespace
+}  // namespace hipops

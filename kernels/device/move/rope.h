@@ -1,0 +1,240 @@
+// The rotation of pairs of elements by tables of cosines and sines. rope, rope_i and rope_thd are written with this.
+#pragma once
+
+#include "device/core/math.h"
+#include "device/move/rope_contract.h"
+#include "device/core/stream.h"
+#include "device/core/strided.h"
+#include "device/core/vector.h"
+
+namespace hipops {
+namespace {
+
+// Which elements are a pair, in chunks of vectors of n elements. Member m of pair i is an element of one of them.
+struct HalfSplit {  // two vectors of a row, half of what is rotated apart
+  static constexpr bool kHalves = true;
+  static constexpr int vectors(int, int) { return 2; }
+  static constexpr HIPOPS_METHOD int vector(int, int m, int) { return m; }
+  static constexpr HIPOPS_METHOD int element(int i, int, int) { return i; }
+};
+struct Interleaved {  // one vector of each head; of single elements, two
+  static constexpr bool kHalves = false;
+  static constexpr int vectors(int n, int heads) { return n == 1 ? 2 : heads; }
+  static constexpr HIPOPS_METHOD int vector(int i, int m, int n) { return (2 * i + m) / n; }
+  static constexpr HIPOPS_METHOD int element(int i, int m, int n) { return (2 * i + m) % n; }
+};
+
+// A variant of the list in rope_contract.h, for one element type.
+template <class T, int kHeads_, int kBytes, class Pairs_>
+struct RopeShape {
+  using Element = T;
+  using Compute = compute_t<T>;
+  using Pairs = Pairs_;
+  static constexpr int kHeads = kHeads_;
+  static constexpr bool kWide = kBytes != 0;                           // vectors of several elements, without gaps
+  static constexpr int kLength = kWide ? kBytes / int(sizeof(T)) : 1;  // elements of a vector
+  static constexpr int kVectors = Pairs::vectors(kLength, kHeads);
+  static constexpr int kPairs = kVectors * kLength / 2 / kHeads;  // of a head
+};
+
+// What a work-item takes: a chunk of a token, of the heads from `head` on. I: int32_t where all offsets fit in it, as
+// 64-bit products are some instructions each.
+template <class I>
+struct RopePlace {
+  I chunk, head, token, batch;
+};
+
+template <class I>
+HIPOPS_FN I offset_of(const RopeStrides& stride, const RopePlace<I>& at) {
+  return at.batch * I(stride.batch) + at.token * I(stride.token) + at.head * I(stride.head);
+}
+
+// n modulo the size that `by` divides by, and n divided by it.
+HIPOPS_FN uint32_t take(uint32_t* n, int64_t size, Divisor by) {
+  uint32_t quotient = divide(*n, by), rest = *n - quotient * uint32_t(size);
+  *n = quotient;
+  return rest;
+}
+
+HIPOPS_FN RopePlace<int32_t> rope_place(const RopeArgs& a, int32_t i) {
+  uint32_t rest = uint32_t(i);
+  const int32_t chunk = int32_t(take(&rest, a.size[0], a.divisor[0]));
+  const int32_t inner = int32_t(take(&rest, a.size[1], a.divisor[1]));
+  const int32_t outer = int32_t(take(&rest, a.size[2], a.divisor[2]));
+  return {chunk, a.heads_inside ? inner : outer, a.heads_inside ? outer : inner, int32_t(rest)};
+}
+
+HIPOPS_FN RopePlace<int64_t> rope_place(const RopeArgs& a, int64_t i) {
+  // 64-bit products are many instructions and registers, so there is one piece of code for all three.
+  int64_t place[4] = {0, 0, 0, i};
+#pragma unroll 1
+  for (int d = 0; d < 3; ++d) {
+    const int64_t quotient = divide(place[3], a.size[d], a.wide_divisor[d]), rest = place[3] - quotient * a.size[d];
+    place[0] = place[1], place[1] = place[2], place[2] = rest, place[3] = quotient;
+  }
+  return {place[0], a.heads_inside ? place[1] : place[2], a.heads_inside ? place[2] : place[1], place[3]};
+}
+
+template <class I>
+HIPOPS_FN int64_t rope_position(const RopeArgs& a, const RopePlace<I>& at) {
+  if (a.positions == nullptr) return at.token;
+  int64_t offset = at.batch * a.position_stride.batch + at.token * a.position_stride.row;
+  if (a.positions_are_64_bit) return static_cast<const int64_t*>(a.positions)[offset];
+  return static_cast<const int32_t*>(a.positions)[offset];
+}
+
+// n words as vectors: where branches that load single words meet, AMD's compiler copies those, and so waits for them.
+template <int n> struct Words {
+  using Part = b128;
+  Part part[n / 4];
+  HIPOPS_METHOD b32 operator[](int i) const { return bit_cast<Vector<b32, 4>>(part[i / 4]).element[i % 4]; }
+};
+template <> struct Words<2> {
+  using Part = b64;
+  Part part[1];
+  HIPOPS_METHOD b32 operator[](int i) const { return b32(part[0] >> (32 * i)); }
+};
+template <> struct Words<1> {
+  using Part = b32;
+  Part part[1];
+  HIPOPS_METHOD b32 operator[](int) const { return part[0]; }
+};
+
+// The cosines or sines of a chunk as they come from memory, in words, of elements of type W. The compilers wait for a load
+// where a branch ends that has begun to take its elements apart, and what is loaded after it would come only then.
+template <class Shape, class W>
+struct RopeTable {
+  static constexpr int kPairs = Shape::kPairs, kWords = (kPairs * int(sizeof(W)) + 3) / 4;
+  Words<kWords> word;
+
+  HIPOPS_METHOD void fill_with_nan() { __builtin_memset(&word, 0xff, sizeof word); }
+
+  template <class I>
+  HIPOPS_METHOD void load(const void* table, const RopeTableStrides& stride, I batch, I row, I pair) {
+    const W* at = static_cast<const W*>(table) +
+                  (batch * I(stride.batch) + row * I(stride.row) + (Shape::kWide ? pair : pair * I(stride.element)));
+    if constexpr (kPairs * sizeof(W) < sizeof(b32)) {
+      word.part[0] = *reinterpret_cast<const b16*>(at);
+    } else {
+      using Part = typename Words<kWords>::Part;
+#pragma unroll
+      for (int i = 0; i < int(sizeof word / sizeof(Part)); ++i) word.part[i] = reinterpret_cast<const Part*>(at)[i];
+    }
+  }
+
+  HIPOPS_METHOD W element(int i) const {
+    if constexpr (sizeof(W) == 2) return bit_cast<W>(uint16_t(word[i / 2] >> (i % 2 * 16)));
+    else if constexpr (sizeof(W) == 4) return bit_cast<W>(word[i]);
+    else return bit_cast<W>(uint64_t(word[2 * i + 1]) << 32 | word[2 * i]);
+  }
+};
+
+// The vectors of a chunk. Nobody else writes what is read here, also where y is x.
+template <class Shape>
+struct RopeVectors {
+  using T = typename Shape::Element;
+  static constexpr int n = Shape::kLength, kHeads = Shape::kHeads, kOfHead = Shape::kVectors / kHeads;
+  Vector<T, n> v[Shape::kVectors];
+
+  // first, second: of a head's vectors, in a row.
+  template <class I>
+  HIPOPS_METHOD void load(const RopeArgs& a, const RopePlace<I>& at, I first, I second) {
+    const T* x = static_cast<const T*>(a.x) + offset_of(a.x_stride, at);
+    const I step = Shape::kWide ? 1 : I(a.x_stride.element);
+#pragma unroll
+    for (int h = 0; h < kHeads; ++h) {
+      v[h * kOfHead] = load_vector_evict_last<n>(x + first * step);
+      if constexpr (kOfHead == 2) v[h * kOfHead + 1] = load_vector_evict_last<n>(x + second * step);
+      x += a.x_stride.head;
+    }
+  }
+
+  // One product is rounded by itself, the other one and the sum together.
+  template <class W>
+  HIPOPS_METHOD void rotate(const RopeTable<Shape, W>& cos_table, const RopeTable<Shape, W>& sin_table) {
+    using P = typename Shape::Pairs;
+    using C = typename Shape::Compute;
+#pragma unroll
+    for (int i = 0; i < Shape::kPairs; ++i) {
+      const C cos = C(widen(cos_table.element(i))), sin = C(widen(sin_table.element(i)));
+#pragma unroll
+      for (int h = 0; h < kHeads; ++h) {
+        T& first = v[h * kOfHead + P::vector(i, 0, n)].element[P::element(i, 0, n)];
+        T& second = v[h * kOfHead + P::vector(i, 1, n)].element[P::element(i, 1, n)];
+        const C p = C(widen(first)), q = C(widen(second));
+        first = narrow<T>(fused_multiply_add(p, cos, -(q * sin)));
+        second = narrow<T>(fused_multiply_add(p, sin, q * cos));
+      }
+    }
+  }
+
+  template <class I>
+  HIPOPS_METHOD void store(const RopeArgs& a, const RopePlace<I>& at, I first, I second) const {
+    T* y = static_cast<T*>(a.y) + offset_of(a.y_stride, at);
+    const I step = Shape::kWide ? 1 : I(a.y_stride.element);
+#pragma unroll
+    for (int h = 0; h < kHeads; ++h) {
+      store_vector_at_once<n>(y + first * step, v[h * kOfHead]);
+      if constexpr (kOfHead == 2) store_vector_at_once<n>(y + second * step, v[h * kOfHead + 1]);
+      y += a.y_stride.head;
+    }
+  }
+};
+
+template <class Shape, class I>
+HIPOPS_FN void rope_chunk(const RopeArgs& a, const RopePlace<I>& at) {
+  using T = typename Shape::Element;
+  constexpr int n = Shape::kLength;
+  constexpr bool halves = Shape::Pairs::kHalves;
+  RopeVectors<Shape> x;
+  const I pair = at.chunk * Shape::kPairs, half = I(a.half);
+  if (pair >= half) {
+    // Where only one of two vectors is left to copy, it is the second as well: it is moved twice, to the same place.
+    const I first = 2 * pair, second = first + n < I(a.cols) ? first + n : first;
+    x.load(a, at, first, second);
+    x.store(a, at, first, second);
+    return;
+  }
+
+  // Tables first: once x's loads are under way, too, nothing is left but to wait. Those in f32 have registers of their own:
+  // where two branches load the same ones, AMD's compiler waits at their end. A position outside the table gives NaN, which
+  // all ones are in every type; the table may have no rows at all.
+  const bool are_f32 = sizeof(T) != sizeof(f32) && a.table_is_f32;
+  const int64_t position = rope_position(a, at);
+  RopeTable<Shape, T> cos, sin;
+  RopeTable<Shape, f32> f32_cos, f32_sin;
+  cos.fill_with_nan(), sin.fill_with_nan(), f32_cos.fill_with_nan(), f32_sin.fill_with_nan();
+  if (uint64_t(position) < uint64_t(a.table_rows)) {
+    if (are_f32) {
+      f32_cos.load(a.cos, a.cos_stride, at.batch, I(position), pair);
+      f32_sin.load(a.sin, a.sin_stride, at.batch, I(position), pair);
+    } else {
+      cos.load(a.cos, a.cos_stride, at.batch, I(position), pair);
+      sin.load(a.sin, a.sin_stride, at.batch, I(position), pair);
+    }
+  }
+  const I first = halves ? pair : 2 * pair, second = first + (halves ? half : I(1));
+  x.load(a, at, first, second);
+  // By a branch: clang 22 makes wrong code for gfx942 of a select between sines of two types.
+  if (are_f32) x.rotate(f32_cos, f32_sin);
+  else x.rotate(cos, sin);
+  x.store(a, at, first, second);
+}
+
+template <class Shape, class I>
+HIPOPS_FN void rope_chunks(const RopeArgs& a) {
+  for (int64_t i = int64_t(block_index()) * kRopeBlock + thread_index(); i < a.count; i += a.step) {
+    RopePlace<I> at = rope_place(a, I(i));
+    at.head *= Shape::kHeads;
+    rope_chunk<Shape>(a, at);
+  }
+}
+
+template <class Shape>
+HIPOPS_FN void rope_kernel(const RopeArgs& a) {
+  if (a.small) rope_chunks<Shape, int32_t>(a);
+  else rope_chunks<Shape, int64_t>(a);
+}
+
+}  // namespace
+}  // namespace hipops

@@ -1,0 +1,144 @@
+// The two ways in which scatter and scatter_add go over their sources: all of them at once, or line by line, in order.
+#pragma once
+
+#include "device/index/indices.h"
+#include "device/move/scatter_contract.h"
+#include "device/core/stream.h"
+#include "device/core/strided.h"
+
+namespace hipops {
+namespace {
+
+using SourceOffsets = Offsets<kScatterOperands>;
+
+// Calls f(i) for kScatterDepth elements of the walk at a time, `i` being their numbers; those past the walk's end are
+// `count` or more.
+template <class F>
+HIPOPS_FN void for_each_batch(const ScatterGeometry& g, F f) {
+  for (int64_t tile = int64_t(block_index()) * (kScatterBlock * kScatterDepth); tile < g.walk.count; tile += g.step) {
+    int64_t i[kScatterDepth];
+#pragma unroll
+    for (int n = 0; n < kScatterDepth; ++n) i[n] = tile + n * kScatterBlock + thread_index();
+    f(i);
+  }
+}
+
+// The walk is over the sources. Of each, load(at) reads what is needed besides its index; of those with a valid one,
+// use(to, value) does the rest, `to` being the element of y. In any order.
+template <class Load, class Use>
+HIPOPS_FN void for_each_source(const ScatterGeometry& g, const IndexArgs& index, Load load, Use use) {
+  for_each_batch(g, [&](const int64_t(&i)[kScatterDepth]) {
+    // What lies past the end reads the last element once more: so there is no branch before the loads, and all are in
+    // flight together.
+    SourceOffsets at[kScatterDepth];
+    int64_t within[kScatterDepth], offset[kScatterDepth], target[kScatterDepth];
+#pragma unroll
+    for (int n = 0; n < kScatterDepth; ++n) within[n] = i[n] < g.walk.count ? i[n] : g.walk.count - 1;
+    locate(g.walk, within, at);
+#pragma unroll
+    for (int n = 0; n < kScatterDepth; ++n) offset[n] = at[n].of[kScatterIndex];
+    int64_t mark = load_indices(index, offset, target);
+    decltype(load(at[0])) value[kScatterDepth];
+#pragma unroll
+    for (int n = 0; n < kScatterDepth; ++n) value[n] = load(at[n]);
+#pragma unroll
+    for (int n = 0; n < kScatterDepth; ++n) {
+      if (i[n] >= g.walk.count) continue;
+      int64_t to = checked_index(index, target[n], mark, i[n] * g.vector, uint64_t(g.vector));
+      if (to != kNothing) use(at[n].of[kScatterY] + to * g.y_step, value[n]);
+    }
+  });
+}
+
+template <class T, int N, int Length>
+HIPOPS_FN int64_t load_index_vectors_as(const void* data, int64_t mark, const int64_t (&offset)[N],
+                                        int64_t (&value)[N][Length]) {
+#pragma unroll
+  for (int n = 0; n < N; ++n) {
+    const Vector<T, Length> v = load_once<Length>(static_cast<const T*>(data) + offset[n]);
+#pragma unroll
+    for (int e = 0; e < Length; ++e) value[n][e] = v.element[e];
+  }
+  return mark;
+}
+
+// As load_indices, of neighbours in memory.
+template <int N, int Length>
+HIPOPS_FN int64_t load_index_vectors(const IndexArgs& index, const int64_t (&offset)[N], int64_t (&value)[N][Length]) {
+  switch (index.type) {
+    case kIndexU8: return load_index_vectors_as<uint8_t>(index.data, UINT8_MAX, offset, value);
+    case kIndexI16: return load_index_vectors_as<int16_t>(index.data, INT16_MAX, offset, value);
+    case kIndexI32: return load_index_vectors_as<int32_t>(index.data, INT32_MAX, offset, value);
+    case kIndexU32: return load_index_vectors_as<uint32_t>(index.data, UINT32_MAX, offset, value);
+    default: return load_index_vectors_as<int64_t>(index.data, INT64_MAX, offset, value);
+  }
+}
+
+// As for_each_source, in vectors of `Length` neighbours in x, in y and in the index. Where all indices of a vector are
+// the same, as they are where rows are scattered whole, use_all(to, vector) takes it; elsewhere use(to, value) its
+// elements one by one.
+template <int Length, class T, class UseAll, class Use>
+HIPOPS_FN void for_each_vector(const ScatterGeometry& g, const IndexArgs& index, const T* x, UseAll use_all, Use use) {
+  for_each_batch(g, [&](const int64_t(&i)[kScatterDepth]) {
+    SourceOffsets at[kScatterDepth];
+    int64_t within[kScatterDepth], offset[kScatterDepth], target[kScatterDepth][Length];
+    Vector<T, Length> value[kScatterDepth];
+#pragma unroll
+    for (int n = 0; n < kScatterDepth; ++n) within[n] = i[n] < g.walk.count ? i[n] : g.walk.count - 1;
+    locate(g.walk, within, at);
+#pragma unroll
+    for (int n = 0; n < kScatterDepth; ++n) offset[n] = at[n].of[kScatterIndex];
+    const int64_t mark = load_index_vectors(index, offset, target);
+#pragma unroll
+    for (int n = 0; n < kScatterDepth; ++n) value[n] = load_once<Length>(x + at[n].of[kScatterX] * Length);
+#pragma unroll
+    for (int n = 0; n < kScatterDepth; ++n) {
+      if (i[n] >= g.walk.count) continue;
+      const int64_t of_y = at[n].of[kScatterY];
+      bool same = !on_amd;  // nothing is gained there, and one kind of atomic instruction will do
+#pragma unroll
+      for (int e = 1; e < Length; ++e) same = same && target[n][e] == target[n][0];
+      if (same) {
+        const int64_t to = checked_index(index, target[n][0], mark, i[n] * Length, Length);
+        if (to != kNothing) use_all((of_y + to * g.y_step) * Length, value[n]);
+      } else {
+#pragma unroll
+        for (int e = 0; e < Length; ++e) {
+          const int64_t to = checked_index(index, target[n][e], mark, i[n] * Length + e, 1);
+          if (to != kNothing) use((of_y + to * g.y_step) * Length + e, value[n].element[e]);
+        }
+      }
+    }
+  });
+}
+
+// The walk is over lines: all that differs in dim only. One work-item takes a line's sources in order: load(of_x) reads
+// a source, use(to, value) is called for those with a valid index. The place of a line is the row-major place of its
+// first index.
+template <class Load, class Use>
+HIPOPS_FN void for_each_line(const ScatterGeometry& g, const IndexArgs& index, Load load, Use use) {
+  for (int64_t line = int64_t(block_index()) * kScatterBlock + thread_index(); line < g.walk.count; line += g.step) {
+    SourceOffsets at = locate(g.walk, line);
+    for (int64_t first = 0; first < g.length; first += kScatterDepth) {
+      int64_t offset[kScatterDepth], target[kScatterDepth];
+      decltype(load(int64_t())) value[kScatterDepth];
+#pragma unroll
+      for (int n = 0; n < kScatterDepth; ++n) {
+        int64_t j = first + n < g.length ? first + n : g.length - 1;
+        offset[n] = at.of[kScatterIndex] + j * g.index_step;
+        value[n] = load(at.of[kScatterX] + j * g.x_step);
+      }
+      int64_t mark = load_indices(index, offset, target);
+#pragma unroll
+      for (int n = 0; n < kScatterDepth; ++n) {
+        if (first + n >= g.length) break;
+        int64_t to = checked_index(index, target[n], mark, at.of[kScatterPlace] + (first + n) * g.place_step,
+                                   uint64_t(g.vector));
+        if (to != kNothing) use(at.of[kScatterY] + to * g.y_step, value[n]);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hipops

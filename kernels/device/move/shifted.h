@@ -1,0 +1,112 @@
+// Rows that begin anywhere, copied by 16 bytes: stored at multiples of 16, from wherever those lie in the source.
+#pragma once
+
+#include "device/core/aligned_span.h"
+#include "device/move/shifted_contract.h"
+#include "device/core/stream.h"
+#include "device/core/types.h"
+
+namespace hipops {
+namespace {
+
+// 16 bytes of elements from a multiple of 16.
+template <class T>
+class AlignedVector {
+ public:
+  static constexpr int kLength = kWideBytes / int(sizeof(T));
+  AlignedVector() = default;
+  explicit HIPOPS_METHOD AlignedVector(const T* at) : value_(load_vector_evict_last<kLength>(at)) {}
+  HIPOPS_METHOD Vector<T, kLength> value() const { return value_; }
+
+ private:
+  Vector<T, kLength> value_;
+};
+
+// The same from any address. NVIDIA reads only at multiples of its width: the 16 bytes before and those after, where
+// the address is in between.
+template <class T>
+class ShiftedVector {
+ public:
+  static constexpr int kLength = kWideBytes / int(sizeof(T));
+  ShiftedVector() = default;
+
+#if defined(HIPOPS_NVIDIA)
+  explicit HIPOPS_METHOD ShiftedVector(const T* at) : bytes_(uint32_t(uintptr_t(at)) % kWideBytes) {
+    const b128* aligned = reinterpret_cast<const b128*>(uintptr_t(at) - bytes_);
+    low_ = load_evict_last(aligned);
+    high_ = load_evict_last(aligned + (bytes_ != 0));
+  }
+  HIPOPS_METHOD Vector<T, kLength> value() const {
+    uint32_t w[8] = {low_.x, low_.y, low_.z, low_.w, high_.x, high_.y, high_.z, high_.w};
+#pragma unroll
+    for (int i = 0; i < 6; ++i) w[i] = bytes_ & 8 ? w[i + 2] : w[i];
+#pragma unroll
+    for (int i = 0; i < 5; ++i) w[i] = bytes_ & 4 ? w[i + 1] : w[i];
+    if constexpr (sizeof(T) < 4) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) w[i] = __funnelshift_r(w[i], w[i + 1], bytes_ % 4 * 8);
+    }
+    return bit_cast<Vector<T, kLength>>(uint4{w[0], w[1], w[2], w[3]});
+  }
+
+ private:
+  b128 low_, high_;
+  uint32_t bytes_;
+#else
+  explicit HIPOPS_METHOD ShiftedVector(const T* at) : value_(load_vector_anywhere<kLength>(at)) {}
+  HIPOPS_METHOD Vector<T, kLength> value() const { return value_; }
+
+ private:
+  Vector<T, kLength> value_;
+#endif
+};
+
+// A row of `cols` elements from x to y: `vectors` of 16 bytes, which are aligned in y and for which nothing outside x's
+// row is read, and the elements before and after those.
+template <class T>
+struct ShiftedRow {
+  static constexpr int kLength = kWideBytes / int(sizeof(T));
+  int32_t vectors, begin, others;
+
+  HIPOPS_METHOD ShiftedRow(const T* x, const T* y, int32_t cols) {
+    const int32_t in_y = misplaced_by(y), apart = (misplaced_by(x) - in_y) & (kLength - 1);
+    const int32_t first = (in_y + apart + kLength - 1) / kLength;
+    const int32_t end = (cols + in_y + apart - (apart != 0 ? kLength : 0)) / kLength;
+    vectors = end > first ? end - first : 0;
+    begin = first * kLength - in_y;
+    others = cols - vectors * kLength;
+  }
+
+  HIPOPS_METHOD int32_t vector(int32_t i) const { return begin + i * kLength; }
+  HIPOPS_METHOD int32_t other(int32_t i) const { return i < begin ? i : i + vectors * kLength; }
+};
+
+// Of a row's vectors, and then of its other elements, those numbered `first`, and so on by steps of 1 << lanes; zeros
+// where nothing is meant.
+template <class T>
+HIPOPS_FN void copy_shifted_row(const T* x, T* y, int32_t cols, int32_t first, int32_t lanes, bool zero) {
+  constexpr int n = ShiftedRow<T>::kLength;
+  const ShiftedRow<T> row(x, y, cols);
+  if (row.vectors > 0) {
+    ShiftedVector<T> loaded[kShiftedDepth];
+#pragma unroll
+    for (int d = 0; d < kShiftedDepth; ++d) {
+      const int32_t i = first + (d << lanes);  // past the end, the last vector, which is forgotten
+      loaded[d] = ShiftedVector<T>(x + row.vector(i < row.vectors ? i : row.vectors - 1));
+    }
+#pragma unroll
+    for (int d = 0; d < kShiftedDepth; ++d) {
+      const int32_t i = first + (d << lanes);
+      if (i < row.vectors) store_vector_at_once<n>(y + row.vector(i), zero ? Vector<T, n>{} : loaded[d].value());
+    }
+  }
+  if (first + ((kShiftedDepth - 1) << lanes) < row.vectors) return;
+#pragma unroll 1
+  for (int d = 0; d < kShiftedDepth; ++d) {
+    const int32_t i = first + (d << lanes) - row.vectors;
+    if (i >= 0 && i < row.others) y[row.other(i)] = zero ? T{} : x[row.other(i)];
+  }
+}
+
+}  // namespace
+}  // namespace hipops

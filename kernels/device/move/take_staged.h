@@ -1,0 +1,245 @@
+// Taking elements of x from a copy of a part of it in shared memory, where scattered reads cost a bank's pass, and not a
+// cache line's: `staged` and `large` of gather and index_select. What a block copies is
+//
+//   rows     one or several, one behind the other, where dim is innermost
+//   columns  neighbours, all along dim, where it is not: 16 to 64 bytes of each row of x, as many as find room, or more
+//            where those are few
+#pragma once
+
+#include "device/index/indices.h"
+#include "device/move/staged_part.h"
+#include "device/core/stream.h"
+#include "device/core/strided.h"
+#include "device/move/take_contract.h"
+
+namespace hipops {
+namespace {
+
+// Count times N neighbouring indices as they are in memory, whatever their type: nothing waits for them until their places
+// are asked for.
+template <int N, int Count>
+class IndexVectors {
+ public:
+  HIPOPS_METHOD void load(const IndexArgs& index, int64_t begin, const int32_t (&offset)[Count]) {
+    switch (index.type) {
+      case kIndexU8: return load_as<uint8_t>(index, begin, offset);
+      case kIndexI16: return load_as<int16_t>(index, begin, offset);
+      case kIndexI32:
+      case kIndexU32: return load_as<uint32_t>(index, begin, offset);
+      default: return load_as<uint64_t>(index, begin, offset);
+    }
+  }
+
+  // The places along dim, or -1 where nothing is meant. (Where all of dim is in shared memory, no index of 32 or 64 bits
+  // is the mark and in range.)
+  HIPOPS_METHOD void find_places(const IndexArgs& index, int32_t (&place)[Count][N]) const {
+    switch (index.type) {
+      case kIndexU8: return find_as<uint8_t>(index, UINT8_MAX, place);
+      case kIndexI16: return find_as<int16_t>(index, INT16_MAX, place);
+      case kIndexI32:
+      case kIndexU32: return find_as<uint32_t>(index, UINT32_MAX, place);
+      default: return find_as<uint64_t>(index, UINT64_MAX, place);
+    }
+  }
+
+ private:
+  template <class I>
+  HIPOPS_METHOD void load_as(const IndexArgs& index, int64_t begin, const int32_t (&offset)[Count]) {
+    const I* from = static_cast<const I*>(index.data) + begin;
+#pragma unroll
+    for (int n = 0; n < Count; ++n) {
+      const Vector<I, N> v = load_vector<N>(from + offset[n]);
+      if constexpr (sizeof v % sizeof word_[n][0] == 0) __builtin_memcpy(word_[n], &v, sizeof v);
+      else word_[n][0] = uint16_t(v.element[0]);
+    }
+  }
+
+  template <class I>
+  HIPOPS_METHOD void find_as(const IndexArgs& index, I mark, int32_t (&place)[Count][N]) const {
+#pragma unroll
+    for (int n = 0; n < Count; ++n) {
+      Vector<I, N> v;
+      __builtin_memcpy(&v, word_[n], sizeof v);
+#pragma unroll
+      for (int e = 0; e < N; ++e) {
+        const I value = v.element[e];
+        bool inside = false;
+        if constexpr (sizeof value > sizeof(int32_t)) inside = value < uint64_t(index.size);
+        else inside = uint32_t(int32_t(value)) < uint32_t(index.size);
+        place[n][e] = inside && value != mark ? int32_t(value) : -1;
+      }
+    }
+  }
+
+  uint32_t word_[Count][2 * N];
+};
+
+// What a block takes of its copy: `count` elements, `a.cols` in a line of y and of the index.
+struct TakenPart {
+  int64_t number;  // of its first row, or of its panel of columns
+  int64_t index;   // offset
+  int32_t rows;    // of y
+  int32_t lines;   // those that are taken at once; one line of the index is for every so many-th row from there on
+  int32_t count;   // of elements in the lines
+  int32_t others;  // columns at the begin that another panel has, too
+};
+
+HIPOPS_FN bool is_last_panel(const TakeArgs& a, int64_t number) {
+  return number - divide(number, a.parts, a.wide_parts_divisor) * a.parts == a.parts - 1;
+}
+
+// The row-major position of element i of the part in the index tensor.
+HIPOPS_FN int64_t index_position(const TakeArgs& a, const TakenPart& part, int32_t i) {
+  if (a.lines == 0) return part.number * a.cols + i;
+  const int64_t outer = divide(part.number, a.parts, a.wide_parts_divisor), panel = part.number - outer * a.parts;
+  const int32_t line = int32_t(divide(uint32_t(i), a.cols_divisor)), col = i - line * int32_t(a.cols);
+  return (outer * a.lines + line) * (a.parts * a.cols - a.overlap) + panel * a.cols - part.others + col;
+}
+
+// Work-items of a block that may have Most: those, or so many.
+template <int Most> constexpr int least_block = !on_amd && Most == kStagedBlock ? kSmallBlock : Most;
+template <int Most>
+HIPOPS_FN int32_t block_of(const TakeArgs& a) { return least_block<Most> == Most ? Most : a.block; }
+
+constexpr int kVectorsInFlight = 4;  // of x, to a work-item
+template <class T, int Most> using PartOfX = StagedPart<T, Most, kVectorsInFlight, least_block<Most>>;
+
+// Counts those of the work-item's indices that are out of range. What serves all of x (`run`) is the first part's to
+// count.
+template <int N, int Most>
+HIPOPS_FN void report_indices(const TakeArgs& a, const TakenPart& part) {
+  if (a.run != 0 && part.number != 0) return;
+#pragma unroll 1
+  for (int32_t vector = int32_t(thread_index()) * N; vector < part.count; vector += block_of<Most>(a) * N) {
+#pragma unroll 1
+    for (int32_t i = vector; i < vector + N; ++i) {
+      const int32_t line = int32_t(divide(uint32_t(i), a.cols_divisor)), col = i - line * int32_t(a.cols);
+      int64_t mark;
+      const int64_t value = load_index(a.index, part.index + line * a.index_line + col, &mark);
+      const int32_t served = (part.rows - line + part.lines - 1) / part.lines;
+      const bool counts = col >= part.others && (a.run == 0 || line == 0);
+      checked_index(a.index, value, mark, index_position(a, part, i), !counts ? 0 : a.run != 0 ? 1 : uint64_t(served));
+    }
+  }
+}
+
+// By N elements at a time. `once`: each index is for one element. Returns whether one meant nothing.
+template <int N, bool once, int Most, class T>
+HIPOPS_FN bool take_part(const TakeArgs& a, const PartOfX<T, Most>& staged, const TakenPart& part, const T* x, T* y) {
+  // Vectors of the index that are on their way.
+  constexpr int kAhead = Most > kStagedBlock ? 2 : (N > 1 ? 2 : 4);
+  const int32_t apart = block_of<Most>(a) * N, step = apart * kAhead;
+  const int32_t begin = int32_t(thread_index()) * N, cols = int32_t(a.cols), size = int32_t(a.index.size);
+  IndexVectors<N, kAhead> next;
+  int32_t next_line[kAhead], next_col[kAhead];
+  auto ask = [&](int32_t tile) {
+    int32_t offset[kAhead];
+#pragma unroll
+    for (int n = 0; n < kAhead; ++n) {
+      // What lies past the end takes the last vector once more.
+      const int32_t at = tile + begin + n * apart, i = at < part.count ? at : part.count - N;
+      next_line[n] = int32_t(divide(uint32_t(i), a.cols_divisor));
+      next_col[n] = i - next_line[n] * cols;
+      offset[n] = next_line[n] * a.index_line + next_col[n];
+    }
+    next.load(a.index, part.index, offset);
+  };
+
+  ask(0);
+  int32_t shift = 0, least = 0;
+  if (a.lines != 0) staged.load_columns(x, size, a.x_line, a.line_bits);
+  else shift = staged.load_rows(x, part.rows * size);
+  barrier();
+#pragma unroll 1
+  for (int32_t tile = 0; tile < part.count; tile += step) {
+    const IndexVectors<N, kAhead> now = next;
+    int32_t line[kAhead], col[kAhead];
+#pragma unroll
+    for (int n = 0; n < kAhead; ++n) line[n] = next_line[n], col[n] = next_col[n];
+    if (tile + step < part.count) ask(tile + step);
+    int32_t place[kAhead][N];
+    now.find_places(a.index, place);
+    auto take = [&](int n, int32_t base) {
+      Vector<T, N> taken;
+#pragma unroll
+      for (int e = 0; e < N; ++e) {
+        const T found = staged[place[n][e] < 0 ? 0 : base + place[n][e] * a.place_step + e * a.neighbour_step];
+        taken.element[e] = place[n][e] < 0 ? T(0) : found;
+      }
+      return taken;
+    };
+    int32_t base[kAhead], to[kAhead];
+#pragma unroll
+    for (int n = 0; n < kAhead; ++n) {
+      base[n] = a.lines != 0 ? col[n] : shift + line[n] * size;
+      to[n] = line[n] * a.y_line + col[n];
+#pragma unroll
+      for (int e = 0; e < N; ++e) least = place[n][e] < least ? place[n][e] : least;
+    }
+    if constexpr (once) {
+      Vector<T, N> taken[kAhead];
+#pragma unroll
+      for (int n = 0; n < kAhead; ++n) taken[n] = take(n, base[n]);
+#pragma unroll
+      for (int n = 0; n < kAhead; ++n)
+        if (tile + begin + n * apart < part.count) store_vector_at_once<N>(y + to[n], taken[n]);
+    } else {
+#pragma unroll
+      for (int n = 0; n < kAhead; ++n) {
+        if (tile + begin + n * apart >= part.count) break;
+#pragma unroll 1
+        for (int32_t row = line[n]; row < part.rows; row += part.lines) {
+          store_vector_at_once<N>(y + to[n], take(n, base[n]));
+          base[n] += part.lines * size;
+          to[n] += part.lines * a.y_line;
+        }
+      }
+    }
+  }
+  return least < 0;
+}
+
+template <int N, bool once, int Most, class T>
+HIPOPS_FN void take_parts(const TakeArgs& args, const PartOfX<T, Most>& staged) {
+  for (int64_t r = int64_t(block_index()) * args.group; r < args.walk.count; r += args.step) {
+    const TakeArgs& a = read_anew(args);
+    const Offsets<kTakeOperands> at = locate(a.walk, r);
+    // The last panel ends where the columns do.
+    const int32_t others = a.overlap != 0 && is_last_panel(a, r) ? a.overlap : 0;
+    const T* x = static_cast<const T*>(a.x) + at.of[kTakeX] - others;
+    T* y = static_cast<T*>(a.y) + at.of[kTakeY] - others;
+    const int32_t rows = a.walk.count - r < a.group ? int32_t(a.walk.count - r) : a.group;
+    const int32_t lines = a.lines != 0 ? a.lines : a.together < rows ? a.together : rows;
+    const TakenPart part{
+        r, at.of[kTakeIndex] - others, a.lines != 0 ? lines : rows, lines, lines * int32_t(a.cols), others};
+    const bool any = take_part<N, once, Most>(a, staged, part, x, y);
+    // Out of the way of indices that are right.
+    if (any && a.index.report != nullptr) report_indices<N, Most>(read_anew(args), part);
+    barrier();  // before the next part takes the place of this one
+  }
+}
+
+template <class T, int Most>
+HIPOPS_FN void take_from_copies(const TakeArgs& a, Shared<b128> storage) {
+  const PartOfX<T, Most> staged(storage, block_of<Most>(a));
+  const bool once = a.lines != 0 || a.together == a.group;
+  if (a.vectors && once) take_parts<kStagedVector, true, Most>(a, staged);
+  else if (a.vectors) take_parts<kStagedVector, false, Most>(a, staged);
+  else if (once) take_parts<1, true, Most>(a, staged);
+  else take_parts<1, false, Most>(a, staged);
+}
+
+// Blocks that share a unit.
+template <class T>
+HIPOPS_FN void take_staged(const TakeArgs& a) {
+  take_from_copies<T, kStagedBlock>(a, own_or_launch_shared<b128, kStagedBytes / kWideBytes>(a.copy_bytes / kWideBytes));
+}
+
+// Blocks that are alone on one.
+template <class T>
+HIPOPS_FN void take_large(const TakeArgs& a) {
+  take_from_copies<T, kLargeBlock>(a, own_or_launch_shared<b128, kOwnSharedBytes / kWideBytes>(a.copy_bytes / kWideBytes));
+}
+
+}  // namespace
+}  // namespace hipops

@@ -1,0 +1,183 @@
+// Clusters: neighbouring blocks that run together and reach each other's shared memory (NVIDIA, from sm_90 on), so that
+// they can share a row. Elsewhere each block is a cluster by itself, and may be larger instead.
+#pragma once
+
+#include "device/core/reduce.h"
+#include "device/rows/row_contract.h"
+
+namespace hipops {
+namespace {
+
+constexpr int blocks_in_one = on_nvidia || few_registers ? 1 : kBlocksInOne;
+
+// The work-items that a variant's kernel has to have registers for: those of its largest block, or (on NVIDIA, queued or
+// weights_aside) of all blocks that a unit runs at a time.
+constexpr int launch_bound(int block, RowMode mode, int element_bytes) {
+  if (on_nvidia && mode == queued) return kQueuedThreads;
+  if (on_nvidia && mode == weights_aside) return aside_threads(element_bytes);
+  return in_clusters(mode) ? blocks_in_one * block : block;
+}
+
+#if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
+
+HIPOPS_FN uint32_t cluster_size() {
+  uint32_t size;
+  asm("mov.u32 %0, %%cluster_nctaid.x;" : "=r"(size));
+  return size;
+}
+HIPOPS_FN uint32_t cluster_rank() {  // of the block in its cluster
+  uint32_t rank;
+  asm("mov.u32 %0, %%cluster_ctaid.x;" : "=r"(rank));
+  return rank;
+}
+HIPOPS_FN uint32_t cluster_index() {
+  uint32_t index;
+  asm("mov.u32 %0, %%clusterid.x;" : "=r"(index));
+  return index;
+}
+
+// A place where the waves of a cluster's blocks leave a value each. They are sent to every block, and counted by a
+// barrier object on arrival: the cluster's own barrier (barrier.cluster) would have each block wait until its stores to
+// global memory are done, and throw away what it has in the L1 cache.
+template <class Largest, int Waves>
+class Mailbox {
+ public:
+  explicit HIPOPS_METHOD Mailbox(int waves)
+      : slots_(storage()), arrived_(counters()), values_(uint32_t(waves) * cluster_size()) {
+    if (cluster_size() == 1) return;
+    if (thread_index() < kSets)
+      asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address(&arrived_[thread_index()])) : "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;\n\tbarrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+  }
+
+  // Leaves v, which is the same in each work-item of a wave, and waits for those of all waves. All of the cluster call
+  // this. Returns the place where they are.
+  template <class T>
+  HIPOPS_METHOD int exchange(const T& v) {
+    // Nothing is sent to a block that has not begun.
+    if (uses_ == 0) asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+    // Two sets of slots, used in turn: a wave that sends for the next use of a set has heard of all waves in between,
+    // and each had read it before it sent that.
+    const uint32_t set = uses_ % kSets, parity = uses_ / kSets % 2, first = set * kSlots;
+    ++uses_;
+    const uint32_t slot = address(&slots_[first + wave_index() * cluster_size() + cluster_rank()]);
+    const uint32_t counter = address(&arrived_[set]);
+    if (lane_index() < cluster_size()) send(in_block(slot), in_block(counter), v);
+    if (thread_index() == 0)
+      asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(counter),
+                   "r"(values_ * uint32_t(sizeof(T)))
+                   : "memory");
+    asm volatile(
+        "{\n\t.reg .pred here;\nagain%=:\n\t"
+        "mbarrier.try_wait.parity.shared::cta.b64 here, [%0], %1;\n\t@!here bra again%=;\n\t}" ::"r"(counter),
+        "r"(parity)
+        : "memory");
+    return int(first);
+  }
+
+  // op over f(v) of all waves, once or more up to the next exchange, the same bits in every work-item.
+  template <class T, class F, class Op>
+  HIPOPS_METHOD auto fold(int first, F f, Op op) const {
+    auto all = Op::template identity<decltype(f(T()))>();
+    const auto take = [&](uint32_t from) {
+#pragma unroll
+      for (uint32_t i = 0; i < kBatch; i += wave_size) {
+        const uint32_t value = from + i + lane_index();
+        if (value < values_) all = op(all, f(slots_[uint32_t(first) + value].template as<T>()));
+      }
+    };
+    take(0);
+    if (values_ > kBatch) take(kBatch);
+    return wave_reduce<wave_size>(all, op);
+  }
+
+ private:
+  static constexpr uint32_t kSets = 2, kBatch = kPortableCluster * Waves, kSlots = 2 * kBatch;
+  static_assert(kLargestCluster == 2 * kPortableCluster, "take() is for two batches");
+  using Slot = ReduceSlot<Largest>;
+
+  template <class T>
+  static HIPOPS_METHOD uint32_t address(T* at) { return uint32_t(__cvta_generic_to_shared(at)); }
+
+  // The same place in the shared memory of the block that this lane sends to.
+  static HIPOPS_METHOD uint32_t in_block(uint32_t own) {
+    uint32_t there;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(own), "r"(lane_index()));
+    return there;
+  }
+
+  template <class T>
+  static HIPOPS_METHOD void send(uint32_t slot, uint32_t counter, const T& v) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16, "what is sent at once");
+    if constexpr (sizeof(T) == 4) {
+      asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(slot),
+                   "r"(bit_cast<uint32_t>(v)), "r"(counter)
+                   : "memory");
+    } else if constexpr (sizeof(T) == 8) {
+      asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];" ::"r"(slot),
+                   "l"(bit_cast<uint64_t>(v)), "r"(counter)
+                   : "memory");
+    } else {
+      struct Halves { uint64_t half[2]; };
+      const Halves halves = bit_cast<Halves>(v);
+      asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 [%0], {%1, %2}, [%3];"
+                   ::"r"(slot), "l"(halves.half[0]), "l"(halves.half[1]), "r"(counter)
+                   : "memory");
+    }
+  }
+
+  static HIPOPS_METHOD Shared<Slot> storage() {
+    HIPOPS_SHARED(Slot, slots, kSets * kSlots);
+    return slots;
+  }
+  static HIPOPS_METHOD Shared<uint64_t> counters() {
+    HIPOPS_SHARED(uint64_t, arrived, kSets);
+    return arrived;
+  }
+
+  Shared<Slot> slots_;
+  Shared<uint64_t> arrived_;
+  uint32_t values_;
+  uint32_t uses_ = 0;
+};
+
+// All-reduce over the cluster: in each wave, and then over all waves' results, in every wave alike. As Reduce.
+template <class Largest, int Threads>
+class ClusterReduce {
+ public:
+  explicit HIPOPS_METHOD ClusterReduce(int threads) : in_block_(threads), waves_(threads / wave_size) {}
+
+  template <class T, class Op>
+  HIPOPS_METHOD T operator()(T v, Op op) {
+    if (cluster_size() == 1) return in_block_(v, op);
+    return waves_.template fold<T>(waves_.exchange(wave_reduce<wave_size>(v, op)), Identity(), op);
+  }
+
+  template <class T>
+  HIPOPS_METHOD int exchange(const T& v) {
+    return cluster_size() == 1 ? in_block_.exchange(v) : waves_.exchange(v);
+  }
+
+  template <class T, class F, class Op>
+  HIPOPS_METHOD auto fold(int first, F f, Op op) const {
+    return cluster_size() == 1 ? in_block_.template fold<T>(first, f, op) : waves_.template fold<T>(first, f, op);
+  }
+
+ private:
+  Reduce<Largest, Threads> in_block_;
+  Mailbox<Largest, Threads / wave_size> waves_;
+};
+
+#else
+
+HIPOPS_FN uint32_t cluster_size() { return 1; }
+HIPOPS_FN uint32_t cluster_rank() { return 0; }
+HIPOPS_FN uint32_t cluster_index() { return block_index(); }
+
+template <class Largest, int Threads>
+using ClusterReduce = Reduce<Largest, blocks_in_one * Threads>;
+
+#endif
+
+}  // namespace
+}  // namespace hipops

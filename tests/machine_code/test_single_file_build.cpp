@@ -1,0 +1,159 @@
+// Each kernels/<op>.hip builds alone, with a distribution's hipcc, by the command that its opening comment gives. The
+// targets are the ones that an old compiler knows, one of either wave size, and it optimises less, as the test is of
+// what compiles. For the second one it stops ahead of the optimizer, which takes it minutes where there are many kernels;
+// for both, where softmax shows what is built of the same headers.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "machine_code/amd_kernels.h"
+#include "catch.h"
+#include "inspect/code_object.h"
+#include "ops.h"
+
+using namespace hipops;
+using namespace hipops::inspect;
+
+namespace {
+
+const char *const kBuilt = "gfx90a", *const kParsed = "gfx1030";
+
+bool is_only_parsed(const std::string& op) { return op == "layer_norm" || op == "rms_norm"; }
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  const size_t at = text.find(what);
+  REQUIRE(at != std::string::npos);
+  REQUIRE(text.find(what, at + 1) == std::string::npos);
+  return text.replace(at, what.size(), by);
+}
+
+// The command of the comment: "// Alone: hipcc ... -o <op>.co".
+std::string documented_command(const std::string& op) {
+  const std::string mark = "// Alone: ";
+  std::ifstream file(std::string(HIPOPS_SOURCE) + "/kernels/" + op + ".hip");
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind(mark, 0) == 0) return line.substr(mark.size());
+  }
+  FAIL("kernels/" << op << ".hip does not say how to build it alone");
+  return {};
+}
+
+std::string command_for(const std::string& op, const std::string& target, const char* options,
+                        const std::string& output) {
+  std::string command = documented_command(op);
+  command = replaced(command, "hipcc ", "'" HIPOPS_HIPCC "' ");
+  command = replaced(command, "--offload-arch=gfx942", "--offload-arch=" + target);
+  command = replaced(command, " -O3 ", options);
+  return replaced(command, " -o " + op + ".co", " -o '" + output + "'");
+}
+
+struct Outcome {
+  int status = -1;
+  std::string words;
+};
+
+Outcome run(const std::string& command) {
+  Outcome outcome;
+  std::FILE* pipe = popen(("cd '" HIPOPS_SOURCE "' && { " + command + "; } 2>&1").c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  char buffer[4096];
+  while (const size_t got = std::fread(buffer, 1, sizeof buffer, pipe)) outcome.words.append(buffer, got);
+  const int status = pclose(pipe);
+  if (WIFEXITED(status)) outcome.status = WEXITSTATUS(status);
+  return outcome;
+}
+
+struct Folder {
+  std::filesystem::path path;
+  Folder() {
+    std::string name = std::filesystem::temp_directory_path() / "hipops-single-XXXXXX";
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    path = name;
+  }
+  ~Folder() { std::filesystem::remove_all(path); }
+};
+
+CodeObject only_entry(const std::string& path, const std::string& target) {
+  const auto bytes = read_file(path);
+  if (!is_bundle(bytes.data(), bytes.size())) return read_code_object(bytes.data(), bytes.size());
+  for (const BundleEntry& entry : read_bundle(bytes.data(), bytes.size())) {
+    if (entry.target == target) return read_code_object(entry.bytes, entry.size);
+  }
+  FAIL(path << " has nothing for " << target);
+  return {};
+}
+
+// "define ... amdgpu_kernel void @name(...".
+std::set<std::string> kernels_in_text(const std::string& path) {
+  const std::string mark = " amdgpu_kernel void @";
+  std::set<std::string> names;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    const size_t at = line.find(mark);
+    if (line.rfind("define ", 0) != 0 || at == std::string::npos) continue;
+    const size_t begin = at + mark.size();
+    names.insert(line.substr(begin, line.find('(', begin) - begin));
+  }
+  return names;
+}
+
+std::set<std::string> names_of(const CodeObject& object) {
+  std::set<std::string> names;
+  for (const Kernel& kernel : object.kernels) names.insert(kernel.name);
+  return names;
+}
+
+// An old compiler may need more registers than there are: worth a line, but no failure.
+void mention_scratch(const CodeObject& object, const std::string& target) {
+  for (const Kernel& kernel : object.kernels) {
+    if (kernel.scratch_bytes > 0 || kernel.sgpr_spills > 0)
+      std::printf("%s for %s: %llu bytes of scratch, %llu VGPRs and %llu SGPRs spilt\n", kernel.name.c_str(),
+                  target.c_str(), static_cast<unsigned long long>(kernel.scratch_bytes),
+                  static_cast<unsigned long long>(kernel.vgpr_spills),
+                  static_cast<unsigned long long>(kernel.sgpr_spills));
+  }
+}
+
+void check_compiles(const std::string& command) {
+  INFO(command);
+  const Outcome outcome = run(command);
+  INFO(outcome.words);
+  REQUIRE(outcome.status == 0);
+  CHECK(outcome.words.find("warning:") == std::string::npos);
+}
+
+void check_op(const Op& op) {
+  const Folder folder;
+  const std::string output = folder.path / (std::string(op.name) + ".co");
+  const std::set<std::string> names = hipops_test::amd_kernels(op);
+  const auto check_parses = [&](const char* target) {
+    check_compiles(command_for(op.name, target, " -emit-llvm -S -O0 -Xclang -disable-llvm-passes ", output));
+    CHECK(kernels_in_text(output) == names);
+  };
+  check_parses(kParsed);
+  if (is_only_parsed(op.name)) return check_parses(kBuilt);
+  check_compiles(command_for(op.name, kBuilt, " -O1 ", output));
+  const CodeObject object = only_entry(output, kBuilt);
+  CHECK(names_of(object) == names);
+  CHECK(object.missing == std::vector<std::string>{});
+  for (const Kernel& kernel : object.kernels) {
+    INFO(kernel.name);
+    CHECK_FALSE(kernel.dynamic_stack);
+  }
+  mention_scratch(object, kBuilt);
+}
+
+}  // namespace
+
+// One section an op, so that ctest can run them side by side.
+TEST_CASE("a kernel file builds alone") {
+  REQUIRE(op_count > 0);
+  for (int i = 0; i < op_count; ++i) {
+    DYNAMIC_SECTION(all_ops[i]->name) { check_op(*all_ops[i]); }
+  }
+}
