@@ -53,6 +53,15 @@ const std::vector<OpEntry>& all_ops() {
        {kX, kWeightVector},
        {{"eps"}},
        [](const Arguments& a) { return hipops_rms_norm(a["y"], a["x"], a["weight"], a.real("eps"), a.stream()); }},
+      {"fused_add_rms_norm",
+       {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16},
+       {kY, {"residual_out"}},
+       {kX, {"residual"}, kWeightVector},
+       {{"eps"}, {"flags", true}},
+       [](const Arguments& a) {
+         return hipops_fused_add_rms_norm(a["y"], a["residual_out"], a["x"], a["residual"], a["weight"], a.real("eps"),
+                                          static_cast<uint32_t>(a.integer("flags")), a.stream());
+       }},
       {"softmax",
        kFloats,
        {kY},

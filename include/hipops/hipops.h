@@ -180,6 +180,20 @@ HIPOPS_API hipops_status hipops_layer_norm(const hipops_tensor* y, const hipops_
 HIPOPS_API hipops_status hipops_rms_norm(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight,
                                          double eps, void* stream);
 
+/* Flags of norms, in any combination. */
+#define HIPOPS_ROUND_SUM 2u           /* the norm is of x + residual as residual_out has it, rounded to its dtype */
+#define HIPOPS_WEIGHT_PLUS_ONE 4u     /* 1 + weight in place of weight, where there is one, as Gemma has it */
+#define HIPOPS_ROUND_BEFORE_WEIGHT 8u /* what is normalized is rounded to y's dtype, and the product again, as
+                                       * transformers' Llama has it */
+
+/* With h = x + residual: residual_out = h, y = h / sqrt(mean(h^2) + eps) * weight. f32, f16 and bf16. residual has x's
+ * shape and dtype, and so has residual_out, which may be NULL where h is not wanted. Each output may be exactly x or
+ * residual, but not both the same one; any other overlap is refused. weight and eps as rms_norm's; `flags` is 0 or some
+ * of the above. */
+HIPOPS_API hipops_status hipops_fused_add_rms_norm(const hipops_tensor* y, const hipops_tensor* residual_out,
+                                                   const hipops_tensor* x, const hipops_tensor* residual,
+                                                   const hipops_tensor* weight, double eps, uint32_t flags, void* stream);
+
 /* y = exp(x - max(x)) / sum(exp(x - max(x))). A row that is all -inf, or that holds a NaN or +inf, gives NaN. */
 HIPOPS_API hipops_status hipops_softmax(const hipops_tensor* y, const hipops_tensor* x, void* stream);
 

@@ -32,6 +32,18 @@ def norm(op, dtype, rows, cols):
     return Workload(f"{op}/{NAMES[dtype]}/{rows}x{cols}", op, moved, ours, peer, (x, w, b), 0.88 if cols >= 65536 else 0.94)
 
 
+def fused_add(dtype, rows, cols):
+    x, residual, w = random(rows, cols, dtype=dtype), random(rows, cols, dtype=dtype), random(cols, dtype=dtype)
+    y, out = torch.empty_like(x), torch.empty_like(x)
+
+    def peer(x, residual, w):
+        h = x + residual
+        return F.rms_norm(h, (cols,), w, 1e-5), h
+
+    return Workload(f"fused_add_rms_norm/{NAMES[dtype]}/{rows}x{cols}", "fused_add_rms_norm", 4 * x.numel() * x.element_size(),
+                    lambda lib: lib.bind("fused_add_rms_norm", y, out, x, residual, w, 1e-5, 0), peer, (x, residual, w), 0.94)
+
+
 def rotate_half(x, cos, sin):
     a, b = x.chunk(2, -1)
     return torch.cat((a * cos - b * sin, a * sin + b * cos), -1)
@@ -149,6 +161,9 @@ OTHER_F32_SHAPES = [(1, 4096), (32, 8192), (4096, 8191)]
 VOCABULARIES = [(BF16, 1024, 50257), (BF16, 1024, 128256), (BF16, 1024, 151936), (BF16, 256, 262208), (F32, 512, 50257),
                 (F32, 512, 128256), (F32, 512, 151936), (F32, 256, 262208)]
 
+# The residual of a model's layers: one token, a batch of them, a prefill.
+FUSED_SHAPES = [(1, 4096), (32, 4096), (256, 8192), (16384, 2048), (16384, 4096), (8192, 8192), (4096, 16384)]
+
 OPS = ("rms_norm", "layer_norm", "softmax")
 
 
@@ -156,6 +171,7 @@ def table():
     """Functions that make the workloads, by name: the tensors of one are gone before the next is made."""
     rows = [(f"{op}/bf16/{r}x{c}", lambda op=op, r=r, c=c: norm(op, BF16, r, c)) for r, c in ROW_SHAPES for op in OPS]
     rows += [(f"{op}/f32/{r}x{c}", lambda op=op, r=r, c=c: norm(op, F32, r, c)) for r, c in ((16384, 4096), (8192, 8192)) for op in OPS]
+    rows += [(f"fused_add_rms_norm/bf16/{r}x{c}", lambda r=r, c=c: fused_add(BF16, r, c)) for r, c in FUSED_SHAPES]
     rows += [(f"{op}/bf16/4x32x4096x128", lambda op=op: rope(op, 4, 32, 4096, 128)) for op in ("rope", "rope_i")]
     rows += [("rope_thd/bf16/4x4096x32x128", lambda: rope("rope_thd", 4, 4096, 32, 128)),
              ("rope/bf16/32x32x1x128", lambda: rope("rope", 32, 32, 1, 128)),

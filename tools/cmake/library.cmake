@@ -18,6 +18,9 @@ set(hipops_sources
   capi/rows/row_own.cpp
   capi/rows/row_plan.cpp
   capi/rows/rows.cpp
+  capi/rows/problem.cpp
+  capi/rows/plan.cpp
+  capi/policy/default_rows.cpp
   capi/move/scatter_plan.cpp
   capi/tensor/strided.cpp
   capi/move/take.cpp

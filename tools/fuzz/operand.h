@@ -54,6 +54,7 @@ void expect_bits(parity::Case* test, const std::string& output, const std::vecto
 // The references, by what ops are about.
 void expect_layer_norm(parity::Case* test);
 void expect_rms_norm(parity::Case* test);
+void expect_fused_add_rms_norm(parity::Case* test);
 void expect_softmax(parity::Case* test);
 void expect_rope(parity::Case* test, bool interleaved, bool tokens_first);
 void expect_gather(parity::Case* test);

@@ -95,6 +95,23 @@ void make_rows(Maker& m, const std::vector<std::string>& weights) {
   if (!weights.empty()) m.test.params["eps"] = m.choices.pick({1e-5, 1e-6, 1e-3, 1.0});
 }
 
+void make_fused_add(Maker& m) {
+  Shape shape = random_shape(m.choices, random_rank(m.choices, 1), m.budget);
+  if (m.choices.one_in(4)) {  // few rows that are long
+    std::fill(shape.begin(), shape.end(), m.choices.between(1, 2));
+    shape.back() = m.choices.between(1, m.budget.elements);
+  }
+  m.add_x_and_y(shape);
+  m.add_numbers("residual", shape);
+  if (m.choices.one_in(3)) {
+    m.add(random_numbers(m.choices, "weight", random_layout(m.choices, m.weight_dtype(), {shape.back()}, Use::kSource)));
+  }
+  m.add_output("residual_out", random_layout(m.choices, m.test.dtype, shape, Use::kOutput));
+  m.test.params["eps"] = m.choices.pick({1e-5, 1e-6, 1e-3, 1.0});
+  m.test.params["flags"] = static_cast<double>(m.choices.pick<uint32_t>(
+      {0, HIPOPS_ROUND_SUM, HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_ROUND_SUM | HIPOPS_WEIGHT_PLUS_ONE}));
+}
+
 // ---- Rotary embedding
 
 void make_rope(Maker& m, bool tokens_first) {
@@ -247,6 +264,7 @@ void make_copy2d(Maker& m) {
 void make(Maker& m, const std::string& op) {
   if (op == "layer_norm") return make_rows(m, {"weight", "bias"});
   if (op == "rms_norm") return make_rows(m, {"weight"});
+  if (op == "fused_add_rms_norm") return make_fused_add(m);
   if (op == "softmax") return make_rows(m, {});
   if (op == "rope" || op == "rope_i" || op == "rope_thd") return make_rope(m, op == "rope_thd");
   if (op == "gather") return make_gather(m);

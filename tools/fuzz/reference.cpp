@@ -49,6 +49,7 @@ void expect(const std::string& op, parity::Case* test) {
   test->tolerance_ulps = 0;
   if (op == "layer_norm") return expect_layer_norm(test);
   if (op == "rms_norm") return expect_rms_norm(test);
+  if (op == "fused_add_rms_norm") return expect_fused_add_rms_norm(test);
   if (op == "softmax") return expect_softmax(test);
   if (op == "rope") return expect_rope(test, false, false);
   if (op == "rope_i") return expect_rope(test, true, false);

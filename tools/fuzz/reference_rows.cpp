@@ -99,6 +99,28 @@ void expect_rms_norm(Case* test) {
   });
 }
 
+void expect_fused_add_rms_norm(Case* test) {
+  const std::vector<Real> weight = weights_of(*test, "weight", 1);
+  const Operand residual = input_of(*test, "residual");
+  const bool weighted = find_input(*test, "weight") != nullptr;
+  const auto flags = static_cast<uint32_t>(test->params.at("flags"));
+  const Real eps = test->params.at("eps"), more = weighted && (flags & HIPOPS_WEIGHT_PLUS_ONE) ? 1 : 0;
+  ExpectedTensor &y = output_of(test, "y"), &sums = output_of(test, "residual_out");
+  sums.values.resize(static_cast<size_t>(residual.tensor.layout.elements));
+  for_each_row(test, [&](std::vector<Real>& row, size_t first) {
+    for (size_t c = 0; c < row.size(); ++c) {
+      // As the op computes: in f32.
+      row[c] = static_cast<float>(row[c] + static_cast<Real>(residual.value(static_cast<int64_t>(first + c))));
+      sums.values[first + c] = static_cast<double>(row[c]);
+      if (flags & HIPOPS_ROUND_SUM)
+        row[c] = parity::decode(test->dtype, parity::encode(test->dtype, static_cast<double>(row[c])));
+    }
+    const Real root = std::sqrt(square_mean(row) + eps);
+    for (size_t c = 0; c < row.size(); ++c)
+      y.values[first + c] = static_cast<double>(row[c] / root * (weight[c] + more));
+  });
+}
+
 void expect_softmax(Case* test) {
   ExpectedTensor& y = output_of(test, "y");
   for_each_row(test, [&](std::vector<Real>& row, size_t first) {

@@ -104,6 +104,21 @@ HIPOPS_FN T other_half(const T& v) {
 #endif
 }
 
+#if !defined(HIPOPS_AMD)
+// The value of the lane before this one in its group of Width lanes, of the last one for the first.
+template <int Width, class T>
+HIPOPS_FN T previous_lane(const T& v) {
+  const uint32_t lane = lane_index(), from = lane / Width * Width + (lane + Width - 1) % Width;
+#if defined(HIPOPS_CPU)
+  T previous = v;
+  cpu::exchange(&previous, sizeof(T), from, wave_size, {__FILE__, __LINE__});
+  return previous;
+#else
+  return exchange_words(v, [from](uint32_t w) { return __shfl_sync(0xffffffffu, w, int(from)); });
+#endif
+}
+#endif
+
 // Reduces over each aligned group of Width lanes; every lane of the group gets the result, and the same bits.
 template <int Width, class T, class Op>
 HIPOPS_FN T wave_reduce(T v, Op op) {

@@ -1,0 +1,61 @@
+// A call of a row op as its plan sees it, and as its kernel is told.
+#pragma once
+
+#include "device/rows/contract.h"
+#include "hipops/hipops.h"
+#include "tensor/divisor.h"
+
+namespace hipops {
+
+// Plain data: calls with the same problem have the same plan.
+struct RowProblem {
+  hipops_dtype dtype;
+  RowLayout layout;
+  int64_t rows, cols;
+};
+
+constexpr int kMostRowStreams = 4;
+
+// Outer dimensions, collapsed as far as the strides of all tensors allow, innermost first.
+struct CollapsedRows {
+  int dimensions = 0;
+  int64_t size[kMostOuterDimensions];
+  int64_t stride[kMostOuterDimensions][kMostRowStreams];
+};
+
+// Of tensors of one shape and dtype with elements, NULL where one is left out; the first is there.
+CollapsedRows collapse_rows(const hipops_tensor* const* tensors, int count);
+RowProblem row_problem(const hipops_tensor* const* tensors, int count, const RowColumns* columns, int column_count,
+                       int column_bytes, const CollapsedRows& collapsed);
+
+// The tensor of which most others lie as it does, row by row, to multiples of 16 bytes.
+int most_alike(const hipops_tensor* const* tensors, int count, const CollapsedRows& collapsed);
+
+// Weights, as their kernel is told; NULL: left out.
+RowColumns row_columns(const hipops_tensor* weight);
+
+// Tells `streams` of the tensors, inputs first, but for what the plan decides.
+template <int n>
+RowProblem describe_rows(const hipops_tensor* const (&tensors)[n], const RowColumns* columns, int column_count,
+                         int column_bytes, RowStreams<n>* streams) {
+  static_assert(n <= kMostRowStreams, "room in CollapsedRows");
+  const CollapsedRows collapsed = collapse_rows(tensors, n);
+  const RowProblem problem = row_problem(tensors, n, columns, column_count, column_bytes, collapsed);
+  streams->rows = problem.rows;
+  streams->cols = problem.cols;
+  streams->dimensions = collapsed.dimensions;
+  streams->like = problem.layout == RowLayout::unaligned ? most_alike(tensors, n, collapsed) : 0;
+  for (int d = 0; d < collapsed.dimensions; ++d) {
+    typename RowStreams<n>::Dimension& dimension = streams->outer[d];
+    dimension.size = collapsed.size[d];
+    for (int i = 0; i < n; ++i) dimension.stride[i] = collapsed.stride[d][i];
+    if (d + 1 < collapsed.dimensions) dimension.divisor = wide_divisor_of(dimension.size);
+  }
+  for (int i = 0; i < n; ++i) {
+    streams->data[i] = tensors[i] ? tensors[i]->data : nullptr;
+    streams->step[i] = tensors[i] ? tensors[i]->stride[tensors[i]->rank - 1] : 0;
+  }
+  return problem;
+}
+
+}  // namespace hipops

@@ -1,0 +1,133 @@
+// Vectors of 16 bytes at any address.
+//
+// AMD's accesses may begin anywhere. NVIDIA's begin at multiples of their width: a load takes the two aligned vectors
+// that an unaligned one lies in, a store takes what its first part lacks from the lane before. The CPU does the one with
+// waves of 64, and the other with waves of 32.
+#pragma once
+
+#include "device/core/aligned_span.h"
+#include "device/core/stream.h"
+#include "device/core/wave.h"
+
+namespace hipops {
+namespace {
+
+#if defined(HIPOPS_CPU)
+constexpr bool has_unaligned_vectors = wave_size == 64;
+#else
+constexpr bool has_unaligned_vectors = on_amd;
+#endif
+
+struct VectorWords {
+  uint32_t word[kWideBytes / 4];
+};
+
+// 16 bytes from the byte `bytes` (0 to 15) of low and high together on.
+HIPOPS_FN VectorWords funnel(const VectorWords& low, const VectorWords& high, int bytes) {
+  constexpr int kWords = kWideBytes / 4;
+  uint32_t w[2 * kWords];
+#pragma unroll
+  for (int i = 0; i < kWords; ++i) w[i] = low.word[i], w[kWords + i] = high.word[i];
+  const int words = bytes / 4, bits = bytes % 4 * 8;
+#pragma unroll
+  for (int i = 0; i + 2 < 2 * kWords; ++i)
+    if (words & 2) w[i] = w[i + 2];
+#pragma unroll
+  for (int i = 0; i <= kWords; ++i)
+    if (words & 1) w[i] = w[i + 1];
+  VectorWords result;
+#pragma unroll
+  for (int i = 0; i < kWords; ++i) result.word[i] = uint32_t((uint64_t(w[i + 1]) << 32 | w[i]) >> bits);
+  return result;
+}
+
+// Elements that rows of such vectors leave before the first and after the last one, so that the aligned vectors which
+// those lie in are within the row.
+template <class T>
+constexpr int kLeastEnd = has_unaligned_vectors ? 0 : kWideBytes / int(sizeof(T));
+
+// A vector on its way: ask(), and after that of all vectors get().
+template <class T>
+class IncomingVector {
+ public:
+  static constexpr int kLength = kWideBytes / int(sizeof(T));
+
+  HIPOPS_METHOD void ask(const T* at) {
+    if constexpr (has_unaligned_vectors) {
+      low_ = bit_cast<VectorWords>(load_vector_anywhere<kLength>(at));
+    } else {
+      before_ = misplaced_by(at);  // elements of the aligned vector that are not this one's
+      low_ = bit_cast<VectorWords>(load_vector_evict_last<kLength>(at - before_));
+      if (before_ != 0) high_ = bit_cast<VectorWords>(load_vector_evict_last<kLength>(at - before_ + kLength));
+    }
+  }
+  // See Packed.
+  HIPOPS_METHOD void ask_for_all() {
+#if defined(HIPOPS_AMD)
+#pragma unroll
+    for (uint32_t& word : low_.word) asm volatile("" : "+v"(word));
+#endif
+  }
+  HIPOPS_METHOD Packed<T, kLength> get() const {
+    VectorWords words = low_;
+    if constexpr (!has_unaligned_vectors) {
+      if (before_ != 0) words = funnel(low_, high_, before_ * int(sizeof(T)));
+    }
+    return bit_cast<Vector<T, kLength>>(words);
+  }
+
+ private:
+  VectorWords low_, high_;
+  int before_;
+};
+
+// Stores a row's vectors, those of one lane after the other. A run is kRun lanes whose vectors follow each other, and
+// then those that each of them stores next. All lanes of a wave store together, also where a vector is not there.
+template <class T, int kRun>
+class OutgoingVectors {
+ public:
+  static constexpr int kLength = kWideBytes / int(sizeof(T));
+
+  // `has_next`: whether the row has a vector after this one; `is_last`: whether the lane has none.
+  HIPOPS_METHOD void put(T* at, bool is_there, bool has_next, bool is_last, const Vector<T, kLength>& v) {
+    if constexpr (has_unaligned_vectors) {
+      if (is_there) store_vector_anywhere<kLength>(at, v);
+    } else {
+#if !defined(HIPOPS_AMD)
+      const int ahead = misplaced_by(at);  // elements of the aligned vector that are those of the vector before
+      if (kRun == wave_size && ahead == 0) {
+        if (is_there) store_vector<kLength>(at, v);
+        return;
+      }
+      const VectorWords own = bit_cast<VectorWords>(v), of_lane_before = previous_lane<kRun>(own);
+      const int lane = int(lane_index()) % kRun;
+      const VectorWords before = lane == 0 ? of_last_lane_ : of_lane_before;
+      const bool has_before = lane > 0 || has_begun_;
+      of_last_lane_ = of_lane_before, has_begun_ = true;
+      if (!is_there) return;
+      if (ahead == 0) return store_vector<kLength>(at, v);
+      const Packed<T, kLength> elements = v;
+      if (has_before) {
+        const VectorWords aligned = funnel(before, own, kWideBytes - ahead * int(sizeof(T)));
+        store_vector<kLength>(at - ahead, bit_cast<Vector<T, kLength>>(aligned));
+      } else {
+#pragma unroll
+        for (int i = 0; i < kLength; ++i)
+          if (i < kLength - ahead) at[i] = elements[i];
+      }
+      if (!has_next || (is_last && lane == kRun - 1)) {
+#pragma unroll
+        for (int i = 0; i < kLength; ++i)
+          if (i >= kLength - ahead) at[i] = elements[i];
+      }
+#endif
+    }
+  }
+
+ private:
+  VectorWords of_last_lane_;
+  bool has_begun_ = false;
+};
+
+}  // namespace
+}  // namespace hipops

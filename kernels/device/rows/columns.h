@@ -1,0 +1,76 @@
+// Weights: what all rows have in common, an element for each column, in the rows' type or in f32.
+#pragma once
+
+#include "device/core/unaligned.h"
+#include "device/rows/shape.h"
+
+namespace hipops {
+namespace {
+
+// Those of type W, each kept in registers from ask() on, or, where that is not called, loaded when get() wants it.
+template <class Shape, class W, bool kKept>
+class ColumnsOf {
+ public:
+  using C = typename Shape::Compute;
+  static constexpr int kLength = Shape::kLength;
+
+  HIPOPS_METHOD ColumnsOf(const void* data, int64_t step, C otherwise)
+      : data_(static_cast<const W*>(data)), step_(step), otherwise_(otherwise) {}
+
+  template <class Rows>
+  HIPOPS_METHOD void ask(const Rows& rows) {
+    if constexpr (kKept) {
+#pragma unroll
+      for (int v = 0; v < Shape::kVectors; ++v) ask(rows, rows.there_or_last(rows.column(0, v)), &kept_[v]);
+    }
+  }
+  template <class Rows>
+  HIPOPS_METHOD void get(const Rows& rows, [[maybe_unused]] int v, typename Rows::Column col, C (&out)[kLength]) const {
+    if constexpr (kKept) {
+      widen_all(kept_[v], out);
+    } else {
+      Wanted one;
+      ask(rows, rows.there_or_last(col), &one);
+      widen_all(one, out);
+    }
+  }
+  HIPOPS_METHOD C at(int64_t col) const { return data_ != nullptr ? C(widen(data_[col])) : otherwise_; }
+
+ private:
+  static constexpr bool kShifted = Shape::kLayout == RowLayout::unaligned && sizeof(W) == sizeof(typename Shape::Element);
+  using Wanted = typename Choose<kShifted, IncomingVector<W>, Packed<W, kLength>>::type;
+
+  template <class Rows>
+  HIPOPS_METHOD void ask(const Rows&, typename Rows::Column col, Wanted* to) const {
+    if constexpr (kShifted) {
+      if (data_ != nullptr) to->ask(data_ + col);
+    } else {
+      Vector<W, kLength> otherwise;
+#pragma unroll
+      for (W& element : otherwise.element) element = narrow<W>(compute_t<W>(otherwise_));
+      *to = otherwise;
+      if (data_ == nullptr) return;
+      if constexpr (Shape::kLayout == RowLayout::aligned) *to = load_packed<kLength>(data_ + col);
+      else if constexpr (Shape::kLayout == RowLayout::strided) *to = Vector<W, 1>{{data_[col * step_]}};
+      else *to = load_vector_anywhere<kLength>(data_ + col);
+    }
+  }
+  HIPOPS_METHOD void widen_all(const Wanted& wanted, C (&out)[kLength]) const {
+    if constexpr (kShifted) {
+      const Packed<W, kLength> raw = wanted.get();
+#pragma unroll
+      for (int i = 0; i < kLength; ++i) out[i] = data_ != nullptr ? C(widen(raw[i])) : otherwise_;
+    } else {
+#pragma unroll
+      for (int i = 0; i < kLength; ++i) out[i] = C(widen(wanted[i]));
+    }
+  }
+
+  const W* data_;
+  int64_t step_;
+  C otherwise_;
+  Wanted kept_[kKept ? Shape::kVectors : 1];
+};
+
+}  // namespace
+}  // namespace hipops

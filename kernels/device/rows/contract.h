@@ -1,0 +1,76 @@
+// What the kernels of a row op (row_kernel.h) and its launcher agree upon: where the rows are, and the list of kernels.
+#pragma once
+
+#include <stddef.h>
+
+#include "device/core/divisor_contract.h"
+#include "device/core/launch_contract.h"
+
+namespace hipops {
+
+constexpr int kMostOuterDimensions = 7;
+
+// How lanes reach the elements of a row.
+enum class RowLayout : int32_t {
+  aligned,    // rows begin and end at multiples of 16 bytes: whole vectors
+  unaligned,  // rows without gaps, of five vectors or more, that begin anywhere
+  strided,    // elements any distance apart, one by one
+};
+
+// Where a row is while it is worked on.
+enum class RowBody : int32_t {
+  on_chip,   // in the registers of a part of a wave, or of a block
+  cluster,   // in those of the blocks of a cluster; on AMD, of a block of twice the work-items
+  streamed,  // in memory: it goes by once for each pass
+};
+
+// The rows of an op's tensors, its streams: inputs first, then outputs, of which one that is not wanted is null. Rows are
+// numbered over the outer dimensions, which the launcher has collapsed as far as their strides allow.
+template <int kStreams_>
+struct RowStreams {
+  static constexpr int kStreams = kStreams_;
+
+  struct Dimension {
+    int64_t stride[kStreams];
+    int64_t size;
+    WideDivisor divisor;  // of size; the outermost dimension needs none
+  };
+
+  void* data[kStreams];
+  int64_t rows, cols;
+  int64_t row_step;  // from the rows that the grid begins with to those that it takes next
+  int32_t threads;   // work-items of a block
+  int32_t dimensions;  // at least 1
+  int32_t like;      // unaligned: the stream by whose multiples of 16 bytes rows are divided into vectors
+  Dimension outer[kMostOuterDimensions];  // innermost first
+  int64_t step[kStreams];                 // strided: from one element to the next
+};
+
+// Weights: an element for each column.
+struct RowColumns {
+  const void* data;  // null: there are none
+  int64_t step;      // strided: from one to the next
+};
+
+// HIPOPS_ROUND_SUM and so on, as hipops.h explains them.
+enum NormFlag : int32_t { round_sum = 2, weight_plus_one = 4, round_before_weight = 8 };
+
+constexpr int kRowKernelsOfType = 11;
+
+}  // namespace hipops
+
+// X(kernel, T, lanes, vectors, block, layout, body): `lanes` work-items share a row, and each holds so many vectors
+// (strided: elements). Fewer lanes than the block has: a block takes several rows. As many: it takes one, and has no more
+// work-items than that row needs.
+#define HIPOPS_ROW_KERNELS_OF(X, op, T)                                \
+  X(op##_##T##_aligned_8x2, T, 8, 2, 64, aligned, on_chip)             \
+  X(op##_##T##_aligned_32x2, T, 32, 2, 64, aligned, on_chip)           \
+  X(op##_##T##_aligned_512x1, T, 512, 1, 512, aligned, on_chip)        \
+  X(op##_##T##_aligned_512x2, T, 512, 2, 512, aligned, on_chip)        \
+  X(op##_##T##_aligned_cluster, T, 512, 4, 512, aligned, cluster)      \
+  X(op##_##T##_unaligned_32x2, T, 32, 2, 128, unaligned, on_chip)      \
+  X(op##_##T##_unaligned_512x2, T, 512, 2, 512, unaligned, on_chip)    \
+  X(op##_##T##_unaligned_cluster, T, 512, 4, 512, unaligned, cluster)  \
+  X(op##_##T##_unaligned_stream, T, 512, 2, 512, unaligned, streamed)  \
+  X(op##_##T##_strided_32x4, T, 32, 4, 128, strided, on_chip)          \
+  X(op##_##T##_strided_stream, T, 512, 4, 512, strided, streamed)

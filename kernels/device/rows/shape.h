@@ -1,0 +1,151 @@
+// How a kernel's work-items share rows: which row is theirs, and which of its vectors.
+#pragma once
+
+#include "device/core/divide.h"
+#include "device/core/unaligned.h"
+#include "device/nvidia/cluster.h"
+#include "device/rows/contract.h"
+
+namespace hipops {
+namespace {
+
+template <bool, class A, class> struct Choose { using type = A; };
+template <class A, class B> struct Choose<false, A, B> { using type = B; };
+
+// A line of the kernel list.
+template <class T, int kLanes_, int kVectors_, int kBlock_, RowLayout kLayout_, RowBody kBody_>
+struct RowShape {
+  using Element = T;
+  using Compute = compute_t<T>;
+  static constexpr int kLanes = kLanes_, kVectors = kVectors_, kBlock = kBlock_;
+  static constexpr RowLayout kLayout = kLayout_;
+  static constexpr RowBody kBody = kBody_;
+  static constexpr int kLength = kLayout == RowLayout::strided ? 1 : kWideBytes / int(sizeof(T));  // of a vector
+  static constexpr int kRowsPerBlock = kBlock / kLanes;
+  static constexpr bool kInCluster = kBody == RowBody::cluster;
+  // Lanes whose vectors lie side by side. Those of a wave lie together, so that it works on few lines at a time.
+  static constexpr int kRun = kRowsPerBlock > 1 ? kLanes : wave_size;
+  using Streamed = RowShape<T, kLanes_, (kVectors_ + 3) / 4, kBlock_, kLayout_, RowBody::streamed>;
+
+  // All-reduce over the lanes of a row, of values up to the size of Largest.
+  template <class Largest>
+  using Reduction = typename Choose<kInCluster, ClusterReduce<Largest, kLanes>, Reduce<Largest, kLanes>>::type;
+};
+
+// A work-item's place in the rows of `Streams`, a RowStreams.
+template <class Streams, class Shape>
+class Rows {
+ public:
+  using T = typename Shape::Element;
+  static constexpr int kLength = Shape::kLength;
+  // A place in a row: in 64 bits where a row may be that long.
+  using Column = typename Choose<Shape::kBody == RowBody::streamed, int64_t, int>::type;
+
+  explicit HIPOPS_METHOD Rows(const Streams& s) : s_(&s) {}
+
+  // The first of the block's rows. All its lanes go through the same rounds: those without a row read another one, take
+  // part in the reductions, and store nothing.
+  HIPOPS_METHOD int64_t begin() const {
+    return int64_t(Shape::kInCluster ? cluster_index() : block_index()) * Shape::kRowsPerBlock;
+  }
+  HIPOPS_METHOD bool more(int64_t first) const { return first < s_->rows; }
+  HIPOPS_METHOD int64_t next(int64_t first) const { return first + s_->row_step; }
+  HIPOPS_METHOD void select(int64_t first) {
+    if constexpr (Shape::kRowsPerBlock == 1) {
+      find(first);
+    } else {
+      const int place = int(thread_index() / Shape::kLanes);
+      const int64_t left = s_->rows - first;
+      live_ = place < left;
+      find(first + (live_ ? place : left - 1));
+    }
+  }
+  HIPOPS_METHOD bool live() const { return Shape::kRowsPerBlock == 1 || live_ != 0; }
+
+  HIPOPS_METHOD Column cols() const { return Column(s_->cols); }
+  HIPOPS_METHOD T* stream(int i) const { return row_[i]; }
+  HIPOPS_METHOD int64_t step(int i) const { return s_->step[i]; }
+  HIPOPS_METHOD bool has(int i) const { return s_->data[i] != nullptr; }
+
+  // Work-items that share a row, in all blocks of a cluster.
+  HIPOPS_METHOD int lanes() const {
+    if constexpr (Shape::kRowsPerBlock > 1) return Shape::kLanes;
+    return s_->threads * (Shape::kInCluster ? int(cluster_size()) : 1);
+  }
+  // Whether a row has vectors at `base` and after it, and the `base` after those that the lanes hold together. A row has
+  // one at least.
+  HIPOPS_METHOD bool more_at(int64_t base) const { return base < in_vectors(); }
+  HIPOPS_METHOD int64_t next_base(int64_t base) const { return base + int64_t(lanes()) * (Shape::kVectors * kLength); }
+  // The place in the row of the work-item's vector v, of those from `base` on, and whether it is there.
+  HIPOPS_METHOD Column column(int64_t base, int v) const {
+    int rank = int(thread_index());
+    if constexpr (Shape::kRowsPerBlock > 1) rank %= Shape::kLanes;
+    if constexpr (Shape::kInCluster) rank += int(cluster_rank()) * s_->threads;
+    const int vector = (rank / Shape::kRun * Shape::kVectors + v) * Shape::kRun + rank % Shape::kRun;
+    return Column(base) + Column(vector * kLength + head());
+  }
+  HIPOPS_METHOD bool there(Column col) const { return col < end(); }
+  // What is past the last vector is taken from that, and left out of all that follows: a load without a branch.
+  HIPOPS_METHOD Column there_or_last(Column col) const { return there(col) ? col : end() - kLength; }
+  HIPOPS_METHOD bool has_next(Column col) const { return col + kLength < end(); }
+
+  // Elements before the first vector, and after the last: one a work-item at most. Its place, or -1.
+  static constexpr bool kHasEdges = Shape::kLayout == RowLayout::unaligned;
+  static constexpr int kMostOfEnd = kLeastEnd<T> + kLength;  // less one
+  static_assert(!kHasEdges || 2 * kMostOfEnd <= Shape::kLanes, "one a work-item");
+  HIPOPS_METHOD Column edge() const {
+    int i = int(thread_index());
+    if constexpr (Shape::kRowsPerBlock > 1) i %= Shape::kLanes;
+    if constexpr (Shape::kInCluster) i += int(cluster_rank()) * s_->threads;
+    const Column at = i < kMostOfEnd ? (i < head() ? i : -1) : end() + (i - kMostOfEnd);
+    return i < 2 * kMostOfEnd && at < cols() ? at : -1;
+  }
+
+ private:
+  HIPOPS_METHOD Column end() const { return kHasEdges ? end_ : cols(); }
+  HIPOPS_METHOD int head() const { return kHasEdges ? head_ : 0; }
+  HIPOPS_METHOD int64_t in_vectors() const { return int64_t(end()) - head(); }
+
+  HIPOPS_METHOD void step_along(int d, int64_t rows) {
+#pragma unroll
+    for (int i = 0; i < Streams::kStreams; ++i) row_[i] += rows * s_->outer[d].stride[i];
+  }
+  HIPOPS_METHOD void find(int64_t row) {
+#pragma unroll
+    for (int i = 0; i < Streams::kStreams; ++i) row_[i] = static_cast<T*>(s_->data[i]);
+    // One dimension in nearly every call: divisions are kept out of its way.
+    if (__builtin_expect(s_->dimensions > 1, 0)) {
+#pragma unroll 1
+      for (int d = 0; d + 1 < s_->dimensions; ++d) {
+        const int64_t quotient = divide(row, s_->outer[d].size, s_->outer[d].divisor);
+        step_along(d, row - quotient * s_->outer[d].size);
+        row = quotient;
+      }
+      step_along(s_->dimensions - 1, row);
+    } else {
+      step_along(0, row);
+    }
+    if constexpr (kHasEdges) {
+      if constexpr (!has_unaligned_vectors) {
+        int before = misplaced_by(row_[0]);
+#pragma unroll
+        for (int i = 1; i < Streams::kStreams; ++i) {
+          const int of_stream = misplaced_by(row_[i]);
+          before = i == s_->like ? of_stream : before;
+        }
+        head_ = 2 * kLength - before;
+        if (before == 0) head_ = kLength;
+      }
+      end_ = head_ + (cols() - kLeastEnd<T> - head_) / kLength * kLength;
+    }
+  }
+
+  const Streams* s_;
+  T* row_[Streams::kStreams];
+  int head_ = 0;  // where vectors begin,
+  Column end_;    // and end
+  int64_t live_ = false;  // no bool, as clang keeps the padding of structs that are copied, in memory
+};
+
+}  // namespace
+}  // namespace hipops

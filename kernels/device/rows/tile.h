@@ -1,0 +1,172 @@
+// A work-item's part of a row: what the op makes of its inputs, in registers.
+#pragma once
+
+#include "device/core/unaligned.h"
+#include "device/rows/shape.h"
+
+namespace hipops {
+namespace {
+
+// One input's vector on its way, by layout.
+template <class Shape>
+class AlignedIncoming {
+ public:
+  using T = typename Shape::Element;
+  static constexpr int kLength = Shape::kLength;
+
+  template <class Rows>
+  HIPOPS_METHOD void ask(const Rows& rows, int stream, typename Rows::Column col) {
+    if constexpr (Shape::kLayout == RowLayout::aligned) {
+      vector_ = load_packed_evict_last<kLength>(static_cast<const T*>(rows.stream(stream)) + col);
+    } else {
+      vector_ = Vector<T, 1>{{rows.stream(stream)[col * rows.step(stream)]}};
+    }
+  }
+  HIPOPS_METHOD void ask_for_all() {
+    if constexpr (Shape::kLayout == RowLayout::aligned) vector_.ask_for_all();
+  }
+  HIPOPS_METHOD Packed<T, kLength> get() const { return vector_; }
+
+ private:
+  Packed<T, kLength> vector_;
+};
+template <class Shape>
+class UnalignedIncoming : IncomingVector<typename Shape::Element> {
+  using Base = IncomingVector<typename Shape::Element>;
+
+ public:
+  template <class Rows>
+  HIPOPS_METHOD void ask(const Rows& rows, int stream, typename Rows::Column col) {
+    Base::ask(rows.stream(stream) + col);
+  }
+  using Base::ask_for_all;
+  using Base::get;
+};
+template <class Shape>
+using Incoming = typename Choose<Shape::kLayout == RowLayout::unaligned, UnalignedIncoming<Shape>, AlignedIncoming<Shape>>::type;
+
+template <class Op, class Shape>
+class Tile {
+ public:
+  using T = typename Shape::Element;
+  using C = typename Shape::Compute;
+  static constexpr int kVectors = Shape::kVectors, kLength = Shape::kLength;
+  // Loads that are under way before the first is waited for: more would take the registers of what they come to.
+  static constexpr int kMost = (Shape::kLayout == RowLayout::unaligned && !has_unaligned_vectors ? 4 : 8) / Op::kInputs;
+  static constexpr int kAtOnce = kVectors <= kMost ? kVectors : kMost;
+  static_assert(kVectors % kAtOnce == 0, "whole rounds");
+
+  // Asks for the row's elements from `base` on. `meanwhile` asks for what else the row needs.
+  template <class Args, class Rows, class Meanwhile>
+  HIPOPS_METHOD void load(const Args& args, const Rows& rows, int64_t base, Meanwhile meanwhile) {
+#pragma unroll
+    for (int first = 0; first < kVectors; first += kAtOnce) {
+      Incoming<Shape> in[kAtOnce][Op::kInputs];
+      for_each(in, [&](auto& incoming, int v, int i) { incoming.ask(rows, i, rows.there_or_last(rows.column(base, first + v))); });
+      T edge[Op::kInputs]{};
+      const bool has_edge = Rows::kHasEdges && first == 0 && base == 0 && rows.edge() >= 0;
+      if (has_edge) {
+#pragma unroll
+        for (int i = 0; i < Op::kInputs; ++i) edge[i] = rows.stream(i)[rows.edge()];
+      }
+      if (first == 0) meanwhile();
+      for_each(in, [&](auto& incoming, int, int) { incoming.ask_for_all(); });
+#pragma unroll
+      for (int v = 0; v < kAtOnce; ++v) held_[first + v] = combined(args, in[v]);
+      if (has_edge) edge_ = combined_edge(args, edge);
+    }
+  }
+
+  // op over f(element) of all elements of the row that are the work-item's, as a tree: the error of a sum grows with the
+  // tree's depth, not with the number of elements.
+  template <class Rows, class O, class F>
+  HIPOPS_METHOD auto reduce(const Rows& rows, int64_t base, O op, F f) const {
+    using V = decltype(f(C()));
+    V of_vector[kVectors];
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) {
+      V tree[kLength];
+#pragma unroll
+      for (int i = 0; i < kLength; ++i) {
+        tree[i] = f(C(widen(held_[v][i])));
+      }
+      fold(tree, op);
+      of_vector[v] = rows.there(rows.column(base, v)) ? tree[0] : O::template identity<V>();
+    }
+    fold(of_vector, op);
+    if (Rows::kHasEdges && base == 0 && rows.edge() >= 0) of_vector[0] = op(of_vector[0], f(edge_));
+    return of_vector[0];
+  }
+
+  // f(v, col, elements) for each of the work-item's vectors, with all lanes of a wave alike.
+  template <class Rows, class F>
+  HIPOPS_METHOD void for_each_vector(const Rows& rows, int64_t base, F f) const {
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) {
+      C elements[kLength];
+#pragma unroll
+      for (int i = 0; i < kLength; ++i) elements[i] = C(widen(held_[v][i]));
+      f(v, rows.column(base, v), elements);
+    }
+  }
+  // The work-item's element that is in no vector, of a first tile.
+  HIPOPS_METHOD C edge() const { return edge_; }
+
+ private:
+  // One input is kept as it is, which takes the fewest registers; of several, what they come to.
+  using Held = typename Choose<Op::kInputs == 1, T, C>::type;
+
+  template <class F>
+  static HIPOPS_METHOD void for_each(Incoming<Shape> (&in)[kAtOnce][Op::kInputs], F f) {
+#pragma unroll
+    for (int v = 0; v < kAtOnce; ++v)
+#pragma unroll
+      for (int i = 0; i < Op::kInputs; ++i) f(in[v][i], v, i);
+  }
+
+  template <class Args>
+  static HIPOPS_METHOD Packed<Held, kLength> combined(const Args& args, const Incoming<Shape> (&in)[Op::kInputs]) {
+    if constexpr (Op::kInputs == 1) {
+      return in[0].get();
+    } else {
+      C wide[Op::kInputs][kLength];
+#pragma unroll
+      for (int i = 0; i < Op::kInputs; ++i) {
+        const Packed<T, kLength> elements = in[i].get();
+#pragma unroll
+        for (int e = 0; e < kLength; ++e) wide[i][e] = C(widen(elements[e]));
+      }
+      Vector<C, kLength> value;
+      Op::combine(args, wide, value.element);
+      return value;
+    }
+  }
+
+  template <class Args>
+  static HIPOPS_METHOD C combined_edge(const Args& args, const T (&edge)[Op::kInputs]) {
+    if constexpr (Op::kInputs == 1) {
+      return C(widen(edge[0]));
+    } else {
+      C wide[Op::kInputs][1], value[1];
+#pragma unroll
+      for (int i = 0; i < Op::kInputs; ++i) wide[i][0] = C(widen(edge[i]));
+      Op::combine(args, wide, value);
+      return value[0];
+    }
+  }
+
+  template <class V, int N, class O>
+  static HIPOPS_METHOD void fold(V (&tree)[N], O op) {
+#pragma unroll
+    for (int n = N; n > 1; n = (n + 1) / 2) {
+#pragma unroll
+      for (int i = 0; i < n / 2; ++i) tree[i] = op(tree[i], tree[i + (n + 1) / 2]);
+    }
+  }
+
+  Packed<Held, kLength> held_[kVectors];
+  C edge_;
+};
+
+}  // namespace
+}  // namespace hipops

@@ -1,0 +1,21 @@
+// The contract between fused_add_rms_norm.hip and its launcher.
+#pragma once
+
+#include "device/rows/contract.h"
+
+namespace hipops {
+
+struct FusedAddRmsNormArgs {
+  RowColumns columns[1];    // weight
+  float eps, inverse_cols;
+  int32_t columns_are_f32;  // where the rows are of another type; else they are of the same
+  int32_t flags;            // of NormFlag
+  RowStreams<4> rows;       // x, residual; y, residual_out. Last: what most launches look at of it is at its begin
+};
+
+}  // namespace hipops
+
+#define HIPOPS_FUSED_ADD_RMS_NORM_KERNELS(X)         \
+  HIPOPS_ROW_KERNELS_OF(X, fused_add_rms_norm, f32)  \
+  HIPOPS_ROW_KERNELS_OF(X, fused_add_rms_norm, f16)  \
+  HIPOPS_ROW_KERNELS_OF(X, fused_add_rms_norm, bf16)
