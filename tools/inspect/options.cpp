@@ -31,7 +31,7 @@ void declare(CLI::App* app, Options* options) {
       "registers; bytes of LDS and of scratch; waves a SIMD, and what limits them. Of the hot loops, or,\n"
       "without a loop, of all the code: loads and stores of global memory (16x4: four of 16 bytes); loads and their\n"
       "bytes for a lane before the first wait, and what that is for a CU with all its waves; integer divisions and\n"
-      "64-bit multiplies. Of all the code: instructions between lanes, atomics on global memory. docs/inspect.md says\n"
+      "64-bit multiplies. Of all the code: instructions between lanes, atomics on global memory. docs/design/inspect.md says\n"
       "more.\n"
       "\n"
       "Examples:\n"
