@@ -18,9 +18,9 @@ import plots
 
 LARGE = 32 << 20  # bytes moved, from which on a launch counts for little
 REACHED = 0.90    # of the roof
-LEVEL = 0.98      # of a peer's speed: rows vary by as much from run to run
+LEVEL = 0.98      # of a peer's speed: a workload varies by as much from run to run
 
-# Why a row is below REACHED or slower than a peer: the first that its name matches. docs/notebook has the measurements.
+# Why a workload is below REACHED or slower than a peer: the first that its name matches. docs/notebook has the measurements.
 WHY = [
     (r"index_add/.*/(half|zipf)", "a few destinations get most sources, which are added in index order, one after the other"),
     (r"(index_add|scatter_add\w*)/", "sources are added in index order: the indices are sorted, or searched, before that"),
@@ -38,7 +38,7 @@ WHY = [
     (r"upsample\w*/.*->201x199", "a ratio that is no whole number, and unaligned rows"),
     (r"strided_copy_transpose/bf16/\d+x\d+$", "unaligned rows: a line of 128 bytes touches five sectors"),
     (r"strided_copy_(reversed|mixed|small_matrices)", "every dimension moves, or the matrices are small: short runs of memory"),
-    (r"rope(_thd)?/", "a wave stores halves of rows, in short pieces"),
+    (r"rope(_thd)?/", "a wave stores halves of rows: short pieces of memory"),
     (r"", "not looked into"),
 ]
 
@@ -50,14 +50,17 @@ Is it fast on your card?
 
 {cards}
 
-Every op here moves memory and computes little, so a copy is the measure. The **roof** of a row is the time of the
-fastest plain copy that moves as many bytes on the same card in the same run. The **share** is the roof's time over
-ours: at 100 % the op takes as long as the copy. **x** is a peer's time over ours: above 1 hipops is faster. A **large**
-row moves 32 MiB or more. Smaller ones are mostly the launch itself: their times tell more than their share.
+Every op here moves memory and computes little, so a copy is the measure:
+
+- The **roof** of a workload is the time of the fastest plain copy that moves as many bytes, on the same card in the same
+  run. The **share** is the roof's time over ours: at 100 % the op takes as long as the copy.
+- A peer is PyTorch eager or torch.compile. **x** is a peer's time over ours: above 1 hipops is faster.
+- A **large** workload moves 32 MiB or more. Smaller ones are mostly the launch itself: their times tell more than their
+  share.
 
 {summary}
 
-A row is named by op, dtype and shape. `rms_norm/bf16/16384x4096` has 16384 rows of 4096 columns.
+A workload is named by op, dtype and shape. `rms_norm/bf16/16384x4096` has 16384 rows of 4096 columns.
 `index_add/f32/262144x256->16384` adds 262144 rows onto 16384 of them, named at random; with `/zipf` by Zipf's law; with
 `/half`, half of the sources have one and the same destination. `gather/bf16/8192x8192:0->...` gathers along dimension 0.
 """
@@ -84,8 +87,8 @@ Without PyTorch, beside the copy alone:
 
 | to time | run |
 |---|---|
-| the rows of the standard table | `tools/run bench` |
-| with a warm L2 cache; the host's part of a call, too | `tools/run bench --warm`; `--host` |
+| the 48 workloads of the standard table | `tools/run bench` |
+| all of them in graphs, with a warm L2 cache; the host's part of a call, too | `tools/run bench --warm`; `--host` |
 | some of them (`--list` names them) | `tools/run bench --match 'rms_norm/bf16/*'` |
 | any shape | `tools/run bench --op index_add --dtype bf16 --shape '100000x96->777'` |
 | a copy of any view | `tools/run bench --op strided_copy --dtype f32 --shape 64x1000x33 --permute 2,0,1` |
@@ -97,17 +100,17 @@ Beside PyTorch, on a machine that has it, and a library with code for its GPU:
     tools/bench/page.py docs/benchmarks
 
 The second command makes this page and its pictures of all figures that are kept in `docs/benchmarks`. It needs no GPU.
-`compare.py --from docs/benchmarks/CARD.json --plots FOLDER` draws every row.
+`compare.py --from docs/benchmarks/CARD.json --plots FOLDER` draws every workload.
 
-How a row is timed:
+How a workload is timed:
 
-- All columns of a row are measured in one process, one after the other. Compare ratios; times differ between machines.
+- All columns of a workload are measured in one process, one after the other. Compare ratios; times differ between machines.
 - A time is the median of 15 calls, taken by device events after warm-up.
 - Before each call 256 MiB are written, so that the L2 cache is cold. Lines that kernels marked to stay are released.
-- Rows under 4 MiB are too short for events: a graph of 50 launches is timed, and divided by 50. hipops' own launches of
+- Workloads under 4 MiB are too short for events: a graph of 50 launches is timed, and divided by 50. hipops' own launches of
   few blocks begin while the one before them ends ([how](design/architecture.md#nvidia)). The copy's and PyTorch's do
-  not, so such a row may be above 100 %.
-- Each row is timed at three places in memory, and the median of them counts.
+  not, so a small workload may be above 100 %.
+- Each workload is timed at three places in memory, and the median of them counts.
 - Bytes that must move count once, indices included; weights and tables do not count.
 """
 
@@ -156,9 +159,9 @@ def card(report):
 
 def answer(report):
     rows, peers = report["rows"], peers_of(report["rows"])
-    text = f"[{percent(median_share(rows))} of a copy's speed](#{card(report).lower()}): the median of large rows"
+    text = f"[{percent(median_share(rows))} of a copy's speed](#{card(report).lower()}): the median of large workloads"
     names = " and ".join(plots.COLUMNS[peer][0] for peer in peers)
-    return text + (f". Faster than {names} in {faster_than(rows, peers)} rows of {len(rows)}" if peers else "")
+    return text + (f". Faster than {names} in {faster_than(rows, peers)} workloads of {len(rows)}" if peers else "")
 
 
 def cards(reports):
@@ -177,16 +180,16 @@ def summary(reports):
         return lambda rows: f"{statistics.median(row[peer] / row['hipops'] for row in rows if peer in row):.2f}"
 
     peers = peers_of([row for report in reports for row in report["rows"]])
-    lines = [of_each("rows that were timed", lambda rows: str(len(rows))),
-             of_each("large rows: median share of the roof", lambda rows: f"{100 * median_share(rows):.1f} %"),
-             of_each(f"large rows at {percent(REACHED)} of the roof or more",
+    lines = [of_each("workloads that were timed", lambda rows: str(len(rows))),
+             of_each("large ones: median share of the roof", lambda rows: f"{100 * median_share(rows):.1f} %"),
+             of_each(f"large ones at {percent(REACHED)} of the roof or more",
                      lambda rows: f"{sum(share(r) >= REACHED for r in rows if is_large(r))} of {sum(map(is_large, rows))}")]
     for peer in peers:
         label = plots.COLUMNS[peer][0]
-        lines.append(of_each(f"rows faster than {label}", lambda rows, p=peer: f"{faster_than(rows, [p])} of {len(rows)}"))
-        lines.append(of_each(f"{label}: median x", median_x(peer)))
+        lines.append(of_each(f"faster than {label}", lambda rows, p=peer: f"{faster_than(rows, [p])} of {len(rows)}"))
+        lines.append(of_each(f"median x of {label}", median_x(peer)))
     if len(peers) > 1:
-        lines.append(of_each("rows faster than every peer", lambda rows: f"{faster_than(rows, peers)} of {len(rows)}"))
+        lines.append(of_each("faster than both", lambda rows: f"{faster_than(rows, peers)} of {len(rows)}"))
     return table(["", *map(card, reports)], lines)
 
 
@@ -195,13 +198,13 @@ def why(row):
 
 
 def slower(rows, peers):
-    """Rows that a peer is faster at, by more than rows vary by."""
+    """Workloads that a peer is faster at, by more than they vary by."""
     lines = []
     for row in sorted(rows, key=lambda row: best_peer(row, peers)[0]):
         x, label = best_peer(row, peers)
         if x < LEVEL:
             lines.append([f"`{row['name']}`", time(row["hipops"]), percent(share(row)), f"{x:.2f} ({label})", why(row)])
-    return table(["row", "µs", "share", "x of the fastest peer", "why"], lines) if lines else "None."
+    return table(["workload", "µs", "share", "x of the fastest peer", "why"], lines) if lines else "None."
 
 
 def span(values, form):
@@ -210,7 +213,7 @@ def span(values, form):
 
 
 def under_the_roof(rows, peers):
-    """The large rows below REACHED, by reason."""
+    """The large ones below REACHED, by reason."""
     by_reason = {}
     for row in rows:
         if is_large(row) and share(row) < REACHED:
@@ -220,11 +223,11 @@ def under_the_roof(rows, peers):
         least = min(members, key=share)
         lines.append([reason, str(len(members)), span([math.floor(100 * share(row)) for row in members], "{} %".format),
                       span([best_peer(row, peers)[0] for row in members], "{:.2f}".format), f"`{least['name']}`"])
-    return table(["why", "rows", "share", "x of the fastest peer", "the one with least"], lines) if lines else "None."
+    return table(["why", "how many", "share", "x of the fastest peer", "the one with least share"], lines) if lines else "None."
 
 
 def all_rows(report, peers):
-    head = ["row", "roof", "hipops", "share"]
+    head = ["workload", "roof", "hipops", "share"]
     for peer in peers:
         head += [plots.COLUMNS[peer][0], "x"]
     parts = []
@@ -246,13 +249,13 @@ def device(name, report):
     return f"""\
 ## {card(report)}
 
-![Speed of a typical row of each op, as % of a plain copy](benchmarks/{name}.svg)
+![Speed of each op, as % of a plain copy](benchmarks/{name}.svg)
 
-{report['device']}, driver {report['driver']}, PyTorch {report['torch']}, {report['date']}. All figures, to the
-nanosecond: [{name}.json](benchmarks/{name}.json).
+{report['device']}, driver {report['driver']}, PyTorch {report['torch']}, {report['date']}
+([the figures as JSON](benchmarks/{name}.json)).
 
 <details>
-<summary>All {len(rows)} rows, in µs</summary>
+<summary>All {len(rows)} workloads, in µs</summary>
 
 {all_rows(report, peers)}
 
@@ -260,12 +263,12 @@ nanosecond: [{name}.json](benchmarks/{name}.json).
 
 ### What is not reached on the {card(report)}
 
-Rows that a peer is faster at, by more than {percent(1 - LEVEL)}. ({level} others are slower by less, which is what a row varies
-by from run to run.)
+Workloads that a peer is faster at, by more than {percent(1 - LEVEL)}. ({level} others are slower by less, which is what one
+varies by from run to run.)
 
 {slower(rows, peers)}
 
-Large rows under {percent(REACHED)} of the roof:
+Large workloads under {percent(REACHED)} of the roof:
 
 {under_the_roof(rows, peers)}
 """

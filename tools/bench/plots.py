@@ -20,10 +20,10 @@ def is_row_op(row):
 
 # The picture's name, its title, and which rows are in it: each is in the first that takes it.
 GROUPS = [
-    ("launches", "little work: one row, a few rows, one decode step", lambda row: row["bytes"] < 4 << 20),
+    ("launches", "under 4 MiB: one row, a few rows, one decode step", lambda row: row["bytes"] < 4 << 20),
     ("long_rows", "norms and softmax: more than 16384 columns", lambda row: is_row_op(row) and columns(row) > 16384),
     ("short_rows", "norms and softmax: up to 128 columns", lambda row: is_row_op(row) and columns(row) <= 128),
-    ("odd_rows", "norms and softmax: odd columns", lambda row: is_row_op(row) and columns(row) % 2),
+    ("unaligned_rows", "norms and softmax: unaligned rows (odd columns)", lambda row: is_row_op(row) and columns(row) % 2),
     ("rows", "norms and softmax, bf16", lambda row: is_row_op(row) and "/bf16/" in row["name"]),
     ("rows_other_dtypes", "norms and softmax, other dtypes", is_row_op),
     ("rope", "rotary embedding", lambda row: row["op"].startswith("rope")),
@@ -111,4 +111,4 @@ def typical(report):
 
 
 def draw_typical(report, path):
-    draw_group(pyplot(), "A row of each op; the last four are of decoding one token", subtitle(report), typical(report), path, bar=0.09)
+    draw_group(pyplot(), "Each op on a large tensor; the last four: one step of decoding", subtitle(report), typical(report), path, bar=0.09)
