@@ -63,6 +63,7 @@ Every op here moves memory and computes little, so a copy is the measure:
 A workload is named by op, dtype and shape. `rms_norm/bf16/16384x4096` has 16384 rows of 4096 columns.
 `index_add/f32/262144x256->16384` adds 262144 rows onto 16384 of them, named at random; with `/zipf` by Zipf's law; with
 `/half`, half of the sources have one and the same destination. `gather/bf16/8192x8192:0->...` gathers along dimension 0.
+scatter is not timed. copy2d is strided_copy's slices.
 """
 
 AMD = """\
