@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # new_op.sh NAME: the files of a new op, of a template that doubles its input, which builds and passes as it is. What it then
-# needs to become the op that it is named after: docs/adding-an-op.md.
+# needs to become the op that it is named after: docs/guide/add-an-op.md.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 op=${1:-}
@@ -50,7 +50,7 @@ with can_be_made can_be_inserted
 with made inserted
 cat <<TEXT
 
-next, as docs/adding-an-op.md says:
+next, as docs/guide/add-an-op.md says:
   python3 parity/golden/generate.py --op $op
   HIPOPS_CMAKE_ARGS="-DHIPOPS_AMD=OFF -DHIPOPS_CUDA=OFF -DHIPOPS_OPS=$op" tools/run test
   tools/run parity --op $op

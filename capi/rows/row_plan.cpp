@@ -100,7 +100,7 @@ RowPlan plan_rows(hipops_dtype dtype, const RowGeometry& geometry, RowAccess acc
 // A late block begins, and loads its weights, while nothing else of its own is under way. So the fewer blocks a unit has,
 // and the more a block waits for before it works (those of a cluster for each other, odd rows for their weights, a queue
 // for two rows), the fewer of the rows are late, and the more rounds there have to be. Of aligned rows that share blocks
-// the last round is late, but where lanes idle. Measured on an H100 and an H200 (docs/tuning/late_rows.md).
+// the last round is late, but where lanes idle. Measured on an H100 and an H200 (docs/notebook/late_rows.md).
 int64_t late_rows(const RowPlan& plan, const RowGeometry& g, const RowCall& call, const DeviceNumbers& device) {
   const RowVariant* const v = plan.kernel < kRowVariants ? &row_variants[plan.kernel] : nullptr;  // or the op's own
   if ((v && v->streaming) || plan.row_step >= g.rows) return 0;

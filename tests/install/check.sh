@@ -72,10 +72,10 @@ case $what in
     export PKG_CONFIG_PATH=$prefix/$LIBDIR/pkgconfig
     pkg-config --exists 'hipops >= 0.1' || die "there is no hipops of a version from 0.1 on"
     cp "$source/consumer.c" "$folder/program.c"
-    # As docs/embedding.md writes them.
+    # As docs/guide/install.md writes them.
     # shellcheck disable=SC2016  # it is looked for as it is
-    mapfile -t commands < <(grep -F '    cc program.c $(pkg-config ' "$SOURCE/docs/embedding.md")
-    [ ${#commands[@]} = 2 ] || die "docs/embedding.md has ${#commands[@]} commands of cc and pkg-config, expected 2"
+    mapfile -t commands < <(grep -F '    cc program.c $(pkg-config ' "$SOURCE/docs/guide/install.md")
+    [ ${#commands[@]} = 2 ] || die "docs/guide/install.md has ${#commands[@]} commands of cc and pkg-config, expected 2"
     cc() { "$CC" "$@"; }
     for command in "${commands[@]}"; do
       rm -f "$folder/a.out"
@@ -85,7 +85,7 @@ case $what in
     ;;
   plain)
     folder=$(fresh)
-    # As docs/embedding.md writes it.
+    # As docs/guide/install.md writes it.
     lib=$prefix/$LIBDIR
     "$CC" "$source/consumer.c" -I"$prefix/include" -L"$lib" -lhipops -Wl,-rpath,"$lib" -o "$folder/linked"
     says "$folder/linked"
@@ -108,9 +108,9 @@ case $what in
     ;;
   subdirectory)
     folder=$(fresh)
-    # As docs/embedding.md writes it, from a checkout; then as its other line for that.
-    awk '/^```cmake$/ { inside = 1; next } /^```/ { inside = 0 } inside' "$SOURCE/docs/embedding.md" > "$folder/fetch.cmake"
-    grep -q FetchContent_Declare "$folder/fetch.cmake" || die "docs/embedding.md has no FetchContent"
+    # As docs/guide/install.md writes it, from a checkout; then as its other line for that.
+    awk '/^```cmake$/ { inside = 1; next } /^```/ { inside = 0 } inside' "$SOURCE/docs/guide/install.md" > "$folder/fetch.cmake"
+    grep -q FetchContent_Declare "$folder/fetch.cmake" || die "docs/guide/install.md has no FetchContent"
     cmake -S "$source" -B "$folder/fetched" -G Ninja -DHOW=FetchContent -DFETCH="$folder/fetch.cmake" \
       -DFETCHCONTENT_SOURCE_DIR_HIPOPS="$SOURCE" -DCMAKE_C_COMPILER="$CC" > "$folder/log"
     cmake -S "$source" -B "$folder/declared" -G Ninja -DHOW=SOURCE_DIR -DHIPOPS_SOURCE="$SOURCE" -DCMAKE_C_COMPILER="$CC" > "$folder/log"

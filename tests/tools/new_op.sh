@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# new_op.sh SOURCE FOLDER PYTHON: docs/adding-an-op.md, followed to the letter in a copy of the source: a new op of the
+# new_op.sh SOURCE FOLDER PYTHON: docs/guide/add-an-op.md, followed to the letter in a copy of the source: a new op of the
 # template is generated, built for the CPU alone, and passes; and fails once its kernel is wrong. What has a file already,
 # or no place to go, is refused, and nothing touched.
 set -euo pipefail

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""test_plots.py SOURCE WORK: tools/bench/compare.py draws docs/benchmarks' figures, without a GPU and without PyTorch."""
+"""test_plots.py SOURCE WORK: docs/benchmarks.md and its pictures are what tools/bench/page.py makes of the figures there, and
+tools/bench/compare.py draws them, without a GPU and without PyTorch."""
 
 import json
 import os
@@ -10,9 +11,11 @@ import sys
 
 source, work = sys.argv[1:]
 sys.path.insert(0, os.path.join(source, "tools/bench"))
+import page
 import plots
 
-FIGURES = os.path.join(source, "docs/benchmarks/h200.json")
+KEPT = os.path.join(source, "docs/benchmarks")
+FIGURES = os.path.join(KEPT, "h200.json")
 LARGEST = 9000, 1900  # bytes of a picture, and of each of its rows
 
 
@@ -43,15 +46,60 @@ def writes_to_stdout():
     assert "workload" in run.stderr and not os.path.exists("-")
 
 
+def run_page(*arguments):
+    return subprocess.run([sys.executable, os.path.join(source, "tools/bench/page.py"), *arguments], capture_output=True, text=True)
+
+
+def page_is_of_the_figures():
+    """The one that is checked in; and another is seen to be another."""
+    run = run_page(KEPT, "--check")
+    assert run.returncode == 0, run.stderr
+    folder = os.path.join(work, "page", "benchmarks")
+    shutil.rmtree(os.path.dirname(folder), ignore_errors=True)
+    shutil.copytree(KEPT, folder)
+    shutil.copy(KEPT + ".md", folder + ".md")
+    assert run_page(folder, "--check").returncode == 0
+    with open(os.path.join(folder, "h200.json")) as file:
+        report = json.load(file)
+    report["rows"][0]["hipops"] *= 2
+    with open(os.path.join(folder, "h200.json"), "w") as file:
+        json.dump(report, file)
+    run = run_page(folder, "--check")
+    assert run.returncode == 1 and "is not of the figures" in run.stderr, (run.returncode, run.stderr)
+    run = run_page(os.path.join(source, "docs/guide"))
+    assert run.returncode == 2 and "no .json there" in run.stderr, (run.returncode, run.stderr)
+
+
+def shown(picture, rows):
+    """Each of them is in it, with its share."""
+    for row in rows:
+        for words in (row["name"].replace(">", "&gt;"), f">{100 * row['roof'] / row['hipops']:.0f}</text>"):
+            assert words in picture, (row["name"], words)
+
+
+def pictures_are_of_the_figures():
+    """Those that are checked in, as far as it can be seen without matplotlib."""
+    reports = page.kept(KEPT)
+    with open(KEPT + ".md") as file:
+        linked = re.findall(r"\(benchmarks/(\w+\.svg)\)", file.read())
+    there = [name for name in os.listdir(KEPT) if name.endswith(".svg")]
+    assert sorted(linked) == sorted(there) == sorted(name + ".svg" for name in reports), (linked, there)
+    for name, report in reports.items():
+        assert [row["name"] for row in plots.typical(report)] == plots.TYPICAL, name
+        with open(os.path.join(KEPT, name + ".svg")) as file:
+            picture = file.read()
+        shown(picture, plots.typical(report))
+        assert plots.subtitle(report) in picture, name
+        assert len(picture) < LARGEST[0] + LARGEST[1] * len(plots.TYPICAL), (name, len(picture))
+
+
 def main():
     with open(FIGURES) as file:
         rows = json.load(file)["rows"]
     groups = plots.grouped(rows)
     assert sorted(row["name"] for _, _, members in groups for row in members) == sorted(row["name"] for row in rows)
-    with open(os.path.join(source, "docs/benchmarks.md")) as file:
-        linked = re.findall(r"\(benchmarks/(\w+\.svg)\)", file.read())
-    assert sorted(linked) == sorted(name + ".svg" for name, _, _ in groups), linked
-    assert all(os.path.exists(os.path.join(source, "docs/benchmarks", name)) for name in linked)
+    page_is_of_the_figures()
+    pictures_are_of_the_figures()
     refuses_others()
     writes_to_stdout()
     try:
@@ -60,13 +108,11 @@ def main():
         print("nothing is drawn: no matplotlib")
         return 77
     pictures = draw("plots")
-    assert sorted(pictures) == sorted(linked), sorted(pictures)
+    assert sorted(pictures) == sorted(name + ".svg" for name, _, _ in groups), sorted(pictures)
     for name, _, members in groups:
         picture = pictures[name + ".svg"]
         assert len(picture) < LARGEST[0] + LARGEST[1] * len(members), (name, len(picture))
-        for row in members:
-            assert row["name"].replace(">", "&gt;") in picture, (name, row["name"])
-            assert f">{100 * row['roof'] / row['hipops']:.0f}</text>" in picture, (name, row["name"])
+        shown(picture, members)
     assert draw("again") == pictures, "other bytes when drawn again"
     print(f"{len(pictures)} pictures of {len(rows)} rows")
     return 0

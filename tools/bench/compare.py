@@ -2,8 +2,10 @@
 """Measures libhipops beside PyTorch, eager and compiled, in one process and one run, and prints each as a time and as a share of
 the roof: the time of the fastest plain copy of as many bytes. Or shows an earlier run again, which needs no GPU and no PyTorch.
 
-    compare.py build/release/lib/libhipops.so --others --json docs/benchmarks/h200.json --plots docs/benchmarks
-    compare.py --from docs/benchmarks/h200.json --plots docs/benchmarks
+    compare.py build/release/lib/libhipops.so --others --json docs/benchmarks/h200.json
+    compare.py --from docs/benchmarks/h200.json --plots pictures
+
+What is kept in docs/benchmarks becomes docs/benchmarks.md by page.py.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-// How long a call takes, on the device and on the host, by docs/benchmarks.md's protocol.
+// How long a call takes, on the device and on the host, as docs/benchmarks.md says.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-"""How long a call takes on the device, by docs/benchmarks.md's protocol."""
+"""How long a call takes on the device, as docs/benchmarks.md says."""
 
 import ctypes
 import statistics

@@ -1,4 +1,4 @@
-// Limits for kernels' figures, from a file. docs/inspect.md describes it.
+// Limits for kernels' figures, from a file. docs/design/inspect.md describes it.
 #pragma once
 
 #include <stdexcept>

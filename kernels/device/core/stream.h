@@ -9,7 +9,7 @@ namespace {
 // Loads of x that mark it as the last thing for the L2 cache to give up: 1 to 5 % of a launch on an H200, and up to 15 %
 // where x is in the cache from the launch before. What is given up first is y, then, soon after it is written and in
 // that order, which memory seems to take at a better rate. What is only written later does not drive x out; of other data
-// that is read later, what is read twice does, the second time (docs/tuning/README.md).
+// that is read later, what is read twice does, the second time (docs/notebook/memory.md).
 #if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
 template <class T>
 HIPOPS_FN T load_evict_last(const T* at) {

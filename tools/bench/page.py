@@ -1,0 +1,324 @@
+#!/usr/bin/env python3
+"""Makes docs/benchmarks.md, and a picture for each device, of what compare.py --others --json has kept in docs/benchmarks.
+
+    page.py docs/benchmarks            writes the page; the pictures, too, where there is matplotlib
+    page.py docs/benchmarks --check    ends with 1 where the page is not what would be written
+"""
+
+import argparse
+import glob
+import json
+import math
+import os
+import re
+import statistics
+import sys
+
+import plots
+
+LARGE = 32 << 20  # bytes moved, from which on a launch counts for little
+REACHED = 0.90    # of the roof
+LEVEL = 0.98      # of a peer's speed: a workload varies by as much from run to run
+
+# Why a workload is below REACHED or slower than a peer: the first that its name matches. docs/notebook has the measurements.
+WHY = [
+    (r"index_add/.*/(half|zipf)", "a few destinations get most sources, which are added in index order, one after the other"),
+    (r"(index_add|scatter_add\w*)/", "sources are added in index order: the indices are sorted, or searched, before that"),
+    (r"/4x8388608$", "rows longer than a cluster of blocks holds: split over blocks, in several launches that read x twice"),
+    (r"/8388608x3$", "rows of six bytes: bound by instructions"),
+    (r"softmax/.*x(50257|151936|262208)$", "the row divides unevenly over the blocks of a cluster"),
+    (r"(norm|softmax)/.*\dx\d*[13579]$", "unaligned rows: bound by instructions, for vectors that straddle two aligned ones"),
+    (r"layer_norm/bf16/16384x1280$", "one lane in six idles"),
+    (r"gather/.*:0->", "elements are taken from shared memory, which has room for narrow columns only: parts of 32-byte sectors"),
+    (r"gather/.*:1->64x1024x520", "columns are taken panel by panel, and the last one overlaps the one before"),
+    (r"gather/.*x50257/", "unaligned rows: each index is loaded, and each element stored, by itself"),
+    (r"gather/", "short rows, or few elements of each row: blocks wait for their loads"),
+    (r"index_select/.*:1->", "elements from anywhere in shared memory: bank conflicts"),
+    (r"upsample\w*/.*->(104x104|11x11)", "made smaller: few elements of each 32-byte sector are wanted"),
+    (r"upsample\w*/.*->201x199", "a ratio that is no whole number, and unaligned rows"),
+    (r"strided_copy_transpose/bf16/\d+x\d+$", "unaligned rows: a line of 128 bytes touches five sectors"),
+    (r"strided_copy_(reversed|mixed|small_matrices)", "every dimension moves, or the matrices are small: short runs of memory"),
+    (r"rope(_thd)?/", "a wave stores halves of rows: short pieces of memory"),
+    (r"", "not looked into"),
+]
+
+INTRO = """\
+<!-- Made by tools/bench/page.py of the figures in docs/benchmarks: do not edit. -->
+# Benchmarks
+
+Is it fast on your card?
+
+{cards}
+
+Every op here moves memory and computes little, so a copy is the measure:
+
+- The **roof** of a workload is the time of the fastest plain copy that moves as many bytes, on the same card in the same
+  run. The **share** is the roof's time over ours: at 100 % the op takes as long as the copy.
+- A peer is PyTorch eager or torch.compile. **x** is a peer's time over ours: above 1 hipops is faster.
+- A **large** workload moves 32 MiB or more. Smaller ones are mostly the launch itself: their times tell more than their
+  share.
+
+{summary}
+
+A workload is named by op, dtype and shape. `rms_norm/bf16/16384x4096` has 16384 rows of 4096 columns.
+`index_add/f32/262144x256->16384` adds 262144 rows onto 16384 of them, named at random; with `/zipf` by Zipf's law; with
+`/half`, half of the sources have one and the same destination. `gather/bf16/8192x8192:0->...` gathers along dimension 0.
+scatter is not timed. copy2d is strided_copy's slices.
+"""
+
+AMD = """\
+## AMD GPUs
+
+Nobody has timed hipops on an AMD card yet. There is a model: the kernels' machine code runs on an emulator that counts
+instructions and bytes, and the counts are compared with what a card can do. It finds nearly all ops bound by memory on
+the MI300X, MI355X, RX 7900 XTX and RX 9070 XT. Caches, clocks, the scheduler and launches are not in it, so it does not
+predict a time ([the model's table](notebook/benchmarks.md#amd-a-model-not-a-measurement)).
+
+To time your card, which takes some minutes:
+
+    tools/run bench --backend hip
+
+The column `share` is the share of the roof that this page shows.
+"""
+
+REPEAT = """\
+## How to repeat it
+
+Without PyTorch, beside the copy alone:
+
+| to time | run |
+|---|---|
+| the 48 workloads of the standard table | `tools/run bench` |
+| all of them in graphs, with a warm L2 cache; the host's part of a call, too | `tools/run bench --warm`; `--host` |
+| some of them (`--list` names them) | `tools/run bench --match 'rms_norm/bf16/*'` |
+| any shape | `tools/run bench --op index_add --dtype bf16 --shape '100000x96->777'` |
+| a copy of any view | `tools/run bench --op strided_copy --dtype f32 --shape 64x1000x33 --permute 2,0,1` |
+| layer_norm, rms_norm and softmax over thousands of shapes | `tools/run bench --sweep --json sweep.json` |
+
+Beside PyTorch, on a machine that has it, and a library with code for its GPU:
+
+    tools/bench/compare.py build/release/lib/libhipops.so --others --json docs/benchmarks/CARD.json
+    tools/bench/page.py docs/benchmarks
+
+The second command makes this page and its pictures of all figures that are kept in `docs/benchmarks`. It needs no GPU.
+`compare.py --from docs/benchmarks/CARD.json --plots FOLDER` draws every workload.
+
+How a workload is timed:
+
+- All columns of a workload are measured in one process, one after the other. Compare ratios; times differ between machines.
+- A time is the median of 15 calls, taken by device events after warm-up.
+- Before each call 256 MiB are written, so that the L2 cache is cold. Lines that kernels marked to stay are released.
+- Workloads under 4 MiB are too short for events: a graph of 50 launches is timed, and divided by 50. hipops' own launches of
+  few blocks begin while the one before them ends ([how](design/architecture.md#nvidia)). The copy's and PyTorch's do
+  not, so a small workload may be above 100 %.
+- Each workload is timed at three places in memory, and the median of them counts.
+- Bytes that must move count once, indices included; weights and tables do not count.
+"""
+
+
+def peers_of(rows):
+    return [key for key in plots.COLUMNS if key != "hipops" and any(key in row for row in rows)]
+
+
+def share(row):
+    return row["roof"] / row["hipops"]
+
+
+def best_peer(row, peers):
+    """(x, label) of the fastest; x is its time over ours."""
+    return min(((row[peer] / row["hipops"], plots.COLUMNS[peer][0]) for peer in peers if peer in row), default=(float("inf"), ""))
+
+
+def faster_than(rows, peers):
+    return sum(best_peer(row, peers)[0] > 1 for row in rows)
+
+
+def is_large(row):
+    return row["bytes"] >= LARGE
+
+
+def median_share(rows):
+    return statistics.median(share(row) for row in rows if is_large(row))
+
+
+def percent(part):
+    return f"{100 * part:.0f} %"
+
+
+def time(microseconds):
+    return f"{microseconds:.2f}" if microseconds < 10 else f"{microseconds:.1f}"
+
+
+def table(head, lines):
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in [head, ["---"] * len(head), *lines])
+
+
+def card(report):
+    """As "H200": without the maker, and without the memory, which every card of the name has."""
+    return re.sub(r"^(NVIDIA|AMD)( Instinct| Radeon)? ", "", report["device"]).replace(" 80GB HBM3", "")
+
+
+def answer(report):
+    rows, peers = report["rows"], peers_of(report["rows"])
+    text = f"[{percent(median_share(rows))} of a copy's speed](#{card(report).lower()}): the median of large workloads"
+    names = " and ".join(plots.COLUMNS[peer][0] for peer in peers)
+    return text + (f". Faster than {names} in {faster_than(rows, peers)} workloads of {len(rows)}" if peers else "")
+
+
+def cards(reports):
+    lines = [[report["device"], report["date"], answer(report)] for report in reports]
+    lines += [["another NVIDIA card", "no", "[measure it](#how-to-repeat-it): which kernel runs was tuned on the cards above"],
+              ["an AMD card", "no", "not known: there is [a model only](#amd-gpus). Measure it"],
+              ["the CPU", "-", "no: it is there to check the kernels"]]
+    return table(["card", "measured", "fast?"], lines)
+
+
+def summary(reports):
+    def of_each(what, figure):
+        return [what, *(figure(report["rows"]) for report in reports)]
+
+    def median_x(peer):
+        return lambda rows: f"{statistics.median(row[peer] / row['hipops'] for row in rows if peer in row):.2f}"
+
+    peers = peers_of([row for report in reports for row in report["rows"]])
+    lines = [of_each("workloads that were timed", lambda rows: str(len(rows))),
+             of_each("large ones: median share of the roof", lambda rows: f"{100 * median_share(rows):.1f} %"),
+             of_each(f"large ones at {percent(REACHED)} of the roof or more",
+                     lambda rows: f"{sum(share(r) >= REACHED for r in rows if is_large(r))} of {sum(map(is_large, rows))}")]
+    for peer in peers:
+        label = plots.COLUMNS[peer][0]
+        lines.append(of_each(f"faster than {label}", lambda rows, p=peer: f"{faster_than(rows, [p])} of {len(rows)}"))
+        lines.append(of_each(f"median x of {label}", median_x(peer)))
+    if len(peers) > 1:
+        lines.append(of_each("faster than both", lambda rows: f"{faster_than(rows, peers)} of {len(rows)}"))
+    return table(["", *map(card, reports)], lines)
+
+
+def why(row):
+    return next(reason for pattern, reason in WHY if re.search(pattern, row["name"]))
+
+
+def slower(rows, peers):
+    """Workloads that a peer is faster at, by more than they vary by."""
+    lines = []
+    for row in sorted(rows, key=lambda row: best_peer(row, peers)[0]):
+        x, label = best_peer(row, peers)
+        if x < LEVEL:
+            lines.append([f"`{row['name']}`", time(row["hipops"]), percent(share(row)), f"{x:.2f} ({label})", why(row)])
+    return table(["workload", "µs", "share", "x of the fastest peer", "why"], lines) if lines else "None."
+
+
+def span(values, form):
+    least, most = form(min(values)), form(max(values))
+    return least if least == most else f"{least} to {most}"
+
+
+def under_the_roof(rows, peers):
+    """The large ones below REACHED, by reason."""
+    by_reason = {}
+    for row in rows:
+        if is_large(row) and share(row) < REACHED:
+            by_reason.setdefault(why(row), []).append(row)
+    lines = []
+    for reason, members in sorted(by_reason.items(), key=lambda item: min(map(share, item[1]))):
+        least = min(members, key=share)
+        lines.append([reason, str(len(members)), span([math.floor(100 * share(row)) for row in members], "{} %".format),
+                      span([best_peer(row, peers)[0] for row in members], "{:.2f}".format), f"`{least['name']}`"])
+    return table(["why", "how many", "share", "x of the fastest peer", "the one with least share"], lines) if lines else "None."
+
+
+def all_rows(report, peers):
+    head = ["workload", "roof", "hipops", "share"]
+    for peer in peers:
+        head += [plots.COLUMNS[peer][0], "x"]
+    parts = []
+    for _, title, rows in plots.grouped(report["rows"]):
+        lines = []
+        for row in rows:
+            line = [f"`{row['name']}`", time(row["roof"]), time(row["hipops"]), percent(share(row))]
+            for peer in peers:
+                line += [time(row[peer]), f"{row[peer] / row['hipops']:.2f}"] if peer in row else ["", ""]
+            lines.append(line)
+        parts.append(f"**{title}**\n\n{table(head, lines)}")
+    return "\n\n".join(parts)
+
+
+def device(name, report):
+    rows = [row for row in report["rows"] if not row.get("missing")]
+    peers = peers_of(rows)
+    level = sum(LEVEL <= best_peer(row, peers)[0] < 1 for row in rows)
+    return f"""\
+## {card(report)}
+
+![Speed of each op, as % of a plain copy](benchmarks/{name}.svg)
+
+{report['device']}, driver {report['driver']}, PyTorch {report['torch']}, {report['date']}
+([the figures as JSON](benchmarks/{name}.json)).
+
+<details>
+<summary>All {len(rows)} workloads, in µs</summary>
+
+{all_rows(report, peers)}
+
+</details>
+
+### What is not reached on the {card(report)}
+
+Workloads that a peer is faster at, by more than {percent(1 - LEVEL)}. ({level} others are slower by less, which is what one
+varies by from run to run.)
+
+{slower(rows, peers)}
+
+Large workloads under {percent(REACHED)} of the roof:
+
+{under_the_roof(rows, peers)}
+"""
+
+
+def page(reports):
+    """Of reports by the name of their files."""
+    parts = [INTRO.format(cards=cards(list(reports.values())), summary=summary(list(reports.values())))]
+    parts += [device(name, report) for name, report in reports.items()]
+    return "\n".join([*parts, AMD, REPEAT])
+
+
+def kept(folder):
+    """The reports in the folder, by the names of their files: those last in the alphabet first."""
+    reports = {}
+    for path in sorted(glob.glob(os.path.join(folder, "*.json")), reverse=True):
+        with open(path) as file:
+            reports[os.path.basename(path)[:-len(".json")]] = json.load(file)
+    if not reports:
+        raise ValueError(f"{folder}: no .json there, expected what compare.py --json has written")
+    return reports
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", help="docs/benchmarks: of the figures, and for the pictures; the page comes beside it")
+    parser.add_argument("--check", action="store_true", help="write nothing; end with 1 where the page is another")
+    arguments = parser.parse_args()
+    path = os.path.normpath(arguments.folder) + ".md"
+    try:
+        reports = kept(arguments.folder)
+        text = page(reports)
+        if arguments.check:
+            with open(path, encoding="utf-8") as file:
+                if file.read() == text:
+                    return 0
+            print(f"{path} is not of the figures in {arguments.folder}: run tools/bench/page.py {arguments.folder}", file=sys.stderr)
+            return 1
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    except (OSError, ValueError) as error:
+        parser.exit(2, f"page.py: {error}\n")
+    try:
+        for name, report in reports.items():
+            plots.draw_typical(report, os.path.join(arguments.folder, name + ".svg"))
+    except ImportError:
+        print("the pictures are as they were: no matplotlib", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
