@@ -32,7 +32,10 @@ struct FusedAddRmsNorm {
 
   template <class View>
   static HIPOPS_METHOD RowScale<C> row(const Args& a, const View& view) {
-    return RowScale<C>::of(view, {a.eps, a.inverse_cols});
+    return RowScale<C>::of(view, [&] {
+      const Args& again = read_anew(a);
+      return RmsTerms<C>{again.eps, again.inverse_cols};
+    });
   }
 
   template <int n>

@@ -1,4 +1,4 @@
-// layer_norm, rms_norm and softmax past 2^31 elements, past 2^31 rows, and on single rows of more than 2^31 elements.
+// layer_norm, rms_norm, softmax and fused_add_rms_norm past 2^31 elements, past 2^31 rows, and on single rows of more than 2^31 elements.
 #include <algorithm>
 #include <cmath>
 
@@ -24,10 +24,16 @@ struct RowsCase {
 
 constexpr int64_t kFewRows = 16;
 
-enum class RowOp { kLayerNorm, kRmsNorm, kSoftmax };
+enum class RowOp { kLayerNorm, kRmsNorm, kSoftmax, kFusedAddRmsNorm };
 
 const char* name_of(RowOp op) {
-  return op == RowOp::kLayerNorm ? "layer_norm" : op == RowOp::kRmsNorm ? "rms_norm" : "softmax";
+  switch (op) {
+    case RowOp::kLayerNorm: return "layer_norm";
+    case RowOp::kRmsNorm: return "rms_norm";
+    case RowOp::kFusedAddRmsNorm: return "fused_add_rms_norm";
+    case RowOp::kSoftmax: break;
+  }
+  return "softmax";
 }
 
 // What a row's element is, for each kind of row and each place in the pattern: elements a whole period apart are alike.
@@ -53,6 +59,7 @@ class RowModel {
     for (int64_t e = 0; e < results_.length; ++e) {
       const int64_t place = (start + e * c_.x_step) % x_.period();
       v[static_cast<size_t>(e)] = decode(c_.dtype, x_(place < 0 ? place + x_.period() : place));
+      if (op_ == RowOp::kFusedAddRmsNorm) v[static_cast<size_t>(e)] *= 2;  // x is the residual, too
     }
     op_ == RowOp::kSoftmax ? softmax(v) : normalise(v);
   }
@@ -115,6 +122,8 @@ hipops_status call(RowOp op, const hipops_tensor& y, const hipops_tensor& x, con
                    const hipops_tensor* bias) {
   if (op == RowOp::kLayerNorm) return hipops_layer_norm(&y, &x, weight, bias, kEps, nullptr);
   if (op == RowOp::kRmsNorm) return hipops_rms_norm(&y, &x, weight, kEps, nullptr);
+  if (op == RowOp::kFusedAddRmsNorm)
+    return hipops_fused_add_rms_norm(&y, nullptr, &x, &x, weight, kEps, 0, nullptr);
   return hipops_softmax(&y, &x, nullptr);
 }
 
@@ -183,8 +192,9 @@ void add_row_cases(int64_t giant, std::vector<LargeCase>* cases) {
       {"many_rows", f32, giant / 1024 + 3, 1024, 61},
       {"many_rows", f64, half / 128 + 1, 128, 509},
   };
-  for (const RowOp op : {RowOp::kLayerNorm, RowOp::kRmsNorm, RowOp::kSoftmax}) {
+  for (const RowOp op : {RowOp::kLayerNorm, RowOp::kRmsNorm, RowOp::kSoftmax, RowOp::kFusedAddRmsNorm}) {
     const auto add = [&](const RowsCase& c) {
+      if (op == RowOp::kFusedAddRmsNorm && c.dtype == f64) return;
       RowsCase of_op = c;
       if (op == RowOp::kSoftmax) of_op.weighted = false;
       cases->push_back({name_of(op), c.dtype, large_name(c.name, c.dtype), {c.rows, c.cols},

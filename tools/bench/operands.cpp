@@ -156,6 +156,11 @@ void Operands::bind(const Workload& work) {
     void* const weight = numbers(out.back(), work.dtype);
     void* const bias = numbers(out.back(), work.dtype);
     call_ = row_call(work.op, y, x, weight, bias, stream);
+  } else if (work.op == "fused_add_rms_norm") {
+    const hipops_tensor residual = contiguous(numbers(element_count(out), work.dtype), work.dtype, out);
+    const hipops_tensor sums = contiguous(numbers(element_count(out), work.dtype), work.dtype, out);
+    const hipops_tensor weight = contiguous(numbers(out.back(), work.dtype), work.dtype, {out.back()});
+    call_ = [=] { return hipops_fused_add_rms_norm(&y, &sums, &x, &residual, &weight, kEps, 0, stream); };
   } else if (is_rope(work.op)) {
     const std::vector<int64_t> angles = {out[work.op == "rope_thd" ? 1 : 2], out[3] / 2};
     const hipops_tensor cos = contiguous(numbers(element_count(angles), work.dtype), work.dtype, angles);

@@ -10,6 +10,8 @@ namespace {
 constexpr const char* kRowOps[] = {"rms_norm", "layer_norm", "softmax"};
 constexpr const char* kBf16Rows[] = {"1x4096",    "32x8192",    "262144x128", "32768x1024", "16384x4096",
                                      "8192x8192", "4096x16384", "2048x65536", "512x262144"};
+constexpr const char* kResidualRows[] = {"1x4096",     "32x4096",   "256x8192",  "16384x2048",
+                                        "16384x4096", "8192x8192", "4096x16384"};
 constexpr const char* kF32Rows[] = {"16384x4096", "8192x8192"};
 
 // `name` is empty where it is the default one.
@@ -35,6 +37,7 @@ std::vector<Workload> table() {
     for (const char* op : kRowOps) rows.push_back(row("", op, HIPOPS_BF16, shape));
   for (const char* shape : kF32Rows)
     for (const char* op : kRowOps) rows.push_back(row("", op, HIPOPS_F32, shape));
+  for (const char* shape : kResidualRows) rows.push_back(row("", "fused_add_rms_norm", HIPOPS_BF16, shape));
   const Workload others[] = {
       row("", "rope", HIPOPS_BF16, "4x32x4096x128"),
       row("", "rope_i", HIPOPS_BF16, "4x32x4096x128"),

@@ -190,6 +190,7 @@ int64_t bytes_moved(const Workload& work) {
   if (work.op == "index_add" || work.op == "scatter_add") return of(in + 2 * std::min(in, out));  // y is read, too
   if (work.op == "scatter") return of(in + std::min(in, out));
   if (has_index(work.op)) return of(2 * out);  // as much is read as is written
+  if (work.op == "fused_add_rms_norm") return of(2 * in + 2 * out);
   return of(in + out);
 }
 

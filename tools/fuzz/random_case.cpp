@@ -109,7 +109,8 @@ void make_fused_add(Maker& m) {
   m.add_output("residual_out", random_layout(m.choices, m.test.dtype, shape, Use::kOutput));
   m.test.params["eps"] = m.choices.pick({1e-5, 1e-6, 1e-3, 1.0});
   m.test.params["flags"] = static_cast<double>(m.choices.pick<uint32_t>(
-      {0, HIPOPS_ROUND_SUM, HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_ROUND_SUM | HIPOPS_WEIGHT_PLUS_ONE}));
+      {0, HIPOPS_ROUND_SUM, HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_ROUND_BEFORE_WEIGHT,
+       HIPOPS_ROUND_SUM | HIPOPS_WEIGHT_PLUS_ONE | HIPOPS_ROUND_BEFORE_WEIGHT}));
 }
 
 // ---- Rotary embedding

@@ -116,9 +116,14 @@ void expect_fused_add_rms_norm(Case* test) {
         row[c] = parity::decode(test->dtype, parity::encode(test->dtype, static_cast<double>(row[c])));
     }
     const Real root = std::sqrt(square_mean(row) + eps);
-    for (size_t c = 0; c < row.size(); ++c)
-      y.values[first + c] = static_cast<double>(row[c] / root * (weight[c] + more));
+    for (size_t c = 0; c < row.size(); ++c) {
+      Real normalized = row[c] / root;
+      if (flags & HIPOPS_ROUND_BEFORE_WEIGHT)
+        normalized = parity::decode(test->dtype, parity::encode(test->dtype, static_cast<double>(normalized)));
+      y.values[first + c] = static_cast<double>(normalized * (weight[c] + more));
+    }
   });
+  if ((flags & HIPOPS_ROUND_BEFORE_WEIGHT) && test->dtype != HIPOPS_F32) test->tolerance_ulps *= 2;
 }
 
 void expect_softmax(Case* test) {

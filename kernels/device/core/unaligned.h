@@ -77,8 +77,8 @@ class IncomingVector {
   }
 
  private:
-  VectorWords low_, high_;
-  int before_;
+  VectorWords low_{}, high_{};
+  int before_ = 0;
 };
 
 // Stores a row's vectors, those of one lane after the other. A run is kRun lanes whose vectors follow each other, and
@@ -89,7 +89,8 @@ class OutgoingVectors {
   static constexpr int kLength = kWideBytes / int(sizeof(T));
 
   // `has_next`: whether the row has a vector after this one; `is_last`: whether the lane has none.
-  HIPOPS_METHOD void put(T* at, bool is_there, bool has_next, bool is_last, const Vector<T, kLength>& v) {
+  HIPOPS_METHOD void put(T* at, bool is_there, [[maybe_unused]] bool has_next, [[maybe_unused]] bool is_last,
+                         const Vector<T, kLength>& v) {
     if constexpr (has_unaligned_vectors) {
       if (is_there) store_vector_anywhere<kLength>(at, v);
     } else {
@@ -125,7 +126,7 @@ class OutgoingVectors {
   }
 
  private:
-  VectorWords of_last_lane_;
+  VectorWords of_last_lane_{};
   bool has_begun_ = false;
 };
 

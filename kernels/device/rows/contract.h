@@ -73,4 +73,4 @@ constexpr int kRowKernelsOfType = 11;
   X(op##_##T##_unaligned_cluster, T, 512, 4, 512, unaligned, cluster)  \
   X(op##_##T##_unaligned_stream, T, 512, 2, 512, unaligned, streamed)  \
   X(op##_##T##_strided_32x4, T, 32, 4, 128, strided, on_chip)          \
-  X(op##_##T##_strided_stream, T, 512, 4, 512, strided, streamed)
+  X(op##_##T##_strided_stream, T, 512, 1, 512, strided, streamed)

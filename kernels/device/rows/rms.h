@@ -59,11 +59,17 @@ template <class C>
 struct RowScale {
   C power, factor;
 
-  // Where the squares, or their sum with eps, leave the type's range, all are taken again, of x scaled.
+  // Where the squares, or their sum with eps, leave the type's range, all are taken again, of x scaled. terms_of() are the
+  // RmsTerms, asked for when they are needed: gfx9 has few scalar registers.
+  template <class View, class F>
+  static HIPOPS_METHOD RowScale of(const View& view, F terms_of) {
+    const C squares = view.sum(Square());
+    return of_squares(squares, view, terms_of());
+  }
   template <class View>
-  static HIPOPS_METHOD RowScale of(const View& view, const RmsTerms<C>& terms) {
+  static HIPOPS_METHOD RowScale of_squares(C squares, const View& view, const RmsTerms<C>& terms) {
     using F = FloatFormat<C>;
-    const C mean = fused_multiply_add(view.sum(Square()), terms.inverse_cols, terms.eps);
+    const C mean = fused_multiply_add(squares, terms.inverse_cols, terms.eps);
     const bool is_in_range = mean >= F::kLeastMean && mean < C(INFINITY);
     const RowScale ordinary = {1, inverse_square_root(mean)};
     if (__builtin_expect(ballot(!is_in_range) == 0, 1)) return ordinary;

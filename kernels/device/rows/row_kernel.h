@@ -18,6 +18,9 @@
 namespace hipops {
 namespace {
 
+template <class Op, class Shape>
+using RowsOf = Rows<RowStreams<Op::kInputs + Op::kOutputs>, Shape>;
+
 // A row in registers.
 template <class Op, class Shape, class Rows, class Reduction>
 struct RowOnChip {
@@ -32,32 +35,39 @@ struct RowOnChip {
   HIPOPS_METHOD C sum(F f) const { return reduce(Sum(), f); }
 };
 
-// A row in memory, of any length: sums of tiles are kept in twice the digits.
-template <class Op, class Shape, class Args, class Rows, class Reduction>
+// A row in memory, of any length: sums of tiles are kept in twice the digits. Each pass finds the row again, as gfx9 has no
+// scalar registers in which its place could wait.
+template <class Op, class Shape, class Reduction>
 struct RowInMemory {
   using C = typename Shape::Compute;
-  const Args& args;
-  const Rows& rows;
+  const typename Op::Args& args;
+  int64_t row;
   Reduction& reduction;
 
+  // f(rows, tile, base)
   template <class F>
   HIPOPS_METHOD void for_each_tile(F f) const {
+    const typename Op::Args& a = read_anew(args);
+    RowsOf<Op, Shape> rows(a.rows);
+    rows.select(row);
     Tile<Op, Shape> tile;
     for (int64_t base = 0; rows.more_at(base); base = rows.next_base(base)) {
-      tile.load(args, rows, base, [] {});
-      f(tile, base);
+      tile.load(a, rows, base, [] {});
+      f(rows, tile, base);
     }
   }
   template <class O, class F>
   HIPOPS_METHOD auto reduce(O op, F f) const {
     auto all = O::template identity<decltype(f(C()))>();
-    for_each_tile([&](const auto& tile, int64_t base) { all = op(all, tile.reduce(rows, base, op, f)); });
+    for_each_tile([&](const auto& rows, const auto& tile, int64_t base) { all = op(all, tile.reduce(rows, base, op, f)); });
     return reduction(all, op);
   }
   template <class F>
   HIPOPS_METHOD C sum(F f) const {
     auto all = WideSum<C>::of(0);
-    for_each_tile([&](const auto& tile, int64_t base) { all = all + WideSum<C>::of(tile.reduce(rows, base, Sum(), f)); });
+    for_each_tile([&](const auto& rows, const auto& tile, int64_t base) {
+      all = all + WideSum<C>::of(tile.reduce(rows, base, Sum(), f));
+    });
     return reduction(all, Sum()).value();
   }
 };
@@ -142,44 +152,42 @@ class AllColumns {
 };
 
 template <class Op, class Shape, class W>
-HIPOPS_FN void take_rows_on_chip(const typename Op::Args& a) {
-  using RowsOfOp = Rows<RowStreams<Op::kInputs + Op::kOutputs>, Shape>;
+HIPOPS_FN void take_rows_on_chip(const typename Op::Args& args) {
   // Weights in the rows' type wait in registers for the row's result. In f32, or shifted, they would take twice as many; and
   // which are a work-item's then follows from how each row lies.
   constexpr bool kShifted = Shape::kLayout == RowLayout::unaligned && !has_unaligned_vectors;
   constexpr bool kKept = sizeof(W) == sizeof(typename Shape::Element) && Shape::kVectors <= 4 && !kShifted;
-  AllColumns<Op, Shape, W, kKept> columns(a);
-  typename Shape::template Reduction<typename Op::Largest> reduction(a.rows.threads);
-  RowsOfOp rows(a.rows);
-  int64_t first = rows.begin();
+  AllColumns<Op, Shape, W, kKept> columns(args);
+  typename Shape::template Reduction<typename Op::Largest> reduction(args.rows.threads);
+  int64_t first = RowsOf<Op, Shape>(args.rows).begin();
   bool are_kept = false;
   do {
+    const typename Op::Args& a = read_anew(args);
+    RowsOf<Op, Shape> rows(a.rows);
     rows.select(first);
     Tile<Op, Shape> tile;
     tile.load(a, rows, 0, [&] {
       if (!are_kept) columns.ask(rows);
       are_kept = true;
     });
-    const auto row = Op::row(a, RowOnChip<Op, Shape, RowsOfOp, decltype(reduction)>{tile, rows, reduction});
-    store_tile<Op, Shape>(a, tile, rows, 0, row, columns);
+    const auto row = Op::row(a, RowOnChip<Op, Shape, RowsOf<Op, Shape>, decltype(reduction)>{tile, rows, reduction});
+    store_tile<Op, Shape>(read_anew(args), tile, rows, 0, row, columns);
     first = rows.next(first);
-  } while (rows.more(first));
+  } while (first < args.rows.rows);
 }
 
 template <class Op, class Shape, class W>
-HIPOPS_FN void take_rows_in_memory(const typename Op::Args& a) {
-  using RowsOfOp = Rows<RowStreams<Op::kInputs + Op::kOutputs>, Shape>;
-  const AllColumns<Op, Shape, W, false> columns(a);
-  typename Shape::template Reduction<WideSum<typename Shape::Compute>> reduction(a.rows.threads);
-  RowsOfOp rows(a.rows);
-  int64_t first = rows.begin();
+HIPOPS_FN void take_rows_in_memory(const typename Op::Args& args) {
+  typename Shape::template Reduction<WideSum<typename Shape::Compute>> reduction(args.rows.threads);
+  int64_t first = RowsOf<Op, Shape>(args.rows).begin();
   do {
-    rows.select(first);
-    const RowInMemory<Op, Shape, typename Op::Args, RowsOfOp, decltype(reduction)> view{a, rows, reduction};
-    const auto row = Op::row(a, view);
-    view.for_each_tile([&](const auto& tile, int64_t base) { store_tile<Op, Shape>(a, tile, rows, base, row, columns); });
-    first = rows.next(first);
-  } while (rows.more(first));
+    const RowInMemory<Op, Shape, decltype(reduction)> view{args, first, reduction};
+    const auto row = Op::row(args, view);
+    view.for_each_tile([&](const auto& rows, const auto& tile, int64_t base) {
+      store_tile<Op, Shape>(args, tile, rows, base, row, AllColumns<Op, Shape, W, false>(args));
+    });
+    first += args.rows.row_step;
+  } while (first < args.rows.rows);
 }
 
 template <class Op, class Shape, class W>

@@ -48,7 +48,6 @@ class Rows {
   HIPOPS_METHOD int64_t begin() const {
     return int64_t(Shape::kInCluster ? cluster_index() : block_index()) * Shape::kRowsPerBlock;
   }
-  HIPOPS_METHOD bool more(int64_t first) const { return first < s_->rows; }
   HIPOPS_METHOD int64_t next(int64_t first) const { return first + s_->row_step; }
   HIPOPS_METHOD void select(int64_t first) {
     if constexpr (Shape::kRowsPerBlock == 1) {
