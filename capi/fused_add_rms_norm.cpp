@@ -1,5 +1,7 @@
 #include "fused_add_rms_norm.h"
 
+#include <iterator>
+
 #include "kernel_names.h"
 #include "rows/plan.h"
 #include "rows/rows.h"
@@ -12,8 +14,8 @@ namespace {
 constexpr const char* kName = "fused_add_rms_norm";
 constexpr const char* kKernels[] = {HIPOPS_FUSED_ADD_RMS_NORM_KERNELS(HIPOPS_KERNEL_NAME)};
 constexpr hipops_dtype kTypes[] = {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16};  // in the list's order
-constexpr int kKernelCount = 3 * kRowKernelsOfType;
-static_assert(sizeof kKernels == kKernelCount * sizeof kKernels[0], "three types");
+constexpr int kKernelCount = static_cast<int>(std::size(kKernels));
+static_assert(kKernelCount == 3 * kRowKernelsOfType, "three types");
 
 constexpr uint32_t kFlags = HIPOPS_ROUND_SUM | HIPOPS_WEIGHT_PLUS_ONE | HIPOPS_ROUND_BEFORE_WEIGHT;
 static_assert(HIPOPS_ROUND_SUM == round_sum && HIPOPS_WEIGHT_PLUS_ONE == weight_plus_one &&

@@ -22,8 +22,7 @@ hipops_status plan_rows(Op& op, const RowProblem& problem, const DeviceFacts** d
 }
 
 int64_t shared_of_row_kernel(int kernel, uint32_t) {
-  constexpr int64_t kLeast = 16;
-  return row_kernels[kernel % kRowKernelsOfType].body == RowBody::cluster ? kLeast : 0;
+  return row_kernels[kernel % kRowKernelsOfType].body == RowBody::cluster ? 16 : 0;
 }
 
 }  // namespace hipops

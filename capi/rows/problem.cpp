@@ -57,8 +57,7 @@ RowProblem row_problem(const hipops_tensor* const* tensors, int count, const Row
     if (problem.cols > 1 && columns[i].step != 1) at_least(RowLayout::strided);
     if (!is_aligned(columns[i].data) || !is_whole(problem.cols * column_bytes)) at_least(RowLayout::unaligned);
   }
-  constexpr int64_t kLeastVectors = 5;  // fewer may leave none between the row's ends
-  const bool is_short = problem.cols < kLeastVectors * kWideAccess / bytes;
+  const bool is_short = problem.cols < kLeastUnalignedVectors * kWideAccess / bytes;
   if (problem.layout == RowLayout::unaligned && is_short) problem.layout = RowLayout::strided;
   return problem;
 }

@@ -14,8 +14,6 @@ struct RowProblem {
   int64_t rows, cols;
 };
 
-constexpr int kMostRowStreams = 4;
-
 // Outer dimensions, collapsed as far as the strides of all tensors allow, innermost first.
 struct CollapsedRows {
   int dimensions = 0;

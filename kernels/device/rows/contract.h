@@ -8,12 +8,13 @@
 
 namespace hipops {
 
-constexpr int kMostOuterDimensions = 7;
+constexpr int kMostOuterDimensions = 7, kMostRowStreams = 4;
+constexpr int kLeastUnalignedVectors = 5;  // of a row: fewer may leave none between its ends
 
 // How lanes reach the elements of a row.
 enum class RowLayout : int32_t {
   aligned,    // rows begin and end at multiples of 16 bytes: whole vectors
-  unaligned,  // rows without gaps, of five vectors or more, that begin anywhere
+  unaligned,  // rows without gaps, of kLeastUnalignedVectors or more, that begin anywhere
   strided,    // elements any distance apart, one by one
 };
 

@@ -91,6 +91,8 @@ class Rows {
   // Elements before the first vector, and after the last: one a work-item at most. Its place, or -1.
   static constexpr bool kHasEdges = Shape::kLayout == RowLayout::unaligned;
   static constexpr int kMostOfEnd = kLeastEnd<T> + kLength;  // less one
+  static_assert(!kHasEdges || kMostOfEnd - 1 + kLength + kLeastEnd<T> <= kLeastUnalignedVectors * kLength,
+                "a vector between the ends");
   static_assert(!kHasEdges || 2 * kMostOfEnd <= Shape::kLanes, "one a work-item");
   HIPOPS_METHOD Column edge() const {
     int i = int(thread_index());
