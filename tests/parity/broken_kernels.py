@@ -869,4 +869,47 @@ MUTATIONS = (
         before="return {bit_cast<uint16_t>(_Float16(v))};",
         after="return {bit_cast<uint16_t>(_Float16(v + 0.0f))};",
         runs=(Run("adversarial", "f16", says="adversarial_signs_of_zero"),)),
+    # ---- The row kernel
+    Mutation(
+        "range_of_a_norm_left_out",
+        "Squares that overflow, or are too small, are not taken again: rows of 1e30 become 0.",
+        "fused_add_rms_norm", "device/rows/rms.h",
+        before="return is_in_range ? ordinary : RowScale{power, inverse_square_root(scaled)};",
+        after="return ordinary;",
+        runs=(Run("adversarial", "f32", says="adversarial_large"),)),
+    Mutation(
+        "small_results_not_lifted",
+        "What is normalized to a denormal number has lost digits that a large weight shows.",
+        "fused_add_rms_norm", "device/rows/rms.h",
+        before="least >= F::kLeastNormal || is_f16<T>",
+        after="true",
+        runs=(Run("adversarial", "f32", says="adversarial_small_by_large_weight"),)),
+    Mutation(
+        "last_element_of_an_unaligned_row_lost",
+        "It is in no vector, and so the last lane's of those that take the row's ends.",
+        "fused_add_rms_norm", "device/rows/shape.h",
+        before="at < cols() ? at : -1",
+        after="at < cols() - 1 ? at : -1",
+        runs=(Run("layouts", "f32"),)),
+    Mutation(
+        "stores_shifted_by_the_loads_distance",
+        "An output that lies differently is stored as if it were loaded; where waves of 32 stand for NVIDIA's.",
+        "fused_add_rms_norm", "device/core/unaligned.h",
+        before="funnel(before, own, kWideBytes - ahead * int(sizeof(T)))",
+        after="funnel(before, own, ahead * int(sizeof(T)))",
+        runs=(Run("layouts", "f32", says="misaligned"),), wave=32),
+    Mutation(
+        "vectors_past_the_end_counted",
+        "They are loaded from the last vector, which counts once.",
+        "fused_add_rms_norm", "device/rows/tile.h",
+        before="rows.there(rows.column(base, v)) ? tree[0]",
+        after="true ? tree[0]",
+        runs=(Run("sizes", "f32"),)),
+    Mutation(
+        "weights_never_asked_for",
+        "What the registers for them happen to hold is taken for them.",
+        "fused_add_rms_norm", "device/rows/row_kernel.h",
+        before="      if (!are_kept) columns.ask(rows);\n",
+        after="",
+        runs=(Run("smoke", "f32", says="weight"),)),
 )
