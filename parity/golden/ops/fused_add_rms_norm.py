@@ -186,6 +186,7 @@ def sizes():
             shape = (1, vectors * length - 1)
             yield case(f"odd_end_{vectors}", drawn(dtype, shape, offset=1), drawn(dtype, shape),
                        weight=rows.weight("weight", dtype, shape[1], {}) if turn % 2 == 0 else None)
+        yield case("every_second_2100", drawn(dtype, (1, 2100), stride=(4200, 2)), drawn(dtype, (1, 2100)))
 
 
 TOPICS = {"smoke": smoke, "exact": exact, "adversarial": adversarial, "layouts": layouts, "sizes": sizes}
