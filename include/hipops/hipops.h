@@ -164,7 +164,7 @@ static inline hipops_tensor hipops_contiguous(void* data, hipops_dtype dtype, in
 
 /* ---- Normalisation and softmax ------------------------------------------------------------------------------------
  *
- * All three work on the last dimension of x and take rank 1 to 8, f32, f16, bf16 and f64. y has x's shape and dtype,
+ * All work on the last dimension of x and take rank 1 to 8, f32, f16, bf16 and, but for the fused one, f64. y has x's shape and dtype,
  * and may be x itself (the same pointer and strides); any other overlap of y with an input is refused. weight and
  * bias are 1-D, of the length of the last dimension, in x's dtype or f32, both in the same one. f16 and bf16 are
  * computed in f32, f64 in f64, and rounded once, to nearest even. The same call gives the same bits on every run on

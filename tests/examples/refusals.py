@@ -19,7 +19,7 @@ def expect(status, words, python, program, *arguments):
 
 
 bare = [sys.executable, "-S"]  # without the packages that are installed
-numpy, torch, beside = f"{examples}/numpy_example.py", f"{examples}/torch_example.py", f"{tests}/beside_pytorch.py"
+numpy, torch, beside = f"{examples}/numpy_example.py", f"{examples}/torch_example.py", f"{tests}/tools/beside_pytorch.py"
 expect(77, ["NumPy", "apt install python3-numpy", "pip install numpy"], bare, numpy, "/nowhere.so")
 expect(77, ["PyTorch", "pip install torch"], bare, torch, "/nowhere.so")
 expect(77, ["PyTorch", "pip install torch"], bare, beside, "/nowhere.so")
