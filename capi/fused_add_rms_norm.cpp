@@ -3,8 +3,8 @@
 #include <iterator>
 
 #include "kernel_names.h"
+#include "rows/checks.h"
 #include "rows/plan.h"
-#include "rows/rows.h"
 #include "tensor/error.h"
 #include "tensor/tensor.h"
 
@@ -13,20 +13,12 @@ namespace {
 
 constexpr const char* kName = "fused_add_rms_norm";
 constexpr const char* kKernels[] = {HIPOPS_FUSED_ADD_RMS_NORM_KERNELS(HIPOPS_KERNEL_NAME)};
-constexpr hipops_dtype kTypes[] = {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16};  // in the list's order
 constexpr int kKernelCount = static_cast<int>(std::size(kKernels));
-static_assert(kKernelCount == 3 * kRowKernelsOfType, "three types");
 
 constexpr uint32_t kFlags = HIPOPS_ROUND_SUM | HIPOPS_WEIGHT_PLUS_ONE | HIPOPS_ROUND_BEFORE_WEIGHT;
 static_assert(HIPOPS_ROUND_SUM == round_sum && HIPOPS_WEIGHT_PLUS_ONE == weight_plus_one &&
                   HIPOPS_ROUND_BEFORE_WEIGHT == round_before_weight,
               "the kernel goes by the same flags");
-
-int place_of(hipops_dtype dtype) {
-  for (int i = 0; i < 3; ++i)
-    if (kTypes[i] == dtype) return i;
-  return -1;
-}
 
 bool supports(hipops_dtype dtype, hipops_dtype second) { return dtype != HIPOPS_F64 && supports_floats(dtype, second); }
 
@@ -34,7 +26,7 @@ hipops_status check(const hipops_tensor* y, const hipops_tensor* residual_out, c
                     const hipops_tensor* residual, const hipops_tensor* weight, double eps, uint32_t flags) {
   const Argument of_y{kName, "y", y}, of_x{kName, "x", x}, of_residual{kName, "residual", residual};
   if (hipops_status status = check_rows(kName, y, x)) return status;
-  if (place_of(x->dtype) < 0)
+  if (x->dtype == HIPOPS_F64)
     return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: x.dtype is %s, expected f32, f16 or bf16", kName, dtype_name(x->dtype));
   if (hipops_status status = check_tensor(of_residual)) return status;
   if (hipops_status status = check_same_dtype(of_residual, of_x)) return status;
@@ -53,11 +45,10 @@ hipops_status check(const hipops_tensor* y, const hipops_tensor* residual_out, c
   if (weight && residual_out)
     if (hipops_status status = check_overlap({kName, "residual_out", residual_out}, {kName, "weight", weight}, false))
       return status;
-  if ((flags & ~kFlags) != 0)
-    return fail(HIPOPS_INVALID_ARGUMENT,
-                "%s: flags is 0x%x, expected 0 or some of HIPOPS_ROUND_SUM (0x%x), HIPOPS_WEIGHT_PLUS_ONE (0x%x) and "
-                "HIPOPS_ROUND_BEFORE_WEIGHT (0x%x)",
-                kName, flags, HIPOPS_ROUND_SUM, HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_ROUND_BEFORE_WEIGHT);
+  if (hipops_status status = check_flags(kName, flags, kFlags,
+                                         "HIPOPS_ROUND_SUM (0x2), HIPOPS_WEIGHT_PLUS_ONE (0x4) and "
+                                         "HIPOPS_ROUND_BEFORE_WEIGHT (0x8)"))
+    return status;
   return check_eps(kName, eps, *x);
 }
 
@@ -78,10 +69,8 @@ hipops_status hipops_fused_add_rms_norm(const hipops_tensor* y, const hipops_ten
   args.columns[0] = row_columns(weight);
   args.columns_are_f32 = weight && weight->dtype != x->dtype;
   args.flags = static_cast<int32_t>(flags);
-  args.eps = static_cast<float>(eps);
-  args.inverse_cols = 1 / static_cast<float>(x->shape[x->rank - 1]);
+  args.terms = norm_terms<float>(eps, x->shape[x->rank - 1]);
   const RowProblem problem =
-      describe_rows({x, residual, y, residual_out}, args.columns, 1, weight ? dtype_bytes(weight->dtype) : 0, &args.rows);
-  const int first = place_of(x->dtype) * kRowKernelsOfType;
-  return launch_rows(op_fused_add_rms_norm, first, problem, &args.rows, &args, sizeof args, stream);
+      describe_rows({x, residual, y, residual_out}, 2, args.columns, 1, weight ? dtype_bytes(weight->dtype) : 0, &args.rows);
+  return launch_rows(op_fused_add_rms_norm, first_kernel_of(x->dtype), problem, &args.rows, &args, sizeof args, stream);
 }

@@ -1,50 +1,51 @@
 #include "rms_norm.h"
 
+#include <iterator>
+
 #include "kernel_names.h"
-#include "rows/rows.h"
+#include "rows/checks.h"
+#include "rows/plan.h"
+#include "tensor/error.h"
 #include "tensor/tensor.h"
 
 namespace hipops {
 namespace {
 
+constexpr const char* kName = "rms_norm";
 constexpr const char* kKernels[] = {HIPOPS_RMS_NORM_KERNELS(HIPOPS_KERNEL_NAME)};
-static_assert(sizeof(kKernels) / sizeof(kKernels[0]) == kRowKernels, "one name for each variant");
+constexpr int kKernelCount = static_cast<int>(std::size(kKernels));
+static_assert(HIPOPS_WEIGHT_PLUS_ONE == weight_plus_one && HIPOPS_ROUND_BEFORE_WEIGHT == round_before_weight,
+              "the kernel goes by the same flags");
 
-hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight, double eps) {
-  if (hipops_status status = check_rows("rms_norm", y, x)) return status;
-  if (hipops_status status = check_weights("rms_norm", "weight", weight, *x, *y)) return status;
-  return check_eps("rms_norm", eps, *x);
+hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight, double eps, uint32_t flags) {
+  if (hipops_status status = check_rows(kName, y, x)) return status;
+  if (hipops_status status = check_weights(kName, "weight", weight, *x, *y)) return status;
+  if (hipops_status status = check_flags(kName, flags, HIPOPS_WEIGHT_PLUS_ONE | HIPOPS_ROUND_BEFORE_WEIGHT,
+                                         "HIPOPS_WEIGHT_PLUS_ONE (0x4) and HIPOPS_ROUND_BEFORE_WEIGHT (0x8)"))
+    return status;
+  return check_eps(kName, eps, *x);
 }
 
 }  // namespace
 
-RowRounds rms_norm_rounds(const RowVariant& v) {
-  const bool short_edged = v.access == edged && v.threads < v.block;
-  return short_edged && dtype_bytes(v.dtype) == 2 ? RowRounds::ahead_beside_weights : RowRounds::one;
-}
-
-Op op_rms_norm = {"rms_norm", kKernels, kRowKernels, supports_floats, row_kernel_shared};
+Op op_rms_norm = {kName, kKernels, kKernelCount, supports_floats, shared_of_row_kernel};
 
 }  // namespace hipops
 
 hipops_status hipops_rms_norm(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight, double eps,
-                              void* stream) {
+                              uint32_t flags, void* stream) {
   using namespace hipops;
-  if (hipops_status status = check(y, x, weight, eps)) return status;
+  if (hipops_status status = check(y, x, weight, eps, flags)) return status;
   if (is_empty(*x)) return HIPOPS_SUCCESS;
 
+  const int64_t cols = x->shape[x->rank - 1];
   RmsNormArgs args{};
-  args.geometry = row_geometry(*y, *x);
-  args.x = x->data;
-  args.y = y->data;
-  set_norm_terms(eps, args.geometry.cols, &args);
-  if (weight) {
-    args.weight = weight->data;
-    args.weight_stride = weight->stride[0];
-    args.weight_is_f32 = weight->dtype != x->dtype;
-  }
-
-  RowAccess access = row_access(*y, *x, args.geometry, weight);
-  RowCall call = {x->dtype, access, rms_norm_rounds, weight && weight->dtype == x->dtype, y->data == x->data};
-  return launch_rows(op_rms_norm, call, &args.geometry, &args, sizeof args, stream);
+  args.columns[0] = row_columns(weight);
+  args.columns_are_f32 = weight && weight->dtype != x->dtype;
+  args.flags = static_cast<int32_t>(flags);
+  args.terms = norm_terms<float>(eps, cols);
+  args.terms_in_f64 = norm_terms<double>(eps, cols);
+  const RowProblem problem =
+      describe_rows({x, y}, 1, args.columns, 1, weight ? dtype_bytes(weight->dtype) : 0, &args.rows);
+  return launch_rows(op_rms_norm, first_kernel_of(x->dtype), problem, &args.rows, &args, sizeof args, stream);
 }

@@ -19,8 +19,10 @@ template <class T>
 struct FusedAddRmsNorm {
   using Args = FusedAddRmsNormArgs;
   using C = compute_t<T>;
-  using Largest = C;  // that is reduced
+  using Largest = WideSum<C>;
+  using Part = SumOfSquares<C>;
   static constexpr int kInputs = 2, kOutputs = 2, kColumns = 1;
+  static constexpr bool kMaps = false;
   static HIPOPS_METHOD C absent_column(int) { return 1; }
 
   template <int n>
@@ -31,12 +33,10 @@ struct FusedAddRmsNorm {
   }
 
   template <class View>
-  static HIPOPS_METHOD RowScale<C> row(const Args& a, const View& view) {
-    return RowScale<C>::of(view, [&] {
-      const Args& again = read_anew(a);
-      return RmsTerms<C>{again.eps, again.inverse_cols};
-    });
-  }
+  static HIPOPS_METHOD Part part(const Args& a, const View& view) { return Part::of(view, read_anew(a).terms); }
+  template <class Parts>
+  static HIPOPS_METHOD Part merge(const Args&, const Parts& parts) { return Part::merged(parts); }
+  static HIPOPS_METHOD RowScale<C> whole(const Args& a, const Part& part) { return RowScale<C>::of(part, a.terms); }
 
   template <int n>
   static HIPOPS_METHOD void apply(const Args& a, const RowScale<C>& scale, const C (&h)[n], C (&column)[2][n], C (&out)[2][n]) {

@@ -1,22 +1,23 @@
 // The contract between rms_norm.hip and its launcher.
 #pragma once
 
-#include "device/rows/row_contract.h"
+#include "device/rows/contract.h"
 
 namespace hipops {
 
 struct RmsNormArgs {
-  const void* x;
-  void* y;
-  const void* weight;     // null: ones
-  int32_t weight_is_f32;  // where x is of another type; else in x's
+  RowColumns columns[1];    // weight
   NormTerms<float> terms;
-  RowGeometry geometry;
-  OtherNormTerms other_terms;
-  int64_t weight_stride;  // wide variants: 1
+  int32_t columns_are_f32;  // where the rows are of another type; else they are of the same
+  int32_t flags;            // of NormFlag
+  RowStreams<2> rows;       // x; y
+  NormTerms<double> terms_in_f64;
 };
-static_assert(are_near(offsetof(RmsNormArgs, geometry)));
 
 }  // namespace hipops
 
-#define HIPOPS_RMS_NORM_KERNELS(X) HIPOPS_ROW_KERNELS(X, rms_norm) HIPOPS_SPLIT_KERNELS(X, rms_norm)
+#define HIPOPS_RMS_NORM_KERNELS(X)        \
+  HIPOPS_ROW_KERNELS_OF(X, rms_norm, f32)  \
+  HIPOPS_ROW_KERNELS_OF(X, rms_norm, f16)  \
+  HIPOPS_ROW_KERNELS_OF(X, rms_norm, bf16) \
+  HIPOPS_ROW_KERNELS_OF_F64(X, rms_norm)

@@ -21,7 +21,7 @@ constexpr int copy_staged_lines(int bits) { return 1024 / bits; }
 enum CopyOperand { kCopyY, kCopyX, kCopyOperands };
 
 struct StridedCopyArgs {
-  const void* x;  // these two, and the walk's first dimensions, are what few units look at: see row_contract.h, kNearArguments
+  const void* x;  // these two, and the walk's first dimensions, are what few units look at
   void* y;
   // any, few: over units. tile, staged: over tiles, which dimension 0 of the tensors, innermost in y, and the one innermost
   // in x are cut into: they are the walk's dimensions 0 and 1. square: over the squares at the beginning of the latter.

@@ -197,6 +197,7 @@ std::map<std::string, double> read_params(const Node& node, const OpEntry& op) {
   }
   std::map<std::string, double> params;
   for (const ParamSpec& param : op.params) {
+    if (param.optional && !node.json.contains(param.name)) continue;
     const Node value = node.child(param.name);
     if (param.integer) {
       const int64_t whole = read_int64(value);

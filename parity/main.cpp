@@ -8,7 +8,7 @@
 #include "index/index_sums.h"
 #include "parity/golden_files.h"
 #include "parity/jobs.h"
-#include "rows/rows.h"
+#include "count_as_many.h"
 
 namespace hipops::parity {
 namespace {

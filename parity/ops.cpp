@@ -51,8 +51,10 @@ const std::vector<OpEntry>& all_ops() {
        kFloats,
        {kY},
        {kX, kWeightVector},
-       {{"eps"}},
-       [](const Arguments& a) { return hipops_rms_norm(a["y"], a["x"], a["weight"], a.real("eps"), a.stream()); }},
+       {{"eps"}, {"flags", true, true}},
+       [](const Arguments& a) {
+         return hipops_rms_norm(a["y"], a["x"], a["weight"], a.real("eps"), a.flags(), a.stream());
+       }},
       {"fused_add_rms_norm",
        {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16},
        {kY, {"residual_out"}},
@@ -60,7 +62,7 @@ const std::vector<OpEntry>& all_ops() {
        {{"eps"}, {"flags", true}},
        [](const Arguments& a) {
          return hipops_fused_add_rms_norm(a["y"], a["residual_out"], a["x"], a["residual"], a["weight"], a.real("eps"),
-                                          static_cast<uint32_t>(a.integer("flags")), a.stream());
+                                          a.flags(), a.stream());
        }},
       {"softmax",
        kFloats,
@@ -115,12 +117,12 @@ const std::vector<OpEntry>& all_ops() {
        {{"dim", true}, {"flags", true}, {kWorkspaceParam, true}},
        [](const Arguments& a) {
          return hipops_scatter(a["y"], a["x"], a["index"], static_cast<int32_t>(a.integer("dim")),
-                               static_cast<uint32_t>(a.integer("flags")), a.workspace(), a.workspace_bytes(),
+                               a.flags(), a.workspace(), a.workspace_bytes(),
                                a.report(), a.stream());
        },
        [](const Arguments& a, int64_t* bytes) {
          return hipops_scatter_workspace_bytes(a["y"], a["x"], a["index"], static_cast<int32_t>(a.integer("dim")),
-                                               static_cast<uint32_t>(a.integer("flags")), bytes);
+                                               a.flags(), bytes);
        }},
       {"scatter_add",
        kAdded,
@@ -129,12 +131,12 @@ const std::vector<OpEntry>& all_ops() {
        {{"dim", true}, {"flags", true}, {kWorkspaceParam, true}},
        [](const Arguments& a) {
          return hipops_scatter_add(a["y"], a["x"], a["index"], static_cast<int32_t>(a.integer("dim")),
-                                   static_cast<uint32_t>(a.integer("flags")), a.workspace(), a.workspace_bytes(),
+                                   a.flags(), a.workspace(), a.workspace_bytes(),
                                    a.report(), a.stream());
        },
        [](const Arguments& a, int64_t* bytes) {
          return hipops_scatter_add_workspace_bytes(a["y"], a["x"], a["index"], static_cast<int32_t>(a.integer("dim")),
-                                                   static_cast<uint32_t>(a.integer("flags")), bytes);
+                                                   a.flags(), bytes);
        }},
       {"index_add",
        kAdded,

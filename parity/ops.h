@@ -29,6 +29,7 @@ struct TensorSpec {
 struct ParamSpec {
   const char* name;
   bool integer = false;
+  bool optional = false;
 };
 
 // A case's arguments by name, for the call.
@@ -48,6 +49,7 @@ class Arguments {
   }
   double real(const char* name) const { return params_.at(name); }
   int64_t integer(const char* name) const { return static_cast<int64_t>(params_.at(name)); }
+  uint32_t flags() const { return params_.count("flags") == 0 ? 0 : static_cast<uint32_t>(params_.at("flags")); }
   // NULL where the case leaves `report` out.
   hipops_index_report* report() const {
     const hipops_tensor* tensor = (*this)["report"];

@@ -11,7 +11,7 @@
 #include "host_tensor.h"
 #include "in_child.h"
 #include "ops.h"
-#include "rows/rows.h"
+#include "count_as_many.h"
 
 namespace hipops_test {
 

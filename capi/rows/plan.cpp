@@ -1,10 +1,35 @@
 #include "rows/plan.h"
 
+#include <iterator>
+
+#include "tensor/strided.h"
+#include "tensor/tensor.h"
+
 namespace hipops {
+namespace {
 
 #define ROW_KERNEL(name, T, lanes, vectors, block, layout, body) {lanes, vectors, block, RowLayout::layout, RowBody::body},
-const RowKernel row_kernels[kRowKernelsOfType] = {HIPOPS_ROW_KERNELS_OF(ROW_KERNEL, , )};
+constexpr RowKernel kernels_of_type[] = {HIPOPS_ROW_KERNELS_OF(ROW_KERNEL, , )};
+constexpr RowKernel kernels_of_f64[] = {HIPOPS_ROW_KERNELS_OF_F64(ROW_KERNEL, )};
 #undef ROW_KERNEL
+constexpr int kOfType = static_cast<int>(std::size(kernels_of_type)), kOfF64 = static_cast<int>(std::size(kernels_of_f64));
+
+}  // namespace
+
+RowKernels row_kernels(hipops_dtype dtype) {
+  return dtype == HIPOPS_F64 ? RowKernels{kernels_of_f64, kOfF64} : RowKernels{kernels_of_type, kOfType};
+}
+
+int first_kernel_of(hipops_dtype dtype) {
+  return kOfType * (dtype == HIPOPS_F32 ? 0 : dtype == HIPOPS_F16 ? 1 : dtype == HIPOPS_BF16 ? 2 : 3);
+}
+
+int64_t staged_at_most(hipops_dtype dtype) {
+  return staged_elements(dtype_bytes(dtype)) - kWideAccess / dtype_bytes(dtype);  // the first vector may be used in part
+}
+int64_t elements_of_tile(const RowKernel& k, hipops_dtype dtype) {
+  return int64_t{k.block} * k.vectors * kWideAccess / dtype_bytes(dtype);
+}
 
 hipops_status plan_rows(Op& op, const RowProblem& problem, const DeviceFacts** device, RowLaunch* plan) {
   if (hipops_status status = device_facts(op, device)) return status;
@@ -22,7 +47,8 @@ hipops_status plan_rows(Op& op, const RowProblem& problem, const DeviceFacts** d
 }
 
 int64_t shared_of_row_kernel(int kernel, uint32_t) {
-  return row_kernels[kernel % kRowKernelsOfType].body == RowBody::cluster ? 16 : 0;
+  const RowKernel& k = kernel < 3 * kOfType ? kernels_of_type[kernel % kOfType] : kernels_of_f64[kernel - 3 * kOfType];
+  return k.body == RowBody::cluster ? 16 : 0;
 }
 
 }  // namespace hipops

@@ -6,6 +6,8 @@
 namespace hipops {
 namespace {
 
+constexpr int64_t kMostPackedColumns = 32;  // of the list's packed kernels
+
 bool is_whole(int64_t bytes) { return bytes % kWideAccess == 0; }
 bool is_aligned(const void* data) { return bits_of(data) % bits_of(kWideAccess) == 0; }
 
@@ -35,11 +37,11 @@ CollapsedRows collapse_rows(const hipops_tensor* const* tensors, int count) {
   return c;
 }
 
-RowProblem row_problem(const hipops_tensor* const* tensors, int count, const RowColumns* columns, int column_count,
+RowProblem row_problem(const hipops_tensor* const* tensors, int inputs, int count, const RowColumns* columns, int column_count,
                        int column_bytes, const CollapsedRows& collapsed) {
   const hipops_tensor& first = *tensors[0];
   const int last = first.rank - 1, bytes = dtype_bytes(first.dtype);
-  RowProblem problem = {first.dtype, RowLayout::aligned, 1, first.shape[last]};
+  RowProblem problem = {first.dtype, RowLayout::aligned, 1, first.shape[last], true};
   for (int d = 0; d < collapsed.dimensions; ++d) problem.rows *= collapsed.size[d];
   const auto at_least = [&](RowLayout layout) {
     if (problem.layout < layout) problem.layout = layout;
@@ -57,8 +59,13 @@ RowProblem row_problem(const hipops_tensor* const* tensors, int count, const Row
     if (problem.cols > 1 && columns[i].step != 1) at_least(RowLayout::strided);
     if (!is_aligned(columns[i].data) || !is_whole(problem.cols * column_bytes)) at_least(RowLayout::unaligned);
   }
+  bool is_packed = problem.cols <= kMostPackedColumns && problem.layout != RowLayout::strided;
+  for (int i = 0; i < count && is_packed; ++i)
+    is_packed = !tensors[i] || problem.rows == 1 || (collapsed.dimensions == 1 && collapsed.stride[0][i] == problem.cols);
   const bool is_short = problem.cols < kLeastUnalignedVectors * kWideAccess / bytes;
-  if (problem.layout == RowLayout::unaligned && is_short) problem.layout = RowLayout::strided;
+  if (is_packed) problem.layout = RowLayout::packed;
+  else if (problem.layout == RowLayout::unaligned && is_short) problem.layout = RowLayout::strided;
+  for (int i = 0; i < inputs; ++i) problem.may_split = problem.may_split && tensors[i]->data != tensors[inputs]->data;
   return problem;
 }
 

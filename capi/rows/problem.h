@@ -12,6 +12,7 @@ struct RowProblem {
   hipops_dtype dtype;
   RowLayout layout;
   int64_t rows, cols;
+  bool may_split;  // the first output is apart from all inputs, so that parts may be left in it meanwhile
 };
 
 // Outer dimensions, collapsed as far as the strides of all tensors allow, innermost first.
@@ -21,9 +22,9 @@ struct CollapsedRows {
   int64_t stride[kMostOuterDimensions][kMostRowStreams];
 };
 
-// Of tensors of one shape and dtype with elements, NULL where one is left out; the first is there.
+// Of tensors of one shape and dtype with elements, inputs first, NULL where one is left out; the first is there.
 CollapsedRows collapse_rows(const hipops_tensor* const* tensors, int count);
-RowProblem row_problem(const hipops_tensor* const* tensors, int count, const RowColumns* columns, int column_count,
+RowProblem row_problem(const hipops_tensor* const* tensors, int inputs, int count, const RowColumns* columns, int column_count,
                        int column_bytes, const CollapsedRows& collapsed);
 
 // The tensor of which most others lie as it does, row by row, to multiples of 16 bytes.
@@ -32,13 +33,19 @@ int most_alike(const hipops_tensor* const* tensors, int count, const CollapsedRo
 // Weights, as their kernel is told; NULL: left out.
 RowColumns row_columns(const hipops_tensor* weight);
 
+template <class C>
+NormTerms<C> norm_terms(double eps, int64_t cols) {
+  const C rounded = static_cast<C>(cols);
+  return {static_cast<C>(eps), 1 / rounded, rounded, static_cast<C>(cols - static_cast<int64_t>(rounded))};
+}
+
 // Tells `streams` of the tensors, inputs first, but for what the plan decides.
 template <int n>
-RowProblem describe_rows(const hipops_tensor* const (&tensors)[n], const RowColumns* columns, int column_count,
+RowProblem describe_rows(const hipops_tensor* const (&tensors)[n], int inputs, const RowColumns* columns, int column_count,
                          int column_bytes, RowStreams<n>* streams) {
   static_assert(n <= kMostRowStreams, "room in CollapsedRows");
   const CollapsedRows collapsed = collapse_rows(tensors, n);
-  const RowProblem problem = row_problem(tensors, n, columns, column_count, column_bytes, collapsed);
+  const RowProblem problem = row_problem(tensors, inputs, n, columns, column_count, column_bytes, collapsed);
   streams->rows = problem.rows;
   streams->cols = problem.cols;
   streams->dimensions = collapsed.dimensions;

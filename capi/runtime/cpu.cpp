@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "device/rows/row_contract.h"
+#include "device/core/launch_contract.h"
 #include "tensor/error.h"
 #include "runtime/cpu_executor.h"
 #include "runtime/cpu_memory.h"

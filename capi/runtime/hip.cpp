@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "device/core/launch_contract.h"
-#include "device/rows/row_contract.h"
 #include "tensor/error_state.h"
 #include "runtime/bundle.h"
 #include "runtime/code_object.h"

@@ -28,7 +28,7 @@ struct View {
 
 extern "C" {
     fn hipops_init(backend: i32) -> i32;
-    fn hipops_rms_norm(y: *const View, x: *const View, weight: *const View, eps: f64, stream: *mut c_void) -> i32;
+    fn hipops_rms_norm(y: *const View, x: *const View, weight: *const View, eps: f64, flags: u32, stream: *mut c_void) -> i32;
     fn hipops_last_error() -> *const c_char;
 }
 
@@ -83,7 +83,7 @@ impl CustomOp2 for RmsNorm {
         let y_view = view(y.as_mut_ptr(), &Layout::contiguous(shape.clone()))?;
         let (x_view, weight_view) = (view(x.as_ptr(), x_layout)?, view(weight.as_ptr(), weight_layout)?);
         // Safe: the views are within storages that live until the call returns, when on the CPU the work is done.
-        checked(unsafe { hipops_rms_norm(&y_view, &x_view, &weight_view, self.eps, std::ptr::null_mut()) })?;
+        checked(unsafe { hipops_rms_norm(&y_view, &x_view, &weight_view, self.eps, 0, std::ptr::null_mut()) })?;
         Ok((CpuStorage::F32(y), shape))
     }
 }

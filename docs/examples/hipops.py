@@ -9,7 +9,7 @@ HIP, CUDA, CPU = 1, 2, 3
 
 # What each op takes before the stream: t a tensor, d a double, i an int32_t, u a uint32_t, q an int64_t, p plain memory
 # (a workspace, a report).
-ARGUMENTS = {"layer_norm": "ttttd", "rms_norm": "tttd", "fused_add_rms_norm": "tttttdu", "softmax": "tt",
+ARGUMENTS = {"layer_norm": "ttttd", "rms_norm": "tttdu", "fused_add_rms_norm": "tttttdu", "softmax": "tt",
              "rope": "ttttt", "rope_i": "ttttt", "rope_thd": "ttttt",
              "gather": "tttip", "index_select": "tttip",
              "scatter": "tttiupqp", "scatter_add": "tttiupqp", "index_add": "tttipqp",
@@ -88,7 +88,7 @@ class Hipops:
             raise RuntimeError(self.library.hipops_last_error().decode())
 
     def call(self, op, *arguments, stream=None):
-        """As call("rms_norm", y, x, weight, 1e-5): arrays, None and scalars, in the order of hipops.h."""
+        """As call("rms_norm", y, x, weight, 1e-5, 0): arrays, None and scalars, in the order of hipops.h."""
         values = passed(op, lookup(ARGUMENTS, op, "op"), arguments)
         self.check(getattr(self.library, "hipops_" + op)(*values, ctypes.c_void_p(stream)))
 

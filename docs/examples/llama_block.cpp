@@ -91,7 +91,7 @@ Floats block(Model& model, std::vector<int64_t>& tokens, void* stream) {
   hipops_tensor rows = view(x.data(), HIPOPS_F32, {kTokens, kWidth});
   hipops_tensor weight = view(model.weight.data(), HIPOPS_F32, {kWidth});
   check(hipops_index_select(&rows, &table, &index, 0, nullptr, stream));
-  check(hipops_rms_norm(&rows, &rows, &weight, 1e-5, stream));  // in place
+  check(hipops_rms_norm(&rows, &rows, &weight, 1e-5, 0, stream));  // in place
 
   // Queries and keys are rotated where the product put them: views of the packed result, no copy.
   Floats packed = product(x, model.qkv, kTokens, 3 * kWidth, kWidth);

@@ -32,7 +32,7 @@ x = random.standard_normal((6, 100), dtype=np.float32)[:, 10:90]  # a slice: its
 weight = random.standard_normal(80, dtype=np.float32)
 y = np.empty_like(x)
 
-hipops.call("rms_norm", y, x, weight, 1e-5)
+hipops.call("rms_norm", y, x, weight, 1e-5, 0)
 close("rms_norm", y, x / np.sqrt(np.mean(np.square(x, dtype=np.float64), axis=-1, keepdims=True) + 1e-5) * weight)
 
 hipops.call("softmax", y, x)
@@ -45,7 +45,7 @@ hipops.call("index_select", rows, x, index, 0, None)
 close("index_select", rows, x[index])
 
 try:
-    hipops.call("rms_norm", y, x, weight[:79], 1e-5)
+    hipops.call("rms_norm", y, x, weight[:79], 1e-5, 0)
     sys.exit("a weight that is too short was taken")
 except RuntimeError as error:
     print(f"a mistake: {error}")

@@ -176,15 +176,16 @@ static inline hipops_tensor hipops_contiguous(void* data, hipops_dtype dtype, in
 HIPOPS_API hipops_status hipops_layer_norm(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight,
                                            const hipops_tensor* bias, double eps, void* stream);
 
-/* y = x / sqrt(mean(x^2) + eps) * weight. weight may be NULL (ones). eps as layer_norm's. */
-HIPOPS_API hipops_status hipops_rms_norm(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight,
-                                         double eps, void* stream);
-
 /* Flags of norms, in any combination. */
 #define HIPOPS_ROUND_SUM 2u           /* the norm is of x + residual as residual_out has it, rounded to its dtype */
 #define HIPOPS_WEIGHT_PLUS_ONE 4u     /* 1 + weight in place of weight, where there is one, as Gemma has it */
 #define HIPOPS_ROUND_BEFORE_WEIGHT 8u /* what is normalized is rounded to y's dtype, and the product again, as
                                        * transformers' Llama has it */
+
+/* y = x / sqrt(mean(x^2) + eps) * weight. weight may be NULL (ones). eps as layer_norm's; `flags` is 0, or
+ * HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_ROUND_BEFORE_WEIGHT, or both. */
+HIPOPS_API hipops_status hipops_rms_norm(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight,
+                                         double eps, uint32_t flags, void* stream);
 
 /* With h = x + residual: residual_out = h, y = h / sqrt(mean(h^2) + eps) * weight. f32, f16 and bf16. residual has x's
  * shape and dtype, and so has residual_out, which may be NULL where h is not wanted. Each output may be exactly x or

@@ -18,7 +18,7 @@
 #include "index/index_order.h"
 #include "index/index_sums.h"
 #include "tensor/overlap.h"
-#include "rows/rows.h"
+#include "count_as_many.h"
 #include "runtime/runtime.h"
 #include "move/take_tester.h"
 

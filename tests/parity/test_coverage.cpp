@@ -15,7 +15,7 @@
 #include "ops.h"
 #include "parity/golden_files.h"
 #include "parity/run_case.h"
-#include "rows/rows.h"
+#include "count_as_many.h"
 #include "tensor/tensor.h"
 
 using namespace hipops;

@@ -14,7 +14,7 @@ const RowOp kRmsNorm = {
     true,
     false,
     [](const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight, const hipops_tensor*, double eps) {
-      return hipops_rms_norm(y, x, weight, eps, nullptr);
+      return hipops_rms_norm(y, x, weight, eps, flags, nullptr);
     },
     [](const Row& x, const Row& weight, const Row&, long double eps, Row* y, Row* magnitude) {
       long double squares = 0;
@@ -92,7 +92,7 @@ TEST_CASE("rms_norm uses weights that no cache holds for all rows at once", "[rm
         x[static_cast<size_t>(row * kColumns + i)] = sign(row, i) * static_cast<float>(1 << row);
     const hipops_tensor from{x.data(), HIPOPS_F32, 2, {kRows, kColumns}, {kColumns, 1}},
         to{y.data(), HIPOPS_F32, 2, {kRows, kColumns}, {kColumns, 1}}, weight{w.data(), HIPOPS_F32, 1, {kColumns}, {1}};
-    EXPECT_EQUAL(hipops_rms_norm(&to, &from, &weight, 0, nullptr), HIPOPS_SUCCESS);
+    EXPECT_EQUAL(hipops_rms_norm(&to, &from, &weight, 0, 0, nullptr), HIPOPS_SUCCESS);
     for (int64_t row = 0; row < kRows; ++row)
       for (int64_t i = 0; i < kColumns; ++i)
         EXPECT_EQUAL(y[static_cast<size_t>(row * kColumns + i)], sign(row, i) * w[static_cast<size_t>(i)]);

@@ -153,7 +153,7 @@ TEST_CASE("a call of an op asks once which device is current, however many kerne
     for (const auto& [cols, kernels] : {std::pair<int64_t, int>{4096, 1}, {1 << 20, 3}}) {
       const hipops_tensor x = {at(1), HIPOPS_F32, 2, {2, cols}, {cols, 1}},
                           y = {at(2), HIPOPS_F32, 2, {2, cols}, {cols, 1}};
-      check(kernels, [&] { return hipops_rms_norm(&y, &x, nullptr, 1e-5, nullptr); });
+      check(kernels, [&] { return hipops_rms_norm(&y, &x, nullptr, 1e-5, 0, nullptr); });
       check(1, [&] { return hipops_strided_copy(&y, &x, nullptr); });
     }
     const hipops_tensor y = {at(1), HIPOPS_F32, 2, {16384, 256}, {256, 1}},

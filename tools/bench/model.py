@@ -80,7 +80,7 @@ def indices(count, below):
 def norm(op, dtype, rows, cols):
     def run(d):
         x, y, w = d.tensor(dtype, (rows, cols)), d.tensor(dtype, (rows, cols)), d.tensor(dtype, (cols,))
-        d.call(op, y, x, *{"softmax": (), "rms_norm": (w, 1e-5), "layer_norm": (w, w, 1e-5)}[op])
+        d.call(op, y, x, *{"softmax": (), "rms_norm": (w, 1e-5, 0), "layer_norm": (w, w, 1e-5)}[op])
     return run
 
 

@@ -117,7 +117,7 @@ Call row_call(const std::string& op, const hipops_tensor& y, const hipops_tensor
   const hipops_tensor w = contiguous(weight, x.dtype, {x.shape[x.rank - 1]}),
                       b = contiguous(bias, x.dtype, {x.shape[x.rank - 1]});
   if (op == "layer_norm") return [=] { return hipops_layer_norm(&y, &x, &w, &b, kEps, stream); };
-  if (op == "rms_norm") return [=] { return hipops_rms_norm(&y, &x, &w, kEps, stream); };
+  if (op == "rms_norm") return [=] { return hipops_rms_norm(&y, &x, &w, kEps, 0, stream); };
   return [=] { return hipops_softmax(&y, &x, stream); };
 }
 

@@ -24,7 +24,7 @@ def norm(op, dtype, rows, cols):
     y = torch.empty_like(x)
     moved = 2 * x.numel() * x.element_size()
     peers = {
-        "rms_norm": (lambda x, w, b: F.rms_norm(x, (cols,), w, 1e-5), lambda lib: lib.bind(op, y, x, w, 1e-5)),
+        "rms_norm": (lambda x, w, b: F.rms_norm(x, (cols,), w, 1e-5), lambda lib: lib.bind(op, y, x, w, 1e-5, 0)),
         "layer_norm": (lambda x, w, b: F.layer_norm(x, (cols,), w, b, 1e-5), lambda lib: lib.bind(op, y, x, w, b, 1e-5)),
         "softmax": (lambda x, w, b: torch.softmax(x, -1), lambda lib: lib.bind(op, y, x)),
     }

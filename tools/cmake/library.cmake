@@ -13,11 +13,7 @@ set(hipops_sources
   capi/index/indices.cpp
   capi/tensor/overlap.cpp
   capi/move/rope_common.cpp
-  capi/rows/row_choice.cpp
-  capi/rows/row_launch.cpp
-  capi/rows/row_own.cpp
-  capi/rows/row_plan.cpp
-  capi/rows/rows.cpp
+  capi/rows/checks.cpp
   capi/rows/problem.cpp
   capi/rows/plan.cpp
   capi/policy/default_rows.cpp

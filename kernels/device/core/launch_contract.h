@@ -25,6 +25,10 @@ constexpr int64_t kExpectedPart = 24 << 10;
 // multiprocessors side by side.
 constexpr int kPortableCluster = 8, kLargestCluster = 16;
 
+// Blocks of a cluster that one may stand for, of as many times the work-items, where there are no clusters and registers
+// enough.
+constexpr int kBlocksInOne = 2;
+
 // Shared memory that a block has on every AMD GPU, at most.
 constexpr int64_t kOwnSharedBytes = 64 << 10;
 

@@ -12,6 +12,9 @@
 namespace hipops {
 namespace {
 
+template <bool, class A, class> struct Choose { using type = A; };
+template <class A, class B> struct Choose<false, A, B> { using type = B; };
+
 using f32 = float;
 using f64 = double;
 struct f16 { uint16_t bits; };

@@ -33,7 +33,7 @@ struct TakeArgs {
   const void* x;
   void* y;
   int64_t x_step;  // of x along dim, in units
-  Walk<kTakeOperands> walk;  // here, as few units look at nothing behind it: see row_contract.h, kNearArguments
+  Walk<kTakeOperands> walk;  // here, as few units look at nothing behind it
   int64_t step;    // units, work-items, or rows or panels (staged, large) that the whole grid takes at a time
   int64_t vector;  // elements of a unit
   // Where one index serves many elements of y (index_select): element i of y, in row-major order, is the first that

@@ -3,20 +3,12 @@
 #pragma once
 
 #include "device/core/reduce.h"
-#include "device/rows/row_contract.h"
+#include "device/core/launch_contract.h"
 
 namespace hipops {
 namespace {
 
 constexpr int blocks_in_one = on_nvidia || few_registers ? 1 : kBlocksInOne;
-
-// The work-items that a variant's kernel has to have registers for: those of its largest block, or (on NVIDIA, queued or
-// weights_aside) of all blocks that a unit runs at a time.
-constexpr int launch_bound(int block, RowMode mode, int element_bytes) {
-  if (on_nvidia && mode == queued) return kQueuedThreads;
-  if (on_nvidia && mode == weights_aside) return aside_threads(element_bytes);
-  return in_clusters(mode) ? blocks_in_one * block : block;
-}
 
 #if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
 
@@ -151,16 +143,6 @@ class ClusterReduce {
   HIPOPS_METHOD T operator()(T v, Op op) {
     if (cluster_size() == 1) return in_block_(v, op);
     return waves_.template fold<T>(waves_.exchange(wave_reduce<wave_size>(v, op)), Identity(), op);
-  }
-
-  template <class T>
-  HIPOPS_METHOD int exchange(const T& v) {
-    return cluster_size() == 1 ? in_block_.exchange(v) : waves_.exchange(v);
-  }
-
-  template <class T, class F, class Op>
-  HIPOPS_METHOD auto fold(int first, F f, Op op) const {
-    return cluster_size() == 1 ? in_block_.template fold<T>(first, f, op) : waves_.template fold<T>(first, f, op);
   }
 
  private:

@@ -51,7 +51,7 @@ class ColumnsOf {
       *to = otherwise;
       if (data_ == nullptr) return;
       if constexpr (Shape::kLayout == RowLayout::aligned) *to = load_packed<kLength>(data_ + col);
-      else if constexpr (Shape::kLayout == RowLayout::strided) *to = Vector<W, 1>{{data_[col * step_]}};
+      else if constexpr (Shape::kByElement) *to = Vector<W, 1>{{data_[col * step_]}};
       else *to = load_vector_anywhere<kLength>(data_ + col);
     }
   }
@@ -71,6 +71,52 @@ class ColumnsOf {
   C otherwise_;
   Wanted kept_[kKept ? Shape::kVectors : 1];
 };
+
+// All of an op's weights.
+template <class Op, class Shape, class W, bool kKept>
+class AllColumns {
+ public:
+  using C = typename Shape::Compute;
+
+  template <class Args>
+  explicit HIPOPS_METHOD AllColumns(const Args& a) : AllColumns(a, Indices<Op::kColumns>()) {}
+
+  template <class Rows>
+  HIPOPS_METHOD void ask(const Rows& rows) {
+#pragma unroll
+    for (auto& column : column_) column.ask(rows);
+  }
+  template <class Rows>
+  HIPOPS_METHOD void get(const Rows& rows, int v, typename Rows::Column col, C (&out)[Op::kColumns + 1][Shape::kLength]) const {
+#pragma unroll
+    for (int i = 0; i < Op::kColumns; ++i) column_[i].get(rows, v, col, out[i]);
+  }
+  HIPOPS_METHOD void at(int64_t col, C (&out)[Op::kColumns + 1][1]) const {
+#pragma unroll
+    for (int i = 0; i < Op::kColumns; ++i) out[i][0] = column_[i].at(col);
+  }
+
+ private:
+  template <int...> struct List {};
+  template <int n, int... more> struct Make : Make<n - 1, n - 1, more...> {};
+  template <int... all> struct Make<0, all...> { using type = List<all...>; };
+  template <int n> using Indices = typename Make<n>::type;
+
+  template <class Args, int... i>
+  HIPOPS_METHOD AllColumns(const Args& a, List<i...>)
+      : column_{{a.columns[i].data, a.columns[i].step, C(Op::absent_column(i))}...} {}
+
+  ColumnsOf<Shape, W, kKept> column_[Op::kColumns];
+};
+
+struct NoColumns {
+  template <class Args> explicit HIPOPS_METHOD NoColumns(const Args&) {}
+  template <class... All> HIPOPS_METHOD void ask(const All&...) const {}
+  template <class... All> HIPOPS_METHOD void get(const All&...) const {}
+  template <class... All> HIPOPS_METHOD void at(const All&...) const {}
+};
+template <class Op, class Shape, class W, bool kKept>
+using OwnColumns = typename Choose<Op::kColumns == 0, NoColumns, AllColumns<Op, Shape, W, kKept>>::type;
 
 }  // namespace
 }  // namespace hipops

@@ -16,14 +16,23 @@ enum class RowLayout : int32_t {
   aligned,    // rows begin and end at multiples of 16 bytes: whole vectors
   unaligned,  // rows without gaps, of kLeastUnalignedVectors or more, that begin anywhere
   strided,    // elements any distance apart, one by one
+  packed,     // short rows without gaps in them or between them: a block stages many in shared memory
 };
 
 // Where a row is while it is worked on.
 enum class RowBody : int32_t {
   on_chip,   // in the registers of a part of a wave, or of a block
   cluster,   // in those of the blocks of a cluster; on AMD, of a block of twice the work-items
-  streamed,  // in memory: it goes by once for each pass
+  parts,     // in memory, split into spans of tiles: a block for each writes what its span comes to into y, once for
+             // each span of the row,
+  merged,    // and in the next launch a block for each span merges those, and writes the span's results over them
+  streamed,  // in memory: it goes by twice, in tiles
 };
+
+// A row that is split: how many spans it may have, and what a part takes of y at most.
+constexpr int kMostSpans = 512, kMostPartBytes = 32;
+// Elements that a block of packed rows stages of each stream.
+constexpr int staged_elements(int element_bytes) { return 16384 / element_bytes; }
 
 // The rows of an op's tensors, its streams: inputs first, then outputs, of which one that is not wanted is null. Rows are
 // numbered over the outer dimensions, which the launcher has collapsed as far as their strides allow.
@@ -43,6 +52,8 @@ struct RowStreams {
   int32_t threads;   // work-items of a block
   int32_t dimensions;  // at least 1
   int32_t like;      // unaligned: the stream by whose multiples of 16 bytes rows are divided into vectors
+  int32_t spans;      // of a split row
+  int64_t per_block;  // split: tiles of a span, but of the last, which has the rest, too; packed: rows that are staged
   Dimension outer[kMostOuterDimensions];  // innermost first
   int64_t step[kStreams];                 // strided: from one element to the next
 };
@@ -53,16 +64,27 @@ struct RowColumns {
   int64_t step;      // strided: from one to the next
 };
 
+// What a norm is told.
+template <class C>
+struct NormTerms {
+  C eps, inverse_cols, cols, cols_rest;  // that C has no place for
+};
+
 // HIPOPS_ROUND_SUM and so on, as hipops.h explains them.
 enum NormFlag : int32_t { round_sum = 2, weight_plus_one = 4, round_before_weight = 8 };
-
-constexpr int kRowKernelsOfType = 11;
 
 }  // namespace hipops
 
 // X(kernel, T, lanes, vectors, block, layout, body): `lanes` work-items share a row, and each holds so many vectors
-// (strided: elements). Fewer lanes than the block has: a block takes several rows. As many: it takes one, and has no more
-// work-items than that row needs.
+// (strided, packed: elements). Fewer lanes than the block has: a block takes several rows. As many: it takes one, and has
+// no more work-items than that row needs.
+#define HIPOPS_LONG_ROW_KERNELS_OF(X, op, T)                            \
+  X(op##_##T##_unaligned_cluster, T, 512, 4, 512, unaligned, cluster)   \
+  X(op##_##T##_unaligned_stream, T, 512, 2, 512, unaligned, streamed)   \
+  X(op##_##T##_unaligned_parts, T, 512, 2, 512, unaligned, parts)       \
+  X(op##_##T##_unaligned_merged, T, 512, 2, 512, unaligned, merged)     \
+  X(op##_##T##_strided_32x4, T, 32, 4, 128, strided, on_chip)           \
+  X(op##_##T##_strided_stream, T, 512, 4, 512, strided, streamed)
 #define HIPOPS_ROW_KERNELS_OF(X, op, T)                                \
   X(op##_##T##_aligned_8x2, T, 8, 2, 64, aligned, on_chip)             \
   X(op##_##T##_aligned_32x2, T, 32, 2, 64, aligned, on_chip)           \
@@ -71,7 +93,12 @@ constexpr int kRowKernelsOfType = 11;
   X(op##_##T##_aligned_cluster, T, 512, 4, 512, aligned, cluster)      \
   X(op##_##T##_unaligned_32x2, T, 32, 2, 128, unaligned, on_chip)      \
   X(op##_##T##_unaligned_512x2, T, 512, 2, 512, unaligned, on_chip)    \
-  X(op##_##T##_unaligned_cluster, T, 512, 4, 512, unaligned, cluster)  \
-  X(op##_##T##_unaligned_stream, T, 512, 2, 512, unaligned, streamed)  \
-  X(op##_##T##_strided_32x4, T, 32, 4, 128, strided, on_chip)          \
-  X(op##_##T##_strided_stream, T, 512, 1, 512, strided, streamed)
+  X(op##_##T##_packed_1x8, T, 1, 8, 256, packed, on_chip)              \
+  X(op##_##T##_packed_4x8, T, 4, 8, 256, packed, on_chip)              \
+  HIPOPS_LONG_ROW_KERNELS_OF(X, op, T)
+// Of f64, of which the unaligned ones take aligned rows, too.
+#define HIPOPS_ROW_KERNELS_OF_F64(X, op)                               \
+  X(op##_f64_unaligned_32x2, f64, 32, 2, 128, unaligned, on_chip)      \
+  X(op##_f64_unaligned_512x2, f64, 512, 2, 512, unaligned, on_chip)    \
+  X(op##_f64_packed_4x8, f64, 4, 8, 256, packed, on_chip)              \
+  HIPOPS_LONG_ROW_KERNELS_OF(X, op, f64)

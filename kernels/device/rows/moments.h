@@ -1,33 +1,18 @@
 // Mean and variance of a row: the sums they are made of, and how they are made.
 #pragma once
 
-#include "device/rows/norm.h"
+#include "device/rows/rms.h"
 
 namespace hipops {
 namespace {
 
-// In f64 it takes registers that there are not where a block has several rows and a lane four vectors: aligned ones
-// spilled. (Edged and staged ones go with them; they were not measured.)
-template <class Shape>
-using RowSum = WideSum<typename Shape::Compute, sums_in_f64<typename Shape::Compute> &&
-                                                    !(Shape::kRowsPerBlock > 1 && Shape::kVectors > 3)>;
-
-// The sum of x. Elements of 16 bits, unless they differ much in size (docs/ops/layer_norm.md), leave f32 room for the carries
-// of a vector, so only the sums of vectors are wide.
-template <class Shape>
-HIPOPS_FN auto sum_of(const RowTile<Shape>& tile, const Rows<Shape>& rows, int64_t base) {
-  const auto wide = [](typename Shape::Compute v) { return RowSum<Shape>::of(v); };
-  if constexpr (sizeof(typename Shape::Element) == 2) return tile.reduce(rows, base, Sum(), Identity(), wide);
-  else return tile.reduce(rows, base, Sum(), wide, Identity());
-}
-
-// The mean as two numbers, and what is left of x without it.
+// The mean of so many elements as two numbers, and what is left of x without it: rounded to one, it would be off by more
+// than the results can bear where x is close to it, or where it is thousands of standard deviations.
 template <class T, class C = compute_t<T>>
 struct Mean {
   C high, low;
 
-  template <class S, class Terms>
-  HIPOPS_METHOD Mean(const S& sum, const Terms& terms) {
+  HIPOPS_METHOD Mean(const WideSum<C>& sum, const NormTerms<C>& terms) {
     // The quotient, rounded once: an estimate, and what it missed of the sum (Markstein). `low` is what that has missed
     // in turn.
     C estimate = sum.high() * terms.inverse_cols;
@@ -35,47 +20,41 @@ struct Mean {
     // Rounded by itself: where all x are equal, what is left of them without the mean is 0.
     low = rounded_product(missed(sum.high(), high, terms) + sum.low(), terms.inverse_cols);
   }
-  HIPOPS_METHOD C deviation(C x) const { return (x - high) - low; }
-  // (x - mean) * scale in two roundings, the first of which is none where x is close to the mean.
-  struct Scaled {
-    C high, scale, low;
-    HIPOPS_METHOD C operator()(C x) const { return fused_multiply_add(x - high, scale, low); }
-  };
-  HIPOPS_METHOD Scaled scaled(C scale) const { return {high, scale, -low * scale}; }
-  HIPOPS_METHOD C variance(C mean_of_squares) const { return mean_of_squares; }
+  // Elements of 16 bits bear it that `low` is taken away of the variance once a row.
+  HIPOPS_METHOD C deviation(C x) const { return sizeof(T) == 2 ? x - high : (x - high) - low; }
+  HIPOPS_METHOD C about_mean(C squares, C cols) const {
+    if constexpr (sizeof(T) != 2) return squares;
+    const C exact = fused_multiply_add(-low * cols, low, squares);
+    return exact < C(0) ? C(0) : exact;
+  }
   // How much larger the squared deviations from another mean are, for each element.
   HIPOPS_METHOD C square_apart(const Mean& other) const {
-    C d = (high - other.high) + (low - other.low);
+    const C d = (high - other.high) + (low - other.low);
     return d * d;
   }
-};
 
-// Elements of 16 bits bear it that `low` is taken away of the variance once a row.
-template <class T>
-struct Mean16 : Mean<f32> {
-  using Mean<f32>::Mean;
-  HIPOPS_METHOD float deviation(float x) const { return x - high; }
-  HIPOPS_METHOD float square_apart(const Mean16& other) const {
-    float d = high - other.high;
-    return d * (d + 2 * low);
-  }
-  HIPOPS_METHOD float variance(float mean_of_squares) const {
-    return fmaxf(fused_multiply_add(-low, low, mean_of_squares), 0.0f);
+ private:
+  static HIPOPS_METHOD C missed(C sum, C quotient, const NormTerms<C>& terms) {
+    return fused_multiply_add(-quotient, terms.cols_rest, fused_multiply_add(-quotient, terms.cols, sum));
   }
 };
-template <> struct Mean<f16> : Mean16<f16> { using Mean16<f16>::Mean16; };
-template <> struct Mean<bf16> : Mean16<bf16> { using Mean16<bf16>::Mean16; };
 
-template <class M>
+// Of so many elements, a part of a row.
+template <class C>
+HIPOPS_FN NormTerms<C> terms_of_count(int64_t count) {
+  const C cols = C(count);
+  return {C(0), C(1) / cols, cols, C(count - int64_t(cols))};
+}
+
+template <class M, class C>
 struct SquaredDeviation {
   const M& mean;
-  template <class C> HIPOPS_METHOD C operator()(C x) const {
-    C d = mean.deviation(x);
+  C power;
+  HIPOPS_METHOD C operator()(C x) const {
+    const C d = mean.deviation(x * power);
     return d * d;
   }
 };
-
-// ---- Both sums in one meeting of the waves that share a row, where each sum by itself would take one.
 
 // The sum of elements, and that of their squares.
 template <class S, class Q = S>
@@ -98,20 +77,6 @@ struct WholeWave<Moments<W>, SumByMatrix> {
   static HIPOPS_METHOD Moments<W> of(const Moments<W>& v) { return {Each::of(v.sum), Each::of(v.squares)}; }
 };
 
-// A work-item's part of the sum, as above, and of the sum of squares.
-template <class Shape>
-HIPOPS_FN auto moments_of(const RowTile<Shape>& tile, const Rows<Shape>& rows) {
-  using C = typename Shape::Compute;
-  using W = RowSum<Shape>;
-  if constexpr (sizeof(typename Shape::Element) == 2) {
-    return tile.reduce(
-        rows, 0, Sum(), [](C x) { return Moments<C>{x, x * x}; },
-        [](const Moments<C>& of_vector) { return Moments<W, C>{W::of(of_vector.sum), of_vector.squares}; });
-  } else {
-    return tile.reduce(rows, 0, Sum(), [](C x) { return Moments<W, C>{W::of(x), x * x}; });
-  }
-}
-
 // Squared deviations from the mean, found as sum(x^2) - n mean^2, are off by as many more digits as mean^2 has more than
 // the variance: good enough where mean^2 is at most so many variances, as results of 16 bits have no place for f32's last
 // digits. Elsewhere they are to be taken of differences to the mean.
@@ -124,34 +89,154 @@ HIPOPS_FN bool are_moments_enough(C mean, C squares, C elements) {
   return mean * mean * elements <= C(kVariances<T>) * squares && squares < C(INFINITY);
 }
 
-// A work-item's part of those, of a row that it reads again: a second use of what it has in registers would take more of
-// them, for all rows. Nothing of the row has been stored by then.
-template <class Shape, class M>
-HIPOPS_FN auto squares_read_again(const M& mean, const Rows<Shape>& rows) {
-  constexpr int kAtOnce = 4;
-  static_assert(Shape::kVectors % kAtOnce == 0, "whole steps");
-  using C = typename Shape::Compute;
-  const SquaredDeviation<M> squared{mean};
-  const int left = rows.left(0);
-  C sum = 0;
-#pragma unroll 1
-  for (int first = 0; first < Shape::kVectors && rows.column(first) < left; first += kAtOnce) {
-    Packed<typename Shape::Element, Shape::kLength> x[kAtOnce];
-#pragma unroll
-    for (int v = 0; v < kAtOnce; ++v) x[v] = rows.load(0, rows.column(rows.column(first + v) < left ? first + v : first));
-#pragma unroll
-    for (int v = 0; v < kAtOnce; ++v) {
-      C of_vector = 0;
-#pragma unroll
-      for (int i = 0; i < Shape::kLength; ++i) of_vector += squared(C(widen(x[v][i])));
-      if (rows.column(first + v) < left) sum += of_vector;
+// The sum of a row, or of a part of it, and that of its squared deviations from the mean, each element taken times
+// 2^-exponent.
+template <class T>
+struct SumAndDeviations {
+  using C = compute_t<T>;
+  using Wide = WideSum<C>;
+  using Squares = typename Choose<sizeof(C) == sizeof(double), C, Wide>::type;  // f64 has the digits
+  Wide sum;
+  Squares squares;
+  int32_t exponent;
+
+  // `terms` are the row's, `own` those of what is seen. Where a sum, or the variance with eps, leaves the type's range,
+  // all is taken again, scaled.
+  template <class View>
+  static HIPOPS_METHOD SumAndDeviations of(const View& view, const NormTerms<C>& terms, const NormTerms<C>& own) {
+    using F = FloatFormat<C>;
+    Wide sum;
+    C squares;
+    if constexpr (View::kByWaves && sizeof(T) <= 4) {
+      // The waves that share a row reduce both sums at once.
+      const Moments<Wide> all = moments_of(view);
+      sum = all.sum;
+      const Mean<T> mean(sum, own);
+      squares = fused_multiply_add(-mean.high * own.cols, mean.high, value_of(all.squares));
+      if (!__builtin_expect(uniform(int(are_moments_enough<T>(mean.high, squares, own.cols))), 1))
+        squares = view.reduce(SumByMatrix(), SquaredDeviation<Mean<T>, C>{mean, 1});
+      squares = mean.about_mean(squares, own.cols);
+    } else {
+      sum = sum_of(view, C(1));
+      squares = squares_about(Mean<T>(sum, own), view, C(1), own);
+    }
+    int exponent = 0;
+    const bool in_range = fused_multiply_add(squares, terms.inverse_cols, terms.eps) >= F::kLeastMean &&
+                          squares <= F::kMostSum && Magnitude()(sum.high()) <= F::kMostSum;
+    if (__builtin_expect(ballot(!in_range) != 0, 0)) {
+      const int e = exponent_for(view, terms.eps);
+      const C power = power_of_two<C>(-e);
+      const Wide scaled = sum_of(view, power);
+      const C scaled_squares = squares_about(Mean<T>(scaled, own), view, power, own);
+      if (!in_range) sum = scaled, squares = scaled_squares, exponent = e;
+    }
+    return {sum, widened(squares), exponent};
+  }
+
+  template <class Parts>
+  static HIPOPS_METHOD SumAndDeviations merged(const Parts& parts) {
+    using P = SumAndDeviations;
+    const int e = int(parts.reduce(Maximum(), [](const P& p, int64_t) { return C(p.exponent); }));
+    const auto scaled = [e](const P& p) { return p.sum * power_or_least(p.exponent - e); };
+    const Wide sum = parts.reduce(Sum(), [&](const P& p, int64_t) { return scaled(p); });
+    const Mean<T> mean(sum, terms_of_count<C>(parts.elements()));
+    const Squares squares = parts.reduce(Sum(), [&](const P& p, int64_t count) {
+      const NormTerms<C> terms = terms_of_count<C>(count);
+      const C apart = terms.cols * mean.square_apart(Mean<T>(scaled(p), terms));
+      return p.squares * square_of_power<C>(p.exponent - e) + widened(apart);
+    });
+    return {sum, squares, e};
+  }
+
+ private:
+  static HIPOPS_METHOD C power_or_least(int e) {
+    const int least = 1 - FloatFormat<C>::kBias;
+    return power_of_two<C>(e > least ? e : least);
+  }
+  static HIPOPS_METHOD C value_of(const Wide& sum) { return sum.value(); }
+  static HIPOPS_METHOD Squares widened(C v) {
+    if constexpr (sizeof(C) == sizeof(double)) return v;
+    else return Wide::of(v);
+  }
+
+  // Elements of 16 bits, unless they differ much in size (docs/ops/layer_norm.md), leave f32 room for the carries of a
+  // vector, so only the sums of vectors are wide.
+  template <class View>
+  static HIPOPS_METHOD Wide sum_of(const View& view, C power) {
+    if constexpr (sizeof(T) == 2) {
+      return view.reduce(SumByMatrix(), [power](C x) { return x * power; }, [](C of_vector) { return Wide::of(of_vector); });
+    } else {
+      return view.reduce(SumByMatrix(), [power](C x) { return Wide::of(x * power); });
     }
   }
+  template <class View>
+  static HIPOPS_METHOD C squares_about(const Mean<T>& mean, const View& view, C power, const NormTerms<C>& own) {
+    return mean.about_mean(view.reduce(SumByMatrix(), SquaredDeviation<Mean<T>, C>{mean, power}), own.cols);
+  }
+  template <class View>
+  static HIPOPS_METHOD Moments<Wide> moments_of(const View& view) {
+    if constexpr (sizeof(T) == 2) {
+      return view.reduce(
+          SumByMatrix(), [](C x) { return Moments<C>{x, x * x}; },
+          [](const Moments<C>& of_vector) { return Moments<Wide>{Wide::of(of_vector.sum), Wide::of(of_vector.squares)}; });
+    } else {
+      return view.reduce(
+          SumByMatrix(), [](C x) { return Moments<Wide, C>{Wide::of(x), x * x}; },
+          [](const Moments<Wide, C>& of_vector) { return Moments<Wide>{of_vector.sum, Wide::of(of_vector.squares)}; });
+    }
+  }
+};
+
+// (x - mean) / sqrt(var + eps), in two roundings, the first of which is none where x is close to the mean; of x times a
+// power of two.
+template <class T>
+struct Normalization {
+  using C = compute_t<T>;
+  C power, high, scale, low;
+
+  static HIPOPS_METHOD Normalization of(const SumAndDeviations<T>& row, const NormTerms<C>& terms) {
+    const C power = power_of_two<C>(-row.exponent);
+    const Mean<T> mean(row.sum, terms);
+    const C variance = value_of(row.squares) * terms.inverse_cols;
+    const C scale = inverse_square_root(variance + terms.eps * power * power);
+    return {power, mean.high, scale, -mean.low * scale};
+  }
+
+  // Times weights, plus biases. As RowScale's.
+  template <int n>
+  HIPOPS_METHOD void apply(const C (&x)[n], const C (&weight)[n], const C (&bias)[n], bool has_weight, C (&out)[n]) const {
+    using F = FloatFormat<C>;
+    C deviation[n], least = C(INFINITY);
 #pragma unroll
-  for (int e = 0; e < Shape::kEdges; ++e)
-    if (rows.edge(e) >= 0) sum += squared(C(widen(rows.load_edge(rows.edge(e)))));
-  return sum;
-}
+    for (int i = 0; i < n; ++i) deviation[i] = x[i] - high;
+    if (__builtin_expect(power != C(1), 0)) {
+#pragma unroll
+      for (int i = 0; i < n; ++i) deviation[i] = x[i] * power - high;
+    }
+#pragma unroll
+    for (int i = 0; i < n; ++i) {
+      out[i] = fused_multiply_add(deviation[i], scale, low);
+      least = Magnitude()(out[i]) < least ? Magnitude()(out[i]) : least;
+    }
+    if (__builtin_expect(least >= F::kLeastNormal || is_f16<T> || !has_weight, 1)) {
+#pragma unroll
+      for (int i = 0; i < n; ++i) out[i] = fused_multiply_add(out[i], weight[i], bias[i]);
+    } else {
+#pragma unroll
+      for (int i = 0; i < n; ++i) {
+        const C lifted = fused_multiply_add(deviation[i], scale * F::kLift, low * F::kLift);
+        const bool is_small = Magnitude()(lifted) < F::kLeastNormal * F::kLift;
+        out[i] = is_small ? fused_multiply_add(lifted, weight[i] * F::kDrop, bias[i])
+                          : fused_multiply_add(out[i], weight[i], bias[i]);
+      }
+    }
+  }
+
+ private:
+  static HIPOPS_METHOD C value_of(C sum) { return sum; }
+  template <class W>
+  static HIPOPS_METHOD C value_of(const W& sum) { return sum.value(); }
+};
 
 }  // namespace
 }  // namespace hipops

@@ -2,28 +2,27 @@
 #pragma once
 
 #include "device/core/math.h"
-#include "device/core/wave.h"
+#include "device/core/reduce.h"
 #include "device/rows/contract.h"
 
 namespace hipops {
 namespace {
 
-// What a norm needs once a row, computed once a call.
-template <class C>
-struct RmsTerms {
-  C eps, inverse_cols;
-};
+template <class Args>
+HIPOPS_FN const NormTerms<float>& terms_of(const Args& a, float) { return a.terms; }
+template <class Args>
+HIPOPS_FN const NormTerms<double>& terms_of(const Args& a, double) { return a.terms_in_f64; }
 
 template <class C> struct FloatFormat;
 template <> struct FloatFormat<float> {
   using Bits = uint32_t;
   static constexpr int kMantissa = 23, kBias = 127;
-  static constexpr float kLeastNormal = 0x1p-126f, kLeastMean = 0x1p-100f, kLift = 0x1p64f, kDrop = 0x1p-64f;
+  static constexpr float kLeastNormal = 0x1p-126f, kLeastMean = 0x1p-100f, kMostSum = 0x1p100f, kLift = 0x1p64f, kDrop = 0x1p-64f;
 };
 template <> struct FloatFormat<double> {
   using Bits = uint64_t;
   static constexpr int kMantissa = 52, kBias = 1023;
-  static constexpr double kLeastNormal = 0x1p-1022, kLeastMean = 0x1p-900, kLift = 0x1p512, kDrop = 0x1p-512;
+  static constexpr double kLeastNormal = 0x1p-1022, kLeastMean = 0x1p-900, kMostSum = 0x1p900, kLift = 0x1p512, kDrop = 0x1p-512;
 };
 // Of a number that is not negative; of denormal ones the least that normal ones have.
 template <class C>
@@ -54,32 +53,57 @@ struct ScaledSquare {
   HIPOPS_METHOD C operator()(C v) const { return (v * scale) * (v * scale); }
 };
 
+// The power of two by which elements are scaled whose squares leave the type's range, or that are small beside eps.
+template <class C, class View>
+HIPOPS_FN int exponent_for(const View& view, C eps) {
+  const int of_x = exponent_of(view.reduce(Maximum(), Magnitude())), of_eps = exponent_of(eps) / 2 + 1;
+  const int e = of_x > of_eps || eps == C(0) ? of_x : of_eps, most = FloatFormat<C>::kBias - 1;
+  return e < most ? e : most;
+}
+// 2^(2 e), or nearly 0.
+template <class C>
+HIPOPS_FN C square_of_power(int e) {
+  const int least = 1 - FloatFormat<C>::kBias;
+  return power_of_two<C>(2 * e > least ? 2 * e : least);
+}
+
+// The sum of the squares of a row, or of a part of it, each element taken times 2^-exponent.
+template <class C>
+struct SumOfSquares {
+  WideSum<C> sum;
+  int32_t exponent;
+
+  // Where the squares, or their mean with eps, leave the type's range, all are taken again, scaled.
+  template <class View>
+  static HIPOPS_METHOD SumOfSquares of(const View& view, const NormTerms<C>& terms) {
+    using F = FloatFormat<C>;
+    C squares = view.reduce(Sum(), Square());
+    int exponent = 0;
+    const bool in_range = fused_multiply_add(squares, terms.inverse_cols, terms.eps) >= F::kLeastMean && squares <= F::kMostSum;
+    if (__builtin_expect(ballot(!in_range) != 0, 0)) {
+      const int e = exponent_for(view, terms.eps);
+      const C scaled = view.reduce(Sum(), ScaledSquare<C>{power_of_two<C>(-e)});
+      if (!in_range) squares = scaled, exponent = e;
+    }
+    return {WideSum<C>::of(squares), exponent};
+  }
+
+  template <class Parts>
+  static HIPOPS_METHOD SumOfSquares merged(const Parts& parts) {
+    const int e = int(parts.reduce(Maximum(), [](const SumOfSquares& p, int64_t) { return C(p.exponent); }));
+    return {parts.reduce(Sum(), [e](const SumOfSquares& p, int64_t) { return p.sum * square_of_power<C>(p.exponent - e); }), e};
+  }
+};
+
 // 1 / sqrt(mean(x^2) + eps), as what x is multiplied by first, a power of two, and then.
 template <class C>
 struct RowScale {
   C power, factor;
 
-  // Where the squares, or their sum with eps, leave the type's range, all are taken again, of x scaled. terms_of() are the
-  // RmsTerms, asked for when they are needed: gfx9 has few scalar registers.
-  template <class View, class F>
-  static HIPOPS_METHOD RowScale of(const View& view, F terms_of) {
-    const C squares = view.sum(Square());
-    return of_squares(squares, view, terms_of());
-  }
-  template <class View>
-  static HIPOPS_METHOD RowScale of_squares(C squares, const View& view, const RmsTerms<C>& terms) {
-    using F = FloatFormat<C>;
-    const C mean = fused_multiply_add(squares, terms.inverse_cols, terms.eps);
-    const bool is_in_range = mean >= F::kLeastMean && mean < C(INFINITY);
-    const RowScale ordinary = {1, inverse_square_root(mean)};
-    if (__builtin_expect(ballot(!is_in_range) == 0, 1)) return ordinary;
-    const int of_x = exponent_of(view.reduce(Maximum(), Magnitude()));
-    const int of_eps = exponent_of(terms.eps) / 2 + 1, most = F::kBias - 1;
-    int e = of_x > of_eps || terms.eps == C(0) ? of_x : of_eps;
-    e = e < most ? e : most;
-    const C power = power_of_two<C>(-e);
-    const C scaled = view.sum(ScaledSquare<C>{power}) * terms.inverse_cols + terms.eps * power * power;
-    return is_in_range ? ordinary : RowScale{power, inverse_square_root(scaled)};
+  static HIPOPS_METHOD RowScale of(const SumOfSquares<C>& squares, const NormTerms<C>& terms) {
+    const C power = power_of_two<C>(-squares.exponent);
+    const C mean = fused_multiply_add(squares.sum.value(), terms.inverse_cols, terms.eps * power * power);
+    return {power, inverse_square_root(mean)};
   }
 
   template <int n>

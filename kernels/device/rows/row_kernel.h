@@ -1,75 +1,53 @@
-// The kernel of every row op. An op is a struct of a few functions (kernels/fused_add_rms_norm.hip is one):
+// The kernel of every row op. An op is a struct of a few functions (kernels/rms_norm.hip is one):
 //
 //   Args                       with `rows`, a RowStreams<kInputs + kOutputs>, `columns`, Columns[kColumns], `columns_are_f32`
 //   kInputs, kOutputs          streams of rows
 //   kColumns                   weights; absent_column(i) is what one that is not there consists of
+//   kMaps                      whether part() maps elements, and mapped(row, x) does the same to one
+//   Largest                    the largest type that is reduced
 //   combine(args, in, out)     of several inputs: what the op works with, a vector at a time
-//   row(args, view)            what a row comes to. view.reduce(op, f) reduces f(element) over all lanes of the row, and
-//                              view.sum(f) adds; each may be used any number of times, by all lanes alike
+//   part(args, view)           what a row comes to, or a tile of one, where it is not on chip. view.reduce(op, f) reduces
+//                              f(element) over it; view.map(f) puts f(element) in each element's place
+//   merge(args, parts)         what they come to together: parts.reduce(op, f) reduces f(part, its elements)
+//   whole(args, part)          what apply() needs of a row
 //   apply(args, row, v, columns, out)   the results of a vector
 //
-// Flags of an op are uniform branches outside of the loops over elements.
+// Flags of an op are uniform branches outside of the loops over elements. All lanes reduce alike, any number of times.
 #pragma once
 
 #include "device/core/math.h"
 #include "device/rows/columns.h"
+#include "device/rows/packed.h"
+#include "device/rows/parts.h"
 #include "device/rows/tile.h"
 
 namespace hipops {
 namespace {
 
+template <class Op>
+using StreamsOf = RowStreams<Op::kInputs + Op::kOutputs>;
 template <class Op, class Shape>
-using RowsOf = Rows<RowStreams<Op::kInputs + Op::kOutputs>, Shape>;
+using RowsOf = typename Choose<Shape::kLayout == RowLayout::packed, PackedRows<StreamsOf<Op>, Shape, Op::kInputs>,
+                               Rows<StreamsOf<Op>, Shape>>::type;
 
-// A row in registers.
-template <class Op, class Shape, class Rows, class Reduction>
-struct RowOnChip {
-  using C = typename Shape::Compute;
-  const Tile<Op, Shape>& tile;
-  const Rows& rows;
-  Reduction& reduction;
-
-  template <class O, class F>
-  HIPOPS_METHOD auto reduce(O op, F f) const { return reduction(tile.reduce(rows, 0, op, f), op); }
-  template <class F>
-  HIPOPS_METHOD C sum(F f) const { return reduce(Sum(), f); }
-};
-
-// A row in memory, of any length: sums of tiles are kept in twice the digits. Each pass finds the row again, as gfx9 has no
-// scalar registers in which its place could wait.
+// A row, or a tile of one, in registers.
 template <class Op, class Shape, class Reduction>
-struct RowInMemory {
+struct RowView {
   using C = typename Shape::Compute;
-  const typename Op::Args& args;
-  int64_t row;
+  // Whether it is all of the row; and whether several waves share it.
+  static constexpr bool kIsRow = Shape::kOnChip, kByWaves = Shape::kRowsPerBlock == 1;
+  Tile<Op, Shape>& tile;
+  const RowsOf<Op, Shape>& rows;
+  int64_t base;
   Reduction& reduction;
 
-  // f(rows, tile, base)
-  template <class F>
-  HIPOPS_METHOD void for_each_tile(F f) const {
-    const typename Op::Args& a = read_anew(args);
-    RowsOf<Op, Shape> rows(a.rows);
-    rows.select(row);
-    Tile<Op, Shape> tile;
-    for (int64_t base = 0; rows.more_at(base); base = rows.next_base(base)) {
-      tile.load(a, rows, base, [] {});
-      f(rows, tile, base);
-    }
-  }
+  HIPOPS_METHOD int64_t elements() const { return rows.elements(base); }
+  template <class O, class F, class G>
+  HIPOPS_METHOD auto reduce(O op, F f, G g) const { return reduction(tile.reduce(rows, base, op, f, g), op); }
   template <class O, class F>
-  HIPOPS_METHOD auto reduce(O op, F f) const {
-    auto all = O::template identity<decltype(f(C()))>();
-    for_each_tile([&](const auto& rows, const auto& tile, int64_t base) { all = op(all, tile.reduce(rows, base, op, f)); });
-    return reduction(all, op);
-  }
+  HIPOPS_METHOD auto reduce(O op, F f) const { return reduce(op, f, Identity()); }
   template <class F>
-  HIPOPS_METHOD C sum(F f) const {
-    auto all = WideSum<C>::of(0);
-    for_each_tile([&](const auto& rows, const auto& tile, int64_t base) {
-      all = all + WideSum<C>::of(tile.reduce(rows, base, Sum(), f));
-    });
-    return reduction(all, Sum()).value();
-  }
+  HIPOPS_METHOD void map(F f) const { tile.map(f); }
 };
 
 // Stores what the op makes of a tile.
@@ -97,6 +75,8 @@ HIPOPS_FN void store_tile(const Args& a, const Tile<Op, Shape>& tile, const Rows
         store_vector<n>(rows.stream(stream) + col, narrowed);
       } else if constexpr (Shape::kLayout == RowLayout::strided) {
         rows.stream(stream)[col * rows.step(stream)] = narrowed.element[0];
+      } else if constexpr (Shape::kLayout == RowLayout::packed) {
+        rows.stage(i, col, narrowed.element[0]);
       } else {
         unaligned[i].put(rows.stream(stream) + col, is_there, rows.has_next(col), v == Shape::kVectors - 1, narrowed);
       }
@@ -114,85 +94,117 @@ HIPOPS_FN void store_tile(const Args& a, const Tile<Op, Shape>& tile, const Rows
   }
 }
 
-// All of an op's weights.
-template <class Op, class Shape, class W, bool kKept>
-class AllColumns {
- public:
-  using C = typename Shape::Compute;
-
-  template <class Args>
-  explicit HIPOPS_METHOD AllColumns(const Args& a) : AllColumns(a, Indices<Op::kColumns>()) {}
-
-  template <class Rows>
-  HIPOPS_METHOD void ask(const Rows& rows) {
-#pragma unroll
-    for (auto& column : column_) column.ask(rows);
-  }
-  template <class Rows>
-  HIPOPS_METHOD void get(const Rows& rows, int v, typename Rows::Column col, C (&out)[Op::kColumns + 1][Shape::kLength]) const {
-#pragma unroll
-    for (int i = 0; i < Op::kColumns; ++i) column_[i].get(rows, v, col, out[i]);
-  }
-  HIPOPS_METHOD void at(int64_t col, C (&out)[Op::kColumns + 1][1]) const {
-#pragma unroll
-    for (int i = 0; i < Op::kColumns; ++i) out[i][0] = column_[i].at(col);
-  }
-
- private:
-  template <int...> struct List {};
-  template <int n, int... more> struct Make : Make<n - 1, n - 1, more...> {};
-  template <int... all> struct Make<0, all...> { using type = List<all...>; };
-  template <int n> using Indices = typename Make<n>::type;
-
-  template <class Args, int... i>
-  HIPOPS_METHOD AllColumns(const Args& a, List<i...>)
-      : column_{{a.columns[i].data, a.columns[i].step, C(Op::absent_column(i))}...} {}
-
-  ColumnsOf<Shape, W, kKept> column_[Op::kColumns];
-};
+// The row that `rows` has selected, from its load to its results.
+template <class Op, class Shape, class Columns, class Reduction>
+HIPOPS_FN void take_row(const typename Op::Args& a, const RowsOf<Op, Shape>& rows, Columns& columns, Reduction& reduction,
+                        bool asks) {
+  Tile<Op, Shape> tile;
+  tile.load(a, rows, 0, [&] {
+    if (asks) columns.ask(rows);
+  });
+  const auto part = Op::part(a, RowView<Op, Shape, Reduction>{tile, rows, 0, reduction});
+  const typename Op::Args& again = read_anew(a);
+  store_tile<Op, Shape>(again, tile, rows, 0, Op::whole(again, part), columns);
+}
 
 template <class Op, class Shape, class W>
 HIPOPS_FN void take_rows_on_chip(const typename Op::Args& args) {
   // Weights in the rows' type wait in registers for the row's result. In f32, or shifted, they would take twice as many; and
   // which are a work-item's then follows from how each row lies.
   constexpr bool kShifted = Shape::kLayout == RowLayout::unaligned && !has_unaligned_vectors;
-  constexpr bool kKept = sizeof(W) == sizeof(typename Shape::Element) && Shape::kVectors <= 4 && !kShifted;
-  AllColumns<Op, Shape, W, kKept> columns(args);
+  constexpr bool kKept = sizeof(W) == sizeof(typename Shape::Element) && (Shape::kVectors <= 4 || Shape::kByElement) && !kShifted;
+  OwnColumns<Op, Shape, W, kKept> columns(args);
   typename Shape::template Reduction<typename Op::Largest> reduction(args.rows.threads);
   int64_t first = RowsOf<Op, Shape>(args.rows).begin();
-  bool are_kept = false;
+  bool asks = true;
   do {
     const typename Op::Args& a = read_anew(args);
     RowsOf<Op, Shape> rows(a.rows);
-    rows.select(first);
-    Tile<Op, Shape> tile;
-    tile.load(a, rows, 0, [&] {
-      if (!are_kept) columns.ask(rows);
-      are_kept = true;
-    });
-    const auto row = Op::row(a, RowOnChip<Op, Shape, RowsOf<Op, Shape>, decltype(reduction)>{tile, rows, reduction});
-    store_tile<Op, Shape>(read_anew(args), tile, rows, 0, row, columns);
+    if constexpr (Shape::kLayout == RowLayout::packed) {
+      const int count = rows.load(first);
+      for (int row = 0; row < count; row += Shape::kRowsPerBlock) {
+        rows.select(row, count);
+        take_row<Op, Shape>(a, rows, columns, reduction, asks);
+        asks = false;
+      }
+      rows.store();
+    } else {
+      rows.select(first);
+      take_row<Op, Shape>(a, rows, columns, reduction, asks);
+      asks = false;
+    }
     first = rows.next(first);
   } while (first < args.rows.rows);
 }
 
+// What the tiles of a row come to that begin in [base, end). Each pass finds the row again, as gfx9 has no scalar registers
+// in which its place could wait.
+template <class Op, class Shape, class Reduction>
+HIPOPS_FN auto part_of_span(const typename Op::Args& args, int64_t row, int64_t base, int64_t end, Reduction& reduction) {
+  const typename Op::Args& a = read_anew(args);
+  RowsOf<Op, Shape> rows(a.rows);
+  rows.select(row);
+  using View = RowView<Op, Shape, Reduction>;
+  Tile<Op, Shape> tile;
+  tile.load(a, rows, base, [] {});
+  auto all = Op::part(a, View{tile, rows, base, reduction});
+  int64_t count = rows.elements(base);
+  for (base = rows.next_base(base); base < end && rows.more_at(base); base = rows.next_base(base)) {
+    tile.load(a, rows, base, [] {});
+    const auto part = Op::part(a, View{tile, rows, base, reduction});
+    const int64_t more = rows.elements(base);
+    all = Op::merge(a, two_parts(all, count, part, more));
+    count += more;
+  }
+  return all;
+}
+
+template <class Op, class Shape, class W, class Row>
+HIPOPS_FN void apply_to_span(const typename Op::Args& args, int64_t row, int64_t base, int64_t end, const Row& result) {
+  const typename Op::Args& a = read_anew(args);
+  RowsOf<Op, Shape> rows(a.rows);
+  rows.select(row);
+  Tile<Op, Shape> tile;
+  for (; base < end && rows.more_at(base); base = rows.next_base(base)) {
+    tile.load(a, rows, base, [] {});
+    if constexpr (Op::kMaps) tile.map([&](typename Shape::Compute x) { return Op::mapped(result, x); });
+    store_tile<Op, Shape>(a, tile, rows, base, result, OwnColumns<Op, Shape, W, false>(a));
+  }
+}
+
 template <class Op, class Shape, class W>
 HIPOPS_FN void take_rows_in_memory(const typename Op::Args& args) {
-  typename Shape::template Reduction<WideSum<typename Shape::Compute>> reduction(args.rows.threads);
+  typename Shape::template Reduction<typename Op::Largest> reduction(args.rows.threads);
   int64_t first = RowsOf<Op, Shape>(args.rows).begin();
   do {
-    const RowInMemory<Op, Shape, decltype(reduction)> view{args, first, reduction};
-    const auto row = Op::row(args, view);
-    view.for_each_tile([&](const auto& rows, const auto& tile, int64_t base) {
-      store_tile<Op, Shape>(args, tile, rows, base, row, AllColumns<Op, Shape, W, false>(args));
-    });
+    const auto part = part_of_span<Op, Shape>(args, first, 0, args.rows.cols, reduction);
+    apply_to_span<Op, Shape, W>(args, first, 0, args.rows.cols, Op::whole(read_anew(args), part));
     first += args.rows.row_step;
   } while (first < args.rows.rows);
 }
 
 template <class Op, class Shape, class W>
+HIPOPS_FN void take_spans(const typename Op::Args& args) {
+  typename Shape::template Reduction<typename Op::Largest> reduction(args.rows.threads);
+  const int64_t all = args.rows.rows * args.rows.spans;
+  for (int64_t i = block_index(); i < all; i += args.rows.row_step) {
+    const typename Op::Args& a = read_anew(args);
+    // The second launch goes backward, over what the first one has left in the cache.
+    const Span<Op, Shape> span(a.rows, Shape::kBody == RowBody::parts ? i : all - 1 - i);
+    if constexpr (Shape::kBody == RowBody::parts) {
+      const auto part = part_of_span<Op, Shape>(args, span.row, span.begin, span.end, reduction);
+      span.leave(part);
+    } else {
+      const auto part = Op::merge(a, span.parts(reduction));
+      apply_to_span<Op, Shape, W>(args, span.row, span.begin, span.end, Op::whole(read_anew(args), part));
+    }
+  }
+}
+
+template <class Op, class Shape, class W>
 HIPOPS_FN void take_rows(const typename Op::Args& a) {
   if constexpr (Shape::kBody == RowBody::streamed) take_rows_in_memory<Op, Shape, W>(a);
+  else if constexpr (!Shape::kOnChip) take_spans<Op, Shape, W>(a);
   else if constexpr (Shape::kInCluster && few_registers) take_rows_in_memory<Op, typename Shape::Streamed, W>(a);
   else take_rows_on_chip<Op, Shape, W>(a);
 }
@@ -201,8 +213,11 @@ template <class Op, class Shape>
 HIPOPS_FN void row_kernel(const typename Op::Args& a) {
   using T = typename Shape::Element;
   // First what is not jumped to: what most calls do.
-  if (__builtin_expect(sizeof(T) != sizeof(f32) && a.columns_are_f32, 0)) take_rows<Op, Shape, f32>(a);
-  else take_rows<Op, Shape, T>(a);
+  constexpr bool kHasBoth = sizeof(T) != sizeof(f32) && Op::kColumns > 0 && Shape::kBody != RowBody::parts;
+  if constexpr (kHasBoth) {
+    if (__builtin_expect(a.columns_are_f32, 0)) return take_rows<Op, Shape, f32>(a);
+  }
+  take_rows<Op, Shape, T>(a);
 }
 
 // Work-items for which a kernel is to have registers: those of its largest block, and on NVIDIA of unaligned rows half as

@@ -9,9 +9,6 @@
 namespace hipops {
 namespace {
 
-template <bool, class A, class> struct Choose { using type = A; };
-template <class A, class B> struct Choose<false, A, B> { using type = B; };
-
 // A line of the kernel list.
 template <class T, int kLanes_, int kVectors_, int kBlock_, RowLayout kLayout_, RowBody kBody_>
 struct RowShape {
@@ -20,9 +17,11 @@ struct RowShape {
   static constexpr int kLanes = kLanes_, kVectors = kVectors_, kBlock = kBlock_;
   static constexpr RowLayout kLayout = kLayout_;
   static constexpr RowBody kBody = kBody_;
-  static constexpr int kLength = kLayout == RowLayout::strided ? 1 : kWideBytes / int(sizeof(T));  // of a vector
+  static constexpr bool kByElement = kLayout == RowLayout::strided || kLayout == RowLayout::packed;
+  static constexpr int kLength = kByElement ? 1 : kWideBytes / int(sizeof(T));  // of a vector
   static constexpr int kRowsPerBlock = kBlock / kLanes;
   static constexpr bool kInCluster = kBody == RowBody::cluster;
+  static constexpr bool kOnChip = kBody == RowBody::on_chip || kInCluster;
   // Lanes whose vectors lie side by side. Those of a wave lie together, so that it works on few lines at a time.
   static constexpr int kRun = kRowsPerBlock > 1 ? kLanes : wave_size;
   using Streamed = RowShape<T, kLanes_, (kVectors_ + 3) / 4, kBlock_, kLayout_, RowBody::streamed>;
@@ -39,7 +38,7 @@ class Rows {
   using T = typename Shape::Element;
   static constexpr int kLength = Shape::kLength;
   // A place in a row: in 64 bits where a row may be that long.
-  using Column = typename Choose<Shape::kBody == RowBody::streamed, int64_t, int>::type;
+  using Column = typename Choose<Shape::kOnChip, int, int64_t>::type;
 
   explicit HIPOPS_METHOD Rows(const Streams& s) : s_(&s) {}
 
@@ -73,8 +72,14 @@ class Rows {
   }
   // Whether a row has vectors at `base` and after it, and the `base` after those that the lanes hold together. A row has
   // one at least.
+  HIPOPS_METHOD int64_t in_vectors() const { return int64_t(end()) - head(); }  // elements
   HIPOPS_METHOD bool more_at(int64_t base) const { return base < in_vectors(); }
   HIPOPS_METHOD int64_t next_base(int64_t base) const { return base + int64_t(lanes()) * (Shape::kVectors * kLength); }
+  // Elements of the tile at `base`.
+  HIPOPS_METHOD int64_t elements(int64_t base) const {
+    const int64_t next = next_base(base), all = in_vectors();
+    return (next < all ? next : all) - base + (base == 0 ? int64_t(cols()) - all : 0);
+  }
   // The place in the row of the work-item's vector v, of those from `base` on, and whether it is there.
   HIPOPS_METHOD Column column(int64_t base, int v) const {
     int rank = int(thread_index());
@@ -83,6 +88,7 @@ class Rows {
     const int vector = (rank / Shape::kRun * Shape::kVectors + v) * Shape::kRun + rank % Shape::kRun;
     return Column(base) + Column(vector * kLength + head());
   }
+  HIPOPS_METHOD Column first_column(int64_t base) const { return Column(base) + head(); }
   HIPOPS_METHOD bool there(Column col) const { return col < end(); }
   // What is past the last vector is taken from that, and left out of all that follows: a load without a branch.
   HIPOPS_METHOD Column there_or_last(Column col) const { return there(col) ? col : end() - kLength; }
@@ -105,7 +111,6 @@ class Rows {
  private:
   HIPOPS_METHOD Column end() const { return kHasEdges ? end_ : cols(); }
   HIPOPS_METHOD int head() const { return kHasEdges ? head_ : 0; }
-  HIPOPS_METHOD int64_t in_vectors() const { return int64_t(end()) - head(); }
 
   HIPOPS_METHOD void step_along(int d, int64_t rows) {
 #pragma unroll

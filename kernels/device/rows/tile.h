@@ -16,7 +16,9 @@ class AlignedIncoming {
 
   template <class Rows>
   HIPOPS_METHOD void ask(const Rows& rows, int stream, typename Rows::Column col) {
-    if constexpr (Shape::kLayout == RowLayout::aligned) {
+    if constexpr (Shape::kLayout == RowLayout::packed) {
+      vector_ = Vector<T, 1>{{rows.staged(stream, col)}};
+    } else if constexpr (Shape::kLayout == RowLayout::aligned) {
       vector_ = load_packed_evict_last<kLength>(static_cast<const T*>(rows.stream(stream)) + col);
     } else {
       vector_ = Vector<T, 1>{{rows.stream(stream)[col * rows.step(stream)]}};
@@ -65,9 +67,10 @@ class Tile {
       for_each(in, [&](auto& incoming, int v, int i) { incoming.ask(rows, i, rows.there_or_last(rows.column(base, first + v))); });
       T edge[Op::kInputs]{};
       const bool has_edge = Rows::kHasEdges && first == 0 && base == 0 && rows.edge() >= 0;
-      if (has_edge) {
+      if constexpr (Rows::kHasEdges) {
 #pragma unroll
-        for (int i = 0; i < Op::kInputs; ++i) edge[i] = rows.stream(i)[rows.edge()];
+        for (int i = 0; i < Op::kInputs; ++i)
+          if (has_edge) edge[i] = rows.stream(i)[rows.edge()];
       }
       if (first == 0) meanwhile();
       for_each(in, [&](auto& incoming, int, int) { incoming.ask_for_all(); });
@@ -78,24 +81,38 @@ class Tile {
   }
 
   // op over f(element) of all elements of the row that are the work-item's, as a tree: the error of a sum grows with the
-  // tree's depth, not with the number of elements.
-  template <class Rows, class O, class F>
-  HIPOPS_METHOD auto reduce(const Rows& rows, int64_t base, O op, F f) const {
+  // tree's depth, not with the number of elements. g() comes over what vectors come to.
+  template <class Rows, class O, class F, class G>
+  HIPOPS_METHOD auto reduce(const Rows& rows, int64_t base, O op, F f, G g) const {
     using V = decltype(f(C()));
-    V of_vector[kVectors];
+    using W = decltype(g(V()));
+    W of_vector[kVectors];
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
       V tree[kLength];
 #pragma unroll
-      for (int i = 0; i < kLength; ++i) {
-        tree[i] = f(C(widen(held_[v][i])));
-      }
+      for (int i = 0; i < kLength; ++i) tree[i] = f(C(widen(held_[v][i])));
       fold(tree, op);
-      of_vector[v] = rows.there(rows.column(base, v)) ? tree[0] : O::template identity<V>();
+      of_vector[v] = g(tree[0]);
+      if (!rows.there(rows.column(base, v))) of_vector[v] = O::template identity<W>();
     }
     fold(of_vector, op);
-    if (Rows::kHasEdges && base == 0 && rows.edge() >= 0) of_vector[0] = op(of_vector[0], f(edge_));
+    if (Rows::kHasEdges && base == 0 && rows.edge() >= 0) of_vector[0] = op(of_vector[0], g(f(edge_)));
     return of_vector[0];
+  }
+
+  // Puts f(element) in each element's place.
+  template <class F>
+  HIPOPS_METHOD void map(F f) {
+    static_assert(sizeof(Held) == sizeof(C), "an op that maps says so");
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) {
+      Vector<C, kLength> mapped;
+#pragma unroll
+      for (int i = 0; i < kLength; ++i) mapped.element[i] = f(C(widen(held_[v][i])));
+      held_[v] = mapped;
+    }
+    if constexpr (Shape::kLayout == RowLayout::unaligned) edge_ = f(edge_);
   }
 
   // f(v, col, elements) for each of the work-item's vectors, with all lanes of a wave alike.
@@ -113,8 +130,9 @@ class Tile {
   HIPOPS_METHOD C edge() const { return edge_; }
 
  private:
-  // One input is kept as it is, which takes the fewest registers; of several, what they come to.
-  using Held = typename Choose<Op::kInputs == 1, T, C>::type;
+  // One input is kept as it is, which takes the fewest registers; of several, or if the op maps, what they come to.
+  static constexpr bool kAsItIs = Op::kInputs == 1 && !Op::kMaps;
+  using Held = typename Choose<kAsItIs, T, C>::type;
 
   template <class F>
   static HIPOPS_METHOD void for_each(Incoming<Shape> (&in)[kAtOnce][Op::kInputs], F f) {
@@ -126,7 +144,7 @@ class Tile {
 
   template <class Args>
   static HIPOPS_METHOD Packed<Held, kLength> combined(const Args& args, const Incoming<Shape> (&in)[Op::kInputs]) {
-    if constexpr (Op::kInputs == 1) {
+    if constexpr (kAsItIs) {
       return in[0].get();
     } else {
       C wide[Op::kInputs][kLength];
@@ -137,21 +155,26 @@ class Tile {
         for (int e = 0; e < kLength; ++e) wide[i][e] = C(widen(elements[e]));
       }
       Vector<C, kLength> value;
-      Op::combine(args, wide, value.element);
+      combine(args, wide, value.element);
       return value;
     }
   }
 
   template <class Args>
   static HIPOPS_METHOD C combined_edge(const Args& args, const T (&edge)[Op::kInputs]) {
-    if constexpr (Op::kInputs == 1) {
-      return C(widen(edge[0]));
-    } else {
-      C wide[Op::kInputs][1], value[1];
+    C wide[Op::kInputs][1], value[1];
 #pragma unroll
-      for (int i = 0; i < Op::kInputs; ++i) wide[i][0] = C(widen(edge[i]));
-      Op::combine(args, wide, value);
-      return value[0];
+    for (int i = 0; i < Op::kInputs; ++i) wide[i][0] = C(widen(edge[i]));
+    combine(args, wide, value);
+    return value[0];
+  }
+  template <class Args, int n>
+  static HIPOPS_METHOD void combine(const Args& args, const C (&in)[Op::kInputs][n], C (&value)[n]) {
+    if constexpr (Op::kInputs == 1) {
+#pragma unroll
+      for (int i = 0; i < n; ++i) value[i] = in[0][i];
+    } else {
+      Op::combine(args, in, value);
     }
   }
 
@@ -165,7 +188,7 @@ class Tile {
   }
 
   Packed<Held, kLength> held_[kVectors];
-  C edge_;
+  C edge_ = 0;
 };
 
 }  // namespace

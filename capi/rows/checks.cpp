@@ -1,0 +1,47 @@
+#include "rows/checks.h"
+
+#include <cmath>
+#include <limits>
+
+#include "tensor/error.h"
+#include "tensor/tensor.h"
+
+namespace hipops {
+
+hipops_status check_rows(const char* op, const hipops_tensor* y, const hipops_tensor* x) {
+  Argument out{op, "y", y}, in{op, "x", x};
+  if (hipops_status status = check_tensor(in)) return status;
+  if (hipops_status status = check_output(out)) return status;
+  if (hipops_status status = check_float(in)) return status;
+  if (hipops_status status = check_rank(in, 1, HIPOPS_MAX_RANK)) return status;
+  if (hipops_status status = check_same_dtype(out, in)) return status;
+  if (hipops_status status = check_same_shape(out, in)) return status;
+  return check_overlap(out, in, true);
+}
+
+hipops_status check_weights(const char* op, const char* name, const hipops_tensor* weights, const hipops_tensor& x,
+                            const hipops_tensor& y) {
+  if (!weights) return HIPOPS_SUCCESS;
+  const Argument a{op, name, weights}, in{op, "x", &x};
+  if (hipops_status status = check_tensor(a)) return status;
+  if (hipops_status status = check_rank(a, 1, 1)) return status;
+  if (hipops_status status = check_same_dtype_or_f32(a, in)) return status;
+  if (hipops_status status = check_same_size(a, 0, in, x.rank - 1)) return status;
+  return check_overlap({op, "y", &y}, a, false);
+}
+
+hipops_status check_eps(const char* op, double eps, const hipops_tensor& x) {
+  if (!std::isfinite(eps) || eps < 0)
+    return fail(HIPOPS_INVALID_ARGUMENT, "%s: eps is %g, expected a finite number of 0 or more", op, eps);
+  constexpr double kLeast = std::numeric_limits<float>::denorm_min(), kMost = std::numeric_limits<float>::max();
+  if (x.dtype == HIPOPS_F64 || eps == 0 || (eps >= kLeast && eps <= kMost)) return HIPOPS_SUCCESS;
+  return fail(HIPOPS_INVALID_ARGUMENT, "%s: eps is %g, expected 0, or %g to %g, which f32 has (x.dtype is %s)", op, eps,
+              kLeast, kMost, dtype_name(x.dtype));
+}
+
+hipops_status check_flags(const char* op, uint32_t flags, uint32_t known, const char* names) {
+  if ((flags & ~known) == 0) return HIPOPS_SUCCESS;
+  return fail(HIPOPS_INVALID_ARGUMENT, "%s: flags is 0x%x, expected 0 or some of %s", op, flags, names);
+}
+
+}  // namespace hipops

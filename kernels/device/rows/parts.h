@@ -1,0 +1,110 @@
+// Parts of a row, and how they are merged: two of them, as a row goes by; or those of all spans of a row that is split over
+// blocks, in two launches and with no memory but y. In the first, each block writes its part into the places in y that
+// belong to the row's spans, one for each; in the second, each finds all of them in the place of its own span, before it
+// overwrites it. Spans follow from the shape alone, so that results depend on nothing else.
+#pragma once
+
+#include "device/core/reduce.h"
+#include "device/rows/shape.h"
+
+namespace hipops {
+namespace {
+
+template <class Part>
+struct TwoParts {
+  const Part &a, &b;
+  int64_t in_a, in_b;
+
+  HIPOPS_METHOD const Part& first() const { return a; }
+  HIPOPS_METHOD int64_t elements() const { return in_a + in_b; }
+  template <class O, class F>
+  HIPOPS_METHOD auto reduce(O op, F f) const { return op(f(a, in_a), f(b, in_b)); }
+};
+template <class Part>
+HIPOPS_FN TwoParts<Part> two_parts(const Part& a, int64_t in_a, const Part& b, int64_t in_b) { return {a, b, in_a, in_b}; }
+
+// A part, as elements of a tensor.
+template <class T, class Part>
+struct PartInTensor {
+  static constexpr int kElements = sizeof(Part) / sizeof(T);
+  static_assert(sizeof(Part) <= kMostPartBytes && sizeof(Part) % sizeof(T) == 0, "the places have room");
+
+  static HIPOPS_METHOD void store(const Part& part, T* to) {
+    T element[kElements];
+    __builtin_memcpy(element, &part, sizeof part);
+#pragma unroll
+    for (int i = 0; i < kElements; ++i) to[i] = element[i];
+  }
+  static HIPOPS_METHOD Part load(const T* from) {
+    T element[kElements];
+#pragma unroll
+    for (int i = 0; i < kElements; ++i) element[i] = from[i];
+    return bit_cast<Part>(element);
+  }
+};
+
+// A span of a row of `Op`.
+template <class Op, class Shape>
+class Span {
+ public:
+  using T = typename Shape::Element;
+  using Part = typename Op::Part;
+  using Streams = RowStreams<Op::kInputs + Op::kOutputs>;
+  int64_t row, begin, end;
+
+  HIPOPS_METHOD Span(const Streams& s, int64_t i) : s_(&s) {
+    row = i / s.spans;
+    index_ = int(i - row * s.spans);
+    begin = begin_of(index_);
+    end = index_ + 1 < s.spans ? begin_of(index_ + 1) : s.cols;
+  }
+
+  HIPOPS_METHOD void leave(const Part& part) const {
+    Rows<Streams, Shape> rows(*s_);
+    rows.select(row);
+    for (int to = thread_index(); to < s_->spans; to += s_->threads)
+      PartInTensor<T, Part>::store(part, rows.stream(Op::kInputs) + rows.first_column(begin_of(to)) + index_ * kPlace);
+  }
+
+  template <class Reduction>
+  struct Parts {
+    const T* from;
+    int spans, threads;
+    int64_t in_each, in_last, edges;  // elements of spans in the middle, in the last; at the row's ends
+    Reduction& reduction;
+
+    HIPOPS_METHOD Part first() const { return PartInTensor<T, Part>::load(from); }
+    HIPOPS_METHOD int64_t elements() const { return (spans - 1) * in_each + in_last + edges; }
+    template <class O, class F>
+    HIPOPS_METHOD auto reduce(O op, F f) const {
+      auto all = O::template identity<decltype(f(Part(), int64_t()))>();
+      for (int i = thread_index(); i < spans; i += threads) {
+        const int64_t count = (i + 1 < spans ? in_each : in_last) + (i == 0 ? edges : 0);
+        all = op(all, f(PartInTensor<T, Part>::load(from + i * kPlace), count));
+      }
+      return reduction(all, op);
+    }
+  };
+  // Work-items may overwrite them after they have reduced them: a barrier lies between.
+  template <class Reduction>
+  HIPOPS_METHOD Parts<Reduction> parts(Reduction& reduction) const {
+    Rows<Streams, Shape> rows(*s_);
+    rows.select(row);
+    const int64_t in_vectors = rows.in_vectors();
+    return {rows.stream(Op::kInputs) + rows.first_column(begin), s_->spans, s_->threads, begin_of(1),
+            in_vectors - begin_of(s_->spans - 1), s_->cols - in_vectors, reduction};
+  }
+
+ private:
+  static constexpr int kPlace = kMostPartBytes / int(sizeof(T));  // elements of one
+  static constexpr int kTile = Shape::kBlock * Shape::kVectors * Shape::kLength;
+  static_assert(kMostSpans * kPlace <= kTile, "a tile has a place for each span's part");
+
+  HIPOPS_METHOD int64_t begin_of(int span) const { return span * s_->per_block * kTile; }
+
+  const Streams* s_;
+  int index_;
+};
+
+}  // namespace
+}  // namespace hipops
