@@ -38,11 +38,11 @@ struct FusedAddRmsNorm {
   static HIPOPS_METHOD Part merge(const Args&, const Parts& parts) { return Part::merged(parts); }
   static HIPOPS_METHOD RowScale<C> whole(const Args& a, const Part& part) { return RowScale<C>::of(part, a.terms); }
 
-  template <int n>
-  static HIPOPS_METHOD void apply(const Args& a, const RowScale<C>& scale, const C (&h)[n], C (&column)[2][n], C (&out)[2][n]) {
-    weigh<T>(scale, h, column[0], a.columns[0].data != nullptr, a.flags, out[0]);
+  template <bool kSmall, int n>
+  static HIPOPS_METHOD bool apply(const Args& a, const RowScale<C>& scale, const C (&h)[n], C (&column)[2][n], C (&out)[2][n]) {
 #pragma unroll
     for (int i = 0; i < n; ++i) out[1][i] = h[i];
+    return weigh<T, kSmall>(scale, h, column[0], a.columns[0].data != nullptr, a.flags, out[0]);
   }
 };
 

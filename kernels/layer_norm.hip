@@ -38,9 +38,9 @@ struct LayerNorm {
     return Normalization<T>::of(part, terms_of(a, C()));
   }
 
-  template <int n>
-  static HIPOPS_METHOD void apply(const Args& a, const Normalization<T>& row, const C (&x)[n], C (&column)[3][n], C (&out)[1][n]) {
-    row.apply(x, column[0], column[1], a.columns[0].data != nullptr, out[0]);
+  template <bool kSmall, int n>
+  static HIPOPS_METHOD bool apply(const Args& a, const Normalization<T>& row, const C (&x)[n], C (&column)[3][n], C (&out)[1][n]) {
+    return row.template apply<kSmall>(x, column[0], column[1], a.columns[0].data != nullptr, out[0]);
   }
 };
 

@@ -31,9 +31,9 @@ struct RmsNorm {
   static HIPOPS_METHOD Part merge(const Args&, const Parts& parts) { return Part::merged(parts); }
   static HIPOPS_METHOD RowScale<C> whole(const Args& a, const Part& part) { return RowScale<C>::of(part, terms_of(a, C())); }
 
-  template <int n>
-  static HIPOPS_METHOD void apply(const Args& a, const RowScale<C>& scale, const C (&x)[n], C (&column)[2][n], C (&out)[1][n]) {
-    weigh<T>(scale, x, column[0], a.columns[0].data != nullptr, a.flags, out[0]);
+  template <bool kSmall, int n>
+  static HIPOPS_METHOD bool apply(const Args& a, const RowScale<C>& scale, const C (&x)[n], C (&column)[2][n], C (&out)[1][n]) {
+    return weigh<T, kSmall>(scale, x, column[0], a.columns[0].data != nullptr, a.flags, out[0]);
   }
 };
 

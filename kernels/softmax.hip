@@ -146,10 +146,11 @@ struct Softmax {
 
   static HIPOPS_METHOD C mapped(const Row& row, C x) { return P::exp(x, row.reference); }
 
-  template <int n>
-  static HIPOPS_METHOD void apply(const Args&, const Row& row, const C (&x)[n], C (&)[1][n], C (&out)[1][n]) {
+  template <bool, int n>
+  static HIPOPS_METHOD bool apply(const Args&, const Row& row, const C (&x)[n], C (&)[1][n], C (&out)[1][n]) {
 #pragma unroll
     for (int i = 0; i < n; ++i) out[0][i] = row.divide(x[i]);
+    return false;
   }
 
  private:

@@ -79,7 +79,10 @@ RowLaunch plan_rows_by_default(const RowProblem& p, const DeviceNumbers& device)
     plan.per_block = rows = std::min(each, staged_at_most(p.dtype) / p.cols);
     work = divided_up(p.rows, rows);
   }
-  const int64_t groups = std::max<int64_t>(std::min(work, within_grid_limit(kMostBlocks) / cluster), 1);
+  int64_t most = within_grid_limit(kMostBlocks);
+  if (k.body == RowBody::cluster && device.prefetches_rows)  // as many as run at a time: they stay for several rows
+    most = std::min(most, device.units * std::max<int64_t>(k.block / plan.block, 1));
+  const int64_t groups = std::max<int64_t>(std::min(work, most / cluster), 1);
   plan.grid = static_cast<uint32_t>(groups * cluster);
   plan.row_step = groups * rows;
   return plan;

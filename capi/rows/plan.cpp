@@ -1,5 +1,6 @@
 #include "rows/plan.h"
 
+#include <algorithm>
 #include <iterator>
 
 #include "tensor/strided.h"
@@ -39,7 +40,12 @@ hipops_status plan_rows(Op& op, const RowProblem& problem, const DeviceFacts** d
   while (plan->cluster > 1) {
     uint32_t most = 0;
     if (hipops_status status = most_clusters(op, **device, plan->cluster, plan->block, &most)) return status;
-    if (most > 0) break;
+    if (most > 0) {
+      const int64_t clusters = std::min<int64_t>(plan->grid / plan->cluster, most);
+      plan->grid = static_cast<uint32_t>(clusters) * plan->cluster;
+      plan->row_step = clusters;
+      break;
+    }
     smaller.largest_cluster = static_cast<int>(plan->cluster) - 1;
     *plan = plan_rows_by_default(problem, smaller);
   }

@@ -38,6 +38,7 @@ DeviceFacts facts_of(const cpu::Settings& settings) {
   DeviceFacts facts;
   facts.wave_size = static_cast<int>(settings.wave);
   facts.blocks_in_one = kBlocksInOne;
+  facts.prefetches_rows = true;
   facts.launch_shared_bytes = kLaunchSharedBytes;
   facts.unit_shared_bytes = kUnitSharedBytes;
   facts.units = static_cast<int>(settings.units);

@@ -17,6 +17,7 @@ struct DeviceNumbers {
   int wave_size = 32;
   int largest_cluster = 1;          // blocks that can share a row
   int blocks_in_one = 1;            // blocks that one of a clustered variant may stand for: kBlocksInOne, or itself
+  bool prefetches_rows = false;     // as device/nvidia/cluster.h says
   int64_t launch_shared_bytes = 0;  // shared memory that a launch may bring for each block, beside the kernel's own
   int64_t own_shared_bytes = 0;     // what kernels have of their own where they want all there is, and launches bring none
   int64_t unit_shared_bytes = 0;    // and that the blocks which a unit runs at a time may have of it together

@@ -6,14 +6,11 @@
 #include "ops.h"
 #include "parity/buffer.h"
 #include "parity/number.h"
-#include "rows/rows.h"
 
 namespace hipops::bench {
 namespace {
 
 constexpr int kLargestPower = 18;
-constexpr int kNeighbours = 3;      // candidates on either side of what the chosen one is, or stands for
-constexpr int kConfirmations = 15;  // repeats, before a shape is said to be slow or a neighbour better
 
 std::set<int64_t> columns() {
   std::set<int64_t> sizes = {97, 769, 3001, 10007, 100003, 131101, 200000,
@@ -41,20 +38,6 @@ const Op& op_named(const std::string& name) {
   return *all_ops[i];
 }
 
-RoundsOf rounds_of(const std::string& op) {
-  return op == "layer_norm" ? layer_norm_rounds : op == "rms_norm" ? rms_norm_rounds : softmax_rounds;
-}
-int weights_of(const std::string& op) { return op == "layer_norm" ? 2 : op == "rms_norm" ? 1 : 0; }
-
-// Has every call of a row op take this kernel while it lives.
-class Forced {
- public:
-  explicit Forced(int kernel) { forced_row_kernel = kernel; }
-  ~Forced() { forced_row_kernel = -1; }
-  Forced(const Forced&) = delete;
-  Forced& operator=(const Forced&) = delete;
-};
-
 // Memory for the largest shape, of which every shape takes the beginning.
 struct Arena {
   Arena(const Device& device, int64_t bytes)
@@ -78,45 +61,12 @@ class Sweeper {
     y.data = arena_.y.data();
     const Call call = row_call(job.op, y, x, arena_.weight.data(), arena_.bias.data(), device_.stream);
     SweepRow row = {job, 2 * job.bytes(), 0, {}, {}};
-    const DeviceFacts* facts = nullptr;
-    parity::expect_success(device_facts(&facts), "facts of the device");
-    const RowCandidates candidates = row_candidates(*facts, y, x, rounds_of(job.op), weights_of(job.op));
     row.roof = timer_.roof(row.bytes);
-    row.chosen = {op.kernel_names[candidates.chosen], timer_.microseconds(call, row.bytes)};
-    int best = -1;
-    for (const int kernel : neighbours_of(candidates)) {
-      row.neighbours.push_back({op.kernel_names[kernel], forced(kernel, call, row.bytes)});
-      if (row.fastest_neighbour() == &row.neighbours.back()) best = kernel;
-    }
-    if (row.is_slow() || row.has_better_neighbour()) confirm(call, best, &row);
+    row.chosen = {op.name, timer_.microseconds(call, row.bytes)};
     return row;
   }
 
  private:
-  double forced(int kernel, const Call& call, int64_t bytes, int repeats = 0) {
-    const Forced force(kernel);
-    return repeats ? timer_.microseconds(call, bytes, repeats) : timer_.microseconds(call, bytes);
-  }
-
-  // One outlier among few repeats is no finding.
-  void confirm(const Call& call, int best, SweepRow* row) {
-    row->chosen.us = timer_.microseconds(call, row->bytes, kConfirmations);
-    if (best < 0) return;
-    const std::string name = row->fastest_neighbour()->kernel;
-    for (Variant& neighbour : row->neighbours)
-      if (neighbour.kernel == name) neighbour.us = forced(best, call, row->bytes, kConfirmations);
-  }
-
-  static std::vector<int> neighbours_of(const RowCandidates& candidates) {
-    const int* const begin = candidates.kernel;
-    const int* const end = begin + candidates.count;
-    const int* const at = std::find(begin, end, candidates.like);
-    std::vector<int> near;
-    for (const int* k = std::max(begin, at - kNeighbours); k < std::min(end, at + kNeighbours + 1); ++k)
-      if (*k != candidates.chosen) near.push_back(*k);
-    return near;
-  }
-
   const Device& device_;
   Timer& timer_;
   Arena arena_;

@@ -35,6 +35,19 @@ class Packed {
 
   HIPOPS_METHOD Packed(uint32_t a, uint32_t b, uint32_t c, uint32_t d) : word_{a, b, c, d} {}
 
+  // Of elements that are all v, made as words: nvcc would keep halves of them in registers of their own.
+  static HIPOPS_METHOD Packed filled(T v) {
+    Packed all;
+    if constexpr (sizeof(T) == 2) {
+      for (uint32_t& word : all.word_) word = bit_cast<Bits>(v) * 0x10001u;
+    } else {
+      Vector<T, N> elements;
+      for (T& element : elements.element) element = v;
+      all = elements;
+    }
+    return all;
+  }
+
   // What has been made of the elements is made anew after this: a compiler that keeps it instead, over a loop, takes
   // more registers for it than the words do.
   HIPOPS_METHOD void keep_packed() {

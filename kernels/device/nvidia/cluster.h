@@ -8,6 +8,9 @@
 namespace hipops {
 namespace {
 
+// Whether blocks stay for several rows, each asked for while the one before is worked on: see DeviceNumbers.
+constexpr bool prefetches_rows = !on_amd;
+
 constexpr int blocks_in_one = on_nvidia || few_registers ? 1 : kBlocksInOne;
 
 #if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900

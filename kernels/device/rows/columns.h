@@ -24,6 +24,13 @@ class ColumnsOf {
       for (int v = 0; v < Shape::kVectors; ++v) ask(rows, rows.there_or_last(rows.column(0, v)), &kept_[v]);
     }
   }
+  // As Tile's.
+  HIPOPS_METHOD void widen_anew() {
+    if constexpr (kKept && sizeof(W) < sizeof(C)) {
+#pragma unroll
+      for (auto& vector : kept_) vector.keep_packed();
+    }
+  }
   template <class Rows>
   HIPOPS_METHOD void get(const Rows& rows, [[maybe_unused]] int v, typename Rows::Column col, C (&out)[kLength]) const {
     if constexpr (kKept) {
@@ -45,10 +52,7 @@ class ColumnsOf {
     if constexpr (kShifted) {
       if (data_ != nullptr) to->ask(data_ + col);
     } else {
-      Vector<W, kLength> otherwise;
-#pragma unroll
-      for (W& element : otherwise.element) element = narrow<W>(compute_t<W>(otherwise_));
-      *to = otherwise;
+      *to = Packed<W, kLength>::filled(narrow<W>(compute_t<W>(otherwise_)));
       if (data_ == nullptr) return;
       if constexpr (Shape::kLayout == RowLayout::aligned) *to = load_packed<kLength>(data_ + col);
       else if constexpr (Shape::kByElement) *to = Vector<W, 1>{{data_[col * step_]}};
@@ -86,6 +90,10 @@ class AllColumns {
 #pragma unroll
     for (auto& column : column_) column.ask(rows);
   }
+  HIPOPS_METHOD void widen_anew() {
+#pragma unroll
+    for (auto& column : column_) column.widen_anew();
+  }
   template <class Rows>
   HIPOPS_METHOD void get(const Rows& rows, int v, typename Rows::Column col, C (&out)[Op::kColumns + 1][Shape::kLength]) const {
 #pragma unroll
@@ -112,6 +120,7 @@ class AllColumns {
 struct NoColumns {
   template <class Args> explicit HIPOPS_METHOD NoColumns(const Args&) {}
   template <class... All> HIPOPS_METHOD void ask(const All&...) const {}
+  HIPOPS_METHOD void widen_anew() const {}
   template <class... All> HIPOPS_METHOD void get(const All&...) const {}
   template <class... All> HIPOPS_METHOD void at(const All&...) const {}
 };

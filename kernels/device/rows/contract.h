@@ -95,10 +95,11 @@ enum NormFlag : int32_t { round_sum = 2, weight_plus_one = 4, round_before_weigh
   X(op##_##T##_unaligned_512x2, T, 512, 2, 512, unaligned, on_chip)    \
   X(op##_##T##_packed_1x8, T, 1, 8, 256, packed, on_chip)              \
   X(op##_##T##_packed_4x8, T, 4, 8, 256, packed, on_chip)              \
+  X(op##_##T##_packed_16x8, T, 16, 8, 256, packed, on_chip)            \
   HIPOPS_LONG_ROW_KERNELS_OF(X, op, T)
 // Of f64, of which the unaligned ones take aligned rows, too.
 #define HIPOPS_ROW_KERNELS_OF_F64(X, op)                               \
   X(op##_f64_unaligned_32x2, f64, 32, 2, 128, unaligned, on_chip)      \
   X(op##_f64_unaligned_512x2, f64, 512, 2, 512, unaligned, on_chip)    \
-  X(op##_f64_packed_4x8, f64, 4, 8, 256, packed, on_chip)              \
+  X(op##_f64_packed_16x8, f64, 16, 8, 256, packed, on_chip)            \
   HIPOPS_LONG_ROW_KERNELS_OF(X, op, f64)

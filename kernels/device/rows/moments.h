@@ -202,34 +202,34 @@ struct Normalization {
     return {power, mean.high, scale, -mean.low * scale};
   }
 
-  // Times weights, plus biases. As RowScale's.
-  template <int n>
-  HIPOPS_METHOD void apply(const C (&x)[n], const C (&weight)[n], const C (&bias)[n], bool has_weight, C (&out)[n]) const {
+  // Times weights, plus biases. As weigh(), and weigh_small().
+  template <bool kSmall, int n>
+  HIPOPS_METHOD bool apply(const C (&x)[n], const C (&weight)[n], const C (&bias)[n], bool has_weight, C (&out)[n]) const {
     using F = FloatFormat<C>;
-    C deviation[n], least = C(INFINITY);
+    C deviation[n];
 #pragma unroll
     for (int i = 0; i < n; ++i) deviation[i] = x[i] - high;
     if (__builtin_expect(power != C(1), 0)) {
 #pragma unroll
       for (int i = 0; i < n; ++i) deviation[i] = x[i] * power - high;
     }
-#pragma unroll
-    for (int i = 0; i < n; ++i) {
-      out[i] = fused_multiply_add(deviation[i], scale, low);
-      least = Magnitude()(out[i]) < least ? Magnitude()(out[i]) : least;
-    }
-    if (__builtin_expect(least >= F::kLeastNormal || is_f16<T> || !has_weight, 1)) {
-#pragma unroll
-      for (int i = 0; i < n; ++i) out[i] = fused_multiply_add(out[i], weight[i], bias[i]);
-    } else {
+    bool small = false;
+    if constexpr (kSmall) {
 #pragma unroll
       for (int i = 0; i < n; ++i) {
         const C lifted = fused_multiply_add(deviation[i], scale * F::kLift, low * F::kLift);
         const bool is_small = Magnitude()(lifted) < F::kLeastNormal * F::kLift;
         out[i] = is_small ? fused_multiply_add(lifted, weight[i] * F::kDrop, bias[i])
-                          : fused_multiply_add(out[i], weight[i], bias[i]);
+                          : fused_multiply_add(lifted * F::kDrop, weight[i], bias[i]);
       }
+    } else {
+#pragma unroll
+      for (int i = 0; i < n; ++i) out[i] = fused_multiply_add(deviation[i], scale, low);
+      small = has_weight && has_small<T>(deviation, out);
+#pragma unroll
+      for (int i = 0; i < n; ++i) out[i] = fused_multiply_add(out[i], weight[i], bias[i]);
     }
+    return small;
   }
 
  private:

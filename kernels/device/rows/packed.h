@@ -91,7 +91,6 @@ class PackedRows {
   explicit HIPOPS_METHOD PackedRows(const Streams& s) : s_(&s) {}
 
   HIPOPS_METHOD int64_t begin() const { return int64_t(block_index()) * s_->per_block; }
-  HIPOPS_METHOD int64_t next(int64_t first) const { return first + s_->row_step; }
 
   // Rows from `first` on, as many as it says.
   HIPOPS_METHOD int load(int64_t first) {

@@ -47,6 +47,23 @@ struct Magnitude {
   HIPOPS_METHOD float operator()(float v) const { return fabsf(v); }
   HIPOPS_METHOD double operator()(double v) const { return fabs(v); }
 };
+HIPOPS_FN float smaller(float a, float b) { return fminf(a, b); }
+HIPOPS_FN double smaller(double a, double b) { return fmin(a, b); }
+
+// The least of a vector's magnitudes.
+template <class C, int n>
+HIPOPS_FN C least_magnitude(const C (&v)[n]) {
+  C least[n];
+#pragma unroll
+  for (int i = 0; i < n; ++i) least[i] = Magnitude()(v[i]);
+#pragma unroll
+  for (int half = n / 2; half > 0; half /= 2) {
+#pragma unroll
+    for (int i = 0; i < half; ++i) least[i] = smaller(least[i], least[i + half]);
+  }
+  return least[0];
+}
+
 template <class C>
 struct ScaledSquare {
   C scale;
@@ -116,28 +133,29 @@ struct RowScale {
     }
   }
 
-  // Times weights. What is normalized to a denormal number would have lost digits that a large weight shows: that is
-  // multiplied by powers of two meanwhile. f16 has no elements so small.
-  template <class T, int n>
-  HIPOPS_METHOD void normalize(const C (&x)[n], const C (&weight)[n], C (&out)[n]) const {
+  // Times weights, of what is normalized to numbers that may be denormal: those have lost digits that a large weight
+  // shows, and are multiplied by powers of two meanwhile.
+  template <int n>
+  HIPOPS_METHOD void weigh_small(const C (&x)[n], const C (&weight)[n], C (&out)[n]) const {
     using F = FloatFormat<C>;
-    normalize(x, out);
-    C least = Magnitude()(out[0]);
 #pragma unroll
-    for (int i = 1; i < n; ++i) least = Magnitude()(out[i]) < least ? Magnitude()(out[i]) : least;
-    if (__builtin_expect(least >= F::kLeastNormal || is_f16<T>, 1)) {
-#pragma unroll
-      for (int i = 0; i < n; ++i) out[i] *= weight[i];
-    } else {
-#pragma unroll
-      for (int i = 0; i < n; ++i) {
-        const C lifted = x[i] * power * (factor * F::kLift);
-        out[i] = Magnitude()(lifted) < F::kLeastNormal * F::kLift ? lifted * (weight[i] * F::kDrop)
-                                                                  : lifted * F::kDrop * weight[i];
-      }
+    for (int i = 0; i < n; ++i) {
+      const C lifted = x[i] * power * (factor * F::kLift);
+      out[i] = Magnitude()(lifted) < F::kLeastNormal * F::kLift ? lifted * (weight[i] * F::kDrop) : lifted * F::kDrop * weight[i];
     }
   }
 };
+
+// Whether one of x that is not 0 has become a denormal number. f16 has no elements so small.
+template <class T, class C, int n>
+HIPOPS_FN bool has_small(const C (&x)[n], const C (&normalized)[n]) {
+  constexpr C kLeast = FloatFormat<C>::kLeastNormal;
+  if (__builtin_expect(is_f16<T> || least_magnitude(normalized) >= kLeast, 1)) return false;
+  bool small = false;
+#pragma unroll
+  for (int i = 0; i < n; ++i) small = small || (x[i] != C(0) && Magnitude()(normalized[i]) < kLeast);
+  return small;
+}
 
 // What an element of T keeps of values.
 template <class T, class C, int n>
@@ -146,21 +164,26 @@ HIPOPS_FN void round_to(C (&v)[n]) {
   for (int i = 0; i < n; ++i) v[i] = C(widen(narrow<T>(v[i])));
 }
 
-// The norm's last step, by its flags; the weight is 1 where it is not `there`.
-template <class T, class C, int n>
-HIPOPS_FN void weigh(const RowScale<C>& scale, const C (&x)[n], C (&weight)[n], bool there, int32_t flags, C (&out)[n]) {
+// The norm's last step, by its flags; the weight is 1 where it is not `there`. Whether weigh_small is to be taken instead.
+template <class T, bool kSmall, class C, int n>
+HIPOPS_FN bool weigh(const RowScale<C>& scale, const C (&x)[n], C (&weight)[n], bool there, int32_t flags, C (&out)[n]) {
   if (__builtin_expect(there && (flags & weight_plus_one), 0)) {
 #pragma unroll
     for (int i = 0; i < n; ++i) weight[i] += C(1);
   }
-  if (__builtin_expect(flags & round_before_weight, 0)) {
-    scale.normalize(x, out);
-    round_to<T>(out);
-#pragma unroll
-    for (int i = 0; i < n; ++i) out[i] *= weight[i];
-  } else {
-    scale.template normalize<T>(x, weight, out);
+  if constexpr (kSmall) {
+    scale.weigh_small(x, weight, out);
+    return false;
   }
+  scale.normalize(x, out);
+  bool small = has_small<T>(x, out);
+  if (__builtin_expect(flags & round_before_weight, 0)) {
+    round_to<T>(out);
+    small = false;
+  }
+#pragma unroll
+  for (int i = 0; i < n; ++i) out[i] *= weight[i];
+  return small && there;
 }
 
 }  // namespace

@@ -10,7 +10,8 @@
 //                              f(element) over it; view.map(f) puts f(element) in each element's place
 //   merge(args, parts)         what they come to together: parts.reduce(op, f) reduces f(part, its elements)
 //   whole(args, part)          what apply() needs of a row
-//   apply(args, row, v, columns, out)   the results of a vector
+//   apply<kSmall>(args, row, v, columns, out)   the results of a vector. Where it gives true, those of the wave's part of the
+//                              tile are made anew, with kSmall
 //
 // Flags of an op are uniform branches outside of the loops over elements. All lanes reduce alike, any number of times.
 #pragma once
@@ -43,27 +44,31 @@ struct RowView {
 
   HIPOPS_METHOD int64_t elements() const { return rows.elements(base); }
   template <class O, class F, class G>
-  HIPOPS_METHOD auto reduce(O op, F f, G g) const { return reduction(tile.reduce(rows, base, op, f, g), op); }
+  HIPOPS_METHOD auto reduce(O op, F f, G g) const {
+    tile.widen_anew();
+    return reduction(tile.reduce(rows, base, op, f, g), op);
+  }
   template <class O, class F>
   HIPOPS_METHOD auto reduce(O op, F f) const { return reduce(op, f, Identity()); }
   template <class F>
   HIPOPS_METHOD void map(F f) const { tile.map(f); }
 };
 
-// Stores what the op makes of a tile.
-template <class Op, class Shape, class Args, class Rows, class Row, class Columns>
-HIPOPS_FN void store_tile(const Args& a, const Tile<Op, Shape>& tile, const Rows& rows, int64_t base, const Row& row,
+// Stores what the op makes of a tile, and tells whether it is to be made anew.
+template <class Op, class Shape, bool kSmall, class Args, class Rows, class Row, class Columns>
+HIPOPS_FN bool store_results(const Args& a, const Tile<Op, Shape>& tile, const Rows& rows, int64_t base, const Row& row,
                           const Columns& columns) {
   using T = typename Shape::Element;
   using C = typename Shape::Compute;
   constexpr int n = Shape::kLength;
   OutgoingVectors<T, Shape::kRun> unaligned[Op::kOutputs];
+  bool small = false;
   tile.for_each_vector(rows, base, [&](int v, typename Rows::Column col, const C (&elements)[n]) {
     const bool is_there = rows.live() && rows.there(col);
     if (Shape::kLayout != RowLayout::unaligned && !is_there) return;
     C weight[Op::kColumns + 1][n], out[Op::kOutputs][n];
     columns.get(rows, v, col, weight);
-    Op::apply(a, row, elements, weight, out);
+    small |= Op::template apply<kSmall>(a, row, elements, weight, out) && is_there;
 #pragma unroll
     for (int i = 0; i < Op::kOutputs; ++i) {
       const int stream = Op::kInputs + i;
@@ -84,57 +89,93 @@ HIPOPS_FN void store_tile(const Args& a, const Tile<Op, Shape>& tile, const Rows
   });
   if constexpr (Rows::kHasEdges) {
     const auto col = rows.edge();
-    if (base != 0 || col < 0 || !rows.live()) return;
+    if (base != 0 || col < 0 || !rows.live()) return small;
     C element[1] = {tile.edge()}, weight[Op::kColumns + 1][1], out[Op::kOutputs][1];
     columns.at(col, weight);
-    Op::apply(a, row, element, weight, out);
+    small |= Op::template apply<kSmall>(a, row, element, weight, out);
 #pragma unroll
     for (int i = 0; i < Op::kOutputs; ++i)
       if (rows.has(Op::kInputs + i)) rows.stream(Op::kInputs + i)[col] = narrow<T>(out[i][0]);
   }
+  return small;
 }
 
-// The row that `rows` has selected, from its load to its results.
+template <class Op, class Shape, class Args, class Rows, class Row, class Columns>
+HIPOPS_FN void store_tile(const Args& a, Tile<Op, Shape>& tile, const Rows& rows, int64_t base, const Row& row,
+                          const Columns& columns) {
+  tile.widen_anew();
+  const bool small = store_results<Op, Shape, false>(a, tile, rows, base, row, columns);
+  if (__builtin_expect(ballot(small) != 0, 0)) store_results<Op, Shape, true>(a, tile, rows, base, row, columns);
+}
+
+// What a row's tile comes to, and its results.
 template <class Op, class Shape, class Columns, class Reduction>
-HIPOPS_FN void take_row(const typename Op::Args& a, const RowsOf<Op, Shape>& rows, Columns& columns, Reduction& reduction,
-                        bool asks) {
-  Tile<Op, Shape> tile;
-  tile.load(a, rows, 0, [&] {
-    if (asks) columns.ask(rows);
-  });
+HIPOPS_FN void finish_row(const typename Op::Args& a, const RowsOf<Op, Shape>& rows, Tile<Op, Shape>& tile,
+                          Columns& columns, Reduction& reduction) {
   const auto part = Op::part(a, RowView<Op, Shape, Reduction>{tile, rows, 0, reduction});
+  columns.widen_anew();
   const typename Op::Args& again = read_anew(a);
   store_tile<Op, Shape>(again, tile, rows, 0, Op::whole(again, part), columns);
 }
 
+// Weights in the rows' type wait in registers for the row's result. In f32, or shifted, they would take twice as many; and
+// which are a work-item's then follows from how each row lies.
+template <class Op, class Shape, class W>
+using ColumnsOnChip = OwnColumns<Op, Shape, W,
+                                 sizeof(W) == sizeof(typename Shape::Element) && (Shape::kVectors <= 4 || Shape::kByElement) &&
+                                     (Shape::kLayout != RowLayout::unaligned || has_unaligned_vectors)>;
+
 template <class Op, class Shape, class W>
 HIPOPS_FN void take_rows_on_chip(const typename Op::Args& args) {
-  // Weights in the rows' type wait in registers for the row's result. In f32, or shifted, they would take twice as many; and
-  // which are a work-item's then follows from how each row lies.
-  constexpr bool kShifted = Shape::kLayout == RowLayout::unaligned && !has_unaligned_vectors;
-  constexpr bool kKept = sizeof(W) == sizeof(typename Shape::Element) && (Shape::kVectors <= 4 || Shape::kByElement) && !kShifted;
-  OwnColumns<Op, Shape, W, kKept> columns(args);
   typename Shape::template Reduction<typename Op::Largest> reduction(args.rows.threads);
-  int64_t first = RowsOf<Op, Shape>(args.rows).begin();
-  bool asks = true;
-  do {
+  ColumnsOnChip<Op, Shape, W> columns(args);
+  RowsOf<Op, Shape> rows(args.rows);
+  int64_t first = rows.begin();
+  rows.select(first);
+  Tile<Op, Shape> tile;
+  tile.ask(rows, 0);
+  columns.ask(rows);
+  while (true) {
     const typename Op::Args& a = read_anew(args);
-    RowsOf<Op, Shape> rows(a.rows);
-    if constexpr (Shape::kLayout == RowLayout::packed) {
-      const int count = rows.load(first);
-      for (int row = 0; row < count; row += Shape::kRowsPerBlock) {
-        rows.select(row, count);
-        take_row<Op, Shape>(a, rows, columns, reduction, asks);
-        asks = false;
+    const int64_t next = first + a.rows.row_step;
+    tile.take(a, rows, 0);
+    RowsOf<Op, Shape> ahead(a.rows);
+    if constexpr (Shape::kPrefetches) {
+      if (next < a.rows.rows) {
+        ahead.select(next);
+        tile.ask(ahead, 0);
       }
-      rows.store();
-    } else {
-      rows.select(first);
-      take_row<Op, Shape>(a, rows, columns, reduction, asks);
-      asks = false;
     }
-    first = rows.next(first);
-  } while (first < args.rows.rows);
+    finish_row<Op, Shape>(a, rows, tile, columns, reduction);
+    first = next;
+    if (first >= args.rows.rows) return;
+    if constexpr (Shape::kPrefetches) {
+      rows = ahead;
+    } else {
+      rows = RowsOf<Op, Shape>(read_anew(args).rows);
+      rows.select(first);
+      tile.ask(rows, 0);
+    }
+  }
+}
+
+template <class Op, class Shape, class W>
+HIPOPS_FN void take_packed_rows(const typename Op::Args& args) {
+  typename Shape::template Reduction<typename Op::Largest> reduction(args.rows.threads);
+  ColumnsOnChip<Op, Shape, W> columns(args);
+  RowsOf<Op, Shape> rows(args.rows);
+  columns.ask(rows);
+  for (int64_t first = rows.begin(); first < args.rows.rows; first += args.rows.row_step) {
+    const int count = rows.load(first);
+#pragma unroll 1
+    for (int row = 0; row < count; row += Shape::kRowsPerBlock) {
+      rows.select(row, count);
+      Tile<Op, Shape> tile;
+      tile.load(args, rows, 0);
+      finish_row<Op, Shape>(args, rows, tile, columns, reduction);
+    }
+    rows.store();
+  }
 }
 
 // What the tiles of a row come to that begin in [base, end). Each pass finds the row again, as gfx9 has no scalar registers
@@ -146,11 +187,11 @@ HIPOPS_FN auto part_of_span(const typename Op::Args& args, int64_t row, int64_t 
   rows.select(row);
   using View = RowView<Op, Shape, Reduction>;
   Tile<Op, Shape> tile;
-  tile.load(a, rows, base, [] {});
+  tile.load(a, rows, base);
   auto all = Op::part(a, View{tile, rows, base, reduction});
   int64_t count = rows.elements(base);
   for (base = rows.next_base(base); base < end && rows.more_at(base); base = rows.next_base(base)) {
-    tile.load(a, rows, base, [] {});
+    tile.load(a, rows, base);
     const auto part = Op::part(a, View{tile, rows, base, reduction});
     const int64_t more = rows.elements(base);
     all = Op::merge(a, two_parts(all, count, part, more));
@@ -166,7 +207,7 @@ HIPOPS_FN void apply_to_span(const typename Op::Args& args, int64_t row, int64_t
   rows.select(row);
   Tile<Op, Shape> tile;
   for (; base < end && rows.more_at(base); base = rows.next_base(base)) {
-    tile.load(a, rows, base, [] {});
+    tile.load(a, rows, base);
     if constexpr (Op::kMaps) tile.map([&](typename Shape::Compute x) { return Op::mapped(result, x); });
     store_tile<Op, Shape>(a, tile, rows, base, result, OwnColumns<Op, Shape, W, false>(a));
   }
@@ -206,6 +247,7 @@ HIPOPS_FN void take_rows(const typename Op::Args& a) {
   if constexpr (Shape::kBody == RowBody::streamed) take_rows_in_memory<Op, Shape, W>(a);
   else if constexpr (!Shape::kOnChip) take_spans<Op, Shape, W>(a);
   else if constexpr (Shape::kInCluster && few_registers) take_rows_in_memory<Op, typename Shape::Streamed, W>(a);
+  else if constexpr (Shape::kLayout == RowLayout::packed) take_packed_rows<Op, Shape, W>(a);
   else take_rows_on_chip<Op, Shape, W>(a);
 }
 
@@ -214,16 +256,19 @@ HIPOPS_FN void row_kernel(const typename Op::Args& a) {
   using T = typename Shape::Element;
   // First what is not jumped to: what most calls do.
   constexpr bool kHasBoth = sizeof(T) != sizeof(f32) && Op::kColumns > 0 && Shape::kBody != RowBody::parts;
-  if constexpr (kHasBoth) {
-    if (__builtin_expect(a.columns_are_f32, 0)) return take_rows<Op, Shape, f32>(a);
+  if (__builtin_expect(kHasBoth && a.columns_are_f32, 0)) {
+    if constexpr (kHasBoth) take_rows<Op, Shape, f32>(a);
+  } else {
+    take_rows<Op, Shape, T>(a);
   }
-  take_rows<Op, Shape, T>(a);
 }
 
-// Work-items for which a kernel is to have registers: those of its largest block, and on NVIDIA of unaligned rows half as
-// many again, of the several blocks that a unit is to run.
+// Work-items for which a kernel is to have registers: those of its largest block, and on NVIDIA of the blocks that a unit
+// is to run at a time.
 constexpr int work_items(int block, RowLayout layout, RowBody body) {
-  if (on_nvidia && layout == RowLayout::unaligned && body == RowBody::on_chip) return block < 512 ? block : 768;
+  if (on_nvidia && layout == RowLayout::packed) return 768;
+  if (on_nvidia && body == RowBody::on_chip) return layout == RowLayout::unaligned ? (block < 512 ? block : 768) : 1024;
+  if (on_nvidia && body != RowBody::cluster) return 1024;
   return body == RowBody::cluster ? blocks_in_one * block : block;
 }
 

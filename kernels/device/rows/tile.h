@@ -58,26 +58,32 @@ class Tile {
   static constexpr int kAtOnce = kVectors <= kMost ? kVectors : kMost;
   static_assert(kVectors % kAtOnce == 0, "whole rounds");
 
-  // Asks for the row's elements from `base` on. `meanwhile` asks for what else the row needs.
-  template <class Args, class Rows, class Meanwhile>
-  HIPOPS_METHOD void load(const Args& args, const Rows& rows, int64_t base, Meanwhile meanwhile) {
+  // Asks for the row's elements from `base` on, and take() takes them. Another row may be asked for after that.
+  template <class Rows>
+  HIPOPS_METHOD void ask(const Rows& rows, int64_t base) {
+    ask_from(rows, base, 0, in_);
+    if constexpr (Rows::kHasEdges) {
+      has_edge_ = base == 0 && rows.edge() >= 0;
 #pragma unroll
-    for (int first = 0; first < kVectors; first += kAtOnce) {
-      Incoming<Shape> in[kAtOnce][Op::kInputs];
-      for_each(in, [&](auto& incoming, int v, int i) { incoming.ask(rows, i, rows.there_or_last(rows.column(base, first + v))); });
-      T edge[Op::kInputs]{};
-      const bool has_edge = Rows::kHasEdges && first == 0 && base == 0 && rows.edge() >= 0;
-      if constexpr (Rows::kHasEdges) {
-#pragma unroll
-        for (int i = 0; i < Op::kInputs; ++i)
-          if (has_edge) edge[i] = rows.stream(i)[rows.edge()];
-      }
-      if (first == 0) meanwhile();
-      for_each(in, [&](auto& incoming, int, int) { incoming.ask_for_all(); });
-#pragma unroll
-      for (int v = 0; v < kAtOnce; ++v) held_[first + v] = combined(args, in[v]);
-      if (has_edge) edge_ = combined_edge(args, edge);
+      for (int i = 0; i < Op::kInputs; ++i)
+        if (has_edge_) edge_in_[i] = rows.stream(i)[rows.edge()];
     }
+  }
+  template <class Args, class Rows>
+  HIPOPS_METHOD void take(const Args& args, const Rows& rows, int64_t base) {
+    take_from(args, 0, in_);
+    if (Rows::kHasEdges && has_edge_) edge_ = combined_edge(args, edge_in_);
+#pragma unroll
+    for (int first = kAtOnce; first < kVectors; first += kAtOnce) {
+      Incoming<Shape> in[kAtOnce][Op::kInputs];
+      ask_from(rows, base, first, in);
+      take_from(args, first, in);
+    }
+  }
+  template <class Args, class Rows>
+  HIPOPS_METHOD void load(const Args& args, const Rows& rows, int64_t base) {
+    ask(rows, base);
+    take(args, rows, base);
   }
 
   // op over f(element) of all elements of the row that are the work-item's, as a tree: the error of a sum grows with the
@@ -99,6 +105,14 @@ class Tile {
     fold(of_vector, op);
     if (Rows::kHasEdges && base == 0 && rows.edge() >= 0) of_vector[0] = op(of_vector[0], g(f(edge_)));
     return of_vector[0];
+  }
+
+  // What elements are widened to is not kept in registers over this: that would take twice as many.
+  HIPOPS_METHOD void widen_anew() {
+    if constexpr (sizeof(Held) < sizeof(C)) {
+#pragma unroll
+      for (auto& vector : held_) vector.keep_packed();
+    }
   }
 
   // Puts f(element) in each element's place.
@@ -133,6 +147,17 @@ class Tile {
   // One input is kept as it is, which takes the fewest registers; of several, or if the op maps, what they come to.
   static constexpr bool kAsItIs = Op::kInputs == 1 && !Op::kMaps;
   using Held = typename Choose<kAsItIs, T, C>::type;
+
+  template <class Rows>
+  static HIPOPS_METHOD void ask_from(const Rows& rows, int64_t base, int first, Incoming<Shape> (&in)[kAtOnce][Op::kInputs]) {
+    for_each(in, [&](auto& incoming, int v, int i) { incoming.ask(rows, i, rows.there_or_last(rows.column(base, first + v))); });
+  }
+  template <class Args>
+  HIPOPS_METHOD void take_from(const Args& args, int first, Incoming<Shape> (&in)[kAtOnce][Op::kInputs]) {
+    for_each(in, [&](auto& incoming, int, int) { incoming.ask_for_all(); });
+#pragma unroll
+    for (int v = 0; v < kAtOnce; ++v) held_[first + v] = combined(args, in[v]);
+  }
 
   template <class F>
   static HIPOPS_METHOD void for_each(Incoming<Shape> (&in)[kAtOnce][Op::kInputs], F f) {
@@ -187,8 +212,11 @@ class Tile {
     }
   }
 
+  Incoming<Shape> in_[kAtOnce][Op::kInputs];
   Packed<Held, kLength> held_[kVectors];
+  T edge_in_[Op::kInputs]{};
   C edge_ = 0;
+  bool has_edge_ = false;
 };
 
 }  // namespace
