@@ -3,17 +3,14 @@
 #include <algorithm>
 #include <set>
 
-#include "ops.h"
 #include "parity/buffer.h"
 #include "parity/number.h"
-#include "rows/rows.h"
 
 namespace hipops::bench {
 namespace {
 
 constexpr int kLargestPower = 18;
-constexpr int kNeighbours = 3;      // candidates on either side of what the chosen one is, or stands for
-constexpr int kConfirmations = 15;  // repeats, before a shape is said to be slow or a neighbour better
+constexpr int kConfirmations = 15;  // repeats, before a shape is said to be slow
 
 std::set<int64_t> columns() {
   std::set<int64_t> sizes = {97, 769, 3001, 10007, 100003, 131101, 200000,
@@ -35,26 +32,6 @@ std::set<int64_t> rows() {
   return sizes;
 }
 
-const Op& op_named(const std::string& name) {
-  int i = 0;
-  while (name != all_ops[i]->name) ++i;
-  return *all_ops[i];
-}
-
-RoundsOf rounds_of(const std::string& op) {
-  return op == "layer_norm" ? layer_norm_rounds : op == "rms_norm" ? rms_norm_rounds : softmax_rounds;
-}
-int weights_of(const std::string& op) { return op == "layer_norm" ? 2 : op == "rms_norm" ? 1 : 0; }
-
-// Has every call of a row op take this kernel while it lives.
-class Forced {
- public:
-  explicit Forced(int kernel) { forced_row_kernel = kernel; }
-  ~Forced() { forced_row_kernel = -1; }
-  Forced(const Forced&) = delete;
-  Forced& operator=(const Forced&) = delete;
-};
-
 // Memory for the largest shape, of which every shape takes the beginning.
 struct Arena {
   Arena(const Device& device, int64_t bytes)
@@ -72,51 +49,18 @@ class Sweeper {
   Sweeper(const Device& device, Timer& timer, int64_t bytes) : device_(device), timer_(timer), arena_(device, bytes) {}
 
   SweepRow measure(const SweepJob& job) {
-    const Op& op = op_named(job.op);
     const hipops_tensor x = contiguous(arena_.x.data(), job.dtype, {job.shape.rows, job.shape.cols});
     hipops_tensor y = x;
     y.data = arena_.y.data();
     const Call call = row_call(job.op, y, x, arena_.weight.data(), arena_.bias.data(), device_.stream);
-    SweepRow row = {job, 2 * job.bytes(), 0, {}, {}};
-    const DeviceFacts* facts = nullptr;
-    parity::expect_success(device_facts(&facts), "facts of the device");
-    const RowCandidates candidates = row_candidates(*facts, y, x, rounds_of(job.op), weights_of(job.op));
+    SweepRow row = {job, 2 * job.bytes()};
     row.roof = timer_.roof(row.bytes);
-    row.chosen = {op.kernel_names[candidates.chosen], timer_.microseconds(call, row.bytes)};
-    int best = -1;
-    for (const int kernel : neighbours_of(candidates)) {
-      row.neighbours.push_back({op.kernel_names[kernel], forced(kernel, call, row.bytes)});
-      if (row.fastest_neighbour() == &row.neighbours.back()) best = kernel;
-    }
-    if (row.is_slow() || row.has_better_neighbour()) confirm(call, best, &row);
+    row.us = timer_.microseconds(call, row.bytes);
+    if (row.is_slow()) row.us = timer_.microseconds(call, row.bytes, kConfirmations);  // one outlier is no finding
     return row;
   }
 
  private:
-  double forced(int kernel, const Call& call, int64_t bytes, int repeats = 0) {
-    const Forced force(kernel);
-    return repeats ? timer_.microseconds(call, bytes, repeats) : timer_.microseconds(call, bytes);
-  }
-
-  // One outlier among few repeats is no finding.
-  void confirm(const Call& call, int best, SweepRow* row) {
-    row->chosen.us = timer_.microseconds(call, row->bytes, kConfirmations);
-    if (best < 0) return;
-    const std::string name = row->fastest_neighbour()->kernel;
-    for (Variant& neighbour : row->neighbours)
-      if (neighbour.kernel == name) neighbour.us = forced(best, call, row->bytes, kConfirmations);
-  }
-
-  static std::vector<int> neighbours_of(const RowCandidates& candidates) {
-    const int* const begin = candidates.kernel;
-    const int* const end = begin + candidates.count;
-    const int* const at = std::find(begin, end, candidates.like);
-    std::vector<int> near;
-    for (const int* k = std::max(begin, at - kNeighbours); k < std::min(end, at + kNeighbours + 1); ++k)
-      if (*k != candidates.chosen) near.push_back(*k);
-    return near;
-  }
-
   const Device& device_;
   Timer& timer_;
   Arena arena_;
@@ -130,17 +74,6 @@ std::vector<SweepShape> sweep_shapes(int64_t element_bytes) {
     for (const int64_t c : columns())
       if (2 * r * c * element_bytes <= kSweepBytes) shapes.push_back({r, c});
   return shapes;
-}
-
-const Variant* SweepRow::fastest_neighbour() const {
-  const auto fastest = std::min_element(neighbours.begin(), neighbours.end(),
-                                        [](const Variant& a, const Variant& b) { return a.us < b.us; });
-  return fastest == neighbours.end() ? nullptr : &*fastest;
-}
-
-bool SweepRow::has_better_neighbour() const {
-  const Variant* neighbour = fastest_neighbour();
-  return neighbour && neighbour->us * kSweepGain < chosen.us;
 }
 
 std::string SweepJob::name() const {
