@@ -343,6 +343,22 @@ inline void check_ranks(const RowOp& op) {
     }
 }
 
+// Long rows whose parts differ in size as much as the type allows, split and in place, the smallest ones first or last.
+inline void check_sizes_of_parts(const RowOp& op, hipops_dtype dtype) {
+  EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);
+  const double apart = dtype == HIPOPS_F64 ? 1e200 : dtype == HIPOPS_F16 ? 1e3 : 1e30;
+  const int64_t cols = 70001;
+  for (const double first : {1 / apart, apart})
+    for (const bool in_place : {false, true}) {
+      Operands t{HostTensor(dtype, {1, cols}), {}, {}, {}, 0};
+      if (!in_place) t.apart = HostTensor(dtype, {1, cols});
+      t.x.randomize(5, -3, 5);
+      for (int64_t i = 0; i < cols; ++i)
+        t.x.set(i, t.x.get(i) * (i < cols / 3 ? first : i < 2 * cols / 3 ? 1 : 1 / first));
+      check_numbers(op, t);
+    }
+}
+
 // `check` on the CPU runtime, with waves of 32 and of 64, in a process for each dtype. Races in shared memory are reported.
 inline void on_cpu(const RowOp& op, void (*check)(const RowOp&, hipops_dtype)) {
   if (!has_cpu()) {

@@ -88,6 +88,8 @@ TEST_CASE("layer_norm refuses a bad eps", "[layer_norm]") {
 
 TEST_CASE("layer_norm of very large and very small values", "[layer_norm]") { on_cpu(kLayerNorm, check_extremes); }
 
+TEST_CASE("layer_norm of rows whose parts differ in size", "[layer_norm]") { on_cpu(kLayerNorm, check_sizes_of_parts); }
+
 TEST_CASE("layer_norm of nothing is success", "[layer_norm]") {
   check_calls([] { check_empty(kLayerNorm); });
 }

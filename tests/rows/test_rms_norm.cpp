@@ -91,6 +91,8 @@ TEST_CASE("rms_norm by its flags", "[rms_norm]") { on_cpu(kRmsNorm, check_flags)
 
 TEST_CASE("rms_norm of very large and very small values", "[rms_norm]") { on_cpu(kRmsNorm, check_extremes); }
 
+TEST_CASE("rms_norm of rows whose parts differ in size", "[rms_norm]") { on_cpu(kRmsNorm, check_sizes_of_parts); }
+
 TEST_CASE("rms_norm of nothing is success", "[rms_norm]") {
   check_calls([] { check_empty(kRmsNorm); });
 }
