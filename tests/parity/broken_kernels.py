@@ -109,8 +109,8 @@ MUTATIONS = (
         "Shared memory belongs to its declaration, so another reduction object has the first one's slots, and "
         "each begins with the same set.",
         "softmax", KERNEL,
-        before="return reduction(tile.reduce(rows, base, op, f, g), op); }",
-        after="return Reduction(reduction)(tile.reduce(rows, base, op, f, g), op); }",
+        before="return reduction(tile.reduce(rows, base, op, f, g), op);",
+        after="return Reduction(reduction)(tile.reduce(rows, base, op, f, g), op);",
         runs=(Run("sizes", "f32", "report", says="race at byte", race=True),)),
     Mutation(
         "stage_not_awaited",
@@ -314,16 +314,16 @@ MUTATIONS = (
     Mutation(
         "weights_never_asked_for",
         "What the registers for them happen to hold is taken for them.",
-        "fused_add_rms_norm", KERNEL,
-        before="    if (asks) columns.ask(rows);\n",
-        after="",
+        "fused_add_rms_norm", COLUMNS,
+        before="ask(rows, rows.there_or_last(rows.column(0, v)), &kept_[v]);",
+        after="static_cast<void>(rows);",
         runs=(Run("smoke", "f32", says="weight"),)),
     Mutation(
         "f32_weights_taken_for_elements",
         "Weights in f32 read as if they were of x's type.",
         "layer_norm", KERNEL,
-        before="return take_rows<Op, Shape, f32>(a);",
-        after="return take_rows<Op, Shape, T>(a);",
+        before="take_rows<Op, Shape, f32>(a);",
+        after="take_rows<Op, Shape, T>(a);",
         runs=(Run("smoke", "f16"), Run("exact", "bf16"), Run("layouts", "bf16"))),
     Mutation(
         "bias_out_of_nowhere",
@@ -423,8 +423,8 @@ MUTATIONS = (
         "small_results_not_lifted",
         "What is normalized to a denormal number has lost digits that a large weight shows.",
         "fused_add_rms_norm", RMS,
-        before="least >= F::kLeastNormal || is_f16<T>",
-        after="true",
+        before="Magnitude()(lifted) < F::kLeastNormal * F::kLift ?",
+        after="false ?",
         runs=(Run("adversarial", "f32", says="adversarial_small_by_large_weight"),)),
     Mutation(
         "one_more_left_out",
