@@ -20,8 +20,7 @@ const RowOp kSoftmax = {
       for (size_t i = 0; i < x.size(); ++i) (*magnitude)[i] = (*y)[i] /= sum;
     }};
 
-// Where one element is most of the sum: of f64, whose sum of a long row lost its last digits once strides kept it off the
-// chip.
+// Where one element is most of the sum, each rounding of a plain sum would be of its size.
 void check_dominant(const RowOp& op, hipops_dtype dtype) {
   EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);
   for (const int64_t cols : {96, 128, 5120})
