@@ -77,8 +77,8 @@ void declare(CLI::App* app, Options* options) {
       ->check(CLI::Range(2, 1000))
       ->option_text("COUNT");
   app->add_flag("--many-rows", options->many_rows,
-                "have index_add, layer_norm, rms_norm and softmax choose kernels as\nfor many rows, upsampling and "
-                "copies as for large tensors, also where\nthere are few, or small ones");
+                "have index_add choose kernels as for many indices, gather,\nindex_select, upsampling and copies as for "
+                "large tensors, also where\nthere are few, or small ones");
   app->add_flag("--ordered", options->ordered,
                 "have index_add order its indices wherever there is a workspace,\nalso where there are few, and look them through by each block\nelsewhere");
   app->add_flag("--capture", options->capture,

@@ -22,7 +22,7 @@ struct Options {
   bool verbose = false;
   int repeat = 1;           // runs of each case
   int threads = 1;         // that run cases at the same time
-  bool many_rows = false;  // kernels for rows, and index_add's, are chosen as for many
+  bool many_rows = false;  // kernels are chosen as for large tensors and many indices
   bool ordered = false;    // index_add orders its indices wherever there is a workspace, and has no `few`
   bool capture = false;    // run each case by way of a graph
   bool large = false;       // the large cases instead of the golden ones

@@ -1,4 +1,4 @@
-// The numbers of a RowOp on the CPU runtime: every kernel, at the ends of the rows that it is for.
+// The numbers of a RowOp on the CPU runtime: rows however they lie, with every kernel that it has.
 #pragma once
 
 #include <algorithm>
@@ -14,6 +14,8 @@
 
 #include "device/core/cpu.h"
 #include "op_tester.h"
+#include "rows/plan.h"
+#include "runtime/runtime.h"
 
 namespace hipops_test {
 
@@ -56,7 +58,7 @@ inline void compare_row(const RowOp& op, const Row& x, const Row& weight, const 
 }
 
 // Runs the op, and compares all that it wrote and all that it must not have written.
-inline void check_numbers(const RowOp& op, Operands& t, const std::function<hipops_status()>& run) {
+inline void check_numbers(const RowOp& op, Operands& t) {
   int64_t cols = t.x.view.shape[t.x.view.rank - 1], rows = t.x.count() / cols;
   std::vector<Row> x;
   for (int64_t row = 0; row < rows; ++row) {
@@ -71,8 +73,9 @@ inline void check_numbers(const RowOp& op, Operands& t, const std::function<hipo
     return bytes;
   };
   auto before = inputs();
-  hipops_status status = run();
-  if (status != HIPOPS_SUCCESS) throw std::runtime_error(hipops_last_error());
+  auto view = [](std::optional<HostTensor>& tensor) { return tensor ? &tensor->view : nullptr; };
+  if (op.call(&t.y().view, &t.x.view, view(t.weight), view(t.bias), t.eps) != HIPOPS_SUCCESS)
+    throw std::runtime_error(hipops_last_error());
   EXPECT(inputs() == before);
   EXPECT(t.y().guards_are_whole());
   Row weight = row_of(t.weight, cols, 1), bias = row_of(t.bias, cols, 0);
@@ -80,15 +83,10 @@ inline void check_numbers(const RowOp& op, Operands& t, const std::function<hipo
     compare_row(op, x[static_cast<size_t>(row)], weight, bias, t.eps, t.y(), row);
 }
 
-inline void check_numbers(const RowOp& op, Operands& t) {
-  auto view = [](std::optional<HostTensor>& tensor) { return tensor ? &tensor->view : nullptr; };
-  check_numbers(op, t, [&] { return op.call(&t.y().view, &t.x.view, view(t.weight), view(t.bias), t.eps); });
-}
-
 // Stands between an op and its CPU kernels, and notes which of them run.
 class Recorder {
  public:
-  explicit Recorder(hipops::Op& op) {
+  explicit Recorder(hipops::Op& op) : op_(op) {
     EXPECT(op.kernel_count <= kMostKernels);
     if (hipops::load(op) != HIPOPS_SUCCESS) throw std::runtime_error(hipops_last_error());
     void* const* loaded = op.functions[0].load();
@@ -96,16 +94,16 @@ class Recorder {
     op.functions[0].store(functions_.data());
   }
 
-  // The kernels that ran since the last call.
-  static std::vector<int> ran() {
-    std::vector<int> kernels;
-    for (int i = 0; i < kMostKernels; ++i)
-      if (ran_[static_cast<size_t>(i)].exchange(false)) kernels.push_back(i);
-    return kernels;
+  // Of so many kernels from `first` on, the names of those that have not run.
+  std::string missing(int first, int count) const {
+    std::string names;
+    for (int i = first; i < first + count; ++i)
+      if (!ran_[static_cast<size_t>(i)]) names += std::string(op_.kernel_names[i]) + " ";
+    return names;
   }
 
  private:
-  static constexpr int kMostKernels = hipops::kRowKernels + hipops::kOwnKernels;
+  static constexpr int kMostKernels = 64;
 
   template <size_t I>
   static void run(const void* args) {
@@ -124,43 +122,12 @@ class Recorder {
     (wrap_one<I>(loaded, count), ...);
   }
 
+  hipops::Op& op_;
   static inline std::array<std::atomic<bool>, kMostKernels> ran_{};
   static inline std::array<const hipops::CpuKernel*, kMostKernels> real_{};
   static inline std::array<hipops::CpuKernel, kMostKernels> wrapped_{};
   static inline std::array<void*, kMostKernels> functions_{};
 };
-
-inline int64_t longest_staged(hipops_dtype dtype) {
-  int64_t longest = 0;
-  for (const hipops::RowVariant& v : hipops::row_variants)
-    if (v.dtype == dtype && v.access == hipops::staged) longest = std::max(longest, v.longest);
-  return longest;
-}
-
-// Lengths of rows that variant `kernel` is for: its shortest, its longest, one vector less than that, and one between;
-// of a streaming one the shortest, and a vector around a whole number of tiles.
-inline Sizes cols_of(int kernel) {
-  const hipops::RowVariant& v = hipops::row_variants[kernel];
-  // Edged rows end anywhere in a vector.
-  int64_t step = v.access == hipops::edged ? 1 : v.length;
-  // There can be no gap in a row of one element, which counts as edged where there are edged ones.
-  int64_t shortest = v.access == hipops::any && v.dtype != HIPOPS_F64 ? 2 : step;
-  // Shorter ones in one piece are staged.
-  if (v.access == hipops::edged) shortest = longest_staged(v.dtype) + 1;
-  for (const hipops::RowVariant& other : hipops::row_variants)
-    if (other.dtype == v.dtype && other.access == v.access && !other.streaming &&
-        (v.streaming || other.longest < v.longest))
-      shortest = std::max(shortest, other.longest + step);
-  Sizes cols{shortest};
-  if (v.streaming) {
-    int64_t tile = int64_t{v.threads} * v.vectors * v.length, tiles = (shortest / tile + 2) * tile;
-    cols.insert(cols.end(), {tiles - step, tiles, tiles + step});
-    return cols;
-  }
-  for (int64_t more : {(shortest + v.longest) / 2 / step * step, v.longest - step, v.longest})
-    if (more > cols.back()) cols.push_back(more);
-  return cols;
-}
 
 // How rows may lie: [n, 3, cols], n * 3 of them.
 enum class Layout {
@@ -192,49 +159,42 @@ struct Way {
   Layout x;
   std::optional<Layout> y;  // none: in place
   Second weight, bias;
-  bool any_vector = false;  // the weights are what allows no access of 16 bytes
+  bool gaps_in_weights = false;
 };
 
-inline const std::vector<Way>& ways(hipops::RowAccess access) {
-  static const std::vector<Way> for_wide = {
+inline const std::vector<Way>& ways(hipops::RowLayout layout) {
+  static const std::vector<Way> of_aligned = {
       {Layout::kPlain, Layout::kPlain, Second::kNone, Second::kNone},
       {Layout::kPadded, Layout::kTransposed, Second::kSame, Second::kSame},
       {Layout::kTransposed, Layout::kPadded, Second::kF32, Second::kNone},
       {Layout::kReversed, {}, Second::kNone, Second::kF32},
       {Layout::kRepeated, Layout::kReversed, Second::kF32, Second::kF32},
   };
-  static const std::vector<Way> for_edged = {
+  static const std::vector<Way> of_unaligned = {
       {Layout::kShifted, Layout::kPlain, Second::kNone, Second::kNone},
       {Layout::kShifted, {}, Second::kSame, Second::kSame},
       {Layout::kPadded, Layout::kShifted, Second::kF32, Second::kNone},
       {Layout::kShifted, Layout::kReversed, Second::kNone, Second::kF32},
-      {Layout::kTransposed, Layout::kShifted, Second::kF32, Second::kF32},
+      {Layout::kTransposed, Layout::kShifted, Second::kSame, Second::kSame},
   };
-  static const std::vector<Way> for_staged = {
-      {Layout::kPlain, Layout::kShifted, Second::kNone, Second::kNone},
-      {Layout::kShifted, {}, Second::kSame, Second::kSame},
-      {Layout::kShifted, Layout::kShifted, Second::kF32, Second::kNone, true},
-      {Layout::kShifted, Layout::kPlain, Second::kNone, Second::kF32},
-  };
-  static const std::vector<Way> for_any = {
+  static const std::vector<Way> of_strided = {
       {Layout::kEveryOther, Layout::kPlain, Second::kNone, Second::kNone},
       {Layout::kPadded, Layout::kMirrored, Second::kSame, Second::kSame},
-      {Layout::kPlain, Layout::kPlain, Second::kF32, Second::kF32, true},
+      {Layout::kEveryOther, Layout::kPlain, Second::kF32, Second::kF32, true},
       {Layout::kMirrored, {}, Second::kNone, Second::kF32},
       {Layout::kEveryOther, Layout::kShifted, Second::kF32, Second::kNone, true},
       {Layout::kRepeated, Layout::kEveryOther, Second::kSame, Second::kNone},
   };
-  return access == hipops::wide     ? for_wide
-         : access == hipops::edged  ? for_edged
-         : access == hipops::staged ? for_staged
-                                    : for_any;
+  return layout == hipops::RowLayout::aligned     ? of_aligned
+         : layout == hipops::RowLayout::unaligned ? of_unaligned
+                                                  : of_strided;
 }
 
-inline std::optional<HostTensor> make_vector(hipops_dtype dtype, int64_t cols, Second second, bool any_vector,
+inline std::optional<HostTensor> make_vector(hipops_dtype dtype, int64_t cols, Second second, bool has_gaps,
                                              uint64_t seed) {
   if (second == Second::kNone) return {};
-  Sizes stride{any_vector ? -2 : 1};
-  HostTensor vector(second == Second::kF32 ? HIPOPS_F32 : dtype, {cols}, stride, any_vector ? 1 : 0);
+  Sizes stride{has_gaps ? -2 : 1};
+  HostTensor vector(second == Second::kF32 ? HIPOPS_F32 : dtype, {cols}, stride, has_gaps ? 1 : 0);
   vector.randomize(seed, -2, 2);
   return vector;
 }
@@ -244,88 +204,119 @@ inline Operands make_operands(const RowOp& op, hipops_dtype dtype, int64_t n, in
   Operands t{make_rows(dtype, n, cols, way.x), {}, {}, {}};
   t.x.randomize(seed, -3, 5);
   if (way.y) t.apart = make_rows(dtype, n, cols, *way.y);
-  if (op.has_weight) t.weight = make_vector(dtype, cols, way.weight, way.any_vector, seed + 1);
-  if (op.has_bias) t.bias = make_vector(dtype, cols, way.bias, way.any_vector, seed + 2);
+  if (op.has_weight) t.weight = make_vector(dtype, cols, way.weight, way.gaps_in_weights, seed + 1);
+  if (op.has_bias) t.bias = make_vector(dtype, cols, way.bias, way.gaps_in_weights, seed + 2);
   return t;
 }
 
-// Each of the dtype's variants, at the ends of the rows that it is for, with more rows than two blocks hold.
-inline void check_variants(const RowOp& op, hipops_dtype dtype) {
+// Rows of every length and layout that has a kernel of its own, in several rounds of the grid: all kernels run.
+inline void check_layouts(const RowOp& op, hipops_dtype dtype) {
   EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);
-  Recorder recorder(op.kernels());
+  hipops::limit_grid(2);
+  const Recorder recorder(op.kernels());
+  const int64_t length = 16 / static_cast<int64_t>(hipops::parity::dtype_size(dtype));
   size_t turn = 0;
-  for (int kernel = 0; kernel < hipops::kRowVariants; ++kernel) {
-    const hipops::RowVariant& v = hipops::row_variants[kernel];
-    if (v.dtype != dtype) continue;
-    int64_t n = 2 * (v.block / v.threads) / 3 + 1;
-    for (int64_t cols : cols_of(kernel))
-      for (int i = 0; i < 2; ++i, ++turn) {
-        Way way = ways(v.access)[turn % ways(v.access).size()];
-        const bool weights_decide = v.access == hipops::any && way.any_vector;
-        if (weights_decide && (!op.has_weight || cols <= longest_staged(dtype))) way.x = Layout::kEveryOther;
-        if (cols == 1 && way.x == Layout::kMirrored) way.x = Layout::kEveryOther;  // one element has no direction
-        Operands t = make_operands(op, dtype, n, cols, way, turn);
-        hipops::forced_row_kernel = kernel;
-        try {
-          const auto view = [](const std::optional<HostTensor>& tensor) { return tensor ? &tensor->view : nullptr; };
-          EXPECT_EQUAL(hipops::row_access(t.y().view, t.x.view, hipops::row_geometry(t.y().view, t.x.view),
-                                          view(t.weight), view(t.bias)),
-                       v.access);
-          check_numbers(op, t);
-          EXPECT(recorder.ran() == std::vector<int>{kernel});
-        } catch (const std::exception& problem) {
-          throw std::runtime_error(std::string(op.kernels().kernel_names[kernel]) + ", " + std::to_string(cols) +
-                                   " columns, way " + std::to_string(turn % ways(v.access).size()) + ": " +
-                                   problem.what());
-        }
+  const auto check = [&](hipops::RowLayout layout, int64_t cols) {
+    const auto& all = ways(layout);
+    for (int i = 0; i < 2; ++i, ++turn) {
+      Operands t = make_operands(op, dtype, cols <= 64 * length ? 14 : 1, cols, all[turn % all.size()], turn);
+      try {
+        check_numbers(op, t);
+      } catch (const std::exception& problem) {
+        throw std::runtime_error(std::to_string(cols) + " columns, way " + std::to_string(turn % all.size()) + " of layout " +
+                                 std::to_string(int(layout)) + ": " + problem.what());
       }
-  }
-}
-
-// A grid that has to go round: two full rounds, and a third for which only one of two blocks has rows, not all that it
-// could have: a late one, where there may be such.
-inline void check_rounds(const RowOp& op, hipops_dtype dtype) {
-  EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);
-  for (int kernel = 0; kernel < hipops::kRowVariants; ++kernel) {
-    const hipops::RowVariant& v = hipops::row_variants[kernel];
-    if (v.dtype != dtype) continue;
-    const int64_t cols = cols_of(kernel)[0], at_once = v.block / v.threads;
-    // A stage is gone over twice where it has room.
-    const bool twice = v.access == hipops::staged && 2 * at_once <= hipops::most_stage_rows(v, cols);
-    const int64_t rows_per_block = twice ? 2 * at_once : at_once, rows = 4 * rows_per_block + (rows_per_block + 1) / 2;
-    Operands t{HostTensor(dtype, {rows, cols}), HostTensor(dtype, {rows, cols}), {}, {}};
-    t.x.randomize(static_cast<uint64_t>(kernel), -3, 5);
-    t.eps = 1;
-    hipops::RowGeometry geometry = hipops::row_geometry(t.y().view, t.x.view);
-    geometry.row_step = 2 * rows_per_block;
-    geometry.threads = v.block;
-    geometry.rows_in_shared = static_cast<int32_t>(rows_per_block);
-    const bool has_late = v.threads == v.block ||
-                          (v.access == hipops::wide && v.vectors <= hipops::kMostVectorsAround);
-    if (has_late) geometry.in_rounds = 2 * geometry.row_step;
-    try {
-      check_numbers(op, t, [&] {
-        return op.launch(op.kernels(), kernel, has_late ? 3 : 2, static_cast<uint32_t>(v.block), geometry,
-                         t.x.view.data, t.y().view.data);
-      });
-    } catch (const std::exception& problem) {
-      throw std::runtime_error(std::string(op.kernels().kernel_names[kernel]) + ": " + problem.what());
     }
+  };
+  for (const int64_t vectors : {1, 3, 16, 17, 64, 65, 512, 513, 1024, 1025, 2049, 4096, 4097}) {
+    check(hipops::RowLayout::aligned, vectors * length);
+    if (vectors < 4) continue;
+    for (const int64_t more : {int64_t{0}, length - 1}) check(hipops::RowLayout::unaligned, vectors * length + more);
+  }
+  for (const int64_t cols : {2, 31, 128, 129, 2048, 2049, 5000}) check(hipops::RowLayout::strided, cols);
+  for (const int64_t cols : {3, 8, 9, 32}) {  // 21 times three rows, packed
+    Operands t{HostTensor(dtype, {63, cols}), HostTensor(dtype, {63, cols}), {}, {}};
+    t.x.randomize(static_cast<uint64_t>(cols), -3, 5);
+    check_numbers(op, t);
+  }
+  EXPECT_EQUAL(recorder.missing(hipops::first_kernel_of(dtype), hipops::row_kernels(dtype).count), "");
+}
+
+// Short rows without gaps, wherever x and y begin: some, and as many as take several rounds of stages that hold several
+// rounds of rows.
+inline void check_packed(const RowOp& op, hipops_dtype dtype) {
+  EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);
+  const int64_t length = 16 / static_cast<int64_t>(hipops::parity::dtype_size(dtype));
+  const auto check = [&](int64_t rows, int64_t cols, int64_t x, std::optional<int64_t> y) {
+    Operands t{HostTensor(dtype, {rows, cols}, {}, x), {}, {}, {}};
+    if (y) t.apart = HostTensor(dtype, {rows, cols}, {}, *y);
+    const uint64_t seed = static_cast<uint64_t>(cols * length + x);
+    t.x.randomize(seed, -3, 5);
+    const Second second = x % 3 == 0 ? Second::kNone : x % 3 == 1 ? Second::kSame : Second::kF32;
+    if (op.has_weight) t.weight = make_vector(dtype, cols, second, false, seed + 1);
+    if (op.has_bias) t.bias = make_vector(dtype, cols, second, false, seed + 2);
+    try {
+      check_numbers(op, t);
+    } catch (const std::exception& problem) {
+      throw std::runtime_error(std::to_string(rows) + " rows of " + std::to_string(cols) + " columns, " + std::to_string(x) +
+                               " and " + std::to_string(y.value_or(-1)) + " past 16 bytes: " + problem.what());
+    }
+  };
+  for (int64_t cols = 1; cols <= 32; ++cols)
+    for (int64_t x = 0; x < length; ++x) {
+      check(11, cols, x, (3 * x + cols) % length);
+      check(11, cols, x, {});
+    }
+  hipops::limit_grid(2);
+  for (const int64_t cols : {3, 17}) {
+    check(3001, cols, 1, 1);
+    check(3001, cols, 1, 0);
+    check(3001, cols, 1, {});
   }
 }
 
-// Few short rows go element by element, many by way of shared memory.
-inline void check_few(const RowOp& op, hipops_dtype dtype) {
+// Few long rows, whose spans' parts wait in y, wherever x and y begin. Of f64, spans of several tiles, too. Results are the
+// same bits in any grid.
+inline void check_split(const RowOp& op, hipops_dtype dtype) {
   EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);
-  Recorder recorder(op.kernels());
-  for (bool many : {false, true}) {
-    hipops::rows_count_as_many = many;
-    Operands t{HostTensor(dtype, {5, 7}), {}, {}, {}};
-    t.x.randomize(3, -3, 5);
+  const int64_t length = 16 / static_cast<int64_t>(hipops::parity::dtype_size(dtype));
+  const auto check = [&](int64_t rows, int64_t cols, int64_t x, int64_t y) {
+    Operands t{HostTensor(dtype, {rows, cols}, {}, x), HostTensor(dtype, {rows, cols}, {}, y), {}, {}};
+    t.x.randomize(static_cast<uint64_t>(x), -3, 5);
+    if (op.has_weight) t.weight = make_vector(dtype, cols, x == y ? Second::kSame : Second::kF32, false, 1);
+    if (op.has_bias && x == y) t.bias = make_vector(dtype, cols, Second::kSame, false, 2);
+    hipops::limit_grid(0);
     check_numbers(op, t);
-    const std::vector<int> ran = recorder.ran();
-    EXPECT_EQUAL(ran.size(), size_t{1});
-    EXPECT_EQUAL(hipops::row_variants[ran[0]].access, many ? hipops::staged : hipops::any);
+    const auto before = t.apart->bytes();
+    hipops::limit_grid(3);
+    check_numbers(op, t);
+    EXPECT(t.apart->bytes() == before);
+  };
+  for (int64_t x = 0; x < length; ++x) check(2, 4097 * length + x, x, (3 * x + 1) % length);
+  check(2, 6144 * length, 0, 0);
+  if (dtype == HIPOPS_F64) check(1, (int64_t{1} << 21) + 5001, 1, 0);
+}
+
+// Rows of a few values over and over: in part of a wave, a wave, a block, and in memory.
+inline void check_values(const RowOp& op, hipops_dtype dtype, const std::vector<double>& x, double eps,
+                         const std::vector<double>& weight = {}) {
+  EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);
+  const int64_t values = static_cast<int64_t>(x.size());
+  for (const int64_t times : {1, 24, 1500, 24000}) {
+    const int64_t cols = times * values;
+    Operands t{HostTensor(dtype, {1, cols}), HostTensor(dtype, {1, cols}), {}, {}, eps};
+    if (!weight.empty()) t.weight = HostTensor(dtype, {cols});
+    for (int64_t i = 0; i < cols; ++i) {
+      t.x.set(i, x[static_cast<size_t>(i % values)]);
+      if (t.weight) t.weight->set(i, weight[static_cast<size_t>(i % values)]);
+    }
+    try {
+      check_numbers(op, t);
+    } catch (const std::exception& problem) {
+      throw std::runtime_error(std::string(hipops::parity::dtype_name(dtype)) + " of " +
+                               hipops::parity::show_double(x[0]) + ", " + std::to_string(cols) + " columns, eps " +
+                               hipops::parity::show_double(eps) + ": " + problem.what());
+    }
   }
 }
 
@@ -352,8 +343,24 @@ inline void check_ranks(const RowOp& op) {
     }
 }
 
-// `check` on the CPU runtime, with waves of 32 and of 64, in a process for each dtype.
-inline void on_cpu(const RowOp& op, void (*check)(const RowOp&, hipops_dtype), const Environment& environment = {}) {
+// Long rows whose parts differ in size as much as the type allows, split and in place, the smallest ones first or last.
+inline void check_sizes_of_parts(const RowOp& op, hipops_dtype dtype) {
+  EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);
+  const double apart = dtype == HIPOPS_F64 ? 1e200 : dtype == HIPOPS_F16 ? 1e3 : 1e30;
+  const int64_t cols = 70001;
+  for (const double first : {1 / apart, apart})
+    for (const bool in_place : {false, true}) {
+      Operands t{HostTensor(dtype, {1, cols}), {}, {}, {}, 0};
+      if (!in_place) t.apart = HostTensor(dtype, {1, cols});
+      t.x.randomize(5, -3, 5);
+      for (int64_t i = 0; i < cols; ++i)
+        t.x.set(i, t.x.get(i) * (i < cols / 3 ? first : i < 2 * cols / 3 ? 1 : 1 / first));
+      check_numbers(op, t);
+    }
+}
+
+// `check` on the CPU runtime, with waves of 32 and of 64, in a process for each dtype. Races in shared memory are reported.
+inline void on_cpu(const RowOp& op, void (*check)(const RowOp&, hipops_dtype)) {
   if (!has_cpu()) {
     WARN("left out: built without the CPU runtime");
     return;
@@ -361,9 +368,8 @@ inline void on_cpu(const RowOp& op, void (*check)(const RowOp&, hipops_dtype), c
   for (const char* wave : {"32", "64"})
     for (hipops_dtype dtype : kFloats) {
       INFO("wave " << wave << ", " << hipops::parity::dtype_name(dtype));
-      Environment all = environment;
-      all["HIPOPS_CPU_WAVE"] = wave;
-      check_in_child(all, [&] { check(op, dtype); });
+      check_in_child({{"HIPOPS_CPU_WAVE", wave}, {"HIPOPS_CPU_UNITS", "2"}, {"HIPOPS_CPU_RACE", "1"}},
+                     [&] { check(op, dtype); });
     }
 }
 

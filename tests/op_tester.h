@@ -11,7 +11,6 @@
 #include "host_tensor.h"
 #include "in_child.h"
 #include "ops.h"
-#include "count_as_many.h"
 
 namespace hipops_test {
 
@@ -24,9 +23,6 @@ struct RowOp {
                         const hipops_tensor* bias, double eps);
   // One row: y, and of each element the magnitude of what was added up last, by which an error of it is to be judged.
   void (*reference)(const Row& x, const Row& weight, const Row& bias, long double eps, Row* y, Row* magnitude);
-  // A launch with a grid and geometry of one's own, without weights and with an eps of 1.
-  hipops_status (*launch)(hipops::Op& op, int kernel, uint32_t grid, uint32_t block,
-                          const hipops::RowGeometry& geometry, const void* x, void* y);
 
   hipops::Op& kernels() const {
     for (int i = 0; i < hipops::op_count; ++i)

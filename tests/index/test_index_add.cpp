@@ -13,12 +13,12 @@
 #include <set>
 #include <utility>
 
+#include "count_as_many.h"
 #include "device/core/cpu.h"
 #include "device/core/launch_contract.h"
 #include "index/index_order.h"
 #include "index/index_sums.h"
 #include "tensor/overlap.h"
-#include "count_as_many.h"
 #include "runtime/runtime.h"
 #include "move/take_tester.h"
 

@@ -10,7 +10,7 @@ import re
 import sys
 
 ADDITION = re.compile(r"^\s*(add\.\w*\.?f64|mma\.sync\S*\.f64)\s", re.MULTILINE)
-KERNEL = re.compile(r"\.entry (layer_norm_f32_wide_\d+x\d+)\(.*?^\}", re.DOTALL | re.MULTILINE)
+KERNEL = re.compile(r"\.entry (layer_norm_f32_aligned_\d+x\d+)\(.*?^\}", re.DOTALL | re.MULTILINE)
 
 
 def main():

@@ -11,6 +11,7 @@
 
 #include "machine_code/amd_kernels.h"
 #include "catch.h"
+#include "fused_add_rms_norm.h"
 #include "inspect/code_object.h"
 #include "inspect/machine_code.h"
 #include "layer_norm.h"
@@ -49,29 +50,29 @@ bool has_few_registers(const std::string& target) {
 
 bool has_wave64(const std::string& target) { return target.rfind("gfx9", 0) == 0; }
 
-// What the lists of variants say, for the ops whose lists are of rows.
+// What the lists of kernels say, for the ops whose lists are of rows.
 struct Row {
   uint64_t block, argument_bytes;
-  bool in_clusters, weights;
+  RowBody body;
 };
 const std::map<std::string, Row>& row_kernels() {
-#define ROW_KERNEL(name, type, threads, vectors, block, access, mode) \
-  {#name, {block, sizeof(Args), in_clusters(RowMode::mode), weights}},
+#define ROW_KERNEL(name, T, lanes, vectors, block, layout, body) {#name, {block, sizeof(Args), RowBody::body}},
   static const std::map<std::string, Row> all = [] {
     std::map<std::string, Row> rows;
     {
+      using Args = FusedAddRmsNormArgs;
+      rows.insert({HIPOPS_FUSED_ADD_RMS_NORM_KERNELS(ROW_KERNEL)});
+    }
+    {
       using Args = LayerNormArgs;
-      constexpr bool weights = true;
       rows.insert({HIPOPS_LAYER_NORM_KERNELS(ROW_KERNEL)});
     }
     {
       using Args = RmsNormArgs;
-      constexpr bool weights = true;
       rows.insert({HIPOPS_RMS_NORM_KERNELS(ROW_KERNEL)});
     }
     {
       using Args = SoftmaxArgs;
-      constexpr bool weights = false;
       rows.insert({HIPOPS_SOFTMAX_KERNELS(ROW_KERNEL)});
     }
     return rows;
@@ -101,7 +102,7 @@ void check_kernel(const Kernel& kernel, const std::string& target) {
 
   const auto row = row_kernels().find(kernel.name);
   if (row == row_kernels().end()) return;
-  const uint64_t blocks = row->second.in_clusters && !has_few_registers(target) ? kBlocksInOne : 1;
+  const uint64_t blocks = row->second.body == RowBody::cluster && !has_few_registers(target) ? kBlocksInOne : 1;
   CHECK(kernel.largest_block == blocks * row->second.block);
   CHECK(kernel.argument_bytes == row->second.argument_bytes);
 }
@@ -137,19 +138,11 @@ bool any_begins(const std::set<std::string>& words, const std::string& beginning
   return at != words.end() && at->rfind(beginning, 0) == 0;
 }
 
-// Wide variants load 16 bytes at a time. Only f32 weights of f64 rows are less, as 8 bytes of theirs belong to 16 of
-// the row. Where a row is split over blocks, `partial` leaves a result in y instead of the row, and `apply` finds one
-// there beside the row.
-void check_wide_loads(const Kernel& kernel, const Row& row, const MachineCode& code) {
-  const bool narrow_weights = row.weights && kernel.name.find("_f64_") != std::string::npos;
-  const bool leaves_result = kernel.name.find("_partial") != std::string::npos;
-  const bool finds_result = kernel.name.find("_apply") != std::string::npos;
-  for (const auto& [bytes, count] : code.loads) {
-    const bool result = finds_result && (bytes == 4 || bytes == 12) && count == 1;
-    CHECK((bytes == 16 || (bytes == 8 && narrow_weights) || result));
-  }
+// Where rows are aligned, all is loaded and stored in 16 bytes at a time.
+void check_aligned(const MachineCode& code) {
+  for (const auto& [bytes, count] : code.loads) CHECK(bytes == 16);
   CHECK(code.loads.count(16) == 1);
-  CHECK((leaves_result || code.stores.count(16) == 1));
+  CHECK(code.stores.count(16) == 1);
 }
 
 // A block that waits for others (long_lists.h) looks at a clock, sleeps, and asks by an atomic addition. Behind the last one
@@ -184,12 +177,11 @@ void check_code(const Kernel& kernel, const std::string& target, const Code& cod
   CHECK(any_begins(mnemonics, "s_endpgm"));
   check_wait(code);
 
-  const auto row = row_kernels().find(kernel.name);
-  if (row == row_kernels().end()) return;
+  if (row_kernels().count(kernel.name) == 0) return;
   // Written for lanes that exchange values without memory.
   CHECK(figures.bpermute == 0);
   CHECK(figures.swizzle == 0);
-  if (kernel.name.find("_wide_") != std::string::npos) check_wide_loads(kernel, row->second, figures);
+  if (kernel.name.find("_aligned_") != std::string::npos) check_aligned(figures);
 }
 
 #endif

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "rows/as_many.h"
+#include "as_many.h"
 #include "catch.h"
 #include "tensor/error.h"
 #include "host_tensor.h"

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <optional>
 
-#include "rows/as_many.h"
+#include "as_many.h"
 #include "move/copy_plan.h"
 #include "move/mover_tester.h"
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-#include "rows/as_many.h"
+#include "as_many.h"
 #include "move/mover_tester.h"
 #include "move/upsample.h"
 

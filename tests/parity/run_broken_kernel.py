@@ -47,16 +47,19 @@ def apply_all(mutation, kernels):
         apply(change, kernels)
 
 
-def leave_out(dtypes, kernels):
+def leave_out(dtypes, op, kernels):
     """Rows of dtypes that no run takes: their kernels get one body together, as most of the time goes by compiling."""
-    path = kernels / "device/rows/row_contract.h"
-    text = path.read_text()
+    contract, list_of_op = kernels / "device/rows/contract.h", kernels / f"{op}.h"
+    text = contract.read_text()
+    for of_rows, kernels_of in re.findall(r"#define (HIPOPS_\w+)(\(X, op.*\\\n(?:.*\\\n)+.*\n)", text):
+        same = re.sub(r"(T|f64), \d+, \d+, \d+, \w+, \w+\)", r"\1, 32, 1, 64, strided, on_chip)", kernels_of)
+        text += f"\n#define {of_rows}_LEFT_OUT{same.replace('_KERNELS_OF(X', '_KERNELS_OF_LEFT_OUT(X')}"
+    contract.write_text(text)
+    lines = list_of_op.read_text()
     for dtype in dtypes:
-        text = re.sub(rf"\b(HIPOPS_\w+)\(X, op, {dtype}\)", r"\1_LEFT_OUT(X, op, " + dtype + ")", text)
-    for of_rows, kernels_of in re.findall(r"#define (HIPOPS_\w+)\(X, op, T\)((?:.*\\\n)+.*\n)", text):
-        same = re.sub(r", T, .*\)", ", T, 2, 1, 128, wide, resident)", kernels_of)
-        text += f"\n#define {of_rows}_LEFT_OUT(X, op, T){same}"
-    path.write_text(text)
+        kernels_of = rf"(HIPOPS_ROW_KERNELS_OF{'_F64' if dtype == 'f64' else ''})(\(X, {op}{'' if dtype == 'f64' else ', ' + dtype}\))"
+        lines = re.sub(kernels_of, r"\1_LEFT_OUT\2", lines)
+    list_of_op.write_text(lines)
 
 
 class Build:
@@ -123,7 +126,7 @@ def describe(run):
 
 
 def pass_all(build, name, op, wave, runs):
-    leave_out(set(DTYPES) - {run.dtype for run in runs}, build.kernels)
+    leave_out(set(DTYPES) - {run.dtype for run in runs}, op, build.kernels)
     build.make(op, wave)
     for run in runs:
         done = build.run(op, wave, run)
@@ -146,7 +149,7 @@ def test_broken(settings, name):
         test_small(settings, mutation)
     build = Build(settings, name)
     apply_all(mutation, build.kernels)
-    leave_out(set(DTYPES) - {run.dtype for run in mutation.runs}, build.kernels)
+    leave_out(set(DTYPES) - {run.dtype for run in mutation.runs}, mutation.op, build.kernels)
     build.make(mutation.op, mutation.wave)
     for run in mutation.runs:
         done = build.run(mutation.op, mutation.wave, run)

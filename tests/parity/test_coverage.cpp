@@ -1,5 +1,5 @@
-// What the library exports, the golden files cover: every kernel of every op is launched for some case, for few rows
-// as they are, or as for many, and every pair of dtypes that an op supports is in one. A new kernel or dtype without a
+// What the library exports, the golden files cover: every kernel of every op is launched for some case, as it
+// is or as of a large tensor, and every pair of dtypes that an op supports is in one. A new kernel or dtype without a
 // case fails here.
 #include <algorithm>
 #include <array>
@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "catch.h"
+#include "count_as_many.h"
 #include "device/core/cpu.h"
 #include "index/index_sums.h"
 #include "ops.h"
 #include "parity/golden_files.h"
 #include "parity/run_case.h"
-#include "count_as_many.h"
 #include "tensor/tensor.h"
 
 using namespace hipops;

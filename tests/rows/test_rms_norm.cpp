@@ -1,6 +1,4 @@
-// hipops_rms_norm: what it refuses, and its numbers on the CPU with every kernel that it has.
-#include "rms_norm.h"
-
+// hipops_rms_norm: what it refuses, and its numbers on the CPU.
 #include "op_calls.h"
 #include "op_numbers.h"
 
@@ -14,22 +12,51 @@ const RowOp kRmsNorm = {
     true,
     false,
     [](const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight, const hipops_tensor*, double eps) {
-      return hipops_rms_norm(y, x, weight, eps, flags, nullptr);
+      return hipops_rms_norm(y, x, weight, eps, 0, nullptr);
     },
     [](const Row& x, const Row& weight, const Row&, long double eps, Row* y, Row* magnitude) {
       long double squares = 0;
       for (long double v : x) squares += v * v;
       long double root = std::sqrt(squares / static_cast<long double>(x.size()) + eps);
       for (size_t i = 0; i < x.size(); ++i) (*magnitude)[i] = (*y)[i] = x[i] / root * weight[i];
-    },
-    [](Op& op, int kernel, uint32_t grid, uint32_t block, const RowGeometry& geometry, const void* x, void* y) {
-      RmsNormArgs args{};
-      args.geometry = geometry;
-      args.x = x;
-      args.y = y;
-      set_norm_terms(1, geometry.cols, &args);
-      return launch(op, kernel, grid, block, &args, sizeof args, nullptr);
     }};
+
+void check_extremes(const RowOp& op, hipops_dtype dtype) {
+  // Normalized, the first is a denormal number: its weight shows the digits.
+  const double tiny = dtype == HIPOPS_F64 ? 1e-307 : 1e-37, denormal = dtype == HIPOPS_F64 ? 1e-322 : 1e-44;
+  if (dtype != HIPOPS_F16) check_values(op, dtype, {tiny, 1000}, 1e-5, {1e4, 1});
+  if (dtype == HIPOPS_F32 || dtype == HIPOPS_F64) check_values(op, dtype, {denormal, 1000}, 1e-5, {1e4, 1});
+  // Squares that the type does not have.
+  if (dtype != HIPOPS_F16)
+    for (const double value : {1e20, 1e25, 3e38, 1e-30, 1e-38})
+      for (const double eps : {0.0, 1e-5}) check_values(op, dtype, {value}, eps);
+  if (dtype == HIPOPS_F64)
+    for (const double value : {1e200, 1.7e308, 1e-200, 1e-307}) check_values(op, dtype, {value}, 0);
+  for (const double value : {1.0, 60000.0}) check_values(op, dtype, {value}, 3.4e38);
+}
+
+// Weights of which 1 more is exact; and what one rounding more comes to.
+void check_flags(const RowOp&, hipops_dtype dtype) {
+  EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);
+  for (const int64_t cols : {7, 96, 1000, 5001, 40000}) {
+    HostTensor x(dtype, {3, cols}), y(dtype, {3, cols}), other(dtype, {3, cols}), weight(dtype, {cols}), more(dtype, {cols});
+    x.randomize(1, -3, 5);
+    for (int64_t i = 0; i < cols; ++i) weight.set(i, static_cast<double>(i % 13) / 8), more.set(i, weight.get(i) + 1);
+    const auto run = [&](HostTensor& to, const HostTensor* w, uint32_t flags) {
+      EXPECT_EQUAL(hipops_rms_norm(&to.view, &x.view, w ? &w->view : nullptr, 1e-5, flags, nullptr), HIPOPS_SUCCESS);
+    };
+    run(y, &weight, HIPOPS_WEIGHT_PLUS_ONE);
+    run(other, &more, 0);
+    EXPECT(y.bytes() == other.bytes());
+    run(other, nullptr, HIPOPS_WEIGHT_PLUS_ONE | HIPOPS_ROUND_BEFORE_WEIGHT);
+    run(y, &weight, HIPOPS_ROUND_BEFORE_WEIGHT);
+    for (int64_t i = 0; i < 3 * cols; ++i)
+      EXPECT_EQUAL(y.bits(i), hipops::parity::encode(dtype, other.get(i) * weight.get(i % cols)));
+    run(y, &weight, HIPOPS_ROUND_BEFORE_WEIGHT | HIPOPS_WEIGHT_PLUS_ONE);
+    for (int64_t i = 0; i < 3 * cols; ++i)
+      EXPECT_EQUAL(y.bits(i), hipops::parity::encode(dtype, other.get(i) * more.get(i % cols)));
+  }
+}
 
 }  // namespace
 
@@ -45,17 +72,36 @@ TEST_CASE("rms_norm refuses a bad eps", "[rms_norm]") {
   check_calls([] { check_eps_argument(kRmsNorm); });
 }
 
+TEST_CASE("rms_norm refuses flags that it does not know", "[rms_norm]") {
+  check_calls([] {
+    for (const uint32_t flags : {1u, 2u, 0x10u, 0x80000004u}) {
+      Call call(kRmsNorm);
+      EXPECT_EQUAL(hipops_rms_norm(call.y_view, call.x_view, call.weight_view, 1e-5, flags, nullptr), HIPOPS_INVALID_ARGUMENT);
+      char text[16];
+      std::snprintf(text, sizeof text, "0x%x", flags);
+      EXPECT_EQUAL(error_without_values(), std::string("rms_norm: flags is ") + text +
+                                               ", expected 0 or some of HIPOPS_WEIGHT_PLUS_ONE (0x4) and "
+                                               "HIPOPS_ROUND_BEFORE_WEIGHT (0x8)");
+      EXPECT_EQUAL(hipops_backend_in_use(), HIPOPS_BACKEND_AUTO);
+    }
+  });
+}
+
+TEST_CASE("rms_norm by its flags", "[rms_norm]") { on_cpu(kRmsNorm, check_flags); }
+
+TEST_CASE("rms_norm of very large and very small values", "[rms_norm]") { on_cpu(kRmsNorm, check_extremes); }
+
+TEST_CASE("rms_norm of rows whose parts differ in size", "[rms_norm]") { on_cpu(kRmsNorm, check_sizes_of_parts); }
+
 TEST_CASE("rms_norm of nothing is success", "[rms_norm]") {
   check_calls([] { check_empty(kRmsNorm); });
 }
 
-TEST_CASE("rms_norm's variants are right at their ends", "[rms_norm]") { on_cpu(kRmsNorm, check_variants); }
+TEST_CASE("rms_norm is right for rows however they lie", "[rms_norm]") { on_cpu(kRmsNorm, check_layouts); }
 
-TEST_CASE("rms_norm takes few short rows element by element", "[rms_norm]") { on_cpu(kRmsNorm, check_few); }
+TEST_CASE("rms_norm is right for short rows in one piece", "[rms_norm]") { on_cpu(kRmsNorm, check_packed); }
 
-TEST_CASE("rms_norm's variants are right over several rounds of the grid", "[rms_norm]") {
-  on_cpu(kRmsNorm, check_rounds, {{"HIPOPS_CPU_RACE", "1"}});
-}
+TEST_CASE("rms_norm is right for rows that are split", "[rms_norm]") { on_cpu(kRmsNorm, check_split); }
 
 TEST_CASE("rms_norm takes every rank, and success leaves the last failure alone", "[rms_norm]") {
   if (!has_cpu()) return;

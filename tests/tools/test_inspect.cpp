@@ -128,7 +128,7 @@ MachineCode figures(const std::string& lines, const std::string& target = "gfx94
 
 Kernel kernel_with(uint64_t vgprs, uint64_t wave, uint64_t block, uint64_t lds = 0, uint64_t sgprs = 32) {
   Kernel kernel;
-  kernel.name = "softmax_f32_wide_4x1";
+  kernel.name = "softmax_f32_aligned_8x2";
   kernel.vgprs = vgprs;
   kernel.sgprs = sgprs;
   kernel.wave = wave;
@@ -477,7 +477,7 @@ TEST_CASE("bytes in flight are those of all waves of a compute unit", "[figures]
 namespace {
 
 Record record(const std::string& target = "gfx942") {
-  return {{"op", "softmax"},      {"target", target}, {"kernel", "softmax_f32_wide_4x1"}, {"spills", 0},
+  return {{"op", "softmax"},      {"target", target}, {"kernel", "softmax_f32_aligned_8x2"}, {"spills", 0},
           {"bytes_in_flight", 9}, {"hot_loads", {{"16", 2}, {"8", 1}}}, {"waves_limit", "none"}};
 }
 
@@ -491,17 +491,17 @@ TEST_CASE("limits hold or are broken, with figure and limit", "[budgets]") {
   CHECK(check_one(R"({"rules": [{"most": {"spills": 0}, "least": {"bytes_in_flight": 9}}]})").held == 2);
   const Verdict most = check_one(R"({"rules": [{"most": {"bytes_in_flight": 8.5}}]})");
   REQUIRE(most.problems.size() == 1);
-  CHECK(most.problems[0] == "gfx942 softmax_f32_wide_4x1: bytes_in_flight is 9, limit: at most 8.5");
+  CHECK(most.problems[0] == "gfx942 softmax_f32_aligned_8x2: bytes_in_flight is 9, limit: at most 8.5");
   const Verdict least = check_one(R"({"rules": [{"least": {"bytes_in_flight": 16384}}]})");
   REQUIRE(least.problems.size() == 1);
-  CHECK(least.problems[0] == "gfx942 softmax_f32_wide_4x1: bytes_in_flight is 9, limit: at least 16384");
+  CHECK(least.problems[0] == "gfx942 softmax_f32_aligned_8x2: bytes_in_flight is 9, limit: at least 16384");
 }
 
 TEST_CASE("widths have to be among those named, with exceptions", "[budgets]") {
   const std::string rules = R"("rules": [{"only": {"hot_loads": [16]}}])";
   const Verdict broken = check_one("{" + rules + "}");
   REQUIRE(broken.problems.size() == 1);
-  CHECK(broken.problems[0] == "gfx942 softmax_f32_wide_4x1: hot_loads is 16x2 8x1, limit: 16 bytes");
+  CHECK(broken.problems[0] == "gfx942 softmax_f32_aligned_8x2: hot_loads is 16x2 8x1, limit: 16 bytes");
   const auto with = [&](const std::string& scope, const std::string& widths) {
     return check_one("{" + rules + R"(, "exceptions": [{)" + scope + R"("figure": "hot_loads", "widths": )" + widths +
                      R"(, "reason": "because"}]})");
@@ -520,9 +520,9 @@ TEST_CASE("rules cover the kernels they name", "[budgets]") {
     return check_one("{\"rules\": [{" + scope + R"("most": {"bytes_in_flight": 0}}]})").problems.size();
   };
   CHECK(broken("") == 1);
-  CHECK(broken(R"("ops": ["rope", "softmax"], "kernels": ["x", "*_wide_*"], "targets": ["gfx94*"], )") == 1);
+  CHECK(broken(R"("ops": ["rope", "softmax"], "kernels": ["x", "*_aligned_*"], "targets": ["gfx94*"], )") == 1);
   CHECK(broken(R"("ops": ["soft"], )") == 0);
-  CHECK(broken(R"("kernels": ["*_any_*"], )") == 0);
+  CHECK(broken(R"("kernels": ["*_strided_*"], )") == 0);
   CHECK(broken(R"("targets": ["gfx90a"], )") == 0);
 }
 
@@ -533,7 +533,7 @@ TEST_CASE("what is known to be broken has to be broken", "[budgets]") {
   CHECK(still.known == 1);
   const Verdict no_more = check_one(R"({"rules": [{"least": {"bytes_in_flight": 9}}], )" + known);
   REQUIRE(no_more.problems.size() == 1);
-  CHECK(no_more.problems[0] == "gfx942 softmax_f32_wide_4x1: bytes_in_flight keeps its limit: take it from known[0]");
+  CHECK(no_more.problems[0] == "gfx942 softmax_f32_aligned_8x2: bytes_in_flight keeps its limit: take it from known[0]");
 }
 
 TEST_CASE("parts that cover no kernel of a target that is there are problems", "[budgets]") {
@@ -599,7 +599,7 @@ std::string first_target() {
 }
 
 // Some kernels of the library, for few enough of them to be quick.
-std::string some() { return "--op rms_norm --target " + first_target() + " --kernel 'rms_norm_f32_wide_*' "; }
+std::string some() { return "--op rms_norm --target " + first_target() + " --kernel 'rms_norm_f32_aligned_*' "; }
 
 Run check_with(const std::string& budgets) {
   const hipops_test::TemporaryFolder folder;
@@ -618,7 +618,7 @@ TEST_CASE("--check ends with 0 or 1 as the budgets are", "[program]") {
   const Run broken = check_with(R"({"rules": [{"most": {"vgprs": 1}}]})");
   INFO(broken.words);
   CHECK(broken.exit_code == 1);
-  CHECK(contains(broken.words, first_target() + " rms_norm_f32_wide_4x1: vgprs is "));
+  CHECK(contains(broken.words, first_target() + " rms_norm_f32_aligned_8x2: vgprs is "));
   CHECK(contains(broken.words, "limit: at most 1"));
 
   const std::string known = R"("known": [{"figure": "vgprs", "reason": "x"}]})";

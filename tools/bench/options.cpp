@@ -67,8 +67,7 @@ void declare(CLI::App* app, Options* o) {
                                     "also the host's time for one call, beside the driver's own launch\nof the same "
                                     "kernels");
   app->add_flag("--sweep", o->sweep,
-                "instead: layer_norm, rms_norm and softmax over rows and columns\nfrom 1 to 2^18, and the neighbouring "
-                "variants;\nnot with --shape, --warm, --host")
+                "instead: layer_norm, rms_norm and softmax over rows and columns\nfrom 1 to 2^18; not with --shape, --warm, --host")
       ->excludes(shape)
       ->excludes(warm)
       ->excludes(host);
@@ -88,7 +87,7 @@ void declare(CLI::App* app, Options* o) {
       "\n"
       "Exit status:\n"
       "  0   done\n"
-      "  1   a failure, or a sweep that found a shape under 75 % of the roof or a better neighbour\n"
+      "  1   a failure, or a sweep that found a shape under 75 % of the roof\n"
       "  2   bad usage, a wrong setting, or a file that cannot be written\n"
       "  77  the backend asked for is not there, or there is no GPU and none was asked for;\n"
       "      hipops-info says why");

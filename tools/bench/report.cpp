@@ -90,32 +90,20 @@ std::string table_row(const Figure& figure) {
 }
 
 std::string sweep_text(const std::vector<SweepRow>& rows, bool colour) {
-  std::vector<const SweepRow*> slow, beaten;
+  std::vector<const SweepRow*> slow;
   double least = 0;
   for (const SweepRow& row : rows) {
     if (row.bytes > kSweepLargeBytes) least = least == 0 ? row.share() : std::min(least, row.share());
     if (row.is_slow()) slow.push_back(&row);
-    if (row.has_better_neighbour()) beaten.push_back(&row);
   }
-  const auto gain = [](const SweepRow* row) { return row->chosen.us / row->fastest_neighbour()->us; };
   std::sort(slow.begin(), slow.end(), [](const SweepRow* a, const SweepRow* b) { return a->share() < b->share(); });
-  std::sort(beaten.begin(), beaten.end(), [&](const SweepRow* a, const SweepRow* b) { return gain(a) > gain(b); });
-  std::vector<std::string> slow_lines, beaten_lines;
+  std::vector<std::string> lines;
   for (const SweepRow* row : slow)
-    slow_lines.push_back(left(row->job.name(), kNameWidth) + bytes_column(size_text(row->bytes)) +
-                         column(time_text(row->roof)) + column(time_text(row->chosen.us)) +
-                         column(percent(row->share())) + "  " + row->chosen.kernel);
-  for (const SweepRow* row : beaten)
-    beaten_lines.push_back(left(row->job.name(), kNameWidth) + bytes_column(size_text(row->bytes)) +
-                           column(time_text(row->chosen.us)) + column(time_text(row->fastest_neighbour()->us)) +
-                           column(fixed(gain(row), 2) + " x") + "  " + row->chosen.kernel + " -> " +
-                           row->fastest_neighbour()->kernel);
+    lines.push_back(left(row->job.name(), kNameWidth) + bytes_column(size_text(row->bytes)) + column(time_text(row->roof)) +
+                    column(time_text(row->us)) + column(percent(row->share())));
   return std::to_string(rows.size()) + " shapes" +
          (least > 0 ? "; least share where more than 32 MiB move: " + percent(least) : "") + "\n" +
-         list_text("under 75 % of the roof, of those that move more than 32 MiB (bytes, roof, hipops, share, kernel)",
-                   slow_lines, colour) +
-         list_text("a neighbouring variant is more than 10 % faster (bytes, hipops, neighbour, gain, kernels)",
-                   beaten_lines, colour);
+         list_text("under 75 % of the roof, of those that move more than 32 MiB (bytes, roof, hipops, share)", lines, colour);
 }
 
 std::string to_json(const RunInfo& info, const std::vector<Figure>& figures) {
@@ -142,20 +130,15 @@ std::string to_json(const RunInfo& info, const std::vector<Figure>& figures) {
 std::string to_json(const RunInfo& info, const std::vector<SweepRow>& rows) {
   nlohmann::json json = {{"schema", 1}, {"header", header_json(info)}, {"sweep", nlohmann::json::array()}};
   for (const SweepRow& row : rows) {
-    nlohmann::json neighbours = nlohmann::json::object();
-    for (const Variant& neighbour : row.neighbours) neighbours[neighbour.kernel] = neighbour.us;
     json["sweep"].push_back({{"op", row.job.op},
                              {"dtype", parity::dtype_name(row.job.dtype)},
                              {"rows", row.job.shape.rows},
                              {"cols", row.job.shape.cols},
                              {"bytes", row.bytes},
                              {"roof_us", row.roof},
-                             {"hipops_us", row.chosen.us},
+                             {"hipops_us", row.us},
                              {"share", row.share()},
-                             {"kernel", row.chosen.kernel},
-                             {"neighbours_us", neighbours},
-                             {"slow", row.is_slow()},
-                             {"better_neighbour", row.has_better_neighbour()}});
+                             {"slow", row.is_slow()}});
   }
   return dump(json);
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "ops.h"
 #include "parity/buffer.h"
 #include "parity/number.h"
 
@@ -11,6 +10,7 @@ namespace hipops::bench {
 namespace {
 
 constexpr int kLargestPower = 18;
+constexpr int kConfirmations = 15;  // repeats, before a shape is said to be slow
 
 std::set<int64_t> columns() {
   std::set<int64_t> sizes = {97, 769, 3001, 10007, 100003, 131101, 200000,
@@ -32,12 +32,6 @@ std::set<int64_t> rows() {
   return sizes;
 }
 
-const Op& op_named(const std::string& name) {
-  int i = 0;
-  while (name != all_ops[i]->name) ++i;
-  return *all_ops[i];
-}
-
 // Memory for the largest shape, of which every shape takes the beginning.
 struct Arena {
   Arena(const Device& device, int64_t bytes)
@@ -55,14 +49,14 @@ class Sweeper {
   Sweeper(const Device& device, Timer& timer, int64_t bytes) : device_(device), timer_(timer), arena_(device, bytes) {}
 
   SweepRow measure(const SweepJob& job) {
-    const Op& op = op_named(job.op);
     const hipops_tensor x = contiguous(arena_.x.data(), job.dtype, {job.shape.rows, job.shape.cols});
     hipops_tensor y = x;
     y.data = arena_.y.data();
     const Call call = row_call(job.op, y, x, arena_.weight.data(), arena_.bias.data(), device_.stream);
-    SweepRow row = {job, 2 * job.bytes(), 0, {}, {}};
+    SweepRow row = {job, 2 * job.bytes()};
     row.roof = timer_.roof(row.bytes);
-    row.chosen = {op.name, timer_.microseconds(call, row.bytes)};
+    row.us = timer_.microseconds(call, row.bytes);
+    if (row.is_slow()) row.us = timer_.microseconds(call, row.bytes, kConfirmations);  // one outlier is no finding
     return row;
   }
 
@@ -80,17 +74,6 @@ std::vector<SweepShape> sweep_shapes(int64_t element_bytes) {
     for (const int64_t c : columns())
       if (2 * r * c * element_bytes <= kSweepBytes) shapes.push_back({r, c});
   return shapes;
-}
-
-const Variant* SweepRow::fastest_neighbour() const {
-  const auto fastest = std::min_element(neighbours.begin(), neighbours.end(),
-                                        [](const Variant& a, const Variant& b) { return a.us < b.us; });
-  return fastest == neighbours.end() ? nullptr : &*fastest;
-}
-
-bool SweepRow::has_better_neighbour() const {
-  const Variant* neighbour = fastest_neighbour();
-  return neighbour && neighbour->us * kSweepGain < chosen.us;
 }
 
 std::string SweepJob::name() const {

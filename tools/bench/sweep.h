@@ -1,5 +1,4 @@
-// The row ops between the rows of the table: a share of the roof for each of many shapes, and whether another variant
-// would have been faster.
+// The row ops between the rows of the table: a share of the roof for each of many shapes.
 #pragma once
 
 #include <functional>
@@ -13,7 +12,6 @@ namespace hipops::bench {
 constexpr int64_t kSweepBytes = int64_t{1} << 30;        // shapes that move more are left out
 constexpr int64_t kSweepLargeBytes = int64_t{32} << 20;  // shapes that move more are held to kSweepShare
 constexpr double kSweepShare = 0.75;
-constexpr double kSweepGain = 1.10;  // a neighbour is to be no faster than this
 
 struct SweepShape {
   int64_t rows = 0, cols = 0;
@@ -32,22 +30,13 @@ struct SweepJob {
   int64_t bytes() const;     // of x, and as many of y
 };
 
-struct Variant {
-  std::string kernel;
-  double us = 0;
-};
-
 struct SweepRow {
   SweepJob job;
   int64_t bytes = 0;  // moved
-  double roof = 0;
-  Variant chosen;
-  std::vector<Variant> neighbours;
+  double roof = 0, us = 0;
 
-  double share() const { return chosen.us > 0 ? roof / chosen.us : 0; }
-  const Variant* fastest_neighbour() const;  // NULL where there is none
+  double share() const { return us > 0 ? roof / us : 0; }
   bool is_slow() const { return bytes > kSweepLargeBytes && share() < kSweepShare; }
-  bool has_better_neighbour() const;
 };
 
 // Every shape for every op and dtype.

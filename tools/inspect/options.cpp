@@ -35,7 +35,7 @@ void declare(CLI::App* app, Options* options) {
       "docs/design/inspect.md says more.\n"
       "\n"
       "Examples:\n"
-      "  hipops-inspect --op softmax --target gfx942 --kernel '*_bf16_wide_*'\n"
+      "  hipops-inspect --op softmax --target gfx942 --kernel '*_bf16_aligned_*'\n"
       "  hipops-inspect --check budgets.json\n"
       "  hipops-inspect rope.co --json rope.json\n"
       "\n"

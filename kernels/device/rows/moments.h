@@ -192,14 +192,14 @@ struct SumAndDeviations {
 template <class T>
 struct Normalization {
   using C = compute_t<T>;
-  C power, high, scale, low;
+  C power, high, low, scale;  // high and low are the mean
 
   static HIPOPS_METHOD Normalization of(const SumAndDeviations<T>& row, const NormTerms<C>& terms) {
     const C power = power_of_two<C>(-row.exponent);
     const Mean<T> mean(row.sum, terms);
     const C variance = value_of(row.squares) * terms.inverse_cols;
     const C scale = inverse_square_root(variance + terms.eps * power * power);
-    return {power, mean.high, scale, -mean.low * scale};
+    return {power, mean.high, mean.low, scale};
   }
 
   // Times weights, plus biases. As weigh(), and weigh_small().
@@ -217,14 +217,14 @@ struct Normalization {
     if constexpr (kSmall) {
 #pragma unroll
       for (int i = 0; i < n; ++i) {
-        const C lifted = fused_multiply_add(deviation[i], scale * F::kLift, low * F::kLift);
+        const C lifted = fused_multiply_add(deviation[i], scale * F::kLift, -low * (scale * F::kLift));
         const bool is_small = Magnitude()(lifted) < F::kLeastNormal * F::kLift;
         out[i] = is_small ? fused_multiply_add(lifted, weight[i] * F::kDrop, bias[i])
                           : fused_multiply_add(lifted * F::kDrop, weight[i], bias[i]);
       }
     } else {
 #pragma unroll
-      for (int i = 0; i < n; ++i) out[i] = fused_multiply_add(deviation[i], scale, low);
+      for (int i = 0; i < n; ++i) out[i] = fused_multiply_add(deviation[i], scale, -low * scale);
       small = has_weight && has_small<T>(deviation, out);
 #pragma unroll
       for (int i = 0; i < n; ++i) out[i] = fused_multiply_add(out[i], weight[i], bias[i]);

@@ -122,7 +122,7 @@ class PackedRows {
   HIPOPS_METHOD bool has(int i) const { return s_->data[i] != nullptr; }
   HIPOPS_METHOD T staged(int stream, int col) const {
     T value{};
-    if (live() && there(col)) {
+    if (live()) {
       for_each<kInputs>([&](auto& stage, int i) {
         if (i == stream) value = stage.get(place_ + col);
       });
@@ -137,7 +137,7 @@ class PackedRows {
 
   HIPOPS_METHOD int column(int64_t, int v) const { return v * Shape::kLanes + int(thread_index()) % Shape::kLanes; }
   HIPOPS_METHOD bool there(int col) const { return col < cols(); }
-  HIPOPS_METHOD int there_or_last(int col) const { return col; }  // staged() knows
+  HIPOPS_METHOD int there_or_last(int col) const { return there(col) ? col : cols() - 1; }
   HIPOPS_METHOD int edge() const { return -1; }
   HIPOPS_METHOD int64_t elements(int64_t) const { return cols(); }
 

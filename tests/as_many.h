@@ -1,4 +1,4 @@
-// While it lives, kernels are chosen as for many rows, and for large tensors (hipops-parity --many-rows).
+// While it lives, kernels are chosen as for large tensors (hipops-parity --many-rows).
 #pragma once
 
 #include "count_as_many.h"

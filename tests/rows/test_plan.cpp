@@ -1,0 +1,256 @@
+// How a row op's tensors are described to its kernels (capi/rows/problem.h), and the plans of their launches.
+#include "rows/plan.h"
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "host_tensor.h"
+#include "tensor/tensor.h"
+
+using namespace hipops;
+using namespace hipops_test;
+
+namespace {
+
+constexpr uintptr_t kAddress = uintptr_t{1} << 40;  // nothing is ever read there
+constexpr hipops_dtype kFloats[] = {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16, HIPOPS_F64};
+
+RowProblem problem_of(const hipops_tensor& x, const hipops_tensor& y, RowStreams<2>* streams,
+                      const hipops_tensor* weight = nullptr) {
+  const RowColumns columns = row_columns(weight);
+  return describe_rows({&x, &y}, 1, &columns, 1, weight ? dtype_bytes(weight->dtype) : 0, streams);
+}
+RowLayout layout_of(const hipops_tensor& x, const hipops_tensor& y, const hipops_tensor* weight = nullptr) {
+  RowStreams<2> streams;
+  return problem_of(x, y, &streams, weight).layout;
+}
+
+// Where a kernel finds row `row` of a stream.
+int64_t row_offset(const RowStreams<2>& s, int stream, int64_t row) {
+  int64_t offset = 0;
+  for (int d = 0; d < s.dimensions; ++d) {
+    offset += row % s.outer[d].size * s.outer[d].stride[stream];
+    row /= s.outer[d].size;
+  }
+  return row == 0 ? offset : INT64_MIN;  // the sizes must use the number up
+}
+
+// "" if the streams have every row where the views do.
+std::string wrong_rows(const hipops_tensor& x, const hipops_tensor& y) {
+  RowStreams<2> s;
+  problem_of(x, y, &s);
+  const int last = x.rank - 1;
+  int64_t rows = 1;
+  for (int d = 0; d < last; ++d) rows *= x.shape[d];
+  if (s.rows != rows || s.cols != x.shape[last]) return "rows or columns";
+  if (s.step[0] != x.stride[last] || s.step[1] != y.stride[last]) return "the steps of columns";
+  if (s.dimensions < 1 || s.dimensions > kMostOuterDimensions) return std::to_string(s.dimensions) + " dimensions";
+  for (int64_t row = 0; row < rows; ++row)
+    for (const int stream : {0, 1})
+      if (row_offset(s, stream, row) != offset_of(stream == 0 ? x : y, row * s.cols))
+        return "row " + std::to_string(row) + " of stream " + std::to_string(stream);
+  for (int d = 0; d + 1 < s.dimensions; ++d) {
+    const auto continues = [&](int i) { return s.outer[d + 1].stride[i] == s.outer[d].stride[i] * s.outer[d].size; };
+    if (continues(0) && continues(1)) return "dimension " + std::to_string(d) + " could be taken with the next";
+  }
+  return "";
+}
+
+DeviceNumbers device(int units, int wave, int largest_cluster, int blocks_in_one) {
+  DeviceNumbers d;
+  d.units = units, d.wave_size = wave, d.largest_cluster = largest_cluster, d.blocks_in_one = blocks_in_one;
+  return d;
+}
+// NVIDIA's with and without clusters, AMD's with either wave and with few registers, a small one, the CPU's.
+const DeviceNumbers kDevices[] = {device(132, 32, 16, 1), device(114, 32, 8, 1), device(108, 32, 1, 1), device(304, 64, 1, 2),
+                                  device(48, 32, 1, 2),   device(64, 64, 1, 1),  device(2, 32, 1, 2),   device(2, 64, 1, 2)};
+
+// "" if the plan's launch takes all of the problem's rows, with no more than its kernel is for.
+std::string wrong_plan(const RowProblem& p, const DeviceNumbers& d, const RowLaunch& plan) {
+  const RowKernels kernels = row_kernels(p.dtype);
+  if (plan.kernel < 0 || plan.kernel >= kernels.count) return "its kernel";
+  const RowKernel& k = kernels.kernel[plan.kernel];
+  const int64_t bytes = dtype_bytes(p.dtype), length = 16 / bytes, grid = plan.grid, block = plan.block, cluster = plan.cluster;
+  const bool has_gaps = p.layout == RowLayout::strided || p.cols < kLeastUnalignedVectors * length;
+  if (k.layout != p.layout) {
+    if (p.layout == RowLayout::packed || k.layout < p.layout || k.layout == RowLayout::packed) return "its layout";
+    if (k.layout == RowLayout::unaligned && has_gaps) return "unaligned where there are gaps";
+  }
+
+  const bool in_cluster = k.body == RowBody::cluster, has_row = k.lanes == k.block;
+  const int64_t most = in_cluster && d.largest_cluster == 1 ? int64_t{k.block} * d.blocks_in_one : k.block;
+  if (block < 1 || block > most || block % d.wave_size != 0) return "its block";
+  if (!(has_row && k.body <= RowBody::cluster) && block != k.block) return "a block with some of its work-items";
+  if (cluster < 1 || cluster > d.largest_cluster || (cluster & (cluster - 1)) != 0 || (!in_cluster && cluster != 1))
+    return "its cluster";
+  if (grid < 1 || grid % cluster != 0 || grid * block >= int64_t{1} << 32) return "its grid";
+  const bool by_element = k.layout == RowLayout::strided || k.layout == RowLayout::packed;
+  const int64_t vectors = by_element                      ? p.cols
+                          : k.layout == RowLayout::aligned ? (p.cols + length - 1) / length
+                                                           : p.cols / length;
+  if (k.body <= RowBody::cluster && (has_row ? block * cluster : int64_t{k.lanes}) * k.vectors < vectors)
+    return "the row does not fit";
+
+  int64_t rows = k.block / k.lanes, all = p.rows;  // that a block takes, of so many
+  if (k.body == RowBody::parts) {
+    const RowKernel& next = kernels.kernel[std::min(plan.kernel + 1, kernels.count - 1)];
+    const int64_t tile = elements_of_tile(k, p.dtype);
+    if (!p.may_split) return "split in place";
+    if (next.body != RowBody::merged || next.layout != k.layout || next.block != k.block || next.vectors != k.vectors)
+      return "the kernel of its second launch";
+    if (plan.spans < 1 || plan.spans > kMostSpans || plan.per_block < 1) return "its spans";
+    // The last span has room for parts, too, wherever the row's first vector is.
+    if (plan.spans * plan.per_block * tile + 2 * length > p.cols) return "the room of spans";
+    all = p.rows * plan.spans;
+  } else if (plan.spans != 0 || k.body == RowBody::merged) {
+    return "spans of rows that are whole";
+  }
+  if (k.layout == RowLayout::packed) {
+    rows = plan.per_block;
+    if (rows < 1 || rows * p.cols > staged_at_most(p.dtype)) return "the rows of a stage";
+  }
+  const int64_t groups = grid / cluster;
+  if (plan.row_step != groups * rows) return "its step";
+  if ((groups - 1) * rows >= all) return "a block without rows";
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("kernels find every row of any view", "[rows]") {
+  std::mt19937_64 random(1);
+  auto between = [&random](int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(random() % static_cast<uint64_t>(high - low + 1));
+  };
+  for (int i = 0; i < 20000; ++i) {
+    Sizes shape(static_cast<size_t>(between(1, HIPOPS_MAX_RANK)));
+    for (int64_t& size : shape) size = between(1, 3);
+    Sizes x_stride = contiguous(shape), y_stride = x_stride;
+    for (Sizes* stride : {&x_stride, &y_stride})
+      for (int64_t& step : *stride) {
+        const int64_t kind = between(0, 7);
+        if (kind == 0) step = between(-50, 50);
+        if (kind == 1) step = -step;
+      }
+    const hipops_tensor x = view_of(kAddress, HIPOPS_F32, shape, x_stride), y = view_of(kAddress, HIPOPS_F32, shape, y_stride);
+    const std::string problem = wrong_rows(x, y);
+    if (!problem.empty()) FAIL("tensors " << i << ": " << problem);
+  }
+}
+
+TEST_CASE("contiguous tensors of every rank have one outer dimension", "[rows]") {
+  for (size_t rank = 1; rank <= HIPOPS_MAX_RANK; ++rank) {
+    const hipops_tensor x = view_of(kAddress, HIPOPS_F32, Sizes(rank, 3));
+    RowStreams<2> s;
+    problem_of(x, x, &s);
+    CHECK(s.dimensions == 1);
+    CHECK(s.outer[0].size == s.rows);
+    if (rank > 1) CHECK(s.outer[0].stride[0] == 3);
+  }
+}
+
+TEST_CASE("kernels find rows past 2^31 and 4 GiB", "[rows]") {
+  constexpr int64_t many = int64_t{1} << 33;
+  const hipops_tensor x = view_of(kAddress, HIPOPS_BF16, {7, many, 5}),
+                      y = view_of(kAddress, HIPOPS_BF16, {7, many, 5}, {5, 35, 1});
+  RowStreams<2> together, apart;
+  problem_of(x, x, &together);
+  problem_of(x, y, &apart);
+  CHECK(together.rows == 7 * many);
+  CHECK(together.dimensions == 1);
+  CHECK(together.outer[0].size == 7 * many);
+  REQUIRE(apart.dimensions == 2);
+  for (int64_t row : {int64_t{0}, many - 1, many, 3 * many + 12345, 7 * many - 1}) {
+    CHECK(row_offset(apart, 0, row) == offset_of(x, row * 5));
+    CHECK(row_offset(apart, 1, row) == offset_of(y, row * 5));
+  }
+}
+
+TEST_CASE("rows are aligned where all of them and their weights begin and end at 16 bytes", "[rows]") {
+  for (const hipops_dtype dtype : kFloats) {
+    INFO(dtype_name(dtype));
+    const int64_t bytes = dtype_bytes(dtype), v = 16 / bytes, cols = 40 * v;
+    const auto layout = [&](const Sizes& shape, const Sizes& stride = {}, int64_t shift = 0) {
+      const hipops_tensor plain = view_of(kAddress, dtype, shape),
+                          other = view_of(kAddress + static_cast<uintptr_t>(shift), dtype, shape, stride);
+      const RowLayout as_x = layout_of(other, plain);
+      CHECK(layout_of(plain, other) == as_x);  // x and y are treated alike
+      return as_x;
+    };
+    const auto with_weight = [&](hipops_dtype of, int64_t shift, int64_t step) {
+      const hipops_tensor x = view_of(kAddress, dtype, {5, cols}),
+                          weight = view_of(kAddress + static_cast<uintptr_t>(shift), of, {cols}, {step});
+      return layout_of(x, x, &weight);
+    };
+    for (const Sizes& shape : {Sizes{5, cols}, Sizes{cols}, Sizes{1, 3, cols}}) CHECK(layout(shape) == RowLayout::aligned);
+    CHECK(layout({5, cols}, {}, 16) == RowLayout::aligned);
+    CHECK(layout({5, cols}, {-50 * v, 1}) == RowLayout::aligned);
+    CHECK(layout({5, cols}, {0, 1}) == RowLayout::aligned);
+    CHECK(layout({1, 3, cols}, {60 * v + 1, cols, 1}) == RowLayout::aligned);  // a single one: not looked at
+    CHECK(layout({5, cols + 1}) == RowLayout::unaligned);
+    CHECK(layout({cols + 1}) == RowLayout::unaligned);
+    CHECK(layout({5, cols}, {}, bytes) == RowLayout::unaligned);
+    CHECK(layout({5, cols}, {cols + 1, 1}) == RowLayout::unaligned);
+    CHECK(layout({5, 3, cols}, {3 * cols + 1, cols, 1}) == RowLayout::unaligned);
+    CHECK(layout({5, cols}, {2 * cols, 2}) == RowLayout::strided);
+    CHECK(layout({5, cols}, {cols, -1}) == RowLayout::strided);
+    CHECK(with_weight(dtype, 16, 1) == RowLayout::aligned);
+    CHECK(with_weight(HIPOPS_F32, 0, 1) == RowLayout::aligned);
+    CHECK(with_weight(dtype, bytes, 1) == RowLayout::unaligned);
+    for (const int64_t step : {2, 0, -1}) CHECK(with_weight(dtype, 0, step) == RowLayout::strided);
+  }
+}
+
+TEST_CASE("short rows without gaps in them or between them are packed, other short ones strided", "[rows]") {
+  for (const hipops_dtype dtype : kFloats) {
+    INFO(dtype_name(dtype));
+    const auto layout = [&](const Sizes& shape, const Sizes& stride = {}) {
+      const hipops_tensor rows = view_of(kAddress + static_cast<uintptr_t>(dtype_bytes(dtype)), dtype, shape, stride);
+      return layout_of(rows, rows);
+    };
+    for (const int64_t cols : {1, 3, 17, 32}) CHECK(layout({7, cols}) == RowLayout::packed);
+    CHECK(layout({2, 3, 5, 3}) == RowLayout::packed);
+    CHECK(layout({1, 3}, {100, 1}) == RowLayout::packed);  // one row: no gap after it
+    CHECK(layout({7, 41}) == RowLayout::unaligned);
+    for (const Sizes& stride : {Sizes{4, 1}, Sizes{0, 1}, Sizes{6, 2}}) CHECK(layout({7, 3}, stride) == RowLayout::strided);
+    CHECK(layout({2, 7, 3}, {3, 6, 1}) == RowLayout::strided);
+  }
+}
+
+TEST_CASE("parts of rows may be left in an output that is no input", "[rows]") {
+  const hipops_tensor x = view_of(kAddress, HIPOPS_F32, {2, 100}), y = view_of(2 * kAddress, HIPOPS_F32, {2, 100});
+  RowStreams<2> s;
+  CHECK(problem_of(x, y, &s).may_split);
+  CHECK_FALSE(problem_of(x, x, &s).may_split);
+}
+
+TEST_CASE("every plan takes all rows, on every device", "[rows]") {
+  for (const hipops_dtype dtype : kFloats) {
+    const RowKernels kernels = row_kernels(dtype);
+    std::set<int> taken;
+    for (const DeviceNumbers& d : kDevices)
+      for (const RowLayout layout : {RowLayout::aligned, RowLayout::unaligned, RowLayout::strided, RowLayout::packed}) {
+        const int64_t length = 16 / dtype_bytes(dtype), step = layout == RowLayout::aligned ? length : 1,
+                      least = layout == RowLayout::unaligned ? kLeastUnalignedVectors * length : step,
+                      most = layout == RowLayout::packed ? 32 : int64_t{1} << 40;
+        for (int64_t cols = least; cols <= most; cols += (cols / 50 + step) / step * step)
+          for (const int64_t rows : {int64_t{1}, int64_t{7}, int64_t{200}, int64_t{5000}, int64_t{1} << 20, int64_t{1} << 33})
+            for (const bool may_split : {false, true}) {
+              const RowProblem p = {dtype, layout, rows, cols, may_split};
+              const RowLaunch plan = plan_rows_by_default(p, d);
+              taken.insert(plan.kernel);
+              if (plan.spans != 0) taken.insert(plan.kernel + 1);
+              const std::string wrong = wrong_plan(p, d, plan);
+              if (!wrong.empty())
+                FAIL(dtype_name(dtype) << ", " << rows << " rows of " << cols << " columns, layout " << int(layout)
+                                       << ", units " << d.units << ": kernel " << plan.kernel << ", grid " << plan.grid
+                                       << " of " << plan.block << ", cluster " << plan.cluster << ": " << wrong);
+            }
+      }
+    CHECK(static_cast<int>(taken.size()) == kernels.count);
+  }
+}
