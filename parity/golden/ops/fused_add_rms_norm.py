@@ -160,6 +160,8 @@ def sizes():
             yield case(f"odd_end_{vectors}", drawn(dtype, shape, offset=1), drawn(dtype, shape),
                        weight=rows.weight("weight", dtype, shape[1], {}) if turn % 2 == 0 else None)
         yield case("every_second_2100", drawn(dtype, (1, 2100), stride=(4200, 2)), drawn(dtype, (1, 2100)))
+        # In place such a row is not split.
+        yield case("in_place_140001", drawn(dtype, (1, 140001)), drawn(dtype, (1, 140001)), in_place=("y", "x"))
 
 
 TOPICS = {"smoke": smoke, "exact": exact, "adversarial": adversarial, "layouts": layouts, "sizes": sizes}
