@@ -42,10 +42,10 @@ def weighed(x, inputs, flags):
         return x.astype(np.float64), None
     weight = inputs["weight"] + (1.0 if flags & WEIGHT_PLUS_ONE else 0.0)
     with np.errstate(all="ignore"):
-        exact, dtype = x.astype(np.float64), inputs.dtype
         # f32 and f64 are computed in themselves: the ULPs that what is normalized may be off leave no rounding to tell.
-        if not flags & ROUND_BEFORE_WEIGHT or dtype not in ("f16", "bf16"):
+        if not flags & ROUND_BEFORE_WEIGHT or inputs.dtype not in ("f16", "bf16"):
             return (x * weight).astype(np.float64), None
+        exact, dtype = x.astype(np.float64), inputs.dtype
         margin = NEAR * np.maximum(np.abs(exact) * 2.0**-23, 2.0**-149)
         low, high = round_to(exact - margin, dtype), round_to(exact + margin, dtype)
         y = (low + high) / 2 * weight
