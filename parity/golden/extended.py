@@ -25,10 +25,14 @@ def total(values):
     """The sum of Real values, rounded once or so to Real; not finite where a term is not."""
     if not np.isfinite(values).all():
         return np.sum(values)
+    _, exponents = np.frexp(values)
+    power = int(np.max(exponents[values != 0], initial=-(2**15)))
+    power = 0 if -500 < power < 900 or not values.any() else power  # float64 has no place for the squares of all float64
+    values = np.ldexp(values, -power)
     high = values.astype(np.float64)
     low = (values - high).astype(np.float64)
     s, rest = sum_in_two(high.tolist() + (low.tolist() if low.any() else []))
-    return Real(s) + Real(rest)
+    return np.ldexp(Real(s) + Real(rest), power)
 
 
 def mean_in_two(row):

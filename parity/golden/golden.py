@@ -243,8 +243,10 @@ def checksums(view, expected, ulps):
     (Hoeffding). Added to that is what summing in float64 from the left may lose.
     """
     rows = expected.values.reshape(-1, view.shape[-1]).astype(np.float64)
-    if not np.isfinite(rows).all():
+    nan = np.isnan(rows).all(axis=1)
+    if not np.isfinite(rows[~nan]).all():
         raise ValueError("checksums of results that are not finite")
+    rows = np.where(nan[:, None], 0.0, rows)
     terms = rows * signs(view.shape[-1])
     sums = [math.fsum(row) for row in terms.tolist()]
     magnitude = np.abs(rows)
@@ -257,7 +259,8 @@ def checksums(view, expected, ulps):
     elements = np.minimum(np.sum(step, axis=1), CERTAINTY * norm)
     partial = np.max(np.abs(np.cumsum(terms, axis=1)), axis=1)
     tolerances = elements + view.shape[-1] * 2.0**-53 * partial * (ulps > 0)
-    return {"row_checksums": numbers(sums), "row_tolerances": [round_up(t) for t in tolerances.tolist()]}
+    return {"row_checksums": numbers(np.where(nan, np.nan, sums)),
+            "row_tolerances": [round_up(t) for t in np.where(nan, 0.0, tolerances).tolist()]}
 
 
 def round_up(value, digits=3):

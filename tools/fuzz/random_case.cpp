@@ -79,13 +79,24 @@ struct Maker {
 
 // ---- Ops on rows
 
-void make_rows(Maker& m, const std::vector<std::string>& weights) {
-  const size_t rank = random_rank(m.choices, 1);
-  Shape shape = random_shape(m.choices, rank, m.budget);
-  if (m.choices.one_in(4)) {  // few rows that are long
-    std::fill(shape.begin(), shape.end(), m.choices.between(1, 2));
-    shape.back() = m.choices.between(1, m.budget.elements);
+constexpr int64_t kLongRow = 40000;  // split in every dtype
+
+Shape random_rows(Maker& m) {
+  Shape shape = random_shape(m.choices, random_rank(m.choices, 1), m.budget);
+  if (m.choices.one_in(4)) {  // few rows that are long, and now and then longer than the budget
+    std::fill(shape.begin(), shape.end(), 1);
+    if (shape.size() > 1) shape.front() = m.choices.between(1, 2);
+    const bool split = m.choices.one_in(8);
+    shape.back() = m.choices.between(1, split ? kLongRow : m.budget.elements);
+  } else if (m.choices.one_in(4)) {  // many that are short
+    shape = {0, m.choices.between(1, 40)};
+    shape.front() = m.choices.between(1, std::max<int64_t>(m.budget.elements / shape.back(), 1));
   }
+  return shape;
+}
+
+void make_rows(Maker& m, const std::vector<std::string>& weights) {
+  const Shape shape = random_rows(m);
   m.add_x_and_y(shape);
   const hipops_dtype dtype = weights.empty() ? HIPOPS_NONE : m.weight_dtype();
   for (const std::string& name : weights) {
@@ -95,12 +106,14 @@ void make_rows(Maker& m, const std::vector<std::string>& weights) {
   if (!weights.empty()) m.test.params["eps"] = m.choices.pick({1e-5, 1e-6, 1e-3, 1.0});
 }
 
+void make_rms_norm(Maker& m) {
+  make_rows(m, {"weight"});
+  m.test.params["flags"] = static_cast<double>(m.choices.pick<uint32_t>(
+      {0, HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_ROUND_BEFORE_WEIGHT, HIPOPS_WEIGHT_PLUS_ONE | HIPOPS_ROUND_BEFORE_WEIGHT}));
+}
+
 void make_fused_add(Maker& m) {
-  Shape shape = random_shape(m.choices, random_rank(m.choices, 1), m.budget);
-  if (m.choices.one_in(4)) {  // few rows that are long
-    std::fill(shape.begin(), shape.end(), m.choices.between(1, 2));
-    shape.back() = m.choices.between(1, m.budget.elements);
-  }
+  const Shape shape = random_rows(m);
   m.add_x_and_y(shape);
   m.add_numbers("residual", shape);
   if (m.choices.one_in(3)) {
@@ -264,7 +277,7 @@ void make_copy2d(Maker& m) {
 
 void make(Maker& m, const std::string& op) {
   if (op == "layer_norm") return make_rows(m, {"weight", "bias"});
-  if (op == "rms_norm") return make_rows(m, {"weight"});
+  if (op == "rms_norm") return make_rms_norm(m);
   if (op == "fused_add_rms_norm") return make_fused_add(m);
   if (op == "softmax") return make_rows(m, {});
   if (op == "rope" || op == "rope_i" || op == "rope_thd") return make_rope(m, op == "rope_thd");

@@ -4,48 +4,24 @@ import math
 
 import numpy as np
 
-import extended
 from dtypes import round_to
-from extended import Real
-from golden import Case, Expected, View, bell, constant, explicit
+from golden import Expected, View, bell, constant, explicit
 from ops import rows
+from ops.rms import ROUND_BEFORE_WEIGHT, ROUND_SUM, WEIGHT_PLUS_ONE, RmsCase, normalized, tolerance, weighed
 
 DTYPES = ("f32", "f16", "bf16")
-ROUND_SUM, WEIGHT_PLUS_ONE, ROUND_BEFORE_WEIGHT = 2, 4, 8
 FLAGS = (0, ROUND_SUM, WEIGHT_PLUS_ONE, ROUND_BEFORE_WEIGHT, ROUND_SUM | WEIGHT_PLUS_ONE | ROUND_BEFORE_WEIGHT)
 NAN, INF = math.nan, math.inf
 
 
-class Arrays(dict):
-    """Inputs by name, and the case's dtype, to which flags have results rounded on the way."""
-    dtype = None
-
-
-class FusedCase(Case):
-    def arrays(self):
-        arrays = Arrays(super().arrays())
-        arrays.dtype = self.dtype
-        return arrays
-
-
 def reference(params, inputs):
-    flags, dtype = params["flags"], inputs.dtype
+    flags = params["flags"]
     with np.errstate(all="ignore"):
         # The op computes the sum in f32: of 16-bit numbers that differ much in size that is rounded, too.
         h = (inputs["x"] + inputs["residual"]).astype(np.float32).astype(np.float64)
-        summed = round_to(h, dtype) if flags & ROUND_SUM else h
-        weight = np.ones(h.shape[-1])
-        if "weight" in inputs:
-            weight = inputs["weight"] + (1.0 if flags & WEIGHT_PLUS_ONE else 0.0)
-        y = np.empty(h.shape)
-        columns = max(h.shape[-1], 1)
-        for row, out in zip(summed.reshape(-1, columns), y.reshape(-1, columns)):
-            wide = row.astype(Real)
-            normalized = wide / np.sqrt(extended.total(wide * wide) / Real(len(row)) + Real(params["eps"]))
-            if flags & ROUND_BEFORE_WEIGHT:
-                normalized = round_to(normalized.astype(np.float64), dtype)
-            out[:] = normalized * weight
-    return {"y": Expected(y), "residual_out": Expected(h)}
+    summed = round_to(h, inputs.dtype) if flags & ROUND_SUM else h
+    y, scale = weighed(normalized(summed, params["eps"]), inputs, flags)
+    return {"y": Expected(y, scale), "residual_out": Expected(h)}
 
 
 def torch_reference(torch, params, inputs):
@@ -65,12 +41,9 @@ def case(name, x, residual, flags=0, eps=1e-5, weight=None, y=None, residual_out
     if in_place:
         output, source = in_place
         outputs[output] = View(x.dtype, x.shape, inputs[source].stride, inputs[source].offset)
-    # Where what is normalized is rounded, and then the product, an error of its own comes to one more.
-    most = rows.ULPS[x.dtype] if ulps is None else ulps
-    if flags & ROUND_BEFORE_WEIGHT and x.dtype != "f32":
-        most *= 2
+    most = tolerance(x.dtype, inputs, flags) if ulps is None else ulps
     suffix = f"_{x.dtype}{kind}" + (f"_flags_{flags}" if flags else "")
-    return FusedCase("fused_add_rms_norm", name + suffix, x.dtype, inputs, outputs, most, {"eps": eps, "flags": flags}, in_place)
+    return RmsCase("fused_add_rms_norm", name + suffix, x.dtype, inputs, outputs, most, {"eps": eps, "flags": flags}, in_place)
 
 
 def drawn(dtype, shape, scale=1.5, **layout):
@@ -187,6 +160,8 @@ def sizes():
             yield case(f"odd_end_{vectors}", drawn(dtype, shape, offset=1), drawn(dtype, shape),
                        weight=rows.weight("weight", dtype, shape[1], {}) if turn % 2 == 0 else None)
         yield case("every_second_2100", drawn(dtype, (1, 2100), stride=(4200, 2)), drawn(dtype, (1, 2100)))
+        # In place such a row is not split.
+        yield case("in_place_140001", drawn(dtype, (1, 140001)), drawn(dtype, (1, 140001)), in_place=("y", "x"))
 
 
 TOPICS = {"smoke": smoke, "exact": exact, "adversarial": adversarial, "layouts": layouts, "sizes": sizes}

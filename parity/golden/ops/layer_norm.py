@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 import extended
+from dtypes import round_to
 from extended import Real
 from golden import Expected, bell, constant, explicit
 from ops import rows
@@ -129,6 +130,51 @@ def adversarial():
             # Beyond the largest, and just under it.
             yield case("overflow", explicit(dtype, [[2.0, -2.0, 1.0, -1.0, 0.5, 0.0, -0.5, 0.0]]),
                        weight=constant(dtype, (8,), 49152.0 if dtype == "f16" else 2.0**127))
+    yield from out_of_range()
+    yield from small_by_large_weight()
+    yield from large_means()
+
+
+def out_of_range():
+    """Squares, or products with weights, that what is computed in has no normal number for."""
+    both = ("weight", "bias")
+    for dtype, large, tiny, largest_eps in (("f32", 1e20, 1e-30, 3.4e38), ("bf16", 1e25, 1e-30, 3.4e38),
+                                            ("f64", 1e200, 1e-200, 1.7e308)):
+        yield case("large_two", explicit(dtype, round_to(np.array([[large, -large], [large, large / 2]]), dtype)))
+        yield case("tiny_two", explicit(dtype, round_to(np.array([[tiny, -tiny], [tiny, tiny / 2]]), dtype)), 0.0)
+        for name, size, eps in (("large", large, 1e-5), ("tiny", tiny, 0.0)):
+            for columns in (48, 1000, 70000, 70001):  # on chip, and split: of the last, rows lie anywhere
+                yield case(f"{name}_{columns}", bell(dtype, (1, columns), size, offset=columns % 2), eps, weights=both)
+            yield case(f"{name}_in_place_70001", bell(dtype, (1, 70001), size, offset=1), eps, in_place=True)
+            yield case(f"{name}_every_second_2100", bell(dtype, (1, 2100), size, stride=(4200, 2)), eps)
+        yield case("largest_eps", bell(dtype, (3, 48)), largest_eps)
+        yield case("largest_eps_70001", bell(dtype, (1, 70001), large, offset=1), largest_eps)
+    # Of two spans one is nothing beside the other, and the weight makes something of it.
+    for dtype, huge in (("f32", 1e30), ("f64", 1e250)):
+        columns = 8213 if dtype == "f32" else 4117
+        for at in (100, columns - 100):
+            values = np.resize([1.0, -1.0], (1, columns - 1))
+            values[0, at:at + 4] *= round_to(huge, dtype)
+            yield case(f"large_span_{at}", explicit(dtype, np.append(values, [[0.0]], axis=1)),
+                       weight=constant(dtype, (columns,), huge))
+
+
+def small_by_large_weight():
+    """What is normalized is less than the smallest normal number, and the weight makes one of it."""
+    for dtype, size, eps in (("f32", 1e-37, 1e4), ("f32", 1e-43, 1e-5), ("bf16", 1e-37, 1e4), ("f64", 1e-307, 1e4)):
+        for columns in (2, 40, 300):
+            x = round_to(halves(columns, 0.0, size)[None], dtype)
+            weight = constant(dtype, (columns,), float(round_to(1e4, dtype)))
+            yield case(f"small_by_large_weight_{columns}_eps_{eps:g}".replace("-", "_"), explicit(dtype, x), eps, weight=weight)
+
+
+def large_means():
+    """Of rows that are split: as two numbers, the means of spans and of the row."""
+    for dtype, spread, mean in (("f32", 1.0, 1e6), ("f16", 4.0, 3000.0), ("bf16", 40.0, -3000.0), ("f64", 1.0, 1e13)):
+        for columns in (70000, 70001):
+            yield case(f"huge_mean_{columns}", bell(dtype, (1, columns), spread, mean, offset=columns % 2), weights=("weight", "bias"))
+    for columns in (8213, 70000):
+        yield case(f"all_equal_{columns}", constant("f32", (1, columns), 3000.1), weights=("weight",))
 
 
 def sizes():

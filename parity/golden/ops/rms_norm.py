@@ -1,32 +1,69 @@
-"""y = x / sqrt(mean(x^2) + eps) * weight, over the last dimension."""
+"""y = x / sqrt(mean(x^2) + eps) * weight, over the last dimension; flags may have 1 + weight, or a rounding before it."""
 
 import math
 
 import numpy as np
 
-import extended
-from extended import Real
+from dtypes import round_to
 from golden import Expected, bell, constant, explicit
-from ops import rows
+from ops import rms, rows
 
-OP = rows.RowOp("rms_norm", ("weight",), {"eps": 1e-5})
+OP = rows.RowOp("rms_norm", ("weight",), {"eps": 1e-5}, case_type=rms.RmsCase)
+FLAGS = (rms.WEIGHT_PLUS_ONE, rms.ROUND_BEFORE_WEIGHT, rms.WEIGHT_PLUS_ONE | rms.ROUND_BEFORE_WEIGHT)
 NAN, INF = math.nan, math.inf
 
 
 def reference(params, inputs):
-    x = inputs["x"]
-    weight = inputs.get("weight", np.ones(x.shape[-1]))
-    y = np.empty(x.shape, dtype=np.float64)
-    for row, out in zip(x.reshape(-1, max(x.shape[-1], 1)), y.reshape(-1, max(x.shape[-1], 1))):
-        wide = row.astype(Real)
-        with np.errstate(all="ignore"):
-            out[:] = wide / np.sqrt(extended.total(wide * wide) / Real(len(row)) + Real(params["eps"])) * weight
-    return {"y": Expected(y)}
+    return {"y": Expected(*rms.weighed(rms.normalized(inputs["x"], params["eps"]), inputs, params.get("flags", 0)))}
 
 
 def torch_reference(torch, params, inputs):
+    if params.get("flags"):
+        return None
     x = inputs["x"]
     return {"y": torch.nn.functional.rms_norm(x, x.shape[-1:], inputs.get("weight"), params["eps"])}
+
+
+def flagged(name, x, flags, weights=("weight",), weight_dtype=None, **rest):
+    ulps = rms.tolerance(x.dtype, weights, flags)
+    return OP.case(name, x, weights, weight_dtype, ulps=ulps, params={**OP.params, "flags": flags}, **rest)
+
+
+def smoke():
+    yield from rows.smoke(OP)
+    for dtype in rows.DTYPES:
+        for flags in FLAGS:
+            for kind in dict.fromkeys((dtype, "f32")):
+                yield flagged("smoke_3x40", OP.x(dtype, (3, 40)), flags, weight_dtype=kind)
+        yield flagged("smoke_3x40", OP.x(dtype, (3, 40)), FLAGS[-1], ())
+
+
+FLAGGED_LAYOUTS = [
+    rows.Layout("flags_padded", (3, 72), rows.by(80, 1), rows.by(88, 1)),
+    rows.Layout("flags_misaligned", (2, 87), rows.by(91, 1, offset=1), rows.by(89, 1, offset=3), rows.at(1)),
+    rows.Layout("flags_step_2", (3, 34), rows.by(68, 2), {}, rows.by(2)),
+    rows.Layout("flags_in_place_transposed", (5, 33), rows.by(1, 5), in_place=True),
+    rows.Layout("flags_packed", (37, 3), rows.at(1), rows.at(3)),
+    rows.Layout("flags_in_place_packed", (9, 29), rows.at(1), in_place=True),
+]
+
+
+def layouts():
+    yield from rows.layouts(OP)
+    for turn, layout in enumerate(FLAGGED_LAYOUTS):
+        for other, dtype in enumerate((rows.DTYPES[turn % 2], rows.DTYPES[2 + turn // 2 % 2])):
+            yield flagged("layout_" + layout.name, OP.x(dtype, layout.shape, **layout.x), FLAGS[-1 - (turn + other) % 2],
+                          weight_dtype=dtype if turn % 3 else "f32", y=layout.y, in_place=layout.in_place, w_layout=layout.weight)
+
+
+def sizes():
+    yield from rows.sizes(OP)
+    # One that lies in memory, and is split unless y is x.
+    for turn, dtype in enumerate(rows.DTYPES):
+        for in_place in (False, True):
+            yield flagged("flags_in_place_70001" if in_place else "flags_70001", OP.x(dtype, (1, 70001), offset=1),
+                          FLAGS[(turn + in_place) % 2 + 1], weight_dtype="f32" if in_place else dtype, in_place=in_place)
+        yield flagged("flags_every_second_2100", OP.x(dtype, (1, 2100), stride=(4200, 2)), FLAGS[turn % 3])
 
 
 def exact():
@@ -86,6 +123,44 @@ def adversarial():
         if dtype == "bf16":
             yield case("overflow", explicit(dtype, [[2.0, -2.0, 1.0, 1.0, 0.5, 0.0, 0.0, 0.25]]),
                        weight=constant(dtype, (8,), 2.0**127))
+    yield from out_of_range()
+    yield from small_by_large_weight()
+
+
+def out_of_range():
+    """Squares, or products with weights, that what is computed in has no normal number for."""
+    for dtype, large, tiny, largest_eps in (("f32", 1e20, 1e-30, 3.4e38), ("bf16", 1e25, 1e-30, 3.4e38),
+                                            ("f64", 1e200, 1e-200, 1.7e308)):
+        yield case("one_large", explicit(dtype, [[round_to(large, dtype)]]))
+        for name, size in (("large", large), ("tiny", tiny)):
+            yield case(f"{name}_four", explicit(dtype, [[round_to(size, dtype)] * 4]), 0.0)
+            for columns in (48, 1000, 70000, 70001):  # on chip, and split: of the last, rows lie anywhere
+                eps = 0.0 if name == "tiny" else 1e-5
+                yield case(f"{name}_{columns}", bell(dtype, (1, columns), size, offset=columns % 2), eps)
+            yield case(f"{name}_in_place_70001", bell(dtype, (1, 70001), size, offset=1), eps, in_place=True)
+            yield case(f"{name}_every_second_2100", bell(dtype, (1, 2100), size, stride=(4200, 2)), eps)
+        yield case("largest_eps", bell(dtype, (3, 48)), largest_eps)
+        yield case("largest_eps_70001", bell(dtype, (1, 70001), large, offset=1), largest_eps)
+    # Of two spans one is nothing beside the other, and the weight makes something of it.
+    for dtype, huge in (("f32", 1e30), ("f64", 1e250)):
+        columns = 8213 if dtype == "f32" else 4117
+        for at in (100, columns - 100):
+            values = np.ones((1, columns))
+            values[0, at:at + 3] = round_to(huge, dtype)
+            yield case(f"large_span_{at}", explicit(dtype, values), weight=constant(dtype, (columns,), huge))
+
+
+def small_by_large_weight():
+    """What is normalized is less than the smallest normal number, and the weight makes one of it."""
+    for dtype, sizes in (("f32", (1e-37, 1e-44)), ("bf16", (1e-37,)), ("f64", (1e-307, 1e-320))):
+        for turn, size in enumerate(sizes):
+            for columns in (2, 40, 300):
+                x = round_to(np.resize([size, 1000.0], (1, columns)), dtype)
+                yield case(f"small_{turn}_by_large_weight_{columns}", explicit(dtype, x),
+                           weight=explicit(dtype, round_to(np.resize([1e4, 1.0], columns), dtype)))
+        for columns in (70000, 70001):
+            yield case(f"small_by_large_weight_{columns}", bell(dtype, (1, columns), 1e-3 * sizes[0], offset=columns % 2),
+                       weight=constant(dtype, (columns,), 1024.0))
 
 
 def case(name, x, eps=1e-5, **rest):
@@ -93,9 +168,9 @@ def case(name, x, eps=1e-5, **rest):
 
 
 TOPICS = {
-    "smoke": lambda: rows.smoke(OP),
+    "smoke": smoke,
     "exact": exact,
     "adversarial": adversarial,
-    "layouts": lambda: rows.layouts(OP),
-    "sizes": lambda: rows.sizes(OP),
+    "layouts": layouts,
+    "sizes": sizes,
 }

@@ -18,6 +18,7 @@ class RowOp:
     params: dict
     x_scale: float = 1.5
     x_shift: float = 0.25
+    case_type: type = Case
 
     def weight_paths(self):
         """Every subset of the optional tensors."""
@@ -40,11 +41,14 @@ class RowOp:
                 inputs[argument] = weight(argument, weight_dtype or x.dtype, columns, layout)
         path = "".join("_" + argument for argument in inputs if argument != "x")
         suffix = f"_{x.dtype}{path}" + "".join(f"_{kind}" for kind in sorted(kinds) if kind != x.dtype)
+        params = self.params if params is None else params
+        if params.get("flags"):
+            suffix += f"_flags_{params['flags']}"
         y = View(x.dtype, x.shape, **(y or {}))
         if in_place:
             y.stride, y.offset = x.stride, x.offset
-        return Case(self.name, name + suffix, x.dtype, inputs, {"y": y}, ULPS[x.dtype] if ulps is None else ulps,
-                    self.params if params is None else params, ("y", "x") if in_place else None)
+        return self.case_type(self.name, name + suffix, x.dtype, inputs, {"y": y}, ULPS[x.dtype] if ulps is None else ulps,
+                              params, ("y", "x") if in_place else None)
 
     def x(self, dtype, shape, **layout):
         return bell(dtype, shape, self.x_scale, self.x_shift, **layout)

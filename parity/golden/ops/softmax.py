@@ -90,12 +90,40 @@ def adversarial():
         yield case("one_low", explicit(dtype, [[0.0] * 30 + [-1000.0], [-20.0] + [0.5] * 30]))
         yield case("extremes", explicit(dtype, [[largest, -largest, 0.0, largest], [-largest] * 4,
                                                 [-largest, 0, 0, 1]]))
+    yield from split()
+    yield from dominant()
 
 
-def case(name, x):
+def split():
+    """Rows of f32 and f64 whose spans differ: rising steadily, with nothing in one, or with all there is."""
+    for dtype, columns in (("f32", 8213), ("f64", 6165)):
+        rise = np.floor(np.arange(columns) / 64.0)
+        for name, values in (("rising", rise), ("steep", np.floor(rise * 8))):
+            yield case(f"{name}_{columns}", explicit(dtype, values[None]))
+        tile = 4096 if dtype == "f32" else 2048
+        for name, begin, end in (("first", 0, tile + 9), ("last", tile - 9, columns)):
+            values = np.resize([0.0, 1.0, 0.5], columns)
+            values[begin:end] = -INF
+            yield case(f"minus_inf_{name}_{columns}", explicit(dtype, values[None]))
+        for name, value, at in () if dtype == "f64" else (("nan", NAN, columns - 9), ("inf", INF, 2), ("all_minus_inf", -INF, slice(None))):
+            values = np.zeros(columns)
+            values[at] = value
+            yield case(f"{name}_{columns}", explicit(dtype, values[None]))
+
+
+def dominant():
+    """One element is most of the sum; y's stride has the kernels for strided rows take it."""
+    for columns in (96, 128, 5120):
+        values = np.round(bell("f64", (1, columns), 1.0, seed=columns).array() * 8) / 8
+        for size in (5.0, 12.0):
+            x = np.where(np.arange(columns) == columns // 3, size, values)
+            yield case(f"dominant_{size:g}_{columns}", explicit("f64", x), y={"stride": (2 * columns, 2)})
+
+
+def case(name, x, **rest):
     if name.startswith("exact"):
         return OP.case(name, x, ulps=0)
-    return OP.case("adversarial_" + name, x)
+    return OP.case("adversarial_" + name, x, **rest)
 
 
 def sizes():
