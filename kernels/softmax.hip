@@ -119,15 +119,19 @@ struct Softmax {
 
   template <class View>
   static HIPOPS_METHOD Part part(const Args&, const View& view) {
-    using Exponential = typename Choose<View::kIsRow, typename P::Exponential, TileExponential<T>>::type;
+    using Exponential = typename Choose<View::kMapsStay, typename P::Exponential, TileExponential<T>>::type;
     const C maximum = view.reduce(Maximum(), Identity());
-    view.map(Exponential{maximum});
-    constexpr bool kPlain = View::kIsRow || sizeof(T) == 2;
-    const auto sum = view.reduce(SumByMatrix(), Identity(), [](C of_vector) {
-      if constexpr (kPlain) return P::of_vector(of_vector);
-      else return WideSum<C>::of(of_vector);
-    });
-    return {maximum, wide(sum)};
+    constexpr bool kPlain = View::kMapsStay || sizeof(T) == 2;
+    const auto of_vector = [](C sum) {
+      if constexpr (kPlain) return P::of_vector(sum);
+      else return WideSum<C>::of(sum);
+    };
+    if constexpr (View::kMapsStay) {
+      view.map(Exponential{maximum});
+      return {maximum, wide(view.reduce(SumByMatrix(), Identity(), of_vector))};
+    } else {
+      return {maximum, wide(view.reduce(SumByMatrix(), Exponential{maximum}, of_vector))};
+    }
   }
 
   // A maximum that is larger by no more than kRise does not become the reference: under each new one, a row that rises

@@ -53,7 +53,7 @@ RowLaunch plan_rows_by_default(const RowProblem& p, const DeviceNumbers& device)
   for (int i = 0; i < kernels.count; ++i) {
     const RowKernel& k = kernels.kernel[i];
     const bool by_element = k.layout == RowLayout::strided || k.layout == RowLayout::packed;
-    const int64_t vectors = by_element ? p.cols : std::max<int64_t>(bytes_of(p) / kWideAccess, 1);
+    const int64_t vectors = k.layout == RowLayout::packed ? 1 : by_element ? p.cols : std::max<int64_t>(bytes_of(p) / kWideAccess, 1);
     // Of clusters' blocks half as large ones where rows are many: two stand on a unit, and one loads while one waits.
     const int64_t half = k.lanes / 2, most = device.largest_cluster * half * k.vectors;
     const bool halves = k.body == RowBody::cluster && device.largest_cluster > 1 && p.rows > device.units && most >= vectors;
@@ -80,9 +80,10 @@ RowLaunch plan_rows_by_default(const RowProblem& p, const DeviceNumbers& device)
     work = divided_up(p.rows, rows);
   }
   int64_t most = within_grid_limit(kMostBlocks);
-  if (k.body == RowBody::cluster && device.prefetches_rows)  // as many as run at a time: they stay for several rows
-    most = std::min(most, device.units * std::max<int64_t>(k.block / plan.block, 1));
-  const int64_t groups = std::max<int64_t>(std::min(work, most / cluster), 1);
+  if (k.body <= RowBody::cluster && k.layout != RowLayout::packed && device.prefetches_rows)  // no more than run at a time
+    most = std::min(most, device.units * std::max<int64_t>(resident_work_items(k.layout, k.body, k.vectors) / plan.block, 1));
+  most = std::max<int64_t>(most / cluster, 1);
+  const int64_t groups = divided_up(work, divided_up(work, most));  // with as many rows each
   plan.grid = static_cast<uint32_t>(groups * cluster);
   plan.row_step = groups * rows;
   return plan;

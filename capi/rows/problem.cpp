@@ -6,8 +6,8 @@
 namespace hipops {
 namespace {
 
-// Of packed kernels' rows. Aligned ones are faster by vectors, but for very short ones.
-constexpr int64_t kMostPackedColumns = 128, kMostAlignedPackedColumns = 32;
+// Of packed kernels' rows: a wave's are staged at a time. (Aligned ones of several vectors are faster by those.)
+constexpr int64_t kMostPackedBytes = 256;
 
 bool is_whole(int64_t bytes) { return bytes % kWideAccess == 0; }
 bool is_aligned(const void* data) { return bits_of(data) % bits_of(kWideAccess) == 0; }
@@ -60,9 +60,8 @@ RowProblem row_problem(const hipops_tensor* const* tensors, int inputs, int coun
     if (problem.cols > 1 && columns[i].step != 1) at_least(RowLayout::strided);
     if (!is_aligned(columns[i].data) || !is_whole(problem.cols * column_bytes)) at_least(RowLayout::unaligned);
   }
-  const bool by_vectors = problem.layout == RowLayout::aligned;
-  bool is_packed = problem.cols <= (by_vectors ? kMostAlignedPackedColumns : kMostPackedColumns) &&
-                   problem.layout != RowLayout::strided;
+  const int64_t most = problem.layout == RowLayout::aligned ? kWideAccess : kMostPackedBytes;
+  bool is_packed = problem.layout != RowLayout::strided && problem.cols * bytes <= most;
   for (int i = 0; i < count && is_packed; ++i)
     is_packed = !tensors[i] || problem.rows == 1 || (collapsed.dimensions == 1 && collapsed.stride[0][i] == problem.cols);
   const bool is_short = problem.cols < kLeastUnalignedVectors * kWideAccess / bytes;

@@ -41,6 +41,12 @@ class ColumnsOf {
       widen_all(one, out);
     }
   }
+  // Of n columns from `col` on, as far as there are so many.
+  template <int n>
+  HIPOPS_METHOD void neighbours(int col, int cols, C (&out)[n]) const {
+#pragma unroll
+    for (int i = 0; i < n; ++i) out[i] = data_ == nullptr ? otherwise_ : C(widen(data_[(col + i < cols ? col + i : col) * step_]));
+  }
   HIPOPS_METHOD C at(int64_t col) const { return data_ != nullptr ? C(widen(data_[col])) : otherwise_; }
 
  private:
@@ -99,6 +105,11 @@ class AllColumns {
 #pragma unroll
     for (int i = 0; i < Op::kColumns; ++i) column_[i].get(rows, v, col, out[i]);
   }
+  template <int n>
+  HIPOPS_METHOD void neighbours(int col, int cols, C (&out)[Op::kColumns + 1][n]) const {
+#pragma unroll
+    for (int i = 0; i < Op::kColumns; ++i) column_[i].neighbours(col, cols, out[i]);
+  }
   HIPOPS_METHOD void at(int64_t col, C (&out)[Op::kColumns + 1][1]) const {
 #pragma unroll
     for (int i = 0; i < Op::kColumns; ++i) out[i][0] = column_[i].at(col);
@@ -122,6 +133,7 @@ struct NoColumns {
   template <class... All> HIPOPS_METHOD void ask(const All&...) const {}
   HIPOPS_METHOD void widen_anew() const {}
   template <class... All> HIPOPS_METHOD void get(const All&...) const {}
+  template <class... All> HIPOPS_METHOD void neighbours(const All&...) const {}
   template <class... All> HIPOPS_METHOD void at(const All&...) const {}
 };
 template <class Op, class Shape, class W, bool kKept>

@@ -1,8 +1,9 @@
 // Short rows without gaps in them or between them: a block loads and stores many of them as one piece, in vectors from
-// aligned addresses, by way of shared memory.
+// aligned addresses, by way of shared memory, and each of its work-items takes rows by itself.
 #pragma once
 
 #include "device/core/aligned_span.h"
+#include "device/core/reduce.h"
 #include "device/rows/shape.h"
 
 namespace hipops {
@@ -19,26 +20,22 @@ class Stage {
   HIPOPS_METHOD T get(int i) const { return elements_[shift_ + i]; }
   HIPOPS_METHOD void set(int i, T value) const { elements_[shift_ + i] = value; }
 
-  // Asks for `count` elements; they are there after await() and a barrier.
-  HIPOPS_METHOD void ask(const T* from, int count) {
+  // `count` elements, which are there after a barrier.
+  HIPOPS_METHOD void load(const T* from, int count) {
     shift_ = misplaced_by(from);
     const Span span(shift_, count);
+    Packed<T, kLength> whole[kEach];
 #pragma unroll
     for (int n = 0; n < kEach; ++n)
-      if (span.has(vector(n))) whole_[n] = load_packed<kLength>(from - shift_ + vector(n) * kLength);
+      if (span.has(vector(n))) whole[n] = load_packed<kLength>(from - shift_ + vector(n) * kLength);
     const int edge = span.edge();
-    if (edge >= 0) edge_ = from[edge - shift_];
-  }
-  HIPOPS_METHOD void await(int count) {
-    const Span span(shift_, count);
+    if (edge >= 0) elements_[edge] = from[edge - shift_];
 #pragma unroll
     for (int n = 0; n < kEach; ++n)
-      if (span.has(vector(n))) vectors_[vector(n)] = bit_cast<Vector<T, kLength>>(whole_[n]);
-    const int edge = span.edge();
-    if (edge >= 0) elements_[edge] = edge_;
+      if (span.has(vector(n))) vectors_[vector(n)] = bit_cast<Vector<T, kLength>>(whole[n]);
   }
   // Writes them, after a barrier.
-  HIPOPS_METHOD void write(T* to, int count) const {
+  HIPOPS_METHOD void store(T* to, int count) const {
     if (misplaced_by(to) == shift_) {
       const Span span(shift_, count);
 #pragma unroll
@@ -70,93 +67,101 @@ class Stage {
 
   Shared<Vector<T, kLength>> vectors_;
   Shared<T> elements_;
-  Packed<T, kLength> whole_[kEach];
-  T edge_;
   int shift_ = 0;
 };
 
-template <class Shape, int n> struct Stages : Stages<Shape, n - 1> {
+template <class Shape, int n>
+struct Stages : Stages<Shape, n - 1> {
   Stage<Shape, n - 1> stage;
 };
-template <class Shape> struct Stages<Shape, 0> {};
+template <class Shape>
+struct Stages<Shape, 0> {};
 
-// As Rows, of those that a block has staged. Outputs take the places of inputs.
-template <class Streams, class Shape, int kInputs>
-class PackedRows {
+// The pieces of all streams; outputs take the places of inputs.
+template <class Op, class Shape>
+class StagedRows {
  public:
   using T = typename Shape::Element;
-  using Column = int;
-  static constexpr bool kHasEdges = false;
+  using C = typename Shape::Compute;
+  static constexpr int kVectors = Shape::kVectors;  // elements that are worked on at a time
+  static constexpr int kStages = Op::kInputs > Op::kOutputs ? Op::kInputs : Op::kOutputs;
 
-  explicit HIPOPS_METHOD PackedRows(const Streams& s) : s_(&s) {}
-
-  HIPOPS_METHOD int64_t begin() const { return int64_t(block_index()) * s_->per_block; }
-
-  // Rows from `first` on, as many as it says.
-  HIPOPS_METHOD int load(int64_t first) {
-    const int64_t left = s_->rows - first;
-    const int rows = int(left < s_->per_block ? left : s_->per_block);
-    first_ = first * cols(), count_ = rows * cols();
-    for_each<kInputs>([&](auto& stage, int i) { stage.ask(stream(i), count_); });
-    for_each<kInputs>([&](auto& stage, int) { stage.await(count_); });
+  template <class Streams>
+  HIPOPS_METHOD void load(const Streams& s, int64_t first, int count) {
+    each<Op::kInputs>([&](auto& stage, int i) { stage.load(static_cast<const T*>(s.data[i]) + first, count); });
     barrier();
-    return rows;
   }
-  HIPOPS_METHOD void store() {
+  template <class Streams>
+  HIPOPS_METHOD void store(const Streams& s, int64_t first, int count) {
     barrier();
-    for_each<kOutputs>([&](auto& stage, int i) {
-      if (has(kInputs + i)) stage.write(stream(kInputs + i), count_);
+    each<Op::kOutputs>([&](auto& stage, int i) {
+      T* const to = static_cast<T*>(s.data[Op::kInputs + i]);
+      if (to != nullptr) stage.store(to + first, count);
     });
     barrier();
   }
 
-  // The lanes' row of those that are staged. Lanes without one take zeros for it, and store nothing.
-  HIPOPS_METHOD void select(int first, int rows) {
-    const int row = first + int(thread_index()) / Shape::kLanes;
-    live_ = row < rows;
-    place_ = row * cols();
+  // What the op works with, of elements from `place` on, as many as there are.
+  template <class Args>
+  HIPOPS_METHOD void get(const Args& args, int place, int left, C (&value)[kVectors]) {
+    C in[Op::kInputs][kVectors];
+    each<Op::kInputs>([&](auto& stage, int i) {
+#pragma unroll
+      for (int e = 0; e < kVectors; ++e) in[i][e] = C(widen(stage.get(place + (e < left ? e : 0))));
+    });
+    combine_inputs<Op>(args, in, value);
   }
-  HIPOPS_METHOD bool live() const { return live_ != 0; }
-
-  HIPOPS_METHOD int cols() const { return int(s_->cols); }
-  HIPOPS_METHOD bool has(int i) const { return s_->data[i] != nullptr; }
-  HIPOPS_METHOD T staged(int stream, int col) const {
-    T value{};
-    if (live()) {
-      for_each<kInputs>([&](auto& stage, int i) {
-        if (i == stream) value = stage.get(place_ + col);
-      });
-    }
-    return value;
-  }
-  HIPOPS_METHOD void stage(int output, int col, T value) const {
-    for_each<kOutputs>([&](auto& stage, int i) {
-      if (i == output) stage.set(place_ + col, value);
+  HIPOPS_METHOD void set(int place, int left, const C (&out)[Op::kOutputs][kVectors]) {
+    each<Op::kOutputs>([&](auto& stage, int i) {
+#pragma unroll
+      for (int e = 0; e < kVectors; ++e)
+        if (e < left) stage.set(place + e, narrow<T>(out[i][e]));
     });
   }
-
-  HIPOPS_METHOD int column(int64_t, int v) const { return v * Shape::kLanes + int(thread_index()) % Shape::kLanes; }
-  HIPOPS_METHOD bool there(int col) const { return col < cols(); }
-  HIPOPS_METHOD int there_or_last(int col) const { return there(col) ? col : cols() - 1; }
-  HIPOPS_METHOD int edge() const { return -1; }
-  HIPOPS_METHOD int64_t elements(int64_t) const { return cols(); }
 
  private:
-  static constexpr int kOutputs = Streams::kStreams - kInputs, kStages = kInputs > kOutputs ? kInputs : kOutputs;
-
   template <int n, class F>
-  HIPOPS_METHOD void for_each(F f) const {
+  HIPOPS_METHOD void each(F f) {
     if constexpr (n > 0) {
-      for_each<n - 1>(f);
+      each<n - 1>(f);
       f(static_cast<Stages<Shape, n>&>(stages_).stage, n - 1);
     }
   }
-  HIPOPS_METHOD T* stream(int i) const { return static_cast<T*>(s_->data[i]) + first_; }
+  Stages<Shape, kStages> stages_;
+};
 
-  const Streams* s_;
-  mutable Stages<Shape, kStages> stages_;
-  int64_t first_ = 0;
-  int count_ = 0, place_ = 0, live_ = 0;
+// A work-item's row.
+template <class Op, class Shape>
+struct StagedRow {
+  using C = typename Shape::Compute;
+  static constexpr int n = Shape::kVectors;
+  static constexpr bool kIsRow = true, kMapsStay = false, kByWaves = false;
+  const typename Op::Args& args;
+  StagedRows<Op, Shape>& rows;
+  int place, cols;
+
+  HIPOPS_METHOD int64_t elements() const { return cols; }
+  template <class O, class F, class G>
+  HIPOPS_METHOD auto reduce(O op, F f, G g) const {
+    using V = decltype(f(C()));
+    auto all = O::template identity<decltype(g(V()))>();
+#pragma unroll 1
+    for (int first = 0; first < cols; first += n) {
+      C x[n];
+      rows.get(args, place + first, cols - first, x);
+      V tree[n];
+#pragma unroll
+      for (int i = 0; i < n; ++i) {
+        tree[i] = f(x[i]);
+        if (i >= cols - first) tree[i] = O::template identity<V>();
+      }
+      fold(tree, op);
+      all = op(all, g(tree[0]));
+    }
+    return all;
+  }
+  template <class O, class F>
+  HIPOPS_METHOD auto reduce(O op, F f) const { return reduce(op, f, Identity()); }
 };
 
 }  // namespace

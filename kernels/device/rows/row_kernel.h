@@ -18,9 +18,9 @@
 
 #include "device/core/math.h"
 #include "device/rows/columns.h"
-#include "device/rows/packed.h"
 #include "device/rows/parts.h"
 #include "device/rows/tile.h"
+#include "device/rows/packed.h"
 
 namespace hipops {
 namespace {
@@ -28,15 +28,14 @@ namespace {
 template <class Op>
 using StreamsOf = RowStreams<Op::kInputs + Op::kOutputs>;
 template <class Op, class Shape>
-using RowsOf = typename Choose<Shape::kLayout == RowLayout::packed, PackedRows<StreamsOf<Op>, Shape, Op::kInputs>,
-                               Rows<StreamsOf<Op>, Shape>>::type;
+using RowsOf = Rows<StreamsOf<Op>, Shape>;
 
 // A row, or a tile of one, in registers.
 template <class Op, class Shape, class Reduction>
 struct RowView {
   using C = typename Shape::Compute;
-  // Whether it is all of the row; and whether several waves share it.
-  static constexpr bool kIsRow = Shape::kOnChip, kByWaves = Shape::kRowsPerBlock == 1;
+  // Whether it is all of the row; whether elements stay mapped until apply(); and whether several waves share it.
+  static constexpr bool kIsRow = Shape::kOnChip, kMapsStay = Shape::kOnChip, kByWaves = Shape::kRowsPerBlock == 1;
   Tile<Op, Shape>& tile;
   const RowsOf<Op, Shape>& rows;
   int64_t base;
@@ -80,8 +79,6 @@ HIPOPS_FN bool store_results(const Args& a, const Tile<Op, Shape>& tile, const R
         store_vector<n>(rows.stream(stream) + col, narrowed);
       } else if constexpr (Shape::kLayout == RowLayout::strided) {
         rows.stream(stream)[col * rows.step(stream)] = narrowed.element[0];
-      } else if constexpr (Shape::kLayout == RowLayout::packed) {
-        rows.stage(i, col, narrowed.element[0]);
       } else {
         unaligned[i].put(rows.stream(stream) + col, is_there, rows.has_next(col), v == Shape::kVectors - 1, narrowed);
       }
@@ -161,20 +158,37 @@ HIPOPS_FN void take_rows_on_chip(const typename Op::Args& args) {
 
 template <class Op, class Shape, class W>
 HIPOPS_FN void take_packed_rows(const typename Op::Args& args) {
-  typename Shape::template Reduction<typename Op::Largest> reduction(args.rows.threads);
-  ColumnsOnChip<Op, Shape, W> columns(args);
-  RowsOf<Op, Shape> rows(args.rows);
-  columns.ask(rows);
-  for (int64_t first = rows.begin(); first < args.rows.rows; first += args.rows.row_step) {
-    const int count = rows.load(first);
+  constexpr int n = Shape::kVectors;
+  using C = typename Shape::Compute;
+  const OwnColumns<Op, Shape, W, false> columns(args);
+  StagedRows<Op, Shape> staged;
+  const int cols = int(args.rows.cols);
+  for (int64_t first = int64_t(block_index()) * args.rows.per_block; first < args.rows.rows; first += args.rows.row_step) {
+    const int64_t left = args.rows.rows - first;
+    const int rows = int(left < args.rows.per_block ? left : args.rows.per_block);
+    staged.load(args.rows, first * cols, rows * cols);
 #pragma unroll 1
-    for (int row = 0; row < count; row += Shape::kRowsPerBlock) {
-      rows.select(row, count);
-      Tile<Op, Shape> tile;
-      tile.load(args, rows, 0);
-      finish_row<Op, Shape>(args, rows, tile, columns, reduction);
+    for (int begin = 0; begin < rows; begin += Shape::kBlock) {
+      // What lanes do together they do without a row, too: as with one of no elements.
+      const int row = begin + int(thread_index()), own = row < rows ? cols : 0, place = row < rows ? row * cols : 0;
+      const auto result = Op::whole(args, Op::part(args, StagedRow<Op, Shape>{args, staged, place, own}));
+#pragma unroll 1
+      for (int col = 0; col < own; col += n) {
+        C x[n], weight[Op::kColumns + 1][n], out[Op::kOutputs][n];
+        staged.get(args, place + col, cols - col, x);
+        if constexpr (Op::kMaps) {
+#pragma unroll
+          for (int i = 0; i < n; ++i) x[i] = Op::mapped(result, x[i]);
+        }
+        columns.neighbours(col, cols, weight);
+        if (__builtin_expect(Op::template apply<false>(args, result, x, weight, out), 0)) {
+          columns.neighbours(col, cols, weight);
+          Op::template apply<true>(args, result, x, weight, out);
+        }
+        staged.set(place + col, cols - col, out);
+      }
     }
-    rows.store();
+    staged.store(args.rows, first * cols, rows * cols);
   }
 }
 
@@ -263,12 +277,9 @@ HIPOPS_FN void row_kernel(const typename Op::Args& a) {
   }
 }
 
-// Work-items for which a kernel is to have registers: those of its largest block, and on NVIDIA of the blocks that a unit
-// is to run at a time.
-constexpr int work_items(int block, RowLayout layout, RowBody body) {
-  if (on_nvidia && layout == RowLayout::packed) return 768;
-  if (on_nvidia && body == RowBody::on_chip) return layout == RowLayout::unaligned ? (block < 512 ? block : 768) : 1024;
-  if (on_nvidia && body != RowBody::cluster) return 1024;
+// Work-items for which a kernel is to have registers: those of its largest block, or of all blocks that a unit is to run.
+constexpr int work_items(int block, RowLayout layout, RowBody body, int vectors) {
+  if (on_nvidia) return resident_work_items(layout, body, vectors);
   return body == RowBody::cluster ? blocks_in_one * block : block;
 }
 
@@ -277,7 +288,7 @@ constexpr int work_items(int block, RowLayout layout, RowBody body) {
 
 // The kernels of an op's list; `Op` is a template of the element type.
 #define HIPOPS_ROW_KERNEL(Op, Args, name, T, lanes, vectors, block, layout, body)                                \
-  HIPOPS_KERNEL_UP_TO(work_items(block, RowLayout::layout, RowBody::body))                                       \
+  HIPOPS_KERNEL_UP_TO(work_items(block, RowLayout::layout, RowBody::body, vectors))                                       \
   name(HIPOPS_ARGS(Args) a) {                                                                                    \
     follow_launch_before();                                                                                      \
     row_kernel<Op<T>, RowShape<T, lanes, vectors, block, RowLayout::layout, RowBody::body>>(a);                   \

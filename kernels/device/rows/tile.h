@@ -16,9 +16,7 @@ class AlignedIncoming {
 
   template <class Rows>
   HIPOPS_METHOD void ask(const Rows& rows, int stream, typename Rows::Column col) {
-    if constexpr (Shape::kLayout == RowLayout::packed) {
-      vector_ = Vector<T, 1>{{rows.staged(stream, col)}};
-    } else if constexpr (Shape::kLayout == RowLayout::aligned) {
+    if constexpr (Shape::kLayout == RowLayout::aligned) {
       vector_ = load_packed_evict_last<kLength>(static_cast<const T*>(rows.stream(stream)) + col);
     } else {
       vector_ = Vector<T, 1>{{rows.stream(stream)[col * rows.step(stream)]}};
@@ -46,6 +44,27 @@ class UnalignedIncoming : IncomingVector<typename Shape::Element> {
 };
 template <class Shape>
 using Incoming = typename Choose<Shape::kLayout == RowLayout::unaligned, UnalignedIncoming<Shape>, AlignedIncoming<Shape>>::type;
+
+// Op's value of its inputs.
+template <class Op, class Args, class C, int n>
+HIPOPS_FN void combine_inputs(const Args& args, const C (&in)[Op::kInputs][n], C (&value)[n]) {
+  if constexpr (Op::kInputs == 1) {
+#pragma unroll
+    for (int i = 0; i < n; ++i) value[i] = in[0][i];
+  } else {
+    Op::combine(args, in, value);
+  }
+}
+
+// tree[0]: all of them, as a tree.
+template <class V, int N, class O>
+HIPOPS_FN void fold(V (&tree)[N], O op) {
+#pragma unroll
+  for (int n = N; n > 1; n = (n + 1) / 2) {
+#pragma unroll
+    for (int i = 0; i < n / 2; ++i) tree[i] = op(tree[i], tree[i + (n + 1) / 2]);
+  }
+}
 
 template <class Op, class Shape>
 class Tile {
@@ -180,7 +199,7 @@ class Tile {
         for (int e = 0; e < kLength; ++e) wide[i][e] = C(widen(elements[e]));
       }
       Vector<C, kLength> value;
-      combine(args, wide, value.element);
+      combine_inputs<Op>(args, wide, value.element);
       return value;
     }
   }
@@ -190,26 +209,8 @@ class Tile {
     C wide[Op::kInputs][1], value[1];
 #pragma unroll
     for (int i = 0; i < Op::kInputs; ++i) wide[i][0] = C(widen(edge[i]));
-    combine(args, wide, value);
+    combine_inputs<Op>(args, wide, value);
     return value[0];
-  }
-  template <class Args, int n>
-  static HIPOPS_METHOD void combine(const Args& args, const C (&in)[Op::kInputs][n], C (&value)[n]) {
-    if constexpr (Op::kInputs == 1) {
-#pragma unroll
-      for (int i = 0; i < n; ++i) value[i] = in[0][i];
-    } else {
-      Op::combine(args, in, value);
-    }
-  }
-
-  template <class V, int N, class O>
-  static HIPOPS_METHOD void fold(V (&tree)[N], O op) {
-#pragma unroll
-    for (int n = N; n > 1; n = (n + 1) / 2) {
-#pragma unroll
-      for (int i = 0; i < n / 2; ++i) tree[i] = op(tree[i], tree[i + (n + 1) / 2]);
-    }
   }
 
   Incoming<Shape> in_[kAtOnce][Op::kInputs];
