@@ -221,7 +221,7 @@ inline void check_layouts(const RowOp& op, hipops_dtype dtype) {
   const auto check = [&](hipops::RowLayout layout, int64_t cols) {
     const auto& all = ways(layout);
     for (int i = 0; i < 2; ++i, ++turn) {
-      Operands t = make_operands(op, dtype, cols <= 64 * length ? 14 : 1, cols, all[turn % all.size()], turn);
+      Operands t = make_operands(op, dtype, cols <= 1025 * length ? 14 : 1, cols, all[turn % all.size()], turn);
       try {
         check_numbers(op, t);
       } catch (const std::exception& problem) {
@@ -230,7 +230,7 @@ inline void check_layouts(const RowOp& op, hipops_dtype dtype) {
       }
     }
   };
-  for (const int64_t vectors : {1, 3, 16, 17, 64, 65, 512, 513, 1024, 1025, 2049, 4096, 4097, 8193}) {
+  for (const int64_t vectors : {1, 3, 16, 17, 64, 65, 300, 512, 513, 1024, 1025, 2049, 4096, 4097, 8193, 8200, 9000}) {
     check(hipops::RowLayout::aligned, vectors * length);
     if (vectors < 4) continue;
     for (const int64_t more : {int64_t{0}, length - 1}) check(hipops::RowLayout::unaligned, vectors * length + more);
