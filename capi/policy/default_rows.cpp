@@ -36,18 +36,20 @@ bool serves(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device
 }
 
 // The kernel with the lowest rank is best: rows on chip before others, in one block before a cluster, and by the row's own
-// layout; a part of a wave before a block, and of blocks those with the most vectors a lane, if that leaves four waves.
+// layout; a part of a wave before a block; of blocks those with the most vectors a lane, which has the most bytes on their
+// way, if that leaves four waves, but of few rows those with the fewest.
 int64_t rank_of(const RowKernel& k, const RowProblem& p, int64_t vectors, const DeviceNumbers& device) {
   const int64_t rank = (int64_t(k.body) << 12) + (k.layout == p.layout ? 0 : 1 << 11);
   if (k.body != RowBody::on_chip) return rank;
   if (k.lanes < k.block) return rank + k.lanes - k.block;
-  return rank + (divided_up(vectors, k.vectors) >= 4 * device.wave_size ? k.block - k.vectors : k.block + k.vectors);
+  const bool few = p.rows <= 2 * device.units || divided_up(vectors, k.vectors) < 4 * device.wave_size;
+  return rank + (few ? k.block + k.vectors : k.block - k.vectors);
 }
 
 }  // namespace
 
 RowLaunch plan_rows_by_default(const RowProblem& p, const DeviceNumbers& device) {
-  const RowKernels kernels = row_kernels(p.dtype);
+  const RowKernels kernels = row_kernels(p.dtype, p.inputs);
   int best = -1;
   int64_t best_rank = 0, best_vectors = 0, cluster = 1;
   for (int i = 0; i < kernels.count; ++i) {
@@ -80,8 +82,8 @@ RowLaunch plan_rows_by_default(const RowProblem& p, const DeviceNumbers& device)
     work = divided_up(p.rows, rows);
   }
   int64_t most = within_grid_limit(kMostBlocks);
-  if (k.body <= RowBody::cluster && k.layout != RowLayout::packed && device.prefetches_rows)  // no more than run at a time
-    most = std::min(most, device.units * std::max<int64_t>(resident_work_items(k.layout, k.body, k.vectors) / plan.block, 1));
+  if (k.body == RowBody::cluster && device.prefetches_rows)  // no more than run at a time
+    most = std::min(most, device.units * std::max<int64_t>(kResidentWorkItems / plan.block, 1));
   most = std::max<int64_t>(most / cluster, 1);
   const int64_t groups = divided_up(work, divided_up(work, most));  // with as many rows each
   plan.grid = static_cast<uint32_t>(groups * cluster);

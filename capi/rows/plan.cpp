@@ -10,15 +10,17 @@ namespace hipops {
 namespace {
 
 #define ROW_KERNEL(name, T, lanes, vectors, block, layout, body) {lanes, vectors, block, RowLayout::layout, RowBody::body},
-constexpr RowKernel kernels_of_type[] = {HIPOPS_ROW_KERNELS_OF(ROW_KERNEL, , )};
+constexpr RowKernel of_one_input[] = {HIPOPS_ROW_KERNELS_OF(ROW_KERNEL, , , 8)};
+constexpr RowKernel of_two_inputs[] = {HIPOPS_ROW_KERNELS_OF(ROW_KERNEL, , , 4)};
 constexpr RowKernel kernels_of_f64[] = {HIPOPS_ROW_KERNELS_OF_F64(ROW_KERNEL, )};
 #undef ROW_KERNEL
-constexpr int kOfType = static_cast<int>(std::size(kernels_of_type)), kOfF64 = static_cast<int>(std::size(kernels_of_f64));
+constexpr int kOfType = static_cast<int>(std::size(of_one_input)), kOfF64 = static_cast<int>(std::size(kernels_of_f64));
 
 }  // namespace
 
-RowKernels row_kernels(hipops_dtype dtype) {
-  return dtype == HIPOPS_F64 ? RowKernels{kernels_of_f64, kOfF64} : RowKernels{kernels_of_type, kOfType};
+RowKernels row_kernels(hipops_dtype dtype, int inputs) {
+  if (dtype == HIPOPS_F64) return {kernels_of_f64, kOfF64};
+  return {inputs == 1 ? of_one_input : of_two_inputs, kOfType};
 }
 
 int first_kernel_of(hipops_dtype dtype) {
@@ -53,7 +55,7 @@ hipops_status plan_rows(Op& op, const RowProblem& problem, const DeviceFacts** d
 }
 
 int64_t shared_of_row_kernel(int kernel, uint32_t) {
-  const RowKernel& k = kernel < 3 * kOfType ? kernels_of_type[kernel % kOfType] : kernels_of_f64[kernel - 3 * kOfType];
+  const RowKernel& k = kernel < 3 * kOfType ? of_one_input[kernel % kOfType] : kernels_of_f64[kernel - 3 * kOfType];
   return k.body == RowBody::cluster ? 16 : 0;
 }
 

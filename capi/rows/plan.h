@@ -16,7 +16,7 @@ struct RowKernels {
   const RowKernel* kernel;
   int count;
 };
-RowKernels row_kernels(hipops_dtype dtype);
+RowKernels row_kernels(hipops_dtype dtype, int inputs);
 
 struct RowLaunch {
   int kernel;         // of the list of one type

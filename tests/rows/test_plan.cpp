@@ -71,7 +71,7 @@ const DeviceNumbers kDevices[] = {device(132, 32, 16, 1), device(114, 32, 8, 1),
 
 // "" if the plan's launch takes all of the problem's rows, with no more than its kernel is for.
 std::string wrong_plan(const RowProblem& p, const DeviceNumbers& d, const RowLaunch& plan) {
-  const RowKernels kernels = row_kernels(p.dtype);
+  const RowKernels kernels = row_kernels(p.dtype, p.inputs);
   if (plan.kernel < 0 || plan.kernel >= kernels.count) return "its kernel";
   const RowKernel& k = kernels.kernel[plan.kernel];
   const int64_t bytes = dtype_bytes(p.dtype), length = 16 / bytes, grid = plan.grid, block = plan.block, cluster = plan.cluster;
@@ -230,7 +230,7 @@ TEST_CASE("parts of rows may be left in an output that is no input", "[rows]") {
 
 TEST_CASE("every plan takes all rows, on every device", "[rows]") {
   for (const hipops_dtype dtype : kFloats) {
-    const RowKernels kernels = row_kernels(dtype);
+    const RowKernels kernels = row_kernels(dtype, 1);
     std::set<int> taken;
     for (const DeviceNumbers& d : kDevices)
       for (const RowLayout layout : {RowLayout::aligned, RowLayout::unaligned, RowLayout::strided, RowLayout::packed}) {
@@ -240,7 +240,7 @@ TEST_CASE("every plan takes all rows, on every device", "[rows]") {
         for (int64_t cols = least; cols <= most; cols += (cols / 50 + step) / step * step)
           for (const int64_t rows : {int64_t{1}, int64_t{7}, int64_t{200}, int64_t{5000}, int64_t{1} << 20, int64_t{1} << 33})
             for (const bool may_split : {false, true}) {
-              const RowProblem p = {dtype, layout, rows, cols, may_split};
+              const RowProblem p = {dtype, 1, layout, rows, cols, may_split};
               const RowLaunch plan = plan_rows_by_default(p, d);
               taken.insert(plan.kernel);
               if (plan.spans != 0) taken.insert(plan.kernel + 1);

@@ -39,10 +39,12 @@ class Packed {
   static HIPOPS_METHOD Packed filled(T v) {
     Packed all;
     if constexpr (sizeof(T) == 2) {
-      for (uint32_t& word : all.word_) word = bit_cast<Bits>(v) * 0x10001u;
+#pragma unroll
+      for (int i = 0; i < kWords; ++i) all.word_[i] = bit_cast<Bits>(v) * 0x10001u;
     } else {
       Vector<T, N> elements;
-      for (T& element : elements.element) element = v;
+#pragma unroll
+      for (int i = 0; i < N; ++i) elements.element[i] = v;
       all = elements;
     }
     return all;
@@ -53,10 +55,10 @@ class Packed {
   HIPOPS_METHOD void keep_packed() {
 #if defined(HIPOPS_NVIDIA)
 #pragma unroll
-    for (uint32_t& word : word_) asm volatile("" : "+r"(word));
+    for (int i = 0; i < kWords; ++i) asm volatile("" : "+r"(word_[i]));
 #elif defined(HIPOPS_AMD)
 #pragma unroll
-    for (uint32_t& word : word_) asm volatile("" : "+v"(word));
+    for (int i = 0; i < kWords; ++i) asm volatile("" : "+v"(word_[i]));
 #endif
   }
 
@@ -82,7 +84,8 @@ class Packed {
  private:
   using Bits = typename BitsOf<sizeof(T)>::type;  // of an element under 4 bytes
 
-  uint32_t word_[(sizeof(T) * N + 3) / 4];
+  static constexpr int kWords = (sizeof(T) * N + 3) / 4;
+  uint32_t word_[kWords];
 };
 
 template <int N, class T>

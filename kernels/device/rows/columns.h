@@ -28,7 +28,7 @@ class ColumnsOf {
   HIPOPS_METHOD void widen_anew() {
     if constexpr (kKept && sizeof(W) < sizeof(C)) {
 #pragma unroll
-      for (auto& vector : kept_) vector.keep_packed();
+      for (int v = 0; v < Shape::kVectors; ++v) kept_[v].keep_packed();
     }
   }
   template <class Rows>
@@ -94,11 +94,11 @@ class AllColumns {
   template <class Rows>
   HIPOPS_METHOD void ask(const Rows& rows) {
 #pragma unroll
-    for (auto& column : column_) column.ask(rows);
+    for (int i = 0; i < Op::kColumns; ++i) column_[i].ask(rows);
   }
   HIPOPS_METHOD void widen_anew() {
 #pragma unroll
-    for (auto& column : column_) column.widen_anew();
+    for (int i = 0; i < Op::kColumns; ++i) column_[i].widen_anew();
   }
   template <class Rows>
   HIPOPS_METHOD void get(const Rows& rows, int v, typename Rows::Column col, C (&out)[Op::kColumns + 1][Shape::kLength]) const {

@@ -31,12 +31,8 @@ enum class RowBody : int32_t {
 
 // A row that is split: how many spans it may have, and what a part takes of y at most.
 constexpr int kMostSpans = 512, kMostPartBytes = 32;
-// Work-items that a unit runs at a time where blocks stay for several rows (NVIDIA), as their registers allow.
-constexpr int resident_work_items(RowLayout layout, RowBody body, int vectors) {
-  if (layout == RowLayout::packed) return 768;
-  if (body > RowBody::cluster || layout == RowLayout::strided) return 1024;
-  return vectors > 2 || layout == RowLayout::unaligned ? 512 : vectors == 2 ? 768 : 1024;
-}
+// Work-items of clusters that a unit runs at a time where blocks stay for several rows (NVIDIA), as their registers allow.
+constexpr int kResidentWorkItems = 512;
 // Elements that a block of packed rows stages of each stream.
 constexpr int staged_elements(int element_bytes) { return 8192 / element_bytes; }
 
@@ -82,29 +78,30 @@ enum NormFlag : int32_t { round_sum = 2, weight_plus_one = 4, round_before_weigh
 }  // namespace hipops
 
 // X(kernel, T, lanes, vectors, block, layout, body): `lanes` work-items share a row, and each holds so many vectors
-// (strided: elements; packed: a row's elements that are worked on at a time). Fewer lanes than the block has: a block takes several rows. As many: it takes one, and has
-// no more work-items than that row needs.
-#define HIPOPS_LONG_ROW_KERNELS_OF(X, op, T)                            \
-  X(op##_##T##_unaligned_cluster, T, 512, 4, 512, unaligned, cluster)   \
-  X(op##_##T##_unaligned_stream, T, 512, 2, 512, unaligned, streamed)   \
-  X(op##_##T##_unaligned_parts, T, 512, 2, 512, unaligned, parts)       \
-  X(op##_##T##_unaligned_merged, T, 512, 2, 512, unaligned, merged)     \
-  X(op##_##T##_strided_32x4, T, 32, 4, 128, strided, on_chip)           \
+// (strided: elements; packed: a row's elements that are worked on at a time). Fewer lanes than the block has: a block takes
+// several rows. As many: it takes one, and has no more work-items than that row needs. `long_vectors` are those of clusters:
+// 8 of one input, 4 of two.
+#define HIPOPS_LONG_ROW_KERNELS_OF(X, op, T, long_vectors)                       \
+  X(op##_##T##_unaligned_cluster, T, 512, long_vectors, 512, unaligned, cluster) \
+  X(op##_##T##_unaligned_stream, T, 512, 2, 512, unaligned, streamed)            \
+  X(op##_##T##_unaligned_parts, T, 512, 2, 512, unaligned, parts)                \
+  X(op##_##T##_unaligned_merged, T, 512, 2, 512, unaligned, merged)              \
+  X(op##_##T##_strided_32x4, T, 32, 4, 128, strided, on_chip)                    \
   X(op##_##T##_strided_stream, T, 512, 4, 512, strided, streamed)
-#define HIPOPS_ROW_KERNELS_OF(X, op, T)                                \
-  X(op##_##T##_aligned_4x2, T, 4, 2, 64, aligned, on_chip)             \
-  X(op##_##T##_aligned_16x2, T, 16, 2, 64, aligned, on_chip)           \
-  X(op##_##T##_aligned_32x2, T, 32, 2, 64, aligned, on_chip)           \
-  X(op##_##T##_aligned_512x1, T, 512, 1, 512, aligned, on_chip)        \
-  X(op##_##T##_aligned_512x2, T, 512, 2, 512, aligned, on_chip)        \
-  X(op##_##T##_aligned_cluster, T, 512, 4, 512, aligned, cluster)      \
-  X(op##_##T##_unaligned_32x2, T, 32, 2, 128, unaligned, on_chip)      \
-  X(op##_##T##_unaligned_512x2, T, 512, 2, 512, unaligned, on_chip)    \
-  X(op##_##T##_packed, T, 1, 8, 64, packed, on_chip)                   \
-  HIPOPS_LONG_ROW_KERNELS_OF(X, op, T)
+#define HIPOPS_ROW_KERNELS_OF(X, op, T, long_vectors)                            \
+  X(op##_##T##_aligned_2x4, T, 2, 4, 64, aligned, on_chip)                       \
+  X(op##_##T##_aligned_8x4, T, 8, 4, 64, aligned, on_chip)                       \
+  X(op##_##T##_aligned_32x4, T, 32, 4, 64, aligned, on_chip)                     \
+  X(op##_##T##_aligned_512x2, T, 512, 2, 512, aligned, on_chip)                  \
+  X(op##_##T##_aligned_512x4, T, 512, 4, 512, aligned, on_chip)                  \
+  X(op##_##T##_aligned_cluster, T, 512, long_vectors, 512, aligned, cluster)     \
+  X(op##_##T##_unaligned_32x4, T, 32, 4, 128, unaligned, on_chip)                \
+  X(op##_##T##_unaligned_512x4, T, 512, 4, 512, unaligned, on_chip)              \
+  X(op##_##T##_packed, T, 1, 8, 64, packed, on_chip)                             \
+  HIPOPS_LONG_ROW_KERNELS_OF(X, op, T, long_vectors)
 // Of f64, of which the unaligned ones take aligned rows, too.
-#define HIPOPS_ROW_KERNELS_OF_F64(X, op)                               \
-  X(op##_f64_unaligned_32x2, f64, 32, 2, 128, unaligned, on_chip)      \
-  X(op##_f64_unaligned_512x2, f64, 512, 2, 512, unaligned, on_chip)    \
-  X(op##_f64_packed, f64, 1, 8, 64, packed, on_chip)                   \
-  HIPOPS_LONG_ROW_KERNELS_OF(X, op, f64)
+#define HIPOPS_ROW_KERNELS_OF_F64(X, op)                                         \
+  X(op##_f64_unaligned_32x4, f64, 32, 4, 128, unaligned, on_chip)                \
+  X(op##_f64_unaligned_512x4, f64, 512, 4, 512, unaligned, on_chip)              \
+  X(op##_f64_packed, f64, 1, 8, 64, packed, on_chip)                             \
+  HIPOPS_LONG_ROW_KERNELS_OF(X, op, f64, 4)

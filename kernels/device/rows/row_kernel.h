@@ -115,11 +115,11 @@ HIPOPS_FN void finish_row(const typename Op::Args& a, const RowsOf<Op, Shape>& r
   store_tile<Op, Shape>(again, tile, rows, 0, Op::whole(again, part), columns);
 }
 
-// Weights in the rows' type wait in registers for the row's result. In f32, or shifted, they would take twice as many; and
-// which are a work-item's then follows from how each row lies.
+// Weights in the rows' type wait in registers for the row's result where those are few, as what takes few rows has it. In f32,
+// or shifted, they would take twice as many; and which are a work-item's then follows from how each row lies.
 template <class Op, class Shape, class W>
 using ColumnsOnChip = OwnColumns<Op, Shape, W,
-                                 sizeof(W) == sizeof(typename Shape::Element) && (Shape::kVectors <= 4 || Shape::kByElement) &&
+                                 sizeof(W) == sizeof(typename Shape::Element) && Shape::kVectors <= 2 &&
                                      (Shape::kLayout != RowLayout::unaligned || has_unaligned_vectors)>;
 
 template <class Op, class Shape, class W>
@@ -277,10 +277,13 @@ HIPOPS_FN void row_kernel(const typename Op::Args& a) {
   }
 }
 
-// Work-items for which a kernel is to have registers: those of its largest block, or of all blocks that a unit is to run.
-constexpr int work_items(int block, RowLayout layout, RowBody body, int vectors) {
-  if (on_nvidia) return resident_work_items(layout, body, vectors);
-  return body == RowBody::cluster ? blocks_in_one * block : block;
+// Work-items for which a kernel is to have registers: those of its largest block, or, on NVIDIA, of the blocks that a unit
+// is to run at a time.
+constexpr int work_items(int block, RowLayout layout, RowBody body) {
+  if (body == RowBody::cluster) return blocks_in_one * block;
+  if (!on_nvidia) return block;
+  if (body == RowBody::on_chip && layout == RowLayout::unaligned) return 512;
+  return body == RowBody::on_chip ? 768 : body == RowBody::merged ? 512 : 1024;
 }
 
 }  // namespace
@@ -288,7 +291,7 @@ constexpr int work_items(int block, RowLayout layout, RowBody body, int vectors)
 
 // The kernels of an op's list; `Op` is a template of the element type.
 #define HIPOPS_ROW_KERNEL(Op, Args, name, T, lanes, vectors, block, layout, body)                                \
-  HIPOPS_KERNEL_UP_TO(work_items(block, RowLayout::layout, RowBody::body, vectors))                                       \
+  HIPOPS_KERNEL_UP_TO(work_items(block, RowLayout::layout, RowBody::body))                                       \
   name(HIPOPS_ARGS(Args) a) {                                                                                    \
     follow_launch_before();                                                                                      \
     row_kernel<Op<T>, RowShape<T, lanes, vectors, block, RowLayout::layout, RowBody::body>>(a);                   \

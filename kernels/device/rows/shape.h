@@ -22,8 +22,8 @@ struct RowShape {
   static constexpr int kRowsPerBlock = kBlock / kLanes;
   static constexpr bool kInCluster = kBody == RowBody::cluster;
   static constexpr bool kOnChip = kBody == RowBody::on_chip || kInCluster;
-  // Whether the next row is on its way while one is worked on.
-  static constexpr bool kPrefetches = kOnChip && kLayout != RowLayout::packed && prefetches_rows;
+  // Blocks of a cluster wait for each other: where there are such, the next row is on its way meanwhile.
+  static constexpr bool kPrefetches = kInCluster && prefetches_rows;
   // Lanes whose vectors lie side by side. Those of a wave lie together, so that it works on few lines at a time.
   static constexpr int kRun = kRowsPerBlock > 1 ? kLanes : wave_size;
   using Streamed = RowShape<T, kLanes_, (kVectors_ + 3) / 4, kBlock_, kLayout_, RowBody::streamed>;

@@ -56,15 +56,17 @@ HIPOPS_FN void combine_inputs(const Args& args, const C (&in)[Op::kInputs][n], C
   }
 }
 
-// tree[0]: all of them, as a tree.
-template <class V, int N, class O>
-HIPOPS_FN void fold(V (&tree)[N], O op) {
-#pragma unroll
-  for (int n = N; n > 1; n = (n + 1) / 2) {
+// tree[0]: the first n of them, as a tree.
+template <int n, class V, int N, class O>
+HIPOPS_FN void fold_first(V (&tree)[N], O op) {
+  if constexpr (n > 1) {
 #pragma unroll
     for (int i = 0; i < n / 2; ++i) tree[i] = op(tree[i], tree[i + (n + 1) / 2]);
+    fold_first<(n + 1) / 2>(tree, op);
   }
 }
+template <class V, int N, class O>
+HIPOPS_FN void fold(V (&tree)[N], O op) { fold_first<N>(tree, op); }
 
 template <class Op, class Shape>
 class Tile {
@@ -130,7 +132,7 @@ class Tile {
   HIPOPS_METHOD void widen_anew() {
     if constexpr (sizeof(Held) < sizeof(C)) {
 #pragma unroll
-      for (auto& vector : held_) vector.keep_packed();
+      for (int v = 0; v < kVectors; ++v) held_[v].keep_packed();
     }
   }
 
