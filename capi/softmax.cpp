@@ -11,13 +11,15 @@ namespace hipops {
 namespace {
 
 constexpr const char* kKernels[] = {HIPOPS_SOFTMAX_KERNELS(HIPOPS_KERNEL_NAME)};
+constexpr RowKernel kList[] = {HIPOPS_SOFTMAX_KERNELS(HIPOPS_ROW_KERNEL_ENTRY)};
 constexpr int kKernelCount = static_cast<int>(std::size(kKernels));
+int64_t most_shared(int kernel, uint32_t) { return shared_of(kList[kernel]); }
 
 bool supports(hipops_dtype dtype, hipops_dtype second) { return second == HIPOPS_NONE && is_float(dtype); }
 
 }  // namespace
 
-Op op_softmax = {"softmax", kKernels, kKernelCount, supports, shared_of_row_kernel};
+Op op_softmax = {"softmax", kKernels, kKernelCount, supports, most_shared};
 
 }  // namespace hipops
 
@@ -28,5 +30,5 @@ hipops_status hipops_softmax(const hipops_tensor* y, const hipops_tensor* x, voi
 
   SoftmaxArgs args{};
   const RowProblem problem = describe_rows({x, y}, 1, args.columns, 0, 0, &args.rows);
-  return launch_rows(op_softmax, first_kernel_of(x->dtype), problem, &args.rows, &args, sizeof args, stream);
+  return launch_rows(op_softmax, {kList, kKernelCount}, problem, &args.rows, &args, sizeof args, stream);
 }

@@ -22,6 +22,7 @@ struct FusedAddRmsNorm {
   using Largest = WideSum<C>;
   using Part = SumOfSquares<C>;
   static constexpr int kInputs = 2, kOutputs = 2, kColumns = 1;
+  static constexpr int kOnUnit = 1024;
   static constexpr bool kMaps = false;
   static HIPOPS_METHOD C absent_column(int) { return 1; }
 

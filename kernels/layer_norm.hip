@@ -23,6 +23,7 @@ struct LayerNorm {
   using Part = SumAndDeviations<T>;
   using Largest = typename Choose<sizeof(T) <= 4, Moments<WideSum<C>>, WideSum<C>>::type;
   static constexpr int kInputs = 1, kOutputs = 1, kColumns = 2;
+  static constexpr int kOnUnit = 768;
   static constexpr bool kMaps = false;
   static HIPOPS_METHOD C absent_column(int i) { return i == 0 ? 1 : 0; }
 

@@ -22,6 +22,7 @@ struct RmsNorm {
   using Largest = WideSum<C>;
   using Part = SumOfSquares<C>;
   static constexpr int kInputs = 1, kOutputs = 1, kColumns = 1;
+  static constexpr int kOnUnit = 1024;
   static constexpr bool kMaps = false;
   static HIPOPS_METHOD C absent_column(int) { return 1; }
 

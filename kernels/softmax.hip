@@ -114,6 +114,7 @@ struct Softmax {
     typename P::Divide divide;
   };
   static constexpr int kInputs = 1, kOutputs = 1, kColumns = 0;
+  static constexpr int kOnUnit = 1024;
   static constexpr bool kMaps = true;
   static HIPOPS_METHOD C absent_column(int) { return 0; }
 

@@ -26,6 +26,7 @@ int cluster_of(const RowKernel& k, int64_t lanes, int64_t vectors, int64_t rows,
 // Whether a kernel takes such rows: unaligned ones take aligned rows, too, and strided ones all. Rows are split that are
 // too few for a block each, or more than caches hold until they are read again.
 bool serves(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device) {
+  if (k.dtype != p.dtype) return false;
   if (k.body == RowBody::merged || (k.layout == RowLayout::packed && p.layout != k.layout)) return false;
   if (k.layout == RowLayout::aligned && p.layout != k.layout) return false;
   const bool has_gaps = p.layout == RowLayout::strided || bytes_of(p) < kLeastUnalignedVectors * kWideAccess;
@@ -41,15 +42,14 @@ bool serves(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device
 int64_t rank_of(const RowKernel& k, const RowProblem& p, int64_t vectors, const DeviceNumbers& device) {
   const int64_t rank = (int64_t(k.body) << 12) + (k.layout == p.layout ? 0 : 1 << 11);
   if (k.body != RowBody::on_chip) return rank;
-  if (k.lanes < k.block) return rank + k.lanes - k.block;
+  if (k.lanes < k.block) return rank + k.lanes - 1024;
   const bool few = p.rows <= 2 * device.units || divided_up(vectors, k.vectors) < 4 * device.wave_size;
-  return rank + (few ? k.block + k.vectors : k.block - k.vectors);
+  return rank + (few ? k.vectors : -k.vectors);
 }
 
 }  // namespace
 
-RowLaunch plan_rows_by_default(const RowProblem& p, const DeviceNumbers& device) {
-  const RowKernels kernels = row_kernels(p.dtype, p.inputs);
+RowLaunch plan_rows_by_default(const RowKernels& kernels, const RowProblem& p, const DeviceNumbers& device) {
   int best = -1;
   int64_t best_rank = 0, best_vectors = 0, cluster = 1;
   for (int i = 0; i < kernels.count; ++i) {

@@ -6,8 +6,9 @@
 
 namespace hipops {
 
-// A kernel of a list in device/rows/contract.h. An op has one for each of its types in turn, of f64 last.
+// A kernel of an op's list, which is made of those in device/rows/contract.h.
 struct RowKernel {
+  hipops_dtype dtype;
   int lanes, vectors, block;
   RowLayout layout;
   RowBody body;
@@ -16,10 +17,12 @@ struct RowKernels {
   const RowKernel* kernel;
   int count;
 };
-RowKernels row_kernels(hipops_dtype dtype, int inputs);
+#define HIPOPS_ROW_KERNEL_ENTRY(name, T, lanes, vectors, block, layout, body) \
+  {T, lanes, vectors, block, RowLayout::layout, RowBody::body},
+constexpr hipops_dtype f32 = HIPOPS_F32, f16 = HIPOPS_F16, bf16 = HIPOPS_BF16, f64 = HIPOPS_F64;  // as lists name them
 
 struct RowLaunch {
-  int kernel;         // of the list of one type
+  int kernel;         // of the list
   uint32_t block;     // work-items
   uint32_t cluster;   // blocks that share a row
   uint32_t grid = 0;  // blocks
@@ -33,32 +36,29 @@ int64_t staged_at_most(hipops_dtype dtype);
 int64_t elements_of_tile(const RowKernel& k, hipops_dtype dtype);
 
 // The plan of a device that no table describes, by what is known of any: capi/policy/default_rows.cpp.
-RowLaunch plan_rows_by_default(const RowProblem& problem, const DeviceNumbers& device);
+RowLaunch plan_rows_by_default(const RowKernels& kernels, const RowProblem& problem, const DeviceNumbers& device);
 
 // The plan for the current device.
-hipops_status plan_rows(Op& op, const RowProblem& problem, const DeviceFacts** device, RowLaunch* plan);
+hipops_status plan_rows(Op& op, const RowKernels& kernels, const RowProblem& problem, const DeviceFacts** device, RowLaunch* plan);
 
-// Launches kernel `first` + plan.kernel of the op. `streams`, which is part of `args`, is told of the plan.
+// Launches the op as planned. `streams`, which is part of `args`, is told of the plan.
 template <int n>
-hipops_status launch_rows(Op& op, int first, const RowProblem& problem, RowStreams<n>* streams, const void* args, size_t bytes,
-                          void* stream) {
+hipops_status launch_rows(Op& op, const RowKernels& kernels, const RowProblem& problem, RowStreams<n>* streams, const void* args,
+                          size_t bytes, void* stream) {
   const DeviceFacts* device;
   RowLaunch plan;
-  if (hipops_status status = plan_rows(op, problem, &device, &plan)) return status;
+  if (hipops_status status = plan_rows(op, kernels, problem, &device, &plan)) return status;
   streams->threads = static_cast<int32_t>(plan.block);
   streams->row_step = plan.row_step;
   streams->per_block = plan.per_block;
   streams->spans = plan.spans;
   const LaunchShape shape = {plan.grid, plan.block, plan.cluster};
-  if (hipops_status status = launch(op, *device, first + plan.kernel, shape, args, bytes, stream)) return status;
+  if (hipops_status status = launch(op, *device, plan.kernel, shape, args, bytes, stream)) return status;
   if (plan.spans == 0) return HIPOPS_SUCCESS;
-  return launch(op, *device, first + plan.kernel + 1, shape, args, bytes, stream);
+  return launch(op, *device, plan.kernel + 1, shape, args, bytes, stream);
 }
 
-// The first kernel of a type, where an op has f32, f16, bf16, f64.
-int first_kernel_of(hipops_dtype dtype);
-
-// Op::most_shared: of none, but the runtime counts clusters of kernels that may have some.
-int64_t shared_of_row_kernel(int kernel, uint32_t block);
+// For Op::most_shared: launches bring none, but the runtime counts clusters of kernels that may have some.
+inline int64_t shared_of(const RowKernel& k) { return k.body == RowBody::cluster ? 16 : 0; }
 
 }  // namespace hipops

@@ -42,7 +42,7 @@ RowProblem row_problem(const hipops_tensor* const* tensors, int inputs, int coun
                        int column_bytes, const CollapsedRows& collapsed) {
   const hipops_tensor& first = *tensors[0];
   const int last = first.rank - 1, bytes = dtype_bytes(first.dtype);
-  RowProblem problem = {first.dtype, inputs, RowLayout::aligned, 1, first.shape[last], true};
+  RowProblem problem = {first.dtype, RowLayout::aligned, 1, first.shape[last], true};
   for (int d = 0; d < collapsed.dimensions; ++d) problem.rows *= collapsed.size[d];
   const auto at_least = [&](RowLayout layout) {
     if (problem.layout < layout) problem.layout = layout;

@@ -10,7 +10,6 @@ namespace hipops {
 // Plain data: calls with the same problem have the same plan.
 struct RowProblem {
   hipops_dtype dtype;
-  int inputs;
   RowLayout layout;
   int64_t rows, cols;
   bool may_split;  // the first output is apart from all inputs, so that parts may be left in it meanwhile

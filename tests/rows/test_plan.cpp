@@ -2,6 +2,7 @@
 #include "rows/plan.h"
 
 #include <algorithm>
+#include <iterator>
 #include <random>
 #include <set>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "catch.h"
 #include "host_tensor.h"
+#include "softmax.h"
 #include "tensor/tensor.h"
 
 using namespace hipops;
@@ -62,6 +64,7 @@ std::string wrong_rows(const hipops_tensor& x, const hipops_tensor& y) {
 
 DeviceNumbers device(int units, int wave, int largest_cluster, int blocks_in_one) {
   DeviceNumbers d;
+  d.prefetches_rows = largest_cluster > 1 || units == 2;
   d.units = units, d.wave_size = wave, d.largest_cluster = largest_cluster, d.blocks_in_one = blocks_in_one;
   return d;
 }
@@ -70,10 +73,14 @@ const DeviceNumbers kDevices[] = {device(132, 32, 16, 1), device(114, 32, 8, 1),
                                   device(48, 32, 1, 2),   device(64, 64, 1, 1),  device(2, 32, 1, 2),   device(2, 64, 1, 2)};
 
 // "" if the plan's launch takes all of the problem's rows, with no more than its kernel is for.
+constexpr RowKernel kList[] = {HIPOPS_SOFTMAX_KERNELS(HIPOPS_ROW_KERNEL_ENTRY)};
+constexpr RowKernels kKernels = {kList, static_cast<int>(std::size(kList))};
+
 std::string wrong_plan(const RowProblem& p, const DeviceNumbers& d, const RowLaunch& plan) {
-  const RowKernels kernels = row_kernels(p.dtype, p.inputs);
+  const RowKernels kernels = kKernels;
   if (plan.kernel < 0 || plan.kernel >= kernels.count) return "its kernel";
   const RowKernel& k = kernels.kernel[plan.kernel];
+  if (k.dtype != p.dtype) return "its dtype";
   const int64_t bytes = dtype_bytes(p.dtype), length = 16 / bytes, grid = plan.grid, block = plan.block, cluster = plan.cluster;
   const bool has_gaps = p.layout == RowLayout::strided || p.cols < kLeastUnalignedVectors * length;
   if (k.layout != p.layout) {
@@ -88,8 +95,8 @@ std::string wrong_plan(const RowProblem& p, const DeviceNumbers& d, const RowLau
   if (cluster < 1 || cluster > d.largest_cluster || (cluster & (cluster - 1)) != 0 || (!in_cluster && cluster != 1))
     return "its cluster";
   if (grid < 1 || grid % cluster != 0 || grid * block >= int64_t{1} << 32) return "its grid";
-  const bool by_element = k.layout == RowLayout::strided || k.layout == RowLayout::packed;
-  const int64_t vectors = by_element                      ? p.cols
+  const int64_t vectors = k.layout == RowLayout::packed    ? 1
+                          : k.layout == RowLayout::strided ? p.cols
                           : k.layout == RowLayout::aligned ? (p.cols + length - 1) / length
                                                            : p.cols / length;
   if (k.body <= RowBody::cluster && (has_row ? block * cluster : int64_t{k.lanes}) * k.vectors < vectors)
@@ -215,7 +222,7 @@ TEST_CASE("short rows without gaps in them or between them are packed, other sho
     for (const int64_t cols : {1, 3, 17, 32}) CHECK(layout({7, cols}) == RowLayout::packed);
     CHECK(layout({2, 3, 5, 3}) == RowLayout::packed);
     CHECK(layout({1, 3}, {100, 1}) == RowLayout::packed);  // one row: no gap after it
-    CHECK(layout({7, 41}) == RowLayout::unaligned);
+    CHECK(layout({7, 1 + 256 / dtype_bytes(dtype)}) == RowLayout::unaligned);
     for (const Sizes& stride : {Sizes{4, 1}, Sizes{0, 1}, Sizes{6, 2}}) CHECK(layout({7, 3}, stride) == RowLayout::strided);
     CHECK(layout({2, 7, 3}, {3, 6, 1}) == RowLayout::strided);
   }
@@ -230,18 +237,17 @@ TEST_CASE("parts of rows may be left in an output that is no input", "[rows]") {
 
 TEST_CASE("every plan takes all rows, on every device", "[rows]") {
   for (const hipops_dtype dtype : kFloats) {
-    const RowKernels kernels = row_kernels(dtype, 1);
     std::set<int> taken;
     for (const DeviceNumbers& d : kDevices)
       for (const RowLayout layout : {RowLayout::aligned, RowLayout::unaligned, RowLayout::strided, RowLayout::packed}) {
         const int64_t length = 16 / dtype_bytes(dtype), step = layout == RowLayout::aligned ? length : 1,
                       least = layout == RowLayout::unaligned ? kLeastUnalignedVectors * length : step,
-                      most = layout == RowLayout::packed ? 32 : int64_t{1} << 40;
+                      most = layout == RowLayout::packed ? 128 / dtype_bytes(dtype) : int64_t{1} << 40;
         for (int64_t cols = least; cols <= most; cols += (cols / 50 + step) / step * step)
           for (const int64_t rows : {int64_t{1}, int64_t{7}, int64_t{200}, int64_t{5000}, int64_t{1} << 20, int64_t{1} << 33})
             for (const bool may_split : {false, true}) {
-              const RowProblem p = {dtype, 1, layout, rows, cols, may_split};
-              const RowLaunch plan = plan_rows_by_default(p, d);
+              const RowProblem p = {dtype, layout, rows, cols, may_split};
+              const RowLaunch plan = plan_rows_by_default(kKernels, p, d);
               taken.insert(plan.kernel);
               if (plan.spans != 0) taken.insert(plan.kernel + 1);
               const std::string wrong = wrong_plan(p, d, plan);
@@ -251,6 +257,7 @@ TEST_CASE("every plan takes all rows, on every device", "[rows]") {
                                        << " of " << plan.block << ", cluster " << plan.cluster << ": " << wrong);
             }
       }
-    CHECK(static_cast<int>(taken.size()) == kernels.count);
+    const auto of_dtype = [&](const RowKernel& k) { return k.dtype == dtype; };
+    CHECK(static_cast<int>(taken.size()) == std::count_if(std::begin(kList), std::end(kList), of_dtype));
   }
 }

@@ -79,29 +79,29 @@ enum NormFlag : int32_t { round_sum = 2, weight_plus_one = 4, round_before_weigh
 
 // X(kernel, T, lanes, vectors, block, layout, body): `lanes` work-items share a row, and each holds so many vectors
 // (strided: elements; packed: a row's elements that are worked on at a time). Fewer lanes than the block has: a block takes
-// several rows. As many: it takes one, and has no more work-items than that row needs. `long_vectors` are those of clusters:
-// 8 of one input, 4 of two.
-#define HIPOPS_LONG_ROW_KERNELS_OF(X, op, T, long_vectors)                       \
-  X(op##_##T##_unaligned_cluster, T, 512, long_vectors, 512, unaligned, cluster) \
-  X(op##_##T##_unaligned_stream, T, 512, 2, 512, unaligned, streamed)            \
+// several rows. As many: it takes one, and has no more work-items than that row needs. An op says how many vectors a lane
+// has registers for in clusters, and in unaligned rows.
+#define HIPOPS_LONG_ROW_KERNELS_OF(X, op, T, in_cluster)                         \
+  X(op##_##T##_unaligned_cluster, T, 512, in_cluster, 512, unaligned, cluster)   \
   X(op##_##T##_unaligned_parts, T, 512, 2, 512, unaligned, parts)                \
   X(op##_##T##_unaligned_merged, T, 512, 2, 512, unaligned, merged)              \
+  X(op##_##T##_unaligned_stream, T, 512, 2, 512, unaligned, streamed)            \
   X(op##_##T##_strided_32x4, T, 32, 4, 128, strided, on_chip)                    \
   X(op##_##T##_strided_stream, T, 512, 4, 512, strided, streamed)
-#define HIPOPS_ROW_KERNELS_OF(X, op, T, long_vectors)                            \
+#define HIPOPS_ROW_KERNELS_OF(X, op, T, in_cluster, in_unaligned)                \
   X(op##_##T##_aligned_2x4, T, 2, 4, 64, aligned, on_chip)                       \
   X(op##_##T##_aligned_8x4, T, 8, 4, 64, aligned, on_chip)                       \
   X(op##_##T##_aligned_32x4, T, 32, 4, 64, aligned, on_chip)                     \
   X(op##_##T##_aligned_512x2, T, 512, 2, 512, aligned, on_chip)                  \
-  X(op##_##T##_aligned_512x4, T, 512, 4, 512, aligned, on_chip)                  \
-  X(op##_##T##_aligned_cluster, T, 512, long_vectors, 512, aligned, cluster)     \
-  X(op##_##T##_unaligned_32x4, T, 32, 4, 128, unaligned, on_chip)                \
-  X(op##_##T##_unaligned_512x4, T, 512, 4, 512, unaligned, on_chip)              \
-  X(op##_##T##_packed, T, 1, 8, 64, packed, on_chip)                             \
-  HIPOPS_LONG_ROW_KERNELS_OF(X, op, T, long_vectors)
+  X(op##_##T##_aligned_256x4, T, 256, 4, 256, aligned, on_chip)                  \
+  X(op##_##T##_aligned_cluster, T, 512, in_cluster, 512, aligned, cluster)       \
+  X(op##_##T##_unaligned_32x2, T, 32, 2, 128, unaligned, on_chip)                \
+  X(op##_##T##_unaligned_512, T, 512, in_unaligned, 512, unaligned, on_chip)     \
+  X(op##_##T##_packed, T, 1, 4, 64, packed, on_chip)                             \
+  HIPOPS_LONG_ROW_KERNELS_OF(X, op, T, in_cluster)
 // Of f64, of which the unaligned ones take aligned rows, too.
 #define HIPOPS_ROW_KERNELS_OF_F64(X, op)                                         \
-  X(op##_f64_unaligned_32x4, f64, 32, 4, 128, unaligned, on_chip)                \
-  X(op##_f64_unaligned_512x4, f64, 512, 4, 512, unaligned, on_chip)              \
-  X(op##_f64_packed, f64, 1, 8, 64, packed, on_chip)                             \
+  X(op##_f64_unaligned_8x4, f64, 8, 4, 128, unaligned, on_chip)                  \
+  X(op##_f64_unaligned_512, f64, 512, 4, 512, unaligned, on_chip)                \
+  X(op##_f64_packed, f64, 1, 4, 64, packed, on_chip)                             \
   HIPOPS_LONG_ROW_KERNELS_OF(X, op, f64, 4)

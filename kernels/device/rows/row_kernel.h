@@ -5,6 +5,7 @@
 //   kColumns                   weights; absent_column(i) is what one that is not there consists of
 //   kMaps                      whether part() maps elements, and mapped(row, x) does the same to one
 //   Largest                    the largest type that is reduced
+//   kOnUnit                    work-items that a unit of NVIDIA's is to run at a time: as many as its registers allow
 //   combine(args, in, out)     of several inputs: what the op works with, a vector at a time
 //   part(args, view)           what a row comes to, or a tile of one, where it is not on chip. view.reduce(op, f) reduces
 //                              f(element) over it; view.map(f) puts f(element) in each element's place
@@ -115,11 +116,11 @@ HIPOPS_FN void finish_row(const typename Op::Args& a, const RowsOf<Op, Shape>& r
   store_tile<Op, Shape>(again, tile, rows, 0, Op::whole(again, part), columns);
 }
 
-// Weights in the rows' type wait in registers for the row's result where those are few, as what takes few rows has it. In f32,
-// or shifted, they would take twice as many; and which are a work-item's then follows from how each row lies.
+// Weights in the rows' type wait in registers for the row's result where a unit runs few blocks, or has few rows. In f32, or
+// shifted, they would take twice as many registers; and which are a work-item's then follows from how each row lies.
 template <class Op, class Shape, class W>
 using ColumnsOnChip = OwnColumns<Op, Shape, W,
-                                 sizeof(W) == sizeof(typename Shape::Element) && Shape::kVectors <= 2 &&
+                                 sizeof(W) == sizeof(typename Shape::Element) && Shape::kVectors <= (Shape::kInCluster ? 4 : 2) &&
                                      (Shape::kLayout != RowLayout::unaligned || has_unaligned_vectors)>;
 
 template <class Op, class Shape, class W>
@@ -278,12 +279,12 @@ HIPOPS_FN void row_kernel(const typename Op::Args& a) {
 }
 
 // Work-items for which a kernel is to have registers: those of its largest block, or, on NVIDIA, of the blocks that a unit
-// is to run at a time.
-constexpr int work_items(int block, RowLayout layout, RowBody body) {
+// is to run at a time, which is the op's own where rows are aligned.
+constexpr int work_items(int on_unit, int block, RowLayout layout, RowBody body) {
   if (body == RowBody::cluster) return blocks_in_one * block;
   if (!on_nvidia) return block;
   if (body == RowBody::on_chip && layout == RowLayout::unaligned) return 512;
-  return body == RowBody::on_chip ? 768 : body == RowBody::merged ? 512 : 1024;
+  return body == RowBody::on_chip ? on_unit : body == RowBody::merged ? 512 : 1024;
 }
 
 }  // namespace
@@ -291,7 +292,7 @@ constexpr int work_items(int block, RowLayout layout, RowBody body) {
 
 // The kernels of an op's list; `Op` is a template of the element type.
 #define HIPOPS_ROW_KERNEL(Op, Args, name, T, lanes, vectors, block, layout, body)                                \
-  HIPOPS_KERNEL_UP_TO(work_items(block, RowLayout::layout, RowBody::body))                                       \
+  HIPOPS_KERNEL_UP_TO(work_items(Op<T>::kOnUnit, block, RowLayout::layout, RowBody::body))                                       \
   name(HIPOPS_ARGS(Args) a) {                                                                                    \
     follow_launch_before();                                                                                      \
     row_kernel<Op<T>, RowShape<T, lanes, vectors, block, RowLayout::layout, RowBody::body>>(a);                   \
