@@ -10,16 +10,20 @@ op=${1:-}
 [[ $op =~ ^[a-z][a-z0-9]*(_[a-z0-9]+)*$ ]] || { echo "usage: tools/new_op.sh [--rows] NAME, of small letters, digits and _" >&2; exit 2; }
 pascal=$(sed -E 's/(^|_)([a-z0-9])/\u\2/g' <<< "$op")
 
-# made TEMPLATE FILE: the file, of the template; the contract of a row op is as softmax's.
+# made TEMPLATE FILE: the file, of the template; the contract and the launcher of a row op are as softmax's.
 made() {
   mkdir -p "$(dirname "$2")"
   filled "$1" > "$2"
   echo "made    $2"
 }
 filled() {
-  if [ "$family/$1" = rows/kernel.h ]; then sed -e "s/softmax/$op/g; s/Softmax/$pascal/g; s/SOFTMAX/${op^^}/g" kernels/softmax.h
-  else sed -e "s/@op@/$op/g; s/@Op@/$pascal/g; s/@OP@/${op^^}/g" "$templates/$1"; fi
+  case $family/$1 in
+    rows/kernel.h) as_softmax kernels/softmax.h ;;
+    rows/launcher.cpp) as_softmax capi/softmax.cpp ;;
+    *) sed -e "s/@op@/$op/g; s/@Op@/$pascal/g; s/@OP@/${op^^}/g" "$templates/$1" ;;
+  esac
 }
+as_softmax() { sed -e "s/softmax/$op/g; s/Softmax/$pascal/g; s/SOFTMAX/${op^^}/g" "$1"; }
 # inserted FILE BEFORE TEXT: the text, before the last line of the file that has BEFORE in it.
 inserted() {
   local line

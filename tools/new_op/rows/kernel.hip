@@ -33,6 +33,7 @@ struct @Op@ {
   };
   static constexpr int kInputs = 1, kOutputs = 1, kColumns = 0;
   static constexpr bool kMaps = false;
+  static constexpr int kOnUnit = 768;  // work-items of a unit, as registers allow: look at the machine code
   static HIPOPS_METHOD C absent_column(int) { return 0; }
 
   template <class View>
