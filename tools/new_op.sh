@@ -1,18 +1,29 @@
 #!/usr/bin/env bash
-# new_op.sh NAME: the files of a new op, of a template that doubles its input, which builds and passes as it is. What it then
-# needs to become the op that it is named after: docs/guide/add-an-op.md.
+# new_op.sh [--rows] NAME: the files of a new op, of a template that builds and passes as it is: one that doubles its input,
+# or, with --rows, an op of rows, log(softmax(x)). What it then needs to become the op that it is named after:
+# docs/guide/add-an-op.md.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+templates=tools/new_op family=move
+if [ "${1:-}" = --rows ]; then templates=tools/new_op/rows family=rows; shift; fi
 op=${1:-}
-[[ $op =~ ^[a-z][a-z0-9]*(_[a-z0-9]+)*$ ]] || { echo "usage: tools/new_op.sh NAME, of small letters, digits and _" >&2; exit 2; }
+[[ $op =~ ^[a-z][a-z0-9]*(_[a-z0-9]+)*$ ]] || { echo "usage: tools/new_op.sh [--rows] NAME, of small letters, digits and _" >&2; exit 2; }
 pascal=$(sed -E 's/(^|_)([a-z0-9])/\u\2/g' <<< "$op")
 
-# made TEMPLATE FILE: the file, of the template.
+# made TEMPLATE FILE: the file, of the template; the contract and the launcher of a row op are as softmax's.
 made() {
   mkdir -p "$(dirname "$2")"
-  sed -e "s/@op@/$op/g; s/@Op@/$pascal/g; s/@OP@/${op^^}/g" "tools/new_op/$1" > "$2"
+  filled "$1" > "$2"
   echo "made    $2"
 }
+filled() {
+  case $family/$1 in
+    rows/kernel.h) as_softmax kernels/softmax.h ;;
+    rows/launcher.cpp) as_softmax capi/softmax.cpp ;;
+    *) sed -e "s/@op@/$op/g; s/@Op@/$pascal/g; s/@OP@/${op^^}/g" "$templates/$1" ;;
+  esac
+}
+as_softmax() { sed -e "s/softmax/$op/g; s/Softmax/$pascal/g; s/SOFTMAX/${op^^}/g" "$1"; }
 # inserted FILE BEFORE TEXT: the text, before the last line of the file that has BEFORE in it.
 inserted() {
   local line
@@ -30,10 +41,10 @@ with() {
   "$1" kernel.hip "kernels/$op.hip"
   "$1" launcher.cpp "capi/$op.cpp"
   "$1" golden.py "parity/golden/ops/$op.py"
-  "$1" test.cpp "tests/move/test_$op.cpp"
+  "$1" test.cpp "tests/$family/test_$op.cpp"
   "$1" page.md "docs/ops/$op.md"
   "$2" CMakeLists.txt "  strided_copy)" "  $op"
-  "$2" include/hipops/hipops.h "/* ---- About this library" "/* y = 2 * x, rank 0 to 8, f32, f16, bf16 and f64. y has x's shape and dtype, and may be x itself. */
+  "$2" include/hipops/hipops.h "$section" "/* $formula */
 HIPOPS_API hipops_status hipops_$op(const hipops_tensor* y, const hipops_tensor* x, void* stream);
 "
   "$2" parity/ops.cpp "  };" "      {\"$op\",
@@ -45,7 +56,20 @@ HIPOPS_API hipops_status hipops_$op(const hipops_tensor* y, const hipops_tensor*
   "$2" parity/golden/ops/__init__.py "OPS = {" "from ops import $op
 "
   "$2" parity/golden/ops/__init__.py '       "strided_copy"' "       \"$op\": $op,"
+  [ "$family" = rows ] || return 0
+  "$2" tools/fuzz/operand.h "void expect_rope(" "void expect_$op(parity::Case* test);"
+  "$2" tools/fuzz/reference.cpp "no reference for" "  if (op == \"$op\") return expect_$op(test);"
+  "$2" tools/fuzz/reference_rows.cpp "void expect_rope(" "$(filled fuzz.cpp)
+"
+  "$2" tools/fuzz/random_case.cpp "no random cases of" "  if (op == \"$op\") return make_rows(m, {});"
 }
+if [ "$family" = rows ]; then
+  section="/* ---- Rotary embedding"
+  formula="y = x - max(x) - log(sum(exp(x - max(x)))). A row that is all -inf, or that holds a NaN or +inf, gives NaN."
+else
+  section="/* ---- About this library"
+  formula="y = 2 * x, rank 0 to 8, f32, f16, bf16 and f64. y has x's shape and dtype, and may be x itself."
+fi
 with can_be_made can_be_inserted
 with made inserted
 cat <<TEXT

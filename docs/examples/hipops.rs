@@ -32,7 +32,7 @@ mod ffi {
     pub type Init = unsafe extern "C" fn(i32) -> i32;
     pub type LastError = unsafe extern "C" fn() -> *const c_char;
     pub type LayerNorm = unsafe extern "C" fn(T, T, T, T, f64, Stream) -> i32;
-    pub type RmsNorm = unsafe extern "C" fn(T, T, T, f64, Stream) -> i32;
+    pub type RmsNorm = unsafe extern "C" fn(T, T, T, f64, u32, Stream) -> i32;
     pub type Softmax = unsafe extern "C" fn(T, T, Stream) -> i32;
     pub type Rope = unsafe extern "C" fn(T, T, T, T, T, Stream) -> i32;
 
@@ -167,7 +167,7 @@ impl Hipops {
 
     pub fn rms_norm(&self, x: &Tensor, weight: Option<&Tensor>, eps: f64) -> Result<Tensor> {
         let weight = optional(weight)?;
-        self.into_new(x, |y, x| unsafe { (self.rms_norm)(y, x, pointer(&weight), eps, stream()) })
+        self.into_new(x, |y, x| unsafe { (self.rms_norm)(y, x, pointer(&weight), eps, 0, stream()) })
     }
 
     pub fn softmax(&self, x: &Tensor) -> Result<Tensor> {

@@ -164,12 +164,13 @@ static inline hipops_tensor hipops_contiguous(void* data, hipops_dtype dtype, in
 
 /* ---- Normalisation and softmax ------------------------------------------------------------------------------------
  *
- * All work on the last dimension of x and take rank 1 to 8, f32, f16, bf16 and, but for the fused one, f64. y has x's shape and dtype,
- * and may be x itself (the same pointer and strides); any other overlap of y with an input is refused. weight and
- * bias are 1-D, of the length of the last dimension, in x's dtype or f32, both in the same one. f16 and bf16 are
- * computed in f32, f64 in f64, and rounded once, to nearest even. The same call gives the same bits on every run on
- * one device; the last bit of a row may depend on how x, y and the weights lie to multiples of 16 bytes and on their
- * strides, on how many rows there are, and on whether y is x. */
+ * All work on the last dimension of x and take rank 1 to 8, f32, f16, bf16 and, but for the fused one, f64. y has x's
+ * shape and dtype, and may be x itself (the same pointer and strides); any other overlap of y with an input is refused.
+ * weight and bias are 1-D, of the length of the last dimension, in x's dtype or f32, both in the same one. f16 and bf16
+ * are computed in f32, f64 in f64, and rounded once, to nearest even, unless a flag says otherwise. Finite rows may be
+ * of any size. The same call gives the same bits on every run on one device; the last bit of a row may depend on how x,
+ * y and the weights lie to multiples of 16 bytes and on their strides, on how many rows there are, and on whether y is
+ * x. */
 
 /* y = (x - mean(x)) / sqrt(var(x) + eps) * weight + bias, var being the mean of (x - mean)^2.
  * weight and bias may each be NULL (ones, zeros). eps is finite and >= 0, and a number that f32 has, but for f64. */
@@ -182,7 +183,7 @@ HIPOPS_API hipops_status hipops_layer_norm(const hipops_tensor* y, const hipops_
 #define HIPOPS_ROUND_BEFORE_WEIGHT 8u /* what is normalized is rounded to y's dtype, and the product again, as
                                        * transformers' Llama has it */
 
-/* y = x / sqrt(mean(x^2) + eps) * weight. weight may be NULL (ones). eps as layer_norm's; `flags` is 0, or
+/* y = x / sqrt(mean(x^2) + eps) * weight. weight may be NULL (ones). eps as layer_norm's. `flags` is 0, or
  * HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_ROUND_BEFORE_WEIGHT, or both. */
 HIPOPS_API hipops_status hipops_rms_norm(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight,
                                          double eps, uint32_t flags, void* stream);

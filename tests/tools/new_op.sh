@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# new_op.sh SOURCE FOLDER PYTHON: docs/guide/add-an-op.md, followed to the letter in a copy of the source: a new op of the
-# template is generated, built for the CPU alone, and passes; and fails once its kernel is wrong. What has a file already,
+# new_op.sh SOURCE FOLDER PYTHON: docs/guide/add-an-op.md, followed to the letter in a copy of the source: new ops of both
+# templates are generated, built for the CPU alone, and pass; and fail once their kernels are wrong. What has a file already,
 # or no place to go, is refused, and nothing touched.
 set -euo pipefail
 source=$1 folder=$2 python=$3
@@ -25,14 +25,23 @@ refused twice_as_much "parity/golden/ops/__init__.py has no line with: OPS = {"
 mv parity/golden/ops/__init__.py.kept parity/golden/ops/__init__.py
 
 quietly tools/new_op.sh twice_as_much
-quietly env PYTHONDONTWRITEBYTECODE=1 "$python" parity/golden/generate.py --op twice_as_much --no-torch
-quietly cmake -G Ninja -S . -B build -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DHIPOPS_AMD=OFF -DHIPOPS_CUDA=OFF -DHIPOPS_OPS=twice_as_much
-quietly cmake --build build --target test_twice_as_much hipops-parity
+quietly tools/new_op.sh --rows log_softmax_again
+for op in twice_as_much log_softmax_again; do
+  quietly env PYTHONDONTWRITEBYTECODE=1 "$python" parity/golden/generate.py --op $op --no-torch
+done
+quietly cmake -G Ninja -S . -B build -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DHIPOPS_AMD=OFF -DHIPOPS_CUDA=OFF \
+  "-DHIPOPS_OPS=twice_as_much;log_softmax_again"
+quietly cmake --build build --target test_twice_as_much test_log_softmax_again hipops-parity hipops-fuzz
 quietly ctest --test-dir build -R '^test_twice_as_much$' --no-tests=error
+quietly build/bin/test_log_softmax_again '*refuses*,*short rows*,*every rank*'  # the others take minutes
+quietly build/bin/hipops-fuzz --op log_softmax_again --count 50
 for wave in 32 64; do build/bin/hipops-parity --backend cpu --wave $wave | tail -1; done
 
 sed -i 's/2 \* widen/3 * widen/' kernels/twice_as_much.hip
+sed -i 's/p.sum \* scale/p.sum + scale/' kernels/log_softmax_again.hip
 quietly cmake --build build --target hipops-parity
-status=0
-build/bin/hipops-parity --backend cpu --topic smoke > log || status=$?
-[ "$status" = 1 ] || { echo "a wrong kernel ended with $status, expected 1"; exit 1; }
+for wrong in "twice_as_much smoke" "log_softmax_again sizes"; do
+  status=0
+  build/bin/hipops-parity --backend cpu --op ${wrong% *} --topic ${wrong#* } > log || status=$?
+  [ "$status" = 1 ] || { echo "$wrong: a wrong kernel ended with $status, expected 1"; exit 1; }
+done

@@ -25,6 +25,8 @@ HIPOPS_FN C rounded_product(C a, C b) {
 #endif
 HIPOPS_FN float exponential(float v) { return expf(v); }
 HIPOPS_FN double exponential(double v) { return exp(v); }
+HIPOPS_FN float logarithm(float v) { return logf(v); }
+HIPOPS_FN double logarithm(double v) { return log(v); }
 
 // 1 / sqrt(v), within a few ULP.
 HIPOPS_FN float inverse_square_root_estimate(float v) {

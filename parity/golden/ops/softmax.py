@@ -129,7 +129,7 @@ def case(name, x, **rest):
 def sizes():
     yield from rows.sizes(OP)
     # More than a block of the CPU runtime keeps in registers, and what fits beside that; more rows than two blocks take
-    # at a time. (With --many-rows 2x300000 is that to a cluster of eight.)
+    # at a time.
     yield OP.case("tail_5x33000", OP.x("f32", (5, 33000)))
     # The same in 16 bits: more than 1024 work-items of eight vectors keep, and than a cluster of eight blocks of 512.
     for dtype in ("f16", "bf16"):

@@ -1,0 +1,69 @@
+// @op@: y = x - max(x) - log(sum(exp(x - max(x)))), over the last dimension.
+//
+//   x, y     [rows, cols], any strides; f32, f16, bf16, f64, computed in f32 (f64: in f64) and rounded once
+//   bytes    rows * cols * 2 * sizeof(element) must move
+//   limits   a row that is all -inf, or holds +inf or a NaN, is NaN
+//
+// Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/@op@.hip -o @op@.co
+#include "@op@.h"
+
+#include "device/rows/row_kernel.h"
+
+namespace hipops {
+namespace {
+
+// e^(x - m), of an m that may be -inf: what is all -inf counts for nothing.
+template <class C>
+struct ExponentialUnder {
+  C reference;
+  explicit HIPOPS_METHOD ExponentialUnder(C m) : reference(m == -C(INFINITY) ? C(0) : m) {}
+  HIPOPS_METHOD C operator()(C x) const { return exp_difference(x, reference); }
+};
+
+template <class T>
+struct @Op@ {
+  using Args = @Op@Args;
+  using C = compute_t<T>;
+  using Largest = C;
+  struct Part {
+    C maximum, sum;  // the sum is of exponentials under the maximum
+  };
+  struct Row {
+    C maximum, logarithm;  // of the sum
+  };
+  static constexpr int kInputs = 1, kOutputs = 1, kColumns = 0;
+  static constexpr bool kMaps = false;
+  static constexpr int kOnUnit = 768;  // work-items of a unit, as registers allow: look at the machine code
+  static HIPOPS_METHOD C absent_column(int) { return 0; }
+
+  template <class View>
+  static HIPOPS_METHOD Part part(const Args&, const View& view) {
+    const C maximum = view.reduce(Maximum(), Identity());
+    return {maximum, view.reduce(Sum(), ExponentialUnder<C>(maximum))};
+  }
+
+  template <class Parts>
+  static HIPOPS_METHOD Part merge(const Args&, const Parts& parts) {
+    const C maximum = parts.reduce(Maximum(), [](const Part& p, int64_t) { return p.maximum; });
+    const ExponentialUnder<C> scale(maximum);
+    return {maximum, parts.reduce(Sum(), [&scale](const Part& p, int64_t) { return p.sum * scale(p.maximum); })};
+  }
+
+  static HIPOPS_METHOD Row whole(const Args&, const Part& part) { return {part.maximum, logarithm(part.sum)}; }
+
+  template <bool, int n>
+  static HIPOPS_METHOD bool apply(const Args&, const Row& row, const C (&x)[n], C (&)[1][n], C (&out)[1][n]) {
+#pragma unroll
+    for (int i = 0; i < n; ++i) out[0][i] = (x[i] - row.maximum) - row.logarithm;
+    return false;
+  }
+};
+
+}  // namespace
+
+#define KERNEL(...) HIPOPS_ROW_KERNEL(@Op@, @Op@Args, __VA_ARGS__)
+HIPOPS_@OP@_KERNELS(KERNEL)
+
+HIPOPS_KERNEL_TABLE(@op@, @Op@Args, HIPOPS_@OP@_KERNELS)
+
+}  // namespace hipops
