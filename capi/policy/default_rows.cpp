@@ -17,7 +17,7 @@ int64_t bytes_of(const RowProblem& p) { return p.cols * dtype_bytes(p.dtype); }
 int cluster_of(const RowKernel& k, int64_t lanes, int64_t vectors, int64_t rows, const DeviceNumbers& device) {
   int cluster = 1;
   if (k.body != RowBody::cluster) return cluster;
-  while (cluster < device.largest_cluster && cluster * lanes * k.vectors < vectors) cluster *= 2;
+  while (2 * cluster <= device.largest_cluster && cluster * lanes * k.vectors < vectors) cluster *= 2;
   const int most = std::min(device.largest_cluster, kPortableCluster);
   while (2 * cluster <= most && 2 * cluster * rows <= device.units && 2 * cluster * lanes <= vectors) cluster *= 2;
   return cluster;
