@@ -213,7 +213,6 @@ hipops_status HipRuntime::load_module(const unsigned char* code, const DeviceFac
   if (int refusal = hip_.module_load_data(&module, code)) return load_refused(refusal, device, op, file);
   for (int i = 0; i < op.kernel_count; ++i) {
     functions[i] = nullptr;
-    if (op.is_off_amd(i)) continue;
     int refusal = hip_.module_get_function(&functions[i], module, op.kernel_names[i]);
     if (refusal == 0) continue;
     hipops_status status = checked(refusal, "hipModuleGetFunction");

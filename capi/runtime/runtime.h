@@ -62,11 +62,8 @@ struct Op {
   // where it is not launched in any. Null: none bring any.
   int64_t (*most_shared)(int kernel, uint32_t block) = nullptr;
   Op* also = nullptr;  // whose kernels its calls launch, too
-  bool (*off_amd)(int kernel) = nullptr;  // whether AMD's code objects lack it (HIPOPS_OFF_AMD); null: they have all
   // Loaded functions by device: null until loaded, then an array of kernel_count that lives as long as the process.
   std::atomic<void* const*> functions[kMaxDevices] = {};
-
-  bool is_off_amd(int kernel) const { return off_amd && off_amd(kernel); }
 };
 
 // Blocks of a cluster that launches may ask for, up to kLargestCluster, and work-items that each has at most.

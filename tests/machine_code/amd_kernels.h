@@ -9,10 +9,7 @@
 namespace hipops_test {
 
 inline std::set<std::string> amd_kernels(const hipops::Op& op) {
-  std::set<std::string> names;
-  for (int i = 0; i < op.kernel_count; ++i)
-    if (!op.is_off_amd(i)) names.insert(op.kernel_names[i]);
-  return names;
+  return {op.kernel_names, op.kernel_names + op.kernel_count};
 }
 
 }  // namespace hipops_test

@@ -99,7 +99,6 @@ TEST_CASE("a launch reaches the driver as it was asked for", "[hip]") {
     int stream = 0;
     Op& op = *all_ops[0];
     for (int kernel = 0; kernel < op.kernel_count; ++kernel) {
-      if (op.is_off_amd(kernel)) continue;
       const Arguments arguments = {&y, 1000 + kernel, 0.25};
       EXPECT_EQUAL(launch(op, kernel, 7, 256, &arguments, sizeof arguments, &stream), HIPOPS_SUCCESS);
       EXPECT_EQUAL(seen_kernel, std::string(op.kernel_names[kernel]));
@@ -378,31 +377,12 @@ TEST_CASE("a later kernel's lookup that fails undoes the load", "[hip]") {
   write_bundles(folder, {"gfx942"});
   const Op& op = *all_ops[0];
   REQUIRE(op.kernel_count > 1);
-  REQUIRE_FALSE(op.is_off_amd(op.kernel_count - 1));
   const std::string rule = "hipModuleGetFunction:" + std::to_string(amd_kernels(op).size()) + ":1";
   check_in_child(with_folder(folder, {{"STANDIN_FAIL", rule}}), [&] {
     const std::string last = op.kernel_names[op.kernel_count - 1];
     expect_refused(launch_first(), HIPOPS_RUNTIME_ERROR, 1, std::string(op.name) + ": kernel " + last + " of ");
     EXPECT_EQUAL(Standin().live_modules(), 0);
     EXPECT(op.functions[0].load() == nullptr);
-  });
-}
-
-TEST_CASE("kernels that AMD's code objects lack are not looked up, and not launched", "[hip]") {
-  TemporaryFolder folder;
-  write_bundles(folder, {"gfx942"});
-  check_in_child(with_folder(folder), [&] {
-    int off_amd = 0;
-    for (int i = 0; i < op_count; ++i)
-      for (int kernel = 0; kernel < all_ops[i]->kernel_count; ++kernel) {
-        Op& op = *all_ops[i];
-        if (!op.is_off_amd(kernel)) continue;
-        ++off_amd;
-        EXPECT_EQUAL(launch(op, kernel, 1, 64, nullptr, 0, nullptr), HIPOPS_INTERNAL_ERROR);
-        EXPECT_EQUAL(std::string(hipops_last_error()), std::string(op.name) + ": kernel " + op.kernel_names[kernel] +
-                                                           " is not for this device");
-      }
-    EXPECT(off_amd > 0);
   });
 }
 

@@ -73,8 +73,7 @@ void launch_all(int thread) {
     // Half of the threads come from the other end, so that different ops are loaded at the same time.
     Op& op = *all_ops[thread / 2 % 2 ? op_count - 1 - i : i];
     for (int k = 0; k < op.kernel_count; ++k)
-      if (!op.is_off_amd(k))
-        EXPECT_EQUAL(launch(op, k, 3, 64, &arguments, sizeof arguments, stream), HIPOPS_SUCCESS);
+      EXPECT_EQUAL(launch(op, k, 3, 64, &arguments, sizeof arguments, stream), HIPOPS_SUCCESS);
     const DeviceFacts* facts = nullptr;
     EXPECT_EQUAL(device_facts(&facts), HIPOPS_SUCCESS);
     EXPECT_EQUAL(facts->ordinal, thread % 2);

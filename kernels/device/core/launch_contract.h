@@ -3,14 +3,6 @@
 
 #include <stdint.h>
 
-// HIPOPS_OFF_AMD(X(name, ..) ..): of a list of kernels, those that AMD's code objects do not have. Launchers know of them
-// everywhere: Op::is_off_amd.
-#if defined(__HIP__)
-#define HIPOPS_OFF_AMD(...)
-#else
-#define HIPOPS_OFF_AMD(...) __VA_ARGS__
-#endif
-
 namespace hipops {
 
 // NVIDIA: launches of no more blocks than this may be placed on the device while the launch before them still ends,
