@@ -161,35 +161,36 @@ template <class Op, class Shape, class W>
 HIPOPS_FN void take_packed_rows(const typename Op::Args& args) {
   constexpr int n = Shape::kVectors;
   using C = typename Shape::Compute;
-  const OwnColumns<Op, Shape, W, false> columns(args);
   StagedRows<Op, Shape> staged;
-  const int cols = int(args.rows.cols);
   for (int64_t first = int64_t(block_index()) * args.rows.per_block; first < args.rows.rows; first += args.rows.row_step) {
-    const int64_t left = args.rows.rows - first;
-    const int rows = int(left < args.rows.per_block ? left : args.rows.per_block);
-    staged.load(args.rows, first * cols, rows * cols);
+    const typename Op::Args& a = read_anew(args);
+    const int64_t left = a.rows.rows - first;
+    const int rows = int(left < a.rows.per_block ? left : a.rows.per_block), cols = int(a.rows.cols);
+    staged.load(a.rows, first * cols, rows * cols);
 #pragma unroll 1
     for (int begin = 0; begin < rows; begin += Shape::kBlock) {
       // What lanes do together they do without a row, too: as with one of no elements.
       const int row = begin + int(thread_index()), own = row < rows ? cols : 0, place = row < rows ? row * cols : 0;
-      const auto result = Op::whole(args, Op::part(args, StagedRow<Op, Shape>{args, staged, place, own}));
+      const auto result = Op::whole(a, Op::part(a, StagedRow<Op, Shape>{a, staged, place, own}));
+      const typename Op::Args& again = read_anew(args);
+      const OwnColumns<Op, Shape, W, false> columns(again);
 #pragma unroll 1
       for (int col = 0; col < own; col += n) {
         C x[n], weight[Op::kColumns + 1][n], out[Op::kOutputs][n];
-        staged.get(args, place + col, cols - col, x);
+        staged.get(again, place + col, cols - col, x);
         if constexpr (Op::kMaps) {
 #pragma unroll
           for (int i = 0; i < n; ++i) x[i] = Op::mapped(result, x[i]);
         }
         columns.neighbours(col, cols, weight);
-        if (__builtin_expect(Op::template apply<false>(args, result, x, weight, out), 0)) {
+        if (__builtin_expect(Op::template apply<false>(again, result, x, weight, out), 0)) {
           columns.neighbours(col, cols, weight);
-          Op::template apply<true>(args, result, x, weight, out);
+          Op::template apply<true>(again, result, x, weight, out);
         }
         staged.set(place + col, cols - col, out);
       }
     }
-    staged.store(args.rows, first * cols, rows * cols);
+    staged.store(read_anew(args).rows, first * cols, rows * cols);
   }
 }
 
