@@ -99,11 +99,27 @@ HIPOPS_FN bool store_results(const Args& a, const Tile<Op, Shape>& tile, const R
 }
 
 template <class Op, class Shape, class Args, class Rows, class Row, class Columns>
+HIPOPS_FN void store_with(const Args& a, const Tile<Op, Shape>& tile, const Rows& rows, int64_t base, const Row& row,
+                          const Columns& columns) {
+  const bool small = store_results<Op, Shape, false>(a, tile, rows, base, row, columns);
+  if (__builtin_expect(ballot(small) != 0, 0)) store_results<Op, Shape, true>(a, tile, rows, base, row, columns);
+}
+
+// Whether weights may be of another type than the rows. Those are loaded at use.
+template <class Op, class Shape>
+constexpr bool has_other_columns = Op::kColumns > 0 && sizeof(typename Shape::Element) != sizeof(f32);
+
+template <class Op, class Shape, class Args, class Rows, class Row, class Columns>
 HIPOPS_FN void store_tile(const Args& a, Tile<Op, Shape>& tile, const Rows& rows, int64_t base, const Row& row,
                           const Columns& columns) {
   tile.widen_anew();
-  const bool small = store_results<Op, Shape, false>(a, tile, rows, base, row, columns);
-  if (__builtin_expect(ballot(small) != 0, 0)) store_results<Op, Shape, true>(a, tile, rows, base, row, columns);
+  // First what is not jumped to: what most calls do.
+  if (__builtin_expect(has_other_columns<Op, Shape> && a.columns_are_f32, 0)) {
+    if constexpr (has_other_columns<Op, Shape>)
+      store_with<Op, Shape>(a, tile, rows, base, row, OwnColumns<Op, Shape, f32, false>(a));
+  } else {
+    store_with<Op, Shape>(a, tile, rows, base, row, columns);
+  }
 }
 
 // What a row's tile comes to, and its results.
@@ -116,17 +132,20 @@ HIPOPS_FN void finish_row(const typename Op::Args& a, const RowsOf<Op, Shape>& r
   store_tile<Op, Shape>(again, tile, rows, 0, Op::whole(again, part), columns);
 }
 
-// Weights in the rows' type wait in registers for the row's result where a unit runs few blocks, or has few rows. In f32, or
-// shifted, they would take twice as many registers; and which are a work-item's then follows from how each row lies.
-template <class Op, class Shape, class W>
-using ColumnsOnChip = OwnColumns<Op, Shape, W,
-                                 sizeof(W) == sizeof(typename Shape::Element) && Shape::kVectors <= (Shape::kInCluster ? 4 : 2) &&
+// Weights in the rows' type wait in registers for the row's result where a unit runs few blocks, or has few rows, but for
+// shifted ones, as which are a work-item's follows from how each row lies. (They are asked for before it is known that they
+// are in f32: there are as many bytes.)
+template <class Op, class Shape>
+using ColumnsOnChip = OwnColumns<Op, Shape, typename Shape::Element,
+                                 Shape::kVectors <= (Shape::kInCluster ? 4 : 2) && sizeof(typename Shape::Element) <= sizeof(f32) &&
                                      (Shape::kLayout != RowLayout::unaligned || has_unaligned_vectors)>;
+template <class Op, class Shape>
+using ColumnsAtUse = OwnColumns<Op, Shape, typename Shape::Element, false>;
 
-template <class Op, class Shape, class W>
+template <class Op, class Shape>
 HIPOPS_FN void take_rows_on_chip(const typename Op::Args& args) {
   typename Shape::template Reduction<typename Op::Largest> reduction(args.rows.threads);
-  ColumnsOnChip<Op, Shape, W> columns(args);
+  ColumnsOnChip<Op, Shape> columns(args);
   RowsOf<Op, Shape> rows(args.rows);
   int64_t first = rows.begin();
   rows.select(first);
@@ -157,7 +176,7 @@ HIPOPS_FN void take_rows_on_chip(const typename Op::Args& args) {
   }
 }
 
-template <class Op, class Shape, class W>
+template <class Op, class Shape>
 HIPOPS_FN void take_packed_rows(const typename Op::Args& args) {
   constexpr int n = Shape::kVectors;
   using C = typename Shape::Compute;
@@ -173,7 +192,12 @@ HIPOPS_FN void take_packed_rows(const typename Op::Args& args) {
       const int row = begin + int(thread_index()), own = row < rows ? cols : 0, place = row < rows ? row * cols : 0;
       const auto result = Op::whole(a, Op::part(a, StagedRow<Op, Shape>{a, staged, place, own}));
       const typename Op::Args& again = read_anew(args);
-      const OwnColumns<Op, Shape, W, false> columns(again);
+      const auto weigh_from = [&](int col, C (&weight)[Op::kColumns + 1][n]) {
+        if (has_other_columns<Op, Shape> && again.columns_are_f32)
+          OwnColumns<Op, Shape, f32, false>(again).neighbours(col, cols, weight);
+        else
+          ColumnsAtUse<Op, Shape>(again).neighbours(col, cols, weight);
+      };
 #pragma unroll 1
       for (int col = 0; col < own; col += n) {
         C x[n], weight[Op::kColumns + 1][n], out[Op::kOutputs][n];
@@ -182,9 +206,9 @@ HIPOPS_FN void take_packed_rows(const typename Op::Args& args) {
 #pragma unroll
           for (int i = 0; i < n; ++i) x[i] = Op::mapped(result, x[i]);
         }
-        columns.neighbours(col, cols, weight);
+        weigh_from(col, weight);
         if (__builtin_expect(Op::template apply<false>(again, result, x, weight, out), 0)) {
-          columns.neighbours(col, cols, weight);
+          weigh_from(col, weight);
           Op::template apply<true>(again, result, x, weight, out);
         }
         staged.set(place + col, cols - col, out);
@@ -216,7 +240,7 @@ HIPOPS_FN auto part_of_span(const typename Op::Args& args, int64_t row, int64_t 
   return all;
 }
 
-template <class Op, class Shape, class W, class Row>
+template <class Op, class Shape, class Row>
 HIPOPS_FN void apply_to_span(const typename Op::Args& args, int64_t row, int64_t base, int64_t end, const Row& result) {
   const typename Op::Args& a = read_anew(args);
   RowsOf<Op, Shape> rows(a.rows);
@@ -225,22 +249,22 @@ HIPOPS_FN void apply_to_span(const typename Op::Args& args, int64_t row, int64_t
   for (; base < end && rows.more_at(base); base = rows.next_base(base)) {
     tile.load(a, rows, base);
     if constexpr (Op::kMaps) tile.map([&](typename Shape::Compute x) { return Op::mapped(result, x); });
-    store_tile<Op, Shape>(a, tile, rows, base, result, OwnColumns<Op, Shape, W, false>(a));
+    store_tile<Op, Shape>(a, tile, rows, base, result, ColumnsAtUse<Op, Shape>(a));
   }
 }
 
-template <class Op, class Shape, class W>
+template <class Op, class Shape>
 HIPOPS_FN void take_rows_in_memory(const typename Op::Args& args) {
   typename Shape::template Reduction<typename Op::Largest> reduction(args.rows.threads);
   int64_t first = RowsOf<Op, Shape>(args.rows).begin();
   do {
     const auto part = part_of_span<Op, Shape>(args, first, 0, args.rows.cols, reduction);
-    apply_to_span<Op, Shape, W>(args, first, 0, args.rows.cols, Op::whole(read_anew(args), part));
+    apply_to_span<Op, Shape>(args, first, 0, args.rows.cols, Op::whole(read_anew(args), part));
     first += args.rows.row_step;
   } while (first < args.rows.rows);
 }
 
-template <class Op, class Shape, class W>
+template <class Op, class Shape>
 HIPOPS_FN void take_spans(const typename Op::Args& args) {
   typename Shape::template Reduction<typename Op::Largest> reduction(args.rows.threads);
   const int64_t all = args.rows.rows * args.rows.spans;
@@ -253,30 +277,18 @@ HIPOPS_FN void take_spans(const typename Op::Args& args) {
       span.leave(part);
     } else {
       const auto part = Op::merge(a, span.parts(reduction));
-      apply_to_span<Op, Shape, W>(args, span.row, span.begin, span.end, Op::whole(read_anew(args), part));
+      apply_to_span<Op, Shape>(args, span.row, span.begin, span.end, Op::whole(read_anew(args), part));
     }
   }
 }
 
-template <class Op, class Shape, class W>
-HIPOPS_FN void take_rows(const typename Op::Args& a) {
-  if constexpr (Shape::kBody == RowBody::streamed) take_rows_in_memory<Op, Shape, W>(a);
-  else if constexpr (!Shape::kOnChip) take_spans<Op, Shape, W>(a);
-  else if constexpr (Shape::kInCluster && few_registers) take_rows_in_memory<Op, typename Shape::Streamed, W>(a);
-  else if constexpr (Shape::kLayout == RowLayout::packed) take_packed_rows<Op, Shape, W>(a);
-  else take_rows_on_chip<Op, Shape, W>(a);
-}
-
 template <class Op, class Shape>
-HIPOPS_FN void row_kernel(const typename Op::Args& a) {
-  using T = typename Shape::Element;
-  // First what is not jumped to: what most calls do.
-  constexpr bool kHasBoth = sizeof(T) != sizeof(f32) && Op::kColumns > 0 && Shape::kBody != RowBody::parts;
-  if (__builtin_expect(kHasBoth && a.columns_are_f32, 0)) {
-    if constexpr (kHasBoth) take_rows<Op, Shape, f32>(a);
-  } else {
-    take_rows<Op, Shape, T>(a);
-  }
+HIPOPS_FN void take_rows(const typename Op::Args& a) {
+  if constexpr (Shape::kBody == RowBody::streamed) take_rows_in_memory<Op, Shape>(a);
+  else if constexpr (!Shape::kOnChip) take_spans<Op, Shape>(a);
+  else if constexpr (Shape::kInCluster && few_registers) take_rows_in_memory<Op, typename Shape::Streamed>(a);
+  else if constexpr (Shape::kLayout == RowLayout::packed) take_packed_rows<Op, Shape>(a);
+  else take_rows_on_chip<Op, Shape>(a);
 }
 
 // Work-items for which a kernel is to have registers: those of its largest block, or, on NVIDIA, of the blocks that a unit
@@ -296,5 +308,5 @@ constexpr int work_items(int on_unit, int block, RowLayout layout, RowBody body)
   HIPOPS_KERNEL_UP_TO(work_items(Op<T>::kOnUnit, block, RowLayout::layout, RowBody::body))                                       \
   name(HIPOPS_ARGS(Args) a) {                                                                                    \
     follow_launch_before();                                                                                      \
-    row_kernel<Op<T>, RowShape<T, lanes, vectors, block, RowLayout::layout, RowBody::body>>(a);                   \
+    take_rows<Op<T>, RowShape<T, lanes, vectors, block, RowLayout::layout, RowBody::body>>(a);                   \
   }
