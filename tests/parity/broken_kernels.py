@@ -116,15 +116,15 @@ MUTATIONS = (
         "stage_not_awaited",
         "Rows in shared memory are read before all of them are there.",
         "rms_norm", PACKED,
-        before="    barrier();\n    return rows;\n",
-        after="    return rows;\n",
+        before="+ first, count); });\n    barrier();\n",
+        after="+ first, count); });\n",
         runs=(Run("sizes", "f32", "report", says="race at byte", race=True),)),
     Mutation(
         "stage_left_too_early",
         "Rows in shared memory are written out before all results are there.",
         "softmax", PACKED,
-        before="  HIPOPS_METHOD void store() {\n    barrier();\n",
-        after="  HIPOPS_METHOD void store() {\n",
+        before="  HIPOPS_METHOD void store(const Streams& s, int64_t first, int count) {\n    barrier();\n",
+        after="  HIPOPS_METHOD void store(const Streams& s, int64_t first, int count) {\n",
         runs=(Run("sizes", "bf16", "report", says="race at byte", race=True),)),
 
     # ---- Lanes that meet
@@ -272,7 +272,7 @@ MUTATIONS = (
         "Of short rows in one piece, what is before the first 16-byte boundary and after the last one is not "
         "there.",
         "softmax", PACKED,
-        before="    if (edge >= 0) elements_[edge] = edge_;\n",
+        before="    if (edge >= 0) elements_[edge] = from[edge - shift_];\n",
         after="",
         runs=(Run("sizes", "f32"), Run("sizes", "bf16"))),
     Mutation(
@@ -322,8 +322,8 @@ MUTATIONS = (
         "f32_weights_taken_for_elements",
         "Weights in f32 read as if they were of x's type.",
         "layer_norm", KERNEL,
-        before="take_rows<Op, Shape, f32>(a);",
-        after="take_rows<Op, Shape, T>(a);",
+        before="has_other_columns<Op, Shape> && a.columns_are_f32, 0",
+        after="has_other_columns<Op, Shape> && a.columns_are_f32 && false, 0",
         runs=(Run("smoke", "f16"), Run("exact", "bf16"), Run("layouts", "bf16"))),
     Mutation(
         "bias_out_of_nowhere",
@@ -352,8 +352,8 @@ MUTATIONS = (
         "mean_rounded_to_one_number",
         "Off by more than is allowed where x is close to the mean, or the mean is large.",
         "layer_norm", MOMENTS,
-        before="-mean.low * scale}",
-        after="0 * mean.low}",
+        before="mean.high, mean.low, scale}",
+        after="mean.high, 0 * mean.low, scale}",
         runs=(Run("adversarial", "f32"), Run("adversarial", "f64"), Run("adversarial", "bf16"), Run("adversarial", "f16"))),
     Mutation(
         "sums_rounded",

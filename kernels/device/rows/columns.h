@@ -45,7 +45,10 @@ class ColumnsOf {
   template <int n>
   HIPOPS_METHOD void neighbours(int col, int cols, C (&out)[n]) const {
 #pragma unroll
-    for (int i = 0; i < n; ++i) out[i] = data_ == nullptr ? otherwise_ : C(widen(data_[(col + i < cols ? col + i : col) * step_]));
+    for (int i = 0; i < n; ++i) {
+      const int at = col + i < cols ? col + i : cols - 1;
+      out[i] = data_ == nullptr ? otherwise_ : C(widen(data_[at * step_]));
+    }
   }
   HIPOPS_METHOD C at(int64_t col) const { return data_ != nullptr ? C(widen(data_[col])) : otherwise_; }
 

@@ -107,7 +107,7 @@ class StagedRows {
     C in[Op::kInputs][kVectors];
     each<Op::kInputs>([&](auto& stage, int i) {
 #pragma unroll
-      for (int e = 0; e < kVectors; ++e) in[i][e] = C(widen(stage.get(place + (e < left ? e : 0))));
+      for (int e = 0; e < kVectors; ++e) in[i][e] = C(widen(stage.get(place + (e < left ? e : left - 1))));
     });
     combine_inputs<Op>(args, in, value);
   }

@@ -137,7 +137,8 @@ HIPOPS_FN void finish_row(const typename Op::Args& a, const RowsOf<Op, Shape>& r
 // are in f32: there are as many bytes.)
 template <class Op, class Shape>
 using ColumnsOnChip = OwnColumns<Op, Shape, typename Shape::Element,
-                                 Shape::kVectors <= (Shape::kInCluster ? 4 : 2) && sizeof(typename Shape::Element) <= sizeof(f32) &&
+                                 (Shape::kInCluster ? Shape::kVectors * Op::kColumns <= (on_amd ? 4 : 8) : Shape::kVectors <= 2) &&
+                                     sizeof(typename Shape::Element) <= sizeof(f32) &&
                                      (Shape::kLayout != RowLayout::unaligned || has_unaligned_vectors)>;
 template <class Op, class Shape>
 using ColumnsAtUse = OwnColumns<Op, Shape, typename Shape::Element, false>;
@@ -190,25 +191,26 @@ HIPOPS_FN void take_packed_rows(const typename Op::Args& args) {
     for (int begin = 0; begin < rows; begin += Shape::kBlock) {
       // What lanes do together they do without a row, too: as with one of no elements.
       const int row = begin + int(thread_index()), own = row < rows ? cols : 0, place = row < rows ? row * cols : 0;
-      const auto result = Op::whole(a, Op::part(a, StagedRow<Op, Shape>{a, staged, place, own}));
-      const typename Op::Args& again = read_anew(args);
-      const auto weigh_from = [&](int col, C (&weight)[Op::kColumns + 1][n]) {
-        if (has_other_columns<Op, Shape> && again.columns_are_f32)
-          OwnColumns<Op, Shape, f32, false>(again).neighbours(col, cols, weight);
-        else
-          ColumnsAtUse<Op, Shape>(again).neighbours(col, cols, weight);
-      };
+      const auto part = Op::part(a, StagedRow<Op, Shape>{a, staged, place, own});
+      const auto result = Op::whole(read_anew(args), part);
 #pragma unroll 1
       for (int col = 0; col < own; col += n) {
+        const typename Op::Args& again = read_anew(args);
+        const auto weigh = [&](C (&weight)[Op::kColumns + 1][n]) {
+          if (has_other_columns<Op, Shape> && again.columns_are_f32)
+            OwnColumns<Op, Shape, f32, false>(again).neighbours(col, cols, weight);
+          else
+            ColumnsAtUse<Op, Shape>(again).neighbours(col, cols, weight);
+        };
         C x[n], weight[Op::kColumns + 1][n], out[Op::kOutputs][n];
         staged.get(again, place + col, cols - col, x);
         if constexpr (Op::kMaps) {
 #pragma unroll
           for (int i = 0; i < n; ++i) x[i] = Op::mapped(result, x[i]);
         }
-        weigh_from(col, weight);
+        weigh(weight);
         if (__builtin_expect(Op::template apply<false>(again, result, x, weight, out), 0)) {
-          weigh_from(col, weight);
+          weigh(weight);
           Op::template apply<true>(again, result, x, weight, out);
         }
         staged.set(place + col, cols - col, out);
