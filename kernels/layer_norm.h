@@ -15,8 +15,8 @@ struct LayerNormArgs {
 
 }  // namespace hipops
 
-#define HIPOPS_LAYER_NORM_KERNELS(X)               \
-  HIPOPS_ROW_KERNELS_OF(X, layer_norm, f32, 4, 4)  \
-  HIPOPS_ROW_KERNELS_OF(X, layer_norm, f16, 4, 4)  \
-  HIPOPS_ROW_KERNELS_OF(X, layer_norm, bf16, 4, 4) \
+#define HIPOPS_LAYER_NORM_KERNELS(X)                                                                \
+  HIPOPS_SHORT_ROW_KERNELS_OF(X, layer_norm, f32) HIPOPS_ROW_KERNELS_OF(X, layer_norm, f32, 4, 4)   \
+  HIPOPS_SHORT_ROW_KERNELS_OF(X, layer_norm, f16) HIPOPS_ROW_KERNELS_OF(X, layer_norm, f16, 4, 4)   \
+  HIPOPS_SHORT_ROW_KERNELS_OF(X, layer_norm, bf16) HIPOPS_ROW_KERNELS_OF(X, layer_norm, bf16, 4, 4) \
   HIPOPS_ROW_KERNELS_OF_F64(X, layer_norm)

@@ -16,8 +16,8 @@ struct RmsNormArgs {
 
 }  // namespace hipops
 
-#define HIPOPS_RMS_NORM_KERNELS(X)               \
-  HIPOPS_ROW_KERNELS_OF(X, rms_norm, f32, 4, 4)  \
-  HIPOPS_ROW_KERNELS_OF(X, rms_norm, f16, 4, 4)  \
-  HIPOPS_ROW_KERNELS_OF(X, rms_norm, bf16, 4, 4) \
+#define HIPOPS_RMS_NORM_KERNELS(X)                                                              \
+  HIPOPS_SHORT_ROW_KERNELS_OF(X, rms_norm, f32) HIPOPS_ROW_KERNELS_OF(X, rms_norm, f32, 4, 4)   \
+  HIPOPS_SHORT_ROW_KERNELS_OF(X, rms_norm, f16) HIPOPS_ROW_KERNELS_OF(X, rms_norm, f16, 4, 4)   \
+  HIPOPS_SHORT_ROW_KERNELS_OF(X, rms_norm, bf16) HIPOPS_ROW_KERNELS_OF(X, rms_norm, bf16, 4, 4) \
   HIPOPS_ROW_KERNELS_OF_F64(X, rms_norm)

@@ -13,8 +13,8 @@ struct SoftmaxArgs {
 
 }  // namespace hipops
 
-#define HIPOPS_SOFTMAX_KERNELS(X)               \
-  HIPOPS_ROW_KERNELS_OF(X, softmax, f32, 8, 4)  \
-  HIPOPS_ROW_KERNELS_OF(X, softmax, f16, 8, 4)  \
-  HIPOPS_ROW_KERNELS_OF(X, softmax, bf16, 8, 4) \
+#define HIPOPS_SOFTMAX_KERNELS(X)                                                             \
+  HIPOPS_SHORT_ROW_KERNELS_OF(X, softmax, f32) HIPOPS_ROW_KERNELS_OF(X, softmax, f32, 8, 4)   \
+  HIPOPS_SHORT_ROW_KERNELS_OF(X, softmax, f16) HIPOPS_ROW_KERNELS_OF(X, softmax, f16, 8, 4)   \
+  HIPOPS_SHORT_ROW_KERNELS_OF(X, softmax, bf16) HIPOPS_ROW_KERNELS_OF(X, softmax, bf16, 8, 4) \
   HIPOPS_ROW_KERNELS_OF_F64(X, softmax)

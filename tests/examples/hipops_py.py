@@ -68,7 +68,7 @@ expect(ValueError, ["argument 2", "rank 9", "8"], lib.call, "softmax", y, array(
 expect(ValueError, ["argument 2", "(5,)"], lib.call, "softmax", y, array(3, strides=(5,)))
 expect(TypeError, ["softmax, argument 2", "[1, 2]", "list"], lib.call, "softmax", y, [1, 2])
 expect(TypeError, ["softmax takes 2 arguments, not 3"], lib.call, "softmax", y, x, None)
-expect(TypeError, ["rms_norm, argument 4", "str"], lib.call, "rms_norm", y, x, None, "1e-5")
+expect(TypeError, ["rms_norm, argument 4", "str"], lib.call, "rms_norm", y, x, None, "1e-5", 0)
 expect(TypeError, ["gather, argument 4", "float"], lib.call, "gather", y, x, index, 0.5, None)
 expect(ValueError, ["gather, argument 4", "4294967296", "int"], lib.call, "gather", y, x, index, 1 << 32, None)
 expect(TypeError, ["index_add takes 4 arguments, not 3"], lib.workspace_bytes, "index_add", y, x, index)

@@ -149,7 +149,7 @@ TEST_CASE("a call of an op asks once which device is current, however many kerne
     };
     // The stand-in executes nothing, so memory need not be there.
     const auto at = [](uintptr_t terabytes) { return reinterpret_cast<void*>(terabytes << 40); };
-    for (const auto& [cols, kernels] : {std::pair<int64_t, int>{4096, 1}, {1 << 20, 3}}) {
+    for (const auto& [cols, kernels] : {std::pair<int64_t, int>{4096, 1}, {1 << 20, 2}}) {
       const hipops_tensor x = {at(1), HIPOPS_F32, 2, {2, cols}, {cols, 1}},
                           y = {at(2), HIPOPS_F32, 2, {2, cols}, {cols, 1}};
       check(kernels, [&] { return hipops_rms_norm(&y, &x, nullptr, 1e-5, 0, nullptr); });

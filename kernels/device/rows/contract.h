@@ -88,8 +88,11 @@ enum NormFlag : int32_t { round_sum = 2, weight_plus_one = 4, round_before_weigh
   X(op##_##T##_unaligned_stream, T, 512, 2, 512, unaligned, streamed)            \
   X(op##_##T##_strided_32x4, T, 32, 4, 128, strided, on_chip)                    \
   X(op##_##T##_strided_stream, T, 512, 4, 512, strided, streamed)
-#define HIPOPS_ROW_KERNELS_OF(X, op, T, in_cluster, in_unaligned)                \
+// Of an op whose rows may be very short.
+#define HIPOPS_SHORT_ROW_KERNELS_OF(X, op, T)                                    \
   X(op##_##T##_aligned_2x4, T, 2, 4, 64, aligned, on_chip)                       \
+  X(op##_##T##_packed, T, 1, 4, 64, packed, on_chip)
+#define HIPOPS_ROW_KERNELS_OF(X, op, T, in_cluster, in_unaligned)                \
   X(op##_##T##_aligned_8x4, T, 8, 4, 64, aligned, on_chip)                       \
   X(op##_##T##_aligned_32x4, T, 32, 4, 64, aligned, on_chip)                     \
   X(op##_##T##_aligned_512x2, T, 512, 2, 512, aligned, on_chip)                  \
@@ -97,7 +100,6 @@ enum NormFlag : int32_t { round_sum = 2, weight_plus_one = 4, round_before_weigh
   X(op##_##T##_aligned_cluster, T, 512, in_cluster, 512, aligned, cluster)       \
   X(op##_##T##_unaligned_32x2, T, 32, 2, 128, unaligned, on_chip)                \
   X(op##_##T##_unaligned_512, T, 512, in_unaligned, 512, unaligned, on_chip)     \
-  X(op##_##T##_packed, T, 1, 4, 64, packed, on_chip)                             \
   HIPOPS_LONG_ROW_KERNELS_OF(X, op, T, in_cluster)
 // Of f64, of which the unaligned ones take aligned rows, too.
 #define HIPOPS_ROW_KERNELS_OF_F64(X, op)                                         \

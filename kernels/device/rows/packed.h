@@ -88,14 +88,14 @@ class StagedRows {
 
   template <class Streams>
   HIPOPS_METHOD void load(const Streams& s, int64_t first, int count) {
-    each<Op::kInputs>([&](auto& stage, int i) { stage.load(static_cast<const T*>(s.data[i]) + first, count); });
+    each<Op::kInputs>([&](auto& stage, int i) { stage.load(static_cast<const T*>(read_anew(s).data[i]) + first, count); });
     barrier();
   }
   template <class Streams>
   HIPOPS_METHOD void store(const Streams& s, int64_t first, int count) {
     barrier();
     each<Op::kOutputs>([&](auto& stage, int i) {
-      T* const to = static_cast<T*>(s.data[Op::kInputs + i]);
+      T* const to = static_cast<T*>(read_anew(s).data[Op::kInputs + i]);
       if (to != nullptr) stage.store(to + first, count);
     });
     barrier();

@@ -196,23 +196,20 @@ HIPOPS_FN void take_packed_rows(const typename Op::Args& args) {
 #pragma unroll 1
       for (int col = 0; col < own; col += n) {
         const typename Op::Args& again = read_anew(args);
-        const auto weigh = [&](C (&weight)[Op::kColumns + 1][n]) {
-          if (has_other_columns<Op, Shape> && again.columns_are_f32)
-            OwnColumns<Op, Shape, f32, false>(again).neighbours(col, cols, weight);
-          else
-            ColumnsAtUse<Op, Shape>(again).neighbours(col, cols, weight);
-        };
         C x[n], weight[Op::kColumns + 1][n], out[Op::kOutputs][n];
+        if (has_other_columns<Op, Shape> && again.columns_are_f32)
+          OwnColumns<Op, Shape, f32, false>(again).neighbours(col, cols, weight);
+        else
+          ColumnsAtUse<Op, Shape>(again).neighbours(col, cols, weight);
         staged.get(again, place + col, cols - col, x);
         if constexpr (Op::kMaps) {
 #pragma unroll
           for (int i = 0; i < n; ++i) x[i] = Op::mapped(result, x[i]);
         }
-        weigh(weight);
-        if (__builtin_expect(Op::template apply<false>(again, result, x, weight, out), 0)) {
-          weigh(weight);
-          Op::template apply<true>(again, result, x, weight, out);
-        }
+        C same[Op::kColumns + 1][n];  // as apply() may change weights
+        __builtin_memcpy(same, weight, sizeof same);
+        if (__builtin_expect(Op::template apply<false>(again, result, x, weight, out), 0))
+          Op::template apply<true>(again, result, x, same, out);
         staged.set(place + col, cols - col, out);
       }
     }

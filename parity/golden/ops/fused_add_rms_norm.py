@@ -159,6 +159,8 @@ def sizes():
             shape = (1, vectors * length - 1)
             yield case(f"odd_end_{vectors}", drawn(dtype, shape, offset=1), drawn(dtype, shape),
                        weight=rows.weight("weight", dtype, shape[1], {}) if turn % 2 == 0 else None)
+        shape = (40, 1024 * length)  # more rows than are few for a device of up to 19 units
+        yield case("whole_vectors_" + rows.name_of(shape), drawn(dtype, shape), drawn(dtype, shape))
         yield case("every_second_2100", drawn(dtype, (1, 2100), stride=(4200, 2)), drawn(dtype, (1, 2100)))
         # In place such a row is not split.
         yield case("in_place_140001", drawn(dtype, (1, 140001)), drawn(dtype, (1, 140001)), in_place=("y", "x"))

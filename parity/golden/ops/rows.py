@@ -200,8 +200,8 @@ def sizes(op):
 
 # Numbers of 16-byte vectors about which a kernel may take another way.
 VECTORS = (2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 1100, 2048, 2052)
-# More rows than are few for a device of up to 74 units: rows, vectors.
-FOR_ALL_UNITS = ((150, 160), (150, 256))
+# More rows than are few for a device of up to 19 units: rows, vectors.
+FOR_ALL_UNITS = ((150, 160), (40, 1024))
 BEYOND_A_BLOCK = 4100  # vectors: more than one of 512 work-items keeps on chip
 TWO_EACH = 600  # more than one for each of them
 BEYOND_ANY_BLOCK = 8200  # more than one of 1024 does
