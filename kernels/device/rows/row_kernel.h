@@ -185,13 +185,14 @@ HIPOPS_FN void take_packed_rows(const typename Op::Args& args) {
   for (int64_t first = int64_t(block_index()) * args.rows.per_block; first < args.rows.rows; first += args.rows.row_step) {
     const typename Op::Args& a = read_anew(args);
     const int64_t left = a.rows.rows - first;
-    const int rows = int(left < a.rows.per_block ? left : a.rows.per_block), cols = int(a.rows.cols);
-    staged.load(a.rows, first * cols, rows * cols);
+    const int rows = int(left < a.rows.per_block ? left : a.rows.per_block), cols = int(a.rows.cols), count = rows * cols;
+    staged.load(a.rows, first * cols, count);
 #pragma unroll 1
-    for (int begin = 0; begin < rows; begin += Shape::kBlock) {
+    for (int begin = 0; begin < count; begin += Shape::kBlock * cols) {
       // What lanes do together they do without a row, too: as with one of no elements.
-      const int row = begin + int(thread_index()), own = row < rows ? cols : 0, place = row < rows ? row * cols : 0;
-      const auto part = Op::part(a, StagedRow<Op, Shape>{a, staged, place, own});
+      const int of_lane = begin + int(thread_index()) * cols, own = of_lane < count ? cols : 0, place = own > 0 ? of_lane : 0;
+      const typename Op::Args& b = read_anew(args);
+      const auto part = Op::part(b, StagedRow<Op, Shape>{b, staged, place, own});
       const auto result = Op::whole(read_anew(args), part);
 #pragma unroll 1
       for (int col = 0; col < own; col += n) {
@@ -213,7 +214,7 @@ HIPOPS_FN void take_packed_rows(const typename Op::Args& args) {
         staged.set(place + col, cols - col, out);
       }
     }
-    staged.store(read_anew(args).rows, first * cols, rows * cols);
+    staged.store(read_anew(args).rows, first * cols, count);
   }
 }
 
@@ -221,20 +222,25 @@ HIPOPS_FN void take_packed_rows(const typename Op::Args& args) {
 // in which its place could wait.
 template <class Op, class Shape, class Reduction>
 HIPOPS_FN auto part_of_span(const typename Op::Args& args, int64_t row, int64_t base, int64_t end, Reduction& reduction) {
-  const typename Op::Args& a = read_anew(args);
-  RowsOf<Op, Shape> rows(a.rows);
-  rows.select(row);
-  using View = RowView<Op, Shape, Reduction>;
-  Tile<Op, Shape> tile;
-  tile.load(a, rows, base);
-  auto all = Op::part(a, View{tile, rows, base, reduction});
-  int64_t count = rows.elements(base);
-  for (base = rows.next_base(base); base < end && rows.more_at(base); base = rows.next_base(base)) {
-    tile.load(a, rows, base);
-    const auto part = Op::part(a, View{tile, rows, base, reduction});
-    const int64_t more = rows.elements(base);
-    all = Op::merge(a, two_parts(all, count, part, more));
-    count += more;
+  // Of the tile at `from`, with its elements, next tile, and whether there is one.
+  struct Place { int64_t elements, next; bool has_next; };
+  const auto part_at = [&](int64_t from, Place* place) {
+    const typename Op::Args& a = read_anew(args);
+    RowsOf<Op, Shape> rows(a.rows);
+    rows.select(row);
+    Tile<Op, Shape> tile;
+    tile.load(a, rows, from);
+    place->elements = rows.elements(from), place->next = rows.next_base(from);
+    place->has_next = place->next < end && rows.more_at(place->next);
+    return Op::part(a, RowView<Op, Shape, Reduction>{tile, rows, from, reduction});
+  };
+  Place place;
+  auto all = part_at(base, &place);
+  int64_t count = place.elements;
+  while (place.has_next) {
+    const auto part = part_at(place.next, &place);
+    all = Op::merge(read_anew(args), two_parts(all, count, part, place.elements));
+    count += place.elements;
   }
   return all;
 }
