@@ -317,7 +317,7 @@ MUTATIONS = (
         "fused_add_rms_norm", COLUMNS,
         before="ask(rows, rows.there_or_last(rows.column(0, v)), &kept_[v]);",
         after="static_cast<void>(rows);",
-        runs=(Run("smoke", "f32", says="weight"),)),
+        runs=(Run("sizes", "f32"),)),
     Mutation(
         "f32_weights_taken_for_elements",
         "Weights in f32 read as if they were of x's type.",
