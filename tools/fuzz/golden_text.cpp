@@ -65,6 +65,7 @@ Json output_json(const parity::ExpectedTensor& output) {
 Json params_json(const parity::OpEntry& op, const parity::Case& test) {
   Json json = Json::object();
   for (const parity::ParamSpec& param : op.params) {
+    if (param.optional && test.params.count(param.name) == 0) continue;
     const double value = test.params.at(param.name);
     if (param.integer) {
       json[param.name] = static_cast<int64_t>(value);
