@@ -6,6 +6,7 @@
 #include "tensor/tensor.h"
 
 namespace hipops {
+
 int64_t staged_at_most(hipops_dtype dtype) {
   return staged_elements(dtype_bytes(dtype)) - kWideAccess / dtype_bytes(dtype);  // the first vector may be used in part
 }

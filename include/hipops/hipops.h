@@ -168,9 +168,9 @@ static inline hipops_tensor hipops_contiguous(void* data, hipops_dtype dtype, in
  * shape and dtype, and may be x itself (the same pointer and strides); any other overlap of y with an input is refused.
  * weight and bias are 1-D, of the length of the last dimension, in x's dtype or f32, both in the same one. f16 and bf16
  * are computed in f32, f64 in f64, and rounded once, to nearest even, unless a flag says otherwise. Finite rows may be
- * of any size. The same call gives the same bits on every run on one device; the last bit of a row may depend on how x,
- * y and the weights lie to multiples of 16 bytes and on their strides, on how many rows there are, and on whether y is
- * x. */
+ * of any size (of f32 and f64, layer_norm knows the mean of denormal numbers to the least number). The same call gives
+ * the same bits on every run on one device; the last bit of a row may depend on how x, y and the weights lie to
+ * multiples of 16 bytes and on their strides, on how many rows there are, and on whether y is x. */
 
 /* y = (x - mean(x)) / sqrt(var(x) + eps) * weight + bias, var being the mean of (x - mean)^2.
  * weight and bias may each be NULL (ones, zeros). eps is finite and >= 0, and a number that f32 has, but for f64. */

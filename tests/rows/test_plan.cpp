@@ -68,8 +68,9 @@ DeviceNumbers device(int units, int wave, int largest_cluster, int blocks_in_one
   d.units = units, d.wave_size = wave, d.largest_cluster = largest_cluster, d.blocks_in_one = blocks_in_one;
   return d;
 }
-// NVIDIA's with and without clusters, AMD's with either wave and with few registers, a small one, the CPU's.
-const DeviceNumbers kDevices[] = {device(132, 32, 16, 1), device(114, 32, 8, 1), device(108, 32, 1, 1), device(304, 64, 1, 2),
+// NVIDIA's with clusters of any size and without, AMD's with either wave and with few registers, a small one, the CPU's.
+const DeviceNumbers kDevices[] = {device(132, 32, 16, 1), device(132, 32, 15, 1), device(132, 32, 3, 1),
+                                  device(114, 32, 8, 1),  device(108, 32, 1, 1),  device(304, 64, 1, 2),
                                   device(48, 32, 1, 2),   device(64, 64, 1, 1),  device(2, 32, 1, 2),   device(2, 64, 1, 2)};
 
 // "" if the plan's launch takes all of the problem's rows, with no more than its kernel is for.

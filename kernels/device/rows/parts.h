@@ -73,7 +73,8 @@ class Span {
     int64_t in_each, in_last, edges;  // elements of spans in the middle, in the last; at the row's ends
     Reduction& reduction;
 
-    HIPOPS_METHOD Part first() const { return PartInTensor<T, Part>::load(from); }
+    // Lanes without a part of their own need it only after the barrier, when others overwrite it.
+    HIPOPS_METHOD Part first() const { return arrived(PartInTensor<T, Part>::load(from)); }
     HIPOPS_METHOD int64_t elements() const { return (spans - 1) * in_each + in_last + edges; }
     template <class O, class F>
     HIPOPS_METHOD auto reduce(O op, F f) const {

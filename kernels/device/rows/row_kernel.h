@@ -57,7 +57,7 @@ struct RowView {
 // Stores what the op makes of a tile, and tells whether it is to be made anew.
 template <class Op, class Shape, bool kSmall, class Args, class Rows, class Row, class Columns>
 HIPOPS_FN bool store_results(const Args& a, const Tile<Op, Shape>& tile, const Rows& rows, int64_t base, const Row& row,
-                          const Columns& columns) {
+                             const Columns& columns) {
   using T = typename Shape::Element;
   using C = typename Shape::Compute;
   constexpr int n = Shape::kLength;
@@ -309,9 +309,9 @@ constexpr int work_items(int on_unit, int block, RowLayout layout, RowBody body)
 }  // namespace hipops
 
 // The kernels of an op's list; `Op` is a template of the element type.
-#define HIPOPS_ROW_KERNEL(Op, Args, name, T, lanes, vectors, block, layout, body)                                \
-  HIPOPS_KERNEL_UP_TO(work_items(Op<T>::kOnUnit, block, RowLayout::layout, RowBody::body))                                       \
-  name(HIPOPS_ARGS(Args) a) {                                                                                    \
-    follow_launch_before();                                                                                      \
-    take_rows<Op<T>, RowShape<T, lanes, vectors, block, RowLayout::layout, RowBody::body>>(a);                   \
+#define HIPOPS_ROW_KERNEL(Op, Args, name, T, lanes, vectors, block, layout, body)              \
+  HIPOPS_KERNEL_UP_TO(work_items(Op<T>::kOnUnit, block, RowLayout::layout, RowBody::body))     \
+  name(HIPOPS_ARGS(Args) a) {                                                                  \
+    follow_launch_before();                                                                    \
+    take_rows<Op<T>, RowShape<T, lanes, vectors, block, RowLayout::layout, RowBody::body>>(a); \
   }
