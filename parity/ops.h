@@ -49,7 +49,7 @@ class Arguments {
   }
   double real(const char* name) const { return params_.at(name); }
   int64_t integer(const char* name) const { return static_cast<int64_t>(params_.at(name)); }
-  uint32_t flags() const { return params_.count("flags") == 0 ? 0 : static_cast<uint32_t>(params_.at("flags")); }
+  uint32_t flags() const { return params_.count("flags") == 0 ? 0 : static_cast<uint32_t>(integer("flags")); }
   // NULL where the case leaves `report` out.
   hipops_index_report* report() const {
     const hipops_tensor* tensor = (*this)["report"];

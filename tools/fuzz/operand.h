@@ -45,6 +45,9 @@ const parity::InputTensor* find_input(const parity::Case& test, const std::strin
 Operand input_of(const parity::Case& test, const std::string& name);
 parity::ExpectedTensor& output_of(parity::Case* test, const std::string& name);
 
+// 0 where the case leaves them out.
+uint32_t flags_of(const parity::Case& test);
+
 // 1 ULP for types of 16 bits, 4 for f32 and f64.
 double tolerance_of(hipops_dtype dtype);
 

@@ -27,6 +27,11 @@ parity::ExpectedTensor& output_of(parity::Case* test, const std::string& name) {
   throw std::logic_error("a case without the output " + name);
 }
 
+uint32_t flags_of(const parity::Case& test) {
+  const auto found = test.params.find("flags");
+  return found == test.params.end() ? 0 : static_cast<uint32_t>(found->second);
+}
+
 double tolerance_of(hipops_dtype dtype) { return dtype == HIPOPS_F32 || dtype == HIPOPS_F64 ? 4 : 1; }
 
 void expect_bits(parity::Case* test, const std::string& output, const std::vector<uint64_t>& bits) {

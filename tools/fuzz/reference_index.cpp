@@ -177,7 +177,7 @@ void expect_scatter_add(Case* test) {
   const Operand x = input_of(*test, "x"), y = input_of(*test, "y");
   std::vector<Sum> sums = sums_of(y);
   for_each_source(test, [&](int64_t from, int64_t to) { sums[static_cast<size_t>(to)].add(x.bits(from)); });
-  const bool any_order = test->params.at("flags") == 0 && parity::is_float(y.dtype());
+  const bool any_order = flags_of(*test) == 0 && parity::is_float(y.dtype());
   if (!any_order) return expect_in_order(test, sums);
   const bool rounded_once = parity::dtype_size(y.dtype()) == 2 && test->params.at("workspace") != 0;
   double tolerance = tolerance_of(y.dtype()), to_f32 = 1;

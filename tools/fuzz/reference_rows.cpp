@@ -30,10 +30,16 @@ void for_each_row(Case* test, Work work) {
   }
 }
 
+// What each addition rounds off is added at the end: terms of any size may cancel.
 Wide sum(const std::vector<Real>& terms) {
-  Wide total = 0;
-  for (const Real term : terms) total += term;
-  return total;
+  Wide total = 0, rounded_off = 0;
+  for (const Wide term : terms) {
+    const Wide next = total + term;
+    const bool term_is_larger = std::fabs(static_cast<Real>(term)) > std::fabs(static_cast<Real>(total));
+    if (std::isfinite(static_cast<Real>(next))) rounded_off += term_is_larger ? term - next + total : total - next + term;
+    total = next;
+  }
+  return total + rounded_off;
 }
 
 // The mean of their squares.
@@ -62,7 +68,7 @@ std::vector<Real> weights_of(const Case& test, const std::string& name, Real wit
 class Weighing {
  public:
   explicit Weighing(Case* test) : test_(test), weight_(weights_of(*test, "weight", 1)), y_(output_of(test, "y")) {
-    const auto flags = static_cast<uint32_t>(test->params.at("flags"));
+    const uint32_t flags = flags_of(*test);
     const bool weighted = find_input(*test, "weight") != nullptr;
     if (weighted && (flags & HIPOPS_WEIGHT_PLUS_ONE))
       for (Real& w : weight_) w += 1;
@@ -150,7 +156,7 @@ void expect_rms_norm(Case* test) {
 
 void expect_fused_add_rms_norm(Case* test) {
   const Operand residual = input_of(*test, "residual");
-  const auto flags = static_cast<uint32_t>(test->params.at("flags"));
+  const uint32_t flags = flags_of(*test);
   const Real eps = test->params.at("eps");
   ExpectedTensor& sums = output_of(test, "residual_out");
   Weighing weighing(test);
