@@ -14,8 +14,7 @@ namespace {
 constexpr const char* kName = "fused_add_rms_norm";
 constexpr const char* kKernels[] = {HIPOPS_FUSED_ADD_RMS_NORM_KERNELS(HIPOPS_KERNEL_NAME)};
 constexpr RowKernel kList[] = {HIPOPS_FUSED_ADD_RMS_NORM_KERNELS(HIPOPS_ROW_KERNEL_ENTRY)};
-constexpr int kKernelCount = static_cast<int>(std::size(kKernels));
-int64_t most_shared(int kernel, uint32_t) { return shared_of(kList[kernel]); }
+constexpr RowKernels kRows = {kList, static_cast<int>(std::size(kList))};
 
 constexpr uint32_t kFlags = HIPOPS_ROUND_SUM | HIPOPS_WEIGHT_PLUS_ONE | HIPOPS_ROUND_BEFORE_WEIGHT;
 static_assert(HIPOPS_ROUND_SUM == round_sum && HIPOPS_WEIGHT_PLUS_ONE == weight_plus_one &&
@@ -56,7 +55,7 @@ hipops_status check(const hipops_tensor* y, const hipops_tensor* residual_out, c
 
 }  // namespace
 
-Op op_fused_add_rms_norm = {kName, kKernels, kKernelCount, supports, most_shared};
+Op op_fused_add_rms_norm = {kName, kKernels, kRows.count, supports, most_shared<kRows>, nullptr, &kRows};
 
 }  // namespace hipops
 
@@ -74,5 +73,5 @@ hipops_status hipops_fused_add_rms_norm(const hipops_tensor* y, const hipops_ten
   args.terms = norm_terms<float>(eps, x->shape[x->rank - 1]);
   const RowProblem problem =
       describe_rows({x, residual, y, residual_out}, 2, args.columns, 1, weight ? dtype_bytes(weight->dtype) : 0, &args.rows);
-  return launch_rows(op_fused_add_rms_norm, {kList, kKernelCount}, problem, &args.rows, &args, sizeof args, stream);
+  return launch_rows(op_fused_add_rms_norm, problem, &args.rows, &args, sizeof args, stream);
 }

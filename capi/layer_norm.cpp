@@ -14,8 +14,7 @@ namespace {
 constexpr const char* kName = "layer_norm";
 constexpr const char* kKernels[] = {HIPOPS_LAYER_NORM_KERNELS(HIPOPS_KERNEL_NAME)};
 constexpr RowKernel kList[] = {HIPOPS_LAYER_NORM_KERNELS(HIPOPS_ROW_KERNEL_ENTRY)};
-constexpr int kKernelCount = static_cast<int>(std::size(kKernels));
-int64_t most_shared(int kernel, uint32_t) { return shared_of(kList[kernel]); }
+constexpr RowKernels kRows = {kList, static_cast<int>(std::size(kList))};
 
 hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight,
                     const hipops_tensor* bias, double eps) {
@@ -29,7 +28,7 @@ hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops
 
 }  // namespace
 
-Op op_layer_norm = {kName, kKernels, kKernelCount, supports_floats, most_shared};
+Op op_layer_norm = {kName, kKernels, kRows.count, supports_floats, most_shared<kRows>, nullptr, &kRows};
 
 }  // namespace hipops
 
@@ -48,5 +47,5 @@ hipops_status hipops_layer_norm(const hipops_tensor* y, const hipops_tensor* x, 
   args.terms = norm_terms<float>(eps, cols);
   args.terms_in_f64 = norm_terms<double>(eps, cols);
   const RowProblem problem = describe_rows({x, y}, 1, args.columns, 2, some ? dtype_bytes(some->dtype) : 0, &args.rows);
-  return launch_rows(op_layer_norm, {kList, kKernelCount}, problem, &args.rows, &args, sizeof args, stream);
+  return launch_rows(op_layer_norm, problem, &args.rows, &args, sizeof args, stream);
 }

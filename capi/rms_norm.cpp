@@ -14,8 +14,7 @@ namespace {
 constexpr const char* kName = "rms_norm";
 constexpr const char* kKernels[] = {HIPOPS_RMS_NORM_KERNELS(HIPOPS_KERNEL_NAME)};
 constexpr RowKernel kList[] = {HIPOPS_RMS_NORM_KERNELS(HIPOPS_ROW_KERNEL_ENTRY)};
-constexpr int kKernelCount = static_cast<int>(std::size(kKernels));
-int64_t most_shared(int kernel, uint32_t) { return shared_of(kList[kernel]); }
+constexpr RowKernels kRows = {kList, static_cast<int>(std::size(kList))};
 static_assert(HIPOPS_WEIGHT_PLUS_ONE == weight_plus_one && HIPOPS_ROUND_BEFORE_WEIGHT == round_before_weight,
               "the kernel goes by the same flags");
 
@@ -30,7 +29,7 @@ hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops
 
 }  // namespace
 
-Op op_rms_norm = {kName, kKernels, kKernelCount, supports_floats, most_shared};
+Op op_rms_norm = {kName, kKernels, kRows.count, supports_floats, most_shared<kRows>, nullptr, &kRows};
 
 }  // namespace hipops
 
@@ -49,5 +48,5 @@ hipops_status hipops_rms_norm(const hipops_tensor* y, const hipops_tensor* x, co
   args.terms_in_f64 = norm_terms<double>(eps, cols);
   const RowProblem problem =
       describe_rows({x, y}, 1, args.columns, 1, weight ? dtype_bytes(weight->dtype) : 0, &args.rows);
-  return launch_rows(op_rms_norm, {kList, kKernelCount}, problem, &args.rows, &args, sizeof args, stream);
+  return launch_rows(op_rms_norm, problem, &args.rows, &args, sizeof args, stream);
 }

@@ -12,14 +12,13 @@ namespace {
 
 constexpr const char* kKernels[] = {HIPOPS_SOFTMAX_KERNELS(HIPOPS_KERNEL_NAME)};
 constexpr RowKernel kList[] = {HIPOPS_SOFTMAX_KERNELS(HIPOPS_ROW_KERNEL_ENTRY)};
-constexpr int kKernelCount = static_cast<int>(std::size(kKernels));
-int64_t most_shared(int kernel, uint32_t) { return shared_of(kList[kernel]); }
+constexpr RowKernels kRows = {kList, static_cast<int>(std::size(kList))};
 
 bool supports(hipops_dtype dtype, hipops_dtype second) { return second == HIPOPS_NONE && is_float(dtype); }
 
 }  // namespace
 
-Op op_softmax = {"softmax", kKernels, kKernelCount, supports, most_shared};
+Op op_softmax = {"softmax", kKernels, kRows.count, supports, most_shared<kRows>, nullptr, &kRows};
 
 }  // namespace hipops
 
@@ -30,5 +29,5 @@ hipops_status hipops_softmax(const hipops_tensor* y, const hipops_tensor* x, voi
 
   SoftmaxArgs args{};
   const RowProblem problem = describe_rows({x, y}, 1, args.columns, 0, 0, &args.rows);
-  return launch_rows(op_softmax, {kList, kKernelCount}, problem, &args.rows, &args, sizeof args, stream);
+  return launch_rows(op_softmax, problem, &args.rows, &args, sizeof args, stream);
 }

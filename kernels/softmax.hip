@@ -143,9 +143,8 @@ struct Softmax {
     const C largest = parts.reduce(Maximum(), [](const Part& p, int64_t) { return p.reference; });
     C reference = parts.first().reference;
     if (!(largest <= reference + kRise)) reference = largest;
-    return {reference, parts.reduce(Sum(), [reference](const Part& p, int64_t) {
-              return p.sum * (P::exp(p.reference, reference) / P::kScale);  // NaN where all is -inf, and so will be the row
-            })};
+    const TileExponential<T> factor(reference);  // parts that are all -inf have a sum of 0, whole rows NaN at the division
+    return {reference, parts.reduce(Sum(), [factor](const Part& p, int64_t) { return p.sum * (factor(p.reference) / P::kScale); })};
   }
   static HIPOPS_METHOD Row whole(const Args&, const Part& part) { return {part.reference, typename P::Divide(part.sum)}; }
 

@@ -1,10 +1,11 @@
 // All the tools in one program, which is what is installed: each carries the library with the code objects, so that
-// five would be five times 23 MB. It is the tool by whose name it is called; hipops-parity and the others are links.
+// six would be six times 21 MB. It is the tool by whose name it is called; hipops-parity and the others are links.
 #include <cstdio>
 #include <cstring>
 
 int parity_main(int argc, char** argv);
 int bench_main(int argc, char** argv);
+int tune_main(int argc, char** argv);
 int inspect_main(int argc, char** argv);
 int info_main(int argc, char** argv);
 int fuzz_main(int argc, char** argv);
@@ -15,6 +16,7 @@ int main(int argc, char** argv) {
     int (*main)(int argc, char** argv);
   } tools[] = {{"hipops-parity", parity_main},
                {"hipops-bench", bench_main},
+               {"hipops-tune", tune_main},
                {"hipops-inspect", inspect_main},
                {"hipops-info", info_main},
                {"hipops-fuzz", fuzz_main}};

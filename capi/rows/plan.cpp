@@ -2,10 +2,22 @@
 
 #include <algorithm>
 
+#include "policy/policy.h"
 #include "tensor/strided.h"
 #include "tensor/tensor.h"
 
 namespace hipops {
+namespace {
+
+int64_t divided_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// Work-items that share a row in a block: where there are no clusters, one block stands for some.
+int64_t lanes_of(const RowKernel& k, const DeviceNumbers& device) {
+  const bool stands_for_more = k.body == RowBody::cluster && device.largest_cluster == 1;
+  return int64_t{k.lanes} * (stands_for_more ? device.blocks_in_one : 1);
+}
+
+}  // namespace
 
 int64_t staged_at_most(hipops_dtype dtype) {
   return staged_elements(dtype_bytes(dtype)) - kWideAccess / dtype_bytes(dtype);  // the first vector may be used in part
@@ -14,24 +26,72 @@ int64_t elements_of_tile(const RowKernel& k, hipops_dtype dtype) {
   return int64_t{k.block} * k.vectors * kWideAccess / dtype_bytes(dtype);
 }
 
-hipops_status plan_rows(Op& op, const RowKernels& kernels, const RowProblem& problem, const DeviceFacts** device, RowLaunch* plan) {
+int64_t vectors_of(const RowKernel& k, const RowProblem& p) {
+  if (k.layout == RowLayout::packed) return 1;
+  return k.layout == RowLayout::strided ? p.cols : std::max<int64_t>(p.cols * dtype_bytes(p.dtype) / kWideAccess, 1);
+}
+
+// Unaligned kernels take aligned rows, too, and strided ones all.
+bool takes(const RowKernels& kernels, const RowChoice& choice, const RowProblem& p, const DeviceNumbers& device) {
+  const RowKernel& k = kernels.kernel[choice.kernel];
+  if (k.dtype != p.dtype || k.body == RowBody::merged) return false;
+  if ((k.layout == RowLayout::packed || k.layout == RowLayout::aligned) && p.layout != k.layout) return false;
+  const bool has_gaps = p.layout == RowLayout::strided || p.cols * dtype_bytes(p.dtype) < kLeastUnalignedVectors * kWideAccess;
+  if (k.layout == RowLayout::unaligned && has_gaps) return false;
+  const int most = k.body == RowBody::cluster ? device.largest_cluster : 1;
+  if (choice.cluster < 1 || choice.cluster > most || (choice.cluster & (choice.cluster - 1)) != 0) return false;
+  if (k.body == RowBody::parts) return p.may_split && p.cols >= 2 * elements_of_tile(k, p.dtype) + kWideAccess;
+  return k.body == RowBody::streamed || choice.cluster * lanes_of(k, device) * k.vectors >= vectors_of(k, p);
+}
+
+RowLaunch resolve(const RowKernels& kernels, const RowChoice& choice, const RowProblem& p, const DeviceNumbers& device) {
+  const RowKernel& k = kernels.kernel[choice.kernel];
+  const int64_t cluster = choice.cluster;
+  RowLaunch plan = {choice.kernel, static_cast<uint32_t>(k.block), static_cast<uint32_t>(cluster)};
+  if (k.lanes == k.block && k.body <= RowBody::cluster)
+    plan.block = static_cast<uint32_t>(divided_up(vectors_of(k, p), cluster * k.vectors * device.wave_size) * device.wave_size);
+  int64_t rows = k.block / k.lanes, work = divided_up(p.rows, rows);
+  if (k.body == RowBody::parts) {
+    const int64_t tile = elements_of_tile(k, p.dtype), tiles = (p.cols - kWideAccess) / tile;
+    plan.per_block = divided_up(tiles, kMostSpans);
+    plan.spans = static_cast<int32_t>(tiles / plan.per_block);
+    work = p.rows > kMostRowBlocks ? kMostRowBlocks : p.rows * plan.spans;
+  } else if (k.layout == RowLayout::packed) {
+    const int64_t each = divided_up(p.rows, 4 * device.units * rows) * rows;  // four blocks a unit, if they have room
+    plan.per_block = rows = std::min(each, staged_at_most(p.dtype) / p.cols);
+    work = divided_up(p.rows, rows);
+  }
+  int64_t most = within_grid_limit(kMostRowBlocks);
+  if (k.body == RowBody::cluster && device.prefetches_rows)  // no more than run at a time
+    most = std::min(most, device.units * std::max<int64_t>(kResidentWorkItems / plan.block, 1));
+  most = std::max<int64_t>(most / cluster, 1);
+  const int64_t groups = divided_up(work, divided_up(work, most));  // with as many rows each
+  plan.grid = static_cast<uint32_t>(groups * cluster);
+  plan.row_step = groups * rows;
+  return plan;
+}
+
+hipops_status plan_rows(Op& op, const RowProblem& problem, const DeviceFacts** device, RowLaunch* plan) {
   if (hipops_status status = device_facts(op, device)) return status;
-  *plan = plan_rows_by_default(kernels, problem, **device);
-  // A part of a device may be too small for clusters of that size: then there are smaller ones, or none.
-  DeviceNumbers smaller = **device;
-  while (plan->cluster > 1) {
+  const RowKernels& kernels = *op.rows;
+  const Policy* policy = policy_of(**device);
+  const RowChoice* measured = policy ? policy->find(op, problem, **device) : nullptr;
+  DeviceNumbers numbers = **device;
+  while (true) {
+    const bool is_measured = measured && takes(kernels, *measured, problem, numbers);
+    *plan = resolve(kernels, is_measured ? *measured : choose_rows_by_default(kernels, problem, numbers), problem, numbers);
+    if (plan->cluster == 1) return HIPOPS_SUCCESS;
     uint32_t most = 0;
     if (hipops_status status = most_clusters(op, **device, plan->cluster, plan->block, &most)) return status;
     if (most > 0) {
       const int64_t clusters = std::min<int64_t>(plan->grid / plan->cluster, most);
       plan->grid = static_cast<uint32_t>(clusters) * plan->cluster;
       plan->row_step = clusters;
-      break;
+      return HIPOPS_SUCCESS;
     }
-    smaller.largest_cluster = static_cast<int>(plan->cluster) - 1;
-    *plan = plan_rows_by_default(kernels, problem, smaller);
+    // A part of a device may be too small for clusters of that size: then there are smaller ones, or none.
+    numbers.largest_cluster = static_cast<int>(plan->cluster) - 1;
   }
-  return HIPOPS_SUCCESS;
 }
 
 }  // namespace hipops

@@ -21,6 +21,12 @@ struct RowKernels {
   {T, lanes, vectors, block, RowLayout::layout, RowBody::body},
 constexpr hipops_dtype f32 = HIPOPS_F32, f16 = HIPOPS_F16, bf16 = HIPOPS_BF16, f64 = HIPOPS_F64;  // as lists name them
 
+// What a policy decides. Tables have a list of them, the default policy makes them.
+struct RowChoice {
+  int kernel;   // of the list
+  int cluster;  // blocks that share a row, a power of two
+};
+
 struct RowLaunch {
   int kernel;         // of the list
   uint32_t block;     // work-items
@@ -35,19 +41,29 @@ struct RowLaunch {
 int64_t staged_at_most(hipops_dtype dtype);
 int64_t elements_of_tile(const RowKernel& k, hipops_dtype dtype);
 
-// The plan of a device that no table describes, by what is known of any: capi/policy/default_rows.cpp.
-RowLaunch plan_rows_by_default(const RowKernels& kernels, const RowProblem& problem, const DeviceNumbers& device);
+// Vectors of a row, as the kernel counts them.
+int64_t vectors_of(const RowKernel& k, const RowProblem& problem);
 
-// The plan for the current device.
-hipops_status plan_rows(Op& op, const RowKernels& kernels, const RowProblem& problem, const DeviceFacts** device, RowLaunch* plan);
+// Whether such a launch is right for the problem and possible on the device.
+bool takes(const RowKernels& kernels, const RowChoice& choice, const RowProblem& problem, const DeviceNumbers& device);
+
+// By what is known of any device: capi/policy/default_rows.cpp.
+RowChoice choose_rows_by_default(const RowKernels& kernels, const RowProblem& problem, const DeviceNumbers& device);
+
+// All else follows from the choice.
+RowLaunch resolve(const RowKernels& kernels, const RowChoice& choice, const RowProblem& problem, const DeviceNumbers& device);
+
+// The plan for the current device: by its policy (capi/policy/policy.h), or, where that has no choice for the problem or
+// one that is not possible, by default.
+hipops_status plan_rows(Op& op, const RowProblem& problem, const DeviceFacts** device, RowLaunch* plan);
 
 // Launches the op as planned. `streams`, which is part of `args`, is told of the plan.
 template <int n>
-hipops_status launch_rows(Op& op, const RowKernels& kernels, const RowProblem& problem, RowStreams<n>* streams, const void* args,
-                          size_t bytes, void* stream) {
+hipops_status launch_rows(Op& op, const RowProblem& problem, RowStreams<n>* streams, const void* args, size_t bytes,
+                          void* stream) {
   const DeviceFacts* device;
   RowLaunch plan;
-  if (hipops_status status = plan_rows(op, kernels, problem, &device, &plan)) return status;
+  if (hipops_status status = plan_rows(op, problem, &device, &plan)) return status;
   streams->threads = static_cast<int32_t>(plan.block);
   streams->row_step = plan.row_step;
   streams->per_block = plan.per_block;
@@ -58,7 +74,8 @@ hipops_status launch_rows(Op& op, const RowKernels& kernels, const RowProblem& p
   return launch(op, *device, plan.kernel + 1, shape, args, bytes, stream);
 }
 
-// For Op::most_shared: launches bring none, but the runtime counts clusters of kernels that may have some.
-inline int64_t shared_of(const RowKernel& k) { return k.body == RowBody::cluster ? 16 : 0; }
+// Op::most_shared: launches bring none, but the runtime counts clusters of kernels that may have some.
+template <const RowKernels& rows>
+int64_t most_shared(int kernel, uint32_t) { return rows.kernel[kernel].body == RowBody::cluster ? 16 : 0; }
 
 }  // namespace hipops

@@ -32,7 +32,6 @@ std::string processor_name() {
 }
 
 constexpr int64_t kLaunchSharedBytes = 60 << 10;  // leaves kernels 4 KiB of their own
-constexpr int64_t kUnitSharedBytes = 1 << 20;     // enough that it decides nothing: blocks run one after the other
 
 DeviceFacts facts_of(const cpu::Settings& settings) {
   DeviceFacts facts;
@@ -40,7 +39,6 @@ DeviceFacts facts_of(const cpu::Settings& settings) {
   facts.blocks_in_one = kBlocksInOne;
   facts.prefetches_rows = true;
   facts.launch_shared_bytes = kLaunchSharedBytes;
-  facts.unit_shared_bytes = kUnitSharedBytes;
   facts.units = static_cast<int>(settings.units);
   facts.name = processor_name();
   facts.target = "cpu";

@@ -69,12 +69,7 @@ int CudaLauncher::look_up(int device, DeviceFacts* facts) const {
   if (int code = cuda_.device_get_attribute(&bytes, cuda::kAttributeSharedBytesOptIn, device)) return code;
   if (int code = cuda_.device_get_attribute(&clusters, cuda::kAttributeClusterLaunch, device)) return code;
   facts->launch_shared_bytes = bytes > kOfKernels ? bytes - kOfKernels : 0;
-  facts->unit_shared_bytes = facts->launch_shared_bytes;  // one block may have all but 1 KiB of a unit's
   facts->largest_cluster = clusters && cuda_.occupancy_max_active_clusters ? kLargestCluster : 1;
-  int clock = 0, width = 0;
-  const bool told = cuda_.device_get_attribute(&clock, cuda::kAttributeMemoryClockRate, device) == 0 &&
-                    cuda_.device_get_attribute(&width, cuda::kAttributeMemoryBusWidth, device) == 0;
-  if (told) facts->memory_speed = int64_t{2} * clock * (width / 8) / 1000;
   return 0;
 }
 

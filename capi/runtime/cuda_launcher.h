@@ -16,7 +16,7 @@ class CudaLauncher {
   // What HIPOPS_CUDA_EARLY may be.
   static hipops_status check_setting();
 
-  // Fills in largest_cluster, launch_shared_bytes, unit_shared_bytes and memory_speed; the driver's code.
+  // Fills in largest_cluster and launch_shared_bytes; the driver's code.
   int look_up(int device, DeviceFacts* facts) const;
   // Of an op that was just loaded: lets its kernels have the shared memory that launches bring, and finds how many of
   // their clusters run at a time.

@@ -13,6 +13,7 @@
 
 #include "tensor/error_state.h"
 #include "ops.h"
+#include "policy/policy.h"
 #include "runtime/guarded.h"
 #include "runtime/shared_object.h"
 
@@ -211,6 +212,8 @@ hipops_status prepare(const char* name) {
     found = true;
     if (hipops_status status = load(*all_ops[i])) return status;
   }
+  const DeviceFacts* device = nullptr;
+  if (found && device_facts(&device) == HIPOPS_SUCCESS) policy_of(*device);
   if (found) return HIPOPS_SUCCESS;
   return fail(HIPOPS_INVALID_ARGUMENT, "hipops_prepare: op is \"%s\", expected one of %sor NULL", name,
               op_names().c_str());

@@ -20,8 +20,6 @@ struct DeviceNumbers {
   bool prefetches_rows = false;     // as device/nvidia/cluster.h says
   int64_t launch_shared_bytes = 0;  // shared memory that a launch may bring for each block, beside the kernel's own
   int64_t own_shared_bytes = 0;     // what kernels have of their own where they want all there is, and launches bring none
-  int64_t unit_shared_bytes = 0;    // and that the blocks which a unit runs at a time may have of it together
-  int64_t memory_speed = 0;  // of reads and writes together, bytes a microsecond, as the driver tells; NVIDIA, else 0
   int units = 1;       // compute units (AMD: workgroup processors on gfx10 and later), multiprocessors, or CPU threads
 };
 
@@ -62,6 +60,7 @@ struct Op {
   // where it is not launched in any. Null: none bring any.
   int64_t (*most_shared)(int kernel, uint32_t block) = nullptr;
   Op* also = nullptr;  // whose kernels its calls launch, too
+  const struct RowKernels* rows = nullptr;  // rows/plan.h; of row ops
   // Loaded functions by device: null until loaded, then an array of kernel_count that lives as long as the process.
   std::atomic<void* const*> functions[kMaxDevices] = {};
 };

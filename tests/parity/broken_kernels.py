@@ -444,7 +444,7 @@ MUTATIONS = (
         "sum_not_rescaled",
         "Parts of a row are added up as if each had been taken under the same maximum.",
         "softmax", "softmax.hip",
-        before="p.sum * (P::exp(p.reference, reference) / P::kScale)",
+        before="p.sum * (factor(p.reference) / P::kScale)",
         after="p.sum",
         runs=(Run("sizes", "f32"), Run("sizes", "bf16"))),
     Mutation(

@@ -1,10 +1,10 @@
 // hipops-bench: times ops beside a plain copy of the same bytes, on the backend in use.
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <stdexcept>
 
+#include "device.h"
 #include "options.h"
 #include "parity/buffer.h"
 #include "parity/options.h"
@@ -26,42 +26,6 @@ void print(const std::string& text) {
 int complain(const std::string& text, int exit_code) {
   std::fprintf(stderr, "hipops-bench: %s\n", text.c_str());
   return exit_code;
-}
-
-hipops_status open(const Options& options, Device* device, RunInfo* info) {
-  const DeviceFacts* facts = nullptr;
-  if (hipops_status status = hipops_init(parity::backend_of(options.backend))) return status;
-  if (hipops_status status = runtime(&device->runtime)) return status;
-  if (hipops_status status = device_facts(&facts)) return status;
-  if (hipops_status status = open_device_tools(&device->tools)) return status;
-  if (hipops_status status = device->tools->create_stream(&device->stream)) return status;
-  *info = {parity::backend_name(device->runtime->backend()),
-           facts->name,
-           facts->target,
-           device->tools->driver(),
-           hipops_version(),
-           hipops_build_info()};
-  return HIPOPS_SUCCESS;
-}
-
-// Whether it was nobody's wish.
-bool is_cpu_by_default(const Options& options, const Device& device) {
-  const char* named = std::getenv("HIPOPS_BACKEND");
-  return device.runtime->backend() == HIPOPS_BACKEND_CPU && options.backend == "auto" &&
-         (named == nullptr || std::string(named) != "cpu");
-}
-
-std::string why_not(hipops_status (*open)(Runtime**)) {
-  Runtime* found = nullptr;
-  return open(&found) == HIPOPS_SUCCESS ? "has a GPU by now" : hipops_last_error();
-}
-
-// The times of a CPU beside the roof of its copies tell nobody anything, and take minutes.
-int refuse_cpu() {
-  return complain(
-      "no GPU was found, and the cpu backend is for checking numbers, not for speed; --backend cpu times it all the "
-      "same\nhip: " + why_not(open_hip) + "\ncuda: " + why_not(open_cuda),
-      parity::kExitNoDevice);
 }
 
 Figure measure(const Options& options, const Device& device, Timer& timer, const Workload& work) {
@@ -123,9 +87,7 @@ int main_or_throw(int argc, char** argv) {
   }
   Device device;
   RunInfo info;
-  if (hipops_status status = open(options, &device, &info))
-    return parity::refuse_backend("hipops-bench", options.backend, status, hipops_last_error());
-  if (is_cpu_by_default(options, device)) return refuse_cpu();
+  if (!open_device("hipops-bench", options.backend, &device, &info, &exit_code)) return exit_code;
   if (options.host && !device.tools->has_graphs())
     return complain("--host is not for the " + info.backend + " backend: its driver has no launch of its own",
                     parity::kExitUsage);

@@ -5,19 +5,12 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/tools/device_tools.h"
+#include "device.h"
 #include "workload.h"
 
 namespace hipops::bench {
 
 using Call = std::function<hipops_status()>;
-
-// A runtime, what times it, and the stream that all of this program's work goes to.
-struct Device {
-  Runtime* runtime = nullptr;
-  std::unique_ptr<DeviceTools> tools;
-  void* stream = nullptr;
-};
 
 // Device memory. Throws parity::RuntimeFailure where there is none left.
 class Memory {

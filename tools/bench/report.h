@@ -9,10 +9,6 @@
 
 namespace hipops::bench {
 
-struct RunInfo {
-  std::string backend, device, target, driver, version, build;
-};
-
 struct Figure {
   Workload work;
   int64_t bytes = 0;

@@ -17,6 +17,7 @@ set(hipops_sources
   capi/rows/problem.cpp
   capi/rows/plan.cpp
   capi/policy/default_rows.cpp
+  capi/policy/policy.cpp
   capi/move/scatter_plan.cpp
   capi/tensor/strided.cpp
   capi/move/take.cpp
@@ -40,8 +41,10 @@ endif()
 list(APPEND hipops_sources ${hipops_runtime_sources})
 
 find_package(Threads REQUIRED)
+find_package(nlohmann_json REQUIRED)  # capi/policy reads tables
 add_library(hipops_objects OBJECT ${hipops_sources})
 target_include_directories(hipops_objects PUBLIC include capi kernels PRIVATE ${hipops_generated})
+target_link_libraries(hipops_objects PRIVATE nlohmann_json::nlohmann_json)
 # What checks arguments is compiled with checks of its own. The kernels are not: they have loops to run.
 if(NOT HIPOPS_SANITIZE)
   target_compile_options(hipops_objects PRIVATE

@@ -7,7 +7,7 @@ if(NOT Python3_Interpreter_FOUND)
 endif()
 
 set(hipops_spdx ${PROJECT_BINARY_DIR}/lib/libhipops.spdx.json)
-set(parts --version ${PROJECT_VERSION} --compiler "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
+set(parts --version ${PROJECT_VERSION} --compiler "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}" --json ${nlohmann_json_VERSION})
 if(HIPOPS_CPU)
   find_file(HIPOPS_BOOST_VERSION_HEADER boost/version.hpp)
   if(HIPOPS_BOOST_VERSION_HEADER)

@@ -5,6 +5,7 @@
 #include "info/code_choice.h"
 #include "ops.h"
 #include "parity/terminal.h"
+#include "policy/policy.h"
 #include "runtime/cuda_library.h"
 #include "runtime/hip_library.h"
 
@@ -54,6 +55,7 @@ Device look_at(Runtime& runtime, int ordinal) {
                    std::to_string(facts->wave_size);
     device.target = facts->target;
     device.code_object = code_object_for(runtime.backend(), facts->target);
+    device.policy = read_policy_of(*facts)->origin;
     try_kernels(runtime, ordinal, &device);
     return device;
   }
@@ -96,7 +98,9 @@ std::string device_text(const Device& device, bool colour) {
                " ops; the first of the others: " + device.problem;
     shade = Colour::kYellow;
   }
-  return "         " + device.name + "\n           " + paint(verdict, shade, colour) + "\n";
+  std::string text = "         " + device.name + "\n           " + paint(verdict, shade, colour) + "\n";
+  if (device.ops > 0) text += "           row ops go by " + device.policy + "\n";
+  return text;
 }
 
 std::string settings_text() {

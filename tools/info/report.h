@@ -12,6 +12,7 @@ struct Device {
   std::string name;         // as "0: AMD Instinct MI300X (gfx942), 304 units, wave 64"
   std::string target;       // as "gfx942"
   std::string code_object;  // "" where it has none
+  std::string policy;       // as "the default policy"
   int ops = 0;              // whose kernels load
   hipops_status status = HIPOPS_SUCCESS;
   std::string problem;      // why the first of the others' do not; "" where all do

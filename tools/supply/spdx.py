@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the SPDX 2.3 list of what is inside libhipops.so.
 
-    spdx.py --output FILE --library FILE --version X.Y.Z --compiler NAME
+    spdx.py --output FILE --library FILE --version X.Y.Z --compiler NAME --json VERSION
             [--boost HEADER] [--zstd HEADER] [--device-libs VERSION] [--cuda VERSION]
 
 The document's date is SOURCE_DATE_EPOCH's, or the library's.
@@ -48,6 +48,7 @@ def linked(options):
              package("glibc (libc_nonshared)", "NOASSERTION", "LGPL-2.1-or-later", "https://www.gnu.org/software/libc",
                      "the part of the C library that every program and library has in itself, with start files; the "
                      "rest of it is not inside")]
+    parts.append(package("nlohmann_json", options.json, "MIT", "https://github.com/nlohmann/json", "compiled in: reads tuning files"))
     if options.boost:
         parts.append(package("Boost.Context", boost_version(options.boost), "BSL-1.0", "https://www.boost.org",
                              "linked statically: the CPU runtime's fibers"))
@@ -90,7 +91,7 @@ def document(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("output", "library", "version", "compiler"):
+    for name in ("output", "library", "version", "compiler", "json"):
         parser.add_argument("--" + name, required=True)
     for name in ("boost", "zstd", "device-libs", "cuda"):
         parser.add_argument("--" + name)

@@ -33,6 +33,7 @@ enum class RowBody : int32_t {
 constexpr int kMostSpans = 512, kMostPartBytes = 32;
 // Work-items of clusters that a unit runs at a time where blocks stay for several rows (NVIDIA), as their registers allow.
 constexpr int kResidentWorkItems = 512;
+constexpr int64_t kMostRowBlocks = int64_t{1} << 21;  // of a launch, so that work-items stay under 2^32
 // Elements that a block of packed rows stages of each stream.
 constexpr int staged_elements(int element_bytes) { return 8192 / element_bytes; }
 

@@ -136,10 +136,13 @@ HIPOPS_FN void finish_row(const typename Op::Args& a, const RowsOf<Op, Shape>& r
 // shifted ones, as which are a work-item's follows from how each row lies. (They are asked for before it is known that they
 // are in f32: there are as many bytes.)
 template <class Op, class Shape>
-using ColumnsOnChip = OwnColumns<Op, Shape, typename Shape::Element,
-                                 (Shape::kInCluster ? Shape::kVectors * Op::kColumns <= (on_amd ? 4 : 8) : Shape::kVectors <= 2) &&
-                                     sizeof(typename Shape::Element) <= sizeof(f32) &&
-                                     (Shape::kLayout != RowLayout::unaligned || has_unaligned_vectors)>;
+constexpr bool keeps_columns() {
+  if (sizeof(typename Shape::Element) > sizeof(f32)) return false;
+  if (Shape::kLayout == RowLayout::unaligned && (Shape::kInCluster || !has_unaligned_vectors)) return false;
+  return Shape::kInCluster ? Shape::kVectors * Op::kColumns <= (on_amd ? 4 : 8) : Shape::kVectors <= 2;
+}
+template <class Op, class Shape>
+using ColumnsOnChip = OwnColumns<Op, Shape, typename Shape::Element, keeps_columns<Op, Shape>()>;
 template <class Op, class Shape>
 using ColumnsAtUse = OwnColumns<Op, Shape, typename Shape::Element, false>;
 

@@ -1,0 +1,43 @@
+// Which kernel for which problem on a class of devices, as data that hipops-tune has measured.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rows/plan.h"
+
+namespace hipops {
+
+// The choices for rows of one op, dtype and layout, by the vectors of a row and by the rows for each unit: the first bound
+// that is not exceeded counts, or else the last. A vector is of 16 bytes, begun ones count.
+struct RowTable {
+  const Op* op;
+  hipops_dtype dtype;
+  RowLayout layout;
+  std::vector<double> vectors, rows_per_unit;  // ascending
+  std::vector<RowChoice> choices;              // those for vectors[0] first
+};
+
+struct Policy {
+  std::string origin = "the default policy";  // as hipops-info says it
+  std::vector<RowTable> rows;
+
+  const RowChoice* find(const Op& op, const RowProblem& problem, const DeviceNumbers& device) const;  // null: none
+};
+
+// Reads a table, the text of a JSON file (docs/guide/tune.md), for a device. What is wrong with it, or "". Of an op or a
+// kernel that this library lacks, or clusters that the device lacks, the entry is left out, and `left_out` says why.
+std::string read_policy(const std::string& text, const DeviceFacts& device, Policy* policy, std::string* left_out);
+
+// The policy for a device: of the file that HIPOPS_TUNING_FILE names, or the default one. A file that cannot be used is
+// complained of on stderr, once.
+std::unique_ptr<Policy> read_policy_of(const DeviceFacts& device);
+
+// The same, read once for each device of the backend in use. Null: out of host memory.
+const Policy* policy_of(const DeviceFacts& device);
+
+// For hipops-tune and tests: what plans go by from now on, on all devices; null: as before.
+void use_policy(const Policy* policy);
+
+}  // namespace hipops

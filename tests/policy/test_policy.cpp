@@ -1,0 +1,214 @@
+// Tables of hipops-tune: what plans they make, and that a table which cannot be used costs a line on stderr and no more.
+#include "policy/policy.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "catch.h"
+#include "child.h"
+#include "ops.h"
+#include "parity/golden_files.h"
+#include "parity/run_case.h"
+#include "tune/cells.h"
+#include "tune/table.h"
+
+using namespace hipops;
+
+namespace {
+
+DeviceFacts device_of(int units, int largest_cluster) {
+  DeviceFacts device;
+  device.units = units;
+  device.largest_cluster = largest_cluster;
+  device.name = "a card";
+  device.target = "sm_90";
+  return device;
+}
+
+Op* op_named(const std::string& name) {
+  for (int i = 0; i < op_count; ++i)
+    if (name == all_ops[i]->name) return all_ops[i];
+  return nullptr;
+}
+
+const std::string kTable =
+    R"({"schema": 1, "target": "sm_90", "measured": {"device": "a card"}, "rows": [
+      {"op": "softmax", "bytes": 2, "layout": "aligned", "vectors": [512, 4096], "rows_per_unit": [1, 8],
+       "kernels": [["aligned_512x2", "aligned_256x4"], ["aligned_cluster:8", "aligned_cluster:4"]]}]})";
+
+std::string replaced(const std::string& from, const std::string& to) {
+  std::string text = kTable;
+  const size_t at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, from.size(), to);
+}
+
+// What read_policy says, and what it leaves out.
+std::string answer(const std::string& text, int largest_cluster = 16) {
+  Policy policy;
+  std::string left_out;
+  const std::string problem = read_policy(text, device_of(132, largest_cluster), &policy, &left_out);
+  return problem.empty() ? left_out : problem;
+}
+
+class File {
+ public:
+  explicit File(const std::string& text) : path_(std::filesystem::temp_directory_path() / ("test_policy." + std::to_string(getpid()))) {
+    std::ofstream(path_) << text;
+  }
+  ~File() { std::filesystem::remove(path_); }
+  std::string path() const { return path_.string(); }
+
+ private:
+  const std::filesystem::path path_;
+};
+
+// Runs softmax's smoke cases with a tuning file, and returns what stderr had.
+Death softmax_with(const std::string& path) {
+  return in_child([&] {
+    setenv("HIPOPS_TUNING_FILE", path.c_str(), 1);
+    Runtime* opened = nullptr;
+    if (hipops_init(HIPOPS_BACKEND_CPU) != HIPOPS_SUCCESS || runtime(&opened) != HIPOPS_SUCCESS) return 2;
+    int failed = 0;
+    for (const parity::GoldenFile& file : parity::load_golden(parity::golden_directory(""), "softmax", "smoke", parity::all_ops()))
+      for (const parity::Case& test : file.cases) {
+        const parity::OpEntry& op = *parity::find_op(parity::all_ops(), "softmax");
+        failed += run_case(*opened, op, test, parity::Guard::kZones).verdict != parity::CaseResult::Verdict::kPassed;
+      }
+    return failed == 0 ? 0 : 1;
+  });
+}
+
+}  // namespace
+
+TEST_CASE("a table's choice is that of the first bounds which are not exceeded, or of the last", "[policy]") {
+  Policy policy;
+  std::string left_out;
+  const DeviceFacts device = device_of(100, 16);
+  REQUIRE(read_policy(kTable, device, &policy, &left_out) == "");
+  CHECK(left_out == "");
+  CHECK(policy.rows.size() == 2);  // f16 and bf16
+  const Op& op = *op_named("softmax");
+  const auto choice = [&](hipops_dtype dtype, int64_t rows, int64_t cols) -> std::string {
+    const RowChoice* found = policy.find(op, {dtype, RowLayout::aligned, rows, cols, true}, device);
+    return found ? op.kernel_names[found->kernel] + (":" + std::to_string(found->cluster)) : "none";
+  };
+  CHECK(choice(HIPOPS_BF16, 100, 4096) == "softmax_bf16_aligned_512x2:1");
+  CHECK(choice(HIPOPS_BF16, 101, 4096) == "softmax_bf16_aligned_256x4:1");
+  CHECK(choice(HIPOPS_F16, 100, 4097) == "softmax_f16_aligned_cluster:8");
+  CHECK(choice(HIPOPS_F16, 1 << 30, 1 << 30) == "softmax_f16_aligned_cluster:4");
+  CHECK(choice(HIPOPS_F32, 100, 4096) == "none");
+  CHECK(policy.find(op, {HIPOPS_BF16, RowLayout::unaligned, 100, 4096, true}, device) == nullptr);
+  CHECK(policy.find(*op_named("rms_norm"), {HIPOPS_BF16, RowLayout::aligned, 100, 4096, true}, device) == nullptr);
+}
+
+TEST_CASE("a table that cannot be used says why", "[policy]") {
+  CHECK(answer("").find("parse error") != std::string::npos);
+  CHECK(answer("[1, 2]") == "it is not a table of hipops-tune");
+  CHECK(answer("{}") == "it is not a table of hipops-tune");
+  CHECK(answer(replaced("\"schema\": 1", "\"schema\": 7")) == "its schema is 7, expected 1: hipops-tune writes it anew");
+  CHECK(answer(replaced("sm_90", "gfx942")) == "it is for gfx942 (a card), and the device is sm_90 (a card)");
+  CHECK(answer(replaced("\"aligned\"", "\"round\"")) == "layout is \"round\", expected aligned, unaligned, strided or packed");
+  CHECK(answer(replaced("512, 4096", "4096, 512")) == "vectors are not ascending numbers");
+  CHECK(answer(replaced("[1, 8]", "[]")) == "rows_per_unit are not ascending numbers");
+  CHECK(answer(replaced("[512, 4096]", "[512]")).find("kernels are not a list") == 0);
+  CHECK(answer(replaced("[512, 4096]", "\"512\"")).find("type must be array") != std::string::npos);
+  CHECK(answer(replaced("\"bytes\": 2, ", "")).find("key 'bytes' not found") != std::string::npos);
+}
+
+TEST_CASE("an entry that is for another library or device is left out", "[policy]") {
+  CHECK(answer(kTable) == "");
+  CHECK(answer(replaced("softmax", "hardmax")) == "there is no row op \"hardmax\"");
+  CHECK(answer(replaced("softmax", "gather")) == "there is no row op \"gather\"");
+  CHECK(answer(replaced("512x2", "512x3")) == "softmax has no kernel \"aligned_512x3\" for bf16 on this device");
+  for (const char* cluster : {":0", ":3", ":32", ":-4", ":x", ":"})
+    CHECK(answer(replaced(":8", cluster)).find("has no kernel \"aligned_cluster" + std::string(cluster)) != std::string::npos);
+  CHECK(answer(kTable, 4) == "softmax has no kernel \"aligned_cluster:8\" for bf16 on this device");
+}
+
+TEST_CASE("no damage to a table is more than a table that is not used", "[policy]") {
+  const Op& op = *op_named("softmax");
+  const auto try_text = [&](const std::string& text) {
+    Policy policy;
+    std::string left_out;
+    read_policy(text, device_of(132, 16), &policy, &left_out);
+    for (const RowTable& table : policy.rows)
+      for (const RowChoice& choice : table.choices) {
+        REQUIRE(choice.kernel >= 0);
+        REQUIRE(choice.kernel < op.kernel_count);
+      }
+  };
+  for (size_t at = 0; at < kTable.size(); ++at) {
+    try_text(kTable.substr(0, at));
+    for (const char other : {'0', '9', '"', '[', '}', '-', '\0', '\xff'}) {
+      std::string text = kTable;
+      text[at] = other;
+      try_text(text);
+    }
+  }
+}
+
+TEST_CASE("what hipops-tune writes is read back", "[policy]") {
+  const DeviceFacts device = device_of(132, 16);
+  std::vector<tune::Result> results;
+  for (const tune::Group& group : tune::groups("*/aligned")) {
+    tune::Result result = {group, {}};
+    for (const double vectors : group.vectors)
+      for (const double rows : group.rows_per_unit) {
+        const RowProblem problem = tune::problem_of(group, vectors, rows, device);
+        const std::vector<RowChoice> choices = tune::candidates(*group.op->rows, problem, device);
+        REQUIRE_FALSE(choices.empty());
+        result.cells.push_back({choices.front(), choices.back()});
+      }
+    results.push_back(result);
+  }
+  Policy policy;
+  std::string left_out;
+  REQUIRE(read_policy(tune::table_text({"cuda", "a card", "sm_90", "", "", ""}, device, results), device, &policy, &left_out) == "");
+  CHECK(left_out == "");
+  for (const tune::Result& result : results) {
+    const tune::Group& group = result.group;
+    size_t cell = 0;
+    for (const double vectors : group.vectors)
+      for (const double rows : group.rows_per_unit) {
+        const RowProblem problem = tune::problem_of(group, vectors, rows, device);
+        const RowChoice *found = policy.find(*group.op, problem, device), &kept = result.cells[cell++].kept;
+        INFO(tune::name_of(group) << ", " << vectors << " vectors, " << rows << " rows a unit");
+        REQUIRE(found != nullptr);
+        CHECK(found->kernel == kept.kernel);
+        CHECK(found->cluster == kept.cluster);
+      }
+  }
+}
+
+TEST_CASE("calls give right results with a good tuning file and with each damaged one, which gets one line", "[policy]") {
+  const std::string good = std::string(HIPOPS_TABLES) + "/other_kernels.json";
+  std::ifstream stream(good);
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  const auto with = [](const std::string& content) { return softmax_with(File(content).path()); };
+  const auto lines = [](const Death& run) { return std::count(run.words.begin(), run.words.end(), '\n'); };
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    std::string other = text;
+    return other.replace(other.find(from), from.size(), to);
+  };
+  CHECK(softmax_with(good).exit_code == 0);
+  CHECK(softmax_with(good).words == "");
+  CHECK(with(changed("\"vectors\": [1000000000.0]", "\"vectors\": [1]")).words == "");
+  for (const std::string& path : {std::string("/nowhere/table.json"), std::string("/"), std::string("/dev/null")}) {
+    const Death run = softmax_with(path);
+    CHECK(run.exit_code == 0);
+    CHECK(run.words == "hipops: HIPOPS_TUNING_FILE=" + path + ": it is no file that can be read, or empty; the default policy is used\n");
+  }
+  for (const std::string& damaged : {text.substr(0, text.size() / 2), std::string("GIF89a"), changed("\"schema\": 1", "\"schema\": 2"),
+                                     changed("\"cpu\"", "\"sm_90\""), changed("strided_stream", "strided_storm"),
+                                     changed("\"strided_stream\"", "\"strided_stream:8\""), changed("softmax", "hardmax")}) {
+    const Death run = with(damaged);
+    INFO(run.words);
+    CHECK(run.exit_code == 0);
+    CHECK(lines(run) == 1);
+    CHECK(run.says("hipops: HIPOPS_TUNING_FILE="));
+    CHECK(run.says("; the default policy is used"));
+  }
+}

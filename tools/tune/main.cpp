@@ -1,0 +1,125 @@
+// hipops-tune: measures which kernels are fastest on this device, and writes the table that HIPOPS_TUNING_FILE takes.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <stdexcept>
+
+#include "device.h"
+#include "parity/command_line.h"
+#include "parity/program.h"
+#include "parity/terminal.h"
+#include "timer.h"
+#include "tune/table.h"
+
+namespace hipops::tune {
+namespace {
+
+constexpr int kRepeats = 5;
+
+struct Options {
+  std::string backend = "auto", output, match = "*";
+  uint64_t most_bytes = uint64_t{256} << 20;
+};
+
+bool parse_options(int argc, char** argv, Options* o, int* exit_code) {
+  CLI::App app("Measures which kernels of the row ops are fastest on this device, and writes a table of them.", "hipops-tune");
+  app.add_option("--output", o->output, "the table's file; -: stdout")->required()->option_text("FILE");
+  app.add_option("--backend", o->backend, "auto (without this: a GPU, of hip or cuda), cpu, hip or cuda")
+      ->check(CLI::IsMember({"auto", "cpu", "hip", "cuda"}))
+      ->option_text("BACKEND");
+  app.add_option("--match", o->match,
+                 "only rows whose OP/DTYPE/LAYOUT matches this pattern, as 'softmax/*'\n"
+                 "or 'rms_norm/bf16/aligned'; others go by the default policy")
+      ->option_text("PATTERN");
+  app.add_option("--most", o->most_bytes, "the largest tensor that is measured, as 64MiB (256MiB)")
+      ->transform(CLI::AsSizeValue(false))
+      ->option_text("SIZE");
+  app.footer(
+      "Let nothing else run on the device. It takes some minutes on a GPU.\n"
+      "\n"
+      "Examples:\n"
+      "  hipops-tune --output gfx942.json\n"
+      "  HIPOPS_TUNING_FILE=gfx942.json hipops-info\n"
+      "\n"
+      "Exit status:\n"
+      "  0   done\n"
+      "  1   a failure\n"
+      "  2   bad usage, a wrong setting, or a file that cannot be written\n"
+      "  77  the backend asked for is not there, or there is no GPU and none was asked for");
+  return parity::parse_command_line(&app, argc, argv, exit_code);
+}
+
+// A cell whose tensors would be too large, or whose rows are no more than those of the cell before, goes as that does.
+class Tuner {
+ public:
+  Tuner(const bench::Device& device, const DeviceNumbers& numbers, int64_t most_bytes)
+      : device_(device), numbers_(numbers), most_bytes_(most_bytes), timer_(device, kRepeats) {}
+
+  Result measured(const Group& group) {
+    Result result = {group, {}};
+    for (const double vectors : group.vectors) {
+      int64_t rows = 0;
+      for (const double rows_per_unit : group.rows_per_unit) {
+        const RowProblem problem = problem_of(group, vectors, rows_per_unit, numbers_);
+        const bool is_new = problem.rows > rows && tensor_bytes(problem) <= most_bytes_;
+        if (is_new) result.cells.push_back(measure(device_, timer_, group, problem, numbers_));
+        else if (rows > 0) result.cells.push_back(result.cells.back());
+        else result.cells.push_back(untried(group, problem));
+        rows = problem.rows;
+      }
+    }
+    return result;
+  }
+
+ private:
+  Cell untried(const Group& group, const RowProblem& problem) const {
+    const RowChoice choice = choose_rows_by_default(*group.op->rows, problem, numbers_);
+    return {choice, choice};
+  }
+
+  const bench::Device& device_;
+  const DeviceNumbers& numbers_;
+  const int64_t most_bytes_;
+  bench::Timer timer_;
+};
+
+int run(int argc, char** argv) {
+  Options options;
+  int exit_code;
+  if (!parse_options(argc, argv, &options, &exit_code)) return exit_code;
+  const std::vector<Group> all = groups(options.match);
+  if (all.empty()) throw std::invalid_argument("--match " + options.match + ": there are no such rows, as " + name_of(groups("*").front()));
+  bench::Device device;
+  bench::RunInfo info;
+  if (!bench::open_device("hipops-tune", options.backend, &device, &info, &exit_code)) return exit_code;
+  parity::OutputFile output(options.output);
+  const DeviceFacts* facts = nullptr;
+  if (device_facts(&facts) != HIPOPS_SUCCESS) throw std::runtime_error(hipops_last_error());
+  Tuner tuner(device, *facts, static_cast<int64_t>(options.most_bytes));
+  parity::Progress progress(all.size());
+  std::vector<Result> results;
+  for (const Group& group : all) {
+    progress.show(results.size(), name_of(group));
+    results.push_back(tuner.measured(group));
+  }
+  progress.clear();
+  std::fputs(summary_text(results).c_str(), stdout);
+  device.tools->destroy_stream(device.stream);
+  return output.write(table_text(info, *facts, results)) ? parity::kExitPassed : parity::kExitUsage;
+}
+
+}  // namespace
+}  // namespace hipops::tune
+
+int main(int argc, char** argv) {
+  using namespace hipops;
+  try {
+    return parity::after_printing(tune::run(argc, argv));
+  } catch (const std::invalid_argument& error) {
+    std::fprintf(stderr, "hipops-tune: %s\n", error.what());
+    return parity::kExitUsage;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "hipops-tune: %s\n", error.what());
+    return parity::kExitMismatch;
+  }
+}

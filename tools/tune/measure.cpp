@@ -1,0 +1,84 @@
+#include "tune/measure.h"
+
+#include <algorithm>
+
+#include "operands.h"
+#include "parity/ops.h"
+
+namespace hipops::tune {
+namespace {
+
+constexpr int kRounds = 3, kRepeats = 5;
+constexpr double kAsFast = 1.02;
+constexpr int64_t kStride = 2;  // of strided rows' elements
+
+// Packed and unaligned rows begin one element off.
+int64_t offset_of(RowLayout layout) { return layout == RowLayout::unaligned || layout == RowLayout::packed ? 1 : 0; }
+
+Policy policy_of(const Group& group, const RowChoice& choice) {
+  Policy policy;
+  policy.rows.push_back({group.op, group.dtype, group.layout, {1}, {1}, {choice}});
+  return policy;
+}
+
+bool same(const RowChoice& a, const RowChoice& b) { return a.kernel == b.kernel && a.cluster == b.cluster; }
+
+}  // namespace
+
+int64_t tensor_bytes(const RowProblem& p) {
+  const int64_t step = p.layout == RowLayout::strided ? kStride : 1;
+  return (p.rows * p.cols * step + offset_of(p.layout)) * bench::dtype_bytes(p.dtype);
+}
+
+RowOperands::RowOperands(const bench::Device& device, const Op& op, const RowProblem& p) {
+  const parity::OpEntry& entry = *parity::find_op(parity::all_ops(), op.name);
+  parity::Arguments arguments;
+  const auto add = [&](const parity::TensorSpec& spec) {
+    const bool is_row = spec.role == parity::Role::kData;
+    const int64_t element = bench::dtype_bytes(p.dtype);
+    memory_.push_back(std::make_unique<bench::Memory>(device, is_row ? tensor_bytes(p) : p.cols * element));
+    memory_.back()->fill_with_numbers();
+    char* data = static_cast<char*>(memory_.back()->data());
+    if (!is_row) return arguments.add_tensor(spec.name, bench::contiguous(data, p.dtype, {p.cols}));
+    hipops_tensor rows = bench::contiguous(data + offset_of(p.layout) * element, p.dtype, {p.rows, p.cols});
+    if (p.layout == RowLayout::strided) rows.stride[0] *= kStride, rows.stride[1] = kStride;
+    bytes_ += p.rows * p.cols * element;
+    arguments.add_tensor(spec.name, rows);
+  };
+  for (const parity::TensorSpec& spec : entry.inputs) add(spec);
+  for (const parity::TensorSpec& spec : entry.outputs) add(spec);
+  for (const parity::ParamSpec& param : entry.params) arguments.add_param(param.name, param.integer ? 0 : 1e-5);
+  arguments.set_stream(device.stream);
+  call_ = [arguments, call = entry.call] { return call(arguments); };
+}
+
+Cell measure(const bench::Device& device, bench::Timer& timer, const Group& group, const RowProblem& problem,
+             const DeviceNumbers& numbers) {
+  const std::vector<RowChoice> choices = candidates(*group.op->rows, problem, numbers);
+  Cell cell;
+  cell.by_default = cell.kept = choose_rows_by_default(*group.op->rows, problem, numbers);
+  if (choices.size() < 2) return cell;
+  const RowOperands operands(device, *group.op, problem);
+  std::vector<std::vector<double>> times(choices.size());
+  for (int round = 0; round < kRounds; ++round)
+    for (size_t i = 0; i < choices.size(); ++i) {
+      const Policy policy = policy_of(group, choices[i]);
+      use_policy(&policy);
+      times[i].push_back(timer.microseconds(operands.call(), operands.bytes(), kRepeats));
+      use_policy(nullptr);
+    }
+  std::vector<double> medians;
+  for (const std::vector<double>& of_choice : times) medians.push_back(bench::median(of_choice));
+  const double fast_enough = kAsFast * *std::min_element(medians.begin(), medians.end());
+  size_t kept = choices.size();
+  for (size_t i = choices.size(); i-- > 0;) {
+    const bool is_default = same(choices[i], cell.by_default);
+    if (is_default) cell.default_us = medians[i];
+    if (medians[i] <= fast_enough && (kept == choices.size() || !same(choices[kept], cell.by_default))) kept = i;
+  }
+  cell.kept = choices[kept];
+  cell.kept_us = medians[kept];
+  return cell;
+}
+
+}  // namespace hipops::tune

@@ -1,0 +1,38 @@
+// How long each choice takes, and which one a cell keeps.
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "timer.h"
+#include "tune/cells.h"
+
+namespace hipops::tune {
+
+// A row op's tensors as a problem describes them, in device memory, and the call on them.
+class RowOperands {
+ public:
+  RowOperands(const bench::Device& device, const Op& op, const RowProblem& problem);
+  const bench::Call& call() const { return call_; }
+  int64_t bytes() const { return bytes_; }  // of the rows in all tensors
+
+ private:
+  std::vector<std::unique_ptr<bench::Memory>> memory_;
+  bench::Call call_;
+  int64_t bytes_ = 0;
+};
+
+// The bytes that one tensor of the problem takes.
+int64_t tensor_bytes(const RowProblem& problem);
+
+struct Cell {
+  RowChoice by_default, kept;
+  double default_us = 0, kept_us = 0;  // 0 where there was nothing to choose
+};
+
+// Each choice in turn, by the median of several rounds. The default policy's is kept if it is within 2 % of the fastest,
+// or else the first of the list that is.
+Cell measure(const bench::Device& device, bench::Timer& timer, const Group& group, const RowProblem& problem,
+             const DeviceNumbers& numbers);
+
+}  // namespace hipops::tune
