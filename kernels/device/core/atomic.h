@@ -182,6 +182,9 @@ HIPOPS_FN void pause() {}
 HIPOPS_FN uint64_t nanoseconds() { return cpu::nanoseconds(); }
 #endif
 
+// Whether neighbours that are added to neighbours gain by being one operation. (AMD: one kind of instruction will do.)
+constexpr bool vectors_pay_in_atomics = !on_amd;
+
 // Of four neighbours, aligned as a whole: one operation where the target has it.
 HIPOPS_FN void atomic_add_vector(float* at, const Vector<float, 4>& v) {
 #if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900

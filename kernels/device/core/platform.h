@@ -66,6 +66,8 @@ constexpr bool on_amd = false, on_nvidia = true;
 constexpr bool on_amd = false, on_nvidia = false;
 #endif
 
+// ---- What machines differ in, by name.
+
 // A number of which AMD's compiler knows nothing. What it compares of others it moves out of loops, where that takes two
 // scalar registers for as long as the loop lasts; and of an atomic addition of 0 it makes a load, which need not see what
 // others have written (long_lists.h).
@@ -79,6 +81,16 @@ HIPOPS_FN uint32_t opaque(uint32_t v) {
 // Whether instructions take a launch's arguments from where they are, if the place is known when compiled. Elsewhere
 // each takes scalar registers, of which gfx9 has few enough.
 constexpr bool arguments_are_operands = on_nvidia;
+
+// Whether a kernel has as many registers as its bound on work-items leaves it (HIPOPS_KERNEL_UP_TO). Elsewhere it has as
+// many as it needs.
+constexpr bool bounds_give_registers = on_nvidia;
+
+// Whether a launch may bring shared memory for each block. Elsewhere kernels have all of it themselves.
+constexpr bool launches_bring_shared = !on_amd;
+
+// Loads that are enough for a work-item of a full device to have under way.
+constexpr int enough_loads = on_nvidia ? 6 : 8;
 
 // Whether loads that only some lanes want are one instruction, which does nothing for the others. Elsewhere it takes a
 // branch for each, and loads that are wanted by none are better.
@@ -97,6 +109,33 @@ HIPOPS_FN void ask_in_order() {
 #if defined(HIPOPS_NVIDIA)
   __syncwarp();
 #endif
+}
+
+// Has what is loaded from shared memory up to here be asked for before it is used: nvcc would wait for each.
+HIPOPS_FN void ask_before_use() {
+#if defined(HIPOPS_NVIDIA)
+  asm volatile("" ::: "memory");
+#endif
+}
+
+// An address that is one number from here on. nvcc would add up its parts anew for each element: five instructions
+// instead of one.
+template <class T>
+HIPOPS_FN const T* as_one_address(const T* at) {
+#if defined(HIPOPS_NVIDIA)
+  asm("" : "+l"(at));
+  __builtin_assume(__isGlobal(at));
+#endif
+  return at;
+}
+
+// Element `place` from `at` on. AMD's instructions add 32 bits to a scalar address, if the bytes are such; NVIDIA's
+// multiply and add by one that takes the element.
+template <class T>
+HIPOPS_FN const T* element_at(const T* at, int32_t place) {
+  if constexpr (on_amd)
+    return reinterpret_cast<const T*>(reinterpret_cast<const char*>(at) + uint32_t(place) * uint32_t(sizeof(T)));
+  else return at + place;
 }
 
 // A launch's arguments, of which the compiler keeps nothing, nor what follows from them, from one round of a loop to the

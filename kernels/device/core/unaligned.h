@@ -69,7 +69,7 @@ class IncomingVector {
     for (uint32_t& word : low_.word) asm volatile("" : "+v"(word));
 #endif
   }
-  HIPOPS_METHOD Packed<T, kLength> get() const {
+  HIPOPS_METHOD Vector<T, kLength> get() const {
     VectorWords words = low_;
     if constexpr (!has_unaligned_vectors) {
       if (before_ != 0) words = funnel(low_, high_, before_ * int(sizeof(T)));

@@ -94,9 +94,7 @@ class BlockSum {
   static HIPOPS_METHOD void look(Shared<T> element, int first, T (&source)[kTogether]) {
 #pragma unroll
     for (int k = 0; k < kTogether; ++k) source[k] = element[first + k * kElements];
-#if defined(HIPOPS_NVIDIA)
-    asm volatile("" ::: "memory");  // nvcc would have them wait until they are added
-#endif
+    ask_before_use();
   }
 
   bool is_live_ = false;

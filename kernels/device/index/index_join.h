@@ -242,9 +242,9 @@ HIPOPS_FN void order_join(const Args& a) {
   join<Ordering, kMostDigits>(o, lists);
 }
 
-// Vectors of rows that a work-item of a block that joins has in flight. (NVIDIA: with more, memory is no faster, and some
-// blocks are at it longer than others.)
-constexpr int kJoinedFlight = on_nvidia ? 6 : 8;
+// Vectors of rows that a work-item of a block that joins has in flight. (With more, memory is no faster, and some blocks
+// are at it longer than others.)
+constexpr int kJoinedFlight = enough_loads;
 
 // The entries and the lists of some of a block's digits: to be added up. Lists are told apart by how often who adds a
 // list up has to wait for sources.

@@ -95,7 +95,7 @@ HIPOPS_FN void for_each_vector(const ScatterGeometry& g, const IndexArgs& index,
     for (int n = 0; n < kScatterDepth; ++n) {
       if (i[n] >= g.walk.count) continue;
       const int64_t of_y = at[n].of[kScatterY];
-      bool same = !on_amd;  // nothing is gained there, and one kind of atomic instruction will do
+      bool same = vectors_pay_in_atomics;
 #pragma unroll
       for (int e = 1; e < Length; ++e) same = same && target[n][e] == target[n][0];
       if (same) {

@@ -1,10 +1,8 @@
 // Rows that begin anywhere, copied by 16 bytes: stored at multiples of 16, from wherever those lie in the source.
 #pragma once
 
-#include "device/core/aligned_span.h"
 #include "device/move/shifted_contract.h"
-#include "device/core/stream.h"
-#include "device/core/types.h"
+#include "device/core/unaligned.h"
 
 namespace hipops {
 namespace {
@@ -22,43 +20,17 @@ class AlignedVector {
   Vector<T, kLength> value_;
 };
 
-// The same from any address. NVIDIA reads only at multiples of its width: the 16 bytes before and those after, where
-// the address is in between.
+// The same from any address.
 template <class T>
 class ShiftedVector {
  public:
   static constexpr int kLength = kWideBytes / int(sizeof(T));
   ShiftedVector() = default;
-
-#if defined(HIPOPS_NVIDIA)
-  explicit HIPOPS_METHOD ShiftedVector(const T* at) : bytes_(uint32_t(uintptr_t(at)) % kWideBytes) {
-    const b128* aligned = reinterpret_cast<const b128*>(uintptr_t(at) - bytes_);
-    low_ = load_evict_last(aligned);
-    high_ = load_evict_last(aligned + (bytes_ != 0));
-  }
-  HIPOPS_METHOD Vector<T, kLength> value() const {
-    uint32_t w[8] = {low_.x, low_.y, low_.z, low_.w, high_.x, high_.y, high_.z, high_.w};
-#pragma unroll
-    for (int i = 0; i < 6; ++i) w[i] = bytes_ & 8 ? w[i + 2] : w[i];
-#pragma unroll
-    for (int i = 0; i < 5; ++i) w[i] = bytes_ & 4 ? w[i + 1] : w[i];
-    if constexpr (sizeof(T) < 4) {
-#pragma unroll
-      for (int i = 0; i < 4; ++i) w[i] = __funnelshift_r(w[i], w[i + 1], bytes_ % 4 * 8);
-    }
-    return bit_cast<Vector<T, kLength>>(uint4{w[0], w[1], w[2], w[3]});
-  }
+  explicit HIPOPS_METHOD ShiftedVector(const T* at) { vector_.ask(at); }
+  HIPOPS_METHOD Vector<T, kLength> value() const { return vector_.get(); }
 
  private:
-  b128 low_, high_;
-  uint32_t bytes_;
-#else
-  explicit HIPOPS_METHOD ShiftedVector(const T* at) : value_(load_vector_anywhere<kLength>(at)) {}
-  HIPOPS_METHOD Vector<T, kLength> value() const { return value_; }
-
- private:
-  Vector<T, kLength> value_;
-#endif
+  IncomingVector<T> vector_;
 };
 
 // A row of `cols` elements from x to y: `vectors` of 16 bytes, which are aligned in y and for which nothing outside x's

@@ -97,7 +97,7 @@ HIPOPS_FN int64_t index_position(const TakeArgs& a, const TakenPart& part, int32
 }
 
 // Work-items of a block that may have Most: those, or so many.
-template <int Most> constexpr int least_block = !on_amd && Most == kStagedBlock ? kSmallBlock : Most;
+template <int Most> constexpr int least_block = launches_bring_shared && Most == kStagedBlock ? kSmallBlock : Most;
 template <int Most>
 HIPOPS_FN int32_t block_of(const TakeArgs& a) { return least_block<Most> == Most ? Most : a.block; }
 

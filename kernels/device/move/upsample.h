@@ -104,17 +104,6 @@ HIPOPS_FN void move_elements(const UpsampleArgs& a) {
   }
 }
 
-// Where a row of x begins. nvcc would add up the parts of each element's address anew, by five instructions instead of
-// one.
-template <class T>
-HIPOPS_FN const T* row_at(const T* row) {
-#if defined(HIPOPS_NVIDIA)
-  asm("" : "+l"(row));
-  __builtin_assume(__isGlobal(row));
-#endif
-  return row;
-}
-
 // Where the elements of a vector of y are in a row of x: each by itself, or some as neighbours, each of them more than
 // once. kOneRound: there are no more (rounds_of in capi/move/upsample_plan.cpp).
 template <class T, int kLength_>
@@ -131,7 +120,7 @@ struct Scattered {
     });
   }
   HIPOPS_METHOD Vector<T, kLength> load(const T* x) const {
-    const T* row = row_at(x);
+    const T* row = as_one_address(x);
     Vector<T, kLength> v;
 #pragma unroll
     for (int e = 0; e < kLength; ++e) v.element[e] = load_evict_last(row + place[e]);

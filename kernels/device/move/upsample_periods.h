@@ -57,15 +57,6 @@ struct PlacesInPeriod {
   }
 };
 
-// Where element `place` of x is. AMD's instructions add 32 bits to a scalar address, if the bytes are such; NVIDIA's
-// multiply and add by one that takes the element.
-template <class T>
-HIPOPS_FN const T* element_at(const T* x, int32_t place) {
-  if constexpr (on_amd)
-    return reinterpret_cast<const T*>(reinterpret_cast<const char*>(x) + uint32_t(place) * uint32_t(sizeof(T)));
-  else return x + place;
-}
-
 // A vector of y, from `first` on in its period, of one line or of it and the next. (All of it for each F, not only the
 // places: so a load is on its way while the next one's place is found.)
 template <class F, bool has_channels, int length, class T>

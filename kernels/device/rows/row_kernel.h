@@ -139,7 +139,7 @@ template <class Op, class Shape>
 constexpr bool keeps_columns() {
   if (sizeof(typename Shape::Element) > sizeof(f32)) return false;
   if (Shape::kLayout == RowLayout::unaligned && (Shape::kInCluster || !has_unaligned_vectors)) return false;
-  return Shape::kInCluster ? Shape::kVectors * Op::kColumns <= (on_amd ? 4 : 8) : Shape::kVectors <= 2;
+  return Shape::kInCluster ? Shape::kVectors * Op::kColumns <= 8 / blocks_in_one : Shape::kVectors <= 2;
 }
 template <class Op, class Shape>
 using ColumnsOnChip = OwnColumns<Op, Shape, typename Shape::Element, keeps_columns<Op, Shape>()>;
@@ -303,7 +303,7 @@ HIPOPS_FN void take_rows(const typename Op::Args& a) {
 // is to run at a time, which is the op's own where rows are aligned.
 constexpr int work_items(int on_unit, int block, RowLayout layout, RowBody body) {
   if (body == RowBody::cluster) return blocks_in_one * block;
-  if (!on_nvidia) return block;
+  if (!bounds_give_registers) return block;
   if (body == RowBody::on_chip && layout == RowLayout::unaligned) return 512;
   return body == RowBody::on_chip ? on_unit : body == RowBody::merged ? 512 : 1024;
 }
