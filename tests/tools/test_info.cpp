@@ -64,10 +64,13 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
+const char* const kTools[] = {"hipops-parity", "hipops-bench", "hipops-tune", "hipops-inspect", "hipops-info", "hipops-fuzz"};
+
 // What each tool that opens a backend does quickly, with it.
 const std::pair<const char*, const char*> kBackendUsers[] = {
     {"hipops-parity", "--op softmax --topic smoke --backend "},
     {"hipops-bench", "--op softmax --dtype f32 --shape 4x4 --repeats 1 --backend "},
+    {"hipops-tune", "--match softmax/f32/packed --most 1 --output - --backend "},
     {"hipops-fuzz", "--op softmax --count 1 --backend "},
     {"hipops-info", "--backend "}};
 
@@ -202,6 +205,7 @@ TEST_CASE("a file that cannot be written is said before the run, and ends every 
       {"hipops-parity", parity + " --json "},
       {"hipops-parity", parity + " --junit "},
       {"hipops-bench", "--backend cpu --op softmax --dtype f32 --shape 4x4 --repeats 1 --json "},
+      {"hipops-tune", "--backend cpu --match softmax/f32/packed --most 1 --output "},
       {"hipops-inspect", "--op softmax --json "},
       {"hipops-fuzz", "--op softmax --count 1 --save "}};
   for (const auto& [tool, arguments] : runs) {
@@ -224,7 +228,7 @@ TEST_CASE("a file that cannot be written is said before the run, and ends every 
 }
 
 TEST_CASE("a stdout that takes nothing ends no tool with 0", "[info]") {
-  for (const std::string tool : {"hipops-parity", "hipops-bench", "hipops-inspect", "hipops-info", "hipops-fuzz"}) {
+  for (const std::string tool : kTools) {
     INFO(tool);
     CHECK(run(tool, "--version > /dev/full").exit_code == 2);
   }
@@ -247,6 +251,7 @@ TEST_CASE("a report that goes to stdout is alone there, and the table on stderr"
       {"hipops-parity", parity + "--verbose --json=-", "passed"},
       {"hipops-bench", bench + "--shape 4x4 --json -", "times in us"},
       {"hipops-bench", "--backend cpu --sweep --repeats 1 --match 'rms_norm/f32/1x127' --json -", "1 shapes"}};
+  reports.push_back({"hipops-tune", "--backend cpu --match softmax/f32/packed --most 1 --output -", "kernels that neither takes"});
   if (*hipops::hip_targets != '\0')
     reports.push_back({"hipops-inspect", "--op softmax --kernel '*_f32_aligned_*' --json -", "VGPRs"});
   for (const Report& report : reports) {
@@ -320,8 +325,18 @@ TEST_CASE("hipops-fuzz says what the caller's environment makes of it", "[info]"
   CHECK(run("hipops-fuzz", few + " --wave 32", "HIPOPS_CPU_WAVE=64").says("wave 32: seed 1"));
 }
 
+TEST_CASE("hipops-info says which policy row ops go by", "[info]") {
+  const auto says = [](const std::string& file) { return run("hipops-info", "--backend cpu", "HIPOPS_TUNING_FILE=" + file); };
+  CHECK(says("").says("\n           row ops go by the default policy\n"));
+  CHECK(says(HIPOPS_TABLE).says("row ops go by " HIPOPS_TABLE ", measured on no device: "));
+  const Run lost = says("/nowhere.json");
+  CHECK(lost.exit_code == 0);
+  CHECK(lost.says("hipops: HIPOPS_TUNING_FILE=/nowhere.json: it is no file that can be read, or empty; the default policy is used\n"));
+  CHECK(lost.says("row ops go by the default policy\n"));
+}
+
 TEST_CASE("the tools share one manner", "[info]") {
-  for (const std::string tool : {"hipops-parity", "hipops-bench", "hipops-inspect", "hipops-info", "hipops-fuzz"}) {
+  for (const std::string tool : kTools) {
     const Run help = run(tool, "--help");
     INFO(help.words);
     CHECK(help.exit_code == 0);
@@ -369,7 +384,7 @@ TEST_CASE("what is wrong with a command line is said by the tool and names the a
     CHECK(refused.words.compare(0, begin.size(), begin) == 0);
     CHECK(refused.words.find(end) == refused.words.size() - end.size());
   };
-  for (const std::string tool : {"hipops-parity", "hipops-bench", "hipops-inspect", "hipops-info", "hipops-fuzz"}) {
+  for (const std::string tool : kTools) {
     refuses(tool, "--frob /nowhere -x", "unexpected argument --frob");
     refuses(tool, "--frob=3 --backend tpu", "unexpected argument --frob=3");
     refuses(tool, "--backend ''", "empty argument: --backend ''");  // "$UNSET"
@@ -389,6 +404,8 @@ TEST_CASE("what is wrong with a command line is said by the tool and names the a
   refuses("hipops-fuzz", "--seed=-1", "--seed: Value -1 not in range ");
   refuses("hipops-bench", "--shape 4x4 --permute 1,x", "Could not convert: --permute = ");
   refuses("hipops-parity", "--large --large-scale 24", "--large-scale: 24 is not a power of two from 1 to 65536");
+  refuses("hipops-tune", "--backend cpu", "--output is required");
+  refuses("hipops-tune", "--output x --most lots", "--most: ");
   refuses("hipops-inspect", "/nowhere.co", "FILE: File does not exist: /nowhere.co");
   refuses("hipops-parity", "--json x --list", "--list excludes --json");
   refuses("hipops-parity", "--large-scale 2", "--large-scale requires --large");
