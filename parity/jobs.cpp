@@ -30,10 +30,11 @@ bool from_environment(const char* name) {
   return value != nullptr && *value != '\0';
 }
 
-// What the caller's environment has the CPU runtime do, and no option of the command.
-std::string environment_for(const Options& options) {
+// What the caller's environment says of kernels and of the CPU runtime, and no option of the command.
+std::string environment_for(const Options& options, bool on_cpu) {
   std::string settings;
-  for (const char* name : {"HIPOPS_CPU_RACE", "HIPOPS_CPU_SEED", "HIPOPS_CPU_UNITS", "HIPOPS_CPU_GUARD"}) {
+  for (const char* name : {"HIPOPS_TUNING_FILE", "HIPOPS_CPU_RACE", "HIPOPS_CPU_SEED", "HIPOPS_CPU_UNITS", "HIPOPS_CPU_GUARD"}) {
+    if (!on_cpu && std::strncmp(name, "HIPOPS_CPU_", 11) == 0) continue;
     if (options.guard != "zones" && std::strcmp(name, "HIPOPS_CPU_GUARD") == 0) continue;  // set by that option
     if (from_environment(name)) settings += std::string(name) + "=" + shell_quote(std::getenv(name)) + " ";
   }
@@ -41,7 +42,7 @@ std::string environment_for(const Options& options) {
 }
 
 std::string command_for(const Options& options, const Device& device, const CaseRecord& record) {
-  std::string command = device.backend == "cpu" ? environment_for(options) : "";
+  std::string command = environment_for(options, device.backend == "cpu");
   command += shell_quote(options.program) + " --backend " + device.backend;
   if (device.backend == "cpu" && (options.wave != 0 || from_environment("HIPOPS_CPU_WAVE"))) {
     command += " --wave " + std::to_string(device.wave);

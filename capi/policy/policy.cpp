@@ -1,11 +1,17 @@
 #include "policy/policy.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <iterator>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "ops.h"
@@ -19,7 +25,7 @@ using Json = nlohmann::json;
 
 constexpr const char* kVariable = "HIPOPS_TUNING_FILE";
 constexpr int kSchema = 1;
-constexpr size_t kMostBytes = size_t{1} << 22;  // of a file
+constexpr off_t kMostBytes = off_t{1} << 22;  // of a file
 
 std::atomic<const Policy*> known[kMaxDevices] = {};
 std::atomic<const Policy*> given{nullptr};
@@ -52,19 +58,26 @@ std::vector<double> bounds_of(const Json& entry, const char* name) {
 
 // "aligned_512x2", or "aligned_cluster:4". False where the library or the device has no such kernel.
 bool parse_choice(const std::string& text, const RowTable& table, const DeviceFacts& device, RowChoice* choice) {
-  const size_t colon = text.find(':');
+  const size_t colon = std::min(text.find(':'), text.size());
   const std::string kernel = std::string(table.op->name) + "_" + dtype_name(table.dtype) + "_" + text.substr(0, colon);
   const auto names = table.op->kernel_names;
-  const auto at = std::find(names, names + table.op->kernel_count, kernel);
-  choice->kernel = static_cast<int>(at - names);
-  choice->cluster = colon == std::string::npos ? 1 : std::atoi(text.c_str() + colon + 1);
+  choice->kernel = static_cast<int>(std::find(names, names + table.op->kernel_count, kernel) - names);
+  if (choice->kernel == table.op->kernel_count) return false;
+  const RowBody body = table.op->rows->kernel[choice->kernel].body;
+  if (body == RowBody::merged || (colon < text.size() && body != RowBody::cluster)) return false;
+  choice->cluster = 1;
+  if (colon == text.size()) return true;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, choice->cluster);
   const int cluster = choice->cluster;
-  return choice->kernel < table.op->kernel_count && cluster >= 1 && cluster <= device.largest_cluster && (cluster & (cluster - 1)) == 0;
+  return error == std::errc() && stop == end && cluster >= 1 && cluster <= device.largest_cluster && (cluster & (cluster - 1)) == 0;
 }
 
-void read_rows(const Json& entry, const DeviceFacts& device, Policy* policy, std::string* left_out) {
+// Why the entry is left out, or "".
+std::string read_rows(const Json& entry, const DeviceFacts& device, Policy* policy) {
   const std::string name = entry.at("op");
-  const int bytes = entry.at("bytes");
+  const Json& bytes = entry.at("bytes");
+  if (bytes != 2 && bytes != 4 && bytes != 8) wrong("bytes of an entry are not 2, 4 or 8");
   const auto choices = entry.at("kernels").get<std::vector<std::vector<std::string>>>();
   RowTable table = {nullptr, HIPOPS_NONE, layout_of(entry.at("layout")), bounds_of(entry, "vectors"),
                     bounds_of(entry, "rows_per_unit"), {}};
@@ -73,44 +86,68 @@ void read_rows(const Json& entry, const DeviceFacts& device, Policy* policy, std
     wrong("kernels are not a list for each of vectors, of one for each of rows_per_unit");
   for (int i = 0; i < op_count; ++i)
     if (name == all_ops[i]->name && all_ops[i]->rows) table.op = all_ops[i];
-  if (!table.op) *left_out = "there is no row op \"" + name + "\"";
+  if (!table.op) return "there is no row op \"" + name + "\"";
+  std::vector<RowTable> of_dtypes;
   for (const hipops_dtype dtype : {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16, HIPOPS_F64}) {
-    if (!table.op || dtype_bytes(dtype) != bytes) continue;
-    table.dtype = dtype;
-    table.choices.clear();
-    bool all_there = true;
+    if (bytes != dtype_bytes(dtype)) continue;
+    RowTable& own = of_dtypes.emplace_back(table);
+    own.dtype = dtype;
     for (const auto& list : choices)
-      for (const std::string& text : list) {
-        const bool is_there = parse_choice(text, table, device, &table.choices.emplace_back());
-        if (!is_there) *left_out = name + " has no kernel \"" + text + "\" for " + dtype_name(dtype) + " on this device";
-        all_there = all_there && is_there;
-      }
-    if (all_there) policy->rows.push_back(table);
+      for (const std::string& text : list)
+        if (!parse_choice(text, own, device, &own.choices.emplace_back()))
+          return name + " has no kernel \"" + text + "\" for " + dtype_name(dtype) + " on this device";
   }
+  policy->rows.insert(policy->rows.end(), of_dtypes.begin(), of_dtypes.end());
+  return "";
 }
 
-void read(const Json& json, const DeviceFacts& device, Policy* policy, std::string* left_out) {
+void read(const Json& json, const DeviceFacts& device, Policy* policy) {
   if (!json.is_object() || !json.contains("schema")) wrong("it is not a table of hipops-tune");
-  if (json["schema"] != kSchema)
-    wrong("its schema is " + json["schema"].dump() + ", expected " + std::to_string(kSchema) + ": hipops-tune writes it anew");
+  const Json& schema = json["schema"];
+  if (schema != kSchema)
+    wrong("its schema is " + (schema.is_number() ? schema.dump() : "no number") + ", expected " + std::to_string(kSchema) +
+          ": hipops-tune writes it anew");
   const std::string target = json.at("target"), measured_on = json.at("measured").at("device");
   if (target != device.target)
     wrong("it is for " + target + " (" + measured_on + "), and the device is " + device.target + " (" + device.name + ")");
-  for (const Json& entry : json.at("rows")) read_rows(entry, device, policy, left_out);
+  std::string first;
+  int left_out = 0;
+  for (const Json& entry : json.at("rows")) {
+    const std::string why = read_rows(entry, device, policy);
+    if (!why.empty() && left_out++ == 0) first = why;
+  }
+  if (policy->rows.empty()) wrong("no entry of it can be used" + (first.empty() ? "" : ": " + first));
+  if (left_out > 0) policy->complaint = std::to_string(left_out) + " of its entries are left out, as " + first;
   policy->origin = "measured on " + measured_on;
 }
 
-void complain(const char* path, const std::string& what, const char* then) {
-  if (!has_complained.exchange(true)) std::fprintf(stderr, "hipops: %s=%s: %s; %s\n", kVariable, path, what.c_str(), then);
+// Fit for a line on a terminal, whatever a file says.
+std::string in_a_line(std::string text) {
+  constexpr size_t kMost = 300;
+  if (text.size() > kMost) text = text.substr(0, kMost) + " ...";
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
+  return text;
 }
 
-// The file's text; empty where there is none.
-std::string contents(const char* path) {
-  const auto close = [](std::FILE* file) { std::fclose(file); };
-  const std::unique_ptr<std::FILE, decltype(close)> file(std::fopen(path, "re"), close);
-  std::string text(file ? kMostBytes : 0, '\0');
-  text.resize(file ? std::fread(text.data(), 1, text.size(), file.get()) : 0);
-  return text;
+// What is wrong with the file, or "".
+std::string read_text(const char* path, std::string* text) {
+  const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe must not be waited for
+  if (file < 0) return std::string("it cannot be opened: ") + std::strerror(errno);
+  struct stat about = {};
+  std::string problem;
+  if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) problem = "it is no plain file";
+  else if (about.st_size > kMostBytes) problem = "it is larger than 4 MiB";
+  else text->resize(static_cast<size_t>(about.st_size));
+  size_t got = 0;
+  for (ssize_t more = 1; problem.empty() && more > 0 && got < text->size(); got += static_cast<size_t>(more)) {
+    more = ::read(file, text->data() + got, text->size() - got);
+    if (more < 0) problem = std::string("it cannot be read: ") + std::strerror(errno);
+    if (more < 0) break;
+  }
+  text->resize(got);
+  close(file);
+  return problem;
 }
 
 }  // namespace
@@ -119,6 +156,7 @@ const RowChoice* Policy::find(const Op& op, const RowProblem& problem, const Dev
   for (const RowTable& table : rows) {
     if (table.op != &op || table.dtype != problem.dtype || table.layout != problem.layout) continue;
     const int64_t vectors = (problem.cols * dtype_bytes(problem.dtype) + kWideAccess - 1) / kWideAccess;
+    if (static_cast<double>(vectors) > table.vectors.back()) return nullptr;
     const size_t column = place_among(table.vectors, static_cast<double>(vectors));
     const double rows_per_unit = static_cast<double>(problem.rows) / device.units;
     return &table.choices[column * table.rows_per_unit.size() + place_among(table.rows_per_unit, rows_per_unit)];
@@ -126,9 +164,9 @@ const RowChoice* Policy::find(const Op& op, const RowProblem& problem, const Dev
   return nullptr;
 }
 
-std::string read_policy(const std::string& text, const DeviceFacts& device, Policy* policy, std::string* left_out) {
+std::string read_policy(const std::string& text, const DeviceFacts& device, Policy* policy) {
   try {
-    read(Json::parse(text), device, policy, left_out);
+    read(Json::parse(text), device, policy);
     return "";
   } catch (const std::exception& problem) {
     return problem.what();
@@ -136,18 +174,20 @@ std::string read_policy(const std::string& text, const DeviceFacts& device, Poli
 }
 
 std::unique_ptr<Policy> read_policy_of(const DeviceFacts& device) {
-  const char* path = secure_getenv(kVariable);
-  if (!path || !*path) return std::make_unique<Policy>();
   auto policy = std::make_unique<Policy>();
-  const std::string text = contents(path);
-  std::string left_out, problem = "it is no file that can be read, or empty";
-  if (!text.empty()) problem = read_policy(text, device, policy.get(), &left_out);
+  const char* path = secure_getenv(kVariable);
+  if (!path || !*path) return policy;
+  std::string text, problem = read_text(path, &text);
+  if (problem.empty()) problem = read_policy(text, device, policy.get());
   if (!problem.empty()) {
-    complain(path, problem, "the default policy is used");
-    return std::make_unique<Policy>();
+    policy = std::make_unique<Policy>();
+    policy->complaint = problem;
+  } else {
+    policy->origin = in_a_line(path + (", " + policy->origin));
   }
-  if (!left_out.empty()) complain(path, left_out, "the default policy is used for it");
-  policy->origin = std::string(path) + ", " + policy->origin;
+  if (!policy->complaint.empty())
+    policy->complaint = in_a_line(std::string(kVariable) + "=" + path) + ": " + in_a_line(policy->complaint) + "; the default policy is used" +
+                        (problem.empty() ? " for them" : "");
   return policy;
 }
 
@@ -158,7 +198,9 @@ const Policy* policy_of(const DeviceFacts& device) {
   try {
     std::unique_ptr<Policy> read = read_policy_of(device);
     const Policy* before = nullptr;
-    return place.compare_exchange_strong(before, read.get()) ? read.release() : before;
+    if (!place.compare_exchange_strong(before, read.get())) return before;
+    if (!read->complaint.empty() && !has_complained.exchange(true)) std::fprintf(stderr, "hipops: %s\n", read->complaint.c_str());
+    return read.release();
   } catch (const std::exception&) {
     return nullptr;
   }

@@ -10,7 +10,8 @@
 namespace hipops {
 
 // The choices for rows of one op, dtype and layout, by the vectors of a row and by the rows for each unit: the first bound
-// that is not exceeded counts, or else the last. A vector is of 16 bytes, begun ones count.
+// that is not exceeded counts. Longer rows have no choice; of more rows the last one counts. A vector is of 16 bytes, begun
+// ones count.
 struct RowTable {
   const Op* op;
   hipops_dtype dtype;
@@ -21,20 +22,20 @@ struct RowTable {
 
 struct Policy {
   std::string origin = "the default policy";  // as hipops-info says it
+  std::string complaint;                      // of its file, in a line; "": none
   std::vector<RowTable> rows;
 
   const RowChoice* find(const Op& op, const RowProblem& problem, const DeviceNumbers& device) const;  // null: none
 };
 
-// Reads a table, the text of a JSON file (docs/guide/tune.md), for a device. What is wrong with it, or "". Of an op or a
-// kernel that this library lacks, or clusters that the device lacks, the entry is left out, and `left_out` says why.
-std::string read_policy(const std::string& text, const DeviceFacts& device, Policy* policy, std::string* left_out);
+// Reads a table, the text of a JSON file (docs/guide/tune.md), for a device. What is wrong with it, or "". An entry for an
+// op or a kernel that this library lacks, or for clusters that the device lacks, is left out, with a complaint.
+std::string read_policy(const std::string& text, const DeviceFacts& device, Policy* policy);
 
-// The policy for a device: of the file that HIPOPS_TUNING_FILE names, or the default one. A file that cannot be used is
-// complained of on stderr, once.
+// The policy for a device: of the file that HIPOPS_TUNING_FILE names, or the default one.
 std::unique_ptr<Policy> read_policy_of(const DeviceFacts& device);
 
-// The same, read once for each device of the backend in use. Null: out of host memory.
+// The same, read once for each device of the backend in use; the first complaint goes to stderr. Null: out of host memory.
 const Policy* policy_of(const DeviceFacts& device);
 
 // For hipops-tune and tests: what plans go by from now on, on all devices; null: as before.

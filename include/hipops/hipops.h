@@ -109,7 +109,7 @@ HIPOPS_API hipops_backend hipops_backend_in_use(void);
 
 /* Loads an op's kernels (`op` as "rms_norm"), or those of all ops there are where `op` is NULL, for the calling
  * thread's current device, so that no later launch has to. Loading is otherwise done by the first call of the op on a
- * device. */
+ * device. The file that HIPOPS_TUNING_FILE names is read then, too, once for each device (docs/guide/tune.md). */
 HIPOPS_API hipops_status hipops_prepare(const char* op);
 
 /* ---- Tensors ----------------------------------------------------------------------------------------------------- */

@@ -1,6 +1,9 @@
 // Tables of hipops-tune: what plans they make, and that a table which cannot be used costs a line on stderr and no more.
 #include "policy/policy.h"
 
+#include <sys/stat.h>
+
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -45,12 +48,11 @@ std::string replaced(const std::string& from, const std::string& to) {
   return text.replace(at, from.size(), to);
 }
 
-// What read_policy says, and what it leaves out.
+// What read_policy says, or complains of.
 std::string answer(const std::string& text, int largest_cluster = 16) {
   Policy policy;
-  std::string left_out;
-  const std::string problem = read_policy(text, device_of(132, largest_cluster), &policy, &left_out);
-  return problem.empty() ? left_out : problem;
+  const std::string problem = read_policy(text, device_of(132, largest_cluster), &policy);
+  return problem.empty() ? policy.complaint : problem;
 }
 
 class File {
@@ -83,12 +85,11 @@ Death softmax_with(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("a table's choice is that of the first bounds which are not exceeded, or of the last", "[policy]") {
+TEST_CASE("a table's choice is that of the first bounds which are not exceeded; longer rows have none", "[policy]") {
   Policy policy;
-  std::string left_out;
   const DeviceFacts device = device_of(100, 16);
-  REQUIRE(read_policy(kTable, device, &policy, &left_out) == "");
-  CHECK(left_out == "");
+  REQUIRE(read_policy(kTable, device, &policy) == "");
+  CHECK(policy.complaint == "");
   CHECK(policy.rows.size() == 2);  // f16 and bf16
   const Op& op = *op_named("softmax");
   const auto choice = [&](hipops_dtype dtype, int64_t rows, int64_t cols) -> std::string {
@@ -98,7 +99,8 @@ TEST_CASE("a table's choice is that of the first bounds which are not exceeded, 
   CHECK(choice(HIPOPS_BF16, 100, 4096) == "softmax_bf16_aligned_512x2:1");
   CHECK(choice(HIPOPS_BF16, 101, 4096) == "softmax_bf16_aligned_256x4:1");
   CHECK(choice(HIPOPS_F16, 100, 4097) == "softmax_f16_aligned_cluster:8");
-  CHECK(choice(HIPOPS_F16, 1 << 30, 1 << 30) == "softmax_f16_aligned_cluster:4");
+  CHECK(choice(HIPOPS_F16, 1 << 30, 32768) == "softmax_f16_aligned_cluster:4");
+  CHECK(choice(HIPOPS_F16, 1 << 30, 32769) == "none");
   CHECK(choice(HIPOPS_F32, 100, 4096) == "none");
   CHECK(policy.find(op, {HIPOPS_BF16, RowLayout::unaligned, 100, 4096, true}, device) == nullptr);
   CHECK(policy.find(*op_named("rms_norm"), {HIPOPS_BF16, RowLayout::aligned, 100, 4096, true}, device) == nullptr);
@@ -116,24 +118,40 @@ TEST_CASE("a table that cannot be used says why", "[policy]") {
   CHECK(answer(replaced("[512, 4096]", "[512]")).find("kernels are not a list") == 0);
   CHECK(answer(replaced("[512, 4096]", "\"512\"")).find("type must be array") != std::string::npos);
   CHECK(answer(replaced("\"bytes\": 2, ", "")).find("key 'bytes' not found") != std::string::npos);
+  for (const char* bytes : {"3", "2.5", "true", "4294967298", "1e300", "-2", "\"2\""})
+    CHECK(answer(replaced("\"bytes\": 2", std::string("\"bytes\": ") + bytes)) == "bytes of an entry are not 2, 4 or 8");
+  const std::string deep(100000, '['), end(100000, ']');
+  CHECK(answer("{\"schema\": " + deep + end + "}") == "its schema is no number, expected 1: hipops-tune writes it anew");
+  CHECK(answer(replaced("[1, 8]", deep + end)).find("type must be ") != std::string::npos);
+  CHECK(answer(R"({"schema": 1, "target": "sm_90", "measured": {"device": "x"}, "rows": []})") == "no entry of it can be used");
 }
 
 TEST_CASE("an entry that is for another library or device is left out", "[policy]") {
+  const std::string none = "no entry of it can be used: ";
   CHECK(answer(kTable) == "");
-  CHECK(answer(replaced("softmax", "hardmax")) == "there is no row op \"hardmax\"");
-  CHECK(answer(replaced("softmax", "gather")) == "there is no row op \"gather\"");
-  CHECK(answer(replaced("512x2", "512x3")) == "softmax has no kernel \"aligned_512x3\" for bf16 on this device");
-  for (const char* cluster : {":0", ":3", ":32", ":-4", ":x", ":"})
-    CHECK(answer(replaced(":8", cluster)).find("has no kernel \"aligned_cluster" + std::string(cluster)) != std::string::npos);
-  CHECK(answer(kTable, 4) == "softmax has no kernel \"aligned_cluster:8\" for bf16 on this device");
+  CHECK(answer(replaced("softmax", "hardmax")) == none + "there is no row op \"hardmax\"");
+  CHECK(answer(replaced("softmax", "gather")) == none + "there is no row op \"gather\"");
+  CHECK(answer(replaced("512x2", "512x3")) == none + "softmax has no kernel \"aligned_512x3\" for f16 on this device");
+  CHECK(answer(replaced("512x2", "512x2:1")) == none + "softmax has no kernel \"aligned_512x2:1\" for f16 on this device");
+  CHECK(answer(replaced("aligned_512x2", "unaligned_merged")) == none + "softmax has no kernel \"unaligned_merged\" for f16 on this device");
+  for (const char* cluster : {":0", ":3", ":32", ":-4", ":x", ":", ":4294967297", ":2x", ": 2"})
+    CHECK(answer(replaced(":8", cluster)) == none + "softmax has no kernel \"aligned_cluster" + cluster + "\" for f16 on this device");
+  CHECK(answer(kTable, 4) == none + "softmax has no kernel \"aligned_cluster:8\" for f16 on this device");
+  Policy policy;
+  const std::string entry = kTable.substr(kTable.find("{\"op\""), kTable.rfind("]}") - kTable.find("{\"op\""));
+  std::string other = entry;
+  other.replace(other.find("softmax"), 7, "hardmax");
+  const std::string both = replaced("\"rows\": [", "\"rows\": [" + other + ", " + other + ", ");
+  CHECK(read_policy(both, device_of(132, 16), &policy) == "");
+  CHECK(policy.rows.size() == 2);
+  CHECK(policy.complaint == "2 of its entries are left out, as there is no row op \"hardmax\"");
 }
 
 TEST_CASE("no damage to a table is more than a table that is not used", "[policy]") {
   const Op& op = *op_named("softmax");
   const auto try_text = [&](const std::string& text) {
     Policy policy;
-    std::string left_out;
-    read_policy(text, device_of(132, 16), &policy, &left_out);
+    read_policy(text, device_of(132, 16), &policy);
     for (const RowTable& table : policy.rows)
       for (const RowChoice& choice : table.choices) {
         REQUIRE(choice.kernel >= 0);
@@ -165,9 +183,8 @@ TEST_CASE("what hipops-tune writes is read back", "[policy]") {
     results.push_back(result);
   }
   Policy policy;
-  std::string left_out;
-  REQUIRE(read_policy(tune::table_text({"cuda", "a card", "sm_90", "", "", ""}, device, results), device, &policy, &left_out) == "");
-  CHECK(left_out == "");
+  REQUIRE(read_policy(tune::table_text({"cuda", "a card", "sm_90", "", "", ""}, device, results), device, &policy) == "");
+  CHECK(policy.complaint == "");
   for (const tune::Result& result : results) {
     const tune::Group& group = result.group;
     size_t cell = 0;
@@ -196,18 +213,28 @@ TEST_CASE("calls give right results with a good tuning file and with each damage
   CHECK(softmax_with(good).exit_code == 0);
   CHECK(softmax_with(good).words == "");
   CHECK(with(changed("\"vectors\": [1000000000.0]", "\"vectors\": [1]")).words == "");
-  for (const std::string& path : {std::string("/nowhere/table.json"), std::string("/"), std::string("/dev/null")}) {
+  const std::string pipe = (std::filesystem::temp_directory_path() / ("test_policy_pipe." + std::to_string(getpid()))).string();
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  const std::pair<std::string, std::string> none[] = {{"/nowhere/table.json", "it cannot be opened: No such file or directory"},
+                                                      {"/", "it is no plain file"},
+                                                      {"/dev/zero", "it is no plain file"},
+                                                      {pipe, "it is no plain file"}};
+  for (const auto& [path, why] : none) {
     const Death run = softmax_with(path);
     CHECK(run.exit_code == 0);
-    CHECK(run.words == "hipops: HIPOPS_TUNING_FILE=" + path + ": it is no file that can be read, or empty; the default policy is used\n");
+    CHECK(run.words == "hipops: HIPOPS_TUNING_FILE=" + path + ": " + why + "; the default policy is used\n");
   }
+  std::filesystem::remove(pipe);
   for (const std::string& damaged : {text.substr(0, text.size() / 2), std::string("GIF89a"), changed("\"schema\": 1", "\"schema\": 2"),
                                      changed("\"cpu\"", "\"sm_90\""), changed("strided_stream", "strided_storm"),
-                                     changed("\"strided_stream\"", "\"strided_stream:8\""), changed("softmax", "hardmax")}) {
+                                     changed("\"strided_stream\"", "\"strided_stream:8\""), changed("softmax", "hardmax"), text + std::string(5 << 20, ' '), changed("\"cpu\"", "\"c\\n\\u001bpu\""),
+                                     changed("strided_stream", std::string(100000, 'x')), std::string()}) {
     const Death run = with(damaged);
     INFO(run.words);
     CHECK(run.exit_code == 0);
     CHECK(lines(run) == 1);
+    CHECK(run.words.size() < 700);
+    CHECK(run.words.find('\033') == std::string::npos);
     CHECK(run.says("hipops: HIPOPS_TUNING_FILE="));
     CHECK(run.says("; the default policy is used"));
   }

@@ -137,12 +137,14 @@ std::string place(const Options& options) {
   return text + (options.guard != "zones" ? " --guard " + options.guard : "");
 }
 
-// The order of work-items, for a command, where --seed does not say it, and the units that plans count on.
+// For a command: the table, the order of work-items where --seed does not say it, and the units that plans count on.
 std::string order(const Options& options) {
-  if (options.backend != "cpu") return "";
+  const std::string table = environment_or("HIPOPS_TUNING_FILE", "");
+  const std::string tuned = table.empty() ? "" : "HIPOPS_TUNING_FILE=" + parity::shell_quote(table) + " ";
+  if (options.backend != "cpu") return tuned;
   const std::string units = environment_or("HIPOPS_CPU_UNITS", ""), seed = environment_or("HIPOPS_CPU_SEED", "0");
   const std::string planned = units.empty() ? "" : "HIPOPS_CPU_UNITS=" + parity::shell_quote(units) + " ";
-  return planned + (seed == std::to_string(options.seed) ? "" : "HIPOPS_CPU_SEED=" + parity::shell_quote(seed) + " ");
+  return tuned + planned + (seed == std::to_string(options.seed) ? "" : "HIPOPS_CPU_SEED=" + parity::shell_quote(seed) + " ");
 }
 
 std::string command(const Options& options) {

@@ -55,7 +55,8 @@ Device look_at(Runtime& runtime, int ordinal) {
                    std::to_string(facts->wave_size);
     device.target = facts->target;
     device.code_object = code_object_for(runtime.backend(), facts->target);
-    device.policy = read_policy_of(*facts)->origin;
+    const auto policy = read_policy_of(*facts);
+    device.policy = policy->origin + (policy->complaint.empty() ? "" : " (" + policy->complaint + ")");
     try_kernels(runtime, ordinal, &device);
     return device;
   }

@@ -21,7 +21,7 @@ const char* layout_name(RowLayout layout);
 // "rms_norm/bf16/aligned"
 std::string name_of(const Group& group);
 
-// Of all row ops of this build, those whose names match a pattern. bf16 stands for all types of two bytes.
+// Of all row ops of this build, those whose names match a pattern. bf16 stands for f16, too.
 std::vector<Group> groups(const std::string& pattern);
 
 // The rows of a group's cell: as long and as many as its bounds say, at least one.

@@ -29,7 +29,8 @@ bool parse_options(int argc, char** argv, Options* o, int* exit_code) {
       ->option_text("BACKEND");
   app.add_option("--match", o->match,
                  "only rows whose OP/DTYPE/LAYOUT matches this pattern, as 'softmax/*'\n"
-                 "or 'rms_norm/bf16/aligned'; others go by the default policy")
+                 "or 'rms_norm/bf16/aligned' (bf16 stands for f16, too); others go by\n"
+                 "the default policy")
       ->option_text("PATTERN");
   app.add_option("--most", o->most_bytes, "the largest tensor that is measured, as 64MiB (256MiB)")
       ->transform(CLI::AsSizeValue(false))
@@ -49,58 +50,54 @@ bool parse_options(int argc, char** argv, Options* o, int* exit_code) {
   return parity::parse_command_line(&app, argc, argv, exit_code);
 }
 
-// A cell whose tensors would be too large, or whose rows are no more than those of the cell before, goes as that does.
-class Tuner {
- public:
-  Tuner(const bench::Device& device, const DeviceNumbers& numbers, int64_t most_bytes)
-      : device_(device), numbers_(numbers), most_bytes_(most_bytes), timer_(device, kRepeats) {}
-
-  Result measured(const Group& group) {
-    Result result = {group, {}};
-    for (const double vectors : group.vectors) {
-      int64_t rows = 0;
-      for (const double rows_per_unit : group.rows_per_unit) {
-        const RowProblem problem = problem_of(group, vectors, rows_per_unit, numbers_);
-        const bool is_new = problem.rows > rows && tensor_bytes(problem) <= most_bytes_;
-        if (is_new) result.cells.push_back(measure(device_, timer_, group, problem, numbers_));
-        else if (rows > 0) result.cells.push_back(result.cells.back());
-        else result.cells.push_back(untried(group, problem));
-        rows = problem.rows;
+// Lengths of which not even one row is small enough are left out. A cell of too many rows, or of as many as the one before
+// has, goes as that does.
+Result measured(const bench::Device& device, bench::Timer& timer, const Group& group, const DeviceFacts& facts, int64_t most_bytes) {
+  Result result = {group, {}};
+  result.group.vectors.clear();
+  for (const double vectors : group.vectors) {
+    int64_t rows = 0;
+    for (const double rows_per_unit : group.rows_per_unit) {
+      const RowProblem problem = problem_of(group, vectors, rows_per_unit, facts);
+      const bool is_small = tensor_bytes(problem) <= most_bytes;
+      if (rows == 0 && !is_small) return result;
+      if (is_small && problem.rows > rows) {
+        result.cells.push_back(measure(device, timer, group, problem, facts));
+      } else {
+        const Cell before = result.cells.back();
+        result.cells.push_back({before.by_default, before.kept});
       }
+      rows = problem.rows;
     }
-    return result;
+    result.group.vectors.push_back(vectors);
   }
-
- private:
-  Cell untried(const Group& group, const RowProblem& problem) const {
-    const RowChoice choice = choose_rows_by_default(*group.op->rows, problem, numbers_);
-    return {choice, choice};
-  }
-
-  const bench::Device& device_;
-  const DeviceNumbers& numbers_;
-  const int64_t most_bytes_;
-  bench::Timer timer_;
-};
+  return result;
+}
 
 int run(int argc, char** argv) {
   Options options;
   int exit_code;
   if (!parse_options(argc, argv, &options, &exit_code)) return exit_code;
+  if (groups("*").empty()) throw std::invalid_argument("this build has no row ops");
   const std::vector<Group> all = groups(options.match);
-  if (all.empty()) throw std::invalid_argument("--match " + options.match + ": there are no such rows, as " + name_of(groups("*").front()));
+  if (all.empty())
+    throw std::invalid_argument("--match " + options.match + " matches none of the rows, as " + name_of(groups("*").front()) +
+                                " (bf16 stands for f16, too)");
+  if (options.most_bytes == 0 || options.most_bytes > INT64_MAX) throw std::invalid_argument("--most is no size, as 64MiB");
   bench::Device device;
   bench::RunInfo info;
   if (!bench::open_device("hipops-tune", options.backend, &device, &info, &exit_code)) return exit_code;
   parity::OutputFile output(options.output);
   const DeviceFacts* facts = nullptr;
   if (device_facts(&facts) != HIPOPS_SUCCESS) throw std::runtime_error(hipops_last_error());
-  Tuner tuner(device, *facts, static_cast<int64_t>(options.most_bytes));
+  bench::Timer timer(device, kRepeats);
   parity::Progress progress(all.size());
   std::vector<Result> results;
+  size_t done = 0;
   for (const Group& group : all) {
-    progress.show(results.size(), name_of(group));
-    results.push_back(tuner.measured(group));
+    progress.show(done++, name_of(group));
+    const Result result = measured(device, timer, group, *facts, static_cast<int64_t>(options.most_bytes));
+    if (!result.cells.empty()) results.push_back(result);
   }
   progress.clear();
   std::fputs(summary_text(results).c_str(), stdout);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "operands.h"
+#include "parity/buffer.h"
 #include "parity/ops.h"
 
 namespace hipops::tune {
@@ -19,6 +20,15 @@ Policy policy_of(const Group& group, const RowChoice& choice) {
   Policy policy;
   policy.rows.push_back({group.op, group.dtype, group.layout, {1}, {1}, {choice}});
   return policy;
+}
+
+// A part of a device may have no room for clusters of some size.
+bool runs(Op& op, const RowChoice& choice, const RowProblem& problem, const DeviceFacts& facts) {
+  if (choice.cluster == 1) return true;
+  uint32_t most = 0;
+  const RowLaunch plan = resolve(*op.rows, choice, problem, facts);
+  parity::expect_success(most_clusters(op, facts, plan.cluster, plan.block, &most), "count clusters");
+  return most > 0;
 }
 
 bool same(const RowChoice& a, const RowChoice& b) { return a.kernel == b.kernel && a.cluster == b.cluster; }
@@ -53,10 +63,12 @@ RowOperands::RowOperands(const bench::Device& device, const Op& op, const RowPro
 }
 
 Cell measure(const bench::Device& device, bench::Timer& timer, const Group& group, const RowProblem& problem,
-             const DeviceNumbers& numbers) {
-  const std::vector<RowChoice> choices = candidates(*group.op->rows, problem, numbers);
+             const DeviceFacts& facts) {
+  std::vector<RowChoice> choices = candidates(*group.op->rows, problem, facts);
+  const auto runs_nowhere = [&](const RowChoice& choice) { return !runs(*group.op, choice, problem, facts); };
+  choices.erase(std::remove_if(choices.begin(), choices.end(), runs_nowhere), choices.end());
   Cell cell;
-  cell.by_default = cell.kept = choose_rows_by_default(*group.op->rows, problem, numbers);
+  cell.by_default = cell.kept = choose_rows_by_default(*group.op->rows, problem, facts);
   if (choices.size() < 2) return cell;
   const RowOperands operands(device, *group.op, problem);
   std::vector<std::vector<double>> times(choices.size());

@@ -27,12 +27,12 @@ int64_t tensor_bytes(const RowProblem& problem);
 
 struct Cell {
   RowChoice by_default, kept;
-  double default_us = 0, kept_us = 0;  // 0 where there was nothing to choose
+  double default_us = 0, kept_us = 0;  // 0 where nothing was measured
 };
 
 // Each choice in turn, by the median of several rounds. The default policy's is kept if it is within 2 % of the fastest,
 // or else the first of the list that is.
 Cell measure(const bench::Device& device, bench::Timer& timer, const Group& group, const RowProblem& problem,
-             const DeviceNumbers& numbers);
+             const DeviceFacts& facts);
 
 }  // namespace hipops::tune
