@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "index/plan.h"
 #include "rows/plan.h"
 
 namespace hipops {
@@ -22,6 +23,7 @@ struct RowTable {
 struct Policy {
   std::string origin = "the default policy";  // as hipops-info says it
   std::vector<RowTable> rows;
+  SumsPolicy sums;  // which no table has
 
   const RowChoice* find(const Op& op, const RowProblem& problem, const DeviceNumbers& device) const;  // null: none
 };
@@ -37,7 +39,7 @@ std::unique_ptr<Policy> read_policy_of(const DeviceFacts& device);
 // The same, read once for each device of the backend in use. Null: out of host memory.
 const Policy* policy_of(const DeviceFacts& device);
 
-// For hipops-tune and tests: what plans go by from now on, on all devices; null: as before.
-void use_policy(const Policy* policy);
+// For tools and tests: what plans go by from now on, on all devices; null: each device's own. Returns what was so before.
+const Policy* use_policy(const Policy* policy);
 
 }  // namespace hipops
