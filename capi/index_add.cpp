@@ -63,7 +63,8 @@ hipops_status hipops_index_add(const hipops_tensor* y, const hipops_tensor* x, c
   const DeviceFacts* device;
   if (hipops_status status = device_facts(op_index_add, &device)) return status;
   const Policy* policy = policy_of(*device);
-  const SumsChoice choice = choose_sums(problem, sorts, *device, policy ? policy->sums : SumsPolicy{}, workspace != nullptr);
+  const SumsPolicy sums = policy ? policy->sums : SumsPolicy{};
+  const SumsChoice choice = choose_sums(problem, sorts, *device, sums, workspace != nullptr);
   IndexAddArgs args{};
   return launch_sums(*device, t, resolve(choice, problem, *device), workspace, report, &args, stream);
 }

@@ -79,14 +79,10 @@ void add_sums(const ScatterTensors& t, ScatterInto into, Mode mode, int64_t vect
 constexpr int kResidentBlocks = 4;  // on a multiprocessor at a time
 constexpr int64_t kDiffer = 256, kRest = kDiffer + kUniformBlocks * int64_t{sizeof(uint32_t)};
 
-int64_t firsts_bytes(const ScatterRows& rows) {
-  return rows.uniform ? 0 : (rows.index.shape[0] * dtype_bytes(rows.index.dtype) + 255) / 256 * 256;
-}
-
 int64_t needed_bytes(const ScatterTensors& t, const ScatterRows& rows) {
   if (rows.sort.bytes == 0) return sum_bytes(t);
-  const int64_t most = std::max(firsts_bytes(rows) + rows.sort.bytes, sum_bytes(t));
-  return most > INT64_MAX - kRest ? INT64_MAX : kRest + most;
+  const int64_t sums = sum_bytes(t);
+  return sums > INT64_MAX - kRest ? INT64_MAX : std::max(rows.sort_at + rows.sort.bytes, kRest + sums);
 }
 
 }  // namespace
@@ -117,6 +113,8 @@ ScatterRows plan_scatter_rows(const ScatterTensors& t, uint32_t flags) {
   if (!rows.uniform) rows.geometry = walk_index(shapes.tensors());
   if (!rows.uniform && rows.geometry.walk.count == 0) return rows;
   rows.sort = plan_sorts(rows.problem).apart;
+  const int64_t firsts = rows.uniform ? 0 : rows.problem.indices * dtype_bytes(rows.index.dtype);
+  rows.sort_at = kRest + (firsts + 255) / 256 * 256;
   const auto addresses = reinterpret_cast<uintptr_t>(t.y->data) | reinterpret_cast<uintptr_t>(t.x->data) |
                          (rows.uniform ? 0 : reinterpret_cast<uintptr_t>(t.index->data));
   rows.possible = rows.sort.bytes != 0 && addresses % 16 == 0;
@@ -167,7 +165,7 @@ hipops_status try_rows(const DeviceFacts& device, const ScatterTensors& t, const
   }
   args->rows = reinterpret_cast<const ScatterRowsState*>(workspace);
   const SumsPlan plan = resolve(choose_apart(rows.problem, rows.sort), rows.problem, device);
-  return launch_sums(device, {t.y, t.x, &index, t.dim}, plan, workspace + kRest + firsts_bytes(rows), report, &add, stream);
+  return launch_sums(device, {t.y, t.x, &index, t.dim}, plan, workspace + rows.sort_at, report, &add, stream);
 }
 
 }  // namespace
@@ -198,7 +196,8 @@ hipops_status hipops_scatter_add(const hipops_tensor* y, const hipops_tensor* x,
   if (hipops_status status = device_facts(op_scatter_add, &device)) return status;
   // Where rows are not added whole after all, vectors are no good either.
   const bool tries_rows = space && rows.possible;
-  ScatterPlan plan = plan_scatter_add(t, flags, workspace != nullptr, tries_rows ? INT64_MAX : vector_atomics_from(*device));
+  const int64_t vectors_from = tries_rows ? INT64_MAX : vector_atomics_from(*device);
+  ScatterPlan plan = plan_scatter_add(t, flags, workspace != nullptr, vectors_from);
   if (tries_rows) {
     if (hipops_status status = try_rows(*device, t, rows, space, report, &args, stream)) return status;
     // Most often there is nothing left to do, which many blocks take long for.

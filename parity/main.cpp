@@ -9,7 +9,6 @@
 #include "parity/golden_files.h"
 #include "parity/jobs.h"
 #include "parity/sums_policy.h"
-#include "policy/policy.h"
 
 namespace hipops::parity {
 namespace {

@@ -1,7 +1,7 @@
 // How sums by an index go with --many-rows and --ordered.
 #pragma once
 
-#include "index/plan.h"
+#include "policy/policy.h"
 
 namespace hipops::parity {
 

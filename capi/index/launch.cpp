@@ -25,7 +25,8 @@ hipops_status launch_on(const DeviceFacts& device, int kernel, int64_t grid, int
 }
 
 // The launch that sums what is sorted: while that goes on, half of the device is idle.
-hipops_status launch_early(const DeviceFacts& device, const SumsPlan& plan, int block, IndexAddArgs* args, void* stream) {
+hipops_status launch_early(const DeviceFacts& device, const SumsPlan& plan, int block, IndexAddArgs* args,
+                           void* stream) {
   args->waves_have_one_list = plan.vector > 1 && args->walk.dim[0].size % device.wave_size == 0;
   LaunchShape shape{static_cast<uint32_t>(plan.grid), static_cast<uint32_t>(block)};
   shape.begins_early = true;
@@ -71,7 +72,7 @@ int64_t mark_of(IndexType type) {
 // How many of the index a share of the rows has at most, on average: a block goes over all of the index to find them,
 // and compares each with all others to put them in order.
 int64_t indices_of_share(int64_t indices) {
-  constexpr int64_t kFewest = 128, kMost = 2 * kScanBlock;  // there is room for 3 * kScanBlock (device/index/index_share.h)
+  constexpr int64_t kFewest = 128, kMost = 2 * kScanBlock;  // room is for 3 * kScanBlock (device/index/index_share.h)
   return std::clamp(static_cast<int64_t>(2 * std::sqrt(static_cast<double>(indices))), kFewest, kMost);
 }
 
@@ -105,7 +106,8 @@ hipops_status launch_scan(const DeviceFacts& device, const SumsPlan& plan, Index
   return HIPOPS_SUCCESS;
 }
 
-hipops_status launch_partition(const DeviceFacts& device, const SortPlan& sort, int pass, IndexAddArgs* args, void* stream) {
+hipops_status launch_partition(const DeviceFacts& device, const SortPlan& sort, int pass, IndexAddArgs* args,
+                               void* stream) {
   set_pass(sort, pass, &args->order);
   return launch_on(device, kSplit, sort.blocks, kOrderBlock, args, stream);
 }

@@ -7,6 +7,8 @@
 
 namespace hipops {
 
+struct SumsPolicy;  // capi/policy/policy.h
+
 extern Op op_index_add;  // whose kernels they are
 
 // The ways, by the names that kernels have.
@@ -16,12 +18,6 @@ enum class SumsWay {
   joined,  // indices are partitioned; blocks that sort the parts sum their segments, too
   list,    // indices are sorted; another launch sums segments, a vector or an element of y to a work-item
   deep,    // the same by elements, with more loads in flight
-};
-
-// What tests and tools have otherwise: part of a Policy (capi/policy/policy.h).
-struct SumsPolicy {
-  bool few = true, scan = true;  // false: indices are sorted wherever there is a workspace, and elsewhere scanned
-  bool always_join = false;      // segments are summed by the blocks that sort them wherever that is possible
 };
 
 // The two sorts that sums of a problem may take, and the workspace, which has room for either: the way depends on the
@@ -39,8 +35,8 @@ struct SumsChoice {
 
 // By what is known of any device: capi/policy/default_sums.cpp. A scatter_add with whole rows takes the last step only.
 SumsSorts plan_sorts(const SumsProblem& p);
-SumsChoice choose_sums(const SumsProblem& p, const SumsSorts& sorts, const DeviceNumbers& device, const SumsPolicy& policy,
-                       bool has_workspace);
+SumsChoice choose_sums(const SumsProblem& p, const SumsSorts& sorts, const DeviceNumbers& device,
+                       const SumsPolicy& policy, bool has_workspace);
 SumsChoice choose_apart(const SumsProblem& p, const SortPlan& sort);
 
 // The longest segment with which scatter_add adds rows whole; 0: it does not try. `known`: that a row has one index.
@@ -67,7 +63,7 @@ struct SumsPlan {
 };
 SumsPlan resolve(const SumsChoice& choice, const SumsProblem& p, const DeviceNumbers& device);
 
-// Launches sums as planned. Of `args`, all is zero but what scatter_add says in its order: the state, and what that needs.
+// Launches sums as planned. `args` are zero, but for the state that scatter_add has in their order, and what goes with it.
 hipops_status launch_sums(const DeviceFacts& device, const RowSums& t, const SumsPlan& plan, void* workspace,
                           hipops_index_report* report, IndexAddArgs* args, void* stream);
 

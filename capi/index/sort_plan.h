@@ -26,8 +26,8 @@ struct SortPlan {
 // For indices whose segments are summed by another launch. More than entries have bits for are not sorted.
 SortPlan plan_sort(int64_t rows, int64_t indices);
 
-// For blocks that sum the segments which they sort: 2^high_bits of them, or more where a block would have more rows than
-// its low digit tells apart. There are more than 2^high_bits rows.
+// For blocks that sum the segments which they sort: 2^high_bits of them, or more where a block would have more rows
+// than its low digit tells apart. There are more than 2^high_bits rows.
 SortPlan plan_joined_sort(int64_t rows, int64_t indices, int high_bits);
 
 // Tells `order` all that is the same in each pass; and what a pass has of its own.

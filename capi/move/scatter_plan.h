@@ -100,6 +100,7 @@ struct ScatterRows {
   bool uniform;                   // the index is an expanded one; otherwise kernels find out
   SumsProblem problem;            // of these rows
   SortPlan sort;                  // without bytes: no such way
+  int64_t sort_at;                // where it has the workspace
   uint32_t longest;               // segment
   int64_t reported, report_step;  // see RowOrder
   ScatterGeometry geometry;       // of the walk that finds out

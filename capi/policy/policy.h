@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "index/plan.h"
 #include "rows/plan.h"
 
 namespace hipops {
@@ -18,6 +17,13 @@ struct RowTable {
   RowLayout layout;
   std::vector<double> vectors, rows_per_unit;  // ascending
   std::vector<RowChoice> choices;              // those for vectors[0] first
+};
+
+// What sums by an index may do where the default choice (capi/policy/default_sums.cpp) takes it for best. Tests and tools
+// have small problems go as large ones by it.
+struct SumsPolicy {
+  bool few = true, scan = true;  // false: indices are sorted wherever there is a workspace, and elsewhere scanned
+  bool always_join = false;      // segments are summed by the blocks that sort them wherever that is possible
 };
 
 struct Policy {

@@ -1203,7 +1203,7 @@ TEST_CASE("index_add's indices are spread over fewer blocks where there is littl
   CHECK(partition_bits(1024, 8, (1792 << 6) + 1) == 8);
 }
 
-TEST_CASE("index_add's indices are not spread where blocks have few rows, or there are few blocks' worth", "[index_add]") {
+TEST_CASE("index_add's indices are not spread where blocks would have few rows or indices", "[index_add]") {
   CHECK(partition_bits(513, 128, 1 << 13) == 8);
   CHECK(partition_bits(512, 128, 1 << 13) == 0);
   CHECK(partition_bits(129, 127, 1 << 13) == 6);

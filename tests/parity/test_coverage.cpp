@@ -16,7 +16,6 @@
 #include "parity/golden_files.h"
 #include "parity/run_case.h"
 #include "parity/sums_policy.h"
-#include "policy/policy.h"
 #include "tensor/tensor.h"
 
 using namespace hipops;

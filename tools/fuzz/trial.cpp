@@ -19,7 +19,6 @@
 #include "fuzz/shrink.h"
 #include "parity/run_case.h"
 #include "parity/sums_policy.h"
-#include "policy/policy.h"
 #include "runtime/runtime.h"
 
 namespace hipops::fuzz {
