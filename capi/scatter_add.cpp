@@ -92,11 +92,11 @@ Op op_scatter_add = {"scatter_add", kKernels, kKernelCount, sums_support, nullpt
 ScatterRows plan_scatter_rows(const ScatterTensors& t, uint32_t flags) {
   ScatterRows rows{};
   if (is_empty(*t.x) || is_empty(*t.y)) return rows;
-  int64_t inner = 1;
   rows.uniform = true;
+  rows.report_step = 1;
   for (int d = 0; d < t.x->rank; ++d) {
     if (d != t.dim && t.x->shape[d] > 1 && t.index->stride[d] != 0) rows.uniform = false;
-    if (d > t.dim) inner *= t.x->shape[d];
+    if (d > t.dim) rows.report_step *= t.x->shape[d];
   }
   rows.index = *t.index;
   rows.index.rank = 1;
@@ -105,8 +105,6 @@ ScatterRows plan_scatter_rows(const ScatterTensors& t, uint32_t flags) {
   // The bytes must not depend on where things are.
   const ScatterWithoutData shapes(t);
   rows.problem = describe_sums({shapes.tensors().y, shapes.tensors().x, &rows.index, t.dim});
-  rows.reported = rows.problem.row_elements;
-  rows.report_step = inner;
   const bool shows_order = is_float(t.x->dtype) && (flags & HIPOPS_DETERMINISTIC) != 0;
   rows.longest = longest_segment(rows.problem, shows_order || t.x->dtype == HIPOPS_U8, rows.uniform);
   if (rows.longest == 0 || !rows.problem.wide_rows) return rows;
@@ -139,6 +137,11 @@ ScatterPlan plan_scatter_add(const ScatterTensors& t, uint32_t flags, bool with_
 
 namespace {
 
+hipops_status launch_one(const DeviceFacts& device, const ScatterLaunch& one, ScatterAddArgs* args, void* stream) {
+  args->geometry = one.geometry;
+  return launch(op_scatter_add, device, one.kernel, {one.grid, kScatterBlock}, args, sizeof *args, stream);
+}
+
 // Adds whole rows, if that is what the indices ask for; args->rows is where they say so.
 hipops_status try_rows(const DeviceFacts& device, const ScatterTensors& t, const ScatterRows& rows, char* workspace,
                        hipops_index_report* report, ScatterAddArgs* args, void* stream) {
@@ -146,19 +149,16 @@ hipops_status try_rows(const DeviceFacts& device, const ScatterTensors& t, const
   hipops_tensor index = rows.index;
   add.order.state = reinterpret_cast<uint32_t*>(workspace);
   add.order.longest = rows.longest;
-  add.order.reported = static_cast<uint64_t>(rows.reported);
+  add.order.reported = static_cast<uint64_t>(rows.problem.row_elements);
   add.order.report_step = rows.report_step;
   if (!rows.uniform) {
     ScatterPlan plan;
     plan.add(find_kernel(u8, u8, uniform), rows.geometry, kUniformDepth);
     plan.limit_grids(kUniformBlocks);
     const ScatterLaunch& find_out = plan.launch[0];
-    args->geometry = find_out.geometry;
     args->differ = reinterpret_cast<uint32_t*>(workspace + kDiffer);
     args->firsts = workspace + kRest;
-    const LaunchShape shape = {find_out.grid, kScatterBlock};
-    if (hipops_status status = launch(op_scatter_add, device, find_out.kernel, shape, args, sizeof *args, stream))
-      return status;
+    if (hipops_status status = launch_one(device, find_out, args, stream)) return status;
     add.order.differ = args->differ;
     add.order.differs = find_out.grid;
     index.data = args->firsts;
@@ -203,13 +203,8 @@ hipops_status hipops_scatter_add(const hipops_tensor* y, const hipops_tensor* x,
     // Most often there is nothing left to do, which many blocks take long for.
     plan.limit_grids(static_cast<uint32_t>(4 * device->units * kResidentBlocks));
   }
-  for (int i = 0; i < plan.count; ++i) {
-    args.geometry = plan.launch[i].geometry;
-    const LaunchShape shape = {plan.launch[i].grid, kScatterBlock};
-    if (hipops_status status =
-            launch(op_scatter_add, *device, plan.launch[i].kernel, shape, &args, sizeof args, stream))
-      return status;
-  }
+  for (int i = 0; i < plan.count; ++i)
+    if (hipops_status status = launch_one(*device, plan.launch[i], &args, stream)) return status;
   return HIPOPS_SUCCESS;
 }
 

@@ -13,24 +13,12 @@ namespace {
 // Bytes of x for each unit that a launch has the L2 cache load while it waits for the sort.
 constexpr int64_t kAheadOfJoined = int64_t{120} << 10, kAheadOfSegments = int64_t{160} << 10;
 
-hipops_status launch_shaped(const DeviceFacts& device, int kernel, const LaunchShape& shape, IndexAddArgs* args,
-                            void* stream) {
+hipops_status launch_on(const DeviceFacts& device, int kernel, int64_t grid, int block, IndexAddArgs* args,
+                        void* stream, bool begins_early = false) {
+  LaunchShape shape{static_cast<uint32_t>(grid), static_cast<uint32_t>(block)};
+  shape.begins_early = begins_early;
   args->grid = shape.grid;
   return launch(op_index_add, device, kernel, shape, args, sizeof *args, stream);
-}
-
-hipops_status launch_on(const DeviceFacts& device, int kernel, int64_t grid, int block, IndexAddArgs* args,
-                        void* stream) {
-  return launch_shaped(device, kernel, {static_cast<uint32_t>(grid), static_cast<uint32_t>(block)}, args, stream);
-}
-
-// The launch that sums what is sorted: while that goes on, half of the device is idle.
-hipops_status launch_early(const DeviceFacts& device, const SumsPlan& plan, int block, IndexAddArgs* args,
-                           void* stream) {
-  args->waves_have_one_list = plan.vector > 1 && args->walk.dim[0].size % device.wave_size == 0;
-  LaunchShape shape{static_cast<uint32_t>(plan.grid), static_cast<uint32_t>(block)};
-  shape.begins_early = true;
-  return launch_shaped(device, plan.kernel, shape, args, stream);
 }
 
 // Memory has little to do while indices are sorted: x is loaded ahead from its begin on. An x with gaps, which may be
@@ -58,16 +46,9 @@ hipops_status launch_few(const DeviceFacts& device, const SumsPlan& plan, IndexA
   return launch_on(device, plan.kernel, plan.grid, kFewBlock, args, stream);
 }
 
-// The index that names nothing: its type's greatest value.
-int64_t mark_of(IndexType type) {
-  switch (type) {
-    case kIndexU8: return UINT8_MAX;
-    case kIndexI16: return INT16_MAX;
-    case kIndexI32: return INT32_MAX;
-    case kIndexU32: return UINT32_MAX;
-    default: return INT64_MAX;
-  }
-}
+// The index that names nothing, by IndexType: the type's greatest value.
+constexpr int64_t kMark[] = {UINT8_MAX, INT16_MAX, INT32_MAX, UINT32_MAX, INT64_MAX};
+static_assert(kIndexU8 == 0 && kIndexI16 == 1 && kIndexI32 == 2 && kIndexU32 == 3 && kIndexI64 == 4, "kMark's order");
 
 // How many of the index a share of the rows has at most, on average: a block goes over all of the index to find them,
 // and compares each with all others to put them in order.
@@ -79,7 +60,7 @@ int64_t indices_of_share(int64_t indices) {
 // There are as many blocks as run at a time, or more where their segments would be long.
 hipops_status launch_scan(const DeviceFacts& device, const SumsPlan& plan, IndexAddArgs* args, void* stream) {
   constexpr int64_t kMostBlocks = 1 << 22;
-  const int64_t rows = std::min(args->index.size, mark_of(args->index.type)), most = within_grid_limit(kMostBlocks);
+  const int64_t rows = std::min(args->index.size, kMark[args->index.type]), most = within_grid_limit(kMostBlocks);
   ScanArgs& s = args->scan;
   s.lane_bits = static_cast<int16_t>(plan.lane_bits);
   s.reports = 1;
@@ -106,33 +87,31 @@ hipops_status launch_scan(const DeviceFacts& device, const SumsPlan& plan, Index
   return HIPOPS_SUCCESS;
 }
 
-hipops_status launch_partition(const DeviceFacts& device, const SortPlan& sort, int pass, IndexAddArgs* args,
-                               void* stream) {
-  set_pass(sort, pass, &args->order);
-  return launch_on(device, kSplit, sort.blocks, kOrderBlock, args, stream);
-}
-
 hipops_status launch_joined(const DeviceFacts& device, const RowSums& t, const SumsPlan& plan, IndexAddArgs* args,
                             void* stream) {
+  const SortPlan& sort = plan.choice.sort;
   set_expected(*t.x, device.units * kAheadOfJoined, args);
   args->order.by_position = 0;  // segments stay where they are sorted
-  if (hipops_status status = launch_partition(device, plan.choice.sort, 0, args, stream)) return status;
-  return launch_early(device, plan, kJoinedBlock, args, stream);
+  set_pass(sort, 0, &args->order);
+  if (hipops_status status = launch_on(device, kSplit, sort.blocks, kOrderBlock, args, stream)) return status;
+  return launch_on(device, plan.kernel, plan.grid, kJoinedBlock, args, stream, true);
 }
 
-// Sums follow a sort that is whole: that of one pass leaves segments, that of two has them found.
+// Sums follow a sort that is whole: that of one pass leaves segments, that of two has them found. They begin early, as
+// half of the device is idle while indices are sorted.
 hipops_status launch_sorted(const DeviceFacts& device, const RowSums& t, const SumsPlan& plan, IndexAddArgs* args,
                             void* stream) {
   const SortPlan& sort = plan.choice.sort;
   RowOrder& order = args->order;
   const bool more_of_x = set_expected(*t.x, device.units * kAheadOfSegments, args);
   for (int pass = 0; pass < sort.passes; ++pass) {
-    if (hipops_status status = launch_partition(device, sort, pass, args, stream)) return status;
+    set_pass(sort, pass, &order);
+    if (hipops_status status = launch_on(device, kSplit, sort.blocks, kOrderBlock, args, stream)) return status;
     // Where there is more of x, it pays to ask even sooner, in the way of the sort. Of sums that may turn out not to be
     // wanted (scatter_add's), nothing is hurried.
     args->next_at_once = sort.passes == 1 && more_of_x && order.state == nullptr;
-    const int64_t joins = int64_t{1} << order.high_bits;
-    if (hipops_status status = launch_on(device, kJoin, joins, kOrderBlock, args, stream)) return status;
+    const int64_t parts = int64_t{1} << order.high_bits;
+    if (hipops_status status = launch_on(device, kJoin, parts, kOrderBlock, args, stream)) return status;
     args->next_at_once = 0;
   }
   if (sort.passes == 2) {
@@ -142,7 +121,7 @@ hipops_status launch_sorted(const DeviceFacts& device, const RowSums& t, const S
   }
   // A part each: blocks that are placed late would ask in the middle of the sums.
   args->expected_parts = std::min(args->expected_parts, static_cast<uint32_t>(plan.grid));
-  return launch_early(device, plan, kListBlock, args, stream);
+  return launch_on(device, plan.kernel, plan.grid, kListBlock, args, stream, true);
 }
 
 }  // namespace
@@ -158,7 +137,10 @@ hipops_status launch_sums(const DeviceFacts& device, const RowSums& t, const Sum
   args->x_step = step_of(*t.x, t.dim);
   args->y_step = step_of(*t.y, t.dim);
   args->walk = walk_of(layout_of(t, plan.choice), plan.vector);
-  if (sort.passes != 0) place_sort(sort, args->index.size, workspace, &args->order);
+  if (sort.passes != 0) {
+    place_sort(sort, args->index.size, workspace, &args->order);
+    args->waves_have_one_list = plan.vector > 1 && args->walk.dim[0].size % device.wave_size == 0;
+  }
   switch (plan.choice.way) {
     case SumsWay::few: return launch_few(device, plan, args, stream);
     case SumsWay::scan: return launch_scan(device, plan, args, stream);

@@ -23,13 +23,11 @@ static_assert(kSortKernels + sizeof(kVariants) / sizeof(kVariants[0]) == 0 HIPOP
               "all kernels are one or the other");
 #undef ONE
 
-auto variant_for(hipops_dtype dtype, bool wide, SumsWay way) {
-  return [=](const Variant& v) { return v.dtype == added_as(dtype) && v.wide == wide && v.way == way; };
-}
-
-// Not every dtype has all: the library would grow past its size.
-bool has_kernel(hipops_dtype dtype, bool wide, SumsWay way) {
-  return std::any_of(std::begin(kVariants), std::end(kVariants), variant_for(dtype, wide, way));
+// Of the list. -1: not every dtype goes all ways, as the library would grow past its size.
+int find_kernel(hipops_dtype dtype, bool wide, SumsWay way) {
+  const auto is_it = [=](const Variant& v) { return v.dtype == added_as(dtype) && v.wide == wide && v.way == way; };
+  const auto at = std::find_if(std::begin(kVariants), std::end(kVariants), is_it);
+  return at == std::end(kVariants) ? -1 : kSortKernels + static_cast<int>(at - kVariants);
 }
 
 bool shares_long_segments(hipops_dtype dtype) {
@@ -60,14 +58,14 @@ int64_t few_blocks(int64_t indices, int64_t parts, int wave_size) {
 }
 
 bool can_be_few(const SumsProblem& p, const DeviceNumbers& device) {
-  if (p.indices > kFewIndices || !has_kernel(p.dtype, false, SumsWay::few)) return false;
+  if (p.indices > kFewIndices || find_kernel(p.dtype, false, SumsWay::few) < 0) return false;
   const int64_t blocks = few_blocks(p.indices, few_parts(p, device), device.wave_size);
   return blocks != 0 && within_grid_limit(blocks) == blocks;
 }
 
 bool can_be_joined(const SumsProblem& p, const SortPlan& sort) {
   if (sort.passes != 1 || sort.pass[0].low_bits > kJoinedDigitBits || p.indices >> kJoinedIndexBits != 0) return false;
-  if (!p.wide_row || !has_kernel(p.dtype, true, SumsWay::joined)) return false;
+  if (!p.wide_row || find_kernel(p.dtype, true, SumsWay::joined) < 0) return false;
   return p.row_elements / vector_of(p, true) << sort.pass[0].low_bits < int64_t{1} << 31;  // places have 32 bits
 }
 
@@ -75,7 +73,7 @@ SumsPlan resolve(const SumsChoice& choice, const SumsProblem& p, const DeviceNum
   const bool wide = is_wide(p, choice.way);
   SumsPlan plan{};
   plan.choice = choice;
-  plan.kernel = kSortKernels + place_of(kVariants, variant_for(p.dtype, wide, choice.way));
+  plan.kernel = find_kernel(p.dtype, wide, choice.way);
   plan.vector = vector_of(p, wide);
   const int64_t vectors = p.row_elements / plan.vector;
   switch (choice.way) {

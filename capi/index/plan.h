@@ -63,7 +63,7 @@ struct SumsPlan {
 };
 SumsPlan resolve(const SumsChoice& choice, const SumsProblem& p, const DeviceNumbers& device);
 
-// Launches sums as planned. `args` are zero, but for the state that scatter_add has in their order, and what goes with it.
+// Launches sums as planned. `args` are zero, but for the state that scatter_add has in their order and what it needs.
 hipops_status launch_sums(const DeviceFacts& device, const RowSums& t, const SumsPlan& plan, void* workspace,
                           hipops_index_report* report, IndexAddArgs* args, void* stream);
 

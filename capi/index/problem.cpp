@@ -25,13 +25,8 @@ bool is_wide(const RowSums& t, const Layout<kIndexAddOperands>& layout) {
 }  // namespace
 
 SumsProblem describe_sums(const RowSums& t) {
-  SumsProblem p{};
-  p.dtype = t.y->dtype;
-  p.rows = t.y->shape[t.dim];
-  p.indices = t.x->shape[t.dim];
-  p.row_elements = 1;
-  p.x_elements = element_count(*t.x);
-  p.y_elements = element_count(*t.y);
+  const int64_t rows = t.y->shape[t.dim], indices = t.x->shape[t.dim];
+  SumsProblem p{t.y->dtype, rows, indices, 1, element_count(*t.x), element_count(*t.y), false, false};
   if (p.x_elements == 0 || p.y_elements == 0) return p;
   p.row_elements = p.x_elements / p.indices;
   p.wide_row = is_wide(t, row_layout(t));

@@ -102,7 +102,7 @@ struct ScatterRows {
   SortPlan sort;                  // without bytes: no such way
   int64_t sort_at;                // where it has the workspace
   uint32_t longest;               // segment
-  int64_t reported, report_step;  // see RowOrder
+  int64_t report_step;            // see RowOrder
   ScatterGeometry geometry;       // of the walk that finds out
 };
 ScatterRows plan_scatter_rows(const ScatterTensors& t, uint32_t flags);
