@@ -5,8 +5,8 @@
 
 namespace hipops {
 
-// For tools alone: while this is true, index_add goes as for many indices, and gather, index_select, upsampling and
-// copies as for large tensors.
+// For tools alone: while this is true, gather, index_select, upsampling and copies go as for large tensors. (index_add
+// goes by a Policy: capi/policy/policy.h.)
 inline std::atomic<bool> rows_count_as_many{false};
 
 }  // namespace hipops

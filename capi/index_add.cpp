@@ -1,13 +1,10 @@
 #include "index_add.h"
 
-#include <cinttypes>
-
-#include "tensor/error.h"
-#include "index/index_sums.h"
 #include "index/indices.h"
+#include "index/plan.h"
 #include "kernel_names.h"
-#include "runtime/runtime.h"
-#include "tensor/tensor.h"
+#include "policy/policy.h"
+#include "tensor/error.h"
 
 namespace hipops {
 namespace {
@@ -58,13 +55,18 @@ hipops_status hipops_index_add(const hipops_tensor* y, const hipops_tensor* x, c
   using namespace hipops;
   const Tensors t{{y, x, index, dim}};
   if (hipops_status status = check(t)) return status;
-  const int64_t needed = row_sums_bytes(t);
-  if (hipops_status status = check_memory(t, workspace, workspace_bytes, needed, report)) return status;
+  const SumsProblem problem = describe_sums(t);
+  const SumsSorts sorts = plan_sorts(problem);
+  if (hipops_status status = check_memory(t, workspace, workspace_bytes, sorts.bytes, report)) return status;
   if (is_empty(*x)) return HIPOPS_SUCCESS;
 
   const DeviceFacts* device;
   if (hipops_status status = device_facts(op_index_add, &device)) return status;
-  return launch_row_sums(*device, t, needed != 0 ? workspace : nullptr, report, stream);
+  const Policy* policy = policy_of(*device);
+  const SumsPolicy sums = policy ? policy->sums : SumsPolicy{};
+  const SumsChoice choice = choose_sums(problem, sorts, *device, sums, workspace != nullptr);
+  IndexAddArgs args{};
+  return launch_sums(*device, t, resolve(choice, problem, *device), workspace, report, &args, stream);
 }
 
 hipops_status hipops_index_add_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x,
@@ -74,6 +76,6 @@ hipops_status hipops_index_add_workspace_bytes(const hipops_tensor* y, const hip
   const Tensors t{{without_data(y, &copy[0]), without_data(x, &copy[1]), without_data(index, &copy[2]), dim}};
   if (hipops_status status = check(t)) return status;
   if (hipops_status status = check_bytes("index_add", bytes)) return status;
-  *bytes = row_sums_bytes(t);
+  *bytes = plan_sorts(describe_sums(t)).bytes;
   return HIPOPS_SUCCESS;
 }

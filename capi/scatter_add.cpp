@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cinttypes>
-#include <cstdlib>
 
 #include "tensor/error.h"
 #include "index_add.h"
-#include "index/index_sums.h"
 #include "index/indices.h"
 #include "kernel_names.h"
 #include "runtime/runtime.h"
@@ -76,25 +74,15 @@ void add_sums(const ScatterTensors& t, ScatterInto into, Mode mode, int64_t vect
             walk_sources(t, into, in_vectors ? kScatterVector : 1));
 }
 
-// NVIDIA GPUs have atomic additions of vectors from sm_90 on. The CPU has them to be tested.
-int64_t vectors_from(const DeviceFacts& facts) {
-  if (facts.target == "cpu") return 0;
-  return !facts.target.compare(0, 3, "sm_") && std::atoi(facts.target.c_str() + 3) >= 90 ? 1 << 16 : INT64_MAX;
-}
-
 // Where things are in a workspace with rows: what is found out, and then either the order of the indices or f32 sums,
 // of which only one is needed at a time.
 constexpr int kResidentBlocks = 4;  // on a multiprocessor at a time
 constexpr int64_t kDiffer = 256, kRest = kDiffer + kUniformBlocks * int64_t{sizeof(uint32_t)};
 
-int64_t firsts_bytes(const ScatterRows& rows) {
-  return rows.uniform ? 0 : (rows.index.shape[0] * dtype_bytes(rows.index.dtype) + 255) / 256 * 256;
-}
-
 int64_t needed_bytes(const ScatterTensors& t, const ScatterRows& rows) {
-  if (rows.bytes == 0) return sum_bytes(t);
-  const int64_t most = std::max(firsts_bytes(rows) + rows.bytes, sum_bytes(t));
-  return most > INT64_MAX - kRest ? INT64_MAX : kRest + most;
+  if (rows.sort.bytes == 0) return sum_bytes(t);
+  const int64_t sums = sum_bytes(t);
+  return sums > INT64_MAX - kRest ? INT64_MAX : std::max(rows.sort_at + rows.sort.bytes, kRest + sums);
 }
 
 }  // namespace
@@ -102,41 +90,32 @@ int64_t needed_bytes(const ScatterTensors& t, const ScatterRows& rows) {
 Op op_scatter_add = {"scatter_add", kKernels, kKernelCount, sums_support, nullptr, &op_index_add};
 
 ScatterRows plan_scatter_rows(const ScatterTensors& t, uint32_t flags) {
-  // Fewer elements are added by atomics before an order is known. Where the order has to be kept, lines take longer for
-  // any number that is ordered at all.
-  constexpr int64_t kManyKnown = 1 << 20, kManyToFindOut = 1 << 24, kRowBytes = 128;
   ScatterRows rows{};
-  const int64_t elements = element_count(*t.x), length = t.x->shape[t.dim];
-  if (elements == 0 || is_empty(*t.y)) return rows;
-  int64_t inner = 1;
+  if (is_empty(*t.x) || is_empty(*t.y)) return rows;
   rows.uniform = true;
+  rows.report_step = 1;
   for (int d = 0; d < t.x->rank; ++d) {
     if (d != t.dim && t.x->shape[d] > 1 && t.index->stride[d] != 0) rows.uniform = false;
-    if (d > t.dim) inner *= t.x->shape[d];
+    if (d > t.dim) rows.report_step *= t.x->shape[d];
   }
-  rows.reported = elements / length;
-  rows.report_step = inner;
-  const bool in_order = (flags & HIPOPS_DETERMINISTIC) != 0 ? is_float(t.x->dtype) || t.x->dtype == HIPOPS_U8
-                                                            : t.x->dtype == HIPOPS_U8;
-  const bool many = elements >= (rows.uniform ? kManyKnown : kManyToFindOut);
-  if (rows.reported * dtype_bytes(t.x->dtype) < kRowBytes || (!in_order && !many)) return rows;
-  // A list is a chain of additions, each 0.1 us: no longer than half of what atomics take for all.
-  rows.longest = in_order ? UINT32_MAX : static_cast<uint32_t>(std::clamp<int64_t>(elements >> 16, 64, UINT32_MAX));
-  // Of so few rows some have more sources than that, if all indices are valid: ordering them would be in vain.
-  if (length / t.y->shape[t.dim] >= rows.longest) return rows;
   rows.index = *t.index;
   rows.index.rank = 1;
-  rows.index.shape[0] = length;
+  rows.index.shape[0] = t.x->shape[t.dim];
   rows.index.stride[0] = rows.uniform ? t.index->stride[t.dim] : 1;
   // The bytes must not depend on where things are.
   const ScatterWithoutData shapes(t);
-  const RowSums sums{shapes.tensors().y, shapes.tensors().x, &rows.index, t.dim};
+  rows.problem = describe_sums({shapes.tensors().y, shapes.tensors().x, &rows.index, t.dim});
+  const bool shows_order = is_float(t.x->dtype) && (flags & HIPOPS_DETERMINISTIC) != 0;
+  rows.longest = longest_segment(rows.problem, shows_order || t.x->dtype == HIPOPS_U8, rows.uniform);
+  if (rows.longest == 0 || !rows.problem.wide_rows) return rows;
   if (!rows.uniform) rows.geometry = walk_index(shapes.tensors());
-  if (!rows_are_wide(sums) || (!rows.uniform && rows.geometry.walk.count == 0)) return rows;
-  rows.bytes = row_order_bytes(sums);
+  if (!rows.uniform && rows.geometry.walk.count == 0) return rows;
+  rows.sort = plan_sorts(rows.problem).apart;
+  const int64_t firsts = rows.uniform ? 0 : rows.problem.indices * dtype_bytes(rows.index.dtype);
+  rows.sort_at = kRest + (firsts + 255) / 256 * 256;
   const auto addresses = reinterpret_cast<uintptr_t>(t.y->data) | reinterpret_cast<uintptr_t>(t.x->data) |
                          (rows.uniform ? 0 : reinterpret_cast<uintptr_t>(t.index->data));
-  rows.possible = rows.bytes != 0 && addresses % 16 == 0;
+  rows.possible = rows.sort.bytes != 0 && addresses % 16 == 0;
   return rows;
 }
 
@@ -158,6 +137,11 @@ ScatterPlan plan_scatter_add(const ScatterTensors& t, uint32_t flags, bool with_
 
 namespace {
 
+hipops_status launch_one(const DeviceFacts& device, const ScatterLaunch& one, ScatterAddArgs* args, void* stream) {
+  args->geometry = one.geometry;
+  return launch(op_scatter_add, device, one.kernel, {one.grid, kScatterBlock}, args, sizeof *args, stream);
+}
+
 // Adds whole rows, if that is what the indices ask for; args->rows is where they say so.
 hipops_status try_rows(const DeviceFacts& device, const ScatterTensors& t, const ScatterRows& rows, char* workspace,
                        hipops_index_report* report, ScatterAddArgs* args, void* stream) {
@@ -165,25 +149,23 @@ hipops_status try_rows(const DeviceFacts& device, const ScatterTensors& t, const
   hipops_tensor index = rows.index;
   add.order.state = reinterpret_cast<uint32_t*>(workspace);
   add.order.longest = rows.longest;
-  add.order.reported = static_cast<uint64_t>(rows.reported);
+  add.order.reported = static_cast<uint64_t>(rows.problem.row_elements);
   add.order.report_step = rows.report_step;
   if (!rows.uniform) {
     ScatterPlan plan;
     plan.add(find_kernel(u8, u8, uniform), rows.geometry, kUniformDepth);
     plan.limit_grids(kUniformBlocks);
     const ScatterLaunch& find_out = plan.launch[0];
-    args->geometry = find_out.geometry;
     args->differ = reinterpret_cast<uint32_t*>(workspace + kDiffer);
     args->firsts = workspace + kRest;
-    const LaunchShape shape = {find_out.grid, kScatterBlock};
-    if (hipops_status status = launch(op_scatter_add, device, find_out.kernel, shape, args, sizeof *args, stream))
-      return status;
+    if (hipops_status status = launch_one(device, find_out, args, stream)) return status;
     add.order.differ = args->differ;
     add.order.differs = find_out.grid;
     index.data = args->firsts;
   }
   args->rows = reinterpret_cast<const ScatterRowsState*>(workspace);
-  return add_rows(device, {t.y, t.x, &index, t.dim}, &add, workspace + kRest + firsts_bytes(rows), report, stream);
+  const SumsPlan plan = resolve(choose_apart(rows.problem, rows.sort), rows.problem, device);
+  return launch_sums(device, {t.y, t.x, &index, t.dim}, plan, workspace + rows.sort_at, report, &add, stream);
 }
 
 }  // namespace
@@ -209,24 +191,20 @@ hipops_status hipops_scatter_add(const hipops_tensor* y, const hipops_tensor* x,
   args.x = x->data;
   args.y = y->data;
   auto* space = static_cast<char*>(workspace);
-  args.sums = reinterpret_cast<float*>(space && rows.bytes != 0 ? space + kRest : space);
+  args.sums = reinterpret_cast<float*>(space && rows.sort.bytes != 0 ? space + kRest : space);
   const DeviceFacts* device;
   if (hipops_status status = device_facts(op_scatter_add, &device)) return status;
   // Where rows are not added whole after all, vectors are no good either.
   const bool tries_rows = space && rows.possible;
-  ScatterPlan plan = plan_scatter_add(t, flags, workspace != nullptr, tries_rows ? INT64_MAX : vectors_from(*device));
+  const int64_t vectors_from = tries_rows ? INT64_MAX : vector_atomics_from(*device);
+  ScatterPlan plan = plan_scatter_add(t, flags, workspace != nullptr, vectors_from);
   if (tries_rows) {
     if (hipops_status status = try_rows(*device, t, rows, space, report, &args, stream)) return status;
     // Most often there is nothing left to do, which many blocks take long for.
     plan.limit_grids(static_cast<uint32_t>(4 * device->units * kResidentBlocks));
   }
-  for (int i = 0; i < plan.count; ++i) {
-    args.geometry = plan.launch[i].geometry;
-    const LaunchShape shape = {plan.launch[i].grid, kScatterBlock};
-    if (hipops_status status =
-            launch(op_scatter_add, *device, plan.launch[i].kernel, shape, &args, sizeof args, stream))
-      return status;
-  }
+  for (int i = 0; i < plan.count; ++i)
+    if (hipops_status status = launch_one(*device, plan.launch[i], &args, stream)) return status;
   return HIPOPS_SUCCESS;
 }
 

@@ -1,9 +1,9 @@
 // index_add past 2^31 elements and 4 GiB.
 #include <algorithm>
 
-#include "index/index_sums.h"
 #include "parity/large_cases.h"
 #include "parity/large_sums.h"
+#include "policy/policy.h"
 
 namespace hipops::parity::large {
 namespace {
@@ -16,9 +16,12 @@ void call(Stage& stage, const hipops_tensor& y, const hipops_tensor& x, const hi
     const hipops_status status = hipops_index_add_workspace_bytes(&y, &x, &index, dim, &bytes);
     workspace = stage.workspace(status, bytes);
   }
-  few_indices_are_ordered = with_workspace;
+  Policy policy;
+  const Policy* const before = use_policy(&policy);
+  if (before) policy = *before;
+  policy.sums.few = policy.sums.scan = !with_workspace && !policy.sums.always_join;
   stage.called([&] { return hipops_index_add(&y, &x, &index, dim, workspace, bytes, nullptr, nullptr); });
-  few_indices_are_ordered = false;
+  use_policy(before);
 }
 
 // From here on there is a workspace, in which indices are ordered.

@@ -5,10 +5,10 @@
 #include <cstring>
 #include <exception>
 
-#include "index/index_sums.h"
+#include "count_as_many.h"
 #include "parity/golden_files.h"
 #include "parity/jobs.h"
-#include "count_as_many.h"
+#include "parity/sums_policy.h"
 
 namespace hipops::parity {
 namespace {
@@ -93,11 +93,16 @@ int refuse_skipped(const std::vector<CaseRecord>& records) {
 int run(const Options& options, const std::string& golden, const std::vector<GoldenFile>& files) {
   set_environment(options);
   rows_count_as_many = options.many_rows;
-  few_indices_are_ordered = options.ordered;
   Device device;
   const DeviceFacts* facts = nullptr;
   const hipops_status status = open(options, &device, &facts);
   if (status != HIPOPS_SUCCESS) return refuse_backend("hipops-parity", options.backend, status, hipops_last_error());
+  Policy policy;
+  if (options.many_rows || options.ordered) {
+    if (const Policy* in_force = policy_of(*facts)) policy = *in_force;
+    policy.sums = sums_policy(options.many_rows, options.ordered);
+    use_policy(&policy);
+  }
   if (options.capture && !open_graphs(&device)) return kExitNoDevice;
   if (options.large && options.large_scale == 1 && device.backend == "cpu") {
     std::fprintf(stderr, "hipops-parity: --large: the backend is cpu, expected hip or cuda\n");

@@ -5,6 +5,7 @@
 
 #include "device/move/scatter_contract.h"
 #include "hipops/hipops.h"
+#include "index/plan.h"
 
 namespace hipops {
 
@@ -88,18 +89,21 @@ ScatterPlan plan_scatter(const ScatterTensors& t, uint32_t flags, bool with_work
 // vectors_from: of how many elements in reach on kScatterVector floats are added as one. (Where they are few, many meet
 // at one, and that takes longer in vectors.)
 ScatterPlan plan_scatter_add(const ScatterTensors& t, uint32_t flags, bool with_workspace, int64_t vectors_from);
+int64_t vector_atomics_from(const DeviceFacts& device);  // by default: capi/policy/default_sums.cpp
 
 // scatter_add with a workspace, where all positions off dim may have one index: the rows are then added whole, as
 // index_add does it, in order. The bytes for it are there as soon as shapes and strides are such; `possible` says
 // whether addresses are, too.
 struct ScatterRows {
   bool possible;
-  hipops_tensor index;           // 1-D: that of the first position off dim, or, if kernels find out, for a copy of it
-  bool uniform;                  // the index is an expanded one; otherwise kernels find out
-  int64_t bytes;                 // 0: no such way
-  uint32_t longest;              // of the lists
-  int64_t reported, report_step;  // see RowOrder
-  ScatterGeometry geometry;      // of the walk that finds out
+  hipops_tensor index;            // 1-D: that of the first position off dim, or, if kernels find out, for a copy of it
+  bool uniform;                   // the index is an expanded one; otherwise kernels find out
+  SumsProblem problem;            // of these rows
+  SortPlan sort;                  // without bytes: no such way
+  int64_t sort_at;                // where it has the workspace
+  uint32_t longest;               // segment
+  int64_t report_step;            // see RowOrder
+  ScatterGeometry geometry;       // of the walk that finds out
 };
 ScatterRows plan_scatter_rows(const ScatterTensors& t, uint32_t flags);
 

@@ -206,6 +206,6 @@ const Policy* policy_of(const DeviceFacts& device) {
   }
 }
 
-void use_policy(const Policy* policy) { given.store(policy, std::memory_order_release); }
+const Policy* use_policy(const Policy* policy) { return given.exchange(policy, std::memory_order_acq_rel); }
 
 }  // namespace hipops

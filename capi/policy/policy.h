@@ -20,10 +20,18 @@ struct RowTable {
   std::vector<RowChoice> choices;              // those for vectors[0] first
 };
 
+// What sums by an index may do where the default choice (capi/policy/default_sums.cpp) takes it for best. Tests and tools
+// have small problems go as large ones by it.
+struct SumsPolicy {
+  bool few = true, scan = true;  // false: indices are sorted wherever there is a workspace, and elsewhere scanned
+  bool always_join = false;      // segments are summed by the blocks that sort them wherever that is possible
+};
+
 struct Policy {
   std::string origin = "the default policy";  // as hipops-info says it
   std::string complaint;                      // of its file, in a line; "": none
   std::vector<RowTable> rows;
+  SumsPolicy sums;  // which no table has
 
   const RowChoice* find(const Op& op, const RowProblem& problem, const DeviceNumbers& device) const;  // null: none
 };
@@ -38,7 +46,7 @@ std::unique_ptr<Policy> read_policy_of(const DeviceFacts& device);
 // The same, read once for each device of the backend in use; the first complaint goes to stderr. Null: out of host memory.
 const Policy* policy_of(const DeviceFacts& device);
 
-// For hipops-tune and tests: what plans go by from now on, on all devices; null: as before.
-void use_policy(const Policy* policy);
+// For tools and tests: what plans go by from now on, on all devices; null: each device's own. Returns what was so before.
+const Policy* use_policy(const Policy* policy);
 
 }  // namespace hipops

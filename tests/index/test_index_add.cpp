@@ -13,14 +13,13 @@
 #include <set>
 #include <utility>
 
-#include "count_as_many.h"
 #include "device/core/cpu.h"
 #include "device/core/launch_contract.h"
-#include "index/index_order.h"
-#include "index/index_sums.h"
+#include "index/plan.h"
 #include "tensor/overlap.h"
 #include "runtime/runtime.h"
 #include "move/take_tester.h"
+#include "policy/policy.h"
 
 using namespace hipops;
 using namespace hipops_test;
@@ -538,8 +537,16 @@ void check_shares() {
 
 constexpr int kKernels = 50, kJoinedKernels = 6, kFewKernels = 6;  // which have no grid to go round
 
-// Here indices are ordered wherever there is a workspace, but in the tests of when they are not.
-[[maybe_unused]] const bool few_are_ordered = few_indices_are_ordered = true;
+constexpr SumsPolicy kByDefault, kSorted{false, false, false}, kJoined{false, false, true};
+
+void go_by(const SumsPolicy& sums) {
+  static Policy policy;
+  policy.sums = sums;
+  use_policy(&policy);
+}
+
+// Here indices are sorted wherever there is a workspace, but in the tests of when they are not.
+[[maybe_unused]] const bool are_sorted = (go_by(kSorted), true);
 
 // Stands between the op and its CPU kernels: notes which of them run.
 class Recorder {
@@ -631,7 +638,7 @@ void check_kernels() {
   EXPECT(ran.count("index_add_bound"));
   all.insert(ran.begin(), ran.end());
   // Blocks that join add up what they joined, as of many indices.
-  rows_count_as_many = true;
+  go_by(kJoined);
   for (hipops_dtype dtype : kAdded) {
     Operands joined = rows_of(dtype, 40, 64, 300, 6);
     hipops_index_report report = HIPOPS_INDEX_REPORT_INIT;
@@ -645,7 +652,7 @@ void check_kernels() {
     EXPECT(names == (dtype == HIPOPS_U8 ? of_u8 : of_others));
     all.insert(names.begin(), names.end());
   }
-  rows_count_as_many = false;
+  go_by(kSorted);
   EXPECT_EQUAL(all.size(), size_t{kKernels - kFewKernels});
 }
 
@@ -748,7 +755,7 @@ void check_wide() {
   };
   for (const Case& c : cases)
     for (int64_t indices : {40, 41, 300}) {
-      few_indices_are_ordered = indices != 41;  // those have waves of their own
+      go_by(indices == 41 ? kByDefault : kSorted);  // those have waves of their own
       Sizes x_shape = c.y;
       x_shape[static_cast<size_t>(c.dim)] = indices;
       Operands t{HostTensor(HIPOPS_F32, c.y, c.y_stride, c.y_shift),
@@ -815,7 +822,7 @@ void check_far_rows() {
 // Few indices are looked through, also with a workspace, and reported once.
 void check_scanned() {
   Recorder recorder;
-  few_indices_are_ordered = false;
+  go_by(kByDefault);
   struct Case {
     int64_t rows, columns, indices;
     bool scanned;
@@ -839,7 +846,7 @@ void check_scanned() {
 // a row, or are marks or out of range, also as the first or the last that does, and reported once.
 void check_few() {
   Recorder recorder;
-  few_indices_are_ordered = false;
+  go_by(kByDefault);
   std::set<std::string> all;
   for (hipops_dtype dtype : kAdded)
     for (int64_t columns : {64, 63, 1, 1040})
@@ -866,7 +873,7 @@ void check_few() {
 // most indices, or half of them, name few rows, and others come before, between and after; or where they come in the
 // order of their rows.
 void check_crowded_shares() {
-  few_indices_are_ordered = false;
+  go_by(kByDefault);
   for (auto [dtype, columns] : {std::pair{HIPOPS_F32, 5}, {HIPOPS_BF16, 8}, {HIPOPS_U8, 16}})
     for (int64_t indices : {700, 2048, 2049, 9000})
       for (int64_t crowded : {1, 2, 40})
@@ -923,7 +930,7 @@ void check_joined() {
 // or, of one block that has more than there is room for, in memory.
 void check_joined_results() {
   Recorder recorder;
-  rows_count_as_many = true;
+  go_by(kJoined);
   check_any();
   check_orders_of(8);
   EXPECT(recorder.ran().count("index_add_bf16_joined_wide"));
@@ -949,7 +956,7 @@ void check_joined_results() {
   for (int64_t j = 0; j < 3000; ++j) set_bits(t.index, j, random_index(random, 700, HIPOPS_I16));
   check_both_ways(t);
   EXPECT(recorder.ran().count("index_add_bf16_joined_wide"));
-  rows_count_as_many = false;
+  go_by(kSorted);
 }
 
 // Lists that several blocks take parts of: one a bit longer than there are such for, and one that is not; several, and a
@@ -961,7 +968,7 @@ void check_long_lists() {
     for (bool joined : {false, true})
       for (int64_t vectors : {1, 2, 5, 40})
         for (int64_t outside : {1, 2}) {
-          rows_count_as_many = joined;
+          go_by(joined ? kJoined : kSorted);
           const int64_t columns = 16 / dtype_bytes(dtype) * vectors;
           Operands t{HostTensor(dtype, {outside, kRows, columns}), HostTensor(dtype, {outside, kIndices, columns}),
                      HostTensor(HIPOPS_I32, {kIndices}), 1};
@@ -978,7 +985,7 @@ void check_long_lists() {
           const std::string way = joined && dtype != HIPOPS_U8 ? "_joined_wide" : "_list_wide";
           EXPECT(recorder.ran().count("index_add_" + type + way));
         }
-  rows_count_as_many = false;
+  go_by(kSorted);
 }
 
 // Rows that are whole waves, of which each lane has the same list: of no, one, a few and many sources; and rows that
@@ -988,7 +995,7 @@ void check_rows_of_waves() {
   for (hipops_dtype dtype : kAdded)
     for (int way : {0, 1, 2, 3}) {
       const bool joined = way % 2 != 0, whole = way < 2;
-      rows_count_as_many = joined;
+      go_by(joined ? kJoined : kSorted);
       Operands t = rows_of(dtype, 100, (whole ? 1024 : 1040) / dtype_bytes(dtype), 300, 9);
       for (int64_t j = 0; j < 300; j += 20) set_bits(t.index, j, 3);
       t.x.randomize(1, 0, 3), t.y.randomize(2, 0, 3);
@@ -998,7 +1005,7 @@ void check_rows_of_waves() {
       EXPECT(recorder.ran().count("index_add_" + type + kernel));
       EXPECT_EQUAL(Recorder::one_list.load(), whole);
     }
-  rows_count_as_many = false;
+  go_by(kSorted);
 }
 
 // Sums whose order shows, of many sources for each row.
@@ -1093,7 +1100,7 @@ TEST_CASE("index_add tells rows apart that 32 bits do not", "[index_add]") { on_
 
 TEST_CASE("index_add has a wave for each of few indices, whatever the layout", "[index_add]") {
   on_both_waves([] {
-    few_indices_are_ordered = false;
+    go_by(kByDefault);
     check_any();
     check_far_rows();
   });
@@ -1127,25 +1134,32 @@ TEST_CASE("index_add looks indices through of which a block has no room for its 
   on_both_waves(check_crowded_shares, {{"HIPOPS_CPU_RACE", "1"}});
 }
 
+// The way of rows without gaps, with a workspace, on any device.
+SumsWay way_of(int64_t rows, int64_t columns, int64_t indices, const SumsPolicy& sums = kByDefault,
+               hipops_dtype dtype = HIPOPS_F32) {
+  const hipops_tensor y = view_of(0, dtype, {rows, columns}), x = view_of(0, dtype, {indices, columns});
+  const hipops_tensor index = view_of(0, HIPOPS_I64, {indices});
+  const SumsProblem problem = describe_sums({&y, &x, &index, 0});
+  return choose_sums(problem, plan_sorts(problem), DeviceNumbers{}, sums, true).way;
+}
+
 TEST_CASE("index_add looks indices through where they are few, and what is added", "[index_add]") {
-  const auto pays = [](int64_t rows, int64_t columns, int64_t indices) {
-    const hipops_tensor y = view_of(0, HIPOPS_F32, {rows, columns}), x = view_of(0, HIPOPS_F32, {indices, columns});
-    const hipops_tensor index = view_of(0, HIPOPS_I64, {indices});
-    return pays_to_scan({&y, &x, &index, 0});
+  const auto scans = [](int64_t rows, int64_t columns, int64_t indices) {
+    return way_of(rows, columns, indices) == SumsWay::scan;
   };
-  CHECK(pays(8192, 512, 8192));
-  CHECK_FALSE(pays(8192, 513, 8192));  // over 16 MiB
-  CHECK(pays(8193, 255, 8193));
-  CHECK_FALSE(pays(8193, 256, 8193));  // over 8 MiB
-  CHECK(pays(16384, 1, 16384));
-  CHECK_FALSE(pays(16385, 1, 16385));
-  CHECK(pays(2048, 1, 16384));
-  CHECK_FALSE(pays(2047, 1, 16384));  // over 8 a row
-  CHECK(pays(512, 1, 8192));
-  CHECK_FALSE(pays(511, 1, 8192));  // over 16 a row
-  CHECK(pays(32, 1, 2048));
-  CHECK_FALSE(pays(31, 1, 2048));  // over 64 a row
-  CHECK(pays((int64_t{1} << 32) - 1, 1, 257));
+  CHECK(scans(8192, 512, 8192));
+  CHECK_FALSE(scans(8192, 513, 8192));  // over 16 MiB
+  CHECK(scans(8193, 255, 8193));
+  CHECK_FALSE(scans(8193, 256, 8193));  // over 8 MiB
+  CHECK(scans(16384, 1, 16384));
+  CHECK_FALSE(scans(16385, 1, 16385));
+  CHECK(scans(2048, 1, 16384));
+  CHECK_FALSE(scans(2047, 1, 16384));  // over 8 a row
+  CHECK(scans(512, 1, 8192));
+  CHECK_FALSE(scans(511, 1, 8192));  // over 16 a row
+  CHECK(scans(32, 1, 2048));
+  CHECK_FALSE(scans(31, 1, 2048));  // over 64 a row
+  CHECK(scans((int64_t{1} << 32) - 1, 1, 257));
 }
 
 TEST_CASE("index_add's blocks that join add up what they joined where that is better", "[index_add]") {
@@ -1161,55 +1175,64 @@ TEST_CASE("index_add's indices are spread over blocks that join by as many bits 
   for (const Case& c : {Case{513, 1 << 13, 8, 8, 2}, {1024, kMost, 8, 8, 2}, {1 << 16, 1 << 13, 8, 8, 8},
                         {(1 << 16) + 1, 1 << 13, 8, 9, 8}, {1 << 17, 1 << 13, 8, 9, 8}, {1 << 18, 1 << 13, 8, 10, 8},
                         {129, 1 << 13, 6, 6, 2}, {1 << 14, 1 << 13, 6, 6, 8}, {(1 << 14) + 1, 1 << 13, 6, 7, 8}}) {
-    const OrderPlan plan = plan_spread(c.rows, c.indices, c.bits);
+    const SortPlan sort = plan_joined_sort(c.rows, c.indices, c.bits);
     CAPTURE(c.rows);
-    CHECK(plan.rounds == 1);
-    CHECK(plan.round[0].high_bits == c.high_bits);
-    CHECK(plan.round[0].low_bits == c.low_bits);
+    CHECK(sort.passes == 1);
+    CHECK(sort.pass[0].high_bits == c.high_bits);
+    CHECK(sort.pass[0].low_bits == c.low_bits);
   }
-  CHECK(plan_spread(512, 1 << 13, 8).rounds == 0);
-  CHECK(plan_spread(128, 1 << 13, 6).rounds == 0);
-  CHECK(plan_spread((1 << 18) + 1, 1 << 13, 8).rounds == 0);
-  CHECK(plan_spread(INT64_MAX, 1 << 13, 8).rounds == 0);
-  CHECK(plan_spread(1024, (1 << 13) - 1, 8).rounds == 0);
-  CHECK(plan_spread(1024, kMost + 1, 8).rounds == 0);
+  CHECK(plan_joined_sort((1 << 18) + 1, 1 << 13, 8).passes == 0);
+  CHECK(plan_joined_sort(INT64_MAX, 1 << 13, 8).passes == 0);
+  CHECK(plan_joined_sort(1024, kMost + 1, 8).passes == 0);
+}
+
+// By how many high bits blocks partition that join; 0: none do.
+int partition_bits(int64_t rows, int64_t columns, int64_t indices, hipops_dtype dtype = HIPOPS_F32) {
+  const hipops_tensor y = view_of(0, dtype, {rows, columns}), x = view_of(0, dtype, {indices, columns});
+  const hipops_tensor index = view_of(0, HIPOPS_I64, {indices});
+  return plan_sorts(describe_sums({&y, &x, &index, 0})).joined.pass[0].high_bits;
 }
 
 TEST_CASE("index_add's indices are spread over fewer blocks where there is little to add", "[index_add]") {
-  const auto bits = [](int64_t rows, int64_t columns, int64_t indices, hipops_dtype dtype = HIPOPS_F32) {
-    const hipops_tensor y = view_of(0, dtype, {rows, columns}), x = view_of(0, dtype, {indices, columns});
-    const hipops_tensor index = view_of(0, HIPOPS_I64, {indices});
-    return spread_bits({&y, &x, &index, 0});
-  };
-  CHECK(bits(1024, 127, 1 << 13) == 6);
-  CHECK(bits(1024, 128, 1 << 13) == 8);  // 4 MiB
-  CHECK(bits(1024, 128, 1 << 13, HIPOPS_BF16) == 6);
-  CHECK(bits(1 << 14, 64, 1 << 13) == 6);
-  CHECK(bits((1 << 14) + 1, 64, 1 << 13) == 8);
-  CHECK(bits(1024, 8, 1792 << 6) == 6);
-  CHECK(bits(1024, 8, (1792 << 6) + 1) == 8);
+  CHECK(partition_bits(1024, 127, 1 << 13) == 6);
+  CHECK(partition_bits(1024, 128, 1 << 13) == 8);  // 4 MiB
+  CHECK(partition_bits(1024, 128, 1 << 13, HIPOPS_BF16) == 6);
+  CHECK(partition_bits(1 << 14, 64, 1 << 13) == 6);
+  CHECK(partition_bits((1 << 14) + 1, 64, 1 << 13) == 8);
+  CHECK(partition_bits(1024, 8, 1792 << 6) == 6);
+  CHECK(partition_bits(1024, 8, (1792 << 6) + 1) == 8);
+}
+
+TEST_CASE("index_add's indices are not spread where blocks would have few rows or indices", "[index_add]") {
+  CHECK(partition_bits(513, 128, 1 << 13) == 8);
+  CHECK(partition_bits(512, 128, 1 << 13) == 0);
+  CHECK(partition_bits(129, 127, 1 << 13) == 6);
+  CHECK(partition_bits(128, 127, 1 << 13) == 0);
+  CHECK(partition_bits(1024, 128, (1 << 13) - 1) == 0);
 }
 
 TEST_CASE("index_add's blocks that join leave it to others where that pays", "[index_add]") {
-  const auto pays = [&](int64_t columns, int64_t indices, int high_bits) {
-    const hipops_tensor y = view_of(0, HIPOPS_F32, {1 << 16, columns}), x = view_of(0, HIPOPS_F32, {indices, columns});
-    const hipops_tensor index = view_of(0, HIPOPS_I64, {indices});
-    return pays_to_join({&y, &x, &index, 0}, high_bits);
+  const auto joins = [](int64_t columns, int64_t indices, int high_bits) {
+    const int64_t rows = int64_t{1} << (8 + high_bits);
+    CHECK(partition_bits(rows, columns, indices) == high_bits);
+    const SumsWay way = way_of(rows, columns, indices, kSorted);
+    CHECK((way == SumsWay::joined || way == SumsWay::list));
+    return way == SumsWay::joined;
   };
-  CHECK(pays(1, 1792 << 6, 8));
-  CHECK_FALSE(pays(1, (1792 << 6) + 1, 8));
-  CHECK_FALSE(pays(7, 1 << 17, 8));
-  CHECK(pays(8, 1 << 17, 8));  // 4 MiB
-  CHECK(pays(1024, 1 << 13, 9));
-  CHECK_FALSE(pays(1023, 1 << 13, 9));  // 32 MiB
-  CHECK(pays(2048, 1 << 13, 10));
-  CHECK_FALSE(pays(2047, 1 << 13, 10));  // 64 MiB
-  CHECK(pays(64, 1 << 16, 9));
-  CHECK_FALSE(pays(63, 1 << 16, 9));        // 16 MiB
-  CHECK_FALSE(pays(64, (1 << 16) - 1, 9));  // 128 indices a block
-  CHECK(pays(32, 1 << 17, 10));
-  CHECK_FALSE(pays(33, (1 << 17) - 1, 10));
-  CHECK(pays(int64_t{1} << 30, (int64_t{1} << 32) - 65, 8));  // in 64 bits
+  CHECK(joins(4, 1792 << 6, 8));
+  CHECK_FALSE(joins(4, (1792 << 6) + 1, 8));
+  CHECK_FALSE(joins(4, 1 << 17, 8));
+  CHECK(joins(8, 1 << 17, 8));  // 4 MiB
+  CHECK(joins(1024, 1 << 13, 9));
+  CHECK_FALSE(joins(1020, 1 << 13, 9));  // 32 MiB
+  CHECK(joins(2048, 1 << 13, 10));
+  CHECK_FALSE(joins(2044, 1 << 13, 10));  // 64 MiB
+  CHECK(joins(64, 1 << 16, 9));
+  CHECK_FALSE(joins(60, 1 << 16, 9));        // 16 MiB
+  CHECK_FALSE(joins(64, (1 << 16) - 1, 9));  // 128 indices a block
+  CHECK(joins(32, 1 << 17, 10));
+  CHECK_FALSE(joins(32, (1 << 17) - 1, 10));
+  CHECK(joins(1 << 24, (1 << 22) - 1, 8));  // in 64 bits
 }
 
 TEST_CASE("index_add's blocks that join add up what they joined right", "[index_add]") {

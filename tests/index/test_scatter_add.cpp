@@ -317,7 +317,7 @@ TEST_CASE("scatter_add tries to add rows whole where that pays", "[scatter_add]"
     const hipops_tensor y = view_of(1 << 20, dtype, {targets, columns}), x = view_of(x_at, dtype, {length, columns}),
                         index = view_of(1 << 24, HIPOPS_I64, {length, columns}, index_strides);
     const ScatterRows plan = plan_scatter_rows({"scatter_add", &y, &x, &index, 0}, flags);
-    return std::string(plan.bytes == 0 ? "no" : !plan.possible ? "bytes" : plan.uniform ? "known" : "tried");
+    return std::string(plan.sort.bytes == 0 ? "no" : !plan.possible ? "bytes" : plan.uniform ? "known" : "tried");
   };
   const uint32_t in_order = HIPOPS_DETERMINISTIC;
   CHECK(rows(HIPOPS_F32, 262144, 64, 0, {64, 1}) == "tried");
@@ -356,7 +356,7 @@ TEST_CASE("scatter_add asks for 4 bytes for each element in reach, of 16-bit typ
     const hipops_tensor y = view_of(1 << 16, HIPOPS_BF16, {kRows, kColumns}),
                         x = view_of(1 << 16, HIPOPS_BF16, {16384, kColumns}),
                         index = view_of(1 << 30, HIPOPS_I32, {16384, kColumns}, {1, 0});
-    EXPECT(plan_scatter_rows({"scatter_add", &y, &x, &index, 0}, 0).bytes > 0);
+    EXPECT(plan_scatter_rows({"scatter_add", &y, &x, &index, 0}, 0).sort.bytes > 0);
     int64_t bytes = -1;
     expect_success(hipops_scatter_add_workspace_bytes(&y, &x, &index, 0, 0, &bytes));
     EXPECT_EQUAL(bytes, INT64_MAX);

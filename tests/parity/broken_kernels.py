@@ -807,8 +807,8 @@ MUTATIONS = (
         "vectors_of_the_first_period",
         "All periods of y are taken from the first one of x.",
         "upsample_nearest2d", "device/move/upsample_periods.h",
-        before="row_at(static_cast<const T*>(a.x) + period * p.x_step)",
-        after="row_at(static_cast<const T*>(a.x))",
+        before="as_one_address(static_cast<const T*>(a.x) + period * p.x_step)",
+        after="as_one_address(static_cast<const T*>(a.x))",
         runs=(Run("exact", "u8", plan="many-rows"),)),
     Mutation(
         "few_pixels_past_the_end",

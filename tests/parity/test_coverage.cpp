@@ -12,10 +12,10 @@
 #include "catch.h"
 #include "count_as_many.h"
 #include "device/core/cpu.h"
-#include "index/index_sums.h"
 #include "ops.h"
 #include "parity/golden_files.h"
 #include "parity/run_case.h"
+#include "parity/sums_policy.h"
 #include "tensor/tensor.h"
 
 using namespace hipops;
@@ -113,10 +113,13 @@ TEST_CASE("every kernel is launched for some golden case", "[coverage]") {
       for (const Case* test : cases_of(entry->name)) parity::run_case(*in_use, *entry, *test, parity::Guard::kZones);
     };
     run_cases();
-    for (std::atomic<bool>* plan : {&rows_count_as_many, &few_indices_are_ordered}) {  // hipops-parity's other ways
-      *plan = true;
+    for (const bool many_rows : {true, false}) {  // hipops-parity's other ways: --many-rows, --ordered
+      Policy policy;
+      policy.sums = parity::sums_policy(many_rows, !many_rows);
+      rows_count_as_many = many_rows;
+      use_policy(&policy);
       if (!recorder.missing().empty()) run_cases();
-      *plan = false;
+      use_policy(nullptr);
     }
     CHECK(recorder.missing() == std::vector<std::string>{});
   }

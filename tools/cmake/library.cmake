@@ -6,17 +6,18 @@ set(hipops_sources
   capi/move/copy_plan.cpp
   capi/tensor/divisor.cpp
   capi/tensor/error.cpp
-  capi/index/index_order.cpp
-  capi/index/index_sums.cpp
-  capi/index/index_sums_ordered.cpp
-  capi/index/index_sums_scanned.cpp
   capi/index/indices.cpp
+  capi/index/launch.cpp
+  capi/index/plan.cpp
+  capi/index/problem.cpp
+  capi/index/sort_plan.cpp
   capi/tensor/overlap.cpp
   capi/move/rope_common.cpp
   capi/rows/checks.cpp
   capi/rows/problem.cpp
   capi/rows/plan.cpp
   capi/policy/default_rows.cpp
+  capi/policy/default_sums.cpp
   capi/policy/policy.cpp
   capi/move/scatter_plan.cpp
   capi/tensor/strided.cpp

@@ -17,8 +17,8 @@
 #include "count_as_many.h"
 #include "fuzz/random_case.h"
 #include "fuzz/shrink.h"
-#include "index/index_sums.h"
 #include "parity/run_case.h"
+#include "parity/sums_policy.h"
 #include "runtime/runtime.h"
 
 namespace hipops::fuzz {
@@ -65,7 +65,9 @@ bool run(Runtime& runtime, const Setting& setting, uint64_t number, Choices& cho
   const parity::Case test = random_case(choices, op, setting.most_elements);
   const Plan plan = plan_of(setting, number);
   rows_count_as_many = plan.as_many;
-  few_indices_are_ordered = plan.ordered;
+  static Policy policy;
+  policy.sums = parity::sums_policy(plan.as_many, plan.ordered);
+  use_policy(&policy);
   shared.note(number, choices.taken());
   alarm(kPatienceSeconds);
   const parity::CaseResult result = parity::run_case(runtime, op, test, setting.guard);

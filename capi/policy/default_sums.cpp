@@ -1,0 +1,102 @@
+// The choice for sums by an index, as index_add and scatter_add do them, by what is known of any device.
+#include <algorithm>
+#include <cstdlib>
+
+#include "index/plan.h"
+#include "move/scatter_plan.h"
+#include "policy/policy.h"
+#include "tensor/tensor.h"
+
+namespace hipops {
+namespace {
+
+// Bits of a row's number that choose the block which joins: blocks are two for each unit of a large GPU; or, where
+// little is added, fewer, which leave room for the launch behind them.
+constexpr int kPartitionBits = 8, kPartitionBitsOfLittle = 6;
+
+bool adds_less_than(const SumsProblem& p, int64_t bytes) { return p.x_elements < bytes / dtype_bytes(p.dtype); }
+
+// Little is worth few blocks if these mostly have room for the sources of each.
+bool is_little(const SumsProblem& p) { return adds_less_than(p, 1 << 22); }
+bool few_blocks_have_room(const SumsProblem& p) {
+  return p.indices <= int64_t{kJoinedBatch / 8 * 7} << kPartitionBitsOfLittle;
+}
+
+int partition_bits(const SumsProblem& p) {
+  constexpr int64_t kMostRows = int64_t{1} << (kPartitionBitsOfLittle + kJoinedDigitBits);
+  return is_little(p) && p.rows <= kMostRows && few_blocks_have_room(p) ? kPartitionBitsOfLittle : kPartitionBits;
+}
+
+// A scan saves the two launches of a sort. A wave adds up all sources of its part of a row, so there have to be few.
+bool pays_to_scan(const SumsProblem& p) {
+  constexpr int64_t kFew = 1 << 13, kMost = 2 * kFew, kBytes = 1 << 24, kPairs = 1 << 17;
+  const int64_t bytes = p.indices <= kFew ? kBytes : kBytes / 2;
+  return p.indices <= kMost && p.x_elements <= bytes / dtype_bytes(p.dtype) &&
+         p.indices * p.indices <= kPairs * std::min(p.rows, kMost);
+}
+
+// Not where so many blocks would have few bytes of sources, nor where little has more indices than few blocks take.
+bool pays_to_join(const SumsProblem& p, const SortPlan& sort) {
+  constexpr int64_t kLeastOfMore = 1 << 24, kManyIndices = 1 << 7;
+  const int high_bits = sort.pass[0].high_bits, more = high_bits - kPartitionBits;
+  if (more <= 0) return !is_little(p) || few_blocks_have_room(p);
+  return !adds_less_than(p, p.indices >> high_bits >= kManyIndices ? kLeastOfMore : kLeastOfMore << more);
+}
+
+// Where rows are few, of many sources each, vectors of 16 bytes make too few work-items to keep memory busy.
+bool is_short_of_lanes(const SumsProblem& p) {
+  constexpr int64_t kBytes = 1 << 19, kManySources = 128;
+  return p.y_elements < kBytes / dtype_bytes(p.dtype) && p.indices / kManySources >= p.rows;
+}
+
+}  // namespace
+
+SumsSorts plan_sorts(const SumsProblem& p) {
+  constexpr int64_t kMostUnsorted = 256, kLeastToJoin = 1 << 13, kRowsOfBlock = 2;
+  SumsSorts sorts{};
+  if (p.x_elements == 0 || p.y_elements == 0 || p.indices <= kMostUnsorted) return sorts;
+  sorts.apart = plan_sort(p.rows, p.indices);
+  const int bits = partition_bits(p);
+  const bool fills_blocks = p.indices >= kLeastToJoin && p.rows > kRowsOfBlock << bits;
+  if (fills_blocks) sorts.joined = plan_joined_sort(p.rows, p.indices, bits);
+  sorts.bytes = std::max(sorts.apart.bytes, sorts.joined.bytes);
+  return sorts;
+}
+
+SumsChoice choose_sums(const SumsProblem& p, const SumsSorts& sorts, const DeviceNumbers& device,
+                       const SumsPolicy& policy, bool has_workspace) {
+  if (policy.few && can_be_few(p, device)) return {SumsWay::few, {}, 0};
+  if (!has_workspace || sorts.bytes == 0 || (policy.scan && pays_to_scan(p))) {
+    // Of little, half as many blocks read the index half as often, and sources stay in the L1 caches until their turn.
+    constexpr int64_t kLittle = 1 << 20;
+    return {SumsWay::scan, {}, p.x_elements <= kLittle / dtype_bytes(p.dtype) ? 1 : 2};
+  }
+  const SortPlan& sort = policy.always_join ? sorts.apart : sorts.joined;
+  const bool may_join = !is_short_of_lanes(p) && can_be_joined(p, sort);
+  if (may_join && (policy.always_join || pays_to_join(p, sort))) return {SumsWay::joined, sort, 0};
+  return choose_apart(p, sorts.apart);
+}
+
+SumsChoice choose_apart(const SumsProblem& p, const SortPlan& sort) {
+  return {is_short_of_lanes(p) ? SumsWay::deep : SumsWay::list, sort, 0};
+}
+
+uint32_t longest_segment(const SumsProblem& p, bool in_order, bool known) {
+  // Fewer elements are added by atomics before a sort is done. Where the order has to be kept, lines take longer for
+  // any number that is sorted at all.
+  constexpr int64_t kManyKnown = 1 << 20, kManyToFindOut = 1 << 24, kRowBytes = 128;
+  const bool many = p.x_elements >= (known ? kManyKnown : kManyToFindOut);
+  if (p.row_elements * dtype_bytes(p.dtype) < kRowBytes || (!in_order && !many)) return 0;
+  // A segment is a chain of additions, each 0.1 us: no longer than half of what atomics take for all. Of so few rows
+  // that some have more sources, if all indices are valid, a sort would be in vain.
+  const int64_t longest = in_order ? UINT32_MAX : std::clamp<int64_t>(p.x_elements >> 16, 64, UINT32_MAX);
+  return p.indices / p.rows >= longest ? 0 : static_cast<uint32_t>(longest);
+}
+
+// NVIDIA GPUs have atomic additions of vectors from sm_90 on. The CPU has them to be tested.
+int64_t vector_atomics_from(const DeviceFacts& device) {
+  if (device.target == "cpu") return 0;
+  return !device.target.compare(0, 3, "sm_") && std::atoi(device.target.c_str() + 3) >= 90 ? 1 << 16 : INT64_MAX;
+}
+
+}  // namespace hipops
