@@ -3,7 +3,7 @@
 
 #include "parity/large_cases.h"
 #include "parity/large_sums.h"
-#include "policy/policy.h"
+#include "parity/sums_policy.h"
 
 namespace hipops::parity::large {
 namespace {
@@ -16,12 +16,10 @@ void call(Stage& stage, const hipops_tensor& y, const hipops_tensor& x, const hi
     const hipops_status status = hipops_index_add_workspace_bytes(&y, &x, &index, dim, &bytes);
     workspace = stage.workspace(status, bytes);
   }
-  Policy policy;
-  const Policy* const before = use_policy(&policy);
-  if (before) policy = *before;
-  policy.sums.few = policy.sums.scan = !with_workspace && !policy.sums.always_join;
+  TemporaryPolicy temporary;
+  SumsPolicy& sums = temporary.policy.sums;
+  sums.few = sums.scan = !with_workspace && !sums.always_join;
   stage.called([&] { return hipops_index_add(&y, &x, &index, dim, workspace, bytes, nullptr, nullptr); });
-  use_policy(before);
 }
 
 // From here on there is a workspace, in which indices are ordered.

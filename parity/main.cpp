@@ -97,12 +97,8 @@ int run(const Options& options, const std::string& golden, const std::vector<Gol
   const DeviceFacts* facts = nullptr;
   const hipops_status status = open(options, &device, &facts);
   if (status != HIPOPS_SUCCESS) return refuse_backend("hipops-parity", options.backend, status, hipops_last_error());
-  Policy policy;
-  if (options.many_rows || options.ordered) {
-    if (const Policy* in_force = policy_of(*facts)) policy = *in_force;
-    policy.sums = sums_policy(options.many_rows, options.ordered);
-    use_policy(&policy);
-  }
+  TemporaryPolicy temporary;
+  if (options.many_rows || options.ordered) temporary.policy.sums = sums_policy(options.many_rows, options.ordered);
   if (options.capture && !open_graphs(&device)) return kExitNoDevice;
   if (options.large && options.large_scale == 1 && device.backend == "cpu") {
     std::fprintf(stderr, "hipops-parity: --large: the backend is cpu, expected hip or cuda\n");

@@ -1,4 +1,4 @@
-// How sums by an index go with --many-rows and --ordered.
+// How sums by an index go with --many-rows and --ordered, and a policy that is in force for a while.
 #pragma once
 
 #include "policy/policy.h"
@@ -9,5 +9,24 @@ inline SumsPolicy sums_policy(bool many_rows, bool ordered) {
   const bool by_default = !many_rows && !ordered;
   return {by_default, by_default, many_rows};
 }
+
+// Begins as a copy of the current device's policy, and gives way to what was before, also where something is thrown.
+class TemporaryPolicy {
+ public:
+  TemporaryPolicy() {
+    const DeviceFacts* device = nullptr;
+    const Policy* in_force = device_facts(&device) == HIPOPS_SUCCESS ? policy_of(*device) : nullptr;
+    if (in_force) policy = *in_force;
+    before_ = use_policy(&policy);
+  }
+  ~TemporaryPolicy() { use_policy(before_); }
+  TemporaryPolicy(const TemporaryPolicy&) = delete;
+  TemporaryPolicy& operator=(const TemporaryPolicy&) = delete;
+
+  Policy policy;
+
+ private:
+  const Policy* before_ = nullptr;
+};
 
 }  // namespace hipops::parity

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <new>
 #include <stdexcept>
 
@@ -65,9 +66,13 @@ bool run(Runtime& runtime, const Setting& setting, uint64_t number, Choices& cho
   const parity::Case test = random_case(choices, op, setting.most_elements);
   const Plan plan = plan_of(setting, number);
   rows_count_as_many = plan.as_many;
-  static Policy policy;
-  policy.sums = parity::sums_policy(plan.as_many, plan.ordered);
-  use_policy(&policy);
+  use_policy(nullptr);
+  static std::unique_ptr<parity::TemporaryPolicy> other;  // over the device's own, as a tuning file has it
+  other.reset();
+  if (plan.as_many || plan.ordered) {
+    other = std::make_unique<parity::TemporaryPolicy>();
+    other->policy.sums = parity::sums_policy(plan.as_many, plan.ordered);
+  }
   shared.note(number, choices.taken());
   alarm(kPatienceSeconds);
   const parity::CaseResult result = parity::run_case(runtime, op, test, setting.guard);
