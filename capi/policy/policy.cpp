@@ -140,10 +140,11 @@ std::string read_text(const char* path, std::string* text) {
   else if (about.st_size > kMostBytes) problem = "it is larger than 4 MiB";
   else text->resize(static_cast<size_t>(about.st_size));
   size_t got = 0;
-  for (ssize_t more = 1; problem.empty() && more > 0 && got < text->size(); got += static_cast<size_t>(more)) {
-    more = ::read(file, text->data() + got, text->size() - got);
+  while (problem.empty() && got < text->size()) {
+    const ssize_t more = ::read(file, text->data() + got, text->size() - got);
     if (more < 0) problem = std::string("it cannot be read: ") + std::strerror(errno);
-    if (more < 0) break;
+    if (more <= 0) break;
+    got += static_cast<size_t>(more);
   }
   text->resize(got);
   close(file);

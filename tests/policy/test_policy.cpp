@@ -200,6 +200,23 @@ TEST_CASE("what hipops-tune writes is read back", "[policy]") {
   }
 }
 
+TEST_CASE("hipops-tune measures the rows that a table's entry is for", "[policy]") {
+  for (const tune::Group& group : tune::groups("softmax/*"))
+    for (const double vectors : group.vectors)
+      for (const double rows_per_unit : group.rows_per_unit) {
+        const RowProblem wanted = tune::problem_of(group, vectors, rows_per_unit, device_of(132, 16));
+        const hipops_tensor x = tune::rows_at(reinterpret_cast<char*>(uintptr_t{1} << 40), wanted),
+                            y = tune::rows_at(reinterpret_cast<char*>(uintptr_t{1} << 50), wanted);
+        RowStreams<2> streams;
+        const RowProblem measured = describe_rows({&x, &y}, 1, nullptr, 0, 0, &streams);
+        INFO(tune::name_of(group) << ", " << vectors << " vectors, " << wanted.rows << " rows");
+        CHECK(measured.layout == wanted.layout);
+        CHECK(measured.rows == wanted.rows);
+        CHECK(measured.cols == wanted.cols);
+        CHECK(measured.may_split);
+      }
+}
+
 TEST_CASE("calls give right results with a good tuning file and with each damaged one, which gets one line", "[policy]") {
   const std::string good = std::string(HIPOPS_TABLES) + "/other_kernels.json";
   std::ifstream stream(good);

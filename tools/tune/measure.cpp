@@ -15,6 +15,7 @@ constexpr int64_t kStride = 2;  // of strided rows' elements
 
 // Packed and unaligned rows begin one element off.
 int64_t offset_of(RowLayout layout) { return layout == RowLayout::unaligned || layout == RowLayout::packed ? 1 : 0; }
+int64_t step_of(RowLayout layout) { return layout == RowLayout::strided ? kStride : 1; }
 
 Policy policy_of(const Group& group, const RowChoice& choice) {
   Policy policy;
@@ -36,8 +37,14 @@ bool same(const RowChoice& a, const RowChoice& b) { return a.kernel == b.kernel 
 }  // namespace
 
 int64_t tensor_bytes(const RowProblem& p) {
-  const int64_t step = p.layout == RowLayout::strided ? kStride : 1;
-  return (p.rows * p.cols * step + offset_of(p.layout)) * bench::dtype_bytes(p.dtype);
+  return (p.rows * p.cols * step_of(p.layout) + offset_of(p.layout)) * bench::dtype_bytes(p.dtype);
+}
+
+hipops_tensor rows_at(char* data, const RowProblem& p) {
+  hipops_tensor rows = bench::contiguous(data + offset_of(p.layout) * bench::dtype_bytes(p.dtype), p.dtype, {p.rows, p.cols});
+  rows.stride[0] *= step_of(p.layout);
+  rows.stride[1] *= step_of(p.layout);
+  return rows;
 }
 
 RowOperands::RowOperands(const bench::Device& device, const Op& op, const RowProblem& p) {
@@ -50,10 +57,8 @@ RowOperands::RowOperands(const bench::Device& device, const Op& op, const RowPro
     memory_.back()->fill_with_numbers();
     char* data = static_cast<char*>(memory_.back()->data());
     if (!is_row) return arguments.add_tensor(spec.name, bench::contiguous(data, p.dtype, {p.cols}));
-    hipops_tensor rows = bench::contiguous(data + offset_of(p.layout) * element, p.dtype, {p.rows, p.cols});
-    if (p.layout == RowLayout::strided) rows.stride[0] *= kStride, rows.stride[1] = kStride;
     bytes_ += p.rows * p.cols * element;
-    arguments.add_tensor(spec.name, rows);
+    arguments.add_tensor(spec.name, rows_at(data, p));
   };
   for (const parity::TensorSpec& spec : entry.inputs) add(spec);
   for (const parity::TensorSpec& spec : entry.outputs) add(spec);

@@ -22,7 +22,8 @@ class RowOperands {
   int64_t bytes_ = 0;
 };
 
-// The bytes that one tensor of the problem takes.
+// Rows as the problem has them, in memory that begins at `data`, and the bytes that they take of it.
+hipops_tensor rows_at(char* data, const RowProblem& problem);
 int64_t tensor_bytes(const RowProblem& problem);
 
 struct Cell {
