@@ -16,34 +16,14 @@ namespace hipops {
 namespace {
 
 template <class T>
-struct FusedAddRmsNorm {
-  using Args = FusedAddRmsNormArgs;
-  using C = compute_t<T>;
-  using Largest = WideSum<C>;
-  using Part = SumOfSquares<C>;
-  static constexpr int kInputs = 2, kOutputs = 2, kColumns = 1;
-  static constexpr int kOnUnit = 1024;
-  static constexpr bool kMaps = false;
-  static HIPOPS_METHOD C absent_column(int) { return 1; }
+struct FusedAddRmsNorm : RmsOp<T, FusedAddRmsNormArgs> {
+  static constexpr int kInputs = 2, kOutputs = 2;
 
-  template <int n>
-  static HIPOPS_METHOD void combine(const Args& a, const C (&in)[2][n], C (&h)[n]) {
+  template <class C, int n>
+  static HIPOPS_METHOD void combine(const FusedAddRmsNormArgs& a, const C (&in)[2][n], C (&h)[n]) {
 #pragma unroll
     for (int i = 0; i < n; ++i) h[i] = in[0][i] + in[1][i];
     if (__builtin_expect(a.flags & round_sum, 0)) round_to<T>(h);
-  }
-
-  template <class View>
-  static HIPOPS_METHOD Part part(const Args& a, const View& view) { return Part::of(view, read_anew(a).terms); }
-  template <class Parts>
-  static HIPOPS_METHOD Part merge(const Args&, const Parts& parts) { return Part::merged(parts); }
-  static HIPOPS_METHOD RowScale<C> whole(const Args& a, const Part& part) { return RowScale<C>::of(part, a.terms); }
-
-  template <bool kSmall, int n>
-  static HIPOPS_METHOD bool apply(const Args& a, const RowScale<C>& scale, const C (&h)[n], C (&column)[2][n], C (&out)[2][n]) {
-#pragma unroll
-    for (int i = 0; i < n; ++i) out[1][i] = h[i];
-    return weigh<T, kSmall>(scale, h, column[0], a.columns[0].data != nullptr, a.flags, out[0]);
   }
 };
 

@@ -6,6 +6,7 @@
 namespace hipops {
 
 struct LayerNormArgs {
+  static constexpr int kOnUnit = 1024, kShortOnUnit = 768;
   RowColumns columns[2];    // weight, bias
   NormTerms<float> terms;
   int32_t columns_are_f32;  // both, where the rows are of another type; else they are of the same

@@ -23,8 +23,7 @@ struct LayerNorm {
   using Part = SumAndDeviations<T>;
   using Largest = typename Choose<sizeof(T) <= 4, Moments<WideSum<C>>, WideSum<C>>::type;
   static constexpr int kInputs = 1, kOutputs = 1, kColumns = 2;
-  static constexpr int kOnUnit = 768;
-  static constexpr bool kMaps = false;
+  static constexpr bool kMaps = false, kHasExtremes = true;
   static HIPOPS_METHOD C absent_column(int i) { return i == 0 ? 1 : 0; }
 
   template <class View>
@@ -39,9 +38,20 @@ struct LayerNorm {
     return Normalization<T>::of(part, terms_of(a, C()));
   }
 
-  template <bool kSmall, int n>
-  static HIPOPS_METHOD bool apply(const Args& a, const Normalization<T>& row, const C (&x)[n], C (&column)[3][n], C (&out)[1][n]) {
-    return row.template apply<kSmall>(x, column[0], column[1], a.columns[0].data != nullptr, out[0]);
+  static HIPOPS_METHOD bool is_extreme(const Normalization<T>& row) { return row.power != C(1); }
+  template <int n>
+  static HIPOPS_METHOD bool loses_digits(const Args& a, const Normalization<T>& row, const C (&x)[n]) {
+    return a.columns[0].data != nullptr && row.loses_digits(x);
+  }
+  template <int n>
+  static HIPOPS_METHOD void apply(const Args&, const Normalization<T>& row, const C (&x)[n], C (&column)[3][n], C (&out)[1][n],
+                                  C* least) {
+    row.apply(x, column[0], column[1], out[0], least);
+  }
+  template <int n>
+  static HIPOPS_METHOD void apply_extreme(const Args&, const Normalization<T>& row, const C (&x)[n], C (&column)[3][n],
+                                          C (&out)[1][n]) {
+    row.apply_extreme(x, column[0], column[1], out[0]);
   }
 };
 

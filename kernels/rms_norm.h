@@ -6,6 +6,7 @@
 namespace hipops {
 
 struct RmsNormArgs {
+  static constexpr int kOnUnit = 1024, kShortOnUnit = 1024;
   RowColumns columns[1];    // weight
   NormTerms<float> terms;
   int32_t columns_are_f32;  // where the rows are of another type; else they are of the same

@@ -16,26 +16,8 @@ namespace hipops {
 namespace {
 
 template <class T>
-struct RmsNorm {
-  using Args = RmsNormArgs;
-  using C = compute_t<T>;
-  using Largest = WideSum<C>;
-  using Part = SumOfSquares<C>;
-  static constexpr int kInputs = 1, kOutputs = 1, kColumns = 1;
-  static constexpr int kOnUnit = 1024;
-  static constexpr bool kMaps = false;
-  static HIPOPS_METHOD C absent_column(int) { return 1; }
-
-  template <class View>
-  static HIPOPS_METHOD Part part(const Args& a, const View& view) { return Part::of(view, terms_of(read_anew(a), C())); }
-  template <class Parts>
-  static HIPOPS_METHOD Part merge(const Args&, const Parts& parts) { return Part::merged(parts); }
-  static HIPOPS_METHOD RowScale<C> whole(const Args& a, const Part& part) { return RowScale<C>::of(part, terms_of(a, C())); }
-
-  template <bool kSmall, int n>
-  static HIPOPS_METHOD bool apply(const Args& a, const RowScale<C>& scale, const C (&x)[n], C (&column)[2][n], C (&out)[1][n]) {
-    return weigh<T, kSmall>(scale, x, column[0], a.columns[0].data != nullptr, a.flags, out[0]);
-  }
+struct RmsNorm : RmsOp<T, RmsNormArgs> {
+  static constexpr int kInputs = 1, kOutputs = 1;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 namespace hipops {
 
 struct SoftmaxArgs {
+  static constexpr int kOnUnit = 1024, kShortOnUnit = 1024;
   RowColumns columns[1];    // none
   int32_t columns_are_f32;
   RowStreams<2> rows;       // x; y

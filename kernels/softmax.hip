@@ -114,8 +114,7 @@ struct Softmax {
     typename P::Divide divide;
   };
   static constexpr int kInputs = 1, kOutputs = 1, kColumns = 0;
-  static constexpr int kOnUnit = 1024;
-  static constexpr bool kMaps = true;
+  static constexpr bool kMaps = true, kHasExtremes = false;
   static HIPOPS_METHOD C absent_column(int) { return 0; }
 
   template <class View>
@@ -150,11 +149,10 @@ struct Softmax {
 
   static HIPOPS_METHOD C mapped(const Row& row, C x) { return P::exp(x, row.reference); }
 
-  template <bool, int n>
-  static HIPOPS_METHOD bool apply(const Args&, const Row& row, const C (&x)[n], C (&)[1][n], C (&out)[1][n]) {
+  template <int n>
+  static HIPOPS_METHOD void apply(const Args&, const Row& row, const C (&x)[n], C (&)[1][n], C (&out)[1][n]) {
 #pragma unroll
     for (int i = 0; i < n; ++i) out[0][i] = row.divide(x[i]);
-    return false;
   }
 
  private:

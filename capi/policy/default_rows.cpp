@@ -35,7 +35,8 @@ int64_t rank_of(const RowKernel& k, const RowProblem& p, const DeviceNumbers& de
   const int64_t rank = (int64_t(k.body) << 12) + (k.layout == p.layout ? 0 : 1 << 11);
   if (k.body != RowBody::on_chip) return rank;
   if (k.lanes < k.block) return rank + k.lanes - 1024;
-  const bool few = p.rows <= 2 * device.units || vectors_of(k, p) <= (4 * device.wave_size - 1) * int64_t{k.vectors};
+  const bool is_small = vectors_of(k, p) <= (4 * device.wave_size - 1) * int64_t{k.vectors};
+  const bool few = p.rows <= 2 * device.units || (is_small && !device.prefetches_rows);
   return rank + (few ? k.vectors : -k.vectors);
 }
 

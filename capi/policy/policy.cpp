@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "ops.h"
@@ -32,8 +31,7 @@ std::atomic<const Policy*> given{nullptr};
 std::atomic<bool> has_complained{false};
 
 size_t place_among(const std::vector<double>& bounds, double value) {
-  const auto at = std::lower_bound(bounds.begin(), bounds.end(), value);
-  return static_cast<size_t>(std::min(at, std::prev(bounds.end())) - bounds.begin());
+  return static_cast<size_t>(std::lower_bound(bounds.begin(), bounds.end(), value) - bounds.begin());
 }
 
 // ---- From JSON. What is wrong with a file is thrown as a Json::exception or a std::runtime_error.
@@ -157,9 +155,9 @@ const RowChoice* Policy::find(const Op& op, const RowProblem& problem, const Dev
   for (const RowTable& table : rows) {
     if (table.op != &op || table.dtype != problem.dtype || table.layout != problem.layout) continue;
     const int64_t vectors = (problem.cols * dtype_bytes(problem.dtype) + kWideAccess - 1) / kWideAccess;
-    if (static_cast<double>(vectors) > table.vectors.back()) return nullptr;
-    const size_t column = place_among(table.vectors, static_cast<double>(vectors));
     const double rows_per_unit = static_cast<double>(problem.rows) / device.units;
+    if (static_cast<double>(vectors) > table.vectors.back() || rows_per_unit > table.rows_per_unit.back()) return nullptr;
+    const size_t column = place_among(table.vectors, static_cast<double>(vectors));
     return &table.choices[column * table.rows_per_unit.size() + place_among(table.rows_per_unit, rows_per_unit)];
   }
   return nullptr;

@@ -47,13 +47,16 @@ bool takes(const RowKernels& kernels, const RowChoice& choice, const RowProblem&
 RowLaunch resolve(const RowKernels& kernels, const RowChoice& choice, const RowProblem& p, const DeviceNumbers& device) {
   const RowKernel& k = kernels.kernel[choice.kernel];
   const int64_t cluster = choice.cluster;
-  RowLaunch plan = {choice.kernel, static_cast<uint32_t>(k.block), static_cast<uint32_t>(cluster)};
+  RowLaunch plan = {choice.kernel, static_cast<uint32_t>(k.block), static_cast<uint32_t>(cluster), k.lanes};
   if (k.lanes == k.block && k.body <= RowBody::cluster)
     plan.block = static_cast<uint32_t>(divided_up(vectors_of(k, p), cluster * k.vectors * device.wave_size) * device.wave_size);
-  int64_t rows = k.block / k.lanes, work = divided_up(p.rows, rows);
+  if (k.lanes < k.block && k.layout == RowLayout::aligned)
+    for (plan.lanes = 2; int64_t{plan.lanes} * k.vectors < vectors_of(k, p);) plan.lanes *= 2;
+  if (k.lanes == k.block) plan.lanes = static_cast<int32_t>(plan.block);
+  int64_t rows = k.lanes == k.block ? 1 : k.block / plan.lanes, work = divided_up(p.rows, rows);
   if (k.body == RowBody::parts) {
     const int64_t tile = elements_of_tile(k, p.dtype), tiles = (p.cols - kWideAccess) / tile;
-    plan.per_block = divided_up(tiles, kMostSpans);
+    plan.per_block = std::max(divided_up(tiles, kMostSpans), std::min(tiles, kLeastTiles));
     plan.spans = static_cast<int32_t>(tiles / plan.per_block);
     work = p.rows > kMostRowBlocks ? kMostRowBlocks : p.rows * plan.spans;
   } else if (k.layout == RowLayout::packed) {
@@ -62,8 +65,8 @@ RowLaunch resolve(const RowKernels& kernels, const RowChoice& choice, const RowP
     work = divided_up(p.rows, rows);
   }
   int64_t most = within_grid_limit(kMostRowBlocks);
-  if (k.body == RowBody::cluster && device.prefetches_rows)  // no more than run at a time
-    most = std::min(most, device.units * std::max<int64_t>(kResidentWorkItems / plan.block, 1));
+  if (device.prefetches_rows && prefetches_rows(k.vectors, k.layout, k.body))  // no more than run at a time
+    most = std::min(most, device.units * std::max<int64_t>(kPrefetchingOnUnit / plan.block, 1));
   most = std::max<int64_t>(most / cluster, 1);
   const int64_t groups = divided_up(work, divided_up(work, most));  // with as many rows each
   plan.grid = static_cast<uint32_t>(groups * cluster);

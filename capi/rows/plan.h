@@ -31,6 +31,7 @@ struct RowLaunch {
   int kernel;         // of the list
   uint32_t block;     // work-items
   uint32_t cluster;   // blocks that share a row
+  int32_t lanes;      // work-items of each that do
   uint32_t grid = 0;  // blocks
   int64_t row_step = 0;   // rows, or spans, that they take at a time
   int64_t per_block = 0;  // of RowStreams
@@ -64,7 +65,7 @@ hipops_status launch_rows(Op& op, const RowProblem& problem, RowStreams<n>* stre
   const DeviceFacts* device;
   RowLaunch plan;
   if (hipops_status status = plan_rows(op, problem, &device, &plan)) return status;
-  streams->threads = static_cast<int32_t>(plan.block);
+  streams->lanes = plan.lanes;
   streams->row_step = plan.row_step;
   streams->per_block = plan.per_block;
   streams->spans = plan.spans;

@@ -109,8 +109,8 @@ MUTATIONS = (
         "Shared memory belongs to its declaration, so another reduction object has the first one's slots, and "
         "each begins with the same set.",
         "softmax", KERNEL,
-        before="return reduction(tile.reduce(rows, base, op, f, g), op);",
-        after="return Reduction(reduction)(tile.reduce(rows, base, op, f, g), op);",
+        before="return reduction(tile.template reduce<kAgain>(rows, base, op, f, g), op);",
+        after="return Reduction(reduction)(tile.template reduce<kAgain>(rows, base, op, f, g), op);",
         runs=(Run("sizes", "f32", "report", says="race at byte", race=True),)),
     Mutation(
         "stage_not_awaited",
@@ -149,7 +149,7 @@ MUTATIONS = (
         "only_the_first_row_of_a_block",
         "Where rows share a block, all groups take the first one.",
         "rms_norm", SHAPE,
-        before="const int place = int(thread_index() / Shape::kLanes);",
+        before="const int place = int(thread_index() >> lane_bits());",
         after="const int place = 0;",
         runs=(Run("sizes", "bf16"), Run("exact", "f32"))),
     Mutation(
@@ -321,9 +321,9 @@ MUTATIONS = (
     Mutation(
         "f32_weights_taken_for_elements",
         "Weights in f32 read as if they were of x's type.",
-        "layer_norm", KERNEL,
-        before="has_other_columns<Op, Shape> && a.columns_are_f32, 0",
-        after="has_other_columns<Op, Shape> && a.columns_are_f32 && false, 0",
+        "layer_norm", "device/rows/columns.h",
+        before="return sizeof(W) != sizeof(f32) && is_f32_;",
+        after="return sizeof(W) != sizeof(f32) && is_f32_ && false;",
         runs=(Run("smoke", "f16"), Run("exact", "bf16"), Run("layouts", "bf16"))),
     Mutation(
         "bias_out_of_nowhere",
@@ -345,8 +345,8 @@ MUTATIONS = (
         "mean_left_in",
         "The simplest of layer_norm's mistakes.",
         "layer_norm", MOMENTS,
-        before="deviation[i] = x[i] - high;",
-        after="deviation[i] = x[i];",
+        before="out[i] = fused_multiply_add(x[i] - high, scale, -low * scale);",
+        after="out[i] = fused_multiply_add(x[i], scale, -low * scale);",
         runs=(Run("smoke", "f32"), Run("smoke", "f64"))),
     Mutation(
         "mean_rounded_to_one_number",

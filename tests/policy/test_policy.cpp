@@ -39,7 +39,7 @@ Op* op_named(const std::string& name) {
 const std::string kTable =
     R"({"schema": 1, "target": "sm_90", "measured": {"device": "a card"}, "rows": [
       {"op": "softmax", "bytes": 2, "layout": "aligned", "vectors": [512, 4096], "rows_per_unit": [1, 8],
-       "kernels": [["aligned_512x2", "aligned_256x4"], ["aligned_cluster:8", "aligned_cluster:4"]]}]})";
+       "kernels": [["aligned_512x2", "aligned_512x4"], ["aligned_cluster:8", "aligned_cluster:4"]]}]})";
 
 std::string replaced(const std::string& from, const std::string& to) {
   std::string text = kTable;
@@ -85,7 +85,7 @@ Death softmax_with(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("a table's choice is that of the first bounds which are not exceeded; longer rows have none", "[policy]") {
+TEST_CASE("a table's choice is that of the first bounds which are not exceeded; longer rows, and more of them, have none", "[policy]") {
   Policy policy;
   const DeviceFacts device = device_of(100, 16);
   REQUIRE(read_policy(kTable, device, &policy) == "");
@@ -97,10 +97,11 @@ TEST_CASE("a table's choice is that of the first bounds which are not exceeded; 
     return found ? op.kernel_names[found->kernel] + (":" + std::to_string(found->cluster)) : "none";
   };
   CHECK(choice(HIPOPS_BF16, 100, 4096) == "softmax_bf16_aligned_512x2:1");
-  CHECK(choice(HIPOPS_BF16, 101, 4096) == "softmax_bf16_aligned_256x4:1");
+  CHECK(choice(HIPOPS_BF16, 101, 4096) == "softmax_bf16_aligned_512x4:1");
   CHECK(choice(HIPOPS_F16, 100, 4097) == "softmax_f16_aligned_cluster:8");
-  CHECK(choice(HIPOPS_F16, 1 << 30, 32768) == "softmax_f16_aligned_cluster:4");
-  CHECK(choice(HIPOPS_F16, 1 << 30, 32769) == "none");
+  CHECK(choice(HIPOPS_F16, 800, 32768) == "softmax_f16_aligned_cluster:4");
+  CHECK(choice(HIPOPS_F16, 801, 32768) == "none");
+  CHECK(choice(HIPOPS_F16, 800, 32769) == "none");
   CHECK(choice(HIPOPS_F32, 100, 4096) == "none");
   CHECK(policy.find(op, {HIPOPS_BF16, RowLayout::unaligned, 100, 4096, true}, device) == nullptr);
   CHECK(policy.find(*op_named("rms_norm"), {HIPOPS_BF16, RowLayout::aligned, 100, 4096, true}, device) == nullptr);

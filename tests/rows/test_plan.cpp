@@ -100,10 +100,13 @@ std::string wrong_plan(const RowProblem& p, const DeviceNumbers& d, const RowLau
                           : k.layout == RowLayout::strided ? p.cols
                           : k.layout == RowLayout::aligned ? (p.cols + length - 1) / length
                                                            : p.cols / length;
-  if (k.body <= RowBody::cluster && (has_row ? block * cluster : int64_t{k.lanes}) * k.vectors < vectors)
+  if (k.body <= RowBody::cluster && (has_row ? block * cluster : int64_t{plan.lanes}) * k.vectors < vectors)
     return "the row does not fit";
 
-  int64_t rows = k.block / k.lanes, all = p.rows;  // that a block takes, of so many
+  if (has_row ? plan.lanes != block : plan.lanes < 1 || plan.lanes > k.lanes || (plan.lanes & (plan.lanes - 1)) != 0) return "its lanes";
+  if (!has_row && k.layout == RowLayout::aligned ? plan.lanes * k.vectors < vectors : !has_row && plan.lanes != k.lanes)
+    return "lanes that hold the row";
+  int64_t rows = has_row ? 1 : k.block / plan.lanes, all = p.rows;  // that a block takes, of so many
   if (k.body == RowBody::parts) {
     const RowKernel& next = kernels.kernel[std::min(plan.kernel + 1, kernels.count - 1)];
     const int64_t tile = elements_of_tile(k, p.dtype);

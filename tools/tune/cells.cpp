@@ -11,14 +11,14 @@
 namespace hipops::tune {
 namespace {
 
-const std::vector<double> kRowsPerUnit = {0.01, 0.1, 0.5, 1, 2, 8, 64};
+const std::vector<double> kRowsPerUnit = {0.01, 0.1, 0.5, 1, 2, 8, 64, 512, 4096};
 
 // In vectors of 16 bytes. Packed rows are short, so that unaligned ones of up to 16 have gaps between them, and go as those
 // of 32 do; strided ones are worked on by element.
 std::vector<double> vectors_of(RowLayout layout) {
   if (layout == RowLayout::packed) return {1, 2, 4, 8, 16};
   if (layout == RowLayout::strided) return {2, 8, 16, 32, 128, 512, 4096};
-  std::vector<double> all = {32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 65536, 262144};
+  std::vector<double> all = {32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 262144};
   if (layout == RowLayout::aligned) all.insert(all.begin(), 8);
   return all;
 }

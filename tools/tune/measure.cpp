@@ -9,8 +9,8 @@
 namespace hipops::tune {
 namespace {
 
-constexpr int kRounds = 3, kRepeats = 5;
-constexpr double kAsFast = 1.02;
+constexpr int kRounds = 5, kRepeats = 5;
+constexpr double kAsFast = 1.03;
 constexpr int64_t kStride = 2;  // of strided rows' elements
 
 // Packed and unaligned rows begin one element off.

@@ -165,5 +165,17 @@ class ScaledExponential<double> {
   int exponent_;
 };
 
+template <class C> struct FloatFormat;
+template <> struct FloatFormat<float> {
+  using Bits = uint32_t;
+  static constexpr int kMantissa = 23, kBias = 127;
+  static constexpr float kLeastNormal = 0x1p-126f, kLeastMean = 0x1p-100f, kMostSum = 0x1p100f, kLift = 0x1p64f, kDrop = 0x1p-64f;
+};
+template <> struct FloatFormat<double> {
+  using Bits = uint64_t;
+  static constexpr int kMantissa = 52, kBias = 1023;
+  static constexpr double kLeastNormal = 0x1p-1022, kLeastMean = 0x1p-900, kMostSum = 0x1p900, kLift = 0x1p512, kDrop = 0x1p-512;
+};
+
 }  // namespace
 }  // namespace hipops

@@ -144,5 +144,24 @@ class Reduce {
   int turn_ = 0;
 };
 
+// All-reduce over groups of neighbouring lanes, a power of two up to 32 that the launch says. As Reduce.
+class ReduceOverLanes {
+ public:
+  explicit HIPOPS_METHOD ReduceOverLanes(int lanes) : lanes_(lanes) {}
+
+  template <class T, class Op>
+  HIPOPS_METHOD T operator()(T v, Op op) {
+    if (lanes_ == 32) return wave_reduce<32>(v, op);
+    if (lanes_ >= 2) v = op(v, other_half<1>(v));
+    if (lanes_ >= 4) v = op(v, other_half<2>(v));
+    if (lanes_ >= 8) v = op(v, other_half<4>(v));
+    if (lanes_ >= 16) v = op(v, other_half<8>(v));
+    return v;
+  }
+
+ private:
+  int lanes_;
+};
+
 }  // namespace
 }  // namespace hipops

@@ -32,6 +32,11 @@ using b128 = uint4;
 typedef uint32_t b128 __attribute__((vector_size(16)));
 #endif
 
+template <class T> constexpr bool is_f16 = false;
+template <> [[maybe_unused]] constexpr bool is_f16<f16> = true;
+template <class T> constexpr bool is_bf16 = false;
+template <> [[maybe_unused]] constexpr bool is_bf16<bf16> = true;
+
 // What an element is computed in.
 template <class T> struct compute_of { using type = float; };
 template <> struct compute_of<f64> { using type = double; };

@@ -70,6 +70,25 @@ class Packed {
 #endif
   }
 
+  HIPOPS_METHOD void change_by(uint32_t bits) {
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) word_[i] ^= bits;
+  }
+
+  // What widen() makes of element i, for a second time: by another instruction for bf16, as ptxas, which keep_packed does not
+  // stop, would keep the first in registers.
+  HIPOPS_METHOD compute_t<T> widened_anew(int i) const {
+#if defined(HIPOPS_NVIDIA)
+    if constexpr (is_bf16<T>) {
+      uint32_t bits;
+      if (i % 2 == 0) asm("prmt.b32 %0, %1, 0, 0x1044;" : "=r"(bits) : "r"(word_[i / 2]));
+      else asm("prmt.b32 %0, %1, 0, 0x3244;" : "=r"(bits) : "r"(word_[i / 2]));
+      return bit_cast<float>(bits);
+    }
+#endif
+    return widen((*this)[i]);
+  }
+
   HIPOPS_METHOD T operator[](int i) const {
     if constexpr (sizeof(T) < 4) {
       constexpr int kOfWord = 4 / sizeof(T), kBits = 8 * sizeof(T);

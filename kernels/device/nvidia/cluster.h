@@ -8,8 +8,8 @@
 namespace hipops {
 namespace {
 
-// Whether blocks stay for several rows, each asked for while the one before is worked on: see DeviceNumbers.
-constexpr bool prefetches_rows = !on_amd;
+// Whether kernels may be persistent, and prefetch rows: see DeviceNumbers.
+constexpr bool may_prefetch_rows = !on_amd;
 
 constexpr int blocks_in_one = on_nvidia || few_registers ? 1 : kBlocksInOne;
 

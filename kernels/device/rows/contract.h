@@ -31,8 +31,13 @@ enum class RowBody : int32_t {
 
 // A row that is split: how many spans it may have, and what a part takes of y at most.
 constexpr int kMostSpans = 512, kMostPartBytes = 32;
-// Work-items of clusters that a unit runs at a time where blocks stay for several rows (NVIDIA), as their registers allow.
-constexpr int kResidentWorkItems = 512;
+constexpr int64_t kLeastTiles = 4;  // of a span, if the row has so many: each span's part is written for each of the others
+// Clusters, and unaligned rows of four vectors a lane: NVIDIA has registers for so many work-items of them on a unit. Those
+// are persistent, and prefetch the next row.
+constexpr int kPrefetchingOnUnit = 512;
+constexpr bool prefetches_rows(int vectors, RowLayout layout, RowBody body) {
+  return body == RowBody::cluster || (body == RowBody::on_chip && layout == RowLayout::unaligned && vectors >= 4);
+}
 constexpr int64_t kMostRowBlocks = int64_t{1} << 21;  // of a launch, so that work-items stay under 2^32
 // Elements that a block of packed rows stages of each stream.
 constexpr int staged_elements(int element_bytes) { return 8192 / element_bytes; }
@@ -52,7 +57,7 @@ struct RowStreams {
   void* data[kStreams];
   int64_t rows, cols;
   int64_t row_step;  // from the rows that the grid begins with to those that it takes next
-  int32_t threads;   // work-items of a block
+  int32_t lanes;     // work-items of a block that share a row: all of them, if it takes one at a time
   int32_t dimensions;  // at least 1
   int32_t like;      // unaligned: the stream by whose multiples of 16 bytes rows are divided into vectors
   int32_t spans;      // of a split row
@@ -80,8 +85,8 @@ enum NormFlag : int32_t { round_sum = 2, weight_plus_one = 4, round_before_weigh
 
 // X(kernel, T, lanes, vectors, block, layout, body): `lanes` work-items share a row, and each holds so many vectors
 // (strided: elements; packed: a row's elements that are worked on at a time). Fewer lanes than the block has: a block takes
-// several rows. As many: it takes one, and has no more work-items than that row needs. An op says how many vectors a lane
-// has registers for in clusters, and in unaligned rows.
+// several rows, and aligned ones have no more lanes each than they need. As many: it takes one, and has no more work-items
+// than that row needs. An op says how many vectors a lane has registers for in clusters, and in unaligned rows.
 #define HIPOPS_LONG_ROW_KERNELS_OF(X, op, T, in_cluster)                         \
   X(op##_##T##_unaligned_cluster, T, 512, in_cluster, 512, unaligned, cluster)   \
   X(op##_##T##_unaligned_parts, T, 512, 2, 512, unaligned, parts)                \
@@ -91,13 +96,11 @@ enum NormFlag : int32_t { round_sum = 2, weight_plus_one = 4, round_before_weigh
   X(op##_##T##_strided_stream, T, 512, 4, 512, strided, streamed)
 // Of an op whose rows may be very short.
 #define HIPOPS_SHORT_ROW_KERNELS_OF(X, op, T)                                    \
-  X(op##_##T##_aligned_2x4, T, 2, 4, 64, aligned, on_chip)                       \
   X(op##_##T##_packed, T, 1, 4, 64, packed, on_chip)
 #define HIPOPS_ROW_KERNELS_OF(X, op, T, in_cluster, in_unaligned)                \
-  X(op##_##T##_aligned_8x4, T, 8, 4, 64, aligned, on_chip)                       \
   X(op##_##T##_aligned_32x4, T, 32, 4, 64, aligned, on_chip)                     \
   X(op##_##T##_aligned_512x2, T, 512, 2, 512, aligned, on_chip)                  \
-  X(op##_##T##_aligned_256x4, T, 256, 4, 256, aligned, on_chip)                  \
+  X(op##_##T##_aligned_512x4, T, 512, 4, 512, aligned, on_chip)                  \
   X(op##_##T##_aligned_cluster, T, 512, in_cluster, 512, aligned, cluster)       \
   X(op##_##T##_unaligned_32x2, T, 32, 2, 128, unaligned, on_chip)                \
   X(op##_##T##_unaligned_512, T, 512, in_unaligned, 512, unaligned, on_chip)     \

@@ -114,7 +114,7 @@ struct SumAndDeviations {
       const Mean<T> mean(sum, own);
       squares = fused_multiply_add(-mean.high * own.cols, mean.high, value_of(all.squares));
       if (!__builtin_expect(uniform(int(are_moments_enough<T>(mean.high, squares, own.cols))), 1))
-        squares = view.reduce(SumByMatrix(), SquaredDeviation<Mean<T>, C>{mean, 1});
+        squares = view.again().reduce(SumByMatrix(), SquaredDeviation<Mean<T>, C>{mean, 1});
       squares = mean.about_mean(squares, own.cols);
     } else {
       sum = sum_of(view, C(1));
@@ -124,10 +124,10 @@ struct SumAndDeviations {
     const bool in_range = fused_multiply_add(squares, terms.inverse_cols, terms.eps) >= F::kLeastMean &&
                           squares <= F::kMostSum && Magnitude()(sum.high()) <= F::kMostSum;
     if (__builtin_expect(ballot(!in_range) != 0, 0)) {
-      const int e = exponent_for(view, terms.eps);
+      const int e = exponent_for(view.again(), terms.eps);
       const C power = power_of_two<C>(-e);
-      const Wide scaled = sum_of(view, power);
-      const C scaled_squares = squares_about(Mean<T>(scaled, own), view, power, own);
+      const Wide scaled = sum_of(view.again(), power);
+      const C scaled_squares = squares_about(Mean<T>(scaled, own), view.again(), power, own);
       if (!in_range) sum = scaled, squares = scaled_squares, exponent = e;
     }
     return {sum, widened(squares), exponent};
@@ -171,7 +171,7 @@ struct SumAndDeviations {
   }
   template <class View>
   static HIPOPS_METHOD C squares_about(const Mean<T>& mean, const View& view, C power, const NormTerms<C>& own) {
-    return mean.about_mean(view.reduce(SumByMatrix(), SquaredDeviation<Mean<T>, C>{mean, power}), own.cols);
+    return mean.about_mean(view.again().reduce(SumByMatrix(), SquaredDeviation<Mean<T>, C>{mean, power}), own.cols);
   }
   template <class View>
   static HIPOPS_METHOD Moments<Wide> moments_of(const View& view) {
@@ -202,34 +202,35 @@ struct Normalization {
     return {power, mean.high, mean.low, scale};
   }
 
-  // Times weights, plus biases. As weigh(), and weigh_small().
-  template <bool kSmall, int n>
-  HIPOPS_METHOD bool apply(const C (&x)[n], const C (&weight)[n], const C (&bias)[n], bool has_weight, C (&out)[n]) const {
-    using F = FloatFormat<C>;
-    C deviation[n];
+  // Times weights, plus biases. As RowScale's.
+  template <int n>
+  HIPOPS_METHOD void apply(const C (&x)[n], const C (&weight)[n], const C (&bias)[n], C (&out)[n], C* least) const {
 #pragma unroll
-    for (int i = 0; i < n; ++i) deviation[i] = x[i] - high;
-    if (__builtin_expect(power != C(1), 0)) {
+    for (int i = 0; i < n; ++i) out[i] = fused_multiply_add(x[i] - high, scale, -low * scale);
+    lower_to_magnitudes<T>(least, out);
 #pragma unroll
-      for (int i = 0; i < n; ++i) deviation[i] = x[i] * power - high;
-    }
+    for (int i = 0; i < n; ++i) out[i] = fused_multiply_add(out[i], weight[i], bias[i]);
+  }
+  template <int n>
+  HIPOPS_METHOD bool loses_digits(const C (&x)[n]) const {
     bool small = false;
-    if constexpr (kSmall) {
 #pragma unroll
-      for (int i = 0; i < n; ++i) {
-        const C lifted = fused_multiply_add(deviation[i], scale * F::kLift, -low * (scale * F::kLift));
-        const bool is_small = Magnitude()(lifted) < F::kLeastNormal * F::kLift;
-        out[i] = is_small ? fused_multiply_add(lifted, weight[i] * F::kDrop, bias[i])
-                          : fused_multiply_add(lifted * F::kDrop, weight[i], bias[i]);
-      }
-    } else {
-#pragma unroll
-      for (int i = 0; i < n; ++i) out[i] = fused_multiply_add(deviation[i], scale, -low * scale);
-      small = has_weight && has_small<T>(deviation, out);
-#pragma unroll
-      for (int i = 0; i < n; ++i) out[i] = fused_multiply_add(out[i], weight[i], bias[i]);
+    for (int i = 0; i < n; ++i) {
+      const C deviation = x[i] - high, normalized = fused_multiply_add(deviation, scale, -low * scale);
+      small |= deviation != C(0) && Magnitude()(normalized) < FloatFormat<C>::kLeastNormal;
     }
     return small;
+  }
+  template <int n>
+  HIPOPS_METHOD void apply_extreme(const C (&x)[n], const C (&weight)[n], const C (&bias)[n], C (&out)[n]) const {
+    using F = FloatFormat<C>;
+#pragma unroll
+    for (int i = 0; i < n; ++i) {
+      const C lifted = fused_multiply_add(x[i] * power - high, scale * F::kLift, -low * (scale * F::kLift));
+      const bool is_small = Magnitude()(lifted) < F::kLeastNormal * F::kLift;
+      out[i] = is_small ? fused_multiply_add(lifted, weight[i] * F::kDrop, bias[i])
+                        : fused_multiply_add(lifted * F::kDrop, weight[i], bias[i]);
+    }
   }
 
  private:

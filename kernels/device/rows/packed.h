@@ -141,6 +141,7 @@ struct StagedRow {
   int place, cols;
 
   HIPOPS_METHOD int64_t elements() const { return cols; }
+  HIPOPS_METHOD const StagedRow& again() const { return *this; }
   template <class O, class F, class G>
   HIPOPS_METHOD auto reduce(O op, F f, G g) const {
     using V = decltype(f(C()));

@@ -26,20 +26,22 @@ HIPOPS_FN TwoParts<Part> two_parts(const Part& a, int64_t in_a, const Part& b, i
 // A part, as elements of a tensor.
 template <class T, class Part>
 struct PartInTensor {
-  static constexpr int kElements = sizeof(Part) / sizeof(T);
+  static constexpr int kLength = kWideBytes / int(sizeof(T)), kVectors = (sizeof(Part) + kWideBytes - 1) / kWideBytes;
   static_assert(sizeof(Part) <= kMostPartBytes && sizeof(Part) % sizeof(T) == 0, "the places have room");
 
   static HIPOPS_METHOD void store(const Part& part, T* to) {
-    T element[kElements];
-    __builtin_memcpy(element, &part, sizeof part);
+    Vector<T, kLength> vector[kVectors]{};
+    __builtin_memcpy(vector, &part, sizeof part);
 #pragma unroll
-    for (int i = 0; i < kElements; ++i) to[i] = element[i];
+    for (int i = 0; i < kVectors; ++i) store_vector_anywhere<kLength>(to + i * kLength, vector[i]);
   }
   static HIPOPS_METHOD Part load(const T* from) {
-    T element[kElements];
+    Vector<T, kLength> vector[kVectors];
 #pragma unroll
-    for (int i = 0; i < kElements; ++i) element[i] = from[i];
-    return bit_cast<Part>(element);
+    for (int i = 0; i < kVectors; ++i) vector[i] = load_vector_anywhere<kLength>(from + i * kLength);
+    Part part;
+    __builtin_memcpy(&part, vector, sizeof part);
+    return part;
   }
 };
 
@@ -62,7 +64,7 @@ class Span {
   HIPOPS_METHOD void leave(const Part& part) const {
     Rows<Streams, Shape> rows(*s_);
     rows.select(row);
-    for (int to = thread_index(); to < s_->spans; to += s_->threads)
+    for (int to = thread_index(); to < s_->spans; to += s_->lanes)
       PartInTensor<T, Part>::store(part, rows.stream(Op::kInputs) + rows.first_column(begin_of(to)) + index_ * kPlace);
   }
 
@@ -92,7 +94,7 @@ class Span {
     Rows<Streams, Shape> rows(*s_);
     rows.select(row);
     const int64_t in_vectors = rows.in_vectors();
-    return {rows.stream(Op::kInputs) + rows.first_column(begin), s_->spans, s_->threads, begin_of(1),
+    return {rows.stream(Op::kInputs) + rows.first_column(begin), s_->spans, s_->lanes, begin_of(1),
             in_vectors - begin_of(s_->spans - 1), s_->cols - in_vectors, reduction};
   }
 

@@ -13,17 +13,6 @@ HIPOPS_FN const NormTerms<float>& terms_of(const Args& a, float) { return a.term
 template <class Args>
 HIPOPS_FN const NormTerms<double>& terms_of(const Args& a, double) { return a.terms_in_f64; }
 
-template <class C> struct FloatFormat;
-template <> struct FloatFormat<float> {
-  using Bits = uint32_t;
-  static constexpr int kMantissa = 23, kBias = 127;
-  static constexpr float kLeastNormal = 0x1p-126f, kLeastMean = 0x1p-100f, kMostSum = 0x1p100f, kLift = 0x1p64f, kDrop = 0x1p-64f;
-};
-template <> struct FloatFormat<double> {
-  using Bits = uint64_t;
-  static constexpr int kMantissa = 52, kBias = 1023;
-  static constexpr double kLeastNormal = 0x1p-1022, kLeastMean = 0x1p-900, kMostSum = 0x1p900, kLift = 0x1p512, kDrop = 0x1p-512;
-};
 // Of a number that is not negative; of denormal ones the least that normal ones have.
 template <class C>
 HIPOPS_FN int exponent_of(C v) {
@@ -36,9 +25,6 @@ HIPOPS_FN C power_of_two(int e) {
   using F = FloatFormat<C>;
   return bit_cast<C>(typename F::Bits(e + F::kBias) << F::kMantissa);
 }
-
-template <class T> constexpr bool is_f16 = false;
-template <> [[maybe_unused]] constexpr bool is_f16<f16> = true;
 
 struct Square {
   template <class C> HIPOPS_METHOD C operator()(C v) const { return v * v; }
@@ -62,6 +48,19 @@ HIPOPS_FN C least_magnitude(const C (&v)[n]) {
     for (int i = 0; i < half; ++i) least[i] = smaller(least[i], least[i + half]);
   }
   return least[0];
+}
+
+// Lowers `least` to the magnitudes of what was computed for elements of T. f16 has no elements so small that it matters.
+template <class T, class C, int n>
+HIPOPS_FN void lower_to_magnitudes(C* least, const C (&v)[n]) {
+  if constexpr (!is_f16<T>) *least = smaller(*least, least_magnitude(v));
+}
+
+// What an element of T keeps of values.
+template <class T, class C, int n>
+HIPOPS_FN void round_to(C (&v)[n]) {
+#pragma unroll
+  for (int i = 0; i < n; ++i) v[i] = C(widen(narrow<T>(v[i])));
 }
 
 template <class C>
@@ -98,8 +97,8 @@ struct SumOfSquares {
     int exponent = 0;
     const bool in_range = fused_multiply_add(squares, terms.inverse_cols, terms.eps) >= F::kLeastMean && squares <= F::kMostSum;
     if (__builtin_expect(ballot(!in_range) != 0, 0)) {
-      const int e = exponent_for(view, terms.eps);
-      const C scaled = view.reduce(Sum(), ScaledSquare<C>{power_of_two<C>(-e)});
+      const int e = exponent_for(view.again(), terms.eps);
+      const C scaled = view.again().reduce(Sum(), ScaledSquare<C>{power_of_two<C>(-e)});
       if (!in_range) squares = scaled, exponent = e;
     }
     return {WideSum<C>::of(squares), exponent};
@@ -123,68 +122,94 @@ struct RowScale {
     return {power, inverse_square_root(mean)};
   }
 
-  template <int n>
-  HIPOPS_METHOD void normalize(const C (&x)[n], C (&out)[n]) const {
+  // Times weights, by a norm's flags; a weight is 1 where it is not `there`.
+  template <class T, int n>
+  HIPOPS_METHOD void weigh(const C (&x)[n], C (&weight)[n], bool there, int32_t flags, C (&out)[n], C* least) const {
 #pragma unroll
     for (int i = 0; i < n; ++i) out[i] = x[i] * factor;
-    if (__builtin_expect(power != C(1), 0)) {
+    lower_to_magnitudes<T>(least, out);
+    if (__builtin_expect(flags != 0, 0)) {
+      add_one(weight, there, flags);
+      if (flags & round_before_weight) round_to<T>(out);
+    }
 #pragma unroll
-      for (int i = 0; i < n; ++i) out[i] = x[i] * power * factor;
+    for (int i = 0; i < n; ++i) out[i] *= weight[i];
+  }
+  template <class T, int n>
+  HIPOPS_METHOD bool loses_digits(const C (&x)[n], bool there, int32_t flags) const {
+    bool small = false;
+#pragma unroll
+    for (int i = 0; i < n; ++i) small |= x[i] != C(0) && Magnitude()(x[i] * factor) < FloatFormat<C>::kLeastNormal;
+    return small && there && !(flags & round_before_weight);
+  }
+  // Of rows with a power, and of what is normalized to denormal numbers: those have lost digits that a large weight shows,
+  // and are multiplied by powers of two meanwhile.
+  template <class T, int n>
+  HIPOPS_METHOD void weigh_extreme(const C (&x)[n], C (&weight)[n], bool there, int32_t flags, C (&out)[n]) const {
+    using F = FloatFormat<C>;
+    add_one(weight, there, flags);
+#pragma unroll
+    for (int i = 0; i < n; ++i) {
+      const C lifted = x[i] * power * (factor * F::kLift), normalized = lifted * F::kDrop;
+      if (flags & round_before_weight) out[i] = C(widen(narrow<T>(normalized))) * weight[i];
+      else out[i] = Magnitude()(lifted) < F::kLeastNormal * F::kLift ? lifted * (weight[i] * F::kDrop) : normalized * weight[i];
     }
   }
 
-  // Times weights, of what is normalized to numbers that may be denormal: those have lost digits that a large weight
-  // shows, and are multiplied by powers of two meanwhile.
+ private:
   template <int n>
-  HIPOPS_METHOD void weigh_small(const C (&x)[n], const C (&weight)[n], C (&out)[n]) const {
-    using F = FloatFormat<C>;
+  static HIPOPS_METHOD void add_one(C (&weight)[n], bool there, int32_t flags) {
+    if (__builtin_expect(there && (flags & weight_plus_one), 0)) {
 #pragma unroll
-    for (int i = 0; i < n; ++i) {
-      const C lifted = x[i] * power * (factor * F::kLift);
-      out[i] = Magnitude()(lifted) < F::kLeastNormal * F::kLift ? lifted * (weight[i] * F::kDrop) : lifted * F::kDrop * weight[i];
+      for (int i = 0; i < n; ++i) weight[i] += C(1);
     }
   }
 };
 
-// Whether one of x that is not 0 has become a denormal number. f16 has no elements so small.
-template <class T, class C, int n>
-HIPOPS_FN bool has_small(const C (&x)[n], const C (&normalized)[n]) {
-  constexpr C kLeast = FloatFormat<C>::kLeastNormal;
-  if (__builtin_expect(is_f16<T> || least_magnitude(normalized) >= kLeast, 1)) return false;
-  bool small = false;
-#pragma unroll
-  for (int i = 0; i < n; ++i) small = small || (x[i] != C(0) && Magnitude()(normalized[i]) < kLeast);
-  return small;
-}
+// What ops have in common that norm by a root mean square (row_kernel.h says what an op is). A second output is what is
+// normed.
+template <class T, class Args_>
+struct RmsOp {
+  using Args = Args_;
+  using C = compute_t<T>;
+  using Largest = WideSum<C>;
+  using Part = SumOfSquares<C>;
+  static constexpr int kColumns = 1;
+  static constexpr bool kMaps = false, kHasExtremes = true;
+  static HIPOPS_METHOD C absent_column(int) { return 1; }
 
-// What an element of T keeps of values.
-template <class T, class C, int n>
-HIPOPS_FN void round_to(C (&v)[n]) {
-#pragma unroll
-  for (int i = 0; i < n; ++i) v[i] = C(widen(narrow<T>(v[i])));
-}
+  template <class View>
+  static HIPOPS_METHOD Part part(const Args& a, const View& view) { return Part::of(view, terms_of(read_anew(a), C())); }
+  template <class Parts>
+  static HIPOPS_METHOD Part merge(const Args&, const Parts& parts) { return Part::merged(parts); }
+  static HIPOPS_METHOD RowScale<C> whole(const Args& a, const Part& part) { return RowScale<C>::of(part, terms_of(a, C())); }
 
-// The norm's last step, by its flags; the weight is 1 where it is not `there`. Whether weigh_small is to be taken instead.
-template <class T, bool kSmall, class C, int n>
-HIPOPS_FN bool weigh(const RowScale<C>& scale, const C (&x)[n], C (&weight)[n], bool there, int32_t flags, C (&out)[n]) {
-  if (__builtin_expect(there && (flags & weight_plus_one), 0)) {
+  static HIPOPS_METHOD bool is_extreme(const RowScale<C>& scale) { return scale.power != C(1); }
+  template <int n>
+  static HIPOPS_METHOD bool loses_digits(const Args& a, const RowScale<C>& scale, const C (&x)[n]) {
+    return scale.template loses_digits<T>(x, a.columns[0].data != nullptr, a.flags);
+  }
+  template <int n, int outputs>
+  static HIPOPS_METHOD void apply(const Args& a, const RowScale<C>& scale, const C (&x)[n], C (&column)[2][n],
+                                  C (&out)[outputs][n], C* least) {
+    keep(x, out);
+    scale.template weigh<T>(x, column[0], a.columns[0].data != nullptr, a.flags, out[0], least);
+  }
+  template <int n, int outputs>
+  static HIPOPS_METHOD void apply_extreme(const Args& a, const RowScale<C>& scale, const C (&x)[n], C (&column)[2][n],
+                                          C (&out)[outputs][n]) {
+    keep(x, out);
+    scale.template weigh_extreme<T>(x, column[0], a.columns[0].data != nullptr, a.flags, out[0]);
+  }
+
+ private:
+  template <int n, int outputs>
+  static HIPOPS_METHOD void keep(const C (&x)[n], C (&out)[outputs][n]) {
 #pragma unroll
-    for (int i = 0; i < n; ++i) weight[i] += C(1);
+    for (int i = 0; i < n; ++i)
+      if constexpr (outputs == 2) out[1][i] = x[i];
   }
-  if constexpr (kSmall) {
-    scale.weigh_small(x, weight, out);
-    return false;
-  }
-  scale.normalize(x, out);
-  bool small = has_small<T>(x, out);
-  if (__builtin_expect(flags & round_before_weight, 0)) {
-    round_to<T>(out);
-    small = false;
-  }
-#pragma unroll
-  for (int i = 0; i < n; ++i) out[i] *= weight[i];
-  return small && there;
-}
+};
 
 }  // namespace
 }  // namespace hipops

@@ -1,18 +1,21 @@
 // The kernel of every row op. An op is a struct of a few functions (kernels/rms_norm.hip is one):
 //
-//   Args                       with `rows`, a RowStreams<kInputs + kOutputs>, `columns`, Columns[kColumns], `columns_are_f32`
+//   Args                       with `rows`, a RowStreams<kInputs + kOutputs>, `columns`, Columns[kColumns], `columns_are_f32`,
+//                              kOnUnit, kShortOnUnit: work-items that a unit of NVIDIA's is to run, as registers allow
 //   kInputs, kOutputs          streams of rows
 //   kColumns                   weights; absent_column(i) is what one that is not there consists of
 //   kMaps                      whether part() maps elements, and mapped(row, x) does the same to one
 //   Largest                    the largest type that is reduced
-//   kOnUnit                    work-items that a unit of NVIDIA's is to run at a time: as many as its registers allow
 //   combine(args, in, out)     of several inputs: what the op works with, a vector at a time
 //   part(args, view)           what a row comes to, or a tile of one, where it is not on chip. view.reduce(op, f) reduces
-//                              f(element) over it; view.map(f) puts f(element) in each element's place
+//                              f(element) over it; view.map(f) puts f(element) in each element's place; view.again() is
+//                              the same for a further reduction that few rows take
 //   merge(args, parts)         what they come to together: parts.reduce(op, f) reduces f(part, its elements)
 //   whole(args, part)          what apply() needs of a row
-//   apply<kSmall>(args, row, v, columns, out)   the results of a vector. Where it gives true, those of the wave's part of the
-//                              tile are made anew, with kSmall
+//   apply(args, row, v, columns, out)   the results of some elements
+//   kHasExtremes               whether rows may leave the range that apply() is for: then it has `least` as well, and lowers
+//                              it to the least magnitude of what has to keep its digits. is_extreme(row) and, where that is
+//                              denormal, loses_digits(args, row, v) say of a row that it goes by apply_extreme(as apply)
 //
 // Flags of an op are uniform branches outside of the loops over elements. All lanes reduce alike, any number of times.
 #pragma once
@@ -31,8 +34,11 @@ using StreamsOf = RowStreams<Op::kInputs + Op::kOutputs>;
 template <class Op, class Shape>
 using RowsOf = Rows<StreamsOf<Op>, Shape>;
 
+template <class Op, class Shape>
+constexpr bool prefetches = may_prefetch_rows && prefetches_rows(Shape::kVectors, Shape::kLayout, Shape::kBody);
+
 // A row, or a tile of one, in registers.
-template <class Op, class Shape, class Reduction>
+template <class Op, class Shape, class Reduction, bool kAgain = false>
 struct RowView {
   using C = typename Shape::Compute;
   // Whether it is all of the row; whether elements stay mapped until apply(); and whether several waves share it.
@@ -43,10 +49,11 @@ struct RowView {
   Reduction& reduction;
 
   HIPOPS_METHOD int64_t elements() const { return rows.elements(base); }
+  HIPOPS_METHOD RowView<Op, Shape, Reduction, true> again() const { return {tile, rows, base, reduction}; }
   template <class O, class F, class G>
   HIPOPS_METHOD auto reduce(O op, F f, G g) const {
     tile.widen_anew();
-    return reduction(tile.reduce(rows, base, op, f, g), op);
+    return reduction(tile.template reduce<kAgain>(rows, base, op, f, g), op);
   }
   template <class O, class F>
   HIPOPS_METHOD auto reduce(O op, F f) const { return reduce(op, f, Identity()); }
@@ -54,25 +61,34 @@ struct RowView {
   HIPOPS_METHOD void map(F f) const { tile.map(f); }
 };
 
-// Stores what the op makes of a tile, and tells whether it is to be made anew.
-template <class Op, class Shape, bool kSmall, class Args, class Rows, class Row, class Columns>
-HIPOPS_FN bool store_results(const Args& a, const Tile<Op, Shape>& tile, const Rows& rows, int64_t base, const Row& row,
+// The results of some elements; of a row without extremes the least magnitude, too, of what has to keep its digits.
+template <class Op, bool kExtreme, class Args, class Row, class C, int n>
+HIPOPS_FN void apply_to(const Args& a, const Row& row, const C (&x)[n], C (&columns)[Op::kColumns + 1][n],
+                        C (&out)[Op::kOutputs][n], C* least) {
+  if constexpr (!Op::kHasExtremes) Op::apply(a, row, x, columns, out);
+  else if constexpr (kExtreme) Op::apply_extreme(a, row, x, columns, out);
+  else Op::apply(a, row, x, columns, out, least);
+}
+
+// Stores what the op makes of a tile. Returns the least magnitude.
+template <class Op, class Shape, bool kExtreme, class Args, class Rows, class Row, class Columns>
+HIPOPS_FN auto store_results(const Args& a, const Tile<Op, Shape>& tile, const Rows& rows, int64_t base, const Row& row,
                              const Columns& columns) {
   using T = typename Shape::Element;
   using C = typename Shape::Compute;
   constexpr int n = Shape::kLength;
   OutgoingVectors<T, Shape::kRun> unaligned[Op::kOutputs];
-  bool small = false;
+  C least = C(INFINITY);
   tile.for_each_vector(rows, base, [&](int v, typename Rows::Column col, const C (&elements)[n]) {
     const bool is_there = rows.live() && rows.there(col);
     if (Shape::kLayout != RowLayout::unaligned && !is_there) return;
     C weight[Op::kColumns + 1][n], out[Op::kOutputs][n];
     columns.get(rows, v, col, weight);
-    small |= Op::template apply<kSmall>(a, row, elements, weight, out) && is_there;
+    apply_to<Op, kExtreme>(a, row, elements, weight, out, &least);
 #pragma unroll
     for (int i = 0; i < Op::kOutputs; ++i) {
       const int stream = Op::kInputs + i;
-      if (!rows.has(stream)) continue;
+      if (Op::kOutputs > 1 && !rows.has(stream)) continue;
       Vector<T, n> narrowed;
 #pragma unroll
       for (int e = 0; e < n; ++e) narrowed.element[e] = narrow<T>(out[i][e]);
@@ -87,38 +103,41 @@ HIPOPS_FN bool store_results(const Args& a, const Tile<Op, Shape>& tile, const R
   });
   if constexpr (Rows::kHasEdges) {
     const auto col = rows.edge();
-    if (base != 0 || col < 0 || !rows.live()) return small;
+    if (base != 0 || col < 0 || !rows.live()) return least;
     C element[1] = {tile.edge()}, weight[Op::kColumns + 1][1], out[Op::kOutputs][1];
     columns.at(col, weight);
-    small |= Op::template apply<kSmall>(a, row, element, weight, out);
+    apply_to<Op, kExtreme>(a, row, element, weight, out, &least);
 #pragma unroll
     for (int i = 0; i < Op::kOutputs; ++i)
       if (rows.has(Op::kInputs + i)) rows.stream(Op::kInputs + i)[col] = narrow<T>(out[i][0]);
   }
-  return small;
+  return least;
 }
-
-template <class Op, class Shape, class Args, class Rows, class Row, class Columns>
-HIPOPS_FN void store_with(const Args& a, const Tile<Op, Shape>& tile, const Rows& rows, int64_t base, const Row& row,
-                          const Columns& columns) {
-  const bool small = store_results<Op, Shape, false>(a, tile, rows, base, row, columns);
-  if (__builtin_expect(ballot(small) != 0, 0)) store_results<Op, Shape, true>(a, tile, rows, base, row, columns);
-}
-
-// Whether weights may be of another type than the rows. Those are loaded at use.
-template <class Op, class Shape>
-constexpr bool has_other_columns = Op::kColumns > 0 && sizeof(typename Shape::Element) != sizeof(f32);
 
 template <class Op, class Shape, class Args, class Rows, class Row, class Columns>
 HIPOPS_FN void store_tile(const Args& a, Tile<Op, Shape>& tile, const Rows& rows, int64_t base, const Row& row,
                           const Columns& columns) {
-  tile.widen_anew();
-  // First what is not jumped to: what most calls do.
-  if (__builtin_expect(has_other_columns<Op, Shape> && a.columns_are_f32, 0)) {
-    if constexpr (has_other_columns<Op, Shape>)
-      store_with<Op, Shape>(a, tile, rows, base, row, OwnColumns<Op, Shape, f32, false>(a));
+  using C = typename Shape::Compute;
+  if constexpr (!Op::kHasExtremes) {
+    store_results<Op, Shape, false>(a, tile, rows, base, row, columns);
+  } else if constexpr (!Shape::kOnChip) {  // one way: gfx9 has no scalar registers for two
+    store_results<Op, Shape, true>(a, tile, rows, base, row, columns);
   } else {
-    store_with<Op, Shape>(a, tile, rows, base, row, columns);
+    tile.widen_anew();
+    if (__builtin_expect(ballot(Op::is_extreme(row)) == 0, 1)) {
+      const C least = store_results<Op, Shape, false>(a, tile, rows, base, row, columns);
+      if (__builtin_expect(ballot(least < FloatFormat<C>::kLeastNormal) == 0, 1)) return;
+      tile.forget_made(a);
+      bool loses = false;  // it may be the magnitude of a 0
+      tile.for_each_vector(rows, base, [&](int, typename Rows::Column col, const C (&elements)[Shape::kLength]) {
+        if (rows.there(col)) loses |= Op::loses_digits(a, row, elements);
+      });
+      const C edge[1] = {tile.edge()};
+      if (Rows::kHasEdges) loses |= Op::loses_digits(a, row, edge);
+      if (ballot(loses) == 0) return;
+    }
+    tile.forget_made(a);
+    store_results<Op, Shape, true>(a, tile, rows, base, row, columns);
   }
 }
 
@@ -142,13 +161,13 @@ constexpr bool keeps_columns() {
   return Shape::kInCluster ? Shape::kVectors * Op::kColumns <= 8 / blocks_in_one : Shape::kVectors <= 2;
 }
 template <class Op, class Shape>
-using ColumnsOnChip = OwnColumns<Op, Shape, typename Shape::Element, keeps_columns<Op, Shape>()>;
+using ColumnsOnChip = OwnColumns<Op, Shape, keeps_columns<Op, Shape>()>;
 template <class Op, class Shape>
-using ColumnsAtUse = OwnColumns<Op, Shape, typename Shape::Element, false>;
+using ColumnsAtUse = OwnColumns<Op, Shape, false>;
 
 template <class Op, class Shape>
 HIPOPS_FN void take_rows_on_chip(const typename Op::Args& args) {
-  typename Shape::template Reduction<typename Op::Largest> reduction(args.rows.threads);
+  typename Shape::template Reduction<typename Op::Largest> reduction(args.rows.lanes);
   ColumnsOnChip<Op, Shape> columns(args);
   RowsOf<Op, Shape> rows(args.rows);
   int64_t first = rows.begin();
@@ -161,7 +180,7 @@ HIPOPS_FN void take_rows_on_chip(const typename Op::Args& args) {
     const int64_t next = first + a.rows.row_step;
     tile.take(a, rows, 0);
     RowsOf<Op, Shape> ahead(a.rows);
-    if constexpr (Shape::kPrefetches) {
+    if constexpr (prefetches<Op, Shape>) {
       if (next < a.rows.rows) {
         ahead.select(next);
         tile.ask(ahead, 0);
@@ -170,7 +189,7 @@ HIPOPS_FN void take_rows_on_chip(const typename Op::Args& args) {
     finish_row<Op, Shape>(a, rows, tile, columns, reduction);
     first = next;
     if (first >= args.rows.rows) return;
-    if constexpr (Shape::kPrefetches) {
+    if constexpr (prefetches<Op, Shape>) {
       rows = ahead;
     } else {
       rows = RowsOf<Op, Shape>(read_anew(args).rows);
@@ -201,19 +220,19 @@ HIPOPS_FN void take_packed_rows(const typename Op::Args& args) {
       for (int col = 0; col < own; col += n) {
         const typename Op::Args& again = read_anew(args);
         C x[n], weight[Op::kColumns + 1][n], out[Op::kOutputs][n];
-        if (has_other_columns<Op, Shape> && again.columns_are_f32)
-          OwnColumns<Op, Shape, f32, false>(again).neighbours(col, cols, weight);
-        else
-          ColumnsAtUse<Op, Shape>(again).neighbours(col, cols, weight);
+        ColumnsAtUse<Op, Shape>(again).neighbours(col, cols, weight);
         staged.get(again, place + col, cols - col, x);
         if constexpr (Op::kMaps) {
 #pragma unroll
           for (int i = 0; i < n; ++i) x[i] = Op::mapped(result, x[i]);
         }
-        C same[Op::kColumns + 1][n];  // as apply() may change weights
+        C same[Op::kColumns + 1][n], least = C(INFINITY);  // as apply() may change weights
         __builtin_memcpy(same, weight, sizeof same);
-        if (__builtin_expect(Op::template apply<false>(again, result, x, weight, out), 0))
-          Op::template apply<true>(again, result, x, same, out);
+        apply_to<Op, false>(again, result, x, weight, out, &least);
+        if constexpr (Op::kHasExtremes) {
+          if (__builtin_expect(Op::is_extreme(result) || least < FloatFormat<C>::kLeastNormal, 0))
+            apply_to<Op, true>(again, result, x, same, out, &least);
+        }
         staged.set(place + col, cols - col, out);
       }
     }
@@ -263,7 +282,7 @@ HIPOPS_FN void apply_to_span(const typename Op::Args& args, int64_t row, int64_t
 
 template <class Op, class Shape>
 HIPOPS_FN void take_rows_in_memory(const typename Op::Args& args) {
-  typename Shape::template Reduction<typename Op::Largest> reduction(args.rows.threads);
+  typename Shape::template Reduction<typename Op::Largest> reduction(args.rows.lanes);
   int64_t first = RowsOf<Op, Shape>(args.rows).begin();
   do {
     const auto part = part_of_span<Op, Shape>(args, first, 0, args.rows.cols, reduction);
@@ -274,7 +293,7 @@ HIPOPS_FN void take_rows_in_memory(const typename Op::Args& args) {
 
 template <class Op, class Shape>
 HIPOPS_FN void take_spans(const typename Op::Args& args) {
-  typename Shape::template Reduction<typename Op::Largest> reduction(args.rows.threads);
+  typename Shape::template Reduction<typename Op::Largest> reduction(args.rows.lanes);
   const int64_t all = args.rows.rows * args.rows.spans;
   for (int64_t i = block_index(); i < all; i += args.rows.row_step) {
     const typename Op::Args& a = read_anew(args);
@@ -300,12 +319,14 @@ HIPOPS_FN void take_rows(const typename Op::Args& a) {
 }
 
 // Work-items for which a kernel is to have registers: those of its largest block, or, on NVIDIA, of the blocks that a unit
-// is to run at a time, which is the op's own where rows are aligned.
-constexpr int work_items(int on_unit, int block, RowLayout layout, RowBody body) {
-  if (body == RowBody::cluster) return blocks_in_one * block;
-  if (!bounds_give_registers) return block;
-  if (body == RowBody::on_chip && layout == RowLayout::unaligned) return 512;
-  return body == RowBody::on_chip ? on_unit : body == RowBody::merged ? 512 : 1024;
+// is to run at a time: of short and of longer rows as many as the op says, and fewer where there are few rows.
+template <class Args>
+constexpr int work_items(int lanes, int vectors, int block, RowLayout layout, RowBody body) {
+  if (!bounds_give_registers) return body == RowBody::cluster ? blocks_in_one * block : block;
+  if (body == RowBody::cluster || body == RowBody::merged) return 512;
+  if (body != RowBody::on_chip) return 1024;
+  if (layout == RowLayout::unaligned || (layout == RowLayout::aligned && vectors < 4)) return 512;
+  return lanes < block ? Args::kShortOnUnit : Args::kOnUnit;
 }
 
 }  // namespace
@@ -313,7 +334,7 @@ constexpr int work_items(int on_unit, int block, RowLayout layout, RowBody body)
 
 // The kernels of an op's list; `Op` is a template of the element type.
 #define HIPOPS_ROW_KERNEL(Op, Args, name, T, lanes, vectors, block, layout, body)              \
-  HIPOPS_KERNEL_UP_TO(work_items(Op<T>::kOnUnit, block, RowLayout::layout, RowBody::body))     \
+  HIPOPS_KERNEL_UP_TO(work_items<Args>(lanes, vectors, block, RowLayout::layout, RowBody::body)) \
   name(HIPOPS_ARGS(Args) a) {                                                                  \
     follow_launch_before();                                                                    \
     take_rows<Op<T>, RowShape<T, lanes, vectors, block, RowLayout::layout, RowBody::body>>(a); \

@@ -19,18 +19,20 @@ struct RowShape {
   static constexpr RowBody kBody = kBody_;
   static constexpr bool kByElement = kLayout == RowLayout::strided || kLayout == RowLayout::packed;
   static constexpr int kLength = kByElement ? 1 : kWideBytes / int(sizeof(T));  // of a vector
-  static constexpr int kRowsPerBlock = kBlock / kLanes;
+  static constexpr int kRowsPerBlock = kBlock / kLanes;  // at least
+  // Whether the launch says how many lanes share a row: a power of two, up to kLanes.
+  static constexpr bool kLanesAsNeeded = kLayout == RowLayout::aligned && kRowsPerBlock > 1;
   static constexpr bool kInCluster = kBody == RowBody::cluster;
   static constexpr bool kOnChip = kBody == RowBody::on_chip || kInCluster;
-  // Blocks of a cluster wait for each other: where there are such, the next row is on its way meanwhile.
-  static constexpr bool kPrefetches = kInCluster && prefetches_rows;
   // Lanes whose vectors lie side by side. Those of a wave lie together, so that it works on few lines at a time.
   static constexpr int kRun = kRowsPerBlock > 1 ? kLanes : wave_size;
   using Streamed = RowShape<T, kLanes_, (kVectors_ + 3) / 4, kBlock_, kLayout_, RowBody::streamed>;
 
   // All-reduce over the lanes of a row, of values up to the size of Largest.
   template <class Largest>
-  using Reduction = typename Choose<kInCluster, ClusterReduce<Largest, kLanes>, Reduce<Largest, kLanes>>::type;
+  using ReduceInBlock = typename Choose<kLanesAsNeeded, ReduceOverLanes, Reduce<Largest, kLanes>>::type;
+  template <class Largest>
+  using Reduction = typename Choose<kInCluster, ClusterReduce<Largest, kLanes>, ReduceInBlock<Largest>>::type;
 };
 
 // A work-item's place in the rows of `Streams`, a RowStreams.
@@ -47,13 +49,15 @@ class Rows {
   // The first of the block's rows. All its lanes go through the same rounds: those without a row read another one, take
   // part in the reductions, and store nothing.
   HIPOPS_METHOD int64_t begin() const {
-    return int64_t(Shape::kInCluster ? cluster_index() : block_index()) * Shape::kRowsPerBlock;
+    const int64_t group = Shape::kInCluster ? cluster_index() : block_index();
+    if constexpr (Shape::kLanesAsNeeded) return group * Shape::kBlock >> lane_bits();
+    return group * Shape::kRowsPerBlock;
   }
   HIPOPS_METHOD void select(int64_t first) {
     if constexpr (Shape::kRowsPerBlock == 1) {
       find(first);
     } else {
-      const int place = int(thread_index() / Shape::kLanes);
+      const int place = int(thread_index() >> lane_bits());
       const int64_t left = s_->rows - first;
       live_ = place < left;
       find(first + (live_ ? place : left - 1));
@@ -68,8 +72,8 @@ class Rows {
 
   // Work-items that share a row, in all blocks of a cluster.
   HIPOPS_METHOD int lanes() const {
-    if constexpr (Shape::kRowsPerBlock > 1) return Shape::kLanes;
-    return s_->threads * (Shape::kInCluster ? int(cluster_size()) : 1);
+    if constexpr (Shape::kRowsPerBlock > 1 && !Shape::kLanesAsNeeded) return Shape::kLanes;
+    return s_->lanes * (Shape::kInCluster ? int(cluster_size()) : 1);
   }
   // Whether a row has vectors at `base` and after it, and the `base` after those that the lanes hold together. A row has
   // one at least.
@@ -83,10 +87,9 @@ class Rows {
   }
   // The place in the row of the work-item's vector v, of those from `base` on, and whether it is there.
   HIPOPS_METHOD Column column(int64_t base, int v) const {
-    int rank = int(thread_index());
-    if constexpr (Shape::kRowsPerBlock > 1) rank %= Shape::kLanes;
-    if constexpr (Shape::kInCluster) rank += int(cluster_rank()) * s_->threads;
-    const int vector = (rank / Shape::kRun * Shape::kVectors + v) * Shape::kRun + rank % Shape::kRun;
+    const int in_row = rank();
+    int vector = (in_row / Shape::kRun * Shape::kVectors + v) * Shape::kRun + in_row % Shape::kRun;
+    if constexpr (Shape::kLanesAsNeeded) vector = v * s_->lanes + in_row;
     return Column(base) + Column(vector * kLength + head());
   }
   HIPOPS_METHOD Column first_column(int64_t base) const { return Column(base) + head(); }
@@ -102,14 +105,20 @@ class Rows {
                 "a vector between the ends");
   static_assert(!kHasEdges || 2 * kMostOfEnd <= Shape::kLanes, "one a work-item");
   HIPOPS_METHOD Column edge() const {
-    int i = int(thread_index());
-    if constexpr (Shape::kRowsPerBlock > 1) i %= Shape::kLanes;
-    if constexpr (Shape::kInCluster) i += int(cluster_rank()) * s_->threads;
+    const int i = rank();
     const Column at = i < kMostOfEnd ? (i < head() ? i : -1) : end() + (i - kMostOfEnd);
     return i < 2 * kMostOfEnd && at < cols() ? at : -1;
   }
 
  private:
+  HIPOPS_METHOD int lane_bits() const { return first_bit(LaneMask(Shape::kLanesAsNeeded ? s_->lanes : Shape::kLanes)); }
+  // Of the work-item among those that share its row.
+  HIPOPS_METHOD int rank() const {
+    int rank = int(thread_index());
+    if constexpr (Shape::kRowsPerBlock > 1) rank &= lanes() - 1;
+    if constexpr (Shape::kInCluster) rank += int(cluster_rank()) * s_->lanes;
+    return rank;
+  }
   HIPOPS_METHOD Column end() const { return kHasEdges ? end_ : cols(); }
   HIPOPS_METHOD int head() const { return kHasEdges ? head_ : 0; }
 

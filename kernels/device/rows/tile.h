@@ -109,7 +109,7 @@ class Tile {
 
   // op over f(element) of all elements of the row that are the work-item's, as a tree: the error of a sum grows with the
   // tree's depth, not with the number of elements. g() comes over what vectors come to.
-  template <class Rows, class O, class F, class G>
+  template <bool kAgain, class Rows, class O, class F, class G>
   HIPOPS_METHOD auto reduce(const Rows& rows, int64_t base, O op, F f, G g) const {
     using V = decltype(f(C()));
     using W = decltype(g(V()));
@@ -118,7 +118,7 @@ class Tile {
     for (int v = 0; v < kVectors; ++v) {
       V tree[kLength];
 #pragma unroll
-      for (int i = 0; i < kLength; ++i) tree[i] = f(C(widen(held_[v][i])));
+      for (int i = 0; i < kLength; ++i) tree[i] = f(C(kAgain ? held_[v].widened_anew(i) : widen(held_[v][i])));
       fold(tree, op);
       of_vector[v] = g(tree[0]);
       if (!rows.there(rows.column(base, v))) of_vector[v] = O::template identity<W>();
@@ -134,6 +134,14 @@ class Tile {
 #pragma unroll
       for (int v = 0; v < kVectors; ++v) held_[v].keep_packed();
     }
+  }
+  // Nor is anything else that is made of elements, whatever the compiler is (ptxas does not see keep_packed): words are
+  // changed by a 0 that it does not know.
+  template <class Args>
+  HIPOPS_METHOD void forget_made(const Args& args) {
+    const uint32_t nothing = uint32_t(args.rows.rows >> 63);
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) held_[v].change_by(nothing);
   }
 
   // Puts f(element) in each element's place.
@@ -157,7 +165,7 @@ class Tile {
     for (int v = 0; v < kVectors; ++v) {
       C elements[kLength];
 #pragma unroll
-      for (int i = 0; i < kLength; ++i) elements[i] = C(widen(held_[v][i]));
+      for (int i = 0; i < kLength; ++i) elements[i] = C(held_[v].widened_anew(i));
       f(v, rows.column(base, v), elements);
     }
   }

@@ -32,8 +32,7 @@ struct @Op@ {
     C maximum, logarithm;  // of the sum
   };
   static constexpr int kInputs = 1, kOutputs = 1, kColumns = 0;
-  static constexpr bool kMaps = false;
-  static constexpr int kOnUnit = 768;  // work-items of a unit, as registers allow: look at the machine code
+  static constexpr bool kMaps = false, kHasExtremes = false;
   static HIPOPS_METHOD C absent_column(int) { return 0; }
 
   template <class View>
@@ -51,11 +50,10 @@ struct @Op@ {
 
   static HIPOPS_METHOD Row whole(const Args&, const Part& part) { return {part.maximum, logarithm(part.sum)}; }
 
-  template <bool, int n>
-  static HIPOPS_METHOD bool apply(const Args&, const Row& row, const C (&x)[n], C (&)[1][n], C (&out)[1][n]) {
+  template <int n>
+  static HIPOPS_METHOD void apply(const Args&, const Row& row, const C (&x)[n], C (&)[1][n], C (&out)[1][n]) {
 #pragma unroll
     for (int i = 0; i < n; ++i) out[0][i] = (x[i] - row.maximum) - row.logarithm;
-    return false;
   }
 };
 
