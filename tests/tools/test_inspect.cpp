@@ -618,7 +618,7 @@ TEST_CASE("--check ends with 0 or 1 as the budgets are", "[program]") {
   const Run broken = check_with(R"({"rules": [{"most": {"vgprs": 1}}]})");
   INFO(broken.words);
   CHECK(broken.exit_code == 1);
-  CHECK(contains(broken.words, first_target() + " rms_norm_f32_aligned_8x4: vgprs is "));
+  CHECK(contains(broken.words, first_target() + " rms_norm_f32_aligned_32x4: vgprs is "));
   CHECK(contains(broken.words, "limit: at most 1"));
 
   const std::string known = R"("known": [{"figure": "vgprs", "reason": "x"}]})";

@@ -28,6 +28,8 @@ WHY = [
     (r"/8388608x3$", "rows of six bytes: bound by instructions"),
     (r"softmax/.*x(50257|151936|262208)$", "the row divides unevenly over the blocks of a cluster"),
     (r"(norm|softmax)/.*\dx\d*[13579]$", "unaligned rows: bound by instructions, for vectors that straddle two aligned ones"),
+    (r"layer_norm/(bf16|f16)/", "bound by instructions: the sum and the squares of each element, two weights, and the range of results"),
+    (r"fused_add_rms_norm/bf16/4096x16384", "a unit has registers for one block of such a row"),
     (r"layer_norm/bf16/16384x1280$", "one lane in six idles"),
     (r"gather/.*:0->", "elements are taken from shared memory, which has room for narrow columns only: parts of 32-byte sectors"),
     (r"gather/.*:1->64x1024x520", "columns are taken panel by panel, and the last one overlaps the one before"),
@@ -130,7 +132,8 @@ def best_peer(row, peers):
 
 
 def faster_than(rows, peers):
-    return sum(best_peer(row, peers)[0] > 1 for row in rows)
+    beside = [row for row in rows if any(peer in row for peer in peers)]
+    return f"{sum(best_peer(row, peers)[0] > 1 for row in beside)} of {len(beside)}"
 
 
 def is_large(row):
@@ -162,7 +165,7 @@ def answer(report):
     rows, peers = report["rows"], peers_of(report["rows"])
     text = f"[{percent(median_share(rows))} of a copy's speed](#{card(report).lower()}): the median of large workloads"
     names = " and ".join(plots.COLUMNS[peer][0] for peer in peers)
-    return text + (f". Faster than {names} in {faster_than(rows, peers)} workloads of {len(rows)}" if peers else "")
+    return text + (f". Faster than {names} in {faster_than(rows, peers)} workloads that were timed beside them" if peers else "")
 
 
 def cards(reports):
@@ -187,10 +190,10 @@ def summary(reports):
                      lambda rows: f"{sum(share(r) >= REACHED for r in rows if is_large(r))} of {sum(map(is_large, rows))}")]
     for peer in peers:
         label = plots.COLUMNS[peer][0]
-        lines.append(of_each(f"faster than {label}", lambda rows, p=peer: f"{faster_than(rows, [p])} of {len(rows)}"))
+        lines.append(of_each(f"faster than {label}", lambda rows, p=peer: faster_than(rows, [p])))
         lines.append(of_each(f"median x of {label}", median_x(peer)))
     if len(peers) > 1:
-        lines.append(of_each("faster than both", lambda rows: f"{faster_than(rows, peers)} of {len(rows)}"))
+        lines.append(of_each("faster than both", lambda rows: faster_than(rows, peers)))
     return table(["", *map(card, reports)], lines)
 
 
@@ -213,6 +216,11 @@ def span(values, form):
     return least if least == most else f"{least} to {most}"
 
 
+def span_beside(rows, peers):
+    times = [best_peer(row, peers)[0] for row in rows if any(peer in row for peer in peers)]
+    return span(times, "{:.2f}".format) if times else ""
+
+
 def under_the_roof(rows, peers):
     """The large ones below REACHED, by reason."""
     by_reason = {}
@@ -223,7 +231,7 @@ def under_the_roof(rows, peers):
     for reason, members in sorted(by_reason.items(), key=lambda item: min(map(share, item[1]))):
         least = min(members, key=share)
         lines.append([reason, str(len(members)), span([math.floor(100 * share(row)) for row in members], "{} %".format),
-                      span([best_peer(row, peers)[0] for row in members], "{:.2f}".format), f"`{least['name']}`"])
+                      span_beside(members, peers), f"`{least['name']}`"])
     return table(["why", "how many", "share", "x of the fastest peer", "the one with least share"], lines) if lines else "None."
 
 

@@ -6,7 +6,7 @@ import os
 # Colours that colour-blind people tell apart (Okabe and Ito).
 COLUMNS = {"hipops": ("hipops", "#0072B2"), "eager": ("PyTorch eager", "#999999"), "compile": ("torch.compile", "#E69F00")}
 
-ROW_OPS = ("rms_norm", "layer_norm", "softmax")
+ROW_OPS = ("rms_norm", "layer_norm", "softmax", "fused_add_rms_norm")
 
 
 def columns(row):
