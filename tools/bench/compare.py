@@ -73,8 +73,8 @@ def line(row, peers):
         return f"{row['name']:52} not in this library"
     text = f"{row['name']:52} {row['roof']:8.1f} {row['hipops']:8.1f} {row['roof'] / row['hipops']:6.1%}"
     for peer in peers:
-        text += f" {row[peer]:8.1f} {row[peer] / row['hipops']:5.2f}x"
-    best = min((row[peer] for peer in peers), default=float("inf"))
+        text += f" {row[peer]:8.1f} {row[peer] / row['hipops']:5.2f}x" if peer in row else " " * 16
+    best = min((row[peer] for peer in peers if peer in row), default=float("inf"))
     large = row["bytes"] >= 32 << 20
     bad = [word for word, is_bad in (("SLOWER", row["hipops"] >= best), ("ROOF", large and row["roof"] / row["hipops"] < row["goal_share"]))
            if is_bad]
