@@ -56,7 +56,7 @@ RowLaunch resolve(const RowKernels& kernels, const RowChoice& choice, const RowP
   int64_t rows = k.lanes == k.block ? 1 : k.block / plan.lanes, work = divided_up(p.rows, rows);
   if (k.body == RowBody::parts) {
     const int64_t tile = elements_of_tile(k, p.dtype), tiles = (p.cols - kWideAccess) / tile;
-    plan.per_block = std::max(divided_up(tiles, kMostSpans), std::min(tiles, kLeastTiles));
+    plan.per_block = divided_up(tiles, kMostSpans);
     plan.spans = static_cast<int32_t>(tiles / plan.per_block);
     work = p.rows > kMostRowBlocks ? kMostRowBlocks : p.rows * plan.spans;
   } else if (k.layout == RowLayout::packed) {

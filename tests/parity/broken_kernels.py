@@ -290,11 +290,11 @@ MUTATIONS = (
         after=": begin_of(index_ + 1);",
         runs=(Run("sizes", "f32"), Run("sizes", "bf16"))),
     Mutation(
-        "parts_of_the_first_span",
-        "Each block finds the parts of its row in the place of its own span: others overwrite theirs.",
+        "parts_of_the_last_span",
+        "Each block finds the parts of its row in the place of its own span: others overwrite theirs, and the last first.",
         "softmax", PARTS,
         before="rows.first_column(begin),",
-        after="rows.first_column(0),",
+        after="rows.first_column(begin_of(s_->spans - 1)),",
         runs=(Run("sizes", "f32"),)),
     Mutation(
         "weight_of_the_next_vector",
@@ -310,7 +310,14 @@ MUTATIONS = (
         "layer_norm", COLUMNS,
         before="data_[col * step_]",
         after="data_[col]",
-        runs=(Run("layouts", "f32"), Run("layouts", "f16"))),
+        runs=(Run("layouts", "f32"),)),
+    Mutation(
+        "stride_of_f32_weights_ignored",
+        "The same of weights in another type than the rows'.",
+        "layer_norm", COLUMNS,
+        before="Vector<f32, 1>{{data[col * step_]}}",
+        after="Vector<f32, 1>{{data[col]}}",
+        runs=(Run("layouts", "f16"),)),
     Mutation(
         "weights_never_asked_for",
         "What the registers for them happen to hold is taken for them.",

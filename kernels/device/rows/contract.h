@@ -29,9 +29,9 @@ enum class RowBody : int32_t {
   streamed,  // in memory: it goes by twice, in tiles
 };
 
-// A row that is split: how many spans it may have, and what a part takes of y at most.
-constexpr int kMostSpans = 512, kMostPartBytes = 32;
-constexpr int64_t kLeastTiles = 4;  // of a span, if the row has so many: each span's part is written for each of the others
+// A row that is split: how many spans it may have, each of whose parts is written for each of them, and what a part takes of y
+// at most.
+constexpr int kMostSpans = 256, kMostPartBytes = 32;
 // Clusters, and unaligned rows of four vectors a lane: NVIDIA has registers for so many work-items of them on a unit. Those
 // are persistent, and prefetch the next row.
 constexpr int kPrefetchingOnUnit = 512;
