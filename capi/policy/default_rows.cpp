@@ -30,7 +30,7 @@ bool pays(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device) 
 
 // The kernel with the lowest rank is best: rows on chip before others, in one block before a cluster, and by the row's own
 // layout; a part of a wave before a block; of blocks those with the most vectors a lane, which has the most bytes on their
-// way, if that leaves four waves, but of few rows those with the fewest.
+// way, if that leaves four waves or such a device needs the bytes more, but of few rows those with the fewest.
 int64_t rank_of(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device) {
   const int64_t rank = (int64_t(k.body) << 12) + (k.layout == p.layout ? 0 : 1 << 11);
   if (k.body != RowBody::on_chip) return rank;

@@ -103,9 +103,9 @@ std::string wrong_plan(const RowProblem& p, const DeviceNumbers& d, const RowLau
   if (k.body <= RowBody::cluster && (has_row ? block * cluster : int64_t{plan.lanes}) * k.vectors < vectors)
     return "the row does not fit";
 
-  if (has_row ? plan.lanes != block : plan.lanes < 1 || plan.lanes > k.lanes || (plan.lanes & (plan.lanes - 1)) != 0) return "its lanes";
-  if (!has_row && k.layout == RowLayout::aligned ? plan.lanes * k.vectors < vectors : !has_row && plan.lanes != k.lanes)
-    return "lanes that hold the row";
+  const bool as_needed = !has_row && k.layout == RowLayout::aligned;
+  if (!as_needed && plan.lanes != (has_row ? block : k.lanes)) return "its lanes";
+  if (as_needed && (plan.lanes < 1 || plan.lanes > k.lanes || (plan.lanes & (plan.lanes - 1)) != 0)) return "its lanes as needed";
   int64_t rows = has_row ? 1 : k.block / plan.lanes, all = p.rows;  // that a block takes, of so many
   if (k.body == RowBody::parts) {
     const RowKernel& next = kernels.kernel[std::min(plan.kernel + 1, kernels.count - 1)];

@@ -85,7 +85,10 @@ def pictures_are_of_the_figures():
     there = [name for name in os.listdir(KEPT) if name.endswith(".svg")]
     assert sorted(linked) == sorted(there) == sorted(name + ".svg" for name in reports), (linked, there)
     for name, report in reports.items():
-        assert [row["name"] for row in plots.typical(report)] == plots.TYPICAL, name
+        measured = {row["name"] for row in report["rows"]}
+        expected = [typical for typical in plots.TYPICAL if typical in measured]
+        assert [row["name"] for row in plots.typical(report)] == expected, name
+        assert expected == plots.TYPICAL or name != "h200", "the README's picture has a workload of each op"
         with open(os.path.join(KEPT, name + ".svg")) as file:
             picture = file.read()
         shown(picture, plots.typical(report))

@@ -30,7 +30,6 @@ WHY = [
     (r"(norm|softmax)/.*\dx\d*[13579]$", "unaligned rows: bound by instructions, for vectors that straddle two aligned ones"),
     (r"layer_norm/(bf16|f16)/", "bound by instructions: the sum and the squares of each element, two weights, and the range of results"),
     (r"fused_add_rms_norm/bf16/4096x16384", "a unit has registers for one block of such a row"),
-    (r"layer_norm/bf16/16384x1280$", "one lane in six idles"),
     (r"gather/.*:0->", "elements are taken from shared memory, which has room for narrow columns only: parts of 32-byte sectors"),
     (r"gather/.*:1->64x1024x520", "columns are taken panel by panel, and the last one overlaps the one before"),
     (r"gather/.*x50257/", "unaligned rows: each index is loaded, and each element stored, by itself"),
