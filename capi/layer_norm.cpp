@@ -44,8 +44,8 @@ hipops_status hipops_layer_norm(const hipops_tensor* y, const hipops_tensor* x, 
   args.columns[0] = row_columns(weight);
   args.columns[1] = row_columns(bias);
   args.columns_are_f32 = some && some->dtype != x->dtype;
-  args.terms = norm_terms<float>(eps, cols);
-  args.terms_in_f64 = norm_terms<double>(eps, cols);
+  if (x->dtype == HIPOPS_F64) args.terms_in_f64 = norm_terms<double>(eps, cols);
+  else args.terms = norm_terms<float>(eps, cols);
   const RowProblem problem = describe_rows({x, y}, 1, args.columns, 2, some ? dtype_bytes(some->dtype) : 0, &args.rows);
   return launch_rows(op_layer_norm, problem, &args.rows, &args, sizeof args, stream);
 }

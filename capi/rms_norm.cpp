@@ -44,8 +44,8 @@ hipops_status hipops_rms_norm(const hipops_tensor* y, const hipops_tensor* x, co
   args.columns[0] = row_columns(weight);
   args.columns_are_f32 = weight && weight->dtype != x->dtype;
   args.flags = static_cast<int32_t>(flags);
-  args.terms = norm_terms<float>(eps, cols);
-  args.terms_in_f64 = norm_terms<double>(eps, cols);
+  if (x->dtype == HIPOPS_F64) args.terms_in_f64 = norm_terms<double>(eps, cols);
+  else args.terms = norm_terms<float>(eps, cols);
   const RowProblem problem =
       describe_rows({x, y}, 1, args.columns, 1, weight ? dtype_bytes(weight->dtype) : 0, &args.rows);
   return launch_rows(op_rms_norm, problem, &args.rows, &args, sizeof args, stream);

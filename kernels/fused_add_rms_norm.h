@@ -6,7 +6,6 @@
 namespace hipops {
 
 struct FusedAddRmsNormArgs {
-  static constexpr int kOnUnit = 768, kShortOnUnit = 768;
   RowColumns columns[1];    // weight
   NormTerms<float> terms;
   int32_t columns_are_f32;  // where the rows are of another type; else they are of the same
@@ -16,7 +15,7 @@ struct FusedAddRmsNormArgs {
 
 }  // namespace hipops
 
-#define HIPOPS_FUSED_ADD_RMS_NORM_KERNELS(X)               \
-  HIPOPS_ROW_KERNELS_OF(X, fused_add_rms_norm, f32, 4, 2)  \
-  HIPOPS_ROW_KERNELS_OF(X, fused_add_rms_norm, f16, 4, 2)  \
-  HIPOPS_ROW_KERNELS_OF(X, fused_add_rms_norm, bf16, 4, 2)
+#define HIPOPS_FUSED_ADD_RMS_NORM_KERNELS(X)                             \
+  HIPOPS_ROW_KERNELS_OF(X, fused_add_rms_norm, f32, 4, 2, 768, 512, 768) \
+  HIPOPS_ROW_KERNELS_OF(X, fused_add_rms_norm, f16, 4, 2, 768, 512, 768) \
+  HIPOPS_ROW_KERNELS_OF(X, fused_add_rms_norm, bf16, 4, 2, 768, 512, 768)

@@ -6,7 +6,6 @@
 namespace hipops {
 
 struct LayerNormArgs {
-  static constexpr int kOnUnit = 1024, kShortOnUnit = 768;
   RowColumns columns[2];    // weight, bias
   NormTerms<float> terms;
   int32_t columns_are_f32;  // both, where the rows are of another type; else they are of the same
@@ -16,8 +15,11 @@ struct LayerNormArgs {
 
 }  // namespace hipops
 
-#define HIPOPS_LAYER_NORM_KERNELS(X)                                                                \
-  HIPOPS_SHORT_ROW_KERNELS_OF(X, layer_norm, f32) HIPOPS_ROW_KERNELS_OF(X, layer_norm, f32, 4, 4)   \
-  HIPOPS_SHORT_ROW_KERNELS_OF(X, layer_norm, f16) HIPOPS_ROW_KERNELS_OF(X, layer_norm, f16, 4, 4)   \
-  HIPOPS_SHORT_ROW_KERNELS_OF(X, layer_norm, bf16) HIPOPS_ROW_KERNELS_OF(X, layer_norm, bf16, 4, 4) \
+#define HIPOPS_LAYER_NORM_KERNELS(X)                               \
+  HIPOPS_SHORT_ROW_KERNELS_OF(X, layer_norm, f32, 768)             \
+  HIPOPS_ROW_KERNELS_OF(X, layer_norm, f32, 4, 4, 768, 640, 1024)  \
+  HIPOPS_SHORT_ROW_KERNELS_OF(X, layer_norm, f16, 768)             \
+  HIPOPS_ROW_KERNELS_OF(X, layer_norm, f16, 4, 4, 768, 640, 768)   \
+  HIPOPS_SHORT_ROW_KERNELS_OF(X, layer_norm, bf16, 768)            \
+  HIPOPS_ROW_KERNELS_OF(X, layer_norm, bf16, 4, 4, 768, 640, 1024) \
   HIPOPS_ROW_KERNELS_OF_F64(X, layer_norm)

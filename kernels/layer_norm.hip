@@ -23,7 +23,7 @@ struct LayerNorm {
   using Part = SumAndDeviations<T>;
   using Largest = typename Choose<sizeof(T) <= 4, Moments<WideSum<C>>, WideSum<C>>::type;
   static constexpr int kInputs = 1, kOutputs = 1, kColumns = 2;
-  static constexpr bool kMaps = false, kHasExtremes = true;
+  static constexpr bool kMaps = false, kHasExtremes = true, kHasLeast = false;
   static HIPOPS_METHOD C absent_column(int i) { return i == 0 ? 1 : 0; }
 
   template <class View>
@@ -38,15 +38,10 @@ struct LayerNorm {
     return Normalization<T>::of(part, terms_of(a, C()));
   }
 
-  static HIPOPS_METHOD bool is_extreme(const Normalization<T>& row) { return row.power != C(1); }
+  static HIPOPS_METHOD bool is_extreme(const Normalization<T>& row) { return row.is_extreme(); }
   template <int n>
-  static HIPOPS_METHOD bool loses_digits(const Args& a, const Normalization<T>& row, const C (&x)[n]) {
-    return a.columns[0].data != nullptr && row.loses_digits(x);
-  }
-  template <int n>
-  static HIPOPS_METHOD void apply(const Args&, const Normalization<T>& row, const C (&x)[n], C (&column)[3][n], C (&out)[1][n],
-                                  C* least) {
-    row.apply(x, column[0], column[1], out[0], least);
+  static HIPOPS_METHOD void apply(const Args&, const Normalization<T>& row, const C (&x)[n], C (&column)[3][n], C (&out)[1][n]) {
+    row.apply(x, column[0], column[1], out[0]);
   }
   template <int n>
   static HIPOPS_METHOD void apply_extreme(const Args&, const Normalization<T>& row, const C (&x)[n], C (&column)[3][n],

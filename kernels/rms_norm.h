@@ -6,7 +6,6 @@
 namespace hipops {
 
 struct RmsNormArgs {
-  static constexpr int kOnUnit = 1024, kShortOnUnit = 1024;
   RowColumns columns[1];    // weight
   NormTerms<float> terms;
   int32_t columns_are_f32;  // where the rows are of another type; else they are of the same
@@ -17,8 +16,11 @@ struct RmsNormArgs {
 
 }  // namespace hipops
 
-#define HIPOPS_RMS_NORM_KERNELS(X)                                                              \
-  HIPOPS_SHORT_ROW_KERNELS_OF(X, rms_norm, f32) HIPOPS_ROW_KERNELS_OF(X, rms_norm, f32, 4, 4)   \
-  HIPOPS_SHORT_ROW_KERNELS_OF(X, rms_norm, f16) HIPOPS_ROW_KERNELS_OF(X, rms_norm, f16, 4, 4)   \
-  HIPOPS_SHORT_ROW_KERNELS_OF(X, rms_norm, bf16) HIPOPS_ROW_KERNELS_OF(X, rms_norm, bf16, 4, 4) \
+#define HIPOPS_RMS_NORM_KERNELS(X)                                \
+  HIPOPS_SHORT_ROW_KERNELS_OF(X, rms_norm, f32, 1024)             \
+  HIPOPS_ROW_KERNELS_OF(X, rms_norm, f32, 4, 4, 1024, 640, 1024)  \
+  HIPOPS_SHORT_ROW_KERNELS_OF(X, rms_norm, f16, 1024)             \
+  HIPOPS_ROW_KERNELS_OF(X, rms_norm, f16, 4, 4, 1024, 640, 1024)  \
+  HIPOPS_SHORT_ROW_KERNELS_OF(X, rms_norm, bf16, 1024)            \
+  HIPOPS_ROW_KERNELS_OF(X, rms_norm, bf16, 4, 4, 1024, 640, 1024) \
   HIPOPS_ROW_KERNELS_OF_F64(X, rms_norm)

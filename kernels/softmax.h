@@ -6,7 +6,6 @@
 namespace hipops {
 
 struct SoftmaxArgs {
-  static constexpr int kOnUnit = 1024, kShortOnUnit = 1024;
   RowColumns columns[1];    // none
   int32_t columns_are_f32;
   RowStreams<2> rows;       // x; y
@@ -14,8 +13,11 @@ struct SoftmaxArgs {
 
 }  // namespace hipops
 
-#define HIPOPS_SOFTMAX_KERNELS(X)                                                             \
-  HIPOPS_SHORT_ROW_KERNELS_OF(X, softmax, f32) HIPOPS_ROW_KERNELS_OF(X, softmax, f32, 8, 4)   \
-  HIPOPS_SHORT_ROW_KERNELS_OF(X, softmax, f16) HIPOPS_ROW_KERNELS_OF(X, softmax, f16, 8, 4)   \
-  HIPOPS_SHORT_ROW_KERNELS_OF(X, softmax, bf16) HIPOPS_ROW_KERNELS_OF(X, softmax, bf16, 8, 4) \
+#define HIPOPS_SOFTMAX_KERNELS(X)                                 \
+  HIPOPS_SHORT_ROW_KERNELS_OF(X, softmax, f32, 1024)              \
+  HIPOPS_ROW_KERNELS_OF(X, softmax, f32, 8, 4, 1024, 1024, 1024)  \
+  HIPOPS_SHORT_ROW_KERNELS_OF(X, softmax, f16, 1024)              \
+  HIPOPS_ROW_KERNELS_OF(X, softmax, f16, 8, 4, 1024, 1024, 1024)  \
+  HIPOPS_SHORT_ROW_KERNELS_OF(X, softmax, bf16, 1024)             \
+  HIPOPS_ROW_KERNELS_OF(X, softmax, bf16, 8, 4, 1024, 1024, 1024) \
   HIPOPS_ROW_KERNELS_OF_F64(X, softmax)

@@ -114,7 +114,7 @@ struct Softmax {
     typename P::Divide divide;
   };
   static constexpr int kInputs = 1, kOutputs = 1, kColumns = 0;
-  static constexpr bool kMaps = true, kHasExtremes = false;
+  static constexpr bool kMaps = true, kHasExtremes = false, kHasLeast = false;
   static HIPOPS_METHOD C absent_column(int) { return 0; }
 
   template <class View>
@@ -140,8 +140,10 @@ struct Softmax {
   static HIPOPS_METHOD Part merge(const Args&, const Parts& parts) {
     constexpr C kRise = 32;  // exponentials of that have room, and the sum of any number of them
     const C largest = parts.reduce(Maximum(), [](const Part& p, int64_t) { return p.reference; });
-    C reference = parts.first().reference;
-    if (!(largest <= reference + kRise)) reference = largest;
+    C reference = largest;
+    if constexpr (Parts::kIsNext) {
+      if (largest <= parts.a.reference + kRise) reference = parts.a.reference;
+    }
     const TileExponential<T> factor(reference);  // parts that are all -inf have a sum of 0, whole rows NaN at the division
     return {reference, parts.reduce(Sum(), [factor](const Part& p, int64_t) { return p.sum * (factor(p.reference) / P::kScale); })};
   }

@@ -1,5 +1,6 @@
 // The choice for rows on a device that no table describes, by what is known of any device.
 #include <algorithm>
+#include <array>
 
 #include "rows/plan.h"
 #include "tensor/tensor.h"
@@ -28,27 +29,29 @@ bool pays(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device) 
   return k.body != RowBody::parts || p.rows < 2 * device.units || bytes_of(p) >= int64_t{1} << 20;
 }
 
-// The kernel with the lowest rank is best: rows on chip before others, in one block before a cluster, and by the row's own
-// layout; a part of a wave before a block; of blocks those with the most vectors a lane, which has the most bytes on their
-// way, if that leaves four waves or such a device needs the bytes more, but of few rows those with the fewest.
-int64_t rank_of(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device) {
-  const int64_t rank = (int64_t(k.body) << 12) + (k.layout == p.layout ? 0 : 1 << 11);
+// The kernel with the lowest rank is best. First: on chip, then in a cluster, then split or streamed. Then: of the row's own
+// layout. Then: a part of a wave, of few lanes, before a block. Of blocks, those with the most vectors a lane, which have the
+// most bytes under way; or with the fewest, of few rows, and where most vectors leave less than four waves and occupancy is
+// what hides loads.
+std::array<int, 4> rank_of(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device) {
+  std::array<int, 4> rank = {int(k.body), k.layout != p.layout};
   if (k.body != RowBody::on_chip) return rank;
-  if (k.lanes < k.block) return rank + k.lanes - 1024;
+  rank[2] = k.lanes == k.block;
   const bool is_small = vectors_of(k, p) <= (4 * device.wave_size - 1) * int64_t{k.vectors};
   const bool few = p.rows <= 2 * device.units || (is_small && !device.prefetches_rows);
-  return rank + (few ? k.vectors : -k.vectors);
+  rank[3] = k.lanes < k.block ? k.lanes : few ? k.vectors : -k.vectors;
+  return rank;
 }
 
 }  // namespace
 
 RowChoice choose_rows_by_default(const RowKernels& kernels, const RowProblem& p, const DeviceNumbers& device) {
   RowChoice best = {-1, 1};
-  int64_t best_rank = 0;
+  std::array<int, 4> best_rank{};
   for (int i = 0; i < kernels.count; ++i) {
     const RowKernel& k = kernels.kernel[i];
     const RowChoice choice = {i, cluster_of(k, p, device)};
-    const int64_t rank = rank_of(k, p, device);
+    const std::array<int, 4> rank = rank_of(k, p, device);
     if ((best.kernel >= 0 && rank >= best_rank) || !pays(k, p, device) || !takes(kernels, choice, p, device)) continue;
     best = choice, best_rank = rank;
   }

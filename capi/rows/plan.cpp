@@ -17,6 +17,13 @@ int64_t lanes_of(const RowKernel& k, const DeviceNumbers& device) {
   return int64_t{k.lanes} * (stands_for_more ? device.blocks_in_one : 1);
 }
 
+// So many blocks, or a few less, that each takes unaligned rows which lie alike to multiples of 16 bytes: then a lane has the
+// same columns in all of them.
+int64_t whole_periods(int64_t blocks, int64_t work, const RowProblem& p) {
+  const int64_t period = p.layout == RowLayout::unaligned ? kWideAccess / dtype_bytes(p.dtype) : 1;
+  return blocks < work && blocks > 8 * period ? blocks - blocks % period : blocks;
+}
+
 }  // namespace
 
 int64_t staged_at_most(hipops_dtype dtype) {
@@ -56,7 +63,7 @@ RowLaunch resolve(const RowKernels& kernels, const RowChoice& choice, const RowP
   int64_t rows = k.lanes == k.block ? 1 : k.block / plan.lanes, work = divided_up(p.rows, rows);
   if (k.body == RowBody::parts) {
     const int64_t tile = elements_of_tile(k, p.dtype), tiles = (p.cols - kWideAccess) / tile;
-    plan.per_block = divided_up(tiles, kMostSpans);
+    plan.per_block = divided_up(tiles, std::min<int64_t>(kMostSpans, divided_up(kSpansOfAll, p.rows)));
     plan.spans = static_cast<int32_t>(tiles / plan.per_block);
     work = p.rows > kMostRowBlocks ? kMostRowBlocks : p.rows * plan.spans;
   } else if (k.layout == RowLayout::packed) {
@@ -65,10 +72,10 @@ RowLaunch resolve(const RowKernels& kernels, const RowChoice& choice, const RowP
     work = divided_up(p.rows, rows);
   }
   int64_t most = within_grid_limit(kMostRowBlocks);
-  if (device.prefetches_rows && prefetches_rows(k.vectors, k.layout, k.body))  // no more than run at a time
-    most = std::min(most, device.units * std::max<int64_t>(kPrefetchingOnUnit / plan.block, 1));
+  if (device.prefetches_rows && prefetches_rows(k.layout, k.body))  // no more than run at a time
+    most = std::min(most, device.units * std::max<int64_t>(k.on_unit / plan.block, 1));
   most = std::max<int64_t>(most / cluster, 1);
-  const int64_t groups = divided_up(work, divided_up(work, most));  // with as many rows each
+  const int64_t groups = whole_periods(divided_up(work, divided_up(work, most)), work, p);  // with as many rows each
   plan.grid = static_cast<uint32_t>(groups * cluster);
   plan.row_step = groups * rows;
   return plan;

@@ -12,13 +12,14 @@ struct RowKernel {
   int lanes, vectors, block;
   RowLayout layout;
   RowBody body;
+  int on_unit;
 };
 struct RowKernels {
   const RowKernel* kernel;
   int count;
 };
-#define HIPOPS_ROW_KERNEL_ENTRY(name, T, lanes, vectors, block, layout, body) \
-  {T, lanes, vectors, block, RowLayout::layout, RowBody::body},
+#define HIPOPS_ROW_KERNEL_ENTRY(name, T, lanes, vectors, block, layout, body, on_unit) \
+  {T, lanes, vectors, block, RowLayout::layout, RowBody::body, on_unit},
 constexpr hipops_dtype f32 = HIPOPS_F32, f16 = HIPOPS_F16, bf16 = HIPOPS_BF16, f64 = HIPOPS_F64;  // as lists name them
 
 // What a policy decides. Tables have a list of them, the default policy makes them.

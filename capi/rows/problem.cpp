@@ -71,24 +71,6 @@ RowProblem row_problem(const hipops_tensor* const* tensors, int inputs, int coun
   return problem;
 }
 
-int most_alike(const hipops_tensor* const* tensors, int count, const CollapsedRows& collapsed) {
-  const auto alike = [&](int i, int j) {
-    if (!tensors[i] || !tensors[j]) return false;
-    const int64_t bytes = dtype_bytes(tensors[i]->dtype);
-    bool same = (bits_of(tensors[i]->data) - bits_of(tensors[j]->data)) % bits_of(kWideAccess) == 0;
-    for (int d = 0; d < collapsed.dimensions && same; ++d)
-      same = is_whole((collapsed.stride[d][i] - collapsed.stride[d][j]) * bytes);
-    return same;
-  };
-  int best = 0, most = 0;
-  for (int i = 0; i < count; ++i) {
-    int others = 0;
-    for (int j = 0; j < count; ++j) others += alike(i, j);
-    if (others >= most) best = i, most = others;  // an output if need be: to shift what is stored takes longer
-  }
-  return best;
-}
-
 RowColumns row_columns(const hipops_tensor* weight) {
   return weight ? RowColumns{weight->data, weight->stride[0]} : RowColumns{};
 }

@@ -27,9 +27,6 @@ CollapsedRows collapse_rows(const hipops_tensor* const* tensors, int count);
 RowProblem row_problem(const hipops_tensor* const* tensors, int inputs, int count, const RowColumns* columns, int column_count,
                        int column_bytes, const CollapsedRows& collapsed);
 
-// The tensor of which most others lie as it does, row by row, to multiples of 16 bytes.
-int most_alike(const hipops_tensor* const* tensors, int count, const CollapsedRows& collapsed);
-
 // Weights, as their kernel is told; NULL: left out.
 RowColumns row_columns(const hipops_tensor* weight);
 
@@ -49,7 +46,6 @@ RowProblem describe_rows(const hipops_tensor* const (&tensors)[n], int inputs, c
   streams->rows = problem.rows;
   streams->cols = problem.cols;
   streams->dimensions = collapsed.dimensions;
-  streams->like = problem.layout == RowLayout::unaligned ? most_alike(tensors, n, collapsed) : 0;
   for (int d = 0; d < collapsed.dimensions; ++d) {
     typename RowStreams<n>::Dimension& dimension = streams->outer[d];
     dimension.size = collapsed.size[d];

@@ -52,12 +52,12 @@ def leave_out(dtypes, op, kernels):
     contract, list_of_op = kernels / "device/rows/contract.h", kernels / f"{op}.h"
     text = contract.read_text()
     for of_rows, kernels_of in re.findall(r"#define (HIPOPS_\w+)(\(X, op.*\\\n(?:.*\\\n)+.*\n)", text):
-        same = re.sub(r"(T|f64), \d+, \d+, \d+, \w+, \w+\)", r"\1, 32, 1, 64, strided, on_chip)", kernels_of)
+        same = re.sub(r"(T|f64), \d+, \w+, \d+, \w+, \w+, \w+\)", r"\1, 32, 1, 64, strided, on_chip, 64)", kernels_of)
         text += f"\n#define {of_rows}_LEFT_OUT{same.replace('_KERNELS_OF(X', '_KERNELS_OF_LEFT_OUT(X')}"
     contract.write_text(text)
     lines = list_of_op.read_text()
     for dtype in dtypes:
-        kernels_of = rf"(HIPOPS_ROW_KERNELS_OF{'_F64' if dtype == 'f64' else ''})(\(X, {op}{'' if dtype == 'f64' else ', ' + dtype}\))"
+        kernels_of = rf"(HIPOPS_ROW_KERNELS_OF{'_F64' if dtype == 'f64' else ''})(\(X, {op}{'' if dtype == 'f64' else ', ' + dtype}\b)"
         lines = re.sub(kernels_of, r"\1_LEFT_OUT\2", lines)
     list_of_op.write_text(lines)
 

@@ -107,6 +107,16 @@ TEST_CASE("a table's choice is that of the first bounds which are not exceeded; 
   CHECK(policy.find(*op_named("rms_norm"), {HIPOPS_BF16, RowLayout::aligned, 100, 4096, true}, device) == nullptr);
 }
 
+TEST_CASE("a table may leave rows to the default policy", "[policy]") {
+  Policy policy;
+  const DeviceFacts device = device_of(100, 16);
+  REQUIRE(read_policy(replaced("aligned_512x4", "default"), device, &policy) == "");
+  CHECK(policy.complaint == "");
+  const Op& op = *op_named("softmax");
+  CHECK(policy.find(op, {HIPOPS_BF16, RowLayout::aligned, 100, 4096, true}, device) != nullptr);
+  CHECK(policy.find(op, {HIPOPS_BF16, RowLayout::aligned, 101, 4096, true}, device) == nullptr);
+}
+
 TEST_CASE("a table that cannot be used says why", "[policy]") {
   CHECK(answer("").find("parse error") != std::string::npos);
   CHECK(answer("[1, 2]") == "it is not a table of hipops-tune");
@@ -192,9 +202,11 @@ TEST_CASE("what hipops-tune writes is read back", "[policy]") {
     for (const double vectors : group.vectors)
       for (const double rows : group.rows_per_unit) {
         const RowProblem problem = tune::problem_of(group, vectors, rows, device);
-        const RowChoice *found = policy.find(*group.op, problem, device), &kept = result.cells[cell++].kept;
+        const RowChoice *found = policy.find(*group.op, problem, device), &kept = result.cells[cell].kept;
+        const bool is_default = tune::same(kept, result.cells[cell++].by_default);
         INFO(tune::name_of(group) << ", " << vectors << " vectors, " << rows << " rows a unit");
-        REQUIRE(found != nullptr);
+        REQUIRE((found == nullptr) == is_default);
+        if (is_default) continue;
         CHECK(found->kernel == kept.kernel);
         CHECK(found->cluster == kept.cluster);
       }

@@ -42,6 +42,9 @@ void check_extremes(const RowOp& op, hipops_dtype dtype) {
   // The last ones deviate so little from the mean that they are denormal numbers once normalized: weights show the digits.
   const double tiny = dtype == HIPOPS_F64 ? 1e-307 : 1e-37;
   if (dtype != HIPOPS_F16) check_values(op, dtype, {1000, -1000, tiny, -tiny}, 1e-5, {1, 1, 1e4, 1e4});
+  // The same of a row that is scaled.
+  if (dtype == HIPOPS_F32 || dtype == HIPOPS_BF16)
+    check_values(op, dtype, {0x1p100, -0x1p100, 0x1.3cp-45, -0x1.3cp-45}, 1e-5, {1, 1, 0x1p33, 0x1p33});
   // Squares that the type does not have.
   if (dtype != HIPOPS_F16)
     for (const double value : {1e20, 1e25, 3e38, 1e-30, 1e-37})

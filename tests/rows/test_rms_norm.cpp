@@ -26,6 +26,9 @@ void check_extremes(const RowOp& op, hipops_dtype dtype) {
   const double tiny = dtype == HIPOPS_F64 ? 1e-307 : 1e-37, denormal = dtype == HIPOPS_F64 ? 1e-322 : 1e-44;
   if (dtype != HIPOPS_F16) check_values(op, dtype, {tiny, 1000}, 1e-5, {1e4, 1});
   if (dtype == HIPOPS_F32 || dtype == HIPOPS_F64) check_values(op, dtype, {denormal, 1000}, 1e-5, {1e4, 1});
+  // The same of a row that is scaled.
+  if (dtype == HIPOPS_F32 || dtype == HIPOPS_BF16) check_values(op, dtype, {0x1p100, 0x1.3cp-45}, 1e-5, {1, 0x1p33});
+  if (dtype == HIPOPS_F64) check_values(op, dtype, {1e300, 1.2345e-150}, 1e-5, {1, 1e200});
   // Squares that the type does not have.
   if (dtype != HIPOPS_F16)
     for (const double value : {1e20, 1e25, 3e38, 1e-30, 1e-38})

@@ -89,9 +89,9 @@ class OutgoingVectors {
  public:
   static constexpr int kLength = kWideBytes / int(sizeof(T));
 
-  // `has_next`: whether the row has a vector after this one; `is_last`: whether the lane has none.
-  HIPOPS_METHOD void put(T* at, bool is_there, [[maybe_unused]] bool has_next, [[maybe_unused]] bool is_last,
-                         const Vector<T, kLength>& v) {
+  // `has_next`: whether the row has a vector after this one; `is_first`, `is_last`: of the lane's.
+  HIPOPS_METHOD void put(T* at, bool is_there, [[maybe_unused]] bool has_next, [[maybe_unused]] bool is_first,
+                         [[maybe_unused]] bool is_last, const Vector<T, kLength>& v) {
     if constexpr (has_unaligned_vectors) {
       if (is_there) store_vector_anywhere<kLength>(at, v);
     } else {
@@ -103,9 +103,9 @@ class OutgoingVectors {
       }
       const VectorWords own = bit_cast<VectorWords>(v), of_lane_before = previous_lane<kRun>(own);
       const int lane = int(lane_index()) % kRun;
-      const VectorWords before = lane == 0 ? of_last_lane_ : of_lane_before;
-      const bool has_before = lane > 0 || has_begun_;
-      of_last_lane_ = of_lane_before, has_begun_ = true;
+      const VectorWords before = lane == 0 && !is_first ? of_last_lane_ : of_lane_before;
+      const bool has_before = lane > 0 || !is_first;
+      of_last_lane_ = of_lane_before;
       if (!is_there) return;
       if (ahead == 0) return store_vector<kLength>(at, v);
       const Packed<T, kLength> elements = v;
@@ -127,8 +127,7 @@ class OutgoingVectors {
   }
 
  private:
-  VectorWords of_last_lane_{};
-  bool has_begun_ = false;
+  VectorWords of_last_lane_;
 };
 
 }  // namespace

@@ -70,9 +70,14 @@ class Packed {
 #endif
   }
 
-  HIPOPS_METHOD void change_by(uint32_t bits) {
+  // The same for ptxas, which keep_packed does not stop: by a 0 that it does not know.
+  HIPOPS_METHOD void change_by([[maybe_unused]] uint32_t nothing) {
+#if defined(HIPOPS_NVIDIA)
 #pragma unroll
-    for (int i = 0; i < kWords; ++i) word_[i] ^= bits;
+    for (int i = 0; i < kWords; ++i) word_[i] ^= nothing;
+#else
+    keep_packed();
+#endif
   }
 
   // What widen() makes of element i, for a second time: by another instruction for bf16, as ptxas, which keep_packed does not
@@ -165,23 +170,7 @@ HIPOPS_FN void ask_for_all([[maybe_unused]] Packed<T, N> (&v)[Count]) {
 #endif
 }
 
-// The value, once it has been loaded: for what another work-item overwrites after a barrier, as AMD's barriers wait for
-// no access to global memory.
-template <class V>
-HIPOPS_FN V arrived(const V& value) {
-  static_assert(sizeof(V) % 4 == 0, "whole registers");
-#if defined(HIPOPS_AMD)
-  uint32_t word[sizeof(V) / 4];
-  __builtin_memcpy(word, &value, sizeof value);
-#pragma unroll
-  for (uint32_t& w : word) asm volatile("" : "+v"(w));
-  return bit_cast<V>(word);
-#else
-  return value;
-#endif
-}
-
-// The same at any address. AMD's and the CPU's accesses may begin anywhere; on NVIDIA those that don't begin at a
+// Vectors at any address. AMD's and the CPU's accesses may begin anywhere; on NVIDIA those that don't begin at a
 // multiple of their width go element by element.
 template <int N, class T>
 HIPOPS_FN Vector<T, N> load_vector_anywhere(const T* at) {

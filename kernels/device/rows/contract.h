@@ -23,20 +23,17 @@ enum class RowLayout : int32_t {
 enum class RowBody : int32_t {
   on_chip,   // in the registers of a part of a wave, or of a block
   cluster,   // in those of the blocks of a cluster; on AMD, of a block of twice the work-items
-  parts,     // in memory, split into spans of tiles: a block for each writes what its span comes to into y, once for
-             // each span of the row,
-  merged,    // and in the next launch a block for each span merges those, and writes the span's results over them
+  parts,     // in memory, split into spans of tiles, a block each: it writes its span's Part into the area of y of each span
+  merged,    // the launch after it: each block reads all Parts in its span's area, merges them, and writes results over it
   streamed,  // in memory: it goes by twice, in tiles
 };
 
-// A row that is split: how many spans it may have, each of whose parts is written for each of them, and what a part takes of y
-// at most.
-constexpr int kMostSpans = 256, kMostPartBytes = 32;
-// Clusters, and unaligned rows of four vectors a lane: NVIDIA has registers for so many work-items of them on a unit. Those
-// are persistent, and prefetch the next row.
-constexpr int kPrefetchingOnUnit = 512;
-constexpr bool prefetches_rows(int vectors, RowLayout layout, RowBody body) {
-  return body == RowBody::cluster || (body == RowBody::on_chip && layout == RowLayout::unaligned && vectors >= 4);
+// Rows that are split: how many spans one may have, and about how many all have together, which is blocks enough for a large
+// device; each span's part is written for each of them, and takes at most so many bytes of y.
+constexpr int kMostSpans = 256, kSpansOfAll = 512, kMostPartBytes = 32;
+// Clusters, and unaligned rows on chip, are persistent on NVIDIA, and prefetch the next row.
+constexpr bool prefetches_rows(RowLayout layout, RowBody body) {
+  return body == RowBody::cluster || (body == RowBody::on_chip && layout == RowLayout::unaligned);
 }
 constexpr int64_t kMostRowBlocks = int64_t{1} << 21;  // of a launch, so that work-items stay under 2^32
 // Elements that a block of packed rows stages of each stream.
@@ -56,12 +53,11 @@ struct RowStreams {
 
   void* data[kStreams];
   int64_t rows, cols;
-  int64_t row_step;  // from the rows that the grid begins with to those that it takes next
+  int64_t row_step;  // rows (split: spans) from one round of a block to its next
   int32_t lanes;     // work-items of a block that share a row: all of them, if it takes one at a time
   int32_t dimensions;  // at least 1
-  int32_t like;      // unaligned: the stream by whose multiples of 16 bytes rows are divided into vectors
   int32_t spans;      // of a split row
-  int64_t per_block;  // split: tiles of a span, but of the last, which has the rest, too; packed: rows that are staged
+  int64_t per_block;  // split: tiles of a span, the last of which has the rest, too; packed: rows that a block stages
   Dimension outer[kMostOuterDimensions];  // innermost first
   int64_t step[kStreams];                 // strided: from one element to the next
 };
@@ -75,7 +71,7 @@ struct RowColumns {
 // What a norm is told.
 template <class C>
 struct NormTerms {
-  C eps, inverse_cols, cols, cols_rest;  // that C has no place for
+  C eps, inverse_cols, cols, cols_rest;  // the rest is what rounding to C has lost of cols
 };
 
 // HIPOPS_ROUND_SUM and so on, as hipops.h explains them.
@@ -83,31 +79,33 @@ enum NormFlag : int32_t { round_sum = 2, weight_plus_one = 4, round_before_weigh
 
 }  // namespace hipops
 
-// X(kernel, T, lanes, vectors, block, layout, body): `lanes` work-items share a row, and each holds so many vectors
+// X(kernel, T, lanes, vectors, block, layout, body, on_unit): `lanes` work-items share a row, and each holds so many vectors
 // (strided: elements; packed: a row's elements that are worked on at a time). Fewer lanes than the block has: a block takes
 // several rows, and aligned ones have no more lanes each than they need. As many: it takes one, and has no more work-items
-// than that row needs. An op says how many vectors a lane has registers for in clusters, and in unaligned rows.
-#define HIPOPS_LONG_ROW_KERNELS_OF(X, op, T, in_cluster)                         \
-  X(op##_##T##_unaligned_cluster, T, 512, in_cluster, 512, unaligned, cluster)   \
-  X(op##_##T##_unaligned_parts, T, 512, 2, 512, unaligned, parts)                \
-  X(op##_##T##_unaligned_merged, T, 512, 2, 512, unaligned, merged)              \
-  X(op##_##T##_unaligned_stream, T, 512, 2, 512, unaligned, streamed)            \
-  X(op##_##T##_strided_32x4, T, 32, 4, 128, strided, on_chip)                    \
-  X(op##_##T##_strided_stream, T, 512, 4, 512, strided, streamed)
+// than that row needs. On NVIDIA a kernel has registers for `on_unit` work-items of a unit, and a persistent one runs as many.
+// An op says how many vectors a lane holds in clusters and in unaligned rows, and how many work-items run on a unit: of rows
+// that share a block, aligned and unaligned, and of those with a block of four vectors a lane.
+#define HIPOPS_LONG_ROW_KERNELS_OF(X, op, T, in_cluster)                              \
+  X(op##_##T##_unaligned_cluster, T, 512, in_cluster, 512, unaligned, cluster, 512)   \
+  X(op##_##T##_unaligned_parts, T, 256, 4, 256, unaligned, parts, 768)                \
+  X(op##_##T##_unaligned_merged, T, 256, 4, 256, unaligned, merged, 512)              \
+  X(op##_##T##_unaligned_stream, T, 256, 4, 256, unaligned, streamed, 512)            \
+  X(op##_##T##_strided_32x4, T, 32, 4, 128, strided, on_chip, 1024)                   \
+  X(op##_##T##_strided_stream, T, 512, 4, 512, strided, streamed, 1024)
 // Of an op whose rows may be very short.
-#define HIPOPS_SHORT_ROW_KERNELS_OF(X, op, T)                                    \
-  X(op##_##T##_packed, T, 1, 4, 64, packed, on_chip)
-#define HIPOPS_ROW_KERNELS_OF(X, op, T, in_cluster, in_unaligned)                \
-  X(op##_##T##_aligned_32x4, T, 32, 4, 64, aligned, on_chip)                     \
-  X(op##_##T##_aligned_512x2, T, 512, 2, 512, aligned, on_chip)                  \
-  X(op##_##T##_aligned_512x4, T, 512, 4, 512, aligned, on_chip)                  \
-  X(op##_##T##_aligned_cluster, T, 512, in_cluster, 512, aligned, cluster)       \
-  X(op##_##T##_unaligned_32x2, T, 32, 2, 128, unaligned, on_chip)                \
-  X(op##_##T##_unaligned_512, T, 512, in_unaligned, 512, unaligned, on_chip)     \
+#define HIPOPS_SHORT_ROW_KERNELS_OF(X, op, T, on_unit)                                \
+  X(op##_##T##_packed, T, 1, 4, 64, packed, on_chip, on_unit)
+#define HIPOPS_ROW_KERNELS_OF(X, op, T, in_cluster, in_unaligned, on_unit, on_unit_unaligned, on_unit_long) \
+  X(op##_##T##_aligned_32x4, T, 32, 4, 64, aligned, on_chip, on_unit)                 \
+  X(op##_##T##_aligned_512x2, T, 512, 2, 512, aligned, on_chip, 512)                  \
+  X(op##_##T##_aligned_512x4, T, 512, 4, 512, aligned, on_chip, on_unit_long)         \
+  X(op##_##T##_aligned_cluster, T, 512, in_cluster, 512, aligned, cluster, 512)       \
+  X(op##_##T##_unaligned_32x2, T, 32, 2, 128, unaligned, on_chip, on_unit_unaligned)  \
+  X(op##_##T##_unaligned_512, T, 512, in_unaligned, 512, unaligned, on_chip, 512)     \
   HIPOPS_LONG_ROW_KERNELS_OF(X, op, T, in_cluster)
 // Of f64, of which the unaligned ones take aligned rows, too.
-#define HIPOPS_ROW_KERNELS_OF_F64(X, op)                                         \
-  X(op##_f64_unaligned_8x4, f64, 8, 4, 128, unaligned, on_chip)                  \
-  X(op##_f64_unaligned_512, f64, 512, 4, 512, unaligned, on_chip)                \
-  X(op##_f64_packed, f64, 1, 4, 64, packed, on_chip)                             \
+#define HIPOPS_ROW_KERNELS_OF_F64(X, op)                                              \
+  X(op##_f64_unaligned_8x4, f64, 8, 4, 128, unaligned, on_chip, 512)                  \
+  X(op##_f64_unaligned_512, f64, 512, 4, 512, unaligned, on_chip, 512)                \
+  X(op##_f64_packed, f64, 1, 4, 64, packed, on_chip, 512)                             \
   HIPOPS_LONG_ROW_KERNELS_OF(X, op, f64, 4)

@@ -137,22 +137,19 @@ struct SumAndDeviations {
   static HIPOPS_METHOD SumAndDeviations merged(const Parts& parts) {
     using P = SumAndDeviations;
     const int e = int(parts.reduce(Maximum(), [](const P& p, int64_t) { return C(p.exponent); }));
-    const auto scaled = [e](const P& p) { return p.sum * power_or_least(p.exponent - e); };
+    const auto scaled = [e](const P& p) { return p.sum * power_or_least<C>(p.exponent - e); };
     const Wide sum = parts.reduce(Sum(), [&](const P& p, int64_t) { return scaled(p); });
     const Mean<T> mean(sum, terms_of_count<C>(parts.elements()));
     const Squares squares = parts.reduce(Sum(), [&](const P& p, int64_t count) {
       const NormTerms<C> terms = terms_of_count<C>(count);
       const C apart = terms.cols * mean.square_apart(Mean<T>(scaled(p), terms));
-      return p.squares * square_of_power<C>(p.exponent - e) + widened(apart);
+      const C power = power_or_least<C>(p.exponent - e);
+      return p.squares * power * power + widened(apart);
     });
     return {sum, squares, e};
   }
 
  private:
-  static HIPOPS_METHOD C power_or_least(int e) {
-    const int least = 1 - FloatFormat<C>::kBias;
-    return power_of_two<C>(e > least ? e : least);
-  }
   static HIPOPS_METHOD C value_of(const Wide& sum) { return sum.value(); }
   static HIPOPS_METHOD Squares widened(C v) {
     if constexpr (sizeof(C) == sizeof(double)) return v;
@@ -202,31 +199,26 @@ struct Normalization {
     return {power, mean.high, mean.low, scale};
   }
 
-  // Times weights, plus biases. As RowScale's.
-  template <int n>
-  HIPOPS_METHOD void apply(const C (&x)[n], const C (&weight)[n], const C (&bias)[n], C (&out)[n], C* least) const {
-#pragma unroll
-    for (int i = 0; i < n; ++i) out[i] = fused_multiply_add(x[i] - high, scale, -low * scale);
-    lower_to_magnitudes<T>(least, out);
-#pragma unroll
-    for (int i = 0; i < n; ++i) out[i] = fused_multiply_add(out[i], weight[i], bias[i]);
+  // Whether elements may be normalized to denormal numbers: those have lost digits that a large weight shows. Where the
+  // mean is not tiny they are not, as what is left of them without it is 0, or has at least its last digits.
+  HIPOPS_METHOD bool is_extreme() const {
+    return power != C(1) || (!is_f16<T> && Magnitude()(high) * scale < FloatFormat<C>::kDrop);
   }
+
+  // Times weights, plus biases.
   template <int n>
-  HIPOPS_METHOD bool loses_digits(const C (&x)[n]) const {
-    bool small = false;
+  HIPOPS_METHOD void apply(const C (&x)[n], const C (&weight)[n], const C (&bias)[n], C (&out)[n]) const {
 #pragma unroll
-    for (int i = 0; i < n; ++i) {
-      const C deviation = x[i] - high, normalized = fused_multiply_add(deviation, scale, -low * scale);
-      small |= deviation != C(0) && Magnitude()(normalized) < FloatFormat<C>::kLeastNormal;
-    }
-    return small;
+    for (int i = 0; i < n; ++i) out[i] = fused_multiply_add(fused_multiply_add(x[i] - high, scale, -low * scale), weight[i], bias[i]);
   }
   template <int n>
   HIPOPS_METHOD void apply_extreme(const C (&x)[n], const C (&weight)[n], const C (&bias)[n], C (&out)[n]) const {
     using F = FloatFormat<C>;
+    const C before = power < C(1) ? F::kLift : C(1), after = F::kLift / before;  // as RowScale's
 #pragma unroll
     for (int i = 0; i < n; ++i) {
-      const C lifted = fused_multiply_add(x[i] * power - high, scale * F::kLift, -low * (scale * F::kLift));
+      const C deviation = x[i] * (power * before) - high * before;
+      const C lifted = fused_multiply_add(deviation, scale * after, -low * before * (scale * after));
       const bool is_small = Magnitude()(lifted) < F::kLeastNormal * F::kLift;
       out[i] = is_small ? fused_multiply_add(lifted, weight[i] * F::kDrop, bias[i])
                         : fused_multiply_add(lifted * F::kDrop, weight[i], bias[i]);

@@ -140,10 +140,9 @@ struct StagedRow {
   StagedRows<Op, Shape>& rows;
   int place, cols;
 
-  HIPOPS_METHOD int64_t elements() const { return cols; }
   HIPOPS_METHOD const StagedRow& again() const { return *this; }
-  template <class O, class F, class G>
-  HIPOPS_METHOD auto reduce(O op, F f, G g) const {
+  template <class O, class F, class G = Identity>
+  HIPOPS_METHOD auto reduce(O op, F f, G g = {}) const {
     using V = decltype(f(C()));
     auto all = O::template identity<decltype(g(V()))>();
 #pragma unroll 1
@@ -161,8 +160,6 @@ struct StagedRow {
     }
     return all;
   }
-  template <class O, class F>
-  HIPOPS_METHOD auto reduce(O op, F f) const { return reduce(op, f, Identity()); }
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Parts of a row, and how they are merged: two of them, as a row goes by; or those of all spans of a row that is split over
+// Parts of a row, and how they are merged: two of them, as a row goes by; those of all lanes; or those of all spans of a row that is split over
 // blocks, in two launches and with no memory but y. In the first, each block writes its part into the places in y that
 // belong to the row's spans, one for each; in the second, each finds all of them in the place of its own span, before it
 // overwrites it. Spans follow from the shape alone, so that results depend on nothing else.
@@ -12,16 +12,32 @@ namespace {
 
 template <class Part>
 struct TwoParts {
+  static constexpr bool kIsNext = true;  // b is of what comes after a
   const Part &a, &b;
   int64_t in_a, in_b;
 
-  HIPOPS_METHOD const Part& first() const { return a; }
   HIPOPS_METHOD int64_t elements() const { return in_a + in_b; }
   template <class O, class F>
   HIPOPS_METHOD auto reduce(O op, F f) const { return op(f(a, in_a), f(b, in_b)); }
 };
 template <class Part>
 HIPOPS_FN TwoParts<Part> two_parts(const Part& a, int64_t in_a, const Part& b, int64_t in_b) { return {a, b, in_a, in_b}; }
+
+template <class Part, class Reduction>
+struct LaneParts {
+  static constexpr bool kIsNext = false;
+  const Part& part;
+  int64_t in_lane;  // elements
+  Reduction& reduction;
+
+  HIPOPS_METHOD int64_t elements() const { return reduction(in_lane, Sum()); }
+  template <class O, class F>
+  HIPOPS_METHOD auto reduce(O op, F f) const {
+    auto own = f(part, in_lane);
+    if (in_lane == 0) own = O::template identity<decltype(own)>();
+    return reduction(own, op);
+  }
+};
 
 // A part, as elements of a tensor.
 template <class T, class Part>
@@ -33,12 +49,12 @@ struct PartInTensor {
     Vector<T, kLength> vector[kVectors]{};
     __builtin_memcpy(vector, &part, sizeof part);
 #pragma unroll
-    for (int i = 0; i < kVectors; ++i) store_vector_anywhere<kLength>(to + i * kLength, vector[i]);
+    for (int i = 0; i < kVectors; ++i) store_vector<kLength>(to + i * kLength, vector[i]);
   }
   static HIPOPS_METHOD Part load(const T* from) {
     Vector<T, kLength> vector[kVectors];
 #pragma unroll
-    for (int i = 0; i < kVectors; ++i) vector[i] = load_vector_anywhere<kLength>(from + i * kLength);
+    for (int i = 0; i < kVectors; ++i) vector[i] = load_vector<kLength>(from + i * kLength);
     Part part;
     __builtin_memcpy(&part, vector, sizeof part);
     return part;
@@ -61,22 +77,21 @@ class Span {
     end = index_ + 1 < s.spans ? begin_of(index_ + 1) : s.cols;
   }
 
-  HIPOPS_METHOD void leave(const Part& part) const {
+  HIPOPS_METHOD void publish(const Part& part) const {
     Rows<Streams, Shape> rows(*s_);
     rows.select(row);
     for (int to = thread_index(); to < s_->spans; to += s_->lanes)
-      PartInTensor<T, Part>::store(part, rows.stream(Op::kInputs) + rows.first_column(begin_of(to)) + index_ * kPlace);
+      PartInTensor<T, Part>::store(part, area_of(rows, begin_of(to)) + index_ * kPlace);
   }
 
   template <class Reduction>
   struct Parts {
+    static constexpr bool kIsNext = false;
     const T* from;
     int spans, threads;
     int64_t in_each, in_last, edges;  // elements of spans in the middle, in the last; at the row's ends
     Reduction& reduction;
 
-    // Lanes without a part of their own need it only after the barrier, when others overwrite it.
-    HIPOPS_METHOD Part first() const { return arrived(PartInTensor<T, Part>::load(from)); }
     HIPOPS_METHOD int64_t elements() const { return (spans - 1) * in_each + in_last + edges; }
     template <class O, class F>
     HIPOPS_METHOD auto reduce(O op, F f) const {
@@ -94,16 +109,21 @@ class Span {
     Rows<Streams, Shape> rows(*s_);
     rows.select(row);
     const int64_t in_vectors = rows.in_vectors();
-    return {rows.stream(Op::kInputs) + rows.first_column(begin), s_->spans, s_->lanes, begin_of(1),
+    return {area_of(rows, begin), s_->spans, s_->lanes, begin_of(1),
             in_vectors - begin_of(s_->spans - 1), s_->cols - in_vectors, reduction};
   }
 
  private:
   static constexpr int kPlace = kMostPartBytes / int(sizeof(T));  // elements of one
   static constexpr int kTile = Shape::kBlock * Shape::kVectors * Shape::kLength;
-  static_assert(kMostSpans * kPlace <= kTile, "a tile has a place for each span's part");
+  static_assert(kMostSpans * kPlace + Shape::kLength <= kTile, "a tile has a place for each span's part");
 
   HIPOPS_METHOD int64_t begin_of(int span) const { return span * s_->per_block * kTile; }
+  // Where parts are in y's tile at `base`: from a multiple of 16 bytes on.
+  static HIPOPS_METHOD T* area_of(const Rows<Streams, Shape>& rows, int64_t base) {
+    T* const at = rows.stream(Op::kInputs) + rows.first_column(base);
+    return at + (Shape::kLength - misplaced_by(at)) % Shape::kLength;
+  }
 
   const Streams* s_;
   int index_;

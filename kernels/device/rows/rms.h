@@ -76,11 +76,11 @@ HIPOPS_FN int exponent_for(const View& view, C eps) {
   const int e = of_x > of_eps || eps == C(0) ? of_x : of_eps, most = FloatFormat<C>::kBias - 1;
   return e < most ? e : most;
 }
-// 2^(2 e), or nearly 0.
+// Of a negative exponent, or nearly 0.
 template <class C>
-HIPOPS_FN C square_of_power(int e) {
+HIPOPS_FN C power_or_least(int e) {
   const int least = 1 - FloatFormat<C>::kBias;
-  return power_of_two<C>(2 * e > least ? 2 * e : least);
+  return power_of_two<C>(e > least ? e : least);
 }
 
 // The sum of the squares of a row, or of a part of it, each element taken times 2^-exponent.
@@ -107,11 +107,15 @@ struct SumOfSquares {
   template <class Parts>
   static HIPOPS_METHOD SumOfSquares merged(const Parts& parts) {
     const int e = int(parts.reduce(Maximum(), [](const SumOfSquares& p, int64_t) { return C(p.exponent); }));
-    return {parts.reduce(Sum(), [e](const SumOfSquares& p, int64_t) { return p.sum * square_of_power<C>(p.exponent - e); }), e};
+    const auto scaled = [e](const SumOfSquares& p, int64_t) {
+      const C power = power_or_least<C>(p.exponent - e);
+      return p.sum * power * power;  // one after the other: their product may be too small for C
+    };
+    return {parts.reduce(Sum(), scaled), e};
   }
 };
 
-// 1 / sqrt(mean(x^2) + eps), as what x is multiplied by first, a power of two, and then.
+// y = x * power * factor: power = 2^-exponent, factor = 1 / sqrt(mean((x * power)^2) + eps * power^2).
 template <class C>
 struct RowScale {
   C power, factor;
@@ -125,15 +129,19 @@ struct RowScale {
   // Times weights, by a norm's flags; a weight is 1 where it is not `there`.
   template <class T, int n>
   HIPOPS_METHOD void weigh(const C (&x)[n], C (&weight)[n], bool there, int32_t flags, C (&out)[n], C* least) const {
+    C normalized[n];
 #pragma unroll
-    for (int i = 0; i < n; ++i) out[i] = x[i] * factor;
-    lower_to_magnitudes<T>(least, out);
-    if (__builtin_expect(flags != 0, 0)) {
+    for (int i = 0; i < n; ++i) normalized[i] = x[i] * factor;
+    lower_to_magnitudes<T>(least, normalized);
+    if (__builtin_expect(flags == 0, 1)) {
+#pragma unroll
+      for (int i = 0; i < n; ++i) out[i] = normalized[i] * weight[i];
+    } else {
       add_one(weight, there, flags);
-      if (flags & round_before_weight) round_to<T>(out);
-    }
+      if (flags & round_before_weight) round_to<T>(normalized);
 #pragma unroll
-    for (int i = 0; i < n; ++i) out[i] *= weight[i];
+      for (int i = 0; i < n; ++i) out[i] = normalized[i] * weight[i];
+    }
   }
   template <class T, int n>
   HIPOPS_METHOD bool loses_digits(const C (&x)[n], bool there, int32_t flags) const {
@@ -143,14 +151,15 @@ struct RowScale {
     return small && there && !(flags & round_before_weight);
   }
   // Of rows with a power, and of what is normalized to denormal numbers: those have lost digits that a large weight shows,
-  // and are multiplied by powers of two meanwhile.
+  // and are multiplied by kLift meanwhile, before the power where that is what makes them small.
   template <class T, int n>
   HIPOPS_METHOD void weigh_extreme(const C (&x)[n], C (&weight)[n], bool there, int32_t flags, C (&out)[n]) const {
     using F = FloatFormat<C>;
     add_one(weight, there, flags);
+    const C before = power < C(1) ? F::kLift : C(1), after = F::kLift / before;
 #pragma unroll
     for (int i = 0; i < n; ++i) {
-      const C lifted = x[i] * power * (factor * F::kLift), normalized = lifted * F::kDrop;
+      const C lifted = x[i] * (power * before) * (factor * after), normalized = lifted * F::kDrop;
       if (flags & round_before_weight) out[i] = C(widen(narrow<T>(normalized))) * weight[i];
       else out[i] = Magnitude()(lifted) < F::kLeastNormal * F::kLift ? lifted * (weight[i] * F::kDrop) : normalized * weight[i];
     }
@@ -175,7 +184,7 @@ struct RmsOp {
   using Largest = WideSum<C>;
   using Part = SumOfSquares<C>;
   static constexpr int kColumns = 1;
-  static constexpr bool kMaps = false, kHasExtremes = true;
+  static constexpr bool kMaps = false, kHasExtremes = true, kHasLeast = true;
   static HIPOPS_METHOD C absent_column(int) { return 1; }
 
   template <class View>

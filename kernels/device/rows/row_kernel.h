@@ -1,21 +1,25 @@
 // The kernel of every row op. An op is a struct of a few functions (kernels/rms_norm.hip is one):
 //
-//   Args                       with `rows`, a RowStreams<kInputs + kOutputs>, `columns`, Columns[kColumns], `columns_are_f32`,
-//                              kOnUnit, kShortOnUnit: work-items that a unit of NVIDIA's is to run, as registers allow
+//   Args                       with `rows`, a RowStreams<kInputs + kOutputs>, `columns`, RowColumns[kColumns] (one at least),
+//                              `columns_are_f32`
+//   C, Part                    what elements are computed in; what part() returns, of kMostPartBytes at most
 //   kInputs, kOutputs          streams of rows
 //   kColumns                   weights; absent_column(i) is what one that is not there consists of
 //   kMaps                      whether part() maps elements, and mapped(row, x) does the same to one
 //   Largest                    the largest type that is reduced
 //   combine(args, in, out)     of several inputs: what the op works with, a vector at a time
-//   part(args, view)           what a row comes to, or a tile of one, where it is not on chip. view.reduce(op, f) reduces
+//   part(args, view)           what a row comes to, or a lane's part of a tile, where it is not on chip. view.reduce(op, f) reduces
 //                              f(element) over it; view.map(f) puts f(element) in each element's place; view.again() is
-//                              the same for a further reduction that few rows take
-//   merge(args, parts)         what they come to together: parts.reduce(op, f) reduces f(part, its elements)
+//                              the same for a further reduction that few rows take. view.kIsRow: it is the whole row;
+//                              kMapsStay: apply() sees what map() has put there; kByWaves: several waves share the row
+//   merge(args, parts)         what they come to together: parts.reduce(op, f) reduces f(part, its elements).
+//                              parts.kIsNext: there are two, a and b, and b is of what follows a in the row
 //   whole(args, part)          what apply() needs of a row
 //   apply(args, row, v, columns, out)   the results of some elements
-//   kHasExtremes               whether rows may leave the range that apply() is for: then it has `least` as well, and lowers
-//                              it to the least magnitude of what has to keep its digits. is_extreme(row) and, where that is
-//                              denormal, loses_digits(args, row, v) say of a row that it goes by apply_extreme(as apply)
+//   kHasExtremes               whether rows may leave the range that apply() is for: then is_extreme(row) says of one that it
+//                              goes by apply_extreme(as apply)
+//   kHasLeast                  whether apply() has `least` as well, and lowers it to the least magnitude of what has to keep
+//                              its digits: where that is denormal, loses_digits(args, row, v) says the same of some elements
 //
 // Flags of an op are uniform branches outside of the loops over elements. All lanes reduce alike, any number of times.
 #pragma once
@@ -34,40 +38,52 @@ using StreamsOf = RowStreams<Op::kInputs + Op::kOutputs>;
 template <class Op, class Shape>
 using RowsOf = Rows<StreamsOf<Op>, Shape>;
 
-template <class Op, class Shape>
-constexpr bool prefetches = may_prefetch_rows && prefetches_rows(Shape::kVectors, Shape::kLayout, Shape::kBody);
+template <class Shape>
+constexpr bool prefetches = may_prefetch_rows && prefetches_rows(Shape::kLayout, Shape::kBody);
 
-// A row, or a tile of one, in registers.
+// A row in registers.
 template <class Op, class Shape, class Reduction, bool kAgain = false>
 struct RowView {
-  using C = typename Shape::Compute;
   // Whether it is all of the row; whether elements stay mapped until apply(); and whether several waves share it.
-  static constexpr bool kIsRow = Shape::kOnChip, kMapsStay = Shape::kOnChip, kByWaves = Shape::kRowsPerBlock == 1;
+  static constexpr bool kIsRow = true, kMapsStay = true, kByWaves = Shape::kRowsPerBlock == 1;
+  Tile<Op, Shape>& tile;
+  const RowsOf<Op, Shape>& rows;
+  Reduction& reduction;
+
+  HIPOPS_METHOD RowView<Op, Shape, Reduction, true> again() const { return {tile, rows, reduction}; }
+  template <class O, class F, class G = Identity>
+  HIPOPS_METHOD auto reduce(O op, F f, G g = {}) const {
+    tile.widen_anew();
+    return reduction(tile.template reduce<kAgain>(rows, 0, op, f, g), op);
+  }
+  template <class F>
+  HIPOPS_METHOD void map(F f) const { tile.map(f); }
+};
+
+// A lane's part of a tile, reduced without the others.
+template <class Op, class Shape, bool kAgain = false>
+struct LaneView {
+  static constexpr bool kIsRow = false, kMapsStay = false, kByWaves = false;
   Tile<Op, Shape>& tile;
   const RowsOf<Op, Shape>& rows;
   int64_t base;
-  Reduction& reduction;
 
-  HIPOPS_METHOD int64_t elements() const { return rows.elements(base); }
-  HIPOPS_METHOD RowView<Op, Shape, Reduction, true> again() const { return {tile, rows, base, reduction}; }
-  template <class O, class F, class G>
-  HIPOPS_METHOD auto reduce(O op, F f, G g) const {
+  HIPOPS_METHOD int64_t elements() const { return tile.elements(rows, base); }
+  HIPOPS_METHOD LaneView<Op, Shape, true> again() const { return {tile, rows, base}; }
+  template <class O, class F, class G = Identity>
+  HIPOPS_METHOD auto reduce(O op, F f, G g = {}) const {
     tile.widen_anew();
-    return reduction(tile.template reduce<kAgain>(rows, base, op, f, g), op);
+    return tile.template reduce<kAgain>(rows, base, op, f, g);
   }
-  template <class O, class F>
-  HIPOPS_METHOD auto reduce(O op, F f) const { return reduce(op, f, Identity()); }
-  template <class F>
-  HIPOPS_METHOD void map(F f) const { tile.map(f); }
 };
 
 // The results of some elements; of a row without extremes the least magnitude, too, of what has to keep its digits.
 template <class Op, bool kExtreme, class Args, class Row, class C, int n>
 HIPOPS_FN void apply_to(const Args& a, const Row& row, const C (&x)[n], C (&columns)[Op::kColumns + 1][n],
                         C (&out)[Op::kOutputs][n], C* least) {
-  if constexpr (!Op::kHasExtremes) Op::apply(a, row, x, columns, out);
-  else if constexpr (kExtreme) Op::apply_extreme(a, row, x, columns, out);
-  else Op::apply(a, row, x, columns, out, least);
+  if constexpr (kExtreme) Op::apply_extreme(a, row, x, columns, out);
+  else if constexpr (Op::kHasLeast) Op::apply(a, row, x, columns, out, least);
+  else Op::apply(a, row, x, columns, out);
 }
 
 // Stores what the op makes of a tile. Returns the least magnitude.
@@ -81,7 +97,6 @@ HIPOPS_FN auto store_results(const Args& a, const Tile<Op, Shape>& tile, const R
   C least = C(INFINITY);
   tile.for_each_vector(rows, base, [&](int v, typename Rows::Column col, const C (&elements)[n]) {
     const bool is_there = rows.live() && rows.there(col);
-    if (Shape::kLayout != RowLayout::unaligned && !is_there) return;
     C weight[Op::kColumns + 1][n], out[Op::kOutputs][n];
     columns.get(rows, v, col, weight);
     apply_to<Op, kExtreme>(a, row, elements, weight, out, &least);
@@ -93,11 +108,11 @@ HIPOPS_FN auto store_results(const Args& a, const Tile<Op, Shape>& tile, const R
 #pragma unroll
       for (int e = 0; e < n; ++e) narrowed.element[e] = narrow<T>(out[i][e]);
       if constexpr (Shape::kLayout == RowLayout::aligned) {
-        store_vector<n>(rows.stream(stream) + col, narrowed);
+        if (is_there) store_vector<n>(rows.stream(stream) + col, narrowed);
       } else if constexpr (Shape::kLayout == RowLayout::strided) {
-        rows.stream(stream)[col * rows.step(stream)] = narrowed.element[0];
+        if (is_there) rows.stream(stream)[col * rows.step(stream)] = narrowed.element[0];
       } else {
-        unaligned[i].put(rows.stream(stream) + col, is_there, rows.has_next(col), v == Shape::kVectors - 1, narrowed);
+        unaligned[i].put(rows.stream(stream) + col, is_there, rows.has_next(col), v == 0, v == Shape::kVectors - 1, narrowed);
       }
     }
   });
@@ -114,27 +129,34 @@ HIPOPS_FN auto store_results(const Args& a, const Tile<Op, Shape>& tile, const R
   return least;
 }
 
+// Whether some element of the wave that is not 0 is normalized to a denormal number. (`least` is one where an element is 0.)
+template <class Op, class Shape, class Args, class Rows, class Row>
+HIPOPS_FN bool loses_digits(const Args& a, Tile<Op, Shape>& tile, const Rows& rows, int64_t base, const Row& row) {
+  using C = typename Shape::Compute;
+  bool loses = false;
+  tile.forget_made(a);
+  tile.for_each_vector(rows, base, [&](int, typename Rows::Column col, const C (&elements)[Shape::kLength]) {
+    if (rows.there(col)) loses |= Op::loses_digits(a, row, elements);
+  });
+  const C edge[1] = {tile.edge()};
+  if (Rows::kHasEdges && base == 0 && rows.edge() >= 0) loses |= Op::loses_digits(a, row, edge);
+  return ballot(loses) != 0;
+}
+
 template <class Op, class Shape, class Args, class Rows, class Row, class Columns>
 HIPOPS_FN void store_tile(const Args& a, Tile<Op, Shape>& tile, const Rows& rows, int64_t base, const Row& row,
                           const Columns& columns) {
   using C = typename Shape::Compute;
   if constexpr (!Op::kHasExtremes) {
     store_results<Op, Shape, false>(a, tile, rows, base, row, columns);
-  } else if constexpr (!Shape::kOnChip) {  // one way: gfx9 has no scalar registers for two
+  } else if constexpr (!Shape::kOnChip && !bounds_give_registers) {  // gfx9 has no scalar registers for both ways
     store_results<Op, Shape, true>(a, tile, rows, base, row, columns);
   } else {
     tile.widen_anew();
     if (__builtin_expect(ballot(Op::is_extreme(row)) == 0, 1)) {
       const C least = store_results<Op, Shape, false>(a, tile, rows, base, row, columns);
-      if (__builtin_expect(ballot(least < FloatFormat<C>::kLeastNormal) == 0, 1)) return;
-      tile.forget_made(a);
-      bool loses = false;  // it may be the magnitude of a 0
-      tile.for_each_vector(rows, base, [&](int, typename Rows::Column col, const C (&elements)[Shape::kLength]) {
-        if (rows.there(col)) loses |= Op::loses_digits(a, row, elements);
-      });
-      const C edge[1] = {tile.edge()};
-      if (Rows::kHasEdges) loses |= Op::loses_digits(a, row, edge);
-      if (ballot(loses) == 0) return;
+      if constexpr (!Op::kHasLeast) return;
+      else if (__builtin_expect(ballot(least < FloatFormat<C>::kLeastNormal) == 0, 1) || !loses_digits(a, tile, rows, base, row)) return;
     }
     tile.forget_made(a);
     store_results<Op, Shape, true>(a, tile, rows, base, row, columns);
@@ -145,20 +167,21 @@ HIPOPS_FN void store_tile(const Args& a, Tile<Op, Shape>& tile, const Rows& rows
 template <class Op, class Shape, class Columns, class Reduction>
 HIPOPS_FN void finish_row(const typename Op::Args& a, const RowsOf<Op, Shape>& rows, Tile<Op, Shape>& tile,
                           Columns& columns, Reduction& reduction) {
-  const auto part = Op::part(a, RowView<Op, Shape, Reduction>{tile, rows, 0, reduction});
+  const auto part = Op::part(a, RowView<Op, Shape, Reduction>{tile, rows, reduction});
   columns.widen_anew();
   const typename Op::Args& again = read_anew(a);
   store_tile<Op, Shape>(again, tile, rows, 0, Op::whole(again, part), columns);
 }
 
-// Weights in the rows' type wait in registers for the row's result where a unit runs few blocks, or has few rows, but for
-// shifted ones, as which are a work-item's follows from how each row lies. (They are asked for before it is known that they
-// are in f32: there are as many bytes.)
+// Whether weights are loaded with x, and wait in registers until apply(): in kernels that go round up to 8 vectors (4 where a
+// block may be doubled), in others only if lanes hold two vectors, as other blocks hide the load elsewhere. (An f32 weight of
+// 16-bit rows is loaded in vain, half of it.)
 template <class Op, class Shape>
 constexpr bool keeps_columns() {
-  if (sizeof(typename Shape::Element) > sizeof(f32)) return false;
-  if (Shape::kLayout == RowLayout::unaligned && (Shape::kInCluster || !has_unaligned_vectors)) return false;
-  return Shape::kInCluster ? Shape::kVectors * Op::kColumns <= 8 / blocks_in_one : Shape::kVectors <= 2;
+  if (sizeof(typename Shape::Element) > sizeof(f32) || Shape::kByElement) return false;
+  if (Shape::kInCluster && Shape::kLayout == RowLayout::unaligned && has_unaligned_vectors) return false;
+  if (Shape::kInCluster || prefetches<Shape> || (!Shape::kOnChip && bounds_give_registers)) return Shape::kVectors * Op::kColumns <= 8 / blocks_in_one;
+  return Shape::kVectors <= 2;
 }
 template <class Op, class Shape>
 using ColumnsOnChip = OwnColumns<Op, Shape, keeps_columns<Op, Shape>()>;
@@ -175,21 +198,23 @@ HIPOPS_FN void take_rows_on_chip(const typename Op::Args& args) {
   Tile<Op, Shape> tile;
   tile.ask(rows, 0);
   columns.ask(rows);
+  if constexpr (prefetches<Shape>) columns.wait_for_loads();
   while (true) {
     const typename Op::Args& a = read_anew(args);
     const int64_t next = first + a.rows.row_step;
     tile.take(a, rows, 0);
     RowsOf<Op, Shape> ahead(a.rows);
-    if constexpr (prefetches<Op, Shape>) {
+    if constexpr (prefetches<Shape>) {
       if (next < a.rows.rows) {
         ahead.select(next);
         tile.ask(ahead, 0);
       }
     }
+    columns.reload_if_moved(rows);
     finish_row<Op, Shape>(a, rows, tile, columns, reduction);
     first = next;
     if (first >= args.rows.rows) return;
-    if constexpr (prefetches<Op, Shape>) {
+    if constexpr (prefetches<Shape>) {
       rows = ahead;
     } else {
       rows = RowsOf<Op, Shape>(read_anew(args).rows);
@@ -230,8 +255,9 @@ HIPOPS_FN void take_packed_rows(const typename Op::Args& args) {
         __builtin_memcpy(same, weight, sizeof same);
         apply_to<Op, false>(again, result, x, weight, out, &least);
         if constexpr (Op::kHasExtremes) {
-          if (__builtin_expect(Op::is_extreme(result) || least < FloatFormat<C>::kLeastNormal, 0))
-            apply_to<Op, true>(again, result, x, same, out, &least);
+          bool extreme = Op::is_extreme(result);
+          if constexpr (Op::kHasLeast) extreme |= least < FloatFormat<C>::kLeastNormal && Op::loses_digits(again, result, x);
+          if (__builtin_expect(extreme, 0)) apply_to<Op, true>(again, result, x, same, out, &least);
         }
         staged.set(place + col, cols - col, out);
       }
@@ -240,44 +266,72 @@ HIPOPS_FN void take_packed_rows(const typename Op::Args& args) {
   }
 }
 
-// What the tiles of a row come to that begin in [base, end). Each pass finds the row again, as gfx9 has no scalar registers
-// in which its place could wait.
-template <class Op, class Shape, class Reduction>
-HIPOPS_FN auto part_of_span(const typename Op::Args& args, int64_t row, int64_t base, int64_t end, Reduction& reduction) {
-  // Of the tile at `from`, with its elements, next tile, and whether there is one.
-  struct Place { int64_t elements, next; bool has_next; };
-  const auto part_at = [&](int64_t from, Place* place) {
-    const typename Op::Args& a = read_anew(args);
-    RowsOf<Op, Shape> rows(a.rows);
-    rows.select(row);
-    Tile<Op, Shape> tile;
-    tile.load(a, rows, from);
-    place->elements = rows.elements(from), place->next = rows.next_base(from);
-    place->has_next = place->next < end && rows.more_at(place->next);
-    return Op::part(a, RowView<Op, Shape, Reduction>{tile, rows, from, reduction});
-  };
-  Place place;
-  auto all = part_at(base, &place);
-  int64_t count = place.elements;
-  while (place.has_next) {
-    const auto part = part_at(place.next, &place);
-    all = Op::merge(read_anew(args), two_parts(all, count, part, place.elements));
-    count += place.elements;
+// Goes over the tiles of a row that begin in [base, end), once. On NVIDIA the next tile is loaded meanwhile. Each step finds
+// the row again, as gfx9 has no scalar registers in which its place could wait.
+template <class Op, class Shape>
+class Tiles {
+ public:
+  using Rows = RowsOf<Op, Shape>;
+
+  HIPOPS_METHOD Tiles(int64_t row, int64_t base, int64_t end) : row_(row), next_(base), end_(end) {}
+
+  // Asks for the first one, so that it comes while other things are done.
+  HIPOPS_METHOD void ask(const typename Op::Args& args) {
+    if constexpr (may_prefetch_rows) tile_.ask(rows(args), next_);
   }
-  return all;
+  // f(args, rows, base, tile) for each, with the next one on its way.
+  template <class F>
+  HIPOPS_METHOD void for_each(const typename Op::Args& args, F f) {
+    do {
+      const typename Op::Args& a = read_anew(args);
+      const Rows all = rows(a);
+      const int64_t base = next_;
+      if constexpr (!may_prefetch_rows) tile_.ask(all, base);
+      tile_.take(a, all, base);
+      next_ = all.next_base(base);
+      if (!all.more_at(next_)) next_ = end_;
+      if constexpr (may_prefetch_rows) {
+        if (next_ < end_) tile_.ask(all, next_);
+      }
+      f(a, all, base, tile_);
+    } while (next_ < end_);
+  }
+
+ private:
+  HIPOPS_METHOD Rows rows(const typename Op::Args& args) const {
+    Rows all(args.rows);
+    all.select(row_);
+    return all;
+  }
+
+  Tile<Op, Shape> tile_;
+  int64_t row_, next_, end_;
+};
+
+// What they come to: each lane's part by itself, so that waves wait for each other once, when those are merged.
+template <class Op, class Shape, class Reduction>
+HIPOPS_FN auto part_of(Tiles<Op, Shape>& tiles, const typename Op::Args& args, Reduction& reduction) {
+  typename Op::Part of_lane{};
+  int64_t in_lane = 0;
+  tiles.for_each(args, [&](const typename Op::Args& a, const RowsOf<Op, Shape>& rows, int64_t base, Tile<Op, Shape>& tile) {
+    const LaneView<Op, Shape> view{tile, rows, base};
+    const int64_t elements = view.elements();
+    const auto part = Op::part(a, view);
+    if (in_lane == 0) of_lane = part;
+    else if (elements > 0) of_lane = Op::merge(read_anew(args), two_parts(of_lane, in_lane, part, elements));
+    in_lane += elements;
+  });
+  return Op::merge(read_anew(args), LaneParts<typename Op::Part, Reduction>{of_lane, in_lane, reduction});
 }
 
 template <class Op, class Shape, class Row>
-HIPOPS_FN void apply_to_span(const typename Op::Args& args, int64_t row, int64_t base, int64_t end, const Row& result) {
-  const typename Op::Args& a = read_anew(args);
-  RowsOf<Op, Shape> rows(a.rows);
-  rows.select(row);
-  Tile<Op, Shape> tile;
-  for (; base < end && rows.more_at(base); base = rows.next_base(base)) {
-    tile.load(a, rows, base);
+HIPOPS_FN void store_all(Tiles<Op, Shape>& tiles, const typename Op::Args& args, const Row& result) {
+  tiles.for_each(args, [&](const typename Op::Args& a, const RowsOf<Op, Shape>& rows, int64_t base, Tile<Op, Shape>& tile) {
     if constexpr (Op::kMaps) tile.map([&](typename Shape::Compute x) { return Op::mapped(result, x); });
-    store_tile<Op, Shape>(a, tile, rows, base, result, ColumnsAtUse<Op, Shape>(a));
-  }
+    ColumnsOnChip<Op, Shape> columns(a);
+    columns.ask(rows, base);
+    store_tile<Op, Shape>(a, tile, rows, base, result, columns);
+  });
 }
 
 template <class Op, class Shape>
@@ -285,8 +339,11 @@ HIPOPS_FN void take_rows_in_memory(const typename Op::Args& args) {
   typename Shape::template Reduction<typename Op::Largest> reduction(args.rows.lanes);
   int64_t first = RowsOf<Op, Shape>(args.rows).begin();
   do {
-    const auto part = part_of_span<Op, Shape>(args, first, 0, args.rows.cols, reduction);
-    apply_to_span<Op, Shape>(args, first, 0, args.rows.cols, Op::whole(read_anew(args), part));
+    Tiles<Op, Shape> tiles(first, 0, args.rows.cols), again(first, 0, args.rows.cols);
+    tiles.ask(read_anew(args));
+    const auto part = part_of(tiles, args, reduction);
+    again.ask(read_anew(args));
+    store_all(again, args, Op::whole(read_anew(args), part));
     first += args.rows.row_step;
   } while (first < args.rows.rows);
 }
@@ -299,12 +356,13 @@ HIPOPS_FN void take_spans(const typename Op::Args& args) {
     const typename Op::Args& a = read_anew(args);
     // The second launch goes backward, over what the first one has left in the cache.
     const Span<Op, Shape> span(a.rows, Shape::kBody == RowBody::parts ? i : all - 1 - i);
+    Tiles<Op, Shape> tiles(span.row, span.begin, span.end);
+    tiles.ask(a);
     if constexpr (Shape::kBody == RowBody::parts) {
-      const auto part = part_of_span<Op, Shape>(args, span.row, span.begin, span.end, reduction);
-      span.leave(part);
+      span.publish(part_of(tiles, args, reduction));
     } else {
       const auto part = Op::merge(a, span.parts(reduction));
-      apply_to_span<Op, Shape>(args, span.row, span.begin, span.end, Op::whole(read_anew(args), part));
+      store_all(tiles, args, Op::whole(read_anew(args), part));
     }
   }
 }
@@ -318,24 +376,18 @@ HIPOPS_FN void take_rows(const typename Op::Args& a) {
   else take_rows_on_chip<Op, Shape>(a);
 }
 
-// Work-items for which a kernel is to have registers: those of its largest block, or, on NVIDIA, of the blocks that a unit
-// is to run at a time: of short and of longer rows as many as the op says, and fewer where there are few rows.
-template <class Args>
-constexpr int work_items(int lanes, int vectors, int block, RowLayout layout, RowBody body) {
-  if (!bounds_give_registers) return body == RowBody::cluster ? blocks_in_one * block : block;
-  if (body == RowBody::cluster || body == RowBody::merged) return 512;
-  if (body != RowBody::on_chip) return 1024;
-  if (layout == RowLayout::unaligned || (layout == RowLayout::aligned && vectors < 4)) return 512;
-  return lanes < block ? Args::kShortOnUnit : Args::kOnUnit;
+// Work-items for which a kernel is to have registers.
+constexpr int work_items(int block, RowBody body, int on_unit) {
+  if (bounds_give_registers) return on_unit;
+  return body == RowBody::cluster ? blocks_in_one * block : block;
 }
 
 }  // namespace
 }  // namespace hipops
 
 // The kernels of an op's list; `Op` is a template of the element type.
-#define HIPOPS_ROW_KERNEL(Op, Args, name, T, lanes, vectors, block, layout, body)              \
-  HIPOPS_KERNEL_UP_TO(work_items<Args>(lanes, vectors, block, RowLayout::layout, RowBody::body)) \
-  name(HIPOPS_ARGS(Args) a) {                                                                  \
+#define HIPOPS_ROW_KERNEL(Op, Args, name, T, lanes, vectors, block, layout, body, on_unit)     \
+  HIPOPS_KERNEL_UP_TO(work_items(block, RowBody::body, on_unit)) name(HIPOPS_ARGS(Args) a) {   \
     follow_launch_before();                                                                    \
     take_rows<Op<T>, RowShape<T, lanes, vectors, block, RowLayout::layout, RowBody::body>>(a); \
   }

@@ -75,16 +75,11 @@ class Rows {
     if constexpr (Shape::kRowsPerBlock > 1 && !Shape::kLanesAsNeeded) return Shape::kLanes;
     return s_->lanes * (Shape::kInCluster ? int(cluster_size()) : 1);
   }
-  // Whether a row has vectors at `base` and after it, and the `base` after those that the lanes hold together. A row has
-  // one at least.
-  HIPOPS_METHOD int64_t in_vectors() const { return int64_t(end()) - head(); }  // elements
+  // Elements that are in vectors, of which a row has one at least; whether there are such at `base` or after it; and the
+  // `base` after those that the lanes hold together.
+  HIPOPS_METHOD int64_t in_vectors() const { return int64_t(end()) - head(); }
   HIPOPS_METHOD bool more_at(int64_t base) const { return base < in_vectors(); }
   HIPOPS_METHOD int64_t next_base(int64_t base) const { return base + int64_t(lanes()) * (Shape::kVectors * kLength); }
-  // Elements of the tile at `base`.
-  HIPOPS_METHOD int64_t elements(int64_t base) const {
-    const int64_t next = next_base(base), all = in_vectors();
-    return (next < all ? next : all) - base + (base == 0 ? int64_t(cols()) - all : 0);
-  }
   // The place in the row of the work-item's vector v, of those from `base` on, and whether it is there.
   HIPOPS_METHOD Column column(int64_t base, int v) const {
     const int in_row = rank();
@@ -143,12 +138,7 @@ class Rows {
     }
     if constexpr (kHasEdges) {
       if constexpr (!has_unaligned_vectors) {
-        int before = misplaced_by(row_[0]);
-#pragma unroll
-        for (int i = 1; i < Streams::kStreams; ++i) {
-          const int of_stream = misplaced_by(row_[i]);
-          before = i == s_->like ? of_stream : before;
-        }
+        const int before = misplaced_by(row_[0]);
         head_ = 2 * kLength - before;
         if (before == 0) head_ = kLength;
       }

@@ -7,7 +7,8 @@
 namespace hipops {
 namespace {
 
-// One input's vector on its way, by layout.
+// A vector of the first input on its way. It is an aligned one, as unaligned rows are divided by that input; not on AMD, which
+// needs no division.
 template <class Shape>
 class AlignedIncoming {
  public:
@@ -16,20 +17,19 @@ class AlignedIncoming {
 
   template <class Rows>
   HIPOPS_METHOD void ask(const Rows& rows, int stream, typename Rows::Column col) {
-    if constexpr (Shape::kLayout == RowLayout::aligned) {
-      vector_ = load_packed_evict_last<kLength>(static_cast<const T*>(rows.stream(stream)) + col);
-    } else {
-      vector_ = Vector<T, 1>{{rows.stream(stream)[col * rows.step(stream)]}};
-    }
+    const T* const at = rows.stream(stream);
+    if constexpr (Shape::kByElement) vector_ = Vector<T, 1>{{at[col * rows.step(stream)]}};
+    else vector_ = load_packed_evict_last<kLength>(at + col);
   }
   HIPOPS_METHOD void ask_for_all() {
-    if constexpr (Shape::kLayout == RowLayout::aligned) vector_.ask_for_all();
+    if constexpr (!Shape::kByElement) vector_.ask_for_all();
   }
   HIPOPS_METHOD Packed<T, kLength> get() const { return vector_; }
 
  private:
   Packed<T, kLength> vector_;
 };
+// Of another input.
 template <class Shape>
 class UnalignedIncoming : IncomingVector<typename Shape::Element> {
   using Base = IncomingVector<typename Shape::Element>;
@@ -42,8 +42,25 @@ class UnalignedIncoming : IncomingVector<typename Shape::Element> {
   using Base::ask_for_all;
   using Base::get;
 };
-template <class Shape>
-using Incoming = typename Choose<Shape::kLayout == RowLayout::unaligned, UnalignedIncoming<Shape>, AlignedIncoming<Shape>>::type;
+
+// A vector of each of n inputs.
+template <class Shape, int n>
+class Incoming {
+ public:
+  template <class F>
+  HIPOPS_METHOD void for_each(F f) {
+    f(first_, 0);
+#pragma unroll
+    for (int i = 1; i < n; ++i) f(others_[i - 1], i);
+  }
+
+ private:
+  static constexpr bool kUnaligned = Shape::kLayout == RowLayout::unaligned;
+  using Other = typename Choose<kUnaligned, UnalignedIncoming<Shape>, AlignedIncoming<Shape>>::type;
+  using First = typename Choose<kUnaligned && has_unaligned_vectors, Other, AlignedIncoming<Shape>>::type;
+  First first_;
+  Other others_[n > 1 ? n - 1 : 1];
+};
 
 // Op's value of its inputs.
 template <class Op, class Args, class C, int n>
@@ -75,7 +92,8 @@ class Tile {
   using C = typename Shape::Compute;
   static constexpr int kVectors = Shape::kVectors, kLength = Shape::kLength;
   // Loads that are under way before the first is waited for: more would take the registers of what they come to.
-  static constexpr int kMost = (Shape::kLayout == RowLayout::unaligned && !has_unaligned_vectors ? 4 : 8) / Op::kInputs;
+  static constexpr bool kTakesTwo = Shape::kLayout == RowLayout::unaligned && !has_unaligned_vectors && Op::kInputs > 1;
+  static constexpr int kMost = (kTakesTwo ? 4 : 8) / Op::kInputs;
   static constexpr int kAtOnce = kVectors <= kMost ? kVectors : kMost;
   static_assert(kVectors % kAtOnce == 0, "whole rounds");
 
@@ -96,15 +114,18 @@ class Tile {
     if (Rows::kHasEdges && has_edge_) edge_ = combined_edge(args, edge_in_);
 #pragma unroll
     for (int first = kAtOnce; first < kVectors; first += kAtOnce) {
-      Incoming<Shape> in[kAtOnce][Op::kInputs];
+      Vectors in[kAtOnce];
       ask_from(rows, base, first, in);
       take_from(args, first, in);
     }
   }
-  template <class Args, class Rows>
-  HIPOPS_METHOD void load(const Args& args, const Rows& rows, int64_t base) {
-    ask(rows, base);
-    take(args, rows, base);
+  // Those of them that are the work-item's.
+  template <class Rows>
+  HIPOPS_METHOD int64_t elements(const Rows& rows, int64_t base) const {
+    int count = Rows::kHasEdges && base == 0 && rows.edge() >= 0;
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) count += rows.there(rows.column(base, v)) ? kLength : 0;
+    return count;
   }
 
   // op over f(element) of all elements of the row that are the work-item's, as a tree: the error of a sum grows with the
@@ -176,38 +197,37 @@ class Tile {
   // One input is kept as it is, which takes the fewest registers; of several, or if the op maps, what they come to.
   static constexpr bool kAsItIs = Op::kInputs == 1 && !Op::kMaps;
   using Held = typename Choose<kAsItIs, T, C>::type;
+  using Vectors = Incoming<Shape, Op::kInputs>;
 
   template <class Rows>
-  static HIPOPS_METHOD void ask_from(const Rows& rows, int64_t base, int first, Incoming<Shape> (&in)[kAtOnce][Op::kInputs]) {
-    for_each(in, [&](auto& incoming, int v, int i) { incoming.ask(rows, i, rows.there_or_last(rows.column(base, first + v))); });
+  static HIPOPS_METHOD void ask_from(const Rows& rows, int64_t base, int first, Vectors (&in)[kAtOnce]) {
+#pragma unroll
+    for (int v = 0; v < kAtOnce; ++v) {
+      const auto col = rows.there_or_last(rows.column(base, first + v));
+      in[v].for_each([&](auto& incoming, int i) { incoming.ask(rows, i, col); });
+    }
   }
   template <class Args>
-  HIPOPS_METHOD void take_from(const Args& args, int first, Incoming<Shape> (&in)[kAtOnce][Op::kInputs]) {
-    for_each(in, [&](auto& incoming, int, int) { incoming.ask_for_all(); });
+  HIPOPS_METHOD void take_from(const Args& args, int first, Vectors (&in)[kAtOnce]) {
+#pragma unroll
+    for (int v = 0; v < kAtOnce; ++v) in[v].for_each([](auto& incoming, int) { incoming.ask_for_all(); });
 #pragma unroll
     for (int v = 0; v < kAtOnce; ++v) held_[first + v] = combined(args, in[v]);
   }
 
-  template <class F>
-  static HIPOPS_METHOD void for_each(Incoming<Shape> (&in)[kAtOnce][Op::kInputs], F f) {
-#pragma unroll
-    for (int v = 0; v < kAtOnce; ++v)
-#pragma unroll
-      for (int i = 0; i < Op::kInputs; ++i) f(in[v][i], v, i);
-  }
-
   template <class Args>
-  static HIPOPS_METHOD Packed<Held, kLength> combined(const Args& args, const Incoming<Shape> (&in)[Op::kInputs]) {
+  static HIPOPS_METHOD Packed<Held, kLength> combined(const Args& args, Vectors& in) {
     if constexpr (kAsItIs) {
-      return in[0].get();
+      Packed<Held, kLength> all;
+      in.for_each([&](auto& incoming, int) { all = incoming.get(); });
+      return all;
     } else {
       C wide[Op::kInputs][kLength];
-#pragma unroll
-      for (int i = 0; i < Op::kInputs; ++i) {
-        const Packed<T, kLength> elements = in[i].get();
+      in.for_each([&](auto& incoming, int i) {
+        const Packed<T, kLength> elements = incoming.get();
 #pragma unroll
         for (int e = 0; e < kLength; ++e) wide[i][e] = C(widen(elements[e]));
-      }
+      });
       Vector<C, kLength> value;
       combine_inputs<Op>(args, wide, value.element);
       return value;
@@ -223,7 +243,7 @@ class Tile {
     return value[0];
   }
 
-  Incoming<Shape> in_[kAtOnce][Op::kInputs];
+  Vectors in_[kAtOnce];
   Packed<Held, kLength> held_[kVectors];
   T edge_in_[Op::kInputs]{};
   C edge_ = 0;

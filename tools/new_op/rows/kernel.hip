@@ -32,7 +32,7 @@ struct @Op@ {
     C maximum, logarithm;  // of the sum
   };
   static constexpr int kInputs = 1, kOutputs = 1, kColumns = 0;
-  static constexpr bool kMaps = false, kHasExtremes = false;
+  static constexpr bool kMaps = false, kHasExtremes = false, kHasLeast = false;
   static HIPOPS_METHOD C absent_column(int) { return 0; }
 
   template <class View>
