@@ -7,6 +7,7 @@
 #include "index_add.h"
 #include "index/indices.h"
 #include "kernel_names.h"
+#include "policy/default_sums.h"
 #include "runtime/runtime.h"
 #include "move/scatter_plan.h"
 #include "tensor/strided.h"
@@ -76,7 +77,6 @@ void add_sums(const ScatterTensors& t, ScatterInto into, Mode mode, int64_t vect
 
 // Where things are in a workspace with rows: what is found out, and then either the order of the indices or f32 sums,
 // of which only one is needed at a time.
-constexpr int kResidentBlocks = 4;  // on a multiprocessor at a time
 constexpr int64_t kDiffer = 256, kRest = kDiffer + kUniformBlocks * int64_t{sizeof(uint32_t)};
 
 int64_t needed_bytes(const ScatterTensors& t, const ScatterRows& rows) {
@@ -201,7 +201,7 @@ hipops_status hipops_scatter_add(const hipops_tensor* y, const hipops_tensor* x,
   if (tries_rows) {
     if (hipops_status status = try_rows(*device, t, rows, space, report, &args, stream)) return status;
     // Most often there is nothing left to do, which many blocks take long for.
-    plan.limit_grids(static_cast<uint32_t>(4 * device->units * kResidentBlocks));
+    plan.limit_grids(static_cast<uint32_t>(4 * device->units * sums_policy::kResidentBlocks));
   }
   for (int i = 0; i < plan.count; ++i)
     if (hipops_status status = launch_one(*device, plan.launch[i], &args, stream)) return status;

@@ -2,19 +2,16 @@
 
 #include <algorithm>
 
+#include "policy/default_sums.h"
 #include "tensor/divisor.h"
 
 namespace hipops {
 namespace {
 
+using namespace sums_policy;
+
 // A pass sorts by as many bits of the keys as two digits have. Keys with more of them take two passes.
 constexpr int kPassBits = 2 * kOrderDigitBits;
-// As many blocks partition, as long as each has no more indices than kOrderBatch. Smaller shares are sorted sooner, but
-// more of them leave more and shorter runs to find.
-constexpr int64_t kPartitioners = 128;
-
-constexpr int64_t kEntriesToJoin = kOrderBatch / 2;  // for a block that joins: mostly, there is room for all
-
 // Parts of the workspace begin at multiples of 256 bytes.
 int64_t take_bytes(SortPlan* plan, int64_t bytes) {
   int64_t at = plan->bytes;

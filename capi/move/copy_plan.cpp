@@ -4,11 +4,14 @@
 
 #include "move/copy_layout.h"
 #include "count_as_many.h"
+#include "policy/default_moves.h"
 #include "tensor/strided.h"
 #include "variant_list.h"
 
 namespace hipops {
 namespace {
+
+using namespace copy_policy;
 
 enum Mode { any, few, rows, tile, square, staged, shifted };
 
@@ -24,9 +27,6 @@ constexpr Variant kVariants[] = {HIPOPS_STRIDED_COPY_KERNELS(VARIANT)};
 int kernel_of(int64_t unit, Mode mode) {
   return place_of(kVariants, [&](const Variant& v) { return v.bits == unit * 8 && v.mode == mode; });
 }
-
-// A tile of a dimension that is shorter than this has more idle work-items than it spares accesses.
-constexpr int64_t kLeastTiled = 16;
 
 constexpr int64_t kMostTiles = int64_t{1} << 31;  // that divisors can tell
 
@@ -89,8 +89,7 @@ CopyPlan plan_any(const Copy& copy) {
   return plan;
 }
 
-// Rows shorter than this in units have too few to share among work-items; longer ones than this 32 bits do not count.
-constexpr int64_t kLeastRow = 16, kLongestRow = int64_t{1} << 30;
+constexpr int64_t kLongestRow = int64_t{1} << 30;  // what 32 bits count
 
 // All but the innermost.
 Layout<kCopyOperands> outer_dimensions(const Layout<kCopyOperands>& layout) {
@@ -131,9 +130,6 @@ CopyPlan plan_rows(const Copy& copy) {
   return plan;
 }
 
-// Shorter rows than this, in bytes, have too few vectors beside the elements at their ends.
-constexpr int64_t kLeastShifted = 256;
-
 // Rows that are not aligned to more than 4 bytes, or not alike, without gaps in either.
 bool allows_shifted(const Copy& copy) {
   const Layout<kCopyOperands>& layout = copy.layout;
@@ -168,9 +164,6 @@ CopyPlan plan_tiles(const Copy& copy, int along) {
   plan.args.step = plan.grid;
   return plan;
 }
-
-// Shorter dimensions than this, in elements along y's lines and in bytes along x's, leave most of a tile idle.
-constexpr int64_t kLeastStagedLine = 48, kLeastStagedBytes = 64;
 
 bool allows_staged(const Copy& copy, int along) {
   const Layout<kCopyOperands>& layout = copy.layout;
@@ -231,10 +224,6 @@ CopyPlan plan_squares(const Copy& copy, int along) {
   args.step = plan.grid;
   return plan;
 }
-
-// Units so few that what counts is the way to the first load, which is the shortest in `few`: no more than these. Where
-// lanes scatter over lines, half of that, and in `any`, with two units a work-item, as many.
-constexpr int64_t kFew = 1 << 16, kFewScattered = 1 << 15;
 
 bool are_at_most(int64_t most, const Copy& copy) {
   int64_t units = 1;

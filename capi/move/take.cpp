@@ -6,11 +6,14 @@
 #include "count_as_many.h"
 #include "tensor/divisor.h"
 #include "index/indices.h"
+#include "policy/default_moves.h"
 #include "tensor/strided.h"
 #include "tensor/tensor.h"
 
 namespace hipops {
 namespace {
+
+using namespace take_policy;
 
 // The list's order, which kernels are numbered by.
 enum class Mode { any, rows, staged, large, shifted, few };
@@ -48,10 +51,7 @@ int64_t unit_bytes(const Layout<kTakeOperands>& layout, const hipops_tensor& y, 
                        reinterpret_cast<uintptr_t>(x.data));
 }
 
-// Rows shorter than this in units have too few to share among work-items.
-constexpr int64_t kLeastRow = 16;
 constexpr int64_t kLongestRow = int64_t{1} << 30;  // what 32 bits count
-constexpr int64_t kLeastShifted = 256;             // bytes
 
 // Whether there are so few units that the way to the first load is most of the launch: what rows find once for several of
 // theirs takes as long, with more of them.

@@ -5,6 +5,7 @@
 
 #include "tensor/divisor.h"
 #include "index/indices.h"
+#include "policy/default_moves.h"
 #include "tensor/strided.h"
 #include "move/take.h"
 #include "tensor/tensor.h"
@@ -12,24 +13,10 @@
 namespace hipops {
 namespace {
 
-// x is copied where y takes so much of it that it would be read anyway: elsewhere each element is a cache line's part,
-// of 32 bytes and more. Short rows the caches serve as well: those gain only where the index and y go by vectors, and
-// more is taken.
-constexpr int64_t kShare = 16, kShortShare = 4;  // bytes of x for which there is an element of y at least
-constexpr int64_t kShortRow = 512;               // bytes of x's row, that it has less of
-constexpr int64_t kLeastRowBytes = 32;           // wherever it begins, it has a whole vector
-constexpr int64_t kLeastElements = 1024, kLeastParts = 64;
-constexpr int64_t kLeastOfShortRows = 2048;       // of a block, which is to have half of what it is after, too
-constexpr int64_t kLeastShortElements = 1 << 20;  // of y
-constexpr int kMostShortBytes = 4;                // of an element
-constexpr int64_t kMostElements = 1 << 29;        // of a block's part, which 32 bits count
-constexpr int64_t kPanelBytes = 64;               // of a row of x, where they find room
-// Panels of 16 bytes leave half of each of x's sectors to another block: elements are to be many in them, or all of x
-// along dim more than a cache has.
-constexpr int64_t kMostNarrowBytes = 2, kLeastNarrowBytes = 32 << 20;
-// Bytes of rows that a block has: those that have an index each are taken by small blocks, of which the more are there;
-// one index for all is read the less often.
-constexpr int64_t kOwnIndexBytes = 32 << 10, kOneIndexBytes = 64 << 10;
+using namespace take_policy;
+
+constexpr int64_t kLeastRowBytes = 32;      // wherever it begins, it has a whole vector
+constexpr int64_t kMostElements = 1 << 29;  // of a block's part, which 32 bits count
 
 // Bytes of x that find room in a block's shared memory: where blocks share a unit, and where each has one for itself.
 int64_t room_of(const DeviceFacts& device) {
@@ -47,7 +34,6 @@ bool are_for_small_blocks(const DeviceFacts& device, const TakeArgs& a, int64_t 
 
 // Elements of y that a block is after: what it has in flight.
 int64_t elements_for(const DeviceFacts& device, int64_t element) {
-  constexpr int64_t kOfBlock = 8192, kOfSmallBlock = 4096, kOfSmallBlockIfWide = 2048;
   if (device.own_shared_bytes != 0) return kOfBlock;
   return element >= 4 ? kOfSmallBlockIfWide : kOfSmallBlock;
 }

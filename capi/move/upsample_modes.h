@@ -24,7 +24,4 @@ bool to_periods(UpsampleArgs* a, int rank, int64_t unit, int64_t vector_bytes);
 // `tile`, if neither y nor x has gaps, and most of x is wanted.
 bool to_tiles(UpsampleArgs* a, int rank, int64_t unit);
 
-// Elements of more bytes are few in a vector: there writing takes the time.
-constexpr int64_t kFewBytes = 2;
-
 }  // namespace hipops

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "count_as_many.h"
+#include "policy/default_moves.h"
 #include "tensor/strided.h"
 #include "tensor/tensor.h"
 #include "move/upsample.h"
@@ -13,6 +14,8 @@
 
 namespace hipops {
 namespace {
+
+using namespace upsample_policy;
 
 enum Mode { any, row, run, apart, tile, few };
 
@@ -108,11 +111,7 @@ int32_t repeats_of(const UpsampleArgs& a, int64_t unit) {
   return part >= unit && widest_access(bits) >= part ? inner.shift : 0;
 }
 
-// Rounds of rows share what is found of their elements' places, which is much where units are many in a vector; but
-// there are to be work-items enough.
-constexpr int32_t kMostRounds = 2;
 int32_t rounds_of(const UpsampleArgs& a, int64_t unit, Mode mode) {
-  constexpr int64_t kWorkItems = 1 << 18;
   const bool bytes = unit == 1 && a.repeats == 0;  // one by one
   return static_cast<int32_t>(std::clamp<int64_t>(a.count / kWorkItems, 1, mode == row && bytes ? kMostRounds : 1));
 }
@@ -194,9 +193,6 @@ bool to_few(UpsampleArgs* a, int rank, int64_t bytes, int64_t unit) {
   return true;
 }
 
-// Whether units are so few that the way to the first load counts, which is the shortest there; or fewer of 16 bits, where
-// `row` has one load for a vector of them (a few more of 8 or 32 bits take `row` as long or longer).
-constexpr int64_t kFewUnits = 3 << 17, kFewRepeated = 1 << 18;
 bool are_few(const UpsampleArgs& a, int64_t bytes, int64_t unit) {
   const int64_t most = bytes == 2 && repeats_of(a, bytes) != 0 ? kFewRepeated : kFewUnits;
   return count_of(a) * bytes <= most * unit && !rows_count_as_many.load(std::memory_order_relaxed);

@@ -1,11 +1,14 @@
 // Upsampling by way of shared memory: the arguments of device/move/upsample_tile.h.
 #include <algorithm>
 
+#include "policy/default_moves.h"
 #include "tensor/strided.h"
 #include "move/upsample_modes.h"
 
 namespace hipops {
 namespace {
+
+using namespace upsample_policy;
 
 // Rows of x that `rows` neighbouring rows of y come from, at most: the first and the last of them lie anywhere in
 // theirs, and far from 0 f32 rounds; and with each plane that ends come those at its end that no row of y comes from.
@@ -16,9 +19,6 @@ double rows_of_x(const UpsampleDimension& line, int64_t rows) {
   return static_cast<double>(rows - 1) * ratio + 2 + rounded + ends * std::max(0.0, unused + rounded);
 }
 
-constexpr int64_t kLeastTiles = 256, kLeastPeriods = 4;
-// Of elements of more bytes y has no more than so many times those of x: there rows do as well.
-constexpr int64_t kMostEnlarged = 6;
 constexpr int64_t kLeastRowBytes = 32;  // wherever it begins, it has a whole vector
 }  // namespace
 

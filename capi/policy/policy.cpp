@@ -57,6 +57,10 @@ std::vector<double> bounds_of(const Json& entry, const char* name) {
 // "aligned_512x2", or "aligned_cluster:4". False where the library or the device has no such kernel.
 bool parse_choice(const std::string& text, const RowTable& table, const DeviceFacts& device, RowChoice* choice) {
   const size_t colon = std::min(text.find(':'), text.size());
+  if (text == "default") {
+    *choice = kDefaultChoice;
+    return true;
+  }
   const std::string kernel = std::string(table.op->name) + "_" + dtype_name(table.dtype) + "_" + text.substr(0, colon);
   const auto names = table.op->kernel_names;
   choice->kernel = static_cast<int>(std::find(names, names + table.op->kernel_count, kernel) - names);
@@ -158,7 +162,8 @@ const RowChoice* Policy::find(const Op& op, const RowProblem& problem, const Dev
     const double rows_per_unit = static_cast<double>(problem.rows) / device.units;
     if (static_cast<double>(vectors) > table.vectors.back() || rows_per_unit > table.rows_per_unit.back()) return nullptr;
     const size_t column = place_among(table.vectors, static_cast<double>(vectors));
-    return &table.choices[column * table.rows_per_unit.size() + place_among(table.rows_per_unit, rows_per_unit)];
+    const RowChoice& choice = table.choices[column * table.rows_per_unit.size() + place_among(table.rows_per_unit, rows_per_unit)];
+    return choice.kernel == kDefaultChoice.kernel ? nullptr : &choice;
   }
   return nullptr;
 }

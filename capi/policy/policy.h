@@ -10,7 +10,9 @@
 namespace hipops {
 
 // The choices for rows of one op, dtype and layout, by the vectors of a row and by the rows for each unit: the first bound
-// that is not exceeded counts. Longer rows, and more of them, have no choice. A vector is of 16 bytes, begun ones count.
+// that is not exceeded counts. Longer rows, and more of them, have no choice; nor have those of kDefaultChoice. A vector is of
+// 16 bytes, begun ones count.
+constexpr RowChoice kDefaultChoice = {-1, 1};
 struct RowTable {
   const Op* op;
   hipops_dtype dtype;

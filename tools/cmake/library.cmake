@@ -7,7 +7,6 @@ set(hipops_sources
   capi/tensor/divisor.cpp
   capi/tensor/error.cpp
   capi/index/indices.cpp
-  capi/index/launch.cpp
   capi/index/plan.cpp
   capi/index/problem.cpp
   capi/index/sort_plan.cpp
