@@ -1,5 +1,6 @@
 // hipops-tune: measures which kernels are fastest on this device, and writes the table that HIPOPS_TUNING_FILE takes.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <stdexcept>
@@ -50,19 +51,38 @@ bool parse_options(int argc, char** argv, Options* o, int* exit_code) {
   return parity::parse_command_line(&app, argc, argv, exit_code);
 }
 
-// Lengths of which not even one row is small enough are left out. A cell of too many rows, or of as many as the one before
-// has, goes as that does.
+// A cell serves all rows down to the bounds before its own. Another choice than the default policy's is kept if it is faster
+// for the longest and the most rows of the cell, and takes no longer for the shortest, nor for the fewest.
+Cell measured_cell(const bench::Device& device, bench::Timer& timer, const Group& group, const DeviceFacts& facts,
+                   const RowProblem& problem, double vectors_before, int64_t rows_before) {
+  Cell cell = measure(device, timer, group, problem, facts);
+  if (same(cell.kept, cell.by_default)) return cell;
+  RowProblem shortest = problem, fewest = problem;
+  const double least = group.layout == RowLayout::unaligned ? kLeastUnalignedVectors + 1 : 1;  // else rows are strided
+  shortest.cols = problem_of(group, std::max(vectors_before + 1, least), 1, facts).cols;
+  fewest.rows = rows_before + 1;
+  for (const RowProblem& lower : {shortest, fewest})
+    if (!is_as_fast(cell.kept, device, timer, group, lower, facts)) return {cell.by_default, cell.by_default, cell.default_us, cell.default_us};
+  return cell;
+}
+
+// Lengths of which not even one row is small enough are left out. A cell of too many rows goes by default, and one of as many
+// as the cell before it as that does.
 Result measured(const bench::Device& device, bench::Timer& timer, const Group& group, const DeviceFacts& facts, int64_t most_bytes) {
   Result result = {group, {}};
   result.group.vectors.clear();
+  double vectors_before = 0;
   for (const double vectors : group.vectors) {
     int64_t rows = 0;
     for (const double rows_per_unit : group.rows_per_unit) {
       const RowProblem problem = problem_of(group, vectors, rows_per_unit, facts);
       const bool is_small = tensor_bytes(problem) <= most_bytes;
       if (rows == 0 && !is_small) return result;
-      if (is_small && problem.rows > rows) {
-        result.cells.push_back(measure(device, timer, group, problem, facts));
+      if (!is_small) {
+        const RowChoice by_default = choose_rows_by_default(*group.op->rows, problem, facts);
+        result.cells.push_back({by_default, by_default});
+      } else if (problem.rows > rows) {
+        result.cells.push_back(measured_cell(device, timer, group, facts, problem, vectors_before, rows));
       } else {
         const Cell before = result.cells.back();
         result.cells.push_back({before.by_default, before.kept});
@@ -70,6 +90,7 @@ Result measured(const bench::Device& device, bench::Timer& timer, const Group& g
       rows = problem.rows;
     }
     result.group.vectors.push_back(vectors);
+    vectors_before = vectors;
   }
   return result;
 }

@@ -32,9 +32,26 @@ bool runs(Op& op, const RowChoice& choice, const RowProblem& problem, const Devi
   return most > 0;
 }
 
-bool same(const RowChoice& a, const RowChoice& b) { return a.kernel == b.kernel && a.cluster == b.cluster; }
+// The median of several rounds, in each of which they take turns.
+std::vector<double> microseconds_of(const std::vector<RowChoice>& choices, const bench::Device& device, bench::Timer& timer,
+                                    const Group& group, const RowProblem& problem) {
+  const RowOperands operands(device, *group.op, problem);
+  std::vector<std::vector<double>> times(choices.size());
+  for (int round = 0; round < kRounds; ++round)
+    for (size_t i = 0; i < choices.size(); ++i) {
+      const Policy policy = policy_of(group, choices[i]);
+      use_policy(&policy);
+      times[i].push_back(timer.microseconds(operands.call(), operands.bytes(), kRepeats));
+      use_policy(nullptr);
+    }
+  std::vector<double> medians;
+  for (const std::vector<double>& of_choice : times) medians.push_back(bench::median(of_choice));
+  return medians;
+}
 
 }  // namespace
+
+bool same(const RowChoice& a, const RowChoice& b) { return a.kernel == b.kernel && a.cluster == b.cluster; }
 
 int64_t tensor_bytes(const RowProblem& p) {
   return (p.rows * p.cols * step_of(p.layout) + offset_of(p.layout)) * bench::dtype_bytes(p.dtype);
@@ -75,17 +92,7 @@ Cell measure(const bench::Device& device, bench::Timer& timer, const Group& grou
   Cell cell;
   cell.by_default = cell.kept = choose_rows_by_default(*group.op->rows, problem, facts);
   if (choices.size() < 2) return cell;
-  const RowOperands operands(device, *group.op, problem);
-  std::vector<std::vector<double>> times(choices.size());
-  for (int round = 0; round < kRounds; ++round)
-    for (size_t i = 0; i < choices.size(); ++i) {
-      const Policy policy = policy_of(group, choices[i]);
-      use_policy(&policy);
-      times[i].push_back(timer.microseconds(operands.call(), operands.bytes(), kRepeats));
-      use_policy(nullptr);
-    }
-  std::vector<double> medians;
-  for (const std::vector<double>& of_choice : times) medians.push_back(bench::median(of_choice));
+  const std::vector<double> medians = microseconds_of(choices, device, timer, group, problem);
   const double fast_enough = kAsFast * *std::min_element(medians.begin(), medians.end());
   size_t kept = choices.size();
   for (size_t i = choices.size(); i-- > 0;) {
@@ -96,6 +103,15 @@ Cell measure(const bench::Device& device, bench::Timer& timer, const Group& grou
   cell.kept = choices[kept];
   cell.kept_us = medians[kept];
   return cell;
+}
+
+bool is_as_fast(const RowChoice& choice, const bench::Device& device, bench::Timer& timer, const Group& group,
+                const RowProblem& problem, const DeviceFacts& facts) {
+  const RowChoice by_default = choose_rows_by_default(*group.op->rows, problem, facts);
+  if (same(choice, by_default)) return true;
+  if (!takes(*group.op->rows, choice, problem, facts) || !runs(*group.op, choice, problem, facts)) return false;
+  const std::vector<double> both = microseconds_of({by_default, choice}, device, timer, group, problem);
+  return both[1] <= both[0];
 }
 
 }  // namespace hipops::tune

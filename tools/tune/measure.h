@@ -31,9 +31,15 @@ struct Cell {
   double default_us = 0, kept_us = 0;  // 0 where nothing was measured
 };
 
-// Each choice in turn, by the median of several rounds. The default policy's is kept if it is within 2 % of the fastest,
+bool same(const RowChoice& a, const RowChoice& b);
+
+// Each choice in turn, by the median of several rounds. The default policy's is kept if it is within 3 % of the fastest,
 // or else the first of the list that is.
 Cell measure(const bench::Device& device, bench::Timer& timer, const Group& group, const RowProblem& problem,
              const DeviceFacts& facts);
+
+// Whether a choice takes no longer than the default policy's.
+bool is_as_fast(const RowChoice& choice, const bench::Device& device, bench::Timer& timer, const Group& group,
+                const RowProblem& problem, const DeviceFacts& facts);
 
 }  // namespace hipops::tune

@@ -26,8 +26,10 @@ Json entry_of(const Result& result) {
   Json kernels = Json::array();
   for (size_t v = 0; v < group.vectors.size(); ++v) {
     Json list = Json::array();
-    for (size_t r = 0; r < group.rows_per_unit.size(); ++r)
-      list.push_back(choice_name(group, result.cells[v * group.rows_per_unit.size() + r].kept));
+    for (size_t r = 0; r < group.rows_per_unit.size(); ++r) {
+      const Cell& cell = result.cells[v * group.rows_per_unit.size() + r];
+      list.push_back(same(cell.kept, cell.by_default) ? "default" : choice_name(group, cell.kept));
+    }
     kernels.push_back(list);
   }
   return {{"op", group.op->name},      {"bytes", parity::dtype_size(group.dtype)}, {"layout", layout_name(group.layout)},
