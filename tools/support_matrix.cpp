@@ -23,7 +23,7 @@ std::string second_dtypes(const Op& op, hipops_dtype dtype) {
 }  // namespace
 
 int main() {
-  std::printf("| op | dtypes | of the weights, of cos and sin, or of the index |\n|---|---|---|\n");
+  std::printf("| op | dtypes | dtype of the second operand (weight and bias; cos and sin; index) |\n|---|---|---|\n");
   for (int i = 0; i < op_count; ++i) {
     const Op& op = *all_ops[i];
     std::map<std::string, std::string> dtypes;  // by the second ones
