@@ -3,7 +3,7 @@
 
 #include "parity/large_cases.h"
 #include "parity/large_sums.h"
-#include "parity/sums_policy.h"
+#include "parity/other_policy.h"
 
 namespace hipops::parity::large {
 namespace {

@@ -5,10 +5,9 @@
 #include <cstring>
 #include <exception>
 
-#include "count_as_many.h"
 #include "parity/golden_files.h"
 #include "parity/jobs.h"
-#include "parity/sums_policy.h"
+#include "parity/other_policy.h"
 
 namespace hipops::parity {
 namespace {
@@ -92,13 +91,12 @@ int refuse_skipped(const std::vector<CaseRecord>& records) {
 
 int run(const Options& options, const std::string& golden, const std::vector<GoldenFile>& files) {
   set_environment(options);
-  rows_count_as_many = options.many_rows;
   Device device;
   const DeviceFacts* facts = nullptr;
   const hipops_status status = open(options, &device, &facts);
   if (status != HIPOPS_SUCCESS) return refuse_backend("hipops-parity", options.backend, status, hipops_last_error());
   TemporaryPolicy temporary;
-  if (options.many_rows || options.ordered) temporary.policy.sums = sums_policy(options.many_rows, options.ordered);
+  if (options.many_rows || options.ordered) go(options.many_rows, options.ordered, &temporary.policy);
   if (options.capture && !open_graphs(&device)) return kExitNoDevice;
   if (options.large && options.large_scale == 1 && device.backend == "cpu") {
     std::fprintf(stderr, "hipops-parity: --large: the backend is cpu, expected hip or cuda\n");

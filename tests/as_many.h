@@ -1,15 +1,23 @@
-// While it lives, kernels are chosen as for large tensors (hipops-parity --many-rows).
+// While it lives, kernels are chosen as for large tensors (hipops-parity --many-rows), or by default.
 #pragma once
 
-#include "count_as_many.h"
+#include "policy/policy.h"
 
 namespace hipops_test {
 
-struct AsMany {
-  AsMany() { hipops::rows_count_as_many = true; }
-  ~AsMany() { hipops::rows_count_as_many = false; }
+class AsMany {
+ public:
+  explicit AsMany(bool many = true) {
+    policy_.moves.few = !many;
+    before_ = hipops::use_policy(&policy_);
+  }
+  ~AsMany() { hipops::use_policy(before_); }
   AsMany(const AsMany&) = delete;
   AsMany& operator=(const AsMany&) = delete;
+
+ private:
+  hipops::Policy policy_;
+  const hipops::Policy* before_;
 };
 
 }  // namespace hipops_test

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "move/copy_layout.h"
-#include "count_as_many.h"
 #include "policy/default_moves.h"
+#include "policy/policy.h"
 #include "tensor/strided.h"
 #include "variant_list.h"
 
@@ -228,7 +228,7 @@ CopyPlan plan_squares(const Copy& copy, int along) {
 bool are_at_most(int64_t most, const Copy& copy) {
   int64_t units = 1;
   for (int d = 0; d < copy.layout.rank; ++d) units *= copy.layout.size[d];
-  return units <= most && !rows_count_as_many.load(std::memory_order_relaxed);
+  return units <= most && moves_may_be_few();
 }
 
 CopyPlan plan_few(const Copy& copy) {

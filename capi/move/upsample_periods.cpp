@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "count_as_many.h"
+#include "policy/policy.h"
 #include "tensor/strided.h"
 #include "move/upsample_modes.h"
 
@@ -74,7 +74,7 @@ bool to_periods(UpsampleArgs* a, int rank, int64_t unit, int64_t vector_bytes) {
   outer.last = planes;
   while (!fits() && outer.size > of_vectors) halve();
   if (!fits()) return false;
-  if (rows_count_as_many.load(std::memory_order_relaxed) && length > 1 && outer.size > of_vectors) halve();
+  if (!moves_may_be_few() && length > 1 && outer.size > of_vectors) halve();
   const int64_t period = plane * outer.size, periods = (planes + outer.size - 1) / outer.size;
   const int64_t last = elements - (periods - 1) * period;
   // A vector each, and an element each of what is left of the last one, which may be more than a whole period takes.

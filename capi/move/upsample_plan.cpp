@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <iterator>
 
-#include "count_as_many.h"
 #include "policy/default_moves.h"
+#include "policy/policy.h"
 #include "tensor/strided.h"
 #include "tensor/tensor.h"
 #include "move/upsample.h"
@@ -195,7 +195,7 @@ bool to_few(UpsampleArgs* a, int rank, int64_t bytes, int64_t unit) {
 
 bool are_few(const UpsampleArgs& a, int64_t bytes, int64_t unit) {
   const int64_t most = bytes == 2 && repeats_of(a, bytes) != 0 ? kFewRepeated : kFewUnits;
-  return count_of(a) * bytes <= most * unit && !rows_count_as_many.load(std::memory_order_relaxed);
+  return count_of(a) * bytes <= most * unit && moves_may_be_few();
 }
 
 // Brings the arguments, which are in elements, into the form that the best mode takes them in, and *unit from an

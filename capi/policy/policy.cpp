@@ -210,6 +210,11 @@ const Policy* policy_of(const DeviceFacts& device) {
   }
 }
 
+bool moves_may_be_few() {
+  const Policy* policy = given.load(std::memory_order_acquire);
+  return !policy || policy->moves.few;
+}
+
 const Policy* use_policy(const Policy* policy) { return given.exchange(policy, std::memory_order_acq_rel); }
 
 }  // namespace hipops

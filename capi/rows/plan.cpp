@@ -55,17 +55,22 @@ RowLaunch resolve(const RowKernels& kernels, const RowChoice& choice, const RowP
   const RowKernel& k = kernels.kernel[choice.kernel];
   const int64_t cluster = choice.cluster;
   RowLaunch plan = {choice.kernel, static_cast<uint32_t>(k.block), static_cast<uint32_t>(cluster), k.lanes};
-  if (k.lanes == k.block && k.body <= RowBody::cluster)
-    plan.block = static_cast<uint32_t>(divided_up(vectors_of(k, p), cluster * k.vectors * device.wave_size) * device.wave_size);
-  if (k.lanes < k.block && k.layout == RowLayout::aligned)
-    for (plan.lanes = 2; int64_t{plan.lanes} * k.vectors < vectors_of(k, p);) plan.lanes *= 2;
-  if (k.lanes == k.block) plan.lanes = static_cast<int32_t>(plan.block);
-  int64_t rows = k.lanes == k.block ? 1 : k.block / plan.lanes, work = divided_up(p.rows, rows);
+  int64_t rows = 1;  // of a block at a time
+  if (k.lanes == k.block) {
+    const int64_t waves = divided_up(vectors_of(k, p), cluster * k.vectors * device.wave_size);
+    if (k.body == RowBody::on_chip || k.body == RowBody::cluster) plan.block = static_cast<uint32_t>(waves * device.wave_size);
+    plan.lanes = static_cast<int32_t>(plan.block);
+  } else {
+    if (k.layout == RowLayout::aligned)
+      for (plan.lanes = 2; int64_t{plan.lanes} * k.vectors < vectors_of(k, p);) plan.lanes *= 2;
+    rows = k.block / plan.lanes;
+  }
+  int64_t work = divided_up(p.rows, rows);
   if (k.body == RowBody::parts) {
     const int64_t tile = elements_of_tile(k, p.dtype), tiles = (p.cols - kWideAccess) / tile;
     plan.per_block = divided_up(tiles, std::min<int64_t>(kMostSpans, divided_up(kSpansOfAll, p.rows)));
     plan.spans = static_cast<int32_t>(tiles / plan.per_block);
-    work = p.rows > kMostRowBlocks ? kMostRowBlocks : p.rows * plan.spans;
+    work = p.rows * plan.spans;  // rows from kSpansOfAll on have one each
   } else if (k.layout == RowLayout::packed) {
     const int64_t each = divided_up(p.rows, 4 * device.units * rows) * rows;  // four blocks a unit, if they have room
     plan.per_block = rows = std::min(each, staged_at_most(p.dtype) / p.cols);

@@ -3,6 +3,7 @@
 
 #include "rows/problem.h"
 #include "runtime/runtime.h"
+#include "variant_list.h"
 
 namespace hipops {
 
@@ -20,7 +21,6 @@ struct RowKernels {
 };
 #define HIPOPS_ROW_KERNEL_ENTRY(name, T, lanes, vectors, block, layout, body, on_unit) \
   {T, lanes, vectors, block, RowLayout::layout, RowBody::body, on_unit},
-constexpr hipops_dtype f32 = HIPOPS_F32, f16 = HIPOPS_F16, bf16 = HIPOPS_BF16, f64 = HIPOPS_F64;  // as lists name them
 
 // What a policy decides. Tables have a list of them, the default policy makes them.
 struct RowChoice {

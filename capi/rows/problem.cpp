@@ -14,36 +14,23 @@ bool is_aligned(const void* data) { return bits_of(data) % bits_of(kWideAccess) 
 
 }  // namespace
 
-CollapsedRows collapse_rows(const hipops_tensor* const* tensors, int count) {
-  const hipops_tensor& first = *tensors[0];
-  CollapsedRows c;
-  const auto stride = [&](int i, int d) { return tensors[i] ? tensors[i]->stride[d] : 0; };
-  // From the innermost outer dimension out; one that continues the steps of the one before, in all tensors, is merged.
-  for (int d = first.rank - 2; d >= 0; --d) {
-    if (first.shape[d] == 1) continue;
-    bool continues = c.dimensions > 0;
-    const int inner = c.dimensions - 1;
-    for (int i = 0; i < count && continues; ++i) continues = stride(i, d) == c.stride[inner][i] * c.size[inner];
-    if (continues) {
-      c.size[inner] *= first.shape[d];
-      continue;
-    }
-    for (int i = 0; i < count; ++i) c.stride[c.dimensions][i] = stride(i, d);
-    c.size[c.dimensions++] = first.shape[d];
+OuterRows collapse_rows(const hipops_tensor* const* tensors, int count) {
+  OuterRows outer;
+  for (int d = tensors[0]->rank - 2; d >= 0; --d) {
+    int64_t stride[kMostRowStreams] = {};
+    for (int i = 0; i < count; ++i) stride[i] = tensors[i] ? tensors[i]->stride[d] : 0;
+    add_dimension(&outer, tensors[0]->shape[d], stride);
   }
-  if (c.dimensions == 0) {
-    for (int i = 0; i < count; ++i) c.stride[0][i] = 0;
-    c.size[c.dimensions++] = 1;
-  }
-  return c;
+  if (outer.rank == 0) outer.size[outer.rank++] = 1;
+  return outer;
 }
 
 RowProblem row_problem(const hipops_tensor* const* tensors, int inputs, int count, const RowColumns* columns, int column_count,
-                       int column_bytes, const CollapsedRows& collapsed) {
+                       int column_bytes, const OuterRows& outer) {
   const hipops_tensor& first = *tensors[0];
   const int last = first.rank - 1, bytes = dtype_bytes(first.dtype);
   RowProblem problem = {first.dtype, RowLayout::aligned, 1, first.shape[last], true};
-  for (int d = 0; d < collapsed.dimensions; ++d) problem.rows *= collapsed.size[d];
+  for (int d = 0; d < outer.rank; ++d) problem.rows *= outer.size[d];
   const auto at_least = [&](RowLayout layout) {
     if (problem.layout < layout) problem.layout = layout;
   };
@@ -52,8 +39,8 @@ RowProblem row_problem(const hipops_tensor* const* tensors, int inputs, int coun
     if (!tensors[i]) continue;
     if (problem.cols > 1 && tensors[i]->stride[last] != 1) at_least(RowLayout::strided);
     if (!is_aligned(tensors[i]->data)) at_least(RowLayout::unaligned);
-    for (int d = 0; d < collapsed.dimensions; ++d)
-      if (!is_whole(collapsed.stride[d][i] * bytes)) at_least(RowLayout::unaligned);
+    for (int d = 0; d < outer.rank; ++d)
+      if (!is_whole(outer.stride[i][d] * bytes)) at_least(RowLayout::unaligned);
   }
   for (int i = 0; i < column_count; ++i) {
     if (!columns[i].data) continue;
@@ -63,7 +50,7 @@ RowProblem row_problem(const hipops_tensor* const* tensors, int inputs, int coun
   const int64_t most = problem.layout == RowLayout::aligned ? kWideAccess : kMostPackedBytes;
   bool is_packed = problem.layout != RowLayout::strided && problem.cols * bytes <= most;
   for (int i = 0; i < count && is_packed; ++i)
-    is_packed = !tensors[i] || problem.rows == 1 || (collapsed.dimensions == 1 && collapsed.stride[0][i] == problem.cols);
+    is_packed = !tensors[i] || problem.rows == 1 || (outer.rank == 1 && outer.stride[i][0] == problem.cols);
   const bool is_short = problem.cols < kLeastUnalignedVectors * kWideAccess / bytes;
   if (is_packed) problem.layout = RowLayout::packed;
   else if (problem.layout == RowLayout::unaligned && is_short) problem.layout = RowLayout::strided;

@@ -4,6 +4,7 @@
 #include "device/rows/contract.h"
 #include "hipops/hipops.h"
 #include "tensor/divisor.h"
+#include "tensor/strided.h"
 
 namespace hipops {
 
@@ -15,17 +16,13 @@ struct RowProblem {
   bool may_split;  // the first output is apart from all inputs, so that parts may be left in it meanwhile
 };
 
-// Outer dimensions, collapsed as far as the strides of all tensors allow, innermost first.
-struct CollapsedRows {
-  int dimensions = 0;
-  int64_t size[kMostOuterDimensions];
-  int64_t stride[kMostOuterDimensions][kMostRowStreams];
-};
+// Outer dimensions, one at least, collapsed as far as the strides of all tensors allow.
+using OuterRows = Layout<kMostRowStreams>;
 
 // Of tensors of one shape and dtype with elements, inputs first, NULL where one is left out; the first is there.
-CollapsedRows collapse_rows(const hipops_tensor* const* tensors, int count);
+OuterRows collapse_rows(const hipops_tensor* const* tensors, int count);
 RowProblem row_problem(const hipops_tensor* const* tensors, int inputs, int count, const RowColumns* columns, int column_count,
-                       int column_bytes, const CollapsedRows& collapsed);
+                       int column_bytes, const OuterRows& outer);
 
 // Weights, as their kernel is told; NULL: left out.
 RowColumns row_columns(const hipops_tensor* weight);
@@ -40,17 +37,17 @@ NormTerms<C> norm_terms(double eps, int64_t cols) {
 template <int n>
 RowProblem describe_rows(const hipops_tensor* const (&tensors)[n], int inputs, const RowColumns* columns, int column_count,
                          int column_bytes, RowStreams<n>* streams) {
-  static_assert(n <= kMostRowStreams, "room in CollapsedRows");
-  const CollapsedRows collapsed = collapse_rows(tensors, n);
-  const RowProblem problem = row_problem(tensors, inputs, n, columns, column_count, column_bytes, collapsed);
+  static_assert(n <= kMostRowStreams, "room in OuterRows");
+  const OuterRows outer = collapse_rows(tensors, n);
+  const RowProblem problem = row_problem(tensors, inputs, n, columns, column_count, column_bytes, outer);
   streams->rows = problem.rows;
   streams->cols = problem.cols;
-  streams->dimensions = collapsed.dimensions;
-  for (int d = 0; d < collapsed.dimensions; ++d) {
+  streams->dimensions = outer.rank;
+  for (int d = 0; d < outer.rank; ++d) {
     typename RowStreams<n>::Dimension& dimension = streams->outer[d];
-    dimension.size = collapsed.size[d];
-    for (int i = 0; i < n; ++i) dimension.stride[i] = collapsed.stride[d][i];
-    if (d + 1 < collapsed.dimensions) dimension.divisor = wide_divisor_of(dimension.size);
+    dimension.size = outer.size[d];
+    for (int i = 0; i < n; ++i) dimension.stride[i] = outer.stride[i][d];
+    if (d + 1 < outer.rank) dimension.divisor = wide_divisor_of(dimension.size);
   }
   for (int i = 0; i < n; ++i) {
     streams->data[i] = tensors[i] ? tensors[i]->data : nullptr;

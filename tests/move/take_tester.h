@@ -283,7 +283,7 @@ inline void check_random(const TakeOp& op) {
   std::mt19937_64 random(20240607);
   int met[hipops::kTakeKernels] = {};
   for (int round = 0; round < 40; ++round) {
-    hipops::rows_count_as_many = round % 2 == 0;
+    const AsMany as_many(round % 2 == 0);
     for (int dtype = HIPOPS_F32; dtype <= HIPOPS_U64; ++dtype)
       for (hipops_dtype index_dtype : kIndexDtypes) {
         TakeOperands t = random_operands(op, random, static_cast<hipops_dtype>(dtype), index_dtype);
@@ -300,7 +300,6 @@ inline void check_random(const TakeOp& op) {
         ++met[hipops::plan_take(cpu_device(), t.y.view, t.x.view, t.index.view, index_stride, t.dim, nullptr).kernel];
       }
   }
-  hipops::rows_count_as_many = false;
   for (int k = 0; k < hipops::kTakeFirstRows; ++k) {
     EXPECT(met[k] + met[k + hipops::kTakeFirstRows] >= 20);
     EXPECT(met[k + hipops::kTakeFirstFew] >= 20);

@@ -378,7 +378,7 @@ TEST_CASE("strided_copy moves any layout", "[strided_copy]") {
   on_cpu([] {
     Random random(2);
     for (int n = 0; n < 4000; ++n) {
-      rows_count_as_many = n % 2 == 0;
+      const AsMany as_many(n % 2 == 0);
       Sizes shape(static_cast<size_t>(pick(random, 0, 8)));
       int64_t count = 1;
       for (int64_t& size : shape) {
@@ -640,7 +640,7 @@ TEST_CASE("copy2d moves rows from any pitch", "[copy2d]") {
   on_cpu([] {
     Random random(8);
     for (int n = 0; n < 1500; ++n) {
-      rows_count_as_many = n % 2 == 0;
+      const AsMany as_many(n % 2 == 0);
       int64_t rows = pick(random, 1, 40), cols = pick(random, 1, 70);
       int64_t y_stride = cols + pick(random, 0, 2) * pick(random, 0, 9),
               x_stride = pick(random, -2, 2) * cols + pick(random, 0, 9);

@@ -103,7 +103,7 @@ TEST_CASE("upsample_nearest1d takes PyTorch's indices for every pair of sizes up
     const std::pair<const char*, hipops_nearest> rules[] = {{"pytorch", HIPOPS_NEAREST_PYTORCH},
                                                             {"exact", HIPOPS_NEAREST_EXACT}};
     for (bool many : {true, false}) {
-      rows_count_as_many = many;
+      const AsMany as_many(many);
       for (const auto& [name, rule] : rules)
         for (int in = 1; in <= kLargest; ++in)
           for (int out = 1; out <= kLargest; ++out)
@@ -117,7 +117,7 @@ TEST_CASE("upsample_nearest1d takes PyTorch's indices for every pair of sizes up
 TEST_CASE("upsample_nearest1d takes candle's indices for every pair of sizes up to 128", "[upsample_nearest1d]") {
   on_cpu([] {
     for (bool many : {true, false}) {
-      rows_count_as_many = many;
+      const AsMany as_many(many);
       for (size_t in = 1; in <= kLargest; ++in)
         for (size_t out = 1; out <= kLargest; ++out) check_candles_indices(in, out);
     }

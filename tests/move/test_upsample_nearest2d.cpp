@@ -198,7 +198,7 @@ TEST_CASE("upsample_nearest2d takes few units one by one, of a y without gaps", 
 TEST_CASE("upsample_nearest2d copies a dimension that keeps its size, whatever the scale", "[upsample_nearest2d]") {
   on_cpu([] {
     for (const bool many : {true, false}) {
-      hipops::rows_count_as_many = many;
+      const AsMany as_many(many);
       for (const hipops_nearest rule : {HIPOPS_NEAREST_PYTORCH, HIPOPS_NEAREST_EXACT}) {
         EXPECT(taken(1, 2, 1, 2, rule, 1.3, 1.3) == (std::vector<int>{0, 1}));
         const std::vector<int> rows = taken(10, 20, 10, 21, rule, 1.09, 1.09);

@@ -144,7 +144,7 @@ inline Sizes spread(Sizes stride) {
 inline void check_any_layout(int resized, int cases) {
   Random random(static_cast<uint64_t>(resized));
   for (int n = 0; n < cases; ++n) {
-    hipops::rows_count_as_many = n % 2 == 0;
+    const AsMany as_many(n % 2 == 0);
     Sizes x{pick(random, 1, 3), pick(random, 1, 9)};
     for (int d = 0; d < resized; ++d) x.push_back(pick(random, 1, resized == 1 ? 60 : 14));
     Sizes y = x;
@@ -185,7 +185,7 @@ inline void check_kernels(int resized) {
         UpsampleCase t{HostTensor(dtype, y, n % 10 == 3 ? spread(y_stride) : y_stride),
                        HostTensor(dtype, x, rows ? Sizes{} : channels_last(x)), rule, random_scales(random, x, y)};
         for (bool many : {true, false}) {
-          hipops::rows_count_as_many = many;
+          const AsMany as_many(many);
           check_upsample_case(t, random, &seen);
         }
       }

@@ -398,7 +398,6 @@ MUTATIONS = (
         "layer_norm", MOMENTS,
         before="C(kVariances<T>) * squares",
         after="C(INFINITY)",
-        wave=32,
         runs=(Run("adversarial", "f32", says="huge_mean_1000"), Run("adversarial", "f16"))),
     Mutation(
         "mean_left_in_the_moments",

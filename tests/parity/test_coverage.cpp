@@ -10,12 +10,11 @@
 #include <vector>
 
 #include "catch.h"
-#include "count_as_many.h"
 #include "device/core/cpu.h"
 #include "ops.h"
 #include "parity/golden_files.h"
 #include "parity/run_case.h"
-#include "parity/sums_policy.h"
+#include "parity/other_policy.h"
 #include "tensor/tensor.h"
 
 using namespace hipops;
@@ -115,8 +114,7 @@ TEST_CASE("every kernel is launched for some golden case", "[coverage]") {
     run_cases();
     for (const bool many_rows : {true, false}) {  // hipops-parity's other ways: --many-rows, --ordered
       Policy policy;
-      policy.sums = parity::sums_policy(many_rows, !many_rows);
-      rows_count_as_many = many_rows;
+      parity::go(many_rows, !many_rows, &policy);
       use_policy(&policy);
       if (!recorder.missing().empty()) run_cases();
       use_policy(nullptr);

@@ -15,11 +15,10 @@
 #include <new>
 #include <stdexcept>
 
-#include "count_as_many.h"
 #include "fuzz/random_case.h"
 #include "fuzz/shrink.h"
 #include "parity/run_case.h"
-#include "parity/sums_policy.h"
+#include "parity/other_policy.h"
 #include "runtime/runtime.h"
 
 namespace hipops::fuzz {
@@ -65,13 +64,12 @@ bool run(Runtime& runtime, const Setting& setting, uint64_t number, Choices& cho
   const parity::OpEntry& op = op_of(setting, number);
   const parity::Case test = random_case(choices, op, setting.most_elements);
   const Plan plan = plan_of(setting, number);
-  rows_count_as_many = plan.as_many;
   use_policy(nullptr);
   static std::unique_ptr<parity::TemporaryPolicy> other;  // over the device's own, as a tuning file has it
   other.reset();
   if (plan.as_many || plan.ordered) {
     other = std::make_unique<parity::TemporaryPolicy>();
-    other->policy.sums = parity::sums_policy(plan.as_many, plan.ordered);
+    parity::go(plan.as_many, plan.ordered, &other->policy);
   }
   shared.note(number, choices.taken());
   alarm(kPatienceSeconds);

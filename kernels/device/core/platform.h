@@ -86,6 +86,9 @@ constexpr bool arguments_are_operands = on_nvidia;
 // many as it needs.
 constexpr bool bounds_give_registers = on_nvidia;
 
+// Whether what a branch has loaded is waited for where branches join, together with other loads that are under way.
+constexpr bool joins_wait_for_loads = on_nvidia;
+
 // Whether a launch may bring shared memory for each block. Elsewhere kernels have all of it themselves.
 constexpr bool launches_bring_shared = !on_amd;
 

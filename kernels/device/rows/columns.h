@@ -35,8 +35,8 @@ class Column {
   }
   HIPOPS_METHOD Packed<W, kLength> none() const { return Packed<W, kLength>::filled(narrow<W>(compute_t<W>(otherwise_))); }
 
-  // Where there may be none. Words are changed by a 0 that the compiler does not know, which waits for the load here: else
-  // ptxas waits after the branches join, and then for other loads, too, as those of the next row.
+  // Where there may be none. Words are changed by a 0 that the compiler does not know, which waits for the load here, and
+  // not after the branch, when the next row's loads are under way.
   template <class Place>
   HIPOPS_METHOD void get_own(Place col, uint32_t nothing, C (&out)[kLength]) const {
     Packed<W, kLength> all = none();
@@ -45,7 +45,7 @@ class Column {
       ask(col, &in);
       all = get(in);
     }
-    if constexpr (on_nvidia) all.change_by(nothing);
+    if constexpr (joins_wait_for_loads) all.change_by(nothing);
     widen_all(all, out);
   }
   template <class Place>
@@ -60,7 +60,7 @@ class Column {
     } else {
       all = load_vector_anywhere<kLength>(data + col);
     }
-    if constexpr (on_nvidia) all.change_by(nothing);
+    if constexpr (joins_wait_for_loads) all.change_by(nothing);
     widen_all(all, out);
   }
   HIPOPS_METHOD C at(int64_t col, bool is_f32) const {

@@ -110,6 +110,8 @@ def adversarial():
                               (20001, 40.0), (24576, -40.0)):
             yield case(f"mean_of_{abs(mean)}_deviations_{columns}".replace(".", "_"), bell(dtype, (3, columns), 1.0, mean),
                        weights=both)
+        if dtype == "f16":
+            yield case("mean_of_1000_0_deviations_4099", bell(dtype, (3, 4099), 1.0, 1000.0), weights=both)
         if dtype in ("f32", "bf16"):
             yield case("squares_beyond_f32", bell(dtype, (2, 1000), 2e17, 2.5e19))
         yield case("outlier", rows.quirky(dtype, (3, 48), 5, 0.01, at=[(0, 47, 1e4), (2, 0, -3e4)]))

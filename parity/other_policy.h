@@ -1,13 +1,15 @@
-// How sums by an index go with --many-rows and --ordered, and a policy that is in force for a while.
+// How small golden cases go with --many-rows and --ordered, and a policy that is in force for a while.
 #pragma once
 
 #include "policy/policy.h"
 
 namespace hipops::parity {
 
-inline SumsPolicy sums_policy(bool many_rows, bool ordered) {
+// As large tensors; with sums by an index in the order of the indices.
+inline void go(bool many_rows, bool ordered, Policy* policy) {
   const bool by_default = !many_rows && !ordered;
-  return {by_default, by_default, many_rows};
+  policy->sums = {by_default, by_default, many_rows};
+  policy->moves.few = !many_rows;
 }
 
 // Begins as a copy of the current device's policy, and gives way to what was before, also where something is thrown.
