@@ -30,7 +30,7 @@ struct LayerNorm {
   static HIPOPS_METHOD Part part(const Args& a, const View& view) {
     const NormTerms<C>& terms = terms_of(read_anew(a), C());
     if constexpr (View::kIsRow) return Part::of(view, terms, terms);
-    else return Part::of(view, terms, terms_of_count<C>(view.elements()));
+    else return Part::of(view, terms, terms_of_count<C>(view.elements() > 0 ? view.elements() : 1));
   }
   template <class Parts>
   static HIPOPS_METHOD Part merge(const Args&, const Parts& parts) { return Part::merged(parts); }

@@ -96,7 +96,7 @@ int run(const Options& options, const std::string& golden, const std::vector<Gol
   const hipops_status status = open(options, &device, &facts);
   if (status != HIPOPS_SUCCESS) return refuse_backend("hipops-parity", options.backend, status, hipops_last_error());
   TemporaryPolicy temporary;
-  if (options.many_rows || options.ordered) go(options.many_rows, options.ordered, &temporary.policy);
+  if (options.many_rows || options.ordered) set_other_ways(options.many_rows, options.ordered, &temporary.policy);
   if (options.capture && !open_graphs(&device)) return kExitNoDevice;
   if (options.large && options.large_scale == 1 && device.backend == "cpu") {
     std::fprintf(stderr, "hipops-parity: --large: the backend is cpu, expected hip or cuda\n");

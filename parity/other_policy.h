@@ -6,7 +6,7 @@
 namespace hipops::parity {
 
 // As large tensors; with sums by an index in the order of the indices.
-inline void go(bool many_rows, bool ordered, Policy* policy) {
+inline void set_other_ways(bool many_rows, bool ordered, Policy* policy) {
   const bool by_default = !many_rows && !ordered;
   policy->sums = {by_default, by_default, many_rows};
   policy->moves.few = !many_rows;

@@ -363,6 +363,11 @@ inline void check_sizes_of_parts(const RowOp& op, hipops_dtype dtype) {
       if (dtype != HIPOPS_F32 && dtype != HIPOPS_BF16) continue;
       for (int64_t i = 0; i < cols; ++i) t.x.set(i, i == cols / 2 ? 0x1p126 : i % 2 ? 0x1p47 : -0x1p47);
       check_numbers(op, t);
+      // Parts of equal elements, as lanes have them, whose sums' squares leave the type's range.
+      for (const int64_t equal : {int64_t{16} / static_cast<int64_t>(hipops::parity::dtype_size(dtype)), cols / 2}) {
+        for (int64_t i = 0; i < cols; ++i) t.x.set(i, i / equal % 2 ? 1e20 : -1e20);
+        check_numbers(op, t);
+      }
     }
 }
 

@@ -23,9 +23,9 @@ constexpr int64_t kFew = 1 << 16, kFewScattered = 1 << 15;
 // gather and index_select.
 namespace take_policy {
 constexpr int64_t kLeastRow = 16, kLeastShifted = 256;  // as copies'
-// x is copied to shared memory where y takes so much of it that it would be read anyway: elsewhere each element is a
-// cache line's part, of 32 bytes and more. Short rows the caches serve as well: those gain only where the index and y go
-// by vectors, and more is taken.
+// x is copied to shared memory where y takes so much of it that it would be read anyway. Elsewhere each element costs a part
+// of a cache line, 32 bytes or more. Caches serve short rows as well: those gain only where the index and y go by vectors,
+// and more is taken.
 constexpr int64_t kShare = 16, kShortShare = 4;  // bytes of x for which there is an element of y at least
 constexpr int64_t kShortRow = 512;               // bytes of x's row, that it has less of
 constexpr int64_t kLeastElements = 1024, kLeastParts = 64;

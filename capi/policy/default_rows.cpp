@@ -24,9 +24,11 @@ int cluster_of(const RowKernel& k, const RowProblem& p, const DeviceNumbers& dev
   return cluster;
 }
 
-// Rows are split that are too few for a block each, or more than caches hold until they are read again.
+// Rows are split that are too few for a block each, or more than caches hold until they are read again, unless they are so
+// many that each would be one span.
 bool pays(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device) {
-  return k.body != RowBody::parts || p.rows < 2 * device.units || bytes_of(p) >= int64_t{1} << 20;
+  if (k.body != RowBody::parts) return true;
+  return p.rows < kSpansOfAll && (p.rows < 2 * device.units || bytes_of(p) >= int64_t{1} << 20);
 }
 
 // The kernel with the lowest rank is best. First: on chip, then in a cluster, then split or streamed. Then: of the row's own

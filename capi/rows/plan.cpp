@@ -17,11 +17,13 @@ int64_t lanes_of(const RowKernel& k, const DeviceNumbers& device) {
   return int64_t{k.lanes} * (stands_for_more ? device.blocks_in_one : 1);
 }
 
-// So many blocks, or a few less, that each takes unaligned rows which lie alike to multiples of 16 bytes: then a lane has the
-// same columns in all of them.
-int64_t whole_periods(int64_t blocks, int64_t work, const RowProblem& p) {
-  const int64_t period = p.layout == RowLayout::unaligned ? kWideAccess / dtype_bytes(p.dtype) : 1;
-  return blocks < work && blocks > 8 * period ? blocks - blocks % period : blocks;
+// So many groups of blocks, or a few less, that each takes unaligned rows which lie alike to multiples of 16 bytes, if that
+// takes no more rounds: then a lane has the same columns, and weights, in all of them.
+int64_t whole_periods(const RowKernel& k, const RowProblem& p, int64_t groups, int64_t work) {
+  const int64_t whole = groups - groups % (kWideAccess / dtype_bytes(p.dtype));
+  const bool is_better = k.layout == RowLayout::unaligned && prefetches_rows(k.layout, k.body) && whole > 0 &&
+                         divided_up(work, whole) == divided_up(work, groups);
+  return is_better ? whole : groups;
 }
 
 }  // namespace
@@ -80,7 +82,8 @@ RowLaunch resolve(const RowKernels& kernels, const RowChoice& choice, const RowP
   if (device.prefetches_rows && prefetches_rows(k.layout, k.body))  // no more than run at a time
     most = std::min(most, device.units * std::max<int64_t>(k.on_unit / plan.block, 1));
   most = std::max<int64_t>(most / cluster, 1);
-  const int64_t groups = whole_periods(divided_up(work, divided_up(work, most)), work, p);  // with as many rows each
+  int64_t groups = divided_up(work, divided_up(work, most));  // with as many rows each
+  if (device.prefetches_rows) groups = whole_periods(k, p, groups, work);
   plan.grid = static_cast<uint32_t>(groups * cluster);
   plan.row_step = groups * rows;
   return plan;
@@ -99,7 +102,8 @@ hipops_status plan_rows(Op& op, const RowProblem& problem, const DeviceFacts** d
     uint32_t most = 0;
     if (hipops_status status = most_clusters(op, **device, plan->cluster, plan->block, &most)) return status;
     if (most > 0) {
-      const int64_t clusters = std::min<int64_t>(plan->grid / plan->cluster, most);
+      const int64_t fit = std::min<int64_t>(plan->grid / plan->cluster, most);
+      const int64_t clusters = whole_periods(kernels.kernel[plan->kernel], problem, fit, problem.rows);
       plan->grid = static_cast<uint32_t>(clusters) * plan->cluster;
       plan->row_step = clusters;
       return HIPOPS_SUCCESS;

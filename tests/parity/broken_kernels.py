@@ -424,7 +424,7 @@ MUTATIONS = (
         "eps_left_out_of_layer_norm",
         "Too small to see on ordinary rows of bf16; not on small ones, and constant ones are NaN.",
         "layer_norm", MOMENTS,
-        before="inverse_square_root(variance + terms.eps * power * power)",
+        before="inverse_square_root(variance + (eps > least ? eps : least))",
         after="inverse_square_root(variance)",
         runs=(Run("exact", "f32", says="exact_eps"), Run("adversarial", "bf16"))),
     Mutation(

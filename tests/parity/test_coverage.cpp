@@ -114,7 +114,7 @@ TEST_CASE("every kernel is launched for some golden case", "[coverage]") {
     run_cases();
     for (const bool many_rows : {true, false}) {  // hipops-parity's other ways: --many-rows, --ordered
       Policy policy;
-      parity::go(many_rows, !many_rows, &policy);
+      parity::set_other_ways(many_rows, !many_rows, &policy);
       use_policy(&policy);
       if (!recorder.missing().empty()) run_cases();
       use_policy(nullptr);

@@ -223,11 +223,34 @@ TEST_CASE("hipops-tune measures the rows that a table's entry is for", "[policy]
         RowStreams<2> streams;
         const RowProblem measured = describe_rows({&x, &y}, 1, nullptr, 0, 0, &streams);
         INFO(tune::name_of(group) << ", " << vectors << " vectors, " << wanted.rows << " rows");
+        for (const RowChoice& choice : tune::candidates(*group.op->rows, wanted, device_of(132, 16))) {
+          const Policy policy = tune::policy_of(group, choice);
+          const RowChoice* taken = policy.find(*group.op, wanted, device_of(132, 16));
+          REQUIRE(taken != nullptr);
+          CHECK(tune::same(*taken, choice));
+        }
         CHECK(measured.layout == wanted.layout);
         CHECK(measured.rows == wanted.rows);
         CHECK(measured.cols == wanted.cols);
         CHECK(measured.may_split);
       }
+}
+
+TEST_CASE("the shortest rows of a cell have the layout of its entry", "[policy]") {
+  for (const tune::Group& group : tune::groups("softmax/*")) {
+    double before = 0;
+    for (const double vectors : group.vectors) {
+      const RowProblem wanted = tune::least_of(group, before, 3);
+      const hipops_tensor x = tune::rows_at(reinterpret_cast<char*>(uintptr_t{1} << 40), wanted),
+                          y = tune::rows_at(reinterpret_cast<char*>(uintptr_t{1} << 50), wanted);
+      RowStreams<2> streams;
+      const RowProblem measured = describe_rows({&x, &y}, 1, nullptr, 0, 0, &streams);
+      INFO(tune::name_of(group) << ", after " << before << " vectors: " << wanted.cols << " columns");
+      CHECK(measured.layout == wanted.layout);
+      CHECK(measured.rows == 4);
+      before = vectors;
+    }
+  }
 }
 
 TEST_CASE("calls give right results with a good tuning file and with each damaged one, which gets one line", "[policy]") {

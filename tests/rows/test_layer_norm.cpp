@@ -45,6 +45,8 @@ void check_extremes(const RowOp& op, hipops_dtype dtype) {
   // The same of a row that is scaled.
   if (dtype == HIPOPS_F32 || dtype == HIPOPS_BF16)
     check_values(op, dtype, {0x1p100, -0x1p100, 0x1.3cp-45, -0x1.3cp-45}, 1e-5, {1, 1, 0x1p33, 0x1p33});
+  // Equal elements, in a row that is scaled so much that nothing is left of eps.
+  if (dtype == HIPOPS_F32 || dtype == HIPOPS_BF16) check_values(op, dtype, {0x1p100}, 1e-5);
   // Squares that the type does not have.
   if (dtype != HIPOPS_F16)
     for (const double value : {1e20, 1e25, 3e38, 1e-30, 1e-37})

@@ -69,7 +69,7 @@ bool run(Runtime& runtime, const Setting& setting, uint64_t number, Choices& cho
   other.reset();
   if (plan.as_many || plan.ordered) {
     other = std::make_unique<parity::TemporaryPolicy>();
-    parity::go(plan.as_many, plan.ordered, &other->policy);
+    parity::set_other_ways(plan.as_many, plan.ordered, &other->policy);
   }
   shared.note(number, choices.taken());
   alarm(kPatienceSeconds);

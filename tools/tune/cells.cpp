@@ -62,6 +62,15 @@ RowProblem problem_of(const Group& group, double vectors, double rows_per_unit, 
   return {group.dtype, group.layout, std::max<int64_t>(rows, 1), std::max<int64_t>(cols, 1), true};
 }
 
+RowProblem least_of(const Group& group, double vectors_before, int64_t rows_before) {
+  const auto bytes = static_cast<int64_t>(parity::dtype_size(group.dtype)), of_vector = kWideAccess / bytes;
+  int64_t cols = static_cast<int64_t>(vectors_before) * of_vector + 1;
+  const bool is_whole = group.layout == RowLayout::aligned;
+  if (is_whole) cols = std::max<int64_t>(static_cast<int64_t>(vectors_before) + 1, 2) * of_vector;
+  if (group.layout == RowLayout::unaligned) cols = std::max(cols, 16 * of_vector + 1);  // else they are packed
+  return {group.dtype, group.layout, rows_before + 1, cols, true};
+}
+
 std::vector<RowChoice> candidates(const RowKernels& kernels, const RowProblem& problem, const DeviceNumbers& device) {
   std::vector<RowChoice> found;
   for (int i = 0; i < kernels.count; ++i)

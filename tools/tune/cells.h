@@ -27,6 +27,10 @@ std::vector<Group> groups(const std::string& pattern);
 // The rows of a group's cell: as long and as many as its bounds say, at least one.
 RowProblem problem_of(const Group& group, double vectors, double rows_per_unit, const DeviceNumbers& device);
 
+// The shortest and fewest rows that go by the cell, after those of the bounds before its own (0: there are none). Shorter ones
+// of a first cell may have another layout: then as short as have the group's.
+RowProblem least_of(const Group& group, double vectors_before, int64_t rows_before);
+
 // All that the device can launch for a problem, in the order of the op's list.
 std::vector<RowChoice> candidates(const RowKernels& kernels, const RowProblem& problem, const DeviceNumbers& device);
 

@@ -57,18 +57,20 @@ Cell measured_cell(const bench::Device& device, bench::Timer& timer, const Group
                    const RowProblem& problem, double vectors_before, int64_t rows_before) {
   Cell cell = measure(device, timer, group, problem, facts);
   if (same(cell.kept, cell.by_default)) return cell;
+  const RowProblem least = least_of(group, vectors_before, rows_before);
   RowProblem shortest = problem, fewest = problem;
-  const double least = group.layout == RowLayout::unaligned ? kLeastUnalignedVectors + 1 : 1;  // else rows are strided
-  shortest.cols = problem_of(group, std::max(vectors_before + 1, least), 1, facts).cols;
-  fewest.rows = rows_before + 1;
+  shortest.cols = least.cols;
+  fewest.rows = least.rows;
   for (const RowProblem& lower : {shortest, fewest})
-    if (!is_as_fast(cell.kept, device, timer, group, lower, facts)) return {cell.by_default, cell.by_default, cell.default_us, cell.default_us};
+    if (!is_as_fast(cell.kept, device, timer, group, lower, facts))
+      return {cell.by_default, cell.by_default, cell.default_us, cell.default_us};
   return cell;
 }
 
 // Lengths of which not even one row is small enough are left out. A cell of too many rows goes by default, and one of as many
 // as the cell before it as that does.
-Result measured(const bench::Device& device, bench::Timer& timer, const Group& group, const DeviceFacts& facts, int64_t most_bytes) {
+Result measured(const bench::Device& device, bench::Timer& timer, const Group& group, const DeviceFacts& facts,
+                int64_t most_bytes) {
   Result result = {group, {}};
   result.group.vectors.clear();
   double vectors_before = 0;

@@ -1,10 +1,12 @@
 #include "tune/measure.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "operands.h"
 #include "parity/buffer.h"
 #include "parity/ops.h"
+#include "parity/other_policy.h"
 
 namespace hipops::tune {
 namespace {
@@ -16,12 +18,6 @@ constexpr int64_t kStride = 2;  // of strided rows' elements
 // Packed and unaligned rows begin one element off.
 int64_t offset_of(RowLayout layout) { return layout == RowLayout::unaligned || layout == RowLayout::packed ? 1 : 0; }
 int64_t step_of(RowLayout layout) { return layout == RowLayout::strided ? kStride : 1; }
-
-Policy policy_of(const Group& group, const RowChoice& choice) {
-  Policy policy;
-  policy.rows.push_back({group.op, group.dtype, group.layout, {1}, {1}, {choice}});
-  return policy;
-}
 
 // A part of a device may have no room for clusters of some size.
 bool runs(Op& op, const RowChoice& choice, const RowProblem& problem, const DeviceFacts& facts) {
@@ -39,10 +35,9 @@ std::vector<double> microseconds_of(const std::vector<RowChoice>& choices, const
   std::vector<std::vector<double>> times(choices.size());
   for (int round = 0; round < kRounds; ++round)
     for (size_t i = 0; i < choices.size(); ++i) {
-      const Policy policy = policy_of(group, choices[i]);
-      use_policy(&policy);
+      parity::TemporaryPolicy temporary;
+      temporary.policy = policy_of(group, choices[i]);
       times[i].push_back(timer.microseconds(operands.call(), operands.bytes(), kRepeats));
-      use_policy(nullptr);
     }
   std::vector<double> medians;
   for (const std::vector<double>& of_choice : times) medians.push_back(bench::median(of_choice));
@@ -52,6 +47,12 @@ std::vector<double> microseconds_of(const std::vector<RowChoice>& choices, const
 }  // namespace
 
 bool same(const RowChoice& a, const RowChoice& b) { return a.kernel == b.kernel && a.cluster == b.cluster; }
+
+Policy policy_of(const Group& group, const RowChoice& choice) {
+  Policy policy;
+  policy.rows.push_back({group.op, group.dtype, group.layout, {INFINITY}, {INFINITY}, {choice}});
+  return policy;
+}
 
 int64_t tensor_bytes(const RowProblem& p) {
   return (p.rows * p.cols * step_of(p.layout) + offset_of(p.layout)) * bench::dtype_bytes(p.dtype);
@@ -109,9 +110,10 @@ bool is_as_fast(const RowChoice& choice, const bench::Device& device, bench::Tim
                 const RowProblem& problem, const DeviceFacts& facts) {
   const RowChoice by_default = choose_rows_by_default(*group.op->rows, problem, facts);
   if (same(choice, by_default)) return true;
-  if (!takes(*group.op->rows, choice, problem, facts) || !runs(*group.op, choice, problem, facts)) return false;
+  // Where it is not possible, calls go by default.
+  if (!takes(*group.op->rows, choice, problem, facts) || !runs(*group.op, choice, problem, facts)) return true;
   const std::vector<double> both = microseconds_of({by_default, choice}, device, timer, group, problem);
-  return both[1] <= both[0];
+  return both[1] <= kAsFast * both[0];
 }
 
 }  // namespace hipops::tune

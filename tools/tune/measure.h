@@ -33,12 +33,15 @@ struct Cell {
 
 bool same(const RowChoice& a, const RowChoice& b);
 
+// By which all rows of the group's op, dtype and layout take the choice.
+Policy policy_of(const Group& group, const RowChoice& choice);
+
 // Each choice in turn, by the median of several rounds. The default policy's is kept if it is within 3 % of the fastest,
 // or else the first of the list that is.
 Cell measure(const bench::Device& device, bench::Timer& timer, const Group& group, const RowProblem& problem,
              const DeviceFacts& facts);
 
-// Whether a choice takes no longer than the default policy's.
+// Whether a choice takes no longer than the default policy's, but for 3 %.
 bool is_as_fast(const RowChoice& choice, const bench::Device& device, bench::Timer& timer, const Group& group,
                 const RowProblem& problem, const DeviceFacts& facts);
 

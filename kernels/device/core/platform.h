@@ -83,8 +83,12 @@ HIPOPS_FN uint32_t opaque(uint32_t v) {
 constexpr bool arguments_are_operands = on_nvidia;
 
 // Whether a kernel has as many registers as its bound on work-items leaves it (HIPOPS_KERNEL_UP_TO). Elsewhere it has as
-// many as it needs.
+// many as it needs. The CPU goes NVIDIA's way with waves of 32.
+#if defined(HIPOPS_CPU)
+constexpr bool bounds_give_registers = HIPOPS_CPU_WAVE == 32;
+#else
 constexpr bool bounds_give_registers = on_nvidia;
+#endif
 
 // Whether what a branch has loaded is waited for where branches join, together with other loads that are under way.
 constexpr bool joins_wait_for_loads = on_nvidia;

@@ -121,8 +121,10 @@ struct SumAndDeviations {
       squares = squares_about(Mean<T>(sum, own), view, C(1), own);
     }
     int exponent = 0;
-    const bool in_range = fused_multiply_add(squares, terms.inverse_cols, terms.eps) >= F::kLeastMean &&
-                          squares <= F::kMostSum && Magnitude()(sum.high()) <= F::kMostSum;
+    bool in_range = fused_multiply_add(squares, terms.inverse_cols, terms.eps) >= F::kLeastMean && squares <= F::kMostSum &&
+                    Magnitude()(sum.high()) <= F::kMostSum;
+    // Parts are merged by the squares of their means' differences.
+    if constexpr (!View::kIsRow) in_range = in_range && sum.high() * sum.high() <= F::kMostSum;
     if (__builtin_expect(ballot(!in_range) != 0, 0)) {
       const int e = exponent_for(view.again(), terms.eps);
       const C power = power_of_two<C>(-e);
@@ -195,7 +197,8 @@ struct Normalization {
     const C power = power_of_two<C>(-row.exponent);
     const Mean<T> mean(row.sum, terms);
     const C variance = value_of(row.squares) * terms.inverse_cols;
-    const C scale = inverse_square_root(variance + terms.eps * power * power);
+    const C eps = terms.eps * power * power, least = terms.eps > C(0) ? FloatFormat<C>::kLeastNormal : C(0);
+    const C scale = inverse_square_root(variance + (eps > least ? eps : least));  // equal elements: 0, unless eps is 0
     return {power, mean.high, mean.low, scale};
   }
 

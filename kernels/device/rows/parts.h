@@ -1,7 +1,7 @@
-// Parts of a row, and how they are merged: two of them, as a row goes by; those of all lanes; or those of all spans of a row that is split over
-// blocks, in two launches and with no memory but y. In the first, each block writes its part into the places in y that
-// belong to the row's spans, one for each; in the second, each finds all of them in the place of its own span, before it
-// overwrites it. Spans follow from the shape alone, so that results depend on nothing else.
+// Parts of a row, and how they are merged: two of them, as a row goes by; those of all lanes; and those of all spans of a row
+// that is split over blocks, in two launches and with no memory but y. In the first launch, each block writes its part into
+// the places in y that belong to the row's spans, one for each; in the second, each finds all of them in the place of its own
+// span, before it overwrites it. Spans follow from the shape alone, so that results depend on nothing else.
 #pragma once
 
 #include "device/core/reduce.h"

@@ -156,7 +156,8 @@ HIPOPS_FN void store_tile(const Args& a, Tile<Op, Shape>& tile, const Rows& rows
     if (__builtin_expect(ballot(Op::is_extreme(row)) == 0, 1)) {
       const C least = store_results<Op, Shape, false>(a, tile, rows, base, row, columns);
       if constexpr (!Op::kHasLeast) return;
-      else if (__builtin_expect(ballot(least < FloatFormat<C>::kLeastNormal) == 0, 1) || !loses_digits(a, tile, rows, base, row)) return;
+      else if (__builtin_expect(ballot(least < FloatFormat<C>::kLeastNormal) == 0, 1)) return;
+      else if (!loses_digits(a, tile, rows, base, row)) return;
     }
     tile.forget_made(a);
     store_results<Op, Shape, true>(a, tile, rows, base, row, columns);
@@ -180,7 +181,8 @@ template <class Op, class Shape>
 constexpr bool keeps_columns() {
   if (sizeof(typename Shape::Element) > sizeof(f32) || Shape::kByElement) return false;
   if (Shape::kInCluster && Shape::kLayout == RowLayout::unaligned && has_unaligned_vectors) return false;
-  if (Shape::kInCluster || prefetches<Shape> || (!Shape::kOnChip && bounds_give_registers)) return Shape::kVectors * Op::kColumns <= 8 / blocks_in_one;
+  if (Shape::kInCluster || prefetches<Shape> || (!Shape::kOnChip && bounds_give_registers))
+    return Shape::kVectors * Op::kColumns <= 8 / blocks_in_one;
   return Shape::kVectors <= 2;
 }
 template <class Op, class Shape>
