@@ -84,7 +84,7 @@ constexpr bool arguments_are_operands = on_nvidia;
 
 // Whether a kernel has as many registers as its bound on work-items leaves it (HIPOPS_KERNEL_UP_TO). Elsewhere it has as
 // many as it needs. The CPU goes NVIDIA's way with waves of 32.
-#if defined(HIPOPS_CPU)
+#if defined(HIPOPS_CPU_WAVE)
 constexpr bool bounds_give_registers = HIPOPS_CPU_WAVE == 32;
 #else
 constexpr bool bounds_give_registers = on_nvidia;
