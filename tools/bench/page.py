@@ -27,7 +27,7 @@ WHY = [
     (r"/4x8388608$", "rows longer than a cluster of blocks holds: split over blocks, in several launches that read x twice"),
     (r"/8388608x3$", "rows of six bytes: bound by instructions"),
     (r"softmax/.*x(50257|151936|262208)$", "the row divides unevenly over the blocks of a cluster"),
-    (r"(norm|softmax)/.*\dx\d*[13579]$", "unaligned rows: bound by instructions, for vectors that straddle two aligned ones"),
+    (r"(norm|softmax)/.*\dx\d*[13579]$", "unaligned rows: bound by instructions, for their ends and for weights that lie otherwise than the row"),
     (r"layer_norm/(bf16|f16)/", "bound by instructions: the sum and the squares of each element, two weights, and the range of results"),
     (r"fused_add_rms_norm/bf16/4096x16384", "a compute unit has registers for one block of such a row"),
     (r"gather/.*:0->", "elements are taken from shared memory, which has room for narrow columns only: parts of 32-byte sectors"),
