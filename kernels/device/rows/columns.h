@@ -193,7 +193,7 @@ class AllColumns {
 
   Column<Shape> column_[kCount];
   int32_t is_f32_, are_plain_;  // plain: all there, and in the rows' type. No bools: gfx9 keeps those as masks of lanes
-  uint32_t runtime_zero_;         // 0
+  uint32_t runtime_zero_;        // see get_own
   Packed<W, kLength> kept_[kKept ? Shape::kVectors : 1][kCount];
   int kept_from_ = 0;  // column of kept ones
 };
