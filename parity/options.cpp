@@ -77,8 +77,8 @@ void declare(CLI::App* app, Options* options) {
       ->check(CLI::Range(2, 1000))
       ->option_text("COUNT");
   app->add_flag("--many-rows", options->many_rows,
-                "have index_add choose kernels as for many indices, gather,\nindex_select, upsampling and copies as for "
-                "large tensors, also where\nthere are few, or small ones");
+                "have row ops choose kernels as for many rows, index_add as for\nmany indices, gather, index_select, upsampling and "
+                "copies as for\nlarge tensors, also where there are few, or small ones");
   app->add_flag("--ordered", options->ordered,
                 "have index_add order its indices wherever there is a workspace,\nalso where there are few, and look them through by each block\nelsewhere");
   app->add_flag("--capture", options->capture,

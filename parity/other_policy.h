@@ -9,7 +9,7 @@ namespace hipops::parity {
 inline void set_other_ways(bool many_rows, bool ordered, Policy* policy) {
   const bool by_default = !many_rows && !ordered;
   policy->sums = {by_default, by_default, many_rows};
-  policy->moves.few = !many_rows;
+  policy->small_apart = !many_rows;
 }
 
 // Begins as a copy of the current device's policy, and gives way to what was before, also where something is thrown.

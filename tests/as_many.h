@@ -8,7 +8,7 @@ namespace hipops_test {
 class AsMany {
  public:
   explicit AsMany(bool many = true) {
-    policy_.moves.few = !many;
+    policy_.small_apart = !many;
     before_ = hipops::use_policy(&policy_);
   }
   ~AsMany() { hipops::use_policy(before_); }

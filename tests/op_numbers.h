@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "device/core/cpu.h"
+#include "as_many.h"
 #include "op_tester.h"
 #include "rows/plan.h"
 #include "runtime/runtime.h"
@@ -237,8 +238,8 @@ inline void check_layouts(const RowOp& op, hipops_dtype dtype) {
     for (const int64_t more : {int64_t{0}, length - 1}) check(hipops::RowLayout::unaligned, vectors * length + more);
   }
   for (const int64_t cols : {2, 31, 128, 129, 2048, 2049, 5000}) check(hipops::RowLayout::strided, cols);
-  for (const int64_t cols : {3, 8, 9, 32}) {  // 21 times three rows, packed
-    Operands t{HostTensor(dtype, {63, cols}), HostTensor(dtype, {63, cols}), {}, {}};
+  for (const int64_t cols : {3, 8, 9, 32}) {  // so many rows that they are packed
+    Operands t{HostTensor(dtype, {140, cols}), HostTensor(dtype, {140, cols}), {}, {}};
     t.x.randomize(static_cast<uint64_t>(cols), -3, 5);
     check_numbers(op, t);
   }
@@ -249,6 +250,7 @@ inline void check_layouts(const RowOp& op, hipops_dtype dtype) {
 // rounds of rows.
 inline void check_packed(const RowOp& op, hipops_dtype dtype) {
   EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);
+  const AsMany as_many;
   const int64_t length = 16 / static_cast<int64_t>(hipops::parity::dtype_size(dtype));
   const auto check = [&](int64_t rows, int64_t cols, int64_t x, std::optional<int64_t> y) {
     Operands t{HostTensor(dtype, {rows, cols}, {}, x), {}, {}, {}};

@@ -228,7 +228,7 @@ CopyPlan plan_squares(const Copy& copy, int along) {
 bool are_at_most(int64_t most, const Copy& copy) {
   int64_t units = 1;
   for (int d = 0; d < copy.layout.rank; ++d) units *= copy.layout.size[d];
-  return units <= most && moves_may_be_few();
+  return units <= most && small_goes_apart();
 }
 
 CopyPlan plan_few(const Copy& copy) {

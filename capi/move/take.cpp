@@ -57,7 +57,7 @@ constexpr int64_t kLongestRow = int64_t{1} << 30;  // what 32 bits count
 // theirs takes as long, with more of them.
 bool are_few(int64_t units, bool has_rows) {
   const int64_t most_blocks = has_rows ? 1024 : 512;
-  return units <= most_blocks * kTakeFewBlock && moves_may_be_few();
+  return units <= most_blocks * kTakeFewBlock && small_goes_apart();
 }
 
 // Turns a walk over units of so many bytes into one over rows.

@@ -74,7 +74,7 @@ bool to_periods(UpsampleArgs* a, int rank, int64_t unit, int64_t vector_bytes) {
   outer.last = planes;
   while (!fits() && outer.size > of_vectors) halve();
   if (!fits()) return false;
-  if (!moves_may_be_few() && length > 1 && outer.size > of_vectors) halve();
+  if (!small_goes_apart() && length > 1 && outer.size > of_vectors) halve();
   const int64_t period = plane * outer.size, periods = (planes + outer.size - 1) / outer.size;
   const int64_t last = elements - (periods - 1) * period;
   // A vector each, and an element each of what is left of the last one, which may be more than a whole period takes.

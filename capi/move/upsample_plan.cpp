@@ -195,7 +195,7 @@ bool to_few(UpsampleArgs* a, int rank, int64_t bytes, int64_t unit) {
 
 bool are_few(const UpsampleArgs& a, int64_t bytes, int64_t unit) {
   const int64_t most = bytes == 2 && repeats_of(a, bytes) != 0 ? kFewRepeated : kFewUnits;
-  return count_of(a) * bytes <= most * unit && moves_may_be_few();
+  return count_of(a) * bytes <= most * unit && small_goes_apart();
 }
 
 // Brings the arguments, which are in elements, into the form that the best mode takes them in, and *unit from an

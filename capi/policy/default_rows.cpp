@@ -25,23 +25,25 @@ int cluster_of(const RowKernel& k, const RowProblem& p, const DeviceNumbers& dev
 }
 
 // Rows are split that are too few for a block each, or more than caches hold until they are read again, unless they are so
-// many that each would be one span.
+// many that each would be one span. Packed rows have one work-item each, which takes long for it: a block for each unit is
+// the least that hides that.
 bool pays(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device) {
+  if (k.layout == RowLayout::packed) return p.rows >= int64_t{k.block} * device.units;
   if (k.body != RowBody::parts) return true;
   return p.rows < kSpansOfAll && (p.rows < 2 * device.units || bytes_of(p) >= int64_t{1} << 20);
 }
 
 // The kernel with the lowest rank is best. First: on chip, then in a cluster, then split or streamed. Then: of the row's own
-// layout. Then: a part of a wave, of few lanes, before a block. Of blocks, those with the most vectors a lane, which have the
-// most bytes under way; or with the fewest, of few rows, and where most vectors leave less than four waves and occupancy is
-// what hides loads.
-std::array<int, 4> rank_of(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device) {
-  std::array<int, 4> rank = {int(k.body), k.layout != p.layout};
+// layout. Then, of few rows, the fewest vectors a lane. Of others a part of a wave, of few lanes, before a block; and of
+// blocks those with the most vectors a lane, which have the most bytes under way, or with the fewest where most vectors leave
+// less than four waves and occupancy is what hides loads.
+std::array<int, 5> rank_of(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device) {
+  std::array<int, 5> rank = {int(k.body), k.layout != p.layout};
   if (k.body != RowBody::on_chip) return rank;
-  rank[2] = k.lanes == k.block;
+  if (p.rows <= 2 * device.units) rank[2] = k.vectors;
+  rank[3] = k.lanes == k.block;
   const bool is_small = vectors_of(k, p) <= (4 * device.wave_size - 1) * int64_t{k.vectors};
-  const bool few = p.rows <= 2 * device.units || (is_small && !device.prefetches_rows);
-  rank[3] = k.lanes < k.block ? k.lanes : few ? k.vectors : -k.vectors;
+  rank[4] = k.lanes < k.block ? k.lanes : is_small && !device.prefetches_rows ? k.vectors : -k.vectors;
   return rank;
 }
 
@@ -49,11 +51,11 @@ std::array<int, 4> rank_of(const RowKernel& k, const RowProblem& p, const Device
 
 RowChoice choose_rows_by_default(const RowKernels& kernels, const RowProblem& p, const DeviceNumbers& device) {
   RowChoice best = {-1, 1};
-  std::array<int, 4> best_rank{};
+  std::array<int, 5> best_rank{};
   for (int i = 0; i < kernels.count; ++i) {
     const RowKernel& k = kernels.kernel[i];
     const RowChoice choice = {i, cluster_of(k, p, device)};
-    const std::array<int, 4> rank = rank_of(k, p, device);
+    const std::array<int, 5> rank = rank_of(k, p, device);
     if ((best.kernel >= 0 && rank >= best_rank) || !pays(k, p, device) || !takes(kernels, choice, p, device)) continue;
     best = choice, best_rank = rank;
   }

@@ -210,9 +210,9 @@ const Policy* policy_of(const DeviceFacts& device) {
   }
 }
 
-bool moves_may_be_few() {
+bool small_goes_apart() {
   const Policy* policy = given.load(std::memory_order_acquire);
-  return !policy || policy->moves.few;
+  return !policy || policy->small_apart;
 }
 
 const Policy* use_policy(const Policy* policy) { return given.exchange(policy, std::memory_order_acq_rel); }

@@ -28,17 +28,12 @@ struct SumsPolicy {
   bool always_join = false;      // segments are summed by the blocks that sort them wherever that is possible
 };
 
-// The same for gather, index_select, upsampling and copies.
-struct MovesPolicy {
-  bool few = true;  // false: small tensors go as large ones
-};
-
 struct Policy {
   std::string origin = "the default policy";  // as hipops-info says it
   std::string complaint;                      // of its file, in a line; "": none
   std::vector<RowTable> rows;
-  SumsPolicy sums;    // which no table has,
-  MovesPolicy moves;  // nor this
+  SumsPolicy sums;        // which no table has,
+  bool small_apart = true;  // nor this; false: few rows, and small tensors of movers, go as many and large ones do
 
   const RowChoice* find(const Op& op, const RowProblem& problem, const DeviceNumbers& device) const;  // null: none
 };
@@ -56,7 +51,7 @@ const Policy* policy_of(const DeviceFacts& device);
 // For tools and tests: what plans go by from now on, on all devices; null: each device's own. Returns what was so before.
 const Policy* use_policy(const Policy* policy);
 
-// Whether small tensors go their own way.
-bool moves_may_be_few();
+// Whether few rows and small tensors go their own way.
+bool small_goes_apart();
 
 }  // namespace hipops

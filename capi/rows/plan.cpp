@@ -95,9 +95,11 @@ hipops_status plan_rows(Op& op, const RowProblem& problem, const DeviceFacts** d
   const Policy* policy = policy_of(**device);
   const RowChoice* measured = policy ? policy->find(op, problem, **device) : nullptr;
   DeviceNumbers numbers = **device;
+  RowProblem chosen_for = problem;
+  if (!small_goes_apart()) chosen_for.rows = INT32_MAX;
   while (true) {
     const bool is_measured = measured && takes(kernels, *measured, problem, numbers);
-    *plan = resolve(kernels, is_measured ? *measured : choose_rows_by_default(kernels, problem, numbers), problem, numbers);
+    *plan = resolve(kernels, is_measured ? *measured : choose_rows_by_default(kernels, chosen_for, numbers), problem, numbers);
     if (plan->cluster == 1) return HIPOPS_SUCCESS;
     uint32_t most = 0;
     if (hipops_status status = most_clusters(op, **device, plan->cluster, plan->block, &most)) return status;

@@ -118,14 +118,14 @@ MUTATIONS = (
         "rms_norm", PACKED,
         before="+ first, count); });\n    barrier();\n",
         after="+ first, count); });\n",
-        runs=(Run("sizes", "f32", "report", says="race at byte", race=True),)),
+        runs=(Run("sizes", "f32", "report", says="race at byte", race=True, plan="many-rows"),)),
     Mutation(
         "stage_left_too_early",
         "Rows in shared memory are written out before all results are there.",
         "softmax", PACKED,
         before="  HIPOPS_METHOD void store(const Streams& s, int64_t first, int count) {\n    barrier();\n",
         after="  HIPOPS_METHOD void store(const Streams& s, int64_t first, int count) {\n",
-        runs=(Run("sizes", "bf16", "report", says="race at byte", race=True),)),
+        runs=(Run("sizes", "bf16", "report", says="race at byte", race=True, plan="many-rows"),)),
 
     # ---- Lanes that meet
     Mutation(
@@ -274,7 +274,7 @@ MUTATIONS = (
         "softmax", PACKED,
         before="    if (edge >= 0) elements_[edge] = from[edge - shift_];\n",
         after="",
-        runs=(Run("sizes", "f32"), Run("sizes", "bf16"))),
+        runs=(Run("sizes", "f32", plan="many-rows"), Run("sizes", "bf16", plan="many-rows"))),
     Mutation(
         "last_span_left_out",
         "Of a row that is split, the last span counts for nothing.",

@@ -85,7 +85,8 @@ std::string wrong_plan(const RowProblem& p, const DeviceNumbers& d, const RowLau
   const int64_t bytes = dtype_bytes(p.dtype), length = 16 / bytes, grid = plan.grid, block = plan.block, cluster = plan.cluster;
   const bool has_gaps = p.layout == RowLayout::strided || p.cols < kLeastUnalignedVectors * length;
   if (k.layout != p.layout) {
-    if (p.layout == RowLayout::packed || k.layout < p.layout || k.layout == RowLayout::packed) return "its layout";
+    const RowLayout least = p.layout == RowLayout::packed ? RowLayout::unaligned : p.layout;
+    if (k.layout < least || k.layout == RowLayout::packed) return "its layout";
     if (k.layout == RowLayout::unaligned && has_gaps) return "unaligned where there are gaps";
   }
 
