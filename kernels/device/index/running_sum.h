@@ -147,23 +147,27 @@ class RunningSum {
     }
   }
 
-  // The same of long lists, of a sum that is here.
+  // The same of long lists, of a sum that is here: half of Flight is loaded while the other half is added.
   template <int Flight>
   HIPOPS_METHOD void add_long_list(const T* x, int64_t step, const uint32_t* source, uint32_t count) {
-    uint32_t from[Flight], first = 0;
+    constexpr int kHalf = Flight / 2;
+    uint32_t from[kHalf], first = 0;
+    Packed<T, Length> now[kHalf], next[kHalf];
     find(source, 0, count, from);
+    load(x, step, from, now);
+    find(source, kHalf, count, from);
     for (; count - first >= Flight; first += Flight) {
-      Packed<T, Length> v[Flight];
-#pragma unroll
-      for (int n = 0; n < Flight; ++n) v[n] = load_packed_once<Length>(x + int64_t(from[n]) * step);
-      if (count - first > Flight) find(source, first + Flight, count, from);
-#pragma unroll
-      for (int n = 0; n < Flight; ++n) {
-#pragma unroll
-        for (int i = 0; i < Length; ++i) sum_[i] += Row::of(v[n][i]);
-      }
+      load(x, step, from, next);
+      find(source, first + Flight, count, from);
+      add_all(now);
+      load(x, step, from, now);
+      find(source, first + Flight + kHalf, count, from);
+      add_all(next);
     }
-    if (first < count) add_list<8>(x, step, source + first, count - first);
+    const uint32_t left = count - first;
+    if (left == 0) return;
+    add_some(now, left);
+    if (left > kHalf) add_list<8>(x, step, source + first + kHalf, left - kHalf);
   }
 
  private:
@@ -188,6 +192,20 @@ class RunningSum {
     ask_for_all(v);
     begin();
     add_some(v, count);
+  }
+
+  template <int n>
+  static HIPOPS_METHOD void load(const T* x, int64_t step, const uint32_t (&from)[n], Packed<T, Length> (&v)[n]) {
+#pragma unroll
+    for (int i = 0; i < n; ++i) v[i] = load_packed_once<Length>(x + int64_t(from[i]) * step);
+  }
+  template <int n>
+  HIPOPS_METHOD void add_all(const Packed<T, Length> (&v)[n]) {
+#pragma unroll
+    for (int k = 0; k < n; ++k) {
+#pragma unroll
+      for (int i = 0; i < Length; ++i) sum_[i] += Row::of(v[k][i]);
+    }
   }
 
   // As many of these as are left, but one at least.
