@@ -8,6 +8,7 @@
 #include "index/indices.h"
 #include "kernel_names.h"
 #include "policy/default_sums.h"
+#include "policy/policy.h"
 #include "runtime/runtime.h"
 #include "move/scatter_plan.h"
 #include "tensor/strided.h"
@@ -70,7 +71,8 @@ Mode mode_in_place(const hipops_tensor& y, bool deterministic) {
 void add_sums(const ScatterTensors& t, ScatterInto into, Mode mode, int64_t vectors_from, ScatterPlan* plan) {
   const hipops_dtype dtype = added_as(t.x->dtype), sum = into == ScatterInto::kY ? dtype : f32;
   if (mode == line) return plan->add(find_kernel(dtype, sum, line), walk_lines(t, into, 1), 1);
-  const bool in_vectors = sum == f32 && reach_of(t) >= vectors_from && allows_vectors(t, into);
+  const bool has_vectors = sum == f32 || is_16_bit(sum);
+  const bool in_vectors = has_vectors && reach_of(t) >= vectors_from && allows_vectors(t, into);
   plan->add(find_kernel(dtype, sum, in_vectors ? wide : atomic),
             walk_sources(t, into, in_vectors ? kScatterVector : 1));
 }
@@ -80,9 +82,9 @@ void add_sums(const ScatterTensors& t, ScatterInto into, Mode mode, int64_t vect
 constexpr int64_t kDiffer = 256, kRest = kDiffer + kUniformBlocks * int64_t{sizeof(uint32_t)};
 
 int64_t needed_bytes(const ScatterTensors& t, const ScatterRows& rows) {
+  if (rows.is_index_add) return rows.sorts.bytes;
   if (rows.sort.bytes == 0) return sum_bytes(t);
-  const int64_t sums = sum_bytes(t);
-  return sums > INT64_MAX - kRest ? INT64_MAX : std::max(rows.sort_at + rows.sort.bytes, kRest + sums);
+  return std::max(rows.sort_at + rows.sort.bytes, kRest + sum_bytes(t));  // of no more than 2^57 elements: walk_index()
 }
 
 }  // namespace
@@ -92,29 +94,35 @@ Op op_scatter_add = {"scatter_add", kKernels, kKernelCount, sums_support, nullpt
 ScatterRows plan_scatter_rows(const ScatterTensors& t, uint32_t flags) {
   ScatterRows rows{};
   if (is_empty(*t.x) || is_empty(*t.y)) return rows;
-  rows.uniform = true;
+  bool is_expanded = true;
   rows.report_step = 1;
   for (int d = 0; d < t.x->rank; ++d) {
-    if (d != t.dim && t.x->shape[d] > 1 && t.index->stride[d] != 0) rows.uniform = false;
+    if (d != t.dim && t.x->shape[d] > 1 && t.index->stride[d] != 0) is_expanded = false;
     if (d > t.dim) rows.report_step *= t.x->shape[d];
   }
   rows.index = *t.index;
   rows.index.rank = 1;
   rows.index.shape[0] = t.x->shape[t.dim];
-  rows.index.stride[0] = rows.uniform ? t.index->stride[t.dim] : 1;
+  rows.index.stride[0] = is_expanded ? t.index->stride[t.dim] : 1;
   // The bytes must not depend on where things are.
   const ScatterWithoutData shapes(t);
   rows.problem = describe_sums({shapes.tensors().y, shapes.tensors().x, &rows.index, t.dim});
   const bool shows_order = is_float(t.x->dtype) && (flags & HIPOPS_DETERMINISTIC) != 0;
-  rows.longest = longest_segment(rows.problem, shows_order || t.x->dtype == HIPOPS_U8, rows.uniform);
+  const bool in_order = shows_order || t.x->dtype == HIPOPS_U8;
+  rows.sorts = plan_sorts(rows.problem);
+  if (is_expanded) {
+    rows.is_index_add = in_order || sorts_instead_of_atomics(rows.problem, rows.sorts, is_16_bit(t.x->dtype));
+    return rows;
+  }
+  rows.longest = longest_segment(rows.problem, in_order);
   if (rows.longest == 0 || !rows.problem.wide_rows) return rows;
-  if (!rows.uniform) rows.geometry = walk_index(shapes.tensors());
-  if (!rows.uniform && rows.geometry.walk.count == 0) return rows;
-  rows.sort = plan_sorts(rows.problem).apart;
-  const int64_t firsts = rows.uniform ? 0 : rows.problem.indices * dtype_bytes(rows.index.dtype);
+  rows.geometry = walk_index(shapes.tensors());
+  if (rows.geometry.walk.count == 0) return rows;
+  rows.sort = rows.sorts.apart;
+  const int64_t firsts = rows.problem.indices * dtype_bytes(rows.index.dtype);
   rows.sort_at = kRest + (firsts + 255) / 256 * 256;
   const auto addresses = reinterpret_cast<uintptr_t>(t.y->data) | reinterpret_cast<uintptr_t>(t.x->data) |
-                         (rows.uniform ? 0 : reinterpret_cast<uintptr_t>(t.index->data));
+                         reinterpret_cast<uintptr_t>(t.index->data);
   rows.possible = rows.sort.bytes != 0 && addresses % 16 == 0;
   return rows;
 }
@@ -142,6 +150,23 @@ hipops_status launch_one(const DeviceFacts& device, const ScatterLaunch& one, Sc
   return launch(op_scatter_add, device, one.kernel, {one.grid, kScatterBlock}, args, sizeof *args, stream);
 }
 
+void set_report(const ScatterRows& rows, IndexAddArgs* args) {
+  args->reported = static_cast<uint64_t>(rows.problem.row_elements);
+  args->report_step = rows.report_step;
+}
+
+hipops_status add_as_index_add(const DeviceFacts& device, const ScatterTensors& t, const ScatterRows& rows, void* workspace,
+                               hipops_index_report* report, void* stream) {
+  const RowSums sums{t.y, t.x, &rows.index, t.dim};
+  const SumsProblem problem = describe_sums(sums);
+  const Policy* policy = policy_of(device);
+  const SumsPolicy by = policy ? policy->sums : SumsPolicy{};
+  const SumsChoice choice = choose_sums(problem, rows.sorts, device, by, workspace != nullptr);
+  IndexAddArgs args{};
+  set_report(rows, &args);
+  return launch_sums(device, sums, resolve(choice, problem, device), workspace, report, &args, stream);
+}
+
 // Adds whole rows, if that is what the indices ask for; args->rows is where they say so.
 hipops_status try_rows(const DeviceFacts& device, const ScatterTensors& t, const ScatterRows& rows, char* workspace,
                        hipops_index_report* report, ScatterAddArgs* args, void* stream) {
@@ -149,23 +174,20 @@ hipops_status try_rows(const DeviceFacts& device, const ScatterTensors& t, const
   hipops_tensor index = rows.index;
   add.order.state = reinterpret_cast<uint32_t*>(workspace);
   add.order.longest = rows.longest;
-  add.order.reported = static_cast<uint64_t>(rows.problem.row_elements);
-  add.order.report_step = rows.report_step;
-  if (!rows.uniform) {
-    ScatterPlan plan;
-    plan.add(find_kernel(u8, u8, uniform), rows.geometry, kUniformDepth);
-    plan.limit_grids(kUniformBlocks);
-    const ScatterLaunch& find_out = plan.launch[0];
-    args->differ = reinterpret_cast<uint32_t*>(workspace + kDiffer);
-    args->firsts = workspace + kRest;
-    if (hipops_status status = launch_one(device, find_out, args, stream)) return status;
-    add.order.differ = args->differ;
-    add.order.differs = find_out.grid;
-    index.data = args->firsts;
-  }
+  set_report(rows, &add);
+  ScatterPlan plan;
+  plan.add(find_kernel(u8, u8, uniform), rows.geometry, kUniformDepth);
+  plan.limit_grids(kUniformBlocks);
+  const ScatterLaunch& find_out = plan.launch[0];
+  args->differ = reinterpret_cast<uint32_t*>(workspace + kDiffer);
+  args->firsts = workspace + kRest;
+  if (hipops_status status = launch_one(device, find_out, args, stream)) return status;
+  add.order.differ = args->differ;
+  add.order.differs = find_out.grid;
+  index.data = args->firsts;
   args->rows = reinterpret_cast<const ScatterRowsState*>(workspace);
-  const SumsPlan plan = resolve(choose_apart(rows.problem, rows.sort), rows.problem, device);
-  return launch_sums(device, {t.y, t.x, &index, t.dim}, plan, workspace + rows.sort_at, report, &add, stream);
+  const SumsPlan sums = resolve(choose_apart(rows.problem, rows.sort), rows.problem, device);
+  return launch_sums(device, {t.y, t.x, &index, t.dim}, sums, workspace + rows.sort_at, report, &add, stream);
 }
 
 }  // namespace
@@ -179,21 +201,23 @@ hipops_status hipops_scatter_add(const hipops_tensor* y, const hipops_tensor* x,
   if (hipops_status status = check(t, flags)) return status;
   const ScatterRows rows = plan_scatter_rows(t, flags);
   const int64_t needed = needed_bytes(t, rows);
-  if ((flags & HIPOPS_DETERMINISTIC) != 0 && sum_bytes(t) != 0 && !workspace)
+  const bool as_index_add = rows.is_index_add && (workspace || needed == 0);
+  if ((flags & HIPOPS_DETERMINISTIC) != 0 && sum_bytes(t) != 0 && !workspace && !as_index_add)
     return fail(HIPOPS_INVALID_ARGUMENT,
                 "scatter_add: workspace is NULL, expected %" PRId64 " bytes (HIPOPS_DETERMINISTIC with %s)", needed,
                 dtype_name(x->dtype));
   if (hipops_status status = check_scatter_memory(t, workspace, workspace_bytes, needed, report)) return status;
   if (is_empty(*x)) return HIPOPS_SUCCESS;
 
+  const DeviceFacts* device;
+  if (hipops_status status = device_facts(op_scatter_add, &device)) return status;
+  if (as_index_add) return add_as_index_add(*device, t, rows, workspace, report, stream);
   ScatterAddArgs args{};
   args.index = index_args(*index, y->shape[dim], report);
   args.x = x->data;
   args.y = y->data;
   auto* space = static_cast<char*>(workspace);
   args.sums = reinterpret_cast<float*>(space && rows.sort.bytes != 0 ? space + kRest : space);
-  const DeviceFacts* device;
-  if (hipops_status status = device_facts(op_scatter_add, &device)) return status;
   // Where rows are not added whole after all, vectors are no good either.
   const bool tries_rows = space && rows.possible;
   const int64_t vectors_from = tries_rows ? INT64_MAX : vector_atomics_from(*device);

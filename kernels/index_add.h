@@ -36,6 +36,9 @@ struct IndexAddArgs {
   const void* x;
   void* y;
   int64_t x_step, y_step;        // along dim
+  // Index i stands for `reported` elements of the caller's index tensor, the first of which has the place i * report_step.
+  uint64_t reported;
+  int64_t report_step;
   ScanArgs scan;
   Walk<kIndexAddOperands> walk;  // `list`: over all of y; `joined`: over a block's rows; `scan`, `few`: over one row
   int64_t grid;                  // blocks

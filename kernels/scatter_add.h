@@ -44,9 +44,11 @@ struct ScatterAddArgs {
   X(scatter_add_f32_wide, f32, f32, wide)         \
   X(scatter_add_f32_line, f32, f32, line)         \
   X(scatter_add_f16_atomic, f16, f16, atomic)     \
+  X(scatter_add_f16_wide, f16, f16, wide)         \
   X(scatter_add_f16_line, f16, f16, line)         \
   HIPOPS_SCATTER_ADD_IN_F32(X, f16)               \
   X(scatter_add_bf16_atomic, bf16, bf16, atomic)  \
+  X(scatter_add_bf16_wide, bf16, bf16, wide)      \
   X(scatter_add_bf16_line, bf16, bf16, line)      \
   HIPOPS_SCATTER_ADD_IN_F32(X, bf16)              \
   X(scatter_add_f64_atomic, f64, f64, atomic)     \

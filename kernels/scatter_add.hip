@@ -8,7 +8,7 @@
 //   atomic  all sources at once, each by an atomic addition: in any order, which integers don't show. One instruction
 //           where the target has it (docs/ops/scatter_add.md). Not u8, for which no target has one; and 16-bit floats
 //           only where y is made of whole aligned words, because words are what the instructions take.
-//   wide    the same in vectors of 4 elements that are neighbours in x, in y and in the index, for f32 sums: where
+//   wide    the same in vectors of 4 elements that are neighbours in x, in y and in the index, for f32, f16 and bf16: where
 //           their indices are the same, one instruction on NVIDIA's sm_90 and later adds all. (On AMD there is none,
 //           and lanes side by side, one element each, make fewer requests: there it is not chosen.)
 //   line    one work-item adds all sources along dim, in order. The deterministic way for floats, and the way for what

@@ -221,6 +221,7 @@ hipops_status launch_sorted(const DeviceFacts& device, const RowSums& t, const S
 hipops_status launch_sums(const DeviceFacts& device, const RowSums& t, const SumsPlan& plan, void* workspace,
                           hipops_index_report* report, IndexAddArgs* args, void* stream) {
   const SortPlan& sort = plan.choice.sort;
+  if (args->reported == 0) args->reported = 1, args->report_step = 1;
   args->index = index_args(*t.index, t.y->shape[t.dim], report);
   args->index_step = step_of(*t.index, 0);
   args->indices = t.index->shape[0];

@@ -39,8 +39,10 @@ SumsChoice choose_sums(const SumsProblem& p, const SumsSorts& sorts, const Devic
                        const SumsPolicy& policy, bool has_workspace);
 SumsChoice choose_apart(const SumsProblem& p, const SortPlan& sort);
 
-// The longest segment with which scatter_add adds rows whole; 0: it does not try. `known`: that a row has one index.
-uint32_t longest_segment(const SumsProblem& p, bool in_order, bool known);
+// The longest segment with which scatter_add adds rows whole, if it finds that each has one index; 0: it does not try.
+uint32_t longest_segment(const SumsProblem& p, bool in_order);
+// Where it knows that, and the order is free: whether these sums take less than atomics, or, of 16 bits, than f32 sums of y.
+bool sorts_instead_of_atomics(const SumsProblem& p, const SumsSorts& sorts, bool is_16_bit);
 
 // Whether the library has the kernel, and a launch room for the problem.
 bool can_be_few(const SumsProblem& p, const DeviceNumbers& device);
@@ -63,7 +65,8 @@ struct SumsPlan {
 };
 SumsPlan resolve(const SumsChoice& choice, const SumsProblem& p, const DeviceNumbers& device);
 
-// Launches sums as planned. `args` are zero, but for the state that scatter_add has in their order and what it needs.
+// Launches sums as planned. `args` are zero, but for what scatter_add has to say: how indices are reported, and the state in
+// their order.
 hipops_status launch_sums(const DeviceFacts& device, const RowSums& t, const SumsPlan& plan, void* workspace,
                           hipops_index_report* report, IndexAddArgs* args, void* stream);
 

@@ -92,7 +92,7 @@ void place_sort(const SortPlan& plan, int64_t rows, void* workspace, RowOrder* o
   order->rows = static_cast<uint32_t>(rows);
   order->batch = static_cast<uint32_t>(plan.batch);
   order->blocks = static_cast<uint32_t>(plan.blocks);
-  if (!order->state) order->longest = UINT32_MAX, order->reported = 1, order->report_step = 1;
+  if (!order->state) order->longest = UINT32_MAX;
   order->key_mask = static_cast<uint32_t>((uint64_t{1} << plan.key_bits) - 1);
   order->by_position = plan.by_position;
   order->only_round = plan.passes == 1;

@@ -163,8 +163,10 @@ int64_t reach_bytes(const ScatterTensors& t) {
 }
 
 ScatterGeometry walk_sources(const ScatterTensors& t, ScatterInto into, int64_t vector) {
-  ScatterGeometry g = geometry_of(t, source_operands(t, into), vector);
+  const Operands o = source_operands(t, into);
+  ScatterGeometry g = geometry_of(t, o, vector);
   g.y_step = steps_into(t, into).along[t.dim] / vector;
+  g.one_index = vector > 1 && layout_of(o, t.x->rank).stride[kScatterIndex][0] == 0;
   return g;
 }
 
@@ -202,9 +204,9 @@ ScatterGeometry walk_index(const ScatterTensors& t) {
 
 bool allows_vectors(const ScatterTensors& t, ScatterInto into) {
   const Layout<kScatterOperands> layout = layout_of(source_operands(t, into), t.x->rank);
-  if (layout.rank == 0 || layout.stride[kScatterX][0] != 1 || layout.stride[kScatterY][0] != 1 ||
-      layout.stride[kScatterIndex][0] != 1)
-    return false;
+  if (layout.rank == 0 || layout.stride[kScatterX][0] != 1 || layout.stride[kScatterY][0] != 1) return false;
+  const int64_t index_step = layout.stride[kScatterIndex][0];
+  if (index_step != 0 && index_step != 1) return false;
   auto fits = [&](ScatterOperand operand, int64_t step, int64_t size, uint64_t first) {
     uint64_t elements = static_cast<uint64_t>(layout.size[0] | step);
     for (int d = 1; d < layout.rank; ++d) elements |= static_cast<uint64_t>(layout.stride[operand][d]);
@@ -213,8 +215,8 @@ bool allows_vectors(const ScatterTensors& t, ScatterInto into) {
   };
   const bool in_y = into == ScatterInto::kY;
   return fits(kScatterX, 0, dtype_bytes(t.x->dtype), address(*t.x)) &&
-         fits(kScatterY, steps_into(t, into).along[t.dim], 4, in_y ? address(*t.y) : 0) &&
-         fits(kScatterIndex, 0, dtype_bytes(t.index->dtype), address(*t.index));
+         fits(kScatterY, steps_into(t, into).along[t.dim], in_y ? dtype_bytes(t.y->dtype) : 4, in_y ? address(*t.y) : 0) &&
+         (index_step == 0 || fits(kScatterIndex, 0, dtype_bytes(t.index->dtype), address(*t.index)));
 }
 
 int64_t scatter_vector(const ScatterTensors& t) {

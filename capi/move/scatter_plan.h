@@ -91,18 +91,19 @@ ScatterPlan plan_scatter(const ScatterTensors& t, uint32_t flags, bool with_work
 ScatterPlan plan_scatter_add(const ScatterTensors& t, uint32_t flags, bool with_workspace, int64_t vectors_from);
 int64_t vector_atomics_from(const DeviceFacts& device);  // by default: capi/policy/default_sums.cpp
 
-// scatter_add with a workspace, where all positions off dim may have one index: the rows are then added whole, as
-// index_add does it, in order. The bytes for it are there as soon as shapes and strides are such; `possible` says
-// whether addresses are, too.
+// scatter_add where all positions off dim may have one index: rows are then added whole, as index_add does it, in order. By
+// an expanded index the call is an index_add, if that pays. With another one it is tried, if there is a workspace: the bytes
+// for it are there as soon as shapes and strides are such; `possible` says whether addresses are, too.
 struct ScatterRows {
+  bool is_index_add;
+  SumsSorts sorts;                // of an index_add
   bool possible;
   hipops_tensor index;            // 1-D: that of the first position off dim, or, if kernels find out, for a copy of it
-  bool uniform;                   // the index is an expanded one; otherwise kernels find out
-  SumsProblem problem;            // of these rows
+  SumsProblem problem;            // of these rows, wherever data is
   SortPlan sort;                  // without bytes: no such way
   int64_t sort_at;                // where it has the workspace
   uint32_t longest;               // segment
-  int64_t report_step;            // see RowOrder
+  int64_t report_step;            // see IndexAddArgs
   ScatterGeometry geometry;       // of the walk that finds out
 };
 ScatterRows plan_scatter_rows(const ScatterTensors& t, uint32_t flags);

@@ -81,11 +81,19 @@ SumsChoice choose_apart(const SumsProblem& p, const SortPlan& sort) {
   return {is_short_of_lanes(p) ? SumsWay::deep : SumsWay::list, sort, 0};
 }
 
-uint32_t longest_segment(const SumsProblem& p, bool in_order, bool known) {
-  // Fewer elements are added by atomics before a sort is done. Where the order has to be kept, lines take longer for
-  // any number that is sorted at all.
-  constexpr int64_t kManyKnown = 1 << 20, kManyToFindOut = 1 << 24, kRowBytes = 128;
-  const bool many = p.x_elements >= (known ? kManyKnown : kManyToFindOut);
+// Fewer elements, or of shorter rows, are added by atomics before a sort is done.
+constexpr int64_t kManyKnown = 1 << 20, kManyToFindOut = 1 << 24, kRowBytes = 128;
+
+// Not where a long segment would be a single work-item's.
+bool sorts_instead_of_atomics(const SumsProblem& p, const SumsSorts& sorts, bool is_16_bit) {
+  const bool is_long = p.row_elements * dtype_bytes(p.dtype) >= kRowBytes && p.x_elements >= kManyKnown;
+  if (!is_long && !is_16_bit) return false;
+  return p.rows > p.indices || sorts.bytes == 0 || can_be_joined(p, sorts.joined);
+}
+
+uint32_t longest_segment(const SumsProblem& p, bool in_order) {
+  // Where the order has to be kept, lines take longer for any number that is sorted at all.
+  const bool many = p.x_elements >= kManyToFindOut;
   if (p.row_elements * dtype_bytes(p.dtype) < kRowBytes || (!in_order && !many)) return 0;
   // A segment is a chain of additions, each 0.1 us: no longer than half of what atomics take for all. Of so few rows
   // that some have more sources, if all indices are valid, a sort would be in vain.

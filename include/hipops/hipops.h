@@ -269,9 +269,9 @@ HIPOPS_API hipops_status hipops_scatter(const hipops_tensor* y, const hipops_ten
 /* y[i0, .., index[i0, .., j, ..], ..] += x[i0, .., j, ..], in place in y; shapes as for scatter. Without
  * HIPOPS_DETERMINISTIC the order of the sums is any. With the workspace, f16 and bf16 are summed in f32 and rounded
  * once; without it each sum is rounded. With HIPOPS_DETERMINISTIC the sources are added along dim in order, and f16
- * and bf16 need the workspace. Other dtypes do without it; with it, rows that are added whole, by one index each, are
- * faster. On AMD GPUs y and the workspace are the device's own memory (hipMalloc): atomic additions to pinned, managed or
- * another device's memory are lost on some of them. */
+ * and bf16 need the workspace, unless its size is 0. Other dtypes do without it; with it, rows that are added whole, by
+ * one index each, are faster. On AMD GPUs y and the workspace are the device's own memory (hipMalloc): atomic
+ * additions to pinned, managed or another device's memory are lost on some of them. */
 HIPOPS_API hipops_status hipops_scatter_add(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index,
                                             int32_t dim, uint32_t flags, void* workspace, int64_t workspace_bytes,
                                             hipops_index_report* report, void* stream);

@@ -178,54 +178,61 @@ void check_rows() {
         const int64_t columns = dtype == HIPOPS_U8 ? 128 : 64;
         ScatterOperands t = rows_for(dtype, index_dtype, 300, columns, kind, ++seed);
         const ScatterRows rows = plan_scatter_rows(t.tensors(kScatterAdd), HIPOPS_DETERMINISTIC);
-        EXPECT(rows.possible && rows.uniform == (kind == RowIndex::expanded) && rows.longest == UINT32_MAX);
+        EXPECT(rows.is_index_add == (kind == RowIndex::expanded));
+        EXPECT(rows.is_index_add || (rows.possible && rows.longest == UINT32_MAX));
         const std::vector<uint64_t> sums = sums_of(t);
         run(kScatterAdd, t, HIPOPS_DETERMINISTIC, true, seed % 4 != 0);
         expect_sums(t, sums);
       }
 }
 
-// In any order, of an expanded index: lists that are short enough are summed, and where one is not, all is left to
-// atomics. What is out of range is reported once either way.
-void check_long_lists() {
-  for (hipops_dtype dtype : {HIPOPS_F32, HIPOPS_BF16})
-    for (int64_t same : {0, 100}) {
-      ScatterOperands t = rows_for(dtype, HIPOPS_I32, 1024, 1024, RowIndex::expanded, 77);
-      for (int64_t j = 0; j < same; ++j) set_bits(t.index, j * 1024, 3);
-      const ScatterRows rows = plan_scatter_rows(t.tensors(kScatterAdd), 0);
-      EXPECT(rows.possible && rows.uniform);
-      EXPECT_EQUAL(rows.longest, uint32_t{64});
-      const std::vector<uint64_t> sums = sums_of(t);
-      run(kScatterAdd, t, 0, true, true);
-      expect_sums(t, sums);
-    }
+// Of an expanded index: in order, and of 16-bit types, by each way of index_add, which counts every element of the index that
+// is out of range; and by atomics.
+void check_expanded() {
+  uint64_t seed = 1000;
+  for (hipops_dtype dtype : {HIPOPS_F32, HIPOPS_BF16, HIPOPS_F64, HIPOPS_U8})
+    for (const int64_t length : {5, 200, 300, 9000})
+      for (const uint32_t flags : {0u, HIPOPS_DETERMINISTIC})
+        for (const bool workspace : {true, false}) {
+          ScatterOperands t = rows_for(dtype, HIPOPS_I32, length, length > 1000 ? 16 : 36, RowIndex::expanded, ++seed);
+          for (const int64_t bad : {int64_t{3}, length - 1}) set_bits(t.index, bad * t.index.view.shape[1], 40);
+          const bool needs_workspace = dtype == HIPOPS_BF16 && flags != 0 && length > 256;
+          if (needs_workspace && !workspace) continue;
+          const std::vector<uint64_t> sums = sums_of(t);
+          run(kScatterAdd, t, flags, workspace, true);
+          expect_sums(t, sums);
+        }
 }
 
 // x [length, columns] of small whole numbers into y of so many rows, all ones, in any order: the row of each element is
-// index[j * stride[0] + c * stride[1]]. The call tries to add rows whole, of up to `longest` sources.
+// index[j * stride[0] + c * stride[1]], or none. The call tries to add rows whole, of up to `longest` sources, or knows it.
 template <class Index>
 void check_row_sums(int64_t rows, int64_t length, int64_t columns, std::vector<Index>& index, const int64_t (&stride)[2],
                     uint32_t longest) {
   const auto at = [](auto& values, int64_t i) -> auto& { return values[static_cast<size_t>(i)]; };
   std::vector<float> y(static_cast<size_t>(rows * columns), 1), x(static_cast<size_t>(length * columns)), expected = y;
+  hipops_index_report wrong = HIPOPS_INDEX_REPORT_INIT, report = wrong;
   for (int64_t j = 0; j < length; ++j)
     for (int64_t c = 0; c < columns; ++c) {
       const float value = static_cast<float>((j * columns + c) % 7 - 3);
+      const int64_t row = at(index, j * stride[0] + c * stride[1]);
       at(x, j * columns + c) = value;
-      at(expected, at(index, j * stride[0] + c * stride[1]) * columns + c) += value;
+      if (row >= 0) at(expected, row * columns + c) += value;
+      else wrong = {wrong.count + 1, std::min(wrong.first, static_cast<uint64_t>(j * columns + c))};
     }
   const hipops_dtype dtype = sizeof(Index) == 4 ? HIPOPS_I32 : HIPOPS_I64;
   const hipops_tensor to{y.data(), HIPOPS_F32, 2, {rows, columns}, {columns, 1}},
       from{x.data(), HIPOPS_F32, 2, {length, columns}, {columns, 1}},
       by{index.data(), dtype, 2, {length, columns}, {stride[0], stride[1]}};
   const ScatterRows plan = plan_scatter_rows({"scatter_add", &to, &from, &by, 0}, 0);
-  EXPECT(plan.possible && plan.uniform == (stride[1] == 0));
-  EXPECT_EQUAL(plan.longest, longest);
+  EXPECT(stride[1] == 0 ? plan.is_index_add : plan.possible && plan.longest == longest);
   int64_t bytes = 0;
   expect_success(hipops_scatter_add_workspace_bytes(&to, &from, &by, 0, 0, &bytes));
   Workspace workspace(bytes);
-  expect_success(hipops_scatter_add(&to, &from, &by, 0, 0, workspace.data(), bytes, nullptr, nullptr));
+  expect_success(hipops_scatter_add(&to, &from, &by, 0, 0, workspace.data(), bytes, &report, nullptr));
   EXPECT(y == expected && workspace.guards_are_whole());
+  EXPECT_EQUAL(report.count, wrong.count);
+  EXPECT_EQUAL(report.first, wrong.first);
 }
 
 // More rows than two digits tell apart: indices are ordered twice, by halves of the rows' numbers, and what looks like a
@@ -234,20 +241,24 @@ void check_many_rows() {
   for (const int32_t apart : {10, 0}) {
     std::vector<int32_t> index(100000);
     for (size_t j = 0; j < index.size(); ++j) index[j] = static_cast<int32_t>(j) * apart;
-    check_row_sums((1 << 20) + 1, 100000, 32, index, {1, 0}, 64);
+    check_row_sums((1 << 20) + 1, 100000, 32, index, {1, 0}, 0);
   }
 }
 
 // Where sums may be in any order, that an index of its own for each element is one a row is found out where there are 2^24
-// elements or more.
+// elements or more. Rows that are not, and segments that are too long, are left to atomics; what is out of range is reported
+// once all the same.
 void check_many_found_out() {
   constexpr int64_t kLength = 1 << 18, kColumns = 64, kRows = 4096;
   std::vector<int64_t> index(kLength * kColumns);
   for (int64_t i = 0; i < kLength * kColumns; ++i) index[static_cast<size_t>(i)] = i / kColumns * 5 % kRows;
-  for (const bool differ : {false, true}) {
-    if (differ) ++index[kColumns * 77777 + 5];
-    check_row_sums(kRows, kLength, kColumns, index, {kColumns, 1}, 256);
-  }
+  std::fill_n(index.begin() + kColumns * 3, kColumns, -1);
+  check_row_sums(kRows, kLength, kColumns, index, {kColumns, 1}, 256);
+  std::vector<int64_t> one_is_long = index;
+  std::fill_n(one_is_long.begin() + kColumns * 1000, kColumns * 257, 7);
+  check_row_sums(kRows, kLength, kColumns, one_is_long, {kColumns, 1}, 256);
+  ++index[kColumns * 77777 + 5];
+  check_row_sums(kRows, kLength, kColumns, index, {kColumns, 1}, 256);
 }
 
 std::string kernels_of(const hipops_tensor& y, uint32_t flags = 0, bool with_workspace = false, bool vectors = false) {
@@ -301,7 +312,7 @@ TEST_CASE("scatter_add adds in order where that is asked for", "[scatter_add]") 
 
 TEST_CASE("scatter_add adds rows whole where all of a row has one index", "[scatter_add]") { on_cpu(check_rows); }
 
-TEST_CASE("scatter_add leaves long lists to atomics", "[scatter_add]") { on_cpu(check_long_lists); }
+TEST_CASE("scatter_add by an expanded index is an index_add", "[scatter_add]") { on_cpu(check_expanded); }
 
 TEST_CASE("scatter_add adds rows whole where there are more than 2^20 of them", "[scatter_add]") {
   on_cpu(check_many_rows);
@@ -317,12 +328,13 @@ TEST_CASE("scatter_add tries to add rows whole where that pays", "[scatter_add]"
     const hipops_tensor y = view_of(1 << 20, dtype, {targets, columns}), x = view_of(x_at, dtype, {length, columns}),
                         index = view_of(1 << 24, HIPOPS_I64, {length, columns}, index_strides);
     const ScatterRows plan = plan_scatter_rows({"scatter_add", &y, &x, &index, 0}, flags);
-    return std::string(plan.sort.bytes == 0 ? "no" : !plan.possible ? "bytes" : plan.uniform ? "known" : "tried");
+    if (plan.is_index_add) return std::string("index_add");
+    return std::string(plan.sort.bytes == 0 ? "no" : !plan.possible ? "bytes" : "tried");
   };
   const uint32_t in_order = HIPOPS_DETERMINISTIC;
   CHECK(rows(HIPOPS_F32, 262144, 64, 0, {64, 1}) == "tried");
   CHECK(rows(HIPOPS_F32, 262143, 64, 0, {64, 1}) == "no");  // fewer than 2^24
-  CHECK(rows(HIPOPS_F32, 262143, 64, 0, {1, 0}) == "known");
+  CHECK(rows(HIPOPS_F32, 262143, 64, 0, {1, 0}) == "index_add");
   CHECK(rows(HIPOPS_F32, 16383, 64, 0, {1, 0}) == "no");  // fewer than 2^20
   CHECK(rows(HIPOPS_F32, 1 << 24, 16, 0, {16, 1}) == "no");  // rows of 64 bytes
   CHECK(rows(HIPOPS_F32, 262144, 66, 0, {66, 1}) == "no");   // that are not aligned
@@ -333,6 +345,10 @@ TEST_CASE("scatter_add tries to add rows whole where that pays", "[scatter_add]"
   CHECK(rows(HIPOPS_F32, 262144, 64, 0, {64, 1}, 1 << 16, 1025) == "tried");
   CHECK(rows(HIPOPS_F32, 262144, 64, 0, {64, 1}, 1 << 16, 1024) == "no");
   CHECK(rows(HIPOPS_F32, 262144, 64, 0, {1, 0}, 1 << 16, 1) == "no");
+  CHECK(rows(HIPOPS_BF16, 262144, 64, 0, {1, 0}, 1 << 16, 1) == "no");  // it would be a segment for few work-items
+  CHECK(rows(HIPOPS_F32, 262144, 64, in_order, {1, 0}, 1 << 16, 1) == "index_add");
+  CHECK(rows(HIPOPS_BF16, 1000, 3, 0, {1, 0}) == "index_add");  // rows are more than indices
+  CHECK(rows(HIPOPS_BF16, 1000, 3, 0, {1, 0}, 1 << 16, 1000) == "no");
   CHECK(rows(HIPOPS_F32, 262144, 64, in_order, {64, 1}, 1 << 16, 1) == "tried");
   CHECK(rows(HIPOPS_F32, 257, 64, in_order, {64, 1}) == "tried");
   CHECK(rows(HIPOPS_F32, 256, 64, in_order, {64, 1}) == "no");
@@ -350,16 +366,22 @@ TEST_CASE("scatter_add asks for 4 bytes for each element in reach, of 16-bit typ
         expect_success(hipops_scatter_add_workspace_bytes(&y, &x, &index, 0, flags, &bytes));
         EXPECT_EQUAL(bytes, dtype == HIPOPS_F16 || dtype == HIPOPS_BF16 ? 4 * 100 * 5 : 0);
       }
-    // More than there can be is no less than that, also with what ordering rows takes beside it: of 2^61 - 8 elements,
-    // nearly as many as find addresses.
+    // More than there can be is no less than that: of 2^61 - 8 elements, nearly as many as find addresses.
     constexpr int64_t kRows = (int64_t{1} << 29) - 1, kColumns = 8 * ((int64_t{1} << 29) + 1);
     const hipops_tensor y = view_of(1 << 16, HIPOPS_BF16, {kRows, kColumns}),
                         x = view_of(1 << 16, HIPOPS_BF16, {16384, kColumns}),
-                        index = view_of(1 << 30, HIPOPS_I32, {16384, kColumns}, {1, 0});
-    EXPECT(plan_scatter_rows({"scatter_add", &y, &x, &index, 0}, 0).sort.bytes > 0);
+                        index = view_of(1 << 30, HIPOPS_I32, {16384, kColumns});
     int64_t bytes = -1;
     expect_success(hipops_scatter_add_workspace_bytes(&y, &x, &index, 0, 0, &bytes));
     EXPECT_EQUAL(bytes, INT64_MAX);
+    // With an expanded index it follows the sources.
+    const hipops_tensor expanded = view_of(1 << 30, HIPOPS_I32, {16384, kColumns}, {1, 0}),
+                        by_rows = view_of(1 << 30, HIPOPS_I32, {16384});
+    int64_t of_index_add = -1;
+    expect_success(hipops_scatter_add_workspace_bytes(&y, &x, &expanded, 0, 0, &bytes));
+    expect_success(hipops_index_add_workspace_bytes(&y, &x, &by_rows, 0, &of_index_add));
+    EXPECT_EQUAL(bytes, of_index_add);
+    EXPECT(bytes < 1 << 20);
   });
 }
 
@@ -388,7 +410,10 @@ TEST_CASE("scatter_add's kernels by dtype and order", "[scatter_add]") {
   CHECK(kernels_of(view_of(1 << 16, HIPOPS_F32, {5, 64}, {66, 1}), 0, false, true) == "f32_atomic");
   CHECK(kernels_of(view_of((1 << 16) + 4, HIPOPS_BF16, {5, 64}), 0, true, true) ==
         "bf16_widen bf16_f32_wide bf16_round");  // into the workspace
-  CHECK(kernels_of(view_of(1 << 16, HIPOPS_BF16, {5, 64}), 0, false, true) == "bf16_atomic");
+  CHECK(kernels_of(view_of(1 << 16, HIPOPS_BF16, {5, 64}), 0, false, true) == "bf16_wide");
+  CHECK(kernels_of(view_of((1 << 16) + 4, HIPOPS_BF16, {5, 64}), 0, false, true) == "bf16_atomic");
+  CHECK(kernels_of(view_of(1 << 16, HIPOPS_BF16, {5, 66}), 0, false, true) == "bf16_atomic");
+  CHECK(kernels_of(view_of(1 << 16, HIPOPS_F64, {5, 64}), 0, false, true) == "f64_atomic");
   CHECK(all(HIPOPS_F32, 0, true) == "f32_atomic");
   CHECK(all(HIPOPS_F32, HIPOPS_DETERMINISTIC, true) == "f32_line");
   CHECK(all(HIPOPS_F64, 0, false) == "f64_atomic");

@@ -186,16 +186,26 @@ HIPOPS_FN uint64_t nanoseconds() { return cpu::nanoseconds(); }
 constexpr bool vectors_pay_in_atomics = !on_amd;
 
 // Of four neighbours, aligned as a whole: one operation where the target has it.
-HIPOPS_FN void atomic_add_vector(float* at, const Vector<float, 4>& v) {
+template <class T>
+HIPOPS_FN void atomic_add_vector(T* at, const Vector<T, 4>& v) {
+#pragma unroll
+  for (int i = 0; i < 4; ++i) atomic_add(at + i, v.element[i]);
+}
 #if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
+HIPOPS_FN void atomic_add_vector(float* at, const Vector<float, 4>& v) {
   asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(at), "f"(v.element[0]), "f"(v.element[1]),
                "f"(v.element[2]), "f"(v.element[3])
                : "memory");
-#else
-#pragma unroll
-  for (int i = 0; i < 4; ++i) atomic_add(at + i, v.element[i]);
-#endif
 }
+HIPOPS_FN void atomic_add_vector(f16* at, const Vector<f16, 4>& v) {
+  const uint2 words = bit_cast<uint2>(v);
+  asm volatile("red.global.add.noftz.v2.f16x2 [%0], {%1, %2};" ::"l"(at), "r"(words.x), "r"(words.y) : "memory");
+}
+HIPOPS_FN void atomic_add_vector(bf16* at, const Vector<bf16, 4>& v) {
+  const uint2 words = bit_cast<uint2>(v);
+  asm volatile("red.global.add.noftz.v2.bf16x2 [%0], {%1, %2};" ::"l"(at), "r"(words.x), "r"(words.y) : "memory");
+}
+#endif
 
 // Stores where others may store at the same time, and any of the values will do. On a GPU every store of an element is
 // whole, and of a vector each element: of 16 bytes these are halves, as no element is larger. On the CPU it has to be

@@ -23,7 +23,8 @@
 namespace hipops {
 namespace {
 
-// Args of the kernels have the indices (`index`, `index_step`, `indices`), their `order`, and the `grid`.
+// Args of the kernels have the indices (`index`, `index_step`, `indices`; how they are reported: `reported`, `report_step`),
+// their `order`, and the `grid`.
 
 constexpr int kMostDigits = 1 << kOrderDigitBits;
 
@@ -153,7 +154,7 @@ HIPOPS_FN void load_share(const Args& a, int64_t first, Batch<Ordering>* batch) 
   for (int n = 0; n < kOrderDepth; ++n) {
     const int64_t i = first + batch->place(n);
     int64_t row = kNothing;
-    if (batch->has(n) && i < a.indices) row = checked_index(a.index, value[n], mark, i * o.report_step, o.reported);
+    if (batch->has(n) && i < a.indices) row = checked_index(a.index, value[n], mark, i * a.report_step, a.reported);
     batch->entry[n] = {key_of(o, uint32_t(row)), row != kNothing ? uint32_t(i) : Batch<Ordering>::kNoSource};
   }
 }
@@ -163,8 +164,7 @@ HIPOPS_FN void load_share(const Args& a, int64_t first, Batch<Ordering>* batch) 
 HIPOPS_FN bool may_order(const RowOrder& o) {
   if (o.from != nullptr) return o.state[0] == 0;
   uint32_t differ = 0;
-  const int64_t differs = o.differ != nullptr ? o.differs : 0;
-  for (int64_t i = thread_index(); i < differs; i += kOrderBlock) differ |= o.differ[i];
+  for (int64_t i = thread_index(); i < o.differs; i += kOrderBlock) differ |= o.differ[i];
   differ = block_scan<kOrderBlock>(uint32_t(differ != 0)).total;
   barrier();
   if (block_index() == 0 && thread_index() == 0) {

@@ -60,11 +60,8 @@ struct RowOrder {
   // `longest` (UINT32_MAX without a state), and then nothing is added.
   uint32_t longest;
   uint32_t* state;
-  const uint32_t* differ;  // may be null
+  const uint32_t* differ;
   int64_t differs;
-  // Index i stands for `reported` elements of an index tensor, the first of which has the place i * report_step.
-  uint64_t reported;
-  int64_t report_step;
 };
 
 }  // namespace hipops

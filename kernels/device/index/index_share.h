@@ -144,7 +144,7 @@ class RowShare {
       for (uint32_t n = 0; n < kLoads; ++n)
         own |= uint32_t(uint64_t(value[n]) - first_row < window.rows && is_own(uint32_t(value[n]))) << n;
       if (own != 0) note(own, value, window.first, at, found);
-      if (reports) report(a.index, value, mark, window.first + at);
+      if (reports) report(a, value, mark, window.first + at);
     }
     if (reports) reported_ = window.first + window.places;
   }
@@ -163,13 +163,14 @@ class RowShare {
     }
   }
 
-  HIPOPS_METHOD void report(const IndexArgs& index, const int64_t (&value)[kLoads], int64_t mark, int64_t place) const {
+  HIPOPS_METHOD void report(const Args& a, const int64_t (&value)[kLoads], int64_t mark, int64_t place) const {
     uint32_t wrong = 0;  // a bit each
 #pragma unroll
     for (uint32_t n = 0; n < kLoads; ++n)
-      wrong |= uint32_t(uint64_t(value[n]) >= uint64_t(index.size) && value[n] != mark) << n;
+      wrong |= uint32_t(uint64_t(value[n]) >= uint64_t(a.index.size) && value[n] != mark) << n;
     if (wrong == 0) return;
-    checked_index(index, INT64_MIN, mark, place + uint32_t(first_bit(wrong)) * Block, uint32_t(count_bits(wrong)));
+    checked_index(a.index, INT64_MIN, mark, (place + uint32_t(first_bit(wrong)) * Block) * a.report_step,
+                  uint32_t(count_bits(wrong)) * a.reported);
   }
 
   HIPOPS_METHOD bool is_own(uint32_t row) const {

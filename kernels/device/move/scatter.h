@@ -74,9 +74,23 @@ HIPOPS_FN int64_t load_index_vectors(const IndexArgs& index, const int64_t (&off
   }
 }
 
-// As for_each_source, in vectors of `Length` neighbours in x, in y and in the index. Where all indices of a vector are
-// the same, as they are where rows are scattered whole, use_all(to, vector) takes it; elsewhere use(to, value) its
-// elements one by one.
+template <int N, int Length>
+HIPOPS_FN int64_t load_indices_of_vectors(const ScatterGeometry& g, const IndexArgs& index, const int64_t (&offset)[N],
+                                          int64_t (&value)[N][Length]) {
+  if (g.one_index == 0) return load_index_vectors(index, offset, value);
+  int64_t one[N];
+  const int64_t mark = load_indices(index, offset, one);
+#pragma unroll
+  for (int n = 0; n < N; ++n) {
+#pragma unroll
+    for (int e = 0; e < Length; ++e) value[n][e] = one[n];
+  }
+  return mark;
+}
+
+// As for_each_source, in vectors of `Length` neighbours in x, in y and in the index, or with one index. Where all indices of
+// a vector are the same, as they are where rows are scattered whole, use_all(to, vector) takes it; elsewhere use(to, value)
+// its elements one by one.
 template <int Length, class T, class UseAll, class Use>
 HIPOPS_FN void for_each_vector(const ScatterGeometry& g, const IndexArgs& index, const T* x, UseAll use_all, Use use) {
   for_each_batch(g, [&](const int64_t(&i)[kScatterDepth]) {
@@ -88,7 +102,7 @@ HIPOPS_FN void for_each_vector(const ScatterGeometry& g, const IndexArgs& index,
     locate(g.walk, within, at);
 #pragma unroll
     for (int n = 0; n < kScatterDepth; ++n) offset[n] = at[n].of[kScatterIndex];
-    const int64_t mark = load_index_vectors(index, offset, target);
+    const int64_t mark = load_indices_of_vectors(g, index, offset, target);
 #pragma unroll
     for (int n = 0; n < kScatterDepth; ++n) value[n] = load_once<Length>(x + at[n].of[kScatterX] * Length);
 #pragma unroll

@@ -24,6 +24,7 @@ struct ScatterGeometry {
   Walk<kScatterOperands> walk;
   int64_t step;    // elements of the walk that the whole grid takes at a time
   int64_t vector;  // elements of the tensors that one of the walk stands for
+  int64_t one_index;  // not 0: a vector's elements have one, as the index has a stride of 0
   // Along dim.
   int64_t length;  // sources of a line
   int64_t x_step, y_step, index_step, place_step;
