@@ -66,6 +66,18 @@ def rope(op, *shape):
                     lambda lib: lib.bind(op, y, x, cos, sin, None), peer, (x, cos, sin), 0.94)
 
 
+def rope_of_packed():
+    """q as a view of one tensor of q, k and v."""
+    tokens, heads, d = 4096, 32, 128
+    x = random(1, tokens, 3 * heads, d)[:, :, :heads]
+    angle = torch.rand(tokens, d // 2, device="cuda") * 6.28
+    cos, sin = angle.cos().to(BF16), angle.sin().to(BF16)
+    y = torch.empty(x.shape, device="cuda", dtype=BF16)
+    return Workload(f"rope_thd/bf16/1x{tokens}x{heads}x{d}/packed_qkv", "rope_thd", 2 * x.numel() * 2,
+                    lambda lib: lib.bind("rope_thd", y, x, cos, sin, None), lambda x, c, s: rotate_half(x, c[:, None], s[:, None]),
+                    (x, cos, sin), 0.94)
+
+
 def gather(dim, shape, taken, index=torch.int64, dtype=BF16, share=0.94):
     x = random(*shape, dtype=dtype)
     i = torch.randint(0, shape[dim], taken, device="cuda").to(index)
@@ -105,20 +117,21 @@ def index_by(law, rows, out):
     return torch.where(torch.rand(rows, device="cuda") < 0.5, out // 2, index) if law == "half" else index
 
 
-def adds(op, dtype, rows=262144, cols=256, out=16384, law=""):
+def adds(op, dtype, rows=262144, cols=256, out=16384, law="", expanded=False):
     x, y = random(rows, cols, dtype=dtype), random(out, cols, dtype=dtype)
     index = index_by(law, rows, out)
     size, shape = x.element_size(), f"{rows}x{cols}->{out}" + (f"/{law}" if law else "")
     written = index.unique().numel() * cols
     if op == "scatter_add":
-        wide = index[:, None].expand(rows, cols).contiguous()
-        moved = x.numel() * (size + 8) + 2 * written * size
+        wide = index[:, None].expand(rows, cols)
+        wide, of_index = (wide, "expanded") if expanded else (wide.contiguous(), "i64")
+        moved = x.numel() * size + 8 * (rows if expanded else x.numel()) + 2 * written * size
 
         def ours(lib):
             space, n = lib.workspace(op, y, x, wide, 0, 0)
             return lib.bind(op, y, x, wide, 0, 0, space, n, None)
 
-        return Workload(f"scatter_add_dim0/{NAMES[dtype]}/{shape}/i64", op, moved, ours,
+        return Workload(f"scatter_add_dim0/{NAMES[dtype]}/{shape}/{of_index}", op, moved, ours,
                         lambda y, x, i: y.scatter_add_(0, i, x), (y.clone(), x, wide), 0.85)
 
     def ours(lib):
@@ -199,7 +212,7 @@ def movers_between():
     for op in ("rope", "rope_i"):
         for shape in ((4, 32, 2048, 64), (4, 32, 2048, 80), (4, 32, 2048, 96), (4, 32, 2048, 256), (4, 30, 2047, 128), (16, 1, 8191, 128)):
             rows.append((f"{op}/bf16/" + "x".join(map(str, shape)), lambda op=op, shape=shape: rope(op, *shape)))
-    rows += [("rope_thd/bf16/4x2047x33x128", lambda: rope("rope_thd", 4, 2047, 33, 128)),
+    rows += [("rope_thd/bf16/packed_qkv", rope_of_packed), ("rope_thd/bf16/4x2047x33x128", lambda: rope("rope_thd", 4, 2047, 33, 128)),
              ("rope_i/bf16/32x32x1x128", lambda: rope("rope_i", 32, 32, 1, 128))]
     for dim, shape, taken, index, dtype in (
             (1, (8192, 8191), (8192, 8191), torch.int64, BF16), (1, (4096, 8192), (4096, 8192), torch.int32, F32),
@@ -220,8 +233,12 @@ def movers_between():
             ("index_add", F32, 128, 2048, 1024), ("index_add", BF16, 65536, 256, 16384, "half"),
             ("index_add", BF16, 65536, 256, 16384, "zipf"), ("index_add", F32, 65536, 256, 16384, "zipf"),
             ("index_add", BF16, 16384, 4096, 128256, "zipf"), ("index_add", BF16, 24576, 64, 4096, "zipf"),
-            ("index_add", BF16, 2048, 4096, 4096, "zipf")):
-        rows.append((f"{op}/{NAMES[dtype]}", lambda op=op, e=dtype, s=shape: adds(op, e, *s)))
+            ("index_add", BF16, 2048, 4096, 4096, "zipf"), ("index_add", F32, 262144, 256, 64), ("index_add", F32, 262144, 256, 256),
+            ("index_add", F32, 2000000, 16, 10000000), ("index_add", F32, 40000000, 1, 10000000),
+            ("scatter_add", F32, 262144, 256, 64), ("scatter_add", BF16, 2000000, 16, 10000000),
+            ("scatter_add", BF16, 2000000, 16, 10000000, "", True), ("scatter_add", F32, 262144, 256, 16384, "", True)):
+        size = "x".join(map(str, shape[:2])) + f"->{shape[2]}"
+        rows.append((f"{op}/{NAMES[dtype]}/{size}", lambda op=op, e=dtype, s=shape: adds(op, e, *s)))
     for shape, sizes, dtype, last in (
             ((8, 256, 128, 128), (200, 200), BF16, False), ((8, 512, 96, 96), (384, 384), BF16, False),
             ((8, 256, 128, 128), (256, 256), F32, False), ((8, 256, 128, 128), (256, 256), BF16, True),
