@@ -1,0 +1,173 @@
+#include "waits.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "code.h"
+#include "wave.h"
+
+namespace amdemu {
+namespace {
+
+bool starts(const std::string& s, const char* with) { return s.rfind(with, 0) == 0; }
+
+// The register at text[*at], "v12", "v[3:6]", "a7", "s[4:5]", "vcc", "m0", and moves *at behind it. None: a count of 0.
+Registers register_at(const std::string& text, size_t* at) {
+  const char* const begin = text.c_str() + *at;
+  char* end;
+  if (starts(begin, "vcc")) {
+    *at += 3;
+    return {S_VCC, 2};
+  }
+  const char kind = *begin;
+  const u32 base = kind == 'v' ? kFirstVector : kind == 'a' ? kFirstVector + ACC_BASE : 0;
+  if (kind != 'v' && kind != 'a' && kind != 's') return {};
+  const bool is_run = begin[1] == '[';
+  const char* const digits = begin + (is_run ? 2 : 1);
+  if (*digits < '0' || *digits > '9') return {};
+  const u32 first = u32(std::strtoul(digits, &end, 10));
+  const u32 last = is_run && *end == ':' ? u32(std::strtoul(end + 1, &end, 10)) : first;
+  *at = size_t(end - text.c_str());
+  if (base + last >= kAllRegisters || (base == 0 && last >= S_VCC)) return {};
+  return {u16(base + first), u16(last - first + 1)};
+}
+
+std::vector<Registers> registers_in(const std::string& text) {
+  std::vector<Registers> found;
+  for (size_t at = text.find(' '); at < text.size();) {
+    const bool is_word = at > 0 && (std::isalnum(text[at - 1]) || text[at - 1] == '_');
+    const size_t before = at;
+    const Registers r = is_word ? Registers{} : register_at(text, &at);
+    if (r.count != 0) found.push_back(r);
+    if (at == before) ++at;
+  }
+  return found;
+}
+
+i8 number_after(const std::string& text, const char* name) {
+  const size_t at = text.find(name);
+  return at == std::string::npos ? i8(-1) : i8(std::atoi(text.c_str() + at + std::char_traits<char>::length(name)));
+}
+
+bool find_wait(const Op& o, const std::string& name, const std::string& text, i8 (&left)[kAwaited]) {
+  i8 &vector = left[int(Awaited::Vector)], &ds = left[int(Awaited::Ds)], &scalar = left[int(Awaited::Scalar)];
+  if (name == "s_waitcnt") {
+    vector = number_after(text, "vmcnt(");
+    ds = scalar = number_after(text, "lgkmcnt(");
+  } else if (name == "s_wait_loadcnt" || name == "s_waitcnt_vmcnt") {
+    vector = i8(o.enc0 & 63);
+  } else if (name == "s_wait_loadcnt_dscnt") {
+    vector = i8(o.enc0 >> 8 & 63);
+    ds = i8(o.enc0 & 63);
+  } else if (name == "s_wait_dscnt" || name == "s_wait_storecnt_dscnt") {
+    ds = i8(o.enc0 & 63);
+  } else if (name == "s_wait_kmcnt") {
+    scalar = i8(o.enc0 & 31);
+  } else if (name == "s_waitcnt_lgkmcnt") {
+    ds = scalar = i8(o.enc0 & 63);
+  } else if (name == "s_wait_idle") {
+    vector = ds = scalar = 0;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+WaitOp wait_op(const Op& o, const Target& target) {
+  WaitOp w;
+  if ((o.flags & F_NOT_CODE) || (!o.info && !o.x)) return w;
+  const std::string text = o.text, name = base_mnemonic(text.substr(0, text.find(' ')));
+  w.is_wait = find_wait(o, name, text, w.left);
+  if (w.is_wait || (o.info && o.info->form == Form::Branch)) return w;
+  w.named = registers_in(text);
+  const bool gives_time = starts(name, "s_memtime") || starts(name, "s_memrealtime") || starts(name, "s_sendmsg_rtn");
+  if (!gives_time && (!o.info || o.info->form != Form::Mem)) return w;
+  const bool is_load = gives_time || o.info->kind == MemKind::Load || o.info->kind == MemKind::LoadLds;
+  bool gives = is_load && !(o.flags & F_LDS) && !(o.info && o.info->kind == MemKind::LoadLds);
+  if (gives_time || o.info->space == Space::Smem) {
+    w.counter = Awaited::Scalar;
+  } else if (o.info->space == Space::Ds) {
+    w.counter = Awaited::Ds;
+    gives = o.dst.kind != Operand::None;
+  } else {
+    gives = gives || (o.flags & F_RETURN);
+    w.flat = o.info->space == Space::Flat;
+    if (is_load || gives || target.is9()) w.counter = Awaited::Vector;
+  }
+  if (gives && !w.named.empty()) w.loaded = w.named.front();
+  return w;
+}
+
+}  // namespace
+
+std::vector<WaitOp> find_waits(const std::vector<Op>& ops, const Target& target) {
+  std::vector<WaitOp> found;
+  found.reserve(ops.size());
+  for (const Op& o : ops) found.push_back(wait_op(o, target));
+  return found;
+}
+
+void Waits::begin(const std::vector<WaitOp>* ops, const Op* first, bool one_for_ds_and_scalar) {
+  ops_ = ops, first_ = first, one_for_ds_and_scalar_ = one_for_ds_and_scalar;
+  for (auto& of_counter : on_its_way_) of_counter.clear();
+  loads_.clear();
+  of_.assign(kAllRegisters, nullptr);
+}
+
+// The oldest ones have come, until so many are left.
+void Waits::leave(Awaited counter, size_t left) {
+  auto& all = on_its_way_[int(counter)];
+  for (; all.size() > left; all.pop_front()) {
+    Load* load = all.front();
+    if (!load || --load->counters != 0) continue;
+    for (u32 r = load->registers.first; r < u32(load->registers.first) + load->registers.count; ++r)
+      if (of_[r] == load) of_[r] = nullptr;
+  }
+}
+
+// Scalar loads come in any order: only when none is left has one of them come, or, where they count together, an LDS access.
+void Waits::wait(const WaitOp& o) {
+  const i8 ds = o.left[int(Awaited::Ds)], scalar = o.left[int(Awaited::Scalar)], vector = o.left[int(Awaited::Vector)];
+  if (vector >= 0) leave(Awaited::Vector, size_t(vector));
+  if (scalar == 0) leave(Awaited::Scalar, 0);
+  if (ds == 0 || (ds > 0 && (!one_for_ds_and_scalar_ || on_its_way_[int(Awaited::Scalar)].empty())))
+    leave(Awaited::Ds, size_t(ds));
+  const auto is_empty = [](const auto& of_counter) { return of_counter.empty(); };
+  if (std::all_of(std::begin(on_its_way_), std::end(on_its_way_), is_empty)) loads_.clear();
+}
+
+void Waits::before(Wave& w, const Op& o) {
+  const WaitOp& op = (*ops_)[size_t(&o - first_)];
+  if (op.is_wait) return wait(op);
+  for (const Registers& named : op.named)
+    for (u32 r = named.first; r < u32(named.first) + named.count; ++r) {
+      const Load* load = of_[r];
+      if (!load) continue;
+      // Vector loads come in order: a later one may have the same registers.
+      const bool is_replaced = op.loaded.count != 0 && &named == op.named.data() && op.counter == Awaited::Vector &&
+                               (*ops_)[size_t(load->op - first_)].counter == Awaited::Vector;
+      if (is_replaced) continue;
+      const bool is_vector = r >= kFirstVector;
+      const std::string name = is_vector && r >= kFirstVector + ACC_BASE ? "a" + std::to_string(r - kFirstVector - ACC_BASE)
+                               : is_vector                              ? "v" + std::to_string(r - kFirstVector)
+                               : r >= S_VCC                             ? "vcc"
+                                                                        : "s" + std::to_string(r);
+      char at[20];
+      snprintf(at, sizeof at, "%06x", load->op->addr);
+      w.fault(o, name + " is used before a wait for what loads it, pc " + at + ": " + load->op->text);
+    }
+  if (op.counter == Awaited::Nothing) return;
+  Load* load = nullptr;
+  if (op.loaded.count != 0) {
+    loads_.push_back({&o, op.loaded, op.flat ? 2 : 1});
+    load = &loads_.back();
+    for (u32 r = op.loaded.first; r < u32(op.loaded.first) + op.loaded.count; ++r) of_[r] = load;
+  }
+  on_its_way_[int(op.counter)].push_back(load);
+  if (op.flat) on_its_way_[int(Awaited::Ds)].push_back(load);
+}
+
+}  // namespace amdemu

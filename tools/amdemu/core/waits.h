@@ -1,0 +1,55 @@
+// AMDEMU_WAITS: a load's registers are not to be used until a wait covers it. The emulator has loaded at once; this keeps what
+// would still be on its way.
+#pragma once
+#include <deque>
+#include <vector>
+
+#include "isa.h"
+
+namespace amdemu {
+
+// The counters that tell loads' progress. Ds and Scalar are one, lgkmcnt, before GFX12. Stores are waited for by memory's order,
+// not by registers'.
+enum class Awaited : u8 { Vector, Ds, Scalar, Nothing };
+constexpr int kAwaited = int(Awaited::Nothing);
+
+struct Registers {     // a run of them: scalar slots, and vector registers from kFirstVector on
+  u16 first = 0, count = 0;
+};
+constexpr u16 kFirstVector = S_SLOTS, kAllRegisters = kFirstVector + ACC_BASE + 256 + 16;
+
+struct WaitOp {        // what this needs to know of an instruction
+  std::vector<Registers> named;             // by its text
+  Registers loaded;                         // those that it loads
+  Awaited counter = Awaited::Nothing;       // in which it counts
+  bool flat = false;                        // in Ds, too
+  bool is_wait = false;
+  i8 left[kAwaited] = {-1, -1, -1};         // of a wait: how many may be left in each; -1: any number
+};
+std::vector<WaitOp> find_waits(const std::vector<Op>& ops, const Target& target);
+
+// Of one wave.
+class Waits {
+ public:
+  void begin(const std::vector<WaitOp>* ops, const Op* first, bool one_for_ds_and_scalar);
+  // Called in front of each instruction; throws Fault.
+  void before(Wave& w, const Op& o);
+
+ private:
+  struct Load {
+    const Op* op;
+    Registers registers;
+    int counters;  // in which it is
+  };
+  void wait(const WaitOp& o);
+  void leave(Awaited counter, size_t left);
+
+  const std::vector<WaitOp>* ops_ = nullptr;
+  const Op* first_ = nullptr;
+  bool one_for_ds_and_scalar_ = false;
+  std::deque<Load*> on_its_way_[kAwaited];  // oldest first; null: one without registers
+  std::deque<Load> loads_;                  // all of the wave since nothing was on its way
+  std::vector<const Load*> of_;             // the load that each register waits for
+};
+
+}  // namespace amdemu
