@@ -44,7 +44,7 @@ grep -qF softmax "$folder/build/generated/registry.cpp" || die "no softmax in al
 refuses "HIPOPS_OPS has 'soft', expected all or some of" -DHIPOPS_OPS="softmax;soft"
 refuses "HIPOPS_OPS is empty, expected all" -DHIPOPS_OPS=
 for target in mi300 gfx90a:xnack- gfx generic gfx11-generics; do
-  refuses "HIPOPS_AMD_TARGETS has '$target', expected default or names as gfx942" \
+  refuses "HIPOPS_AMD_TARGETS has '$target', expected default, every, or names as gfx942" \
     -DHIPOPS_AMD=AUTO -DHIPOPS_AMD_TARGETS="gfx942;$target"
 done
 for architecture in 90 native sm_ sm90; do
@@ -61,6 +61,9 @@ if [ -n "$amd" ]; then
   refuses "in the build folder) cannot build gfx9999" \
     -DHIPOPS_AMD=ON -DHIPOPS_AMD_TARGETS="gfx942;gfx9999"
   [ -s "$folder/build/probe/gfx9999.log" ] || die "the compiler's words are not there"
+  takes -DHIPOPS_AMD=ON -DHIPOPS_AMD_TARGETS=every
+  says "gfx1201"
+  [ "$(known HIPOPS_AMD_TARGETS)" = every ] || die "HIPOPS_AMD_TARGETS is kept as '$(known HIPOPS_AMD_TARGETS)', expected every"
   takes -DHIPOPS_AMD=ON -DHIPOPS_AMD_TARGETS=default
   takes -DHIPOPS_AMD=AUTO -DHIPOPS_AMD_TARGETS="gfx942;gfx9999"
   says "for gfx942 -- hipops: left out, as this compiler"
