@@ -20,7 +20,7 @@
 //          work-item adds, for one vector of y, the sources on its row's list, 8 in flight at a time.
 //   joined the same in the launch that makes the lists, by the block that made them, which mostly has them in shared
 //          memory: of many indices, in vectors, but of u8.
-//   deep   as `list`, by elements, 96 in flight, for long lists of a few rows: vectors would make few work-items.
+//   deep   as `list`, by elements, 48 or 96 in flight, for long lists of a few rows: vectors would make few work-items.
 //
 //   Of the lists of `joined` with over 512 sources, in f32, f16 and bf16, the block that joined it, and others that are
 //   there to help, take a narrow part of the row at a time: all of a block loads, and a lane for each element adds
@@ -51,7 +51,7 @@ struct ExpectingSums {
 };
 
 // Elements that a work-item of `deep` has in flight: a unit has some hundred work-items then, and registers for them all.
-template <class T> constexpr int kDeepFlight = sizeof(T) <= 4 ? 96 : 48;
+template <class T> constexpr int kDeepFlight = (bounds_give_registers ? 96 : 48) / (sizeof(T) <= 4 ? 1 : 2);
 
 // The walk is over all of y, or, by position, over as many rows as there are indices: neighbouring work-items have
 // neighbouring vectors, whatever dim is, and mostly one list.
