@@ -23,8 +23,7 @@
 //           index, by reading all of it. If so, index_add's kernels order the rows' indices and add the sources in that order,
 //           whole rows, without atomics (index_add.hip); and the kernels above, launched behind them, find in the
 //           workspace that there is nothing left to do. So do index_add's if rows differ, or if, in any order, one
-//           row of y gets so many sources that adding them one by one takes longer than atomics do. An expanded index
-//           need not be read for that.
+//           row of y gets so many sources that adding them one by one takes longer than atomics do.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/scatter_add.hip -o scatter_add.co
 #include "scatter_add.h"

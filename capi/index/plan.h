@@ -41,7 +41,8 @@ SumsChoice choose_apart(const SumsProblem& p, const SortPlan& sort);
 
 // The longest segment with which scatter_add adds rows whole, if it finds that each has one index; 0: it does not try.
 uint32_t longest_segment(const SumsProblem& p, bool in_order);
-// Where it knows that, and the order is free: whether these sums take less than atomics, or, of 16 bits, than f32 sums of y.
+// Where it knows that, and the order is free: whether these sums take less time than atomics, or, of 16-bit types, than f32
+// sums of all of y.
 bool sorts_instead_of_atomics(const SumsProblem& p, const SumsSorts& sorts, bool is_16_bit);
 
 // Whether the library has the kernel, and a launch room for the problem.

@@ -81,14 +81,17 @@ SumsChoice choose_apart(const SumsProblem& p, const SortPlan& sort) {
   return {is_short_of_lanes(p) ? SumsWay::deep : SumsWay::list, sort, 0};
 }
 
-// Fewer elements, or of shorter rows, are added by atomics before a sort is done.
+// Of fewer elements, or shorter rows, atomics are done before a sort is.
 constexpr int64_t kManyKnown = 1 << 20, kManyToFindOut = 1 << 24, kRowBytes = 128;
 
-// Not where a long segment would be a single work-item's.
 bool sorts_instead_of_atomics(const SumsProblem& p, const SumsSorts& sorts, bool is_16_bit) {
-  const bool is_long = p.row_elements * dtype_bytes(p.dtype) >= kRowBytes && p.x_elements >= kManyKnown;
-  if (!is_long && !is_16_bit) return false;
-  return p.rows > p.indices || sorts.bytes == 0 || can_be_joined(p, sorts.joined);
+  // A segment that is not shared is a chain of additions, each 0.1 us. Even if it has all sources, it takes less than f32
+  // sums of a y that has so many elements for each.
+  constexpr int kMuchLarger = 15;  // a power of 2
+  const bool is_sorted = sorts.bytes != 0 || p.indices <= kFewIndices;
+  if (is_16_bit && is_sorted && p.y_elements >> kMuchLarger >= p.indices) return true;
+  const bool is_large = p.row_elements * dtype_bytes(p.dtype) >= kRowBytes && p.x_elements >= kManyKnown;
+  return (is_16_bit || is_large) && !is_short_of_lanes(p) && can_be_joined(p, sorts.joined) && pays_to_join(p, sorts.joined);
 }
 
 uint32_t longest_segment(const SumsProblem& p, bool in_order) {

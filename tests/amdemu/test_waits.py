@@ -20,7 +20,8 @@ passed = failed = 0
 with open(os.path.join(work, "in.bin"), "wb") as f:
     f.write(bytes(range(256)) * 256)
 IN, OUT = "in:" + os.path.join(work, "in.bin"), "out:65536:" + os.path.join(work, "out.bin")
-# Each of their waits is for a load, from memory, of arguments, or from LDS, but those for LDS stores in front of a barrier.
+# All of their waits are for loads: from memory, of arguments, or from LDS. The exception are waits for LDS stores, each of which
+# has a barrier behind it.
 KERNELS = {"copy16": [IN, OUT], "strided": [IN, OUT, "u32:3"], "shifted": [IN, OUT], "many_loads": [IN, OUT],
            "tile33": [IN, OUT], "lds16": [OUT], "lanes_exchange": [OUT], "doubles": [IN, OUT], "adds": [OUT], "buffer": [IN, OUT]}
 WAIT = re.compile(r"^\s*(s_wait(?:cnt|_loadcnt|_dscnt|_kmcnt|_loadcnt_dscnt)\b[^/]*)// ([0-9A-F]+):")

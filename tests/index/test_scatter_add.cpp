@@ -208,7 +208,7 @@ void check_expanded() {
 // index[j * stride[0] + c * stride[1]], or none. The call tries to add rows whole, of up to `longest` sources, or knows it.
 template <class Index>
 void check_row_sums(int64_t rows, int64_t length, int64_t columns, std::vector<Index>& index, const int64_t (&stride)[2],
-                    uint32_t longest) {
+                    uint32_t longest, uint32_t flags = 0) {
   const auto at = [](auto& values, int64_t i) -> auto& { return values[static_cast<size_t>(i)]; };
   std::vector<float> y(static_cast<size_t>(rows * columns), 1), x(static_cast<size_t>(length * columns)), expected = y;
   hipops_index_report wrong = HIPOPS_INDEX_REPORT_INIT, report = wrong;
@@ -224,12 +224,12 @@ void check_row_sums(int64_t rows, int64_t length, int64_t columns, std::vector<I
   const hipops_tensor to{y.data(), HIPOPS_F32, 2, {rows, columns}, {columns, 1}},
       from{x.data(), HIPOPS_F32, 2, {length, columns}, {columns, 1}},
       by{index.data(), dtype, 2, {length, columns}, {stride[0], stride[1]}};
-  const ScatterRows plan = plan_scatter_rows({"scatter_add", &to, &from, &by, 0}, 0);
+  const ScatterRows plan = plan_scatter_rows({"scatter_add", &to, &from, &by, 0}, flags);
   EXPECT(stride[1] == 0 ? plan.is_index_add : plan.possible && plan.longest == longest);
   int64_t bytes = 0;
-  expect_success(hipops_scatter_add_workspace_bytes(&to, &from, &by, 0, 0, &bytes));
+  expect_success(hipops_scatter_add_workspace_bytes(&to, &from, &by, 0, flags, &bytes));
   Workspace workspace(bytes);
-  expect_success(hipops_scatter_add(&to, &from, &by, 0, 0, workspace.data(), bytes, &report, nullptr));
+  expect_success(hipops_scatter_add(&to, &from, &by, 0, flags, workspace.data(), bytes, &report, nullptr));
   EXPECT(y == expected && workspace.guards_are_whole());
   EXPECT_EQUAL(report.count, wrong.count);
   EXPECT_EQUAL(report.first, wrong.first);
@@ -241,7 +241,7 @@ void check_many_rows() {
   for (const int32_t apart : {10, 0}) {
     std::vector<int32_t> index(100000);
     for (size_t j = 0; j < index.size(); ++j) index[j] = static_cast<int32_t>(j) * apart;
-    check_row_sums((1 << 20) + 1, 100000, 32, index, {1, 0}, 0);
+    check_row_sums((1 << 20) + 1, 100000, 32, index, {1, 0}, 0, HIPOPS_DETERMINISTIC);
   }
 }
 
@@ -334,7 +334,8 @@ TEST_CASE("scatter_add tries to add rows whole where that pays", "[scatter_add]"
   const uint32_t in_order = HIPOPS_DETERMINISTIC;
   CHECK(rows(HIPOPS_F32, 262144, 64, 0, {64, 1}) == "tried");
   CHECK(rows(HIPOPS_F32, 262143, 64, 0, {64, 1}) == "no");  // fewer than 2^24
-  CHECK(rows(HIPOPS_F32, 262143, 64, 0, {1, 0}) == "index_add");
+  CHECK(rows(HIPOPS_F32, 262143, 64, 0, {1, 0}, 1 << 16, 4000) == "index_add");
+  CHECK(rows(HIPOPS_F32, 262143, 64, 0, {1, 0}) == "no");  // it would be sorted, and then summed
   CHECK(rows(HIPOPS_F32, 16383, 64, 0, {1, 0}) == "no");  // fewer than 2^20
   CHECK(rows(HIPOPS_F32, 1 << 24, 16, 0, {16, 1}) == "no");  // rows of 64 bytes
   CHECK(rows(HIPOPS_F32, 262144, 66, 0, {66, 1}) == "no");   // that are not aligned
@@ -347,8 +348,9 @@ TEST_CASE("scatter_add tries to add rows whole where that pays", "[scatter_add]"
   CHECK(rows(HIPOPS_F32, 262144, 64, 0, {1, 0}, 1 << 16, 1) == "no");
   CHECK(rows(HIPOPS_BF16, 262144, 64, 0, {1, 0}, 1 << 16, 1) == "no");  // it would be a segment for few work-items
   CHECK(rows(HIPOPS_F32, 262144, 64, in_order, {1, 0}, 1 << 16, 1) == "index_add");
-  CHECK(rows(HIPOPS_BF16, 1000, 3, 0, {1, 0}) == "index_add");  // rows are more than indices
-  CHECK(rows(HIPOPS_BF16, 1000, 3, 0, {1, 0}, 1 << 16, 1000) == "no");
+  CHECK(rows(HIPOPS_BF16, 1000, 64, 0, {1, 0}, 1 << 16, 512000) == "index_add");  // y has 32768 elements for each index
+  CHECK(rows(HIPOPS_BF16, 1001, 64, 0, {1, 0}, 1 << 16, 512000) == "no");
+  CHECK(rows(HIPOPS_F32, 1000, 64, 0, {1, 0}, 1 << 16, 512000) == "no");
   CHECK(rows(HIPOPS_F32, 262144, 64, in_order, {64, 1}, 1 << 16, 1) == "tried");
   CHECK(rows(HIPOPS_F32, 257, 64, in_order, {64, 1}) == "tried");
   CHECK(rows(HIPOPS_F32, 256, 64, in_order, {64, 1}) == "no");

@@ -11,7 +11,7 @@
 namespace hipops::tune {
 namespace {
 
-constexpr int kRounds = 5, kRepeats = 5;
+constexpr int kRounds = 5, kSure = 2, kRepeats = 5;
 constexpr double kAsFast = 1.03, kFarBehind = 1.2;
 constexpr int64_t kStride = 2;  // of strided rows' elements
 
@@ -28,8 +28,8 @@ bool runs(Op& op, const RowChoice& choice, const RowProblem& problem, const Devi
   return most > 0;
 }
 
-// The median of several rounds, in each of which they take turns. What is far behind the fastest takes no further part, so
-// that most of the time goes to those that are close.
+// The median of several rounds, in each of which they take turns. What is far behind the fastest after kSure of them is left
+// out of the next, so that most of the time goes to those that are close.
 std::vector<double> microseconds_of(const std::vector<RowChoice>& choices, const bench::Device& device, bench::Timer& timer,
                                     const Group& group, const RowProblem& problem) {
   const RowOperands operands(device, *group.op, problem);
@@ -38,7 +38,7 @@ std::vector<double> microseconds_of(const std::vector<RowChoice>& choices, const
   double fastest = INFINITY;
   for (int round = 0; round < kRounds; ++round) {
     for (size_t i = 0; i < choices.size(); ++i) {
-      if (medians[i] > kFarBehind * fastest) continue;
+      if (round >= kSure && medians[i] > kFarBehind * fastest) continue;
       parity::TemporaryPolicy temporary;
       temporary.policy = policy_of(group, choices[i]);
       times[i].push_back(timer.microseconds(operands.call(), operands.bytes(), kRepeats));

@@ -14,14 +14,16 @@ namespace {
 
 bool starts(const std::string& s, const char* with) { return s.rfind(with, 0) == 0; }
 
-// The register at text[*at], "v12", "v[3:6]", "a7", "s[4:5]", "vcc", "m0", and moves *at behind it. None: a count of 0.
+// The register at text[*at], as "v12", "v[3:6]", "a7", "s[4:5]" or "vcc_lo", and moves *at behind it. None: a count of 0.
 Registers register_at(const std::string& text, size_t* at) {
   const char* const begin = text.c_str() + *at;
   char* end;
-  if (starts(begin, "vcc")) {
-    *at += 3;
-    return {S_VCC, 2};
-  }
+  for (const auto& [name, registers] : {std::pair<const char*, Registers>{"vcc_lo", {S_VCC, 1}}, {"vcc_hi", {S_VCC + 1, 1}},
+                                        {"vcc", {S_VCC, 2}}})
+    if (starts(begin, name)) {
+      *at += std::char_traits<char>::length(name);
+      return registers;
+    }
   const char kind = *begin;
   const u32 base = kind == 'v' ? kFirstVector : kind == 'a' ? kFirstVector + ACC_BASE : 0;
   if (kind != 'v' && kind != 'a' && kind != 's') return {};
@@ -81,7 +83,11 @@ WaitOp wait_op(const Op& o, const Target& target) {
   if ((o.flags & F_NOT_CODE) || (!o.info && !o.x)) return w;
   const std::string text = o.text, name = base_mnemonic(text.substr(0, text.find(' ')));
   w.is_wait = find_wait(o, name, text, w.left);
-  if (w.is_wait || (o.info && o.info->form == Form::Branch)) return w;
+  if (w.is_wait) return w;
+  if (o.info && o.info->form == Form::Branch) {
+    if (name.find("vcc") != std::string::npos) w.named.push_back({S_VCC, 2});
+    return w;
+  }
   w.named = registers_in(text);
   const bool gives_time = starts(name, "s_memtime") || starts(name, "s_memrealtime") || starts(name, "s_sendmsg_rtn");
   if (!gives_time && (!o.info || o.info->form != Form::Mem)) return w;
@@ -95,6 +101,7 @@ WaitOp wait_op(const Op& o, const Target& target) {
   } else {
     gives = gives || (o.flags & F_RETURN);
     w.flat = o.info->space == Space::Flat;
+    w.replaces = is_load;
     if (is_load || gives || target.is9()) w.counter = Awaited::Vector;
   }
   if (gives && !w.named.empty()) w.loaded = w.named.front();
@@ -110,8 +117,8 @@ std::vector<WaitOp> find_waits(const std::vector<Op>& ops, const Target& target)
   return found;
 }
 
-void Waits::begin(const std::vector<WaitOp>* ops, const Op* first, bool one_for_ds_and_scalar) {
-  ops_ = ops, first_ = first, one_for_ds_and_scalar_ = one_for_ds_and_scalar;
+void Waits::begin(const std::vector<WaitOp>* ops, const Op* first) {
+  ops_ = ops, first_ = first;
   for (auto& of_counter : on_its_way_) of_counter.clear();
   loads_.clear();
   of_.assign(kAllRegisters, nullptr);
@@ -128,15 +135,14 @@ void Waits::leave(Awaited counter, size_t left) {
   }
 }
 
-// Scalar loads come in any order: only when none is left has one of them come, or, where they count together, an LDS access.
+// Scalar loads come in any order: only when none is left is it sure of one that it has come. LDS accesses come in order; where
+// both count together, no more of them are left than of both.
 void Waits::wait(const WaitOp& o) {
   const i8 ds = o.left[int(Awaited::Ds)], scalar = o.left[int(Awaited::Scalar)], vector = o.left[int(Awaited::Vector)];
   if (vector >= 0) leave(Awaited::Vector, size_t(vector));
   if (scalar == 0) leave(Awaited::Scalar, 0);
-  if (ds == 0 || (ds > 0 && (!one_for_ds_and_scalar_ || on_its_way_[int(Awaited::Scalar)].empty())))
-    leave(Awaited::Ds, size_t(ds));
-  const auto is_empty = [](const auto& of_counter) { return of_counter.empty(); };
-  if (std::all_of(std::begin(on_its_way_), std::end(on_its_way_), is_empty)) loads_.clear();
+  if (ds >= 0) leave(Awaited::Ds, size_t(ds));
+  while (!loads_.empty() && loads_.front().counters == 0) loads_.pop_front();
 }
 
 void Waits::before(Wave& w, const Op& o) {
@@ -147,7 +153,7 @@ void Waits::before(Wave& w, const Op& o) {
       const Load* load = of_[r];
       if (!load) continue;
       // Vector loads come in order: a later one may have the same registers.
-      const bool is_replaced = op.loaded.count != 0 && &named == op.named.data() && op.counter == Awaited::Vector &&
+      const bool is_replaced = op.replaces && op.loaded.count != 0 && &named == op.named.data() &&
                                (*ops_)[size_t(load->op - first_)].counter == Awaited::Vector;
       if (is_replaced) continue;
       const bool is_vector = r >= kFirstVector;
@@ -159,14 +165,13 @@ void Waits::before(Wave& w, const Op& o) {
       snprintf(at, sizeof at, "%06x", load->op->addr);
       w.fault(o, name + " is used before a wait for what loads it, pc " + at + ": " + load->op->text);
     }
-  if (op.counter == Awaited::Nothing) return;
   Load* load = nullptr;
   if (op.loaded.count != 0) {
     loads_.push_back({&o, op.loaded, op.flat ? 2 : 1});
     load = &loads_.back();
     for (u32 r = op.loaded.first; r < u32(op.loaded.first) + op.loaded.count; ++r) of_[r] = load;
   }
-  on_its_way_[int(op.counter)].push_back(load);
+  if (op.counter != Awaited::Nothing) on_its_way_[int(op.counter)].push_back(load);
   if (op.flat) on_its_way_[int(Awaited::Ds)].push_back(load);
 }
 

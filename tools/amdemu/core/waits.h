@@ -8,8 +8,8 @@
 
 namespace amdemu {
 
-// The counters that tell loads' progress. Ds and Scalar are one, lgkmcnt, before GFX12. Stores are waited for by memory's order,
-// not by registers'.
+// The counters that tell loads' progress. Ds and Scalar are one, lgkmcnt, before GFX12. That of stores is not here, as registers
+// may be used again as soon as a store has been issued.
 enum class Awaited : u8 { Vector, Ds, Scalar, Nothing };
 constexpr int kAwaited = int(Awaited::Nothing);
 
@@ -23,6 +23,7 @@ struct WaitOp {        // what this needs to know of an instruction
   Registers loaded;                         // those that it loads
   Awaited counter = Awaited::Nothing;       // in which it counts
   bool flat = false;                        // in Ds, too
+  bool replaces = false;                    // a vector load: comes after earlier ones, also into the same registers
   bool is_wait = false;
   i8 left[kAwaited] = {-1, -1, -1};         // of a wait: how many may be left in each; -1: any number
 };
@@ -31,7 +32,7 @@ std::vector<WaitOp> find_waits(const std::vector<Op>& ops, const Target& target)
 // Of one wave.
 class Waits {
  public:
-  void begin(const std::vector<WaitOp>* ops, const Op* first, bool one_for_ds_and_scalar);
+  void begin(const std::vector<WaitOp>* ops, const Op* first);
   // Called in front of each instruction; throws Fault.
   void before(Wave& w, const Op& o);
 
@@ -46,9 +47,8 @@ class Waits {
 
   const std::vector<WaitOp>* ops_ = nullptr;
   const Op* first_ = nullptr;
-  bool one_for_ds_and_scalar_ = false;
-  std::deque<Load*> on_its_way_[kAwaited];  // oldest first; null: one without registers
-  std::deque<Load> loads_;                  // all of the wave since nothing was on its way
+  std::deque<Load*> on_its_way_[kAwaited];  // oldest first; null: an access that loads no registers
+  std::deque<Load> loads_;                  // those that it points to, and later ones
   std::vector<const Load*> of_;             // the load that each register waits for
 };
 
