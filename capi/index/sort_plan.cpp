@@ -55,7 +55,7 @@ SortPlan laid_out(SortPlan plan, int64_t indices) {
 SortPlan plan_sort(int64_t rows, int64_t indices) {
   SortPlan plan{};
   constexpr int64_t kMost = UINT32_MAX;  // rows and places are 32 bits wide in the entries
-  constexpr int64_t kAhead = 128;        // and a loop over a segment counts by 32 bits, some sources at a time
+  constexpr int64_t kAhead = 64;         // and a loop over a segment counts by 32 bits, some sources at a time
   if (indices > kMost - kAhead || rows > kMost) return plan;
 
   plan.key_bits = std::max(log2_up(rows), 1);
