@@ -87,9 +87,8 @@ constexpr int64_t kManyKnown = 1 << 20, kManyToFindOut = 1 << 24, kRowBytes = 12
 bool sorts_instead_of_atomics(const SumsProblem& p, const SumsSorts& sorts, bool is_16_bit) {
   // A segment that is not shared is a chain of additions, each 0.1 us. Even if it has all sources, it takes less than f32
   // sums of a y that has so many elements for each.
-  constexpr int kMuchLarger = 15;  // a power of 2
   const bool is_sorted = sorts.bytes != 0 || p.indices <= kFewIndices;
-  if (is_16_bit && is_sorted && p.y_elements >> kMuchLarger >= p.indices) return true;
+  if (is_16_bit && is_sorted && p.y_elements / 32768 >= p.indices) return true;
   const bool is_large = p.row_elements * dtype_bytes(p.dtype) >= kRowBytes && p.x_elements >= kManyKnown;
   return (is_16_bit || is_large) && !is_short_of_lanes(p) && can_be_joined(p, sorts.joined) && pays_to_join(p, sorts.joined);
 }
