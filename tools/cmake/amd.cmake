@@ -158,9 +158,7 @@ set(HIPOPS_SAME_CODE gfx942=gfx9-4-generic gfx1200=gfx12-generic gfx1201=gfx12-g
   gfx900=gfx9-generic gfx902=gfx9-generic gfx904=gfx9-generic gfx906=gfx9-generic gfx909=gfx9-generic gfx90c=gfx9-generic
   gfx1010=gfx10-1-generic gfx1011=gfx10-1-generic gfx1012=gfx10-1-generic
   gfx1030=gfx10-3-generic gfx1031=gfx10-3-generic gfx1032=gfx10-3-generic gfx1033=gfx10-3-generic gfx1034=gfx10-3-generic
-  gfx1035=gfx10-3-generic gfx1036=gfx10-3-generic
-  gfx1101=gfx11-generic gfx1102=gfx11-generic gfx1103=gfx11-generic gfx1150=gfx11-generic gfx1152=gfx11-generic
-  gfx1153=gfx11-generic)
+  gfx1035=gfx10-3-generic gfx1036=gfx10-3-generic gfx1102=gfx11-generic)
 
 # Sets HIPOPS_ASSEMBLED_<target>, for those that are built, to the generic target whose assembly is theirs, if the compiler at hand bears it
 # out: the probe's code object has to be the same, to the byte, as of the assembly that is compiled for the target itself.
