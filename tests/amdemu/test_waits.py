@@ -12,6 +12,8 @@ import re
 import subprocess
 import sys
 
+from patched import Code
+
 amdemu, hipc, objdump, work, *targets = sys.argv[1:]
 here = os.path.dirname(os.path.abspath(__file__))
 os.makedirs(work, exist_ok=True)
@@ -24,8 +26,7 @@ IN, OUT = "in:" + os.path.join(work, "in.bin"), "out:65536:" + os.path.join(work
 # has a barrier behind it.
 KERNELS = {"copy16": [IN, OUT], "strided": [IN, OUT, "u32:3"], "shifted": [IN, OUT], "many_loads": [IN, OUT],
            "tile33": [IN, OUT], "lds16": [OUT], "lanes_exchange": [OUT], "doubles": [IN, OUT], "adds": [OUT], "buffer": [IN, OUT]}
-WAIT = re.compile(r"^\s*(s_wait(?:cnt|_loadcnt|_dscnt|_kmcnt|_loadcnt_dscnt)\b[^/]*)// ([0-9A-F]+):")
-NOP = 0xBF800000
+WAIT = re.compile(r"^s_wait(cnt|_loadcnt|_dscnt|_kmcnt|_loadcnt_dscnt)\b")
 
 
 def check(what, is_right, got):
@@ -41,45 +42,23 @@ def run(co, kernel):
     return r.returncode, r.stderr
 
 
-def listing(co):
-    return subprocess.run([objdump, "-d", co], capture_output=True, text=True, check=True).stdout
-
-
-def text_section(co):
-    """Where the code is: its address, and its place in the file."""
-    headers = subprocess.run([objdump, "-h", "-w", co], capture_output=True, text=True, check=True).stdout
-    address = int(next(line.split()[3] for line in headers.splitlines() if " .text " in line), 16)
-    data = open(co, "rb").read()
-    sections, count = int.from_bytes(data[40:48], "little"), int.from_bytes(data[60:62], "little")
-    for i in range(count):
-        header = data[sections + 64 * i:sections + 64 * (i + 1)]
-        if int.from_bytes(header[16:24], "little") == address:
-            return address, int.from_bytes(header[24:32], "little")
-    raise ValueError(f"{co}: no section at {address:x}")
-
-
 for target in targets:
     co = os.path.join(work, target + ".co")
     subprocess.run([hipc, target, os.path.join(here, "stats_kernels.hip"), co], check=True)
-    data, (address, place) = open(co, "rb").read(), text_section(co)
-    kernel = None
-    for kernel_name in KERNELS:
-        code, words = run(co, kernel_name)
-        check(f"{target} {kernel_name}", code == 0, words)
-    lines = listing(co).splitlines()
-    for line, following in zip(lines, [*lines[1:], ""]):
-        if header := re.match(r"^[0-9a-f]+ <(\w+)>:", line):
-            kernel = header[1]
-        found = WAIT.match(line)
-        if kernel not in KERNELS or not found:
-            continue
-        at = place + int(found[2], 16) - address
-        broken = os.path.join(work, "broken.co")
-        with open(broken, "wb") as f:
-            f.write(data[:at] + NOP.to_bytes(4, "little") + data[at + 4:])
-        code, words = run(broken, kernel)
-        is_reported = code != 0 and "is used before a wait for what loads it" in words
-        check(f"{target} {kernel} without {found[1].strip()}", is_reported or "s_barrier" in following, words)
+    code = Code(co, objdump)
+    for kernel in KERNELS:
+        status, words = run(co, kernel)
+        check(f"{target} {kernel}", status == 0, words)
+        instructions = code.kernels[kernel]
+        for i, (_, text) in enumerate(instructions):
+            if not WAIT.match(text):
+                continue
+            broken = os.path.join(work, "broken.co")
+            with open(broken, "wb") as f:
+                f.write(code.without(kernel, [i]))
+            status, words = run(broken, kernel)
+            is_reported = status != 0 and "is used before a wait for what loads it" in words
+            check(f"{target} {kernel} without {text}", is_reported or "s_barrier" in instructions[i + 1][1], words)
 
 print(f"{passed} passed, {failed} failed")
 sys.exit(failed != 0)

@@ -28,16 +28,14 @@ if(HIPOPS_EMULATOR_DIR AND HIPOPS_AMD_BUILT)
   foreach(target gfx90a gfx942 gfx950 gfx1030 gfx1100 gfx1201)
     if(target IN_LIST HIPOPS_AMD_BUILT)
       add_test(NAME fuzz_hip_${target} COMMAND hipops-fuzz --backend hip --count 1000 --elements 600)
-      set_tests_properties(fuzz_hip_${target} PROPERTIES ENVIRONMENT
-        "LD_LIBRARY_PATH=${HIPOPS_EMULATOR_DIR};AMDEMU_ARCH=${target};AMDEMU_RACE=1;AMDEMU_WAITS=1;AMDEMU_SEED=1")
+      set_tests_properties(fuzz_hip_${target} PROPERTIES ENVIRONMENT "${emulated};AMDEMU_ARCH=${target};AMDEMU_SEED=1")
     endif()
   endforeach()
   foreach(target gfx942 gfx1100)  # a wave size each
     if(target IN_LIST HIPOPS_AMD_BUILT)
       foreach(op layer_norm rms_norm softmax)
         add_test(NAME fuzz_hip_${target}_long_${op} COMMAND hipops-fuzz --backend hip --op ${op} --count 20 --elements 300000)
-        set_tests_properties(fuzz_hip_${target}_long_${op} PROPERTIES ENVIRONMENT
-          "LD_LIBRARY_PATH=${HIPOPS_EMULATOR_DIR};AMDEMU_ARCH=${target};AMDEMU_RACE=1;AMDEMU_WAITS=1;AMDEMU_SEED=1")
+        set_tests_properties(fuzz_hip_${target}_long_${op} PROPERTIES ENVIRONMENT "${emulated};AMDEMU_ARCH=${target};AMDEMU_SEED=1")
       endforeach()
     endif()
   endforeach()

@@ -55,7 +55,8 @@ i8 number_after(const std::string& text, const char* name) {
 }
 
 bool find_wait(const Op& o, const std::string& name, const std::string& text, i8 (&left)[kAwaited]) {
-  i8 &vector = left[int(Awaited::Vector)], &ds = left[int(Awaited::Ds)], &scalar = left[int(Awaited::Scalar)];
+  i8 &vector = left[int(Awaited::Vector)], &ds = left[int(Awaited::Ds)], &scalar = left[int(Awaited::Scalar)],
+     &store = left[int(Awaited::Store)];
   if (name == "s_waitcnt") {
     vector = number_after(text, "vmcnt(");
     ds = scalar = number_after(text, "lgkmcnt(");
@@ -64,19 +65,26 @@ bool find_wait(const Op& o, const std::string& name, const std::string& text, i8
   } else if (name == "s_wait_loadcnt_dscnt") {
     vector = i8(o.enc0 >> 8 & 63);
     ds = i8(o.enc0 & 63);
-  } else if (name == "s_wait_dscnt" || name == "s_wait_storecnt_dscnt") {
+  } else if (name == "s_wait_storecnt" || name == "s_waitcnt_vscnt") {
+    store = i8(o.enc0 & 63);
+  } else if (name == "s_wait_storecnt_dscnt") {
+    store = i8(o.enc0 >> 8 & 63);
+    ds = i8(o.enc0 & 63);
+  } else if (name == "s_wait_dscnt") {
     ds = i8(o.enc0 & 63);
   } else if (name == "s_wait_kmcnt") {
     scalar = i8(o.enc0 & 31);
   } else if (name == "s_waitcnt_lgkmcnt") {
     ds = scalar = i8(o.enc0 & 63);
   } else if (name == "s_wait_idle") {
-    vector = ds = scalar = 0;
+    vector = ds = scalar = store = 0;
   } else {
     return false;
   }
   return true;
 }
+
+}  // namespace
 
 WaitOp wait_op(const Op& o, const Target& target) {
   WaitOp w;
@@ -107,8 +115,6 @@ WaitOp wait_op(const Op& o, const Target& target) {
   if (gives && !w.named.empty()) w.loaded = w.named.front();
   return w;
 }
-
-}  // namespace
 
 std::vector<WaitOp> find_waits(const std::vector<Op>& ops, const Target& target) {
   std::vector<WaitOp> found;

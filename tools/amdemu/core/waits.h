@@ -8,9 +8,9 @@
 
 namespace amdemu {
 
-// The counters that tell loads' progress. Ds and Scalar are one, lgkmcnt, before GFX12. That of stores is not here, as registers
-// may be used again as soon as a store has been issued.
-enum class Awaited : u8 { Vector, Ds, Scalar, Nothing };
+// The counters. Ds and Scalar are one, lgkmcnt, before GFX12, and Store is Vector's before GFX10. Registers may be used again
+// as soon as a store has been issued: it is order.h that asks for Store.
+enum class Awaited : u8 { Vector, Ds, Scalar, Store, Nothing };
 constexpr int kAwaited = int(Awaited::Nothing);
 
 struct Registers {     // a run of them: scalar slots, and vector registers from kFirstVector on
@@ -25,8 +25,9 @@ struct WaitOp {        // what this needs to know of an instruction
   bool flat = false;                        // in Ds, too
   bool replaces = false;                    // a vector load: comes after earlier ones, also into the same registers
   bool is_wait = false;
-  i8 left[kAwaited] = {-1, -1, -1};         // of a wait: how many may be left in each; -1: any number
+  i8 left[kAwaited] = {-1, -1, -1, -1};     // of a wait: how many may be left in each; -1: any number
 };
+WaitOp wait_op(const Op& o, const Target& target);
 std::vector<WaitOp> find_waits(const std::vector<Op>& ops, const Target& target);
 
 // Of one wave.

@@ -1,0 +1,313 @@
+#include "order.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "code.h"
+#include "wave.h"
+
+namespace amdemu {
+namespace {
+
+bool has(const std::string& text, const char* word) { return text.find(word) != std::string::npos; }
+
+// Accesses of at least the device's scope. Stores have no such bits before gfx94, but for gfx12's: an ordinary store is then
+// what a relaxed atomic one is, too.
+bool is_of_device(const Op& o, const std::string& text, const Target& target) {
+  const bool is_atomic = o.info->kind == MemKind::Atomic || o.info->kind == MemKind::AtomicRtn;
+  switch (target.family) {
+    case Gfx::Gfx12: return has(text, "scope:SCOPE_DEV") || has(text, "scope:SCOPE_SYS");
+    case Gfx::Gfx94: case Gfx::Gfx95: return is_atomic || has(text, " sc1");
+    case Gfx::Gfx10: return is_atomic || (o.info->kind == MemKind::Load && has(text, " glc") && has(text, " dlc"));
+    default: return is_atomic || (o.info->kind == MemKind::Load && has(text, " glc"));
+  }
+}
+
+u8 invalidates(const std::string& text, const std::string& name) {
+  if (name == "buffer_wbinvl1_vol" || name == "buffer_wbinvl1") return Reach::Group | Reach::Device;
+  if (name == "buffer_gl0_inv") return Reach::Group;
+  if (name == "buffer_gl1_inv") return Reach::Device;
+  if (name == "buffer_inv") return has(text, " sc1") ? Reach::Group | Reach::Device : has(text, " sc0") ? Reach::Group : 0;
+  if (name != "global_inv") return 0;
+  return has(text, "SCOPE_DEV") || has(text, "SCOPE_SYS") ? Reach::Group | Reach::Device : has(text, "SCOPE_SE") ? Reach::Group : 0;
+}
+
+OrderOp order_op(const Op& o, const Target& target) {
+  OrderOp found;
+  if (o.flags & F_NOT_CODE) return found;
+  const std::string text = o.text, name = base_mnemonic(text.substr(0, text.find(' ')));
+  const WaitOp wait = wait_op(o, target);
+  if (wait.is_wait) {
+    found.loads_left = wait.left[int(Awaited::Vector)];
+    found.stores_left = wait.left[int(Awaited::Store)];
+    return found;
+  }
+  found.arrives = name == "s_barrier" || name == "s_barrier_signal";
+  found.invalidates = invalidates(text, name);
+  found.write_back = name == "buffer_wbl2" && has(text, " sc1");
+  if (found.write_back) found.counts_load = true;
+  const bool is_vector = o.info && o.info->form == Form::Mem && o.info->space != Space::Smem && o.info->space != Space::Ds;
+  if (!is_vector) return found;
+  const bool loads = o.info->kind == MemKind::Load || o.info->kind == MemKind::LoadLds || (o.flags & F_RETURN);
+  found.counts_load = loads || target.is9();
+  found.counts_store = !found.counts_load;
+  found.shared = is_of_device(o, text, target);
+  return found;
+}
+
+Known joined(const Known& a, const Known& b) {
+  if (!b || a == b) return a;
+  if (!a) return b;
+  auto both = std::make_shared<std::map<u32, u32>>(*a);
+  for (const auto& [wave, store] : *b) {
+    u32& up_to = (*both)[wave];
+    up_to = std::max(up_to, store);
+  }
+  return both;
+}
+
+bool includes(const Known& known, u32 wave, u32 store) {
+  if (!known) return false;
+  const auto found = known->find(wave);
+  return found != known->end() && found->second >= store;
+}
+
+}  // namespace
+
+std::vector<OrderOp> find_order(const std::vector<Op>& ops, const Target& target) {
+  std::vector<OrderOp> found;
+  found.reserve(ops.size());
+  for (const Op& o : ops) found.push_back(order_op(o, target));
+  return found;
+}
+
+// ---- Who has touched which bytes
+
+struct WaveOrder::Cell {  // of four bytes, or of one
+  u32 launch = 0;
+  u32 writer = 0, store = 0;              // the wave's number + 1, and which of its stores it was
+  u32 reader = 0, load = 0, epoch = 0;    // the last one
+  const Op* written_by = nullptr;
+  const Op* read_by = nullptr;
+  bool by_shared = false;                 // written where all see it at once
+  bool is_split = false;                  // its four bytes have cells of their own
+};
+
+struct WaveOrder::Page {
+  static constexpr u64 kBytes = 4096;
+  std::array<Cell, kBytes / 4> words;
+  std::unordered_map<u32, std::array<Cell, 4>> bytes;
+};
+
+class Shadow {
+ public:
+  // For the next launch.
+  void begin() {
+    ++launch;
+    told.clear();
+    if (pages_.size() > 4000) pages_.clear(), last_ = nullptr;
+  }
+  WaveOrder::Page& page(u64 number) {
+    if (last_ && last_number_ == number) return *last_;
+    auto& page = pages_[number];
+    if (!page) page = std::make_unique<WaveOrder::Page>();
+    last_ = page.get(), last_number_ = number;
+    return *last_;
+  }
+  u32 launch = 0;
+  std::unordered_map<u64, Known> told;  // what atomics have left at an address for those that read it there
+
+ private:
+  std::unordered_map<u64, std::unique_ptr<WaveOrder::Page>> pages_;
+  WaveOrder::Page* last_ = nullptr;
+  u64 last_number_ = 0;
+};
+
+Shadow& shadow() {
+  static Shadow all;
+  return all;
+}
+void begin_order() { shadow().begin(); }
+
+// ---- The workgroup's barrier
+
+void GroupOrder::begin(u32 waves, u64 number, bool has_one_cache) {
+  arrived_.assign(waves, {});
+  at_barrier_.assign(waves, {});
+  foreign_arrived_ = foreign_ = released_arrived_ = released_ = nullptr;
+  number_ = u32(number), epoch_ = 1, has_one_cache_ = has_one_cache;
+}
+
+void GroupOrder::open() {
+  at_barrier_ = arrived_;
+  foreign_ = joined(foreign_, foreign_arrived_);
+  released_ = joined(released_, released_arrived_);
+  ++epoch_;
+}
+
+// ---- Waves
+
+void WaveOrder::begin(const Launch& launch, Workgroup& group, u32 index) {
+  launch_ = &launch;
+  group_ = &group.order;
+  waves_ = u32(group.waves.size());
+  first_ = group_->number_ * waves_;
+  index_ = index;
+  loads_ = stores_ = loaded_ = stored_ = 0;
+  loading_.clear();
+  storing_.clear();
+  fresh_.assign(waves_, 0);
+  seen_ = near_ = have_ = released_ = nullptr;
+  told_of_ = nullptr;
+}
+
+// The oldest ones have come, until so many are left.
+void WaveOrder::wait(std::deque<Passing>& all, size_t left) {
+  for (; all.size() > left; all.pop_front()) {
+    Passing& p = all.front();
+    loaded_ = std::max(loaded_, p.load);
+    stored_ = std::max(stored_, p.store);
+    if (p.is_write_back) released_ = joined(released_, p.released);
+    for (const Known& k : p.seen) seen_ = joined(seen_, k);
+  }
+}
+
+// Stores that are where the workgroup's L2 has them: this wave's, and those of others that it knows of.
+Known WaveOrder::stored() const {
+  auto all = std::make_shared<std::map<u32, u32>>();
+  for (u32 w = 0; w < waves_; ++w) {
+    const u32 up_to = w == index_ ? stored_ : group_->at_barrier_[w].stored;
+    if (up_to != 0) (*all)[first_ + w] = up_to;
+  }
+  return all->empty() ? nullptr : Known(all);
+}
+
+Known WaveOrder::known() const {
+  const Known own = launch_->code->tgt.has_many_l2() ? joined(released_, group_->released_) : stored();
+  return joined(joined(own, have_), group_->foreign_);
+}
+
+void WaveOrder::before(Wave&, const Op& o) {
+  const OrderOp& op = launch_->code->order_ops[size_t(&o - launch_->code->ops.data())];
+  op_ = &op;
+  told_of_ = nullptr;
+  if (op.loads_left >= 0) wait(loading_, size_t(op.loads_left));
+  if (op.stores_left >= 0) wait(storing_, size_t(op.stores_left));
+  if (op.invalidates & Reach::Device) near_ = joined(near_, seen_);
+  if (op.invalidates & Reach::Group) {
+    have_ = joined(joined(have_, near_), group_->foreign_);
+    for (u32 w = 0; w < waves_; ++w) fresh_[w] = group_->at_barrier_[w].stored;
+  }
+  if (op.arrives) {
+    group_->arrived_[index_] = {stores_, stored_, group_->has_one_cache_ ? loads_ : loaded_};
+    group_->foreign_arrived_ = joined(group_->foreign_arrived_, have_);
+    group_->released_arrived_ = joined(group_->released_arrived_, released_);
+  }
+  if (!op.counts_load && !op.counts_store) return;
+  Passing passing;
+  if (op.write_back) {
+    passing.is_write_back = true;
+    passing.released = joined(joined(stored(), have_), group_->foreign_);
+  } else if (o.info->kind == MemKind::Store) {
+    passing.store = ++stores_;
+  } else if (o.info->kind != MemKind::Atomic) {
+    passing.load = ++loads_;
+  }
+  (op.counts_load ? loading_ : storing_).push_back(std::move(passing));
+}
+
+u8* WaveOrder::access(Wave& w, const Op& o, u64 address, u32 bytes, u32 lane, bool write, bool atomic) {
+  if (op_->shared && (atomic || !write)) {
+    Known& told = shadow().told[address];
+    const bool reads = !atomic || (o.flags & F_RETURN);
+    if (reads && told) {
+      auto& seen = loading_.back().seen;
+      if (seen.empty() || seen.back() != told) seen.push_back(told);
+    }
+  }
+  if (op_->shared && write) {  // a release, for those that read it here
+    if (told_of_ != &o) told_ = known(), told_of_ = &o;
+    Known& told = shadow().told[address];
+    told = atomic ? joined(told, told_) : told_;
+  }
+  u32 spoiled = 0;  // a bit a byte
+  for (u64 at = address, end = address + bytes; at < end;) {
+    Page& page = shadow().page(at / Page::kBytes);
+    Cell& word = page.words[at % Page::kBytes / 4];
+    if (word.launch != shadow().launch) word = {}, word.launch = shadow().launch;
+    if (at % 4 == 0 && end - at >= 4 && !word.is_split) {
+      if (!touch(w, o, word, at, lane, write, atomic)) spoiled |= 15u << (at - address);
+      at += 4;
+      continue;
+    }
+    auto& four = page.bytes[u32(at % Page::kBytes / 4)];
+    if (!word.is_split) four.fill(word), word.is_split = true;
+    do {
+      if (!touch(w, o, four[at % 4], at, lane, write, atomic)) spoiled |= 1u << (at - address);
+    } while (++at % 4 != 0 && at < end);
+  }
+  u8* const memory = reinterpret_cast<u8*>(address);
+  if (spoiled == 0) return memory;
+  for (u32 i = 0; i < bytes; ++i) copies_[lane][i] = spoiled >> i & 1 ? 0xff : memory[i];
+  return copies_[lane];
+}
+
+bool WaveOrder::knows_store(const Cell& c, bool past_caches) const {
+  const u32 writer = c.writer - 1;
+  if (writer - first_ < waves_) {
+    const auto& of = group_->at_barrier_[writer - first_];
+    const u32 up_to = group_->has_one_cache_ ? of.placed : past_caches ? of.stored : fresh_[writer - first_];
+    if (up_to >= c.store) return true;
+  }
+  if (includes(have_, writer, c.store)) return true;
+  if (includes(group_->foreign_, writer, c.store) && (group_->has_one_cache_ || past_caches)) return true;
+  return past_caches && (includes(seen_, writer, c.store) || includes(near_, writer, c.store));
+}
+
+std::string WaveOrder::told(const Wave& w, u64 address, const char* what, u32 wave, const Op& other) const {
+  char at[40], pc[20];
+  snprintf(at, sizeof at, "0x%llx", static_cast<unsigned long long>(address));
+  snprintf(pc, sizeof pc, "%06x", other.addr);
+  std::string where = at;
+  if (w.hit && address >= w.hit->begin && address < w.hit->end) where += " ('" + w.hit->label + "' + " + std::to_string(address - w.hit->begin) + ")";
+  const std::string group = wave / waves_ == first_ / waves_ ? "" : "workgroup " + std::to_string(wave / waves_) + ", ";
+  return "global memory at " + where + ": " + what + " " + group + "wave " + std::to_string(wave % waves_) + ", pc " + pc + ": " + other.text;
+}
+
+// Whether the access comes in order with those of other waves.
+bool WaveOrder::touch(Wave& w, const Op& o, Cell& c, u64 address, u32 lane, bool write, bool atomic) {
+  const u32 me = first_ + index_ + 1;
+  const bool is_shared = op_->shared, is_foreign = c.writer != 0 && c.writer != me && !(is_shared && c.by_shared);
+  bool is_ordered = true;
+  if ((!write || atomic) && is_foreign && (c.by_shared || !knows_store(c, is_shared))) {
+    const char* const what = c.by_shared                     ? "loaded, and nothing orders that after the atomic of"
+                             : !knows_store(c, true)         ? "loaded, and nothing that this wave knows of orders that after the store of"
+                                                             : "loaded, and this wave's caches may be older than the store of";
+    if (atomic) w.fault(o, told(w, address, what, c.writer - 1, *c.written_by), int(lane));
+    if (launch_->order > 1) w.say(o, told(w, address, what, c.writer - 1, *c.written_by), int(lane));
+    is_ordered = false;
+  }
+  if (!write) {
+    if (!is_shared) c.reader = me, c.load = loads_, c.epoch = group_->epoch_, c.read_by = &o;
+    return is_ordered;
+  }
+  // A load that is still on its way when its wave is at the barrier may come after what another wave stores behind it.
+  if (const u32 reader = c.reader - 1 - first_; c.reader != 0 && c.reader != me && reader < waves_ && c.epoch < group_->epoch_ &&
+                                                group_->at_barrier_[reader].loaded < c.load)
+    w.fault(o, told(w, address, "stored, and nothing orders that after the load of", c.reader - 1, *c.read_by), int(lane));
+  c.writer = me, c.store = stores_, c.written_by = &o, c.by_shared = is_shared, c.reader = 0;
+  return true;
+}
+
+void WaveOrder::scalar_load(Wave& w, const Op& o, u64 address, u32 bytes) {
+  for (u64 at = address & ~3ull; at < address + bytes; at += 4) {
+    const Cell& word = shadow().page(at / Page::kBytes).words[at % Page::kBytes / 4];
+    if (word.launch != shadow().launch) continue;
+    const Cell& c = word.is_split ? shadow().page(at / Page::kBytes).bytes[u32(at % Page::kBytes / 4)][0] : word;
+    if (c.writer != 0)
+      w.fault(o, told(w, at, "loaded by the scalar cache, which may be older than the store of", c.writer - 1, *c.written_by));
+  }
+}
+
+}  // namespace amdemu
