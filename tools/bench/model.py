@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""What a model says of the AMD machine code: the benchmark table's ops, made small, run on a libamdhip64 that executes
-code objects and counts what they do (AMDEMU_STATS), and its roofline.py turns the counts into bounds. Prints a table in
-Markdown: for each op and GPU the modelled share of the roof, which is the time of the memory's bytes over that of
-whatever takes longest. It is a model, not a measurement.
+"""What the emulator says of the AMD machine code's speed, as tables in Markdown. They are no measurements.
 
-    model.py build/release/lib/libhipops.so --runtime FOLDER --roofline FOLDER/../tools/roofline.py
+    model.py build/release/lib/libhipops.so --runtime build/release/amdemu [--table path|pairs|limits|facts]
+
+path    the critical path of small launches (AMDEMU_PATH): in microseconds, and its parts in cycles
+pairs   kernels of one family on the same large problem, by the model of a compute unit (AMDEMU_MODEL)
+limits  which resource is the limit of larger problems with the default policy, by the same model
+facts   the latencies and rates that all of this is made of, and where each is from (needs --amdemu build/release/bin/amdemu)
 """
 
 import argparse
@@ -16,7 +18,9 @@ import subprocess
 import sys
 import tempfile
 
-GPUS = {"gfx942": "MI300X", "gfx950": "MI355X", "gfx1100": "RX 7900 XTX", "gfx1201": "RX 9070 XT"}
+GPUS = {"gfx942": "MI300X", "gfx1100": "RX 7900 XTX"}  # those that the emulator has figures of
+KINDS = {"scalar_memory": "scalar loads", "vector_memory": "vector memory", "lds": "LDS", "barrier": "barriers", "alu": "ALU"}
+HEATS = ("cold", "warm")  # x and y in memory, or in the Infinity Cache
 F32, BF16, I64 = 1, 3, 11
 BYTES = {F32: 4, BF16: 2, I64: 8}
 
@@ -161,37 +165,119 @@ ROWS |= {"rope/bf16/1x32x1024x128": rope("rope", 1, 32, 1024, 128), "rope_i/bf16
          "strided_copy_slice/bf16/1024x12288[:,4096:8192]": copy((1024, 4096), (12288, 1))}
 
 
-def bounds(arguments, name, target):
-    """The launches' bounds in microseconds, added up, and what binds the longest one."""
+SMALL = {"rms_norm/bf16/1x4096": norm("rms_norm", BF16, 1, 4096), "layer_norm/bf16/1x4096": norm("layer_norm", BF16, 1, 4096),
+         "softmax/bf16/1x4096": norm("softmax", BF16, 1, 4096), "softmax/bf16/1x128256": norm("softmax", BF16, 1, 128256),
+         "rope/bf16/1x32x1x128": rope("rope", 1, 32, 1, 128), "gather/bf16/4x1024:1/i64": gather(1, 4, 1024),
+         "index_select/bf16/1024x4096/1": index_select(0, (1024, 4096), 1)}
+FAMILIES = {"rms_norm/bf16/16384x4096": ("aligned_512x2", "aligned_512x4", "aligned_cluster"),
+            "layer_norm/bf16/16384x4096": ("aligned_512x2", "aligned_512x4", "aligned_cluster"),
+            "softmax/bf16/16384x4096": ("aligned_512x2", "aligned_512x4", "aligned_cluster"),
+            "rms_norm/bf16/32768x1024": ("aligned_32x4", "aligned_512x2", "aligned_512x4"),
+            "rms_norm/bf16/262144x128": ("packed", "aligned_32x4", "aligned_512x2"),
+            "rms_norm/bf16/16384x4097": ("unaligned_512", "unaligned_cluster", "unaligned_stream")}
+ALL = ROWS | SMALL
+for name in FAMILIES:
+    op, _, shape = name.split("/")
+    ALL[name] = norm(op, BF16, *map(int, shape.split("x")))
+
+
+def launches(arguments, variable, name, target, kernel=None):
+    """What the emulator writes of each launch of a workload; of the given kernel, if there is one."""
     with tempfile.TemporaryDirectory() as folder:
-        stats = os.path.join(folder, "stats")
-        environment = dict(os.environ, LD_LIBRARY_PATH=arguments.runtime, AMDEMU_ARCH=target, AMDEMU_STATS=stats)
+        lines, table = os.path.join(folder, "lines"), os.path.join(folder, "table")
+        environment = dict(os.environ, LD_LIBRARY_PATH=arguments.runtime, AMDEMU_ARCH=target, **{variable: lines})
+        if kernel:
+            entry = {"op": name.split("/")[0], "bytes": 2, "layout": kernel.split("_")[0], "vectors": [10**6], "rows_per_unit": [10**6],
+                     "kernels": [[kernel]]}
+            if kernel == "packed":
+                entry["layout"] = "aligned"
+            with open(table, "w") as f:
+                json.dump({"schema": 1, "target": target, "rows": [entry],
+                           "measured": {"device": "", "units": 1, "driver": "", "hipops": "", "date": ""}}, f)
+            environment["HIPOPS_TUNING_FILE"] = table
         subprocess.run([sys.executable, __file__, arguments.library, "--one", name], env=environment, check=True)
-        lines = subprocess.run([sys.executable, arguments.roofline, "--json", stats], check=True, capture_output=True, text=True).stdout
-    launches = [json.loads(line) for line in lines.splitlines()]
-    longest = [max(launch["estimate_us"].values()) * launch["launches"] for launch in launches]
-    memory = sum(launch["estimate_us"]["memory"] * launch["launches"] for launch in launches)
-    return memory / sum(longest), launches[longest.index(max(longest))]["bound"]
+        with open(lines) as f:
+            return [json.loads(line) for line in f]
+
+
+def print_table(header, rows):
+    print("| " + " | ".join(header) + " |\n" + "|---" * len(header) + "|")
+    for row in rows:
+        print("| " + " | ".join(row) + " |", flush=True)
+
+
+def paths(arguments):
+    for name in SMALL:
+        for target, gpu in GPUS.items():
+            if arguments.match not in name:
+                continue
+            lines = launches(arguments, "AMDEMU_PATH", name, target)
+            total = {kind: sum(line["cold"]["by"][kind] for line in lines) for kind in KINDS}
+            trips = {kind: sum(line["cold"]["trips"].get(kind, 0) for line in lines) for kind in KINDS}
+            cells = [f"{total[kind]:.0f}" + (f" ({trips[kind]})" if kind != "alu" else "") for kind in KINDS]
+            yield [name, gpu, str(len(lines)), f"{sum(line['cold']['us'] for line in lines):.2f}",
+                   f"{sum(line['warm']['us'] for line in lines):.2f}", f"{sum(total.values()):.0f}", *cells]
+
+
+def pairs(arguments):
+    for name, kernels in FAMILIES.items():
+        if arguments.match not in name:
+            continue
+        first = {}
+        for kernel in kernels:
+            cells = []
+            for target in GPUS:
+                line, *more = launches(arguments, "AMDEMU_MODEL", name, target, kernel)
+                if more or not line["kernel"].endswith(kernel):
+                    cells += ["-"] * 4
+                    continue
+                for heat in HEATS:
+                    cycles = line[heat]["cycles"]
+                    cells += [f"{line[heat]['us']:.1f} ({cycles / first.setdefault((target, heat), cycles):.2f})", limit(line[heat])]
+            yield [name, kernel, *cells]
+
+
+def limit(of):
+    return f"{of['limit']} (memory {100 * of['busy']['memory']:.0f} %, VALU {100 * of['busy']['valu']:.0f} %)"
+
+
+def limits(arguments):
+    for name in ROWS:
+        if arguments.match in name:
+            longest = [max(launches(arguments, "AMDEMU_MODEL", name, target), key=lambda line: line["cold"]["cycles"]) for target in GPUS]
+            yield [name, *(limit(line[heat]) for line in longest for heat in HEATS)]
+
+
+def facts(arguments):
+    rows = json.loads(subprocess.run([arguments.amdemu, "--facts"], capture_output=True, check=True).stdout)
+    for row in rows:
+        cells = [f"{of['value']:g}, {of['tag']}" + (f": {of['source']}" if of["source"] else "") for of in row["cards"].values()]
+        yield [row["name"], row["unit"], *cells]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("library")
     parser.add_argument("--runtime", help="folder of the libamdhip64")
-    parser.add_argument("--roofline", help="its roofline.py")
-    parser.add_argument("--match", default="", help="only rows whose name holds this")
+    parser.add_argument("--amdemu", help="the program")
+    parser.add_argument("--table", choices=("path", "pairs", "limits", "facts"), default="path")
+    parser.add_argument("--match", default="", help="only workloads whose name holds this")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.one:
-        ROWS[arguments.one](Device(arguments.library))
+        ALL[arguments.one](Device(arguments.library))
         return
-    if not arguments.runtime or not arguments.roofline:
-        parser.error("--runtime and --roofline are needed")
-    print("| workload | " + " | ".join(GPUS.values()) + " |\n" + "|---" * (len(GPUS) + 1) + "|")
-    for name in ROWS:
-        if arguments.match in name:
-            cells = ["%.2f (%s)" % bounds(arguments, name, target) for target in GPUS]
-            print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+    if not (arguments.amdemu if arguments.table == "facts" else arguments.runtime):
+        parser.error("--amdemu is needed" if arguments.table == "facts" else "--runtime is needed")
+    if arguments.table == "path":
+        parts = [f"{name} (trips)" if kind != "alu" else name for kind, name in KINDS.items()]
+        print_table(["workload", "card", "launches", "µs, cold", "µs, warm", "cycles, cold", *parts], paths(arguments))
+    elif arguments.table == "pairs":
+        print_table(["workload", "kernel", *(f"{gpu}, {heat}: {what}" for gpu in GPUS.values() for heat in HEATS for what in ("µs (to the first)", "limit"))], pairs(arguments))
+    elif arguments.table == "limits":
+        print_table(["workload", *(f"{gpu}, {heat}" for gpu in GPUS.values() for heat in HEATS)], limits(arguments))
+    else:
+        print_table(["what", "unit", *GPUS.values()], facts(arguments))
 
 
 if __name__ == "__main__":

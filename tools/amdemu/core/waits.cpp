@@ -110,7 +110,7 @@ WaitOp wait_op(const Op& o, const Target& target) {
     gives = gives || (o.flags & F_RETURN);
     w.flat = o.info->space == Space::Flat;
     w.replaces = is_load;
-    if (is_load || gives || target.is9()) w.counter = Awaited::Vector;
+    w.counter = is_load || gives || target.is9() ? Awaited::Vector : Awaited::Store;
   }
   if (gives && !w.named.empty()) w.loaded = w.named.front();
   return w;
@@ -177,7 +177,7 @@ void Waits::before(Wave& w, const Op& o) {
     load = &loads_.back();
     for (u32 r = op.loaded.first; r < u32(op.loaded.first) + op.loaded.count; ++r) of_[r] = load;
   }
-  if (op.counter != Awaited::Nothing) on_its_way_[int(op.counter)].push_back(load);
+  if (op.counter != Awaited::Nothing && op.counter != Awaited::Store) on_its_way_[int(op.counter)].push_back(load);
   if (op.flat) on_its_way_[int(Awaited::Ds)].push_back(load);
 }
 

@@ -8,8 +8,8 @@
 
 namespace amdemu {
 
-// The counters. Ds and Scalar are one, lgkmcnt, before GFX12, and Store is Vector's before GFX10. Registers may be used again
-// as soon as a store has been issued: it is order.h that asks for Store.
+// The counters that tell accesses' progress. Ds and Scalar are one, lgkmcnt, before GFX12. Store is that of GFX10 and later. Waits
+// does not look at it, as registers may be used again as soon as a store has been issued.
 enum class Awaited : u8 { Vector, Ds, Scalar, Store, Nothing };
 constexpr int kAwaited = int(Awaited::Nothing);
 
