@@ -14,6 +14,9 @@ namespace hipops_test {
 
 using Sizes = std::vector<int64_t>;
 
+// Random tensors of so many elements get no long dimension more: a few of millions would take nearly all of the time.
+constexpr int64_t kManyElements = 1000;
+
 inline Sizes contiguous(const Sizes& shape) {
   Sizes stride(shape.size(), 1);
   for (size_t d = shape.size(); d-- > 1;) stride[d - 1] = stride[d] * shape[d];
@@ -80,9 +83,8 @@ class HostTensor {
   }
 
   std::vector<unsigned char> bytes() const {
-    std::vector<unsigned char> all;
-    for (const Chunk& chunk : memory_) all.insert(all.end(), chunk.byte, chunk.byte + sizeof chunk.byte);
-    return all;
+    const unsigned char* first = memory_[0].byte;
+    return {first, first + memory_.size() * sizeof(Chunk)};
   }
 
   // True if every byte that belongs to no element is what it was at first.

@@ -266,9 +266,11 @@ ScatterOperands random_operands(Random& random, hipops_dtype dtype, hipops_dtype
   const size_t rank = 1 + random() % 5;
   const auto dim = static_cast<int32_t>(random() % rank);
   Sizes x_shape(rank), y_shape(rank);
+  int64_t elements = 1;
   for (size_t d = 0; d < rank; ++d) {
     x_shape[d] = pick(random, 1, 5);
-    if (random() % 3 == 0) x_shape[d] *= 8;
+    if (random() % 3 == 0 && elements < kManyElements) x_shape[d] *= 8;
+    elements *= x_shape[d];
     y_shape[d] = x_shape[d] + (random() % 4 == 0 ? pick(random, 0, 8) : 0);
   }
   x_shape[static_cast<size_t>(dim)] = pick(random, 1, 20);

@@ -28,11 +28,12 @@ const RowOp kLayerNorm = {
       Quad sum = 0;
       for (long double v : x) sum += v;
       Quad mean = sum / n;
-      auto less_mean = [mean](long double v) { return static_cast<long double>(v - mean); };
-      for (long double v : x) squares += less_mean(v) * less_mean(v);
+      Row less_mean;
+      for (long double v : x) less_mean.push_back(static_cast<long double>(v - mean));
+      for (long double v : less_mean) squares += v * v;
       long double root = std::sqrt(squares / n + eps);
       for (size_t i = 0; i < x.size(); ++i) {
-        long double product = less_mean(x[i]) / root * weight[i];
+        long double product = less_mean[i] / root * weight[i];
         (*y)[i] = product + bias[i];
         (*magnitude)[i] = std::fabs(product) + std::fabs(bias[i]);
       }
