@@ -3,12 +3,14 @@
 #include <cstdio>
 #include <cstring>
 
+extern "C" {
 int parity_main(int argc, char** argv);
 int bench_main(int argc, char** argv);
 int tune_main(int argc, char** argv);
 int inspect_main(int argc, char** argv);
 int info_main(int argc, char** argv);
 int fuzz_main(int argc, char** argv);
+}
 
 int main(int argc, char** argv) {
   const struct {

@@ -23,7 +23,7 @@ namespace {
 
 const char *const kBuilt = "gfx90a", *const kParsed = "gfx1030";
 
-bool is_only_parsed(const std::string& op) { return op == "layer_norm" || op == "rms_norm"; }
+bool is_only_parsed(const std::string& op) { return op == "layer_norm" || op == "rms_norm" || op == "fused_add_rms_norm"; }
 
 std::string replaced(std::string text, const std::string& what, const std::string& by) {
   const size_t at = text.find(what);

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# new_op.sh SOURCE FOLDER PYTHON: docs/guide/add-an-op.md, followed to the letter in a copy of the source: new ops of both
+# new_op.sh SOURCE FOLDER PYTHON CC CXX: docs/guide/add-an-op.md, followed to the letter in a copy of the source: new ops of both
 # templates are generated, built for the CPU alone, and pass; and fail once their kernels are wrong. What has a file already,
 # or no place to go, is refused, and nothing touched.
 set -euo pipefail
-source=$1 folder=$2 python=$3
+source=$1 folder=$2 python=$3 cc=$4 cxx=$5
 "$python" -c 'import numpy' 2> /dev/null || { echo "skipped: $python has no NumPy"; exit 77; }
 rm -rf "$folder"
 mkdir -p "$folder"
@@ -29,7 +29,7 @@ quietly tools/new_op.sh --rows log_softmax_again
 for op in twice_as_much log_softmax_again; do
   quietly env PYTHONDONTWRITEBYTECODE=1 "$python" parity/golden/generate.py --op $op --no-torch
 done
-quietly cmake -G Ninja -S . -B build -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DHIPOPS_AMD=OFF -DHIPOPS_CUDA=OFF \
+quietly cmake -G Ninja -S . -B build -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DHIPOPS_AMD=OFF -DHIPOPS_CUDA=OFF \
   "-DHIPOPS_OPS=twice_as_much;log_softmax_again"
 quietly cmake --build build --target test_twice_as_much test_log_softmax_again hipops-parity hipops-fuzz
 quietly ctest --test-dir build -R '^test_twice_as_much$' --no-tests=error
