@@ -7,7 +7,7 @@ options=${*:1:$#-1}
 kept=$KEPT/${code%% *}${options// /}.zst
 if [ ! -f "$kept" ]; then
   mkdir -p "$KEPT"
-  find "$KEPT" -mtime +0 -delete  # of code objects that have been built anew since
+  find "$KEPT" -type f -mtime +6 -delete || true  # of code objects that have been built anew since
   part=$(mktemp "$KEPT/part-XXXXXX")
   trap 'rm -f "$part"' EXIT
   "$OBJDUMP" "$@" | zstd -q -1 > "$part"
