@@ -21,11 +21,11 @@ for name in ("AMDEMU_PATH", "AMDEMU_MODEL", "AMDEMU_STATS", "AMDEMU_TRACE"):
 passed = failed = 0
 
 with open(os.path.join(work, "in.bin"), "wb") as f:
-    array.array("I", range(64, 64 + (4 << 20))).tofile(f)
+    array.array("I", range(64, 64 + (1 << 20))).tofile(f)
 with open(os.path.join(work, "big.bin"), "wb") as f:
-    f.truncate(64 << 20)
+    f.truncate(40 << 20)
 IN, BIG = "in:" + os.path.join(work, "in.bin"), "in:" + os.path.join(work, "big.bin")
-OUT, BIG_OUT = f"out:{1 << 20}:" + os.path.join(work, "out.bin"), f"out:{64 << 20}:/dev/null"
+OUT, BIG_OUT = f"out:{1 << 20}:" + os.path.join(work, "out.bin"), f"out:{40 << 20}:/dev/null"
 FACTS = {row["name"]: row for row in json.loads(subprocess.run([amdemu, "--facts"], capture_output=True, check=True).stdout)}
 
 
@@ -44,8 +44,9 @@ def launch(variable, co, kernel, *args, grid=1, block=256, big=False):
     path = os.path.join(work, "line.jsonl")
     if os.path.exists(path):
         os.remove(path)
-    r = subprocess.run([amdemu, co, kernel, "--grid", str(grid), "--block", str(block), *((BIG, BIG_OUT) if big else (IN, OUT)), *args], capture_output=True, text=True,
-                       env={**os.environ, variable: path})
+    buffers = (BIG, BIG_OUT) if big else (IN, OUT)
+    r = subprocess.run([amdemu, co, kernel, "--grid", str(grid), "--block", str(block), *buffers, *args], capture_output=True,
+                       text=True, env={**os.environ, variable: path})
     if r.returncode:
         sys.exit(f"{kernel}: {r.stderr}")
     with open(path) as lines:
@@ -56,18 +57,26 @@ def test_path(target, co):
     def path(kernel, *args, **options):
         return launch("AMDEMU_PATH", co, kernel, *args, **options)
 
+    card = path("adds", "i32:1")["card"]
+
     def fact(name):
-        return FACTS[name]["cards"][path("adds", "i32:1")["card"]]["value"]
+        return FACTS[name]["cards"][card]["value"]
 
     def between(kernel, few, many, block=64):
         """What each step more costs."""
         short, long = path(kernel, f"i32:{few}", block=block), path(kernel, f"i32:{many}", block=block)
-        return {heat: {kind: (long[heat]["by"][kind] - short[heat]["by"][kind]) / (many - few) for kind in long[heat]["by"]} |
-                {"trips": {kind: (long[heat]["trips"][kind] - short[heat]["trips"][kind]) / (many - few) for kind in long[heat]["trips"]},
-                 "all": (long[heat]["cycles"] - short[heat]["cycles"]) / (many - few)} for heat in ("cold", "warm")}
+        each = {}
+        for heat in ("cold", "warm"):
+            def step(part, kind):
+                return (long[heat][part][kind] - short[heat][part][kind]) / (many - few)
+            each[heat] = {kind: step("by", kind) for kind in long[heat]["by"]}
+            each[heat]["trips"] = {kind: step("trips", kind) for kind in long[heat]["trips"]}
+            each[heat]["all"] = (long[heat]["cycles"] - short[heat]["cycles"]) / (many - few)
+        return each
 
     lanes = 64 if target.startswith("gfx9") else 32
     address, memory, lds = lanes / fact("address unit"), fact("vector load, memory"), fact("LDS access")
+    store = fact("vector load, L2; store")
     each = between("dependent", 10, 40)
     near("a dependent load's latency", each["cold"]["vector_memory"], address + memory)
     near("the same, warm", each["warm"]["vector_memory"], address + fact("vector load, Infinity Cache"))
@@ -76,11 +85,11 @@ def test_path(target, co):
 
     line = path("independent", block=64)
     check("independent loads are one trip", line["cold"]["trips"]["vector_memory"] == 2, line)   # and the store
-    near("independent loads' latency", line["cold"]["by"]["vector_memory"], 2 * address + memory + fact("vector load, L2; store"), 0.05)
+    near("independent loads' latency", line["cold"]["by"]["vector_memory"], 2 * address + memory + store, 0.05)
 
     line = path("stores_first", block=64)
     check("a store that is waited for is a trip", line["cold"]["trips"]["vector_memory"] == 3, line)
-    near("a store's latency", line["cold"]["by"]["vector_memory"], 3 * address + memory + 2 * fact("vector load, L2; store"), 0.05)
+    near("a store's latency", line["cold"]["by"]["vector_memory"], 3 * address + memory + 2 * store, 0.05)
 
     each = between("scalar", 16, 48)
     near("a dependent scalar load's latency", each["cold"]["scalar_memory"], fact("scalar load, memory"))
@@ -106,13 +115,14 @@ def test_path(target, co):
     additions = 100 * fact("vector ALU result")
     near("a wait for all before use", slow["cold"]["cycles"] - healthy["cold"]["cycles"], additions, 0.05)
     costliest = healthy["costly"][0]
-    check("what costs most", costliest["kind"] == "vector_memory" and costliest["text"].startswith("global_load"), healthy["costly"])
+    is_load = costliest["kind"] == "vector_memory" and costliest["text"].startswith("global_load")
+    check("what costs most", is_load, healthy["costly"])
     near("the parts are the whole", sum(slow["cold"]["by"].values()), slow["cold"]["cycles"])
 
 
 def test_model(target, co):
     def model(kernel, *args, groups=1, block=256, alone=False, heat="cold"):
-        line = launch("AMDEMU_MODEL", co, kernel, *args, grid=1 if alone else groups * machines, block=block, big=True)
+        line = launch("AMDEMU_MODEL", co, kernel, *args, grid=1 if alone else groups * machines, block=block, big=not alone)
         return line | line[heat]
 
     cus = launch("AMDEMU_MODEL", co, "adds", "i32:1")
@@ -121,15 +131,15 @@ def test_model(target, co):
     machines = int(fact["compute units"]) // cus
     lanes = 64 if target.startswith("gfx9") else 32
 
-    once, twice = model("copies", groups=24), model("copies", groups=48)
-    check("workgroups of one CU", (once["workgroups"], twice["workgroups"]) == (24, 48), (once, twice))
-    near("twice the bytes", twice["cycles"], 2 * once["cycles"], 0.05)
+    once, twice = model("copies", groups=16), model("copies", groups=32)
+    check("workgroups of one CU", (once["workgroups"], twice["workgroups"]) == (16, 32), (once, twice))
+    near("twice the bytes", twice["cycles"], 2 * once["cycles"], 0.08)
     check("a copy's limit", once["limit"] == "memory", once)
-    near("a copy's bytes", twice["far_bytes"], 48 * 2 * 4096, 0.01)
-    near("a copy at its share", twice["cycles"], twice["far_bytes"] / fact["memory, a CU's share"] / cus, 0.08)
+    near("a copy's bytes", twice["far_bytes"], 32 * 2 * 4096, 0.01)
+    near("a copy at its share", twice["cycles"], twice["far_bytes"] / fact["memory, a CU's share"] / cus, 0.1)
 
-    warm = model("copies", groups=48, heat="warm")
-    near("a copy in the Infinity Cache", warm["cycles"], warm["far_bytes"] / fact["Infinity Cache, a CU's share"] / cus, 0.15)
+    warm = twice | twice["warm"]
+    near("a copy in the Infinity Cache", warm["cycles"], warm["far_bytes"] / fact["Infinity Cache, a CU's share"] / cus, 0.2)
 
     alone, path = model("copies", block=lanes, alone=True), launch("AMDEMU_PATH", co, "copies", block=lanes)["cold"]["cycles"]
     check("a wave alone waits", alone["limit"] == "latency", alone)
@@ -142,11 +152,13 @@ def test_model(target, co):
 
     # Each planted slow kernel beside its twin.
     healthy, slow = model("copies", groups=24, block=64), model("copies_few", groups=24, block=64)
-    check("few waves are slow", slow["resident"] < healthy["resident"] and slow["cycles"] > 1.5 * healthy["cycles"], (healthy, slow))
+    check("few waves", slow["resident"] < healthy["resident"], (healthy, slow))
+    check("few waves are slow", slow["cycles"] > 1.5 * healthy["cycles"], (healthy, slow))
     check("as they wait", slow["limit"] == "latency", slow)
-    slow = model("copies_words", groups=24)
+    slow = model("copies_words", groups=16)
     near("words are as many bytes", slow["far_bytes"], once["far_bytes"], 0.01)
-    near("words take four times the addresses", slow["busy"]["address"] * slow["cycles"], 4 * once["busy"]["address"] * once["cycles"], 0.02)
+    addresses = [line["busy"]["address"] * line["cycles"] for line in (once, slow)]
+    near("words take four times the addresses", addresses[1], 4 * addresses[0], 0.02)
     check("words are no faster", slow["cycles"] >= 0.98 * once["cycles"], (once, slow))
     healthy, slow = model("columns33", "i32:40", groups=4), model("columns32", "i32:40", groups=4)
     check("bank conflicts are slow", slow["cycles"] > 3 * healthy["cycles"] and slow["limit"] == "lds", (healthy, slow))

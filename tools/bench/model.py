@@ -173,7 +173,7 @@ FAMILIES = {"rms_norm/bf16/16384x4096": ("aligned_512x2", "aligned_512x4", "alig
             "layer_norm/bf16/16384x4096": ("aligned_512x2", "aligned_512x4", "aligned_cluster"),
             "softmax/bf16/16384x4096": ("aligned_512x2", "aligned_512x4", "aligned_cluster"),
             "rms_norm/bf16/32768x1024": ("aligned_32x4", "aligned_512x2", "aligned_512x4"),
-            "rms_norm/bf16/262144x128": ("packed", "aligned_32x4", "aligned_512x2"),
+            "rms_norm/bf16/262144x128": ("aligned_32x4", "aligned_512x2"),
             "rms_norm/bf16/16384x4097": ("unaligned_512", "unaligned_cluster", "unaligned_stream")}
 ALL = ROWS | SMALL
 for name in FAMILIES:
@@ -187,10 +187,8 @@ def launches(arguments, variable, name, target, kernel=None):
         lines, table = os.path.join(folder, "lines"), os.path.join(folder, "table")
         environment = dict(os.environ, LD_LIBRARY_PATH=arguments.runtime, AMDEMU_ARCH=target, **{variable: lines})
         if kernel:
-            entry = {"op": name.split("/")[0], "bytes": 2, "layout": kernel.split("_")[0], "vectors": [10**6], "rows_per_unit": [10**6],
-                     "kernels": [[kernel]]}
-            if kernel == "packed":
-                entry["layout"] = "aligned"
+            entry = {"op": name.split("/")[0], "bytes": 2, "layout": kernel.split("_")[0], "vectors": [10**6],
+                     "rows_per_unit": [10**6], "kernels": [[kernel]]}
             with open(table, "w") as f:
                 json.dump({"schema": 1, "target": target, "rows": [entry],
                            "measured": {"device": "", "units": 1, "driver": "", "hipops": "", "date": ""}}, f)
@@ -233,7 +231,8 @@ def pairs(arguments):
                     continue
                 for heat in HEATS:
                     cycles = line[heat]["cycles"]
-                    cells += [f"{line[heat]['us']:.1f} ({cycles / first.setdefault((target, heat), cycles):.2f})", limit(line[heat])]
+                    ratio = cycles / first.setdefault((target, heat), cycles)
+                    cells += [f"{line[heat]['us']:.1f} ({ratio:.2f})", limit(line[heat])]
             yield [name, kernel, *cells]
 
 
@@ -244,14 +243,15 @@ def limit(of):
 def limits(arguments):
     for name in ROWS:
         if arguments.match in name:
-            longest = [max(launches(arguments, "AMDEMU_MODEL", name, target), key=lambda line: line["cold"]["cycles"]) for target in GPUS]
+            of_all = [launches(arguments, "AMDEMU_MODEL", name, target) for target in GPUS]
+            longest = [max(lines, key=lambda line: line["cold"]["cycles"]) for lines in of_all]
             yield [name, *(limit(line[heat]) for line in longest for heat in HEATS)]
 
 
 def facts(arguments):
     rows = json.loads(subprocess.run([arguments.amdemu, "--facts"], capture_output=True, check=True).stdout)
     for row in rows:
-        cells = [f"{of['value']:g}, {of['tag']}" + (f": {of['source']}" if of["source"] else "") for of in row["cards"].values()]
+        cells = [": ".join(filter(None, (f"{of['value']:g}, {of['tag']}", of["source"]))) for of in row["cards"].values()]
         yield [row["name"], row["unit"], *cells]
 
 
@@ -273,7 +273,8 @@ def main():
         parts = [f"{name} (trips)" if kind != "alu" else name for kind, name in KINDS.items()]
         print_table(["workload", "card", "launches", "µs, cold", "µs, warm", "cycles, cold", *parts], paths(arguments))
     elif arguments.table == "pairs":
-        print_table(["workload", "kernel", *(f"{gpu}, {heat}: {what}" for gpu in GPUS.values() for heat in HEATS for what in ("µs (to the first)", "limit"))], pairs(arguments))
+        columns = [f"{gpu}, {heat}: {what}" for gpu in GPUS.values() for heat in HEATS for what in ("µs (to the first)", "limit")]
+        print_table(["workload", "kernel", *columns], pairs(arguments))
     elif arguments.table == "limits":
         print_table(["workload", *(f"{gpu}, {heat}" for gpu in GPUS.values() for heat in HEATS)], limits(arguments))
     else:
