@@ -60,6 +60,7 @@ struct ListSums : ExpectingSums {
   explicit HIPOPS_METHOD ListSums(const IndexAddArgs& args) : ExpectingSums(args, uint32_t(args.grid)) {}
   HIPOPS_METHOD void add() const {
     const RowOrder& o = a.order;
+    ask_for_walk(a.walk, o.lists, o.sources, o.by_position, o.state, a.y, a.x, a.x_step, a.y_step, a.grid);
     if (o.state != nullptr && (o.state[0] | o.state[1]) != 0) return;
     for (int64_t i = int64_t(block_index()) * kListBlock + thread_index(); i < a.walk.count; i += a.grid * kListBlock) {
       const Offsets<kIndexAddOperands> at = locate(a.walk, i);
@@ -141,8 +142,8 @@ class JoinedSums : ExpectingSums {
   HIPOPS_METHOD void add_long(const LongList& list, uint32_t first) const {
     const uint32_t last = row_vectors() - 1, to = first + LongPart::added_to(), from = first + LongPart::loaded();
     T* y = static_cast<T*>(a.y) + int64_t(list.row) * a.y_step +
-           locate_small(a.walk, to < last ? to : last).of[kIndexAddY];
-    const T* x = static_cast<const T*>(a.x) + locate_small(a.walk, from < last ? from : last).of[kIndexAddX];
+           locate_plainly(a.walk, to < last ? to : last).of[kIndexAddY];
+    const T* x = static_cast<const T*>(a.x) + locate_plainly(a.walk, from < last ? from : last).of[kIndexAddX];
     LongPart sum;
     sum.begin(y, to <= last);
     sum.add(lists_.stage(), x, a.x_step, a.order.sources + list.begin, list.end - list.begin);
@@ -160,7 +161,9 @@ template <class T, int Length>
 class ScanSums {
  public:
   explicit HIPOPS_METHOD ScanSums(const IndexAddArgs& args)
-      : args_(args),
+      : args_((ask_for_walk(args.walk, args.x, args.y, args.scan.parts, args.scan.by_parts.multiplier, args.scan.by_parts.shift,
+                            args.scan.first_part, args.scan.first_row, args.scan.hashes, args.scan.last_share, args.y_step),
+               args)),
         number_(divide(block_index(), args.scan.by_parts)),
         share_(args, args.scan.first_row, args.scan.hashes, number_, number_ == args.scan.last_share,
                args.scan.reports != 0 && block_index() == 0),
@@ -290,6 +293,8 @@ template <class T, int Length>
 class FewSums {
  public:
   explicit HIPOPS_METHOD FewSums(const IndexAddArgs& args) : args_(args) {
+    ask_for_walk(args.walk, args.x, args.scan.parts, args.scan.by_parts.multiplier, args.scan.by_parts.shift, args.indices,
+                 args.index_step, args.index.data, args.index.type, args.index.size, args.x_step);
     const uint32_t wave = uniform(uint32_t(block_index() * (kFewBlock / wave_size) + wave_index()));
     place_ = divide(wave, args.scan.by_parts);
     const uint32_t part = wave - place_ * args.scan.parts, i = part * wave_size + lane_index();

@@ -105,13 +105,8 @@ template <class T, int Length>
 HIPOPS_FN void widen_sums(const ScatterAddArgs& a) {
   const T* y = static_cast<const T*>(a.y);
   const ScatterGeometry& g = a.geometry;
-  for_each_batch(g, [&](const int64_t(&i)[kScatterDepth]) {
-    int64_t within[kScatterDepth];
-    SourceOffsets at[kScatterDepth];
+  for_each_located(g, [&](auto& i, auto&, auto& at) {
     Vector<T, Length> element[kScatterDepth];
-#pragma unroll
-    for (int n = 0; n < kScatterDepth; ++n) within[n] = i[n] < g.walk.count ? i[n] : g.walk.count - 1;
-    locate(g.walk, within, at);
 #pragma unroll
     for (int n = 0; n < kScatterDepth; ++n) element[n] = load_vector<Length>(y + at[n].of[kScatterY] * Length);
 #pragma unroll
@@ -131,14 +126,9 @@ template <class T, int Length>
 HIPOPS_FN void round_sums(const ScatterAddArgs& a) {
   T* y = static_cast<T*>(a.y);
   const ScatterGeometry& g = a.geometry;
-  for_each_batch(g, [&](const int64_t(&i)[kScatterDepth]) {
-    int64_t within[kScatterDepth];
-    SourceOffsets at[kScatterDepth];
+  for_each_located(g, [&](auto& i, auto& within, auto& at) {
     Vector<T, Length> element[kScatterDepth];
     Vector<float, Length> sum[kScatterDepth];
-#pragma unroll
-    for (int n = 0; n < kScatterDepth; ++n) within[n] = i[n] < g.walk.count ? i[n] : g.walk.count - 1;
-    locate(g.walk, within, at);
 #pragma unroll
     for (int n = 0; n < kScatterDepth; ++n) {
       element[n] = load_vector<Length>(y + at[n].of[kScatterY] * Length);

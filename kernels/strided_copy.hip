@@ -37,6 +37,7 @@ template <class T>
 HIPOPS_FN void copy_any(const StridedCopyArgs& a) {
   const T* x = static_cast<const T*>(a.x);
   T* y = static_cast<T*>(a.y);
+  ask_for_walk(a.walk, a.x, a.y, a.step);
   for (int64_t first = int64_t(block_index()) * (kCopyBlock * kCopyDepth); first < a.walk.count; first += a.step) {
     // Places past the end read the last unit, and forget it: without a branch all loads are under way before the first
     // is waited for.
@@ -65,6 +66,7 @@ HIPOPS_FN void copy_any(const StridedCopyArgs& a) {
 
 template <class T>
 HIPOPS_FN void copy_few(const StridedCopyArgs& a) {
+  ask_for_walk(a.walk, a.x, a.y);
   const int32_t i = int32_t(block_index() * kCopyFewBlock + thread_index());
   if (i >= a.walk.count) return;
   const Offsets<kCopyOperands> at = locate(a.walk, i);
@@ -75,14 +77,11 @@ HIPOPS_FN void copy_few(const StridedCopyArgs& a) {
 // apart.
 template <class T>
 HIPOPS_FN void copy_rows(const StridedCopyArgs& a) {
+  ask_for_walk(a.walk, a.x, a.y, a.count, a.lanes, a.parts, a.cols, a.parts_divisor.multiplier, a.parts_divisor.shift,
+               a.stride[kCopyX][0]);
   constexpr int depth = sizeof(T) == kWideBytes ? kCopyDepth : kCopyElementsDepth;
-  const int32_t lane = int32_t(thread_index() % (1u << a.lanes)), cols = int32_t(a.cols);
-  for (int64_t w = int64_t(block_index()) * kCopyRowsBlock + thread_index(); w < a.count; w += a.step) {
-    const int64_t piece = w >> a.lanes;
-    const int64_t r = a.walk.small ? int64_t(divide(uint32_t(piece), a.parts_divisor))
-                                   : divide(piece, a.parts, a.wide_parts_divisor);
-    const int32_t first = ((int32_t(piece - r * a.parts) * depth) << a.lanes) + lane;
-    const Offsets<kCopyOperands> at = locate(a.walk, r);
+  const int32_t cols = int32_t(a.cols);
+  for_each_part_of_row<kCopyRowsBlock, depth>(a, [&](int64_t, const Offsets<kCopyOperands>& at, int32_t first) {
     const T* x = static_cast<const T*>(a.x) + at.of[kCopyX];
     T* y = static_cast<T*>(a.y) + at.of[kCopyY];
     T value[depth];
@@ -96,7 +95,7 @@ HIPOPS_FN void copy_rows(const StridedCopyArgs& a) {
       const int32_t col = first + (n << a.lanes);
       if (col < cols) y[col * a.stride[kCopyY][0]] = value[n];
     }
-  }
+  }, a.stride[kCopyX][0]);
 }
 
 // Where in the two dimensions tile t is. (The launcher sees to it that the divisors may be used.)
@@ -112,16 +111,10 @@ HIPOPS_FN CopyTilePlace copy_tile_place(const Walk<kCopyOperands>& walk, int64_t
 // Rows that begin anywhere.
 template <class T>
 HIPOPS_FN void copy_shifted(const StridedCopyArgs& a) {
-  const int32_t lane = int32_t(thread_index() % (1u << a.lanes));
-  for (int64_t w = int64_t(block_index()) * kCopyBlock + thread_index(); w < a.count; w += a.step) {
-    const int64_t piece = w >> a.lanes;
-    const int64_t r = a.walk.small ? int64_t(divide(uint32_t(piece), a.parts_divisor))
-                                   : divide(piece, a.parts, a.wide_parts_divisor);
-    const int32_t first = ((int32_t(piece - r * a.parts) * kShiftedDepth) << a.lanes) + lane;
-    const Offsets<kCopyOperands> at = locate(a.walk, r);
+  for_each_part_of_row<kCopyBlock, kShiftedDepth>(a, [&](int64_t, const Offsets<kCopyOperands>& at, int32_t first) {
     copy_shifted_row(static_cast<const T*>(a.x) + at.of[kCopyX], static_cast<T*>(a.y) + at.of[kCopyY],
                      int32_t(a.cols), first, a.lanes, false);
-  }
+  });
 }
 
 // A tile in shared memory, of lines as they come from x, and read across. What is added to a line spreads the elements
@@ -136,6 +129,7 @@ struct CopyTile {
 
 template <class T>
 HIPOPS_FN void copy_tile(const StridedCopyArgs& a) {
+  ask_for_walk(a.walk, a.x, a.y, a.size[0], a.size[1], a.stride[kCopyX][0], a.stride[kCopyX][1]);
   using Tile = CopyTile<T>;
   HIPOPS_SHARED(T, tile, Tile::kEdge * Tile::kPitch);
   const int lane = int(thread_index() % Tile::kEdge), line = int(thread_index() / Tile::kEdge);
@@ -179,6 +173,8 @@ HIPOPS_FN void copy_tile(const StridedCopyArgs& a) {
 // work-items 8 by 8 squares, as far as there are so many, meet in lines of 128 bytes on both sides.
 template <class T>
 HIPOPS_FN void copy_square(const StridedCopyArgs& a) {
+  ask_for_walk(a.walk, a.x, a.across, a.tiles, a.divisor[0].multiplier, a.divisor[0].shift, a.divisor[1].multiplier,
+               a.divisor[1].shift, a.size[0], a.size[1], a.line);
   constexpr int n = kWideBytes / int(sizeof(T));
   const uint32_t thread = thread_index(), low = a.across < 3 ? a.across : 3, along = 8 - a.across;
   const uint32_t inside = thread % 8 | ((thread >> (3 + low)) % (1u << (along - 3))) << 3;
@@ -293,6 +289,7 @@ HIPOPS_FN void store_staged(const StridedCopyArgs& a, const Shared<b128>& vector
 
 template <class T>
 HIPOPS_FN void copy_staged(const StridedCopyArgs& a) {
+  ask_for_walk(a.walk, a.x, a.y, a.size[0], a.size[1], a.stride[kCopyX][0], a.stride[kCopyX][1]);
   using Tile = StagedTile<T>;
   constexpr int n = Tile::kLength, lines = Tile::kLines;
   HIPOPS_SHARED(b128, vectors, Tile::kSize / n);

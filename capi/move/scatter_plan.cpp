@@ -64,10 +64,7 @@ Layout<kScatterOperands> layout_of(const Operands& o, int rank) {
 ScatterGeometry geometry_of(const ScatterTensors& t, const Operands& o, int64_t vector) {
   ScatterGeometry g{};
   g.walk = walk_of(layout_of(o, t.x->rank), vector);
-  for (int d = 0; d < g.walk.rank; ++d) {
-    g.walk.dim[d].stride[kScatterX] /= vector;
-    g.walk.dim[d].stride[kScatterY] /= vector;
-  }
+  for (const int k : {kScatterX, kScatterY}) step_by_vectors(&g.walk, k, vector);
   g.vector = vector;
   return g;
 }

@@ -72,7 +72,7 @@ void walk_over_rows(TakePlan* plan, int64_t unit) {
     --walk.rank;
     for (int d = 0; d < walk.rank; ++d) walk.dim[d] = walk.dim[d + 1];
   }
-  const bool shifted = unit < 8 && a.cols * unit >= kLeastShifted;
+  const bool shifted = unit < 8 && a.cols * unit >= copy_policy::kLeastShifted;
   const int64_t depth = shifted ? kShiftedDepth : unit == 16 ? kTakeRowsDepth : kTakeElementsDepth;
   const int64_t pieces = shifted ? shifted_pieces(a.cols, unit) : a.cols;
   a.lanes = shifted ? shifted_lanes(pieces) : std::min(log2_up((pieces + depth - 1) / depth), log2_up(kTakeBlock));
@@ -108,10 +108,7 @@ TakePlan plan_take(const DeviceFacts& device, const hipops_tensor& y, const hipo
   const int64_t unit = empty ? dtype_bytes(y.dtype) : unit_bytes(layout, y, x, x_step);
   a.vector = unit / dtype_bytes(y.dtype);
   a.walk = walk_of(layout, a.vector);
-  for (int d = 0; d < a.walk.rank; ++d) {
-    a.walk.dim[d].stride[kTakeY] /= a.vector;
-    a.walk.dim[d].stride[kTakeX] /= a.vector;
-  }
+  for (const int k : {kTakeY, kTakeX}) step_by_vectors(&a.walk, k, a.vector);
   a.x_step = x_step / a.vector;
   a.index = index_args(index, x.shape[dim], report);
   a.x = empty ? y.data : x.data;
@@ -119,7 +116,7 @@ TakePlan plan_take(const DeviceFacts& device, const hipops_tensor& y, const hipo
 
   plan.kernel = log2_up(unit);
   const bool has_rows = layout.rank > 0 && layout.stride[kTakeY][0] == 1 && layout.stride[kTakeX][0] == 1 &&
-                        layout.stride[kTakeIndex][0] == 0 && !empty && a.walk.dim[0].size >= kLeastRow &&
+                        layout.stride[kTakeIndex][0] == 0 && !empty && a.walk.dim[0].size >= copy_policy::kLeastRow &&
                         a.walk.dim[0].size < kLongestRow;
   if (are_few(a.walk.count, has_rows)) {
     plan.kernel += kTakeFirstFew;

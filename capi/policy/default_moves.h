@@ -22,7 +22,6 @@ constexpr int64_t kFew = 1 << 16, kFewScattered = 1 << 15;
 
 // gather and index_select.
 namespace take_policy {
-constexpr int64_t kLeastRow = 16, kLeastShifted = 256;  // as copies'
 // x is copied to shared memory where y takes so much of it that it would be read anyway. Elsewhere each element costs a part
 // of a cache line, 32 bytes or more. Caches serve short rows as well: those gain only where the index and y go by vectors,
 // and more is taken.

@@ -1,6 +1,7 @@
 // Collapsed layouts of tensors that are walked together, for the ops that take any of them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "device/core/strided_contract.h"
@@ -36,6 +37,7 @@ void add_dimension(Layout<K>* layout, int64_t size, const int64_t (&stride)[K]) 
 
 template <int K>
 void find_divisors(Walk<K>* walk) {
+  std::copy_n(walk->dim[walk->rank - 1].stride, K, walk->outermost);
   for (int d = 0; d < walk->rank; ++d) {
     walk->dim[d].divisor = divisor_of(walk->dim[d].size);
     walk->dim[d].wide_divisor = wide_divisor_of(walk->dim[d].size);
@@ -58,6 +60,13 @@ Walk<K> walk_of(const Layout<K>& layout, int64_t vector = 1) {
   walk.small = walk.count < (int64_t{1} << 31);
   find_divisors(&walk);
   return walk;
+}
+
+// Counts an operand's steps in vectors, where they are multiples of those.
+template <int K>
+void step_by_vectors(Walk<K>* walk, int operand, int64_t vector) {
+  for (int d = 0; d < walk->rank; ++d) walk->dim[d].stride[operand] /= vector;
+  walk->outermost[operand] /= vector;
 }
 
 constexpr int64_t kWideAccess = 16;  // bytes: the widest there is

@@ -337,10 +337,11 @@ inline void check_plan_of_many(const ScatterOp& op, hipops_dtype dtype, int64_t 
   }
   auto offsets = [](const ScatterGeometry& g, int64_t i, int64_t (&at)[kScatterOperands]) {
     std::fill_n(at, kScatterOperands, 0);
-    for (int d = 0; d < g.walk.rank; ++d) {
+    for (int d = 0; d + 1 < g.walk.rank; ++d) {
       for (int k = 0; k < kScatterOperands; ++k) at[k] += i % g.walk.dim[d].size * g.walk.dim[d].stride[k];
       i /= g.walk.dim[d].size;
     }
+    for (int k = 0; k < kScatterOperands; ++k) at[k] += i * g.walk.outermost[k];
   };
   for (int64_t i : {int64_t{0}, count / 3, (int64_t{1} << 31) - 1, count - 1}) {
     const int64_t row = i / columns, column = i % columns;

@@ -436,10 +436,11 @@ inline void check_plan_of_many(int64_t rows, int64_t columns, int32_t dim, bool 
   for (int64_t i : {int64_t{0}, rows * columns / 3, (int64_t{1} << 31) - 1, rows * columns - 1}) {
     if (i >= rows * columns) continue;
     int64_t at[kTakeOperands] = {}, rest = i;
-    for (int d = 0; d < plan.args.walk.rank; ++d) {
+    for (int d = 0; d + 1 < plan.args.walk.rank; ++d) {
       for (int k = 0; k < kTakeOperands; ++k) at[k] += rest % plan.args.walk.dim[d].size * plan.args.walk.dim[d].stride[k];
       rest /= plan.args.walk.dim[d].size;
     }
+    for (int k = 0; k < kTakeOperands; ++k) at[k] += rest * plan.args.walk.outermost[k];
     CHECK(at[kTakeY] == i);
     CHECK(at[kTakeX] == (dim == 0 ? i % columns * rows : i / columns));
     CHECK(at[kTakeIndex] == (index_is_1d ? (dim == 0 ? i / columns : i % columns) : i));

@@ -222,11 +222,11 @@ namespace {
 // What locate() of device/core/strided.h gives, by plain division.
 int64_t place_in_walk(const Walk<kCopyOperands>& walk, int64_t i, CopyOperand operand) {
   int64_t offset = 0;
-  for (int d = 0; d < walk.rank; ++d) {
+  for (int d = 0; d + 1 < walk.rank; ++d) {
     offset += i % walk.dim[d].size * walk.dim[d].stride[operand];
     i /= walk.dim[d].size;
   }
-  return offset;
+  return offset + i * walk.outermost[operand];
 }
 
 // Of the plan's pieces of work, as its kernel counts them: how many there are, and where one is. tile's are tiles.

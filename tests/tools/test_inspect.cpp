@@ -295,6 +295,26 @@ TEST_CASE("what is under way ends where it is waited for", "[figures]") {
   }
 }
 
+TEST_CASE("waits for scalar loads are counted up to the first load", "[figures]") {
+  const std::string ask = "s_load_dwordx2 s[0:1], s[0:1], 0x0\n", load = "global_load_dword v0, v[0:1], off\n";
+  const auto trips = [](const std::string& lines, const std::string& target) {
+    return figures(lines + "s_endpgm", target).scalar_trips;
+  };
+  for (const auto& [target, wait] : {std::pair<const char*, std::string>{"gfx942", "s_waitcnt lgkmcnt(0)\n"},
+                                     {"gfx1100", "s_waitcnt lgkmcnt(0)\n"},
+                                     {"gfx1201", "s_wait_kmcnt 0x0\n"}}) {
+    CHECK(trips(load, target).most == 0);
+    CHECK(trips(ask + ask + wait + load + ask + wait, target).most == 1);  // asked for together; and what is after the load
+    CHECK(trips(ask + wait + wait + ask + wait + load, target).most == 2);  // a wait for nothing is none
+    CHECK(trips(ask + wait + "global_store_dword v[0:1], v2, off\n", target).most == 0);
+    const Trips two_ways = trips(ask + wait + "s_cbranch_scc0 3\n" + ask + wait + load, target);
+    CHECK(two_ways.least == 2);
+    const Trips some = trips(ask + "s_cbranch_scc0 2\n" + wait + ask + wait + load, target);
+    CHECK(some.least == 1);
+    CHECK(some.most == 2);
+  }
+}
+
 TEST_CASE("the same instructions have the same hash, wherever they lie", "[figures]") {
   const std::string lines = "s_mov_b32 s0, 1\ns_cbranch_scc1 65534\ns_endpgm";
   const MachineCode code = figures(lines);

@@ -170,6 +170,8 @@ Record record_of(const std::string& op, const std::string& target, const Kernel&
           {"loads_at_store", prefetched},
           {"prefetching_loops", loops_with_at_store(code, prefetched)},
           {"bytes_in_flight", std::lround(waves.waves_per_unit * static_cast<double>(kernel.wave * before_wait.bytes))},
+          {"scalar_trips", code.scalar_trips.least},
+          {"most_scalar_trips", code.scalar_trips.most},
           {"dpp", code.dpp},
           {"permlane", code.permlane},
           {"readlane", code.readlane},

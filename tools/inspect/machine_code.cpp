@@ -220,6 +220,45 @@ unsigned compare_swap_loops(const Code& code, const ControlFlow& flow) {
   return count;
 }
 
+// ---- The way to the first load
+
+// What waits for scalar loads: their counter falls in no order, so that any wait for them is one for all.
+bool waits_for_scalars(const Instruction& i) {
+  return i.is("s_wait_kmcnt") || (i.mnemonic == "s_waitcnt" && contains(i.operands, "lgkmcnt(0)"));
+}
+
+// How often a wave waits for scalar loads, one after the other, before it first asks for something in vector registers: on
+// the way with fewest such waits, and on that with most, once around each loop. {} where it asks for nothing.
+std::optional<Trips> trips_before_load(const Code& code, const ControlFlow& flow) {
+  const auto add = [](const Trips& trips, std::optional<Trips>* all) {
+    if (!*all) *all = trips;
+    else **all = {std::min((*all)->least, trips.least), std::max((*all)->most, trips.most)};
+  };
+  std::optional<Trips> found;
+  std::vector<std::optional<Trips>> at[2];  // by block: with nothing asked for, and with something
+  for (auto& all : at) all.resize(flow.blocks.size());
+  if (!flow.blocks.empty()) at[false][0] = Trips();
+  for (size_t b = 0; b < flow.blocks.size(); ++b) {
+    const Block& block = flow.blocks[b];
+    for (const bool asked_before : {false, true}) {
+      if (!at[asked_before][b]) continue;
+      Trips trips = *at[asked_before][b];
+      bool asked = asked_before, loads = false;
+      for (size_t i = block.begin; i < block.end && !loads; ++i) {
+        loads = access_of(code[i]) == Memory::kLoad;
+        if (code[i].is("s_load") || code[i].is("s_buffer_load")) asked = true;
+        if (!asked || !waits_for_scalars(code[i])) continue;
+        ++trips.least, ++trips.most;
+        asked = false;
+      }
+      if (loads) add(trips, &found);
+      for (const size_t next : block.next)
+        if (!loads && next > b) add(trips, &at[asked][next]);
+    }
+  }
+  return found;
+}
+
 void count(const Instruction& i, MachineCode* result) {
   const Memory access = access_of(i);
   if (access == Memory::kLoad) ++result->loads[bytes_of(i)];
@@ -260,6 +299,7 @@ MachineCode machine_code(const Code& code, const std::string& target) {
     for (size_t i = block.begin; i < block.end; ++i) count(code[i], &result);
   }
   result.compare_swap_loops = compare_swap_loops(code, flow);
+  result.scalar_trips = trips_before_load(code, flow).value_or(Trips());
 
   // CDNA counts loads and stores together; gfx10 and later have a counter for each.
   Walk walk(code, flow, target.rfind("gfx9", 0) == 0);

@@ -30,6 +30,11 @@ struct HotLoop {
   unsigned wide_multiplies = 0;  // with a result of 64 bits, in vector registers
 };
 
+// Waits for scalar loads, one after the other.
+struct Trips {
+  unsigned least = 0, most = 0;  // on the way with fewest, and with most
+};
+
 struct MachineCode {
   unsigned instructions = 0;
   uint64_t hash = 0;      // of all instructions and their operands: what tells whether a change of the source changed the code
@@ -37,6 +42,8 @@ struct MachineCode {
   Widths loads, stores;  // of the whole kernel
   bool has_loop = false;  // with global memory in it: else `hot` is the whole code
   std::vector<HotLoop> hot;
+
+  Trips scalar_trips;  // before the first load
 
   // Lanes that exchange values.
   unsigned dpp = 0, permlane = 0, readlane = 0;

@@ -111,6 +111,24 @@ HIPOPS_FN void arguments_are_here([[maybe_unused]] const T&... args) {
 #endif
 }
 
+// Has up to 30 arguments asked for at once, where AMD's compiler would ask for each where it is first wanted, and wait.
+template <int i, class T, class... More>
+HIPOPS_FN auto argument_or_last(T first, More... more) {
+  if constexpr (i == 0 || sizeof...(More) == 0) return first;
+  else return argument_or_last<i - 1>(more...);
+}
+template <class... T>
+HIPOPS_FN void ask_for_arguments([[maybe_unused]] T... args) {
+#if defined(HIPOPS_AMD)
+  static_assert(sizeof...(T) <= 30, "room in the list");
+#define HIPOPS_ARGUMENT(i) "s"(argument_or_last<i>(args...))
+#define HIPOPS_ARGUMENTS(i) \
+  HIPOPS_ARGUMENT(i), HIPOPS_ARGUMENT(i + 1), HIPOPS_ARGUMENT(i + 2), HIPOPS_ARGUMENT(i + 3), HIPOPS_ARGUMENT(i + 4)
+  asm volatile("" ::HIPOPS_ARGUMENTS(0), HIPOPS_ARGUMENTS(5), HIPOPS_ARGUMENTS(10), HIPOPS_ARGUMENTS(15),
+               HIPOPS_ARGUMENTS(20), HIPOPS_ARGUMENTS(25));
+#endif
+}
+
 // Has what is loaded from memory up to here be asked for before what follows it: ptxas asks in any order.
 HIPOPS_FN void ask_in_order() {
 #if defined(HIPOPS_NVIDIA)

@@ -14,81 +14,69 @@ struct Offsets {
   int64_t of[K];
 };
 
-// The offsets of elements `i` of the walk, 0 <= i < count: several, for which the walk's numbers are read but once.
-template <int N, int K>
-HIPOPS_FN void locate_in_loop(const Walk<K>& w, const int64_t (&i)[N], Offsets<K> (&at)[N]) {
+// What the way to a walk's first load wants, and `more` that comes after that.
+template <int K, class... T>
+HIPOPS_FN void ask_for_walk(const Walk<K>& w, T... more) {
+  const WalkDimension<K>& d = w.dim[0];
+  ask_for_arguments(w.count, w.rank, w.small, d.size, d.divisor.multiplier, d.divisor.shift, d.stride[0], d.stride[1],
+                    d.stride[2 % K], d.stride[3 % K], w.outermost[0], w.outermost[1], w.outermost[2 % K], w.outermost[3 % K],
+                    more...);
+}
+
+template <int K>
+HIPOPS_FN uint32_t quotient(uint32_t n, const WalkDimension<K>& dim) { return divide(n, dim.divisor); }
+template <int K>
+HIPOPS_FN int64_t quotient(int64_t n, const WalkDimension<K>& dim) { return divide(n, dim.size, dim.wide_divisor); }
+
+template <class I, int N, int K>
+HIPOPS_FN void locate_as(const Walk<K>& w, const int64_t (&i)[N], Offsets<K> (&at)[N]) {
+  I rest[N];
 #pragma unroll
-  for (int n = 0; n < N; ++n) at[n] = {};
-  // The branch is the same for all work-items; 64-bit products are left to walks that need them.
-  if (w.small) {
-    uint32_t rest[N];
-#pragma unroll
-    for (int n = 0; n < N; ++n) rest[n] = uint32_t(i[n]);
-    for (int d = 0; d + 1 < w.rank; ++d) {
-#pragma unroll
-      for (int n = 0; n < N; ++n) {
-        uint32_t quotient = divide(rest[n], w.dim[d].divisor);
-        uint32_t position = rest[n] - quotient * uint32_t(w.dim[d].size);
-#pragma unroll
-        for (int k = 0; k < K; ++k) at[n].of[k] += int64_t(position) * w.dim[d].stride[k];
-        rest[n] = quotient;
-      }
-    }
-#pragma unroll
-    for (int n = 0; n < N; ++n) {
-#pragma unroll
-      for (int k = 0; k < K; ++k) at[n].of[k] += int64_t(rest[n]) * w.dim[w.rank - 1].stride[k];
-    }
-  } else {
-    int64_t rest[N];
-#pragma unroll
-    for (int n = 0; n < N; ++n) rest[n] = i[n];
-    for (int d = 0; d + 1 < w.rank; ++d) {
-#pragma unroll
-      for (int n = 0; n < N; ++n) {
-        int64_t quotient = divide(rest[n], w.dim[d].size, w.dim[d].wide_divisor);
-        int64_t position = rest[n] - quotient * w.dim[d].size;
-#pragma unroll
-        for (int k = 0; k < K; ++k) at[n].of[k] += position * w.dim[d].stride[k];
-        rest[n] = quotient;
-      }
-    }
+  for (int n = 0; n < N; ++n) at[n] = {}, rest[n] = I(i[n]);
+  const auto step = [&](const WalkDimension<K>& dim) {
 #pragma unroll
     for (int n = 0; n < N; ++n) {
+      const I next = quotient(rest[n], dim), position = rest[n] - next * I(dim.size);
 #pragma unroll
-      for (int k = 0; k < K; ++k) at[n].of[k] += rest[n] * w.dim[w.rank - 1].stride[k];
+      for (int k = 0; k < K; ++k) at[n].of[k] += int64_t(position) * dim.stride[k];
+      rest[n] = next;
     }
+  };
+  // The first by itself, where its numbers are asked for before the rank is known.
+  constexpr int kFirst = arguments_are_operands ? 0 : 1;
+  if (kFirst == 1 && w.rank > 1) step(w.dim[0]);
+  for (int d = kFirst; d + 1 < w.rank; ++d) step(w.dim[d]);
+#pragma unroll
+  for (int n = 0; n < N; ++n) {
+#pragma unroll
+    for (int k = 0; k < K; ++k) at[n].of[k] += int64_t(rest[n]) * w.outermost[k];
   }
 }
 
+// The offsets of elements `i` of the walk, 0 <= i < count: several, for which the walk's numbers are read but once. The
+// branch is the same for all work-items; 64-bit products are left to walks that need them.
+template <int N, int K>
+HIPOPS_FN void locate_in_loop(const Walk<K>& w, const int64_t (&i)[N], Offsets<K> (&at)[N]) {
+  if (w.small) locate_as<uint32_t>(w, i, at);
+  else locate_as<int64_t>(w, i, at);
+}
+
 // What so many steps along dimension d add.
-template <int K>
-HIPOPS_FN void add_steps(const Walk<K>& w, int d, uint32_t steps, Offsets<K>* at) {
+template <class I, int K>
+HIPOPS_FN void add_steps(const Walk<K>& w, int d, I steps, Offsets<K>* at) {
 #pragma unroll
   for (int k = 0; k < K; ++k) at->of[k] += int64_t(steps) * w.dim[d].stride[k];
 }
 
-// What the place of element i adds, whatever their count, in as few instructions as may be.
-template <int K>
-HIPOPS_FN void add_far_steps(const Walk<K>& w, int64_t i, Offsets<K>* at) {
-#pragma unroll 1
-  for (int d = 0; d < w.rank; ++d) {
-    const int64_t quotient = divide(i, w.dim[d].size, w.dim[d].wide_divisor), position = i - quotient * w.dim[d].size;
-#pragma unroll
-    for (int k = 0; k < K; ++k) at->of[k] += position * w.dim[d].stride[k];
-    i = quotient;
-  }
-}
-
-// The place of element i of a small walk, in as few instructions as may be.
-template <int K>
-HIPOPS_FN Offsets<K> locate_small(const Walk<K>& w, uint32_t i) {
+// The place of element i, in as few instructions as may be: in 32 bits of small walks alone.
+template <class I, int K>
+HIPOPS_FN Offsets<K> locate_plainly(const Walk<K>& w, I i) {
   Offsets<K> at{};
 #pragma unroll 1
   for (int d = 0; d < w.rank; ++d) {
-    const uint32_t quotient = divide(i, w.dim[d].divisor);
-    add_steps(w, d, i - quotient * uint32_t(w.dim[d].size), &at);
-    i = quotient;
+    const I next = quotient(i, w.dim[d]);
+    add_steps(w, d, I(i - next * I(w.dim[d].size)), &at);
+    i = next;
   }
   return at;
 }
@@ -103,7 +91,7 @@ HIPOPS_FN void locate(const Walk<K>& w, const int64_t (&i)[N], Offsets<K> (&at)[
   for (int n = 0; n < N; ++n) at[n] = {}, rest[n] = uint32_t(i[n]);
   if (__builtin_expect(!w.small, 0)) {
 #pragma unroll
-    for (int n = 0; n < N; ++n) add_far_steps(w, i[n], &at[n]);
+    for (int n = 0; n < N; ++n) at[n] = locate_plainly(w, i[n]);
     return;
   }
 #pragma unroll
@@ -127,17 +115,28 @@ HIPOPS_FN void locate(const Walk<K>& w, const int64_t (&i)[N], Offsets<K> (&at)[
 // The same of one.
 template <int K>
 HIPOPS_FN Offsets<K> locate(const Walk<K>& w, int64_t i) {
-  int64_t one[1] = {i};
   Offsets<K> at[1];
-  locate(w, one, at);
+  locate(w, {i}, at);
   return at[0];
 }
 template <int K>
 HIPOPS_FN Offsets<K> locate_in_loop(const Walk<K>& w, int64_t i) {
-  int64_t one[1] = {i};
   Offsets<K> at[1];
-  locate_in_loop(w, one, at);
+  locate_in_loop(w, {i}, at);
   return at[0];
+}
+
+// Rows that are shared, the walk being over them: calls f(row, its offsets, n) for what the work-item takes, which is Depth
+// units of the row, from the one with number n on, 1 << lanes apart. `more`: arguments that f wants soon.
+template <int Block, int Depth, class Args, class F, class... T>
+HIPOPS_FN void for_each_part_of_row(const Args& a, F f, T... more) {
+  ask_for_walk(a.walk, a.x, a.count, a.lanes, a.parts, a.cols, a.parts_divisor.multiplier, a.parts_divisor.shift, more...);
+  for (int64_t w = int64_t(block_index()) * Block + thread_index(); w < a.count; w += a.step) {
+    const int64_t piece = w >> a.lanes;
+    const int64_t row = a.walk.small ? int64_t(divide(uint32_t(piece), a.parts_divisor))
+                                     : divide(piece, a.parts, read_anew(a).wide_parts_divisor);
+    f(row, locate(a.walk, row), ((int32_t(piece - row * a.parts) * Depth) << a.lanes) + int32_t(w - (piece << a.lanes)));
+  }
 }
 
 }  // namespace

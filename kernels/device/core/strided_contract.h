@@ -24,6 +24,7 @@ struct Walk {
   int32_t rank;   // at least 1
   int32_t small;  // count is below 2^31: divisors of 31 bits may be used
   WalkDimension<K> dim[kMaxRank];
+  int64_t outermost[K];  // strides of the last dimension, at a place that is known
 };
 
 }  // namespace hipops

@@ -62,8 +62,7 @@ class IncomingVector {
     }
   }
   // See Packed.
-  HIPOPS_METHOD void ask_for_all() { keep_packed(); }
-  HIPOPS_METHOD void keep_packed() {
+  HIPOPS_METHOD void ask_for_all() {
 #if defined(HIPOPS_AMD)
 #pragma unroll
     for (uint32_t& word : low_.word) asm volatile("" : "+v"(word));

@@ -9,52 +9,27 @@ namespace {
 
 constexpr int64_t kNothing = -1;  // of checked_index: no element is meant
 
-// The index as a number, and the type's maximum, which is the mark for "nothing here".
-HIPOPS_FN int64_t load_index(const IndexArgs& index, int64_t offset, int64_t* mark) {
+// Calls f(the index in its own type, that type's maximum, which is the mark for "nothing here") by one uniform branch.
+template <class F>
+HIPOPS_FN void in_own_type(const IndexArgs& index, F f) {
   switch (index.type) {
-    case kIndexU8: return *mark = UINT8_MAX, static_cast<const uint8_t*>(index.data)[offset];
-    case kIndexI16: return *mark = INT16_MAX, static_cast<const int16_t*>(index.data)[offset];
-    case kIndexI32: return *mark = INT32_MAX, static_cast<const int32_t*>(index.data)[offset];
-    case kIndexU32: return *mark = UINT32_MAX, static_cast<const uint32_t*>(index.data)[offset];
-    default: return *mark = INT64_MAX, static_cast<const int64_t*>(index.data)[offset];
+    case kIndexU8: return f(static_cast<const uint8_t*>(index.data), int64_t{UINT8_MAX});
+    case kIndexI16: return f(static_cast<const int16_t*>(index.data), int64_t{INT16_MAX});
+    case kIndexI32: return f(static_cast<const int32_t*>(index.data), int64_t{INT32_MAX});
+    case kIndexU32: return f(static_cast<const uint32_t*>(index.data), int64_t{UINT32_MAX});
+    default: return f(static_cast<const int64_t*>(index.data), int64_t{INT64_MAX});
   }
 }
 
-template <class T, int N>
-HIPOPS_FN int64_t load_indices_as(const void* data, int64_t mark, const int64_t (&offset)[N], int64_t (&value)[N]) {
-#pragma unroll
-  for (int i = 0; i < N; ++i) value[i] = static_cast<const T*>(data)[offset[i]];
-  return mark;
-}
-
-// Several indices as numbers, loaded side by side: one branch for all of them, so that none waits for another. Returns
-// the mark.
+// Several indices as numbers, loaded side by side, so that none waits for another. Returns the mark.
 template <int N>
 HIPOPS_FN int64_t load_indices(const IndexArgs& index, const int64_t (&offset)[N], int64_t (&value)[N]) {
-  switch (index.type) {
-    case kIndexU8: return load_indices_as<uint8_t>(index.data, UINT8_MAX, offset, value);
-    case kIndexI16: return load_indices_as<int16_t>(index.data, INT16_MAX, offset, value);
-    case kIndexI32: return load_indices_as<int32_t>(index.data, INT32_MAX, offset, value);
-    case kIndexU32: return load_indices_as<uint32_t>(index.data, UINT32_MAX, offset, value);
-    default: return load_indices_as<int64_t>(index.data, INT64_MAX, offset, value);
-  }
-}
-
-template <class T, int N>
-HIPOPS_FN int64_t load_spaced_indices_as(const void* data, int64_t mark, int64_t offset, int64_t step, uint32_t there,
-                                         int64_t (&value)[N]) {
-  const T* at = static_cast<const T*>(data) + offset;
+  int64_t mark;
+  in_own_type(index, [&](auto data, int64_t of_type) {
+    mark = of_type;
 #pragma unroll
-  for (uint32_t i = 0; i < N; ++i) {
-    if (loads_are_predicated) {
-      value[i] = mark;
-      if (i < there) value[i] = *at;
-    } else {
-      value[i] = *at;
-      if (i >= there) value[i] = mark;
-    }
-    if (loads_are_predicated || i + 1 < there) at += step;
-  }
+    for (int i = 0; i < N; ++i) value[i] = data[offset[i]];
+  });
   return mark;
 }
 
@@ -63,13 +38,23 @@ HIPOPS_FN int64_t load_spaced_indices_as(const void* data, int64_t mark, int64_t
 template <int N>
 HIPOPS_FN int64_t load_spaced_indices(const IndexArgs& index, int64_t offset, int64_t step, uint32_t there,
                                       int64_t (&value)[N]) {
-  switch (index.type) {
-    case kIndexU8: return load_spaced_indices_as<uint8_t>(index.data, UINT8_MAX, offset, step, there, value);
-    case kIndexI16: return load_spaced_indices_as<int16_t>(index.data, INT16_MAX, offset, step, there, value);
-    case kIndexI32: return load_spaced_indices_as<int32_t>(index.data, INT32_MAX, offset, step, there, value);
-    case kIndexU32: return load_spaced_indices_as<uint32_t>(index.data, UINT32_MAX, offset, step, there, value);
-    default: return load_spaced_indices_as<int64_t>(index.data, INT64_MAX, offset, step, there, value);
-  }
+  int64_t mark;
+  in_own_type(index, [&](auto data, int64_t of_type) {
+    mark = of_type;
+    auto at = data + offset;
+#pragma unroll
+    for (uint32_t i = 0; i < N; ++i) {
+      if (loads_are_predicated) {
+        value[i] = mark;
+        if (i < there) value[i] = *at;
+      } else {
+        value[i] = *at;
+        if (i >= there) value[i] = mark;
+      }
+      if (loads_are_predicated || i + 1 < there) at += step;
+    }
+  });
+  return mark;
 }
 
 // What a loaded index means: itself, or kNothing if it is the mark or out of range. One out of range is reported, as

@@ -49,27 +49,17 @@ HIPOPS_FN I offset_of(const RopeStrides& stride, const RopePlace<I>& at) {
   return at.batch * I(stride.batch) + at.token * I(stride.token) + at.head * I(stride.head);
 }
 
-// n modulo the size that `by` divides by, and n divided by it.
-HIPOPS_FN uint32_t take(uint32_t* n, int64_t size, Divisor by) {
-  uint32_t quotient = divide(*n, by), rest = *n - quotient * uint32_t(size);
-  *n = quotient;
-  return rest;
-}
-
-HIPOPS_FN RopePlace<int32_t> rope_place(const RopeArgs& a, int32_t i) {
-  uint32_t rest = uint32_t(i);
-  const int32_t chunk = int32_t(take(&rest, a.size[0], a.divisor[0]));
-  const int32_t inner = int32_t(take(&rest, a.size[1], a.divisor[1]));
-  const int32_t outer = int32_t(take(&rest, a.size[2], a.divisor[2]));
-  return {chunk, a.heads_inside ? inner : outer, a.heads_inside ? outer : inner, int32_t(rest)};
-}
-
-HIPOPS_FN RopePlace<int64_t> rope_place(const RopeArgs& a, int64_t i) {
-  // 64-bit products are many instructions and registers, so there is one piece of code for all three.
-  int64_t place[4] = {0, 0, 0, i};
-#pragma unroll 1
+// 64-bit products are many instructions and registers, so there is one piece of code for all three.
+template <class I>
+HIPOPS_FN RopePlace<I> rope_place(const RopeArgs& a, I i) {
+  constexpr int kUnrolled = sizeof(I) == sizeof(int32_t) ? 3 : 1;
+  I place[4] = {0, 0, 0, i};
+#pragma unroll kUnrolled
   for (int d = 0; d < 3; ++d) {
-    const int64_t quotient = divide(place[3], a.size[d], a.wide_divisor[d]), rest = place[3] - quotient * a.size[d];
+    I quotient;
+    if constexpr (kUnrolled == 3) quotient = I(divide(uint32_t(place[3]), a.divisor[d]));
+    else quotient = divide(place[3], a.size[d], a.wide_divisor[d]);
+    const I rest = place[3] - quotient * I(a.size[d]);
     place[0] = place[1], place[1] = place[2], place[2] = rest, place[3] = quotient;
   }
   return {place[0], a.heads_inside ? place[1] : place[2], a.heads_inside ? place[2] : place[1], place[3]};
@@ -232,6 +222,11 @@ HIPOPS_FN void rope_chunks(const RopeArgs& a) {
 
 template <class Shape>
 HIPOPS_FN void rope_kernel(const RopeArgs& a) {
+  ask_for_arguments(a.small, a.count, a.size[0], a.size[1], a.size[2], a.divisor[0].multiplier, a.divisor[0].shift,
+                    a.divisor[1].multiplier, a.divisor[1].shift, a.divisor[2].multiplier, a.divisor[2].shift,
+                    a.heads_inside, a.positions, a.position_stride.batch, a.position_stride.row, a.positions_are_64_bit,
+                    a.half, a.cols, a.table_rows, a.table_is_f32, a.cos, a.sin, a.cos_stride.row, a.sin_stride.row, a.x,
+                    a.x_stride.head, a.x_stride.token, a.x_stride.batch, a.cos_stride.batch, a.sin_stride.batch);
   if (a.small) rope_chunks<Shape, int32_t>(a);
   else rope_chunks<Shape, int64_t>(a);
 }

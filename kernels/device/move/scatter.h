@@ -15,6 +15,7 @@ using SourceOffsets = Offsets<kScatterOperands>;
 // `count` or more.
 template <class F>
 HIPOPS_FN void for_each_batch(const ScatterGeometry& g, F f) {
+  ask_for_walk(g.walk, g.step, g.vector, g.y_step);
   for (int64_t tile = int64_t(block_index()) * (kScatterBlock * kScatterDepth); tile < g.walk.count; tile += g.step) {
     int64_t i[kScatterDepth];
 #pragma unroll
@@ -23,18 +24,26 @@ HIPOPS_FN void for_each_batch(const ScatterGeometry& g, F f) {
   }
 }
 
+// The same, with their offsets: calls f(i, within, at). `within`: what lies past the end is the last element once more, so that
+// no branch is before the loads, and all are in flight together.
+template <class F>
+HIPOPS_FN void for_each_located(const ScatterGeometry& g, F f) {
+  for_each_batch(g, [&](const int64_t(&i)[kScatterDepth]) {
+    int64_t within[kScatterDepth];
+    SourceOffsets at[kScatterDepth];
+#pragma unroll
+    for (int n = 0; n < kScatterDepth; ++n) within[n] = i[n] < g.walk.count ? i[n] : g.walk.count - 1;
+    locate(g.walk, within, at);
+    f(i, within, at);
+  });
+}
+
 // The walk is over the sources. Of each, load(at) reads what is needed besides its index; of those with a valid one,
 // use(to, value) does the rest, `to` being the element of y. In any order.
 template <class Load, class Use>
 HIPOPS_FN void for_each_source(const ScatterGeometry& g, const IndexArgs& index, Load load, Use use) {
-  for_each_batch(g, [&](const int64_t(&i)[kScatterDepth]) {
-    // What lies past the end reads the last element once more: so there is no branch before the loads, and all are in
-    // flight together.
-    SourceOffsets at[kScatterDepth];
-    int64_t within[kScatterDepth], offset[kScatterDepth], target[kScatterDepth];
-#pragma unroll
-    for (int n = 0; n < kScatterDepth; ++n) within[n] = i[n] < g.walk.count ? i[n] : g.walk.count - 1;
-    locate(g.walk, within, at);
+  for_each_located(g, [&](auto& i, auto&, auto& at) {
+    int64_t offset[kScatterDepth], target[kScatterDepth];
 #pragma unroll
     for (int n = 0; n < kScatterDepth; ++n) offset[n] = at[n].of[kScatterIndex];
     int64_t mark = load_indices(index, offset, target);
@@ -50,28 +59,20 @@ HIPOPS_FN void for_each_source(const ScatterGeometry& g, const IndexArgs& index,
   });
 }
 
-template <class T, int N, int Length>
-HIPOPS_FN int64_t load_index_vectors_as(const void* data, int64_t mark, const int64_t (&offset)[N],
-                                        int64_t (&value)[N][Length]) {
-#pragma unroll
-  for (int n = 0; n < N; ++n) {
-    const Vector<T, Length> v = load_once<Length>(static_cast<const T*>(data) + offset[n]);
-#pragma unroll
-    for (int e = 0; e < Length; ++e) value[n][e] = v.element[e];
-  }
-  return mark;
-}
-
 // As load_indices, of neighbours in memory.
 template <int N, int Length>
 HIPOPS_FN int64_t load_index_vectors(const IndexArgs& index, const int64_t (&offset)[N], int64_t (&value)[N][Length]) {
-  switch (index.type) {
-    case kIndexU8: return load_index_vectors_as<uint8_t>(index.data, UINT8_MAX, offset, value);
-    case kIndexI16: return load_index_vectors_as<int16_t>(index.data, INT16_MAX, offset, value);
-    case kIndexI32: return load_index_vectors_as<int32_t>(index.data, INT32_MAX, offset, value);
-    case kIndexU32: return load_index_vectors_as<uint32_t>(index.data, UINT32_MAX, offset, value);
-    default: return load_index_vectors_as<int64_t>(index.data, INT64_MAX, offset, value);
-  }
+  int64_t mark;
+  in_own_type(index, [&](auto data, int64_t of_type) {
+    mark = of_type;
+#pragma unroll
+    for (int n = 0; n < N; ++n) {
+      const auto v = load_once<Length>(data + offset[n]);
+#pragma unroll
+      for (int e = 0; e < Length; ++e) value[n][e] = v.element[e];
+    }
+  });
+  return mark;
 }
 
 template <int N, int Length>
@@ -93,13 +94,9 @@ HIPOPS_FN int64_t load_indices_of_vectors(const ScatterGeometry& g, const IndexA
 // its elements one by one.
 template <int Length, class T, class UseAll, class Use>
 HIPOPS_FN void for_each_vector(const ScatterGeometry& g, const IndexArgs& index, const T* x, UseAll use_all, Use use) {
-  for_each_batch(g, [&](const int64_t(&i)[kScatterDepth]) {
-    SourceOffsets at[kScatterDepth];
-    int64_t within[kScatterDepth], offset[kScatterDepth], target[kScatterDepth][Length];
+  for_each_located(g, [&](auto& i, auto&, auto& at) {
+    int64_t offset[kScatterDepth], target[kScatterDepth][Length];
     Vector<T, Length> value[kScatterDepth];
-#pragma unroll
-    for (int n = 0; n < kScatterDepth; ++n) within[n] = i[n] < g.walk.count ? i[n] : g.walk.count - 1;
-    locate(g.walk, within, at);
 #pragma unroll
     for (int n = 0; n < kScatterDepth; ++n) offset[n] = at[n].of[kScatterIndex];
     const int64_t mark = load_indices_of_vectors(g, index, offset, target);
@@ -131,6 +128,7 @@ HIPOPS_FN void for_each_vector(const ScatterGeometry& g, const IndexArgs& index,
 // first index.
 template <class Load, class Use>
 HIPOPS_FN void for_each_line(const ScatterGeometry& g, const IndexArgs& index, Load load, Use use) {
+  ask_for_walk(g.walk, g.length, g.x_step, g.index_step, index.data, index.type, index.size);
   for (int64_t line = int64_t(block_index()) * kScatterBlock + thread_index(); line < g.walk.count; line += g.step) {
     SourceOffsets at = locate(g.walk, line);
     for (int64_t first = 0; first < g.length; first += kScatterDepth) {

@@ -12,7 +12,9 @@ namespace {
 
 // The index that `units` units from unit i of the walk on have read is out of range: once for each index, by the first
 // element of y that uses it.
-HIPOPS_FN void report_index(const TakeArgs& a, int64_t i, int64_t units, int64_t value, int64_t mark) {
+HIPOPS_FN void report_index(const TakeArgs& args, int64_t i, int64_t units, int64_t value, int64_t mark) {
+  const TakeArgs& a = read_anew(args);
+  if (a.index.report == nullptr) return;
   int64_t position = i * a.vector;
   uint64_t count = uint64_t(units * a.vector);
   if (a.run != 0) {
@@ -30,6 +32,7 @@ HIPOPS_FN void take_any(const TakeArgs& a) {
   constexpr int64_t kTile = kTakeBlock * kTakeDepth;
   const T* x = static_cast<const T*>(a.x);
   T* y = static_cast<T*>(a.y);
+  ask_for_walk(a.walk, a.index.data, a.index.type, a.index.size, a.x, a.x_step);
   for (int64_t tile = int64_t(block_index()) * kTile; tile < a.walk.count; tile += a.step) {
     // There is no branch around loads, nor around stores but in the last tile: the compiler could not count those that
     // are under way, and would wait for all of them. What lies past the end takes the last unit once more.
@@ -47,7 +50,7 @@ HIPOPS_FN void take_any(const TakeArgs& a) {
 #pragma unroll
     for (int n = 0; n < kTakeDepth; ++n) {
       from[n] = checked_index(a.index, value[n], mark, 0, 0);
-      if (from[n] == kNothing && a.index.report != nullptr && i[n] < a.walk.count)
+      if (from[n] == kNothing && i[n] < a.walk.count)
         report_index(a, i[n], 1, value[n], mark);
     }
     // Where nothing is meant, what index 0 means is loaded, and dropped.
@@ -68,42 +71,37 @@ HIPOPS_FN void take_any(const TakeArgs& a) {
   }
 }
 
+// Where along dim the units from unit i of the walk on come from, or kNothing.
+HIPOPS_FN int64_t taken_from(const TakeArgs& a, const Offsets<kTakeOperands>& at, int64_t i, int64_t units, bool reports) {
+  int64_t value[1];
+  const int64_t mark = load_indices(a.index, {at.of[kTakeIndex]}, value), from = checked_index(a.index, value[0], mark, 0, 0);
+  if (from == kNothing && reports) report_index(a, i, units, value[0], mark);
+  return from;
+}
+
 // So few units that the way to the first load is most of the launch: each work-item has one, and no loop.
 template <class T>
 HIPOPS_FN void take_few(const TakeArgs& a) {
+  ask_for_walk(a.walk, a.index.data, a.index.type, a.index.size, a.x, a.x_step);
   const int32_t i = int32_t(block_index() * kTakeFewBlock + thread_index());
   if (i >= a.walk.count) return;
   const Offsets<kTakeOperands> at = locate(a.walk, i);
-  int64_t mark;
-  const int64_t value = load_index(a.index, at.of[kTakeIndex], &mark);
-  const int64_t from = checked_index(a.index, value, mark, 0, 0);
+  const int64_t from = taken_from(a, at, i, 1, true);
   T unit{};
   if (from != kNothing) unit = load_evict_last(static_cast<const T*>(a.x) + (at.of[kTakeX] + from * a.x_step));
-  else if (a.index.report != nullptr) report_index(a, i, 1, value, mark);
   static_cast<T*>(a.y)[at.of[kTakeY]] = unit;
 }
 
-// Rows that have one index each: that and all offsets are found once for the units that a work-item takes of a row, a
-// step of as many as share the row apart.
+// Rows that have one index each: that and all offsets are found once for the units that a work-item takes of a row.
 template <class T>
 HIPOPS_FN void take_rows(const TakeArgs& a) {
   constexpr int depth = sizeof(T) == kWideBytes ? kTakeRowsDepth : kTakeElementsDepth;
-  const T* x = static_cast<const T*>(a.x);
-  T* y = static_cast<T*>(a.y);
-  const int32_t lane = int32_t(thread_index() % (1u << a.lanes)), cols = int32_t(a.cols);
-  for (int64_t w = int64_t(block_index()) * kTakeBlock + thread_index(); w < a.count; w += a.step) {
-    const int64_t piece = w >> a.lanes;
-    const int64_t r = a.walk.small ? int64_t(divide(uint32_t(piece), a.parts_divisor))
-                                   : divide(piece, a.parts, a.wide_parts_divisor);
-    const int32_t first = ((int32_t(piece - r * a.parts) * depth) << a.lanes) + lane;
-    const Offsets<kTakeOperands> at = locate(a.walk, r);
-    int64_t mark;
-    const int64_t value = load_index(a.index, at.of[kTakeIndex], &mark);
-    const int64_t from = checked_index(a.index, value, mark, 0, 0);
-    if (from == kNothing && first == 0 && a.index.report != nullptr) report_index(a, r * a.cols, a.cols, value, mark);
+  const int32_t cols = int32_t(a.cols);
+  for_each_part_of_row<kTakeBlock, depth>(a, [&](int64_t r, const Offsets<kTakeOperands>& at, int32_t first) {
+    const int64_t from = taken_from(a, at, r * a.cols, a.cols, first == 0);
     // Where nothing is meant, what index 0 means is loaded, and dropped; so is the last unit past the end.
-    const T* row = x + at.of[kTakeX] + (from == kNothing ? 0 : from) * a.x_step;
-    T* y_row = y + at.of[kTakeY];
+    const T* row = static_cast<const T*>(a.x) + at.of[kTakeX] + (from == kNothing ? 0 : from) * a.x_step;
+    T* y_row = static_cast<T*>(a.y) + at.of[kTakeY];
     T unit[depth];
 #pragma unroll
     for (int n = 0; n < depth; ++n) {
@@ -115,26 +113,17 @@ HIPOPS_FN void take_rows(const TakeArgs& a) {
       const int32_t col = first + (n << a.lanes);
       if (col < cols) y_row[col] = from == kNothing ? T{} : unit[n];
     }
-  }
+  }, a.index.data, a.index.type, a.index.size, a.x_step);
 }
 
 // The same of rows that begin anywhere.
 template <class T>
 HIPOPS_FN void take_shifted(const TakeArgs& a) {
-  for (int64_t w = int64_t(block_index()) * kTakeBlock + thread_index(); w < a.count; w += a.step) {
-    const int64_t piece = w >> a.lanes;
-    const int32_t lane = int32_t(w - (piece << a.lanes));  // of more than a block, as may be
-    const int64_t r = a.walk.small ? int64_t(divide(uint32_t(piece), a.parts_divisor))
-                                   : divide(piece, a.parts, a.wide_parts_divisor);
-    const int32_t first = ((int32_t(piece - r * a.parts) * kShiftedDepth) << a.lanes) + lane;
-    const Offsets<kTakeOperands> at = locate(a.walk, r);
-    int64_t mark;
-    const int64_t value = load_index(a.index, at.of[kTakeIndex], &mark);
-    const int64_t from = checked_index(a.index, value, mark, 0, 0);
-    if (from == kNothing && first == 0 && a.index.report != nullptr) report_index(a, r * a.cols, a.cols, value, mark);
+  for_each_part_of_row<kTakeBlock, kShiftedDepth>(a, [&](int64_t r, const Offsets<kTakeOperands>& at, int32_t first) {
+    const int64_t from = taken_from(a, at, r * a.cols, a.cols, first == 0);
     const T* x = static_cast<const T*>(a.x) + at.of[kTakeX] + (from == kNothing ? 0 : from) * a.x_step;
     copy_shifted_row(x, static_cast<T*>(a.y) + at.of[kTakeY], int32_t(a.cols), first, a.lanes, from == kNothing);
-  }
+  }, a.index.data, a.index.type, a.index.size, a.x_step);
 }
 
 }  // namespace

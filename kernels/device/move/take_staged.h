@@ -114,11 +114,11 @@ HIPOPS_FN void report_indices(const TakeArgs& a, const TakenPart& part) {
 #pragma unroll 1
     for (int32_t i = vector; i < vector + N; ++i) {
       const int32_t line = int32_t(divide(uint32_t(i), a.cols_divisor)), col = i - line * int32_t(a.cols);
-      int64_t mark;
-      const int64_t value = load_index(a.index, part.index + line * a.index_line + col, &mark);
+      int64_t value[1];
+      const int64_t mark = load_indices(a.index, {part.index + line * a.index_line + col}, value);
       const int32_t served = (part.rows - line + part.lines - 1) / part.lines;
       const bool counts = col >= part.others && (a.run == 0 || line == 0);
-      checked_index(a.index, value, mark, index_position(a, part, i), !counts ? 0 : a.run != 0 ? 1 : uint64_t(served));
+      checked_index(a.index, value[0], mark, index_position(a, part, i), !counts ? 0 : a.run != 0 ? 1 : uint64_t(served));
     }
   }
 }

@@ -48,7 +48,7 @@ struct RowStreams {
   struct Dimension {
     int64_t stride[kStreams];
     int64_t size;
-    WideDivisor divisor;  // of size; the outermost dimension needs none
+    WideDivisor divisor;  // of size
   };
 
   void* data[kStreams];
@@ -58,7 +58,8 @@ struct RowStreams {
   int32_t dimensions;  // at least 1
   int32_t spans;      // of a split row
   int64_t per_block;  // split: tiles of a span, the last of which has the rest, too; packed: rows that a block stages
-  Dimension outer[kMostOuterDimensions];  // innermost first
+  int64_t outermost[kStreams];                // strides of the last dimension, which is not in `outer`
+  Dimension outer[kMostOuterDimensions - 1];  // innermost first
   int64_t step[kStreams];                 // strided: from one element to the next
 };
 

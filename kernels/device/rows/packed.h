@@ -88,7 +88,7 @@ class StagedRows {
 
   template <class Streams>
   HIPOPS_METHOD void load(const Streams& s, int64_t first, int count) {
-    each<Op::kInputs>([&](auto& stage, int i) { stage.load(static_cast<const T*>(read_anew(s).data[i]) + first, count); });
+    each<Op::kInputs>([&](auto& stage, int i) { stage.load(static_cast<const T*>(s.data[i]) + first, count); });
     barrier();
   }
   template <class Streams>

@@ -38,6 +38,17 @@ using StreamsOf = RowStreams<Op::kInputs + Op::kOutputs>;
 template <class Op, class Shape>
 using RowsOf = Rows<StreamsOf<Op>, Shape>;
 
+// All that the way to a row's first load wants. (Of kernels of 1024 work-items, gfx1100's took more registers.)
+template <class Op, class Shape>
+HIPOPS_FN void ask_for_rows(const typename Op::Args& a) {
+  constexpr int n = StreamsOf<Op>::kStreams;
+  const StreamsOf<Op>& r = a.rows;
+  if constexpr (!Shape::kInCluster)
+    ask_for_arguments(r.rows, r.cols, r.lanes, r.dimensions, a.columns[0].data, a.columns_are_f32, r.data[0], r.data[1],
+                      r.data[2 % n], r.data[3 % n], r.outermost[0], r.outermost[1], r.outermost[2 % n], r.outermost[3 % n],
+                      Shape::kByElement ? r.step[0] : r.cols);
+}
+
 template <class Shape>
 constexpr bool prefetches = may_prefetch_rows && prefetches_rows(Shape::kLayout, Shape::kBody);
 
@@ -192,6 +203,7 @@ using ColumnsAtUse = OwnColumns<Op, Shape, false>;
 
 template <class Op, class Shape>
 HIPOPS_FN void take_rows_on_chip(const typename Op::Args& args) {
+  ask_for_rows<Op, Shape>(args);
   typename Shape::template Reduction<typename Op::Largest> reduction(args.rows.lanes);
   ColumnsOnChip<Op, Shape> columns(args);
   RowsOf<Op, Shape> rows(args.rows);
@@ -231,8 +243,10 @@ HIPOPS_FN void take_packed_rows(const typename Op::Args& args) {
   constexpr int n = Shape::kVectors;
   using C = typename Shape::Compute;
   StagedRows<Op, Shape> staged;
+  ask_for_arguments(args.rows.rows, args.rows.per_block, args.rows.row_step);
   for (int64_t first = int64_t(block_index()) * args.rows.per_block; first < args.rows.rows; first += args.rows.row_step) {
     const typename Op::Args& a = read_anew(args);
+    ask_for_arguments(a.rows.rows, a.rows.cols, a.rows.per_block, a.rows.data[0], a.rows.data[Op::kInputs - 1]);
     const int64_t left = a.rows.rows - first;
     const int rows = int(left < a.rows.per_block ? left : a.rows.per_block), cols = int(a.rows.cols), count = rows * cols;
     staged.load(a.rows, first * cols, count);
@@ -301,6 +315,7 @@ class Tiles {
 
  private:
   HIPOPS_METHOD Rows rows(const typename Op::Args& args) const {
+    ask_for_rows<Op, Shape>(args);
     Rows all(args.rows);
     all.select(row_);
     return all;

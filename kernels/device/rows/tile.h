@@ -15,11 +15,9 @@ class AlignedIncoming {
   using T = typename Shape::Element;
   static constexpr int kLength = Shape::kLength;
 
-  template <class Rows>
-  HIPOPS_METHOD void ask(const Rows& rows, int stream, typename Rows::Column col) {
-    const T* const at = rows.stream(stream);
-    if constexpr (Shape::kByElement) vector_ = Vector<T, 1>{{at[col * rows.step(stream)]}};
-    else vector_ = load_packed_evict_last<kLength>(at + col);
+  HIPOPS_METHOD void ask(const T* at) {
+    if constexpr (Shape::kByElement) vector_ = Vector<T, 1>{{*at}};
+    else vector_ = load_packed_evict_last<kLength>(at);
   }
   HIPOPS_METHOD void ask_for_all() {
     if constexpr (!Shape::kByElement) vector_.ask_for_all();
@@ -28,19 +26,6 @@ class AlignedIncoming {
 
  private:
   Packed<T, kLength> vector_;
-};
-// Of another input.
-template <class Shape>
-class UnalignedIncoming : IncomingVector<typename Shape::Element> {
-  using Base = IncomingVector<typename Shape::Element>;
-
- public:
-  template <class Rows>
-  HIPOPS_METHOD void ask(const Rows& rows, int stream, typename Rows::Column col) {
-    Base::ask(rows.stream(stream) + col);
-  }
-  using Base::ask_for_all;
-  using Base::get;
 };
 
 // A vector of each of n inputs.
@@ -56,7 +41,7 @@ class Incoming {
 
  private:
   static constexpr bool kUnaligned = Shape::kLayout == RowLayout::unaligned;
-  using Other = typename Choose<kUnaligned, UnalignedIncoming<Shape>, AlignedIncoming<Shape>>::type;
+  using Other = typename Choose<kUnaligned, IncomingVector<typename Shape::Element>, AlignedIncoming<Shape>>::type;
   using First = typename Choose<kUnaligned && has_unaligned_vectors, Other, AlignedIncoming<Shape>>::type;
   First first_;
   Other others_[n > 1 ? n - 1 : 1];
@@ -204,7 +189,9 @@ class Tile {
 #pragma unroll
     for (int v = 0; v < kAtOnce; ++v) {
       const auto col = rows.there_or_last(rows.column(base, first + v));
-      in[v].for_each([&](auto& incoming, int i) { incoming.ask(rows, i, col); });
+      in[v].for_each([&](auto& incoming, int i) {
+        incoming.ask(rows.stream(i) + (Shape::kByElement ? col * rows.step(i) : col));
+      });
     }
   }
   template <class Args>
