@@ -74,10 +74,10 @@ scatter is not timed. copy2d is strided_copy's slices.
 AMD = """\
 ## AMD GPUs
 
-Nobody has timed hipops on an AMD card yet. There is a model: the kernels' machine code runs on an emulator that counts
-instructions and bytes, and the counts are compared with what a card can do. It finds nearly all ops bound by memory on
-the MI300X, MI355X, RX 7900 XTX and RX 9070 XT. Caches, clocks, the scheduler and launches are not in it, so it does not
-predict a time ([the model's table](notebook/benchmarks.md#amd-a-model-not-a-measurement)).
+Nobody has timed hipops on an AMD card yet. There is a model: the kernels' machine code runs on an emulator that
+follows it by tables of latencies and rates of an MI300X and an RX 7900 XTX. It says the critical path of small launches,
+and compares kernels of one family. It has not been compared with a card, so it does not predict a time
+([what it says](design/amd.md#what-is-modelled)).
 
 To time your card, which takes some minutes:
 
