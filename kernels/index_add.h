@@ -65,13 +65,13 @@ struct IndexAddArgs {
   X(index_add_##T##_scan_wide, T, 16, scan)     \
   X(index_add_##T##_scan_any, T, 0, scan)
 
-// Not for u8: 16 sums for each vector made it the largest kernel, with which the library would outgrow its 25 MB.
+// Not for u8: its 16 sums for each vector make the largest kernel.
 #define HIPOPS_INDEX_ADD_JOINED_VARIANT(X, T) X(index_add_##T##_joined_wide, T, 16, joined)
 
-// Of which types blocks that join share long lists: what models add. For all, the library would outgrow its 25 MB.
+// Float types only, to keep the library small.
 #define HIPOPS_INDEX_ADD_SHARING(X) X(f32) X(f16) X(bf16)
 
-// Of what models add: for all types, the library would be 94 KB larger.
+// Float types only, too.
 #define HIPOPS_INDEX_ADD_FEW_VARIANTS(X, T)     \
   X(index_add_##T##_few_wide, T, 16, few)       \
   X(index_add_##T##_few_any, T, 0, few)

@@ -3,8 +3,8 @@
 //   y      any shape and strides; f32, f16, bf16, f64, or integers of 8, 32 or 64 bits, which wrap around
 //   x      y's shape, but for the index's length in dim; any strides
 //   index  1-D, any stride
-//   sums   the sources of an element of y are added to it in index order, in f32 (f64: in f64), and the sum is rounded
-//          once. So each element has one reader, there are no atomics, and no bit depends on the variant or the grid.
+//   sums   the sources of an element of y are added to it in index order: f16 and bf16 in f32, rounded once; others round each
+//          addition. Each element has one reader, there are no atomics, and no bit depends on the variant or the grid.
 //   bytes  each source is read, and each row of y that an index names is read and written:
 //          sizeof(element) * (x + 2 * those rows)
 //
@@ -63,7 +63,7 @@ struct ListSums : ExpectingSums {
     ask_for_walk(a.walk, o.lists, o.sources, o.by_position, o.state, a.y, a.x, a.x_step, a.y_step, a.grid);
     if (o.state != nullptr && (o.state[0] | o.state[1]) != 0) return;
     for (int64_t i = int64_t(block_index()) * kListBlock + thread_index(); i < a.walk.count; i += a.grid * kListBlock) {
-      const Offsets<kIndexAddOperands> at = locate(a.walk, i);
+      const Offsets<kIndexAddOperands> at = Deep ? locate_in_loop(a.walk, i) : locate(a.walk, i);
       const uint32_t slot = uint32_t(at.of[kIndexAddRow]);
       const RowList list = o.lists[slot];
       const uint32_t begin = o.by_position ? slot : list.row_or_begin, row = o.by_position ? list.row_or_begin : slot;
@@ -117,7 +117,7 @@ class JoinedSums : ExpectingSums {
     lists_.find();
     if constexpr (kShares) {
       lists_.say_long(&longs_);
-      longs_.have_said_all();
+      longs_.finish_publishing();
     }
     const uint32_t count = lists_.rows() * row_vectors();
     auto next = [&] { return of_first_lane(lane_index() == 0 ? taken.fetch_add(0, wave_size) : 0u); };
@@ -161,9 +161,7 @@ template <class T, int Length>
 class ScanSums {
  public:
   explicit HIPOPS_METHOD ScanSums(const IndexAddArgs& args)
-      : args_((ask_for_walk(args.walk, args.x, args.y, args.scan.parts, args.scan.by_parts.multiplier, args.scan.by_parts.shift,
-                            args.scan.first_part, args.scan.first_row, args.scan.hashes, args.scan.last_share, args.y_step),
-               args)),
+      : args_(asked_for(args)),
         number_(divide(block_index(), args.scan.by_parts)),
         share_(args, args.scan.first_row, args.scan.hashes, number_, number_ == args.scan.last_share,
                args.scan.reports != 0 && block_index() == 0),
@@ -199,6 +197,11 @@ class ScanSums {
   }
 
  private:
+  static HIPOPS_METHOD const IndexAddArgs& asked_for(const IndexAddArgs& a) {
+    ask_for_walk(a.walk, a.x, a.y, a.scan.parts, a.scan.by_parts.multiplier, a.scan.by_parts.shift, a.scan.first_part,
+                 a.scan.first_row, a.scan.hashes, a.scan.last_share, a.y_step);
+    return a;
+  }
   using Share = RowShare<IndexAddArgs, kScanBlock>;
   using Sum = typename Summed<T>::Sum;
   static constexpr int kFlight = Length == 16 ? 2 : 4;  // sources

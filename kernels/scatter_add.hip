@@ -141,7 +141,7 @@ HIPOPS_FN void round_sums(const ScatterAddArgs& a) {
 #pragma unroll
       for (int e = 0; e < Length; ++e) {
         bool same = bit_cast<uint32_t>(sum[n].element[e]) == bit_cast<uint32_t>(widen(element[n].element[e]));
-        if (!same) element[n].element[e] = narrow<T>(sum[n].element[e]);
+        if (!same) element[n].element[e] = narrow<T>(with_plain_nan<T>(sum[n].element[e]));
         changed = changed || !same;
       }
       if (changed) store_vector<Length>(y + at[n].of[kScatterY] * Length, element[n]);

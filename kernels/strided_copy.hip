@@ -77,8 +77,6 @@ HIPOPS_FN void copy_few(const StridedCopyArgs& a) {
 // apart.
 template <class T>
 HIPOPS_FN void copy_rows(const StridedCopyArgs& a) {
-  ask_for_walk(a.walk, a.x, a.y, a.count, a.lanes, a.parts, a.cols, a.parts_divisor.multiplier, a.parts_divisor.shift,
-               a.stride[kCopyX][0]);
   constexpr int depth = sizeof(T) == kWideBytes ? kCopyDepth : kCopyElementsDepth;
   const int32_t cols = int32_t(a.cols);
   for_each_part_of_row<kCopyRowsBlock, depth>(a, [&](int64_t, const Offsets<kCopyOperands>& at, int32_t first) {

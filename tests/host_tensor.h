@@ -72,9 +72,8 @@ class HostTensor {
   int64_t count() const { return count_; }
   double get(int64_t i) const { return hipops::parity::decode(view.dtype, bits(i)); }
   uint64_t bits(int64_t i) const { return hipops::parity::load_bits(view.dtype, at(view.data, i)); }
-  void set(int64_t i, double value) {
-    hipops::parity::store_bits(view.dtype, at(view.data, i), hipops::parity::encode(view.dtype, value));
-  }
+  void set(int64_t i, double value) { set_bits(i, hipops::parity::encode(view.dtype, value)); }
+  void set_bits(int64_t i, uint64_t bits) { hipops::parity::store_bits(view.dtype, at(view.data, i), bits); }
 
   HostTensor& randomize(uint64_t seed, double low, double high) {
     std::mt19937_64 random(seed);

@@ -33,10 +33,9 @@ bool pays(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device) 
   return p.rows < kSpansOfAll && (p.rows < 2 * device.units || bytes_of(p) >= int64_t{1} << 20);
 }
 
-// The kernel with the lowest rank is best. First: on chip, then in a cluster, then split or streamed. Then: of the row's own
-// layout. Then, of few rows, the fewest vectors a lane. Of others a part of a wave, of few lanes, before a block; and of
-// blocks those with the most vectors a lane, which have the most bytes under way, or with the fewest where most vectors leave
-// less than four waves and occupancy is what hides loads.
+// Compared in this order, lowest first: body; own layout before another; of few rows, fewest vectors a lane; part of a wave
+// before a block; fewest lanes; of blocks, most vectors a lane (bytes in flight), but on AMD the fewest if the most would leave
+// less than four waves.
 std::array<int, 5> rank_of(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device) {
   std::array<int, 5> rank = {int(k.body), k.layout != p.layout};
   if (k.body != RowBody::on_chip) return rank;

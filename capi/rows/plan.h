@@ -76,7 +76,7 @@ hipops_status launch_rows(Op& op, const RowProblem& problem, RowStreams<n>* stre
   return launch(op, *device, plan.kernel + 1, shape, args, bytes, stream);
 }
 
-// Op::most_shared: launches bring none, but the runtime counts clusters of kernels that may have some.
+// Op::most_shared. Rows bring no shared memory. The runtime counts clusters only of kernels with more than 0 here.
 template <const RowKernels& rows>
 int64_t most_shared(int kernel, uint32_t) { return rows.kernel[kernel].body == RowBody::cluster ? 16 : 0; }
 

@@ -43,15 +43,13 @@ RowProblem describe_rows(const hipops_tensor* const (&tensors)[n], int inputs, c
   streams->rows = problem.rows;
   streams->cols = problem.cols;
   streams->dimensions = outer.rank;
-  const int last = outer.rank - 1;
-  for (int d = 0; d < last; ++d) {
+  for (int d = 0; d < outer.rank; ++d) {
     typename RowStreams<n>::Dimension& dimension = streams->outer[d];
     dimension.size = outer.size[d];
-    dimension.divisor = wide_divisor_of(dimension.size);
     for (int i = 0; i < n; ++i) dimension.stride[i] = outer.stride[i][d];
+    if (d + 1 < outer.rank) dimension.divisor = wide_divisor_of(dimension.size);
   }
   for (int i = 0; i < n; ++i) {
-    streams->outermost[i] = outer.stride[i][last];
     streams->data[i] = tensors[i] ? tensors[i]->data : nullptr;
     streams->step[i] = tensors[i] ? tensors[i]->stride[tensors[i]->rank - 1] : 0;
   }

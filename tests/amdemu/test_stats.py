@@ -100,7 +100,7 @@ for t in targets:
     expect("adds", 1, [OUT], classes__vmem_atomic=g, atomic__instructions=g, atomic__bytes=1024, atomic__sectors=2 * g, footprint__load_lines=1,
            footprint__store_lines=1, atomic__width={"4": g})
     expect("partial_wait", 1, [IN, OUT], in_flight__loads_per_wave=2, in_flight__bytes_per_wave=2 * 4 * W)
-    expect("store_wait", 1, [IN, OUT], in_flight__loads_per_wave=1 if W == 64 else 2)
+    expect("store_wait", 1, [IN, OUT], in_flight__loads_per_wave=1 if W == 64 else 2, in_flight__stores_waited_for=4 if W == 64 else 0)
     expect("scratch", 1, [OUT], scratch_bytes={"load": 1024, "store": 16 * 1024}, load__instructions=0, load__bytes=0, store__bytes=1024)
     expect("flat", 1, [IN, OUT, "i32:0"], lds__load_bytes=0, load__bytes=1024, load__instructions=g, footprint__load_lines=8)
     expect("flat", 1, [IN, OUT, "i32:1"], lds__load_bytes=1024, lds__passes=16, load__bytes=0, load__instructions=0, footprint__load_lines=0)

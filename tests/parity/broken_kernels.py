@@ -250,8 +250,8 @@ MUTATIONS = (
         "stride_of_x_ignored",
         "Columns are taken for neighbours.",
         "rms_norm", TILE,
-        before="at[col * rows.step(stream)]",
-        after="at[col]",
+        before="(Shape::kByElement ? col * rows.step(i) : col)",
+        after="col",
         runs=(Run("layouts", "f32"), Run("layouts", "f64"))),
     Mutation(
         "stride_of_y_ignored",
@@ -731,8 +731,8 @@ MUTATIONS = (
         "few_out_of_range_not_reported",
         "Where there are few units, indices that mean nothing give zeros and are not counted.",
         "index_select", "device/move/take.h",
-        before="  else if (a.index.report != nullptr) report_index(a, i, 1, value, mark);",
-        after="",
+        before="  const int64_t from = taken_from(a, at, i, 1, true);\n  T unit{};",
+        after="  const int64_t from = taken_from(a, at, i, 1, false);\n  T unit{};",
         runs=(Run("indices", "f32"), Run("indices", "u8"))),
     Mutation(
         "staged_ends_left_out",

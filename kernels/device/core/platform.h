@@ -90,9 +90,6 @@ constexpr bool bounds_give_registers = HIPOPS_CPU_WAVE == 32;
 constexpr bool bounds_give_registers = on_nvidia;
 #endif
 
-// Whether what a branch has loaded is waited for where branches join, together with other loads that are under way.
-constexpr bool joins_wait_for_loads = on_nvidia;
-
 // Whether a launch may bring shared memory for each block. Elsewhere kernels have all of it themselves.
 constexpr bool launches_bring_shared = !on_amd;
 
@@ -111,12 +108,13 @@ HIPOPS_FN void arguments_are_here([[maybe_unused]] const T&... args) {
 #endif
 }
 
-// Has up to 30 arguments asked for at once, where AMD's compiler would ask for each where it is first wanted, and wait.
+// Argument i, or the last one if there are fewer.
 template <int i, class T, class... More>
 HIPOPS_FN auto argument_or_last(T first, More... more) {
   if constexpr (i == 0 || sizeof...(More) == 0) return first;
   else return argument_or_last<i - 1>(more...);
 }
+// Loads up to 30 arguments of the launch together. AMD's compiler would load each where it is first used, and wait for it there.
 template <class... T>
 HIPOPS_FN void ask_for_arguments([[maybe_unused]] T... args) {
 #if defined(HIPOPS_AMD)
@@ -189,13 +187,9 @@ HIPOPS_FN uint32_t thread_index() { return cpu::thread_index(); }
 HIPOPS_FN uint32_t block_index() { return cpu::block_index(); }
 #endif
 
-// ---- Begins every kernel: one that was placed early waits here for the results of the launch before it, and only then
-// lets the next one be placed. So nothing of an earlier launch is under way in either. follow_launch_before is for
-// launches that are placed early if they have few blocks, wait_for_launch_before for those that are in any case
-// (LaunchShape::begins_early), which may ask for what the launch before does not write (stream.h, expect_loads).
-// Where the next launch gains by asking so soon, `next_at_once` lets it be placed while this one still waits. It waits
-// for this one to end, which ends after the one before; all it may ask for until then is what neither of the two
-// writes. The one before may not do so, too: what is earlier still has to be done by then.
+// ---- Every kernel begins with one of these. Both wait for the launch before and then let the next be placed;
+// wait_for_launch_before is for launches with begins_early. `next_at_once` lets the next be placed before the wait: allowed only
+// if the launch before did not, and neither of the two writes what the next one prefetches (docs/design/architecture.md#nvidia).
 
 HIPOPS_FN void let_next_be_placed() {
 #if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900

@@ -6,10 +6,7 @@
 namespace hipops {
 namespace {
 
-// Loads of x that mark it as the last thing for the L2 cache to give up: 1 to 5 % of a launch on an H200, and up to 15 %
-// where x is in the cache from the launch before. What is given up first is y, then, soon after it is written and in
-// that order, which memory seems to take at a better rate. What is only written later does not drive x out; of other data
-// that is read later, what is read twice does, the second time (docs/notebook/memory.md).
+// Loads of x that L2 evicts last, so that it evicts y first. Why: docs/notebook/memory.md.
 #if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
 template <class T>
 HIPOPS_FN T load_evict_last(const T* at) {
@@ -76,8 +73,7 @@ HIPOPS_FN void expect_load_soon(const void*) {}
 HIPOPS_FN void expect_loads([[maybe_unused]] const void* from, [[maybe_unused]] uint32_t parts,
                             [[maybe_unused]] uint32_t blocks) {
 #if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
-  // Not thread_index() and block_index(): nvcc would carry what it derives from them here past the wait, and made code
-  // of the rest of the kernel that took 1 to 5 % more of a launch.
+  // By asm, so that nvcc keeps nothing of it in registers past the wait.
   uint32_t thread, block;
   asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
   if (block >= parts || block >= blocks) return;

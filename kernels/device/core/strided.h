@@ -14,7 +14,7 @@ struct Offsets {
   int64_t of[K];
 };
 
-// What the way to a walk's first load wants, and `more` that comes after that.
+// Asks for the arguments that a walk's first load depends on, and for `more`.
 template <int K, class... T>
 HIPOPS_FN void ask_for_walk(const Walk<K>& w, T... more) {
   const WalkDimension<K>& d = w.dim[0];
@@ -28,7 +28,8 @@ HIPOPS_FN uint32_t quotient(uint32_t n, const WalkDimension<K>& dim) { return di
 template <int K>
 HIPOPS_FN int64_t quotient(int64_t n, const WalkDimension<K>& dim) { return divide(n, dim.size, dim.wide_divisor); }
 
-template <class I, int N, int K>
+// First: dimensions that are done before the loop.
+template <int First, class I, int N, int K>
 HIPOPS_FN void locate_as(const Walk<K>& w, const int64_t (&i)[N], Offsets<K> (&at)[N]) {
   I rest[N];
 #pragma unroll
@@ -42,10 +43,8 @@ HIPOPS_FN void locate_as(const Walk<K>& w, const int64_t (&i)[N], Offsets<K> (&a
       rest[n] = next;
     }
   };
-  // The first by itself, where its numbers are asked for before the rank is known.
-  constexpr int kFirst = arguments_are_operands ? 0 : 1;
-  if (kFirst == 1 && w.rank > 1) step(w.dim[0]);
-  for (int d = kFirst; d + 1 < w.rank; ++d) step(w.dim[d]);
+  if (First == 1 && w.rank > 1) step(w.dim[0]);
+  for (int d = First; d + 1 < w.rank; ++d) step(w.dim[d]);
 #pragma unroll
   for (int n = 0; n < N; ++n) {
 #pragma unroll
@@ -55,10 +54,10 @@ HIPOPS_FN void locate_as(const Walk<K>& w, const int64_t (&i)[N], Offsets<K> (&a
 
 // The offsets of elements `i` of the walk, 0 <= i < count: several, for which the walk's numbers are read but once. The
 // branch is the same for all work-items; 64-bit products are left to walks that need them.
-template <int N, int K>
+template <int First = 0, int N, int K>
 HIPOPS_FN void locate_in_loop(const Walk<K>& w, const int64_t (&i)[N], Offsets<K> (&at)[N]) {
-  if (w.small) locate_as<uint32_t>(w, i, at);
-  else locate_as<int64_t>(w, i, at);
+  if (w.small) locate_as<First, uint32_t>(w, i, at);
+  else locate_as<First, int64_t>(w, i, at);
 }
 
 // What so many steps along dimension d add.
@@ -68,7 +67,7 @@ HIPOPS_FN void add_steps(const Walk<K>& w, int d, I steps, Offsets<K>* at) {
   for (int k = 0; k < K; ++k) at->of[k] += int64_t(steps) * w.dim[d].stride[k];
 }
 
-// The place of element i, in as few instructions as may be: in 32 bits of small walks alone.
+// The place of element i, in as few instructions as may be. I may be 32 bits for small walks alone.
 template <class I, int K>
 HIPOPS_FN Offsets<K> locate_plainly(const Walk<K>& w, I i) {
   Offsets<K> at{};
@@ -81,11 +80,12 @@ HIPOPS_FN Offsets<K> locate_plainly(const Walk<K>& w, I i) {
   return at;
 }
 
-// The same, and where instructions take arguments from where they are, the shorter way to the first load: dimensions are
-// unrolled. (Not for tiles, which do more before the next one: transposes took up to 12 % longer on an H200.)
+// The same by the shorter way to the first load. Where instructions take arguments from where they are, dimensions are unrolled.
+// Elsewhere the first one's numbers are loaded before the rank is known, which takes more scalar registers.
+// (Not for tiles, which do more before the next one: transposes took up to 12 % longer on an H200.)
 template <int N, int K>
 HIPOPS_FN void locate(const Walk<K>& w, const int64_t (&i)[N], Offsets<K> (&at)[N]) {
-  if constexpr (!arguments_are_operands) return locate_in_loop(w, i, at);
+  if constexpr (!arguments_are_operands) return locate_in_loop<1>(w, i, at);
   uint32_t rest[N];
 #pragma unroll
   for (int n = 0; n < N; ++n) at[n] = {}, rest[n] = uint32_t(i[n]);
@@ -126,8 +126,8 @@ HIPOPS_FN Offsets<K> locate_in_loop(const Walk<K>& w, int64_t i) {
   return at[0];
 }
 
-// Rows that are shared, the walk being over them: calls f(row, its offsets, n) for what the work-item takes, which is Depth
-// units of the row, from the one with number n on, 1 << lanes apart. `more`: arguments that f wants soon.
+// The walk is over rows, and several work-items share each. Calls f(row, its offsets, n) for the work-item's part: Depth units of
+// the row from unit n on, 1 << lanes apart. `more`: arguments that f needs soon.
 template <int Block, int Depth, class Args, class F, class... T>
 HIPOPS_FN void for_each_part_of_row(const Args& a, F f, T... more) {
   ask_for_walk(a.walk, a.x, a.count, a.lanes, a.parts, a.cols, a.parts_divisor.multiplier, a.parts_divisor.shift, more...);

@@ -77,24 +77,38 @@ template <> struct Narrow<f16> {
   }
 };
 
+#if defined(HIPOPS_NVIDIA) || defined(__gfx950__) || defined(__gfx1250__)
+#define HIPOPS_ROUNDS_TO_BF16 1
+#else
+#define HIPOPS_ROUNDS_TO_BF16 0
+#endif
+
 template <> struct Narrow<bf16> {
   static HIPOPS_METHOD bf16 from(float v) {
 #if defined(HIPOPS_NVIDIA)
     return {__bfloat16_as_ushort(__float2bfloat16_rn(v))};
-#elif defined(__gfx950__) || defined(__gfx1250__)
+#elif HIPOPS_ROUNDS_TO_BF16
     asm("" : "+v"(v));  // as above: gfx1250 has v_fma_mix*_bf16
     return {bit_cast<uint16_t>(__bf16(v))};  // one instruction there
 #else
-    // Adds just under half a unit of the last kept bit, the rest where that is odd; but not to a NaN, which could become infinity.
+    // Adds just under half a unit of the last kept bit, the rest where that is odd. A NaN stays one: see with_plain_nan().
     uint32_t bits = bit_cast<uint32_t>(v);
     uint32_t rounded = bits + 0x7fff + ((bits >> 16) & 1);
-    return {uint16_t((v == v ? rounded : bits | 0x400000) >> 16)};
+    return {uint16_t(rounded >> 16)};
 #endif
   }
 };
 
 template <class T>
 HIPOPS_FN T narrow(compute_t<T> v) { return Narrow<T>::from(v); }
+
+// For a number that is f32 in memory and goes into results of type T. NaNs of 16-bit operands and of arithmetic have zeros in their
+// lower half, which narrow<bf16> relies on; one with ones there would become a zero.
+template <class T, class C>
+HIPOPS_FN C with_plain_nan(C v) {
+  if constexpr (is_bf16<T> && !HIPOPS_ROUNDS_TO_BF16) return v == v ? v : C(NAN);
+  return v;
+}
 
 }  // namespace
 }  // namespace hipops

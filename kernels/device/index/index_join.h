@@ -306,7 +306,7 @@ class ListsAtHand {
       for (uint32_t i = thread_index(); i < entries_; i += kJoinedBlock)
         o_.sources[first_ + i] = words()[kFirstSource + i];
     const uint32_t i = thread_index() < count ? long_place(thread_index()) : 0;
-    longs->say(thread_index() < count, {row_[i], first_ + bounds(i).begin, first_ + bounds(i).end, 0});
+    longs->publish(thread_index() < count, {row_[i], first_ + bounds(i).begin, first_ + bounds(i).end, 0});
   }
   // Memory, kStaged vectors, that is free once nobody asks for lists any more: the tallies', and behind them the sources'.
   static constexpr int kStaged = 2 * kJoinedBlock;

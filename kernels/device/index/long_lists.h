@@ -16,10 +16,10 @@ class LongLists {
   explicit HIPOPS_METHOD LongLists(const RowOrder& order) : o_(order) {}
 
   // The block's lists, of which each work-item may have one; `sources` are in memory. All call it, once.
-  HIPOPS_METHOD void say(bool has_one, const LongList& list) {
+  HIPOPS_METHOD void publish(bool has_one, const LongList& list) {
     HIPOPS_SHARED(uint32_t, first, 1);
     const Scanned<uint32_t> scan = block_scan<Block>(uint32_t(has_one));
-    if (thread_index() == 0) first[0] = atomic_take(&o_.long_count[kSaid], scan.total);
+    if (thread_index() == 0) first[0] = atomic_take(&o_.long_count[kPublished], scan.total);
     barrier();
     first_ = uniform(uint32_t(first[0]));
     end_ = first_ + uniform(scan.total);
@@ -30,7 +30,7 @@ class LongLists {
     barrier_for_memory();
   }
   // After that, or instead of it.
-  HIPOPS_METHOD void have_said_all() const {
+  HIPOPS_METHOD void finish_publishing() const {
     if (thread_index() != 0) return;
     if (end_ != first_) device_fence();
     atomic_add(&o_.long_count[kBlocks], 1u);
@@ -48,7 +48,7 @@ class LongLists {
         known = seen(kBlocks);
       }
       device_fence();  // acquire: the lists must not be older than the count of blocks that have said theirs
-      lists[0] = known < blocks ? 0 : seen(kSaid);
+      lists[0] = known < blocks ? 0 : seen(kPublished);
     }
     barrier();
     end_ = uniform(uint32_t(lists[0]));
@@ -77,10 +77,9 @@ class LongLists {
   }
 
  private:
-  enum { kSaid, kBlocks };
+  enum { kPublished, kBlocks };
 
-  // Nanoseconds. 8 of an index are twice what a block needs to order a list of half of all. With 0.25 nobody helped, and an
-  // H100 took 12 times as long for such a list.
+  // Nanoseconds: 8 for each index, about twice what sorting a segment of half of all indices takes.
   HIPOPS_METHOD uint64_t patience() const {
     constexpr uint32_t kLeast = 50000, kOfIndex = 8;
     return kLeast + uint64_t{kOfIndex} * (o_.blocks * o_.batch);

@@ -146,7 +146,8 @@ struct RopeVectors {
     using C = typename Shape::Compute;
 #pragma unroll
     for (int i = 0; i < Shape::kPairs; ++i) {
-      const C cos = C(widen(cos_table.element(i))), sin = C(widen(sin_table.element(i)));
+      C cos = C(widen(cos_table.element(i))), sin = C(widen(sin_table.element(i)));
+      if constexpr (sizeof(W) != sizeof(T)) cos = with_plain_nan<T>(cos), sin = with_plain_nan<T>(sin);
 #pragma unroll
       for (int h = 0; h < kHeads; ++h) {
         T& first = v[h * kOfHead + P::vector(i, 0, n)].element[P::element(i, 0, n)];

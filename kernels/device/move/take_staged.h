@@ -203,7 +203,7 @@ template <int N, bool once, int Most, class T>
 HIPOPS_FN void take_parts(const TakeArgs& args, const PartOfX<T, Most>& staged) {
   for (int64_t r = int64_t(block_index()) * args.group; r < args.walk.count; r += args.step) {
     const TakeArgs& a = read_anew(args);
-    const Offsets<kTakeOperands> at = locate(a.walk, r);
+    const Offsets<kTakeOperands> at = locate_in_loop(a.walk, r);
     // The last panel ends where the columns do.
     const int32_t others = a.overlap != 0 && is_last_panel(a, r) ? a.overlap : 0;
     const T* x = static_cast<const T*>(a.x) + at.of[kTakeX] - others;

@@ -45,7 +45,7 @@ class Column {
       ask(col, &in);
       all = get(in);
     }
-    if constexpr (joins_wait_for_loads) all.change_by(nothing);
+    all.change_by(nothing);
     widen_all(all, out);
   }
   template <class Place>
@@ -60,12 +60,13 @@ class Column {
     } else {
       all = load_vector_anywhere<kLength>(data + col);
     }
-    if constexpr (joins_wait_for_loads) all.change_by(nothing);
-    widen_all(all, out);
+    all.change_by(nothing);
+#pragma unroll
+    for (int i = 0; i < kLength; ++i) out[i] = with_plain_nan<W>(C(all[i]));
   }
   HIPOPS_METHOD C at(int64_t col, bool is_f32) const {
     if (data_ == nullptr) return otherwise_;
-    return is_f32 ? C(reinterpret_cast<const f32*>(data_)[place(col)]) : own_at(col);
+    return is_f32 ? with_plain_nan<W>(C(reinterpret_cast<const f32*>(data_)[place(col)])) : own_at(col);
   }
   HIPOPS_METHOD C own_at(int64_t col) const { return C(widen(data_[place(col)])); }
 
@@ -83,8 +84,8 @@ class Column {
   C otherwise_;
 };
 
-// All of an op's weights: kept in registers from ask() on, or, where that is not called, loaded when get() wants them, as
-// are those of another type than the rows', f32.
+// All of an op's weights: kept in registers from ask() on, or loaded when get() wants them, as are those of another type than
+// the rows', f32.
 template <class Op, class Shape, bool kKept>
 class AllColumns {
  public:
@@ -130,13 +131,13 @@ class AllColumns {
       wait_for_loads();
     }
   }
-  // As Tile's.
+  // As Tile's. On AMD all are waited for here, before the first store: gfx9 would wait for stores, too.
   HIPOPS_METHOD void widen_anew() {
-    if constexpr (kKept && sizeof(W) < sizeof(C)) {
+    if constexpr (kKept) {
 #pragma unroll
       for (int v = 0; v < Shape::kVectors; ++v)
 #pragma unroll
-        for (int i = 0; i < kCount; ++i) kept_[v][i].keep_packed();
+        for (int i = 0; i < kCount; ++i) sizeof(W) < sizeof(C) ? kept_[v][i].keep_packed() : kept_[v][i].ask_for_all();
     }
   }
   template <class Rows>

@@ -48,7 +48,7 @@ struct RowStreams {
   struct Dimension {
     int64_t stride[kStreams];
     int64_t size;
-    WideDivisor divisor;  // of size
+    WideDivisor divisor;  // of size; the outermost dimension needs none
   };
 
   void* data[kStreams];
@@ -58,8 +58,7 @@ struct RowStreams {
   int32_t dimensions;  // at least 1
   int32_t spans;      // of a split row
   int64_t per_block;  // split: tiles of a span, the last of which has the rest, too; packed: rows that a block stages
-  int64_t outermost[kStreams];                // strides of the last dimension, which is not in `outer`
-  Dimension outer[kMostOuterDimensions - 1];  // innermost first
+  Dimension outer[kMostOuterDimensions];  // innermost first
   int64_t step[kStreams];                 // strided: from one element to the next
 };
 
@@ -80,12 +79,9 @@ enum NormFlag : int32_t { round_sum = 2, weight_plus_one = 4, round_before_weigh
 
 }  // namespace hipops
 
-// X(kernel, T, lanes, vectors, block, layout, body, on_unit): `lanes` work-items share a row, and each holds so many vectors
-// (strided: elements; packed: a row's elements that are worked on at a time). Fewer lanes than the block has: a block takes
-// several rows, and aligned ones have no more lanes each than they need. As many: it takes one, and has no more work-items
-// than that row needs. On NVIDIA a kernel has registers for `on_unit` work-items of a unit, and a persistent one runs as many.
-// An op says how many vectors a lane holds in clusters and in unaligned rows, and how many work-items run on a unit: of rows
-// that share a block, aligned and unaligned, and of those with a block of four vectors a lane.
+// X(kernel, T, lanes, vectors, block, layout, body, on_unit): `lanes` work-items share a row, each holds `vectors` of it (strided:
+// elements). lanes < block: several rows a block. lanes == block: one row, with no more work-items than it needs.
+// on_unit (NVIDIA): work-items of a multiprocessor that the kernel's registers must allow.
 #define HIPOPS_LONG_ROW_KERNELS_OF(X, op, T, in_cluster)                              \
   X(op##_##T##_unaligned_cluster, T, 512, in_cluster, 512, unaligned, cluster, 512)   \
   X(op##_##T##_unaligned_parts, T, 256, 4, 256, unaligned, parts, 768)                \

@@ -13,7 +13,7 @@ HIPOPS_FN const NormTerms<float>& terms_of(const Args& a, float) { return a.term
 template <class Args>
 HIPOPS_FN const NormTerms<double>& terms_of(const Args& a, double) { return a.terms_in_f64; }
 
-// Of a number that is not negative; of denormal ones the least that normal ones have.
+// The exponent of v >= 0; a denormal gets that of the smallest normal number.
 template <class C>
 HIPOPS_FN int exponent_of(C v) {
   using F = FloatFormat<C>;
@@ -76,7 +76,7 @@ HIPOPS_FN int exponent_for(const View& view, C eps) {
   const int e = of_x > of_eps || eps == C(0) ? of_x : of_eps, most = FloatFormat<C>::kBias - 1;
   return e < most ? e : most;
 }
-// Of a negative exponent, or nearly 0.
+// 2^e for e <= 0, at least the smallest normal number.
 template <class C>
 HIPOPS_FN C power_or_least(int e) {
   const int least = 1 - FloatFormat<C>::kBias;
@@ -150,8 +150,8 @@ struct RowScale {
     for (int i = 0; i < n; ++i) small |= x[i] != C(0) && Magnitude()(x[i] * factor) < FloatFormat<C>::kLeastNormal;
     return small && there && !(flags & round_before_weight);
   }
-  // Of rows with a power, and of what is normalized to denormal numbers: those have lost digits that a large weight shows,
-  // and are multiplied by kLift meanwhile, before the power where that is what makes them small.
+  // For scaled rows and denormal results: numbers are multiplied by kLift until the weight is applied, so they keep their
+  // digits.
   template <class T, int n>
   HIPOPS_METHOD void weigh_extreme(const C (&x)[n], C (&weight)[n], bool there, int32_t flags, C (&out)[n]) const {
     using F = FloatFormat<C>;

@@ -38,15 +38,15 @@ using StreamsOf = RowStreams<Op::kInputs + Op::kOutputs>;
 template <class Op, class Shape>
 using RowsOf = Rows<StreamsOf<Op>, Shape>;
 
-// All that the way to a row's first load wants. (Of kernels of 1024 work-items, gfx1100's took more registers.)
+// Loads the arguments that a row's first load needs, together. Not in cluster kernels: it costs registers.
 template <class Op, class Shape>
 HIPOPS_FN void ask_for_rows(const typename Op::Args& a) {
   constexpr int n = StreamsOf<Op>::kStreams;
   const StreamsOf<Op>& r = a.rows;
   if constexpr (!Shape::kInCluster)
     ask_for_arguments(r.rows, r.cols, r.lanes, r.dimensions, a.columns[0].data, a.columns_are_f32, r.data[0], r.data[1],
-                      r.data[2 % n], r.data[3 % n], r.outermost[0], r.outermost[1], r.outermost[2 % n], r.outermost[3 % n],
-                      Shape::kByElement ? r.step[0] : r.cols);
+                      r.data[2 % n], r.data[3 % n], r.outer[0].stride[0], r.outer[0].stride[1], r.outer[0].stride[2 % n],
+                      r.outer[0].stride[3 % n], Shape::kByElement ? r.step[0] : r.cols);
 }
 
 template <class Shape>
@@ -106,6 +106,18 @@ HIPOPS_FN auto store_results(const Args& a, const Tile<Op, Shape>& tile, const R
   constexpr int n = Shape::kLength;
   OutgoingVectors<T, Shape::kRun> unaligned[Op::kOutputs];
   C least = C(INFINITY);
+  const auto store_edge = [&] {
+    const auto col = rows.edge();
+    if (base != 0 || col < 0 || !rows.live()) return;
+    C element[1] = {tile.edge()}, weight[Op::kColumns + 1][1], out[Op::kOutputs][1];
+    columns.at(col, weight);
+    apply_to<Op, kExtreme>(a, row, element, weight, out, &least);
+#pragma unroll
+    for (int i = 0; i < Op::kOutputs; ++i)
+      if (Op::kOutputs == 1 || rows.has(Op::kInputs + i)) rows.stream(Op::kInputs + i)[col] = narrow<T>(out[i][0]);
+  };
+  // Its weights come before the vectors' stores on AMD, where gfx9 would wait for those.
+  if constexpr (Rows::kHasEdges && has_unaligned_vectors) store_edge();
   tile.for_each_vector(rows, base, [&](int v, typename Rows::Column col, const C (&elements)[n]) {
     const bool is_there = rows.live() && rows.there(col);
     C weight[Op::kColumns + 1][n], out[Op::kOutputs][n];
@@ -127,16 +139,7 @@ HIPOPS_FN auto store_results(const Args& a, const Tile<Op, Shape>& tile, const R
       }
     }
   });
-  if constexpr (Rows::kHasEdges) {
-    const auto col = rows.edge();
-    if (base != 0 || col < 0 || !rows.live()) return least;
-    C element[1] = {tile.edge()}, weight[Op::kColumns + 1][1], out[Op::kOutputs][1];
-    columns.at(col, weight);
-    apply_to<Op, kExtreme>(a, row, element, weight, out, &least);
-#pragma unroll
-    for (int i = 0; i < Op::kOutputs; ++i)
-      if (rows.has(Op::kInputs + i)) rows.stream(Op::kInputs + i)[col] = narrow<T>(out[i][0]);
-  }
+  if constexpr (Rows::kHasEdges && !has_unaligned_vectors) store_edge();
   return least;
 }
 
@@ -185,16 +188,13 @@ HIPOPS_FN void finish_row(const typename Op::Args& a, const RowsOf<Op, Shape>& r
   store_tile<Op, Shape>(again, tile, rows, 0, Op::whole(again, part), columns);
 }
 
-// Whether weights are loaded with x, and wait in registers until apply(): in kernels that go round up to 8 vectors (4 where a
-// block may be doubled), in others only if lanes hold two vectors, as other blocks hide the load elsewhere. (An f32 weight of
-// 16-bit rows is loaded in vain, half of it.)
+// Whether weights are loaded with x and kept in registers: if they take up to 8 vectors (on NVIDIA, in blocks that take one row
+// each, if a lane holds up to two). f64 and strided rows: never. Else gfx9 would wait for the stores between their loads.
 template <class Op, class Shape>
 constexpr bool keeps_columns() {
   if (sizeof(typename Shape::Element) > sizeof(f32) || Shape::kByElement) return false;
-  if (Shape::kInCluster && Shape::kLayout == RowLayout::unaligned && has_unaligned_vectors) return false;
-  if (Shape::kInCluster || prefetches<Shape> || (!Shape::kOnChip && bounds_give_registers))
-    return Shape::kVectors * Op::kColumns <= 8 / blocks_in_one;
-  return Shape::kVectors <= 2;
+  if (bounds_give_registers && Shape::kBody == RowBody::on_chip && !prefetches<Shape>) return Shape::kVectors <= 2;
+  return Shape::kVectors * Op::kColumns <= 8;
 }
 template <class Op, class Shape>
 using ColumnsOnChip = OwnColumns<Op, Shape, keeps_columns<Op, Shape>()>;
@@ -243,8 +243,9 @@ HIPOPS_FN void take_packed_rows(const typename Op::Args& args) {
   constexpr int n = Shape::kVectors;
   using C = typename Shape::Compute;
   StagedRows<Op, Shape> staged;
-  ask_for_arguments(args.rows.rows, args.rows.per_block, args.rows.row_step);
-  for (int64_t first = int64_t(block_index()) * args.rows.per_block; first < args.rows.rows; first += args.rows.row_step) {
+  ask_for_arguments(args.rows.rows, args.rows.per_block);
+  for (int64_t first = int64_t(block_index()) * args.rows.per_block; first < args.rows.rows;
+       first += read_anew(args).rows.row_step) {
     const typename Op::Args& a = read_anew(args);
     ask_for_arguments(a.rows.rows, a.rows.cols, a.rows.per_block, a.rows.data[0], a.rows.data[Op::kInputs - 1]);
     const int64_t left = a.rows.rows - first;

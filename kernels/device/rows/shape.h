@@ -117,9 +117,9 @@ class Rows {
   HIPOPS_METHOD Column end() const { return kHasEdges ? end_ : cols(); }
   HIPOPS_METHOD int head() const { return kHasEdges ? head_ : 0; }
 
-  HIPOPS_METHOD void step_along(const int64_t (&stride)[Streams::kStreams], int64_t rows) {
+  HIPOPS_METHOD void step_along(int d, int64_t rows) {
 #pragma unroll
-    for (int i = 0; i < Streams::kStreams; ++i) row_[i] += rows * stride[i];
+    for (int i = 0; i < Streams::kStreams; ++i) row_[i] += rows * s_->outer[d].stride[i];
   }
   HIPOPS_METHOD void find(int64_t row) {
 #pragma unroll
@@ -129,11 +129,13 @@ class Rows {
 #pragma unroll 1
       for (int d = 0; d + 1 < s_->dimensions; ++d) {
         const int64_t quotient = divide(row, s_->outer[d].size, s_->outer[d].divisor);
-        step_along(s_->outer[d].stride, row - quotient * s_->outer[d].size);
+        step_along(d, row - quotient * s_->outer[d].size);
         row = quotient;
       }
+      step_along(s_->dimensions - 1, row);
+    } else {
+      step_along(0, row);
     }
-    step_along(s_->outermost, row);
     if constexpr (kHasEdges) {
       if constexpr (!has_unaligned_vectors) {
         const int before = misplaced_by(row_[0]);
