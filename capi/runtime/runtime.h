@@ -66,7 +66,7 @@ struct Op {
 };
 
 // Blocks of a cluster that launches may ask for, up to kLargestCluster, and work-items that each has at most.
-constexpr uint32_t kClusterSizes[] = {2, 4, 5, 8, 16}, kClusterBlocks[] = {256, 512};
+constexpr uint32_t kClusterSizes[] = {2, 4, 8, 16}, kClusterBlocks[] = {256, 512};
 
 struct LaunchShape {
   uint32_t grid, block;       // blocks, and work-items of each

@@ -11,8 +11,8 @@
  *   - Everything that can be checked is checked before anything is launched. When an argument is refused, nothing was
  *     launched and nothing was written; hipops_last_error() names the argument, what it was, and what was expected. Only
  *     where the runtime refuses a later launch of a call that makes several (HIPOPS_RUNTIME_ERROR), or host memory ends
- *     amid a launch on the CPU (HIPOPS_INTERNAL_ERROR), may outputs and workspace be written in part. Whether views
- *     overlap is looked for in 10000 steps: those of many interleaved dimensions that take more count as apart.
+ *     amid a launch on the CPU (HIPOPS_INTERNAL_ERROR), may outputs and workspace be written in part. The check
+ *     for overlap gives up after 10000 steps, which only views of many interleaved dimensions take, and lets them pass.
  *   - `stream` is a hipStream_t or a CUstream of the calling thread's current device; NULL is the runtime's default
  *     stream. The CPU backend does not look at it. A thread without a CUDA context gets the primary one of device 0, as
  *     from the CUDA runtime: for another device make its context current first. A call launches on the stream and
@@ -23,8 +23,9 @@
  *     repeats an element along the dimension: that is a broadcast, as of a row to [rows, columns] with the strides
  *     {0, 1}, or of a single element with {0, 0}. So an input whose strides were left at 0 is read as one element
  *     throughout, without an error. An output with such strides is refused.
- *   - Any stride is honoured, at full speed where the last dimension is contiguous; an output's must nest: taken by
- *     size, each steps past all that the smaller ones span. No kernel writes past the elements that the view names, or
+ *   - Any stride is honoured. Fastest are tensors whose last dimension is contiguous and whose rows begin and end at
+ *     multiples of 16 bytes. An output's strides must nest: sorted by size, each exceeds the largest offset that the
+ *     smaller ones reach. No kernel writes past the elements that the view names, or
  *     reads past them, but for the rest of the aligned 4 bytes that one lies in (NVIDIA, f16 and bf16).
  *   - A workspace is device memory at a multiple of 256 bytes; no workspace is NULL and 0 bytes. What it holds before does
  *     not matter; calls that may run at the same time must not share one, nor calls that two threads make at the same
@@ -173,7 +174,8 @@ static inline hipops_tensor hipops_contiguous(void* data, hipops_dtype dtype, in
  * multiples of 16 bytes and on their strides, on how many rows there are, and on whether y is x. */
 
 /* y = (x - mean(x)) / sqrt(var(x) + eps) * weight + bias, var being the mean of (x - mean)^2.
- * weight and bias may each be NULL (ones, zeros). eps is finite and >= 0, and a number that f32 has, but for f64. */
+ * weight and bias may each be NULL (ones, zeros). eps is finite and >= 0. For f32, f16 and bf16 it
+ * is rounded to f32, and is 0 or from 2^-149 to f32's largest number. */
 HIPOPS_API hipops_status hipops_layer_norm(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight,
                                            const hipops_tensor* bias, double eps, void* stream);
 
@@ -226,9 +228,9 @@ HIPOPS_API hipops_status hipops_rope_thd(const hipops_tensor* y, const hipops_te
 
 /* ---- Ops with an index --------------------------------------------------------------------------------------------
  *
- * The index is u8, i16, i32, u32 or i64, in device memory. An index equal to its type's maximum is the mark for
- * "nothing here": gather and index_select write zero for it, scatter, scatter_add and index_add skip it. An index
- * that is negative or past the end does as the mark does, never touches memory outside of the tensors, and is
+ * The index is u8, i16, i32, u32 or i64, in device memory. An index equal to its type's maximum is the
+ * sentinel index, which names nothing: gather and index_select write zero for it, scatter, scatter_add and index_add skip it. An index
+ * that is negative or past the end does as the sentinel does, never touches memory outside of the tensors, and is
  * counted in the report, where the caller passes one. dim is 0 to rank - 1.
  *
  * gather, index_select and scatter move elements of any dtype, bit for bit; the adds take f32, f16, bf16, f64, i32,
@@ -277,9 +279,9 @@ HIPOPS_API hipops_status hipops_scatter_add(const hipops_tensor* y, const hipops
                                             hipops_index_report* report, void* stream);
 
 /* y[.., index[j], ..] += x[.., j, ..], in place in y, the index being 1-D and along dim. x has y's shape and dtype,
- * but for the index's length in dim. The sources of an element are added in index order, onto it, in f32 (f64 for
- * f64), and rounded once: the same bits on every run, with the workspace and without, which is slower. y overlaps
- * nothing. */
+ * but for the index's length in dim. The sources of an element are added onto it in index order: f16 and bf16 in
+ * f32, rounded once; f32 and f64 with each addition rounded; integers wrap around. The bits are the same on every run, with
+ * the workspace and without, which is slower. y overlaps nothing. */
 HIPOPS_API hipops_status hipops_index_add(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index,
                                           int32_t dim, void* workspace, int64_t workspace_bytes,
                                           hipops_index_report* report, void* stream);

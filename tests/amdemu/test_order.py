@@ -58,6 +58,7 @@ for target in targets:
     instructions = code.kernels[KERNEL]
     status, words = run(target, code.data)
     check(f"{target} as it is", status == 0 and "amdemu: " not in words, words)
+    changes = 0
     for name, pattern, beside, *its in CHANGES:
         places = [i + beside for i, (_, text) in enumerate(instructions) if re.match(pattern, text)]
         for its_pattern in its:
@@ -67,8 +68,10 @@ for target in targets:
         if places:
             words = run(target, code.without(KERNEL, places))[1]
             check(f"{target} without {len(places)} {name}", REPORT.search(words), words)
+            changes += 1
+    check(f"{target}: a fence, a wait and a barrier are found", changes >= 3, f"{changes} kinds of instructions to take out")
     scoped = [i for i, (_, text) in enumerate(instructions) if re.match(r"^global_atomic.*scope:SCOPE_DEV", text)]
-    if scoped:
+    if target == "gfx1201":
         words = run(target, code.with_bits(KERNEL, scoped, SCOPE_WORD, ~DEVICE_SCOPE & 0xffffffff))[1]
         check(f"{target} without the scope of {len(scoped)} atomics", REPORT.search(words), words)
 

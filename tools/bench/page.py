@@ -62,8 +62,9 @@ Every op here moves memory and computes little, so a copy is the measure:
 {summary}
 
 Not every workload is timed beside both peers: torch.compile compiles each one anew, which takes most of a run. On the H200
-the 48 of the standard table and the 7 of fused_add_rms_norm were, in one run; the others have the copy alone. The H100's
-figures have no layer_norm, rms_norm, softmax and fused_add_rms_norm: its medians are of other workloads than the H200's.
+the 55 of the standard table and 8 others were, in one run; the others have the copy alone. The H100's figures have no
+layer_norm, rms_norm, softmax and fused_add_rms_norm, so its medians are of other workloads than the H200's; those of
+scatter_add and index_add are of older kernels than today's.
 
 A workload is named by op, dtype and shape. `rms_norm/bf16/16384x4096` has 16384 rows of 4096 columns.
 `index_add/f32/262144x256->16384` adds 262144 rows onto 16384 of them, named at random; with `/zipf` by Zipf's law; with
@@ -93,7 +94,7 @@ Without PyTorch, beside the copy alone:
 
 | to time | run |
 |---|---|
-| the 48 workloads of the standard table | `tools/run bench` |
+| the 55 workloads of the standard table | `tools/run bench` |
 | all of them in graphs, with a warm L2 cache; the host's part of a call, too | `tools/run bench --warm`; `--host` |
 | some of them (`--list` names them) | `tools/run bench --match 'rms_norm/bf16/*'` |
 | any shape | `tools/run bench --op index_add --dtype bf16 --shape '100000x96->777'` |

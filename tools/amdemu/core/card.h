@@ -19,9 +19,12 @@ enum class Fact : u8 {
 
 class Card {
  public:
-  explicit Card(const Target& target);   // MI300X for gfx9, RX 7900 XTX for gfx10 and later
+  // AMDEMU_CARD names it; else an MI300X for gfx9, an RX 7900 XTX for gfx10 and later. An H200 is there to compare the method with
+  // measurements, by wave32 code.
+  explicit Card(const Target& target);
   double operator[](Fact f) const;
   const char* name() const;
+  bool is_amd() const;
 
  private:
   int which_;

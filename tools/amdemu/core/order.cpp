@@ -124,7 +124,7 @@ class Shadow {
   u64 last_number_ = 0;
 };
 
-Shadow& shadow() {
+Shadow& shadow() {  // one for all: launches with AMDEMU_ORDER run one at a time
   static Shadow all;
   return all;
 }
@@ -168,7 +168,7 @@ void WaveOrder::wait(std::deque<Passing>& all, size_t left) {
     Passing& p = all.front();
     loaded_ = std::max(loaded_, p.load);
     stored_ = std::max(stored_, p.store);
-    if (p.is_write_back) released_ = joined(released_, p.released);
+    released_ = joined(released_, p.released);
     for (const Known& k : p.seen) seen_ = joined(seen_, k);
   }
 }
@@ -207,7 +207,6 @@ void WaveOrder::before(Wave&, const Op& o) {
   if (!op.counts_load && !op.counts_store) return;
   Passing passing;
   if (op.write_back) {
-    passing.is_write_back = true;
     passing.released = joined(joined(stored(), have_), group_->foreign_);
   } else if (o.info->kind == MemKind::Store) {
     passing.store = ++stores_;

@@ -64,7 +64,6 @@ class WaveOrder {
   struct Passing {             // an instruction that a counter counts
     u32 load = 0, store = 0;
     Known released;            // by a write-back
-    bool is_write_back = false;
     std::vector<Known> seen;   // by atomics and loads that go to where all see them
   };
   struct Cell;

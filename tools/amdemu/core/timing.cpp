@@ -97,7 +97,9 @@ Timing::Timing(const Launch& launch, Code& code)
   ops_ = &code.timed_ops[is_wide];
   const Occupancy o = occupancy(launch);
   machine_ = {launch.lanes, o.simds, o.cus, std::max(1u, o.groups), true, Far::Memory};
-  machines_ = std::max<u64>(1, u64(card_[Fact::Cus]) / o.cus);
+  // A multiprocessor of an H200: four SIMDs, whose 64 registers for each of 32 waves ptxas keeps to.
+  if (!card_.is_amd()) machine_ = {launch.lanes, 4, 1, std::max(1u, 32 / o.waves), true, Far::Memory};
+  machines_ = std::max<u64>(1, u64(card_[Fact::Cus]) / machine_.cus);
 }
 
 std::shared_ptr<Recorder> Timing::begin(u64 number, size_t waves) const {
