@@ -68,10 +68,10 @@ struct IndexAddArgs {
 // Not for u8: its 16 sums for each vector make the largest kernel.
 #define HIPOPS_INDEX_ADD_JOINED_VARIANT(X, T) X(index_add_##T##_joined_wide, T, 16, joined)
 
-// Float types only, to keep the library small.
+// f32, f16 and bf16 only, to keep the library small.
 #define HIPOPS_INDEX_ADD_SHARING(X) X(f32) X(f16) X(bf16)
 
-// Float types only, too.
+// These only, too.
 #define HIPOPS_INDEX_ADD_FEW_VARIANTS(X, T)     \
   X(index_add_##T##_few_wide, T, 16, few)       \
   X(index_add_##T##_few_any, T, 0, few)

@@ -199,7 +199,8 @@ inline std::optional<HostTensor> make_vector(hipops_dtype dtype, int64_t cols, S
   Sizes stride{has_gaps ? -2 : 1};
   HostTensor vector(second == Second::kF32 ? HIPOPS_F32 : dtype, {cols}, stride, has_gaps ? 1 : 0);
   vector.randomize(seed, -2, 2);
-  if (second == Second::kF32) vector.set_bits(cols / 2, 0x7fffffff);  // a NaN that adding to its bits would make a zero
+  if (second == Second::kF32)
+    for (const int64_t col : {int64_t{0}, cols / 2, cols - 1}) vector.set_bits(col, 0x7fffffff);  // a NaN that carelessly rounded is -0
   return vector;
 }
 

@@ -16,7 +16,7 @@ import sys
 amdemu, hipc, work, *targets = sys.argv[1:]
 here = os.path.dirname(os.path.abspath(__file__))
 os.makedirs(work, exist_ok=True)
-for name in ("AMDEMU_PATH", "AMDEMU_MODEL", "AMDEMU_STATS", "AMDEMU_TRACE"):
+for name in ("AMDEMU_PATH", "AMDEMU_MODEL", "AMDEMU_CARD", "AMDEMU_STATS", "AMDEMU_TRACE"):
     os.environ.pop(name, None)
 passed = failed = 0
 

@@ -19,8 +19,8 @@ import sys
 import tempfile
 
 GPUS = {"gfx942": "MI300X", "gfx1100": "RX 7900 XTX"}  # those that the emulator has figures of
-if os.environ.get("AMDEMU_CARD") == "H200":  # RDNA's code by its figures, to compare the method with measurements
-    GPUS = {"gfx1100": "H200"}
+if os.environ.get("AMDEMU_CARD"):  # one card alone; an H200 by RDNA's code, to compare the method with measurements
+    GPUS = {"gfx942" if os.environ["AMDEMU_CARD"] == "MI300X" else "gfx1100": os.environ["AMDEMU_CARD"]}
 KINDS = {"scalar_memory": "scalar loads", "vector_memory": "vector memory", "lds": "LDS", "barrier": "barriers", "alu": "ALU"}
 HEATS = ("cold", "warm")  # x and y in memory, or in the Infinity Cache
 F32, BF16, I64 = 1, 3, 11

@@ -174,7 +174,10 @@ class AllColumns {
   }
   HIPOPS_METHOD void at(int64_t col, C (&out)[kCount + 1][1]) const {
 #pragma unroll
-    for (int i = 0; i < kCount; ++i) out[i][0] = column_[i].at(col, is_other());
+    for (int i = 0; i < kCount; ++i) {
+      out[i][0] = column_[i].at(col, is_other());
+      if constexpr (sizeof(C) == sizeof(uint32_t)) out[i][0] = bit_cast<C>(opaque(bit_cast<uint32_t>(out[i][0])));  // comes now
+    }
   }
 
  private:

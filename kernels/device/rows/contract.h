@@ -79,9 +79,9 @@ enum NormFlag : int32_t { round_sum = 2, weight_plus_one = 4, round_before_weigh
 
 }  // namespace hipops
 
-// X(kernel, T, lanes, vectors, block, layout, body, on_unit): `lanes` work-items share a row, each holds `vectors` of it (strided:
-// elements). lanes < block: several rows a block. lanes == block: one row, with no more work-items than it needs.
-// on_unit (NVIDIA): work-items of a multiprocessor that the kernel's registers must allow.
+// X(kernel, T, lanes, vectors, block, layout, body, on_unit): `lanes` work-items share a row, each holds `vectors` of it (strided and
+// packed: elements, at a time). lanes < block: several rows a block. lanes == block: one row; on chip with no more work-items than
+// it needs. on_unit (NVIDIA): work-items of a multiprocessor that the kernel's registers must allow.
 #define HIPOPS_LONG_ROW_KERNELS_OF(X, op, T, in_cluster)                              \
   X(op##_##T##_unaligned_cluster, T, 512, in_cluster, 512, unaligned, cluster, 512)   \
   X(op##_##T##_unaligned_parts, T, 256, 4, 256, unaligned, parts, 768)                \

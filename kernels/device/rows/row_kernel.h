@@ -188,8 +188,8 @@ HIPOPS_FN void finish_row(const typename Op::Args& a, const RowsOf<Op, Shape>& r
   store_tile<Op, Shape>(again, tile, rows, 0, Op::whole(again, part), columns);
 }
 
-// Whether weights are loaded with x and kept in registers: if they take up to 8 vectors (on NVIDIA, in blocks that take one row
-// each, if a lane holds up to two). f64 and strided rows: never. Else gfx9 would wait for the stores between their loads.
+// Whether weights are loaded with x and kept in registers, up to 8 vectors of them; on NVIDIA's on-chip kernels that do not prefetch
+// only if a lane holds up to two. Loaded at use they come after stores, which gfx9 waits for with them.
 template <class Op, class Shape>
 constexpr bool keeps_columns() {
   if (sizeof(typename Shape::Element) > sizeof(f32) || Shape::kByElement) return false;

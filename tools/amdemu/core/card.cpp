@@ -1,6 +1,5 @@
 #include "card.h"
 
-#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -86,13 +85,13 @@ static_assert(sizeof kFacts / sizeof kFacts[0] == size_t(Fact::Count));
 
 }  // namespace
 
-Card::Card(const Target& target) : which_(target.is9() ? 0 : 1) {
-  const char* const named = std::getenv("AMDEMU_CARD");
+Card::Card(const Target& target, const char* named) : which_(target.is9() ? 0 : 1) {
   if (!named || !*named) return;
   for (int i = 0; i < int(std::size(kNames)); ++i)
     if (!std::strcmp(named, kNames[i])) which_ = i;
   if (std::strcmp(named, kNames[which_]) != 0)
     throw std::runtime_error(std::string("AMDEMU_CARD is '") + named + "', expected MI300X, RX 7900 XTX or H200");
+  if (!is_amd() && target.is9()) throw std::runtime_error("AMDEMU_CARD is 'H200', which needs code with wave 32, as for gfx1100");
 }
 
 bool Card::is_amd() const { return which_ < 2; }

@@ -19,9 +19,9 @@ enum class Fact : u8 {
 
 class Card {
  public:
-  // AMDEMU_CARD names it; else an MI300X for gfx9, an RX 7900 XTX for gfx10 and later. An H200 is there to compare the method with
-  // measurements, by wave32 code.
-  explicit Card(const Target& target);
+  // The one that is named, if one is (AMDEMU_CARD); else an MI300X for gfx9, an RX 7900 XTX for gfx10 and later. An H200 is there to
+  // compare the method with measurements, by code with wave 32.
+  Card(const Target& target, const char* named);
   double operator[](Fact f) const;
   const char* name() const;
   bool is_amd() const;
