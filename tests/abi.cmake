@@ -11,6 +11,18 @@ add_test(NAME abi_header_c99 COMMAND ${CMAKE_C_COMPILER} -x c -std=c99 ${hipops_
 add_test(NAME abi_header_c++11
   COMMAND ${CMAKE_CXX_COMPILER} -x c++ -std=c++11 ${hipops_strict} -fsyntax-only ${hipops_header})
 
+# The C++ header, in a file with exceptions and one without, of one program; and its page's example.
+if(HIPOPS_CPU AND NOT HIPOPS_SANITIZE)
+  add_executable(cpp_header cpp/throws.cpp cpp/returns_status.cpp)
+  target_include_directories(cpp_header PRIVATE ${PROJECT_SOURCE_DIR}/include)
+  target_compile_options(cpp_header PRIVATE ${hipops_strict} -Wconversion -Wshadow -std=c++17)
+  set_source_files_properties(cpp/returns_status.cpp PROPERTIES COMPILE_OPTIONS -fno-exceptions)
+  target_link_libraries(cpp_header PRIVATE hipops)
+  add_test(NAME cpp_header COMMAND cpp_header)
+  add_test(NAME cpp_example COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/page_example.sh ${PROJECT_SOURCE_DIR} $<TARGET_FILE_DIR:hipops>
+    docs/guide/cpp.md cpp "0.365148 1.212957" ${CMAKE_CXX_COMPILER} -std=c++17)
+endif()
+
 # hipops_consumer(name SOURCE standard): a program that sees the public header and nothing else of the project.
 function(hipops_consumer name source standard)
   add_executable(${name} ${source})

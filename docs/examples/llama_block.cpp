@@ -5,36 +5,18 @@
 // Embedding, norm, rotary embedding and softmax are hipops'; what an engine has of its own, the matrix products, are
 // loops. Memory is the host's, for the CPU backend; with a GPU backend it would be the device's, and the calls the
 // same.
-#include <hipops/hipops.h>
+#include <hipops/hipops.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
-#include <initializer_list>
 #include <vector>
 
 constexpr int kVocabulary = 50, kTokens = 7, kHeads = 4, kHead = 16, kWidth = kHeads * kHead;
 
 using Floats = std::vector<float>;
-
-// A view of memory. Without strides: row-major.
-hipops_tensor view(void* data, hipops_dtype dtype, std::initializer_list<int64_t> shape,
-                   std::initializer_list<int64_t> stride = {}) {
-  hipops_tensor t = {data, dtype, static_cast<int32_t>(shape.size()), {}, {}};
-  std::copy(shape.begin(), shape.end(), t.shape);
-  std::copy(stride.begin(), stride.end(), t.stride);
-  int64_t step = 1;
-  for (int i = t.rank - 1; stride.size() == 0 && i >= 0; step *= t.shape[i--]) t.stride[i] = step;
-  return t;
-}
-
-void check(hipops_status status) {
-  if (status == HIPOPS_SUCCESS) return;
-  std::fprintf(stderr, "%s: %s\n", hipops_status_string(status), hipops_last_error());
-  std::exit(1);
-}
+using hipops::tensor;
 
 Floats numbers(size_t count, unsigned seed) {
   Floats values(count);
@@ -86,25 +68,21 @@ Floats scores_of(const Floats& packed) {
 // The attention's probabilities, [head, token, token], by hipops.
 Floats block(Model& model, std::vector<int64_t>& tokens, void* stream) {
   Floats x(kTokens * kWidth);
-  hipops_tensor table = view(model.embedding.data(), HIPOPS_F32, {kVocabulary, kWidth});
-  hipops_tensor index = view(tokens.data(), HIPOPS_I64, {kTokens});
-  hipops_tensor rows = view(x.data(), HIPOPS_F32, {kTokens, kWidth});
-  hipops_tensor weight = view(model.weight.data(), HIPOPS_F32, {kWidth});
-  check(hipops_index_select(&rows, &table, &index, 0, nullptr, stream));
-  check(hipops_rms_norm(&rows, &rows, &weight, 1e-5, 0, stream));  // in place
+  const tensor table(model.embedding.data(), {kVocabulary, kWidth}), index(tokens.data(), {kTokens});
+  const tensor rows(x.data(), {kTokens, kWidth}), weight(model.weight.data(), {kWidth});
+  hipops::index_select(rows, table, index, 0, nullptr, stream);
+  hipops::rms_norm(rows, rows, weight, 1e-5, 0, stream);  // in place
 
   // Queries and keys are rotated where the product put them: views of the packed result, no copy.
   Floats packed = product(x, model.qkv, kTokens, 3 * kWidth, kWidth);
-  hipops_tensor cos = view(model.cos.data(), HIPOPS_F32, {kTokens, kHead / 2});
-  hipops_tensor sin = view(model.sin.data(), HIPOPS_F32, {kTokens, kHead / 2});
+  const tensor cos(model.cos.data(), {kTokens, kHead / 2}), sin(model.sin.data(), {kTokens, kHead / 2});
   for (int part = 0; part < 2; ++part) {
-    hipops_tensor heads = view(packed.data() + part * kWidth, HIPOPS_F32, {1, kHeads, kTokens, kHead},
-                               {kTokens * 3 * kWidth, kHead, 3 * kWidth, 1});
-    check(hipops_rope(&heads, &heads, &cos, &sin, nullptr, stream));
+    const tensor heads(packed.data() + part * kWidth, {1, kHeads, kTokens, kHead}, {kTokens * 3 * kWidth, kHead, 3 * kWidth, 1});
+    hipops::rope(heads, heads, cos, sin, nullptr, stream);
   }
   Floats scores = scores_of(packed);
-  hipops_tensor all = view(scores.data(), HIPOPS_F32, {kHeads, kTokens, kTokens});
-  check(hipops_softmax(&all, &all, stream));
+  const tensor all(scores.data(), {kHeads, kTokens, kTokens});
+  hipops::softmax(all, all, stream);
   return scores;
 }
 
@@ -140,7 +118,7 @@ Floats plain_block(const Model& model, const std::vector<int64_t>& tokens) {
 }
 
 int main() {
-  check(hipops_init(HIPOPS_BACKEND_CPU));
+  hipops::init(HIPOPS_BACKEND_CPU);
   Model model;
   std::vector<int64_t> tokens = {3, 14, 15, 9, 26, 5, 35};
   const Floats got = block(model, tokens, nullptr), expected = plain_block(model, tokens);

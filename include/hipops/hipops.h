@@ -228,10 +228,10 @@ HIPOPS_API hipops_status hipops_rope_thd(const hipops_tensor* y, const hipops_te
 
 /* ---- Ops with an index --------------------------------------------------------------------------------------------
  *
- * The index is u8, i16, i32, u32 or i64, in device memory. An index equal to its type's maximum is the
- * sentinel index, which names nothing: gather and index_select write zero for it, scatter, scatter_add and index_add skip it. An index
- * that is negative or past the end does as the sentinel does, never touches memory outside of the tensors, and is
- * counted in the report, where the caller passes one. dim is 0 to rank - 1.
+ * The index is u8, i16, i32, u32 or i64, in device memory. An index equal to its type's maximum is the sentinel, which
+ * names nothing: gather and index_select write zero for it, scatter, scatter_add and index_add skip it. An index that is
+ * negative or past the end does as the sentinel does, never touches memory outside of the tensors, and is counted in the
+ * report, where the caller passes one. dim is 0 to rank - 1.
  *
  * gather, index_select and scatter move elements of any dtype, bit for bit; the adds take f32, f16, bf16, f64, i32,
  * i64, u32 and u8 (integers wrap around). */
@@ -279,9 +279,9 @@ HIPOPS_API hipops_status hipops_scatter_add(const hipops_tensor* y, const hipops
                                             hipops_index_report* report, void* stream);
 
 /* y[.., index[j], ..] += x[.., j, ..], in place in y, the index being 1-D and along dim. x has y's shape and dtype,
- * but for the index's length in dim. The sources of an element are added onto it in index order: f16 and bf16 in
- * f32, rounded once; f32 and f64 with each addition rounded; integers wrap around. The bits are the same on every run, with
- * the workspace and without, which is slower. y overlaps nothing. */
+ * but for the index's length in dim. The sources of an element are added onto it in index order: f16 and bf16 in f32,
+ * rounded once; f32 and f64 with each addition rounded; integers wrap around. The bits are the same on every run, with the
+ * workspace and without, which is slower. y overlaps nothing. */
 HIPOPS_API hipops_status hipops_index_add(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index,
                                           int32_t dim, void* workspace, int64_t workspace_bytes,
                                           hipops_index_report* report, void* stream);

@@ -41,7 +41,7 @@ case $what in
     ;;
   files)
     library=$prefix/$LIBDIR/libhipops.so
-    for file in include/hipops/hipops.h "$LIBDIR"/libhipops.{so,so.0,a} "$LIBDIR"/pkgconfig/hipops{,-static}.pc \
+    for file in include/hipops/hipops.{h,hpp} "$LIBDIR"/libhipops.{so,so.0,a} "$LIBDIR"/pkgconfig/hipops{,-static}.pc \
       "$LIBDIR"/cmake/hipops/hipopsConfig.cmake share/doc/hipops/{README.md,LICENSE} share/hipops/golden/rms_norm/smoke.json \
       share/hipops/golden/README.md \
       {bin/hipops-{parity,bench,inspect,info,fuzz},share/man/man1/hipops-{parity,bench,inspect,info,fuzz}.1}; do

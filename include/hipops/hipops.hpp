@@ -1,0 +1,202 @@
+// hipops for C++17: tensors in a line, and each op as a function. What the ops do is in hipops.h, the manual.
+//
+// Failures are exceptions (hipops::error). With HIPOPS_RETURNS_STATUS defined before the header is included, or where exceptions are
+// off, each function returns its hipops_status instead. Files of one program may choose differently.
+#ifndef HIPOPS_HIPOPS_HPP
+#define HIPOPS_HIPOPS_HPP
+
+#include <hipops/hipops.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+#if !defined(__cpp_exceptions) && !defined(HIPOPS_RETURNS_STATUS)
+#define HIPOPS_RETURNS_STATUS
+#endif
+
+namespace hipops {
+
+// A call's failure. what() is the library's message, as "rms_norm: weight.shape[0] is 4095, expected 4096 (x.shape[1])".
+class error : public std::runtime_error {
+ public:
+  explicit error(hipops_status status)
+      : std::runtime_error(hipops_last_error()), status_(status), runtime_error_(hipops_last_runtime_error()) {}
+
+  hipops_status status() const noexcept { return status_; }
+  int32_t runtime_error() const noexcept { return runtime_error_; }  // the GPU runtime's own code, or 0
+
+ private:
+  hipops_status status_;
+  int32_t runtime_error_;
+};
+
+// The dtype of elements in memory. For f16 and bf16 types of your own: template <> inline constexpr hipops_dtype
+// hipops::dtype_of<my_half> = HIPOPS_F16;
+template <class T> inline constexpr hipops_dtype dtype_of = HIPOPS_NONE;
+template <> inline constexpr hipops_dtype dtype_of<float> = HIPOPS_F32;
+template <> inline constexpr hipops_dtype dtype_of<double> = HIPOPS_F64;
+template <> inline constexpr hipops_dtype dtype_of<uint8_t> = HIPOPS_U8;
+template <> inline constexpr hipops_dtype dtype_of<int8_t> = HIPOPS_I8;
+template <> inline constexpr hipops_dtype dtype_of<int16_t> = HIPOPS_I16;
+template <> inline constexpr hipops_dtype dtype_of<uint16_t> = HIPOPS_U16;
+template <> inline constexpr hipops_dtype dtype_of<int32_t> = HIPOPS_I32;
+template <> inline constexpr hipops_dtype dtype_of<uint32_t> = HIPOPS_U32;
+template <> inline constexpr hipops_dtype dtype_of<int64_t> = HIPOPS_I64;
+template <> inline constexpr hipops_dtype dtype_of<uint64_t> = HIPOPS_U64;
+
+#if defined(HIPOPS_RETURNS_STATUS)
+#define HIPOPS_CALL [[nodiscard]] inline hipops_status
+inline namespace returns_status {
+HIPOPS_CALL check(hipops_status status) { return status; }
+#else
+#define HIPOPS_CALL inline void
+inline namespace throws {
+HIPOPS_CALL check(hipops_status status) {
+  if (status != HIPOPS_SUCCESS) throw error(status);
+}
+#endif
+
+// A view of memory; it owns nothing. Without strides: contiguous, the last dimension fastest.
+struct tensor : hipops_tensor {
+  tensor(const void* memory, hipops_dtype of, std::initializer_list<int64_t> sizes, std::initializer_list<int64_t> strides = {})
+      : tensor(memory, of, static_cast<int32_t>(sizes.size()), sizes.begin(),
+               strides.size() == sizes.size() ? strides.begin() : nullptr) {
+    if (strides.size() != 0 && strides.size() != sizes.size())
+      refuse(static_cast<int64_t>(strides.size()), "strides, expected one for each dimension");
+  }
+  // The dtype is the pointer's.
+  template <class T>
+  tensor(T* memory, std::initializer_list<int64_t> sizes, std::initializer_list<int64_t> strides = {})
+      : tensor(memory, dtype_of<std::remove_const_t<T>>, sizes, strides) {
+    static_assert(dtype_of<std::remove_const_t<T>> != HIPOPS_NONE, "hipops::dtype_of knows no dtype of this type: name one");
+  }
+  // Of a shape and strides that are known at run time only; null strides: contiguous.
+  tensor(const void* memory, hipops_dtype of, int32_t dimensions, const int64_t* sizes, const int64_t* strides = nullptr)
+      : hipops_tensor{const_cast<void*>(memory), of, 0, {}, {}} {
+    if (dimensions < 0 || dimensions > HIPOPS_MAX_RANK) {
+      refuse(dimensions, "dimensions, expected 0 to 8");
+      return;
+    }
+    static_cast<hipops_tensor&>(*this) = hipops_contiguous(data, dtype, dimensions, sizes);
+    if (strides) std::copy(strides, strides + dimensions, stride);
+  }
+
+ private:
+  // With exceptions at once; else by the op that gets it, as no op takes such a rank.
+  void refuse(int64_t count, const char* what) {
+#if !defined(HIPOPS_RETURNS_STATUS)
+    throw std::invalid_argument("hipops::tensor: " + std::to_string(count) + " " + what);
+#else
+    rank = -1, static_cast<void>(count), static_cast<void>(what);
+#endif
+  }
+};
+
+// A tensor that may be left out: nullptr.
+class optional_tensor {
+ public:
+  optional_tensor(std::nullptr_t) noexcept {}
+  optional_tensor(const hipops_tensor& t) noexcept : tensor_(&t) {}
+  optional_tensor(const hipops_tensor* t) noexcept : tensor_(t) {}
+  const hipops_tensor* get() const noexcept { return tensor_; }
+
+ private:
+  const hipops_tensor* tensor_ = nullptr;
+};
+
+// Device memory that an op may use while it runs, at a multiple of 256 bytes. None: slower.
+struct workspace {
+  void* data = nullptr;
+  int64_t bytes = 0;
+};
+
+HIPOPS_CALL init(hipops_backend backend) { return check(hipops_init(backend)); }
+HIPOPS_CALL prepare(const char* op = nullptr) { return check(hipops_prepare(op)); }
+
+HIPOPS_CALL layer_norm(const tensor& y, const tensor& x, optional_tensor weight, optional_tensor bias, double eps,
+                       void* stream = nullptr) {
+  return check(hipops_layer_norm(&y, &x, weight.get(), bias.get(), eps, stream));
+}
+HIPOPS_CALL rms_norm(const tensor& y, const tensor& x, optional_tensor weight, double eps, uint32_t flags = 0,
+                     void* stream = nullptr) {
+  return check(hipops_rms_norm(&y, &x, weight.get(), eps, flags, stream));
+}
+HIPOPS_CALL fused_add_rms_norm(const tensor& y, optional_tensor residual_out, const tensor& x, const tensor& residual,
+                               optional_tensor weight, double eps, uint32_t flags = 0, void* stream = nullptr) {
+  return check(hipops_fused_add_rms_norm(&y, residual_out.get(), &x, &residual, weight.get(), eps, flags, stream));
+}
+HIPOPS_CALL softmax(const tensor& y, const tensor& x, void* stream = nullptr) { return check(hipops_softmax(&y, &x, stream)); }
+
+HIPOPS_CALL rope(const tensor& y, const tensor& x, const tensor& cos, const tensor& sin, optional_tensor positions = nullptr,
+                 void* stream = nullptr) {
+  return check(hipops_rope(&y, &x, &cos, &sin, positions.get(), stream));
+}
+HIPOPS_CALL rope_i(const tensor& y, const tensor& x, const tensor& cos, const tensor& sin, optional_tensor positions = nullptr,
+                   void* stream = nullptr) {
+  return check(hipops_rope_i(&y, &x, &cos, &sin, positions.get(), stream));
+}
+HIPOPS_CALL rope_thd(const tensor& y, const tensor& x, const tensor& cos, const tensor& sin, optional_tensor positions = nullptr,
+                     void* stream = nullptr) {
+  return check(hipops_rope_thd(&y, &x, &cos, &sin, positions.get(), stream));
+}
+
+HIPOPS_CALL gather(const tensor& y, const tensor& x, const tensor& index, int32_t dim, hipops_index_report* report = nullptr,
+                   void* stream = nullptr) {
+  return check(hipops_gather(&y, &x, &index, dim, report, stream));
+}
+HIPOPS_CALL index_select(const tensor& y, const tensor& x, const tensor& index, int32_t dim,
+                         hipops_index_report* report = nullptr, void* stream = nullptr) {
+  return check(hipops_index_select(&y, &x, &index, dim, report, stream));
+}
+HIPOPS_CALL scatter(const tensor& y, const tensor& x, const tensor& index, int32_t dim, uint32_t flags = 0, workspace w = {},
+                    hipops_index_report* report = nullptr, void* stream = nullptr) {
+  return check(hipops_scatter(&y, &x, &index, dim, flags, w.data, w.bytes, report, stream));
+}
+HIPOPS_CALL scatter_add(const tensor& y, const tensor& x, const tensor& index, int32_t dim, uint32_t flags = 0,
+                        workspace w = {}, hipops_index_report* report = nullptr, void* stream = nullptr) {
+  return check(hipops_scatter_add(&y, &x, &index, dim, flags, w.data, w.bytes, report, stream));
+}
+HIPOPS_CALL index_add(const tensor& y, const tensor& x, const tensor& index, int32_t dim, workspace w = {},
+                      hipops_index_report* report = nullptr, void* stream = nullptr) {
+  return check(hipops_index_add(&y, &x, &index, dim, w.data, w.bytes, report, stream));
+}
+// The bytes of workspace that these three want, in *bytes.
+HIPOPS_CALL scatter_workspace(const tensor& y, const tensor& x, const tensor& index, int32_t dim, uint32_t flags, int64_t* bytes) {
+  return check(hipops_scatter_workspace_bytes(&y, &x, &index, dim, flags, bytes));
+}
+HIPOPS_CALL scatter_add_workspace(const tensor& y, const tensor& x, const tensor& index, int32_t dim, uint32_t flags,
+                                  int64_t* bytes) {
+  return check(hipops_scatter_add_workspace_bytes(&y, &x, &index, dim, flags, bytes));
+}
+HIPOPS_CALL index_add_workspace(const tensor& y, const tensor& x, const tensor& index, int32_t dim, int64_t* bytes) {
+  return check(hipops_index_add_workspace_bytes(&y, &x, &index, dim, bytes));
+}
+
+HIPOPS_CALL upsample_nearest1d(const tensor& y, const tensor& x, hipops_nearest rule = HIPOPS_NEAREST_PYTORCH, double scale = 0,
+                               void* stream = nullptr) {
+  return check(hipops_upsample_nearest1d(&y, &x, rule, scale, stream));
+}
+HIPOPS_CALL upsample_nearest2d(const tensor& y, const tensor& x, hipops_nearest rule = HIPOPS_NEAREST_PYTORCH, double scale_h = 0,
+                               double scale_w = 0, void* stream = nullptr) {
+  return check(hipops_upsample_nearest2d(&y, &x, rule, scale_h, scale_w, stream));
+}
+
+HIPOPS_CALL strided_copy(const tensor& y, const tensor& x, void* stream = nullptr) {
+  return check(hipops_strided_copy(&y, &x, stream));
+}
+HIPOPS_CALL copy2d(void* y, const void* x, hipops_dtype dtype, int64_t rows, int64_t cols, int64_t y_stride, int64_t x_stride,
+                   void* stream = nullptr) {
+  return check(hipops_copy2d(y, x, dtype, rows, cols, y_stride, x_stride, stream));
+}
+
+}  // inline namespace
+}  // namespace hipops
+
+#undef HIPOPS_CALL
+
+#endif  // HIPOPS_HIPOPS_HPP

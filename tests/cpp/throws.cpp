@@ -1,0 +1,109 @@
+// hipops.hpp where failures are exceptions. returns_status.cpp is of the same program.
+#include <hipops/hipops.hpp>
+
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+bool returns_status();
+
+namespace {
+
+int wrong = 0;
+void expect(bool holds, const char* what) {
+  if (!holds) ++wrong, std::printf("FAIL %s\n", what);
+}
+template <class E, class F>
+void expect_thrown(const char* message, F f) {
+  try {
+    f();
+    expect(false, message);
+  } catch (const E& e) {
+    if (!std::strstr(e.what(), message)) ++wrong, std::printf("FAIL '%s', expected '%s'\n", e.what(), message);
+  }
+}
+
+void all_ops() {
+  using hipops::tensor;
+  const std::vector<float> x = {1, 2, 3, 4, 5, 6, 7, 8}, table = {1, 1};  // cosines of 1, and sines that are 0
+  const float zeros[2] = {};
+  std::vector<float> y(8), sum(8);
+  const tensor in(x.data(), {2, 4}), out(y.data(), {2, 4}), weight(x.data(), {4});
+
+  hipops::rms_norm(out, in, nullptr, 1e-5);
+  expect(std::fabs(y[0] - 0.365148f) < 1e-5 && std::fabs(y[7] - 1.212957f) < 1e-5, "rms_norm");
+  hipops::layer_norm(out, in, nullptr, weight, 0);
+  expect(std::fabs(y[0] + y[3] - 5) < 1e-4, "layer_norm with a bias");
+  hipops::fused_add_rms_norm(out, tensor(sum.data(), {2, 4}), in, in, weight, 0);
+  expect(sum[7] == 16, "fused_add_rms_norm");
+  hipops::fused_add_rms_norm(out, nullptr, in, in, nullptr, 0);
+  hipops::softmax(out, in);
+  expect(std::fabs(y[0] + y[1] + y[2] + y[3] - 1) < 1e-6, "softmax");
+
+  const tensor heads(x.data(), {1, 2, 1, 4}), rotated(y.data(), {1, 2, 1, 4});
+  const tensor cos(table.data(), {1, 2}), sin(zeros, {1, 2});
+  for (const auto rotate : {hipops::rope, hipops::rope_i}) {
+    rotate(rotated, heads, cos, sin, nullptr, nullptr);
+    expect(y == x, "rope by no angle");
+  }
+  hipops::rope_thd(tensor(y.data(), {1, 1, 2, 4}), tensor(x.data(), {1, 1, 2, 4}), cos, sin);
+
+  const int64_t rows[] = {1, 1}, columns[] = {3, 0};
+  hipops_index_report report = HIPOPS_INDEX_REPORT_INIT;
+  hipops::index_select(out, in, tensor(rows, {2}), 0, &report);
+  expect(y[0] == 5 && report.count == 0, "index_select");
+  hipops::gather(tensor(y.data(), {1, 2}), in, tensor(columns, {1, 2}), 1);
+  expect(y[0] == 4 && y[1] == 1, "gather");
+  y.assign(8, 0);
+  int64_t bytes = -1;
+  hipops::index_add_workspace(out, in, tensor(rows, {2}), 0, &bytes);
+  expect(bytes >= 0, "workspace");
+  hipops::index_add(out, in, tensor(rows, {2}), 0);
+  expect(y[4] == 6 && y[0] == 0, "index_add");
+  hipops::scatter(tensor(y.data(), {1, 4}), tensor(x.data(), {1, 2}), tensor(columns, {1, 2}), 1, HIPOPS_DETERMINISTIC);
+  hipops::scatter_add(tensor(y.data(), {1, 4}), tensor(x.data(), {1, 2}), tensor(columns, {1, 2}), 1, 0, {}, &report);
+  expect(y[3] == 2 && y[0] == 4, "scatter, then scatter_add");
+  const tensor wide(rows, {2, 4}, {1, 0});
+  hipops::scatter_workspace(out, in, wide, 1, HIPOPS_DETERMINISTIC, &bytes);
+  hipops::scatter_add_workspace(out, in, wide, 1, 0, &bytes);
+
+  hipops::upsample_nearest1d(tensor(y.data(), {1, 1, 8}), tensor(x.data(), {1, 1, 4}));
+  expect(y[7] == 4 && y[6] == 4, "upsample_nearest1d");
+  hipops::upsample_nearest2d(tensor(y.data(), {1, 1, 2, 4}), tensor(x.data(), {1, 1, 1, 2}), HIPOPS_NEAREST_CANDLE);
+  expect(y[3] == 2 && y[4] == 1, "upsample_nearest2d");
+  hipops::strided_copy(tensor(y.data(), {4, 2}), tensor(x.data(), {4, 2}, {1, 4}));
+  expect(y[1] == 5, "strided_copy of a transpose");
+  hipops::copy2d(y.data(), x.data(), HIPOPS_F32, 2, 2, 2, 4);
+  expect(y[2] == 5, "copy2d");
+  const int64_t shape[] = {2, 4}, stride[] = {4, 1};
+  hipops::softmax(tensor(y.data(), HIPOPS_F32, 2, shape), tensor(x.data(), HIPOPS_F32, 2, shape, stride));
+}
+
+void mistakes() {
+  using hipops::tensor;
+  float x[8] = {}, y[8];
+  const tensor in(x, {2, 4}), out(y, {2, 4});
+  expect_thrown<hipops::error>("rms_norm: weight.shape[0] is 3, expected 4", [&] { hipops::rms_norm(out, in, tensor(x, {3}), 1e-5); });
+  expect_thrown<hipops::error>("softmax: y.shape[0] is 4, expected 2", [&] { hipops::softmax(tensor(y, {4, 2}), in); });
+  expect_thrown<std::invalid_argument>("1 strides", [&] { tensor(x, {2, 4}, {1}); });
+  expect_thrown<std::invalid_argument>("9 dimensions, expected 0 to 8", [&] { tensor(x, {1, 1, 1, 1, 1, 1, 1, 1, 1}); });
+  try {
+    hipops::softmax(tensor(y, HIPOPS_U8, {2, 4}), tensor(x, HIPOPS_U8, {2, 4}));
+    expect(false, "softmax of u8");
+  } catch (const hipops::error& e) {
+    expect(e.status() == HIPOPS_UNSUPPORTED_DTYPE && e.runtime_error() == 0, "the status of softmax of u8");
+  }
+}
+
+}  // namespace
+
+int main() {
+  hipops::init(HIPOPS_BACKEND_CPU);
+  hipops::prepare("softmax");
+  all_ops();
+  mistakes();
+  expect(returns_status(), "the file that returns statuses");
+  std::printf("%d wrong\n", wrong);
+  return wrong != 0;
+}
