@@ -1,0 +1,143 @@
+// What hipops.h declares. Made by tools/rust_ffi.py; a test holds it to the header.
+
+/// `hipops_status` of hipops.h.
+pub type hipops_status = i32;
+/// `hipops_backend` of hipops.h.
+pub type hipops_backend = i32;
+/// `hipops_dtype` of hipops.h.
+pub type hipops_dtype = i32;
+/// `hipops_nearest` of hipops.h.
+pub type hipops_nearest = i32;
+/// Of [`hipops_status`].
+pub const HIPOPS_SUCCESS: hipops_status = 0;
+/// Of [`hipops_status`].
+pub const HIPOPS_INVALID_ARGUMENT: hipops_status = 1;
+/// Of [`hipops_status`].
+pub const HIPOPS_UNSUPPORTED_DTYPE: hipops_status = 2;
+/// Of [`hipops_status`].
+pub const HIPOPS_UNSUPPORTED_LAYOUT: hipops_status = 3;
+/// Of [`hipops_status`].
+pub const HIPOPS_NO_DEVICE: hipops_status = 4;
+/// Of [`hipops_status`].
+pub const HIPOPS_NO_CODE_OBJECT: hipops_status = 5;
+/// Of [`hipops_status`].
+pub const HIPOPS_RUNTIME_ERROR: hipops_status = 6;
+/// Of [`hipops_status`].
+pub const HIPOPS_INTERNAL_ERROR: hipops_status = 7;
+/// Of [`hipops_backend`].
+pub const HIPOPS_BACKEND_AUTO: hipops_backend = 0;
+/// Of [`hipops_backend`].
+pub const HIPOPS_BACKEND_HIP: hipops_backend = 1;
+/// Of [`hipops_backend`].
+pub const HIPOPS_BACKEND_CUDA: hipops_backend = 2;
+/// Of [`hipops_backend`].
+pub const HIPOPS_BACKEND_CPU: hipops_backend = 3;
+/// Of [`hipops_dtype`].
+pub const HIPOPS_NONE: hipops_dtype = 0;
+/// Of [`hipops_dtype`].
+pub const HIPOPS_F32: hipops_dtype = 1;
+/// Of [`hipops_dtype`].
+pub const HIPOPS_F16: hipops_dtype = 2;
+/// Of [`hipops_dtype`].
+pub const HIPOPS_BF16: hipops_dtype = 3;
+/// Of [`hipops_dtype`].
+pub const HIPOPS_F64: hipops_dtype = 4;
+/// Of [`hipops_dtype`].
+pub const HIPOPS_U8: hipops_dtype = 5;
+/// Of [`hipops_dtype`].
+pub const HIPOPS_I8: hipops_dtype = 6;
+/// Of [`hipops_dtype`].
+pub const HIPOPS_I16: hipops_dtype = 7;
+/// Of [`hipops_dtype`].
+pub const HIPOPS_U16: hipops_dtype = 8;
+/// Of [`hipops_dtype`].
+pub const HIPOPS_I32: hipops_dtype = 9;
+/// Of [`hipops_dtype`].
+pub const HIPOPS_U32: hipops_dtype = 10;
+/// Of [`hipops_dtype`].
+pub const HIPOPS_I64: hipops_dtype = 11;
+/// Of [`hipops_dtype`].
+pub const HIPOPS_U64: hipops_dtype = 12;
+/// Of [`hipops_nearest`].
+pub const HIPOPS_NEAREST_PYTORCH: hipops_nearest = 0;
+/// Of [`hipops_nearest`].
+pub const HIPOPS_NEAREST_CANDLE: hipops_nearest = 1;
+/// Of [`hipops_nearest`].
+pub const HIPOPS_NEAREST_EXACT: hipops_nearest = 2;
+/// `HIPOPS_VERSION_MAJOR` of hipops.h.
+pub const HIPOPS_VERSION_MAJOR: i32 = 0;
+/// `HIPOPS_VERSION_MINOR` of hipops.h.
+pub const HIPOPS_VERSION_MINOR: i32 = 1;
+/// `HIPOPS_VERSION_PATCH` of hipops.h.
+pub const HIPOPS_VERSION_PATCH: i32 = 0;
+/// `HIPOPS_MAX_RANK` of hipops.h.
+pub const HIPOPS_MAX_RANK: i32 = 8;
+/// A flag.
+pub const HIPOPS_ROUND_SUM: u32 = 2;
+/// A flag.
+pub const HIPOPS_WEIGHT_PLUS_ONE: u32 = 4;
+/// A flag.
+pub const HIPOPS_ROUND_BEFORE_WEIGHT: u32 = 8;
+/// A flag.
+pub const HIPOPS_DETERMINISTIC: u32 = 1;
+
+api! {
+    /// `hipops_status_string` of hipops.h.
+    fn hipops_status_string(status: hipops_status) -> *const c_char;
+    /// `hipops_last_error` of hipops.h.
+    fn hipops_last_error() -> *const c_char;
+    /// `hipops_last_runtime_error` of hipops.h.
+    fn hipops_last_runtime_error() -> i32;
+    /// `hipops_init` of hipops.h.
+    fn hipops_init(backend: hipops_backend) -> hipops_status;
+    /// `hipops_backend_in_use` of hipops.h.
+    fn hipops_backend_in_use() -> hipops_backend;
+    /// `hipops_prepare` of hipops.h.
+    fn hipops_prepare(op: *const c_char) -> hipops_status;
+    /// `hipops_layer_norm` of hipops.h.
+    fn hipops_layer_norm(y: *const hipops_tensor, x: *const hipops_tensor, weight: *const hipops_tensor, bias: *const hipops_tensor, eps: f64, stream: *mut c_void) -> hipops_status;
+    /// `hipops_rms_norm` of hipops.h.
+    fn hipops_rms_norm(y: *const hipops_tensor, x: *const hipops_tensor, weight: *const hipops_tensor, eps: f64, flags: u32, stream: *mut c_void) -> hipops_status;
+    /// `hipops_fused_add_rms_norm` of hipops.h.
+    fn hipops_fused_add_rms_norm(y: *const hipops_tensor, residual_out: *const hipops_tensor, x: *const hipops_tensor, residual: *const hipops_tensor, weight: *const hipops_tensor, eps: f64, flags: u32, stream: *mut c_void) -> hipops_status;
+    /// `hipops_softmax` of hipops.h.
+    fn hipops_softmax(y: *const hipops_tensor, x: *const hipops_tensor, stream: *mut c_void) -> hipops_status;
+    /// `hipops_rope_i` of hipops.h.
+    fn hipops_rope_i(y: *const hipops_tensor, x: *const hipops_tensor, cos: *const hipops_tensor, sin: *const hipops_tensor, positions: *const hipops_tensor, stream: *mut c_void) -> hipops_status;
+    /// `hipops_rope` of hipops.h.
+    fn hipops_rope(y: *const hipops_tensor, x: *const hipops_tensor, cos: *const hipops_tensor, sin: *const hipops_tensor, positions: *const hipops_tensor, stream: *mut c_void) -> hipops_status;
+    /// `hipops_rope_thd` of hipops.h.
+    fn hipops_rope_thd(y: *const hipops_tensor, x: *const hipops_tensor, cos: *const hipops_tensor, sin: *const hipops_tensor, positions: *const hipops_tensor, stream: *mut c_void) -> hipops_status;
+    /// `hipops_gather` of hipops.h.
+    fn hipops_gather(y: *const hipops_tensor, x: *const hipops_tensor, index: *const hipops_tensor, dim: i32, report: *mut hipops_index_report, stream: *mut c_void) -> hipops_status;
+    /// `hipops_index_select` of hipops.h.
+    fn hipops_index_select(y: *const hipops_tensor, x: *const hipops_tensor, index: *const hipops_tensor, dim: i32, report: *mut hipops_index_report, stream: *mut c_void) -> hipops_status;
+    /// `hipops_scatter` of hipops.h.
+    fn hipops_scatter(y: *const hipops_tensor, x: *const hipops_tensor, index: *const hipops_tensor, dim: i32, flags: u32, workspace: *mut c_void, workspace_bytes: i64, report: *mut hipops_index_report, stream: *mut c_void) -> hipops_status;
+    /// `hipops_scatter_add` of hipops.h.
+    fn hipops_scatter_add(y: *const hipops_tensor, x: *const hipops_tensor, index: *const hipops_tensor, dim: i32, flags: u32, workspace: *mut c_void, workspace_bytes: i64, report: *mut hipops_index_report, stream: *mut c_void) -> hipops_status;
+    /// `hipops_index_add` of hipops.h.
+    fn hipops_index_add(y: *const hipops_tensor, x: *const hipops_tensor, index: *const hipops_tensor, dim: i32, workspace: *mut c_void, workspace_bytes: i64, report: *mut hipops_index_report, stream: *mut c_void) -> hipops_status;
+    /// `hipops_scatter_workspace_bytes` of hipops.h.
+    fn hipops_scatter_workspace_bytes(y: *const hipops_tensor, x: *const hipops_tensor, index: *const hipops_tensor, dim: i32, flags: u32, bytes: *mut i64) -> hipops_status;
+    /// `hipops_scatter_add_workspace_bytes` of hipops.h.
+    fn hipops_scatter_add_workspace_bytes(y: *const hipops_tensor, x: *const hipops_tensor, index: *const hipops_tensor, dim: i32, flags: u32, bytes: *mut i64) -> hipops_status;
+    /// `hipops_index_add_workspace_bytes` of hipops.h.
+    fn hipops_index_add_workspace_bytes(y: *const hipops_tensor, x: *const hipops_tensor, index: *const hipops_tensor, dim: i32, bytes: *mut i64) -> hipops_status;
+    /// `hipops_upsample_nearest1d` of hipops.h.
+    fn hipops_upsample_nearest1d(y: *const hipops_tensor, x: *const hipops_tensor, rule: hipops_nearest, scale: f64, stream: *mut c_void) -> hipops_status;
+    /// `hipops_upsample_nearest2d` of hipops.h.
+    fn hipops_upsample_nearest2d(y: *const hipops_tensor, x: *const hipops_tensor, rule: hipops_nearest, scale_h: f64, scale_w: f64, stream: *mut c_void) -> hipops_status;
+    /// `hipops_strided_copy` of hipops.h.
+    fn hipops_strided_copy(y: *const hipops_tensor, x: *const hipops_tensor, stream: *mut c_void) -> hipops_status;
+    /// `hipops_copy2d` of hipops.h.
+    fn hipops_copy2d(y: *mut c_void, x: *const c_void, dtype: hipops_dtype, rows: i64, cols: i64, y_stride: i64, x_stride: i64, stream: *mut c_void) -> hipops_status;
+    /// `hipops_version` of hipops.h.
+    fn hipops_version() -> *const c_char;
+    /// `hipops_version_number` of hipops.h.
+    fn hipops_version_number() -> i32;
+    /// `hipops_build_info` of hipops.h.
+    fn hipops_build_info() -> *const c_char;
+    /// `hipops_supports` of hipops.h.
+    fn hipops_supports(op: *const c_char, dtype: hipops_dtype, second: hipops_dtype) -> i32;
+}

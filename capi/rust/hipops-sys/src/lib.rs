@@ -1,0 +1,112 @@
+//! The C functions of hipops, found when the program runs: nothing is linked.
+//!
+//! [`api`] opens the library once: the file that the environment variable `HIPOPS_LIBRARY` names, or else `libhipops.so.0` as
+//! `dlopen` searches for it. What the functions do is in `hipops.h`, the manual. The crate `hipops` has safe ones.
+#![deny(missing_docs)]
+#![allow(non_camel_case_types, clippy::too_many_arguments)]
+
+use std::ffi::{CStr, CString};
+use std::fmt;
+use std::os::raw::{c_char, c_int, c_void};
+use std::sync::OnceLock;
+
+/// A view of memory: see `hipops.h`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct hipops_tensor {
+    /// Element (0, 0, ...).
+    pub data: *mut c_void,
+    /// Of the elements.
+    pub dtype: hipops_dtype,
+    /// 0 to 8.
+    pub rank: i32,
+    /// Each at least 0.
+    pub shape: [i64; HIPOPS_MAX_RANK as usize],
+    /// In elements.
+    pub stride: [i64; HIPOPS_MAX_RANK as usize],
+}
+
+/// How many indices were out of range, and the first of them.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct hipops_index_report {
+    /// How many.
+    pub count: u64,
+    /// The position of the first one in the index tensor.
+    pub first: u64,
+}
+
+/// A report before the first call.
+pub const HIPOPS_INDEX_REPORT_INIT: hipops_index_report = hipops_index_report { count: 0, first: u64::MAX };
+
+/// Why the library could not be opened.
+#[derive(Clone, Debug)]
+pub struct LoadError(String);
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+impl std::error::Error for LoadError {}
+
+#[link(name = "dl")]
+extern "C" {
+    fn dlopen(path: *const c_char, flags: c_int) -> *mut c_void;
+    fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
+    fn dlerror() -> *const c_char;
+}
+const RTLD_NOW: c_int = 2;
+
+fn said(otherwise: &str) -> LoadError {
+    // SAFETY: dlerror returns null or a string that is valid until the thread's next call of it.
+    let message = unsafe { dlerror() };
+    if message.is_null() {
+        return LoadError(otherwise.to_string());
+    }
+    // SAFETY: as above.
+    LoadError(unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned())
+}
+
+macro_rules! api {
+    ($($(#[$doc:meta])* fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
+        /// The library's functions.
+        pub struct Api {
+            $($(#[$doc])* pub $name: unsafe extern "C" fn($($argument: $type),*) -> $result,)*
+        }
+
+        impl Api {
+            /// Opens the library at `path`, or where `dlopen` finds it by this name. It stays loaded.
+            pub fn open(path: &str) -> Result<Api, LoadError> {
+                let name = CString::new(path).map_err(|_| LoadError(format!("'{path}' has a zero byte")))?;
+                // SAFETY: the name is a C string. hipops does nothing when it is loaded.
+                let library = unsafe { dlopen(name.as_ptr(), RTLD_NOW) };
+                if library.is_null() {
+                    return Err(said(path));
+                }
+                Ok(Api {
+                    $($name: {
+                        let symbol = concat!(stringify!($name), "\0");
+                        // SAFETY: `symbol` is a C string, `library` is open.
+                        let function = unsafe { dlsym(library, symbol.as_ptr().cast()) };
+                        if function.is_null() {
+                            return Err(said(stringify!($name)));
+                        }
+                        // SAFETY: the header declares it so, and a test holds these declarations to the header.
+                        unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($type),*) -> $result>(function) }
+                    },)*
+                })
+            }
+        }
+    };
+}
+
+include!("ffi.rs");
+
+/// The library, which is opened by the first call: the file that `HIPOPS_LIBRARY` names, or else `libhipops.so.0`. What the first
+/// call found stays so.
+pub fn api() -> Result<&'static Api, LoadError> {
+    static API: OnceLock<Result<Api, LoadError>> = OnceLock::new();
+    let path = || std::env::var("HIPOPS_LIBRARY").ok().filter(|path| !path.is_empty());
+    API.get_or_init(|| Api::open(path().as_deref().unwrap_or("libhipops.so.0"))).as_ref().map_err(LoadError::clone)
+}

@@ -1,0 +1,151 @@
+//! Each op on the CPU backend, and what each kind of mistake is.
+use hipops::{Backend, DType, Nearest, Report, Status, Stream, View, ViewMut, Workspace};
+
+const STREAM: Stream = Stream::DEFAULT;
+
+fn x() -> Vec<f32> {
+    hipops::init(Backend::Cpu).unwrap();
+    (1..=8).map(|i| i as f32).collect()
+}
+fn close(a: f32, b: f32) {
+    assert!((a - b).abs() < 1e-5, "{a}, expected {b}");
+}
+
+#[test]
+fn norms_and_softmax() {
+    let (x, mut y, mut sum) = (x(), [0.0f32; 8], [0.0f32; 8]);
+    let input = View::of(&x, &[2, 4]).unwrap();
+    let weight = View::of(&x[..4], &[4]).unwrap();
+    hipops::rms_norm(&ViewMut::of(&mut y, &[2, 4]).unwrap(), &input, None, 1e-5, 0, STREAM).unwrap();
+    close(y[0], 0.365148);
+    close(y[7], 1.212957);
+    hipops::rms_norm(&ViewMut::of(&mut y, &[2, 4]).unwrap(), &input, Some(&weight), 1e-5, hipops::HIPOPS_WEIGHT_PLUS_ONE, STREAM)
+        .unwrap();
+    close(y[0], 2.0 * 0.365148);
+    hipops::layer_norm(&ViewMut::of(&mut y, &[2, 4]).unwrap(), &input, None, Some(&weight), 0.0, STREAM).unwrap();
+    close(y[0] + y[3], 5.0);
+    let (out, residual) = (ViewMut::of(&mut y, &[2, 4]).unwrap(), ViewMut::of(&mut sum, &[2, 4]).unwrap());
+    hipops::fused_add_rms_norm(&out, Some(&residual), &input, &input, None, 1e-5, 0, STREAM).unwrap();
+    assert_eq!(sum[7], 16.0);
+    let mut z = x.clone();
+    let place = ViewMut::of(&mut z, &[2, 4]).unwrap();
+    hipops::softmax(&place, place.as_view(), STREAM).unwrap();
+    close(z[..4].iter().sum(), 1.0);
+}
+
+#[test]
+fn rotations_by_no_angle() {
+    let (x, mut y) = (x(), [0.0f32; 8]);
+    let (cos, sin) = ([1.0f32; 2], [0.0f32; 2]);
+    let (cos, sin) = (View::of(&cos, &[1, 2]).unwrap(), View::of(&sin, &[1, 2]).unwrap());
+    for rope in [hipops::rope, hipops::rope_i] {
+        rope(&ViewMut::of(&mut y, &[1, 2, 1, 4]).unwrap(), &View::of(&x, &[1, 2, 1, 4]).unwrap(), &cos, &sin, None, STREAM)
+            .unwrap();
+        assert_eq!(x, y);
+    }
+    let first = [0i64];
+    let positions = View::of(&first, &[1]).unwrap();
+    let (out, heads) = (ViewMut::of(&mut y, &[1, 1, 2, 4]).unwrap(), View::of(&x, &[1, 1, 2, 4]).unwrap());
+    hipops::rope_thd(&out, &heads, &cos, &sin, Some(&positions), STREAM).unwrap();
+}
+
+#[test]
+fn by_an_index() {
+    let (x, mut y) = (x(), [0.0f32; 8]);
+    let (rows, columns) = ([1i64, 1], [3i64, 9]);
+    let input = View::of(&x, &[2, 4]).unwrap();
+    let index = View::of(&rows, &[2]).unwrap();
+    hipops::index_select(&ViewMut::of(&mut y, &[2, 4]).unwrap(), &input, &index, 0, Report::NONE, STREAM).unwrap();
+    assert_eq!(y[..2], [5.0, 6.0]);
+    let mut report = hipops_sys::HIPOPS_INDEX_REPORT_INIT;
+    // SAFETY: the CPU backend's memory is the host's.
+    let counted = unsafe { Report::from_raw(&mut report) };
+    let (out, index) = (ViewMut::of(&mut y[..2], &[1, 2]).unwrap(), View::of(&columns, &[1, 2]).unwrap());
+    hipops::gather(&out, &input, &index, 1, counted, STREAM).unwrap();
+    assert_eq!((y[0], y[1], report.count, report.first), (4.0, 0.0, 1, 1));
+
+    let mut y = [0.0f32; 8];
+    let (out, index) = (ViewMut::of(&mut y, &[2, 4]).unwrap(), View::of(&rows, &[2]).unwrap());
+    let bytes = hipops::index_add_workspace_bytes(&out, &input, &index, 0).unwrap();
+    let mut memory = vec![0u64; bytes / 8 + 64];
+    let aligned = memory.as_mut_ptr().cast::<u8>().wrapping_add(memory.as_ptr().cast::<u8>().align_offset(256));
+    // SAFETY: `memory` has 512 bytes more than that.
+    let workspace = unsafe { Workspace::from_raw(if bytes == 0 { std::ptr::null_mut() } else { aligned.cast() }, bytes) };
+    hipops::index_add(&out, &input, &index, 0, workspace, Report::NONE, STREAM).unwrap();
+    assert_eq!(y[4..], [6.0, 8.0, 10.0, 12.0]);
+    let (out, two) = (ViewMut::of(&mut y[..4], &[1, 4]).unwrap(), View::of(&x[..2], &[1, 2]).unwrap());
+    let columns = [3i64, 0];
+    let index = View::of(&columns, &[1, 2]).unwrap();
+    hipops::scatter_workspace_bytes(&out, &two, &index, 1, 0).unwrap();
+    hipops::scatter_add_workspace_bytes(&out, &two, &index, 1, 0).unwrap();
+    hipops::scatter(&out, &two, &index, 1, hipops::HIPOPS_DETERMINISTIC, Workspace::NONE, Report::NONE, STREAM).unwrap();
+    hipops::scatter_add(&out, &two, &index, 1, 0, Workspace::NONE, Report::NONE, STREAM).unwrap();
+    assert_eq!(y[..4], [4.0, 0.0, 0.0, 2.0]);
+}
+
+#[test]
+fn upsampling_and_copies() {
+    let (x, mut y) = (x(), [0.0f32; 8]);
+    hipops::upsample_nearest1d(
+        &ViewMut::of(&mut y, &[1, 1, 8]).unwrap(),
+        &View::of(&x[..4], &[1, 1, 4]).unwrap(),
+        Nearest::PyTorch,
+        0.0,
+        STREAM,
+    )
+    .unwrap();
+    assert_eq!(y[5..], [3.0, 4.0, 4.0]);
+    let (out, input) = (ViewMut::of(&mut y, &[1, 1, 2, 4]).unwrap(), View::of(&x[..2], &[1, 1, 1, 2]).unwrap());
+    hipops::upsample_nearest2d(&out, &input, Nearest::Candle, 0.0, 0.0, STREAM).unwrap();
+    assert_eq!(y[2..5], [2.0, 2.0, 1.0]);
+    let transposed = View::strided(&x, 0, &[4, 2], Some(&[1, 4])).unwrap();
+    hipops::strided_copy(&ViewMut::of(&mut y, &[4, 2]).unwrap(), &transposed, STREAM).unwrap();
+    assert_eq!(y[..3], [1.0, 5.0, 2.0]);
+    let backward = View::strided(&x, 7, &[8], Some(&[-1])).unwrap();
+    hipops::strided_copy(&ViewMut::of(&mut y, &[8]).unwrap(), &backward, STREAM).unwrap();
+    assert_eq!(y[0], 8.0);
+    // SAFETY: two rows of two elements are in both.
+    unsafe { hipops::copy2d(y.as_mut_ptr().cast(), x.as_ptr().cast(), DType::F32, 2, 2, 2, 4, STREAM) }.unwrap();
+    assert_eq!(y[2], 5.0);
+}
+
+#[test]
+fn mistakes() {
+    let (x, mut y) = (x(), [0.0f32; 8]);
+    let input = View::of(&x, &[2, 4]).unwrap();
+    let out = ViewMut::of(&mut y, &[2, 4]).unwrap();
+    let refused = hipops::rms_norm(&out, &input, Some(&View::of(&x, &[3]).unwrap()), 1e-5, 0, STREAM).unwrap_err();
+    assert!(refused.to_string().contains("rms_norm: weight.shape[0] is 3, expected 4"), "{refused}");
+    assert_eq!((refused.status(), refused.runtime_error()), (Status::InvalidArgument, 0));
+    let bytes = [0u8; 8];
+    let refused = hipops::softmax(&out, &View::of(&bytes, &[2, 4]).unwrap(), STREAM).unwrap_err();
+    assert_eq!(refused.status(), Status::UnsupportedDtype, "{refused}");
+
+    for (view, message) in [
+        (View::of(&x, &[3, 4]), "the elements 0 to 11 of a slice, expected 0 to 7"),
+        (View::strided(&x, 8, &[1], None), "the elements 8 to 8"),
+        (View::strided(&x, 3, &[5], Some(&[-1])), "the elements -1 to 3"),
+        (View::strided(&x, 0, &[2], Some(&[isize::MAX])), "of a slice"),
+        (View::strided(&x, 0, &[2, 2], Some(&[1])), "1 strides, expected 2"),
+        (View::of(&x, &[1; 9]), "9 dimensions, expected at most 8"),
+    ] {
+        let refused = view.expect_err(message);
+        assert!(refused.to_string().contains(message), "{refused}");
+    }
+    assert!(View::of(&x[..0], &[0, 4]).is_ok());
+    let refused = hipops::init(Backend::Hip).unwrap_err();
+    assert_eq!(refused.status(), Status::InvalidArgument, "{refused}");
+}
+
+#[test]
+fn what_there_is() {
+    x();
+    hipops::prepare(Some("softmax")).unwrap();
+    assert!(hipops::prepare(Some("sofmax")).is_err());
+    assert!(hipops::supports("rms_norm", DType::BF16, Some(DType::F32)).unwrap());
+    assert!(!hipops::supports("rms_norm", DType::U8, None).unwrap());
+    assert_eq!(hipops::backend_in_use().unwrap(), Backend::Cpu);
+    assert!(hipops::version().unwrap().starts_with("0."));
+    let Err(missing) = hipops_sys::Api::open("/nowhere/libhipops.so") else { panic!("opened what is not there") };
+    assert!(missing.to_string().contains("/nowhere/libhipops.so"), "{missing}");
+}

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# rust.sh RUST_FOLDER PAGE LIBRARY FOLDER: the crates of a copy of RUST_FOLDER: their tests and examples on the CPU backend, and the
+# first example on PAGE; their pages and, where there are those tools, clippy and rustfmt without a warning; and what a program says
+# that does not find the library.
+set -euo pipefail
+command -v cargo > /dev/null || { echo "skipped: no cargo"; exit 77; }
+source=$1 page=$2 library=$3 folder=$4
+rm -rf "$folder"
+mkdir -p "$folder"
+cp -r "$source"/. "$folder"
+cd "$folder"
+export CARGO_NET_OFFLINE=true CARGO_TARGET_DIR="$folder/target" HIPOPS_LIBRARY="$library"
+mkdir hipops/examples
+awk '/^```rust$/ && !done { inside = 1; next } /^```/ { done = done || inside; inside = 0 } inside' "$page" > hipops/examples/page.rs
+cargo test --quiet
+printed=$(cargo run --quiet --example page)
+[ "$printed" = "$(sed -n 's|.*println.*; // ||p' hipops/examples/page.rs)" ] || { echo "$page: its example printed '$printed'"; exit 1; }
+RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps
+if cargo clippy --version > /dev/null 2>&1; then cargo clippy --quiet --all-targets -- -D warnings; fi
+if cargo fmt --version > /dev/null 2>&1; then cargo fmt --check; fi
+
+code=0
+HIPOPS_LIBRARY=/nowhere/libhipops.so cargo test --quiet --test ops what_there_is > log 2>&1 || code=$?
+[ "$code" != 0 ] && grep -q "hipops is not there: /nowhere/libhipops.so: cannot open" log || { echo "without the library:"; cat log; exit 1; }
