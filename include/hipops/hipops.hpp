@@ -1,7 +1,8 @@
 // hipops for C++17: tensors in a line, and each op as a function. What the ops do is in hipops.h, the manual.
 //
 // Failures are exceptions (hipops::error). With HIPOPS_RETURNS_STATUS defined before the header is included, or where exceptions are
-// off, each function returns its hipops_status instead. Files of one program may choose differently.
+// off, each function returns its hipops_status instead. Files of one program may choose differently; inline code that calls these
+// functions and is in several files has to see the same choice in all.
 #ifndef HIPOPS_HIPOPS_HPP
 #define HIPOPS_HIPOPS_HPP
 
@@ -35,19 +36,59 @@ class error : public std::runtime_error {
   int32_t runtime_error_;
 };
 
-// The dtype of elements in memory. For f16 and bf16 types of your own: template <> inline constexpr hipops_dtype
-// hipops::dtype_of<my_half> = HIPOPS_F16;
-template <class T> inline constexpr hipops_dtype dtype_of = HIPOPS_NONE;
+// The dtype of elements in memory. For f16 and bf16 types of your own, outside of any namespace:
+// template <> inline constexpr hipops_dtype hipops::dtype_of<my_half> = HIPOPS_F16;
+template <class T>
+inline constexpr hipops_dtype dtype_of = !std::is_integral_v<T> || std::is_same_v<T, bool> ? HIPOPS_NONE
+                                         : sizeof(T) == 1 ? (std::is_signed_v<T> ? HIPOPS_I8 : HIPOPS_U8)
+                                         : sizeof(T) == 2 ? (std::is_signed_v<T> ? HIPOPS_I16 : HIPOPS_U16)
+                                         : sizeof(T) == 4 ? (std::is_signed_v<T> ? HIPOPS_I32 : HIPOPS_U32)
+                                                          : (std::is_signed_v<T> ? HIPOPS_I64 : HIPOPS_U64);
 template <> inline constexpr hipops_dtype dtype_of<float> = HIPOPS_F32;
 template <> inline constexpr hipops_dtype dtype_of<double> = HIPOPS_F64;
-template <> inline constexpr hipops_dtype dtype_of<uint8_t> = HIPOPS_U8;
-template <> inline constexpr hipops_dtype dtype_of<int8_t> = HIPOPS_I8;
-template <> inline constexpr hipops_dtype dtype_of<int16_t> = HIPOPS_I16;
-template <> inline constexpr hipops_dtype dtype_of<uint16_t> = HIPOPS_U16;
-template <> inline constexpr hipops_dtype dtype_of<int32_t> = HIPOPS_I32;
-template <> inline constexpr hipops_dtype dtype_of<uint32_t> = HIPOPS_U32;
-template <> inline constexpr hipops_dtype dtype_of<int64_t> = HIPOPS_I64;
-template <> inline constexpr hipops_dtype dtype_of<uint64_t> = HIPOPS_U64;
+
+// A view of memory; it owns nothing. Without strides: contiguous, the last dimension fastest. What cannot be a tensor is refused by
+// the op that gets it: more than 8 dimensions, and, as rank -1, strides that are not one for each dimension.
+struct tensor : hipops_tensor {
+  tensor(const hipops_tensor& t) : hipops_tensor(t) {}
+  tensor(const void* memory, hipops_dtype of, std::initializer_list<int64_t> sizes, std::initializer_list<int64_t> strides = {})
+      : tensor(memory, of, static_cast<int32_t>(sizes.size()), sizes.begin(),
+               strides.size() == sizes.size() ? strides.begin() : nullptr) {
+    if (strides.size() != 0 && strides.size() != sizes.size()) rank = -1;
+  }
+  // The dtype is the pointer's.
+  template <class T>
+  tensor(T* memory, std::initializer_list<int64_t> sizes, std::initializer_list<int64_t> strides = {})
+      : tensor(memory, dtype_of<std::remove_const_t<T>>, sizes, strides) {
+    static_assert(dtype_of<std::remove_const_t<T>> != HIPOPS_NONE, "hipops::dtype_of knows no dtype of this type: name one");
+  }
+  // Of a shape and strides that are known at run time only; null strides: contiguous.
+  tensor(const void* memory, hipops_dtype of, int32_t dimensions, const int64_t* sizes, const int64_t* strides = nullptr)
+      : hipops_tensor{const_cast<void*>(memory), of, dimensions, {}, {}} {
+    if (dimensions < 0 || dimensions > HIPOPS_MAX_RANK) return;
+    static_cast<hipops_tensor&>(*this) = hipops_contiguous(data, dtype, dimensions, sizes);
+    if (strides) std::copy(strides, strides + dimensions, stride);
+  }
+};
+
+// A tensor that may be left out: nullptr. It has a copy of the view.
+class optional_tensor {
+ public:
+  optional_tensor() noexcept {}
+  optional_tensor(std::nullptr_t) noexcept {}
+  optional_tensor(const hipops_tensor& t) noexcept : tensor_(t), is_there_(true) {}
+  const hipops_tensor* get() const noexcept { return is_there_ ? &tensor_ : nullptr; }
+
+ private:
+  hipops_tensor tensor_{};
+  bool is_there_ = false;
+};
+
+// Device memory that an op may use while it runs, at a multiple of 256 bytes. None: slower.
+struct workspace {
+  void* data = nullptr;
+  int64_t bytes = 0;
+};
 
 #if defined(HIPOPS_RETURNS_STATUS)
 #define HIPOPS_CALL [[nodiscard]] inline hipops_status
@@ -61,86 +102,32 @@ HIPOPS_CALL check(hipops_status status) {
 }
 #endif
 
-// A view of memory; it owns nothing. Without strides: contiguous, the last dimension fastest.
-struct tensor : hipops_tensor {
-  tensor(const void* memory, hipops_dtype of, std::initializer_list<int64_t> sizes, std::initializer_list<int64_t> strides = {})
-      : tensor(memory, of, static_cast<int32_t>(sizes.size()), sizes.begin(),
-               strides.size() == sizes.size() ? strides.begin() : nullptr) {
-    if (strides.size() != 0 && strides.size() != sizes.size())
-      refuse(static_cast<int64_t>(strides.size()), "strides, expected one for each dimension");
-  }
-  // The dtype is the pointer's.
-  template <class T>
-  tensor(T* memory, std::initializer_list<int64_t> sizes, std::initializer_list<int64_t> strides = {})
-      : tensor(memory, dtype_of<std::remove_const_t<T>>, sizes, strides) {
-    static_assert(dtype_of<std::remove_const_t<T>> != HIPOPS_NONE, "hipops::dtype_of knows no dtype of this type: name one");
-  }
-  // Of a shape and strides that are known at run time only; null strides: contiguous.
-  tensor(const void* memory, hipops_dtype of, int32_t dimensions, const int64_t* sizes, const int64_t* strides = nullptr)
-      : hipops_tensor{const_cast<void*>(memory), of, 0, {}, {}} {
-    if (dimensions < 0 || dimensions > HIPOPS_MAX_RANK) {
-      refuse(dimensions, "dimensions, expected 0 to 8");
-      return;
-    }
-    static_cast<hipops_tensor&>(*this) = hipops_contiguous(data, dtype, dimensions, sizes);
-    if (strides) std::copy(strides, strides + dimensions, stride);
-  }
-
- private:
-  // With exceptions at once; else by the op that gets it, as no op takes such a rank.
-  void refuse(int64_t count, const char* what) {
-#if !defined(HIPOPS_RETURNS_STATUS)
-    throw std::invalid_argument("hipops::tensor: " + std::to_string(count) + " " + what);
-#else
-    rank = -1, static_cast<void>(count), static_cast<void>(what);
-#endif
-  }
-};
-
-// A tensor that may be left out: nullptr.
-class optional_tensor {
- public:
-  optional_tensor(std::nullptr_t) noexcept {}
-  optional_tensor(const hipops_tensor& t) noexcept : tensor_(&t) {}
-  optional_tensor(const hipops_tensor* t) noexcept : tensor_(t) {}
-  const hipops_tensor* get() const noexcept { return tensor_; }
-
- private:
-  const hipops_tensor* tensor_ = nullptr;
-};
-
-// Device memory that an op may use while it runs, at a multiple of 256 bytes. None: slower.
-struct workspace {
-  void* data = nullptr;
-  int64_t bytes = 0;
-};
-
 HIPOPS_CALL init(hipops_backend backend) { return check(hipops_init(backend)); }
 HIPOPS_CALL prepare(const char* op = nullptr) { return check(hipops_prepare(op)); }
 
-HIPOPS_CALL layer_norm(const tensor& y, const tensor& x, optional_tensor weight, optional_tensor bias, double eps,
+HIPOPS_CALL layer_norm(const tensor& y, const tensor& x, const optional_tensor& weight, const optional_tensor& bias, double eps,
                        void* stream = nullptr) {
   return check(hipops_layer_norm(&y, &x, weight.get(), bias.get(), eps, stream));
 }
-HIPOPS_CALL rms_norm(const tensor& y, const tensor& x, optional_tensor weight, double eps, uint32_t flags = 0,
+HIPOPS_CALL rms_norm(const tensor& y, const tensor& x, const optional_tensor& weight, double eps, uint32_t flags = 0,
                      void* stream = nullptr) {
   return check(hipops_rms_norm(&y, &x, weight.get(), eps, flags, stream));
 }
-HIPOPS_CALL fused_add_rms_norm(const tensor& y, optional_tensor residual_out, const tensor& x, const tensor& residual,
-                               optional_tensor weight, double eps, uint32_t flags = 0, void* stream = nullptr) {
+HIPOPS_CALL fused_add_rms_norm(const tensor& y, const optional_tensor& residual_out, const tensor& x, const tensor& residual,
+                               const optional_tensor& weight, double eps, uint32_t flags = 0, void* stream = nullptr) {
   return check(hipops_fused_add_rms_norm(&y, residual_out.get(), &x, &residual, weight.get(), eps, flags, stream));
 }
 HIPOPS_CALL softmax(const tensor& y, const tensor& x, void* stream = nullptr) { return check(hipops_softmax(&y, &x, stream)); }
 
-HIPOPS_CALL rope(const tensor& y, const tensor& x, const tensor& cos, const tensor& sin, optional_tensor positions = nullptr,
+HIPOPS_CALL rope(const tensor& y, const tensor& x, const tensor& cos, const tensor& sin, const optional_tensor& positions = {},
                  void* stream = nullptr) {
   return check(hipops_rope(&y, &x, &cos, &sin, positions.get(), stream));
 }
-HIPOPS_CALL rope_i(const tensor& y, const tensor& x, const tensor& cos, const tensor& sin, optional_tensor positions = nullptr,
+HIPOPS_CALL rope_i(const tensor& y, const tensor& x, const tensor& cos, const tensor& sin, const optional_tensor& positions = {},
                    void* stream = nullptr) {
   return check(hipops_rope_i(&y, &x, &cos, &sin, positions.get(), stream));
 }
-HIPOPS_CALL rope_thd(const tensor& y, const tensor& x, const tensor& cos, const tensor& sin, optional_tensor positions = nullptr,
+HIPOPS_CALL rope_thd(const tensor& y, const tensor& x, const tensor& cos, const tensor& sin, const optional_tensor& positions = {},
                      void* stream = nullptr) {
   return check(hipops_rope_thd(&y, &x, &cos, &sin, positions.get(), stream));
 }

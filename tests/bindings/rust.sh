@@ -21,4 +21,4 @@ if cargo fmt --version > /dev/null 2>&1; then cargo fmt --check; fi
 
 code=0
 HIPOPS_LIBRARY=/nowhere/libhipops.so cargo test --quiet --test ops what_there_is > log 2>&1 || code=$?
-[ "$code" != 0 ] && grep -q "hipops is not there: /nowhere/libhipops.so: cannot open" log || { echo "without the library:"; cat log; exit 1; }
+[ "$code" != 0 ] && grep -q "hipops cannot be loaded: /nowhere/libhipops.so: cannot open" log || { echo "without the library:"; cat log; exit 1; }

@@ -5,9 +5,10 @@
 #![deny(missing_docs)]
 #![allow(non_camel_case_types, clippy::too_many_arguments)]
 
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, OsStr};
 use std::fmt;
 use std::os::raw::{c_char, c_int, c_void};
+use std::os::unix::ffi::OsStrExt;
 use std::sync::OnceLock;
 
 /// A view of memory: see `hipops.h`.
@@ -76,15 +77,19 @@ macro_rules! api {
         }
 
         impl Api {
-            /// Opens the library at `path`, or where `dlopen` finds it by this name. It stays loaded.
-            pub fn open(path: &str) -> Result<Api, LoadError> {
-                let name = CString::new(path).map_err(|_| LoadError(format!("'{path}' has a zero byte")))?;
-                // SAFETY: the name is a C string. hipops does nothing when it is loaded.
+            /// Opens the library at `path`, or where `dlopen` finds it by this name. It stays loaded. One of another minor version is
+            /// refused, as its functions may differ.
+            ///
+            /// # Safety
+            /// What is there is hipops, or may be loaded without harm.
+            pub unsafe fn open(path: &OsStr) -> Result<Api, LoadError> {
+                let name = CString::new(path.as_bytes()).map_err(|_| LoadError(format!("{path:?} has a zero byte")))?;
+                // SAFETY: the name is a C string; the caller answers for the file.
                 let library = unsafe { dlopen(name.as_ptr(), RTLD_NOW) };
                 if library.is_null() {
-                    return Err(said(path));
+                    return Err(said(&path.to_string_lossy()));
                 }
-                Ok(Api {
+                let api = Api {
                     $($name: {
                         let symbol = concat!(stringify!($name), "\0");
                         // SAFETY: `symbol` is a C string, `library` is open.
@@ -95,7 +100,14 @@ macro_rules! api {
                         // SAFETY: the header declares it so, and a test holds these declarations to the header.
                         unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($type),*) -> $result>(function) }
                     },)*
-                })
+                };
+                // SAFETY: may be called at any time.
+                let number = unsafe { (api.hipops_version_number)() };
+                if number / 100 != 100 * HIPOPS_VERSION_MAJOR + HIPOPS_VERSION_MINOR {
+                    let wanted = format!("{HIPOPS_VERSION_MAJOR}.{HIPOPS_VERSION_MINOR}");
+                    return Err(LoadError(format!("{} is version {}.{}, expected {wanted}", path.to_string_lossy(), number / 10000, number / 100 % 100)));
+                }
+                Ok(api)
             }
         }
     };
@@ -107,6 +119,7 @@ include!("ffi.rs");
 /// call found stays so.
 pub fn api() -> Result<&'static Api, LoadError> {
     static API: OnceLock<Result<Api, LoadError>> = OnceLock::new();
-    let path = || std::env::var("HIPOPS_LIBRARY").ok().filter(|path| !path.is_empty());
-    API.get_or_init(|| Api::open(path().as_deref().unwrap_or("libhipops.so.0"))).as_ref().map_err(LoadError::clone)
+    let path = || std::env::var_os("HIPOPS_LIBRARY").filter(|path| !path.is_empty());
+    // SAFETY: the file is hipops by its name, or because the environment says so.
+    API.get_or_init(|| unsafe { Api::open(&path().unwrap_or("libhipops.so.0".into())) }).as_ref().map_err(LoadError::clone)
 }

@@ -26,7 +26,10 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::os::raw::c_void;
 
-pub use sys::{HIPOPS_DETERMINISTIC, HIPOPS_ROUND_BEFORE_WEIGHT, HIPOPS_ROUND_SUM, HIPOPS_WEIGHT_PLUS_ONE};
+pub use sys::{
+    hipops_index_report, HIPOPS_DETERMINISTIC, HIPOPS_INDEX_REPORT_INIT, HIPOPS_ROUND_BEFORE_WEIGHT, HIPOPS_ROUND_SUM,
+    HIPOPS_WEIGHT_PLUS_ONE,
+};
 
 /// Why a call failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +84,7 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 impl From<sys::LoadError> for Error {
     fn from(error: sys::LoadError) -> Error {
-        Error::new(Status::NotLoaded, format!("hipops is not there: {error}"))
+        Error::new(Status::NotLoaded, format!("hipops cannot be loaded: {error} (HIPOPS_LIBRARY may name its file)"))
     }
 }
 
@@ -220,6 +223,14 @@ elements!(f32: F32, f64: F64, u8: U8, i8: I8, i16: I16, u16: U16, i32: I32, u32:
 /// let view = { let x = [1.0f32]; hipops::View::of(&x, &[1]) };
 /// println!("{view:?}");
 /// ```
+///
+/// Make it in the thread that uses it, as it may be the input of what that thread writes:
+///
+/// ```compile_fail
+/// let x = [1.0f32];
+/// let view = hipops::View::of(&x, &[1]);
+/// std::thread::scope(|scope| { scope.spawn(|| println!("{view:?}")); });
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     raw: sys::hipops_tensor,
@@ -265,6 +276,9 @@ fn of_slice(
     stride: Option<&[isize]>,
     offset: usize,
 ) -> Result<sys::hipops_tensor> {
+    if backend_in_use()? == Backend::Auto {
+        init(Backend::Auto)?;
+    }
     match backend_in_use()? {
         Backend::Cpu => {}
         other => {
@@ -278,9 +292,9 @@ fn of_slice(
     for d in 0..shape.len() {
         let span = i128::from(raw.stride[d]) * (i128::from(raw.shape[d]) - 1);
         if span < 0 {
-            low += span
+            low = low.saturating_add(span)
         } else {
-            high += span
+            high = high.saturating_add(span)
         }
     }
     if !shape.contains(&0) && (low < 0 || high >= length as i128) {
@@ -297,6 +311,13 @@ fn of_slice(
     Ok(raw)
 }
 
+fn bits(dtype: DType) -> Result<DType> {
+    match dtype {
+        DType::F16 | DType::BF16 => Ok(dtype),
+        other => Err(Error::new(Status::InvalidArgument, format!("a view of the bits of {other:?}, expected F16 or BF16"))),
+    }
+}
+
 impl<'a> View<'a> {
     /// Of a slice, contiguous. CPU backend only.
     pub fn of<T: Element>(memory: &'a [T], shape: &[usize]) -> Result<View<'a>> {
@@ -308,13 +329,18 @@ impl<'a> View<'a> {
         let raw = of_slice(data, T::DTYPE, memory.len(), std::mem::size_of::<T>(), shape, stride, offset)?;
         Ok(View { raw, memory: PhantomData })
     }
+    /// Of the bits of f16 or bf16 elements, else as [`View::strided`]. CPU backend only.
+    pub fn of_bits(memory: &'a [u16], dtype: DType, offset: usize, shape: &[usize], stride: Option<&[isize]>) -> Result<View<'a>> {
+        let raw = of_slice(memory.as_ptr().cast_mut().cast(), bits(dtype)?, memory.len(), 2, shape, stride, offset)?;
+        Ok(View { raw, memory: PhantomData })
+    }
     /// Of the backend's memory; without strides: contiguous.
     ///
     /// # Safety
     /// All elements that the view names are in memory that the backend in use can read, for `'a` and until the stream is past
     /// each call that gets the view.
-    pub unsafe fn from_raw(data: *const c_void, dtype: DType, shape: &[usize], stride: Option<&[isize]>) -> Result<View<'a>> {
-        Ok(View { raw: tensor(data.cast_mut(), dtype, shape, stride)?, memory: PhantomData })
+    pub unsafe fn from_raw<T>(data: *const T, dtype: DType, shape: &[usize], stride: Option<&[isize]>) -> Result<View<'a>> {
+        Ok(View { raw: tensor(data.cast_mut().cast(), dtype, shape, stride)?, memory: PhantomData })
     }
 }
 
@@ -334,12 +360,24 @@ impl<'a> ViewMut<'a> {
         let raw = of_slice(data, T::DTYPE, length, std::mem::size_of::<T>(), shape, stride, offset)?;
         Ok(ViewMut { view: View { raw, memory: PhantomData }, memory: PhantomData })
     }
+    /// Of the bits of f16 or bf16 elements, else as [`ViewMut::strided`]. CPU backend only.
+    pub fn of_bits(
+        memory: &'a mut [u16],
+        dtype: DType,
+        offset: usize,
+        shape: &[usize],
+        stride: Option<&[isize]>,
+    ) -> Result<ViewMut<'a>> {
+        let raw = of_slice(memory.as_mut_ptr().cast(), bits(dtype)?, memory.len(), 2, shape, stride, offset)?;
+        Ok(ViewMut { view: View { raw, memory: PhantomData }, memory: PhantomData })
+    }
     /// Of the backend's memory; without strides: contiguous.
     ///
     /// # Safety
-    /// As of [`View::from_raw`], to write, too; and nothing else uses these elements until the stream is past the call.
-    pub unsafe fn from_raw(data: *mut c_void, dtype: DType, shape: &[usize], stride: Option<&[isize]>) -> Result<ViewMut<'a>> {
-        Ok(ViewMut { view: View { raw: tensor(data, dtype, shape, stride)?, memory: PhantomData }, memory: PhantomData })
+    /// As of [`View::from_raw`], to write, too. Nothing else uses these elements until the stream is past the call, and calls that
+    /// get this view are on one stream, or ordered by you.
+    pub unsafe fn from_raw<T>(data: *mut T, dtype: DType, shape: &[usize], stride: Option<&[isize]>) -> Result<ViewMut<'a>> {
+        Ok(ViewMut { view: View { raw: tensor(data.cast(), dtype, shape, stride)?, memory: PhantomData }, memory: PhantomData })
     }
     /// The same memory as an input: `softmax(&y, y.as_view(), ..)` works in place.
     pub fn as_view(&self) -> &View<'a> {
@@ -356,7 +394,7 @@ impl Stream {
     /// One of the runtime's.
     ///
     /// # Safety
-    /// It is a stream of the calling thread's current device.
+    /// It is a stream of the current device of each thread that makes a call with it, and lives as long as it is used so.
     pub unsafe fn from_raw(stream: *mut c_void) -> Stream {
         Stream(stream)
     }
@@ -377,14 +415,39 @@ impl Workspace<'_> {
     /// # Safety
     /// The memory is there, and nothing else uses it, until the stream is past the call.
     pub unsafe fn from_raw<'a>(data: *mut c_void, bytes: usize) -> Workspace<'a> {
-        Workspace { data, bytes: bytes as i64, memory: PhantomData }
+        Workspace { data, bytes: i64::try_from(bytes).unwrap_or(i64::MAX), memory: PhantomData }
+    }
+    /// Of a slice that is 256 bytes longer than what the op wants. CPU backend only: with another one the op is refused.
+    pub fn of(memory: &mut [u8]) -> Result<Workspace<'_>> {
+        if backend_in_use()? != Backend::Cpu {
+            return Err(Error::new(
+                Status::InvalidArgument,
+                "a workspace of a slice, expected the backend Cpu: see Workspace::from_raw",
+            ));
+        }
+        let skipped = memory.as_ptr().align_offset(256);
+        if memory.len() <= skipped {
+            return Ok(Workspace::NONE);
+        }
+        let aligned = &mut memory[skipped..];
+        Ok(Workspace { data: aligned.as_mut_ptr().cast(), bytes: aligned.len() as i64, memory: PhantomData })
     }
 }
 
 /// Where calls count indices that are out of range.
 #[derive(Debug)]
 pub struct Report<'a>(*mut sys::hipops_index_report, PhantomData<&'a mut sys::hipops_index_report>);
-impl Report<'_> {
+impl<'r> Report<'r> {
+    /// In the host's memory, set to `HIPOPS_INDEX_REPORT_INIT` before the first call. CPU backend only.
+    pub fn of(report: &'r mut hipops_index_report) -> Result<Report<'r>> {
+        if backend_in_use()? != Backend::Cpu {
+            return Err(Error::new(
+                Status::InvalidArgument,
+                "a report in the host's memory, expected the backend Cpu: see Report::from_raw",
+            ));
+        }
+        Ok(Report(report, PhantomData))
+    }
     /// Nowhere.
     pub const NONE: Report<'static> = Report(std::ptr::null_mut(), PhantomData);
     /// In the backend's memory, which holds a `HIPOPS_INDEX_REPORT_INIT` before the first call.

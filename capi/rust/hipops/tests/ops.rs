@@ -34,6 +34,15 @@ fn norms_and_softmax() {
 }
 
 #[test]
+fn sixteen_bits() {
+    x();
+    let (one, mut y) = ([0x3f80u16; 4], [0u16; 4]); // bf16
+    let input = View::of_bits(&one, DType::BF16, 0, &[1, 4], None).unwrap();
+    hipops::rms_norm(&ViewMut::of_bits(&mut y, DType::BF16, 0, &[1, 4], None).unwrap(), &input, None, 0.0, 0, STREAM).unwrap();
+    assert_eq!(y, one);
+}
+
+#[test]
 fn rotations_by_no_angle() {
     let (x, mut y) = (x(), [0.0f32; 8]);
     let (cos, sin) = ([1.0f32; 2], [0.0f32; 2]);
@@ -57,9 +66,8 @@ fn by_an_index() {
     let index = View::of(&rows, &[2]).unwrap();
     hipops::index_select(&ViewMut::of(&mut y, &[2, 4]).unwrap(), &input, &index, 0, Report::NONE, STREAM).unwrap();
     assert_eq!(y[..2], [5.0, 6.0]);
-    let mut report = hipops_sys::HIPOPS_INDEX_REPORT_INIT;
-    // SAFETY: the CPU backend's memory is the host's.
-    let counted = unsafe { Report::from_raw(&mut report) };
+    let mut report = hipops::HIPOPS_INDEX_REPORT_INIT;
+    let counted = Report::of(&mut report).unwrap();
     let (out, index) = (ViewMut::of(&mut y[..2], &[1, 2]).unwrap(), View::of(&columns, &[1, 2]).unwrap());
     hipops::gather(&out, &input, &index, 1, counted, STREAM).unwrap();
     assert_eq!((y[0], y[1], report.count, report.first), (4.0, 0.0, 1, 1));
@@ -67,10 +75,8 @@ fn by_an_index() {
     let mut y = [0.0f32; 8];
     let (out, index) = (ViewMut::of(&mut y, &[2, 4]).unwrap(), View::of(&rows, &[2]).unwrap());
     let bytes = hipops::index_add_workspace_bytes(&out, &input, &index, 0).unwrap();
-    let mut memory = vec![0u64; bytes / 8 + 64];
-    let aligned = memory.as_mut_ptr().cast::<u8>().wrapping_add(memory.as_ptr().cast::<u8>().align_offset(256));
-    // SAFETY: `memory` has 512 bytes more than that.
-    let workspace = unsafe { Workspace::from_raw(if bytes == 0 { std::ptr::null_mut() } else { aligned.cast() }, bytes) };
+    let mut memory = vec![0u8; bytes + 256];
+    let workspace = Workspace::of(&mut memory).unwrap();
     hipops::index_add(&out, &input, &index, 0, workspace, Report::NONE, STREAM).unwrap();
     assert_eq!(y[4..], [6.0, 8.0, 10.0, 12.0]);
     let (out, two) = (ViewMut::of(&mut y[..4], &[1, 4]).unwrap(), View::of(&x[..2], &[1, 2]).unwrap());
@@ -133,6 +139,15 @@ fn mistakes() {
         assert!(refused.to_string().contains(message), "{refused}");
     }
     assert!(View::of(&x[..0], &[0, 4]).is_ok());
+    for stride in [isize::MAX, isize::MIN] {
+        for rank in 3..=8 {
+            assert!(
+                View::strided(&x, 0, &vec![i64::MAX as usize; rank], Some(&vec![stride; rank])).is_err(),
+                "{rank} strides of {stride}"
+            );
+        }
+    }
+    assert!(View::of_bits(&[0], DType::F32, 0, &[1], None).is_err());
     let refused = hipops::init(Backend::Hip).unwrap_err();
     assert_eq!(refused.status(), Status::InvalidArgument, "{refused}");
 }
@@ -146,6 +161,8 @@ fn what_there_is() {
     assert!(!hipops::supports("rms_norm", DType::U8, None).unwrap());
     assert_eq!(hipops::backend_in_use().unwrap(), Backend::Cpu);
     assert!(hipops::version().unwrap().starts_with("0."));
-    let Err(missing) = hipops_sys::Api::open("/nowhere/libhipops.so") else { panic!("opened what is not there") };
+    // SAFETY: there is nothing.
+    let opened = unsafe { hipops_sys::Api::open("/nowhere/libhipops.so".as_ref()) };
+    let Err(missing) = opened else { panic!("opened what is not there") };
     assert!(missing.to_string().contains("/nowhere/libhipops.so"), "{missing}");
 }
