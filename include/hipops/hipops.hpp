@@ -51,24 +51,28 @@ template <> inline constexpr hipops_dtype dtype_of<double> = HIPOPS_F64;
 // the op that gets it: more than 8 dimensions, and, as rank -1, strides that are not one for each dimension.
 struct tensor : hipops_tensor {
   tensor(const hipops_tensor& t) : hipops_tensor(t) {}
-  tensor(const void* memory, hipops_dtype of, std::initializer_list<int64_t> sizes, std::initializer_list<int64_t> strides = {})
+  tensor(void* memory, hipops_dtype of, std::initializer_list<int64_t> sizes, std::initializer_list<int64_t> strides = {})
       : tensor(memory, of, static_cast<int32_t>(sizes.size()), sizes.begin(),
                strides.size() == sizes.size() ? strides.begin() : nullptr) {
     if (strides.size() != 0 && strides.size() != sizes.size()) rank = -1;
   }
+  tensor(const void* memory, hipops_dtype of, std::initializer_list<int64_t> sizes, std::initializer_list<int64_t> strides = {})
+      : tensor(const_cast<void*>(memory), of, sizes, strides) {}
   // The dtype is the pointer's.
   template <class T>
   tensor(T* memory, std::initializer_list<int64_t> sizes, std::initializer_list<int64_t> strides = {})
-      : tensor(memory, dtype_of<std::remove_const_t<T>>, sizes, strides) {
+      : tensor(static_cast<void*>(const_cast<std::remove_const_t<T>*>(memory)), dtype_of<std::remove_const_t<T>>, sizes, strides) {
     static_assert(dtype_of<std::remove_const_t<T>> != HIPOPS_NONE, "hipops::dtype_of knows no dtype of this type: name one");
   }
   // Of a shape and strides that are known at run time only; null strides: contiguous.
-  tensor(const void* memory, hipops_dtype of, int32_t dimensions, const int64_t* sizes, const int64_t* strides = nullptr)
-      : hipops_tensor{const_cast<void*>(memory), of, dimensions, {}, {}} {
+  tensor(void* memory, hipops_dtype of, int32_t dimensions, const int64_t* sizes, const int64_t* strides = nullptr)
+      : hipops_tensor{memory, of, dimensions, {}, {}} {
     if (dimensions < 0 || dimensions > HIPOPS_MAX_RANK) return;
     static_cast<hipops_tensor&>(*this) = hipops_contiguous(data, dtype, dimensions, sizes);
     if (strides) std::copy(strides, strides + dimensions, stride);
   }
+  tensor(const void* memory, hipops_dtype of, int32_t dimensions, const int64_t* sizes, const int64_t* strides = nullptr)
+      : tensor(const_cast<void*>(memory), of, dimensions, sizes, strides) {}
 };
 
 // A tensor that may be left out: nullptr. It has a copy of the view.
