@@ -187,9 +187,9 @@ HIPOPS_FN uint32_t thread_index() { return cpu::thread_index(); }
 HIPOPS_FN uint32_t block_index() { return cpu::block_index(); }
 #endif
 
-// ---- Every kernel begins with one of these. Both wait for the launch before and then let the next be placed (follow_launch_before:
-// in launches of up to kMostBlocksEarly blocks); wait_for_launch_before is for launches with begins_early. `next_at_once` lets the next be placed before the wait: allowed only
-// if the launch before did not, and neither of the two writes what the next one prefetches (docs/design/architecture.md#nvidia).
+// ---- Every kernel begins with one of these: wait_for_launch_before if its launches have begins_early, else follow_launch_before.
+// `next_at_once` lets the next launch be placed before the wait: allowed only if the launch before did not, and neither of the two
+// writes what the next one prefetches (docs/design/architecture.md#nvidia).
 
 HIPOPS_FN void let_next_be_placed() {
 #if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900

@@ -86,7 +86,8 @@ json costly(const Replayed& r, const std::vector<Op>& ops, size_t most) {
 }  // namespace
 
 Timing::Timing(const Launch& launch, Code& code)
-    : launch_(launch), path_file_(file_of("AMDEMU_PATH")), model_file_(file_of("AMDEMU_MODEL")), card_(code.tgt, is_on() ? std::getenv("AMDEMU_CARD") : nullptr) {
+    : launch_(launch), path_file_(file_of("AMDEMU_PATH")), model_file_(file_of("AMDEMU_MODEL")),
+      card_(code.tgt, is_on() ? std::getenv("AMDEMU_CARD") : nullptr) {
   if (!is_on()) return;
   code.classify_ops();
   code.find_op_waits();
