@@ -24,7 +24,7 @@ hipops_example(refusals ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/exampl
   ${CMAKE_CURRENT_SOURCE_DIR})
 hipops_example(torch ${Python3_EXECUTABLE} ${hipops_examples}/torch_example.py $<TARGET_FILE:hipops>)
 # The crates, and that what they declare is what the header says.
-add_test(NAME rust_ffi COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/rust_ffi.py --check)
+add_test(NAME ffi COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/ffi.py --check)
 add_test(NAME rust_crates COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/bindings/rust.sh ${PROJECT_SOURCE_DIR}/capi/rust
   ${PROJECT_SOURCE_DIR}/docs/guide/rust.md $<TARGET_FILE:hipops> ${CMAKE_CURRENT_BINARY_DIR}/rust)
 set_tests_properties(rust_crates PROPERTIES SKIP_RETURN_CODE 77)

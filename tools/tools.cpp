@@ -1,5 +1,6 @@
 // All the tools in one program, which is what is installed: each carries the library with the code objects, so that
 // six would be six times 21 MB. It is the tool by whose name it is called; hipops-parity and the others are links.
+// The Python wheel's library has them by hipops_tools_main (capi/python).
 #include <cstdio>
 #include <cstring>
 
@@ -10,9 +11,10 @@ int tune_main(int argc, char** argv);
 int inspect_main(int argc, char** argv);
 int info_main(int argc, char** argv);
 int fuzz_main(int argc, char** argv);
+__attribute__((visibility("default"))) int hipops_tools_main(int argc, char** argv);
 }
 
-int main(int argc, char** argv) {
+int hipops_tools_main(int argc, char** argv) {
   const struct {
     const char* name;
     int (*main)(int argc, char** argv);
@@ -31,3 +33,5 @@ int main(int argc, char** argv) {
   std::fputs("\n", stderr);
   return 2;
 }
+
+int main(int argc, char** argv) { return hipops_tools_main(argc, argv); }

@@ -72,10 +72,10 @@ target_link_libraries(hipops_static PUBLIC ${HIPOPS_BOOST_CONTEXT} ${HIPOPS_ZSTD
 # The public symbols and no other, the C++ runtime inside, nothing writable that need not be.
 set_target_properties(hipops PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0 LINK_DEPENDS ${PROJECT_SOURCE_DIR}/capi/exports.map)
 target_link_options(hipops PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/capi/exports.map -static-libstdc++ -static-libgcc
-  -Wl,--exclude-libs,ALL -Wl,-z,relro,-z,now,-z,noexecstack
+  -Wl,-z,relro,-z,now,-z,noexecstack
   # It stays when it is unloaded: what it has loaded into a GPU runtime stays too, and is read from its memory. And it
   # calls its own functions, whatever other copy a process has of it.
-  -Wl,-z,nodelete -Wl,-Bsymbolic-functions
+  -Wl,-z,nodelete -Wl,-Bsymbolic
   # For the list of what is inside (tools/cmake/spdx.cmake).
   -Wl,-Map=${PROJECT_BINARY_DIR}/lib/libhipops.map)
 if(NOT HIPOPS_SANITIZE)

@@ -1,7 +1,10 @@
 # hipops-tools, the installed program (tools/tools.cpp), of the same main.cpp files as the tools in bin/; and the tools' man pages,
 # share/man/man1, made of their --help.
 
-add_executable(hipops-tools tools/tools.cpp)
+add_library(tool_mains INTERFACE)
+target_sources(tool_mains INTERFACE ${PROJECT_SOURCE_DIR}/tools/tools.cpp)
+add_executable(hipops-tools)
+target_link_libraries(hipops-tools PRIVATE tool_mains)
 target_link_options(hipops-tools PRIVATE -static-libstdc++ -static-libgcc)
 set(hipops_tool_links)
 set(hipops_pages)
@@ -12,8 +15,8 @@ foreach(tool parity bench tune inspect info fuzz)
     COMMAND ${CMAKE_OBJCOPY} --redefine-sym main=${tool}_main $<TARGET_OBJECTS:hipops-${tool}> ${main}
     DEPENDS $<TARGET_OBJECTS:hipops-${tool}> COMMENT "main of hipops-${tool}" VERBATIM)
   set_source_files_properties(${main} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
-  target_sources(hipops-tools PRIVATE ${main})
-  target_link_libraries(hipops-tools PRIVATE ${tool})
+  target_sources(tool_mains INTERFACE ${main})
+  target_link_libraries(tool_mains INTERFACE ${tool})
 
   set(link ${PROJECT_BINARY_DIR}/tool-links/hipops-${tool})
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/tool-links)

@@ -158,7 +158,8 @@ Kernel kernel_from(const json& facts) {
 
 void take_metadata(const Bytes& note, CodeObject* object) {
   try {
-    const json metadata = json::from_msgpack(note.data(), note.data() + note.size());
+    const auto* text = reinterpret_cast<const char*>(note.data());
+    const json metadata = json::from_msgpack(text, text + note.size());
     const std::string target = metadata.at("amdhsa.target");
     if (target.rfind(kTriple, 0) != 0) throw CodeObjectError("its target is " + target + ", which is no AMD GPU");
     object->target = target.substr(sizeof kTriple - 1);

@@ -1,4 +1,4 @@
-// What hipops.h declares. Made by tools/rust_ffi.py; a test holds it to the header.
+// What hipops.h declares. Made by tools/ffi.py; a test holds it to the header.
 
 /// `hipops_status` of hipops.h.
 pub type hipops_status = i32;

@@ -1,0 +1,102 @@
+"""What hipops.h declares, for ctypes. Made by tools/ffi.py; a test holds it to the header."""
+
+from __future__ import annotations
+
+import enum
+from ctypes import POINTER, Structure, c_char_p, c_double, c_int32, c_int64, c_uint32, c_void_p
+from typing import Any
+
+VERSION = "0.1.0"
+MAX_RANK = 8
+ROUND_SUM = 2
+WEIGHT_PLUS_ONE = 4
+ROUND_BEFORE_WEIGHT = 8
+DETERMINISTIC = 1
+
+
+class Status(enum.IntEnum):
+    """hipops_status."""
+    SUCCESS = 0
+    INVALID_ARGUMENT = 1
+    UNSUPPORTED_DTYPE = 2
+    UNSUPPORTED_LAYOUT = 3
+    NO_DEVICE = 4
+    NO_CODE_OBJECT = 5
+    RUNTIME_ERROR = 6
+    INTERNAL_ERROR = 7
+
+
+class Backend(enum.IntEnum):
+    """hipops_backend."""
+    AUTO = 0
+    HIP = 1
+    CUDA = 2
+    CPU = 3
+
+
+class Dtype(enum.IntEnum):
+    """hipops_dtype."""
+    NONE = 0
+    F32 = 1
+    F16 = 2
+    BF16 = 3
+    F64 = 4
+    U8 = 5
+    I8 = 6
+    I16 = 7
+    U16 = 8
+    I32 = 9
+    U32 = 10
+    I64 = 11
+    U64 = 12
+
+
+class Nearest(enum.IntEnum):
+    """hipops_nearest."""
+    PYTORCH = 0
+    CANDLE = 1
+    EXACT = 2
+
+
+class Tensor(Structure):
+    """hipops_tensor."""
+
+    _fields_ = (("data", c_void_p), ("dtype", c_int32), ("rank", c_int32),
+                ("shape", c_int64 * MAX_RANK), ("stride", c_int64 * MAX_RANK))
+
+
+TensorPointer = POINTER(Tensor)
+Memory = c_void_p  # of a workspace, a report, a stream
+
+# What a function returns, and its arguments.
+FUNCTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "hipops_status_string": (c_char_p, {"status": c_int32}),
+    "hipops_last_error": (c_char_p, {}),
+    "hipops_last_runtime_error": (c_int32, {}),
+    "hipops_init": (c_int32, {"backend": c_int32}),
+    "hipops_backend_in_use": (c_int32, {}),
+    "hipops_prepare": (c_int32, {"op": c_char_p}),
+    "hipops_layer_norm": (c_int32, {"y": TensorPointer, "x": TensorPointer, "weight": TensorPointer, "bias": TensorPointer, "eps": c_double, "stream": Memory}),
+    "hipops_rms_norm": (c_int32, {"y": TensorPointer, "x": TensorPointer, "weight": TensorPointer, "eps": c_double, "flags": c_uint32, "stream": Memory}),
+    "hipops_fused_add_rms_norm": (c_int32, {"y": TensorPointer, "residual_out": TensorPointer, "x": TensorPointer, "residual": TensorPointer, "weight": TensorPointer, "eps": c_double, "flags": c_uint32, "stream": Memory}),
+    "hipops_softmax": (c_int32, {"y": TensorPointer, "x": TensorPointer, "stream": Memory}),
+    "hipops_rope_i": (c_int32, {"y": TensorPointer, "x": TensorPointer, "cos": TensorPointer, "sin": TensorPointer, "positions": TensorPointer, "stream": Memory}),
+    "hipops_rope": (c_int32, {"y": TensorPointer, "x": TensorPointer, "cos": TensorPointer, "sin": TensorPointer, "positions": TensorPointer, "stream": Memory}),
+    "hipops_rope_thd": (c_int32, {"y": TensorPointer, "x": TensorPointer, "cos": TensorPointer, "sin": TensorPointer, "positions": TensorPointer, "stream": Memory}),
+    "hipops_gather": (c_int32, {"y": TensorPointer, "x": TensorPointer, "index": TensorPointer, "dim": c_int32, "report": Memory, "stream": Memory}),
+    "hipops_index_select": (c_int32, {"y": TensorPointer, "x": TensorPointer, "index": TensorPointer, "dim": c_int32, "report": Memory, "stream": Memory}),
+    "hipops_scatter": (c_int32, {"y": TensorPointer, "x": TensorPointer, "index": TensorPointer, "dim": c_int32, "flags": c_uint32, "workspace": Memory, "workspace_bytes": c_int64, "report": Memory, "stream": Memory}),
+    "hipops_scatter_add": (c_int32, {"y": TensorPointer, "x": TensorPointer, "index": TensorPointer, "dim": c_int32, "flags": c_uint32, "workspace": Memory, "workspace_bytes": c_int64, "report": Memory, "stream": Memory}),
+    "hipops_index_add": (c_int32, {"y": TensorPointer, "x": TensorPointer, "index": TensorPointer, "dim": c_int32, "workspace": Memory, "workspace_bytes": c_int64, "report": Memory, "stream": Memory}),
+    "hipops_scatter_workspace_bytes": (c_int32, {"y": TensorPointer, "x": TensorPointer, "index": TensorPointer, "dim": c_int32, "flags": c_uint32, "bytes": POINTER(c_int64)}),
+    "hipops_scatter_add_workspace_bytes": (c_int32, {"y": TensorPointer, "x": TensorPointer, "index": TensorPointer, "dim": c_int32, "flags": c_uint32, "bytes": POINTER(c_int64)}),
+    "hipops_index_add_workspace_bytes": (c_int32, {"y": TensorPointer, "x": TensorPointer, "index": TensorPointer, "dim": c_int32, "bytes": POINTER(c_int64)}),
+    "hipops_upsample_nearest1d": (c_int32, {"y": TensorPointer, "x": TensorPointer, "rule": c_int32, "scale": c_double, "stream": Memory}),
+    "hipops_upsample_nearest2d": (c_int32, {"y": TensorPointer, "x": TensorPointer, "rule": c_int32, "scale_h": c_double, "scale_w": c_double, "stream": Memory}),
+    "hipops_strided_copy": (c_int32, {"y": TensorPointer, "x": TensorPointer, "stream": Memory}),
+    "hipops_copy2d": (c_int32, {"y": Memory, "x": Memory, "dtype": c_int32, "rows": c_int64, "cols": c_int64, "y_stride": c_int64, "x_stride": c_int64, "stream": Memory}),
+    "hipops_version": (c_char_p, {}),
+    "hipops_version_number": (c_int32, {}),
+    "hipops_build_info": (c_char_p, {}),
+    "hipops_supports": (c_int32, {"op": c_char_p, "dtype": c_int32, "second": c_int32}),
+}

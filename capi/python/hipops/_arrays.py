@@ -1,0 +1,192 @@
+"""Arrays of other libraries as hipops_tensor: PyTorch's, NumPy's, and all that have __dlpack__ or __cuda_array_interface__."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from ctypes import POINTER, Structure, c_int32, c_int64, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p, py_object
+from typing import Any, NamedTuple
+
+from ._abi import MAX_RANK, Backend, Dtype, Tensor
+
+DTYPES = {"float32": Dtype.F32, "float16": Dtype.F16, "bfloat16": Dtype.BF16, "float64": Dtype.F64, "uint8": Dtype.U8,
+          "int8": Dtype.I8, "int16": Dtype.I16, "uint16": Dtype.U16, "int32": Dtype.I32, "uint32": Dtype.U32,
+          "int64": Dtype.I64, "uint64": Dtype.U64}
+EXPECTED = "expected one of: " + ", ".join(DTYPES)
+# DLPack's devices; of memory that the host and a GPU share, the GPU.
+DEVICES = {1: Backend.CPU, 2: Backend.CUDA, 3: Backend.CUDA, 13: Backend.CUDA, 10: Backend.HIP, 11: Backend.HIP}
+DLPACK_KINDS = {0: "int", 1: "uint", 2: "float", 4: "bfloat"}
+
+
+class View(NamedTuple):
+    tensor: Tensor
+    backend: Backend
+    device: int | None  # None where the array does not say
+    is_writable: bool
+    owner: Any  # of the memory, for as long as the call takes
+
+
+class DLTensor(Structure):
+    _fields_ = (("data", c_void_p), ("device_type", c_int32), ("device_id", c_int32), ("ndim", c_int32), ("code", c_uint8),
+                ("bits", c_uint8), ("lanes", c_uint16), ("shape", POINTER(c_int64)), ("strides", POINTER(c_int64)),
+                ("byte_offset", c_uint64))
+
+
+class DLManagedTensorVersioned(Structure):
+    _fields_ = (("major", c_uint32), ("minor", c_uint32), ("manager", c_void_p), ("deleter", c_void_p), ("flags", c_uint64),
+                ("tensor", DLTensor))
+
+
+capsule_name = ctypes.pythonapi.PyCapsule_GetName
+capsule_name.restype, capsule_name.argtypes = ctypes.c_char_p, (py_object,)
+capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+capsule_pointer.restype, capsule_pointer.argtypes = c_void_p, (py_object, ctypes.c_char_p)
+
+
+def tensor(data: int, dtype: Dtype, shape: Any, stride: Any) -> Tensor:
+    if len(shape) > MAX_RANK:
+        raise ValueError(f"has {len(shape)} dimensions, expected {MAX_RANK} at most")
+    return Tensor(data, dtype, len(shape), tuple(shape), tuple(stride))
+
+
+def in_elements(strides: Any, size: int) -> list[int]:
+    if any(s % size for s in strides):
+        raise ValueError(f"has strides of {tuple(strides)} bytes, expected multiples of an element's {size}")
+    return [s // size for s in strides]
+
+
+def contiguous(shape: Any) -> list[int]:
+    strides, step = [], 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= max(size, 1)
+    return strides[::-1]
+
+
+def dtype_of(name: str) -> Dtype:
+    if name not in DTYPES:
+        raise ValueError(f"is of {name}, {EXPECTED}")
+    return DTYPES[name]
+
+
+def of_torch(array: Any) -> View:
+    torch = sys.modules["torch"]
+    dtype = dtype_of(str(array.dtype).partition(".")[2])
+    device = array.device
+    if array.layout is not torch.strided:
+        raise ValueError(f"is of layout {array.layout}, expected torch.strided")
+    if device.type == "cpu":
+        backend = Backend.CPU
+    elif device.type == "cuda":
+        backend = Backend.HIP if torch.version.hip else Backend.CUDA
+    else:
+        raise ValueError(f"is on {device}, expected cpu or cuda")
+    if array.is_neg():
+        raise ValueError("is a lazy negation, expected one that is done (resolve_neg)")
+    return View(tensor(array.data_ptr(), dtype, array.shape, array.stride()), backend, device.index or 0, True, array)
+
+
+def of_numpy(array: Any) -> View:
+    if not array.dtype.isnative:
+        raise ValueError(f"is of {array.dtype.str}, expected this machine's order of bytes")
+    stride = in_elements(array.strides, array.itemsize)
+    made = tensor(array.ctypes.data, dtype_of(array.dtype.name), array.shape, stride)
+    return View(made, Backend.CPU, 0, array.flags.writeable, array)
+
+
+def of_dlpack(array: Any, stream: int | None) -> View:
+    backend = DEVICES.get(int(array.__dlpack_device__()[0]))
+    if backend is None:
+        raise ValueError(f"is on DLPack's device {array.__dlpack_device__()}, expected the CPU, a CUDA or a ROCm device")
+    asked: dict[str, Any] = {}
+    if backend != Backend.CPU:  # the producer's work is ordered before what comes on this stream; CUDA's default is 1
+        asked["stream"] = stream or (1 if backend == Backend.CUDA else 0)
+    try:
+        capsule = array.__dlpack__(max_version=(1, 0), **asked)
+    except TypeError:
+        capsule = array.__dlpack__(**asked)
+    name = capsule_name(capsule)
+    if name == b"dltensor_versioned":
+        managed = ctypes.cast(capsule_pointer(capsule, name), POINTER(DLManagedTensorVersioned)).contents
+        plain, is_writable = managed.tensor, not managed.flags & 1
+    else:  # from before DLPack 1.0: it says nothing of writing
+        plain, is_writable = ctypes.cast(capsule_pointer(capsule, b"dltensor"), POINTER(DLTensor)).contents, True
+    element = f"{DLPACK_KINDS.get(plain.code, f'code {plain.code} ')}{plain.bits}{'' if plain.lanes == 1 else f'x{plain.lanes}'}"
+    shape = plain.shape[:plain.ndim]
+    strides = plain.strides[:plain.ndim] if plain.strides else contiguous(shape)
+    made = tensor((plain.data or 0) + plain.byte_offset, dtype_of(element), shape, strides)
+    return View(made, backend, plain.device_id, is_writable, capsule)
+
+
+def of_cuda_array_interface(array: Any) -> View:
+    facts = array.__cuda_array_interface__
+    kinds = {"f": "float", "i": "int", "u": "uint"}
+    size = int(facts["typestr"][2:])
+    dtype = dtype_of(kinds.get(facts["typestr"][1], facts["typestr"]) + str(8 * size))
+    shape = facts["shape"]
+    strides = in_elements(facts["strides"], size) if facts.get("strides") else contiguous(shape)
+    return View(tensor(facts["data"][0], dtype, shape, strides), Backend.CUDA, None, not facts["data"][1], array)
+
+
+def is_torch(array: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(array, torch.Tensor)
+
+
+def is_numpy(array: Any) -> bool:
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(array, numpy.ndarray)
+
+
+def view(array: Any, stream: int | None) -> View:
+    """The array as a tensor. What cannot be one is a ValueError, whose text goes on after the argument's name."""
+    if is_torch(array):
+        return of_torch(array)
+    if is_numpy(array):
+        return of_numpy(array)
+    if hasattr(array, "__dlpack__"):
+        return of_dlpack(array, stream)
+    if hasattr(array, "__cuda_array_interface__"):
+        return of_cuda_array_interface(array)
+    raise TypeError(f"is a {type(array).__name__}, expected an array: of NumPy, PyTorch, or with __dlpack__")
+
+
+def empty(like: Any, shape: Any = None) -> Any:
+    """An array of `like`'s library, device and dtype, and of its shape, or of `shape`."""
+    module = type(like).__module__.partition(".")[0]
+    if is_torch(like):
+        torch = sys.modules["torch"]
+        return torch.empty_like(like) if shape is None else like.new_empty(tuple(shape))
+    if is_numpy(like) or module == "cupy":
+        library = sys.modules["numpy" if is_numpy(like) else "cupy"]
+        return library.empty_like(like) if shape is None else library.empty(tuple(shape), like.dtype)
+    raise TypeError(f"arrays of {module} are not made here: give the result's array as out")
+
+
+def workspace(like: Any, size: int) -> Any:
+    """Memory of `size` bytes on `like`'s device, at a multiple of 256 bytes."""
+    if is_torch(like):
+        memory = like.new_empty((size + 255,), dtype=sys.modules["torch"].uint8)
+    else:
+        library = sys.modules["cupy" if type(like).__module__.partition(".")[0] == "cupy" else "numpy"]
+        memory = library.empty(size + 255, library.uint8)
+    at = -(view(memory, None).tensor.data or 0) % 256
+    return memory[at:at + size]
+
+
+def current_stream(like: Any) -> int | None:
+    """The stream that `like`'s library works on now; None is the runtime's default stream."""
+    if is_torch(like) and like.device.type == "cuda":
+        return int(sys.modules["torch"].cuda.current_stream(like.device).cuda_stream)
+    if type(like).__module__.partition(".")[0] == "cupy":
+        return int(sys.modules["cupy"].cuda.get_current_stream().ptr)
+    return None
+
+
+def on_device(like: Any, device: int | None) -> Any:
+    """A context in which `like`'s device is the thread's current one."""
+    if is_torch(like) and like.device.type == "cuda":
+        return sys.modules["torch"].cuda.device(device)
+    if type(like).__module__.partition(".")[0] == "cupy":
+        return sys.modules["cupy"].cuda.Device(device)
+    return None

@@ -1,0 +1,58 @@
+"""libhipops.so, opened when this module is imported, which does nothing but open it."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import pathlib
+
+from ._abi import FUNCTIONS, VERSION, Backend, Status
+
+
+class Error(RuntimeError):
+    """What the library refused, in its words. `status` is a hipops.Status, `runtime_error` the GPU runtime's own code, or 0."""
+
+    def __init__(self, message: str, status: Status = Status.INVALID_ARGUMENT, runtime_error: int = 0):
+        super().__init__(message)
+        self.status = status
+        self.runtime_error = runtime_error
+
+
+def _open() -> ctypes.CDLL:
+    path = os.environ.get("HIPOPS_LIBRARY") or str(pathlib.Path(__file__).with_name("libhipops.so"))
+    try:
+        library = ctypes.CDLL(path)
+    except OSError as reason:
+        raise ImportError(f"hipops cannot be loaded: {reason}") from None
+    for name, (result, arguments) in FUNCTIONS.items():
+        try:
+            function = getattr(library, name)
+        except AttributeError:
+            raise ImportError(f"{path} has no function {name}, expected hipops {VERSION}") from None
+        function.restype = result
+        function.argtypes = list(arguments.values())
+    if library.hipops_version().decode() != VERSION:
+        raise ImportError(f"{path} is hipops {library.hipops_version().decode()}, expected {VERSION}")
+    return library
+
+
+LIBRARY = _open()
+
+
+def check(status: int) -> None:
+    if status:
+        raise Error(LIBRARY.hipops_last_error().decode(), Status(status), LIBRARY.hipops_last_runtime_error())
+
+
+def init(backend: Backend = Backend.AUTO) -> None:
+    """Chooses the backend of this process. Without it the first call does: the backend of its arrays' device."""
+    check(LIBRARY.hipops_init(backend))
+
+
+def backend_in_use() -> Backend:
+    return Backend(LIBRARY.hipops_backend_in_use())
+
+
+def prepare(op: str | None = None) -> None:
+    """Loads an op's kernels, or those of all, for the current device, so that no later call has to."""
+    check(LIBRARY.hipops_prepare(op.encode() if op is not None else None))

@@ -1,0 +1,233 @@
+"""patch(model): the norms, rotary embeddings and residual adds of a transformers model by hipops."""
+
+from __future__ import annotations
+
+import ast
+import collections
+import dataclasses
+import inspect
+import itertools
+import textwrap
+import types
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+DTYPES = (torch.float32, torch.float16, torch.bfloat16)
+
+
+@dataclasses.dataclass
+class Replaced:
+    """What patch replaced, by class, and what it left alone, with the reason."""
+
+    norms: collections.Counter[str] = dataclasses.field(default_factory=collections.Counter)
+    rotary_embeddings: collections.Counter[str] = dataclasses.field(default_factory=collections.Counter)
+    residual_adds: collections.Counter[str] = dataclasses.field(default_factory=collections.Counter)
+    left_alone: dict[str, str] = dataclasses.field(default_factory=dict)
+    modules: list[torch.nn.Module] = dataclasses.field(default_factory=list, repr=False)
+
+    def __str__(self) -> str:
+        def listed(what: str, counted: collections.Counter[str]) -> str:
+            return f"{what}: " + (", ".join(f"{count} {name}" for name, count in counted.items()) or "none")
+        lines = [listed("norms", self.norms), listed("rotary embeddings in", self.rotary_embeddings),
+                 listed("residual add and norm in", self.residual_adds)]
+        return "\n".join(lines + [f"left alone: {name}: {reason}" for name, reason in self.left_alone.items()])
+
+    def undo(self) -> None:
+        """Gives the model its own functions back."""
+        for module in self.modules:
+            del module.forward
+            if hasattr(module, "_hipops"):
+                del module._hipops
+        self.modules.clear()
+
+
+@dataclasses.dataclass
+class Norm:
+    """How a module's norm is to be called."""
+
+    eps: float
+    plus_one: bool
+    round_before: bool
+
+
+def wants_gradient(*tensors: torch.Tensor) -> bool:
+    return torch.is_grad_enabled() and any(t.requires_grad for t in tensors)
+
+
+def replace(module: torch.nn.Module, forward: Callable[..., Any], replaced: Replaced) -> None:
+    module.forward = forward  # of this module alone, ahead of its class's
+    replaced.modules.append(module)
+
+
+# ---- Norms
+
+def find_norm(module: torch.nn.Module) -> Norm | str:
+    """What the module computes, found by trying it: its class may round as Llama's or add one to weights as Gemma's. Or why not."""
+    weight = getattr(module, "weight", None)
+    eps = next((getattr(module, name) for name in ("variance_epsilon", "eps", "epsilon") if hasattr(module, name)), None)
+    if not isinstance(weight, torch.Tensor) or weight.dim() != 1 or not isinstance(eps, float):
+        return "it has no weight of one dimension, or no eps"
+    if weight.dtype not in DTYPES:
+        return f"its weight is {weight.dtype}"
+    random = torch.Generator(weight.device).manual_seed(1)
+    x, w = (torch.randn(shape, generator=random, device=weight.device).to(weight.dtype) for shape in ((8, len(weight)), len(weight)))
+    try:
+        with torch.no_grad():
+            expected = torch.func.functional_call(module, {"weight": w}, (x,))
+    except Exception as reason:
+        return f"it does not take a tensor alone: {reason}"
+    best, fewest = None, x.numel() + 1
+    for plus_one, round_before in itertools.product((False, True), repeat=2):
+        got = torch.ops.hipops.rms_norm(x, w, eps, plus_one, round_before)
+        if got.dtype != expected.dtype or got.shape != expected.shape:
+            break
+        error = (got.double() - expected.double()).abs()
+        others = int((got != expected).sum())
+        if bool((error <= 4 * torch.finfo(x.dtype).eps * expected.double().abs() + 1e-30).all()) and others < fewest:
+            best, fewest = Norm(eps, plus_one, round_before), others
+    return best or "it computes something else"
+
+
+def patch_norm(module: torch.nn.Module, replaced: Replaced) -> None:
+    name = type(module).__name__
+    norm = find_norm(module)
+    if isinstance(norm, str):
+        replaced.left_alone[name] = norm
+        return
+    own = module.forward
+    eps, plus_one, round_before = norm.eps, norm.plus_one, norm.round_before
+
+    def forward(x: torch.Tensor) -> Any:
+        if wants_gradient(x, module.weight):
+            return own(x)
+        return torch.ops.hipops.rms_norm(x, module.weight, eps, plus_one, round_before)
+
+    module._hipops = norm  # type: ignore[assignment]
+    replace(module, forward, replaced)
+    replaced.norms[name] += 1
+
+
+# ---- Rotary embeddings
+
+def rotary(own: Callable[..., Any]) -> Callable[..., Any]:
+    """own is a model's apply_rotary_pos_emb, whose cos and sin [b, t, d] have each half twice."""
+
+    def apply_rotary_pos_emb(q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, *others: Any,
+                             unsqueeze_dim: int = 1) -> Any:
+        if others or unsqueeze_dim not in (1, 2) or wants_gradient(q, k, cos, sin) or cos.dim() != 3:
+            return own(q, k, cos, sin, *others, unsqueeze_dim=unsqueeze_dim)
+        op = torch.ops.hipops.rope if unsqueeze_dim == 1 else torch.ops.hipops.rope_thd
+        half = cos.shape[-1] // 2
+        c, s = cos[..., :half], sin[..., :half]
+        if len(c) != len(q):  # one row of the batch for all
+            c, s = c[0], s[0]
+        return op(q, c, s), op(k, c, s)
+
+    return apply_rotary_pos_emb
+
+
+def is_rotary(own: Callable[..., Any], device: torch.device) -> bool:
+    random = torch.Generator(device).manual_seed(1)
+    q, k, angles = (torch.randn(shape, generator=random, device=device) for shape in ((2, 4, 5, 16), (2, 2, 5, 16), (2, 5, 8)))
+    cos, sin = (torch.cat((half, half), -1) for half in (angles.cos(), angles.sin()))
+    try:
+        with torch.no_grad():
+            expected, got = own(q, k, cos, sin), rotary(own)(q, k, cos, sin)
+    except Exception:
+        return False
+    return all(torch.allclose(a, b, rtol=1e-5, atol=1e-5) for a, b in zip(expected, got))
+
+
+def patch_rotary(module: torch.nn.Module, device: torch.device, replaced: Replaced) -> None:
+    forward = inspect.unwrap(type(module).forward)
+    if "apply_rotary_pos_emb" not in forward.__code__.co_names:
+        return
+    name, own = type(module).__name__, forward.__globals__["apply_rotary_pos_emb"]
+    if not is_rotary(own, device):
+        replaced.left_alone[name] = "its apply_rotary_pos_emb computes something else"
+        return
+    names = {**forward.__globals__, "apply_rotary_pos_emb": rotary(own)}
+    made = types.FunctionType(forward.__code__, names, forward.__name__, forward.__defaults__, forward.__closure__)
+    made.__kwdefaults__ = forward.__kwdefaults__
+    replace(module, types.MethodType(made, module), replaced)
+    replaced.rotary_embeddings[name] += 1
+
+
+# ---- Residual add, then norm
+
+def add_and_norm(norm: torch.nn.Module, x: torch.Tensor, residual: torch.Tensor) -> Any:
+    how = norm._hipops
+    if wants_gradient(x, residual, norm.weight):
+        h = residual + x
+        return norm(h), h
+    return torch.ops.hipops.fused_add_rms_norm(x, residual, norm.weight, how.eps, True, how.plus_one, how.round_before)
+
+
+PATTERN = """
+hidden_states = residual + hidden_states
+residual = hidden_states
+hidden_states = self.NORM(hidden_states)
+"""
+
+
+class FuseAdds(ast.NodeTransformer):
+    """Where a layer's forward has PATTERN's statements in a row, one call instead."""
+
+    def __init__(self, layer: torch.nn.Module):
+        self.layer = layer
+        self.count = 0
+
+    def visit_FunctionDef(self, function: ast.FunctionDef) -> ast.FunctionDef:
+        body, at = function.body, 0
+        while at + 3 <= len(body):
+            text = "\n".join(ast.unparse(statement) for statement in body[at:at + 3])
+            for name, child in self.layer.named_children():
+                if hasattr(child, "_hipops") and text == PATTERN.strip().replace("NORM", name):
+                    call = f"hidden_states, residual = _hipops_add_and_norm(self.{name}, hidden_states, residual)"
+                    body[at:at + 3] = ast.parse(call).body
+                    self.count += 1
+                    break
+            at += 1
+        function.decorator_list.clear()
+        return function
+
+
+def patch_adds(layer: torch.nn.Module, replaced: Replaced) -> None:
+    forward = inspect.unwrap(type(layer).forward)
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(forward)))
+    except (OSError, SyntaxError):
+        return
+    fuse = FuseAdds(layer)
+    fuse.visit(tree)
+    if not fuse.count or forward.__closure__:
+        return
+    names = {**forward.__globals__, "_hipops_add_and_norm": add_and_norm}
+    scope: dict[str, Any] = {}
+    code = compile("from __future__ import annotations\n" + ast.unparse(tree), f"<hipops.patch of {type(layer).__name__}>", "exec")
+    exec(code, names, scope)
+    replace(layer, types.MethodType(scope["forward"], layer), replaced)
+    replaced.residual_adds[type(layer).__name__] += 1
+
+
+def patch(model: torch.nn.Module) -> Replaced:
+    """Replaces what it knows in a transformers model on a GPU, of this model alone, and says what. The replacements act where no
+    gradient is asked for, as under torch.no_grad(); elsewhere the model's own functions do.
+
+    A norm is replaced if it gives what hipops.rms_norm gives, by trial; a rotary embedding likewise. A residual add is fused
+    with the norm behind it where a layer's source has them in a row, as Llama's, Qwen's and Mistral's do."""
+    replaced = Replaced()
+    modules = [module for module in model.modules() if "forward" not in module.__dict__]
+    for module in modules:
+        if "RMSNorm" in type(module).__name__:
+            patch_norm(module, replaced)
+    device = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
+    for module in modules:
+        if not hasattr(module, "_hipops"):
+            patch_rotary(module, device, replaced)
+    for module in modules:
+        if any(hasattr(child, "_hipops") for child in module.children()):
+            patch_adds(module, replaced)
+    return replaced

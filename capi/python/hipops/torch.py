@@ -1,0 +1,70 @@
+"""hipops in PyTorch: torch.ops.hipops.rms_norm and the others, which torch.compile traces through, and patch(model).
+
+    import hipops.torch
+    y = torch.ops.hipops.rms_norm(x, weight, 1e-5)
+
+They launch on the current stream, and read views as they are. None has a backward pass: they say so when a gradient is asked
+for. Bad arguments are hipops.Error, ValueError or TypeError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from . import _ops
+from ._patch import Replaced, patch
+
+__all__ = ["Replaced", "patch"]
+
+_LIBRARY = torch.library.Library("hipops", "DEF")
+_LIKE_X = "Tensor"
+Tensor = torch.Tensor
+
+
+def _no_gradient(name: str) -> Callable[..., Any]:
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        raise NotImplementedError(f"torch.ops.hipops.{name} has no backward pass: call it under torch.no_grad(), or on x.detach()")
+    return backward
+
+
+def _define(name: str, arguments: str, returns: str, run: Callable[..., Any], fake: Callable[..., Any]) -> None:
+    _LIBRARY.define(f"{name}({arguments}) -> {returns}", tags=(torch.Tag.pt2_compliant_tag,))
+    for device in ("CPU", "CUDA"):  # PyTorch for ROCm calls its devices so, too
+        _LIBRARY.impl(name, run, device)
+    torch.library.register_fake(f"hipops::{name}", fake, lib=_LIBRARY)
+    if returns != "()":
+        torch.library.register_autograd(f"hipops::{name}", _no_gradient(name), lib=_LIBRARY)
+
+
+def _define_in_place(name: str, arguments: str, run: Callable[..., Any]) -> None:
+    def run_it(*given: Any, **named: Any) -> None:
+        run(*given, **named)
+    _define(name, "Tensor(a!) y, int dim, Tensor index, " + arguments, "()", run_it, lambda *given, **named: None)
+
+
+_FLAGS = "bool weight_plus_one=False, bool round_before_weight=False"
+_define("layer_norm", "Tensor x, Tensor? weight=None, Tensor? bias=None, float eps=1e-05", "Tensor", _ops.layer_norm,
+        lambda x, *rest: torch.empty_like(x))
+_define("rms_norm", f"Tensor x, Tensor? weight=None, float eps=1e-05, {_FLAGS}", "Tensor", _ops.rms_norm,
+        lambda x, *rest: torch.empty_like(x))
+_define("fused_add_rms_norm", f"Tensor x, Tensor residual, Tensor? weight=None, float eps=1e-05, bool round_sum=False, {_FLAGS}",
+        "(Tensor, Tensor)", _ops.fused_add_rms_norm, lambda x, *rest: (torch.empty_like(x), torch.empty_like(x)))
+_define("softmax", "Tensor x", "Tensor", _ops.softmax, torch.empty_like)
+for _name in ("rope", "rope_i", "rope_thd"):
+    _define(_name, "Tensor x, Tensor cos, Tensor sin, Tensor? positions=None", "Tensor", getattr(_ops, _name),
+            lambda x, *rest: torch.empty_like(x))
+_define("gather", "Tensor x, int dim, Tensor index", "Tensor", _ops.gather, lambda x, dim, index: x.new_empty(index.shape))
+_define("index_select", "Tensor x, int dim, Tensor index", "Tensor", _ops.index_select,
+        lambda x, dim, index: x.new_empty([*x.shape[:dim % x.dim()], *index.shape, *x.shape[dim % x.dim() + 1:]]))
+_define_in_place("scatter_", "Tensor src, bool deterministic=False", _ops.scatter_)
+_define_in_place("scatter_add_", "Tensor src, bool deterministic=False", _ops.scatter_add_)
+_define_in_place("index_add_", "Tensor source", _ops.index_add_)
+_define("upsample_nearest1d", 'Tensor x, SymInt output_size, float? scale=None, str rule="pytorch"', "Tensor", _ops.upsample_nearest1d,
+        lambda x, output_size, *rest: x.new_empty([*x.shape[:2], output_size]))
+_define("upsample_nearest2d",
+        'Tensor x, SymInt[2] output_size, float? scale_h=None, float? scale_w=None, str rule="pytorch"', "Tensor",
+        _ops.upsample_nearest2d, lambda x, output_size, *rest: x.new_empty([*x.shape[:2], *output_size]))
+_define("strided_copy", "Tensor x", "Tensor", _ops.strided_copy, lambda x: x.new_empty(x.shape))
