@@ -26,9 +26,10 @@ int cluster_of(const RowKernel& k, const RowProblem& p, const DeviceNumbers& dev
 
 // Rows are split that are too few for a block each, or more than caches hold until they are read again, unless they are so
 // many that each would be one span. Packed rows have one work-item each, which takes long for it: a block for each unit is
-// the least that hides that.
+// the least that hides that. Fewer are the strided kernels', as vectors at odd places are not worth their care in a short row.
 bool pays(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device) {
   if (k.layout == RowLayout::packed) return p.rows >= int64_t{k.block} * device.units;
+  if (k.layout == RowLayout::unaligned && p.layout == RowLayout::packed) return false;
   if (k.body != RowBody::parts) return true;
   return p.rows < kSpansOfAll && (p.rows < 2 * device.units || bytes_of(p) >= int64_t{1} << 20);
 }

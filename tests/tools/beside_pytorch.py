@@ -82,7 +82,7 @@ OPS = (softmax, layer_norm, rms_norm, gather, index_select, index_add, scatter_a
 
 
 def library(path):
-    from hipops import Library
+    from binding import Library
     return Library(path)
 
 

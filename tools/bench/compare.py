@@ -111,7 +111,7 @@ def measured(arguments):
     import torch
 
     import workloads
-    from hipops import Library
+    from binding import Library
     from timing import Timer
     peers = [peer for peer in arguments.peers.split(",") if peer]
     library, timer, roofs, rows = Library(arguments.library), Timer(arguments.repeats), {}, []

@@ -61,6 +61,11 @@ def replace(module: torch.nn.Module, forward: Callable[..., Any], replaced: Repl
     replaced.modules.append(module)
 
 
+def globals_with(function: Any, **others: Any) -> dict[str, Any]:
+    """Globals for a changed copy of a function. They have no __name__, as torch.compile would look them up in the module's."""
+    return {name: value for name, value in {**function.__globals__, **others}.items() if name != "__name__"}
+
+
 # ---- Norms
 
 def find_norm(module: torch.nn.Module) -> Norm | str:
@@ -148,7 +153,7 @@ def patch_rotary(module: torch.nn.Module, device: torch.device, replaced: Replac
     if not is_rotary(own, device):
         replaced.left_alone[name] = "its apply_rotary_pos_emb computes something else"
         return
-    names = {**forward.__globals__, "apply_rotary_pos_emb": rotary(own)}
+    names = globals_with(forward, apply_rotary_pos_emb=rotary(own))
     made = types.FunctionType(forward.__code__, names, forward.__name__, forward.__defaults__, forward.__closure__)
     made.__kwdefaults__ = forward.__kwdefaults__
     replace(module, types.MethodType(made, module), replaced)
@@ -204,7 +209,7 @@ def patch_adds(layer: torch.nn.Module, replaced: Replaced) -> None:
     fuse.visit(tree)
     if not fuse.count or forward.__closure__:
         return
-    names = {**forward.__globals__, "_hipops_add_and_norm": add_and_norm}
+    names = globals_with(forward, _hipops_add_and_norm=add_and_norm)
     scope: dict[str, Any] = {}
     code = compile("from __future__ import annotations\n" + ast.unparse(tree), f"<hipops.patch of {type(layer).__name__}>", "exec")
     exec(code, names, scope)

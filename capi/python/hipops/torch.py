@@ -15,34 +15,47 @@ from typing import Any
 import torch
 
 from . import _ops
+from ._library import LIBRARY
 from ._patch import Replaced, patch
 
 __all__ = ["Replaced", "patch"]
 
 _LIBRARY = torch.library.Library("hipops", "DEF")
-_LIKE_X = "Tensor"
-Tensor = torch.Tensor
+# Those whose kernels torch_ops.cpp has: where this PyTorch does without its C functions, they are Python's as the others are.
+_NATIVE = ("layer_norm", "rms_norm", "fused_add_rms_norm", "softmax", "rope", "rope_i", "rope_thd")
+_IN_PYTHON: dict[str, Callable[..., Any]] = {}
+
+
+_WITHOUT_BACKWARD = "torch.ops.hipops.{} has no backward pass: call it under torch.no_grad(), or on x.detach()"
 
 
 def _no_gradient(name: str) -> Callable[..., Any]:
     def backward(ctx: Any, *gradients: Any) -> Any:
-        raise NotImplementedError(f"torch.ops.hipops.{name} has no backward pass: call it under torch.no_grad(), or on x.detach()")
+        raise NotImplementedError(_WITHOUT_BACKWARD.format(name))
     return backward
 
 
 def _define(name: str, arguments: str, returns: str, run: Callable[..., Any], fake: Callable[..., Any]) -> None:
     _LIBRARY.define(f"{name}({arguments}) -> {returns}", tags=(torch.Tag.pt2_compliant_tag,))
-    for device in ("CPU", "CUDA"):  # PyTorch for ROCm calls its devices so, too
-        _LIBRARY.impl(name, run, device)
-    torch.library.register_fake(f"hipops::{name}", fake, lib=_LIBRARY)
+    _IN_PYTHON[name] = run
+
+    def on_one_device(x: torch.Tensor, *given: Any, **named: Any) -> Any:  # a meta tensor among others comes here, too
+        for other in (*given, *named.values()):
+            if isinstance(other, torch.Tensor) and other.device != x.device:
+                raise ValueError(f"{name}: a tensor is on {other.device}, expected {x.device} (the first one's)")
+        return fake(x, *given, **named)
+
+    torch.library.register_fake(f"hipops::{name}", on_one_device, lib=_LIBRARY)
     if returns != "()":
         torch.library.register_autograd(f"hipops::{name}", _no_gradient(name), lib=_LIBRARY)
 
 
 def _define_in_place(name: str, arguments: str, run: Callable[..., Any]) -> None:
     def run_it(*given: Any, **named: Any) -> None:
+        if torch.is_grad_enabled() and any(isinstance(a, torch.Tensor) and a.requires_grad for a in (*given, *named.values())):
+            raise NotImplementedError(_WITHOUT_BACKWARD.format(name))
         run(*given, **named)
-    _define(name, "Tensor(a!) y, int dim, Tensor index, " + arguments, "()", run_it, lambda *given, **named: None)
+    _define(name, "Tensor(a!) y, int dim, Tensor index, " + arguments, "()", run_it, lambda y, *given, **named: None)
 
 
 _FLAGS = "bool weight_plus_one=False, bool round_before_weight=False"
@@ -68,3 +81,9 @@ _define("upsample_nearest2d",
         'Tensor x, SymInt[2] output_size, float? scale_h=None, float? scale_w=None, str rule="pytorch"', "Tensor",
         _ops.upsample_nearest2d, lambda x, output_size, *rest: x.new_empty([*x.shape[:2], *output_size]))
 _define("strided_copy", "Tensor x", "Tensor", _ops.strided_copy, lambda x: x.new_empty(x.shape))
+
+_is_native = hasattr(LIBRARY, "hipops_torch_register") and bool(LIBRARY.hipops_torch_register())
+for _name, _run in _IN_PYTHON.items():
+    if not (_is_native and _name in _NATIVE):
+        for _device in ("CPU", "CUDA"):  # PyTorch for ROCm calls its devices so, too
+            _LIBRARY.impl(_name, _run, _device)
