@@ -14,6 +14,7 @@ target_include_directories(dlpack_bridge SYSTEM PRIVATE ${HIPOPS_DLPACK})
 target_compile_options(dlpack_bridge PRIVATE ${hipops_strict} -std=c99)
 if(HIPOPS_CPU AND NOT HIPOPS_SANITIZE)
   add_test(NAME dlpack_python COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/dlpack/dlpack.py
-    $<TARGET_FILE:dlpack_bridge> $<TARGET_FILE:hipops>)
-  set_tests_properties(dlpack_python PROPERTIES ENVIRONMENT PYTHONDONTWRITEBYTECODE=1 SKIP_RETURN_CODE 77)
+    $<TARGET_FILE:dlpack_bridge>)
+  set_tests_properties(dlpack_python PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT
+    "PYTHONDONTWRITEBYTECODE=1;PYTHONPATH=${PROJECT_SOURCE_DIR}/capi/python;HIPOPS_LIBRARY=$<TARGET_FILE:hipops>")
 endif()

@@ -17,12 +17,23 @@ function(hipops_example name)
   add_test(NAME example_${name} COMMAND ${ARGN})
   set_tests_properties(example_${name} PROPERTIES ENVIRONMENT PYTHONDONTWRITEBYTECODE=1 SKIP_RETURN_CODE 77)
 endfunction()
-hipops_example(numpy ${Python3_EXECUTABLE} ${hipops_examples}/numpy_example.py $<TARGET_FILE:hipops>)
-hipops_example(hipops_py ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/examples/hipops_py.py
-  ${hipops_examples} ${PROJECT_SOURCE_DIR}/include/hipops/hipops.h $<TARGET_FILE:hipops>)
-hipops_example(refusals ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/examples/refusals.py ${hipops_examples}
-  ${CMAKE_CURRENT_SOURCE_DIR})
-hipops_example(torch ${Python3_EXECUTABLE} ${hipops_examples}/torch_example.py $<TARGET_FILE:hipops>)
+# The package for Python, from the source tree; with the wheel's library, which has the tools.
+function(hipops_python name library)
+  add_test(NAME python_${name} COMMAND ${Python3_EXECUTABLE} ${ARGN})
+  set_tests_properties(python_${name} PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT
+    "PYTHONDONTWRITEBYTECODE=1;PYTHONPATH=${PROJECT_SOURCE_DIR}/capi/python;HIPOPS_LIBRARY=$<TARGET_FILE:${library}>")
+endfunction()
+hipops_python(package hipops ${CMAKE_CURRENT_SOURCE_DIR}/bindings/python_package.py ${PROJECT_SOURCE_DIR}/docs/guide/python.md)
+hipops_python(parity hipops_wheel -m hipops parity --golden ${PROJECT_SOURCE_DIR}/parity/golden --backend cpu --topic smoke)
+hipops_python(torch hipops_wheel ${CMAKE_CURRENT_SOURCE_DIR}/bindings/python_torch.py ${PROJECT_SOURCE_DIR}/docs/guide/pytorch.md)
+execute_process(COMMAND ${Python3_EXECUTABLE} -m mypy --version RESULT_VARIABLE hipops_has_no_mypy OUTPUT_QUIET ERROR_QUIET)
+if(hipops_has_no_mypy)
+  message(STATUS "hipops: the types of the package for Python are not checked: mypy (Debian: mypy) not found")
+else()
+  hipops_python(types hipops -m mypy --strict --cache-dir ${CMAKE_CURRENT_BINARY_DIR}/mypy --config-file
+    ${PROJECT_SOURCE_DIR}/capi/python/pyproject.toml ${PROJECT_SOURCE_DIR}/capi/python/hipops)
+endif()
+hipops_python(refusals hipops ${CMAKE_CURRENT_SOURCE_DIR}/examples/refusals.py ${CMAKE_CURRENT_SOURCE_DIR})
 # The crates, and that what they declare is what the header says.
 add_test(NAME ffi COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/ffi.py --check)
 add_test(NAME rust_crates COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/bindings/rust.sh ${PROJECT_SOURCE_DIR}/capi/rust

@@ -9,9 +9,7 @@ target_link_options(hipops-tools PRIVATE -static-libstdc++ -static-libgcc)
 set(hipops_tool_links)
 set(hipops_pages)
 foreach(tool parity bench tune inspect info fuzz)
-  if(SKBUILD)
-    target_compile_options(hipops-${tool} PRIVATE -fPIC)  # it goes into the wheel's library
-  endif()
+  target_compile_options(hipops-${tool} PRIVATE -fPIC)  # it goes into the wheel's library, too
   # The tool's own object under another name, as a second compilation of main.cpp takes as long as the first.
   set(main ${PROJECT_BINARY_DIR}/tool-links/${tool}_main.o)
   add_custom_command(OUTPUT ${main}

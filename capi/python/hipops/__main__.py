@@ -3,7 +3,6 @@
 import ctypes
 import importlib.util
 import os
-import pathlib
 import sys
 
 from ._library import LIBRARY
@@ -19,8 +18,8 @@ def main() -> int:
         print("python -m hipops: the library that HIPOPS_LIBRARY names has no tools in it", file=sys.stderr)
         return 2
     golden = importlib.util.find_spec("hipops_golden")
-    if golden is not None and golden.origin:
-        os.environ.setdefault("HIPOPS_GOLDEN", str(pathlib.Path(golden.origin).parent))
+    if golden is not None and golden.submodule_search_locations:
+        os.environ.setdefault("HIPOPS_GOLDEN", list(golden.submodule_search_locations)[0])
     elif sys.argv[1] == "parity" and "HIPOPS_GOLDEN" not in os.environ and "--golden" not in sys.argv:
         print("python -m hipops parity: the golden files are a package of their own: pip install hipops-golden", file=sys.stderr)
         return 2

@@ -73,7 +73,7 @@ def _bytes(made: _arrays.View) -> int:
 
 def _number(op: str, name: str, kind: Any, value: Any) -> Any:
     try:
-        made = kind(float(value) if kind is ctypes.c_double else operator.index(value))
+        made = kind(value if kind is ctypes.c_double else operator.index(value))
     except (TypeError, ValueError):
         wanted = "a number" if kind is ctypes.c_double else "an integer"
         raise TypeError(f"{op}: {name} is {value!r}, expected {wanted}") from None

@@ -109,7 +109,7 @@ def patch_norm(module: torch.nn.Module, replaced: Replaced) -> None:
             return own(x)
         return torch.ops.hipops.rms_norm(x, module.weight, eps, plus_one, round_before)
 
-    module._hipops = norm  # type: ignore[assignment]
+    setattr(module, "_hipops", norm)
     replace(module, forward, replaced)
     replaced.norms[name] += 1
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bench_hipops_py.py BENCH LIBRARY: what tools/bench/hipops.py cannot pass is an exception that names it and what is
+"""bench_binding.py BENCH LIBRARY: what tools/bench/binding.py cannot pass is an exception that names it and what is
 expected. A stand-in takes PyTorch's place."""
 
 import ctypes
@@ -8,7 +8,7 @@ import types
 
 
 class Tensor:
-    """As much of PyTorch's as hipops.py looks at: zeros, in host memory."""
+    """As much of PyTorch's as binding.py looks at: zeros, in host memory."""
 
     def __init__(self, *shape, dtype="torch.float32"):
         self.shape, self.dtype, self.memory = shape, dtype, ctypes.create_string_buffer(4096)
@@ -30,10 +30,10 @@ sys.modules["torch"] = types.SimpleNamespace(
     cuda=types.SimpleNamespace(current_stream=lambda: stream))
 sys.dont_write_bytecode = True
 sys.path.insert(0, sys.argv[1])
-import hipops  # noqa: E402
+import binding  # noqa: E402
 
-hipops.CUDA = 3  # the CPU backend: host memory is what the stand-in has
-lib, x, y, wrong = hipops.Library(sys.argv[2]), Tensor(3, 4), Tensor(3, 4), []
+binding.CUDA = 3  # the CPU backend: host memory is what the stand-in has
+lib, x, y, wrong = binding.Library(sys.argv[2]), Tensor(3, 4), Tensor(3, 4), []
 
 
 def expect(exception, words, function, *arguments):

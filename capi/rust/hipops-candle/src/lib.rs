@@ -1,0 +1,393 @@
+//! hipops' kernels as custom ops of [candle](candle_core): on candle's own storages, with any strides.
+//!
+//! ```
+//! use candle_core::{Device, Tensor};
+//! use hipops_candle::RmsNorm;
+//!
+//! let x = Tensor::from_vec(vec![1f32, 2., 3., 4., 5., 6., 7., 8.], (2, 4), &Device::Cpu)?;
+//! let weight = Tensor::from_vec(vec![1f32, 1., 1., 2.], 4, &Device::Cpu)?;
+//! let y = x.apply_op2_no_bwd(&weight, &RmsNorm { eps: 1e-5, flags: 0 })?;
+//! assert!((y.flatten_all()?.to_vec1::<f32>()?[7] - 2.425914).abs() < 1e-5);
+//! # Ok::<(), candle_core::Error>(())
+//! ```
+//!
+//! **Written against the API of candle-core 0.11.0, and not compiled with candle-core by the tests of hipops**, which have no network.
+//! `cargo test` in this crate's folder compiles it, and compares each op on candle's CPU device with plain loops.
+//!
+//! **Views** are passed on with their strides and offset: nothing is made contiguous. A result is contiguous, of the first tensor's
+//! dtype. bf16 and f16 are candle's.
+//!
+//! **Backends.** A process has one backend of hipops. A tensor on [`Device::Cpu`](candle_core::Device::Cpu) takes hipops' CPU backend,
+//! one on a CUDA device (feature `cuda`) the CUDA backend, on the device's stream; the first op chooses, unless `hipops::init` did.
+//! From then on ops on the other device's tensors are errors, with hipops' words. candle has no HIP device.
+//!
+//! **Errors** are candle's, with the message of hipops, as `rms_norm: weight.shape[0] is 3, expected 4 (x.shape[1])`.
+//!
+//! **Gradients** are not supported: with `apply_op1` and the like, the backward pass is candle's error for that.
+//!
+//! **In place**, with `inplace_op1` and the like, the first tensor is overwritten, and with it each tensor that shares its storage.
+//! candle locks that storage, so no other tensor of the call may share it.
+//!
+//! Names, formulas and dtypes are those of `hipops.h`. An index that is out of range is no error, but does as `hipops.h` says.
+#![deny(missing_docs)]
+
+use candle_core::{
+    CpuStorage, CustomOp1, CustomOp2, CustomOp3, Error, InplaceOp1, InplaceOp2, InplaceOp3, Layout, Result, Shape, Tensor,
+};
+use hipops::{Report, View, ViewMut};
+
+pub use hipops::{Nearest, HIPOPS_DETERMINISTIC, HIPOPS_ROUND_BEFORE_WEIGHT, HIPOPS_WEIGHT_PLUS_ONE};
+
+#[cfg(feature = "cuda")]
+use candle_core::CudaStorage;
+
+mod memory;
+use memory::{Call, Memory};
+
+trait Op {
+    fn name(&self) -> &'static str;
+    /// Their names in hipops.h; the last ones may be missing.
+    fn inputs(&self) -> &'static [&'static str];
+    /// Whether y begins as a copy of the first input, to which is added.
+    fn adds(&self) -> bool {
+        false
+    }
+    /// y's. Of inputs that hipops refuses it may be any.
+    fn shape(&self, inputs: &[&Layout]) -> Shape {
+        inputs[0].shape().clone()
+    }
+    /// An input more than candle's custom ops have.
+    fn more(&self) -> Option<(&'static str, &Tensor)> {
+        None
+    }
+    fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &ViewMut<'_>, inputs: &[View<'_>]) -> Result<()>;
+}
+
+type Part<'a, S> = (&'a S, &'a Layout);
+
+fn forward<S: Memory>(op: &impl Op, inputs: &[Part<'_, S>]) -> Result<(S, Shape)> {
+    let (device, queue) = (inputs[0].0.device(), inputs[0].0.queue()?);
+    let call = Call { name: op.name(), device, queue: &queue };
+    let layouts: Vec<&Layout> = inputs.iter().map(|input| input.1).collect();
+    let layout = Layout::contiguous(op.shape(&layouts));
+    // SAFETY: hipops writes each element; where it fails, nobody gets to read them.
+    let mut memory = unsafe { S::alloc(device, layout.shape(), inputs[0].0.dtype()) }?;
+    with_views(op, &call, 0, inputs, |views| {
+        let y = call.output("y", &mut memory, &layout)?;
+        if op.adds() {
+            hipops::strided_copy(&y.view, &views[0], call.stream()).map_err(Error::wrap)?;
+        }
+        op.launch(&call, &y.view, views)
+    })?;
+    Ok((memory, layout.shape().clone()))
+}
+
+fn in_place<S: Memory>(op: &impl Op, first: &mut S, layout: &Layout, others: &[Part<'_, S>]) -> Result<()> {
+    let (device, queue) = (first.device().clone(), first.queue()?);
+    let call = Call { name: op.name(), device: &device, queue: &queue };
+    let y = call.output(op.inputs()[0], first, layout)?;
+    with_views(op, &call, 1, others, |views| {
+        let all: Vec<View<'_>> = std::iter::once(y.view.as_view()).chain(views).copied().collect();
+        op.launch(&call, &y.view, &all)
+    })
+}
+
+// With the views of the op's inputs from number `from` on, and of the one that candle does not pass.
+fn with_views<S: Memory>(
+    op: &impl Op,
+    call: &Call<'_, S>,
+    from: usize,
+    inputs: &[Part<'_, S>],
+    launch: impl FnOnce(&[View<'_>]) -> Result<()>,
+) -> Result<()> {
+    let more = op.more().map(|(name, tensor)| (name, tensor.storage_and_layout()));
+    let mut parts: Vec<_> = op.inputs()[from..].iter().zip(inputs).map(|(&name, &part)| (name, part)).collect();
+    if let Some((name, (storage, layout))) = &more {
+        let storage = S::of(storage).filter(|storage| storage.device().location() == call.device.location());
+        parts.push((name, (storage.ok_or_else(|| call.refused(name, "it is on another device than x"))?, layout)));
+    }
+    let used = parts.iter().map(|(name, (storage, layout))| call.input(name, storage, layout)).collect::<Result<Vec<_>>>()?;
+    launch(&used.iter().map(|input| input.view).collect::<Vec<_>>())
+}
+
+macro_rules! custom_op {
+    ($kind:ident for $op:ty, $($storage:ident $layout:ident),+) => {
+        impl $kind for $op {
+            fn name(&self) -> &'static str {
+                Op::name(self)
+            }
+            fn cpu_fwd(&self, $($storage: &CpuStorage, $layout: &Layout),+) -> Result<(CpuStorage, Shape)> {
+                forward(self, &[$(($storage, $layout)),+])
+            }
+            #[cfg(feature = "cuda")]
+            fn cuda_fwd(&self, $($storage: &CudaStorage, $layout: &Layout),+) -> Result<(CudaStorage, Shape)> {
+                forward(self, &[$(($storage, $layout)),+])
+            }
+        }
+    };
+}
+macro_rules! in_place_op {
+    ($kind:ident for $op:ty, $y:ident $y_layout:ident $(, $storage:ident $layout:ident)*) => {
+        impl $kind for $op {
+            fn name(&self) -> &'static str {
+                Op::name(self)
+            }
+            fn cpu_fwd(&self, $y: &mut CpuStorage, $y_layout: &Layout $(, $storage: &CpuStorage, $layout: &Layout)*) -> Result<()> {
+                in_place(self, $y, $y_layout, &[$(($storage, $layout)),*])
+            }
+            #[cfg(feature = "cuda")]
+            fn cuda_fwd(&self, $y: &mut CudaStorage, $y_layout: &Layout $(, $storage: &CudaStorage, $layout: &Layout)*) -> Result<()> {
+                in_place(self, $y, $y_layout, &[$(($storage, $layout)),*])
+            }
+        }
+    };
+}
+
+/// `hipops_rms_norm`: `CustomOp1` of x, `CustomOp2` of x and weight; in place in x, too.
+#[derive(Clone, Copy, Debug)]
+pub struct RmsNorm {
+    /// What is added to the mean of the squares.
+    pub eps: f64,
+    /// 0, or [`HIPOPS_WEIGHT_PLUS_ONE`], [`HIPOPS_ROUND_BEFORE_WEIGHT`], or both.
+    pub flags: u32,
+}
+impl Op for RmsNorm {
+    fn name(&self) -> &'static str {
+        "hipops_rms_norm"
+    }
+    fn inputs(&self) -> &'static [&'static str] {
+        &["x", "weight"]
+    }
+    fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &ViewMut<'_>, inputs: &[View<'_>]) -> Result<()> {
+        hipops::rms_norm(y, &inputs[0], inputs.get(1), self.eps, self.flags, call.stream()).map_err(Error::wrap)
+    }
+}
+custom_op!(CustomOp1 for RmsNorm, s1 l1);
+custom_op!(CustomOp2 for RmsNorm, s1 l1, s2 l2);
+in_place_op!(InplaceOp1 for RmsNorm, s1 l1);
+in_place_op!(InplaceOp2 for RmsNorm, s1 l1, s2 l2);
+
+/// `hipops_layer_norm`: `CustomOp1` of x, `CustomOp2` of x and weight, `CustomOp3` of x, weight and bias; in place in x, too.
+#[derive(Clone, Copy, Debug)]
+pub struct LayerNorm {
+    /// What is added to the variance.
+    pub eps: f64,
+}
+impl Op for LayerNorm {
+    fn name(&self) -> &'static str {
+        "hipops_layer_norm"
+    }
+    fn inputs(&self) -> &'static [&'static str] {
+        &["x", "weight", "bias"]
+    }
+    fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &ViewMut<'_>, inputs: &[View<'_>]) -> Result<()> {
+        hipops::layer_norm(y, &inputs[0], inputs.get(1), inputs.get(2), self.eps, call.stream()).map_err(Error::wrap)
+    }
+}
+custom_op!(CustomOp1 for LayerNorm, s1 l1);
+custom_op!(CustomOp2 for LayerNorm, s1 l1, s2 l2);
+custom_op!(CustomOp3 for LayerNorm, s1 l1, s2 l2, s3 l3);
+in_place_op!(InplaceOp1 for LayerNorm, s1 l1);
+in_place_op!(InplaceOp2 for LayerNorm, s1 l1, s2 l2);
+in_place_op!(InplaceOp3 for LayerNorm, s1 l1, s2 l2, s3 l3);
+
+/// `hipops_softmax`, of the last dimension: `CustomOp1` of x; in place, too.
+#[derive(Clone, Copy, Debug)]
+pub struct Softmax;
+impl Op for Softmax {
+    fn name(&self) -> &'static str {
+        "hipops_softmax"
+    }
+    fn inputs(&self) -> &'static [&'static str] {
+        &["x"]
+    }
+    fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &ViewMut<'_>, inputs: &[View<'_>]) -> Result<()> {
+        hipops::softmax(y, &inputs[0], call.stream()).map_err(Error::wrap)
+    }
+}
+custom_op!(CustomOp1 for Softmax, s1 l1);
+in_place_op!(InplaceOp1 for Softmax, s1 l1);
+
+macro_rules! rope {
+    ($op:ident, $function:ident, $name:literal, $doc:literal) => {
+        #[doc = $doc]
+        #[derive(Clone, Debug, Default)]
+        pub struct $op {
+            /// Each token's row of cos and sin, i32 or i64, on x's device; else token t has row t.
+            pub positions: Option<Tensor>,
+        }
+        impl Op for $op {
+            fn name(&self) -> &'static str {
+                $name
+            }
+            fn inputs(&self) -> &'static [&'static str] {
+                &["x", "cos", "sin"]
+            }
+            fn more(&self) -> Option<(&'static str, &Tensor)> {
+                self.positions.as_ref().map(|tensor| ("positions", tensor))
+            }
+            fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &ViewMut<'_>, inputs: &[View<'_>]) -> Result<()> {
+                hipops::$function(y, &inputs[0], &inputs[1], &inputs[2], inputs.get(3), call.stream()).map_err(Error::wrap)
+            }
+        }
+        custom_op!(CustomOp3 for $op, s1 l1, s2 l2, s3 l3);
+        in_place_op!(InplaceOp3 for $op, s1 l1, s2 l2, s3 l3);
+    };
+}
+rope!(
+    Rope,
+    rope,
+    "hipops_rope",
+    "`hipops_rope`, of halves of x's rows, x being \\[b, h, t, d\\]: `CustomOp3` of x, cos and sin; in place in x, too."
+);
+rope!(
+    RopeI,
+    rope_i,
+    "hipops_rope_i",
+    "`hipops_rope_i`, of neighbours, x being \\[b, h, t, d\\]: `CustomOp3` of x, cos and sin; in place in x, too."
+);
+rope!(
+    RopeThd,
+    rope_thd,
+    "hipops_rope_thd",
+    "`hipops_rope_thd`, of halves of x's rows, x being \\[b, t, h, d\\]: `CustomOp3` of x, cos and sin; in place in x, too."
+);
+
+// One that hipops refuses where it does not fit.
+fn dimension(dim: usize) -> i32 {
+    i32::try_from(dim).unwrap_or(i32::MAX)
+}
+
+/// `hipops_index_select`: `CustomOp2` of x and a 1-D index.
+#[derive(Clone, Copy, Debug)]
+pub struct IndexSelect {
+    /// The dimension that the index is along.
+    pub dim: usize,
+}
+impl Op for IndexSelect {
+    fn name(&self) -> &'static str {
+        "hipops_index_select"
+    }
+    fn inputs(&self) -> &'static [&'static str] {
+        &["x", "index"]
+    }
+    fn shape(&self, inputs: &[&Layout]) -> Shape {
+        let mut dims = inputs[0].dims().to_vec();
+        if let (Some(size), [length]) = (dims.get_mut(self.dim), inputs[1].dims()) {
+            *size = *length;
+        }
+        Shape::from(dims)
+    }
+    fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &ViewMut<'_>, inputs: &[View<'_>]) -> Result<()> {
+        hipops::index_select(y, &inputs[0], &inputs[1], dimension(self.dim), Report::NONE, call.stream()).map_err(Error::wrap)
+    }
+}
+custom_op!(CustomOp2 for IndexSelect, s1 l1, s2 l2);
+
+/// `hipops_gather`: `CustomOp2` of x and index.
+#[derive(Clone, Copy, Debug)]
+pub struct Gather {
+    /// The dimension that the index is along.
+    pub dim: usize,
+}
+impl Op for Gather {
+    fn name(&self) -> &'static str {
+        "hipops_gather"
+    }
+    fn inputs(&self) -> &'static [&'static str] {
+        &["x", "index"]
+    }
+    fn shape(&self, inputs: &[&Layout]) -> Shape {
+        inputs[1].shape().clone()
+    }
+    fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &ViewMut<'_>, inputs: &[View<'_>]) -> Result<()> {
+        hipops::gather(y, &inputs[0], &inputs[1], dimension(self.dim), Report::NONE, call.stream()).map_err(Error::wrap)
+    }
+}
+custom_op!(CustomOp2 for Gather, s1 l1, s2 l2);
+
+/// `hipops_index_add`: `CustomOp3` of y, a 1-D index and x, whose result is y with x added; in place in y, too. The order is that of
+/// candle's `index_add`.
+#[derive(Clone, Copy, Debug)]
+pub struct IndexAdd {
+    /// The dimension that the index is along.
+    pub dim: usize,
+}
+impl Op for IndexAdd {
+    fn name(&self) -> &'static str {
+        "hipops_index_add"
+    }
+    fn inputs(&self) -> &'static [&'static str] {
+        &["y", "index", "x"]
+    }
+    fn adds(&self) -> bool {
+        true
+    }
+    fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &ViewMut<'_>, inputs: &[View<'_>]) -> Result<()> {
+        let (index, x, dim) = (&inputs[1], &inputs[2], dimension(self.dim));
+        let bytes = hipops::index_add_workspace_bytes(y, x, index, dim).map_err(Error::wrap)?;
+        call.with_workspace(bytes, |workspace, stream| hipops::index_add(y, x, index, dim, workspace, Report::NONE, stream))
+    }
+}
+custom_op!(CustomOp3 for IndexAdd, s1 l1, s2 l2, s3 l3);
+in_place_op!(InplaceOp3 for IndexAdd, s1 l1, s2 l2, s3 l3);
+
+/// `hipops_scatter_add`: `CustomOp3` of y, index and x, whose result is y with x added; in place in y, too. The order is that of
+/// candle's `scatter_add`.
+#[derive(Clone, Copy, Debug)]
+pub struct ScatterAdd {
+    /// The dimension that the index is along.
+    pub dim: usize,
+    /// 0, or [`HIPOPS_DETERMINISTIC`].
+    pub flags: u32,
+}
+impl Op for ScatterAdd {
+    fn name(&self) -> &'static str {
+        "hipops_scatter_add"
+    }
+    fn inputs(&self) -> &'static [&'static str] {
+        &["y", "index", "x"]
+    }
+    fn adds(&self) -> bool {
+        true
+    }
+    fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &ViewMut<'_>, inputs: &[View<'_>]) -> Result<()> {
+        let (index, x, dim, flags) = (&inputs[1], &inputs[2], dimension(self.dim), self.flags);
+        let bytes = hipops::scatter_add_workspace_bytes(y, x, index, dim, flags).map_err(Error::wrap)?;
+        call.with_workspace(bytes, |workspace, stream| {
+            hipops::scatter_add(y, x, index, dim, flags, workspace, Report::NONE, stream)
+        })
+    }
+}
+custom_op!(CustomOp3 for ScatterAdd, s1 l1, s2 l2, s3 l3);
+in_place_op!(InplaceOp3 for ScatterAdd, s1 l1, s2 l2, s3 l3);
+
+/// `hipops_upsample_nearest2d`: `CustomOp1` of x, which is \[n, c, h, w\].
+#[derive(Clone, Copy, Debug)]
+pub struct UpsampleNearest2d {
+    /// The result's.
+    pub height: usize,
+    /// The result's.
+    pub width: usize,
+    /// Which element of x an element of the result is; [`Nearest::Candle`] does as candle's `upsample_nearest2d`.
+    pub rule: Nearest,
+}
+impl Op for UpsampleNearest2d {
+    fn name(&self) -> &'static str {
+        "hipops_upsample_nearest2d"
+    }
+    fn inputs(&self) -> &'static [&'static str] {
+        &["x"]
+    }
+    fn shape(&self, inputs: &[&Layout]) -> Shape {
+        let mut dims = inputs[0].dims().to_vec();
+        if let [.., height, width] = dims.as_mut_slice() {
+            (*height, *width) = (self.height, self.width);
+        }
+        Shape::from(dims)
+    }
+    fn launch<S: Memory>(&self, call: &Call<'_, S>, y: &ViewMut<'_>, inputs: &[View<'_>]) -> Result<()> {
+        hipops::upsample_nearest2d(y, &inputs[0], self.rule, 0.0, 0.0, call.stream()).map_err(Error::wrap)
+    }
+}
+custom_op!(CustomOp1 for UpsampleNearest2d, s1 l1);

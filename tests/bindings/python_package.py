@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""python_package.py PAGE: the package hipops on NumPy arrays, on the CPU backend: its ops beside NumPy's, what it refuses, and the
+example on PAGE. HIPOPS_LIBRARY and PYTHONPATH say where it is. Exit 77 without NumPy."""
+
+import contextlib
+import io
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+try:
+    import numpy as np
+except ImportError:
+    print("skipped: no NumPy")
+    sys.exit(77)
+
+import hipops
+from hipops._abi import FUNCTIONS
+
+wrong = []
+random = np.random.default_rng(1)
+
+
+def normal(*shape, dtype=np.float32):
+    return random.standard_normal(shape).astype(dtype)
+
+
+def expect_close(what, got, expected, bound=1e-5):
+    error = float(np.max(np.abs(np.asarray(got, np.float64) - expected))) if got.shape == expected.shape else f"shape {got.shape}"
+    if got.shape != expected.shape or not error <= bound:
+        wrong.append(f"{what}: {error} from NumPy's")
+
+
+def expect(exception, words, call):
+    try:
+        call()
+        wrong.append(f"taken, expected {exception.__name__} with {words}")
+    except Exception as got:  # whichever it is, it is told
+        if type(got) is not exception or not all(word in str(got) for word in words):
+            wrong.append(f"{type(got).__name__}: {got}; expected {exception.__name__} with {words}")
+
+
+class Dlpack:
+    """An array of some other library: what it has is __dlpack__."""
+
+    def __init__(self, array):
+        self.array, self.shape = array, array.shape
+
+    def __dlpack__(self, **asked):
+        return self.array.__dlpack__()
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+class OnGpu:
+    shape = (6, 80)
+    __cuda_array_interface__ = {"shape": shape, "typestr": "<f4", "data": (4096, False), "strides": None, "version": 3}
+
+
+# ---- Each op, on views
+x, weight, bias = normal(6, 100)[:, 10:90], normal(80), normal(80)
+wide = x.astype(np.float64)
+mean, square = wide.mean(-1, keepdims=True), np.square(wide).mean(-1, keepdims=True)
+plain = wide / np.sqrt(square + 1e-5)
+expect_close("rms_norm", hipops.rms_norm(x, weight), plain * weight)
+expect_close("rms_norm, 1 + weight", hipops.rms_norm(x, weight, 1e-5, True), plain * (1 + weight.astype(np.float64)))
+expect_close("rms_norm of f16", hipops.rms_norm(x.astype(np.float16), round_before_weight=True), plain, 4e-3)
+expect_close("layer_norm", hipops.layer_norm(x, weight, bias), (wide - mean) / np.sqrt(wide.var(-1, keepdims=True) + 1e-5) * weight + bias)
+residual = normal(6, 80)
+y, h = hipops.fused_add_rms_norm(x, residual, weight)
+total = wide + residual
+expect_close("fused_add_rms_norm", y, total / np.sqrt(np.square(total).mean(-1, keepdims=True) + 1e-5) * weight)
+expect_close("its sum", h, total)
+e = np.exp(wide - wide.max(-1, keepdims=True))
+out = np.empty((80, 6), np.float32).T
+if hipops.softmax(x, out=out) is not out:
+    wrong.append("softmax: out is not returned")
+expect_close("softmax", out, e / e.sum(-1, keepdims=True))
+angles = np.outer(np.arange(7), 10.0 ** -np.arange(8))
+cos, sin = np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
+q = normal(2, 7, 3, 16).transpose(0, 2, 1, 3)
+a, b = q[..., :8], q[..., 8:]
+rotated = np.concatenate((a * cos - b * sin, a * sin + b * cos), -1)
+expect_close("rope", hipops.rope(q, cos, sin), rotated)
+expect_close("rope, positions", hipops.rope(q, cos, sin, np.arange(7)), rotated)
+expect_close("rope_thd", hipops.rope_thd(q.transpose(0, 2, 1, 3), cos, sin), rotated.transpose(0, 2, 1, 3))
+a, b = q[..., 0::2], q[..., 1::2]
+expect_close("rope_i", hipops.rope_i(q, cos, sin), np.stack((a * cos - b * sin, a * sin + b * cos), -1).reshape(q.shape))
+index = np.array([5, 0, 5, 2])
+expect_close("index_select", hipops.index_select(x, 0, index), x[index], 0)
+expect_close("index_select, dim -1", hipops.index_select(x, -1, index), x[:, index], 0)
+pick = random.integers(0, 80, (6, 9))
+expect_close("gather", hipops.gather(x, 1, pick), np.take_along_axis(x, pick, 1), 0)
+report = np.array([0, -1])
+hipops.gather(x, 1, np.array([[1, 80, 2], [-1, 2, 3]]), report=report)
+if list(report) != [2, 1]:
+    wrong.append(f"gather: the report is {report}, expected [2, 1]")
+expected = np.zeros((6, 80))
+np.add.at(expected, index, wide[:4])
+expect_close("index_add_", hipops.index_add_(np.zeros((6, 80), np.float32), 0, index, x[:4]), expected)
+names = np.repeat(index[:, None], 80, 1)
+expect_close("scatter_add_", hipops.scatter_add_(np.zeros((6, 80), np.float32), 0, names, x[:4]), expected)
+memory = np.empty(1 << 20, np.uint8)
+memory = memory[-memory.ctypes.data % 256:]
+got = hipops.scatter_add_(np.zeros((6, 80), np.float16), 0, names, x[:4].astype(np.float16), True, workspace=memory)
+expect_close("scatter_add_ with a workspace", got, expected, 1e-2)
+expected = np.zeros((6, 80))
+expected[index] = x[:4]  # the last of those that repeat
+expect_close("scatter_", hipops.scatter_(np.zeros((6, 80), np.float32), -2, names, x[:4], deterministic=True), expected, 0)
+image = normal(2, 3, 4, 5)
+expect_close("upsample_nearest2d", hipops.upsample_nearest2d(image, (8, 10)), image.repeat(2, 2).repeat(2, 3), 0)
+expect_close("upsample_nearest1d", hipops.upsample_nearest1d(image[0], 10, 2.0, "exact"), image[0].repeat(2, 2), 0)
+expect_close("strided_copy", hipops.strided_copy(image[:, ::-1, 1:, ::2]), image[:, ::-1, 1:, ::2], 0)
+expect_close("softmax through DLPack", hipops.softmax(Dlpack(normal(3, 4) * 0), out=np.empty((3, 4), np.float32)), np.full((3, 4), 0.25))
+scratch = np.empty((3, 4), np.float32)
+hipops.softmax(np.zeros((3, 4), np.float32), out=Dlpack(scratch))
+expect_close("softmax into DLPack", scratch, np.full((3, 4), 0.25))
+ops = {name[len("hipops_"):] for name, (_, arguments) in FUNCTIONS.items() if "stream" in arguments} - {"copy2d"}
+missing = {op for op in ops if not hasattr(hipops, op) and not hasattr(hipops, op + "_")}
+if missing or hipops.backend_in_use() != hipops.Backend.CPU:
+    wrong.append(f"no function for {missing}; backend {hipops.backend_in_use()}")
+
+# ---- What is refused
+expect(hipops.Error, ["rms_norm: weight.shape[0] is 79, expected 80"], lambda: hipops.rms_norm(x, weight[:79]))
+expect(hipops.Error, ["gather: dim is 5, expected 0 to 1"], lambda: hipops.gather(x, 5, pick))
+expect(hipops.Error, ["backend is cuda, but cpu is in use"], lambda: hipops.init(hipops.Backend.CUDA))
+expect(hipops.Error, ['op is "rms_nrom", expected one of'], lambda: hipops.prepare("rms_nrom"))
+expect(ValueError, ["rms_norm: weight is of complex64", "float32"], lambda: hipops.rms_norm(x, weight.astype("c8")))
+expect(ValueError, ["rms_norm: y is read-only"], lambda: hipops.rms_norm(x, out=np.broadcast_to(weight, (6, 80))))
+expect(ValueError, ["weight is of >f4"], lambda: hipops.rms_norm(x, weight.astype(">f4")))
+expect(ValueError, ["x has 9 dimensions, expected 8"], lambda: hipops.softmax(np.zeros((1,) * 9)))
+expect(ValueError, ["x has strides", "multiples"], lambda: hipops.softmax(np.zeros(4, "f4,u1")["f0"]))
+expect(ValueError, ["x is on cuda, and this process uses cpu"], lambda: hipops.softmax(OnGpu(), out=OnGpu()))
+expect(ValueError, ["weight is on cuda:0, expected cpu:0 (x's)"], lambda: hipops.rms_norm(x, OnGpu()))
+expect(ValueError, ["workspace has strides"], lambda: hipops.index_add_(x, 0, index, x[:4], workspace=memory[::2]))
+expect(ValueError, ["rule is 'linear', expected pytorch, candle or exact"], lambda: hipops.upsample_nearest1d(image[0], 9, rule="linear"))
+expect(ValueError, ["dim is 4294967296"], lambda: hipops.gather(x, 1 << 32, pick))
+expect(TypeError, ["gather: dim is 0.5, expected an integer"], lambda: hipops.gather(x, 0.5, pick))
+expect(TypeError, ["rms_norm: eps is '1e-5', expected a number"], lambda: hipops.rms_norm(x, eps="1e-5"))
+expect(TypeError, ["softmax: x is a list, expected an array"], lambda: hipops.softmax([1.0, 2.0]))
+expect(TypeError, ["stream is a str"], lambda: hipops.softmax(x, stream="a"))
+expect(TypeError, ["give the result's array as out"], lambda: hipops.softmax(Dlpack(x)))
+before = x.copy()
+expect(hipops.Error, ["overlaps"], lambda: hipops.softmax(x[:, 1:], out=x[:, :-1]))
+if not np.array_equal(before, x):
+    wrong.append("a refused call wrote")
+
+# ---- Programs
+page = re.search(r"```python\n(.*?)```", pathlib.Path(sys.argv[1]).read_text(), re.S).group(1)
+printed = io.StringIO()
+with contextlib.redirect_stdout(printed):
+    exec(compile(page, sys.argv[1], "exec"), {})
+if printed.getvalue().split("\n")[:-1] != re.findall(r"print\(.*\)  # (.*)", page):
+    wrong.append(f"the page's example printed {printed.getvalue()!r}")
+
+
+def expect_program(status, words, arguments, **environment):
+    run = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, env={**os.environ, **environment})
+    if run.returncode != status or not all(word in run.stdout + run.stderr for word in words):
+        wrong.append(f"{arguments}: ended with {run.returncode}: {run.stdout}{run.stderr}; expected {status} and {words}")
+
+
+expect_program(1, ["ImportError: hipops cannot be loaded: /nowhere.so"], ["-c", "import hipops"], HIPOPS_LIBRARY="/nowhere.so")
+expect_program(2, ["usage: python -m hipops {parity,"], ["-m", "hipops", "nothing"])
+expect_program(0, ["usage: python -m hipops {parity,"], ["-m", "hipops", "--help"])
+expect_program(2, ["has no tools in it"], ["-m", "hipops", "info"])
+print("\n".join(wrong))
+sys.exit(1 if wrong else 0)

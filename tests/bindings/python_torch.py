@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""python_torch.py PAGE: torch.ops.hipops and hipops.torch.patch, on a GPU where PyTorch sees one, else on the CPU: PyTorch's opcheck,
+results beside its own, torch.compile, gradients, and the example on PAGE. Exit 77 without PyTorch."""
+
+import contextlib
+import copy
+import io
+import pathlib
+import re
+import sys
+
+try:
+    import torch
+except ImportError:
+    print("skipped: no PyTorch")
+    sys.exit(77)
+
+import hipops.torch
+
+wrong = []
+device = "cuda" if torch.cuda.is_available() else "cpu"
+ops = torch.ops.hipops
+torch.manual_seed(1)
+
+
+def normal(*shape, dtype=torch.float32):
+    return torch.randn(*shape, device=device).to(dtype)
+
+
+def index(below, *shape):
+    return torch.randint(below, shape, device=device)
+
+
+def expect_close(what, got, expected, bound=2e-6):
+    difference = (got.double() - expected.double()).abs().max().item() if got.shape == expected.shape else f"shape {tuple(got.shape)}"
+    if got.shape != expected.shape or not difference <= bound:
+        wrong.append(f"{what}: {difference} from PyTorch's")
+
+
+def expect(exception, words, call):
+    try:
+        call()
+        wrong.append(f"taken, expected {exception.__name__} with {words}")
+    except Exception as got:  # whichever it is, it is told
+        if not isinstance(got, exception) or not all(word in str(got) for word in words):
+            wrong.append(f"{type(got).__name__}: {got}; expected {exception.__name__} with {words}")
+
+
+x, weight = normal(6, 80), normal(80)
+cases = {
+    "layer_norm": [(x, weight, weight), (x.bfloat16(), weight.bfloat16())],
+    "rms_norm": [(x, weight), (x.t(),), (x[:, 3:70],), (x, weight, 1e-6, True, True)],
+    "fused_add_rms_norm": [(x, normal(6, 80), weight, 1e-5, True)],
+    "softmax": [(x,), (x[:, 3:70],), (normal(3, 4, 5).permute(2, 0, 1),)],
+    "rope": [(normal(1, 4, 7, 16), normal(7, 8), normal(7, 8)),
+             (normal(1, 7, 4, 16).transpose(1, 2), normal(9, 8), normal(9, 8), torch.arange(7, device=device))],
+    "rope_i": [(normal(1, 4, 7, 16), normal(7, 8), normal(7, 8))],
+    "rope_thd": [(normal(1, 7, 4, 16), normal(7, 8), normal(7, 8))],
+    "gather": [(x, 1, index(80, 6, 5)), (x, -1, index(80, 6, 5))],
+    "index_select": [(x, 0, index(6, 9)), (x, -1, index(80, 9))],
+    "scatter_": [(normal(6, 80), 1, index(80, 6, 5), normal(6, 5))],
+    "scatter_add_": [(normal(6, 80), 1, index(80, 6, 5), normal(6, 5), True)],
+    "index_add_": [(normal(6, 80), 0, index(6, 9), normal(9, 80))],
+    "upsample_nearest1d": [(normal(1, 2, 7), 14)],
+    "upsample_nearest2d": [(normal(1, 2, 7, 5), [14, 9]), (normal(1, 2, 4, 4), [8, 8], 2.0, 2.0, "exact")],
+    "strided_copy": [(x.t(),)],
+}
+for name, calls in cases.items():
+    for arguments in calls:
+        for test, outcome in torch.library.opcheck(getattr(ops, name).default, arguments, raise_exception=False).items():
+            if outcome != "SUCCESS":
+                wrong.append(f"{name}: {test}: {outcome}")
+
+# ---- Beside PyTorch's
+F = torch.nn.functional
+expect_close("rms_norm", ops.rms_norm(x.t(), None, 1e-5), F.rms_norm(x.t(), (6,), eps=1e-5))
+expect_close("layer_norm", ops.layer_norm(x, weight, weight), F.layer_norm(x, (80,), weight, weight), 5e-6)
+expect_close("softmax", ops.softmax(x[:, 3:]), x[:, 3:].softmax(-1))
+y, h = ops.fused_add_rms_norm(x, x.flip(0), weight)
+expect_close("fused_add_rms_norm", y, F.rms_norm(x + x.flip(0), (80,), weight, 1e-5), 5e-6)
+expect_close("its sum", h, x + x.flip(0), 0)
+expect_close("index_select", ops.index_select(x, 1, index(80, 9) * 0 + 7), x[:, 7:8].expand(6, 9), 0)
+for name in ("scatter_", "scatter_add_", "index_add_"):
+    y, dim, at, source = cases[name][0][:4]
+    own, *its = y.clone(), at, source
+    getattr(own, name)(dim, *its)
+    getattr(ops, name)(mine := y.clone(), dim, at, source)
+    if name != "scatter_":  # whose index may repeat
+        expect_close(name, mine, own)
+
+# ---- Gradients, which there are none of
+wants = normal(6, 80).requires_grad_()
+expect(NotImplementedError, ["rms_norm has no backward pass", "no_grad"], lambda: ops.rms_norm(wants, weight).sum().backward())
+expect(NotImplementedError, ["index_add_ has no backward pass"], lambda: ops.index_add_(normal(6, 80), 0, index(6, 6), wants))
+
+# ---- What is refused
+expect(RuntimeError, ["rms_norm: weight.shape[0] is 79, expected 80 (x.shape[1])"], lambda: ops.rms_norm(x, weight[:79]))
+expect(RuntimeError, ["rms_norm: x.dtype is i32, expected f32"], lambda: ops.rms_norm(x.int()))
+expect(RuntimeError, ["softmax", "9 dimensions, expected 8"], lambda: ops.softmax(normal(*[1] * 9)))
+expect(RuntimeError, ["dtype"], lambda: ops.softmax(x.to(torch.complex64)))
+expect(NotImplementedError, ["Sparse"], lambda: ops.softmax(x.to_sparse()))
+expect(ValueError, ["rms_norm", "meta"], lambda: ops.rms_norm(x, weight.to("meta")))
+expect(hipops.Error, ["gather: dim is 7, expected 0 to 1"], lambda: ops.gather(x, 7, index(6, 6, 1)))
+freed = normal(4, 4)
+freed.untyped_storage().resize_(0)
+expect(RuntimeError, ["softmax: x.data is NULL"], lambda: ops.softmax(freed))
+if device == "cuda":
+    expect(RuntimeError, ["rms_norm: weight is on", "x"], lambda: ops.rms_norm(x, weight.cpu()))
+    graph, still = torch.cuda.CUDAGraph(), x.clone()
+    ops.softmax(still)
+    with torch.cuda.graph(graph):
+        captured = ops.softmax(still)
+    still.copy_(x.flip(0))
+    graph.replay()
+    expect_close("softmax in a graph", captured, x.flip(0).softmax(-1))
+
+# ---- torch.compile
+backend = "inductor" if device == "cuda" else "aot_eager"
+
+
+def some(x, weight):
+    return torch.relu(ops.rms_norm(x * 2, weight)) + ops.softmax(x)
+
+
+def in_place(y, at, source):
+    y = y * 1
+    ops.index_add_(y, 0, at, source)
+    return y
+
+
+for function, arguments in ((some, (x, weight)), (in_place, (x, index(6, 9), normal(9, 80)))):
+    compiled = torch.compile(function, fullgraph=True, backend=backend)
+    expect_close(f"{function.__name__}, compiled", compiled(*arguments), function(*arguments))
+
+# ---- Models of transformers
+try:
+    import transformers
+except ImportError:
+    transformers = None
+    print("without transformers: patch is not tested")
+sizes = {"hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 2, "num_attention_heads": 8, "num_key_value_heads": 2,
+         "head_dim": 32, "vocab_size": 1000}
+for name in ("Llama", "Qwen2", "Qwen3", "Mistral", "Gemma", "Gemma2", "Gemma3Text") if transformers else ():
+    config = getattr(transformers, name + "Config")(**sizes)
+    model = transformers.AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16).to(device).eval()
+    for called, parameter in model.named_parameters():
+        if "norm" in called:
+            torch.nn.init.normal_(parameter, mean=0.0 if "Gemma" in name else 1.0, std=0.2)
+    ids = index(1000, 2, 33)
+    with torch.no_grad():
+        exact, own = copy.deepcopy(model).float()(ids).logits, model(ids).logits
+        replaced = hipops.torch.patch(model)
+        again = hipops.torch.patch(model)
+        got = model(ids).logits
+        distance = [(logits.float() - exact).square().mean().sqrt().item() for logits in (own, got)]
+        if not distance[1] < 1.1 * distance[0] or torch.equal(own, got):
+            wrong.append(f"{name}: {distance[1]} from float32's logits, its own {distance[0]}")
+        counts = [sum(c.values()) for c in (replaced.norms, replaced.rotary_embeddings, replaced.residual_adds)]
+        if counts[0] < 5 or counts[1:] != [2, 2] or replaced.left_alone or again.norms:
+            wrong.append(f"{name}: {replaced}; then {again}")
+        explained = torch._dynamo.explain(model)(ids)
+        if explained.graph_break_count:
+            wrong.append(f"{name}: {explained.graph_break_count} graph breaks: {explained.break_reasons}")
+        torch._dynamo.reset()
+    model(ids).logits.sum().backward()  # by its own functions
+    if not all(p.grad is not None for p in model.parameters()):
+        wrong.append(f"{name}: parameters without a gradient")
+    replaced.undo()
+    with torch.no_grad():
+        if not torch.equal(model(ids).logits, own):
+            wrong.append(f"{name}: undo does not give its own functions back")
+
+
+class OddRMSNorm(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight, self.eps = torch.nn.Parameter(torch.ones(64, device=device)), 1e-5
+
+    def forward(self, x):
+        return x / (x.abs().mean(-1, keepdim=True) + self.eps) * self.weight
+
+
+left = hipops.torch.patch(torch.nn.Sequential(OddRMSNorm())).left_alone
+if left != {"OddRMSNorm": "it computes something else"}:
+    wrong.append(f"patch of another norm: {left}")
+
+# ---- The page
+page = re.search(r"```python\n(.*?)```", pathlib.Path(sys.argv[1]).read_text(), re.S).group(1)
+if device == "cpu":
+    page = page.replace('"cuda"', '"cpu"')
+printed = io.StringIO()
+with contextlib.redirect_stdout(printed):
+    exec(compile(page, sys.argv[1], "exec"), {})
+if printed.getvalue().split("\n")[:-1] != re.findall(r"print\(.*\)  # (.*)", page):
+    wrong.append(f"the page's example printed {printed.getvalue()!r}")
+print("\n".join(wrong) or f"PyTorch {torch.__version__} on {device}: passed")
+sys.exit(1 if wrong else 0)
