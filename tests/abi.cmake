@@ -21,6 +21,8 @@ if(HIPOPS_CPU AND NOT HIPOPS_SANITIZE)
   add_test(NAME cpp_header COMMAND cpp_header)
   add_test(NAME cpp_example COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/page_example.sh ${PROJECT_SOURCE_DIR} $<TARGET_FILE_DIR:hipops>
     docs/guide/cpp.md cpp "0.365148 1.212957" ${CMAKE_CXX_COMPILER} -std=c++17 -O2)
+  add_test(NAME c_example COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/page_example.sh ${PROJECT_SOURCE_DIR} $<TARGET_FILE_DIR:hipops>
+    docs/guide/c.md c "0.365148 1.212957" ${CMAKE_C_COMPILER} -std=c99)
 endif()
 
 # hipops_consumer(name SOURCE standard): a program that sees the public header and nothing else of the project.

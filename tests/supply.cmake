@@ -4,6 +4,7 @@
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
   add_test(NAME supply_goals COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/goals.py ${PROJECT_BINARY_DIR})
 endif()
+add_test(NAME supply_versions COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/supply/versions.py ${PROJECT_SOURCE_DIR})
 add_test(NAME supply_gpus_here COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/supply/gpus_here.sh ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR}/gpus_here)
 
 if(NOT HIPOPS_SANITIZE)

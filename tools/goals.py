@@ -26,7 +26,7 @@ TUNED = re.compile(r"^\s*(?:static )?constexpr (?:u?int\d*(?:_t)?|double|float) 
 def sources(*folders):
     for folder in folders:
         for path in sorted((ROOT / folder).rglob("*")):
-            if path.is_file() and not {"runtime", "rust"} & set(path.relative_to(ROOT).parts):
+            if path.is_file() and not {"runtime", "rust", "python"} & set(path.relative_to(ROOT).parts):
                 yield path
 
 

@@ -43,7 +43,7 @@
 #include <stdint.h>
 
 #define HIPOPS_VERSION_MAJOR 0
-#define HIPOPS_VERSION_MINOR 1
+#define HIPOPS_VERSION_MINOR 2
 #define HIPOPS_VERSION_PATCH 0
 
 #if defined(HIPOPS_STATIC)
@@ -337,7 +337,7 @@ HIPOPS_API hipops_status hipops_copy2d(void* y, const void* x, hipops_dtype dtyp
 
 /* ---- About this library ------------------------------------------------------------------------------------------ */
 
-/* The version as "0.1.0". Before 1.0 a minor version may change the ABI; the SONAME changes when it does. */
+/* The version as "0.2.0". Before 1.0 a minor version may change the ABI; the SONAME changes when it does. */
 HIPOPS_API const char* hipops_version(void);
 
 /* The version as 10000 * major + 100 * minor + patch. */

@@ -17,7 +17,11 @@ printed=$(cargo run --quiet --example page)
 [ "$printed" = "$(sed -n 's|.*println.*; // ||p' hipops/examples/page.rs)" ] || { echo "$page: its example printed '$printed'"; exit 1; }
 RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps
 if cargo clippy --version > /dev/null 2>&1; then cargo clippy --quiet --all-targets -- -D warnings; fi
-if cargo fmt --version > /dev/null 2>&1; then cargo fmt --check; fi
+if cargo fmt --version > /dev/null 2>&1; then
+  cargo fmt --check
+  # hipops-candle is not compiled here: candle-core would have to be fetched.
+  rustfmt --check --edition 2021 hipops-candle/src/lib.rs hipops-candle/tests/ops.rs
+fi
 
 code=0
 HIPOPS_LIBRARY=/nowhere/libhipops.so cargo test --quiet --test ops what_there_is > log 2>&1 || code=$?

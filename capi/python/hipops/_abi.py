@@ -6,7 +6,7 @@ import enum
 from ctypes import POINTER, Structure, c_char_p, c_double, c_int32, c_int64, c_uint32, c_void_p
 from typing import Any
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"
 MAX_RANK = 8
 ROUND_SUM = 2
 WEIGHT_PLUS_ONE = 4

@@ -56,6 +56,11 @@ def wants_gradient(*tensors: torch.Tensor) -> bool:
     return torch.is_grad_enabled() and any(t.requires_grad for t in tensors)
 
 
+def is_left_to_compile() -> bool:
+    """torch.compile fuses a norm with the sum before it, and the rotary embeddings of q and k, into one kernel each."""
+    return torch.compiler.is_compiling()
+
+
 def replace(module: torch.nn.Module, forward: Callable[..., Any], replaced: Replaced) -> None:
     module.forward = forward  # of this module alone, ahead of its class's
     replaced.modules.append(module)
@@ -105,7 +110,7 @@ def patch_norm(module: torch.nn.Module, replaced: Replaced) -> None:
     eps, plus_one, round_before = norm.eps, norm.plus_one, norm.round_before
 
     def forward(x: torch.Tensor) -> Any:
-        if wants_gradient(x, module.weight):
+        if is_left_to_compile() or wants_gradient(x, module.weight):
             return own(x)
         return torch.ops.hipops.rms_norm(x, module.weight, eps, plus_one, round_before)
 
@@ -121,7 +126,7 @@ def rotary(own: Callable[..., Any]) -> Callable[..., Any]:
 
     def apply_rotary_pos_emb(q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, *others: Any,
                              unsqueeze_dim: int = 1) -> Any:
-        if others or unsqueeze_dim not in (1, 2) or wants_gradient(q, k, cos, sin) or cos.dim() != 3:
+        if is_left_to_compile() or others or unsqueeze_dim not in (1, 2) or wants_gradient(q, k, cos, sin) or cos.dim() != 3:
             return own(q, k, cos, sin, *others, unsqueeze_dim=unsqueeze_dim)
         op = torch.ops.hipops.rope if unsqueeze_dim == 1 else torch.ops.hipops.rope_thd
         half = cos.shape[-1] // 2

@@ -31,6 +31,7 @@
 //! Names, formulas and dtypes are those of `hipops.h`. An index that is out of range is no error, but does as `hipops.h` says.
 #![deny(missing_docs)]
 
+use candle_core::backend::BackendDevice;
 use candle_core::{
     CpuStorage, CustomOp1, CustomOp2, CustomOp3, Error, InplaceOp1, InplaceOp2, InplaceOp3, Layout, Result, Shape, Tensor,
 };

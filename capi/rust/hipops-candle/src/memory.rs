@@ -169,11 +169,7 @@ impl<S: Memory> Call<'_, S> {
     }
 
     /// Calls `launch` with `bytes` of workspace.
-    pub fn with_workspace(
-        &self,
-        bytes: usize,
-        launch: impl FnOnce(Workspace<'_>, Stream) -> hipops::Result<()>,
-    ) -> Result<()> {
+    pub fn with_workspace(&self, bytes: usize, launch: impl FnOnce(Workspace<'_>, Stream) -> hipops::Result<()>) -> Result<()> {
         if bytes == 0 {
             return launch(Workspace::NONE, self.stream()).map_err(Error::wrap);
         }

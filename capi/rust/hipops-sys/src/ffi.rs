@@ -67,7 +67,7 @@ pub const HIPOPS_NEAREST_EXACT: hipops_nearest = 2;
 /// `HIPOPS_VERSION_MAJOR` of hipops.h.
 pub const HIPOPS_VERSION_MAJOR: i32 = 0;
 /// `HIPOPS_VERSION_MINOR` of hipops.h.
-pub const HIPOPS_VERSION_MINOR: i32 = 1;
+pub const HIPOPS_VERSION_MINOR: i32 = 2;
 /// `HIPOPS_VERSION_PATCH` of hipops.h.
 pub const HIPOPS_VERSION_PATCH: i32 = 0;
 /// `HIPOPS_MAX_RANK` of hipops.h.

@@ -165,7 +165,7 @@ pub fn supports(op: &str, dtype: DType, second: Option<DType>) -> Result<bool> {
     Ok(unsafe { (api.hipops_supports)(name.as_ptr(), dtype as i32, second.map_or(sys::HIPOPS_NONE, |dtype| dtype as i32)) } == 1)
 }
 
-/// The library's version, as `0.1.0`. (`hipops_version`)
+/// The library's version, as `0.2.0`. (`hipops_version`)
 pub fn version() -> Result<&'static str> {
     // SAFETY: returns a string that lives as long as the process.
     Ok(unsafe { CStr::from_ptr((sys::api()?.hipops_version)()) }.to_str().unwrap_or(""))

@@ -1,0 +1,243 @@
+//! Each op on candle's CPU device, against plain loops.
+use candle_core::{CpuStorage, CustomOp1, DType, Device, Layout, Result, Shape, Tensor};
+use hipops_candle::{
+    Gather, IndexAdd, IndexSelect, LayerNorm, Nearest, RmsNorm, Rope, RopeI, RopeThd, ScatterAdd, Softmax, UpsampleNearest2d,
+    HIPOPS_DETERMINISTIC, HIPOPS_WEIGHT_PLUS_ONE,
+};
+
+// 0, 0.5, -1, 1.5, -2, ..
+fn numbers(count: usize) -> Vec<f32> {
+    (0..count).map(|i| if i % 2 == 0 { -0.5 } else { 0.5 } * i as f32).collect()
+}
+fn tensor(values: &[f32], shape: impl Into<Shape>) -> Tensor {
+    Tensor::from_vec(values.to_vec(), shape.into().dims().to_vec(), &Device::Cpu).unwrap()
+}
+fn index(values: &[i64], shape: impl Into<Shape>) -> Tensor {
+    Tensor::from_vec(values.to_vec(), shape.into().dims().to_vec(), &Device::Cpu).unwrap()
+}
+fn values(tensor: &Tensor) -> Vec<f32> {
+    tensor.flatten_all().unwrap().to_vec1().unwrap()
+}
+fn close(got: &Tensor, expected: &[f32]) {
+    let got = values(got);
+    assert_eq!(got.len(), expected.len());
+    for (i, (a, b)) in got.iter().zip(expected).enumerate() {
+        assert!((a - b).abs() <= 1e-5 * b.abs().max(1.0), "element {i} is {a}, expected {b}");
+    }
+}
+fn says<T>(result: Result<T>, words: &str) {
+    let Err(error) = result else { panic!("no error, expected '{words}'") };
+    let said = error.to_string();
+    assert!(said.contains(words), "{said}, expected '{words}'");
+}
+
+fn rows_of(values: &[f32], length: usize, row: impl Fn(&[f32]) -> Vec<f32>) -> Vec<f32> {
+    values.chunks(length).flat_map(row).collect()
+}
+fn rms(row: &[f32], weight: impl Fn(usize) -> f32) -> Vec<f32> {
+    let scale = 1.0 / (row.iter().map(|x| x * x).sum::<f32>() / row.len() as f32 + 1e-5).sqrt();
+    row.iter().enumerate().map(|(i, x)| x * scale * weight(i)).collect()
+}
+fn layer(row: &[f32], weight: impl Fn(usize) -> f32, bias: impl Fn(usize) -> f32) -> Vec<f32> {
+    let mean = row.iter().sum::<f32>() / row.len() as f32;
+    let scale = 1.0 / (row.iter().map(|x| (x - mean) * (x - mean)).sum::<f32>() / row.len() as f32 + 1e-5).sqrt();
+    row.iter().enumerate().map(|(i, x)| (x - mean) * scale * weight(i) + bias(i)).collect()
+}
+fn soft(row: &[f32]) -> Vec<f32> {
+    let most = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let sum: f32 = row.iter().map(|x| (x - most).exp()).sum();
+    row.iter().map(|x| (x - most).exp() / sum).collect()
+}
+
+// The same 3 rows of 5: as they are, transposed, and within a larger tensor.
+fn views() -> Vec<Tensor> {
+    let x = numbers(15);
+    let columns: Vec<f32> = (0..15).map(|i| x[i % 3 * 5 + i / 3]).collect();
+    let mut inside = vec![9.0; 4 * 8];
+    for (i, value) in x.iter().enumerate() {
+        inside[(1 + i / 5) * 8 + 2 + i % 5] = *value;
+    }
+    let inside = tensor(&inside, (4, 8)).narrow(0, 1, 3).unwrap().narrow(1, 2, 5).unwrap();
+    vec![tensor(&x, (3, 5)), tensor(&columns, (5, 3)).t().unwrap(), inside]
+}
+
+#[test]
+fn norms_and_softmax() -> Result<()> {
+    let (x, w, b) = (numbers(15), [1.0, 2.0, -1.0, 0.5, 3.0], [0.0, 1.0, 2.0, 3.0, 4.0]);
+    let (weight, bias) = (tensor(&w, 5), tensor(&b, 5));
+    let (rms_norm, layer_norm) = (RmsNorm { eps: 1e-5, flags: 0 }, LayerNorm { eps: 1e-5 });
+    for view in views() {
+        close(&view.apply_op1_no_bwd(&rms_norm)?, &rows_of(&x, 5, |row| rms(row, |_| 1.0)));
+        close(&view.apply_op2_no_bwd(&weight, &rms_norm)?, &rows_of(&x, 5, |row| rms(row, |i| w[i])));
+        let plus_one = RmsNorm { flags: HIPOPS_WEIGHT_PLUS_ONE, ..rms_norm };
+        close(&view.apply_op2(&weight, plus_one)?, &rows_of(&x, 5, |row| rms(row, |i| 1.0 + w[i])));
+        close(&view.apply_op1_no_bwd(&layer_norm)?, &rows_of(&x, 5, |row| layer(row, |_| 1.0, |_| 0.0)));
+        close(&view.apply_op2_no_bwd(&weight, &layer_norm)?, &rows_of(&x, 5, |row| layer(row, |i| w[i], |_| 0.0)));
+        let expected = rows_of(&x, 5, |row| layer(row, |i| w[i], |i| b[i]));
+        close(&view.apply_op3_no_bwd(&weight, &bias, &layer_norm)?, &expected);
+        close(&view.apply_op1_no_bwd(&Softmax)?, &rows_of(&x, 5, soft));
+    }
+    let row = tensor(&x[..5], 5).broadcast_as((3, 5))?;
+    close(&row.apply_op1_no_bwd(&Softmax)?, &soft(&x[..5]).repeat(3));
+    Ok(())
+}
+
+#[test]
+fn in_place() -> Result<()> {
+    let (x, w) = (numbers(15), [1.0, 2.0, -1.0, 0.5, 3.0]);
+    let weight = tensor(&w, 5);
+    let (rms_norm, layer_norm) = (RmsNorm { eps: 1e-5, flags: 0 }, LayerNorm { eps: 1e-5 });
+    for view in views() {
+        view.inplace_op2(&weight, &rms_norm)?;
+        close(&view, &rows_of(&x, 5, |row| rms(row, |i| w[i])));
+    }
+    for view in views() {
+        view.inplace_op3(&weight, &tensor(&w, 5), &layer_norm)?;
+        close(&view, &rows_of(&x, 5, |row| layer(row, |i| w[i], |i| w[i])));
+    }
+    for view in views() {
+        view.inplace_op1(&Softmax)?;
+        close(&view, &rows_of(&x, 5, soft));
+    }
+    // What is around a view stays.
+    let whole = tensor(&x, (3, 5));
+    whole.narrow(1, 1, 3)?.inplace_op1(&rms_norm)?;
+    let mut expected = x.clone();
+    for row in expected.chunks_mut(5) {
+        let middle = rms(&row[1..4], |_| 1.0);
+        row[1..4].copy_from_slice(&middle);
+    }
+    close(&whole, &expected);
+    says(tensor(&[1.0, 2.0], 2).broadcast_as((3, 2))?.inplace_op1(&Softmax), "y.stride[0] is 0");
+    Ok(())
+}
+
+// x [b, h, t, d] or, if `thd`, [b, t, h, d]; the row of cos and sin of token t is rows[t].
+fn rotated(x: &[f32], dims: [usize; 4], angles: &[f32], rows: &[usize], thd: bool, neighbours: bool) -> Vec<f32> {
+    let (d, mut y) = (dims[3], x.to_vec());
+    for (r, row) in y.chunks_mut(d).enumerate() {
+        let t = if thd { r / dims[2] % dims[1] } else { r % dims[2] };
+        for k in 0..d / 2 {
+            let (sin, cos) = angles[rows[t] * (d / 2) + k].sin_cos();
+            let (i, j) = if neighbours { (2 * k, 2 * k + 1) } else { (k, k + d / 2) };
+            let (a, b) = (row[i], row[j]);
+            (row[i], row[j]) = (a * cos - b * sin, a * sin + b * cos);
+        }
+    }
+    y
+}
+
+#[test]
+fn rotations() -> Result<()> {
+    let dims = [1, 2, 3, 4];
+    let (x, angles) = (numbers(24), [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7]);
+    let table = |f: fn(f32) -> f32| tensor(&angles.map(f), (4, 2));
+    let (cos, sin) = (table(f32::cos), table(f32::sin));
+    let input = tensor(&x, (1, 2, 3, 4));
+    let last = index(&[3, 1, 0], 3);
+    let in_order = [0, 1, 2, 3];
+    close(&input.apply_op3_no_bwd(&cos, &sin, &Rope::default())?, &rotated(&x, dims, &angles, &in_order, false, false));
+    close(&input.apply_op3_no_bwd(&cos, &sin, &RopeI::default())?, &rotated(&x, dims, &angles, &in_order, false, true));
+    close(&input.apply_op3_no_bwd(&cos, &sin, &RopeThd::default())?, &rotated(&x, dims, &angles, &in_order, true, false));
+    let at = Rope { positions: Some(last.clone()) };
+    close(&input.apply_op3_no_bwd(&cos, &sin, &at)?, &rotated(&x, dims, &angles, &[3, 1, 0], false, false));
+    input.inplace_op3(&cos, &sin, &RopeI { positions: Some(last) })?;
+    close(&input, &rotated(&x, dims, &angles, &[3, 1, 0], false, true));
+    says(input.apply_op3_no_bwd(&cos, &tensor(&angles, (2, 4)), &Rope::default()), "sin.shape[0] is 2, expected 4");
+    let wrong = Rope { positions: Some(tensor(&[0.0; 3], 3)) };
+    says(input.apply_op3_no_bwd(&cos, &sin, &wrong), "positions");
+    Ok(())
+}
+
+#[test]
+fn by_an_index() -> Result<()> {
+    let x = numbers(15);
+    for view in views() {
+        let rows = view.apply_op2_no_bwd(&index(&[2, 0, 7], 3), &IndexSelect { dim: 0 })?;
+        close(&rows, &[&x[10..], &x[..5], &[0.0; 5]].concat());
+        let columns = view.apply_op2_no_bwd(&index(&[4, 4], 2), &IndexSelect { dim: 1 })?;
+        close(&columns, &[x[4], x[4], x[9], x[9], x[14], x[14]]);
+        let picked = view.apply_op2_no_bwd(&index(&[1, 0, 4, 4], (2, 2)), &Gather { dim: 1 })?;
+        close(&picked, &[x[1], x[0], x[9], x[9]]);
+    }
+    let y = tensor(&[1.0; 10], (5, 2)).t()?;
+    let added = y.apply_op3_no_bwd(&index(&[1, 1, 9], 3), &tensor(&x, (3, 5)), &IndexAdd { dim: 0 })?;
+    let sums: Vec<f32> = (0..10).map(|i| if i < 5 { 1.0 } else { 1.0 + x[i - 5] + x[i] }).collect();
+    close(&added, &sums);
+    close(&y, &[1.0; 10]);
+    y.inplace_op3(&index(&[1, 1, 9], 3), &tensor(&x, (3, 5)), &IndexAdd { dim: 0 })?;
+    close(&y, &sums);
+    for flags in [0, HIPOPS_DETERMINISTIC] {
+        let y = tensor(&[1.0; 6], (2, 3));
+        let (to, op) = (index(&[2, 2, 0, 1], (2, 2)), ScatterAdd { dim: 1, flags });
+        let source = tensor(&[1.0, 2.0, 4.0, 8.0], (2, 2));
+        close(&y.apply_op3_no_bwd(&to, &source, &op)?, &[1.0, 1.0, 4.0, 5.0, 9.0, 1.0]);
+        close(&y, &[1.0; 6]);
+        y.inplace_op3(&to, &source, &op)?;
+        close(&y, &[1.0, 1.0, 4.0, 5.0, 9.0, 1.0]);
+    }
+    Ok(())
+}
+
+#[test]
+fn upsampling() -> Result<()> {
+    let (x, op) = (numbers(12), UpsampleNearest2d { height: 3, width: 6, rule: Nearest::Candle });
+    let mut expected = vec![];
+    for (plane, i, j) in (0..2).flat_map(|plane| (0..3).flat_map(move |i| (0..6).map(move |j| (plane, i, j)))) {
+        expected.push(x[plane * 6 + i * 2 / 3 * 3 + j / 2]);
+    }
+    let y = tensor(&x, (1, 2, 2, 3)).apply_op1_no_bwd(&op)?;
+    assert_eq!(y.dims(), [1, 2, 3, 6]);
+    close(&y, &expected);
+    Ok(())
+}
+
+#[test]
+fn dtypes() -> Result<()> {
+    let (x, w) = (numbers(8), tensor(&[1.0, 1.0, 2.0, 2.0], 4));
+    for (dtype, ulp) in [(DType::BF16, 1.0 / 128.0), (DType::F16, 1.0 / 1024.0), (DType::F64, 1e-6)] {
+        let (input, op) = (tensor(&x, (2, 4)).to_dtype(dtype)?, RmsNorm { eps: 1e-5, flags: 0 });
+        let expected = rows_of(&x, 4, |row| rms(row, |i| if i < 2 { 1.0 } else { 2.0 }));
+        for weight in [w.to_dtype(dtype)?, w.clone()] {
+            let y = input.apply_op2_no_bwd(&weight, &op)?;
+            assert_eq!(y.dtype(), dtype);
+            for (a, b) in values(&y.to_dtype(DType::F32)?).iter().zip(&expected) {
+                assert!((a - b).abs() <= ulp * b.abs(), "{dtype:?}: {a}, expected {b}");
+            }
+        }
+        // Half an ulp of 1 is lost at each addition to it, but not of their sum: 16 bits take a workspace for that.
+        let (y, half) = (tensor(&[1.0; 64], (1, 64)).to_dtype(dtype)?, ulp / 2.0);
+        let sources = tensor(&[half; 128], (2, 64)).to_dtype(dtype)?;
+        let sums = y.apply_op3_no_bwd(&index(&[0, 0], 2), &sources, &IndexAdd { dim: 0 })?;
+        close(&sums.to_dtype(DType::F32)?, &[1.0 + ulp; 64]);
+        for flags in [0, HIPOPS_DETERMINISTIC] {
+            let sums = y.apply_op3_no_bwd(&index(&[0; 128], (2, 64)), &sources, &ScatterAdd { dim: 0, flags })?;
+            close(&sums.to_dtype(DType::F32)?, &[1.0 + ulp; 64]);
+        }
+    }
+    let bytes = Tensor::from_vec(vec![1u8, 2, 3], 3, &Device::Cpu)?;
+    let picked = bytes.apply_op2_no_bwd(&Tensor::from_vec(vec![2u32, 0], 2, &Device::Cpu)?, &IndexSelect { dim: 0 })?;
+    assert_eq!(picked.to_vec1::<u8>()?, [3, 1]);
+    says(bytes.apply_op1_no_bwd(&Softmax), "softmax: x");
+    let eight = tensor(&x, 8).to_dtype(DType::F8E4M3)?;
+    says(eight.apply_op1_no_bwd(&Softmax), "hipops_softmax: x: hipops has no dtype f8e4m3");
+    Ok(())
+}
+
+#[test]
+fn mistakes() -> Result<()> {
+    let x = tensor(&numbers(8), (2, 4));
+    let op = RmsNorm { eps: 1e-5, flags: 0 };
+    says(x.apply_op2_no_bwd(&tensor(&[1.0; 3], 3), &op), "rms_norm: weight.shape[0] is 3, expected 4 (x.shape[1])");
+    says(x.apply_op1_no_bwd(&RmsNorm { eps: -1.0, ..op }), "rms_norm: eps");
+    says(x.apply_op2_no_bwd(&index(&[0], 1), &IndexSelect { dim: 2 }), "index_select: dim is 2");
+    says(x.apply_op2_no_bwd(&index(&[0], (1, 1)), &IndexSelect { dim: 0 }), "index_select: index");
+    says(x.apply_op2_no_bwd(&index(&[0], 1), &Gather { dim: 0 }), "gather: ");
+    says(x.apply_op1_no_bwd(&UpsampleNearest2d { height: 1, width: 1, rule: Nearest::Exact }), "upsample_nearest2d: ");
+    says(tensor(&[1.0], vec![1; 9]).apply_op1_no_bwd(&Softmax), "9 dimensions, expected at most 8");
+    let outside = Layout::new(Shape::from((2, 4)), vec![4, 1], 1);
+    let refused = CustomOp1::cpu_fwd(&Softmax, &CpuStorage::F32(numbers(8)), &outside);
+    says(refused, "hipops_softmax: x: its layout reaches element 8 of a storage of 8");
+    assert_eq!(tensor(&[], (0, 4)).apply_op1_no_bwd(&Softmax)?.dims(), [0, 4]);
+    Ok(())
+}
