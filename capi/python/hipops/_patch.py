@@ -58,7 +58,7 @@ def wants_gradient(*tensors: torch.Tensor) -> bool:
 
 def is_left_to_compile() -> bool:
     """torch.compile fuses a norm with the sum before it, and the rotary embeddings of q and k, into one kernel each."""
-    return torch.compiler.is_compiling()
+    return bool(torch.compiler.is_compiling())
 
 
 def replace(module: torch.nn.Module, forward: Callable[..., Any], replaced: Replaced) -> None:
