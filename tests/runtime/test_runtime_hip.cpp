@@ -170,6 +170,68 @@ TEST_CASE("a call of an op asks once which device is current, however many kerne
   });
 }
 
+// Each launch of a graph takes some 4 us on HIP.
+TEST_CASE("a call launches as few kernels as its budget says, on CDNA and RDNA", "[hip]") {
+  TemporaryFolder folder;
+  write_bundles(folder, {"gfx942", "gfx1100"});
+  for (const char* target : {"gfx942", "gfx1100"}) {
+    check_in_child(with_folder(folder, {{"STANDIN_ARCH", target}}), [] {
+      Standin standin;
+      EXPECT_EQUAL(hipops_prepare(nullptr), HIPOPS_SUCCESS);
+      // The stand-in executes nothing, so memory need not be there: each tensor is a terabyte from the next.
+      uintptr_t memory = 0;
+      const auto tensor = [&](hipops_dtype dtype, std::vector<int64_t> shape) {
+        return hipops_contiguous(reinterpret_cast<void*>(++memory << 40), dtype, static_cast<int32_t>(shape.size()), shape.data());
+      };
+      const auto at_most = [&](int budget, hipops_status status) {
+        EXPECT_EQUAL(status, HIPOPS_SUCCESS);
+        EXPECT(standin.call_count("hipModuleLaunchKernel") >= 1);
+        EXPECT(standin.call_count("hipModuleLaunchKernel") <= budget);
+        standin.reset();
+      };
+      standin.reset();
+      const struct {
+        int64_t rows, cols;
+        int budget;  // a row that is split is reduced, then written
+      } norms[] = {{1, 4096, 1}, {32, 8192, 1}, {16384, 4096, 1}, {16384, 4097, 1}, {1000000, 10, 1}, {1, 131072, 2}, {7, 1000003, 2}};
+      for (const auto& norm : norms) {
+        const hipops_tensor x = tensor(HIPOPS_BF16, {norm.rows, norm.cols}), y = tensor(HIPOPS_BF16, {norm.rows, norm.cols}),
+                            h = tensor(HIPOPS_BF16, {norm.rows, norm.cols}), weight = tensor(HIPOPS_BF16, {norm.cols});
+        at_most(norm.budget, hipops_rms_norm(&y, &x, &weight, 1e-5, 0, nullptr));
+        at_most(norm.budget, hipops_layer_norm(&y, &x, &weight, &weight, 1e-5, nullptr));
+        at_most(norm.budget, hipops_softmax(&y, &x, nullptr));
+        at_most(norm.budget, hipops_fused_add_rms_norm(&y, &h, &x, &h, &weight, 1e-5, 0, nullptr));
+        at_most(1, hipops_strided_copy(&y, &x, nullptr));
+      }
+      for (const int64_t tokens : {1, 4096}) {
+        const hipops_tensor x = tensor(HIPOPS_BF16, {1, 32, tokens, 128}), y = tensor(HIPOPS_BF16, {1, 32, tokens, 128}),
+                            table = tensor(HIPOPS_F32, {tokens, 64});
+        at_most(1, hipops_rope(&y, &x, &table, &table, nullptr, nullptr));
+      }
+      const struct {
+        int64_t sources, destinations, cols;
+        int in_order, in_any_order, kept;  // index_add; scatter_add with a workspace; scatter, the last source of each element
+      } sums[] = {{1, 4096, 256, 1, 3, 3}, {262144, 16384, 256, 2, 7, 3}, {262144, 64, 256, 3, 3, 3}, {2000000, 10000000, 16, 6, 3, 3}};
+      for (const auto& sum : sums) {
+        const hipops_tensor y = tensor(HIPOPS_BF16, {sum.destinations, sum.cols}), x = tensor(HIPOPS_BF16, {sum.sources, sum.cols}),
+                            index = tensor(HIPOPS_I64, {sum.sources}), indices = tensor(HIPOPS_I64, {sum.sources, sum.cols}),
+                            rows = tensor(HIPOPS_BF16, {sum.sources, sum.cols});
+        void* workspace = reinterpret_cast<void*>(++memory << 40);
+        int64_t bytes = 0;
+        EXPECT_EQUAL(hipops_index_add_workspace_bytes(&y, &x, &index, 0, &bytes), HIPOPS_SUCCESS);
+        at_most(sum.in_order, hipops_index_add(&y, &x, &index, 0, bytes ? workspace : nullptr, bytes, nullptr, nullptr));
+        EXPECT_EQUAL(hipops_scatter_add_workspace_bytes(&y, &x, &indices, 0, 0, &bytes), HIPOPS_SUCCESS);
+        at_most(sum.in_any_order, hipops_scatter_add(&y, &x, &indices, 0, 0, bytes ? workspace : nullptr, bytes, nullptr, nullptr));
+        const uint32_t flags = HIPOPS_DETERMINISTIC;
+        EXPECT_EQUAL(hipops_scatter_workspace_bytes(&y, &x, &indices, 0, flags, &bytes), HIPOPS_SUCCESS);
+        at_most(sum.kept, hipops_scatter(&y, &x, &indices, 0, flags, bytes ? workspace : nullptr, bytes, nullptr, nullptr));
+        at_most(1, hipops_index_select(&rows, &y, &index, 0, nullptr, nullptr));
+        at_most(1, hipops_gather(&rows, &y, &indices, 0, nullptr, nullptr));
+      }
+    });
+  }
+}
+
 TEST_CASE("hipops_prepare loads the one op that is named", "[hip]") {
   TemporaryFolder folder;
   write_bundles(folder, {"gfx942"});
