@@ -151,7 +151,10 @@ bool run(const Op& op, Handle* tensors, Arguments& a, Handle* outputs, Text& fai
   }
   const bool is_gpu = first.type == torch.cuda;
   const hipops_backend backend = is_gpu ? torch.gpu : HIPOPS_BACKEND_CPU;
-  if (hipops_backend_in_use() != backend && hipops_init(backend)) return fail("%s: %s", op.name, hipops_last_error());
+  if (hipops_backend_in_use() != backend && hipops_init(std::getenv("HIPOPS_BACKEND") ? HIPOPS_BACKEND_AUTO : backend))
+    return fail("%s: %s", op.name, hipops_last_error());
+  if (hipops_backend_in_use() != backend)
+    return fail("%s: x is on %s, and this process uses another backend", op.name, is_gpu ? "a GPU" : "the CPU");
   void* guard = nullptr;
   int32_t current = first.index;
   a.stream = nullptr;

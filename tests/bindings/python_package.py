@@ -136,6 +136,10 @@ expect(ValueError, ["x has strides", "multiples"], lambda: hipops.softmax(np.zer
 expect(ValueError, ["x is on cuda, and this process uses cpu"], lambda: hipops.softmax(OnGpu(), out=OnGpu()))
 expect(ValueError, ["weight is on cuda:0, expected cpu:0 (x's)"], lambda: hipops.rms_norm(x, OnGpu()))
 expect(ValueError, ["workspace has strides"], lambda: hipops.index_add_(x, 0, index, x[:4], workspace=memory[::2]))
+for bad in (report[:1], report.astype(np.int32), np.array(0)):
+    expect(ValueError, ["gather: report is", "expected two of i64 or u64"], lambda bad=bad: hipops.gather(x, 1, pick, report=bad))
+expect(ValueError, ["init: backend is 'gpu', expected one of: auto, hip, cuda, cpu"], lambda: hipops.init("gpu"))
+expect(TypeError, ["upsample_nearest2d: output_size is 4, expected two"], lambda: hipops.upsample_nearest2d(image, 4))
 expect(ValueError, ["rule is 'linear', expected pytorch, candle or exact"], lambda: hipops.upsample_nearest1d(image[0], 9, rule="linear"))
 expect(ValueError, ["dim is 4294967296"], lambda: hipops.gather(x, 1 << 32, pick))
 expect(TypeError, ["gather: dim is 0.5, expected an integer"], lambda: hipops.gather(x, 0.5, pick))
@@ -164,7 +168,10 @@ def expect_program(status, words, arguments, **environment):
 
 
 expect_program(1, ["ImportError: hipops cannot be loaded: /nowhere.so"], ["-c", "import hipops"], HIPOPS_LIBRARY="/nowhere.so")
-expect_program(2, ["usage: python -m hipops {parity,"], ["-m", "hipops", "nothing"])
+expect_program(2, ["no tool 'nothing'", "usage: python -m hipops {parity,"], ["-m", "hipops", "nothing"])
+expect_program(0, [f"hipops {hipops.__version__}"], ["-m", "hipops", "--version"])
+use = "import hipops, numpy; hipops.softmax(numpy.zeros(3))"
+expect_program(1, ['HIPOPS_BACKEND is "gpu"'], ["-c", use], HIPOPS_BACKEND="gpu")
 expect_program(0, ["usage: python -m hipops {parity,"], ["-m", "hipops", "--help"])
 expect_program(2, ["has no tools in it"], ["-m", "hipops", "info"])
 print("\n".join(wrong))

@@ -6,6 +6,7 @@ import contextlib
 import copy
 import io
 import pathlib
+import pickle
 import re
 import sys
 
@@ -93,6 +94,13 @@ wants = normal(6, 80).requires_grad_()
 expect(NotImplementedError, ["rms_norm has no backward pass", "no_grad"], lambda: ops.rms_norm(wants, weight).sum().backward())
 expect(NotImplementedError, ["index_add_ has no backward pass"], lambda: ops.index_add_(normal(6, 80), 0, index(6, 6), wants))
 
+expect(ValueError, ["rms_norm: x wants a gradient", "no_grad"], lambda: hipops.rms_norm(wants, weight))
+for call in (ops.index_add_, hipops.index_add_):
+    changed = normal(6, 80)
+    kept = (wants * changed).sum()
+    call(changed, 0, index(6, 6), normal(6, 80))
+    expect(RuntimeError, ["modified by an inplace operation"], kept.backward)
+
 # ---- What is refused
 expect(RuntimeError, ["rms_norm: weight.shape[0] is 79, expected 80 (x.shape[1])"], lambda: ops.rms_norm(x, weight[:79]))
 expect(RuntimeError, ["rms_norm: x.dtype is i32, expected f32"], lambda: ops.rms_norm(x.int()))
@@ -100,6 +108,8 @@ expect(RuntimeError, ["softmax", "9 dimensions, expected 8"], lambda: ops.softma
 expect(RuntimeError, ["dtype"], lambda: ops.softmax(x.to(torch.complex64)))
 expect(NotImplementedError, ["Sparse"], lambda: ops.softmax(x.to_sparse()))
 expect(ValueError, ["rms_norm", "meta"], lambda: ops.rms_norm(x, weight.to("meta")))
+expect(TypeError, ["patch: model is a int, expected"], lambda: hipops.torch.patch(3))
+expect(ValueError, ["patch: model is on meta"], lambda: hipops.torch.patch(torch.nn.Linear(2, 2, device="meta")))
 expect(hipops.Error, ["gather: dim is 7, expected 0 to 1"], lambda: ops.gather(x, 7, index(6, 6, 1)))
 freed = normal(4, 4)
 freed.untyped_storage().resize_(0)
@@ -156,19 +166,41 @@ for name in ("Llama", "Qwen2", "Qwen3", "Mistral", "Gemma", "Gemma2", "Gemma3Tex
         if not distance[1] < 1.1 * distance[0] or torch.equal(own, got):
             wrong.append(f"{name}: {distance[1]} from float32's logits, its own {distance[0]}")
         counts = [sum(c.values()) for c in (replaced.norms, replaced.rotary_embeddings, replaced.residual_adds)]
-        if counts[0] < 5 or counts[1:] != [2, 2] or replaced.left_alone or again.norms:
+        if counts[0] < 5 or counts[1:] != [2, 2] or replaced.left_alone or again.norms or again.patched_before != counts[0] + 4:
             wrong.append(f"{name}: {replaced}; then {again}")
         explained = torch._dynamo.explain(model)(ids)
         if explained.graph_break_count:
             wrong.append(f"{name}: {explained.graph_break_count} graph breaks: {explained.break_reasons}")
         torch._dynamo.reset()
+        # A copy is of its own weights, and patched; what is read from a file has its class's functions again.
+        apart = copy.deepcopy(model)
+        for parameter in model.parameters():
+            parameter.neg_()
+        if not torch.equal(apart(ids).logits, got):
+            wrong.append(f"{name}: a copy goes by the weights of the first")
+        for parameter in model.parameters():
+            parameter.neg_()
+        if not torch.equal(pickle.loads(pickle.dumps(model))(ids).logits, own):
+            wrong.append(f"{name}: pickled, it is another model")
+        # Hooks run, and a norm may be put in another's place.
+        seen, layer = [], apart.model.layers[0]
+        norm = next(n for n, child in layer.named_children() if n in ("post_attention_layernorm", "pre_feedforward_layernorm"))
+        getattr(layer, norm).register_forward_hook(lambda *a: seen.append(1))
+        apart(ids)
+        setattr(layer, norm, torch.nn.Identity())
+        apart(ids)
+        if seen != [1]:
+            wrong.append(f"{name}: the hook of a norm ran {len(seen)} times")
+        hipops.torch.unpatch(apart)
+        if hipops.torch.patch(apart).patched_before:
+            wrong.append(f"{name}: unpatch leaves something")
     model(ids).logits.sum().backward()  # by its own functions
     if not all(p.grad is not None for p in model.parameters()):
         wrong.append(f"{name}: parameters without a gradient")
-    replaced.undo()
+    hipops.torch.unpatch(model)
     with torch.no_grad():
         if not torch.equal(model(ids).logits, own):
-            wrong.append(f"{name}: undo does not give its own functions back")
+            wrong.append(f"{name}: unpatch does not give its own functions back")
 
 
 class OddRMSNorm(torch.nn.Module):

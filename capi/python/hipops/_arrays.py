@@ -81,6 +81,8 @@ def of_torch(array: Any) -> View:
         backend = Backend.HIP if torch.version.hip else Backend.CUDA
     else:
         raise ValueError(f"is on {device}, expected cpu or cuda")
+    if torch.is_grad_enabled() and array.requires_grad:
+        raise ValueError("wants a gradient, and hipops has no backward pass: call it under torch.inference_mode() or no_grad()")
     if array.is_neg():
         raise ValueError("is a lazy negation, expected one that is done (resolve_neg)")
     return View(tensor(array.data_ptr(), dtype, array.shape, array.stride()), backend, device.index or 0, True, array)
@@ -111,6 +113,7 @@ def of_dlpack(array: Any, stream: int | None) -> View:
         plain, is_writable = managed.tensor, not managed.flags & 1
     else:  # from before DLPack 1.0: it says nothing of writing
         plain, is_writable = ctypes.cast(capsule_pointer(capsule, b"dltensor"), POINTER(DLTensor)).contents, True
+    is_writable = is_writable and type(array).__module__.partition(".")[0] not in ("jax", "jaxlib")  # theirs never change
     element = f"{DLPACK_KINDS.get(plain.code, f'code {plain.code} ')}{plain.bits}{'' if plain.lanes == 1 else f'x{plain.lanes}'}"
     shape = plain.shape[:plain.ndim]
     strides = plain.strides[:plain.ndim] if plain.strides else contiguous(shape)
@@ -161,6 +164,12 @@ def empty(like: Any, shape: Any = None) -> Any:
         library = sys.modules["numpy" if is_numpy(like) else "cupy"]
         return library.empty_like(like) if shape is None else library.empty(tuple(shape), like.dtype)
     raise TypeError(f"arrays of {module} are not made here: give the result's array as out")
+
+
+def written(array: Any) -> None:
+    """Tells PyTorch that a tensor has changed, so that autograd does not use it as what it was."""
+    if is_torch(array) and not array.is_inference():
+        sys.modules["torch"].autograd.graph.increment_version(array)
 
 
 def workspace(like: Any, size: int) -> Any:

@@ -44,9 +44,12 @@ def check(status: int) -> None:
         raise Error(LIBRARY.hipops_last_error().decode(), Status(status), LIBRARY.hipops_last_runtime_error())
 
 
-def init(backend: Backend = Backend.AUTO) -> None:
-    """Chooses the backend of this process. Without it the first call does: the backend of its arrays' device."""
-    check(LIBRARY.hipops_init(backend))
+def init(backend: Backend | str = Backend.AUTO) -> None:
+    """Chooses the backend of this process. Without it the first call does: by HIPOPS_BACKEND, or else its arrays' device."""
+    names = {b.name.lower(): b for b in Backend}
+    if isinstance(backend, str) and backend not in names or not isinstance(backend, (str, int)):
+        raise ValueError(f"init: backend is {backend!r}, expected one of: {', '.join(names)}")
+    check(LIBRARY.hipops_init(names[backend] if isinstance(backend, str) else backend))
 
 
 def backend_in_use() -> Backend:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import operator
+import os
 from typing import Any, Literal
 
 from . import _arrays
-from ._abi import DETERMINISTIC, FUNCTIONS, ROUND_BEFORE_WEIGHT, ROUND_SUM, WEIGHT_PLUS_ONE, Nearest, TensorPointer
+from ._abi import DETERMINISTIC, FUNCTIONS, ROUND_BEFORE_WEIGHT, ROUND_SUM, WEIGHT_PLUS_ONE, Backend, Dtype, Nearest, TensorPointer
 from ._library import LIBRARY, backend_in_use, check, init
 
 Rule = Literal["pytorch", "candle", "exact"]
@@ -47,10 +48,10 @@ def _views(op: str, arguments: dict[str, Any], stream: int | None) -> dict[str, 
             raise ValueError(f"{op}: {name} is on {places[0]}, expected {places[1]} ({first}'s)")
         views[name] = made
     backend = views[first].backend
+    if backend_in_use() == Backend.AUTO:
+        init(Backend.AUTO if os.environ.get("HIPOPS_BACKEND") else backend)
     in_use = backend_in_use()
-    if in_use == 0:
-        init(backend)
-    elif in_use != backend:
+    if in_use != backend:
         raise ValueError(f"{op}: {first} is on {backend.name.lower()}, and this process uses {in_use.name.lower()}: "
                          "one process has one backend, which its first call or hipops.init chooses")
     return views
@@ -60,6 +61,8 @@ def _memory(op: str, name: str, made: _arrays.View) -> int | None:
     strides, shape = made.tensor.stride[:made.tensor.rank], made.tensor.shape[:made.tensor.rank]
     if any(s != 1 and stride != c for s, stride, c in zip(shape, strides, _arrays.contiguous(shape))):
         raise ValueError(f"{op}: {name} has strides, expected contiguous memory")
+    if name == "report" and (made.tensor.dtype not in (Dtype.I64, Dtype.U64) or list(shape) != [2]):
+        raise ValueError(f"{op}: report is {Dtype(made.tensor.dtype).name.lower()} of {tuple(shape)}, expected two of i64 or u64")
     address: int | None = made.tensor.data
     return address
 
@@ -102,6 +105,9 @@ def _call(op: str, like: Any, stream: Any, **arguments: Any) -> None:
             values.append(_number(op, name, kind, arguments[name]))
     with _arrays.on_device(like, views["x"].device) or contextlib.nullcontext():
         check(function(*values))
+    for name in OUTPUTS:
+        if name in views:
+            _arrays.written(arguments[name])
 
 
 def _rank(op: str, name: str, array: Any) -> int:
@@ -242,6 +248,8 @@ def upsample_nearest1d(x: Any, output_size: int, scale: float | None = None, rul
                        stream: Any = None) -> Any:
     """x [n, c, l] to [n, c, output_size]."""
     _rank("upsample_nearest1d", "x", x)
+    if not isinstance(output_size, int):
+        raise TypeError(f"upsample_nearest1d: output_size is {output_size!r}, expected an integer")
     y = _result("upsample_nearest1d", out, x, (*x.shape[:2], output_size))
     _call("upsample_nearest1d", x, stream, y=y, x=x, rule=_rule(rule), scale=scale or 0.0)
     return y
@@ -251,6 +259,8 @@ def upsample_nearest2d(x: Any, output_size: tuple[int, int], scale_h: float | No
                        rule: Rule = "pytorch", *, out: Any = None, stream: Any = None) -> Any:
     """x [n, c, h, w] to [n, c, *output_size]."""
     _rank("upsample_nearest2d", "x", x)
+    if not isinstance(output_size, (tuple, list)) or len(output_size) != 2:
+        raise TypeError(f"upsample_nearest2d: output_size is {output_size!r}, expected two integers")
     y = _result("upsample_nearest2d", out, x, (*x.shape[:2], *output_size))
     _call("upsample_nearest2d", x, stream, y=y, x=x, rule=_rule(rule), scale_h=scale_h or 0.0, scale_w=scale_w or 0.0)
     return y

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import collections
+import copy
 import dataclasses
 import inspect
 import itertools
@@ -19,28 +20,22 @@ DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 
 @dataclasses.dataclass
 class Replaced:
-    """What patch replaced, by class, and what it left alone, with the reason."""
+    """What patch replaced, by class, and which norms it left alone, with the reason."""
 
     norms: collections.Counter[str] = dataclasses.field(default_factory=collections.Counter)
     rotary_embeddings: collections.Counter[str] = dataclasses.field(default_factory=collections.Counter)
     residual_adds: collections.Counter[str] = dataclasses.field(default_factory=collections.Counter)
+    patched_before: int = 0
     left_alone: dict[str, str] = dataclasses.field(default_factory=dict)
-    modules: list[torch.nn.Module] = dataclasses.field(default_factory=list, repr=False)
 
     def __str__(self) -> str:
         def listed(what: str, counted: collections.Counter[str]) -> str:
             return f"{what}: " + (", ".join(f"{count} {name}" for name, count in counted.items()) or "none")
         lines = [listed("norms", self.norms), listed("rotary embeddings in", self.rotary_embeddings),
                  listed("residual add and norm in", self.residual_adds)]
+        if self.patched_before:
+            lines.append(f"patched before: {self.patched_before} modules")
         return "\n".join(lines + [f"left alone: {name}: {reason}" for name, reason in self.left_alone.items()])
-
-    def undo(self) -> None:
-        """Gives the model its own functions back."""
-        for module in self.modules:
-            del module.forward
-            if hasattr(module, "_hipops"):
-                del module._hipops
-        self.modules.clear()
 
 
 @dataclasses.dataclass
@@ -61,9 +56,23 @@ def is_left_to_compile() -> bool:
     return bool(torch.compiler.is_compiling())
 
 
-def replace(module: torch.nn.Module, forward: Callable[..., Any], replaced: Replaced) -> None:
-    module.forward = forward  # of this module alone, ahead of its class's
-    replaced.modules.append(module)
+def replace(module: torch.nn.Module, forward: Callable[..., Any]) -> None:
+    """Of this module alone, ahead of its class's. A copy of a bound method is bound to the copy of its module; pickled, its name
+    stands for it, which is the class's function again."""
+    forward.is_hipops = True  # type: ignore[attr-defined]
+    module.forward = types.MethodType(forward, module)
+
+
+def is_patched(module: torch.nn.Module) -> bool:
+    return getattr(getattr(module.__dict__.get("forward"), "__func__", None), "is_hipops", False)
+
+
+def unpatch(model: torch.nn.Module) -> None:
+    """Gives a patched model, or a copy of one, its own functions back."""
+    for module in model.modules():
+        if is_patched(module):
+            del module.forward
+        module.__dict__.pop("_hipops", None)
 
 
 def globals_with(function: Any, **others: Any) -> dict[str, Any]:
@@ -81,11 +90,15 @@ def find_norm(module: torch.nn.Module) -> Norm | str:
         return "it has no weight of one dimension, or no eps"
     if weight.dtype not in DTYPES:
         return f"its weight is {weight.dtype}"
+    if weight.device.type not in ("cpu", "cuda"):
+        return f"it is on {weight.device}"
     random = torch.Generator(weight.device).manual_seed(1)
     x, w = (torch.randn(shape, generator=random, device=weight.device).to(weight.dtype) for shape in ((8, len(weight)), len(weight)))
     try:
         with torch.no_grad():
-            expected = torch.func.functional_call(module, {"weight": w}, (x,))
+            trial = copy.deepcopy(module)
+            trial.weight.copy_(w)
+            expected = type(trial).forward(trial, x)  # not by a call of it, which would run its hooks
     except Exception as reason:
         return f"it does not take a tensor alone: {reason}"
     best, fewest = None, x.numel() + 1
@@ -100,22 +113,21 @@ def find_norm(module: torch.nn.Module) -> Norm | str:
     return best or "it computes something else"
 
 
+def forward(self: Any, x: torch.Tensor) -> Any:
+    if is_left_to_compile() or wants_gradient(x, self.weight) or x.dtype != self.weight.dtype:
+        return type(self).forward(self, x)
+    how = self._hipops
+    return torch.ops.hipops.rms_norm(x, self.weight, how.eps, how.plus_one, how.round_before)
+
+
 def patch_norm(module: torch.nn.Module, replaced: Replaced) -> None:
     name = type(module).__name__
     norm = find_norm(module)
     if isinstance(norm, str):
         replaced.left_alone[name] = norm
         return
-    own = module.forward
-    eps, plus_one, round_before = norm.eps, norm.plus_one, norm.round_before
-
-    def forward(x: torch.Tensor) -> Any:
-        if is_left_to_compile() or wants_gradient(x, module.weight):
-            return own(x)
-        return torch.ops.hipops.rms_norm(x, module.weight, eps, plus_one, round_before)
-
     setattr(module, "_hipops", norm)
-    replace(module, forward, replaced)
+    replace(module, forward)
     replaced.norms[name] += 1
 
 
@@ -161,15 +173,17 @@ def patch_rotary(module: torch.nn.Module, device: torch.device, replaced: Replac
     names = globals_with(forward, apply_rotary_pos_emb=rotary(own))
     made = types.FunctionType(forward.__code__, names, forward.__name__, forward.__defaults__, forward.__closure__)
     made.__kwdefaults__ = forward.__kwdefaults__
-    replace(module, types.MethodType(made, module), replaced)
+    replace(module, made)
     replaced.rotary_embeddings[name] += 1
 
 
 # ---- Residual add, then norm
 
 def add_and_norm(norm: torch.nn.Module, x: torch.Tensor, residual: torch.Tensor) -> Any:
-    how = norm._hipops
-    if wants_gradient(x, residual, norm.weight):
+    how: Any = getattr(norm, "_hipops", None)
+    # A norm that was put in the other's place since, or that has hooks, is called as it stands.
+    is_other = how is None or norm._forward_hooks or norm._forward_pre_hooks
+    if is_other or wants_gradient(x, residual, norm.weight) or not x.dtype == residual.dtype == norm.weight.dtype:
         h = residual + x
         return norm(h), h
     return torch.ops.hipops.fused_add_rms_norm(x, residual, norm.weight, how.eps, True, how.plus_one, how.round_before)
@@ -218,7 +232,7 @@ def patch_adds(layer: torch.nn.Module, replaced: Replaced) -> None:
     scope: dict[str, Any] = {}
     code = compile("from __future__ import annotations\n" + ast.unparse(tree), f"<hipops.patch of {type(layer).__name__}>", "exec")
     exec(code, names, scope)
-    replace(layer, types.MethodType(scope["forward"], layer), replaced)
+    replace(layer, scope["forward"])
     replaced.residual_adds[type(layer).__name__] += 1
 
 
@@ -228,16 +242,20 @@ def patch(model: torch.nn.Module) -> Replaced:
 
     A norm is replaced if it gives what hipops.rms_norm gives, by trial; a rotary embedding likewise. A residual add is fused
     with the norm behind it where a layer's source has them in a row, as Llama's, Qwen's and Mistral's do."""
-    replaced = Replaced()
-    modules = [module for module in model.modules() if "forward" not in module.__dict__]
+    if not isinstance(model, torch.nn.Module):
+        raise TypeError(f"patch: model is a {type(model).__name__}, expected a torch.nn.Module")
+    device = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
+    if device.type not in ("cpu", "cuda"):
+        raise ValueError(f"patch: model is on {device}, expected cpu or cuda")
+    replaced = Replaced(patched_before=sum(map(is_patched, model.modules())))
+    modules = [module for module in model.modules() if not is_patched(module)]
     for module in modules:
         if "RMSNorm" in type(module).__name__:
             patch_norm(module, replaced)
-    device = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
     for module in modules:
-        if not hasattr(module, "_hipops"):
+        if not is_patched(module):
             patch_rotary(module, device, replaced)
     for module in modules:
-        if any(hasattr(child, "_hipops") for child in module.children()):
+        if not is_patched(module) and any(is_patched(child) for child in module.children()):
             patch_adds(module, replaced)
     return replaced

@@ -16,9 +16,9 @@ import torch
 
 from . import _ops
 from ._library import LIBRARY
-from ._patch import Replaced, patch
+from ._patch import Replaced, patch, unpatch
 
-__all__ = ["Replaced", "patch"]
+__all__ = ["Replaced", "patch", "unpatch"]
 
 _LIBRARY = torch.library.Library("hipops", "DEF")
 # Those whose kernels torch_ops.cpp has: where this PyTorch does without its C functions, they are Python's as the others are.
@@ -26,7 +26,7 @@ _NATIVE = ("layer_norm", "rms_norm", "fused_add_rms_norm", "softmax", "rope", "r
 _IN_PYTHON: dict[str, Callable[..., Any]] = {}
 
 
-_WITHOUT_BACKWARD = "torch.ops.hipops.{} has no backward pass: call it under torch.no_grad(), or on x.detach()"
+_WITHOUT_BACKWARD = "torch.ops.hipops.{} has no backward pass: call it under torch.inference_mode() or no_grad(), or on x.detach()"
 
 
 def _no_gradient(name: str) -> Callable[..., Any]:
