@@ -4,6 +4,7 @@ results beside its own, torch.compile, gradients, and the example on PAGE. Exit 
 
 import contextlib
 import copy
+import functools
 import io
 import pathlib
 import pickle
@@ -16,6 +17,7 @@ except ImportError:
     print("skipped: no PyTorch")
     sys.exit(77)
 
+import hipops._patch
 import hipops.torch
 
 wrong = []
@@ -142,6 +144,9 @@ for function, arguments in ((some, (x, weight)), (in_place, (x, index(6, 9), nor
     compiled = torch.compile(function, fullgraph=True, backend=backend)
     expect_close(f"{function.__name__}, compiled", compiled(*arguments), function(*arguments))
 
+compiled = torch.compile(in_place, backend=backend)
+expect(Exception, ["index_add_ has no backward pass"], lambda: compiled(x, index(6, 6), wants))
+
 # ---- Models of transformers
 try:
     import transformers
@@ -194,6 +199,13 @@ for name in ("Llama", "Qwen2", "Qwen3", "Mistral", "Gemma", "Gemma2", "Gemma3Tex
         hipops.torch.unpatch(apart)
         if hipops.torch.patch(apart).patched_before:
             wrong.append(f"{name}: unpatch leaves something")
+        own_f32 = copy.deepcopy(model).float()
+        hipops.torch.unpatch(own_f32)
+        f32 = copy.deepcopy(own_f32)
+        hipops.torch.patch(f32)
+        expect_close(f"{name} in f32", f32(ids).logits, own_f32(ids).logits, 1e-4)
+        with torch.autocast(device, torch.bfloat16):
+            expect_close(f"{name} under autocast", f32(ids).logits, own_f32(ids).logits, 0.1)
     model(ids).logits.sum().backward()  # by its own functions
     if not all(p.grad is not None for p in model.parameters()):
         wrong.append(f"{name}: parameters without a gradient")
@@ -203,7 +215,7 @@ for name in ("Llama", "Qwen2", "Qwen3", "Mistral", "Gemma", "Gemma2", "Gemma3Tex
             wrong.append(f"{name}: unpatch does not give its own functions back")
 
 
-class OddRMSNorm(torch.nn.Module):
+class MeanRMSNorm(torch.nn.Module):
     def __init__(self):
         super().__init__()
         self.weight, self.eps = torch.nn.Parameter(torch.ones(64, device=device)), 1e-5
@@ -212,9 +224,50 @@ class OddRMSNorm(torch.nn.Module):
         return x / (x.abs().mean(-1, keepdim=True) + self.eps) * self.weight
 
 
-left = hipops.torch.patch(torch.nn.Sequential(OddRMSNorm())).left_alone
-if left != {"OddRMSNorm": "it computes something else"}:
-    wrong.append(f"patch of another norm: {left}")
+class OutsideRMSNorm(MeanRMSNorm):
+    def forward(self, x):
+        return x / (x.square().mean(-1, keepdim=True).sqrt() + self.eps) * self.weight
+
+
+class BiasRMSNorm(MeanRMSNorm):
+    def __init__(self):
+        super().__init__()
+        self.bias = torch.nn.Parameter(torch.zeros(64, device=device))
+
+    def forward(self, x):
+        return x * (x.square().mean(-1, keepdim=True) + self.eps).rsqrt() * self.weight + self.bias
+
+
+odd = torch.nn.Sequential(MeanRMSNorm(), OutsideRMSNorm(), BiasRMSNorm(), torch.nn.RMSNorm(64)).to(device)
+left = hipops.torch.patch(odd.bfloat16()).left_alone
+if left != {"MeanRMSNorm": "it computes something else", "OutsideRMSNorm": "it computes something else",
+            "BiasRMSNorm": "it has more than a weight, or none", "RMSNorm": "its eps is None"}:
+    wrong.append(f"patch of other norms: {left}")
+norm = torch.nn.RMSNorm(64, 1e-5, device=device)
+hipops.torch.patch(norm)
+half = normal(3, 64).bfloat16()
+with torch.no_grad():
+    if not torch.equal(norm.bfloat16()(half), type(norm).forward(norm, half)):
+        wrong.append("a norm that is cast after patch is not its own again")
+
+
+def renamed(function):  # as decorators of transformers are
+    @functools.wraps(function)
+    def wrapper(*given, old=None, **named):
+        return function(*given, **named, **({"new": old} if old is not None else {}))
+    return wrapper
+
+
+def first(new=1):
+    return new
+
+
+def second(new=1):
+    return 2 * new
+
+
+if hipops._patch.wrapped_as(renamed(renamed(first)), second)(old=4) != 8:
+    wrong.append("what a wrapper does is lost")
 
 # ---- The page
 page = re.search(r"```python\n(.*?)```", pathlib.Path(sys.argv[1]).read_text(), re.S).group(1)

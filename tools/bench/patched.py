@@ -2,7 +2,7 @@
 """What hipops.torch.patch brings: logits and speed of a model of random weights, its own functions beside hipops'. Needs a GPU,
 PyTorch, transformers, and the package hipops (capi/python; HIPOPS_LIBRARY names the library of a checkout).
 
-    PYTHONPATH=capi/python HIPOPS_LIBRARY=build/release/lib/libhipops.so tools/bench/patched.py
+    PYTHONPATH=capi/python HIPOPS_LIBRARY=build/release/capi/python/libhipops.so tools/bench/patched.py
 """
 
 import argparse

@@ -3,6 +3,7 @@
 import ctypes
 import importlib.util
 import os
+import signal
 import sys
 
 from ._abi import VERSION
@@ -26,12 +27,13 @@ def main() -> int:
     golden = importlib.util.find_spec("hipops_golden")
     if golden is not None and golden.submodule_search_locations:
         os.environ.setdefault("HIPOPS_GOLDEN", list(golden.submodule_search_locations)[0])
-    elif words[0] == "parity" and "HIPOPS_GOLDEN" not in os.environ and not {"--golden", "--help", "-h"} & set(words):
+    elif words[0] == "parity" and "HIPOPS_GOLDEN" not in os.environ and not {"--golden", "--help", "-h"} & {w.partition("=")[0] for w in words}:
         print(f"python -m hipops parity: the golden files are a wheel of their own: install hipops_golden-{VERSION}-py3-none-any.whl, "
               "or say --golden DIR", file=sys.stderr)
         return 2
     arguments = [os.fsencode(argument) for argument in ["hipops-" + words[0], *words[1:]]]
     sys.stdout.flush()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python's own handler would wait for the tool's end
     status = LIBRARY.hipops_tools_main(len(arguments), (ctypes.c_char_p * (len(arguments) + 1))(*arguments, None))
     return int(status)
 

@@ -15,7 +15,7 @@ DTYPES = {"float32": Dtype.F32, "float16": Dtype.F16, "bfloat16": Dtype.BF16, "f
 EXPECTED = "expected one of: " + ", ".join(DTYPES)
 # DLPack's devices; of memory that the host and a GPU share, the GPU.
 DEVICES = {1: Backend.CPU, 2: Backend.CUDA, 3: Backend.CUDA, 13: Backend.CUDA, 10: Backend.HIP, 11: Backend.HIP}
-DLPACK_KINDS = {0: "int", 1: "uint", 2: "float", 4: "bfloat"}
+DLPACK_KINDS = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 5: "complex", 6: "bool"}
 
 
 class View(NamedTuple):
@@ -89,6 +89,8 @@ def of_torch(array: Any) -> View:
 
 
 def of_numpy(array: Any) -> View:
+    if isinstance(array, sys.modules["numpy"].ma.MaskedArray):
+        raise ValueError("is a masked array, expected a plain one")
     if not array.dtype.isnative:
         raise ValueError(f"is of {array.dtype.str}, expected this machine's order of bytes")
     stride = in_elements(array.strides, array.itemsize)
@@ -105,8 +107,10 @@ def of_dlpack(array: Any, stream: int | None) -> View:
         asked["stream"] = stream or (1 if backend == Backend.CUDA else 0)
     try:
         capsule = array.__dlpack__(max_version=(1, 0), **asked)
-    except TypeError:
+    except TypeError:  # from before DLPack 1.0
         capsule = array.__dlpack__(**asked)
+    except BufferError as reason:
+        raise ValueError(f"is not given out by its library: {reason}") from None
     name = capsule_name(capsule)
     if name == b"dltensor_versioned":
         managed = ctypes.cast(capsule_pointer(capsule, name), POINTER(DLManagedTensorVersioned)).contents
@@ -124,6 +128,8 @@ def of_dlpack(array: Any, stream: int | None) -> View:
 def of_cuda_array_interface(array: Any) -> View:
     facts = array.__cuda_array_interface__
     kinds = {"f": "float", "i": "int", "u": "uint"}
+    if facts["typestr"][0] == ">" or facts.get("mask") is not None:
+        raise ValueError("has a mask, or another order of bytes than this machine's")
     size = int(facts["typestr"][2:])
     dtype = dtype_of(kinds.get(facts["typestr"][1], facts["typestr"]) + str(8 * size))
     shape = facts["shape"]
@@ -163,6 +169,7 @@ def empty(like: Any, shape: Any = None) -> Any:
     if is_numpy(like) or module == "cupy":
         library = sys.modules["numpy" if is_numpy(like) else "cupy"]
         return library.empty_like(like) if shape is None else library.empty(tuple(shape), like.dtype)
+    view(like, None)  # or it says what is wrong
     raise TypeError(f"arrays of {module} are not made here: give the result's array as out")
 
 
@@ -170,6 +177,13 @@ def written(array: Any) -> None:
     """Tells PyTorch that a tensor has changed, so that autograd does not use it as what it was."""
     if is_torch(array) and not array.is_inference():
         sys.modules["torch"].autograd.graph.increment_version(array)
+
+
+def used_on(array: Any, stream: int | None) -> None:
+    """PyTorch is not to use the memory for anything else before this stream, which may not be its current one, is past the call."""
+    if is_torch(array) and array.device.type == "cuda":
+        torch = sys.modules["torch"]
+        array.record_stream(torch.cuda.ExternalStream(stream or 0, array.device))
 
 
 def workspace(like: Any, size: int) -> Any:

@@ -15,6 +15,8 @@ from ._library import LIBRARY, backend_in_use, check, init
 Rule = Literal["pytorch", "candle", "exact"]
 OUTPUTS = ("y", "residual_out")
 MEMORY = ("workspace", "report")
+# What an argument of hipops.h is called here, where that is another name.
+NAMES = {("scatter", "x"): "src", ("scatter_add", "x"): "src", ("index_add", "x"): "source"}
 
 
 def _stream_of(stream: Any, like: Any) -> int | None:
@@ -23,30 +25,38 @@ def _stream_of(stream: Any, like: Any) -> int | None:
     for name in ("cuda_stream", "ptr"):  # PyTorch's, CuPy's
         if hasattr(stream, name):
             return int(getattr(stream, name))
-    if not isinstance(stream, int):
-        raise TypeError(f"stream is a {type(stream).__name__}, expected a stream of PyTorch or CuPy, or its address")
-    return stream
+    try:
+        address = operator.index(stream)
+    except TypeError:
+        address = -1
+    if isinstance(stream, bool) or not 0 <= address < 1 << 64:
+        raise TypeError(f"stream is {stream!r}, expected a stream of PyTorch or CuPy, or its address")
+    return address
 
 
 def _views(op: str, arguments: dict[str, Any], stream: int | None) -> dict[str, _arrays.View]:
     views: dict[str, _arrays.View] = {}
-    first = "x"
+    first, in_header = "x", op
+    op = op.replace("_workspace_bytes", "")
     for name in sorted(arguments, key=lambda name: (name != first, name in OUTPUTS)):  # a mistake is told of what was given
         argument = arguments[name]
-        if argument is None or not (name in MEMORY or FUNCTIONS["hipops_" + op][1][name] is TensorPointer):
+        if argument is None or not (name in MEMORY or FUNCTIONS["hipops_" + in_header][1][name] is TensorPointer):
             continue
+        shown = NAMES.get((op, name), name)
         try:
             made = _arrays.view(argument, stream)
         except (TypeError, ValueError) as mistake:
-            raise type(mistake)(f"{op}: {name} {mistake}") from None
+            raise type(mistake)(f"{op}: {shown} {mistake}") from None
         if name in OUTPUTS + MEMORY and not made.is_writable:
-            raise ValueError(f"{op}: {name} is read-only")
+            raise ValueError(f"{op}: {shown} is read-only")
         other = views.get(first, made)
         is_elsewhere = None not in (made.device, other.device) and made.device != other.device
         if made.backend != other.backend or is_elsewhere:
             places = [f"{v.backend.name.lower()}:{v.device or 0}" for v in (made, other)]
-            raise ValueError(f"{op}: {name} is on {places[0]}, expected {places[1]} ({first}'s)")
+            raise ValueError(f"{op}: {shown} is on {places[0]}, expected {places[1]} ({NAMES.get((op, first), first)}'s)")
         views[name] = made
+    if first not in views:
+        raise TypeError(f"{op}: {NAMES.get((op, first), first)} is None, expected an array")
     backend = views[first].backend
     if backend_in_use() == Backend.AUTO:
         init(Backend.AUTO if os.environ.get("HIPOPS_BACKEND") else backend)
@@ -59,7 +69,7 @@ def _views(op: str, arguments: dict[str, Any], stream: int | None) -> dict[str, 
 
 def _memory(op: str, name: str, made: _arrays.View) -> int | None:
     strides, shape = made.tensor.stride[:made.tensor.rank], made.tensor.shape[:made.tensor.rank]
-    if any(s != 1 and stride != c for s, stride, c in zip(shape, strides, _arrays.contiguous(shape))):
+    if 0 not in shape and any(s != 1 and stride != c for s, stride, c in zip(shape, strides, _arrays.contiguous(shape))):
         raise ValueError(f"{op}: {name} has strides, expected contiguous memory")
     if name == "report" and (made.tensor.dtype not in (Dtype.I64, Dtype.U64) or list(shape) != [2]):
         raise ValueError(f"{op}: report is {Dtype(made.tensor.dtype).name.lower()} of {tuple(shape)}, expected two of i64 or u64")
@@ -76,8 +86,10 @@ def _bytes(made: _arrays.View) -> int:
 
 def _number(op: str, name: str, kind: Any, value: Any) -> Any:
     try:
+        if isinstance(value, bool):
+            raise TypeError
         made = kind(value if kind is ctypes.c_double else operator.index(value))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         wanted = "a number" if kind is ctypes.c_double else "an integer"
         raise TypeError(f"{op}: {name} is {value!r}, expected {wanted}") from None
     if kind is not ctypes.c_double and made.value != value:  # ctypes keeps the low bits
@@ -105,9 +117,11 @@ def _call(op: str, like: Any, stream: Any, **arguments: Any) -> None:
             values.append(_number(op, name, kind, arguments[name]))
     with _arrays.on_device(like, views["x"].device) or contextlib.nullcontext():
         check(function(*values))
-    for name in OUTPUTS:
-        if name in views:
+    for name in views:
+        if name in OUTPUTS:
             _arrays.written(arguments[name])
+        if stream is not None and name in OUTPUTS + MEMORY:
+            _arrays.used_on(arguments[name], address)
 
 
 def _rank(op: str, name: str, array: Any) -> int:
@@ -116,23 +130,32 @@ def _rank(op: str, name: str, array: Any) -> int:
     return len(array.shape)
 
 
-def _dim(op: str, dim: int, array: Any) -> int:
-    rank = _rank(op, "x", array)
-    return dim + rank if isinstance(dim, int) and dim < 0 else dim
+def _dim(op: str, dim: int, array: Any, name: str = "x") -> int:
+    rank = _rank(op, name, array)
+    value = int(_number(op, "dim", ctypes.c_int64, dim).value)
+    return value + rank if -rank <= value < 0 else value
+
+
+def _flag(op: str, name: str, value: Any, bit: int) -> int:
+    if not isinstance(value, (bool, int)) or value not in (0, 1):
+        raise TypeError(f"{op}: {name} is {value!r}, expected a bool")
+    return bit if value else 0
 
 
 def _result(op: str, out: Any, x: Any, shape: Any = None) -> Any:
     _rank(op, "x", x)
+    if out is not None:
+        return out
     try:
-        return _arrays.empty(x, shape) if out is None else out
+        return _arrays.empty(x, shape)
     except TypeError as mistake:
         raise TypeError(f"{op}: {mistake}") from None
 
 
-def _flags(**flags: bool) -> int:
-    values = {"round_sum": ROUND_SUM, "weight_plus_one": WEIGHT_PLUS_ONE, "round_before_weight": ROUND_BEFORE_WEIGHT,
-              "deterministic": DETERMINISTIC}
-    return sum(values[name] for name, is_set in flags.items() if is_set)
+def _flags(op: str, **flags: bool) -> int:
+    bits = {"round_sum": ROUND_SUM, "weight_plus_one": WEIGHT_PLUS_ONE, "round_before_weight": ROUND_BEFORE_WEIGHT,
+            "deterministic": DETERMINISTIC}
+    return sum(_flag(op, name, value, bits[name]) for name, value in flags.items())
 
 
 def layer_norm(x: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5, *, out: Any = None, stream: Any = None) -> Any:
@@ -147,7 +170,7 @@ def rms_norm(x: Any, weight: Any = None, eps: float = 1e-5, weight_plus_one: boo
     """x / sqrt(mean(x^2) + eps) * weight, over the last dimension. weight_plus_one: 1 + weight in weight's place (Gemma's);
     round_before_weight: what is normalized is rounded to x's dtype, and the product again (Llama's in transformers)."""
     y = _result("rms_norm", out, x)
-    flags = _flags(weight_plus_one=weight_plus_one, round_before_weight=round_before_weight)
+    flags = _flags("rms_norm", weight_plus_one=weight_plus_one, round_before_weight=round_before_weight)
     _call("rms_norm", x, stream, y=y, x=x, weight=weight, eps=eps, flags=flags)
     return y
 
@@ -157,7 +180,8 @@ def fused_add_rms_norm(x: Any, residual: Any, weight: Any = None, eps: float = 1
                        residual_out: Any = None, stream: Any = None) -> tuple[Any, Any]:
     """The rms_norm of h = x + residual, and h. round_sum: the norm is of h as it is rounded to its dtype."""
     y, h = _result("fused_add_rms_norm", out, x), _result("fused_add_rms_norm", residual_out, x)
-    flags = _flags(round_sum=round_sum, weight_plus_one=weight_plus_one, round_before_weight=round_before_weight)
+    flags = _flags("fused_add_rms_norm", round_sum=round_sum, weight_plus_one=weight_plus_one,
+                   round_before_weight=round_before_weight)
     _call("fused_add_rms_norm", x, stream, y=y, residual_out=h, x=x, residual=residual, weight=weight, eps=eps, flags=flags)
     return y, h
 
@@ -210,7 +234,7 @@ def index_select(x: Any, dim: int, index: Any, *, out: Any = None, report: Any =
 
 
 def _with_workspace(op: str, y: Any, dim: int, workspace: Any, stream: Any, report: Any, **arguments: Any) -> Any:
-    arguments["dim"] = _dim(op, dim, y)
+    arguments["dim"] = _dim(op, dim, y, "y")
     if workspace is None:
         size = ctypes.c_int64()
         _call(op + "_workspace_bytes", y, stream, y=y, bytes=size, **arguments)
@@ -222,14 +246,14 @@ def _with_workspace(op: str, y: Any, dim: int, workspace: Any, stream: Any, repo
 def scatter_(y: Any, dim: int, index: Any, src: Any, deterministic: bool = False, *, workspace: Any = None, report: Any = None,
              stream: Any = None) -> Any:
     """y[index[i, j], j] = src[i, j] for dim 0, in place. deterministic: where an index repeats, the last source is kept."""
-    flags = _flags(deterministic=deterministic)
+    flags = _flags("scatter", deterministic=deterministic)
     return _with_workspace("scatter", y, dim, workspace, stream, report, x=src, index=index, flags=flags)
 
 
 def scatter_add_(y: Any, dim: int, index: Any, src: Any, deterministic: bool = False, *, workspace: Any = None,
                  report: Any = None, stream: Any = None) -> Any:
     """y[index[i, j], j] += src[i, j] for dim 0, in place. deterministic: the sources are added in order."""
-    flags = _flags(deterministic=deterministic)
+    flags = _flags("scatter_add", deterministic=deterministic)
     return _with_workspace("scatter_add", y, dim, workspace, stream, report, x=src, index=index, flags=flags)
 
 
@@ -238,32 +262,35 @@ def index_add_(y: Any, dim: int, index: Any, source: Any, *, workspace: Any = No
     return _with_workspace("index_add", y, dim, workspace, stream, report, x=source, index=index)
 
 
-def _rule(rule: str) -> Nearest:
-    if rule not in ("pytorch", "candle", "exact"):
-        raise ValueError(f"rule is '{rule}', expected pytorch, candle or exact")
-    return Nearest[rule.upper()]
+def _upsample(op: str, x: Any, sizes: tuple[Any, ...], rule: Any, out: Any, stream: Any, **scales: Any) -> Any:
+    _rank(op, "x", x)
+    for size in sizes:
+        _number(op, "output_size", ctypes.c_int64, size)
+        if size < 0:
+            raise ValueError(f"{op}: output_size is {size}, expected 0 or more")
+    names = {"pytorch": Nearest.PYTORCH, "candle": Nearest.CANDLE, "exact": Nearest.EXACT}
+    if rule not in names and rule not in names.values():
+        raise ValueError(f"{op}: rule is {rule!r}, expected pytorch, candle or exact")
+    y = _result(op, out, x, (*x.shape[:2], *sizes))
+    if tuple(y.shape[2:]) != tuple(sizes):
+        raise ValueError(f"{op}: out is {tuple(y.shape)}, expected {tuple(sizes)} behind its first two sizes (output_size)")
+    scales = {name: 0.0 if scale is None else scale for name, scale in scales.items()}
+    _call(op, x, stream, y=y, x=x, rule=names.get(rule, rule), **scales)
+    return y
 
 
-def upsample_nearest1d(x: Any, output_size: int, scale: float | None = None, rule: Rule = "pytorch", *, out: Any = None,
+def upsample_nearest1d(x: Any, output_size: int, scale: float | None = None, rule: Rule | Nearest = "pytorch", *, out: Any = None,
                        stream: Any = None) -> Any:
     """x [n, c, l] to [n, c, output_size]."""
-    _rank("upsample_nearest1d", "x", x)
-    if not isinstance(output_size, int):
-        raise TypeError(f"upsample_nearest1d: output_size is {output_size!r}, expected an integer")
-    y = _result("upsample_nearest1d", out, x, (*x.shape[:2], output_size))
-    _call("upsample_nearest1d", x, stream, y=y, x=x, rule=_rule(rule), scale=scale or 0.0)
-    return y
+    return _upsample("upsample_nearest1d", x, (output_size,), rule, out, stream, scale=scale)
 
 
 def upsample_nearest2d(x: Any, output_size: tuple[int, int], scale_h: float | None = None, scale_w: float | None = None,
-                       rule: Rule = "pytorch", *, out: Any = None, stream: Any = None) -> Any:
+                       rule: Rule | Nearest = "pytorch", *, out: Any = None, stream: Any = None) -> Any:
     """x [n, c, h, w] to [n, c, *output_size]."""
-    _rank("upsample_nearest2d", "x", x)
     if not isinstance(output_size, (tuple, list)) or len(output_size) != 2:
         raise TypeError(f"upsample_nearest2d: output_size is {output_size!r}, expected two integers")
-    y = _result("upsample_nearest2d", out, x, (*x.shape[:2], *output_size))
-    _call("upsample_nearest2d", x, stream, y=y, x=x, rule=_rule(rule), scale_h=scale_h or 0.0, scale_w=scale_w or 0.0)
-    return y
+    return _upsample("upsample_nearest2d", x, tuple(output_size), rule, out, stream, scale_h=scale_h, scale_w=scale_w)
 
 
 def strided_copy(x: Any, *, out: Any = None, stream: Any = None) -> Any:

@@ -40,11 +40,12 @@ class Replaced:
 
 @dataclasses.dataclass
 class Norm:
-    """How a module's norm is to be called."""
+    """How a module's norm is to be called, for rows of this dtype: in float32 nobody sees what is rounded where."""
 
     eps: float
     plus_one: bool
     round_before: bool
+    dtype: torch.dtype
 
 
 def wants_gradient(*tensors: torch.Tensor) -> bool:
@@ -61,6 +62,22 @@ def replace(module: torch.nn.Module, forward: Callable[..., Any]) -> None:
     stands for it, which is the class's function again."""
     forward.is_hipops = True  # type: ignore[attr-defined]
     module.forward = types.MethodType(forward, module)
+
+
+def wrapped_as(outer: Any, inner: Any) -> Any:
+    """`inner` in the wrappers that `outer` is in, as by functools.wraps; None if they hold it in another way."""
+    own = getattr(outer, "__wrapped__", None)
+    if own is None:
+        return inner
+    new = wrapped_as(own, inner)
+    cells = outer.__closure__ or ()
+    if new is None or not any(cell.cell_contents is own for cell in cells):
+        return None
+    held = tuple(types.CellType(new) if cell.cell_contents is own else cell for cell in cells)
+    made = types.FunctionType(outer.__code__, outer.__globals__, outer.__name__, outer.__defaults__, held)
+    made.__kwdefaults__ = outer.__kwdefaults__
+    setattr(made, "__wrapped__", new)
+    return made
 
 
 def is_patched(module: torch.nn.Module) -> bool:
@@ -84,39 +101,49 @@ def globals_with(function: Any, **others: Any) -> dict[str, Any]:
 
 def find_norm(module: torch.nn.Module) -> Norm | str:
     """What the module computes, found by trying it: its class may round as Llama's or add one to weights as Gemma's. Or why not."""
-    weight = getattr(module, "weight", None)
-    eps = next((getattr(module, name) for name in ("variance_epsilon", "eps", "epsilon") if hasattr(module, name)), None)
-    if not isinstance(weight, torch.Tensor) or weight.dim() != 1 or not isinstance(eps, float):
-        return "it has no weight of one dimension, or no eps"
-    if weight.dtype not in DTYPES:
-        return f"its weight is {weight.dtype}"
-    if weight.device.type not in ("cpu", "cuda"):
-        return f"it is on {weight.device}"
-    random = torch.Generator(weight.device).manual_seed(1)
-    x, w = (torch.randn(shape, generator=random, device=weight.device).to(weight.dtype) for shape in ((8, len(weight)), len(weight)))
+    weight: Any = getattr(module, "weight", None)
+    eps: Any = next((getattr(module, name) for name in ("variance_epsilon", "eps", "epsilon") if hasattr(module, name)), None)
+    if [name for name, _ in module.named_parameters()] != ["weight"] or list(module.buffers()) or list(module.children()):
+        return "it has more than a weight, or none"
+    if not isinstance(weight, torch.Tensor) or weight.dim() != 1 or weight.dtype not in DTYPES or weight.device.type not in ("cpu", "cuda"):
+        return "its weight is not of one dimension, of float32, float16 or bfloat16, on the CPU or a GPU"
+    if not isinstance(eps, (int, float)):
+        return f"its eps is {eps}"
+
+    def tried(dtype: torch.dtype) -> Any:
+        """Its weight, rows of small, usual and large numbers, and what it makes of them; not by a call, which would run its hooks."""
+        random = torch.Generator(weight.device).manual_seed(1)
+        rows = torch.randn((12, len(weight)), generator=random, device=weight.device)
+        rows *= torch.tensor([eps**0.5, 1.0, 1000.0] * 4, device=weight.device)[:, None]
+        trial = copy.deepcopy(module).to(dtype)
+        trial.weight.copy_(torch.randn(len(weight), generator=random, device=weight.device))
+        x = rows.to(dtype)
+        return trial.weight, x, type(trial).forward(trial, x)
+
     try:
         with torch.no_grad():
-            trial = copy.deepcopy(module)
-            trial.weight.copy_(w)
-            expected = type(trial).forward(trial, x)  # not by a call of it, which would run its hooks
+            exact, typed = tried(torch.float32), tried(weight.dtype)
     except Exception as reason:
         return f"it does not take a tensor alone: {reason}"
-    best, fewest = None, x.numel() + 1
+    best, fewest = None, typed[1].numel() + 1
     for plus_one, round_before in itertools.product((False, True), repeat=2):
-        got = torch.ops.hipops.rms_norm(x, w, eps, plus_one, round_before)
-        if got.dtype != expected.dtype or got.shape != expected.shape:
-            break
-        error = (got.double() - expected.double()).abs()
-        others = int((got != expected).sum())
-        if bool((error <= 4 * torch.finfo(x.dtype).eps * expected.double().abs() + 1e-30).all()) and others < fewest:
-            best, fewest = Norm(eps, plus_one, round_before), others
+        is_same = True
+        for w, x, expected in (exact, typed):
+            got = torch.ops.hipops.rms_norm(x, w, eps, plus_one, round_before)
+            is_same = is_same and got.dtype == expected.dtype and got.shape == expected.shape
+            error = (got.double() - expected.double()).abs() if is_same else torch.ones(1)
+            is_same = is_same and bool((error <= 8 * torch.finfo(x.dtype).eps * expected.double().abs() + 1e-30).all())
+        others = int((got != expected).sum()) if is_same else fewest
+        if others < fewest:
+            best, fewest = Norm(float(eps), plus_one, round_before, weight.dtype), others
     return best or "it computes something else"
 
 
-def forward(self: Any, x: torch.Tensor) -> Any:
-    if is_left_to_compile() or wants_gradient(x, self.weight) or x.dtype != self.weight.dtype:
-        return type(self).forward(self, x)
-    how = self._hipops
+def forward(self: Any, *given: Any, **named: Any) -> Any:
+    how, x = self._hipops, given[0] if len(given) == 1 and not named else None
+    is_known = isinstance(x, torch.Tensor) and x.dtype == self.weight.dtype == how.dtype
+    if not is_known or is_left_to_compile() or wants_gradient(x, self.weight):
+        return type(self).forward(self, *given, **named)
     return torch.ops.hipops.rms_norm(x, self.weight, how.eps, how.plus_one, how.round_before)
 
 
@@ -136,9 +163,14 @@ def patch_norm(module: torch.nn.Module, replaced: Replaced) -> None:
 def rotary(own: Callable[..., Any]) -> Callable[..., Any]:
     """own is a model's apply_rotary_pos_emb, whose cos and sin [b, t, d] have each half twice."""
 
+    def fits(q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> bool:
+        tokens = (q.shape[1], q.shape[2]) if q.dim() == 4 else ()
+        return (q.dtype == k.dtype == cos.dtype == sin.dtype and cos.dim() == 3 and cos.shape == sin.shape
+                and cos.shape[0] in (1, len(q)) and cos.shape[1] in tokens and cos.shape[2] == q.shape[-1])
+
     def apply_rotary_pos_emb(q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, *others: Any,
                              unsqueeze_dim: int = 1) -> Any:
-        if is_left_to_compile() or others or unsqueeze_dim not in (1, 2) or wants_gradient(q, k, cos, sin) or cos.dim() != 3:
+        if is_left_to_compile() or others or unsqueeze_dim not in (1, 2) or wants_gradient(q, k, cos, sin) or not fits(q, k, cos, sin):
             return own(q, k, cos, sin, *others, unsqueeze_dim=unsqueeze_dim)
         op = torch.ops.hipops.rope if unsqueeze_dim == 1 else torch.ops.hipops.rope_thd
         half = cos.shape[-1] // 2
@@ -164,7 +196,7 @@ def is_rotary(own: Callable[..., Any], device: torch.device) -> bool:
 
 def patch_rotary(module: torch.nn.Module, device: torch.device, replaced: Replaced) -> None:
     forward = inspect.unwrap(type(module).forward)
-    if "apply_rotary_pos_emb" not in forward.__code__.co_names:
+    if "apply_rotary_pos_emb" not in getattr(getattr(forward, "__code__", None), "co_names", ()):
         return
     name, own = type(module).__name__, forward.__globals__["apply_rotary_pos_emb"]
     if not is_rotary(own, device):
@@ -173,6 +205,10 @@ def patch_rotary(module: torch.nn.Module, device: torch.device, replaced: Replac
     names = globals_with(forward, apply_rotary_pos_emb=rotary(own))
     made = types.FunctionType(forward.__code__, names, forward.__name__, forward.__defaults__, forward.__closure__)
     made.__kwdefaults__ = forward.__kwdefaults__
+    made = wrapped_as(type(module).forward, made)
+    if made is None:
+        replaced.left_alone[name] = "its forward is in a wrapper that hides it"
+        return
     replace(module, made)
     replaced.rotary_embeddings[name] += 1
 
@@ -182,8 +218,8 @@ def patch_rotary(module: torch.nn.Module, device: torch.device, replaced: Replac
 def add_and_norm(norm: torch.nn.Module, x: torch.Tensor, residual: torch.Tensor) -> Any:
     how: Any = getattr(norm, "_hipops", None)
     # A norm that was put in the other's place since, or that has hooks, is called as it stands.
-    is_other = how is None or norm._forward_hooks or norm._forward_pre_hooks
-    if is_other or wants_gradient(x, residual, norm.weight) or not x.dtype == residual.dtype == norm.weight.dtype:
+    is_other = how is None or not is_patched(norm) or norm._forward_hooks or norm._forward_pre_hooks
+    if is_other or wants_gradient(x, residual, norm.weight) or not x.dtype == residual.dtype == norm.weight.dtype == how.dtype:
         h = residual + x
         return norm(h), h
     return torch.ops.hipops.fused_add_rms_norm(x, residual, norm.weight, how.eps, True, how.plus_one, how.round_before)
@@ -222,7 +258,7 @@ def patch_adds(layer: torch.nn.Module, replaced: Replaced) -> None:
     forward = inspect.unwrap(type(layer).forward)
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(forward)))
-    except (OSError, SyntaxError):
+    except (OSError, TypeError, SyntaxError):
         return
     fuse = FuseAdds(layer)
     fuse.visit(tree)
@@ -232,7 +268,11 @@ def patch_adds(layer: torch.nn.Module, replaced: Replaced) -> None:
     scope: dict[str, Any] = {}
     code = compile("from __future__ import annotations\n" + ast.unparse(tree), f"<hipops.patch of {type(layer).__name__}>", "exec")
     exec(code, names, scope)
-    replace(layer, scope["forward"])
+    made = wrapped_as(type(layer).forward, scope["forward"])
+    if made is None:
+        replaced.left_alone[type(layer).__name__] = "its forward is in a wrapper that hides it"
+        return
+    replace(layer, made)
     replaced.residual_adds[type(layer).__name__] += 1
 
 
@@ -248,7 +288,12 @@ def patch(model: torch.nn.Module) -> Replaced:
     if device.type not in ("cpu", "cuda"):
         raise ValueError(f"patch: model is on {device}, expected cpu or cuda")
     replaced = Replaced(patched_before=sum(map(is_patched, model.modules())))
-    modules = [module for module in model.modules() if not is_patched(module)]
+    modules = []
+    for module in model.modules():
+        if "forward" not in module.__dict__:
+            modules.append(module)
+        elif not is_patched(module):
+            replaced.left_alone[type(module).__name__] = "it has a forward of its own, as by a wrapper"
     for module in modules:
         if "RMSNorm" in type(module).__name__:
             patch_norm(module, replaced)

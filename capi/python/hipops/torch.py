@@ -4,7 +4,7 @@
     y = torch.ops.hipops.rms_norm(x, weight, 1e-5)
 
 They launch on the current stream, and read views as they are. None has a backward pass: they say so when a gradient is asked
-for. Bad arguments are hipops.Error, ValueError or TypeError.
+for. Bad arguments are a RuntimeError (hipops.Error is one), a ValueError or a TypeError.
 """
 
 from __future__ import annotations
@@ -52,10 +52,25 @@ def _define(name: str, arguments: str, returns: str, run: Callable[..., Any], fa
 
 def _define_in_place(name: str, arguments: str, run: Callable[..., Any]) -> None:
     def run_it(*given: Any, **named: Any) -> None:
-        if torch.is_grad_enabled() and any(isinstance(a, torch.Tensor) and a.requires_grad for a in (*given, *named.values())):
-            raise NotImplementedError(_WITHOUT_BACKWARD.format(name))
         run(*given, **named)
+
     _define(name, "Tensor(a!) y, int dim, Tensor index, " + arguments, "()", run_it, lambda y, *given, **named: None)
+    op = getattr(torch.ops.hipops, name).default
+
+    def autograd(keyset: Any, *given: Any, **named: Any) -> Any:
+        tensors = (a for a in (*given, *named.values()) if isinstance(a, torch.Tensor))
+        if torch.is_grad_enabled() and any(t.requires_grad for t in tensors):
+            raise NotImplementedError(_WITHOUT_BACKWARD.format(name))
+        with torch._C._AutoDispatchBelowAutograd():
+            return op.redispatch(keyset & torch._C._after_autograd_keyset, *given, **named)
+
+    def in_place(keyset: Any, y: torch.Tensor, *given: Any, **named: Any) -> Any:
+        torch.autograd.graph.increment_version(y)
+        with torch._C._AutoDispatchBelowADInplaceOrView():
+            return op.redispatch(keyset & torch._C._after_ADInplaceOrView_keyset, y, *given, **named)
+
+    _LIBRARY.impl(name, autograd, "Autograd", with_keyset=True)
+    _LIBRARY.impl(name, in_place, "ADInplaceOrView", with_keyset=True)
 
 
 _FLAGS = "bool weight_plus_one=False, bool round_before_weight=False"
