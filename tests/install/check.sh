@@ -70,7 +70,7 @@ case $what in
   pkgconfig)
     folder=$(fresh)
     export PKG_CONFIG_PATH=$prefix/$LIBDIR/pkgconfig
-    pkg-config --exists 'hipops >= 0.1' || die "there is no hipops of a version from 0.1 on"
+    pkg-config --exists 'hipops >= 0.2' || die "there is no hipops of a version from 0.2 on"
     cp "$source/consumer.c" "$folder/program.c"
     # As docs/guide/install.md writes them.
     # shellcheck disable=SC2016  # it is looked for as it is
