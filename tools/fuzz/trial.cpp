@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -114,6 +115,7 @@ Trial run_in_child(const Setting& setting, bool quiet, const Work& work) {
   const pid_t pid = fork();
   if (pid < 0) throw std::runtime_error("no child process");
   if (pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // an interrupted run leaves nobody behind
     if (quiet) {
       const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
       dup2(nowhere, STDERR_FILENO);
