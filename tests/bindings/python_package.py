@@ -153,6 +153,7 @@ expect(TypeError, ["rms_norm: eps is True"], lambda: hipops.rms_norm(x, eps=True
 expect(TypeError, ["rms_norm: weight_plus_one is 'no', expected a bool"], lambda: hipops.rms_norm(x, weight_plus_one="no"))
 expect(ValueError, ["x is a masked array"], lambda: hipops.softmax(np.ma.masked_array(x)))
 expect(ValueError, ["out is (2, 3, 9)", "(10,)"], lambda: hipops.upsample_nearest1d(normal(2, 3, 5), 10, out=normal(2, 3, 9)))
+expect(TypeError, ["upsample_nearest1d: out is a list"], lambda: hipops.upsample_nearest1d(normal(2, 3, 5), 10, out=[]))
 expect(hipops.Error, ["gather: dim is -3, expected 0 to 1"], lambda: hipops.gather(x, -3, pick))
 expect_close("index_select, NumPy's dim", hipops.index_select(x, np.int64(-1), index), x[:, index], 0)
 expect(TypeError, ["give the result's array as out"], lambda: hipops.softmax(Dlpack(x)))

@@ -272,6 +272,7 @@ def _upsample(op: str, x: Any, sizes: tuple[Any, ...], rule: Any, out: Any, stre
     if rule not in names and rule not in names.values():
         raise ValueError(f"{op}: rule is {rule!r}, expected pytorch, candle or exact")
     y = _result(op, out, x, (*x.shape[:2], *sizes))
+    _rank(op, "out", y)
     if tuple(y.shape[2:]) != tuple(sizes):
         raise ValueError(f"{op}: out is {tuple(y.shape)}, expected {tuple(sizes)} behind its first two sizes (output_size)")
     scales = {name: 0.0 if scale is None else scale for name, scale in scales.items()}
