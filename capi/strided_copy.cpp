@@ -39,16 +39,16 @@ hipops_status check_shape(hipops_dtype dtype, int64_t rows, int64_t cols, int64_
 
 // One of copy2d's pointers, as a tensor.
 hipops_status check_memory(const char* name, const hipops_tensor& t) {
+  if (!t.data)
+    return fail(HIPOPS_INVALID_ARGUMENT,
+                "copy2d: %s is NULL, expected memory of %" PRId64 " rows of %" PRId64 " elements", name, t.shape[0],
+                t.shape[1]);
   ByteRange range;
   if (!byte_range(t, &range))
     return fail(HIPOPS_INVALID_ARGUMENT,
                 "copy2d: rows, cols and %s_stride reach outside the address space from %s; here rows is %" PRId64
                 ", cols %" PRId64 ", %s_stride %" PRId64 ", %s %p",
                 name, name, t.shape[0], t.shape[1], name, t.stride[0], name, t.data);
-  if (!t.data)
-    return fail(HIPOPS_INVALID_ARGUMENT,
-                "copy2d: %s is NULL, expected memory of %" PRId64 " rows of %" PRId64 " elements", name, t.shape[0],
-                t.shape[1]);
   if (reinterpret_cast<uintptr_t>(t.data) % static_cast<uint64_t>(dtype_bytes(t.dtype)) != 0)
     return fail(HIPOPS_INVALID_ARGUMENT, "copy2d: %s is %p, expected a multiple of %d (an element of %s)", name, t.data,
                 dtype_bytes(t.dtype), dtype_name(t.dtype));

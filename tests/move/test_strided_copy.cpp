@@ -590,6 +590,8 @@ TEST_CASE("copy2d refuses bad arguments", "[copy2d]") {
                  [stride](Call2d& c) { c.y_stride = stride; });
     invalid_2d("y is NULL, expected memory of 3 rows of 8 elements", [](Call2d& c) { c.y_data = nullptr; });
     invalid_2d("x is NULL, expected memory of 3 rows of 8 elements", [](Call2d& c) { c.x_data = nullptr; });
+    invalid_2d("x is NULL, expected memory of 3 rows of 8 elements", [](Call2d& c) { c.x_data = nullptr, c.x_stride = -8; });
+    invalid_2d("y is NULL, expected memory of 3 rows of 8 elements", [](Call2d& c) { c.y_data = nullptr, c.y_stride = INT64_MAX; });
     invalid_2d("rows, cols and y_stride reach outside the address space from y",
                [](Call2d& c) { c.y_stride = INT64_MAX; });
     invalid_2d("rows, cols and x_stride reach outside the address space from x",

@@ -91,6 +91,8 @@ TEST_CASE("what is no tensor is refused", "[tensor]") {
   invalid(check_tensor(argument(view_of(kAddress, HIPOPS_NONE, {4}))),
           "op: t.dtype is 0, expected a hipops_dtype from 1 (f32) to 12 (u64)");
   invalid(check_tensor(argument(view_of(0, HIPOPS_I8, {2, 3}))), "op: t.data is NULL, expected memory of 6 elements");
+  for (const int64_t stride : {int64_t{-3}, INT64_MAX, INT64_MIN})  // which reach outside the address space
+    invalid(check_tensor(argument(view_of(0, HIPOPS_I8, {2, 3}, {stride, 1}))), "op: t.data is NULL, expected memory of 6 elements");
   invalid(check_tensor(argument(view_of(kAddress + 4, HIPOPS_I64, {4}))),
           "op: t.data is 0x100000004, expected a multiple of 8 (an element of i64)");
 }
