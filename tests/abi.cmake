@@ -11,9 +11,22 @@ add_test(NAME abi_header_c99 COMMAND ${CMAKE_C_COMPILER} -x c -std=c99 ${hipops_
 add_test(NAME abi_header_c++11
   COMMAND ${CMAKE_CXX_COMPILER} -x c++ -std=c++11 ${hipops_strict} -fsyntax-only ${hipops_header})
 
+# The C++ header: what it refuses to compile, with the compiler's words; and __int128, which is an integer with extensions.
+set(cpp_compiler ${CMAKE_CXX_COMPILER} -std=gnu++17 -I${PROJECT_SOURCE_DIR}/include -fsyntax-only)
+add_test(NAME cpp_types COMMAND ${cpp_compiler} ${hipops_strict} ${CMAKE_CURRENT_SOURCE_DIR}/cpp/types.cpp)
+set(no_dtype "dtype_of knows no dtype of this type")
+set(refusals "" ${no_dtype} ${no_dtype} ${no_dtype} deleted deleted deleted deleted)
+foreach(case RANGE 7)
+  list(GET refusals ${case} words)
+  add_test(NAME cpp_refused_${case} COMMAND ${cpp_compiler} -DCASE=${case} ${CMAKE_CURRENT_SOURCE_DIR}/cpp/refused.cpp)
+  if(words)
+    set_tests_properties(cpp_refused_${case} PROPERTIES PASS_REGULAR_EXPRESSION "${words}")
+  endif()
+endforeach()
+
 # The C++ header, in a file with exceptions and one without, of one program; and its page's example.
 if(HIPOPS_CPU AND NOT HIPOPS_SANITIZE)
-  add_executable(cpp_header cpp/throws.cpp cpp/returns_status.cpp)
+  add_executable(cpp_header cpp/throws.cpp cpp/returns_status.cpp cpp/types.cpp)
   target_include_directories(cpp_header PRIVATE ${PROJECT_SOURCE_DIR}/include)
   target_compile_options(cpp_header PRIVATE ${hipops_strict} -Wconversion -Wshadow -std=c++17)
   set_source_files_properties(cpp/returns_status.cpp PROPERTIES COMPILE_OPTIONS -fno-exceptions)

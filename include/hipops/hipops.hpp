@@ -36,46 +36,85 @@ class error : public std::runtime_error {
   int32_t runtime_error_;
 };
 
-// The dtype of elements in memory. For f16 and bf16 types of your own, outside of any namespace:
-// template <> inline constexpr hipops_dtype hipops::dtype_of<my_half> = HIPOPS_F16;
+// The dtype of elements in memory; HIPOPS_NONE for other types, as bool and __int128. For f16 and bf16 types of your
+// own, outside of any namespace: template <> inline constexpr hipops_dtype hipops::dtype_of<my_half> = HIPOPS_F16;
+namespace detail {
 template <class T>
-inline constexpr hipops_dtype dtype_of = !std::is_integral_v<T> || std::is_same_v<T, bool> ? HIPOPS_NONE
-                                         : sizeof(T) == 1 ? (std::is_signed_v<T> ? HIPOPS_I8 : HIPOPS_U8)
-                                         : sizeof(T) == 2 ? (std::is_signed_v<T> ? HIPOPS_I16 : HIPOPS_U16)
-                                         : sizeof(T) == 4 ? (std::is_signed_v<T> ? HIPOPS_I32 : HIPOPS_U32)
-                                                          : (std::is_signed_v<T> ? HIPOPS_I64 : HIPOPS_U64);
+constexpr hipops_dtype integer_dtype() {
+  if constexpr (!std::is_integral_v<T> || std::is_same_v<T, bool> || std::is_volatile_v<T>) return HIPOPS_NONE;
+  else if constexpr (sizeof(T) == 1) return std::is_signed_v<T> ? HIPOPS_I8 : HIPOPS_U8;
+  else if constexpr (sizeof(T) == 2) return std::is_signed_v<T> ? HIPOPS_I16 : HIPOPS_U16;
+  else if constexpr (sizeof(T) == 4) return std::is_signed_v<T> ? HIPOPS_I32 : HIPOPS_U32;
+  else if constexpr (sizeof(T) == 8) return std::is_signed_v<T> ? HIPOPS_I64 : HIPOPS_U64;
+  else return HIPOPS_NONE;
+}
+}  // namespace detail
+template <class T> inline constexpr hipops_dtype dtype_of = detail::integer_dtype<T>();
+template <class T> inline constexpr hipops_dtype dtype_of<const T> = dtype_of<T>;
 template <> inline constexpr hipops_dtype dtype_of<float> = HIPOPS_F32;
 template <> inline constexpr hipops_dtype dtype_of<double> = HIPOPS_F64;
 
-// A view of memory; it owns nothing. Without strides: contiguous, the last dimension fastest. What cannot be a tensor is refused by
-// the op that gets it: more than 8 dimensions, and, as rank -1, strides that are not one for each dimension.
-struct tensor : hipops_tensor {
-  tensor(const hipops_tensor& t) : hipops_tensor(t) {}
-  tensor(void* memory, hipops_dtype of, std::initializer_list<int64_t> sizes, std::initializer_list<int64_t> strides = {})
-      : tensor(memory, of, static_cast<int32_t>(sizes.size()), sizes.begin(),
-               strides.size() == sizes.size() ? strides.begin() : nullptr) {
-    if (strides.size() != 0 && strides.size() != sizes.size()) rank = -1;
-  }
-  tensor(const void* memory, hipops_dtype of, std::initializer_list<int64_t> sizes, std::initializer_list<int64_t> strides = {})
-      : tensor(const_cast<void*>(memory), of, sizes, strides) {}
+namespace detail {
+template <class T>
+constexpr hipops_dtype known_dtype() {
+  static_assert(dtype_of<T> != HIPOPS_NONE, "hipops::dtype_of knows no dtype of this type: name one");
+  return dtype_of<T>;
+}
+
+// Null strides: contiguous.
+inline hipops_tensor view(void* memory, hipops_dtype of, int32_t dimensions, const int64_t* sizes,
+                          const int64_t* strides) {
+  if (dimensions < 0 || dimensions > HIPOPS_MAX_RANK) return {memory, of, dimensions, {}, {}};
+  hipops_tensor t = hipops_contiguous(memory, of, dimensions, sizes);
+  if (strides) std::copy(strides, strides + dimensions, t.stride);
+  return t;
+}
+inline hipops_tensor view(void* memory, hipops_dtype of, std::initializer_list<int64_t> sizes,
+                          std::initializer_list<int64_t> strides) {
+  const auto dimensions = static_cast<int32_t>(sizes.size());
+  if (strides.size() == 0) return view(memory, of, dimensions, sizes.begin(), nullptr);
+  return view(memory, of, strides.size() == sizes.size() ? dimensions : -1, sizes.begin(), strides.begin());
+}
+}  // namespace detail
+
+// A view of memory that no op writes; it owns nothing. Without strides: contiguous, the last dimension fastest. What
+// cannot be a tensor is refused by the op that gets it: more than 8 dimensions, and, as rank -1, strides that are not
+// one for each dimension.
+struct const_tensor : hipops_tensor {
+  const_tensor(const hipops_tensor& t) : hipops_tensor(t) {}
+  const_tensor(const void* memory, hipops_dtype of, std::initializer_list<int64_t> sizes,
+               std::initializer_list<int64_t> strides = {})
+      : hipops_tensor(detail::view(const_cast<void*>(memory), of, sizes, strides)) {}
   // The dtype is the pointer's.
   template <class T>
-  tensor(T* memory, std::initializer_list<int64_t> sizes, std::initializer_list<int64_t> strides = {})
-      : tensor(static_cast<void*>(const_cast<std::remove_const_t<T>*>(memory)), dtype_of<std::remove_const_t<T>>, sizes, strides) {
-    static_assert(dtype_of<std::remove_const_t<T>> != HIPOPS_NONE, "hipops::dtype_of knows no dtype of this type: name one");
-  }
+  const_tensor(const T* memory, std::initializer_list<int64_t> sizes, std::initializer_list<int64_t> strides = {})
+      : hipops_tensor(detail::view(const_cast<T*>(memory), detail::known_dtype<T>(), sizes, strides)) {}
   // Of a shape and strides that are known at run time only; null strides: contiguous.
-  tensor(void* memory, hipops_dtype of, int32_t dimensions, const int64_t* sizes, const int64_t* strides = nullptr)
-      : hipops_tensor{memory, of, dimensions, {}, {}} {
-    if (dimensions < 0 || dimensions > HIPOPS_MAX_RANK) return;
-    static_cast<hipops_tensor&>(*this) = hipops_contiguous(data, dtype, dimensions, sizes);
-    if (strides) std::copy(strides, strides + dimensions, stride);
-  }
-  tensor(const void* memory, hipops_dtype of, int32_t dimensions, const int64_t* sizes, const int64_t* strides = nullptr)
-      : tensor(const_cast<void*>(memory), of, dimensions, sizes, strides) {}
+  const_tensor(const void* memory, hipops_dtype of, int32_t dimensions, const int64_t* sizes,
+               const int64_t* strides = nullptr)
+      : hipops_tensor(detail::view(const_cast<void*>(memory), of, dimensions, sizes, strides)) {}
 };
 
-// A tensor that may be left out: nullptr. It has a copy of the view.
+// A view of memory that an op may write, or read.
+struct tensor : const_tensor {
+  tensor(const hipops_tensor& t) : const_tensor(t) {}
+  tensor(void* memory, hipops_dtype of, std::initializer_list<int64_t> sizes,
+         std::initializer_list<int64_t> strides = {})
+      : const_tensor(detail::view(memory, of, sizes, strides)) {}
+  template <class T>
+  tensor(T* memory, std::initializer_list<int64_t> sizes, std::initializer_list<int64_t> strides = {})
+      : const_tensor(detail::view(memory, detail::known_dtype<T>(), sizes, strides)) {}
+  tensor(void* memory, hipops_dtype of, int32_t dimensions, const int64_t* sizes, const int64_t* strides = nullptr)
+      : const_tensor(detail::view(memory, of, dimensions, sizes, strides)) {}
+  // Const memory is no output: it is a const_tensor.
+  tensor(const const_tensor&) = delete;
+  tensor(const void*, hipops_dtype, std::initializer_list<int64_t>, std::initializer_list<int64_t> = {}) = delete;
+  template <class T>
+  tensor(const T*, std::initializer_list<int64_t>, std::initializer_list<int64_t> = {}) = delete;
+  tensor(const void*, hipops_dtype, int32_t, const int64_t*, const int64_t* = nullptr) = delete;
+};
+
+// An input that may be left out: nullptr. It has a copy of the view.
 class optional_tensor {
  public:
   optional_tensor() noexcept {}
@@ -86,6 +125,14 @@ class optional_tensor {
  private:
   hipops_tensor tensor_{};
   bool is_there_ = false;
+};
+
+// An output that may be left out.
+struct optional_output : optional_tensor {
+  optional_output(std::nullptr_t = nullptr) noexcept {}
+  optional_output(const tensor& t) noexcept : optional_tensor(t) {}
+  optional_output(const hipops_tensor& t) noexcept : optional_tensor(t) {}
+  optional_output(const const_tensor&) = delete;
 };
 
 // Device memory that an op may use while it runs, at a multiple of 256 bytes. None: slower.
@@ -109,79 +156,106 @@ HIPOPS_CALL check(hipops_status status) {
 HIPOPS_CALL init(hipops_backend backend) { return check(hipops_init(backend)); }
 HIPOPS_CALL prepare(const char* op = nullptr) { return check(hipops_prepare(op)); }
 
-HIPOPS_CALL layer_norm(const tensor& y, const tensor& x, const optional_tensor& weight, const optional_tensor& bias, double eps,
-                       void* stream = nullptr) {
+HIPOPS_CALL layer_norm(const tensor& y, const const_tensor& x, const optional_tensor& weight,
+                       const optional_tensor& bias, double eps, void* stream = nullptr) {
   return check(hipops_layer_norm(&y, &x, weight.get(), bias.get(), eps, stream));
 }
-HIPOPS_CALL rms_norm(const tensor& y, const tensor& x, const optional_tensor& weight, double eps, uint32_t flags = 0,
-                     void* stream = nullptr) {
+HIPOPS_CALL rms_norm(const tensor& y, const const_tensor& x, const optional_tensor& weight, double eps,
+                     uint32_t flags = 0, void* stream = nullptr) {
   return check(hipops_rms_norm(&y, &x, weight.get(), eps, flags, stream));
 }
-HIPOPS_CALL fused_add_rms_norm(const tensor& y, const optional_tensor& residual_out, const tensor& x, const tensor& residual,
-                               const optional_tensor& weight, double eps, uint32_t flags = 0, void* stream = nullptr) {
+HIPOPS_CALL fused_add_rms_norm(const tensor& y, const optional_output& residual_out, const const_tensor& x,
+                               const const_tensor& residual, const optional_tensor& weight, double eps,
+                               uint32_t flags = 0, void* stream = nullptr) {
   return check(hipops_fused_add_rms_norm(&y, residual_out.get(), &x, &residual, weight.get(), eps, flags, stream));
 }
-HIPOPS_CALL softmax(const tensor& y, const tensor& x, void* stream = nullptr) { return check(hipops_softmax(&y, &x, stream)); }
+HIPOPS_CALL softmax(const tensor& y, const const_tensor& x, void* stream = nullptr) {
+  return check(hipops_softmax(&y, &x, stream));
+}
 
-HIPOPS_CALL rope(const tensor& y, const tensor& x, const tensor& cos, const tensor& sin, const optional_tensor& positions = {},
-                 void* stream = nullptr) {
+HIPOPS_CALL rope(const tensor& y, const const_tensor& x, const const_tensor& cos, const const_tensor& sin,
+                 const optional_tensor& positions = {}, void* stream = nullptr) {
   return check(hipops_rope(&y, &x, &cos, &sin, positions.get(), stream));
 }
-HIPOPS_CALL rope_i(const tensor& y, const tensor& x, const tensor& cos, const tensor& sin, const optional_tensor& positions = {},
-                   void* stream = nullptr) {
+HIPOPS_CALL rope_i(const tensor& y, const const_tensor& x, const const_tensor& cos, const const_tensor& sin,
+                   const optional_tensor& positions = {}, void* stream = nullptr) {
   return check(hipops_rope_i(&y, &x, &cos, &sin, positions.get(), stream));
 }
-HIPOPS_CALL rope_thd(const tensor& y, const tensor& x, const tensor& cos, const tensor& sin, const optional_tensor& positions = {},
-                     void* stream = nullptr) {
+HIPOPS_CALL rope_thd(const tensor& y, const const_tensor& x, const const_tensor& cos, const const_tensor& sin,
+                     const optional_tensor& positions = {}, void* stream = nullptr) {
   return check(hipops_rope_thd(&y, &x, &cos, &sin, positions.get(), stream));
 }
 
-HIPOPS_CALL gather(const tensor& y, const tensor& x, const tensor& index, int32_t dim, hipops_index_report* report = nullptr,
-                   void* stream = nullptr) {
+HIPOPS_CALL gather(const tensor& y, const const_tensor& x, const const_tensor& index, int32_t dim,
+                   hipops_index_report* report = nullptr, void* stream = nullptr) {
   return check(hipops_gather(&y, &x, &index, dim, report, stream));
 }
-HIPOPS_CALL index_select(const tensor& y, const tensor& x, const tensor& index, int32_t dim,
+HIPOPS_CALL index_select(const tensor& y, const const_tensor& x, const const_tensor& index, int32_t dim,
                          hipops_index_report* report = nullptr, void* stream = nullptr) {
   return check(hipops_index_select(&y, &x, &index, dim, report, stream));
 }
-HIPOPS_CALL scatter(const tensor& y, const tensor& x, const tensor& index, int32_t dim, uint32_t flags = 0, workspace w = {},
-                    hipops_index_report* report = nullptr, void* stream = nullptr) {
+HIPOPS_CALL scatter(const tensor& y, const const_tensor& x, const const_tensor& index, int32_t dim, uint32_t flags = 0,
+                    workspace w = {}, hipops_index_report* report = nullptr, void* stream = nullptr) {
   return check(hipops_scatter(&y, &x, &index, dim, flags, w.data, w.bytes, report, stream));
 }
-HIPOPS_CALL scatter_add(const tensor& y, const tensor& x, const tensor& index, int32_t dim, uint32_t flags = 0,
-                        workspace w = {}, hipops_index_report* report = nullptr, void* stream = nullptr) {
+HIPOPS_CALL scatter_add(const tensor& y, const const_tensor& x, const const_tensor& index, int32_t dim,
+                        uint32_t flags = 0, workspace w = {}, hipops_index_report* report = nullptr,
+                        void* stream = nullptr) {
   return check(hipops_scatter_add(&y, &x, &index, dim, flags, w.data, w.bytes, report, stream));
 }
-HIPOPS_CALL index_add(const tensor& y, const tensor& x, const tensor& index, int32_t dim, workspace w = {},
+HIPOPS_CALL index_add(const tensor& y, const const_tensor& x, const const_tensor& index, int32_t dim, workspace w = {},
                       hipops_index_report* report = nullptr, void* stream = nullptr) {
   return check(hipops_index_add(&y, &x, &index, dim, w.data, w.bytes, report, stream));
 }
-// The bytes of workspace that these three want, in *bytes.
-HIPOPS_CALL scatter_workspace(const tensor& y, const tensor& x, const tensor& index, int32_t dim, uint32_t flags, int64_t* bytes) {
+// The bytes of workspace that these three want: returned, or in *bytes where statuses are.
+#if defined(HIPOPS_RETURNS_STATUS)
+HIPOPS_CALL scatter_workspace(const tensor& y, const const_tensor& x, const const_tensor& index, int32_t dim,
+                              uint32_t flags, int64_t* bytes) {
   return check(hipops_scatter_workspace_bytes(&y, &x, &index, dim, flags, bytes));
 }
-HIPOPS_CALL scatter_add_workspace(const tensor& y, const tensor& x, const tensor& index, int32_t dim, uint32_t flags,
-                                  int64_t* bytes) {
+HIPOPS_CALL scatter_add_workspace(const tensor& y, const const_tensor& x, const const_tensor& index, int32_t dim,
+                                  uint32_t flags, int64_t* bytes) {
   return check(hipops_scatter_add_workspace_bytes(&y, &x, &index, dim, flags, bytes));
 }
-HIPOPS_CALL index_add_workspace(const tensor& y, const tensor& x, const tensor& index, int32_t dim, int64_t* bytes) {
+HIPOPS_CALL index_add_workspace(const tensor& y, const const_tensor& x, const const_tensor& index, int32_t dim,
+                                int64_t* bytes) {
   return check(hipops_index_add_workspace_bytes(&y, &x, &index, dim, bytes));
 }
+#else
+[[nodiscard]] inline int64_t scatter_workspace(const tensor& y, const const_tensor& x, const const_tensor& index,
+                                               int32_t dim, uint32_t flags = 0) {
+  int64_t bytes = 0;
+  check(hipops_scatter_workspace_bytes(&y, &x, &index, dim, flags, &bytes));
+  return bytes;
+}
+[[nodiscard]] inline int64_t scatter_add_workspace(const tensor& y, const const_tensor& x, const const_tensor& index,
+                                                   int32_t dim, uint32_t flags = 0) {
+  int64_t bytes = 0;
+  check(hipops_scatter_add_workspace_bytes(&y, &x, &index, dim, flags, &bytes));
+  return bytes;
+}
+[[nodiscard]] inline int64_t index_add_workspace(const tensor& y, const const_tensor& x, const const_tensor& index,
+                                                 int32_t dim) {
+  int64_t bytes = 0;
+  check(hipops_index_add_workspace_bytes(&y, &x, &index, dim, &bytes));
+  return bytes;
+}
+#endif
 
-HIPOPS_CALL upsample_nearest1d(const tensor& y, const tensor& x, hipops_nearest rule = HIPOPS_NEAREST_PYTORCH, double scale = 0,
-                               void* stream = nullptr) {
+HIPOPS_CALL upsample_nearest1d(const tensor& y, const const_tensor& x, hipops_nearest rule = HIPOPS_NEAREST_PYTORCH,
+                               double scale = 0, void* stream = nullptr) {
   return check(hipops_upsample_nearest1d(&y, &x, rule, scale, stream));
 }
-HIPOPS_CALL upsample_nearest2d(const tensor& y, const tensor& x, hipops_nearest rule = HIPOPS_NEAREST_PYTORCH, double scale_h = 0,
-                               double scale_w = 0, void* stream = nullptr) {
+HIPOPS_CALL upsample_nearest2d(const tensor& y, const const_tensor& x, hipops_nearest rule = HIPOPS_NEAREST_PYTORCH,
+                               double scale_h = 0, double scale_w = 0, void* stream = nullptr) {
   return check(hipops_upsample_nearest2d(&y, &x, rule, scale_h, scale_w, stream));
 }
 
-HIPOPS_CALL strided_copy(const tensor& y, const tensor& x, void* stream = nullptr) {
+HIPOPS_CALL strided_copy(const tensor& y, const const_tensor& x, void* stream = nullptr) {
   return check(hipops_strided_copy(&y, &x, stream));
 }
-HIPOPS_CALL copy2d(void* y, const void* x, hipops_dtype dtype, int64_t rows, int64_t cols, int64_t y_stride, int64_t x_stride,
-                   void* stream = nullptr) {
+HIPOPS_CALL copy2d(void* y, const void* x, hipops_dtype dtype, int64_t rows, int64_t cols, int64_t y_stride,
+                   int64_t x_stride, void* stream = nullptr) {
   return check(hipops_copy2d(y, x, dtype, rows, cols, y_stride, x_stride, stream));
 }
 

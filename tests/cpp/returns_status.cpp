@@ -3,8 +3,6 @@
 
 #include <cstring>
 
-static_assert(hipops::dtype_of<long long> == HIPOPS_I64 && hipops::dtype_of<bool> == HIPOPS_NONE);
-
 bool returns_status();
 bool returns_status() {
   using hipops::tensor;
@@ -18,5 +16,9 @@ bool returns_status() {
     if (hipops::softmax(out, wrong) != HIPOPS_INVALID_ARGUMENT) return false;
     if (!std::strstr(hipops_last_error(), "softmax: x.rank is ")) return false;
   }
+  int64_t bytes = -1, row = 1;
+  const tensor index(&row, {1});
+  if (hipops::index_add_workspace(out, tensor(x, {1, 4}), index, 0, &bytes) != HIPOPS_SUCCESS || bytes < 0) return false;
+  if (hipops::index_add_workspace(out, in, index, 2, &bytes) != HIPOPS_INVALID_ARGUMENT) return false;
   return true;
 }

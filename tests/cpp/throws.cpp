@@ -24,19 +24,36 @@ void expect_thrown(const char* message, F f) {
   }
 }
 
+// The sizes that the C functions say, returned.
+void expect_workspaces(const hipops::tensor& y, const hipops::const_tensor& x) {
+  const std::vector<int64_t> rows(8, 1);
+  const hipops::const_tensor index(rows.data(), {2}), wide(rows.data(), {2, 4});
+  int64_t of_index_add = -1, of_scatter = -1, of_scatter_add = -1;
+  hipops::check(hipops_index_add_workspace_bytes(&y, &x, &index, 0, &of_index_add));
+  hipops::check(hipops_scatter_workspace_bytes(&y, &x, &wide, 1, HIPOPS_DETERMINISTIC, &of_scatter));
+  hipops::check(hipops_scatter_add_workspace_bytes(&y, &x, &wide, 1, 0, &of_scatter_add));
+  expect(of_scatter > 0, "the workspace of scatter");
+  expect(hipops::index_add_workspace(y, x, index, 0) == of_index_add, "index_add_workspace");
+  expect(hipops::scatter_workspace(y, x, wide, 1, HIPOPS_DETERMINISTIC) == of_scatter, "scatter_workspace");
+  expect(hipops::scatter_add_workspace(y, x, wide, 1) == of_scatter_add, "scatter_add_workspace");
+  expect_thrown<hipops::error>("index_add: dim is 2, expected 0 to 1",
+                               [&] { expect(hipops::index_add_workspace(y, x, index, 2) < 0, "no size"); });
+}
+
 void all_ops() {
-  using hipops::tensor;
+  using hipops::const_tensor, hipops::tensor;
   const std::vector<float> x = {1, 2, 3, 4, 5, 6, 7, 8}, table = {1, 1};  // cosines of 1, and sines that are 0
   const float zeros[2] = {};
   std::vector<float> y(8), sum(8);
-  const tensor in(x.data(), {2, 4}), out(y.data(), {2, 4}), weight(x.data(), {4});
+  const const_tensor in(x.data(), {2, 4}), weight(x.data(), {4});
+  const tensor out(y.data(), {2, 4});
 
   hipops::rms_norm(out, in, nullptr, 1e-5);
   expect(std::fabs(y[0] - 0.365148f) < 1e-5 && std::fabs(y[7] - 1.212957f) < 1e-5, "rms_norm");
   hipops::optional_tensor ones, bias;  // each outlives what it was made of
-  bias = tensor(x.data(), {4});
+  bias = const_tensor(x.data(), {4});
   const std::vector<float> of_ones(4, 1);
-  ones = tensor(of_ones.data(), {4});
+  ones = const_tensor(of_ones.data(), {4});
   hipops::layer_norm(out, in, ones, bias, 0);
   expect(std::fabs(y[0] + y[3] - 5) < 1e-4, "layer_norm with a bias");
   hipops::fused_add_rms_norm(out, tensor(sum.data(), {2, 4}), in, in, weight, 0);
@@ -46,43 +63,39 @@ void all_ops() {
   hipops::softmax(out, plain);
   expect(std::fabs(y[0] + y[1] + y[2] + y[3] - 1) < 1e-6, "softmax");
 
-  const tensor heads(x.data(), {1, 2, 1, 4}), rotated(y.data(), {1, 2, 1, 4});
-  const tensor cos(table.data(), {1, 2}), sin(zeros, {1, 2});
+  const tensor rotated(y.data(), {1, 2, 1, 4});
+  const const_tensor heads(x.data(), {1, 2, 1, 4}), cos(table.data(), {1, 2}), sin(zeros, {1, 2});
   for (const auto rotate : {hipops::rope, hipops::rope_i}) {
     rotate(rotated, heads, cos, sin, nullptr, nullptr);
     expect(y == x, "rope by no angle");
   }
-  hipops::rope_thd(tensor(y.data(), {1, 1, 2, 4}), tensor(x.data(), {1, 1, 2, 4}), cos, sin);
+  hipops::rope_thd(tensor(y.data(), {1, 1, 2, 4}), const_tensor(x.data(), {1, 1, 2, 4}), cos, sin);
 
   const int64_t rows[] = {1, 1}, columns[] = {3, 0};
   hipops_index_report report = HIPOPS_INDEX_REPORT_INIT;
-  hipops::index_select(out, in, tensor(rows, {2}), 0, &report);
+  hipops::index_select(out, in, const_tensor(rows, {2}), 0, &report);
   expect(y[0] == 5 && report.count == 0, "index_select");
-  hipops::gather(tensor(y.data(), {1, 2}), in, tensor(columns, {1, 2}), 1);
+  hipops::gather(tensor(y.data(), {1, 2}), in, const_tensor(columns, {1, 2}), 1);
   expect(y[0] == 4 && y[1] == 1, "gather");
   y.assign(8, 0);
-  int64_t bytes = -1;
-  hipops::index_add_workspace(out, in, tensor(rows, {2}), 0, &bytes);
-  expect(bytes >= 0, "workspace");
-  hipops::index_add(out, in, tensor(rows, {2}), 0);
+  expect_workspaces(out, in);
+  hipops::index_add(out, in, const_tensor(rows, {2}), 0);
   expect(y[4] == 6 && y[0] == 0, "index_add");
-  hipops::scatter(tensor(y.data(), {1, 4}), tensor(x.data(), {1, 2}), tensor(columns, {1, 2}), 1, HIPOPS_DETERMINISTIC);
-  hipops::scatter_add(tensor(y.data(), {1, 4}), tensor(x.data(), {1, 2}), tensor(columns, {1, 2}), 1, 0, {}, &report);
+  const const_tensor pair(x.data(), {1, 2}), into(columns, {1, 2});
+  hipops::scatter(tensor(y.data(), {1, 4}), pair, into, 1, HIPOPS_DETERMINISTIC);
+  hipops::scatter_add(tensor(y.data(), {1, 4}), pair, into, 1, 0, {}, &report);
   expect(y[3] == 2 && y[0] == 4, "scatter, then scatter_add");
-  const tensor wide(rows, {2, 4}, {1, 0});
-  hipops::scatter_workspace(out, in, wide, 1, HIPOPS_DETERMINISTIC, &bytes);
-  hipops::scatter_add_workspace(out, in, wide, 1, 0, &bytes);
 
-  hipops::upsample_nearest1d(tensor(y.data(), {1, 1, 8}), tensor(x.data(), {1, 1, 4}));
+  hipops::upsample_nearest1d(tensor(y.data(), {1, 1, 8}), const_tensor(x.data(), {1, 1, 4}));
   expect(y[7] == 4 && y[6] == 4, "upsample_nearest1d");
-  hipops::upsample_nearest2d(tensor(y.data(), {1, 1, 2, 4}), tensor(x.data(), {1, 1, 1, 2}), HIPOPS_NEAREST_CANDLE);
+  hipops::upsample_nearest2d(tensor(y.data(), {1, 1, 2, 4}), const_tensor(x.data(), {1, 1, 1, 2}), HIPOPS_NEAREST_CANDLE);
   expect(y[3] == 2 && y[4] == 1, "upsample_nearest2d");
-  hipops::strided_copy(tensor(y.data(), {4, 2}), tensor(x.data(), {4, 2}, {1, 4}));
+  hipops::strided_copy(tensor(y.data(), {4, 2}), const_tensor(x.data(), {4, 2}, {1, 4}));
   expect(y[1] == 5, "strided_copy of a transpose");
   hipops::copy2d(y.data(), x.data(), HIPOPS_F32, 2, 2, 2, 4);
   expect(y[2] == 5, "copy2d");
   const int64_t shape[] = {2, 4}, stride[] = {4, 1};
-  hipops::softmax(tensor(y.data(), HIPOPS_F32, 2, shape), tensor(x.data(), HIPOPS_F32, 2, shape, stride));
+  hipops::softmax(tensor(y.data(), HIPOPS_F32, 2, shape), const_tensor(x.data(), HIPOPS_F32, 2, shape, stride));
 }
 
 void mistakes() {
