@@ -83,7 +83,7 @@ hipops_status CudaRuntime::checked(int code, const char* call) const {
   const char* text = nullptr;
   if (cuda_.get_error_name(code, &name) != 0) name = nullptr;
   if (cuda_.get_error_string(code, &text) != 0) text = nullptr;
-  return fail_call(call, code, name, text);
+  return fail_call_of(cuda_.object, call, code, name, text);
 }
 
 hipops_status CudaRuntime::start() {

@@ -110,7 +110,7 @@ class HipRuntime final : public Runtime {
 hipops_status HipRuntime::checked(int code, const char* call) const {
   if (code == 0) return HIPOPS_SUCCESS;
   hip_.get_last_error();
-  return fail_call(call, code, hip_.get_error_name(code), hip_.get_error_string(code));
+  return fail_call_of(hip_.object, call, code, hip_.get_error_name(code), hip_.get_error_string(code));
 }
 
 // The count comes first: where there is no GPU it says hipErrorNoDevice in every release, while hipInit of HIP 5 says

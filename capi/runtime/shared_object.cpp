@@ -4,6 +4,7 @@
 #include <link.h>
 
 #include <cctype>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -41,6 +42,21 @@ int note_loaded(dl_phdr_info* info, size_t, void* data) {
     return 0;  // out of memory: as if it were not there, since C frames are between here and a handler
   }
   return 1;
+}
+
+struct OtherCopies {
+  const SharedObject& called;
+  int count;
+  char paths[1024];  // plain: nothing of a launch that fails may throw
+};
+
+int note_other(dl_phdr_info* info, size_t, void* data) {
+  auto* others = static_cast<OtherCopies*>(data);
+  const char* path = info->dlpi_name;
+  if (!path || !is_named(path, others->called.search.stem) || others->called.path == path) return 0;
+  const size_t used = std::strlen(others->paths);
+  std::snprintf(others->paths + used, sizeof others->paths - used, "%s%s", others->count++ ? ", " : "", path);
+  return 0;
 }
 
 const char* loader_words() {
@@ -98,6 +114,7 @@ bool is_loaded(const char* stem) {
 void* SharedObject::symbol(const char* name) const { return dlsym(handle, name); }
 
 hipops_status open_shared_object(const LibrarySearch& search, SharedObject* out) {
+  out->search = search;
   const char* path = secure_getenv(search.override_by);
   if (!path || !*path) return open_loaded(search.stem, out) ? HIPOPS_SUCCESS : open_by_soname(search, out);
   if (!std::strcmp(path, "none")) return fail(HIPOPS_NO_DEVICE, "%s is \"none\"", search.override_by);
@@ -107,6 +124,19 @@ hipops_status open_shared_object(const LibrarySearch& search, SharedObject* out)
                          loader_words()));
   set_object(handle, path, out);
   return HIPOPS_SUCCESS;
+}
+
+hipops_status fail_call_of(const SharedObject& object, const char* call, int code, const char* name,
+                           const char* words) {
+  const hipops_status status = fail_call(call, code, name, words);
+  OtherCopies others = {object, 0, {}};
+  dl_iterate_phdr(note_other, &others);
+  if (others.count == 0) return status;
+  return fail_with_code(status, code,
+                        "%s; this process has %d copies of %s: hipops calls %s, not %s; streams and memory of one are "
+                        "unknown to the others (%s can name the copy to call)",
+                        hipops_last_error(), others.count + 1, object.search.stem, object.path.c_str(), others.paths,
+                        object.search.override_by);
 }
 
 hipops_status Binder::status() const {

@@ -18,6 +18,7 @@ struct LibrarySearch {
 struct SharedObject {
   void* handle = nullptr;
   std::string path;
+  LibrarySearch search = {};  // that found it
 
   void* symbol(const char* name) const;
 };
@@ -28,6 +29,11 @@ bool is_loaded(const char* stem);
 // The library that `override_by` names, none if that is "none"; else the copy that the process has loaded, whatever its
 // version; else the first of `sonames` that loads. HIPOPS_NO_DEVICE where there is none.
 hipops_status open_shared_object(const LibrarySearch& search, SharedObject* out);
+
+// fail_call() for a call of `object`. Where the process has other copies of the library, the message says so: a stream of
+// one copy means nothing to another.
+__attribute__((cold)) hipops_status fail_call_of(const SharedObject& object, const char* call, int code,
+                                                 const char* name, const char* words);
 
 // Binds functions by name and remembers the first that is missing.
 class Binder {

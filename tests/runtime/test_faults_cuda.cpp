@@ -155,6 +155,19 @@ TEST_CASE("an error of libcuda whose words are its name is said once", "[faults]
   });
 }
 
+TEST_CASE("a call of libcuda that fails beside another copy names both", "[faults][cuda]") {
+  TemporaryFolder folder;
+  const std::string other = folder.path() + "/libcuda.so.1";
+  std::filesystem::copy_file(HIPOPS_STANDIN_CUDA, other);
+  check_in_child(with_rule("cuInit:0:719"), [&] {
+    EXPECT(dlopen(other.c_str(), RTLD_LAZY) != nullptr);
+    EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CUDA), HIPOPS_RUNTIME_ERROR);
+    EXPECT_EQUAL(hipops_last_runtime_error(), 719);
+    EXPECT_CONTAINS(hipops_last_error(), "; this process has 2 copies of libcuda: hipops calls " HIPOPS_STANDIN_CUDA
+                                         ", not " + other + "; ");
+  });
+}
+
 TEST_CASE("later calls of each function of libcuda fail", "[faults][cuda]") {
   for (const Function& function : kFunctions)
     for (int call = 2; call <= function.calls; ++call) check_failure(function, call, 719);

@@ -1,4 +1,5 @@
 // The hip runtime against the stand-in libamdhip64: what it calls with what, and what becomes of each refusal.
+#include <dlfcn.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -6,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <sstream>
 #include <thread>
@@ -470,6 +472,39 @@ TEST_CASE("a launch that is refused names the op and the kernel", "[hip]") {
     const std::string who = std::string(op.name) + ": kernel " + op.kernel_names[0] + ": hipModuleLaunchKernel: ";
     expect_refused(launch_first(1, 2048), HIPOPS_RUNTIME_ERROR, 1, who);
     EXPECT_EQUAL(Standin().pending_error(), 0);
+  });
+}
+
+TEST_CASE("a call that fails beside another copy of the runtime names both", "[hip]") {
+  TemporaryFolder folder;
+  write_bundles(folder, {"gfx942"});
+  const std::string wheel = folder.path() + "/libamdhip64-0a1b2c3d.so.6", system = folder.path() + "/libamdhip64.so.7";
+  for (const std::string& copy : {wheel, system}) std::filesystem::copy_file(HIPOPS_STANDIN, copy);
+  const auto expect_copies = [](const std::string& words) {
+    expect_refused(launch_first(), HIPOPS_RUNTIME_ERROR, 719, ": hipModuleLaunchKernel: hipStandinError719 (719): ");
+    EXPECT_CONTAINS(hipops_last_error(), "the stand-in's own words" + words);
+  };
+  const auto with = [&](const std::string& library) {
+    return with_folder(folder, {{"STANDIN_FAIL", "hipModuleLaunchKernel:0:719"}}, library.c_str());
+  };
+  const auto of_two = [](const std::string& called, const std::string& other) {
+    return "; this process has 2 copies of libamdhip64: hipops calls " + called + ", not " + other +
+           "; streams and memory of one are unknown to the others (HIPOPS_HIP_LIBRARY can name the copy to call)";
+  };
+  for (const auto& [first, second] : {std::pair(wheel, system), std::pair(system, wheel)})
+    check_in_child(with(""), [&, first = first, second = second] {  // the copy that was loaded first
+      for (const std::string& copy : {first, second}) EXPECT(dlopen(copy.c_str(), RTLD_LAZY) != nullptr);
+      expect_copies(of_two(first, second));
+    });
+  check_in_child(with(system), [&] {
+    EXPECT(dlopen(wheel.c_str(), RTLD_LAZY) != nullptr);
+    expect_copies(of_two(system, wheel));
+    EXPECT(dlopen(HIPOPS_STANDIN, RTLD_LAZY) != nullptr);
+    expect_copies("; this process has 3 copies of libamdhip64: hipops calls " + system + ", not " + wheel + ", ");
+  });
+  check_in_child(with(system), [&] {
+    expect_copies("");
+    EXPECT(std::string(hipops_last_error()).find("copies") == std::string::npos);
   });
 }
 
