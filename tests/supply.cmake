@@ -33,5 +33,7 @@ if(NOT HIPOPS_SANITIZE)
   if(TARGET hipops_spdx)
     add_test(NAME supply_spdx COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/supply/test_spdx.py
       ${PROJECT_BINARY_DIR}/lib/libhipops.spdx.json $<TARGET_FILE:hipops> ${PROJECT_BINARY_DIR}/lib/libhipops.map)
+    add_test(NAME supply_licenses COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/supply/licenses.py ${PROJECT_SOURCE_DIR}
+      ${PROJECT_BINARY_DIR}/lib/libhipops.spdx.json)
   endif()
 endif()

@@ -49,6 +49,7 @@ case $what in
     done
     if [ -n "$AMD" ]; then [ -e "$prefix/$LIBDIR/hipops/code-objects/rms_norm.hipfb" ] || die "no code objects"; fi
     links_hold "$prefix/share/doc/hipops"
+    "$PYTHON" "$SOURCE/tests/supply/licenses.py" "$SOURCE" "$BINARY/lib/libhipops.spdx.json" "$prefix" || die "licenses are missing"
     bytes=$(stat -L -c %s "$library")
     [ "$bytes" -lt 25000000 ] || die "libhipops.so has $bytes bytes, expected less than 25 MB"
     folders=("$SOURCE"/{capi,kernels,parity,tools,include} "$BINARY"/{lib,bin,generated})

@@ -22,6 +22,7 @@ if(PROJECT_IS_TOP_LEVEL)
   set(hipops_docs ${CMAKE_INSTALL_DOCDIR})  # else the parent project's
 endif()
 install(FILES LICENSE DESTINATION ${hipops_docs})
+install(DIRECTORY licenses DESTINATION ${hipops_docs})  # of what is linked in
 install(DIRECTORY docs DESTINATION ${hipops_docs} PATTERN __pycache__ EXCLUDE PATTERN "*.md" EXCLUDE)
 
 # ---- Pages, whose links have to hold where they are installed
