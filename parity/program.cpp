@@ -4,13 +4,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <stdexcept>
 
 #include "capi/ops.h"
 
 namespace hipops::parity {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr const char* kStdout = "-";
 
@@ -21,10 +25,34 @@ std::string cannot_write(const std::string& path) {
   return "cannot write " + (path == kStdout ? "stdout" : path) + ": " + std::strerror(errno);
 }
 
-bool is_stdout(std::FILE* file) {
-  struct stat own, of_stdout;
-  return fstat(fileno(file), &own) == 0 && fstat(first_stdout, &of_stdout) == 0 && S_ISREG(own.st_mode) &&
-         own.st_dev == of_stdout.st_dev && own.st_ino == of_stdout.st_ino;
+bool is_stdout(const struct stat& file) {
+  struct stat of_stdout;
+  return fstat(first_stdout, &of_stdout) == 0 && S_ISREG(file.st_mode) && file.st_dev == of_stdout.st_dev &&
+         file.st_ino == of_stdout.st_ino;
+}
+
+// The file that is to be replaced, or made, at the end of a path's links; "" where none can be put beside it, or where
+// another user owns it, who would no longer.
+std::string replaceable(const std::string& path, const struct stat* there) {
+  std::error_code error;
+  const fs::path target = there ? fs::canonical(path, error) : fs::path(path);
+  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  if (there && (!S_ISREG(there->st_mode) || there->st_uid != geteuid() || access(target.c_str(), W_OK) != 0)) return "";
+  return access((folder / ".").c_str(), W_OK | X_OK) == 0 ? target.string() : "";
+}
+
+// Those of the file that is replaced, or of a file that this process makes.
+mode_t permissions(const std::string& path) {
+  struct stat replaced;
+  if (stat(path.c_str(), &replaced) == 0) return replaced.st_mode & 07777;
+  const mode_t hidden = umask(0);
+  umask(hidden);
+  return 0666 & ~hidden;
+}
+
+bool put(const std::string& text, std::FILE* file) {
+  const bool good = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  return std::fclose(file) == 0 && good;
 }
 
 }  // namespace
@@ -35,12 +63,14 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
     open_stdout();
     return;
   }
-  is_new_ = access(path_.c_str(), F_OK) != 0;
+  struct stat there;
+  const bool exists = stat(path_.c_str(), &there) == 0;
+  if (exists && is_stdout(there))
+    throw std::invalid_argument("cannot write " + path_ + ": stdout goes there, expected a file of its own");
+  target_ = replaceable(path_, exists ? &there : nullptr);
+  if (!target_.empty()) return;
   file_ = std::fopen(path_.c_str(), "ab");
   if (file_ == nullptr) throw std::invalid_argument(cannot_write(path_));
-  if (!is_stdout(file_)) return;
-  std::fclose(file_);
-  throw std::invalid_argument("cannot write " + path_ + ": stdout goes there, expected a file of its own");
 }
 
 // The report alone goes there: what is printed for people would make a pipe's reader stumble.
@@ -52,22 +82,39 @@ void OutputFile::open_stdout() {
   if (file_ == nullptr || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) throw std::invalid_argument(cannot_write(path_));
 }
 
-// A file that is there only because of us, and that the run came to nothing for, goes.
 OutputFile::~OutputFile() {
-  if (file_ == nullptr) return;
-  std::fclose(file_);
-  if (is_new_) unlink(path_.c_str());
+  if (file_ != nullptr) std::fclose(file_);
 }
 
 bool OutputFile::write(const std::string& text) {
-  if (file_ == nullptr) return true;
-  // What is no regular file has nothing to be cut, and says so.
-  bool good = path_ == kStdout || ftruncate(fileno(file_), 0) == 0 || errno == EINVAL;
-  good = good && std::fwrite(text.data(), 1, text.size(), file_) == text.size();
-  good = std::fclose(file_) == 0 && good;
-  file_ = nullptr;
+  if (path_.empty()) return true;
+  bool good = false;
+  if (!target_.empty()) {
+    good = write_aside(text);
+  } else {
+    // What is no regular file has nothing to be cut, and says so.
+    good = path_ == kStdout || ftruncate(fileno(file_), 0) == 0 || errno == EINVAL;
+    good = put(text, file_) && good;
+    file_ = nullptr;
+  }
   if (!good) std::fprintf(stderr, "%s: %s\n", program_invocation_short_name, cannot_write(path_).c_str());
   return good;
+}
+
+bool OutputFile::write_aside(const std::string& text) {
+  std::string aside = target_ + ".XXXXXX";
+  const int descriptor = mkstemp(aside.data());
+  if (descriptor < 0) return false;
+  bool good = fchmod(descriptor, permissions(target_)) == 0;
+  good = put(text, fdopen(descriptor, "wb")) && good;
+  if (good && rename(aside.c_str(), target_.c_str()) == 0) return true;
+  const int reason = errno;
+  unlink(aside.c_str());
+  // A file that is mounted by itself, as into a container, cannot be replaced.
+  std::FILE* file = good && reason == EBUSY ? std::fopen(target_.c_str(), "wb") : nullptr;
+  if (file != nullptr) return put(text, file);
+  errno = reason;
+  return false;
 }
 
 int after_printing(int exit_code) {

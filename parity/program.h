@@ -13,12 +13,13 @@ constexpr int kExitMismatch = 1;
 constexpr int kExitUsage = 2;
 constexpr int kExitNoDevice = 77;
 
-// A file for what a run comes to; "-" is stdout, and what is printed from then on goes to stderr.
+// A file for the result of a run; "-" is stdout, and what is printed from then on goes to stderr. A regular file is written
+// aside and renamed, so that a run that is killed leaves no half of one, and no empty one.
 class OutputFile {
  public:
-  // Opened before the run, which need not be done to learn that it cannot be, and before anything is printed; "" for
-  // none. What the file holds stays there until write(). Throws std::invalid_argument, also where stdout goes to that
-  // file: both would write from its begin.
+  // Before the run, which need not be done to learn that the file cannot be written, and before anything is printed; ""
+  // for none. What the file holds stays there until write(). Throws std::invalid_argument, also where stdout goes to
+  // that file: both would write from its begin.
   explicit OutputFile(std::string path);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
@@ -29,10 +30,11 @@ class OutputFile {
 
  private:
   void open_stdout();
+  bool write_aside(const std::string& text);
 
   const std::string path_;
-  std::FILE* file_ = nullptr;
-  bool is_new_ = false;
+  std::string target_;         // of the rename: the file that path_ leads to; "" where file_ is written
+  std::FILE* file_ = nullptr;  // open from the begin: stdout, a device, a file in a folder that takes no other
 };
 
 // How a program ends that would end with `exit_code`, now that all has been printed: not with 0 where stdout did not

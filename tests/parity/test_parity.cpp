@@ -1304,28 +1304,7 @@ TEST_CASE("the table has a row per op and dtype", "[parity][report]") {
   CHECK(closing_line(count({records[1]}), false) == "1 passed, 0 failed\n");
 }
 
-// ---- Files and the command line
-
-TEST_CASE("a report's file is opened before it is written, and keeps what it holds until then", "[parity][report]") {
-  namespace fs = std::filesystem;
-  const fs::path path = fs::temp_directory_path() / ("hipops-test-report-" + std::to_string(std::random_device()()));
-  const auto text = [&] {
-    std::ifstream stream(path);
-    return std::string(std::istreambuf_iterator<char>(stream), {});
-  };
-  { OutputFile unwritten(path); }
-  CHECK_FALSE(fs::exists(path));
-  CHECK(OutputFile(path).write("a long report"));
-  CHECK(text() == "a long report");
-  { OutputFile unwritten(path); }
-  CHECK(text() == "a long report");
-  CHECK(OutputFile(path).write("another"));
-  CHECK(text() == "another");
-  fs::remove(path);
-  CHECK(OutputFile("").write("nowhere"));
-  CHECK_THROWS_AS(OutputFile((path / "under").string()), std::invalid_argument);
-  CHECK_FALSE(OutputFile("/dev/full").write("no room"));
-}
+// ---- The command line
 
 TEST_CASE("commands are quoted for a shell", "[parity][options]") {
   CHECK(shell_quote("bin/hipops-parity") == "bin/hipops-parity");

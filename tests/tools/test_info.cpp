@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -27,8 +28,8 @@ struct Run {
   bool says(const std::string& part) const { return words.find(part) != std::string::npos; }
 };
 
-Run run(const std::string& tool, const std::string& arguments, const std::string& environment = "") {
-  std::FILE* pipe = popen(("(" + environment + " '" HIPOPS_BIN "/" + tool + "' " + arguments + ") 2>&1").c_str(), "r");
+Run run_command(const std::string& command) {
+  std::FILE* pipe = popen(("(" + command + ") 2>&1").c_str(), "r");
   REQUIRE(pipe != nullptr);
   Run result;
   char part[4096];
@@ -36,6 +37,10 @@ Run run(const std::string& tool, const std::string& arguments, const std::string
   const int status = pclose(pipe);
   if (WIFEXITED(status)) result.exit_code = WEXITSTATUS(status);
   return result;
+}
+
+Run run(const std::string& tool, const std::string& arguments, const std::string& environment = "") {
+  return run_command(environment + " '" HIPOPS_BIN "/" + tool + "' " + arguments);
 }
 
 // Nothing that this machine may have is found.
@@ -225,6 +230,25 @@ TEST_CASE("a file that cannot be written is said before the run, and ends every 
   CHECK(run("hipops-parity", "--backend hip " + reports, kNoGpu).exit_code == 77);
   CHECK(text_of(folder / "old.json") == "old");
   CHECK_FALSE(std::filesystem::exists(folder / "new.xml"));
+}
+
+TEST_CASE("a tool that is killed leaves the files as they were", "[info]") {
+  const Folder folder;
+  const std::string old = "'" + folder / "old.json" + "'", fresh = "'" + folder / "new.json" + "'";
+  std::ofstream(folder / "old.json") << "old";
+  // Each for minutes, but for that.
+  const std::pair<const char*, std::string> runs[] = {
+      {"hipops-tune", "--backend cpu --output " + fresh},
+      {"hipops-tune", "--backend cpu --output " + old},
+      {"hipops-bench", "--backend cpu --sweep --json " + fresh},
+      {"hipops-parity", "--backend cpu --repeat 100000 --json " + old + " --junit " + fresh}};
+  for (const auto& [tool, arguments] : runs) {
+    const Run killed = run(tool, arguments, "timeout -s KILL 0.7");
+    INFO(tool << " " << arguments << ": " << killed.words);
+    CHECK(killed.exit_code == 128 + SIGKILL);
+    CHECK(text_of(folder / "old.json") == "old");
+    CHECK(std::distance(std::filesystem::directory_iterator(folder / ""), {}) == 1);
+  }
 }
 
 TEST_CASE("a stdout that takes nothing ends no tool with 0", "[info]") {

@@ -158,10 +158,8 @@ std::string command(const Options& options) {
 void save(const Options& options, const std::string& op, const Plan& plan, const std::string& text) {
   const fs::path file = fs::path(options.save) / op / (std::string(kTopic) + ".json");
   fs::create_directories(file.parent_path());
-  std::FILE* stream = std::fopen(file.c_str(), "wx");
-  bool good = stream != nullptr && std::fwrite(text.data(), 1, text.size(), stream) == text.size();
-  if (stream != nullptr) good = std::fclose(stream) == 0 && good;
-  if (!good) throw std::runtime_error(file.string() + ": " + std::strerror(errno));
+  if (fs::exists(file)) throw std::runtime_error(file.string() + ": " + std::strerror(EEXIST));
+  if (!parity::OutputFile(file).write(text)) throw std::runtime_error(file.string());
   std::printf("saved: hipops-parity%s --golden %s --op %s%s%s\n", place(options).c_str(),
               parity::shell_quote(options.save).c_str(), op.c_str(), plan.as_many ? " --many-rows" : "",
               plan.ordered ? " --ordered" : "");

@@ -1,0 +1,115 @@
+// What the tools have in common as programs: the files that they write.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <vector>
+
+#include "catch.h"
+#include "parity/program.h"
+
+using namespace hipops::parity;
+namespace fs = std::filesystem;
+
+namespace {
+
+class Folder {
+ public:
+  Folder() {
+    char path[] = "/tmp/hipops-program-XXXXXX";
+    REQUIRE(mkdtemp(path) != nullptr);
+    path_ = path;
+  }
+  ~Folder() { fs::remove_all(path_); }
+  std::string operator/(const std::string& name) const { return path_ / name; }
+  std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    for (const auto& entry : fs::directory_iterator(path_)) all.push_back(entry.path().filename());
+    return all;
+  }
+
+ private:
+  fs::path path_;
+};
+
+std::string text_of(const std::string& path) {
+  std::ifstream stream(path);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+mode_t mode_of(const std::string& path) {
+  struct stat file;
+  REQUIRE(stat(path.c_str(), &file) == 0);
+  return file.st_mode & 07777;
+}
+
+}  // namespace
+
+TEST_CASE("a report's file is there, and is another, once it is written and not before", "[parity][report]") {
+  const Folder folder;
+  const std::string path = folder / "report";
+  { OutputFile unwritten(path); }
+  CHECK(folder.names().empty());
+  {
+    OutputFile file(path);
+    CHECK(folder.names().empty());  // where the run is killed
+    CHECK(file.write("a long report"));
+  }
+  CHECK(text_of(path) == "a long report");
+  { OutputFile unwritten(path); }
+  CHECK(text_of(path) == "a long report");
+  CHECK(OutputFile(path).write("another"));
+  CHECK(text_of(path) == "another");
+  CHECK(folder.names() == std::vector<std::string>{"report"});
+
+  CHECK(OutputFile("").write("nowhere"));
+  CHECK_THROWS_AS(OutputFile(path + "/under"), std::invalid_argument);
+  CHECK_THROWS_AS(OutputFile(folder / "absent/report"), std::invalid_argument);
+  CHECK_THROWS_AS(OutputFile(folder / ""), std::invalid_argument);
+  CHECK_FALSE(OutputFile("/dev/full").write("no room"));
+  CHECK(OutputFile("/dev/null").write("gone"));
+  CHECK(fs::is_character_file("/dev/null"));
+}
+
+TEST_CASE("a reader of the old report has all of it while the new one is written", "[parity][report]") {
+  const Folder folder;
+  const std::string path = folder / "report";
+  std::ofstream(path) << "old";
+  std::ifstream reader(path);
+  CHECK(OutputFile(path).write("new"));
+  CHECK(std::string(std::istreambuf_iterator<char>(reader), {}) == "old");
+  CHECK(text_of(path) == "new");
+}
+
+TEST_CASE("a report keeps the permissions and the links of the file that was there", "[parity][report]") {
+  const Folder folder;
+  const std::string path = folder / "report", link = folder / "link";
+  const mode_t before = umask(027);
+  CHECK(OutputFile(path).write("new"));
+  umask(before);
+  CHECK(mode_of(path) == 0640);
+  fs::permissions(path, fs::perms(0604));
+  fs::create_symlink("report", link);
+  CHECK(OutputFile(link).write("by a link"));
+  CHECK(mode_of(path) == 0604);
+  CHECK(fs::is_symlink(link));
+  CHECK(text_of(path) == "by a link");
+  const fs::path here = fs::current_path();
+  fs::current_path(folder / "");
+  CHECK(OutputFile("report").write("in this folder"));
+  fs::current_path(here);
+  CHECK(text_of(path) == "in this folder");
+  CHECK(folder.names().size() == 2);
+  if (geteuid() == 0) return;  // who may write everything
+  fs::permissions(path, fs::perms(0444));
+  CHECK_THROWS_AS(OutputFile(path), std::invalid_argument);
+  fs::permissions(path, fs::perms(0644));
+  fs::permissions(folder / "", fs::perms(0555));
+  CHECK(OutputFile(path).write("in its place"));
+  CHECK_THROWS_AS(OutputFile(folder / "new"), std::invalid_argument);
+  fs::permissions(folder / "", fs::perms(0755));
+  CHECK(text_of(path) == "in its place");
+}
