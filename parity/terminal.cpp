@@ -1,5 +1,6 @@
 #include "parity/terminal.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -70,11 +71,19 @@ std::string indented(std::string text) {
   return text;
 }
 
-Progress::Progress(size_t total) : enabled_(isatty(STDERR_FILENO) != 0), total_(total) {}
+Progress::Progress(size_t total, std::chrono::milliseconds quiet)
+    : is_terminal_(isatty(STDERR_FILENO) != 0), total_(total), quiet_(quiet) {
+  if (!is_terminal_) next_ = std::chrono::steady_clock::now() + quiet_;
+}
 
 void Progress::show(size_t done, const std::string& label) {
   const auto now = std::chrono::steady_clock::now();
-  if (!enabled_ || now < next_) return;
+  if (now < next_) return;
+  if (!is_terminal_) {
+    next_ = now + quiet_;
+    std::fprintf(stderr, "%s: %zu of %zu done, now %s\n", program_invocation_short_name, done, total_, label.c_str());
+    return;
+  }
   next_ = now + std::chrono::milliseconds(50);
   const size_t filled = total_ == 0 ? kBarWidth : kBarWidth * done / total_;
   const std::string bar = std::string(filled, '#') + std::string(kBarWidth - filled, '.');
@@ -82,7 +91,10 @@ void Progress::show(size_t done, const std::string& label) {
 }
 
 void Progress::clear() {
-  if (!enabled_) return;
+  if (!is_terminal_) {
+    next_ = std::chrono::steady_clock::now() + quiet_;
+    return;
+  }
   std::fputs("\r\033[K", stderr);
   next_ = {};  // the line is empty now, so that the next case is to be seen at once
 }

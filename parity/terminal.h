@@ -21,17 +21,19 @@ std::string right(const std::string& text, int width);
 // A value of several lines under the first, beside the labels of a header, which take nine columns.
 std::string indented(std::string text);
 
-// A bar on stderr, drawn only if that is a terminal, and at most some twenty times a second.
+// How far a run is, on stderr: a bar, if that is a terminal, drawn at most some twenty times a second; else a line each
+// time that nothing was said for `quiet`.
 class Progress {
  public:
-  explicit Progress(size_t total);
+  explicit Progress(size_t total, std::chrono::milliseconds quiet = std::chrono::seconds(10));
   void show(size_t done, const std::string& label);
-  void clear();
+  void clear();  // before something is printed
 
  private:
-  bool enabled_;
+  bool is_terminal_;
   size_t total_;
-  std::chrono::steady_clock::time_point next_ = {};
+  std::chrono::milliseconds quiet_;
+  std::chrono::steady_clock::time_point next_;
 };
 
 // Writes `note` to stderr if a signal ends the process (an access to a guard page, a report of the CPU executor), and

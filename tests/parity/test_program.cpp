@@ -1,4 +1,6 @@
-// What the tools have in common as programs: the files that they write.
+// What the tools have in common as programs: the files that they write, and how far they say to be.
+#include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +12,7 @@
 
 #include "catch.h"
 #include "parity/program.h"
+#include "parity/terminal.h"
 
 using namespace hipops::parity;
 namespace fs = std::filesystem;
@@ -44,6 +47,16 @@ mode_t mode_of(const std::string& path) {
   struct stat file;
   REQUIRE(stat(path.c_str(), &file) == 0);
   return file.st_mode & 07777;
+}
+
+// With stderr there.
+template <class Body>
+void on_stderr(int descriptor, Body body) {
+  const int own = dup(STDERR_FILENO);
+  REQUIRE(dup2(descriptor, STDERR_FILENO) >= 0);
+  body();
+  dup2(own, STDERR_FILENO);
+  close(own);
 }
 
 }  // namespace
@@ -112,4 +125,37 @@ TEST_CASE("a report keeps the permissions and the links of the file that was the
   CHECK_THROWS_AS(OutputFile(folder / "new"), std::invalid_argument);
   fs::permissions(folder / "", fs::perms(0755));
   CHECK(text_of(path) == "in its place");
+}
+
+TEST_CASE("how far a run is: a bar on a terminal, and a line where nothing was said for a while", "[parity][progress]") {
+  const Folder folder;
+  const std::string path = folder / "stderr";
+  const int file = open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+  REQUIRE(file >= 0);
+  on_stderr(file, [] {
+    Progress often(4, std::chrono::milliseconds(0)), seldom(4, std::chrono::hours(1));
+    often.show(1, "softmax/f32");
+    often.clear();
+    often.show(3, "rms_norm/bf16");
+    seldom.show(2, "unseen");
+    seldom.clear();
+    seldom.show(3, "unseen");
+  });
+  close(file);
+  const std::string name = program_invocation_short_name;
+  CHECK(text_of(path) == name + ": 1 of 4 done, now softmax/f32\n" + name + ": 3 of 4 done, now rms_norm/bf16\n");
+
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  REQUIRE(terminal >= 0);
+  REQUIRE(grantpt(terminal) == 0);
+  REQUIRE(unlockpt(terminal) == 0);
+  const int end = open(ptsname(terminal), O_RDWR | O_NOCTTY | O_CLOEXEC);
+  REQUIRE(end >= 0);
+  on_stderr(end, [] { Progress(4, std::chrono::hours(1)).show(1, "softmax/f32"); });
+  char shown[256];
+  const ssize_t bytes = read(terminal, shown, sizeof shown);
+  close(end);
+  close(terminal);
+  REQUIRE(bytes > 0);
+  CHECK(std::string(shown, static_cast<size_t>(bytes)) == "\r[#######.......................] 1/4 softmax/f32\033[K");
 }

@@ -349,6 +349,16 @@ TEST_CASE("hipops-fuzz says what the caller's environment makes of it", "[info]"
   CHECK(run("hipops-fuzz", few + " --wave 32", "HIPOPS_CPU_WAVE=64").says("wave 32: seed 1"));
 }
 
+TEST_CASE("without a GPU hipops-tune does not send its user to the CPU", "[info]") {
+  for (const std::string backend : {"", " --backend auto"}) {
+    const Run none = run("hipops-tune", "--output -" + backend, "HIPOPS_BACKEND= " + kNoGpu);
+    INFO(none.words);
+    CHECK(none.exit_code == 77);
+    CHECK(none.says("hipops-tune: no GPU was found, and a table of the cpu backend serves no GPU\nhip: "));
+    CHECK_FALSE(none.says("--backend cpu"));
+  }
+}
+
 TEST_CASE("hipops-info says which policy row ops go by", "[info]") {
   const auto says = [](const std::string& file) { return run("hipops-info", "--backend cpu", "HIPOPS_TUNING_FILE=" + file); };
   CHECK(says("").says("\n           row ops go by the default policy\n"));

@@ -37,7 +37,8 @@ std::string why_not(hipops_status (*open)(Runtime**)) {
 
 }  // namespace
 
-bool open_device(const std::string& program, const std::string& backend, Device* device, RunInfo* info, int* exit_code) {
+bool open_device(const std::string& program, const std::string& why_no_cpu, const std::string& backend, Device* device,
+                 RunInfo* info, int* exit_code) {
   if (hipops_status status = open(backend, device, info)) {
     *exit_code = parity::refuse_backend(program.c_str(), backend, status, hipops_last_error());
     return false;
@@ -45,10 +46,8 @@ bool open_device(const std::string& program, const std::string& backend, Device*
   if (!is_cpu_by_default(backend, *device)) return true;
   // The times of a CPU tell nobody anything, and take minutes.
   const std::string hip = why_not(open_hip), cuda = why_not(open_cuda);
-  std::fprintf(stderr,
-               "%s: no GPU was found, and the cpu backend is for checking numbers, not for speed; --backend cpu times it "
-               "all the same\nhip: %s\ncuda: %s\n",
-               program.c_str(), hip.c_str(), cuda.c_str());
+  std::fprintf(stderr, "%s: no GPU was found, and %s\nhip: %s\ncuda: %s\n", program.c_str(), why_no_cpu.c_str(),
+               hip.c_str(), cuda.c_str());
   *exit_code = parity::kExitNoDevice;
   return false;
 }

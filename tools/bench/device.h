@@ -20,7 +20,8 @@ struct RunInfo {
 };
 
 // Opens the current device of a backend. False: *exit_code says how the program ends; why has been printed. The CPU is
-// opened only if it is asked for.
-bool open_device(const std::string& program, const std::string& backend, Device* device, RunInfo* info, int* exit_code);
+// opened only if it is asked for: `why_no_cpu` is what the program says of it else.
+bool open_device(const std::string& program, const std::string& why_no_cpu, const std::string& backend, Device* device,
+                 RunInfo* info, int* exit_code);
 
 }  // namespace hipops::bench

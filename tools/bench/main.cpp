@@ -87,7 +87,9 @@ int main_or_throw(int argc, char** argv) {
   }
   Device device;
   RunInfo info;
-  if (!open_device("hipops-bench", options.backend, &device, &info, &exit_code)) return exit_code;
+  constexpr const char* kWhyNoCpu =
+      "the cpu backend is for checking numbers, not for speed; --backend cpu times it all the same";
+  if (!open_device("hipops-bench", kWhyNoCpu, options.backend, &device, &info, &exit_code)) return exit_code;
   if (options.host && !device.tools->has_graphs())
     return complain("--host is not for the " + info.backend + " backend: its driver has no launch of its own",
                     parity::kExitUsage);

@@ -20,6 +20,7 @@
 #include "fuzz/shrink.h"
 #include "parity/run_case.h"
 #include "parity/other_policy.h"
+#include "parity/terminal.h"
 #include "runtime/runtime.h"
 
 namespace hipops::fuzz {
@@ -155,13 +156,17 @@ Plan plan_of(const Setting& setting, uint64_t number) {
 }
 
 Trial try_cases(const Setting& setting, uint64_t first, uint64_t count) {
-  return run_in_child(setting, false, [&](Runtime& runtime, Shared& shared) {
+  parity::Progress progress(count);
+  const Trial trial = run_in_child(setting, false, [&](Runtime& runtime, Shared& shared) {
     for (uint64_t number = first; number < first + count; ++number) {
+      progress.show(number - first, op_of(setting, number).name);
       SeededChoices choices(setting.seed, number);
       if (!run(runtime, setting, number, choices, shared)) return false;
     }
     return true;
   });
+  progress.clear();  // here: a case may bring the child down
+  return trial;
 }
 
 Trial try_choices(const Setting& setting, uint64_t number, const std::vector<uint64_t>& choices) {

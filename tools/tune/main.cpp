@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <stdexcept>
 
 #include "device.h"
@@ -37,7 +38,8 @@ bool parse_options(int argc, char** argv, Options* o, int* exit_code) {
       ->transform(CLI::AsSizeValue(false))
       ->option_text("SIZE");
   app.footer(
-      "Let nothing else run on the device. It takes some minutes on a GPU.\n"
+      "Let nothing else run on the device. It takes some minutes on a GPU, and\n"
+      "more on a CPU, whose table serves no GPU.\n"
       "\n"
       "Examples:\n"
       "  hipops-tune --output gfx942.json\n"
@@ -70,13 +72,14 @@ Cell measured_cell(const bench::Device& device, bench::Timer& timer, const Group
 // Lengths of which not even one row is small enough are left out. A cell of too many rows goes by default, and one of as many
 // as the cell before it as that does.
 Result measured(const bench::Device& device, bench::Timer& timer, const Group& group, const DeviceFacts& facts,
-                int64_t most_bytes) {
+                int64_t most_bytes, const std::function<void(size_t)>& progress) {
   Result result = {group, {}};
   result.group.vectors.clear();
   double vectors_before = 0;
   for (const double vectors : group.vectors) {
     int64_t rows = 0;
     for (const double rows_per_unit : group.rows_per_unit) {
+      progress(result.cells.size());
       const RowProblem problem = problem_of(group, vectors, rows_per_unit, facts);
       const bool is_small = tensor_bytes(problem) <= most_bytes;
       if (rows == 0 && !is_small) return result;
@@ -109,18 +112,23 @@ int run(int argc, char** argv) {
   if (options.most_bytes == 0 || options.most_bytes > INT64_MAX) throw std::invalid_argument("--most is no size, as 64MiB");
   bench::Device device;
   bench::RunInfo info;
-  if (!bench::open_device("hipops-tune", options.backend, &device, &info, &exit_code)) return exit_code;
+  // What is fastest on a CPU says nothing of a GPU: it is not for those who have none here.
+  if (!bench::open_device("hipops-tune", "a table of the cpu backend serves no GPU", options.backend, &device, &info, &exit_code))
+    return exit_code;
   parity::OutputFile output(options.output);
   const DeviceFacts* facts = nullptr;
   if (device_facts(&facts) != HIPOPS_SUCCESS) throw std::runtime_error(hipops_last_error());
   bench::Timer timer(device, kRepeats);
-  parity::Progress progress(all.size());
+  const auto cells_of = [](const Group& group) { return group.vectors.size() * group.rows_per_unit.size(); };
+  size_t cells = 0, done = 0;
+  for (const Group& group : all) cells += cells_of(group);
+  parity::Progress progress(cells);
   std::vector<Result> results;
-  size_t done = 0;
   for (const Group& group : all) {
-    progress.show(done++, name_of(group));
-    const Result result = measured(device, timer, group, *facts, static_cast<int64_t>(options.most_bytes));
+    const Result result = measured(device, timer, group, *facts, static_cast<int64_t>(options.most_bytes),
+                                   [&](size_t of_group) { progress.show(done + of_group, name_of(group)); });
     if (!result.cells.empty()) results.push_back(result);
+    done += cells_of(group);
   }
   progress.clear();
   std::fputs(summary_text(results).c_str(), stdout);
