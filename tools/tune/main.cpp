@@ -38,8 +38,8 @@ bool parse_options(int argc, char** argv, Options* o, int* exit_code) {
       ->transform(CLI::AsSizeValue(false))
       ->option_text("SIZE");
   app.footer(
-      "Let nothing else run on the device. It takes some minutes on a GPU, and\n"
-      "more on a CPU, whose table serves no GPU.\n"
+      "Let nothing else run on the device. It takes some minutes on a GPU,\n"
+      "and hours on a CPU, whose table serves no GPU.\n"
       "\n"
       "Examples:\n"
       "  hipops-tune --output gfx942.json\n"
