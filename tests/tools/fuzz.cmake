@@ -22,7 +22,7 @@ if(HIPOPS_CPU)
     add_test(NAME fuzz_cpu_wave32_${op} COMMAND hipops-fuzz --op ${op} --seed 2 --count 6000 --elements 2000)
   endforeach()
   # A row of f32 that layer_norm got wrong by 4.01 ULPs, as long as it rounded x - mean twice, and its product with the scale.
-  add_test(NAME fuzz_found_layer_norm COMMAND hipops-fuzz --seed 20261121 --first 2010 --count 1)
+  add_test(NAME fuzz_found_layer_norm COMMAND hipops-fuzz --op layer_norm --seed 20261121 --first 2010 --count 1)
 endif()
 if(HIPOPS_EMULATOR_DIR AND HIPOPS_AMD_BUILT)
   foreach(target gfx90a gfx942 gfx950 gfx1030 gfx1100 gfx1201)

@@ -88,8 +88,8 @@ Shape random_rows(Maker& m) {
     if (shape.size() > 1) shape.front() = m.choices.between(1, 2);
     const bool split = m.choices.one_in(8);
     shape.back() = m.choices.between(1, split ? kLongRow : m.budget.elements);
-  } else if (m.choices.one_in(4)) {  // many that are short
-    shape = {0, m.choices.between(1, 40)};
+  } else if (m.choices.one_in(4)) {  // many that are short, of whole vectors or not
+    shape = {0, m.choices.between(1, 40) * m.choices.pick({1, 1, 4, 8})};
     shape.front() = m.choices.between(1, std::max<int64_t>(m.budget.elements / shape.back(), 1));
   }
   return shape;

@@ -14,14 +14,6 @@ namespace {
 using parity::InputTensor;
 using parity::Layout;
 
-// SplitMix64's last steps.
-uint64_t mixed(uint64_t value) {
-  value += 0x9e3779b97f4a7c15u;
-  value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9u;
-  value = (value ^ value >> 27) * 0x94d049bb133111ebu;
-  return value ^ value >> 31;
-}
-
 uint64_t random_seed(Choices& choices) { return choices.below(uint64_t{1} << 32); }
 
 // In [-1, 1).
@@ -55,6 +47,13 @@ uint64_t bad_index(hipops_dtype dtype, int64_t size, uint64_t word) {
 
 }  // namespace
 
+uint64_t mixed_bits(uint64_t value) {
+  value += 0x9e3779b97f4a7c15u;
+  value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9u;
+  value = (value ^ value >> 27) * 0x94d049bb133111ebu;
+  return value ^ value >> 31;
+}
+
 uint64_t mark_of(hipops_dtype dtype) {
   const bool is_signed = dtype == HIPOPS_I16 || dtype == HIPOPS_I32 || dtype == HIPOPS_I64;
   return parity::low_bits(dtype) >> (is_signed ? 1 : 0);
@@ -70,7 +69,7 @@ InputTensor tensor_of(const std::string& name, const Layout& layout,
   for (int64_t position = 0; position < layout.elements; ++position) {
     const int64_t offset = layout.offset_at(position);
     const double along = static_cast<double>(offset - layout.first) / span;
-    tensor.bits.push_back(value(mixed(mixed(seed) ^ static_cast<uint64_t>(offset)), along));
+    tensor.bits.push_back(value(mixed_bits(mixed_bits(seed) ^ static_cast<uint64_t>(offset)), along));
   }
   return tensor;
 }
@@ -82,7 +81,7 @@ InputTensor random_numbers(Choices& choices, const std::string& name, const Layo
   const bool whole = choices.below(4) == 0;
   const double scale = whole ? 8.0 : choices.pick({1.0, 4.0, 0.03125, 100.0});
   const double shift = choices.pick({0.0, 0.0, 3.0, -50.0});
-  const uint64_t kind = seed == 0 ? 0 : mixed(seed) % 16;
+  const uint64_t kind = seed == 0 ? 0 : mixed_bits(seed) % 16;
   const double slope = kind == 1 ? scale : kind == 2 ? -scale : 0;
   return tensor_of(
       name, layout,
@@ -145,7 +144,7 @@ InputTensor distinct_indices(Choices& choices, const std::string& name, const La
         index = mark_of(layout.dtype);
         continue;
       }
-      std::swap(order[j], order[j + mixed(seed ^ static_cast<uint64_t>(line) << 20 ^ j) % (bound - j)]);
+      std::swap(order[j], order[j + mixed_bits(seed ^ static_cast<uint64_t>(line) << 20 ^ j) % (bound - j)]);
       index = order[j];
     }
   }

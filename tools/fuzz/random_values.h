@@ -11,6 +11,9 @@
 
 namespace hipops::fuzz {
 
+// A hash: SplitMix64's last steps.
+uint64_t mixed_bits(uint64_t value);
+
 // Every element a function of where it is in memory, of which it is also told how far along that is, from 0 to 1:
 // elements that share memory are equal.
 parity::InputTensor tensor_of(const std::string& name, const parity::Layout& layout,

@@ -16,6 +16,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "fuzz/neighbours.h"
 #include "fuzz/random_case.h"
 #include "fuzz/shrink.h"
 #include "parity/run_case.h"
@@ -31,7 +32,7 @@ constexpr unsigned kPatienceSeconds = 120;  // for one case
 
 // What the child has to say, in memory that both have: it is there whatever ends the child.
 struct Shared {
-  uint64_t passed, number, choices;
+  uint64_t passed, rows, number, choices;
   uint64_t choice[4096];
   char text[8192];
   hipops_status status;  // of the backend
@@ -76,9 +77,12 @@ bool run(Runtime& runtime, const Setting& setting, uint64_t number, Choices& cho
   shared.note(number, choices.taken());
   alarm(kPatienceSeconds);
   const parity::CaseResult result = parity::run_case(runtime, op, test, setting.guard);
-  if (result.verdict == parity::CaseResult::Verdict::kPassed) return ++shared.passed, true;
   std::string text;
   for (const std::string& reason : result.reasons) text += (text.empty() ? "" : "\n") + reason;
+  if (result.verdict == parity::CaseResult::Verdict::kPassed) {
+    if (works_on_rows(op)) text = compare_beside_others(runtime, op, test, setting.guard, number, &shared.rows);
+    if (text.empty()) return ++shared.passed, true;
+  }
   shared.say(text);
   return false;
 }
@@ -127,6 +131,7 @@ Trial run_in_child(const Setting& setting, bool quiet, const Work& work) {
   if (waitpid(pid, &status, 0) != pid) throw std::runtime_error("the child process is lost");
   Trial trial;
   trial.passed = shared->passed;
+  trial.rows = shared->rows;
   trial.number = shared->number;
   trial.choices.assign(shared->choice, shared->choice + shared->choices);
   trial.text = shared->text;

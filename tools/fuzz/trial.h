@@ -27,6 +27,7 @@ enum class Ending { kPassed, kFailed, kDied, kNoBackend };
 struct Trial {
   Ending ending = Ending::kPassed;
   uint64_t passed = 0;                // cases
+  uint64_t rows = 0;                  // rows that had the same bits beside extreme rows (neighbours.h)
   uint64_t number = 0;                // the case that failed
   std::vector<uint64_t> choices;      // what it was made of
   std::string text;                   // why it failed, or there is no backend; or the device, where all is well

@@ -144,7 +144,10 @@ struct StagedRow {
   template <class O, class F, class G = Identity>
   HIPOPS_METHOD auto reduce(O op, F f, G g = {}) const {
     using V = decltype(f(C()));
-    auto all = O::template identity<decltype(g(V()))>();
+    using W = decltype(g(V()));
+    constexpr int kInSum = 4;  // a sum of sums rounds a term less often than one long sum
+    W all = O::template identity<W>(), sum = all;
+    int left_in_sum = kInSum;
 #pragma unroll 1
     for (int first = 0; first < cols; first += n) {
       C x[n];
@@ -156,9 +159,10 @@ struct StagedRow {
         if (i >= cols - first) tree[i] = O::template identity<V>();
       }
       fold(tree, op);
-      all = op(all, g(tree[0]));
+      sum = op(sum, g(tree[0]));
+      if (--left_in_sum == 0) all = op(all, sum), sum = O::template identity<W>(), left_in_sum = kInSum;
     }
-    return all;
+    return op(all, sum);
   }
 };
 

@@ -151,17 +151,19 @@ struct RowScale {
     return small && there && !(flags & round_before_weight);
   }
   // For scaled rows and denormal results: numbers are multiplied by kLift until the weight is applied, so they keep their
-  // digits.
+  // digits. As weigh() for a row that needs neither, to the bit: such a row may share its wave with one that does.
   template <class T, int n>
   HIPOPS_METHOD void weigh_extreme(const C (&x)[n], C (&weight)[n], bool there, int32_t flags, C (&out)[n]) const {
     using F = FloatFormat<C>;
     add_one(weight, there, flags);
-    const C before = power < C(1) ? F::kLift : C(1), after = F::kLift / before;
+    const bool lifts = power != C(1) || (there && !(flags & round_before_weight));
+    const C lift = lifts ? F::kLift : C(1), drop = lifts ? F::kDrop : C(1);
+    const C before = power < C(1) ? lift : C(1), after = power < C(1) ? C(1) : lift;
 #pragma unroll
     for (int i = 0; i < n; ++i) {
-      const C lifted = x[i] * (power * before) * (factor * after), normalized = lifted * F::kDrop;
+      const C lifted = x[i] * (power * before) * (factor * after), normalized = lifted * drop;
       if (flags & round_before_weight) out[i] = C(widen(narrow<T>(normalized))) * weight[i];
-      else out[i] = Magnitude()(lifted) < F::kLeastNormal * F::kLift ? lifted * (weight[i] * F::kDrop) : normalized * weight[i];
+      else out[i] = Magnitude()(lifted) < F::kLeastNormal * lift ? lifted * (weight[i] * drop) : normalized * weight[i];
     }
   }
 

@@ -135,6 +135,21 @@ def adversarial():
     yield from out_of_range()
     yield from small_by_large_weight()
     yield from large_means()
+    yield from beside_others()
+    yield from rows.one_large(case)
+
+
+def beside_others():
+    """Equal elements with many digits, whose mean may be off by its last one, beside rows of zeros, infinities and NaN."""
+    for dtype, columns, exponents in (("f32", 20, range(66, 98)), ("bf16", 20, range(66, 98)), ("f64", 48, range(760, 792))):
+        digits = round_to(1.0 + (np.arange(32) * 37 % 64 + 0.3) / 67.0, dtype)
+        equal = np.repeat(np.ldexp(digits, np.array(exponents))[:, None], columns, axis=1)
+        for name, other in (("zeros", 0.0), ("ones", 1.0), ("nan", NAN), ("inf", INF)):
+            x = np.insert(equal, range(0, 32, 4), other, axis=0)
+            yield case(f"equal_beside_{name}", explicit(dtype, x))
+    for first in (float.fromhex("0x1.4510bep+90"), float.fromhex("0x1.ef60e8p+90")):
+        yield case(f"equal_beside_zeros_{'wave_32' if first < 2.0**90 * 1.5 else 'wave_64'}",
+                   explicit("f32", np.repeat([[first]] + [[0.0]] * 7, 20, axis=1)))
 
 
 def out_of_range():

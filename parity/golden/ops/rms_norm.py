@@ -125,6 +125,7 @@ def adversarial():
                        weight=constant(dtype, (8,), 2.0**127))
     yield from out_of_range()
     yield from small_by_large_weight()
+    yield from rows.one_large(case)
 
 
 def out_of_range():

@@ -85,6 +85,16 @@ def smoke(op):
                 turn += 3
 
 
+# ---- adversarial
+
+def one_large(case):
+    """Short rows of one element beside which each other square is less than half a digit of f32, and all together are not."""
+    for columns in (41, 50, 61, 63):
+        x = np.full((6, columns), 2.0**-13)
+        x[np.arange(6), np.arange(6) * (columns - 1) // 5] = 1.0
+        yield case(f"one_large_{columns}", explicit("f32", x), 0.0)
+
+
 # ---- layouts
 
 @dataclasses.dataclass(frozen=True)
