@@ -3,6 +3,7 @@
 example on PAGE. HIPOPS_LIBRARY and PYTHONPATH say where it is. Exit 77 without NumPy."""
 
 import contextlib
+import ctypes
 import io
 import os
 import pathlib
@@ -18,8 +19,10 @@ except ImportError:
 
 import hipops
 from hipops._abi import FUNCTIONS
+from hipops._arrays import DLManagedTensorVersioned, DLTensor
 
 wrong = []
+has_capsules = hasattr(ctypes, "pythonapi")
 random = np.random.default_rng(1)
 
 
@@ -43,21 +46,50 @@ def expect(exception, words, call):
 
 
 class Dlpack:
-    """An array of some other library: what it has is __dlpack__."""
+    """An array of some other library: what it has is __dlpack__, with a capsule from before DLPack 1.0."""
 
     def __init__(self, array):
-        self.array, self.shape = array, array.shape
+        self.array = array
 
     def __dlpack__(self, **asked):
         return self.array.__dlpack__()
 
     def __dlpack_device__(self):
-        return self.array.__dlpack_device__()
+        return 1, 0
+
+
+class Versioned(Dlpack):
+    """With a capsule of DLPack 1, or of what is said."""
+
+    def __init__(self, array, **fields):
+        super().__init__(array)
+        a, sizes = array, ctypes.c_int64 * array.ndim
+        kept = sizes(*a.shape), sizes(*(s // a.itemsize for s in a.strides))
+        plain = DLTensor(a.ctypes.data, 1, 0, a.ndim, 2, 8 * a.itemsize, 1, *kept, 0)
+        for name in ("code", "bits", "lanes"):
+            setattr(plain, name, fields.pop(name, getattr(plain, name)))
+        self.made, self.kept = DLManagedTensorVersioned(**{"major": 1, "tensor": plain, **fields}), (plain, *kept)
+
+    def __dlpack__(self, max_version, **asked):
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype, new.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+        return new(ctypes.addressof(self.made), b"dltensor_versioned", None)
+
+
+class Refusing(Dlpack):
+    def __dlpack__(self, **asked):
+        raise RuntimeError("it has nulls")
 
 
 class OnGpu:
     shape = (6, 80)
-    __cuda_array_interface__ = {"shape": shape, "typestr": "<f4", "data": (4096, False), "strides": None, "version": 3}
+
+    def __init__(self, **facts):
+        self.__cuda_array_interface__ = {"shape": self.shape, "typestr": "<f4", "data": (4096, False), "version": 3, **facts}
+
+
+def of_library(name, kind, *arguments, **fields):
+    return type("Array", (kind,), {"__module__": name})(*arguments, **fields)
 
 
 # ---- Each op, on views
@@ -114,10 +146,15 @@ image = normal(2, 3, 4, 5)
 expect_close("upsample_nearest2d", hipops.upsample_nearest2d(image, (8, 10)), image.repeat(2, 2).repeat(2, 3), 0)
 expect_close("upsample_nearest1d", hipops.upsample_nearest1d(image[0], 10, 2.0, "exact"), image[0].repeat(2, 2), 0)
 expect_close("strided_copy", hipops.strided_copy(image[:, ::-1, 1:, ::2]), image[:, ::-1, 1:, ::2], 0)
-expect_close("softmax through DLPack", hipops.softmax(Dlpack(normal(3, 4) * 0), out=np.empty((3, 4), np.float32)), np.full((3, 4), 0.25))
-scratch = np.empty((3, 4), np.float32)
-hipops.softmax(np.zeros((3, 4), np.float32), out=Dlpack(scratch))
-expect_close("softmax into DLPack", scratch, np.full((3, 4), 0.25))
+zeros, quarters = np.zeros((3, 4), np.float32), np.full((3, 4), 0.25)
+if has_capsules:
+    expect_close("softmax through DLPack", hipops.softmax(Dlpack(zeros), out=zeros + 1), quarters)
+    expect_close("softmax through DLPack 1", hipops.softmax(Versioned(zeros, minor=3), out=zeros + 1), quarters)
+    expect_close("softmax of what is read-only", hipops.softmax(Versioned(zeros, flags=1), out=zeros + 1), quarters)
+    expect_close("index_select through DLPack", hipops.index_select(Dlpack(x), -1, index, out=np.empty((6, 4), np.float32)), x[:, index], 0)
+    for into in (Versioned(zeros + 1), of_library("cupy", Dlpack, zeros + 1), of_library("warp.types", Dlpack, zeros + 1)):
+        hipops.softmax(zeros, out=into)
+        expect_close(f"softmax into DLPack of {type(into).__module__}", into.array, quarters)
 ops = {name[len("hipops_"):] for name, (_, arguments) in FUNCTIONS.items() if "stream" in arguments} - {"copy2d"}
 missing = {op for op in ops if not hasattr(hipops, op) and not hasattr(hipops, op + "_")}
 if missing or hipops.backend_in_use() != hipops.Backend.CPU:
@@ -129,7 +166,14 @@ expect(hipops.Error, ["gather: dim is 5, expected 0 to 1"], lambda: hipops.gathe
 expect(hipops.Error, ["backend is cuda, but cpu is in use"], lambda: hipops.init(hipops.Backend.CUDA))
 expect(hipops.Error, ['op is "rms_nrom", expected one of'], lambda: hipops.prepare("rms_nrom"))
 expect(ValueError, ["rms_norm: weight is of complex64", "float32"], lambda: hipops.rms_norm(x, weight.astype("c8")))
-expect(ValueError, ["rms_norm: y is read-only"], lambda: hipops.rms_norm(x, out=np.broadcast_to(weight, (6, 80))))
+expect(ValueError, ["rms_norm: weight is of bool, expected one of: float32"], lambda: hipops.rms_norm(x, OnGpu(typestr="|b1")))
+expect(ValueError, ["rms_norm: weight is of complex64,"], lambda: hipops.rms_norm(x, OnGpu(typestr="<c8")))
+expect(ValueError, ["rms_norm: weight is of <M8[ns],"], lambda: hipops.rms_norm(x, OnGpu(typestr="<M8[ns]")))
+expect(ValueError, ["rms_norm: weight is of >f4, expected this machine's"], lambda: hipops.rms_norm(x, OnGpu(typestr=">f4")))
+expect(ValueError, ["rms_norm: weight has a mask"], lambda: hipops.rms_norm(x, OnGpu(mask=True)))
+expect(ValueError, ["weight has a __cuda_array_interface__", "TypeError"], lambda: hipops.rms_norm(x, OnGpu(data=None)))
+expect(ValueError, ["weight is (1180591620717411303424,)", "64 bits"], lambda: hipops.rms_norm(x, OnGpu(shape=(1 << 70,))))
+expect(ValueError, ["softmax: x is of void"], lambda: hipops.softmax(np.zeros(3, np.dtype([]))))
 expect(ValueError, ["weight is of >f4"], lambda: hipops.rms_norm(x, weight.astype(">f4")))
 expect(ValueError, ["x has 9 dimensions, expected 8"], lambda: hipops.softmax(np.zeros((1,) * 9)))
 expect(ValueError, ["x has strides", "multiples"], lambda: hipops.softmax(np.zeros(4, "f4,u1")["f0"]))
@@ -145,7 +189,7 @@ expect(ValueError, ["dim is 4294967296"], lambda: hipops.gather(x, 1 << 32, pick
 expect(TypeError, ["gather: dim is 0.5, expected an integer"], lambda: hipops.gather(x, 0.5, pick))
 expect(TypeError, ["rms_norm: eps is '1e-5', expected a number"], lambda: hipops.rms_norm(x, eps="1e-5"))
 expect(TypeError, ["softmax: x is a list, expected an array"], lambda: hipops.softmax([1.0, 2.0]))
-expect(TypeError, ["stream is 'a', expected a stream"], lambda: hipops.softmax(x, stream="a"))
+expect(TypeError, ["softmax: stream is 'a', expected a stream"], lambda: hipops.softmax(x, stream="a"))
 expect(TypeError, ["stream is -1"], lambda: hipops.softmax(x, stream=-1))
 expect(TypeError, ["scatter: src is None, expected an array"], lambda: hipops.scatter_(x, 0, names[:4] * 0, None))
 expect(TypeError, ["index_add: source is a float"], lambda: hipops.index_add_(x, 0, index, 1.0))
@@ -156,7 +200,45 @@ expect(ValueError, ["out is (2, 3, 9)", "(10,)"], lambda: hipops.upsample_neares
 expect(TypeError, ["upsample_nearest1d: out is a list"], lambda: hipops.upsample_nearest1d(normal(2, 3, 5), 10, out=[]))
 expect(hipops.Error, ["gather: dim is -3, expected 0 to 1"], lambda: hipops.gather(x, -3, pick))
 expect_close("index_select, NumPy's dim", hipops.index_select(x, np.int64(-1), index), x[:, index], 0)
-expect(TypeError, ["give the result's array as out"], lambda: hipops.softmax(Dlpack(x)))
+expect(TypeError, ["softmax: x is a numpy.float32, expected an array of NumPy"], lambda: hipops.softmax(np.float32(3)))
+expect(TypeError, ["index_select: index is a numpy.int64, expected an array"], lambda: hipops.index_select(x, 0, np.int64(3)))
+expect(TypeError, ["upsample_nearest1d: x is a list, expected an array"], lambda: hipops.upsample_nearest1d([1.0], 3))
+odd = OnGpu()
+odd.shape = (-1, 2)
+expect(ValueError, ["gather: out is None", "(-1, 2)"], lambda: hipops.gather(x, 0, odd))
+expect(ValueError, ["upsample_nearest1d: rule is [1]"], lambda: hipops.upsample_nearest1d(image[0], 9, rule=[1]))
+expect(TypeError, ["prepare: op is 3, expected an op's name"], lambda: hipops.prepare(3))
+expect(TypeError, ["init: backend is True, expected one of"], lambda: hipops.init(True))
+expect(ValueError, ["init: backend is 4294967299, expected one of"], lambda: hipops.init(3 + (1 << 32)))
+
+# ---- Memory that must not be written
+sealed = bytes(range(48))
+view_of_sealed = np.frombuffer(sealed, np.float32).reshape(3, 4)
+expect(ValueError, ["rms_norm: y is read-only, as its flags"], lambda: hipops.rms_norm(x, out=np.broadcast_to(weight, (6, 80))))
+into_gpu = OnGpu(data=(4096, True))
+expect(ValueError, ["softmax: y is read-only, as its __cuda_array_interface__ says"], lambda: hipops.softmax(zeros, out=into_gpu))
+expect(ValueError, ["softmax: y is read-only"], lambda: hipops.softmax(zeros, out=view_of_sealed))
+if has_capsules:
+    unsealed = (ctypes.c_float * 12).from_address(view_of_sealed.ctypes.data)  # as pyarrow 18 hands out an array of Python's bytes
+    as_pyarrow = np.ctypeslib.as_array(unsealed).reshape(3, 4)
+    for of, words in ((of_library("pyarrow.lib", Dlpack, as_pyarrow), ["may be read-only, as pyarrow's DLPack capsule from before 1.0"]),
+                      (Versioned(as_pyarrow, flags=1), ["is read-only, as its DLPack capsule says"]),
+                      (Versioned(as_pyarrow, flags=2), ["comes as a copy from __dlpack__"]),
+                      (of_library("jaxlib._jax", Versioned, as_pyarrow), ["is an array of jaxlib, which never changes"])):
+        expect(ValueError, ["softmax: y", "expected memory that may be written", *words], lambda: hipops.softmax(zeros, out=of))
+        expect(ValueError, ["scatter_add: y", *words], lambda: hipops.scatter_add_(of, 0, np.zeros((3, 4), int), zeros))
+        expect(ValueError, ["fused_add_rms_norm: residual_out", *words], lambda: hipops.fused_add_rms_norm(zeros, zeros, residual_out=of))
+        expect(ValueError, ["gather: report", *words], lambda: hipops.gather(x, 1, pick, report=of))
+        expect(ValueError, ["index_add: workspace", *words], lambda: hipops.index_add_(x, 0, index, x[:4], workspace=of))
+    expect(ValueError, ["softmax: x is of DLPack 2.7, expected 1.x"], lambda: hipops.softmax(Versioned(zeros, major=2, minor=7), out=zeros))
+    expect(ValueError, ["softmax: x is of bool, expected one of"], lambda: hipops.softmax(Versioned(zeros, code=6, bits=8), out=zeros))
+    expect(ValueError, ["softmax: x is of float32x4,"], lambda: hipops.softmax(Versioned(zeros, lanes=4), out=zeros))
+    expect(ValueError, ["softmax: x is of DLPack's type code 10 "], lambda: hipops.softmax(Versioned(zeros, code=10, bits=8), out=zeros))
+    expect(ValueError, ["softmax: x is a __main__.Refusing, which gives no DLPack capsule: it has nulls"],
+           lambda: hipops.softmax(Refusing(zeros), out=zeros))
+    expect(TypeError, ["softmax: out is None", "x is a __main__.Dlpack"], lambda: hipops.softmax(Dlpack(x)))
+if sealed != bytes(range(48)) or zeros.any():
+    wrong.append(f"a refused call wrote: {sealed}")
 before = x.copy()
 expect(hipops.Error, ["overlaps"], lambda: hipops.softmax(x[:, 1:], out=x[:, :-1]))
 if not np.array_equal(before, x):
@@ -177,12 +259,17 @@ def expect_program(status, words, arguments, **environment):
         wrong.append(f"{arguments}: ended with {run.returncode}: {run.stdout}{run.stderr}; expected {status} and {words}")
 
 
-expect_program(1, ["ImportError: hipops cannot be loaded: /nowhere.so"], ["-c", "import hipops"], HIPOPS_LIBRARY="/nowhere.so")
+expect_program(1, ["ImportError: hipops cannot be loaded: ", "/nowhere.so"], ["-c", "import hipops"], HIPOPS_LIBRARY="/nowhere.so")
 expect_program(2, ["no tool 'nothing'", "usage: python -m hipops {parity,"], ["-m", "hipops", "nothing"])
 expect_program(0, [f"hipops {hipops.__version__}"], ["-m", "hipops", "--version"])
 use = "import hipops, numpy; hipops.softmax(numpy.zeros(3))"
 expect_program(1, ['HIPOPS_BACKEND is "gpu"'], ["-c", use], HIPOPS_BACKEND="gpu")
 expect_program(0, ["usage: python -m hipops {parity,"], ["-m", "hipops", "--help"])
+without_capsules = "import ctypes; vars(ctypes).pop('pythonapi', None); import numpy, hipops; "  # as on PyPy
+expect_program(0, ["[0.5 0.5]"], ["-c", without_capsules + "print(hipops.softmax(numpy.zeros(2)))"])
+of_dlpack = "hipops.softmax(type('T', (), {'__dlpack__': 1})(), out=numpy.zeros(2))"
+expect_program(1, ["ValueError: softmax: x is a __main__.T, whose __dlpack__ needs CPython", "expected an array of NumPy"],
+               ["-c", without_capsules + of_dlpack])
 expect_program(2, ["has no tools in it"], ["-m", "hipops", "info"])
 print("\n".join(wrong))
 sys.exit(1 if wrong else 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 import sys
 from ctypes import POINTER, Structure, c_int32, c_int64, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p, py_object
 from typing import Any, NamedTuple
@@ -13,16 +14,22 @@ DTYPES = {"float32": Dtype.F32, "float16": Dtype.F16, "bfloat16": Dtype.BF16, "f
           "int8": Dtype.I8, "int16": Dtype.I16, "uint16": Dtype.U16, "int32": Dtype.I32, "uint32": Dtype.U32,
           "int64": Dtype.I64, "uint64": Dtype.U64}
 EXPECTED = "expected one of: " + ", ".join(DTYPES)
+AN_ARRAY = "expected an array of NumPy, PyTorch or CuPy, or one with __dlpack__ or __cuda_array_interface__"
 # DLPack's devices; of memory that the host and a GPU share, the GPU.
 DEVICES = {1: Backend.CPU, 2: Backend.CUDA, 3: Backend.CUDA, 13: Backend.CUDA, 10: Backend.HIP, 11: Backend.HIP}
+DLPACK_MAJOR = 1
 DLPACK_KINDS = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 5: "complex", 6: "bool"}
+# Libraries whose arrays may always be written, though their capsules from before DLPack 1.0 cannot say so; and never.
+WRITABLE, IMMUTABLE = ("cupy", "paddle", "warp"), ("jax", "jaxlib")
+TYPESTRS = {f"{kind}{size}": f"{word}{8 * size}" for kind, word in (("f", "float"), ("i", "int"), ("u", "uint"), ("c", "complex"))
+            for size in (1, 2, 4, 8, 16)}
 
 
 class View(NamedTuple):
     tensor: Tensor
     backend: Backend
     device: int | None  # None where the array does not say
-    is_writable: bool
+    read_only: str | None  # why it must not be written, in words that go on after its name
     owner: Any  # of the memory, for as long as the call takes
 
 
@@ -37,10 +44,12 @@ class DLManagedTensorVersioned(Structure):
                 ("tensor", DLTensor))
 
 
-capsule_name = ctypes.pythonapi.PyCapsule_GetName
-capsule_name.restype, capsule_name.argtypes = ctypes.c_char_p, (py_object,)
-capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
-capsule_pointer.restype, capsule_pointer.argtypes = c_void_p, (py_object, ctypes.c_char_p)
+HAS_CAPSULES = hasattr(ctypes, "pythonapi")  # PyPy has none
+if HAS_CAPSULES:
+    capsule_name = ctypes.pythonapi.PyCapsule_GetName
+    capsule_name.restype, capsule_name.argtypes = ctypes.c_char_p, (py_object,)
+    capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    capsule_pointer.restype, capsule_pointer.argtypes = c_void_p, (py_object, ctypes.c_char_p)
 
 
 def tensor(data: int, dtype: Dtype, shape: Any, stride: Any) -> Tensor:
@@ -63,6 +72,11 @@ def contiguous(shape: Any) -> list[int]:
     return strides[::-1]
 
 
+def type_of(value: Any) -> str:
+    module = type(value).__module__
+    return type(value).__qualname__ if module == "builtins" else f"{module}.{type(value).__qualname__}"
+
+
 def dtype_of(name: str) -> Dtype:
     if name not in DTYPES:
         raise ValueError(f"is of {name}, {EXPECTED}")
@@ -73,8 +87,8 @@ def of_torch(array: Any) -> View:
     torch = sys.modules["torch"]
     dtype = dtype_of(str(array.dtype).partition(".")[2])
     device = array.device
-    if array.layout is not torch.strided:
-        raise ValueError(f"is of layout {array.layout}, expected torch.strided")
+    if array.layout is not torch.strided or array.is_nested:
+        raise ValueError(f"is {'nested' if array.is_nested else f'of layout {array.layout}'}, expected torch.strided")
     if device.type == "cpu":
         backend = Backend.CPU
     elif device.type == "cuda":
@@ -85,7 +99,7 @@ def of_torch(array: Any) -> View:
         raise ValueError("wants a gradient, and hipops has no backward pass: call it under torch.inference_mode() or no_grad()")
     if array.is_neg():
         raise ValueError("is a lazy negation, expected one that is done (resolve_neg)")
-    return View(tensor(array.data_ptr(), dtype, array.shape, array.stride()), backend, device.index or 0, True, array)
+    return View(tensor(array.data_ptr(), dtype, array.shape, array.stride()), backend, device.index or 0, None, array)
 
 
 def of_numpy(array: Any) -> View:
@@ -93,48 +107,83 @@ def of_numpy(array: Any) -> View:
         raise ValueError("is a masked array, expected a plain one")
     if not array.dtype.isnative:
         raise ValueError(f"is of {array.dtype.str}, expected this machine's order of bytes")
-    stride = in_elements(array.strides, array.itemsize)
-    made = tensor(array.ctypes.data, dtype_of(array.dtype.name), array.shape, stride)
-    return View(made, Backend.CPU, 0, array.flags.writeable, array)
+    dtype = dtype_of(array.dtype.name)
+    made = tensor(array.ctypes.data, dtype, array.shape, in_elements(array.strides, array.itemsize))
+    return View(made, Backend.CPU, 0, None if array.flags.writeable else "is read-only, as its flags.writeable says", array)
 
 
-def of_dlpack(array: Any, stream: int | None) -> View:
-    backend = DEVICES.get(int(array.__dlpack_device__()[0]))
-    if backend is None:
-        raise ValueError(f"is on DLPack's device {array.__dlpack_device__()}, expected the CPU, a CUDA or a ROCm device")
+def capsule_of(array: Any, backend: Backend, stream: int | None) -> Any:
     asked: dict[str, Any] = {}
     if backend != Backend.CPU:  # the producer's work is ordered before what comes on this stream; CUDA's default is 1
         asked["stream"] = stream or (1 if backend == Backend.CUDA else 0)
     try:
-        capsule = array.__dlpack__(max_version=(1, 0), **asked)
+        return array.__dlpack__(max_version=(DLPACK_MAJOR, 0), **asked)
     except TypeError:  # from before DLPack 1.0
-        capsule = array.__dlpack__(**asked)
-    except BufferError as reason:
-        raise ValueError(f"is not given out by its library: {reason}") from None
-    name = capsule_name(capsule)
+        return array.__dlpack__(**asked)
+
+
+def dlpack_read_only(array: Any, flags: int | None) -> str | None:
+    library = type(array).__module__.partition(".")[0]
+    if library in IMMUTABLE:
+        return f"is an array of {library}, which never changes"
+    if flags is None:  # NumPy goes by the same rule
+        return None if library in WRITABLE else f"may be read-only, as {library}'s DLPack capsule from before 1.0 does not say"
+    if flags & 2:
+        return "comes as a copy from __dlpack__"
+    return "is read-only, as its DLPack capsule says" if flags & 1 else None
+
+
+def of_dlpack(array: Any, stream: int | None) -> View:
+    if not HAS_CAPSULES:
+        raise ValueError(f"is a {type_of(array)}, whose __dlpack__ needs CPython, and this is {sys.implementation.name}: "
+                         "expected an array of NumPy")
+    try:
+        place = tuple(array.__dlpack_device__())
+        backend = DEVICES.get(int(place[0]))
+        capsule = None if backend is None else capsule_of(array, backend, stream)
+        name = None if capsule is None else capsule_name(capsule)
+    except Exception as reason:
+        raise ValueError(f"is a {type_of(array)}, which gives no DLPack capsule: {reason}") from reason
+    if backend is None:
+        raise ValueError(f"is on DLPack's device {place}, expected the CPU, a CUDA or a ROCm device")
+    if name not in (b"dltensor_versioned", b"dltensor"):
+        raise ValueError(f"is a {type_of(array)}, which gives a capsule named {name!r}, expected one of DLPack's")
+    address, flags = capsule_pointer(capsule, name), None
     if name == b"dltensor_versioned":
-        managed = ctypes.cast(capsule_pointer(capsule, name), POINTER(DLManagedTensorVersioned)).contents
-        plain, is_writable = managed.tensor, not managed.flags & 1
-    else:  # from before DLPack 1.0: it says nothing of writing
-        plain, is_writable = ctypes.cast(capsule_pointer(capsule, b"dltensor"), POINTER(DLTensor)).contents, True
-    is_writable = is_writable and type(array).__module__.partition(".")[0] not in ("jax", "jaxlib")  # theirs never change
-    element = f"{DLPACK_KINDS.get(plain.code, f'code {plain.code} ')}{plain.bits}{'' if plain.lanes == 1 else f'x{plain.lanes}'}"
+        managed = ctypes.cast(address, POINTER(DLManagedTensorVersioned)).contents
+        if managed.major > DLPACK_MAJOR:  # what follows the version may be anything
+            raise ValueError(f"is of DLPack {managed.major}.{managed.minor}, expected {DLPACK_MAJOR}.x or earlier")
+        plain, flags = managed.tensor, managed.flags
+    else:
+        plain = ctypes.cast(address, POINTER(DLTensor)).contents
+    kind = DLPACK_KINDS.get(plain.code, f"DLPack's type code {plain.code} with bits ")
+    element = "bool" if kind == "bool" else f"{kind}{plain.bits}"
+    dtype = dtype_of(element + ("" if plain.lanes == 1 else f"x{plain.lanes}"))
     shape = plain.shape[:plain.ndim]
     strides = plain.strides[:plain.ndim] if plain.strides else contiguous(shape)
-    made = tensor((plain.data or 0) + plain.byte_offset, dtype_of(element), shape, strides)
-    return View(made, backend, plain.device_id, is_writable, capsule)
+    made = tensor((plain.data or 0) + plain.byte_offset, dtype, shape, strides)
+    return View(made, backend, plain.device_id, dlpack_read_only(array, flags), capsule)
 
 
 def of_cuda_array_interface(array: Any) -> View:
-    facts = array.__cuda_array_interface__
-    kinds = {"f": "float", "i": "int", "u": "uint"}
-    if facts["typestr"][0] == ">" or facts.get("mask") is not None:
-        raise ValueError("has a mask, or another order of bytes than this machine's")
-    size = int(facts["typestr"][2:])
-    dtype = dtype_of(kinds.get(facts["typestr"][1], facts["typestr"]) + str(8 * size))
-    shape = facts["shape"]
-    strides = in_elements(facts["strides"], size) if facts.get("strides") else contiguous(shape)
-    return View(tensor(facts["data"][0], dtype, shape, strides), Backend.CUDA, None, not facts["data"][1], array)
+    try:
+        facts = array.__cuda_array_interface__
+        typestr, (address, is_read_only) = str(facts["typestr"]), facts["data"]
+        address, shape = operator.index(address), tuple(map(operator.index, facts["shape"]))
+        strides = facts.get("strides") and tuple(map(operator.index, facts["strides"]))
+        mask = facts.get("mask")
+    except Exception as reason:
+        raise ValueError(f"has a __cuda_array_interface__ that cannot be read: {reason!r}, expected version 3's") from reason
+    if not all(-1 << 63 <= n < 1 << 63 for n in (*shape, *(strides or ()))):  # ctypes keeps the low bits
+        raise ValueError(f"is {shape} with the strides {strides}, expected integers of 64 bits")
+    if mask is not None:
+        raise ValueError("has a mask, expected none")
+    if typestr[:1] == ">":
+        raise ValueError(f"is of {typestr}, expected this machine's order of bytes")
+    dtype = dtype_of("bool" if typestr[1:] == "b1" else TYPESTRS.get(typestr[1:], typestr))
+    stride = in_elements(strides, int(typestr[2:])) if strides else contiguous(shape)
+    read_only = "is read-only, as its __cuda_array_interface__ says" if is_read_only else None
+    return View(tensor(address, dtype, shape, stride), Backend.CUDA, None, read_only, array)
 
 
 def is_torch(array: Any) -> bool:
@@ -157,11 +206,11 @@ def view(array: Any, stream: int | None) -> View:
         return of_dlpack(array, stream)
     if hasattr(array, "__cuda_array_interface__"):
         return of_cuda_array_interface(array)
-    raise TypeError(f"is a {type(array).__name__}, expected an array: of NumPy, PyTorch, or with __dlpack__")
+    raise TypeError(f"is a {type_of(array)}, {AN_ARRAY}")
 
 
 def empty(like: Any, shape: Any = None) -> Any:
-    """An array of `like`'s library, device and dtype, and of its shape, or of `shape`."""
+    """An array of `like`'s library, device and dtype, and of its shape, or of `shape`; None of a library that is not known."""
     module = type(like).__module__.partition(".")[0]
     if is_torch(like):
         torch = sys.modules["torch"]
@@ -169,8 +218,7 @@ def empty(like: Any, shape: Any = None) -> Any:
     if is_numpy(like) or module == "cupy":
         library = sys.modules["numpy" if is_numpy(like) else "cupy"]
         return library.empty_like(like) if shape is None else library.empty(tuple(shape), like.dtype)
-    view(like, None)  # or it says what is wrong
-    raise TypeError(f"arrays of {module} are not made here: give the result's array as out")
+    return None
 
 
 def written(array: Any) -> None:

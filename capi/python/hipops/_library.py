@@ -47,7 +47,9 @@ def check(status: int) -> None:
 def init(backend: Backend | str = Backend.AUTO) -> None:
     """Chooses the backend of this process. Without it the first call does: by HIPOPS_BACKEND, or else its arrays' device."""
     names = {b.name.lower(): b for b in Backend}
-    if isinstance(backend, str) and backend not in names or not isinstance(backend, (str, int)):
+    if isinstance(backend, bool) or not isinstance(backend, (str, int)):
+        raise TypeError(f"init: backend is {backend!r}, expected one of: {', '.join(names)}")
+    if backend not in names and backend not in list(Backend):
         raise ValueError(f"init: backend is {backend!r}, expected one of: {', '.join(names)}")
     check(LIBRARY.hipops_init(names[backend] if isinstance(backend, str) else backend))
 
@@ -58,4 +60,6 @@ def backend_in_use() -> Backend:
 
 def prepare(op: str | None = None) -> None:
     """Loads an op's kernels, or those of all, for the current device, so that no later call has to."""
-    check(LIBRARY.hipops_prepare(op.encode() if op is not None else None))
+    if not isinstance(op, (str, type(None))):
+        raise TypeError(f"prepare: op is {op!r}, expected an op's name or None")
+    check(LIBRARY.hipops_prepare(op.encode(errors="replace") if op is not None else None))

@@ -19,7 +19,7 @@ MEMORY = ("workspace", "report")
 NAMES = {("scatter", "x"): "src", ("scatter_add", "x"): "src", ("index_add", "x"): "source"}
 
 
-def _stream_of(stream: Any, like: Any) -> int | None:
+def _stream_of(op: str, stream: Any, like: Any) -> int | None:
     if stream is None:
         return _arrays.current_stream(like)
     for name in ("cuda_stream", "ptr"):  # PyTorch's, CuPy's
@@ -30,8 +30,17 @@ def _stream_of(stream: Any, like: Any) -> int | None:
     except TypeError:
         address = -1
     if isinstance(stream, bool) or not 0 <= address < 1 << 64:
-        raise TypeError(f"stream is {stream!r}, expected a stream of PyTorch or CuPy, or its address")
+        raise TypeError(f"{op}: stream is {stream!r}, expected a stream of PyTorch or CuPy, or its address")
     return address
+
+
+def _view(op: str, name: str, argument: Any, stream: int | None = None) -> _arrays.View:
+    try:
+        return _arrays.view(argument, stream)
+    except TypeError as mistake:
+        raise TypeError(f"{op}: {name} {mistake}") from mistake.__cause__
+    except ValueError as mistake:
+        raise ValueError(f"{op}: {name} {mistake}") from mistake.__cause__
 
 
 def _views(op: str, arguments: dict[str, Any], stream: int | None) -> dict[str, _arrays.View]:
@@ -43,12 +52,9 @@ def _views(op: str, arguments: dict[str, Any], stream: int | None) -> dict[str, 
         if argument is None or not (name in MEMORY or FUNCTIONS["hipops_" + in_header][1][name] is TensorPointer):
             continue
         shown = NAMES.get((op, name), name)
-        try:
-            made = _arrays.view(argument, stream)
-        except (TypeError, ValueError) as mistake:
-            raise type(mistake)(f"{op}: {shown} {mistake}") from None
-        if name in OUTPUTS + MEMORY and not made.is_writable:
-            raise ValueError(f"{op}: {shown} is read-only")
+        made = _view(op, shown, argument, stream)
+        if name in OUTPUTS + MEMORY and made.read_only:
+            raise ValueError(f"{op}: {shown} {made.read_only}, expected memory that may be written")
         other = views.get(first, made)
         is_elsewhere = None not in (made.device, other.device) and made.device != other.device
         if made.backend != other.backend or is_elsewhere:
@@ -93,18 +99,19 @@ def _number(op: str, name: str, kind: Any, value: Any) -> Any:
         wanted = "a number" if kind is ctypes.c_double else "an integer"
         raise TypeError(f"{op}: {name} is {value!r}, expected {wanted}") from None
     if kind is not ctypes.c_double and made.value != value:  # ctypes keeps the low bits
-        raise ValueError(f"{op}: {name} is {value}, which is out of range")
+        raise ValueError(f"{op}: {name} is {value}, expected an integer of {8 * ctypes.sizeof(kind)} bits")
     return made
 
 
 def _call(op: str, like: Any, stream: Any, **arguments: Any) -> None:
     """The function hipops_`op`, whose arguments are given by their names in hipops.h, but for the stream."""
     function = getattr(LIBRARY, "hipops_" + op)
-    address = _stream_of(stream, like)
+    address = _stream_of(op, stream, like)
     views = _views(op, arguments, address)
     arguments["workspace_bytes"] = _bytes(views["workspace"]) if "workspace" in views else 0
     values: list[Any] = []
-    for name, kind in FUNCTIONS["hipops_" + op][1].items():
+    names = FUNCTIONS["hipops_" + op][1]
+    for name, kind in names.items():
         if name == "stream":
             values.append(address)
         elif name in MEMORY:
@@ -124,14 +131,16 @@ def _call(op: str, like: Any, stream: Any, **arguments: Any) -> None:
             _arrays.used_on(arguments[name], address)
 
 
-def _rank(op: str, name: str, array: Any) -> int:
-    if not hasattr(array, "shape"):
-        raise TypeError(f"{op}: {name} is a {type(array).__name__}, expected an array")
-    return len(array.shape)
+def _shape(op: str, name: str, array: Any) -> tuple[int, ...]:
+    try:
+        return tuple(array.shape)
+    except Exception:  # as pyarrow's have none
+        made = _view(op, name, array).tensor
+        return tuple(made.shape[:made.rank])
 
 
 def _dim(op: str, dim: int, array: Any, name: str = "x") -> int:
-    rank = _rank(op, name, array)
+    rank = len(_shape(op, name, array))
     value = int(_number(op, "dim", ctypes.c_int64, dim).value)
     return value + rank if -rank <= value < 0 else value
 
@@ -143,13 +152,19 @@ def _flag(op: str, name: str, value: Any, bit: int) -> int:
 
 
 def _result(op: str, out: Any, x: Any, shape: Any = None) -> Any:
-    _rank(op, "x", x)
     if out is not None:
         return out
+    _shape(op, "x", x)
     try:
-        return _arrays.empty(x, shape)
-    except TypeError as mistake:
-        raise TypeError(f"{op}: {mistake}") from None
+        made = _arrays.empty(x, shape)
+    except (TypeError, ValueError, NotImplementedError) as reason:
+        _view(op, "x", x)
+        raise ValueError(f"{op}: out is None, and none of shape {shape} can be made: {reason}") from reason
+    if made is None:
+        _view(op, "x", x)  # or it says what is wrong
+        raise TypeError(f"{op}: out is None, expected an array for the result: x is a {_arrays.type_of(x)}, "
+                        "and hipops makes arrays of NumPy, PyTorch and CuPy alone")
+    return made
 
 
 def _flags(op: str, **flags: bool) -> int:
@@ -216,8 +231,7 @@ def rope_thd(x: Any, cos: Any, sin: Any, positions: Any = None, *, out: Any = No
 
 def gather(x: Any, dim: int, index: Any, *, out: Any = None, report: Any = None, stream: Any = None) -> Any:
     """y[i, j] = x[index[i, j], j] for dim 0. An index out of range gives 0, and is counted in the report."""
-    _rank("gather", "index", index)
-    y = _result("gather", out, x, index.shape)
+    y = _result("gather", out, x, _shape("gather", "index", index))
     _call("gather", x, stream, y=y, x=x, index=index, dim=_dim("gather", dim, x), report=report)
     return y
 
@@ -225,9 +239,9 @@ def gather(x: Any, dim: int, index: Any, *, out: Any = None, report: Any = None,
 def index_select(x: Any, dim: int, index: Any, *, out: Any = None, report: Any = None, stream: Any = None) -> Any:
     """y[i, j] = x[index[i], j] for dim 0. An index out of range gives 0, and is counted in the report."""
     dim = _dim("index_select", dim, x)
-    shape = list(x.shape)
-    if _rank("index_select", "index", index) == 1 and dim in range(len(shape)):  # else the library says what is wrong
-        shape[dim] = index.shape[0]
+    shape, count = list(_shape("index_select", "x", x)), _shape("index_select", "index", index)
+    if len(count) == 1 and dim in range(len(shape)):  # else the library says what is wrong
+        shape[dim], = count
     y = _result("index_select", out, x, shape)
     _call("index_select", x, stream, y=y, x=x, index=index, dim=dim, report=report)
     return y
@@ -263,18 +277,17 @@ def index_add_(y: Any, dim: int, index: Any, source: Any, *, workspace: Any = No
 
 
 def _upsample(op: str, x: Any, sizes: tuple[Any, ...], rule: Any, out: Any, stream: Any, **scales: Any) -> Any:
-    _rank(op, "x", x)
     for size in sizes:
         _number(op, "output_size", ctypes.c_int64, size)
         if size < 0:
             raise ValueError(f"{op}: output_size is {size}, expected 0 or more")
-    names = {"pytorch": Nearest.PYTORCH, "candle": Nearest.CANDLE, "exact": Nearest.EXACT}
-    if rule not in names and rule not in names.values():
+    names: dict[Any, Nearest] = {"pytorch": Nearest.PYTORCH, "candle": Nearest.CANDLE, "exact": Nearest.EXACT}
+    if not isinstance(rule, (str, int)) or rule not in names and rule not in names.values():
         raise ValueError(f"{op}: rule is {rule!r}, expected pytorch, candle or exact")
-    y = _result(op, out, x, (*x.shape[:2], *sizes))
-    _rank(op, "out", y)
-    if tuple(y.shape[2:]) != tuple(sizes):
-        raise ValueError(f"{op}: out is {tuple(y.shape)}, expected {tuple(sizes)} behind its first two sizes (output_size)")
+    y = _result(op, out, x, (*_shape(op, "x", x)[:2], *sizes))
+    made = _shape(op, "out", y)
+    if made[2:] != tuple(sizes):
+        raise ValueError(f"{op}: out is {made}, expected {tuple(sizes)} behind its first two sizes (output_size)")
     scales = {name: 0.0 if scale is None else scale for name, scale in scales.items()}
     _call(op, x, stream, y=y, x=x, rule=names.get(rule, rule), **scales)
     return y
@@ -296,8 +309,7 @@ def upsample_nearest2d(x: Any, output_size: tuple[int, int], scale_h: float | No
 
 def strided_copy(x: Any, *, out: Any = None, stream: Any = None) -> Any:
     """A copy of x; without `out` a contiguous one."""
-    _rank("strided_copy", "x", x)
-    y = _result("strided_copy", out, x, x.shape)
+    y = _result("strided_copy", out, x, _shape("strided_copy", "x", x))
     _call("strided_copy", x, stream, y=y, x=x)
     return y
 
