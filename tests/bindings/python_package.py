@@ -171,6 +171,7 @@ expect(ValueError, ["rms_norm: weight is of complex64,"], lambda: hipops.rms_nor
 expect(ValueError, ["rms_norm: weight is of <M8[ns],"], lambda: hipops.rms_norm(x, OnGpu(typestr="<M8[ns]")))
 expect(ValueError, ["rms_norm: weight is of >f4, expected this machine's"], lambda: hipops.rms_norm(x, OnGpu(typestr=">f4")))
 expect(ValueError, ["rms_norm: weight has a mask"], lambda: hipops.rms_norm(x, OnGpu(mask=True)))
+expect(ValueError, ["weight has the stream 0", "expected None, 1 (legacy default)"], lambda: hipops.rms_norm(x, OnGpu(stream=0)))
 expect(ValueError, ["weight has a __cuda_array_interface__", "TypeError"], lambda: hipops.rms_norm(x, OnGpu(data=None)))
 expect(ValueError, ["weight is (1180591620717411303424,)", "64 bits"], lambda: hipops.rms_norm(x, OnGpu(shape=(1 << 70,))))
 expect(ValueError, ["softmax: x is of void"], lambda: hipops.softmax(np.zeros(3, np.dtype([]))))

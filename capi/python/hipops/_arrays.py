@@ -31,6 +31,7 @@ class View(NamedTuple):
     device: int | None  # None where the array does not say
     read_only: str | None  # why it must not be written, in words that go on after its name
     owner: Any  # of the memory, for as long as the call takes
+    stream: int | None = None  # on which the array's library may still work on it, where that is the caller's to wait for
 
 
 class DLTensor(Structure):
@@ -171,7 +172,7 @@ def of_cuda_array_interface(array: Any) -> View:
         typestr, (address, is_read_only) = str(facts["typestr"]), facts["data"]
         address, shape = operator.index(address), tuple(map(operator.index, facts["shape"]))
         strides = facts.get("strides") and tuple(map(operator.index, facts["strides"]))
-        mask = facts.get("mask")
+        mask, stream = facts.get("mask"), facts.get("stream")
     except Exception as reason:
         raise ValueError(f"has a __cuda_array_interface__ that cannot be read: {reason!r}, expected version 3's") from reason
     if not all(-1 << 63 <= n < 1 << 63 for n in (*shape, *(strides or ()))):  # ctypes keeps the low bits
@@ -180,10 +181,13 @@ def of_cuda_array_interface(array: Any) -> View:
         raise ValueError("has a mask, expected none")
     if typestr[:1] == ">":
         raise ValueError(f"is of {typestr}, expected this machine's order of bytes")
+    if stream is not None and (type(stream) is not int or stream < 1):
+        raise ValueError(f"has the stream {stream!r} in its __cuda_array_interface__, "
+                         "expected None, 1 (legacy default), 2 (per-thread default) or an address")
     dtype = dtype_of("bool" if typestr[1:] == "b1" else TYPESTRS.get(typestr[1:], typestr))
     stride = in_elements(strides, int(typestr[2:])) if strides else contiguous(shape)
     read_only = "is read-only, as its __cuda_array_interface__ says" if is_read_only else None
-    return View(tensor(address, dtype, shape, stride), Backend.CUDA, None, read_only, array)
+    return View(tensor(address, dtype, shape, stride), Backend.CUDA, None, read_only, array, stream)
 
 
 def is_torch(array: Any) -> bool:

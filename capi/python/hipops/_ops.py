@@ -8,7 +8,7 @@ import operator
 import os
 from typing import Any, Literal
 
-from . import _arrays
+from . import _arrays, _streams
 from ._abi import DETERMINISTIC, FUNCTIONS, ROUND_BEFORE_WEIGHT, ROUND_SUM, WEIGHT_PLUS_ONE, Backend, Dtype, Nearest, TensorPointer
 from ._library import LIBRARY, backend_in_use, check, init
 
@@ -122,8 +122,16 @@ def _call(op: str, like: Any, stream: Any, **arguments: Any) -> None:
             values.append(arguments[name])
         else:
             values.append(_number(op, name, kind, arguments[name]))
+    own = address or _streams.LEGACY
+    others = {v.stream: name for name, v in views.items() if v.stream and v.stream != own and "stream" in names}
     with _arrays.on_device(like, views["x"].device) or contextlib.nullcontext():
+        if others:
+            LIBRARY.hipops_prepare(op.encode())  # gives a thread that has no context one; what it refuses, the call will
+        for other, name in others.items():
+            _streams.order(f"{op}: {NAMES.get((op, name), name)}'s", first=other, then=own)
         check(function(*values))
+        for other, name in others.items():
+            _streams.order(f"{op}: {NAMES.get((op, name), name)}'s", first=own, then=other)
     for name in views:
         if name in OUTPUTS:
             _arrays.written(arguments[name])

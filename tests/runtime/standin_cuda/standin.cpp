@@ -26,9 +26,10 @@ enum Error {
 
 std::mutex mutex;
 std::map<std::string, int> calls;
-std::set<void*> live;  // memory, streams, libraries, and the kernels of those
+std::set<void*> live;  // memory, streams, events, libraries, and the kernels of those
 bool initialized = false;
 char context;
+std::string order;  // of launches and waits
 thread_local void* current = nullptr;
 
 int ordered_failure(const std::string& function) {
@@ -69,6 +70,10 @@ int destroy(void* made) {
   std::free(made);
   return kSuccess;
 }
+
+void note(const std::string& what) { order += (order.empty() ? "" : ", ") + what; }
+
+std::string name_of(void* stream) { return std::to_string(reinterpret_cast<uintptr_t>(stream)); }
 
 void* pointer(uint64_t address) { return reinterpret_cast<void*>(static_cast<uintptr_t>(address)); }
 
@@ -138,8 +143,31 @@ STANDIN_API int cuFuncLoad(void* function) {
   return in_context("cuFuncLoad", [=] { return live.count(function) ? kSuccess : kInvalidHandle; });
 }
 STANDIN_API int cuLaunchKernel(void* function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                               void*, void**, void**) {
-  return in_context("cuLaunchKernel", [=] { return live.count(function) ? kSuccess : kInvalidHandle; });
+                               void* stream, void**, void**) {
+  return in_context("cuLaunchKernel", [=] {
+    note("launch on " + name_of(stream));
+    return live.count(function) ? kSuccess : kInvalidHandle;
+  });
+}
+STANDIN_API int cuEventCreate(void** event, unsigned) {
+  return in_context("cuEventCreate", [=] { return make(event, sizeof(void*)); });
+}
+STANDIN_API int cuEventDestroy_v2(void* event) {
+  return api("cuEventDestroy", [=] { return destroy(event); });
+}
+STANDIN_API int cuEventRecord(void* event, void* stream) {
+  return in_context("cuEventRecord", [=] {
+    std::memcpy(event, &stream, sizeof stream);
+    return kSuccess;
+  });
+}
+STANDIN_API int cuStreamWaitEvent(void* stream, void* event, unsigned) {
+  return in_context("cuStreamWaitEvent", [=] {
+    void* recorded = nullptr;
+    std::memcpy(&recorded, event, sizeof recorded);
+    note(name_of(stream) + " waits for " + name_of(recorded));
+    return kSuccess;
+  });
 }
 STANDIN_API int cuMemAlloc_v2(uint64_t* address, size_t bytes) {
   return in_context("cuMemAlloc", [=] { return make(address, bytes); });
@@ -186,7 +214,16 @@ STANDIN_API int standin_cuda_calls(const char* function) {
   return calls[function];
 }
 
-// What is there of memory, streams and libraries.
+// Launches and waits since it was last called.
+STANDIN_API const char* standin_cuda_order() {
+  static thread_local std::string text;
+  std::lock_guard<std::mutex> lock(mutex);
+  text.swap(order);
+  order.clear();
+  return text.c_str();
+}
+
+// What is there of memory, streams, events and libraries.
 STANDIN_API int standin_cuda_live() {
   std::lock_guard<std::mutex> lock(mutex);
   return static_cast<int>(live.size());
