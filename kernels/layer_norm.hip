@@ -39,6 +39,7 @@ struct LayerNorm {
   }
 
   static HIPOPS_METHOD bool is_extreme(const Normalization<T>& row) { return row.is_extreme(); }
+  static HIPOPS_METHOD bool may_lift(const Args&, const Normalization<T>& row) { return row.may_lift(); }
   template <int n>
   static HIPOPS_METHOD void apply(const Args&, const Normalization<T>& row, const C (&x)[n], C (&column)[3][n], C (&out)[1][n]) {
     row.apply(x, column[0], column[1], out[0]);

@@ -208,26 +208,27 @@ struct Normalization {
     return power != C(1) || (!is_f16<T> && Magnitude()(high) * scale < FloatFormat<C>::kDrop);
   }
 
+  // Whether apply_extreme() is right for this row. In others the mean times kLift may overflow, though it cancels the
+  // element; f16 has no such elements.
+  HIPOPS_METHOD bool may_lift() const { return is_f16<T> || is_extreme(); }
+
   // Times weights, plus biases.
   template <int n>
   HIPOPS_METHOD void apply(const C (&x)[n], const C (&weight)[n], const C (&bias)[n], C (&out)[n]) const {
 #pragma unroll
     for (int i = 0; i < n; ++i) out[i] = fused_multiply_add(fused_multiply_add(x[i] - high, scale, -low * scale), weight[i], bias[i]);
   }
-  // As apply() for a row that is not extreme, to the bit: such a row may share its wave with an extreme one.
   template <int n>
   HIPOPS_METHOD void apply_extreme(const C (&x)[n], const C (&weight)[n], const C (&bias)[n], C (&out)[n]) const {
     using F = FloatFormat<C>;
-    const bool extreme = is_extreme();
-    const C lift = extreme ? F::kLift : C(1), drop = extreme ? F::kDrop : C(1);
-    const C before = power < C(1) ? lift : C(1), after = power < C(1) ? C(1) : lift;  // as RowScale's
+    const C before = power < C(1) ? F::kLift : C(1), after = F::kLift / before;  // as RowScale's
 #pragma unroll
     for (int i = 0; i < n; ++i) {
       const C deviation = x[i] * (power * before) - high * before;
       const C lifted = fused_multiply_add(deviation, scale * after, -low * before * (scale * after));
-      const bool is_small = Magnitude()(lifted) < F::kLeastNormal * lift;
-      out[i] = is_small ? fused_multiply_add(lifted, weight[i] * drop, bias[i])
-                        : fused_multiply_add(lifted * drop, weight[i], bias[i]);
+      const bool is_small = Magnitude()(lifted) < F::kLeastNormal * F::kLift;
+      out[i] = is_small ? fused_multiply_add(lifted, weight[i] * F::kDrop, bias[i])
+                        : fused_multiply_add(lifted * F::kDrop, weight[i], bias[i]);
     }
   }
 

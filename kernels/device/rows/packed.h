@@ -145,9 +145,10 @@ struct StagedRow {
   HIPOPS_METHOD auto reduce(O op, F f, G g = {}) const {
     using V = decltype(f(C()));
     using W = decltype(g(V()));
-    constexpr int kInSum = 4;  // a sum of sums rounds a term less often than one long sum
+    // A sum of sums rounds a term less often than one long sum. A wide sum hardly rounds.
+    constexpr bool kSumOfSums = sizeof(W) == sizeof(C);
+    constexpr int kLast = 3 * n;  // of the four groups of a sum
     W all = O::template identity<W>(), sum = all;
-    int left_in_sum = kInSum;
 #pragma unroll 1
     for (int first = 0; first < cols; first += n) {
       C x[n];
@@ -160,9 +161,9 @@ struct StagedRow {
       }
       fold(tree, op);
       sum = op(sum, g(tree[0]));
-      if (--left_in_sum == 0) all = op(all, sum), sum = O::template identity<W>(), left_in_sum = kInSum;
+      if (kSumOfSums && (first & kLast) == kLast) all = op(all, sum), sum = O::template identity<W>();
     }
-    return op(all, sum);
+    return kSumOfSums ? op(all, sum) : sum;
   }
 };
 

@@ -150,20 +150,23 @@ struct RowScale {
     for (int i = 0; i < n; ++i) small |= x[i] != C(0) && Magnitude()(x[i] * factor) < FloatFormat<C>::kLeastNormal;
     return small && there && !(flags & round_before_weight);
   }
+  // Whether weigh_extreme() is right for this row. For others it would round denormal results twice; f16 has none.
+  template <class T>
+  HIPOPS_METHOD bool may_lift(bool there, int32_t flags) const {
+    return is_f16<T> || power != C(1) || (there && !(flags & round_before_weight));
+  }
   // For scaled rows and denormal results: numbers are multiplied by kLift until the weight is applied, so they keep their
-  // digits. As weigh() for a row that needs neither, to the bit: such a row may share its wave with one that does.
+  // digits. Other elements get the bits that weigh() gives them.
   template <class T, int n>
   HIPOPS_METHOD void weigh_extreme(const C (&x)[n], C (&weight)[n], bool there, int32_t flags, C (&out)[n]) const {
     using F = FloatFormat<C>;
     add_one(weight, there, flags);
-    const bool lifts = power != C(1) || (there && !(flags & round_before_weight));
-    const C lift = lifts ? F::kLift : C(1), drop = lifts ? F::kDrop : C(1);
-    const C before = power < C(1) ? lift : C(1), after = power < C(1) ? C(1) : lift;
+    const C before = power < C(1) ? F::kLift : C(1), after = F::kLift / before;
 #pragma unroll
     for (int i = 0; i < n; ++i) {
-      const C lifted = x[i] * (power * before) * (factor * after), normalized = lifted * drop;
+      const C lifted = x[i] * (power * before) * (factor * after), normalized = lifted * F::kDrop;
       if (flags & round_before_weight) out[i] = C(widen(narrow<T>(normalized))) * weight[i];
-      else out[i] = Magnitude()(lifted) < F::kLeastNormal * lift ? lifted * (weight[i] * drop) : normalized * weight[i];
+      else out[i] = Magnitude()(lifted) < F::kLeastNormal * F::kLift ? lifted * (weight[i] * F::kDrop) : normalized * weight[i];
     }
   }
 
@@ -196,6 +199,9 @@ struct RmsOp {
   static HIPOPS_METHOD RowScale<C> whole(const Args& a, const Part& part) { return RowScale<C>::of(part, terms_of(a, C())); }
 
   static HIPOPS_METHOD bool is_extreme(const RowScale<C>& scale) { return scale.power != C(1); }
+  static HIPOPS_METHOD bool may_lift(const Args& a, const RowScale<C>& scale) {
+    return scale.template may_lift<T>(a.columns[0].data != nullptr, a.flags);
+  }
   template <int n>
   static HIPOPS_METHOD bool loses_digits(const Args& a, const RowScale<C>& scale, const C (&x)[n]) {
     return scale.template loses_digits<T>(x, a.columns[0].data != nullptr, a.flags);

@@ -17,7 +17,8 @@
 //   whole(args, part)          what apply() needs of a row
 //   apply(args, row, v, columns, out)   the results of some elements
 //   kHasExtremes               whether rows may leave the range that apply() is for: then is_extreme(row) says of one that it
-//                              goes by apply_extreme(as apply)
+//                              goes by apply_extreme(as apply); and may_lift(args, row) says whether apply_extreme() is
+//                              right for a row that shares a wave with an extreme one
 //   kHasLeast                  whether apply() has `least` as well, and lowers it to the least magnitude of what has to keep
 //                              its digits: where that is denormal, loses_digits(args, row, v) says the same of some elements
 //
@@ -97,6 +98,19 @@ HIPOPS_FN void apply_to(const Args& a, const Row& row, const C (&x)[n], C (&colu
   else Op::apply(a, row, x, columns, out);
 }
 
+// Whether a row that is not extreme may meet the code for extreme rows: a wave holds several rows, or there is no other code
+// (store_tile). Such a row gets the bits that apply() gives it.
+template <class Shape>
+constexpr bool mixes_rows = Shape::kLanes < wave_size || Shape::kLanesAsNeeded || (!Shape::kOnChip && !bounds_give_registers);
+template <class Op, class Shape, bool kExtreme, class Args, class Row, class C, int n>
+HIPOPS_FN void apply_to_row(const Args& a, const Row& row, const C (&x)[n], C (&columns)[Op::kColumns + 1][n],
+                            C (&out)[Op::kOutputs][n], C* least) {
+  if constexpr (kExtreme && mixes_rows<Shape>) {
+    if (!Op::may_lift(a, row)) return apply_to<Op, false>(a, row, x, columns, out, least);
+  }
+  apply_to<Op, kExtreme>(a, row, x, columns, out, least);
+}
+
 // Stores what the op makes of a tile. Returns the least magnitude.
 template <class Op, class Shape, bool kExtreme, class Args, class Rows, class Row, class Columns>
 HIPOPS_FN auto store_results(const Args& a, const Tile<Op, Shape>& tile, const Rows& rows, int64_t base, const Row& row,
@@ -111,7 +125,7 @@ HIPOPS_FN auto store_results(const Args& a, const Tile<Op, Shape>& tile, const R
     if (base != 0 || col < 0 || !rows.live()) return;
     C element[1] = {tile.edge()}, weight[Op::kColumns + 1][1], out[Op::kOutputs][1];
     columns.at(col, weight);
-    apply_to<Op, kExtreme>(a, row, element, weight, out, &least);
+    apply_to_row<Op, Shape, kExtreme>(a, row, element, weight, out, &least);
 #pragma unroll
     for (int i = 0; i < Op::kOutputs; ++i)
       if (Op::kOutputs == 1 || rows.has(Op::kInputs + i)) rows.stream(Op::kInputs + i)[col] = narrow<T>(out[i][0]);
@@ -122,7 +136,7 @@ HIPOPS_FN auto store_results(const Args& a, const Tile<Op, Shape>& tile, const R
     const bool is_there = rows.live() && rows.there(col);
     C weight[Op::kColumns + 1][n], out[Op::kOutputs][n];
     columns.get(rows, v, col, weight);
-    apply_to<Op, kExtreme>(a, row, elements, weight, out, &least);
+    apply_to_row<Op, Shape, kExtreme>(a, row, elements, weight, out, &least);
 #pragma unroll
     for (int i = 0; i < Op::kOutputs; ++i) {
       const int stream = Op::kInputs + i;
