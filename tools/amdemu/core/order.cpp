@@ -56,21 +56,22 @@ OrderOp order_op(const Op& o, const Target& target) {
   return found;
 }
 
-Known joined(const Known& a, const Known& b) {
-  if (!b || a == b) return a;
-  if (!a) return b;
-  auto both = std::make_shared<std::map<u32, u32>>(*a);
-  for (const auto& [wave, store] : *b) {
-    u32& up_to = (*both)[wave];
-    up_to = std::max(up_to, store);
-  }
-  return both;
+void add(Known& to, u32 wave, UpTo done) {
+  if (!to || to.use_count() > 1) to = std::make_shared<std::map<u32, UpTo>>(to ? *to : std::map<u32, UpTo>());
+  UpTo& up_to = (*to)[wave];
+  up_to = {std::max(up_to.store, done.store), std::max(up_to.load, done.load)};
 }
 
-bool includes(const Known& known, u32 wave, u32 store) {
-  if (!known) return false;
+void add(Known& to, const Known& more) {
+  if (!to) to = more;
+  if (!more || to == more) return;
+  for (const auto& [wave, done] : *more) add(to, wave, done);
+}
+
+UpTo up_to(const Known& known, u32 wave) {
+  if (!known) return {};
   const auto found = known->find(wave);
-  return found != known->end() && found->second >= store;
+  return found == known->end() ? UpTo{} : found->second;
 }
 
 }  // namespace
@@ -84,14 +85,17 @@ std::vector<OrderOp> find_order(const std::vector<Op>& ops, const Target& target
 
 // ---- Who has touched which bytes
 
+struct WaveOrder::Access {
+  u32 wave = 0;    // its number + 1; 0: none
+  u32 number = 0;  // which of its stores, or loads
+  u32 op = 0;      // the instruction's place in the code
+};
+
 struct WaveOrder::Cell {  // of four bytes, or of one
   u32 launch = 0;
-  u32 writer = 0, store = 0;              // the wave's number + 1, and which of its stores it was
-  u32 reader = 0, load = 0, epoch = 0;    // the last one
-  const Op* written_by = nullptr;
-  const Op* read_by = nullptr;
-  bool by_shared = false;                 // written where all see it at once
-  bool is_split = false;                  // its four bytes have cells of their own
+  Access store, load, other_load;  // the last ones; other_load: of another workgroup than `load`
+  bool by_shared = false;  // stored where all see it at once
+  bool is_split = false;   // its four bytes have cells of their own
 };
 
 struct WaveOrder::Page {
@@ -136,14 +140,13 @@ void GroupOrder::begin(u32 waves, u64 number, bool has_one_cache) {
   arrived_.assign(waves, {});
   at_barrier_.assign(waves, {});
   foreign_arrived_ = foreign_ = released_arrived_ = released_ = nullptr;
-  number_ = u32(number), epoch_ = 1, has_one_cache_ = has_one_cache;
+  number_ = u32(number), has_one_cache_ = has_one_cache;
 }
 
 void GroupOrder::open() {
   at_barrier_ = arrived_;
-  foreign_ = joined(foreign_, foreign_arrived_);
-  released_ = joined(released_, released_arrived_);
-  ++epoch_;
+  add(foreign_, foreign_arrived_);
+  add(released_, released_arrived_);
 }
 
 // ---- Waves
@@ -154,7 +157,7 @@ void WaveOrder::begin(const Launch& launch, Workgroup& group, u32 index) {
   waves_ = u32(group.waves.size());
   first_ = group_->number_ * waves_;
   index_ = index;
-  loads_ = stores_ = loaded_ = stored_ = 0;
+  loads_ = stores_ = stored_ = 0;
   loading_.clear();
   storing_.clear();
   fresh_.assign(waves_, 0);
@@ -164,28 +167,42 @@ void WaveOrder::begin(const Launch& launch, Workgroup& group, u32 index) {
 
 // The oldest ones have come, until so many are left.
 void WaveOrder::wait(std::deque<Passing>& all, size_t left) {
-  for (; all.size() > left; all.pop_front()) {
-    Passing& p = all.front();
-    loaded_ = std::max(loaded_, p.load);
+  while (all.size() > left) {
+    const Passing p = std::move(all.front());
+    all.pop_front();
     stored_ = std::max(stored_, p.store);
-    released_ = joined(released_, p.released);
-    for (const Known& k : p.seen) seen_ = joined(seen_, k);
+    for (const Known& k : p.seen) add(seen_, k);
+    if (!p.write_back) continue;
+    add(released_, p.released);
+    add(released_, first_ + index_, {stored_, loaded()});  // it comes after what its wave has done before it
   }
 }
 
-// Stores that are where the workgroup's L2 has them: this wave's, and those of others that it knows of.
-Known WaveOrder::stored() const {
-  auto all = std::make_shared<std::map<u32, u32>>();
+// Up to which load all have come back. Those by the scalar cache, which no counter counts in order, have: AMDEMU_WAITS sees to it.
+u32 WaveOrder::loaded() const {
+  for (const Passing& p : loading_)
+    if (p.load != 0) return p.load - 1;
+  return loads_;
+}
+
+// What is done of the workgroup's waves, as this one knows: stores are where the workgroup's L2 has them.
+Known WaveOrder::of_group() const {
+  Known all;
   for (u32 w = 0; w < waves_; ++w) {
-    const u32 up_to = w == index_ ? stored_ : group_->at_barrier_[w].stored;
-    if (up_to != 0) (*all)[first_ + w] = up_to;
+    const auto& of = group_->at_barrier_[w];
+    const UpTo done = w == index_ ? UpTo{stored_, loaded()} : UpTo{of.stored, of.loaded};
+    if (done.store != 0 || done.load != 0) add(all, first_ + w, done);
   }
-  return all->empty() ? nullptr : Known(all);
+  return all;
 }
 
 Known WaveOrder::known() const {
-  const Known own = launch_->code->tgt.has_many_l2() ? joined(released_, group_->released_) : stored();
-  return joined(joined(own, have_), group_->foreign_);
+  const bool is_written_back = launch_->code->tgt.has_many_l2();
+  Known all = is_written_back ? released_ : of_group();
+  if (is_written_back) add(all, group_->released_);
+  add(all, have_);
+  add(all, group_->foreign_);
+  return all;
 }
 
 void WaveOrder::before(Wave&, const Op& o) {
@@ -194,20 +211,24 @@ void WaveOrder::before(Wave&, const Op& o) {
   told_of_ = nullptr;
   if (op.loads_left >= 0) wait(loading_, size_t(op.loads_left));
   if (op.stores_left >= 0) wait(storing_, size_t(op.stores_left));
-  if (op.invalidates & Reach::Device) near_ = joined(near_, seen_);
+  if (op.invalidates & Reach::Device) add(near_, seen_);
   if (op.invalidates & Reach::Group) {
-    have_ = joined(joined(have_, near_), group_->foreign_);
+    add(have_, near_);
+    add(have_, group_->foreign_);
     for (u32 w = 0; w < waves_; ++w) fresh_[w] = group_->at_barrier_[w].stored;
   }
   if (op.arrives) {
-    group_->arrived_[index_] = {stores_, stored_, group_->has_one_cache_ ? loads_ : loaded_};
-    group_->foreign_arrived_ = joined(group_->foreign_arrived_, have_);
-    group_->released_arrived_ = joined(group_->released_arrived_, released_);
+    group_->arrived_[index_] = {stores_, stored_, loads_, loaded()};
+    add(group_->foreign_arrived_, have_);
+    add(group_->released_arrived_, released_);
   }
   if (!op.counts_load && !op.counts_store) return;
   Passing passing;
   if (op.write_back) {
-    passing.released = joined(joined(stored(), have_), group_->foreign_);
+    passing.write_back = true;
+    passing.released = of_group();
+    add(passing.released, have_);
+    add(passing.released, group_->foreign_);
   } else if (o.info->kind == MemKind::Store) {
     passing.store = ++stores_;
   } else if (o.info->kind != MemKind::Atomic) {
@@ -228,7 +249,8 @@ u8* WaveOrder::access(Wave& w, const Op& o, u64 address, u32 bytes, u32 lane, bo
   if (op_->shared && write) {  // a release, for those that read it here
     if (told_of_ != &o) told_ = known(), told_of_ = &o;
     Known& told = shadow().told[address];
-    told = atomic ? joined(told, told_) : told_;
+    if (atomic) add(told, told_);
+    else told = told_;
   }
   u32 spoiled = 0;  // a bit a byte
   for (u64 at = address, end = address + bytes; at < end;) {
@@ -253,59 +275,85 @@ u8* WaveOrder::access(Wave& w, const Op& o, u64 address, u32 bytes, u32 lane, bo
 }
 
 bool WaveOrder::knows_store(const Cell& c, bool past_caches) const {
-  const u32 writer = c.writer - 1;
+  const u32 writer = c.store.wave - 1, store = c.store.number;
   if (writer - first_ < waves_) {
     const auto& of = group_->at_barrier_[writer - first_];
-    const u32 up_to = group_->has_one_cache_ ? of.placed : past_caches ? of.stored : fresh_[writer - first_];
-    if (up_to >= c.store) return true;
+    if ((group_->has_one_cache_ ? of.placed : past_caches ? of.stored : fresh_[writer - first_]) >= store) return true;
   }
-  if (includes(have_, writer, c.store)) return true;
-  if (includes(group_->foreign_, writer, c.store) && (group_->has_one_cache_ || past_caches)) return true;
-  return past_caches && (includes(seen_, writer, c.store) || includes(near_, writer, c.store));
+  if (up_to(have_, writer).store >= store) return true;
+  if ((group_->has_one_cache_ || past_caches) && up_to(group_->foreign_, writer).store >= store) return true;
+  return past_caches && (up_to(seen_, writer).store >= store || up_to(near_, writer).store >= store);
 }
 
-std::string WaveOrder::told(const Wave& w, u64 address, const char* what, u32 wave, const Op& other) const {
+// Loads of waves with one L0 come in order with what others store behind a barrier.
+bool WaveOrder::knows_load(const Access& load) const {
+  const u32 reader = load.wave - 1;
+  if (reader == first_ + index_) return true;
+  if (reader - first_ < waves_) {
+    const auto& of = group_->at_barrier_[reader - first_];
+    if ((group_->has_one_cache_ ? of.begun : of.loaded) >= load.number) return true;
+  }
+  return up_to(have_, reader).load >= load.number || up_to(group_->foreign_, reader).load >= load.number;
+}
+
+u32 WaveOrder::number_of(const Op& o) const { return u32(&o - launch_->code->ops.data()); }
+
+std::string WaveOrder::told(const Wave& w, u64 address, const char* what, const Access& other) const {
+  const Op& op = launch_->code->ops[other.op];
+  const u32 wave = other.wave - 1;
   char at[40], pc[20];
   snprintf(at, sizeof at, "0x%llx", static_cast<unsigned long long>(address));
-  snprintf(pc, sizeof pc, "%06x", other.addr);
+  snprintf(pc, sizeof pc, "%06x", op.addr);
   std::string where = at;
   if (w.hit && address >= w.hit->begin && address < w.hit->end) where += " ('" + w.hit->label + "' + " + std::to_string(address - w.hit->begin) + ")";
   const std::string group = wave / waves_ == first_ / waves_ ? "" : "workgroup " + std::to_string(wave / waves_) + ", ";
-  return "global memory at " + where + ": " + what + " " + group + "wave " + std::to_string(wave % waves_) + ", pc " + pc + ": " + other.text;
+  return "global memory at " + where + ": " + what + " " + group + "wave " + std::to_string(wave % waves_) + ", pc " + pc + ": " + op.text;
 }
 
 // Whether the access comes in order with those of other waves.
 bool WaveOrder::touch(Wave& w, const Op& o, Cell& c, u64 address, u32 lane, bool write, bool atomic) {
   const u32 me = first_ + index_ + 1;
-  const bool is_shared = op_->shared, is_foreign = c.writer != 0 && c.writer != me && !(is_shared && c.by_shared);
+  const bool is_shared = op_->shared, is_foreign = c.store.wave != 0 && c.store.wave != me && !(is_shared && c.by_shared);
   bool is_ordered = true;
   if ((!write || atomic) && is_foreign && (c.by_shared || !knows_store(c, is_shared))) {
     const char* const what = c.by_shared                     ? "loaded, and nothing orders that after the atomic of"
                              : !knows_store(c, true)         ? "loaded, and nothing that this wave knows of orders that after the store of"
                                                              : "loaded, and this wave's caches may be older than the store of";
-    if (atomic) w.fault(o, told(w, address, what, c.writer - 1, *c.written_by), int(lane));
-    if (launch_->order > 1) w.say(o, told(w, address, what, c.writer - 1, *c.written_by), int(lane));
+    if (atomic) w.fault(o, told(w, address, what, c.store), int(lane));
+    if (launch_->order > 1) w.say(o, told(w, address, what, c.store), int(lane));
     is_ordered = false;
   }
   if (!write) {
-    if (!is_shared) c.reader = me, c.load = loads_, c.epoch = group_->epoch_, c.read_by = &o;
+    if (!is_shared) loads(c, number_of(o));
     return is_ordered;
   }
-  // A load that is still on its way when its wave is at the barrier may come after what another wave stores behind it.
-  if (const u32 reader = c.reader - 1 - first_; c.reader != 0 && c.reader != me && reader < waves_ && c.epoch < group_->epoch_ &&
-                                                group_->at_barrier_[reader].loaded < c.load)
-    w.fault(o, told(w, address, "stored, and nothing orders that after the load of", c.reader - 1, *c.read_by), int(lane));
-  c.writer = me, c.store = stores_, c.written_by = &o, c.by_shared = is_shared, c.reader = 0;
+  // Such a load may come after this store, whichever came first here.
+  for (const Access* load : {&c.load, &c.other_load})
+    if (load->wave != 0 && !knows_load(*load))
+      w.fault(o, told(w, address, "stored, and nothing orders that after the load of", *load), int(lane));
+  c.store = {me, stores_, number_of(o)};
+  c.by_shared = is_shared;
+  c.load = c.other_load = {};
   return true;
 }
 
+void WaveOrder::loads(Cell& c, u32 op) const {
+  if (c.load.wave != 0 && c.load.wave - 1 - first_ >= waves_) c.other_load = c.load;
+  c.load = {first_ + index_ + 1, loads_, op};
+}
+
 void WaveOrder::scalar_load(Wave& w, const Op& o, u64 address, u32 bytes) {
+  ++loads_;
   for (u64 at = address & ~3ull; at < address + bytes; at += 4) {
-    const Cell& word = shadow().page(at / Page::kBytes).words[at % Page::kBytes / 4];
-    if (word.launch != shadow().launch) continue;
-    const Cell& c = word.is_split ? shadow().page(at / Page::kBytes).bytes[u32(at % Page::kBytes / 4)][0] : word;
-    if (c.writer != 0)
-      w.fault(o, told(w, at, "loaded by the scalar cache, which may be older than the store of", c.writer - 1, *c.written_by));
+    Page& page = shadow().page(at / Page::kBytes);
+    Cell& word = page.words[at % Page::kBytes / 4];
+    if (word.launch != shadow().launch) word = {}, word.launch = shadow().launch;
+    Cell* const cells = word.is_split ? page.bytes[u32(at % Page::kBytes / 4)].data() : &word;
+    for (Cell* c = cells; c < cells + (word.is_split ? 4 : 1); ++c) {
+      if (c->store.wave != 0)
+        w.fault(o, told(w, at, "loaded by the scalar cache, which may be older than the store of", c->store));
+      loads(*c, number_of(o));
+    }
   }
 }
 

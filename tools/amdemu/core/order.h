@@ -1,7 +1,7 @@
 // AMDEMU_ORDER: a load that no barrier, wait, write-back, atomic or invalidation orders after another wave's store to the same
 // bytes, as LLVM's memory model for the target has it, gives 255 for each of them. So a kernel that needs them is wrong however
-// its waves happened to run, and one that loads them beside what it needs is not. Nothing is delayed: it keeps who knows
-// what of whom.
+// its waves happened to run, and one that loads them beside what it needs is not. A store that nothing orders after another
+// wave's load of the same bytes is a fault. Nothing is delayed: it keeps who knows what of whom.
 //
 // Every workgroup is taken to have caches of its own: it may run on any compute unit, of any XCD.
 #pragma once
@@ -33,8 +33,9 @@ namespace Reach { constexpr u8 Group = 1, Device = 2; }
 void begin_order();  // of the next launch
 std::vector<OrderOp> find_order(const std::vector<Op>& ops, const Target& target);
 
-// Stores of waves that have come to where others see them: of each wave up to which.
-using Known = std::shared_ptr<const std::map<u32, u32>>;
+// What has been done of each wave: its stores have come to where others see them, its loads have come back; up to which.
+struct UpTo { u32 store = 0, load = 0; };
+using Known = std::shared_ptr<std::map<u32, UpTo>>;  // never changed once it is shared
 
 class GroupOrder {  // what the waves of a workgroup tell each other at its barriers
  public:
@@ -44,10 +45,10 @@ class GroupOrder {  // what the waves of a workgroup tell each other at its barr
 
  private:
   friend class WaveOrder;
-  struct Of { u32 placed = 0, stored = 0, loaded = 0; };  // up to which store, and load
+  struct Of { u32 placed = 0, stored = 0, begun = 0, loaded = 0; };  // up to which store, and load
   std::vector<Of> arrived_, at_barrier_;  // by wave
   Known foreign_arrived_, foreign_, released_arrived_, released_;
-  u32 number_ = 0, epoch_ = 1;
+  u32 number_ = 0;
   bool has_one_cache_ = true;
 };
 
@@ -63,24 +64,30 @@ class WaveOrder {
  private:
   struct Passing {             // an instruction that a counter counts
     u32 load = 0, store = 0;
-    Known released;            // by a write-back
+    bool write_back = false;
+    Known released;            // by it, but for its own wave's
     std::vector<Known> seen;   // by atomics and loads that go to where all see them
   };
+  struct Access;
   struct Cell;
   struct Page;
   friend class Shadow;
   void wait(std::deque<Passing>& all, size_t left);
-  Known stored() const;
+  u32 loaded() const;
+  Known of_group() const;
   Known known() const;         // that others may learn from an atomic of this wave
   bool touch(Wave& w, const Op& o, Cell& c, u64 address, u32 lane, bool write, bool atomic);
+  void loads(Cell& c, u32 op) const;
   bool knows_store(const Cell& c, bool past_caches) const;
-  std::string told(const Wave& w, u64 address, const char* what, u32 wave, const Op& other) const;
+  bool knows_load(const Access& load) const;
+  u32 number_of(const Op& o) const;
+  std::string told(const Wave& w, u64 address, const char* what, const Access& other) const;
 
   const Launch* launch_ = nullptr;
   GroupOrder* group_ = nullptr;
   const OrderOp* op_ = nullptr;               // the instruction that runs
   u32 index_ = 0, first_ = 0, waves_ = 0;     // first_: the number of the workgroup's wave 0 among all of the launch
-  u32 loads_ = 0, stores_ = 0, loaded_ = 0, stored_ = 0;
+  u32 loads_ = 0, stores_ = 0, stored_ = 0;
   std::deque<Passing> loading_, storing_;     // what counters count, oldest first
   std::vector<u32> fresh_;                    // of each wave of the workgroup, which stores this one's caches cannot hide
   Known seen_, near_, have_, released_;       // foreign stores: seen; with only L0 to be invalidated; to be read; to be told
