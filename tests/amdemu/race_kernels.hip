@@ -16,11 +16,15 @@ FN void device_fence() { __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "agent"); }
 FN u32 add(u32* at, u32 v) { return __hip_atomic_fetch_add(at, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT); }
 
 // ---- LDS: a thread of half `one` makes the first access, one of the other half the second; `apart`: a barrier is between.
-enum What { Load, Store, Add };
+enum What { Load, Store, Add, Swap };
 template <What what> FN u32 access(LDS u32* at) {
   if (what == Load) return *(volatile LDS u32*)at;
   if (what == Store) *(volatile LDS u32*)at = TID;
   if (what == Add) __hip_atomic_fetch_add(at, TID, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP);
+  if (what == Swap) {
+    u32 seen = *(volatile LDS u32*)at;  // the same instruction as of an atomic load
+    while (!__hip_atomic_compare_exchange_weak(at, &seen, seen + TID, __ATOMIC_RELAXED, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP)) {}
+  }
   return 0;
 }
 template <What first, What second> FN void in_lds(LDS u32* word, u32* out, u32 one, u32 apart) {
@@ -40,6 +44,10 @@ IN_LDS(lds_store_load, Store, Load)
 IN_LDS(lds_store_store, Store, Store)
 IN_LDS(lds_add_add, Add, Add)
 IN_LDS(lds_load_load, Load, Load)
+IN_LDS(lds_swap_store, Swap, Store)
+IN_LDS(lds_swap_load, Swap, Load)
+IN_LDS(lds_swap_add, Swap, Add)
+IN_LDS(lds_swap_swap, Swap, Swap)
 
 // ---- Memory: a block or a wave overwrites what others load.
 KERNEL overwrite(u32* data, u32* out, u32 writer) {  // one block loads, the other one stores
@@ -68,6 +76,12 @@ KERNEL overwrite_in_block(u32* data, u32* out, u32 writer) {  // waves of one bl
   else out[TID] = data[TID % 64];
 }
 
+KERNEL swap_loops(u32* data, u32* out, u32) {  // the other waves have their turn between the load and the swap
+  u32* const at = data + (TID & 1);
+  u32 seen = *at;
+  __builtin_amdgcn_s_sleep(1);
+  while (!__hip_atomic_compare_exchange_weak(at, &seen, seen + TID, __ATOMIC_RELAXED, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT)) {}
+}
 KERNEL in_place(u32* data, u32* out, u32) {  // each block has its own
   u32* const at = data + WG * 128 + TID;
   const u32 v = *at;

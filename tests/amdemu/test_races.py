@@ -20,10 +20,11 @@ with open(os.path.join(work, "in.bin"), "wb") as f:
     f.write(bytes(range(256)) * 16)
 DATA, OUT = "in:" + os.path.join(work, "in.bin"), "out:4096:" + os.path.join(work, "out.bin")
 LDS_KERNELS = {"lds_add_load": True, "lds_add_store": True, "lds_store_load": True, "lds_store_store": True,  # races without a barrier
-               "lds_add_add": False, "lds_load_load": False}
+               "lds_swap_store": True, "lds_swap_load": True, "lds_swap_add": False, "lds_swap_swap": False, "lds_add_add": False,
+               "lds_load_load": False}
 OVERWRITES = {"overwrite": 2, "overwrite_bytes": 2, "overwrite_uniform": 2, "overwrite_atomically": 2, "overwrite_own": 3,
               "overwrite_in_block": 1}  # blocks
-IN_ORDER = [("in_place", 3, 0), ("last_overwrites_in_order", 3, 3), ("flag_then_overwrite", 2, 0), ("flag_then_overwrite", 2, 1),
+IN_ORDER = [("in_place", 3, 0), ("swap_loops", 1, 0), ("last_overwrites_in_order", 3, 3), ("flag_then_overwrite", 2, 0), ("flag_then_overwrite", 2, 1),
             ("flag_then_load", 2, 0), ("flag_then_load", 2, 1)]  # blocks, and the last argument
 
 

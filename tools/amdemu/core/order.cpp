@@ -328,9 +328,10 @@ bool WaveOrder::touch(Wave& w, const Op& o, Cell& c, u64 address, u32 lane, bool
     return is_ordered;
   }
   // Such a load may come after this store, whichever came first here.
-  for (const Access* load : {&c.load, &c.other_load})
-    if (load->wave != 0 && !knows_load(*load))
-      w.fault(o, told(w, address, "stored, and nothing orders that after the load of", *load), int(lane));
+  for (const Access* load : {&c.load, &c.other_load}) {
+    if (load->wave == 0 || knows_load(*load) || (atomic && (launch_->code->ops[load->op].flags & F_TO_SWAP))) continue;
+    w.fault(o, told(w, address, "stored, and nothing orders that after the load of", *load), int(lane));
+  }
   c.store = {me, stores_, number_of(o)};
   c.by_shared = is_shared;
   c.load = c.other_load = {};
