@@ -4,6 +4,7 @@
 #define LDS __attribute__((address_space(3)))
 #define TID __builtin_amdgcn_workitem_id_x()
 #define WG __builtin_amdgcn_workgroup_id_x()
+#define SWAP(at, seen, v, scope) __hip_atomic_compare_exchange_weak(at, seen, v, __ATOMIC_RELAXED, __ATOMIC_RELAXED, scope)
 typedef unsigned int u32;
 
 FN void barrier(bool is_there) {
@@ -23,7 +24,7 @@ template <What what> FN u32 access(LDS u32* at) {
   if (what == Add) __hip_atomic_fetch_add(at, TID, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP);
   if (what == Swap) {
     u32 seen = *(volatile LDS u32*)at;  // the same instruction as of an atomic load
-    while (!__hip_atomic_compare_exchange_weak(at, &seen, seen + TID, __ATOMIC_RELAXED, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP)) {}
+    while (!SWAP(at, &seen, seen + TID, __HIP_MEMORY_SCOPE_WORKGROUP)) {}
   }
   return 0;
 }
@@ -36,8 +37,11 @@ template <What first, What second> FN void in_lds(LDS u32* word, u32* out, u32 o
   if (TID == 64 * (1 - one)) got = access<second>(word);
   out[TID] = got;
 }
-#define IN_LDS(name, first, second) \
-  KERNEL name(u32* out, u32 one, u32 apart) { __attribute__((shared)) static u32 word; in_lds<first, second>((LDS u32*)&word, out, one, apart); }
+#define IN_LDS(name, first, second)                            \
+  KERNEL name(u32* out, u32 one, u32 apart) {                  \
+    __attribute__((shared)) static u32 word;                   \
+    in_lds<first, second>((LDS u32*)&word, out, one, apart);   \
+  }
 IN_LDS(lds_add_load, Add, Load)
 IN_LDS(lds_add_store, Add, Store)
 IN_LDS(lds_store_load, Store, Load)
@@ -80,7 +84,7 @@ KERNEL swap_loops(u32* data, u32* out, u32) {  // the other waves have their tur
   u32* const at = data + (TID & 1);
   u32 seen = *at;
   __builtin_amdgcn_s_sleep(1);
-  while (!__hip_atomic_compare_exchange_weak(at, &seen, seen + TID, __ATOMIC_RELAXED, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT)) {}
+  while (!SWAP(at, &seen, seen + TID, __HIP_MEMORY_SCOPE_AGENT)) {}
 }
 KERNEL in_place(u32* data, u32* out, u32) {  // each block has its own
   u32* const at = data + WG * 128 + TID;

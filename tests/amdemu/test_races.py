@@ -24,8 +24,8 @@ LDS_KERNELS = {"lds_add_load": True, "lds_add_store": True, "lds_store_load": Tr
                "lds_load_load": False}
 OVERWRITES = {"overwrite": 2, "overwrite_bytes": 2, "overwrite_uniform": 2, "overwrite_atomically": 2, "overwrite_own": 3,
               "overwrite_in_block": 1}  # blocks
-IN_ORDER = [("in_place", 3, 0), ("swap_loops", 1, 0), ("last_overwrites_in_order", 3, 3), ("flag_then_overwrite", 2, 0), ("flag_then_overwrite", 2, 1),
-            ("flag_then_load", 2, 0), ("flag_then_load", 2, 1)]  # blocks, and the last argument
+IN_ORDER = [("in_place", 3, 0), ("swap_loops", 1, 0), ("last_overwrites_in_order", 3, 3), ("flag_then_overwrite", 2, 0),
+            ("flag_then_overwrite", 2, 1), ("flag_then_load", 2, 0), ("flag_then_load", 2, 1)]  # blocks, and the last argument
 
 
 def check(what, is_right, got):

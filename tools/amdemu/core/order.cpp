@@ -178,7 +178,7 @@ void WaveOrder::wait(std::deque<Passing>& all, size_t left) {
   }
 }
 
-// Up to which load all have come back. Those by the scalar cache, which no counter counts in order, have: AMDEMU_WAITS sees to it.
+// Up to which load all have come back. No counter counts in order those by the scalar cache: they are taken to have come.
 u32 WaveOrder::loaded() const {
   for (const Passing& p : loading_)
     if (p.load != 0) return p.load - 1;
@@ -324,7 +324,7 @@ bool WaveOrder::touch(Wave& w, const Op& o, Cell& c, u64 address, u32 lane, bool
     is_ordered = false;
   }
   if (!write) {
-    if (!is_shared) loads(c, number_of(o));
+    if (!is_shared) note_load(c, number_of(o));
     return is_ordered;
   }
   // Such a load may come after this store, whichever came first here.
@@ -338,7 +338,7 @@ bool WaveOrder::touch(Wave& w, const Op& o, Cell& c, u64 address, u32 lane, bool
   return true;
 }
 
-void WaveOrder::loads(Cell& c, u32 op) const {
+void WaveOrder::note_load(Cell& c, u32 op) const {
   if (c.load.wave != 0 && c.load.wave - 1 - first_ >= waves_) c.other_load = c.load;
   c.load = {first_ + index_ + 1, loads_, op};
 }
@@ -353,7 +353,7 @@ void WaveOrder::scalar_load(Wave& w, const Op& o, u64 address, u32 bytes) {
     for (Cell* c = cells; c < cells + (word.is_split ? 4 : 1); ++c) {
       if (c->store.wave != 0)
         w.fault(o, told(w, at, "loaded by the scalar cache, which may be older than the store of", c->store));
-      loads(*c, number_of(o));
+      note_load(*c, number_of(o));
     }
   }
 }

@@ -77,7 +77,7 @@ class WaveOrder {
   Known of_group() const;
   Known known() const;         // that others may learn from an atomic of this wave
   bool touch(Wave& w, const Op& o, Cell& c, u64 address, u32 lane, bool write, bool atomic);
-  void loads(Cell& c, u32 op) const;
+  void note_load(Cell& c, u32 op) const;
   bool knows_store(const Cell& c, bool past_caches) const;
   bool knows_load(const Access& load) const;
   u32 number_of(const Op& o) const;
