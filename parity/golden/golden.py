@@ -3,6 +3,7 @@
 import dataclasses
 import hashlib
 import math
+import re
 
 import numpy as np
 
@@ -145,6 +146,8 @@ class Case:
     bitwise: bool = False   # no arithmetic: large float outputs have a checksum of their bits, not of their values
 
     def __post_init__(self):
+        if not re.fullmatch("[A-Za-z0-9_-]{1,200}", self.name):  # as hipops-parity reads it; "1e+25" of a number is no such name
+            raise ValueError(f"{self.op}: a case's name is {self.name!r}, expected 1 to 200 letters, digits, _ and -")
         for argument in self.in_out:
             if argument in self.inputs:
                 t = self.inputs[argument]
