@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """doc_links.py SOURCE: every link of the pages in SOURCE leads to a file or folder that is there, and to a heading that
-the page has."""
+the page has; every script that code on a page begins with is there, and can be executed."""
 
+import os
 import pathlib
 import re
 import sys
@@ -28,11 +29,17 @@ def broken_links(page):
             yield f"{link}: no such heading"
 
 
+def broken_commands(page, source):
+    for script in re.findall(r"(?:^    |`|&& )((?:tools|tests)/[\w/]+\.(?:py|sh))\b", page.read_text(), re.MULTILINE):
+        if not os.access(source / script, os.X_OK):
+            yield f"{script}: no such file, or not executable"
+
+
 def main():
     source = pathlib.Path(sys.argv[1])
     pages = [page for page in sorted(source.rglob("*.md")) if "build" not in page.relative_to(source).parts]
-    broken = [f"{page.relative_to(source)}: {why}" for page in pages for why in broken_links(page)]
-    print("\n".join(broken) if broken else f"{len(pages)} pages, no broken links")
+    broken = [f"{page.relative_to(source)}: {why}" for page in pages for why in (*broken_links(page), *broken_commands(page, source))]
+    print("\n".join(broken) if broken else f"{len(pages)} pages, no broken links, and no broken commands")
     return 1 if broken or not pages else 0
 
 
