@@ -23,7 +23,8 @@ function(hipops_python name library)
   set_tests_properties(python_${name} PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT
     "PYTHONDONTWRITEBYTECODE=1;PYTHONPATH=${PROJECT_SOURCE_DIR}/capi/python;HIPOPS_LIBRARY=$<TARGET_FILE:${library}>")
 endfunction()
-hipops_python(package hipops ${CMAKE_CURRENT_SOURCE_DIR}/bindings/python_package.py ${PROJECT_SOURCE_DIR}/docs/guide/python.md)
+hipops_python(package hipops ${CMAKE_CURRENT_SOURCE_DIR}/bindings/python_package.py ${PROJECT_SOURCE_DIR}/docs/guide/python.md
+  ${PROJECT_SOURCE_DIR}/README.md)
 hipops_python(streams hipops ${CMAKE_CURRENT_SOURCE_DIR}/bindings/python_streams.py)
 set_property(TEST python_streams APPEND PROPERTY ENVIRONMENT HIPOPS_BACKEND=cuda HIPOPS_CUDA_LIBRARY=$<TARGET_FILE:standin_cuda>)
 hipops_python(parity hipops_wheel -m hipops parity --golden ${PROJECT_SOURCE_DIR}/parity/golden --backend cpu --topic smoke)

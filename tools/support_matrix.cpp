@@ -1,7 +1,7 @@
-// Prints the support matrix of README.md, from the ops themselves: support_matrix > table.md
+// Prints the support matrix of README.md, a row for each op, from the ops themselves: support_matrix > table.md
 #include <cstdio>
-#include <map>
 #include <string>
+#include <vector>
 
 #include "ops.h"
 #include "tensor/tensor.h"
@@ -10,14 +10,39 @@ using namespace hipops;
 
 namespace {
 
-void append(std::string* list, const std::string& item) { *list += (list->empty() ? "" : ", ") + item; }
+using Dtypes = std::vector<hipops_dtype>;
 
-// The dtypes `second` may have where the first is `dtype`, as "f32, bf16".
-std::string second_dtypes(const Op& op, hipops_dtype dtype) {
+std::string list(const Dtypes& dtypes) {
   std::string text;
-  for (int second = HIPOPS_F32; second <= HIPOPS_U64; ++second)
-    if (op.supports(dtype, hipops_dtype(second))) append(&text, dtype_name(hipops_dtype(second)));
+  for (const hipops_dtype dtype : dtypes) text += (text.empty() ? "" : ", ") + std::string(dtype_name(dtype));
   return text.empty() ? "-" : text;
+}
+
+Dtypes firsts(const Op& op) {
+  Dtypes dtypes;
+  for (int dtype = HIPOPS_F32; dtype <= HIPOPS_U64; ++dtype)
+    if (op.supports(hipops_dtype(dtype), HIPOPS_NONE)) dtypes.push_back(hipops_dtype(dtype));
+  return dtypes;
+}
+
+Dtypes seconds(const Op& op, hipops_dtype first) {
+  Dtypes dtypes;
+  for (int second = HIPOPS_F32; second <= HIPOPS_U64; ++second)
+    if (op.supports(first, hipops_dtype(second))) dtypes.push_back(hipops_dtype(second));
+  return dtypes;
+}
+
+// What the second operand may be: of any first one the same; as the first one, or f32; or told for each first one.
+std::string second_operand(const Op& op, const Dtypes& dtypes) {
+  bool same = true, first_or_f32 = true;
+  std::string each;
+  for (const hipops_dtype dtype : dtypes) {
+    const Dtypes second = seconds(op, dtype);
+    same &= second == seconds(op, dtypes.front());
+    first_or_f32 &= second == (dtype == HIPOPS_F32 ? Dtypes{HIPOPS_F32} : Dtypes{HIPOPS_F32, dtype});
+    each += (each.empty() ? "" : "; ") + std::string("with ") + dtype_name(dtype) + ": " + list(second);
+  }
+  return same ? list(seconds(op, dtypes.front())) : first_or_f32 ? "the op's dtype, or f32" : each;
 }
 
 }  // namespace
@@ -26,11 +51,7 @@ int main() {
   std::printf("| op | dtypes | dtype of the second operand (weight and bias; cos and sin; index) |\n|---|---|---|\n");
   for (int i = 0; i < op_count; ++i) {
     const Op& op = *all_ops[i];
-    std::map<std::string, std::string> dtypes;  // by the second ones
-    for (int dtype = HIPOPS_F32; dtype <= HIPOPS_U64; ++dtype)
-      if (op.supports(hipops_dtype(dtype), HIPOPS_NONE))
-        append(&dtypes[second_dtypes(op, hipops_dtype(dtype))], dtype_name(hipops_dtype(dtype)));
-    for (const auto& [second, first] : dtypes)
-      std::printf("| %s | %s | %s |\n", op.name, first.c_str(), second.c_str());
+    const Dtypes dtypes = firsts(op);
+    std::printf("| %s | %s | %s |\n", op.name, list(dtypes).c_str(), second_operand(op, dtypes).c_str());
   }
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""python_package.py PAGE: the package hipops on NumPy arrays, on the CPU backend: its ops beside NumPy's, what it refuses, and the
-example on PAGE. HIPOPS_LIBRARY and PYTHONPATH say where it is. Exit 77 without NumPy."""
+"""python_package.py PAGE...: the package hipops on NumPy arrays, on the CPU backend: its ops beside NumPy's, what it refuses, and the
+first example on each PAGE. HIPOPS_LIBRARY and PYTHONPATH say where it is. Exit 77 without NumPy."""
 
 import contextlib
 import ctypes
@@ -246,12 +246,13 @@ if not np.array_equal(before, x):
     wrong.append("a refused call wrote")
 
 # ---- Programs
-page = re.search(r"```python\n(.*?)```", pathlib.Path(sys.argv[1]).read_text(), re.S).group(1)
-printed = io.StringIO()
-with contextlib.redirect_stdout(printed):
-    exec(compile(page, sys.argv[1], "exec"), {})
-if printed.getvalue().split("\n")[:-1] != re.findall(r"print\(.*\)  # (.*)", page):
-    wrong.append(f"the page's example printed {printed.getvalue()!r}")
+for path in sys.argv[1:]:
+    page = re.search(r"```python\n(.*?)```", pathlib.Path(path).read_text(), re.S).group(1)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(page, path, "exec"), {})
+    if printed.getvalue().split("\n")[:-1] != re.findall(r"print\(.*\)  # (.*)", page):
+        wrong.append(f"{path}: its example printed {printed.getvalue()!r}")
 
 
 def expect_program(status, words, arguments, **environment):

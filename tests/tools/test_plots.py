@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""test_plots.py SOURCE WORK: docs/benchmarks.md and its pictures are what tools/bench/page.py makes of the figures there, and
-tools/bench/compare.py draws them, without a GPU and without PyTorch."""
+"""test_plots.py SOURCE WORK: docs/benchmarks.md, its tables and pictures, and what README.md says first, are what tools/bench/page.py
+makes of the figures there, and tools/bench/compare.py draws them, without a GPU and without PyTorch."""
 
 import json
 import os
@@ -59,6 +59,10 @@ def page_is_of_the_figures():
     shutil.copytree(KEPT, folder)
     shutil.copy(KEPT + ".md", folder + ".md")
     assert run_page(folder, "--check").returncode == 0
+    with open(os.path.join(folder, "h100.md"), "a") as file:
+        file.write("\n")
+    run = run_page(folder, "--check")
+    assert run.returncode == 1 and "h100.md is not of the figures" in run.stderr, (run.returncode, run.stderr)
     with open(os.path.join(folder, "h200.json")) as file:
         report = json.load(file)
     report["rows"][0]["hipops"] *= 2
@@ -68,6 +72,27 @@ def page_is_of_the_figures():
     assert run.returncode == 1 and "is not of the figures" in run.stderr, (run.returncode, run.stderr)
     run = run_page(os.path.join(source, "docs/guide"))
     assert run.returncode == 2 and "no .json there" in run.stderr, (run.returncode, run.stderr)
+
+
+def page_is_for_readers():
+    """A row for each workload is in a file of its own."""
+    with open(KEPT + ".md") as file:
+        text = file.read()
+    assert len(text.split()) < 2500, len(text.split())
+    for name, report in page.kept(KEPT).items():
+        assert f"(benchmarks/{name}.md)" in text, name
+        with open(os.path.join(KEPT, name + ".md")) as file:
+            table = file.read()
+        for row in report["rows"]:
+            assert f"| `{row['name']}` |" in table, (name, row["name"])
+
+
+def readme_says_what_one_gains():
+    with open(FIGURES) as file:
+        expected = page.gain(json.load(file))
+    with open(os.path.join(source, "README.md")) as file:
+        first_screen = " ".join(file.read().split()[:200])
+    assert expected in first_screen, f"README.md begins without: {expected}"
 
 
 def shown(picture, rows):
@@ -88,11 +113,12 @@ def pictures_are_of_the_figures():
         measured = {row["name"] for row in report["rows"]}
         expected = [typical for typical in plots.TYPICAL if typical in measured]
         assert [row["name"] for row in plots.typical(report)] == expected, name
+        assert all("eager" in row and "compile" in row for row in plots.typical(report)), "a bar alone says nothing"
         assert expected == plots.TYPICAL or name != "h200", "the README's picture has a workload of each op"
         with open(os.path.join(KEPT, name + ".svg")) as file:
             picture = file.read()
         shown(picture, plots.typical(report))
-        assert plots.subtitle(report) in picture, name
+        assert plots.subtitle(report) in picture and f"hipops {report['hipops']}" not in picture, name
         assert len(picture) < LARGEST[0] + LARGEST[1] * len(plots.TYPICAL), (name, len(picture))
 
 
@@ -102,6 +128,8 @@ def main():
     groups = plots.grouped(rows)
     assert sorted(row["name"] for _, _, members in groups for row in members) == sorted(row["name"] for row in rows)
     page_is_of_the_figures()
+    page_is_for_readers()
+    readme_says_what_one_gains()
     pictures_are_of_the_figures()
     refuses_others()
     writes_to_stdout()

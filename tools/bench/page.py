@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Makes docs/benchmarks.md, and a picture for each device, of what compare.py --others --json has kept in docs/benchmarks.
+"""Makes docs/benchmarks.md, and for each device a page of all its workloads and a picture, of what compare.py --others --json has
+kept in docs/benchmarks.
 
-    page.py docs/benchmarks            writes the page; the pictures, too, where there is matplotlib
-    page.py docs/benchmarks --check    ends with 1 where the page is not what would be written
+    page.py docs/benchmarks            writes the pages; the pictures, too, where there is matplotlib
+    page.py docs/benchmarks --check    ends with 1 where a page is not what would be written
 """
 
 import argparse
@@ -43,8 +44,10 @@ WHY = [
     (r"", "not looked into"),
 ]
 
+MADE = "<!-- Made by tools/bench/page.py of the figures in docs/benchmarks: do not edit. -->"
+
 INTRO = """\
-<!-- Made by tools/bench/page.py of the figures in docs/benchmarks: do not edit. -->
+{made}
 # Benchmarks
 
 Is it fast on your card?
@@ -66,10 +69,28 @@ the 55 of the standard table and 8 others were, in one run; the others have the 
 layer_norm, rms_norm, softmax and fused_add_rms_norm, so its medians are of other workloads than the H200's; those of
 scatter_add and index_add are of older kernels than today's.
 
-A workload is named by op, dtype and shape. `rms_norm/bf16/16384x4096` has 16384 rows of 4096 columns.
-`index_add/f32/262144x256->16384` adds 262144 rows onto 16384 of them, named at random; with `/zipf` by Zipf's law; with
-`/half`, half of the sources have one and the same destination. `gather/bf16/8192x8192:0->...` gathers along dimension 0.
+The figures are those of the source of their day: kernels have changed since. The library called itself 0.1.0 then, as its
+JSON says; no 0.1.0 was released.
+
+A workload is named by op, dtype and shape. {names}
 scatter is not timed. copy2d is strided_copy's slices.
+"""
+
+NAMES = """\
+`rms_norm/bf16/16384x4096` has 16384 rows of 4096 columns.
+`index_add/f32/262144x256->16384` adds 262144 rows onto 16384 of them, named at random; with `/zipf` by Zipf's law; with
+`/half`, half of the sources have one and the same destination. `gather/bf16/8192x8192:0->...` gathers along dimension 0."""
+
+TABLE = """\
+{made}
+# All workloads on the {card}
+
+{device}, driver {driver}, PyTorch {torch}, {date} ([the figures as JSON]({name}.json)). Times are in µs. What roof, share and x
+are, and how a workload is timed: [benchmarks](../benchmarks.md).
+
+{names}
+
+{rows}
 """
 
 AMD = """\
@@ -267,12 +288,7 @@ def device(name, report):
 {report['device']}, driver {report['driver']}, PyTorch {report['torch']}, {report['date']}
 ([the figures as JSON](benchmarks/{name}.json)).
 
-<details>
-<summary>All {len(rows)} workloads, in µs</summary>
-
-{all_rows(report, peers)}
-
-</details>
+[All {len(rows)} workloads](benchmarks/{name}.md), each with its time, its share and x.
 
 ### What is not reached on the {card(report)}
 
@@ -287,9 +303,27 @@ Large workloads under {percent(REACHED)} of the roof:
 """
 
 
+def workloads(name, report):
+    rows = [row for row in report["rows"] if not row.get("missing")]
+    about = {key: report[key] for key in ("device", "driver", "torch", "date")}
+    return TABLE.format(made=MADE, card=card(report), name=name, names=NAMES, rows=all_rows(report, peers_of(rows)), **about)
+
+
+def gain(report):
+    """What README.md says first."""
+    def median_x(peer):
+        return f"{statistics.median(row[peer] / row['hipops'] for row in report['rows'] if peer in row):.1f}"
+
+    rows = report["rows"]
+    beside, large = sum("eager" in row and "compile" in row for row in rows), sum(map(is_large, rows))
+    return (f"On an {report['device']} ({report['date']}) they are {median_x('eager')} times as fast as PyTorch eager and "
+            f"{median_x('compile')} times as fast as torch.compile: the medians of {beside} workloads. Large ones run at "
+            f"{percent(median_share(rows))} of the speed of a plain copy: the median of {large}.")
+
+
 def page(reports):
     """Of reports by the name of their files."""
-    parts = [INTRO.format(cards=cards(list(reports.values())), summary=summary(list(reports.values())))]
+    parts = [INTRO.format(made=MADE, names=NAMES, cards=cards(list(reports.values())), summary=summary(list(reports.values())))]
     parts += [device(name, report) for name, report in reports.items()]
     return "\n".join([*parts, AMD, REPEAT])
 
@@ -307,21 +341,25 @@ def kept(folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", help="docs/benchmarks: of the figures, and for the pictures; the page comes beside it")
-    parser.add_argument("--check", action="store_true", help="write nothing; end with 1 where the page is another")
+    parser.add_argument("folder", help="docs/benchmarks: of the figures, and for the pictures and tables; the page comes beside it")
+    parser.add_argument("--check", action="store_true", help="write nothing; end with 1 where a page is another")
     arguments = parser.parse_args()
-    path = os.path.normpath(arguments.folder) + ".md"
     try:
         reports = kept(arguments.folder)
-        text = page(reports)
+        pages = {os.path.normpath(arguments.folder) + ".md": page(reports)}
+        pages.update({os.path.join(arguments.folder, name + ".md"): workloads(name, report) for name, report in reports.items()})
+        for path, text in pages.items():
+            if arguments.check:
+                with open(path, encoding="utf-8") as file:
+                    if file.read() != text:
+                        print(f"{path} is not of the figures in {arguments.folder}: run tools/bench/page.py {arguments.folder}",
+                              file=sys.stderr)
+                        return 1
+            else:
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(text)
         if arguments.check:
-            with open(path, encoding="utf-8") as file:
-                if file.read() == text:
-                    return 0
-            print(f"{path} is not of the figures in {arguments.folder}: run tools/bench/page.py {arguments.folder}", file=sys.stderr)
-            return 1
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+            return 0
     except (OSError, ValueError) as error:
         parser.exit(2, f"page.py: {error}\n")
     try:

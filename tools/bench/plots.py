@@ -33,8 +33,8 @@ GROUPS = [
     ("copies", "strided copies", lambda row: row["op"] == "strided_copy"),
 ]
 
-# The rows of the overview: a large tensor of each op, then what one step of decoding has.
-TYPICAL = ["rms_norm/bf16/16384x4096", "layer_norm/bf16/16384x4096", "softmax/bf16/16384x4096", "softmax/bf16/1024x128256",
+# The rows of the overview, each timed beside a peer: a large tensor of each op, then what one step of decoding has.
+TYPICAL = ["rms_norm/bf16/16384x4096", "layer_norm/bf16/16384x4096", "softmax/bf16/16384x4096",
            "rope/bf16/4x32x4096x128", "rope_i/bf16/4x32x4096x128", "rope_thd/bf16/4x4096x32x128", "gather_lastdim/bf16/8192x8192/i64",
            "index_select/bf16/128256x4096/16384", "scatter_add_dim0/f32/262144x256->16384/i64", "index_add/f32/262144x256->16384",
            "upsample_nearest1d/bf16/16x512x16384->32768", "upsample_nearest2d/bf16/8x256x128x128->256x256",
@@ -55,9 +55,8 @@ def grouped(rows):
 
 
 def subtitle(report):
-    """What was measured on what, as far as the report says."""
-    parts = [report["device"], report.get("driver") and f"driver {report['driver']}", f"PyTorch {report['torch']}",
-             report.get("hipops") and f"hipops {report['hipops']}", report.get("date")]
+    """What was measured on what, as far as the report says; not hipops' version, which tells nothing between releases: the date does."""
+    parts = [report["device"], report.get("driver") and f"driver {report['driver']}", f"PyTorch {report['torch']}", report.get("date")]
     return ", ".join(part for part in parts if part)
 
 
@@ -106,7 +105,7 @@ def draw(report, folder):
 
 
 def typical(report):
-    by_name = {row["name"]: row for row in report["rows"] if not row.get("missing")}
+    by_name = {row["name"]: row for row in report["rows"] if "eager" in row or "compile" in row}
     return [by_name[name] for name in TYPICAL if name in by_name]
 
 
