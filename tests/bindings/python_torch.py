@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """python_torch.py PAGE: torch.ops.hipops and hipops.torch.patch, on a GPU where PyTorch sees one, else on the CPU: PyTorch's opcheck,
-results beside its own, torch.compile, gradients, and the example on PAGE. Exit 77 without PyTorch."""
+results beside its own, torch.compile, gradients, and the examples on PAGE. Exit 77 without PyTorch."""
 
 import contextlib
 import copy
 import functools
+import importlib.util
 import io
 import pathlib
 import pickle
@@ -270,13 +271,16 @@ if hipops._patch.wrapped_as(renamed(renamed(first)), second)(old=4) != 8:
     wrong.append("what a wrapper does is lost")
 
 # ---- The page
-page = re.search(r"```python\n(.*?)```", pathlib.Path(sys.argv[1]).read_text(), re.S).group(1)
-if device == "cpu":
-    page = page.replace('"cuda"', '"cpu"')
-printed = io.StringIO()
-with contextlib.redirect_stdout(printed):
-    exec(compile(page, sys.argv[1], "exec"), {})
-if printed.getvalue().split("\n")[:-1] != re.findall(r"print\(.*\)  # (.*)", page):
-    wrong.append(f"the page's example printed {printed.getvalue()!r}")
+names = {}
+for example in re.findall(r"```python\n(.*?)```", pathlib.Path(sys.argv[1]).read_text(), re.S):
+    if "transformers" in example and importlib.util.find_spec("transformers") is None:
+        continue
+    if device == "cpu":
+        example = example.replace('"cuda"', '"cpu"')
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(example, sys.argv[1], "exec"), names)
+    if printed.getvalue().split("\n")[:-1] != re.findall(r"(?:print\(.*\)  |^)# (.*)", example, re.M):
+        wrong.append(f"the page's example printed {printed.getvalue()!r}")
 print("\n".join(wrong) or f"PyTorch {torch.__version__} on {device}: passed")
 sys.exit(1 if wrong else 0)
