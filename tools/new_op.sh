@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# new_op.sh [--rows] NAME: the files of a new op, of a template that builds and passes as it is: one that doubles its input,
-# or, with --rows, an op of rows, log(softmax(x)). What it then needs to become the op that it is named after:
-# docs/guide/add-an-op.md.
+# new_op.sh [--rows] NAME: the files of a new op, and its functions in C++, Python and Rust, of a template that builds and passes
+# as it is: one that doubles its input, or, with --rows, an op of rows, log(softmax(x)). What it then needs to become the op that
+# it is named after: docs/guide/add-an-op.md.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 templates=tools/new_op family=move
@@ -23,6 +23,8 @@ filled() {
     *) sed -e "s/@op@/$op/g; s/@Op@/$pascal/g; s/@OP@/${op^^}/g" "$templates/$1" ;;
   esac
 }
+# python_of_softmax BEGINNING FILE: the file's statement that begins so, for the op: what bindings share may change.
+python_of_softmax() { awk -v begins="^$1" '/^[^ ]/ { inside = $0 ~ begins } inside' "$2" | sed "s/softmax/$op/g"; }
 as_softmax() { sed -e "s/softmax/$op/g; s/Softmax/$pascal/g; s/SOFTMAX/${op^^}/g" "$1"; }
 # inserted FILE BEFORE TEXT: the text, before the last line of the file that has BEFORE in it.
 inserted() {
@@ -56,6 +58,19 @@ HIPOPS_API hipops_status hipops_$op(const hipops_tensor* y, const hipops_tensor*
   "$2" parity/golden/ops/__init__.py "OPS = {" "from ops import $op
 "
   "$2" parity/golden/ops/__init__.py '       "strided_copy"' "       \"$op\": $op,"
+  "$2" include/hipops/hipops.hpp "HIPOPS_CALL strided_copy(" "HIPOPS_CALL $op(const tensor& y, const tensor& x, void* stream = nullptr) {
+  return check(hipops_$op(&y, &x, stream));
+}"
+  "$2" capi/rust/hipops/src/lib.rs "/// \`hipops_strided_copy\`" "/// \`hipops_$op\`
+pub fn $op(y: &ViewMut<'_>, x: &View<'_>, stream: Stream) -> Result<()> {
+    call!(hipops_$op(&y.view.raw, &x.raw, stream.0))
+}"
+  "$2" capi/python/hipops/_ops.py "def strided_copy(" "$(python_of_softmax 'def softmax\(' capi/python/hipops/_ops.py | sed "s|\"\"\".*\"\"\"|\"\"\"$formula\"\"\"|")
+
+"
+  "$2" capi/python/hipops/__init__.py "from ._ops import (" "from ._ops import $op"
+  "$2" capi/python/hipops/__init__.py '           "softmax", "strided_copy"' "           \"$op\","
+  "$2" capi/python/hipops/torch.py '_define("strided_copy"' "$(python_of_softmax '_define\("softmax"' capi/python/hipops/torch.py)"
   [ "$family" = rows ] || return 0
   "$2" tools/fuzz/operand.h "void expect_rope(" "void expect_$op(parity::Case* test);"
   "$2" tools/fuzz/reference.cpp "no reference for" "  if (op == \"$op\") return expect_$op(test);"
@@ -72,10 +87,13 @@ else
 fi
 with can_be_made can_be_inserted
 with made inserted
+tools/ffi.py
+echo "changed capi/rust/hipops-sys/src/ffi.rs and capi/python/hipops/_abi.py, by tools/ffi.py"
 cat <<TEXT
 
 next, as docs/guide/add-an-op.md says:
-  python3 parity/golden/generate.py --op $op
-  HIPOPS_CMAKE_ARGS="-DHIPOPS_AMD=OFF -DHIPOPS_CUDA=OFF -DHIPOPS_OPS=$op" tools/run test
-  tools/run parity --op $op
+  python3 parity/golden/generate.py --op $op --no-torch
+  export HIPOPS_CMAKE_ARGS="-DHIPOPS_AMD=OFF -DHIPOPS_CUDA=OFF -DHIPOPS_OPS=$op"
+  tools/run build test_$op && build/release/bin/test_$op
+  tools/run parity --backend cpu --op $op
 TEXT
