@@ -20,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 GOALS = ROOT / "tools" / "goals.json"
 ROW_OPS = ("layer_norm", "rms_norm", "softmax")
 LATER_ROW_OPS = ("fused_add_rms_norm",)  # of the row kernel, and not among the ops that "kernels" counts
-TUNED = re.compile(r"^\s*(?:static )?constexpr (?:u?int\d*(?:_t)?|double|float) k\w+ ?= ?(?!sizeof)[^;]*\d", re.M)
+TUNED = re.compile(r"^\s*(?:static )?constexpr (?:u?int\d*(?:_t)?|double|float) k\w+ ?=(?! ?sizeof)[^;]*\d", re.M)
 
 
 def sources(*folders):
