@@ -1,14 +1,16 @@
-// torch.ops.hipops' kernels where a call's host time counts: what hipops/torch.py registers in Python otherwise, by PyTorch's C
+// torch.ops.hipops' kernels where a call's host time counts: what hipops/torch/__init__.py registers in Python otherwise, by PyTorch's C
 // functions for extensions (torch/csrc/stable/c/shim.h), which are found at run time: hipops needs no PyTorch to be built.
 #include <dlfcn.h>
 
-#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <optional>
+#include <utility>
 
 #include "hipops/hipops.h"
+#include "runtime/runtime.h"
 
 namespace {
 
@@ -19,12 +21,31 @@ using Kernel = void (*)(Value*, uint64_t, uint64_t);
 
 constexpr int kMostTensors = 4, kMostOutputs = 2, kDtypes = 12;
 
+// PyTorch's own at::empty_strided, whose exceptions its C functions do not let out. A tensor is a pointer there, which its
+// destructor makes the caller's to hold.
+struct AtenTensor {
+  void* pointer;
+  ~AtenTensor() {}
+};
+struct AtenSizes {
+  const int64_t* begin;
+  size_t count;
+};
+struct AtenDevice {
+  int8_t type, index;
+};
+constexpr const char* kAtenEmptyStrided =
+    "_ZN2at4_ops13empty_strided4callEN3c108ArrayRefINS2_6SymIntEEES5_St8optionalINS2_10ScalarTypeEES6_INS2_6LayoutEES6_"
+    "INS2_6DeviceEES6_IbE";
+using AtenEmptyStrided = AtenTensor(AtenSizes shape, AtenSizes stride, std::optional<int8_t> dtype,
+                                    std::optional<int8_t> layout, std::optional<AtenDevice> device,
+                                    std::optional<bool> is_pinned);
+
 struct Torch {
   Error (*library_init_impl)(const char* space, const char* key, const char* file, uint32_t line, void** library);
   Error (*library_impl)(void* library, const char* name, Kernel kernel);
   Error (*call_dispatcher)(const char* op, const char* overload, Value* stack);
   void (*check)(bool condition, const char* function, const char* file, uint32_t line, const char* text);
-  Error (*new_tensor_handle)(Handle of, Handle* made);
   Error (*delete_tensor_object)(Handle tensor);
   Error (*empty_strided)(int64_t rank, const int64_t* shape, const int64_t* stride, int32_t dtype, int32_t device, int32_t index, Handle* made);
   Error (*get_data_ptr)(Handle tensor, void** data);
@@ -39,7 +60,8 @@ struct Torch {
   Error (*create_device_guard)(int32_t index, void** guard);
   Error (*delete_device_guard)(void* guard);
   Error (*get_current_cuda_stream)(int32_t index, void** stream);
-  int32_t dtype[kDtypes + 1];  // PyTorch's of hipops'
+  AtenEmptyStrided* aten_empty_strided;  // NULL: this PyTorch has another
+  int32_t dtype[kDtypes + 1];            // PyTorch's of hipops'
   int32_t strided, cuda;
   hipops_backend gpu;
 } torch;
@@ -59,151 +81,248 @@ struct Op {
   const char* kinds;  // of its arguments: T a tensor, t one that there may be, d a number, b a flag
   const char* names[kMostTensors];
   uint32_t flags[3];
-  int outputs;
+  const char* results;  // where each lies: c contiguous, x as PyTorch's -x, s as its residual + x
   hipops_status (*call)(Arguments& a);
 };
 
 #define HIPOPS_ROPE(op)                                                                                             \
-  {#op, "TTTt", {"x", "cos", "sin", "positions"}, {}, 1, [](Arguments& a) {                                         \
+  {#op, "TTTt", {"x", "cos", "sin", "positions"}, {}, "x", [](Arguments& a) {                                       \
      return hipops_##op(&a.out[0], a.given[0], a.given[1], a.given[2], a.given[3], a.stream);                       \
    }}
 
 const Op kOps[] = {
-    {"layer_norm", "Tttd", {"x", "weight", "bias"}, {}, 1,
+    {"layer_norm", "Tttd", {"x", "weight", "bias"}, {}, "c",
      [](Arguments& a) { return hipops_layer_norm(&a.out[0], a.given[0], a.given[1], a.given[2], a.number, a.stream); }},
-    {"rms_norm", "Ttdbb", {"x", "weight"}, {HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_ROUND_BEFORE_WEIGHT}, 1,
+    {"rms_norm", "Ttdbb", {"x", "weight"}, {HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_ROUND_BEFORE_WEIGHT}, "c",
      [](Arguments& a) { return hipops_rms_norm(&a.out[0], a.given[0], a.given[1], a.number, a.flags, a.stream); }},
     {"fused_add_rms_norm", "TTtdbbb", {"x", "residual", "weight"},
-     {HIPOPS_ROUND_SUM, HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_ROUND_BEFORE_WEIGHT}, 2,
+     {HIPOPS_ROUND_SUM, HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_ROUND_BEFORE_WEIGHT}, "cs",
      [](Arguments& a) {
        return hipops_fused_add_rms_norm(&a.out[0], &a.out[1], a.given[0], a.given[1], a.given[2], a.number, a.flags, a.stream);
      }},
-    {"softmax", "T", {"x"}, {}, 1, [](Arguments& a) { return hipops_softmax(&a.out[0], a.given[0], a.stream); }},
+    {"softmax", "T", {"x"}, {}, "c", [](Arguments& a) { return hipops_softmax(&a.out[0], a.given[0], a.stream); }},
     HIPOPS_ROPE(rope),
     HIPOPS_ROPE(rope_i),
     HIPOPS_ROPE(rope_thd),
 };
 constexpr int kOpCount = sizeof kOps / sizeof *kOps;
 
-// ---- A call
+// ---- Where results lie
 
-struct Text {
-  char text[512] = "";
-  bool operator()(const char* format, ...) __attribute__((format(printf, 2, 3))) {
-    va_list list;
-    va_start(list, format);
-    std::vsnprintf(text, sizeof text, format, list);
-    va_end(list);
-    return false;
+constexpr int kChannelsLast[] = {1, 3, 2, 0};
+
+// The strides of a tensor without gaps whose dimensions are, from the innermost, as in `order`.
+void lay_out(const int64_t* shape, int rank, const int* order, int64_t* stride) {
+  int64_t step = 1;
+  for (int i = 0; i < rank; ++i) {
+    stride[order[i]] = step;
+    step = static_cast<int64_t>(static_cast<uint64_t>(step) * static_cast<uint64_t>(shape[order[i]]));
   }
-};
+}
+
+// Whether it lies so, but for dimensions of one element.
+bool lies_as(const hipops_tensor& t, const int64_t* stride) {
+  for (int d = 0; d < t.rank; ++d)
+    if (t.shape[d] != 1 && t.stride[d] != stride[d]) return false;
+  return true;
+}
+
+bool is_empty(const hipops_tensor& t) {
+  for (int d = 0; d < t.rank; ++d)
+    if (t.shape[d] == 0) return true;
+  return false;
+}
+
+bool has_no_gaps(const hipops_tensor& t) {
+  int left = 0, d = 0;
+  for (int i = 0; i < t.rank; ++i) left += t.shape[i] != 1;
+  for (int64_t step = 1; left > 0; --left, step *= t.shape[d]) {
+    for (d = 0; d < t.rank && (t.shape[d] == 1 || t.stride[d] != step);) ++d;
+    if (d == t.rank) return false;
+  }
+  return true;
+}
+
+// Below 0 where dimension a is inside of b, above where b is inside of a, 0 where no tensor tells: by the first that does.
+int compare(std::initializer_list<const hipops_tensor*> tensors, int a, int b) {
+  for (const hipops_tensor* t : tensors) {
+    if (t->stride[a] == 0 || t->stride[b] == 0) continue;
+    if (t->stride[a] != t->stride[b]) return t->stride[a] < t->stride[b] ? -1 : 1;
+    if (t->shape[a] > t->shape[b]) return 1;
+  }
+  return 0;
+}
+
+// The strides of what an elementwise op of PyTorch makes of tensors of one shape (ATen/TensorIterator.cpp).
+void elementwise_strides(std::initializer_list<const hipops_tensor*> tensors, int64_t* stride) {
+  const hipops_tensor& first = **tensors.begin();
+  const hipops_tensor dense = hipops_contiguous(nullptr, first.dtype, first.rank, first.shape);
+  int64_t channels_last[HIPOPS_MAX_RANK] = {};
+  if (first.rank == 4) lay_out(first.shape, 4, kChannelsLast, channels_last);
+  bool all_dense = true, all_channels_last = first.rank == 4, all_same = true;
+  for (const hipops_tensor* t : tensors) {
+    all_dense = all_dense && (lies_as(*t, dense.stride) || is_empty(*t));
+    all_channels_last = all_channels_last && lies_as(*t, channels_last);
+    all_same = all_same && !std::memcmp(t->stride, first.stride, first.rank * sizeof *stride);
+  }
+  const bool is_kept = all_same && has_no_gaps(first);
+  if (all_dense || all_channels_last || is_kept) {
+    const int64_t* as = all_dense ? dense.stride : all_channels_last ? channels_last : first.stride;
+    std::memcpy(stride, as, first.rank * sizeof *stride);
+    return;
+  }
+  int order[HIPOPS_MAX_RANK];
+  for (int i = 0; i < first.rank; ++i) order[i] = first.rank - 1 - i;
+  for (int i = 1; i < first.rank; ++i) {
+    for (int at = i, before = i - 1; before >= 0; --before) {
+      const int compared = compare(tensors, order[before], order[at]);
+      if (compared < 0) break;
+      if (compared > 0) {
+        std::swap(order[before], order[at]);
+        at = before;
+      }
+    }
+  }
+  lay_out(first.shape, first.rank, order, stride);
+}
+
+// ---- A call
 
 struct Place {
   int32_t type, index;
 };
 
-bool describe(const Op& op, const char* name, Handle tensor, hipops_tensor* made, Place* place, Text& fail) {
+struct Call {
+  const Op& op;
+  Handle tensors[kMostTensors] = {}, outputs[kMostOutputs] = {};
+  Arguments a = {};
+  Place place = {};
+  bool lacks_memory = false;  // of PyTorch, for the last output
+  char refusal[512] = "";     // the library's words
+};
+
+thread_local char words_of_python[512];
+
+bool refuse(Call& call, const char* words) {
+  const bool is_named = !std::strncmp(words, call.op.name, std::strlen(call.op.name));
+  std::snprintf(call.refusal, sizeof call.refusal, "%s%s%s", is_named ? "" : call.op.name, is_named ? "" : ": ", words);
+  return false;
+}
+
+// False where PyTorch does not tell, or hipops has no such tensor.
+bool describe(Handle tensor, hipops_tensor* made, Place* place) {
   int64_t rank = 0, *shape = nullptr, *stride = nullptr;
   int32_t dtype = 0, layout = 0;
-  if (torch.get_layout(tensor, &layout) || layout != torch.strided) return fail("%s: %s is no strided tensor", op.name, name);
-  if (torch.get_dim(tensor, &rank) || torch.get_sizes(tensor, &shape) || torch.get_strides(tensor, &stride) ||
-      torch.get_dtype(tensor, &dtype) || torch.get_data_ptr(tensor, &made->data) || torch.get_device_type(tensor, &place->type) ||
+  if (torch.get_layout(tensor, &layout) || layout != torch.strided || torch.get_dim(tensor, &rank) || rank > HIPOPS_MAX_RANK ||
+      torch.get_sizes(tensor, &shape) || torch.get_strides(tensor, &stride) || torch.get_dtype(tensor, &dtype) ||
+      torch.get_data_ptr(tensor, &made->data) || torch.get_device_type(tensor, &place->type) ||
       torch.get_device_index(tensor, &place->index))
-    return fail("%s: %s has no memory that PyTorch tells of", op.name, name);
-  if (rank > HIPOPS_MAX_RANK)
-    return fail("%s: %s has %lld dimensions, expected %d at most", op.name, name, static_cast<long long>(rank), HIPOPS_MAX_RANK);
+    return false;
   int known = kDtypes;
   while (known > 0 && torch.dtype[known] != dtype) --known;
-  if (known == 0) return fail("%s: %s is of a dtype that hipops has not", op.name, name);
   made->dtype = static_cast<hipops_dtype>(known);
   made->rank = static_cast<int32_t>(rank);
   std::memcpy(made->shape, shape, rank * sizeof *shape);
   std::memcpy(made->stride, stride, rank * sizeof *stride);
-  return true;
+  return known > 0;
 }
 
-// As torch.empty_like: of a tensor that is not contiguous PyTorch says how the result lies.
-bool empty_like(Handle x, const hipops_tensor& of, const Place& place, Handle* made) {
-  const hipops_tensor dense = hipops_contiguous(nullptr, of.dtype, of.rank, of.shape);
-  bool is_dense = true;
-  for (int d = 0; d < of.rank; ++d) is_dense = is_dense && (of.shape[d] == 1 || of.stride[d] == dense.stride[d]);
-  if (is_dense)
-    return !torch.empty_strided(of.rank, of.shape, of.stride, torch.dtype[of.dtype], place.type, place.index, made);
-  Value stack[6] = {};  // self, dtype, layout, device, pin_memory, memory_format: none of them given
-  Handle own = nullptr;
-  if (torch.new_tensor_handle(x, &own)) return false;
-  stack[0] = reinterpret_cast<Value>(own);
-  if (torch.call_dispatcher("aten::empty_like", "", stack)) return false;
-  *made = reinterpret_cast<Handle>(stack[0]);
-  return true;
+// An output's shape and strides in a.out[i], and its memory.
+bool make_output(Call& call, int i) {
+  hipops_tensor &y = call.a.out[i], &x = call.a.in[0], &other = call.a.in[1];
+  y = hipops_contiguous(nullptr, x.dtype, x.rank, x.shape);
+  const bool are_alike = other.rank == x.rank && !std::memcmp(other.shape, x.shape, x.rank * sizeof *x.shape);
+  if (call.op.results[i] == 'x') elementwise_strides({&x}, y.stride);
+  if (call.op.results[i] == 's' && are_alike) elementwise_strides({&other, &x}, y.stride);  // else the library refuses it
+  call.lacks_memory = torch.empty_strided(y.rank, y.shape, y.stride, torch.dtype[y.dtype], call.place.type, call.place.index,
+                                          &call.outputs[i]) != 0;
+  return !call.lacks_memory && !torch.get_data_ptr(call.outputs[i], &y.data);
 }
 
-bool run(const Op& op, Handle* tensors, Arguments& a, Handle* outputs, Text& fail) {
-  Place first = {}, place = {};
+bool choose_backend(Call& call) {
+  const hipops_backend backend = call.place.type == torch.cuda ? torch.gpu : HIPOPS_BACKEND_CPU;
+  if (hipops_backend_in_use() == backend) return true;
+  if (hipops_backend_in_use() == HIPOPS_BACKEND_AUTO) {
+    const char* named = std::getenv("HIPOPS_BACKEND");
+    if (hipops_init(named && *named ? HIPOPS_BACKEND_AUTO : backend)) return refuse(call, hipops_last_error());
+  }
+  return hipops_backend_in_use() == backend;
+}
+
+// False with a refusal, without memory, or, for Python to say what is wrong, with neither.
+bool run(Call& call) {
   for (int i = 0; i < kMostTensors; ++i) {
-    a.given[i] = nullptr;
-    if (!tensors[i]) continue;
-    if (!describe(op, op.names[i], tensors[i], &a.in[i], &place, fail)) return false;
-    if (i == 0) first = place;
-    if (place.type != first.type || place.index != first.index)
-      return fail("%s: %s is on another device than x: expected all on one", op.name, op.names[i]);
-    a.given[i] = &a.in[i];
+    Place place = {};
+    if (!call.tensors[i]) continue;
+    if (!describe(call.tensors[i], &call.a.in[i], &place)) return false;
+    if (i == 0) call.place = place;
+    if (place.type != call.place.type || place.index != call.place.index) return false;
+    call.a.given[i] = &call.a.in[i];
   }
-  const bool is_gpu = first.type == torch.cuda;
-  const hipops_backend backend = is_gpu ? torch.gpu : HIPOPS_BACKEND_CPU;
-  if (hipops_backend_in_use() != backend && hipops_init(std::getenv("HIPOPS_BACKEND") ? HIPOPS_BACKEND_AUTO : backend))
-    return fail("%s: %s", op.name, hipops_last_error());
-  if (hipops_backend_in_use() != backend)
-    return fail("%s: x is on %s, and this process uses another backend", op.name, is_gpu ? "a GPU" : "the CPU");
+  if (!choose_backend(call)) return false;
   void* guard = nullptr;
-  int32_t current = first.index;
-  a.stream = nullptr;
-  if (is_gpu) {
-    if (torch.get_current_cuda_stream(first.index, &a.stream) || torch.get_current_device_index(&current) ||
-        (current != first.index && torch.create_device_guard(first.index, &guard)))
-      return fail("%s: PyTorch does not tell the current stream", op.name);
-  }
+  int32_t current = call.place.index;
+  if (call.place.type == torch.cuda &&
+      (torch.get_current_cuda_stream(call.place.index, &call.a.stream) || torch.get_current_device_index(&current) ||
+       (current != call.place.index && torch.create_device_guard(call.place.index, &guard))))
+    return refuse(call, "PyTorch does not tell the current stream");
   bool is_done = true;
-  for (int i = 0; i < op.outputs && is_done; ++i) {
-    is_done = empty_like(tensors[0], a.in[0], first, &outputs[i]);
-    if (!is_done) fail("%s: PyTorch has no memory for the result", op.name);
-    is_done = is_done && describe(op, "y", outputs[i], &a.out[i], &place, fail);
-  }
-  if (is_done && op.call(a)) is_done = fail("%s", hipops_last_error());
+  for (int i = 0; call.op.results[i] && is_done; ++i) is_done = make_output(call, i);
+  if (is_done && call.op.call(call.a)) is_done = refuse(call, hipops_last_error());
   if (guard) torch.delete_device_guard(guard);
   return is_done;
 }
 
+// Raises what PyTorch's own op raises where there is no memory for its result.
+void fail_as_pytorch(const hipops_tensor& y, const Place& place) {
+  if (!torch.aten_empty_strided) return;
+  const AtenSizes shape = {y.shape, static_cast<size_t>(y.rank)}, stride = {y.stride, static_cast<size_t>(y.rank)};
+  const AtenDevice device = {static_cast<int8_t>(place.type), static_cast<int8_t>(place.index)};
+  const auto dtype = static_cast<int8_t>(torch.dtype[y.dtype]);
+  AtenTensor made = torch.aten_empty_strided(shape, stride, dtype, std::nullopt, device, std::nullopt);
+  torch.delete_tensor_object(new void*(made.pointer));  // there was memory, after all
+}
+
 // The stack's tensors are this function's to delete; results replace them. PyTorch raises, once nothing is left to be freed.
 void call(const Op& op, Value* stack) {
-  Text fail;
-  Arguments a;
-  Handle tensors[kMostTensors] = {}, outputs[kMostOutputs] = {};
+  Call call{op};
   int tensor = 0, flag = 0;
-  a.flags = 0;
-  for (const char* kind = op.kinds; *kind; ++kind, ++stack) {
-    if (*kind == 'T') {
-      tensors[tensor++] = reinterpret_cast<Handle>(*stack);
-    } else if (*kind == 't') {
-      auto* given = reinterpret_cast<Value*>(*stack);
-      tensors[tensor++] = given ? reinterpret_cast<Handle>(*given) : nullptr;
-      std::free(given);  // as PyTorch's operator new had it
-    } else if (*kind == 'd') {
-      std::memcpy(&a.number, stack, sizeof a.number);
-    } else {
-      if (*stack & 0xff) a.flags |= op.flags[flag];
-      ++flag;
-    }
+  Value* given = stack;
+  for (const char* kind = op.kinds; *kind; ++kind, ++given) {
+    auto* box = reinterpret_cast<Value*>(*given);
+    if (*kind == 'T') call.tensors[tensor++] = reinterpret_cast<Handle>(*given);
+    if (*kind == 't') call.tensors[tensor++] = box ? reinterpret_cast<Handle>(*box) : nullptr;
+    if (*kind == 'd') std::memcpy(&call.a.number, given, sizeof call.a.number);
+    if (*kind == 'b' && (*given & 0xff)) call.a.flags |= op.flags[flag];
+    flag += *kind == 'b';
   }
-  stack -= std::strlen(op.kinds);
-  const bool is_done = run(op, tensors, a, outputs, fail);
-  for (Handle h : tensors)
+  const bool is_done = run(call);
+  if (is_done || call.lacks_memory || *call.refusal) {
+    for (Handle h : call.tensors)
+      if (h) torch.delete_tensor_object(h);
+    for (int i = 0; op.kinds[i]; ++i)
+      if (op.kinds[i] == 't') std::free(reinterpret_cast<void*>(stack[i]));  // as PyTorch's operator new had it
+  }
+  if (is_done) {
+    for (int i = 0; op.results[i]; ++i) stack[i] = reinterpret_cast<Value>(call.outputs[i]);
+    return;
+  }
+  for (Handle h : call.outputs)
     if (h) torch.delete_tensor_object(h);
-  for (int i = 0; i < op.outputs; ++i) {
-    if (is_done) stack[i] = reinterpret_cast<Value>(outputs[i]);
-    else if (outputs[i]) torch.delete_tensor_object(outputs[i]);
+  if (call.lacks_memory) {
+    int made = 0;
+    while (call.outputs[made]) ++made;
+    fail_as_pytorch(call.a.out[made], call.place);
+    refuse(call, "PyTorch has no memory for the result");
   }
-  if (!is_done) torch.check(false, op.name, "hipops", 0, fail.text);
+  if (!*call.refusal) {
+    char name[64];
+    std::snprintf(name, sizeof name, "hipops::_check_%s", op.name);
+    std::strcpy(words_of_python, "PyTorch does not tell what its tensors are");
+    torch.call_dispatcher(name, "", stack);  // it takes the stack's tensors
+    refuse(call, words_of_python);
+  }
+  torch.check(false, op.name, "hipops", 0, call.refusal);
 }
 
 template <int i>
@@ -239,6 +358,7 @@ bool find_torch(void* cpu, void* gpu) {
   const char* dtypes[kDtypes] = {"float32", "float16", "bfloat16", "float64", "uint8", "int8",
                                  "int16",   "uint16",  "int32",    "uint32",  "int64", "uint64"};
   bool found = number(cpu, "layout_strided", &torch.strided) && number(cpu, "device_type_cuda", &torch.cuda);
+  torch.aten_empty_strided = reinterpret_cast<AtenEmptyStrided*>(dlsym(cpu, kAtenEmptyStrided));
   for (int i = 0; i < kDtypes; ++i) {
     char name[32];
     std::snprintf(name, sizeof name, "dtype_%s", dtypes[i]);
@@ -246,7 +366,7 @@ bool find_torch(void* cpu, void* gpu) {
   }
   found = found && find(cpu, "library_init_impl", &torch.library_init_impl) && find(cpu, "library_impl", &torch.library_impl) &&
           find(cpu, "call_dispatcher", &torch.call_dispatcher) && find(cpu, "check", &torch.check) &&
-          find(cpu, "new_tensor_handle", &torch.new_tensor_handle) && find(cpu, "delete_tensor_object", &torch.delete_tensor_object) &&
+          find(cpu, "delete_tensor_object", &torch.delete_tensor_object) &&
           find(cpu, "empty_strided", &torch.empty_strided) && find(cpu, "get_data_ptr", &torch.get_data_ptr) &&
           find(cpu, "get_dim", &torch.get_dim) && find(cpu, "get_sizes", &torch.get_sizes) && find(cpu, "get_strides", &torch.get_strides) &&
           find(cpu, "get_dtype", &torch.get_dtype) && find(cpu, "get_layout", &torch.get_layout) &&
@@ -273,4 +393,14 @@ extern "C" __attribute__((visibility("default"))) int32_t hipops_torch_register(
     if (torch.library_init_impl("hipops", key, "hipops", 0, &library) || !add(library)) return 0;
   }
   return 1;
+}
+
+// What hipops/torch.py's op _check_... found wrong with a call, for this thread's call that asked it.
+extern "C" __attribute__((visibility("default"))) void hipops_torch_say(const char* words) {
+  std::snprintf(words_of_python, sizeof words_of_python, "%s", words);
+}
+
+// Calls of this thread end where their arguments are right, with HIPOPS_NO_DEVICE: for tensors without memory.
+extern "C" __attribute__((visibility("default"))) void hipops_torch_check_only(int32_t is_on) {
+  hipops::check_only(is_on != 0);
 }

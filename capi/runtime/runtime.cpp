@@ -118,6 +118,8 @@ void after_fork() {
   new (&loading) std::mutex;
 }
 
+thread_local bool checks_only = false;
+
 // Before `choosing` is held for the first time. Two threads may both come here: after_fork may run twice.
 hipops_status watch_forks() {
   if (watches_forks.load(std::memory_order_acquire)) return HIPOPS_SUCCESS;
@@ -227,7 +229,10 @@ const Image* find_image(const char* op) {
   return nullptr;
 }
 
+void check_only(bool is_on) { checks_only = is_on; }
+
 hipops_status runtime(Runtime** out) {
+  if (checks_only) return fail(HIPOPS_NO_DEVICE, "the arguments are right, and this thread's calls are only checked");
   *out = chosen.load(std::memory_order_acquire);
   if (*out) return HIPOPS_SUCCESS;
   return guarded([&] { return choose(HIPOPS_BACKEND_AUTO, out); });

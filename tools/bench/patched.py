@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""What hipops.torch.patch brings: logits and speed of a model of random weights, its own functions beside hipops'. Needs a GPU,
+"""What hipops.torch.patch brings: logits and speed of models of random weights, their own functions beside hipops'. Needs a GPU,
 PyTorch, transformers, and the package hipops (capi/python; HIPOPS_LIBRARY names the library of a checkout).
 
-    PYTHONPATH=capi/python HIPOPS_LIBRARY=build/release/capi/python/libhipops.so tools/bench/patched.py
+    PYTHONPATH=capi/python HIPOPS_LIBRARY=build/release/capi/python/libhipops.so tools/bench/patched.py --families Llama,Qwen3
 """
 
 import argparse
 import copy
 import json
 import statistics
+import time
 
 import torch
 import transformers
@@ -16,10 +17,14 @@ import transformers
 import hipops
 import hipops.torch
 
-FAMILIES = {"llama": transformers.LlamaConfig, "qwen3": transformers.Qwen3Config, "gemma": transformers.GemmaConfig}
+EXPERTS = {"num_local_experts": 8, "num_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 1024}
+FAMILIES = {name: {} for name in ("Llama Qwen2 Qwen3 Mistral Gemma Gemma2 Gemma3Text Phi3 Phi Granite Olmo Olmo2 Exaone4 Cohere Cohere2 Glm Glm4 "
+                                  "Ernie4_5 Helium StableLm Starcoder2 GPTNeoX SmolLM3 Ministral Nemotron").split()}
+FAMILIES |= {"GptOss": EXPERTS | {"intermediate_size": 1024}, "Qwen3Moe": EXPERTS}
+COMPILED = "Llama Qwen3 Gemma2 Phi3 Granite Olmo2 Cohere Glm4 StableLm GPTNeoX".split()
 
 
-def microseconds(call, seconds=0.5):
+def microseconds(call, seconds):
     """The median time of a call, by events."""
     for _ in range(3):
         call()
@@ -47,55 +52,86 @@ def graph_of(call):
     return graph.replay
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--family", choices=FAMILIES, default="llama")
-    parser.add_argument("--layers", type=int, default=8)
-    parser.add_argument("--hidden", type=int, default=2048)
-    parser.add_argument("--tokens", type=int, default=4096, help="of the prefill")
-    parser.add_argument("--no-compile", action="store_true")
-    arguments = parser.parse_args()
+def measured(name, arguments, is_compiled):
     torch.manual_seed(1)
-    config = FAMILIES[arguments.family](hidden_size=arguments.hidden, intermediate_size=4 * arguments.hidden,
-                                        num_hidden_layers=arguments.layers, num_attention_heads=arguments.hidden // 128,
-                                        num_key_value_heads=arguments.hidden // 512, head_dim=128, vocab_size=32000)
+    heads = arguments.hidden // 128
+    sizes = {"hidden_size": arguments.hidden, "intermediate_size": 4 * arguments.hidden, "num_hidden_layers": arguments.layers,
+             "num_attention_heads": heads, "num_key_value_heads": max(1, heads // 4), "head_dim": 128, "vocab_size": 32000,
+             "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
+    config = getattr(transformers, name + "Config")(**sizes | FAMILIES[name])
     model = transformers.AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16).cuda().eval()
-    for name, parameter in model.named_parameters():
-        if "norm" in name:
-            torch.nn.init.normal_(parameter, mean=0.0 if arguments.family == "gemma" else 1.0, std=0.1)
-    patched = copy.deepcopy(model)
-    print(torch.cuda.get_device_name(), "PyTorch", torch.__version__, "transformers", transformers.__version__, "hipops", hipops.__version__)
-    figures = {}
-    with torch.no_grad():
-        print(hipops.torch.patch(patched))
-        ids = torch.randint(config.vocab_size, (1, arguments.tokens), device="cuda")
-        exact = copy.deepcopy(model).float()(ids[:, :512]).logits
-        for name, of in (("own", model), ("patched", patched)):
-            figures[f"logits {name}"] = (of(ids[:, :512]).logits.float() - exact).square().mean().sqrt().item()
-        del exact
+    for called, parameter in model.named_parameters():
+        if "norm" in called and "bias" not in called:
+            torch.nn.init.normal_(parameter, mean=0.0 if "Gemma" in name else 1.0, std=0.1)
+    patched, figures = copy.deepcopy(model), {}
+    replaced = hipops.torch.patch(patched)
+    figures["replaced"] = str(replaced)
+    ids = torch.randint(32000, (1, arguments.tokens), device="cuda")
+    short = ids[:, :256]
+    exact = copy.deepcopy(model).float()(short, use_cache=False).logits
+    for what, of in (("own", model), ("patched", patched)):
+        figures[f"logits {what}"] = (of(short, use_cache=False).logits.float() - exact).square().mean(-1).sqrt().median().item()
+    del exact
 
-        def pair(what, make):
+    def pair(what, make):
+        try:
             both = [make(of) for of in (model, patched)]
             # By turns, so that a change of the clock meets both.
-            times = [[microseconds(call, 0.25) for call in both] for _ in range(3)]
-            figures[what] = [min(run[i] for run in times) for i in (0, 1)]
-            print(f"{what}: {figures[what][0]:.1f} us, patched {figures[what][1]:.1f}: {figures[what][0] / figures[what][1]:.2f}", flush=True)
+            times = [[microseconds(call, arguments.seconds) for call in both] for _ in range(3)]
+        except Exception as reason:
+            figures[what] = f"{type(reason).__name__}: {reason}"[:200]
+            return print(f"{name}, {what}: {figures[what]}", flush=True)
+        figures[what] = [min(run[i] for run in times) for i in (0, 1)]
+        print(f"{name}, {what}: {figures[what][0]:.1f} us, patched {figures[what][1]:.1f}: {figures[what][0] / figures[what][1]:.3f}", flush=True)
 
-        print(f"logits, root mean square distance to float32's: {figures['logits own']:.6f}, patched {figures['logits patched']:.6f}")
-        pair(f"prefill of {arguments.tokens}", lambda of: lambda: of(ids, use_cache=False, logits_to_keep=1))
-        # One token's forward has no past here: its weights are what a decode step mostly reads.
-        token = {"input_ids": ids[:, :1].clone(), "position_ids": torch.tensor([[512]], device="cuda"), "use_cache": False}
+    # One token's forward has no past here: its weights are what a decode step mostly reads.
+    prefill = {"input_ids": ids, "use_cache": False, "logits_to_keep": 1}
+    token = {"input_ids": ids[:, :1].clone(), "position_ids": torch.tensor([[512]], device="cuda"), "use_cache": False}
+    if not is_compiled:
+        print(f"{name}: {replaced}\nlogits, from float32's: {figures['logits own']:.6f}, patched {figures['logits patched']:.6f}".replace("\n", "\n  "))
+        pair(f"{arguments.tokens} tokens", lambda of: lambda: of(**prefill))
         pair("one token", lambda of: lambda: of(**token))
-        pair("one token, in a graph", lambda of: graph_of(lambda: of(**token)))
-        if not arguments.no_compile:
-            compiled = [torch.compile(of, fullgraph=False) for of in (model, patched)]
-            by = {id(model): compiled[0], id(patched): compiled[1]}
-            explained = torch._dynamo.explain(patched)(ids[:, :64])
-            print(f"graph breaks of the patched model: {explained.graph_break_count}")
-            torch._dynamo.reset()
-            pair(f"prefill of {arguments.tokens}, compiled", lambda of: lambda: by[id(of)](ids, use_cache=False, logits_to_keep=1))
-            pair("one token, compiled, in a graph", lambda of: graph_of(lambda: by[id(of)](**token)))
-    print(json.dumps(figures))
+        pair("one token in a graph", lambda of: graph_of(lambda: of(**token)))
+        return figures
+    compiled = {id(of): torch.compile(of) for of in (model, patched)}
+    pair(f"{arguments.tokens} tokens, compiled", lambda of: lambda: compiled[id(of)](**prefill))
+    pair("one token, compiled, in a graph", lambda of: graph_of(lambda: compiled[id(of)](**token)))
+    torch._dynamo.reset()
+    return figures
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--families", default=",".join(FAMILIES), help="of " + ", ".join(FAMILIES))
+    parser.add_argument("--layers", type=int, default=4)
+    parser.add_argument("--hidden", type=int, default=2048)
+    parser.add_argument("--tokens", type=int, default=2048)
+    parser.add_argument("--seconds", type=float, default=0.1, help="for each of the three runs of a figure")
+    parser.add_argument("--compiled", default=",".join(COMPILED), help="families that are compiled, too; none where it is empty")
+    parser.add_argument("--at-most", type=float, default=3600, help="seconds, after which no family is begun")
+    parser.add_argument("--json", help="a file for the figures")
+    arguments = parser.parse_args()
+    began, figures, slower = time.monotonic(), {}, []
+    machine = [torch.cuda.get_device_name(), "PyTorch", torch.__version__, "transformers", transformers.__version__, "hipops", hipops.__version__]
+    print(*machine)
+    families = [(name, False) for name in arguments.families.split(",")] + [(name, True) for name in arguments.compiled.split(",") if name]
+    for name, is_compiled in families:
+        if time.monotonic() - began > arguments.at_most:
+            print(f"{name}{', compiled' * is_compiled}: not begun, after {arguments.at_most:.0f} s")
+            continue
+        try:
+            with torch.inference_mode() if not is_compiled else torch.no_grad():
+                figures.setdefault(name, {}).update(measured(name, arguments, is_compiled))
+        except Exception as reason:
+            figures.setdefault(name, {})["failed"] = f"{type(reason).__name__}: {reason}"[:300]
+            print(f"{name}: {figures[name]['failed']}", flush=True)
+        torch.cuda.empty_cache()
+        if arguments.json:
+            with open(arguments.json, "w") as file:
+                json.dump({"machine": machine, "figures": figures}, file, indent=1)
+    for name, of in figures.items():
+        slower += [f"{name}, {what}: {t[0] / t[1]:.3f}" for what, t in of.items() if isinstance(t, list) and t[0] / t[1] < 0.99]
+    print("slower than its own: " + ("; ".join(slower) or "none"))
 
 
 main()

@@ -4,19 +4,47 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import itertools
 import operator
 import os
+import sys
 from typing import Any, Literal
 
 from . import _arrays, _streams
 from ._abi import DETERMINISTIC, FUNCTIONS, ROUND_BEFORE_WEIGHT, ROUND_SUM, WEIGHT_PLUS_ONE, Backend, Dtype, Nearest, TensorPointer
-from ._library import LIBRARY, backend_in_use, check, init
+from ._library import LIBRARY, Error, backend_in_use, check, init
 
 Rule = Literal["pytorch", "candle", "exact"]
 OUTPUTS = ("y", "residual_out")
 MEMORY = ("workspace", "report")
 # What an argument of hipops.h is called here, where that is another name.
 NAMES = {("scatter", "x"): "src", ("scatter_add", "x"): "src", ("index_add", "x"): "source"}
+
+
+class Plan:
+    """A tensor in a call that is only checked (hipops_torch_check_only), at an address that none of its others is near."""
+
+    read_only = stream = None
+    _places = itertools.count()
+
+    def __init__(self, backend: Backend, dtype: Dtype, shape: Any, stride: Any):
+        address = (next(self._places) % 127 + 1) << 56
+        self.backend, self.device, self.shape = backend, 0, tuple(shape)
+        self.tensor = _arrays.tensor(address, dtype, self.shape, stride)
+
+    def empty(self, shape: Any) -> Plan:
+        return Plan(self.backend, self.tensor.dtype, shape, _arrays.contiguous(shape))
+
+
+def is_dual(tensor: Any) -> bool:
+    """Whether a tensor of PyTorch has a forward-mode derivative, which no_grad does not turn off."""
+    torch = sys.modules["torch"]
+    forward = torch.autograd.forward_ad
+    if forward._current_level < 0 or not torch._C._is_fwd_grad_enabled() or tensor.is_inference():
+        return False
+    if torch._C._dispatch_tls_local_exclude_set().has(torch._C.DispatchKey.AutogradFunctionality):
+        return False  # within an op, which has looked
+    return forward.unpack_dual(tensor).tangent is not None
 
 
 def _stream_of(op: str, stream: Any, like: Any) -> int | None:
@@ -47,12 +75,17 @@ def _views(op: str, arguments: dict[str, Any], stream: int | None) -> dict[str, 
     views: dict[str, _arrays.View] = {}
     first, in_header = "x", op
     op = op.replace("_workspace_bytes", "")
+    torch = sys.modules.get("torch")
+    may_be_dual = torch is not None and torch.autograd.forward_ad._current_level >= 0
     for name in sorted(arguments, key=lambda name: (name != first, name in OUTPUTS)):  # a mistake is told of what was given
         argument = arguments[name]
         if argument is None or not (name in MEMORY or FUNCTIONS["hipops_" + in_header][1][name] is TensorPointer):
             continue
         shown = NAMES.get((op, name), name)
-        made = _view(op, shown, argument, stream)
+        if may_be_dual and _arrays.is_torch(argument) and is_dual(argument):
+            raise ValueError(f"{op}: {shown} has a forward-mode derivative, and hipops passes none on: call it under "
+                             "torch.inference_mode(), or on its primal (torch.autograd.forward_ad.unpack_dual)")
+        made: Any = argument if isinstance(argument, Plan) else _view(op, shown, argument, stream)
         if name in OUTPUTS + MEMORY and made.read_only:
             raise ValueError(f"{op}: {shown} {made.read_only}, expected memory that may be written")
         other = views.get(first, made)
@@ -64,10 +97,13 @@ def _views(op: str, arguments: dict[str, Any], stream: int | None) -> dict[str, 
     if first not in views:
         raise TypeError(f"{op}: {NAMES.get((op, first), first)} is None, expected an array")
     backend = views[first].backend
-    if backend_in_use() == Backend.AUTO:
-        init(Backend.AUTO if os.environ.get("HIPOPS_BACKEND") else backend)
+    if backend_in_use() == Backend.AUTO and not isinstance(arguments[first], Plan):
+        try:
+            init(Backend.AUTO if os.environ.get("HIPOPS_BACKEND") else backend)
+        except Error as refused:
+            raise Error(f"{op}: {refused}", refused.status, refused.runtime_error) from None
     in_use = backend_in_use()
-    if in_use != backend:
+    if in_use not in (backend, Backend.AUTO):
         raise ValueError(f"{op}: {first} is on {backend.name.lower()}, and this process uses {in_use.name.lower()}: "
                          "one process has one backend, which its first call or hipops.init chooses")
     return views
@@ -162,6 +198,8 @@ def _flag(op: str, name: str, value: Any, bit: int) -> int:
 def _result(op: str, out: Any, x: Any, shape: Any = None) -> Any:
     if out is not None:
         return out
+    if isinstance(x, Plan):
+        return x.empty(x.shape if shape is None else shape)
     _shape(op, "x", x)
     try:
         made = _arrays.empty(x, shape)
@@ -260,6 +298,8 @@ def _with_workspace(op: str, y: Any, dim: int, workspace: Any, stream: Any, repo
     if workspace is None:
         size = ctypes.c_int64()
         _call(op + "_workspace_bytes", y, stream, y=y, bytes=size, **arguments)
+        if isinstance(y, Plan):
+            return y
         workspace = _arrays.workspace(y, size.value) if size.value else None
     _call(op, y, stream, y=y, workspace=workspace, report=report, **arguments)
     return y

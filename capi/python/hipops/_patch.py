@@ -1,26 +1,51 @@
-"""patch(model): the norms, rotary embeddings and residual adds of a transformers model by hipops."""
+"""patch(model): the norms, rotary embeddings and residual adds of a transformers model by hipops.
+
+A module's class is changed to a subclass of it, which is made once, as torch.nn.utils.parametrize does. So copies, replicas, hooks
+and wrappers work as they do for any module; a pickle has the model's own class.
+"""
 
 from __future__ import annotations
 
+import __future__
 import ast
 import collections
 import copy
 import dataclasses
+import functools
 import inspect
 import itertools
+import re
 import textwrap
-import types
 from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch.nn.modules import module as hooked
 
-DTYPES = (torch.float32, torch.float16, torch.bfloat16)
+from ._library import backend_in_use
+from .torch import layers
+
+# The models of transformers in whose layers an add and a norm are fused: their source has the two in a row.
+FUSED = frozenset("""
+    afmoe apertus apertus1p5 arcee aria axk1 axk2 bailing_hybrid bamba bitnet blt chameleon clvp cosmos3_edge
+    csm cwm deepseek_ocr2 deepseek_v2 deepseek_v3 deepseek_v32 diffllama diffusion_gemma dots1 dots3_note
+    embedding_gemma2 emu3 ernie4_5 ernie4_5_moe ernie4_5_vl_moe eurobert evolla exaone_moe falcon_h1 flint gemma
+    gemma2 gemma3 gemma4 gemma4_unified glm glm4 glm4_moe glm4_moe_lite glm4v glm4v_moe glm_image glm_moe_dsa
+    glm_ocr gpt_oss granite granite4_vision granite_docling granite_swa granitemoe granitemoe_swa
+    granitemoehybrid granitemoeshared helium hrm_text hunyuan_v1_dense hunyuan_v1_moe hunyuan_vl hy_v3
+    hyperclovax idefics inkling jamba jetmoe kimi_linear kolibri1 kyutai_speech_to_text laguna lara_mini lfm3
+    llama llama4 mellum mimo_v2_flash minicpm3 minimax_m2 minimax_m3_vl ministral ministral3 mistral mistral4
+    mistral_large4 mixtral mllama moshi muse_glimmer muse_glimmer_assistant nanochat neucodec olmo_hybrid olmoe
+    openai_privacy_filter paddleocr_vl pe_audio pe_audio_video pe_video phi3 phi4_multimodal pixtral qwen2
+    qwen2_5_omni qwen2_5_vl qwen2_moe qwen2_vl qwen3 qwen3_5 qwen3_5_moe qwen3_moe qwen3_next qwen3_omni_moe
+    qwen3_vl qwen3_vl_moe sapiens2 seed_oss smollm3 solar_open step3p7 t5gemma t5gemma2 timesfm2_5 ultrabert
+    unlimited_ocr vaultgemma voxtral_realtime xcodec2 youtu
+""".split())
 
 
 @dataclasses.dataclass
 class Replaced:
-    """What patch replaced, by class, and which norms it left alone, with the reason."""
+    """What patch replaced, by class, and which modules it left alone, by name, with class and reason."""
 
     norms: collections.Counter[str] = dataclasses.field(default_factory=collections.Counter)
     rotary_embeddings: collections.Counter[str] = dataclasses.field(default_factory=collections.Counter)
@@ -35,272 +60,359 @@ class Replaced:
                  listed("residual add and norm in", self.residual_adds)]
         if self.patched_before:
             lines.append(f"patched before: {self.patched_before} modules")
-        return "\n".join(lines + [f"left alone: {name}: {reason}" for name, reason in self.left_alone.items()])
+        by_reason: dict[str, list[str]] = {}
+        for name, reason in self.left_alone.items():
+            by_reason.setdefault(reason, []).append(name)
+        return "\n".join(lines + [f"left alone: {len(names)} {reason} ({names[0]}{', …' * (len(names) > 1)})" for reason, names in by_reason.items()])
 
 
-@dataclasses.dataclass
-class Norm:
-    """How a module's norm is to be called, for rows of this dtype: in float32 nobody sees what is rounded where."""
+# ---- Classes
 
-    eps: float
-    plus_one: bool
-    round_before: bool
-    dtype: torch.dtype
+MADE: dict[tuple[type, Any], type] = {}
 
 
-def wants_gradient(*tensors: torch.Tensor) -> bool:
-    return torch.is_grad_enabled() and any(t.requires_grad for t in tensors)
+def subclass(own: Any, how: Any, run: Callable[..., Any]) -> type:
+    """The subclass of `own` whose forward is run(own, self, ...). A wrapper may have kept that forward when unpatch has given the
+    module its own class back: then, and under torch.compile, it is own's."""
+    if (own, how) in MADE:
+        return MADE[own, how]
+
+    @functools.wraps(own.forward)
+    def forward(self: Any, *given: Any, **named: Any) -> Any:
+        if torch.compiler.is_compiling() or not isinstance(self, made):
+            return own.forward(self, *given, **named)
+        return run(own, self, *given, **named)
+
+    def reduced(self: Any, protocol: Any) -> Any:
+        function, given, *rest = own.__reduce_ex__(self, 1)  # later protocols insist on the object's class
+        return (function, tuple(own if a is made else a for a in given), *rest)
+
+    def copied(self: Any, memo: Any = None) -> Any:
+        replica = self.__new__(type(self))
+        if memo is not None:
+            memo[id(self)] = replica
+        replica.__dict__.update(self.__dict__ if memo is None else copy.deepcopy(self.__dict__, memo))
+        return replica
+
+    members = {name: getattr(own, name) for name in ("__module__", "__qualname__", "__doc__")}
+    if not hasattr(own, "__deepcopy__"):
+        members.update(__copy__=copied, __deepcopy__=copied)
+    made = type(own.__name__, (own,), {**members, "forward": forward, "_hipops": how, "__reduce_ex__": reduced})
+    return MADE.setdefault((own, how), made)
 
 
-def is_left_to_compile() -> bool:
-    """torch.compile fuses a norm with the sum before it, and the rotary embeddings of q and k, into one kernel each."""
-    return bool(torch.compiler.is_compiling())
-
-
-def replace(module: torch.nn.Module, forward: Callable[..., Any]) -> None:
-    """Of this module alone, ahead of its class's. A copy of a bound method is bound to the copy of its module; pickled, its name
-    stands for it, which is the class's function again."""
-    forward.is_hipops = True  # type: ignore[attr-defined]
-    module.forward = types.MethodType(forward, module)
-
-
-def wrapped_as(outer: Any, inner: Any) -> Any:
-    """`inner` in the wrappers that `outer` is in, as by functools.wraps; None if they hold it in another way."""
-    own = getattr(outer, "__wrapped__", None)
-    if own is None:
-        return inner
-    new = wrapped_as(own, inner)
-    cells = outer.__closure__ or ()
-    if new is None or not any(cell.cell_contents is own for cell in cells):
-        return None
-    held = tuple(types.CellType(new) if cell.cell_contents is own else cell for cell in cells)
-    made = types.FunctionType(outer.__code__, outer.__globals__, outer.__name__, outer.__defaults__, held)
-    made.__kwdefaults__ = outer.__kwdefaults__
-    setattr(made, "__wrapped__", new)
-    return made
-
-
-def is_patched(module: torch.nn.Module) -> bool:
-    return getattr(getattr(module.__dict__.get("forward"), "__func__", None), "is_hipops", False)
+def own_class(of: type) -> type:
+    """`of` without hipops' classes. What stands on one, as a parametrization or FSDP2 does, is made again on the own one."""
+    if "_hipops" in of.__dict__:
+        return own_class(of.__bases__[0])
+    bases = tuple(map(own_class, of.__bases__))
+    if bases == of.__bases__:
+        return of
+    return type(of)(of.__name__, bases, {name: m for name, m in of.__dict__.items() if name not in ("__dict__", "__weakref__")})
 
 
 def unpatch(model: torch.nn.Module) -> None:
-    """Gives a patched model, or a copy of one, its own functions back."""
+    """Gives a patched model, or a copy of one, its own classes back."""
     for module in model.modules():
-        if is_patched(module):
-            del module.forward
-        module.__dict__.pop("_hipops", None)
+        own = own_class(type(module))
+        if own is not type(module):
+            module.__class__ = own
 
 
-def globals_with(function: Any, **others: Any) -> dict[str, Any]:
-    """Globals for a changed copy of a function. They have no __name__, as torch.compile would look them up in the module's."""
-    return {name: value for name, value in {**function.__globals__, **others}.items() if name != "__name__"}
+def no_trial(reason: Exception) -> str:
+    return f"it cannot be tried: {(str(reason) or type(reason).__name__).splitlines()[0]}"
 
 
 # ---- Norms
 
-def find_norm(module: torch.nn.Module) -> Norm | str:
-    """What the module computes, found by trying it: its class may round as Llama's or add one to weights as Gemma's. Or why not."""
-    weight: Any = getattr(module, "weight", None)
-    eps: Any = next((getattr(module, name) for name in ("variance_epsilon", "eps", "epsilon") if hasattr(module, name)), None)
-    if [name for name, _ in module.named_parameters()] != ["weight"] or list(module.buffers()) or list(module.children()):
-        return "it has more than a weight, or none"
-    if not isinstance(weight, torch.Tensor) or weight.dim() != 1 or weight.dtype not in DTYPES or weight.device.type not in ("cpu", "cuda"):
-        return "its weight is not of one dimension, of float32, float16 or bfloat16, on the CPU or a GPU"
-    if not isinstance(eps, (int, float)):
-        return f"its eps is {eps}"
+@dataclasses.dataclass(frozen=True)
+class Norm:
+    """What a class of norms computes, and for which dtypes that is so. eps is an attribute's name, or a number in its source."""
 
-    def tried(dtype: torch.dtype) -> Any:
-        """Its weight, rows of small, usual and large numbers, and what it makes of them; not by a call, which would run its hooks."""
-        random = torch.Generator(weight.device).manual_seed(1)
-        rows = torch.randn((12, len(weight)), generator=random, device=weight.device)
-        rows *= torch.tensor([eps**0.5, 1.0, 1000.0] * 4, device=weight.device)[:, None]
-        trial = copy.deepcopy(module).to(dtype)
-        trial.weight.copy_(torch.randn(len(weight), generator=random, device=weight.device))
-        x = rows.to(dtype)
-        return trial.weight, x, type(trial).forward(trial, x)
+    op: str
+    flags: tuple[bool, ...]
+    eps: str | float
+    no_eps: float | None = None  # what an eps of None stands for; None: the dtype's own
+    dtypes: frozenset[torch.dtype] = frozenset(layers.DTYPES)
 
+    def call(self, module: Any, x: Any, residual: Any = None) -> Any:
+        """None where hipops' op does not act."""
+        eps = getattr(module, self.eps) if isinstance(self.eps, str) else self.eps
+        eps = (self.no_eps or torch.finfo(x.dtype).eps) if eps is None else eps
+        weights = [getattr(module, name, None) for name in (("weight",) if self.op == "rms_norm" else ("weight", "bias"))]
+        if type(eps) not in (int, float) or x.dtype not in self.dtypes or not layers.norm_acts_on(x, *weights):
+            return None
+        if residual is None:
+            return getattr(torch.ops.hipops, self.op)(x, *weights, eps, *self.flags)
+        if self.op == "rms_norm" and layers.add_acts_on(x, residual, *weights):
+            return torch.ops.hipops.fused_add_rms_norm(x, residual, *weights, eps, True, *self.flags)
+        return None
+
+
+def run_norm(own: Any, self: Any, *given: Any, **named: Any) -> Any:
+    made = self._hipops.call(self, given[0]) if len(given) == 1 and not named and isinstance(given[0], torch.Tensor) else None
+    return own.forward(self, *given, **named) if made is None else made
+
+
+def find_norm(module: Any, device: torch.device) -> Norm | str:
+    """What the module's class computes, found by trying it on random weights, or why that cannot be told."""
+    own: Any = type(module)
+    held = dict(module.named_parameters())
+    others = [name for name in ("weight", "bias") if name not in held and getattr(module, name, None) is not None]
+    if set(held) - {"weight", "bias"} or others or list(module.buffers()) or list(module.children()):
+        return "it has more than a weight and a bias"
+    for name, tensor in held.items():
+        if type(tensor) is not torch.nn.Parameter:
+            return f"its {name} is a {type(tensor).__name__}"
+        if tensor.device.type != device.type:
+            return f"its {name} is on {tensor.device}, expected {device.type}"
+        if tensor.dim() != 1 or not len(tensor) or tensor.dtype not in layers.DTYPES:
+            return f"its {name} is {str(tensor.dtype)[6:]} of shape {tuple(tensor.shape)}"
+    eps_name: Any = next((name for name in ("variance_epsilon", "eps", "epsilon", "norm_eps") if hasattr(module, name)), None)
+    eps = getattr(module, eps_name) if eps_name else None
+    size = next((len(tensor) for tensor in held.values()), getattr(module, "normalized_shape", (64,))[-1])
+    random = torch.Generator(device).manual_seed(1)
+
+    def trial(dtype: torch.dtype, factor: float) -> Any:
+        """A bare copy of it, with another eps; rows of small, usual and large numbers; what its class makes of them, without hooks."""
+        bare = own.__new__(own)
+        bare.__dict__.update(module.__dict__)
+        bare._parameters = {n: torch.randn(size, generator=random, device=device).to(dtype) if n in held else None for n in module._parameters}
+        if eps is not None:
+            setattr(bare, str(eps_name), eps * factor)
+        scale = torch.tensor([(eps or 1e-6) ** 0.5, 1.0, 1000.0], device=device)[:, None, None]
+        x = (torch.randn((3, 4, size), generator=random, device=device) * scale).to(dtype)
+        return bare, x, own.forward(bare, x)
+
+    def differing(how: Norm, bare: Any, x: torch.Tensor, expected: torch.Tensor) -> int | None:
+        got = how.call(bare, x)
+        if got is None or got.dtype != expected.dtype or got.shape != expected.shape:
+            return None
+        terms = expected.double().abs() + sum([w.double().abs() for w in bare._parameters.values() if w is not None] or [1.0])
+        error = (got.double() - expected.double()).abs()
+        return int((got != expected).sum()) if bool((error <= 8 * torch.finfo(x.dtype).eps * terms).all()) else None
+
+    ops: list[Any] = [*(("rms_norm", flags) for flags in itertools.product((False, True), repeat=2)), ("layer_norm", ())]
+    best: Norm | None = None
+    most = (0, 0)
     try:
         with torch.no_grad():
-            exact, typed = tried(torch.float32), tried(weight.dtype)
+            trials = [trial(dtype, factor) for dtype, factor in zip(layers.DTYPES, (2.0, 4.0, 0.25))]
+            for (op, flags), e, no_eps in itertools.product(ops, (eps_name,) if eps_name else (1e-5, 1e-6), (None, 2.0**-23)):
+                how = Norm(op, flags, e, no_eps)
+                counts = {tried[1].dtype: differing(how, *tried) for tried in trials if op == "layer_norm" or "bias" not in held}
+                right = {dtype: count for dtype, count in counts.items() if count is not None}
+                merit = len(right), -sum(right.values())
+                if merit > most and all(tensor.dtype in right for tensor in held.values()):
+                    best, most = dataclasses.replace(how, dtypes=frozenset(right)), merit
     except Exception as reason:
-        return f"it does not take a tensor alone: {reason}"
-    best, fewest = None, typed[1].numel() + 1
-    for plus_one, round_before in itertools.product((False, True), repeat=2):
-        is_same = True
-        for w, x, expected in (exact, typed):
-            got = torch.ops.hipops.rms_norm(x, w, eps, plus_one, round_before)
-            is_same = is_same and got.dtype == expected.dtype and got.shape == expected.shape
-            error = (got.double() - expected.double()).abs() if is_same else torch.ones(1)
-            is_same = is_same and bool((error <= 8 * torch.finfo(x.dtype).eps * expected.double().abs() + 1e-30).all())
-        others = int((got != expected).sum()) if is_same else fewest
-        if others < fewest:
-            best, fewest = Norm(float(eps), plus_one, round_before, weight.dtype), others
+        return no_trial(reason)
     return best or "it computes something else"
 
 
-def forward(self: Any, *given: Any, **named: Any) -> Any:
-    how, x = self._hipops, given[0] if len(given) == 1 and not named else None
-    is_known = isinstance(x, torch.Tensor) and x.dtype == self.weight.dtype == how.dtype
-    if not is_known or is_left_to_compile() or wants_gradient(x, self.weight):
-        return type(self).forward(self, *given, **named)
-    return torch.ops.hipops.rms_norm(x, self.weight, how.eps, how.plus_one, how.round_before)
+# ---- Rotary embeddings: the module that makes tables marks them, if its trial shows that their halves, or pairs, are equal. A function
+# of the modelling module that rotates is wrapped there, once: by tables that are marked it rotates by hipops, else as before.
+
+def once(table: torch.Tensor, kind: str) -> torch.Tensor:
+    """The half of a table that holds each angle once."""
+    return table[..., :table.shape[-1] // 2] if kind == "halves" else table[..., ::2] if kind == "pairs" else table
 
 
-def patch_norm(module: torch.nn.Module, replaced: Replaced) -> None:
-    name = type(module).__name__
-    norm = find_norm(module)
-    if isinstance(norm, str):
-        replaced.left_alone[name] = norm
-        return
-    setattr(module, "_hipops", norm)
-    replace(module, forward)
-    replaced.norms[name] += 1
+def twice(table: torch.Tensor, kind: str) -> torch.Tensor:
+    return torch.cat((table, table), -1) if kind == "halves" else table.repeat_interleave(2, -1) if kind == "pairs" else table
 
 
-# ---- Rotary embeddings
-
-def rotary(own: Callable[..., Any]) -> Callable[..., Any]:
-    """own is a model's apply_rotary_pos_emb, whose cos and sin [b, t, d] have each half twice."""
-
-    def fits(q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> bool:
-        tokens = (q.shape[1], q.shape[2]) if q.dim() == 4 else ()
-        return (q.dtype == k.dtype == cos.dtype == sin.dtype and cos.dim() == 3 and cos.shape == sin.shape
-                and cos.shape[0] in (1, len(q)) and cos.shape[1] in tokens and cos.shape[2] == q.shape[-1])
-
-    def apply_rotary_pos_emb(q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, *others: Any,
-                             unsqueeze_dim: int = 1) -> Any:
-        if is_left_to_compile() or others or unsqueeze_dim not in (1, 2) or wants_gradient(q, k, cos, sin) or not fits(q, k, cos, sin):
-            return own(q, k, cos, sin, *others, unsqueeze_dim=unsqueeze_dim)
-        op = torch.ops.hipops.rope if unsqueeze_dim == 1 else torch.ops.hipops.rope_thd
-        half = cos.shape[-1] // 2
-        c, s = cos[..., :half], sin[..., :half]
-        if len(c) != len(q):  # one row of the batch for all
-            c, s = c[0], s[0]
-        return op(q, c, s), op(k, c, s)
-
-    return apply_rotary_pos_emb
+def run_tables(own: Any, self: Any, *given: Any, **named: Any) -> Any:
+    tables = own.forward(self, *given, **named)
+    for table in tables:
+        table._hipops = self._hipops
+    return tables
 
 
-def is_rotary(own: Callable[..., Any], device: torch.device) -> bool:
+def find_tables(module: Any, device: torch.device) -> frozenset[str] | str:
+    """What kinds its tables are of, by trial at positions in no order: of equal halves, of equal pairs; and whole, as any may be."""
+    parameters, kinds, reason = list(inspect.signature(type(module).forward).parameters)[1:], None, "it has no kinds of layers"
+    if parameters not in (["x", "position_ids"], ["x", "position_ids", "layer_type"]):
+        return "it takes other arguments than x and position_ids"
+    at = torch.randint(0, 4000, (2, 7), generator=torch.Generator().manual_seed(1)).to(device)
+    layer_types: list[Any] = [(kind,) for kind in set(module.config.layer_types)] if len(parameters) > 2 else [()]
+    for others in layer_types:
+        try:
+            with torch.no_grad():
+                tables = type(module).forward(copy.deepcopy(module).to(device), torch.zeros(2, 7, 8, device=device), at, *others)
+            kinds = [kind for kind in kinds or ("halves", "pairs", "whole") if all(torch.equal(twice(once(t, kind), kind), t) for t in tables)]
+        except Exception as failed:  # it may have no angles for a kind of layers
+            reason = no_trial(failed)
+    return frozenset(kinds) if kinds else reason
+
+
+@dataclasses.dataclass(frozen=True)
+class Rotation:
+    """What a function makes of `count` tensors and two tables of a kind."""
+
+    op: str
+    kind: str
+    count: int
+    heads_at: tuple[tuple[Any, int], ...] = ()  # by unsqueeze_dim: 1 for [b, h, t, d], 2 for [b, t, h, d]
+    is_partial: bool = True  # tables of less than d
+    is_mixed: bool = True  # tables of float32 for 16-bit rows
+
+    def call(self, rows: Any, cos: torch.Tensor, sin: torch.Tensor, heads_at: int) -> list[torch.Tensor] | None:
+        """None where hipops' op does not act."""
+        if not layers.rotation_acts_on(rows[0], rows[-1], cos, sin, heads_at):
+            return None
+        r, d = cos.shape[-1] * (2 if self.kind == "whole" else 1), rows[0].shape[-1]
+        if not (r == d or (self.is_partial and r < d)) or not (cos.dtype == rows[0].dtype or (self.is_mixed and cos.dtype == torch.float32)):
+            return None
+        c, s = once(cos, self.kind), once(sin, self.kind)
+        return [layers.rotated(self.op, x, c, s, heads_at) for x in rows]
+
+
+def find_rotation(own: Any, device: torch.device) -> Rotation | None:
+    parameters = list(inspect.signature(getattr(own, "forward", own)).parameters)
+    count = next((n for n in (1, 2) if parameters[n:n + 2] == ["cos", "sin"]), 0)
     random = torch.Generator(device).manual_seed(1)
-    q, k, angles = (torch.randn(shape, generator=random, device=device) for shape in ((2, 4, 5, 16), (2, 2, 5, 16), (2, 5, 8)))
-    cos, sin = (torch.cat((half, half), -1) for half in (angles.cos(), angles.sin()))
-    try:
-        with torch.no_grad():
-            expected, got = own(q, k, cos, sin), rotary(own)(q, k, cos, sin)
-    except Exception:
-        return False
-    return all(torch.allclose(a, b, rtol=1e-5, atol=1e-5) for a, b in zip(expected, got))
+    bf16 = {"dtype": torch.bfloat16, "tables": torch.bfloat16}
+
+    def fits(how: Rotation, asked: Any, heads_at: int, size: int = 8, dtype: Any = torch.float32, tables: Any = torch.float32) -> bool:
+        cos, sin = (twice(torch.randn((2, 5, size), generator=random, device=device), how.kind).to(tables) for _ in range(2))
+        rows = [torch.randn((2, heads, 5, 16), generator=random, device=device).to(dtype) for heads in (4, 3)[:how.count]]
+        rows = rows if heads_at == 1 else [x.transpose(1, 2) for x in rows]
+        try:
+            expected, got = own(*rows, cos, sin, **({} if asked is None else {"unsqueeze_dim": asked})), how.call(rows, cos, sin, heads_at)
+            near = 1e-5 if dtype == torch.float32 else 0.05
+            return got is not None and all(e.dtype == g.dtype and e.shape == g.shape and torch.allclose(e, g, near, near)
+                                           for e, g in zip([expected] if how.count == 1 else expected, got))
+        except Exception:
+            return False
+
+    with torch.no_grad():
+        for op, kind in itertools.product(("rope", "rope_i"), ("halves", "pairs", "whole")) if count else ():
+            how = Rotation(op, kind, count)
+            found = [(asked, heads_at) for asked in (None, 1, 2) for heads_at in (1, 2) if fits(how, asked, heads_at)]
+            if found and fits(how, *found[0], **bf16):
+                is_mixed = fits(how, *found[0], dtype=torch.bfloat16)
+                return Rotation(op, kind, count, tuple(found), fits(how, *found[0], size=4), is_mixed)
+    return None
 
 
-def patch_rotary(module: torch.nn.Module, device: torch.device, replaced: Replaced) -> None:
-    forward = inspect.unwrap(type(module).forward)
-    if "apply_rotary_pos_emb" not in getattr(getattr(forward, "__code__", None), "co_names", ()):
-        return
-    name, own = type(module).__name__, forward.__globals__["apply_rotary_pos_emb"]
-    if not is_rotary(own, device):
-        replaced.left_alone[name] = "its apply_rotary_pos_emb computes something else"
-        return
-    names = globals_with(forward, apply_rotary_pos_emb=rotary(own))
-    made = types.FunctionType(forward.__code__, names, forward.__name__, forward.__defaults__, forward.__closure__)
-    made.__kwdefaults__ = forward.__kwdefaults__
-    made = wrapped_as(type(module).forward, made)
-    if made is None:
-        replaced.left_alone[name] = "its forward is in a wrapper that hides it"
-        return
-    replace(module, made)
-    replaced.rotary_embeddings[name] += 1
+def wrapped(own: Any, how: Rotation) -> Callable[..., Any]:
+    places = dict(how.heads_at)
+
+    @functools.wraps(own, updated=())
+    def rotate(*given: Any, **named: Any) -> Any:
+        heads_at, made = places.get(named.get("unsqueeze_dim")), None
+        if not torch.compiler.is_compiling() and heads_at and len(given) == how.count + 2 and len(named) == ("unsqueeze_dim" in named):
+            if all(how.kind in getattr(table, "_hipops", ()) for table in given[how.count:]):
+                made = how.call(given[:how.count], given[how.count], given[how.count + 1], heads_at)
+        return own(*given, **named) if made is None else made[0] if how.count == 1 else tuple(made)
+
+    rotate._hipops = how  # type: ignore[attr-defined]
+    return rotate
+
+
+def rotates(module: Any, device: torch.device, kinds: set[str]) -> str | None:
+    """None: its forward rotates by hipops from now on. Empty: it rotates nothing. Or why it does not."""
+    forward, reason = inspect.unwrap(type(module).forward), ""
+    for name in getattr(getattr(forward, "__code__", None), "co_names", ()):
+        own = forward.__globals__.get(name) if name.startswith("apply_rotary") else None
+        how = getattr(own, "_hipops", None) or (find_rotation(own, device) if callable(own) else None)
+        if how and how.kind in kinds:
+            forward.__globals__[name] = own if hasattr(own, "_hipops") else wrapped(own, how)
+            return None
+        if own:
+            reason = f"no module makes tables for its {name} that can be tried" if how else f"its {name} computes something else"
+    return reason
 
 
 # ---- Residual add, then norm
 
-def add_and_norm(norm: torch.nn.Module, x: torch.Tensor, residual: torch.Tensor) -> Any:
-    how: Any = getattr(norm, "_hipops", None)
-    # A norm that was put in the other's place since, or that has hooks, is called as it stands.
-    is_other = how is None or not is_patched(norm) or norm._forward_hooks or norm._forward_pre_hooks
-    if is_other or wants_gradient(x, residual, norm.weight) or not x.dtype == residual.dtype == norm.weight.dtype == how.dtype:
-        h = residual + x
-        return norm(h), h
-    return torch.ops.hipops.fused_add_rms_norm(x, residual, norm.weight, how.eps, True, how.plus_one, how.round_before)
-
-
-PATTERN = """
-hidden_states = residual + hidden_states
-residual = hidden_states
-hidden_states = self.NORM(hidden_states)
-"""
-
-
-class FuseAdds(ast.NodeTransformer):
-    """Where a layer's forward has PATTERN's statements in a row, one call instead."""
-
-    def __init__(self, layer: torch.nn.Module):
-        self.layer = layer
-        self.count = 0
-
-    def visit_FunctionDef(self, function: ast.FunctionDef) -> ast.FunctionDef:
-        body, at = function.body, 0
-        while at + 3 <= len(body):
-            text = "\n".join(ast.unparse(statement) for statement in body[at:at + 3])
-            for name, child in self.layer.named_children():
-                if hasattr(child, "_hipops") and text == PATTERN.strip().replace("NORM", name):
-                    call = f"hidden_states, residual = _hipops_add_and_norm(self.{name}, hidden_states, residual)"
-                    body[at:at + 3] = ast.parse(call).body
-                    self.count += 1
-                    break
-            at += 1
-        function.decorator_list.clear()
-        return function
-
-
-def patch_adds(layer: torch.nn.Module, replaced: Replaced) -> None:
-    forward = inspect.unwrap(type(layer).forward)
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(forward)))
-    except (OSError, TypeError, SyntaxError):
-        return
-    fuse = FuseAdds(layer)
-    fuse.visit(tree)
-    if not fuse.count or forward.__closure__:
-        return
-    names = globals_with(forward, _hipops_add_and_norm=add_and_norm)
-    scope: dict[str, Any] = {}
-    code = compile("from __future__ import annotations\n" + ast.unparse(tree), f"<hipops.patch of {type(layer).__name__}>", "exec")
-    exec(code, names, scope)
-    made = wrapped_as(type(layer).forward, scope["forward"])
+def add_and_norm(norm: Any, x: Any, residual: Any) -> Any:
+    """A norm that was put in the other's place since, that has hooks or another forward, is called as it stands."""
+    how = getattr(type(norm), "_hipops", None)
+    has_hooks = norm._forward_hooks or norm._forward_pre_hooks or hooked._global_forward_hooks or hooked._global_forward_pre_hooks
+    made = how.call(norm, x, residual) if isinstance(how, Norm) and not has_hooks and "forward" not in norm.__dict__ else None
     if made is None:
-        replaced.left_alone[type(layer).__name__] = "its forward is in a wrapper that hides it"
-        return
-    replace(layer, made)
-    replaced.residual_adds[type(layer).__name__] += 1
+        h = residual + x
+        made = norm(h), h
+    return made
+
+
+def fused(own: Any, norms: set[str]) -> Callable[..., Any] | None:
+    """own's forward; where it adds to `residual`, keeps the sum as `residual` and has its norm taken, in a row, by one call."""
+    forward, is_fused = inspect.unwrap(own.forward), False
+    try:
+        tree, function = ast.parse("def make(add_and_norm_by_hipops):\n    return forward"), ast.parse(textwrap.dedent(inspect.getsource(forward))).body[0]
+    except (OSError, TypeError, SyntaxError):
+        return None
+    body: list[Any] = function.body  # type: ignore[attr-defined]
+    for at in range(len(body) - 2):
+        add, texts = getattr(body[at], "value", None), [ast.unparse(statement) for statement in body[at:at + 3]]
+        norm = next((name for name in norms if texts[1:] == ["residual = hidden_states", f"hidden_states = self.{name}(hidden_states)"]), None)
+        if norm and texts[0].startswith("hidden_states = ") and isinstance(add, ast.BinOp) and isinstance(add.op, ast.Add):
+            sides = [ast.unparse(add.left), ast.unparse(add.right)]
+            if "residual" in sides:
+                sides.remove("residual")
+                call = f"hidden_states, residual = add_and_norm_by_hipops(self.{norm}, {sides[0]}, residual)"
+                body[at:at + 3], is_fused = [*ast.parse(call).body, ast.Pass(), ast.Pass()], True
+    if not is_fused or forward.__closure__:
+        return None
+    tree.body[0].body.insert(0, function)  # type: ignore[attr-defined]
+    scope: dict[str, Any] = {}
+    code = compile(ast.fix_missing_locations(tree), f"<hipops.torch.patch of {own.__name__}>", "exec", __future__.annotations.compiler_flag, True)
+    exec(code, forward.__globals__, scope)  # the modelling module's own globals: what is bound anew there counts
+    made = scope["make"](add_and_norm)
+    return lambda own, self, *given, **named: made(self, *given, **named)
 
 
 def patch(model: torch.nn.Module) -> Replaced:
     """Replaces what it knows in a transformers model on a GPU, of this model alone, and says what. The replacements act where no
     gradient is asked for, as under torch.no_grad(); elsewhere the model's own functions do.
 
-    A norm is replaced if it gives what hipops.rms_norm gives, by trial; a rotary embedding likewise. A residual add is fused
-    with the norm behind it where a layer's source has them in a row, as Llama's, Qwen's and Mistral's do."""
+    A norm is replaced if it gives what hipops' gives, by trial; a rotary embedding likewise. A residual add is fused with the
+    norm behind it in the layers of some models, whose source is known."""
     if not isinstance(model, torch.nn.Module):
         raise TypeError(f"patch: model is a {type(model).__name__}, expected a torch.nn.Module")
-    device = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
-    if device.type not in ("cpu", "cuda"):
-        raise ValueError(f"patch: model is on {device}, expected cpu or cuda")
-    replaced = Replaced(patched_before=sum(map(is_patched, model.modules())))
-    modules = []
-    for module in model.modules():
-        if "forward" not in module.__dict__:
-            modules.append(module)
-        elif not is_patched(module):
-            replaced.left_alone[type(module).__name__] = "it has a forward of its own, as by a wrapper"
-    for module in modules:
-        if "RMSNorm" in type(module).__name__:
-            patch_norm(module, replaced)
-    for module in modules:
-        if not is_patched(module):
-            patch_rotary(module, device, replaced)
-    for module in modules:
-        if not is_patched(module) and any(is_patched(child) for child in module.children()):
-            patch_adds(module, replaced)
+    devices = [parameter.device for parameter in model.parameters()] or [torch.device("cpu")]
+    device = next((device for kind in ("cuda", "cpu") for device in devices if device.type == kind), None)
+    if device is None:
+        raise ValueError(f"patch: model is on {devices[0]}, expected cpu or cuda")
+    if backend_in_use() not in layers.BACKENDS[device.type]:
+        raise ValueError(f"patch: model is on {device}, and this process uses {backend_in_use().name.lower()}: it has one backend")
+    modules: list[tuple[str, Any]] = [(name, module) for name, module in model.named_modules() if own_class(type(module)) is type(module)]
+    replaced = Replaced(patched_before=len(list(model.modules())) - len(modules))
+    kinds: set[str] = set()
+    tried: dict[Any, Norm | str] = {}
+
+    def left(name: str, module: Any, reason: str) -> None:
+        replaced.left_alone[name] = f"{type(module).__name__}: {reason}"
+
+    def put(name: str, module: Any, how: Any, run: Callable[..., Any]) -> bool:
+        """The class with `run`, unless how is a reason not to."""
+        if isinstance(how, str) or "forward" in module.__dict__:
+            left(name, module, how if isinstance(how, str) else "it has a forward of its own, as by a wrapper")
+            return False
+        module.__class__ = subclass(type(module), how, run)
+        return True
+
+    for name, module in modules:
+        if re.search("(RMS|Rms|Layer|L2)Norm$", type(module).__name__):
+            simple = [(n, v) for n, v in module.__dict__.items() if isinstance(v, (bool, int, float, str, tuple, type(None)))]
+            key = type(module), *simple, *((n, p.dtype, p.device, p.shape, type(p)) for n, p in module.named_parameters())
+            tried[key] = tried[key] if key in tried else find_norm(module, device)
+            replaced.norms.update([type(module).__name__] * put(name, module, tried[key], run_norm))
+        elif "Rotary" in type(module).__name__:
+            found = find_tables(module, device)
+            kinds.update(found if put(name, module, found, run_tables) else ())
+    for name, module in modules:
+        reason = rotates(module, device, kinds)
+        if reason is None:
+            replaced.rotary_embeddings[type(module).__name__] += 1
+        elif reason:
+            left(name, module, reason)
+        norms = {n for n, child in module.named_children() if getattr(getattr(type(child), "_hipops", None), "op", None) == "rms_norm"}
+        if norms and any(f".{family}.modeling" in inspect.unwrap(type(module).forward).__module__ for family in FUSED):
+            run = fused(type(module), norms)
+            if run:
+                replaced.residual_adds.update([type(module).__name__] * put(name, module, ("add", frozenset(norms)), run))
     return replaced

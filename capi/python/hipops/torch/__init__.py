@@ -1,0 +1,242 @@
+"""hipops in PyTorch: torch.ops.hipops.rms_norm and the others, which torch.compile traces through, and patch(model).
+
+    import hipops.torch
+    y = torch.ops.hipops.rms_norm(x, weight, 1e-5)
+
+They launch on the current stream, and read views as they are. A result lies as that of PyTorch's own op does. None has a
+backward pass or a forward-mode derivative: they say so when one is asked for. What they refuse is a RuntimeError, in the same
+words for tensors with memory and for those without it (meta, torch.compile's).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.autograd import forward_ad
+
+from .. import _arrays, _ops
+from .._abi import MAX_RANK, Backend, Dtype, Status
+from .._library import LIBRARY, Error, backend_in_use
+from .._patch import Replaced, patch, unpatch
+
+__all__ = ["Replaced", "patch", "unpatch"]
+
+_LIBRARY = torch.library.Library("hipops", "DEF")
+# Those whose kernels torch_ops.cpp has: where this PyTorch does without its C functions, they are Python's as the others are.
+_NATIVE = ("layer_norm", "rms_norm", "fused_add_rms_norm", "softmax", "rope", "rope_i", "rope_thd")
+_IN_PYTHON: dict[str, Callable[..., Any]] = {}
+
+_WITHOUT_BACKWARD = "torch.ops.hipops.{} has no backward pass: call it under torch.inference_mode() or no_grad(), or on x.detach()"
+_WITHOUT_FORWARD = "torch.ops.hipops.{} has no forward-mode derivative: call it under torch.inference_mode(), or on x.detach()"
+
+
+# ---- Checks
+
+def _dtypes_for(op: str, argument: str, first: Dtype) -> str:
+    """Those that an op has for an argument, where its first tensor is of `first`."""
+    if argument == "positions":
+        return "int32, int64"
+    is_second = argument in ("weight", "bias", "cos", "sin", "index")
+    listed = [name for name, dtype in _arrays.DTYPES.items()
+              if LIBRARY.hipops_supports(op.encode(), *((first, dtype) if is_second else (dtype, Dtype.NONE)))]
+    return ", ".join(listed or _arrays.DTYPES)
+
+
+class _Unknown(Exception):
+    """A size that torch.compile does not know while it traces."""
+
+
+def _hint(value: Any) -> Any:
+    """What one of torch.compile's sizes is in this trace, without a guard that keeps it so."""
+    if isinstance(value, (list, tuple)):
+        return [_hint(each) for each in value]
+    if not isinstance(value, (torch.SymInt, torch.SymFloat)):
+        return value
+    if not value.node.has_hint():
+        raise _Unknown
+    return value.node.hint
+
+
+def _dtype_of(tensor: torch.Tensor) -> tuple[str, Dtype]:
+    name = str(tensor.dtype).partition(".")[2]
+    return name, _arrays.DTYPES.get(name, Dtype.NONE)
+
+
+def _check(name: str, arguments: dict[str, Any], has_memory: bool) -> None:
+    """Raises what is wrong with a call, by the library's own checks and without a look at memory. It speaks for tensors with
+    memory, too, when something has refused them."""
+    op = name.rstrip("_")
+    tensors = {argument: given for argument, given in arguments.items() if isinstance(given, torch.Tensor)}
+    where, first = next(iter(tensors.items()))
+    for argument, tensor in tensors.items():
+        dtype, known = _dtype_of(tensor)
+        if tensor.device != first.device:
+            raise RuntimeError(f"{op}: {argument} is on {tensor.device}, expected {first.device} ({where}'s)")
+        if not known:
+            raise RuntimeError(f"{op}: {argument} is of {dtype}, expected one of: {_dtypes_for(op, argument, _dtype_of(first)[1])}")
+        if tensor.dim() > MAX_RANK:
+            raise RuntimeError(f"{op}: {argument} has {tensor.dim()} dimensions, expected {MAX_RANK} at most")
+    backend = Backend.CPU if first.device.type == "cpu" else Backend.HIP if torch.version.hip else Backend.CUDA
+    if not has_memory:  # it may be traced where another backend is in use than where it will run
+        backend = backend_in_use() or backend
+    try:
+        planned = {argument: _hint(given) for argument, given in arguments.items() if argument not in tensors}
+        for argument, tensor in tensors.items():
+            planned[argument] = _ops.Plan(backend, _dtype_of(tensor)[1], _hint(tensor.shape), _hint(tensor.stride()))
+    except _Unknown:
+        return
+    if not hasattr(LIBRARY, "hipops_torch_check_only"):  # not the wheel's
+        return
+    LIBRARY.hipops_torch_check_only(1)
+    try:
+        getattr(_ops, name)(**planned)
+    except (Error, TypeError, ValueError) as refused:
+        if getattr(refused, "status", None) != Status.NO_DEVICE:
+            raise RuntimeError(str(refused)) from refused
+    finally:
+        LIBRARY.hipops_torch_check_only(0)
+
+
+# ---- Gradients
+
+class HipopsOp(torch.autograd.Function):  # type: ignore[misc]
+    @staticmethod
+    def forward(ctx: Any, name: str, below: Callable[..., Any], *given: Any) -> Any:
+        ctx.name = name
+        return below(*given)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        raise NotImplementedError(_WITHOUT_BACKWARD.format(ctx.name))
+
+
+def _register_autograd(name: str, is_in_place: bool) -> None:
+    op = getattr(torch.ops.hipops, name).default
+
+    def below(keyset: Any, *given: Any) -> Any:
+        with torch._C._AutoDispatchBelowAutograd():
+            return op.redispatch(keyset & torch._C._after_autograd_keyset, *given)
+
+    def autograd(keyset: Any, *given: Any) -> Any:
+        if forward_ad._current_level >= 0 and any(isinstance(a, torch.Tensor) and _ops.is_dual(a) for a in given):
+            raise NotImplementedError(_WITHOUT_FORWARD.format(name))
+        if not (torch.is_grad_enabled() and any(isinstance(a, torch.Tensor) and a.requires_grad for a in given)):
+            return below(keyset, *given)
+        if is_in_place or torch._C._are_functorch_transforms_active():
+            raise NotImplementedError(_WITHOUT_BACKWARD.format(name))
+        return HipopsOp.apply(name, below, keyset, *given)
+
+    def in_place(keyset: Any, y: torch.Tensor, *given: Any) -> Any:
+        torch.autograd.graph.increment_version(y)
+        with torch._C._AutoDispatchBelowADInplaceOrView():
+            return op.redispatch(keyset & torch._C._after_ADInplaceOrView_keyset, y, *given)
+
+    _LIBRARY.impl(name, autograd, "Autograd", with_keyset=True)
+    if is_in_place:
+        _LIBRARY.impl(name, in_place, "ADInplaceOrView", with_keyset=True)
+
+
+# ---- Ops
+
+def _define(name: str, arguments: str, returns: str, make: Callable[..., Any] | None) -> None:
+    """An op that is _ops' function of that name. `make` makes its results, of tensors without memory, too."""
+    _LIBRARY.define(f"{name}({arguments}) -> {returns}", tags=(torch.Tag.pt2_compliant_tag,))
+    names = [argument.name for argument in getattr(torch.ops.hipops, name).default._schema.arguments]
+    function = getattr(_ops, name)
+
+    def run(*given: Any) -> Any:
+        results: dict[str, Any] = {}
+        try:
+            made = make(*given) if make else ()
+            results = dict(zip(("out", "residual_out"), made)) if isinstance(made, tuple) else {"out": made}
+        except Exception:  # of bad arguments, which the function refuses; lack of memory it will find, too
+            pass
+        try:
+            y = function(*given, **results)
+        except (Error, TypeError, ValueError) as refused:
+            _check(name, dict(zip(names, given)), True)
+            raise RuntimeError(str(refused)) from refused
+        return y if make else None
+
+    def fake(*given: Any, **named: Any) -> Any:  # a meta tensor among others comes here, too
+        _check(name, {**dict(zip(names, given)), **named}, False)
+        return make(*given, **named) if make else None
+
+    def say(*given: Any) -> None:  # for torch_ops.cpp, where it cannot go on
+        try:
+            _check(name, dict(zip(names, given)), True)
+        except RuntimeError as refused:
+            LIBRARY.hipops_torch_say(str(refused).encode())
+
+    _IN_PYTHON[name] = run
+    torch.library.register_fake(f"hipops::{name}", fake, lib=_LIBRARY)
+    _register_autograd(name, make is None)
+    if name in _NATIVE:
+        _LIBRARY.define(f"_check_{name}({arguments}) -> ()")
+        _LIBRARY.impl(f"_check_{name}", say, "CompositeExplicitAutograd")
+
+
+def _contiguous(x: torch.Tensor, *rest: Any) -> torch.Tensor:
+    return x.new_empty(x.shape)
+
+
+# Of sizes that torch.compile does not know it says no, where others raise.
+_is_contiguous = getattr(torch._prims_common, "is_contiguous_or_false", torch.Tensor.is_contiguous)
+
+
+def _as_elementwise(*tensors: torch.Tensor) -> torch.Tensor:
+    """As PyTorch's elementwise ops make it of these."""
+    if all(map(_is_contiguous, tensors)):
+        return _contiguous(*tensors)
+    first, *others = [torch.empty_strided(t.shape, t.stride(), device="meta") for t in tensors]
+    like = torch.maximum(first, *others) if others else torch.neg(first)
+    return tensors[0].new_empty_strided(like.shape, like.stride())
+
+
+def _sum_and_norm(x: torch.Tensor, residual: torch.Tensor, *rest: Any) -> tuple[torch.Tensor, torch.Tensor]:
+    return _contiguous(x), _as_elementwise(residual, x)
+
+
+def _gathered(x: torch.Tensor, dim: int, index: torch.Tensor) -> torch.Tensor:
+    return x.new_empty(index.shape)
+
+
+def _selected(x: torch.Tensor, dim: int, index: torch.Tensor) -> torch.Tensor:
+    shape = list(x.shape)
+    shape[dim], = index.shape
+    return x.new_empty(shape)
+
+
+def _upsampled(x: torch.Tensor, output_size: Any, *rest: Any) -> torch.Tensor:
+    sizes = output_size if isinstance(output_size, (list, tuple)) else (output_size,)
+    layout = torch._prims_common.suggest_memory_format(x) if x.dim() == 4 else torch.contiguous_format
+    return torch.empty((*x.shape[:2], *sizes), dtype=x.dtype, device=x.device, memory_format=layout)
+
+
+_FLAGS = "bool weight_plus_one=False, bool round_before_weight=False"
+_ROPE = "Tensor x, Tensor cos, Tensor sin, Tensor? positions=None"
+_IN_PLACE = "Tensor(a!) y, int dim, Tensor index, "
+_define("layer_norm", "Tensor x, Tensor? weight=None, Tensor? bias=None, float eps=1e-05", "Tensor", _contiguous)
+_define("rms_norm", f"Tensor x, Tensor? weight=None, float eps=1e-05, {_FLAGS}", "Tensor", _contiguous)
+_define("fused_add_rms_norm", f"Tensor x, Tensor residual, Tensor? weight=None, float eps=1e-05, bool round_sum=False, {_FLAGS}",
+        "(Tensor, Tensor)", _sum_and_norm)
+_define("softmax", "Tensor x", "Tensor", _contiguous)
+for _name in ("rope", "rope_i", "rope_thd"):
+    _define(_name, _ROPE, "Tensor", lambda x, *rest: _as_elementwise(x))
+_define("gather", "Tensor x, int dim, Tensor index", "Tensor", _gathered)
+_define("index_select", "Tensor x, int dim, Tensor index", "Tensor", _selected)
+_define("scatter_", _IN_PLACE + "Tensor src, bool deterministic=False", "()", None)
+_define("scatter_add_", _IN_PLACE + "Tensor src, bool deterministic=False", "()", None)
+_define("index_add_", _IN_PLACE + "Tensor source", "()", None)
+_define("upsample_nearest1d", 'Tensor x, SymInt output_size, float? scale=None, str rule="pytorch"', "Tensor", _upsampled)
+_define("upsample_nearest2d",
+        'Tensor x, SymInt[2] output_size, float? scale_h=None, float? scale_w=None, str rule="pytorch"', "Tensor", _upsampled)
+_define("strided_copy", "Tensor x", "Tensor", _contiguous)
+
+_is_native = hasattr(LIBRARY, "hipops_torch_register") and bool(LIBRARY.hipops_torch_register())
+for _name, _run in _IN_PYTHON.items():
+    if not (_is_native and _name in _NATIVE):
+        for _device in ("CPU", "CUDA"):  # PyTorch for ROCm calls its devices so, too
+            _LIBRARY.impl(_name, _run, _device)

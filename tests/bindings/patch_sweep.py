@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+"""patch_sweep.py [--only NAME,...] [--device cuda] [--json FILE]: hipops.torch.patch on every causal architecture of transformers, small
+and of random weights, beside the model's own code, in f32 and bf16. Prints a line each: right (with what is replaced and what is
+left alone), not made (no small model of that configuration) or WRONG. Exit 1 if one is wrong, 77 without transformers."""
+
+import argparse
+import collections
+import copy
+import json
+import signal
+import sys
+import warnings
+
+try:
+    import torch
+    import transformers
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+from torch.utils._python_dispatch import TorchDispatchMode
+
+import hipops._patch
+import hipops.torch
+
+# What a small model has, under each name that configurations give it.
+SIZES = {
+    64: "hidden_size d_model n_embd dim emb_dim lm_hidden_size word_embed_proj_dim width",
+    128: "intermediate_size ffn_dim n_inner ffn_hidden_size d_ff moe_intermediate_size shared_expert_intermediate_size moe_shared_expert_"
+         "intermediate_size shared_intermediate_size encoder_ffn_dim decoder_ffn_dim mlp_dim expert_ffn_hidden_size mlp_hidden_size "
+         "dense_intermediate_size intermediate_size_mlp lru_width attention_hidden_size zero_expert_ffn_size",
+    2: "num_hidden_layers n_layer n_layers num_layers encoder_layers decoder_layers num_key_value_heads num_kv_heads n_shared_experts_ "
+       "num_experts_per_tok top_k num_experts_per_token moe_topk moe_top_k num_encoder_layers num_decoder_layers multi_query_groups n_head_kv "
+       "num_global_key_value_heads swa_num_key_value_heads num_key_value_heads_swa",
+    4: "num_attention_heads n_head n_heads num_heads encoder_attention_heads decoder_attention_heads num_local_experts num_experts "
+       "n_routed_experts moe_num_experts swa_num_attention_heads linear_num_key_heads linear_num_value_heads",
+    16: "head_dim kv_channels qk_nope_head_dim qk_rope_head_dim v_head_dim attention_head_dim kv_lora_rank q_lora_rank "
+        "linear_key_head_dim linear_value_head_dim global_head_dim swa_head_dim v_head_dim_swa index_head_dim",
+    200: "vocab_size", 256: "max_position_embeddings n_positions max_seq_len n_ctx max_sequence_length",
+}
+ELSE = {"n_group": 1, "topk_group": 1, "first_k_dense_replace": 1, "mamba_expand": 2, "num_nextn_predict_layers": 0, "qk_head_dim": 32,
+        "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "expert_layer_period": 2, "attn_layer_period": 2, "attn_layer_offset": 1,
+        "hidden_size_per_layer_input": 8, "vocab_size_per_layer_input": 200, "num_kv_shared_layers": 0, "mamba_n_heads": 8, "mamba_d_head": 16,
+        "mamba_d_ssm": 128, "mamba_num_heads": 8, "mamba_head_dim": 16, "mamba_n_groups": 1, "n_groups": 1, "ssm_state_size": 16,
+        "mamba_d_state": 16, "use_mamba_kernels": False, "chunk_size": 16, "mamba_chunk_size": 16, "sliding_window": 16, "altup_num_inputs": 2,
+        "laurel_rank": 8, "rotary_dim": 8, "partial_rotary_factor": 0.5, "rnn_heads": 4, "embedding_size": 64, "audio_config": None, "num_loops": 1, "mtp_num_hidden_layers": 0}
+BY_NAME = {name: size for size, names in SIZES.items() for name in names.split()} | ELSE
+PER_LAYER = ("layer_types", "layers_block_type", "mlp_layer_types", "no_rope_layers", "attention_types", "block_types", "moe_layers",
+             "layer_type_list", "sliding_window_pattern_list", "intermediate_size", "activation_sparsity_pattern", "hybrid_override_pattern",
+             "rope_layout", "num_attention_heads_per_layer", "num_key_value_heads_per_layer", "block_configs", "mlp_layer_types_list",
+             "ffn_multipliers", "attn_type_list", "is_moe_layer", "per_layer_config", "hybrid_layer_pattern", "moe_layer_freq")
+
+
+def shrink(config):
+    for name, value in list(vars(config).items()):
+        name = config.attribute_map.get(name, name)
+        if isinstance(value, transformers.PreTrainedConfig):
+            shrink(value)
+        elif name in BY_NAME and (value is not None or name in ("head_dim", "pad_token_id")) and not isinstance(value, list):
+            setattr(config, name, BY_NAME[name])
+    layers = getattr(config, "num_hidden_layers", 2)
+    for name in PER_LAYER:
+        value = getattr(config, name, None)
+        if isinstance(value, (list, tuple, str)) and len(value) > layers and layers:
+            kinds = list(dict.fromkeys(value)) if not isinstance(value[0], (list, dict)) else [value[0]]
+            setattr(config, name, type(value)((kinds * layers)[-layers:]) if not isinstance(value, str) else "".join((kinds * layers)[:layers]))
+    for rope in (getattr(config, "rope_parameters", None), getattr(config, "rope_scaling", None)):
+        for part in [rope, *rope.values()] if isinstance(rope, dict) else []:
+            if isinstance(part, dict) and "mrope_section" in part:
+                part["mrope_section"] = [4, 2, 2]
+            for lists in ("short_factor", "long_factor"):
+                if isinstance(part, dict) and lists in part:
+                    part[lists] = part[lists][:8]
+
+
+class Counted(TorchDispatchMode):
+    def __init__(self):
+        super().__init__()
+        self.counts = collections.Counter()
+
+    def __torch_dispatch__(self, function, kinds, given=(), named=None):
+        if function.namespace == "hipops":
+            self.counts[function._opname] += 1
+        return function(*given, **(named or {}))
+
+
+# What some models need beside that, tried in turn.
+VARIANTS = ({}, {"num_key_value_heads": 4}, {"head_dim": None}, {"num_key_value_heads": 4, "head_dim": None}, {"is_decoder": True})
+
+
+def make(config_class, model_class, others):
+    config = config_class()
+    config = config if hasattr(config, "vocab_size") else config.get_text_config()
+    shrink(config)
+    for name, value in others.items():
+        setattr(config, name, value)
+    with torch.device("meta"):
+        parameters = sum(p.numel() for p in model_class(copy.deepcopy(config)).parameters())
+    if parameters > 6e7:
+        raise ValueError(f"{parameters / 1e6:.0f} million parameters")
+    torch.manual_seed(1)
+    model = model_class(config).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.dim() == 1:
+                parameter.add_(torch.randn_like(parameter) * 0.2)
+    return model
+
+
+def logits(model, ids):
+    out = model(ids, use_cache=False)
+    return next(t for t in (getattr(out, "logits", None), getattr(out, "last_hidden_state", None), out[0]) if t is not None).float()
+
+
+def made(config_class, model_class, device):
+    """A model, inputs and its own logits; or why there is none."""
+    why = None
+    for others in VARIANTS:
+        try:
+            model = make(config_class, model_class, others).to(device)
+            ids = torch.randint(3, 200, (2, 21), generator=torch.Generator().manual_seed(1)).to(device)
+            own = logits(model, ids)
+            if own.isfinite().all() and torch.equal(own, logits(model, ids)):
+                return model, ids, own
+            reason = "its own logits are not finite, or differ from call to call"
+        except TimeoutError:
+            raise
+        except Exception as failed:
+            reason = f"{type(failed).__name__}: {(str(failed) or '-').splitlines()[0]}"[:110]
+        why = why or reason
+    return why
+
+
+def of_a_token(got, expected):
+    """The median over tokens: in a mixture of experts, rounding sends a few to other experts."""
+    return (got - expected).square().mean(-1).sqrt().median().item()
+
+
+def tried(config_class, model_class, device):
+    """right, not made or WRONG; and words."""
+    model = made(config_class, model_class, device)
+    if isinstance(model, str):
+        return "not made", model, {}
+    model, ids, own = model
+    bf16, words, wrong = copy.deepcopy(model).bfloat16(), [], []
+    replaced, norms_called = hipops.torch.patch(model), []
+    patched = [m for m in model.modules() if isinstance(getattr(type(m), "_hipops", None), hipops._patch.Norm)]
+    with Counted() as ops:
+        got = logits(model, ids)
+    off = ((got - own).square().mean().sqrt() / own.square().mean().sqrt()).item()
+    if not off < 1e-4:
+        wrong.append(f"f32 logits differ by {off:.2g}")
+    counts = ops.counts
+    norms = counts["rms_norm"] + counts["layer_norm"] + counts["fused_add_rms_norm"]
+    for module in patched:
+        module.register_forward_hook(lambda module, *rest: norms_called.append(module))
+    logits(model, ids)
+    for what, reported, ran, least in (("norms", replaced.norms, norms, len(norms_called)),
+                                       ("adds", replaced.residual_adds, counts["fused_add_rms_norm"], sum(replaced.residual_adds.values())),
+                                       ("rotary", replaced.rotary_embeddings, counts["rope"] + counts["rope_i"], sum(replaced.rotary_embeddings.values()))):
+        if reported:
+            words.append(", ".join(f"{n} {c}" for c, n in reported.items()) + f" ({what}: {ran} calls)")
+        if ran < least:
+            wrong.append(f"{what}: {ran} calls of hipops, expected {least}")
+    for reason, count in collections.Counter(replaced.left_alone.values()).items():
+        words.append(f"left alone: {count} {reason}")
+    try:
+        own16 = logits(bf16, ids)
+    except Exception:
+        words.append("not run in bf16 by its own code")
+    else:
+        hipops.torch.patch(bf16)
+        distances = [of_a_token(t, own) for t in (own16, logits(bf16, ids))]
+        if not distances[1] < 1.25 * distances[0] + 1e-6 * own.abs().max().item():
+            wrong.append(f"bf16 logits are {distances[1]:.3g} from f32's, its own {distances[0]:.3g}")
+    hipops.torch.unpatch(model)
+    if not torch.equal(logits(model, ids), own):
+        wrong.append("unpatched it is another")
+    return ("WRONG" if wrong else "right"), "; ".join(wrong + words) or "nothing is replaced", dict(counts)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only")
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--json")
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")
+    transformers.logging.set_verbosity_error()
+    torch.set_grad_enabled(False)
+    results = {}
+    for config_class, model_class in transformers.MODEL_FOR_CAUSAL_LM_MAPPING.items():
+        name = config_class.model_type
+        if arguments.only and name not in arguments.only.split(","):
+            continue
+        for each in model_class if isinstance(model_class, tuple) else (model_class,):
+            def late(*_):
+                raise TimeoutError("longer than a minute")
+            signal.signal(signal.SIGALRM, late)
+            signal.alarm(60)
+            try:
+                results[name] = tried(config_class, each, arguments.device)
+            except Exception as reason:
+                results[name] = "WRONG", f"{type(reason).__name__}: {reason}"[:200], {}
+            signal.alarm(0)
+            print(f"{name:24} {results[name][0]:9} {results[name][1]}", flush=True)
+    total = collections.Counter(outcome for outcome, *_ in results.values())
+    print(f"{len(results)} architectures of transformers {transformers.__version__}: " + ", ".join(f"{n} {what}" for what, n in total.items()))
+    if arguments.json:
+        with open(arguments.json, "w") as file:
+            json.dump({"transformers": transformers.__version__, "torch": torch.__version__, "results": results}, file, indent=1)
+    sys.exit(1 if total["WRONG"] or not total["right"] else 0)
+
+
+main()

@@ -1,0 +1,754 @@
+#!/usr/bin/env python3
+"""python_patch.py [NAME ...]: hipops.torch.patch and hipops.torch.layers, on a GPU where PyTorch sees one, else on the CPU: models beside
+their own code, and what people do to a patched model. NAMEs: of these checks only. Exit 77 without PyTorch or transformers."""
+
+import collections
+import contextlib
+import copy
+import io
+import os
+import pathlib
+import pickle
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import traceback
+
+try:
+    import torch
+    import transformers
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+from torch.utils._python_dispatch import TorchDispatchMode
+
+import hipops.torch
+
+PAGE = pathlib.Path(__file__).parents[2] / "docs/guide/pytorch.md"
+device = "cuda" if torch.cuda.is_available() else "cpu"
+transformers.logging.set_verbosity_error()
+checks = []
+
+
+def check(function):
+    checks.append(function)
+    return function
+
+
+def expect(what, condition=False):
+    if not condition:
+        raise AssertionError(what)
+
+
+def distance(got, expected):
+    return (got.double() - expected.double()).abs().max().item()
+
+
+def normal(*shape, dtype=torch.float32):
+    return torch.randn(*shape, device=device).to(dtype)
+
+
+def small(name="Llama", dtype=torch.float32, **others):
+    sizes = {"hidden_size": 128, "intermediate_size": 256, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
+             "head_dim": 32, "vocab_size": 1000, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, **others}
+    torch.manual_seed(1)
+    config = getattr(transformers, name + "Config")(**sizes)
+    model = transformers.AutoModelForCausalLM.from_config(config, dtype=dtype).to(device).eval()
+    for called, parameter in model.named_parameters():
+        if "norm" in called and "bias" not in called:
+            torch.nn.init.normal_(parameter, mean=0.0 if "Gemma" in name else 1.0, std=0.2)
+    return model, torch.randint(1000, (2, 33), device=device)
+
+
+def logits(model, ids):
+    with torch.no_grad():
+        return model(ids, use_cache=False).logits
+
+
+class Counted(TorchDispatchMode):
+    """Counts hipops' ops."""
+
+    def __init__(self):
+        super().__init__()
+        self.counts = collections.Counter()
+
+    def __torch_dispatch__(self, function, kinds, given=(), named=None):
+        if function.namespace == "hipops":
+            self.counts[function._opname] += 1
+        return function(*given, **(named or {}))
+
+
+def counted(model, ids):
+    with Counted() as ops:
+        got = logits(model, ids)
+    return got, ops.counts
+
+
+def classes(model):
+    return [type(module) for module in model.modules()]
+
+
+# ---- Models
+
+@check
+def families():
+    """Norms, attentions, adds of each; right beside float32 in bf16, and beside its own in f32."""
+    for name, *expected in (("Llama", 5, 2, 2), ("Qwen2", 5, 2, 2), ("Qwen3", 9, 2, 2), ("Mistral", 5, 2, 2), ("Gemma", 5, 2, 2), ("Gemma2", 9, 2, 2),
+                            ("Gemma3Text", 13, 2, 2), ("Phi3", 5, 2, 2), ("Granite", 5, 2, 2), ("Olmo", 5, 2, 0), ("Olmo2", 9, 2, 0),
+                            ("Exaone4", 9, None, 0), ("GptOss", 5, 2, 2), ("Cohere", 3, 2, 0), ("Cohere2", 3, 2, 0), ("Glm4", 9, 2, 2),
+                            ("Ernie4_5", 5, 2, 2), ("Helium", 5, 2, 2), ("StableLm", 5, 2, 0), ("Starcoder2", 5, 2, 0), ("GPTNeoX", 5, 2, 0),
+                            ("Phi", 3, 2, 0)):
+        model, ids = small(name, torch.bfloat16)
+        own, before = logits(model, ids), classes(model)
+        exact = logits(copy.deepcopy(model).float(), ids)
+        replaced = hipops.torch.patch(model)
+        counts = [sum(c.values()) for c in (replaced.norms, replaced.rotary_embeddings, replaced.residual_adds)]
+        expect(f"{name}: {replaced}", all(e in (None, c) for e, c in zip(expected, counts)) and not replaced.left_alone)
+        again = hipops.torch.patch(model)
+        expect(f"{name}: again {again}", not again.norms and not again.residual_adds and again.patched_before > counts[0])
+        got, ran = counted(model, ids)
+        distances = [(t.float() - exact).square().mean().sqrt().item() for t in (own, got)]
+        expect(f"{name}: {distances[1]} from float32's logits, its own {distances[0]}", distances[1] < 1.15 * distances[0])
+        expect(f"{name}: {ran}", ran["rms_norm"] + ran["layer_norm"] + ran["fused_add_rms_norm"] == counts[0]
+               and ran["fused_add_rms_norm"] == counts[2] and ran["rope"] + ran["rope_i"] >= counts[1])
+        hipops.torch.unpatch(model)
+        expect(f"{name}: unpatched it is another", torch.equal(logits(model, ids), own) and classes(model) == before)
+        model.float()
+        own = logits(model, ids)
+        hipops.torch.patch(model)
+        expect(f"{name} in f32: {distance(logits(model, ids), own)}", distance(logits(model, ids), own) < 2e-4)
+
+
+@check
+def other_norms():
+    class Mean(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight, self.eps = torch.nn.Parameter(torch.ones(64, device=device)), 1e-5
+
+        def forward(self, x):
+            return x / (x.abs().mean(-1, keepdim=True) + self.eps) * self.weight
+
+    class Outside(Mean):
+        def forward(self, x):
+            return x / (x.square().mean(-1, keepdim=True).sqrt() + self.eps) * self.weight
+
+    class WithoutItsEps(Mean):
+        def forward(self, x):
+            return x * (x.float().square().mean(-1, keepdim=True) + 1e-5).rsqrt().to(x.dtype) * self.weight
+
+    class OverTokens(Mean):
+        def forward(self, x):
+            return (x.float() * (x.float().square().mean((-1, -2), keepdim=True) + self.eps).rsqrt()).to(x.dtype) * self.weight
+
+    class Bias(Mean):
+        def __init__(self):
+            super().__init__()
+            self.bias = torch.nn.Parameter(torch.zeros(64, device=device))
+
+        def forward(self, x):
+            return x * (x.square().mean(-1, keepdim=True) + self.eps).rsqrt() * self.weight + self.bias
+
+    for made in (Mean, Outside, WithoutItsEps, OverTokens, Bias):
+        made.__name__ += "RMSNorm"
+        left = hipops.torch.patch(torch.nn.Sequential(made())).left_alone
+        expect(f"{made.__name__}: {left}", list(left.values()) in ([f"{made.__name__}: it computes something else"], [f"{made.__name__}: it has more than a weight and a bias"]) and list(left) == ["0"])
+    for made, named in ((torch.nn.RMSNorm, {}), (torch.nn.RMSNorm, {"eps": 1e-5}), (torch.nn.RMSNorm, {"elementwise_affine": False}),
+                        (torch.nn.LayerNorm, {}), (torch.nn.LayerNorm, {"bias": False}), (torch.nn.LayerNorm, {"elementwise_affine": False})):
+        for dtype in (torch.float32, torch.bfloat16):
+            norm = made(64, device=device, dtype=dtype, **named)
+            for parameter in norm.parameters():
+                torch.nn.init.normal_(parameter)
+            x = normal(3, 64, dtype=dtype) * 1e-3
+            own = norm(x)
+            if not list(hipops.torch.patch(norm).norms.values()) == [1]:
+                expect(f"{made.__name__} {named} {dtype}: {hipops.torch.patch(norm)}")
+            with torch.no_grad(), Counted() as ops:
+                got = norm(x)
+            expect(f"{made.__name__} {named} {dtype}: {distance(got, own)}, {ops.counts}",
+                   sum(ops.counts.values()) == 1 and distance(got, own) < (1e-5 if dtype == torch.float32 else 0.04))
+
+
+# ---- Rotary tables
+
+def rotate_half(x):
+    return torch.cat((-x[..., x.shape[-1] // 2:], x[..., :x.shape[-1] // 2]), -1)
+
+
+def apply_rotary_pos_emb(q, k, cos, sin, position_ids=None, unsqueeze_dim=1):
+    cos, sin = cos.unsqueeze(unsqueeze_dim), sin.unsqueeze(unsqueeze_dim)
+    return q * cos + rotate_half(q) * sin, k * cos + rotate_half(k) * sin
+
+
+class Rotary(torch.nn.Module):
+    """Of images: one half of the table is of rows, the other of columns; or as Llama's. scale: as YaRN's."""
+
+    def __init__(self, is_image=False, scale=1.0):
+        super().__init__()
+        self.is_image, self.scale = is_image, scale
+
+    def forward(self, x, position_ids):
+        speed = 10000 ** -(torch.arange(8, device=x.device) / 8)
+        rows, columns = (position_ids // 6, position_ids % 6) if self.is_image else (position_ids, position_ids)
+        angles = torch.cat((rows[..., None] * speed, columns[..., None] * speed), -1)
+        return angles.cos() * self.scale, angles.sin() * self.scale
+
+
+class Attention(torch.nn.Module):
+    def __init__(self, rotary, is_inside=False, named=None):
+        super().__init__()
+        self.norm, self.named = torch.nn.RMSNorm(16, 1e-5, device=device), named or {}
+        self.rotary = rotary if is_inside else None
+
+    def forward(self, x, tables=None):
+        q = k = self.norm(x)
+        if self.rotary is not None:
+            tables = self.rotary.forward(x, torch.arange(x.shape[2], device=x.device)[None])
+        return torch.stack(apply_rotary_pos_emb(q, k, *tables, **self.named))
+
+
+class Block(torch.nn.Module):
+    def __init__(self, rotary, **named):
+        super().__init__()
+        self.rotary_emb, self.attention = rotary, Attention(rotary, **named)
+
+    def forward(self, x):
+        tables = self.rotary_emb(x, torch.arange(x.shape[2], device=x.device)[None])
+        return self.attention(x, tables)
+
+
+def beside_own(block):
+    x = normal(2, 3, 24, 16)
+    with torch.no_grad():
+        own = block(x)
+        replaced = hipops.torch.patch(block)
+        with Counted() as ops:
+            got = block(x)
+    return distance(got, own), replaced, ops.counts
+
+
+@check
+def tables_whose_halves_differ():
+    for named in ({}, {"is_inside": True}):
+        off, replaced, ran = beside_own(Block(Rotary(is_image=True), **named))
+        expect(f"off by {off}: {replaced}, {ran}", off < 1e-5 and not replaced.rotary_embeddings and not ran["rope"])
+        expect(f"{replaced}", "attention" in replaced.left_alone)
+
+
+@check
+def tables_that_are_scaled():
+    off, replaced, ran = beside_own(Block(Rotary(scale=1.7)))
+    expect(f"off by {off}: {replaced}, {ran}", off < 1e-5 and replaced.rotary_embeddings == {"Attention": 1} and ran["rope"] == 2)
+
+
+@check
+def arguments_of_a_rotation():
+    off, replaced, ran = beside_own(Block(Rotary(), named={"position_ids": None}))
+    expect(f"off by {off}: {replaced}, {ran}", off < 1e-5)
+
+
+@check
+def partial_rotary_says_what_runs():
+    for name in ("GPTNeoX", "Phi", "StableLm", "Glm"):
+        model, ids = small(name)
+        own = logits(model, ids)
+        reported = sum(hipops.torch.patch(model).rotary_embeddings.values())
+        got, ran = counted(model, ids)
+        expect(f"{name}: {reported} reported, {ran}", ran["rope"] + ran["rope_i"] == 2 * reported == 4 and distance(got, own) < 1e-4)
+
+
+# ---- Weights that are not there
+
+@check
+def weights_without_elements():
+    model, ids = small("Gemma")
+    own = logits(model, ids)
+    kept = {n: p.data for n, p in model.named_parameters() if "norm" in n}
+    for n, p in model.named_parameters():
+        if n in kept:
+            p.data = p.data[:0]
+    replaced = hipops.torch.patch(model)
+    for n, p in model.named_parameters():
+        if n in kept:
+            p.data = kept[n]
+    expect(f"off by {distance(logits(model, ids), own)}; {replaced}", distance(logits(model, ids), own) < 1e-4 and "model.norm" in replaced.left_alone)
+    expect(f"unlike what it left alone: {replaced}", not replaced.norms)
+
+
+@check
+def weights_elsewhere():
+    """The first weight and one norm are on meta, as offloading leaves them: that norm is named, the others are patched."""
+    model, ids = small()
+    own = logits(model, ids)
+    embedding, norm = model.model.embed_tokens, model.model.layers[0].input_layernorm
+    kept = embedding.weight, norm.weight
+    embedding.weight, norm.weight = (torch.nn.Parameter(w.to("meta")) for w in kept)
+    replaced = hipops.torch.patch(model)
+    expect(f"{replaced}", replaced.norms == {"LlamaRMSNorm": 4} and list(replaced.left_alone) == ["model.layers.0.input_layernorm"])
+    embedding.weight, norm.weight = kept
+    expect("it is another", distance(logits(model, ids), own) < 1e-4)
+
+
+# ---- Copies
+
+@check
+def replicas_have_their_own_weights():
+    model, ids = small()
+    hipops.torch.patch(model)
+    norm, x = model.model.norm, normal(4, 128)
+    for made in (norm._replicate_for_data_parallel(), copy.copy(norm), copy.deepcopy(norm)):
+        made._parameters = {}
+        made.weight = normal(128)
+        with torch.no_grad():
+            expected = torch.nn.functional.rms_norm(x, (128,), made.weight, 1e-6)
+            expect(f"off by {distance(made(x), expected)}", distance(made(x), expected) < 1e-5)
+            expect("the copy is not patched", type(made) is type(norm) and counts_of(made, x) == 1)
+    # All of a model at once, in threads.
+    replicas, wrong = [copy.deepcopy(model) for _ in range(4)], []
+    for i, replica in enumerate(replicas):
+        for parameter in replica.parameters():
+            parameter.data *= 1 + i / 10
+    expected = []
+    for replica in replicas:
+        single = copy.deepcopy(replica)
+        hipops.torch.unpatch(single)
+        expected.append(logits(single, ids))
+
+    def run(i):
+        for _ in range(5):
+            if not distance(logits(replicas[i], ids), expected[i]) < 1e-3:
+                wrong.append(i)
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    expect(f"threads: {wrong}", not wrong)
+
+
+def counts_of(module, x):
+    with Counted() as ops:
+        module(x)
+    return sum(ops.counts.values())
+
+
+@check
+def saved_whole():
+    """What is read from a file is the model's own again, also where there is no hipops; and can be patched."""
+    model, ids = small()
+    own, before = logits(model, ids), classes(model)
+    counts = hipops.torch.patch(model)
+    with tempfile.TemporaryDirectory() as folder:
+        torch.save(model, folder + "/model.pt")
+        torch.save(ids, folder + "/ids.pt")
+        code = ("import sys, torch\nmodel = torch.load(sys.argv[1] + '/model.pt', weights_only=False)\n"
+                "assert 'hipops' not in sys.modules\n"
+                "torch.save(model(torch.load(sys.argv[1] + '/ids.pt')).logits.detach(), sys.argv[1] + '/logits.pt')")
+        without = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if "hipops" not in os.listdir(p or ".") )}
+        done = subprocess.run([sys.executable, "-c", code, folder], env=without, capture_output=True, text=True)
+        expect(done.stderr[-300:], done.returncode == 0)
+        expect("read without hipops it is another", distance(torch.load(folder + "/logits.pt"), own) < 1e-5)
+        read = torch.load(folder + "/model.pt", weights_only=False)
+    expect("classes of what was read", classes(read) == before)
+    again = hipops.torch.patch(read)
+    expect(f"{again}", again.norms == counts.norms and not again.patched_before and not again.left_alone)
+    hipops.torch.unpatch(read)
+    expect("unpatched it is another", torch.equal(logits(read, ids), own) and classes(read) == before)
+    expect("a pickle is another", torch.equal(logits(pickle.loads(pickle.dumps(model)), ids), own))
+
+
+# ---- Derivatives
+
+@check
+def forward_derivatives():
+    model, ids = small()
+    model.set_attn_implementation("eager")
+    for parameter in model.parameters():
+        parameter.requires_grad_(False)
+    embedded = model.model.embed_tokens(ids)
+    function = lambda x: model(inputs_embeds=x, use_cache=False).logits  # noqa: E731
+    direction = torch.randn_like(embedded)
+    own = torch.func.jvp(function, (embedded,), (direction,))[1]
+    hipops.torch.patch(model)
+    with torch.no_grad():
+        got = torch.func.jvp(function, (embedded,), (direction,))[1]
+    got = torch.func.jvp(function, (embedded,), (direction,))[1]
+    expect(f"tangents of {got.abs().max()} for {own.abs().max()}", distance(got, own) < 1e-3)
+    mapped = torch.func.vmap(lambda x: function(x[None])[0])(embedded)
+    expect("vmap", distance(mapped, logits(model, ids)) < 1e-3)
+
+
+@check
+def gradients_and_checkpointing():
+    model, ids = small()
+    model(ids).logits.square().mean().backward()
+    own = {n: p.grad.clone() for n, p in model.named_parameters()}
+    hipops.torch.patch(model)
+    for checkpointing in (False, True):
+        model.zero_grad()
+        if checkpointing:
+            model.gradient_checkpointing_enable()
+        model.train()
+        model(ids).logits.square().mean().backward()
+        off = max(distance(p.grad, own[n]) for n, p in model.named_parameters())
+        expect(f"checkpointing {checkpointing}: gradients off by {off}", off < 1e-6)
+
+
+@check
+def autocast_and_casts():
+    model, ids = small()
+    own16, own = copy.deepcopy(model).bfloat16(), copy.deepcopy(model)
+    hipops.torch.patch(model)
+    with torch.autocast(device, torch.bfloat16):
+        expect("autocast", distance(logits(model, ids), logits(own, ids)) < 0.1)
+    model.bfloat16()
+    got, ran = counted(model, ids)
+    expect(f"cast: {ran}", distance(got, logits(own16, ids)) < 0.1 and ran["rms_norm"] == 3)
+    norm = torch.nn.RMSNorm(64, 1e-5, device=device, dtype=torch.float64)
+    expect("float64 is patched", not hipops.torch.patch(norm).norms)
+
+
+# ---- What is changed afterwards
+
+@check
+def functions_bound_anew():
+    from transformers.models.llama import modeling_llama
+    model, ids = small()
+    model.set_attn_implementation("eager")
+    hipops.torch.patch(model)
+    before, seen = logits(model, ids), []
+    for name in ("eager_attention_forward", "apply_rotary_pos_emb"):
+        kept = getattr(modeling_llama, name)
+
+        def other(*given, kept=kept, name=name, **named):
+            seen.append(name)
+            return kept(*given, **named)
+        setattr(modeling_llama, name, other)
+        try:
+            logits(model, ids)
+        finally:
+            setattr(modeling_llama, name, kept)
+        expect(f"{name}: seen {seen}", seen.count(name) == 2)
+    expect("it is another", torch.equal(before, logits(model, ids)))
+
+
+@check
+def another_eps():
+    model, x = small()[0], normal(4, 128) * 1e-2
+    norm = model.model.norm
+    hipops.torch.patch(model)
+    norm.variance_epsilon = 0.5
+    with torch.no_grad():
+        off = distance(norm(x), torch.nn.functional.rms_norm(x, (128,), norm.weight, 0.5))
+        expect(f"off by {off}", off < 1e-5)
+        layer = model.model.layers[0]
+        layer.post_attention_layernorm.variance_epsilon = 0.5
+        ids = torch.randint(1000, (1, 9), device=device)
+        got = logits(model, ids)
+        hipops.torch.unpatch(model)
+        expect("fused", distance(got, logits(model, ids)) < 1e-4)
+
+
+@check
+def hooks():
+    """Own and global ones run as often as before, and a norm may be put in another's place."""
+    model, ids = small(num_hidden_layers=3)
+    for register in (torch.nn.modules.module.register_module_forward_hook, torch.nn.modules.module.register_module_forward_pre_hook):
+        seen = []
+        for is_patched in (False, True):
+            if is_patched:
+                hipops.torch.patch(model)
+            handle = register(lambda module, *rest: seen.append((is_patched, module)))
+            logits(model, ids)
+            handle.remove()
+        hipops.torch.unpatch(model)
+        times = [sum("RMSNorm" in type(module).__name__ for when, module in seen if when == is_patched) for is_patched in (False, True)]
+        expect(f"global hooks: {times}", times == [7, 7])
+    hipops.torch.patch(model)
+    seen, layer = [], model.model.layers[0]
+    layer.post_attention_layernorm.register_forward_hook(lambda *a: seen.append(1))
+    logits(model, ids)
+    layer.post_attention_layernorm = torch.nn.Identity()
+    got = logits(model, ids)
+    hipops.torch.unpatch(model)
+    expect(f"hooks ran {len(seen)} times", seen == [1] and distance(got, logits(model, ids)) < 1e-4)
+
+
+# ---- Wrappers
+
+@check
+def accelerate_hooks():
+    try:
+        from accelerate.hooks import ModelHook, add_hook_to_module, remove_hook_from_module
+    except ImportError:
+        return print("accelerate_hooks: no accelerate")
+    for when in ("after", "before"):
+        model, ids = small()
+        own, before = logits(model, ids), classes(model)
+        if when == "after":
+            hipops.torch.patch(model)
+        for module in model.modules():
+            add_hook_to_module(module, ModelHook())
+        if when == "before":
+            left = hipops.torch.patch(model).left_alone
+            expect(f"{left}", "model.norm" in left and "wrapper" in left["model.norm"])
+        expect(f"hooks {when}", distance(logits(model, ids), own) < 1e-4)
+        hipops.torch.unpatch(model)
+        expect(f"hooks {when}, unpatched", torch.equal(logits(model, ids), own) and classes(model) == before)
+        for module in model.modules():
+            remove_hook_from_module(module)
+        expect(f"hooks {when}, removed", torch.equal(logits(model, ids), own))
+
+
+@check
+def parametrized():
+    class Twice(torch.nn.Module):
+        def forward(self, w):
+            return 2 * w
+
+    def twice(model):
+        for module in model.modules():
+            if "RMSNorm" in type(module).__name__:
+                torch.nn.utils.parametrize.register_parametrization(module, "weight", Twice())
+    model, ids = small()
+    before, doubled = classes(model), copy.deepcopy(model)
+    twice(doubled)
+    own = logits(doubled, ids)
+    hipops.torch.patch(model)
+    twice(model)
+    expect("parametrized", distance(logits(model, ids), own) < 1e-4)
+    copied = copy.deepcopy(model)
+    expect("parametrized, copied", distance(logits(copied, ids), own) < 1e-4)
+    hipops.torch.unpatch(model)
+    expect("unpatched", torch.equal(logits(model, ids), own) and "ParametrizedLlamaRMSNorm" in [c.__name__ for c in classes(model)])
+    for module in model.modules():
+        if "ParametrizedLlamaRMSNorm" == type(module).__name__:
+            torch.nn.utils.parametrize.remove_parametrizations(module, "weight")
+    expect("unparametrized", classes(model) == before)
+    left = hipops.torch.patch(doubled).left_alone
+    expect(f"parametrized first: {left}", "model.norm" in left and distance(logits(doubled, ids), own) < 1e-4)
+
+
+SHARDED = """
+import sys
+import torch, torch.distributed as dist
+sys.argv[1:], given = [], sys.argv[1:]
+rank, port, when, how = int(given[0]), given[1], given[2], given[3]
+dist.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=2)
+import transformers, hipops.torch
+torch.manual_seed(1)
+config = transformers.GemmaConfig(hidden_size=64, intermediate_size=128, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+                                  head_dim=16, vocab_size=200)
+model = transformers.AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()
+for n, p in model.named_parameters():
+    if "norm" in n:
+        torch.nn.init.normal_(p, std=0.2)
+ids = torch.randint(200, (2, 9))
+with torch.no_grad():
+    own = model(ids).logits
+    if when == "before":
+        print(hipops.torch.patch(model))
+    if how == "fsdp2":
+        from torch.distributed.fsdp import fully_shard
+        mesh = torch.distributed.init_device_mesh("cpu", (2,))
+        for layer in model.model.layers:
+            fully_shard(layer, mesh=mesh)
+        fully_shard(model, mesh=mesh)
+        wrapped = model
+    elif how == "fsdp1":
+        from torch.distributed.fsdp import FullyShardedDataParallel
+        wrapped = FullyShardedDataParallel(model, device_id=torch.device("cpu"), use_orig_params=True)
+    else:
+        from torch.nn.parallel import DistributedDataParallel
+        wrapped = DistributedDataParallel(model)
+    if when == "after":
+        print(replaced := hipops.torch.patch(wrapped))
+        assert how == "ddp" or replaced.left_alone or replaced.norms, replaced
+    for again in range(2):
+        off = (wrapped(ids).logits - own).abs().max().item()
+        assert off < 1e-4, off
+    hipops.torch.unpatch(wrapped)
+    off = (wrapped(ids).logits - own).abs().max().item()
+    assert off < 1e-4, off
+dist.destroy_process_group()
+"""
+
+
+@check
+def two_ranks():
+    if device == "cuda" or not torch.distributed.is_available():
+        return
+    for how in ("fsdp2", "fsdp1", "ddp"):
+        for when in ("before", "after"):
+            port = str(20000 + os.getpid() % 20000 + hash((how, when)) % 1000)
+            ranks = [subprocess.Popen([sys.executable, "-c", SHARDED, str(rank), port, when, how], text=True, stdout=subprocess.PIPE,
+                                      stderr=subprocess.STDOUT) for rank in range(2)]
+            said = [rank.communicate(timeout=240)[0] for rank in ranks]
+            expect(f"{how}, patched {when}: {said[0][-600:]}", all(rank.returncode == 0 for rank in ranks))
+
+
+@check
+def state_and_adapters():
+    model, ids = small()
+    own, keys = logits(model, ids), list(model.state_dict())
+    hipops.torch.patch(model)
+    expect("state_dict", list(model.state_dict()) == keys and repr(type(model.model.norm).__name__) == "'LlamaRMSNorm'")
+    with tempfile.TemporaryDirectory() as folder:
+        model.save_pretrained(folder)
+        read = transformers.AutoModelForCausalLM.from_pretrained(folder).to(device).eval()
+        expect("save_pretrained", torch.equal(logits(read, ids), own))
+    try:
+        import peft
+    except ImportError:
+        return print("state_and_adapters: no peft")
+    tuned = peft.get_peft_model(model, peft.LoraConfig(task_type="CAUSAL_LM", target_modules=["q_proj"], modules_to_save=["norm"]))
+    expect("peft", distance(logits(tuned, ids), own) < 1e-4)
+    tuned.train()(ids).logits.square().mean().backward()
+    expect("peft: a gradient", any(p.grad is not None for p in tuned.parameters()))
+    merged = tuned.eval().merge_and_unload()
+    hipops.torch.unpatch(merged)
+    expect("peft, merged", distance(logits(merged, ids), own) < 1e-4)
+
+
+# ---- Compilers
+
+@check
+def compiled():
+    for name in ("Llama", "Qwen3", "Gemma2", "GptOss", "Cohere"):
+        model, ids = small(name)
+        own = logits(model, ids)
+        hipops.torch.patch(model)
+        with torch.no_grad():
+            explained = torch._dynamo.explain(model)(ids, use_cache=False)
+            expect(f"{name}: {explained.graph_break_count} graph breaks: {explained.break_reasons}", not explained.graph_break_count)
+            torch._dynamo.reset()
+            got = torch.compile(model, backend="inductor" if device == "cuda" else "aot_eager", fullgraph=True)(ids, use_cache=False).logits
+            expect(f"{name}: {distance(got, own)}", distance(got, own) < 1e-4)
+            torch._dynamo.reset()
+    exported = torch.export.export(small_patched := hipops_patched(), (torch.ones(1, 5, dtype=torch.int64, device=device),), {"use_cache": False}, strict=False)
+    expect("export: hipops' ops in it", "hipops" not in exported.graph_module.code and small_patched is not None)
+
+
+def hipops_patched():
+    model, _ = small()
+    hipops.torch.patch(model)
+    return model
+
+
+@check
+def generates():
+    model, ids = small()
+    named = {"max_new_tokens": 6, "do_sample": False, "pad_token_id": 0, "eos_token_id": 999}
+    own = model.generate(ids, **named)
+    hipops.torch.patch(model)
+    for cache in ({}, {"cache_implementation": "static"}):
+        expect(f"generate {cache}", torch.equal(model.generate(ids, **named, **cache), own))
+
+
+# ---- The layers
+
+@check
+def plain_layers():
+    from hipops.torch import layers
+    x, h = normal(5, 64), normal(5, 64)
+    rms, fused, layer = layers.RMSNorm(64, 1e-5, device=device), layers.FusedAddRMSNorm(64, 1e-5, device=device), layers.LayerNorm(64, device=device)
+    F = torch.nn.functional
+    for is_graded in (False, True):
+        with torch.set_grad_enabled(is_graded), Counted() as ops:
+            for parameter in (*rms.parameters(), *fused.parameters(), *layer.parameters()):
+                torch.nn.init.normal_(parameter)
+            expect("RMSNorm", distance(rms(x), F.rms_norm(x, (64,), rms.weight, 1e-5)) < 1e-5)
+            y, s = fused(x, h)
+            expect("FusedAddRMSNorm", distance(y, F.rms_norm(x + h, (64,), fused.weight, 1e-5)) < 1e-5 and torch.equal(s, x + h))
+            expect("LayerNorm", distance(layer(x), F.layer_norm(x, (64,), layer.weight, layer.bias)) < 1e-5)
+        expect(f"{ops.counts}", sum(ops.counts.values()) == (0 if is_graded else 3))
+    angles = normal(2, 7, 8)
+    for rotate, doubled, turned in ((layers.apply_rotary_pos_emb, torch.cat((angles, angles), -1), rotate_half),
+                                    (layers.apply_rotary_pos_emb_interleaved, angles.repeat_interleave(2, -1),
+                                     lambda x: torch.stack((-x[..., 1::2], x[..., ::2]), -1).flatten(-2))):
+        for at in (1, 2):
+            q, k = (t if at == 1 else t.transpose(1, 2) for t in (normal(2, 4, 7, 16), normal(2, 3, 7, 16)))
+            cos, sin = doubled.cos(), doubled.sin()
+            expected = [t * cos.unsqueeze(at) + turned(t) * sin.unsqueeze(at) for t in (q, k)]
+            for given in (q, q.clone().requires_grad_()):
+                got = rotate(given, k, cos, sin, unsqueeze_dim=at)
+                expect(f"{rotate.__name__} {at}", all(distance(g.detach(), e) < 1e-5 for g, e in zip(got, expected)))
+
+
+@check
+def the_pages_lines_for_kernels():
+    try:
+        import kernels  # noqa: F401
+        from transformers.utils import import_utils
+    except ImportError:
+        return print("the_pages_lines_for_kernels: no package kernels")
+    if not import_utils.is_kernels_available():
+        return print("the_pages_lines_for_kernels: not the version of kernels that transformers takes")
+    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.S)
+    lines = next(block for block in blocks if "kernelize" in block)
+    model, ids = small()
+    own = logits(model, ids)
+    exec(compile(lines, str(PAGE), "exec"), {"model": model})
+    got, ran = counted(model, ids)
+    expect(f"{ran}", ran == {"rms_norm": 5, "rope": 4} and distance(got, own) < 1e-4)
+
+
+@check
+def kernelized_first_or_after():
+    try:
+        import kernels
+        from transformers.utils import import_utils
+    except ImportError:
+        return print("kernelized_first_or_after: no package kernels")
+    if not import_utils.is_kernels_available():
+        return print("kernelized_first_or_after: not the version of kernels that transformers takes")
+    from hipops.torch import layers
+    model, ids = small()
+    own = logits(model, ids)
+    for patch_first in (True, False):
+        one = copy.deepcopy(model)
+        if patch_first:
+            hipops.torch.patch(one)
+        with kernels.use_kernel_mapping(layers.kernel_mapping(), inherit_mapping=False):
+            kernels.kernelize(one, mode=kernels.Mode.INFERENCE)
+        if not patch_first:
+            left = hipops.torch.patch(one).left_alone
+            expect(f"{left}", "model.norm" in left)
+        expect(f"patched first: {patch_first}", distance(logits(one, ids), own) < 1e-4)
+
+
+# ---- The page
+
+@check
+def page():
+    for block in re.findall(r"\n((?:    .*\n|\n)+)", PAGE.read_text()):
+        if "hipops.torch.patch(model)" not in block:
+            continue
+        expected, code = re.findall(r"    # (\w.*)", block), block.replace('"cuda"', f'"{device}"').replace("LlamaConfig(", "LlamaConfig(**small, ")
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            small = {"hidden_size": 64, "intermediate_size": 64, "num_attention_heads": 4, "num_key_value_heads": 2}
+            exec("import torch, hipops.torch\n" + "\n".join(line[4:] for line in code.split("\n")), {"small": small})
+        return expect(f"it printed {printed.getvalue()!r}", printed.getvalue().split("\n")[:-1] == expected)
+    expect("the page has no example")
+
+
+def main():
+    wrong = 0
+    for one in checks:
+        if len(sys.argv) > 1 and one.__name__ not in sys.argv[1:]:
+            continue
+        torch.manual_seed(1)
+        try:
+            one()
+        except Exception as reason:
+            wrong += 1
+            words = str(reason) if isinstance(reason, AssertionError) else traceback.format_exc().strip()[-700:]
+            print(f"{one.__name__}: {words}", flush=True)
+    print(f"{len(checks)} checks, {wrong} failed" if wrong else f"PyTorch {torch.__version__}, transformers {transformers.__version__} on {device}: passed")
+    sys.exit(1 if wrong else 0)
+
+
+main()
