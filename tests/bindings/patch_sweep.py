@@ -6,6 +6,7 @@ left alone), not made (no small model of that configuration) or WRONG. Exit 1 if
 import argparse
 import collections
 import copy
+import itertools
 import json
 import signal
 import sys
@@ -19,7 +20,6 @@ except ImportError as missing:
     sys.exit(77)
 from torch.utils._python_dispatch import TorchDispatchMode
 
-import hipops._patch
 import hipops.torch
 
 # What a small model has, under each name that configurations give it.
@@ -29,7 +29,7 @@ SIZES = {
          "intermediate_size shared_intermediate_size encoder_ffn_dim decoder_ffn_dim mlp_dim expert_ffn_hidden_size mlp_hidden_size "
          "dense_intermediate_size intermediate_size_mlp lru_width attention_hidden_size zero_expert_ffn_size",
     2: "num_hidden_layers n_layer n_layers num_layers encoder_layers decoder_layers num_key_value_heads num_kv_heads n_shared_experts_ "
-       "num_experts_per_tok top_k num_experts_per_token moe_topk moe_top_k num_encoder_layers num_decoder_layers multi_query_groups n_head_kv "
+       "num_experts_per_tok top_k num_experts_per_token moe_topk moe_top_k num_encoder_layers num_decoder_layers multi_query_groups n_head_kv moe_k "
        "num_global_key_value_heads swa_num_key_value_heads num_key_value_heads_swa",
     4: "num_attention_heads n_head n_heads num_heads encoder_attention_heads decoder_attention_heads num_local_experts num_experts "
        "n_routed_experts moe_num_experts swa_num_attention_heads linear_num_key_heads linear_num_value_heads",
@@ -87,9 +87,7 @@ class Counted(TorchDispatchMode):
 VARIANTS = ({}, {"num_key_value_heads": 4}, {"head_dim": None}, {"num_key_value_heads": 4, "head_dim": None}, {"is_decoder": True})
 
 
-def make(config_class, model_class, others):
-    config = config_class()
-    config = config if hasattr(config, "vocab_size") else config.get_text_config()
+def make(config, model_class, others):
     shrink(config)
     for name, value in others.items():
         setattr(config, name, value)
@@ -114,9 +112,12 @@ def logits(model, ids):
 def made(config_class, model_class, device):
     """A model, inputs and its own logits; or why there is none."""
     why = None
-    for others in VARIANTS:
+    for is_text, others in itertools.product((False, True), VARIANTS):
         try:
-            model = make(config_class, model_class, others).to(device)
+            config = config_class().get_text_config() if is_text else config_class()
+            if is_text and type(config) is config_class:
+                continue
+            model = make(config, model_class, others).to(device)
             ids = torch.randint(3, 200, (2, 21), generator=torch.Generator().manual_seed(1)).to(device)
             own = logits(model, ids)
             if own.isfinite().all() and torch.equal(own, logits(model, ids)):
@@ -187,6 +188,7 @@ def main():
     warnings.simplefilter("ignore")
     transformers.logging.set_verbosity_error()
     torch.set_grad_enabled(False)
+    torch.set_num_threads(1)  # the models are small
     results = {}
     for config_class, model_class in transformers.MODEL_FOR_CAUSAL_LM_MAPPING.items():
         name = config_class.model_type

@@ -68,18 +68,14 @@ class Replaced:
 
 # ---- Classes
 
-MADE: dict[tuple[type, Any], type] = {}
+@functools.lru_cache(None)
+def subclass(own: Any, known: Callable[..., Any], how: Any, run: Callable[..., Any]) -> type:
+    """The subclass of `own` whose forward is run(own, self, ...); made once. The class's own forward, `known` when it was tried, may be
+    another since; or a wrapper keeps this one when unpatch has given the module its class back. Then it is own's, as under torch.compile."""
 
-
-def subclass(own: Any, how: Any, run: Callable[..., Any]) -> type:
-    """The subclass of `own` whose forward is run(own, self, ...). A wrapper may have kept that forward when unpatch has given the
-    module its own class back: then, and under torch.compile, it is own's."""
-    if (own, how) in MADE:
-        return MADE[own, how]
-
-    @functools.wraps(own.forward)
+    @functools.wraps(known)
     def forward(self: Any, *given: Any, **named: Any) -> Any:
-        if torch.compiler.is_compiling() or not isinstance(self, made):
+        if torch.compiler.is_compiling() or own.forward is not known or not isinstance(self, made):
             return own.forward(self, *given, **named)
         return run(own, self, *given, **named)
 
@@ -97,8 +93,9 @@ def subclass(own: Any, how: Any, run: Callable[..., Any]) -> type:
     members = {name: getattr(own, name) for name in ("__module__", "__qualname__", "__doc__")}
     if not hasattr(own, "__deepcopy__"):
         members.update(__copy__=copied, __deepcopy__=copied)
-    made = type(own.__name__, (own,), {**members, "forward": forward, "_hipops": how, "__reduce_ex__": reduced})
-    return MADE.setdefault((own, how), made)
+    members.update(forward=forward, _hipops=how, _hipops_stands=staticmethod(lambda: own.forward is known), __reduce_ex__=reduced)
+    made = type(own.__name__, (own,), members)
+    return made
 
 
 def own_class(of: type) -> type:
@@ -182,7 +179,11 @@ def find_norm(module: Any, device: torch.device) -> Norm | str:
             setattr(bare, str(eps_name), eps * factor)
         scale = torch.tensor([(eps or 1e-6) ** 0.5, 1.0, 1000.0], device=device)[:, None, None]
         x = (torch.randn((3, 4, size), generator=random, device=device) * scale).to(dtype)
-        return bare, x, own.forward(bare, x)
+        expected = own.forward(bare, x)
+        for shape in ((12, size), (3, 2, 2, size)):
+            if not torch.equal(own.forward(bare, x.view(shape)).reshape(x.shape), expected):
+                raise ValueError("it depends on the number of dimensions")
+        return bare, x, expected
 
     def differing(how: Norm, bare: Any, x: torch.Tensor, expected: torch.Tensor) -> int | None:
         got = how.call(bare, x)
@@ -234,7 +235,7 @@ def find_tables(module: Any, device: torch.device) -> frozenset[str] | str:
     parameters, kinds, reason = list(inspect.signature(type(module).forward).parameters)[1:], None, "it has no kinds of layers"
     if parameters not in (["x", "position_ids"], ["x", "position_ids", "layer_type"]):
         return "it takes other arguments than x and position_ids"
-    at = torch.randint(0, 4000, (2, 7), generator=torch.Generator().manual_seed(1)).to(device)
+    at = torch.randint(0, 4000, (2, 7), generator=torch.Generator().manual_seed(1), device="cpu").to(device)
     layer_types: list[Any] = [(kind,) for kind in set(module.config.layer_types)] if len(parameters) > 2 else [()]
     for others in layer_types:
         try:
@@ -312,35 +313,38 @@ def wrapped(own: Any, how: Rotation) -> Callable[..., Any]:
 
 
 def rotates(module: Any, device: torch.device, kinds: set[str]) -> str | None:
-    """None: its forward rotates by hipops from now on. Empty: it rotates nothing. Or why it does not."""
-    forward, reason = inspect.unwrap(type(module).forward), ""
+    """None: all functions by which its forward may rotate are hipops' from now on. Empty: it has none. Or why they are not."""
+    forward, reasons = inspect.unwrap(type(module).forward), []
     for name in getattr(getattr(forward, "__code__", None), "co_names", ()):
         own = forward.__globals__.get(name) if name.startswith("apply_rotary") else None
-        how = getattr(own, "_hipops", None) or (find_rotation(own, device) if callable(own) else None)
-        if how and how.kind in kinds:
-            forward.__globals__[name] = own if hasattr(own, "_hipops") else wrapped(own, how)
-            return None
-        if own:
-            reason = f"no module makes tables for its {name} that can be tried" if how else f"its {name} computes something else"
-    return reason
+        if callable(own):
+            how = getattr(own, "_hipops", None) or find_rotation(own, device)
+            if how and how.kind in kinds:
+                forward.__globals__[name] = own if hasattr(own, "_hipops") else wrapped(own, how)
+            reason = f"no module makes tables for its {name} that can be tried" if how else f"its {name} computes something else, or of other arguments"
+            reasons.append(None if how and how.kind in kinds else reason)
+    return next((reason for reason in reasons if reason), None) if reasons else ""
 
 
 # ---- Residual add, then norm
 
-def add_and_norm(norm: Any, x: Any, residual: Any) -> Any:
-    """A norm that was put in the other's place since, that has hooks or another forward, is called as it stands."""
-    how = getattr(type(norm), "_hipops", None)
+def add_and_norm(norm: Any, a: Any, b: Any) -> Any:
+    """The norm of a + b, and the sum, which lie as a does. A norm that was put in the other's place since, that has hooks or another
+    forward, is called as it stands."""
+    how: Any = getattr(type(norm), "_hipops", None)
     has_hooks = norm._forward_hooks or norm._forward_pre_hooks or hooked._global_forward_hooks or hooked._global_forward_pre_hooks
-    made = how.call(norm, x, residual) if isinstance(how, Norm) and not has_hooks and "forward" not in norm.__dict__ else None
+    is_known = isinstance(how, Norm) and norm._hipops_stands() and not has_hooks and "forward" not in norm.__dict__
+    made = how.call(norm, a, b) if is_known else None
     if made is None:
-        h = residual + x
+        h = a + b
         made = norm(h), h
     return made
 
 
-def fused(own: Any, norms: set[str]) -> Callable[..., Any] | None:
+@functools.lru_cache(None)
+def fused(own: Any, known: Any, norms: frozenset[str]) -> Callable[..., Any] | None:
     """own's forward; where it adds to `residual`, keeps the sum as `residual` and has its norm taken, in a row, by one call."""
-    forward, is_fused = inspect.unwrap(own.forward), False
+    forward, is_fused = inspect.unwrap(known), False
     try:
         tree, function = ast.parse("def make(add_and_norm_by_hipops):\n    return forward"), ast.parse(textwrap.dedent(inspect.getsource(forward))).body[0]
     except (OSError, TypeError, SyntaxError):
@@ -350,10 +354,9 @@ def fused(own: Any, norms: set[str]) -> Callable[..., Any] | None:
         add, texts = getattr(body[at], "value", None), [ast.unparse(statement) for statement in body[at:at + 3]]
         norm = next((name for name in norms if texts[1:] == ["residual = hidden_states", f"hidden_states = self.{name}(hidden_states)"]), None)
         if norm and texts[0].startswith("hidden_states = ") and isinstance(add, ast.BinOp) and isinstance(add.op, ast.Add):
-            sides = [ast.unparse(add.left), ast.unparse(add.right)]
+            sides = ast.unparse(add.left), ast.unparse(add.right)
             if "residual" in sides:
-                sides.remove("residual")
-                call = f"hidden_states, residual = add_and_norm_by_hipops(self.{norm}, {sides[0]}, residual)"
+                call = f"hidden_states, residual = add_and_norm_by_hipops(self.{norm}, {', '.join(sides)})"
                 body[at:at + 3], is_fused = [*ast.parse(call).body, ast.Pass(), ast.Pass()], True
     if not is_fused or forward.__closure__:
         return None
@@ -392,7 +395,8 @@ def patch(model: torch.nn.Module) -> Replaced:
         if isinstance(how, str) or "forward" in module.__dict__:
             left(name, module, how if isinstance(how, str) else "it has a forward of its own, as by a wrapper")
             return False
-        module.__class__ = subclass(type(module), how, run)
+        own: Any = type(module)
+        module.__class__ = subclass(own, own.forward, how, run)
         return True
 
     for name, module in modules:
@@ -405,14 +409,16 @@ def patch(model: torch.nn.Module) -> Replaced:
             found = find_tables(module, device)
             kinds.update(found if put(name, module, found, run_tables) else ())
     for name, module in modules:
+        own: Any = type(module)
         reason = rotates(module, device, kinds)
         if reason is None:
             replaced.rotary_embeddings[type(module).__name__] += 1
         elif reason:
             left(name, module, reason)
-        norms = {n for n, child in module.named_children() if getattr(getattr(type(child), "_hipops", None), "op", None) == "rms_norm"}
-        if norms and any(f".{family}.modeling" in inspect.unwrap(type(module).forward).__module__ for family in FUSED):
-            run = fused(type(module), norms)
+        hows = {n: getattr(type(child), "_hipops", None) for n, child in module.named_children()}
+        norms = frozenset(n for n, how in hows.items() if isinstance(how, Norm) and how.op == "rms_norm")
+        if norms and any(f".{family}.modeling" in inspect.unwrap(own.forward).__module__ for family in FUSED):
+            run = fused(own, own.forward, norms)
             if run:
-                replaced.residual_adds.update([type(module).__name__] * put(name, module, ("add", frozenset(norms)), run))
+                replaced.residual_adds.update([own.__name__] * put(name, module, norms, run))
     return replaced
