@@ -59,7 +59,8 @@ def measured(name, arguments, is_compiled):
              "num_attention_heads": heads, "num_key_value_heads": max(1, heads // 4), "head_dim": 128, "vocab_size": 32000,
              "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
     config = getattr(transformers, name + "Config")(**sizes | FAMILIES[name])
-    model = transformers.AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16).cuda().eval()
+    with torch.device("cuda"):  # where random weights take no time
+        model = transformers.AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16).cuda().eval()
     for called, parameter in model.named_parameters():
         if "norm" in called and "bias" not in called:
             torch.nn.init.normal_(parameter, mean=0.0 if "Gemma" in name else 1.0, std=0.1)
