@@ -356,15 +356,19 @@ def fused(own: Any, known: Any, norms: frozenset[str]) -> Callable[..., Any] | N
         if norm and texts[0].startswith("hidden_states = ") and isinstance(add, ast.BinOp) and isinstance(add.op, ast.Add):
             sides = ast.unparse(add.left), ast.unparse(add.right)
             if "residual" in sides:
-                call = f"hidden_states, residual = add_and_norm_by_hipops(self.{norm}, {', '.join(sides)})"
-                body[at:at + 3], is_fused = [*ast.parse(call).body, ast.Pass(), ast.Pass()], True
+                call = ast.parse(f"hidden_states, residual = add_and_norm_by_hipops(self.{norm}, {', '.join(sides)})").body[0]
+                body[at:at + 3], is_fused = [ast.copy_location(call, body[at]), ast.Pass(), ast.Pass()], True
     if not is_fused or forward.__closure__:
         return None
     tree.body[0].body.insert(0, function)  # type: ignore[attr-defined]
+    ast.increment_lineno(ast.fix_missing_locations(tree), forward.__code__.co_firstlineno - 1)  # so that tracebacks show the source
     scope: dict[str, Any] = {}
-    code = compile(ast.fix_missing_locations(tree), f"<hipops.torch.patch of {own.__name__}>", "exec", __future__.annotations.compiler_flag, True)
-    exec(code, forward.__globals__, scope)  # the modelling module's own globals: what is bound anew there counts
-    made = scope["make"](add_and_norm)
+    try:
+        code = compile(tree, forward.__code__.co_filename, "exec", __future__.annotations.compiler_flag, True)
+        exec(code, forward.__globals__, scope)  # the modelling module's own globals: what is bound anew there counts
+        made = scope["make"](add_and_norm)
+    except Exception:  # of a decorator
+        return None
     return lambda own, self, *given, **named: made(self, *given, **named)
 
 
