@@ -70,7 +70,7 @@ pub fn $op(y: &ViewMut<'_>, x: &View<'_>, stream: Stream) -> Result<()> {
 "
   "$2" capi/python/hipops/__init__.py "from ._ops import (" "from ._ops import $op"
   "$2" capi/python/hipops/__init__.py '           "softmax", "strided_copy"' "           \"$op\","
-  "$2" capi/python/hipops/torch.py '_define("strided_copy"' "$(python_of_softmax '_define\("softmax"' capi/python/hipops/torch.py)"
+  "$2" capi/python/hipops/torch/__init__.py '_define("strided_copy"' "$(python_of_softmax '_define\("softmax"' capi/python/hipops/torch/__init__.py)"
   [ "$family" = rows ] || return 0
   "$2" tools/fuzz/operand.h "void expect_rope(" "void expect_$op(parity::Case* test);"
   "$2" tools/fuzz/reference.cpp "no reference for" "  if (op == \"$op\") return expect_$op(test);"

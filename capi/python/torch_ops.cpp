@@ -395,7 +395,7 @@ extern "C" __attribute__((visibility("default"))) int32_t hipops_torch_register(
   return 1;
 }
 
-// What hipops/torch.py's op _check_... found wrong with a call, for this thread's call that asked it.
+// What hipops/torch/__init__.py's op _check_... found wrong with a call, for this thread's call that asked it.
 extern "C" __attribute__((visibility("default"))) void hipops_torch_say(const char* words) {
   std::snprintf(words_of_python, sizeof words_of_python, "%s", words);
 }

@@ -6,8 +6,6 @@
 namespace hipops {
 namespace {
 
-HIPOPS_FN float square_root(float v) { return sqrtf(v); }
-HIPOPS_FN double square_root(double v) { return sqrt(v); }
 HIPOPS_FN float fused_multiply_add(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 HIPOPS_FN double fused_multiply_add(double a, double b, double c) { return __builtin_fma(a, b, c); }
 // a * b, rounded: never one with a sum that it goes into, as compilers may make of it.

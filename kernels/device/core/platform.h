@@ -127,13 +127,6 @@ HIPOPS_FN void ask_for_arguments([[maybe_unused]] T... args) {
 #endif
 }
 
-// Has what is loaded from memory up to here be asked for before what follows it: ptxas asks in any order.
-HIPOPS_FN void ask_in_order() {
-#if defined(HIPOPS_NVIDIA)
-  __syncwarp();
-#endif
-}
-
 // Has what is loaded from shared memory up to here be asked for before it is used: nvcc would wait for each.
 HIPOPS_FN void ask_before_use() {
 #if defined(HIPOPS_NVIDIA)

@@ -208,10 +208,6 @@ struct Normalization {
     return power != C(1) || (!is_f16<T> && Magnitude()(high) * scale < FloatFormat<C>::kDrop);
   }
 
-  // Whether apply_extreme() is right for this row. In others the mean times kLift may overflow, though it cancels the
-  // element; f16 has no such elements.
-  HIPOPS_METHOD bool may_lift() const { return is_f16<T> || is_extreme(); }
-
   // Times weights, plus biases.
   template <int n>
   HIPOPS_METHOD void apply(const C (&x)[n], const C (&weight)[n], const C (&bias)[n], C (&out)[n]) const {

@@ -147,7 +147,6 @@ struct StagedRow {
     using W = decltype(g(V()));
     // A sum of sums rounds a term less often than one long sum. A wide sum hardly rounds.
     constexpr bool kSumOfSums = sizeof(W) == sizeof(C);
-    constexpr int kLast = 3 * n;  // of the four groups of a sum
     W all = O::template identity<W>(), sum = all;
 #pragma unroll 1
     for (int first = 0; first < cols; first += n) {
@@ -161,7 +160,7 @@ struct StagedRow {
       }
       fold(tree, op);
       sum = op(sum, g(tree[0]));
-      if (kSumOfSums && (first & kLast) == kLast) all = op(all, sum), sum = O::template identity<W>();
+      if (kSumOfSums && (first & 3 * n) == 3 * n) all = op(all, sum), sum = O::template identity<W>();
     }
     return kSumOfSums ? op(all, sum) : sum;
   }

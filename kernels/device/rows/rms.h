@@ -150,11 +150,6 @@ struct RowScale {
     for (int i = 0; i < n; ++i) small |= x[i] != C(0) && Magnitude()(x[i] * factor) < FloatFormat<C>::kLeastNormal;
     return small && there && !(flags & round_before_weight);
   }
-  // Whether weigh_extreme() is right for this row. For others it would round denormal results twice; f16 has none.
-  template <class T>
-  HIPOPS_METHOD bool may_lift(bool there, int32_t flags) const {
-    return is_f16<T> || power != C(1) || (there && !(flags & round_before_weight));
-  }
   // For scaled rows and denormal results: numbers are multiplied by kLift until the weight is applied, so they keep their
   // digits. Other elements get the bits that weigh() gives them.
   template <class T, int n>
@@ -199,8 +194,9 @@ struct RmsOp {
   static HIPOPS_METHOD RowScale<C> whole(const Args& a, const Part& part) { return RowScale<C>::of(part, terms_of(a, C())); }
 
   static HIPOPS_METHOD bool is_extreme(const RowScale<C>& scale) { return scale.power != C(1); }
+  // In other rows weigh_extreme() would round denormal results twice; f16 has none.
   static HIPOPS_METHOD bool may_lift(const Args& a, const RowScale<C>& scale) {
-    return scale.template may_lift<T>(a.columns[0].data != nullptr, a.flags);
+    return is_f16<T> || scale.power != C(1) || (a.columns[0].data != nullptr && !(a.flags & round_before_weight));
   }
   template <int n>
   static HIPOPS_METHOD bool loses_digits(const Args& a, const RowScale<C>& scale, const C (&x)[n]) {

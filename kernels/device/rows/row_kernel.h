@@ -98,8 +98,7 @@ HIPOPS_FN void apply_to(const Args& a, const Row& row, const C (&x)[n], C (&colu
   else Op::apply(a, row, x, columns, out);
 }
 
-// Whether a row that is not extreme may meet the code for extreme rows: a wave holds several rows, or there is no other code
-// (store_tile). Such a row gets the bits that apply() gives it.
+// Whether a row that is not extreme may meet the code for extreme rows. It gets the bits that apply() gives it.
 template <class Shape>
 constexpr bool mixes_rows = Shape::kLanes < wave_size || Shape::kLanesAsNeeded || (!Shape::kOnChip && !bounds_give_registers);
 template <class Op, class Shape, bool kExtreme, class Args, class Row, class C, int n>
