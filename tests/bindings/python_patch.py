@@ -123,6 +123,33 @@ def families():
 
 
 @check
+def encoders():
+    """Of images, speech and text: their norms, and what rotates."""
+    sizes = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4, "image_size": 32, "patch_size": 8}
+    image, ids = normal(2, 3, 32, 32), torch.randint(3, 200, (2, 17), device=device)
+    speech = {"d_model": 64, "encoder_layers": 2, "encoder_attention_heads": 4, "encoder_ffn_dim": 128, "decoder_attention_heads": 4, "decoder_layers": 2, "max_source_positions": 50}
+    text = {**sizes, "vocab_size": 200, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "cls_token_id": 1, "sep_token_id": 2}
+    t5 = {"vocab_size": 200, "d_model": 64, "d_kv": 16, "d_ff": 128, "num_layers": 2, "num_heads": 4}
+    cases = {"ViT": (sizes, "ViTModel", image), "CLIPVision": (sizes, "CLIPVisionModel", image), "SiglipVision": (sizes, "SiglipVisionModel", image),
+             "Dinov2": (sizes, "Dinov2Model", image), "DINOv3ViT": (sizes, "DINOv3ViTModel", image), "PixtralVision": (sizes, "PixtralVisionModel", image),
+             "Bert": (text, "BertModel", ids), "ModernBert": (text, "ModernBertModel", ids), "EuroBert": (text, "EuroBertModel", ids),
+             "T5": (t5, "T5EncoderModel", ids), "Whisper": (speech, "WhisperModel", normal(2, 80, 100))}
+    for name, (given, called, x) in cases.items():
+        torch.manual_seed(1)
+        model = getattr(transformers, called)(getattr(transformers, name + "Config")(**given)).to(device).eval()
+        model = model.get_encoder() if name == "Whisper" else model
+        with torch.no_grad():
+            own, before = model(x).last_hidden_state, classes(model)
+            replaced = hipops.torch.patch(model)
+            with Counted() as ops:
+                off = distance(model(x).last_hidden_state, own)
+            hipops.torch.unpatch(model)
+        norms = sum(replaced.norms.values())
+        expect(f"{name}: off by {off}; {replaced}; {ops.counts}", off < 1e-4 and norms > 2 and classes(model) == before
+               and (ops.counts["rope"] + ops.counts["rope_i"] > 0) == bool(replaced.rotary_embeddings))
+
+
+@check
 def other_norms():
     class Mean(torch.nn.Module):
         def __init__(self):

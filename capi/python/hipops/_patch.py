@@ -254,7 +254,7 @@ class Rotation:
     op: str
     kind: str
     count: int
-    heads_at: tuple[tuple[Any, int], ...] = ()  # by unsqueeze_dim: 1 for [b, h, t, d], 2 for [b, t, h, d]
+    heads_at: tuple[tuple[Any, int], ...] = ()  # by unsqueeze_dim and the tables' rank: 1 for [b, h, t, d], 2 for [b, t, h, d]
     is_partial: bool = True  # tables of less than d
     is_mixed: bool = True  # tables of float32 for 16-bit rows
 
@@ -276,11 +276,11 @@ def find_rotation(own: Any, device: torch.device) -> Rotation | None:
     bf16 = {"dtype": torch.bfloat16, "tables": torch.bfloat16}
 
     def fits(how: Rotation, asked: Any, heads_at: int, size: int = 8, dtype: Any = torch.float32, tables: Any = torch.float32) -> bool:
-        cos, sin = (twice(torch.randn((2, 5, size), generator=random, device=device), how.kind).to(tables) for _ in range(2))
+        cos, sin = (twice(torch.randn((2, 5, size)[-asked[1]:], generator=random, device=device), how.kind).to(tables) for _ in range(2))
         rows = [torch.randn((2, heads, 5, 16), generator=random, device=device).to(dtype) for heads in (4, 3)[:how.count]]
         rows = rows if heads_at == 1 else [x.transpose(1, 2) for x in rows]
         try:
-            expected, got = own(*rows, cos, sin, **({} if asked is None else {"unsqueeze_dim": asked})), how.call(rows, cos, sin, heads_at)
+            expected, got = own(*rows, cos, sin, **({} if asked[0] is None else {"unsqueeze_dim": asked[0]})), how.call(rows, cos, sin, heads_at)
             near = 1e-5 if dtype == torch.float32 else 0.05
             return got is not None and all(e.dtype == g.dtype and e.shape == g.shape and torch.allclose(e, g, near, near)
                                            for e, g in zip([expected] if how.count == 1 else expected, got))
@@ -290,7 +290,8 @@ def find_rotation(own: Any, device: torch.device) -> Rotation | None:
     with torch.no_grad():
         for op, kind in itertools.product(("rope", "rope_i"), ("halves", "pairs", "whole")) if count else ():
             how = Rotation(op, kind, count)
-            found = [(asked, heads_at) for asked in (None, 1, 2) for heads_at in (1, 2) if fits(how, asked, heads_at)]
+            asks = ((None, 3), (1, 3), (2, 3), (0, 2))
+            found = [(asked, heads_at) for asked in asks for heads_at in (1, 2) if fits(how, asked, heads_at)]
             if found and fits(how, *found[0], **bf16):
                 is_mixed = fits(how, *found[0], dtype=torch.bfloat16)
                 return Rotation(op, kind, count, tuple(found), fits(how, *found[0], size=4), is_mixed)
@@ -302,9 +303,10 @@ def wrapped(own: Any, how: Rotation) -> Callable[..., Any]:
 
     @functools.wraps(own, updated=())
     def rotate(*given: Any, **named: Any) -> Any:
-        heads_at, made = places.get(named.get("unsqueeze_dim")), None
-        if not torch.compiler.is_compiling() and heads_at and len(given) == how.count + 2 and len(named) == ("unsqueeze_dim" in named):
-            if all(how.kind in getattr(table, "_hipops", ()) for table in given[how.count:]):
+        made = None
+        if not torch.compiler.is_compiling() and len(given) == how.count + 2 and len(named) == ("unsqueeze_dim" in named):
+            heads_at = places.get((named.get("unsqueeze_dim"), given[how.count].dim()))
+            if heads_at and all(how.kind in getattr(table, "_hipops", ()) for table in given[how.count:]):
                 made = how.call(given[:how.count], given[how.count], given[how.count + 1], heads_at)
         return own(*given, **named) if made is None else made[0] if how.count == 1 else tuple(made)
 

@@ -76,15 +76,15 @@ class LayerNorm(torch.nn.LayerNorm):
 
 def rotated(op: str, x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, heads_at: int) -> Any:
     """By op, rope or rope_i, of tables that hold each angle once; of x [b, h, t, d], or where heads_at is 2 [b, t, h, d]."""
-    if len(cos) != len(x):  # one row of the batch for all
+    if cos.dim() == 3 and len(cos) != len(x):  # one row of the batch for all
         cos, sin = cos[0], sin[0]
     call = getattr(torch.ops.hipops, op)
     return call(x, cos, sin) if heads_at == 1 else call(x.transpose(1, 2), cos, sin).transpose(1, 2)
 
 
 def rotation_acts_on(q: Any, k: Any, cos: Any, sin: Any, heads_at: int) -> bool:
-    return (acts_on(q, k, cos, sin) and q.dim() == 4 and cos.dim() == 3 and cos.shape == sin.shape and cos.dtype == sin.dtype
-            and cos.shape[0] in (1, q.shape[0]) and cos.shape[1] == q.shape[3 - heads_at] and k.dtype == q.dtype)
+    return (acts_on(q, k, cos, sin) and q.dim() == 4 and cos.dim() in (2, 3) and cos.shape == sin.shape and cos.dtype == sin.dtype
+            and cos.shape[:-2] in ((), (1,), q.shape[:1]) and cos.shape[-2] == q.shape[3 - heads_at] and k.dtype == q.dtype)
 
 
 def _rotary(op: str, q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, heads_at: int) -> Any:
@@ -92,7 +92,7 @@ def _rotary(op: str, q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: t
         return x.chunk(2, -1) if op == "rope" else (x[..., ::2], x[..., 1::2])
 
     c, s = parts(cos)[0], parts(sin)[0]
-    if rotation_acts_on(q, k, cos, sin, heads_at) and (cos.dtype, cos.shape[-1]) == (q.dtype, q.shape[-1]):
+    if rotation_acts_on(q, k, cos, sin, heads_at) and (cos.dim(), cos.dtype, cos.shape[-1]) == (3, q.dtype, q.shape[-1]):
         return tuple(rotated(op, x, c, s, heads_at) for x in (q, k))
     c, s = c.unsqueeze(heads_at), s.unsqueeze(heads_at)
     pairs = [(a * c - b * s, a * s + b * c) for a, b in (parts(q), parts(k))]
@@ -126,7 +126,7 @@ class _KernelRotary(torch.nn.Module):
     can_torch_compile = True
 
     def forward(self, q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, unsqueeze_dim: int = 1) -> Any:
-        if not rotation_acts_on(q, k, cos, sin, unsqueeze_dim) or cos.shape[-1] != q.shape[-1]:
+        if not rotation_acts_on(q, k, cos, sin, unsqueeze_dim) or (cos.dim(), cos.shape[-1]) != (3, q.shape[-1]):
             return type(self).forward(self, q, k, cos, sin, unsqueeze_dim)
         return apply_rotary_pos_emb(q, k, cos, sin, unsqueeze_dim)
 
