@@ -32,7 +32,10 @@ def acts_on(x: Any, *others: Any) -> bool:
     if type(x) not in PLAIN or x.dtype not in DTYPES or LIBRARY.hipops_backend_in_use() not in BACKENDS.get(x.device.type, ()):
         return False
     has_gradients = torch.is_grad_enabled()
-    return all(t is None or (type(t) in PLAIN and t.device == x.device and not (has_gradients and t.requires_grad)) for t in (x, *others))
+    for t in (x, *others):
+        if t is not None and (type(t) not in PLAIN or t.device != x.device or (has_gradients and t.requires_grad)):
+            return False
+    return True
 
 
 def norm_acts_on(x: Any, *weights: Any) -> bool:
