@@ -11,6 +11,7 @@
 
 #include "hipops/hipops.h"
 #include "runtime/runtime.h"
+#include "tensor/tensor.h"
 
 namespace {
 
@@ -81,7 +82,7 @@ struct Op {
   const char* kinds;  // of its arguments: T a tensor, t one that there may be, d a number, b a flag
   const char* names[kMostTensors];
   uint32_t flags[3];
-  const char* results;  // where each lies: c contiguous, x as PyTorch's -x, s as its residual + x
+  const char* results;  // where each lies: c contiguous, n as PyTorch's rms_norm, x as its -x, s as its residual + x
   hipops_status (*call)(Arguments& a);
 };
 
@@ -93,10 +94,10 @@ struct Op {
 const Op kOps[] = {
     {"layer_norm", "Tttd", {"x", "weight", "bias"}, {}, "c",
      [](Arguments& a) { return hipops_layer_norm(&a.out[0], a.given[0], a.given[1], a.given[2], a.number, a.stream); }},
-    {"rms_norm", "Ttdbb", {"x", "weight"}, {HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_ROUND_BEFORE_WEIGHT}, "c",
+    {"rms_norm", "Ttdbb", {"x", "weight"}, {HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_ROUND_BEFORE_WEIGHT}, "n",
      [](Arguments& a) { return hipops_rms_norm(&a.out[0], a.given[0], a.given[1], a.number, a.flags, a.stream); }},
     {"fused_add_rms_norm", "TTtdbbb", {"x", "residual", "weight"},
-     {HIPOPS_ROUND_SUM, HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_ROUND_BEFORE_WEIGHT}, "cs",
+     {HIPOPS_ROUND_SUM, HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_ROUND_BEFORE_WEIGHT}, "ns",
      [](Arguments& a) {
        return hipops_fused_add_rms_norm(&a.out[0], &a.out[1], a.given[0], a.given[1], a.given[2], a.number, a.flags, a.stream);
      }},
@@ -151,6 +152,21 @@ int compare(std::initializer_list<const hipops_tensor*> tensors, int a, int b) {
     if (t->shape[a] > t->shape[b]) return 1;
   }
   return 0;
+}
+
+// Dimension i of channels_last, from the innermost: channels, then the last ones, and the first.
+int channels_last_order(int rank, int i) { return i == 0 ? 1 : i == rank - 1 ? 0 : rank - i; }
+
+// Whether PyTorch suggests channels_last for what lies so (c10/core/MemoryFormat.h).
+bool suggests_channels_last(const int64_t* shape, int rank, const int64_t* stride) {
+  if ((rank != 4 && rank != 5) || stride[1] == 0) return false;
+  int64_t least = 0;
+  for (int i = 0; i < rank; ++i) {
+    const int d = channels_last_order(rank, i);
+    if (shape[d] == 0 || stride[d] < least || (d == 0 && least == stride[1])) return false;
+    least = stride[d] * (shape[d] > 1 ? shape[d] : 1);
+  }
+  return true;
 }
 
 // The strides of what an elementwise op of PyTorch makes of tensors of one shape (ATen/TensorIterator.cpp).
@@ -234,6 +250,14 @@ bool make_output(Call& call, int i) {
   const bool are_alike = other.rank == x.rank && !std::memcmp(other.shape, x.shape, x.rank * sizeof *x.shape);
   if (call.op.results[i] == 'x') elementwise_strides({&x}, y.stride);
   if (call.op.results[i] == 's' && are_alike) elementwise_strides({&other, &x}, y.stride);  // else the library refuses it
+  if (call.op.results[i] == 'n') {
+    int64_t normed[HIPOPS_MAX_RANK];
+    std::memcpy(normed, x.stride, sizeof normed);
+    if (call.op.results[1] == 's' && are_alike) elementwise_strides({&other, &x}, normed);
+    int order[HIPOPS_MAX_RANK];
+    for (int d = 0; d < y.rank; ++d) order[d] = channels_last_order(y.rank, d);
+    if (suggests_channels_last(y.shape, y.rank, normed)) lay_out(y.shape, y.rank, order, y.stride);
+  }
   call.lacks_memory = torch.empty_strided(y.rank, y.shape, y.stride, torch.dtype[y.dtype], call.place.type, call.place.index,
                                           &call.outputs[i]) != 0;
   return !call.lacks_memory && !torch.get_data_ptr(call.outputs[i], &y.data);
@@ -273,13 +297,13 @@ bool run(Call& call) {
   return is_done;
 }
 
-// Raises what PyTorch's own op raises where there is no memory for its result.
-void fail_as_pytorch(const hipops_tensor& y, const Place& place) {
+// Raises what PyTorch's own op raises where there is no memory for its results.
+void fail_as_pytorch(int64_t elements, hipops_dtype of, const Place& place) {
   if (!torch.aten_empty_strided) return;
-  const AtenSizes shape = {y.shape, static_cast<size_t>(y.rank)}, stride = {y.stride, static_cast<size_t>(y.rank)};
+  const int64_t step = 1;
   const AtenDevice device = {static_cast<int8_t>(place.type), static_cast<int8_t>(place.index)};
-  const auto dtype = static_cast<int8_t>(torch.dtype[y.dtype]);
-  AtenTensor made = torch.aten_empty_strided(shape, stride, dtype, std::nullopt, device, std::nullopt);
+  const auto dtype = static_cast<int8_t>(torch.dtype[of]);
+  AtenTensor made = torch.aten_empty_strided({&elements, 1}, {&step, 1}, dtype, std::nullopt, device, std::nullopt);
   torch.delete_tensor_object(new void*(made.pointer));  // there was memory, after all
 }
 
@@ -310,9 +334,9 @@ void call(const Op& op, Value* stack) {
   for (Handle h : call.outputs)
     if (h) torch.delete_tensor_object(h);
   if (call.lacks_memory) {
-    int made = 0;
-    while (call.outputs[made]) ++made;
-    fail_as_pytorch(call.a.out[made], call.place);
+    int64_t elements = 0;  // of the results that were made, too: they are freed by now
+    for (int i = 0; i == 0 || call.outputs[i - 1]; ++i) elements += hipops::element_count(call.a.out[i]);
+    fail_as_pytorch(elements, call.a.out[0].dtype, call.place);
     refuse(call, "PyTorch has no memory for the result");
   }
   if (!*call.refusal) {

@@ -3,9 +3,7 @@
 their own code, and what people do to a patched model. NAMEs: of these checks only. Exit 77 without PyTorch or transformers."""
 
 import collections
-import contextlib
 import copy
-import io
 import os
 import pathlib
 import pickle
@@ -309,15 +307,16 @@ def a_function_that_does_not_run_is_not_reported():
 def results_lie_as_before():
     """A model may view what its norm or sum gives."""
     norm = torch.nn.RMSNorm(64, 1e-5, device=device)
+    own = copy.deepcopy(norm)
     hipops.torch.patch(norm)
     dense, wide = normal(3, 5, 64), normal(3, 5, 128)
     turned = normal(5, 3, 64).transpose(0, 1)
     with torch.no_grad():
         for x in (dense, turned, wide[..., :64]):
-            expect(f"norm: {norm(x).stride()} of {x.stride()}", norm(x).stride() == (x * 1.0).stride())
+            expect(f"norm: {norm(x).stride()} of {x.stride()}", norm(x).stride() == own(x).stride())
         for a, b in ((dense, turned), (turned, dense), (turned, turned)):
             y, h = hipops._patch.add_and_norm(norm, a, b)
-            expect(f"sum: {y.stride()}, {h.stride()} of {a.stride()}", h.stride() == (a + b).stride() == y.stride())
+            expect(f"sum: {y.stride()}, {h.stride()} of {a.stride()}", h.stride() == (a + b).stride() and y.stride() == own(h).stride())
             expect("its values", distance(h, a + b) == 0 and distance(y, torch.nn.functional.rms_norm(h, (64,), norm.weight, 1e-5)) < 1e-5)
 
 
@@ -830,20 +829,6 @@ def kernelized_first_or_after():
 
 
 # ---- The page
-
-@check
-def page():
-    for block in re.findall(r"\n((?:    .*\n|\n)+)", PAGE.read_text()):
-        if "hipops.torch.patch(model)" not in block:
-            continue
-        expected, code = re.findall(r"    # (\w.*)", block), block.replace('"cuda"', f'"{device}"').replace("LlamaConfig(", "LlamaConfig(**small, ")
-        printed = io.StringIO()
-        with contextlib.redirect_stdout(printed):
-            small = {"hidden_size": 64, "intermediate_size": 64, "num_attention_heads": 4, "num_key_value_heads": 2}
-            exec("import torch, hipops.torch\n" + "\n".join(line[4:] for line in code.split("\n")), {"small": small})
-        return expect(f"it printed {printed.getvalue()!r}", printed.getvalue().split("\n")[:-1] == expected)
-    expect("the page has no example")
-
 
 def main():
     wrong = 0

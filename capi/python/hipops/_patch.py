@@ -131,6 +131,7 @@ class Norm:
     eps: str | float
     no_eps: float | None = None  # what an eps of None stands for; None: the dtype's own
     dtypes: frozenset[torch.dtype] = frozenset(layers.DTYPES)
+    keeps_layout: bool = False  # its result lies as x, as of elementwise ops; else it is contiguous, as hipops' is
 
     def call(self, module: Any, x: Any, residual: Any = None) -> Any:
         """None where hipops' op does not act."""
@@ -139,10 +140,17 @@ class Norm:
         weights = [getattr(module, name, None) for name in (("weight",) if self.op == "rms_norm" else ("weight", "bias"))]
         if type(eps) not in (int, float) or x.dtype not in self.dtypes or not layers.norm_acts_on(x, *weights):
             return None
+        op, is_alike = getattr(torch.ops.hipops, self.op), not self.keeps_layout or layers.is_in_order(x)
+        if residual is None and is_alike:
+            return op(x, *weights, eps, *self.flags)
         if residual is None:
-            return getattr(torch.ops.hipops, self.op)(x, *weights, eps, *self.flags)
-        if self.op == "rms_norm" and layers.add_acts_on(x, residual, *weights):
-            return torch.ops.hipops.fused_add_rms_norm(x, residual, *weights, eps, True, *self.flags)
+            order = sorted(range(x.dim()), key=lambda d: -x.stride(d))
+            if order[-1] != x.dim() - 1 or 0 in x.stride():
+                return None
+            return op(x.permute(order), *weights, eps, *self.flags).permute(sorted(range(x.dim()), key=order.__getitem__))
+        is_alike = is_alike and (not self.keeps_layout or layers.is_in_order(residual))
+        if self.op == "rms_norm" and is_alike and layers.add_acts_on(x, residual, *weights):
+            return torch.ops.hipops.fused_add_rms_norm(residual, x, *weights, eps, True, *self.flags)  # its sum lies as x + residual
         return None
 
 
@@ -206,6 +214,8 @@ def find_norm(module: Any, device: torch.device) -> Norm | str:
                 merit = len(right), -sum(right.values())
                 if merit > most and all(tensor.dtype in right for tensor in held.values()):
                     best, most = dataclasses.replace(how, dtypes=frozenset(right)), merit
+            bare, turned = trials[0][0], trials[0][1].transpose(0, 1)
+            best = best and dataclasses.replace(best, keeps_layout=own.forward(bare, turned).stride() == turned.stride())
     except Exception as reason:
         return no_trial(reason)
     return best or "it computes something else"
@@ -382,7 +392,8 @@ def patch(model: torch.nn.Module) -> Replaced:
     norm behind it in the layers of some models, whose source is known."""
     if not isinstance(model, torch.nn.Module):
         raise TypeError(f"patch: model is a {type(model).__name__}, expected a torch.nn.Module")
-    devices = [parameter.device for parameter in model.parameters()] or [torch.device("cpu")]
+    anywhere = torch.device("cpu" if backend_in_use() in layers.BACKENDS["cpu"] else "cuda")  # of a model without parameters
+    devices = [parameter.device for parameter in model.parameters()] or [anywhere]
     device = next((device for kind in ("cuda", "cpu") for device in devices if device.type == kind), None)
     if device is None:
         raise ValueError(f"patch: model is on {devices[0]}, expected cpu or cuda")

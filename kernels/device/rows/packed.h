@@ -145,8 +145,7 @@ struct StagedRow {
   HIPOPS_METHOD auto reduce(O op, F f, G g = {}) const {
     using V = decltype(f(C()));
     using W = decltype(g(V()));
-    // A sum of sums rounds a term less often than one long sum. A wide sum hardly rounds.
-    constexpr bool kSumOfSums = sizeof(W) == sizeof(C);
+    constexpr bool kSumOfSums = sizeof(W) == sizeof(C);  // it rounds a term less often; a wide sum hardly rounds
     W all = O::template identity<W>(), sum = all;
 #pragma unroll 1
     for (int first = 0; first < cols; first += n) {

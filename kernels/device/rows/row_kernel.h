@@ -98,13 +98,14 @@ HIPOPS_FN void apply_to(const Args& a, const Row& row, const C (&x)[n], C (&colu
   else Op::apply(a, row, x, columns, out);
 }
 
-// Whether a row that is not extreme may meet the code for extreme rows. It gets the bits that apply() gives it.
-template <class Shape>
-constexpr bool mixes_rows = Shape::kLanes < wave_size || Shape::kLanesAsNeeded || (!Shape::kOnChip && !bounds_give_registers);
+// Whether apply_extreme() may meet a row that it is wrong for: in a wave of several rows, or where no row takes another way.
+template <class Op, class Shape>
+constexpr bool mixes_rows = Shape::kLanes < wave_size || Shape::kLanesAsNeeded ||
+                            (!Shape::kOnChip && !bounds_give_registers && !Op::kHasLeast);
 template <class Op, class Shape, bool kExtreme, class Args, class Row, class C, int n>
 HIPOPS_FN void apply_to_row(const Args& a, const Row& row, const C (&x)[n], C (&columns)[Op::kColumns + 1][n],
                             C (&out)[Op::kOutputs][n], C* least) {
-  if constexpr (kExtreme && mixes_rows<Shape>) {
+  if constexpr (kExtreme && mixes_rows<Op, Shape>) {
     if (!Op::may_lift(a, row)) return apply_to<Op, false>(a, row, x, columns, out, least);
   }
   apply_to<Op, kExtreme>(a, row, x, columns, out, least);

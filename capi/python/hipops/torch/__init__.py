@@ -195,8 +195,16 @@ def _as_elementwise(*tensors: torch.Tensor) -> torch.Tensor:
     return tensors[0].new_empty_strided(like.shape, like.stride())
 
 
+def _normed(x: torch.Tensor, *rest: Any) -> torch.Tensor:
+    """As PyTorch's rms_norm makes it of x."""
+    if x.dim() not in (4, 5):
+        return _contiguous(x)
+    return torch.empty(x.shape, dtype=x.dtype, device=x.device, memory_format=torch._prims_common.suggest_memory_format(x))
+
+
 def _sum_and_norm(x: torch.Tensor, residual: torch.Tensor, *rest: Any) -> tuple[torch.Tensor, torch.Tensor]:
-    return _contiguous(x), _as_elementwise(residual, x)
+    total = _as_elementwise(residual, x)
+    return _normed(total), total
 
 
 def _gathered(x: torch.Tensor, dim: int, index: torch.Tensor) -> torch.Tensor:
@@ -219,7 +227,7 @@ _FLAGS = "bool weight_plus_one=False, bool round_before_weight=False"
 _ROPE = "Tensor x, Tensor cos, Tensor sin, Tensor? positions=None"
 _IN_PLACE = "Tensor(a!) y, int dim, Tensor index, "
 _define("layer_norm", "Tensor x, Tensor? weight=None, Tensor? bias=None, float eps=1e-05", "Tensor", _contiguous)
-_define("rms_norm", f"Tensor x, Tensor? weight=None, float eps=1e-05, {_FLAGS}", "Tensor", _contiguous)
+_define("rms_norm", f"Tensor x, Tensor? weight=None, float eps=1e-05, {_FLAGS}", "Tensor", _normed)
 _define("fused_add_rms_norm", f"Tensor x, Tensor residual, Tensor? weight=None, float eps=1e-05, bool round_sum=False, {_FLAGS}",
         "(Tensor, Tensor)", _sum_and_norm)
 _define("softmax", "Tensor x", "Tensor", _contiguous)

@@ -38,8 +38,17 @@ def acts_on(x: Any, *others: Any) -> bool:
     return True
 
 
+def is_in_order(x: torch.Tensor) -> bool:
+    """Whether PyTorch's elementwise ops give a contiguous result for x."""
+    if x.is_contiguous():
+        return True
+    strides = [stride for size, stride in zip(x.shape, x.stride()) if size != 1]
+    return all(outer >= inner > 0 for outer, inner in zip(strides, strides[1:]))
+
+
 def norm_acts_on(x: Any, *weights: Any) -> bool:
-    return acts_on(x, *weights) and x.dim() > 0 and all(w is None or (w.dtype == x.dtype and w.shape == x.shape[-1:]) for w in weights)
+    fits = all(w is None or (w.dtype == x.dtype and w.shape == x.shape[-1:]) for w in weights)
+    return acts_on(x, *weights) and x.dim() > 0 and fits
 
 
 def add_acts_on(x: Any, residual: Any, weight: Any) -> bool:
