@@ -144,7 +144,7 @@ class Norm:
         if residual is None and is_alike:
             return op(x, *weights, eps, *self.flags)
         if residual is None:
-            order = sorted(range(x.dim()), key=lambda d: -x.stride(d))
+            order = sorted(range(x.dim()), key=lambda d: -int(x.stride(d)))
             if order[-1] != x.dim() - 1 or 0 in x.stride():
                 return None
             return op(x.permute(order), *weights, eps, *self.flags).permute(sorted(range(x.dim()), key=order.__getitem__))
