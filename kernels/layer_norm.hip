@@ -40,7 +40,10 @@ struct LayerNorm {
 
   static HIPOPS_METHOD bool is_extreme(const Normalization<T>& row) { return row.is_extreme(); }
   // In other rows the mean times 2^64 may overflow, though it cancels the element; f16 has no such elements.
-  static HIPOPS_METHOD bool may_lift(const Args&, const Normalization<T>& row) { return is_f16<T> || row.is_extreme(); }
+  template <int n>
+  static HIPOPS_METHOD bool may_lift(const Args&, const Normalization<T>& row, const C (&)[n]) {
+    return is_f16<T> || row.is_extreme();
+  }
   template <int n>
   static HIPOPS_METHOD void apply(const Args&, const Normalization<T>& row, const C (&x)[n], C (&column)[3][n], C (&out)[1][n]) {
     row.apply(x, column[0], column[1], out[0]);

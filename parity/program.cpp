@@ -32,11 +32,12 @@ bool is_stdout(const struct stat& file) {
 }
 
 // The file that is to be replaced, or made, at the end of a path's links; "" where none can be put beside it, or where
-// another user owns it, who would no longer.
+// another user owns it: a rename would change the owner.
 std::string replaceable(const std::string& path, const struct stat* there) {
   std::error_code error;
   const fs::path target = there ? fs::canonical(path, error) : fs::path(path);
   const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  if (!there && fs::is_symlink(fs::symlink_status(path, error))) return "";  // to a file that is to be made
   if (there && (!S_ISREG(there->st_mode) || there->st_uid != geteuid() || access(target.c_str(), W_OK) != 0)) return "";
   return access((folder / ".").c_str(), W_OK | X_OK) == 0 ? target.string() : "";
 }
@@ -102,7 +103,7 @@ bool OutputFile::write(const std::string& text) {
 }
 
 bool OutputFile::write_aside(const std::string& text) {
-  std::string aside = target_ + ".XXXXXX";
+  std::string aside = (fs::path(target_).parent_path() / ".hipops.XXXXXX").string();
   const int descriptor = mkstemp(aside.data());
   if (descriptor < 0) return false;
   bool good = fchmod(descriptor, permissions(target_)) == 0;

@@ -82,7 +82,7 @@ struct Op {
   const char* kinds;  // of its arguments: T a tensor, t one that there may be, d a number, b a flag
   const char* names[kMostTensors];
   uint32_t flags[3];
-  const char* results;  // where each lies: c contiguous, n as PyTorch's rms_norm, x as its -x, s as its residual + x
+  const char* results;  // each one's strides: c contiguous, n as PyTorch's rms_norm, x as -x, s as residual + x
   hipops_status (*call)(Arguments& a);
 };
 
@@ -121,7 +121,7 @@ void lay_out(const int64_t* shape, int rank, const int* order, int64_t* stride) 
   }
 }
 
-// Whether it lies so, but for dimensions of one element.
+// Whether t has these strides. Dimensions of one element do not count.
 bool lies_as(const hipops_tensor& t, const int64_t* stride) {
   for (int d = 0; d < t.rank; ++d)
     if (t.shape[d] != 1 && t.stride[d] != stride[d]) return false;
@@ -343,7 +343,7 @@ void call(const Op& op, Value* stack) {
     char name[64];
     std::snprintf(name, sizeof name, "hipops::_check_%s", op.name);
     std::strcpy(words_of_python, "PyTorch does not tell what its tensors are");
-    torch.call_dispatcher(name, "", stack);  // it takes the stack's tensors
+    torch.call_dispatcher(name, "", stack);  // it frees the stack's tensors
     refuse(call, words_of_python);
   }
   torch.check(false, op.name, "hipops", 0, call.refusal);

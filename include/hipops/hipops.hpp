@@ -36,8 +36,6 @@ class error : public std::runtime_error {
   int32_t runtime_error_;
 };
 
-// The dtype of elements in memory; HIPOPS_NONE for other types, as bool and __int128. For f16 and bf16 types of your
-// own, outside of any namespace: template <> inline constexpr hipops_dtype hipops::dtype_of<my_half> = HIPOPS_F16;
 namespace detail {
 template <class T>
 constexpr hipops_dtype integer_dtype() {
@@ -49,6 +47,8 @@ constexpr hipops_dtype integer_dtype() {
   else return HIPOPS_NONE;
 }
 }  // namespace detail
+// The dtype of elements in memory; HIPOPS_NONE for other types, as bool and __int128. For f16 and bf16 types of your
+// own, outside of any namespace: template <> inline constexpr hipops_dtype hipops::dtype_of<my_half> = HIPOPS_F16;
 template <class T> inline constexpr hipops_dtype dtype_of = detail::integer_dtype<T>();
 template <class T> inline constexpr hipops_dtype dtype_of<const T> = dtype_of<T>;
 template <> inline constexpr hipops_dtype dtype_of<float> = HIPOPS_F32;

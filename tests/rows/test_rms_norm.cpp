@@ -61,6 +61,21 @@ void check_flags(const RowOp&, hipops_dtype dtype) {
   }
 }
 
+// Normalized, the last element is next to the least normal number, which it is rounded to. A weight shows that.
+void check_beside_extremes(const RowOp&, hipops_dtype dtype) {
+  EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);
+  if (dtype != HIPOPS_F32) return;
+  const std::vector<double> row = {4, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 0, 0, 0x1.fffffep-126};  // its root mean square is 2
+  const auto normalized_beside = [&](double other) {
+    HostTensor x(dtype, {8, 16}), y(dtype, {8, 16}), weight(dtype, {16});
+    for (int64_t i = 0; i < 8 * 16; ++i) x.set(i, i < 16 ? row[static_cast<size_t>(i)] : other);
+    for (int64_t i = 0; i < 16; ++i) weight.set(i, 0x1p30);
+    EXPECT_EQUAL(hipops_rms_norm(&y.view, &x.view, &weight.view, 0, 0, nullptr), HIPOPS_SUCCESS);
+    return y.bits(15);
+  };
+  EXPECT_EQUAL(normalized_beside(1e30), normalized_beside(1));
+}
+
 }  // namespace
 
 TEST_CASE("rms_norm refuses bad tensors", "[rms_norm]") {
@@ -91,6 +106,8 @@ TEST_CASE("rms_norm refuses flags that it does not know", "[rms_norm]") {
 }
 
 TEST_CASE("rms_norm by its flags", "[rms_norm]") { on_cpu(kRmsNorm, check_flags); }
+
+TEST_CASE("rms_norm gives a row the same bits beside extreme rows", "[rms_norm]") { on_cpu(kRmsNorm, check_beside_extremes); }
 
 TEST_CASE("rms_norm of very large and very small values", "[rms_norm]") { on_cpu(kRmsNorm, check_extremes); }
 

@@ -173,6 +173,7 @@ void show_small(const Options& options, const Setting& setting, const Trial& fai
   test.name = "random_" + std::to_string(options.seed) + "_" + std::to_string(failed.number);
   const std::string text = golden_text(op, kTopic, test);
   std::printf("shrunk: %s\n%s", small.text.c_str(), text.c_str());
+  if (small.beside_others) std::printf("hipops-parity passes this case alone: its rows fail beside extreme rows\n");
   if (!options.save.empty()) save(options, op.name, plan_of(setting, failed.number), text);
 }
 

@@ -36,6 +36,7 @@ struct Shared {
   uint64_t choice[4096];
   char text[8192];
   hipops_status status;  // of the backend
+  bool beside_others;
 
   void note(uint64_t case_number, const std::vector<uint64_t>& taken) {
     number = case_number;
@@ -82,6 +83,7 @@ bool run(Runtime& runtime, const Setting& setting, uint64_t number, Choices& cho
   if (result.verdict == parity::CaseResult::Verdict::kPassed) {
     if (works_on_rows(op)) text = compare_beside_others(runtime, op, test, setting.guard, number, &shared.rows);
     if (text.empty()) return ++shared.passed, true;
+    shared.beside_others = true;
   }
   shared.say(text);
   return false;
@@ -136,6 +138,7 @@ Trial run_in_child(const Setting& setting, bool quiet, const Work& work) {
   trial.choices.assign(shared->choice, shared->choice + shared->choices);
   trial.text = shared->text;
   trial.status = shared->status;
+  trial.beside_others = shared->beside_others;
   if (WIFSIGNALED(status)) {
     trial.ending = Ending::kDied;
     trial.text = std::string("the process ended: ") + strsignal(WTERMSIG(status));

@@ -32,6 +32,7 @@ struct Trial {
   std::vector<uint64_t> choices;      // what it was made of
   std::string text;                   // why it failed, or there is no backend; or the device, where all is well
   hipops_status status = HIPOPS_SUCCESS;  // of the backend, where there is none
+  bool beside_others = false;         // whether it failed beside extreme rows alone (neighbours.h)
 };
 
 // Random cases are small: half of the turns of an op take what many rows and large tensors take, and half what many

@@ -177,6 +177,8 @@ def of_cuda_array_interface(array: Any) -> View:
         raise ValueError(f"has a __cuda_array_interface__ that cannot be read: {reason!r}, expected version 3's") from reason
     if not all(-1 << 63 <= n < 1 << 63 for n in (*shape, *(strides or ()))):  # ctypes keeps the low bits
         raise ValueError(f"is {shape} with the strides {strides}, expected integers of 64 bits")
+    if strides and len(strides) != len(shape):
+        raise ValueError(f"has {len(strides)} strides in its __cuda_array_interface__, expected one for each of {len(shape)} dimensions")
     if mask is not None:
         raise ValueError("has a mask, expected none")
     if typestr[:1] == ">":

@@ -131,7 +131,7 @@ class Norm:
     eps: str | float
     no_eps: float | None = None  # what an eps of None stands for; None: the dtype's own
     dtypes: frozenset[torch.dtype] = frozenset(layers.DTYPES)
-    keeps_layout: bool = False  # its result lies as x, as of elementwise ops; else it is contiguous, as hipops' is
+    keeps_layout: bool = False  # its result has x's strides, as elementwise ops' have; else it is contiguous
 
     def call(self, module: Any, x: Any, residual: Any = None) -> Any:
         """None where hipops' op does not act."""
@@ -175,7 +175,8 @@ def find_norm(module: Any, device: torch.device) -> Norm | str:
             return f"its {name} is {str(tensor.dtype)[6:]} of shape {tuple(tensor.shape)}"
     eps_name: Any = next((name for name in ("variance_epsilon", "eps", "epsilon", "norm_eps") if hasattr(module, name)), None)
     eps = getattr(module, eps_name) if eps_name else None
-    size = next((len(tensor) for tensor in held.values()), getattr(module, "normalized_shape", (64,))[-1])
+    shape = getattr(module, "normalized_shape", None)
+    size = next((len(tensor) for tensor in held.values()), shape[-1] if isinstance(shape, (tuple, list)) and shape else 64)
     random = torch.Generator(device).manual_seed(1)
 
     def trial(dtype: torch.dtype, factor: float) -> Any:
@@ -246,7 +247,7 @@ def find_tables(module: Any, device: torch.device) -> frozenset[str] | str:
     if parameters not in (["x", "position_ids"], ["x", "position_ids", "layer_type"]):
         return "it takes other arguments than x and position_ids"
     at = torch.randint(0, 4000, (2, 7), generator=torch.Generator().manual_seed(1), device="cpu").to(device)
-    layer_types: list[Any] = [(kind,) for kind in set(module.config.layer_types)] if len(parameters) > 2 else [()]
+    layer_types: list[Any] = [(kind,) for kind in set(getattr(module.config, "layer_types", None) or ())] if len(parameters) > 2 else [()]
     for others in layer_types:
         try:
             with torch.no_grad():
@@ -341,8 +342,8 @@ def rotates(module: Any, device: torch.device, kinds: set[str]) -> str | None:
 # ---- Residual add, then norm
 
 def add_and_norm(norm: Any, a: Any, b: Any) -> Any:
-    """The norm of a + b, and the sum, which lie as a does. A norm that was put in the other's place since, that has hooks or another
-    forward, is called as it stands."""
+    """The norm of a + b, and the sum, with the strides of a + b. A norm that was replaced since, or has hooks or another forward, is
+    called as it stands."""
     how: Any = getattr(type(norm), "_hipops", None)
     has_hooks = norm._forward_hooks or norm._forward_pre_hooks or hooked._global_forward_hooks or hooked._global_forward_pre_hooks
     is_known = isinstance(how, Norm) and norm._hipops_stands() and not has_hooks and "forward" not in norm.__dict__

@@ -151,7 +151,7 @@ struct RowScale {
     return small && there && !(flags & round_before_weight);
   }
   // For scaled rows and denormal results: numbers are multiplied by kLift until the weight is applied, so they keep their
-  // digits. Other elements get the bits that weigh() gives them.
+  // digits.
   template <class T, int n>
   HIPOPS_METHOD void weigh_extreme(const C (&x)[n], C (&weight)[n], bool there, int32_t flags, C (&out)[n]) const {
     using F = FloatFormat<C>;
@@ -194,13 +194,14 @@ struct RmsOp {
   static HIPOPS_METHOD RowScale<C> whole(const Args& a, const Part& part) { return RowScale<C>::of(part, terms_of(a, C())); }
 
   static HIPOPS_METHOD bool is_extreme(const RowScale<C>& scale) { return scale.power != C(1); }
-  // In other rows weigh_extreme() would round denormal results twice; f16 has none.
-  static HIPOPS_METHOD bool may_lift(const Args& a, const RowScale<C>& scale) {
-    return is_f16<T> || scale.power != C(1) || (a.columns[0].data != nullptr && !(a.flags & round_before_weight));
-  }
   template <int n>
   static HIPOPS_METHOD bool loses_digits(const Args& a, const RowScale<C>& scale, const C (&x)[n]) {
     return scale.template loses_digits<T>(x, a.columns[0].data != nullptr, a.flags);
+  }
+  // Other elements would be rounded twice where they are nearly denormal; f16 has none that are.
+  template <int n>
+  static HIPOPS_METHOD bool may_lift(const Args& a, const RowScale<C>& scale, const C (&x)[n]) {
+    return is_f16<T> || is_extreme(scale) || loses_digits(a, scale, x);
   }
   template <int n, int outputs>
   static HIPOPS_METHOD void apply(const Args& a, const RowScale<C>& scale, const C (&x)[n], C (&column)[2][n],

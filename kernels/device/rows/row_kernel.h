@@ -17,8 +17,8 @@
 //   whole(args, part)          what apply() needs of a row
 //   apply(args, row, v, columns, out)   the results of some elements
 //   kHasExtremes               whether rows may leave the range that apply() is for: then is_extreme(row) says of one that it
-//                              goes by apply_extreme(as apply); and may_lift(args, row) says whether apply_extreme() is
-//                              right for a row that shares a wave with an extreme one
+//                              goes by apply_extreme(as apply); and may_lift(args, row, v) says whether apply_extreme()
+//                              is right for some elements of any row
 //   kHasLeast                  whether apply() has `least` as well, and lowers it to the least magnitude of what has to keep
 //                              its digits: where that is denormal, loses_digits(args, row, v) says the same of some elements
 //
@@ -98,7 +98,8 @@ HIPOPS_FN void apply_to(const Args& a, const Row& row, const C (&x)[n], C (&colu
   else Op::apply(a, row, x, columns, out);
 }
 
-// Whether apply_extreme() may meet a row that it is wrong for: in a wave of several rows, or where no row takes another way.
+// Whether each row has to choose its code itself: a wave holds several rows, or rows in memory have no plain code (store_tile),
+// which kHasLeast allows, as no other row shares their wave.
 template <class Op, class Shape>
 constexpr bool mixes_rows = Shape::kLanes < wave_size || Shape::kLanesAsNeeded ||
                             (!Shape::kOnChip && !bounds_give_registers && !Op::kHasLeast);
@@ -106,7 +107,7 @@ template <class Op, class Shape, bool kExtreme, class Args, class Row, class C, 
 HIPOPS_FN void apply_to_row(const Args& a, const Row& row, const C (&x)[n], C (&columns)[Op::kColumns + 1][n],
                             C (&out)[Op::kOutputs][n], C* least) {
   if constexpr (kExtreme && mixes_rows<Op, Shape>) {
-    if (!Op::may_lift(a, row)) return apply_to<Op, false>(a, row, x, columns, out, least);
+    if (!Op::may_lift(a, row, x)) return apply_to<Op, false>(a, row, x, columns, out, least);
   }
   apply_to<Op, kExtreme>(a, row, x, columns, out, least);
 }

@@ -73,8 +73,9 @@ class FusedAddRMSNorm(RMSNorm):
 
     def forward(self, x: torch.Tensor, residual: torch.Tensor) -> Any:  # type: ignore[override]
         if not _fits(self, x) or not add_acts_on(x, residual, self.weight):
-            return super().forward(x + residual), x + residual
-        return torch.ops.hipops.fused_add_rms_norm(x, residual, self.weight, self.eps, True)
+            h = x + residual
+            return super().forward(h), h
+        return torch.ops.hipops.fused_add_rms_norm(residual, x, self.weight, self.eps, True)  # its sum lies as x + residual
 
 
 class LayerNorm(torch.nn.LayerNorm):
