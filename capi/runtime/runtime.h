@@ -124,8 +124,7 @@ hipops_status refuse(const LaunchShape& shape);
 // The runtime in use; chooses it at first call (HIPOPS_BACKEND, or else automatically). Lock-free after that.
 hipops_status runtime(Runtime** out);
 
-// Whether calls of this thread are only checked: they find no runtime (HIPOPS_NO_DEVICE), which they ask for once their
-// arguments are right.
+// On: each call of this thread ends with HIPOPS_NO_DEVICE once its arguments are checked, and chooses no runtime.
 void check_only(bool is_on);
 
 // Each makes its runtime, or says why it can't (HIPOPS_NO_DEVICE). The object lives as long as the process.

@@ -18,7 +18,7 @@ try:
 except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
-from torch.utils._python_dispatch import TorchDispatchMode
+from counted import Counted
 
 import hipops.torch
 
@@ -70,17 +70,6 @@ def shrink(config):
             for lists in ("short_factor", "long_factor"):
                 if isinstance(part, dict) and lists in part:
                     part[lists] = part[lists][:8]
-
-
-class Counted(TorchDispatchMode):
-    def __init__(self):
-        super().__init__()
-        self.counts = collections.Counter()
-
-    def __torch_dispatch__(self, function, kinds, given=(), named=None):
-        if function.namespace == "hipops":
-            self.counts[function._opname] += 1
-        return function(*given, **(named or {}))
 
 
 # What some models need beside that, tried in turn.

@@ -2,7 +2,6 @@
 """python_patch.py [NAME ...]: hipops.torch.patch and hipops.torch.layers, on a GPU where PyTorch sees one, else on the CPU: models beside
 their own code, and what people do to a patched model. NAMEs: of these checks only. Exit 77 without PyTorch or transformers."""
 
-import collections
 import copy
 import os
 import pathlib
@@ -20,7 +19,7 @@ try:
 except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
-from torch.utils._python_dispatch import TorchDispatchMode
+from counted import Counted
 
 import hipops.torch
 
@@ -64,19 +63,6 @@ def small(name="Llama", dtype=torch.float32, **others):
 def logits(model, ids):
     with torch.no_grad():
         return model(ids, use_cache=False).logits
-
-
-class Counted(TorchDispatchMode):
-    """Counts hipops' ops."""
-
-    def __init__(self):
-        super().__init__()
-        self.counts = collections.Counter()
-
-    def __torch_dispatch__(self, function, kinds, given=(), named=None):
-        if function.namespace == "hipops":
-            self.counts[function._opname] += 1
-        return function(*given, **(named or {}))
 
 
 def counted(model, ids):

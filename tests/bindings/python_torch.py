@@ -297,6 +297,9 @@ for shape in shapes:
 if len(wrong) > 20:
     wrong[20:] = [f"and {len(wrong) - 20} more"]
 print(f"layouts: {placed} calls beside PyTorch's")
+volume = normal(2, 4, 3, 6, 8).to(memory_format=torch.channels_last_3d)
+if ops.rms_norm(volume, weight8).stride() != own_rms_norm(volume, weight8).stride():
+    wrong.append(f"rms_norm of channels_last_3d: {ops.rms_norm(volume, weight8).stride()}")
 q = normal(2, 6, 4, 8).transpose(1, 2)
 turning = turned(q, cosine, cosine)
 expect_close("rope into a permuted result", ops.rope(q, cosine, cosine), turning)

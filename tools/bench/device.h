@@ -20,7 +20,7 @@ struct RunInfo {
 };
 
 // Opens the current device of a backend. False: *exit_code says how the program ends; why has been printed. The CPU is
-// opened only if it is asked for: `why_no_cpu` is what the program says of it else.
+// opened only if `backend` names it. Without a GPU, `why_no_cpu` goes into the message.
 bool open_device(const std::string& program, const std::string& why_no_cpu, const std::string& backend, Device* device,
                  RunInfo* info, int* exit_code);
 

@@ -127,7 +127,7 @@ def dlpack_read_only(array: Any, flags: int | None) -> str | None:
     library = type(array).__module__.partition(".")[0]
     if library in IMMUTABLE:
         return f"is an array of {library}, which never changes"
-    if flags is None:  # NumPy goes by the same rule
+    if flags is None:  # NumPy, too, takes such a capsule as read-only
         return None if library in WRITABLE else f"may be read-only, as {library}'s DLPack capsule from before 1.0 does not say"
     if flags & 2:
         return "comes as a copy from __dlpack__"

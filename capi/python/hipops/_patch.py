@@ -378,7 +378,7 @@ def fused(own: Any, known: Any, norms: frozenset[str]) -> Callable[..., Any] | N
     scope: dict[str, Any] = {}
     try:
         code = compile(tree, forward.__code__.co_filename, "exec", __future__.annotations.compiler_flag, True)
-        exec(code, forward.__globals__, scope)  # the modelling module's own globals: what is bound anew there counts
+        exec(code, forward.__globals__, scope)  # in the module's own globals: it calls what is bound there later
         made = scope["make"](add_and_norm)
     except Exception:  # of a decorator
         return None

@@ -17,8 +17,8 @@
 //   whole(args, part)          what apply() needs of a row
 //   apply(args, row, v, columns, out)   the results of some elements
 //   kHasExtremes               whether rows may leave the range that apply() is for: then is_extreme(row) says of one that it
-//                              goes by apply_extreme(as apply); and may_lift(args, row, v) says whether apply_extreme()
-//                              is right for some elements of any row
+//                              goes by apply_extreme(as apply). may_lift(args, row, v): whether apply_extreme() is
+//                              right for these elements of a row that shares its wave with an extreme one
 //   kHasLeast                  whether apply() has `least` as well, and lowers it to the least magnitude of what has to keep
 //                              its digits: where that is denormal, loses_digits(args, row, v) says the same of some elements
 //

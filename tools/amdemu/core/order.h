@@ -33,7 +33,7 @@ namespace Reach { constexpr u8 Group = 1, Device = 2; }
 void begin_order();  // of the next launch
 std::vector<OrderOp> find_order(const std::vector<Op>& ops, const Target& target);
 
-// What has been done of each wave: its stores have come to where others see them, its loads have come back; up to which.
+// The last store of a wave that others see, and its last load that has returned.
 struct UpTo { u32 store = 0, load = 0; };
 using Known = std::shared_ptr<std::map<u32, UpTo>>;  // never changed once it is shared
 

@@ -35,7 +35,7 @@ _WITHOUT_FORWARD = "torch.ops.hipops.{} has no forward-mode derivative: call it 
 # ---- Checks
 
 def _dtypes_for(op: str, argument: str, first: Dtype) -> str:
-    """Those that an op has for an argument, where its first tensor is of `first`."""
+    """The dtypes that an op takes for an argument, if its first tensor is of `first`."""
     if argument == "positions":
         return "int32, int64"
     is_second = argument in ("weight", "bias", "cos", "sin", "index")
