@@ -161,7 +161,11 @@ def main():
     parser.add_argument("--renew", action="store_true", help="record smaller numbers in tools/words.json")
     parser.add_argument("paths", nargs="*")
     arguments = parser.parse_args()
-    tracked = subprocess.run(["git", "-C", ROOT, "-c", f"safe.directory={ROOT}", "ls-files", *FOLDERS], capture_output=True, text=True, check=True).stdout.split("\n")
+    listed = subprocess.run(["git", "-C", ROOT, "-c", f"safe.directory={ROOT}", "ls-files", *FOLDERS], capture_output=True, text=True)
+    if listed.returncode != 0:
+        print("skipped: not a checkout of git")
+        sys.exit(77)
+    tracked = listed.stdout.split("\n")
     chosen = [pathlib.Path(path).resolve() for path in arguments.paths]
     known, counts, wrong = rules(), {}, False
     allowed = json.loads(LEFT.read_text()) if LEFT.exists() else {}
