@@ -29,7 +29,7 @@ HASHES = (".sh", ".cmake")
 
 
 def rules():
-    """(pattern, what to say instead) for each entry of the page's table. An entry that begins with ^ is one at a sentence's start."""
+    """A pattern and a better wording for each entry of the page's table. `^` means the start of a sentence."""
     table = PAGE.read_text().split("## Words not to use")[1].split("\n## ")[0]
     found = []
     for line in table.splitlines():
