@@ -325,7 +325,8 @@ def a_sum_lies_as_its_first_term():
     for layer in model.model.layers:
         layer.self_attn.o_proj.__class__, layer.mlp = Turned, Viewed(layer.mlp)
     own, replaced = logits(model, ids), hipops.torch.patch(model)
-    expect(f"off: {replaced}", distance(logits(model, ids), own) < 1e-4 and replaced.residual_adds)
+    got, ran = counted(model, ids)
+    expect(f"{replaced}, {ran}", distance(got, own) < 1e-4 and ran["fused_add_rms_norm"] == sum(replaced.residual_adds.values()) == 2)
 
 
 # ---- Weights that are not there

@@ -148,7 +148,6 @@ class Norm:
             if order[-1] != x.dim() - 1 or 0 in x.stride():
                 return None
             return op(x.permute(order), *weights, eps, *self.flags).permute(sorted(range(x.dim()), key=order.__getitem__))
-        is_alike = is_alike and (not self.keeps_layout or layers.is_in_order(residual))
         if self.op == "rms_norm" and is_alike and layers.add_acts_on(x, residual, *weights):
             return torch.ops.hipops.fused_add_rms_norm(residual, x, *weights, eps, True, *self.flags)  # its sum lies as x + residual
         return None
