@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""How simple the source and its build are, beside how simple they are to be (tools/goals.json).
+"""Compares the size of the source and of its build with the limits in tools/goals.json.
 
-    tools/goals.py BUILD           prints each figure; ends with 1 where one is above the most that it may be
-    tools/goals.py BUILD --renew   lowers what they may be to today's figures
+    tools/goals.py BUILD           prints each figure; exits with 1 if a figure is above its limit
+    tools/goals.py BUILD --renew   lowers the limits to today's figures
 
-BUILD is a build folder, as build/release. Figures that it has nothing for, as it was made without AMD code, are left out.
+BUILD is a build folder, for example build/release. A figure that this build cannot give is left out: the number of kernels without
+AMD code, for example.
 """
 
 import argparse
@@ -30,8 +31,14 @@ def sources(*folders):
                 yield path
 
 
+def lines(*folders):
+    """Lines of code, of comments and blank ones too."""
+    paths = [path for folder in folders for path in (ROOT / folder).rglob("*") if re.search(r"\.(h|hpp|hip|c|cc|cpp|py|rs|sh|cmake)$|CMakeLists.txt$", path.name)]
+    return sum(len(path.read_text(errors="replace").splitlines()) for path in paths)
+
+
 def kernels_of(build):
-    """Names by op, of a target that was built."""
+    """The names of the kernels of each op, for a target that was built."""
     folders = [list(folder.glob("*.co")) for folder in sorted((build / "code-objects").glob("gfx*"))]
     paths = max(folders, key=len, default=[])
     return {path.stem: set(re.findall(r"(\w+)\.kd$", said("readelf", "-sW", str(path)), re.M)) for path in paths}
@@ -51,6 +58,7 @@ def stripped_bytes(library):
 def figures(build):
     found = {
         "source_lines": sum(len(path.read_text().splitlines()) for path in sources("kernels", "capi")),
+        "checks_ratio": round(lines("parity", "tests", "tools") / lines("kernels", "capi"), 2),
         "tuned_numbers": sum(len(TUNED.findall(path.read_text())) for path in sources("capi") if path.parent.name != "policy"),
     }
     kernels = kernels_of(build)
