@@ -32,7 +32,7 @@ def sources(*folders):
 
 
 def lines(*folders):
-    """Lines of code, of comments and blank ones too."""
+    """The number of lines of code files, with comments and blank lines."""
     paths = [path for folder in folders for path in (ROOT / folder).rglob("*") if re.search(r"\.(h|hpp|hip|c|cc|cpp|py|rs|sh|cmake)$|CMakeLists.txt$", path.name)]
     return sum(len(path.read_text(errors="replace").splitlines()) for path in paths)
 
