@@ -39,9 +39,9 @@ class Header:
 
 
 def rust(header):
-    lines = ["// What hipops.h declares. Made by tools/ffi.py; a test holds it to the header.", ""]
+    lines = ["// The declarations of hipops.h. tools/ffi.py generates this file; a test compares it with the header.", ""]
     lines += [f"/// `{name}` of hipops.h.\npub type {name} = i32;" for name in ENUMS]
-    lines += [f"/// Of [`{enum}`].\npub const {name}: {enum} = {value};" for enum, name, value in header.constants]
+    lines += [f"/// A value of [`{enum}`].\npub const {name}: {enum} = {value};" for enum, name, value in header.constants]
     lines += [f"/// `{name}` of hipops.h.\npub const {name}: i32 = {value};" for name, value in header.numbers]
     lines += [f"/// A flag.\npub const {name}: u32 = {value};" for name, value in header.flags]
     lines += ["", "api! {"]
@@ -53,7 +53,7 @@ def rust(header):
 
 def python(header):
     numbers = dict(header.numbers)
-    lines = ['"""What hipops.h declares, for ctypes. Made by tools/ffi.py; a test holds it to the header."""', "",
+    lines = ['"""The declarations of hipops.h, for ctypes. tools/ffi.py generates this file; a test compares it with the header."""', "",
              "from __future__ import annotations", "", "import enum",
              "from ctypes import POINTER, Structure, c_char_p, c_double, c_int32, c_int64, c_uint32, c_void_p",
              "from typing import Any", ""]
@@ -68,7 +68,7 @@ def python(header):
               '    _fields_ = (("data", c_void_p), ("dtype", c_int32), ("rank", c_int32),',
               '                ("shape", c_int64 * MAX_RANK), ("stride", c_int64 * MAX_RANK))', "", "",
               "TensorPointer = POINTER(Tensor)", "Memory = c_void_p  # of a workspace, a report, a stream", "",
-              "# What a function returns, and its arguments.", "FUNCTIONS: dict[str, tuple[Any, dict[str, Any]]] = {"]
+              "# Each function's result, and its arguments.", "FUNCTIONS: dict[str, tuple[Any, dict[str, Any]]] = {"]
     for result, name, arguments in header.functions:
         fields = "".join(f'"{of}": {PYTHON[type_]}, ' for type_, of in arguments)
         lines.append(f'    "{name}": ({PYTHON[result]}, {{{fields[:-2]}}}),')

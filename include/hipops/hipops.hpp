@@ -1,8 +1,8 @@
-// hipops for C++17: tensors in a line, and each op as a function. What the ops do is in hipops.h, the manual.
+// hipops for C++17: a constructor for tensors, and a function for each op. hipops.h is the manual of the ops.
 //
-// Failures are exceptions (hipops::error). With HIPOPS_RETURNS_STATUS defined before the header is included, or where exceptions are
-// off, each function returns its hipops_status instead. Files of one program may choose differently; inline code that calls these
-// functions and is in several files has to see the same choice in all.
+// A failure throws hipops::error. If HIPOPS_RETURNS_STATUS is defined before the header is included, or if exceptions
+// are off, each function returns its hipops_status instead. Files of one program may choose differently. But inline
+// code that calls these functions must see the same choice in every file that includes it.
 #ifndef HIPOPS_HIPOPS_HPP
 #define HIPOPS_HIPOPS_HPP
 
@@ -22,7 +22,8 @@
 
 namespace hipops {
 
-// A call's failure. what() is the library's message, as "rms_norm: weight.shape[0] is 4095, expected 4096 (x.shape[1])".
+// A failed call. what() is the library's message, for example "rms_norm: weight.shape[0] is 4095, expected 4096
+// (x.shape[1])".
 class error : public std::runtime_error {
  public:
   explicit error(hipops_status status)
@@ -47,8 +48,9 @@ constexpr hipops_dtype integer_dtype() {
   else return HIPOPS_NONE;
 }
 }  // namespace detail
-// The dtype of elements in memory; HIPOPS_NONE for other types, as bool and __int128. For f16 and bf16 types of your
-// own, outside of any namespace: template <> inline constexpr hipops_dtype hipops::dtype_of<my_half> = HIPOPS_F16;
+// The dtype of a C++ type; HIPOPS_NONE for types without one, such as bool and __int128. For an f16 or bf16 type of
+// your own, write outside of any namespace: template <> inline constexpr hipops_dtype hipops::dtype_of<my_half> =
+// HIPOPS_F16;
 template <class T> inline constexpr hipops_dtype dtype_of = detail::integer_dtype<T>();
 template <class T> inline constexpr hipops_dtype dtype_of<const T> = dtype_of<T>;
 template <> inline constexpr hipops_dtype dtype_of<float> = HIPOPS_F32;
@@ -61,7 +63,7 @@ constexpr hipops_dtype known_dtype() {
   return dtype_of<T>;
 }
 
-// Null strides: contiguous.
+// Null strides mean a contiguous tensor.
 inline hipops_tensor view(void* memory, hipops_dtype of, int32_t dimensions, const int64_t* sizes,
                           const int64_t* strides) {
   if (dimensions < 0 || dimensions > HIPOPS_MAX_RANK) return {memory, of, dimensions, {}, {}};
@@ -77,19 +79,18 @@ inline hipops_tensor view(void* memory, hipops_dtype of, std::initializer_list<i
 }
 }  // namespace detail
 
-// A view of memory that no op writes; it owns nothing. Without strides: contiguous, the last dimension fastest. What
-// cannot be a tensor is refused by the op that gets it: more than 8 dimensions, and, as rank -1, strides that are not
-// one for each dimension.
+// A view of memory that no op writes; it owns nothing. A view without strides is contiguous, the last dimension
+// fastest. The op that gets an invalid view refuses it: one of more than 8 dimensions, or one with more or fewer
+// strides than sizes, which has rank -1.
 struct const_tensor : hipops_tensor {
   const_tensor(const hipops_tensor& t) : hipops_tensor(t) {}
   const_tensor(const void* memory, hipops_dtype of, std::initializer_list<int64_t> sizes,
                std::initializer_list<int64_t> strides = {})
       : hipops_tensor(detail::view(const_cast<void*>(memory), of, sizes, strides)) {}
-  // The dtype is the pointer's.
   template <class T>
   const_tensor(const T* memory, std::initializer_list<int64_t> sizes, std::initializer_list<int64_t> strides = {})
       : hipops_tensor(detail::view(const_cast<T*>(memory), detail::known_dtype<T>(), sizes, strides)) {}
-  // Of a shape and strides that are known at run time only; null strides: contiguous.
+  // For a shape and strides that are known at run time only. Null strides mean a contiguous tensor.
   const_tensor(const void* memory, hipops_dtype of, int32_t dimensions, const int64_t* sizes,
                const int64_t* strides = nullptr)
       : hipops_tensor(detail::view(const_cast<void*>(memory), of, dimensions, sizes, strides)) {}
@@ -106,7 +107,7 @@ struct tensor : const_tensor {
       : const_tensor(detail::view(memory, detail::known_dtype<T>(), sizes, strides)) {}
   tensor(void* memory, hipops_dtype of, int32_t dimensions, const int64_t* sizes, const int64_t* strides = nullptr)
       : const_tensor(detail::view(memory, of, dimensions, sizes, strides)) {}
-  // Const memory is no output: it is a const_tensor.
+  // Const memory cannot be an output. It is a const_tensor.
   tensor(const const_tensor&) = delete;
   tensor(const void*, hipops_dtype, std::initializer_list<int64_t>, std::initializer_list<int64_t> = {}) = delete;
   template <class T>
@@ -114,7 +115,7 @@ struct tensor : const_tensor {
   tensor(const void*, hipops_dtype, int32_t, const int64_t*, const int64_t* = nullptr) = delete;
 };
 
-// An input that may be left out: nullptr. It has a copy of the view.
+// An input that may be left out (nullptr). It holds a copy of the view.
 class optional_tensor {
  public:
   optional_tensor() noexcept {}
@@ -127,7 +128,7 @@ class optional_tensor {
   bool is_there_ = false;
 };
 
-// An output that may be left out.
+// An output that may be left out (nullptr).
 struct optional_output : optional_tensor {
   optional_output(std::nullptr_t = nullptr) noexcept {}
   optional_output(const tensor& t) noexcept : optional_tensor(t) {}
@@ -135,7 +136,7 @@ struct optional_output : optional_tensor {
   optional_output(const const_tensor&) = delete;
 };
 
-// Device memory that an op may use while it runs, at a multiple of 256 bytes. None: slower.
+// Device memory that an op may use while it runs, at a multiple of 256 bytes. Without it some ops are slower.
 struct workspace {
   void* data = nullptr;
   int64_t bytes = 0;
@@ -207,7 +208,8 @@ HIPOPS_CALL index_add(const tensor& y, const const_tensor& x, const const_tensor
                       hipops_index_report* report = nullptr, void* stream = nullptr) {
   return check(hipops_index_add(&y, &x, &index, dim, w.data, w.bytes, report, stream));
 }
-// The bytes of workspace that these three want: returned, or in *bytes where statuses are.
+// The bytes of workspace for scatter, scatter_add and index_add. The functions return them, or, where a status is
+// returned, store them to *bytes.
 #if defined(HIPOPS_RETURNS_STATUS)
 HIPOPS_CALL scatter_workspace(const tensor& y, const const_tensor& x, const const_tensor& index, int32_t dim,
                               uint32_t flags, int64_t* bytes) {

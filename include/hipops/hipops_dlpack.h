@@ -1,11 +1,12 @@
-/* From DLPack's tensors, which NumPy, PyTorch, JAX, TVM and others hand out, to hipops': a view of the same memory.
+/* Makes a hipops_tensor of a DLPack tensor: a view of the same memory. NumPy, PyTorch, JAX, TVM and others export such
+ * tensors.
  *
  *   DLManagedTensor* managed = ...;
  *   hipops_tensor x;
  *   if (hipops_from_dlpack(&managed->dl_tensor, HIPOPS_BACKEND_HIP, &x) == HIPOPS_SUCCESS) ...
  *
- * Header-only, C99, and calls nothing of the library, so that it also serves who loads that by dlopen. It needs
- * DLPack's own header, of 0.5 or later: that which was included before, or else <dlpack/dlpack.h>. */
+ * Header-only and C99. It calls no function of the library, so a program that loads the library by dlopen can use it.
+ * It needs DLPack's own header, version 0.5 or later. If none was included before, it includes <dlpack/dlpack.h>. */
 #ifndef HIPOPS_HIPOPS_DLPACK_H
 #define HIPOPS_HIPOPS_DLPACK_H
 
@@ -15,7 +16,7 @@
 
 #include "hipops.h"
 
-/* HIPOPS_NONE for a type that hipops does not have: complex, bool, float8, vectors (lanes other than 1). */
+/* HIPOPS_NONE for a type that hipops does not support: complex, bool, float8, vectors (lanes other than 1). */
 static inline hipops_dtype hipops_dtype_from_dlpack(DLDataType type) {
   const int log = type.bits == 8 ? 0 : type.bits == 16 ? 1 : type.bits == 32 ? 2 : type.bits == 64 ? 3 : -1;
   static const hipops_dtype kInt[] = {HIPOPS_I8, HIPOPS_I16, HIPOPS_I32, HIPOPS_I64};
@@ -28,8 +29,8 @@ static inline hipops_dtype hipops_dtype_from_dlpack(DLDataType type) {
   return type.code == kDLBfloat && type.bits == 16 ? HIPOPS_BF16 : HIPOPS_NONE;
 }
 
-/* Whether kernels of the backend may read and write memory of this kind. HIPOPS_BACKEND_AUTO asks nothing. PyTorch for
- * ROCm calls its memory kDLROCM, or, in some releases, kDLCUDA. */
+/* 1 if kernels of the backend may read and write memory of this kind. HIPOPS_BACKEND_AUTO accepts every kind. PyTorch
+ * for ROCm labels its memory kDLROCM, or, in some releases, kDLCUDA. */
 static inline int hipops_takes_dlpack_device(hipops_backend backend, DLDevice device) {
   const int cuda = device.device_type == kDLCUDA || device.device_type == kDLCUDAHost || device.device_type == 13;
   const int rocm = device.device_type == kDLROCM || device.device_type == 11; /* kDLROCMHost; 13: kDLCUDAManaged */
@@ -39,14 +40,14 @@ static inline int hipops_takes_dlpack_device(hipops_backend backend, DLDevice de
          device.device_type == 11;
 }
 
-/* `to` is a view of `from`'s memory, which must live on, and `backend` the one that it is for. On failure `to` is
- * left alone, and hipops_last_error() as it was:
+/* Makes `to` a view of `from`'s memory, which the caller keeps alive. `backend` is the backend that will use it. A
+ * failure changes neither `to` nor hipops_last_error():
  *   HIPOPS_INVALID_ARGUMENT    more than HIPOPS_MAX_RANK dimensions, or a NULL (dimensions without sizes, too)
  *   HIPOPS_UNSUPPORTED_DTYPE   see hipops_dtype_from_dlpack
  *   HIPOPS_NO_DEVICE           memory that the backend cannot use */
 static inline hipops_status hipops_from_dlpack(const DLTensor* from, hipops_backend backend, hipops_tensor* to) {
   hipops_tensor view = {(void*)0, HIPOPS_NONE, 0, {0}, {0}};
-  uint64_t step = 1; /* which may wrap where sizes are large and strides given */
+  uint64_t step = 1; /* may wrap if sizes are large and `from` has strides: it is then unused */
   int i;
   if (!from || !to || from->ndim < 0 || from->ndim > HIPOPS_MAX_RANK) return HIPOPS_INVALID_ARGUMENT;
   if (from->ndim > 0 && !from->shape) return HIPOPS_INVALID_ARGUMENT;

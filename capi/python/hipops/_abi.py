@@ -1,4 +1,4 @@
-"""What hipops.h declares, for ctypes. Made by tools/ffi.py; a test holds it to the header."""
+"""The declarations of hipops.h, for ctypes. tools/ffi.py generates this file; a test compares it with the header."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Tensor(Structure):
 TensorPointer = POINTER(Tensor)
 Memory = c_void_p  # of a workspace, a report, a stream
 
-# What a function returns, and its arguments.
+# Each function's result, and its arguments.
 FUNCTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "hipops_status_string": (c_char_p, {"status": c_int32}),
     "hipops_last_error": (c_char_p, {}),

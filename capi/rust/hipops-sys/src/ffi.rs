@@ -1,4 +1,4 @@
-// What hipops.h declares. Made by tools/ffi.py; a test holds it to the header.
+// The declarations of hipops.h. tools/ffi.py generates this file; a test compares it with the header.
 
 /// `hipops_status` of hipops.h.
 pub type hipops_status = i32;
@@ -8,61 +8,61 @@ pub type hipops_backend = i32;
 pub type hipops_dtype = i32;
 /// `hipops_nearest` of hipops.h.
 pub type hipops_nearest = i32;
-/// Of [`hipops_status`].
+/// A value of [`hipops_status`].
 pub const HIPOPS_SUCCESS: hipops_status = 0;
-/// Of [`hipops_status`].
+/// A value of [`hipops_status`].
 pub const HIPOPS_INVALID_ARGUMENT: hipops_status = 1;
-/// Of [`hipops_status`].
+/// A value of [`hipops_status`].
 pub const HIPOPS_UNSUPPORTED_DTYPE: hipops_status = 2;
-/// Of [`hipops_status`].
+/// A value of [`hipops_status`].
 pub const HIPOPS_UNSUPPORTED_LAYOUT: hipops_status = 3;
-/// Of [`hipops_status`].
+/// A value of [`hipops_status`].
 pub const HIPOPS_NO_DEVICE: hipops_status = 4;
-/// Of [`hipops_status`].
+/// A value of [`hipops_status`].
 pub const HIPOPS_NO_CODE_OBJECT: hipops_status = 5;
-/// Of [`hipops_status`].
+/// A value of [`hipops_status`].
 pub const HIPOPS_RUNTIME_ERROR: hipops_status = 6;
-/// Of [`hipops_status`].
+/// A value of [`hipops_status`].
 pub const HIPOPS_INTERNAL_ERROR: hipops_status = 7;
-/// Of [`hipops_backend`].
+/// A value of [`hipops_backend`].
 pub const HIPOPS_BACKEND_AUTO: hipops_backend = 0;
-/// Of [`hipops_backend`].
+/// A value of [`hipops_backend`].
 pub const HIPOPS_BACKEND_HIP: hipops_backend = 1;
-/// Of [`hipops_backend`].
+/// A value of [`hipops_backend`].
 pub const HIPOPS_BACKEND_CUDA: hipops_backend = 2;
-/// Of [`hipops_backend`].
+/// A value of [`hipops_backend`].
 pub const HIPOPS_BACKEND_CPU: hipops_backend = 3;
-/// Of [`hipops_dtype`].
+/// A value of [`hipops_dtype`].
 pub const HIPOPS_NONE: hipops_dtype = 0;
-/// Of [`hipops_dtype`].
+/// A value of [`hipops_dtype`].
 pub const HIPOPS_F32: hipops_dtype = 1;
-/// Of [`hipops_dtype`].
+/// A value of [`hipops_dtype`].
 pub const HIPOPS_F16: hipops_dtype = 2;
-/// Of [`hipops_dtype`].
+/// A value of [`hipops_dtype`].
 pub const HIPOPS_BF16: hipops_dtype = 3;
-/// Of [`hipops_dtype`].
+/// A value of [`hipops_dtype`].
 pub const HIPOPS_F64: hipops_dtype = 4;
-/// Of [`hipops_dtype`].
+/// A value of [`hipops_dtype`].
 pub const HIPOPS_U8: hipops_dtype = 5;
-/// Of [`hipops_dtype`].
+/// A value of [`hipops_dtype`].
 pub const HIPOPS_I8: hipops_dtype = 6;
-/// Of [`hipops_dtype`].
+/// A value of [`hipops_dtype`].
 pub const HIPOPS_I16: hipops_dtype = 7;
-/// Of [`hipops_dtype`].
+/// A value of [`hipops_dtype`].
 pub const HIPOPS_U16: hipops_dtype = 8;
-/// Of [`hipops_dtype`].
+/// A value of [`hipops_dtype`].
 pub const HIPOPS_I32: hipops_dtype = 9;
-/// Of [`hipops_dtype`].
+/// A value of [`hipops_dtype`].
 pub const HIPOPS_U32: hipops_dtype = 10;
-/// Of [`hipops_dtype`].
+/// A value of [`hipops_dtype`].
 pub const HIPOPS_I64: hipops_dtype = 11;
-/// Of [`hipops_dtype`].
+/// A value of [`hipops_dtype`].
 pub const HIPOPS_U64: hipops_dtype = 12;
-/// Of [`hipops_nearest`].
+/// A value of [`hipops_nearest`].
 pub const HIPOPS_NEAREST_PYTORCH: hipops_nearest = 0;
-/// Of [`hipops_nearest`].
+/// A value of [`hipops_nearest`].
 pub const HIPOPS_NEAREST_CANDLE: hipops_nearest = 1;
-/// Of [`hipops_nearest`].
+/// A value of [`hipops_nearest`].
 pub const HIPOPS_NEAREST_EXACT: hipops_nearest = 2;
 /// `HIPOPS_VERSION_MAJOR` of hipops.h.
 pub const HIPOPS_VERSION_MAJOR: i32 = 0;
