@@ -39,9 +39,10 @@ class Header:
 
 
 def rust(header):
-    lines = ["// The declarations of hipops.h. tools/ffi.py generates this file; a test compares it with the header.", ""]
+    lines = ["// The declarations of hipops.h. tools/ffi.py generates them; a test compares them with the header.", ""]
     lines += [f"/// `{name}` of hipops.h.\npub type {name} = i32;" for name in ENUMS]
-    lines += [f"/// A value of [`{enum}`].\npub const {name}: {enum} = {value};" for enum, name, value in header.constants]
+    lines += [f"/// A value of [`{enum}`].\npub const {name}: {enum} = {value};"
+              for enum, name, value in header.constants]
     lines += [f"/// `{name}` of hipops.h.\npub const {name}: i32 = {value};" for name, value in header.numbers]
     lines += [f"/// A flag.\npub const {name}: u32 = {value};" for name, value in header.flags]
     lines += ["", "api! {"]
@@ -53,7 +54,8 @@ def rust(header):
 
 def python(header):
     numbers = dict(header.numbers)
-    lines = ['"""The declarations of hipops.h, for ctypes. tools/ffi.py generates this file; a test compares it with the header."""', "",
+    lines = ['"""The declarations of hipops.h, for ctypes. '
+             'tools/ffi.py generates this file; a test compares it with the header."""', "",
              "from __future__ import annotations", "", "import enum",
              "from ctypes import POINTER, Structure, c_char_p, c_double, c_int32, c_int64, c_uint32, c_void_p",
              "from typing import Any", ""]

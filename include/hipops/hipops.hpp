@@ -22,8 +22,7 @@
 
 namespace hipops {
 
-// A failed call. what() is the library's message, for example "rms_norm: weight.shape[0] is 4095, expected 4096
-// (x.shape[1])".
+// A failed call. what() is the library's message, as "rms_norm: weight.shape[0] is 4095, expected 4096 (x.shape[1])".
 class error : public std::runtime_error {
  public:
   explicit error(hipops_status status)
@@ -49,8 +48,8 @@ constexpr hipops_dtype integer_dtype() {
 }
 }  // namespace detail
 // The dtype of a C++ type; HIPOPS_NONE for types without one, such as bool and __int128. For an f16 or bf16 type of
-// your own, write outside of any namespace: template <> inline constexpr hipops_dtype hipops::dtype_of<my_half> =
-// HIPOPS_F16;
+// your own, write this outside of any namespace:
+//   template <> inline constexpr hipops_dtype hipops::dtype_of<my_half> = HIPOPS_F16;
 template <class T> inline constexpr hipops_dtype dtype_of = detail::integer_dtype<T>();
 template <class T> inline constexpr hipops_dtype dtype_of<const T> = dtype_of<T>;
 template <> inline constexpr hipops_dtype dtype_of<float> = HIPOPS_F32;

@@ -1,4 +1,4 @@
-// The declarations of hipops.h. tools/ffi.py generates this file; a test compares it with the header.
+// The declarations of hipops.h. tools/ffi.py generates them; a test compares them with the header.
 
 /// `hipops_status` of hipops.h.
 pub type hipops_status = i32;
