@@ -1,4 +1,4 @@
-// The choice for rows on a device that no table describes, by what is known of any device.
+// The default choice for row ops, for a device without a table. It uses only numbers that every device reports.
 #include <algorithm>
 #include <array>
 
@@ -10,8 +10,9 @@ namespace {
 
 int64_t bytes_of(const RowProblem& p) { return p.cols * dtype_bytes(p.dtype); }
 
-// Blocks that share a row: as few as hold it, and more where rows are so few that units would have nothing to do. Where
-// rows are many, of half the work-items: two blocks stand on a unit, and one loads while one waits.
+// The number of blocks that share a row: the fewest that hold it, and more if rows are so few that units would be idle.
+// If there are many rows, blocks have half of the work-items. Two blocks then fit on a unit, and one loads while the
+// other waits.
 int cluster_of(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device) {
   int cluster = 1;
   if (k.body != RowBody::cluster) return cluster;
@@ -24,9 +25,11 @@ int cluster_of(const RowKernel& k, const RowProblem& p, const DeviceNumbers& dev
   return cluster;
 }
 
-// Rows are split that are too few for a block each, or more than caches hold until they are read again, unless they are so
-// many that each would be one span. Packed rows have one work-item each, which takes long for it: a block for each unit is
-// the least that hides that. Fewer are the strided kernels', as vectors at odd places are not worth their care in a short row.
+// Returns true if the kernel is worthwhile.
+// - Packed: one work-item computes a row alone, which is slow. At least a block for each unit must hide that.
+// - Unaligned: not for packed rows. The handling of a short row's ends costs more than vectors save.
+// - Parts: if there are too few rows to give each unit a block, or if a row is too large to stay in caches until its
+//   second read. With kSpansOfAll rows or more, each row would be one span, so a split gains nothing.
 bool pays(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device) {
   if (k.layout == RowLayout::packed) return p.rows >= int64_t{k.block} * device.units;
   if (k.layout == RowLayout::unaligned && p.layout == RowLayout::packed) return false;
@@ -34,9 +37,10 @@ bool pays(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device) 
   return p.rows < kSpansOfAll && (p.rows < 2 * device.units || bytes_of(p) >= int64_t{1} << 20);
 }
 
-// Compared in this order, lowest first: body; own layout before another; of few rows, fewest vectors a lane; part of a wave
-// before a block; fewest lanes; of blocks, most vectors a lane (bytes in flight), but on AMD the fewest if the most would leave
-// less than four waves.
+// The order in which kernels are preferred. The lowest rank is best, and the first difference decides: body; the
+// problem's own layout before another; if there are few rows, fewest vectors a lane; a part of a wave before a block.
+// Last: for parts of waves, fewest lanes; for blocks, most vectors a lane, because more bytes are then in flight. On
+// AMD a block of fewer than four waves prefers the fewest.
 std::array<int, 5> rank_of(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device) {
   std::array<int, 5> rank = {int(k.body), k.layout != p.layout};
   if (k.body != RowBody::on_chip) return rank;

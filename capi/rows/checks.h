@@ -1,21 +1,21 @@
-// The checks that row ops have in common.
+// The checks of all row ops. A failure names the argument.
 #pragma once
 
 #include "hipops/hipops.h"
 
 namespace hipops {
 
-// That y and x are tensors of one shape and float dtype, of rank 1 or more, y apart from x or the same view.
+// Requires that y and x have one shape, one float dtype, and rank 1 or more. y must not overlap x, unless it is x.
 hipops_status check_rows(const char* op, const hipops_tensor* y, const hipops_tensor* x);
 
-// A vector of weights, when there is one: 1-D, as long as a row, in x's dtype or f32, apart from y.
+// Weights may be null. Otherwise they must be 1-D, as long as a row, in x's dtype or f32, and must not overlap y.
 hipops_status check_weights(const char* op, const char* name, const hipops_tensor* weights, const hipops_tensor& x,
                             const hipops_tensor& y);
 
-// A number that what x is computed in has: f32, for 16 bits too, or f64.
+// eps must be 0 or in the range of the type that x is computed in: f64 for f64, otherwise f32.
 hipops_status check_eps(const char* op, double eps, const hipops_tensor& x);
 
-// A combination of `known` flags. `names` lists those, with their values.
+// Only flags of `known` are valid. `names` lists these flags with their values, for the message.
 hipops_status check_flags(const char* op, uint32_t flags, uint32_t known, const char* names);
 
 }  // namespace hipops

@@ -11,14 +11,14 @@ namespace {
 
 int64_t divided_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Work-items that share a row in a block: where there are no clusters, one block stands for some.
+// The work-items of a block that share a row. On a device without clusters a larger block replaces a cluster.
 int64_t lanes_of(const RowKernel& k, const DeviceNumbers& device) {
   const bool stands_for_more = k.body == RowBody::cluster && device.largest_cluster == 1;
   return int64_t{k.lanes} * (stands_for_more ? device.blocks_in_one : 1);
 }
 
-// So many groups of blocks, or a few less, that each takes unaligned rows which lie alike to multiples of 16 bytes, if that
-// takes no more rounds: then a lane has the same columns, and weights, in all of them.
+// Rounds the number of groups of blocks down to a multiple of the period of the rows' alignment, unless that adds a
+// round. Every row of a group then has the same offset to 16 bytes, so a lane keeps its columns and its weights.
 int64_t whole_periods(const RowKernel& k, const RowProblem& p, int64_t groups, int64_t work) {
   const int64_t whole = groups - groups % (kWideAccess / dtype_bytes(p.dtype));
   const bool is_better = k.layout == RowLayout::unaligned && prefetches_rows(k.layout, k.body) && whole > 0 &&
@@ -29,7 +29,7 @@ int64_t whole_periods(const RowKernel& k, const RowProblem& p, int64_t groups, i
 }  // namespace
 
 int64_t staged_at_most(hipops_dtype dtype) {
-  return staged_elements(dtype_bytes(dtype)) - kWideAccess / dtype_bytes(dtype);  // the first vector may be used in part
+  return staged_elements(dtype_bytes(dtype)) - kWideAccess / dtype_bytes(dtype);  // the first vector may be partly used
 }
 int64_t elements_of_tile(const RowKernel& k, hipops_dtype dtype) {
   return int64_t{k.block} * k.vectors * kWideAccess / dtype_bytes(dtype);
@@ -40,7 +40,7 @@ int64_t vectors_of(const RowKernel& k, const RowProblem& p) {
   return k.layout == RowLayout::strided ? p.cols : std::max<int64_t>(p.cols * dtype_bytes(p.dtype) / kWideAccess, 1);
 }
 
-// Unaligned kernels take aligned rows, too, and strided ones all.
+// Unaligned kernels can compute aligned rows, and strided kernels can compute all rows.
 bool takes(const RowKernels& kernels, const RowChoice& choice, const RowProblem& p, const DeviceNumbers& device) {
   const RowKernel& k = kernels.kernel[choice.kernel];
   if (k.dtype != p.dtype || k.body == RowBody::merged) return false;
@@ -72,7 +72,7 @@ RowLaunch resolve(const RowKernels& kernels, const RowChoice& choice, const RowP
     const int64_t tile = elements_of_tile(k, p.dtype), tiles = (p.cols - kWideAccess) / tile;
     plan.per_block = divided_up(tiles, std::min<int64_t>(kMostSpans, divided_up(kSpansOfAll, p.rows)));
     plan.spans = static_cast<int32_t>(tiles / plan.per_block);
-    work = p.rows * plan.spans;  // rows from kSpansOfAll on have one each
+    work = p.rows * plan.spans;  // with kSpansOfAll rows or more, each has one span
   } else if (k.layout == RowLayout::packed) {
     const int64_t each = divided_up(p.rows, 4 * device.units * rows) * rows;  // four blocks a unit, if they have room
     plan.per_block = rows = std::min(each, staged_at_most(p.dtype) / p.cols);
@@ -82,7 +82,7 @@ RowLaunch resolve(const RowKernels& kernels, const RowChoice& choice, const RowP
   if (device.prefetches_rows && prefetches_rows(k.layout, k.body))  // no more than run at a time
     most = std::min(most, device.units * std::max<int64_t>(k.on_unit / plan.block, 1));
   most = std::max<int64_t>(most / cluster, 1);
-  int64_t groups = divided_up(work, divided_up(work, most));  // with as many rows each
+  int64_t groups = divided_up(work, divided_up(work, most));  // groups of equal work
   if (device.prefetches_rows) groups = whole_periods(k, p, groups, work);
   plan.grid = static_cast<uint32_t>(groups * cluster);
   plan.row_step = groups * rows;
@@ -110,7 +110,7 @@ hipops_status plan_rows(Op& op, const RowProblem& problem, const DeviceFacts** d
       plan->row_step = clusters;
       return HIPOPS_SUCCESS;
     }
-    // A part of a device may be too small for clusters of that size: then there are smaller ones, or none.
+    // A partition of a device (MIG) may be too small for a cluster of this size. Try a smaller cluster.
     numbers.largest_cluster = static_cast<int>(plan->cluster) - 1;
   }
 }

@@ -1,4 +1,4 @@
-// How a row problem is launched.
+// Which kernel computes a row problem, and in which grid.
 #pragma once
 
 #include "rows/problem.h"
@@ -7,7 +7,7 @@
 
 namespace hipops {
 
-// A kernel of an op's list, which is made of those in device/rows/contract.h.
+// A kernel of an op's list. The fields are the arguments of the lists in device/rows/contract.h.
 struct RowKernel {
   hipops_dtype dtype;
   int lanes, vectors, block;
@@ -22,7 +22,7 @@ struct RowKernels {
 #define HIPOPS_ROW_KERNEL_ENTRY(name, T, lanes, vectors, block, layout, body, on_unit) \
   {T, lanes, vectors, block, RowLayout::layout, RowBody::body, on_unit},
 
-// What a policy decides. Tables have a list of them, the default policy makes them.
+// The decision of a policy. A table has a list of choices, and the default policy computes one.
 struct RowChoice {
   int kernel;   // of the list
   int cluster;  // blocks that share a row, a power of two
@@ -32,34 +32,34 @@ struct RowLaunch {
   int kernel;         // of the list
   uint32_t block;     // work-items
   uint32_t cluster;   // blocks that share a row
-  int32_t lanes;      // work-items of each that do
+  int32_t lanes;      // work-items of a block that share a row
   uint32_t grid = 0;  // blocks
-  int64_t row_step = 0;   // rows, or spans, that they take at a time
+  int64_t row_step = 0;   // of RowStreams: rows, or spans, that the grid computes in one round
   int64_t per_block = 0;  // of RowStreams
-  int32_t spans = 0;      // of RowStreams; where there are some, the next kernel follows in a launch of its own
+  int32_t spans = 0;      // of RowStreams; more than 0: a second launch runs the next kernel of the list
 };
 
-// The most elements that are staged of a row problem, and the elements of a tile of split rows.
+// The most elements that a block of packed rows stages of a tensor; the elements of a tile of split rows.
 int64_t staged_at_most(hipops_dtype dtype);
 int64_t elements_of_tile(const RowKernel& k, hipops_dtype dtype);
 
-// Vectors of a row, as the kernel counts them.
+// The vectors of a row, in the unit of the kernel's `vectors`: 16 bytes, or an element if its layout is strided.
 int64_t vectors_of(const RowKernel& k, const RowProblem& problem);
 
-// Whether such a launch is right for the problem and possible on the device.
+// True if the kernel computes the problem correctly and the device can run the choice.
 bool takes(const RowKernels& kernels, const RowChoice& choice, const RowProblem& problem, const DeviceNumbers& device);
 
-// By what is known of any device: capi/policy/default_rows.cpp.
+// The choice for a device without a table: capi/policy/default_rows.cpp.
 RowChoice choose_rows_by_default(const RowKernels& kernels, const RowProblem& problem, const DeviceNumbers& device);
 
-// All else follows from the choice.
+// The launch that follows from a choice.
 RowLaunch resolve(const RowKernels& kernels, const RowChoice& choice, const RowProblem& problem, const DeviceNumbers& device);
 
-// The plan for the current device: by its policy (capi/policy/policy.h), or, where that has no choice for the problem or
-// one that is not possible, by default.
+// The plan for the current device. The choice comes from the device's policy (capi/policy/policy.h). If the policy has none
+// for the problem, or an impossible one, the default choice is used.
 hipops_status plan_rows(Op& op, const RowProblem& problem, const DeviceFacts** device, RowLaunch* plan);
 
-// Launches the op as planned. `streams`, which is part of `args`, is told of the plan.
+// Plans the op, writes the plan to `streams`, which is a part of `args`, and launches the op.
 template <int n>
 hipops_status launch_rows(Op& op, const RowProblem& problem, RowStreams<n>* streams, const void* args, size_t bytes,
                           void* stream) {
@@ -76,7 +76,8 @@ hipops_status launch_rows(Op& op, const RowProblem& problem, RowStreams<n>* stre
   return launch(op, *device, plan.kernel + 1, shape, args, bytes, stream);
 }
 
-// Op::most_shared. Rows bring no shared memory. The runtime counts clusters only of kernels with more than 0 here.
+// Op::most_shared. Row kernels need no dynamic shared memory. But the runtime counts the clusters that fit on a device
+// only for kernels with more than 0 here.
 template <const RowKernels& rows>
 int64_t most_shared(int kernel, uint32_t) { return rows.kernel[kernel].body == RowBody::cluster ? 16 : 0; }
 

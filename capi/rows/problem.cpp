@@ -6,7 +6,8 @@
 namespace hipops {
 namespace {
 
-// Of packed kernels' rows: a wave's are staged at a time. (Aligned ones of several vectors are faster by those.)
+// The longest row of a packed kernel, which stages the rows of a wave together. Aligned rows of more than one vector
+// are faster with aligned kernels.
 constexpr int64_t kMostPackedBytes = 256;
 
 bool is_whole(int64_t bytes) { return bytes % kWideAccess == 0; }

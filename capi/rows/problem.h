@@ -1,4 +1,4 @@
-// A call of a row op as its plan sees it, and as its kernel is told.
+// Describes a call of a row op: RowProblem for its plan, RowStreams for its kernel.
 #pragma once
 
 #include "device/rows/contract.h"
@@ -13,18 +13,18 @@ struct RowProblem {
   hipops_dtype dtype;
   RowLayout layout;
   int64_t rows, cols;
-  bool may_split;  // the first output is apart from all inputs, so that parts may be left in it meanwhile
+  bool may_split;  // the first output is no input: it can hold the parts of split rows until they are merged
 };
 
-// Outer dimensions, one at least, collapsed as far as the strides of all tensors allow.
+// All dimensions except the last. Neighbours are joined if the strides of all tensors allow it. There is at least one.
 using OuterRows = Layout<kMostRowStreams>;
 
-// Of tensors of one shape and dtype with elements, inputs first, NULL where one is left out; the first is there.
+// The tensors have one shape, one dtype, and elements. Inputs come first. All except the first may be NULL.
 OuterRows collapse_rows(const hipops_tensor* const* tensors, int count);
 RowProblem row_problem(const hipops_tensor* const* tensors, int inputs, int count, const RowColumns* columns, int column_count,
                        int column_bytes, const OuterRows& outer);
 
-// Weights, as their kernel is told; NULL: left out.
+// Weights as an argument of a kernel; NULL means no weights.
 RowColumns row_columns(const hipops_tensor* weight);
 
 template <class C>
@@ -33,7 +33,7 @@ NormTerms<C> norm_terms(double eps, int64_t cols) {
   return {static_cast<C>(eps), 1 / rounded, rounded, static_cast<C>(cols - static_cast<int64_t>(rounded))};
 }
 
-// Tells `streams` of the tensors, inputs first, but for what the plan decides.
+// Fills all fields of `streams`, except the plan's, from the tensors, inputs first. Returns the problem.
 template <int n>
 RowProblem describe_rows(const hipops_tensor* const (&tensors)[n], int inputs, const RowColumns* columns, int column_count,
                          int column_bytes, RowStreams<n>* streams) {
