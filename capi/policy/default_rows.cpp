@@ -39,8 +39,8 @@ bool pays(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device) 
 
 // The order in which kernels are preferred. The lowest rank is best, and the first difference decides: body; the
 // problem's own layout before another; if there are few rows, fewest vectors a lane; a part of a wave before a block.
-// Last: for parts of waves, fewest lanes; for blocks, most vectors a lane, because more bytes are then in flight. On
-// AMD a block of fewer than four waves prefers the fewest.
+// Last: for parts of waves, fewest lanes; for blocks, most vectors a lane, because more bytes are then in flight. If
+// that leaves fewer than four waves on AMD, fewest vectors a lane.
 std::array<int, 5> rank_of(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device) {
   std::array<int, 5> rank = {int(k.body), k.layout != p.layout};
   if (k.body != RowBody::on_chip) return rank;

@@ -1,4 +1,4 @@
-// The choice for sums by an index, as index_add and scatter_add do them, by what is known of any device.
+// The default choice for sums by an index (index_add, scatter_add). It uses only numbers that every device reports.
 #include <algorithm>
 #include <cstdlib>
 
@@ -10,13 +10,13 @@
 namespace hipops {
 namespace {
 
-// Bits of a row's number that choose the block which joins: blocks are two for each unit of a large GPU; or, where
-// little is added, fewer, which leave room for the launch behind them.
+// The bits of a row's number that select the block that sorts and sums the row. 2^8 blocks are two for each unit of a
+// large GPU. A small sum uses 2^6 blocks, which leave room for the launch that follows.
 constexpr int kPartitionBits = 8, kPartitionBitsOfLittle = 6;
 
 bool adds_less_than(const SumsProblem& p, int64_t bytes) { return p.x_elements < bytes / dtype_bytes(p.dtype); }
 
-// Little is worth few blocks if these mostly have room for the sources of each.
+// A small sum uses few blocks only if each of them mostly has room for its sources.
 bool is_little(const SumsProblem& p) { return adds_less_than(p, 1 << 22); }
 bool few_blocks_have_room(const SumsProblem& p) {
   return p.indices <= int64_t{kJoinedBatch / 8 * 7} << kPartitionBitsOfLittle;
@@ -27,7 +27,8 @@ int partition_bits(const SumsProblem& p) {
   return is_little(p) && p.rows <= kMostRows && few_blocks_have_room(p) ? kPartitionBitsOfLittle : kPartitionBits;
 }
 
-// A scan saves the two launches of a sort. A wave adds up all sources of its part of a row, so there have to be few.
+// A scan saves the two launches of a sort. But a wave adds all sources of its part of a row, so there must be few
+// sources.
 bool pays_to_scan(const SumsProblem& p) {
   constexpr int64_t kFew = 1 << 13, kMost = 2 * kFew, kBytes = 1 << 24, kPairs = 1 << 17;
   const int64_t bytes = p.indices <= kFew ? kBytes : kBytes / 2;
@@ -35,7 +36,8 @@ bool pays_to_scan(const SumsProblem& p) {
          p.indices * p.indices <= kPairs * std::min(p.rows, kMost);
 }
 
-// Not where so many blocks would have few bytes of sources, nor where little has more indices than few blocks take.
+// Returns false if each block would have too few bytes of sources, or if the indices of a small sum do not fit in few
+// blocks.
 bool pays_to_join(const SumsProblem& p, const SortPlan& sort) {
   constexpr int64_t kLeastOfMore = 1 << 24, kManyIndices = 1 << 7;
   const int high_bits = sort.pass[0].high_bits, more = high_bits - kPartitionBits;
@@ -43,7 +45,7 @@ bool pays_to_join(const SumsProblem& p, const SortPlan& sort) {
   return !adds_less_than(p, p.indices >> high_bits >= kManyIndices ? kLeastOfMore : kLeastOfMore << more);
 }
 
-// Where rows are few, of many sources each, vectors of 16 bytes make too few work-items to keep memory busy.
+// If there are few rows with many sources each, vectors of 16 bytes give too few work-items to keep memory busy.
 bool is_short_of_lanes(const SumsProblem& p) {
   constexpr int64_t kBytes = 1 << 19, kManySources = 128;
   return p.y_elements < kBytes / dtype_bytes(p.dtype) && p.indices / kManySources >= p.rows;
@@ -67,7 +69,7 @@ SumsChoice choose_sums(const SumsProblem& p, const SumsSorts& sorts, const Devic
                        const SumsPolicy& policy, bool has_workspace) {
   if (policy.few && can_be_few(p, device)) return {SumsWay::few, {}, 0};
   if (!has_workspace || sorts.bytes == 0 || (policy.scan && pays_to_scan(p))) {
-    // Of little, half as many blocks read the index half as often, and sources stay in the L1 caches until their turn.
+    // For small sums, half the number of blocks read the index half as often, and their sources stay in the L1 caches.
     constexpr int64_t kLittle = 1 << 20;
     return {SumsWay::scan, {}, p.x_elements <= kLittle / dtype_bytes(p.dtype) ? 1 : 2};
   }
@@ -81,12 +83,12 @@ SumsChoice choose_apart(const SumsProblem& p, const SortPlan& sort) {
   return {is_short_of_lanes(p) ? SumsWay::deep : SumsWay::list, sort, 0};
 }
 
-// Of fewer elements, or shorter rows, atomics are done before a sort is.
+// For fewer elements, or shorter rows, atomics are faster than a sort.
 constexpr int64_t kManyKnown = 1 << 20, kManyToFindOut = 1 << 24, kRowBytes = 128;
 
 bool sorts_instead_of_atomics(const SumsProblem& p, const SumsSorts& sorts, bool is_16_bit) {
-  // A segment that is not shared is a chain of additions, each 0.1 us. Even if it has all sources, it takes less than f32
-  // sums of a y that has so many elements for each.
+  // A segment that one block adds is a chain of additions, each 0.1 us. Even one segment of all sources is faster than
+  // f32 sums of y, if y has 32768 elements for each source.
   const bool is_sorted = sorts.bytes != 0 || p.indices <= kFewIndices;
   if (is_16_bit && is_sorted && p.y_elements / 32768 >= p.indices) return true;
   const bool is_large = p.row_elements * dtype_bytes(p.dtype) >= kRowBytes && p.x_elements >= kManyKnown;
@@ -94,16 +96,16 @@ bool sorts_instead_of_atomics(const SumsProblem& p, const SumsSorts& sorts, bool
 }
 
 uint32_t longest_segment(const SumsProblem& p, bool in_order) {
-  // Where the order has to be kept, lines take longer for any number that is sorted at all.
+  // If the order must be kept, the alternative is one work-item for each line. That is slower for any sorted size.
   const bool many = p.x_elements >= kManyToFindOut;
   if (p.row_elements * dtype_bytes(p.dtype) < kRowBytes || (!in_order && !many)) return 0;
-  // A segment is a chain of additions, each 0.1 us: no longer than half of what atomics take for all. Of so few rows
-  // that some have more sources, if all indices are valid, a sort would be in vain.
+  // A segment is a chain of additions, each 0.1 us. It must not last longer than half of the time of atomics for all
+  // sources. If the average segment is already too long, the sort would be in vain.
   const int64_t longest = in_order ? UINT32_MAX : std::clamp<int64_t>(p.x_elements >> 16, 64, UINT32_MAX);
   return p.indices / p.rows >= longest ? 0 : static_cast<uint32_t>(longest);
 }
 
-// NVIDIA GPUs have atomic additions of vectors from sm_90 on. The CPU has them to be tested.
+// NVIDIA GPUs have atomic additions of vectors from sm_90 on. The CPU uses them so that tests cover their kernels.
 int64_t vector_atomics_from(const DeviceFacts& device) {
   if (device.target == "cpu") return 0;
   return !device.target.compare(0, 3, "sm_") && std::atoi(device.target.c_str() + 3) >= 90 ? 1 << 16 : INT64_MAX;

@@ -1,5 +1,5 @@
-// The numbers that launches of sums by an index compare with, on every device: no table has them. What chooses the way is
-// in default_sums.cpp.
+// The limits that launches of sums by an index use on every device. Tables do not set them. default_sums.cpp has the
+// limits that choose the way.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 namespace hipops {
 namespace sums_policy {
 
-// Bytes of x for each unit that a launch has the L2 cache load while it waits for the sort.
+// Bytes of x that a launch prefetches to the L2 cache while it waits for the sort, for each unit.
 constexpr int64_t kAheadOfJoined = int64_t{120} << 10, kAheadOfSegments = int64_t{160} << 10;
-// As many blocks partition, as long as each has no more indices than kOrderBatch. Smaller shares are sorted sooner, but
-// more of them leave more and shorter runs to find.
+// The number of blocks that partition, unless a block would have more than kOrderBatch indices. Smaller batches are
+// sorted sooner, but they leave more and shorter runs.
 constexpr int64_t kPartitioners = 128;
-constexpr int64_t kEntriesToJoin = kOrderBatch / 2;  // for a block that joins: mostly, there is room for all
-constexpr int64_t kFewestOfShare = 128;              // indices that a scan's share of the rows has, if there are so many
-constexpr int kResidentBlocks = 4;                   // of scatter_add, on a unit at a time
+constexpr int64_t kEntriesToJoin = kOrderBatch / 2;  // for a block that joins: it then mostly has room for all
+constexpr int64_t kFewestOfShare = 128;              // indices in the rows of a block that scans, at least
+constexpr int kResidentBlocks = 4;                   // of scatter_add, on a unit
 
 }  // namespace sums_policy
 }  // namespace hipops

@@ -34,7 +34,7 @@ size_t place_among(const std::vector<double>& bounds, double value) {
   return static_cast<size_t>(std::lower_bound(bounds.begin(), bounds.end(), value) - bounds.begin());
 }
 
-// ---- From JSON. What is wrong with a file is thrown as a Json::exception or a std::runtime_error.
+// ---- From JSON. An error in a file is thrown as a Json::exception or a std::runtime_error.
 
 [[noreturn]] void wrong(const std::string& what) { throw std::runtime_error(what); }
 
@@ -54,7 +54,7 @@ std::vector<double> bounds_of(const Json& entry, const char* name) {
   return bounds;
 }
 
-// "aligned_512x2", or "aligned_cluster:4". False where the library or the device has no such kernel.
+// Parses for example "aligned_512x2" or "aligned_cluster:4". False if the library or the device has no such kernel.
 bool parse_choice(const std::string& text, const RowTable& table, const DeviceFacts& device, RowChoice* choice) {
   const size_t colon = std::min(text.find(':'), text.size());
   if (text == "default") {
@@ -75,7 +75,7 @@ bool parse_choice(const std::string& text, const RowTable& table, const DeviceFa
   return error == std::errc() && stop == end && cluster >= 1 && cluster <= device.largest_cluster && (cluster & (cluster - 1)) == 0;
 }
 
-// Why the entry is left out, or "".
+// Returns the reason to leave the entry out, or "".
 std::string read_rows(const Json& entry, const DeviceFacts& device, Policy* policy) {
   const std::string name = entry.at("op");
   const Json& bytes = entry.at("bytes");
@@ -123,7 +123,7 @@ void read(const Json& json, const DeviceFacts& device, Policy* policy) {
   policy->origin = "measured on " + measured_on;
 }
 
-// Fit for a line on a terminal, whatever a file says.
+// Makes the text of a file safe to print as one line on a terminal.
 std::string in_a_line(std::string text) {
   constexpr size_t kMost = 300;
   if (text.size() > kMost) text = text.substr(0, kMost) + " ...";
@@ -132,7 +132,7 @@ std::string in_a_line(std::string text) {
   return text;
 }
 
-// What is wrong with the file, or "".
+// Returns the error of the file, or "".
 std::string read_text(const char* path, std::string* text) {
   const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe must not be waited for
   if (file < 0) return std::string("it cannot be opened: ") + std::strerror(errno);

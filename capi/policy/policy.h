@@ -1,4 +1,4 @@
-// Which kernel for which problem on a class of devices, as data that hipops-tune has measured.
+// The choice of kernels for a class of devices, read from a table that hipops-tune has measured.
 #pragma once
 
 #include <memory>
@@ -9,49 +9,51 @@
 
 namespace hipops {
 
-// The choices for rows of one op, dtype and layout, by the vectors of a row and by the rows for each unit: the first bound
-// that is not exceeded counts. Longer rows, and more of them, have no choice; nor have those of kDefaultChoice. A vector is of
-// 16 bytes, begun ones count.
+// The choices for one op, dtype and layout. The number of vectors of a row and the number of rows for each unit select
+// a choice: the first bound that is not exceeded. A vector has 16 bytes, and the last may be partly used. Beyond the
+// last bound, and where the choice is kDefaultChoice, the table has no choice.
 constexpr RowChoice kDefaultChoice = {-1, 1};
 struct RowTable {
   const Op* op;
   hipops_dtype dtype;
   RowLayout layout;
   std::vector<double> vectors, rows_per_unit;  // ascending
-  std::vector<RowChoice> choices;              // those for vectors[0] first
+  std::vector<RowChoice> choices;              // row-major: [vectors][rows_per_unit]
 };
 
-// What sums by an index may do where the default choice (capi/policy/default_sums.cpp) takes it for best. Tests and tools
-// have small problems go as large ones by it.
+// The ways that the default choice for sums by an index (capi/policy/default_sums.cpp) may use. With it, tests and
+// tools run small problems in the ways of large problems.
 struct SumsPolicy {
-  bool few = true, scan = true;  // false: indices are sorted wherever there is a workspace, and elsewhere scanned
-  bool always_join = false;      // segments are summed by the blocks that sort them wherever that is possible
+  bool few = true, scan = true;  // false: indices are sorted if there is a workspace, and otherwise scanned
+  bool always_join = false;      // if possible, the blocks that sort segments also sum them
 };
 
 struct Policy {
-  std::string origin = "the default policy";  // as hipops-info says it
-  std::string complaint;                      // of its file, in a line; "": none
+  std::string origin = "the default policy";  // hipops-info prints it
+  std::string complaint;                      // about the file, in one line; "": none
   std::vector<RowTable> rows;
-  SumsPolicy sums;        // which no table has,
-  bool small_apart = true;  // nor this; false: few rows, and small tensors of movers, go as many and large ones do
+  SumsPolicy sums;        // no table sets it
+  bool small_apart = true;  // no table sets it; false: no special way for few rows and small tensors
 
   const RowChoice* find(const Op& op, const RowProblem& problem, const DeviceNumbers& device) const;  // null: none
 };
 
-// Reads a table, the text of a JSON file (docs/guide/tune.md), for a device. What is wrong with it, or "". An entry for an
-// op or a kernel that this library lacks, or for clusters that the device lacks, is left out, with a complaint.
+// Reads a table for a device from the text of a JSON file (docs/guide/tune.md). Returns its error, or "". Leaves out an
+// entry, with a complaint, if the library lacks its op or kernel, or the device lacks its clusters.
 std::string read_policy(const std::string& text, const DeviceFacts& device, Policy* policy);
 
-// The policy for a device: of the file that HIPOPS_TUNING_FILE names, or the default one.
+// The policy for a device, from the file that HIPOPS_TUNING_FILE names. Without a file it is the default policy.
 std::unique_ptr<Policy> read_policy_of(const DeviceFacts& device);
 
-// The same, read once for each device of the backend in use; the first complaint goes to stderr. Null: out of host memory.
+// The same, read once for each device of the backend in use. The first complaint is printed to stderr. Null means that
+// host memory ran out.
 const Policy* policy_of(const DeviceFacts& device);
 
-// For tools and tests: what plans go by from now on, on all devices; null: each device's own. Returns what was so before.
+// For tools and tests: all later plans use this policy on all devices; null restores each device's own. Returns the
+// previous policy.
 const Policy* use_policy(const Policy* policy);
 
-// Whether few rows and small tensors go their own way.
+// True if few rows and small tensors have special ways.
 bool small_goes_apart();
 
 }  // namespace hipops
