@@ -11,9 +11,9 @@ Copy ordered_copy(const hipops_tensor& y, const hipops_tensor& x) {
   Copy copy{static_cast<char*>(y.data), static_cast<const char*>(x.data), dtype_bytes(x.dtype), {}};
   struct Dimension {
     int64_t size, stride[kCopyOperands];
-  } dimension[kMaxRank];  // by stride in y
+  } dimension[kMaxRank];  // sorted by stride in y
   int rank = 0;
-  for (int d = x.rank - 1; d >= 0; --d) {  // most often in that order already
+  for (int d = x.rank - 1; d >= 0; --d) {  // the last dimension mostly has the smallest stride
     if (x.shape[d] == 1) continue;
     Dimension next{x.shape[d], {y.stride[d], x.stride[d]}};
     if (next.stride[kCopyY] < 0) {
@@ -35,7 +35,7 @@ Copy ordered_copy(const hipops_tensor& y, const hipops_tensor& x) {
 
 void widen_run(Copy* copy) {
   int64_t bytes = copy->layout.size[0] * copy->unit;
-  int64_t unit = widest_access(bits_of(copy->x) ^ bits_of(copy->y));  // alike in all lower bits
+  int64_t unit = widest_access(bits_of(copy->x) ^ bits_of(copy->y));  // x and y have equal lower bits
   int64_t head = static_cast<int64_t>((~bits_of(copy->y) + 1) % static_cast<uint64_t>(unit));
   if (head + unit > bytes) return;
   copy->unit = unit;

@@ -1,4 +1,4 @@
-// The layouts of a copy, brought into the order of y, and in units as wide as they allow.
+// The layout of a copy: dimensions in y's order, and units as wide as addresses and strides allow.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace hipops {
 
-// What is to be copied, in units of `unit` bytes. Dimension 0 is innermost in y, whose strides ascend from there and
-// are positive.
+// A copy in units of `unit` bytes. Dimension 0 is innermost in y. The strides of y are positive and ascend. `head` and
+// `tail` are the single bytes before and after the units.
 struct Copy {
   char* y;
   const char* x;
@@ -19,20 +19,21 @@ struct Copy {
   int64_t head = 0, tail = 0;
 };
 
-// The dimensions in the order of y, each walked in the direction in which y ascends.
+// The copy with dimensions sorted by y's strides. A dimension with a negative stride in y is reversed.
 Copy ordered_copy(const hipops_tensor& y, const hipops_tensor& x);
 
-// Without gaps and of any number of bytes: whole units from where y is aligned to them, and single bytes before and
+// For a single contiguous run: uses the widest units to which x and y can both be aligned, and single bytes before and
 // after.
 void widen_run(Copy* copy);
 
-// Rows without gaps, of one length: the widest units that all of them are made of.
+// For contiguous rows: uses the widest units that divide and align all rows.
 void widen_rows(Copy* copy);
 
-// Whether x and y have not even 8 bytes in the same place.
+// True if x and y have different offsets to a multiple of 8 bytes, so that units are narrower.
 bool lies_apart(const Copy& copy);
 
-// The dimension that is innermost in x; 0 where it is y's as well, and where x has none: it repeats there what it has.
+// The dimension with x's smallest stride, without dimensions of stride 0, along which x repeats elements. It is 0 if
+// y's innermost dimension is also x's, or if x has only strides of 0.
 int innermost_in_x(const Layout<kCopyOperands>& layout);
 
 }  // namespace hipops

@@ -28,9 +28,9 @@ int kernel_of(int64_t unit, Mode mode) {
   return place_of(kVariants, [&](const Variant& v) { return v.bits == unit * 8 && v.mode == mode; });
 }
 
-constexpr int64_t kMostTiles = int64_t{1} << 31;  // that divisors can tell
+constexpr int64_t kMostTiles = int64_t{1} << 31;  // the limit of a divisor
 
-// Whether lines may be read and written by 16 bytes along both.
+// True if lines along both dimensions can be read and written in vectors of 16 bytes.
 bool allows_squares(const Copy& copy, int along) {
   const Layout<kCopyOperands>& layout = copy.layout;
   if (layout.stride[kCopyY][0] != 1 || layout.stride[kCopyX][along] != 1) return false;
@@ -43,7 +43,7 @@ bool allows_squares(const Copy& copy, int along) {
   return widest_access(bits) == kWideAccess;
 }
 
-// The walk over tiles of dimensions 0 and `along`, for each place of the others.
+// The walk over tiles of dimensions 0 and `along`, for each position in the other dimensions.
 Walk<kCopyOperands> walk_of_tiles(const Layout<kCopyOperands>& layout, int along, int64_t line, int64_t lines) {
   Layout<kCopyOperands> tiles;
   auto add = [&](int d, int64_t step) {
@@ -58,7 +58,7 @@ Walk<kCopyOperands> walk_of_tiles(const Layout<kCopyOperands>& layout, int along
   return walk_of(tiles);
 }
 
-// The walk over squares of `edge` elements along dimension 0, for each place of all but `along`.
+// The walk over squares of `edge` elements along dimension 0, for each position in the other dimensions except `along`.
 Walk<kCopyOperands> walk_of_squares(const Layout<kCopyOperands>& layout, int along, int64_t edge) {
   Layout<kCopyOperands> squares;
   for (int d = 0; d < layout.rank; ++d) {
@@ -70,7 +70,7 @@ Walk<kCopyOperands> walk_of_squares(const Layout<kCopyOperands>& layout, int alo
   return walk_of(squares);
 }
 
-// A plan without its grid.
+// A plan without a grid.
 CopyPlan plan_of(const Copy& copy, Mode mode) {
   const int kernel = kernel_of(copy.unit, mode);
   CopyPlan plan{kernel, 0, kVariants[kernel].block, {}};
@@ -89,9 +89,9 @@ CopyPlan plan_any(const Copy& copy) {
   return plan;
 }
 
-constexpr int64_t kLongestRow = int64_t{1} << 30;  // what 32 bits count
+constexpr int64_t kLongestRow = int64_t{1} << 30;  // fits in 32 bits
 
-// All but the innermost.
+// All dimensions except the innermost.
 Layout<kCopyOperands> outer_dimensions(const Layout<kCopyOperands>& layout) {
   Layout<kCopyOperands> outer;
   for (int d = 1; d < layout.rank; ++d)
@@ -99,7 +99,8 @@ Layout<kCopyOperands> outer_dimensions(const Layout<kCopyOperands>& layout) {
   return outer;
 }
 
-// Work-items for the walk's rows of so many pieces, of which each takes `depth`, and 1 << lanes share a part.
+// Sets the grid for rows of `pieces` pieces. A work-item copies `depth` pieces, and 1 << lanes work-items share a part
+// of a row.
 void share_rows(CopyPlan* plan, int64_t pieces, int64_t depth) {
   StridedCopyArgs& args = plan->args;
   args.parts = (pieces + (depth << args.lanes) - 1) / (depth << args.lanes);
@@ -111,7 +112,7 @@ void share_rows(CopyPlan* plan, int64_t pieces, int64_t depth) {
   args.step = int64_t{plan->grid} * plan->block;
 }
 
-// What is copied row by row; how many work-items share one is left to share_rows.
+// A plan for a copy by rows. share_rows sets the number of work-items that share a row.
 CopyPlan plan_of_rows(const Copy& copy, Mode mode) {
   CopyPlan plan = plan_of(copy, mode);
   StridedCopyArgs& args = plan.args;
@@ -130,7 +131,7 @@ CopyPlan plan_rows(const Copy& copy) {
   return plan;
 }
 
-// Rows that are not aligned to more than 4 bytes, or not alike, without gaps in either.
+// True for contiguous rows of x and y that are aligned to at most 4 bytes, or have different offsets to 8 bytes.
 bool allows_shifted(const Copy& copy) {
   const Layout<kCopyOperands>& layout = copy.layout;
   return copy.unit < kWideAccess / 2 && layout.stride[kCopyY][0] == 1 && layout.stride[kCopyX][0] == 1 &&
@@ -145,7 +146,7 @@ CopyPlan plan_shifted(const Copy& copy) {
   return plan;
 }
 
-// What is copied by tiles of dimensions 0 and `along`.
+// A plan for a copy by tiles of dimensions 0 and `along`.
 CopyPlan plan_of_two(const Copy& copy, int along, Mode mode) {
   CopyPlan plan = plan_of(copy, mode);
   const int dimension[] = {0, along};
@@ -171,15 +172,14 @@ bool allows_staged(const Copy& copy, int along) {
          layout.size[along] * copy.unit >= kLeastStagedBytes;
 }
 
-// Whether dimensions that could be copied by squares go through shared memory all the same: elements of 2 bytes do
-// better there, if tiles are nearly full.
+// True if shared memory is faster than squares: for elements of 2 bytes, if tiles are nearly full.
 bool prefers_staged(const Copy& copy, int along) {
   if (copy.unit != 2) return false;
   auto is_full = [](int64_t size, int64_t edge) { return (size + edge - 1) / edge * edge * 7 <= size * 8; };
   return is_full(copy.layout.size[0], copy_staged_line(16)) && is_full(copy.layout.size[along], copy_staged_lines(16));
 }
 
-// Whether all lines of an operand, along dimension `along`, begin at multiples of 16 bytes.
+// True if all lines of an operand along dimension `along` begin at multiples of 16 bytes.
 bool has_aligned_lines(const Copy& copy, const void* data, CopyOperand operand, int along) {
   uint64_t bits = bits_of(data);
   for (int d = 0; d < copy.layout.rank; ++d)
@@ -198,8 +198,8 @@ CopyPlan plan_staged(const Copy& copy, int along) {
   return plan;
 }
 
-// Squares that a tile has across, as a power of 2: the more, up to 16 of 256, the longer the lines that they share;
-// but three of eight work-items may be idle for that, not more.
+// The log2 of the number of squares across a tile, at most 16 of 256. More squares across give longer lines. But at
+// most three of eight work-items may be idle.
 int across_of(int64_t line) {
   for (int across = 4; across > 0; --across)
     if (((((line - 1) >> across) + 1) << across) * 5 <= line * 8) return across;
@@ -248,7 +248,7 @@ CopyPlan plan_copy(const hipops_tensor& y, const hipops_tensor& x) {
     } else if (!lies_apart(copy) || !allows_shifted(copy)) {
       widen_run(&copy);
       const bool is_whole = (copy.head | copy.tail) == 0;
-      return is_whole && are_at_most(kFew, copy) ? plan_few(copy) : plan_any(copy);  // which knows of a head and a tail
+      return is_whole && are_at_most(kFew, copy) ? plan_few(copy) : plan_any(copy);  // only `any` copies ends
     }
   }
   const Layout<kCopyOperands>& layout = copy.layout;

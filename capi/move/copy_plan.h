@@ -14,7 +14,7 @@ struct CopyPlan {
   StridedCopyArgs args;
 };
 
-// For tensors that strided_copy takes, with elements in them.
+// For tensors that passed strided_copy's checks and have elements.
 CopyPlan plan_copy(const hipops_tensor& y, const hipops_tensor& x);
 
 }  // namespace hipops

@@ -64,7 +64,7 @@ RopeTableStrides position_strides(const hipops_tensor& t) {
   return {t.rank == 2 ? step_of(t, 0) : 0, step_of(t, t.rank - 1), 0};
 }
 
-// Whether vectors of `length` elements may be taken from every row, whatever the row is.
+// True if every row of t can be read in vectors of `length` elements.
 bool allows_wide(const hipops_tensor& t, int64_t length) {
   int64_t bytes = dtype_bytes(t.dtype), aligned = std::min(length * bytes, kWideAccess);
   int last = t.rank - 1;
@@ -74,10 +74,10 @@ bool allows_wide(const hipops_tensor& t, int64_t length) {
   return true;
 }
 
-// In place, what is not rotated is where it belongs.
+// In place, the elements that are not rotated need no copy.
 bool copies_rest(const RopeTensors& t) { return !same_view(*t.y, *t.x); }
 
-// Elements that a chunk has of a head.
+// The elements of a head in a chunk.
 int64_t chunk_elements(RopeDims dims, const RopeVariant& v) {
   return v.wide && dims.interleaved ? v.length : 2 * int64_t{v.length};
 }
@@ -94,7 +94,7 @@ int find_variant(hipops_dtype dtype, bool wide, int heads) {
                   [&](const RopeVariant& v) { return v.dtype == dtype && v.wide == wide && v.heads == heads; });
 }
 
-// Whether every offset into t, in elements, is one of 32 bits; and so every size of it that there are steps for.
+// True if every offset into t, in elements, fits in 32 bits.
 bool is_small(const hipops_tensor& t) {
   double reach = 0;
   for (int d = 0; d < t.rank; ++d)
@@ -104,7 +104,7 @@ bool is_small(const hipops_tensor& t) {
 
 int64_t quotient_up(int64_t n, int64_t by) { return n / by + (n % by != 0); }
 
-// How the work is numbered, for a variant.
+// Sets how the work-items of a variant are numbered.
 void lay_out(const RopeVariant& v, RopeDims dims, const RopeTensors& t, RopeArgs* a) {
   const int64_t elements = chunk_elements(dims, v);
   int64_t chunks = 2 * a->half / elements;
@@ -191,7 +191,7 @@ hipops_status rope(Op& op, RopeDims dims, const RopeTensors& tensors, void* stre
   if (is_empty(*tensors.x)) return HIPOPS_SUCCESS;
   const int kernel = choose_rope(dims, tensors);
   const RopePlan plan = plan_rope(kernel, dims, tensors);
-  if (plan.args.count == 0) return HIPOPS_SUCCESS;  // nothing is rotated, in place
+  if (plan.args.count == 0) return HIPOPS_SUCCESS;  // in place, and no element is rotated
   return launch(op, kernel, plan.grid, plan.block, &plan.args, sizeof plan.args, stream);
 }
 

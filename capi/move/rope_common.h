@@ -1,4 +1,4 @@
-// What the launchers of rope, rope_i and rope_thd share: the checks, and the choice of a variant with its arguments.
+// The checks and the plan of rope, rope_i and rope_thd.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace hipops {
 
-// One kernel of a rope op's list. Kernel i of an op is rope_variants[i]; rope and rope_thd have the first
-// kRopeVariants, rope_i has all.
+// A kernel of a rope op's list. Kernel i of an op is rope_variants[i]. rope_i has all variants, rope and rope_thd have
+// the first kRopeVariants.
 struct RopeVariant {
   hipops_dtype dtype;
   int heads;
@@ -20,7 +20,7 @@ struct RopeVariant {
 constexpr int kRopeVariants = 8, kRopeIVariants = 12;
 extern const RopeVariant rope_variants[kRopeIVariants];
 
-// Which dimensions of x are the heads and the tokens, and whether neighbours are pairs.
+// The dimensions of x that are the heads and the tokens; `interleaved`: pairs are neighbours.
 struct RopeDims {
   int heads, tokens;
   bool interleaved;
@@ -32,15 +32,15 @@ struct RopeTensors {
   const hipops_tensor *y, *x, *cos, *sin, *positions;
 };
 
-// The whole call of an op.
+// Checks, plans and launches a call of an op.
 hipops_status rope(Op& op, RopeDims dims, const RopeTensors& tensors, void* stream);
 
 hipops_status check_rope(const char* op, RopeDims dims, const RopeTensors& tensors);
 
-// The variant for tensors that check_rope has accepted, x not being empty.
+// The variant for tensors that check_rope accepted. x is not empty.
 int choose_rope(RopeDims dims, const RopeTensors& tensors);
 
-// The launch of a variant that takes these tensors. There is nothing to do where args.count is 0.
+// The launch of a variant that supports the tensors. If args.count is 0, there is nothing to launch.
 struct RopePlan {
   uint32_t grid, block;
   RopeArgs args;

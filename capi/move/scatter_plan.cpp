@@ -48,7 +48,7 @@ Steps steps_into(const ScatterTensors& t, ScatterInto into) {
   return into == ScatterInto::kY ? steps_of(*t.y) : row_major(reach_shape(t), t.x->rank);
 }
 
-// A walk's operands; what lies along dim is either walked like the rest, or left to the geometry's steps.
+// The operands of a walk. A walk has dim as one of its dimensions, or the geometry's steps iterate along it.
 struct Operands {
   Shape shape;
   Steps x, y, index, place;
@@ -88,8 +88,9 @@ Operands reach_operands(const ScatterTensors& t, bool with_x) {
   return o;
 }
 
-// Bits of all that must be a multiple of a vector's elements on this walk; 1 where there can be no vectors. Along the
-// innermost dimension, the place may be stepped along (it is that of a vector's first element), the index must not be.
+// The bits of all sizes and strides that must be multiples of a vector's elements; 1 if vectors are impossible. Along
+// the innermost dimension the index must have stride 0. The place may step, as it is the place of a vector's first
+// element.
 uint64_t bits_of(const Layout<kScatterOperands>& layout, bool with_x) {
   if (layout.rank == 0 || layout.stride[kScatterY][0] != 1 || layout.stride[kScatterIndex][0] != 0) return 1;
   if (with_x && layout.stride[kScatterX][0] != 1) return 1;
@@ -150,7 +151,7 @@ int64_t reach_of(const ScatterTensors& t) {
   if (is_empty(*t.x) || is_empty(*t.y)) return 0;
   Shape shape = reach_shape(t);
   int64_t count = 1;
-  for (int d = 0; d < t.x->rank; ++d) count *= shape.size[d];  // no more than y's elements
+  for (int d = 0; d < t.x->rank; ++d) count *= shape.size[d];  // at most y's elements
   return count;
 }
 
@@ -217,9 +218,9 @@ bool allows_vectors(const ScatterTensors& t, ScatterInto into) {
 }
 
 int64_t scatter_vector(const ScatterTensors& t) {
-  if (is_empty(*t.y)) return 1;  // whose pointer may be anything
-  // A vector must be one on every walk; the walk over sources into the workspace has the same innermost dimension as
-  // that over what they reach.
+  if (is_empty(*t.y)) return 1;  // the pointer of an empty y may be invalid
+  // A vector must be possible on every walk. The walk over sources into the workspace and the walk over reachable
+  // elements have the same innermost dimension.
   uint64_t steps =
       static_cast<uint64_t>(steps_of(*t.x).along[t.dim]) | static_cast<uint64_t>(steps_of(*t.y).along[t.dim]);
   for (ScatterInto into : {ScatterInto::kY, ScatterInto::kWorkspace})

@@ -1,4 +1,4 @@
-// What the launchers of scatter and scatter_add share: their checks, and the walks that their kernels take.
+// The checks of scatter and scatter_add, and the walks of their kernels.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,14 @@ struct ScatterTensors {
   int32_t dim;
 };
 
-// All that can be said without looking at memory, in what hipops_<op>_workspace_bytes checks; and the rest.
+// check_scatter uses no address, so hipops_<op>_workspace_bytes makes the same checks. check_scatter_memory checks
+// addresses.
 hipops_status check_scatter(const ScatterTensors& t, uint32_t flags);
 hipops_status check_scatter_memory(const ScatterTensors& t, const void* workspace, int64_t workspace_bytes,
                                    int64_t needed, const hipops_index_report* report);
 
-// The tensors with data that any of their dtype and strides may have, so that check_scatter looks at the rest. Where
-// they are NULL, so is the copy.
+// Copies of the tensors with an address that is valid for any dtype and strides. check_scatter then checks only the
+// rest. The copy of NULL is NULL.
 class ScatterWithoutData {
  public:
   explicit ScatterWithoutData(const ScatterTensors& t);
@@ -33,40 +34,40 @@ class ScatterWithoutData {
   ScatterTensors tensors_;
 };
 
-// Of y, how many elements x's lines can reach: those at x's positions off dim, all along it. They are numbered
-// row-major: in the workspace, each has its place by that number.
+// The number of y's elements that x's lines can reach: x's sizes, with y's size along dim. The workspace holds these
+// elements in row-major order.
 int64_t reach_of(const ScatterTensors& t);
 
-// Bytes for 4 of each of those, a multiple of 16; INT64_MAX for more than can be.
+// 4 bytes for each reachable element, rounded up to a multiple of 16; INT64_MAX if the product overflows.
 int64_t reach_bytes(const ScatterTensors& t);
 
-// Which memory the walk's y is: y itself, or the workspace, one element for each that x's lines can reach.
+// The memory that a walk uses as y: y itself, or the workspace, which has an element for each reachable element.
 enum class ScatterInto { kY, kWorkspace };
 
-// The walks, in vectors of `vector` elements of x and y (scatter_vector finds out how many there can be); for checked
-// tensors, x having elements.
+// The walks of kernels, for checked tensors, where x has elements. They step by `vector` elements of x and y, at most
+// scatter_vector's number.
 ScatterGeometry walk_sources(const ScatterTensors& t, ScatterInto into,
                              int64_t vector);  // place: the position along dim
 ScatterGeometry walk_lines(const ScatterTensors& t, ScatterInto into,
-                           int64_t vector);  // place: that of the first index
-// That over what x's lines can reach. With x: where a source would be at position 0.
+                           int64_t vector);  // place: the first index's
+// The walk over all reachable elements. With x, it also steps through x's lines, at position 0 along dim.
 ScatterGeometry walk_reach(const ScatterTensors& t, bool with_x, int64_t vector);
 
-// The walk over the index itself, one contiguous row for each position along dim, in vectors of 16 bytes; a count of 0
-// says that it is not so, or too long.
+// The walk over the index in vectors of 16 bytes, with one contiguous row for each position along dim. A count of 0
+// means that the index has no such rows, or is too long.
 ScatterGeometry walk_index(const ScatterTensors& t);
 
-// Whether sources can be taken in vectors of kScatterVector: neighbours in x, in y and in the index.
+// True if sources can be read in vectors of kScatterVector elements that are neighbours in x, in y and in the index.
 bool allows_vectors(const ScatterTensors& t, ScatterInto into);
 
-// How many elements can be moved as one, on each of the walks: neighbours in x and y with one index, of at most 16
-// bytes, if all addresses and steps are multiples of that.
+// The number of elements of a vector that every walk can use: neighbours in x and y with one index, of at most 16
+// bytes. All addresses and steps are multiples of it.
 int64_t scatter_vector(const ScatterTensors& t);
 
-// The same for what moves nothing but y, on walk_reach without x.
+// The same for a kernel that moves only y, on walk_reach without x.
 int64_t reach_vector(const ScatterTensors& t);
 
-// What a call launches, one after the other on its stream.
+// The launches of a call, in order on its stream.
 struct ScatterLaunch {
   int kernel;
   uint32_t grid;
@@ -77,34 +78,35 @@ struct ScatterPlan {
   int count = 0;
   ScatterLaunch launch[3];
 
-  // A work-item takes `depth` elements of the walk at a time: kScatterDepth, or 1 on lines.
+  // In each round a work-item handles `depth` elements of the walk: kScatterDepth, or 1 for lines.
   void add(int kernel, const ScatterGeometry& geometry, int depth = kScatterDepth);
 
-  // Fewer blocks, which go more rounds.
+  // Limits each launch to `most` blocks, which make more rounds.
   void limit_grids(uint32_t most);
 };
 
-// For checked tensors, x having elements. with_workspace: there is one that is large enough.
+// For checked tensors, where x has elements. with_workspace: the caller passes a workspace that is large enough.
 ScatterPlan plan_scatter(const ScatterTensors& t, uint32_t flags, bool with_workspace);
-// vectors_from: of how many elements in reach on kScatterVector floats are added as one. (Where they are few, many meet
-// at one, and that takes longer in vectors.)
+// vectors_from: the number of reachable elements from which atomics add kScatterVector floats in one instruction. With
+// fewer elements, many sources add to the same element, which is slower in vectors.
 ScatterPlan plan_scatter_add(const ScatterTensors& t, uint32_t flags, bool with_workspace, int64_t vectors_from);
 int64_t vector_atomics_from(const DeviceFacts& device);  // by default: capi/policy/default_sums.cpp
 
-// scatter_add where all positions off dim may have one index: rows are then added whole, as index_add does it, in order. By
-// an expanded index the call is an index_add, if that pays. With another one it is tried, if there is a workspace: the bytes
-// for it are there as soon as shapes and strides are such; `possible` says whether addresses are, too.
+// How scatter_add adds whole rows, in order, as index_add does. Each position along dim must have one index for a whole
+// row. An expanded index proves it, and the call is an index_add if that is faster. For another index a kernel compares
+// the indices first, if there is a workspace.
+// The workspace's size depends only on shapes and strides. `possible` also checks the addresses.
 struct ScatterRows {
   bool is_index_add;
-  SumsSorts sorts;                // of an index_add
+  SumsSorts sorts;                // if is_index_add
   bool possible;
-  hipops_tensor index;            // 1-D: that of the first position off dim, or, if kernels find out, for a copy of it
-  SumsProblem problem;            // of these rows, wherever data is
-  SortPlan sort;                  // without bytes: no such way
-  int64_t sort_at;                // where it has the workspace
-  uint32_t longest;               // segment
+  hipops_tensor index;            // 1-D: the index of each row; unless it is expanded, a kernel copies it
+  SumsProblem problem;            // the sum of the rows; it does not depend on addresses
+  SortPlan sort;                  // 0 bytes: rows cannot be added whole
+  int64_t sort_at;                // offset in the workspace
+  uint32_t longest;               // longest segment that is added whole
   int64_t report_step;            // see IndexAddArgs
-  ScatterGeometry geometry;       // of the walk that finds out
+  ScatterGeometry geometry;       // of the walk that compares the indices
 };
 ScatterRows plan_scatter_rows(const ScatterTensors& t, uint32_t flags);
 

@@ -15,7 +15,7 @@ namespace {
 
 using namespace take_policy;
 
-// The list's order, which kernels are numbered by.
+// In the order of the list, which numbers the kernels.
 enum class Mode { any, rows, staged, large, shifted, few };
 enum class Unit { b8, b16, b32, b64, b128 };
 struct Variant {
@@ -36,8 +36,8 @@ static_assert(has_units_at(0, 5, Mode::any) && has_units_at(kTakeFirstRows, 5, M
                   has_units_at(kTakeFirstShifted, 3, Mode::shifted) && has_units_at(kTakeFirstFew, 5, Mode::few),
               "in this order");
 
-// Bytes that can be moved as one: an element's, or more where the innermost dimension is contiguous in y and x, has one
-// index, and all addresses and steps are multiples of that.
+// The bytes of a unit: the widest access that divides all addresses and steps. It is more than an element only if the
+// innermost dimension is contiguous in y and x and has one index.
 int64_t unit_bytes(const Layout<kTakeOperands>& layout, const hipops_tensor& y, const hipops_tensor& x,
                    int64_t x_step) {
   const int64_t bytes = dtype_bytes(y.dtype);
@@ -51,16 +51,16 @@ int64_t unit_bytes(const Layout<kTakeOperands>& layout, const hipops_tensor& y, 
                        reinterpret_cast<uintptr_t>(x.data));
 }
 
-constexpr int64_t kLongestRow = int64_t{1} << 30;  // what 32 bits count
+constexpr int64_t kLongestRow = int64_t{1} << 30;  // fits in 32 bits
 
-// Whether there are so few units that the way to the first load is most of the launch: what rows find once for several of
-// theirs takes as long, with more of them.
+// True if there are few units: most of the launch is then the time to the first load, which is shortest in `few`. If
+// there are rows, the limit is higher: `rows` reads an index once for several units, which pays only for more units.
 bool are_few(int64_t units, bool has_rows) {
   const int64_t most_blocks = has_rows ? 1024 : 512;
   return units <= most_blocks * kTakeFewBlock && small_goes_apart();
 }
 
-// Turns a walk over units of so many bytes into one over rows.
+// Turns the plan's walk over units of `unit` bytes into a walk over rows.
 void walk_over_rows(TakePlan* plan, int64_t unit) {
   TakeArgs& a = plan->args;
   Walk<kTakeOperands>& walk = a.walk;
@@ -94,8 +94,8 @@ TakePlan plan_take(const DeviceFacts& device, const hipops_tensor& y, const hipo
                    hipops_index_report* report) {
   TakePlan plan = plan_staged(device, y, x, index, index_stride, dim, report);
   if (plan.block != 0) return plan;
-  // An x without elements has none that could be loaded and dropped, as the kernel does where an index means nothing: y
-  // stands in for it.
+  // For an invalid index the kernel loads an element of x and ignores it. If x has no elements, it loads from y
+  // instead.
   const bool empty = x.shape[dim] == 0;
   Layout<kTakeOperands> layout;
   for (int d = y.rank - 1; d >= 0; --d) {

@@ -1,4 +1,4 @@
-// What the launchers of gather and index_select share.
+// The plan of gather and index_select.
 #pragma once
 
 #include <cstdint>
@@ -9,35 +9,36 @@
 
 namespace hipops {
 
-// The kernels of either op, by the bits of a unit: any and rows of 8, 16, 32, 64, 128, staged and large of 8 to 64,
-// shifted of 8 to 32, few of 8 to 128.
+// Both ops have the same list of kernels, in this order: any and rows for units of 8 to 128 bits, staged and large for
+// 8 to 64 bits, shifted for 8 to 32 bits, few for 8 to 128 bits.
 constexpr int kTakeKernels = 26, kTakeFirstRows = 5, kTakeFirstStaged = 10, kTakeFirstLarge = 14,
               kTakeFirstShifted = 18, kTakeFirstFew = 21;
 
 struct TakePlan {
   int kernel;
   uint32_t grid, block;
-  uint32_t shared_bytes;  // brought by the launch
+  uint32_t shared_bytes;  // dynamic shared memory
   TakeArgs args;
 };
 
-// For checked tensors, y having elements. index_stride: how the index is stepped through along each dimension of y; 0
-// in those that it does not have.
+// For checked tensors, where y has elements. index_stride is the index's stride along each dimension of y; 0 if the
+// index does not have the dimension.
 TakePlan plan_take(const DeviceFacts& device, const hipops_tensor& y, const hipops_tensor& x,
                    const hipops_tensor& index, const int64_t (&index_stride)[HIPOPS_MAX_RANK], int32_t dim,
                    hipops_index_report* report);
 
-// The same by way of shared memory; without a block where that does not pay, or cannot be.
+// The plan of a kernel that copies x to shared memory. Its `block` is 0 if such a kernel is impossible or slower.
 TakePlan plan_staged(const DeviceFacts& device, const hipops_tensor& y, const hipops_tensor& x,
                      const hipops_tensor& index, const int64_t (&index_stride)[HIPOPS_MAX_RANK], int32_t dim,
                      hipops_index_report* report);
 
-// What launches of a kernel bring: see Op::most_shared.
+// The most dynamic shared memory of a kernel: see Op::most_shared.
 int64_t most_shared_of_take(int kernel, uint32_t block);
 
 hipops_status launch_take(Op& op, const DeviceFacts& device, const TakePlan& plan, void* stream);
 
-// Where the index is one for all of y but dim (index_select): which elements of y use the same one.
+// For index_select: one index holds for all positions in the other dimensions. Sets which elements of y use the same
+// index.
 void share_index(const hipops_tensor& y, int32_t dim, TakeArgs* args);
 
 }  // namespace hipops

@@ -1,5 +1,5 @@
-// When gather and index_select take elements of x from a copy of a part of it in shared memory (`staged`, `large`), and
-// of how much.
+// When gather and index_select copy a part of x to shared memory and read elements from the copy (`staged`, `large`),
+// and how large the part is.
 #include <algorithm>
 #include <cstdlib>
 
@@ -15,10 +15,11 @@ namespace {
 
 using namespace take_policy;
 
-constexpr int64_t kLeastRowBytes = 32;      // wherever it begins, it has a whole vector
-constexpr int64_t kMostElements = 1 << 29;  // of a block's part, which 32 bits count
+constexpr int64_t kLeastRowBytes = 32;      // at any alignment it contains a whole vector
+constexpr int64_t kMostElements = 1 << 29;  // of a block's part, so that offsets fit in 32 bits
 
-// Bytes of x that find room in a block's shared memory: where blocks share a unit, and where each has one for itself.
+// The bytes of x that fit in a block's shared memory: if the block has a unit alone, and if several blocks run on a
+// unit.
 int64_t room_of(const DeviceFacts& device) {
   const int64_t most = device.own_shared_bytes != 0 ? device.own_shared_bytes : device.launch_shared_bytes;
   return std::max<int64_t>(most, kStagedBytes);
@@ -27,18 +28,19 @@ int64_t shared_room_of(const DeviceFacts& device) {
   return device.own_shared_bytes != 0 ? kStagedBytes : std::max<int64_t>(device.launch_shared_bytes / 2, kStagedBytes);
 }
 
-// Whether rows are taken by small blocks. AMD's have as much shared memory as others, so that few would be there.
+// True if small blocks copy the rows. Not on AMD: there a small block has the same shared memory as a large one, so no
+// more blocks would run.
 bool are_for_small_blocks(const DeviceFacts& device, const TakeArgs& a, int64_t bytes) {
   return device.own_shared_bytes == 0 && a.lines == 0 && a.index_line != 0 && bytes <= kOwnIndexBytes;
 }
 
-// Elements of y that a block is after: what it has in flight.
+// The number of y's elements that a block should write: its loads in flight.
 int64_t elements_for(const DeviceFacts& device, int64_t element) {
   if (device.own_shared_bytes != 0) return kOfBlock;
   return element >= 4 ? kOfSmallBlockIfWide : kOfSmallBlock;
 }
 
-// The kernel for copies of so many bytes, which are no more than there is room for.
+// Sets the kernel for a copy of `bytes`, which fit in shared memory.
 void choose_kernel(const DeviceFacts& device, int64_t bytes, int64_t element, TakePlan* plan) {
   const bool large = bytes > shared_room_of(device);
   plan->kernel = (large ? kTakeFirstLarge : kTakeFirstStaged) + log2_up(element);
@@ -48,7 +50,7 @@ void choose_kernel(const DeviceFacts& device, int64_t bytes, int64_t element, Ta
   if (device.own_shared_bytes == 0) plan->shared_bytes = static_cast<uint32_t>(plan->args.copy_bytes);
 }
 
-// So many keep all units at it.
+// The number of parts that keeps all units busy.
 int64_t least_parts(const DeviceFacts& device) { return std::max<int64_t>(4 * device.units, kLeastParts); }
 
 void plan_grid(int64_t parts, TakePlan* plan) {
@@ -56,12 +58,12 @@ void plan_grid(int64_t parts, TakePlan* plan) {
   plan->args.step = int64_t{plan->grid} * plan->args.group;
 }
 
-// Whether so many lines, a step apart, lie within what 32 bits count.
+// True if the offsets of `lines` lines, `step` elements apart, fit in 32 bits.
 bool is_near(int64_t lines, int64_t step) {
   return lines <= kMostElements && std::abs(step) <= INT32_MAX / 2 / std::max<int64_t>(lines, 1);
 }
 
-// Whether every line of y, and of the index, begins where a vector of kStagedVector elements may.
+// True if every line of y and of the index is aligned to a vector of kStagedVector elements.
 bool allows_vectors(const TakeArgs& a, const hipops_tensor& y, const hipops_tensor& index) {
   const int64_t y_bytes = dtype_bytes(y.dtype), index_bytes = dtype_bytes(index.dtype);
   uint64_t y_bits = bits_of(y.data) | bits_of((a.y_line | a.overlap) * y_bytes);
@@ -74,26 +76,26 @@ bool allows_vectors(const TakeArgs& a, const hipops_tensor& y, const hipops_tens
          widest_access(index_bits) >= std::min(kWideAccess, kStagedVector * index_bytes);
 }
 
-// Bytes that a copy takes more where x's rows, or its lines in panels, do not all begin at a multiple of 16.
+// The additional bytes of a copy if not all of x's rows, or lines of panels, begin at a multiple of 16.
 int64_t slack_of(const TakeArgs& a, int64_t element) {
   uint64_t bits = bits_of(a.x) | bits_of((a.x_line | a.overlap) * element);
   for (int d = 0; d < a.walk.rank; ++d) bits |= bits_of(a.walk.dim[d].stride[kTakeX] * element);
   return widest_access(bits) == kWideAccess ? 0 : kWideAccess - element;
 }
 
-// Rows that are copied together: as they lie in x, and so that none of a group is in another place of the outer
-// dimensions.
+// The number of rows that are copied together. They are neighbours in x, and all rows of a group have the same position
+// in the outer dimensions.
 int32_t group_of(const DeviceFacts& device, const Layout<kTakeOperands>& rows, const TakeArgs& a, int64_t element,
                  int64_t slack) {
   if (rows.rank == 0 || rows.stride[kTakeX][0] != a.index.size) return 1;
   const int64_t bytes = a.index_line != 0 ? kOwnIndexBytes : kOneIndexBytes;
   const int64_t most = (std::min(bytes, shared_room_of(device)) - slack) / (a.index.size * element);
   int64_t group = std::min(most, (elements_for(device, element) + a.cols - 1) / a.cols);
-  // One line of the index for all of them is read the less often, the more they are.
+  // If all rows of a group use one line of the index, larger groups read the line less often.
   if (a.index_line == 0) group = std::min(most, a.walk.count / least_parts(device));
   group = std::min(std::max<int64_t>(group, 1), rows.size[0]);
   for (; group > 1 && rows.rank > 1 && rows.size[0] % group != 0; --group)
-    if (group * a.cols < kLeastElements) return 1;  // too few anyhow
+    if (group * a.cols < kLeastElements) return 1;  // too small in any case
   return static_cast<int32_t>(group);
 }
 
@@ -125,7 +127,7 @@ void plan_rows_of(const DeviceFacts& device, const Layout<kTakeOperands>& rows, 
   plan_grid(groups, plan);
 }
 
-// Bytes of each of x's rows in a panel, or 0 where there is no room for 16.
+// The bytes of each of x's rows in a panel, or 0 if there is no room for 16.
 int64_t panel_bytes(const DeviceFacts& device, const Layout<kTakeOperands>& panels, int64_t size, int64_t element) {
   const int64_t row_bytes = panels.size[0] * element;
   if (size > room_of(device) / kWideAccess || row_bytes < kWideAccess) return 0;
@@ -133,7 +135,7 @@ int64_t panel_bytes(const DeviceFacts& device, const Layout<kTakeOperands>& pane
   int64_t bytes = kPanelBytes, outer = 1;
   while (bytes > kWideAccess && !finds_room(bytes, room_of(device))) bytes /= 2;
   if (!finds_room(bytes, room_of(device))) return 0;
-  // Few rows: more columns, as long as there are panels for all units.
+  // If x has few rows, panels get more columns, but there must be enough panels for all units.
   for (int d = 1; d < panels.rank; ++d) outer *= panels.size[d];
   while (finds_room(2 * bytes, kStagedBytes) && outer * (row_bytes / (2 * bytes)) >= least_parts(device)) bytes *= 2;
   const bool is_narrow = bytes == kWideAccess && row_bytes > bytes;
@@ -195,7 +197,8 @@ TakePlan plan_staged(const DeviceFacts& device, const hipops_tensor& y, const hi
     a.x_line = static_cast<int32_t>(x.stride[dim]);
     a.y_line = static_cast<int32_t>(y_step);
     a.index_line = static_cast<int32_t>(index_step);
-    // As they are: one that continued the columns in memory would be before them in the index's order.
+    // Dimensions are not collapsed: a dimension that continues the columns in memory comes before them in the index's
+    // order.
     Layout<kTakeOperands> panels = behind;
     for (int d = 0; d < rows.rank; ++d, ++panels.rank) {
       panels.size[panels.rank] = rows.size[d];

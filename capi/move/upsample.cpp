@@ -19,7 +19,7 @@ hipops_status check_scale(const char* op, const Scale& scale, hipops_nearest rul
               scale.name, scale.value, rule == HIPOPS_NEAREST_CANDLE ? "f64" : "f32");
 }
 
-// Positions up to which a rule's arithmetic is exact where the ratio is 1, 1/2, 1/4, ..
+// The position up to which a rule's arithmetic is exact if the ratio is 1, 1/2, 1/4, ..
 int64_t exact_positions(hipops_nearest rule) {
   if (rule == HIPOPS_NEAREST_CANDLE) return int64_t{1} << 53;
   return rule == HIPOPS_NEAREST_EXACT ? int64_t{1} << 23 : int64_t{1} << 24;
@@ -27,8 +27,9 @@ int64_t exact_positions(hipops_nearest rule) {
 
 constexpr int kMostShift = 4;
 
-// s where a position comes from itself >> s, or -1. PyTorch has 0 and 1 by definition where no scale is given, and 0 with
-// one too where two dimensions are resized; all else is what the arithmetic gives, as long as it is exact.
+// Returns s if every position i has the source i >> s, or -1. Without a scale PyTorch defines s = 0 for equal sizes and
+// s = 1 for a doubled size. If two dimensions are resized, equal sizes give s = 0 with a scale, too. Otherwise s
+// follows from the rule's arithmetic, as long as that is exact.
 int shift_of(int64_t in, int64_t out, int resized, hipops_nearest rule, bool given, double ratio) {
   const bool defined = rule == HIPOPS_NEAREST_PYTORCH && !given;
   const bool copied = rule != HIPOPS_NEAREST_CANDLE && resized == 2;

@@ -1,4 +1,4 @@
-// What the launchers of upsample_nearest1d and upsample_nearest2d share.
+// The checks and the plan of upsample_nearest1d and upsample_nearest2d.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 
 namespace hipops {
 
-// Scales as the caller gave them, by name: of the last dimensions, the outermost first.
+// A scale that the caller passed, and its name. An array of scales is for the last dimensions, the outermost first.
 struct Scale {
   const char* name;
   double value;
 };
 
-// The check of a call that resizes the last `resized` dimensions of x, of rank 2 + resized.
+// Checks a call that resizes the last `resized` dimensions of x, which has rank 2 + resized.
 hipops_status check_upsample(const char* op, const hipops_tensor* y, const hipops_tensor* x, int resized,
                              hipops_nearest rule, const Scale* scale);
 
-// The rule and the ratios of one dimension, of `in` to `out`, where the op resizes so many.
+// The rule and the ratios of a dimension that changes from size `in` to `out`. The op resizes `resized` dimensions.
 UpsampleDimension resize_of(int64_t in, int64_t out, int resized, hipops_nearest rule, double scale);
 
 struct UpsamplePlan {
@@ -29,15 +29,14 @@ struct UpsamplePlan {
   UpsampleArgs args;
 };
 
-// For tensors that check_upsample accepts, with elements in y.
+// For tensors that passed check_upsample, where y has elements.
 UpsamplePlan plan_upsample(const hipops_tensor& y, const hipops_tensor& x, int resized, hipops_nearest rule,
                            const Scale* scale);
 
-// Has work-items take so many rounds of rows, where they take one yet. It is for who has not planned the grid, or plans
-// it anew.
+// Lets each work-item compute `rounds` rounds of rows instead of one. The caller must plan the grid afterwards.
 void take_rounds(UpsampleArgs* args, int32_t rounds);
 
-// Check, choose, launch.
+// Checks, plans and launches a call.
 hipops_status upsample(Op& op, const hipops_tensor* y, const hipops_tensor* x, int resized, hipops_nearest rule,
                        const Scale* scale, void* stream);
 

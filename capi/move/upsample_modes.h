@@ -1,4 +1,4 @@
-// How upsampling's arguments are brought into a kernel's form, beside the choice (upsample_plan.cpp).
+// Functions that convert upsampling's arguments to a kernel's form. upsample_plan.cpp chooses the kernel.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,18 @@ constexpr int64_t kSmall = int64_t{1} << 31;
 
 double ratio_of(const UpsampleDimension& d);
 
-// How far from the first element of x others lie, in these dimensions; and whether that and sizes are below 2^31.
+// The largest offset of an element of x from the first, in these dimensions; and true if the offset and all sizes are
+// below 2^31.
 double reach_of(const UpsampleDimension* dimension, int rank);
 bool is_near(const UpsampleDimension* dimension, int rank);
 
-// `run` or `apart`, by vectors of so many bytes, or `few`, by units (0), if y has no gaps: it is one period, or, where it
-// is very large, or x is, several of as many places of the outermost dimension, each of whole vectors. Vectors are of
-// two lines at most.
+// Converts to the form of `run` or `apart` (vectors of vector_bytes) or of `few` (units; vector_bytes is 0). y must
+// have no gaps. y is one period. If y or x is very large, y is several periods, each with the same number of positions
+// of the outermost dimension, and of whole vectors. A vector has elements of at most two lines. Returns false if that
+// is impossible.
 bool to_periods(UpsampleArgs* a, int rank, int64_t unit, int64_t vector_bytes);
 
-// `tile`, if neither y nor x has gaps, and most of x is wanted.
+// Converts to the form of `tile`. Returns false if y or x has gaps, or if y needs too little of x.
 bool to_tiles(UpsampleArgs* a, int rank, int64_t unit);
 
 }  // namespace hipops

@@ -1,4 +1,4 @@
-// Upsampling by vectors and units of a y without gaps: the arguments of device/move/upsample_periods.h.
+// The arguments of device/move/upsample_periods.h: upsampling a y without gaps by vectors or units.
 #include <algorithm>
 #include <iterator>
 
@@ -9,16 +9,16 @@
 namespace hipops {
 namespace {
 
-// Whether the formulas of periods say where every position comes from, without a look at what they give: f32 is exact up
-// to 2^24 where the ratio is 1, 1/2, 1/4, .., and what ratios make of positions is to fit an int32_t.
+// True if the formulas of periods give the exact source of every position. For the ratios 1, 1/2, 1/4, .., f32 is exact
+// up to 2^24. Every source must fit in an int32_t.
 constexpr int64_t kExactPositions = int64_t{1} << 24;
 bool is_simple(const UpsampleDimension& d, bool in_f64) {
   const bool is_exact = in_f64 || (d.rule != kSourceSame && d.rule != kSourceShift) || d.size <= kExactPositions;
   return is_exact && static_cast<double>(d.size) * ratio_of(d) < static_cast<double>(kSmall / 2);
 }
 
-// What vectors take for granted: steps forward in x, of one where a pixel is one channel, or all of them in one unit, and
-// columns that f32 counts to halves.
+// True if the kernels by vectors support x. Strides must not be negative. With one channel columns are neighbours in x.
+// With more channels the formulas must be in f32. f32 must represent every half column exactly.
 constexpr int64_t kMostColumns = int64_t{1} << 22;
 bool suits_vectors(const UpsampleDimension* inner, int rank, const UpsampleDimension& column, int64_t channels,
                    bool in_f64) {
@@ -43,7 +43,8 @@ bool to_periods(UpsampleArgs* a, int rank, int64_t unit, int64_t vector_bytes) {
     if (a->dimension[d].y_stride != elements) return false;
     elements *= a->dimension[d].size;
   }
-  // What is in a period: a dimension or two, within which one may stay as it is. Planes are one if there are no others.
+  // A period has one or two resized dimensions, and may have channels inside of them. Without an outermost dimension
+  // that keeps its size, there is one plane.
   const UpsampleDimension single{1, {}, elements, 0, 0, 1, 1, kSourceSame, 0, {}};
   UpsampleDimension inner[kUpsampleMaxRank];
   std::copy(std::begin(a->dimension), std::end(a->dimension), std::begin(inner));
@@ -62,10 +63,10 @@ bool to_periods(UpsampleArgs* a, int rank, int64_t unit, int64_t vector_bytes) {
   if (by_vectors && (channels * column.size < length || !suits_vectors(inner, rank, column, channels, in_f64)))
     return false;
 
-  // Of a period's offsets in x, those of the plane behind it are found, too.
+  // A kernel also computes the offsets of the plane after a period.
   constexpr int64_t kMostElements = int64_t{1} << 30;
   const int64_t planes = outer.size, plane = elements / planes;
-  const double unit_bytes = by_vectors ? static_cast<double>(unit) : 0;  // their offsets are of 32 bits in bytes, too
+  const double unit_bytes = by_vectors ? static_cast<double>(unit) : 0;  // their offsets in bytes have 32 bits
   const int64_t of_vectors = std::max<int64_t>(length * unit / widest_access(bits_of(plane * unit)), 1);
   const auto fits = [&] {
     return plane * outer.size < kMostElements && is_near(inner, rank) && reach_of(inner, rank) * unit_bytes < 0x1p32;
@@ -77,7 +78,8 @@ bool to_periods(UpsampleArgs* a, int rank, int64_t unit, int64_t vector_bytes) {
   if (!small_goes_apart() && length > 1 && outer.size > of_vectors) halve();
   const int64_t period = plane * outer.size, periods = (planes + outer.size - 1) / outer.size;
   const int64_t last = elements - (periods - 1) * period;
-  // A vector each, and an element each of what is left of the last one, which may be more than a whole period takes.
+  // A work-item for each vector, and for each element after the last whole vector. The last period may need more
+  // work-items than a whole period.
   const int64_t work_items = std::max(period / length + period % length, last / length + last % length);
   const int64_t blocks = (work_items + kUpsampleBlock - 1) / kUpsampleBlock;
   if (periods * blocks * kUpsampleBlock >= int64_t{1} << 32) return false;

@@ -31,10 +31,10 @@ int kernel_of(int64_t unit, Mode mode) {
   return place_of(kVariants, [&](const Variant& v) { return v.bits == unit * 8 && v.mode == mode; });
 }
 
-constexpr int kMostRepeats = 2;  // what `row` has a part of a vector for
+constexpr int kMostRepeats = 2;  // the largest shift that `row` supports with a part of a vector
 
-// The dimensions in the order of y, as few as there can be. Those that are resized stay, each for itself: also one of
-// y's that has a single element, for that may come from any place of x.
+// The dimensions sorted by y's strides, joined where possible. A resized dimension is never joined or dropped, even
+// with a single element in y: the element's source may be any position of x.
 int ordered_dimensions(const hipops_tensor& y, const hipops_tensor& x, int resized, hipops_nearest rule,
                        const Scale* scale, UpsampleDimension (&dimension)[kUpsampleMaxRank]) {
   auto distance = [](const UpsampleDimension& d) { return d.size == 1 ? INT64_MAX : std::abs(d.y_stride); };
@@ -72,7 +72,8 @@ int ordered_dimensions(const hipops_tensor& y, const hipops_tensor& x, int resiz
   return rank;
 }
 
-// The widest unit that y's innermost dimension is made of, where it lies alike in x.
+// The widest unit, if the innermost dimension is copied and contiguous in y and x: the widest access that divides all
+// addresses and strides.
 int64_t widest_unit(const UpsampleArgs& a, int rank, int64_t bytes) {
   const UpsampleDimension& inner = a.dimension[0];
   if (rank == 0 || inner.rule != kSourceSame || inner.y_stride != 1 || inner.x_stride != 1) return bytes;
@@ -82,7 +83,7 @@ int64_t widest_unit(const UpsampleArgs& a, int rank, int64_t bytes) {
   return widest_access(bits);
 }
 
-// Turns elements into units of so many.
+// Converts from elements to units of `elements` elements.
 void widen(UpsampleArgs* a, int64_t elements) {
   a->dimension[0].size /= elements;
   if (elements > 1) a->dimension[0].last = a->dimension[0].size - 1;
@@ -92,7 +93,7 @@ void widen(UpsampleArgs* a, int64_t elements) {
   }
 }
 
-// Whether y is rows without gaps, of whole vectors.
+// True if y has contiguous rows of whole, aligned vectors.
 bool allows_row(const UpsampleArgs& a, int rank, int64_t unit) {
   const UpsampleDimension& inner = a.dimension[0];
   if (rank == 0 || inner.y_stride != 1) return false;
@@ -101,7 +102,7 @@ bool allows_row(const UpsampleArgs& a, int rank, int64_t unit) {
   return widest_access(bits) == kWideAccess;
 }
 
-// s where a vector of y is a part of one of x, each element of it 1 << s times; or 0.
+// Returns s if a vector of y is a part of a vector of x with each element repeated 1 << s times, or 0.
 int32_t repeats_of(const UpsampleArgs& a, int64_t unit) {
   const UpsampleDimension& inner = a.dimension[0];
   if (inner.rule != kSourceShift || inner.shift > kMostRepeats || inner.x_stride != 1) return 0;
@@ -112,7 +113,7 @@ int32_t repeats_of(const UpsampleArgs& a, int64_t unit) {
 }
 
 int32_t rounds_of(const UpsampleArgs& a, int64_t unit, Mode mode) {
-  const bool bytes = unit == 1 && a.repeats == 0;  // one by one
+  const bool bytes = unit == 1 && a.repeats == 0;  // single bytes
   return static_cast<int32_t>(std::clamp<int64_t>(a.count / kWorkItems, 1, mode == row && bytes ? kMostRounds : 1));
 }
 
@@ -122,7 +123,7 @@ int64_t count_of(const UpsampleArgs& a) {
   return count;
 }
 
-// Dimension 1 becomes groups of rows, so many of them in each.
+// Dimension 1 becomes groups of `rows` rows.
 void group_rows(UpsampleArgs* a, int64_t rows) {
   UpsampleDimension& line = a->dimension[1];
   a->rows = line.size;
@@ -135,7 +136,7 @@ void find_divisor(UpsampleDimension* d) {
   d->wide_divisor = wide_divisor_of(d->size);
 }
 
-// Of dimensions 1 and 2, neighbours that are the same are stored together, two by two.
+// If neighbouring rows of dimension 1 or 2 are equal, a work-item stores two of them.
 void join_equal_rows(UpsampleArgs* a) {
   for (int i = 0; i < 2; ++i) {
     UpsampleDimension& d = a->dimension[i + 1];
@@ -147,14 +148,14 @@ void join_equal_rows(UpsampleArgs* a) {
   }
 }
 
-// Whether sizes and their product are below 2^31.
+// True if all sizes and their product are below 2^31.
 bool is_small(const UpsampleArgs& a) {
   for (const UpsampleDimension& d : a.dimension)
     if (d.size >= kSmall || d.last >= kSmall) return false;
   return a.count < kSmall;
 }
 
-// The same arguments, in vectors of `length` and groups of rows; if they are small enough.
+// Converts to vectors of `length` units and groups of rows. Returns false if the sizes are too large.
 bool to_groups(UpsampleArgs* a, int64_t length, int64_t rows) {
   UpsampleArgs grouped = *a;
   if (!is_near(grouped.dimension, 1) || grouped.dimension[1].size >= kSmall - kMostRounds * rows) return false;
@@ -166,7 +167,7 @@ bool to_groups(UpsampleArgs* a, int64_t length, int64_t rows) {
   return true;
 }
 
-// `row`, if y is rows of vectors; in units of x's and y's.
+// Converts to the form of `row`. Returns false if y's rows are not whole vectors.
 bool to_rows(UpsampleArgs* a, int rank, int64_t bytes, int64_t unit) {
   UpsampleArgs row = *a;
   widen(&row, unit / bytes);
@@ -179,12 +180,12 @@ bool to_rows(UpsampleArgs* a, int rank, int64_t bytes, int64_t unit) {
   return true;
 }
 
-// Whether neighbours in y's innermost dimension come from places so far apart in x that short vectors are better.
+// True if the sources of neighbours in y are far apart in x, so that short vectors are faster.
 bool are_apart(const UpsampleArgs& a, int rank) {
   return rank > 0 && a.dimension[0].x_stride == 1 && ratio_of(a.dimension[0]) >= 1.75;
 }
 
-// `few`, if y has no gaps and is one period; in units of x's and y's.
+// Converts to the form of `few`. Returns false if y has gaps or is more than one period.
 bool to_few(UpsampleArgs* a, int rank, int64_t bytes, int64_t unit) {
   UpsampleArgs few = *a;
   widen(&few, unit / bytes);
@@ -198,8 +199,8 @@ bool are_few(const UpsampleArgs& a, int64_t bytes, int64_t unit) {
   return count_of(a) * bytes <= most * unit && small_goes_apart();
 }
 
-// Brings the arguments, which are in elements, into the form that the best mode takes them in, and *unit from an
-// element's bytes, or more that stay together, to those that it moves at a time.
+// Chooses the fastest mode and converts the arguments from elements to its form. *unit is the widest possible unit in
+// bytes, and becomes the unit of the mode.
 Mode choose_mode(int rank, int64_t bytes, UpsampleArgs* a, int64_t* unit) {
   if (are_few(*a, bytes, *unit) && to_few(a, rank, bytes, *unit)) return few;
   if (*unit == bytes && repeats_of(*a, bytes) == 0) {
@@ -210,7 +211,7 @@ Mode choose_mode(int rank, int64_t bytes, UpsampleArgs* a, int64_t* unit) {
     if (to_tiles(a, rank, bytes)) return tile;
   }
   if (to_rows(a, rank, bytes, *unit)) return row;
-  const int64_t narrow = std::min(*unit, kWideAccess / 2);  // wider ones are `row`'s and `few`'s
+  const int64_t narrow = std::min(*unit, kWideAccess / 2);  // only `row` and `few` support wider units
   UpsampleArgs units = *a;
   widen(&units, narrow / bytes);
   const auto has_vectors = [&](int64_t of) { return narrow < of && to_periods(&units, rank, narrow, of); };
@@ -274,11 +275,11 @@ UpsamplePlan plan_upsample(const hipops_tensor& y, const hipops_tensor& x, int r
   if (mode == few) {
     plan.block = kUpsampleFewBlock;
     constexpr int64_t kOfBlock = kUpsampleFewBlock * kUpsampleFewDepth;
-    plan.grid = static_cast<uint32_t>((args.count + kOfBlock - 1) / kOfBlock);  // which does not go round
+    plan.grid = static_cast<uint32_t>((args.count + kOfBlock - 1) / kOfBlock);  // each block makes one round
     return plan;
   }
   if (mode == run || mode == apart) {
-    plan.grid = static_cast<uint32_t>(int64_t{args.periods.blocks} * args.periods.count);  // nor does this
+    plan.grid = static_cast<uint32_t>(int64_t{args.periods.blocks} * args.periods.count);  // here too
     return plan;
   }
   if (args.small) take_rounds(&args, rounds_of(args, unit, mode));

@@ -1,4 +1,4 @@
-// Upsampling by way of shared memory: the arguments of device/move/upsample_tile.h.
+// The arguments of device/move/upsample_tile.h: upsampling through shared memory.
 #include <algorithm>
 
 #include "policy/default_moves.h"
@@ -10,8 +10,9 @@ namespace {
 
 using namespace upsample_policy;
 
-// Rows of x that `rows` neighbouring rows of y come from, at most: the first and the last of them lie anywhere in
-// theirs, and far from 0 f32 rounds; and with each plane that ends come those at its end that no row of y comes from.
+// The most rows of x that `rows` neighbouring rows of y need. The first and the last row of y add up to two rows. f32
+// rounds large positions, which adds `rounded` rows. At each end of a plane, the rows of x that no row of y needs are
+// read, too.
 double rows_of_x(const UpsampleDimension& line, int64_t rows) {
   const double ratio = ratio_of(line), rounded = static_cast<double>(line.last) * 0x1p-20;
   const double unused = static_cast<double>(line.last + 1) - static_cast<double>(line.size) * ratio;
@@ -19,7 +20,7 @@ double rows_of_x(const UpsampleDimension& line, int64_t rows) {
   return static_cast<double>(rows - 1) * ratio + 2 + rounded + ends * std::max(0.0, unused + rounded);
 }
 
-constexpr int64_t kLeastRowBytes = 32;  // wherever it begins, it has a whole vector
+constexpr int64_t kLeastRowBytes = 32;  // at any alignment it contains a whole vector
 }  // namespace
 
 bool to_tiles(UpsampleArgs* a, int rank, int64_t unit) {
@@ -33,7 +34,7 @@ bool to_tiles(UpsampleArgs* a, int rank, int64_t unit) {
   const int64_t length = kWideAccess / unit;
   if (!y_is_one || !x_is_one || bits_of(a->y) % kWideAccess != 0 || line.size < length || line.size > kTileBytes * 8)
     return false;
-  // All of x is read, where elements by themselves would have their rows of it read, by sectors.
+  // A tile reads all of x. Kernels that load single elements read only the sectors of the rows that y needs.
   const double wanted = static_cast<double>(std::min(height, rows.size)) * static_cast<double>(width * unit + 32);
   if (width * unit < kLeastRowBytes || static_cast<double>(height * width * unit) > 1.25 * wanted) return false;
   if (unit > kFewBytes && line.size * rows.size > kMostEnlarged * width * height) return false;
@@ -41,7 +42,7 @@ bool to_tiles(UpsampleArgs* a, int rank, int64_t unit) {
 
   UpsampleTiles t{};
   t.total = static_cast<int32_t>(rows.size * planes);
-  int64_t period = 1;  // rows that make up whole vectors
+  int64_t period = 1;  // rows that together have whole vectors
   for (; period * line.size % length != 0; period *= 2) ++t.period_bits;
   const double room = static_cast<double>(kTileBytes - kWideAccess) / static_cast<double>(width * unit);
   const double without_seams = (room - rows_of_x(rows, 1)) / ratio_of(rows) + 1;
@@ -55,7 +56,7 @@ bool to_tiles(UpsampleArgs* a, int rank, int64_t unit) {
   t.together = std::max(1, kUpsampleBlock / t.vectors);
   const int32_t at_once = t.together * t.vectors, turns = (at_once + kUpsampleBlock - 1) / kUpsampleBlock;
   if (at_once * 4 < turns * kUpsampleBlock * 3) return false;       // a quarter of the work-items would be idle
-  if (t.rows < kLeastPeriods * period * t.together) return false;  // they would find columns for too few vectors
+  if (t.rows < kLeastPeriods * period * t.together) return false;  // columns would be computed for too few vectors
   a->tiles = t;
   a->rank = 2;
   a->count = (int64_t{t.total} + t.rows - 1) / t.rows;

@@ -96,7 +96,7 @@ bool sorts_instead_of_atomics(const SumsProblem& p, const SumsSorts& sorts, bool
 }
 
 uint32_t longest_segment(const SumsProblem& p, bool in_order) {
-  // If the order must be kept, the alternative is one work-item for each line. That is slower for any sorted size.
+  // If the order must be kept, the alternative is one work-item for each line, which is slower for any sorted size.
   const bool many = p.x_elements >= kManyToFindOut;
   if (p.row_elements * dtype_bytes(p.dtype) < kRowBytes || (!in_order && !many)) return 0;
   // A segment is a chain of additions, each 0.1 us. It must not last longer than half of the time of atomics for all
