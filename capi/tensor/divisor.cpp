@@ -2,8 +2,8 @@
 
 namespace hipops {
 
-// Granlund and Montgomery, Division by Invariant Integers using Multiplication (1994), for numbers of 31 and of 63 bits,
-// where the sum that the kernel shifts does not overflow.
+// Granlund and Montgomery, Division by Invariant Integers using Multiplication (1994). Numbers have 31 and 63 bits, so
+// the sum that the kernel shifts does not overflow.
 namespace {
 
 __extension__ using Product = unsigned __int128;

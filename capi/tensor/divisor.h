@@ -1,4 +1,4 @@
-// Division by what does not change within a launch, and powers of 2.
+// Fast division by numbers that do not change within a launch, and powers of 2.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace hipops {
 
-// The least s for which 1 << s is n or more.
+// The smallest s with 1 << s >= n.
 int log2_up(int64_t n);
 
-// For a size of 1 or more.
+// For a size >= 1.
 Divisor divisor_of(int64_t size);
 WideDivisor wide_divisor_of(int64_t size);
 

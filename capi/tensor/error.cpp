@@ -9,7 +9,7 @@ namespace {
 
 thread_local ErrorState state;
 
-// Formats aside first: the arguments may point into the message that is being replaced.
+// Formats to a buffer first, because the arguments may point into the message that is replaced.
 void record(int code, const char* format, va_list arguments, const char* tail) {
   char text[sizeof state.message];
   int length = std::vsnprintf(text, sizeof text, format, arguments);

@@ -1,4 +1,5 @@
-// How a failure reaches the caller: fail() keeps the message for hipops_last_error() and returns the status to return.
+// Reports of failures: fail() stores the message for hipops_last_error() and returns the status, which the caller
+// returns.
 #pragma once
 
 #include "hipops/hipops.h"
@@ -8,7 +9,8 @@ namespace hipops {
 // Records a message (printf) for the calling thread, clears the runtime's own code, returns `status`.
 __attribute__((cold, format(printf, 2, 3))) hipops_status fail(hipops_status status, const char* format, ...);
 
-// The same for a refusal by the GPU runtime: HIPOPS_RUNTIME_ERROR, `code` kept for hipops_last_runtime_error().
+// The same if the GPU runtime refused a call. Returns HIPOPS_RUNTIME_ERROR, and stores `code` for
+// hipops_last_runtime_error().
 __attribute__((cold, format(printf, 2, 3))) hipops_status fail_runtime(int code, const char* format, ...);
 
 }  // namespace hipops

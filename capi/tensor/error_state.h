@@ -1,28 +1,28 @@
-// The calling thread's failure, for the few places that must add to it or put it back. Everybody else uses error.h.
+// The calling thread's last failure, for the few places that must extend or restore it. All others use error.h.
 #pragma once
 
 #include "tensor/error.h"
 
 namespace hipops {
 
-// A plain buffer: thread-local storage with a destructor or on the heap would be one more thing to go wrong when a
-// thread ends after dlclose, or when memory has run out.
+// A plain buffer. A destructor could run when a thread ends after dlclose, and heap memory may have run out.
 struct ErrorState {
   int32_t runtime_code;
-  bool is_unusable;  // a GPU runtime is named, or there, and of no use: HIPOPS_NO_DEVICE, but not as if it were absent
+  bool is_unusable;  // HIPOPS_NO_DEVICE, but a GPU runtime is present or named: it cannot be used
   char message[2048];
 };
 
 ErrorState& error_state();
 
-// fail() for a refusal by the GPU runtime that has a status of its own, as HIPOPS_NO_DEVICE: `code` is kept.
+// fail() if the GPU runtime refused a call, for a status other than HIPOPS_RUNTIME_ERROR. Stores `code`.
 __attribute__((cold, format(printf, 3, 4))) hipops_status fail_with_code(hipops_status status, int code,
                                                                          const char* format, ...);
 
-// fail_runtime() for a call that gave `code`: with the runtime's name for that, and its words where they are others.
+// fail_runtime() for a runtime call that returned `code`. `name` is the runtime's name of the code. `words`, its
+// description, is added if it differs from the name.
 __attribute__((cold)) hipops_status fail_call(const char* call, int code, const char* name, const char* words);
 
-// Puts words before the message of the failure that gave `status`, keeps its code, returns `status`.
+// Inserts text before the message of the failure that returned `status`. Keeps its code and returns `status`.
 __attribute__((cold, format(printf, 2, 3))) hipops_status fail_in_context(hipops_status status, const char* format,
                                                                           ...);
 

@@ -16,8 +16,8 @@ struct Dimension {
   int64_t count;  // how many steps there can be
 };
 
-// The bytes of a view as `lowest + sum of step_d * i_d`, 0 <= i_d <= count_d. The dimension of single bytes within an
-// element included.
+// The bytes of a view: all sums `lowest + step_0 * i_0 + step_1 * i_1 + ..`, 0 <= i_d <= count_d. The bytes within an
+// element are a dimension, too.
 struct ByteSet {
   uintptr_t lowest;
   Dimension dims[HIPOPS_MAX_RANK + 1];
@@ -37,9 +37,9 @@ ByteSet byte_set(const hipops_tensor& t) {
   return set;
 }
 
-// Whether sum of step_d * i_d can be `target`: a search from the largest step down, cut where the smaller ones can't
-// reach, or where their common divisor doesn't divide. Two views with strides that nest, which is nearly all there are,
-// leave two branches a level at most.
+// Searches for i_d such that the sum of step_d * i_d is `target`, from the largest step down. It skips a branch if the
+// smaller steps cannot reach the rest, or if their common divisor does not divide it. If the strides of both views
+// nest, as is usual, each level has at most two branches.
 class Search {
  public:
   Search(const Dimension* dims, int rank) : dims_(dims), rank_(rank) {
@@ -71,9 +71,11 @@ class Search {
   int64_t divisor_[2 * HIPOPS_MAX_RANK + 3];
 };
 
-// What overlap() finds where the ranges meet. A function of its own, as most calls have no need of its arrays.
+// True if two views whose ranges overlap have a common byte. It is a separate function because most calls do not need
+// its arrays on the stack.
 __attribute__((noinline)) bool share_a_byte(const hipops_tensor& a, const hipops_tensor& b) {
-  // lowest_a + p = lowest_b + q. With q counted down from b's end, the sum of all steps has to meet a fixed distance.
+  // A common byte is lowest_a + p = lowest_b + q, where p and q are sums of steps. If q counts down from b's end, the
+  // sum of all steps must equal a fixed distance.
   ByteSet set_a = byte_set(a), set_b = byte_set(b);
   Dimension dims[2 * HIPOPS_MAX_RANK + 2];
   std::copy(set_a.dims, set_a.dims + set_a.rank, dims);
@@ -83,7 +85,7 @@ __attribute__((noinline)) bool share_a_byte(const hipops_tensor& a, const hipops
   for (int d = 0; d < set_b.rank; ++d) target += Wide(set_b.dims[d].step) * set_b.dims[d].count;
   std::sort(dims, dims + rank, [](const Dimension& x, const Dimension& y) { return x.step > y.step; });
 
-  // Dimensions of equal step are one.
+  // Join dimensions of equal step.
   int merged = 0;
   for (int d = 0; d < rank; ++d) {
     if (merged > 0 && dims[merged - 1].step == dims[d].step) dims[merged - 1].count += dims[d].count;
@@ -95,7 +97,7 @@ __attribute__((noinline)) bool share_a_byte(const hipops_tensor& a, const hipops
 }  // namespace
 
 bool byte_range(const hipops_tensor& t, ByteRange* range) {
-  int64_t lowest = 0, highest = 0;  // first elements, then bytes, from data
+  int64_t lowest = 0, highest = 0;  // offsets from data, first in elements, then in bytes
   for (int d = 0; d < t.rank; ++d) {
     int64_t span;
     if (__builtin_mul_overflow(t.stride[d], t.shape[d] - 1, &span)) return false;
@@ -105,16 +107,16 @@ bool byte_range(const hipops_tensor& t, ByteRange* range) {
   const int64_t bytes = dtype_bytes(t.dtype), data = static_cast<int64_t>(reinterpret_cast<uintptr_t>(t.data));
   if (__builtin_mul_overflow(lowest, bytes, &lowest) || __builtin_mul_overflow(highest, bytes, &highest)) return false;
   if (__builtin_add_overflow(highest, bytes, &highest)) return false;
-  // User space ends well below 2^63.
+  // User space ends far below 2^63, so addresses fit in an int64_t.
   if (data < 0 || data + lowest < 0 || __builtin_add_overflow(data, highest, &highest)) return false;
   *range = {static_cast<uintptr_t>(data + lowest), static_cast<uintptr_t>(highest)};
   return true;
 }
 
 bool elements_are_distinct(const hipops_tensor& t) {
-  Dimension dims[HIPOPS_MAX_RANK];  // by step
+  Dimension dims[HIPOPS_MAX_RANK];  // sorted by step
   int rank = 0;
-  for (int d = t.rank - 1; d >= 0; --d) {  // most often in that order already
+  for (int d = t.rank - 1; d >= 0; --d) {  // the last dimension mostly has the smallest stride
     if (t.shape[d] <= 1) continue;
     Dimension next{std::abs(t.stride[d]), t.shape[d]};
     int at = rank++;

@@ -1,4 +1,4 @@
-// Which bytes a view names, and whether two views name a common one.
+// The bytes of a view, and whether two views have a common byte.
 #pragma once
 
 #include <cstdint>
@@ -8,24 +8,24 @@
 namespace hipops {
 
 struct ByteRange {
-  uintptr_t begin, end;  // from the lowest element's first byte to past the highest one's last
+  uintptr_t begin, end;  // the first byte, and the byte after the last
 };
 
 inline bool are_apart(const ByteRange& a, const ByteRange& b) { return a.end <= b.begin || b.end <= a.begin; }
 
-// The bytes between which a view with elements lies; false where they leave the address space.
+// Sets the range that contains all bytes of a view with elements. Returns false if it leaves the address space.
 bool byte_range(const hipops_tensor& t, ByteRange* range);
 
-// True if every element is known to have memory of its own: ordered by stride, each dimension steps over all that the
-// smaller ones span. (Interleaved dimensions, as shape 2x3 with strides 2 and 3, may be distinct too; nobody makes
-// those on purpose.)
+// True if strides nest: sorted by stride, each dimension's step exceeds the span of the smaller dimensions. Each
+// element then has its own memory. Elements of interleaved dimensions (shape 2x3, strides 2 and 3) may be distinct too,
+// but nobody uses that layout on purpose.
 bool elements_are_distinct(const hipops_tensor& t);
 
-// The same memory, element by element, in the same dtype and shape.
+// True if both views have the same address, dtype, shape and strides.
 bool same_view(const hipops_tensor& a, const hipops_tensor& b);
 
-// True if some byte belongs to both views. Exact, but for views whose strides have so little in common that the search
-// for a common byte is given up: those count as separate.
+// True if a byte belongs to both views. The search for a common byte stops after a number of steps. Views that need
+// more count as separate; only views with many interleaved dimensions do.
 bool overlap(const hipops_tensor& a, const hipops_tensor& b);
 
 }  // namespace hipops

@@ -1,4 +1,4 @@
-// Collapsed layouts of tensors that are walked together, for the ops that take any of them.
+// Collapsed layouts of tensors that a kernel walks together, for ops that support any strides.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace hipops {
 
-// One shape, and the strides in elements by which K operands step through it; dimension 0 is the innermost.
+// A shape, and the strides in elements of K operands. Dimension 0 is the innermost.
 template <int K>
 struct Layout {
   int rank = 0;
@@ -18,8 +18,8 @@ struct Layout {
   int64_t stride[K][kMaxRank] = {};
 };
 
-// Adds a dimension outside of those there are. Of size 1: nothing; one that continues the steps of the one before in
-// every operand: merged with it.
+// Adds an outer dimension. A dimension of size 1 is dropped. If it continues the previous dimension in every operand,
+// the two are joined.
 template <int K>
 void add_dimension(Layout<K>* layout, int64_t size, const int64_t (&stride)[K]) {
   if (size == 1) return;
@@ -44,8 +44,8 @@ void find_divisors(Walk<K>* walk) {
   }
 }
 
-// The walk over the layout in vectors of `vector` elements along the innermost dimension (which has stride 1 or 0 in
-// every operand, and a size that is a multiple of it, unless `vector` is 1).
+// The walk over the layout in vectors of `vector` elements along the innermost dimension. If `vector` is more than 1,
+// that dimension has stride 1 or 0 in every operand, and its size is a multiple of `vector`.
 template <int K>
 Walk<K> walk_of(const Layout<K>& layout, int64_t vector = 1) {
   Walk<K> walk{};
@@ -62,31 +62,31 @@ Walk<K> walk_of(const Layout<K>& layout, int64_t vector = 1) {
   return walk;
 }
 
-// Counts an operand's steps in vectors, where they are multiples of those.
+// Converts an operand's strides from elements to vectors. The strides must be multiples of `vector`.
 template <int K>
 void step_by_vectors(Walk<K>* walk, int operand, int64_t vector) {
   for (int d = 0; d < walk->rank; ++d) walk->dim[d].stride[operand] /= vector;
   walk->outermost[operand] /= vector;
 }
 
-constexpr int64_t kWideAccess = 16;  // bytes: the widest there is
+constexpr int64_t kWideAccess = 16;  // bytes; no GPU has a wider access
 
 inline uint64_t bits_of(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
 inline uint64_t bits_of(int64_t bytes) { return static_cast<uint64_t>(bytes); }
 
-// The widest access in bytes, a power of two of at most kWideAccess, that fits addresses, lengths and steps (in bytes,
-// of any sign) whose bits are or-ed together in `bits`.
+// The widest access, in bytes, that divides several addresses, lengths and steps. `bits` is their bitwise or. They are
+// in bytes and may be negative. The result is a power of two, at most kWideAccess.
 inline int64_t widest_access(uint64_t bits) {
   bits |= bits_of(kWideAccess);
   return static_cast<int64_t>(bits & (~bits + 1));
 }
 
-// How many work-items, as a power of 2, share rows of so many pieces, of which each takes kShiftedDepth: 128, or what
-// leaves fewer of them idle.
+// The log2 of the number of work-items that share a row of `pieces` pieces. Each copies kShiftedDepth pieces. It is 128
+// work-items, or fewer if that leaves fewer of them idle.
 int shifted_lanes(int64_t pieces);
 
-// Blocks for `count` work-items' worth of work in blocks of `block`: never more than 2^32 work-items; kernels loop over
-// what is left.
+// The number of blocks of `block` work-items for `count` pieces of work. A grid never has more than 2^32 work-items.
+// Kernels loop over the rest.
 uint32_t grid_for(int64_t count, uint32_t block);
 
 }  // namespace hipops

@@ -17,7 +17,7 @@ struct DtypeRow {
   bool floating;
 };
 
-// By value of hipops_dtype.
+// Indexed by hipops_dtype.
 constexpr DtypeRow kDtypes[] = {
     {"no dtype", 0, false}, {"f32", 4, true}, {"f16", 2, true},   {"bf16", 2, true},  {"f64", 8, true},
     {"u8", 1, false},       {"i8", 1, false}, {"i16", 2, false},  {"u16", 2, false},  {"i32", 4, false},
@@ -30,7 +30,7 @@ const DtypeRow* find_dtype(hipops_dtype dtype) {
   return dtype > HIPOPS_NONE && dtype < kDtypeCount ? &kDtypes[dtype] : nullptr;
 }
 
-// Sizes or strides as messages show them: "[2, 3]".
+// The text of sizes or strides for messages: "[2, 3]".
 class Listed {
  public:
   Listed(const int64_t* values, int count) {
@@ -75,7 +75,7 @@ const hipops_tensor* without_data(const hipops_tensor* t, hipops_tensor* copy) {
 }
 
 int64_t element_count(const hipops_tensor& t) {
-  if (is_empty(t)) return 0;  // beside a 0 the other sizes may be any, and their product too large
+  if (is_empty(t)) return 0;  // next to a 0, other sizes are unchecked and may overflow
   int64_t count = 1;
   for (int d = 0; d < t.rank; ++d) count *= t.shape[d];
   return count;
@@ -84,7 +84,7 @@ int64_t element_count(const hipops_tensor& t) {
 hipops_status check_tensor(const Argument& a) {
   if (!a.tensor) return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s is NULL, expected a tensor", a.op, a.name);
   const hipops_tensor& t = *a.tensor;
-  int32_t dtype;  // a C caller may have put any number there, and to C++ not every number is an enum's
+  int32_t dtype;  // a C caller may pass any number, and in C++ an enum must not hold any number
   std::memcpy(&dtype, &t.dtype, sizeof dtype);
   if (dtype <= HIPOPS_NONE || dtype >= kDtypeCount)
     return fail(HIPOPS_INVALID_ARGUMENT, "%s: %s.dtype is %d, expected a hipops_dtype from %d (f32) to %d (u64)", a.op,
@@ -98,7 +98,7 @@ hipops_status check_tensor(const Argument& a) {
                   t.shape[d]);
     empty = empty || t.shape[d] == 0;
   }
-  if (empty) return HIPOPS_SUCCESS;  // its strides name no memory
+  if (empty) return HIPOPS_SUCCESS;  // its strides address no memory
   int64_t count = 1;
   for (int d = 0; d < t.rank; ++d)
     if (__builtin_mul_overflow(count, t.shape[d], &count))

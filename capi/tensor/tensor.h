@@ -1,5 +1,4 @@
-// What the launchers ask of tensors: the checks that are the same for every op, each with its message, and collapsed
-// layouts.
+// Checks of tensors that all ops use, each with its message, and properties of tensors.
 #pragma once
 
 #include <cstdint>
@@ -9,40 +8,40 @@
 
 namespace hipops {
 
-// An argument as messages name it: "rms_norm: weight...".
+// An argument, with the names that messages use: "rms_norm: weight...".
 struct Argument {
   const char* op;
   const char* name;
   const hipops_tensor* tensor;
-  mutable ByteRange bytes = {0, UINTPTR_MAX};  // that it lies in, once check_tensor or check_overlap has looked
+  mutable ByteRange bytes = {0, UINTPTR_MAX};  // its memory, set by check_tensor or check_overlap
 };
 
-const char* dtype_name(hipops_dtype dtype);   // as "bf16"; "invalid dtype" for what is none
-int dtype_bytes(hipops_dtype dtype);          // 0 for what is none
+const char* dtype_name(hipops_dtype dtype);   // for example "bf16"; "invalid dtype" for other values
+int dtype_bytes(hipops_dtype dtype);          // 0 for other values
 bool is_float(hipops_dtype dtype);
 
-bool is_empty(const hipops_tensor& t);  // no elements
+bool is_empty(const hipops_tensor& t);  // has no elements
 
-// A tensor whose data is not to be looked at, in `copy`: at an address with room for strides of either sign. NULL stays
-// NULL.
+// Copies a tensor to `copy` with an address that passes check_tensor for any strides, for calls that use no memory.
+// NULL stays NULL.
 const hipops_tensor* without_data(const hipops_tensor* t, hipops_tensor* copy);
 
-// By what a dimension is stepped along: 0 where it has one element at most, and its stride is not looked at.
+// The stride of a dimension, or 0 if the dimension has at most one element, so that its stride has no meaning.
 inline int64_t step_of(const hipops_tensor& t, int d) { return t.shape[d] > 1 ? t.stride[d] : 0; }
 
-// Number of elements; only for tensors that check_tensor has accepted.
+// The number of elements of a tensor that passed check_tensor.
 int64_t element_count(const hipops_tensor& t);
 
-// hipops_supports of ops that move elements of any dtype, and of those that compute with floats, beside whose tensors
-// (weights, tables) are in the same dtype, in f32, or not there.
+// hipops_supports for ops that move elements of any dtype, and for ops that compute with floats. The second tensor
+// (weights, a table) is in the same dtype, in f32, or absent.
 bool supports_elements(hipops_dtype dtype, hipops_dtype second);
 bool supports_floats(hipops_dtype dtype, hipops_dtype second);
 
-// Not NULL, a known dtype, a rank of 0 to HIPOPS_MAX_RANK, sizes >= 0, an extent that fits the address space, and data
-// that is there and aligned to the element.
+// Requires a tensor that is not NULL, a known dtype, a rank of 0 to HIPOPS_MAX_RANK, and sizes >= 0. If it has
+// elements, data must not be NULL, must be aligned to the element, and all elements must be inside the address space.
 hipops_status check_tensor(const Argument& a);
 
-// check_tensor, and its elements are distinct in memory.
+// check_tensor, and strides that nest, so that each element has memory of its own.
 hipops_status check_output(const Argument& a);
 
 hipops_status check_rank(const Argument& a, int lowest, int highest);
@@ -53,8 +52,8 @@ hipops_status check_same_dtype(const Argument& a, const Argument& expected);
 hipops_status check_same_dtype_or_f32(const Argument& a, const Argument& expected);
 hipops_status check_float(const Argument& a);
 
-// `output` and `input` (of the same dtype, if they are the same memory) share no byte; or are the same view, where
-// `in_place` allows that. Both are tensors that check_tensor has accepted, if by another Argument.
+// Requires that `output` and `input` have no common byte. If `in_place`, they may also be the same view. Both tensors
+// passed check_tensor, perhaps as another Argument.
 hipops_status check_overlap(const Argument& output, const Argument& input, bool in_place);
 
 }  // namespace hipops
