@@ -1,4 +1,4 @@
-// The functions of hipops.h that tell about the library itself.
+// The functions of hipops.h about the library itself.
 #include <cstring>
 
 #include "build_info.h"

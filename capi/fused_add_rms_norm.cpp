@@ -19,7 +19,7 @@ constexpr RowKernels kRows = {kList, static_cast<int>(std::size(kList))};
 constexpr uint32_t kFlags = HIPOPS_ROUND_SUM | HIPOPS_WEIGHT_PLUS_ONE | HIPOPS_ROUND_BEFORE_WEIGHT;
 static_assert(HIPOPS_ROUND_SUM == round_sum && HIPOPS_WEIGHT_PLUS_ONE == weight_plus_one &&
                   HIPOPS_ROUND_BEFORE_WEIGHT == round_before_weight,
-              "the kernel goes by the same flags");
+              "the kernel uses the same values of flags");
 
 bool supports(hipops_dtype dtype, hipops_dtype second) { return dtype != HIPOPS_F64 && supports_floats(dtype, second); }
 

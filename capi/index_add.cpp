@@ -18,7 +18,7 @@ struct Tensors : RowSums {
   Argument of_index() const { return {"index_add", "index", index}; }
 };
 
-// All that can be said without looking at memory.
+// The checks that use no address. hipops_index_add_workspace_bytes makes them, too.
 hipops_status check(const Tensors& t) {
   if (hipops_status status = check_output(t.of_y())) return status;
   if (hipops_status status = check_tensor(t.of_x())) return status;

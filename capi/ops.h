@@ -1,5 +1,5 @@
-// The list of ops, for what concerns all of them: hipops_prepare, hipops_supports and the tests. The build writes it
-// (tools/cmake/registry.cmake): capi/<op>.cpp defines op_<op>.
+// The list of all ops, for hipops_prepare, hipops_supports and the tests. The build generates it
+// (tools/cmake/registry.cmake). capi/<op>.cpp defines op_<op>.
 #pragma once
 
 #include "runtime/runtime.h"

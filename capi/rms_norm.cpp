@@ -16,7 +16,7 @@ constexpr const char* kKernels[] = {HIPOPS_RMS_NORM_KERNELS(HIPOPS_KERNEL_NAME)}
 constexpr RowKernel kList[] = {HIPOPS_RMS_NORM_KERNELS(HIPOPS_ROW_KERNEL_ENTRY)};
 constexpr RowKernels kRows = {kList, static_cast<int>(std::size(kList))};
 static_assert(HIPOPS_WEIGHT_PLUS_ONE == weight_plus_one && HIPOPS_ROUND_BEFORE_WEIGHT == round_before_weight,
-              "the kernel goes by the same flags");
+              "the kernel uses the same values of flags");
 
 hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight, double eps, uint32_t flags) {
   if (hipops_status status = check_rows(kName, y, x)) return status;

@@ -13,8 +13,8 @@ namespace {
 constexpr const char* kKernels[] = {HIPOPS_SCATTER_KERNELS(HIPOPS_KERNEL_NAME)};
 constexpr int kKernelCount = sizeof(kKernels) / sizeof(kKernels[0]);
 
-// By the list's order: for each size of what is moved as one, from 1 to 16 bytes, the modes; then those that move
-// nothing.
+// The order of the list: for each size of a vector, from 1 to 16 bytes, the three modes; then the two kernels that move
+// no elements.
 enum Mode { any, line, winner, kModes };
 enum { kSizes = 5, clear = kSizes * kModes, claim };
 static_assert(claim + 1 == kKernelCount, "the modes of each size, clear, and claim");
@@ -23,7 +23,8 @@ int kernel_of(Mode mode, int64_t bytes) {
   return log2_up(bytes) * kModes + mode;
 }
 
-// 32 bits for each winner: the position along dim plus 1. (For a dimension too long for that the line kernel does it.)
+// The workspace holds 32 bits for each reachable element: the winning source's position along dim, plus 1. If dim is
+// too long for 32 bits, there is no workspace, and the line kernel is used.
 int64_t winner_bytes(const ScatterTensors& t, uint32_t flags) {
   if ((flags & HIPOPS_DETERMINISTIC) == 0 || t.x->shape[t.dim] >= int64_t{UINT32_MAX}) return 0;
   int64_t bytes = reach_bytes(t);

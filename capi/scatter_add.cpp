@@ -38,8 +38,8 @@ int find_kernel(hipops_dtype dtype, hipops_dtype sum, Mode mode) {
 
 bool is_16_bit(hipops_dtype dtype) { return dtype == f16 || dtype == bf16; }
 
-// Atomics on 16 bits are atomics on the aligned word around them, in which the other 16 bits must be y's as well. Seen
-// here where y has an innermost dimension without gaps, of even length, and every row begins with a word.
+// A 16-bit atomic is an atomic on the aligned 4-byte word around the element, so the other half of the word must belong
+// to y, too. This holds if y's innermost dimension is contiguous and of even length, and every row begins at a word.
 bool is_made_of_words(const hipops_tensor& y) {
   Layout<1> layout;
   for (int d = y.rank - 1; d >= 0; --d) add_dimension(&layout, y.shape[d], {y.stride[d]});
@@ -56,10 +56,10 @@ hipops_status check(const ScatterTensors& t, uint32_t flags) {
   return check_added({t.op, "x", t.x});
 }
 
-// f32 sums, for types that lose digits as they add up.
+// The bytes of f32 sums in the workspace. Only 16-bit types need them, as their own sums lose digits.
 int64_t sum_bytes(const ScatterTensors& t) { return is_16_bit(t.x->dtype) ? reach_bytes(t) : 0; }
 
-// How the sources are added in y: integers don't show the order.
+// The mode without f32 sums. The order of integer additions does not matter, so integers may use atomics.
 Mode mode_in_place(const hipops_tensor& y, bool deterministic) {
   if (y.dtype == HIPOPS_U8) return line;
   if (!is_float(y.dtype)) return atomic;
@@ -67,7 +67,7 @@ Mode mode_in_place(const hipops_tensor& y, bool deterministic) {
   return is_16_bit(y.dtype) && !is_made_of_words(y) ? line : atomic;
 }
 
-// Adds the sources to y or to the workspace: in order, or all at once.
+// Plans the launch that adds the sources to y or to the workspace: in order, or in parallel by atomics.
 void add_sums(const ScatterTensors& t, ScatterInto into, Mode mode, int64_t vectors_from, ScatterPlan* plan) {
   const hipops_dtype dtype = added_as(t.x->dtype), sum = into == ScatterInto::kY ? dtype : f32;
   if (mode == line) return plan->add(find_kernel(dtype, sum, line), walk_lines(t, into, 1), 1);
@@ -77,14 +77,14 @@ void add_sums(const ScatterTensors& t, ScatterInto into, Mode mode, int64_t vect
             walk_sources(t, into, in_vectors ? kScatterVector : 1));
 }
 
-// Where things are in a workspace with rows: what is found out, and then either the order of the indices or f32 sums,
-// of which only one is needed at a time.
+// The layout of the workspace if rows may be added whole: the result of comparing the indices, then either the sorted
+// indices or the f32 sums. A call needs only one of the two.
 constexpr int64_t kDiffer = 256, kRest = kDiffer + kUniformBlocks * int64_t{sizeof(uint32_t)};
 
 int64_t needed_bytes(const ScatterTensors& t, const ScatterRows& rows) {
   if (rows.is_index_add) return rows.sorts.bytes;
   if (rows.sort.bytes == 0) return sum_bytes(t);
-  return std::max(rows.sort_at + rows.sort.bytes, kRest + sum_bytes(t));  // of no more than 2^57 elements: walk_index()
+  return std::max(rows.sort_at + rows.sort.bytes, kRest + sum_bytes(t));  // walk_index() allows at most 2^57 elements
 }
 
 }  // namespace
@@ -104,7 +104,7 @@ ScatterRows plan_scatter_rows(const ScatterTensors& t, uint32_t flags) {
   rows.index.rank = 1;
   rows.index.shape[0] = t.x->shape[t.dim];
   rows.index.stride[0] = is_expanded ? t.index->stride[t.dim] : 1;
-  // The bytes must not depend on where things are.
+  // The size of the workspace must not depend on addresses.
   const ScatterWithoutData shapes(t);
   rows.problem = describe_sums({shapes.tensors().y, shapes.tensors().x, &rows.index, t.dim});
   const bool shows_order = is_float(t.x->dtype) && (flags & HIPOPS_DETERMINISTIC) != 0;
@@ -167,7 +167,7 @@ hipops_status add_as_index_add(const DeviceFacts& device, const ScatterTensors& 
   return launch_sums(device, sums, resolve(choice, problem, device), workspace, report, &args, stream);
 }
 
-// Adds whole rows, if that is what the indices ask for; args->rows is where they say so.
+// Compares the indices and, if each row has one index, adds whole rows. Later launches read the result from args->rows.
 hipops_status try_rows(const DeviceFacts& device, const ScatterTensors& t, const ScatterRows& rows, char* workspace,
                        hipops_index_report* report, ScatterAddArgs* args, void* stream) {
   IndexAddArgs add{};
@@ -218,13 +218,13 @@ hipops_status hipops_scatter_add(const hipops_tensor* y, const hipops_tensor* x,
   args.y = y->data;
   auto* space = static_cast<char*>(workspace);
   args.sums = reinterpret_cast<float*>(space && rows.sort.bytes != 0 ? space + kRest : space);
-  // Where rows are not added whole after all, vectors are no good either.
+  // If the indices of a row differ, vectors of sources have different indices too, so vectors are not tried.
   const bool tries_rows = space && rows.possible;
   const int64_t vectors_from = tries_rows ? INT64_MAX : vector_atomics_from(*device);
   ScatterPlan plan = plan_scatter_add(t, flags, workspace != nullptr, vectors_from);
   if (tries_rows) {
     if (hipops_status status = try_rows(*device, t, rows, space, report, &args, stream)) return status;
-    // Most often there is nothing left to do, which many blocks take long for.
+    // These launches mostly have nothing left to do. Fewer blocks then finish sooner.
     plan.limit_grids(static_cast<uint32_t>(4 * device->units * sums_policy::kResidentBlocks));
   }
   for (int i = 0; i < plan.count; ++i)

@@ -1,4 +1,4 @@
-// strided_copy, and copy2d, which is the same for two dimensions told by their pitch.
+// strided_copy, and copy2d, which is a strided_copy of two dimensions described by a pitch.
 #include "strided_copy.h"
 
 #include <cinttypes>
@@ -37,7 +37,7 @@ hipops_status check_shape(hipops_dtype dtype, int64_t rows, int64_t cols, int64_
   return HIPOPS_SUCCESS;
 }
 
-// One of copy2d's pointers, as a tensor.
+// Checks one of copy2d's pointers. `t` is its view.
 hipops_status check_memory(const char* name, const hipops_tensor& t) {
   if (!t.data)
     return fail(HIPOPS_INVALID_ARGUMENT,

@@ -1,4 +1,4 @@
-// What the launchers need to read an op's list of kernels (HIPOPS_<OP>_KERNELS) as a table of variants.
+// Turns an op's list of kernels (HIPOPS_<OP>_KERNELS) into a table of variants, for launchers.
 #pragma once
 
 #include <cassert>
@@ -8,14 +8,14 @@
 
 namespace hipops {
 
-// The names that the lists use for types.
+// The types' names in the lists.
 constexpr hipops_dtype f32 = HIPOPS_F32, f16 = HIPOPS_F16, bf16 = HIPOPS_BF16, f64 = HIPOPS_F64;
-constexpr hipops_dtype u8 = HIPOPS_U8, u32 = HIPOPS_U32, u64 = HIPOPS_U64;  // and those for signed ones, too
+constexpr hipops_dtype u8 = HIPOPS_U8, u32 = HIPOPS_U32, u64 = HIPOPS_U64;  // used for signed integers, too
 
-// Bytes of a float, where a table is made when compiled.
+// The bytes of a float type, for tables at compile time.
 constexpr int bytes_of(hipops_dtype dtype) { return dtype == f64 ? 8 : dtype == f32 ? 4 : 2; }
 
-// Where in the list the variant is that `is_it` is true of. Who asks knows that there is one.
+// The position of the first variant for which `is_it` returns true. The list must have one.
 template <class Variant, size_t length, class Predicate>
 int place_of(const Variant (&list)[length], Predicate is_it) {
   size_t place = 0;

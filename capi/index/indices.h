@@ -1,4 +1,4 @@
-// What the launchers of the ops with an index tensor share.
+// The checks and arguments of ops with an index tensor.
 #pragma once
 
 #include <initializer_list>
@@ -11,26 +11,28 @@ namespace hipops {
 
 bool is_index(hipops_dtype dtype);  // u8, i16, i32, u32, i64
 
-// hipops_supports' `second` for these ops: the index's dtype, or HIPOPS_NONE; and where they move elements of any dtype.
+// hipops_supports for ops with an index. `second` is the index's dtype or HIPOPS_NONE. The second function is for ops
+// that move elements of any dtype.
 bool index_op_supports_second(hipops_dtype second);
 bool supports_elements_by_index(hipops_dtype dtype, hipops_dtype index);
 
-// A tensor of one of the index dtypes.
+// Requires a valid tensor of an index dtype.
 hipops_status check_index(const Argument& index);
 
-// 0 <= dim < t.rank.
+// Requires 0 <= dim < t.rank.
 hipops_status check_dim(const char* op, int32_t dim, const Argument& t);
 
-// NULL, or aligned as a hipops_index_report, and apart from `tensors` and from what a call uses of the workspace.
+// A report may be NULL. Otherwise it must be aligned, and overlap neither `tensors` nor the used bytes of the
+// workspace.
 hipops_status check_report(const char* op, const hipops_index_report* report, std::initializer_list<Argument> tensors,
                            const void* workspace = nullptr, int64_t workspace_used = 0);
 
-// A workspace of `needed` bytes is NULL (where the op can do without: see there), or aligned, large enough, and apart
-// from `tensors`.
+// A workspace may be NULL; an op that needs it checks that itself. Otherwise it must be aligned, have `needed` bytes or
+// more, and not overlap `tensors`.
 hipops_status check_workspace(const char* op, const void* workspace, int64_t workspace_bytes, int64_t needed,
                               std::initializer_list<Argument> tensors);
 
-// Where hipops_<op>_workspace_bytes is to write.
+// Checks the output pointer of hipops_<op>_workspace_bytes.
 hipops_status check_bytes(const char* op, const int64_t* bytes);
 
 // For a checked index into a dimension of `size`.

@@ -30,7 +30,7 @@ static_assert(kSortKernels + sizeof(kVariants) / sizeof(kVariants[0]) == 0 HIPOP
               "all kernels are one or the other");
 #undef ONE
 
-// Of the list. -1: not every dtype goes all ways, as the library would grow past its size.
+// The kernel's number in the list, or -1. Not every dtype has kernels for every way, to limit the library's size.
 int find_kernel(hipops_dtype dtype, bool wide, SumsWay way) {
   const auto is_it = [=](const Variant& v) { return v.dtype == added_as(dtype) && v.wide == wide && v.way == way; };
   const auto at = std::find_if(std::begin(kVariants), std::end(kVariants), is_it);
@@ -91,7 +91,7 @@ SumsPlan resolve(const SumsChoice& choice, const SumsProblem& p, const DeviceNum
       plan.lane_bits = log2_up(std::clamp<int64_t>(vectors, 1, device.wave_size));
       plan.parts = (vectors + (int64_t{1} << plan.lane_bits) - 1) >> plan.lane_bits;
       break;
-    case SumsWay::joined:  // blocks behind those that join help with long segments
+    case SumsWay::joined:  // additional blocks help with long segments
       plan.grid = (int64_t{1} << choice.sort.pass[0].high_bits) + (shares_long_segments(p.dtype) ? device.units : 0);
       break;
     case SumsWay::list:
@@ -114,8 +114,8 @@ hipops_status launch_on(const DeviceFacts& device, int kernel, int64_t grid, int
   return launch(op_index_add, device, kernel, shape, args, sizeof *args, stream);
 }
 
-// Memory has little to do while indices are sorted: x is loaded ahead from its begin on. An x with gaps, which may be
-// another's memory or none, goes without. Returns whether there is more of x.
+// Memory is mostly idle while indices are sorted, so x is prefetched from its beginning. An x with gaps is not
+// prefetched: the gaps may be unmapped. Returns true if x is longer than `most`.
 bool set_expected(const hipops_tensor& x, int64_t most, IndexAddArgs* args) {
   ByteRange range;
   if (!byte_range(x, &range) || !elements_are_distinct(x)) return false;
@@ -143,14 +143,14 @@ hipops_status launch_few(const DeviceFacts& device, const SumsPlan& plan, IndexA
 constexpr int64_t kMark[] = {UINT8_MAX, INT16_MAX, INT32_MAX, UINT32_MAX, INT64_MAX};
 static_assert(kIndexU8 == 0 && kIndexI16 == 1 && kIndexI32 == 2 && kIndexU32 == 3 && kIndexI64 == 4, "kMark's order");
 
-// How many of the index a share of the rows has at most, on average: a block goes over all of the index to find them,
-// and compares each with all others to put them in order.
+// The most indices, on average, that name the rows of one block. A block reads the whole index to find them. It
+// compares each with all others to sort them.
 int64_t indices_of_share(int64_t indices) {
   constexpr int64_t kMost = 2 * kScanBlock;  // room is for 3 * kScanBlock (device/index/index_share.h)
   return std::clamp(static_cast<int64_t>(2 * std::sqrt(static_cast<double>(indices))), kFewestOfShare, kMost);
 }
 
-// There are as many blocks as run at a time, or more where their segments would be long.
+// The grid fills the device once, and is larger if segments would be long otherwise.
 hipops_status launch_scan(const DeviceFacts& device, const SumsPlan& plan, IndexAddArgs* args, void* stream) {
   const int64_t rows = std::min(args->index.size, kMark[args->index.type]), most = within_grid_limit(kMostBlocks);
   ScanArgs& s = args->scan;
@@ -161,7 +161,7 @@ hipops_status launch_scan(const DeviceFacts& device, const SumsPlan& plan, Index
     s.rows = static_cast<uint32_t>(std::min<int64_t>(rows - s.first_row, UINT32_MAX));
     s.first_part = 0;
     do {
-      // With no rows at all there is something left to do: to report the indices.
+      // Without rows a launch still reports the indices.
       const int64_t now = std::clamp<int64_t>(plan.parts - s.first_part, 1, most);
       const int64_t wanted = std::max(plan.choice.scan_blocks_a_unit * int64_t{device.units} / now,
                                       args->indices / indices_of_share(args->indices));
@@ -189,8 +189,8 @@ hipops_status launch_joined(const DeviceFacts& device, const RowSums& t, const S
   return launch_on(device, plan.kernel, plan.grid, kJoinedBlock, args, stream, true);
 }
 
-// Sums follow a sort that is whole: that of one pass leaves segments, that of two has them found. They begin early, as
-// half of the device is idle while indices are sorted.
+// Sorts, then sums in a separate launch. A sort of one pass writes segments. After a sort of two passes another kernel
+// finds them. The launch that sums begins early, because half of the device is idle during the sort.
 hipops_status launch_sorted(const DeviceFacts& device, const RowSums& t, const SumsPlan& plan, IndexAddArgs* args,
                             void* stream) {
   const SortPlan& sort = plan.choice.sort;
@@ -199,8 +199,8 @@ hipops_status launch_sorted(const DeviceFacts& device, const RowSums& t, const S
   for (int pass = 0; pass < sort.passes; ++pass) {
     set_pass(sort, pass, &order);
     if (hipops_status status = launch_on(device, kSplit, sort.blocks, kOrderBlock, args, stream)) return status;
-    // Where there is more of x, it pays to ask even sooner, in the way of the sort. Of sums that may turn out not to be
-    // wanted (scatter_add's), nothing is hurried.
+    // For a longer x it pays to prefetch even earlier, although that slows the sort. scatter_add's sums may turn out
+    // not to be needed, so they do not start early.
     args->next_at_once = sort.passes == 1 && more_of_x && order.state == nullptr;
     const int64_t parts = int64_t{1} << order.high_bits;
     if (hipops_status status = launch_on(device, kJoin, parts, kOrderBlock, args, stream)) return status;
@@ -211,7 +211,7 @@ hipops_status launch_sorted(const DeviceFacts& device, const RowSums& t, const S
     const int64_t blocks = grid_for(args->indices, kOrderBlock);
     if (hipops_status status = launch_on(device, kBound, blocks, kOrderBlock, args, stream)) return status;
   }
-  // A part each: blocks that are placed late would ask in the middle of the sums.
+  // Each block prefetches one part. Blocks that start late would prefetch during the sums.
   args->expected_parts = std::min(args->expected_parts, static_cast<uint32_t>(plan.grid));
   return launch_on(device, plan.kernel, plan.grid, kListBlock, args, stream, true);
 }

@@ -1,4 +1,4 @@
-// How sums of rows are launched.
+// How sums of rows by an index are launched.
 #pragma once
 
 #include "index/problem.h"
@@ -9,19 +9,19 @@ namespace hipops {
 
 struct SumsPolicy;  // capi/policy/policy.h
 
-extern Op op_index_add;  // whose kernels they are
+extern Op op_index_add;  // has the kernels
 
-// The ways, by the names that kernels have.
+// The ways to compute sums. Kernels have the same names.
 enum class SumsWay {
-  few,     // a wave for each index and part of a row looks at all indices
-  scan,    // a block reads the whole index, and keeps what names its share of the rows
+  few,     // a wave for each index and part of a row reads all indices
+  scan,    // a block reads the whole index, and keeps the indices that name its rows
   joined,  // indices are partitioned; blocks that sort the parts sum their segments, too
   list,    // indices are sorted; another launch sums segments, a vector or an element of y to a work-item
   deep,    // the same by elements, with more loads in flight
 };
 
-// The two sorts that sums of a problem may take, and the workspace, which has room for either: the way depends on the
-// device, and on where data is.
+// The two possible sorts of a problem, and the bytes of a workspace with room for either. The way that is used depends
+// on the device and on addresses.
 struct SumsSorts {
   SortPlan apart, joined;
   int64_t bytes;  // 0: nothing is sorted
@@ -29,45 +29,46 @@ struct SumsSorts {
 
 struct SumsChoice {
   SumsWay way;
-  SortPlan sort;           // that of `joined`, `list` and `deep`
-  int scan_blocks_a_unit;  // of `scan`
+  SortPlan sort;           // for `joined`, `list` and `deep`
+  int scan_blocks_a_unit;  // for `scan`
 };
 
-// By what is known of any device: capi/policy/default_sums.cpp. A scatter_add with whole rows takes the last step only.
+// The default choice: capi/policy/default_sums.cpp. scatter_add with whole rows uses only choose_apart.
 SumsSorts plan_sorts(const SumsProblem& p);
 SumsChoice choose_sums(const SumsProblem& p, const SumsSorts& sorts, const DeviceNumbers& device,
                        const SumsPolicy& policy, bool has_workspace);
 SumsChoice choose_apart(const SumsProblem& p, const SortPlan& sort);
 
-// The longest segment with which scatter_add adds rows whole, if it finds that each has one index; 0: it does not try.
+// The longest segment up to which scatter_add adds whole rows, if each row has one index. 0: it does not compare the
+// indices.
 uint32_t longest_segment(const SumsProblem& p, bool in_order);
-// Where it knows that, and the order is free: whether these sums take less time than atomics, or, of 16-bit types, than f32
-// sums of all of y.
+// True if sums by a sorted index are faster than atomics (16-bit types: than f32 sums of all of y). For rows that are
+// known to have one index each, in any order.
 bool sorts_instead_of_atomics(const SumsProblem& p, const SumsSorts& sorts, bool is_16_bit);
 
-// Whether the library has the kernel, and a launch room for the problem.
+// True if the library has the kernel, and if the problem fits in a launch.
 bool can_be_few(const SumsProblem& p, const DeviceNumbers& device);
 bool can_be_joined(const SumsProblem& p, const SortPlan& sort);
 
-// Blocks, a wave for each index and part of a row that a wave takes; 0 where that is more than a launch should have.
+// The number of blocks with a wave for each index and each part of a row; 0 if that is too many for a launch.
 int64_t few_blocks(int64_t indices, int64_t parts, int wave_size);
 
-// The kernels that sort, with which the list begins.
+// The kernels that sort. They are the first of the list.
 enum { kSplit, kJoin, kBound, kSortKernels };
 
-// All else follows from the choice.
+// The launch that follows from a choice.
 struct SumsPlan {
   SumsChoice choice;
-  int kernel;      // of the list: the one that sums
-  int64_t vector;  // elements of y that a work-item takes
-  int64_t parts;   // `few`, `scan`: of a row, for a wave or a group of lanes
-  int lane_bits;   // `scan`: of such a group
-  int64_t grid;    // all but `scan`, which may take several
+  int kernel;      // the list's kernel that sums
+  int64_t vector;  // elements of y that a work-item adds
+  int64_t parts;   // `few`, `scan`: parts of a row, each for a wave or a group of lanes
+  int lane_bits;   // `scan`: log2 of the lanes of a group
+  int64_t grid;    // not for `scan`, which may need several launches
 };
 SumsPlan resolve(const SumsChoice& choice, const SumsProblem& p, const DeviceNumbers& device);
 
-// Launches sums as planned. `args` are zero, but for what scatter_add has to say: how indices are reported, and the state in
-// their order.
+// Launches sums as planned. The caller passes zeroed `args`. scatter_add sets only the fields about the report and the
+// state of the order before.
 hipops_status launch_sums(const DeviceFacts& device, const RowSums& t, const SumsPlan& plan, void* workspace,
                           hipops_index_report* report, IndexAddArgs* args, void* stream);
 

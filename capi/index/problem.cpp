@@ -10,7 +10,7 @@ bool is_added(hipops_dtype dtype) {
   return is_float(dtype) || dtype == HIPOPS_U8 || dtype == HIPOPS_I32 || dtype == HIPOPS_U32 || dtype == HIPOPS_I64;
 }
 
-// Whether both tensors can be taken in vectors of 16 bytes along the layout's innermost dimension.
+// True if both tensors can be read in vectors of 16 bytes along the layout's innermost dimension.
 bool is_wide(const RowSums& t, const Layout<kIndexAddOperands>& layout) {
   if (layout.rank == 0 || layout.stride[kIndexAddY][0] != 1 || layout.stride[kIndexAddX][0] != 1 ||
       layout.stride[kIndexAddRow][0] != 0)

@@ -1,4 +1,4 @@
-// Sums of whole rows by a 1-D index, as index_add and scatter_add do them: a call as its plan sees it.
+// Describes a call that adds whole rows by a 1-D index (index_add, scatter_add) for its plan.
 #pragma once
 
 #include "index_add.h"
@@ -19,21 +19,22 @@ struct SumsProblem {
   hipops_dtype dtype;
   int64_t rows, indices;           // of y and of x along dim
   int64_t row_elements;            // that an index adds
-  int64_t x_elements, y_elements;  // 0: empty, and nothing else counts
-  bool wide_row;                   // a row can be taken in vectors of 16 bytes
-  bool wide_rows;                  // so can all of them in one walk, row after row
+  int64_t x_elements, y_elements;  // 0: empty, and the other fields are unused
+  bool wide_row;                   // a row can be added in vectors of 16 bytes
+  bool wide_rows;                  // all rows can be added in such vectors in one walk
 };
 
 SumsProblem describe_sums(const RowSums& t);
 
-// What a kernel walks over: a row; with `segments`, that many rows along dim; with `of_block`, that many outside of it.
+// The layout that a kernel walks: `of_block` times `segments` rows. A segment is a step along dim. `of_block` is an
+// additional outermost dimension.
 Layout<kIndexAddOperands> row_layout(const RowSums& t, int64_t segments = 1, int64_t of_block = 1);
 
-// hipops_supports of an op that adds up by an index; whether x's dtype is one that is added.
+// hipops_supports of an op that adds by an index; the check that x's dtype can be added.
 bool sums_support(hipops_dtype dtype, hipops_dtype index);
 hipops_status check_added(const Argument& x);
 
-// By whose kernels a dtype is added: unsigned integers stand for signed ones.
+// The dtype whose kernels add a dtype: signed integers use the kernels of unsigned integers.
 hipops_dtype added_as(hipops_dtype dtype);
 
 }  // namespace hipops

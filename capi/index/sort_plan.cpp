@@ -10,7 +10,7 @@ namespace {
 
 using namespace sums_policy;
 
-// A pass sorts by as many bits of the keys as two digits have. Keys with more of them take two passes.
+// A pass sorts by the key bits of two digits. Longer keys need two passes.
 constexpr int kPassBits = 2 * kOrderDigitBits;
 // Parts of the workspace begin at multiples of 256 bytes.
 int64_t take_bytes(SortPlan* plan, int64_t bytes) {
@@ -19,15 +19,16 @@ int64_t take_bytes(SortPlan* plan, int64_t bytes) {
   return at;
 }
 
-// Of indices, for a block that partitions: no fewer than there are digits, so that runs are not mostly empty.
+// The number of indices for a block that partitions. It is at least the number of digits, so that most runs are not
+// empty.
 int64_t batch_of(int64_t indices, int64_t digits) {
   constexpr int64_t kStep = kPartitioners * kOrderBlock;
   const int64_t steps = std::max((indices + kStep - 1) / kStep, digits / kOrderBlock);
   return std::min<int64_t>(steps, kOrderDepth) * kOrderBlock;
 }
 
-// The high digit makes as many blocks that join as have work for one batch, if digits can be so long; and takes half of
-// the bits at least, so that few entries don't meet many digits.
+// The high digit has a value for each block that joins one batch of entries, up to the longest digit. It has at least
+// half of the bits, so that a small sort has no low digit with many more values than entries.
 SortPass pass_of(int shift, int bits, int64_t indices) {
   const int joiners = log2_up((indices + kEntriesToJoin - 1) / kEntriesToJoin);
   const int high = std::min({std::max(joiners, bits / 2), bits, kOrderDigitBits});

@@ -26,11 +26,11 @@ struct SortPlan {
 // For indices whose segments are summed by another launch. More than entries have bits for are not sorted.
 SortPlan plan_sort(int64_t rows, int64_t indices);
 
-// For blocks that sum the segments which they sort: 2^high_bits of them, or more where a block would have more rows
-// than its low digit tells apart. There are more than 2^high_bits rows.
+// For blocks that sum the segments which they sort. There are 2^high_bits such blocks. There are more if a block would
+// have more rows than its low digit can distinguish. `rows` must be more than 2^high_bits.
 SortPlan plan_joined_sort(int64_t rows, int64_t indices, int high_bits);
 
-// Tells `order` all that is the same in each pass; and what a pass has of its own.
+// place_sort sets the fields of `order` that are the same in each pass. set_pass sets the fields of one pass.
 void place_sort(const SortPlan& plan, int64_t rows, void* workspace, RowOrder* order);
 void set_pass(const SortPlan& plan, int pass, RowOrder* order);
 
