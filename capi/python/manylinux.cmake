@@ -1,5 +1,6 @@
-# A toolchain file: code for any Linux with glibc 2.28 or later (manylinux_2_28), by zig's C++ compiler, which comes from
-# PyPI as `ziglang`. The distribution's headers of libraries are copied, as beside them lie those of its own libc.
+# A toolchain file for code that runs on any Linux with glibc 2.28 or later (manylinux_2_28). It uses zig's C++
+# compiler, the PyPI package `ziglang`. The libraries' headers are copied, because the distribution's folder also has
+# its own libc's headers.
 
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR x86_64)
@@ -8,7 +9,7 @@ foreach(language C ASM)
   set(CMAKE_${language}_COMPILER ${HIPOPS_ZIG};cc;-target;x86_64-linux-gnu.2.28)
 endforeach()
 set(CMAKE_CXX_COMPILER ${HIPOPS_ZIG};c++;-target;x86_64-linux-gnu.2.28)
-set(CMAKE_C_COMPILER_LAUNCHER "")  # zig keeps what it compiled by itself
+set(CMAKE_C_COMPILER_LAUNCHER "")  # zig has its own cache
 set(CMAKE_CXX_COMPILER_LAUNCHER "")
 
 get_property(is_trial GLOBAL PROPERTY IN_TRY_COMPILE)

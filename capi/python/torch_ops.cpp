@@ -1,5 +1,6 @@
-// torch.ops.hipops' kernels where a call's host time counts: what hipops/torch/__init__.py registers in Python otherwise, by PyTorch's C
-// functions for extensions (torch/csrc/stable/c/shim.h), which are found at run time: hipops needs no PyTorch to be built.
+// C++ versions of the torch.ops.hipops kernels whose host time matters. Without them hipops/torch/__init__.py
+// registers kernels in Python. They use PyTorch's C functions for extensions (torch/csrc/stable/c/shim.h), which are
+// found at run time, so that hipops can be built without PyTorch.
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -22,8 +23,8 @@ using Kernel = void (*)(Value*, uint64_t, uint64_t);
 
 constexpr int kMostTensors = 4, kMostOutputs = 2, kDtypes = 12;
 
-// PyTorch's own at::empty_strided, whose exceptions its C functions do not let out. A tensor is a pointer there, which its
-// destructor makes the caller's to hold.
+// PyTorch's own at::empty_strided raises PyTorch's exceptions, which its C functions replace by a code. A tensor is
+// returned as a pointer. The destructor makes the compiler return it in memory, as PyTorch's class is returned.
 struct AtenTensor {
   void* pointer;
   ~AtenTensor() {}
@@ -61,8 +62,8 @@ struct Torch {
   Error (*create_device_guard)(int32_t index, void** guard);
   Error (*delete_device_guard)(void* guard);
   Error (*get_current_cuda_stream)(int32_t index, void** stream);
-  AtenEmptyStrided* aten_empty_strided;  // NULL: this PyTorch has another
-  int32_t dtype[kDtypes + 1];            // PyTorch's of hipops'
+  AtenEmptyStrided* aten_empty_strided;  // NULL: this PyTorch has no such function
+  int32_t dtype[kDtypes + 1];            // PyTorch's dtype for each hipops_dtype
   int32_t strided, cuda;
   hipops_backend gpu;
 } torch;
@@ -71,7 +72,7 @@ struct Torch {
 
 struct Arguments {
   hipops_tensor in[kMostTensors], out[kMostOutputs];
-  const hipops_tensor* given[kMostTensors];  // NULL: not given
+  const hipops_tensor* given[kMostTensors];  // NULL: left out
   double number;
   uint32_t flags;
   void* stream;
@@ -79,10 +80,10 @@ struct Arguments {
 
 struct Op {
   const char* name;
-  const char* kinds;  // of its arguments: T a tensor, t one that there may be, d a number, b a flag
+  const char* kinds;  // its arguments: T a tensor, t an optional tensor, d a number, b a flag
   const char* names[kMostTensors];
   uint32_t flags[3];
-  const char* results;  // each one's strides: c contiguous, n as PyTorch's rms_norm, x as -x, s as residual + x
+  const char* results;  // a result's strides: c contiguous, n as of PyTorch's rms_norm, x as of -x, s as of residual + x
   hipops_status (*call)(Arguments& a);
 };
 
@@ -108,11 +109,11 @@ const Op kOps[] = {
 };
 constexpr int kOpCount = sizeof kOps / sizeof *kOps;
 
-// ---- Where results lie
+// ---- The strides of results
 
 constexpr int kChannelsLast[] = {1, 3, 2, 0};
 
-// The strides of a tensor without gaps whose dimensions are, from the innermost, as in `order`.
+// Sets the strides of a tensor without gaps. `order` lists its dimensions from the innermost.
 void lay_out(const int64_t* shape, int rank, const int* order, int64_t* stride) {
   int64_t step = 1;
   for (int i = 0; i < rank; ++i) {
@@ -121,8 +122,8 @@ void lay_out(const int64_t* shape, int rank, const int* order, int64_t* stride) 
   }
 }
 
-// Whether t has these strides. Dimensions of one element do not count.
-bool lies_as(const hipops_tensor& t, const int64_t* stride) {
+// Ignores the strides of dimensions with one element.
+bool has_strides(const hipops_tensor& t, const int64_t* stride) {
   for (int d = 0; d < t.rank; ++d)
     if (t.shape[d] != 1 && t.stride[d] != stride[d]) return false;
   return true;
@@ -144,7 +145,8 @@ bool has_no_gaps(const hipops_tensor& t) {
   return true;
 }
 
-// Below 0 where dimension a is inside of b, above where b is inside of a, 0 where no tensor tells: by the first that does.
+// Below 0 if dimension a is inside of b, above 0 if b is inside of a. The first tensor with an answer decides; 0 if
+// none has.
 int compare(std::initializer_list<const hipops_tensor*> tensors, int a, int b) {
   for (const hipops_tensor* t : tensors) {
     if (t->stride[a] == 0 || t->stride[b] == 0) continue;
@@ -154,10 +156,11 @@ int compare(std::initializer_list<const hipops_tensor*> tensors, int a, int b) {
   return 0;
 }
 
-// Dimension i of channels_last, from the innermost: channels, then the last ones, and the first.
+// Dimension i of channels_last, from the innermost: channels, then the dimensions from the last to the third, then the
+// first.
 int channels_last_order(int rank, int i) { return i == 0 ? 1 : i == rank - 1 ? 0 : rank - i; }
 
-// Whether PyTorch suggests channels_last for what lies so (c10/core/MemoryFormat.h).
+// True if PyTorch suggests channels_last for a tensor with these strides (c10/core/MemoryFormat.h).
 bool suggests_channels_last(const int64_t* shape, int rank, const int64_t* stride) {
   if ((rank != 4 && rank != 5) || stride[1] == 0) return false;
   int64_t least = 0;
@@ -169,7 +172,7 @@ bool suggests_channels_last(const int64_t* shape, int rank, const int64_t* strid
   return true;
 }
 
-// The strides of what an elementwise op of PyTorch makes of tensors of one shape (ATen/TensorIterator.cpp).
+// The strides of the result of an elementwise op of PyTorch on tensors of one shape (ATen/TensorIterator.cpp).
 void elementwise_strides(std::initializer_list<const hipops_tensor*> tensors, int64_t* stride) {
   const hipops_tensor& first = **tensors.begin();
   const hipops_tensor dense = hipops_contiguous(nullptr, first.dtype, first.rank, first.shape);
@@ -177,8 +180,8 @@ void elementwise_strides(std::initializer_list<const hipops_tensor*> tensors, in
   if (first.rank == 4) lay_out(first.shape, 4, kChannelsLast, channels_last);
   bool all_dense = true, all_channels_last = first.rank == 4, all_same = true;
   for (const hipops_tensor* t : tensors) {
-    all_dense = all_dense && (lies_as(*t, dense.stride) || is_empty(*t));
-    all_channels_last = all_channels_last && lies_as(*t, channels_last);
+    all_dense = all_dense && (has_strides(*t, dense.stride) || is_empty(*t));
+    all_channels_last = all_channels_last && has_strides(*t, channels_last);
     all_same = all_same && !std::memcmp(t->stride, first.stride, first.rank * sizeof *stride);
   }
   const bool is_kept = all_same && has_no_gaps(first);
@@ -213,8 +216,8 @@ struct Call {
   Handle tensors[kMostTensors] = {}, outputs[kMostOutputs] = {};
   Arguments a = {};
   Place place = {};
-  bool lacks_memory = false;  // of PyTorch, for the last output
-  char refusal[512] = "";     // the library's words
+  bool lacks_memory = false;  // PyTorch could not allocate the last output
+  char refusal[512] = "";     // the library's message
 };
 
 thread_local char words_of_python[512];
@@ -225,7 +228,7 @@ bool refuse(Call& call, const char* words) {
   return false;
 }
 
-// False where PyTorch does not tell, or hipops has no such tensor.
+// False if PyTorch returns an error, or if hipops does not support the tensor.
 bool describe(Handle tensor, hipops_tensor* made, Place* place) {
   int64_t rank = 0, *shape = nullptr, *stride = nullptr;
   int32_t dtype = 0, layout = 0;
@@ -243,17 +246,17 @@ bool describe(Handle tensor, hipops_tensor* made, Place* place) {
   return known > 0;
 }
 
-// An output's shape and strides in a.out[i], and its memory.
+// Allocates output i and describes it in a.out[i].
 bool make_output(Call& call, int i) {
   hipops_tensor &y = call.a.out[i], &x = call.a.in[0], &other = call.a.in[1];
   y = hipops_contiguous(nullptr, x.dtype, x.rank, x.shape);
-  const bool are_alike = other.rank == x.rank && !std::memcmp(other.shape, x.shape, x.rank * sizeof *x.shape);
+  const bool same_shape = other.rank == x.rank && !std::memcmp(other.shape, x.shape, x.rank * sizeof *x.shape);
   if (call.op.results[i] == 'x') elementwise_strides({&x}, y.stride);
-  if (call.op.results[i] == 's' && are_alike) elementwise_strides({&other, &x}, y.stride);  // else the library refuses it
+  if (call.op.results[i] == 's' && same_shape) elementwise_strides({&other, &x}, y.stride);  // otherwise the library refuses the shapes
   if (call.op.results[i] == 'n') {
     int64_t normed[HIPOPS_MAX_RANK];
     std::memcpy(normed, x.stride, sizeof normed);
-    if (call.op.results[1] == 's' && are_alike) elementwise_strides({&other, &x}, normed);
+    if (call.op.results[1] == 's' && same_shape) elementwise_strides({&other, &x}, normed);
     int order[HIPOPS_MAX_RANK];
     for (int d = 0; d < y.rank; ++d) order[d] = channels_last_order(y.rank, d);
     if (suggests_channels_last(y.shape, y.rank, normed)) lay_out(y.shape, y.rank, order, y.stride);
@@ -273,7 +276,8 @@ bool choose_backend(Call& call) {
   return hipops_backend_in_use() == backend;
 }
 
-// False with a refusal, without memory, or, for Python to say what is wrong, with neither.
+// Returns false if the call failed. Then call.refusal or call.lacks_memory is set. If neither is, Python must find the
+// reason.
 bool run(Call& call) {
   for (int i = 0; i < kMostTensors; ++i) {
     Place place = {};
@@ -289,7 +293,7 @@ bool run(Call& call) {
   if (call.place.type == torch.cuda &&
       (torch.get_current_cuda_stream(call.place.index, &call.a.stream) || torch.get_current_device_index(&current) ||
        (current != call.place.index && torch.create_device_guard(call.place.index, &guard))))
-    return refuse(call, "PyTorch does not tell the current stream");
+    return refuse(call, "PyTorch did not return the current stream");
   bool is_done = true;
   for (int i = 0; call.op.results[i] && is_done; ++i) is_done = make_output(call, i);
   if (is_done && call.op.call(call.a)) is_done = refuse(call, hipops_last_error());
@@ -297,17 +301,18 @@ bool run(Call& call) {
   return is_done;
 }
 
-// Raises what PyTorch's own op raises where there is no memory for its results.
+// Raises the exception that PyTorch's own ops raise if there is no memory for results.
 void fail_as_pytorch(int64_t elements, hipops_dtype of, const Place& place) {
   if (!torch.aten_empty_strided) return;
   const int64_t step = 1;
   const AtenDevice device = {static_cast<int8_t>(place.type), static_cast<int8_t>(place.index)};
   const auto dtype = static_cast<int8_t>(torch.dtype[of]);
   AtenTensor made = torch.aten_empty_strided({&elements, 1}, {&step, 1}, dtype, std::nullopt, device, std::nullopt);
-  torch.delete_tensor_object(new void*(made.pointer));  // there was memory, after all
+  torch.delete_tensor_object(new void*(made.pointer));  // the second attempt succeeded
 }
 
-// The stack's tensors are this function's to delete; results replace them. PyTorch raises, once nothing is left to be freed.
+// Deletes the stack's tensors and replaces them by the results. An exception of PyTorch leaves the function, so
+// everything is freed before.
 void call(const Op& op, Value* stack) {
   Call call{op};
   int tensor = 0, flag = 0;
@@ -325,7 +330,7 @@ void call(const Op& op, Value* stack) {
     for (Handle h : call.tensors)
       if (h) torch.delete_tensor_object(h);
     for (int i = 0; op.kinds[i]; ++i)
-      if (op.kinds[i] == 't') std::free(reinterpret_cast<void*>(stack[i]));  // as PyTorch's operator new had it
+      if (op.kinds[i] == 't') std::free(reinterpret_cast<void*>(stack[i]));  // PyTorch's operator new uses malloc
   }
   if (is_done) {
     for (int i = 0; op.results[i]; ++i) stack[i] = reinterpret_cast<Value>(call.outputs[i]);
@@ -334,7 +339,7 @@ void call(const Op& op, Value* stack) {
   for (Handle h : call.outputs)
     if (h) torch.delete_tensor_object(h);
   if (call.lacks_memory) {
-    int64_t elements = 0;  // of the results that were made, too: they are freed by now
+    int64_t elements = 0;  // includes the results that were made: they are already freed
     for (int i = 0; i == 0 || call.outputs[i - 1]; ++i) elements += hipops::element_count(call.a.out[i]);
     fail_as_pytorch(elements, call.a.out[0].dtype, call.place);
     refuse(call, "PyTorch has no memory for the result");
@@ -342,8 +347,8 @@ void call(const Op& op, Value* stack) {
   if (!*call.refusal) {
     char name[64];
     std::snprintf(name, sizeof name, "hipops::_check_%s", op.name);
-    std::strcpy(words_of_python, "PyTorch does not tell what its tensors are");
-    torch.call_dispatcher(name, "", stack);  // it frees the stack's tensors
+    std::strcpy(words_of_python, "PyTorch did not describe its tensors");
+    torch.call_dispatcher(name, "", stack);  // frees the stack's tensors
     refuse(call, words_of_python);
   }
   torch.check(false, op.name, "hipops", 0, call.refusal);
@@ -403,8 +408,8 @@ bool find_torch(void* cpu, void* gpu) {
 
 }  // namespace
 
-// Registers the kernels of the ops above for the CPU and, where PyTorch has one, the GPU. 1: done; 0: this PyTorch lacks a
-// function that they need, and nothing was registered.
+// Registers the kernels of the ops above for the CPU and, if PyTorch supports one, the GPU. Returns 1 on success.
+// Returns 0, and registers nothing, if this PyTorch lacks a function that the kernels need.
 extern "C" __attribute__((visibility("default"))) int32_t hipops_torch_register(void) {
   void* cpu = dlopen("libtorch_cpu.so", RTLD_NOW | RTLD_NOLOAD);
   void* gpu = dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_NOLOAD);
@@ -412,19 +417,19 @@ extern "C" __attribute__((visibility("default"))) int32_t hipops_torch_register(
   if (!gpu) gpu = dlopen("libtorch_hip.so", RTLD_NOW | RTLD_NOLOAD);
   if (!cpu || !find_torch(cpu, gpu)) return 0;
   for (const char* key : {"CPU", "CUDA"}) {
-    void* library = nullptr;  // kept: its end would take the kernels away
+    void* library = nullptr;  // never destroyed: that would remove the kernels
     if (!std::strcmp(key, "CUDA") && !gpu) continue;
     if (torch.library_init_impl("hipops", key, "hipops", 0, &library) || !add(library)) return 0;
   }
   return 1;
 }
 
-// What hipops/torch/__init__.py's op _check_... found wrong with a call, for this thread's call that asked it.
+// Called by the op _check_... of hipops/torch/__init__.py with the error that it found in this thread's call.
 extern "C" __attribute__((visibility("default"))) void hipops_torch_say(const char* words) {
   std::snprintf(words_of_python, sizeof words_of_python, "%s", words);
 }
 
-// Calls of this thread end where their arguments are right, with HIPOPS_NO_DEVICE: for tensors without memory.
+// Makes calls of this thread return HIPOPS_NO_DEVICE after all checks have passed. For tensors without memory.
 extern "C" __attribute__((visibility("default"))) void hipops_torch_check_only(int32_t is_on) {
   hipops::check_only(is_on != 0);
 }

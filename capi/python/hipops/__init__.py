@@ -3,9 +3,9 @@
     import hipops, numpy
     y = hipops.rms_norm(x, weight, eps=1e-5)
 
-The first call chooses the backend, by where its arrays are; a process has one. A call launches on the stream and returns,
-as its array's library does. What is refused is a hipops.Error with the library's words, or a ValueError or TypeError where the
-arrays themselves are at fault; nothing was written then.
+The first call chooses the backend: the device of its arrays. A process has one backend. A call launches on the stream and
+returns, as calls of its array's library do. If the library refuses an argument, a call raises hipops.Error with the library's
+message. If an array cannot be passed, it raises ValueError or TypeError. Nothing was written then.
 """
 
 from ._abi import VERSION as __version__

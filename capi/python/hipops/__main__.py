@@ -14,7 +14,7 @@ TOOLS = ("parity", "info", "bench", "tune", "inspect", "fuzz")
 
 def main() -> int:
     words = sys.argv[1:]
-    usage = f"usage: python -m hipops {{{','.join(TOOLS)}}} [ARGUMENT...]    (TOOL --help says more)"
+    usage = f"usage: python -m hipops {{{','.join(TOOLS)}}} [ARGUMENT...]    (TOOL --help lists its options)"
     if words[:1] in (["--help"], ["-h"], ["--version"]):
         print(f"hipops {VERSION}" if words[0] == "--version" else usage)
         return 0
@@ -29,7 +29,7 @@ def main() -> int:
         os.environ.setdefault("HIPOPS_GOLDEN", list(golden.submodule_search_locations)[0])
     elif words[0] == "parity" and "HIPOPS_GOLDEN" not in os.environ and not {"--golden", "--help", "-h"} & {w.partition("=")[0] for w in words}:
         print(f"python -m hipops parity: the golden files are a wheel of their own: install hipops_golden-{VERSION}-py3-none-any.whl, "
-              "or say --golden DIR", file=sys.stderr)
+              "or pass --golden DIR", file=sys.stderr)
         return 2
     arguments = [os.fsencode(argument) for argument in ["hipops-" + words[0], *words[1:]]]
     sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""Arrays of other libraries as hipops_tensor: PyTorch's, NumPy's, and all that have __dlpack__ or __cuda_array_interface__."""
+"""Makes a hipops_tensor of another library's array: of PyTorch, NumPy, or with __dlpack__ or __cuda_array_interface__."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ DTYPES = {"float32": Dtype.F32, "float16": Dtype.F16, "bfloat16": Dtype.BF16, "f
           "int64": Dtype.I64, "uint64": Dtype.U64}
 EXPECTED = "expected one of: " + ", ".join(DTYPES)
 AN_ARRAY = "expected an array of NumPy, PyTorch or CuPy, or one with __dlpack__ or __cuda_array_interface__"
-# DLPack's devices; of memory that the host and a GPU share, the GPU.
+# DLPack's devices. Memory that the host and a GPU share counts as the GPU's.
 DEVICES = {1: Backend.CPU, 2: Backend.CUDA, 3: Backend.CUDA, 13: Backend.CUDA, 10: Backend.HIP, 11: Backend.HIP}
 DLPACK_MAJOR = 1
 DLPACK_KINDS = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 5: "complex", 6: "bool"}
-# Libraries whose arrays may always be written, though their capsules from before DLPack 1.0 cannot say so; and never.
+# Libraries whose arrays are always writable, although a capsule from before DLPack 1.0 has no such flag; and never
+# writable.
 WRITABLE, IMMUTABLE = ("cupy", "paddle", "warp"), ("jax", "jaxlib")
 TYPESTRS = {f"{kind}{size}": f"{word}{8 * size}" for kind, word in (("f", "float"), ("i", "int"), ("u", "uint"), ("c", "complex"))
             for size in (1, 2, 4, 8, 16)}
@@ -28,10 +29,10 @@ TYPESTRS = {f"{kind}{size}": f"{word}{8 * size}" for kind, word in (("f", "float
 class View(NamedTuple):
     tensor: Tensor
     backend: Backend
-    device: int | None  # None where the array does not say
-    read_only: str | None  # why it must not be written, in words that go on after its name
-    owner: Any  # of the memory, for as long as the call takes
-    stream: int | None = None  # on which the array's library may still work on it, where that is the caller's to wait for
+    device: int | None  # None if the array does not report it.
+    read_only: str | None  # The reason, as the predicate of a sentence, or None.
+    owner: Any  # Keeps the memory alive during the call.
+    stream: int | None = None  # The array's library may still write on this stream: the call must wait for it.
 
 
 class DLTensor(Structure):
@@ -97,9 +98,9 @@ def of_torch(array: Any) -> View:
     else:
         raise ValueError(f"is on {device}, expected cpu or cuda")
     if torch.is_grad_enabled() and array.requires_grad:
-        raise ValueError("wants a gradient, and hipops has no backward pass: call it under torch.inference_mode() or no_grad()")
+        raise ValueError("requires a gradient, and hipops has no backward pass: call it under torch.inference_mode() or no_grad()")
     if array.is_neg():
-        raise ValueError("is a lazy negation, expected one that is done (resolve_neg)")
+        raise ValueError("is a lazy negation, expected a plain tensor (resolve_neg)")
     return View(tensor(array.data_ptr(), dtype, array.shape, array.stride()), backend, device.index or 0, None, array)
 
 
@@ -107,7 +108,7 @@ def of_numpy(array: Any) -> View:
     if isinstance(array, sys.modules["numpy"].ma.MaskedArray):
         raise ValueError("is a masked array, expected a plain one")
     if not array.dtype.isnative:
-        raise ValueError(f"is of {array.dtype.str}, expected this machine's order of bytes")
+        raise ValueError(f"is of {array.dtype.str}, expected this machine's byte order")
     dtype = dtype_of(array.dtype.name)
     made = tensor(array.ctypes.data, dtype, array.shape, in_elements(array.strides, array.itemsize))
     return View(made, Backend.CPU, 0, None if array.flags.writeable else "is read-only, as its flags.writeable says", array)
@@ -115,11 +116,11 @@ def of_numpy(array: Any) -> View:
 
 def capsule_of(array: Any, backend: Backend, stream: int | None) -> Any:
     asked: dict[str, Any] = {}
-    if backend != Backend.CPU:  # the producer's work is ordered before what comes on this stream; CUDA's default is 1
+    if backend != Backend.CPU:  # the producer's work precedes later work on this stream; CUDA's default is 1
         asked["stream"] = stream or (1 if backend == Backend.CUDA else 0)
     try:
         return array.__dlpack__(max_version=(DLPACK_MAJOR, 0), **asked)
-    except TypeError:  # from before DLPack 1.0
+    except TypeError:  # a library from before DLPack 1.0
         return array.__dlpack__(**asked)
 
 
@@ -127,7 +128,7 @@ def dlpack_read_only(array: Any, flags: int | None) -> str | None:
     library = type(array).__module__.partition(".")[0]
     if library in IMMUTABLE:
         return f"is an array of {library}, which never changes"
-    if flags is None:  # NumPy, too, takes such a capsule as read-only
+    if flags is None:  # NumPy treats such a capsule as read-only, too
         return None if library in WRITABLE else f"may be read-only, as {library}'s DLPack capsule from before 1.0 does not say"
     if flags & 2:
         return "comes as a copy from __dlpack__"
@@ -152,7 +153,7 @@ def of_dlpack(array: Any, stream: int | None) -> View:
     address, flags = capsule_pointer(capsule, name), None
     if name == b"dltensor_versioned":
         managed = ctypes.cast(address, POINTER(DLManagedTensorVersioned)).contents
-        if managed.major > DLPACK_MAJOR:  # what follows the version may be anything
+        if managed.major > DLPACK_MAJOR:  # the layout after the version is unknown
             raise ValueError(f"is of DLPack {managed.major}.{managed.minor}, expected {DLPACK_MAJOR}.x or earlier")
         plain, flags = managed.tensor, managed.flags
     else:
@@ -182,7 +183,7 @@ def of_cuda_array_interface(array: Any) -> View:
     if mask is not None:
         raise ValueError("has a mask, expected none")
     if typestr[:1] == ">":
-        raise ValueError(f"is of {typestr}, expected this machine's order of bytes")
+        raise ValueError(f"is of {typestr}, expected this machine's byte order")
     if stream is not None and (type(stream) is not int or stream < 1):
         raise ValueError(f"has the stream {stream!r} in its __cuda_array_interface__, "
                          "expected None, 1 (legacy default), 2 (per-thread default) or an address")
@@ -203,7 +204,7 @@ def is_numpy(array: Any) -> bool:
 
 
 def view(array: Any, stream: int | None) -> View:
-    """The array as a tensor. What cannot be one is a ValueError, whose text goes on after the argument's name."""
+    """The array as a tensor. If that is impossible, raises an error whose text is the predicate of a sentence about the argument."""
     if is_torch(array):
         return of_torch(array)
     if is_numpy(array):
@@ -216,7 +217,7 @@ def view(array: Any, stream: int | None) -> View:
 
 
 def empty(like: Any, shape: Any = None) -> Any:
-    """An array of `like`'s library, device and dtype, and of its shape, or of `shape`; None of a library that is not known."""
+    """A new array of `like`'s library, device and dtype, of its shape or of `shape`. None if the library is unknown."""
     module = type(like).__module__.partition(".")[0]
     if is_torch(like):
         torch = sys.modules["torch"]
@@ -228,13 +229,13 @@ def empty(like: Any, shape: Any = None) -> Any:
 
 
 def written(array: Any) -> None:
-    """Tells PyTorch that a tensor has changed, so that autograd does not use it as what it was."""
+    """Increments a tensor's version in PyTorch, so that autograd does not use its old value."""
     if is_torch(array) and not array.is_inference():
         sys.modules["torch"].autograd.graph.increment_version(array)
 
 
 def used_on(array: Any, stream: int | None) -> None:
-    """PyTorch is not to use the memory for anything else before this stream, which may not be its current one, is past the call."""
+    """Keeps PyTorch from reusing the memory before this stream, which may not be PyTorch's current stream, has finished the call."""
     if is_torch(array) and array.device.type == "cuda":
         torch = sys.modules["torch"]
         array.record_stream(torch.cuda.ExternalStream(stream or 0, array.device))
@@ -252,7 +253,7 @@ def workspace(like: Any, size: int) -> Any:
 
 
 def current_stream(like: Any) -> int | None:
-    """The stream that `like`'s library works on now; None is the runtime's default stream."""
+    """The current stream of `like`'s library. None means the runtime's default stream."""
     if is_torch(like) and like.device.type == "cuda":
         return int(sys.modules["torch"].cuda.current_stream(like.device).cuda_stream)
     if type(like).__module__.partition(".")[0] == "cupy":
@@ -261,7 +262,7 @@ def current_stream(like: Any) -> int | None:
 
 
 def on_device(like: Any, device: int | None) -> Any:
-    """A context in which `like`'s device is the thread's current one."""
+    """A context that makes `like`'s device the thread's current device."""
     if is_torch(like) and like.device.type == "cuda":
         return sys.modules["torch"].cuda.device(device)
     if type(like).__module__.partition(".")[0] == "cupy":

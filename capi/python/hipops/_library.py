@@ -1,4 +1,4 @@
-"""libhipops.so, opened when this module is imported, which does nothing but open it."""
+"""Opens libhipops.so when this module is imported. Opening the library has no other effect."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ._abi import FUNCTIONS, VERSION, Backend, Status
 
 
 class Error(RuntimeError):
-    """What the library refused, in its words. `status` is a hipops.Status, `runtime_error` the GPU runtime's own code, or 0."""
+    """A call that the library refused, with its message. `status` is a hipops.Status, `runtime_error` the GPU runtime's code or 0."""
 
     def __init__(self, message: str, status: Status = Status.INVALID_ARGUMENT, runtime_error: int = 0):
         super().__init__(message)
@@ -45,7 +45,7 @@ def check(status: int) -> None:
 
 
 def init(backend: Backend | str = Backend.AUTO) -> None:
-    """Chooses the backend of this process. Without it the first call does: by HIPOPS_BACKEND, or else its arrays' device."""
+    """Chooses the backend of this process. Otherwise the first call chooses it: by HIPOPS_BACKEND, or by its arrays' device."""
     names = {b.name.lower(): b for b in Backend}
     if isinstance(backend, bool) or not isinstance(backend, (str, int)):
         raise TypeError(f"init: backend is {backend!r}, expected one of: {', '.join(names)}")
@@ -59,7 +59,7 @@ def backend_in_use() -> Backend:
 
 
 def prepare(op: str | None = None) -> None:
-    """Loads an op's kernels, or those of all, for the current device, so that no later call has to."""
+    """Loads the kernels of `op`, or of all ops, for the current device, so that no later call has to load them."""
     if not isinstance(op, (str, type(None))):
         raise TypeError(f"prepare: op is {op!r}, expected an op's name or None")
     check(LIBRARY.hipops_prepare(op.encode(errors="replace") if op is not None else None))

@@ -1,4 +1,4 @@
-"""The ops, in PyTorch's names and order of arguments."""
+"""The ops, with PyTorch's names and order of arguments."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ._library import LIBRARY, Error, backend_in_use, check, init
 Rule = Literal["pytorch", "candle", "exact"]
 OUTPUTS = ("y", "residual_out")
 MEMORY = ("workspace", "report")
-# What an argument of hipops.h is called here, where that is another name.
+# The names of arguments that differ from hipops.h.
 NAMES = {("scatter", "x"): "src", ("scatter_add", "x"): "src", ("index_add", "x"): "source"}
 
 
 class Plan:
-    """A tensor in a call that is only checked (hipops_torch_check_only), at an address that none of its others is near."""
+    """A tensor in a call that is only checked (hipops_torch_check_only). Its address is far from the other tensors' addresses."""
 
     read_only = stream = None
     _places = itertools.count()
@@ -37,20 +37,20 @@ class Plan:
 
 
 def is_dual(tensor: Any) -> bool:
-    """Whether a tensor of PyTorch has a forward-mode derivative, which no_grad does not turn off."""
+    """True if a tensor of PyTorch has a forward-mode derivative. no_grad does not disable these."""
     torch = sys.modules["torch"]
     forward = torch.autograd.forward_ad
     if forward._current_level < 0 or not torch._C._is_fwd_grad_enabled() or tensor.is_inference():
         return False
     if torch._C._dispatch_tls_local_exclude_set().has(torch._C.DispatchKey.AutogradFunctionality):
-        return False  # within an op, which has looked
+        return False  # inside an op, which has already checked
     return forward.unpack_dual(tensor).tangent is not None
 
 
 def _stream_of(op: str, stream: Any, like: Any) -> int | None:
     if stream is None:
         return _arrays.current_stream(like)
-    for name in ("cuda_stream", "ptr"):  # PyTorch's, CuPy's
+    for name in ("cuda_stream", "ptr"):  # the attributes of PyTorch and CuPy
         if hasattr(stream, name):
             return int(getattr(stream, name))
     try:
@@ -77,13 +77,14 @@ def _views(op: str, arguments: dict[str, Any], stream: int | None) -> dict[str, 
     op = op.replace("_workspace_bytes", "")
     torch = sys.modules.get("torch")
     may_be_dual = torch is not None and torch.autograd.forward_ad._current_level >= 0
-    for name in sorted(arguments, key=lambda name: (name != first, name in OUTPUTS)):  # a mistake is told of what was given
+    # x is first and outputs are last, so that an error names an array that the caller passed.
+    for name in sorted(arguments, key=lambda name: (name != first, name in OUTPUTS)):
         argument = arguments[name]
         if argument is None or not (name in MEMORY or FUNCTIONS["hipops_" + in_header][1][name] is TensorPointer):
             continue
         shown = NAMES.get((op, name), name)
         if may_be_dual and _arrays.is_torch(argument) and is_dual(argument):
-            raise ValueError(f"{op}: {shown} has a forward-mode derivative, and hipops passes none on: call it under "
+            raise ValueError(f"{op}: {shown} has a forward-mode derivative, which hipops does not propagate: call it under "
                              "torch.inference_mode(), or on its primal (torch.autograd.forward_ad.unpack_dual)")
         made: Any = argument if isinstance(argument, Plan) else _view(op, shown, argument, stream)
         if name in OUTPUTS + MEMORY and made.read_only:
@@ -140,7 +141,7 @@ def _number(op: str, name: str, kind: Any, value: Any) -> Any:
 
 
 def _call(op: str, like: Any, stream: Any, **arguments: Any) -> None:
-    """The function hipops_`op`, whose arguments are given by their names in hipops.h, but for the stream."""
+    """Calls the function hipops_`op`. `arguments` have their names in hipops.h. `stream` is an object or an address."""
     function = getattr(LIBRARY, "hipops_" + op)
     address = _stream_of(op, stream, like)
     views = _views(op, arguments, address)
@@ -162,7 +163,7 @@ def _call(op: str, like: Any, stream: Any, **arguments: Any) -> None:
     others = {v.stream: name for name, v in views.items() if v.stream and v.stream != own and "stream" in names}
     with _arrays.on_device(like, views["x"].device) or contextlib.nullcontext():
         if others:
-            LIBRARY.hipops_prepare(op.encode())  # gives a thread that has no context one; what it refuses, the call will
+            LIBRARY.hipops_prepare(op.encode())  # creates a context if the thread has none; the call reports errors
         for other, name in others.items():
             _streams.order(f"{op}: {NAMES.get((op, name), name)}'s", first=other, then=own)
         check(function(*values))
@@ -178,7 +179,7 @@ def _call(op: str, like: Any, stream: Any, **arguments: Any) -> None:
 def _shape(op: str, name: str, array: Any) -> tuple[int, ...]:
     try:
         return tuple(array.shape)
-    except Exception:  # as pyarrow's have none
+    except Exception:  # arrays of pyarrow have no shape
         made = _view(op, name, array).tensor
         return tuple(made.shape[:made.rank])
 
@@ -207,9 +208,9 @@ def _result(op: str, out: Any, x: Any, shape: Any = None) -> Any:
         _view(op, "x", x)
         raise ValueError(f"{op}: out is None, and none of shape {shape} can be made: {reason}") from reason
     if made is None:
-        _view(op, "x", x)  # or it says what is wrong
+        _view(op, "x", x)  # raises a better error if x is no array
         raise TypeError(f"{op}: out is None, expected an array for the result: x is a {_arrays.type_of(x)}, "
-                        "and hipops makes arrays of NumPy, PyTorch and CuPy alone")
+                        "and hipops makes only arrays of NumPy, PyTorch and CuPy")
     return made
 
 
@@ -228,8 +229,8 @@ def layer_norm(x: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5, 
 
 def rms_norm(x: Any, weight: Any = None, eps: float = 1e-5, weight_plus_one: bool = False, round_before_weight: bool = False, *,
              out: Any = None, stream: Any = None) -> Any:
-    """x / sqrt(mean(x^2) + eps) * weight, over the last dimension. weight_plus_one: 1 + weight in weight's place (Gemma's);
-    round_before_weight: what is normalized is rounded to x's dtype, and the product again (Llama's in transformers)."""
+    """x / sqrt(mean(x^2) + eps) * weight, over the last dimension. weight_plus_one: 1 + weight replaces weight, as in
+    Gemma. round_before_weight: the normalized x is rounded to x's dtype, and the product again, as in Llama of transformers."""
     y = _result("rms_norm", out, x)
     flags = _flags("rms_norm", weight_plus_one=weight_plus_one, round_before_weight=round_before_weight)
     _call("rms_norm", x, stream, y=y, x=x, weight=weight, eps=eps, flags=flags)
@@ -239,7 +240,7 @@ def rms_norm(x: Any, weight: Any = None, eps: float = 1e-5, weight_plus_one: boo
 def fused_add_rms_norm(x: Any, residual: Any, weight: Any = None, eps: float = 1e-5, round_sum: bool = False,
                        weight_plus_one: bool = False, round_before_weight: bool = False, *, out: Any = None,
                        residual_out: Any = None, stream: Any = None) -> tuple[Any, Any]:
-    """The rms_norm of h = x + residual, and h. round_sum: the norm is of h as it is rounded to its dtype."""
+    """The rms_norm of h = x + residual, and h. round_sum: h is first rounded to its dtype."""
     y, h = _result("fused_add_rms_norm", out, x), _result("fused_add_rms_norm", residual_out, x)
     flags = _flags("fused_add_rms_norm", round_sum=round_sum, weight_plus_one=weight_plus_one,
                    round_before_weight=round_before_weight)
@@ -248,7 +249,7 @@ def fused_add_rms_norm(x: Any, residual: Any, weight: Any = None, eps: float = 1
 
 
 def softmax(x: Any, *, out: Any = None, stream: Any = None) -> Any:
-    """Over the last dimension."""
+    """exp(x - max(x)) / sum(exp(x - max(x))), over the last dimension."""
     y = _result("softmax", out, x)
     _call("softmax", x, stream, y=y, x=x)
     return y
@@ -266,12 +267,12 @@ def rope(x: Any, cos: Any, sin: Any, positions: Any = None, *, out: Any = None, 
 
 
 def rope_i(x: Any, cos: Any, sin: Any, positions: Any = None, *, out: Any = None, stream: Any = None) -> Any:
-    """As rope; pair k is elements 2k and 2k + 1 (GPT-J)."""
+    """Like rope, but pair k is elements 2k and 2k + 1 (GPT-J)."""
     return _rope("rope_i", x, cos, sin, positions, out, stream)
 
 
 def rope_thd(x: Any, cos: Any, sin: Any, positions: Any = None, *, out: Any = None, stream: Any = None) -> Any:
-    """As rope, of x [b, t, h, d]."""
+    """Like rope, but x is [b, t, h, d]."""
     return _rope("rope_thd", x, cos, sin, positions, out, stream)
 
 
@@ -286,7 +287,7 @@ def index_select(x: Any, dim: int, index: Any, *, out: Any = None, report: Any =
     """y[i, j] = x[index[i], j] for dim 0. An index out of range gives 0, and is counted in the report."""
     dim = _dim("index_select", dim, x)
     shape, count = list(_shape("index_select", "x", x)), _shape("index_select", "index", index)
-    if len(count) == 1 and dim in range(len(shape)):  # else the library says what is wrong
+    if len(count) == 1 and dim in range(len(shape)):  # otherwise the library reports the error
         shape[dim], = count
     y = _result("index_select", out, x, shape)
     _call("index_select", x, stream, y=y, x=x, index=index, dim=dim, report=report)
@@ -307,7 +308,7 @@ def _with_workspace(op: str, y: Any, dim: int, workspace: Any, stream: Any, repo
 
 def scatter_(y: Any, dim: int, index: Any, src: Any, deterministic: bool = False, *, workspace: Any = None, report: Any = None,
              stream: Any = None) -> Any:
-    """y[index[i, j], j] = src[i, j] for dim 0, in place. deterministic: where an index repeats, the last source is kept."""
+    """y[index[i, j], j] = src[i, j] for dim 0, in place. deterministic: if an index repeats, y gets its last source."""
     flags = _flags("scatter", deterministic=deterministic)
     return _with_workspace("scatter", y, dim, workspace, stream, report, x=src, index=index, flags=flags)
 
@@ -356,7 +357,7 @@ def upsample_nearest2d(x: Any, output_size: tuple[int, int], scale_h: float | No
 
 
 def strided_copy(x: Any, *, out: Any = None, stream: Any = None) -> Any:
-    """A copy of x; without `out` a contiguous one."""
+    """A copy of x. Without `out` the copy is contiguous."""
     y = _result("strided_copy", out, x, _shape("strided_copy", "x", x))
     _call("strided_copy", x, stream, y=y, x=x)
     return y

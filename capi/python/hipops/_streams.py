@@ -1,4 +1,4 @@
-"""CUDA's streams in order, by the driver's library that the process has loaded already."""
+"""Orders CUDA streams with the driver's library, which the process has already loaded."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ctypes import byref, c_char_p, c_uint, c_void_p
 from ._abi import Status
 from ._library import Error
 
-LEGACY = 1  # the default stream's handle, where NULL is not allowed
+LEGACY = 1  # the handle of the default stream where NULL is not allowed
 WITHOUT_TIMING = 2
 
 
@@ -29,7 +29,7 @@ def _check(whose: str, function: str, code: int) -> None:
 
 
 def order(whose: str, first: int, then: int) -> None:
-    """The stream `then` waits for what `first` has now. The host does not wait. Captured streams carry the order into their graph."""
+    """The stream `then` waits for the work that is on `first` now. The host does not wait. A captured stream records the order."""
     event, cuda = c_void_p(), _cuda()
     _check(whose, "cuEventCreate", cuda.cuEventCreate(byref(event), c_uint(WITHOUT_TIMING)))
     try:
