@@ -1,4 +1,4 @@
-//! hipops' kernels as custom ops of [candle](candle_core): on candle's own storages, with any strides.
+//! hipops' kernels as custom ops of [candle](candle_core), on candle's own storages, with any strides.
 //!
 //! ```
 //! use candle_core::{Device, Tensor};
@@ -11,24 +11,26 @@
 //! # Ok::<(), candle_core::Error>(())
 //! ```
 //!
-//! **Written against the API of candle-core 0.11.0, and not compiled with candle-core by the tests of hipops**, which have no network.
-//! `cargo test` in this crate's folder compiles it, and compares each op on candle's CPU device with plain loops.
+//! **This crate is written for the API of candle-core 0.11.0. The tests of hipops do not compile it with candle-core**, because
+//! they have no network. `cargo test` in this crate's folder compiles it, and compares each op on candle's CPU device with plain
+//! loops.
 //!
-//! **Views** are passed on with their strides and offset: nothing is made contiguous. A result is contiguous, of the first tensor's
-//! dtype. bf16 and f16 are candle's.
+//! **Views** are passed with their strides and offset; nothing is made contiguous. A result is contiguous and has the first
+//! tensor's dtype. bf16 and f16 are candle's types.
 //!
-//! **Backends.** A process has one backend of hipops. A tensor on [`Device::Cpu`](candle_core::Device::Cpu) takes hipops' CPU backend,
-//! one on a CUDA device (feature `cuda`) the CUDA backend, on the device's stream; the first op chooses, unless `hipops::init` did.
-//! From then on ops on the other device's tensors are errors, with hipops' words. candle has no HIP device.
+//! **Backends.** A process has one backend of hipops. A tensor on [`Device::Cpu`](candle_core::Device::Cpu) uses hipops' CPU
+//! backend. A tensor on a CUDA device (feature `cuda`) uses the CUDA backend, on the device's stream. The first op chooses the
+//! backend, unless `hipops::init` did. After that an op on a tensor of another device returns an error with hipops' message. candle
+//! has no HIP device.
 //!
-//! **Errors** are candle's, with the message of hipops, as `rms_norm: weight.shape[0] is 3, expected 4 (x.shape[1])`.
+//! **Errors** are candle's, with hipops' message, for example `rms_norm: weight.shape[0] is 3, expected 4 (x.shape[1])`.
 //!
-//! **Gradients** are not supported: with `apply_op1` and the like, the backward pass is candle's error for that.
+//! **Gradients** are not supported. With `apply_op1`, `apply_op2` and `apply_op3` the backward pass returns candle's error.
 //!
-//! **In place**, with `inplace_op1` and the like, the first tensor is overwritten, and with it each tensor that shares its storage.
-//! candle locks that storage, so no other tensor of the call may share it.
+//! **In place**: `inplace_op1`, `inplace_op2` and `inplace_op3` overwrite the first tensor, and each tensor that shares its
+//! storage. candle locks that storage, so no other tensor of the call may share it.
 //!
-//! Names, formulas and dtypes are those of `hipops.h`. An index that is out of range is no error, but does as `hipops.h` says.
+//! `hipops.h` defines names, formulas and dtypes. An index that is out of range is no error: `hipops.h` describes the result.
 #![deny(missing_docs)]
 
 use candle_core::backend::BackendDevice;
@@ -47,17 +49,17 @@ use memory::{Call, Memory};
 
 trait Op {
     fn name(&self) -> &'static str;
-    /// Their names in hipops.h; the last ones may be missing.
+    /// The inputs' names in hipops.h. The last inputs may be missing.
     fn inputs(&self) -> &'static [&'static str];
-    /// Whether y begins as a copy of the first input, to which is added.
+    /// True if y starts as a copy of the first input, and the op adds to it.
     fn adds(&self) -> bool {
         false
     }
-    /// y's. Of inputs that hipops refuses it may be any.
+    /// y's shape. It may be any shape if hipops refuses the inputs.
     fn shape(&self, inputs: &[&Layout]) -> Shape {
         inputs[0].shape().clone()
     }
-    /// An input more than candle's custom ops have.
+    /// An additional input that candle's custom ops cannot pass.
     fn more(&self) -> Option<(&'static str, &Tensor)> {
         None
     }
@@ -71,7 +73,7 @@ fn forward<S: Memory>(op: &impl Op, inputs: &[Part<'_, S>]) -> Result<(S, Shape)
     let call = Call { name: op.name(), device, queue: &queue };
     let layouts: Vec<&Layout> = inputs.iter().map(|input| input.1).collect();
     let layout = Layout::contiguous(op.shape(&layouts));
-    // SAFETY: hipops writes each element; where it fails, nobody gets to read them.
+    // SAFETY: hipops writes each element. If it fails, the memory is dropped unread.
     let mut memory = unsafe { S::alloc(device, layout.shape(), inputs[0].0.dtype()) }?;
     with_views(op, &call, 0, inputs, |views| {
         let y = call.output("y", &mut memory, &layout)?;
@@ -93,7 +95,7 @@ fn in_place<S: Memory>(op: &impl Op, first: &mut S, layout: &Layout, others: &[P
     })
 }
 
-// With the views of the op's inputs from number `from` on, and of the one that candle does not pass.
+// Calls `launch` with views of the op's inputs from number `from` on, and of the additional input.
 fn with_views<S: Memory>(
     op: &impl Op,
     call: &Call<'_, S>,
@@ -144,10 +146,10 @@ macro_rules! in_place_op {
     };
 }
 
-/// `hipops_rms_norm`: `CustomOp1` of x, `CustomOp2` of x and weight; in place in x, too.
+/// `hipops_rms_norm`: `CustomOp1` of x, `CustomOp2` of x and weight. Works in place in x, too.
 #[derive(Clone, Copy, Debug)]
 pub struct RmsNorm {
-    /// What is added to the mean of the squares.
+    /// Is added to the mean of the squares.
     pub eps: f64,
     /// 0, or [`HIPOPS_WEIGHT_PLUS_ONE`], [`HIPOPS_ROUND_BEFORE_WEIGHT`], or both.
     pub flags: u32,
@@ -168,10 +170,11 @@ custom_op!(CustomOp2 for RmsNorm, s1 l1, s2 l2);
 in_place_op!(InplaceOp1 for RmsNorm, s1 l1);
 in_place_op!(InplaceOp2 for RmsNorm, s1 l1, s2 l2);
 
-/// `hipops_layer_norm`: `CustomOp1` of x, `CustomOp2` of x and weight, `CustomOp3` of x, weight and bias; in place in x, too.
+/// `hipops_layer_norm`: `CustomOp1` of x, `CustomOp2` of x and weight, `CustomOp3` of x, weight and bias. Works in place in
+/// x, too.
 #[derive(Clone, Copy, Debug)]
 pub struct LayerNorm {
-    /// What is added to the variance.
+    /// Is added to the variance.
     pub eps: f64,
 }
 impl Op for LayerNorm {
@@ -192,7 +195,7 @@ in_place_op!(InplaceOp1 for LayerNorm, s1 l1);
 in_place_op!(InplaceOp2 for LayerNorm, s1 l1, s2 l2);
 in_place_op!(InplaceOp3 for LayerNorm, s1 l1, s2 l2, s3 l3);
 
-/// `hipops_softmax`, of the last dimension: `CustomOp1` of x; in place, too.
+/// `hipops_softmax`, over the last dimension: `CustomOp1` of x. Works in place, too.
 #[derive(Clone, Copy, Debug)]
 pub struct Softmax;
 impl Op for Softmax {
@@ -214,7 +217,7 @@ macro_rules! rope {
         #[doc = $doc]
         #[derive(Clone, Debug, Default)]
         pub struct $op {
-            /// Each token's row of cos and sin, i32 or i64, on x's device; else token t has row t.
+            /// Each token's row of cos and sin, i32 or i64, on x's device. Without it token t has row t.
             pub positions: Option<Tensor>,
         }
         impl Op for $op {
@@ -254,7 +257,7 @@ rope!(
     "`hipops_rope_thd`, of halves of x's rows, x being \\[b, t, h, d\\]: `CustomOp3` of x, cos and sin; in place in x, too."
 );
 
-// One that hipops refuses where it does not fit.
+// A dimension that is too large becomes one that hipops refuses.
 fn dimension(dim: usize) -> i32 {
     i32::try_from(dim).unwrap_or(i32::MAX)
 }
@@ -262,7 +265,7 @@ fn dimension(dim: usize) -> i32 {
 /// `hipops_index_select`: `CustomOp2` of x and a 1-D index.
 #[derive(Clone, Copy, Debug)]
 pub struct IndexSelect {
-    /// The dimension that the index is along.
+    /// The dimension along which the index selects.
     pub dim: usize,
 }
 impl Op for IndexSelect {
@@ -288,7 +291,7 @@ custom_op!(CustomOp2 for IndexSelect, s1 l1, s2 l2);
 /// `hipops_gather`: `CustomOp2` of x and index.
 #[derive(Clone, Copy, Debug)]
 pub struct Gather {
-    /// The dimension that the index is along.
+    /// The dimension along which the index selects.
     pub dim: usize,
 }
 impl Op for Gather {
@@ -307,11 +310,11 @@ impl Op for Gather {
 }
 custom_op!(CustomOp2 for Gather, s1 l1, s2 l2);
 
-/// `hipops_index_add`: `CustomOp3` of y, a 1-D index and x, whose result is y with x added; in place in y, too. The order is that of
-/// candle's `index_add`.
+/// `hipops_index_add`: `CustomOp3` of y, a 1-D index and x. The result is y with x added. Works in place in y, too. The arguments
+/// have the order of candle's `index_add`.
 #[derive(Clone, Copy, Debug)]
 pub struct IndexAdd {
-    /// The dimension that the index is along.
+    /// The dimension along which the index selects.
     pub dim: usize,
 }
 impl Op for IndexAdd {
@@ -333,11 +336,11 @@ impl Op for IndexAdd {
 custom_op!(CustomOp3 for IndexAdd, s1 l1, s2 l2, s3 l3);
 in_place_op!(InplaceOp3 for IndexAdd, s1 l1, s2 l2, s3 l3);
 
-/// `hipops_scatter_add`: `CustomOp3` of y, index and x, whose result is y with x added; in place in y, too. The order is that of
-/// candle's `scatter_add`.
+/// `hipops_scatter_add`: `CustomOp3` of y, index and x. The result is y with x added. Works in place in y, too. The arguments have
+/// the order of candle's `scatter_add`.
 #[derive(Clone, Copy, Debug)]
 pub struct ScatterAdd {
-    /// The dimension that the index is along.
+    /// The dimension along which the index selects.
     pub dim: usize,
     /// 0, or [`HIPOPS_DETERMINISTIC`].
     pub flags: u32,
@@ -366,11 +369,11 @@ in_place_op!(InplaceOp3 for ScatterAdd, s1 l1, s2 l2, s3 l3);
 /// `hipops_upsample_nearest2d`: `CustomOp1` of x, which is \[n, c, h, w\].
 #[derive(Clone, Copy, Debug)]
 pub struct UpsampleNearest2d {
-    /// The result's.
+    /// The result's height.
     pub height: usize,
-    /// The result's.
+    /// The result's width.
     pub width: usize,
-    /// Which element of x an element of the result is; [`Nearest::Candle`] does as candle's `upsample_nearest2d`.
+    /// The rule that selects elements of x. [`Nearest::Candle`] is the rule of candle's `upsample_nearest2d`.
     pub rule: Nearest,
 }
 impl Op for UpsampleNearest2d {

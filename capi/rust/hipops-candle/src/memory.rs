@@ -1,36 +1,36 @@
-//! candle's storages as hipops' views.
+//! Makes hipops' views of candle's storages.
 use candle_core::backend::{BackendDevice, BackendStorage};
 use candle_core::cpu_backend::CpuDevice;
 use candle_core::{CpuStorage, DType, Error, Layout, Result, Shape, Storage};
 use hipops::{Backend, Stream, View, ViewMut, Workspace};
 
-/// A storage in the memory of a backend that hipops has.
+/// A storage in the memory of a backend that hipops supports.
 pub trait Memory: BackendStorage {
-    /// What calls are put on.
+    /// The queue of the calls.
     type Queue;
-    /// What is kept until a call that uses the storage is made.
+    /// A guard that lives until a call that uses the storage is launched.
     type Held<'a>
     where
         Self: 'a;
 
-    /// The device's queue, and its backend chosen.
+    /// The device's queue. Also chooses the backend.
     fn queue(&self) -> Result<Self::Queue>;
-    /// hipops' word for it.
+    /// The queue as hipops' stream.
     fn stream(queue: &Self::Queue) -> Stream;
-    /// Memory of a device.
+    /// Allocates memory of a device.
     ///
     /// # Safety
     /// Each element is written before it is read.
     unsafe fn alloc(device: &Self::Device, shape: &Shape, dtype: DType) -> Result<Self>;
     /// The storage of a tensor, if it is of this kind.
     fn of(storage: &Storage) -> Option<&Self>;
-    /// The first element, to read from, and how many there are: 0 of a dtype that hipops lacks.
+    /// The first element, for reading, and the number of elements, which is 0 for a dtype that hipops lacks.
     fn read<'a>(&'a self, queue: &'a Self::Queue) -> (*const u8, usize, Self::Held<'a>);
-    /// The same, to write to.
+    /// The same for writing.
     fn write<'a>(&'a mut self, queue: &'a Self::Queue) -> (*mut u8, usize, Self::Held<'a>);
 }
 
-// The variants whose elements hipops knows; what is said of them is said of the others at the end.
+// Evaluates `$known` for the variants whose elements hipops supports, and `$unknown` for the others.
 macro_rules! elements {
     ($storage:expr, $kind:ident, $memory:ident => $known:expr, $unknown:expr) => {
         match $storage {
@@ -59,7 +59,7 @@ impl Memory for CpuStorage {
         Stream::DEFAULT
     }
     unsafe fn alloc(device: &CpuDevice, shape: &Shape, dtype: DType) -> Result<CpuStorage> {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees it.
         unsafe { device.alloc_uninit(shape, dtype) }
     }
     fn of(storage: &Storage) -> Option<&CpuStorage> {
@@ -86,7 +86,7 @@ mod cuda {
 
     impl Memory for CudaStorage {
         type Queue = Arc<CudaStream>;
-        /// Makes the device's other streams wait for the call, where cudarc tracks that.
+        /// Makes the device's other streams wait for the call, if cudarc tracks them.
         type Held<'a> = Option<SyncOnDrop<'a>>;
 
         fn queue(&self) -> Result<Arc<CudaStream>> {
@@ -97,11 +97,11 @@ mod cuda {
             Ok(stream)
         }
         fn stream(queue: &Arc<CudaStream>) -> Stream {
-            // SAFETY: it is of the context that `queue` made current, and lives in `queue`.
+            // SAFETY: it belongs to the context that `queue` made current, and `queue` keeps it alive.
             unsafe { Stream::from_raw(queue.cu_stream().cast()) }
         }
         unsafe fn alloc(device: &CudaDevice, shape: &Shape, dtype: DType) -> Result<CudaStorage> {
-            // SAFETY: the caller's.
+            // SAFETY: the caller guarantees it.
             unsafe { device.alloc_uninit(shape, dtype) }
         }
         fn of(storage: &Storage) -> Option<&CudaStorage> {
@@ -126,18 +126,18 @@ mod cuda {
     }
 }
 
-/// What an op reads.
+/// An input of an op.
 pub struct Input<'a, S: Memory + 'a> {
     pub view: View<'a>,
     _held: S::Held<'a>,
 }
-/// What it writes.
+/// An output of an op.
 pub struct Output<'a, S: Memory + 'a> {
     pub view: ViewMut<'a>,
     _held: S::Held<'a>,
 }
 
-/// One call of an op, `name`.
+/// A call of the op `name`.
 pub struct Call<'q, S: Memory> {
     pub name: &'static str,
     pub device: &'q S::Device,
@@ -153,8 +153,8 @@ impl<S: Memory> Call<'_, S> {
         let dtype = self.dtype(argument, storage)?;
         let (start, length, held) = storage.read(self.queue);
         let offset = self.offset(argument, layout, length)? * storage.dtype().size_in_bytes();
-        // SAFETY: `offset` and what the layout names are in the storage, which is there until the call is made; candle frees a
-        // device's memory in the order of its stream.
+        // SAFETY: `offset` and all elements of the layout are in the storage, which exists until the call is launched. candle frees
+        // a device's memory in the order of its stream.
         let view = unsafe { View::from_raw(start.wrapping_add(offset), dtype, layout.dims(), Some(&strides(layout))) };
         Ok(Input { view: view.map_err(|error| self.refused(argument, error))?, _held: held })
     }
@@ -163,7 +163,7 @@ impl<S: Memory> Call<'_, S> {
         let (dtype, size) = (self.dtype(argument, storage)?, storage.dtype().size_in_bytes());
         let (start, length, held) = storage.write(self.queue);
         let offset = self.offset(argument, layout, length)? * size;
-        // SAFETY: as above; and the storage is borrowed for the call alone.
+        // SAFETY: see `input`; and the storage is borrowed only for this call.
         let view = unsafe { ViewMut::from_raw(start.wrapping_add(offset), dtype, layout.dims(), Some(&strides(layout))) };
         Ok(Output { view: view.map_err(|error| self.refused(argument, error))?, _held: held })
     }
@@ -173,12 +173,12 @@ impl<S: Memory> Call<'_, S> {
         if bytes == 0 {
             return launch(Workspace::NONE, self.stream()).map_err(Error::wrap);
         }
-        // hipops wants a multiple of 256 bytes, which host memory need not be at.
-        // SAFETY: hipops does not read what it has not written there.
+        // A workspace must be at a multiple of 256 bytes, which host memory may not be.
+        // SAFETY: hipops reads only bytes that it has written there.
         let mut memory = unsafe { S::alloc(self.device, &Shape::from(bytes + 255), DType::U8) }?;
         let (start, _, _held) = memory.write(self.queue);
         let aligned = start.wrapping_add((start as usize).wrapping_neg() % 256);
-        // SAFETY: `bytes` are there from `aligned` on, and nothing else has them.
+        // SAFETY: the memory has `bytes` bytes from `aligned` on, and nothing apart from the call uses them.
         launch(unsafe { Workspace::from_raw(aligned.cast(), bytes) }, self.stream()).map_err(Error::wrap)
     }
 
@@ -201,7 +201,8 @@ impl<S: Memory> Call<'_, S> {
         })
     }
 
-    // Where the first element is. A layout that leaves its storage is refused: cpu_fwd is safe to call with any.
+    // The offset of the first element. cpu_fwd is a safe function and may get any layout, so one that leaves its storage is
+    // refused.
     fn offset(&self, argument: &str, layout: &Layout, length: usize) -> Result<usize> {
         if layout.dims().contains(&0) {
             return Ok(0);
@@ -217,7 +218,7 @@ impl<S: Memory> Call<'_, S> {
     }
 }
 
-// Of a dimension of size 1 hipops does not look at it; the others fit, being in a storage.
+// The strides fit in an isize because all elements are in a storage. hipops ignores the stride of a dimension of size 1.
 fn strides(layout: &Layout) -> Vec<isize> {
     layout.stride().iter().map(|&stride| stride as isize).collect()
 }

@@ -1,4 +1,4 @@
-//! Each op on candle's CPU device, against plain loops.
+//! Compares each op on candle's CPU device with plain loops.
 use candle_core::{CpuStorage, CustomOp1, DType, Device, Layout, Result, Shape, Tensor};
 use hipops_candle::{
     Gather, IndexAdd, IndexSelect, LayerNorm, Nearest, RmsNorm, Rope, RopeI, RopeThd, ScatterAdd, Softmax, UpsampleNearest2d,
@@ -49,7 +49,7 @@ fn soft(row: &[f32]) -> Vec<f32> {
     row.iter().map(|x| (x - most).exp() / sum).collect()
 }
 
-// The same 3 rows of 5: as they are, transposed, and within a larger tensor.
+// The same 3 rows of 5: contiguous, transposed, and inside of a larger tensor.
 fn views() -> Vec<Tensor> {
     let x = numbers(15);
     let columns: Vec<f32> = (0..15).map(|i| x[i % 3 * 5 + i / 3]).collect();
@@ -99,7 +99,7 @@ fn in_place() -> Result<()> {
         view.inplace_op1(&Softmax)?;
         close(&view, &rows_of(&x, 5, soft));
     }
-    // What is around a view stays.
+    // Elements around a view keep their value.
     let whole = tensor(&x, (3, 5));
     whole.narrow(1, 1, 3)?.inplace_op1(&rms_norm)?;
     let mut expected = x.clone();
@@ -205,7 +205,7 @@ fn dtypes() -> Result<()> {
                 assert!((a - b).abs() <= ulp * b.abs(), "{dtype:?}: {a}, expected {b}");
             }
         }
-        // Half an ulp of 1 is lost at each addition to it, but not of their sum: 16 bits take a workspace for that.
+        // Each addition of half an ulp to 1 is lost, but not their sum. 16-bit types need a workspace to keep it.
         let (y, half) = (tensor(&[1.0; 64], (1, 64)).to_dtype(dtype)?, ulp / 2.0);
         let sources = tensor(&[half; 128], (2, 64)).to_dtype(dtype)?;
         let sums = y.apply_op3_no_bwd(&index(&[0, 0], 2), &sources, &IndexAdd { dim: 0 })?;

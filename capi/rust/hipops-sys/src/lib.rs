@@ -1,7 +1,7 @@
-//! The C functions of hipops, found when the program runs: nothing is linked.
+//! The C functions of hipops. They are found when the program runs; nothing is linked.
 //!
-//! [`api`] opens the library once: the file that the environment variable `HIPOPS_LIBRARY` names, or else `libhipops.so.0` as
-//! `dlopen` searches for it. What the functions do is in `hipops.h`, the manual. The crate `hipops` has safe ones.
+//! [`api`] opens the library once: the file that the environment variable `HIPOPS_LIBRARY` names, or `libhipops.so.0` as `dlopen`
+//! finds it. `hipops.h` is the manual of the functions. The crate `hipops` has safe functions.
 #![deny(missing_docs)]
 #![allow(non_camel_case_types, clippy::too_many_arguments)]
 
@@ -17,7 +17,7 @@ use std::sync::OnceLock;
 pub struct hipops_tensor {
     /// Element (0, 0, ...).
     pub data: *mut c_void,
-    /// Of the elements.
+    /// The type of the elements.
     pub dtype: hipops_dtype,
     /// 0 to 8.
     pub rank: i32,
@@ -27,20 +27,20 @@ pub struct hipops_tensor {
     pub stride: [i64; HIPOPS_MAX_RANK as usize],
 }
 
-/// How many indices were out of range, and the first of them.
+/// The number of indices that were out of range, and the first of them.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct hipops_index_report {
-    /// How many.
+    /// Their number.
     pub count: u64,
-    /// The position of the first one in the index tensor.
+    /// The first such index's position in the index tensor.
     pub first: u64,
 }
 
 /// A report before the first call.
 pub const HIPOPS_INDEX_REPORT_INIT: hipops_index_report = hipops_index_report { count: 0, first: u64::MAX };
 
-/// Why the library could not be opened.
+/// The reason why the library could not be opened.
 #[derive(Clone, Debug)]
 pub struct LoadError(String);
 
@@ -65,7 +65,7 @@ fn said(otherwise: &str) -> LoadError {
     if message.is_null() {
         return LoadError(otherwise.to_string());
     }
-    // SAFETY: as above.
+    // SAFETY: see above.
     LoadError(unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned())
 }
 
@@ -77,14 +77,14 @@ macro_rules! api {
         }
 
         impl Api {
-            /// Opens the library at `path`, or where `dlopen` finds it by this name. It stays loaded. One of another minor version is
-            /// refused, as its functions may differ.
+            /// Opens the library at `path`, or the library that `dlopen` finds by this name. It stays loaded. A library of another
+            /// minor version is refused, because its functions may differ.
             ///
             /// # Safety
-            /// What is there is hipops, or may be loaded without harm.
+            /// The file is hipops, or a library that may be loaded without harm.
             pub unsafe fn open(path: &OsStr) -> Result<Api, LoadError> {
                 let name = CString::new(path.as_bytes()).map_err(|_| LoadError(format!("{path:?} has a zero byte")))?;
-                // SAFETY: the name is a C string; the caller answers for the file.
+                // SAFETY: the name is a C string; the caller guarantees the file.
                 let library = unsafe { dlopen(name.as_ptr(), RTLD_NOW) };
                 if library.is_null() {
                     return Err(said(&path.to_string_lossy()));
@@ -97,7 +97,7 @@ macro_rules! api {
                         if function.is_null() {
                             return Err(said(stringify!($name)));
                         }
-                        // SAFETY: the header declares it so, and a test holds these declarations to the header.
+                        // SAFETY: the header has this declaration, and a test compares these declarations with the header.
                         unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($type),*) -> $result>(function) }
                     },)*
                 };
@@ -115,11 +115,11 @@ macro_rules! api {
 
 include!("ffi.rs");
 
-/// The library, which is opened by the first call: the file that `HIPOPS_LIBRARY` names, or else `libhipops.so.0`. What the first
-/// call found stays so.
+/// The library. The first call opens the file that `HIPOPS_LIBRARY` names, or `libhipops.so.0`. Later calls return the first call's
+/// result.
 pub fn api() -> Result<&'static Api, LoadError> {
     static API: OnceLock<Result<Api, LoadError>> = OnceLock::new();
     let path = || std::env::var_os("HIPOPS_LIBRARY").filter(|path| !path.is_empty());
-    // SAFETY: the file is hipops by its name, or because the environment says so.
+    // SAFETY: the file is hipops, by its name or by the environment variable.
     API.get_or_init(|| unsafe { Api::open(&path().unwrap_or("libhipops.so.0".into())) }).as_ref().map_err(LoadError::clone)
 }

@@ -1,5 +1,5 @@
-//! Neural-network kernels for AMD GPUs, NVIDIA GPUs and the CPU: norms, softmax, rotary embedding, gather and scatter, upsampling and
-//! strided copies, on views of memory that you own.
+//! Neural-network kernels for AMD GPUs, NVIDIA GPUs and the CPU: norms, softmax, rotary embedding, gather and scatter, upsampling
+//! and strided copies, on views of memory that you own.
 //!
 //! ```
 //! use hipops::{Backend, Stream, View, ViewMut};
@@ -12,12 +12,13 @@
 //! # Ok::<(), hipops::Error>(())
 //! ```
 //!
-//! The library is opened by the first call: the file that the environment variable `HIPOPS_LIBRARY` names, or else
-//! `libhipops.so.0` as `dlopen` finds it. `hipops.h` is the manual of what the ops do; each function here names its own.
+//! The first call opens the library: the file that the environment variable `HIPOPS_LIBRARY` names, or `libhipops.so.0` as `dlopen`
+//! finds it. `hipops.h` is the manual of the ops. Each function here names its C function.
 //!
-//! **What is safe.** [`View::of`] takes a slice and checks that the view lies in it; it works with the CPU backend alone, whose calls
-//! are done when they return. Views of device memory are made by [`View::from_raw`], which is `unsafe`: you promise that the memory is
-//! there until the stream is past each call that uses it. The ops themselves are then safe, as the library checks the rest.
+//! **Safety.** [`View::of`] makes a view of a slice and checks that the slice holds all its elements. It works only with the CPU
+//! backend, whose calls have finished when they return. [`View::from_raw`] makes a view of device memory and is `unsafe`: you
+//! promise that the memory is valid until the stream has finished each call that uses it. The ops themselves are then safe, because
+//! the library checks the rest.
 #![deny(missing_docs)]
 
 use hipops_sys as sys;
@@ -31,17 +32,17 @@ pub use sys::{
     HIPOPS_WEIGHT_PLUS_ONE,
 };
 
-/// Why a call failed.
+/// The kind of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Status {
-    /// A pointer, shape, stride, scalar or setting that cannot be right.
+    /// A pointer, shape, stride, scalar or setting that is not valid.
     InvalidArgument,
-    /// A valid dtype that this op, or this pair of tensors, does not take.
+    /// A valid dtype that this op, or this pair of tensors, does not support.
     UnsupportedDtype,
-    /// Valid strides that this op does not take.
+    /// Valid strides that this op does not support.
     UnsupportedLayout,
-    /// The backend asked for is not there.
+    /// The backend is not available.
     NoDevice,
     /// The library has no kernels for this device, or for this op.
     NoCodeObject,
@@ -49,13 +50,13 @@ pub enum Status {
     RuntimeError,
     /// Out of host memory, or a defect of hipops.
     InternalError,
-    /// The library was not found, or is not one.
+    /// The library was not found, or the file is no library.
     NotLoaded,
-    /// A status that a later version of the library has.
+    /// A status of a later version of the library.
     Other(i32),
 }
 
-/// A call's failure, with the library's own words, as `rms_norm: weight.shape[0] is 4095, expected 4096 (x.shape[1])`.
+/// A failed call, with the library's message, for example `rms_norm: weight.shape[0] is 4095, expected 4096 (x.shape[1])`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     status: Status,
@@ -67,7 +68,7 @@ impl Error {
     fn new(status: Status, message: impl Into<String>) -> Error {
         Error { status, message: message.into(), runtime_error: 0 }
     }
-    /// What kind of failure it is.
+    /// The kind of the failure.
     pub fn status(&self) -> Status {
         self.status
     }
@@ -88,7 +89,7 @@ impl From<sys::LoadError> for Error {
     }
 }
 
-/// What every call returns.
+/// The result of every call.
 pub type Result<T> = std::result::Result<T, Error>;
 
 fn check(api: &sys::Api, status: sys::hipops_status) -> Result<()> {
@@ -103,42 +104,42 @@ fn check(api: &sys::Api, status: sys::hipops_status) -> Result<()> {
         sys::HIPOPS_INTERNAL_ERROR => Status::InternalError,
         other => Status::Other(other),
     };
-    // SAFETY: both may be called at any time. The string is the thread's until its next failure, and is copied here.
+    // SAFETY: both may be called at any time. The string is valid until the thread's next failure, and is copied here.
     let (message, runtime_error) = unsafe { (CStr::from_ptr((api.hipops_last_error)()), (api.hipops_last_runtime_error)()) };
     Err(Error { status: kind, message: message.to_string_lossy().into_owned(), runtime_error })
 }
 
-// A call of a C function.
+// Calls a C function.
 macro_rules! call {
     ($name:ident($($argument:expr),*)) => {{
         let api = sys::api()?;
-        // SAFETY: views are of memory that is there; the library checks all else.
+        // SAFETY: the memory of views is valid; the library checks the rest.
         check(api, unsafe { (api.$name)($($argument),*) })
     }};
 }
 
-/// Which runtime executes the kernels: one in a process.
+/// The runtime that executes the kernels. A process has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Backend {
-    /// The first of HIP, CUDA and the CPU that has a device; or what `HIPOPS_BACKEND` names.
+    /// The backend that `HIPOPS_BACKEND` names, or the first of HIP, CUDA and the CPU that has a device.
     Auto = sys::HIPOPS_BACKEND_AUTO,
     /// AMD GPUs.
     Hip = sys::HIPOPS_BACKEND_HIP,
     /// NVIDIA GPUs.
     Cuda = sys::HIPOPS_BACKEND_CUDA,
-    /// Host memory; slow, and there to check numbers.
+    /// Host memory. It is slow, and meant for checking numbers.
     Cpu = sys::HIPOPS_BACKEND_CPU,
 }
 
-/// Chooses the backend; else the first op does. (`hipops_init`)
+/// Chooses the backend. Otherwise the first op chooses it. (`hipops_init`)
 pub fn init(backend: Backend) -> Result<()> {
     let api = sys::api()?;
-    // SAFETY: takes any value.
+    // SAFETY: any value is allowed.
     check(api, unsafe { (api.hipops_init)(backend as i32) })
 }
 
-/// The backend in use; `Auto` if none is yet. (`hipops_backend_in_use`)
+/// The backend in use, or `Auto` if none has been chosen yet. (`hipops_backend_in_use`)
 pub fn backend_in_use() -> Result<Backend> {
     // SAFETY: may be called at any time.
     Ok(match unsafe { (sys::api()?.hipops_backend_in_use)() } {
@@ -149,7 +150,7 @@ pub fn backend_in_use() -> Result<Backend> {
     })
 }
 
-/// Loads an op's kernels, as `rms_norm`, or those of all, for the current device, so that no later call has to. (`hipops_prepare`)
+/// Loads the kernels of `op`, or of all ops, for the current device, so that no later call has to load them. (`hipops_prepare`)
 pub fn prepare(op: Option<&str>) -> Result<()> {
     let name = op
         .map(|op| CString::new(op).map_err(|_| Error::new(Status::InvalidArgument, format!("'{op}' has a zero byte"))))
@@ -157,7 +158,7 @@ pub fn prepare(op: Option<&str>) -> Result<()> {
     call!(hipops_prepare(name.as_ref().map_or(std::ptr::null(), |name| name.as_ptr())))
 }
 
-/// Whether an op, as `rms_norm`, takes a dtype, with this one of its weights, tables or index. (`hipops_supports`)
+/// True if `op` supports `dtype` together with `second`, the dtype of its weights, tables or index. (`hipops_supports`)
 pub fn supports(op: &str, dtype: DType, second: Option<DType>) -> Result<bool> {
     let api = sys::api()?;
     let Ok(name) = CString::new(op) else { return Ok(false) };
@@ -165,13 +166,13 @@ pub fn supports(op: &str, dtype: DType, second: Option<DType>) -> Result<bool> {
     Ok(unsafe { (api.hipops_supports)(name.as_ptr(), dtype as i32, second.map_or(sys::HIPOPS_NONE, |dtype| dtype as i32)) } == 1)
 }
 
-/// The library's version, as `0.2.0`. (`hipops_version`)
+/// The library's version, for example `0.2.0`. (`hipops_version`)
 pub fn version() -> Result<&'static str> {
     // SAFETY: returns a string that lives as long as the process.
     Ok(unsafe { CStr::from_ptr((sys::api()?.hipops_version)()) }.to_str().unwrap_or(""))
 }
 
-/// What an element is.
+/// The type of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum DType {
@@ -204,27 +205,27 @@ pub enum DType {
 /// A type whose values are elements.
 ///
 /// # Safety
-/// Values have the size and the bits of `DTYPE`'s elements, and any bits are a value.
+/// Values have the size and the bits of `DTYPE`'s elements, and any bits are a valid value.
 pub unsafe trait Element: Copy {
     /// Its dtype.
     const DTYPE: DType;
 }
 macro_rules! elements {
     ($($type:ty: $dtype:ident),*) => { $(
-        // SAFETY: numbers of this size, of which all bits are values.
+        // SAFETY: numbers of this size, for which any bits are a valid value.
         unsafe impl Element for $type { const DTYPE: DType = DType::$dtype; }
     )* };
 }
 elements!(f32: F32, f64: F64, u8: U8, i8: I8, i16: I16, u16: U16, i32: I32, u32: U32, i64: I64, u64: U64);
 
-/// A view of memory that ops read. It does not outlive its memory:
+/// A view of memory that ops read. It cannot outlive its memory:
 ///
 /// ```compile_fail
 /// let view = { let x = [1.0f32]; hipops::View::of(&x, &[1]) };
 /// println!("{view:?}");
 /// ```
 ///
-/// Make it in the thread that uses it, as it may be the input of what that thread writes:
+/// It cannot be sent to another thread, because it may share its memory with a [`ViewMut`] in which its own thread writes:
 ///
 /// ```compile_fail
 /// let x = [1.0f32];
@@ -237,7 +238,7 @@ pub struct View<'a> {
     memory: PhantomData<&'a [u8]>,
 }
 
-/// A view of memory that ops write; it is one that they read, too, so that ops work in place.
+/// A view of memory that ops write. Ops can also read it, so that they work in place.
 #[derive(Debug)]
 pub struct ViewMut<'a> {
     view: View<'a>,
@@ -266,7 +267,7 @@ fn tensor(data: *mut c_void, dtype: DType, shape: &[usize], stride: Option<&[isi
     Ok(raw)
 }
 
-// Of a slice, which has to hold all elements that the view names; `offset` is where its first one is.
+// A view of a slice, which must hold all elements of the view. `offset` is the position of the first element.
 fn of_slice(
     data: *mut c_void,
     dtype: DType,
@@ -319,37 +320,36 @@ fn bits(dtype: DType) -> Result<DType> {
 }
 
 impl<'a> View<'a> {
-    /// Of a slice, contiguous. CPU backend only.
+    /// A contiguous view of a slice. CPU backend only.
     pub fn of<T: Element>(memory: &'a [T], shape: &[usize]) -> Result<View<'a>> {
         View::strided(memory, 0, shape, None)
     }
-    /// Of a slice, from element `offset` on, with strides in elements. CPU backend only.
+    /// A view of a slice that starts at element `offset`, with strides in elements. CPU backend only.
     pub fn strided<T: Element>(memory: &'a [T], offset: usize, shape: &[usize], stride: Option<&[isize]>) -> Result<View<'a>> {
         let data = memory.as_ptr().cast::<c_void>().cast_mut();
         let raw = of_slice(data, T::DTYPE, memory.len(), std::mem::size_of::<T>(), shape, stride, offset)?;
         Ok(View { raw, memory: PhantomData })
     }
-    /// Of the bits of f16 or bf16 elements, else as [`View::strided`]. CPU backend only.
+    /// Like [`View::strided`], but a view of the bits of f16 or bf16 elements. CPU backend only.
     pub fn of_bits(memory: &'a [u16], dtype: DType, offset: usize, shape: &[usize], stride: Option<&[isize]>) -> Result<View<'a>> {
         let raw = of_slice(memory.as_ptr().cast_mut().cast(), bits(dtype)?, memory.len(), 2, shape, stride, offset)?;
         Ok(View { raw, memory: PhantomData })
     }
-    /// Of the backend's memory; without strides: contiguous.
+    /// A view of the backend's memory. Without strides it is contiguous.
     ///
-    /// # Safety
-    /// All elements that the view names are in memory that the backend in use can read, for `'a` and until the stream is past
-    /// each call that gets the view.
+    /// # Safety The backend in use can read all elements of the view. The memory stays valid for `'a`, and until the stream has
+    /// finished each call that gets the view.
     pub unsafe fn from_raw<T>(data: *const T, dtype: DType, shape: &[usize], stride: Option<&[isize]>) -> Result<View<'a>> {
         Ok(View { raw: tensor(data.cast_mut().cast(), dtype, shape, stride)?, memory: PhantomData })
     }
 }
 
 impl<'a> ViewMut<'a> {
-    /// Of a slice, contiguous. CPU backend only.
+    /// A contiguous view of a slice. CPU backend only.
     pub fn of<T: Element>(memory: &'a mut [T], shape: &[usize]) -> Result<ViewMut<'a>> {
         ViewMut::strided(memory, 0, shape, None)
     }
-    /// Of a slice, from element `offset` on, with strides in elements. CPU backend only.
+    /// A view of a slice that starts at element `offset`, with strides in elements. CPU backend only.
     pub fn strided<T: Element>(
         memory: &'a mut [T],
         offset: usize,
@@ -360,7 +360,7 @@ impl<'a> ViewMut<'a> {
         let raw = of_slice(data, T::DTYPE, length, std::mem::size_of::<T>(), shape, stride, offset)?;
         Ok(ViewMut { view: View { raw, memory: PhantomData }, memory: PhantomData })
     }
-    /// Of the bits of f16 or bf16 elements, else as [`ViewMut::strided`]. CPU backend only.
+    /// Like [`ViewMut::strided`], but a view of the bits of f16 or bf16 elements. CPU backend only.
     pub fn of_bits(
         memory: &'a mut [u16],
         dtype: DType,
@@ -371,11 +371,11 @@ impl<'a> ViewMut<'a> {
         let raw = of_slice(memory.as_mut_ptr().cast(), bits(dtype)?, memory.len(), 2, shape, stride, offset)?;
         Ok(ViewMut { view: View { raw, memory: PhantomData }, memory: PhantomData })
     }
-    /// Of the backend's memory; without strides: contiguous.
+    /// A view of the backend's memory. Without strides it is contiguous.
     ///
     /// # Safety
-    /// As of [`View::from_raw`], to write, too. Nothing else uses these elements until the stream is past the call, and calls that
-    /// get this view are on one stream, or ordered by you.
+    /// The same as for [`View::from_raw`], and the backend can write the elements. Nothing apart from the call uses them until the
+    /// stream has finished the call. Calls that get this view are on one stream, or you order them.
     pub unsafe fn from_raw<T>(data: *mut T, dtype: DType, shape: &[usize], stride: Option<&[isize]>) -> Result<ViewMut<'a>> {
         Ok(ViewMut { view: View { raw: tensor(data.cast(), dtype, shape, stride)?, memory: PhantomData }, memory: PhantomData })
     }
@@ -389,18 +389,18 @@ impl<'a> ViewMut<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Stream(*mut c_void);
 impl Stream {
-    /// The runtime's default stream. The CPU backend takes no other.
+    /// The runtime's default stream. The CPU backend supports no other stream.
     pub const DEFAULT: Stream = Stream(std::ptr::null_mut());
-    /// One of the runtime's.
+    /// A stream of the runtime.
     ///
     /// # Safety
-    /// It is a stream of the current device of each thread that makes a call with it, and lives as long as it is used so.
+    /// It is a stream of the current device of each thread that makes a call with it. It exists until the last such call.
     pub unsafe fn from_raw(stream: *mut c_void) -> Stream {
         Stream(stream)
     }
 }
 
-/// Memory that scatter, scatter_add and index_add may use while they run; without it they are slower.
+/// Memory that scatter, scatter_add and index_add may use while they run. Without it they are slower.
 #[derive(Debug)]
 pub struct Workspace<'a> {
     data: *mut c_void,
@@ -408,16 +408,16 @@ pub struct Workspace<'a> {
     memory: PhantomData<&'a mut [u8]>,
 }
 impl Workspace<'_> {
-    /// None.
+    /// No workspace.
     pub const NONE: Workspace<'static> = Workspace { data: std::ptr::null_mut(), bytes: 0, memory: PhantomData };
-    /// Of the backend's memory, at a multiple of 256 bytes.
+    /// A workspace in the backend's memory, at a multiple of 256 bytes.
     ///
     /// # Safety
-    /// The memory is there, and nothing else uses it, until the stream is past the call.
+    /// The memory is valid, and nothing apart from the call uses it, until the stream has finished the call.
     pub unsafe fn from_raw<'a>(data: *mut c_void, bytes: usize) -> Workspace<'a> {
         Workspace { data, bytes: i64::try_from(bytes).unwrap_or(i64::MAX), memory: PhantomData }
     }
-    /// Of a slice that is 256 bytes longer than what the op wants. CPU backend only: with another one the op is refused.
+    /// A workspace in a slice that is 256 bytes longer than the op needs. CPU backend only: other backends are refused.
     pub fn of(memory: &mut [u8]) -> Result<Workspace<'_>> {
         if backend_in_use()? != Backend::Cpu {
             return Err(Error::new(
@@ -434,11 +434,11 @@ impl Workspace<'_> {
     }
 }
 
-/// Where calls count indices that are out of range.
+/// The memory in which calls count indices that are out of range.
 #[derive(Debug)]
 pub struct Report<'a>(*mut sys::hipops_index_report, PhantomData<&'a mut sys::hipops_index_report>);
 impl<'r> Report<'r> {
-    /// In the host's memory, set to `HIPOPS_INDEX_REPORT_INIT` before the first call. CPU backend only.
+    /// A report in host memory. Set it to `HIPOPS_INDEX_REPORT_INIT` before the first call. CPU backend only.
     pub fn of(report: &'r mut hipops_index_report) -> Result<Report<'r>> {
         if backend_in_use()? != Backend::Cpu {
             return Err(Error::new(
@@ -448,24 +448,24 @@ impl<'r> Report<'r> {
         }
         Ok(Report(report, PhantomData))
     }
-    /// Nowhere.
+    /// No report: nothing is counted.
     pub const NONE: Report<'static> = Report(std::ptr::null_mut(), PhantomData);
-    /// In the backend's memory, which holds a `HIPOPS_INDEX_REPORT_INIT` before the first call.
+    /// A report in the backend's memory. Copy `HIPOPS_INDEX_REPORT_INIT` into it before the first call.
     ///
     /// # Safety
-    /// As of [`ViewMut::from_raw`].
+    /// The same as for [`ViewMut::from_raw`].
     pub unsafe fn from_raw<'a>(report: *mut sys::hipops_index_report) -> Report<'a> {
         Report(report, PhantomData)
     }
 }
 
-/// How an element of upsampling's y finds its element of x.
+/// The rule that selects the element of x for each element of y in upsampling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Nearest {
     /// PyTorch's `nearest`.
     PyTorch = sys::HIPOPS_NEAREST_PYTORCH,
-    /// candle's.
+    /// candle's rule.
     Candle = sys::HIPOPS_NEAREST_CANDLE,
     /// PyTorch's `nearest-exact`.
     Exact = sys::HIPOPS_NEAREST_EXACT,
@@ -592,19 +592,19 @@ pub fn index_add(
 ) -> Result<()> {
     call!(hipops_index_add(&y.view.raw, &x.raw, &index.raw, dim, workspace.data, workspace.bytes, report.0, stream.0))
 }
-/// The bytes of workspace that scatter wants. (`hipops_scatter_workspace_bytes`)
+/// The bytes of workspace for scatter. (`hipops_scatter_workspace_bytes`)
 pub fn scatter_workspace_bytes(y: &ViewMut<'_>, x: &View<'_>, index: &View<'_>, dim: i32, flags: u32) -> Result<usize> {
     let mut bytes = 0;
     call!(hipops_scatter_workspace_bytes(&y.view.raw, &x.raw, &index.raw, dim, flags, &mut bytes))?;
     Ok(bytes as usize)
 }
-/// The bytes of workspace that scatter_add wants. (`hipops_scatter_add_workspace_bytes`)
+/// The bytes of workspace for scatter_add. (`hipops_scatter_add_workspace_bytes`)
 pub fn scatter_add_workspace_bytes(y: &ViewMut<'_>, x: &View<'_>, index: &View<'_>, dim: i32, flags: u32) -> Result<usize> {
     let mut bytes = 0;
     call!(hipops_scatter_add_workspace_bytes(&y.view.raw, &x.raw, &index.raw, dim, flags, &mut bytes))?;
     Ok(bytes as usize)
 }
-/// The bytes of workspace that index_add wants. (`hipops_index_add_workspace_bytes`)
+/// The bytes of workspace for index_add. (`hipops_index_add_workspace_bytes`)
 pub fn index_add_workspace_bytes(y: &ViewMut<'_>, x: &View<'_>, index: &View<'_>, dim: i32) -> Result<usize> {
     let mut bytes = 0;
     call!(hipops_index_add_workspace_bytes(&y.view.raw, &x.raw, &index.raw, dim, &mut bytes))?;
@@ -618,10 +618,10 @@ pub fn upsample_nearest1d(y: &ViewMut<'_>, x: &View<'_>, rule: Nearest, scale: f
 pub fn upsample_nearest2d(y: &ViewMut<'_>, x: &View<'_>, rule: Nearest, scale_h: f64, scale_w: f64, stream: Stream) -> Result<()> {
     call!(hipops_upsample_nearest2d(&y.view.raw, &x.raw, rule as i32, scale_h, scale_w, stream.0))
 }
-/// `hipops_copy2d`: rows of `cols` elements, `y_stride` and `x_stride` elements apart.
+/// `hipops_copy2d`: copies rows of `cols` elements, whose starts are `y_stride` and `x_stride` elements apart.
 ///
 /// # Safety
-/// As of [`ViewMut::from_raw`] and [`View::from_raw`], of these rows.
+/// The same as for [`ViewMut::from_raw`] and [`View::from_raw`], for all rows.
 #[allow(clippy::too_many_arguments)]
 pub unsafe fn copy2d(
     y: *mut c_void,

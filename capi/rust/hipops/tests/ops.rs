@@ -1,4 +1,4 @@
-//! Each op on the CPU backend, and what each kind of mistake is.
+//! Each op on the CPU backend, and the error of each kind of mistake.
 use hipops::{Backend, DType, Nearest, Report, Status, Stream, View, ViewMut, Workspace};
 
 const STREAM: Stream = Stream::DEFAULT;
@@ -110,7 +110,7 @@ fn upsampling_and_copies() {
     let backward = View::strided(&x, 7, &[8], Some(&[-1])).unwrap();
     hipops::strided_copy(&ViewMut::of(&mut y, &[8]).unwrap(), &backward, STREAM).unwrap();
     assert_eq!(y[0], 8.0);
-    // SAFETY: two rows of two elements are in both.
+    // SAFETY: both have two rows of two elements.
     unsafe { hipops::copy2d(y.as_mut_ptr().cast(), x.as_ptr().cast(), DType::F32, 2, 2, 2, 4, STREAM) }.unwrap();
     assert_eq!(y[2], 5.0);
 }
@@ -161,7 +161,7 @@ fn what_there_is() {
     assert!(!hipops::supports("rms_norm", DType::U8, None).unwrap());
     assert_eq!(hipops::backend_in_use().unwrap(), Backend::Cpu);
     assert!(hipops::version().unwrap().starts_with("0."));
-    // SAFETY: there is nothing.
+    // SAFETY: the file does not exist.
     let opened = unsafe { hipops_sys::Api::open("/nowhere/libhipops.so".as_ref()) };
     let Err(missing) = opened else { panic!("opened what is not there") };
     assert!(missing.to_string().contains("/nowhere/libhipops.so"), "{missing}");
