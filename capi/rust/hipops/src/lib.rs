@@ -337,8 +337,9 @@ impl<'a> View<'a> {
     }
     /// A view of the backend's memory. Without strides it is contiguous.
     ///
-    /// # Safety The backend in use can read all elements of the view. The memory stays valid for `'a`, and until the stream has
-    /// finished each call that gets the view.
+    /// # Safety
+    /// The backend in use can read all elements of the view. The memory stays valid for `'a`, and until the stream has finished
+    /// each call that gets the view.
     pub unsafe fn from_raw<T>(data: *const T, dtype: DType, shape: &[usize], stride: Option<&[isize]>) -> Result<View<'a>> {
         Ok(View { raw: tensor(data.cast_mut().cast(), dtype, shape, stride)?, memory: PhantomData })
     }
