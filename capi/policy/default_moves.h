@@ -16,16 +16,17 @@ constexpr int64_t kLeastRow = 16;
 constexpr int64_t kLeastShifted = 256;
 // Dimensions shorter than this leave most of a staged tile idle: in elements along y's lines, in bytes along x's lines.
 constexpr int64_t kLeastStagedLine = 48, kLeastStagedBytes = 64;
-// Up to this number of units the time to the first load decides, and `few` reaches it first. If the lanes of a wave
-// write to different lines, the limit is half of that.
+// Up to kFew units the time to the first load decides, and `few` reaches it first. If the lanes of a wave write to
+// different lines, `few` is best up to kFewScattered units, and `any`, with two units for each work-item, from there up
+// to kFew.
 constexpr int64_t kFew = 1 << 16, kFewScattered = 1 << 15;
 }  // namespace copy_policy
 
 // gather and index_select.
 namespace take_policy {
-// x is copied to shared memory if y needs most of x, which would then be read anyway. Otherwise each
-// element costs a part of a cache line, 32 bytes or more. Short rows stay in caches. For them the copy pays only if the
-// index and y are read and written by vectors, and y needs more of x.
+// x is copied to shared memory if y needs most of x, which would then be read anyway. Otherwise each element costs a
+// part of a cache line, 32 bytes or more. Short rows stay in caches. For them the copy pays only if the index and y are
+// read and written by vectors, and y needs more of x.
 constexpr int64_t kShare = 16, kShortShare = 4;  // the most bytes of x for each element of y
 constexpr int64_t kShortRow = 512;               // rows of x with fewer bytes are short
 constexpr int64_t kLeastElements = 1024, kLeastParts = 64;
@@ -45,7 +46,7 @@ constexpr int64_t kOfBlock = 8192, kOfSmallBlock = 4096, kOfSmallBlockIfWide = 2
 }  // namespace take_policy
 
 namespace upsample_policy {
-// A vector has few elements of more bytes than this. Stores then limit the speed.
+// If elements have more bytes than this, a vector has few of them, and stores limit the speed.
 constexpr int64_t kFewBytes = 2;
 // All rounds of a work-item reuse the positions of its elements. This saves much if a vector has many units. But enough
 // work-items must remain.

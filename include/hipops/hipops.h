@@ -22,8 +22,8 @@
  *     nothing, with two exceptions: the CPU backend allocates, and an op's first call on a device loads its kernels
  *     (hipops_prepare does that ahead). Loaded kernels are kept. After a reset of a device (hipDeviceReset,
  *     cuDevicePrimaryCtxReset), hipops cannot use that device again in the same process.
- *   - The caller sets the strides, of contiguous tensors too (hipops_contiguous does it). In an input a stride of 0
- *     repeats an element along the dimension: a broadcast. For example, the strides {0, 1} broadcast a row to
+ *   - The caller must set the strides, even of a contiguous tensor (hipops_contiguous sets them). In an input a stride
+ *     of 0 repeats an element along the dimension: a broadcast. For example, the strides {0, 1} broadcast a row to
  *     [rows, columns], and {0, 0} broadcast a single element. So an input whose strides were left at 0 is read as one
  *     element throughout, without an error. An output with such strides is refused.
  *   - Any stride is honoured. Tensors are fastest if their last dimension is contiguous and their rows begin and end at
@@ -70,7 +70,7 @@ typedef enum hipops_status {
   HIPOPS_INVALID_ARGUMENT = 1,   /* a pointer, shape, stride, scalar or setting that is not valid */
   HIPOPS_UNSUPPORTED_DTYPE = 2,  /* a valid dtype that this op, or this pair of tensors, does not support */
   HIPOPS_UNSUPPORTED_LAYOUT = 3, /* valid strides that this op does not support */
-  HIPOPS_NO_DEVICE = 4,          /* the backend is not available: no runtime library, one too old, or no device */
+  HIPOPS_NO_DEVICE = 4,          /* the backend is not available: no runtime library, an old one, or no device */
   HIPOPS_NO_CODE_OBJECT = 5, /* the library has no kernels for this device, or for this op: see the message */
   HIPOPS_RUNTIME_ERROR = 6,  /* the GPU runtime refused a call: see hipops_last_runtime_error() */
   HIPOPS_INTERNAL_ERROR = 7, /* out of host memory, or a defect of hipops */
