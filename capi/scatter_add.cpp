@@ -38,8 +38,8 @@ int find_kernel(hipops_dtype dtype, hipops_dtype sum, Mode mode) {
 
 bool is_16_bit(hipops_dtype dtype) { return dtype == f16 || dtype == bf16; }
 
-// A 16-bit atomic is an atomic on the aligned 4-byte word around the element, so the other half of the word must belong
-// to y, too. This holds if y's innermost dimension is contiguous and of even length, and every row begins at a word.
+// A 16-bit atomic is an atomic on the aligned 4-byte word around the element. The other half of the word must belong to
+// y, too. This holds if y's innermost dimension is contiguous and of even length, and every row begins at a word.
 bool is_made_of_words(const hipops_tensor& y) {
   Layout<1> layout;
   for (int d = y.rank - 1; d >= 0; --d) add_dimension(&layout, y.shape[d], {y.stride[d]});

@@ -1,5 +1,4 @@
-// When gather and index_select copy a part of x to shared memory and read elements from the copy (`staged`, `large`),
-// and how large the part is.
+// When gather and index_select copy a part of x to shared memory first (`staged`, `large`), and how large the part is.
 #include <algorithm>
 #include <cstdlib>
 

@@ -17,8 +17,8 @@ constexpr int64_t kLeastShifted = 256;
 // Dimensions shorter than this leave most of a staged tile idle: in elements along y's lines, in bytes along x's lines.
 constexpr int64_t kLeastStagedLine = 48, kLeastStagedBytes = 64;
 // Up to kFew units the time to the first load decides, and `few` reaches it first. If the lanes of a wave write to
-// different lines, `few` is best up to kFewScattered units, and `any`, with two units for each work-item, from there up
-// to kFew.
+// different lines, `few` is best only up to kFewScattered units. From there up to kFew units `any` is best, with two
+// units for each work-item.
 constexpr int64_t kFew = 1 << 16, kFewScattered = 1 << 15;
 }  // namespace copy_policy
 

@@ -28,7 +28,7 @@ int cluster_of(const RowKernel& k, const RowProblem& p, const DeviceNumbers& dev
 // Returns true if the kernel is worthwhile.
 // - Packed: one work-item computes a row alone, which is slow. At least a block for each unit must hide that.
 // - Unaligned: not for packed rows. The handling of a short row's ends costs more than vectors save.
-// - Parts: if there are too few rows to give each unit a block, or if a row is too large to stay in caches until its
+// - Parts: if there are too few rows to keep all units busy, or if a row is too large to stay in caches until its
 //   second read. With kSpansOfAll rows or more, each row would be one span, so a split gains nothing.
 bool pays(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device) {
   if (k.layout == RowLayout::packed) return p.rows >= int64_t{k.block} * device.units;

@@ -86,8 +86,8 @@ HIPOPS_API const char* hipops_status_string(hipops_status status);
  * does not change it. Valid until the thread's next failure. */
 HIPOPS_API const char* hipops_last_error(void);
 
-/* The GPU runtime's own error code (a hipError_t or CUresult) of the calling thread's most recent failed call, or 0 if
- * the runtime did not cause the failure. */
+/* The GPU runtime's own error code (a hipError_t or CUresult) of the calling thread's most recent failed call. It is 0
+ * if the runtime did not cause the failure. */
 HIPOPS_API int32_t hipops_last_runtime_error(void);
 
 /* ---- Backends ---------------------------------------------------------------------------------------------------- */
@@ -98,8 +98,8 @@ typedef enum hipops_backend {
                             * loaded the runtime of hip or cuda, that backend comes first. cpu is not chosen if a
                             * GPU's runtime is present but fails, is too old, or is named (HIPOPS_HIP_LIBRARY,
                             * HIPOPS_CUDA_LIBRARY) and cannot be loaded: the caller may have pointers to a device's
-                            * memory. A runtime counts as one without a device if it reports no device, reports
-                            * that its driver does not fit, or lacks a library that it needs */
+                            * memory. A runtime has no device if it reports that, or reports that its driver does
+                            * not fit, or lacks a library that it needs */
   HIPOPS_BACKEND_HIP = 1,  /* AMD GPUs, through libamdhip64, found at run time */
   HIPOPS_BACKEND_CUDA = 2, /* NVIDIA GPUs, through libcuda, found at run time */
   HIPOPS_BACKEND_CPU = 3,  /* the same kernels on host memory; a call returns when the work is done. It uses the calling
@@ -221,10 +221,10 @@ HIPOPS_API hipops_status hipops_softmax(const hipops_tensor* y, const hipops_ten
  *     b' = a * sin[k] + b * cos[k]
  * cos and sin have the same shape, [s, r/2] or [b, s, r/2]. They have the same dtype, x's or f32. Their row p is for
  * position p. Without `positions`, token t has position t, and s >= t's length. With `positions`, token t has position
- * positions[t] or positions[b, t] (i32 or i64, on the device), and s is the length of the table. A position outside the
- * table gives NaN in the r rotated elements, and the kernel reads no memory for it. f32, f16, bf16 and f64. 16-bit
- * types are computed in f32 and rounded once. y has x's shape and dtype. It may be x itself. Any other overlap of y is
- * refused. */
+ * positions[t] or positions[b, t], and s is the length of the table. `positions` is i32 or i64, on the device. A
+ * position outside the table gives NaN in the r rotated elements, and the kernel reads no memory for it. f32, f16, bf16
+ * and f64. 16-bit types are computed in f32 and rounded once. y has x's shape and dtype. It may be x itself. Any other
+ * overlap of y is refused. */
 
 /* x [b, h, t, d]; pair k is elements 2k and 2k + 1 (GPT-J's layout, "interleaved"). */
 HIPOPS_API hipops_status hipops_rope_i(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* cos,
