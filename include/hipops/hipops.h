@@ -201,10 +201,10 @@ HIPOPS_API hipops_status hipops_layer_norm(const hipops_tensor* y, const hipops_
 HIPOPS_API hipops_status hipops_rms_norm(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* weight,
                                          double eps, uint32_t flags, void* stream);
 
-/* With h = x + residual: residual_out = h, y = h / sqrt(mean(h^2) + eps) * weight. f32, f16 and bf16. residual and
- * residual_out have x's shape and dtype. residual_out may be NULL: h is then not stored. Each output may be exactly x
- * or exactly residual, but the two outputs must not be the same tensor. Any other overlap is refused. weight and eps
- * have the same limits as in rms_norm. `flags` is 0 or any combination of the flags above. */
+/* With h = x + residual: residual_out = h, y = h / sqrt(mean(h^2) + eps) * weight. The op supports f32, f16 and bf16.
+ * residual and residual_out have x's shape and dtype. residual_out may be NULL: h is then not stored. Each output may
+ * be exactly x or exactly residual, but the two outputs must not be the same tensor. Any other overlap is refused.
+ * weight and eps have the same limits as in rms_norm. `flags` is 0 or any combination of the flags above. */
 HIPOPS_API hipops_status hipops_fused_add_rms_norm(const hipops_tensor* y, const hipops_tensor* residual_out,
                                                    const hipops_tensor* x, const hipops_tensor* residual,
                                                    const hipops_tensor* weight, double eps, uint32_t flags, void* stream);
@@ -222,9 +222,9 @@ HIPOPS_API hipops_status hipops_softmax(const hipops_tensor* y, const hipops_ten
  * cos and sin have the same shape, [s, r/2] or [b, s, r/2]. They have the same dtype, x's or f32. Their row p is for
  * position p. Without `positions`, token t has position t, and s >= t's length. With `positions`, token t has position
  * positions[t] or positions[b, t], and s is the length of the table. `positions` is i32 or i64, on the device. A
- * position outside the table gives NaN in the r rotated elements, and the kernel reads no memory for it. f32, f16, bf16
- * and f64. 16-bit types are computed in f32 and rounded once. y has x's shape and dtype. It may be x itself. Any other
- * overlap of y is refused. */
+ * position outside the table gives NaN in the r rotated elements, and the kernel reads no memory for it. The ops
+ * support f32, f16, bf16 and f64. 16-bit types are computed in f32 and rounded once. y has x's shape and dtype. It may
+ * be x itself. Any other overlap of y is refused. */
 
 /* x [b, h, t, d]; pair k is elements 2k and 2k + 1 (GPT-J's layout, "interleaved"). */
 HIPOPS_API hipops_status hipops_rope_i(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* cos,
