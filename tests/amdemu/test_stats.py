@@ -9,7 +9,6 @@ AMDEMU is the program, HIPC compiles (HIPC TARGET in.hip out.co), FOLDER is for 
 
 import json
 import os
-import re
 import subprocess
 import sys
 
@@ -56,12 +55,10 @@ T = 64 * 256   # threads of the 64 workgroups
 for t in targets:
     before = passed, failed
     co = os.path.join(work, t + ".co")
-    r = subprocess.run([hipc, t, os.path.join(here, "stats_kernels.hip"), co, "-Rpass-analysis=kernel-resource-usage"],
-                       capture_output=True, text=True)
+    r = subprocess.run([hipc, t, os.path.join(here, "stats_kernels.hip"), co], capture_output=True, text=True)
     if r.returncode:
         check(t + " compiles", r.stderr[:300], "")
         continue
-    occupancy = dict(zip(re.findall(r"Function Name: (\w+)", r.stderr), map(int, re.findall(r"Occupancy \[waves/SIMD\]: (\d+)", r.stderr))))
     W = 64 if t.startswith("gfx9") else 32
     w = T // W      # waves of 64 workgroups
     g = 256 // W    # of one
@@ -73,7 +70,6 @@ for t in targets:
         check(f"{t} {kernel} sum of classes", sum(value(line, "classes").values()) if line else None, out.get("wave_instructions"))
         for k, v in want.items():
             check(f"{t} {kernel} {k}", value(line, k.replace("__", ".")), v)
-        return line
 
     # 16 bytes a lane, adjacent: as many sectors as bytes / 64.
     expect("copy16", 64, [IN, OUT], load__bytes=16 * T, load__sectors=T // 4, load__lines=T // 8, load__efficiency=1.0, load__unaligned=0,
@@ -105,9 +101,6 @@ for t in targets:
     expect("flat", 1, [IN, OUT, "i32:0"], lds__load_bytes=0, load__bytes=1024, load__instructions=g, footprint__load_lines=8)
     expect("flat", 1, [IN, OUT, "i32:1"], lds__load_bytes=1024, lds__passes=16, load__bytes=0, load__instructions=0, footprint__load_lines=0)
     expect("buffer", 1, [IN, OUT], load__bytes=512, load__instructions=g, load__sectors=8, vmem_utilisation=1.0)
-    for k in "vgprs100", "vgprs180", "lds20k":   # LLVM's figure for registers does not round to whole workgroups
-        line = expect(k, 1, [OUT])
-        check(f"{t} {k} occupancy", value(line, "occupancy." + ("waves_per_simd" if k == "lds20k" else "by_vgprs")), occupancy.get(k))
     one = launch(co, "tile32", 64, [IN, OUT], {"AMDEMU_THREADS": "1"})[0]
     check(f"{t} threads make no difference", launch(co, "tile32", 64, [IN, OUT], {"AMDEMU_THREADS": "4", "AMDEMU_SEED": "3"})[0], one)
     print(f"{t}: {passed - before[0]} passed, {failed - before[1]} failed")

@@ -96,10 +96,8 @@ are, and how a workload is timed: [benchmarks](../benchmarks.md).
 AMD = """\
 ## AMD GPUs
 
-Nobody has timed hipops on an AMD card yet. There is a model: the kernels' machine code runs on an emulator that
-follows it by tables of latencies and rates of an MI300X and an RX 7900 XTX. It says the critical path of small launches,
-and compares kernels of one family. It has not been compared with a card, so it does not predict a time
-([what it says](design/amd.md#what-is-modelled)).
+Nobody has timed hipops on an AMD card yet, and nothing predicts a time there. The kernels' machine code runs on an emulator,
+which counts launches and the memory accesses that wait for one another ([what is counted](design/amd.md#what-is-counted)).
 
 To time your card, which takes some minutes:
 

@@ -91,6 +91,8 @@ WaitOp wait_op(const Op& o, const Target& target) {
   if ((o.flags & F_NOT_CODE) || (!o.info && !o.x)) return w;
   const std::string text = o.text, name = base_mnemonic(text.substr(0, text.find(' ')));
   w.is_wait = find_wait(o, name, text, w.left);
+  w.arrives = name == "s_barrier" || name == "s_barrier_signal";
+  w.awaits_barrier = name == "s_barrier" || name == "s_barrier_wait";
   if (w.is_wait) return w;
   if (o.info && o.info->form == Form::Branch) {
     if (name.find("vcc") != std::string::npos) w.named.push_back({S_VCC, 2});

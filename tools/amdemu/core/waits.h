@@ -25,6 +25,7 @@ struct WaitOp {        // what this needs to know of an instruction
   bool flat = false;                        // in Ds, too
   bool replaces = false;                    // a vector load: comes after earlier ones, also into the same registers
   bool is_wait = false;
+  bool arrives = false, awaits_barrier = false;  // at the workgroup's barrier; in front of it, until it opens
   i8 left[kAwaited] = {-1, -1, -1, -1};     // of a wait: how many may be left in each; -1: any number
 };
 WaitOp wait_op(const Op& o, const Target& target);

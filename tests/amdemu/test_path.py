@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Compares AMDEMU_PATH with chains of accesses that are known by hand.
+
+    test_path.py AMDEMU HIPC FOLDER TARGET...
+
+AMDEMU is the program, HIPC compiles (HIPC TARGET in.hip out.co), FOLDER is for files. Prints each failure, and "N passed, M failed".
+"""
+
+import array
+import json
+import os
+import subprocess
+import sys
+
+amdemu, hipc, work, *targets = sys.argv[1:]
+here = os.path.dirname(os.path.abspath(__file__))
+os.makedirs(work, exist_ok=True)
+IN, LINES = os.path.join(work, "in.bin"), os.path.join(work, "lines")
+with open(IN, "wb") as f:
+    array.array("I", range(64, 64 + (1 << 20))).tofile(f)
+passed = failed = 0
+
+
+def check(what, is_right, got):
+    global passed, failed
+    passed, failed = passed + bool(is_right), failed + (not is_right)
+    if not is_right:
+        print(f"FAIL {what}: {got}")
+
+
+def path(co, kernel, *args, grid=1, block=64):
+    if os.path.exists(LINES):
+        os.remove(LINES)
+    r = subprocess.run([amdemu, co, kernel, "--grid", str(grid), "--block", str(block), "in:" + IN, "out:4096:/dev/null", *args],
+                       capture_output=True, text=True, env={**os.environ, "AMDEMU_PATH": LINES})
+    if r.returncode:
+        sys.exit(f"{kernel}: {r.stderr}")
+    with open(LINES) as lines:
+        return json.loads(lines.read())
+
+
+def test(target, co):
+    def more_trips(kernel):
+        """How many more 40 rounds have than 10."""
+        few, many = (path(co, kernel, f"i32:{rounds}")["trips"] for rounds in (10, 40))
+        return {kind: many[kind] - few[kind] for kind in many if many[kind] != few[kind]}
+
+    for kernel, kind in ("dependent", "vector_memory"), ("scalar", "scalar_memory"), ("lds", "lds"):
+        got = more_trips(kernel)
+        check(f"{target} dependent loads are a trip each: {kind}", got == {kind: 30}, got)
+    for kernel, trips in ("independent", 2), ("stores_first", 3):  # the last store is one of them
+        line = path(co, kernel)
+        check(f"{target} {kernel}", line["trips"]["vector_memory"] == trips, line)
+
+    one, all_ = (path(co, kernel)["trips"] for kernel in ("waits_for_one", "waits_for_all"))
+    check(f"{target} the chain of a wait for some", sum(one.values()) + 1 == sum(all_.values()), (one, all_))
+
+    # The load in front of the barrier that nothing waits for may be on its way behind it.
+    for behind, trips in (7, (12, 13)), (0, (5, 6)):
+        line = path(co, "handed_over", "i32:5", f"i32:{behind}", block=256)
+        check(f"{target} the barrier joins both waves' loads, {behind} behind it", line["trips"]["vector_memory"] in trips, line)
+
+    line = path(co, "dependent", "i32:10", grid=3)
+    load = max(line["accesses"], key=lambda access: access["times"])
+    check(f"{target} the loop's load is listed", load["kind"] == "vector_memory" and load["times"] == 10 and
+          load["text"].startswith("global_load"), line)
+    check(f"{target} the accesses are the trips", sum(access["times"] for access in line["accesses"]) == sum(line["trips"].values()), line)
+    check(f"{target} equal workgroups: the first", line["workgroup"] == 0, line)
+
+
+for t in targets:
+    object_file = os.path.join(work, t + ".co")
+    subprocess.run([hipc, t, os.path.join(here, "path_kernels.hip"), object_file], check=True)
+    test(t, object_file)
+print(f"{passed} passed, {failed} failed")
+sys.exit(failed != 0)
