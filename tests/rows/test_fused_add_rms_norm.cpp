@@ -3,10 +3,7 @@
 #include <cmath>
 #include <functional>
 
-#include "catch.h"
-#include "host_tensor.h"
-#include "in_child.h"
-#include "ops.h"
+#include "calls.h"
 #include "runtime/runtime.h"
 
 using namespace hipops;
@@ -34,9 +31,7 @@ struct Call {
     return hipops_fused_add_rms_norm(y_view, out_view, x_view, residual_view, weight_view, eps, flags, nullptr);
   }
   void refused(hipops_status status, const std::string& message) {
-    EXPECT_EQUAL(run(), status);
-    EXPECT_EQUAL(error_without_values(), "fused_add_rms_norm: " + message);
-    EXPECT_EQUAL(hipops_backend_in_use(), HIPOPS_BACKEND_AUTO);
+    expect_refused([&] { return run(); }, {&y, &out, &x, &residual, &weight}, status, "fused_add_rms_norm: " + message);
   }
   void invalid(const std::string& message) { refused(HIPOPS_INVALID_ARGUMENT, message); }
 
@@ -61,13 +56,6 @@ struct Call {
     return h;
   }
 };
-
-// With either wave, and races in shared memory reported.
-void on_cpu(const std::function<void()>& body) {
-  if (image_count == 0 || all_images[0].cpu_wave32 == nullptr) return;
-  for (const char* wave : {"32", "64"})
-    check_in_child({{"HIPOPS_BACKEND", "cpu"}, {"HIPOPS_CPU_WAVE", wave}, {"HIPOPS_CPU_RACE", "1"}}, body);
-}
 
 }  // namespace
 
