@@ -1,13 +1,43 @@
-// The functions of hipops.h about the library itself.
+// The functions of hipops.h about the library and all of its ops.
 #include <cstring>
+#include <string>
 
 #include "build_info.h"
 #include "ops.h"
+#include "policy/policy.h"
+#include "runtime/guarded.h"
+#include "tensor/error.h"
 
 #define HIPOPS_TEXT_(x) #x
 #define HIPOPS_TEXT(x) HIPOPS_TEXT_(x)
 #define HIPOPS_VERSION_TEXT \
   HIPOPS_TEXT(HIPOPS_VERSION_MAJOR) "." HIPOPS_TEXT(HIPOPS_VERSION_MINOR) "." HIPOPS_TEXT(HIPOPS_VERSION_PATCH)
+
+namespace hipops {
+namespace {
+
+std::string op_names() {
+  std::string names;
+  for (int i = 0; i < op_count; ++i) names += std::string(all_ops[i]->name) + ", ";
+  return names;
+}
+
+hipops_status prepare(const char* name) {
+  bool found = !name;
+  for (int i = 0; i < op_count; ++i) {
+    if (name ? std::strcmp(name, all_ops[i]->name) != 0 : !find_image(all_ops[i]->name)) continue;
+    found = true;
+    if (hipops_status status = load(*all_ops[i])) return status;
+  }
+  const DeviceFacts* device = nullptr;
+  if (found && device_facts(&device) == HIPOPS_SUCCESS) policy_of(*device);
+  if (found) return HIPOPS_SUCCESS;
+  return fail(HIPOPS_INVALID_ARGUMENT, "hipops_prepare: op is \"%s\", expected one of %sor NULL", name,
+              op_names().c_str());
+}
+
+}  // namespace
+}  // namespace hipops
 
 const char* hipops_version(void) { return HIPOPS_VERSION_TEXT; }
 
@@ -22,4 +52,8 @@ int32_t hipops_supports(const char* op, hipops_dtype dtype, hipops_dtype second)
     if (!std::strcmp(op, hipops::all_ops[i]->name))
       return hipops::find_image(op) && hipops::all_ops[i]->supports(dtype, second);
   return 0;
+}
+
+hipops_status hipops_prepare(const char* op) {
+  return hipops::guarded([&] { return hipops::prepare(op); });
 }

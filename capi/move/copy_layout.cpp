@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "device/move/shifted_contract.h"
 #include "tensor/tensor.h"
 
 namespace hipops {
@@ -74,6 +75,17 @@ int innermost_in_x(const Layout<kCopyOperands>& layout) {
     if (stride != 0 && stride < std::abs(layout.stride[kCopyX][innermost])) innermost = d;
   }
   return innermost;
+}
+
+int shifted_lanes(int64_t pieces) {
+  auto padded = [&](int lanes) {
+    const int64_t part = int64_t{kShiftedDepth} << lanes;
+    return (pieces + part - 1) / part * part;
+  };
+  int best = 7;
+  for (int lanes = 6; lanes >= 4; --lanes)
+    if (padded(lanes) < padded(best)) best = lanes;
+  return best;
 }
 
 }  // namespace hipops

@@ -36,4 +36,8 @@ bool lies_apart(const Copy& copy);
 // y's innermost dimension is also x's, or if x has only strides of 0.
 int innermost_in_x(const Layout<kCopyOperands>& layout);
 
+// The work-items that share a row of `pieces`, as a power of two: 128, or fewer if fewer of them are idle then. Each
+// work-item has kShiftedDepth pieces at a time.
+int shifted_lanes(int64_t pieces);
+
 }  // namespace hipops

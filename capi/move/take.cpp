@@ -5,6 +5,7 @@
 
 #include "tensor/divisor.h"
 #include "index/indices.h"
+#include "move/copy_layout.h"
 #include "policy/default_moves.h"
 #include "policy/policy.h"
 #include "tensor/strided.h"

@@ -65,7 +65,7 @@ bool parse_choice(const std::string& text, const RowTable& table, const DeviceFa
   const auto names = table.op->kernel_names;
   choice->kernel = static_cast<int>(std::find(names, names + table.op->kernel_count, kernel) - names);
   if (choice->kernel == table.op->kernel_count) return false;
-  const RowBody body = table.op->rows->kernel[choice->kernel].body;
+  const RowBody body = row_kernels_of(*table.op)->kernel[choice->kernel].body;
   if (body == RowBody::merged || (colon < text.size() && body != RowBody::cluster)) return false;
   choice->cluster = 1;
   if (colon == text.size()) return true;
@@ -87,7 +87,7 @@ std::string read_rows(const Json& entry, const DeviceFacts& device, Policy* poli
   if (choices.size() != table.vectors.size() || !std::all_of(choices.begin(), choices.end(), has_all))
     wrong("kernels are not a list for each of vectors, of one for each of rows_per_unit");
   for (int i = 0; i < op_count; ++i)
-    if (name == all_ops[i]->name && all_ops[i]->rows) table.op = all_ops[i];
+    if (name == all_ops[i]->name && row_kernels_of(*all_ops[i])) table.op = all_ops[i];
   if (!table.op) return "there is no row op \"" + name + "\"";
   std::vector<RowTable> of_dtypes;
   for (const hipops_dtype dtype : {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16, HIPOPS_F64}) {

@@ -28,6 +28,10 @@ int64_t whole_periods(const RowKernel& k, const RowProblem& p, int64_t groups, i
 
 }  // namespace
 
+const RowKernels* row_kernels_of(const Op& op) {
+  return op.family && op.family->family == &RowKernels::kFamily ? static_cast<const RowKernels*>(op.family) : nullptr;
+}
+
 int64_t staged_at_most(hipops_dtype dtype) {
   return staged_elements(dtype_bytes(dtype)) - kWideAccess / dtype_bytes(dtype);  // the first vector may be partly used
 }
@@ -91,7 +95,7 @@ RowLaunch resolve(const RowKernels& kernels, const RowChoice& choice, const RowP
 
 hipops_status plan_rows(Op& op, const RowProblem& problem, const DeviceFacts** device, RowLaunch* plan) {
   if (hipops_status status = device_facts(op, device)) return status;
-  const RowKernels& kernels = *op.rows;
+  const RowKernels& kernels = *row_kernels_of(op);
   const Policy* policy = policy_of(**device);
   const RowChoice* measured = policy ? policy->find(op, problem, **device) : nullptr;
   DeviceNumbers numbers = **device;

@@ -15,10 +15,14 @@ struct RowKernel {
   RowBody body;
   int on_unit;
 };
-struct RowKernels {
+struct RowKernels : FamilyData {
+  constexpr RowKernels(const RowKernel* kernels, int number) : FamilyData{&kFamily}, kernel(kernels), count(number) {}
   const RowKernel* kernel;
   int count;
+  static constexpr char kFamily = 0;
 };
+const RowKernels* row_kernels_of(const Op& op);  // null: not a row op
+
 #define HIPOPS_ROW_KERNEL_ENTRY(name, T, lanes, vectors, block, layout, body, on_unit) \
   {T, lanes, vectors, block, RowLayout::layout, RowBody::body, on_unit},
 

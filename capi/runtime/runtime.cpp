@@ -12,8 +12,6 @@
 #include <new>
 
 #include "tensor/error_state.h"
-#include "ops.h"
-#include "policy/policy.h"
 #include "runtime/guarded.h"
 #include "runtime/shared_object.h"
 
@@ -201,26 +199,6 @@ hipops_status launch_on(Runtime& runtime, Op& op, int ordinal, int index, const 
   return fail_in_context(status, "%s: kernel %s: ", op.name, op.kernel_names[index]);
 }
 
-std::string op_names() {
-  std::string names;
-  for (int i = 0; i < op_count; ++i) names += std::string(all_ops[i]->name) + ", ";
-  return names;
-}
-
-hipops_status prepare(const char* name) {
-  bool found = !name;
-  for (int i = 0; i < op_count; ++i) {
-    if (name ? std::strcmp(name, all_ops[i]->name) != 0 : !find_image(all_ops[i]->name)) continue;
-    found = true;
-    if (hipops_status status = load(*all_ops[i])) return status;
-  }
-  const DeviceFacts* device = nullptr;
-  if (found && device_facts(&device) == HIPOPS_SUCCESS) policy_of(*device);
-  if (found) return HIPOPS_SUCCESS;
-  return fail(HIPOPS_INVALID_ARGUMENT, "hipops_prepare: op is \"%s\", expected one of %sor NULL", name,
-              op_names().c_str());
-}
-
 }  // namespace
 
 const Image* find_image(const char* op) {
@@ -323,8 +301,4 @@ hipops_status hipops_init(hipops_backend backend) {
 hipops_backend hipops_backend_in_use(void) {
   const hipops::Runtime* in_use = hipops::chosen.load(std::memory_order_acquire);
   return in_use ? in_use->backend() : HIPOPS_BACKEND_AUTO;
-}
-
-hipops_status hipops_prepare(const char* op) {
-  return hipops::guarded([&] { return hipops::prepare(op); });
 }

@@ -50,6 +50,12 @@ extern const char* const cuda_architectures;  // as "sm_80 sm_90 compute_120"
 
 constexpr int kMaxDevices = 64;
 
+// What a family of ops knows of one of its ops. The family defines a struct that derives from this one, and recognises its
+// own by `family`, an address of its own. The runtime reads neither.
+struct FamilyData {
+  const void* family;
+};
+
 // The launcher's handle on an op's kernels: constant-initialised, one per op, in capi/<op>.cpp.
 struct Op {
   const char* name;
@@ -60,7 +66,7 @@ struct Op {
   // where it is not launched in any. Null: none bring any.
   int64_t (*most_shared)(int kernel, uint32_t block) = nullptr;
   Op* also = nullptr;  // whose kernels its calls launch, too
-  const struct RowKernels* rows = nullptr;  // rows/plan.h; of row ops
+  const FamilyData* family = nullptr;
   // Loaded functions by device: null until loaded, then an array of kernel_count that lives as long as the process.
   std::atomic<void* const*> functions[kMaxDevices] = {};
 };
@@ -130,7 +136,7 @@ void check_only(bool is_on);
 // Each makes its runtime, or says why it can't (HIPOPS_NO_DEVICE). The object lives as long as the process.
 hipops_status open_hip(Runtime** out);
 hipops_status open_cuda(Runtime** out);
-hipops_status open_cpu(Runtime** out);  // reads HIPOPS_CPU_WAVE (32, 64) and the others of cpu_settings.h
+hipops_status open_cpu(Runtime** out);  // reads HIPOPS_CPU_WAVE (32, 64) and the others of cpu/settings.h
 
 // Facts of the calling thread's current device; of a refusal, for which op.
 hipops_status device_facts(const DeviceFacts** facts);

@@ -81,10 +81,6 @@ inline int64_t widest_access(uint64_t bits) {
   return static_cast<int64_t>(bits & (~bits + 1));
 }
 
-// The log2 of the number of work-items that share a row of `pieces` pieces. Each copies kShiftedDepth pieces. It is 128
-// work-items, or fewer if that leaves fewer of them idle.
-int shifted_lanes(int64_t pieces);
-
 // The number of blocks of `block` work-items for `count` pieces of work. A grid never has more than 2^32 work-items.
 // Kernels loop over the rest.
 uint32_t grid_for(int64_t count, uint32_t block);

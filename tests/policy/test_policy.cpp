@@ -187,7 +187,7 @@ TEST_CASE("what hipops-tune writes is read back", "[policy]") {
     for (const double vectors : group.vectors)
       for (const double rows : group.rows_per_unit) {
         const RowProblem problem = tune::problem_of(group, vectors, rows, device);
-        const std::vector<RowChoice> choices = tune::candidates(*group.op->rows, problem, device);
+        const std::vector<RowChoice> choices = tune::candidates(*row_kernels_of(*group.op), problem, device);
         REQUIRE_FALSE(choices.empty());
         result.cells.push_back({choices.front(), choices.back()});
       }
@@ -223,7 +223,7 @@ TEST_CASE("hipops-tune measures the rows that a table's entry is for", "[policy]
         RowStreams<2> streams;
         const RowProblem measured = describe_rows({&x, &y}, 1, nullptr, 0, 0, &streams);
         INFO(tune::name_of(group) << ", " << vectors << " vectors, " << wanted.rows << " rows");
-        for (const RowChoice& choice : tune::candidates(*group.op->rows, wanted, device_of(132, 16))) {
+        for (const RowChoice& choice : tune::candidates(*row_kernels_of(*group.op), wanted, device_of(132, 16))) {
           const Policy policy = tune::policy_of(group, choice);
           const RowChoice* taken = policy.find(*group.op, wanted, device_of(132, 16));
           REQUIRE(taken != nullptr);

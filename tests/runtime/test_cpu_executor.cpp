@@ -26,10 +26,10 @@
 #include "child.h"
 #include "device/core/cpu.h"
 #include "hipops/hipops.h"
-#include "runtime/cpu_executor.h"
-#include "runtime/cpu_race.h"
-#include "runtime/cpu_sanitizer.h"
-#include "runtime/cpu_stack.h"
+#include "runtime/cpu/executor.h"
+#include "runtime/cpu/race.h"
+#include "runtime/cpu/sanitizer.h"
+#include "runtime/cpu/stack.h"
 
 namespace {
 

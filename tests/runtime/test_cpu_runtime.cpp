@@ -17,7 +17,7 @@
 #include "device/core/cpu.h"
 #include "hipops/hipops.h"
 #include "in_child.h"
-#include "runtime/cpu_sanitizer.h"
+#include "runtime/cpu/sanitizer.h"
 #include "runtime/runtime.h"
 
 namespace {

@@ -9,6 +9,7 @@
 #include "fuzz/operand.h"
 #include "fuzz/random_values.h"
 #include "ops.h"
+#include "rows/plan.h"
 
 namespace hipops::fuzz {
 namespace {
@@ -99,7 +100,7 @@ std::vector<std::vector<uint64_t>> results_of(Runtime& runtime, const parity::Op
 
 bool works_on_rows(const parity::OpEntry& op) {
   for (int i = 0; i < hipops::op_count; ++i)
-    if (!std::strcmp(hipops::all_ops[i]->name, op.name)) return hipops::all_ops[i]->rows != nullptr;
+    if (!std::strcmp(hipops::all_ops[i]->name, op.name)) return hipops::row_kernels_of(*hipops::all_ops[i]) != nullptr;
   return false;
 }
 

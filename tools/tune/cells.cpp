@@ -43,12 +43,12 @@ std::vector<Group> groups(const std::string& pattern) {
   std::vector<Group> all;
   for (int i = 0; i < op_count; ++i) {
     Op* op = all_ops[i];
-    if (!op->rows || !find_image(op->name)) continue;
+    if (!row_kernels_of(*op) || !find_image(op->name)) continue;
     for (const hipops_dtype dtype : {HIPOPS_BF16, HIPOPS_F32, HIPOPS_F64})
       for (const RowLayout layout : {RowLayout::aligned, RowLayout::unaligned, RowLayout::strided, RowLayout::packed}) {
         const Group group = {op, dtype, layout, vectors_of(layout), kRowsPerUnit};
         const bool matches = fnmatch(pattern.c_str(), name_of(group).c_str(), 0) == 0;
-        if (matches && takes_any(*op->rows, dtype, layout)) all.push_back(group);
+        if (matches && takes_any(*row_kernels_of(*op), dtype, layout)) all.push_back(group);
       }
   }
   return all;

@@ -23,7 +23,7 @@ int64_t step_of(RowLayout layout) { return layout == RowLayout::strided ? kStrid
 bool runs(Op& op, const RowChoice& choice, const RowProblem& problem, const DeviceFacts& facts) {
   if (choice.cluster == 1) return true;
   uint32_t most = 0;
-  const RowLaunch plan = resolve(*op.rows, choice, problem, facts);
+  const RowLaunch plan = resolve(*row_kernels_of(op), choice, problem, facts);
   parity::expect_success(most_clusters(op, facts, plan.cluster, plan.block, &most), "count clusters");
   return most > 0;
 }
@@ -92,11 +92,11 @@ RowOperands::RowOperands(const bench::Device& device, const Op& op, const RowPro
 
 Cell measure(const bench::Device& device, bench::Timer& timer, const Group& group, const RowProblem& problem,
              const DeviceFacts& facts) {
-  std::vector<RowChoice> choices = candidates(*group.op->rows, problem, facts);
+  std::vector<RowChoice> choices = candidates(*row_kernels_of(*group.op), problem, facts);
   const auto runs_nowhere = [&](const RowChoice& choice) { return !runs(*group.op, choice, problem, facts); };
   choices.erase(std::remove_if(choices.begin(), choices.end(), runs_nowhere), choices.end());
   Cell cell;
-  cell.by_default = cell.kept = choose_rows_by_default(*group.op->rows, problem, facts);
+  cell.by_default = cell.kept = choose_rows_by_default(*row_kernels_of(*group.op), problem, facts);
   if (choices.size() < 2) return cell;
   const std::vector<double> medians = microseconds_of(choices, device, timer, group, problem);
   const double fast_enough = kAsFast * *std::min_element(medians.begin(), medians.end());
@@ -113,10 +113,10 @@ Cell measure(const bench::Device& device, bench::Timer& timer, const Group& grou
 
 bool is_as_fast(const RowChoice& choice, const bench::Device& device, bench::Timer& timer, const Group& group,
                 const RowProblem& problem, const DeviceFacts& facts) {
-  const RowChoice by_default = choose_rows_by_default(*group.op->rows, problem, facts);
+  const RowChoice by_default = choose_rows_by_default(*row_kernels_of(*group.op), problem, facts);
   if (same(choice, by_default)) return true;
   // Where it is not possible, calls go by default.
-  if (!takes(*group.op->rows, choice, problem, facts) || !runs(*group.op, choice, problem, facts)) return true;
+  if (!takes(*row_kernels_of(*group.op), choice, problem, facts) || !runs(*group.op, choice, problem, facts)) return true;
   const std::vector<double> both = microseconds_of({by_default, choice}, device, timer, group, problem);
   return both[1] <= kAsFast * both[0];
 }

@@ -57,13 +57,13 @@ std::set<std::string> kernels_left(const std::vector<Result>& results) {
   for (const Result& result : results) {
     const Op& op = *result.group.op;
     for (int i = 0; i < op.kernel_count; ++i) {
-      const RowKernel& kernel = op.rows->kernel[i];
+      const RowKernel& kernel = row_kernels_of(op)->kernel[i];
       if (kernel.dtype == result.group.dtype && kernel.layout == result.group.layout) all.insert(op.kernel_names[i]);
     }
     for (const Cell& cell : result.cells)
       for (const RowChoice& choice : {cell.kept, cell.by_default}) {
         taken.insert(op.kernel_names[choice.kernel]);
-        if (op.rows->kernel[choice.kernel].body == RowBody::parts) taken.insert(op.kernel_names[choice.kernel + 1]);
+        if (row_kernels_of(op)->kernel[choice.kernel].body == RowBody::parts) taken.insert(op.kernel_names[choice.kernel + 1]);
       }
   }
   for (const std::string& name : taken) all.erase(name);

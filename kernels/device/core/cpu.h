@@ -1,4 +1,4 @@
-// The CPU as a GPU: what kernels/device/ needs of the executor (capi/runtime/cpu_executor.cpp), which runs each
+// The CPU as a GPU: what kernels/device/ needs of the executor (capi/runtime/cpu/executor.cpp), which runs each
 // work-item of a block as a fiber of one thread. A work-item runs until it waits: at a barrier for its block, at an
 // exchange for its wave.
 #pragma once

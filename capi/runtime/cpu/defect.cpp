@@ -1,6 +1,6 @@
 // The words for a kernel's defects.
-#include "runtime/cpu_report.h"
-#include "runtime/cpu_worker.h"
+#include "runtime/cpu/report.h"
+#include "runtime/cpu/worker.h"
 
 namespace hipops {
 namespace cpu {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/cpu_sanitizer.h"
-#include "runtime/cpu_stack.h"
+#include "runtime/cpu/sanitizer.h"
+#include "runtime/cpu/stack.h"
 
 namespace hipops {
 namespace cpu {

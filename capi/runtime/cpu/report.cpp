@@ -1,4 +1,4 @@
-#include "runtime/cpu_report.h"
+#include "runtime/cpu/report.h"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/cpu_worker.h"
+#include "runtime/cpu/worker.h"
 
 #include <algorithm>
 #include <chrono>
@@ -7,7 +7,7 @@
 #include <numeric>
 #include <utility>
 
-#include "runtime/cpu_report.h"
+#include "runtime/cpu/report.h"
 
 namespace hipops {
 namespace cpu {

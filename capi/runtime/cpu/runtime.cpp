@@ -4,9 +4,9 @@
 
 #include "device/core/launch_contract.h"
 #include "tensor/error.h"
-#include "runtime/cpu_executor.h"
-#include "runtime/cpu_memory.h"
-#include "runtime/cpu_settings.h"
+#include "runtime/cpu/executor.h"
+#include "runtime/cpu/memory.h"
+#include "runtime/cpu/settings.h"
 #include "runtime/guarded.h"
 #include "runtime/runtime.h"
 

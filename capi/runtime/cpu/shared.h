@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "runtime/cpu_sanitizer.h"
+#include "runtime/cpu/sanitizer.h"
 
 namespace hipops {
 namespace cpu {

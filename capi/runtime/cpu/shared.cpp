@@ -1,4 +1,4 @@
-#include "runtime/cpu_shared.h"
+#include "runtime/cpu/shared.h"
 
 #include <cstring>
 #include <new>

@@ -1,4 +1,4 @@
-#include "runtime/cpu_memory.h"
+#include "runtime/cpu/memory.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

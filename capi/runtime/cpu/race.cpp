@@ -1,4 +1,4 @@
-#include "runtime/cpu_race.h"
+#include "runtime/cpu/race.h"
 
 namespace hipops {
 namespace cpu {

@@ -1,4 +1,4 @@
-#include "runtime/cpu_fiber.h"
+#include "runtime/cpu/fiber.h"
 
 #include <cstdlib>
 #include <new>

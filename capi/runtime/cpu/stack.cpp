@@ -1,4 +1,4 @@
-#include "runtime/cpu_stack.h"
+#include "runtime/cpu/stack.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -16,10 +16,10 @@
 #include <memory>
 #include <string>
 
-#include "runtime/cpu_executor.h"
-#include "runtime/cpu_fiber.h"
-#include "runtime/cpu_race.h"
-#include "runtime/cpu_shared.h"
+#include "runtime/cpu/executor.h"
+#include "runtime/cpu/fiber.h"
+#include "runtime/cpu/race.h"
+#include "runtime/cpu/shared.h"
 
 namespace hipops {
 namespace cpu {
@@ -113,7 +113,7 @@ class Worker {
   template <class F>
   auto or_give_up(F f);
 
-  // What is wrong with the running work-item's wish, in cpu_defect.cpp; they do not return.
+  // What is wrong with the running work-item's wish, in cpu/defect.cpp; they do not return.
   [[noreturn]] void explain_exchange(const Wave& wave, size_t bytes, uint32_t source, uint32_t lanes, Site site);
   [[noreturn]] void explain_barrier(const Wave& wave, Site site);
   [[noreturn]] void explain_end(const Wave& wave);

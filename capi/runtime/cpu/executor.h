@@ -1,4 +1,4 @@
-// Runs a kernel's work-items on the CPU. See cpu_worker.h for how.
+// Runs a kernel's work-items on the CPU. See cpu/worker.h for how.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // The environment variables of the CPU runtime. Unset and empty mean the default.
 #pragma once
 
-#include "runtime/cpu_executor.h"
-#include "runtime/cpu_memory.h"
+#include "runtime/cpu/executor.h"
+#include "runtime/cpu/memory.h"
 
 namespace hipops {
 namespace cpu {

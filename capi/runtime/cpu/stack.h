@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-#include "runtime/cpu_sanitizer.h"
+#include "runtime/cpu/sanitizer.h"
 
 namespace hipops {
 namespace cpu {

@@ -1,4 +1,4 @@
-#include "runtime/cpu_settings.h"
+#include "runtime/cpu/settings.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "runtime/cpu_executor.h"
+#include "runtime/cpu/executor.h"
 
 #include <signal.h>
 
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tensor/error.h"
-#include "runtime/cpu_worker.h"
+#include "runtime/cpu/worker.h"
 
 namespace hipops {
 namespace cpu {
