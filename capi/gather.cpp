@@ -51,5 +51,6 @@ hipops_status hipops_gather(const hipops_tensor* y, const hipops_tensor* x, cons
 
   const DeviceFacts* device = nullptr;
   if (hipops_status status = device_facts(op_gather, &device)) return status;
-  return launch_take(op_gather, *device, plan_take(*device, *y, *x, *index, index->stride, dim, report), stream);
+  const TakePlan plan = plan_take(plan_options(), *device, *y, *x, *index, index->stride, dim, report);
+  return launch_take(op_gather, *device, plan, stream);
 }

@@ -3,7 +3,6 @@
 #include "index/indices.h"
 #include "index/plan.h"
 #include "kernel_names.h"
-#include "policy/policy.h"
 #include "tensor/error.h"
 
 namespace hipops {
@@ -62,11 +61,10 @@ hipops_status hipops_index_add(const hipops_tensor* y, const hipops_tensor* x, c
 
   const DeviceFacts* device;
   if (hipops_status status = device_facts(op_index_add, &device)) return status;
-  const Policy* policy = policy_of(*device);
-  const SumsPolicy sums = policy ? policy->sums : SumsPolicy{};
-  const SumsChoice choice = choose_sums(problem, sorts, *device, sums, workspace != nullptr);
+  const PlanOptions options = plan_options();
+  const SumsChoice choice = choose_sums(options, problem, sorts, *device, workspace != nullptr);
   IndexAddArgs args{};
-  return launch_sums(*device, t, resolve(choice, problem, *device), workspace, report, &args, stream);
+  return launch_sums(options, *device, t, resolve(options, choice, problem, *device), workspace, report, &args, stream);
 }
 
 hipops_status hipops_index_add_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x,

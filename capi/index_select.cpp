@@ -49,7 +49,7 @@ hipops_status hipops_index_select(const hipops_tensor* y, const hipops_tensor* x
   if (hipops_status status = device_facts(op_index_select, &device)) return status;
   int64_t index_stride[HIPOPS_MAX_RANK] = {};
   index_stride[dim] = index->stride[0];
-  TakePlan plan = plan_take(*device, *y, *x, *index, index_stride, dim, report);
+  TakePlan plan = plan_take(plan_options(), *device, *y, *x, *index, index_stride, dim, report);
   share_index(*y, dim, &plan.args);
   return launch_take(op_index_select, *device, plan, stream);
 }

@@ -35,9 +35,9 @@ int64_t winner_bytes(const ScatterTensors& t, uint32_t flags) {
 
 Op op_scatter = {"scatter", kKernels, kKernelCount, supports_elements_by_index};
 
-ScatterPlan plan_scatter(const ScatterTensors& t, uint32_t flags, bool with_workspace) {
+ScatterPlan plan_scatter(PlanOptions options, const ScatterTensors& t, uint32_t flags, bool with_workspace) {
   const int64_t vector = scatter_vector(t), bytes = vector * dtype_bytes(t.x->dtype);
-  ScatterPlan plan;
+  ScatterPlan plan(options);
   if ((flags & HIPOPS_DETERMINISTIC) == 0) {
     plan.add(kernel_of(any, bytes), walk_sources(t, ScatterInto::kY, vector));
   } else if (with_workspace && winner_bytes(t, flags) != 0) {
@@ -72,7 +72,7 @@ hipops_status hipops_scatter(const hipops_tensor* y, const hipops_tensor* x, con
   args.x = x->data;
   args.y = y->data;
   args.winners = static_cast<uint32_t*>(workspace);
-  const ScatterPlan plan = plan_scatter(t, flags, workspace != nullptr);
+  const ScatterPlan plan = plan_scatter(plan_options(), t, flags, workspace != nullptr);
   for (int i = 0; i < plan.count; ++i) {
     args.geometry = plan.launch[i].geometry;
     const LaunchShape shape = {plan.launch[i].grid, kScatterBlock};

@@ -8,7 +8,6 @@
 #include "index/indices.h"
 #include "kernel_names.h"
 #include "policy/default_sums.h"
-#include "policy/policy.h"
 #include "runtime/runtime.h"
 #include "move/scatter_plan.h"
 #include "tensor/strided.h"
@@ -127,9 +126,10 @@ ScatterRows plan_scatter_rows(const ScatterTensors& t, uint32_t flags) {
   return rows;
 }
 
-ScatterPlan plan_scatter_add(const ScatterTensors& t, uint32_t flags, bool with_workspace, int64_t vectors_from) {
+ScatterPlan plan_scatter_add(PlanOptions options, const ScatterTensors& t, uint32_t flags, bool with_workspace,
+                             int64_t vectors_from) {
   const bool deterministic = (flags & HIPOPS_DETERMINISTIC) != 0;
-  ScatterPlan plan;
+  ScatterPlan plan(options);
   if (with_workspace && sum_bytes(t) != 0) {
     const hipops_dtype dtype = t.x->dtype;
     const int64_t wide = 16 / dtype_bytes(dtype);
@@ -155,27 +155,25 @@ void set_report(const ScatterRows& rows, IndexAddArgs* args) {
   args->report_step = rows.report_step;
 }
 
-hipops_status add_as_index_add(const DeviceFacts& device, const ScatterTensors& t, const ScatterRows& rows, void* workspace,
+hipops_status add_as_index_add(const PlanOptions& options, const DeviceFacts& device, const ScatterTensors& t, const ScatterRows& rows, void* workspace,
                                hipops_index_report* report, void* stream) {
   const RowSums sums{t.y, t.x, &rows.index, t.dim};
   const SumsProblem problem = describe_sums(sums);
-  const Policy* policy = policy_of(device);
-  const SumsPolicy by = policy ? policy->sums : SumsPolicy{};
-  const SumsChoice choice = choose_sums(problem, rows.sorts, device, by, workspace != nullptr);
+  const SumsChoice choice = choose_sums(options, problem, rows.sorts, device, workspace != nullptr);
   IndexAddArgs args{};
   set_report(rows, &args);
-  return launch_sums(device, sums, resolve(choice, problem, device), workspace, report, &args, stream);
+  return launch_sums(options, device, sums, resolve(options, choice, problem, device), workspace, report, &args, stream);
 }
 
 // Compares the indices and, if each row has one index, adds whole rows. Later launches read the result from args->rows.
-hipops_status try_rows(const DeviceFacts& device, const ScatterTensors& t, const ScatterRows& rows, char* workspace,
+hipops_status try_rows(const PlanOptions& options, const DeviceFacts& device, const ScatterTensors& t, const ScatterRows& rows, char* workspace,
                        hipops_index_report* report, ScatterAddArgs* args, void* stream) {
   IndexAddArgs add{};
   hipops_tensor index = rows.index;
   add.order.state = reinterpret_cast<uint32_t*>(workspace);
   add.order.longest = rows.longest;
   set_report(rows, &add);
-  ScatterPlan plan;
+  ScatterPlan plan(options);
   plan.add(find_kernel(u8, u8, uniform), rows.geometry, kUniformDepth);
   plan.limit_grids(kUniformBlocks);
   const ScatterLaunch& find_out = plan.launch[0];
@@ -186,8 +184,8 @@ hipops_status try_rows(const DeviceFacts& device, const ScatterTensors& t, const
   add.order.differs = find_out.grid;
   index.data = args->firsts;
   args->rows = reinterpret_cast<const ScatterRowsState*>(workspace);
-  const SumsPlan sums = resolve(choose_apart(rows.problem, rows.sort), rows.problem, device);
-  return launch_sums(device, {t.y, t.x, &index, t.dim}, sums, workspace + rows.sort_at, report, &add, stream);
+  const SumsPlan sums = resolve(options, choose_apart(rows.problem, rows.sort), rows.problem, device);
+  return launch_sums(options, device, {t.y, t.x, &index, t.dim}, sums, workspace + rows.sort_at, report, &add, stream);
 }
 
 }  // namespace
@@ -211,7 +209,8 @@ hipops_status hipops_scatter_add(const hipops_tensor* y, const hipops_tensor* x,
 
   const DeviceFacts* device;
   if (hipops_status status = device_facts(op_scatter_add, &device)) return status;
-  if (as_index_add) return add_as_index_add(*device, t, rows, workspace, report, stream);
+  const PlanOptions options = plan_options();
+  if (as_index_add) return add_as_index_add(options, *device, t, rows, workspace, report, stream);
   ScatterAddArgs args{};
   args.index = index_args(*index, y->shape[dim], report);
   args.x = x->data;
@@ -220,10 +219,10 @@ hipops_status hipops_scatter_add(const hipops_tensor* y, const hipops_tensor* x,
   args.sums = reinterpret_cast<float*>(space && rows.sort.bytes != 0 ? space + kRest : space);
   // If the indices of a row differ, vectors of sources have different indices too, so vectors are not tried.
   const bool tries_rows = space && rows.possible;
-  const int64_t vectors_from = tries_rows ? INT64_MAX : vector_atomics_from(*device);
-  ScatterPlan plan = plan_scatter_add(t, flags, workspace != nullptr, vectors_from);
+  const int64_t vectors_from = tries_rows ? INT64_MAX : vector_atomics_from(options, *device);
+  ScatterPlan plan = plan_scatter_add(options, t, flags, workspace != nullptr, vectors_from);
   if (tries_rows) {
-    if (hipops_status status = try_rows(*device, t, rows, space, report, &args, stream)) return status;
+    if (hipops_status status = try_rows(options, *device, t, rows, space, report, &args, stream)) return status;
     // These launches mostly have nothing left to do. Fewer blocks then finish sooner.
     plan.limit_grids(static_cast<uint32_t>(4 * device->units * sums_policy::kResidentBlocks));
   }

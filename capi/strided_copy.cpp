@@ -65,7 +65,7 @@ namespace {
 
 hipops_status copy(const hipops_tensor& y, const hipops_tensor& x, void* stream) {
   using namespace hipops;
-  CopyPlan plan = plan_copy(y, x);
+  CopyPlan plan = plan_copy(plan_options(), y, x);
   return launch(op_strided_copy, plan.kernel, plan.grid, plan.block, &plan.args, sizeof plan.args, stream);
 }
 

@@ -3,7 +3,7 @@
 
 #include "parity/large_cases.h"
 #include "parity/large_sums.h"
-#include "parity/other_policy.h"
+#include "policy/plan_options.h"
 
 namespace hipops::parity::large {
 namespace {
@@ -16,8 +16,8 @@ void call(Stage& stage, const hipops_tensor& y, const hipops_tensor& x, const hi
     const hipops_status status = hipops_index_add_workspace_bytes(&y, &x, &index, dim, &bytes);
     workspace = stage.workspace(status, bytes);
   }
-  TemporaryPolicy temporary;
-  SumsPolicy& sums = temporary.policy.sums;
+  TemporaryOptions temporary;
+  SumsPolicy& sums = temporary.options.sums;
   sums.few = sums.scan = !with_workspace && !sums.always_join;
   stage.called([&] { return hipops_index_add(&y, &x, &index, dim, workspace, bytes, nullptr, nullptr); });
 }

@@ -7,7 +7,7 @@
 
 #include "parity/golden_files.h"
 #include "parity/jobs.h"
-#include "parity/other_policy.h"
+#include "parity/other_ways.h"
 
 namespace hipops::parity {
 namespace {
@@ -95,8 +95,8 @@ int run(const Options& options, const std::string& golden, const std::vector<Gol
   const DeviceFacts* facts = nullptr;
   const hipops_status status = open(options, &device, &facts);
   if (status != HIPOPS_SUCCESS) return refuse_backend("hipops-parity", options.backend, status, hipops_last_error());
-  TemporaryPolicy temporary;
-  if (options.many_rows || options.ordered) set_other_ways(options.many_rows, options.ordered, &temporary.policy);
+  TemporaryOptions temporary;
+  if (options.many_rows || options.ordered) set_other_ways(options.many_rows, options.ordered, &temporary.options);
   if (options.capture && !open_graphs(&device)) return kExitNoDevice;
   if (options.large && options.large_scale == 1 && device.backend == "cpu") {
     std::fprintf(stderr, "hipops-parity: --large: the backend is cpu, expected hip or cuda\n");

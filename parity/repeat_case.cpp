@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "parity/case_run.h"
+#include "policy/plan_options.h"
 
 namespace hipops::parity {
 namespace {
@@ -16,14 +17,6 @@ constexpr uint32_t kGridLimits[] = {0, 1, 2, 3, 5, 8, 13, 61, 256};
 
 // A block is not left alone with more than this many elements, or nearly so: that takes long.
 constexpr int64_t kMostElementsOfBlock = 1 << 16;
-
-class GridLimit {
- public:
-  explicit GridLimit(uint32_t blocks) { limit_grid(blocks); }
-  ~GridLimit() { limit_grid(0); }
-  GridLimit(const GridLimit&) = delete;
-  GridLimit& operator=(const GridLimit&) = delete;
-};
 
 uint32_t grid_limit_of(int run, const Case& test) {
   const uint32_t limit = kGridLimits[static_cast<size_t>(run) % std::size(kGridLimits)];
@@ -46,7 +39,8 @@ void repeat(CaseRun* run, const Case& test, const Streams& streams, int runs) {
   for (const Buffer* output : outputs) before.push_back(output->copy());
   for (int i = 0; i < runs; ++i) {
     const uint32_t limit = grid_limit_of(i, test);
-    const GridLimit limited(limit);
+    TemporaryOptions temporary;
+    if (limit != 0) temporary.options.most_blocks = limit;
     for (size_t o = 0; o < outputs.size() && i > 0; ++o) outputs[o]->upload(before[o]);
     run->call(streams[i]);
     for (size_t o = 0; o < outputs.size(); ++o) {

@@ -217,7 +217,8 @@ inline Operands make_operands(const RowOp& op, hipops_dtype dtype, int64_t n, in
 // Rows of every length and layout that has a kernel of its own, in several rounds of the grid: all kernels run.
 inline void check_layouts(const RowOp& op, hipops_dtype dtype) {
   EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);
-  hipops::limit_grid(2);
+  hipops::TemporaryOptions temporary;
+  temporary.options.most_blocks = 2;
   const Recorder recorder(op.kernels());
   const int64_t length = 16 / static_cast<int64_t>(hipops::parity::dtype_size(dtype));
   size_t turn = 0;
@@ -274,7 +275,8 @@ inline void check_packed(const RowOp& op, hipops_dtype dtype) {
       check(11, cols, x, (3 * x + cols) % length);
       check(11, cols, x, {});
     }
-  hipops::limit_grid(2);
+  hipops::TemporaryOptions temporary;
+  temporary.options.most_blocks = 2;
   for (const int64_t cols : {3, 17}) {
     check(3001, cols, 1, 1);
     check(3001, cols, 1, 0);
@@ -292,10 +294,10 @@ inline void check_split(const RowOp& op, hipops_dtype dtype) {
     t.x.randomize(static_cast<uint64_t>(x), -3, 5);
     if (op.has_weight) t.weight = make_vector(dtype, cols, x == y ? Second::kSame : Second::kF32, false, 1);
     if (op.has_bias && x == y) t.bias = make_vector(dtype, cols, Second::kSame, false, 2);
-    hipops::limit_grid(0);
     check_numbers(op, t);
     const auto before = t.apart->bytes();
-    hipops::limit_grid(3);
+    hipops::TemporaryOptions temporary;
+    temporary.options.most_blocks = 3;
     check_numbers(op, t);
     EXPECT(t.apart->bytes() == before);
   };

@@ -63,10 +63,10 @@ int64_t few_blocks(int64_t indices, int64_t parts, int wave_size) {
   return blocks <= kMostBlocks ? blocks : 0;
 }
 
-bool can_be_few(const SumsProblem& p, const DeviceNumbers& device) {
+bool can_be_few(const PlanOptions& options, const SumsProblem& p, const DeviceNumbers& device) {
   if (p.indices > kFewIndices || find_kernel(p.dtype, false, SumsWay::few) < 0) return false;
   const int64_t blocks = few_blocks(p.indices, few_parts(p, device), device.wave_size);
-  return blocks != 0 && within_grid_limit(blocks) == blocks;
+  return blocks != 0 && options.within_most(blocks) == blocks;
 }
 
 bool can_be_joined(const SumsProblem& p, const SortPlan& sort) {
@@ -75,7 +75,7 @@ bool can_be_joined(const SumsProblem& p, const SortPlan& sort) {
   return p.row_elements / vector_of(p, true) << sort.pass[0].low_bits < int64_t{1} << 31;  // places have 32 bits
 }
 
-SumsPlan resolve(const SumsChoice& choice, const SumsProblem& p, const DeviceNumbers& device) {
+SumsPlan resolve(PlanOptions options, const SumsChoice& choice, const SumsProblem& p, const DeviceNumbers& device) {
   const bool wide = is_wide(p, choice.way);
   SumsPlan plan{};
   plan.choice = choice;
@@ -96,7 +96,7 @@ SumsPlan resolve(const SumsChoice& choice, const SumsProblem& p, const DeviceNum
       break;
     case SumsWay::list:
     case SumsWay::deep:
-      plan.grid = grid_for(vectors * choice.sort.segments, kListBlock);
+      plan.grid = options.grid_for(vectors * choice.sort.segments, kListBlock);
       break;
   }
   return plan;
@@ -151,8 +151,8 @@ int64_t indices_of_share(int64_t indices) {
 }
 
 // The grid fills the device once, and is larger if segments would be long otherwise.
-hipops_status launch_scan(const DeviceFacts& device, const SumsPlan& plan, IndexAddArgs* args, void* stream) {
-  const int64_t rows = std::min(args->index.size, kMark[args->index.type]), most = within_grid_limit(kMostBlocks);
+hipops_status launch_scan(const PlanOptions& options, const DeviceFacts& device, const SumsPlan& plan, IndexAddArgs* args, void* stream) {
+  const int64_t rows = std::min(args->index.size, kMark[args->index.type]), most = options.within_most(kMostBlocks);
   ScanArgs& s = args->scan;
   s.lane_bits = static_cast<int16_t>(plan.lane_bits);
   s.reports = 1;
@@ -191,7 +191,7 @@ hipops_status launch_joined(const DeviceFacts& device, const RowSums& t, const S
 
 // Sorts, then sums in a separate launch. A sort of one pass writes segments. After a sort of two passes another kernel
 // finds them. The launch that sums begins early, because half of the device is idle during the sort.
-hipops_status launch_sorted(const DeviceFacts& device, const RowSums& t, const SumsPlan& plan, IndexAddArgs* args,
+hipops_status launch_sorted(const PlanOptions& options, const DeviceFacts& device, const RowSums& t, const SumsPlan& plan, IndexAddArgs* args,
                             void* stream) {
   const SortPlan& sort = plan.choice.sort;
   RowOrder& order = args->order;
@@ -208,7 +208,7 @@ hipops_status launch_sorted(const DeviceFacts& device, const RowSums& t, const S
   }
   if (sort.passes == 2) {
     order.from = static_cast<const OrderEntry*>(order.joined);
-    const int64_t blocks = grid_for(args->indices, kOrderBlock);
+    const int64_t blocks = options.grid_for(args->indices, kOrderBlock);
     if (hipops_status status = launch_on(device, kBound, blocks, kOrderBlock, args, stream)) return status;
   }
   // Each block prefetches one part. Blocks that start late would prefetch during the sums.
@@ -218,7 +218,7 @@ hipops_status launch_sorted(const DeviceFacts& device, const RowSums& t, const S
 
 }  // namespace
 
-hipops_status launch_sums(const DeviceFacts& device, const RowSums& t, const SumsPlan& plan, void* workspace,
+hipops_status launch_sums(PlanOptions options, const DeviceFacts& device, const RowSums& t, const SumsPlan& plan, void* workspace,
                           hipops_index_report* report, IndexAddArgs* args, void* stream) {
   const SortPlan& sort = plan.choice.sort;
   if (args->reported == 0) args->reported = 1, args->report_step = 1;
@@ -236,9 +236,9 @@ hipops_status launch_sums(const DeviceFacts& device, const RowSums& t, const Sum
   }
   switch (plan.choice.way) {
     case SumsWay::few: return launch_few(device, plan, args, stream);
-    case SumsWay::scan: return launch_scan(device, plan, args, stream);
+    case SumsWay::scan: return launch_scan(options, device, plan, args, stream);
     case SumsWay::joined: return launch_joined(device, t, plan, args, stream);
-    default: return launch_sorted(device, t, plan, args, stream);
+    default: return launch_sorted(options, device, t, plan, args, stream);
   }
 }
 

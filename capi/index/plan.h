@@ -3,11 +3,10 @@
 
 #include "index/problem.h"
 #include "index/sort_plan.h"
+#include "policy/plan_options.h"
 #include "runtime/runtime.h"
 
 namespace hipops {
-
-struct SumsPolicy;  // capi/policy/policy.h
 
 extern Op op_index_add;  // has the kernels
 
@@ -35,8 +34,8 @@ struct SumsChoice {
 
 // The default choice: capi/policy/default_sums.cpp. scatter_add with whole rows uses only choose_apart.
 SumsSorts plan_sorts(const SumsProblem& p);
-SumsChoice choose_sums(const SumsProblem& p, const SumsSorts& sorts, const DeviceNumbers& device,
-                       const SumsPolicy& policy, bool has_workspace);
+SumsChoice choose_sums(PlanOptions options, const SumsProblem& p, const SumsSorts& sorts, const DeviceNumbers& device,
+                       bool has_workspace);
 SumsChoice choose_apart(const SumsProblem& p, const SortPlan& sort);
 
 // The longest segment up to which scatter_add adds whole rows, if each row has one index. 0: it does not compare the
@@ -47,7 +46,7 @@ uint32_t longest_segment(const SumsProblem& p, bool in_order);
 bool sorts_instead_of_atomics(const SumsProblem& p, const SumsSorts& sorts, bool is_16_bit);
 
 // True if the library has the kernel, and if the problem fits in a launch.
-bool can_be_few(const SumsProblem& p, const DeviceNumbers& device);
+bool can_be_few(const PlanOptions& options, const SumsProblem& p, const DeviceNumbers& device);
 bool can_be_joined(const SumsProblem& p, const SortPlan& sort);
 
 // The number of blocks with a wave for each index and each part of a row; 0 if that is too many for a launch.
@@ -65,11 +64,11 @@ struct SumsPlan {
   int lane_bits;   // `scan`: log2 of the lanes of a group
   int64_t grid;    // not for `scan`, which may need several launches
 };
-SumsPlan resolve(const SumsChoice& choice, const SumsProblem& p, const DeviceNumbers& device);
+SumsPlan resolve(PlanOptions options, const SumsChoice& choice, const SumsProblem& p, const DeviceNumbers& device);
 
 // Launches sums as planned. The caller passes zeroed `args`. scatter_add sets only the fields about the report and the
 // state of the order before.
-hipops_status launch_sums(const DeviceFacts& device, const RowSums& t, const SumsPlan& plan, void* workspace,
+hipops_status launch_sums(PlanOptions options, const DeviceFacts& device, const RowSums& t, const SumsPlan& plan, void* workspace,
                           hipops_index_report* report, IndexAddArgs* args, void* stream);
 
 }  // namespace hipops

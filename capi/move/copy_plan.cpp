@@ -4,7 +4,6 @@
 
 #include "move/copy_layout.h"
 #include "policy/default_moves.h"
-#include "policy/policy.h"
 #include "tensor/strided.h"
 #include "variant_list.h"
 
@@ -79,12 +78,12 @@ CopyPlan plan_of(const Copy& copy, Mode mode) {
   return plan;
 }
 
-CopyPlan plan_any(const Copy& copy) {
+CopyPlan plan_any(const PlanOptions& options, const Copy& copy) {
   CopyPlan plan = plan_of(copy, any);
   plan.args.walk = walk_of(copy.layout);
   plan.args.head = static_cast<int32_t>(copy.head);
   plan.args.tail = static_cast<int32_t>(copy.tail);
-  plan.grid = grid_for((plan.args.walk.count + kCopyDepth - 1) / kCopyDepth, plan.block);
+  plan.grid = options.grid_for((plan.args.walk.count + kCopyDepth - 1) / kCopyDepth, plan.block);
   plan.args.step = int64_t{plan.grid} * plan.block * kCopyDepth;
   return plan;
 }
@@ -101,14 +100,14 @@ Layout<kCopyOperands> outer_dimensions(const Layout<kCopyOperands>& layout) {
 
 // Sets the grid for rows of `pieces` pieces. A work-item copies `depth` pieces, and 1 << lanes work-items share a part
 // of a row.
-void share_rows(CopyPlan* plan, int64_t pieces, int64_t depth) {
+void share_rows(const PlanOptions& options, CopyPlan* plan, int64_t pieces, int64_t depth) {
   StridedCopyArgs& args = plan->args;
   args.parts = (pieces + (depth << args.lanes) - 1) / (depth << args.lanes);
   args.count = (args.walk.count * args.parts) << args.lanes;
   args.walk.small = args.walk.count * args.parts < int64_t{1} << 31;
   args.parts_divisor = divisor_of(args.parts);
   args.wide_parts_divisor = wide_divisor_of(args.parts);
-  plan->grid = grid_for(args.count, plan->block);
+  plan->grid = options.grid_for(args.count, plan->block);
   args.step = int64_t{plan->grid} * plan->block;
 }
 
@@ -121,13 +120,13 @@ CopyPlan plan_of_rows(const Copy& copy, Mode mode) {
   return plan;
 }
 
-CopyPlan plan_rows(const Copy& copy) {
+CopyPlan plan_rows(const PlanOptions& options, const Copy& copy) {
   CopyPlan plan = plan_of_rows(copy, rows);
   StridedCopyArgs& args = plan.args;
   for (int k = 0; k < kCopyOperands; ++k) args.stride[k][0] = copy.layout.stride[k][0];
   const int64_t depth = copy.unit == kWideAccess ? kCopyDepth : kCopyElementsDepth;
   while (depth << args.lanes < args.cols && uint32_t{1} << args.lanes < plan.block) ++args.lanes;
-  share_rows(&plan, args.cols, depth);
+  share_rows(options, &plan, args.cols, depth);
   return plan;
 }
 
@@ -138,11 +137,11 @@ bool allows_shifted(const Copy& copy) {
          layout.size[0] * copy.unit >= kLeastShifted && layout.size[0] < kLongestRow;
 }
 
-CopyPlan plan_shifted(const Copy& copy) {
+CopyPlan plan_shifted(const PlanOptions& options, const Copy& copy) {
   CopyPlan plan = plan_of_rows(copy, shifted);
   const int64_t pieces = shifted_pieces(plan.args.cols, copy.unit);
   plan.args.lanes = shifted_lanes(pieces);
-  share_rows(&plan, pieces, kShiftedDepth);
+  share_rows(options, &plan, pieces, kShiftedDepth);
   return plan;
 }
 
@@ -157,11 +156,11 @@ CopyPlan plan_of_two(const Copy& copy, int along, Mode mode) {
   return plan;
 }
 
-CopyPlan plan_tiles(const Copy& copy, int along) {
+CopyPlan plan_tiles(const PlanOptions& options, const Copy& copy, int along) {
   CopyPlan plan = plan_of_two(copy, along, tile);
   const int64_t edge = copy_tile_edge(static_cast<int>(copy.unit * 8));
   plan.args.walk = walk_of_tiles(copy.layout, along, edge, edge);
-  plan.grid = grid_for(plan.args.walk.count * kCopyBlock, kCopyBlock);
+  plan.grid = options.grid_for(plan.args.walk.count * kCopyBlock, kCopyBlock);
   plan.args.step = plan.grid;
   return plan;
 }
@@ -187,13 +186,13 @@ bool has_aligned_lines(const Copy& copy, const void* data, CopyOperand operand, 
   return widest_access(bits) == kWideAccess;
 }
 
-CopyPlan plan_staged(const Copy& copy, int along) {
+CopyPlan plan_staged(const PlanOptions& options, const Copy& copy, int along) {
   CopyPlan plan = plan_of_two(copy, along, staged);
   const int bits = static_cast<int>(copy.unit * 8);
   plan.args.walk = walk_of_tiles(copy.layout, along, copy_staged_line(bits), copy_staged_lines(bits));
   plan.args.x_aligned = has_aligned_lines(copy, copy.x, kCopyX, along);
   plan.args.y_aligned = has_aligned_lines(copy, copy.y, kCopyY, 0);
-  plan.grid = grid_for(plan.args.walk.count * kCopyBlock, kCopyBlock);
+  plan.grid = options.grid_for(plan.args.walk.count * kCopyBlock, kCopyBlock);
   plan.args.step = plan.grid;
   return plan;
 }
@@ -206,7 +205,7 @@ int across_of(int64_t line) {
   return 0;
 }
 
-CopyPlan plan_squares(const Copy& copy, int along) {
+CopyPlan plan_squares(const PlanOptions& options, const Copy& copy, int along) {
   const int64_t edge = kWideAccess / copy.unit;
   CopyPlan plan = plan_of_two(copy, along, square);
   StridedCopyArgs& args = plan.args;
@@ -220,15 +219,15 @@ CopyPlan plan_squares(const Copy& copy, int along) {
   args.tiles = (tiles + args.size[0] - 1) / args.size[0] * args.size[0] * args.size[1];
   if (args.tiles >= kMostTiles) return plan;
   for (int i = 0; i < 2; ++i) args.divisor[i] = divisor_of(args.size[i]);
-  plan.grid = grid_for(args.tiles * kCopyBlock, kCopyBlock);
+  plan.grid = options.grid_for(args.tiles * kCopyBlock, kCopyBlock);
   args.step = plan.grid;
   return plan;
 }
 
-bool are_at_most(int64_t most, const Copy& copy) {
+bool are_few(const PlanOptions& options, int64_t most, const Copy& copy) {
   int64_t units = 1;
   for (int d = 0; d < copy.layout.rank; ++d) units *= copy.layout.size[d];
-  return units <= most && small_goes_apart();
+  return options.small_apart && units <= most;
 }
 
 CopyPlan plan_few(const Copy& copy) {
@@ -240,7 +239,7 @@ CopyPlan plan_few(const Copy& copy) {
 
 }  // namespace
 
-CopyPlan plan_copy(const hipops_tensor& y, const hipops_tensor& x) {
+CopyPlan plan_copy(PlanOptions options, const hipops_tensor& y, const hipops_tensor& x) {
   Copy copy = ordered_copy(y, x);
   if (copy.layout.stride[kCopyY][0] == 1 && copy.layout.stride[kCopyX][0] == 1) {
     if (copy.layout.rank > 1) {
@@ -248,31 +247,31 @@ CopyPlan plan_copy(const hipops_tensor& y, const hipops_tensor& x) {
     } else if (!lies_apart(copy) || !allows_shifted(copy)) {
       widen_run(&copy);
       const bool is_whole = (copy.head | copy.tail) == 0;
-      return is_whole && are_at_most(kFew, copy) ? plan_few(copy) : plan_any(copy);  // only `any` copies ends
+      return is_whole && are_few(options, kFew, copy) ? plan_few(copy) : plan_any(options, copy);  // which knows of a head and a tail
     }
   }
   const Layout<kCopyOperands>& layout = copy.layout;
   int along = innermost_in_x(layout);
   const bool crosses = along != 0 && copy.unit < kWideAccess;
-  if (are_at_most(crosses ? kFewScattered : kFew, copy)) return plan_few(copy);
-  if (crosses && are_at_most(kFew, copy)) return plan_any(copy);
+  if (are_few(options, crosses ? kFewScattered : kFew, copy)) return plan_few(copy);
+  if (crosses && are_few(options, kFew, copy)) return plan_any(options, copy);
   if (crosses) {
     if (allows_squares(copy, along) && layout.size[along] < kMostTiles && !prefers_staged(copy, along)) {
-      CopyPlan plan = plan_squares(copy, along);
+      CopyPlan plan = plan_squares(options, copy, along);
       if (plan.args.tiles < kMostTiles) return plan;
     }
     if (allows_staged(copy, along)) {
-      CopyPlan plan = plan_staged(copy, along);
+      CopyPlan plan = plan_staged(options, copy, along);
       if (plan.args.walk.small) return plan;
     }
     if (layout.size[0] >= kLeastTiled && layout.size[along] >= kLeastTiled) {
-      CopyPlan plan = plan_tiles(copy, along);
+      CopyPlan plan = plan_tiles(options, copy, along);
       if (plan.args.walk.small) return plan;
     }
   }
-  if (allows_shifted(copy)) return plan_shifted(copy);
-  if (layout.rank > 1 && layout.size[0] >= kLeastRow && layout.size[0] < kLongestRow) return plan_rows(copy);
-  return plan_any(copy);
+  if (allows_shifted(copy)) return plan_shifted(options, copy);
+  if (layout.rank > 1 && layout.size[0] >= kLeastRow && layout.size[0] < kLongestRow) return plan_rows(options, copy);
+  return plan_any(options, copy);
 }
 
 }  // namespace hipops

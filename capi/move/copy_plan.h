@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "hipops/hipops.h"
+#include "policy/plan_options.h"
 #include "strided_copy.h"
 
 namespace hipops {
@@ -15,6 +16,6 @@ struct CopyPlan {
 };
 
 // For tensors that passed strided_copy's checks and have elements.
-CopyPlan plan_copy(const hipops_tensor& y, const hipops_tensor& x);
+CopyPlan plan_copy(PlanOptions options, const hipops_tensor& y, const hipops_tensor& x);
 
 }  // namespace hipops

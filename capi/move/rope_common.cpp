@@ -158,7 +158,7 @@ int choose_rope(RopeDims dims, const RopeTensors& t) {
   return find_variant(dtype, wide, two ? 2 : 1);
 }
 
-RopePlan plan_rope(int kernel, RopeDims dims, const RopeTensors& t) {
+RopePlan plan_rope(PlanOptions options, int kernel, RopeDims dims, const RopeTensors& t) {
   const RopeVariant& v = rope_variants[kernel];
   RopePlan plan{};
   RopeArgs& a = plan.args;
@@ -181,7 +181,7 @@ RopePlan plan_rope(int kernel, RopeDims dims, const RopeTensors& t) {
   }
   lay_out(v, dims, t, &a);
   plan.block = kRopeBlock;
-  plan.grid = grid_for(a.count, plan.block);
+  plan.grid = options.grid_for(a.count, plan.block);
   a.step = int64_t{plan.grid} * plan.block;
   return plan;
 }
@@ -190,7 +190,7 @@ hipops_status rope(Op& op, RopeDims dims, const RopeTensors& tensors, void* stre
   if (hipops_status status = check_rope(op.name, dims, tensors)) return status;
   if (is_empty(*tensors.x)) return HIPOPS_SUCCESS;
   const int kernel = choose_rope(dims, tensors);
-  const RopePlan plan = plan_rope(kernel, dims, tensors);
+  const RopePlan plan = plan_rope(plan_options(), kernel, dims, tensors);
   if (plan.args.count == 0) return HIPOPS_SUCCESS;  // in place, and no element is rotated
   return launch(op, kernel, plan.grid, plan.block, &plan.args, sizeof plan.args, stream);
 }

@@ -5,6 +5,7 @@
 
 #include "device/move/rope_contract.h"
 #include "hipops/hipops.h"
+#include "policy/plan_options.h"
 #include "runtime/runtime.h"
 
 namespace hipops {
@@ -45,6 +46,6 @@ struct RopePlan {
   uint32_t grid, block;
   RopeArgs args;
 };
-RopePlan plan_rope(int kernel, RopeDims dims, const RopeTensors& tensors);
+RopePlan plan_rope(PlanOptions options, int kernel, RopeDims dims, const RopeTensors& tensors);
 
 }  // namespace hipops

@@ -236,7 +236,7 @@ int64_t reach_vector(const ScatterTensors& t) {
 void ScatterPlan::add(int kernel, const ScatterGeometry& geometry, int depth) {
   ScatterLaunch& next = launch[count++];
   next.kernel = kernel;
-  next.grid = grid_for((geometry.walk.count + depth - 1) / depth, kScatterBlock);
+  next.grid = options.grid_for((geometry.walk.count + depth - 1) / depth, kScatterBlock);
   next.geometry = geometry;
   next.geometry.step = int64_t{next.grid} * kScatterBlock * depth;
 }

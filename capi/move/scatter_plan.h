@@ -75,6 +75,9 @@ struct ScatterLaunch {
 };
 
 struct ScatterPlan {
+  explicit ScatterPlan(PlanOptions with) : options(with) {}
+
+  const PlanOptions options;
   int count = 0;
   ScatterLaunch launch[3];
 
@@ -86,11 +89,12 @@ struct ScatterPlan {
 };
 
 // For checked tensors, where x has elements. with_workspace: the caller passes a workspace that is large enough.
-ScatterPlan plan_scatter(const ScatterTensors& t, uint32_t flags, bool with_workspace);
+ScatterPlan plan_scatter(PlanOptions options, const ScatterTensors& t, uint32_t flags, bool with_workspace);
 // vectors_from: the number of reachable elements from which atomics add kScatterVector floats in one instruction. With
 // fewer elements, many sources add to the same element, which is slower in vectors.
-ScatterPlan plan_scatter_add(const ScatterTensors& t, uint32_t flags, bool with_workspace, int64_t vectors_from);
-int64_t vector_atomics_from(const DeviceFacts& device);  // by default: capi/policy/default_sums.cpp
+ScatterPlan plan_scatter_add(PlanOptions options, const ScatterTensors& t, uint32_t flags, bool with_workspace,
+                             int64_t vectors_from);
+int64_t vector_atomics_from(PlanOptions options, const DeviceNumbers& device);  // by default: capi/policy/default_sums.cpp
 
 // How scatter_add adds whole rows, in order, as index_add does. Each position along dim must have one index for a whole
 // row. An expanded index proves it, and the call is an index_add if that is faster. For another index a kernel compares

@@ -7,7 +7,6 @@
 #include "index/indices.h"
 #include "move/copy_layout.h"
 #include "policy/default_moves.h"
-#include "policy/policy.h"
 #include "tensor/strided.h"
 #include "tensor/tensor.h"
 
@@ -56,13 +55,13 @@ constexpr int64_t kLongestRow = int64_t{1} << 30;  // fits in 32 bits
 
 // True if there are few units: most of the launch is then the time to the first load, which is shortest in `few`. If
 // there are rows, the limit is higher: `rows` reads an index once for several units, which pays only for more units.
-bool are_few(int64_t units, bool has_rows) {
+bool are_few(const PlanOptions& options, int64_t units, bool has_rows) {
   const int64_t most_blocks = has_rows ? 1024 : 512;
-  return units <= most_blocks * kTakeFewBlock && small_goes_apart();
+  return options.small_apart && units <= most_blocks * kTakeFewBlock;
 }
 
 // Turns the plan's walk over units of `unit` bytes into a walk over rows.
-void walk_over_rows(TakePlan* plan, int64_t unit) {
+void walk_over_rows(const PlanOptions& options, TakePlan* plan, int64_t unit) {
   TakeArgs& a = plan->args;
   Walk<kTakeOperands>& walk = a.walk;
   a.cols = walk.dim[0].size;
@@ -84,16 +83,16 @@ void walk_over_rows(TakePlan* plan, int64_t unit) {
   a.parts_divisor = divisor_of(a.parts);
   a.wide_parts_divisor = wide_divisor_of(a.parts);
   plan->kernel += shifted ? kTakeFirstShifted : kTakeFirstRows;
-  plan->grid = grid_for(a.count, kTakeBlock);
+  plan->grid = options.grid_for(a.count, kTakeBlock);
   a.step = int64_t{plan->grid} * kTakeBlock;
 }
 
 }  // namespace
 
-TakePlan plan_take(const DeviceFacts& device, const hipops_tensor& y, const hipops_tensor& x,
+TakePlan plan_take(PlanOptions options, const DeviceFacts& device, const hipops_tensor& y, const hipops_tensor& x,
                    const hipops_tensor& index, const int64_t (&index_stride)[HIPOPS_MAX_RANK], int32_t dim,
                    hipops_index_report* report) {
-  TakePlan plan = plan_staged(device, y, x, index, index_stride, dim, report);
+  TakePlan plan = plan_staged(options, device, y, x, index, index_stride, dim, report);
   if (plan.block != 0) return plan;
   // For an invalid index the kernel loads an element of x and ignores it. If x has no elements, it loads from y
   // instead.
@@ -119,7 +118,7 @@ TakePlan plan_take(const DeviceFacts& device, const hipops_tensor& y, const hipo
   const bool has_rows = layout.rank > 0 && layout.stride[kTakeY][0] == 1 && layout.stride[kTakeX][0] == 1 &&
                         layout.stride[kTakeIndex][0] == 0 && !empty && a.walk.dim[0].size >= copy_policy::kLeastRow &&
                         a.walk.dim[0].size < kLongestRow;
-  if (are_few(a.walk.count, has_rows)) {
+  if (are_few(options, a.walk.count, has_rows)) {
     plan.kernel += kTakeFirstFew;
     plan.block = kTakeFewBlock;
     plan.grid = static_cast<uint32_t>((a.walk.count + kTakeFewBlock - 1) / kTakeFewBlock);
@@ -127,10 +126,10 @@ TakePlan plan_take(const DeviceFacts& device, const hipops_tensor& y, const hipo
   }
   plan.block = kTakeBlock;
   if (has_rows) {
-    walk_over_rows(&plan, unit);
+    walk_over_rows(options, &plan, unit);
     return plan;
   }
-  plan.grid = grid_for((a.walk.count + kTakeDepth - 1) / kTakeDepth, kTakeBlock);
+  plan.grid = options.grid_for((a.walk.count + kTakeDepth - 1) / kTakeDepth, kTakeBlock);
   a.step = int64_t{plan.grid} * kTakeBlock * kTakeDepth;
   return plan;
 }

@@ -5,6 +5,7 @@
 
 #include "device/move/take_contract.h"
 #include "hipops/hipops.h"
+#include "policy/plan_options.h"
 #include "runtime/runtime.h"
 
 namespace hipops {
@@ -23,12 +24,12 @@ struct TakePlan {
 
 // For checked tensors, where y has elements. index_stride is the index's stride along each dimension of y; 0 if the
 // index does not have the dimension.
-TakePlan plan_take(const DeviceFacts& device, const hipops_tensor& y, const hipops_tensor& x,
+TakePlan plan_take(PlanOptions options, const DeviceFacts& device, const hipops_tensor& y, const hipops_tensor& x,
                    const hipops_tensor& index, const int64_t (&index_stride)[HIPOPS_MAX_RANK], int32_t dim,
                    hipops_index_report* report);
 
 // The plan of a kernel that copies x to shared memory. Its `block` is 0 if such a kernel is impossible or slower.
-TakePlan plan_staged(const DeviceFacts& device, const hipops_tensor& y, const hipops_tensor& x,
+TakePlan plan_staged(PlanOptions options, const DeviceFacts& device, const hipops_tensor& y, const hipops_tensor& x,
                      const hipops_tensor& index, const int64_t (&index_stride)[HIPOPS_MAX_RANK], int32_t dim,
                      hipops_index_report* report);
 

@@ -52,8 +52,8 @@ void choose_kernel(const DeviceFacts& device, int64_t bytes, int64_t element, Ta
 // The number of parts that keeps all units busy.
 int64_t least_parts(const DeviceFacts& device) { return std::max<int64_t>(4 * device.units, kLeastParts); }
 
-void plan_grid(int64_t parts, TakePlan* plan) {
-  plan->grid = grid_for(parts * plan->block, plan->block);
+void plan_grid(const PlanOptions& options, int64_t parts, TakePlan* plan) {
+  plan->grid = options.grid_for(parts * plan->block, plan->block);
   plan->args.step = int64_t{plan->grid} * plan->args.group;
 }
 
@@ -98,7 +98,7 @@ int32_t group_of(const DeviceFacts& device, const Layout<kTakeOperands>& rows, c
   return static_cast<int32_t>(group);
 }
 
-void plan_rows_of(const DeviceFacts& device, const Layout<kTakeOperands>& rows, const hipops_tensor& y,
+void plan_rows_of(const PlanOptions& options, const DeviceFacts& device, const Layout<kTakeOperands>& rows, const hipops_tensor& y,
                   const hipops_tensor& index, TakePlan* plan) {
   TakeArgs& a = plan->args;
   const int64_t element = dtype_bytes(y.dtype), bytes = a.index.size * element;
@@ -123,7 +123,7 @@ void plan_rows_of(const DeviceFacts& device, const Layout<kTakeOperands>& rows, 
   choose_kernel(device, a.group * bytes + slack, element, plan);
   const int64_t at_once = plan->block * (a.vectors ? kStagedVector : 1) / a.cols;  // rows
   a.together = a.index_line != 0 ? a.group : static_cast<int32_t>(std::clamp<int64_t>(at_once, 1, a.group));
-  plan_grid(groups, plan);
+  plan_grid(options, groups, plan);
 }
 
 // The bytes of each of x's rows in a panel, or 0 if there is no room for 16.
@@ -141,7 +141,7 @@ int64_t panel_bytes(const DeviceFacts& device, const Layout<kTakeOperands>& pane
   return is_narrow && element > kMostNarrowBytes && size * row_bytes < kLeastNarrowBytes ? 0 : bytes;
 }
 
-void plan_columns_of(const DeviceFacts& device, Layout<kTakeOperands> panels, const hipops_tensor& y,
+void plan_columns_of(const PlanOptions& options, const DeviceFacts& device, Layout<kTakeOperands> panels, const hipops_tensor& y,
                      const hipops_tensor& index, TakePlan* plan) {
   TakeArgs& a = plan->args;
   const int64_t element = dtype_bytes(y.dtype), bytes = panel_bytes(device, panels, a.index.size, element);
@@ -161,12 +161,12 @@ void plan_columns_of(const DeviceFacts& device, Layout<kTakeOperands> panels, co
   if (slack_of(a, element) != 0 || a.lines * kShare < a.index.size * element) return;
   if (a.lines * a.cols < kLeastElements || a.lines * a.cols > kMostElements || a.walk.count < kLeastParts) return;
   choose_kernel(device, a.index.size * bytes, element, plan);
-  plan_grid(a.walk.count, plan);
+  plan_grid(options, a.walk.count, plan);
 }
 
 }  // namespace
 
-TakePlan plan_staged(const DeviceFacts& device, const hipops_tensor& y, const hipops_tensor& x,
+TakePlan plan_staged(PlanOptions options, const DeviceFacts& device, const hipops_tensor& y, const hipops_tensor& x,
                      const hipops_tensor& index, const int64_t (&index_stride)[HIPOPS_MAX_RANK], int32_t dim,
                      hipops_index_report* report) {
   if (x.shape[dim] == 0) return {};    // its other strides may be anything
@@ -188,7 +188,7 @@ TakePlan plan_staged(const DeviceFacts& device, const hipops_tensor& y, const hi
   const int64_t y_step = taken > 1 ? y.stride[dim] : 0, index_step = taken > 1 ? index_stride[dim] : 0;
   if (behind.rank == 0 && is_one_run(y.stride[dim], x.stride[dim], index_stride[dim])) {
     a.cols = taken;
-    plan_rows_of(device, rows, y, index, &plan);
+    plan_rows_of(options, device, rows, y, index, &plan);
   } else if (behind.rank == 1 && x.shape[dim] > 1 && is_near(x.shape[dim], x.stride[dim]) && is_near(taken, y_step) &&
              is_near(taken, index_step) &&
              is_one_run(behind.stride[kTakeY][0], behind.stride[kTakeX][0], behind.stride[kTakeIndex][0])) {
@@ -203,7 +203,7 @@ TakePlan plan_staged(const DeviceFacts& device, const hipops_tensor& y, const hi
       panels.size[panels.rank] = rows.size[d];
       for (int k = 0; k < kTakeOperands; ++k) panels.stride[k][panels.rank] = rows.stride[k][d];
     }
-    plan_columns_of(device, panels, y, index, &plan);
+    plan_columns_of(options, device, panels, y, index, &plan);
   }
   return plan.block != 0 ? plan : TakePlan{};
 }

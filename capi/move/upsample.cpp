@@ -85,7 +85,7 @@ hipops_status upsample(Op& op, const hipops_tensor* y, const hipops_tensor* x, i
                        const Scale* scale, void* stream) {
   if (hipops_status status = check_upsample(op.name, y, x, resized, rule, scale)) return status;
   if (is_empty(*y)) return HIPOPS_SUCCESS;
-  UpsamplePlan plan = plan_upsample(*y, *x, resized, rule, scale);
+  UpsamplePlan plan = plan_upsample(plan_options(), *y, *x, resized, rule, scale);
   return launch(op, plan.kernel, plan.grid, plan.block, &plan.args, sizeof plan.args, stream);
 }
 

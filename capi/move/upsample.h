@@ -5,6 +5,7 @@
 
 #include "device/move/upsample_contract.h"
 #include "hipops/hipops.h"
+#include "policy/plan_options.h"
 #include "runtime/runtime.h"
 #include "tensor/tensor.h"
 
@@ -30,7 +31,7 @@ struct UpsamplePlan {
 };
 
 // For tensors that passed check_upsample, where y has elements.
-UpsamplePlan plan_upsample(const hipops_tensor& y, const hipops_tensor& x, int resized, hipops_nearest rule,
+UpsamplePlan plan_upsample(PlanOptions options, const hipops_tensor& y, const hipops_tensor& x, int resized, hipops_nearest rule,
                            const Scale* scale);
 
 // Lets each work-item compute `rounds` rounds of rows instead of one. The caller must plan the grid afterwards.

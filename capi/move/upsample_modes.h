@@ -21,7 +21,7 @@ bool is_near(const UpsampleDimension* dimension, int rank);
 // have no gaps. y is one period. A very large y, or a y of a very large x, is several periods of whole vectors. Each
 // has the same number of positions in the outermost dimension. A vector has elements of at most two lines. Returns
 // false if that is impossible.
-bool to_periods(UpsampleArgs* a, int rank, int64_t unit, int64_t vector_bytes);
+bool to_periods(const PlanOptions& options, UpsampleArgs* a, int rank, int64_t unit, int64_t vector_bytes);
 
 // Converts to the form of `tile`. Returns false if y or x has gaps, or if y needs too little of x.
 bool to_tiles(UpsampleArgs* a, int rank, int64_t unit);

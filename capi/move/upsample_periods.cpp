@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "policy/policy.h"
 #include "tensor/strided.h"
 #include "move/upsample_modes.h"
 
@@ -34,7 +33,7 @@ UpsampleSources sources_of(const UpsampleDimension& d) {
 
 }  // namespace
 
-bool to_periods(UpsampleArgs* a, int rank, int64_t unit, int64_t vector_bytes) {
+bool to_periods(const PlanOptions& options, UpsampleArgs* a, int rank, int64_t unit, int64_t vector_bytes) {
   const bool by_vectors = vector_bytes > 0;
   if (rank == 0 || bits_of(a->y) % static_cast<uint64_t>(by_vectors ? vector_bytes : unit) != 0) return false;
   UpsampleArgs run = *a;
@@ -75,7 +74,7 @@ bool to_periods(UpsampleArgs* a, int rank, int64_t unit, int64_t vector_bytes) {
   outer.last = planes;
   while (!fits() && outer.size > of_vectors) halve();
   if (!fits()) return false;
-  if (!small_goes_apart() && length > 1 && outer.size > of_vectors) halve();
+  if (!options.small_apart && length > 1 && outer.size > of_vectors) halve();
   const int64_t period = plane * outer.size, periods = (planes + outer.size - 1) / outer.size;
   const int64_t last = elements - (periods - 1) * period;
   // A work-item for each vector, and for each element after the last whole vector. The last period may need more

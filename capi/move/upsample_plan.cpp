@@ -5,7 +5,6 @@
 #include <iterator>
 
 #include "policy/default_moves.h"
-#include "policy/policy.h"
 #include "tensor/strided.h"
 #include "tensor/tensor.h"
 #include "move/upsample.h"
@@ -186,37 +185,37 @@ bool are_apart(const UpsampleArgs& a, int rank) {
 }
 
 // Converts to the form of `few`. Returns false if y has gaps or is more than one period.
-bool to_few(UpsampleArgs* a, int rank, int64_t bytes, int64_t unit) {
+bool to_few(const PlanOptions& options, UpsampleArgs* a, int rank, int64_t bytes, int64_t unit) {
   UpsampleArgs few = *a;
   widen(&few, unit / bytes);
-  if (!to_periods(&few, rank, unit, 0) || few.periods.count != 1) return false;
+  if (!to_periods(options, &few, rank, unit, 0) || few.periods.count != 1) return false;
   *a = few;
   return true;
 }
 
-bool are_few(const UpsampleArgs& a, int64_t bytes, int64_t unit) {
+bool are_few(const PlanOptions& options, const UpsampleArgs& a, int64_t bytes, int64_t unit) {
   const int64_t most = bytes == 2 && repeats_of(a, bytes) != 0 ? kFewRepeated : kFewUnits;
-  return count_of(a) * bytes <= most * unit && small_goes_apart();
+  return options.small_apart && count_of(a) * bytes <= most * unit;
 }
 
 // Chooses the fastest mode and converts the arguments from elements to its form. *unit is the widest possible unit in
 // bytes, and becomes the unit of the mode.
-Mode choose_mode(int rank, int64_t bytes, UpsampleArgs* a, int64_t* unit) {
-  if (are_few(*a, bytes, *unit) && to_few(a, rank, bytes, *unit)) return few;
+Mode choose_mode(const PlanOptions& options, int rank, int64_t bytes, UpsampleArgs* a, int64_t* unit) {
+  if (are_few(options, *a, bytes, *unit) && to_few(options, a, rank, bytes, *unit)) return few;
   if (*unit == bytes && repeats_of(*a, bytes) == 0) {
     const bool resizes_planes = a->dimension[0].rule != kSourceSame && a->dimension[1].rule != kSourceSame;
     const bool prefers_run = bytes > kFewBytes && resizes_planes;
-    if (are_apart(*a, rank) && to_periods(a, rank, bytes, kApartBytes)) return apart;
-    if (prefers_run && to_periods(a, rank, bytes, kRunBytes)) return run;
+    if (are_apart(*a, rank) && to_periods(options, a, rank, bytes, kApartBytes)) return apart;
+    if (prefers_run && to_periods(options, a, rank, bytes, kRunBytes)) return run;
     if (to_tiles(a, rank, bytes)) return tile;
   }
   if (to_rows(a, rank, bytes, *unit)) return row;
   const int64_t narrow = std::min(*unit, kWideAccess / 2);  // only `row` and `few` support wider units
   UpsampleArgs units = *a;
   widen(&units, narrow / bytes);
-  const auto has_vectors = [&](int64_t of) { return narrow < of && to_periods(&units, rank, narrow, of); };
+  const auto has_vectors = [&](int64_t of) { return narrow < of && to_periods(options, &units, rank, narrow, of); };
   const Mode by_vectors = has_vectors(kRunBytes) ? run : has_vectors(kApartBytes) ? apart : any;
-  if (by_vectors == any && to_few(a, rank, bytes, *unit)) return few;
+  if (by_vectors == any && to_few(options, a, rank, bytes, *unit)) return few;
   *a = units;
   *unit = narrow;
   return by_vectors;
@@ -251,7 +250,7 @@ void take_rounds(UpsampleArgs* a, int32_t rounds) {
   find_divisor(&line);
 }
 
-UpsamplePlan plan_upsample(const hipops_tensor& y, const hipops_tensor& x, int resized, hipops_nearest rule,
+UpsamplePlan plan_upsample(PlanOptions options, const hipops_tensor& y, const hipops_tensor& x, int resized, hipops_nearest rule,
                            const Scale* scale) {
   UpsamplePlan plan{0, 0, kUpsampleBlock, {}};
   UpsampleArgs& args = plan.args;
@@ -262,13 +261,13 @@ UpsamplePlan plan_upsample(const hipops_tensor& y, const hipops_tensor& x, int r
 
   const int64_t bytes = dtype_bytes(x.dtype);
   int64_t unit = widest_unit(args, rank, bytes);
-  const Mode mode = choose_mode(rank, bytes, &args, &unit);
+  const Mode mode = choose_mode(options, rank, bytes, &args, &unit);
   args.small = mode != any || to_groups(&args, 1, kUpsampleRowsOfElements);
   if (!args.small) args.count = count_of(args);
   plan.kernel = kernel_of(unit, mode);
   for (UpsampleDimension& d : args.dimension) find_divisor(&d);
   if (mode == tile) {
-    plan.grid = grid_for(args.count * kUpsampleBlock, kUpsampleBlock);
+    plan.grid = options.grid_for(args.count * kUpsampleBlock, kUpsampleBlock);
     args.step = int64_t{plan.grid} * args.tiles.rows;
     return plan;
   }
@@ -283,7 +282,7 @@ UpsamplePlan plan_upsample(const hipops_tensor& y, const hipops_tensor& x, int r
     return plan;
   }
   if (args.small) take_rounds(&args, rounds_of(args, unit, mode));
-  plan.grid = grid_for(args.count, kUpsampleBlock);
+  plan.grid = options.grid_for(args.count, kUpsampleBlock);
   args.step = int64_t{plan.grid} * kUpsampleBlock;
   return plan;
 }

@@ -10,18 +10,24 @@ namespace {
 
 int64_t bytes_of(const RowProblem& p) { return p.cols * dtype_bytes(p.dtype); }
 
+// Every rule for few rows calls this, so PlanOptions::small_apart turns all of them off.
+bool has_at_most(int64_t rows, const RowProblem& p, const PlanOptions& options) {
+  return options.small_apart && p.rows <= rows;
+}
+
 // The number of blocks that share a row: the fewest that hold it, and more if rows are so few that units would be idle.
 // If there are many rows, blocks have half of the work-items. Two blocks then fit on a unit, and one loads while the
 // other waits.
-int cluster_of(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device) {
+int cluster_of(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device, const PlanOptions& options) {
   int cluster = 1;
   if (k.body != RowBody::cluster) return cluster;
   const int64_t vectors = vectors_of(k, p), half = int64_t{k.lanes} / 2;
-  const bool halves = p.rows > device.units && device.largest_cluster * half * k.vectors >= vectors;
+  const bool halves = !has_at_most(device.units, p, options) && device.largest_cluster * half * k.vectors >= vectors;
   const int64_t lanes = halves ? half : k.lanes;
   while (2 * cluster <= device.largest_cluster && cluster * lanes * k.vectors < vectors) cluster *= 2;
   const int most = std::min(device.largest_cluster, kPortableCluster);
-  while (2 * cluster <= most && 2 * cluster * p.rows <= device.units && 2 * cluster * lanes <= vectors) cluster *= 2;
+  const auto leaves_units_idle = [&] { return has_at_most(device.units / (2 * cluster), p, options); };
+  while (2 * cluster <= most && leaves_units_idle() && 2 * cluster * lanes <= vectors) cluster *= 2;
   return cluster;
 }
 
@@ -30,21 +36,23 @@ int cluster_of(const RowKernel& k, const RowProblem& p, const DeviceNumbers& dev
 // - Unaligned: not for packed rows. The handling of a short row's ends costs more than vectors save.
 // - Parts: if there are too few rows to keep all units busy, or if a row is too large to stay in caches until its
 //   second read. With kSpansOfAll rows or more, each row would be one span, so a split gains nothing.
-bool pays(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device) {
-  if (k.layout == RowLayout::packed) return p.rows >= int64_t{k.block} * device.units;
+bool pays(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device, const PlanOptions& options) {
+  if (k.layout == RowLayout::packed) return !has_at_most(int64_t{k.block} * device.units - 1, p, options);
   if (k.layout == RowLayout::unaligned && p.layout == RowLayout::packed) return false;
   if (k.body != RowBody::parts) return true;
-  return p.rows < kSpansOfAll && (p.rows < 2 * device.units || bytes_of(p) >= int64_t{1} << 20);
+  return has_at_most(kSpansOfAll - 1, p, options) &&
+         (p.rows < 2 * device.units || bytes_of(p) >= int64_t{1} << 20);
 }
 
 // The order in which kernels are preferred. The lowest rank is best, and the first difference decides: body; the
 // problem's own layout before another; if there are few rows, fewest vectors a lane; a part of a wave before a block.
 // Last: for parts of waves, fewest lanes; for blocks, most vectors a lane, because more bytes are then in flight. If
 // that leaves fewer than four waves on AMD, fewest vectors a lane.
-std::array<int, 5> rank_of(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device) {
+std::array<int, 5> rank_of(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device,
+                           const PlanOptions& options) {
   std::array<int, 5> rank = {int(k.body), k.layout != p.layout};
   if (k.body != RowBody::on_chip) return rank;
-  if (p.rows <= 2 * device.units) rank[2] = k.vectors;
+  if (has_at_most(2 * device.units, p, options)) rank[2] = k.vectors;
   rank[3] = k.lanes == k.block;
   const bool is_small = vectors_of(k, p) <= (4 * device.wave_size - 1) * int64_t{k.vectors};
   rank[4] = k.lanes < k.block ? k.lanes : is_small && !device.prefetches_rows ? k.vectors : -k.vectors;
@@ -53,14 +61,15 @@ std::array<int, 5> rank_of(const RowKernel& k, const RowProblem& p, const Device
 
 }  // namespace
 
-RowChoice choose_rows_by_default(const RowKernels& kernels, const RowProblem& p, const DeviceNumbers& device) {
+RowChoice choose_rows_by_default(PlanOptions options, const RowKernels& kernels, const RowProblem& p,
+                                 const DeviceNumbers& device) {
   RowChoice best = {-1, 1};
   std::array<int, 5> best_rank{};
   for (int i = 0; i < kernels.count; ++i) {
     const RowKernel& k = kernels.kernel[i];
-    const RowChoice choice = {i, cluster_of(k, p, device)};
-    const std::array<int, 5> rank = rank_of(k, p, device);
-    if ((best.kernel >= 0 && rank >= best_rank) || !pays(k, p, device) || !takes(kernels, choice, p, device)) continue;
+    const RowChoice choice = {i, cluster_of(k, p, device, options)};
+    const std::array<int, 5> rank = rank_of(k, p, device, options);
+    if ((best.kernel >= 0 && rank >= best_rank) || !pays(k, p, device, options) || !takes(kernels, choice, p, device)) continue;
     best = choice, best_rank = rank;
   }
   return best;

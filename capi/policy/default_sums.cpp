@@ -1,10 +1,8 @@
 // The default choice for sums by an index (index_add, scatter_add). It uses only numbers that every device reports.
 #include <algorithm>
-#include <cstdlib>
 
 #include "index/plan.h"
 #include "move/scatter_plan.h"
-#include "policy/policy.h"
 #include "tensor/tensor.h"
 
 namespace hipops {
@@ -65,9 +63,10 @@ SumsSorts plan_sorts(const SumsProblem& p) {
   return sorts;
 }
 
-SumsChoice choose_sums(const SumsProblem& p, const SumsSorts& sorts, const DeviceNumbers& device,
-                       const SumsPolicy& policy, bool has_workspace) {
-  if (policy.few && can_be_few(p, device)) return {SumsWay::few, {}, 0};
+SumsChoice choose_sums(PlanOptions options, const SumsProblem& p, const SumsSorts& sorts, const DeviceNumbers& device,
+                       bool has_workspace) {
+  const SumsPolicy& policy = options.sums;
+  if (policy.few && can_be_few(options, p, device)) return {SumsWay::few, {}, 0};
   if (!has_workspace || sorts.bytes == 0 || (policy.scan && pays_to_scan(p))) {
     // For small sums, half the number of blocks read the index half as often, and their sources stay in the L1 caches.
     constexpr int64_t kLittle = 1 << 20;
@@ -105,10 +104,10 @@ uint32_t longest_segment(const SumsProblem& p, bool in_order) {
   return p.indices / p.rows >= longest ? 0 : static_cast<uint32_t>(longest);
 }
 
-// NVIDIA GPUs have atomic additions of vectors from sm_90 on. The CPU uses them so that tests cover their kernels.
-int64_t vector_atomics_from(const DeviceFacts& device) {
-  if (device.target == "cpu") return 0;
-  return !device.target.compare(0, 3, "sm_") && std::atoi(device.target.c_str() + 3) >= 90 ? 1 << 16 : INT64_MAX;
+int64_t vector_atomics_from(PlanOptions options, const DeviceNumbers& device) {
+  constexpr int64_t kFewElements = 1 << 16;  // below, many sources meet at one element, and vectors wait longer
+  if (!device.adds_vectors) return INT64_MAX;
+  return options.small_apart ? kFewElements : 0;
 }
 
 }  // namespace hipops

@@ -27,7 +27,6 @@ constexpr int kSchema = 1;
 constexpr off_t kMostBytes = off_t{1} << 22;  // of a file
 
 std::atomic<const Policy*> known[kMaxDevices] = {};
-std::atomic<const Policy*> given{nullptr};
 std::atomic<bool> has_complained{false};
 
 size_t place_among(const std::vector<double>& bounds, double value) {
@@ -196,7 +195,6 @@ std::unique_ptr<Policy> read_policy_of(const DeviceFacts& device) {
 }
 
 const Policy* policy_of(const DeviceFacts& device) {
-  if (const Policy* policy = given.load(std::memory_order_acquire)) return policy;
   std::atomic<const Policy*>& place = known[device.ordinal];
   if (const Policy* policy = place.load(std::memory_order_acquire)) return policy;
   try {
@@ -209,12 +207,5 @@ const Policy* policy_of(const DeviceFacts& device) {
     return nullptr;
   }
 }
-
-bool small_goes_apart() {
-  const Policy* policy = given.load(std::memory_order_acquire);
-  return !policy || policy->small_apart;
-}
-
-const Policy* use_policy(const Policy* policy) { return given.exchange(policy, std::memory_order_acq_rel); }
 
 }  // namespace hipops

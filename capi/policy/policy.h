@@ -21,19 +21,10 @@ struct RowTable {
   std::vector<RowChoice> choices;              // row-major: [vectors][rows_per_unit]
 };
 
-// The ways that the default choice for sums by an index (capi/policy/default_sums.cpp) may use. With it, tests and
-// tools run small problems in the ways of large problems.
-struct SumsPolicy {
-  bool few = true, scan = true;  // false: indices are sorted if there is a workspace, and otherwise scanned
-  bool always_join = false;      // if possible, the blocks that sort segments also sum them
-};
-
 struct Policy {
   std::string origin = "the default policy";  // hipops-info prints it
   std::string complaint;                      // about the file, in one line; "": none
   std::vector<RowTable> rows;
-  SumsPolicy sums;        // no table sets it
-  bool small_apart = true;  // no table sets it; false: no special way for few rows and small tensors
 
   const RowChoice* find(const Op& op, const RowProblem& problem, const DeviceNumbers& device) const;  // null: none
 };
@@ -48,12 +39,5 @@ std::unique_ptr<Policy> read_policy_of(const DeviceFacts& device);
 // The same, read once for each device of the backend in use. The first complaint is printed to stderr. Null means that
 // host memory ran out.
 const Policy* policy_of(const DeviceFacts& device);
-
-// For tools and tests: all later plans use this policy on all devices; null restores each device's own. Returns the
-// previous policy.
-const Policy* use_policy(const Policy* policy);
-
-// True if few rows and small tensors have special ways.
-bool small_goes_apart();
 
 }  // namespace hipops

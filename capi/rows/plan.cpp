@@ -57,7 +57,8 @@ bool takes(const RowKernels& kernels, const RowChoice& choice, const RowProblem&
   return k.body == RowBody::streamed || choice.cluster * lanes_of(k, device) * k.vectors >= vectors_of(k, p);
 }
 
-RowLaunch resolve(const RowKernels& kernels, const RowChoice& choice, const RowProblem& p, const DeviceNumbers& device) {
+RowLaunch resolve(PlanOptions options, const RowKernels& kernels, const RowChoice& choice, const RowProblem& p,
+                  const DeviceNumbers& device) {
   const RowKernel& k = kernels.kernel[choice.kernel];
   const int64_t cluster = choice.cluster;
   RowLaunch plan = {choice.kernel, static_cast<uint32_t>(k.block), static_cast<uint32_t>(cluster), k.lanes};
@@ -82,7 +83,7 @@ RowLaunch resolve(const RowKernels& kernels, const RowChoice& choice, const RowP
     plan.per_block = rows = std::min(each, staged_at_most(p.dtype) / p.cols);
     work = divided_up(p.rows, rows);
   }
-  int64_t most = within_grid_limit(kMostRowBlocks);
+  int64_t most = options.within_most(kMostRowBlocks);
   if (device.prefetches_rows && prefetches_rows(k.layout, k.body))  // no more than run at a time
     most = std::min(most, device.units * std::max<int64_t>(k.on_unit / plan.block, 1));
   most = std::max<int64_t>(most / cluster, 1);
@@ -93,20 +94,17 @@ RowLaunch resolve(const RowKernels& kernels, const RowChoice& choice, const RowP
   return plan;
 }
 
-hipops_status plan_rows(Op& op, const RowProblem& problem, const DeviceFacts** device, RowLaunch* plan) {
-  if (hipops_status status = device_facts(op, device)) return status;
+hipops_status plan_rows(PlanOptions options, Op& op, const RowProblem& problem, const DeviceFacts& device, RowLaunch* plan) {
   const RowKernels& kernels = *row_kernels_of(op);
-  const Policy* policy = policy_of(**device);
-  const RowChoice* measured = policy ? policy->find(op, problem, **device) : nullptr;
-  DeviceNumbers numbers = **device;
-  RowProblem chosen_for = problem;
-  if (!small_goes_apart()) chosen_for.rows = INT32_MAX;
+  const RowChoice* measured = options.policy ? options.policy->find(op, problem, device) : nullptr;
+  DeviceNumbers numbers = device;
   while (true) {
     const bool is_measured = measured && takes(kernels, *measured, problem, numbers);
-    *plan = resolve(kernels, is_measured ? *measured : choose_rows_by_default(kernels, chosen_for, numbers), problem, numbers);
+    const RowChoice choice = is_measured ? *measured : choose_rows_by_default(options, kernels, problem, numbers);
+    *plan = resolve(options, kernels, choice, problem, numbers);
     if (plan->cluster == 1) return HIPOPS_SUCCESS;
     uint32_t most = 0;
-    if (hipops_status status = most_clusters(op, **device, plan->cluster, plan->block, &most)) return status;
+    if (hipops_status status = most_clusters(op, device, plan->cluster, plan->block, &most)) return status;
     if (most > 0) {
       const int64_t fit = std::min<int64_t>(plan->grid / plan->cluster, most);
       const int64_t clusters = whole_periods(kernels.kernel[plan->kernel], problem, fit, problem.rows);

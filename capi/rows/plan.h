@@ -1,6 +1,7 @@
 // Which kernel computes a row problem, and in which grid.
 #pragma once
 
+#include "policy/plan_options.h"
 #include "rows/problem.h"
 #include "runtime/runtime.h"
 #include "variant_list.h"
@@ -54,14 +55,16 @@ int64_t vectors_of(const RowKernel& k, const RowProblem& problem);
 bool takes(const RowKernels& kernels, const RowChoice& choice, const RowProblem& problem, const DeviceNumbers& device);
 
 // The choice for a device without a table: capi/policy/default_rows.cpp.
-RowChoice choose_rows_by_default(const RowKernels& kernels, const RowProblem& problem, const DeviceNumbers& device);
+RowChoice choose_rows_by_default(PlanOptions options, const RowKernels& kernels, const RowProblem& problem,
+                                 const DeviceNumbers& device);
 
 // The launch that follows from a choice.
-RowLaunch resolve(const RowKernels& kernels, const RowChoice& choice, const RowProblem& problem, const DeviceNumbers& device);
+RowLaunch resolve(PlanOptions options, const RowKernels& kernels, const RowChoice& choice, const RowProblem& problem,
+                  const DeviceNumbers& device);
 
 // The plan for the current device. The choice comes from the device's policy (capi/policy/policy.h). If the policy has none
 // for the problem, or an impossible one, the default choice is used.
-hipops_status plan_rows(Op& op, const RowProblem& problem, const DeviceFacts** device, RowLaunch* plan);
+hipops_status plan_rows(PlanOptions options, Op& op, const RowProblem& problem, const DeviceFacts& device, RowLaunch* plan);
 
 // Plans the op, writes the plan to `streams`, which is a part of `args`, and launches the op.
 template <int n>
@@ -69,7 +72,8 @@ hipops_status launch_rows(Op& op, const RowProblem& problem, RowStreams<n>* stre
                           void* stream) {
   const DeviceFacts* device;
   RowLaunch plan;
-  if (hipops_status status = plan_rows(op, problem, &device, &plan)) return status;
+  if (hipops_status status = device_facts(op, &device)) return status;
+  if (hipops_status status = plan_rows(plan_options(*device), op, problem, *device, &plan)) return status;
   streams->lanes = plan.lanes;
   streams->row_step = plan.row_step;
   streams->per_block = plan.per_block;

@@ -174,6 +174,7 @@ hipops_status CudaRuntime::look_up(int ordinal, DeviceFacts* facts) const {
   if (code == 0) code = cuda_.device_get_attribute(&minor, cuda::kAttributeComputeCapabilityMinor, device);
   if (code == 0) code = launcher_.look_up(device, facts);
   facts->prefetches_rows = true;
+  facts->adds_vectors = major >= 9;
   if (hipops_status status = checked(code, "cuDeviceGetAttribute")) return status;
   facts->target = "sm_" + std::to_string(major) + std::to_string(minor);
   return HIPOPS_SUCCESS;

@@ -40,7 +40,6 @@ std::atomic<Runtime*> chosen{nullptr};
 std::mutex loading;
 std::atomic<bool> watches_forks{false};
 const char* forked_after = nullptr;  // guarded by `choosing`: what stands in the way of any backend in a forked process
-std::atomic<uint32_t> grid_limit{0};
 
 const Backend* find_backend(hipops_backend value) {
   for (const Backend& backend : kBackends)
@@ -227,13 +226,6 @@ hipops_status device_facts(const DeviceFacts** facts) {
 hipops_status device_facts(const Op& op, const DeviceFacts** facts) {
   const hipops_status status = device_facts(facts);
   return status == HIPOPS_SUCCESS ? status : fail_in_context(status, "%s: ", op.name);
-}
-
-void limit_grid(uint32_t blocks) { grid_limit.store(blocks, std::memory_order_relaxed); }
-
-int64_t within_grid_limit(int64_t blocks) {
-  const int64_t limit = grid_limit.load(std::memory_order_relaxed);
-  return limit == 0 || blocks < limit ? blocks : limit;
 }
 
 hipops_status refuse(const LaunchShape& shape) {

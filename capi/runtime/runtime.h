@@ -18,6 +18,7 @@ struct DeviceNumbers {
   int largest_cluster = 1;          // blocks that can share a row
   int blocks_in_one = 1;            // blocks that one of a clustered variant may stand for: kBlocksInOne, or itself
   bool prefetches_rows = false;     // as device/nvidia/cluster.h says
+  bool adds_vectors = false;        // has atomic additions of vectors (atomic_add_vector)
   int64_t launch_shared_bytes = 0;  // shared memory that a launch may bring for each block, beside the kernel's own
   int64_t own_shared_bytes = 0;     // what kernels have of their own where they want all there is, and launches bring none
   int units = 1;       // compute units (AMD: workgroup processors on gfx10 and later), multiprocessors, or CPU threads
@@ -151,13 +152,6 @@ hipops_status launch(Op& op, const DeviceFacts& current, int index, const Launch
 
 // Clusters that run at a time on the current device, for which the op is loaded if need be.
 hipops_status most_clusters(Op& op, const DeviceFacts& current, uint32_t cluster, uint32_t block, uint32_t* most);
-
-// For tests and tools: from now on no launcher plans more blocks than this, in the whole process, and kernels loop over
-// the rest, as they do where there is more work than a grid may have. 0 lifts the limit.
-void limit_grid(uint32_t blocks);
-
-// `blocks`, or the limit where that is less: what launchers plan with.
-int64_t within_grid_limit(int64_t blocks);
 
 // Loads `op`, and what its calls launch beside it, on the calling thread's current device.
 hipops_status load(Op& op);

@@ -81,8 +81,4 @@ inline int64_t widest_access(uint64_t bits) {
   return static_cast<int64_t>(bits & (~bits + 1));
 }
 
-// The number of blocks of `block` work-items for `count` pieces of work. A grid never has more than 2^32 work-items.
-// Kernels loop over the rest.
-uint32_t grid_for(int64_t count, uint32_t block);
-
 }  // namespace hipops

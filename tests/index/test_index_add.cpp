@@ -19,7 +19,7 @@
 #include "tensor/overlap.h"
 #include "runtime/runtime.h"
 #include "move/take_tester.h"
-#include "policy/policy.h"
+#include "policy/plan_options.h"
 
 using namespace hipops;
 using namespace hipops_test;
@@ -538,9 +538,8 @@ constexpr int kKernels = 50, kJoinedKernels = 6, kFewKernels = 6;  // which have
 constexpr SumsPolicy kByDefault, kSorted{false, false, false}, kJoined{false, false, true};
 
 void go_by(const SumsPolicy& sums) {
-  static Policy policy;
-  policy.sums = sums;
-  use_policy(&policy);
+  static TemporaryOptions temporary;
+  temporary.options.sums = sums;
 }
 
 // Here indices are sorted wherever there is a workspace, but in the tests of when they are not.
@@ -775,7 +774,8 @@ void check_wide() {
 // Several rounds of the grid, or launches, with a last one that is not full.
 void check_two_blocks() {
   Recorder recorder;
-  limit_grid(2);
+  TemporaryOptions temporary;
+  temporary.options.most_blocks = 2;
   for (hipops_dtype dtype : kAdded)
     for (int64_t columns : {64, 63})
       for (int64_t indices : {200, 700}) {
@@ -1138,7 +1138,9 @@ SumsWay way_of(int64_t rows, int64_t columns, int64_t indices, const SumsPolicy&
   const hipops_tensor y = view_of(0, dtype, {rows, columns}), x = view_of(0, dtype, {indices, columns});
   const hipops_tensor index = view_of(0, HIPOPS_I64, {indices});
   const SumsProblem problem = describe_sums({&y, &x, &index, 0});
-  return choose_sums(problem, plan_sorts(problem), DeviceNumbers{}, sums, true).way;
+  PlanOptions options;
+  options.sums = sums;
+  return choose_sums(options, problem, plan_sorts(problem), DeviceNumbers{}, true).way;
 }
 
 TEST_CASE("index_add looks indices through where they are few, and what is added", "[index_add]") {

@@ -2,6 +2,7 @@
 // has.
 #include "scatter_add.h"
 
+#include "as_many.h"
 #include "index/indices.h"
 #include "move/scatter_tester.h"
 
@@ -10,8 +11,10 @@ using namespace hipops_test;
 
 namespace {
 
-ScatterPlan plan_on_cpu(const ScatterTensors& t, uint32_t flags, bool with_workspace) {
-  return plan_scatter_add(t, flags, with_workspace, 0);
+ScatterPlan plan_on_cpu(PlanOptions options, const ScatterTensors& t, uint32_t flags, bool with_workspace) {
+  DeviceNumbers cpu;
+  cpu.adds_vectors = true;
+  return plan_scatter_add(options, t, flags, with_workspace, vector_atomics_from(options, cpu));
 }
 
 const ScatterOp kScatterAdd = {"scatter_add", hipops_scatter_add, hipops_scatter_add_workspace_bytes, plan_on_cpu};
@@ -62,6 +65,7 @@ void expect_sums(const ScatterOperands& t, const std::vector<uint64_t>& sums) {
 }
 
 void check_random() {
+  const AsMany as_many;
   Random random(21);
   Seen seen(kScatterAdd.kernels());
   for (int round = 0; round < 30; ++round)
@@ -73,7 +77,7 @@ void check_random() {
           const std::vector<uint64_t> sums = sums_of(t);
           run(kScatterAdd, t, way.flags, way.workspace, random() % 4 != 0);
           expect_sums(t, sums);
-          const ScatterPlan plan = plan_on_cpu(t.tensors(kScatterAdd), way.flags, way.workspace);
+          const ScatterPlan plan = plan_on_cpu(plan_options(), t.tensors(kScatterAdd), way.flags, way.workspace);
           for (int i = 0; i < plan.count; ++i) seen.add(plan.launch[i].kernel);
         }
   for (int i = 0; i < 5; ++i) seen.add(kScatterAdd.kernels().kernel_count - 1);  // `uniform`: see check_rows
@@ -83,6 +87,7 @@ void check_random() {
 // One block, which goes several rounds up to an end amid a tile; and the divisions of 64 bits that only walks of 2^31
 // elements call for.
 void check_rounds() {
+  const AsMany as_many;
   Random random(22);
   for (hipops_dtype dtype : kAdded)
     for (int64_t columns : {32, 33, 32 + 256, 33 + 256})
@@ -95,7 +100,7 @@ void check_rounds() {
         const std::vector<uint64_t> sums = sums_of(t);
         Workspace workspace((4 * 50 * columns + 15) / 16 * 16);
         hipops_index_report report = HIPOPS_INDEX_REPORT_INIT;
-        ScatterPlan plan = plan_on_cpu(t.tensors(kScatterAdd), way.flags, way.workspace);
+        ScatterPlan plan = plan_on_cpu(plan_options(), t.tensors(kScatterAdd), way.flags, way.workspace);
         for (int i = 0; i < plan.count; ++i) {
           ScatterAddArgs args{plan.launch[i].geometry, index_args(t.index.view, 50, &report), t.x.view.data,
                               t.y.view.data, static_cast<float*>(workspace.data()), nullptr, nullptr, nullptr};
@@ -113,6 +118,7 @@ void check_rounds() {
 
 // What no index names keeps its bits, also those that the way to f32 and back would change: signalling NaN.
 void check_untouched() {
+  const AsMany as_many;
   for (hipops_dtype dtype : kAdded)
     for (int64_t columns : {64, 61})
       for (Way way : ways_of(dtype)) {
@@ -265,7 +271,7 @@ std::string kernels_of(const hipops_tensor& y, uint32_t flags = 0, bool with_wor
   const Sizes shape(y.shape, y.shape + y.rank);
   const hipops_tensor x = view_of(1 << 20, y.dtype, shape), index = view_of(1 << 21, HIPOPS_I32, shape);
   const int64_t elements = 5 * 64;  // of y, unless it is another one
-  const ScatterPlan plan = plan_scatter_add({"scatter_add", &y, &x, &index, 0}, flags, with_workspace,
+  const ScatterPlan plan = plan_scatter_add(plan_options(), {"scatter_add", &y, &x, &index, 0}, flags, with_workspace,
                                             vectors ? elements : elements + 100);
   std::string names;
   for (int i = 0; i < plan.count; ++i)

@@ -398,7 +398,7 @@ inline void check_rope_variants(const RopeOp& op) {
       RopeOperands t = make_rope_operands(op, kernel, seed);
       try {
         EXPECT_EQUAL(hipops::check_rope(op.name, op.dims, t.tensors()), HIPOPS_SUCCESS);
-        hipops::RopePlan plan = hipops::plan_rope(kernel, op.dims, t.tensors());
+        hipops::RopePlan plan = hipops::plan_rope(hipops::plan_options(), kernel, op.dims, t.tensors());
         if (seed % 3 == 0 && plan.grid > 2) {
           plan.grid = 2;
           plan.args.step = 2 * int64_t{plan.block};

@@ -17,7 +17,7 @@ struct ScatterOp {
                         void* stream);
   hipops_status (*bytes)(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index, int32_t dim,
                          uint32_t flags, int64_t* bytes);
-  hipops::ScatterPlan (*plan)(const hipops::ScatterTensors& t, uint32_t flags, bool with_workspace);
+  hipops::ScatterPlan (*plan)(hipops::PlanOptions options, const hipops::ScatterTensors& t, uint32_t flags, bool with_workspace);
 
   hipops::Op& kernels() const { return op_named(name); }
 };
@@ -323,7 +323,7 @@ inline void check_plan_of_many(const ScatterOp& op, hipops_dtype dtype, int64_t 
   for (uint32_t flags : {0u, HIPOPS_DETERMINISTIC}) {
     CHECK(op.bytes(&y, &x, &index, dim, flags, &bytes) == HIPOPS_SUCCESS);
     CHECK((bytes == 0 || bytes == (4 * count + 15) / 16 * 16));
-    const ScatterPlan plan = op.plan(t, flags, bytes != 0);
+    const ScatterPlan plan = op.plan(hipops::plan_options(), t, flags, bytes != 0);
     for (int i = 0; i < plan.count; ++i) {
       CHECK(uint64_t{plan.launch[i].grid} * kScatterBlock < uint64_t{1} << 32);
       CHECK(plan.launch[i].geometry.step % (int64_t{plan.launch[i].grid} * kScatterBlock) == 0);

@@ -278,7 +278,7 @@ inline void check_random(const TakeOp& op) {
         int64_t index_stride[HIPOPS_MAX_RANK] = {};
         for (int d = 0; d < t.y.view.rank; ++d)
           index_stride[d] = op.index_is_1d ? (d == t.dim ? t.index.view.stride[0] : 0) : t.index.view.stride[d];
-        ++met[hipops::plan_take(cpu_device(), t.y.view, t.x.view, t.index.view, index_stride, t.dim, nullptr).kernel];
+        ++met[hipops::plan_take(hipops::plan_options(), cpu_device(), t.y.view, t.x.view, t.index.view, index_stride, t.dim, nullptr).kernel];
       }
   }
   for (int k = 0; k < hipops::kTakeFirstRows; ++k) {
@@ -296,7 +296,7 @@ inline void launch_taken(const TakeOp& op, TakeOperands& t, bool one_block, bool
   int64_t index_stride[HIPOPS_MAX_RANK] = {};
   for (int d = 0; d < t.y.view.rank; ++d)
     index_stride[d] = op.index_is_1d ? (d == t.dim ? t.index.view.stride[0] : 0) : t.index.view.stride[d];
-  hipops::TakePlan plan = hipops::plan_take(cpu_device(), t.y.view, t.x.view, t.index.view, index_stride, t.dim, &report);
+  hipops::TakePlan plan = hipops::plan_take(hipops::plan_options(), cpu_device(), t.y.view, t.x.view, t.index.view, index_stride, t.dim, &report);
   if (op.index_is_1d) hipops::share_index(t.y.view, t.dim, &plan.args);
   if (!small) plan.args.walk.small = 0;
   if (one_block) {
@@ -382,7 +382,7 @@ inline void check_supports(const TakeOp& op) {
 // Units of 1 to 16 bytes, as exponents of 2, for rows that are taken along dim 0.
 inline int kernel_of(const hipops_tensor& y, const hipops_tensor& x) {
   const hipops_tensor index = view_of(1 << 20, HIPOPS_I32, {y.shape[0]});
-  return hipops::plan_take(hipops::DeviceFacts(), y, x, index, {1}, 0, nullptr).kernel;
+  return hipops::plan_take(hipops::plan_options(), hipops::DeviceFacts(), y, x, index, {1}, 0, nullptr).kernel;
 }
 
 // More elements than 32 bits count: where the walk says that the ones at its ends are, and how it is launched.
@@ -394,7 +394,7 @@ inline void check_plan_of_many(int64_t rows, int64_t columns, int32_t dim, bool 
       view_of(uintptr_t{1} << 46, HIPOPS_I64, index_is_1d ? Sizes{y.shape[dim]} : Sizes{rows, columns});
   int64_t index_stride[HIPOPS_MAX_RANK] = {columns, 1};
   if (index_is_1d) index_stride[dim] = 1, index_stride[1 - dim] = 0;
-  const TakePlan plan = plan_take(DeviceFacts(), y, x, index, index_stride, dim, nullptr);
+  const TakePlan plan = plan_take(plan_options(), DeviceFacts(), y, x, index, index_stride, dim, nullptr);
   CHECK(plan.args.walk.count == rows * columns);
   CHECK(plan.args.walk.small == (rows * columns < int64_t{1} << 31));
   CHECK(uint64_t{plan.grid} * kTakeBlock < uint64_t{1} << 32);

@@ -56,11 +56,11 @@ TEST_CASE("gather moves vectors only where the index is the same along them", "[
   const AsMany as_many;
   const hipops_tensor y = view_of(1 << 16, HIPOPS_F32, {5, 64}), x = view_of(1 << 17, HIPOPS_F32, {9, 64});
   const hipops_tensor index = view_of(1 << 18, HIPOPS_I32, {5, 64});
-  CHECK(plan_take(DeviceFacts(), y, x, index, {1, 0}, 0, nullptr).kernel == kTakeFirstRows + 4);
-  CHECK(plan_take(DeviceFacts(), y, x, index, {1, 0}, 0, nullptr).args.vector == 4);
-  CHECK(plan_take(DeviceFacts(), y, x, index, {64, 1}, 0, nullptr).kernel == 2);
-  CHECK(plan_take(DeviceFacts(), y, x, index, {1, 0}, 1, nullptr).kernel == 2);  // dim itself
-  CHECK(plan_take(DeviceFacts(), y, x, index, {0, 0}, 0, nullptr).kernel == kTakeFirstRows + 4);
+  CHECK(plan_take(plan_options(), DeviceFacts(), y, x, index, {1, 0}, 0, nullptr).kernel == kTakeFirstRows + 4);
+  CHECK(plan_take(plan_options(), DeviceFacts(), y, x, index, {1, 0}, 0, nullptr).args.vector == 4);
+  CHECK(plan_take(plan_options(), DeviceFacts(), y, x, index, {64, 1}, 0, nullptr).kernel == 2);
+  CHECK(plan_take(plan_options(), DeviceFacts(), y, x, index, {1, 0}, 1, nullptr).kernel == 2);  // dim itself
+  CHECK(plan_take(plan_options(), DeviceFacts(), y, x, index, {0, 0}, 0, nullptr).kernel == kTakeFirstRows + 4);
 }
 
 TEST_CASE("gather stages rows of x where an index takes most of them", "[gather]") {
@@ -69,7 +69,7 @@ TEST_CASE("gather stages rows of x where an index takes most of them", "[gather]
     const hipops_tensor y = view_of(1 << 16, dtype, {rows, taken}, y_stride);
     const hipops_tensor x = view_of(uintptr_t{1} << 40, dtype, {rows, size}, x_stride);
     const hipops_tensor index = view_of(uintptr_t{1} << 44, HIPOPS_I64, {rows, taken});
-    const TakePlan plan = plan_take(DeviceFacts(), y, x, index, {taken, 1}, 1, nullptr);
+    const TakePlan plan = plan_take(plan_options(), DeviceFacts(), y, x, index, {taken, 1}, 1, nullptr);
     return plan.kernel >= kTakeFirstStaged ? plan.args.group : 0;
   };
   CHECK(staged(HIPOPS_BF16, 8192, 8192, 8192) == 1);
@@ -99,7 +99,7 @@ TEST_CASE("gather stages rows of x where an index takes most of them", "[gather]
     const hipops_tensor y = view_of(1 << 16, HIPOPS_BF16, {4096, inner, 64});
     const hipops_tensor x = view_of(uintptr_t{1} << 40, HIPOPS_BF16, {4096, inner + 1, 64});
     const hipops_tensor index = view_of(uintptr_t{1} << 44, HIPOPS_I64, {4096, inner, 64});
-    const TakePlan plan = plan_take(DeviceFacts(), y, x, index, {inner * 64, 64, 1}, 2, nullptr);
+    const TakePlan plan = plan_take(plan_options(), DeviceFacts(), y, x, index, {inner * 64, 64, 1}, 2, nullptr);
     return plan.kernel >= kTakeFirstStaged ? plan.args.group : 0;
   };
   CHECK(apart(16) == 0);
@@ -115,7 +115,7 @@ TEST_CASE("gather takes rows by small blocks where launches bring shared memory"
                   int64_t index_rows) {
     const hipops_tensor y = view_of(1 << 16, dtype, {rows, columns}), x = view_of(uintptr_t{1} << 40, dtype, {rows, size});
     const hipops_tensor index = view_of(uintptr_t{1} << 44, HIPOPS_I64, {index_rows, columns});
-    const TakePlan plan = plan_take(device, y, x, index, {index_rows > 1 ? columns : 0, 1}, 1, nullptr);
+    const TakePlan plan = plan_take(plan_options(), device, y, x, index, {index_rows > 1 ? columns : 0, 1}, 1, nullptr);
     CHECK(plan.args.block == static_cast<int32_t>(plan.block));
     return std::pair<uint32_t, int32_t>(plan.block, plan.args.group);
   };
@@ -142,7 +142,7 @@ TEST_CASE("gather takes rows of all of the shared memory that they may have, whe
       const int64_t taken = 4096;
       TakeOperands t{HostTensor(c.dtype, {64, taken}), HostTensor(c.dtype, {64, c.size}, {}, c.shift),
                      HostTensor(HIPOPS_I32, {64, taken}), 1};
-      const int kernel = plan_take(cpu_device(), t.y.view, t.x.view, t.index.view, {taken, 1}, 1, nullptr).kernel;
+      const int kernel = plan_take(plan_options(), cpu_device(), t.y.view, t.x.view, t.index.view, {taken, 1}, 1, nullptr).kernel;
       EXPECT(kernel >= kTakeFirstStaged && kernel < kTakeFirstShifted);
       fill_with_bits(t.x, random);
       // The ends of each row, of which some are in no vector; and any.
@@ -164,7 +164,7 @@ TEST_CASE("gather takes short rows by way of shared memory, up to a group's last
                           {HIPOPS_BF16, 128 * 512 + 1, 16, 16, 1}, {HIPOPS_F32, 128 * 512 + 1, 8, 16, 3}}) {
       TakeOperands t{HostTensor(c.dtype, {c.rows, c.taken}), HostTensor(c.dtype, {c.rows, c.size}, {}, c.shift),
                      HostTensor(HIPOPS_U8, {c.rows, c.taken}), 1};
-      const int kernel = plan_take(cpu_device(), t.y.view, t.x.view, t.index.view, {c.taken, 1}, 1, nullptr).kernel;
+      const int kernel = plan_take(plan_options(), cpu_device(), t.y.view, t.x.view, t.index.view, {c.taken, 1}, 1, nullptr).kernel;
       EXPECT(kernel >= kTakeFirstStaged && kernel < kTakeFirstShifted);
       fill_with_bits(t.x, random);
       for (int64_t i = 0; i < t.index.count(); ++i) set_bits(t.index, i, random_index(random, c.size, HIPOPS_U8));
@@ -212,7 +212,7 @@ TEST_CASE("gather takes columns by way of shared memory", "[gather]") {
         fill_with_bits(t.x, random);
         const int64_t size = t.x.view.shape[c.dim];
         for (int64_t i = 0; i < t.index.count(); ++i) set_bits(t.index, i, random_index(random, size, c.index));
-        EXPECT_EQUAL(plan_take(cpu_device(), t.y.view, t.x.view, t.index.view, t.index.view.stride, c.dim, nullptr).kernel,
+        EXPECT_EQUAL(plan_take(plan_options(), cpu_device(), t.y.view, t.x.view, t.index.view, t.index.view.stride, c.dim, nullptr).kernel,
                      c.kernel);
         launch_taken(op, t, one_block, true, met);
       }
@@ -226,7 +226,7 @@ TEST_CASE("gather's plan of panels follows from the room that there is", "[gathe
     device.launch_shared_bytes = kib << 10;
     const hipops_tensor y = view_of(1 << 16, dtype, y_shape), x = view_of(uintptr_t{1} << 40, dtype, x_shape);
     const hipops_tensor index = view_of(uintptr_t{1} << 44, HIPOPS_I64, y_shape);
-    return plan_take(device, y, x, index, index.stride, dim, nullptr);
+    return plan_take(plan_options(), device, y, x, index, index.stride, dim, nullptr);
   };
   auto check = [](const TakePlan& p, int kernel, int64_t columns, int64_t kib) {
     CHECK(p.kernel == kernel);
@@ -247,7 +247,7 @@ TEST_CASE("gather's plan of panels follows from the room that there is", "[gathe
   const hipops_tensor index = view_of(uintptr_t{1} << 44, HIPOPS_I64, planes);
   hipops_tensor y = t;
   y.data = reinterpret_cast<void*>(uintptr_t{1} << 42);
-  check(plan_take(amd, y, t, index, index.stride, 1, nullptr), kTakeFirstLarge + 2, 16, 0);
+  check(plan_take(plan_options(), amd, y, t, index, index.stride, 1, nullptr), kTakeFirstLarge + 2, 16, 0);
 }
 
 TEST_CASE("gather's plan holds for more than 2^31 elements", "[gather]") {

@@ -47,7 +47,7 @@ TEST_CASE("index_select takes elements of short rows by way of shared memory", "
     const int64_t rows = 128 * 512 + 1, size = 17, taken = 16;
     TakeOperands t{HostTensor(HIPOPS_BF16, {rows, taken}), HostTensor(HIPOPS_BF16, {rows, size}, {}, 1),
                    HostTensor(HIPOPS_I32, {taken}), 1};
-    const int kernel = plan_take(cpu_device(), t.y.view, t.x.view, t.index.view, {0, 1}, 1, nullptr).kernel;
+    const int kernel = plan_take(plan_options(), cpu_device(), t.y.view, t.x.view, t.index.view, {0, 1}, 1, nullptr).kernel;
     EXPECT(kernel >= kTakeFirstStaged && kernel < kTakeFirstShifted);
     fill_with_bits(t.x, random);
     for (int64_t i = 0; i < taken; ++i) set_bits(t.index, i, random_index(random, size, HIPOPS_I32));
@@ -77,7 +77,7 @@ TEST_CASE("index_select takes few units one by one, fewer where they are no rows
   const auto kernel = [](hipops_dtype dtype, int64_t rows, int64_t columns) {
     const hipops_tensor y = view_of(1 << 16, dtype, {rows, columns});
     const hipops_tensor x = view_of(uintptr_t{1} << 40, dtype, {9, columns}), index = view_of(1 << 12, HIPOPS_I64, {rows});
-    return plan_take(DeviceFacts(), y, x, index, {1, 0}, 0, nullptr).kernel;
+    return plan_take(plan_options(), DeviceFacts(), y, x, index, {1, 0}, 0, nullptr).kernel;
   };
   CHECK(kernel(HIPOPS_BF16, 256, 4096) == kTakeFirstFew + 4);
   CHECK(kernel(HIPOPS_BF16, 257, 4096) == kTakeFirstRows + 4);

@@ -119,7 +119,7 @@ TEST_CASE("rope's 16-byte accesses need aligned rows and tables without gaps", "
 
 TEST_CASE("rope goes through heads and tokens as they lie in memory", "[rope]") {
   auto heads_inside = [](const Views& v) {
-    return plan_rope(choose_rope(kHeadsThenTokens, v.tensors()), kHeadsThenTokens, v.tensors()).args.heads_inside;
+    return plan_rope(plan_options(), choose_rope(kHeadsThenTokens, v.tensors()), kHeadsThenTokens, v.tensors()).args.heads_inside;
   };
   const Sizes shape{2, 4, 3, 64};
   CHECK(heads_inside(Views(HIPOPS_F32, shape, 32)) == 0);
@@ -131,7 +131,7 @@ TEST_CASE("rope's work is what is rotated, and copied unless that is in place", 
   auto chunks = [](int kernel, int64_t cols, int64_t half, bool in_place) {
     Views v(rope_variants[kernel].dtype, {2, 5, 3, cols}, half);
     v.in_place = in_place;
-    RopeArgs args = plan_rope(kernel, kHeadsThenTokens, v.tensors()).args;
+    RopeArgs args = plan_rope(plan_options(), kernel, kHeadsThenTokens, v.tensors()).args;
     CHECK(args.count == args.size[0] * 5 * 3 * 2);
     return args.size[0];
   };
@@ -158,7 +158,7 @@ TEST_CASE("rope's work is numbered once over, also past 2^31", "[rope]") {
       for (int kernel = 0; kernel < kRopeVariants; ++kernel) {
         const RopeVariant& v = rope_variants[kernel];
         Views views(v.dtype, shape, shape[3] / 4, stride);
-        RopePlan plan = plan_rope(kernel, kHeadsThenTokens, views.tensors());
+        RopePlan plan = plan_rope(plan_options(), kernel, kHeadsThenTokens, views.tensors());
         const RopeArgs& a = plan.args;
         int64_t work_items = int64_t{plan.grid} * plan.block;
         int64_t heads = shape[1], chunks = a.size[0];

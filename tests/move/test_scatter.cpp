@@ -48,7 +48,7 @@ void check_random() {
           const auto candidates = candidates_of(t);
           run(kScatter, t, flags, way == 2, random() % 4 != 0);
           expect_scattered(t, candidates, flags != 0);
-          const ScatterPlan plan = plan_scatter(t.tensors(kScatter), flags, way == 2);
+          const ScatterPlan plan = plan_scatter(plan_options(), t.tensors(kScatter), flags, way == 2);
           for (int i = 0; i < plan.count; ++i) seen.add(plan.launch[i].kernel);
         }
   seen.expect_all(5);
@@ -69,7 +69,7 @@ void check_rounds() {
         const auto candidates = candidates_of(t);
         Workspace workspace((4 * 50 * columns + 15) / 16 * 16);
         hipops_index_report report = HIPOPS_INDEX_REPORT_INIT;
-        ScatterPlan plan = plan_scatter(t.tensors(kScatter), way == 0 ? 0 : HIPOPS_DETERMINISTIC, way == 2);
+        ScatterPlan plan = plan_scatter(plan_options(), t.tensors(kScatter), way == 0 ? 0 : HIPOPS_DETERMINISTIC, way == 2);
         for (int i = 0; i < plan.count; ++i) {
           ScatterArgs args{plan.launch[i].geometry, index_args(t.index.view, 50, &report), t.x.view.data, t.y.view.data,
                            static_cast<uint32_t*>(workspace.data())};
@@ -88,7 +88,7 @@ void check_rounds() {
 // y [5, 64] and x [9, 64] along dim 0, rows by an index that is the same along them: the names of the kernels.
 std::string kernels_of(const hipops_tensor& y, const hipops_tensor& x, const hipops_tensor& index, uint32_t flags,
                        bool with_workspace, int32_t dim = 0) {
-  const ScatterPlan plan = plan_scatter({"scatter", &y, &x, &index, dim}, flags, with_workspace);
+  const ScatterPlan plan = plan_scatter(plan_options(), {"scatter", &y, &x, &index, dim}, flags, with_workspace);
   std::string names;
   for (int i = 0; i < plan.count; ++i)
     names += (i ? " " : "") + std::string(kScatter.kernels().kernel_names[plan.launch[i].kernel]);

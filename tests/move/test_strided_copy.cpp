@@ -30,7 +30,7 @@ struct Operands {
 };
 
 const char* chosen_for(const hipops_tensor& y, const hipops_tensor& x) {
-  return op_named("strided_copy").kernel_names[plan_copy(y, x).kernel];
+  return op_named("strided_copy").kernel_names[plan_copy(plan_options(), y, x).kernel];
 }
 
 // Every element of y is x's, nothing else of y has changed, and nothing of x.
@@ -51,7 +51,7 @@ void check_copy(Operands& t, Random& random, Seen* seen = nullptr) {
     throw std::runtime_error(t.text() + ": " + hipops_last_error());
   if (t.x.count() == 0) return;
   expect_copied(t, before);
-  if (seen) seen->add(plan_copy(t.y.view, t.x.view).kernel);
+  if (seen) seen->add(plan_copy(plan_options(), t.y.view, t.x.view).kernel);
 }
 
 Operands good() { return Operands(HIPOPS_F32, {4, 8}); }
@@ -303,7 +303,7 @@ TEST_CASE("strided_copy finds its elements past 2^31 of them", "[strided_copy]")
   const uintptr_t low = uintptr_t{1} << 32, high = uintptr_t{1} << 44;
   SECTION("a run of 3 GB and 5 bytes") {
     hipops_tensor y = view_of(low, HIPOPS_U8, {3 * g + 5}), x = view_of(high, HIPOPS_U8, {3 * g + 5});
-    CopyPlan plan = plan_copy(y, x);
+    CopyPlan plan = plan_copy(plan_options(), y, x);
     CHECK(plan.args.walk.count == 3 * g / 16);
     CHECK((plan.args.head == 0 && plan.args.tail == 5));
     check_grid(plan, kCopyBlock * kCopyDepth);
@@ -311,7 +311,7 @@ TEST_CASE("strided_copy finds its elements past 2^31 of them", "[strided_copy]")
   }
   SECTION("a run with a head") {
     hipops_tensor y = view_of(low + 7, HIPOPS_U8, {80 * g + 5}), x = view_of(high + 7, HIPOPS_U8, {80 * g + 5});
-    CopyPlan plan = plan_copy(y, x);
+    CopyPlan plan = plan_copy(plan_options(), y, x);
     CHECK(plan.args.walk.count == (80 * g + 5 - 9) / 16);
     CHECK((plan.args.head == 9 && plan.args.tail == 12));
     CHECK(plan.args.walk.small == 0);
@@ -320,7 +320,7 @@ TEST_CASE("strided_copy finds its elements past 2^31 of them", "[strided_copy]")
   }
   SECTION("a run of more than 2^30 elements, of which x and y lie alike in words only") {
     hipops_tensor y = view_of(low + 1, HIPOPS_U8, {g + 1}), x = view_of(high + 5, HIPOPS_U8, {g + 1});
-    CopyPlan plan = plan_copy(y, x);
+    CopyPlan plan = plan_copy(plan_options(), y, x);
     CHECK(std::string(op_named("strided_copy").kernel_names[plan.kernel]) == "strided_copy_b32_any");
     CHECK(plan.args.walk.count == g / 4 - 1);
     CHECK((plan.args.head == 3 && plan.args.tail == 2));
@@ -329,7 +329,7 @@ TEST_CASE("strided_copy finds its elements past 2^31 of them", "[strided_copy]")
   }
   SECTION("more elements than a grid has work-items") {
     hipops_tensor y = view_of(low, HIPOPS_U8, {64 * g}, {2}), x = view_of(high, HIPOPS_U8, {64 * g}, {1});
-    CopyPlan plan = plan_copy(y, x);
+    CopyPlan plan = plan_copy(plan_options(), y, x);
     CHECK(int64_t{plan.grid} * kCopyBlock * kCopyDepth < plan.args.walk.count);
     check_grid(plan, kCopyBlock * kCopyDepth);
     check_places(y, x, plan, 1, 1, random);
@@ -338,7 +338,7 @@ TEST_CASE("strided_copy finds its elements past 2^31 of them", "[strided_copy]")
     Sizes shape{70, 60, 50, 40, 1100};
     hipops_tensor y = view_of(low, HIPOPS_F16, shape),
                   x = view_of(high, HIPOPS_F16, shape, {1000, 70000, 0, 4200001, -1});
-    CopyPlan plan = plan_copy(y, x);
+    CopyPlan plan = plan_copy(plan_options(), y, x);
     CHECK(pieces(plan) == int64_t{70} * 60 * 50 * 40 * 1100);
     CHECK(plan.args.parts == 2);
     CHECK(plan.args.count == int64_t{70} * 60 * 50 * 40 * 2 << 7);
@@ -348,14 +348,14 @@ TEST_CASE("strided_copy finds its elements past 2^31 of them", "[strided_copy]")
   SECTION("offsets past 2^31 of few elements") {
     hipops_tensor y = view_of(low, HIPOPS_F32, {1000, 999}, {3 * g, 2}),
                   x = view_of(high, HIPOPS_F32, {1000, 999}, {-5 * g, 3});
-    CopyPlan plan = plan_copy(y, x);
+    CopyPlan plan = plan_copy(plan_options(), y, x);
     CHECK(plan.args.walk.small == 1);
     check_places(y, x, plan, 4, 4, random);
   }
   SECTION("tiles") {
     hipops_tensor y = view_of(low, HIPOPS_U8, {100000, 100000}),
                   x = view_of(high, HIPOPS_U8, {100000, 100000}, {1, 100000});
-    CopyPlan plan = plan_copy(y, x);
+    CopyPlan plan = plan_copy(plan_options(), y, x);
     CHECK(std::string(op_named("strided_copy").kernel_names[plan.kernel]) == "strided_copy_b8_square");
     CHECK(pieces(plan) == int64_t{6250} * 6250);
     CHECK(plan.args.tiles >= int64_t{391} * 391);
@@ -365,7 +365,7 @@ TEST_CASE("strided_copy finds its elements past 2^31 of them", "[strided_copy]")
   SECTION("more tiles than divisors can tell") {
     hipops_tensor y = view_of(low, HIPOPS_U8, {int64_t{1} << 32, 17, 16}),
                   x = view_of(high, HIPOPS_U8, {int64_t{1} << 32, 17, 16}, {272, 1, 17});
-    CopyPlan plan = plan_copy(y, x);
+    CopyPlan plan = plan_copy(plan_options(), y, x);
     CHECK(std::string(op_named("strided_copy").kernel_names[plan.kernel]) == "strided_copy_b8_rows");
     check_grid(plan, kCopyRowsBlock, kCopyRowsBlock);
     check_places(y, x, plan, 1, 1, random);
@@ -531,7 +531,7 @@ TEST_CASE("strided_copy's kernels go round where the grid is too small", "[strid
       for (Operands& t : several) {
         fill_with_bits(t.x, random);
         std::vector<unsigned char> before = t.x.bytes();
-        CopyPlan plan = plan_copy(t.y.view, t.x.view);
+        CopyPlan plan = plan_copy(plan_options(), t.y.view, t.x.view);
         int64_t per_block = plan.args.step / plan.grid;
         plan.grid = 2;
         plan.args.step = 2 * per_block;

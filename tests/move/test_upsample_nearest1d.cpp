@@ -62,7 +62,7 @@ UpsamplePlan plan_for(hipops_dtype dtype, const Sizes& y, const Sizes& x, const 
                       const Sizes& x_stride = {}, uintptr_t y_at = 1 << 20, uintptr_t x_at = 1 << 30,
                       hipops_nearest rule = HIPOPS_NEAREST_PYTORCH, double scale = 0) {
   Scale scales[] = {{"scale", scale}};
-  return plan_upsample(view_of(y_at, dtype, y, y_stride), view_of(x_at, dtype, x, x_stride), 1, rule, scales);
+  return plan_upsample(plan_options(), view_of(y_at, dtype, y, y_stride), view_of(x_at, dtype, x, x_stride), 1, rule, scales);
 }
 
 void check_candles_indices(size_t in, size_t out) {

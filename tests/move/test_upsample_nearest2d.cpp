@@ -12,7 +12,7 @@ namespace {
 UpsamplePlan plan_for(hipops_dtype dtype, const Sizes& y, const Sizes& x, const Sizes& y_stride = {},
                       const Sizes& x_stride = {}, hipops_nearest rule = HIPOPS_NEAREST_PYTORCH) {
   Scale scales[] = {{"scale_h", 0}, {"scale_w", 0}};
-  return plan_upsample(view_of(1 << 20, dtype, y, y_stride), view_of(uintptr_t{1} << 44, dtype, x, x_stride), 2, rule,
+  return plan_upsample(plan_options(), view_of(1 << 20, dtype, y, y_stride), view_of(uintptr_t{1} << 44, dtype, x, x_stride), 2, rule,
                        scales);
 }
 

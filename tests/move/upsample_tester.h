@@ -45,7 +45,7 @@ struct UpsampleCase {
   hipops::UpsamplePlan plan() const {
     hipops::Scale named[2] = {};
     for (size_t s = 0; s < scales.size(); ++s) named[s].value = scales[s];
-    return hipops::plan_upsample(y.view, x.view, resized(), rule, named);
+    return hipops::plan_upsample(hipops::plan_options(), y.view, x.view, resized(), rule, named);
   }
 
   const hipops::Op& op() const { return op_named(resized() == 1 ? "upsample_nearest1d" : "upsample_nearest2d"); }

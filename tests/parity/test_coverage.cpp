@@ -14,7 +14,7 @@
 #include "ops.h"
 #include "parity/golden_files.h"
 #include "parity/run_case.h"
-#include "parity/other_policy.h"
+#include "parity/other_ways.h"
 #include "tensor/tensor.h"
 
 using namespace hipops;
@@ -113,11 +113,9 @@ TEST_CASE("every kernel is launched for some golden case", "[coverage]") {
     };
     run_cases();
     for (const bool many_rows : {true, false}) {  // hipops-parity's other ways: --many-rows, --ordered
-      Policy policy;
-      parity::set_other_ways(many_rows, !many_rows, &policy);
-      use_policy(&policy);
+      TemporaryOptions temporary;
+      parity::set_other_ways(many_rows, !many_rows, &temporary.options);
       if (!recorder.missing().empty()) run_cases();
-      use_policy(nullptr);
     }
     CHECK(recorder.missing() == std::vector<std::string>{});
   }

@@ -4,6 +4,7 @@
 #include "index/addition_case.h"
 #include "catch.h"
 #include "parity/repeat_case.h"
+#include "policy/plan_options.h"
 
 using namespace hipops::parity;
 using namespace hipops_test;
@@ -19,7 +20,7 @@ std::set<int64_t> grids_seen;
 
 hipops_status add(const Arguments& a) {
   streams_seen.insert(a.stream());
-  grids_seen.insert(hipops::within_grid_limit(1000));
+  grids_seen.insert(hipops::plan_options().within_most(1000));
   const bool wrong = ++calls == defective_call;
   if (wrong && defect == Defect::kStatus) return HIPOPS_RUNTIME_ERROR;
   auto* y = static_cast<float*>(a["y"]->data);
@@ -47,7 +48,7 @@ CaseResult repeat(Defect wanted, int call, int runs) {
   CHECK(runtime.made.empty());
   CHECK(runtime.unknown == 0);
   CHECK(runtime.live == 0);
-  CHECK(hipops::within_grid_limit(1000) == 1000);
+  CHECK(hipops::plan_options().within_most(1000) == 1000);
   return result;
 }
 

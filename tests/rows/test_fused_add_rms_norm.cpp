@@ -3,7 +3,11 @@
 #include <cmath>
 #include <functional>
 
-#include "calls.h"
+#include "catch.h"
+#include "host_tensor.h"
+#include "in_child.h"
+#include "ops.h"
+#include "policy/plan_options.h"
 #include "runtime/runtime.h"
 
 using namespace hipops;
@@ -124,7 +128,8 @@ TEST_CASE("fused_add_rms_norm in place of both inputs, and without residual_out"
 TEST_CASE("fused_add_rms_norm takes several rounds of rows", "[fused_add_rms_norm]") {
   on_cpu([] {
     EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);
-    limit_grid(2);
+    TemporaryOptions temporary;
+    temporary.options.most_blocks = 2;
     for (const Sizes& shape : {Sizes{37, 16}, Sizes{37, 130}, Sizes{11, 257}, Sizes{7, 2052}, Sizes{5, 9000}, Sizes{5, 20000}}) {
       for (const int64_t shift : {0, 1}) {
         Call call(HIPOPS_F32, shape, shift);

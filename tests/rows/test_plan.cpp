@@ -252,7 +252,7 @@ TEST_CASE("every plan takes all rows, on every device", "[rows]") {
           for (const int64_t rows : {int64_t{1}, int64_t{7}, int64_t{200}, int64_t{5000}, int64_t{1} << 20, int64_t{1} << 33})
             for (const bool may_split : {false, true}) {
               const RowProblem p = {dtype, layout, rows, cols, may_split};
-              const RowLaunch plan = resolve(kKernels, choose_rows_by_default(kKernels, p, d), p, d);
+              const RowLaunch plan = resolve({}, kKernels, choose_rows_by_default({}, kKernels, p, d), p, d);
               taken.insert(plan.kernel);
               if (plan.spans != 0) taken.insert(plan.kernel + 1);
               const std::string wrong = wrong_plan(p, d, plan);

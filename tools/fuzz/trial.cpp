@@ -20,7 +20,7 @@
 #include "fuzz/random_case.h"
 #include "fuzz/shrink.h"
 #include "parity/run_case.h"
-#include "parity/other_policy.h"
+#include "parity/other_ways.h"
 #include "parity/terminal.h"
 #include "runtime/runtime.h"
 
@@ -68,13 +68,8 @@ bool run(Runtime& runtime, const Setting& setting, uint64_t number, Choices& cho
   const parity::OpEntry& op = op_of(setting, number);
   const parity::Case test = random_case(choices, op, setting.most_elements);
   const Plan plan = plan_of(setting, number);
-  use_policy(nullptr);
-  static std::unique_ptr<parity::TemporaryPolicy> other;  // over the device's own, as a tuning file has it
-  other.reset();
-  if (plan.as_many || plan.ordered) {
-    other = std::make_unique<parity::TemporaryPolicy>();
-    parity::set_other_ways(plan.as_many, plan.ordered, &other->policy);
-  }
+  TemporaryOptions temporary;
+  if (plan.as_many || plan.ordered) parity::set_other_ways(plan.as_many, plan.ordered, &temporary.options);
   shared.note(number, choices.taken());
   alarm(kPatienceSeconds);
   const parity::CaseResult result = parity::run_case(runtime, op, test, setting.guard);

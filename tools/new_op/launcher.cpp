@@ -2,6 +2,7 @@
 
 #include "tensor/error.h"
 #include "kernel_names.h"
+#include "policy/plan_options.h"
 #include "runtime/runtime.h"
 #include "tensor/strided.h"
 #include "tensor/tensor.h"
@@ -63,7 +64,7 @@ hipops_status hipops_@op@(const hipops_tensor* y, const hipops_tensor* x, void* 
   args.walk = walk_over(*y, *x);
   args.x = x->data;
   args.y = y->data;
-  const uint32_t grid = grid_for(args.walk.count, k@Op@Block);
+  const uint32_t grid = plan_options().grid_for(args.walk.count, k@Op@Block);
   args.step = int64_t{grid} * k@Op@Block;
   return launch(op_@op@, choose(x->dtype), grid, k@Op@Block, &args, sizeof args, stream);
 }

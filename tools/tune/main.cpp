@@ -84,7 +84,7 @@ Result measured(const bench::Device& device, bench::Timer& timer, const Group& g
       const bool is_small = tensor_bytes(problem) <= most_bytes;
       if (rows == 0 && !is_small) return result;
       if (!is_small) {
-        const RowChoice by_default = choose_rows_by_default(*row_kernels_of(*group.op), problem, facts);
+        const RowChoice by_default = choose_rows_by_default({}, *row_kernels_of(*group.op), problem, facts);
         result.cells.push_back({by_default, by_default});
       } else if (problem.rows > rows) {
         result.cells.push_back(measured_cell(device, timer, group, facts, problem, vectors_before, rows));

@@ -6,7 +6,7 @@
 #include "operands.h"
 #include "parity/buffer.h"
 #include "parity/ops.h"
-#include "parity/other_policy.h"
+#include "policy/plan_options.h"
 
 namespace hipops::tune {
 namespace {
@@ -23,7 +23,7 @@ int64_t step_of(RowLayout layout) { return layout == RowLayout::strided ? kStrid
 bool runs(Op& op, const RowChoice& choice, const RowProblem& problem, const DeviceFacts& facts) {
   if (choice.cluster == 1) return true;
   uint32_t most = 0;
-  const RowLaunch plan = resolve(*row_kernels_of(op), choice, problem, facts);
+  const RowLaunch plan = resolve({}, *row_kernels_of(op), choice, problem, facts);
   parity::expect_success(most_clusters(op, facts, plan.cluster, plan.block, &most), "count clusters");
   return most > 0;
 }
@@ -39,8 +39,9 @@ std::vector<double> microseconds_of(const std::vector<RowChoice>& choices, const
   for (int round = 0; round < kRounds; ++round) {
     for (size_t i = 0; i < choices.size(); ++i) {
       if (round >= kSure && medians[i] > kFarBehind * fastest) continue;
-      parity::TemporaryPolicy temporary;
-      temporary.policy = policy_of(group, choices[i]);
+      const Policy policy = policy_of(group, choices[i]);
+      TemporaryOptions temporary;
+      temporary.options.policy = &policy;
       times[i].push_back(timer.microseconds(operands.call(), operands.bytes(), kRepeats));
       medians[i] = bench::median(times[i]);
     }
@@ -96,7 +97,7 @@ Cell measure(const bench::Device& device, bench::Timer& timer, const Group& grou
   const auto runs_nowhere = [&](const RowChoice& choice) { return !runs(*group.op, choice, problem, facts); };
   choices.erase(std::remove_if(choices.begin(), choices.end(), runs_nowhere), choices.end());
   Cell cell;
-  cell.by_default = cell.kept = choose_rows_by_default(*row_kernels_of(*group.op), problem, facts);
+  cell.by_default = cell.kept = choose_rows_by_default({}, *row_kernels_of(*group.op), problem, facts);
   if (choices.size() < 2) return cell;
   const std::vector<double> medians = microseconds_of(choices, device, timer, group, problem);
   const double fast_enough = kAsFast * *std::min_element(medians.begin(), medians.end());
@@ -113,7 +114,7 @@ Cell measure(const bench::Device& device, bench::Timer& timer, const Group& grou
 
 bool is_as_fast(const RowChoice& choice, const bench::Device& device, bench::Timer& timer, const Group& group,
                 const RowProblem& problem, const DeviceFacts& facts) {
-  const RowChoice by_default = choose_rows_by_default(*row_kernels_of(*group.op), problem, facts);
+  const RowChoice by_default = choose_rows_by_default({}, *row_kernels_of(*group.op), problem, facts);
   if (same(choice, by_default)) return true;
   // Where it is not possible, calls go by default.
   if (!takes(*row_kernels_of(*group.op), choice, problem, facts) || !runs(*group.op, choice, problem, facts)) return true;

@@ -13,7 +13,7 @@
 namespace hipops {
 namespace {
 
-// As "AMD EPYC 9575F 64-Core Processor"; x86 Linux has it.
+// As "AMD EPYC 9575F 64-Core Processor", on x86 Linux.
 std::string processor_name() {
   std::string name = "CPU";
   std::FILE* file = std::fopen("/proc/cpuinfo", "re");
@@ -31,13 +31,14 @@ std::string processor_name() {
   return name;
 }
 
-constexpr int64_t kLaunchSharedBytes = 60 << 10;  // leaves kernels 4 KiB of their own
+constexpr int64_t kLaunchSharedBytes = 60 << 10;  // 4 KiB remain for the kernel's own shared memory
 
 DeviceFacts facts_of(const cpu::Settings& settings) {
   DeviceFacts facts;
   facts.wave_size = static_cast<int>(settings.wave);
   facts.blocks_in_one = kBlocksInOne;
   facts.prefetches_rows = true;
+  facts.adds_vectors = true;
   facts.launch_shared_bytes = kLaunchSharedBytes;
   facts.units = static_cast<int>(settings.units);
   facts.name = processor_name();
@@ -92,7 +93,7 @@ class CpuRuntime : public Runtime {
     return HIPOPS_SUCCESS;
   }
 
-  // `args` stays where it is: the caller waits for the last work-item.
+  // Work-items read `args` in place, because the call returns after the last one.
   hipops_status launch(void* function, const LaunchShape& shape, const void* args, size_t, void*) override {
     if (shape.cluster != 1 || shape.shared_bytes > kLaunchSharedBytes) return refuse(shape);
     return executor_.launch(*static_cast<const CpuKernel*>(function), args, shape.grid, shape.block, shape.shared_bytes);

@@ -1,0 +1,54 @@
+// What a plan depends on beside the problem and the device. A call reads its options once, and passes them by value.
+#pragma once
+
+#include <cstdint>
+
+namespace hipops {
+
+struct DeviceFacts;
+struct Policy;
+
+// The ways that sums by an index may take. Tests and tools have small problems go as large ones by it.
+struct SumsPolicy {
+  bool few = true, scan = true;  // false: indices are sorted wherever there is a workspace, and elsewhere scanned
+  bool always_join = false;      // segments are summed by the blocks that sort them wherever that is possible
+};
+
+struct PlanOptions {
+  const Policy* policy = nullptr;  // measured choices for rows (policy.h); null: the default policy
+  bool small_apart = true;         // false: few rows and small tensors are planned like many rows and large tensors
+  SumsPolicy sums;
+  int64_t most_blocks = INT64_MAX;  // of a launch; kernels loop over the rest
+
+  int64_t within_most(int64_t blocks) const { return blocks < most_blocks ? blocks : most_blocks; }
+
+  // Blocks of `block` work-items for `count` work-items, which kernels loop over if blocks are fewer. A launch has fewer than
+  // 2^32 work-items.
+  uint32_t grid_for(int64_t count, uint32_t block) const {
+    const int64_t most = (int64_t{1} << 32) / block - 1, blocks = (count + block - 1) / block;
+    return static_cast<uint32_t>(within_most(blocks < most ? blocks : most));
+  }
+};
+
+// The options of a call: the defaults, or those of the newest TemporaryOptions.
+PlanOptions plan_options();
+
+// For row ops: where they name no policy, with the device's.
+PlanOptions plan_options(const DeviceFacts& device);
+
+// For tests and tools: all calls of the process have these options while the object exists. They begin as those before it.
+// No call may run while they change.
+class TemporaryOptions {
+ public:
+  TemporaryOptions();
+  ~TemporaryOptions();
+  TemporaryOptions(const TemporaryOptions&) = delete;
+  TemporaryOptions& operator=(const TemporaryOptions&) = delete;
+
+  PlanOptions options;
+
+ private:
+  const PlanOptions* const before_;
+};
+
+}  // namespace hipops
