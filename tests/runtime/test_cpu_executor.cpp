@@ -361,7 +361,7 @@ TEST_CASE("cpu executor: a barrier that others ended without is a defect") {
   const Death death = death_of(1, 64, settings_of(32), [] {
     if (thread_index() >= 32) hipops::cpu::barrier(HERE);
   });
-  REQUIRE_DEATH(death, "work-item 32 comes to the barrier", "0-31: have ended", "32: is the one that runs");
+  REQUIRE_DEATH(death, "work-item 32 reaches the barrier", "0-31: have ended", "32: is running");
 }
 
 TEST_CASE("cpu executor: a barrier in half of a wave is a defect") {
@@ -374,7 +374,7 @@ TEST_CASE("cpu executor: a barrier in half of a wave is a defect") {
       hipops::cpu::exchange(&value, sizeof value, 0, 64, HERE);
     }
   });
-  REQUIRE_DEATH(death, "work-item 1 comes to an exchange of 4 bytes", "0: wait at the barrier at ", at_line(line));
+  REQUIRE_DEATH(death, "work-item 1 reaches an exchange of 4 bytes", "0: wait at the barrier at ", at_line(line));
 }
 
 TEST_CASE("cpu executor: a barrier while others of the wave exchange is a defect, in any order") {
@@ -397,7 +397,7 @@ TEST_CASE("cpu executor: two different barriers are a defect") {
       hipops::cpu::barrier(HERE);
     }
   });
-  REQUIRE_DEATH(death, "work-item 32 comes to the barrier", "others of its block wait at another barrier",
+  REQUIRE_DEATH(death, "work-item 32 reaches the barrier", "others of its block wait at another barrier",
                 "0-31: wait at");
 }
 
@@ -410,13 +410,13 @@ TEST_CASE("cpu executor: exchanges at different places, or of different sizes or
       hipops::cpu::exchange(&value, sizeof value, 0, 32, HERE);
     }
   });
-  REQUIRE_DEATH(places, "work-item 40 comes to an exchange of 4 bytes", "wait for something else",
+  REQUIRE_DEATH(places, "work-item 40 reaches an exchange of 4 bytes", "wait for something else",
                 "32-39: wait at an exchange");
   const Death sizes = death_of(1, 32, settings_of(32), [] {
     double value = 0;
     hipops::cpu::exchange(&value, thread_index() == 31 ? 8 : 4, 0, 32, HERE);
   });
-  REQUIRE_DEATH(sizes, "work-item 31 comes to an exchange of 8 bytes", "0-30: wait at an exchange of 4 bytes");
+  REQUIRE_DEATH(sizes, "work-item 31 reaches an exchange of 8 bytes", "0-30: wait at an exchange of 4 bytes");
   const Death ballot = death_of(1, 32, settings_of(32), [] {
     double value = 0;
     if (thread_index() == 31) {
@@ -425,7 +425,7 @@ TEST_CASE("cpu executor: exchanges at different places, or of different sizes or
       hipops::cpu::ballot(true, 32, HERE);
     }
   });
-  REQUIRE_DEATH(ballot, "work-item 31 comes to an exchange of 8 bytes", "0-30: wait at a ballot at ");
+  REQUIRE_DEATH(ballot, "work-item 31 reaches an exchange of 8 bytes", "0-30: wait at a ballot at ");
 }
 
 TEST_CASE("cpu executor: the same place by two copies of the file's name is no defect") {
@@ -446,7 +446,7 @@ TEST_CASE("cpu executor: an exchange that lanes ended without is a defect") {
     int value = 0;
     if (thread_index() != 0) hipops::cpu::exchange(&value, sizeof value, 0, 32, HERE);
   });
-  REQUIRE_DEATH(after, "work-item 1 comes to an exchange", "ended without", "0: have ended");
+  REQUIRE_DEATH(after, "work-item 1 reaches an exchange", "ended without", "0: have ended");
 }
 
 TEST_CASE("cpu executor: a source that is not in the wave is a defect") {

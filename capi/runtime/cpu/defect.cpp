@@ -1,4 +1,4 @@
-// The words for a kernel's defects.
+// The reports of a kernel's defects.
 #include "runtime/cpu/report.h"
 #include "runtime/cpu/worker.h"
 
@@ -19,7 +19,7 @@ std::string Worker::doing(uint32_t lane) {
   const Wave& wave = wave_of(lane);
   switch (lanes_[lane].state) {
     case State::kNotStarted: return "have not started";
-    case State::kCanGoOn: return lane == lane_ ? "is the one that runs" : "can go on";
+    case State::kReady: return lane == lane_ ? "is running" : "are ready";
     case State::kAtBarrier: return "wait at the barrier at " + place(barrier_site_);
     case State::kAtExchange: return "wait at " + exchange_at(wave.bytes, wave.site);
     case State::kEnded: return "have ended";
@@ -28,7 +28,7 @@ std::string Worker::doing(uint32_t lane) {
 }
 
 void Worker::explain_exchange(const Wave& wave, size_t bytes, uint32_t source, uint32_t lanes, Site site) {
-  const std::string here = text("work-item %u comes to ", lane_) + exchange_at(bytes, site);
+  const std::string here = text("work-item %u reaches ", lane_) + exchange_at(bytes, site);
   if (lanes != wave_size()) defect(here + text(" in waves of %u, and the wave is %u", lanes, wave_size()));
   if (bytes > kMostExchanged) defect(here + text(": at most %zu can be exchanged", kMostExchanged));
   if (source >= wave.size) {
@@ -41,7 +41,7 @@ void Worker::explain_exchange(const Wave& wave, size_t bytes, uint32_t source, u
 }
 
 void Worker::explain_barrier(const Wave& wave, Site site) {
-  const std::string here = text("work-item %u comes to the barrier at ", lane_) + place(site);
+  const std::string here = text("work-item %u reaches the barrier at ", lane_) + place(site);
   if (ended_ > 0) deadlock(here + ", which others of its block ended without");
   if (wave.at_exchange > 0) deadlock(here + ", while others of its wave wait at an exchange");
   deadlock(here + ", while others of its block wait at another barrier");
@@ -53,15 +53,15 @@ void Worker::explain_end(const Wave& wave) {
   deadlock(text("work-item %u has ended, while %s", lane_, where));
 }
 
-void Worker::explain_stuck() { deadlock("no work-item can go on"); }
+void Worker::explain_stuck() { deadlock("no work-item can run"); }
 
 void Worker::explain_align(size_t align) {
-  defect(text("work-item %u asks for shared memory aligned to %zu: a power of two is due, at most %zu", lane_, align,
+  defect(text("work-item %u requests shared memory aligned to %zu, expected a power of two of at most %zu", lane_, align,
               SharedMemory::kLargestAlign));
 }
 
 void Worker::explain_shared_limit(size_t bytes) {
-  defect(text("work-item %u asks for %zu bytes of shared memory with %zu in use: a block can have %zu", lane_, bytes,
+  defect(text("work-item %u requests %zu bytes of shared memory with %zu in use: a block can have %zu", lane_, bytes,
               shared_.used(), SharedMemory::kLimit));
 }
 

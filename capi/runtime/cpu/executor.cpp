@@ -16,7 +16,7 @@ namespace hipops {
 namespace cpu {
 namespace {
 
-// A thread takes some 20 us to start: it is for at least this many work-items.
+// A thread starts in about 20 us. It pays for at least this many work-items.
 constexpr uint64_t kItemsPerThread = 256;
 
 uint32_t worker_count(const Launch& launch) {
@@ -26,7 +26,7 @@ uint32_t worker_count(const Launch& launch) {
   return static_cast<uint32_t>(std::min({uint64_t{launch.settings.threads}, useful, allowed}));
 }
 
-// A thread that finds no memory leaves the work to the others.
+// A thread without memory returns. The other threads do the work.
 void help(Launch& launch) {
   try {
     Worker worker(launch);
@@ -35,18 +35,19 @@ void help(Launch& launch) {
   }
 }
 
-// Threads that begin meanwhile take no signals but of their own faults: the program's handlers are for its own threads.
-class SignalsKeptAway {
+// Threads that start while this exists block all signals except those of their own faults. The program's handlers expect
+// the program's threads.
+class SignalsBlocked {
  public:
-  SignalsKeptAway() {
+  SignalsBlocked() {
     sigset_t all;
     sigfillset(&all);
     for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS}) sigdelset(&all, fault);
     pthread_sigmask(SIG_BLOCK, &all, &before_);
   }
-  ~SignalsKeptAway() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsKeptAway(const SignalsKeptAway&) = delete;
-  SignalsKeptAway& operator=(const SignalsKeptAway&) = delete;
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
 
  private:
   sigset_t before_;
@@ -56,11 +57,11 @@ class Helpers {
  public:
   Helpers(Launch& launch, uint32_t count) {
     if (count == 0) return;
-    const SignalsKeptAway kept_away;
+    const SignalsBlocked blocked;
     threads_.reserve(count);
     try {
       for (uint32_t i = 0; i < count; ++i) threads_.emplace_back(help, std::ref(launch));
-    } catch (const std::exception&) {  // no more threads, or memory for them, to be had: those that there are do the work
+    } catch (const std::exception&) {  // no more threads, or no memory for one: the threads that have started do the work
     }
   }
   ~Helpers() {
@@ -92,7 +93,6 @@ Executor::~Executor() = default;
 
 void Executor::after_fork() { stacks_->after_fork(); }
 
-// Whose kernel it is, the caller says (launch_on).
 hipops_status Executor::launch(const CpuKernel& kernel, const void* args, uint32_t grid, uint32_t block,
                                uint32_t shared_bytes) {
   if (grid == 0) return fail(HIPOPS_INVALID_ARGUMENT, "a grid of 0 blocks");

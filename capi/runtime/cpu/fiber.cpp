@@ -7,7 +7,7 @@ namespace hipops {
 namespace cpu {
 namespace {
 
-// Hands Boost.Context a stack that the worker owns.
+// Gives Boost.Context a stack that the worker owns.
 struct Borrowed {
   using traits_type = boost::context::stack_traits;
   void* top;
@@ -22,8 +22,8 @@ struct Borrowed {
   void deallocate(boost::context::stack_context&) const noexcept {}
 };
 
-// Stacks that all begin at the same place of a page would share a few sets of the caches, as a fiber touches little but
-// its first lines. Boost.Context aligns to 256 bytes: 16 different places in a page.
+// The offset of a fiber's stack in its page. A fiber touches mostly the first cache lines of its stack. Equal offsets would
+// map these lines of all fibers to a few cache sets. Boost.Context aligns to 256 bytes, so a page has 16 offsets.
 size_t colour(uint32_t index) { return size_t{index % 16} * 256; }
 
 }  // namespace
@@ -55,7 +55,7 @@ bool Fibers::prepare() {
 void Fibers::run() {
   switch_to(*take());
 #if defined(HIPOPS_CPU_ASAN)
-  // Only a fiber itself can give back its fake stack, as it leaves.
+  // Only the fiber itself can release its fake stack, when it leaves.
   over_ = true;
   for (uint32_t i = 0; i < made_; ++i) {
     if (!fibers_[i].gone) move_to(fibers_[i], false);
@@ -87,8 +87,8 @@ void Fibers::start(Fiber& fiber, char* stack) {
   fiber.stack_bytes = Stacks::bytes();
 #endif
 #if defined(HIPOPS_CPU_TSAN)
-  // Boost.Context enters the new stack once to set itself up, in a function that never returns: let the fiber's own
-  // record of calls grow by that, not the record of the one that makes it.
+  // Boost.Context enters the new stack once to set it up, in a function that never returns. ThreadSanitizer has to count
+  // this call in the new fiber's record of calls, not in the record of the fiber that creates it.
   fiber.tsan = __tsan_create_fiber(0);
   __tsan_switch_to_fiber(fiber.tsan, 0);
 #endif
@@ -104,7 +104,7 @@ void Fibers::start(Fiber& fiber, char* stack) {
 }
 
 #if defined(HIPOPS_CPU_ASAN)
-__attribute__((no_sanitize_address))  // its own frame must not be on the fake stack that it gives back
+__attribute__((no_sanitize_address))  // this frame must not be on the fake stack that the fiber releases
 #endif
 void Fibers::leave() {
 #if defined(HIPOPS_CPU_ASAN)

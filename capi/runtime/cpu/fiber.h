@@ -1,4 +1,4 @@
-// The fibers of one worker thread: Boost.Context fibers that switch straight from one to the next.
+// The fibers of one worker thread: Boost.Context fibers, each of which switches directly to the next.
 #pragma once
 
 #include <boost/context/fiber.hpp>
@@ -16,14 +16,14 @@ namespace cpu {
 
 struct Fiber {
   Fiber() : context() {}
-  // Leaves `context` alone: a fiber that is suspended when its launch is over is dropped together with its stack. It
-  // has nothing to unwind, and to resume hundreds of them just to see them end would take longer than many a launch.
+  // Does not destroy `context`: a fiber that is suspended when its launch ends is dropped with its stack. It has nothing to
+  // unwind, and resuming hundreds of fibers to end them takes longer than a short launch.
   ~Fiber() {}
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
   union {
-    boost::context::fiber context;  // what resumes it, while it is suspended
+    boost::context::fiber context;  // resumes this fiber while it is suspended
   };
 #if defined(HIPOPS_CPU_ASAN)
   void* fake_stack = nullptr;
@@ -38,7 +38,7 @@ struct Fiber {
 
 class Fibers {
  public:
-  // Every fiber runs body(context), which never returns: it ends by leave().
+  // Every fiber runs body(context), which ends by leave() and never returns.
   using Body = void (*)(void* context);
 
   Fibers(uint32_t capacity, Body body, void* context, StackPool& pool);
@@ -46,29 +46,28 @@ class Fibers {
   Fibers(const Fibers&) = delete;
   Fibers& operator=(const Fibers&) = delete;
 
-  // Makes the first fiber; false where there is no memory for it.
+  // Makes the first fiber. False: no memory.
   bool prepare();
-  // Runs it and those that it switches to, until one of them leaves. Only once.
+  // Runs the first fiber, and those that fibers switch to, until a fiber leaves. Is called once.
   void run();
 
   Fiber* running() { return running_; }
-  // A parked fiber, or else a new one; null where there is no memory for its stack.
+  // A parked fiber, or a new one if none is parked. Null: no memory for its stack.
   Fiber* take();
-  // Puts the running fiber where take() finds it; it must switch to another one at once.
+  // Parks the running fiber, for take(). It must switch to another fiber next.
   void park() { parked_.push_back(running_); }
-  // Suspends the running fiber until something switches to it.
+  // Suspends the running fiber until another fiber switches to it.
   void switch_to(Fiber& next) {
     move_to(next, false);
 #if defined(HIPOPS_CPU_ASAN)
     if (over_) leave();
 #endif
   }
-  // Back to run(), for good: no fiber of this worker goes on after this.
+  // Returns to run(). No fiber of this worker runs after this.
   [[noreturn]] void leave();
 
-  // The most fibers that all workers of a launch may have together. Each stack and its guard page count against the
-  // process's mappings, of which Linux allows 65530 by default; ThreadSanitizer counts each fiber as one of its 8128
-  // threads.
+  // Most fibers of all workers of a launch together. Each stack and its guard page are mappings of the process; Linux allows
+  // 65530 mappings by default. ThreadSanitizer counts each fiber as one of its 8128 threads.
 #if defined(HIPOPS_CPU_TSAN)
   static constexpr uint32_t kMostOfLaunch = 4096;
 #else
@@ -90,11 +89,11 @@ class Fibers {
   std::unique_ptr<Stacks> stacks_;
   uint32_t made_ = 0;
 #if defined(HIPOPS_CPU_ASAN)
-  bool over_ = false;  // every fiber that is resumed from now on leaves
+  bool over_ = false;  // every fiber that is resumed leaves
 #endif
   Fiber main_;  // the thread's own stack, inside run()
   Fiber* running_ = &main_;
-  Fiber* left_ = nullptr;  // which fiber switched to the one that now runs
+  Fiber* left_ = nullptr;  // the fiber that switched to the running one
   std::unique_ptr<Fiber[]> fibers_;
   std::vector<Fiber*> parked_;  // never holds more than its reserved capacity
 };

@@ -24,7 +24,7 @@ hipops_status out_of_memory(size_t bytes) {
 
 hipops_status Memory::allocate(size_t bytes, void** pointer) {
   if (guard_ != Guard::kNone) return map(bytes, pointer);
-  // Not aligned_alloc, which wants the size rounded up: sanitizers should see the end where it is.
+  // Not aligned_alloc: it requires a rounded size, and sanitizers would then miss accesses past the end.
   if (posix_memalign(pointer, kAlign, std::max(bytes, size_t{1})) == 0) return HIPOPS_SUCCESS;
   return out_of_memory(bytes);
 }
@@ -36,7 +36,7 @@ hipops_status Memory::release(void* pointer) {
   return HIPOPS_SUCCESS;
 }
 
-// Pages for the memory, between two guard pages.
+// Maps pages for the memory, between two guard pages.
 hipops_status Memory::map(size_t bytes, void** pointer) {
   const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   if (bytes > SIZE_MAX / 2) return out_of_memory(bytes);

@@ -1,5 +1,5 @@
-// Memory of the CPU runtime's one device, for tests and tools. With a guard, every allocation is a mapping of its own
-// that begins or ends at an inaccessible page: a kernel that leaves a tensor by one byte crashes there, without any
+// Memory of the CPU runtime's one device, for tests and tools. With a guard, every allocation is a mapping of its own that
+// begins or ends at an inaccessible page. A kernel that reads or writes one byte outside a tensor crashes there, without a
 // sanitizer.
 #pragma once
 
@@ -18,8 +18,7 @@ class Memory {
  public:
   explicit Memory(Guard guard) : guard_(guard) {}
 
-  // Aligned to 256 bytes. With Guard::kEnd the memory ends right at the guard page, so its beginning is as aligned as
-  // `bytes` is.
+  // Aligns to 256 bytes. With Guard::kEnd the memory ends at the guard page, so its begin has the alignment of `bytes`.
   hipops_status allocate(size_t bytes, void** pointer);
   hipops_status release(void* pointer);
 

@@ -24,7 +24,7 @@ const Access* RaceCheck::check(Access& access, size_t offset, size_t bytes, size
 
 void RaceCheck::next_epoch() {
   if (++epoch_ != 0) return;
-  words_.clear();  // what is left of the epochs that had these numbers
+  words_.clear();  // accesses of earlier epochs with the same numbers
   bytes_.clear();
   epoch_ = 1;
 }

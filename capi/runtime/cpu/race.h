@@ -1,10 +1,9 @@
 // The check for races in shared memory. Two accesses to a byte by different work-items, one of them a write, are a race
-// unless something orders them: a barrier, or an exchange of the wave that both belong to.
+// unless a barrier orders them, or an exchange of the wave of both.
 //
-// It is exact for the accesses that happen: it keeps, per byte, the last writer and two readers, chosen so that any
-// access that conflicts with some earlier one conflicts with one of these three (see Shadow). The bytes of a word have
-// them in common for as long as they are accessed together, as nearly all are. It says nothing about accesses that the
-// kernel did not make on these inputs, nor about memory other than shared memory.
+// The check is exact for the accesses that happen. It keeps the last writer and two readers of each byte. An access that
+// conflicts with any earlier one conflicts with one of these three (see Shadow). The bytes of a word share them while all
+// accesses are to the whole word. The check sees only accesses that the kernel makes on these inputs, and only shared memory.
 #pragma once
 
 #include <cstddef>
@@ -16,16 +15,16 @@
 namespace hipops {
 namespace cpu {
 
-// Small, as three are kept for each word, and one is stored with each access: most of the check's time is for them to
-// come into the cache.
+// Small, because the check keeps three for each word and stores one with each access. Most of the check's time is cache
+// misses on them.
 struct Access {
   const char* file = nullptr;
   int line = 0;
   uint16_t lane = 0;
   uint8_t wave = 0;
   bool write = false;
-  uint32_t epoch = 0;       // barriers and blocks before it: 0 is no access at all
-  uint32_t wave_epoch = 0;  // exchanges of its wave before it, in this block
+  uint32_t epoch = 0;       // number of barriers and blocks before it; 0: no access
+  uint32_t wave_epoch = 0;  // number of its wave's exchanges before it, in this block
 
   Site site() const { return {file, line}; }
 };
@@ -35,18 +34,17 @@ class RaceCheck {
   void start_block() { next_epoch(); }
   void passed_barrier() { next_epoch(); }
 
-  // Takes note of an access to [offset, offset + bytes) of shared memory, whose `epoch` it fills in. Returns an earlier
-  // access that it races with and sets `at` to the offset of the byte, or returns null.
+  // Records an access to [offset, offset + bytes) of shared memory, and sets its `epoch`. Returns an earlier access that races
+  // with it, and sets `at` to the offset of the byte. Null: no race.
   const Access* check(Access& access, size_t offset, size_t bytes, size_t* at);
 
  private:
-  // What happened since the last barrier to a byte, or to all bytes of a word.
+  // The accesses since the last barrier to a byte, or to all bytes of a word.
   //
-  // One writer is enough: an earlier writer was ordered before this one, so whatever is ordered after this one is
-  // ordered after both. Readers from before the last write are ordered before it in the same way. Of the later readers,
-  // `reader` is the latest; `other_reader` is one of another wave if there is one (then a writer of any wave meets a
-  // reader of a wave not its own), and else the latest among the other lanes (of one wave, the latest reader is in the
-  // latest wave epoch).
+  // One writer is enough: earlier writers were ordered before it, so an access that is ordered after it is ordered after all.
+  // The same holds for readers before the last write. Of the later readers, `reader` is the latest. `other_reader` is a reader
+  // of another wave if there is one; so every writer meets a reader of a wave that is not its own. Otherwise it is the latest
+  // reader among the other lanes: within one wave, the latest reader has the latest wave epoch.
   struct Shadow {
     Access writer;
     Access reader;
@@ -70,7 +68,7 @@ class RaceCheck {
 
   uint32_t epoch_ = 0;
   std::vector<Word> words_;
-  std::vector<Shadow> bytes_;  // of words that are apart; empty as long as there was none
+  std::vector<Shadow> bytes_;  // of words that are apart; empty until the first of them
 };
 
 }  // namespace cpu

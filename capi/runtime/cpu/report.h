@@ -1,4 +1,4 @@
-// What the executor says before it aborts: a kernel did what no GPU could make sense of.
+// The reports of defects, after which the executor aborts.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,11 @@ __attribute__((format(printf, 1, 2))) std::string text(const char* format, ...);
 
 // As "kernels/softmax.hip:81".
 std::string place(Site site);
-// The same header compiled into two files may have two copies of its name.
+// Compares text: a header that is compiled into two files may have two copies of its name.
 bool same_name(const char* a, const char* b);
 inline bool same_place(Site a, Site b) { return a.line == b.line && (a.file == b.file || same_name(a.file, b.file)); }
 
-// Which work-items of a block do what, in the order in which each doing was first met; as
+// Lists which work-items of a block do what, in the order of the first work-item of each entry; as
 //   0-31,40: wait at the barrier at kernels/softmax.hip:81
 //   32-39: have ended
 class Doings {
@@ -35,7 +35,7 @@ class Doings {
   std::vector<std::pair<std::string, std::vector<Range>>> doings_;
 };
 
-// Prints to stderr and aborts. Where several threads have something to report, the first one does.
+// Prints to stderr and aborts. Of several threads that call it, the first one prints.
 [[noreturn]] void fatal(const std::string& report);
 
 }  // namespace cpu

@@ -1,5 +1,4 @@
-// Which tools watch this build. They follow one stack per thread, so each has to be told when a fiber leaves its stack
-// for another one.
+// Which tools watch this build. Each follows one stack a thread, so fibers have to tell it when they switch stacks.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -26,8 +25,8 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
-// Who runs valgrind builds with -DHIPOPS_CPU_VALGRIND. (Not where its header is found: what a machine has beside what the
-// build asks for is to make no difference to the library.)
+// A build for valgrind has -DHIPOPS_CPU_VALGRIND. That valgrind's header is installed is not enough: packages of the machine
+// must not change the library.
 #if defined(HIPOPS_CPU_VALGRIND)
 #include <valgrind/valgrind.h>
 #endif

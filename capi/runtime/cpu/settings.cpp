@@ -15,7 +15,7 @@ namespace {
 constexpr uint32_t kMostThreads = 1024;
 constexpr uint32_t kMostUnits = 1024;
 
-// Null for unset and empty.
+// Null: unset or empty.
 const char* value_of(const char* variable) {
   const char* value = std::getenv(variable);
   return value != nullptr && *value != '\0' ? value : nullptr;

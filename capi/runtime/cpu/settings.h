@@ -7,8 +7,8 @@
 namespace hipops {
 namespace cpu {
 
-// HIPOPS_CPU_WAVE (32), HIPOPS_CPU_THREADS (as many as the machine has), HIPOPS_CPU_UNITS (2), HIPOPS_CPU_SEED (0),
-// HIPOPS_CPU_RACE (0) and HIPOPS_CPU_GUARD (none). HIPOPS_INVALID_ARGUMENT for a value that is none of the valid ones.
+// Reads HIPOPS_CPU_WAVE (32), HIPOPS_CPU_THREADS (the machine's number), HIPOPS_CPU_UNITS (2), HIPOPS_CPU_SEED (0),
+// HIPOPS_CPU_RACE (0) and HIPOPS_CPU_GUARD (none). HIPOPS_INVALID_ARGUMENT: a value is not valid.
 hipops_status settings_from_environment(Settings* settings, Guard* guard);
 
 }  // namespace cpu

@@ -49,7 +49,7 @@ const SharedMemory::Piece* SharedMemory::piece_at(const void* address) const {
 }
 
 bool SharedMemory::contains(const Piece& piece, const void* address, size_t bytes, size_t* offset) const {
-  *offset = reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(memory_);  // large where it is before it
+  *offset = reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(memory_);  // wraps to a large number if `address` is before the memory
   return *offset >= piece.offset && *offset - piece.offset <= piece.bytes &&
          bytes <= piece.bytes - (*offset - piece.offset);
 }

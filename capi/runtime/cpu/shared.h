@@ -1,4 +1,4 @@
-// A block's shared memory: every request with the same key gets the same piece of one arena.
+// A block's shared memory. Every request with the same key gets the same piece of one arena.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace cpu {
 
 class SharedMemory {
  public:
-  static constexpr size_t kLimit = size_t{64} << 10;  // what every GPU that we build for has per block
+  static constexpr size_t kLimit = size_t{64} << 10;  // of a block: every GPU target has as much
   static constexpr size_t kLargestAlign = 256;
 
   struct Piece {
@@ -29,13 +29,13 @@ class SharedMemory {
   SharedMemory& operator=(const SharedMemory&) = delete;
 
   void start_block();
-  const Piece* find(const void* key) const;  // null where there is none yet
+  const Piece* find(const void* key) const;  // null: no piece yet
   void* address(const Piece& piece) const { return memory_ + piece.offset; }
-  // Appends a piece, filled with a NaN pattern. Null where that passes the limit; throws std::bad_alloc.
+  // Appends a piece, filled with a NaN pattern. Null: past the limit. Throws std::bad_alloc.
   const Piece* add(const void* key, size_t bytes, size_t align);
 
-  const Piece* piece_at(const void* address) const;  // null where none has it
-  // Whether [address, address + bytes) lies in the piece, and where in all the memory.
+  const Piece* piece_at(const void* address) const;  // null: the address is in no piece
+  // Whether [address, address + bytes) is in the piece. `offset` is from the begin of all the memory.
   bool contains(const Piece& piece, const void* address, size_t bytes, size_t* offset) const;
   size_t used() const { return used_; }
 

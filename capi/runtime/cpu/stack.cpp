@@ -11,15 +11,15 @@ namespace hipops {
 namespace cpu {
 namespace {
 
-// A work-item holds a tile of a row and little else. The sanitizers' frames are several times as large.
+// A work-item needs little more than a tile of a row. Frames with a sanitizer are several times as large.
 #if defined(HIPOPS_CPU_ASAN) || defined(HIPOPS_CPU_TSAN)
 constexpr size_t kStackBytes = size_t{256} << 10;
 #else
 constexpr size_t kStackBytes = size_t{64} << 10;
 #endif
 
-// Guard pages of all stacks. Each is two mappings more, of which a process may have 65530 by default, for its own use as
-// well: the stacks of many launches at a time go without, beyond so many.
+// Most guard pages of all stacks. Each adds two mappings, and a process has 65530 by default, with its own. Further stacks,
+// of many launches at a time, have no guard page.
 constexpr uint32_t kMostGuards = 12288;
 std::atomic<uint32_t> guards_in_use{0};
 
@@ -64,7 +64,7 @@ char* Stacks::guard(uint32_t index) const { return base_ + stride() * index; }
 char* Stacks::open(uint32_t index) {
   char* const stack = guard(index) + page_bytes();
   if (index < opened_) return stack;
-  // A process may be out of mappings rather than out of memory. Without a guard page the stack joins its neighbour's
+  // A process may run out of mappings before it runs out of memory. A stack without a guard page shares its neighbour's
   // mapping.
   const bool may = guards_in_use.fetch_add(1, std::memory_order_relaxed) < kMostGuards;
   if (may && mprotect(stack, kStackBytes, PROT_READ | PROT_WRITE) == 0) {
@@ -82,7 +82,7 @@ char* Stacks::open(uint32_t index) {
 
 void Stacks::forget_frames() {
 #if defined(HIPOPS_CPU_ASAN)
-  // Fibers are dropped with frames on their stacks, whose red zones are marked.
+  // Fibers are dropped with frames on their stacks, and the red zones of these frames are still poisoned.
   for (uint32_t i = 0; i < opened_; ++i) __asan_unpoison_memory_region(guard(i) + page_bytes(), kStackBytes);
 #endif
 }
@@ -107,7 +107,7 @@ void StackPool::give_back(std::unique_ptr<Stacks> stacks) {
   if (kept_.size() < kept_.capacity()) kept_.push_back(std::move(stacks));
 }
 
-// What was half done is left as it is, and no stacks are kept from then on: that is slower, and the rare case.
+// If another thread held the lock, the list may be half changed: it is abandoned, with the stacks in it.
 void StackPool::after_fork() {
   if (lock_.try_lock()) return lock_.unlock();
   new (&lock_) std::mutex;

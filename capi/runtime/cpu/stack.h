@@ -1,5 +1,5 @@
-// Stacks for fibers, each above a guard page, many to a mapping. Mappings are kept from launch to launch: to open the
-// stacks of one block of 256 anew takes the system 1.5 ms, a hundred times as long as to run it.
+// Stacks for fibers, each above a guard page, many to a mapping. Launches reuse mappings: the system opens new stacks for a
+// block of 256 in 1.5 ms, a hundred times as long as the block runs.
 #pragma once
 
 #include <cstddef>
@@ -16,17 +16,17 @@ namespace cpu {
 // The stacks of one worker.
 class Stacks {
  public:
-  // Room for `capacity` stacks, none of them open. Null where there is no address space; throws std::bad_alloc.
+  // Reserves `capacity` stacks, and opens none. Null: no address space. Throws std::bad_alloc.
   static std::unique_ptr<Stacks> make(uint32_t capacity);
   ~Stacks();
   Stacks(const Stacks&) = delete;
   Stacks& operator=(const Stacks&) = delete;
 
-  // The lowest address of a stack of bytes(); null where there is no memory. Stacks are opened in the order of their
-  // indices: most kernels wait nowhere, and need the first only.
+  // The lowest address of a stack of bytes(). Null: no memory. Stacks are opened in the order of their indices, because most
+  // kernels never wait and need only the first.
   char* open(uint32_t index);
   static size_t bytes();
-  // To be called when no fiber uses them any more.
+  // Is called when no fiber uses the stacks any more.
   void forget_frames();
 
  private:
@@ -41,15 +41,15 @@ class Stacks {
 #endif
 };
 
-// Keeps the stacks that are not in use, for any thread.
+// Keeps stacks that no launch uses, for any thread.
 class StackPool {
  public:
-  // Keeps `most` mappings of `capacity` stacks.
+  // Keeps at most `most` mappings, each of `capacity` stacks.
   StackPool(uint32_t most, uint32_t capacity);
 
-  std::unique_ptr<Stacks> take();  // null where there is no address space; throws std::bad_alloc
+  std::unique_ptr<Stacks> take();  // null: no address space. Throws std::bad_alloc
   void give_back(std::unique_ptr<Stacks> stacks);
-  // In the child of a fork: a thread that is gone may have been in the midst of the above.
+  // In the child of a fork: another thread may have held the lock when the process forked.
   void after_fork();
 
  private:

@@ -13,8 +13,7 @@ namespace hipops {
 namespace cpu {
 namespace {
 
-// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): a step, and its output function, which also serves to mix two
-// numbers.
+// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): a step, and the output function, which mixes two numbers, too.
 constexpr uint64_t kStep = 0x9e3779b97f4a7c15u;
 
 uint64_t mixed(uint64_t z) {
@@ -29,10 +28,10 @@ uint32_t ring_mask(uint32_t lanes) {
   return capacity - 1;
 }
 
-// The worker whose work-items the calling thread runs.
+// The worker that the calling thread runs.
 thread_local Worker* current = nullptr;
 
-// The sizes that kernels exchange become single moves.
+// The common sizes are single moves.
 void copy_value(void* to, const void* from, size_t bytes) {
   switch (bytes) {
     case 4: std::memcpy(to, from, 4); return;
@@ -75,7 +74,7 @@ Worker::Worker(Launch& launch)
       waves_(new Wave[wave_count_]),
       ready_(new uint32_t[ring_mask(size_) + size_t{1}]),
       ready_mask_(ring_mask(size_)),
-      not_started_(size_),  // no block yet: the same as one that is over
+      not_started_(size_),  // before the first block: like after a block
       ended_(size_),
       race_(launch.settings.race ? new RaceCheck : nullptr) {}
 
@@ -115,7 +114,7 @@ bool Worker::start_block() {
   shared_.start_block();
   if (race_ != nullptr) race_->start_block();
   if (shuffled_) {
-    // By the block alone, so that it runs the same way on whichever thread.
+    // Depends on the block only, so a block has the same order on every thread.
     random_ = mixed(launch_.settings.seed ^ mixed(block_ + kStep));
     not_started_ = size_;
     for (uint32_t i = 0; i < size_; ++i) ready_[ready_tail_++ & ready_mask_] = i;
@@ -123,14 +122,14 @@ bool Worker::start_block() {
   return true;
 }
 
-// The next lane to run: kNone when all have ended.
+// The next lane to run. kNone: no lane can run.
 inline uint32_t Worker::pick() {
   if (ready_head_ == ready_tail_) return not_started_ < size_ ? not_started_++ : kNone;
   if (shuffled_) shuffle_ready();
   return ready_[ready_head_++ & ready_mask_];
 }
 
-// Puts any one of the ready lanes first.
+// Puts a random ready lane first.
 void Worker::shuffle_ready() {
   random_ += kStep;
   const uint32_t chosen = static_cast<uint32_t>((mixed(random_) >> 32) * (ready_tail_ - ready_head_) >> 32);
@@ -140,7 +139,7 @@ void Worker::shuffle_ready() {
 void Worker::run_lane(uint32_t lane) {
   lane_ = lane;
   lanes_[lane].fiber = fibers_.running();
-  lanes_[lane].state = State::kCanGoOn;
+  lanes_[lane].state = State::kReady;
   launch_.kernel.run(launch_.args);
   end_lane(lane);
 }
@@ -154,11 +153,11 @@ void Worker::end_lane(uint32_t lane) {
 }
 
 inline void Worker::release(uint32_t lane) {
-  lanes_[lane].state = State::kCanGoOn;
+  lanes_[lane].state = State::kReady;
   ready_[ready_tail_++ & ready_mask_] = lane;
 }
 
-// Lets others run until the running work-item, whose state says what it waits for, is picked again.
+// Runs other work-items until the running one, whose state says what it waits for, is picked again.
 inline void Worker::wait() {
   const uint32_t self = lane_;
   const uint32_t next = pick();
@@ -230,7 +229,7 @@ void Worker::open_exchange(Wave& wave) {
   for (uint32_t i = 0; i < wave.size; ++i) release(wave.first + i);
 }
 
-// f(); for want of memory the launch is given up at once. A kernel's frames have no tables to unwind them by.
+// Calls f(), and gives the launch up if memory runs out. No exception may pass a kernel: its frames have no unwind tables.
 template <class F>
 auto Worker::or_give_up(F f) {
   try {
@@ -287,8 +286,8 @@ uint64_t nanoseconds() {
 uint32_t thread_index() { return current->thread_index(); }
 uint32_t block_index() { return current->block_index(); }
 
-// Flattened, so that from the switch it is one return back to the kernel. The processor's record of calls is the other
-// fiber's at that point: each return is predicted wrongly.
+// Flattened, so that one return leads from the switch to the kernel. After a switch the processor's return stack belongs to
+// the other fiber, so it predicts each return wrongly.
 __attribute__((flatten)) void barrier(Site site) { current->barrier(site); }
 
 __attribute__((flatten)) void exchange(void* value, size_t bytes, uint32_t source, uint32_t wave, Site site) {

@@ -1,13 +1,11 @@
-// One thread's share of a launch: it runs block after block, and of each block the work-items that can go on, until
-// there is no block left.
+// One thread of a launch. It runs block after block until no block is left.
 //
-// A work-item runs on a fiber until it waits; then the next one that can go on takes the thread. A fiber whose
-// work-item ends takes the next work-item that has not started, and so on into the next block: kernels that wait
-// nowhere need one fiber. By that rule, and because work-items that can go on come before those that have not started,
-// a wave does its exchanges while its stacks are in the cache.
+// A work-item runs on a fiber until it waits; then the thread runs the next ready work-item. A fiber whose work-item ends
+// runs the next work-item that has not started, also of the next block. So a kernel that never waits needs one fiber. Ready
+// work-items run before those that have not started, so a wave exchanges while its stacks are in the cache.
 //
-// In a correct kernel something can always go on. Where a work-item comes to wait for one that ended, or that waits for
-// something else, nothing could release them any more, and that is reported at once.
+// In a correct kernel a work-item is always ready. If one waits for a work-item that has ended, or that waits for something
+// else, nothing can release it: that is reported at once.
 #pragma once
 
 #include <atomic>
@@ -24,15 +22,15 @@
 namespace hipops {
 namespace cpu {
 
-// What the workers of a launch share.
+// A launch, for all of its workers.
 class Launch {
  public:
   Launch(const CpuKernel& kernel, const void* args, uint32_t grid, uint32_t block, uint32_t shared_bytes,
          const Settings& settings, StackPool& stacks);
 
-  // The next block to run, in order or shuffled by the seed; false when there is none.
+  // The next block to run, in order or shuffled by the seed. False: no block is left.
   bool take_block(uint32_t* index);
-  // Gives the launch up for want of memory: no further block is taken.
+  // Memory has run out: no further block begins.
   void give_up();
   bool given_up() const { return given_up_.load(std::memory_order_relaxed); }
 
@@ -47,7 +45,7 @@ class Launch {
  private:
   std::atomic<uint64_t> next_{0};
   std::atomic<bool> given_up_{false};
-  // Block i of the order is (first + i * step) mod grid, step and grid having no common divisor.
+  // The i-th block to run is (first + i * step) mod grid; step and grid have no common divisor.
   uint64_t first_ = 0;
   uint64_t step_ = 1;
 };
@@ -56,7 +54,7 @@ class Worker {
  public:
   explicit Worker(Launch& launch);
 
-  // Gets the memory for the first fiber; false where there is none.
+  // Makes the first fiber. False: no memory.
   bool prepare() { return fibers_.prepare(); }
   void run();
 
@@ -73,14 +71,14 @@ class Worker {
   }
 
  private:
-  enum class State : uint8_t { kNotStarted, kCanGoOn, kAtBarrier, kAtExchange, kEnded };
+  enum class State : uint8_t { kNotStarted, kReady, kAtBarrier, kAtExchange, kEnded };
   static constexpr uint32_t kNone = ~uint32_t{0};
   static constexpr size_t kLaunchSharedAlign = 16;  // as NVIDIA's
   static constexpr size_t kMostExchanged = 16;
-  static constexpr size_t kBallot = 0;  // bytes of an exchange that is a ballot: its values are a uint64_t each
+  static constexpr size_t kBallot = 0;  // as the bytes of an exchange: a ballot, with a uint64_t of each lane
 
   struct Lane {
-    Fiber* fiber;  // that it runs on, null before it starts
+    Fiber* fiber;  // that runs it; null before it starts
     void* value;   // of an exchange
     uint32_t source;
     State state;
@@ -92,7 +90,7 @@ class Worker {
     uint32_t at_exchange;
     uint32_t at_barrier;
     uint32_t ended;
-    uint32_t bytes;  // of the exchange that lanes wait at
+    uint32_t bytes;  // of the exchange at which lanes wait
     Site site;
     uint64_t epoch;  // exchanges passed
   };
@@ -113,7 +111,7 @@ class Worker {
   template <class F>
   auto or_give_up(F f);
 
-  // What is wrong with the running work-item's wish, in cpu/defect.cpp; they do not return.
+  // Report a defect of the running work-item, and abort (defect.cpp).
   [[noreturn]] void explain_exchange(const Wave& wave, size_t bytes, uint32_t source, uint32_t lanes, Site site);
   [[noreturn]] void explain_barrier(const Wave& wave, Site site);
   [[noreturn]] void explain_end(const Wave& wave);
@@ -125,7 +123,7 @@ class Worker {
   [[noreturn]] void explain_outside(const SharedMemory::Piece* piece, size_t bytes, bool write, Site site);
   [[noreturn]] void explain_race(const Access& earlier, const Access& now, size_t offset);
   [[noreturn]] void defect(const std::string& what);
-  [[noreturn]] void deadlock(const std::string& what);  // a defect, with what each work-item of the block does
+  [[noreturn]] void deadlock(const std::string& what);  // a defect; lists what each work-item of the block does
   std::string doing(uint32_t lane);
 
   Wave& wave_of(uint32_t lane) { return waves_[lane >> wave_shift_]; }
@@ -139,21 +137,21 @@ class Worker {
   Fibers fibers_;
   std::unique_ptr<Lane[]> lanes_;
   std::unique_ptr<Wave[]> waves_;
-  // A ring of the lanes that can go on, each at most once.
+  // A ring of the ready lanes, each at most once.
   std::unique_ptr<uint32_t[]> ready_;
   const uint32_t ready_mask_;
   uint32_t ready_head_ = 0;
   uint32_t ready_tail_ = 0;
-  uint32_t next_lane_ = kNone;  // for the fiber that is switched to without a work-item of its own
+  uint32_t next_lane_ = kNone;  // for a fiber without a work-item that the thread switches to
   uint32_t lane_ = 0;           // that runs
   uint32_t block_ = 0;
-  uint32_t not_started_;  // the first of them, when they are started in order
+  uint32_t not_started_;  // the first lane that has not started
   uint32_t at_barrier_ = 0;
   uint32_t ended_;
   Site barrier_site_ = {nullptr, 0};
   uint64_t random_ = 0;
   SharedMemory shared_;
-  std::unique_ptr<RaceCheck> race_;  // null when not asked for
+  std::unique_ptr<RaceCheck> race_;  // null: no check
 };
 
 }  // namespace cpu
