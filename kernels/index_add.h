@@ -44,7 +44,7 @@ struct IndexAddArgs {
   int64_t grid;                  // blocks
   int32_t waves_have_one_list;   // `list`, `joined`: as rows are so many whole waves
   int32_t next_at_once;          // `join`: the sums expect enough of x to be placed while indices are still split
-  uint32_t expected_parts;       // `list`, `deep`, `joined`: of x, from `expected` on (device/core/stream.h)
+  uint32_t expected_parts;       // `list`, `deep`, `joined`: of x, from `expected` on (device/core/cache.h)
   const void* expected;
   RowOrder order;
 };

@@ -34,7 +34,7 @@
 #include "device/index/index_share.h"
 #include "device/index/long_lists.h"
 #include "device/index/running_sum.h"
-#include "device/core/stream.h"
+#include "device/core/cache.h"
 #include "device/core/strided.h"
 
 namespace hipops {
@@ -42,16 +42,16 @@ namespace {
 
 // ---- The modes. What each one has in its constructor is done while the launch before is still under way.
 
-// Expects loads of x (device/core/stream.h).
+// Expects loads of x (device/core/cache.h).
 struct ExpectingSums {
   const IndexAddArgs& a;
   HIPOPS_METHOD ExpectingSums(const IndexAddArgs& args, uint32_t blocks) : a(args) {
-    expect_loads(a.expected, a.expected_parts, blocks);
+    prefetch_l2_by_blocks(a.expected, a.expected_parts, blocks);
   }
 };
 
 // Elements that a work-item of `deep` has in flight: a unit has some hundred work-items then, and registers for them all.
-template <class T> constexpr int kDeepFlight = (bounds_give_registers ? 96 : 48) / (sizeof(T) <= 4 ? 1 : 2);
+template <class T> constexpr int kDeepFlight = (bounds_set_registers ? 96 : 48) / (sizeof(T) <= 4 ? 1 : 2);
 
 // The walk is over all of y, or, by position, over as many rows as there are indices: neighbouring work-items have
 // neighbouring vectors, whatever dim is, and mostly one list.
@@ -60,7 +60,7 @@ struct ListSums : ExpectingSums {
   explicit HIPOPS_METHOD ListSums(const IndexAddArgs& args) : ExpectingSums(args, uint32_t(args.grid)) {}
   HIPOPS_METHOD void add() const {
     const RowOrder& o = a.order;
-    ask_for_walk(a.walk, o.lists, o.sources, o.by_position, o.state, a.y, a.x, a.x_step, a.y_step, a.grid);
+    load_walk_arguments(a.walk, o.lists, o.sources, o.by_position, o.state, a.y, a.x, a.x_step, a.y_step, a.grid);
     if (o.state != nullptr && (o.state[0] | o.state[1]) != 0) return;
     for (int64_t i = int64_t(block_index()) * kListBlock + thread_index(); i < a.walk.count; i += a.grid * kListBlock) {
       const Offsets<kIndexAddOperands> at = Deep ? locate_in_loop(a.walk, i) : locate(a.walk, i);
@@ -120,7 +120,7 @@ class JoinedSums : ExpectingSums {
       longs_.finish_publishing();
     }
     const uint32_t count = lists_.rows() * row_vectors();
-    auto next = [&] { return of_first_lane(lane_index() == 0 ? taken.fetch_add(0, wave_size) : 0u); };
+    auto next = [&] { return first_lane_value(lane_index() == 0 ? taken.fetch_add(0, wave_size) : 0u); };
     for (uint32_t first = next(); first < count; first = next()) {
       const uint32_t i = first + lane_index();
       if (i < count) add_list(locate(a.walk, i));
@@ -142,8 +142,8 @@ class JoinedSums : ExpectingSums {
   HIPOPS_METHOD void add_long(const LongList& list, uint32_t first) const {
     const uint32_t last = row_vectors() - 1, to = first + LongPart::added_to(), from = first + LongPart::loaded();
     T* y = static_cast<T*>(a.y) + int64_t(list.row) * a.y_step +
-           locate_plainly(a.walk, to < last ? to : last).of[kIndexAddY];
-    const T* x = static_cast<const T*>(a.x) + locate_plainly(a.walk, from < last ? from : last).of[kIndexAddX];
+           locate_compact(a.walk, to < last ? to : last).of[kIndexAddY];
+    const T* x = static_cast<const T*>(a.x) + locate_compact(a.walk, from < last ? from : last).of[kIndexAddX];
     LongPart sum;
     sum.begin(y, to <= last);
     sum.add(lists_.stage(), x, a.x_step, a.order.sources + list.begin, list.end - list.begin);
@@ -174,7 +174,7 @@ class ScanSums {
     const Offsets<kIndexAddOperands> at = locate_in_loop(args.walk, is_live_ ? i : 0);
     x_ = static_cast<const T*>(args.x) + at.of[kIndexAddX];
     y_ = static_cast<T*>(args.y) + at.of[kIndexAddY] + s.first_row * args.y_step;
-    arguments_are_here(args.index.size, args.index_step, args.indices, args.x_step);
+    wait_for_arguments(args.index.size, args.index_step, args.indices, args.x_step);
   }
 
   // Where there is no room for all indices that name the block's rows, or many name one row, fewer rows are listed at a
@@ -186,8 +186,8 @@ class ScanSums {
     do {
       auto expect = [&](uint32_t found, int64_t place) {
         if (args_.scan.expects == 0) return;
-        expect_load_soon(x_ + place * args_.x_step);
-        expect_load_soon(row(found));
+        prefetch_l1(x_ + place * args_.x_step);
+        prefetch_l1(row(found));
       };
       while (!share_.list(window, expect)) window.narrow(share_.crowded_row(), Share::kLeastPlaces);
       const bool is_of_one = window.rows == 1 || share_.has_many_of_one_row();
@@ -198,7 +198,7 @@ class ScanSums {
 
  private:
   static HIPOPS_METHOD const IndexAddArgs& asked_for(const IndexAddArgs& a) {
-    ask_for_walk(a.walk, a.x, a.y, a.scan.parts, a.scan.by_parts.multiplier, a.scan.by_parts.shift, a.scan.first_part,
+    load_walk_arguments(a.walk, a.x, a.y, a.scan.parts, a.scan.by_parts.multiplier, a.scan.by_parts.shift, a.scan.first_part,
                  a.scan.first_row, a.scan.hashes, a.scan.last_share, a.y_step);
     return a;
   }
@@ -209,7 +209,7 @@ class ScanSums {
 
   // Groups take the list's rows.
   HIPOPS_METHOD void add_rows() const {
-    const IndexAddArgs& a = read_anew(args_);
+    const IndexAddArgs& a = reload_arguments(args_);
     const uint32_t groups = kScanBlock >> a.scan.lane_bits;
     if (!is_live_) return;
     for (uint32_t entry = thread_index() >> a.scan.lane_bits; entry < share_.entries(); entry += groups) {
@@ -225,8 +225,8 @@ class ScanSums {
   // The list is of one row, and has all of what is added to it, or a part. Between parts the sum is parked in shared
   // memory.
   HIPOPS_METHOD void add_to_row(const ShareWindow& window, uint32_t number) {
-    const IndexAddArgs& a = read_anew(args_);
-    const bool has_part = is_live_ && opaque(thread_index()) == lane_;
+    const IndexAddArgs& a = reload_arguments(args_);
+    const bool has_part = is_live_ && hide_origin(thread_index()) == lane_;
     T* y = row(number);
     if (window.first == 0) is_named_ = false;  // the row may be another block's
     RunningSum<T, Length> sum;
@@ -296,7 +296,7 @@ template <class T, int Length>
 class FewSums {
  public:
   explicit HIPOPS_METHOD FewSums(const IndexAddArgs& args) : args_(args) {
-    ask_for_walk(args.walk, args.x, args.scan.parts, args.scan.by_parts.multiplier, args.scan.by_parts.shift, args.indices,
+    load_walk_arguments(args.walk, args.x, args.scan.parts, args.scan.by_parts.multiplier, args.scan.by_parts.shift, args.indices,
                  args.index_step, args.index.data, args.index.type, args.index.size, args.x_step);
     const uint32_t wave = uniform(uint32_t(block_index() * (kFewBlock / wave_size) + wave_index()));
     place_ = divide(wave, args.scan.by_parts);
@@ -306,7 +306,7 @@ class FewSums {
     const Offsets<kIndexAddOperands> at = locate(args.walk, is_live_ ? int32_t(i) : 0);
     x_ = static_cast<const T*>(args.x) + at.of[kIndexAddX];
     y_ = static_cast<T*>(args.y) + at.of[kIndexAddY];
-    arguments_are_here(args.index.size, args.index_step, args.indices, args.x_step);
+    wait_for_arguments(args.index.size, args.index_step, args.indices, args.x_step);
   }
 
   HIPOPS_METHOD void add() {

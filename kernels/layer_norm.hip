@@ -28,13 +28,13 @@ struct LayerNorm {
 
   template <class View>
   static HIPOPS_METHOD Part part(const Args& a, const View& view) {
-    const NormTerms<C>& terms = terms_of(read_anew(a), C());
+    const NormTerms<C>& terms = terms_of(reload_arguments(a), C());
     if constexpr (View::kIsRow) return Part::of(view, terms, terms);
     else return Part::of(view, terms, terms_of_count<C>(view.elements() > 0 ? view.elements() : 1));
   }
   template <class Parts>
   static HIPOPS_METHOD Part merge(const Args&, const Parts& parts) { return Part::merged(parts); }
-  static HIPOPS_METHOD Normalization<T> whole(const Args& a, const Part& part) {
+  static HIPOPS_METHOD Normalization<T> finalize(const Args& a, const Part& part) {
     return Normalization<T>::of(part, terms_of(a, C()));
   }
 

@@ -119,14 +119,14 @@ struct Softmax {
 
   template <class View>
   static HIPOPS_METHOD Part part(const Args&, const View& view) {
-    using Exponential = typename Choose<View::kMapsStay, typename P::Exponential, TileExponential<T>>::type;
+    using Exponential = typename Choose<View::kKeepsMapped, typename P::Exponential, TileExponential<T>>::type;
     const C maximum = view.reduce(Maximum(), Identity());
-    constexpr bool kPlain = View::kMapsStay || sizeof(T) == 2;
+    constexpr bool kPlain = View::kKeepsMapped || sizeof(T) == 2;
     const auto of_vector = [](C sum) {
       if constexpr (kPlain) return P::of_vector(sum);
       else return WideSum<C>::of(sum);
     };
-    if constexpr (View::kMapsStay) {
+    if constexpr (View::kKeepsMapped) {
       view.map(Exponential{maximum});
       return {maximum, wide(view.reduce(SumByMatrix(), Identity(), of_vector))};
     } else {
@@ -141,13 +141,13 @@ struct Softmax {
     constexpr C kRise = 32;  // exponentials of that have room, and the sum of any number of them
     const C largest = parts.reduce(Maximum(), [](const Part& p, int64_t) { return p.reference; });
     C reference = largest;
-    if constexpr (Parts::kIsNext) {
+    if constexpr (Parts::kInOrder) {
       if (largest <= parts.a.reference + kRise) reference = parts.a.reference;
     }
     const TileExponential<T> factor(reference);  // parts that are all -inf have a sum of 0, whole rows NaN at the division
     return {reference, parts.reduce(Sum(), [factor](const Part& p, int64_t) { return p.sum * (factor(p.reference) / P::kScale); })};
   }
-  static HIPOPS_METHOD Row whole(const Args&, const Part& part) { return {part.reference, typename P::Divide(part.sum)}; }
+  static HIPOPS_METHOD Row finalize(const Args&, const Part& part) { return {part.reference, typename P::Divide(part.sum)}; }
 
   static HIPOPS_METHOD C mapped(const Row& row, C x) { return P::exp(x, row.reference); }
 

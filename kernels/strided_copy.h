@@ -41,10 +41,10 @@ struct StridedCopyArgs {
   Divisor divisor[2];  // of size
   // rows: the walk is over rows of `cols` units, which are as stride[..][0] says; shifted: which are contiguous.
   // 1 << lanes work-items share a row's part, of which there are `parts` in a row; `count` is of work-items.
-  int64_t cols, parts, count;
-  Divisor parts_divisor;
+  int64_t cols, pieces, count;
+  Divisor pieces_divisor;
   int32_t lanes;
-  WideDivisor wide_parts_divisor;
+  WideDivisor wide_pieces_divisor;
 };
 
 }  // namespace hipops

@@ -26,7 +26,7 @@
 #include "strided_copy.h"
 
 #include "device/move/shifted.h"
-#include "device/core/stream.h"
+#include "device/core/cache.h"
 #include "device/core/strided.h"
 #include "device/core/vector.h"
 
@@ -37,7 +37,7 @@ template <class T>
 HIPOPS_FN void copy_any(const StridedCopyArgs& a) {
   const T* x = static_cast<const T*>(a.x);
   T* y = static_cast<T*>(a.y);
-  ask_for_walk(a.walk, a.x, a.y, a.step);
+  load_walk_arguments(a.walk, a.x, a.y, a.step);
   for (int64_t first = int64_t(block_index()) * (kCopyBlock * kCopyDepth); first < a.walk.count; first += a.step) {
     // Places past the end read the last unit, and forget it: without a branch all loads are under way before the first
     // is waited for.
@@ -66,7 +66,7 @@ HIPOPS_FN void copy_any(const StridedCopyArgs& a) {
 
 template <class T>
 HIPOPS_FN void copy_few(const StridedCopyArgs& a) {
-  ask_for_walk(a.walk, a.x, a.y);
+  load_walk_arguments(a.walk, a.x, a.y);
   const int32_t i = int32_t(block_index() * kCopyFewBlock + thread_index());
   if (i >= a.walk.count) return;
   const Offsets<kCopyOperands> at = locate(a.walk, i);
@@ -79,7 +79,7 @@ template <class T>
 HIPOPS_FN void copy_rows(const StridedCopyArgs& a) {
   constexpr int depth = sizeof(T) == kWideBytes ? kCopyDepth : kCopyElementsDepth;
   const int32_t cols = int32_t(a.cols);
-  for_each_part_of_row<kCopyRowsBlock, depth>(a, [&](int64_t, const Offsets<kCopyOperands>& at, int32_t first) {
+  for_each_row_piece<kCopyRowsBlock, depth>(a, [&](int64_t, const Offsets<kCopyOperands>& at, int32_t first) {
     const T* x = static_cast<const T*>(a.x) + at.of[kCopyX];
     T* y = static_cast<T*>(a.y) + at.of[kCopyY];
     T value[depth];
@@ -109,7 +109,7 @@ HIPOPS_FN CopyTilePlace copy_tile_place(const Walk<kCopyOperands>& walk, int64_t
 // Rows that begin anywhere.
 template <class T>
 HIPOPS_FN void copy_shifted(const StridedCopyArgs& a) {
-  for_each_part_of_row<kCopyBlock, kShiftedDepth>(a, [&](int64_t, const Offsets<kCopyOperands>& at, int32_t first) {
+  for_each_row_piece<kCopyBlock, kShiftedDepth>(a, [&](int64_t, const Offsets<kCopyOperands>& at, int32_t first) {
     copy_shifted_row(static_cast<const T*>(a.x) + at.of[kCopyX], static_cast<T*>(a.y) + at.of[kCopyY],
                      int32_t(a.cols), first, a.lanes, false);
   });
@@ -127,7 +127,7 @@ struct CopyTile {
 
 template <class T>
 HIPOPS_FN void copy_tile(const StridedCopyArgs& a) {
-  ask_for_walk(a.walk, a.x, a.y, a.size[0], a.size[1], a.stride[kCopyX][0], a.stride[kCopyX][1]);
+  load_walk_arguments(a.walk, a.x, a.y, a.size[0], a.size[1], a.stride[kCopyX][0], a.stride[kCopyX][1]);
   using Tile = CopyTile<T>;
   HIPOPS_SHARED(T, tile, Tile::kEdge * Tile::kPitch);
   const int lane = int(thread_index() % Tile::kEdge), line = int(thread_index() / Tile::kEdge);
@@ -171,7 +171,7 @@ HIPOPS_FN void copy_tile(const StridedCopyArgs& a) {
 // work-items 8 by 8 squares, as far as there are so many, meet in lines of 128 bytes on both sides.
 template <class T>
 HIPOPS_FN void copy_square(const StridedCopyArgs& a) {
-  ask_for_walk(a.walk, a.x, a.across, a.tiles, a.divisor[0].multiplier, a.divisor[0].shift, a.divisor[1].multiplier,
+  load_walk_arguments(a.walk, a.x, a.across, a.tiles, a.divisor[0].multiplier, a.divisor[0].shift, a.divisor[1].multiplier,
                a.divisor[1].shift, a.size[0], a.size[1], a.line);
   constexpr int n = kWideBytes / int(sizeof(T));
   const uint32_t thread = thread_index(), low = a.across < 3 ? a.across : 3, along = 8 - a.across;
@@ -194,7 +194,7 @@ HIPOPS_FN void copy_square(const StridedCopyArgs& a) {
       Vector<T, n> to;
 #pragma unroll
       for (int e = 0; e < n; ++e) to.element[e] = from[e].element[r];
-      store_vector_at_once<n>(y + r * a.stride[kCopyY][1], to);
+      store_vector_as_one<n>(y + r * a.stride[kCopyY][1], to);
     }
   }
 }
@@ -246,7 +246,7 @@ HIPOPS_FN void load_staged_edge(const StridedCopyArgs& a, const T* x, const int 
     const int i = Tile::along(r), j = Tile::across(r);
     if (i >= left[0]) continue;
     const T* from = x + (i * a.stride[kCopyX][0] + j);
-    const int32_t apart = misplaced_by(from);
+    const int32_t apart = misalignment(from);
     if (j + n <= left[1] && (apart == 0 || (before + j >= apart && j - apart + 2 * n <= after))) {
       value[r] = ShiftedVector<T>(from).value();
     } else {
@@ -263,14 +263,14 @@ HIPOPS_FN void store_staged(const StridedCopyArgs& a, const Shared<b128>& vector
                             const int (&left)[2]) {
   using Tile = StagedTile<T>;
   constexpr int n = Tile::kLength;
-  const int32_t y_misplaced = misplaced_by(y), y_step = int32_t(a.stride[kCopyY][1] & (n - 1));
+  const int32_t y_misplaced = misalignment(y), y_step = int32_t(a.stride[kCopyY][1] & (n - 1));
 #pragma unroll
   for (int r = 0; r < Tile::kRounds; ++r) {
     const int w = int(thread_index()) + r * kCopyBlock, line = w / Tile::kAlong;
     const int32_t misplaced = (y_misplaced + line * y_step) & (n - 1);
     const int first = w % Tile::kAlong * n + (misplaced != 0 ? n - misplaced : 0);
     if (line < left[1] && first + n <= left[0])
-      store_vector_at_once<n>(y + (line * a.stride[kCopyY][1] + first),
+      store_vector_as_one<n>(y + (line * a.stride[kCopyY][1] + first),
                               bit_cast<Vector<T, n>>(b128(vectors[(Tile::at(line) + first + misplaced) / n])));
   }
   if (a.y_aligned && left[0] % n == 0) return;
@@ -287,7 +287,7 @@ HIPOPS_FN void store_staged(const StridedCopyArgs& a, const Shared<b128>& vector
 
 template <class T>
 HIPOPS_FN void copy_staged(const StridedCopyArgs& a) {
-  ask_for_walk(a.walk, a.x, a.y, a.size[0], a.size[1], a.stride[kCopyX][0], a.stride[kCopyX][1]);
+  load_walk_arguments(a.walk, a.x, a.y, a.size[0], a.size[1], a.stride[kCopyX][0], a.stride[kCopyX][1]);
   using Tile = StagedTile<T>;
   constexpr int n = Tile::kLength, lines = Tile::kLines;
   HIPOPS_SHARED(b128, vectors, Tile::kSize / n);
@@ -308,7 +308,7 @@ HIPOPS_FN void copy_staged(const StridedCopyArgs& a) {
     else if (whole && before >= n && after >= lines + n) load_staged<T, ShiftedVector<T>>(a, x, value);
     else load_staged_edge(a, x, left, before, after, value);
 
-    const int32_t y_misplaced = misplaced_by(y);
+    const int32_t y_misplaced = misalignment(y);
 #pragma unroll
     for (int e = 0; e < n; ++e) {
       const int32_t misplaced = (y_misplaced + e * y_step) & (n - 1);  // of line j + e, where j is a multiple of n

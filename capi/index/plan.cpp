@@ -123,7 +123,7 @@ bool set_expected(const hipops_tensor& x, int64_t most, IndexAddArgs* args) {
   const int64_t bytes = static_cast<int64_t>(range.end - begin);
   if (bytes > element_count(x) * dtype_bytes(x.dtype)) return false;
   args->expected = reinterpret_cast<const void*>(begin);
-  args->expected_parts = static_cast<uint32_t>(std::min(bytes, most) / kExpectedPart);
+  args->expected_parts = static_cast<uint32_t>(std::min(bytes, most) / kPrefetchBytes);
   return bytes > most;
 }
 

@@ -102,11 +102,11 @@ Layout<kCopyOperands> outer_dimensions(const Layout<kCopyOperands>& layout) {
 // of a row.
 void share_rows(const PlanOptions& options, CopyPlan* plan, int64_t pieces, int64_t depth) {
   StridedCopyArgs& args = plan->args;
-  args.parts = (pieces + (depth << args.lanes) - 1) / (depth << args.lanes);
-  args.count = (args.walk.count * args.parts) << args.lanes;
-  args.walk.small = args.walk.count * args.parts < int64_t{1} << 31;
-  args.parts_divisor = divisor_of(args.parts);
-  args.wide_parts_divisor = wide_divisor_of(args.parts);
+  args.pieces = (pieces + (depth << args.lanes) - 1) / (depth << args.lanes);
+  args.count = (args.walk.count * args.pieces) << args.lanes;
+  args.walk.fits_int32 = args.walk.count * args.pieces < int64_t{1} << 31;
+  args.pieces_divisor = divisor_of(args.pieces);
+  args.wide_pieces_divisor = wide_divisor_of(args.pieces);
   plan->grid = options.grid_for(args.count, plan->block);
   args.step = int64_t{plan->grid} * plan->block;
 }
@@ -262,11 +262,11 @@ CopyPlan plan_copy(PlanOptions options, const hipops_tensor& y, const hipops_ten
     }
     if (allows_staged(copy, along)) {
       CopyPlan plan = plan_staged(options, copy, along);
-      if (plan.args.walk.small) return plan;
+      if (plan.args.walk.fits_int32) return plan;
     }
     if (layout.size[0] >= kLeastTiled && layout.size[along] >= kLeastTiled) {
       CopyPlan plan = plan_tiles(options, copy, along);
-      if (plan.args.walk.small) return plan;
+      if (plan.args.walk.fits_int32) return plan;
     }
   }
   if (allows_shifted(copy)) return plan_shifted(options, copy);

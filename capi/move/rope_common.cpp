@@ -115,7 +115,7 @@ void lay_out(const RopeVariant& v, RopeDims dims, const RopeTensors& t, RopeArgs
   a->size[1] = a->heads_inside ? heads : tokens;
   a->size[2] = a->heads_inside ? tokens : heads;
   a->count = chunks * heads * tokens * t.x->shape[0];
-  a->small = a->count < (int64_t{1} << 31) && is_small(*t.x) && is_small(*t.y) && is_small(*t.cos) && is_small(*t.sin);
+  a->fits_int32 = a->count < (int64_t{1} << 31) && is_small(*t.x) && is_small(*t.y) && is_small(*t.cos) && is_small(*t.sin);
   for (int d = 0; d < 3 && a->count > 0; ++d) {
     a->divisor[d] = divisor_of(a->size[d]);
     a->wide_divisor[d] = wide_divisor_of(a->size[d]);

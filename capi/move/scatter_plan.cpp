@@ -197,7 +197,7 @@ ScatterGeometry walk_index(const ScatterTensors& t) {
   ScatterGeometry found{};
   found.walk = walk_of(layout, wide);
   found.vector = wide;
-  return found.walk.small ? found : g;
+  return found.walk.fits_int32 ? found : g;
 }
 
 bool allows_vectors(const ScatterTensors& t, ScatterInto into) {

@@ -76,12 +76,12 @@ void walk_over_rows(const PlanOptions& options, TakePlan* plan, int64_t unit) {
   const int64_t depth = shifted ? kShiftedDepth : unit == 16 ? kTakeRowsDepth : kTakeElementsDepth;
   const int64_t pieces = shifted ? shifted_pieces(a.cols, unit) : a.cols;
   a.lanes = shifted ? shifted_lanes(pieces) : std::min(log2_up((pieces + depth - 1) / depth), log2_up(kTakeBlock));
-  a.parts = (pieces + (depth << a.lanes) - 1) / (depth << a.lanes);
-  a.count = (walk.count * a.parts) << a.lanes;
-  walk.small = walk.count * a.parts < int64_t{1} << 31;
+  a.pieces = (pieces + (depth << a.lanes) - 1) / (depth << a.lanes);
+  a.count = (walk.count * a.pieces) << a.lanes;
+  walk.fits_int32 = walk.count * a.pieces < int64_t{1} << 31;
   find_divisors(&walk);
-  a.parts_divisor = divisor_of(a.parts);
-  a.wide_parts_divisor = wide_divisor_of(a.parts);
+  a.pieces_divisor = divisor_of(a.pieces);
+  a.wide_pieces_divisor = wide_divisor_of(a.pieces);
   plan->kernel += shifted ? kTakeFirstShifted : kTakeFirstRows;
   plan->grid = options.grid_for(a.count, kTakeBlock);
   a.step = int64_t{plan->grid} * kTakeBlock;

@@ -148,9 +148,9 @@ void plan_columns_of(const PlanOptions& options, const DeviceFacts& device, Layo
   if (bytes == 0) return;
   a.cols = bytes / element;
   a.cols_divisor = divisor_of(a.cols);
-  a.parts = (panels.size[0] + a.cols - 1) / a.cols;
-  a.wide_parts_divisor = wide_divisor_of(a.parts);
-  a.overlap = static_cast<int32_t>(a.parts * a.cols - panels.size[0]);
+  a.pieces = (panels.size[0] + a.cols - 1) / a.cols;
+  a.wide_pieces_divisor = wide_divisor_of(a.pieces);
+  a.overlap = static_cast<int32_t>(a.pieces * a.cols - panels.size[0]);
   panels.size[0] += a.overlap;
   a.walk = walk_of(panels, a.cols);
   a.line_bits = log2_up(bytes / kWideAccess);

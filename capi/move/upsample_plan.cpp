@@ -262,8 +262,8 @@ UpsamplePlan plan_upsample(PlanOptions options, const hipops_tensor& y, const hi
   const int64_t bytes = dtype_bytes(x.dtype);
   int64_t unit = widest_unit(args, rank, bytes);
   const Mode mode = choose_mode(options, rank, bytes, &args, &unit);
-  args.small = mode != any || to_groups(&args, 1, kUpsampleRowsOfElements);
-  if (!args.small) args.count = count_of(args);
+  args.fits_int32 = mode != any || to_groups(&args, 1, kUpsampleRowsOfElements);
+  if (!args.fits_int32) args.count = count_of(args);
   plan.kernel = kernel_of(unit, mode);
   for (UpsampleDimension& d : args.dimension) find_divisor(&d);
   if (mode == tile) {
@@ -281,7 +281,7 @@ UpsamplePlan plan_upsample(PlanOptions options, const hipops_tensor& y, const hi
     plan.grid = static_cast<uint32_t>(int64_t{args.periods.blocks} * args.periods.count);  // here too
     return plan;
   }
-  if (args.small) take_rounds(&args, rounds_of(args, unit, mode));
+  if (args.fits_int32) take_rounds(&args, rounds_of(args, unit, mode));
   plan.grid = options.grid_for(args.count, kUpsampleBlock);
   args.step = int64_t{plan.grid} * kUpsampleBlock;
   return plan;

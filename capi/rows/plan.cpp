@@ -85,7 +85,7 @@ RowLaunch resolve(PlanOptions options, const RowKernels& kernels, const RowChoic
   }
   int64_t most = options.within_most(kMostRowBlocks);
   if (device.prefetches_rows && prefetches_rows(k.layout, k.body))  // no more than run at a time
-    most = std::min(most, device.units * std::max<int64_t>(k.on_unit / plan.block, 1));
+    most = std::min(most, device.units * std::max<int64_t>(k.resident / plan.block, 1));
   most = std::max<int64_t>(most / cluster, 1);
   int64_t groups = divided_up(work, divided_up(work, most));  // groups of equal work
   if (device.prefetches_rows) groups = whole_periods(k, p, groups, work);

@@ -14,7 +14,7 @@ struct RowKernel {
   int lanes, vectors, block;
   RowLayout layout;
   RowBody body;
-  int on_unit;
+  int resident;
 };
 struct RowKernels : FamilyData {
   constexpr RowKernels(const RowKernel* kernels, int number) : FamilyData{&kFamily}, kernel(kernels), count(number) {}
@@ -24,8 +24,8 @@ struct RowKernels : FamilyData {
 };
 const RowKernels* row_kernels_of(const Op& op);  // null: not a row op
 
-#define HIPOPS_ROW_KERNEL_ENTRY(name, T, lanes, vectors, block, layout, body, on_unit) \
-  {T, lanes, vectors, block, RowLayout::layout, RowBody::body, on_unit},
+#define HIPOPS_ROW_KERNEL_ENTRY(name, T, lanes, vectors, block, layout, body, resident) \
+  {T, lanes, vectors, block, RowLayout::layout, RowBody::body, resident},
 
 // The decision of a policy. A table has a list of choices, and the default policy computes one.
 struct RowChoice {

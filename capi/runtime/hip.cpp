@@ -159,7 +159,7 @@ hipops_status HipRuntime::look_up(int ordinal, DeviceFacts* facts) const {
   if (code == 0) code = hip_.device_get_attribute(&facts->wave_size, hip::kAttributeWarpSize, ordinal);
   if (hipops_status status = checked(code, "hipDeviceGetAttribute")) return status;
   facts->target = target_of(ordinal);
-  facts->own_shared_bytes = kOwnSharedBytes;
+  facts->own_shared_bytes = kStaticSharedBytes;
   facts->blocks_in_one = has_many_registers(facts->target) ? kBlocksInOne : 1;
   return HIPOPS_SUCCESS;
 }

@@ -57,7 +57,7 @@ Walk<K> walk_of(const Layout<K>& layout, int64_t vector = 1) {
     walk.count *= walk.dim[d].size;
     for (int k = 0; k < K; ++k) walk.dim[d].stride[k] = layout.stride[k][d] * step;
   }
-  walk.small = walk.count < (int64_t{1} << 31);
+  walk.fits_int32 = walk.count < (int64_t{1} << 31);
   find_divisors(&walk);
   return walk;
 }

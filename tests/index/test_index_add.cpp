@@ -675,7 +675,7 @@ void check_expected() {
     EXPECT_EQUAL(Recorder::expected_parts > 0, c.some);
     if (!c.some) continue;
     EXPECT_EQUAL(begin % 16, uintptr_t{0});
-    EXPECT(begin >= range.begin && begin + Recorder::expected_parts * uintptr_t{kExpectedPart} <= range.end);
+    EXPECT(begin >= range.begin && begin + Recorder::expected_parts * uintptr_t{kPrefetchBytes} <= range.end);
   }
 }
 
@@ -700,7 +700,7 @@ void check_next_at_once() {
     t.x.randomize(1, -1, 1);
     call(t, true, nullptr);
     EXPECT_EQUAL(Recorder::at_once.load(), uint64_t{c.at_once} << kJoinKernel);
-    EXPECT(Recorder::expected_parts * kExpectedPart <= most);
+    EXPECT(Recorder::expected_parts * kPrefetchBytes <= most);
   }
 
   // scatter_add's rows, which another kernel may turn out to add.

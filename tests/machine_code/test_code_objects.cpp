@@ -56,7 +56,7 @@ struct Row {
   RowBody body;
 };
 const std::map<std::string, Row>& row_kernels() {
-#define ROW_KERNEL(name, T, lanes, vectors, block, layout, body, on_unit) {#name, {block, sizeof(Args), RowBody::body}},
+#define ROW_KERNEL(name, T, lanes, vectors, block, layout, body, resident) {#name, {block, sizeof(Args), RowBody::body}},
   static const std::map<std::string, Row> all = [] {
     std::map<std::string, Row> rows;
     {

@@ -122,7 +122,7 @@ TEST_CASE("gather takes rows by small blocks where launches bring shared memory"
   using Expected = std::pair<uint32_t, int32_t>;
   DeviceFacts device, amd;
   device.launch_shared_bytes = 200 << 10;
-  amd.own_shared_bytes = kOwnSharedBytes;
+  amd.own_shared_bytes = kStaticSharedBytes;
   CHECK(taken(device, HIPOPS_F32, 8192, 512, 512, 8192) == Expected(256, 4));
   CHECK(taken(device, HIPOPS_BF16, 8192, 512, 512, 8192) == Expected(256, 8));
   CHECK(taken(device, HIPOPS_BF16, 8192, 4096, 512, 8192) == Expected(256, 4));  // 32 KiB
@@ -242,7 +242,7 @@ TEST_CASE("gather's plan of panels follows from the room that there is", "[gathe
   check(plan(200, HIPOPS_F32, {1024, 64, 256}, {1024, 64, 256}, 1), kTakeFirstStaged + 2, 128, 32);
   CHECK(plan(200, HIPOPS_F32, {8, 8192, 512}, {8, 8192, 512}, 1).kernel == 2);  // narrow, and in the cache
   DeviceFacts amd;
-  amd.own_shared_bytes = kOwnSharedBytes;
+  amd.own_shared_bytes = kStaticSharedBytes;
   const hipops_tensor t = view_of(uintptr_t{1} << 40, HIPOPS_F32, planes);
   const hipops_tensor index = view_of(uintptr_t{1} << 44, HIPOPS_I64, planes);
   hipops_tensor y = t;

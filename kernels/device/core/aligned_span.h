@@ -8,7 +8,7 @@ namespace {
 
 // How many elements past a multiple of 16 bytes an address is.
 template <class T>
-HIPOPS_FN int32_t misplaced_by(const T* at) {
+HIPOPS_FN int32_t misalignment(const T* at) {
   return int32_t(uintptr_t(at) % kWideBytes / sizeof(T));
 }
 

@@ -1,6 +1,6 @@
 // Atomic operations on global memory, relaxed, among all work-items of the device. Each is one instruction where the
 // target has it; elsewhere those on floats compare and swap until nobody came between. No result is given, but by
-// atomic_take: what was there before costs a trip back.
+// atomic_fetch_add: what was there before costs a trip back.
 //
 // AMD GPUs have float atomics for memory of the device (coarse-grained: what hipMalloc gives). On fine-grained memory,
 // of the host or of another device, instructions of some generations do nothing, and this file does not ask the
@@ -55,7 +55,7 @@ HIPOPS_FN void atomic_add(double* at, double v) {
 // A 16-bit float is half of an aligned word, and there are atomics on words only. All of that word belongs to the
 // caller's tensor: its launcher has seen to that.
 template <class T>
-HIPOPS_FN void add_by_words(T* at, float v) {
+HIPOPS_FN void add_in_word(T* at, float v) {
   int upper = int(uintptr_t(at) >> 1 & 1), shift = 16 * upper;
   uint32_t* word = reinterpret_cast<uint32_t*>(at - upper);
   uint32_t seen = __hip_atomic_load(word, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT), next;
@@ -68,7 +68,7 @@ HIPOPS_FN void add_by_words(T* at, float v) {
 // The same by an instruction that adds to both halves: to the other one -0.0, which changes no number (a signalling NaN
 // it makes quiet).
 template <class T>
-HIPOPS_FN uint32_t beside_minus_zero(const T* at, T v) {
+HIPOPS_FN uint32_t with_minus_zero(const T* at, T v) {
   return uintptr_t(at) >> 1 & 1 ? 0x8000u | uint32_t(v.bits) << 16 : 0x80000000u | v.bits;
 }
 
@@ -76,9 +76,9 @@ HIPOPS_FN void atomic_add(f16* at, f16 v) {
 #if __has_builtin(__builtin_amdgcn_global_atomic_fadd_v2f16)
   typedef _Float16 Pair __attribute__((ext_vector_type(2)));
   f16* word = at - (uintptr_t(at) >> 1 & 1);
-  __builtin_amdgcn_global_atomic_fadd_v2f16((GlobalPointer<Pair>)word, bit_cast<Pair>(beside_minus_zero(at, v)));
+  __builtin_amdgcn_global_atomic_fadd_v2f16((GlobalPointer<Pair>)word, bit_cast<Pair>(with_minus_zero(at, v)));
 #else
-  add_by_words(at, widen(v));
+  add_in_word(at, widen(v));
 #endif
 }
 
@@ -86,9 +86,9 @@ HIPOPS_FN void atomic_add(bf16* at, bf16 v) {
 #if __has_builtin(__builtin_amdgcn_global_atomic_fadd_v2bf16)
   typedef short Pair __attribute__((ext_vector_type(2)));
   bf16* word = at - (uintptr_t(at) >> 1 & 1);
-  __builtin_amdgcn_global_atomic_fadd_v2bf16((GlobalPointer<Pair>)word, bit_cast<Pair>(beside_minus_zero(at, v)));
+  __builtin_amdgcn_global_atomic_fadd_v2bf16((GlobalPointer<Pair>)word, bit_cast<Pair>(with_minus_zero(at, v)));
 #else
-  add_by_words(at, widen(v));
+  add_in_word(at, widen(v));
 #endif
 }
 
@@ -144,10 +144,10 @@ HIPOPS_FN void atomic_add(bf16* at, bf16 v) {
 
 // nanoseconds(): of a clock that goes on while a wave sleeps. Its zero is anywhere, and it may step by a microsecond.
 //
-// What blocks tell each other within a launch: one that finds, by atomic_take, what another one added so, sees all that the
+// What blocks tell each other within a launch: one that finds, by atomic_fetch_add, what another one added so, sees all that the
 // other wrote before, if each has a device_fence in between. For what all of a block wrote, all of it has one.
 #if defined(HIPOPS_AMD)
-HIPOPS_FN uint32_t atomic_take(uint32_t* at, uint32_t v) {
+HIPOPS_FN uint32_t atomic_fetch_add(uint32_t* at, uint32_t v) {
   return __hip_atomic_fetch_add(at, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
 }
 HIPOPS_FN void device_fence() { __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "agent"); }
@@ -167,7 +167,7 @@ HIPOPS_FN uint64_t nanoseconds() {
 #endif
 }
 #elif defined(HIPOPS_NVIDIA)
-HIPOPS_FN uint32_t atomic_take(uint32_t* at, uint32_t v) { return atomicAdd(at, v); }
+HIPOPS_FN uint32_t atomic_fetch_add(uint32_t* at, uint32_t v) { return atomicAdd(at, v); }
 HIPOPS_FN void device_fence() { __threadfence(); }
 HIPOPS_FN void pause() { __nanosleep(200); }
 HIPOPS_FN uint64_t nanoseconds() {
@@ -176,7 +176,7 @@ HIPOPS_FN uint64_t nanoseconds() {
   return now;
 }
 #else
-HIPOPS_FN uint32_t atomic_take(uint32_t* at, uint32_t v) { return __atomic_fetch_add(at, v, __ATOMIC_RELAXED); }
+HIPOPS_FN uint32_t atomic_fetch_add(uint32_t* at, uint32_t v) { return __atomic_fetch_add(at, v, __ATOMIC_RELAXED); }
 HIPOPS_FN void device_fence() { __atomic_thread_fence(__ATOMIC_ACQ_REL); }
 HIPOPS_FN void pause() {}
 HIPOPS_FN uint64_t nanoseconds() { return cpu::nanoseconds(); }

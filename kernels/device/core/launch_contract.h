@@ -10,8 +10,8 @@ namespace hipops {
 // many blocks, what it costs each would come to more, mostly: LaunchShape::begins_early.
 constexpr uint32_t kMostBlocksEarly = 1024;
 
-// A part of what blocks have the L2 cache load while they wait for the launch before, in bytes (device/core/stream.h).
-constexpr int64_t kExpectedPart = 24 << 10;
+// A part of what blocks have the L2 cache load while they wait for the launch before, in bytes (device/core/cache.h).
+constexpr int64_t kPrefetchBytes = 24 << 10;
 
 // Blocks of a cluster. Every device that has clusters runs those of 8; those of 16 only one that has enough
 // multiprocessors side by side.
@@ -22,6 +22,6 @@ constexpr int kPortableCluster = 8, kLargestCluster = 16;
 constexpr int kBlocksInOne = 2;
 
 // Shared memory that a block has on every AMD GPU, at most.
-constexpr int64_t kOwnSharedBytes = 64 << 10;
+constexpr int64_t kStaticSharedBytes = 64 << 10;
 
 }  // namespace hipops

@@ -68,16 +68,6 @@ constexpr bool on_amd = false, on_nvidia = false;
 
 // ---- What machines differ in, by name.
 
-// A number of which AMD's compiler knows nothing. What it compares of others it moves out of loops, where that takes two
-// scalar registers for as long as the loop lasts; and of an atomic addition of 0 it makes a load, which need not see what
-// others have written (long_lists.h).
-HIPOPS_FN uint32_t opaque(uint32_t v) {
-#if defined(HIPOPS_AMD)
-  asm volatile("" : "+v"(v));
-#endif
-  return v;
-}
-
 // Whether instructions take a launch's arguments from where they are, if the place is known when compiled. Elsewhere
 // each takes scalar registers, of which gfx9 has few enough.
 constexpr bool arguments_are_operands = on_nvidia;
@@ -85,13 +75,13 @@ constexpr bool arguments_are_operands = on_nvidia;
 // Whether a kernel has as many registers as its bound on work-items leaves it (HIPOPS_KERNEL_UP_TO). Elsewhere it has as
 // many as it needs. The CPU goes NVIDIA's way with waves of 32.
 #if defined(HIPOPS_CPU_WAVE)
-constexpr bool bounds_give_registers = HIPOPS_CPU_WAVE == 32;
+constexpr bool bounds_set_registers = HIPOPS_CPU_WAVE == 32;
 #else
-constexpr bool bounds_give_registers = on_nvidia;
+constexpr bool bounds_set_registers = on_nvidia;
 #endif
 
 // Whether a launch may bring shared memory for each block. Elsewhere kernels have all of it themselves.
-constexpr bool launches_bring_shared = !on_amd;
+constexpr bool has_launch_shared = !on_amd;
 
 // Loads that are enough for a work-item of a full device to have under way.
 constexpr int enough_loads = on_nvidia ? 6 : 8;
@@ -99,73 +89,6 @@ constexpr int enough_loads = on_nvidia ? 6 : 8;
 // Whether loads that only some lanes want are one instruction, which does nothing for the others. Elsewhere it takes a
 // branch for each, and loads that are wanted by none are better.
 constexpr bool loads_are_predicated = on_nvidia;
-
-// Has a launch's arguments come from memory before what follows: while a launch is waited for, say.
-template <class... T>
-HIPOPS_FN void arguments_are_here([[maybe_unused]] const T&... args) {
-#if defined(HIPOPS_NVIDIA)
-  (..., [&] { asm volatile("" ::"l"(int64_t(args))); }());
-#endif
-}
-
-// Argument i, or the last one if there are fewer.
-template <int i, class T, class... More>
-HIPOPS_FN auto argument_or_last(T first, More... more) {
-  if constexpr (i == 0 || sizeof...(More) == 0) return first;
-  else return argument_or_last<i - 1>(more...);
-}
-// Loads up to 30 arguments of the launch together. AMD's compiler would load each where it is first used, and wait for it there.
-template <class... T>
-HIPOPS_FN void ask_for_arguments([[maybe_unused]] T... args) {
-#if defined(HIPOPS_AMD)
-  static_assert(sizeof...(T) <= 30, "room in the list");
-#define HIPOPS_ARGUMENT(i) "s"(argument_or_last<i>(args...))
-#define HIPOPS_ARGUMENTS(i) \
-  HIPOPS_ARGUMENT(i), HIPOPS_ARGUMENT(i + 1), HIPOPS_ARGUMENT(i + 2), HIPOPS_ARGUMENT(i + 3), HIPOPS_ARGUMENT(i + 4)
-  asm volatile("" ::HIPOPS_ARGUMENTS(0), HIPOPS_ARGUMENTS(5), HIPOPS_ARGUMENTS(10), HIPOPS_ARGUMENTS(15),
-               HIPOPS_ARGUMENTS(20), HIPOPS_ARGUMENTS(25));
-#endif
-}
-
-// Has what is loaded from shared memory up to here be asked for before it is used: nvcc would wait for each.
-HIPOPS_FN void ask_before_use() {
-#if defined(HIPOPS_NVIDIA)
-  asm volatile("" ::: "memory");
-#endif
-}
-
-// An address that is one number from here on. nvcc would add up its parts anew for each element: five instructions
-// instead of one.
-template <class T>
-HIPOPS_FN const T* as_one_address(const T* at) {
-#if defined(HIPOPS_NVIDIA)
-  asm("" : "+l"(at));
-  __builtin_assume(__isGlobal(at));
-#endif
-  return at;
-}
-
-// Element `place` from `at` on. AMD's instructions add 32 bits to a scalar address, if the bytes are such; NVIDIA's
-// multiply and add by one that takes the element.
-template <class T>
-HIPOPS_FN const T* element_at(const T* at, int32_t place) {
-  if constexpr (on_amd)
-    return reinterpret_cast<const T*>(reinterpret_cast<const char*>(at) + uint32_t(place) * uint32_t(sizeof(T)));
-  else return at + place;
-}
-
-// A launch's arguments, of which the compiler keeps nothing, nor what follows from them, from one round of a loop to the
-// next, where each round calls it: gfx9 has few enough scalar registers.
-template <class T>
-HIPOPS_FN const T& read_anew(const T& args) {
-#if defined(HIPOPS_AMD)
-  int64_t nothing;
-  asm volatile("s_mov_b64 %0, 0" : "=s"(nothing));
-  return *reinterpret_cast<const T*>(reinterpret_cast<const char*>(&args) + nothing);
-#else
-  return args;
-#endif
-}
 
 // ---- Where a work-item is. Launches are one-dimensional.
 
@@ -184,7 +107,7 @@ HIPOPS_FN uint32_t block_index() { return cpu::block_index(); }
 // `next_at_once` lets the next launch be placed before the wait: allowed only if the launch before did not, and neither of the two
 // writes what the next one prefetches (docs/design/architecture.md#nvidia).
 
-HIPOPS_FN void let_next_be_placed() {
+HIPOPS_FN void allow_next_launch() {
 #if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
@@ -193,12 +116,12 @@ HIPOPS_FN void wait_for_launch_before() {
 #if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
-  let_next_be_placed();
+  allow_next_launch();
 }
 HIPOPS_FN void follow_launch_before([[maybe_unused]] bool next_at_once = false) {
 #if defined(HIPOPS_NVIDIA)
   if (gridDim.x > kMostBlocksEarly) return;
-  if (next_at_once) let_next_be_placed();
+  if (next_at_once) allow_next_launch();
   wait_for_launch_before();
 #endif
 }
@@ -337,7 +260,7 @@ HIPOPS_FN Shared<T> launch_shared(int64_t) {
 
 // The same for kernels that run everywhere: AMD's have Own elements of their own, other launches bring n.
 template <class T, int64_t Own>
-HIPOPS_FN Shared<T> own_or_launch_shared([[maybe_unused]] int64_t n) {
+HIPOPS_FN Shared<T> static_or_launch_shared([[maybe_unused]] int64_t n) {
 #if defined(HIPOPS_AMD)
   HIPOPS_SHARED(T, own, Own);
   return own;

@@ -25,7 +25,7 @@ HIPOPS_FN void scan_step(Scanned<T>* s, uint32_t lane) {
 template <class T>
 HIPOPS_FN Scanned<T> wave_scan(T v) {
   Scanned<T> s{T(0), v};
-  const uint32_t lane = opaque(lane_index());
+  const uint32_t lane = hide_origin(lane_index());
   scan_step<1>(&s, lane);
   scan_step<2>(&s, lane);
   scan_step<4>(&s, lane);
@@ -51,10 +51,10 @@ HIPOPS_FN Scanned<T> block_scan(T v) {
   constexpr uint32_t kWaves = Count / wave_size;
   HIPOPS_SHARED(T, of_wave, kWaves);
   Scanned<T> s = wave_scan(v);
-  if (opaque(lane_index()) == 0 && wave_index() < kWaves) of_wave[wave_index()] = s.total;
+  if (hide_origin(lane_index()) == 0 && wave_index() < kWaves) of_wave[wave_index()] = s.total;
   barrier();
   s.total = T(0);
-  const uint32_t wave = opaque(wave_index());
+  const uint32_t wave = hide_origin(wave_index());
 #pragma unroll
   for (uint32_t w = 0; w < kWaves; ++w) {
     T sum = of_wave[w];

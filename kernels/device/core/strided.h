@@ -16,9 +16,9 @@ struct Offsets {
 
 // Asks for the arguments that a walk's first load depends on, and for `more`.
 template <int K, class... T>
-HIPOPS_FN void ask_for_walk(const Walk<K>& w, T... more) {
+HIPOPS_FN void load_walk_arguments(const Walk<K>& w, T... more) {
   const WalkDimension<K>& d = w.dim[0];
-  ask_for_arguments(w.count, w.rank, w.small, d.size, d.divisor.multiplier, d.divisor.shift, d.stride[0], d.stride[1],
+  load_arguments_together(w.count, w.rank, w.fits_int32, d.size, d.divisor.multiplier, d.divisor.shift, d.stride[0], d.stride[1],
                     d.stride[2 % K], d.stride[3 % K], w.outermost[0], w.outermost[1], w.outermost[2 % K], w.outermost[3 % K],
                     more...);
 }
@@ -56,7 +56,7 @@ HIPOPS_FN void locate_as(const Walk<K>& w, const int64_t (&i)[N], Offsets<K> (&a
 // branch is the same for all work-items; 64-bit products are left to walks that need them.
 template <int First = 0, int N, int K>
 HIPOPS_FN void locate_in_loop(const Walk<K>& w, const int64_t (&i)[N], Offsets<K> (&at)[N]) {
-  if (w.small) locate_as<First, uint32_t>(w, i, at);
+  if (w.fits_int32) locate_as<First, uint32_t>(w, i, at);
   else locate_as<First, int64_t>(w, i, at);
 }
 
@@ -69,7 +69,7 @@ HIPOPS_FN void add_steps(const Walk<K>& w, int d, I steps, Offsets<K>* at) {
 
 // The place of element i, in as few instructions as may be. I may be 32 bits for small walks alone.
 template <class I, int K>
-HIPOPS_FN Offsets<K> locate_plainly(const Walk<K>& w, I i) {
+HIPOPS_FN Offsets<K> locate_compact(const Walk<K>& w, I i) {
   Offsets<K> at{};
 #pragma unroll 1
   for (int d = 0; d < w.rank; ++d) {
@@ -89,9 +89,9 @@ HIPOPS_FN void locate(const Walk<K>& w, const int64_t (&i)[N], Offsets<K> (&at)[
   uint32_t rest[N];
 #pragma unroll
   for (int n = 0; n < N; ++n) at[n] = {}, rest[n] = uint32_t(i[n]);
-  if (__builtin_expect(!w.small, 0)) {
+  if (__builtin_expect(!w.fits_int32, 0)) {
 #pragma unroll
-    for (int n = 0; n < N; ++n) at[n] = locate_plainly(w, i[n]);
+    for (int n = 0; n < N; ++n) at[n] = locate_compact(w, i[n]);
     return;
   }
 #pragma unroll
@@ -129,13 +129,13 @@ HIPOPS_FN Offsets<K> locate_in_loop(const Walk<K>& w, int64_t i) {
 // The walk is over rows, and several work-items share each. Calls f(row, its offsets, n) for the work-item's part: Depth units of
 // the row from unit n on, 1 << lanes apart. `more`: arguments that f needs soon.
 template <int Block, int Depth, class Args, class F, class... T>
-HIPOPS_FN void for_each_part_of_row(const Args& a, F f, T... more) {
-  ask_for_walk(a.walk, a.x, a.count, a.lanes, a.parts, a.cols, a.parts_divisor.multiplier, a.parts_divisor.shift, more...);
+HIPOPS_FN void for_each_row_piece(const Args& a, F f, T... more) {
+  load_walk_arguments(a.walk, a.x, a.count, a.lanes, a.pieces, a.cols, a.pieces_divisor.multiplier, a.pieces_divisor.shift, more...);
   for (int64_t w = int64_t(block_index()) * Block + thread_index(); w < a.count; w += a.step) {
     const int64_t piece = w >> a.lanes;
-    const int64_t row = a.walk.small ? int64_t(divide(uint32_t(piece), a.parts_divisor))
-                                     : divide(piece, a.parts, read_anew(a).wide_parts_divisor);
-    f(row, locate(a.walk, row), ((int32_t(piece - row * a.parts) * Depth) << a.lanes) + int32_t(w - (piece << a.lanes)));
+    const int64_t row = a.walk.fits_int32 ? int64_t(divide(uint32_t(piece), a.pieces_divisor))
+                                     : divide(piece, a.pieces, reload_arguments(a).wide_pieces_divisor);
+    f(row, locate(a.walk, row), ((int32_t(piece - row * a.pieces) * Depth) << a.lanes) + int32_t(w - (piece << a.lanes)));
   }
 }
 

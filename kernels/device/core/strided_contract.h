@@ -22,7 +22,7 @@ template <int K>
 struct Walk {
   int64_t count;
   int32_t rank;   // at least 1
-  int32_t small;  // count is below 2^31: divisors of 31 bits may be used
+  int32_t fits_int32;  // count is below 2^31: divisors of 31 bits may be used
   WalkDimension<K> dim[kMaxRank];
   int64_t outermost[K];  // strides of the last dimension, at a place that is known
 };

@@ -2,7 +2,7 @@
 // computed in f32, with one rounding, to nearest even, when they are made.
 #pragma once
 
-#include "device/core/platform.h"
+#include "device/core/compiler.h"
 
 #if defined(HIPOPS_NVIDIA)
 #include <cuda_bf16.h>
@@ -69,9 +69,7 @@ template <> struct Narrow<f16> {
 #if defined(HIPOPS_NVIDIA)
     return {__half_as_ushort(__float2half_rn(v))};
 #else
-#if defined(HIPOPS_AMD)
-    asm("" : "+v"(v));  // clang makes one instruction of a product and this, a sum with +0, which turns -0 into +0
-#endif
+    forbid_fusing(v);
     return {bit_cast<uint16_t>(_Float16(v))};
 #endif
   }
@@ -88,7 +86,7 @@ template <> struct Narrow<bf16> {
 #if defined(HIPOPS_NVIDIA)
     return {__bfloat16_as_ushort(__float2bfloat16_rn(v))};
 #elif HIPOPS_ROUNDS_TO_BF16
-    asm("" : "+v"(v));  // as above: gfx1250 has v_fma_mix*_bf16
+    forbid_fusing(v);
     return {bit_cast<uint16_t>(__bf16(v))};  // one instruction there
 #else
     // Adds just under half a unit of the last kept bit, the rest where that is odd. A NaN stays one: see with_plain_nan().

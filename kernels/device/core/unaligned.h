@@ -6,7 +6,7 @@
 #pragma once
 
 #include "device/core/aligned_span.h"
-#include "device/core/stream.h"
+#include "device/core/cache.h"
 #include "device/core/wave.h"
 
 namespace hipops {
@@ -52,23 +52,21 @@ class IncomingVector {
  public:
   static constexpr int kLength = kWideBytes / int(sizeof(T));
 
-  HIPOPS_METHOD void ask(const T* at) {
+  HIPOPS_METHOD void issue_load(const T* at) {
     if constexpr (has_unaligned_vectors) {
       low_ = bit_cast<VectorWords>(load_vector_anywhere<kLength>(at));
     } else {
-      before_ = misplaced_by(at);  // elements of the aligned vector that are not this one's
+      before_ = misalignment(at);  // elements of the aligned vector that are not this one's
       low_ = bit_cast<VectorWords>(load_vector_evict_last<kLength>(at - before_));
       if (before_ != 0) high_ = bit_cast<VectorWords>(load_vector_evict_last<kLength>(at - before_ + kLength));
     }
   }
   // See Packed.
-  HIPOPS_METHOD void ask_for_all() {
-#if defined(HIPOPS_AMD)
+  HIPOPS_METHOD void issue_before_use() {
 #pragma unroll
-    for (uint32_t& word : low_.word) asm volatile("" : "+v"(word));
-#endif
+    for (uint32_t& word : low_.word) hipops::issue_before_use(word);
   }
-  HIPOPS_METHOD Vector<T, kLength> get() const {
+  HIPOPS_METHOD Vector<T, kLength> value() const {
     VectorWords words = low_;
     if constexpr (!has_unaligned_vectors) {
       if (before_ != 0) words = funnel(low_, high_, before_ * int(sizeof(T)));
@@ -89,15 +87,15 @@ class OutgoingVectors {
   static constexpr int kLength = kWideBytes / int(sizeof(T));
 
   // `has_next`: whether the row has a vector after this one; `is_first`, `is_last`: of the lane's.
-  HIPOPS_METHOD void put(T* at, bool is_there, [[maybe_unused]] bool has_next, [[maybe_unused]] bool is_first,
+  HIPOPS_METHOD void store(T* at, bool is_present, [[maybe_unused]] bool has_next, [[maybe_unused]] bool is_first,
                          [[maybe_unused]] bool is_last, const Vector<T, kLength>& v) {
     if constexpr (has_unaligned_vectors) {
-      if (is_there) store_vector_anywhere<kLength>(at, v);
+      if (is_present) store_vector_anywhere<kLength>(at, v);
     } else {
 #if !defined(HIPOPS_AMD)
-      const int ahead = misplaced_by(at);  // elements of the aligned vector that are those of the vector before
+      const int ahead = misalignment(at);  // elements of the aligned vector that are those of the vector before
       if (kRun == wave_size && ahead == 0) {
-        if (is_there) store_vector<kLength>(at, v);
+        if (is_present) store_vector<kLength>(at, v);
         return;
       }
       const VectorWords own = bit_cast<VectorWords>(v), of_lane_before = previous_lane<kRun>(own);
@@ -105,7 +103,7 @@ class OutgoingVectors {
       const VectorWords before = lane == 0 && !is_first ? of_last_lane_ : of_lane_before;
       const bool has_before = lane > 0 || !is_first;
       of_last_lane_ = of_lane_before;
-      if (!is_there) return;
+      if (!is_present) return;
       if (ahead == 0) return store_vector<kLength>(at, v);
       const Packed<T, kLength> elements = v;
       if (has_before) {

@@ -50,46 +50,24 @@ class Packed {
     return all;
   }
 
-  // What has been made of the elements is made anew after this: a compiler that keeps it instead, over a loop, takes
-  // more registers for it than the words do.
-  HIPOPS_METHOD void keep_packed() {
-#if defined(HIPOPS_NVIDIA)
+  // See compiler.h.
+  HIPOPS_METHOD void forget_derived() {
 #pragma unroll
-    for (int i = 0; i < kWords; ++i) asm volatile("" : "+r"(word_[i]));
-#elif defined(HIPOPS_AMD)
+    for (int i = 0; i < kWords; ++i) hipops::forget_derived(word_[i]);
+  }
+  HIPOPS_METHOD void forget_derived_by(uint32_t zero) {
 #pragma unroll
-    for (int i = 0; i < kWords; ++i) asm volatile("" : "+v"(word_[i]));
-#endif
+    for (int i = 0; i < kWords; ++i) hipops::forget_derived_by(zero, word_[i]);
+  }
+  HIPOPS_METHOD void issue_before_use() {
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) hipops::issue_before_use(word_[i]);
   }
 
-  // After the loads of several: none of them is waited for until all are under way. (Compilers for AMD wait for the
-  // first, to make something of it, before they ask for others.)
-  HIPOPS_METHOD void ask_for_all() {
-#if defined(HIPOPS_AMD)
-    keep_packed();
-#endif
-  }
-
-  // The same for ptxas, which keep_packed does not stop: by a 0 that it does not know.
-  HIPOPS_METHOD void change_by([[maybe_unused]] uint32_t nothing) {
+  // Element i as widen() returns it, for a second conversion of the same element (widen_bf16_again).
+  HIPOPS_METHOD compute_t<T> widen_again(int i) const {
 #if defined(HIPOPS_NVIDIA)
-#pragma unroll
-    for (int i = 0; i < kWords; ++i) word_[i] ^= nothing;
-#else
-    keep_packed();
-#endif
-  }
-
-  // What widen() makes of element i, for a second time: by another instruction for bf16, as ptxas, which keep_packed does not
-  // stop, would keep the first in registers.
-  HIPOPS_METHOD compute_t<T> widened_anew(int i) const {
-#if defined(HIPOPS_NVIDIA)
-    if constexpr (is_bf16<T>) {
-      uint32_t bits;
-      if (i % 2 == 0) asm("prmt.b32 %0, %1, 0, 0x1044;" : "=r"(bits) : "r"(word_[i / 2]));
-      else asm("prmt.b32 %0, %1, 0, 0x3244;" : "=r"(bits) : "r"(word_[i / 2]));
-      return bit_cast<float>(bits);
-    }
+    if constexpr (is_bf16<T>) return bit_cast<float>(widen_bf16_again(word_[i / 2], i % 2 != 0));
 #endif
     return widen((*this)[i]);
   }
@@ -133,7 +111,7 @@ HIPOPS_FN void store_vector(T* at, const Vector<T, N>& v) { *reinterpret_cast<Ve
 // The same, by one store for sure where up to 16 bytes are stored: nvcc takes structs apart, and does not always see
 // that their parts are one.
 template <int N, class T>
-HIPOPS_FN void store_vector_at_once(T* at, const Vector<T, N>& v) {
+HIPOPS_FN void store_vector_as_one(T* at, const Vector<T, N>& v) {
 #if defined(HIPOPS_NVIDIA)
   if constexpr (sizeof v == sizeof(b128)) {
     b128 whole = bit_cast<b128>(v);
@@ -155,16 +133,16 @@ HIPOPS_FN void store_vector_at_once(T* at, const Vector<T, N>& v) {
 // The same for several. (Elements of whole words as one operand of 16 bytes: of four, gfx1100's compiler asks for three
 // vectors, and waits.)
 template <int N, class T, int Count>
-HIPOPS_FN void ask_for_all([[maybe_unused]] Packed<T, N> (&v)[Count]) {
+HIPOPS_FN void issue_before_use([[maybe_unused]] Packed<T, N> (&v)[Count]) {
 #if defined(HIPOPS_AMD)
 #pragma unroll
   for (Packed<T, N>& one : v) {
     if constexpr (sizeof one == sizeof(b128) && sizeof(T) >= 4) {
       b128 words = bit_cast<b128>(one);
-      asm volatile("" : "+v"(words));
+      issue_before_use(words);
       one = bit_cast<Packed<T, N>>(words);
     } else {
-      one.ask_for_all();
+      one.issue_before_use();
     }
   }
 #endif
@@ -189,7 +167,7 @@ template <int N, bool kAtOnce = false, class T>
 HIPOPS_FN void store_vector_anywhere(T* at, const Vector<T, N>& v) {
 #if defined(HIPOPS_NVIDIA)
   if (uintptr_t(at) % alignof(Vector<T, N>) == 0)
-    return kAtOnce ? store_vector_at_once<N>(at, v) : store_vector<N>(at, v);
+    return kAtOnce ? store_vector_as_one<N>(at, v) : store_vector<N>(at, v);
 #pragma unroll
   for (int i = 0; i < N; ++i) at[i] = v.element[i];
 #else

@@ -154,7 +154,7 @@ HIPOPS_FN T uniform(const T& v) {
 }
 
 // The first lane's value.
-HIPOPS_FN uint32_t of_first_lane(uint32_t v) {
+HIPOPS_FN uint32_t first_lane_value(uint32_t v) {
 #if defined(HIPOPS_NVIDIA)
   return __shfl_sync(0xffffffffu, v, 0);
 #elif defined(HIPOPS_AMD)
@@ -184,7 +184,7 @@ HIPOPS_FN LaneMask ballot(bool condition) {
 }
 
 // The lanes whose v has the bit where this one's has not, or has it not where this one's has.
-HIPOPS_FN LaneMask lanes_apart(uint32_t v, int bit) {
+HIPOPS_FN LaneMask lanes_with_other_bit(uint32_t v, int bit) {
 #if defined(HIPOPS_AMD)
   const uint32_t own = uint32_t(__builtin_amdgcn_sbfe(int(v), uint32_t(bit), 1u));  // in all bits
 #else

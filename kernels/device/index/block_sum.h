@@ -94,7 +94,7 @@ class BlockSum {
   static HIPOPS_METHOD void look(Shared<T> element, int first, T (&source)[kTogether]) {
 #pragma unroll
     for (int k = 0; k < kTogether; ++k) source[k] = element[first + k * kElements];
-    ask_before_use();
+    issue_shared_loads_before_use();
   }
 
   bool is_live_ = false;

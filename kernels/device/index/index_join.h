@@ -14,7 +14,7 @@ class Runs {
  public:
   explicit HIPOPS_METHOD Runs(const RowOrder& order) : o(order) {
 #pragma unroll 1
-    for (uint32_t i = opaque(thread_index()); i < Shape::kBatch; i += Shape::kBlock) head[i] = 0;
+    for (uint32_t i = hide_origin(thread_index()); i < Shape::kBatch; i += Shape::kBlock) head[i] = 0;
   }
 
   // Loads every batch of the digit's entries, and calls f() for it, which ends with a barrier. Returns how many entries
@@ -32,7 +32,7 @@ class Runs {
       uint32_t runs = 0, entries = 0;  // of the tile; runs that are empty don't count
 #pragma unroll 1
       for (uint32_t first = 0; first < last; first += Shape::kBlock) {
-        const uint32_t block = first + opaque(thread_index());
+        const uint32_t block = first + hide_origin(thread_index());
         uint32_t start = 0, end = 0;
         if (block < last) {
           start = starts[tile + block];
@@ -81,7 +81,7 @@ class Runs {
   // wave's first place is: that tells the others theirs.
   HIPOPS_METHOD void load(uint32_t runs, uint32_t first, uint32_t entries, Batch<Shape>* batch) const {
 #pragma unroll 1
-    for (uint32_t run = opaque(thread_index()); run < runs; run += Shape::kBlock) {
+    for (uint32_t run = hide_origin(thread_index()); run < runs; run += Shape::kBlock) {
       const int begins = int(begin[run] - first), ends = int((run + 1 < runs ? begin[run + 1] : entries) - first);
       if (begins >= 0 && begins < Shape::kBatch) head[begins] = 1;
 #pragma unroll
@@ -162,14 +162,14 @@ HIPOPS_FN void join(const RowOrder& o, Lists& lists) {
         next[digit] = before + count;
       });
       barrier();
-      if (opaque(pass) != 0) place(false);
+      if (hide_origin(pass) != 0) place(false);
       barrier();
     });
     if (pass != 0 || !lists.has_work(batches)) return;
 
 #pragma unroll 1
     for (uint32_t first = 0; first < digits; first += Shape::kBlock) {
-      const uint32_t digit = first + opaque(thread_index()), count = digit < digits ? uint32_t(next[digit]) : 0;
+      const uint32_t digit = first + hide_origin(thread_index()), count = digit < digits ? uint32_t(next[digit]) : 0;
       auto scan = block_scan<kCounted>(Lists::scanned(count));
       scan.total = uniform(scan.total);
       const uint32_t at = begin + Lists::entries(scan.before);
@@ -218,14 +218,14 @@ struct ListsInMemory {
     if (!o.only_round) return;
     const uint32_t row = row_of(o, block_index() << o.low_bits | digit);
     if (count > o.longest) atomic_max(&o.state[1], 1u);
-    const bool by_position = opaque(uint32_t(o.by_position)) != 0;
+    const bool by_position = hide_origin(uint32_t(o.by_position)) != 0;
     if (by_position ? count != 0 : row < o.rows) o.lists[by_position ? at : row] = {by_position ? row : at, at + count};
   }
 
   HIPOPS_METHOD void end_digits(uint32_t, uint32_t) const {}
 
   HIPOPS_METHOD void begin_placing(bool, uint32_t end) const {
-    if (opaque(block_index()) + 1 == 1u << o.high_bits && opaque(thread_index()) == 0) *o.entries = end;
+    if (hide_origin(block_index()) + 1 == 1u << o.high_bits && hide_origin(thread_index()) == 0) *o.entries = end;
   }
 
   HIPOPS_METHOD void place(uint32_t to, const OrderEntry& entry, bool) const {

@@ -70,7 +70,7 @@ struct Batch {
   HIPOPS_METHOD void rank_by_digit(Shared<uint16_t> tally, int shift, int bits) {
     const uint32_t own = wave_index() << bits;
 #pragma unroll 1
-    for (uint32_t d = opaque(lane_index()); d < 1u << bits; d += wave_size) tally[own + d] = 0;
+    for (uint32_t d = hide_origin(lane_index()); d < 1u << bits; d += wave_size) tally[own + d] = 0;
     LaneMask others[kDepth];  // lanes that have another digit
 #pragma unroll
     for (int n = 0; n < kDepth; ++n) {
@@ -102,7 +102,7 @@ struct Batch {
   template <int From, int To>
   HIPOPS_METHOD void compare(int bit, LaneMask (&others)[kDepth]) const {
 #pragma unroll
-    for (int n = From; n < To; ++n) others[n] |= lanes_apart(digit[n], bit) | lanes_apart(digit[n], bit + 1);
+    for (int n = From; n < To; ++n) others[n] |= lanes_with_other_bit(digit[n], bit) | lanes_with_other_bit(digit[n], bit + 1);
   }
 };
 
@@ -112,7 +112,7 @@ template <class Shape, class F>
 HIPOPS_FN void for_each_digit(Shared<uint16_t> tally, int bits, F f) {
 #pragma unroll 1
   for (uint32_t first = 0; first < 1u << bits; first += Shape::kBlock) {
-    const uint32_t digit = first + opaque(thread_index());
+    const uint32_t digit = first + hide_origin(thread_index());
     uint32_t total = 0;
     if (digit < 1u << bits) {
       uint32_t count[Shape::kWaves];  // all of them, before one is written: a single trip to shared memory

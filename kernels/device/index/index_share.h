@@ -128,7 +128,7 @@ class RowShare {
   // Keys, (row, place), in any order, as far as there is room, and how many there are.
   template <class F>
   HIPOPS_METHOD void find(const ShareWindow& window, F found) {
-    const Args& a = read_anew(args_);
+    const Args& a = reload_arguments(args_);
     const bool reports = window.first >= reported_;
     const int64_t step = a.index_step * Block;
     const uint64_t first_row = uint64_t(first_row_) + window.row;
@@ -181,7 +181,7 @@ class RowShare {
   HIPOPS_METHOD void order() const {
     if (__builtin_expect(entries_ > kComparedEach, 0)) order_by_pairs();
     else order_by_all();
-    if (opaque(thread_index()) < kPastEnd) keys_[entries_ + 1 + thread_index()] = kNobody;
+    if (hide_origin(thread_index()) < kPastEnd) keys_[entries_ + 1 + thread_index()] = kNobody;
   }
 
   // Each key goes where it belongs: behind as many as are less. Some lanes count them together.

@@ -19,7 +19,7 @@ class LongLists {
   HIPOPS_METHOD void publish(bool has_one, const LongList& list) {
     HIPOPS_SHARED(uint32_t, first, 1);
     const Scanned<uint32_t> scan = block_scan<Block>(uint32_t(has_one));
-    if (thread_index() == 0) first[0] = atomic_take(&o_.long_count[kPublished], scan.total);
+    if (thread_index() == 0) first[0] = atomic_fetch_add(&o_.long_count[kPublished], scan.total);
     barrier();
     first_ = uniform(uint32_t(first[0]));
     end_ = first_ + uniform(scan.total);
@@ -67,7 +67,7 @@ class LongLists {
       const LongList list{said.row, said.begin, said.end, 0};
       while (true) {
         barrier();
-        if (thread_index() == 0) taken[0] = atomic_take(&o_.longs[i].taken, 1);
+        if (thread_index() == 0) taken[0] = atomic_fetch_add(&o_.longs[i].taken, 1);
         barrier();
         const uint32_t part = uniform(uint32_t(taken[0]));
         if (part >= parts) break;
@@ -86,7 +86,7 @@ class LongLists {
   }
 
   // By an addition, of nothing, which finds the latest; compilers that knew of what would make a load of it.
-  HIPOPS_METHOD uint32_t seen(uint32_t i) const { return atomic_take(&o_.long_count[i], opaque(0)); }
+  HIPOPS_METHOD uint32_t seen(uint32_t i) const { return atomic_fetch_add(&o_.long_count[i], hide_origin(0)); }
 
   const RowOrder& o_;
   uint32_t first_ = 0, end_ = 0;  // the lists that the block knows

@@ -1,7 +1,7 @@
 // The sum of a vector of y and its sources, as index_add's modes add them up: the same order, and the same bits.
 #pragma once
 
-#include "device/core/stream.h"
+#include "device/core/cache.h"
 #include "device/core/wave.h"
 
 namespace hipops {
@@ -77,7 +77,7 @@ class RunningSum {
       Packed<T, Length> v[Flight];
 #pragma unroll
       for (int n = 0; n < Flight; ++n) v[n] = load_packed_once<Length>(x + int64_t(from[n]) * step);
-      ask_for_all(v);
+      issue_before_use(v);
       begin();
       find(source, first + Flight, count, from);
       add_some(v, count - first);
@@ -106,7 +106,7 @@ class RunningSum {
         const T* at = x + int64_t(from[n]) * step;
         v[n] = load_packed_once<Length>(n == 0 && first == 0 ? y : at);
       }
-      ask_for_all(v);
+      issue_before_use(v);
       find(source, first + Flight - 1, count, from);
       add_some(v, count + 1 - first);
     }
@@ -131,7 +131,7 @@ class RunningSum {
 #pragma unroll
       for (int n = 0; n < Flight; ++n)
         if (!loads_are_predicated || there[n]) v[n] = load_packed<Length>(x + int64_t(from[n]) * step);
-      ask_for_all(v);
+      issue_before_use(v);
       begin();
 #pragma unroll
       for (int n = 0; n < Flight; ++n) {
@@ -189,7 +189,7 @@ class RunningSum {
     Packed<T, Length> v[Flight];
 #pragma unroll
     for (int n = 0; n < Flight; ++n) v[n] = load_packed_once<Length>(x + int64_t(from[n]) * step);
-    ask_for_all(v);
+    issue_before_use(v);
     begin();
     add_some(v, count);
   }

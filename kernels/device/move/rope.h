@@ -3,7 +3,7 @@
 
 #include "device/core/math.h"
 #include "device/move/rope_contract.h"
-#include "device/core/stream.h"
+#include "device/core/cache.h"
 #include "device/core/strided.h"
 #include "device/core/vector.h"
 
@@ -165,8 +165,8 @@ struct RopeVectors {
     const I step = Shape::kWide ? 1 : I(a.y_stride.element);
 #pragma unroll
     for (int h = 0; h < kHeads; ++h) {
-      store_vector_at_once<n>(y + first * step, v[h * kOfHead]);
-      if constexpr (kOfHead == 2) store_vector_at_once<n>(y + second * step, v[h * kOfHead + 1]);
+      store_vector_as_one<n>(y + first * step, v[h * kOfHead]);
+      if constexpr (kOfHead == 2) store_vector_as_one<n>(y + second * step, v[h * kOfHead + 1]);
       y += a.y_stride.head;
     }
   }
@@ -223,12 +223,12 @@ HIPOPS_FN void rope_chunks(const RopeArgs& a) {
 
 template <class Shape>
 HIPOPS_FN void rope_kernel(const RopeArgs& a) {
-  ask_for_arguments(a.small, a.count, a.size[0], a.size[1], a.size[2], a.divisor[0].multiplier, a.divisor[0].shift,
+  load_arguments_together(a.fits_int32, a.count, a.size[0], a.size[1], a.size[2], a.divisor[0].multiplier, a.divisor[0].shift,
                     a.divisor[1].multiplier, a.divisor[1].shift, a.divisor[2].multiplier, a.divisor[2].shift,
                     a.heads_inside, a.positions, a.position_stride.batch, a.position_stride.row, a.positions_are_64_bit,
                     a.half, a.cols, a.table_rows, a.table_is_f32, a.cos, a.sin, a.cos_stride.row, a.sin_stride.row, a.x,
                     a.x_stride.head, a.x_stride.token, a.x_stride.batch, a.cos_stride.batch, a.sin_stride.batch);
-  if (a.small) rope_chunks<Shape, int32_t>(a);
+  if (a.fits_int32) rope_chunks<Shape, int32_t>(a);
   else rope_chunks<Shape, int64_t>(a);
 }
 

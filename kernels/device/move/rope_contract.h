@@ -41,7 +41,7 @@ struct RopeArgs {
   Divisor divisor[3];                // of size
   int64_t count;                     // work-items' worth of work
   int64_t step;                      // work-items of the grid
-  int32_t small;                     // count and all offsets are below 2^31
+  int32_t fits_int32;                     // count and all offsets are below 2^31
   int32_t heads_inside;              // heads come before tokens
   int32_t table_is_f32;              // cos and sin; else in x's type
   int32_t positions_are_64_bit;

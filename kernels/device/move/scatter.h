@@ -3,7 +3,7 @@
 
 #include "device/index/indices.h"
 #include "device/move/scatter_contract.h"
-#include "device/core/stream.h"
+#include "device/core/cache.h"
 #include "device/core/strided.h"
 
 namespace hipops {
@@ -15,7 +15,7 @@ using SourceOffsets = Offsets<kScatterOperands>;
 // `count` or more.
 template <class F>
 HIPOPS_FN void for_each_batch(const ScatterGeometry& g, F f) {
-  ask_for_walk(g.walk, g.step, g.vector, g.y_step);
+  load_walk_arguments(g.walk, g.step, g.vector, g.y_step);
   for (int64_t tile = int64_t(block_index()) * (kScatterBlock * kScatterDepth); tile < g.walk.count; tile += g.step) {
     int64_t i[kScatterDepth];
 #pragma unroll
@@ -128,7 +128,7 @@ HIPOPS_FN void for_each_vector(const ScatterGeometry& g, const IndexArgs& index,
 // first index.
 template <class Load, class Use>
 HIPOPS_FN void for_each_line(const ScatterGeometry& g, const IndexArgs& index, Load load, Use use) {
-  ask_for_walk(g.walk, g.length, g.x_step, g.index_step, index.data, index.type, index.size);
+  load_walk_arguments(g.walk, g.length, g.x_step, g.index_step, index.data, index.type, index.size);
   for (int64_t line = int64_t(block_index()) * kScatterBlock + thread_index(); line < g.walk.count; line += g.step) {
     SourceOffsets at = locate(g.walk, line);
     for (int64_t first = 0; first < g.length; first += kScatterDepth) {

@@ -26,8 +26,8 @@ class ShiftedVector {
  public:
   static constexpr int kLength = kWideBytes / int(sizeof(T));
   ShiftedVector() = default;
-  explicit HIPOPS_METHOD ShiftedVector(const T* at) { vector_.ask(at); }
-  HIPOPS_METHOD Vector<T, kLength> value() const { return vector_.get(); }
+  explicit HIPOPS_METHOD ShiftedVector(const T* at) { vector_.issue_load(at); }
+  HIPOPS_METHOD Vector<T, kLength> value() const { return vector_.value(); }
 
  private:
   IncomingVector<T> vector_;
@@ -41,7 +41,7 @@ struct ShiftedRow {
   int32_t vectors, begin, others;
 
   HIPOPS_METHOD ShiftedRow(const T* x, const T* y, int32_t cols) {
-    const int32_t in_y = misplaced_by(y), apart = (misplaced_by(x) - in_y) & (kLength - 1);
+    const int32_t in_y = misalignment(y), apart = (misalignment(x) - in_y) & (kLength - 1);
     const int32_t first = (in_y + apart + kLength - 1) / kLength;
     const int32_t end = (cols + in_y + apart - (apart != 0 ? kLength : 0)) / kLength;
     vectors = end > first ? end - first : 0;
@@ -69,7 +69,7 @@ HIPOPS_FN void copy_shifted_row(const T* x, T* y, int32_t cols, int32_t first, i
 #pragma unroll
     for (int d = 0; d < kShiftedDepth; ++d) {
       const int32_t i = first + (d << lanes);
-      if (i < row.vectors) store_vector_at_once<n>(y + row.vector(i), zero ? Vector<T, n>{} : loaded[d].value());
+      if (i < row.vectors) store_vector_as_one<n>(y + row.vector(i), zero ? Vector<T, n>{} : loaded[d].value());
     }
   }
   if (first + ((kShiftedDepth - 1) << lanes) < row.vectors) return;

@@ -3,7 +3,7 @@
 
 #include "device/index/indices.h"
 #include "device/move/shifted.h"
-#include "device/core/stream.h"
+#include "device/core/cache.h"
 #include "device/core/strided.h"
 #include "device/move/take_contract.h"
 
@@ -12,11 +12,11 @@ namespace {
 
 // The index that `units` units from unit i of the walk on have read is out of range: once for each index, by the first
 // element of y that uses it.
-HIPOPS_FN void report_index(const TakeArgs& args, int64_t i, int64_t units, int64_t value, int64_t mark) {
-  const TakeArgs& a = read_anew(args);
+HIPOPS_FN void report_index(const TakeArgs& args, int64_t i, int64_t accesses, int64_t value, int64_t mark) {
+  const TakeArgs& a = reload_arguments(args);
   if (a.index.report == nullptr) return;
   int64_t position = i * a.vector;
-  uint64_t count = uint64_t(units * a.vector);
+  uint64_t count = uint64_t(accesses * a.vector);
   if (a.run != 0) {
     int64_t j = divide(position, a.run, a.run_divisor);
     count = j < a.length && j * a.run == position;
@@ -32,7 +32,7 @@ HIPOPS_FN void take_any(const TakeArgs& a) {
   constexpr int64_t kTile = kTakeBlock * kTakeDepth;
   const T* x = static_cast<const T*>(a.x);
   T* y = static_cast<T*>(a.y);
-  ask_for_walk(a.walk, a.index.data, a.index.type, a.index.size, a.x, a.x_step);
+  load_walk_arguments(a.walk, a.index.data, a.index.type, a.index.size, a.x, a.x_step);
   for (int64_t tile = int64_t(block_index()) * kTile; tile < a.walk.count; tile += a.step) {
     // There is no branch around loads, nor around stores but in the last tile: the compiler could not count those that
     // are under way, and would wait for all of them. What lies past the end takes the last unit once more.
@@ -54,42 +54,42 @@ HIPOPS_FN void take_any(const TakeArgs& a) {
         report_index(a, i[n], 1, value[n], mark);
     }
     // Where nothing is meant, what index 0 means is loaded, and dropped.
-    T unit[kTakeDepth];
+    T moved[kTakeDepth];
 #pragma unroll
     for (int n = 0; n < kTakeDepth; ++n)
-      unit[n] = load_evict_last(x + (at[n].of[kTakeX] + (from[n] == kNothing ? 0 : from[n]) * a.x_step));
+      moved[n] = load_evict_last(x + (at[n].of[kTakeX] + (from[n] == kNothing ? 0 : from[n]) * a.x_step));
 #pragma unroll
-    for (int n = 0; n < kTakeDepth; ++n) unit[n] = from[n] == kNothing ? T{} : unit[n];
+    for (int n = 0; n < kTakeDepth; ++n) moved[n] = from[n] == kNothing ? T{} : moved[n];
     if (tile + kTile <= a.walk.count) {
 #pragma unroll
-      for (int n = 0; n < kTakeDepth; ++n) y[at[n].of[kTakeY]] = unit[n];
+      for (int n = 0; n < kTakeDepth; ++n) y[at[n].of[kTakeY]] = moved[n];
     } else {
 #pragma unroll
       for (int n = 0; n < kTakeDepth; ++n)
-        if (i[n] < a.walk.count) y[at[n].of[kTakeY]] = unit[n];
+        if (i[n] < a.walk.count) y[at[n].of[kTakeY]] = moved[n];
     }
   }
 }
 
 // Where along dim the units from unit i of the walk on come from, or kNothing.
-HIPOPS_FN int64_t taken_from(const TakeArgs& a, const Offsets<kTakeOperands>& at, int64_t i, int64_t units, bool reports) {
+HIPOPS_FN int64_t source_of(const TakeArgs& a, const Offsets<kTakeOperands>& at, int64_t i, int64_t accesses, bool reports) {
   int64_t value[1];
   const int64_t mark = load_indices(a.index, {at.of[kTakeIndex]}, value), from = checked_index(a.index, value[0], mark, 0, 0);
-  if (from == kNothing && reports) report_index(a, i, units, value[0], mark);
+  if (from == kNothing && reports) report_index(a, i, accesses, value[0], mark);
   return from;
 }
 
 // So few units that the way to the first load is most of the launch: each work-item has one, and no loop.
 template <class T>
 HIPOPS_FN void take_few(const TakeArgs& a) {
-  ask_for_walk(a.walk, a.index.data, a.index.type, a.index.size, a.x, a.x_step);
+  load_walk_arguments(a.walk, a.index.data, a.index.type, a.index.size, a.x, a.x_step);
   const int32_t i = int32_t(block_index() * kTakeFewBlock + thread_index());
   if (i >= a.walk.count) return;
   const Offsets<kTakeOperands> at = locate(a.walk, i);
-  const int64_t from = taken_from(a, at, i, 1, true);
-  T unit{};
-  if (from != kNothing) unit = load_evict_last(static_cast<const T*>(a.x) + (at.of[kTakeX] + from * a.x_step));
-  static_cast<T*>(a.y)[at.of[kTakeY]] = unit;
+  const int64_t from = source_of(a, at, i, 1, true);
+  T moved{};
+  if (from != kNothing) moved = load_evict_last(static_cast<const T*>(a.x) + (at.of[kTakeX] + from * a.x_step));
+  static_cast<T*>(a.y)[at.of[kTakeY]] = moved;
 }
 
 // Rows that have one index each: that and all offsets are found once for the units that a work-item takes of a row.
@@ -97,21 +97,21 @@ template <class T>
 HIPOPS_FN void take_rows(const TakeArgs& a) {
   constexpr int depth = sizeof(T) == kWideBytes ? kTakeRowsDepth : kTakeElementsDepth;
   const int32_t cols = int32_t(a.cols);
-  for_each_part_of_row<kTakeBlock, depth>(a, [&](int64_t r, const Offsets<kTakeOperands>& at, int32_t first) {
-    const int64_t from = taken_from(a, at, r * a.cols, a.cols, first == 0);
+  for_each_row_piece<kTakeBlock, depth>(a, [&](int64_t r, const Offsets<kTakeOperands>& at, int32_t first) {
+    const int64_t from = source_of(a, at, r * a.cols, a.cols, first == 0);
     // Where nothing is meant, what index 0 means is loaded, and dropped; so is the last unit past the end.
     const T* row = static_cast<const T*>(a.x) + at.of[kTakeX] + (from == kNothing ? 0 : from) * a.x_step;
     T* y_row = static_cast<T*>(a.y) + at.of[kTakeY];
-    T unit[depth];
+    T moved[depth];
 #pragma unroll
     for (int n = 0; n < depth; ++n) {
       const int32_t col = first + (n << a.lanes);
-      unit[n] = load_evict_last(row + (col < cols ? col : cols - 1));
+      moved[n] = load_evict_last(row + (col < cols ? col : cols - 1));
     }
 #pragma unroll
     for (int n = 0; n < depth; ++n) {
       const int32_t col = first + (n << a.lanes);
-      if (col < cols) y_row[col] = from == kNothing ? T{} : unit[n];
+      if (col < cols) y_row[col] = from == kNothing ? T{} : moved[n];
     }
   }, a.index.data, a.index.type, a.index.size, a.x_step);
 }
@@ -119,8 +119,8 @@ HIPOPS_FN void take_rows(const TakeArgs& a) {
 // The same of rows that begin anywhere.
 template <class T>
 HIPOPS_FN void take_shifted(const TakeArgs& a) {
-  for_each_part_of_row<kTakeBlock, kShiftedDepth>(a, [&](int64_t r, const Offsets<kTakeOperands>& at, int32_t first) {
-    const int64_t from = taken_from(a, at, r * a.cols, a.cols, first == 0);
+  for_each_row_piece<kTakeBlock, kShiftedDepth>(a, [&](int64_t r, const Offsets<kTakeOperands>& at, int32_t first) {
+    const int64_t from = source_of(a, at, r * a.cols, a.cols, first == 0);
     const T* x = static_cast<const T*>(a.x) + at.of[kTakeX] + (from == kNothing ? 0 : from) * a.x_step;
     copy_shifted_row(x, static_cast<T*>(a.y) + at.of[kTakeY], int32_t(a.cols), first, a.lanes, from == kNothing);
   }, a.index.data, a.index.type, a.index.size, a.x_step);

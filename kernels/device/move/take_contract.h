@@ -17,7 +17,7 @@ constexpr int kTakeRowsDepth = 4, kTakeElementsDepth = 8;
 // few: a block has as many units as work-items.
 constexpr int kTakeFewBlock = 128;
 
-// staged: bytes of x in a block's shared memory on AMD, where large has kOwnSharedBytes. Elsewhere launches bring what
+// staged: bytes of x in a block's shared memory on AMD, where large has kStaticSharedBytes. Elsewhere launches bring what
 // they need.
 constexpr int kStagedBytes = 32768;
 constexpr int kSmallBlock = 256, kStagedBlock = 512, kLargeBlock = 1024;  // staged has one of the first two; AMD's, 512
@@ -45,8 +45,8 @@ struct TakeArgs {
   // if `lines` is not 0, over panels of `cols` columns, `parts` to a place of the dimensions before dim, the last of
   // which has `overlap` columns of the one before, too; `lines` is y's size along dim then, and each of x's has
   // 1 << line_bits vectors in a panel.
-  int64_t cols, parts, count;
-  Divisor cols_divisor, parts_divisor;
+  int64_t cols, pieces, count;
+  Divisor cols_divisor, pieces_divisor;
   int32_t lanes, group, lines, line_bits, overlap;
   int32_t y_line, index_line, x_line;  // from one line of y, of the index, and of a panel of x, to the next
   int32_t place_step, neighbour_step;  // in shared memory: from one place along dim to the next, and between columns
@@ -54,7 +54,7 @@ struct TakeArgs {
   int32_t together;                    // rows of a group that are taken at once: all, but where they have one index
   int64_t copy_bytes;                  // of x, at most
   int32_t block;                       // work-items: kSmallBlock, kStagedBlock or kLargeBlock
-  WideDivisor run_divisor, wide_parts_divisor;
+  WideDivisor run_divisor, wide_pieces_divisor;
 };
 
 }  // namespace hipops

@@ -1,4 +1,4 @@
-// Taking elements of x from a copy of a part of it in shared memory, where scattered reads cost a bank's pass, and not a
+// Taking elements of x from a copy of a chunk of it in shared memory, where scattered reads cost a bank's pass, and not a
 // cache line's: `staged` and `large` of gather and index_select. What a block copies is
 //
 //   rows     one or several, one behind the other, where dim is innermost
@@ -7,8 +7,8 @@
 #pragma once
 
 #include "device/index/indices.h"
-#include "device/move/staged_part.h"
-#include "device/core/stream.h"
+#include "device/move/staged_chunk.h"
+#include "device/core/cache.h"
 #include "device/core/strided.h"
 #include "device/move/take_contract.h"
 
@@ -75,98 +75,98 @@ class IndexVectors {
 };
 
 // What a block takes of its copy: `count` elements, `a.cols` in a line of y and of the index.
-struct TakenPart {
+struct Chunk {
   int64_t number;  // of its first row, or of its panel of columns
   int64_t index;   // offset
   int32_t rows;    // of y
-  int32_t lines;   // those that are taken at once; one line of the index is for every so many-th row from there on
+  int32_t lines;   // those that are moved at once; one line of the index is for every so many-th row from there on
   int32_t count;   // of elements in the lines
-  int32_t others;  // columns at the begin that another panel has, too
+  int32_t overlap;  // columns at the begin that another panel has, too
 };
 
 HIPOPS_FN bool is_last_panel(const TakeArgs& a, int64_t number) {
-  return number - divide(number, a.parts, a.wide_parts_divisor) * a.parts == a.parts - 1;
+  return number - divide(number, a.pieces, a.wide_pieces_divisor) * a.pieces == a.pieces - 1;
 }
 
-// The row-major position of element i of the part in the index tensor.
-HIPOPS_FN int64_t index_position(const TakeArgs& a, const TakenPart& part, int32_t i) {
-  if (a.lines == 0) return part.number * a.cols + i;
-  const int64_t outer = divide(part.number, a.parts, a.wide_parts_divisor), panel = part.number - outer * a.parts;
+// The row-major position of element i of the chunk in the index tensor.
+HIPOPS_FN int64_t index_position(const TakeArgs& a, const Chunk& chunk, int32_t i) {
+  if (a.lines == 0) return chunk.number * a.cols + i;
+  const int64_t outer = divide(chunk.number, a.pieces, a.wide_pieces_divisor), panel = chunk.number - outer * a.pieces;
   const int32_t line = int32_t(divide(uint32_t(i), a.cols_divisor)), col = i - line * int32_t(a.cols);
-  return (outer * a.lines + line) * (a.parts * a.cols - a.overlap) + panel * a.cols - part.others + col;
+  return (outer * a.lines + line) * (a.pieces * a.cols - a.overlap) + panel * a.cols - chunk.overlap + col;
 }
 
 // Work-items of a block that may have Most: those, or so many.
-template <int Most> constexpr int least_block = launches_bring_shared && Most == kStagedBlock ? kSmallBlock : Most;
+template <int Most> constexpr int least_block = has_launch_shared && Most == kStagedBlock ? kSmallBlock : Most;
 template <int Most>
 HIPOPS_FN int32_t block_of(const TakeArgs& a) { return least_block<Most> == Most ? Most : a.block; }
 
 constexpr int kVectorsInFlight = 4;  // of x, to a work-item
-template <class T, int Most> using PartOfX = StagedPart<T, Most, kVectorsInFlight, least_block<Most>>;
+template <class T, int Most> using ChunkOfX = StagedChunk<T, Most, kVectorsInFlight, least_block<Most>>;
 
-// Counts those of the work-item's indices that are out of range. What serves all of x (`run`) is the first part's to
+// Counts those of the work-item's indices that are out of range. What serves all of x (`run`) is the first chunk's to
 // count.
 template <int N, int Most>
-HIPOPS_FN void report_indices(const TakeArgs& a, const TakenPart& part) {
-  if (a.run != 0 && part.number != 0) return;
+HIPOPS_FN void report_indices(const TakeArgs& a, const Chunk& chunk) {
+  if (a.run != 0 && chunk.number != 0) return;
 #pragma unroll 1
-  for (int32_t vector = int32_t(thread_index()) * N; vector < part.count; vector += block_of<Most>(a) * N) {
+  for (int32_t vector = int32_t(thread_index()) * N; vector < chunk.count; vector += block_of<Most>(a) * N) {
 #pragma unroll 1
     for (int32_t i = vector; i < vector + N; ++i) {
       const int32_t line = int32_t(divide(uint32_t(i), a.cols_divisor)), col = i - line * int32_t(a.cols);
       int64_t value[1];
-      const int64_t mark = load_indices(a.index, {part.index + line * a.index_line + col}, value);
-      const int32_t served = (part.rows - line + part.lines - 1) / part.lines;
-      const bool counts = col >= part.others && (a.run == 0 || line == 0);
-      checked_index(a.index, value[0], mark, index_position(a, part, i), !counts ? 0 : a.run != 0 ? 1 : uint64_t(served));
+      const int64_t mark = load_indices(a.index, {chunk.index + line * a.index_line + col}, value);
+      const int32_t served = (chunk.rows - line + chunk.lines - 1) / chunk.lines;
+      const bool counts = col >= chunk.overlap && (a.run == 0 || line == 0);
+      checked_index(a.index, value[0], mark, index_position(a, chunk, i), !counts ? 0 : a.run != 0 ? 1 : uint64_t(served));
     }
   }
 }
 
 // By N elements at a time. `once`: each index is for one element. Returns whether one meant nothing.
 template <int N, bool once, int Most, class T>
-HIPOPS_FN bool take_part(const TakeArgs& a, const PartOfX<T, Most>& staged, const TakenPart& part, const T* x, T* y) {
+HIPOPS_FN bool take_chunk(const TakeArgs& a, const ChunkOfX<T, Most>& staged, const Chunk& chunk, const T* x, T* y) {
   // Vectors of the index that are on their way.
   constexpr int kAhead = Most > kStagedBlock ? 2 : (N > 1 ? 2 : 4);
   const int32_t apart = block_of<Most>(a) * N, step = apart * kAhead;
   const int32_t begin = int32_t(thread_index()) * N, cols = int32_t(a.cols), size = int32_t(a.index.size);
   IndexVectors<N, kAhead> next;
   int32_t next_line[kAhead], next_col[kAhead];
-  auto ask = [&](int32_t tile) {
+  auto issue = [&](int32_t tile) {
     int32_t offset[kAhead];
 #pragma unroll
     for (int n = 0; n < kAhead; ++n) {
       // What lies past the end takes the last vector once more.
-      const int32_t at = tile + begin + n * apart, i = at < part.count ? at : part.count - N;
+      const int32_t at = tile + begin + n * apart, i = at < chunk.count ? at : chunk.count - N;
       next_line[n] = int32_t(divide(uint32_t(i), a.cols_divisor));
       next_col[n] = i - next_line[n] * cols;
       offset[n] = next_line[n] * a.index_line + next_col[n];
     }
-    next.load(a.index, part.index, offset);
+    next.load(a.index, chunk.index, offset);
   };
 
-  ask(0);
+  issue(0);
   int32_t shift = 0, least = 0;
   if (a.lines != 0) staged.load_columns(x, size, a.x_line, a.line_bits);
-  else shift = staged.load_rows(x, part.rows * size);
+  else shift = staged.load_rows(x, chunk.rows * size);
   barrier();
 #pragma unroll 1
-  for (int32_t tile = 0; tile < part.count; tile += step) {
+  for (int32_t tile = 0; tile < chunk.count; tile += step) {
     const IndexVectors<N, kAhead> now = next;
     int32_t line[kAhead], col[kAhead];
 #pragma unroll
     for (int n = 0; n < kAhead; ++n) line[n] = next_line[n], col[n] = next_col[n];
-    if (tile + step < part.count) ask(tile + step);
+    if (tile + step < chunk.count) issue(tile + step);
     int32_t place[kAhead][N];
     now.find_places(a.index, place);
     auto take = [&](int n, int32_t base) {
-      Vector<T, N> taken;
+      Vector<T, N> moved;
 #pragma unroll
       for (int e = 0; e < N; ++e) {
         const T found = staged[place[n][e] < 0 ? 0 : base + place[n][e] * a.place_step + e * a.neighbour_step];
-        taken.element[e] = place[n][e] < 0 ? T(0) : found;
+        moved.element[e] = place[n][e] < 0 ? T(0) : found;
       }
-      return taken;
+      return moved;
     };
     int32_t base[kAhead], to[kAhead];
 #pragma unroll
@@ -177,21 +177,21 @@ HIPOPS_FN bool take_part(const TakeArgs& a, const PartOfX<T, Most>& staged, cons
       for (int e = 0; e < N; ++e) least = place[n][e] < least ? place[n][e] : least;
     }
     if constexpr (once) {
-      Vector<T, N> taken[kAhead];
+      Vector<T, N> moved[kAhead];
 #pragma unroll
-      for (int n = 0; n < kAhead; ++n) taken[n] = take(n, base[n]);
+      for (int n = 0; n < kAhead; ++n) moved[n] = take(n, base[n]);
 #pragma unroll
       for (int n = 0; n < kAhead; ++n)
-        if (tile + begin + n * apart < part.count) store_vector_at_once<N>(y + to[n], taken[n]);
+        if (tile + begin + n * apart < chunk.count) store_vector_as_one<N>(y + to[n], moved[n]);
     } else {
 #pragma unroll
       for (int n = 0; n < kAhead; ++n) {
-        if (tile + begin + n * apart >= part.count) break;
+        if (tile + begin + n * apart >= chunk.count) break;
 #pragma unroll 1
-        for (int32_t row = line[n]; row < part.rows; row += part.lines) {
-          store_vector_at_once<N>(y + to[n], take(n, base[n]));
-          base[n] += part.lines * size;
-          to[n] += part.lines * a.y_line;
+        for (int32_t row = line[n]; row < chunk.rows; row += chunk.lines) {
+          store_vector_as_one<N>(y + to[n], take(n, base[n]));
+          base[n] += chunk.lines * size;
+          to[n] += chunk.lines * a.y_line;
         }
       }
     }
@@ -200,45 +200,45 @@ HIPOPS_FN bool take_part(const TakeArgs& a, const PartOfX<T, Most>& staged, cons
 }
 
 template <int N, bool once, int Most, class T>
-HIPOPS_FN void take_parts(const TakeArgs& args, const PartOfX<T, Most>& staged) {
+HIPOPS_FN void take_chunks(const TakeArgs& args, const ChunkOfX<T, Most>& staged) {
   for (int64_t r = int64_t(block_index()) * args.group; r < args.walk.count; r += args.step) {
-    const TakeArgs& a = read_anew(args);
+    const TakeArgs& a = reload_arguments(args);
     const Offsets<kTakeOperands> at = locate_in_loop(a.walk, r);
     // The last panel ends where the columns do.
-    const int32_t others = a.overlap != 0 && is_last_panel(a, r) ? a.overlap : 0;
-    const T* x = static_cast<const T*>(a.x) + at.of[kTakeX] - others;
-    T* y = static_cast<T*>(a.y) + at.of[kTakeY] - others;
+    const int32_t overlap = a.overlap != 0 && is_last_panel(a, r) ? a.overlap : 0;
+    const T* x = static_cast<const T*>(a.x) + at.of[kTakeX] - overlap;
+    T* y = static_cast<T*>(a.y) + at.of[kTakeY] - overlap;
     const int32_t rows = a.walk.count - r < a.group ? int32_t(a.walk.count - r) : a.group;
     const int32_t lines = a.lines != 0 ? a.lines : a.together < rows ? a.together : rows;
-    const TakenPart part{
-        r, at.of[kTakeIndex] - others, a.lines != 0 ? lines : rows, lines, lines * int32_t(a.cols), others};
-    const bool any = take_part<N, once, Most>(a, staged, part, x, y);
+    const Chunk chunk{
+        r, at.of[kTakeIndex] - overlap, a.lines != 0 ? lines : rows, lines, lines * int32_t(a.cols), overlap};
+    const bool any = take_chunk<N, once, Most>(a, staged, chunk, x, y);
     // Out of the way of indices that are right.
-    if (any && a.index.report != nullptr) report_indices<N, Most>(read_anew(args), part);
-    barrier();  // before the next part takes the place of this one
+    if (any && a.index.report != nullptr) report_indices<N, Most>(reload_arguments(args), chunk);
+    barrier();  // before the next chunk takes the place of this one
   }
 }
 
 template <class T, int Most>
-HIPOPS_FN void take_from_copies(const TakeArgs& a, Shared<b128> storage) {
-  const PartOfX<T, Most> staged(storage, block_of<Most>(a));
+HIPOPS_FN void take_from_chunks(const TakeArgs& a, Shared<b128> storage) {
+  const ChunkOfX<T, Most> staged(storage, block_of<Most>(a));
   const bool once = a.lines != 0 || a.together == a.group;
-  if (a.vectors && once) take_parts<kStagedVector, true, Most>(a, staged);
-  else if (a.vectors) take_parts<kStagedVector, false, Most>(a, staged);
-  else if (once) take_parts<1, true, Most>(a, staged);
-  else take_parts<1, false, Most>(a, staged);
+  if (a.vectors && once) take_chunks<kStagedVector, true, Most>(a, staged);
+  else if (a.vectors) take_chunks<kStagedVector, false, Most>(a, staged);
+  else if (once) take_chunks<1, true, Most>(a, staged);
+  else take_chunks<1, false, Most>(a, staged);
 }
 
 // Blocks that share a unit.
 template <class T>
 HIPOPS_FN void take_staged(const TakeArgs& a) {
-  take_from_copies<T, kStagedBlock>(a, own_or_launch_shared<b128, kStagedBytes / kWideBytes>(a.copy_bytes / kWideBytes));
+  take_from_chunks<T, kStagedBlock>(a, static_or_launch_shared<b128, kStagedBytes / kWideBytes>(a.copy_bytes / kWideBytes));
 }
 
 // Blocks that are alone on one.
 template <class T>
 HIPOPS_FN void take_large(const TakeArgs& a) {
-  take_from_copies<T, kLargeBlock>(a, own_or_launch_shared<b128, kOwnSharedBytes / kWideBytes>(a.copy_bytes / kWideBytes));
+  take_from_chunks<T, kLargeBlock>(a, static_or_launch_shared<b128, kStaticSharedBytes / kWideBytes>(a.copy_bytes / kWideBytes));
 }
 
 }  // namespace

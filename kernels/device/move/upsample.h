@@ -2,7 +2,7 @@
 // of.
 #pragma once
 
-#include "device/core/stream.h"
+#include "device/core/cache.h"
 #include "device/core/strided.h"
 #include "device/move/upsample_contract.h"
 #include "device/core/vector.h"
@@ -120,7 +120,7 @@ struct Scattered {
     });
   }
   HIPOPS_METHOD Vector<T, kLength> load(const T* x) const {
-    const T* row = as_one_address(x);
+    const T* row = keep_one_address(x);
     Vector<T, kLength> v;
 #pragma unroll
     for (int e = 0; e < kLength; ++e) v.element[e] = load_evict_last(row + place[e]);
@@ -179,11 +179,11 @@ HIPOPS_FN void upsample_rows(const UpsampleArgs& a) {
 #pragma unroll
       for (int k = 0; k < rows; ++k) {
         if (first + k <= last) {
-          store_vector_at_once<length>(y, value[k]);
-          if (pairs && a.again[0] != 0) store_vector_at_once<length>(y + a.again[0], value[k]);
+          store_vector_as_one<length>(y, value[k]);
+          if (pairs && a.again[0] != 0) store_vector_as_one<length>(y + a.again[0], value[k]);
           if (pairs && a.again[1] != 0) {
-            store_vector_at_once<length>(y + a.again[1], value[k]);
-            if (a.again[0] != 0) store_vector_at_once<length>(y + (a.again[0] + a.again[1]), value[k]);
+            store_vector_as_one<length>(y + a.again[1], value[k]);
+            if (a.again[0] != 0) store_vector_as_one<length>(y + (a.again[0] + a.again[1]), value[k]);
           }
         }
         y += line.y_stride;
@@ -195,7 +195,7 @@ HIPOPS_FN void upsample_rows(const UpsampleArgs& a) {
 // Elements, wherever they are.
 template <class T>
 HIPOPS_FN void upsample_any(const UpsampleArgs& a) {
-  if (a.small) upsample_rows<T, kUpsampleRowsOfElements, Scattered<T, 1>>(a);
+  if (a.fits_int32) upsample_rows<T, kUpsampleRowsOfElements, Scattered<T, 1>>(a);
   else move_elements<T>(a);
 }
 

@@ -11,9 +11,9 @@ constexpr int kUpsampleMaxRank = 4;
 // Rows of which a work-item of `row` has a vector each in flight, where units are of so many bytes: vectors of bytes
 // take as many registers as bytes, and parts of vectors of x (`repeats`) the fewest. Where each is stored twice or more
 // (`again`), fewer are better, but for bytes, which would be too few in flight.
-constexpr int upsample_rows_of(int64_t unit, bool repeated, bool again) {
-  if (repeated) return again && unit > 1 ? 2 : 4;
-  return unit == 16 ? 4 : unit == 1 ? 2 : 3;
+constexpr int upsample_rows_of(int64_t access_bytes, bool repeated, bool again) {
+  if (repeated) return again && access_bytes > 1 ? 2 : 4;
+  return access_bytes == 16 ? 4 : access_bytes == 1 ? 2 : 3;
 }
 
 // Rows of which a work-item of `any` has an element.
@@ -92,7 +92,7 @@ struct UpsampleArgs {
   int64_t count;  // work-items' worth of work: a vector, or element, of each row of a group; tiles; of periods: units
   int64_t step;   // work-items of the grid; tile: rows of y that it takes at a time
   UpsamplePeriods periods;
-  int32_t small;  // what a kernel computes by 32 bits is below 2^31; else `any` goes by elements, not by groups
+  int32_t fits_int32;  // what a kernel computes by 32 bits is below 2^31; else `any` goes by elements, not by groups
   int32_t rank;   // at least 1
   UpsampleDimension dimension[kUpsampleMaxRank];  // in the order of y, the innermost first
   int64_t rows;    // of which a group has some neighbours

@@ -83,7 +83,7 @@ HIPOPS_FN void move_vector(const UpsamplePeriods& p, const T* x, T* y, int32_t f
     value.element[e] = load_evict_last(element_at(x, place));
     if (!has_channels || ++channel == p.channels) channel = 0, ++ahead, columns_ahead += 1;
   }
-  store_vector_at_once<length>(y + first, value);
+  store_vector_as_one<length>(y + first, value);
 }
 
 // A vector to a work-item, then what is left to one each, and no loop: what several vectors would share is less than
@@ -95,7 +95,7 @@ HIPOPS_FN void upsample_vectors(const UpsampleArgs& a) {
   const int32_t block = int32_t(block_index()) - period * p.blocks;
   const int32_t index = block * kUpsampleBlock + int32_t(thread_index());
   const int32_t count = period + 1 < p.count ? p.elements : p.last_elements, vectors = count / length;
-  const T* x = as_one_address(static_cast<const T*>(a.x) + period * p.x_step);
+  const T* x = keep_one_address(static_cast<const T*>(a.x) + period * p.x_step);
   T* y = static_cast<T*>(a.y) + period * p.y_step;
   if (__builtin_expect(index >= vectors, 0)) {
     const int32_t number[1] = {vectors * length + (index - vectors)};
@@ -127,7 +127,7 @@ HIPOPS_FN void upsample_few(const UpsampleArgs& a) {
     if (i[n] >= count) i[n] = count - 1;  // is loaded once more, and forgotten
   }
   const PlacesInPeriod<kUpsampleFewDepth> places(a.periods, i);
-  const T* x = as_one_address(static_cast<const T*>(a.x));
+  const T* x = keep_one_address(static_cast<const T*>(a.x));
   T value[kUpsampleFewDepth];
 #pragma unroll
   for (int n = 0; n < kUpsampleFewDepth; ++n) value[n] = load_evict_last(x + places.place[n]);

@@ -3,7 +3,7 @@
 // which it finds once what columns of x belong there.
 #pragma once
 
-#include "device/move/staged_part.h"
+#include "device/move/staged_chunk.h"
 #include "device/move/upsample.h"
 
 namespace hipops {
@@ -59,7 +59,7 @@ class UpsampleTile {
         Vector<T, kLength> v;
 #pragma unroll
         for (int e = 0; e < kLength; ++e) v.element[e] = staged_[(crosses && col + e >= width ? next : here) + place[e]];
-        store_vector_at_once<kLength>(y_ + (p << t.period_bits) * width + at, v);
+        store_vector_as_one<kLength>(y_ + (p << t.period_bits) * width + at, v);
       }
     }
   }
@@ -80,7 +80,7 @@ class UpsampleTile {
   static constexpr int kLength = kWideBytes / int(sizeof(T));
 
   const UpsampleArgs& a_;
-  const StagedPart<T, kUpsampleBlock, kTileBytes / kWideBytes / kUpsampleBlock> staged_;
+  const StagedChunk<T, kUpsampleBlock, kTileBytes / kWideBytes / kUpsampleBlock> staged_;
   const Shared<int32_t> row_at_;  // of the tile's rows of y: where theirs of x begin
   int32_t rows_ = 0;              // of y
   T* y_ = nullptr;
@@ -91,7 +91,7 @@ HIPOPS_FN void upsample_tile(const UpsampleArgs& args) {
   HIPOPS_SHARED(b128, vectors, kTileBytes / kWideBytes);
   HIPOPS_SHARED(int32_t, row_at, kTileRows);
   for (int64_t first = int64_t(block_index()) * args.tiles.rows; first < args.tiles.total; first += args.step) {
-    const UpsampleArgs& a = read_anew(args);
+    const UpsampleArgs& a = reload_arguments(args);
     UpsampleTile<T> tile(a, vectors, row_at);
     tile.load(int32_t(first));
     barrier();

@@ -18,40 +18,40 @@ class Column {
   // A vector on its way, in the rows' type.
   using Incoming = typename Choose<kShifted, IncomingVector<W>, Packed<W, kLength>>::type;
 
-  HIPOPS_METHOD Column(const void* data, int64_t step, C otherwise)
-      : data_(static_cast<const W*>(data)), step_(step), otherwise_(otherwise) {}
+  HIPOPS_METHOD Column(const void* data, int64_t step, C absent)
+      : data_(static_cast<const W*>(data)), step_(step), absent_(absent) {}
 
-  HIPOPS_METHOD bool is_there() const { return data_ != nullptr; }
+  HIPOPS_METHOD bool is_present() const { return data_ != nullptr; }
 
   template <class Place>
-  HIPOPS_METHOD void ask(Place col, Incoming* in) const {
-    if constexpr (kShifted) in->ask(data_ + col);
+  HIPOPS_METHOD void issue_load(Place col, Incoming* in) const {
+    if constexpr (kShifted) in->issue_load(data_ + col);
     else if constexpr (Shape::kByElement) *in = Vector<W, 1>{{data_[place(col)]}};
     else *in = load_packed<kLength>(data_ + col);
   }
-  static HIPOPS_METHOD Packed<W, kLength> get(const Incoming& in) {
-    if constexpr (kShifted) return in.get();
+  static HIPOPS_METHOD Packed<W, kLength> value(const Incoming& in) {
+    if constexpr (kShifted) return in.value();
     else return in;
   }
-  HIPOPS_METHOD Packed<W, kLength> none() const { return Packed<W, kLength>::filled(narrow<W>(compute_t<W>(otherwise_))); }
+  HIPOPS_METHOD Packed<W, kLength> absent_value() const { return Packed<W, kLength>::filled(narrow<W>(compute_t<W>(absent_))); }
 
   // Where there may be none. Words are changed by a 0 that the compiler does not know, which waits for the load here, and
   // not after the branch, when the next row's loads are under way.
   template <class Place>
-  HIPOPS_METHOD void get_own(Place col, uint32_t nothing, C (&out)[kLength]) const {
-    Packed<W, kLength> all = none();
+  HIPOPS_METHOD void load_row_type(Place col, uint32_t nothing, C (&out)[kLength]) const {
+    Packed<W, kLength> all = absent_value();
     if (data_ != nullptr) {
       Incoming in;
-      ask(col, &in);
-      all = get(in);
+      issue_load(col, &in);
+      all = value(in);
     }
-    all.change_by(nothing);
+    all.forget_derived_by(nothing);
     widen_all(all, out);
   }
   template <class Place>
-  HIPOPS_METHOD void get_f32(Place col, uint32_t nothing, C (&out)[kLength]) const {
+  HIPOPS_METHOD void load_f32(Place col, uint32_t nothing, C (&out)[kLength]) const {
     const f32* const data = reinterpret_cast<const f32*>(data_);
-    Packed<f32, kLength> all = Packed<f32, kLength>::filled(f32(otherwise_));
+    Packed<f32, kLength> all = Packed<f32, kLength>::filled(f32(absent_));
     if (data_ == nullptr) {
     } else if constexpr (Shape::kLayout == RowLayout::aligned) {
       all = load_packed<kLength>(data + col);
@@ -60,15 +60,15 @@ class Column {
     } else {
       all = load_vector_anywhere<kLength>(data + col);
     }
-    all.change_by(nothing);
+    all.forget_derived_by(nothing);
 #pragma unroll
     for (int i = 0; i < kLength; ++i) out[i] = with_plain_nan<W>(C(all[i]));
   }
   HIPOPS_METHOD C at(int64_t col, bool is_f32) const {
-    if (data_ == nullptr) return otherwise_;
-    return is_f32 ? with_plain_nan<W>(C(reinterpret_cast<const f32*>(data_)[place(col)])) : own_at(col);
+    if (data_ == nullptr) return absent_;
+    return is_f32 ? with_plain_nan<W>(C(reinterpret_cast<const f32*>(data_)[place(col)])) : at_in_row_type(col);
   }
-  HIPOPS_METHOD C own_at(int64_t col) const { return C(widen(data_[place(col)])); }
+  HIPOPS_METHOD C at_in_row_type(int64_t col) const { return C(widen(data_[place(col)])); }
 
   template <class P>
   static HIPOPS_METHOD void widen_all(const P& all, C (&out)[kLength]) {
@@ -81,7 +81,7 @@ class Column {
 
   const W* data_;
   int64_t step_;
-  C otherwise_;
+  C absent_;
 };
 
 // All of an op's weights: kept in registers from ask() on, or loaded when get() wants them, as are those of another type than
@@ -97,57 +97,57 @@ class AllColumns {
   explicit HIPOPS_METHOD AllColumns(const Args& a) : AllColumns(a, Indices<kCount>()) {}
 
   template <class Rows>
-  HIPOPS_METHOD void ask(const Rows& rows, int64_t base = 0) {
+  HIPOPS_METHOD void issue_loads(const Rows& rows, int64_t base = 0) {
     if constexpr (kKept) {
 #pragma unroll
       for (int i = 0; i < kCount; ++i) {
         Incoming in[Shape::kVectors];
 #pragma unroll
-        for (int v = 0; v < Shape::kVectors; ++v) kept_[v][i] = column_[i].none();
-        if (!column_[i].is_there()) continue;
+        for (int v = 0; v < Shape::kVectors; ++v) kept_[v][i] = column_[i].absent_value();
+        if (!column_[i].is_present()) continue;
 #pragma unroll
-        for (int v = 0; v < Shape::kVectors; ++v) column_[i].ask(rows.there_or_last(rows.column(base, v)), &in[v]);
+        for (int v = 0; v < Shape::kVectors; ++v) column_[i].issue_load(rows.clamp_to_row(rows.column(base, v)), &in[v]);
 #pragma unroll
-        for (int v = 0; v < Shape::kVectors; ++v) kept_[v][i] = Column<Shape>::get(in[v]);
+        for (int v = 0; v < Shape::kVectors; ++v) kept_[v][i] = Column<Shape>::value(in[v]);
       }
       kept_from_ = int(rows.first_column(0));
     }
   }
-  // As get_own() waits for what it loads.
+  // As load_row_type() waits for what it loads.
   HIPOPS_METHOD void wait_for_loads() {
     if constexpr (kKept) {
 #pragma unroll
       for (int v = 0; v < Shape::kVectors; ++v)
 #pragma unroll
-        for (int i = 0; i < kCount; ++i) kept_[v][i].change_by(runtime_zero_);
+        for (int i = 0; i < kCount; ++i) kept_[v][i].forget_derived_by(runtime_zero_);
     }
   }
-  // Unaligned rows may begin otherwise beside multiples of 16 bytes: then a lane's vectors have other columns.
+  // Unaligned rows may begin absent beside multiples of 16 bytes: then a lane's vectors have other columns.
   template <class Rows>
   HIPOPS_METHOD void reload_if_moved(const Rows& rows) {
     if constexpr (kKept && Rows::kHasEdges && !has_unaligned_vectors) {
       if (__builtin_expect(int(rows.first_column(0)) == kept_from_, 1)) return;
-      ask(rows);
+      issue_loads(rows);
       wait_for_loads();
     }
   }
   // As Tile's. On AMD all are waited for here, before the first store: gfx9 would wait for stores, too.
-  HIPOPS_METHOD void widen_anew() {
+  HIPOPS_METHOD void forget_widened() {
     if constexpr (kKept) {
 #pragma unroll
       for (int v = 0; v < Shape::kVectors; ++v)
 #pragma unroll
-        for (int i = 0; i < kCount; ++i) sizeof(W) < sizeof(C) ? kept_[v][i].keep_packed() : kept_[v][i].ask_for_all();
+        for (int i = 0; i < kCount; ++i) sizeof(W) < sizeof(C) ? kept_[v][i].forget_derived() : kept_[v][i].issue_before_use();
     }
   }
   template <class Rows>
-  HIPOPS_METHOD void get(const Rows& rows, [[maybe_unused]] int v, typename Rows::Column col, C (&out)[kCount + 1][kLength]) const {
-    const auto place = rows.there_or_last(col);
-    if (__builtin_expect(kKept ? is_other() : !are_plain_, 0)) {
+  HIPOPS_METHOD void read(const Rows& rows, [[maybe_unused]] int v, typename Rows::Column col, C (&out)[kCount + 1][kLength]) const {
+    const auto place = rows.clamp_to_row(col);
+    if (__builtin_expect(kKept ? are_f32_apart() : !are_plain_, 0)) {
 #pragma unroll
       for (int i = 0; i < kCount; ++i) {
-        if (kKept || is_other()) column_[i].get_f32(place, runtime_zero_, out[i]);
-        else column_[i].get_own(place, runtime_zero_, out[i]);
+        if (kKept || are_f32_apart()) column_[i].load_f32(place, runtime_zero_, out[i]);
+        else column_[i].load_row_type(place, runtime_zero_, out[i]);
       }
     } else if constexpr (kKept) {
 #pragma unroll
@@ -155,28 +155,28 @@ class AllColumns {
     } else {
       Incoming in[kCount];
 #pragma unroll
-      for (int i = 0; i < kCount; ++i) column_[i].ask(place, &in[i]);
+      for (int i = 0; i < kCount; ++i) column_[i].issue_load(place, &in[i]);
 #pragma unroll
-      for (int i = 0; i < kCount; ++i) Column<Shape>::widen_all(Column<Shape>::get(in[i]), out[i]);
+      for (int i = 0; i < kCount; ++i) Column<Shape>::widen_all(Column<Shape>::value(in[i]), out[i]);
     }
   }
   // Of n columns from `col` on, as far as there are so many; without gaps.
   template <int n>
-  HIPOPS_METHOD void neighbours(int col, int cols, C (&out)[kCount + 1][n]) const {
+  HIPOPS_METHOD void read_neighbours(int col, int cols, C (&out)[kCount + 1][n]) const {
     const auto each = [&](auto get) {
 #pragma unroll
       for (int i = 0; i < kCount; ++i)
 #pragma unroll
         for (int e = 0; e < n; ++e) out[i][e] = get(column_[i], col + e < cols ? col + e : cols - 1);
     };
-    if (__builtin_expect(are_plain_, 1)) each([](const Column<Shape>& column, int at) { return column.own_at(at); });
-    else each([this](const Column<Shape>& column, int at) { return column.at(at, is_other()); });
+    if (__builtin_expect(are_plain_, 1)) each([](const Column<Shape>& column, int at) { return column.at_in_row_type(at); });
+    else each([this](const Column<Shape>& column, int at) { return column.at(at, are_f32_apart()); });
   }
-  HIPOPS_METHOD void at(int64_t col, C (&out)[kCount + 1][1]) const {
+  HIPOPS_METHOD void read_edge(int64_t col, C (&out)[kCount + 1][1]) const {
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
-      out[i][0] = column_[i].at(col, is_other());
-      if constexpr (sizeof(C) == sizeof(uint32_t)) out[i][0] = bit_cast<C>(opaque(bit_cast<uint32_t>(out[i][0])));  // comes now
+      out[i][0] = column_[i].at(col, are_f32_apart());
+      wait_for_load(out[i][0]);
     }
   }
 
@@ -191,29 +191,29 @@ class AllColumns {
   template <class Args, int... i>
   HIPOPS_METHOD AllColumns(const Args& a, List<i...>)
       : column_{{a.columns[i].data, a.columns[i].step, C(Op::absent_column(i))}...}, is_f32_(a.columns_are_f32),
-        are_plain_((column_[i].is_there() && ...) && !is_other()), runtime_zero_(uint32_t(a.rows.rows >> 63)) {}
+        are_plain_((column_[i].is_present() && ...) && !are_f32_apart()), runtime_zero_(uint32_t(a.rows.rows >> 63)) {}
 
-  HIPOPS_METHOD bool is_other() const { return sizeof(W) != sizeof(f32) && is_f32_ != 0; }
+  HIPOPS_METHOD bool are_f32_apart() const { return sizeof(W) != sizeof(f32) && is_f32_ != 0; }
 
   Column<Shape> column_[kCount];
   int32_t is_f32_, are_plain_;  // plain: all there, and in the rows' type. No bools: gfx9 keeps those as masks of lanes
-  uint32_t runtime_zero_;        // see get_own
+  uint32_t runtime_zero_;        // see load_row_type
   Packed<W, kLength> kept_[kKept ? Shape::kVectors : 1][kCount];
   int kept_from_ = 0;  // column of kept ones
 };
 
 struct NoColumns {
   template <class Args> explicit HIPOPS_METHOD NoColumns(const Args&) {}
-  template <class... All> HIPOPS_METHOD void ask(const All&...) const {}
+  template <class... All> HIPOPS_METHOD void issue_loads(const All&...) const {}
   template <class... All> HIPOPS_METHOD void reload_if_moved(const All&...) const {}
   HIPOPS_METHOD void wait_for_loads() const {}
-  HIPOPS_METHOD void widen_anew() const {}
-  template <class... All> HIPOPS_METHOD void get(const All&...) const {}
-  template <class... All> HIPOPS_METHOD void neighbours(const All&...) const {}
-  template <class... All> HIPOPS_METHOD void at(const All&...) const {}
+  HIPOPS_METHOD void forget_widened() const {}
+  template <class... All> HIPOPS_METHOD void read(const All&...) const {}
+  template <class... All> HIPOPS_METHOD void read_neighbours(const All&...) const {}
+  template <class... All> HIPOPS_METHOD void read_edge(const All&...) const {}
 };
 template <class Op, class Shape, bool kKept>
-using OwnColumns = typename Choose<Op::kColumns == 0, NoColumns, AllColumns<Op, Shape, kKept>>::type;
+using ColumnsOf = typename Choose<Op::kColumns == 0, NoColumns, AllColumns<Op, Shape, kKept>>::type;
 
 }  // namespace
 }  // namespace hipops

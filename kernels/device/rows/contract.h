@@ -79,9 +79,9 @@ enum NormFlag : int32_t { round_sum = 2, weight_plus_one = 4, round_before_weigh
 
 }  // namespace hipops
 
-// X(kernel, T, lanes, vectors, block, layout, body, on_unit): `lanes` work-items share a row, each holds `vectors` of it (strided and
+// X(kernel, T, lanes, vectors, block, layout, body, resident): `lanes` work-items share a row, each holds `vectors` of it (strided and
 // packed: elements, at a time). lanes < block: several rows a block. lanes == block: one row; on chip with no more work-items than
-// it needs. on_unit (NVIDIA): work-items of a multiprocessor that the kernel's registers must allow.
+// it needs. resident (NVIDIA): work-items of a multiprocessor that the kernel's registers must allow.
 #define HIPOPS_LONG_ROW_KERNELS_OF(X, op, T, in_cluster)                              \
   X(op##_##T##_unaligned_cluster, T, 512, in_cluster, 512, unaligned, cluster, 512)   \
   X(op##_##T##_unaligned_parts, T, 256, 4, 256, unaligned, parts, 768)                \
@@ -90,14 +90,14 @@ enum NormFlag : int32_t { round_sum = 2, weight_plus_one = 4, round_before_weigh
   X(op##_##T##_strided_32x4, T, 32, 4, 128, strided, on_chip, 1024)                   \
   X(op##_##T##_strided_stream, T, 512, 4, 512, strided, streamed, 1024)
 // Of an op whose rows may be very short.
-#define HIPOPS_SHORT_ROW_KERNELS_OF(X, op, T, on_unit)                                \
-  X(op##_##T##_packed, T, 1, 4, 64, packed, on_chip, on_unit)
-#define HIPOPS_ROW_KERNELS_OF(X, op, T, in_cluster, in_unaligned, on_unit, on_unit_unaligned, on_unit_long) \
-  X(op##_##T##_aligned_32x4, T, 32, 4, 64, aligned, on_chip, on_unit)                 \
+#define HIPOPS_SHORT_ROW_KERNELS_OF(X, op, T, resident)                                \
+  X(op##_##T##_packed, T, 1, 4, 64, packed, on_chip, resident)
+#define HIPOPS_ROW_KERNELS_OF(X, op, T, in_cluster, in_unaligned, resident, resident_unaligned, resident_long) \
+  X(op##_##T##_aligned_32x4, T, 32, 4, 64, aligned, on_chip, resident)                 \
   X(op##_##T##_aligned_512x2, T, 512, 2, 512, aligned, on_chip, 512)                  \
-  X(op##_##T##_aligned_512x4, T, 512, 4, 512, aligned, on_chip, on_unit_long)         \
+  X(op##_##T##_aligned_512x4, T, 512, 4, 512, aligned, on_chip, resident_long)         \
   X(op##_##T##_aligned_cluster, T, 512, in_cluster, 512, aligned, cluster, 512)       \
-  X(op##_##T##_unaligned_32x2, T, 32, 2, 128, unaligned, on_chip, on_unit_unaligned)  \
+  X(op##_##T##_unaligned_32x2, T, 32, 2, 128, unaligned, on_chip, resident_unaligned)  \
   X(op##_##T##_unaligned_512, T, 512, in_unaligned, 512, unaligned, on_chip, 512)     \
   HIPOPS_LONG_ROW_KERNELS_OF(X, op, T, in_cluster)
 // Of f64, of which the unaligned ones take aligned rows, too.

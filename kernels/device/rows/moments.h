@@ -107,14 +107,14 @@ struct SumAndDeviations {
     using F = FloatFormat<C>;
     Wide sum;
     C squares;
-    if constexpr (View::kByWaves && sizeof(T) <= 4) {
+    if constexpr (View::kSharedByWaves && sizeof(T) <= 4) {
       // The waves that share a row reduce both sums at once.
       const Moments<Wide> all = moments_of(view);
       sum = all.sum;
       const Mean<T> mean(sum, own);
       squares = fused_multiply_add(-mean.high * own.cols, mean.high, value_of(all.squares));
       if (!__builtin_expect(uniform(int(are_moments_enough<T>(mean.high, squares, own.cols))), 1))
-        squares = view.again().reduce(SumByMatrix(), SquaredDeviation<Mean<T>, C>{mean, 1});
+        squares = view.second_pass().reduce(SumByMatrix(), SquaredDeviation<Mean<T>, C>{mean, 1});
       squares = mean.about_mean(squares, own.cols);
     } else {
       sum = sum_of(view, C(1));
@@ -126,10 +126,10 @@ struct SumAndDeviations {
     // Parts are merged by the squares of their means' differences.
     if constexpr (!View::kIsRow) in_range = in_range && sum.high() * sum.high() <= F::kMostSum;
     if (__builtin_expect(ballot(!in_range) != 0, 0)) {
-      const int e = exponent_for(view.again(), terms.eps);
+      const int e = scaling_exponent(view.second_pass(), terms.eps);
       const C power = power_of_two<C>(-e);
-      const Wide scaled = sum_of(view.again(), power);
-      const C scaled_squares = squares_about(Mean<T>(scaled, own), view.again(), power, own);
+      const Wide scaled = sum_of(view.second_pass(), power);
+      const C scaled_squares = squares_about(Mean<T>(scaled, own), view.second_pass(), power, own);
       if (!in_range) sum = scaled, squares = scaled_squares, exponent = e;
     }
     return {sum, widened(squares), exponent};
@@ -139,13 +139,13 @@ struct SumAndDeviations {
   static HIPOPS_METHOD SumAndDeviations merged(const Parts& parts) {
     using P = SumAndDeviations;
     const int e = int(parts.reduce(Maximum(), [](const P& p, int64_t) { return C(p.exponent); }));
-    const auto scaled = [e](const P& p) { return p.sum * power_or_least<C>(p.exponent - e); };
+    const auto scaled = [e](const P& p) { return p.sum * power_at_least_normal<C>(p.exponent - e); };
     const Wide sum = parts.reduce(Sum(), [&](const P& p, int64_t) { return scaled(p); });
     const Mean<T> mean(sum, terms_of_count<C>(parts.elements()));
     const Squares squares = parts.reduce(Sum(), [&](const P& p, int64_t count) {
       const NormTerms<C> terms = terms_of_count<C>(count);
       const C apart = terms.cols * mean.square_apart(Mean<T>(scaled(p), terms));
-      const C power = power_or_least<C>(p.exponent - e);
+      const C power = power_at_least_normal<C>(p.exponent - e);
       return p.squares * power * power + widened(apart);
     });
     return {sum, squares, e};
@@ -170,7 +170,7 @@ struct SumAndDeviations {
   }
   template <class View>
   static HIPOPS_METHOD C squares_about(const Mean<T>& mean, const View& view, C power, const NormTerms<C>& own) {
-    return mean.about_mean(view.again().reduce(SumByMatrix(), SquaredDeviation<Mean<T>, C>{mean, power}), own.cols);
+    return mean.about_mean(view.second_pass().reduce(SumByMatrix(), SquaredDeviation<Mean<T>, C>{mean, power}), own.cols);
   }
   template <class View>
   static HIPOPS_METHOD Moments<Wide> moments_of(const View& view) {

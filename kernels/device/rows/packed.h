@@ -17,12 +17,12 @@ class Stage {
 
   HIPOPS_METHOD Stage() : vectors_(storage()), elements_(vectors_.template as<T>()) {}
 
-  HIPOPS_METHOD T get(int i) const { return elements_[shift_ + i]; }
-  HIPOPS_METHOD void set(int i, T value) const { elements_[shift_ + i] = value; }
+  HIPOPS_METHOD T read(int i) const { return elements_[shift_ + i]; }
+  HIPOPS_METHOD void write(int i, T value) const { elements_[shift_ + i] = value; }
 
   // `count` elements, which are there after a barrier.
   HIPOPS_METHOD void load(const T* from, int count) {
-    shift_ = misplaced_by(from);
+    shift_ = misalignment(from);
     const Span span(shift_, count);
     Packed<T, kLength> whole[kEach];
 #pragma unroll
@@ -36,7 +36,7 @@ class Stage {
   }
   // Writes them, after a barrier.
   HIPOPS_METHOD void store(T* to, int count) const {
-    if (misplaced_by(to) == shift_) {
+    if (misalignment(to) == shift_) {
       const Span span(shift_, count);
 #pragma unroll
       for (int n = 0; n < kEach; ++n)
@@ -88,14 +88,14 @@ class StagedRows {
 
   template <class Streams>
   HIPOPS_METHOD void load(const Streams& s, int64_t first, int count) {
-    each<Op::kInputs>([&](auto& stage, int i) { stage.load(static_cast<const T*>(s.data[i]) + first, count); });
+    for_each_stage<Op::kInputs>([&](auto& stage, int i) { stage.load(static_cast<const T*>(s.data[i]) + first, count); });
     barrier();
   }
   template <class Streams>
   HIPOPS_METHOD void store(const Streams& s, int64_t first, int count) {
     barrier();
-    each<Op::kOutputs>([&](auto& stage, int i) {
-      T* const to = static_cast<T*>(read_anew(s).data[Op::kInputs + i]);
+    for_each_stage<Op::kOutputs>([&](auto& stage, int i) {
+      T* const to = static_cast<T*>(reload_arguments(s).data[Op::kInputs + i]);
       if (to != nullptr) stage.store(to + first, count);
     });
     barrier();
@@ -103,27 +103,27 @@ class StagedRows {
 
   // What the op works with, of elements from `place` on, as many as there are.
   template <class Args>
-  HIPOPS_METHOD void get(const Args& args, int place, int left, C (&value)[kVectors]) {
+  HIPOPS_METHOD void read(const Args& args, int place, int left, C (&value)[kVectors]) {
     C in[Op::kInputs][kVectors];
-    each<Op::kInputs>([&](auto& stage, int i) {
+    for_each_stage<Op::kInputs>([&](auto& stage, int i) {
 #pragma unroll
-      for (int e = 0; e < kVectors; ++e) in[i][e] = C(widen(stage.get(place + (e < left ? e : left - 1))));
+      for (int e = 0; e < kVectors; ++e) in[i][e] = C(widen(stage.read(place + (e < left ? e : left - 1))));
     });
     combine_inputs<Op>(args, in, value);
   }
-  HIPOPS_METHOD void set(int place, int left, const C (&out)[Op::kOutputs][kVectors]) {
-    each<Op::kOutputs>([&](auto& stage, int i) {
+  HIPOPS_METHOD void write(int place, int left, const C (&out)[Op::kOutputs][kVectors]) {
+    for_each_stage<Op::kOutputs>([&](auto& stage, int i) {
 #pragma unroll
       for (int e = 0; e < kVectors; ++e)
-        if (e < left) stage.set(place + e, narrow<T>(out[i][e]));
+        if (e < left) stage.write(place + e, narrow<T>(out[i][e]));
     });
   }
 
  private:
   template <int n, class F>
-  HIPOPS_METHOD void each(F f) {
+  HIPOPS_METHOD void for_each_stage(F f) {
     if constexpr (n > 0) {
-      each<n - 1>(f);
+      for_each_stage<n - 1>(f);
       f(static_cast<Stages<Shape, n>&>(stages_).stage, n - 1);
     }
   }
@@ -135,12 +135,12 @@ template <class Op, class Shape>
 struct StagedRow {
   using C = typename Shape::Compute;
   static constexpr int n = Shape::kVectors;
-  static constexpr bool kIsRow = true, kMapsStay = false, kByWaves = false;
+  static constexpr bool kIsRow = true, kKeepsMapped = false, kSharedByWaves = false;
   const typename Op::Args& args;
   StagedRows<Op, Shape>& rows;
   int place, cols;
 
-  HIPOPS_METHOD const StagedRow& again() const { return *this; }
+  HIPOPS_METHOD const StagedRow& second_pass() const { return *this; }
   template <class O, class F, class G = Identity>
   HIPOPS_METHOD auto reduce(O op, F f, G g = {}) const {
     using V = decltype(f(C()));
@@ -150,7 +150,7 @@ struct StagedRow {
 #pragma unroll 1
     for (int first = 0; first < cols; first += n) {
       C x[n];
-      rows.get(args, place + first, cols - first, x);
+      rows.read(args, place + first, cols - first, x);
       V tree[n];
 #pragma unroll
       for (int i = 0; i < n; ++i) {

@@ -12,7 +12,7 @@ namespace {
 
 template <class Part>
 struct TwoParts {
-  static constexpr bool kIsNext = true;  // b is of what comes after a
+  static constexpr bool kInOrder = true;  // b is of what comes after a
   const Part &a, &b;
   int64_t in_a, in_b;
 
@@ -25,7 +25,7 @@ HIPOPS_FN TwoParts<Part> two_parts(const Part& a, int64_t in_a, const Part& b, i
 
 template <class Part, class Reduction>
 struct LaneParts {
-  static constexpr bool kIsNext = false;
+  static constexpr bool kInOrder = false;
   const Part& part;
   int64_t in_lane;  // elements
   Reduction& reduction;
@@ -86,7 +86,7 @@ class Span {
 
   template <class Reduction>
   struct Parts {
-    static constexpr bool kIsNext = false;
+    static constexpr bool kInOrder = false;
     const T* from;
     int spans, threads;
     int64_t in_each, in_last, edges;  // elements of spans in the middle, in the last; at the row's ends
@@ -108,7 +108,7 @@ class Span {
   HIPOPS_METHOD Parts<Reduction> parts(Reduction& reduction) const {
     Rows<Streams, Shape> rows(*s_);
     rows.select(row);
-    const int64_t in_vectors = rows.in_vectors();
+    const int64_t in_vectors = rows.elements_in_vectors();
     return {area_of(rows, begin), s_->spans, s_->lanes, begin_of(1),
             in_vectors - begin_of(s_->spans - 1), s_->cols - in_vectors, reduction};
   }
@@ -122,7 +122,7 @@ class Span {
   // Where parts are in y's tile at `base`: from a multiple of 16 bytes on.
   static HIPOPS_METHOD T* area_of(const Rows<Streams, Shape>& rows, int64_t base) {
     T* const at = rows.stream(Op::kInputs) + rows.first_column(base);
-    return at + (Shape::kLength - misplaced_by(at)) % Shape::kLength;
+    return at + (Shape::kLength - misalignment(at)) % Shape::kLength;
   }
 
   const Streams* s_;

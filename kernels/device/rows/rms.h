@@ -71,14 +71,14 @@ struct ScaledSquare {
 
 // The power of two by which elements are scaled whose squares leave the type's range, or that are small beside eps.
 template <class C, class View>
-HIPOPS_FN int exponent_for(const View& view, C eps) {
+HIPOPS_FN int scaling_exponent(const View& view, C eps) {
   const int of_x = exponent_of(view.reduce(Maximum(), Magnitude())), of_eps = exponent_of(eps) / 2 + 1;
   const int e = of_x > of_eps || eps == C(0) ? of_x : of_eps, most = FloatFormat<C>::kBias - 1;
   return e < most ? e : most;
 }
 // 2^e for e <= 0, at least the smallest normal number.
 template <class C>
-HIPOPS_FN C power_or_least(int e) {
+HIPOPS_FN C power_at_least_normal(int e) {
   const int least = 1 - FloatFormat<C>::kBias;
   return power_of_two<C>(e > least ? e : least);
 }
@@ -97,8 +97,8 @@ struct SumOfSquares {
     int exponent = 0;
     const bool in_range = fused_multiply_add(squares, terms.inverse_cols, terms.eps) >= F::kLeastMean && squares <= F::kMostSum;
     if (__builtin_expect(ballot(!in_range) != 0, 0)) {
-      const int e = exponent_for(view.again(), terms.eps);
-      const C scaled = view.again().reduce(Sum(), ScaledSquare<C>{power_of_two<C>(-e)});
+      const int e = scaling_exponent(view.second_pass(), terms.eps);
+      const C scaled = view.second_pass().reduce(Sum(), ScaledSquare<C>{power_of_two<C>(-e)});
       if (!in_range) squares = scaled, exponent = e;
     }
     return {WideSum<C>::of(squares), exponent};
@@ -108,7 +108,7 @@ struct SumOfSquares {
   static HIPOPS_METHOD SumOfSquares merged(const Parts& parts) {
     const int e = int(parts.reduce(Maximum(), [](const SumOfSquares& p, int64_t) { return C(p.exponent); }));
     const auto scaled = [e](const SumOfSquares& p, int64_t) {
-      const C power = power_or_least<C>(p.exponent - e);
+      const C power = power_at_least_normal<C>(p.exponent - e);
       return p.sum * power * power;  // one after the other: their product may be too small for C
     };
     return {parts.reduce(Sum(), scaled), e};
@@ -128,7 +128,7 @@ struct RowScale {
 
   // Times weights, by a norm's flags; a weight is 1 where it is not `there`.
   template <class T, int n>
-  HIPOPS_METHOD void weigh(const C (&x)[n], C (&weight)[n], bool there, int32_t flags, C (&out)[n], C* least) const {
+  HIPOPS_METHOD void apply_weight(const C (&x)[n], C (&weight)[n], bool has_weight, int32_t flags, C (&out)[n], C* least) const {
     C normalized[n];
 #pragma unroll
     for (int i = 0; i < n; ++i) normalized[i] = x[i] * factor;
@@ -137,25 +137,25 @@ struct RowScale {
 #pragma unroll
       for (int i = 0; i < n; ++i) out[i] = normalized[i] * weight[i];
     } else {
-      add_one(weight, there, flags);
+      add_one(weight, has_weight, flags);
       if (flags & round_before_weight) round_to<T>(normalized);
 #pragma unroll
       for (int i = 0; i < n; ++i) out[i] = normalized[i] * weight[i];
     }
   }
   template <class T, int n>
-  HIPOPS_METHOD bool loses_digits(const C (&x)[n], bool there, int32_t flags) const {
+  HIPOPS_METHOD bool loses_digits(const C (&x)[n], bool has_weight, int32_t flags) const {
     bool small = false;
 #pragma unroll
     for (int i = 0; i < n; ++i) small |= x[i] != C(0) && Magnitude()(x[i] * factor) < FloatFormat<C>::kLeastNormal;
-    return small && there && !(flags & round_before_weight);
+    return small && has_weight && !(flags & round_before_weight);
   }
   // For scaled rows and denormal results: numbers are multiplied by kLift until the weight is applied, so they keep their
   // digits.
   template <class T, int n>
-  HIPOPS_METHOD void weigh_extreme(const C (&x)[n], C (&weight)[n], bool there, int32_t flags, C (&out)[n]) const {
+  HIPOPS_METHOD void apply_weight_extreme(const C (&x)[n], C (&weight)[n], bool has_weight, int32_t flags, C (&out)[n]) const {
     using F = FloatFormat<C>;
-    add_one(weight, there, flags);
+    add_one(weight, has_weight, flags);
     const C before = power < C(1) ? F::kLift : C(1), after = F::kLift / before;
 #pragma unroll
     for (int i = 0; i < n; ++i) {
@@ -167,8 +167,8 @@ struct RowScale {
 
  private:
   template <int n>
-  static HIPOPS_METHOD void add_one(C (&weight)[n], bool there, int32_t flags) {
-    if (__builtin_expect(there && (flags & weight_plus_one), 0)) {
+  static HIPOPS_METHOD void add_one(C (&weight)[n], bool has_weight, int32_t flags) {
+    if (__builtin_expect(has_weight && (flags & weight_plus_one), 0)) {
 #pragma unroll
       for (int i = 0; i < n; ++i) weight[i] += C(1);
     }
@@ -188,10 +188,10 @@ struct RmsOp {
   static HIPOPS_METHOD C absent_column(int) { return 1; }
 
   template <class View>
-  static HIPOPS_METHOD Part part(const Args& a, const View& view) { return Part::of(view, terms_of(read_anew(a), C())); }
+  static HIPOPS_METHOD Part part(const Args& a, const View& view) { return Part::of(view, terms_of(reload_arguments(a), C())); }
   template <class Parts>
   static HIPOPS_METHOD Part merge(const Args&, const Parts& parts) { return Part::merged(parts); }
-  static HIPOPS_METHOD RowScale<C> whole(const Args& a, const Part& part) { return RowScale<C>::of(part, terms_of(a, C())); }
+  static HIPOPS_METHOD RowScale<C> finalize(const Args& a, const Part& part) { return RowScale<C>::of(part, terms_of(a, C())); }
 
   static HIPOPS_METHOD bool is_extreme(const RowScale<C>& scale) { return scale.power != C(1); }
   template <int n>
@@ -207,13 +207,13 @@ struct RmsOp {
   static HIPOPS_METHOD void apply(const Args& a, const RowScale<C>& scale, const C (&x)[n], C (&column)[2][n],
                                   C (&out)[outputs][n], C* least) {
     keep(x, out);
-    scale.template weigh<T>(x, column[0], a.columns[0].data != nullptr, a.flags, out[0], least);
+    scale.template apply_weight<T>(x, column[0], a.columns[0].data != nullptr, a.flags, out[0], least);
   }
   template <int n, int outputs>
   static HIPOPS_METHOD void apply_extreme(const Args& a, const RowScale<C>& scale, const C (&x)[n], C (&column)[2][n],
                                           C (&out)[outputs][n]) {
     keep(x, out);
-    scale.template weigh_extreme<T>(x, column[0], a.columns[0].data != nullptr, a.flags, out[0]);
+    scale.template apply_weight_extreme<T>(x, column[0], a.columns[0].data != nullptr, a.flags, out[0]);
   }
 
  private:

@@ -9,11 +9,11 @@
 //   Largest                    the largest type that is reduced
 //   combine(args, in, out)     of several inputs: what the op works with, a vector at a time
 //   part(args, view)           what a row comes to, or a lane's part of a tile, where it is not on chip. view.reduce(op, f) reduces
-//                              f(element) over it; view.map(f) puts f(element) in each element's place; view.again() is
+//                              f(element) over it; view.map(f) puts f(element) in each element's place; view.second_pass() is
 //                              the same for a further reduction that few rows take. view.kIsRow: it is the whole row;
-//                              kMapsStay: apply() sees what map() has put there; kByWaves: several waves share the row
+//                              kKeepsMapped: apply() sees what map() has put there; kSharedByWaves: several waves share the row
 //   merge(args, parts)         what they come to together: parts.reduce(op, f) reduces f(part, its elements).
-//                              parts.kIsNext: there are two, a and b, and b is of what follows a in the row
+//                              parts.kInOrder: there are two, a and b, and b is of what follows a in the row
 //   whole(args, part)          what apply() needs of a row
 //   apply(args, row, v, columns, out)   the results of some elements
 //   kHasExtremes               whether rows may leave the range that apply() is for: then is_extreme(row) says of one that it
@@ -41,11 +41,11 @@ using RowsOf = Rows<StreamsOf<Op>, Shape>;
 
 // Loads the arguments that a row's first load needs, together. Not in cluster kernels: it costs registers.
 template <class Op, class Shape>
-HIPOPS_FN void ask_for_rows(const typename Op::Args& a) {
+HIPOPS_FN void load_row_arguments(const typename Op::Args& a) {
   constexpr int n = StreamsOf<Op>::kStreams;
   const StreamsOf<Op>& r = a.rows;
   if constexpr (!Shape::kInCluster)
-    ask_for_arguments(r.rows, r.cols, r.lanes, r.dimensions, a.columns[0].data, a.columns_are_f32, r.data[0], r.data[1],
+    load_arguments_together(r.rows, r.cols, r.lanes, r.dimensions, a.columns[0].data, a.columns_are_f32, r.data[0], r.data[1],
                       r.data[2 % n], r.data[3 % n], r.outer[0].stride[0], r.outer[0].stride[1], r.outer[0].stride[2 % n],
                       r.outer[0].stride[3 % n], Shape::kByElement ? r.step[0] : r.cols);
 }
@@ -54,38 +54,38 @@ template <class Shape>
 constexpr bool prefetches = may_prefetch_rows && prefetches_rows(Shape::kLayout, Shape::kBody);
 
 // A row in registers.
-template <class Op, class Shape, class Reduction, bool kAgain = false>
+template <class Op, class Shape, class Reduction, bool kSecondPass = false>
 struct RowView {
   // Whether it is all of the row; whether elements stay mapped until apply(); and whether several waves share it.
-  static constexpr bool kIsRow = true, kMapsStay = true, kByWaves = Shape::kRowsPerBlock == 1;
+  static constexpr bool kIsRow = true, kKeepsMapped = true, kSharedByWaves = Shape::kRowsPerBlock == 1;
   Tile<Op, Shape>& tile;
   const RowsOf<Op, Shape>& rows;
   Reduction& reduction;
 
-  HIPOPS_METHOD RowView<Op, Shape, Reduction, true> again() const { return {tile, rows, reduction}; }
+  HIPOPS_METHOD RowView<Op, Shape, Reduction, true> second_pass() const { return {tile, rows, reduction}; }
   template <class O, class F, class G = Identity>
   HIPOPS_METHOD auto reduce(O op, F f, G g = {}) const {
-    tile.widen_anew();
-    return reduction(tile.template reduce<kAgain>(rows, 0, op, f, g), op);
+    tile.forget_widened();
+    return reduction(tile.template reduce<kSecondPass>(rows, 0, op, f, g), op);
   }
   template <class F>
   HIPOPS_METHOD void map(F f) const { tile.map(f); }
 };
 
 // A lane's part of a tile, reduced without the others.
-template <class Op, class Shape, bool kAgain = false>
+template <class Op, class Shape, bool kSecondPass = false>
 struct LaneView {
-  static constexpr bool kIsRow = false, kMapsStay = false, kByWaves = false;
+  static constexpr bool kIsRow = false, kKeepsMapped = false, kSharedByWaves = false;
   Tile<Op, Shape>& tile;
   const RowsOf<Op, Shape>& rows;
   int64_t base;
 
   HIPOPS_METHOD int64_t elements() const { return tile.elements(rows, base); }
-  HIPOPS_METHOD LaneView<Op, Shape, true> again() const { return {tile, rows, base}; }
+  HIPOPS_METHOD LaneView<Op, Shape, true> second_pass() const { return {tile, rows, base}; }
   template <class O, class F, class G = Identity>
   HIPOPS_METHOD auto reduce(O op, F f, G g = {}) const {
-    tile.widen_anew();
-    return tile.template reduce<kAgain>(rows, base, op, f, g);
+    tile.forget_widened();
+    return tile.template reduce<kSecondPass>(rows, base, op, f, g);
   }
 };
 
@@ -102,7 +102,7 @@ HIPOPS_FN void apply_to(const Args& a, const Row& row, const C (&x)[n], C (&colu
 // which kHasLeast allows, as no other row shares their wave.
 template <class Op, class Shape>
 constexpr bool mixes_rows = Shape::kLanes < wave_size || Shape::kLanesAsNeeded ||
-                            (!Shape::kOnChip && !bounds_give_registers && !Op::kHasLeast);
+                            (!Shape::kOnChip && !bounds_set_registers && !Op::kHasLeast);
 template <class Op, class Shape, bool kExtreme, class Args, class Row, class C, int n>
 HIPOPS_FN void apply_to_row(const Args& a, const Row& row, const C (&x)[n], C (&columns)[Op::kColumns + 1][n],
                             C (&out)[Op::kOutputs][n], C* least) {
@@ -123,34 +123,34 @@ HIPOPS_FN auto store_results(const Args& a, const Tile<Op, Shape>& tile, const R
   C least = C(INFINITY);
   const auto store_edge = [&] {
     const auto col = rows.edge();
-    if (base != 0 || col < 0 || !rows.live()) return;
+    if (base != 0 || col < 0 || !rows.has_row()) return;
     C element[1] = {tile.edge()}, weight[Op::kColumns + 1][1], out[Op::kOutputs][1];
-    columns.at(col, weight);
+    columns.read_edge(col, weight);
     apply_to_row<Op, Shape, kExtreme>(a, row, element, weight, out, &least);
 #pragma unroll
     for (int i = 0; i < Op::kOutputs; ++i)
-      if (Op::kOutputs == 1 || rows.has(Op::kInputs + i)) rows.stream(Op::kInputs + i)[col] = narrow<T>(out[i][0]);
+      if (Op::kOutputs == 1 || rows.has_stream(Op::kInputs + i)) rows.stream(Op::kInputs + i)[col] = narrow<T>(out[i][0]);
   };
   // Its weights come before the vectors' stores on AMD, where gfx9 would wait for those.
   if constexpr (Rows::kHasEdges && has_unaligned_vectors) store_edge();
   tile.for_each_vector(rows, base, [&](int v, typename Rows::Column col, const C (&elements)[n]) {
-    const bool is_there = rows.live() && rows.there(col);
+    const bool is_present = rows.has_row() && rows.contains(col);
     C weight[Op::kColumns + 1][n], out[Op::kOutputs][n];
-    columns.get(rows, v, col, weight);
+    columns.read(rows, v, col, weight);
     apply_to_row<Op, Shape, kExtreme>(a, row, elements, weight, out, &least);
 #pragma unroll
     for (int i = 0; i < Op::kOutputs; ++i) {
       const int stream = Op::kInputs + i;
-      if (Op::kOutputs > 1 && !rows.has(stream)) continue;
+      if (Op::kOutputs > 1 && !rows.has_stream(stream)) continue;
       Vector<T, n> narrowed;
 #pragma unroll
       for (int e = 0; e < n; ++e) narrowed.element[e] = narrow<T>(out[i][e]);
       if constexpr (Shape::kLayout == RowLayout::aligned) {
-        if (is_there) store_vector<n>(rows.stream(stream) + col, narrowed);
+        if (is_present) store_vector<n>(rows.stream(stream) + col, narrowed);
       } else if constexpr (Shape::kLayout == RowLayout::strided) {
-        if (is_there) rows.stream(stream)[col * rows.step(stream)] = narrowed.element[0];
+        if (is_present) rows.stream(stream)[col * rows.step(stream)] = narrowed.element[0];
       } else {
-        unaligned[i].put(rows.stream(stream) + col, is_there, rows.has_next(col), v == 0, v == Shape::kVectors - 1, narrowed);
+        unaligned[i].store(rows.stream(stream) + col, is_present, rows.has_next(col), v == 0, v == Shape::kVectors - 1, narrowed);
       }
     }
   });
@@ -163,9 +163,9 @@ template <class Op, class Shape, class Args, class Rows, class Row>
 HIPOPS_FN bool loses_digits(const Args& a, Tile<Op, Shape>& tile, const Rows& rows, int64_t base, const Row& row) {
   using C = typename Shape::Compute;
   bool loses = false;
-  tile.forget_made(a);
+  tile.forget_derived(a);
   tile.for_each_vector(rows, base, [&](int, typename Rows::Column col, const C (&elements)[Shape::kLength]) {
-    if (rows.there(col)) loses |= Op::loses_digits(a, row, elements);
+    if (rows.contains(col)) loses |= Op::loses_digits(a, row, elements);
   });
   const C edge[1] = {tile.edge()};
   if (Rows::kHasEdges && base == 0 && rows.edge() >= 0) loses |= Op::loses_digits(a, row, edge);
@@ -178,17 +178,17 @@ HIPOPS_FN void store_tile(const Args& a, Tile<Op, Shape>& tile, const Rows& rows
   using C = typename Shape::Compute;
   if constexpr (!Op::kHasExtremes) {
     store_results<Op, Shape, false>(a, tile, rows, base, row, columns);
-  } else if constexpr (!Shape::kOnChip && !bounds_give_registers) {  // gfx9 has no scalar registers for both ways
+  } else if constexpr (!Shape::kOnChip && !bounds_set_registers) {  // gfx9 has no scalar registers for both ways
     store_results<Op, Shape, true>(a, tile, rows, base, row, columns);
   } else {
-    tile.widen_anew();
+    tile.forget_widened();
     if (__builtin_expect(ballot(Op::is_extreme(row)) == 0, 1)) {
       const C least = store_results<Op, Shape, false>(a, tile, rows, base, row, columns);
       if constexpr (!Op::kHasLeast) return;
       else if (__builtin_expect(ballot(least < FloatFormat<C>::kLeastNormal) == 0, 1)) return;
       else if (!loses_digits(a, tile, rows, base, row)) return;
     }
-    tile.forget_made(a);
+    tile.forget_derived(a);
     store_results<Op, Shape, true>(a, tile, rows, base, row, columns);
   }
 }
@@ -198,9 +198,9 @@ template <class Op, class Shape, class Columns, class Reduction>
 HIPOPS_FN void finish_row(const typename Op::Args& a, const RowsOf<Op, Shape>& rows, Tile<Op, Shape>& tile,
                           Columns& columns, Reduction& reduction) {
   const auto part = Op::part(a, RowView<Op, Shape, Reduction>{tile, rows, reduction});
-  columns.widen_anew();
-  const typename Op::Args& again = read_anew(a);
-  store_tile<Op, Shape>(again, tile, rows, 0, Op::whole(again, part), columns);
+  columns.forget_widened();
+  const typename Op::Args& b = reload_arguments(a);
+  store_tile<Op, Shape>(b, tile, rows, 0, Op::finalize(b, part), columns);
 }
 
 // Whether weights are loaded with x and kept in registers, up to 8 vectors of them; on NVIDIA's on-chip kernels that do not prefetch
@@ -208,35 +208,35 @@ HIPOPS_FN void finish_row(const typename Op::Args& a, const RowsOf<Op, Shape>& r
 template <class Op, class Shape>
 constexpr bool keeps_columns() {
   if (sizeof(typename Shape::Element) > sizeof(f32) || Shape::kByElement) return false;
-  if (bounds_give_registers && Shape::kBody == RowBody::on_chip && !prefetches<Shape>) return Shape::kVectors <= 2;
+  if (bounds_set_registers && Shape::kBody == RowBody::on_chip && !prefetches<Shape>) return Shape::kVectors <= 2;
   return Shape::kVectors * Op::kColumns <= 8;
 }
 template <class Op, class Shape>
-using ColumnsOnChip = OwnColumns<Op, Shape, keeps_columns<Op, Shape>()>;
+using ColumnsOnChip = ColumnsOf<Op, Shape, keeps_columns<Op, Shape>()>;
 template <class Op, class Shape>
-using ColumnsAtUse = OwnColumns<Op, Shape, false>;
+using ColumnsAtUse = ColumnsOf<Op, Shape, false>;
 
 template <class Op, class Shape>
-HIPOPS_FN void take_rows_on_chip(const typename Op::Args& args) {
-  ask_for_rows<Op, Shape>(args);
+HIPOPS_FN void run_rows_on_chip(const typename Op::Args& args) {
+  load_row_arguments<Op, Shape>(args);
   typename Shape::template Reduction<typename Op::Largest> reduction(args.rows.lanes);
   ColumnsOnChip<Op, Shape> columns(args);
   RowsOf<Op, Shape> rows(args.rows);
   int64_t first = rows.begin();
   rows.select(first);
   Tile<Op, Shape> tile;
-  tile.ask(rows, 0);
-  columns.ask(rows);
+  tile.issue_loads(rows, 0);
+  columns.issue_loads(rows);
   if constexpr (prefetches<Shape>) columns.wait_for_loads();
   while (true) {
-    const typename Op::Args& a = read_anew(args);
+    const typename Op::Args& a = reload_arguments(args);
     const int64_t next = first + a.rows.row_step;
-    tile.take(a, rows, 0);
+    tile.wait(a, rows, 0);
     RowsOf<Op, Shape> ahead(a.rows);
     if constexpr (prefetches<Shape>) {
       if (next < a.rows.rows) {
         ahead.select(next);
-        tile.ask(ahead, 0);
+        tile.issue_loads(ahead, 0);
       }
     }
     columns.reload_if_moved(rows);
@@ -246,23 +246,23 @@ HIPOPS_FN void take_rows_on_chip(const typename Op::Args& args) {
     if constexpr (prefetches<Shape>) {
       rows = ahead;
     } else {
-      rows = RowsOf<Op, Shape>(read_anew(args).rows);
+      rows = RowsOf<Op, Shape>(reload_arguments(args).rows);
       rows.select(first);
-      tile.ask(rows, 0);
+      tile.issue_loads(rows, 0);
     }
   }
 }
 
 template <class Op, class Shape>
-HIPOPS_FN void take_packed_rows(const typename Op::Args& args) {
+HIPOPS_FN void run_packed_rows(const typename Op::Args& args) {
   constexpr int n = Shape::kVectors;
   using C = typename Shape::Compute;
   StagedRows<Op, Shape> staged;
-  ask_for_arguments(args.rows.rows, args.rows.per_block);
+  load_arguments_together(args.rows.rows, args.rows.per_block);
   for (int64_t first = int64_t(block_index()) * args.rows.per_block; first < args.rows.rows;
-       first += read_anew(args).rows.row_step) {
-    const typename Op::Args& a = read_anew(args);
-    ask_for_arguments(a.rows.rows, a.rows.cols, a.rows.per_block, a.rows.data[0], a.rows.data[Op::kInputs - 1]);
+       first += reload_arguments(args).rows.row_step) {
+    const typename Op::Args& a = reload_arguments(args);
+    load_arguments_together(a.rows.rows, a.rows.cols, a.rows.per_block, a.rows.data[0], a.rows.data[Op::kInputs - 1]);
     const int64_t left = a.rows.rows - first;
     const int rows = int(left < a.rows.per_block ? left : a.rows.per_block), cols = int(a.rows.cols), count = rows * cols;
     staged.load(a.rows, first * cols, count);
@@ -270,15 +270,15 @@ HIPOPS_FN void take_packed_rows(const typename Op::Args& args) {
     for (int begin = 0; begin < count; begin += Shape::kBlock * cols) {
       // What lanes do together they do without a row, too: as with one of no elements.
       const int of_lane = begin + int(thread_index()) * cols, own = of_lane < count ? cols : 0, place = own > 0 ? of_lane : 0;
-      const typename Op::Args& b = read_anew(args);
+      const typename Op::Args& b = reload_arguments(args);
       const auto part = Op::part(b, StagedRow<Op, Shape>{b, staged, place, own});
-      const auto result = Op::whole(read_anew(args), part);
+      const auto result = Op::finalize(reload_arguments(args), part);
 #pragma unroll 1
       for (int col = 0; col < own; col += n) {
-        const typename Op::Args& again = read_anew(args);
+        const typename Op::Args& again = reload_arguments(args);
         C x[n], weight[Op::kColumns + 1][n], out[Op::kOutputs][n];
-        ColumnsAtUse<Op, Shape>(again).neighbours(col, cols, weight);
-        staged.get(again, place + col, cols - col, x);
+        ColumnsAtUse<Op, Shape>(again).read_neighbours(col, cols, weight);
+        staged.read(again, place + col, cols - col, x);
         if constexpr (Op::kMaps) {
 #pragma unroll
           for (int i = 0; i < n; ++i) x[i] = Op::mapped(result, x[i]);
@@ -291,10 +291,10 @@ HIPOPS_FN void take_packed_rows(const typename Op::Args& args) {
           if constexpr (Op::kHasLeast) extreme |= least < FloatFormat<C>::kLeastNormal && Op::loses_digits(again, result, x);
           if (__builtin_expect(extreme, 0)) apply_to<Op, true>(again, result, x, same, out, &least);
         }
-        staged.set(place + col, cols - col, out);
+        staged.write(place + col, cols - col, out);
       }
     }
-    staged.store(read_anew(args).rows, first * cols, count);
+    staged.store(reload_arguments(args).rows, first * cols, count);
   }
 }
 
@@ -308,22 +308,22 @@ class Tiles {
   HIPOPS_METHOD Tiles(int64_t row, int64_t base, int64_t end) : row_(row), next_(base), end_(end) {}
 
   // Asks for the first one, so that it comes while other things are done.
-  HIPOPS_METHOD void ask(const typename Op::Args& args) {
-    if constexpr (may_prefetch_rows) tile_.ask(rows(args), next_);
+  HIPOPS_METHOD void issue_loads(const typename Op::Args& args) {
+    if constexpr (may_prefetch_rows) tile_.issue_loads(rows(args), next_);
   }
   // f(args, rows, base, tile) for each, with the next one on its way.
   template <class F>
   HIPOPS_METHOD void for_each(const typename Op::Args& args, F f) {
     do {
-      const typename Op::Args& a = read_anew(args);
+      const typename Op::Args& a = reload_arguments(args);
       const Rows all = rows(a);
       const int64_t base = next_;
-      if constexpr (!may_prefetch_rows) tile_.ask(all, base);
-      tile_.take(a, all, base);
+      if constexpr (!may_prefetch_rows) tile_.issue_loads(all, base);
+      tile_.wait(a, all, base);
       next_ = all.next_base(base);
-      if (!all.more_at(next_)) next_ = end_;
+      if (!all.has_vectors_at(next_)) next_ = end_;
       if constexpr (may_prefetch_rows) {
-        if (next_ < end_) tile_.ask(all, next_);
+        if (next_ < end_) tile_.issue_loads(all, next_);
       }
       f(a, all, base, tile_);
     } while (next_ < end_);
@@ -331,7 +331,7 @@ class Tiles {
 
  private:
   HIPOPS_METHOD Rows rows(const typename Op::Args& args) const {
-    ask_for_rows<Op, Shape>(args);
+    load_row_arguments<Op, Shape>(args);
     Rows all(args.rows);
     all.select(row_);
     return all;
@@ -351,10 +351,10 @@ HIPOPS_FN auto part_of(Tiles<Op, Shape>& tiles, const typename Op::Args& args, R
     const int64_t elements = view.elements();
     const auto part = Op::part(a, view);
     if (in_lane == 0) of_lane = part;
-    else if (elements > 0) of_lane = Op::merge(read_anew(args), two_parts(of_lane, in_lane, part, elements));
+    else if (elements > 0) of_lane = Op::merge(reload_arguments(args), two_parts(of_lane, in_lane, part, elements));
     in_lane += elements;
   });
-  return Op::merge(read_anew(args), LaneParts<typename Op::Part, Reduction>{of_lane, in_lane, reduction});
+  return Op::merge(reload_arguments(args), LaneParts<typename Op::Part, Reduction>{of_lane, in_lane, reduction});
 }
 
 template <class Op, class Shape, class Row>
@@ -362,56 +362,56 @@ HIPOPS_FN void store_all(Tiles<Op, Shape>& tiles, const typename Op::Args& args,
   tiles.for_each(args, [&](const typename Op::Args& a, const RowsOf<Op, Shape>& rows, int64_t base, Tile<Op, Shape>& tile) {
     if constexpr (Op::kMaps) tile.map([&](typename Shape::Compute x) { return Op::mapped(result, x); });
     ColumnsOnChip<Op, Shape> columns(a);
-    columns.ask(rows, base);
+    columns.issue_loads(rows, base);
     store_tile<Op, Shape>(a, tile, rows, base, result, columns);
   });
 }
 
 template <class Op, class Shape>
-HIPOPS_FN void take_rows_in_memory(const typename Op::Args& args) {
+HIPOPS_FN void run_streamed_rows(const typename Op::Args& args) {
   typename Shape::template Reduction<typename Op::Largest> reduction(args.rows.lanes);
   int64_t first = RowsOf<Op, Shape>(args.rows).begin();
   do {
     Tiles<Op, Shape> tiles(first, 0, args.rows.cols), again(first, 0, args.rows.cols);
-    tiles.ask(read_anew(args));
+    tiles.issue_loads(reload_arguments(args));
     const auto part = part_of(tiles, args, reduction);
-    again.ask(read_anew(args));
-    store_all(again, args, Op::whole(read_anew(args), part));
+    again.issue_loads(reload_arguments(args));
+    store_all(again, args, Op::finalize(reload_arguments(args), part));
     first += args.rows.row_step;
   } while (first < args.rows.rows);
 }
 
 template <class Op, class Shape>
-HIPOPS_FN void take_spans(const typename Op::Args& args) {
+HIPOPS_FN void run_spans(const typename Op::Args& args) {
   typename Shape::template Reduction<typename Op::Largest> reduction(args.rows.lanes);
   const int64_t all = args.rows.rows * args.rows.spans;
   for (int64_t i = block_index(); i < all; i += args.rows.row_step) {
-    const typename Op::Args& a = read_anew(args);
+    const typename Op::Args& a = reload_arguments(args);
     // The second launch goes backward, over what the first one has left in the cache.
     const Span<Op, Shape> span(a.rows, Shape::kBody == RowBody::parts ? i : all - 1 - i);
     Tiles<Op, Shape> tiles(span.row, span.begin, span.end);
-    tiles.ask(a);
+    tiles.issue_loads(a);
     if constexpr (Shape::kBody == RowBody::parts) {
       span.publish(part_of(tiles, args, reduction));
     } else {
       const auto part = Op::merge(a, span.parts(reduction));
-      store_all(tiles, args, Op::whole(read_anew(args), part));
+      store_all(tiles, args, Op::finalize(reload_arguments(args), part));
     }
   }
 }
 
 template <class Op, class Shape>
-HIPOPS_FN void take_rows(const typename Op::Args& a) {
-  if constexpr (Shape::kBody == RowBody::streamed) take_rows_in_memory<Op, Shape>(a);
-  else if constexpr (!Shape::kOnChip) take_spans<Op, Shape>(a);
-  else if constexpr (Shape::kInCluster && few_registers) take_rows_in_memory<Op, typename Shape::Streamed>(a);
-  else if constexpr (Shape::kLayout == RowLayout::packed) take_packed_rows<Op, Shape>(a);
-  else take_rows_on_chip<Op, Shape>(a);
+HIPOPS_FN void run_rows(const typename Op::Args& a) {
+  if constexpr (Shape::kBody == RowBody::streamed) run_streamed_rows<Op, Shape>(a);
+  else if constexpr (!Shape::kOnChip) run_spans<Op, Shape>(a);
+  else if constexpr (Shape::kInCluster && few_registers) run_streamed_rows<Op, typename Shape::Streamed>(a);
+  else if constexpr (Shape::kLayout == RowLayout::packed) run_packed_rows<Op, Shape>(a);
+  else run_rows_on_chip<Op, Shape>(a);
 }
 
 // Work-items for which a kernel is to have registers.
-constexpr int work_items(int block, RowBody body, int on_unit) {
-  if (bounds_give_registers) return on_unit;
+constexpr int work_items(int block, RowBody body, int resident) {
+  if (bounds_set_registers) return resident;
   return body == RowBody::cluster ? blocks_in_one * block : block;
 }
 
@@ -419,8 +419,8 @@ constexpr int work_items(int block, RowBody body, int on_unit) {
 }  // namespace hipops
 
 // The kernels of an op's list; `Op` is a template of the element type.
-#define HIPOPS_ROW_KERNEL(Op, Args, name, T, lanes, vectors, block, layout, body, on_unit)     \
-  HIPOPS_KERNEL_UP_TO(work_items(block, RowBody::body, on_unit)) name(HIPOPS_ARGS(Args) a) {   \
+#define HIPOPS_ROW_KERNEL(Op, Args, name, T, lanes, vectors, block, layout, body, resident)     \
+  HIPOPS_KERNEL_UP_TO(work_items(block, RowBody::body, resident)) name(HIPOPS_ARGS(Args) a) {   \
     follow_launch_before();                                                                    \
-    take_rows<Op<T>, RowShape<T, lanes, vectors, block, RowLayout::layout, RowBody::body>>(a); \
+    run_rows<Op<T>, RowShape<T, lanes, vectors, block, RowLayout::layout, RowBody::body>>(a); \
   }

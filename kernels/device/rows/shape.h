@@ -55,20 +55,20 @@ class Rows {
   }
   HIPOPS_METHOD void select(int64_t first) {
     if constexpr (Shape::kRowsPerBlock == 1) {
-      find(first);
+      locate(first);
     } else {
       const int place = int(thread_index() >> lane_bits());
       const int64_t left = s_->rows - first;
-      live_ = place < left;
-      find(first + (live_ ? place : left - 1));
+      has_row_ = place < left;
+      locate(first + (has_row_ ? place : left - 1));
     }
   }
-  HIPOPS_METHOD bool live() const { return Shape::kRowsPerBlock == 1 || live_ != 0; }
+  HIPOPS_METHOD bool has_row() const { return Shape::kRowsPerBlock == 1 || has_row_ != 0; }
 
   HIPOPS_METHOD Column cols() const { return Column(s_->cols); }
   HIPOPS_METHOD T* stream(int i) const { return row_[i]; }
   HIPOPS_METHOD int64_t step(int i) const { return s_->step[i]; }
-  HIPOPS_METHOD bool has(int i) const { return s_->data[i] != nullptr; }
+  HIPOPS_METHOD bool has_stream(int i) const { return s_->data[i] != nullptr; }
 
   // Work-items that share a row, in all blocks of a cluster.
   HIPOPS_METHOD int lanes() const {
@@ -77,8 +77,8 @@ class Rows {
   }
   // Elements that are in vectors, of which a row has one at least; whether there are such at `base` or after it; and the
   // `base` after those that the lanes hold together.
-  HIPOPS_METHOD int64_t in_vectors() const { return int64_t(end()) - head(); }
-  HIPOPS_METHOD bool more_at(int64_t base) const { return base < in_vectors(); }
+  HIPOPS_METHOD int64_t elements_in_vectors() const { return int64_t(end()) - head(); }
+  HIPOPS_METHOD bool has_vectors_at(int64_t base) const { return base < elements_in_vectors(); }
   HIPOPS_METHOD int64_t next_base(int64_t base) const { return base + int64_t(lanes()) * (Shape::kVectors * kLength); }
   // The place in the row of the work-item's vector v, of those from `base` on, and whether it is there.
   HIPOPS_METHOD Column column(int64_t base, int v) const {
@@ -88,21 +88,21 @@ class Rows {
     return Column(base) + Column(vector * kLength + head());
   }
   HIPOPS_METHOD Column first_column(int64_t base) const { return Column(base) + head(); }
-  HIPOPS_METHOD bool there(Column col) const { return col < end(); }
+  HIPOPS_METHOD bool contains(Column col) const { return col < end(); }
   // What is past the last vector is taken from that, and left out of all that follows: a load without a branch.
-  HIPOPS_METHOD Column there_or_last(Column col) const { return there(col) ? col : end() - kLength; }
+  HIPOPS_METHOD Column clamp_to_row(Column col) const { return contains(col) ? col : end() - kLength; }
   HIPOPS_METHOD bool has_next(Column col) const { return col + kLength < end(); }
 
   // Elements before the first vector, and after the last: one a work-item at most. Its place, or -1.
   static constexpr bool kHasEdges = Shape::kLayout == RowLayout::unaligned;
-  static constexpr int kMostOfEnd = kLeastEnd<T> + kLength;  // less one
-  static_assert(!kHasEdges || kMostOfEnd - 1 + kLength + kLeastEnd<T> <= kLeastUnalignedVectors * kLength,
+  static constexpr int kMostEdge = kLeastEnd<T> + kLength;  // less one
+  static_assert(!kHasEdges || kMostEdge - 1 + kLength + kLeastEnd<T> <= kLeastUnalignedVectors * kLength,
                 "a vector between the ends");
-  static_assert(!kHasEdges || 2 * kMostOfEnd <= Shape::kLanes, "one a work-item");
+  static_assert(!kHasEdges || 2 * kMostEdge <= Shape::kLanes, "one a work-item");
   HIPOPS_METHOD Column edge() const {
     const int i = rank();
-    const Column at = i < kMostOfEnd ? (i < head() ? i : -1) : end() + (i - kMostOfEnd);
-    return i < 2 * kMostOfEnd && at < cols() ? at : -1;
+    const Column at = i < kMostEdge ? (i < head() ? i : -1) : end() + (i - kMostEdge);
+    return i < 2 * kMostEdge && at < cols() ? at : -1;
   }
 
  private:
@@ -121,7 +121,7 @@ class Rows {
 #pragma unroll
     for (int i = 0; i < Streams::kStreams; ++i) row_[i] += rows * s_->outer[d].stride[i];
   }
-  HIPOPS_METHOD void find(int64_t row) {
+  HIPOPS_METHOD void locate(int64_t row) {
 #pragma unroll
     for (int i = 0; i < Streams::kStreams; ++i) row_[i] = static_cast<T*>(s_->data[i]);
     // One dimension in nearly every call: divisions are kept out of its way.
@@ -138,7 +138,7 @@ class Rows {
     }
     if constexpr (kHasEdges) {
       if constexpr (!has_unaligned_vectors) {
-        const int before = misplaced_by(row_[0]);
+        const int before = misalignment(row_[0]);
         head_ = 2 * kLength - before;
         if (before == 0) head_ = kLength;
       }
@@ -150,7 +150,7 @@ class Rows {
   T* row_[Streams::kStreams];
   int head_ = 0;  // where vectors begin,
   Column end_;    // and end
-  int64_t live_ = false;  // no bool, as clang keeps the padding of structs that are copied, in memory
+  int64_t has_row_ = false;  // no bool, as clang keeps the padding of structs that are copied, in memory
 };
 
 }  // namespace

@@ -15,14 +15,14 @@ class AlignedIncoming {
   using T = typename Shape::Element;
   static constexpr int kLength = Shape::kLength;
 
-  HIPOPS_METHOD void ask(const T* at) {
+  HIPOPS_METHOD void issue_load(const T* at) {
     if constexpr (Shape::kByElement) vector_ = Vector<T, 1>{{*at}};
     else vector_ = load_packed_evict_last<kLength>(at);
   }
-  HIPOPS_METHOD void ask_for_all() {
-    if constexpr (!Shape::kByElement) vector_.ask_for_all();
+  HIPOPS_METHOD void issue_before_use() {
+    if constexpr (!Shape::kByElement) vector_.issue_before_use();
   }
-  HIPOPS_METHOD Packed<T, kLength> get() const { return vector_; }
+  HIPOPS_METHOD Packed<T, kLength> value() const { return vector_; }
 
  private:
   Packed<T, kLength> vector_;
@@ -77,15 +77,15 @@ class Tile {
   using C = typename Shape::Compute;
   static constexpr int kVectors = Shape::kVectors, kLength = Shape::kLength;
   // Loads that are under way before the first is waited for: more would take the registers of what they come to.
-  static constexpr bool kTakesTwo = Shape::kLayout == RowLayout::unaligned && !has_unaligned_vectors && Op::kInputs > 1;
-  static constexpr int kMost = (kTakesTwo ? 4 : 8) / Op::kInputs;
-  static constexpr int kAtOnce = kVectors <= kMost ? kVectors : kMost;
-  static_assert(kVectors % kAtOnce == 0, "whole rounds");
+  static constexpr bool kLoadsTwice = Shape::kLayout == RowLayout::unaligned && !has_unaligned_vectors && Op::kInputs > 1;
+  static constexpr int kMostInFlight = (kLoadsTwice ? 4 : 8) / Op::kInputs;
+  static constexpr int kInFlight = kVectors <= kMostInFlight ? kVectors : kMostInFlight;
+  static_assert(kVectors % kInFlight == 0, "whole rounds");
 
   // Asks for the row's elements from `base` on, and take() takes them. Another row may be asked for after that.
   template <class Rows>
-  HIPOPS_METHOD void ask(const Rows& rows, int64_t base) {
-    ask_from(rows, base, 0, in_);
+  HIPOPS_METHOD void issue_loads(const Rows& rows, int64_t base) {
+    issue_from(rows, base, 0, in_);
     if constexpr (Rows::kHasEdges) {
       has_edge_ = base == 0 && rows.edge() >= 0;
 #pragma unroll
@@ -94,14 +94,14 @@ class Tile {
     }
   }
   template <class Args, class Rows>
-  HIPOPS_METHOD void take(const Args& args, const Rows& rows, int64_t base) {
-    take_from(args, 0, in_);
+  HIPOPS_METHOD void wait(const Args& args, const Rows& rows, int64_t base) {
+    wait_from(args, 0, in_);
     if (Rows::kHasEdges && has_edge_) edge_ = combined_edge(args, edge_in_);
 #pragma unroll
-    for (int first = kAtOnce; first < kVectors; first += kAtOnce) {
-      Vectors in[kAtOnce];
-      ask_from(rows, base, first, in);
-      take_from(args, first, in);
+    for (int first = kInFlight; first < kVectors; first += kInFlight) {
+      Vectors in[kInFlight];
+      issue_from(rows, base, first, in);
+      wait_from(args, first, in);
     }
   }
   // Those of them that are the work-item's.
@@ -109,13 +109,13 @@ class Tile {
   HIPOPS_METHOD int64_t elements(const Rows& rows, int64_t base) const {
     int count = Rows::kHasEdges && base == 0 && rows.edge() >= 0;
 #pragma unroll
-    for (int v = 0; v < kVectors; ++v) count += rows.there(rows.column(base, v)) ? kLength : 0;
+    for (int v = 0; v < kVectors; ++v) count += rows.contains(rows.column(base, v)) ? kLength : 0;
     return count;
   }
 
   // op over f(element) of all elements of the row that are the work-item's, as a tree: the error of a sum grows with the
   // tree's depth, not with the number of elements. g() comes over what vectors come to.
-  template <bool kAgain, class Rows, class O, class F, class G>
+  template <bool kSecondPass, class Rows, class O, class F, class G>
   HIPOPS_METHOD auto reduce(const Rows& rows, int64_t base, O op, F f, G g) const {
     using V = decltype(f(C()));
     using W = decltype(g(V()));
@@ -124,10 +124,10 @@ class Tile {
     for (int v = 0; v < kVectors; ++v) {
       V tree[kLength];
 #pragma unroll
-      for (int i = 0; i < kLength; ++i) tree[i] = f(C(kAgain ? held_[v].widened_anew(i) : widen(held_[v][i])));
+      for (int i = 0; i < kLength; ++i) tree[i] = f(C(kSecondPass ? held_[v].widen_again(i) : widen(held_[v][i])));
       fold(tree, op);
       of_vector[v] = g(tree[0]);
-      if (!rows.there(rows.column(base, v))) of_vector[v] = O::template identity<W>();
+      if (!rows.contains(rows.column(base, v))) of_vector[v] = O::template identity<W>();
     }
     fold(of_vector, op);
     if (Rows::kHasEdges && base == 0 && rows.edge() >= 0) of_vector[0] = op(of_vector[0], g(f(edge_)));
@@ -135,19 +135,19 @@ class Tile {
   }
 
   // What elements are widened to is not kept in registers over this: that would take twice as many.
-  HIPOPS_METHOD void widen_anew() {
+  HIPOPS_METHOD void forget_widened() {
     if constexpr (sizeof(Held) < sizeof(C)) {
 #pragma unroll
-      for (int v = 0; v < kVectors; ++v) held_[v].keep_packed();
+      for (int v = 0; v < kVectors; ++v) held_[v].forget_derived();
     }
   }
-  // Nor is anything else that is made of elements, whatever the compiler is (ptxas does not see keep_packed): words are
+  // Nor is anything else that is made of elements, whatever the compiler is (ptxas does not see forget_derived): words are
   // changed by a 0 that it does not know.
   template <class Args>
-  HIPOPS_METHOD void forget_made(const Args& args) {
+  HIPOPS_METHOD void forget_derived(const Args& args) {
     const uint32_t nothing = uint32_t(args.rows.rows >> 63);
 #pragma unroll
-    for (int v = 0; v < kVectors; ++v) held_[v].change_by(nothing);
+    for (int v = 0; v < kVectors; ++v) held_[v].forget_derived_by(nothing);
   }
 
   // Puts f(element) in each element's place.
@@ -171,7 +171,7 @@ class Tile {
     for (int v = 0; v < kVectors; ++v) {
       C elements[kLength];
 #pragma unroll
-      for (int i = 0; i < kLength; ++i) elements[i] = C(held_[v].widened_anew(i));
+      for (int i = 0; i < kLength; ++i) elements[i] = C(held_[v].widen_again(i));
       f(v, rows.column(base, v), elements);
     }
   }
@@ -180,38 +180,38 @@ class Tile {
 
  private:
   // One input is kept as it is, which takes the fewest registers; of several, or if the op maps, what they come to.
-  static constexpr bool kAsItIs = Op::kInputs == 1 && !Op::kMaps;
-  using Held = typename Choose<kAsItIs, T, C>::type;
+  static constexpr bool kKeepsInput = Op::kInputs == 1 && !Op::kMaps;
+  using Held = typename Choose<kKeepsInput, T, C>::type;
   using Vectors = Incoming<Shape, Op::kInputs>;
 
   template <class Rows>
-  static HIPOPS_METHOD void ask_from(const Rows& rows, int64_t base, int first, Vectors (&in)[kAtOnce]) {
+  static HIPOPS_METHOD void issue_from(const Rows& rows, int64_t base, int first, Vectors (&in)[kInFlight]) {
 #pragma unroll
-    for (int v = 0; v < kAtOnce; ++v) {
-      const auto col = rows.there_or_last(rows.column(base, first + v));
+    for (int v = 0; v < kInFlight; ++v) {
+      const auto col = rows.clamp_to_row(rows.column(base, first + v));
       in[v].for_each([&](auto& incoming, int i) {
-        incoming.ask(rows.stream(i) + (Shape::kByElement ? col * rows.step(i) : col));
+        incoming.issue_load(rows.stream(i) + (Shape::kByElement ? col * rows.step(i) : col));
       });
     }
   }
   template <class Args>
-  HIPOPS_METHOD void take_from(const Args& args, int first, Vectors (&in)[kAtOnce]) {
+  HIPOPS_METHOD void wait_from(const Args& args, int first, Vectors (&in)[kInFlight]) {
 #pragma unroll
-    for (int v = 0; v < kAtOnce; ++v) in[v].for_each([](auto& incoming, int) { incoming.ask_for_all(); });
+    for (int v = 0; v < kInFlight; ++v) in[v].for_each([](auto& incoming, int) { incoming.issue_before_use(); });
 #pragma unroll
-    for (int v = 0; v < kAtOnce; ++v) held_[first + v] = combined(args, in[v]);
+    for (int v = 0; v < kInFlight; ++v) held_[first + v] = combined(args, in[v]);
   }
 
   template <class Args>
   static HIPOPS_METHOD Packed<Held, kLength> combined(const Args& args, Vectors& in) {
-    if constexpr (kAsItIs) {
+    if constexpr (kKeepsInput) {
       Packed<Held, kLength> all;
-      in.for_each([&](auto& incoming, int) { all = incoming.get(); });
+      in.for_each([&](auto& incoming, int) { all = incoming.value(); });
       return all;
     } else {
       C wide[Op::kInputs][kLength];
       in.for_each([&](auto& incoming, int i) {
-        const Packed<T, kLength> elements = incoming.get();
+        const Packed<T, kLength> elements = incoming.value();
 #pragma unroll
         for (int e = 0; e < kLength; ++e) wide[i][e] = C(widen(elements[e]));
       });
@@ -230,7 +230,7 @@ class Tile {
     return value[0];
   }
 
-  Vectors in_[kAtOnce];
+  Vectors in_[kInFlight];
   Packed<Held, kLength> held_[kVectors];
   T edge_in_[Op::kInputs]{};
   C edge_ = 0;

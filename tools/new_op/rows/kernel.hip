@@ -48,7 +48,7 @@ struct @Op@ {
     return {maximum, parts.reduce(Sum(), [&scale](const Part& p, int64_t) { return p.sum * scale(p.maximum); })};
   }
 
-  static HIPOPS_METHOD Row whole(const Args&, const Part& part) { return {part.maximum, logarithm(part.sum)}; }
+  static HIPOPS_METHOD Row finalize(const Args&, const Part& part) { return {part.maximum, logarithm(part.sum)}; }
 
   template <int n>
   static HIPOPS_METHOD void apply(const Args&, const Row& row, const C (&x)[n], C (&)[1][n], C (&out)[1][n]) {

@@ -8,9 +8,9 @@ namespace {
 
 // By blocks of Most work-items, or of Least, each of which has kInFlight vectors on their way to it.
 template <class T, int Most, int kInFlight, int Least = Most>
-class StagedPart {
+class StagedChunk {
  public:
-  explicit HIPOPS_METHOD StagedPart(Shared<b128> vectors, int32_t block = Most)
+  explicit HIPOPS_METHOD StagedChunk(Shared<b128> vectors, int32_t block = Most)
       : vectors_(vectors), elements_(vectors.as<T>()), block_(block) {}
 
   HIPOPS_METHOD T operator[](int32_t i) const { return elements_[i]; }
@@ -18,7 +18,7 @@ class StagedPart {
   // `count` neighbours, which are a vector at least and begin anywhere: in vectors from aligned addresses, but for what
   // is before the first of those and after the last, and placed as in memory. Returns where the first one is.
   HIPOPS_METHOD int32_t load_rows(const T* x, int32_t count) const {
-    const int32_t shift = misplaced_by(x);
+    const int32_t shift = misalignment(x);
     const AlignedSpan<T> span(shift, count);
     const T* from = x - shift;
     const int32_t edge = span.edge();

@@ -53,37 +53,34 @@ HIPOPS_FN Packed<T, N> load_packed_evict_last(const T* at) { return load_packed<
 
 // Has the L2 cache load a line, where there is an instruction for it that waits for nothing.
 #if defined(HIPOPS_NVIDIA)
-constexpr bool has_expect_load = true;
-HIPOPS_FN void expect_load(const void* at) {
+constexpr bool has_prefetch = true;
+HIPOPS_FN void prefetch_l2(const void* at) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(at)));
 }
 // Has the L1 cache load a line, of what no other block writes until this one has read it.
-HIPOPS_FN void expect_load_soon(const void* at) {
+HIPOPS_FN void prefetch_l1(const void* at) {
   asm volatile("prefetch.global.L1 [%0];" ::"l"(__cvta_generic_to_global(at)));
 }
 #else
-constexpr bool has_expect_load = false;
-HIPOPS_FN void expect_load(const void*) {}
-HIPOPS_FN void expect_load_soon(const void*) {}
+constexpr bool has_prefetch = false;
+HIPOPS_FN void prefetch_l2(const void*) {}
+HIPOPS_FN void prefetch_l1(const void*) {}
 #endif
 
-// Has the L2 cache load the block's parts of what begins at `from`, a multiple of 16, and is `parts` of kExpectedPart
+// Has the L2 cache load the block's parts of what begins at `from`, a multiple of 16, and is `parts` of kPrefetchBytes
 // bytes. For blocks that wait for the launch before: those that are there early, of the first `blocks`, ask for some
 // megabytes together.
-HIPOPS_FN void expect_loads([[maybe_unused]] const void* from, [[maybe_unused]] uint32_t parts,
+HIPOPS_FN void prefetch_l2_by_blocks([[maybe_unused]] const void* from, [[maybe_unused]] uint32_t parts,
                             [[maybe_unused]] uint32_t blocks) {
 #if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
-  // By asm, so that nvcc keeps nothing of it in registers past the wait.
-  uint32_t thread, block;
-  asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
+  uint32_t block = reread_block_index();
   if (block >= parts || block >= blocks) return;
-  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
-  if (thread != 0) return;
+  if (reread_thread_index() != 0) return;
 #pragma unroll 1
   for (; block < parts; block += blocks)
     asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(
-                     __cvta_generic_to_global(static_cast<const char*>(from) + int64_t(block) * kExpectedPart)),
-                 "n"(kExpectedPart)
+                     __cvta_generic_to_global(static_cast<const char*>(from) + int64_t(block) * kPrefetchBytes)),
+                 "n"(kPrefetchBytes)
                  : "memory");
 #endif
 }

@@ -1,0 +1,164 @@
+// Functions that steer a compiler. No function changes a result; each names the compiler that it steers, and does nothing for
+// the others. "clang" is AMD's compiler here, "nvcc" NVIDIA's, and "ptxas" the assembler behind nvcc.
+#pragma once
+
+#include "device/core/platform.h"
+
+namespace hipops {
+namespace {
+
+// ---- Arguments of a launch.
+
+// Argument i, or the last one if there are fewer.
+template <int i, class T, class... More>
+HIPOPS_FN auto argument_or_last(T first, More... more) {
+  if constexpr (i == 0 || sizeof...(More) == 0) return first;
+  else return argument_or_last<i - 1>(more...);
+}
+// clang: loads up to 30 arguments together. It would load each one before its first use, and wait there.
+template <class... T>
+HIPOPS_FN void load_arguments_together([[maybe_unused]] T... args) {
+#if defined(HIPOPS_AMD)
+  static_assert(sizeof...(T) <= 30, "the asm statement has 30 operands");
+#define HIPOPS_ARGUMENT(i) "s"(argument_or_last<i>(args...))
+#define HIPOPS_ARGUMENTS(i) \
+  HIPOPS_ARGUMENT(i), HIPOPS_ARGUMENT(i + 1), HIPOPS_ARGUMENT(i + 2), HIPOPS_ARGUMENT(i + 3), HIPOPS_ARGUMENT(i + 4)
+  asm volatile("" ::HIPOPS_ARGUMENTS(0), HIPOPS_ARGUMENTS(5), HIPOPS_ARGUMENTS(10), HIPOPS_ARGUMENTS(15),
+               HIPOPS_ARGUMENTS(20), HIPOPS_ARGUMENTS(25));
+#endif
+}
+
+// clang: loads arguments again where they are used after this call. It would keep them, and values derived from them, over a
+// loop or a long function. gfx9 has too few scalar registers for that.
+template <class T>
+HIPOPS_FN const T& reload_arguments(const T& args) {
+#if defined(HIPOPS_AMD)
+  int64_t zero;
+  asm volatile("s_mov_b64 %0, 0" : "=s"(zero));
+  return *reinterpret_cast<const T*>(reinterpret_cast<const char*>(&args) + zero);
+#else
+  return args;
+#endif
+}
+
+// nvcc: waits for the loads of these arguments here. A kernel that waits for the previous launch waits for both together.
+template <class... T>
+HIPOPS_FN void wait_for_arguments([[maybe_unused]] const T&... args) {
+#if defined(HIPOPS_NVIDIA)
+  (..., [&] { asm volatile("" ::"l"(int64_t(args))); }());
+#endif
+}
+
+#if defined(HIPOPS_NVIDIA)
+// nvcc: reads the index from its special register again. It would keep a copy in a register for the rest of the kernel.
+HIPOPS_FN uint32_t reread_block_index() {
+  uint32_t block;
+  asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
+  return block;
+}
+HIPOPS_FN uint32_t reread_thread_index() {
+  uint32_t thread;
+  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+  return thread;
+}
+#endif
+
+// ---- Order of loads, and waits.
+
+// clang: called for each of several loaded words, before any is used. All loads are then issued before the first wait. It
+// would wait for the first word, convert it, and only then issue the next load.
+template <class Word>
+HIPOPS_FN void issue_before_use([[maybe_unused]] Word& word) {
+#if defined(HIPOPS_AMD)
+  asm volatile("" : "+v"(word));
+#endif
+}
+
+// nvcc: issues the loads from shared memory above this call before any of them is used. It would wait for each.
+HIPOPS_FN void issue_shared_loads_before_use() {
+#if defined(HIPOPS_NVIDIA)
+  asm volatile("" ::: "memory");
+#endif
+}
+
+// clang: waits for the load of v here, not at its first use. There it would wait for later accesses, too: loads and stores
+// complete in order. (8 bytes: no wait.)
+template <class T>
+HIPOPS_FN void wait_for_load([[maybe_unused]] T& v) {
+#if defined(HIPOPS_AMD)
+  if constexpr (sizeof(T) == sizeof(uint32_t)) asm volatile("" : "+v"(v));
+#endif
+}
+
+// ---- Values that a compiler would derive early, keep long, or simplify.
+
+// clang: hides where a number comes from. It hoists comparisons with a known number out of loops, which costs two scalar
+// registers each. It turns an atomic addition of 0 into a plain load, which may return a stale value.
+HIPOPS_FN uint32_t hide_origin(uint32_t v) {
+#if defined(HIPOPS_AMD)
+  asm volatile("" : "+v"(v));
+#endif
+  return v;
+}
+
+// clang and nvcc: values derived from the word before this call are computed again after it. They would be kept in registers,
+// and converted elements need more registers than packed words.
+HIPOPS_FN void forget_derived([[maybe_unused]] uint32_t& word) {
+#if defined(HIPOPS_NVIDIA)
+  asm volatile("" : "+r"(word));
+#elif defined(HIPOPS_AMD)
+  asm volatile("" : "+v"(word));
+#endif
+}
+
+// The same for ptxas, which sees through an empty asm statement. `zero` is a 0 that it cannot know when it compiles.
+HIPOPS_FN void forget_derived_by([[maybe_unused]] uint32_t zero, uint32_t& word) {
+#if defined(HIPOPS_NVIDIA)
+  word ^= zero;
+#else
+  forget_derived(word);
+#endif
+}
+
+// ptxas: element `upper` (0 or 1) of a word of bf16, as f32, by an instruction that it does not merge with an earlier
+// conversion of the same element. It would keep the earlier result in a register.
+#if defined(HIPOPS_NVIDIA)
+HIPOPS_FN uint32_t widen_bf16_again(uint32_t word, bool upper) {
+  uint32_t bits;
+  if (!upper) asm("prmt.b32 %0, %1, 0, 0x1044;" : "=r"(bits) : "r"(word));
+  else asm("prmt.b32 %0, %1, 0, 0x3244;" : "=r"(bits) : "r"(word));
+  return bits;
+}
+#endif
+
+// clang: keeps the operation that made v apart from the conversion of v. It fuses a product and its conversion into a sum
+// with +0, which turns -0 into +0.
+HIPOPS_FN void forbid_fusing([[maybe_unused]] float& v) {
+#if defined(HIPOPS_AMD)
+  asm("" : "+v"(v));
+#endif
+}
+
+// ---- Addresses.
+
+// nvcc: keeps an address as one number. It would add the parts of the address again for each element: five instructions.
+template <class T>
+HIPOPS_FN const T* keep_one_address(const T* at) {
+#if defined(HIPOPS_NVIDIA)
+  asm("" : "+l"(at));
+  __builtin_assume(__isGlobal(at));
+#endif
+  return at;
+}
+
+// The address of element `place` from `at` on. clang: an offset of 32 bits without a sign is an operand of the load. nvcc: the
+// plain sum is one instruction that multiplies and adds.
+template <class T>
+HIPOPS_FN const T* element_at(const T* at, int32_t place) {
+  if constexpr (on_amd)
+    return reinterpret_cast<const T*>(reinterpret_cast<const char*>(at) + uint32_t(place) * uint32_t(sizeof(T)));
+  else return at + place;
+}
+
+}  // namespace
+}  // namespace hipops
