@@ -760,7 +760,7 @@ MUTATIONS = (
         "The last panel of columns begins where the one before ends, also where there are too few columns left.",
         "gather", "device/move/take_staged.h",
         before="const int32_t overlap = a.overlap != 0 && is_last_panel(a, r) ? a.overlap : 0;",
-        after="const int32_t others = 0;",
+        after="const int32_t overlap = 0;",
         runs=(Run("sizes", "u16"),)),
     Mutation(
         "ratio_of_f64_in_f32",

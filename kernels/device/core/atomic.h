@@ -1,10 +1,10 @@
-// Atomic operations on global memory, relaxed, among all work-items of the device. Each is one instruction where the
-// target has it; elsewhere those on floats compare and swap until nobody came between. No result is given, but by
-// atomic_fetch_add: what was there before costs a trip back.
+// Relaxed atomic operations on global memory, among all work-items of the device. Each is one instruction if the target
+// has one. Otherwise, those on floats compare and swap in a loop. Only atomic_fetch_add returns the value before: that
+// costs a trip back.
 //
-// AMD GPUs have float atomics for memory of the device (coarse-grained: what hipMalloc gives). On fine-grained memory,
-// of the host or of another device, instructions of some generations do nothing, and this file does not ask the
-// compiler to guard against that: its guard is the loop that the instructions are to replace.
+// AMD GPUs have float atomics for memory of the device (coarse-grained: memory of hipMalloc). On fine-grained
+// memory, of the host or of another device, the instructions of some generations do nothing. This file does not let the
+// compiler guard against that: its guard is the loop that the instructions replace.
 #pragma once
 
 #include "device/core/vector.h"
@@ -35,7 +35,7 @@ HIPOPS_FN void atomic_max(uint32_t* at, uint32_t v) {
   __hip_atomic_fetch_max(at, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
 }
 
-// The builtins name the instructions: gfx90a and later of CDNA, gfx11 and later of RDNA (f32), CDNA alone (f64).
+// The builtins force the instruction: f32 from gfx90a (CDNA) and gfx11 (RDNA) on, f64 on CDNA alone.
 HIPOPS_FN void atomic_add(float* at, float v) {
 #if __has_builtin(__builtin_amdgcn_global_atomic_fadd_f32)
   __builtin_amdgcn_global_atomic_fadd_f32((GlobalPointer<float>)at, v);
@@ -52,8 +52,8 @@ HIPOPS_FN void atomic_add(double* at, double v) {
 #endif
 }
 
-// A 16-bit float is half of an aligned word, and there are atomics on words only. All of that word belongs to the
-// caller's tensor: its launcher has seen to that.
+// A 16-bit float is half of an aligned word, and only words have atomics. The whole word belongs to the caller's
+// tensor: the launcher has checked that.
 template <class T>
 HIPOPS_FN void add_in_word(T* at, float v) {
   int upper = int(uintptr_t(at) >> 1 & 1), shift = 16 * upper;
@@ -65,8 +65,8 @@ HIPOPS_FN void add_in_word(T* at, float v) {
   } while (!amd_compare_swap(word, &seen, next));
 }
 
-// The same by an instruction that adds to both halves: to the other one -0.0, which changes no number (a signalling NaN
-// it makes quiet).
+// A word with v in its half and -0.0 in the other half, for an instruction that adds to both halves. Adding -0.0
+// changes no number. (It makes a signalling NaN quiet.)
 template <class T>
 HIPOPS_FN uint32_t with_minus_zero(const T* at, T v) {
   return uintptr_t(at) >> 1 & 1 ? 0x8000u | uint32_t(v.bits) << 16 : 0x80000000u | v.bits;
@@ -113,7 +113,7 @@ HIPOPS_FN void atomic_add(bf16* at, bf16 v) {
 
 #else
 
-// Replaces what is at `at` by f of it; Bits is the unsigned integer of its size.
+// Replaces the value at `at` by f(value). Bits is the unsigned integer of its size.
 template <class Bits, class T, class F>
 HIPOPS_FN void atomic_update(T* at, F f) {
   Bits* bits = reinterpret_cast<Bits*>(at);
@@ -142,10 +142,11 @@ HIPOPS_FN void atomic_add(bf16* at, bf16 v) {
 
 #endif
 
-// nanoseconds(): of a clock that goes on while a wave sleeps. Its zero is anywhere, and it may step by a microsecond.
+// nanoseconds() reads a clock that runs while a wave sleeps. Its zero is arbitrary, and it may jump by a microsecond.
 //
-// What blocks tell each other within a launch: one that finds, by atomic_fetch_add, what another one added so, sees all that the
-// other wrote before, if each has a device_fence in between. For what all of a block wrote, all of it has one.
+// How blocks of a launch exchange data: a writer stores, calls device_fence() and adds to a counter. A reader that sees
+// the new count by atomic_fetch_add and then calls device_fence() sees the writer's stores. If a whole block wrote,
+// each of its work-items calls the fence.
 #if defined(HIPOPS_AMD)
 HIPOPS_FN uint32_t atomic_fetch_add(uint32_t* at, uint32_t v) {
   return __hip_atomic_fetch_add(at, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
@@ -161,7 +162,7 @@ HIPOPS_FN uint64_t nanoseconds() {
 #if __has_builtin(__builtin_readsteadycounter)
   return kTick * __builtin_readsteadycounter();
 #elif defined(__GFX11__) || defined(__GFX12__)
-  return kTick * __builtin_amdgcn_s_sendmsg_rtnl(0x83);  // what gives the time there
+  return kTick * __builtin_amdgcn_s_sendmsg_rtnl(0x83);  // the realtime clock
 #else
   return kTick * __builtin_amdgcn_s_memrealtime();
 #endif
@@ -182,10 +183,10 @@ HIPOPS_FN void pause() {}
 HIPOPS_FN uint64_t nanoseconds() { return cpu::nanoseconds(); }
 #endif
 
-// Whether neighbours that are added to neighbours gain by being one operation. (AMD: one kind of instruction will do.)
+// Whether one atomic on four neighbours is faster than four. On AMD it is not, and one kind of instruction is enough.
 constexpr bool vectors_pay_in_atomics = !on_amd;
 
-// Of four neighbours, aligned as a whole: one operation where the target has it.
+// Adds four neighbours, aligned as a whole: one operation if the target has it.
 template <class T>
 HIPOPS_FN void atomic_add_vector(T* at, const Vector<T, 4>& v) {
 #pragma unroll
@@ -207,9 +208,9 @@ HIPOPS_FN void atomic_add_vector(bf16* at, const Vector<bf16, 4>& v) {
 }
 #endif
 
-// Stores where others may store at the same time, and any of the values will do. On a GPU every store of an element is
-// whole, and of a vector each element: of 16 bytes these are halves, as no element is larger. On the CPU it has to be
-// said.
+// Stores to an element that other work-items may store to at the same time; any of the values may win. GPUs store each
+// element whole, also inside of a vector. A vector of 16 bytes is stored as two halves, because no element is larger.
+// The CPU needs atomic stores.
 template <class T>
 HIPOPS_FN void store_contended(T* at, const T& v) {
   struct alignas(16) Halves { uint64_t half[2]; };

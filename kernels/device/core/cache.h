@@ -1,4 +1,4 @@
-// How loads use the caches.
+// Loads and prefetches with cache hints.
 #pragma once
 
 #include "device/core/vector.h"
@@ -6,7 +6,7 @@
 namespace hipops {
 namespace {
 
-// Loads of x that L2 evicts last, so that it evicts y first. Why: docs/notebook/memory.md.
+// Loads of x that the L2 cache evicts last, so it evicts y first. docs/notebook/memory.md has the reason.
 #if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
 template <class T>
 HIPOPS_FN T load_evict_last(const T* at) {
@@ -51,13 +51,13 @@ template <int N, class T>
 HIPOPS_FN Packed<T, N> load_packed_evict_last(const T* at) { return load_packed<N>(at); }
 #endif
 
-// Has the L2 cache load a line, where there is an instruction for it that waits for nothing.
+// Prefetches a line to the L2 cache, if the target has an instruction for it that does not wait.
 #if defined(HIPOPS_NVIDIA)
 constexpr bool has_prefetch = true;
 HIPOPS_FN void prefetch_l2(const void* at) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(at)));
 }
-// Has the L1 cache load a line, of what no other block writes until this one has read it.
+// Prefetches a line to the L1 cache. No other block may write it before this block reads it.
 HIPOPS_FN void prefetch_l1(const void* at) {
   asm volatile("prefetch.global.L1 [%0];" ::"l"(__cvta_generic_to_global(at)));
 }
@@ -67,9 +67,9 @@ HIPOPS_FN void prefetch_l2(const void*) {}
 HIPOPS_FN void prefetch_l1(const void*) {}
 #endif
 
-// Has the L2 cache load the block's parts of what begins at `from`, a multiple of 16, and is `parts` of kPrefetchBytes
-// bytes. For blocks that wait for the launch before: those that are there early, of the first `blocks`, ask for some
-// megabytes together.
+// Prefetches the block's pieces of memory to the L2 cache: `parts` pieces of kPrefetchBytes from `from` on, a multiple
+// of 16. For blocks that wait for the previous launch. The first `blocks` blocks share the pieces, some megabytes
+// together.
 HIPOPS_FN void prefetch_l2_by_blocks([[maybe_unused]] const void* from, [[maybe_unused]] uint32_t parts,
                             [[maybe_unused]] uint32_t blocks) {
 #if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
@@ -86,7 +86,7 @@ HIPOPS_FN void prefetch_l2_by_blocks([[maybe_unused]] const void* from, [[maybe_
 }
 
 #if defined(HIPOPS_NVIDIA)
-// Leaves the L1 cache to others.
+// Loads without a place in the L1 cache, which other loads need more.
 template <int N, class T>
 HIPOPS_FN Vector<T, N> load_once(const T* at) {
   using V = Vector<T, N>;
@@ -110,7 +110,7 @@ HIPOPS_FN Vector<T, N> load_once(const T* at) {
 template <int N, class T>
 HIPOPS_FN Vector<T, N> load_once(const T* at) { return load_vector<N>(at); }
 #endif
-// As words (see Packed).
+// The same, as words (see Packed).
 template <int N, class T>
 HIPOPS_FN Packed<T, N> load_packed_once(const T* at) {
 #if defined(HIPOPS_NVIDIA)

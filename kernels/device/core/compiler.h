@@ -1,5 +1,5 @@
-// Functions that steer a compiler. No function changes a result; each names the compiler that it steers, and does nothing for
-// the others. "clang" is AMD's compiler here, "nvcc" NVIDIA's, and "ptxas" the assembler behind nvcc.
+// Functions that steer a compiler. No function changes a result; each names the compiler that it steers, and does
+// nothing for the others. "clang" is AMD's compiler here, "nvcc" NVIDIA's, and "ptxas" the assembler behind nvcc.
 #pragma once
 
 #include "device/core/platform.h"
@@ -28,8 +28,8 @@ HIPOPS_FN void load_arguments_together([[maybe_unused]] T... args) {
 #endif
 }
 
-// clang: loads arguments again where they are used after this call. It would keep them, and values derived from them, over a
-// loop or a long function. gfx9 has too few scalar registers for that.
+// clang: loads arguments again where they are used after this call. It would keep them, and values derived from them,
+// over a loop or a long function. gfx9 has too few scalar registers for that.
 template <class T>
 HIPOPS_FN const T& reload_arguments(const T& args) {
 #if defined(HIPOPS_AMD)
@@ -41,7 +41,7 @@ HIPOPS_FN const T& reload_arguments(const T& args) {
 #endif
 }
 
-// nvcc: waits for the loads of these arguments here. A kernel that waits for the previous launch waits for both together.
+// nvcc: waits here for the loads of its arguments. A kernel that waits for the previous launch waits for both together.
 template <class... T>
 HIPOPS_FN void wait_for_arguments([[maybe_unused]] const T&... args) {
 #if defined(HIPOPS_NVIDIA)
@@ -65,8 +65,8 @@ HIPOPS_FN uint32_t reread_thread_index() {
 
 // ---- Order of loads, and waits.
 
-// clang: called for each of several loaded words, before any is used. All loads are then issued before the first wait. It
-// would wait for the first word, convert it, and only then issue the next load.
+// clang: called for each of several loaded words, before any is used. All loads are then issued before the first wait.
+// It would wait for the first word, convert it, and only then issue the next load.
 template <class Word>
 HIPOPS_FN void issue_before_use([[maybe_unused]] Word& word) {
 #if defined(HIPOPS_AMD)
@@ -81,8 +81,8 @@ HIPOPS_FN void issue_shared_loads_before_use() {
 #endif
 }
 
-// clang: waits for the load of v here, not at its first use. There it would wait for later accesses, too: loads and stores
-// complete in order. (8 bytes: no wait.)
+// clang: waits for the load of v here, not at its first use. There it would wait for later accesses, too: loads and
+// stores complete in order. (8 bytes: no wait.)
 template <class T>
 HIPOPS_FN void wait_for_load([[maybe_unused]] T& v) {
 #if defined(HIPOPS_AMD)
@@ -92,8 +92,8 @@ HIPOPS_FN void wait_for_load([[maybe_unused]] T& v) {
 
 // ---- Values that a compiler would derive early, keep long, or simplify.
 
-// clang: hides where a number comes from. It hoists comparisons with a known number out of loops, which costs two scalar
-// registers each. It turns an atomic addition of 0 into a plain load, which may return a stale value.
+// clang: hides where a number comes from. It hoists comparisons with a known number out of loops, which costs two
+// scalar registers each. It turns an atomic addition of 0 into a plain load, which may return a stale value.
 HIPOPS_FN uint32_t hide_origin(uint32_t v) {
 #if defined(HIPOPS_AMD)
   asm volatile("" : "+v"(v));
@@ -101,8 +101,8 @@ HIPOPS_FN uint32_t hide_origin(uint32_t v) {
   return v;
 }
 
-// clang and nvcc: values derived from the word before this call are computed again after it. They would be kept in registers,
-// and converted elements need more registers than packed words.
+// clang and nvcc: values derived from the word before this call are computed again after it. They would be kept in
+// registers, and converted elements need more registers than packed words.
 HIPOPS_FN void forget_derived([[maybe_unused]] uint32_t& word) {
 #if defined(HIPOPS_NVIDIA)
   asm volatile("" : "+r"(word));
@@ -131,8 +131,8 @@ HIPOPS_FN uint32_t widen_bf16_again(uint32_t word, bool upper) {
 }
 #endif
 
-// clang: keeps the operation that made v apart from the conversion of v. It fuses a product and its conversion into a sum
-// with +0, which turns -0 into +0.
+// clang: keeps the operation that made v apart from the conversion of v. It fuses a product and its conversion into a
+// sum with +0, which turns -0 into +0.
 HIPOPS_FN void forbid_fusing([[maybe_unused]] float& v) {
 #if defined(HIPOPS_AMD)
   asm("" : "+v"(v));
@@ -141,7 +141,8 @@ HIPOPS_FN void forbid_fusing([[maybe_unused]] float& v) {
 
 // ---- Addresses.
 
-// nvcc: keeps an address as one number. It would add the parts of the address again for each element: five instructions.
+// nvcc: keeps an address as one number. It would add the parts of the address again for each element: five
+// instructions.
 template <class T>
 HIPOPS_FN const T* keep_one_address(const T* at) {
 #if defined(HIPOPS_NVIDIA)
@@ -151,8 +152,8 @@ HIPOPS_FN const T* keep_one_address(const T* at) {
   return at;
 }
 
-// The address of element `place` from `at` on. clang: an offset of 32 bits without a sign is an operand of the load. nvcc: the
-// plain sum is one instruction that multiplies and adds.
+// The address of element `place` from `at` on. clang: an offset of 32 bits without a sign is an operand of the load.
+// nvcc: the plain sum is one instruction that multiplies and adds.
 template <class T>
 HIPOPS_FN const T* element_at(const T* at, int32_t place) {
   if constexpr (on_amd)

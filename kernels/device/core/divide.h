@@ -1,4 +1,4 @@
-// Division by invariants (divisor_contract.h).
+// Division by numbers that are constant in a launch (divisor_contract.h).
 #pragma once
 
 #include "device/core/divisor_contract.h"
@@ -19,8 +19,8 @@ HIPOPS_FN uint64_t high_half(uint64_t a, uint64_t b) {
 
 HIPOPS_FN uint32_t divide(uint32_t n, Divisor d) { return (high_half(n, d.multiplier) + n) >> d.shift; }
 
-// NVIDIA's division is a call, and so out of the way of what is run more often: in its place, the products had nvcc
-// schedule transposes such that they took up to 16 % longer. On AMD it is some hundred instructions.
+// NVIDIA divides by a call, out of the way of hot code. Products instead of it made transposes up to 16 % slower,
+// because nvcc scheduled them differently. On AMD a division is about a hundred instructions.
 HIPOPS_FN int64_t divide(int64_t n, [[maybe_unused]] int64_t size, [[maybe_unused]] const WideDivisor& d) {
   if constexpr (on_nvidia) return n / size;
   else return int64_t((high_half(uint64_t(n), d.multiplier) + uint64_t(n)) >> d.shift);

@@ -1,5 +1,5 @@
-// Division by what does not change within a launch: the launcher finds the numbers (capi/tensor/divisor.h), a kernel multiplies
-// and shifts (divide.h).
+// Division by numbers that are constant in a launch. The launcher computes a multiplier and a shift
+// (capi/tensor/divisor.h), and kernels multiply and shift (divide.h).
 #pragma once
 
 #include <stdint.h>
@@ -11,7 +11,7 @@ struct Divisor {
   uint32_t multiplier, shift;
 };
 
-// The same below 2^63: for the ways that few launches take, so apart from what the others look at.
+// The same below 2^63. Few launches need it, so argument structs hold it apart from hot arguments.
 struct WideDivisor {
   uint64_t multiplier, shift;
 };

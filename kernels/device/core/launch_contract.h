@@ -1,27 +1,27 @@
-// What a kernel and the runtime that launches it agree upon, for all ops.
+// The contract between all kernels and the runtime that launches them.
 #pragma once
 
 #include <stdint.h>
 
 namespace hipops {
 
-// NVIDIA: launches of no more blocks than this may be placed on the device while the launch before them still ends,
-// where kernels are of sm_90 or later (programmatic dependent launch). They save half a microsecond; where there are
-// many blocks, what it costs each would come to more, mostly: LaunchShape::begins_early.
+// NVIDIA: a launch of up to this many blocks may be placed on the device while the previous launch ends (programmatic
+// dependent launch, sm_90 on). It saves half a microsecond. In larger launches, its cost for all blocks is mostly
+// higher (see LaunchShape::begins_early).
 constexpr uint32_t kMostBlocksEarly = 1024;
 
-// A part of what blocks have the L2 cache load while they wait for the launch before, in bytes (device/core/cache.h).
+// Bytes that a block prefetches to the L2 cache at a time, while it waits for the previous launch
+// (device/core/cache.h).
 constexpr int64_t kPrefetchBytes = 24 << 10;
 
-// Blocks of a cluster. Every device that has clusters runs those of 8; those of 16 only one that has enough
-// multiprocessors side by side.
+// Blocks of a cluster. Every device with clusters runs clusters of 8 blocks. Clusters of 16 need enough neighbouring
+// multiprocessors.
 constexpr int kPortableCluster = 8, kLargestCluster = 16;
 
-// Blocks of a cluster that one may stand for, of as many times the work-items, where there are no clusters and registers
-// enough.
+// Blocks of a cluster that one larger block replaces, on GPUs without clusters but with enough registers.
 constexpr int kBlocksInOne = 2;
 
-// Shared memory that a block has on every AMD GPU, at most.
+// Shared memory that every AMD GPU has for a block, at most.
 constexpr int64_t kStaticSharedBytes = 64 << 10;
 
 }  // namespace hipops

@@ -1,4 +1,4 @@
-// The functions that the ops need beyond + - * /, each within 1 ULP or saying otherwise.
+// The functions that ops need beyond + - * /. Each is within 1 ULP unless its comment names another bound.
 #pragma once
 
 #include "device/core/types.h"
@@ -8,7 +8,7 @@ namespace {
 
 HIPOPS_FN float fused_multiply_add(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 HIPOPS_FN double fused_multiply_add(double a, double b, double c) { return __builtin_fma(a, b, c); }
-// a * b, rounded: never one with a sum that it goes into, as compilers may make of it.
+// a * b, rounded by itself. Compilers may otherwise fuse the product and a sum.
 #if defined(HIPOPS_NVIDIA)
 HIPOPS_FN float rounded_product(float a, float b) { return __fmul_rn(a, b); }
 HIPOPS_FN double rounded_product(double a, double b) { return __dmul_rn(a, b); }
@@ -29,7 +29,7 @@ HIPOPS_FN double logarithm(double v) { return log(v); }
 // 1 / sqrt(v), within a few ULP.
 HIPOPS_FN float inverse_square_root_estimate(float v) {
 #if defined(HIPOPS_AMD)
-  bool small = v < 0x1p-100f;  // the instruction takes denormal numbers for 0
+  bool small = v < 0x1p-100f;  // the instruction treats denormal numbers as 0
   return __builtin_amdgcn_rsqf(small ? v * 0x1p100f : v) * (small ? 0x1p50f : 1.0f);
 #elif defined(HIPOPS_NVIDIA)
   return rsqrtf(v);
@@ -39,26 +39,25 @@ HIPOPS_FN float inverse_square_root_estimate(float v) {
 }
 HIPOPS_FN double inverse_square_root_estimate(double v) { return 1.0 / sqrt(v); }
 
-// 1 / sqrt(v), within 1 ULP: what the estimate missed is found exactly enough (v * r^2 should be 1), and half of it
-// given back (Newton's step).
+// 1 / sqrt(v), within 1 ULP, by a Newton step. `missed` is 1 - v * r^2, computed with the digits that rounding loses.
 template <class C>
 HIPOPS_FN C inverse_square_root(C v) {
   C r = inverse_square_root_estimate(v);
   C t = v * r;
   C rest = fused_multiply_add(v, r, -t);
   C missed = fused_multiply_add(-rest, r, fused_multiply_add(-t, r, C(1)));
-  return missed == missed ? fused_multiply_add(r * C(0.5), missed, r) : r;  // a NaN where v is 0 or infinite
+  return missed == missed ? fused_multiply_add(r * C(0.5), missed, r) : r;  // `missed` is NaN if v is 0 or infinite
 }
 
-// e^(x - m) for results that are rounded to f32 or f64. The difference is rounded, and a difference of 20 that is off
-// by half its ULP puts e^20 off by 16 of its own; so what the rounding lost is found (Knuth's two-sum) and given back.
+// e^(x - m) for results that are rounded to f32 or f64. The difference is rounded, and an error of half an ULP in a
+// difference of 20 is an error of 16 ULP in e^20. So the lost digits are computed (Knuth's two-sum) and applied.
 template <class C>
 HIPOPS_FN C exp_difference(C x, C m) {
   C d = x - m;
   C virtual_m = x - d;
   C lost = (x - (d + virtual_m)) + (virtual_m - m);
   C e = exponential(d);
-  return fused_multiply_add(e, e > C(0) ? lost : C(0), e);  // e is 0 where d is -inf, and `lost` a NaN there
+  return fused_multiply_add(e, e > C(0) ? lost : C(0), e);  // if d is -inf, e is 0 and `lost` is NaN
 }
 
 // 2^v, within 2 ULP; under 2^-126 it may be 0.
@@ -70,29 +69,29 @@ HIPOPS_FN float exp2_fast(float v) {
 #elif defined(HIPOPS_AMD) && __has_builtin(__builtin_amdgcn_exp2f)
   return __builtin_amdgcn_exp2f(v);
 #elif defined(HIPOPS_AMD)
-  return __builtin_exp2f(v);  // older compilers make the same instruction of it, and some around it
+  return __builtin_exp2f(v);  // older compilers use the same instruction, with some around it
 #else
   return exp2f(v);
 #endif
 }
 
-// e^(x - m) * 2^24, for x <= m and results that are rounded to 16 bits: x and m have few bits, and their difference
-// loses nothing that matters. Times 2^24, what is a denormal number in the end is none on the way.
+// e^(x - m) * 2^24, for x <= m and results that are rounded to 16 bits. x and m have few bits, so their difference is
+// exact enough. The factor keeps intermediate values above the denormal range.
 constexpr float kExpScale = 0x1p24f;
 HIPOPS_FN float exp_difference_fast(float x, float m) {
   return exp2_fast(fused_multiply_add(x - m, 1.44269504f, 24.0f));
 }
 
-// e^(x - m) * 2^24 for x <= m, within 2 ULP, and exact for m itself. It costs half of what e^(x - m) does, as no
-// difference is rounded: e^x is 2^n * 2^f, where n is the integer next to x * log2(e), and of m both are taken away by
-// themselves.
+// e^(x - m) * 2^24 for x <= m, within 2 ULP, and exact for x = m. It costs half of an exponential of the difference,
+// because no difference is rounded. e^x is 2^n * 2^f, and n is the integer next to x * log2(e). The n and f of m are
+// subtracted separately.
 template <class C> class ScaledExponential;
 
 template <>
 class ScaledExponential<float> {
  public:
   explicit HIPOPS_METHOD ScaledExponential(float m) {
-    // There x * log2(e) has lost its digits; but x - m is exact, where it is not so low that its power is 0.
+    // For large x, x * log2(e) has lost its digits. But x - m is exact unless it is so low that the power is 0.
     constexpr float kLarge = 0x1p13f;
     reference_ = fabsf(m) < kLarge ? 0.0f : m;
     float n = fused_multiply_add(m - reference_, kLog2, kToInteger);
@@ -109,9 +108,9 @@ class ScaledExponential<float> {
 
  private:
   static constexpr float kLog2 = 1.44269502e+00f, kLog2Rest = 1.92596303e-08f;  // log2(e) as two numbers
-  static constexpr float kToInteger = 0x1.8p23f;  // with this added, a float has its integer in its last bits
+  static constexpr float kToInteger = 0x1.8p23f;  // a float plus this has its integer in its last bits
 
-  // Less that of m.
+  // The fraction of d * log2(e), less the fraction of m.
   HIPOPS_METHOD float fraction_of(float d, float n) const {
     return fused_multiply_add(d, kLog2, kToInteger - n) + fused_multiply_add(d, kLog2Rest, -fraction_);
   }
@@ -120,9 +119,9 @@ class ScaledExponential<float> {
   uint32_t exponent_;
 };
 
-// e^(x - m) * 2^64, within 1 ULP, times a factor between 0.7 and 1.5 that is the same for all x: for quotients, which
-// are right under 2^-1022, too. (Without the factor, as in f32, 2^f would be wanted for f up to 1.) 2^f is a polynomial
-// of degree 11 that is off by 1.8e-17 at most (Remez).
+// e^(x - m) * 2^64, within 1 ULP, times a factor between 0.7 and 1.5 that is the same for all x. Quotients stay exact
+// enough, below 2^-1022 too. (Without the factor, as in f32, 2^f would be needed for f up to 1.) 2^f is a polynomial of
+// degree 11, with an error of at most 1.8e-17 (Remez).
 template <>
 class ScaledExponential<double> {
  public:
@@ -134,7 +133,7 @@ class ScaledExponential<double> {
   }
   HIPOPS_METHOD double operator()(double x) const {
     double d = x - reference_;
-    d = d < lowest_ ? lowest_ : d;  // a NaN stays one
+    d = d < lowest_ ? lowest_ : d;  // a NaN stays NaN
     const double n = fused_multiply_add(d, kLog2, kToInteger);
     const double f = fused_multiply_add(d, kLog2Rest, fused_multiply_add(d, kLog2, kToInteger - n));
     double power = 0x1.c0638527edf34p-32;

@@ -1,12 +1,12 @@
-// The three machines that the kernels run on:
-//   AMD GPUs     clang's HIP language, by builtins: no HIP header, so any ROCm from 5 on compiles it
-//   NVIDIA GPUs  nvcc, -x cu
-//   the CPU      the host compiler; work-items are fibers of the executor (cpu.h), HIPOPS_CPU_WAVE lanes make a wave
+// The three machines that kernels run on:
+//  AMD GPUs     clang's HIP language and builtins, without a HIP header: ROCm 5 and later compile it
+//  NVIDIA GPUs  nvcc, -x cu
+//  the CPU      the host compiler. Work-items are fibers of the executor (cpu.h). HIPOPS_CPU_WAVE lanes are a wave
 //
-// HIPOPS_KERNEL(block) declares a kernel for blocks of exactly `block` work-items, HIPOPS_KERNEL_UP_TO(block) one for
-// any number up to that, HIPOPS_ARGS(T) its one parameter, HIPOPS_FN a device function. A second argument tells
-// NVIDIA's compiler how many blocks a multiprocessor is to have room for: fewer where it would spill registers to make
-// room for another, more where it would take all registers for few.
+// HIPOPS_KERNEL(block) declares a kernel for blocks of exactly `block` work-items; HIPOPS_KERNEL_UP_TO(block) one for up to that
+// number. HIPOPS_ARGS(T) is its one parameter. HIPOPS_FN declares a device function.
+// A second argument is the number of blocks that an NVIDIA multiprocessor must have room for. A smaller number avoids spilled
+// registers. A larger one stops the compiler from using all registers for few blocks.
 #pragma once
 
 #include <math.h>
@@ -38,26 +38,25 @@
 #define HIPOPS_ARGS(T) const T&
 #endif
 
-// Everything in kernels/device is compiled anew for each .hip file and target, with internal linkage: wave 32 and wave
-// 64 live in one CPU library without meeting.
+// Each .hip file and target compiles everything in kernels/device for itself, with internal linkage. So the code of
+// both wave sizes fits into one CPU library.
 namespace hipops {
 namespace {
 
-// gfx9 from gfx90a on.
 #if defined(__gfx90a__) || defined(__gfx942__) || defined(__gfx950__) || defined(__gfx9_4_generic__)
 #define HIPOPS_FROM_GFX90A 1
 #endif
 
-// Whether a block of 512 work-items leaves each no more than 128 registers, with no other block beside it: on gfx9
-// before gfx90a. capi/runtime/hip.cpp says the same of a device.
+// Whether a block of 512 work-items leaves each at most 128 registers, with no other block on the unit: gfx9 before
+// gfx90a. capi/runtime/hip.cpp has the same rule for a device.
 #if defined(__GFX9__) && !defined(HIPOPS_FROM_GFX90A)
 constexpr bool few_registers = true;
 #else
 constexpr bool few_registers = false;
 #endif
 
-// Which machine this is, where that decides about a number or a way. What another machine's compiler would not take is
-// behind an #if, in this folder: an op's own file has none.
+// The machine, for numbers and branches that depend on it. Code that another machine's compiler rejects is behind an
+// #if, in this folder only.
 #if defined(HIPOPS_AMD)
 constexpr bool on_amd = true, on_nvidia = false;
 #elif defined(HIPOPS_NVIDIA)
@@ -66,31 +65,31 @@ constexpr bool on_amd = false, on_nvidia = true;
 constexpr bool on_amd = false, on_nvidia = false;
 #endif
 
-// ---- What machines differ in, by name.
+// ---- Differences between machines, by name.
 
-// Whether instructions take a launch's arguments from where they are, if the place is known when compiled. Elsewhere
-// each takes scalar registers, of which gfx9 has few enough.
+// Whether instructions can read a launch's arguments in place, if their offset is a constant. On AMD, each argument
+// needs scalar registers, and gfx9 has few.
 constexpr bool arguments_are_operands = on_nvidia;
 
-// Whether a kernel has as many registers as its bound on work-items leaves it (HIPOPS_KERNEL_UP_TO). Elsewhere it has as
-// many as it needs. The CPU goes NVIDIA's way with waves of 32.
+// Whether the bound on work-items (HIPOPS_KERNEL_UP_TO) decides how many registers a kernel has. On AMD, a kernel has
+// as few as it needs. The CPU follows NVIDIA with waves of 32.
 #if defined(HIPOPS_CPU_WAVE)
 constexpr bool bounds_set_registers = HIPOPS_CPU_WAVE == 32;
 #else
 constexpr bool bounds_set_registers = on_nvidia;
 #endif
 
-// Whether a launch may bring shared memory for each block. Elsewhere kernels have all of it themselves.
+// Whether a launch can add shared memory for each block. On AMD, kernels declare all of it.
 constexpr bool has_launch_shared = !on_amd;
 
-// Loads that are enough for a work-item of a full device to have under way.
+// Loads in flight for each work-item that keep a full device busy.
 constexpr int enough_loads = on_nvidia ? 6 : 8;
 
-// Whether loads that only some lanes want are one instruction, which does nothing for the others. Elsewhere it takes a
-// branch for each, and loads that are wanted by none are better.
+// Whether a load that only some lanes need is one instruction. On AMD it needs a branch, so a load for all lanes is
+// faster.
 constexpr bool loads_are_predicated = on_nvidia;
 
-// ---- Where a work-item is. Launches are one-dimensional.
+// ---- The place of a work-item. Launches are one-dimensional.
 
 #if defined(HIPOPS_AMD)
 HIPOPS_FN uint32_t thread_index() { return __builtin_amdgcn_workitem_id_x(); }
@@ -103,9 +102,9 @@ HIPOPS_FN uint32_t thread_index() { return cpu::thread_index(); }
 HIPOPS_FN uint32_t block_index() { return cpu::block_index(); }
 #endif
 
-// ---- Every kernel begins with one of these: wait_for_launch_before if its launches have begins_early, else follow_launch_before.
-// `next_at_once` lets the next launch be placed before the wait: allowed only if the launch before did not, and neither of the two
-// writes what the next one prefetches (docs/design/architecture.md#nvidia).
+// ---- Every kernel begins with wait_for_launch_before if its launches have begins_early, otherwise
+// with follow_launch_before. `next_at_once`: the next launch may be placed before the wait. Allow it only if the
+// previous launch did not, and neither launch writes memory that the next one prefetches (docs/design/architecture.md#nvidia).
 
 HIPOPS_FN void allow_next_launch() {
 #if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
@@ -126,13 +125,13 @@ HIPOPS_FN void follow_launch_before([[maybe_unused]] bool next_at_once = false) 
 #endif
 }
 
-// ---- The block's barrier: every work-item of the block reaches it, and shared memory written before it is seen after it.
-// It orders no access to global memory: what one work-item reads there before it, and another overwrites after it, has to
-// have arrived (vector.h).
+// ---- The block's barrier. Every work-item of the block must reach it; shared memory that was written before it can be read
+// after it. It does not order accesses to global memory. A load before it must have arrived before another work-item overwrites
+// the address after it (vector.h).
 
 #if defined(HIPOPS_AMD)
 #if __clang_major__ >= 20
-// Only LDS needs to be ordered: global loads may stay in flight across the barrier.
+// Only shared memory must be ordered: global loads may stay in flight across the barrier.
 #define HIPOPS_LDS_FENCE(order) __builtin_amdgcn_fence(order, "workgroup", "local")
 #else
 #define HIPOPS_LDS_FENCE(order) __builtin_amdgcn_fence(order, "workgroup")
@@ -148,8 +147,7 @@ HIPOPS_FN void barrier() { __syncthreads(); }
 HIPOPS_FN void barrier(cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) { cpu::barrier(site); }
 #endif
 
-// The same for global memory as well, of what the block's work-items tell each other there: a fence on AMD, where a
-// barrier before it is none.
+// The same, and it orders global memory that the block's work-items exchange. On AMD the plain barrier does not.
 #if defined(HIPOPS_AMD)
 HIPOPS_FN void barrier_for_memory() {
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
@@ -162,8 +160,8 @@ HIPOPS_FN void barrier_for_memory() { __syncthreads(); }
 HIPOPS_FN void barrier_for_memory(cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) { cpu::barrier(site); }
 #endif
 
-// ---- Shared memory (LDS). HIPOPS_SHARED(T, name, n) declares `Shared<T> name`, n elements for the block. On the CPU each access
-// is reported to the executor's race check.
+// ---- Shared memory (AMD's LDS). HIPOPS_SHARED(T, name, n) declares `Shared<T> name`, n elements for the block. On the CPU each
+// access is reported to the executor's race check.
 
 #if defined(HIPOPS_CPU)
 template <class T>
@@ -189,14 +187,14 @@ class Shared {
     cpu::Site site_;
   };
 
-  struct Index {  // carries the place of the access, which operator[] cannot take as a default argument
+  struct Index {  // has the place of the access: operator[] has no default arguments
     Index(int64_t i, const char* f = __builtin_FILE(), int l = __builtin_LINE()) : value(i), site{f, l} {}
     int64_t value;
     cpu::Site site;
   };
   Element operator[](Index i) const { return Element(base_, i.value, i.site); }
-  // Adds to an element, and gives what was there before: among work-items that do so, none comes between. To the race
-  // check it is a read, which other such ones may be beside.
+  // Adds to an element, and returns the value before, atomically. For the race check it is a read, so several
+  // work-items may do it between two barriers.
   T fetch_add(Index i, T v) const {
     const T before = (*this)[i];
     base_[i.value] = T(before + v);
@@ -243,7 +241,7 @@ class Shared {
   ::hipops::Shared<T> name(name##_storage)
 #endif
 
-// The shared memory that a launch brings beside the kernel's own: n elements. AMD's launches bring none.
+// The shared memory that a launch adds to the kernel's own: n elements. AMD's launches add none.
 #if defined(HIPOPS_CPU)
 template <class T>
 HIPOPS_FN Shared<T> launch_shared(int64_t n) {
@@ -258,7 +256,8 @@ HIPOPS_FN Shared<T> launch_shared(int64_t) {
 }
 #endif
 
-// The same for kernels that run everywhere: AMD's have Own elements of their own, other launches bring n.
+// Shared memory for kernels that run everywhere: `Own` elements of the kernel on AMD, n elements of the launch
+// elsewhere.
 template <class T, int64_t Own>
 HIPOPS_FN Shared<T> static_or_launch_shared([[maybe_unused]] int64_t n) {
 #if defined(HIPOPS_AMD)
@@ -272,7 +271,7 @@ HIPOPS_FN Shared<T> static_or_launch_shared([[maybe_unused]] int64_t n) {
 }  // namespace
 }  // namespace hipops
 
-// ---- The table by which the CPU runtime finds the kernels of a .hip file; GPUs find them by symbol.
+// ---- The table in which the CPU runtime finds the kernels of a .hip file. GPUs find them by symbol.
 // HIPOPS_KERNEL_TABLE(rms_norm, RmsNormArgs, HIPOPS_RMS_NORM_KERNELS) closes each file.
 
 #if defined(HIPOPS_CPU)

@@ -1,4 +1,4 @@
-// The reduction over the work-items that share a row.
+// All-reduce over the work-items that share a row.
 #pragma once
 
 #include "device/core/wave.h"
@@ -6,8 +6,8 @@
 namespace hipops {
 namespace {
 
-// A sum of about twice the digits of C: as two numbers, the second being what the roundings of the first have lost
-// (Knuth's two-sum); or, of f32, in f64, where that takes fewer instructions.
+// A sum with about twice the digits of C. It is two numbers, and the second one is the rounding error of the first
+// (Knuth's two-sum). For f32 it is one f64, if that needs fewer instructions.
 template <class C> constexpr bool sums_in_f64 = fast_f64 && sizeof(C) == sizeof(float);
 template <class C, bool InF64 = sums_in_f64<C>>
 struct WideSum {
@@ -15,8 +15,8 @@ struct WideSum {
 
   static HIPOPS_METHOD WideSum of(C v) { return {v, C(0)}; }
 
-  HIPOPS_METHOD C high() const { return sum; }  // the sum, rounded,
-  HIPOPS_METHOD C low() const { return lost; }  // and the rest; of no use where it is infinite or NaN
+  HIPOPS_METHOD C high() const { return sum; }  // the rounded sum,
+  HIPOPS_METHOD C low() const { return lost; }  // and its rounding error; meaningless if the sum is infinite or NaN
   HIPOPS_METHOD C value() const { return sum - sum == C(0) ? sum + lost : sum; }
 
   friend HIPOPS_METHOD WideSum operator+(const WideSum& a, const WideSum& b) {
@@ -54,7 +54,7 @@ struct WholeWave<WideSum<C, true>, SumByMatrix> {
 };
 #endif
 
-// Room for a value of up to the size of Largest.
+// A slot for a value of up to the size of Largest.
 template <class Largest>
 struct alignas(sizeof(Largest)) ReduceSlot {
   uint32_t word[sizeof(Largest) / 4];
@@ -74,34 +74,32 @@ struct alignas(sizeof(Largest)) ReduceSlot {
   }
 };
 
-// All-reduce over groups of neighbouring work-items, of values up to the size of Largest. Threads <= 32: over each
-// group of as many lanes, which are part of a wave. Else over the whole block, of up to Threads work-items: its waves
-// meet once, in shared memory. A kernel makes one of these, before its loop over rows: shared memory belongs to the
-// type, so a second one would share the first one's.
+// All-reduces values of up to the size of Largest. Threads <= 32: over each group of that many neighbouring lanes.
+// Otherwise: over the whole block, of up to Threads work-items, with one barrier. A kernel makes one such object,
+// before its loop over rows: shared memory belongs to the type, so a second object would use the same slots.
 template <class Largest, int Threads>
 class Reduce {
  public:
   explicit HIPOPS_METHOD Reduce(int threads) : partial_(storage()), waves_(threads / wave_size) {}
 
-  // Every work-item of the block calls this, with the same op; the op commutes.
+  // Every work-item of the block calls it, with the same op. The op commutes.
   template <class T, class Op>
   HIPOPS_METHOD T operator()(T v, Op op) {
     if constexpr (Threads <= kSmallestWave) {
       return wave_reduce<Threads>(v, op);
     } else if constexpr (WholeWave<T, Op>::kInF64 && sizeof(Slot) >= sizeof(double)) {
-      return T((*this)(double(v), op));  // to f64 and back once
+      return T((*this)(double(v), op));  // one conversion to f64 and back
     } else {
       return fold<T>(exchange(wave_reduce<wave_size>(v, op)), Identity(), op);
     }
   }
 
-  // The meeting by itself, for what is more than one op: v, the same in all lanes of a wave, is left for all waves, at
-  // the place that is returned.
+  // Shares v, which all lanes of a wave hold, with all waves. Returns the slot of the first wave's value. For
+  // reductions by more than one op.
   template <class T>
   HIPOPS_METHOD int exchange(const T& v) {
-    // Two sets of slots, used in turn: a wave that is early for the next reduction cannot overwrite what a late one
-    // still reads, since between the two uses of a set lies the barrier of the other. So one barrier a reduction is
-    // enough.
+    // Two sets of slots alternate. A wave that is early for the next reduction cannot overwrite a slot that a late wave
+    // still reads: between two uses of a set is the barrier of the other set. So each reduction needs only one barrier.
     int first = turn_ * kWaves;
     turn_ ^= 1;
     if (lane_index() == 0) partial_[first + wave_index()] = Slot::of(v);
@@ -109,8 +107,8 @@ class Reduce {
     return first;
   }
 
-  // op over f(v) of all waves, once or more up to the next exchange. Every wave reduces all the partial results: that is
-  // cheaper than a second meeting.
+  // Reduces f(v) over all waves; callable several times until the next exchange. Every wave reduces all values, which
+  // is cheaper than a second exchange.
   template <class T, class F, class Op>
   HIPOPS_METHOD auto fold(int first, F f, Op op) const {
     using Result = decltype(f(T()));
@@ -144,7 +142,7 @@ class Reduce {
   int turn_ = 0;
 };
 
-// All-reduce over groups of neighbouring lanes, a power of two up to 32 that the launch says. As Reduce.
+// All-reduces over groups of neighbouring lanes, a power of two up to 32 that the launch chooses. See Reduce.
 class ReduceOverLanes {
  public:
   explicit HIPOPS_METHOD ReduceOverLanes(int lanes) : lanes_(lanes) {}

@@ -1,4 +1,4 @@
-// What reductions combine with, and which of them a GPU has instructions for.
+// The operations of reductions, and the instructions that some GPUs have for them.
 #pragma once
 
 #include "device/core/types.h"
@@ -6,8 +6,8 @@
 namespace hipops {
 namespace {
 
-// Whether an operation on f64 takes little longer than one on f32, on all GPUs that run this code: that of sm_80 and
-// sm_100 also runs on some that take 32 or 64 times as long. On the CPU waves of 64 are CDNA's.
+// Whether f64 is nearly as fast as f32 on all GPUs that run this code. The code of sm_80 and sm_100 also runs on GPUs
+// whose f64 is 32 or 64 times slower. The CPU follows CDNA with waves of 64.
 #if defined(HIPOPS_CPU)
 constexpr bool fast_f64 = HIPOPS_CPU_WAVE == 64;
 #elif defined(HIPOPS_FROM_GFX90A)
@@ -22,31 +22,30 @@ struct Identity {
   template <class C> HIPOPS_METHOD C operator()(C v) const { return v; }
 };
 
-// What reductions combine with. Combined with the identity, a value stays what it is.
+// Operations of reductions. A value combined with the identity stays the same.
 struct Sum {
   template <class T> HIPOPS_METHOD T operator()(const T& a, const T& b) const { return a + b; }
   template <class T> static HIPOPS_METHOD T identity() { return T{}; }
 };
 
-// As Sum; over a wave by f64 matrix units where a GPU has them.
+// The same sum. A wave's lanes are added by f64 matrix units if the GPU has them.
 struct SumByMatrix : Sum {};
 
-// The larger one; a NaN gives way to a number.
+// The larger number. A number wins over a NaN.
 struct Maximum {
   HIPOPS_METHOD float operator()(float a, float b) const { return fmaxf(a, b); }
   HIPOPS_METHOD double operator()(double a, double b) const { return fmax(a, b); }
   template <class T> static HIPOPS_METHOD T identity() { return -T(INFINITY); }
 };
 
-// Reductions over a whole wave that a GPU has instructions for. of_eight: of values that every eighth lane has alike,
-// and which count once. kInF64: floats are taken to f64 and back each time.
+// Reductions over a whole wave by special instructions. of_eight: lanes n, n + 8, n + 16, .. hold the same value, which
+// counts once. kInF64: floats are converted to f64 and back each time.
 template <class T, class Op>
 struct WholeWave {
   static constexpr bool kExists = false, kInF64 = false;
 };
 #if defined(HIPOPS_NVIDIA)
-// The sums of v over four lanes each, from 4n to 4n + 3, for n = 2 * (lane % 4) and for the n after it: ones times a
-// matrix.
+// Sums of v over lanes 4n to 4n + 3, for n = 2 * (lane % 4) and for the next n: a matrix of 1s times a matrix of v.
 struct SumsOfFour {
   double first, second;
 };
@@ -75,8 +74,8 @@ struct WholeWave<float, SumByMatrix> {
   static HIPOPS_METHOD float of(float v) { return float(InF64::of(double(v))); }
 };
 
-// As integers, floats that are not negative are in their order, and the others are with all but the sign turned. A NaN
-// counts as the smallest integer, below -inf, which turns back into a NaN where there is nothing else.
+// Orders floats as integers: nonnegative floats keep their bits, negative floats invert all bits except the sign. A NaN
+// becomes the smallest integer, below -inf. If there are only NaNs, the result converts back to NaN.
 template <>
 struct WholeWave<float, Maximum> {
   static constexpr bool kExists = true, kInF64 = false;

@@ -1,4 +1,4 @@
-// The exclusive scan over the work-items of a block: what those before a work-item bring, added up.
+// The exclusive scan over the work-items of a block: the sum of all values before a work-item.
 #pragma once
 
 #include "device/core/wave.h"
@@ -6,14 +6,14 @@
 namespace hipops {
 namespace {
 
-// What a scan gives to each work-item.
+// The results of a scan for each work-item.
 template <class T>
 struct Scanned {
   T before;  // the sum over the work-items before this one
   T total;   // the sum over all
 };
 
-// One step: groups of Half lanes become groups of 2 * Half. The lanes of a group hold one total, as other_half asks.
+// One step: merges pairs of groups of Half lanes. All lanes of a group hold its total, which other_half needs.
 template <int Half, class T>
 HIPOPS_FN void scan_step(Scanned<T>* s, uint32_t lane) {
   T other = other_half<Half>(s->total);
@@ -21,7 +21,7 @@ HIPOPS_FN void scan_step(Scanned<T>* s, uint32_t lane) {
   s->total += other;
 }
 
-// Over the wave.
+// The scan over a wave.
 template <class T>
 HIPOPS_FN Scanned<T> wave_scan(T v) {
   Scanned<T> s{T(0), v};
@@ -44,8 +44,8 @@ HIPOPS_FN Scanned<T> wave_scan(T v) {
   }
 }
 
-// Over the block's first Count work-items, whole waves; all call it, those behind them with nothing to add. Its shared
-// memory is that of the function: between two calls for one T the block meets.
+// The scan over the block's first Count work-items, which are whole waves. All work-items of the block call it; later
+// work-items add nothing. Calls for one T use the same shared memory, so the caller needs a barrier between them.
 template <int Count, class T>
 HIPOPS_FN Scanned<T> block_scan(T v) {
   constexpr uint32_t kWaves = Count / wave_size;

@@ -1,4 +1,4 @@
-// Where the elements of a walk are (strided_contract.h).
+// Offsets of the elements of a walk (strided_contract.h).
 #pragma once
 
 #include "device/core/divide.h"
@@ -14,7 +14,7 @@ struct Offsets {
   int64_t of[K];
 };
 
-// Asks for the arguments that a walk's first load depends on, and for `more`.
+// Loads the arguments that a walk's first load depends on, together with `more`.
 template <int K, class... T>
 HIPOPS_FN void load_walk_arguments(const Walk<K>& w, T... more) {
   const WalkDimension<K>& d = w.dim[0];
@@ -28,7 +28,7 @@ HIPOPS_FN uint32_t quotient(uint32_t n, const WalkDimension<K>& dim) { return di
 template <int K>
 HIPOPS_FN int64_t quotient(int64_t n, const WalkDimension<K>& dim) { return divide(n, dim.size, dim.wide_divisor); }
 
-// First: dimensions that are done before the loop.
+// First: the number of dimensions before the loop.
 template <int First, class I, int N, int K>
 HIPOPS_FN void locate_as(const Walk<K>& w, const int64_t (&i)[N], Offsets<K> (&at)[N]) {
   I rest[N];
@@ -52,22 +52,22 @@ HIPOPS_FN void locate_as(const Walk<K>& w, const int64_t (&i)[N], Offsets<K> (&a
   }
 }
 
-// The offsets of elements `i` of the walk, 0 <= i < count: several, for which the walk's numbers are read but once. The
-// branch is the same for all work-items; 64-bit products are left to walks that need them.
+// The offsets of elements `i` of the walk, 0 <= i < count. The walk's arguments are read once for all N. The branch is
+// uniform, and only large walks pay for 64-bit products.
 template <int First = 0, int N, int K>
 HIPOPS_FN void locate_in_loop(const Walk<K>& w, const int64_t (&i)[N], Offsets<K> (&at)[N]) {
   if (w.fits_int32) locate_as<First, uint32_t>(w, i, at);
   else locate_as<First, int64_t>(w, i, at);
 }
 
-// What so many steps along dimension d add.
+// Adds `steps` steps along dimension d.
 template <class I, int K>
 HIPOPS_FN void add_steps(const Walk<K>& w, int d, I steps, Offsets<K>* at) {
 #pragma unroll
   for (int k = 0; k < K; ++k) at->of[k] += int64_t(steps) * w.dim[d].stride[k];
 }
 
-// The place of element i, in as few instructions as may be. I may be 32 bits for small walks alone.
+// The offsets of element i, in the fewest instructions. I may be a 32-bit type only if the walk fits.
 template <class I, int K>
 HIPOPS_FN Offsets<K> locate_compact(const Walk<K>& w, I i) {
   Offsets<K> at{};
@@ -80,9 +80,9 @@ HIPOPS_FN Offsets<K> locate_compact(const Walk<K>& w, I i) {
   return at;
 }
 
-// The same by the shorter way to the first load. Where instructions take arguments from where they are, dimensions are unrolled.
-// Elsewhere the first one's numbers are loaded before the rank is known, which takes more scalar registers.
-// (Not for tiles, which do more before the next one: transposes took up to 12 % longer on an H200.)
+// The same with a shorter path to the first load. If instructions can read arguments in place, dimensions are unrolled.
+// Otherwise the first dimension's arguments are loaded before the rank is known, which needs more scalar registers. Not
+// for tiles, which compute more before the next tile: transposes became up to 12 % slower on an H200.
 template <int N, int K>
 HIPOPS_FN void locate(const Walk<K>& w, const int64_t (&i)[N], Offsets<K> (&at)[N]) {
   if constexpr (!arguments_are_operands) return locate_in_loop<1>(w, i, at);
@@ -112,7 +112,7 @@ HIPOPS_FN void locate(const Walk<K>& w, const int64_t (&i)[N], Offsets<K> (&at)[
   for (int n = 0; n < N; ++n) add_steps(w, kMaxRank - 1, rest[n], &at[n]);
 }
 
-// The same of one.
+// The same for one element.
 template <int K>
 HIPOPS_FN Offsets<K> locate(const Walk<K>& w, int64_t i) {
   Offsets<K> at[1];
@@ -126,8 +126,8 @@ HIPOPS_FN Offsets<K> locate_in_loop(const Walk<K>& w, int64_t i) {
   return at[0];
 }
 
-// The walk is over rows, and several work-items share each. Calls f(row, its offsets, n) for the work-item's part: Depth units of
-// the row from unit n on, 1 << lanes apart. `more`: arguments that f needs soon.
+// For walks over rows, in which `1 << lanes` work-items share a piece of a row. Calls f(row, offsets, n): the work-item
+// moves Depth accesses from access n on, `1 << lanes` apart. `more`: arguments that f needs soon.
 template <int Block, int Depth, class Args, class F, class... T>
 HIPOPS_FN void for_each_row_piece(const Args& a, F f, T... more) {
   load_walk_arguments(a.walk, a.x, a.count, a.lanes, a.pieces, a.cols, a.pieces_divisor.multiplier, a.pieces_divisor.shift, more...);

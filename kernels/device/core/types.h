@@ -1,5 +1,5 @@
-// Element types by the names that the variant lists use, and their conversions. 16-bit floats are stored as bits and
-// computed in f32, with one rounding, to nearest even, when they are made.
+// Element types, with the names that kernel lists use, and their conversions. 16-bit floats are stored as bits,
+// computed in f32, and rounded once, to nearest even.
 #pragma once
 
 #include "device/core/compiler.h"
@@ -20,8 +20,8 @@ using f64 = double;
 struct f16 { uint16_t bits; };
 struct bf16 { uint16_t bits; };
 
-// Elements that are moved and not computed with, by their bits. b128 is a native vector: clang keeps arrays of those in
-// registers, where it leaves arrays of structs in memory.
+// Elements that are moved without computation, as bits. b128 is a native vector: clang keeps arrays of native vectors
+// in registers, and arrays of structs in memory.
 using b8 = uint8_t;
 using b16 = uint16_t;
 using b32 = uint32_t;
@@ -37,7 +37,7 @@ template <> [[maybe_unused]] constexpr bool is_f16<f16> = true;
 template <class T> constexpr bool is_bf16 = false;
 template <> [[maybe_unused]] constexpr bool is_bf16<bf16> = true;
 
-// What an element is computed in.
+// The type of an element's computation.
 template <class T> struct compute_of { using type = float; };
 template <> struct compute_of<f64> { using type = double; };
 template <class T> using compute_t = typename compute_of<T>::type;
@@ -59,7 +59,7 @@ HIPOPS_FN float widen(f16 v) { return __half2float(__ushort_as_half(v.bits)); }
 HIPOPS_FN float widen(f16 v) { return float(bit_cast<_Float16>(v.bits)); }
 #endif
 
-// narrow<T>(v): the element nearest to v.
+// narrow<T>(v) rounds v to the nearest element of T.
 template <class T> struct Narrow;
 template <> struct Narrow<f32> { static HIPOPS_METHOD f32 from(float v) { return v; } };
 template <> struct Narrow<f64> { static HIPOPS_METHOD f64 from(double v) { return v; } };
@@ -87,9 +87,10 @@ template <> struct Narrow<bf16> {
     return {__bfloat16_as_ushort(__float2bfloat16_rn(v))};
 #elif HIPOPS_ROUNDS_TO_BF16
     forbid_fusing(v);
-    return {bit_cast<uint16_t>(__bf16(v))};  // one instruction there
+    return {bit_cast<uint16_t>(__bf16(v))};  // one instruction
 #else
-    // Adds just under half a unit of the last kept bit, the rest where that is odd. A NaN stays one: see with_plain_nan().
+    // Adds just under half of the last kept bit, or exactly half if that bit is odd. A NaN stays NaN: see
+    // with_plain_nan().
     uint32_t bits = bit_cast<uint32_t>(v);
     uint32_t rounded = bits + 0x7fff + ((bits >> 16) & 1);
     return {uint16_t(rounded >> 16)};
@@ -100,8 +101,8 @@ template <> struct Narrow<bf16> {
 template <class T>
 HIPOPS_FN T narrow(compute_t<T> v) { return Narrow<T>::from(v); }
 
-// For a number that is f32 in memory and goes into results of type T. NaNs of 16-bit operands and of arithmetic have zeros in their
-// lower half, which narrow<bf16> relies on; one with ones there would become a zero.
+// For an f32 number from memory whose result has type T. narrow<bf16> needs NaNs with zeros in the lower half, as
+// 16-bit operands and arithmetic produce them. A NaN whose lower half is all 1s would become a zero.
 template <class T, class C>
 HIPOPS_FN C with_plain_nan(C v) {
   if constexpr (is_bf16<T> && !HIPOPS_ROUNDS_TO_BF16) return v == v ? v : C(NAN);

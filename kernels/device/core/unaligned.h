@@ -1,8 +1,8 @@
 // Vectors of 16 bytes at any address.
 //
-// AMD's accesses may begin anywhere. NVIDIA's begin at multiples of their width: a load takes the two aligned vectors
-// that an unaligned one lies in, a store takes what its first part lacks from the lane before. The CPU does the one with
-// waves of 64, and the other with waves of 32.
+// AMD's accesses may begin anywhere. NVIDIA's begin at multiples of their width. There, a load reads the two aligned
+// vectors around an unaligned one. A store gets its missing first elements from the previous lane. The CPU follows AMD
+// with waves of 64, and NVIDIA with waves of 32.
 #pragma once
 
 #include "device/core/aligned_span.h"
@@ -22,7 +22,7 @@ struct VectorWords {
   uint32_t word[kWideBytes / 4];
 };
 
-// 16 bytes from the byte `bytes` (0 to 15) of low and high together on.
+// The 16 bytes of low and high together that begin at byte `bytes` (0 to 15).
 HIPOPS_FN VectorWords funnel(const VectorWords& low, const VectorWords& high, int bytes) {
   constexpr int kWords = kWideBytes / 4;
   uint32_t w[2 * kWords];
@@ -41,12 +41,12 @@ HIPOPS_FN VectorWords funnel(const VectorWords& low, const VectorWords& high, in
   return result;
 }
 
-// Elements that rows of such vectors leave before the first and after the last one, so that the aligned vectors which
-// those lie in are within the row.
+// The number of elements that a row keeps free before its first and after its last unaligned vector. So the aligned
+// vectors around those are inside of the row.
 template <class T>
 constexpr int kLeastEnd = has_unaligned_vectors ? 0 : kWideBytes / int(sizeof(T));
 
-// A vector on its way: ask(), and after that of all vectors get().
+// A vector in flight. Issue the loads of all vectors before the first call of value().
 template <class T>
 class IncomingVector {
  public:
@@ -56,12 +56,12 @@ class IncomingVector {
     if constexpr (has_unaligned_vectors) {
       low_ = bit_cast<VectorWords>(load_vector_anywhere<kLength>(at));
     } else {
-      before_ = misalignment(at);  // elements of the aligned vector that are not this one's
+      before_ = misalignment(at);  // elements of the aligned vector before this one
       low_ = bit_cast<VectorWords>(load_vector_evict_last<kLength>(at - before_));
       if (before_ != 0) high_ = bit_cast<VectorWords>(load_vector_evict_last<kLength>(at - before_ + kLength));
     }
   }
-  // See Packed.
+  // See compiler.h.
   HIPOPS_METHOD void issue_before_use() {
 #pragma unroll
     for (uint32_t& word : low_.word) hipops::issue_before_use(word);
@@ -79,21 +79,21 @@ class IncomingVector {
   int before_ = 0;
 };
 
-// Stores a row's vectors, those of one lane after the other. A run is kRun lanes whose vectors follow each other, and
-// then those that each of them stores next. All lanes of a wave store together, also where a vector is not there.
+// Stores a row's vectors. A lane stores its vectors one after the other. A run is kRun lanes with neighbouring vectors;
+// the same lanes' next vectors are behind them. All lanes of a wave call it together, with or without a vector.
 template <class T, int kRun>
 class OutgoingVectors {
  public:
   static constexpr int kLength = kWideBytes / int(sizeof(T));
 
-  // `has_next`: whether the row has a vector after this one; `is_first`, `is_last`: of the lane's.
+  // `has_next`: the row has a vector after this one. `is_first`, `is_last`: among the lane's vectors.
   HIPOPS_METHOD void store(T* at, bool is_present, [[maybe_unused]] bool has_next, [[maybe_unused]] bool is_first,
                          [[maybe_unused]] bool is_last, const Vector<T, kLength>& v) {
     if constexpr (has_unaligned_vectors) {
       if (is_present) store_vector_anywhere<kLength>(at, v);
     } else {
 #if !defined(HIPOPS_AMD)
-      const int ahead = misalignment(at);  // elements of the aligned vector that are those of the vector before
+      const int ahead = misalignment(at);  // elements of the aligned vector that belong to the previous one
       if (kRun == wave_size && ahead == 0) {
         if (is_present) store_vector<kLength>(at, v);
         return;

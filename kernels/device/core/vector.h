@@ -1,4 +1,4 @@
-// Loads and stores of several neighbouring elements at once.
+// Loads and stores of neighbouring elements by one access.
 #pragma once
 
 #include "device/core/types.h"
@@ -6,9 +6,9 @@
 namespace hipops {
 namespace {
 
-constexpr int kWideBytes = 16;  // the widest access there is on every target
+constexpr int kWideBytes = 16;  // the widest access that every target has
 
-// N neighbouring elements, aligned as a whole, so that a copy is one access (two for 32 bytes).
+// N neighbouring elements with the alignment of the whole: a copy is one access (32 bytes: two).
 template <class T, int N>
 struct alignas(sizeof(T) * N > kWideBytes ? kWideBytes : sizeof(T) * N) Vector {
   T element[N];
@@ -18,8 +18,8 @@ template <int Bytes> struct BitsOf { using type = uint32_t; };
 template <> struct BitsOf<1> { using type = uint8_t; };
 template <> struct BitsOf<2> { using type = uint16_t; };
 
-// The same in whole registers. Elements of 16 bits that stay in a Vector get one register each, as soon as the compiler
-// takes it apart.
+// The same elements, kept as whole words. In a Vector, each 16-bit element gets its own register when the compiler
+// splits it.
 template <class T, int N>
 class Packed {
  public:
@@ -35,7 +35,7 @@ class Packed {
 
   HIPOPS_METHOD Packed(uint32_t a, uint32_t b, uint32_t c, uint32_t d) : word_{a, b, c, d} {}
 
-  // Of elements that are all v, made as words: nvcc would keep halves of them in registers of their own.
+  // All elements are v. They are made as words, because nvcc would keep halves in registers of their own.
   static HIPOPS_METHOD Packed filled(T v) {
     Packed all;
     if constexpr (sizeof(T) == 2) {
@@ -64,7 +64,7 @@ class Packed {
     for (int i = 0; i < kWords; ++i) hipops::issue_before_use(word_[i]);
   }
 
-  // Element i as widen() returns it, for a second conversion of the same element (widen_bf16_again).
+  // Element i, as widen() returns it, for a second conversion of the same element (widen_bf16_again).
   HIPOPS_METHOD compute_t<T> widen_again(int i) const {
 #if defined(HIPOPS_NVIDIA)
     if constexpr (is_bf16<T>) return bit_cast<float>(widen_bf16_again(word_[i / 2], i % 2 != 0));
@@ -93,7 +93,7 @@ class Packed {
 template <int N, class T>
 HIPOPS_FN Vector<T, N> load_vector(const T* at) { return *reinterpret_cast<const Vector<T, N>*>(at); }
 
-// As words from the start: taken through a Vector, clang loads one of them twice on some targets.
+// Loads words directly: through a Vector, clang loads one word twice on some targets.
 template <int N, class T>
 HIPOPS_FN Packed<T, N> load_packed(const T* at) {
 #if !defined(HIPOPS_NVIDIA)
@@ -108,8 +108,7 @@ HIPOPS_FN Packed<T, N> load_packed(const T* at) {
 template <int N, class T>
 HIPOPS_FN void store_vector(T* at, const Vector<T, N>& v) { *reinterpret_cast<Vector<T, N>*>(at) = v; }
 
-// The same, by one store for sure where up to 16 bytes are stored: nvcc takes structs apart, and does not always see
-// that their parts are one.
+// The same, always by one store, up to 16 bytes. nvcc splits structs, and does not always merge their stores.
 template <int N, class T>
 HIPOPS_FN void store_vector_as_one(T* at, const Vector<T, N>& v) {
 #if defined(HIPOPS_NVIDIA)
@@ -130,8 +129,8 @@ HIPOPS_FN void store_vector_as_one(T* at, const Vector<T, N>& v) {
   store_vector<N>(at, v);
 }
 
-// The same for several. (Elements of whole words as one operand of 16 bytes: of four, gfx1100's compiler asks for three
-// vectors, and waits.)
+// Issues the loads of several vectors before the first is used. A vector of whole-word elements is one operand of 16
+// bytes: by words, gfx1100's compiler issues the loads of three of four vectors, and waits.
 template <int N, class T, int Count>
 HIPOPS_FN void issue_before_use([[maybe_unused]] Packed<T, N> (&v)[Count]) {
 #if defined(HIPOPS_AMD)
@@ -148,8 +147,8 @@ HIPOPS_FN void issue_before_use([[maybe_unused]] Packed<T, N> (&v)[Count]) {
 #endif
 }
 
-// Vectors at any address. AMD's and the CPU's accesses may begin anywhere; on NVIDIA those that don't begin at a
-// multiple of their width go element by element.
+// Vectors at any address. AMD's and the CPU's accesses may begin anywhere. NVIDIA moves a vector by elements if its
+// address is not a multiple of its width.
 template <int N, class T>
 HIPOPS_FN Vector<T, N> load_vector_anywhere(const T* at) {
   Vector<T, N> v;

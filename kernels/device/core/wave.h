@@ -1,5 +1,5 @@
-// The wave: its size, the reduction over groups of its lanes, and what its lanes tell each other. Every lane of the
-// wave takes part in every call, but of uniform.
+// The wave: its size, reductions over groups of its lanes, and exchange between lanes. Every lane of the wave must
+// reach every call except uniform().
 #pragma once
 
 #include "device/core/reduction.h"
@@ -29,7 +29,7 @@ using LaneMask = MaskOf<wave_size>::type;
 
 #if defined(HIPOPS_NVIDIA)
 HIPOPS_FN int count_bits(LaneMask mask) { return __popc(mask); }
-HIPOPS_FN int first_bit(LaneMask mask) { return __ffs(int(mask)) - 1; }  // of a mask that is not 0
+HIPOPS_FN int first_bit(LaneMask mask) { return __ffs(int(mask)) - 1; }  // the mask is not 0
 #else
 HIPOPS_FN int count_bits(LaneMask mask) { return __builtin_popcountll(mask); }
 HIPOPS_FN int first_bit(LaneMask mask) { return __builtin_ctzll(mask); }
@@ -38,7 +38,7 @@ HIPOPS_FN int first_bit(LaneMask mask) { return __builtin_ctzll(mask); }
 HIPOPS_FN LaneMask lanes_below() { return (LaneMask(1) << lane_index()) - 1; }
 
 #if !defined(HIPOPS_CPU)
-// Applies a 32-bit lane exchange to a value of any size, word by word.
+// Applies a 32-bit lane exchange to each word of a value.
 template <class Exchange, class T>
 HIPOPS_FN T exchange_words(const T& v, Exchange exchange) {
   static_assert(sizeof(T) % 4 == 0, "lane exchanges work on whole words");
@@ -51,7 +51,7 @@ HIPOPS_FN T exchange_words(const T& v, Exchange exchange) {
 #endif
 
 #if defined(HIPOPS_AMD)
-// DPP moves data within a row of 16 lanes, for free as an operand of the next instruction.
+// DPP moves data within a row of 16 lanes, without cost, as an operand of the next instruction.
 template <int Half>
 struct SwapHalves {
   static constexpr int quad_perm_1032 = 0xb1, quad_perm_2301 = 0x4e, row_half_mirror = 0x141, row_mirror = 0x140;
@@ -81,7 +81,7 @@ struct ReadFirstLane {
   HIPOPS_METHOD uint32_t operator()(uint32_t w) const { return uint32_t(__builtin_amdgcn_readfirstlane(int(w))); }
 };
 
-// One lane's value, as a uniform one.
+// One lane's value, which is then uniform.
 template <class T>
 HIPOPS_FN T read_lane(const T& v, int lane) { return exchange_words(v, ReadLane{lane}); }
 #elif defined(HIPOPS_NVIDIA)
@@ -91,8 +91,8 @@ struct SwapHalves {
 };
 #endif
 
-// The value of a lane in the other half of this lane's group of 2 * Half lanes, once all lanes of each half hold the
-// same value.
+// The value of a lane in the other half of this lane's group of 2 * Half lanes. All lanes of each half hold the same
+// value.
 template <int Half, class T>
 HIPOPS_FN T other_half(const T& v) {
 #if defined(HIPOPS_CPU)
@@ -105,7 +105,7 @@ HIPOPS_FN T other_half(const T& v) {
 }
 
 #if !defined(HIPOPS_AMD)
-// The value of the lane before this one in its group of Width lanes, of the last one for the first.
+// The value of the previous lane in the group of Width lanes. The first lane gets the value of the last lane.
 template <int Width, class T>
 HIPOPS_FN T previous_lane(const T& v) {
   const uint32_t lane = lane_index(), from = lane / Width * Width + (lane + Width - 1) % Width;
@@ -119,7 +119,7 @@ HIPOPS_FN T previous_lane(const T& v) {
 }
 #endif
 
-// Reduces over each aligned group of Width lanes; every lane of the group gets the result, and the same bits.
+// Reduces over each aligned group of Width lanes. Every lane of the group gets the same bits.
 template <int Width, class T, class Op>
 HIPOPS_FN T wave_reduce(T v, Op op) {
   static_assert(Width >= 1 && Width <= wave_size && (Width & (Width - 1)) == 0, "a power of two, within the wave");
@@ -130,8 +130,8 @@ HIPOPS_FN T wave_reduce(T v, Op op) {
   if constexpr (Width >= 16) v = op(v, other_half<8>(v));
 #if defined(HIPOPS_AMD)
   if constexpr (Width >= 32 && wave_size == 64) {
-    // No DPP reaches across rows of 16 lanes both ways on GFX9, and a trip through LDS hardware (ds_swizzle) costs more
-    // than four scalar reads.
+    // On GFX9, no DPP moves data both ways across rows of 16 lanes. The LDS hardware (ds_swizzle) costs more than four
+    // scalar reads.
     T low = op(read_lane(v, 0), read_lane(v, 16)), high = op(read_lane(v, 32), read_lane(v, 48));
     if constexpr (Width == 64) return op(low, high);
     return lane_index() < 32 ? low : high;
@@ -142,8 +142,8 @@ HIPOPS_FN T wave_reduce(T v, Op op) {
   return v;
 }
 
-// A value that all lanes have, told to be the same in all of them: what follows from it is then computed and branched
-// on once for the wave. Some lanes alone may ask for it: it is that of the first that does.
+// Declares a value uniform that all lanes hold. Computations and branches that depend on it then run once for the wave.
+// If only some lanes call it, they get the value of the first such lane.
 template <class T>
 HIPOPS_FN T uniform(const T& v) {
 #if defined(HIPOPS_AMD)
@@ -153,7 +153,6 @@ HIPOPS_FN T uniform(const T& v) {
 #endif
 }
 
-// The first lane's value.
 HIPOPS_FN uint32_t first_lane_value(uint32_t v) {
 #if defined(HIPOPS_NVIDIA)
   return __shfl_sync(0xffffffffu, v, 0);
@@ -183,7 +182,7 @@ HIPOPS_FN LaneMask ballot(bool condition) {
 #endif
 }
 
-// The lanes whose v has the bit where this one's has not, or has it not where this one's has.
+// The lanes in which bit `bit` of v differs from this lane's.
 HIPOPS_FN LaneMask lanes_with_other_bit(uint32_t v, int bit) {
 #if defined(HIPOPS_AMD)
   const uint32_t own = uint32_t(__builtin_amdgcn_sbfe(int(v), uint32_t(bit), 1u));  // in all bits
@@ -193,8 +192,8 @@ HIPOPS_FN LaneMask lanes_with_other_bit(uint32_t v, int bit) {
   return ballot(own != 0) ^ LaneMask(own | uint64_t(own) << 32);
 }
 
-// Shared memory that a lane of the wave wrote before is seen by the wave's lanes after. All that there is to do is to
-// keep the order: a wave's accesses are made in it.
+// Shared memory that a lane of the wave wrote before can be read by its lanes after. It only keeps the order of
+// accesses: a wave's accesses are made in order.
 #if defined(HIPOPS_NVIDIA)
 HIPOPS_FN void wave_barrier() { __syncwarp(); }
 #elif defined(HIPOPS_AMD)

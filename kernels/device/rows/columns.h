@@ -1,4 +1,4 @@
-// Weights: what all rows have in common, an element for each column, in the rows' type or in f32.
+// Columns: tensors with an element for each column that all rows share (weights, biases), in the rows' type or in f32.
 #pragma once
 
 #include "device/core/unaligned.h"
@@ -15,7 +15,7 @@ class Column {
   using C = typename Shape::Compute;
   static constexpr int kLength = Shape::kLength;
   static constexpr bool kShifted = Shape::kLayout == RowLayout::unaligned;
-  // A vector on its way, in the rows' type.
+  // A vector in flight, in the rows' type.
   using Incoming = typename Choose<kShifted, IncomingVector<W>, Packed<W, kLength>>::type;
 
   HIPOPS_METHOD Column(const void* data, int64_t step, C absent)
@@ -35,8 +35,8 @@ class Column {
   }
   HIPOPS_METHOD Packed<W, kLength> absent_value() const { return Packed<W, kLength>::filled(narrow<W>(compute_t<W>(absent_))); }
 
-  // Where there may be none. Words are changed by a 0 that the compiler does not know, which waits for the load here, and
-  // not after the branch, when the next row's loads are under way.
+  // For a column that may be absent. forget_derived_by() makes the kernel wait for the load here. After the branch it
+  // would wait for the loads of the next row, too.
   template <class Place>
   HIPOPS_METHOD void load_row_type(Place col, uint32_t nothing, C (&out)[kLength]) const {
     Packed<W, kLength> all = absent_value();
@@ -84,8 +84,8 @@ class Column {
   C absent_;
 };
 
-// All of an op's weights: kept in registers from ask() on, or loaded when get() wants them, as are those of another type than
-// the rows', f32.
+// All columns of an op. kKept: vectors in the rows' type are loaded by issue_loads() and kept in registers. read()
+// loads all others at use.
 template <class Op, class Shape, bool kKept>
 class AllColumns {
  public:
@@ -113,7 +113,7 @@ class AllColumns {
       kept_from_ = int(rows.first_column(0));
     }
   }
-  // As load_row_type() waits for what it loads.
+  // Waits here, and not at the first use, when later loads are in flight.
   HIPOPS_METHOD void wait_for_loads() {
     if constexpr (kKept) {
 #pragma unroll
@@ -122,7 +122,7 @@ class AllColumns {
         for (int i = 0; i < kCount; ++i) kept_[v][i].forget_derived_by(runtime_zero_);
     }
   }
-  // Unaligned rows may begin absent beside multiples of 16 bytes: then a lane's vectors have other columns.
+  // If the next row has another misalignment, the lane's vectors cover other columns.
   template <class Rows>
   HIPOPS_METHOD void reload_if_moved(const Rows& rows) {
     if constexpr (kKept && Rows::kHasEdges && !has_unaligned_vectors) {
@@ -131,7 +131,8 @@ class AllColumns {
       wait_for_loads();
     }
   }
-  // As Tile's. On AMD all are waited for here, before the first store: gfx9 would wait for stores, too.
+  // Vectors are widened again after this call. AMD waits for all of them here: after the first store, gfx9 would wait
+  // for that, too.
   HIPOPS_METHOD void forget_widened() {
     if constexpr (kKept) {
 #pragma unroll
@@ -160,7 +161,7 @@ class AllColumns {
       for (int i = 0; i < kCount; ++i) Column<Shape>::widen_all(Column<Shape>::value(in[i]), out[i]);
     }
   }
-  // Of n columns from `col` on, as far as there are so many; without gaps.
+  // The values of n columns from `col` on, for rows without gaps. Past the end it repeats the last column.
   template <int n>
   HIPOPS_METHOD void read_neighbours(int col, int cols, C (&out)[kCount + 1][n]) const {
     const auto each = [&](auto get) {
@@ -196,10 +197,10 @@ class AllColumns {
   HIPOPS_METHOD bool are_f32_apart() const { return sizeof(W) != sizeof(f32) && is_f32_ != 0; }
 
   Column<Shape> column_[kCount];
-  int32_t is_f32_, are_plain_;  // plain: all there, and in the rows' type. No bools: gfx9 keeps those as masks of lanes
-  uint32_t runtime_zero_;        // see load_row_type
+  int32_t is_f32_, are_plain_;  // plain: all are present, in the rows' type. Not bools: gfx9 keeps those as lane masks
+  uint32_t runtime_zero_;        // a 0 that the compiler does not know
   Packed<W, kLength> kept_[kKept ? Shape::kVectors : 1][kCount];
-  int kept_from_ = 0;  // column of kept ones
+  int kept_from_ = 0;  // the first column in kept_
 };
 
 struct NoColumns {

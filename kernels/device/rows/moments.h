@@ -1,4 +1,4 @@
-// Mean and variance of a row: the sums they are made of, and how they are made.
+// Mean and variance of a row: the sums, how they are computed, and the normalization by them.
 #pragma once
 
 #include "device/rows/rms.h"
@@ -6,28 +6,28 @@
 namespace hipops {
 namespace {
 
-// The mean of so many elements as two numbers, and what is left of x without it: rounded to one, it would be off by more
-// than the results can bear where x is close to it, or where it is thousands of standard deviations.
+// The mean of a row as two numbers, and deviations from it. One rounded number would be too far off where x is close to
+// the mean, or where the mean is thousands of standard deviations.
 template <class T, class C = compute_t<T>>
 struct Mean {
   C high, low;
 
   HIPOPS_METHOD Mean(const WideSum<C>& sum, const NormTerms<C>& terms) {
-    // The quotient, rounded once: an estimate, and what it missed of the sum (Markstein). `low` is what that has missed
-    // in turn.
+    // An estimate of the quotient plus its remainder, which is rounded once (Markstein). `low` is the remainder of
+    // `high`.
     C estimate = sum.high() * terms.inverse_cols;
     high = fused_multiply_add(missed(sum.high(), estimate, terms), terms.inverse_cols, estimate);
-    // Rounded by itself: where all x are equal, what is left of them without the mean is 0.
+    // The product is rounded by itself. So a row of equal elements has deviations of exactly 0.
     low = rounded_product(missed(sum.high(), high, terms) + sum.low(), terms.inverse_cols);
   }
-  // Elements of 16 bits bear it that `low` is taken away of the variance once a row.
+  // For 16-bit elements it is enough to subtract `low` from the variance, once a row (about_mean).
   HIPOPS_METHOD C deviation(C x) const { return sizeof(T) == 2 ? x - high : (x - high) - low; }
   HIPOPS_METHOD C about_mean(C squares, C cols) const {
     if constexpr (sizeof(T) != 2) return squares;
     const C exact = fused_multiply_add(-low * cols, low, squares);
     return exact < C(0) ? C(0) : exact;
   }
-  // How much larger the squared deviations from another mean are, for each element.
+  // Squared deviations from the other mean are larger by this, for each element.
   HIPOPS_METHOD C square_apart(const Mean& other) const {
     const C d = (high - other.high) + (low - other.low);
     return d * d;
@@ -39,7 +39,7 @@ struct Mean {
   }
 };
 
-// Of so many elements, a part of a row.
+// The constants of a part of a row with `count` elements.
 template <class C>
 HIPOPS_FN NormTerms<C> terms_of_count(int64_t count) {
   const C cols = C(count);
@@ -56,7 +56,7 @@ struct SquaredDeviation {
   }
 };
 
-// The sum of elements, and that of their squares.
+// The sum of elements, and the sum of their squares.
 template <class S, class Q = S>
 struct Moments {
   S sum;
@@ -77,9 +77,9 @@ struct WholeWave<Moments<W>, SumByMatrix> {
   static HIPOPS_METHOD Moments<W> of(const Moments<W>& v) { return {Each::of(v.sum), Each::of(v.squares)}; }
 };
 
-// Squared deviations from the mean, found as sum(x^2) - n mean^2, are off by as many more digits as mean^2 has more than
-// the variance: good enough where mean^2 is at most so many variances, as results of 16 bits have no place for f32's last
-// digits. Elsewhere they are to be taken of differences to the mean.
+// The largest mean^2, in variances, for which sum(x^2) - n mean^2 is exact enough. The difference loses the digits by
+// which mean^2 exceeds the variance. Results of 16 bits need few digits. Beyond the limit, the squares are summed of
+// deviations.
 template <class T> constexpr float kVariances = 0.25f;
 template <> [[maybe_unused]] constexpr float kVariances<f16> = 32;
 template <> [[maybe_unused]] constexpr float kVariances<bf16> = 256;
@@ -89,26 +89,26 @@ HIPOPS_FN bool are_moments_enough(C mean, C squares, C elements) {
   return mean * mean * elements <= C(kVariances<T>) * squares && squares < C(INFINITY);
 }
 
-// The sum of a row, or of a part of it, and that of its squared deviations from the mean, each element taken times
+// The sum of a row or of a part of it, and the sum of squared deviations from the mean. Elements are scaled by
 // 2^-exponent.
 template <class T>
 struct SumAndDeviations {
   using C = compute_t<T>;
   using Wide = WideSum<C>;
-  using Squares = typename Choose<sizeof(C) == sizeof(double), C, Wide>::type;  // f64 has the digits
+  using Squares = typename Choose<sizeof(C) == sizeof(double), C, Wide>::type;  // f64 has digits to spare
   Wide sum;
   Squares squares;
   int32_t exponent;
 
-  // `terms` are the row's, `own` those of what is seen. Where a sum, or the variance with eps, leaves the type's range,
-  // all is taken again, scaled.
+  // `terms`: constants of the row; `own`: constants of the elements in view. If a sum, or the variance plus eps, leaves
+  // the type's range, both sums are computed again, of scaled elements.
   template <class View>
   static HIPOPS_METHOD SumAndDeviations of(const View& view, const NormTerms<C>& terms, const NormTerms<C>& own) {
     using F = FloatFormat<C>;
     Wide sum;
     C squares;
     if constexpr (View::kSharedByWaves && sizeof(T) <= 4) {
-      // The waves that share a row reduce both sums at once.
+      // Waves that share a row reduce both sums together, with one barrier.
       const Moments<Wide> all = moments_of(view);
       sum = all.sum;
       const Mean<T> mean(sum, own);
@@ -123,7 +123,7 @@ struct SumAndDeviations {
     int exponent = 0;
     bool in_range = fused_multiply_add(squares, terms.inverse_cols, terms.eps) >= F::kLeastMean && squares <= F::kMostSum &&
                     Magnitude()(sum.high()) <= F::kMostSum;
-    // Parts are merged by the squares of their means' differences.
+    // merge() squares the differences between the parts' means.
     if constexpr (!View::kIsRow) in_range = in_range && sum.high() * sum.high() <= F::kMostSum;
     if (__builtin_expect(ballot(!in_range) != 0, 0)) {
       const int e = scaling_exponent(view.second_pass(), terms.eps);
@@ -158,8 +158,8 @@ struct SumAndDeviations {
     else return Wide::of(v);
   }
 
-  // Elements of 16 bits, unless they differ much in size (docs/ops/layer_norm.md), leave f32 room for the carries of a
-  // vector, so only the sums of vectors are wide.
+  // A vector of 16-bit elements is summed in f32, which has room for the carries; vectors are added as wide sums.
+  // Elements that differ much in size are the exception (docs/ops/layer_norm.md).
   template <class View>
   static HIPOPS_METHOD Wide sum_of(const View& view, C power) {
     if constexpr (sizeof(T) == 2) {
@@ -186,8 +186,8 @@ struct SumAndDeviations {
   }
 };
 
-// (x - mean) / sqrt(var + eps), in two roundings, the first of which is none where x is close to the mean; of x times a
-// power of two.
+// (x - mean) / sqrt(var + eps), in two roundings, of x times a power of two. If x is close to the mean, the difference
+// is exact.
 template <class T>
 struct Normalization {
   using C = compute_t<T>;
@@ -202,13 +202,13 @@ struct Normalization {
     return {power, mean.high, mean.low, scale};
   }
 
-  // Whether elements may be normalized to denormal numbers: those have lost digits that a large weight shows. Where the
-  // mean is not tiny they are not, as what is left of them without it is 0, or has at least its last digits.
+  // Whether elements may be normalized to denormal numbers, which lose digits that a large weight shows. Unless the
+  // mean is tiny they are not: a deviation is 0, or not smaller than the last digits of the mean.
   HIPOPS_METHOD bool is_extreme() const {
     return power != C(1) || (!is_f16<T> && Magnitude()(high) * scale < FloatFormat<C>::kDrop);
   }
 
-  // Times weights, plus biases.
+  // Multiplies by the weights, and adds the biases.
   template <int n>
   HIPOPS_METHOD void apply(const C (&x)[n], const C (&weight)[n], const C (&bias)[n], C (&out)[n]) const {
 #pragma unroll
@@ -217,7 +217,7 @@ struct Normalization {
   template <int n>
   HIPOPS_METHOD void apply_extreme(const C (&x)[n], const C (&weight)[n], const C (&bias)[n], C (&out)[n]) const {
     using F = FloatFormat<C>;
-    const C before = power < C(1) ? F::kLift : C(1), after = F::kLift / before;  // as RowScale's
+    const C before = power < C(1) ? F::kLift : C(1), after = F::kLift / before;  // see RowScale
 #pragma unroll
     for (int i = 0; i < n; ++i) {
       const C deviation = x[i] * (power * before) - high * before;

@@ -1,5 +1,5 @@
-// Short rows without gaps in them or between them: a block loads and stores many of them as one piece, in vectors from
-// aligned addresses, by way of shared memory, and each of its work-items takes rows by itself.
+// Short rows without gaps in them or between them. A block copies many of them to shared memory as one piece, in
+// vectors from aligned addresses. Each work-item computes whole rows there, and the block stores the piece.
 #pragma once
 
 #include "device/core/aligned_span.h"
@@ -9,7 +9,7 @@
 namespace hipops {
 namespace {
 
-// One stream's piece. `which` keeps the memory of several apart.
+// One stream's piece. `which` gives each stream its own memory.
 template <class Shape, int which>
 class Stage {
  public:
@@ -20,7 +20,7 @@ class Stage {
   HIPOPS_METHOD T read(int i) const { return elements_[shift_ + i]; }
   HIPOPS_METHOD void write(int i, T value) const { elements_[shift_ + i] = value; }
 
-  // `count` elements, which are there after a barrier.
+  // Copies `count` elements to shared memory. They can be read after a barrier.
   HIPOPS_METHOD void load(const T* from, int count) {
     shift_ = misalignment(from);
     const Span span(shift_, count);
@@ -34,7 +34,7 @@ class Stage {
     for (int n = 0; n < kEach; ++n)
       if (span.has(vector(n))) vectors_[vector(n)] = bit_cast<Vector<T, kLength>>(whole[n]);
   }
-  // Writes them, after a barrier.
+  // Stores them, after a barrier.
   HIPOPS_METHOD void store(T* to, int count) const {
     if (misalignment(to) == shift_) {
       const Span span(shift_, count);
@@ -77,13 +77,13 @@ struct Stages : Stages<Shape, n - 1> {
 template <class Shape>
 struct Stages<Shape, 0> {};
 
-// The pieces of all streams; outputs take the places of inputs.
+// The pieces of all streams. Outputs overwrite inputs.
 template <class Op, class Shape>
 class StagedRows {
  public:
   using T = typename Shape::Element;
   using C = typename Shape::Compute;
-  static constexpr int kVectors = Shape::kVectors;  // elements that are worked on at a time
+  static constexpr int kVectors = Shape::kVectors;  // elements of a row that are computed together
   static constexpr int kStages = Op::kInputs > Op::kOutputs ? Op::kInputs : Op::kOutputs;
 
   template <class Streams>
@@ -101,7 +101,7 @@ class StagedRows {
     barrier();
   }
 
-  // What the op works with, of elements from `place` on, as many as there are.
+  // The op's values for kVectors elements from `place` on. Past the end it repeats the last element.
   template <class Args>
   HIPOPS_METHOD void read(const Args& args, int place, int left, C (&value)[kVectors]) {
     C in[Op::kInputs][kVectors];
@@ -145,7 +145,7 @@ struct StagedRow {
   HIPOPS_METHOD auto reduce(O op, F f, G g = {}) const {
     using V = decltype(f(C()));
     using W = decltype(g(V()));
-    constexpr bool kSumOfSums = sizeof(W) == sizeof(C);  // it rounds a term less often; a wide sum hardly rounds
+    constexpr bool kSumOfSums = sizeof(W) == sizeof(C);  // a sum of sums rounds each term less often; a wide sum hardly rounds
     W all = O::template identity<W>(), sum = all;
 #pragma unroll 1
     for (int first = 0; first < cols; first += n) {

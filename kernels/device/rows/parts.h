@@ -1,7 +1,7 @@
-// Parts of a row, and how they are merged: two of them, as a row goes by; those of all lanes; and those of all spans of a row
-// that is split over blocks, in two launches and with no memory but y. In the first launch, each block writes its part into
-// the places in y that belong to the row's spans, one for each; in the second, each finds all of them in the place of its own
-// span, before it overwrites it. Spans follow from the shape alone, so that results depend on nothing else.
+// Merging parts of a row: two in order (streamed rows), all lanes', and all spans' of a split row. A
+// split row needs two launches, and no memory except y. In the first launch, each block stores its part in every span's
+// area of y. In the second, each block reads all parts from its own span's area, before it overwrites that with
+// results. Spans depend on the shape alone, so results do, too.
 #pragma once
 
 #include "device/core/reduce.h"
@@ -12,7 +12,7 @@ namespace {
 
 template <class Part>
 struct TwoParts {
-  static constexpr bool kInOrder = true;  // b is of what comes after a
+  static constexpr bool kInOrder = true;  // b follows a in the row
   const Part &a, &b;
   int64_t in_a, in_b;
 
@@ -39,7 +39,7 @@ struct LaneParts {
   }
 };
 
-// A part, as elements of a tensor.
+// A part, stored as elements of a tensor.
 template <class T, class Part>
 struct PartInTensor {
   static constexpr int kLength = kWideBytes / int(sizeof(T)), kVectors = (sizeof(Part) + kWideBytes - 1) / kWideBytes;
@@ -89,7 +89,7 @@ class Span {
     static constexpr bool kInOrder = false;
     const T* from;
     int spans, threads;
-    int64_t in_each, in_last, edges;  // elements of spans in the middle, in the last; at the row's ends
+    int64_t in_each, in_last, edges;  // elements of each span but the last; of the last span; of the row's edge
     Reduction& reduction;
 
     HIPOPS_METHOD int64_t elements() const { return (spans - 1) * in_each + in_last + edges; }
@@ -103,7 +103,7 @@ class Span {
       return reduction(all, op);
     }
   };
-  // Work-items may overwrite them after they have reduced them: a barrier lies between.
+  // Reads all parts. Work-items may overwrite the area after the reduction, which has a barrier.
   template <class Reduction>
   HIPOPS_METHOD Parts<Reduction> parts(Reduction& reduction) const {
     Rows<Streams, Shape> rows(*s_);
@@ -114,12 +114,12 @@ class Span {
   }
 
  private:
-  static constexpr int kPlace = kMostPartBytes / int(sizeof(T));  // elements of one
+  static constexpr int kPlace = kMostPartBytes / int(sizeof(T));  // elements of a part's place
   static constexpr int kTile = Shape::kBlock * Shape::kVectors * Shape::kLength;
   static_assert(kMostSpans * kPlace + Shape::kLength <= kTile, "a tile has a place for each span's part");
 
   HIPOPS_METHOD int64_t begin_of(int span) const { return span * s_->per_block * kTile; }
-  // Where parts are in y's tile at `base`: from a multiple of 16 bytes on.
+  // The area for parts in the tile of y at `base`, from a multiple of 16 bytes on.
   static HIPOPS_METHOD T* area_of(const Rows<Streams, Shape>& rows, int64_t base) {
     T* const at = rows.stream(Op::kInputs) + rows.first_column(base);
     return at + (Shape::kLength - misalignment(at)) % Shape::kLength;

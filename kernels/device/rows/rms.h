@@ -1,4 +1,4 @@
-// A row over its root mean square, for all values that the type has.
+// Rows divided by their root mean square, for all values of the type.
 #pragma once
 
 #include "device/core/math.h"
@@ -13,7 +13,7 @@ HIPOPS_FN const NormTerms<float>& terms_of(const Args& a, float) { return a.term
 template <class Args>
 HIPOPS_FN const NormTerms<double>& terms_of(const Args& a, double) { return a.terms_in_f64; }
 
-// The exponent of v >= 0; a denormal gets that of the smallest normal number.
+// The exponent of v >= 0. A denormal number has the exponent of the smallest normal one.
 template <class C>
 HIPOPS_FN int exponent_of(C v) {
   using F = FloatFormat<C>;
@@ -36,7 +36,7 @@ struct Magnitude {
 HIPOPS_FN float smaller(float a, float b) { return fminf(a, b); }
 HIPOPS_FN double smaller(double a, double b) { return fmin(a, b); }
 
-// The least of a vector's magnitudes.
+// The smallest magnitude in a vector.
 template <class C, int n>
 HIPOPS_FN C least_magnitude(const C (&v)[n]) {
   C least[n];
@@ -50,13 +50,14 @@ HIPOPS_FN C least_magnitude(const C (&v)[n]) {
   return least[0];
 }
 
-// Lowers `least` to the magnitudes of what was computed for elements of T. f16 has no elements so small that it matters.
+// Lowers `least` to the smallest magnitude in v. T is the type of the row's elements: f16 has none so small that it
+// matters.
 template <class T, class C, int n>
 HIPOPS_FN void lower_to_magnitudes(C* least, const C (&v)[n]) {
   if constexpr (!is_f16<T>) *least = smaller(*least, least_magnitude(v));
 }
 
-// What an element of T keeps of values.
+// Rounds values to T.
 template <class T, class C, int n>
 HIPOPS_FN void round_to(C (&v)[n]) {
 #pragma unroll
@@ -69,27 +70,28 @@ struct ScaledSquare {
   HIPOPS_METHOD C operator()(C v) const { return (v * scale) * (v * scale); }
 };
 
-// The power of two by which elements are scaled whose squares leave the type's range, or that are small beside eps.
+// The exponent of the power of two that scales elements whose squares leave the type's range, or that are tiny next to
+// eps.
 template <class C, class View>
 HIPOPS_FN int scaling_exponent(const View& view, C eps) {
   const int of_x = exponent_of(view.reduce(Maximum(), Magnitude())), of_eps = exponent_of(eps) / 2 + 1;
   const int e = of_x > of_eps || eps == C(0) ? of_x : of_eps, most = FloatFormat<C>::kBias - 1;
   return e < most ? e : most;
 }
-// 2^e for e <= 0, at least the smallest normal number.
+// 2^e for e <= 0, but not below the smallest normal number.
 template <class C>
 HIPOPS_FN C power_at_least_normal(int e) {
   const int least = 1 - FloatFormat<C>::kBias;
   return power_of_two<C>(e > least ? e : least);
 }
 
-// The sum of the squares of a row, or of a part of it, each element taken times 2^-exponent.
+// The sum of squares of a row or of a part of it. Elements are scaled by 2^-exponent.
 template <class C>
 struct SumOfSquares {
   WideSum<C> sum;
   int32_t exponent;
 
-  // Where the squares, or their mean with eps, leave the type's range, all are taken again, scaled.
+  // If the sum, or the mean plus eps, leaves the type's range, the squares are summed again, of scaled elements.
   template <class View>
   static HIPOPS_METHOD SumOfSquares of(const View& view, const NormTerms<C>& terms) {
     using F = FloatFormat<C>;
@@ -109,13 +111,13 @@ struct SumOfSquares {
     const int e = int(parts.reduce(Maximum(), [](const SumOfSquares& p, int64_t) { return C(p.exponent); }));
     const auto scaled = [e](const SumOfSquares& p, int64_t) {
       const C power = power_at_least_normal<C>(p.exponent - e);
-      return p.sum * power * power;  // one after the other: their product may be too small for C
+      return p.sum * power * power;  // two products: power * power may be too small for C
     };
     return {parts.reduce(Sum(), scaled), e};
   }
 };
 
-// y = x * power * factor: power = 2^-exponent, factor = 1 / sqrt(mean((x * power)^2) + eps * power^2).
+// y = x * power * factor, with power = 2^-exponent and factor = 1 / sqrt(mean((x * power)^2) + eps * power^2).
 template <class C>
 struct RowScale {
   C power, factor;
@@ -126,7 +128,7 @@ struct RowScale {
     return {power, inverse_square_root(mean)};
   }
 
-  // Times weights, by a norm's flags; a weight is 1 where it is not `there`.
+  // Multiplies by the weights, following a norm's flags. Without weights, each is 1.
   template <class T, int n>
   HIPOPS_METHOD void apply_weight(const C (&x)[n], C (&weight)[n], bool has_weight, int32_t flags, C (&out)[n], C* least) const {
     C normalized[n];
@@ -150,8 +152,8 @@ struct RowScale {
     for (int i = 0; i < n; ++i) small |= x[i] != C(0) && Magnitude()(x[i] * factor) < FloatFormat<C>::kLeastNormal;
     return small && has_weight && !(flags & round_before_weight);
   }
-  // For scaled rows and denormal results: numbers are multiplied by kLift until the weight is applied, so they keep their
-  // digits.
+  // For scaled rows and denormal results. Numbers are multiplied by kLift until the weight is applied, so they keep
+  // their digits.
   template <class T, int n>
   HIPOPS_METHOD void apply_weight_extreme(const C (&x)[n], C (&weight)[n], bool has_weight, int32_t flags, C (&out)[n]) const {
     using F = FloatFormat<C>;
@@ -175,8 +177,8 @@ struct RowScale {
   }
 };
 
-// What ops have in common that norm by a root mean square (row_kernel.h says what an op is). A second output is what is
-// normed.
+// The common functions of ops that norm by a root mean square (an op is explained in row_kernel.h). A second output, if
+// there is one, gets the normed row's input.
 template <class T, class Args_>
 struct RmsOp {
   using Args = Args_;
@@ -198,7 +200,7 @@ struct RmsOp {
   static HIPOPS_METHOD bool loses_digits(const Args& a, const RowScale<C>& scale, const C (&x)[n]) {
     return scale.template loses_digits<T>(x, a.columns[0].data != nullptr, a.flags);
   }
-  // Other elements would be rounded twice where they are nearly denormal; f16 has none that are.
+  // Nearly denormal elements of other rows would be rounded twice. f16 has none.
   template <int n>
   static HIPOPS_METHOD bool may_lift(const Args& a, const RowScale<C>& scale, const C (&x)[n]) {
     return is_f16<T> || is_extreme(scale) || loses_digits(a, scale, x);

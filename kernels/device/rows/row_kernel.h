@@ -1,28 +1,29 @@
-// The kernel of every row op. An op is a struct of a few functions (kernels/rms_norm.hip is one):
+// The kernel of every row op. An op is a struct of a few functions, for example kernels/rms_norm.hip:
 //
-//   Args                       with `rows`, a RowStreams<kInputs + kOutputs>, `columns`, RowColumns[kColumns] (one at least),
-//                              `columns_are_f32`
-//   C, Part                    what elements are computed in; what part() returns, of kMostPartBytes at most
-//   kInputs, kOutputs          streams of rows
-//   kColumns                   weights; absent_column(i) is what one that is not there consists of
-//   kMaps                      whether part() maps elements, and mapped(row, x) does the same to one
-//   Largest                    the largest type that is reduced
-//   combine(args, in, out)     of several inputs: what the op works with, a vector at a time
-//   part(args, view)           what a row comes to, or a lane's part of a tile, where it is not on chip. view.reduce(op, f) reduces
-//                              f(element) over it; view.map(f) puts f(element) in each element's place; view.second_pass() is
-//                              the same for a further reduction that few rows take. view.kIsRow: it is the whole row;
-//                              kKeepsMapped: apply() sees what map() has put there; kSharedByWaves: several waves share the row
-//   merge(args, parts)         what they come to together: parts.reduce(op, f) reduces f(part, its elements).
-//                              parts.kInOrder: there are two, a and b, and b is of what follows a in the row
-//   whole(args, part)          what apply() needs of a row
-//   apply(args, row, v, columns, out)   the results of some elements
-//   kHasExtremes               whether rows may leave the range that apply() is for: then is_extreme(row) says of one that it
-//                              goes by apply_extreme(as apply). may_lift(args, row, v): whether apply_extreme() is
-//                              right for these elements of a row that shares its wave with an extreme one
-//   kHasLeast                  whether apply() has `least` as well, and lowers it to the least magnitude of what has to keep
-//                              its digits: where that is denormal, loses_digits(args, row, v) says the same of some elements
+//  Args                       has `rows`, a RowStreams<kInputs + kOutputs>; `columns`, RowColumns[kColumns], at least one;
+//                             `columns_are_f32`
+//  C, Part                    the type of all computation; the result of part(), up to kMostPartBytes
+//  kInputs, kOutputs          streams of rows
+//  kColumns                   weights. absent_column(i) is the value of weight i if the caller passes none
+//  kMaps                      whether part() replaces elements by f(element). mapped(row, x) then computes f of one element
+//  Largest                    the largest type that is reduced
+//  combine(args, in, out)     only if kInputs > 1: makes one vector of the inputs' vectors.
+//  part(args, view)           reduces a row on chip, or the lane's elements of a tile. view.reduce(op, f) reduces f(element).
+//                             view.map(f) replaces each element by f(element). view.second_pass() is a view for a further
+//                             reduction that few rows need.
+//                             view.kIsRow: the view is the whole row. kKeepsMapped: apply() gets the mapped elements.
+//                             kSharedByWaves: several waves share the row.
+//  merge(args, parts)         merges parts. parts.reduce(op, f) reduces f(part, number of its elements).
+//                             parts.kInOrder: there are two parts, a and b, and b follows a in the row.
+//  finalize(args, part)       makes the constants of a row.
+//  apply(args, row, v, columns, out)   computes the results of some elements.
+//  kHasExtremes               whether apply() fails for extreme rows. is_extreme(row) finds them, and apply_extreme(), with the
+//                             arguments of apply(), computes them. may_lift(args, row, v): whether apply_extreme() is right for
+//                             elements of another row in the same wave.
+//  kHasLeast                  whether apply() has an argument `least`, and lowers it to the smallest magnitude that must keep
+//                             its digits. If that is denormal, loses_digits(args, row, v) decides for each vector
 //
-// Flags of an op are uniform branches outside of the loops over elements. All lanes reduce alike, any number of times.
+// Flags of an op are uniform branches outside of the loops over elements. All lanes call the same reductions in the same order.
 #pragma once
 
 #include "device/core/math.h"
@@ -39,7 +40,7 @@ using StreamsOf = RowStreams<Op::kInputs + Op::kOutputs>;
 template <class Op, class Shape>
 using RowsOf = Rows<StreamsOf<Op>, Shape>;
 
-// Loads the arguments that a row's first load needs, together. Not in cluster kernels: it costs registers.
+// Loads the arguments of a row's first load together. Not in cluster kernels: it needs too many registers there.
 template <class Op, class Shape>
 HIPOPS_FN void load_row_arguments(const typename Op::Args& a) {
   constexpr int n = StreamsOf<Op>::kStreams;
@@ -53,10 +54,9 @@ HIPOPS_FN void load_row_arguments(const typename Op::Args& a) {
 template <class Shape>
 constexpr bool prefetches = may_prefetch_rows && prefetches_rows(Shape::kLayout, Shape::kBody);
 
-// A row in registers.
+// A row in registers. Its reductions return the result of the whole row to every lane.
 template <class Op, class Shape, class Reduction, bool kSecondPass = false>
 struct RowView {
-  // Whether it is all of the row; whether elements stay mapped until apply(); and whether several waves share it.
   static constexpr bool kIsRow = true, kKeepsMapped = true, kSharedByWaves = Shape::kRowsPerBlock == 1;
   Tile<Op, Shape>& tile;
   const RowsOf<Op, Shape>& rows;
@@ -72,7 +72,7 @@ struct RowView {
   HIPOPS_METHOD void map(F f) const { tile.map(f); }
 };
 
-// A lane's part of a tile, reduced without the others.
+// The elements of a tile that one lane has. Its reductions need no other lane.
 template <class Op, class Shape, bool kSecondPass = false>
 struct LaneView {
   static constexpr bool kIsRow = false, kKeepsMapped = false, kSharedByWaves = false;
@@ -89,7 +89,7 @@ struct LaneView {
   }
 };
 
-// The results of some elements; of a row without extremes the least magnitude, too, of what has to keep its digits.
+// Computes results by apply(), or by apply_extreme(). `least` gets the smallest magnitude that must keep its digits.
 template <class Op, bool kExtreme, class Args, class Row, class C, int n>
 HIPOPS_FN void apply_to(const Args& a, const Row& row, const C (&x)[n], C (&columns)[Op::kColumns + 1][n],
                         C (&out)[Op::kOutputs][n], C* least) {
@@ -98,8 +98,8 @@ HIPOPS_FN void apply_to(const Args& a, const Row& row, const C (&x)[n], C (&colu
   else Op::apply(a, row, x, columns, out);
 }
 
-// Whether each row has to choose its code itself: a wave holds several rows, or rows in memory have no plain code (store_tile),
-// which kHasLeast allows, as no other row shares their wave.
+// Whether the lanes of a wave may need different code: rows share a wave, or a row in memory has no copy of the plain
+// code (store_tile). An op with kHasLeast is excepted in the second case: no other row shares the wave there.
 template <class Op, class Shape>
 constexpr bool mixes_rows = Shape::kLanes < wave_size || Shape::kLanesAsNeeded ||
                             (!Shape::kOnChip && !bounds_set_registers && !Op::kHasLeast);
@@ -112,7 +112,7 @@ HIPOPS_FN void apply_to_row(const Args& a, const Row& row, const C (&x)[n], C (&
   apply_to<Op, kExtreme>(a, row, x, columns, out, least);
 }
 
-// Stores what the op makes of a tile. Returns the least magnitude.
+// Computes and stores the results of a tile. Returns the smallest magnitude that must keep its digits.
 template <class Op, class Shape, bool kExtreme, class Args, class Rows, class Row, class Columns>
 HIPOPS_FN auto store_results(const Args& a, const Tile<Op, Shape>& tile, const Rows& rows, int64_t base, const Row& row,
                              const Columns& columns) {
@@ -131,7 +131,8 @@ HIPOPS_FN auto store_results(const Args& a, const Tile<Op, Shape>& tile, const R
     for (int i = 0; i < Op::kOutputs; ++i)
       if (Op::kOutputs == 1 || rows.has_stream(Op::kInputs + i)) rows.stream(Op::kInputs + i)[col] = narrow<T>(out[i][0]);
   };
-  // Its weights come before the vectors' stores on AMD, where gfx9 would wait for those.
+  // AMD: the edge comes first. After the vectors' stores, gfx9 would wait for those stores before it gets the edge's
+  // weights.
   if constexpr (Rows::kHasEdges && has_unaligned_vectors) store_edge();
   tile.for_each_vector(rows, base, [&](int v, typename Rows::Column col, const C (&elements)[n]) {
     const bool is_present = rows.has_row() && rows.contains(col);
@@ -158,7 +159,7 @@ HIPOPS_FN auto store_results(const Args& a, const Tile<Op, Shape>& tile, const R
   return least;
 }
 
-// Whether some element of the wave that is not 0 is normalized to a denormal number. (`least` is one where an element is 0.)
+// Whether the wave has a nonzero element whose normalized value is denormal. (`least` is 0 for an element that is 0.)
 template <class Op, class Shape, class Args, class Rows, class Row>
 HIPOPS_FN bool loses_digits(const Args& a, Tile<Op, Shape>& tile, const Rows& rows, int64_t base, const Row& row) {
   using C = typename Shape::Compute;
@@ -178,7 +179,7 @@ HIPOPS_FN void store_tile(const Args& a, Tile<Op, Shape>& tile, const Rows& rows
   using C = typename Shape::Compute;
   if constexpr (!Op::kHasExtremes) {
     store_results<Op, Shape, false>(a, tile, rows, base, row, columns);
-  } else if constexpr (!Shape::kOnChip && !bounds_set_registers) {  // gfx9 has no scalar registers for both ways
+  } else if constexpr (!Shape::kOnChip && !bounds_set_registers) {  // gfx9: no registers for two copies
     store_results<Op, Shape, true>(a, tile, rows, base, row, columns);
   } else {
     tile.forget_widened();
@@ -193,7 +194,7 @@ HIPOPS_FN void store_tile(const Args& a, Tile<Op, Shape>& tile, const Rows& rows
   }
 }
 
-// What a row's tile comes to, and its results.
+// Reduces a row's tile, and stores its results.
 template <class Op, class Shape, class Columns, class Reduction>
 HIPOPS_FN void finish_row(const typename Op::Args& a, const RowsOf<Op, Shape>& rows, Tile<Op, Shape>& tile,
                           Columns& columns, Reduction& reduction) {
@@ -203,8 +204,9 @@ HIPOPS_FN void finish_row(const typename Op::Args& a, const RowsOf<Op, Shape>& r
   store_tile<Op, Shape>(b, tile, rows, 0, Op::finalize(b, part), columns);
 }
 
-// Whether weights are loaded with x and kept in registers, up to 8 vectors of them; on NVIDIA's on-chip kernels that do not prefetch
-// only if a lane holds up to two. Loaded at use they come after stores, which gfx9 waits for with them.
+// Whether weights are loaded together with x and kept in registers, up to 8 vectors. Weights that are loaded later come
+// after stores, and gfx9 waits for those stores, too. NVIDIA's on-chip kernels without prefetch keep them if a lane has
+// up to two vectors.
 template <class Op, class Shape>
 constexpr bool keeps_columns() {
   if (sizeof(typename Shape::Element) > sizeof(f32) || Shape::kByElement) return false;
@@ -268,7 +270,7 @@ HIPOPS_FN void run_packed_rows(const typename Op::Args& args) {
     staged.load(a.rows, first * cols, count);
 #pragma unroll 1
     for (int begin = 0; begin < count; begin += Shape::kBlock * cols) {
-      // What lanes do together they do without a row, too: as with one of no elements.
+      // Lanes without a row join the reductions, with zero elements.
       const int of_lane = begin + int(thread_index()) * cols, own = of_lane < count ? cols : 0, place = own > 0 ? of_lane : 0;
       const typename Op::Args& b = reload_arguments(args);
       const auto part = Op::part(b, StagedRow<Op, Shape>{b, staged, place, own});
@@ -283,7 +285,7 @@ HIPOPS_FN void run_packed_rows(const typename Op::Args& args) {
 #pragma unroll
           for (int i = 0; i < n; ++i) x[i] = Op::mapped(result, x[i]);
         }
-        C same[Op::kColumns + 1][n], least = C(INFINITY);  // as apply() may change weights
+        C same[Op::kColumns + 1][n], least = C(INFINITY);  // apply() may change weights
         __builtin_memcpy(same, weight, sizeof same);
         apply_to<Op, false>(again, result, x, weight, out, &least);
         if constexpr (Op::kHasExtremes) {
@@ -298,8 +300,8 @@ HIPOPS_FN void run_packed_rows(const typename Op::Args& args) {
   }
 }
 
-// Goes over the tiles of a row that begin in [base, end), once. On NVIDIA the next tile is loaded meanwhile. Each step finds
-// the row again, as gfx9 has no scalar registers in which its place could wait.
+// Iterates once over the tiles of a row that begin in [base, end). NVIDIA prefetches the next tile. Each step locates
+// the row again: gfx9 has no scalar registers to keep its place.
 template <class Op, class Shape>
 class Tiles {
  public:
@@ -307,11 +309,11 @@ class Tiles {
 
   HIPOPS_METHOD Tiles(int64_t row, int64_t base, int64_t end) : row_(row), next_(base), end_(end) {}
 
-  // Asks for the first one, so that it comes while other things are done.
+  // Issues the loads of the first tile, before the caller does other work.
   HIPOPS_METHOD void issue_loads(const typename Op::Args& args) {
     if constexpr (may_prefetch_rows) tile_.issue_loads(rows(args), next_);
   }
-  // f(args, rows, base, tile) for each, with the next one on its way.
+  // Calls f(args, rows, base, tile) for each tile, with the loads of the next one in flight.
   template <class F>
   HIPOPS_METHOD void for_each(const typename Op::Args& args, F f) {
     do {
@@ -341,7 +343,7 @@ class Tiles {
   int64_t row_, next_, end_;
 };
 
-// What they come to: each lane's part by itself, so that waves wait for each other once, when those are merged.
+// The part of all tiles. Each lane reduces its own elements first, so waves wait for each other only once, to merge.
 template <class Op, class Shape, class Reduction>
 HIPOPS_FN auto part_of(Tiles<Op, Shape>& tiles, const typename Op::Args& args, Reduction& reduction) {
   typename Op::Part of_lane{};
@@ -387,7 +389,7 @@ HIPOPS_FN void run_spans(const typename Op::Args& args) {
   const int64_t all = args.rows.rows * args.rows.spans;
   for (int64_t i = block_index(); i < all; i += args.rows.row_step) {
     const typename Op::Args& a = reload_arguments(args);
-    // The second launch goes backward, over what the first one has left in the cache.
+    // The second launch iterates backward: the first launch has left the end of x in the cache.
     const Span<Op, Shape> span(a.rows, Shape::kBody == RowBody::parts ? i : all - 1 - i);
     Tiles<Op, Shape> tiles(span.row, span.begin, span.end);
     tiles.issue_loads(a);
@@ -409,7 +411,7 @@ HIPOPS_FN void run_rows(const typename Op::Args& a) {
   else run_rows_on_chip<Op, Shape>(a);
 }
 
-// Work-items for which a kernel is to have registers.
+// The number of work-items from which the compiler derives a kernel's registers.
 constexpr int work_items(int block, RowBody body, int resident) {
   if (bounds_set_registers) return resident;
   return body == RowBody::cluster ? blocks_in_one * block : block;
@@ -418,7 +420,7 @@ constexpr int work_items(int block, RowBody body, int resident) {
 }  // namespace
 }  // namespace hipops
 
-// The kernels of an op's list; `Op` is a template of the element type.
+// The kernels of an op's list. `Op` is a template of the element type.
 #define HIPOPS_ROW_KERNEL(Op, Args, name, T, lanes, vectors, block, layout, body, resident)     \
   HIPOPS_KERNEL_UP_TO(work_items(block, RowBody::body, resident)) name(HIPOPS_ARGS(Args) a) {   \
     follow_launch_before();                                                                    \

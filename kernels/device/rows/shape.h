@@ -1,4 +1,4 @@
-// How a kernel's work-items share rows: which row is theirs, and which of its vectors.
+// Which row a work-item works on, and which of its vectors.
 #pragma once
 
 #include "device/core/divide.h"
@@ -9,7 +9,7 @@
 namespace hipops {
 namespace {
 
-// A line of the kernel list.
+// One line of the kernel list, as a type.
 template <class T, int kLanes_, int kVectors_, int kBlock_, RowLayout kLayout_, RowBody kBody_>
 struct RowShape {
   using Element = T;
@@ -19,35 +19,35 @@ struct RowShape {
   static constexpr RowBody kBody = kBody_;
   static constexpr bool kByElement = kLayout == RowLayout::strided || kLayout == RowLayout::packed;
   static constexpr int kLength = kByElement ? 1 : kWideBytes / int(sizeof(T));  // of a vector
-  static constexpr int kRowsPerBlock = kBlock / kLanes;  // at least
-  // Whether the launch says how many lanes share a row: a power of two, up to kLanes.
+  static constexpr int kRowsPerBlock = kBlock / kLanes;  // the smallest number
+  // Whether the launch chooses how many lanes share a row: a power of two, up to kLanes.
   static constexpr bool kLanesAsNeeded = kLayout == RowLayout::aligned && kRowsPerBlock > 1;
   static constexpr bool kInCluster = kBody == RowBody::cluster;
   static constexpr bool kOnChip = kBody == RowBody::on_chip || kInCluster;
-  // Lanes whose vectors lie side by side. Those of a wave lie together, so that it works on few lines at a time.
+  // Lanes with neighbouring vectors. A wave's vectors are neighbours, so it touches few cache lines at a time.
   static constexpr int kRun = kRowsPerBlock > 1 ? kLanes : wave_size;
   using Streamed = RowShape<T, kLanes_, (kVectors_ + 3) / 4, kBlock_, kLayout_, RowBody::streamed>;
 
-  // All-reduce over the lanes of a row, of values up to the size of Largest.
+  // All-reduces values up to the size of Largest over the lanes of a row.
   template <class Largest>
   using ReduceInBlock = typename Choose<kLanesAsNeeded, ReduceOverLanes, Reduce<Largest, kLanes>>::type;
   template <class Largest>
   using Reduction = typename Choose<kInCluster, ClusterReduce<Largest, kLanes>, ReduceInBlock<Largest>>::type;
 };
 
-// A work-item's place in the rows of `Streams`, a RowStreams.
+// The place of a work-item in the rows of `Streams`, a RowStreams.
 template <class Streams, class Shape>
 class Rows {
  public:
   using T = typename Shape::Element;
   static constexpr int kLength = Shape::kLength;
-  // A place in a row: in 64 bits where a row may be that long.
+  // A place in a row, in 64 bits if a row may be that long.
   using Column = typename Choose<Shape::kOnChip, int, int64_t>::type;
 
   explicit HIPOPS_METHOD Rows(const Streams& s) : s_(&s) {}
 
-  // The first of the block's rows. All its lanes go through the same rounds: those without a row read another one, take
-  // part in the reductions, and store nothing.
+  // The first row of the block. All lanes run the same rounds. A lane without a row reads another row, joins the
+  // reductions, and stores nothing.
   HIPOPS_METHOD int64_t begin() const {
     const int64_t group = Shape::kInCluster ? cluster_index() : block_index();
     if constexpr (Shape::kLanesAsNeeded) return group * Shape::kBlock >> lane_bits();
@@ -70,17 +70,17 @@ class Rows {
   HIPOPS_METHOD int64_t step(int i) const { return s_->step[i]; }
   HIPOPS_METHOD bool has_stream(int i) const { return s_->data[i] != nullptr; }
 
-  // Work-items that share a row, in all blocks of a cluster.
+  // The number of work-items that share a row, in all blocks of a cluster.
   HIPOPS_METHOD int lanes() const {
     if constexpr (Shape::kRowsPerBlock > 1 && !Shape::kLanesAsNeeded) return Shape::kLanes;
     return s_->lanes * (Shape::kInCluster ? int(cluster_size()) : 1);
   }
-  // Elements that are in vectors, of which a row has one at least; whether there are such at `base` or after it; and the
-  // `base` after those that the lanes hold together.
+  // The number of elements in vectors, at least one vector; whether vectors begin at `base` or later; the `base` of the
+  // next tile.
   HIPOPS_METHOD int64_t elements_in_vectors() const { return int64_t(end()) - head(); }
   HIPOPS_METHOD bool has_vectors_at(int64_t base) const { return base < elements_in_vectors(); }
   HIPOPS_METHOD int64_t next_base(int64_t base) const { return base + int64_t(lanes()) * (Shape::kVectors * kLength); }
-  // The place in the row of the work-item's vector v, of those from `base` on, and whether it is there.
+  // The place in the row of the work-item's vector v in the tile at `base`, and whether the row reaches that far.
   HIPOPS_METHOD Column column(int64_t base, int v) const {
     const int in_row = rank();
     int vector = (in_row / Shape::kRun * Shape::kVectors + v) * Shape::kRun + in_row % Shape::kRun;
@@ -89,13 +89,14 @@ class Rows {
   }
   HIPOPS_METHOD Column first_column(int64_t base) const { return Column(base) + head(); }
   HIPOPS_METHOD bool contains(Column col) const { return col < end(); }
-  // What is past the last vector is taken from that, and left out of all that follows: a load without a branch.
+  // A vector past the end is replaced by the last one, and ignored later. So the load needs no branch.
   HIPOPS_METHOD Column clamp_to_row(Column col) const { return contains(col) ? col : end() - kLength; }
   HIPOPS_METHOD bool has_next(Column col) const { return col + kLength < end(); }
 
-  // Elements before the first vector, and after the last: one a work-item at most. Its place, or -1.
+  // The row's edge: elements before the first vector and after the last. Each work-item has at most one. edge() is its
+  // place, or -1.
   static constexpr bool kHasEdges = Shape::kLayout == RowLayout::unaligned;
-  static constexpr int kMostEdge = kLeastEnd<T> + kLength;  // less one
+  static constexpr int kMostEdge = kLeastEnd<T> + kLength;  // the largest edge of one end, plus one
   static_assert(!kHasEdges || kMostEdge - 1 + kLength + kLeastEnd<T> <= kLeastUnalignedVectors * kLength,
                 "a vector between the ends");
   static_assert(!kHasEdges || 2 * kMostEdge <= Shape::kLanes, "one a work-item");
@@ -107,7 +108,7 @@ class Rows {
 
  private:
   HIPOPS_METHOD int lane_bits() const { return first_bit(LaneMask(Shape::kLanesAsNeeded ? s_->lanes : Shape::kLanes)); }
-  // Of the work-item among those that share its row.
+  // The work-item's number among all that share its row.
   HIPOPS_METHOD int rank() const {
     int rank = int(thread_index());
     if constexpr (Shape::kRowsPerBlock > 1) rank &= lanes() - 1;
@@ -124,7 +125,7 @@ class Rows {
   HIPOPS_METHOD void locate(int64_t row) {
 #pragma unroll
     for (int i = 0; i < Streams::kStreams; ++i) row_[i] = static_cast<T*>(s_->data[i]);
-    // One dimension in nearly every call: divisions are kept out of its way.
+    // Nearly every call has one dimension, so divisions are out of its way.
     if (__builtin_expect(s_->dimensions > 1, 0)) {
 #pragma unroll 1
       for (int d = 0; d + 1 < s_->dimensions; ++d) {
@@ -148,9 +149,9 @@ class Rows {
 
   const Streams* s_;
   T* row_[Streams::kStreams];
-  int head_ = 0;  // where vectors begin,
-  Column end_;    // and end
-  int64_t has_row_ = false;  // no bool, as clang keeps the padding of structs that are copied, in memory
+  int head_ = 0;  // the first element in a vector
+  Column end_;    // the end of the last vector
+  int64_t has_row_ = false;  // not bool: a struct with padding stays in memory when it is copied
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A work-item's part of a row: what the op makes of its inputs, in registers.
+// The elements of a row that one work-item holds in registers.
 #pragma once
 
 #include "device/core/unaligned.h"
@@ -7,8 +7,8 @@
 namespace hipops {
 namespace {
 
-// A vector of the first input on its way. It is an aligned one, as unaligned rows are divided by that input; not on AMD, which
-// needs no division.
+// A vector of the first input, in flight. It is aligned even in unaligned rows: NVIDIA divides a row into vectors at
+// the first input's multiples of 16 bytes. AMD loads vectors at any address.
 template <class Shape>
 class AlignedIncoming {
  public:
@@ -28,7 +28,7 @@ class AlignedIncoming {
   Packed<T, kLength> vector_;
 };
 
-// A vector of each of n inputs.
+// A vector of each of n inputs, in flight.
 template <class Shape, int n>
 class Incoming {
  public:
@@ -47,7 +47,7 @@ class Incoming {
   Other others_[n > 1 ? n - 1 : 1];
 };
 
-// Op's value of its inputs.
+// The op's vector for one vector of each input.
 template <class Op, class Args, class C, int n>
 HIPOPS_FN void combine_inputs(const Args& args, const C (&in)[Op::kInputs][n], C (&value)[n]) {
   if constexpr (Op::kInputs == 1) {
@@ -58,7 +58,7 @@ HIPOPS_FN void combine_inputs(const Args& args, const C (&in)[Op::kInputs][n], C
   }
 }
 
-// tree[0]: the first n of them, as a tree.
+// Reduces the first n elements into tree[0], as a balanced tree.
 template <int n, class V, int N, class O>
 HIPOPS_FN void fold_first(V (&tree)[N], O op) {
   if constexpr (n > 1) {
@@ -76,13 +76,13 @@ class Tile {
   using T = typename Shape::Element;
   using C = typename Shape::Compute;
   static constexpr int kVectors = Shape::kVectors, kLength = Shape::kLength;
-  // Loads that are under way before the first is waited for: more would take the registers of what they come to.
+  // Vectors in flight. More would need the registers that hold their values later.
   static constexpr bool kLoadsTwice = Shape::kLayout == RowLayout::unaligned && !has_unaligned_vectors && Op::kInputs > 1;
   static constexpr int kMostInFlight = (kLoadsTwice ? 4 : 8) / Op::kInputs;
   static constexpr int kInFlight = kVectors <= kMostInFlight ? kVectors : kMostInFlight;
   static_assert(kVectors % kInFlight == 0, "whole rounds");
 
-  // Asks for the row's elements from `base` on, and take() takes them. Another row may be asked for after that.
+  // Issues the loads of a tile. wait() gets the values; then another row's loads may be issued.
   template <class Rows>
   HIPOPS_METHOD void issue_loads(const Rows& rows, int64_t base) {
     issue_from(rows, base, 0, in_);
@@ -104,7 +104,7 @@ class Tile {
       wait_from(args, first, in);
     }
   }
-  // Those of them that are the work-item's.
+  // How many elements of the tile this work-item has.
   template <class Rows>
   HIPOPS_METHOD int64_t elements(const Rows& rows, int64_t base) const {
     int count = Rows::kHasEdges && base == 0 && rows.edge() >= 0;
@@ -113,8 +113,8 @@ class Tile {
     return count;
   }
 
-  // op over f(element) of all elements of the row that are the work-item's, as a tree: the error of a sum grows with the
-  // tree's depth, not with the number of elements. g() comes over what vectors come to.
+  // Reduces f(element) over the work-item's elements, and g(result) of each vector over vectors. The order is a tree:
+  // the error of a sum grows with its depth, not with the number of elements.
   template <bool kSecondPass, class Rows, class O, class F, class G>
   HIPOPS_METHOD auto reduce(const Rows& rows, int64_t base, O op, F f, G g) const {
     using V = decltype(f(C()));
@@ -134,15 +134,14 @@ class Tile {
     return of_vector[0];
   }
 
-  // What elements are widened to is not kept in registers over this: that would take twice as many.
+  // Elements are widened again after this call. Wide values would need twice the registers.
   HIPOPS_METHOD void forget_widened() {
     if constexpr (sizeof(Held) < sizeof(C)) {
 #pragma unroll
       for (int v = 0; v < kVectors; ++v) held_[v].forget_derived();
     }
   }
-  // Nor is anything else that is made of elements, whatever the compiler is (ptxas does not see forget_derived): words are
-  // changed by a 0 that it does not know.
+  // All values that were computed from elements are computed again after this call.
   template <class Args>
   HIPOPS_METHOD void forget_derived(const Args& args) {
     const uint32_t nothing = uint32_t(args.rows.rows >> 63);
@@ -150,7 +149,7 @@ class Tile {
     for (int v = 0; v < kVectors; ++v) held_[v].forget_derived_by(nothing);
   }
 
-  // Puts f(element) in each element's place.
+  // Replaces each element by f(element).
   template <class F>
   HIPOPS_METHOD void map(F f) {
     static_assert(sizeof(Held) == sizeof(C), "an op that maps says so");
@@ -164,7 +163,7 @@ class Tile {
     if constexpr (Shape::kLayout == RowLayout::unaligned) edge_ = f(edge_);
   }
 
-  // f(v, col, elements) for each of the work-item's vectors, with all lanes of a wave alike.
+  // Calls f(v, col, elements) for each of the work-item's vectors. All lanes of a wave call it together.
   template <class Rows, class F>
   HIPOPS_METHOD void for_each_vector(const Rows& rows, int64_t base, F f) const {
 #pragma unroll
@@ -175,11 +174,11 @@ class Tile {
       f(v, rows.column(base, v), elements);
     }
   }
-  // The work-item's element that is in no vector, of a first tile.
+  // The work-item's element of the row's edge, in the first tile.
   HIPOPS_METHOD C edge() const { return edge_; }
 
  private:
-  // One input is kept as it is, which takes the fewest registers; of several, or if the op maps, what they come to.
+  // A single input is kept in its own type, which needs the fewest registers. Combined or mapped values are kept in C.
   static constexpr bool kKeepsInput = Op::kInputs == 1 && !Op::kMaps;
   using Held = typename Choose<kKeepsInput, T, C>::type;
   using Vectors = Incoming<Shape, Op::kInputs>;
