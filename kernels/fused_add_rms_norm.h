@@ -8,9 +8,9 @@ namespace hipops {
 struct FusedAddRmsNormArgs {
   RowColumns columns[1];    // weight
   NormTerms<float> terms;
-  int32_t columns_are_f32;  // where the rows are of another type; else they are of the same
+  int32_t columns_are_f32;  // if the rows have another type; otherwise they have the rows' type
   int32_t flags;            // of NormFlag
-  RowStreams<4> rows;       // x, residual; y, residual_out. Last: what most launches look at of it is at its begin
+  RowStreams<4> rows;       // x, residual; y, residual_out. Last, because most launches read only the first fields
 };
 
 }  // namespace hipops

@@ -1,10 +1,11 @@
-// fused_add_rms_norm: h = x + residual; residual_out = h; y = h / sqrt(mean(h^2) + eps) * weight, over the last dimension.
+// fused_add_rms_norm: h = x + residual; residual_out = h; y = h / sqrt(mean(h^2) + eps) * weight, over the last
+// dimension.
 //
 //   x, residual, y, residual_out   [rows, cols], any strides; f32, f16, bf16, computed in f32 and rounded once
 //   weight                         [cols], optional, in x's type or f32
 //   bytes                          rows * cols * 4 * sizeof(element) must move; the weights stay in the cache
-//   flags                          round_sum: the norm is of h as it is stored. round_before_weight: what is normalized is
-//                                  rounded before the weight comes. weight_plus_one: 1 + weight in place of weight
+//   flags                          round_sum: the norm is of h as stored. round_before_weight: normalized elements are
+//                                  rounded before the weight is applied. weight_plus_one: 1 + weight instead of weight
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/fused_add_rms_norm.hip -o fused_add_rms_norm.co
 #include "fused_add_rms_norm.h"

@@ -1,22 +1,23 @@
 // index_select: y[.., j, ..] = x[.., index[j], ..] along dim, for a 1-D index.
 //
-//   x, y    any strides, elements of 1, 2, 4 or 8 bytes; one shape, but for the index's length in dim
+//   x, y    any strides, elements of 1, 2, 4 or 8 bytes; the same shape, except for dim, in which y has the index's
+//           length
 //   index   [n], any stride; u8, i16, i32, u32 or i64
 //   bytes   each element of y is read from x and written: 2 * sizeof(element) for each. The index stays in the cache.
 //
-// An index that is the mark or out of range gives zeros. By its code it is gather with an index of stride 0 off dim.
+// An index that is the mark or out of range gives zeros. The kernels are gather's, with an index of stride 0 outside of
+// dim:
 //
-//   few     up to 65536 units, 131072 of rows, each by a work-item of its own, as gather has it: what is looked up for a
-//           token or a few.
-//   rows    where what lies behind dim is contiguous in y and x, and of 16 units or more, of up to 16 bytes as
-//           alignment allows: rows of an embedding table. A work-item takes some units of one row, whose index it reads
-//           anew: it is in the cache for all but the first.
-//   shifted the same of rows of 256 bytes and more that are not aligned to 8: 16 bytes at a time all the same, see
-//           device/move/shifted.h.
-//   any     units by themselves: of shorter rows, or elements at any strides, where dim is innermost or something is
-//           not contiguous.
-//   staged, large  dim is innermost, and x's rows go through shared memory: see gather.hip. An index that a block reads is
-//           for all rows that it copies together.
+//   few      up to 65536 accesses, 131072 in whole rows: the lookup of a token or a few.
+//   rows     rows of an embedding table: dimensions behind dim are contiguous in y and x, and have 16 accesses or more,
+//            of up to 16 bytes each. A work-item moves several accesses of one row. Each work-item of a row loads the
+//            row's index, all but the first from the cache.
+//   shifted  such rows of 256 bytes or more that are not aligned to 8 bytes: still 16 bytes at a time
+//            (device/move/shifted.h).
+//   any      one access at a time: shorter rows, or elements at any strides, if dim is innermost or a dimension is not
+//            contiguous.
+//   staged, large  dim is innermost, and x's rows pass through shared memory (gather.hip). A block reads
+//            an index once for all rows that it copies together.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/index_select.hip -o index_select.co
 #include "index_select.h"

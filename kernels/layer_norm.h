@@ -8,7 +8,7 @@ namespace hipops {
 struct LayerNormArgs {
   RowColumns columns[2];    // weight, bias
   NormTerms<float> terms;
-  int32_t columns_are_f32;  // both, where the rows are of another type; else they are of the same
+  int32_t columns_are_f32;  // both, if the rows have another type; otherwise they have the rows' type
   RowStreams<2> rows;       // x; y
   NormTerms<double> terms_in_f64;
 };

@@ -4,8 +4,9 @@
 //   weight, bias  [cols], each optional, in x's type or f32
 //   bytes         rows * cols * 2 * sizeof(element) must move; weight and bias stay in the cache
 //
-// The variance is of differences to the mean. Where waves share a row, they find it sooner as E[x^2] - mean^2, and use that
-// if the mean is so near to 0 that no digit is lost that results have (moments.h).
+// The variance is the mean of squared differences to the mean. If waves share a row, they first compute it as E[x^2] -
+// mean^2, which needs one barrier less. They use that if the mean is so close to 0 that results lose no digit
+// (moments.h).
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/layer_norm.hip -o layer_norm.co
 #include "layer_norm.h"
@@ -39,7 +40,7 @@ struct LayerNorm {
   }
 
   static HIPOPS_METHOD bool is_extreme(const Normalization<T>& row) { return row.is_extreme(); }
-  // In other rows the mean times 2^64 may overflow, though it cancels the element; f16 has no such elements.
+  // In other rows the mean times 2^64 may overflow, even if it cancels the element. f16 has no such elements.
   template <int n>
   static HIPOPS_METHOD bool may_lift(const Args&, const Normalization<T>& row, const C (&)[n]) {
     return is_f16<T> || row.is_extreme();

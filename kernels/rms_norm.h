@@ -8,7 +8,7 @@ namespace hipops {
 struct RmsNormArgs {
   RowColumns columns[1];    // weight
   NormTerms<float> terms;
-  int32_t columns_are_f32;  // where the rows are of another type; else they are of the same
+  int32_t columns_are_f32;  // if the rows have another type; otherwise they have the rows' type
   int32_t flags;            // of NormFlag
   RowStreams<2> rows;       // x; y
   NormTerms<double> terms_in_f64;

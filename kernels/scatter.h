@@ -16,7 +16,7 @@ struct ScatterArgs {
 
 }  // namespace hipops
 
-// X(kernel, type, mode), the type being what is moved as one. `clear` and `claim` move no elements.
+// X(kernel, type, mode): the type of an access. `clear` and `claim` move no elements.
 #define HIPOPS_SCATTER_VARIANTS(X, T)     \
   X(scatter_##T##_any, T, any)            \
   X(scatter_##T##_line, T, line)          \

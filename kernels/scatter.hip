@@ -1,24 +1,23 @@
 // scatter: y[.., index[.., j, ..], ..] = x[.., j, ..] along dim, in place in y.
 //
 //   x, index  one shape, any strides; x of any element of 1, 2, 4 or 8 bytes
-//   y         any strides; off dim no smaller than x
+//   y         any strides; outside of dim no smaller than x
 //   bytes     each source and its index are read, and its element of y is written: 2 * sizeof(element) + sizeof(index)
 //             for each source
 //
-// An element of y is written whole, by one store for each of its sources. The variants differ in how sources of the
-// same element meet:
+// An element of y is written whole, by one store for each of its sources. If an index repeats, the kernels differ:
 //
-//   any     all sources at once. Where an index repeats, whichever comes last stays.
-//   line    one work-item takes all sources along dim, in order, so that the last one stays. Fast where dim is not
-//           innermost and there are many lines; a single long line is a single work-item's.
-//   clear, claim, winner   the same result from all sources at once, with a workspace: every element of y that x's
-//           lines can reach has a winner, 0 at first; each source claims its element by the maximum of its position
-//           along dim plus 1; then each element with a winner takes it. 4 bytes for each such element are written,
-//           changed by one atomic for each source, and read.
+//   any     all sources in parallel. The source that is stored last stays.
+//   line    one work-item stores all sources along dim in order, so the last source stays. Fast if dim is not innermost
+//           and there are many lines. A single long line is the work of a single work-item.
+//   clear, claim, winner   the same result in parallel, with a workspace. Every element of y that x's lines can reach
+//                          has a
+//           winner, 0 at first. Each source claims its element: the winner is the maximum of position along dim plus 1.
+//           Then each element with a winner is stored. 4 bytes for each such element are written, changed by one atomic
+//           for each source, and read.
 //
-// Sizes are those of what is moved as one: elements, or as many neighbours as make up to 16 bytes where x and y are
-// contiguous and aligned along the innermost dimension while the index is the same along it (stride 0), as that of rows
-// which are scattered whole.
+// An access is an element, or several neighbours of up to 16 bytes together. The second needs x and y contiguous and
+// aligned along the innermost dimension, and an index of stride 0 along it: rows that are scattered whole.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/scatter.hip -o scatter.co
 #include "scatter.h"
@@ -55,22 +54,21 @@ HIPOPS_FN void scatter_clear(const ScatterArgs& a) {
   });
 }
 
-// The walk is over the sources; y stands for the winners, and a source's place is its position along dim.
+// The walk is over the sources. Its y operand is the winners, and a source's place is its position along dim.
 template <class T>
 HIPOPS_FN void scatter_claim(const ScatterArgs& a) {
   for_each_source(a.geometry, a.index, [&](const SourceOffsets& at) { return uint32_t(at.of[kScatterPlace]) + 1; },
                   [&](int64_t to, uint32_t claim) { atomic_max(a.winners + to, claim); });
 }
 
-// The walk is over the winners; x is where the source would be at position 0.
+// The walk is over the winners. Its x operand is the source at position 0.
 template <class T>
 HIPOPS_FN void scatter_winner(const ScatterArgs& a) {
   const T* x = static_cast<const T*>(a.x);
   T* y = static_cast<T*>(a.y);
   const ScatterGeometry& g = a.geometry;
   for_each_batch(g, [&](const int64_t(&i)[kScatterDepth]) {
-    // An element without a winner reads x's first one, as all of those do, and drops it: so there is no branch before
-    // the loads.
+    // An element without a winner loads x's first element, and ignores it. So there is no branch before the loads.
     SourceOffsets at[kScatterDepth];
     uint32_t winner[kScatterDepth];
     int64_t from[kScatterDepth];

@@ -1,10 +1,11 @@
 // softmax: y = exp(x - max(x)) / sum(exp(x - max(x))), over the last dimension.
 //
-//   x, y     [rows, cols], any strides; f32, f16, bf16, f64, computed in f32 (f64: in f64) and rounded once
-//   bytes    rows * cols * 2 * sizeof(element) must move
-//   limits   a row that is all -inf, or holds +inf or a NaN, is NaN
+//   x, y     [rows, cols], any strides; f32, f16, bf16, f64, computed in f32 (f64: in f64) and rounded once.
+//   bytes    rows * cols * 2 * sizeof(element) must move.
+//   limits   a row of -inf only, or with +inf or a NaN, is NaN.
 //
-// Each exponential of a row on chip is taken once, and kept: two an element would cost more time than the bytes.
+// Each exponential of a row on chip is computed once, and kept: two for each element would cost more time than the
+// bytes.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/softmax.hip -o softmax.co
 #include "softmax.h"
@@ -14,8 +15,8 @@
 namespace hipops {
 namespace {
 
-// How exactly results of type T need exponentials, their sum, and the division by it. Exponential(maximum), of the values
-// of one row, comes times a factor that is the same for all of them; `exp`, of tiles, times kScale.
+// The exactness that results of type T need of exponentials, their sum, and the division. Exponential(maximum) returns
+// exponentials times a factor that is the same for all values of a row. `exp`, for tiles, returns them times kScale.
 template <class T>
 struct Precision {  // f16, bf16: f32 has digits to spare
   using SumType = float;
@@ -41,7 +42,8 @@ struct FullPrecision {
   static HIPOPS_METHOD C exp(C x, C m) { return exp_difference(x, m); }
   static HIPOPS_METHOD SumType of_vector(C sum) { return SumType::of(sum); }
 
-  // Times the inverse, kept as two numbers: rounded once, for two operations an element where a division is ten.
+  // Multiplies by the inverse, which is two numbers, and rounds once: two operations for each element, where a division
+  // needs ten.
   struct Divide {
     C inverse, rest;
     Divide() = default;
@@ -55,15 +57,15 @@ template <> struct Precision<f32> : FullPrecision<float> {
   using Exponential = ScaledExponential<float>;
 };
 
-// The sum of a row on chip, of numbers up to 2^65: of each what is a multiple of 2^31, which add up exactly, and the
-// rest, which is small (the extraction of Rump, Ogita and Oishi's AccSum). It takes two operations where WideSum takes
-// eight; a plain sum would be off by half an ULP more for each of a tree's levels where one number is most of it.
+// The sum of a row on chip, of numbers up to 2^65. Each number is split into a multiple of 2^31, whose sum is exact,
+// and a small rest (the extraction of AccSum, by Rump, Ogita and Oishi). It needs two operations, WideSum eight. A
+// plain sum would add an error of half an ULP for each level of its tree, if one number is most of the sum.
 template <class C>
 struct ExtractedSum {
   C high, low;
 
   static HIPOPS_METHOD ExtractedSum of(C v) {
-    constexpr C kGrid = 0x1p83;  // over 2^17 such numbers, the most that a row on chip has
+    constexpr C kGrid = 0x1p83;  // for up to 2^17 numbers, the most in a row on chip
     const C high = (v + kGrid) - kGrid;
     return {high, v - high};
   }
@@ -90,7 +92,7 @@ template <> struct Precision<f64> : FullPrecision<double> {
   static HIPOPS_METHOD SumType of_vector(double sum) { return SumType::of(sum); }
 };
 
-// `exp` of x, under a reference that may be -inf: what is all -inf counts for nothing.
+// `exp` of x under a reference that may be -inf: elements that are all -inf add nothing.
 template <class T>
 struct TileExponential {
   compute_t<T> reference;
@@ -104,7 +106,7 @@ struct Softmax {
   using C = compute_t<T>;
   using P = Precision<T>;
   using Largest = WideSum<C>;
-  // The sum of exponentials under the reference: the maximum of a row on chip, or nearly that of another.
+  // The sum of exponentials under the reference: the maximum of a row on chip; otherwise nearly the maximum.
   struct Part {
     C reference;
     WideSum<C> sum;
@@ -134,17 +136,17 @@ struct Softmax {
     }
   }
 
-  // A maximum that is larger by no more than kRise does not become the reference: under each new one, a row that rises
-  // steadily would have its sum scaled at every tile, by a factor that is rounded the same way each time.
+  // A maximum that is larger by at most kRise does not become the reference. Otherwise a row that rises steadily would
+  // scale its sum at every tile, by a factor that is rounded the same way each time.
   template <class Parts>
   static HIPOPS_METHOD Part merge(const Args&, const Parts& parts) {
-    constexpr C kRise = 32;  // exponentials of that have room, and the sum of any number of them
+    constexpr C kRise = 32;  // exponentials of that do not overflow, nor does the sum of any number of them
     const C largest = parts.reduce(Maximum(), [](const Part& p, int64_t) { return p.reference; });
     C reference = largest;
     if constexpr (Parts::kInOrder) {
       if (largest <= parts.a.reference + kRise) reference = parts.a.reference;
     }
-    const TileExponential<T> factor(reference);  // parts that are all -inf have a sum of 0, whole rows NaN at the division
+    const TileExponential<T> factor(reference);  // a part of -inf only has the sum 0; such a row becomes NaN at the division
     return {reference, parts.reduce(Sum(), [factor](const Part& p, int64_t) { return p.sum * (factor(p.reference) / P::kScale); })};
   }
   static HIPOPS_METHOD Row finalize(const Args&, const Part& part) { return {part.reference, typename P::Divide(part.sum)}; }

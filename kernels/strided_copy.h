@@ -6,41 +6,43 @@
 
 namespace hipops {
 
-constexpr int kCopyBlock = 256;  // of every kernel but `rows` and `few`
+constexpr int kCopyBlock = 256;  // of every kernel except `rows` and `few`
 constexpr int kCopyRowsBlock = 128, kCopyFewBlock = 128;
-constexpr int kCopyDepth = 2;    // units that a work-item of `any` has in flight, or of `rows` where they are 16 bytes
-constexpr int kCopyElementsDepth = 8;  // of `rows` where they are less
+constexpr int kCopyDepth = 2;    // accesses in flight for a work-item: `any`, and `rows` with 16 bytes an access
+constexpr int kCopyElementsDepth = 8;  // `rows` with fewer bytes
 
-// Elements along each side of a tile of `tile`: 128 bytes or more in a line.
+// Elements along each side of a tile of `tile`: at least 128 bytes in a line.
 constexpr int copy_tile_edge(int bits) { return bits >= 32 ? 32 : 64; }
 
-// Elements of a tile of `staged` along y's lines, 256 bytes or 128, and along x's, 128 bytes.
+// Elements of a tile of `staged` along y's lines (256 or 128 bytes) and along x's lines (128 bytes).
 constexpr int copy_staged_line(int bits) { return bits == 8 ? 128 : 2048 / bits; }
 constexpr int copy_staged_lines(int bits) { return 1024 / bits; }
 
 enum CopyOperand { kCopyY, kCopyX, kCopyOperands };
 
 struct StridedCopyArgs {
-  const void* x;  // these two, and the walk's first dimensions, are what few units look at
+  const void* x;  // `few` reads only these two, and the walk's first dimensions
   void* y;
-  // any, few: over units. tile, staged: over tiles, which dimension 0 of the tensors, innermost in y, and the one innermost
-  // in x are cut into: they are the walk's dimensions 0 and 1. square: over the squares at the beginning of the latter.
+  // any, few: a walk over accesses. tile, staged: a walk over tiles. Its dimension 0 is y's innermost dimension, its
+  // dimension 1 is x's innermost one, both cut into tiles. square: a walk over the squares at the beginning of x's
+  // innermost dimension.
   Walk<kCopyOperands> walk;
-  int64_t step;  // units or tiles that the whole grid takes at a time
-  // any: bytes before the first unit and after the last, below 16 each; where there are some, units have no gaps.
+  int64_t step;  // accesses or tiles that the grid handles at a time
+  // any: bytes before the first access and after the last, below 16 each. If there are some, accesses have no gaps
+  // between them.
   int32_t head, tail;
-  // tile, staged: the two dimensions, in elements. Strides also for square.
+  // tile, staged: the two dimensions, in elements. square: the strides only.
   int64_t size[2];
   int64_t stride[kCopyOperands][2];
   int32_t x_aligned, y_aligned;  // staged: whether lines begin at multiples of 16 bytes
-  // square: a tile is 1 << across squares along the dimension innermost in x, which has `line` of them, and as many of
-  // the walk's as then make up a block. size[0] tiles along the walk are numbered first, then size[1] along the line,
-  // then the next ones of the walk.
+  // square: a tile is 1 << across squares along x's innermost dimension, which has `line` squares, and along the walk
+  // the squares that fill the rest of a block. Tiles are numbered in this order: size[0] along the walk, size[1] along
+  // the line, further tiles along the walk.
   int32_t across, line;
   int64_t tiles;
   Divisor divisor[2];  // of size
-  // rows: the walk is over rows of `cols` units, which are as stride[..][0] says; shifted: which are contiguous.
-  // 1 << lanes work-items share a row's part, of which there are `parts` in a row; `count` is of work-items.
+  // rows: the walk is over rows of `cols` accesses, with the strides stride[..][0]. shifted: over contiguous rows. A
+  // row has `pieces` pieces, and 1 << lanes work-items share a piece. `count` is the number of work-items.
   int64_t cols, pieces, count;
   Divisor pieces_divisor;
   int32_t lanes;
@@ -49,7 +51,7 @@ struct StridedCopyArgs {
 
 }  // namespace hipops
 
-// X(kernel, bits, mode, block): units of that many bits.
+// X(kernel, bits, mode, block): the bits of an access.
 #define HIPOPS_STRIDED_COPY_KERNELS(X)                      \
   X(strided_copy_b8_any, 8, any, kCopyBlock)                \
   X(strided_copy_b16_any, 16, any, kCopyBlock)              \

@@ -1,26 +1,29 @@
 // strided_copy: y = x, from any strides to any strides. copy2d is one of its layouts.
 //
 //   x, y     one shape of rank 0 to 8; elements of 1, 2, 4 or 8 bytes, moved as bits
-//   bytes    2 * elements * sizeof(element) must move; less is read where x repeats elements (strides of 0)
+//   bytes    2 * elements * sizeof(element) must move; less is read if x repeats elements (strides of 0).
 //
-// The launcher brings the dimensions into the order in which they lie in y, so that y is written from its first byte to
-// its last as far as there are no gaps, and takes those as one that are one in both. Then
+// The launcher orders dimensions by y's strides, so y is written from its first byte to its last, and merges dimensions
+// that are one in both tensors. The kernels:
 //
-//   any    moves units, each by one access on both sides: of 16 bytes (b128) where memory is contiguous and aligned
-//          along the innermost dimension of both, of 8, 4 or 2 where that is all that lengths and alignment allow; else
-//          elements. A copy without any gaps is one run of units, with up to 15 bytes before and after.
-//   few    the same of up to 65536 units (32768 where lanes scatter), by a work-item each: there the way to the first load
-//          is most of the launch.
-//   rows   moves units, too, in rows of 16 or more of them.
-//   shifted   stores 16 bytes at a time in rows that begin anywhere: at multiples of 16, from wherever these lie in x.
-//          On NVIDIA, which loads at multiples only, those are the two loads around them, shifted into one.
-//   square, tile, staged   are for transposes: where what is innermost in y is not what is innermost in x, lanes that
-//          follow the one would scatter over the other. square turns squares of 16 bytes by as many elements over in
-//          registers, where both are contiguous and aligned; 64 work-items share lines of 128 bytes on both sides, and
-//          the loads of a square are all under way together. staged takes 16 bytes at a time through shared memory,
-//          where both are contiguous and lines begin anywhere: as in `shifted`, and in shared memory each line is as
-//          much out of place as it is in y. It is also for elements of 2 bytes that are aligned. tile goes through
-//          shared memory by elements, at any strides.
+//   any      one access on each side: of 16 bytes (b128) if memory is contiguous and aligned along the innermost
+//            dimension of both tensors; of 8, 4 or 2 bytes if lengths and alignment allow no more; otherwise of one
+//            element. A copy without gaps is one run of accesses, with up to 15 bytes before and after.
+//   few      the same for up to 65536 accesses (32768 if lanes scatter), one for each work-item. The path to the first
+//            load is most of the launch.
+//   rows     the same accesses in rows of 16 accesses or more.
+//   shifted  rows that begin anywhere. It stores 16 bytes at multiples of 16, and loads 16 bytes at any address. NVIDIA
+//            loads at multiples only, so it shifts the two loads around an address into one.
+//
+// The others are for transposes: the innermost dimension of y is not innermost in x. Lanes that follow one tensor would
+// scatter over the other.
+//
+//   square   transposes squares of 16 bytes by the same number of elements in registers, if both tensors are contiguous
+//            and aligned. 64 work-items share lines of 128 bytes on both sides, and all loads of a square are in flight
+//            together.
+//   staged   moves 16 bytes at a time through shared memory, if both tensors are contiguous and lines begin anywhere.
+//            Each line has y's misalignment there. It also moves aligned elements of 2 bytes.
+//   tile     moves elements at any strides through shared memory.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/strided_copy.hip -o strided_copy.co
 #include "strided_copy.h"
@@ -39,8 +42,8 @@ HIPOPS_FN void copy_any(const StridedCopyArgs& a) {
   T* y = static_cast<T*>(a.y);
   load_walk_arguments(a.walk, a.x, a.y, a.step);
   for (int64_t first = int64_t(block_index()) * (kCopyBlock * kCopyDepth); first < a.walk.count; first += a.step) {
-    // Places past the end read the last unit, and forget it: without a branch all loads are under way before the first
-    // is waited for.
+    // Past the end, the last access is repeated and ignored. Without a branch, all loads are issued before the first
+    // wait.
     int64_t i[kCopyDepth];
     Offsets<kCopyOperands> at[kCopyDepth];
     T value[kCopyDepth];
@@ -73,7 +76,7 @@ HIPOPS_FN void copy_few(const StridedCopyArgs& a) {
   static_cast<T*>(a.y)[at.of[kCopyY]] = load_evict_last(static_cast<const T*>(a.x) + at.of[kCopyX]);
 }
 
-// Rows of many units: offsets are found once for those that a work-item takes of a row, a step of as many as share it
+// For rows of many accesses: a work-item computes offsets once, for all its accesses of a row. These are 1 << lanes
 // apart.
 template <class T>
 HIPOPS_FN void copy_rows(const StridedCopyArgs& a) {
@@ -85,7 +88,7 @@ HIPOPS_FN void copy_rows(const StridedCopyArgs& a) {
     T value[depth];
 #pragma unroll
     for (int n = 0; n < depth; ++n) {
-      const int32_t col = first + (n << a.lanes);  // past the end, the last unit, which is forgotten
+      const int32_t col = first + (n << a.lanes);  // past the end: the last access, which is ignored
       value[n] = load_evict_last(x + (col < cols ? col : cols - 1) * a.stride[kCopyX][0]);
     }
 #pragma unroll
@@ -96,7 +99,7 @@ HIPOPS_FN void copy_rows(const StridedCopyArgs& a) {
   }, a.stride[kCopyX][0]);
 }
 
-// Where in the two dimensions tile t is. (The launcher sees to it that the divisors may be used.)
+// The place of tile t in the two dimensions. (The launcher has checked that 32-bit divisors are enough.)
 struct CopyTilePlace {
   uint32_t at[2];
 };
@@ -115,13 +118,13 @@ HIPOPS_FN void copy_shifted(const StridedCopyArgs& a) {
   });
 }
 
-// A tile in shared memory, of lines as they come from x, and read across. What is added to a line spreads the elements
-// of a column over the banks.
+// A tile in shared memory. Lines are written as they are in x, and columns are read. The padding of a line spreads a
+// column over the banks.
 template <class T>
 struct CopyTile {
   static constexpr int kEdge = copy_tile_edge(8 * int(sizeof(T)));
   static constexpr int kPitch = kEdge + (sizeof(T) >= 4 ? 1 : 4 / int(sizeof(T)));
-  static constexpr int kLines = kCopyBlock / kEdge;  // lines that the block takes at a time
+  static constexpr int kLines = kCopyBlock / kEdge;  // lines that the block loads at a time
   static constexpr int kRounds = kEdge / kLines;
 };
 
@@ -136,7 +139,7 @@ HIPOPS_FN void copy_tile(const StridedCopyArgs& a) {
     const T* x = static_cast<const T*>(a.x) + at.of[kCopyX];
     T* y = static_cast<T*>(a.y) + at.of[kCopyY];
 
-    // The elements from the tile's beginning on, of which the tile may hold all.
+    // The elements from the tile's beginning to the end of each dimension.
     CopyTilePlace place = copy_tile_place(a.walk, t);
     int left[2];
 #pragma unroll
@@ -145,7 +148,7 @@ HIPOPS_FN void copy_tile(const StridedCopyArgs& a) {
       left[d] = rest < Tile::kEdge ? int(rest) : Tile::kEdge;
     }
 
-    // Lines and elements past the end read the last ones, and nothing reads them from the tile.
+    // Past the end, the last lines and elements are loaded again. The tile's copies of them are never read.
     T value[Tile::kRounds];
 #pragma unroll
     for (int r = 0; r < Tile::kRounds; ++r) {
@@ -163,12 +166,12 @@ HIPOPS_FN void copy_tile(const StridedCopyArgs& a) {
       if (i < left[0] && j < left[1])
         y[i * a.stride[kCopyY][0] + j * a.stride[kCopyY][1]] = tile[i * Tile::kPitch + j];
     }
-    barrier();  // before the next tile takes the place of this one
+    barrier();  // before the next tile overwrites this one
   }
 }
 
-// Each work-item turns a square of vectors over in its registers. Its place in the tile is made so that of 64
-// work-items 8 by 8 squares, as far as there are so many, meet in lines of 128 bytes on both sides.
+// Each work-item transposes a square of vectors in its registers. Its place in the tile is chosen for lines of 128
+// bytes: of 64 work-items, 8 by 8 squares are neighbours on both sides, if there are that many.
 template <class T>
 HIPOPS_FN void copy_square(const StridedCopyArgs& a) {
   load_walk_arguments(a.walk, a.x, a.across, a.tiles, a.divisor[0].multiplier, a.divisor[0].shift, a.divisor[1].multiplier,
@@ -199,9 +202,9 @@ HIPOPS_FN void copy_square(const StridedCopyArgs& a) {
   }
 }
 
-// A tile of `staged`, of lines as they are in y. Each begins as many elements past a multiple of 16 bytes as it does in
-// y, so that 16 bytes there are 16 bytes here. What is added to a line, and to each vector's length of lines, spreads
-// over the banks what 8 work-items write at a time, each of its own vector of x.
+// A tile of `staged`. Lines are as they are in y, with the same misalignment, so 16 bytes in y are 16 bytes here. The
+// padding of a line, and after each kLength lines, spreads concurrent writes over the banks: 8 work-items write at a
+// time, each of its own vector of x.
 template <class T>
 struct StagedTile {
   static constexpr int kLength = kWideBytes / int(sizeof(T));
@@ -209,19 +212,20 @@ struct StagedTile {
   static constexpr int kPitch = kLine + kLength;
   static constexpr int kSize = kLines * kPitch + kLines / kLength * kLength;
   static constexpr int kAcross = 8;                             // work-items that share 128 bytes of a line of x
-  static constexpr int kPieces = kLines / (kAcross * kLength);  // of 128 bytes in a line of x
-  static constexpr int kAtOnce = kCopyBlock / kAcross;          // lines of x that the block takes
+  static constexpr int kPieces = kLines / (kAcross * kLength);  // pieces of 128 bytes in a line of x
+  static constexpr int kAtOnce = kCopyBlock / kAcross;          // lines of x that the block loads at a time
   static constexpr int kAlong = kLine / kLength;                // vectors in a line
-  static constexpr int kRounds = kLines * kAlong / kCopyBlock;  // vectors that a work-item takes, of x and of y
+  static constexpr int kRounds = kLines * kAlong / kCopyBlock;  // vectors of a work-item, of x and of y
   static_assert(kRounds >= 1 && kRounds % kPieces == 0 && kLine % kAtOnce == 0, "every round is whole");
   static HIPOPS_METHOD int at(int line) { return line * kPitch + line / kLength * kLength; }
 
-  // Where in the two dimensions this work-item's vector of x is, in round r.
+  // The place of this work-item's vector of x in round r, in the two dimensions.
   static HIPOPS_METHOD int along(int r) { return int(thread_index() / kAcross) + r / kPieces * kAtOnce; }
   static HIPOPS_METHOD int across(int r) { return (int(thread_index() % kAcross) + r % kPieces * kAcross) * kLength; }
 };
 
-// x's vectors of a tile that is all inside, so that nothing outside the lines is read around them.
+// Loads x's vectors of a tile. Only for tiles whose neighbourhood is inside of x's lines: Load may read around a
+// vector.
 template <class T, class Load>
 HIPOPS_FN void load_staged(const StridedCopyArgs& a, const T* x,
                            Vector<T, StagedTile<T>::kLength> (&value)[StagedTile<T>::kRounds]) {
@@ -234,8 +238,8 @@ HIPOPS_FN void load_staged(const StridedCopyArgs& a, const T* x,
   for (int r = 0; r < Tile::kRounds; ++r) value[r] = loaded[r].value();
 }
 
-// The same of any tile. `left`: elements that it has of either dimension; `before` and `after`: those that x's lines
-// have before the tile's beginning, and from there on.
+// The same for any tile. `left`: the tile's elements in each dimension. `before`, `after`: elements of x's lines before
+// the tile's beginning, and from there on.
 template <class T>
 HIPOPS_FN void load_staged_edge(const StridedCopyArgs& a, const T* x, const int (&left)[2], int64_t before,
                                 int64_t after, Vector<T, StagedTile<T>::kLength> (&value)[StagedTile<T>::kRounds]) {
@@ -257,7 +261,7 @@ HIPOPS_FN void load_staged_edge(const StridedCopyArgs& a, const T* x, const int 
   }
 }
 
-// y's lines of a tile: their whole vectors, and what is before the first and after the last of those.
+// Stores y's lines of a tile: whole vectors, then the elements before the first and after the last vector.
 template <class T>
 HIPOPS_FN void store_staged(const StridedCopyArgs& a, const Shared<b128>& vectors, const Shared<T>& tile, T* y,
                             const int (&left)[2]) {
@@ -311,14 +315,14 @@ HIPOPS_FN void copy_staged(const StridedCopyArgs& a) {
     const int32_t y_misplaced = misalignment(y);
 #pragma unroll
     for (int e = 0; e < n; ++e) {
-      const int32_t misplaced = (y_misplaced + e * y_step) & (n - 1);  // of line j + e, where j is a multiple of n
+      const int32_t misplaced = (y_misplaced + e * y_step) & (n - 1);  // of line j + e; j is a multiple of n
 #pragma unroll
       for (int r = 0; r < Tile::kRounds; ++r)
         tile[Tile::at(Tile::across(r) + e) + misplaced + Tile::along(r)] = value[r].element[e];
     }
     barrier();
     store_staged(a, vectors, tile, y, left);
-    barrier();  // before the next tile takes the place of this one
+    barrier();  // before the next tile overwrites this one
   }
 }
 

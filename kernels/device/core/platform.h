@@ -1,12 +1,12 @@
 // The three machines that kernels run on:
-//  AMD GPUs     clang's HIP language and builtins, without a HIP header: ROCm 5 and later compile it
-//  NVIDIA GPUs  nvcc, -x cu
-//  the CPU      the host compiler. Work-items are fibers of the executor (cpu.h). HIPOPS_CPU_WAVE lanes are a wave
+//   AMD GPUs     clang's HIP language and builtins, without a HIP header: ROCm 5 and later compile it
+//   NVIDIA GPUs  nvcc, -x cu
+//   the CPU      the host compiler. Work-items are fibers of the executor (cpu.h). HIPOPS_CPU_WAVE lanes are a wave
 //
-// HIPOPS_KERNEL(block) declares a kernel for blocks of exactly `block` work-items; HIPOPS_KERNEL_UP_TO(block) one for up to that
-// number. HIPOPS_ARGS(T) is its one parameter. HIPOPS_FN declares a device function.
-// A second argument is the number of blocks that an NVIDIA multiprocessor must have room for. A smaller number avoids spilled
-// registers. A larger one stops the compiler from using all registers for few blocks.
+// HIPOPS_KERNEL(block) declares a kernel for blocks of exactly `block` work-items; HIPOPS_KERNEL_UP_TO(block) one for
+// up to that number. HIPOPS_ARGS(T) is its one parameter. HIPOPS_FN declares a device function. A second argument is
+// the number of blocks that an NVIDIA multiprocessor must have room for. A smaller number avoids spilled registers. A
+// larger one stops the compiler from using all registers for few blocks.
 #pragma once
 
 #include <math.h>
@@ -104,7 +104,8 @@ HIPOPS_FN uint32_t block_index() { return cpu::block_index(); }
 
 // ---- Every kernel begins with wait_for_launch_before if its launches have begins_early, otherwise
 // with follow_launch_before. `next_at_once`: the next launch may be placed before the wait. Allow it only if the
-// previous launch did not, and neither launch writes memory that the next one prefetches (docs/design/architecture.md#nvidia).
+// previous launch did not, and neither launch writes memory that the next one prefetches
+// (docs/design/architecture.md#nvidia).
 
 HIPOPS_FN void allow_next_launch() {
 #if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
@@ -126,8 +127,8 @@ HIPOPS_FN void follow_launch_before([[maybe_unused]] bool next_at_once = false) 
 }
 
 // ---- The block's barrier. Every work-item of the block must reach it; shared memory that was written before it can be read
-// after it. It does not order accesses to global memory. A load before it must have arrived before another work-item overwrites
-// the address after it (vector.h).
+// after it. It does not order accesses to global memory. A load before it must have arrived before another work-item
+// overwrites the address after it (vector.h).
 
 #if defined(HIPOPS_AMD)
 #if __clang_major__ >= 20

@@ -1,4 +1,4 @@
-// The rotation of pairs of elements by tables of cosines and sines. rope, rope_i and rope_thd are written with this.
+// The rotation of pairs of elements by tables of cosines and sines: the kernels of rope, rope_i and rope_thd.
 #pragma once
 
 #include "device/core/math.h"
@@ -10,21 +10,22 @@
 namespace hipops {
 namespace {
 
-// Which elements are a pair, in chunks of vectors of n elements. Member m of pair i is an element of one of them.
-struct HalfSplit {  // two vectors of a row, half of what is rotated apart
+// The position of pairs in a chunk. A chunk consists of vectors of n elements. Member m (0 or 1) of pair i is one
+// element.
+struct HalfSplit {  // a row's two halves: two vectors, one of each half
   static constexpr bool kHalves = true;
   static constexpr int vectors(int, int) { return 2; }
   static constexpr HIPOPS_METHOD int vector(int, int m, int) { return m; }
   static constexpr HIPOPS_METHOD int element(int i, int, int) { return i; }
 };
-struct Interleaved {  // one vector of each head; of single elements, two
+struct Interleaved {  // neighbours: one vector of each head, or two single elements
   static constexpr bool kHalves = false;
   static constexpr int vectors(int n, int heads) { return n == 1 ? 2 : heads; }
   static constexpr HIPOPS_METHOD int vector(int i, int m, int n) { return (2 * i + m) / n; }
   static constexpr HIPOPS_METHOD int element(int i, int m, int n) { return (2 * i + m) % n; }
 };
 
-// A variant of the list in rope_contract.h, for one element type.
+// A line of the kernel list in rope_contract.h, for one element type.
 template <class T, int kHeads_, int kBytes, class Pairs_>
 struct RopeShape {
   using Element = T;
@@ -37,8 +38,8 @@ struct RopeShape {
   static constexpr int kPairs = kVectors * kLength / 2 / kHeads;  // of a head
 };
 
-// What a work-item takes: a chunk of a token, of the heads from `head` on. I: int32_t where all offsets fit in it, as
-// 64-bit products are some instructions each.
+// The chunk that a work-item rotates: in a token, for kHeads heads from `head` on. I is int32_t if all offsets fit,
+// because 64-bit products are several instructions.
 template <class I>
 struct RopePlace {
   I chunk, head, token, batch;
@@ -49,7 +50,7 @@ HIPOPS_FN I offset_of(const RopeStrides& stride, const RopePlace<I>& at) {
   return at.batch * I(stride.batch) + at.token * I(stride.token) + at.head * I(stride.head);
 }
 
-// 64-bit products are many instructions and registers, so there is one piece of code for all three.
+// With 64 bits the loop is not unrolled: its products are many instructions and registers.
 template <class I>
 HIPOPS_FN RopePlace<I> rope_place(const RopeArgs& a, I i) {
   constexpr int kUnrolled = sizeof(I) == sizeof(int32_t) ? 3 : 1;
@@ -73,7 +74,8 @@ HIPOPS_FN int64_t rope_position(const RopeArgs& a, const RopePlace<I>& at) {
   return static_cast<const int32_t*>(a.positions)[offset];
 }
 
-// n words as vectors: where branches that load single words meet, AMD's compiler copies those, and so waits for them.
+// n words, loaded as vectors. If two branches loaded single words, the compiler would copy them where the branches
+// join, and a copy waits for its load.
 template <int n> struct Words {
   using Part = b128;
   Part part[n / 4];
@@ -90,8 +92,8 @@ template <> struct Words<1> {
   HIPOPS_METHOD b32 operator[](int) const { return part[0]; }
 };
 
-// The cosines or sines of a chunk as they come from memory, in words, of elements of type W. The compilers wait for a load
-// where a branch ends that has begun to take its elements apart, and what is loaded after it would come only then.
+// The cosines or sines of a chunk, of type W, as words. The compiler waits at the end of a branch that converts its
+// loads, and later loads would be issued only then. So a branch loads words, and element() converts them afterwards.
 template <class Shape, class W>
 struct RopeTable {
   static constexpr int kPairs = Shape::kPairs, kWords = (kPairs * int(sizeof(W)) + 3) / 4;
@@ -119,14 +121,14 @@ struct RopeTable {
   }
 };
 
-// The vectors of a chunk. Nobody else writes what is read here, also where y is x.
+// The vectors of a chunk. No other work-item writes them, even if y is x.
 template <class Shape>
 struct RopeVectors {
   using T = typename Shape::Element;
   static constexpr int n = Shape::kLength, kHeads = Shape::kHeads, kOfHead = Shape::kVectors / kHeads;
   Vector<T, n> v[Shape::kVectors];
 
-  // first, second: of a head's vectors, in a row.
+  // first, second: the places of a head's vectors in a row.
   template <class I>
   HIPOPS_METHOD void load(const RopeArgs& a, const RopePlace<I>& at, I first, I second) {
     const T* x = static_cast<const T*>(a.x) + offset_of(a.x_stride, at);
@@ -139,7 +141,7 @@ struct RopeVectors {
     }
   }
 
-  // One product is rounded by itself, the other one and the sum together.
+  // One product is rounded by itself. The other product and the sum are rounded together.
   template <class W>
   HIPOPS_METHOD void rotate(const RopeTable<Shape, W>& cos_table, const RopeTable<Shape, W>& sin_table) {
     using P = typename Shape::Pairs;
@@ -180,16 +182,16 @@ HIPOPS_FN void rope_chunk(const RopeArgs& a, const RopePlace<I>& at) {
   RopeVectors<Shape> x;
   const I pair = at.chunk * Shape::kPairs, half = I(a.half);
   if (pair >= half) {
-    // Where only one of two vectors is left to copy, it is the second as well: it is moved twice, to the same place.
+    // If only one vector is left to copy, it is both the first and the second: it is copied twice, to the same place.
     const I first = 2 * pair, second = first + n < I(a.cols) ? first + n : first;
     x.load(a, at, first, second);
     x.store(a, at, first, second);
     return;
   }
 
-  // Tables first: once x's loads are under way, too, nothing is left but to wait. Those in f32 have registers of their own:
-  // where two branches load the same ones, AMD's compiler waits at their end. A position outside the table gives NaN, which
-  // all ones are in every type; the table may have no rows at all.
+  // The tables' loads come first: after x's loads there is only the wait. f32 tables have registers of their own,
+  // because the compiler waits where two branches that load the same registers join. A position outside of the table
+  // gives NaN, which is all 1 bits in every type. The table may have no rows.
   const bool are_f32 = sizeof(T) != sizeof(f32) && a.table_is_f32;
   const int64_t position = rope_position(a, at);
   RopeTable<Shape, T> cos, sin;
@@ -206,7 +208,7 @@ HIPOPS_FN void rope_chunk(const RopeArgs& a, const RopePlace<I>& at) {
   }
   const I first = halves ? pair : 2 * pair, second = first + (halves ? half : I(1));
   x.load(a, at, first, second);
-  // By a branch: clang 22 makes wrong code for gfx942 of a select between sines of two types.
+  // A branch, not a select: clang 22 generates wrong code for gfx942 for a select between sines of two types.
   if (are_f32) x.rotate(f32_cos, f32_sin);
   else x.rotate(cos, sin);
   x.store(a, at, first, second);

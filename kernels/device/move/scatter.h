@@ -1,4 +1,4 @@
-// The two ways in which scatter and scatter_add go over their sources: all of them at once, or line by line, in order.
+// Two orders in which scatter and scatter_add iterate over sources: all of them in parallel, or line by line in order.
 #pragma once
 
 #include "device/index/indices.h"
@@ -11,8 +11,7 @@ namespace {
 
 using SourceOffsets = Offsets<kScatterOperands>;
 
-// Calls f(i) for kScatterDepth elements of the walk at a time, `i` being their numbers; those past the walk's end are
-// `count` or more.
+// Calls f(i) for batches of kScatterDepth elements of the walk. Numbers past the walk's end are `count` or more.
 template <class F>
 HIPOPS_FN void for_each_batch(const ScatterGeometry& g, F f) {
   load_walk_arguments(g.walk, g.step, g.vector, g.y_step);
@@ -24,8 +23,8 @@ HIPOPS_FN void for_each_batch(const ScatterGeometry& g, F f) {
   }
 }
 
-// The same, with their offsets: calls f(i, within, at). `within`: what lies past the end is the last element once more, so that
-// no branch is before the loads, and all are in flight together.
+// The same with offsets: calls f(i, within, at). `within` repeats the last element past the end. So no branch is before
+// the loads, and all of them are in flight together.
 template <class F>
 HIPOPS_FN void for_each_located(const ScatterGeometry& g, F f) {
   for_each_batch(g, [&](const int64_t(&i)[kScatterDepth]) {
@@ -38,8 +37,8 @@ HIPOPS_FN void for_each_located(const ScatterGeometry& g, F f) {
   });
 }
 
-// The walk is over the sources. Of each, load(at) reads what is needed besides its index; of those with a valid one,
-// use(to, value) does the rest, `to` being the element of y. In any order.
+// For a walk over sources, in any order. load(at) loads the data of a source, except its index. use(to, value) handles
+// a source with a valid index; `to` is its element of y.
 template <class Load, class Use>
 HIPOPS_FN void for_each_source(const ScatterGeometry& g, const IndexArgs& index, Load load, Use use) {
   for_each_located(g, [&](auto& i, auto&, auto& at) {
@@ -59,7 +58,7 @@ HIPOPS_FN void for_each_source(const ScatterGeometry& g, const IndexArgs& index,
   });
 }
 
-// As load_indices, of neighbours in memory.
+// load_indices, for neighbours in memory.
 template <int N, int Length>
 HIPOPS_FN int64_t load_index_vectors(const IndexArgs& index, const int64_t (&offset)[N], int64_t (&value)[N][Length]) {
   int64_t mark;
@@ -89,9 +88,9 @@ HIPOPS_FN int64_t load_indices_of_vectors(const ScatterGeometry& g, const IndexA
   return mark;
 }
 
-// As for_each_source, in vectors of `Length` neighbours in x, in y and in the index, or with one index. Where all indices of
-// a vector are the same, as they are where rows are scattered whole, use_all(to, vector) takes it; elsewhere use(to, value)
-// its elements one by one.
+// for_each_source in vectors of `Length` elements, which are neighbours in x, in y and in the index, or have one index.
+// If a vector's indices are equal, as in rows that are scattered whole, use_all(to, vector) handles it. Otherwise
+// use(to, value) handles each element.
 template <int Length, class T, class UseAll, class Use>
 HIPOPS_FN void for_each_vector(const ScatterGeometry& g, const IndexArgs& index, const T* x, UseAll use_all, Use use) {
   for_each_located(g, [&](auto& i, auto&, auto& at) {
@@ -123,9 +122,9 @@ HIPOPS_FN void for_each_vector(const ScatterGeometry& g, const IndexArgs& index,
   });
 }
 
-// The walk is over lines: all that differs in dim only. One work-item takes a line's sources in order: load(of_x) reads
-// a source, use(to, value) is called for those with a valid index. The place of a line is the row-major place of its
-// first index.
+// For a walk over lines: the sources that differ in dim only. One work-item handles a line's sources in order:
+// load(of_x) loads a source, use(to, value) handles those with a valid index. The place of a line is the row-major
+// place of its first index.
 template <class Load, class Use>
 HIPOPS_FN void for_each_line(const ScatterGeometry& g, const IndexArgs& index, Load load, Use use) {
   load_walk_arguments(g.walk, g.length, g.x_step, g.index_step, index.data, index.type, index.size);

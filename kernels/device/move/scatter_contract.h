@@ -1,30 +1,29 @@
-// What scatter and scatter_add share between kernel and launcher.
+// The contract between the kernels of scatter and scatter_add and their launchers.
 #pragma once
 
 #include "device/core/strided_contract.h"
 
 namespace hipops {
 
-// Every kernel runs in blocks of kScatterBlock work-items, each of which has kScatterDepth elements in flight; or, of
-// scatter_add's `uniform`, more vectors.
+// Work-items of a block; elements that each has in flight (scatter_add's `uniform`: more, in vectors).
 constexpr int kScatterBlock = 256;
 constexpr int kScatterDepth = 4;
-constexpr int kScatterVector = 4;  // elements that are added as one
+constexpr int kScatterVector = 4;  // elements that one atomic adds
 
-// The operands of a walk. Of a walk over sources, y is where the source would go with an index of 0.
+// The operands of a walk. In a walk over sources, y is the element for an index of 0.
 enum ScatterOperand {
   kScatterX,
   kScatterY,
   kScatterIndex,
-  kScatterPlace,  // a number rather than memory, as each walk says
+  kScatterPlace,  // not memory, but a number; each walk defines it
   kScatterOperands,
 };
 
 struct ScatterGeometry {
   Walk<kScatterOperands> walk;
-  int64_t step;    // elements of the walk that the whole grid takes at a time
-  int64_t vector;  // elements of the tensors that one of the walk stands for
-  int64_t one_index;  // not 0: a vector's elements have one, as the index has a stride of 0
+  int64_t step;    // elements of the walk that the grid handles at a time
+  int64_t vector;  // elements of the tensors for each element of the walk
+  int64_t one_index;  // not 0: the elements of a vector have one index (stride 0)
   // Along dim.
   int64_t length;  // sources of a line
   int64_t x_step, y_step, index_step, place_step;

@@ -1,4 +1,4 @@
-// Rows that begin anywhere, copied by 16 bytes: stored at multiples of 16, from wherever those lie in the source.
+// Copies rows that begin anywhere, 16 bytes at a time: stores are at multiples of 16, loads at any address.
 #pragma once
 
 #include "device/move/shifted_contract.h"
@@ -7,7 +7,7 @@
 namespace hipops {
 namespace {
 
-// 16 bytes of elements from a multiple of 16.
+// A load of 16 bytes from a multiple of 16.
 template <class T>
 class AlignedVector {
  public:
@@ -33,8 +33,8 @@ class ShiftedVector {
   IncomingVector<T> vector_;
 };
 
-// A row of `cols` elements from x to y: `vectors` of 16 bytes, which are aligned in y and for which nothing outside x's
-// row is read, and the elements before and after those.
+// A row of `cols` elements, split into `vectors` of 16 bytes, which are aligned in y, and the other elements before and
+// after these. Loads stay inside of x's row.
 template <class T>
 struct ShiftedRow {
   static constexpr int kLength = kWideBytes / int(sizeof(T));
@@ -53,8 +53,8 @@ struct ShiftedRow {
   HIPOPS_METHOD int32_t other(int32_t i) const { return i < begin ? i : i + vectors * kLength; }
 };
 
-// Of a row's vectors, and then of its other elements, those numbered `first`, and so on by steps of 1 << lanes; zeros
-// where nothing is meant.
+// Copies the row's vectors, then its other elements: those with the numbers first, first + (1 << lanes), .. If `zero`,
+// it stores zeros.
 template <class T>
 HIPOPS_FN void copy_shifted_row(const T* x, T* y, int32_t cols, int32_t first, int32_t lanes, bool zero) {
   constexpr int n = ShiftedRow<T>::kLength;
@@ -63,7 +63,7 @@ HIPOPS_FN void copy_shifted_row(const T* x, T* y, int32_t cols, int32_t first, i
     ShiftedVector<T> loaded[kShiftedDepth];
 #pragma unroll
     for (int d = 0; d < kShiftedDepth; ++d) {
-      const int32_t i = first + (d << lanes);  // past the end, the last vector, which is forgotten
+      const int32_t i = first + (d << lanes);  // past the end: the last vector, which is ignored later
       loaded[d] = ShiftedVector<T>(x + row.vector(i < row.vectors ? i : row.vectors - 1));
     }
 #pragma unroll

@@ -1,13 +1,13 @@
-// Between the kernels and the launchers of ops that copy rows which begin anywhere.
+// The contract between kernels that copy rows which begin anywhere and their launchers.
 #pragma once
 
 #include <stdint.h>
 
 namespace hipops {
 
-constexpr int kShiftedDepth = 4;  // vectors, or elements, that a work-item takes of a row
+constexpr int kShiftedDepth = 4;  // vectors, or elements, of a row that a work-item copies
 
-// The most vectors and elements that a row of `cols` elements of `bytes` can be made of, wherever it begins.
+// An upper bound for the number of vectors and other elements of a row that begins anywhere.
 constexpr int64_t shifted_pieces(int64_t cols, int64_t bytes) { return cols * bytes / 16 + 4 * (16 / bytes); }
 
 }  // namespace hipops

@@ -1,4 +1,4 @@
-// A part of x in shared memory, for ops that take elements of it from anywhere.
+// A chunk of x in shared memory, for ops that read its elements in any order.
 #pragma once
 
 #include "device/core/aligned_span.h"
@@ -6,7 +6,7 @@
 namespace hipops {
 namespace {
 
-// By blocks of Most work-items, or of Least, each of which has kInFlight vectors on their way to it.
+// For blocks of Most or Least work-items. Each work-item loads kInFlight vectors at a time.
 template <class T, int Most, int kInFlight, int Least = Most>
 class StagedChunk {
  public:
@@ -15,8 +15,8 @@ class StagedChunk {
 
   HIPOPS_METHOD T operator[](int32_t i) const { return elements_[i]; }
 
-  // `count` neighbours, which are a vector at least and begin anywhere: in vectors from aligned addresses, but for what
-  // is before the first of those and after the last, and placed as in memory. Returns where the first one is.
+  // Loads `count` neighbours, at least a vector, that begin anywhere. Whole vectors come from aligned addresses, edges
+  // by elements, and the chunk keeps x's misalignment. Returns the place of the first element.
   HIPOPS_METHOD int32_t load_rows(const T* x, int32_t count) const {
     const int32_t shift = misalignment(x);
     const AlignedSpan<T> span(shift, count);
@@ -28,7 +28,7 @@ class StagedChunk {
     return shift;
   }
 
-  // Of `lines` rows, `step` elements apart, 1 << line_bits vectors each.
+  // Loads `lines` rows, `step` elements apart, of 1 << line_bits vectors each.
   HIPOPS_METHOD void load_columns(const T* x, int32_t lines, int32_t step, int32_t line_bits) const {
     load(0, lines << line_bits, [&](int32_t v) {
       const int32_t line = v >> line_bits;
@@ -39,13 +39,13 @@ class StagedChunk {
  private:
   static constexpr int kLength = kWideBytes / int(sizeof(T));
 
-  // Vectors `first` to `last` - 1, each from where `at` says. There is no branch around loads: what is not wanted is the
-  // last one once more.
+  // Loads vectors `first` to `last` - 1 from the addresses at(v). There is no branch around loads: past the end, the
+  // last vector is loaded again.
   template <class At>
   HIPOPS_METHOD void load(int32_t first, int32_t last, At at) const {
     Least != Most && block_ == Least ? load_by<Least>(first, last, at) : load_by<Most>(first, last, at);
   }
-  // nvcc's code is up to 3 % faster where it knows how many they are.
+  // A constant block size makes the code up to 3 % faster.
   template <int Block, class At>
   HIPOPS_METHOD void load_by(int32_t first, int32_t last, At at) const {
 #pragma unroll 1

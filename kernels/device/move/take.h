@@ -1,4 +1,4 @@
-// Taking elements of x along dim, as an index says: all that gather and index_select do.
+// y = x at indices along dim: gather and index_select. An access moves one element or one vector of elements.
 #pragma once
 
 #include "device/index/indices.h"
@@ -10,8 +10,8 @@
 namespace hipops {
 namespace {
 
-// The index that `units` units from unit i of the walk on have read is out of range: once for each index, by the first
-// element of y that uses it.
+// Reports an index out of range, which `accesses` accesses from access i of the walk on have read. Each index is
+// reported once, by the first element of y that uses it.
 HIPOPS_FN void report_index(const TakeArgs& args, int64_t i, int64_t accesses, int64_t value, int64_t mark) {
   const TakeArgs& a = reload_arguments(args);
   if (a.index.report == nullptr) return;
@@ -25,8 +25,8 @@ HIPOPS_FN void report_index(const TakeArgs& args, int64_t i, int64_t accesses, i
   checked_index(a.index, value, mark, position, count);
 }
 
-// kTakeDepth units a work-item, a block's width apart, so that neighbours store side by side. All indices are loaded
-// before the first is waited for, and then all units: two trips to memory for all of them.
+// A work-item moves kTakeDepth accesses, one block's width apart, so neighbours store to neighbouring addresses. All
+// indices are loaded before the first wait, then all elements: two trips to memory for all of them.
 template <class T>
 HIPOPS_FN void take_any(const TakeArgs& a) {
   constexpr int64_t kTile = kTakeBlock * kTakeDepth;
@@ -34,8 +34,8 @@ HIPOPS_FN void take_any(const TakeArgs& a) {
   T* y = static_cast<T*>(a.y);
   load_walk_arguments(a.walk, a.index.data, a.index.type, a.index.size, a.x, a.x_step);
   for (int64_t tile = int64_t(block_index()) * kTile; tile < a.walk.count; tile += a.step) {
-    // There is no branch around loads, nor around stores but in the last tile: the compiler could not count those that
-    // are under way, and would wait for all of them. What lies past the end takes the last unit once more.
+    // There is no branch around loads, and around stores only in the last tile. The compiler cannot count the loads in
+    // flight past a branch, and would wait for all of them. Past the end, the last access is repeated.
     int64_t i[kTakeDepth], within[kTakeDepth], offset[kTakeDepth], value[kTakeDepth], from[kTakeDepth];
     Offsets<kTakeOperands> at[kTakeDepth];
 #pragma unroll
@@ -53,7 +53,7 @@ HIPOPS_FN void take_any(const TakeArgs& a) {
       if (from[n] == kNothing && i[n] < a.walk.count)
         report_index(a, i[n], 1, value[n], mark);
     }
-    // Where nothing is meant, what index 0 means is loaded, and dropped.
+    // An invalid index loads the element of index 0, and ignores it.
     T moved[kTakeDepth];
 #pragma unroll
     for (int n = 0; n < kTakeDepth; ++n)
@@ -71,7 +71,7 @@ HIPOPS_FN void take_any(const TakeArgs& a) {
   }
 }
 
-// Where along dim the units from unit i of the walk on come from, or kNothing.
+// The place along dim that access i of the walk reads, or kNothing.
 HIPOPS_FN int64_t source_of(const TakeArgs& a, const Offsets<kTakeOperands>& at, int64_t i, int64_t accesses, bool reports) {
   int64_t value[1];
   const int64_t mark = load_indices(a.index, {at.of[kTakeIndex]}, value), from = checked_index(a.index, value[0], mark, 0, 0);
@@ -79,7 +79,7 @@ HIPOPS_FN int64_t source_of(const TakeArgs& a, const Offsets<kTakeOperands>& at,
   return from;
 }
 
-// So few units that the way to the first load is most of the launch: each work-item has one, and no loop.
+// For so few accesses that the path to the first load is most of the launch: one for each work-item, without a loop.
 template <class T>
 HIPOPS_FN void take_few(const TakeArgs& a) {
   load_walk_arguments(a.walk, a.index.data, a.index.type, a.index.size, a.x, a.x_step);
@@ -92,14 +92,15 @@ HIPOPS_FN void take_few(const TakeArgs& a) {
   static_cast<T*>(a.y)[at.of[kTakeY]] = moved;
 }
 
-// Rows that have one index each: that and all offsets are found once for the units that a work-item takes of a row.
+// For rows with one index each: a work-item loads the index and computes offsets once, for all its accesses of the row.
 template <class T>
 HIPOPS_FN void take_rows(const TakeArgs& a) {
   constexpr int depth = sizeof(T) == kWideBytes ? kTakeRowsDepth : kTakeElementsDepth;
   const int32_t cols = int32_t(a.cols);
   for_each_row_piece<kTakeBlock, depth>(a, [&](int64_t r, const Offsets<kTakeOperands>& at, int32_t first) {
     const int64_t from = source_of(a, at, r * a.cols, a.cols, first == 0);
-    // Where nothing is meant, what index 0 means is loaded, and dropped; so is the last unit past the end.
+    // An invalid index loads the row of index 0, and ignores it. Past the end of the row, the last access is repeated
+    // and ignored.
     const T* row = static_cast<const T*>(a.x) + at.of[kTakeX] + (from == kNothing ? 0 : from) * a.x_step;
     T* y_row = static_cast<T*>(a.y) + at.of[kTakeY];
     T moved[depth];
@@ -116,7 +117,7 @@ HIPOPS_FN void take_rows(const TakeArgs& a) {
   }, a.index.data, a.index.type, a.index.size, a.x_step);
 }
 
-// The same of rows that begin anywhere.
+// The same for rows that begin anywhere.
 template <class T>
 HIPOPS_FN void take_shifted(const TakeArgs& a) {
   for_each_row_piece<kTakeBlock, kShiftedDepth>(a, [&](int64_t r, const Offsets<kTakeOperands>& at, int32_t first) {

@@ -1,9 +1,8 @@
-// Taking elements of x from a copy of a chunk of it in shared memory, where scattered reads cost a bank's pass, and not a
-// cache line's: `staged` and `large` of gather and index_select. What a block copies is
+// `staged` and `large` of gather and index_select: a block copies a chunk of x to shared memory, and reads elements
+// there. A scattered read costs one pass of a bank there, and a cache line in memory. A chunk is
 //
-//   rows     one or several, one behind the other, where dim is innermost
-//   columns  neighbours, all along dim, where it is not: 16 to 64 bytes of each row of x, as many as find room, or more
-//            where those are few
+//   rows     one or several rows of x, if dim is innermost
+//   columns  otherwise: 16 to 64 bytes of each row along dim, as they fit into shared memory, or more if rows are few
 #pragma once
 
 #include "device/index/indices.h"
@@ -15,8 +14,8 @@
 namespace hipops {
 namespace {
 
-// Count times N neighbouring indices as they are in memory, whatever their type: nothing waits for them until their places
-// are asked for.
+// Count times N neighbouring indices of any type, kept as they are in memory. find_places() is the first to wait for
+// them.
 template <int N, int Count>
 class IndexVectors {
  public:
@@ -30,8 +29,8 @@ class IndexVectors {
     }
   }
 
-  // The places along dim, or -1 where nothing is meant. (Where all of dim is in shared memory, no index of 32 or 64 bits
-  // is the mark and in range.)
+  // The places along dim, or -1 for an invalid index. (All of dim is in shared memory, so no mark of 32 or 64 bits is
+  // in range.)
   HIPOPS_METHOD void find_places(const IndexArgs& index, int32_t (&place)[Count][N]) const {
     switch (index.type) {
       case kIndexU8: return find_as<uint8_t>(index, UINT8_MAX, place);
@@ -74,21 +73,21 @@ class IndexVectors {
   uint32_t word_[Count][2 * N];
 };
 
-// What a block takes of its copy: `count` elements, `a.cols` in a line of y and of the index.
+// A block's chunk, and the elements of y that read it: `count` of them, `a.cols` in each line of y and of the index.
 struct Chunk {
-  int64_t number;  // of its first row, or of its panel of columns
+  int64_t number;  // of its first row, or of its panel
   int64_t index;   // offset
   int32_t rows;    // of y
-  int32_t lines;   // those that are moved at once; one line of the index is for every so many-th row from there on
+  int32_t lines;   // lines that are moved together; row r has the indices of line r % lines
   int32_t count;   // of elements in the lines
-  int32_t overlap;  // columns at the begin that another panel has, too
+  int32_t overlap;  // columns at the beginning that belong to another panel, too
 };
 
 HIPOPS_FN bool is_last_panel(const TakeArgs& a, int64_t number) {
   return number - divide(number, a.pieces, a.wide_pieces_divisor) * a.pieces == a.pieces - 1;
 }
 
-// The row-major position of element i of the chunk in the index tensor.
+// The row-major position of the chunk's element i in the index tensor.
 HIPOPS_FN int64_t index_position(const TakeArgs& a, const Chunk& chunk, int32_t i) {
   if (a.lines == 0) return chunk.number * a.cols + i;
   const int64_t outer = divide(chunk.number, a.pieces, a.wide_pieces_divisor), panel = chunk.number - outer * a.pieces;
@@ -96,16 +95,16 @@ HIPOPS_FN int64_t index_position(const TakeArgs& a, const Chunk& chunk, int32_t 
   return (outer * a.lines + line) * (a.pieces * a.cols - a.overlap) + panel * a.cols - chunk.overlap + col;
 }
 
-// Work-items of a block that may have Most: those, or so many.
+// Work-items of a block: Most, or the launch's number if that may be smaller.
 template <int Most> constexpr int least_block = has_launch_shared && Most == kStagedBlock ? kSmallBlock : Most;
 template <int Most>
 HIPOPS_FN int32_t block_of(const TakeArgs& a) { return least_block<Most> == Most ? Most : a.block; }
 
-constexpr int kVectorsInFlight = 4;  // of x, to a work-item
+constexpr int kVectorsInFlight = 4;  // vectors of x for each work-item
 template <class T, int Most> using ChunkOfX = StagedChunk<T, Most, kVectorsInFlight, least_block<Most>>;
 
-// Counts those of the work-item's indices that are out of range. What serves all of x (`run`) is the first chunk's to
-// count.
+// Counts the work-item's indices that are out of range. If all of x has the same indices (`run`), only the first chunk
+// counts.
 template <int N, int Most>
 HIPOPS_FN void report_indices(const TakeArgs& a, const Chunk& chunk) {
   if (a.run != 0 && chunk.number != 0) return;
@@ -123,10 +122,10 @@ HIPOPS_FN void report_indices(const TakeArgs& a, const Chunk& chunk) {
   }
 }
 
-// By N elements at a time. `once`: each index is for one element. Returns whether one meant nothing.
+// Moves N elements at a time. `once`: each index serves one element. Returns whether an index was invalid.
 template <int N, bool once, int Most, class T>
 HIPOPS_FN bool take_chunk(const TakeArgs& a, const ChunkOfX<T, Most>& staged, const Chunk& chunk, const T* x, T* y) {
-  // Vectors of the index that are on their way.
+  // Vectors of indices in flight.
   constexpr int kAhead = Most > kStagedBlock ? 2 : (N > 1 ? 2 : 4);
   const int32_t apart = block_of<Most>(a) * N, step = apart * kAhead;
   const int32_t begin = int32_t(thread_index()) * N, cols = int32_t(a.cols), size = int32_t(a.index.size);
@@ -136,7 +135,7 @@ HIPOPS_FN bool take_chunk(const TakeArgs& a, const ChunkOfX<T, Most>& staged, co
     int32_t offset[kAhead];
 #pragma unroll
     for (int n = 0; n < kAhead; ++n) {
-      // What lies past the end takes the last vector once more.
+      // Past the end, the last vector is repeated.
       const int32_t at = tile + begin + n * apart, i = at < chunk.count ? at : chunk.count - N;
       next_line[n] = int32_t(divide(uint32_t(i), a.cols_divisor));
       next_col[n] = i - next_line[n] * cols;
@@ -204,7 +203,7 @@ HIPOPS_FN void take_chunks(const TakeArgs& args, const ChunkOfX<T, Most>& staged
   for (int64_t r = int64_t(block_index()) * args.group; r < args.walk.count; r += args.step) {
     const TakeArgs& a = reload_arguments(args);
     const Offsets<kTakeOperands> at = locate_in_loop(a.walk, r);
-    // The last panel ends where the columns do.
+    // The last panel ends with the columns.
     const int32_t overlap = a.overlap != 0 && is_last_panel(a, r) ? a.overlap : 0;
     const T* x = static_cast<const T*>(a.x) + at.of[kTakeX] - overlap;
     T* y = static_cast<T*>(a.y) + at.of[kTakeY] - overlap;
@@ -213,9 +212,9 @@ HIPOPS_FN void take_chunks(const TakeArgs& args, const ChunkOfX<T, Most>& staged
     const Chunk chunk{
         r, at.of[kTakeIndex] - overlap, a.lines != 0 ? lines : rows, lines, lines * int32_t(a.cols), overlap};
     const bool any = take_chunk<N, once, Most>(a, staged, chunk, x, y);
-    // Out of the way of indices that are right.
+    // Valid indices never reach this code.
     if (any && a.index.report != nullptr) report_indices<N, Most>(reload_arguments(args), chunk);
-    barrier();  // before the next chunk takes the place of this one
+    barrier();  // before the next chunk overwrites this one
   }
 }
 
@@ -229,13 +228,13 @@ HIPOPS_FN void take_from_chunks(const TakeArgs& a, Shared<b128> storage) {
   else take_chunks<1, false, Most>(a, staged);
 }
 
-// Blocks that share a unit.
+// For blocks that share a compute unit.
 template <class T>
 HIPOPS_FN void take_staged(const TakeArgs& a) {
   take_from_chunks<T, kStagedBlock>(a, static_or_launch_shared<b128, kStagedBytes / kWideBytes>(a.copy_bytes / kWideBytes));
 }
 
-// Blocks that are alone on one.
+// For a block that fills a compute unit.
 template <class T>
 HIPOPS_FN void take_large(const TakeArgs& a) {
   take_from_chunks<T, kLargeBlock>(a, static_or_launch_shared<b128, kStaticSharedBytes / kWideBytes>(a.copy_bytes / kWideBytes));

@@ -1,5 +1,4 @@
-// Nearest-neighbour resizing of any of a tensor's dimensions: what upsample_nearest1d and upsample_nearest2d are made
-// of.
+// Nearest-neighbour resizing of any dimensions of a tensor: the kernels of upsample_nearest1d and upsample_nearest2d.
 #pragma once
 
 #include "device/core/cache.h"
@@ -10,8 +9,8 @@
 namespace hipops {
 namespace {
 
-// Positions are int32_t where they all fit (UpsampleArgs::small): conversions are one instruction then, and divisions a
-// multiplication.
+// Positions are int32_t if they all fit (UpsampleArgs::fits_int32): then a conversion is one instruction, and a
+// division is a multiplication.
 template <class I> struct PositionLimit;
 template <> struct PositionLimit<int32_t> { static constexpr double value = 0x1p31; };
 template <> struct PositionLimit<int64_t> { static constexpr double value = 0x1p63; };
@@ -19,7 +18,7 @@ template <> struct PositionLimit<int64_t> { static constexpr double value = 0x1p
 HIPOPS_FN int32_t quotient(int32_t n, const UpsampleDimension& d) { return int32_t(divide(uint32_t(n), d.divisor)); }
 HIPOPS_FN int64_t quotient(int64_t n, const UpsampleDimension& d) { return divide(n, d.size, d.wide_divisor); }
 
-// floor(v), at most `last`, for v >= 0: beyond what fits an I, too.
+// floor(v), at most `last`, for v >= 0, also if v does not fit I.
 template <class I, class F>
 HIPOPS_FN I floor_to(F v, I last) {
   if (!(v < F(PositionLimit<I>::value))) return last;
@@ -27,7 +26,7 @@ HIPOPS_FN I floor_to(F v, I last) {
   return whole < last ? whole : last;
 }
 
-// The rules. Each product is rounded by itself: nothing is added to it, so there is nothing to contract it with.
+// The rules. A product is never part of a sum, so compilers cannot fuse it, and it is rounded by itself.
 struct Same {
   template <class I> HIPOPS_METHOD I operator()(const UpsampleDimension&, I i) const { return i; }
 };
@@ -52,7 +51,7 @@ struct Centre32 {
   }
 };
 
-// f(rule), by a branch that is the same for all work-items.
+// Calls f(rule) by a uniform branch.
 template <class F>
 HIPOPS_FN void with_rule(SourceRule rule, F f) {
   switch (rule) {
@@ -68,8 +67,8 @@ struct Place {
   int64_t y, x;  // offsets
 };
 
-// Adds to the places of N units what the dimensions from `first` on have to say of them; `i` is each unit's number,
-// counted from that dimension. One branch for all of them: so their arithmetic is side by side.
+// Adds the offsets of the dimensions from `first` on to N places. `i` is each element's number, counted from that
+// dimension. One branch serves all N, so their arithmetic overlaps.
 template <class I, int N>
 HIPOPS_FN void add_places(const UpsampleDimension* dimension, int first, int rank, I (&i)[N], Place (&at)[N]) {
   for (int k = first; k < rank; ++k) {
@@ -91,7 +90,7 @@ HIPOPS_FN void add_places(const UpsampleDimension* dimension, int first, int ran
   }
 }
 
-// One element after the other, by 64 bits.
+// Moves one element after the other, with 64-bit positions.
 template <class T>
 HIPOPS_FN void move_elements(const UpsampleArgs& a) {
   const T* x = static_cast<const T*>(a.x);
@@ -104,8 +103,8 @@ HIPOPS_FN void move_elements(const UpsampleArgs& a) {
   }
 }
 
-// Where the elements of a vector of y are in a row of x: each by itself, or some as neighbours, each of them more than
-// once. kOneRound: there are no more (rounds_of in capi/move/upsample_plan.cpp).
+// The sources of a vector of y in a row of x. Scattered: each element has its own source. Repeated: neighbours of x,
+// each several times. kOneRound: the launch has one round of rows (rounds_of in capi/move/upsample_plan.cpp).
 template <class T, int kLength_>
 struct Scattered {
   static constexpr int kLength = kLength_;
@@ -143,14 +142,14 @@ struct Repeated {
   }
 };
 
-// A vector, or element, of each row of a group. What is found once for all of them is where its elements come from,
-// which is most of the arithmetic.
+// A work-item moves a vector, or element, at the same place of several neighbouring rows. The sources in a row, most of
+// the arithmetic, are computed once for all rows.
 template <class T, int rows, class Source, bool pairs = false>
 HIPOPS_FN void upsample_rows(const UpsampleArgs& a) {
   constexpr int length = Source::kLength;
   const UpsampleDimension& line = a.dimension[1];
   const int32_t groups = int32_t(line.size), last = int32_t(a.rows) - 1;
-  // What is known takes no scalar registers. nvcc's code is up to 5 % faster with a loop all the same.
+  // A constant needs no scalar register. On NVIDIA the loop is up to 5 % faster, even with one round.
   const int32_t rounds = Source::kOneRound && !arguments_are_operands ? 1 : a.rounds;
   for (int64_t w = int64_t(block_index()) * kUpsampleBlock + thread_index(); w < a.count; w += a.step) {
     const int32_t beyond = quotient(int32_t(w), a.dimension[0]);
@@ -165,7 +164,7 @@ HIPOPS_FN void upsample_rows(const UpsampleArgs& a) {
     T* y = static_cast<T*>(a.y) + at[0].y + first * line.y_stride;
 #pragma unroll 1
     for (int round = 0; round < rounds && first <= last; ++round, first += rows) {
-      // Rows past the end read the last one, and forget it.
+      // Rows past the end read the last row, and ignore it.
       int32_t from[rows];
 #pragma unroll
       for (int k = 0; k < rows; ++k) from[k] = first + k < last ? first + k : last;
@@ -192,14 +191,14 @@ HIPOPS_FN void upsample_rows(const UpsampleArgs& a) {
   }
 }
 
-// Elements, wherever they are.
+// Elements at any strides.
 template <class T>
 HIPOPS_FN void upsample_any(const UpsampleArgs& a) {
   if (a.fits_int32) upsample_rows<T, kUpsampleRowsOfElements, Scattered<T, 1>>(a);
   else move_elements<T>(a);
 }
 
-// The contract's numbers for units of T.
+// The contract's rows in flight, for accesses of T.
 template <class T>
 struct InFlight {
   static constexpr int kRows = upsample_rows_of(sizeof(T), false, false);

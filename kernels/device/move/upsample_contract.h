@@ -1,38 +1,38 @@
-// What upsample_nearest1d and upsample_nearest2d share between kernel and launcher.
+// The contract between the kernels of upsample_nearest1d and upsample_nearest2d and their launchers.
 #pragma once
 
 #include "device/core/strided_contract.h"
 
 namespace hipops {
 
-constexpr int kUpsampleBlock = 256;  // of every kernel but few's
+constexpr int kUpsampleBlock = 256;  // of all modes except few
 constexpr int kUpsampleMaxRank = 4;
 
-// Rows of which a work-item of `row` has a vector each in flight, where units are of so many bytes: vectors of bytes
-// take as many registers as bytes, and parts of vectors of x (`repeats`) the fewest. Where each is stored twice or more
-// (`again`), fewer are better, but for bytes, which would be too few in flight.
+// row: rows in flight for a work-item, one access of each. Vectors of bytes need one register a byte; repeated parts of
+// vectors of x need the fewest. If each row is stored several times (`again`), fewer rows are faster, except with
+// bytes, which would be too few in flight.
 constexpr int upsample_rows_of(int64_t access_bytes, bool repeated, bool again) {
   if (repeated) return again && access_bytes > 1 ? 2 : 4;
   return access_bytes == 16 ? 4 : access_bytes == 1 ? 2 : 3;
 }
 
-// Rows of which a work-item of `any` has an element.
+// any: rows in flight for a work-item, one element of each.
 constexpr int kUpsampleRowsOfElements = 8;
 
 // run, apart: bytes of a vector of y.
 constexpr int kRunBytes = 16, kApartBytes = 8;
 
-// few: work-items of a block, and units that each has, a block's width apart.
+// few: work-items of a block, and accesses of each, one block's width apart.
 constexpr int kUpsampleFewBlock = 128, kUpsampleFewDepth = 4;
 
-// Blocks that a multiprocessor of NVIDIA's has room for, by mode: more work-items are worth more than registers.
+// Blocks that an NVIDIA multiprocessor has room for, by mode: more work-items are worth more than more registers.
 constexpr int kUpsampleResident_any = 5, kUpsampleResident_row = 5, kUpsampleResident_run = 8,
               kUpsampleResident_apart = 8, kUpsampleResident_tile = 6, kUpsampleResident_few = 1;
 
-// tile: bytes of x that a block has in shared memory, and rows of y that it takes from there, at most.
+// tile: the largest number of bytes of x in shared memory, and of rows of y that are computed from them.
 constexpr int kTileBytes = 8192, kTileRows = 128;
 
-// Where the element at position i of a dimension of y comes from; never from past the last one of x.
+// The source of position i of a dimension of y. It is never past the last position of x.
 enum SourceRule : int32_t {
   kSourceSame,      // i
   kSourceShift,     // i >> shift
@@ -53,26 +53,26 @@ struct UpsampleDimension {
   WideDivisor wide_divisor;  // of size, too
 };
 
-// tile: y's rows, of all planes, are counted through; so many are one tile.
+// tile: rows of y are numbered through all planes.
 struct UpsampleTiles {
-  int32_t total, rows;  // of y; a tile has whole periods, but for the last one
-  int32_t period_bits;  // 1 << period_bits rows make up whole vectors,
-  int32_t vectors;      // so many of them
-  int32_t together;     // periods that a block takes at a time
+  int32_t total, rows;  // rows of y, and rows of a tile; a tile has whole periods, except the last one
+  int32_t period_bits;  // 1 << period_bits rows are whole vectors
+  int32_t vectors;      // vectors of a period
+  int32_t together;     // periods that a block handles at a time
   Divisor vectors_divisor;
 };
 
-// Of a dimension of a period: position i comes from floor((i + offset) * ratio) in f32, or floor(i * ratio64).
+// A dimension of a period: the source of position i is floor((i + offset) * ratio) in f32, or floor(i * ratio64).
 struct UpsampleSources {
-  int32_t size, x_stride, last;  // of y; of x; as above
+  int32_t size, x_stride, last;  // of y; of x; of x: its size less one
   float offset, ratio;
   Divisor divisor;  // of size
   double ratio64;
 };
 
-// run, apart, few: y is periods, one behind the other, mostly a single one. A period is columns of rows of planes, and
-// all that at each place of an innermost dimension that stays as it is (channels), if there is one. What a launch looks
-// at lies together.
+// run, apart, few: y is periods without gaps, mostly one. A period is columns of rows of planes. Each position in it
+// has an innermost dimension that keeps its size (channels), if there is one. Fields that a launch reads are
+// neighbours.
 struct UpsamplePeriods {
   int32_t elements, last_elements;  // of a period, and of the last one
   int32_t count;                    // periods
@@ -89,18 +89,18 @@ struct UpsamplePeriods {
 struct UpsampleArgs {
   const void* x;
   void* y;
-  int64_t count;  // work-items' worth of work: a vector, or element, of each row of a group; tiles; of periods: units
-  int64_t step;   // work-items of the grid; tile: rows of y that it takes at a time
+  int64_t count;  // of units of work: a vector, or element, of each row of a group; tiles; accesses of periods
+  int64_t step;   // work-items of the grid; tile: rows of y for the grid at a time
   UpsamplePeriods periods;
-  int32_t fits_int32;  // what a kernel computes by 32 bits is below 2^31; else `any` goes by elements, not by groups
+  int32_t fits_int32;  // all 32-bit numbers of the kernel fit; otherwise `any` moves elements, not groups of rows
   int32_t rank;   // at least 1
   UpsampleDimension dimension[kUpsampleMaxRank];  // in the order of y, the innermost first
-  int64_t rows;    // of which a group has some neighbours
-  int32_t rounds;  // of them in a group
-  // row: of dimensions 1 and 2, where neighbours in pairs are the same, one of a pair counts, and is stored again so
-  // many elements further; else 0.
+  int64_t rows;    // that are divided into groups of neighbours
+  int32_t rounds;  // rounds of a group
+  // row: of dimensions 1 and 2. If neighbours in pairs are equal, only one of a pair counts, and it is stored again
+  // this many elements further. Otherwise 0.
   int64_t again[2];
-  int32_t repeats;     // where a vector is a part of one of x, each element of it 1 << repeats times; else 0
+  int32_t repeats;     // 1 << repeats elements of a vector of y are one element of x; otherwise 0
   UpsampleTiles tiles;
 };
 

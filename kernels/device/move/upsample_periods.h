@@ -1,6 +1,6 @@
-// Resizing where y has no gaps, so that vectors of it may have the begin of a row, or of a plane, behind the end of
-// another. Where elements come from is found by one formula for all rules in f32: code that a launch runs but once is
-// fetched, and that takes some 3 us of one that reads its operands from memory too.
+// Resizing where y has no gaps: a vector of y may contain the end of a row or plane and the beginning of the next. One
+// formula computes the sources for all rules in f32. More code would be slower: instructions that run once must be
+// fetched, which costs about 3 us of a launch with cold operands.
 #pragma once
 
 #include "device/move/upsample.h"
@@ -8,13 +8,13 @@
 namespace hipops {
 namespace {
 
-// Of a dimension's position i, in F: what the ratio multiplies, and the ratio.
+// The number that the ratio multiplies, for position i of a dimension, and the ratio. In F.
 HIPOPS_FN float position_of(const UpsampleSources& d, int32_t i, float) { return float(i) + d.offset; }
 HIPOPS_FN double position_of(const UpsampleSources&, int32_t i, double) { return double(i); }
 HIPOPS_FN float ratio_of(const UpsampleSources& d, float) { return d.ratio; }
 HIPOPS_FN double ratio_of(const UpsampleSources& d, double) { return d.ratio64; }
 
-// All fit an int32_t (is_simple in capi/move/upsample_periods.cpp): what asks is a branch for each element.
+// All values fit an int32_t (is_simple in capi/move/upsample_periods.cpp). A check would be a branch for each element.
 template <class F>
 HIPOPS_FN int32_t source_at(const UpsampleSources& d, F position) {
   const int32_t whole = int32_t(position * ratio_of(d, F()));
@@ -23,7 +23,7 @@ HIPOPS_FN int32_t source_at(const UpsampleSources& d, F position) {
 template <class F>
 HIPOPS_FN int32_t source_of(const UpsampleSources& d, int32_t i, F) { return source_at(d, position_of(d, i, F())); }
 
-// Of units of a period, by their numbers in it: where in x, from the period's begin, they are.
+// The places in x of N elements of a period, from the period's beginning on.
 template <int N>
 struct PlacesInPeriod {
   int32_t place[N] = {};
@@ -57,19 +57,19 @@ struct PlacesInPeriod {
   }
 };
 
-// A vector of y, from `first` on in its period, of one line or of it and the next. (All of it for each F, not only the
-// places: so a load is on its way while the next one's place is found.)
+// Moves a vector of y from place `first` of its period on. It covers one line, or parts of two. Each F has its own copy
+// of this whole function, not of the places only: so a load is issued before the next place is computed.
 template <class F, bool has_channels, int length, class T>
 HIPOPS_FN void move_vector(const UpsamplePeriods& p, const T* x, T* y, int32_t first) {
   const int32_t pixel = has_channels ? int32_t(divide(uint32_t(first), p.channels_divisor)) : first;
   const int32_t line = int32_t(divide(uint32_t(pixel), p.column.divisor));
   const int32_t plane = int32_t(divide(uint32_t(line), p.row.divisor));
   const int32_t row = line - plane * p.row.size, column = pixel - line * p.column.size;
-  const bool ends = row + 1 == p.row.size;  // the next line is another plane's
+  const bool ends = row + 1 == p.row.size;  // the next line is in another plane
   const int32_t here = plane * p.plane_stride + source_of(p.row, row, F()) * p.row.x_stride;
   const int32_t next =
       (ends ? plane + 1 : plane) * p.plane_stride + source_of(p.row, ends ? 0 : row + 1, F()) * p.row.x_stride;
-  // Columns are counted in F, which has all of them: a conversion for each would be as much as what it is for.
+  // Columns are counted in F, which is exact for them: a conversion of each column would cost the same as its source.
   const F at = position_of(p.column, column, F()), at_next = at - F(p.column.size);
   const int32_t left = p.column.size - column;
   int32_t ahead = 0, channel = has_channels ? first - pixel * p.channels : 0;
@@ -86,8 +86,8 @@ HIPOPS_FN void move_vector(const UpsamplePeriods& p, const T* x, T* y, int32_t f
   store_vector_as_one<length>(y + first, value);
 }
 
-// A vector to a work-item, then what is left to one each, and no loop: what several vectors would share is less than
-// what it costs to keep, and blocks that come and go have as much on their way.
+// A work-item moves one vector, or one of the last elements, without a loop. Sharing arithmetic between several vectors
+// would save less than its registers cost, and new blocks keep the same number of loads in flight.
 template <class T, int length>
 HIPOPS_FN void upsample_vectors(const UpsampleArgs& a) {
   const UpsamplePeriods& p = a.periods;
@@ -110,12 +110,12 @@ HIPOPS_FN void upsample_vectors(const UpsampleArgs& a) {
 
 template <class T>
 HIPOPS_FN void upsample_run(const UpsampleArgs& a) { upsample_vectors<T, kRunBytes / int(sizeof(T))>(a); }
-// Where neighbours in y come from places apart, shorter vectors: so a wave's loads are of fewer cache lines.
+// Shorter vectors, for neighbours in y whose sources are far apart: each load of a wave touches fewer cache lines.
 template <class T>
 HIPOPS_FN void upsample_apart(const UpsampleArgs& a) { upsample_vectors<T, kApartBytes / int(sizeof(T))>(a); }
 
-// Units of a single period, without a loop and without vectors: so few that the way to the first load is most of the
-// launch, or of lines that are shorter than a vector, or with channels in f64.
+// Moves accesses of a single period, without a loop and without vectors. For so few accesses that the path to the first
+// load is most of the launch, for lines shorter than a vector, and for channels in f64.
 template <class T>
 HIPOPS_FN void upsample_few(const UpsampleArgs& a) {
   const int32_t first = int32_t(block_index() * (kUpsampleFewBlock * kUpsampleFewDepth) + thread_index());
@@ -124,7 +124,7 @@ HIPOPS_FN void upsample_few(const UpsampleArgs& a) {
 #pragma unroll
   for (int n = 0; n < kUpsampleFewDepth; ++n) {
     i[n] = first + n * kUpsampleFewBlock;
-    if (i[n] >= count) i[n] = count - 1;  // is loaded once more, and forgotten
+    if (i[n] >= count) i[n] = count - 1;  // repeated, and ignored later
   }
   const PlacesInPeriod<kUpsampleFewDepth> places(a.periods, i);
   const T* x = keep_one_address(static_cast<const T*>(a.x));

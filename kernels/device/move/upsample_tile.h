@@ -1,6 +1,6 @@
-// Resizing by way of shared memory, where x and y have no gaps: a block copies the rows of x that some neighbouring rows of
-// y come from, by whole vectors, and takes elements from there. Each of its work-items has one place of those rows, for
-// which it finds once what columns of x belong there.
+// Resizing through shared memory, where x and y have no gaps. A block copies the rows of x that are sources of some
+// neighbouring rows of y, in whole vectors, and reads elements there. Each work-item has one place in those rows, and
+// computes its source columns once.
 #pragma once
 
 #include "device/move/staged_chunk.h"
@@ -9,7 +9,7 @@
 namespace hipops {
 namespace {
 
-// Row `r` of y, counted through all planes, comes from this row of x, counted likewise.
+// The source row in x of row `r` of y. Rows are numbered through all planes.
 HIPOPS_FN int32_t row_of_x(const UpsampleArgs& a, int32_t r) {
   const UpsampleDimension& d = a.dimension[1];
   const int32_t plane = quotient(r, d), i = r - plane * int32_t(d.size);
@@ -24,7 +24,7 @@ class UpsampleTile {
   HIPOPS_METHOD UpsampleTile(const UpsampleArgs& args, Shared<b128> vectors, Shared<int32_t> row_at)
       : a_(args), staged_(vectors), row_at_(row_at) {}
 
-  // The tile whose first row is this one. All work-items call it.
+  // Loads the tile whose first row is `first`. All work-items call it.
   HIPOPS_METHOD void load(int32_t first) {
     const UpsampleTiles& t = a_.tiles;
     rows_ = t.total - first < t.rows ? t.total - first : t.rows;
@@ -36,7 +36,8 @@ class UpsampleTile {
     y_ = static_cast<T*>(a_.y) + int64_t(first) * a_.dimension[0].size;
   }
 
-  // Its whole periods. `crosses`: whether vectors may have the begin of a row behind the end of another.
+  // Stores the tile's whole periods. `crosses`: whether a vector may contain the end of a row and the beginning of the
+  // next.
   template <bool crosses>
   HIPOPS_METHOD void store_periods() const {
     const UpsampleTiles& t = a_.tiles;
@@ -64,7 +65,7 @@ class UpsampleTile {
     }
   }
 
-  // The rows after the last whole period, by elements.
+  // Stores the rows after the last whole period, by elements.
   HIPOPS_METHOD void store_rest() const {
     const UpsampleDimension& line = a_.dimension[0];
     const int32_t width = int32_t(line.size), done = rows_ >> a_.tiles.period_bits << a_.tiles.period_bits;
@@ -81,7 +82,7 @@ class UpsampleTile {
 
   const UpsampleArgs& a_;
   const StagedChunk<T, kUpsampleBlock, kTileBytes / kWideBytes / kUpsampleBlock> staged_;
-  const Shared<int32_t> row_at_;  // of the tile's rows of y: where theirs of x begin
+  const Shared<int32_t> row_at_;  // the place of each row's source row
   int32_t rows_ = 0;              // of y
   T* y_ = nullptr;
 };
@@ -101,7 +102,7 @@ HIPOPS_FN void upsample_tile(const UpsampleArgs& args) {
       tile.template store_periods<true>();
       tile.store_rest();
     }
-    barrier();  // before the next tile takes the place of this one
+    barrier();  // before the next tile overwrites this one
   }
 }
 

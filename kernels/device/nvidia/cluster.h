@@ -1,5 +1,5 @@
-// Clusters: neighbouring blocks that run together and reach each other's shared memory (NVIDIA, from sm_90 on), so that
-// they can share a row. Elsewhere each block is a cluster by itself, and may be larger instead.
+// Clusters: neighbouring blocks that run together and can access each other's shared memory (NVIDIA, sm_90 on), so they
+// can share a row. On other GPUs each block is a cluster by itself, and may be larger instead.
 #pragma once
 
 #include "device/core/reduce.h"
@@ -31,9 +31,9 @@ HIPOPS_FN uint32_t cluster_index() {
   return index;
 }
 
-// A place where the waves of a cluster's blocks leave a value each. They are sent to every block, and counted by a
-// barrier object on arrival: the cluster's own barrier (barrier.cluster) would have each block wait until its stores to
-// global memory are done, and throw away what it has in the L1 cache.
+// Slots in which every wave of a cluster leaves a value in every block. Arrivals are counted by an mbarrier. The
+// cluster's own barrier (barrier.cluster) would make each block wait for its stores to global memory, and would discard
+// its L1 cache.
 template <class Largest, int Waves>
 class Mailbox {
  public:
@@ -45,14 +45,14 @@ class Mailbox {
     asm volatile("fence.mbarrier_init.release.cluster;\n\tbarrier.cluster.arrive.relaxed.aligned;" ::: "memory");
   }
 
-  // Leaves v, which is the same in each work-item of a wave, and waits for those of all waves. All of the cluster call
-  // this. Returns the place where they are.
+  // Sends v, which all lanes of a wave hold, to all blocks, and waits for the values of all waves. All work-items of
+  // the cluster call it. Returns the first slot.
   template <class T>
   HIPOPS_METHOD int exchange(const T& v) {
-    // Nothing is sent to a block that has not begun.
+    // A block that has not begun cannot receive.
     if (uses_ == 0) asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
-    // Two sets of slots, used in turn: a wave that sends for the next use of a set has heard of all waves in between,
-    // and each had read it before it sent that.
+    // Two sets of slots alternate. A wave that sends to a set again has received values from all waves in between, and
+    // each wave had read the set before it sent.
     const uint32_t set = uses_ % kSets, parity = uses_ / kSets % 2, first = set * kSlots;
     ++uses_;
     const uint32_t slot = address(&slots_[first + wave_index() * cluster_size() + cluster_rank()]);
@@ -70,7 +70,7 @@ class Mailbox {
     return int(first);
   }
 
-  // op over f(v) of all waves, once or more up to the next exchange, the same bits in every work-item.
+  // Reduces f(v) over all waves; callable several times until the next exchange. Every work-item gets the same bits.
   template <class T, class F, class Op>
   HIPOPS_METHOD auto fold(int first, F f, Op op) const {
     auto all = Op::template identity<decltype(f(T()))>();
@@ -136,7 +136,7 @@ class Mailbox {
   uint32_t uses_ = 0;
 };
 
-// All-reduce over the cluster: in each wave, and then over all waves' results, in every wave alike. As Reduce.
+// All-reduces over the cluster: in each wave, then over the results of all waves, in every wave. See Reduce.
 template <class Largest, int Threads>
 class ClusterReduce {
  public:

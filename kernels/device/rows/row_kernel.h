@@ -1,29 +1,32 @@
 // The kernel of every row op. An op is a struct of a few functions, for example kernels/rms_norm.hip:
 //
-//  Args                       has `rows`, a RowStreams<kInputs + kOutputs>; `columns`, RowColumns[kColumns], at least one;
-//                             `columns_are_f32`
-//  C, Part                    the type of all computation; the result of part(), up to kMostPartBytes
-//  kInputs, kOutputs          streams of rows
-//  kColumns                   weights. absent_column(i) is the value of weight i if the caller passes none
-//  kMaps                      whether part() replaces elements by f(element). mapped(row, x) then computes f of one element
-//  Largest                    the largest type that is reduced
-//  combine(args, in, out)     only if kInputs > 1: makes one vector of the inputs' vectors.
-//  part(args, view)           reduces a row on chip, or the lane's elements of a tile. view.reduce(op, f) reduces f(element).
-//                             view.map(f) replaces each element by f(element). view.second_pass() is a view for a further
-//                             reduction that few rows need.
-//                             view.kIsRow: the view is the whole row. kKeepsMapped: apply() gets the mapped elements.
-//                             kSharedByWaves: several waves share the row.
-//  merge(args, parts)         merges parts. parts.reduce(op, f) reduces f(part, number of its elements).
-//                             parts.kInOrder: there are two parts, a and b, and b follows a in the row.
-//  finalize(args, part)       makes the constants of a row.
-//  apply(args, row, v, columns, out)   computes the results of some elements.
-//  kHasExtremes               whether apply() fails for extreme rows. is_extreme(row) finds them, and apply_extreme(), with the
-//                             arguments of apply(), computes them. may_lift(args, row, v): whether apply_extreme() is right for
-//                             elements of another row in the same wave.
-//  kHasLeast                  whether apply() has an argument `least`, and lowers it to the smallest magnitude that must keep
-//                             its digits. If that is denormal, loses_digits(args, row, v) decides for each vector
+//   Args                       has `rows`, a RowStreams<kInputs + kOutputs>; `columns`, RowColumns[kColumns], at least
+//                              one; `columns_are_f32`
+//   C, Part                    the type of all computation; the result of part(), up to kMostPartBytes
+//   kInputs, kOutputs          streams of rows
+//   kColumns                   weights. absent_column(i) is the value of weight i if the caller passes none
+//   kMaps                      whether part() replaces elements by f(element). mapped(row, x) then computes f of one
+//                              element
+//   Largest                    the largest type that is reduced
+//   combine(args, in, out)     only if kInputs > 1: makes one vector of the inputs' vectors.
+//   part(args, view)           reduces a row on chip, or the lane's elements of a tile. view.reduce(op, f) reduces
+//                              f(element). view.map(f) replaces each element by f(element). view.second_pass() is a
+//                              view for a further reduction that few rows need. view.kIsRow: the view is the whole row.
+//                              kKeepsMapped: apply() gets the mapped elements. kSharedByWaves: several waves share the
+//                              row.
+//   merge(args, parts)         merges parts. parts.reduce(op, f) reduces f(part, number of its elements).
+//                              parts.kInOrder: there are two parts, a and b, and b follows a in the row.
+//   finalize(args, part)       makes the constants of a row.
+//   apply(args, row, v, columns, out)   computes the results of some elements.
+//   kHasExtremes               whether apply() fails for extreme rows. is_extreme(row) finds them, and apply_extreme(),
+//                              with the arguments of apply(), computes them. may_lift(args, row, v): whether
+//                              apply_extreme() is right for elements of another row in the same wave.
+//   kHasLeast                  whether apply() has an argument `least`, and lowers it to the smallest magnitude that
+//                              must keep its digits. If that is denormal, loses_digits(args, row, v) decides for each
+//                              vector
 //
-// Flags of an op are uniform branches outside of the loops over elements. All lanes call the same reductions in the same order.
+// Flags of an op are uniform branches outside of the loops over elements. All lanes call the same reductions in the
+// same order.
 #pragma once
 
 #include "device/core/math.h"
