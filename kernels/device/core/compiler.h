@@ -15,7 +15,7 @@ HIPOPS_FN auto argument_or_last(T first, More... more) {
   if constexpr (i == 0 || sizeof...(More) == 0) return first;
   else return argument_or_last<i - 1>(more...);
 }
-// clang: loads up to 30 arguments together. It would load each one before its first use, and wait there.
+// clang: loads up to 30 arguments together. Otherwise it would load each one before its first use, and wait there.
 template <class... T>
 HIPOPS_FN void load_arguments_together([[maybe_unused]] T... args) {
 #if defined(HIPOPS_AMD)
@@ -28,8 +28,8 @@ HIPOPS_FN void load_arguments_together([[maybe_unused]] T... args) {
 #endif
 }
 
-// clang: loads arguments again where they are used after this call. It would keep them, and values derived from them,
-// over a loop or a long function. gfx9 has too few scalar registers for that.
+// clang: loads arguments again where they are used after this call. Otherwise it would keep them, and values derived
+// from them, over a loop or a long function. gfx9 has too few scalar registers for that.
 template <class T>
 HIPOPS_FN const T& reload_arguments(const T& args) {
 #if defined(HIPOPS_AMD)
@@ -50,7 +50,8 @@ HIPOPS_FN void wait_for_arguments([[maybe_unused]] const T&... args) {
 }
 
 #if defined(HIPOPS_NVIDIA)
-// nvcc: reads the index from its special register again. It would keep a copy in a register for the rest of the kernel.
+// nvcc: reads the index from its special register again. Otherwise it would keep a copy in a register for the rest of
+// the kernel.
 HIPOPS_FN uint32_t reread_block_index() {
   uint32_t block;
   asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
@@ -66,7 +67,7 @@ HIPOPS_FN uint32_t reread_thread_index() {
 // ---- Order of loads, and waits.
 
 // clang: called for each of several loaded words, before any is used. All loads are then issued before the first wait.
-// It would wait for the first word, convert it, and only then issue the next load.
+// Otherwise it would wait for the first word, convert it, and only then issue the next load.
 template <class Word>
 HIPOPS_FN void issue_before_use([[maybe_unused]] Word& word) {
 #if defined(HIPOPS_AMD)
@@ -74,14 +75,15 @@ HIPOPS_FN void issue_before_use([[maybe_unused]] Word& word) {
 #endif
 }
 
-// nvcc: issues the loads from shared memory above this call before any of them is used. It would wait for each.
+// nvcc: issues the loads from shared memory above this call before any of them is used. Otherwise it would wait for
+// each.
 HIPOPS_FN void issue_shared_loads_before_use() {
 #if defined(HIPOPS_NVIDIA)
   asm volatile("" ::: "memory");
 #endif
 }
 
-// clang: waits for the load of v here, not at its first use. There it would wait for later accesses, too: loads and
+// clang: waits for the load of v here, not at its first use. Otherwise it would wait for later accesses, too: loads and
 // stores complete in order. (8 bytes: no wait.)
 template <class T>
 HIPOPS_FN void wait_for_load([[maybe_unused]] T& v) {
@@ -90,10 +92,18 @@ HIPOPS_FN void wait_for_load([[maybe_unused]] T& v) {
 #endif
 }
 
+// Rules that no function can enforce. At the end of a branch the number of loads in flight is unknown, so both
+// compilers wait for all of them. Kernels therefore
+//
+//   - load without a branch: past the end they repeat the last load, and ignore it;
+//   - load raw words in a branch, and convert them after it;
+//   - load into different variables in two branches that join;
+//   - load whole vectors in a branch: clang copies single words where branches join, and a copy waits for its load.
+
 // ---- Values that a compiler would derive early, keep long, or simplify.
 
-// clang: hides where a number comes from. It hoists comparisons with a known number out of loops, which costs two
-// scalar registers each. It turns an atomic addition of 0 into a plain load, which may return a stale value.
+// clang: hides where a number comes from. Otherwise it hoists comparisons with a known number out of loops, which costs
+// two scalar registers each. It turns an atomic addition of 0 into a plain load, which may return a stale value.
 HIPOPS_FN uint32_t hide_origin(uint32_t v) {
 #if defined(HIPOPS_AMD)
   asm volatile("" : "+v"(v));
@@ -101,8 +111,8 @@ HIPOPS_FN uint32_t hide_origin(uint32_t v) {
   return v;
 }
 
-// clang and nvcc: values derived from the word before this call are computed again after it. They would be kept in
-// registers, and converted elements need more registers than packed words.
+// clang and nvcc: values derived from the word before this call are computed again after it. Otherwise they would be
+// kept in registers, and converted elements need more registers than packed words.
 HIPOPS_FN void forget_derived([[maybe_unused]] uint32_t& word) {
 #if defined(HIPOPS_NVIDIA)
   asm volatile("" : "+r"(word));
@@ -121,7 +131,7 @@ HIPOPS_FN void forget_derived_by([[maybe_unused]] uint32_t zero, uint32_t& word)
 }
 
 // ptxas: element `upper` (0 or 1) of a word of bf16, as f32, by an instruction that it does not merge with an earlier
-// conversion of the same element. It would keep the earlier result in a register.
+// conversion of the same element. Otherwise it would keep the earlier result in a register.
 #if defined(HIPOPS_NVIDIA)
 HIPOPS_FN uint32_t widen_bf16_again(uint32_t word, bool upper) {
   uint32_t bits;
@@ -131,17 +141,31 @@ HIPOPS_FN uint32_t widen_bf16_again(uint32_t word, bool upper) {
 }
 #endif
 
-// clang: keeps the operation that made v apart from the conversion of v. It fuses a product and its conversion into a
-// sum with +0, which turns -0 into +0.
+// clang: keeps the operation that made v apart from the conversion of v. Otherwise it fuses a product and its
+// conversion into a sum with +0, which turns -0 into +0.
 HIPOPS_FN void forbid_fusing([[maybe_unused]] float& v) {
 #if defined(HIPOPS_AMD)
   asm("" : "+v"(v));
 #endif
 }
 
+// clang and nvcc: a * b, rounded by itself. Otherwise they would fuse the product and a sum that uses it.
+#if defined(HIPOPS_NVIDIA)
+HIPOPS_FN float rounded_product(float a, float b) { return __fmul_rn(a, b); }
+HIPOPS_FN double rounded_product(double a, double b) { return __dmul_rn(a, b); }
+#else
+template <class C>
+HIPOPS_FN C rounded_product(C a, C b) {
+#if defined(HIPOPS_AMD)
+#pragma clang fp contract(off)
+#endif
+  return a * b;
+}
+#endif
+
 // ---- Addresses.
 
-// nvcc: keeps an address as one number. It would add the parts of the address again for each element: five
+// nvcc: keeps an address as one number. Otherwise it would add the parts of the address again for each element: five
 // instructions.
 template <class T>
 HIPOPS_FN const T* keep_one_address(const T* at) {

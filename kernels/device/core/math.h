@@ -8,19 +8,6 @@ namespace {
 
 HIPOPS_FN float fused_multiply_add(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 HIPOPS_FN double fused_multiply_add(double a, double b, double c) { return __builtin_fma(a, b, c); }
-// a * b, rounded by itself. Compilers may otherwise fuse the product and a sum.
-#if defined(HIPOPS_NVIDIA)
-HIPOPS_FN float rounded_product(float a, float b) { return __fmul_rn(a, b); }
-HIPOPS_FN double rounded_product(double a, double b) { return __dmul_rn(a, b); }
-#else
-template <class C>
-HIPOPS_FN C rounded_product(C a, C b) {
-#if defined(HIPOPS_AMD)
-#pragma clang fp contract(off)
-#endif
-  return a * b;
-}
-#endif
 HIPOPS_FN float exponential(float v) { return expf(v); }
 HIPOPS_FN double exponential(double v) { return exp(v); }
 HIPOPS_FN float logarithm(float v) { return logf(v); }

@@ -21,8 +21,8 @@ struct WideSum {
 
   friend HIPOPS_METHOD WideSum operator+(const WideSum& a, const WideSum& b) {
     C sum = a.sum + b.sum;
-    C taken = sum - a.sum;
-    C lost = (a.sum - (sum - taken)) + (b.sum - taken);
+    C b_rounded = sum - a.sum;
+    C lost = (a.sum - (sum - b_rounded)) + (b.sum - b_rounded);
     return {sum, a.lost + b.lost + lost};
   }
   friend HIPOPS_METHOD WideSum operator*(const WideSum& a, C factor) { return {a.sum * factor, a.lost * factor}; }

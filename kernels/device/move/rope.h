@@ -74,8 +74,7 @@ HIPOPS_FN int64_t rope_position(const RopeArgs& a, const RopePlace<I>& at) {
   return static_cast<const int32_t*>(a.positions)[offset];
 }
 
-// n words, loaded as vectors. If two branches loaded single words, the compiler would copy them where the branches
-// join, and a copy waits for its load.
+// n words, loaded as vectors: see the rules for loads in branches (compiler.h).
 template <int n> struct Words {
   using Part = b128;
   Part part[n / 4];
@@ -92,8 +91,8 @@ template <> struct Words<1> {
   HIPOPS_METHOD b32 operator[](int) const { return part[0]; }
 };
 
-// The cosines or sines of a chunk, of type W, as words. The compiler waits at the end of a branch that converts its
-// loads, and later loads would be issued only then. So a branch loads words, and element() converts them afterwards.
+// The cosines or sines of a chunk, of type W. load() runs in a branch, so it loads raw words; element() converts them
+// after the branch (compiler.h).
 template <class Shape, class W>
 struct RopeTable {
   static constexpr int kPairs = Shape::kPairs, kWords = (kPairs * int(sizeof(W)) + 3) / 4;
@@ -189,9 +188,9 @@ HIPOPS_FN void rope_chunk(const RopeArgs& a, const RopePlace<I>& at) {
     return;
   }
 
-  // The tables' loads come first: after x's loads there is only the wait. f32 tables have registers of their own,
-  // because the compiler waits where two branches that load the same registers join. A position outside of the table
-  // gives NaN, which is all 1 bits in every type. The table may have no rows.
+  // The tables' loads come first: after x's loads there is only the wait. f32 tables have variables of their own
+  // (compiler.h). A position outside of the table gives NaN, which is all 1 bits in every type. The table may have no
+  // rows.
   const bool are_f32 = sizeof(T) != sizeof(f32) && a.table_is_f32;
   const int64_t position = rope_position(a, at);
   RopeTable<Shape, T> cos, sin;
@@ -208,7 +207,7 @@ HIPOPS_FN void rope_chunk(const RopeArgs& a, const RopePlace<I>& at) {
   }
   const I first = halves ? pair : 2 * pair, second = first + (halves ? half : I(1));
   x.load(a, at, first, second);
-  // A branch, not a select: clang 22 generates wrong code for gfx942 for a select between sines of two types.
+  // A branch, not a select: of a select between sines of two types, clang 22 makes wrong code for gfx942.
   if (are_f32) x.rotate(f32_cos, f32_sin);
   else x.rotate(cos, sin);
   x.store(a, at, first, second);

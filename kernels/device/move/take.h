@@ -34,8 +34,8 @@ HIPOPS_FN void take_any(const TakeArgs& a) {
   T* y = static_cast<T*>(a.y);
   load_walk_arguments(a.walk, a.index.data, a.index.type, a.index.size, a.x, a.x_step);
   for (int64_t tile = int64_t(block_index()) * kTile; tile < a.walk.count; tile += a.step) {
-    // There is no branch around loads, and around stores only in the last tile. The compiler cannot count the loads in
-    // flight past a branch, and would wait for all of them. Past the end, the last access is repeated.
+    // No branch is around loads, and only the last tile has branches around stores (compiler.h). Past the end, the last
+    // access is repeated.
     int64_t i[kTakeDepth], within[kTakeDepth], offset[kTakeDepth], value[kTakeDepth], from[kTakeDepth];
     Offsets<kTakeOperands> at[kTakeDepth];
 #pragma unroll

@@ -26,7 +26,7 @@ HIPOPS_FN I floor_to(F v, I last) {
   return whole < last ? whole : last;
 }
 
-// The rules. A product is never part of a sum, so compilers cannot fuse it, and it is rounded by itself.
+// The rules. A product is never part of a sum, so it cannot be fused, and is rounded by itself.
 struct Same {
   template <class I> HIPOPS_METHOD I operator()(const UpsampleDimension&, I i) const { return i; }
 };

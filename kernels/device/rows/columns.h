@@ -198,7 +198,7 @@ class AllColumns {
 
   Column<Shape> column_[kCount];
   int32_t is_f32_, are_plain_;  // plain: all are present, in the rows' type. Not bools: gfx9 keeps those as lane masks
-  uint32_t runtime_zero_;        // a 0 that the compiler does not know
+  uint32_t runtime_zero_;        // always 0, but not a constant
   Packed<W, kLength> kept_[kKept ? Shape::kVectors : 1][kCount];
   int kept_from_ = 0;  // the first column in kept_
 };

@@ -414,7 +414,7 @@ HIPOPS_FN void run_rows(const typename Op::Args& a) {
   else run_rows_on_chip<Op, Shape>(a);
 }
 
-// The number of work-items from which the compiler derives a kernel's registers.
+// The number of work-items that decides a kernel's registers.
 constexpr int work_items(int block, RowBody body, int resident) {
   if (bounds_set_registers) return resident;
   return body == RowBody::cluster ? blocks_in_one * block : block;
