@@ -1,13 +1,10 @@
-"""patch(model): the norms, rotary embeddings and residual adds of a transformers model by hipops.
+"""patch(model) replaces norms, rotary embeddings and residual adds of a transformers model by hipops' ops.
 
-A module's class is changed to a subclass of it, which is made once, as torch.nn.utils.parametrize does. So copies, replicas, hooks
-and wrappers work as they do for any module; a pickle has the model's own class.
+It changes the classes of modules (see _subclass). Trials decide whether a hipops op can replace a module or a function.
 """
 
 from __future__ import annotations
 
-import __future__
-import ast
 import collections
 import copy
 import dataclasses
@@ -15,37 +12,20 @@ import functools
 import inspect
 import itertools
 import re
-import textwrap
 from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch.nn.modules import module as hooked
+from torch.nn.modules import module as torch_module
 
 from ._library import backend_in_use
+from ._subclass import own_class, subclass
 from .torch import layers
-
-# The models of transformers in whose layers an add and a norm are fused: their source has the two in a row.
-FUSED = frozenset("""
-    afmoe apertus apertus1p5 arcee aria axk1 axk2 bailing_hybrid bamba bitnet blt chameleon clvp cosmos3_edge
-    csm cwm deepseek_ocr2 deepseek_v2 deepseek_v3 deepseek_v32 diffllama diffusion_gemma dots1 dots3_note
-    embedding_gemma2 emu3 ernie4_5 ernie4_5_moe ernie4_5_vl_moe eurobert evolla exaone_moe falcon_h1 flint gemma
-    gemma2 gemma3 gemma4 gemma4_unified glm glm4 glm4_moe glm4_moe_lite glm4v glm4v_moe glm_image glm_moe_dsa
-    glm_ocr gpt_oss granite granite4_vision granite_docling granite_swa granitemoe granitemoe_swa
-    granitemoehybrid granitemoeshared helium hrm_text hunyuan_v1_dense hunyuan_v1_moe hunyuan_vl hy_v3
-    hyperclovax idefics inkling jamba jetmoe kimi_linear kolibri1 kyutai_speech_to_text laguna lara_mini lfm3
-    llama llama4 mellum mimo_v2_flash minicpm3 minimax_m2 minimax_m3_vl ministral ministral3 mistral mistral4
-    mistral_large4 mixtral mllama moshi muse_glimmer muse_glimmer_assistant nanochat neucodec olmo_hybrid olmoe
-    openai_privacy_filter paddleocr_vl pe_audio pe_audio_video pe_video phi3 phi4_multimodal pixtral qwen2
-    qwen2_5_omni qwen2_5_vl qwen2_moe qwen2_vl qwen3 qwen3_5 qwen3_5_moe qwen3_moe qwen3_next qwen3_omni_moe
-    qwen3_vl qwen3_vl_moe sapiens2 seed_oss smollm3 solar_open step3p7 t5gemma t5gemma2 timesfm2_5 ultrabert
-    unlimited_ocr vaultgemma voxtral_realtime xcodec2 youtu
-""".split())
 
 
 @dataclasses.dataclass
 class Replaced:
-    """What patch replaced, by class, and which modules it left alone, by name, with class and reason."""
+    """Counts by class what patch replaced. left_alone names each module that patch could not replace, with its class and the reason."""
 
     norms: collections.Counter[str] = dataclasses.field(default_factory=collections.Counter)
     rotary_embeddings: collections.Counter[str] = dataclasses.field(default_factory=collections.Counter)
@@ -54,186 +34,138 @@ class Replaced:
     left_alone: dict[str, str] = dataclasses.field(default_factory=dict)
 
     def __str__(self) -> str:
-        def listed(what: str, counted: collections.Counter[str]) -> str:
-            return f"{what}: " + (", ".join(f"{count} {name}" for name, count in counted.items()) or "none")
-        lines = [listed("norms", self.norms), listed("rotary embeddings in", self.rotary_embeddings),
-                 listed("residual add and norm in", self.residual_adds)]
+        lines = []
+        for what, counts in (("norms", self.norms), ("rotary embeddings in", self.rotary_embeddings),
+                             ("residual add and norm in", self.residual_adds)):
+            lines.append(f"{what}: " + (", ".join(f"{count} {name}" for name, count in counts.items()) or "none"))
         if self.patched_before:
             lines.append(f"patched before: {self.patched_before} modules")
-        by_reason: dict[str, list[str]] = {}
-        for name, reason in self.left_alone.items():
-            by_reason.setdefault(reason, []).append(name)
-        return "\n".join(lines + [f"left alone: {len(names)} {reason} ({names[0]}{', …' * (len(names) > 1)})" for reason, names in by_reason.items()])
+        for reason, count in collections.Counter(self.left_alone.values()).items():
+            first = next(name for name, given in self.left_alone.items() if given == reason)
+            lines.append(f"left alone: {count} {reason} ({first}{', …' if count > 1 else ''})")
+        return "\n".join(lines)
 
 
-# ---- Classes
+# ---- Trials
 
-@functools.lru_cache(None)
-def subclass(own: Any, known: Callable[..., Any], how: Any, run: Callable[..., Any]) -> type:
-    """The subclass of `own` whose forward is run(own, self, ...); made once. The class's own forward, `known` when it was tried, may be
-    another since; or a wrapper keeps this one when unpatch has given the module its class back. Then it is own's, as under torch.compile."""
-
-    @functools.wraps(known)
-    def forward(self: Any, *given: Any, **named: Any) -> Any:
-        if torch.compiler.is_compiling() or own.forward is not known or not isinstance(self, made):
-            return own.forward(self, *given, **named)
-        return run(own, self, *given, **named)
-
-    def reduced(self: Any, protocol: Any) -> Any:
-        function, given, *rest = own.__reduce_ex__(self, 1)  # later protocols insist on the object's class
-        return (function, tuple(own if a is made else a for a in given), *rest)
-
-    def copied(self: Any, memo: Any = None) -> Any:
-        replica = self.__new__(type(self))
-        if memo is not None:
-            memo[id(self)] = replica
-        replica.__dict__.update(self.__dict__ if memo is None else copy.deepcopy(self.__dict__, memo))
-        return replica
-
-    members = {name: getattr(own, name) for name in ("__module__", "__qualname__", "__doc__")}
-    if not hasattr(own, "__deepcopy__"):
-        members.update(__copy__=copied, __deepcopy__=copied)
-    members.update(forward=forward, _hipops=how, _hipops_stands=staticmethod(lambda: own.forward is known), __reduce_ex__=reduced)
-    made = type(own.__name__, (own,), members)
-    return made
+def tried(function: Callable[..., Any], *given: Any, **named: Any) -> Any:
+    """Calls the function without gradients. If the function raises, the result is a reason in words."""
+    try:
+        with torch.no_grad():
+            return function(*given, **named)
+    except Exception as failure:
+        return f"it cannot be tried: {(str(failure) or type(failure).__name__).splitlines()[0]}"
 
 
-def own_class(of: type) -> type:
-    """`of` without hipops' classes. What stands on one, as a parametrization or FSDP2 does, is made again on the own one."""
-    if "_hipops" in of.__dict__:
-        return own_class(of.__bases__[0])
-    bases = tuple(map(own_class, of.__bases__))
-    if bases == of.__bases__:
-        return of
-    return type(of)(of.__name__, bases, {name: m for name, m in of.__dict__.items() if name not in ("__dict__", "__weakref__")})
-
-
-def unpatch(model: torch.nn.Module) -> None:
-    """Gives a patched model, or a copy of one, its own classes back."""
-    for module in model.modules():
-        own = own_class(type(module))
-        if own is not type(module):
-            module.__class__ = own
-
-
-def no_trial(reason: Exception) -> str:
-    return f"it cannot be tried: {(str(reason) or type(reason).__name__).splitlines()[0]}"
+def is_near(got: Any, expected: Any) -> bool:
+    """Whether both are tensors of one dtype and one shape that differ by no more than rounding."""
+    if not isinstance(expected, torch.Tensor) or not isinstance(got, torch.Tensor) or got.dtype != expected.dtype:
+        return False
+    near = max(1e-5, 8 * torch.finfo(got.dtype).eps)
+    return got.shape == expected.shape and bool(torch.allclose(got, expected, near, near))
 
 
 # ---- Norms
 
 @dataclasses.dataclass(frozen=True)
 class Norm:
-    """What a class of norms computes, and for which dtypes that is so. eps is an attribute's name, or a number in its source."""
+    """The hipops op, its flags and the dtypes for which the op computes the same as a class of norms."""
 
     op: str
     flags: tuple[bool, ...]
-    eps: str | float
-    no_eps: float | None = None  # what an eps of None stands for; None: the dtype's own
+    eps: str | float  # the name of the module's attribute, or a number
+    no_eps: float | None = None  # stands for an eps of None; if it is None too, the epsilon of x's dtype does
     dtypes: frozenset[torch.dtype] = frozenset(layers.DTYPES)
-    keeps_layout: bool = False  # its result has x's strides, as elementwise ops' have; else it is contiguous
+    keeps_layout: bool = False  # whether the class's result has the strides of an elementwise op's; if not, it is contiguous
 
     def call(self, module: Any, x: Any, residual: Any = None) -> Any:
-        """None where hipops' op does not act."""
+        """Returns the norm of x; with a residual, the norm of x + residual and that sum. Returns None where no op of hipops can."""
         eps = getattr(module, self.eps) if isinstance(self.eps, str) else self.eps
         eps = (self.no_eps or torch.finfo(x.dtype).eps) if eps is None else eps
         weights = [getattr(module, name, None) for name in (("weight",) if self.op == "rms_norm" else ("weight", "bias"))]
         if type(eps) not in (int, float) or x.dtype not in self.dtypes or not layers.norm_acts_on(x, *weights):
             return None
-        op, is_alike = getattr(torch.ops.hipops, self.op), not self.keeps_layout or layers.is_in_order(x)
-        if residual is None and is_alike:
-            return op(x, *weights, eps, *self.flags)
-        if residual is None:
-            order = sorted(range(x.dim()), key=lambda d: -int(x.stride(d)))
-            if order[-1] != x.dim() - 1 or 0 in x.stride():
+        rest, is_contiguous = (*weights, eps, *self.flags), not self.keeps_layout or layers.is_in_order(x)
+        op = getattr(torch.ops.hipops, self.op)
+        if residual is not None:  # x alone decides the strides of the sum
+            if self.op != "rms_norm" or not is_contiguous or not layers.add_acts_on(x, residual):
                 return None
-            return op(x.permute(order), *weights, eps, *self.flags).permute(sorted(range(x.dim()), key=order.__getitem__))
-        if self.op == "rms_norm" and is_alike and layers.add_acts_on(x, residual, *weights):
-            return torch.ops.hipops.fused_add_rms_norm(residual, x, *weights, eps, True, *self.flags)  # its sum lies as x + residual
-        return None
+            return torch.ops.hipops.fused_add_rms_norm(residual, x, *weights, eps, True, *self.flags)
+        if is_contiguous:
+            return op(x, *rest)
+        if 0 in x.stride():
+            return None
+        order = sorted(range(x.dim()), key=lambda at: -int(x.stride(at)))
+        if order[-1] != x.dim() - 1:
+            return torch.empty_like(x).copy_(op(x, *rest))
+        return op(x.permute(order), *rest).permute(sorted(range(x.dim()), key=order.__getitem__))
 
 
 def run_norm(own: Any, self: Any, *given: Any, **named: Any) -> Any:
-    made = self._hipops.call(self, given[0]) if len(given) == 1 and not named and isinstance(given[0], torch.Tensor) else None
-    return own.forward(self, *given, **named) if made is None else made
+    """The forward of a replaced norm, whose own class is `own`."""
+    is_plain = len(given) == 1 and not named and isinstance(given[0], torch.Tensor)
+    result = self._hipops.call(self, given[0]) if is_plain else None
+    return own.forward(self, *given, **named) if result is None else result
 
 
 def find_norm(module: Any, device: torch.device) -> Norm | str:
-    """What the module's class computes, found by trying it on random weights, or why that cannot be told."""
+    """Compares the module's class with each op and set of flags, on random weights and rows. Returns the best match, or a reason."""
     own: Any = type(module)
     held = dict(module.named_parameters())
     others = [name for name in ("weight", "bias") if name not in held and getattr(module, name, None) is not None]
     if set(held) - {"weight", "bias"} or others or list(module.buffers()) or list(module.children()):
         return "it has more than a weight and a bias"
     for name, tensor in held.items():
-        if type(tensor) is not torch.nn.Parameter:
-            return f"its {name} is a {type(tensor).__name__}"
-        if tensor.device.type != device.type:
-            return f"its {name} is on {tensor.device}, expected {device.type}"
-        if tensor.dim() != 1 or not len(tensor) or tensor.dtype not in layers.DTYPES:
-            return f"its {name} is {str(tensor.dtype)[6:]} of shape {tuple(tensor.shape)}"
-    eps_name: Any = next((name for name in ("variance_epsilon", "eps", "epsilon", "norm_eps") if hasattr(module, name)), None)
-    eps = getattr(module, eps_name) if eps_name else None
-    shape = getattr(module, "normalized_shape", None)
-    size = next((len(tensor) for tensor in held.values()), shape[-1] if isinstance(shape, (tuple, list)) and shape else 64)
+        is_whole = type(tensor) is torch.nn.Parameter and tensor.device.type == device.type and tensor.dim() == 1 and len(tensor)
+        if not is_whole or tensor.dtype not in layers.DTYPES:
+            return f"its {name} is a {type(tensor).__name__} of {tensor.dtype} and shape {tuple(tensor.shape)} on {tensor.device}"
+    eps_name = next((name for name in ("variance_epsilon", "eps", "epsilon", "norm_eps") if hasattr(module, name)), "")
+    eps, shape = getattr(module, eps_name, None), getattr(module, "normalized_shape", None)
+    size = [*map(len, held.values()), *(shape[-1:] if isinstance(shape, (tuple, list)) else ()), 64][0]
     random = torch.Generator(device).manual_seed(1)
 
     def trial(dtype: torch.dtype, factor: float) -> Any:
-        """A bare copy of it, with another eps; rows of small, usual and large numbers; what its class makes of them, without hooks."""
-        bare = own.__new__(own)
-        bare.__dict__.update(module.__dict__)
-        bare._parameters = {n: torch.randn(size, generator=random, device=device).to(dtype) if n in held else None for n in module._parameters}
+        """Returns a copy with random weights and another eps; small, usual and large rows; and the result of the class for them."""
+        bare = copy.copy(module)
+        weights = {name: torch.randn(size, generator=random, device=device).to(dtype) for name in held}
+        bare._parameters = {name: weights.get(name) for name in module._parameters}
         if eps is not None:
-            setattr(bare, str(eps_name), eps * factor)
+            setattr(bare, eps_name, eps * factor)
         scale = torch.tensor([(eps or 1e-6) ** 0.5, 1.0, 1000.0], device=device)[:, None, None]
-        x = (torch.randn((3, 4, size), generator=random, device=device) * scale).to(dtype)
-        expected = own.forward(bare, x)
+        x = ((torch.randn((3, 4, size), generator=random, device=device) + 0.5) * scale).to(dtype)  # a layer norm removes the mean
+        expected = own.forward(bare, x)  # without hooks
         for shape in ((12, size), (3, 2, 2, size)):
             if not torch.equal(own.forward(bare, x.view(shape)).reshape(x.shape), expected):
                 raise ValueError("it depends on the number of dimensions")
         return bare, x, expected
 
-    def differing(how: Norm, bare: Any, x: torch.Tensor, expected: torch.Tensor) -> int | None:
-        got = how.call(bare, x)
-        if got is None or got.dtype != expected.dtype or got.shape != expected.shape:
-            return None
-        terms = expected.double().abs() + sum([w.double().abs() for w in bare._parameters.values() if w is not None] or [1.0])
-        error = (got.double() - expected.double()).abs()
-        return int((got != expected).sum()) if bool((error <= 8 * torch.finfo(x.dtype).eps * terms).all()) else None
-
-    ops: list[Any] = [*(("rms_norm", flags) for flags in itertools.product((False, True), repeat=2)), ("layer_norm", ())]
-    best: Norm | None = None
-    most = (0, 0)
-    try:
-        with torch.no_grad():
-            trials = [trial(dtype, factor) for dtype, factor in zip(layers.DTYPES, (2.0, 4.0, 0.25))]
-            for (op, flags), e, no_eps in itertools.product(ops, (eps_name,) if eps_name else (1e-5, 1e-6), (None, 2.0**-23)):
-                how = Norm(op, flags, e, no_eps)
-                counts = {tried[1].dtype: differing(how, *tried) for tried in trials if op == "layer_norm" or "bias" not in held}
-                right = {dtype: count for dtype, count in counts.items() if count is not None}
-                merit = len(right), -sum(right.values())
-                if merit > most and all(tensor.dtype in right for tensor in held.values()):
-                    best, most = dataclasses.replace(how, dtypes=frozenset(right)), merit
-            bare, turned = trials[0][0], trials[0][1].transpose(0, 1)
-            best = best and dataclasses.replace(best, keeps_layout=own.forward(bare, turned).stride() == turned.stride())
-    except Exception as reason:
-        return no_trial(reason)
+    trials = [trial(dtype, factor) for dtype, factor in zip(layers.DTYPES, (2.0, 4.0, 0.25))]
+    bare, turned = trials[0][0], trials[0][1].transpose(0, 1)
+    keeps_layout = own.forward(bare, turned).stride() == turned.stride()
+    ops: list[Any] = [] if "bias" in held else [("rms_norm", flags) for flags in itertools.product((False, True), repeat=2)]
+    epsilons: list[Any] = [(eps_name, None), (eps_name, 2.0**-23)] if eps_name else [(1e-5, None), (1e-6, None)]
+    best, most = None, (0, 0)
+    for (op, flags), (each_eps, no_eps) in itertools.product([*ops, ("layer_norm", ())], epsilons):
+        norm = Norm(op, flags, each_eps, no_eps)
+        results = [(x.dtype, norm.call(bare, x), expected) for bare, x, expected in trials]
+        differing = {dtype: int((got != expected).sum()) for dtype, got, expected in results if is_near(got, expected)}
+        merit = len(differing), -sum(differing.values())  # the flag for rounding changes single elements only
+        if merit > most and all(tensor.dtype in differing for tensor in held.values()):
+            best, most = dataclasses.replace(norm, dtypes=frozenset(differing), keeps_layout=keeps_layout), merit
     return best or "it computes something else"
 
 
-# ---- Rotary embeddings: the module that makes tables marks them, if its trial shows that their halves, or pairs, are equal. A function
-# of the modelling module that rotates is wrapped there, once: by tables that are marked it rotates by hipops, else as before.
+# ---- Rotary embeddings
+# A replaced module that makes tables of angles marks them with their kinds, which its trial found. A function that rotates is wrapped in
+# its modelling module, once for all models. The wrapper calls hipops only for marked tables.
 
-def once(table: torch.Tensor, kind: str) -> torch.Tensor:
-    """The half of a table that holds each angle once."""
-    return table[..., :table.shape[-1] // 2] if kind == "halves" else table[..., ::2] if kind == "pairs" else table
-
-
-def twice(table: torch.Tensor, kind: str) -> torch.Tensor:
+def double(table: torch.Tensor, kind: str) -> torch.Tensor:
+    """The inverse of layers.single: makes a table of the kind from one that has each angle once."""
     return torch.cat((table, table), -1) if kind == "halves" else table.repeat_interleave(2, -1) if kind == "pairs" else table
 
 
 def run_tables(own: Any, self: Any, *given: Any, **named: Any) -> Any:
+    """The forward of a replaced module that makes tables, whose own class is `own`."""
     tables = own.forward(self, *given, **named)
     for table in tables:
         table._hipops = self._hipops
@@ -241,201 +173,178 @@ def run_tables(own: Any, self: Any, *given: Any, **named: Any) -> Any:
 
 
 def find_tables(module: Any, device: torch.device) -> frozenset[str] | str:
-    """What kinds its tables are of, by trial at positions in no order: of equal halves, of equal pairs; and whole, as any may be."""
-    parameters, kinds, reason = list(inspect.signature(type(module).forward).parameters)[1:], None, "it has no kinds of layers"
+    """Calls the module for random positions. Returns the kinds of its tables (see layers.single), or a reason. Every table is "whole"."""
+    parameters = list(inspect.signature(type(module).forward).parameters)[1:]
     if parameters not in (["x", "position_ids"], ["x", "position_ids", "layer_type"]):
         return "it takes other arguments than x and position_ids"
-    at = torch.randint(0, 4000, (2, 7), generator=torch.Generator().manual_seed(1), device="cpu").to(device)
     layer_types: list[Any] = [(kind,) for kind in set(getattr(module.config, "layer_types", None) or ())] if len(parameters) > 2 else [()]
-    for others in layer_types:
-        try:
-            with torch.no_grad():
-                tables = type(module).forward(copy.deepcopy(module).to(device), torch.zeros(2, 7, 8, device=device), at, *others)
-            kinds = [kind for kind in kinds or ("halves", "pairs", "whole") if all(torch.equal(twice(once(t, kind), kind), t) for t in tables)]
-        except Exception as failed:  # it may have no angles for a kind of layers
-            reason = no_trial(failed)
-    return frozenset(kinds) if kinds else reason
+    positions = torch.randint(0, 4000, (2, 7), generator=torch.Generator().manual_seed(1), device="cpu").to(device)
+    given = copy.deepcopy(module).to(device), torch.zeros(2, 7, 8, device=device), positions
+    results = [tried(type(module).forward, *given, *others) for others in layer_types]  # some have no angles
+    tables = [table for result in results if not isinstance(result, str) for table in result]
+    kinds = [kind for kind in ("halves", "pairs", "whole")
+             if all(torch.equal(double(layers.single(table, kind), kind), table) for table in tables)]
+    return frozenset(kinds) if tables else (results or ["it has no kinds of layers"])[0]
 
 
-@dataclasses.dataclass(frozen=True)
-class Rotation:
-    """What a function makes of `count` tensors and two tables of a kind."""
-
-    op: str
-    kind: str
-    count: int
-    heads_at: tuple[tuple[Any, int], ...] = ()  # by unsqueeze_dim and the tables' rank: 1 for [b, h, t, d], 2 for [b, t, h, d]
-    is_partial: bool = True  # tables of less than d
-    is_mixed: bool = True  # tables of float32 for 16-bit rows
-
-    def call(self, rows: Any, cos: torch.Tensor, sin: torch.Tensor, heads_at: int) -> list[torch.Tensor] | None:
-        """None where hipops' op does not act."""
-        if not layers.rotation_acts_on(rows[0], rows[-1], cos, sin, heads_at):
-            return None
-        r, d = cos.shape[-1] * (2 if self.kind == "whole" else 1), rows[0].shape[-1]
-        if not (r == d or (self.is_partial and r < d)) or not (cos.dtype == rows[0].dtype or (self.is_mixed and cos.dtype == torch.float32)):
-            return None
-        c, s = once(cos, self.kind), once(sin, self.kind)
-        return [layers.rotated(self.op, x, c, s, heads_at) for x in rows]
+def call_kind(kind: str, rows: Any, cos: torch.Tensor, unsqueeze_dim: int | None) -> Any:
+    """The properties of a call that decide what a rotating function does. The last one: tables cover only a part of each row."""
+    return unsqueeze_dim, cos.dim(), rows[0].dtype, cos.dtype, 2 * layers.single(cos, kind).shape[-1] < rows[0].shape[-1]
 
 
-def find_rotation(own: Any, device: torch.device) -> Rotation | None:
-    parameters = list(inspect.signature(getattr(own, "forward", own)).parameters)
-    count = next((n for n in (1, 2) if parameters[n:n + 2] == ["cos", "sin"]), 0)
-    random = torch.Generator(device).manual_seed(1)
-    bf16 = {"dtype": torch.bfloat16, "tables": torch.bfloat16}
-
-    def fits(how: Rotation, asked: Any, heads_at: int, size: int = 8, dtype: Any = torch.float32, tables: Any = torch.float32) -> bool:
-        cos, sin = (twice(torch.randn((2, 5, size)[-asked[1]:], generator=random, device=device), how.kind).to(tables) for _ in range(2))
-        rows = [torch.randn((2, heads, 5, 16), generator=random, device=device).to(dtype) for heads in (4, 3)[:how.count]]
-        rows = rows if heads_at == 1 else [x.transpose(1, 2) for x in rows]
-        try:
-            expected, got = own(*rows, cos, sin, **({} if asked[0] is None else {"unsqueeze_dim": asked[0]})), how.call(rows, cos, sin, heads_at)
-            near = 1e-5 if dtype == torch.float32 else 0.05
-            return got is not None and all(e.dtype == g.dtype and e.shape == g.shape and torch.allclose(e, g, near, near)
-                                           for e, g in zip([expected] if how.count == 1 else expected, got))
-        except Exception:
-            return False
-
-    with torch.no_grad():
-        for op, kind in itertools.product(("rope", "rope_i"), ("halves", "pairs", "whole")) if count else ():
-            how = Rotation(op, kind, count)
-            asks = ((None, 3), (1, 3), (2, 3), (0, 2))
-            found = [(asked, heads_at) for asked in asks for heads_at in (1, 2) if fits(how, asked, heads_at)]
-            if found and fits(how, *found[0], **bf16):
-                is_mixed = fits(how, *found[0], dtype=torch.bfloat16)
-                return Rotation(op, kind, count, tuple(found), fits(how, *found[0], size=4), is_mixed)
-    return None
-
-
-def wrapped(own: Any, how: Rotation) -> Callable[..., Any]:
-    places = dict(how.heads_at)
+def by_hipops(own: Any, op: str, kind: str, count: int, heads_at: dict[Any, int]) -> Callable[..., Any]:
+    """Wraps a function that rotates `count` tensors. The wrapper runs op if the tables are marked and heads_at has the call_kind.
+    heads_at maps it to the dimension of the heads (see layers.rotated)."""
 
     @functools.wraps(own, updated=())
     def rotate(*given: Any, **named: Any) -> Any:
-        made = None
-        if not torch.compiler.is_compiling() and len(given) == how.count + 2 and len(named) == ("unsqueeze_dim" in named):
-            heads_at = places.get((named.get("unsqueeze_dim"), given[how.count].dim()))
-            if heads_at and all(how.kind in getattr(table, "_hipops", ()) for table in given[how.count:]):
-                made = how.call(given[:how.count], given[how.count], given[how.count + 1], heads_at)
-        return own(*given, **named) if made is None else made[0] if how.count == 1 else tuple(made)
+        rows, tables, result = given[:count], given[count:], None
+        is_known = not torch.compiler.is_compiling() and len(tables) == 2 and named.keys() <= {"unsqueeze_dim"}
+        if is_known and all(kind in getattr(table, "_hipops", ()) for table in tables):
+            at = heads_at.get(call_kind(kind, rows, tables[0], named.get("unsqueeze_dim")))
+            result = layers.rotated(op, kind, rows, tables[0], tables[1], at) if at else None
+        return own(*given, **named) if result is None else result[0] if count == 1 else result
 
-    rotate._hipops = how  # type: ignore[attr-defined]
+    rotate._hipops = kind  # type: ignore[attr-defined]
     return rotate
 
 
-def rotates(module: Any, device: torch.device, kinds: set[str]) -> str | None:
-    """None: all functions by which its forward may rotate are hipops' from now on. Empty: it has none. Or why they are not."""
-    forward, reasons = inspect.unwrap(type(module).forward), []
+def find_rotation(own: Any, device: torch.device) -> Callable[..., Any] | None:
+    """Compares a function with each op and kind of tables, in calls of every call_kind. Returns its wrapper, or None if nothing matches."""
+    parameters = list(inspect.signature(getattr(own, "forward", own)).parameters)
+    count = next((at for at in (1, 2) if parameters[at:at + 2] == ["cos", "sin"]), 0)
+    random = torch.Generator(device).manual_seed(1)
+    calls = list(itertools.product(layers.DTYPES, layers.DTYPES, (8, 4), (2, 3), (None, 0, 1, 2), (1, 2)))
+    for op, kind in itertools.product(("rope", "rope_i"), ("halves", "pairs", "whole")) if count else ():
+        found: dict[Any, int] = {}
+        for dtype, table_dtype, size, rank, dim, heads_at in calls:
+            tables = torch.randn((2, 2, 5, size)[-rank - 1:], generator=random, device=device)
+            cos, sin = double(tables, kind).to(table_dtype)
+            rows = [torch.randn((2, heads, 5, 16), generator=random, device=device).to(dtype) for heads in (4, 3)[:count]]
+            rows = rows if heads_at == 1 else [x.transpose(1, 2) for x in rows]
+            expected = tried(own, *rows, cos, sin, **({} if dim is None else {"unsqueeze_dim": dim}))
+            got = tried(layers.rotated, op, kind, rows, cos, sin, heads_at)
+            if isinstance(got, tuple) and all(map(is_near, got, (expected,) if count == 1 else expected)):
+                found[call_kind(kind, rows, cos, dim)] = heads_at
+        if found:
+            return by_hipops(own, op, kind, count, found)
+    return None
+
+
+def wrap_rotations(module: Any, kinds: set[str], find: Callable[[Any], Any]) -> list[str | None]:
+    """Wraps each function by which the module's forward may rotate. Returns for each function None, or why it was not wrapped."""
+    forward = inspect.unwrap(type(module).forward)
+    reasons: list[str | None] = []
     for name in getattr(getattr(forward, "__code__", None), "co_names", ()):
         own = forward.__globals__.get(name) if name.startswith("apply_rotary") else None
         if callable(own):
-            how = getattr(own, "_hipops", None) or find_rotation(own, device)
-            if how and how.kind in kinds:
-                forward.__globals__[name] = own if hasattr(own, "_hipops") else wrapped(own, how)
-            reason = f"no module makes tables for its {name} that can be tried" if how else f"its {name} computes something else, or of other arguments"
-            reasons.append(None if how and how.kind in kinds else reason)
-    return next((reason for reason in reasons if reason), None) if reasons else ""
+            wrapped = own if hasattr(own, "_hipops") else find(own)
+            if wrapped is None:
+                reasons.append(f"its {name} computes something else, or of other arguments")
+            elif wrapped._hipops not in kinds:
+                reasons.append(f"no module makes tables for its {name} that can be tried")
+            else:
+                forward.__globals__[name] = wrapped
+                reasons.append(None)
+    return reasons
 
 
 # ---- Residual add, then norm
 
-def add_and_norm(norm: Any, a: Any, b: Any) -> Any:
-    """The norm of a + b, and the sum, with the strides of a + b. A norm that was replaced since, or has hooks or another forward, is
-    called as it stands."""
+def add_and_norm(norm: Any, first: Any, second: Any) -> Any:
+    """Returns the norm of first + second, and that sum. One op computes both if `norm` is a replaced norm without hooks; else the norm is
+    called, as in the model's source."""
     how: Any = getattr(type(norm), "_hipops", None)
-    has_hooks = norm._forward_hooks or norm._forward_pre_hooks or hooked._global_forward_hooks or hooked._global_forward_pre_hooks
-    is_known = isinstance(how, Norm) and norm._hipops_stands() and not has_hooks and "forward" not in norm.__dict__
-    made = how.call(norm, a, b) if is_known else None
-    if made is None:
-        h = a + b
-        made = norm(h), h
-    return made
+    hooks = norm._forward_hooks or norm._forward_pre_hooks or torch_module._global_forward_hooks or torch_module._global_forward_pre_hooks
+    is_own = not isinstance(how, Norm) or hooks or "forward" in norm.__dict__ or not norm._hipops_is_current()
+    result = None if is_own else how.call(norm, first, second)
+    if result is None:
+        total = first + second
+        result = norm(total), total
+    return result
+
+
+# Three statements in a row in one block, with comments or blank lines between. The sum is of two products of names, numbers and calls.
+TERM = r"[\w.]+(?:\([\w.]*\))?"
+PRODUCT = rf"{TERM}(?: \* {TERM})*"
+GAP = r"(?:\s*#.*)*\n+"
+ADD_AND_NORM = (rf"(?m)^( +)hidden_states = (?=residual \+|.*\+ residual$)({PRODUCT}) \+ ({PRODUCT})({GAP})"
+                rf"\1residual = hidden_states({GAP})\1hidden_states = self\.(%s)\(hidden_states\)$")
+FUSED = r"\1hidden_states, residual = add_and_norm_by_hipops(self.\6, \2, \3)\4\1pass\5\1pass"  # keeps the number of lines
 
 
 @functools.lru_cache(None)
-def fused(own: Any, known: Any, norms: frozenset[str]) -> Callable[..., Any] | None:
-    """own's forward; where it adds to `residual`, keeps the sum as `residual` and has its norm taken, in a row, by one call."""
-    forward, is_fused = inspect.unwrap(known), False
-    try:
-        tree, function = ast.parse("def make(add_and_norm_by_hipops):\n    return forward"), ast.parse(textwrap.dedent(inspect.getsource(forward))).body[0]
-    except (OSError, TypeError, SyntaxError):
+def fused(forward: Any, norms: frozenset[str]) -> Callable[..., Any] | None:
+    """Compiles a forward whose source has FUSED in place of each ADD_AND_NORM with a norm of `norms`. Returns None if there is none.
+    The new function has the globals of the module of the old one, and the same line numbers for tracebacks."""
+    forward = inspect.unwrap(forward)
+    source = inspect.getsource(forward)
+    changed = re.sub(ADD_AND_NORM % "|".join(norms), FUSED, source)
+    if changed == source or forward.__closure__:
         return None
-    body: list[Any] = function.body  # type: ignore[attr-defined]
-    for at in range(len(body) - 2):
-        add, texts = getattr(body[at], "value", None), [ast.unparse(statement) for statement in body[at:at + 3]]
-        norm = next((name for name in norms if texts[1:] == ["residual = hidden_states", f"hidden_states = self.{name}(hidden_states)"]), None)
-        if norm and texts[0].startswith("hidden_states = ") and isinstance(add, ast.BinOp) and isinstance(add.op, ast.Add):
-            sides = ast.unparse(add.left), ast.unparse(add.right)
-            if "residual" in sides:
-                call = ast.parse(f"hidden_states, residual = add_and_norm_by_hipops(self.{norm}, {', '.join(sides)})").body[0]
-                body[at:at + 3], is_fused = [ast.copy_location(call, body[at]), ast.Pass(), ast.Pass()], True
-    if not is_fused or forward.__closure__:
-        return None
-    tree.body[0].body.insert(0, function)  # type: ignore[attr-defined]
-    ast.increment_lineno(ast.fix_missing_locations(tree), forward.__code__.co_firstlineno - 1)  # so that tracebacks show the source
+    indent = source[:len(source) - len(source.lstrip())]
+    text = f"def make(add_and_norm_by_hipops):\n{changed}\n{indent}return {forward.__name__}"
     scope: dict[str, Any] = {}
-    try:
-        code = compile(tree, forward.__code__.co_filename, "exec", __future__.annotations.compiler_flag, True)
-        exec(code, forward.__globals__, scope)  # in the module's own globals: it calls what is bound there later
-        made = scope["make"](add_and_norm)
-    except Exception:  # of a decorator
-        return None
+    exec(compile("\n" * (forward.__code__.co_firstlineno - 2) + text, forward.__code__.co_filename, "exec"), forward.__globals__, scope)
+    made = scope["make"](add_and_norm)
     return lambda own, self, *given, **named: made(self, *given, **named)
 
 
 def patch(model: torch.nn.Module) -> Replaced:
-    """Replaces what it knows in a transformers model on a GPU, of this model alone, and says what. The replacements act where no
-    gradient is asked for, as under torch.no_grad(); elsewhere the model's own functions do.
+    """Replaces norms, rotary embeddings and residual adds of this transformers model by hipops' ops, and returns a report. The ops run
+    where no gradient is wanted, as under torch.no_grad(). Elsewhere the model's own functions run.
 
-    A norm is replaced if it gives what hipops' gives, by trial; a rotary embedding likewise. A residual add is fused with the
-    norm behind it in the layers of some models, whose source is known."""
+    A norm or rotary embedding is replaced if a trial shows that a hipops op computes the same. A residual add and the norm after it
+    become one op if the two are adjacent in the source of a layer."""
     if not isinstance(model, torch.nn.Module):
         raise TypeError(f"patch: model is a {type(model).__name__}, expected a torch.nn.Module")
-    anywhere = torch.device("cpu" if backend_in_use() in layers.BACKENDS["cpu"] else "cuda")  # of a model without parameters
-    devices = [parameter.device for parameter in model.parameters()] or [anywhere]
+    backend = backend_in_use()
+    default = torch.device("cpu" if backend in layers.BACKENDS["cpu"] else "cuda")
+    devices = [parameter.device for parameter in model.parameters()] or [default]
     device = next((device for kind in ("cuda", "cpu") for device in devices if device.type == kind), None)
     if device is None:
         raise ValueError(f"patch: model is on {devices[0]}, expected cpu or cuda")
-    if backend_in_use() not in layers.BACKENDS[device.type]:
-        raise ValueError(f"patch: model is on {device}, and this process uses {backend_in_use().name.lower()}: it has one backend")
+    if backend not in layers.BACKENDS[device.type]:
+        raise ValueError(f"patch: model is on {device}, and this process uses {backend.name.lower()}: it has one backend")
     modules: list[tuple[str, Any]] = [(name, module) for name, module in model.named_modules() if own_class(type(module)) is type(module)]
     replaced = Replaced(patched_before=len(list(model.modules())) - len(modules))
+    find_rotation_once = functools.lru_cache(None)(functools.partial(find_rotation, device=device))
     kinds: set[str] = set()
-    tried: dict[Any, Norm | str] = {}
+    norms: dict[Any, Norm | str] = {}
 
-    def left(name: str, module: Any, reason: str) -> None:
-        replaced.left_alone[name] = f"{type(module).__name__}: {reason}"
-
-    def put(name: str, module: Any, how: Any, run: Callable[..., Any]) -> bool:
-        """The class with `run`, unless how is a reason not to."""
-        if isinstance(how, str) or "forward" in module.__dict__:
-            left(name, module, how if isinstance(how, str) else "it has a forward of its own, as by a wrapper")
-            return False
+    def replace(name: str, module: Any, how: Any, run: Callable[..., Any]) -> bool:
+        """Changes the module's class, unless `how` is a reason not to."""
         own: Any = type(module)
-        module.__class__ = subclass(own, own.forward, how, run)
-        return True
+        reason = how if isinstance(how, str) else "it has a forward of its own, as by a wrapper" if "forward" in module.__dict__ else None
+        if reason is not None:
+            replaced.left_alone[name] = f"{own.__name__}: {reason}"
+        else:
+            module.__class__ = subclass(own, own.forward, how, run)
+        return reason is None
 
     for name, module in modules:
-        if re.search("(RMS|Rms|Layer|L2)Norm$", type(module).__name__):
-            simple = [(n, v) for n, v in module.__dict__.items() if isinstance(v, (bool, int, float, str, tuple, type(None)))]
-            key = type(module), *simple, *((n, p.dtype, p.device, p.shape, type(p)) for n, p in module.named_parameters())
-            tried[key] = tried[key] if key in tried else find_norm(module, device)
-            replaced.norms.update([type(module).__name__] * put(name, module, tried[key], run_norm))
-        elif "Rotary" in type(module).__name__:
-            found = find_tables(module, device)
-            kinds.update(found if put(name, module, found, run_tables) else ())
-    for name, module in modules:
         own: Any = type(module)
-        reason = rotates(module, device, kinds)
-        if reason is None:
-            replaced.rotary_embeddings[type(module).__name__] += 1
-        elif reason:
-            left(name, module, reason)
-        hows = {n: getattr(type(child), "_hipops", None) for n, child in module.named_children()}
-        norms = frozenset(n for n, how in hows.items() if isinstance(how, Norm) and how.op == "rms_norm")
-        if norms and any(f".{family}.modeling" in inspect.unwrap(own.forward).__module__ for family in FUSED):
-            run = fused(own, own.forward, norms)
-            if run:
-                replaced.residual_adds.update([own.__name__] * put(name, module, norms, run))
+        if re.search("(RMS|Rms|Layer|L2)Norm$", own.__name__):
+            simple = [item for item in module.__dict__.items() if isinstance(item[1], (bool, int, float, str, tuple, type(None)))]
+            key = own, *simple, *((each, held.dtype, held.device, held.shape, type(held)) for each, held in module.named_parameters())
+            norms[key] = norms[key] if key in norms else tried(find_norm, module, device)
+            if replace(name, module, norms[key], run_norm):
+                replaced.norms[own.__name__] += 1
+        elif "Rotary" in own.__name__:
+            found = tried(find_tables, module, device)
+            if replace(name, module, found, run_tables):
+                kinds.update(found)
+    for name, module in modules:
+        own = type(module)
+        reasons = wrap_rotations(module, kinds, find_rotation_once)
+        if any(reasons):
+            replaced.left_alone[name] = f"{own.__name__}: {next(filter(None, reasons))}"
+        elif reasons:
+            replaced.rotary_embeddings[own.__name__] += 1
+        names = frozenset(child_name for child_name, child in module.named_children()
+                          if isinstance(how := getattr(type(child), "_hipops", None), Norm) and how.op == "rms_norm")
+        if names and inspect.unwrap(own.forward).__module__.startswith("transformers.models."):
+            run = tried(fused, own.forward, names)
+            if callable(run) and replace(name, module, names, run):
+                replaced.residual_adds[own.__name__] += 1
     return replaced

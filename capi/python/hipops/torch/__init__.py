@@ -19,7 +19,8 @@ from torch.autograd import forward_ad
 from .. import _arrays, _ops
 from .._abi import MAX_RANK, Backend, Dtype, Status
 from .._library import LIBRARY, Error, backend_in_use
-from .._patch import Replaced, patch, unpatch
+from .._patch import Replaced, patch
+from .._subclass import unpatch
 
 __all__ = ["Replaced", "patch", "unpatch"]
 

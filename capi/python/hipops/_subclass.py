@@ -1,0 +1,63 @@
+"""Changes the class of a module to a subclass of that class, and back, as torch.nn.utils.parametrize does.
+
+Copies, replicas, hooks and wrappers therefore work as for any module. A pickle names the module's own class.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+
+@functools.lru_cache(None)
+def subclass(own: Any, known: Callable[..., Any], how: Any, run: Callable[..., Any]) -> type:
+    """Returns the subclass of `own` whose forward is run(own, module, ...). Equal arguments give the same class.
+
+    The module's own forward runs in three cases: under torch.compile; if own.forward is no longer `known`, which was tried; and if a
+    wrapper still calls the subclass's forward after unpatch."""
+
+    @functools.wraps(known)
+    def forward(self: Any, *given: Any, **named: Any) -> Any:
+        if torch.compiler.is_compiling() or own.forward is not known or not isinstance(self, made):
+            return own.forward(self, *given, **named)
+        return run(own, self, *given, **named)
+
+    def reduced(self: Any, protocol: Any) -> Any:
+        function, given, *rest = own.__reduce_ex__(self, 1)  # pickle's later protocols refuse another class than the object's
+        return (function, tuple(own if each is made else each for each in given), *rest)
+
+    def copied(self: Any, memo: Any = None) -> Any:
+        replica = self.__new__(type(self))
+        if memo is not None:
+            memo[id(self)] = replica
+        replica.__dict__.update(self.__dict__ if memo is None else copy.deepcopy(self.__dict__, memo))
+        return replica
+
+    members = {name: getattr(own, name) for name in ("__module__", "__qualname__", "__doc__")}
+    if not hasattr(own, "__deepcopy__"):
+        members.update(__copy__=copied, __deepcopy__=copied)
+    members.update(forward=forward, __reduce_ex__=reduced, _hipops=how, _hipops_is_current=staticmethod(lambda: own.forward is known))
+    made = type(own.__name__, (own,), members)
+    return made
+
+
+def own_class(given: type) -> type:
+    """Returns the class without hipops' subclasses. A class derived from one of them, as by a parametrization or FSDP2, is derived again
+    from the module's own class."""
+    if "_hipops" in given.__dict__:
+        return own_class(given.__bases__[0])
+    bases = tuple(map(own_class, given.__bases__))
+    if bases == given.__bases__:
+        return given
+    members = {name: member for name, member in given.__dict__.items() if name not in ("__dict__", "__weakref__")}
+    return type(given)(given.__name__, bases, members)
+
+
+def unpatch(model: torch.nn.Module) -> None:
+    """Restores the own classes of a patched model, or of a copy of one."""
+    for module in model.modules():
+        module.__class__ = own_class(type(module))
