@@ -3,9 +3,9 @@
     import hipops.torch
     y = torch.ops.hipops.rms_norm(x, weight, 1e-5)
 
-They launch on the current stream, and read views as they are. A result lies as that of PyTorch's own op does. None has a
-backward pass or a forward-mode derivative: they say so when one is asked for. What they refuse is a RuntimeError, in the same
-words for tensors with memory and for those without it (meta, torch.compile's).
+The ops launch on the current stream and read views in place. A result has the strides that PyTorch's own op gives. No op has a
+backward pass or a forward-mode derivative; an op raises where one is wanted. A refused argument raises a RuntimeError. Its words are
+the same for tensors with memory and without memory (meta tensors, and those of torch.compile).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .._subclass import unpatch
 __all__ = ["Replaced", "patch", "unpatch"]
 
 _LIBRARY = torch.library.Library("hipops", "DEF")
-# Those whose kernels torch_ops.cpp has: where this PyTorch does without its C functions, they are Python's as the others are.
+# torch_ops.cpp implements these ops. If PyTorch lacks C functions that it needs, Python implements them, like the other ops.
 _NATIVE = ("layer_norm", "rms_norm", "fused_add_rms_norm", "softmax", "rope", "rope_i", "rope_thd")
 _IN_PYTHON: dict[str, Callable[..., Any]] = {}
 
@@ -36,7 +36,7 @@ _WITHOUT_FORWARD = "torch.ops.hipops.{} has no forward-mode derivative: call it 
 # ---- Checks
 
 def _dtypes_for(op: str, argument: str, first: Dtype) -> str:
-    """The dtypes that an op takes for an argument, if its first tensor is of `first`."""
+    """Lists the dtypes that an op supports for an argument, if the dtype of its first tensor is `first`."""
     if argument == "positions":
         return "int32, int64"
     is_second = argument in ("weight", "bias", "cos", "sin", "index")
@@ -46,11 +46,11 @@ def _dtypes_for(op: str, argument: str, first: Dtype) -> str:
 
 
 class _Unknown(Exception):
-    """A size that torch.compile does not know while it traces."""
+    """Raised for a size that torch.compile does not know while it traces."""
 
 
 def _hint(value: Any) -> Any:
-    """What one of torch.compile's sizes is in this trace, without a guard that keeps it so."""
+    """Returns the value of a size, or of each size of a list, in this trace of torch.compile. Adds no guard."""
     if isinstance(value, (list, tuple)):
         return [_hint(each) for each in value]
     if not isinstance(value, (torch.SymInt, torch.SymFloat)):
@@ -66,8 +66,8 @@ def _dtype_of(tensor: torch.Tensor) -> tuple[str, Dtype]:
 
 
 def _check(name: str, arguments: dict[str, Any], has_memory: bool) -> None:
-    """Raises what is wrong with a call, by the library's own checks and without a look at memory. It speaks for tensors with
-    memory, too, when something has refused them."""
+    """Runs the library's own checks of a call, which read no memory, and raises what they refuse. For tensors with memory it finds the
+    words for what was refused already."""
     op = name.rstrip("_")
     tensors = {argument: given for argument, given in arguments.items() if isinstance(given, torch.Tensor)}
     where, first = next(iter(tensors.items()))
@@ -80,7 +80,7 @@ def _check(name: str, arguments: dict[str, Any], has_memory: bool) -> None:
         if tensor.dim() > MAX_RANK:
             raise RuntimeError(f"{op}: {argument} has {tensor.dim()} dimensions, expected {MAX_RANK} at most")
     backend = Backend.CPU if first.device.type == "cpu" else Backend.HIP if torch.version.hip else Backend.CUDA
-    if not has_memory:  # it may be traced where another backend is in use than where it will run
+    if not has_memory:  # a trace may run later, under another backend
         backend = backend_in_use() or backend
     try:
         planned = {argument: _hint(given) for argument, given in arguments.items() if argument not in tensors}
@@ -88,7 +88,7 @@ def _check(name: str, arguments: dict[str, Any], has_memory: bool) -> None:
             planned[argument] = _ops.Plan(backend, _dtype_of(tensor)[1], _hint(tensor.shape), _hint(tensor.stride()))
     except _Unknown:
         return
-    if not hasattr(LIBRARY, "hipops_torch_check_only"):  # not the wheel's
+    if not hasattr(LIBRARY, "hipops_torch_check_only"):  # only the wheel's library has it
         return
     LIBRARY.hipops_torch_check_only(1)
     try:
@@ -142,7 +142,8 @@ def _register_autograd(name: str, is_in_place: bool) -> None:
 # ---- Ops
 
 def _define(name: str, arguments: str, returns: str, make: Callable[..., Any] | None) -> None:
-    """An op that is _ops' function of that name. `make` makes its results, of tensors without memory, too."""
+    """Defines torch.ops.hipops.NAME by the function of that name in _ops. `make` allocates the results, also without memory (meta). An op
+    without `make` works in place."""
     _LIBRARY.define(f"{name}({arguments}) -> {returns}", tags=(torch.Tag.pt2_compliant_tag,))
     names = [argument.name for argument in getattr(torch.ops.hipops, name).default._schema.arguments]
     function = getattr(_ops, name)
@@ -152,7 +153,7 @@ def _define(name: str, arguments: str, returns: str, make: Callable[..., Any] | 
         try:
             made = make(*given) if make else ()
             results = dict(zip(("out", "residual_out"), made)) if isinstance(made, tuple) else {"out": made}
-        except Exception:  # of bad arguments, which the function refuses; lack of memory it will find, too
+        except Exception:  # the function below refuses bad arguments, and allocates the results itself
             pass
         try:
             y = function(*given, **results)
@@ -161,11 +162,11 @@ def _define(name: str, arguments: str, returns: str, make: Callable[..., Any] | 
             raise RuntimeError(str(refused)) from refused
         return y if make else None
 
-    def fake(*given: Any, **named: Any) -> Any:  # a meta tensor among others comes here, too
+    def fake(*given: Any, **named: Any) -> Any:  # PyTorch also calls it if only some tensors are meta
         _check(name, {**dict(zip(names, given)), **named}, False)
         return make(*given, **named) if make else None
 
-    def say(*given: Any) -> None:  # for torch_ops.cpp, where it cannot go on
+    def say(*given: Any) -> None:  # torch_ops.cpp calls it for the words of a refusal
         try:
             _check(name, dict(zip(names, given)), True)
         except RuntimeError as refused:
@@ -183,12 +184,12 @@ def _contiguous(x: torch.Tensor, *rest: Any) -> torch.Tensor:
     return x.new_empty(x.shape)
 
 
-# Of sizes that torch.compile does not know it says no, where others raise.
+# For a size that torch.compile does not know, this function returns False where is_contiguous raises.
 _is_contiguous = getattr(torch._prims_common, "is_contiguous_or_false", torch.Tensor.is_contiguous)
 
 
 def _as_elementwise(*tensors: torch.Tensor) -> torch.Tensor:
-    """As PyTorch's elementwise ops make it of these."""
+    """Allocates the result that PyTorch's elementwise ops give for these tensors."""
     if all(map(_is_contiguous, tensors)):
         return _contiguous(*tensors)
     first, *others = [torch.empty_strided(t.shape, t.stride(), device="meta") for t in tensors]
@@ -197,7 +198,7 @@ def _as_elementwise(*tensors: torch.Tensor) -> torch.Tensor:
 
 
 def _normed(x: torch.Tensor, *rest: Any) -> torch.Tensor:
-    """As PyTorch's rms_norm makes it of x."""
+    """Allocates the result that PyTorch's rms_norm gives for x."""
     if x.dim() not in (4, 5):
         return _contiguous(x)
     return torch.empty(x.shape, dtype=x.dtype, device=x.device, memory_format=torch._prims_common.suggest_memory_format(x))
@@ -247,5 +248,5 @@ _define("strided_copy", "Tensor x", "Tensor", _contiguous)
 _is_native = hasattr(LIBRARY, "hipops_torch_register") and bool(LIBRARY.hipops_torch_register())
 for _name, _run in _IN_PYTHON.items():
     if not (_is_native and _name in _NATIVE):
-        for _device in ("CPU", "CUDA"):  # PyTorch for ROCm calls its devices so, too
+        for _device in ("CPU", "CUDA"):  # PyTorch for ROCm names its devices "CUDA" too
             _LIBRARY.impl(_name, _run, _device)
