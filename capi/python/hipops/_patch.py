@@ -87,7 +87,7 @@ class Norm:
             return None
         rest, is_contiguous = (*weights, eps, *self.flags), not self.keeps_layout or layers.is_in_order(x)
         op = getattr(torch.ops.hipops, self.op)
-        if residual is not None:  # x alone decides the strides of the sum
+        if residual is not None:  # the sum is in order if x is
             if self.op != "rms_norm" or not is_contiguous or not layers.add_acts_on(x, residual):
                 return None
             return torch.ops.hipops.fused_add_rms_norm(residual, x, *weights, eps, True, *self.flags)
@@ -189,7 +189,7 @@ def find_tables(module: Any, device: torch.device) -> frozenset[str] | str:
 
 def call_kind(kind: str, rows: Any, cos: torch.Tensor, unsqueeze_dim: int | None) -> Any:
     """The properties of a call that decide what a rotating function does. The last one: tables cover only a part of each row."""
-    return unsqueeze_dim, cos.dim(), rows[0].dtype, cos.dtype, 2 * layers.single(cos, kind).shape[-1] < rows[0].shape[-1]
+    return unsqueeze_dim, cos.dim(), rows[0].dtype, cos.dtype, cos.shape[-1] * (2 if kind == "whole" else 1) < rows[0].shape[-1]
 
 
 def by_hipops(own: Any, op: str, kind: str, count: int, heads_at: dict[Any, int]) -> Callable[..., Any]:
