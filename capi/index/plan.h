@@ -66,8 +66,8 @@ struct SumsPlan {
 };
 SumsPlan resolve(PlanOptions options, const SumsChoice& choice, const SumsProblem& p, const DeviceNumbers& device);
 
-// Launches sums as planned. The caller passes zeroed `args`. scatter_add sets only the fields about the report and the
-// state of the order before.
+// Launches sums as planned. The caller passes zeroed `args`. Only scatter_add sets fields before: the fields of the
+// report, and the state of the order.
 hipops_status launch_sums(PlanOptions options, const DeviceFacts& device, const RowSums& t, const SumsPlan& plan, void* workspace,
                           hipops_index_report* report, IndexAddArgs* args, void* stream);
 

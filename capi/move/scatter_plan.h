@@ -98,8 +98,8 @@ int64_t vector_atomics_from(PlanOptions options, const DeviceNumbers& device);  
 
 // How scatter_add adds whole rows, in order, as index_add does. Each position along dim must have one index for a whole
 // row. An expanded index proves it, and the call is an index_add if that is faster. For another index a kernel compares
-// the indices first, if there is a workspace.
-// The workspace's size depends only on shapes and strides. `possible` also checks the addresses.
+// the indices first, if there is a workspace. The workspace's size depends only on shapes and strides. `possible` also
+// depends on addresses.
 struct ScatterRows {
   bool is_index_add;
   SumsSorts sorts;                // if is_index_add

@@ -17,10 +17,10 @@ double ratio_of(const UpsampleDimension& d);
 double reach_of(const UpsampleDimension* dimension, int rank);
 bool is_near(const UpsampleDimension* dimension, int rank);
 
-// Converts to the form of `run` or `apart` (vectors of vector_bytes) or of `few` (units; vector_bytes is 0). y must
-// have no gaps. y is one period. A very large y, or a y of a very large x, is several periods of whole vectors. Each
-// has the same number of positions in the outermost dimension. A vector has elements of at most two lines. Returns
-// false if that is impossible.
+// Converts to the form of `run` or `apart`, by vectors of vector_bytes. If vector_bytes is 0, converts to the form of
+// `few`, by units. Returns false if y has gaps or the form does not support the sizes. y is one period. If y or x is
+// very large, y is several periods of whole vectors, each with the same number of positions in the outermost dimension.
+// A vector has elements of at most two lines.
 bool to_periods(const PlanOptions& options, UpsampleArgs* a, int rank, int64_t unit, int64_t vector_bytes);
 
 // Converts to the form of `tile`. Returns false if y or x has gaps, or if y needs too little of x.
