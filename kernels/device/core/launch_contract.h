@@ -21,7 +21,7 @@ constexpr int kPortableCluster = 8, kLargestCluster = 16;
 // Blocks of a cluster that one larger block replaces, on GPUs without clusters but with enough registers.
 constexpr int kBlocksInOne = 2;
 
-// Shared memory that every AMD GPU has for a block, at most.
+// The shared memory that a block may have on every AMD GPU.
 constexpr int64_t kStaticSharedBytes = 64 << 10;
 
 }  // namespace hipops

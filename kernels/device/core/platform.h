@@ -126,9 +126,9 @@ HIPOPS_FN void follow_launch_before([[maybe_unused]] bool next_at_once = false) 
 #endif
 }
 
-// ---- The block's barrier. Every work-item of the block must reach it; shared memory that was written before it can be read
-// after it. It does not order accesses to global memory. A load before it must have arrived before another work-item
-// overwrites the address after it (vector.h).
+// ---- The block's barrier. Every work-item of the block must reach it. Shared memory that was written before it can be
+// read after it. It does not order accesses to global memory: a load before it must have arrived before another
+// work-item overwrites the address after it.
 
 #if defined(HIPOPS_AMD)
 #if __clang_major__ >= 20
@@ -161,8 +161,8 @@ HIPOPS_FN void barrier_for_memory() { __syncthreads(); }
 HIPOPS_FN void barrier_for_memory(cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) { cpu::barrier(site); }
 #endif
 
-// ---- Shared memory (AMD's LDS). HIPOPS_SHARED(T, name, n) declares `Shared<T> name`, n elements for the block. On the CPU each
-// access is reported to the executor's race check.
+// ---- Shared memory (AMD's LDS). HIPOPS_SHARED(T, name, n) declares `Shared<T> name`, n elements for the block. On the
+// CPU each access is reported to the executor's race check.
 
 #if defined(HIPOPS_CPU)
 template <class T>

@@ -192,8 +192,8 @@ HIPOPS_FN LaneMask lanes_with_other_bit(uint32_t v, int bit) {
   return ballot(own != 0) ^ LaneMask(own | uint64_t(own) << 32);
 }
 
-// Shared memory that a lane of the wave wrote before can be read by its lanes after. It only keeps the order of
-// accesses: a wave's accesses are made in order.
+// Lanes of the wave can read shared memory after this call that other lanes of the wave wrote before it. It only
+// forbids reordering: a wave's accesses are made in order.
 #if defined(HIPOPS_NVIDIA)
 HIPOPS_FN void wave_barrier() { __syncwarp(); }
 #elif defined(HIPOPS_AMD)

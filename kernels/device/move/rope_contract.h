@@ -22,10 +22,10 @@ struct RopeTableStrides {
 constexpr int kRopeBlock = 64;  // of every kernel: decoding has few work-items, which must spread over the device
 
 // Work is counted in chunks of a token; a work-item handles one chunk. In rope and rope_thd a chunk is two vectors of a
-// row and the pairs between them. In rope_i it is a vector of each of one or two neighbouring heads, or two single
-// elements. A row of x has the chunks of its `half` pairs, which fill whole chunks, and then, unless y is x, chunks of
-// elements that are only copied. Chunks are numbered in this order: chunk, then head (or pair of heads) and token, the
-// one with the smaller stride first, batch.
+// row, which form pairs. In rope_i it is a vector of each of one or two neighbouring heads, or two single elements. A
+// row of x has the chunks of its `half` pairs, which fill whole chunks. Unless y is x, it also has chunks of elements
+// that are only copied. Work-items are numbered by chunk, then by head (or two heads) and token, beginning with the
+// smaller stride, then by batch.
 struct RopeArgs {
   const void* x;
   void* y;
@@ -42,7 +42,7 @@ struct RopeArgs {
   Divisor divisor[3];                // of size
   int64_t count;                     // chunks of all work
   int64_t step;                      // work-items of the grid
-  int32_t fits_int32;                     // count and all offsets are below 2^31
+  int32_t fits_int32;                // count and all offsets are below 2^31
   int32_t heads_inside;              // heads are numbered before tokens
   int32_t table_is_f32;              // cos and sin are f32; otherwise they have x's type
   int32_t positions_are_64_bit;

@@ -40,11 +40,14 @@ struct TakeArgs {
   // index j if i = j * run, j < length. If each element has its own index (gather): 0.
   int64_t run, length;
   // rows, shifted: the walk is over rows of `cols` accesses with one index each. A row has `pieces` pieces, and 1 <<
-  // lanes work-items share a piece. `count` is the number of work-items. staged, large: if `lines` is 0, the walk is
-  // over rows of y with `cols` elements. A block handles `group` rows at a time, whose rows in x have no gaps.
-  // Otherwise the walk is over panels of `cols` columns, `pieces` for each place of the dimensions before dim. The last
-  // panel begins `overlap` columns earlier, inside of the one before it. `lines` is y's size along dim, and each line
-  // of x has 1 << line_bits vectors in a panel.
+  // lanes work-items share a piece. `count` is the number of work-items.
+  //
+  // staged, large, if `lines` is 0: the walk is over rows of y with `cols` elements. A block handles `group` rows at a
+  // time, whose rows in x have no gaps.
+  //
+  // staged, large, otherwise: the walk is over panels of `cols` columns, `pieces` for each place of the dimensions
+  // before dim. The last panel begins `overlap` columns earlier, inside of the previous panel. `lines` is y's size along
+  // dim, and each line of x has 1 << line_bits vectors in a panel.
   int64_t cols, pieces, count;
   Divisor cols_divisor, pieces_divisor;
   int32_t lanes, group, lines, line_bits, overlap;

@@ -53,10 +53,10 @@ struct UpsampleDimension {
   WideDivisor wide_divisor;  // of size, too
 };
 
-// tile: rows of y are numbered through all planes.
+// tile: rows of y are numbered through all planes. A period of rows is the fewest that are whole vectors.
 struct UpsampleTiles {
   int32_t total, rows;  // rows of y, and rows of a tile; a tile has whole periods, except the last one
-  int32_t period_bits;  // 1 << period_bits rows are whole vectors
+  int32_t period_bits;  // a period has 1 << period_bits rows
   int32_t vectors;      // vectors of a period
   int32_t together;     // periods that a block handles at a time
   Divisor vectors_divisor;
@@ -89,7 +89,7 @@ struct UpsamplePeriods {
 struct UpsampleArgs {
   const void* x;
   void* y;
-  int64_t count;  // of units of work: a vector, or element, of each row of a group; tiles; accesses of periods
+  int64_t count;  // work-items: for a vector, or element, of each row of a group; tiles; accesses of periods
   int64_t step;   // work-items of the grid; tile: rows of y for the grid at a time
   UpsamplePeriods periods;
   int32_t fits_int32;  // all 32-bit numbers of the kernel fit; otherwise `any` moves elements, not groups of rows
