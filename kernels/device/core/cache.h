@@ -67,17 +67,16 @@ HIPOPS_FN void prefetch_l2(const void*) {}
 HIPOPS_FN void prefetch_l1(const void*) {}
 #endif
 
-// Prefetches the block's pieces of memory to the L2 cache: `parts` pieces of kPrefetchBytes from `from` on, a multiple
-// of 16. For blocks that wait for the previous launch. The first `blocks` blocks share the pieces, some megabytes
-// together.
-HIPOPS_FN void prefetch_l2_by_blocks([[maybe_unused]] const void* from, [[maybe_unused]] uint32_t parts,
+// Prefetches memory to the L2 cache: `portions` portions of kPrefetchBytes from `from` on, a multiple of 16. For blocks
+// that wait for the previous launch. The first `blocks` blocks share the portions, some megabytes together.
+HIPOPS_FN void prefetch_l2_by_blocks([[maybe_unused]] const void* from, [[maybe_unused]] uint32_t portions,
                             [[maybe_unused]] uint32_t blocks) {
 #if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
   uint32_t block = reread_block_index();
-  if (block >= parts || block >= blocks) return;
+  if (block >= portions || block >= blocks) return;
   if (reread_thread_index() != 0) return;
 #pragma unroll 1
-  for (; block < parts; block += blocks)
+  for (; block < portions; block += blocks)
     asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(
                      __cvta_generic_to_global(static_cast<const char*>(from) + int64_t(block) * kPrefetchBytes)),
                  "n"(kPrefetchBytes)

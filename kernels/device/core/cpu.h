@@ -41,15 +41,15 @@ void exchange(void* value, size_t bytes, uint32_t source, uint32_t wave, Site si
 // The lanes whose condition holds, a bit for each. It waits like exchange().
 uint64_t ballot(bool condition, uint32_t wave, Site site);
 
-// The block's shared memory: one piece for each `key`, at the same address for every work-item and every call, like a
+// The block's shared memory: one array for each `key`, at the same address for every work-item and every call, like a
 // __shared__ variable. It is filled with a NaN pattern when the block starts.
 void* shared_memory(const void* key, size_t bytes, size_t align);
 
 // The shared memory that the launch adds for each block. Less than `bytes` is a fatal report.
 void* launch_shared_memory(size_t bytes);
 
-// Called before every access to shared memory. It checks for races, and that the access is inside of the piece that
-// contains the array at `base`.
+// Called before every access to shared memory. It checks for races, and that the access is inside of the array at
+// `base`.
 void shared_access(const void* base, const void* address, size_t bytes, bool write, Site site);
 
 }  // namespace cpu

@@ -7,7 +7,7 @@
 namespace hipops {
 namespace {
 
-// One of them.
+// One column tensor.
 template <class Shape>
 class Column {
  public:

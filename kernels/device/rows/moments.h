@@ -39,7 +39,7 @@ struct Mean {
   }
 };
 
-// The constants of a part of a row with `count` elements.
+// The constants of `count` elements of a row.
 template <class C>
 HIPOPS_FN NormTerms<C> terms_of_count(int64_t count) {
   const C cols = C(count);
@@ -78,8 +78,8 @@ struct WholeWave<Moments<W>, SumByMatrix> {
 };
 
 // The largest mean^2, in variances, for which sum(x^2) - n mean^2 is exact enough. The difference loses the digits by
-// which mean^2 exceeds the variance. Results of 16 bits need few digits. Beyond the limit, the squares are summed of
-// deviations.
+// which mean^2 exceeds the variance. Results of 16 bits need few digits. Beyond the limit, squared deviations are
+// summed.
 template <class T> constexpr float kVariances = 0.25f;
 template <> [[maybe_unused]] constexpr float kVariances<f16> = 32;
 template <> [[maybe_unused]] constexpr float kVariances<bf16> = 256;
@@ -89,8 +89,8 @@ HIPOPS_FN bool are_moments_enough(C mean, C squares, C elements) {
   return mean * mean * elements <= C(kVariances<T>) * squares && squares < C(INFINITY);
 }
 
-// The sum of a row or of a part of it, and the sum of squared deviations from the mean. Elements are scaled by
-// 2^-exponent.
+// The sum of a row, or of some of its elements, and the sum of squared deviations from their mean. Elements are scaled
+// by 2^-exponent.
 template <class T>
 struct SumAndDeviations {
   using C = compute_t<T>;

@@ -1,5 +1,5 @@
-// Short rows without gaps in them or between them. A block copies many of them to shared memory as one piece, in
-// vectors from aligned addresses. Each work-item computes whole rows there, and the block stores the piece.
+// Short rows without gaps in them or between them. A block copies many of them to shared memory together, in vectors
+// from aligned addresses. Each work-item computes whole rows there. Then the block stores all of them.
 #pragma once
 
 #include "device/core/aligned_span.h"
@@ -9,7 +9,7 @@
 namespace hipops {
 namespace {
 
-// One stream's piece. `which` gives each stream its own memory.
+// One stream's rows in shared memory. `which` gives each stream its own memory.
 template <class Shape, int which>
 class Stage {
  public:
@@ -77,7 +77,7 @@ struct Stages : Stages<Shape, n - 1> {
 template <class Shape>
 struct Stages<Shape, 0> {};
 
-// The pieces of all streams. Outputs overwrite inputs.
+// The rows of all streams in shared memory. Outputs overwrite inputs.
 template <class Op, class Shape>
 class StagedRows {
  public:

@@ -1,7 +1,8 @@
-// Merging parts of a row: two in order (streamed rows), all lanes', and all spans' of a split row. A
-// split row needs two launches, and no memory except y. In the first launch, each block stores its part in every span's
-// area of y. In the second, each block reads all parts from its own span's area, before it overwrites that with
-// results. Spans depend on the shape alone, so results do, too.
+// Merging parts of a row: two in order (streamed rows), all lanes' parts, and all spans' parts of a split row.
+//
+// A split row needs two launches, and no memory except y. In the first launch, each block stores its part in every
+// span's area of y. In the second, each block reads all parts from its own span's area, before it overwrites the area
+// with results. The shape alone decides the spans, and so the results.
 #pragma once
 
 #include "device/core/reduce.h"

@@ -50,8 +50,8 @@ HIPOPS_FN C least_magnitude(const C (&v)[n]) {
   return least[0];
 }
 
-// Lowers `least` to the smallest magnitude in v. T is the type of the row's elements: f16 has none so small that it
-// matters.
+// Lowers `least` to the smallest magnitude in v. T is the type of the row's elements. Elements of f16 are never that
+// small.
 template <class T, class C, int n>
 HIPOPS_FN void lower_to_magnitudes(C* least, const C (&v)[n]) {
   if constexpr (!is_f16<T>) *least = smaller(*least, least_magnitude(v));
@@ -85,7 +85,7 @@ HIPOPS_FN C power_at_least_normal(int e) {
   return power_of_two<C>(e > least ? e : least);
 }
 
-// The sum of squares of a row or of a part of it. Elements are scaled by 2^-exponent.
+// The sum of squares of a row, or of some of its elements. Elements are scaled by 2^-exponent.
 template <class C>
 struct SumOfSquares {
   WideSum<C> sum;

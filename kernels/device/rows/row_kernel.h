@@ -176,6 +176,8 @@ HIPOPS_FN bool loses_digits(const Args& a, Tile<Op, Shape>& tile, const Rows& ro
   return ballot(loses) != 0;
 }
 
+// Stores the results of a tile. A wave with an extreme row, or with results that lost digits, stores them by
+// apply_extreme().
 template <class Op, class Shape, class Args, class Rows, class Row, class Columns>
 HIPOPS_FN void store_tile(const Args& a, Tile<Op, Shape>& tile, const Rows& rows, int64_t base, const Row& row,
                           const Columns& columns) {
