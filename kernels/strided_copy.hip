@@ -213,14 +213,14 @@ struct StagedTile {
   static constexpr int kSize = kLines * kPitch + kLines / kLength * kLength;
   static constexpr int kAcross = 8;                             // work-items that share 128 bytes of a line of x
   static constexpr int kPieces = kLines / (kAcross * kLength);  // pieces of 128 bytes in a line of x
-  static constexpr int kAtOnce = kCopyBlock / kAcross;          // lines of x that the block loads at a time
+  static constexpr int kLinesTogether = kCopyBlock / kAcross;   // lines of x that the block loads at a time
   static constexpr int kAlong = kLine / kLength;                // vectors in a line
   static constexpr int kRounds = kLines * kAlong / kCopyBlock;  // vectors of a work-item, of x and of y
-  static_assert(kRounds >= 1 && kRounds % kPieces == 0 && kLine % kAtOnce == 0, "every round is whole");
+  static_assert(kRounds >= 1 && kRounds % kPieces == 0 && kLine % kLinesTogether == 0, "every round is whole");
   static HIPOPS_METHOD int at(int line) { return line * kPitch + line / kLength * kLength; }
 
   // The place of this work-item's vector of x in round r, in the two dimensions.
-  static HIPOPS_METHOD int along(int r) { return int(thread_index() / kAcross) + r / kPieces * kAtOnce; }
+  static HIPOPS_METHOD int along(int r) { return int(thread_index() / kAcross) + r / kPieces * kLinesTogether; }
   static HIPOPS_METHOD int across(int r) { return (int(thread_index() % kAcross) + r % kPieces * kAcross) * kLength; }
 };
 

@@ -64,6 +64,17 @@ HIPOPS_FN uint32_t reread_thread_index() {
 }
 #endif
 
+// ---- Values without a known origin.
+
+// clang: hides where a number comes from. Otherwise it hoists comparisons with a known number out of loops, which costs
+// two scalar registers each. It turns an atomic addition of 0 into a plain load, which may return a stale value.
+HIPOPS_FN uint32_t hide_origin(uint32_t v) {
+#if defined(HIPOPS_AMD)
+  asm volatile("" : "+v"(v));
+#endif
+  return v;
+}
+
 // ---- Order of loads, and waits.
 
 // clang: called for each of several loaded words, before any is used. All loads are then issued before the first wait.
@@ -86,10 +97,14 @@ HIPOPS_FN void issue_shared_loads_before_use() {
 // clang: waits for the load of v here, not at its first use. Otherwise it would wait for later accesses, too: loads and
 // stores complete in order. (8 bytes: no wait.)
 template <class T>
-HIPOPS_FN void wait_for_load([[maybe_unused]] T& v) {
-#if defined(HIPOPS_AMD)
-  if constexpr (sizeof(T) == sizeof(uint32_t)) asm volatile("" : "+v"(v));
-#endif
+HIPOPS_FN T wait_for_load(T v) {
+  if constexpr (sizeof(T) == sizeof(uint32_t)) {
+    uint32_t word;
+    __builtin_memcpy(&word, &v, sizeof v);
+    word = hide_origin(word);
+    __builtin_memcpy(&v, &word, sizeof v);
+  }
+  return v;
 }
 
 // Rules that no function can enforce. At the end of a branch the number of loads in flight is unknown, so both
@@ -101,15 +116,6 @@ HIPOPS_FN void wait_for_load([[maybe_unused]] T& v) {
 //   - load whole vectors in a branch: clang copies single words where branches join, and a copy waits for its load.
 
 // ---- Values that a compiler would derive early, keep long, or simplify.
-
-// clang: hides where a number comes from. Otherwise it hoists comparisons with a known number out of loops, which costs
-// two scalar registers each. It turns an atomic addition of 0 into a plain load, which may return a stale value.
-HIPOPS_FN uint32_t hide_origin(uint32_t v) {
-#if defined(HIPOPS_AMD)
-  asm volatile("" : "+v"(v));
-#endif
-  return v;
-}
 
 // clang and nvcc: values derived from the word before this call are computed again after it. Otherwise they would be
 // kept in registers, and converted elements need more registers than packed words.

@@ -204,7 +204,7 @@ class Shared {
   // The same memory as elements of U.
   template <class U>
   Shared<U> as() const {
-    static_assert(alignof(U) <= alignof(T), "it lies as T asks");
+    static_assert(alignof(U) <= alignof(T), "U needs no larger alignment than T");
     return Shared<U>(reinterpret_cast<U*>(base_));
   }
 
@@ -230,7 +230,7 @@ class Shared {
   // The same memory as elements of U.
   template <class U>
   HIPOPS_METHOD Shared<U> as() const {
-    static_assert(alignof(U) <= alignof(T), "it lies as T asks");
+    static_assert(alignof(U) <= alignof(T), "U needs no larger alignment than T");
     return Shared<U>(reinterpret_cast<U*>(base_));
   }
 

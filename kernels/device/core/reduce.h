@@ -61,7 +61,7 @@ struct alignas(sizeof(Largest)) ReduceSlot {
 
   template <class T>
   static HIPOPS_METHOD ReduceSlot of(const T& v) {
-    static_assert(sizeof(T) <= sizeof(ReduceSlot), "larger than the Largest that this was made for");
+    static_assert(sizeof(T) <= sizeof(ReduceSlot), "the value is larger than Largest");
     ReduceSlot slot{};
     __builtin_memcpy(&slot, &v, sizeof(T));
     return slot;

@@ -162,11 +162,11 @@ HIPOPS_FN Vector<T, N> load_vector_anywhere(const T* at) {
   return v;
 }
 
-template <int N, bool kAtOnce = false, class T>
+template <int N, bool kAsOne = false, class T>
 HIPOPS_FN void store_vector_anywhere(T* at, const Vector<T, N>& v) {
 #if defined(HIPOPS_NVIDIA)
   if (uintptr_t(at) % alignof(Vector<T, N>) == 0)
-    return kAtOnce ? store_vector_as_one<N>(at, v) : store_vector<N>(at, v);
+    return kAsOne ? store_vector_as_one<N>(at, v) : store_vector<N>(at, v);
 #pragma unroll
   for (int i = 0; i < N; ++i) at[i] = v.element[i];
 #else

@@ -158,7 +158,7 @@ HIPOPS_FN bool take_chunk(const TakeArgs& a, const ChunkOfX<T, Most>& staged, co
     if (tile + step < chunk.count) issue(tile + step);
     int32_t place[kAhead][N];
     now.find_places(a.index, place);
-    auto take = [&](int n, int32_t base) {
+    auto read_vector = [&](int n, int32_t base) {
       Vector<T, N> moved;
 #pragma unroll
       for (int e = 0; e < N; ++e) {
@@ -178,7 +178,7 @@ HIPOPS_FN bool take_chunk(const TakeArgs& a, const ChunkOfX<T, Most>& staged, co
     if constexpr (once) {
       Vector<T, N> moved[kAhead];
 #pragma unroll
-      for (int n = 0; n < kAhead; ++n) moved[n] = take(n, base[n]);
+      for (int n = 0; n < kAhead; ++n) moved[n] = read_vector(n, base[n]);
 #pragma unroll
       for (int n = 0; n < kAhead; ++n)
         if (tile + begin + n * apart < chunk.count) store_vector_as_one<N>(y + to[n], moved[n]);
@@ -188,7 +188,7 @@ HIPOPS_FN bool take_chunk(const TakeArgs& a, const ChunkOfX<T, Most>& staged, co
         if (tile + begin + n * apart >= chunk.count) break;
 #pragma unroll 1
         for (int32_t row = line[n]; row < chunk.rows; row += chunk.lines) {
-          store_vector_as_one<N>(y + to[n], take(n, base[n]));
+          store_vector_as_one<N>(y + to[n], read_vector(n, base[n]));
           base[n] += chunk.lines * size;
           to[n] += chunk.lines * a.y_line;
         }

@@ -202,7 +202,7 @@ HIPOPS_FN void upsample_any(const UpsampleArgs& a) {
 template <class T>
 struct InFlight {
   static constexpr int kRows = upsample_rows_of(sizeof(T), false, false);
-  static_assert(kRows == upsample_rows_of(sizeof(T), false, true), "with or without rows that are stored again");
+  static_assert(kRows == upsample_rows_of(sizeof(T), false, true), "the same number with and without repeated rows");
   static constexpr int kRowsOfParts = upsample_rows_of(sizeof(T), true, false);
   static constexpr int kRowsOfPartsAgain = upsample_rows_of(sizeof(T), true, true);
 };

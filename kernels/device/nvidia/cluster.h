@@ -74,21 +74,21 @@ class Mailbox {
   template <class T, class F, class Op>
   HIPOPS_METHOD auto fold(int first, F f, Op op) const {
     auto all = Op::template identity<decltype(f(T()))>();
-    const auto take = [&](uint32_t from) {
+    const auto fold_batch = [&](uint32_t from) {
 #pragma unroll
       for (uint32_t i = 0; i < kBatch; i += wave_size) {
         const uint32_t value = from + i + lane_index();
         if (value < values_) all = op(all, f(slots_[uint32_t(first) + value].template as<T>()));
       }
     };
-    take(0);
-    if (values_ > kBatch) take(kBatch);
+    fold_batch(0);
+    if (values_ > kBatch) fold_batch(kBatch);
     return wave_reduce<wave_size>(all, op);
   }
 
  private:
   static constexpr uint32_t kSets = 2, kBatch = kPortableCluster * Waves, kSlots = 2 * kBatch;
-  static_assert(kLargestCluster == 2 * kPortableCluster, "take() is for two batches");
+  static_assert(kLargestCluster == 2 * kPortableCluster, "fold() handles two batches");
   using Slot = ReduceSlot<Largest>;
 
   template <class T>
@@ -103,7 +103,7 @@ class Mailbox {
 
   template <class T>
   static HIPOPS_METHOD void send(uint32_t slot, uint32_t counter, const T& v) {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16, "what is sent at once");
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16, "st.async sends 4, 8 or 16 bytes");
     if constexpr (sizeof(T) == 4) {
       asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(slot),
                    "r"(bit_cast<uint32_t>(v)), "r"(counter)

@@ -176,8 +176,7 @@ class AllColumns {
   HIPOPS_METHOD void read_edge(int64_t col, C (&out)[kCount + 1][1]) const {
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
-      out[i][0] = column_[i].at(col, are_f32_apart());
-      wait_for_load(out[i][0]);
+      out[i][0] = wait_for_load(column_[i].at(col, are_f32_apart()));
     }
   }
 

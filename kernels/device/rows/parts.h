@@ -44,7 +44,7 @@ struct LaneParts {
 template <class T, class Part>
 struct PartInTensor {
   static constexpr int kLength = kWideBytes / int(sizeof(T)), kVectors = (sizeof(Part) + kWideBytes - 1) / kWideBytes;
-  static_assert(sizeof(Part) <= kMostPartBytes && sizeof(Part) % sizeof(T) == 0, "the places have room");
+  static_assert(sizeof(Part) <= kMostPartBytes && sizeof(Part) % sizeof(T) == 0, "a part fits into its place");
 
   static HIPOPS_METHOD void store(const Part& part, T* to) {
     Vector<T, kLength> vector[kVectors]{};

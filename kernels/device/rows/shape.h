@@ -99,7 +99,7 @@ class Rows {
   static constexpr int kMostEdge = kLeastEnd<T> + kLength;  // the largest edge of one end, plus one
   static_assert(!kHasEdges || kMostEdge - 1 + kLength + kLeastEnd<T> <= kLeastUnalignedVectors * kLength,
                 "a vector between the ends");
-  static_assert(!kHasEdges || 2 * kMostEdge <= Shape::kLanes, "one a work-item");
+  static_assert(!kHasEdges || 2 * kMostEdge <= Shape::kLanes, "a work-item has at most one edge element");
   HIPOPS_METHOD Column edge() const {
     const int i = rank();
     const Column at = i < kMostEdge ? (i < head() ? i : -1) : end() + (i - kMostEdge);

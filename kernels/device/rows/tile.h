@@ -152,7 +152,7 @@ class Tile {
   // Replaces each element by f(element).
   template <class F>
   HIPOPS_METHOD void map(F f) {
-    static_assert(sizeof(Held) == sizeof(C), "an op that maps says so");
+    static_assert(sizeof(Held) == sizeof(C), "map() needs kMaps");
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
       Vector<C, kLength> mapped;
