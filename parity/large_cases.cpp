@@ -1,19 +1,16 @@
 #include "parity/large_cases.h"
 
 #include <new>
+#include <set>
 
 namespace hipops::parity::large {
 
 std::vector<LargeCase> large_cases(int64_t scale) {
   const int64_t giant = (int64_t{1} << 31) / scale;
   std::vector<LargeCase> cases;
-  add_row_cases(giant, &cases);
-  add_rope_cases(giant, &cases);
-  add_take_cases(giant, &cases);
-  add_scatter_cases(giant, &cases);
-  add_index_add_cases(giant, &cases);
-  add_upsample_cases(giant, &cases);
-  add_copy_cases(giant, &cases);
+  std::set<decltype(OpEntry::large_cases)> added = {nullptr};
+  for (const OpEntry& op : all_ops())
+    if (added.insert(op.large_cases).second) op.large_cases(giant, &cases);
   return cases;
 }
 

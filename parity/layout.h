@@ -9,6 +9,8 @@
 
 namespace hipops::parity {
 
+using Shape = std::vector<int64_t>;
+
 struct Layout {
   hipops_dtype dtype = HIPOPS_NONE;
   std::vector<int64_t> shape;

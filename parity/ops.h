@@ -1,14 +1,23 @@
-// The ops that parity can run. Adding one is one entry of the table in ops.cpp.
+// The table of ops. hipops-parity, hipops-fuzz, hipops-bench and hipops-tune read it; parity/ops/ describes each op once.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "hipops/hipops.h"
+#include "parity/layout.h"
 
 namespace hipops::parity {
+
+struct Case;
+struct RandomCase;
+namespace large {
+struct LargeCase;
+}
 
 // What a tensor's dtype may be, given the case's.
 enum class Role {
@@ -24,12 +33,17 @@ struct TensorSpec {
   const char* name;
   Role role = Role::kData;
   bool optional = false;
+  // The usual shape in a call with these shapes of x and y; NULL: x's. `dim` is the parameter of ops with an index.
+  Shape (*shape)(const Shape& x, const Shape& y, size_t dim) = nullptr;
 };
 
 struct ParamSpec {
   const char* name;
   bool integer = false;
   bool optional = false;
+  std::vector<double> values = {};  // that random cases choose from; the first is the usual one, or 0 without them
+
+  double usual() const { return values.empty() ? 0 : values.front(); }
 };
 
 // A case's arguments by name, for the call.
@@ -49,6 +63,7 @@ class Arguments {
   }
   double real(const char* name) const { return params_.at(name); }
   int64_t integer(const char* name) const { return static_cast<int64_t>(params_.at(name)); }
+  int32_t dim() const { return static_cast<int32_t>(integer("dim")); }
   uint32_t flags() const { return params_.count("flags") == 0 ? 0 : static_cast<uint32_t>(integer("flags")); }
   // NULL where the case leaves `report` out.
   hipops_index_report* report() const {
@@ -69,27 +84,76 @@ class Arguments {
   void* stream_ = nullptr;
 };
 
+// A call whose arguments were looked up before. It is valid as long as the Arguments that it was bound to.
+using Call = std::function<hipops_status()>;
+
+template <class... Parameters>
+Call bound(hipops_status (*function)(Parameters...), std::common_type_t<Parameters>... arguments) {
+  return [=] { return function(arguments...); };
+}
+
+// For an op that is a function of Arguments, as tests have them.
+template <hipops_status (*function)(const Arguments& a)>
+Call calling(const Arguments& a) {
+  return [&a] { return function(a); };
+}
+
 // The integer param, 0 or 1, that says whether a case brings the op its workspace.
 constexpr const char* kWorkspaceParam = "workspace";
 
+// How hipops-bench reads a shape for the op, and what it counts.
+struct BenchSpec {
+  size_t rank = 0;  // of x; 0: any
+  bool even_columns = false;
+  bool any_view = false;  // x may be a slice or a permutation of its memory
+  size_t sizes = 0;       // of y, after "->"; of an op with an index: y's size along dim
+  bool sizes_are_optional = false;
+  // Elements that must move, for x and y of these sizes. NULL: of each input as many as of x, of each output as of y.
+  int64_t (*moved)(int64_t x, int64_t y) = nullptr;
+};
+
 struct OpEntry {
   const char* name;
-  std::vector<hipops_dtype> dtypes;
-  std::vector<TensorSpec> outputs;
-  std::vector<TensorSpec> inputs;
-  std::vector<ParamSpec> params;
-  hipops_status (*call)(const Arguments& a);
-  // For an op that takes a workspace, which has kWorkspaceParam among its params: how much, as the library says.
+  std::vector<hipops_dtype> dtypes = {};
+  std::vector<TensorSpec> outputs = {};
+  std::vector<TensorSpec> inputs = {};
+  std::vector<ParamSpec> params = {};
+  Call (*bind)(const Arguments& a) = nullptr;
+  // For an op with a workspace, which has kWorkspaceParam among its params: its size, as the library says.
   hipops_status (*workspace_bytes)(const Arguments& a, int64_t* bytes) = nullptr;
-  // For an op whose function is not told all of its tensors' shapes and strides: "", or what is wrong with them, a
-  // message that names the tensor's field.
+
+  // For an op whose function does not get all of its tensors' shapes and strides: "", or what is wrong with them, a
+  // message that names the tensor's field. And: makes any tensors those that the function gets.
   std::string (*problem)(const Arguments& a) = nullptr;
+  void (*make_as_passed)(hipops_tensor* y, hipops_tensor* x) = nullptr;
+
+  bool in_place = false;               // y may be x itself
+  bool by_rows = false;                // reduces over the last dimension, each row by itself
+  const char* kernels_of = nullptr;    // the op whose kernels it launches, if it has none of its own
+  BenchSpec bench = {};
+
+  // A random call, without what it must give: choices that `m` has made.
+  void (*random_case)(RandomCase& m) = nullptr;
+  // The definition in hipops.h, as loops over elements: fills in values, scales and tolerance of the case's outputs,
+  // which have their layouts. Nothing of the library takes part.
+  void (*reference)(Case* test) = nullptr;
+
+  // Adds the cases of hipops-parity --large (large_cases.h). Ops may share a function, which is called once.
+  void (*large_cases)(int64_t giant, std::vector<large::LargeCase>* cases) = nullptr;
+
+  hipops_status call(const Arguments& a) const { return bind(a)(); }
+  const TensorSpec* find_input(const std::string& input) const;  // NULL if it has none of this name
+  bool has_role(const std::string& input, Role role) const;
+  size_t data_inputs() const;  // of the case's dtype
 };
 
 // All of them, in the order in which they run.
 const std::vector<OpEntry>& all_ops();
 
-// Whether this build has the op's kernels; copy2d's are strided_copy's.
+// With each param's usual value, and no tensors.
+Arguments usual_arguments(const OpEntry& op);
+
+// Whether this build has the op's kernels.
 bool is_built(const OpEntry& op);
 
 // What to say where it has not.

@@ -42,6 +42,7 @@ with() {
   "$1" kernel.h "kernels/$op.h"
   "$1" kernel.hip "kernels/$op.hip"
   "$1" launcher.cpp "capi/$op.cpp"
+  "$1" parity.cpp "parity/ops/$op.cpp"
   "$1" golden.py "parity/golden/ops/$op.py"
   "$1" test.cpp "tests/$family/test_$op.cpp"
   "$1" page.md "docs/ops/$op.md"
@@ -49,15 +50,6 @@ with() {
   "$2" include/hipops/hipops.h "$section" "/* $formula */
 HIPOPS_API hipops_status hipops_$op(const hipops_tensor* y, const hipops_tensor* x, void* stream);
 "
-  "$2" parity/ops.cpp "  };" "      {\"$op\",
-       kFloats,
-       {kY},
-       {kX},
-       {},
-       [](const Arguments& a) { return hipops_$op(a[\"y\"], a[\"x\"], a.stream()); }},"
-  "$2" parity/golden/ops/__init__.py "OPS = {" "from ops import $op
-"
-  "$2" parity/golden/ops/__init__.py '       "strided_copy"' "       \"$op\": $op,"
   "$2" include/hipops/hipops.hpp "HIPOPS_CALL strided_copy(" "HIPOPS_CALL $op(const tensor& y, const tensor& x, void* stream = nullptr) {
   return check(hipops_$op(&y, &x, stream));
 }"
@@ -68,15 +60,8 @@ pub fn $op(y: &ViewMut<'_>, x: &View<'_>, stream: Stream) -> Result<()> {
   "$2" capi/python/hipops/_ops.py "def strided_copy(" "$(python_of_softmax 'def softmax\(' capi/python/hipops/_ops.py | sed "s|\"\"\".*\"\"\"|\"\"\"$formula\"\"\"|")
 
 "
-  "$2" capi/python/hipops/__init__.py "from ._ops import (" "from ._ops import $op"
-  "$2" capi/python/hipops/__init__.py '           "softmax", "strided_copy"' "           \"$op\","
+  "$2" capi/python/hipops/_ops.py '           "softmax", "strided_copy"' "           \"$op\","
   "$2" capi/python/hipops/torch/__init__.py '_define("strided_copy"' "$(python_of_softmax '_define\("softmax"' capi/python/hipops/torch/__init__.py)"
-  [ "$family" = rows ] || return 0
-  "$2" tools/fuzz/operand.h "void expect_rope(" "void expect_$op(parity::Case* test);"
-  "$2" tools/fuzz/reference.cpp "no reference for" "  if (op == \"$op\") return expect_$op(test);"
-  "$2" tools/fuzz/reference_rows.cpp "void expect_rope(" "$(filled fuzz.cpp)
-"
-  "$2" tools/fuzz/random_case.cpp "no random cases of" "  if (op == \"$op\") return make_rows(m, {});"
 }
 if [ "$family" = rows ]; then
   section="/* ---- Rotary embedding"

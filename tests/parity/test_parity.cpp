@@ -118,14 +118,14 @@ const std::vector<OpEntry>& test_ops() {
        {{"y"}, {"report", Role::kReport, true}},
        {{"x"}, {"y"}, {"index", Role::kIndex}, {"report", Role::kReport, true}},
        {{kWorkspaceParam, true}},
-       add,
+       calling<add>,
        add_workspace_bytes},
       {"twice",
        {HIPOPS_F32, HIPOPS_F16, HIPOPS_I32},
        {{"y"}},
        {{"x"}, {"bias", Role::kWeight, true}, {"index", Role::kIndex, true}},
        {{"factor"}, {"dim", true}},
-       twice},
+       calling<twice>},
   };
   return ops;
 }

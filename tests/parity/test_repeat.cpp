@@ -31,7 +31,7 @@ hipops_status add(const Arguments& a) {
   return HIPOPS_SUCCESS;
 }
 
-const OpEntry kAdd = {"add", {HIPOPS_F32}, {{"y"}}, {{"x"}, {"y"}}, {}, add};
+const OpEntry kAdd = {"add", {HIPOPS_F32}, {{"y"}}, {{"x"}, {"y"}}, {}, calling<add>};
 
 CaseResult repeat(Defect wanted, int call, int runs) {
   defect = wanted;

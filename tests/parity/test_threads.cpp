@@ -61,7 +61,7 @@ hipops_status add(const Arguments& a) {
   return HIPOPS_SUCCESS;
 }
 
-const OpEntry kAdd = {"add", {HIPOPS_F32}, {{"y"}}, {{"x"}, {"y"}}, {}, add};
+const OpEntry kAdd = {"add", {HIPOPS_F32}, {{"y"}}, {{"x"}, {"y"}}, {}, calling<add>};
 
 CaseResult run(TwoDevices& runtime, const Case& test, int wrong) {
   calls = inside = most_inside = 0;

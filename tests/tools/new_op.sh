@@ -22,9 +22,9 @@ refused() {
 }
 refused api "capi/api.cpp is there already"
 refused softmax "kernels/softmax.h is there already"
-sed -i.kept '/^OPS = {/d' parity/golden/ops/__init__.py
-refused twice_as_much "parity/golden/ops/__init__.py has no line with: OPS = {"
-mv parity/golden/ops/__init__.py.kept parity/golden/ops/__init__.py
+sed -i.kept '/^HIPOPS_CALL strided_copy(/d' include/hipops/hipops.hpp
+refused twice_as_much "include/hipops/hipops.hpp has no line with: HIPOPS_CALL strided_copy("
+mv include/hipops/hipops.hpp.kept include/hipops/hipops.hpp
 
 # What the page's commands meet: this Python; no repository around; one build, unoptimized, with the other ops of this test.
 mkdir shims

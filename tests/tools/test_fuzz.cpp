@@ -1,9 +1,6 @@
 // hipops-fuzz itself: its reference agrees with the golden files, which were computed elsewhere; a fault that is
 // planted is found, made small, and printed as a golden case that shows it; a stray read beside a page ends the case.
 #include "fuzz/golden_text.h"
-#include "fuzz/operand.h"
-#include "fuzz/random_case.h"
-#include "fuzz/reference.h"
 #include "fuzz/shrink.h"
 #include "fuzz/trial.h"
 
@@ -11,6 +8,8 @@
 #include "child.h"
 #include "parity/compare.h"
 #include "parity/golden_files.h"
+#include "parity/random_case.h"
+#include "parity/reference.h"
 #include "parity/run_case.h"
 #include "runtime/runtime.h"
 
@@ -46,11 +45,13 @@ ExpectedTensor without_values(const ExpectedTensor& output) {
   return blank;
 }
 
+const OpEntry& op_named(const std::string& name) { return *find_op(all_ops(), name); }
+
 // The worst that the reference has to say of a golden case: "" if they agree.
 std::string disagreement(const std::string& op, const Case& golden) {
   Case test = golden;
   for (ExpectedTensor& output : test.outputs) output = without_values(output);
-  fuzz::expect(op, &test);
+  expect(op_named(op), &test);
   for (size_t i = 0; i < test.outputs.size(); ++i) {
     ExpectedTensor expected = golden.outputs[i];
     expected.layout.stride.clear();
@@ -60,8 +61,6 @@ std::string disagreement(const std::string& op, const Case& golden) {
   }
   return "";
 }
-
-const OpEntry& op_named(const std::string& name) { return *find_op(all_ops(), name); }
 
 float* element(const hipops_tensor& tensor, int64_t position) {
   return static_cast<float*>(tensor.data) + position;
@@ -92,10 +91,10 @@ hipops_status copy_reading_before(const Arguments& a) {
   return op_named("strided_copy").call(a);
 }
 
-Setting setting_with(const std::string& op, hipops_status (*call)(const Arguments&)) {
+Setting setting_with(const std::string& op, Call (*bind)(const Arguments&)) {
   Setting setting;
   setting.ops = {op_named(op)};
-  setting.ops.front().call = call;
+  setting.ops.front().bind = bind;
   setting.most_elements = 200;
   return setting;
 }
@@ -178,7 +177,7 @@ TEST_CASE("fuzz: ops as they are pass") {
 }
 
 TEST_CASE("fuzz: a planted fault is found, made small, and printed as a case that shows it") {
-  const Setting setting = setting_with("softmax", softmax_with_a_fault);
+  const Setting setting = setting_with("softmax", calling<softmax_with_a_fault>);
   const Trial failed = try_cases(setting, 0, 2000);
   REQUIRE(failed.ending == Ending::kFailed);
   CHECK(failed.text.find("expected") != std::string::npos);
@@ -198,7 +197,7 @@ TEST_CASE("fuzz: a planted fault is found, made small, and printed as a case tha
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_CASE("fuzz: a read past a tensor's end, or before its begin, meets the page") {
   const bool past = GENERATE(true, false);
-  Setting setting = setting_with("strided_copy", past ? copy_reading_past : copy_reading_before);
+  Setting setting = setting_with("strided_copy", past ? calling<copy_reading_past> : calling<copy_reading_before>);
   setting.guard = past ? Guard::kPageAfter : Guard::kPageBefore;
   setenv("HIPOPS_CPU_GUARD", past ? "end" : "begin", 1);
   const Trial died = try_cases(setting, 0, 500);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <random>
-#include <stdexcept>
 
 #include "parity/buffer.h"
 
@@ -13,7 +12,6 @@ namespace {
 using parity::expect_success;
 
 constexpr int64_t kPatternBytes = int64_t{4} << 20;
-constexpr double kEps = 1e-5;
 
 // Of 16 bits each. As bf16, and as the upper bits of f32 and f64: a sign and an exponent near 0. As f16: 1.5 to 2.25.
 std::vector<uint16_t> pattern() {
@@ -112,16 +110,24 @@ hipops_tensor contiguous(void* data, hipops_dtype dtype, const std::vector<int64
   return tensor;
 }
 
-Call row_call(const std::string& op, const hipops_tensor& y, const hipops_tensor& x, void* weight, void* bias,
-              void* stream) {
-  const hipops_tensor w = contiguous(weight, x.dtype, {x.shape[x.rank - 1]}),
-                      b = contiguous(bias, x.dtype, {x.shape[x.rank - 1]});
-  if (op == "layer_norm") return [=] { return hipops_layer_norm(&y, &x, &w, &b, kEps, stream); };
-  if (op == "rms_norm") return [=] { return hipops_rms_norm(&y, &x, &w, kEps, 0, stream); };
-  return [=] { return hipops_softmax(&y, &x, stream); };
+Operands::Operands(const Device& device, const Workload& work) : device_(device) {
+  const parity::OpEntry& op = op_named(work.op);
+  arguments_ = parity::usual_arguments(op);
+  arguments_.add_param("dim", work.dim);
+  arguments_.set_stream(device.stream);
+  arguments_.add_tensor("x", view_of(work, numbers(element_count(work.shape), work.dtype)));
+  for (const parity::TensorSpec& output : op.outputs)
+    if (output.role == parity::Role::kData) add_numbers(output.name, work.dtype, output_shape(work));
+  for (const parity::TensorSpec& input : op.inputs) {
+    if (arguments_[input.name] != nullptr || input.role == parity::Role::kReport) continue;
+    if (input.role != parity::Role::kIndex)
+      add_numbers(input.name, work.dtype, shape_of(work, input));
+    else if (!input.optional)
+      arguments_.add_tensor(input.name, indices(work, shape_of(work, input)));
+  }
+  if (op.workspace_bytes != nullptr) add_workspace(op);
+  call_ = op.bind(arguments_);
 }
-
-Operands::Operands(const Device& device, const Workload& work) : device_(device) { bind(work); }
 
 void* Operands::numbers(int64_t elements, hipops_dtype dtype) {
   memory_.push_back(std::make_unique<Memory>(device_, elements * dtype_bytes(dtype)));
@@ -129,83 +135,31 @@ void* Operands::numbers(int64_t elements, hipops_dtype dtype) {
   return memory_.back()->data();
 }
 
-// Along dim; the adds' is the usual one that is expanded: the same for the elements of a row.
-hipops_tensor Operands::index_of(const Workload& work) {
-  const std::vector<int64_t> shape = index_shape(work);
-  if (shape.empty()) return {};
-  const bool writes = work.op == "scatter" || work.op == "scatter_add";
+void Operands::add_numbers(const char* name, hipops_dtype dtype, const std::vector<int64_t>& shape) {
+  arguments_.add_tensor(name, contiguous(numbers(element_count(shape), dtype), dtype, shape));
+}
+
+// Of y's rows if y is an input, else of x's, along dim. An index like x that writes to y is usually expanded: it has one
+// value for all elements of a row.
+hipops_tensor Operands::indices(const Workload& work, const std::vector<int64_t>& shape) {
+  const std::vector<int64_t> in = input_shape(work);
   const size_t dim = static_cast<size_t>(work.dim);
-  const int64_t end =
-      work.op == "gather" || work.op == "index_select" ? input_shape(work)[dim] : output_shape(work)[dim];
+  const bool writes = op_named(work.op).find_input("y") != nullptr;
+  const int64_t end = writes ? output_shape(work)[dim] : in[dim];
   const int64_t count = element_count(shape);
-  const int64_t repeats = writes ? element_count({shape.begin() + work.dim + 1, shape.end()}) : 1;
+  const int64_t repeats = writes && shape.size() == in.size() ? element_count({shape.begin() + work.dim + 1, shape.end()}) : 1;
   const std::vector<unsigned char> indices = random_indices(work.index, count / repeats, repeats, end);
   memory_.push_back(std::make_unique<Memory>(device_, static_cast<int64_t>(indices.size())));
   memory_.back()->copy_from_host(indices.data(), memory_.back()->bytes());
   return contiguous(memory_.back()->data(), work.index, shape);
 }
 
-void Operands::bind(const Workload& work) {
-  const std::vector<int64_t> out = output_shape(work);
-  const hipops_tensor x = view_of(work, numbers(element_count(work.shape), work.dtype));
-  const hipops_tensor y = contiguous(numbers(element_count(out), work.dtype), work.dtype, out);
-  const hipops_tensor index = index_of(work);
-  void* const stream = device_.stream;
-  const int dim = work.dim;
-  if (is_row_op(work.op)) {
-    void* const weight = numbers(out.back(), work.dtype);
-    void* const bias = numbers(out.back(), work.dtype);
-    call_ = row_call(work.op, y, x, weight, bias, stream);
-  } else if (work.op == "fused_add_rms_norm") {
-    const hipops_tensor residual = contiguous(numbers(element_count(out), work.dtype), work.dtype, out);
-    const hipops_tensor sums = contiguous(numbers(element_count(out), work.dtype), work.dtype, out);
-    const hipops_tensor weight = contiguous(numbers(out.back(), work.dtype), work.dtype, {out.back()});
-    call_ = [=] { return hipops_fused_add_rms_norm(&y, &sums, &x, &residual, &weight, kEps, 0, stream); };
-  } else if (is_rope(work.op)) {
-    const std::vector<int64_t> angles = {out[work.op == "rope_thd" ? 1 : 2], out[3] / 2};
-    const hipops_tensor cos = contiguous(numbers(element_count(angles), work.dtype), work.dtype, angles);
-    const hipops_tensor sin = contiguous(numbers(element_count(angles), work.dtype), work.dtype, angles);
-    const auto function = work.op == "rope" ? hipops_rope : work.op == "rope_i" ? hipops_rope_i : hipops_rope_thd;
-    call_ = [=] { return function(&y, &x, &cos, &sin, nullptr, stream); };
-  } else if (work.op == "gather") {
-    call_ = [=] { return hipops_gather(&y, &x, &index, dim, nullptr, stream); };
-  } else if (work.op == "index_select") {
-    call_ = [=] { return hipops_index_select(&y, &x, &index, dim, nullptr, stream); };
-  } else if (work.op == "upsample_nearest1d") {
-    call_ = [=] { return hipops_upsample_nearest1d(&y, &x, HIPOPS_NEAREST_PYTORCH, 0, stream); };
-  } else if (work.op == "upsample_nearest2d") {
-    call_ = [=] { return hipops_upsample_nearest2d(&y, &x, HIPOPS_NEAREST_PYTORCH, 0, 0, stream); };
-  } else if (work.op == "strided_copy") {
-    call_ = [=] { return hipops_strided_copy(&y, &x, stream); };
-  } else if (work.op == "index_add" || work.op == "scatter" || work.op == "scatter_add") {
-    bind_adds(work, y, x, index);
-  } else {
-    throw std::logic_error("hipops-bench does not know " + work.op);
-  }
-}
-
-// With the workspace that they ask for.
-void Operands::bind_adds(const Workload& work, const hipops_tensor& y, const hipops_tensor& x,
-                         const hipops_tensor& index) {
-  const int dim = work.dim;
-  const bool by_vector = work.op == "index_add";
-  const auto size_of = work.op == "scatter" ? hipops_scatter_workspace_bytes : hipops_scatter_add_workspace_bytes;
+void Operands::add_workspace(const parity::OpEntry& op) {
   int64_t bytes = 0;
-  expect_success(by_vector ? hipops_index_add_workspace_bytes(&y, &x, &index, dim, &bytes)
-                           : size_of(&y, &x, &index, dim, 0, &bytes),
-                 work.op + "'s workspace");
-  void* space = nullptr;
-  if (bytes > 0) {
-    memory_.push_back(std::make_unique<Memory>(device_, bytes));
-    space = memory_.back()->data();
-  }
-  void* const stream = device_.stream;
-  if (by_vector) {
-    call_ = [=] { return hipops_index_add(&y, &x, &index, dim, space, bytes, nullptr, stream); };
-    return;
-  }
-  const auto function = work.op == "scatter" ? hipops_scatter : hipops_scatter_add;
-  call_ = [=] { return function(&y, &x, &index, dim, 0, space, bytes, nullptr, stream); };
+  expect_success(op.workspace_bytes(arguments_, &bytes), std::string(op.name) + "'s workspace");
+  if (bytes == 0) return;
+  memory_.push_back(std::make_unique<Memory>(device_, bytes));
+  arguments_.set_workspace(memory_.back()->data(), bytes);
 }
 
 }  // namespace hipops::bench

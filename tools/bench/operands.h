@@ -1,7 +1,6 @@
 // A workload's tensors in device memory, and the call that works on them.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -10,7 +9,7 @@
 
 namespace hipops::bench {
 
-using Call = std::function<hipops_status()>;
+using parity::Call;
 
 // Device memory. Throws parity::RuntimeFailure where there is none left.
 class Memory {
@@ -36,7 +35,7 @@ class Memory {
 
 hipops_tensor contiguous(void* data, hipops_dtype dtype, const std::vector<int64_t>& shape);
 
-// Holds what `call` works on.
+// The tensors of a workload, and the op's call on them.
 class Operands {
  public:
   Operands(const Device& device, const Workload& work);
@@ -44,17 +43,14 @@ class Operands {
 
  private:
   void* numbers(int64_t elements, hipops_dtype dtype);
-  hipops_tensor index_of(const Workload& work);
-  void bind(const Workload& work);
-  void bind_adds(const Workload& work, const hipops_tensor& y, const hipops_tensor& x, const hipops_tensor& index);
+  void add_numbers(const char* name, hipops_dtype dtype, const std::vector<int64_t>& shape);
+  hipops_tensor indices(const Workload& work, const std::vector<int64_t>& shape);
+  void add_workspace(const parity::OpEntry& op);
 
   const Device& device_;
   std::vector<std::unique_ptr<Memory>> memory_;
+  parity::Arguments arguments_;
   Call call_;
 };
-
-// A row op's call on these tensors; weights of a row's length are taken where the op has some.
-Call row_call(const std::string& op, const hipops_tensor& y, const hipops_tensor& x, void* weight, void* bias,
-              void* stream);
 
 }  // namespace hipops::bench

@@ -26,6 +26,14 @@ bool is_among(const std::string& name, const std::vector<std::string>& names) {
   return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
 }
 
+// "layer_norm, rms_norm and softmax"
+std::string named(const std::vector<std::string>& names) {
+  std::string text;
+  for (size_t i = 0; i < names.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+  return text;
+}
+
 bool matches(const std::string& name, const Options& o) {
   return o.match.empty() || fnmatch(o.match.c_str(), name.c_str(), 0) == 0;
 }
@@ -67,7 +75,7 @@ void declare(CLI::App* app, Options* o) {
                                     "also the host's time for one call, beside the driver's own launch\nof the same "
                                     "kernels");
   app->add_flag("--sweep", o->sweep,
-                "instead: layer_norm, rms_norm and softmax over rows and columns\nfrom 1 to 2^18; not with --shape, --warm, --host")
+                "instead: " + named(sweep_ops()) + " over rows and columns\nfrom 1 to 2^18; not with --shape, --warm, --host")
       ->excludes(shape)
       ->excludes(warm)
       ->excludes(host);
@@ -142,8 +150,8 @@ std::vector<Workload> selected(const Options& o) {
 std::vector<SweepJob> selected_jobs(const Options& o) {
   expect_built(o.ops);
   std::vector<std::string> ops;
-  for (const char* op : {"layer_norm", "rms_norm", "softmax"})
-    if (find_image(op) && is_among(op, o.ops)) ops.push_back(op);
+  for (const std::string& op : sweep_ops())
+    if (find_image(op.c_str()) && is_among(op, o.ops)) ops.push_back(op);
   std::vector<hipops_dtype> dtypes;
   for (const char* dtype : {"bf16", "f16", "f32", "f64"})
     if (is_among(dtype, o.dtypes)) dtypes.push_back(dtype_of(dtype));
@@ -152,8 +160,8 @@ std::vector<SweepJob> selected_jobs(const Options& o) {
     if (matches(job.name(), o)) kept.push_back(job);
   if (kept.empty())
     throw std::invalid_argument(
-        "no shape of the sweep is selected: it has layer_norm, rms_norm and softmax of bf16, f16, f32 and f64; --list "
-        "shows them");
+        "no shape of the sweep is selected: it has " + named(sweep_ops()) +
+        " of bf16, f16, f32 and f64; --list shows them");
   return kept;
 }
 

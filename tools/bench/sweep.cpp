@@ -1,6 +1,7 @@
 #include "sweep.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "parity/buffer.h"
@@ -32,27 +33,25 @@ std::set<int64_t> rows() {
   return sizes;
 }
 
-// Memory for the largest shape, of which every shape takes the beginning.
-struct Arena {
-  Arena(const Device& device, int64_t bytes)
-      : x(device, bytes),
-        y(device, bytes),
-        weight(device, (int64_t{1} << kLargestPower) * 8),
-        bias(device, weight.bytes()) {
-    for (Memory* memory : {&x, &y, &weight, &bias}) memory->fill_with_numbers();
-  }
-  Memory x, y, weight, bias;
-};
-
+// Memory for the largest shape. Every shape uses its beginning.
 class Sweeper {
  public:
-  Sweeper(const Device& device, Timer& timer, int64_t bytes) : device_(device), timer_(timer), arena_(device, bytes) {}
+  Sweeper(const Device& device, Timer& timer, int64_t bytes) : device_(device), timer_(timer), bytes_(bytes) {}
 
   SweepRow measure(const SweepJob& job) {
-    const hipops_tensor x = contiguous(arena_.x.data(), job.dtype, {job.shape.rows, job.shape.cols});
-    hipops_tensor y = x;
-    y.data = arena_.y.data();
-    const Call call = row_call(job.op, y, x, arena_.weight.data(), arena_.bias.data(), device_.stream);
+    const parity::OpEntry& op = op_named(job.op);
+    parity::Arguments arguments = parity::usual_arguments(op);
+    arguments.set_stream(device_.stream);
+    const auto add = [&](const parity::TensorSpec& spec) {
+      const bool is_data = spec.role == parity::Role::kData;
+      void* data = memory(spec.name, is_data ? bytes_ : (int64_t{1} << kLargestPower) * 8);
+      std::vector<int64_t> shape = {job.shape.rows, job.shape.cols};
+      if (!is_data) shape.erase(shape.begin());
+      arguments.add_tensor(spec.name, contiguous(data, job.dtype, shape));
+    };
+    for (const parity::TensorSpec& spec : op.inputs) add(spec);
+    for (const parity::TensorSpec& spec : op.outputs) add(spec);
+    const Call call = op.bind(arguments);
     SweepRow row = {job, 2 * job.bytes()};
     row.roof = timer_.roof(row.bytes);
     row.us = timer_.microseconds(call, row.bytes);
@@ -61,9 +60,16 @@ class Sweeper {
   }
 
  private:
+  void* memory(const std::string& name, int64_t bytes) {
+    const auto made = memory_.try_emplace(name, device_, bytes);
+    if (made.second) made.first->second.fill_with_numbers();
+    return made.first->second.data();
+  }
+
   const Device& device_;
   Timer& timer_;
-  Arena arena_;
+  const int64_t bytes_;
+  std::map<std::string, Memory> memory_;
 };
 
 }  // namespace
@@ -74,6 +80,13 @@ std::vector<SweepShape> sweep_shapes(int64_t element_bytes) {
     for (const int64_t c : columns())
       if (2 * r * c * element_bytes <= kSweepBytes) shapes.push_back({r, c});
   return shapes;
+}
+
+std::vector<std::string> sweep_ops() {
+  std::vector<std::string> names;
+  for (const parity::OpEntry& op : parity::all_ops())
+    if (op.by_rows && op.data_inputs() == 1) names.push_back(op.name);
+  return names;
 }
 
 std::string SweepJob::name() const {

@@ -21,6 +21,9 @@ struct SweepShape {
 // than kSweepBytes.
 std::vector<SweepShape> sweep_shapes(int64_t element_bytes);
 
+// Row ops with one input of rows.
+std::vector<std::string> sweep_ops();
+
 struct SweepJob {
   std::string op;
   hipops_dtype dtype = HIPOPS_NONE;

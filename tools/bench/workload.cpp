@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
+#include <stdexcept>
 
 #include "parity/number.h"
 
@@ -53,14 +54,6 @@ bool parse_slice(const std::string& text, int64_t size, Slice* slice) {
   return slice->begin < slice->end && slice->end <= size;
 }
 
-size_t rank_of(const std::string& op) {
-  if (is_rope(op) || op == "upsample_nearest2d") return 4;
-  return op == "upsample_nearest1d" ? 3 : 0;  // 0: any
-}
-
-bool has_index_vector(const std::string& op) { return op == "index_select" || op == "index_add"; }
-bool writes_by_index(const std::string& op) { return op == "index_add" || op == "scatter" || op == "scatter_add"; }
-
 std::string check_order(const Workload& work) {
   std::vector<int> sorted = work.order, expected(work.shape.size());
   std::sort(sorted.begin(), sorted.end());
@@ -71,26 +64,33 @@ std::string check_order(const Workload& work) {
 }
 
 std::string check_size(const Workload& work) {
-  const size_t resized = work.op == "upsample_nearest2d" ? 2 : 1;
-  const bool needed =
-      has_index_vector(work.op) || rank_of(work.op) == 3 || work.op == "upsample_nearest2d" || writes_by_index(work.op);
-  const bool allowed = needed || work.op == "gather";
-  if (!allowed && !work.size.empty()) return work.op + " takes no sizes after \"->\"";
-  if (needed && work.size.empty())
+  const parity::BenchSpec& spec = op_named(work.op).bench;
+  if (work.size.empty() && (spec.sizes == 0 || spec.sizes_are_optional)) return "";
+  if (spec.sizes == 0) return work.op + " takes no sizes after \"->\"";
+  if (work.size.empty())
     return work.op + " needs \"->\" and y's size" + (has_index(work.op) ? " along dim" : "");
-  if (!work.size.empty() && work.size.size() != resized)
-    return work.op + " takes " + std::to_string(resized) + " after \"->\", not " + std::to_string(work.size.size());
+  if (work.size.size() != spec.sizes)
+    return work.op + " takes " + std::to_string(spec.sizes) + " after \"->\", not " + std::to_string(work.size.size());
   return "";
+}
+
+// The dtype that hipops_supports is told of: the index's, or that of a weight that must be there.
+hipops_dtype second_dtype(const Workload& work) {
+  if (has_index(work.op)) return work.index;
+  for (const parity::TensorSpec& input : op_named(work.op).inputs)
+    if (input.role == parity::Role::kWeight && !input.optional) return work.dtype;
+  return HIPOPS_NONE;
 }
 
 }  // namespace
 
-bool has_index(const std::string& op) {
-  return op == "gather" || op == "index_select" || op == "index_add" || op == "scatter" || op == "scatter_add";
+const parity::OpEntry& op_named(const std::string& name) {
+  const parity::OpEntry* op = parity::find_op(parity::all_ops(), name);
+  if (op == nullptr) throw std::logic_error("hipops-bench does not know " + name);
+  return *op;
 }
 
-bool is_row_op(const std::string& op) { return op == "layer_norm" || op == "rms_norm" || op == "softmax"; }
-bool is_rope(const std::string& op) { return op == "rope" || op == "rope_i" || op == "rope_thd"; }
+bool has_index(const std::string& op) { return op_named(op).find_input("index") != nullptr; }
 
 int64_t element_count(const std::vector<int64_t>& shape) {
   return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<int64_t>());
@@ -125,12 +125,12 @@ std::string parse_shape(const std::string& text, Workload* work) {
 }
 
 std::string check(const Workload& work) {
-  const size_t rank = rank_of(work.op);
-  if (rank != 0 && work.shape.size() != rank)
-    return work.op + " takes " + std::to_string(rank) + " dimensions, not " + std::to_string(work.shape.size());
-  if (is_rope(work.op) && work.shape[3] % 2 != 0)
-    return work.op + " takes an even last dimension, not " + std::to_string(work.shape[3]);
-  if (work.op != "strided_copy" && (!work.slice.empty() || !work.order.empty()))
+  const parity::BenchSpec& spec = op_named(work.op).bench;
+  if (spec.rank != 0 && work.shape.size() != spec.rank)
+    return work.op + " takes " + std::to_string(spec.rank) + " dimensions, not " + std::to_string(work.shape.size());
+  if (spec.even_columns && work.shape.back() % 2 != 0)
+    return work.op + " takes an even last dimension, not " + std::to_string(work.shape.back());
+  if (!spec.any_view && (!work.slice.empty() || !work.order.empty()))
     return "a slice or a permutation is for strided_copy, not for " + work.op;
   if (!work.order.empty()) {
     const std::string problem = check_order(work);
@@ -138,8 +138,7 @@ std::string check(const Workload& work) {
   }
   if (work.dim < 0 || work.dim >= static_cast<int>(work.shape.size()))
     return "dim is " + std::to_string(work.dim) + ", expected 0 to " + std::to_string(work.shape.size() - 1);
-  const hipops_dtype second = has_index(work.op) ? work.index : is_rope(work.op) ? work.dtype : HIPOPS_NONE;
-  if (hipops_supports(work.op.c_str(), work.dtype, second) == 0)
+  if (hipops_supports(work.op.c_str(), work.dtype, second_dtype(work)) == 0)
     return work.op + " does not take " + parity::dtype_name(work.dtype) +
            (has_index(work.op) ? std::string(" with an index of ") + parity::dtype_name(work.index) : "");
   const std::string problem = check_size(work);
@@ -177,21 +176,20 @@ std::vector<int64_t> output_shape(const Workload& work) {
   return shape;
 }
 
-std::vector<int64_t> index_shape(const Workload& work) {
-  if (!has_index(work.op)) return {};
-  const std::vector<int64_t> shape = writes_by_index(work.op) ? input_shape(work) : output_shape(work);
-  return has_index_vector(work.op) ? std::vector<int64_t>{shape[static_cast<size_t>(work.dim)]} : shape;
+std::vector<int64_t> shape_of(const Workload& work, const parity::TensorSpec& input) {
+  if (input.shape == nullptr) return input_shape(work);
+  return input.shape(input_shape(work), output_shape(work), static_cast<size_t>(work.dim));
 }
 
 int64_t bytes_moved(const Workload& work) {
   const int64_t in = element_count(input_shape(work)), out = element_count(output_shape(work));
-  const int64_t index = has_index(work.op) ? element_count(index_shape(work)) * dtype_bytes(work.index) : 0;
-  const auto of = [&](int64_t elements) { return elements * dtype_bytes(work.dtype) + index; };
-  if (work.op == "index_add" || work.op == "scatter_add") return of(in + 2 * std::min(in, out));  // y is read, too
-  if (work.op == "scatter") return of(in + std::min(in, out));
-  if (has_index(work.op)) return of(2 * out);  // as much is read as is written
-  if (work.op == "fused_add_rms_norm") return of(2 * in + 2 * out);
-  return of(in + out);
+  const parity::OpEntry& op = op_named(work.op);
+  const int64_t elements = op.bench.moved != nullptr ? op.bench.moved(in, out)
+                                                     : static_cast<int64_t>(op.data_inputs()) * in +
+                                                           static_cast<int64_t>(op.outputs.size()) * out;
+  const parity::TensorSpec* index = op.find_input("index");
+  return elements * dtype_bytes(work.dtype) +
+         (index == nullptr ? 0 : element_count(shape_of(work, *index)) * dtype_bytes(work.index));
 }
 
 }  // namespace hipops::bench

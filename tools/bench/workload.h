@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "hipops/hipops.h"
+#include "parity/ops.h"
 
 namespace hipops::bench {
 
@@ -29,6 +29,8 @@ struct Workload {
 // what is wrong.
 std::string parse_shape(const std::string& text, Workload* work);
 
+// Throws std::logic_error for a name that is not in the table of ops.
+const parity::OpEntry& op_named(const std::string& name);
 bool has_index(const std::string& op);
 
 // "" or what keeps the op from taking these tensors, as "rope takes 4 dimensions, not 2".
@@ -40,7 +42,7 @@ std::string default_name(const Workload& work, const std::string& shape);
 // Of tensors that check() has accepted.
 std::vector<int64_t> input_shape(const Workload& work);  // x as the op is given it
 std::vector<int64_t> output_shape(const Workload& work);
-std::vector<int64_t> index_shape(const Workload& work);  // empty for an op without an index
+std::vector<int64_t> shape_of(const Workload& work, const parity::TensorSpec& input);
 
 // What the op must move once: x, y and index, but of what is indexed no more elements than there are indices, and not
 // weights and tables.
@@ -48,8 +50,5 @@ int64_t bytes_moved(const Workload& work);
 
 int64_t element_count(const std::vector<int64_t>& shape);
 int64_t dtype_bytes(hipops_dtype dtype);
-
-bool is_row_op(const std::string& op);
-bool is_rope(const std::string& op);
 
 }  // namespace hipops::bench

@@ -35,8 +35,6 @@ size_t root_of(const HostileCall& call, size_t tensor) {
   return call.tensors[static_cast<size_t>(alias)].alias < 0 ? static_cast<size_t>(alias) : tensor;
 }
 
-bool is_index(const std::string& name) { return name == "index" || name == "positions"; }
-
 }  // namespace
 
 Arena::Arena(HostileCall* call) {
@@ -67,7 +65,8 @@ void Arena::place(HostileCall* call, size_t root) {
   auto* zero = reinterpret_cast<unsigned char*>((uintptr_t{1} << 61) + (uintptr_t{1} << 58) * root);
   if (backed_) {
     unsigned char* memory = allocate(static_cast<size_t>(pad + high - low));
-    fill(memory, static_cast<size_t>(pad + high - low), first);
+    fill(memory, static_cast<size_t>(pad + high - low), static_cast<size_t>(element_bytes(first)),
+         call->op->has_role(first.name, parity::Role::kIndex));
     ASAN_POISON_MEMORY_REGION(memory, static_cast<size_t>(pad / 8 * 8));
     zero = memory + pad - low;
   }
@@ -85,14 +84,13 @@ unsigned char* Arena::allocate(size_t bytes) {
   return memory;
 }
 
-// Indices are small, most of them valid ones; everything else is any bytes.
-void Arena::fill(unsigned char* memory, size_t bytes, const HostileTensor& tensor) {
-  const auto step = static_cast<size_t>(element_bytes(tensor));
+// Indices are small, and most are valid; all else is any bytes.
+void Arena::fill(unsigned char* memory, size_t bytes, size_t element_bytes, bool is_index) {
   uint32_t word = 12345;
   for (size_t at = 0; at < bytes; ++at) {
     word = word * 1664525 + 1013904223;
     memory[at] = static_cast<unsigned char>(word >> 24);
-    if (is_index(tensor.name) && word % 64 != 0) memory[at] = at % step == 0 ? memory[at] % 8 : 0;
+    if (is_index && word % 64 != 0) memory[at] = at % element_bytes == 0 ? memory[at] % 8 : 0;
   }
   regions_.back().before.assign(memory, memory + bytes);
 }

@@ -35,7 +35,7 @@ class Arena {
 
   void place(HostileCall* call, size_t root);
   unsigned char* allocate(size_t bytes);
-  void fill(unsigned char* memory, size_t bytes, const HostileTensor& tensor);
+  void fill(unsigned char* memory, size_t bytes, size_t element_bytes, bool is_index);
 
   bool backed_ = true;
   std::vector<Region> regions_;

@@ -10,9 +10,9 @@
 
 #include "fuzz/arena.h"
 #include "fuzz/hostile.h"
-#include "fuzz/random_case.h"
 #include "tensor/overlap.h"
 #include "parity/number.h"
+#include "parity/random_case.h"
 #include "parity/run_case.h"
 #include "runtime/runtime.h"
 
@@ -104,9 +104,7 @@ void check_acceptance(HostileCall& call) {
   if (written.empty()) return;
   for (const HostileTensor& input : call.tensors) {
     if (input.name == "y" || !input.given) continue;
-    const bool in_place = input.name == "x" && call.params.count("dim") == 0 && call.params.count("rule") == 0 &&
-                          std::strstr(call.op->name, "copy") == nullptr;
-    if (in_place && same_view(y, input.tensor)) continue;
+    if (input.name == "x" && call.op->in_place && same_view(y, input.tensor)) continue;
     for (const char* byte : bytes_of(input.tensor, &count)) {
       if (written.count(byte) != 0) wrong("accepted an output that overlaps " + input.name);
     }
@@ -135,7 +133,7 @@ void set_workspace(const HostileCall& call, Arena& arena, parity::Arguments* arg
   arguments->set_workspace(memory, bytes - (call.workspace == Workspace::kShort ? 1 : 0));
 }
 
-void run_hostile(Choices& choices, const parity::OpEntry& op, const parity::Case& valid) {
+void run_hostile(parity::Choices& choices, const parity::OpEntry& op, const parity::Case& valid) {
   HostileCall call = hostile_call(choices, op, valid);
   Arena arena(&call);
   parity::Arguments arguments;
@@ -223,11 +221,11 @@ int LLVMFuzzerInitialize(int*, char***) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  ByteChoices choices(data, size);
+  parity::ByteChoices choices(data, size);
   const uint64_t what = choices.below(16);
   if (what == 15) return run_names(data + 1, size - 1), 0;
   const parity::OpEntry& op = choices.pick(parity::all_ops());
-  const parity::Case valid = random_case(choices, op, kMostElements);
+  const parity::Case valid = parity::random_case(choices, op, kMostElements);
   launches = {};
   if (what < 4) run_valid(op, valid);
   else run_hostile(choices, op, valid);

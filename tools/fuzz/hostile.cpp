@@ -9,6 +9,8 @@
 namespace hipops::fuzz {
 namespace {
 
+using parity::Choices;
+
 __extension__ typedef __int128 Wide;
 
 constexpr int64_t kMostElements = 4096, kMostBytes = 1 << 20;
@@ -100,18 +102,6 @@ void change_param(Choices& choices, HostileCall* call) {
   }
 }
 
-// What copy2d is told is not two tensors: it has one dtype and one shape, and rows without gaps.
-void as_copy2d(HostileCall* call) {
-  hipops_tensor &y = call->find("y")->tensor, &x = call->find("x")->tensor;
-  call->find("y")->given = call->find("x")->given = true;
-  y.dtype = x.dtype;
-  for (hipops_tensor* t : {&y, &x}) {
-    t->rank = 2;
-    std::copy(x.shape, x.shape + 2, t->shape);
-    t->stride[1] = 1;
-  }
-}
-
 }  // namespace
 
 HostileTensor* HostileCall::find(const std::string& name) {
@@ -185,7 +175,11 @@ HostileCall hostile_call(Choices& choices, const parity::OpEntry& op, const pari
       change_tensor(choices, &call.tensors);
     }
   }
-  if (std::string(op.name) == "copy2d") as_copy2d(&call);
+  if (op.make_as_passed != nullptr) {
+    HostileTensor *y = call.find("y"), *x = call.find("x");
+    y->given = x->given = true;
+    op.make_as_passed(&y->tensor, &x->tensor);
+  }
   return call;
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "fuzz/choices.h"
+#include "parity/choices.h"
 #include "parity/golden.h"
 
 namespace hipops::fuzz {
@@ -36,6 +36,6 @@ struct HostileCall {
   bool bounds(const HostileTensor& of, int64_t* low, int64_t* high) const;
 };
 
-HostileCall hostile_call(Choices& choices, const parity::OpEntry& op, const parity::Case& valid);
+HostileCall hostile_call(parity::Choices& choices, const parity::OpEntry& op, const parity::Case& valid);
 
 }  // namespace hipops::fuzz

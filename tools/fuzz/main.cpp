@@ -13,10 +13,10 @@
 #include <stdexcept>
 
 #include "fuzz/golden_text.h"
-#include "fuzz/random_case.h"
 #include "fuzz/trial.h"
 #include "parity/command_line.h"
 #include "parity/options.h"
+#include "parity/random_case.h"
 #include "parity/terminal.h"
 
 namespace hipops::fuzz {
@@ -168,8 +168,8 @@ void save(const Options& options, const std::string& op, const Plan& plan, const
 void show_small(const Options& options, const Setting& setting, const Trial& failed) {
   const parity::OpEntry& op = op_of(setting, failed.number);
   const Trial small = shrink_trial(setting, failed, kShrinkRuns);
-  GivenChoices choices(small.choices);
-  parity::Case test = random_case(choices, op, options.elements);
+  parity::GivenChoices choices(small.choices);
+  parity::Case test = parity::random_case(choices, op, options.elements);
   test.name = "random_" + std::to_string(options.seed) + "_" + std::to_string(failed.number);
   const std::string text = golden_text(op, kTopic, test);
   std::printf("shrunk: %s\n%s", small.text.c_str(), text.c_str());

@@ -6,10 +6,8 @@
 #include <limits>
 #include <vector>
 
-#include "fuzz/operand.h"
-#include "fuzz/random_values.h"
-#include "ops.h"
-#include "rows/plan.h"
+#include "parity/random_values.h"
+#include "parity/reference.h"
 
 namespace hipops::fuzz {
 namespace {
@@ -33,7 +31,7 @@ double extreme(hipops_dtype dtype, uint64_t row, int64_t i) {
   const double digits = 1 + static_cast<double>(row >> 20 & 0xffffff) * 0x1p-24;  // 1 to 2, with many digits
   const int most = dtype == HIPOPS_F64 ? 1023 : dtype == HIPOPS_F16 ? 15 : 127;
   const int any = static_cast<int>(row >> 44 & 0xfffff) % (2 * most);
-  const uint64_t word = mixed_bits(row + static_cast<uint64_t>(i));
+  const uint64_t word = parity::mixed_bits(row + static_cast<uint64_t>(i));
   switch (row % 10) {
     case 0: return 0;
     case 1: return std::numeric_limits<double>::quiet_NaN();
@@ -48,33 +46,34 @@ double extreme(hipops_dtype dtype, uint64_t row, int64_t i) {
   }
 }
 
-// The case with other elements in its rows: kept ones as `seed` says, others ordinary or extreme.
+// A case with other elements in its rows. `seed` decides which rows are kept; the others are ordinary or extreme.
 class Rows {
  public:
-  Rows(const Case& test, uint64_t seed) : test_(test), seed_(seed) {}
+  Rows(const parity::OpEntry& op, const Case& test, uint64_t seed) : op_(op), test_(test), seed_(seed) {}
 
-  bool kept(int64_t row) const { return mixed_bits(of(row)) % 4 == 0; }
+  bool kept(int64_t row) const { return parity::mixed_bits(of(row)) % 4 == 0; }
   Case with(bool others_are_extreme) const {
     Case changed = test_;
     for (InputTensor& input : changed.inputs) {
-      if (input.name != "x" && input.name != "residual") continue;
+      if (!op_.has_role(input.name, parity::Role::kData)) continue;
       const int64_t columns = input.layout.shape.back();
       for (int64_t i = 0; i < input.layout.elements; ++i) {
         const int64_t row = i / columns;
-        const uint64_t kind = mixed_bits(of(row) + 1);
+        const uint64_t kind = parity::mixed_bits(of(row) + 1);
         const bool replaces = kept(row) ? kind % 3 == 0 : others_are_extreme;
         if (!replaces) continue;
-        const bool is_second = input.name == "residual";  // nothing beside an extreme x
+        const bool is_second = input.name != "x";  // 0 beside an extreme x
         input.bits[static_cast<size_t>(i)] =
-            parity::encode(input.layout.dtype, is_second ? 0 : extreme(input.layout.dtype, mixed_bits(kind), i % columns));
+            parity::encode(input.layout.dtype, is_second ? 0 : extreme(input.layout.dtype, parity::mixed_bits(kind), i % columns));
       }
     }
     return changed;
   }
 
  private:
-  uint64_t of(int64_t row) const { return mixed_bits(seed_ + static_cast<uint64_t>(row)); }
+  uint64_t of(int64_t row) const { return parity::mixed_bits(seed_ + static_cast<uint64_t>(row)); }
 
+  const parity::OpEntry& op_;
   const Case& test_;
   uint64_t seed_;
 };
@@ -98,17 +97,11 @@ std::vector<std::vector<uint64_t>> results_of(Runtime& runtime, const parity::Op
 
 }  // namespace
 
-bool works_on_rows(const parity::OpEntry& op) {
-  for (int i = 0; i < hipops::op_count; ++i)
-    if (!std::strcmp(hipops::all_ops[i]->name, op.name)) return hipops::row_kernels_of(*hipops::all_ops[i]) != nullptr;
-  return false;
-}
-
 std::string compare_beside_others(Runtime& runtime, const parity::OpEntry& op, const Case& test, parity::Guard guard,
                                   uint64_t seed, uint64_t* rows) {
   for (const InputTensor& input : test.inputs)
-    if ((input.name == "x" || input.name == "residual") && !has_own_elements(input.layout)) return "";
-  const Rows random(test, seed);
+    if (op.has_role(input.name, parity::Role::kData) && !has_own_elements(input.layout)) return "";
+  const Rows random(op, test, seed);
   const auto plain = results_of(runtime, op, random.with(false), guard), beside = results_of(runtime, op, random.with(true), guard);
   for (size_t o = 0; o < plain.size(); ++o) {
     const ExpectedTensor& output = test.outputs[o];
@@ -122,7 +115,7 @@ std::string compare_beside_others(Runtime& runtime, const parity::OpEntry& op, c
              " beside extreme rows, " + parity::show_double(parity::decode(dtype, plain[o][at])) + " beside ordinary ones";
     }
   }
-  const Layout& x = input_of(test, "x").tensor.layout;
+  const Layout& x = parity::input_of(test, "x").tensor.layout;
   const int64_t count = x.elements == 0 ? 0 : x.elements / x.shape.back();
   for (int64_t row = 0; row < count; ++row) *rows += random.kept(row) ? 1 : 0;
   return "";

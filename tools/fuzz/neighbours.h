@@ -7,9 +7,6 @@
 
 namespace hipops::fuzz {
 
-// Whether the op works on each row of x by itself.
-bool works_on_rows(const parity::OpEntry& op);
-
 // Keeps about a quarter of the case's rows, some of them made extreme, and runs the case twice: first with the case's own
 // elements in the other rows, then with extreme ones (zeros, NaN, infinities, the largest and the least numbers). The kept
 // rows must have the same bits both times; any NaN equals any NaN. Returns "" or the first difference; adds to `rows` the rows it compared.

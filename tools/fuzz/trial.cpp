@@ -17,10 +17,10 @@
 #include <stdexcept>
 
 #include "fuzz/neighbours.h"
-#include "fuzz/random_case.h"
 #include "fuzz/shrink.h"
-#include "parity/run_case.h"
 #include "parity/other_ways.h"
+#include "parity/random_case.h"
+#include "parity/run_case.h"
 #include "parity/terminal.h"
 #include "runtime/runtime.h"
 
@@ -64,9 +64,9 @@ class SharedMemory {
 };
 
 // Returns whether the case passed.
-bool run(Runtime& runtime, const Setting& setting, uint64_t number, Choices& choices, Shared& shared) {
+bool run(Runtime& runtime, const Setting& setting, uint64_t number, parity::Choices& choices, Shared& shared) {
   const parity::OpEntry& op = op_of(setting, number);
-  const parity::Case test = random_case(choices, op, setting.most_elements);
+  const parity::Case test = parity::random_case(choices, op, setting.most_elements);
   const Plan plan = plan_of(setting, number);
   TemporaryOptions temporary;
   if (plan.as_many || plan.ordered) parity::set_other_ways(plan.as_many, plan.ordered, &temporary.options);
@@ -76,7 +76,7 @@ bool run(Runtime& runtime, const Setting& setting, uint64_t number, Choices& cho
   std::string text;
   for (const std::string& reason : result.reasons) text += (text.empty() ? "" : "\n") + reason;
   if (result.verdict == parity::CaseResult::Verdict::kPassed) {
-    if (works_on_rows(op)) text = compare_beside_others(runtime, op, test, setting.guard, number, &shared.rows);
+    if (op.by_rows) text = compare_beside_others(runtime, op, test, setting.guard, number, &shared.rows);
     if (text.empty()) return ++shared.passed, true;
     shared.beside_others = true;
   }
@@ -163,7 +163,7 @@ Trial try_cases(const Setting& setting, uint64_t first, uint64_t count) {
   const Trial trial = run_in_child(setting, false, [&](Runtime& runtime, Shared& shared) {
     for (uint64_t number = first; number < first + count; ++number) {
       progress.show(number - first, op_of(setting, number).name);
-      SeededChoices choices(setting.seed, number);
+      parity::SeededChoices choices(setting.seed, number);
       if (!run(runtime, setting, number, choices, shared)) return false;
     }
     return true;
@@ -174,7 +174,7 @@ Trial try_cases(const Setting& setting, uint64_t first, uint64_t count) {
 
 Trial try_choices(const Setting& setting, uint64_t number, const std::vector<uint64_t>& choices) {
   return run_in_child(setting, true, [&](Runtime& runtime, Shared& shared) {
-    GivenChoices given(choices);
+    parity::GivenChoices given(choices);
     return run(runtime, setting, number, given, shared);
   });
 }

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "fuzz/choices.h"
 #include "parity/buffer.h"
+#include "parity/choices.h"
 #include "parity/ops.h"
 
 namespace hipops::fuzz {

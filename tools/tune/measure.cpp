@@ -73,22 +73,21 @@ hipops_tensor rows_at(char* data, const RowProblem& p) {
 
 RowOperands::RowOperands(const bench::Device& device, const Op& op, const RowProblem& p) {
   const parity::OpEntry& entry = *parity::find_op(parity::all_ops(), op.name);
-  parity::Arguments arguments;
+  arguments_ = parity::usual_arguments(entry);
   const auto add = [&](const parity::TensorSpec& spec) {
     const bool is_row = spec.role == parity::Role::kData;
     const int64_t element = bench::dtype_bytes(p.dtype);
     memory_.push_back(std::make_unique<bench::Memory>(device, is_row ? tensor_bytes(p) : p.cols * element));
     memory_.back()->fill_with_numbers();
     char* data = static_cast<char*>(memory_.back()->data());
-    if (!is_row) return arguments.add_tensor(spec.name, bench::contiguous(data, p.dtype, {p.cols}));
+    if (!is_row) return arguments_.add_tensor(spec.name, bench::contiguous(data, p.dtype, {p.cols}));
     bytes_ += p.rows * p.cols * element;
-    arguments.add_tensor(spec.name, rows_at(data, p));
+    arguments_.add_tensor(spec.name, rows_at(data, p));
   };
   for (const parity::TensorSpec& spec : entry.inputs) add(spec);
   for (const parity::TensorSpec& spec : entry.outputs) add(spec);
-  for (const parity::ParamSpec& param : entry.params) arguments.add_param(param.name, param.integer ? 0 : 1e-5);
-  arguments.set_stream(device.stream);
-  call_ = [arguments, call = entry.call] { return call(arguments); };
+  arguments_.set_stream(device.stream);
+  call_ = entry.bind(arguments_);
 }
 
 Cell measure(const bench::Device& device, bench::Timer& timer, const Group& group, const RowProblem& problem,

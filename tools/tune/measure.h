@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 
+#include "parity/ops.h"
 #include "timer.h"
 #include "tune/cells.h"
 
@@ -13,12 +14,13 @@ namespace hipops::tune {
 class RowOperands {
  public:
   RowOperands(const bench::Device& device, const Op& op, const RowProblem& problem);
-  const bench::Call& call() const { return call_; }
+  const parity::Call& call() const { return call_; }
   int64_t bytes() const { return bytes_; }  // of the rows in all tensors
 
  private:
   std::vector<std::unique_ptr<bench::Memory>> memory_;
-  bench::Call call_;
+  parity::Arguments arguments_;
+  parity::Call call_;
   int64_t bytes_ = 0;
 };
 

@@ -11,9 +11,8 @@ message. If an array cannot be passed, it raises ValueError or TypeError. Nothin
 from ._abi import VERSION as __version__
 from ._abi import Backend, Nearest, Status
 from ._library import Error, backend_in_use, init, prepare
-from ._ops import (fused_add_rms_norm, gather, index_add_, index_select, layer_norm, rms_norm, rope, rope_i, rope_thd, scatter_,
-                   scatter_add_, softmax, strided_copy, upsample_nearest1d, upsample_nearest2d)
+from . import _ops
+from ._ops import *
 
-__all__ = ["Backend", "Error", "Nearest", "Status", "__version__", "backend_in_use", "fused_add_rms_norm", "gather", "index_add_",
-           "index_select", "init", "layer_norm", "prepare", "rms_norm", "rope", "rope_i", "rope_thd", "scatter_", "scatter_add_",
-           "softmax", "strided_copy", "upsample_nearest1d", "upsample_nearest2d"]
+__all__ = ["Backend", "Error", "Nearest", "Status", "__version__", "backend_in_use", "init", "prepare"]
+__all__ += _ops.__all__

@@ -14,6 +14,10 @@ from . import _arrays, _streams
 from ._abi import DETERMINISTIC, FUNCTIONS, ROUND_BEFORE_WEIGHT, ROUND_SUM, WEIGHT_PLUS_ONE, Backend, Dtype, Nearest, TensorPointer
 from ._library import LIBRARY, Error, backend_in_use, check, init
 
+__all__ = ["fused_add_rms_norm", "gather", "index_add_", "index_select", "layer_norm", "rms_norm", "rope", "rope_i", "rope_thd",
+           "scatter_", "scatter_add_",
+           "softmax", "strided_copy", "upsample_nearest1d", "upsample_nearest2d"]
+
 Rule = Literal["pytorch", "candle", "exact"]
 OUTPUTS = ("y", "residual_out")
 MEMORY = ("workspace", "report")

@@ -1,10 +1,10 @@
-#include "fuzz/choices.h"
+#include "parity/choices.h"
 
 #include <algorithm>
 
 #include "parity/generator.h"
 
-namespace hipops::fuzz {
+namespace hipops::parity {
 namespace {
 
 uint32_t low(uint64_t value) { return static_cast<uint32_t>(value); }
@@ -27,4 +27,4 @@ uint64_t ByteChoices::next(uint64_t bound) {
   return value % bound;
 }
 
-}  // namespace hipops::fuzz
+}  // namespace hipops::parity

@@ -1,10 +1,19 @@
-void expect_@op@(Case* test) {
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "parity/ops/rows.h"
+
+namespace hipops::parity {
+namespace {
+
+void reference(Case* test) {
   ExpectedTensor& y = output_of(test, "y");
   for_each_row(test, [&](std::vector<Real>& row, size_t first) {
     Real greatest = -std::numeric_limits<Real>::infinity();
     bool nan = false;
     for (const Real x : row) greatest = std::max(greatest, x), nan = nan || std::isnan(x);
-    if (nan || std::isinf(greatest)) greatest = kNan;
+    if (nan || std::isinf(greatest)) greatest = std::numeric_limits<Real>::quiet_NaN();
     std::vector<Real> power;
     for (const Real x : row) power.push_back(std::exp(x - greatest));
     const Real logarithm = std::log(static_cast<Real>(sum(power)));
@@ -15,3 +24,16 @@ void expect_@op@(Case* test) {
     }
   });
 }
+
+}  // namespace
+
+OpEntry describe_@op@() {
+  OpEntry op = {"@op@", kFloats, {kY}, {kX}};
+  op.bind = [](const Arguments& a) { return bound(hipops_@op@, a["y"], a["x"], a.stream()); };
+  op.in_place = op.by_rows = true;
+  op.random_case = random_row_case;
+  op.reference = reference;
+  return op;
+}
+
+}  // namespace hipops::parity

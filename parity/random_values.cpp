@@ -1,4 +1,4 @@
-#include "fuzz/random_values.h"
+#include "parity/random_values.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,11 +8,8 @@
 
 #include "parity/number.h"
 
-namespace hipops::fuzz {
+namespace hipops::parity {
 namespace {
-
-using parity::InputTensor;
-using parity::Layout;
 
 uint64_t random_seed(Choices& choices) { return choices.below(uint64_t{1} << 32); }
 
@@ -21,14 +18,14 @@ double uniform(uint64_t word) { return static_cast<double>(word >> 11) * 0x1p-52
 
 double quirk(hipops_dtype dtype, uint64_t word) {
   const double infinity = std::numeric_limits<double>::infinity();
-  const double least = parity::ulp(dtype, 0);
+  const double least = ulp(dtype, 0);
   switch (word % 8) {
     case 0: return infinity;
     case 1: return -infinity;
     case 2: return std::numeric_limits<double>::quiet_NaN();
     case 3: return least * static_cast<double>(word >> 8 & 7);
     case 4: return -0.0;
-    case 5: return parity::largest(dtype);
+    case 5: return largest(dtype);
     default: return -least;
   }
 }
@@ -39,7 +36,7 @@ uint64_t bad_index(hipops_dtype dtype, int64_t size, uint64_t word) {
   const uint64_t past = static_cast<uint64_t>(size);
   switch (word % 4) {
     case 0: return mark_of(dtype);
-    case 1: return is_signed ? (~(word >> 8 & 3)) & parity::low_bits(dtype) : mark_of(dtype) - 1;
+    case 1: return is_signed ? (~(word >> 8 & 3)) & low_bits(dtype) : mark_of(dtype) - 1;
     case 2: return past <= mark_of(dtype) ? past : mark_of(dtype);
     default: return is_signed ? mark_of(dtype) + 1 : mark_of(dtype);  // the least of the signed ones
   }
@@ -56,7 +53,7 @@ uint64_t mixed_bits(uint64_t value) {
 
 uint64_t mark_of(hipops_dtype dtype) {
   const bool is_signed = dtype == HIPOPS_I16 || dtype == HIPOPS_I32 || dtype == HIPOPS_I64;
-  return parity::low_bits(dtype) >> (is_signed ? 1 : 0);
+  return low_bits(dtype) >> (is_signed ? 1 : 0);
 }
 
 InputTensor tensor_of(const std::string& name, const Layout& layout,
@@ -76,7 +73,7 @@ InputTensor tensor_of(const std::string& name, const Layout& layout,
 
 InputTensor random_numbers(Choices& choices, const std::string& name, const Layout& layout) {
   const hipops_dtype dtype = layout.dtype;
-  if (!parity::is_float(dtype)) return random_bits(choices, name, layout);
+  if (!is_float(dtype)) return random_bits(choices, name, layout);
   const uint64_t seed = random_seed(choices);
   const bool whole = choices.below(4) == 0;
   const double scale = whole ? 8.0 : choices.pick({1.0, 4.0, 0.03125, 100.0});
@@ -87,7 +84,7 @@ InputTensor random_numbers(Choices& choices, const std::string& name, const Layo
       name, layout,
       [=](uint64_t word, double along) {
         const double value = (slope == 0 ? uniform(word) * scale : along * slope) + shift;
-        return parity::encode(dtype, whole ? std::floor(value) : value);
+        return encode(dtype, whole ? std::floor(value) : value);
       },
       seed);
 }
@@ -95,15 +92,15 @@ InputTensor random_numbers(Choices& choices, const std::string& name, const Layo
 InputTensor random_bits(Choices& choices, const std::string& name, const Layout& layout) {
   const hipops_dtype dtype = layout.dtype;
   const uint64_t seed = random_seed(choices);
-  if (!parity::is_float(dtype)) {
-    return tensor_of(name, layout, [=](uint64_t word, double) { return word & parity::low_bits(dtype); }, seed);
+  if (!is_float(dtype)) {
+    return tensor_of(name, layout, [=](uint64_t word, double) { return word & low_bits(dtype); }, seed);
   }
   const uint64_t quirks = choices.pick<uint64_t>({0, 8, 2});
   return tensor_of(
       name, layout,
       [=](uint64_t word, double) {
-        if (quirks != 0 && word >> 40 & 1 && word % quirks == 0) return parity::encode(dtype, quirk(dtype, word >> 8));
-        return parity::encode(dtype, uniform(word) * 4);
+        if (quirks != 0 && word >> 40 & 1 && word % quirks == 0) return encode(dtype, quirk(dtype, word >> 8));
+        return encode(dtype, uniform(word) * 4);
       },
       seed);
 }
@@ -151,4 +148,4 @@ InputTensor distinct_indices(Choices& choices, const std::string& name, const La
   return tensor;
 }
 
-}  // namespace hipops::fuzz
+}  // namespace hipops::parity

@@ -7,7 +7,7 @@
 #include <initializer_list>
 #include <vector>
 
-namespace hipops::fuzz {
+namespace hipops::parity {
 
 class Choices {
  public:
@@ -75,4 +75,4 @@ class ByteChoices : public Choices {
   size_t left_;
 };
 
-}  // namespace hipops::fuzz
+}  // namespace hipops::parity

@@ -4,12 +4,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "fuzz/choices.h"
+#include "parity/choices.h"
 #include "parity/layout.h"
 
-namespace hipops::fuzz {
-
-using Shape = std::vector<int64_t>;
+namespace hipops::parity {
 
 // How many elements a tensor may have, more or less.
 struct Budget {
@@ -30,9 +28,9 @@ size_t random_rank(Choices& choices, size_t least);
 // What a tensor's layout may be. Outputs have elements of their own; sources may repeat them.
 enum class Use { kOutput, kSource };
 
-parity::Layout random_layout(Choices& choices, hipops_dtype dtype, const Shape& shape, Use use);
+Layout random_layout(Choices& choices, hipops_dtype dtype, const Shape& shape, Use use);
 
 // Without gaps.
-parity::Layout plain_layout(hipops_dtype dtype, const Shape& shape);
+Layout plain_layout(hipops_dtype dtype, const Shape& shape);
 
-}  // namespace hipops::fuzz
+}  // namespace hipops::parity

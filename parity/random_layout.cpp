@@ -1,19 +1,17 @@
-#include "fuzz/random_layout.h"
+#include "parity/random_layout.h"
 
 #include <algorithm>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
 
-namespace hipops::fuzz {
+namespace hipops::parity {
 namespace {
-
-using parity::Layout;
 
 constexpr uint64_t kManyOffsets = 16;
 
 Layout measured(Layout layout) {
-  const std::string problem = parity::measure(&layout);
+  const std::string problem = measure(&layout);
   if (!problem.empty()) throw std::logic_error("a random layout's " + problem);
   return layout;
 }
@@ -133,4 +131,4 @@ Layout random_layout(Choices& choices, hipops_dtype dtype, const Shape& shape, U
   return measured(layout);
 }
 
-}  // namespace hipops::fuzz
+}  // namespace hipops::parity

@@ -1,0 +1,51 @@
+#include <algorithm>
+#include <cmath>
+
+#include "parity/ops/rows.h"
+
+namespace hipops::parity {
+namespace {
+
+void reference(Case* test) {
+  const std::vector<Real> weight = weights_of(*test, "weight", 1), bias = weights_of(*test, "bias", 0);
+  const hipops_dtype dtype = test->dtype;
+  const bool biased = find_input(*test, "bias") != nullptr, wide = dtype == HIPOPS_F32 || dtype == HIPOPS_F64;
+  const Real eps = test->params.at("eps");
+  // A mean of n terms that is kept as two numbers may be off by n * eps^2 of their size, where eps is half an ULP of 1.
+  // An element closer to the mean than that has no ULPs of its own. The tolerance is 4 ULPs of the scale.
+  const Real lost = wide ? static_cast<Real>(weight.size()) * static_cast<Real>(ulp(dtype, 1)) / 8 : 0;
+  ExpectedTensor& y = output_of(test, "y");
+  for_each_row(test, [&](std::vector<Real>& row, size_t first) {
+    const Wide mean = sum(row) / static_cast<Wide>(row.size());
+    Real size = 0;
+    for (Real& x : row) {
+      size = std::max(size, std::fabs(x));
+      x = static_cast<Real>(x - mean);
+    }
+    const Real deviation = std::sqrt(mean_of_squares(row) + eps);
+    for (size_t c = 0; c < row.size(); ++c) {
+      const Real scaled = row[c] / deviation * weight[c];
+      y.values[first + c] = static_cast<double>(scaled + bias[c]);
+      // A sum that cancels keeps its terms' roundings.
+      const Real terms = biased ? std::max(std::fabs(scaled), std::fabs(bias[c])) : 0;
+      const double scale = static_cast<double>(std::max(terms, lost * size / deviation * std::fabs(weight[c])));
+      if (biased || wide) y.scale.push_back(std::isfinite(scale) ? scale : 0);
+    }
+  });
+}
+
+}  // namespace
+
+OpEntry describe_layer_norm() {
+  OpEntry op = {"layer_norm", kFloats, {kY}, {kX, columns_of_x("weight"), columns_of_x("bias")}, {eps_param()}};
+  op.bind = [](const Arguments& a) {
+    return bound(hipops_layer_norm, a["y"], a["x"], a["weight"], a["bias"], a.real("eps"), a.stream());
+  };
+  op.in_place = op.by_rows = true;
+  op.random_case = random_row_case;
+  op.reference = reference;
+  op.large_cases = large::add_row_cases;
+  return op;
+}
+
+}  // namespace hipops::parity

@@ -1,0 +1,83 @@
+// rms_norm and fused_add_rms_norm.
+#include <cmath>
+
+#include "parity/ops/rows.h"
+
+namespace hipops::parity {
+namespace {
+
+void expect_rms_norm(Case* test) {
+  const Real eps = test->params.at("eps");
+  Weighing weighing(test);
+  for_each_row(test, [&](const std::vector<Real>& row, size_t first) {
+    weighing.weigh(row, std::sqrt(mean_of_squares(row) + eps), first);
+  });
+  weighing.set_tolerance();
+}
+
+void expect_fused_add_rms_norm(Case* test) {
+  const Operand residual = input_of(*test, "residual");
+  const uint32_t flags = flags_of(*test);
+  const Real eps = test->params.at("eps");
+  ExpectedTensor& sums = output_of(test, "residual_out");
+  Weighing weighing(test);
+  sums.values.resize(static_cast<size_t>(residual.tensor.layout.elements));
+  for_each_row(test, [&](std::vector<Real>& row, size_t first) {
+    for (size_t c = 0; c < row.size(); ++c) {
+      // In f32, as the op computes it.
+      row[c] = static_cast<float>(row[c] + static_cast<Real>(residual.value(static_cast<int64_t>(first + c))));
+      sums.values[first + c] = static_cast<double>(row[c]);
+      if (flags & HIPOPS_ROUND_SUM) row[c] = decode(test->dtype, encode(test->dtype, static_cast<double>(row[c])));
+    }
+    weighing.weigh(row, std::sqrt(mean_of_squares(row) + eps), first);
+  });
+  weighing.set_tolerance();
+}
+
+void random_fused_add(RandomCase& m) {
+  const Shape shape = random_rows(m);
+  m.add_x_and_y(shape);
+  m.add_numbers("residual", shape);
+  if (m.choices.one_in(3)) m.add_weight("weight", m.weight_dtype(), {shape.back()});
+  m.add_output("residual_out", random_layout(m.choices, m.test.dtype, shape, Use::kOutput));
+  m.pick_params();
+}
+
+}  // namespace
+
+OpEntry describe_rms_norm() {
+  OpEntry op = {"rms_norm", kFloats, {kY}, {kX, columns_of_x("weight")}};
+  op.params = {eps_param(),
+               {"flags", true, true,
+                {0, HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_ROUND_BEFORE_WEIGHT,
+                 HIPOPS_WEIGHT_PLUS_ONE | HIPOPS_ROUND_BEFORE_WEIGHT}}};
+  op.bind = [](const Arguments& a) {
+    return bound(hipops_rms_norm, a["y"], a["x"], a["weight"], a.real("eps"), a.flags(), a.stream());
+  };
+  op.in_place = op.by_rows = true;
+  op.random_case = random_row_case;
+  op.reference = expect_rms_norm;
+  op.large_cases = large::add_row_cases;
+  return op;
+}
+
+OpEntry describe_fused_add_rms_norm() {
+  OpEntry op = {"fused_add_rms_norm", {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16}};
+  op.outputs = {kY, {"residual_out"}};
+  op.inputs = {kX, {"residual"}, columns_of_x("weight")};
+  op.params = {eps_param(),
+               {"flags", true, false,
+                {0, HIPOPS_ROUND_SUM, HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_ROUND_BEFORE_WEIGHT,
+                 HIPOPS_ROUND_SUM | HIPOPS_WEIGHT_PLUS_ONE | HIPOPS_ROUND_BEFORE_WEIGHT}}};
+  op.bind = [](const Arguments& a) {
+    return bound(hipops_fused_add_rms_norm, a["y"], a["residual_out"], a["x"], a["residual"], a["weight"],
+                 a.real("eps"), a.flags(), a.stream());
+  };
+  op.in_place = op.by_rows = true;
+  op.random_case = random_fused_add;
+  op.reference = expect_fused_add_rms_norm;
+  op.large_cases = large::add_row_cases;
+  return op;
+}
+
+}  // namespace hipops::parity

@@ -1,0 +1,94 @@
+#include "parity/ops/rows.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace hipops::parity {
+namespace {
+
+constexpr int64_t kLongRow = 40000;  // split in every dtype
+
+}  // namespace
+
+TensorSpec columns_of_x(const char* name) {
+  return {name, Role::kWeight, true, [](const Shape& x, const Shape&, size_t) { return Shape{x.back()}; }};
+}
+
+Shape random_rows(RandomCase& m) {
+  Shape shape = random_shape(m.choices, random_rank(m.choices, 1), m.budget);
+  if (m.choices.one_in(4)) {  // few rows that are long, and now and then longer than the budget
+    std::fill(shape.begin(), shape.end(), 1);
+    if (shape.size() > 1) shape.front() = m.choices.between(1, 2);
+    const bool split = m.choices.one_in(8);
+    shape.back() = m.choices.between(1, split ? kLongRow : m.budget.elements);
+  } else if (m.choices.one_in(4)) {  // many that are short, of whole vectors or not
+    shape = {0, m.choices.between(1, 40) * m.choices.pick({1, 1, 4, 8})};
+    shape.front() = m.choices.between(1, std::max<int64_t>(m.budget.elements / shape.back(), 1));
+  }
+  return shape;
+}
+
+void random_row_case(RandomCase& m) {
+  const Shape shape = random_rows(m);
+  m.add_x_and_y(shape);
+  hipops_dtype dtype = HIPOPS_NONE;  // all weights have one
+  for (const TensorSpec& input : m.op.inputs) {
+    if (input.role != Role::kWeight) continue;
+    if (dtype == HIPOPS_NONE) dtype = m.weight_dtype();
+    if (!m.choices.one_in(3)) m.add_weight(input.name, dtype, {shape.back()});
+  }
+  m.pick_params();
+}
+
+Wide sum(const std::vector<Real>& terms) {
+  Wide total = 0, rounded_off = 0;
+  for (const Wide term : terms) {
+    const Wide next = total + term;
+    const bool term_is_larger = std::fabs(static_cast<Real>(term)) > std::fabs(static_cast<Real>(total));
+    if (std::isfinite(static_cast<Real>(next))) rounded_off += term_is_larger ? term - next + total : total - next + term;
+    total = next;
+  }
+  return total + rounded_off;
+}
+
+Real mean_of_squares(const std::vector<Real>& terms) {
+  Wide total = 0;
+  for (const Wide term : terms) total += term * term;
+  return static_cast<Real>(total / static_cast<Wide>(terms.size()));
+}
+
+std::vector<Real> weights_of(const Case& test, const std::string& name, Real without) {
+  std::vector<Real> values(static_cast<size_t>(input_of(test, "x").shape().back()), without);
+  const InputTensor* tensor = find_input(test, name);
+  if (tensor == nullptr) return values;
+  for (size_t c = 0; c < values.size(); ++c) values[c] = Operand{*tensor}.value(static_cast<int64_t>(c));
+  return values;
+}
+
+Weighing::Weighing(Case* test) : test_(test), weight_(weights_of(*test, "weight", 1)), y_(output_of(test, "y")) {
+  const uint32_t flags = flags_of(*test);
+  const bool weighted = find_input(*test, "weight") != nullptr;
+  if (weighted && (flags & HIPOPS_WEIGHT_PLUS_ONE))
+    for (Real& w : weight_) w += 1;
+  // f32 and f64 are computed in their own type. Their normalized elements may be off by ULPs, so no rounding shows.
+  rounds_ = weighted && (flags & HIPOPS_ROUND_BEFORE_WEIGHT) && dtype_size(test->dtype) == 2;
+}
+
+// Near a tie, which f32 cannot tell, both neighbours are right. The tie's product is expected then, and an ULP of the
+// scale is twice the distance of the neighbours' rounded products.
+double Weighing::product(Real normalized, Real weight) {
+  if (!rounds_) return static_cast<double>(normalized * weight);
+  const Real margin = 4 * std::max<Real>(std::fabs(normalized) * 0x1p-23, 0x1p-149);
+  const double low = round(normalized - margin), high = round(normalized + margin);
+  const double value = static_cast<double>((Real{low} + Real{high}) / 2 * weight);
+  double scale = 0;
+  if (low < high && std::isfinite(value)) {
+    const double least = ulp(test_->dtype, 0);
+    const double unit = ulp(test_->dtype, low) * static_cast<double>(std::fabs(weight)) + ulp(test_->dtype, value);
+    scale = std::exp2(std::ceil(std::log2(unit)) - std::log2(least)) * smallest_normal();
+  }
+  y_.scale.push_back(scale);
+  return value;
+}
+
+}  // namespace hipops::parity
