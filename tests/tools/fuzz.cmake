@@ -10,7 +10,7 @@ if(HIPOPS_CPU)
     endforeach()
   endforeach()
   # Rows that one block does not hold, of which every element counts: golden files have sums of them.
-  foreach(op layer_norm rms_norm softmax)
+  foreach(op ${row_ops})
     foreach(wave 32 64)
       add_test(NAME fuzz_cpu_wave${wave}_long_${op} COMMAND hipops-fuzz --wave ${wave} --op ${op} --count 30 --elements 300000)
       set_tests_properties(fuzz_cpu_wave${wave}_long_${op} PROPERTIES ENVIRONMENT "HIPOPS_CPU_UNITS=16")
