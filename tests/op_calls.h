@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "tensor/error.h"
 #include "op_tester.h"
 
 namespace hipops_test {
@@ -36,20 +37,44 @@ class Call {
     return *this;
   }
 
+  // The op says no, with this message after its name, having chosen no runtime and touched no memory.
   void refused(hipops_status status, const std::string& message) {
-    expect_refused([&] { return run(); }, {&y, &x, &weight, &bias}, status, std::string(op_.name) + ": " + message);
+    hipops::fail_runtime(719, "before");
+    auto before = memory();
+    EXPECT_EQUAL(run(), status);
+    EXPECT_EQUAL(error_without_values(), std::string(op_.name) + ": " + message);
+    EXPECT_EQUAL(hipops_last_runtime_error(), 0);
+    EXPECT(memory() == before);
+    EXPECT_EQUAL(hipops_backend_in_use(), HIPOPS_BACKEND_AUTO);
   }
   void invalid(const std::string& message) { refused(HIPOPS_INVALID_ARGUMENT, message); }
   void wrong_dtype(const std::string& message) { refused(HIPOPS_UNSUPPORTED_DTYPE, message); }
 
+  // The op succeeds, and leaves the thread's last failure alone.
   void succeeds() {
-    expect_success([&] { return run(); });
+    hipops::fail_runtime(719, "before");
+    EXPECT_EQUAL(run(), HIPOPS_SUCCESS);
+    EXPECT_EQUAL(std::string(hipops_last_error()), "before");
+    EXPECT_EQUAL(hipops_last_runtime_error(), 719);
   }
 
  private:
   hipops_status run() { return op_.call(y_view, x_view, weight_view, bias_view, eps); }
+  std::vector<std::vector<unsigned char>> memory() const {
+    return {y.bytes(), x.bytes(), weight.bytes(), bias.bytes()};
+  }
+
   const RowOp& op_;
 };
+
+// In a child where nothing but the CPU could be chosen.
+inline void check_calls(const std::function<void()>& body) { check_in_child({{"HIPOPS_BACKEND", "cpu"}}, body); }
+
+inline std::string text_of(const void* pointer) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%p", pointer);
+  return text;
+}
 
 // `spoil` gets a call and the view of the argument that is to be spoilt: what every tensor is checked for.
 inline void check_tensor_argument(const RowOp& op, const std::string& name, hipops_tensor* Call::*argument) {

@@ -377,11 +377,18 @@ inline void check_sizes_of_parts(const RowOp& op, hipops_dtype dtype) {
     }
 }
 
+// `check` on the CPU runtime, with waves of 32 and of 64, in a process for each dtype. Races in shared memory are reported.
 inline void on_cpu(const RowOp& op, void (*check)(const RowOp&, hipops_dtype)) {
-  for (hipops_dtype dtype : kFloats) {
-    INFO(hipops::parity::dtype_name(dtype));
-    on_cpu([&] { check(op, dtype); }, {{"HIPOPS_CPU_UNITS", "2"}});
+  if (!has_cpu()) {
+    WARN("left out: built without the CPU runtime");
+    return;
   }
+  for (const char* wave : {"32", "64"})
+    for (hipops_dtype dtype : kFloats) {
+      INFO("wave " << wave << ", " << hipops::parity::dtype_name(dtype));
+      check_in_child({{"HIPOPS_CPU_WAVE", wave}, {"HIPOPS_CPU_UNITS", "2"}, {"HIPOPS_CPU_RACE", "1"}},
+                     [&] { check(op, dtype); });
+    }
 }
 
 }  // namespace hipops_test

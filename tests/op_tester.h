@@ -7,7 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "calls.h"
+#include "catch.h"
+#include "host_tensor.h"
+#include "in_child.h"
+#include "ops.h"
 
 namespace hipops_test {
 
@@ -21,9 +24,15 @@ struct RowOp {
   // One row: y, and of each element the magnitude of what was added up last, by which an error of it is to be judged.
   void (*reference)(const Row& x, const Row& weight, const Row& bias, long double eps, Row* y, Row* magnitude);
 
-  hipops::Op& kernels() const { return op_named(name); }
+  hipops::Op& kernels() const {
+    for (int i = 0; i < hipops::op_count; ++i)
+      if (!std::strcmp(hipops::all_ops[i]->name, name)) return *hipops::all_ops[i];
+    throw std::runtime_error(std::string("no op ") + name);
+  }
 };
 
 constexpr hipops_dtype kFloats[] = {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16, HIPOPS_F64};
+
+inline bool has_cpu() { return hipops::image_count > 0 && hipops::all_images[0].cpu_wave32 != nullptr; }
 
 }  // namespace hipops_test

@@ -12,7 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "calls.h"
+#include "catch.h"
+#include "tensor/error.h"
+#include "host_tensor.h"
+#include "in_child.h"
+#include "ops.h"
 
 namespace hipops_test {
 
@@ -21,8 +25,16 @@ using Random = std::mt19937_64;
 // One of each size; the kernels know no more of a dtype.
 constexpr hipops_dtype kMoved[] = {HIPOPS_U8, HIPOPS_BF16, HIPOPS_F32, HIPOPS_I64};
 
+inline bool has_cpu() { return hipops::image_count > 0 && hipops::all_images[0].cpu_wave32 != nullptr; }
+
 inline int64_t pick(Random& random, int64_t low, int64_t high) {
   return low + static_cast<int64_t>(random() % static_cast<uint64_t>(high - low + 1));
+}
+
+inline std::string text_of(const void* pointer) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%p", pointer);
+  return text;
 }
 
 inline std::string text_of(const Sizes& sizes) {
@@ -70,6 +82,41 @@ inline hipops_tensor nowhere(hipops_dtype dtype, const Sizes& shape) {
   return view;
 }
 
+// Calls are made where nothing but the CPU could be chosen, and none is.
+inline void check_calls(const std::function<void()>& body) { check_in_child({{"HIPOPS_BACKEND", "cpu"}}, body); }
+
+// The call says no, with this message, having chosen no runtime and touched no memory.
+inline void expect_refused(const std::function<hipops_status()>& call, const std::vector<const HostTensor*>& tensors,
+                           hipops_status status, const std::string& message) {
+  auto memory = [&] {
+    std::vector<std::vector<unsigned char>> bytes;
+    for (const HostTensor* tensor : tensors) bytes.push_back(tensor->bytes());
+    return bytes;
+  };
+  hipops::fail_runtime(719, "before");
+  auto before = memory();
+  EXPECT_EQUAL(call(), status);
+  EXPECT_EQUAL(error_without_values(), message);
+  EXPECT_EQUAL(hipops_last_runtime_error(), 0);
+  EXPECT(memory() == before);
+  EXPECT_EQUAL(hipops_backend_in_use(), HIPOPS_BACKEND_AUTO);
+}
+
+// `body` on the CPU runtime with waves of 32 and of 64, shared memory watched for races.
+inline void on_cpu(const std::function<void()>& body) {
+  if (!has_cpu()) {
+    WARN("left out: built without the CPU runtime");
+    return;
+  }
+  for (const char* wave : {"32", "64"}) {
+    INFO("wave " << wave);
+    check_in_child({{"HIPOPS_CPU_WAVE", wave}, {"HIPOPS_CPU_RACE", "1"}}, [&] {
+      EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);
+      body();
+    });
+  }
+}
+
 // Which of an op's kernels were chosen, so that a test can tell that none was left out.
 class Seen {
  public:
@@ -90,5 +137,11 @@ class Seen {
   const hipops::Op& op_;
   std::vector<int64_t> times_;
 };
+
+inline hipops::Op& op_named(const std::string& name) {
+  for (int i = 0; i < hipops::op_count; ++i)
+    if (hipops::all_ops[i]->name == name) return *hipops::all_ops[i];
+  throw std::runtime_error("no op " + name);
+}
 
 }  // namespace hipops_test

@@ -14,7 +14,11 @@
 #include <utility>
 #include <vector>
 
-#include "calls.h"
+#include "catch.h"
+#include "tensor/error.h"
+#include "host_tensor.h"
+#include "in_child.h"
+#include "ops.h"
 #include "move/rope_common.h"
 
 namespace hipops_test {
@@ -26,7 +30,11 @@ struct RopeOp {
   bool interleaved;  // pair k is elements 2k and 2k + 1; else k and k + r / 2
   hipops::RopeDims dims;
 
-  hipops::Op& kernels() const { return op_named(name); }
+  hipops::Op& kernels() const {
+    for (int i = 0; i < hipops::op_count; ++i)
+      if (!std::strcmp(hipops::all_ops[i]->name, name)) return *hipops::all_ops[i];
+    throw std::runtime_error(std::string("no op ") + name);
+  }
   // Something of each dimension, in the order of x's.
   Sizes in_order(int64_t batch, int64_t heads, int64_t tokens, int64_t cols) const {
     return dims.heads == 1 ? Sizes{batch, heads, tokens, cols} : Sizes{batch, tokens, heads, cols};
@@ -56,23 +64,43 @@ class RopeCall {
     for (int i = 0; i < 8; ++i) positions.set(i, i % 5);
   }
 
+  // The op says no, with this message after its name, having chosen no runtime and touched no memory.
   void refused(hipops_status status, const std::string& message) {
-    expect_refused([&] { return op_.call(y_view, x_view, cos_view, sin_view, positions_view, nullptr); },
-                   {&y, &x, &cos, &sin, &positions}, status, std::string(op_.name) + ": " + message);
+    hipops::fail_runtime(719, "before");
+    auto before = memory();
+    EXPECT_EQUAL(op_.call(y_view, x_view, cos_view, sin_view, positions_view, nullptr), status);
+    EXPECT_EQUAL(error_without_values(), std::string(op_.name) + ": " + message);
+    EXPECT_EQUAL(hipops_last_runtime_error(), 0);
+    EXPECT(memory() == before);
+    EXPECT_EQUAL(hipops_backend_in_use(), HIPOPS_BACKEND_AUTO);
   }
   void invalid(const std::string& message) { refused(HIPOPS_INVALID_ARGUMENT, message); }
   void wrong_dtype(const std::string& message) { refused(HIPOPS_UNSUPPORTED_DTYPE, message); }
 
+  // The op succeeds, and leaves the thread's last failure alone.
   void succeeds() {
-    expect_success([&] { return op_.call(y_view, x_view, cos_view, sin_view, positions_view, nullptr); });
+    hipops::fail_runtime(719, "before");
+    EXPECT_EQUAL(op_.call(y_view, x_view, cos_view, sin_view, positions_view, nullptr), HIPOPS_SUCCESS);
+    EXPECT_EQUAL(std::string(hipops_last_error()), "before");
+    EXPECT_EQUAL(hipops_last_runtime_error(), 719);
   }
 
  private:
+  std::vector<std::vector<unsigned char>> memory() const {
+    return {y.bytes(), x.bytes(), cos.bytes(), sin.bytes(), positions.bytes()};
+  }
+
   const RopeOp& op_;
 };
 
 inline int64_t count_of(const hipops_tensor& t) {
   return std::accumulate(t.shape, t.shape + t.rank, int64_t{1}, [](int64_t a, int64_t b) { return a * b; });
+}
+
+// Runs `body` in a child where nothing but the CPU could be chosen.
+template <class Body>
+void check_rope_calls(Body body) {
+  check_in_child({{"HIPOPS_BACKEND", "cpu"}}, body);
 }
 
 // What every tensor is checked for.
@@ -393,6 +421,7 @@ inline std::string rope_case(const RopeOp& op, int kernel, uint64_t seed, const 
 // Each variant launched by itself: with the grid that it would have, and with one of two blocks that goes round and
 // divides in 64 bits.
 inline void check_rope_variants(const RopeOp& op) {
+  EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);
   for (int kernel = 0; kernel < op.kernels().kernel_count; ++kernel)
     for (uint64_t seed = 0; seed < 60; ++seed) {
       RopeOperands t = make_rope_operands(op, kernel, seed);
@@ -416,6 +445,7 @@ inline void check_rope_variants(const RopeOp& op) {
 
 // The op itself on the same tensors. A wide variant's are taken by a wide one, the others mostly not.
 inline void check_rope_op(const RopeOp& op) {
+  EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);
   for (int kernel = 0; kernel < op.kernels().kernel_count; ++kernel)
     for (uint64_t seed = 1000; seed < 1040; ++seed) {
       RopeOperands t = make_rope_operands(op, kernel, seed);
@@ -435,6 +465,7 @@ inline void check_rope_op(const RopeOp& op) {
 
 // Rows of many chunks, through the op.
 inline void check_rope_much(const RopeOp& op) {
+  EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);
   for (hipops_dtype dtype : kRopeFloats) {
     const int64_t cols = 4096 * (16 / dtype_bytes_of(dtype)), tokens = 4, heads = 6;
     const Sizes shape = op.in_order(1, heads, tokens, cols);
@@ -449,6 +480,18 @@ inline void check_rope_much(const RopeOp& op) {
     EXPECT_EQUAL(chosen.heads, op.interleaved ? 2 : 1);
     const hipops::RopeTensors views = t.tensors();
     check_rope_numbers(op, t, [&] { return op.call(views.y, views.x, views.cos, views.sin, nullptr, nullptr); });
+  }
+}
+
+// `check` on the CPU runtime, with waves of 32 and of 64.
+inline void rope_on_cpu(const RopeOp& op, void (*check)(const RopeOp&)) {
+  if (!(hipops::image_count > 0 && hipops::all_images[0].cpu_wave32 != nullptr)) {
+    WARN("left out: built without the CPU runtime");
+    return;
+  }
+  for (const char* wave : {"32", "64"}) {
+    INFO("wave " << wave);
+    check_in_child({{"HIPOPS_CPU_WAVE", wave}, {"HIPOPS_CPU_RACE", "1"}}, [&] { check(op); });
   }
 }
 

@@ -41,7 +41,7 @@ std::string chosen_after(Views views, Change change) {
 }  // namespace
 
 TEST_CASE("rope refuses bad tensors", "[rope]") {
-  check_calls([] {
+  check_rope_calls([] {
     check_rope_tensors(kRope);
     check_rope_shapes(kRope);
     check_rope_dtypes(kRope);
@@ -50,17 +50,17 @@ TEST_CASE("rope refuses bad tensors", "[rope]") {
 }
 
 TEST_CASE("rope of nothing is success", "[rope]") {
-  check_calls([] { check_rope_empty(kRope); });
+  check_rope_calls([] { check_rope_empty(kRope); });
 }
 
-TEST_CASE("rope's variants are right on any shapes and strides", "[rope]") { on_cpu([] { check_rope_variants(kRope); }); }
+TEST_CASE("rope's variants are right on any shapes and strides", "[rope]") { rope_on_cpu(kRope, check_rope_variants); }
 
-TEST_CASE("rope is right on any shapes and strides", "[rope]") { on_cpu([] { check_rope_op(kRope); }); }
+TEST_CASE("rope is right on any shapes and strides", "[rope]") { rope_on_cpu(kRope, check_rope_op); }
 
-TEST_CASE("rope is right on rows of many chunks", "[rope]") { on_cpu([] { check_rope_much(kRope); }); }
+TEST_CASE("rope is right on rows of many chunks", "[rope]") { rope_on_cpu(kRope, check_rope_much); }
 
 TEST_CASE("rope's success leaves the last failure alone", "[rope]") {
-  check_calls([] {
+  check_rope_calls([] {
     for (hipops_dtype dtype : kRopeFloats) RopeCall(kRope, dtype).succeeds();
   });
 }

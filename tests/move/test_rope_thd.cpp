@@ -11,7 +11,7 @@ const RopeOp kRopeThd = {"rope_thd", hipops_rope_thd, false, kTokensThenHeads};
 }  // namespace
 
 TEST_CASE("rope_thd refuses bad tensors", "[rope_thd]") {
-  check_calls([] {
+  check_rope_calls([] {
     check_rope_tensors(kRopeThd);
     check_rope_shapes(kRopeThd);
     check_rope_dtypes(kRopeThd);
@@ -20,19 +20,19 @@ TEST_CASE("rope_thd refuses bad tensors", "[rope_thd]") {
 }
 
 TEST_CASE("rope_thd of nothing is success", "[rope_thd]") {
-  check_calls([] { check_rope_empty(kRopeThd); });
+  check_rope_calls([] { check_rope_empty(kRopeThd); });
 }
 
 TEST_CASE("rope_thd's variants are right on any shapes and strides", "[rope_thd]") {
-  on_cpu([] { check_rope_variants(kRopeThd); });
+  rope_on_cpu(kRopeThd, check_rope_variants);
 }
 
-TEST_CASE("rope_thd is right on any shapes and strides", "[rope_thd]") { on_cpu([] { check_rope_op(kRopeThd); }); }
+TEST_CASE("rope_thd is right on any shapes and strides", "[rope_thd]") { rope_on_cpu(kRopeThd, check_rope_op); }
 
-TEST_CASE("rope_thd is right on rows of many chunks", "[rope_thd]") { on_cpu([] { check_rope_much(kRopeThd); }); }
+TEST_CASE("rope_thd is right on rows of many chunks", "[rope_thd]") { rope_on_cpu(kRopeThd, check_rope_much); }
 
 TEST_CASE("rope_thd's success leaves the last failure alone", "[rope_thd]") {
-  check_calls([] {
+  check_rope_calls([] {
     for (hipops_dtype dtype : kRopeFloats) RopeCall(kRopeThd, dtype).succeeds();
   });
 }

@@ -548,8 +548,11 @@ TEST_CASE("strided_copy's kernels go round where the grid is too small", "[strid
 
 TEST_CASE("strided_copy leaves the last failure alone", "[strided_copy]") {
   on_cpu([] {
+    fail_runtime(719, "before");
     Operands t = good();
-    expect_success([&] { return hipops_strided_copy(&t.y.view, &t.x.view, nullptr); });
+    EXPECT_EQUAL(hipops_strided_copy(&t.y.view, &t.x.view, nullptr), HIPOPS_SUCCESS);
+    EXPECT_EQUAL(std::string(hipops_last_error()), "before");
+    EXPECT_EQUAL(hipops_last_runtime_error(), 719);
   });
 }
 

@@ -40,6 +40,7 @@ void check_extremes(const RowOp& op, hipops_dtype dtype) {
 
 // Weights of which 1 more is exact; and what one rounding more comes to.
 void check_flags(const RowOp&, hipops_dtype dtype) {
+  EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);
   for (const int64_t cols : {7, 96, 1000, 5001, 40000}) {
     HostTensor x(dtype, {3, cols}), y(dtype, {3, cols}), other(dtype, {3, cols}), weight(dtype, {cols}), more(dtype, {cols});
     x.randomize(1, -3, 5);
@@ -62,6 +63,7 @@ void check_flags(const RowOp&, hipops_dtype dtype) {
 
 // Normalized, the last element is next to the least normal number, which it is rounded to. A weight shows that.
 void check_beside_extremes(const RowOp&, hipops_dtype dtype) {
+  EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);
   if (dtype != HIPOPS_F32) return;
   const std::vector<double> row = {4, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 0, 0, 0x1.fffffep-126};  // its root mean square is 2
   const auto normalized_beside = [&](double other) {

@@ -22,6 +22,7 @@ const RowOp kSoftmax = {
 
 // Where one element is most of the sum, each rounding of a plain sum would be of its size.
 void check_dominant(const RowOp& op, hipops_dtype dtype) {
+  EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);
   for (const int64_t cols : {96, 128, 5120})
     for (const double above : {3.0, 9.0, 30.0})
       for (const int64_t at : {int64_t{0}, cols / 2, cols - 1}) {
@@ -35,6 +36,7 @@ void check_dominant(const RowOp& op, hipops_dtype dtype) {
 // Of rows that go by in tiles, each of which has a larger maximum than all before: a sum that is rescaled each time is
 // off by tens of ULPs. One rises by more than exponentials have room for.
 void check_rising(const RowOp& op, hipops_dtype dtype) {
+  EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_CPU), HIPOPS_SUCCESS);
   const int64_t cols = 70001;
   const double from[] = {-1, -300};
   Operands t{HostTensor(dtype, {2, cols}, {2 * cols, 2}), HostTensor(dtype, {2, cols}), {}, {}};
