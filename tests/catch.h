@@ -1,8 +1,8 @@
-// Catch2, whichever of its two major versions is there. The one file that defines HIPOPS_TEST_MAIN before it includes
-// this gives the program its main(); link Catch2::Catch2 in either case.
+// Catch2 of version 2 or 3. One file defines HIPOPS_TEST_MAIN before it includes this header, and so gets main(). Link
+// Catch2::Catch2 in either case.
 #pragma once
 
-// Catch2's macros count with __COUNTER__, which newer releases of Clang call an extension wherever a macro is used.
+// Catch2's macros use __COUNTER__. Newer releases of Clang warn about it as an extension.
 #if defined(__clang__) && defined(__has_warning)
 #if __has_warning("-Wc2y-extensions")
 #pragma clang diagnostic ignored "-Wc2y-extensions"

@@ -1,4 +1,4 @@
-// What a child process does and says: for what must end in an abort or a crash.
+// How a child process ended, and its messages. For code that must abort or crash.
 #pragma once
 
 #include <sys/resource.h>
@@ -20,7 +20,7 @@ struct Death {
   bool says(const std::string& part) const { return words.find(part) != std::string::npos; }
 };
 
-// Runs `body` in a child, whose exit code is what it returns.
+// Runs `body` in a child process. The return value of `body` is the child's exit code.
 inline Death in_child(const std::function<int()>& body) {
   int ends[2];
   REQUIRE(pipe(ends) == 0);

@@ -14,22 +14,19 @@ namespace hipops_test {
 
 using Sizes = std::vector<int64_t>;
 
-// Random tensors of so many elements get no long dimension more: a few of millions would take nearly all of the time.
-constexpr int64_t kManyElements = 1000;
-
 inline Sizes contiguous(const Sizes& shape) {
   Sizes stride(shape.size(), 1);
   for (size_t d = shape.size(); d-- > 1;) stride[d - 1] = stride[d] * shape[d];
   return stride;
 }
 
-// hipops_last_error() up to what it says of the values at hand: "; here y is ...".
+// hipops_last_error() without its end, which lists the values of the call: "; here y is ...".
 inline std::string error_without_values() {
   const std::string words = hipops_last_error();
   return words.substr(0, words.find("; here "));
 }
 
-// A view without memory of its own; contiguous where no strides are given.
+// A view without memory of its own. Without strides it is contiguous.
 inline hipops_tensor view_of(uintptr_t data, hipops_dtype dtype, const Sizes& shape, Sizes stride = {}) {
   if (stride.empty()) stride = contiguous(shape);
   hipops_tensor view{reinterpret_cast<void*>(data), dtype, static_cast<int32_t>(shape.size()), {}, {}};
@@ -38,7 +35,7 @@ inline hipops_tensor view_of(uintptr_t data, hipops_dtype dtype, const Sizes& sh
   return view;
 }
 
-// Where element i of a view is, from element 0 and in elements; elements count with the last dimension fastest.
+// The offset of element i from element 0, in elements. The last dimension counts fastest.
 inline int64_t offset_of(const hipops_tensor& view, int64_t i) {
   int64_t offset = 0;
   for (int d = view.rank; d-- > 0;) {
@@ -52,7 +49,7 @@ class HostTensor {
  public:
   hipops_tensor view;
 
-  // The lowest element lies `shift` elements past a multiple of 64 bytes.
+  // The address of the lowest element is `shift` elements past a multiple of 64 bytes.
   HostTensor(hipops_dtype dtype, const Sizes& shape, const Sizes& stride = {}, int64_t shift = 0)
       : view(view_of(0, dtype, shape, stride)), bytes_(hipops::parity::dtype_size(dtype)) {
     int64_t below = 0, above = 0;
@@ -86,7 +83,7 @@ class HostTensor {
     return {first, first + memory_.size() * sizeof(Chunk)};
   }
 
-  // True if every byte that belongs to no element is what it was at first.
+  // True if every byte that belongs to no element has its first value.
   bool guards_are_whole() const {
     std::vector<unsigned char> left = bytes();
     size_t origin = static_cast<size_t>(static_cast<unsigned char*>(view.data) - memory_[0].byte);
@@ -112,7 +109,7 @@ class HostTensor {
   std::vector<Chunk> memory_;
 };
 
-// A report in the tensor's memory, where none may be.
+// A report in the tensor's memory, which ops must refuse.
 inline hipops_index_report* report_in(const HostTensor& t) {
   return reinterpret_cast<hipops_index_report*>((reinterpret_cast<uintptr_t>(t.view.data) + 7) / 8 * 8);
 }

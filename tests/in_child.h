@@ -1,5 +1,5 @@
-// Runs a piece of a test in a child process. Which runtime is in use, what is loaded, and the environment are the
-// process's own, so each such piece gets a fresh one. The test program itself must not choose a runtime before.
+// Runs a part of a test in a child process. A process has one runtime, one set of loaded libraries and one environment, so each
+// part needs a fresh process. The test program itself must not choose a runtime before.
 #pragma once
 
 #include <sys/wait.h>
@@ -16,7 +16,7 @@
 
 #include "catch.h"
 
-// In a child Catch2 cannot report: these throw what in_child() hands to the parent.
+// Catch2 cannot report from a child process. These macros throw, and in_child() passes the message to the parent.
 #define EXPECT(condition) \
   if (!(condition)) throw std::runtime_error(std::string(#condition " does not hold, line ") + std::to_string(__LINE__))
 
@@ -68,7 +68,7 @@ inline std::string read_all(int descriptor) {
   return text;
 }
 
-// Empty if `body` ran to its end; else what it threw, or how its process ended.
+// Empty if `body` ran to its end. Otherwise the message of its exception, or how its process ended.
 inline std::string in_child(const Environment& environment, const std::function<void()>& body) {
   constexpr unsigned kPatienceSeconds = 120;
   int pipe_ends[2];

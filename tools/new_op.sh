@@ -20,9 +20,11 @@ filled() {
   case $family/$1 in
     rows/kernel.h) as_softmax kernels/softmax.h ;;
     rows/launcher.cpp) as_softmax capi/softmax.cpp ;;
-    *) sed -e "s/@op@/$op/g; s/@Op@/$pascal/g; s/@OP@/${op^^}/g" "$templates/$1" ;;
+    rows/test.cpp) as_op tools/new_op/test.cpp ;;
+    *) as_op "$templates/$1" ;;
   esac
 }
+as_op() { sed -e "s/@op@/$op/g; s/@Op@/$pascal/g; s/@OP@/${op^^}/g" "$1"; }
 # python_of_softmax BEGINNING FILE: the file's statement that begins so, for the op: what bindings share may change.
 python_of_softmax() { awk -v begins="^$1" '/^[^ ]/ { inside = $0 ~ begins } inside' "$2" | sed "s/softmax/$op/g"; }
 as_softmax() { sed -e "s/softmax/$op/g; s/Softmax/$pascal/g; s/SOFTMAX/${op^^}/g" "$1"; }

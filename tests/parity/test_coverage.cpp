@@ -1,20 +1,16 @@
-// What the library exports, the golden files cover: every kernel of every op is launched for some case, as it
-// is or as of a large tensor, and every pair of dtypes that an op supports is in one. A new kernel or dtype without a
-// case fails here.
+// The golden files cover the library. Some case launches each kernel of each op, as it is or with the kernels for large tensors.
+// Some case has each pair of dtypes that an op supports. A new kernel or dtype without a case fails here.
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <cstdlib>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "catch.h"
-#include "device/core/cpu.h"
 #include "ops.h"
 #include "parity/golden_files.h"
 #include "parity/run_case.h"
 #include "parity/other_ways.h"
+#include "recorder.h"
 #include "tensor/tensor.h"
 
 using namespace hipops;
@@ -24,52 +20,6 @@ using parity::OpEntry;
 using parity::Role;
 
 namespace {
-
-constexpr size_t kMostKernels = 192;
-
-// Stands in for the CPU kernels of one op after the other, and notes which of them are launched. That they do their
-// work hipops-parity shows, of the same cases.
-class Recorder {
- public:
-  explicit Recorder(Op& op) : op_(op) {
-    REQUIRE(op.kernel_count <= static_cast<int>(kMostKernels));
-    REQUIRE(load(op) == HIPOPS_SUCCESS);
-    loaded_ = op.functions[0].load();
-    for (std::atomic<bool>& ran : ran_) ran = false;
-    replace(std::make_index_sequence<kMostKernels>());
-    op.functions[0].store(functions_.data());
-  }
-  ~Recorder() { op_.functions[0].store(loaded_); }
-
-  std::vector<std::string> missing() const {
-    std::vector<std::string> names;
-    for (int i = 0; i < op_.kernel_count; ++i)
-      if (!ran_[static_cast<size_t>(i)]) names.push_back(op_.kernel_names[i]);
-    return names;
-  }
-
- private:
-  template <size_t I>
-  static void run(const void*) {
-    ran_[I].store(true, std::memory_order_relaxed);
-  }
-  template <size_t... I>
-  void replace(std::index_sequence<I...>) {
-    (replace_one<I>(), ...);
-  }
-  template <size_t I>
-  void replace_one() {
-    if (static_cast<int>(I) >= op_.kernel_count) return;
-    noted_[I] = {static_cast<const CpuKernel*>(loaded_[I])->name, run<I>};
-    functions_[I] = &noted_[I];
-  }
-
-  Op& op_;
-  void* const* loaded_;
-  static inline std::array<std::atomic<bool>, kMostKernels> ran_{};
-  static inline std::array<CpuKernel, kMostKernels> noted_{};
-  static inline std::array<void*, kMostKernels> functions_{};
-};
 
 const std::vector<GoldenFile>& golden() {
   static const std::vector<GoldenFile> files =
@@ -85,7 +35,7 @@ std::vector<const Case*> cases_of(const std::string& op) {
   return cases;
 }
 
-// Whether a case of this dtype has an argument of the role that is of the dtype `second`.
+// Whether the case has this dtype, and a weight or an index of the dtype `second`.
 bool has_pair(const OpEntry& entry, const Case& test, hipops_dtype dtype, hipops_dtype second) {
   if (test.dtype != dtype) return false;
   if (second == HIPOPS_NONE) return true;
@@ -107,17 +57,27 @@ TEST_CASE("every kernel is launched for some golden case", "[coverage]") {
     INFO(all_ops[i]->name);
     const OpEntry* entry = parity::find_op(parity::all_ops(), all_ops[i]->name);
     REQUIRE(entry != nullptr);
-    Recorder recorder(*all_ops[i]);
+    std::vector<std::atomic<bool>> ran(static_cast<size_t>(all_ops[i]->kernel_count));
+    const hipops_test::Recorder recorder(*all_ops[i], [&](int kernel, const void*) {
+      ran[static_cast<size_t>(kernel)].store(true, std::memory_order_relaxed);
+      return false;  // hipops-parity shows that the kernels compute the right values
+    });
+    const auto missing = [&] {
+      std::vector<std::string> names;
+      for (size_t k = 0; k < ran.size(); ++k)
+        if (!ran[k]) names.push_back(all_ops[i]->kernel_names[k]);
+      return names;
+    };
     const auto run_cases = [&] {
       for (const Case* test : cases_of(entry->name)) parity::run_case(*in_use, *entry, *test, parity::Guard::kZones);
     };
     run_cases();
-    for (const bool many_rows : {true, false}) {  // hipops-parity's other ways: --many-rows, --ordered
+    for (const bool many_rows : {true, false}) {  // as hipops-parity with --many-rows, and with --ordered
       TemporaryOptions temporary;
       parity::set_other_ways(many_rows, !many_rows, &temporary.options);
-      if (!recorder.missing().empty()) run_cases();
+      if (!missing().empty()) run_cases();
     }
-    CHECK(recorder.missing() == std::vector<std::string>{});
+    CHECK(missing() == std::vector<std::string>{});
   }
 }
 

@@ -82,10 +82,12 @@ TEST_CASE("a run that writes beside its output, or fails, fails the case", "[rep
   CHECK(repeat(Defect::kStatus, 1, 40).verdict == CaseResult::Verdict::kFailed);
 }
 
-TEST_CASE("flags say what is deterministic", "[repeat]") {
+TEST_CASE("a scatter is deterministic by its flag, and another op by any", "[repeat]") {
   Case test = addition();
   CHECK(is_deterministic(test));
   test.params["flags"] = 0;
+  CHECK(is_deterministic(test));
+  test.params[kWorkspaceParam] = 0;
   CHECK_FALSE(is_deterministic(test));
   test.params["flags"] = HIPOPS_DETERMINISTIC;
   CHECK(is_deterministic(test));

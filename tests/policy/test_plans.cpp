@@ -7,11 +7,11 @@
 
 #include "index/plan.h"
 #include "move/copy_plan.h"
-#include "move/mover_tester.h"
-#include "move/rope_common.h"
+#include #include "move/rope_common.h"
 #include "move/scatter_plan.h"
 #include "move/take.h"
 #include "move/upsample.h"
+#include "op_tester.h"
 #include "policy/policy.h"
 
 using namespace hipops;
@@ -24,7 +24,6 @@ using Figures = std::vector<int64_t>;
 using Planner = void (*)(const PlanOptions& options, Random& random, Figures* figures);
 
 constexpr int kProblems = 200;  // of an op
-constexpr hipops_dtype kFloats[] = {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16, HIPOPS_F64};
 
 template <class T, size_t n>
 T any(Random& random, const T (&of)[n]) {
@@ -64,7 +63,7 @@ void plan_copies(const PlanOptions& options, Random& random, Figures* figures) {
   const hipops_dtype dtype = any(random, kMoved);
   const CopyPlan plan = plan_copy(options, any_view(random, dtype, shape, kY), any_view(random, dtype, shape, kX));
   figures->insert(figures->end(), {plan.kernel, plan.grid, plan.block, plan.args.walk.count, plan.args.step,
-                                   plan.args.count, plan.args.parts, plan.args.tiles, plan.args.lanes});
+                                   plan.args.count, plan.args.pieces, plan.args.tiles, plan.args.lanes});
 }
 
 void plan_takes(const PlanOptions& options, Random& random, Figures* figures) {

@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "catch.h"
-#include "host_tensor.h"
+#include "op_tester.h"
 #include "softmax.h"
 #include "tensor/tensor.h"
 
@@ -18,8 +17,7 @@ using namespace hipops_test;
 
 namespace {
 
-constexpr uintptr_t kAddress = uintptr_t{1} << 40;  // nothing is ever read there
-constexpr hipops_dtype kFloats[] = {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16, HIPOPS_F64};
+constexpr uintptr_t kAddress = uintptr_t{1} << 40;  // no test reads memory there
 
 RowProblem problem_of(const hipops_tensor& x, const hipops_tensor& y, RowStreams<2>* streams,
                       const hipops_tensor* weight = nullptr) {
@@ -31,17 +29,17 @@ RowLayout layout_of(const hipops_tensor& x, const hipops_tensor& y, const hipops
   return problem_of(x, y, &streams, weight).layout;
 }
 
-// Where a kernel finds row `row` of a stream.
+// The offset that a kernel computes for row `row` of a stream.
 int64_t row_offset(const RowStreams<2>& s, int stream, int64_t row) {
   int64_t offset = 0;
   for (int d = 0; d < s.dimensions; ++d) {
     offset += row % s.outer[d].size * s.outer[d].stride[stream];
     row /= s.outer[d].size;
   }
-  return row == 0 ? offset : INT64_MIN;  // the sizes must use the number up
+  return row == 0 ? offset : INT64_MIN;  // the sizes cover every row number
 }
 
-// "" if the streams have every row where the views do.
+// "" if the streams give every row the offset that the views give it.
 std::string wrong_rows(const hipops_tensor& x, const hipops_tensor& y) {
   RowStreams<2> s;
   problem_of(x, y, &s);
@@ -57,7 +55,7 @@ std::string wrong_rows(const hipops_tensor& x, const hipops_tensor& y) {
         return "row " + std::to_string(row) + " of stream " + std::to_string(stream);
   for (int d = 0; d + 1 < s.dimensions; ++d) {
     const auto continues = [&](int i) { return s.outer[d + 1].stride[i] == s.outer[d].stride[i] * s.outer[d].size; };
-    if (continues(0) && continues(1)) return "dimension " + std::to_string(d) + " could be taken with the next";
+    if (continues(0) && continues(1)) return "dimension " + std::to_string(d) + " could be one with the next";
   }
   return "";
 }
@@ -68,15 +66,15 @@ DeviceNumbers device(int units, int wave, int largest_cluster, int blocks_in_one
   d.units = units, d.wave_size = wave, d.largest_cluster = largest_cluster, d.blocks_in_one = blocks_in_one;
   return d;
 }
-// NVIDIA's with clusters of any size and without, AMD's with either wave and with few registers, a small one, the CPU's.
+// NVIDIA with clusters of several sizes and without, AMD with either wave and with few registers, a small GPU, the CPU.
 const DeviceNumbers kDevices[] = {device(132, 32, 16, 1), device(132, 32, 15, 1), device(132, 32, 3, 1),
                                   device(114, 32, 8, 1),  device(108, 32, 1, 1),  device(304, 64, 1, 2),
                                   device(48, 32, 1, 2),   device(64, 64, 1, 1),  device(2, 32, 1, 2),   device(2, 64, 1, 2)};
 
-// "" if the plan's launch takes all of the problem's rows, with no more than its kernel is for.
 constexpr RowKernel kList[] = {HIPOPS_SOFTMAX_KERNELS(HIPOPS_ROW_KERNEL_ENTRY)};
 constexpr RowKernels kKernels = {kList, static_cast<int>(std::size(kList))};
 
+// "" if the launch covers all rows of the problem, within the limits of its kernel and of the device.
 std::string wrong_plan(const RowProblem& p, const DeviceNumbers& d, const RowLaunch& plan) {
   const RowKernels kernels = kKernels;
   if (plan.kernel < 0 || plan.kernel >= kernels.count) return "its kernel";
@@ -104,10 +102,10 @@ std::string wrong_plan(const RowProblem& p, const DeviceNumbers& d, const RowLau
   if (k.body <= RowBody::cluster && (has_row ? block * cluster : int64_t{plan.lanes}) * k.vectors < vectors)
     return "the row does not fit";
 
-  const bool as_needed = !has_row && k.layout == RowLayout::aligned;
-  if (!as_needed && plan.lanes != (has_row ? block : k.lanes)) return "its lanes";
-  if (as_needed && (plan.lanes < 1 || plan.lanes > k.lanes || (plan.lanes & (plan.lanes - 1)) != 0)) return "its lanes as needed";
-  int64_t rows = has_row ? 1 : k.block / plan.lanes, all = p.rows;  // that a block takes, of so many
+  const bool is_shorter = !has_row && k.layout == RowLayout::aligned;
+  if (!is_shorter && plan.lanes != (has_row ? block : k.lanes)) return "its lanes";
+  if (is_shorter && (plan.lanes < 1 || plan.lanes > k.lanes || (plan.lanes & (plan.lanes - 1)) != 0)) return "its lanes for a shorter row";
+  int64_t rows = has_row ? 1 : k.block / plan.lanes, all = p.rows;  // of a block, and of the problem
   if (k.body == RowBody::parts) {
     const RowKernel& next = kernels.kernel[std::min(plan.kernel + 1, kernels.count - 1)];
     const int64_t tile = elements_of_tile(k, p.dtype);
@@ -115,7 +113,7 @@ std::string wrong_plan(const RowProblem& p, const DeviceNumbers& d, const RowLau
     if (next.body != RowBody::merged || next.layout != k.layout || next.block != k.block || next.vectors != k.vectors)
       return "the kernel of its second launch";
     if (plan.spans < 1 || plan.spans > kMostSpans || plan.per_block < 1) return "its spans";
-    // The last span has room for parts, too, wherever the row's first vector is.
+    // The last span has room for partial sums, too, at any offset of the row's first vector.
     if (plan.spans * plan.per_block * tile + 2 * length > p.cols) return "the room of spans";
     all = p.rows * plan.spans;
   } else if (plan.spans != 0 || k.body == RowBody::merged) {
@@ -154,17 +152,6 @@ TEST_CASE("kernels find every row of any view", "[rows]") {
   }
 }
 
-TEST_CASE("contiguous tensors of every rank have one outer dimension", "[rows]") {
-  for (size_t rank = 1; rank <= HIPOPS_MAX_RANK; ++rank) {
-    const hipops_tensor x = view_of(kAddress, HIPOPS_F32, Sizes(rank, 3));
-    RowStreams<2> s;
-    problem_of(x, x, &s);
-    CHECK(s.dimensions == 1);
-    CHECK(s.outer[0].size == s.rows);
-    if (rank > 1) CHECK(s.outer[0].stride[0] == 3);
-  }
-}
-
 TEST_CASE("kernels find rows past 2^31 and 4 GiB", "[rows]") {
   constexpr int64_t many = int64_t{1} << 33;
   const hipops_tensor x = view_of(kAddress, HIPOPS_BF16, {7, many, 5}),
@@ -182,7 +169,7 @@ TEST_CASE("kernels find rows past 2^31 and 4 GiB", "[rows]") {
   }
 }
 
-TEST_CASE("rows are aligned where all of them and their weights begin and end at 16 bytes", "[rows]") {
+TEST_CASE("the layout of rows follows from their addresses, strides and lengths", "[rows]") {
   for (const hipops_dtype dtype : kFloats) {
     INFO(dtype_name(dtype));
     const int64_t bytes = dtype_bytes(dtype), v = 16 / bytes, cols = 40 * v;
@@ -190,7 +177,7 @@ TEST_CASE("rows are aligned where all of them and their weights begin and end at
       const hipops_tensor plain = view_of(kAddress, dtype, shape),
                           other = view_of(kAddress + static_cast<uintptr_t>(shift), dtype, shape, stride);
       const RowLayout as_x = layout_of(other, plain);
-      CHECK(layout_of(plain, other) == as_x);  // x and y are treated alike
+      CHECK(layout_of(plain, other) == as_x);  // the same for y as for x
       return as_x;
     };
     const auto with_weight = [&](hipops_dtype of, int64_t shift, int64_t step) {
@@ -198,51 +185,36 @@ TEST_CASE("rows are aligned where all of them and their weights begin and end at
                           weight = view_of(kAddress + static_cast<uintptr_t>(shift), of, {cols}, {step});
       return layout_of(x, x, &weight);
     };
-    for (const Sizes& shape : {Sizes{5, cols}, Sizes{cols}, Sizes{1, 3, cols}}) CHECK(layout(shape) == RowLayout::aligned);
-    CHECK(layout({5, cols}, {}, 16) == RowLayout::aligned);
-    CHECK(layout({5, cols}, {-50 * v, 1}) == RowLayout::aligned);
-    CHECK(layout({5, cols}, {0, 1}) == RowLayout::aligned);
-    CHECK(layout({1, 3, cols}, {60 * v + 1, cols, 1}) == RowLayout::aligned);  // a single one: not looked at
+    CHECK(layout({5, cols}, {-50 * v, 1}, 16) == RowLayout::aligned);
+    CHECK(layout({1, 3, cols}, {60 * v + 1, cols, 1}) == RowLayout::aligned);  // a dimension of one element has no step
     CHECK(layout({5, cols + 1}) == RowLayout::unaligned);
-    CHECK(layout({cols + 1}) == RowLayout::unaligned);
     CHECK(layout({5, cols}, {}, bytes) == RowLayout::unaligned);
-    CHECK(layout({5, cols}, {cols + 1, 1}) == RowLayout::unaligned);
     CHECK(layout({5, 3, cols}, {3 * cols + 1, cols, 1}) == RowLayout::unaligned);
     CHECK(layout({5, cols}, {2 * cols, 2}) == RowLayout::strided);
     CHECK(layout({5, cols}, {cols, -1}) == RowLayout::strided);
-    CHECK(with_weight(dtype, 16, 1) == RowLayout::aligned);
     CHECK(with_weight(HIPOPS_F32, 0, 1) == RowLayout::aligned);
     CHECK(with_weight(dtype, bytes, 1) == RowLayout::unaligned);
-    for (const int64_t step : {2, 0, -1}) CHECK(with_weight(dtype, 0, step) == RowLayout::strided);
-  }
-}
-
-TEST_CASE("short rows without gaps in them or between them are packed, other short ones strided", "[rows]") {
-  for (const hipops_dtype dtype : kFloats) {
-    INFO(dtype_name(dtype));
-    const auto layout = [&](const Sizes& shape, const Sizes& stride = {}) {
-      const hipops_tensor rows = view_of(kAddress + static_cast<uintptr_t>(dtype_bytes(dtype)), dtype, shape, stride);
+    CHECK(with_weight(dtype, 0, 0) == RowLayout::strided);
+    const auto short_rows = [&](const Sizes& shape, const Sizes& stride = {}) {
+      const hipops_tensor rows = view_of(kAddress + static_cast<uintptr_t>(bytes), dtype, shape, stride);
       return layout_of(rows, rows);
     };
-    for (const int64_t cols : {1, 3, 17, 32}) CHECK(layout({7, cols}) == RowLayout::packed);
-    CHECK(layout({2, 3, 5, 3}) == RowLayout::packed);
-    CHECK(layout({1, 3}, {100, 1}) == RowLayout::packed);  // one row: no gap after it
-    CHECK(layout({7, 1 + 256 / dtype_bytes(dtype)}) == RowLayout::unaligned);
-    for (const Sizes& stride : {Sizes{4, 1}, Sizes{0, 1}, Sizes{6, 2}}) CHECK(layout({7, 3}, stride) == RowLayout::strided);
-    CHECK(layout({2, 7, 3}, {3, 6, 1}) == RowLayout::strided);
+    CHECK(short_rows({2, 3, 5, 3}) == RowLayout::packed);
+    CHECK(short_rows({1, 3}, {100, 1}) == RowLayout::packed);  // one row has no gap after it
+    for (const Sizes& stride : {Sizes{4, 1}, Sizes{0, 1}, Sizes{6, 2}}) CHECK(short_rows({7, 3}, stride) == RowLayout::strided);
   }
 }
 
-TEST_CASE("parts of rows may be left in an output that is no input", "[rows]") {
+TEST_CASE("a row may be split if no input is its output", "[rows]") {
   const hipops_tensor x = view_of(kAddress, HIPOPS_F32, {2, 100}), y = view_of(2 * kAddress, HIPOPS_F32, {2, 100});
   RowStreams<2> s;
   CHECK(problem_of(x, y, &s).may_split);
   CHECK_FALSE(problem_of(x, x, &s).may_split);
 }
 
-TEST_CASE("every plan takes all rows, on every device", "[rows]") {
+TEST_CASE("every plan covers all rows, on every device", "[rows]") {
   for (const hipops_dtype dtype : kFloats) {
-    std::set<int> taken;
+    std::set<int> chosen;
     for (const DeviceNumbers& d : kDevices)
       for (const RowLayout layout : {RowLayout::aligned, RowLayout::unaligned, RowLayout::strided, RowLayout::packed}) {
         const int64_t length = 16 / dtype_bytes(dtype), step = layout == RowLayout::aligned ? length : 1,
@@ -253,8 +225,8 @@ TEST_CASE("every plan takes all rows, on every device", "[rows]") {
             for (const bool may_split : {false, true}) {
               const RowProblem p = {dtype, layout, rows, cols, may_split};
               const RowLaunch plan = resolve({}, kKernels, choose_rows_by_default({}, kKernels, p, d), p, d);
-              taken.insert(plan.kernel);
-              if (plan.spans != 0) taken.insert(plan.kernel + 1);
+              chosen.insert(plan.kernel);
+              if (plan.spans != 0) chosen.insert(plan.kernel + 1);
               const std::string wrong = wrong_plan(p, d, plan);
               if (!wrong.empty())
                 FAIL(dtype_name(dtype) << ", " << rows << " rows of " << cols << " columns, layout " << int(layout)
@@ -263,6 +235,6 @@ TEST_CASE("every plan takes all rows, on every device", "[rows]") {
             }
       }
     const auto of_dtype = [&](const RowKernel& k) { return k.dtype == dtype; };
-    CHECK(static_cast<int>(taken.size()) == std::count_if(std::begin(kList), std::end(kList), of_dtype));
+    CHECK(static_cast<int>(chosen.size()) == std::count_if(std::begin(kList), std::end(kList), of_dtype));
   }
 }
