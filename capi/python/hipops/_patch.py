@@ -177,10 +177,10 @@ def find_tables(module: Any, device: torch.device) -> frozenset[str] | str:
     parameters = list(inspect.signature(type(module).forward).parameters)[1:]
     if parameters not in (["x", "position_ids"], ["x", "position_ids", "layer_type"]):
         return "it takes other arguments than x and position_ids"
-    layer_types: list[Any] = [(kind,) for kind in set(getattr(module.config, "layer_types", None) or ())] if len(parameters) > 2 else [()]
+    all_others: list[Any] = [(kind,) for kind in sorted(set(getattr(module.config, "layer_types", None) or ()))] if parameters[2:] else [()]
     positions = torch.randint(0, 4000, (2, 7), generator=torch.Generator().manual_seed(1), device="cpu").to(device)
     given = copy.deepcopy(module).to(device), torch.zeros(2, 7, 8, device=device), positions
-    results = [tried(type(module).forward, *given, *others) for others in layer_types]  # some have no angles
+    results = [tried(type(module).forward, *given, *others) for others in all_others]  # some layer types have no angles
     tables = [table for result in results if not isinstance(result, str) for table in result]
     kinds = [kind for kind in ("halves", "pairs", "whole")
              if all(torch.equal(double(layers.single(table, kind), kind), table) for table in tables)]
