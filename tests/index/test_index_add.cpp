@@ -131,7 +131,7 @@ TEST_CASE("index_add prefetches nothing but x, and only the last sort lets the s
       EXPECT(byte_range(x.view, &range));
       const auto begin = reinterpret_cast<uintptr_t>(expected.load());
       EXPECT_EQUAL(begin % 16, uintptr_t{0});
-      EXPECT(begin >= range.begin && begin + parts * uintptr_t{kExpectedPart} <= range.end);
+      EXPECT(begin >= range.begin && begin + parts * uintptr_t{kPrefetchBytes} <= range.end);
     }
     EXPECT(some_early);
   });

@@ -30,7 +30,7 @@ TEST_CASE("gather's kernels divide in 64 bits", "[gather]") {
 TEST_CASE("gather's launches fit the shared memory of every device", "[gather]") {
   std::vector<DeviceFacts> devices(4);
   for (size_t i = 0; i < 3; ++i) devices[i].units = 132, devices[i].launch_shared_bytes = std::vector<int>{40, 100, 200}[i] << 10;
-  devices[3].own_shared_bytes = kOwnSharedBytes;  // AMD, where a launch brings none
+  devices[3].own_shared_bytes = kStaticSharedBytes;  // AMD, where a launch brings none
   bool some_staged = false;
   for (const DeviceFacts& device : devices)
     for (hipops_dtype dtype : {HIPOPS_U8, HIPOPS_BF16, HIPOPS_F32, HIPOPS_F64})

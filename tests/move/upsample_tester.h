@@ -6,6 +6,7 @@
 #include "as_many.h"
 #include "move/upsample.h"
 #include "op_tester.h"
+#include "tensor/divisor.h"
 
 namespace hipops_test {
 

@@ -7,7 +7,7 @@
 
 #include "index/plan.h"
 #include "move/copy_plan.h"
-#include #include "move/rope_common.h"
+#include "move/rope_common.h"
 #include "move/scatter_plan.h"
 #include "move/take.h"
 #include "move/upsample.h"
@@ -79,7 +79,7 @@ void plan_takes(const PlanOptions& options, Random& random, Figures* figures) {
   else std::copy_n(index.stride, HIPOPS_MAX_RANK, step);
   const TakePlan plan = plan_take(options, device_for_plans(), y, x, index, step, dim, nullptr);
   figures->insert(figures->end(), {plan.kernel, plan.grid, plan.block, plan.shared_bytes, plan.args.walk.count,
-                                   plan.args.step, plan.args.count, plan.args.parts, plan.args.group});
+                                   plan.args.step, plan.args.count, plan.args.pieces, plan.args.group});
 }
 
 template <int resized>
