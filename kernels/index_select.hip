@@ -8,16 +8,12 @@
 // An index that is the mark or out of range gives zeros. The kernels are gather's, with an index of stride 0 outside of
 // dim:
 //
-//   few      up to 65536 accesses, 131072 in whole rows: the lookup of a token or a few.
-//   rows     rows of an embedding table: dimensions behind dim are contiguous in y and x, and have 16 accesses or more,
-//            of up to 16 bytes each. A work-item moves several accesses of one row. Each work-item of a row loads the
-//            row's index, all but the first from the cache.
-//   shifted  such rows of 256 bytes or more that are not aligned to 8 bytes: still 16 bytes at a time
-//            (device/move/shifted.h).
-//   any      one access at a time: shorter rows, or elements at any strides, if dim is innermost or a dimension is not
-//            contiguous.
-//   staged, large  dim is innermost, and x's rows pass through shared memory (gather.hip). A block reads
-//            an index once for all rows that it copies together.
+//   few      the lookup of a token or a few.
+//   rows     rows of an embedding table: dimensions behind dim are contiguous in y and x, and have 16 accesses or more.
+//            Each work-item of a row loads the row's index, all but the first from the cache.
+//   shifted  as gather's.
+//   any      shorter rows, or elements at any strides, if dim is innermost or a dimension is not contiguous.
+//   staged, large  dim is innermost. A block reads an index once for all rows that it copies together.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/index_select.hip -o index_select.co
 #include "index_select.h"

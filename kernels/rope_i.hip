@@ -2,10 +2,7 @@
 //   y[2k]     = x[2k] * cos[p, k] - x[2k + 1] * sin[p, k];
 //   y[2k + 1] = x[2k] * sin[p, k] + x[2k + 1] * cos[p, k]        p = t, or positions[t]; y = x from element r on
 //
-//   x, y       [batch, heads, tokens, d], any strides; f32, f16, bf16, f64, computed in f32 (f64 in f64), rounded once.
-//   cos, sin   [s, r / 2] or [batch, s, r / 2], r <= d, in x's type or f32, any strides.
-//   positions  optional, [tokens] or [batch, tokens], i32 or i64; one outside the table makes the row's r elements NaN.
-//   bytes      batch * heads * tokens * d * 2 * sizeof(element) must move (in place r for d); the tables are small
+// Tensors, their types and the bytes that must move: see rope.hip.
 //
 // Whole pairs are in a work-item's registers, so a row can be rotated in place. wide kernels move vectors of 16 bytes.
 // wide_2 handles two heads at a time, with common cosines and sines; wide_1 handles one, for odd numbers of heads. One

@@ -2,10 +2,7 @@
 //   y[k]         = x[k] * cos[p, k] - x[k + r / 2] * sin[p, k];
 //   y[k + r / 2] = x[k] * sin[p, k] + x[k + r / 2] * cos[p, k]        p = t, or positions[t]; y = x from element r on
 //
-//   x, y       [batch, tokens, heads, d], any strides; f32, f16, bf16, f64, computed in f32 (f64 in f64), rounded once.
-//   cos, sin   [s, r / 2] or [batch, s, r / 2], r <= d, in x's type or f32, any strides.
-//   positions  optional, [tokens] or [batch, tokens], i32 or i64; one outside the table makes the row's r elements NaN.
-//   bytes      batch * tokens * heads * d * 2 * sizeof(element) must move (in place r for d); the tables are small
+// x and y are [batch, tokens, heads, d]. Other tensors, types and the bytes that must move: see rope.hip.
 //
 // The kernels are rope's (rope.hip). They number heads and tokens by strides, so neighbouring work-items have
 // neighbouring rows in both layouts. Only the order of dimensions in the API differs.

@@ -42,8 +42,8 @@ struct FullPrecision {
   static HIPOPS_METHOD C exp(C x, C m) { return exp_difference(x, m); }
   static HIPOPS_METHOD SumType of_vector(C sum) { return SumType::of(sum); }
 
-  // Multiplies by the inverse, which is two numbers, and rounds once: two operations for each element, where a division
-  // needs ten.
+  // Multiplies by the inverse, which is two numbers, and rounds once: two operations for each element, not a division's
+  // ten.
   struct Divide {
     C inverse, rest;
     Divide() = default;

@@ -24,12 +24,11 @@ struct StridedCopyArgs {
   const void* x;  // `few` reads only these two, and the walk's first dimensions
   void* y;
   // any, few: a walk over accesses. tile, staged: a walk over tiles. Its dimension 0 is y's innermost dimension, its
-  // dimension 1 is x's innermost one, both cut into tiles. square: a walk over the squares at the beginning of x's
-  // innermost dimension.
+  // dimension 1 is x's innermost one, both cut into tiles. square: over squares at the beginning of x's innermost
+  // dimension.
   Walk<kCopyOperands> walk;
   int64_t step;  // accesses or tiles that the grid handles at a time
-  // any: bytes before the first access and after the last, below 16 each. If there are some, accesses have no gaps
-  // between them.
+  // any: bytes before the first access and after the last, below 16 each. Then accesses have no gaps.
   int32_t head, tail;
   // tile, staged: the two dimensions, in elements. square: the strides only.
   int64_t size[2];

@@ -42,8 +42,7 @@ HIPOPS_FN void copy_any(const StridedCopyArgs& a) {
   T* y = static_cast<T*>(a.y);
   load_walk_arguments(a.walk, a.x, a.y, a.step);
   for (int64_t first = int64_t(block_index()) * (kCopyBlock * kCopyDepth); first < a.walk.count; first += a.step) {
-    // Past the end, the last access is repeated and ignored. Without a branch, all loads are issued before the first
-    // wait.
+    // Past the end, the last access is repeated and ignored. No branch: all loads are issued before a wait.
     int64_t i[kCopyDepth];
     Offsets<kCopyOperands> at[kCopyDepth];
     T value[kCopyDepth];
@@ -76,8 +75,7 @@ HIPOPS_FN void copy_few(const StridedCopyArgs& a) {
   static_cast<T*>(a.y)[at.of[kCopyY]] = load_evict_last(static_cast<const T*>(a.x) + at.of[kCopyX]);
 }
 
-// For rows of many accesses: a work-item computes offsets once, for all its accesses of a row. These are 1 << lanes
-// apart.
+// For rows of many accesses: a work-item computes offsets once, for all its accesses of a row.
 template <class T>
 HIPOPS_FN void copy_rows(const StridedCopyArgs& a) {
   constexpr int depth = sizeof(T) == kWideBytes ? kCopyDepth : kCopyElementsDepth;
@@ -109,7 +107,6 @@ HIPOPS_FN CopyTilePlace copy_tile_place(const Walk<kCopyOperands>& walk, int64_t
   return {{uint32_t(t) - beyond * uint32_t(walk.dim[0].size), beyond - rest * uint32_t(walk.dim[1].size)}};
 }
 
-// Rows that begin anywhere.
 template <class T>
 HIPOPS_FN void copy_shifted(const StridedCopyArgs& a) {
   for_each_row_piece<kCopyBlock, kShiftedDepth>(a, [&](int64_t, const Offsets<kCopyOperands>& at, int32_t first) {
@@ -118,8 +115,8 @@ HIPOPS_FN void copy_shifted(const StridedCopyArgs& a) {
   });
 }
 
-// A tile in shared memory. Lines are written as they are in x, and columns are read. The padding of a line spreads a
-// column over the banks.
+// A tile in shared memory. Lines are written as they are in x, and columns are read. A line's padding spreads columns
+// over banks.
 template <class T>
 struct CopyTile {
   static constexpr int kEdge = copy_tile_edge(8 * int(sizeof(T)));
@@ -224,8 +221,7 @@ struct StagedTile {
   static HIPOPS_METHOD int across(int r) { return (int(thread_index() % kAcross) + r % kPieces * kAcross) * kLength; }
 };
 
-// Loads x's vectors of a tile. Only for tiles whose neighbourhood is inside of x's lines: Load may read around a
-// vector.
+// Loads x's vectors of a tile. Load may read around a vector, inside of x's lines.
 template <class T, class Load>
 HIPOPS_FN void load_staged(const StridedCopyArgs& a, const T* x,
                            Vector<T, StagedTile<T>::kLength> (&value)[StagedTile<T>::kRounds]) {

@@ -50,8 +50,7 @@ HIPOPS_FN void wait_for_arguments([[maybe_unused]] const T&... args) {
 }
 
 #if defined(HIPOPS_NVIDIA)
-// nvcc: reads the index from its special register again. Otherwise it would keep a copy in a register for the rest of
-// the kernel.
+// nvcc: reads the index from its special register again. Otherwise it would keep a copy in a register to the end.
 HIPOPS_FN uint32_t reread_block_index() {
   uint32_t block;
   asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
@@ -64,7 +63,7 @@ HIPOPS_FN uint32_t reread_thread_index() {
 }
 #endif
 
-// ---- Values without a known origin.
+// ---- Order of loads, and waits.
 
 // clang: hides where a number comes from. Otherwise it hoists comparisons with a known number out of loops, which costs
 // two scalar registers each. It turns an atomic addition of 0 into a plain load, which may return a stale value.
@@ -75,8 +74,6 @@ HIPOPS_FN uint32_t hide_origin(uint32_t v) {
   return v;
 }
 
-// ---- Order of loads, and waits.
-
 // clang: called for each of several loaded words, before any is used. All loads are then issued before the first wait.
 // Otherwise it would wait for the first word, convert it, and only then issue the next load.
 template <class Word>
@@ -86,8 +83,7 @@ HIPOPS_FN void issue_before_use([[maybe_unused]] Word& word) {
 #endif
 }
 
-// nvcc: issues the loads from shared memory above this call before any of them is used. Otherwise it would wait for
-// each.
+// nvcc: issues the loads from shared memory above this call before a use of any. Otherwise it would wait for each.
 HIPOPS_FN void issue_shared_loads_before_use() {
 #if defined(HIPOPS_NVIDIA)
   asm volatile("" ::: "memory");
@@ -98,22 +94,13 @@ HIPOPS_FN void issue_shared_loads_before_use() {
 // stores complete in order. (8 bytes: no wait.)
 template <class T>
 HIPOPS_FN T wait_for_load(T v) {
-  if constexpr (sizeof(T) == sizeof(uint32_t)) {
-    uint32_t word;
-    __builtin_memcpy(&word, &v, sizeof v);
-    word = hide_origin(word);
-    __builtin_memcpy(&v, &word, sizeof v);
-  }
-  return v;
+  if constexpr (sizeof(T) == sizeof(uint32_t)) return bit_cast<T>(hide_origin(bit_cast<uint32_t>(v)));
+  else return v;
 }
 
-// Rules that no function can enforce. At the end of a branch the number of loads in flight is unknown, so both
-// compilers wait for all of them. Kernels therefore
-//
-//   - load without a branch: past the end they repeat the last load, and ignore it;
-//   - load raw words in a branch, and convert them after it;
-//   - load into different variables in two branches that join;
-//   - load whole vectors in a branch: clang copies single words where branches join, and a copy waits for its load.
+// Rules that no function enforces. At the end of a branch, the number of loads in flight is unknown, and both compilers wait
+// for all of them. So kernels load without a branch, and past the end they load the last address again. In a branch they
+// load whole vectors of raw words, convert them afterwards, and load into other variables than another branch does.
 
 // ---- Values that a compiler would derive early, keep long, or simplify.
 
@@ -171,8 +158,7 @@ HIPOPS_FN C rounded_product(C a, C b) {
 
 // ---- Addresses.
 
-// nvcc: keeps an address as one number. Otherwise it would add the parts of the address again for each element: five
-// instructions.
+// nvcc: keeps an address as one number. Otherwise it would add the parts of the address again for each element.
 template <class T>
 HIPOPS_FN const T* keep_one_address(const T* at) {
 #if defined(HIPOPS_NVIDIA)

@@ -1,6 +1,5 @@
 // The CPU as a GPU: the functions of the executor (capi/runtime/cpu/executor.cpp) that kernels/device/ calls. Each
-// work-item of a block is a fiber of one thread. It runs until it waits: at a barrier for its block, at an exchange for
-// its wave.
+// work-item of a block is a fiber of one thread. It runs until it waits: at a barrier (block) or an exchange (wave).
 #pragma once
 
 #include <cstddef>
@@ -16,8 +15,8 @@ struct CpuKernel {
 
 namespace cpu {
 
-// The source line at which a work-item waits or accesses shared memory. It is reported, and shows whether lanes wait
-// for different things.
+// The source line at which a work-item waits or accesses shared memory. It shows whether lanes wait for different
+// things.
 struct Site {
   const char* file;
   int line;
@@ -27,15 +26,13 @@ struct Site {
 uint32_t thread_index();
 uint32_t block_index();
 
-// A steady clock.
 uint64_t nanoseconds();
 
 // Waits until every work-item of the block is here. A work-item that ended, or waits elsewhere, is a fatal report.
 void barrier(Site site);
 
 // Waits until every work-item of the wave is here. Then replaces `value` (of `bytes`, at most 16) by the value of lane
-// `source`. `wave` is 32 or 64: kernels are compiled for one size. A source outside of the wave, or past the block's
-// end, is a fatal report.
+// `source`. `wave` is 32 or 64: kernels are compiled for one size. A missing source is a fatal report.
 void exchange(void* value, size_t bytes, uint32_t source, uint32_t wave, Site site);
 
 // The lanes whose condition holds, a bit for each. It waits like exchange().
@@ -48,8 +45,7 @@ void* shared_memory(const void* key, size_t bytes, size_t align);
 // The shared memory that the launch adds for each block. Less than `bytes` is a fatal report.
 void* launch_shared_memory(size_t bytes);
 
-// Called before every access to shared memory. It checks for races, and that the access is inside of the array at
-// `base`.
+// Called before every access to shared memory: Checks for races, and for accesses outside of the array at `base`.
 void shared_access(const void* base, const void* address, size_t bytes, bool write, Site site);
 
 }  // namespace cpu

@@ -10,12 +10,10 @@ namespace hipops {
 // higher (see LaunchShape::begins_early).
 constexpr uint32_t kMostBlocksEarly = 1024;
 
-// Bytes that a block prefetches to the L2 cache at a time, while it waits for the previous launch
-// (device/core/cache.h).
+// Bytes that a block prefetches to the L2 cache at a time while it waits for the previous launch (cache.h).
 constexpr int64_t kPrefetchBytes = 24 << 10;
 
-// Blocks of a cluster. Every device with clusters runs clusters of 8 blocks. Clusters of 16 need enough neighbouring
-// multiprocessors.
+// Blocks of a cluster. Every device with clusters runs 8 blocks. Clusters of 16 need neighbouring multiprocessors.
 constexpr int kPortableCluster = 8, kLargestCluster = 16;
 
 // Blocks of a cluster that one larger block replaces, on GPUs without clusters but with enough registers.

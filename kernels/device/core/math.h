@@ -69,9 +69,8 @@ HIPOPS_FN float exp_difference_fast(float x, float m) {
   return exp2_fast(fused_multiply_add(x - m, 1.44269504f, 24.0f));
 }
 
-// e^(x - m) * 2^24 for x <= m, within 2 ULP, and exact for x = m. It costs half of an exponential of the difference,
-// because no difference is rounded. e^x is 2^n * 2^f, and n is the integer next to x * log2(e). The n and f of m are
-// subtracted separately.
+// e^(x - m) * 2^24 for x <= m, within 2 ULP, and exact for x = m. It costs half of an exponential of the difference, as
+// no difference is rounded. e^x is 2^n * 2^f, and n is the integer next to x * log2(e). m's n and f are subtracted.
 template <class C> class ScaledExponential;
 
 template <>

@@ -55,8 +55,8 @@ constexpr bool few_registers = true;
 constexpr bool few_registers = false;
 #endif
 
-// The machine, for numbers and branches that depend on it. Code that another machine's compiler rejects is behind an
-// #if, in this folder only.
+// The machine, for numbers and branches that depend on it. Code that other machines' compilers reject is behind an #if,
+// only in this folder.
 #if defined(HIPOPS_AMD)
 constexpr bool on_amd = true, on_nvidia = false;
 #elif defined(HIPOPS_NVIDIA)
@@ -85,9 +85,16 @@ constexpr bool has_launch_shared = !on_amd;
 // Loads in flight for each work-item that keep a full device busy.
 constexpr int enough_loads = on_nvidia ? 6 : 8;
 
-// Whether a load that only some lanes need is one instruction. On AMD it needs a branch, so a load for all lanes is
-// faster.
+// Whether a load that only some lanes need is one instruction. On AMD it needs a branch, so all lanes load.
 constexpr bool loads_are_predicated = on_nvidia;
+
+template <class To, class From>
+HIPOPS_FN To bit_cast(const From& from) {
+  static_assert(sizeof(To) == sizeof(From), "bit_cast needs equal sizes");
+  To to;
+  __builtin_memcpy(&to, &from, sizeof(To));
+  return to;
+}
 
 // ---- The place of a work-item. Launches are one-dimensional.
 
@@ -201,8 +208,7 @@ class Shared {
     base_[i.value] = T(before + v);
     return before;
   }
-  // The same memory as elements of U.
-  template <class U>
+  template <class U>  // the same memory as elements of U
   Shared<U> as() const {
     static_assert(alignof(U) <= alignof(T), "U needs no larger alignment than T");
     return Shared<U>(reinterpret_cast<U*>(base_));
@@ -227,7 +233,6 @@ class Shared {
     return atomicAdd(base_ + i, v);
 #endif
   }
-  // The same memory as elements of U.
   template <class U>
   HIPOPS_METHOD Shared<U> as() const {
     static_assert(alignof(U) <= alignof(T), "U needs no larger alignment than T");
@@ -257,8 +262,7 @@ HIPOPS_FN Shared<T> launch_shared(int64_t) {
 }
 #endif
 
-// Shared memory for kernels that run everywhere: `Own` elements of the kernel on AMD, n elements of the launch
-// elsewhere.
+// Shared memory for kernels that run everywhere: `Own` elements of the kernel (AMD), or n of the launch.
 template <class T, int64_t Own>
 HIPOPS_FN Shared<T> static_or_launch_shared([[maybe_unused]] int64_t n) {
 #if defined(HIPOPS_AMD)

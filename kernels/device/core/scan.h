@@ -6,7 +6,6 @@
 namespace hipops {
 namespace {
 
-// The results of a scan for each work-item.
 template <class T>
 struct Scanned {
   T before;  // the sum over the work-items before this one
@@ -21,7 +20,6 @@ HIPOPS_FN void scan_step(Scanned<T>* s, uint32_t lane) {
   s->total += other;
 }
 
-// The scan over a wave.
 template <class T>
 HIPOPS_FN Scanned<T> wave_scan(T v) {
   Scanned<T> s{T(0), v};

@@ -60,7 +60,6 @@ HIPOPS_FN void locate_in_loop(const Walk<K>& w, const int64_t (&i)[N], Offsets<K
   else locate_as<First, int64_t>(w, i, at);
 }
 
-// Adds `steps` steps along dimension d.
 template <class I, int K>
 HIPOPS_FN void add_steps(const Walk<K>& w, int d, I steps, Offsets<K>* at) {
 #pragma unroll
@@ -112,7 +111,6 @@ HIPOPS_FN void locate(const Walk<K>& w, const int64_t (&i)[N], Offsets<K> (&at)[
   for (int n = 0; n < N; ++n) add_steps(w, kMaxRank - 1, rest[n], &at[n]);
 }
 
-// The same for one element.
 template <int K>
 HIPOPS_FN Offsets<K> locate(const Walk<K>& w, int64_t i) {
   Offsets<K> at[1];

@@ -42,14 +42,6 @@ template <class T> struct compute_of { using type = float; };
 template <> struct compute_of<f64> { using type = double; };
 template <class T> using compute_t = typename compute_of<T>::type;
 
-template <class To, class From>
-HIPOPS_FN To bit_cast(const From& from) {
-  static_assert(sizeof(To) == sizeof(From), "bit_cast needs equal sizes");
-  To to;
-  __builtin_memcpy(&to, &from, sizeof(To));
-  return to;
-}
-
 HIPOPS_FN float widen(f32 v) { return v; }
 HIPOPS_FN double widen(f64 v) { return v; }
 HIPOPS_FN float widen(bf16 v) { return bit_cast<float>(uint32_t(v.bits) << 16); }
@@ -89,8 +81,7 @@ template <> struct Narrow<bf16> {
     forbid_fusing(v);
     return {bit_cast<uint16_t>(__bf16(v))};  // one instruction
 #else
-    // Adds just under half of the last kept bit, or exactly half if that bit is odd. A NaN stays NaN: see
-    // with_plain_nan().
+    // Adds just under half of the last kept bit, or exactly half if that bit is odd. NaN: see with_plain_nan().
     uint32_t bits = bit_cast<uint32_t>(v);
     uint32_t rounded = bits + 0x7fff + ((bits >> 16) & 1);
     return {uint16_t(rounded >> 16)};

@@ -18,8 +18,7 @@ template <int Bytes> struct BitsOf { using type = uint32_t; };
 template <> struct BitsOf<1> { using type = uint8_t; };
 template <> struct BitsOf<2> { using type = uint16_t; };
 
-// The same elements, kept as whole words. In a Vector, each 16-bit element gets its own register when the compiler
-// splits it.
+// The same elements, kept as whole words. In a Vector, each 16-bit element may get its own register.
 template <class T, int N>
 class Packed {
  public:

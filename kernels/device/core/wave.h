@@ -91,8 +91,7 @@ struct SwapHalves {
 };
 #endif
 
-// The value of a lane in the other half of this lane's group of 2 * Half lanes. All lanes of each half hold the same
-// value.
+// The value of a lane in the other half of this lane's group of 2 * Half lanes. Each half holds one value.
 template <int Half, class T>
 HIPOPS_FN T other_half(const T& v) {
 #if defined(HIPOPS_CPU)
@@ -130,8 +129,7 @@ HIPOPS_FN T wave_reduce(T v, Op op) {
   if constexpr (Width >= 16) v = op(v, other_half<8>(v));
 #if defined(HIPOPS_AMD)
   if constexpr (Width >= 32 && wave_size == 64) {
-    // On GFX9, no DPP moves data both ways across rows of 16 lanes. The LDS hardware (ds_swizzle) costs more than four
-    // scalar reads.
+    // On GFX9, no DPP moves data both ways across rows of 16 lanes, and ds_swizzle costs more than four scalar reads.
     T low = op(read_lane(v, 0), read_lane(v, 16)), high = op(read_lane(v, 32), read_lane(v, 48));
     if constexpr (Width == 64) return op(low, high);
     return lane_index() < 32 ? low : high;
@@ -164,7 +162,6 @@ HIPOPS_FN uint32_t first_lane_value(uint32_t v) {
 #endif
 }
 
-// The lanes for which `condition` holds.
 HIPOPS_FN LaneMask ballot(bool condition) {
 #if defined(HIPOPS_NVIDIA)
   return __ballot_sync(0xffffffffu, condition);

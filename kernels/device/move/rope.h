@@ -10,8 +10,7 @@
 namespace hipops {
 namespace {
 
-// The position of pairs in a chunk. A chunk consists of vectors of n elements. Member m (0 or 1) of pair i is one
-// element.
+// The position of pairs in a chunk. A chunk consists of vectors of n elements. A pair has members m = 0 and 1.
 struct HalfSplit {  // a row's two halves: two vectors, one of each half
   static constexpr bool kHalves = true;
   static constexpr int vectors(int, int) { return 2; }
@@ -25,7 +24,6 @@ struct Interleaved {  // neighbours: one vector of each head, or two single elem
   static constexpr HIPOPS_METHOD int element(int i, int m, int n) { return (2 * i + m) % n; }
 };
 
-// A line of the kernel list in rope_contract.h, for one element type.
 template <class T, int kHeads_, int kBytes, class Pairs_>
 struct RopeShape {
   using Element = T;
@@ -189,8 +187,7 @@ HIPOPS_FN void rope_chunk(const RopeArgs& a, const RopePlace<I>& at) {
   }
 
   // The tables' loads come first: after x's loads there is only the wait. f32 tables have variables of their own
-  // (compiler.h). A position outside of the table gives NaN, which is all 1 bits in every type. The table may have no
-  // rows.
+  // (compiler.h). A position outside of the table gives NaN, which is all 1 bits in every type.
   const bool are_f32 = sizeof(T) != sizeof(f32) && a.table_is_f32;
   const int64_t position = rope_position(a, at);
   RopeTable<Shape, T> cos, sin;

@@ -1,5 +1,4 @@
-// The contract between the kernels of rope, rope_i and rope_thd and their launchers: arguments, and the list of
-// kernels.
+// The contract between the kernels of rope, rope_i and rope_thd and their launchers.
 #pragma once
 
 #include <stdint.h>
@@ -8,8 +7,7 @@
 
 namespace hipops {
 
-// The strides of a tensor with the dimensions batch, head, token and element, in any order. In elements; 0 for a
-// dimension of size 1.
+// The strides of a tensor with the dimensions batch, head, token and element, in any order. 0 for a size of 1.
 struct RopeStrides {
   int64_t batch, head, token, element;
 };

@@ -58,7 +58,6 @@ HIPOPS_FN void for_each_source(const ScatterGeometry& g, const IndexArgs& index,
   });
 }
 
-// load_indices, for neighbours in memory.
 template <int N, int Length>
 HIPOPS_FN int64_t load_index_vectors(const IndexArgs& index, const int64_t (&offset)[N], int64_t (&value)[N][Length]) {
   int64_t mark;

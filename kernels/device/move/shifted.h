@@ -53,8 +53,7 @@ struct ShiftedRow {
   HIPOPS_METHOD int32_t other(int32_t i) const { return i < begin ? i : i + vectors * kLength; }
 };
 
-// Copies the row's vectors, then its other elements: those with the numbers first, first + (1 << lanes), .. If `zero`,
-// it stores zeros.
+// Copies the row's vectors, then its other elements: numbers first, first + (1 << lanes), .. `zero`: stores zeros.
 template <class T>
 HIPOPS_FN void copy_shifted_row(const T* x, T* y, int32_t cols, int32_t first, int32_t lanes, bool zero) {
   constexpr int n = ShiftedRow<T>::kLength;

@@ -34,8 +34,7 @@ HIPOPS_FN void take_any(const TakeArgs& a) {
   T* y = static_cast<T*>(a.y);
   load_walk_arguments(a.walk, a.index.data, a.index.type, a.index.size, a.x, a.x_step);
   for (int64_t tile = int64_t(block_index()) * kTile; tile < a.walk.count; tile += a.step) {
-    // No branch is around loads, and only the last tile has branches around stores (compiler.h). Past the end, the last
-    // access is repeated.
+    // No branch is around loads, and only the last tile has branches around stores (compiler.h).
     int64_t i[kTakeDepth], within[kTakeDepth], offset[kTakeDepth], value[kTakeDepth], from[kTakeDepth];
     Offsets<kTakeOperands> at[kTakeDepth];
 #pragma unroll
@@ -99,8 +98,7 @@ HIPOPS_FN void take_rows(const TakeArgs& a) {
   const int32_t cols = int32_t(a.cols);
   for_each_row_piece<kTakeBlock, depth>(a, [&](int64_t r, const Offsets<kTakeOperands>& at, int32_t first) {
     const int64_t from = source_of(a, at, r * a.cols, a.cols, first == 0);
-    // An invalid index loads the row of index 0, and ignores it. Past the end of the row, the last access is repeated
-    // and ignored.
+    // An invalid index loads the row of index 0, which is ignored. So is an access past the end.
     const T* row = static_cast<const T*>(a.x) + at.of[kTakeX] + (from == kNothing ? 0 : from) * a.x_step;
     T* y_row = static_cast<T*>(a.y) + at.of[kTakeY];
     T moved[depth];

@@ -17,8 +17,7 @@ constexpr int kTakeRowsDepth = 4, kTakeElementsDepth = 8;
 // few: work-items of a block, which each move one access.
 constexpr int kTakeFewBlock = 128;
 
-// staged: bytes of x in a block's shared memory on AMD; `large` has kStaticSharedBytes. On other machines the launch
-// chooses.
+// staged: bytes of x in a block's shared memory on AMD; `large` has kStaticSharedBytes. Elsewhere launches choose.
 constexpr int kStagedBytes = 32768;
 constexpr int kSmallBlock = 256, kStagedBlock = 512, kLargeBlock = 1024;  // staged has one of the first two; AMD's, 512
 constexpr int kStagedVector = 4;  // elements of a vector, if index and y allow vectors
@@ -26,8 +25,7 @@ constexpr int kStagedVector = 4;  // elements of a vector, if index and y allow 
 // The operands of the walk, which is over y. x is the element for an index of 0.
 enum TakeOperand { kTakeY, kTakeX, kTakeIndex, kTakeOperands };
 
-// An access moves an element, or a vector of elements. The walk's strides in y and x count accesses, in the index
-// elements.
+// An access moves an element, or a vector of elements. Strides of y and x count accesses; the index's, elements.
 struct TakeArgs {
   IndexArgs index;
   const void* x;

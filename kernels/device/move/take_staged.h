@@ -14,8 +14,7 @@
 namespace hipops {
 namespace {
 
-// Count times N neighbouring indices of any type, kept as they are in memory. find_places() is the first to wait for
-// them.
+// Count times N neighbouring indices of any type, kept as they are in memory. find_places() waits for them.
 template <int N, int Count>
 class IndexVectors {
  public:
@@ -29,8 +28,7 @@ class IndexVectors {
     }
   }
 
-  // The places along dim, or -1 for an invalid index. (All of dim is in shared memory, so no mark of 32 or 64 bits is
-  // in range.)
+  // The places along dim, or -1 for an invalid index. (dim is short: no mark of 32 or 64 bits is in range.)
   HIPOPS_METHOD void find_places(const IndexArgs& index, int32_t (&place)[Count][N]) const {
     switch (index.type) {
       case kIndexU8: return find_as<uint8_t>(index, UINT8_MAX, place);
@@ -103,8 +101,7 @@ HIPOPS_FN int32_t block_of(const TakeArgs& a) { return least_block<Most> == Most
 constexpr int kVectorsInFlight = 4;  // vectors of x for each work-item
 template <class T, int Most> using ChunkOfX = StagedChunk<T, Most, kVectorsInFlight, least_block<Most>>;
 
-// Counts the work-item's indices that are out of range. If all of x has the same indices (`run`), only the first chunk
-// counts.
+// Counts the work-item's indices that are out of range. Chunks with the same indices (`run`) count once.
 template <int N, int Most>
 HIPOPS_FN void report_indices(const TakeArgs& a, const Chunk& chunk) {
   if (a.run != 0 && chunk.number != 0) return;

@@ -51,7 +51,6 @@ struct Centre32 {
   }
 };
 
-// Calls f(rule) by a uniform branch.
 template <class F>
 HIPOPS_FN void with_rule(SourceRule rule, F f) {
   switch (rule) {
@@ -191,7 +190,6 @@ HIPOPS_FN void upsample_rows(const UpsampleArgs& a) {
   }
 }
 
-// Elements at any strides.
 template <class T>
 HIPOPS_FN void upsample_any(const UpsampleArgs& a) {
   if (a.fits_int32) upsample_rows<T, kUpsampleRowsOfElements, Scattered<T, 1>>(a);

@@ -71,8 +71,7 @@ struct UpsampleSources {
 };
 
 // run, apart, few: y is periods without gaps, mostly one. A period is columns of rows of planes. Each position in it
-// has an innermost dimension that keeps its size (channels), if there is one. Fields that a launch reads are
-// neighbours.
+// has an innermost dimension that keeps its size (channels), if there is one. Hot fields are neighbours.
 struct UpsamplePeriods {
   int32_t elements, last_elements;  // of a period, and of the last one
   int32_t count;                    // periods
@@ -106,7 +105,6 @@ struct UpsampleArgs {
 
 }  // namespace hipops
 
-// X(kernel, bits, mode, block)
 #define HIPOPS_UPSAMPLE_KERNELS(X, op)          \
   X(op##_b8_any, 8, any, kUpsampleBlock)        \
   X(op##_b16_any, 16, any, kUpsampleBlock)      \

@@ -36,8 +36,7 @@ class UpsampleTile {
     y_ = static_cast<T*>(a_.y) + int64_t(first) * a_.dimension[0].size;
   }
 
-  // Stores the tile's whole periods. `crosses`: whether a vector may contain the end of a row and the beginning of the
-  // next.
+  // Stores the tile's whole periods. `crosses`: whether a vector may contain the ends of two rows.
   template <bool crosses>
   HIPOPS_METHOD void store_periods() const {
     const UpsampleTiles& t = a_.tiles;

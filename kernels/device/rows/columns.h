@@ -7,7 +7,6 @@
 namespace hipops {
 namespace {
 
-// One column tensor.
 template <class Shape>
 class Column {
  public:
@@ -15,7 +14,6 @@ class Column {
   using C = typename Shape::Compute;
   static constexpr int kLength = Shape::kLength;
   static constexpr bool kShifted = Shape::kLayout == RowLayout::unaligned;
-  // A vector in flight, in the rows' type.
   using Incoming = typename Choose<kShifted, IncomingVector<W>, Packed<W, kLength>>::type;
 
   HIPOPS_METHOD Column(const void* data, int64_t step, C absent)
@@ -85,7 +83,7 @@ class Column {
 };
 
 // All columns of an op. kKept: vectors in the rows' type are loaded by issue_loads() and kept in registers. read()
-// loads all others at use.
+// loads others.
 template <class Op, class Shape, bool kKept>
 class AllColumns {
  public:
@@ -131,8 +129,7 @@ class AllColumns {
       wait_for_loads();
     }
   }
-  // Vectors are widened again after this call. AMD waits for all of them here: after the first store, gfx9 would wait
-  // for that, too.
+  // Vectors are widened again after this call. AMD waits for all of them here: later, gfx9 would wait for stores, too.
   HIPOPS_METHOD void forget_widened() {
     if constexpr (kKept) {
 #pragma unroll

@@ -28,8 +28,7 @@ enum class RowBody : int32_t {
   streamed,  // in memory: one block reads it twice, tile by tile
 };
 
-// Limits of split rows: spans of a row; spans of all rows, about enough blocks for a large device; bytes of a Part in
-// y.
+// Limits of split rows: spans of a row; of all rows, enough blocks for a large device; bytes of a Part in y.
 constexpr int kMostSpans = 256, kSpansOfAll = 512, kMostPartBytes = 32;
 // Whether NVIDIA's kernels are persistent and prefetch the next row: clusters, and unaligned rows on chip.
 constexpr bool prefetches_rows(RowLayout layout, RowBody body) {
@@ -81,8 +80,8 @@ enum NormFlag : int32_t { round_sum = 2, weight_plus_one = 4, round_before_weigh
 
 // X(kernel, T, lanes, vectors, block, layout, body, resident): `lanes` work-items share a row, and each holds `vectors`
 // vectors of it (strided and packed: elements). lanes < block: a block handles several rows. lanes == block: it handles
-// one; on chip, the launch has no more work-items than the row needs. resident: work-items that NVIDIA's multiprocessor
-// has registers for.
+// one; on chip, with only the work-items that the row needs. resident: work-items for which a multiprocessor (NVIDIA)
+// has registers.
 #define HIPOPS_LONG_ROW_KERNELS_OF(X, op, T, in_cluster)                              \
   X(op##_##T##_unaligned_cluster, T, 512, in_cluster, 512, unaligned, cluster, 512)   \
   X(op##_##T##_unaligned_parts, T, 256, 4, 256, unaligned, parts, 768)                \

@@ -13,8 +13,7 @@ struct Mean {
   C high, low;
 
   HIPOPS_METHOD Mean(const WideSum<C>& sum, const NormTerms<C>& terms) {
-    // An estimate of the quotient plus its remainder, which is rounded once (Markstein). `low` is the remainder of
-    // `high`.
+    // The quotient: an estimate plus its remainder, rounded once (Markstein). `low` is the remainder of `high`.
     C estimate = sum.high() * terms.inverse_cols;
     high = fused_multiply_add(missed(sum.high(), estimate, terms), terms.inverse_cols, estimate);
     // The product is rounded by itself. So a row of equal elements has deviations of exactly 0.
@@ -56,7 +55,6 @@ struct SquaredDeviation {
   }
 };
 
-// The sum of elements, and the sum of their squares.
 template <class S, class Q = S>
 struct Moments {
   S sum;
@@ -78,8 +76,7 @@ struct WholeWave<Moments<W>, SumByMatrix> {
 };
 
 // The largest mean^2, in variances, for which sum(x^2) - n mean^2 is exact enough. The difference loses the digits by
-// which mean^2 exceeds the variance. Results of 16 bits need few digits. Beyond the limit, squared deviations are
-// summed.
+// which mean^2 exceeds the variance. Beyond the limit, squared deviations are summed.
 template <class T> constexpr float kVariances = 0.25f;
 template <> [[maybe_unused]] constexpr float kVariances<f16> = 32;
 template <> [[maybe_unused]] constexpr float kVariances<bf16> = 256;
@@ -89,8 +86,8 @@ HIPOPS_FN bool are_moments_enough(C mean, C squares, C elements) {
   return mean * mean * elements <= C(kVariances<T>) * squares && squares < C(INFINITY);
 }
 
-// The sum of a row, or of some of its elements, and the sum of squared deviations from their mean. Elements are scaled
-// by 2^-exponent.
+// The sum of a row, or of some of its elements, and of squared deviations from their mean. All are scaled by
+// 2^-exponent.
 template <class T>
 struct SumAndDeviations {
   using C = compute_t<T>;
@@ -186,8 +183,8 @@ struct SumAndDeviations {
   }
 };
 
-// (x - mean) / sqrt(var + eps), in two roundings, of x times a power of two. If x is close to the mean, the difference
-// is exact.
+// (x - mean) / sqrt(var + eps) in two roundings, of x times a power of two. The first is exact if x is close to the
+// mean.
 template <class T>
 struct Normalization {
   using C = compute_t<T>;
@@ -208,7 +205,6 @@ struct Normalization {
     return power != C(1) || (!is_f16<T> && Magnitude()(high) * scale < FloatFormat<C>::kDrop);
   }
 
-  // Multiplies by the weights, and adds the biases.
   template <int n>
   HIPOPS_METHOD void apply(const C (&x)[n], const C (&weight)[n], const C (&bias)[n], C (&out)[n]) const {
 #pragma unroll

@@ -130,7 +130,6 @@ class StagedRows {
   Stages<Shape, kStages> stages_;
 };
 
-// A work-item's row.
 template <class Op, class Shape>
 struct StagedRow {
   using C = typename Shape::Compute;

@@ -36,7 +36,6 @@ struct Magnitude {
 HIPOPS_FN float smaller(float a, float b) { return fminf(a, b); }
 HIPOPS_FN double smaller(double a, double b) { return fmin(a, b); }
 
-// The smallest magnitude in a vector.
 template <class C, int n>
 HIPOPS_FN C least_magnitude(const C (&v)[n]) {
   C least[n];
@@ -50,14 +49,12 @@ HIPOPS_FN C least_magnitude(const C (&v)[n]) {
   return least[0];
 }
 
-// Lowers `least` to the smallest magnitude in v. T is the type of the row's elements. Elements of f16 are never that
-// small.
+// Lowers `least` to the smallest magnitude in v. T: the type of the row. Elements of f16 are never that small.
 template <class T, class C, int n>
 HIPOPS_FN void lower_to_magnitudes(C* least, const C (&v)[n]) {
   if constexpr (!is_f16<T>) *least = smaller(*least, least_magnitude(v));
 }
 
-// Rounds values to T.
 template <class T, class C, int n>
 HIPOPS_FN void round_to(C (&v)[n]) {
 #pragma unroll
@@ -70,8 +67,7 @@ struct ScaledSquare {
   HIPOPS_METHOD C operator()(C v) const { return (v * scale) * (v * scale); }
 };
 
-// The exponent of the power of two that scales elements whose squares leave the type's range, or that are tiny next to
-// eps.
+// The exponent of the scale of elements whose squares leave the type's range, or are tiny next to eps.
 template <class C, class View>
 HIPOPS_FN int scaling_exponent(const View& view, C eps) {
   const int of_x = exponent_of(view.reduce(Maximum(), Magnitude())), of_eps = exponent_of(eps) / 2 + 1;
@@ -152,8 +148,8 @@ struct RowScale {
     for (int i = 0; i < n; ++i) small |= x[i] != C(0) && Magnitude()(x[i] * factor) < FloatFormat<C>::kLeastNormal;
     return small && has_weight && !(flags & round_before_weight);
   }
-  // For scaled rows and denormal results. Numbers are multiplied by kLift until the weight is applied, so they keep
-  // their digits.
+  // For scaled rows and denormal results: numbers are multiplied by kLift until the weight is applied, to keep their
+  // digits.
   template <class T, int n>
   HIPOPS_METHOD void apply_weight_extreme(const C (&x)[n], C (&weight)[n], bool has_weight, int32_t flags, C (&out)[n]) const {
     using F = FloatFormat<C>;

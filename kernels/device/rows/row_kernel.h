@@ -134,8 +134,7 @@ HIPOPS_FN auto store_results(const Args& a, const Tile<Op, Shape>& tile, const R
     for (int i = 0; i < Op::kOutputs; ++i)
       if (Op::kOutputs == 1 || rows.has_stream(Op::kInputs + i)) rows.stream(Op::kInputs + i)[col] = narrow<T>(out[i][0]);
   };
-  // AMD: the edge comes first. After the vectors' stores, gfx9 would wait for those stores before it gets the edge's
-  // weights.
+  // AMD: the edge comes first. After the vectors' stores, the edge's weights would wait for the stores on gfx9.
   if constexpr (Rows::kHasEdges && has_unaligned_vectors) store_edge();
   tile.for_each_vector(rows, base, [&](int v, typename Rows::Column col, const C (&elements)[n]) {
     const bool is_present = rows.has_row() && rows.contains(col);
@@ -176,8 +175,7 @@ HIPOPS_FN bool loses_digits(const Args& a, Tile<Op, Shape>& tile, const Rows& ro
   return ballot(loses) != 0;
 }
 
-// Stores the results of a tile. A wave with an extreme row, or with results that lost digits, stores them by
-// apply_extreme().
+// Stores the results of a tile. apply_extreme() serves waves with extreme rows or lost digits.
 template <class Op, class Shape, class Args, class Rows, class Row, class Columns>
 HIPOPS_FN void store_tile(const Args& a, Tile<Op, Shape>& tile, const Rows& rows, int64_t base, const Row& row,
                           const Columns& columns) {
@@ -199,7 +197,6 @@ HIPOPS_FN void store_tile(const Args& a, Tile<Op, Shape>& tile, const Rows& rows
   }
 }
 
-// Reduces a row's tile, and stores its results.
 template <class Op, class Shape, class Columns, class Reduction>
 HIPOPS_FN void finish_row(const typename Op::Args& a, const RowsOf<Op, Shape>& rows, Tile<Op, Shape>& tile,
                           Columns& columns, Reduction& reduction) {
@@ -210,8 +207,7 @@ HIPOPS_FN void finish_row(const typename Op::Args& a, const RowsOf<Op, Shape>& r
 }
 
 // Whether weights are loaded together with x and kept in registers, up to 8 vectors. Weights that are loaded later come
-// after stores, and gfx9 waits for those stores, too. NVIDIA's on-chip kernels without prefetch keep them if a lane has
-// up to two vectors.
+// after stores, and gfx9 waits for those stores, too. NVIDIA's on-chip kernels without prefetch keep up to two vectors.
 template <class Op, class Shape>
 constexpr bool keeps_columns() {
   if (sizeof(typename Shape::Element) > sizeof(f32) || Shape::kByElement) return false;

@@ -9,7 +9,6 @@
 namespace hipops {
 namespace {
 
-// One line of the kernel list, as a type.
 template <class T, int kLanes_, int kVectors_, int kBlock_, RowLayout kLayout_, RowBody kBody_>
 struct RowShape {
   using Element = T;
@@ -75,7 +74,7 @@ class Rows {
     if constexpr (Shape::kRowsPerBlock > 1 && !Shape::kLanesAsNeeded) return Shape::kLanes;
     return s_->lanes * (Shape::kInCluster ? int(cluster_size()) : 1);
   }
-  // The number of elements in vectors, at least one vector; whether vectors begin at `base` or later; the `base` of the
+  // The number of elements in vectors, at least one vector; whether there are any from `base` on; the `base` of the
   // next tile.
   HIPOPS_METHOD int64_t elements_in_vectors() const { return int64_t(end()) - head(); }
   HIPOPS_METHOD bool has_vectors_at(int64_t base) const { return base < elements_in_vectors(); }
@@ -93,8 +92,7 @@ class Rows {
   HIPOPS_METHOD Column clamp_to_row(Column col) const { return contains(col) ? col : end() - kLength; }
   HIPOPS_METHOD bool has_next(Column col) const { return col + kLength < end(); }
 
-  // The row's edge: elements before the first vector and after the last. Each work-item has at most one. edge() is its
-  // place, or -1.
+  // The row's edge: elements before the first vector and after the last. edge(): the work-item's element, or -1.
   static constexpr bool kHasEdges = Shape::kLayout == RowLayout::unaligned;
   static constexpr int kMostEdge = kLeastEnd<T> + kLength;  // the largest edge of one end, plus one
   static_assert(!kHasEdges || kMostEdge - 1 + kLength + kLeastEnd<T> <= kLeastUnalignedVectors * kLength,

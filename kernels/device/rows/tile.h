@@ -28,7 +28,6 @@ class AlignedIncoming {
   Packed<T, kLength> vector_;
 };
 
-// A vector of each of n inputs, in flight.
 template <class Shape, int n>
 class Incoming {
  public:
@@ -149,7 +148,6 @@ class Tile {
     for (int v = 0; v < kVectors; ++v) held_[v].forget_derived_by(nothing);
   }
 
-  // Replaces each element by f(element).
   template <class F>
   HIPOPS_METHOD void map(F f) {
     static_assert(sizeof(Held) == sizeof(C), "map() needs kMaps");
