@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """doc_links.py SOURCE: every link of the pages in SOURCE leads to a file or folder that is there, and to a heading that
-the page has; in a source tree, every script that code on a page begins with is there, and can be executed."""
+the page has; docs/ops/README.md links every op's page; in a source tree, every script that code on a page begins with is
+there, and can be executed."""
 
 import os
 import pathlib
@@ -37,10 +38,18 @@ def broken_commands(page, source):
             yield f"{script}: no such file, or not executable"
 
 
+def unlisted_ops(page):
+    """Pages of ops that the list of ops, in their folder, does not link."""
+    listed = (page.parent / "README.md").read_text() if page.parent.name == "ops" else f"({page.name})"
+    if page.name != "README.md" and f"({page.name})" not in listed:
+        yield "no row in the README.md beside it"
+
+
 def main():
     source = pathlib.Path(sys.argv[1])
     pages = [page for page in sorted(source.rglob("*.md")) if "build" not in page.relative_to(source).parts]
-    broken = [f"{page.relative_to(source)}: {why}" for page in pages for why in (*broken_links(page), *broken_commands(page, source))]
+    broken = [f"{page.relative_to(source)}: {why}" for page in pages
+              for why in (*broken_links(page), *broken_commands(page, source), *unlisted_ops(page))]
     print("\n".join(broken) if broken else f"{len(pages)} pages, no broken links, and no broken commands")
     return 1 if broken or not pages else 0
 

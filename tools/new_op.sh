@@ -63,6 +63,8 @@ pub fn $op(y: &ViewMut<'_>, x: &View<'_>, stream: Stream) -> Result<()> {
 
 "
   "$2" capi/python/hipops/_ops.py '           "softmax", "strided_copy"' "           \"$op\","
+  "$2" docs/ops/README.md "| [strided_copy]" "| [$op]($op.md) | ${formula%%[.,] *} |"
+  "$2" docs/guide/python.md "| \`strided_copy(x)\`" "| \`$op(x)\` | |"
   "$2" capi/python/hipops/torch/__init__.py '_define("strided_copy"' "$(python_of_softmax '_define\("softmax"' capi/python/hipops/torch/__init__.py)"
 }
 if [ "$family" = rows ]; then

@@ -81,6 +81,21 @@ TEST_CASE("every kernel is launched for some golden case", "[coverage]") {
   }
 }
 
+TEST_CASE("the table of ops has the dtypes that the library supports", "[coverage]") {
+  for (int i = 0; i < op_count; ++i) {
+    const OpEntry* entry = parity::find_op(parity::all_ops(), all_ops[i]->name);
+    REQUIRE(entry != nullptr);
+    for (int dtype = HIPOPS_F32; dtype <= HIPOPS_U64; ++dtype) {
+      const hipops_dtype first = static_cast<hipops_dtype>(dtype);
+      bool is_supported = false;
+      for (int second = HIPOPS_NONE; second <= HIPOPS_U64; ++second)
+        is_supported |= all_ops[i]->supports(first, static_cast<hipops_dtype>(second));
+      INFO(entry->name << " of " << dtype_name(first));
+      CHECK((std::count(entry->dtypes.begin(), entry->dtypes.end(), first) == 1) == is_supported);
+    }
+  }
+}
+
 TEST_CASE("every pair of dtypes that an op supports is in some golden case", "[coverage]") {
   for (int i = 0; i < op_count; ++i) {
     const OpEntry* entry = parity::find_op(parity::all_ops(), all_ops[i]->name);
