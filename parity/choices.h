@@ -1,5 +1,5 @@
-// What a random case is made of: a sequence of choices, each a number below a bound, of which 0 is the simplest. Where
-// they come from is another matter: a seed, a fuzzer's bytes, or a recorded sequence that is being shrunk.
+// The choices that make a random case. Each is a number below a bound, and 0 is the simplest. They come from a seed, from
+// a fuzzer's bytes, or from a recorded sequence.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ class Choices {
   int64_t between(int64_t least, int64_t most) {
     return least + static_cast<int64_t>(below(static_cast<uint64_t>(most - least) + 1));
   }
-  // True one time in `n`; false is the simpler.
+  // True one time in `n`. False is simpler.
   bool one_in(uint64_t n) { return below(n) + 1 == n; }
   // The first is the simplest.
   template <class T>
@@ -42,7 +42,7 @@ class Choices {
   std::vector<uint64_t> taken_;
 };
 
-// The case of this number, of all that a seed gives.
+// The choices of case `number` of a seed.
 class SeededChoices : public Choices {
  public:
   SeededChoices(uint64_t seed, uint64_t number) : seed_(seed), number_(number) {}
@@ -53,7 +53,7 @@ class SeededChoices : public Choices {
   uint64_t made_ = 0;
 };
 
-// A recorded sequence; 0 where it is over.
+// A recorded sequence, then 0.
 class GivenChoices : public Choices {
  public:
   explicit GivenChoices(std::vector<uint64_t> given) : given_(std::move(given)) {}
@@ -64,7 +64,7 @@ class GivenChoices : public Choices {
   size_t at_ = 0;
 };
 
-// A fuzzer's bytes: one for bounds up to 256, four for the others; 0 where they are over.
+// A fuzzer's bytes, then 0. A choice uses one byte if its bound is at most 256, else four.
 class ByteChoices : public Choices {
  public:
   ByteChoices(const uint8_t* bytes, size_t count) : bytes_(bytes), left_(count) {}

@@ -1,4 +1,4 @@
-// The cases of hipops-parity --large, op by op.
+// The cases of hipops-parity --large.
 #pragma once
 
 #include <functional>
@@ -30,11 +30,11 @@ inline std::string large_name(const char* what, hipops_dtype dtype) {
   return std::string("large_") + what + "_" + dtype_name(dtype);
 }
 
-// All of them, their sizes divided by `scale`, a power of two of at most kGreatestScale.
+// All of them. Sizes are divided by `scale`, a power of two of at most kGreatestScale.
 constexpr int64_t kGreatestScale = 1 << 16;
 std::vector<LargeCase> large_cases(int64_t scale);
 
-// Skipped where the device's memory does not do.
+// Skipped if the device's memory is too small.
 CaseResult run_large_case(Runtime& runtime, Staging& staging, const LargeCase& test, int64_t scale, uint64_t seed);
 
 }  // namespace hipops::parity::large

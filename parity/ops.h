@@ -19,7 +19,7 @@ namespace large {
 struct LargeCase;
 }
 
-// What a tensor's dtype may be, given the case's.
+// The dtypes that a tensor may have.
 enum class Role {
   kData,    // the case's dtype
   kWeight,  // the case's dtype or f32
@@ -27,8 +27,8 @@ enum class Role {
   kReport,  // a hipops_index_report: i64, of shape [2]
 };
 
-// A tensor that an op lists under the same name among its inputs and its outputs is read and written in place: the
-// input says what it holds before the call, the output what it must hold after it.
+// A tensor that an op lists both as an input and as an output is changed in place. The input has its elements before the
+// call, the output those after it.
 struct TensorSpec {
   const char* name;
   Role role = Role::kData;
@@ -156,7 +156,7 @@ Arguments usual_arguments(const OpEntry& op);
 // Whether this build has the op's kernels.
 bool is_built(const OpEntry& op);
 
-// What to say where it has not.
+// The message if it has not.
 std::string not_built(const std::string& op);
 
 std::vector<std::string> op_names();

@@ -9,23 +9,23 @@
 
 namespace hipops::parity {
 
-// How many elements a tensor may have, more or less.
+// About how many elements a tensor may have.
 struct Budget {
   int64_t elements;
 
-  // The most that a dimension may still have; what it has is taken off.
+  // Returns the size of the next dimension, at most `size`, and divides what is left by it.
   int64_t take(int64_t size);
 };
 
-// 0 now and then, most often small, often around a wave's, a vector's or a block's width.
+// Most often small; often near the width of a wave, a vector or a block; sometimes 0.
 int64_t random_size(Choices& choices);
 
 Shape random_shape(Choices& choices, size_t rank, Budget budget);
 
-// Shapes are small with any rank: this prefers the ranks that tensors have.
+// Prefers the ranks that are common.
 size_t random_rank(Choices& choices, size_t least);
 
-// What a tensor's layout may be. Outputs have elements of their own; sources may repeat them.
+// Elements of an output are distinct; a source may repeat them.
 enum class Use { kOutput, kSource };
 
 Layout random_layout(Choices& choices, hipops_dtype dtype, const Shape& shape, Use use);

@@ -38,7 +38,7 @@ uint64_t bad_index(hipops_dtype dtype, int64_t size, uint64_t word) {
     case 0: return mark_of(dtype);
     case 1: return is_signed ? (~(word >> 8 & 3)) & low_bits(dtype) : mark_of(dtype) - 1;
     case 2: return past <= mark_of(dtype) ? past : mark_of(dtype);
-    default: return is_signed ? mark_of(dtype) + 1 : mark_of(dtype);  // the least of the signed ones
+    default: return is_signed ? mark_of(dtype) + 1 : mark_of(dtype);  // the type's least number
   }
 }
 
@@ -108,8 +108,8 @@ InputTensor random_bits(Choices& choices, const std::string& name, const Layout&
 InputTensor random_indices(Choices& choices, const std::string& name, const Layout& layout, int64_t size) {
   const hipops_dtype dtype = layout.dtype;
   const uint64_t seed = random_seed(choices);
-  const uint64_t bad = choices.pick<uint64_t>({0, 0, 16, 3, 1});  // one in so many; 1: all
-  const uint64_t few = choices.pick<uint64_t>({0, 0, 1, 2});      // so many different ones; 0: any
+  const uint64_t bad = choices.pick<uint64_t>({0, 0, 16, 3, 1});  // one of this number is bad; 0: none
+  const uint64_t few = choices.pick<uint64_t>({0, 0, 1, 2});      // the number of different indices; 0: any
   uint64_t bound = std::min(static_cast<uint64_t>(size), mark_of(dtype));
   if (few != 0) bound = std::min(bound, few);
   return tensor_of(

@@ -1,4 +1,4 @@
-// What random tensors hold.
+// Elements of random tensors.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,19 @@ namespace hipops::parity {
 // A hash: SplitMix64's last steps.
 uint64_t mixed_bits(uint64_t value);
 
-// Every element a function of where it is in memory, of which it is also told how far along that is, from 0 to 1:
-// elements that share memory are equal.
+// Each element is a function of its place in memory, so elements that share memory are equal. `along` is the place, from
+// 0 to 1.
 InputTensor tensor_of(const std::string& name, const Layout& layout,
                               const std::function<uint64_t(uint64_t word, double along)>& value, uint64_t seed);
 
-// Ordinary numbers: of one magnitude, around a mean that may be far from 0, or rises or falls along memory. Whole numbers
-// are the simplest.
+// Ordinary numbers of one magnitude, around a mean that may be far from 0, or that rises or falls along memory. Whole
+// numbers are the simplest.
 InputTensor random_numbers(Choices& choices, const std::string& name, const Layout& layout);
 
-// Anything that a golden file can hold: of integers all bits, of floats infinities, NaN, denormals and zeros too.
+// Any elements that a golden file can have: any bits of integers; of floats also infinities, NaN, denormals and zeros.
 InputTensor random_bits(Choices& choices, const std::string& name, const Layout& layout);
 
-// Valid indices below `size`; and, as chosen, the mark, negative ones and others out of range.
+// Valid indices below `size`. Some calls also have the mark, negative indices and others out of range.
 InputTensor random_indices(Choices& choices, const std::string& name, const Layout& layout,
                                    int64_t size);
 

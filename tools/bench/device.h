@@ -1,4 +1,4 @@
-// The device that a program times on.
+// The device that a program measures.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace hipops::bench {
 
-// A runtime, what times it, and the stream that all of this program's work goes to.
+// A runtime, its timing functions, and the one stream that the program uses.
 struct Device {
   Runtime* runtime = nullptr;
   std::unique_ptr<DeviceTools> tools;
@@ -19,8 +19,8 @@ struct RunInfo {
   std::string backend, device, target, driver, version, build;
 };
 
-// Opens the current device of a backend. False: *exit_code says how the program ends; why has been printed. The CPU is
-// opened only if `backend` names it. Without a GPU, `why_no_cpu` goes into the message.
+// Opens the current device of a backend. If it fails, it prints why, sets *exit_code and returns false. The CPU is opened
+// only if `backend` names it. Without a GPU, the message contains `why_no_cpu`.
 bool open_device(const std::string& program, const std::string& why_no_cpu, const std::string& backend, Device* device,
                  RunInfo* info, int* exit_code);
 

@@ -38,7 +38,7 @@ Figure measure(const Options& options, const Device& device, Timer& timer, const
   return figure;
 }
 
-// One row's failure is not the others'.
+// A row that fails does not stop the others.
 int run_rows(const Options& options, const std::vector<Workload>& rows, const Device& device, const RunInfo& info,
              parity::OutputFile* json) {
   Timer timer(device, options.repeats ? options.repeats : kRepeats);

@@ -13,7 +13,7 @@ using parity::expect_success;
 
 constexpr int64_t kPatternBytes = int64_t{4} << 20;
 
-// Of 16 bits each. As bf16, and as the upper bits of f32 and f64: a sign and an exponent near 0. As f16: 1.5 to 2.25.
+// Words of 16 bits. As bf16, and as the upper bits of f32 and f64, a word has an exponent near 0; as f16 it is 1.5 to 2.25.
 std::vector<uint16_t> pattern() {
   std::mt19937 random(1);
   std::vector<uint16_t> bits(static_cast<size_t>(kPatternBytes / 2));
@@ -24,7 +24,7 @@ std::vector<uint16_t> pattern() {
   return bits;
 }
 
-// The mark for "nothing here", the largest value, is left out.
+// The largest value of the type is the sentinel index, so it is not used.
 int64_t most_indexed(hipops_dtype index) {
   switch (index) {
     case HIPOPS_U8:
@@ -139,8 +139,8 @@ void Operands::add_numbers(const char* name, hipops_dtype dtype, const std::vect
   arguments_.add_tensor(name, contiguous(numbers(element_count(shape), dtype), dtype, shape));
 }
 
-// Of y's rows if y is an input, else of x's, along dim. An index like x that writes to y is usually expanded: it has one
-// value for all elements of a row.
+// The index names rows of y if y is an input, else rows of x. An index of x's shape that writes to y is usually an
+// expanded one, so all elements of a row have the same value.
 hipops_tensor Operands::indices(const Workload& work, const std::vector<int64_t>& shape) {
   const std::vector<int64_t> in = input_shape(work);
   const size_t dim = static_cast<size_t>(work.dim);

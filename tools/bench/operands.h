@@ -11,7 +11,7 @@ namespace hipops::bench {
 
 using parity::Call;
 
-// Device memory. Throws parity::RuntimeFailure where there is none left.
+// Device memory. Throws parity::RuntimeFailure if there is none left.
 class Memory {
  public:
   Memory(const Device& device, int64_t bytes);

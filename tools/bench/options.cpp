@@ -117,7 +117,7 @@ Workload row_of(const Options& o, const std::string& shape) {
   return work;
 }
 
-// The ops that are asked for by name have to be there.
+// Refuses ops that this build does not have.
 void expect_built(const std::vector<std::string>& ops) {
   for (const std::string& op : ops)
     if (!find_image(op.c_str())) throw std::invalid_argument(parity::not_built(op));

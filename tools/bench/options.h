@@ -27,10 +27,10 @@ struct Options {
   std::string json;
 };
 
-// True: go on. False: *exit_code says how the program ends; what there is to say has been printed.
+// Returns false if the program must end now, with *exit_code. All messages are printed then.
 bool parse_options(int argc, char** argv, Options* options, int* exit_code);
 
-// The rows that the options ask for. Throws std::invalid_argument, naming the option, where one cannot be.
+// The rows that the options select. Throws std::invalid_argument, which names the option, if an option is wrong.
 std::vector<Workload> selected(const Options& options);
 
 // The same for a sweep.

@@ -24,12 +24,12 @@ std::string fixed(double value, int digits) {
   return text;
 }
 
-// What is too wide for its column moves the others, and still keeps apart.
+// A text that is wider than its column keeps one space before the next.
 std::string column(const std::string& text, int width = kFigureWidth) { return " " + right(text, width - 1); }
 
 std::string bytes_column(const std::string& text) { return column(text, kFigureWidth + 2); }
 
-// A hundredth of a microsecond is nothing beside a second.
+// Long times need no hundredths.
 std::string time_text(double us) {
   const std::string text = fixed(us, us < 999999.995 ? 2 : 0);
   if (text.size() < kFigureWidth) return text;

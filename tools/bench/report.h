@@ -1,4 +1,4 @@
-// What was measured, as a table for people and as JSON.
+// The measurements, as a table for people and as JSON.
 #pragma once
 
 #include <optional>

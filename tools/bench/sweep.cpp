@@ -11,7 +11,7 @@ namespace hipops::bench {
 namespace {
 
 constexpr int kLargestPower = 18;
-constexpr int kConfirmations = 15;  // repeats, before a shape is said to be slow
+constexpr int kConfirmations = 15;  // repeats, before a shape counts as slow
 
 std::set<int64_t> columns() {
   std::set<int64_t> sizes = {97, 769, 3001, 10007, 100003, 131101, 200000,
@@ -55,7 +55,7 @@ class Sweeper {
     SweepRow row = {job, 2 * job.bytes()};
     row.roof = timer_.roof(row.bytes);
     row.us = timer_.microseconds(call, row.bytes);
-    if (row.is_slow()) row.us = timer_.microseconds(call, row.bytes, kConfirmations);  // one outlier is no finding
+    if (row.is_slow()) row.us = timer_.microseconds(call, row.bytes, kConfirmations);  // a single slow measurement does not count
     return row;
   }
 
@@ -95,7 +95,7 @@ std::string SweepJob::name() const {
 
 int64_t SweepJob::bytes() const { return shape.rows * shape.cols * dtype_bytes(dtype); }
 
-// The ops of a shape beside each other, as they share its roof.
+// The ops of a shape are neighbours, because they use the same roof.
 std::vector<SweepJob> sweep_jobs(const std::vector<std::string>& ops, const std::vector<hipops_dtype>& dtypes) {
   std::vector<SweepJob> jobs;
   for (const hipops_dtype dtype : dtypes)

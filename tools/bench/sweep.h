@@ -1,4 +1,4 @@
-// The row ops between the rows of the table: a share of the roof for each of many shapes.
+// The sweep of row ops: the share of the roof for each of many shapes.
 #pragma once
 
 #include <functional>
@@ -17,8 +17,8 @@ struct SweepShape {
   int64_t rows = 0, cols = 0;
 };
 
-// Rows and columns from 1 to 2^18: powers of two, their neighbours, primes, sizes of models; those that move no more
-// than kSweepBytes.
+// Rows and columns from 1 to 2^18: powers of two, their neighbours, primes, sizes of models. Only shapes that move up to
+// kSweepBytes.
 std::vector<SweepShape> sweep_shapes(int64_t element_bytes);
 
 // Row ops with one input of rows.
@@ -30,7 +30,7 @@ struct SweepJob {
   SweepShape shape;
 
   std::string name() const;  // as "softmax/bf16/37x2880"
-  int64_t bytes() const;     // of x, and as many of y
+  int64_t bytes() const;     // of x; y has the same number
 };
 
 struct SweepRow {
@@ -45,7 +45,7 @@ struct SweepRow {
 // Every shape for every op and dtype.
 std::vector<SweepJob> sweep_jobs(const std::vector<std::string>& ops, const std::vector<hipops_dtype>& dtypes);
 
-// `progress` is told before each job.
+// Calls `progress` before each job.
 std::vector<SweepRow> sweep(const Device& device, Timer& timer, const std::vector<SweepJob>& jobs,
                             const std::function<void(size_t done, const std::string& label)>& progress);
 

@@ -14,7 +14,7 @@ constexpr const char* kResidualRows[] = {"1x4096",     "32x4096",   "256x8192", 
                                         "16384x4096", "8192x8192", "4096x16384"};
 constexpr const char* kF32Rows[] = {"16384x4096", "8192x8192"};
 
-// `name` is empty where it is the default one.
+// An empty `name` means the default name.
 Workload row(const char* name, const char* op, hipops_dtype dtype, const char* shape, int dim = 0,
              std::vector<int> order = {}) {
   Workload work;
@@ -23,7 +23,7 @@ Workload row(const char* name, const char* op, hipops_dtype dtype, const char* s
   work.dim = dim;
   work.order = std::move(order);
   std::string problem = parse_shape(shape, &work);
-  if (problem.empty() && find_image(op)) problem = check(work);  // else it will not be selected
+  if (problem.empty() && find_image(op)) problem = check(work);  // an op that is not built is never selected
   if (!problem.empty()) throw std::logic_error("row of the table: " + problem);
   work.name = *name ? name : default_name(work, shape);
   return work;

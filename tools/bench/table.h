@@ -1,4 +1,4 @@
-// The rows that speed is judged by; compare.py has the same beside PyTorch.
+// The rows of the benchmark. compare.py measures the same rows beside PyTorch.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// How long a call takes, on the device and on the host, as docs/benchmarks.md says.
+// Times a call on the device and on the host, as docs/benchmarks.md says.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@ namespace hipops::bench {
 
 constexpr int64_t kSmallBytes = int64_t{4} << 20;  // rows that move less are timed inside a graph
 constexpr int64_t kFlushBytes =
-    int64_t{256} << 20;        // written between calls, so that L2 has nothing of the operands but what is marked to stay
+    int64_t{256} << 20;        // written between calls, to evict the operands from L2
 constexpr int kLaunches = 50;  // in a graph
 
 double median(std::vector<double> values);
@@ -24,14 +24,14 @@ struct HostTime {
   double over_a_launch() const { return (call - driver) / launches; }
 };
 
-// All throw parity::RuntimeFailure where a call or the runtime fails.
+// All functions throw parity::RuntimeFailure if a call or the runtime fails.
 class Timer {
  public:
   Timer(const Device& device, int repeats);
   ~Timer();
 
-  // The median of `repeats` calls that move so many bytes, in microseconds: with a cold L2, or inside a graph where
-  // that is too little to time.
+  // The median of `repeats` calls that move `bytes`, in microseconds. L2 is cold, unless the bytes are too few to time one
+  // call: then calls are timed inside a graph.
   double microseconds(const Call& call, int64_t moved) { return microseconds(call, moved, repeats_); }
   double microseconds(const Call& call, int64_t moved, int repeats);
   double warm(const Call& call) { return in_graph(call, repeats_); }

@@ -10,7 +10,7 @@
 namespace hipops::bench {
 namespace {
 
-constexpr int64_t kMostElements = int64_t{1} << 40;  // more are taken for a mistake
+constexpr int64_t kMostElements = int64_t{1} << 40;  // a larger shape is a mistake
 
 bool parse_number(const std::string& text, int64_t* number) {
   char* end = nullptr;
@@ -44,7 +44,7 @@ bool parse_sizes(const std::string& text, std::vector<int64_t>* sizes) {
   return true;
 }
 
-// ":" or "4096:8192", of a dimension of `size`.
+// Reads ":" or "4096:8192" of a dimension of `size`.
 bool parse_slice(const std::string& text, int64_t size, Slice* slice) {
   *slice = {0, size};
   const std::vector<std::string> ends = split(text, ':');
@@ -74,7 +74,7 @@ std::string check_size(const Workload& work) {
   return "";
 }
 
-// The dtype that hipops_supports is told of: the index's, or that of a weight that must be there.
+// The second dtype for hipops_supports: the index's, or a required weight's.
 hipops_dtype second_dtype(const Workload& work) {
   if (has_index(work.op)) return work.index;
   for (const parity::TensorSpec& input : op_named(work.op).inputs)

@@ -28,7 +28,7 @@ int64_t element_bytes(const HostileTensor& tensor) {
   return known ? static_cast<int64_t>(parity::dtype_size(tensor.tensor.dtype)) : 8;
 }
 
-// An alias of an alias is none.
+// A tensor whose alias is an alias itself gets its own memory.
 size_t root_of(const HostileCall& call, size_t tensor) {
   const int alias = call.tensors[tensor].alias;
   if (alias < 0 || static_cast<size_t>(alias) >= call.tensors.size()) return tensor;
@@ -48,7 +48,7 @@ Arena::Arena(HostileCall* call) {
   }
 }
 
-// A tensor, and those that are to lie in its memory.
+// Allocates for a tensor and for its aliases.
 void Arena::place(HostileCall* call, size_t root) {
   int64_t low = 0, high = 0;
   for (size_t i = 0; i < call->tensors.size() && backed_; ++i) {

@@ -1,5 +1,5 @@
-// Memory for a hostile call: of exactly the bytes that its tensors name, so that the address sanitizer sees any other
-// access. Where they name too many, addresses that nobody may touch.
+// Memory for a hostile call. It has exactly the bytes that the tensors name, so the address sanitizer sees any other
+// access. If the tensors name too many bytes, it has addresses without memory.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@ namespace hipops::fuzz {
 
 class Arena {
  public:
-  // Sets the data of the call's tensors.
+  // Sets the data pointers of the call's tensors.
   explicit Arena(HostileCall* call);
 
-  // False where there is no memory, and nothing may be launched.
+  // False if there is no memory. Then nothing may be launched.
   bool backed() const { return backed_; }
 
-  // 256-byte aligned for tensors' elements, in memory that ends where its bytes do.
+  // Aligned to 256 bytes. The memory ends after the last of `bytes`.
   void* workspace(int64_t bytes);
 
-  bool changed() const;  // since it was made
+  bool changed() const;  // since the arena was made
 
  private:
   struct Free {

@@ -1,6 +1,6 @@
-// libFuzzer: bytes become a call of the C ABI. A valid one is held to the reference; of one that was tampered with,
-// whatever comes of it must be safe: a refusal names the op and the argument, launches nothing and writes nothing; what
-// is accepted touches only the memory that its tensors name, and its output shares nothing that it must not.
+// libFuzzer: makes a call of the C ABI of the bytes. A valid call must give what the op's definition says. A hostile call
+// may be refused: the message names the op and the argument, and nothing is launched or written. If it is accepted, it
+// touches only the memory of its tensors, and its output overlaps no input except where the op allows that.
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
@@ -22,13 +22,13 @@ using namespace hipops::fuzz;
 namespace {
 
 constexpr int64_t kMostElements = 300;
-// index_add takes 2^32 rows a launch, and hostile calls have up to 2^62 of them: where launches are only counted, more
-// than these are refused, instead of minutes of them.
+// A launch has up to 2^32 rows, and a hostile call of index_add has up to 2^62. If launches are only counted, the next one
+// after these is refused, to save minutes.
 constexpr int kMostDryLaunches = 1000;
 
 struct {
   int count = 0;
-  bool dry = false;  // the memory is not there: do not run it
+  bool dry = false;  // there is no memory, so launches are only counted
 } launches;
 
 [[noreturn]] void wrong(const std::string& what) {
@@ -75,7 +75,7 @@ void check_refusal(const HostileCall& call, hipops_status status) {
   wrong("a message that names no argument: " + message);
 }
 
-// The addresses of a tensor's bytes; of few elements.
+// The addresses of a tensor's bytes. The tensor is small.
 std::set<const char*> bytes_of(const hipops_tensor& t, size_t* count) {
   parity::Layout layout;
   layout.dtype = t.dtype;
@@ -95,7 +95,7 @@ std::set<const char*> bytes_of(const hipops_tensor& t, size_t* count) {
   return bytes;
 }
 
-// The output's elements are distinct; and no input's, unless the input is the same view and the op allows that.
+// The output's elements are distinct. An input shares none of them, unless it is the same view and the op allows that.
 void check_acceptance(HostileCall& call) {
   const hipops_tensor& y = call.find("y")->tensor;
   size_t count;
@@ -164,7 +164,7 @@ void run_hostile(parity::Choices& choices, const parity::OpEntry& op, const pari
   if (arena.changed()) wrong("wrote in spite of " + last_error());
 }
 
-// ---- Names of ops that there may not be
+// ---- Any text as the name of an op
 
 void run_names(const uint8_t* data, size_t size) {
   const std::string name(reinterpret_cast<const char*>(data), size);
@@ -178,7 +178,7 @@ void run_names(const uint8_t* data, size_t size) {
   if (hipops_prepare(name.c_str()) != HIPOPS_SUCCESS && last_error().empty()) wrong("no message");
 }
 
-// Before a launch. Whether there is memory for it to run on.
+// Checks a launch, and returns whether it may run.
 bool sees_launch(const Op& op, int index, uint32_t grid, uint32_t block) {
   ++launches.count;
   if (index < 0 || index >= op.kernel_count) wrong("a kernel that there is not");
@@ -191,7 +191,7 @@ hipops_status only_counted() { return launches.count > kMostDryLaunches ? HIPOPS
 
 }  // namespace
 
-// The linker puts these in the places of the two hipops::launch (CMakeLists.txt).
+// The linker calls these instead of the two hipops::launch (CMakeLists.txt).
 extern "C" {
 hipops_status __real__ZN6hipops6launchERNS_2OpEijjPKvmPv(Op& op, int index, uint32_t grid, uint32_t block,
                                                         const void* args, size_t bytes, void* stream);

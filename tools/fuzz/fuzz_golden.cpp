@@ -1,4 +1,4 @@
-// libFuzzer: any text for the reader of golden files. It becomes cases that are safe to run, or an error of one line.
+// libFuzzer: gives any text to the reader of golden files. The result is cases that are safe to run, or an error of one line.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -12,7 +12,7 @@ using namespace hipops::parity;
 namespace {
 
 constexpr int64_t kMostElements = 1 << 12;
-volatile uint64_t kept;  // so that no element is left unread
+volatile uint64_t kept;  // keeps the compiler from removing reads
 
 void expect(bool holds, const char* what) {
   if (holds) return;
@@ -20,7 +20,7 @@ void expect(bool holds, const char* what) {
   std::abort();
 }
 
-// What a case's tensors say of themselves holds for each of their elements.
+// Each element is in the range that the layout states.
 void walk(const Layout& layout) {
   for (int64_t position = 0; position < layout.elements && position < kMostElements; ++position) {
     const int64_t at = layout.offset_at(position);
@@ -41,7 +41,7 @@ void check(const OpEntry& op, const std::string& topic, const Case& test) {
     if (!output.row_checksums.empty()) return;
   }
   kept = sum;
-  // Written and read again, it is accepted.
+  // The reader accepts the case when it is written as text again.
   try {
     expect(read_golden(fuzz::golden_text(op, topic, test), "again", all_ops()).cases.size() == 1, "a case is lost");
   } catch (const GoldenError& error) {

@@ -28,7 +28,7 @@ int64_t nasty(Choices& choices) {
   }
 }
 
-// To C++ not every number is an enum's; a C caller may put any there.
+// A C caller may store any number in an enum. In C++ that is undefined, so the bytes are copied.
 template <class Enum>
 void set_any(Enum* target, int32_t value) {
   static_assert(sizeof *target == sizeof value, "an enum of 32 bits");
@@ -69,7 +69,7 @@ void change_tensor(Choices& choices, std::vector<HostileTensor>* all) {
   }
 }
 
-// One dimension of all tensors alike: what fits together still does, and may be huge.
+// Changes one dimension of all tensors to the same size, which may be huge. Shapes that agreed still agree.
 void change_all_shapes(Choices& choices, std::vector<HostileTensor>* all) {
   const size_t d = choices.below(HIPOPS_MAX_RANK);
   const int64_t size = nasty(choices);
@@ -118,7 +118,7 @@ bool HostileCall::bounds(const HostileTensor& of, int64_t* low, int64_t* high) c
   const bool known = number >= HIPOPS_F32 && number <= HIPOPS_U64;
   const int64_t bytes = known ? static_cast<int64_t>(parity::dtype_size(t.dtype)) : 8;
   *low = 0, *high = 0;
-  if (t.rank < 0 || t.rank > HIPOPS_MAX_RANK) return true;  // refused whatever the rest is
+  if (t.rank < 0 || t.rank > HIPOPS_MAX_RANK) return true;  // the call is refused
   Wide elements = 1, first = 0, last = 0;
   for (int d = 0; d < t.rank; ++d) {
     if (t.shape[d] < 0) return true;

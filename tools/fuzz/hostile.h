@@ -1,4 +1,4 @@
-// Calls that a hostile or mistaken caller makes: a valid random one, changed in a few places.
+// A hostile call: a valid random call that is changed in a few places.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ namespace hipops::fuzz {
 struct HostileTensor {
   std::string name;
   bool output = false, input = false;
-  bool given = true;       // else the pointer to the tensor is NULL
-  hipops_tensor tensor{};  // its data is set when there is memory
+  bool given = true;       // false: the pointer to the tensor is NULL
+  hipops_tensor tensor{};  // Arena sets its data
   bool null_data = false;
-  int misalignment = 0;    // bytes that data is moved by
+  int misalignment = 0;    // bytes that are added to data
   int64_t offset = 0;      // elements from a 16-byte boundary to element 0
-  int alias = -1;          // of this tensor's memory, `distance` bytes from it
+  int alias = -1;          // index of the tensor whose memory it shares, `distance` bytes away; -1: none
   int64_t distance = 0;
 };
 
@@ -32,7 +32,7 @@ struct HostileCall {
   enum class Workspace { kNone, kExact, kShort, kMisaligned, kNegative, kNullWithBytes } workspace = Workspace::kNone;
 
   HostileTensor* find(const std::string& name);
-  // Where elements lie, in bytes from element 0. False if they are too many, or too far apart, to have memory for.
+  // The range of the tensor's bytes, from element 0. False if that is too large to allocate.
   bool bounds(const HostileTensor& of, int64_t* low, int64_t* high) const;
 };
 

@@ -1,5 +1,5 @@
-// hipops-fuzz: random cases of every op on the backend asked for, against a plain reference. The first that fails is
-// made small and printed as a golden file, and ends the run.
+// hipops-fuzz: runs random cases of every op on a backend, and compares with the ops' definitions. The first case that
+// fails ends the run. It is made small and printed as a golden file.
 #include <errno.h>
 #include <unistd.h>
 
@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kShrinkRuns = 600;
-constexpr const char* kTopic = "smoke";  // of the golden file: the format knows no topic of random cases
+constexpr const char* kTopic = "smoke";  // of the golden file: the format has no topic for random cases
 
 struct Options {
   std::string program, backend = "cpu", op, guard = "zones", save;
@@ -81,7 +81,7 @@ void declare(CLI::App* app, Options* options) {
       "  77  the backend asked for is not there; hipops-info says why");
 }
 
-// Whether the folder is there, or can be made, and may be written to.
+// Whether the folder exists or can be made, and is writable.
 bool takes_files(const fs::path& asked) {
   fs::path folder = fs::absolute(asked);
   std::error_code error;
@@ -102,7 +102,7 @@ std::string problem_of(const Options& options) {
   return "";
 }
 
-// Must come before the library's first use. What the caller has set stays where no option says otherwise.
+// Call before the library's first use. An option wins over the caller's environment.
 void set_environment(const Options& options) {
   if (options.wave != 0) setenv("HIPOPS_CPU_WAVE", std::to_string(options.wave).c_str(), 1);
   setenv("HIPOPS_CPU_SEED", std::to_string(options.seed).c_str(), 0);
@@ -124,7 +124,7 @@ Setting setting_of(const Options& options) {
   return setting;
 }
 
-// After set_environment, which leaves what is in use in the environment.
+// Reads the environment that set_environment has set.
 std::string environment_or(const char* name, const std::string& otherwise) {
   const char* value = std::getenv(name);
   return value != nullptr && *value != '\0' ? value : otherwise;

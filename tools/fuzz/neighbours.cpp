@@ -39,8 +39,8 @@ double extreme(hipops_dtype dtype, uint64_t row, int64_t i) {
     case 3: return parity::largest(dtype);
     case 4: return least * static_cast<double>(word % 9);
     case 5: return i == 0 ? parity::largest(dtype) : least;
-    case 6: return std::ldexp(digits, static_cast<int>(word % static_cast<uint64_t>(2 * most)) - most);  // of all sizes
-    // Equal elements, whose mean may be off by its last digit; of any size, or with squares about the largest number.
+    case 6: return std::ldexp(digits, static_cast<int>(word % static_cast<uint64_t>(2 * most)) - most);  // any magnitude
+    // Equal elements: rounding their mean may change the last digit. Any magnitude, or squares near the largest number.
     case 7: return std::ldexp(digits, any - most);
     default: return std::ldexp(digits, most / 2 + any % (most / 3));
   }

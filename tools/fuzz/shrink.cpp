@@ -64,7 +64,7 @@ class Shrinker {
     return better;
   }
 
-  // What a choice says may be what the next one means: a lower one then takes another next one.
+  // A choice may decide what the next choice means. So a lower choice is tried with other next choices.
   bool change_kinds() {
     constexpr uint64_t kMost = 4;
     for (size_t at = 0; at + 1 < best_.size(); ++at) {

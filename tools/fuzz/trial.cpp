@@ -30,7 +30,7 @@ namespace {
 constexpr int kExitFailed = 1, kExitNoBackend = 2;  // of a child
 constexpr unsigned kPatienceSeconds = 120;  // for one case
 
-// What the child has to say, in memory that both have: it is there whatever ends the child.
+// The child's report, in shared memory: the parent can read it even if the child crashes.
 struct Shared {
   uint64_t passed, rows, number, choices;
   uint64_t choice[4096];
@@ -89,7 +89,7 @@ using Work = std::function<bool(Runtime& runtime, Shared& shared)>;
 int child(const Setting& setting, const Work& work, Shared& shared) {
   const rlimit no_core = {0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
-#if !defined(__SANITIZE_ADDRESS__)  // whose words are worth more
+#if !defined(__SANITIZE_ADDRESS__)  // whose report is better than a core's signal
   for (const int fault : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL}) std::signal(fault, SIG_DFL);
 #endif
   try {
@@ -117,7 +117,7 @@ Trial run_in_child(const Setting& setting, bool quiet, const Work& work) {
   const pid_t pid = fork();
   if (pid < 0) throw std::runtime_error("no child process");
   if (pid == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);  // an interrupted run leaves nobody behind
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // the child ends with an interrupted parent
     if (quiet) {
       const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
       dup2(nowhere, STDERR_FILENO);
@@ -168,7 +168,7 @@ Trial try_cases(const Setting& setting, uint64_t first, uint64_t count) {
     }
     return true;
   });
-  progress.clear();  // here: a case may bring the child down
+  progress.clear();  // not in the child, which may crash
   return trial;
 }
 

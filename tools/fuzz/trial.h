@@ -1,5 +1,5 @@
-// Runs random cases in a child process, which a kernel may bring down. The parent never touches a runtime, so that each
-// child has a fresh one.
+// Runs random cases in a child process, because a kernel may crash it. The parent never uses a runtime, so each child
+// starts with a fresh one.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace hipops::fuzz {
 
 struct Setting {
-  std::vector<parity::OpEntry> ops;  // taken in turn
+  std::vector<parity::OpEntry> ops;  // case i is of op i modulo their number
   hipops_backend backend = HIPOPS_BACKEND_CPU;
   parity::Guard guard = parity::Guard::kZones;
   uint64_t seed = 1;
@@ -29,14 +29,14 @@ struct Trial {
   uint64_t passed = 0;                // cases
   uint64_t rows = 0;                  // rows that had the same bits beside extreme rows (neighbours.h)
   uint64_t number = 0;                // the case that failed
-  std::vector<uint64_t> choices;      // what it was made of
-  std::string text;                   // why it failed, or there is no backend; or the device, where all is well
-  hipops_status status = HIPOPS_SUCCESS;  // of the backend, where there is none
-  bool beside_others = false;         // whether it failed beside extreme rows alone (neighbours.h)
+  std::vector<uint64_t> choices;      // the choices that made it
+  std::string text;                   // why it failed, or why there is no backend; if all passed: the device
+  hipops_status status = HIPOPS_SUCCESS;  // why there is no backend
+  bool beside_others = false;         // it failed only beside extreme rows (neighbours.h)
 };
 
-// Random cases are small: half of the turns of an op take what many rows and large tensors take, and half what many
-// indices take (hipops-parity --many-rows, --ordered).
+// Random cases are small. So every second case of an op runs the kernels for many rows and large tensors, and two of four
+// the kernels for many indices (hipops-parity --many-rows, --ordered).
 struct Plan {
   bool as_many, ordered;
 };
@@ -47,10 +47,10 @@ const parity::OpEntry& op_of(const Setting& setting, uint64_t number);
 // The cases from `first` on, until one fails.
 Trial try_cases(const Setting& setting, uint64_t first, uint64_t count);
 
-// The case that these choices make, of the op that `number` has. What the child prints is not shown.
+// The case that these choices make, of the op of case `number`. The child's output is hidden.
 Trial try_choices(const Setting& setting, uint64_t number, const std::vector<uint64_t>& choices);
 
-// A case that fails, made small.
+// The failed case, made smaller.
 Trial shrink_trial(const Setting& setting, Trial failed, int most_runs);
 
 }  // namespace hipops::fuzz
