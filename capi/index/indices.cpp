@@ -95,7 +95,7 @@ hipops_status check_bytes(const char* op, const int64_t* bytes) {
 }
 
 IndexArgs index_args(const hipops_tensor& index, int64_t size, hipops_index_report* report) {
-  return {index.data, reinterpret_cast<IndexReport*>(report), size, index_type(index.dtype), 0};
+  return {index.data, reinterpret_cast<IndexReport*>(report), size, index_type(index.dtype)};
 }
 
 }  // namespace hipops

@@ -111,11 +111,6 @@ void check_acceptance(HostileCall& call) {
   }
 }
 
-struct Extras {
-  alignas(8) unsigned char report[24] = {};
-  std::vector<unsigned char> short_workspace;
-};
-
 void set_workspace(const HostileCall& call, Arena& arena, parity::Arguments* arguments) {
   if (call.op->workspace_bytes == nullptr) return;
   int64_t bytes = 0;
@@ -141,10 +136,10 @@ void run_hostile(parity::Choices& choices, const parity::OpEntry& op, const pari
     if (tensor.given) arguments.add_tensor(tensor.name, tensor.tensor);
   }
   for (const auto& [name, value] : call.params) arguments.add_param(name, value);
-  Extras extras;
+  alignas(8) unsigned char report_memory[24] = {};
   if (call.report != HostileCall::Report::kNone) {
     hipops_tensor report{};
-    report.data = extras.report + (call.report == HostileCall::Report::kMisaligned ? 3 : 0);
+    report.data = report_memory + (call.report == HostileCall::Report::kMisaligned ? 3 : 0);
     arguments.add_tensor("report", report);
   }
   launches = {0, !arena.backed()};

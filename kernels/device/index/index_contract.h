@@ -20,7 +20,6 @@ struct IndexArgs {
   IndexReport* report;  // may be null
   int64_t size;         // of the indexed dimension: valid indices are 0 to size - 1
   IndexType type;
-  int32_t unused;
 };
 
 }  // namespace hipops
