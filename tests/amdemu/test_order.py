@@ -9,9 +9,9 @@ Prints each failure, and "N passed, M failed".
 
 import os
 import re
-import subprocess
 import sys
 
+from checks import check, end, run
 from patched import Code
 
 parity, libraries, objects, objdump, work, *targets = sys.argv[1:]
@@ -33,30 +33,22 @@ CHANGES = [  # what is taken out: all of these instructions
     ("barriers behind invalidations", r"^buffer_(inv sc1|wbinvl1_vol|gl0_inv)", 1, r"^s_barrier"),
     ("barriers in front of invalidations", r"^global_inv scope:SCOPE_SE", -1, r"^s_barrier_wait"),
 ]
-passed = failed = 0
 
-
-def check(what, right, got):
-    global passed, failed
-    passed, failed = passed + bool(right), failed + (not right)
-    print(f"{'pass' if right else 'FAIL'} {what}" + ("" if right else f": {got.strip()}"))
-
-
-def run(target, data):
+def launch(target, data):
     folder = os.path.join(work, target)
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, OP + ".co"), "wb") as f:
         f.write(data)
-    r = subprocess.run([parity, "--backend", "hip", "--op", OP, "--dtype", "f32", "--many-rows", "--case", CASE], capture_output=True, text=True,
-                       env={**os.environ, "LD_LIBRARY_PATH": libraries, "HIPOPS_CODE_OBJECT_DIR": work, "AMDEMU_ARCH": target,
-                            "AMDEMU_ORDER": "2", "AMDEMU_RACE": "1", "AMDEMU_LIMIT": "20000000"})
-    return r.returncode, r.stdout + r.stderr
+    status, out, errors = run(parity, "--backend", "hip", "--op", OP, "--dtype", "f32", "--many-rows", "--case", CASE,
+                              LD_LIBRARY_PATH=libraries, HIPOPS_CODE_OBJECT_DIR=work, AMDEMU_ARCH=target, AMDEMU_ORDER="2",
+                              AMDEMU_RACE="1", AMDEMU_LIMIT="20000000")
+    return status, out + errors
 
 
 for target in targets:
     code = Code(os.path.join(objects, target, OP + ".co"), objdump)
     instructions = code.kernels[KERNEL]
-    status, words = run(target, code.data)
+    status, words = launch(target, code.data)
     check(f"{target} as it is", status == 0 and "amdemu: " not in words, words)
     changes = 0
     for name, pattern, beside, *its in CHANGES:
@@ -66,14 +58,13 @@ for target in targets:
         for wait in [i for i in places if instructions[i][1].startswith("s_barrier_wait")]:
             places.append(max(i for i in range(wait) if instructions[i][1].startswith("s_barrier_signal")))
         if places:
-            words = run(target, code.without(KERNEL, places))[1]
+            words = launch(target, code.without(KERNEL, places))[1]
             check(f"{target} without {len(places)} {name}", REPORT.search(words), words)
             changes += 1
     check(f"{target}: a fence, a wait and a barrier are found", changes >= 3, f"{changes} kinds of instructions to take out")
     scoped = [i for i, (_, text) in enumerate(instructions) if re.match(r"^global_atomic.*scope:SCOPE_DEV", text)]
     if target == "gfx1201":
-        words = run(target, code.with_bits(KERNEL, scoped, SCOPE_WORD, ~DEVICE_SCOPE & 0xffffffff))[1]
+        words = launch(target, code.with_bits(KERNEL, scoped, SCOPE_WORD, ~DEVICE_SCOPE & 0xffffffff))[1]
         check(f"{target} without the scope of {len(scoped)} atomics", REPORT.search(words), words)
 
-print(f"{passed} passed, {failed} failed")
-sys.exit(failed != 0)
+end()

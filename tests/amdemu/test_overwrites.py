@@ -15,24 +15,18 @@ import shutil
 import subprocess
 import sys
 
+from checks import check, end, run
+
 parity, libraries, objects, hipc, kernels, work, *targets = sys.argv[1:]
 OP, KERNEL, CASE = "softmax", "softmax_f32_unaligned_merged", "tail_5x33000_f32"
 FILE, BEFORE, AFTER = "device/rows/parts.h", "{area_of(rows, begin),", "{area_of(rows, 0),"
 REPORT = re.compile(rf"global memory at .*stored, and nothing orders that after the load of workgroup .*\n\s+kernel {KERNEL}.*\n\s+pc 0x")
-passed = failed = 0
 
 
-def check(what, right, got):
-    global passed, failed
-    passed, failed = passed + bool(right), failed + (not right)
-    print(f"{'pass' if right else 'FAIL'} {what}" + ("" if right else f": {got.strip()}"))
-
-
-def run(target, folder, seed):
-    r = subprocess.run([parity, "--backend", "hip", "--op", OP, "--dtype", "f32", "--case", CASE], capture_output=True, text=True,
-                       env={**os.environ, "LD_LIBRARY_PATH": libraries, "HIPOPS_CODE_OBJECT_DIR": folder, "AMDEMU_ARCH": target,
-                            "AMDEMU_ORDER": "1", "AMDEMU_SEED": str(seed)})
-    return r.returncode, r.stdout + r.stderr
+def launch(target, folder, seed):
+    status, out, errors = run(parity, "--backend", "hip", "--op", OP, "--dtype", "f32", "--case", CASE, LD_LIBRARY_PATH=libraries,
+                              HIPOPS_CODE_OBJECT_DIR=folder, AMDEMU_ARCH=target, AMDEMU_ORDER="1", AMDEMU_SEED=str(seed))
+    return status, out + errors
 
 
 copy = pathlib.Path(work) / "kernels"
@@ -46,10 +40,9 @@ for target in targets:
     os.makedirs(broken, exist_ok=True)
     subprocess.run([hipc, target, str(copy / f"{OP}.hip"), os.path.join(broken, OP + ".co"), "-iquote", str(copy)], check=True)
     for seed in 0, 7:
-        status, words = run(target, objects, seed)
+        status, words = launch(target, objects, seed)
         check(f"{target} as it is, seed {seed}", status == 0 and "amdemu: " not in words, words)
-        status, words = run(target, os.path.join(work, "broken"), seed)
+        status, words = launch(target, os.path.join(work, "broken"), seed)
         check(f"{target} with parts where others store, seed {seed}", status != 0 and (seed != 0 or REPORT.search(words)), words)
 
-print(f"{passed} passed, {failed} failed")
-sys.exit(failed != 0)
+end()

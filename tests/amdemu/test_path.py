@@ -9,32 +9,21 @@ AMDEMU is the program, HIPC compiles (HIPC TARGET in.hip out.co), FOLDER is for 
 import array
 import json
 import os
-import subprocess
 import sys
 
+from checks import check, compiled, data, end, run
+
 amdemu, hipc, work, *targets = sys.argv[1:]
-here = os.path.dirname(os.path.abspath(__file__))
-os.makedirs(work, exist_ok=True)
-IN, LINES = os.path.join(work, "in.bin"), os.path.join(work, "lines")
-with open(IN, "wb") as f:
-    array.array("I", range(64, 64 + (1 << 20))).tofile(f)
-passed = failed = 0
-
-
-def check(what, is_right, got):
-    global passed, failed
-    passed, failed = passed + bool(is_right), failed + (not is_right)
-    if not is_right:
-        print(f"FAIL {what}: {got}")
+LINES = os.path.join(work, "lines")
+IN, OUT = data(work, array.array("I", range(64, 64 + (1 << 20))).tobytes())
 
 
 def path(co, kernel, *args, grid=1, block=64):
     if os.path.exists(LINES):
         os.remove(LINES)
-    r = subprocess.run([amdemu, co, kernel, "--grid", str(grid), "--block", str(block), "in:" + IN, "out:4096:/dev/null", *args],
-                       capture_output=True, text=True, env={**os.environ, "AMDEMU_PATH": LINES})
-    if r.returncode:
-        sys.exit(f"{kernel}: {r.stderr}")
+    status, _, words = run(amdemu, co, kernel, "--grid", grid, "--block", block, IN, OUT, *args, AMDEMU_PATH=LINES)
+    if status:
+        sys.exit(f"{kernel}: {words}")
     with open(LINES) as lines:
         return json.loads(lines.read())
 
@@ -69,8 +58,5 @@ def test(target, co):
 
 
 for t in targets:
-    object_file = os.path.join(work, t + ".co")
-    subprocess.run([hipc, t, os.path.join(here, "path_kernels.hip"), object_file], check=True)
-    test(t, object_file)
-print(f"{passed} passed, {failed} failed")
-sys.exit(failed != 0)
+    test(t, compiled(hipc, t, "path_kernels.hip", work))
+end()

@@ -7,18 +7,12 @@
 Prints each failure, and "N passed, M failed".
 """
 
-import os
-import subprocess
 import sys
 
-amdemu, hipc, work, *targets = sys.argv[1:]
-here = os.path.dirname(os.path.abspath(__file__))
-os.makedirs(work, exist_ok=True)
-passed = failed = 0
+from checks import check, compiled, data, end, run
 
-with open(os.path.join(work, "in.bin"), "wb") as f:
-    f.write(bytes(range(256)) * 16)
-DATA, OUT = "in:" + os.path.join(work, "in.bin"), "out:4096:" + os.path.join(work, "out.bin")
+amdemu, hipc, work, *targets = sys.argv[1:]
+DATA, OUT = data(work, bytes(range(256)) * 16)
 LDS_KERNELS = {"lds_add_load": True, "lds_add_store": True, "lds_store_load": True, "lds_store_store": True,  # races without a barrier
                "lds_swap_store": True, "lds_swap_load": True, "lds_swap_add": False, "lds_swap_swap": False, "lds_add_add": False,
                "lds_load_load": False}
@@ -28,17 +22,10 @@ IN_ORDER = [("in_place", 3, 0), ("swap_loops", 1, 0), ("last_overwrites_in_order
             ("flag_then_overwrite", 2, 1), ("flag_then_load", 2, 0), ("flag_then_load", 2, 1)]  # blocks, and the last argument
 
 
-def check(what, is_right, got):
-    global passed, failed
-    passed, failed = passed + is_right, failed + (not is_right)
-    if not is_right:
-        print(f"FAIL {what}: {got.strip() or 'no report'}")
-
-
-def run(co, kernel, blocks, *arguments, seed=0):
-    r = subprocess.run([amdemu, co, kernel, "--grid", str(blocks), "--block", "128", *arguments], capture_output=True, text=True,
-                       env={**os.environ, "AMDEMU_RACE": "1", "AMDEMU_ORDER": "2", "AMDEMU_WAITS": "1", "AMDEMU_SEED": str(seed)})
-    return r.returncode, r.stderr
+def launch(co, kernel, blocks, *arguments, seed=0):
+    status, _, words = run(amdemu, co, kernel, "--grid", blocks, "--block", 128, *arguments,
+                           AMDEMU_RACE="1", AMDEMU_ORDER="2", AMDEMU_WAITS="1", AMDEMU_SEED=str(seed))
+    return status, words
 
 
 def is_report(words, of):
@@ -46,24 +33,22 @@ def is_report(words, of):
 
 
 for target in targets:
-    co = os.path.join(work, target + ".co")
-    subprocess.run([hipc, target, os.path.join(here, "race_kernels.hip"), co], check=True)
+    co = compiled(hipc, target, "race_kernels.hip", work)
     for kernel, races in LDS_KERNELS.items():
         for first in 0, 1:
             for barrier in 0, 1:
-                status, words = run(co, kernel, 1, OUT, f"u32:{first}", f"u32:{barrier}")
+                status, words = launch(co, kernel, 1, OUT, f"u32:{first}", f"u32:{barrier}")
                 right = status != 0 and is_report(words, "LDS race") if races and not barrier else status == 0 and not words
                 check(f"{target} {kernel}, wave {first} first, {barrier} barriers", right, words)
     for seed in 0, 7:
         for kernel, blocks in OVERWRITES.items():
             for writer in range(max(blocks, 2)):
-                words = run(co, kernel, blocks, DATA, OUT, f"u32:{writer}", seed=seed)[1]
+                words = launch(co, kernel, blocks, DATA, OUT, f"u32:{writer}", seed=seed)[1]
                 check(f"{target} {kernel} by {writer}, seed {seed}", is_report(words, "global memory"), words)
         for kernel, blocks, number in IN_ORDER:
-            status, words = run(co, kernel, blocks, DATA, OUT, f"u32:{number}", seed=seed)
+            status, words = launch(co, kernel, blocks, DATA, OUT, f"u32:{number}", seed=seed)
             check(f"{target} {kernel} {number}, seed {seed}", status == 0 and not words, words)
-        words = run(co, "last_overwrites_without_fences", 3, DATA, OUT, "u32:3", seed=seed)[1]
+        words = launch(co, "last_overwrites_without_fences", 3, DATA, OUT, "u32:3", seed=seed)[1]
         check(f"{target} last_overwrites_without_fences, seed {seed}", is_report(words, "global memory"), words)
 
-print(f"{passed} passed, {failed} failed")
-sys.exit(failed != 0)
+end()

@@ -3,14 +3,15 @@
 
     test_row_stores.py HIPOPS_BENCH EMULATOR TARGET
 
-EMULATOR is the folder of its libamdhip64. Prints each kernel whose waves do, and "N kernels passed, M failed".
+EMULATOR is the folder of its libamdhip64. Prints each kernel whose waves do, and "N passed, M failed".
 """
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
+
+from checks import check_equal, end, run
 
 bench, emulator, target = sys.argv[1:]
 # Shapes by the kernel that they are to take.
@@ -25,28 +26,20 @@ def waits_of(op, dtype, shape):
     """How many stores are waited for, by kernel."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "launches")
-        subprocess.run([bench, "--backend", "hip", "--op", op, "--dtype", dtype, "--shape", shape, "--repeats", "1"], check=True,
-                       stdout=subprocess.DEVNULL,
-                       env=dict(os.environ, LD_LIBRARY_PATH=emulator, AMDEMU_ARCH=target, AMDEMU_STATS=path))
+        status, _, words = run(bench, "--backend", "hip", "--op", op, "--dtype", dtype, "--shape", shape, "--repeats", 1,
+                               LD_LIBRARY_PATH=emulator, AMDEMU_ARCH=target, AMDEMU_STATS=path)
+        if status:
+            sys.exit(words)
         with open(path) as lines:
             launches = [json.loads(line) for line in lines]
     return {of["kernel"]: of["in_flight"]["stores_waited_for"] for of in launches if of["kernel"].startswith(op)}
 
 
-passed = failed = 0
 for op in OPS:
     for dtype in ("bf16", "f16", "f32"):
         for kernel, shape in (HALF if dtype == "f32" else SHAPES).items():
             name = f"{op}_{dtype}_{kernel}"
-            waits = waits_of(op, dtype, shape)
-            if waits == {name: 0}:
-                passed += 1
-            else:
-                failed += 1
-                print(f"FAIL {target} {op} {dtype} {shape}: {waits}, expected {name} to wait for none")
+            check_equal(f"{target} {op} {dtype} {shape}", waits_of(op, dtype, shape), {name: 0})
 of_f64 = waits_of("rms_norm", "f64", "8x4096")  # whose weights are loaded at use
-if not any(of_f64.values()):
-    failed += 1
-    print(f"FAIL {target} rms_norm f64 8x4096: {of_f64}, expected some stores")
-print(f"{passed} kernels passed, {failed} failed")
-sys.exit(bool(failed))
+check_equal(f"{target} rms_norm f64 8x4096 waits for stores", any(of_f64.values()), True)
+end()

@@ -3,42 +3,30 @@
 
     test_stats.py AMDEMU HIPC FOLDER TARGET...
 
-AMDEMU is the program, HIPC compiles (HIPC TARGET in.hip out.co), FOLDER is for files. Prints each failure, a line a target, and
+AMDEMU is the program, HIPC compiles (HIPC TARGET in.hip out.co), FOLDER is for files. Prints each failure, and
 "N passed, M failed".
 """
 
 import json
 import os
-import subprocess
 import sys
 
+from checks import check_equal as check, compiled, data, end, run
+
 amdemu, hipc, work, *targets = sys.argv[1:]
-here = os.path.dirname(os.path.abspath(__file__))
-os.makedirs(work, exist_ok=True)
-for name in ("AMDEMU_STATS", "AMDEMU_TRACE"):
-    os.environ.pop(name, None)
-passed = failed = 0
+IN, OUT = data(work, os.urandom(4 << 20))
+T = 64 * 256   # threads of the 64 workgroups
 
 
-def check(what, got, want):
-    global passed, failed
-    if got == want:
-        passed += 1
-    else:
-        failed += 1
-        print(f"FAIL {what}: {got}, expected {want}")
-
-
-def launch(co, kernel, grid, args, env={}, stats="s.jsonl"):
-    path = os.path.join(work, stats)
+def launch(co, kernel, grid, args, **environment):
+    path = os.path.join(work, "lines")
     if os.path.exists(path):
         os.remove(path)
-    r = subprocess.run([amdemu, co, kernel, "--grid", str(grid), "--block", "256", *args], capture_output=True, text=True,
-                       env={**os.environ, "AMDEMU_STATS": path, **env})
-    if r.returncode:
-        print(r.stderr)
-        return {}, {}
-    return json.loads(open(path).readlines()[-1]), json.loads(r.stdout)
+    status, out, errors = run(amdemu, co, kernel, "--grid", grid, "--block", 256, *args, AMDEMU_STATS=path, **environment)
+    if status:
+        sys.exit(f"{kernel}: {errors}")
+    with open(path) as lines:
+        return json.loads(lines.read()), json.loads(out)
 
 
 def value(line, key):
@@ -47,18 +35,8 @@ def value(line, key):
     return line
 
 
-with open(os.path.join(work, "in.bin"), "wb") as f:
-    f.write(os.urandom(4 << 20))
-IN, OUT = "in:" + os.path.join(work, "in.bin"), f"out:{1 << 20}:" + os.path.join(work, "out.bin")
-T = 64 * 256   # threads of the 64 workgroups
-
 for t in targets:
-    before = passed, failed
-    co = os.path.join(work, t + ".co")
-    r = subprocess.run([hipc, t, os.path.join(here, "stats_kernels.hip"), co], capture_output=True, text=True)
-    if r.returncode:
-        check(t + " compiles", r.stderr[:300], "")
-        continue
+    co = compiled(hipc, t, "stats_kernels.hip", work)
     W = 64 if t.startswith("gfx9") else 32
     w = T // W      # waves of 64 workgroups
     g = 256 // W    # of one
@@ -101,25 +79,20 @@ for t in targets:
     expect("flat", 1, [IN, OUT, "i32:0"], lds__load_bytes=0, load__bytes=1024, load__instructions=g, footprint__load_lines=8)
     expect("flat", 1, [IN, OUT, "i32:1"], lds__load_bytes=1024, lds__passes=16, load__bytes=0, load__instructions=0, footprint__load_lines=0)
     expect("buffer", 1, [IN, OUT], load__bytes=512, load__instructions=g, load__sectors=8, vmem_utilisation=1.0)
-    one = launch(co, "tile32", 64, [IN, OUT], {"AMDEMU_THREADS": "1"})[0]
-    check(f"{t} threads make no difference", launch(co, "tile32", 64, [IN, OUT], {"AMDEMU_THREADS": "4", "AMDEMU_SEED": "3"})[0], one)
-    print(f"{t}: {passed - before[0]} passed, {failed - before[1]} failed")
+    one = launch(co, "tile32", 64, [IN, OUT], AMDEMU_THREADS="1")[0]
+    check(f"{t} threads make no difference", launch(co, "tile32", 64, [IN, OUT], AMDEMU_THREADS="4", AMDEMU_SEED="3")[0], one)
 
 # Off by default; one line a launch, appended.
-before = passed, failed
-path, run = os.path.join(work, "append.jsonl"), [amdemu, co, "copy16", "--block", "256", IN, OUT]
+path, command = os.path.join(work, "append"), [amdemu, co, "copy16", "--block", 256, IN, OUT]
 if os.path.exists(path):
     os.remove(path)
-subprocess.run(run, capture_output=True)
-subprocess.run(run, capture_output=True, env={**os.environ, "AMDEMU_STATS": ""})
+run(*command)
+run(*command, AMDEMU_STATS="")
 check("off", os.path.exists(path), False)
 for n in 1, 2:
-    subprocess.run(run, capture_output=True, env={**os.environ, "AMDEMU_STATS": path})
-    check(f"{n} launches", len(open(path).readlines()), n)
-r = subprocess.run(run, capture_output=True, text=True, env={**os.environ, "AMDEMU_STATS": work})
-check("a file that cannot be written", (r.returncode, "cannot write AMDEMU_STATS" in r.stderr), (0, True))
-
-print(f"output: {passed - before[0]} passed, {failed - before[1]} failed")
-
-print(f"{passed} passed, {failed} failed")
-sys.exit(failed != 0)
+    run(*command, AMDEMU_STATS=path)
+    with open(path) as lines:
+        check(f"{n} launches", len(lines.readlines()), n)
+status, _, words = run(*command, AMDEMU_STATS=work)
+check("a file that cannot be written", (status, "cannot write AMDEMU_STATS" in words), (0, True))
+end()

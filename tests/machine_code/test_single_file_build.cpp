@@ -2,7 +2,6 @@
 // targets are the ones that an old compiler knows, one of either wave size, and it optimises less, as the test is of
 // what compiles. For the second one it stops ahead of the optimizer, which takes it minutes where there are many kernels;
 // for both, where softmax shows what is built of the same headers.
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -13,11 +12,13 @@
 
 #include "machine_code/amd_kernels.h"
 #include "catch.h"
+#include "run.h"
 #include "inspect/code_object.h"
 #include "ops.h"
 
 using namespace hipops;
 using namespace hipops::inspect;
+using namespace hipops_test;
 
 namespace {
 
@@ -52,21 +53,7 @@ std::string command_for(const std::string& op, const std::string& target, const 
   return replaced(command, " -o " + op + ".co", " -o '" + output + "'");
 }
 
-struct Outcome {
-  int status = -1;
-  std::string words;
-};
-
-Outcome run(const std::string& command) {
-  Outcome outcome;
-  std::FILE* pipe = popen(("cd '" HIPOPS_SOURCE "' && { " + command + "; } 2>&1").c_str(), "r");
-  REQUIRE(pipe != nullptr);
-  char buffer[4096];
-  while (const size_t got = std::fread(buffer, 1, sizeof buffer, pipe)) outcome.words.append(buffer, got);
-  const int status = pclose(pipe);
-  if (WIFEXITED(status)) outcome.status = WEXITSTATUS(status);
-  return outcome;
-}
+Run run(const std::string& command) { return run_command("cd '" HIPOPS_SOURCE "' && { " + command + "; }"); }
 
 struct Folder {
   std::filesystem::path path;
@@ -121,9 +108,9 @@ void mention_scratch(const CodeObject& object, const std::string& target) {
 
 void check_compiles(const std::string& command) {
   INFO(command);
-  const Outcome outcome = run(command);
+  const Run outcome = run(command);
   INFO(outcome.words);
-  REQUIRE(outcome.status == 0);
+  REQUIRE(outcome.exit_code == 0);
   CHECK(outcome.words.find("warning:") == std::string::npos);
 }
 

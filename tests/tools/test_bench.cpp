@@ -1,11 +1,9 @@
 // hipops-bench: what it says of shapes and bytes, its protocol on a device that only counts, its sweep, and the program
 // itself on the CPU.
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -13,12 +11,14 @@
 #include <sstream>
 
 #include "catch.h"
+#include "run.h"
 #include "parity/buffer.h"
 #include "report.h"
 #include "table.h"
 
 using namespace hipops;
 using namespace hipops::bench;
+using namespace hipops_test;
 
 namespace {
 
@@ -37,22 +37,8 @@ Workload work_of(const std::string& op, hipops_dtype dtype, const std::string& s
   return work;
 }
 
-struct Outcome {
-  int exit_code = -1;
-  std::string words;  // stdout and stderr
-
-  bool says(const std::string& part) const { return words.find(part) != std::string::npos; }
-};
-
-Outcome run_bench(const std::string& arguments, const std::string& environment = "") {
-  std::FILE* pipe = popen((environment + " " HIPOPS_BENCH " " + arguments + " 2>&1").c_str(), "r");
-  REQUIRE(pipe != nullptr);
-  Outcome outcome;
-  char part[4096];
-  for (size_t got = 0; (got = std::fread(part, 1, sizeof part, pipe)) > 0;) outcome.words.append(part, got);
-  const int status = pclose(pipe);
-  if (WIFEXITED(status)) outcome.exit_code = WEXITSTATUS(status);
-  return outcome;
+Run run_bench(const std::string& arguments, const std::string& environment = "") {
+  return run_command(environment + " " HIPOPS_BENCH " " + arguments);
 }
 
 class JsonFile {
@@ -379,7 +365,7 @@ TEST_CASE("hipops-bench times a tiny row of every op on the CPU, and writes it",
                                                       {"strided_copy", "'6x8[:,2:5]'"}};
   for (const auto& [op, shapes] : rows) {
     const JsonFile file;
-    const Outcome outcome = run_bench(std::string("--backend cpu --repeats 1 --warm --dtype f32 --op ") + op +
+    const Run outcome = run_bench(std::string("--backend cpu --repeats 1 --warm --dtype f32 --op ") + op +
                                       " --shape " + shapes + file.option());
     INFO(outcome.words);
     REQUIRE(outcome.exit_code == 0);
@@ -402,7 +388,7 @@ TEST_CASE("hipops-bench times a tiny row of every op on the CPU, and writes it",
 
 TEST_CASE("hipops-bench sweeps on the CPU", "[bench]") {
   const JsonFile file;
-  const Outcome outcome =
+  const Run outcome =
       run_bench("--backend cpu --sweep --repeats 1 --dtype f32 --match 'rms_norm/*/1x12[789]'" + file.option());
   INFO(outcome.words);
   REQUIRE(outcome.exit_code == 0);  // nothing that is large enough to be slow
@@ -436,7 +422,7 @@ TEST_CASE("hipops-bench refuses bad usage with a word on it", "[bench]") {
       {"--repeats 0", "--repeats"},
   };
   for (const auto& [arguments, words] : refused) {
-    const Outcome outcome = run_bench(arguments);
+    const Run outcome = run_bench(arguments);
     INFO(arguments << ": " << outcome.words);
     CHECK(outcome.exit_code == 2);
     CHECK(outcome.says(words));
@@ -447,7 +433,7 @@ TEST_CASE("without a GPU hipops-bench stops at once, unless the CPU is asked for
   const std::string row = "--op softmax --dtype f32 --shape 4x4 --repeats 1";
   for (const std::string automatic : {"HIPOPS_BACKEND= ", "HIPOPS_BACKEND=auto "}) {
     for (const std::string& arguments : {row, row + " --host --backend auto", std::string("--sweep"), std::string()}) {
-      const Outcome outcome = run_bench(arguments, automatic + kNoGpu);
+      const Run outcome = run_bench(arguments, automatic + kNoGpu);
       INFO(outcome.words);
       CHECK(outcome.exit_code == 77);
       CHECK(outcome.words ==
@@ -463,10 +449,10 @@ TEST_CASE("without a GPU hipops-bench stops at once, unless the CPU is asked for
 }
 
 TEST_CASE("hipops-bench ends with 77 where the device is not there, or the runtime too old to time on it", "[bench]") {
-  const Outcome missing = run_bench("--backend cuda", "HIPOPS_CUDA_LIBRARY=/nonexistent/libcuda.so.1");
+  const Run missing = run_bench("--backend cuda", "HIPOPS_CUDA_LIBRARY=/nonexistent/libcuda.so.1");
   CHECK(missing.exit_code == 77);
   CHECK(missing.says("/nonexistent/libcuda.so.1"));
-  const Outcome old = run_bench("--backend hip", "HIPOPS_HIP_LIBRARY=" HIPOPS_STANDIN);
+  const Run old = run_bench("--backend hip", "HIPOPS_HIP_LIBRARY=" HIPOPS_STANDIN);
   CHECK(old.exit_code == 77);
   CHECK(old.says("hipStreamCreateWithFlags"));
 }

@@ -1,10 +1,8 @@
 // hipops-info, on a machine without GPUs and on a stand-in libamdhip64; and the manner that the tools share.
-#include <sys/wait.h>
 
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -13,31 +11,15 @@
 #include <vector>
 
 #include "catch.h"
+#include "run.h"
 #include "info/code_choice.h"
 #include "parity/terminal.h"
 #include "runtime/runtime.h"
 
 using namespace hipops::info;
+using namespace hipops_test;
 
 namespace {
-
-struct Run {
-  int exit_code = -1;
-  std::string words;
-
-  bool says(const std::string& part) const { return words.find(part) != std::string::npos; }
-};
-
-Run run_command(const std::string& command) {
-  std::FILE* pipe = popen(("(" + command + ") 2>&1").c_str(), "r");
-  REQUIRE(pipe != nullptr);
-  Run result;
-  char part[4096];
-  for (size_t got = 0; (got = std::fread(part, 1, sizeof part, pipe)) > 0;) result.words.append(part, got);
-  const int status = pclose(pipe);
-  if (WIFEXITED(status)) result.exit_code = WEXITSTATUS(status);
-  return result;
-}
 
 Run run(const std::string& tool, const std::string& arguments, const std::string& environment = "") {
   return run_command(environment + " '" HIPOPS_BIN "/" + tool + "' " + arguments);

@@ -1,7 +1,5 @@
 // hipops-inspect: what it reads out of machine code, on short pieces of it as llvm-objdump prints them; how many waves
 // it says there are; and its budgets, kept and broken.
-#include <sys/wait.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -9,6 +7,7 @@
 #include <sstream>
 
 #include "catch.h"
+#include "run.h"
 #include "runtime/fake_code_object.h"
 #include "inspect/budgets.h"
 #include "inspect/control_flow.h"
@@ -18,6 +17,7 @@
 
 using namespace hipops;
 using namespace hipops::inspect;
+using namespace hipops_test;
 
 namespace {
 
@@ -597,21 +597,7 @@ TEST_CASE("a file that is wrong is refused, with the place", "[budgets]") {
 
 namespace {
 
-struct Run {
-  int exit_code;
-  std::string words;
-};
-
-Run run(const std::string& arguments) {
-  std::FILE* pipe = popen(("'" HIPOPS_INSPECT "' " + arguments + " 2>&1").c_str(), "r");
-  REQUIRE(pipe != nullptr);
-  Run result;
-  char part[4096];
-  for (size_t got = 0; (got = std::fread(part, 1, sizeof part, pipe)) > 0;) result.words.append(part, got);
-  const int status = pclose(pipe);
-  result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return result;
-}
+Run run(const std::string& arguments) { return run_command("'" HIPOPS_INSPECT "' " + arguments); }
 
 std::string first_target() {
   const std::string all = hip_targets;
