@@ -12,8 +12,8 @@ namespace {
 
 bool has(const std::string& text, const char* word) { return text.find(word) != std::string::npos; }
 
-// Accesses of at least the device's scope. Stores have no such bits before gfx94, but for gfx12's: an ordinary store is then
-// what a relaxed atomic one is, too.
+// True for accesses of the device's scope or a wider one. Before gfx94, stores have no bits of scope: an ordinary store is
+// then the same instruction as a relaxed atomic store.
 bool is_of_device(const Op& o, const std::string& text, const Target& target) {
   const bool is_atomic = o.info->kind == MemKind::Atomic || o.info->kind == MemKind::AtomicRtn;
   switch (target.family) {
@@ -86,16 +86,16 @@ std::vector<OrderOp> find_order(const std::vector<Op>& ops, const Target& target
 // ---- Who has touched which bytes
 
 struct WaveOrder::Access {
-  u32 wave = 0;    // its number + 1; 0: none
-  u32 number = 0;  // which of its stores, or loads
-  u32 op = 0;      // the instruction's place in the code
+  u32 wave = 0;    // number + 1; 0: none
+  u32 number = 0;  // of the store or load, in its wave
+  u32 op = 0;      // index of the instruction
 };
 
-struct WaveOrder::Cell {  // of four bytes, or of one
+struct WaveOrder::Cell {  // the last accesses to four bytes, or to one
   u32 launch = 0;
-  Access store, load, other_load;  // the last ones; other_load: of another workgroup than `load`
-  bool by_shared = false;  // stored where all see it at once
-  bool is_split = false;   // its four bytes have cells of their own
+  Access store, load, other_load;  // other_load: of another workgroup than `load`
+  bool by_shared = false;  // the store is past the caches
+  bool is_split = false;   // each of the four bytes has its own cell
 };
 
 struct WaveOrder::Page {
@@ -106,7 +106,7 @@ struct WaveOrder::Page {
 
 class Shadow {
  public:
-  // For the next launch.
+  // Before each launch.
   void begin() {
     ++launch;
     told.clear();
@@ -120,7 +120,7 @@ class Shadow {
     return *last_;
   }
   u32 launch = 0;
-  std::unordered_map<u64, Known> told;  // what atomics have left at an address for those that read it there
+  std::unordered_map<u64, Known> told;  // by address: what a wave may rely on after it reads an atomic there
 
  private:
   std::unordered_map<u64, std::unique_ptr<WaveOrder::Page>> pages_;
@@ -128,7 +128,7 @@ class Shadow {
   u64 last_number_ = 0;
 };
 
-Shadow& shadow() {  // one for all: launches with AMDEMU_ORDER run one at a time
+Shadow& shadow() {  // launches with AMDEMU_ORDER run one at a time
   static Shadow all;
   return all;
 }
@@ -165,7 +165,7 @@ void WaveOrder::begin(const Launch& launch, Workgroup& group, u32 index) {
   told_of_ = nullptr;
 }
 
-// The oldest ones have come, until so many are left.
+// The oldest accesses are done, until `left` are under way.
 void WaveOrder::wait(std::deque<Passing>& all, size_t left) {
   while (all.size() > left) {
     const Passing p = std::move(all.front());
@@ -174,18 +174,18 @@ void WaveOrder::wait(std::deque<Passing>& all, size_t left) {
     for (const Known& k : p.seen) add(seen_, k);
     if (!p.write_back) continue;
     add(released_, p.released);
-    add(released_, first_ + index_, {stored_, loaded()});  // it comes after what its wave has done before it
+    add(released_, first_ + index_, {stored_, loaded()});  // also its own wave's earlier accesses
   }
 }
 
-// Up to which load all have come back. No counter counts in order those by the scalar cache: they are taken to have come.
+// The last load before which all loads have returned. Loads by the scalar cache count as returned: no counter orders them.
 u32 WaveOrder::loaded() const {
   for (const Passing& p : loading_)
     if (p.load != 0) return p.load - 1;
   return loads_;
 }
 
-// What is done of the workgroup's waves, as this one knows: stores are where the workgroup's L2 has them.
+// What this wave knows to be done by the waves of its workgroup. Stores are done when the workgroup's L2 has them.
 Known WaveOrder::of_group() const {
   Known all;
   for (u32 w = 0; w < waves_; ++w) {
@@ -246,7 +246,7 @@ u8* WaveOrder::access(Wave& w, const Op& o, u64 address, u32 bytes, u32 lane, bo
       if (seen.empty() || seen.back() != told) seen.push_back(told);
     }
   }
-  if (op_->shared && write) {  // a release, for those that read it here
+  if (op_->shared && write) {  // a release, for waves that read this address
     if (told_of_ != &o) told_ = known(), told_of_ = &o;
     Known& told = shadow().told[address];
     if (atomic) add(told, told_);
@@ -285,7 +285,7 @@ bool WaveOrder::knows_store(const Cell& c, bool past_caches) const {
   return past_caches && (up_to(seen_, writer).store >= store || up_to(near_, writer).store >= store);
 }
 
-// Loads of waves with one L0 come in order with what others store behind a barrier.
+// Waves with one L0 share its order: a load before the barrier is done before a store behind it.
 bool WaveOrder::knows_load(const Access& load) const {
   const u32 reader = load.wave - 1;
   if (reader == first_ + index_) return true;
@@ -310,7 +310,7 @@ std::string WaveOrder::told(const Wave& w, u64 address, const char* what, const 
   return "global memory at " + where + ": " + what + " " + group + "wave " + std::to_string(wave % waves_) + ", pc " + pc + ": " + op.text;
 }
 
-// Whether the access comes in order with those of other waves.
+// True if the access is ordered with those of other waves.
 bool WaveOrder::touch(Wave& w, const Op& o, Cell& c, u64 address, u32 lane, bool write, bool atomic) {
   const u32 me = first_ + index_ + 1;
   const bool is_shared = op_->shared, is_foreign = c.store.wave != 0 && c.store.wave != me && !(is_shared && c.by_shared);
@@ -327,7 +327,7 @@ bool WaveOrder::touch(Wave& w, const Op& o, Cell& c, u64 address, u32 lane, bool
     if (!is_shared) note_load(c, number_of(o));
     return is_ordered;
   }
-  // Such a load may come after this store, whichever came first here.
+  // On a card the load may come after this store, even if it came first in this run.
   for (const Access* load : {&c.load, &c.other_load}) {
     if (load->wave == 0 || knows_load(*load) || (atomic && (launch_->code->ops[load->op].flags & F_TO_SWAP))) continue;
     w.fault(o, told(w, address, "stored, and nothing orders that after the load of", *load), int(lane));

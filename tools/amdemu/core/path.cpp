@@ -47,7 +47,7 @@ void WavePath::before(const Op& o) {
   is_at_barrier_ = op.awaits_barrier;
   if (op.arrives) extend(&group_->arrived_, done_);
   for (int c = 0; c < kAwaited; ++c) {
-    const bool in_any_order = c == int(Awaited::Scalar);  // only a wait for all of them says that one has come
+    const bool in_any_order = c == int(Awaited::Scalar);  // only a wait for all of them covers one
     if (op.left[c] >= 0 && (!in_any_order || op.left[c] == 0)) wait(Awaited(c), size_t(op.left[c]));
   }
   if (op.counter == Awaited::Nothing) return;

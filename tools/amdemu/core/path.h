@@ -13,7 +13,7 @@ namespace amdemu {
 struct Launch;
 
 struct Chain {
-  u32 memory = 0, vector = 0, lds = 0;  // accesses to memory; those by vector instructions; accesses to LDS
+  u32 memory = 0, vector = 0, lds = 0;  // accesses to memory; to memory by vector instructions; to LDS
   i64 last = -1;                        // its last access, in GroupPath
   // The numbers above decide in that order.
   bool is_longer(const Chain& o) const { return std::tie(memory, vector, lds) > std::tie(o.memory, o.vector, o.lds); }
@@ -33,7 +33,7 @@ class GroupPath {  // of one workgroup
     i64 before;
   };
   std::vector<Access> accesses_;
-  Chain arrived_, opened_, longest_;  // of the waves at the barrier; when it last opened; of all waves
+  Chain arrived_, opened_, longest_;  // before the barrier that is closed; before the one that opened last; of all waves
 };
 
 class WavePath {

@@ -14,7 +14,7 @@ namespace {
 
 bool starts(const std::string& s, const char* with) { return s.rfind(with, 0) == 0; }
 
-// The register at text[*at], as "v12", "v[3:6]", "a7", "s[4:5]" or "vcc_lo", and moves *at behind it. None: a count of 0.
+// Reads the register at text[*at], as "v12", "v[3:6]", "a7", "s[4:5]" or "vcc_lo", and moves *at behind it. A count of 0: none.
 Registers register_at(const std::string& text, size_t* at) {
   const char* const begin = text.c_str() + *at;
   char* end;
@@ -132,7 +132,7 @@ void Waits::begin(const std::vector<WaitOp>* ops, const Op* first) {
   of_.assign(kAllRegisters, nullptr);
 }
 
-// The oldest ones have come, until so many are left.
+// The oldest accesses are done, until `left` are under way.
 void Waits::leave(Awaited counter, size_t left) {
   auto& all = on_its_way_[int(counter)];
   for (; all.size() > left; all.pop_front()) {
@@ -143,8 +143,8 @@ void Waits::leave(Awaited counter, size_t left) {
   }
 }
 
-// Scalar loads come in any order: only when none is left is it sure of one that it has come. LDS accesses come in order; where
-// both count together, no more of them are left than of both.
+// Scalar loads return in any order: only a wait for all of them covers one. LDS accesses return in order. If one counter counts
+// both, the number of LDS accesses under way is at most the counter's.
 void Waits::wait(const WaitOp& o) {
   const i8 ds = o.left[int(Awaited::Ds)], scalar = o.left[int(Awaited::Scalar)], vector = o.left[int(Awaited::Vector)];
   if (vector >= 0) leave(Awaited::Vector, size_t(vector));
@@ -160,7 +160,7 @@ void Waits::before(Wave& w, const Op& o) {
     for (u32 r = named.first; r < u32(named.first) + named.count; ++r) {
       const Load* load = of_[r];
       if (!load) continue;
-      // Vector loads come in order: a later one may have the same registers.
+      // Vector loads return in order: a later one may have the same registers.
       const bool is_replaced = op.replaces && op.loaded.count != 0 && &named == op.named.data() &&
                                (*ops_)[size_t(load->op - first_)].counter == Awaited::Vector;
       if (is_replaced) continue;
