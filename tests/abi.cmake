@@ -1,4 +1,4 @@
-# The header and the shared library, as a consumer meets them: in C99, in C++11, linked, and through dlopen.
+# The header and the shared library in other programs: in C99, in C++11, linked, and through dlopen.
 
 hipops_test(test_api test_api.cpp)
 
@@ -11,7 +11,7 @@ add_test(NAME abi_header_c99 COMMAND ${CMAKE_C_COMPILER} -x c -std=c99 ${hipops_
 add_test(NAME abi_header_c++11
   COMMAND ${CMAKE_CXX_COMPILER} -x c++ -std=c++11 ${hipops_strict} -fsyntax-only ${hipops_header})
 
-# The C++ header: what it refuses to compile, with the compiler's words; and __int128, which is an integer with extensions.
+# The C++ header: code that must not compile, with the compiler's message. __int128 is an integer only with extensions.
 set(cpp_compiler ${CMAKE_CXX_COMPILER} -std=gnu++17 -I${PROJECT_SOURCE_DIR}/include -fsyntax-only)
 add_test(NAME cpp_types COMMAND ${cpp_compiler} ${hipops_strict} ${CMAKE_CURRENT_SOURCE_DIR}/cpp/types.cpp)
 set(no_dtype "dtype_of knows no dtype of this type")
@@ -38,7 +38,7 @@ if(HIPOPS_CPU AND NOT HIPOPS_SANITIZE)
     docs/guide/c.md c "0.365148 1.212957" ${CMAKE_C_COMPILER} -std=c99)
 endif()
 
-# hipops_consumer(name SOURCE standard): a program that sees the public header and nothing else of the project.
+# hipops_consumer(name SOURCE standard): a program that includes only the public header of the project.
 function(hipops_consumer name source standard)
   add_executable(${name} ${source})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/include)
@@ -56,11 +56,11 @@ if(HIPOPS_CPU)
   add_test(NAME abi_consumer_c++11 COMMAND abi_consumer_c++11)
   add_test(NAME abi_plugin_host COMMAND abi_plugin_host $<TARGET_FILE:hipops>)
   set_tests_properties(abi_consumer_c99 abi_consumer_c++11 PROPERTIES ENVIRONMENT "HIPOPS_BACKEND=cpu")
-  # The runtime lives as long as the process; once its library is gone, a leak is what that looks like.
+  # The runtime lives as long as the process. The sanitizer reports it as a leak if its library is unloaded.
   set_tests_properties(abi_plugin_host PROPERTIES ENVIRONMENT "HIPOPS_BACKEND=cpu;ASAN_OPTIONS=detect_leaks=0")
 endif()
 
-# The header's types and functions are the last release's, which are described as x86-64 has them.
+# The header has the types and functions of the last release, described for x86-64.
 find_program(HIPOPS_ABIDIFF abidiff)
 if(HIPOPS_ABIDIFF AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
   add_test(NAME abi_release COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/abi.py check)
@@ -70,7 +70,7 @@ else()
   message(STATUS "hipops: no comparison with the last release's interface: abidiff not found (Debian: abigail-tools), or no x86-64")
 endif()
 
-# What is in the file. Sanitizers add to it.
+# The contents of the library file. Sanitizers add to it.
 if(NOT HIPOPS_SANITIZE)
   add_test(NAME abi_exports COMMAND ${hipops_abi}/check_exports.sh $<TARGET_FILE:hipops> ${hipops_header})
   add_test(NAME abi_elf COMMAND ${hipops_abi}/check_elf.sh $<TARGET_FILE:hipops> $<TARGET_FILE:hipops_static>

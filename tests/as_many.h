@@ -1,4 +1,5 @@
-// While it lives, kernels are chosen as for large tensors (hipops-parity --many-rows), or by default.
+// While an AsMany exists, small tensors get the kernels for large tensors, as with hipops-parity --many-rows. AsMany(false) restores
+// the default.
 #pragma once
 
 #include "policy/plan_options.h"

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""doc_links.py SOURCE: every link of the pages in SOURCE leads to a file or folder that is there, and to a heading that
-the page has; docs/ops/README.md links every op's page; in a source tree, every script that code on a page begins with is
-there, and can be executed."""
+"""doc_links.py SOURCE: every link on the pages in SOURCE leads to an existing file or folder, and to an existing heading.
+
+docs/ops/README.md links the page of every op. In a source tree, every script at the beginning of a line of code on a page exists and
+is executable."""
 
 import os
 import pathlib
@@ -10,7 +11,7 @@ import sys
 
 
 def headings(page):
-    """As GitHub makes anchors of them."""
+    """The anchors of a page's headings, by GitHub's rule."""
     text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
     for title in re.findall(r"^#+ +(.*)$", text, re.MULTILINE):
         title = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title)
@@ -31,7 +32,7 @@ def broken_links(page):
 
 
 def broken_commands(page, source):
-    if not (source / "tools").is_dir():  # of an installation
+    if not (source / "tools").is_dir():  # an installation has no tools
         return
     for script in re.findall(r"(?:^    |`|&& )((?:tools|tests)/[\w/]+\.(?:py|sh))\b", page.read_text(), re.MULTILINE):
         if not os.access(source / script, os.X_OK):

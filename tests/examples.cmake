@@ -1,4 +1,4 @@
-# docs/examples: each is built and run where it can be.
+# Builds and runs docs/examples.
 
 set(hipops_examples ${PROJECT_SOURCE_DIR}/docs/examples)
 
@@ -12,12 +12,12 @@ hipops_consumer(example_llama_block ${hipops_examples}/llama_block.cpp c++17)
 target_link_libraries(example_llama_block PRIVATE hipops_packed)
 add_test(NAME example_llama_block COMMAND example_llama_block)
 
-# hipops_example(name PROGRAM ARGUMENT...): skipped where the program says that what it needs is not there.
+# hipops_example(name PROGRAM ARGUMENT...): the program's exit code 77 skips the test.
 function(hipops_example name)
   add_test(NAME example_${name} COMMAND ${ARGN})
   set_tests_properties(example_${name} PROPERTIES ENVIRONMENT PYTHONDONTWRITEBYTECODE=1 SKIP_RETURN_CODE 77)
 endfunction()
-# The package for Python, from the source tree; with the wheel's library, which has the tools.
+# The package for Python, from the source tree, with the wheel's library, which contains the tools.
 function(hipops_python name library)
   add_test(NAME python_${name} COMMAND ${Python3_EXECUTABLE} ${ARGN})
   set_tests_properties(python_${name} PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT
@@ -40,7 +40,7 @@ else()
     ${PROJECT_SOURCE_DIR}/capi/python/pyproject.toml ${PROJECT_SOURCE_DIR}/capi/python/hipops)
 endif()
 hipops_python(refusals hipops ${CMAKE_CURRENT_SOURCE_DIR}/examples/refusals.py ${CMAKE_CURRENT_SOURCE_DIR})
-# The crates, and that what they declare is what the header says.
+# The crates. Their declarations agree with the header.
 add_test(NAME ffi COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/ffi.py --check)
 add_test(NAME rust_crates COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/bindings/rust.sh ${PROJECT_SOURCE_DIR}/capi/rust
   ${PROJECT_SOURCE_DIR}/docs/guide/rust.md $<TARGET_FILE:hipops> ${CMAKE_CURRENT_BINARY_DIR}/rust)

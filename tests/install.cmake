@@ -1,4 +1,4 @@
-# hipops installed, and taken into programs outside of the source tree: see install/check.sh.
+# Installs hipops, and uses it in programs outside of the source tree: see install/check.sh.
 
 function(hipops_install_test what)
   add_test(NAME install_${what} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/install/check.sh ${what})
@@ -26,6 +26,6 @@ foreach(what ${hipops_install_checks})
   endif()
 endforeach()
 
-# A program that fails has no man page: this one's --help does.
+# help2man makes no man page of a program that fails. The --help of this program fails.
 add_test(NAME install_man_of_failure COMMAND ${PROJECT_SOURCE_DIR}/tools/man.sh false 1)
 set_tests_properties(install_man_of_failure PROPERTIES WILL_FAIL TRUE)

@@ -1,5 +1,5 @@
-# The shared library as a framework meets it that loads it late, twice, or more often. These programs need nothing but
-# a C++ compiler, so that they can be taken to a machine with a GPU: g++ -std=c++17 -Iinclude tests/loading/X.cpp -ldl
+# The shared library in a framework that loads it late, twice, or more often. These programs need only a C++ compiler, so that
+# they also run on a machine with a GPU: g++ -std=c++17 -Iinclude tests/loading/X.cpp -ldl
 
 set(hipops_loading modes reopen copies quiet fork)
 foreach(name ${hipops_loading})
@@ -15,7 +15,7 @@ function(loading_test name)
   add_test(NAME ${name} COMMAND ${ARGN} $<TARGET_FILE:hipops>)
   set_tests_properties(${name} PROPERTIES ENVIRONMENT "HIPOPS_BACKEND=cpu;HIPOPS_CPU_THREADS=2")
 endfunction()
-# A program without the sanitizer cannot load a library with it, nor be first with a name that it takes for itself.
+# A program without the sanitizer cannot load a library with it, nor replace a function that the sanitizer replaces.
 if(HIPOPS_CPU AND NOT HIPOPS_SANITIZE)
   foreach(mode local deepbind global)
     loading_test(loading_${mode} loading_modes ${mode})

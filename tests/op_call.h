@@ -30,7 +30,7 @@ inline Sizes valid_shape(const std::string& op, const TensorSpec& tensor) {
       {"index_select", {{"y", {3, 8}}, {"index", {3}}}},
       {"scatter", scatter},
       {"scatter_add", scatter},
-      {"index_add", {{"x", {300, 8}}, {"index", {300}}}},  // so many sources need a workspace
+      {"index_add", {{"x", {300, 8}}, {"index", {300}}}},  // 300 sources need a workspace
       {"upsample_nearest1d", {{"x", {2, 3, 4}}, {"y", {2, 3, 7}}}},
       {"upsample_nearest2d", {{"x", {2, 3, 4, 5}}, {"y", {2, 3, 7, 9}}}}};
   if (const auto of_op = shapes.find(op); of_op != shapes.end())

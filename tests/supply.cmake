@@ -1,6 +1,6 @@
-# What is shipped: the same bytes wherever it is built, and a list of what is inside.
+# The shipped files: the same bytes from any folder, and a list of their contents.
 
-# What is to become smaller does not grow.
+# Sizes of the source that have a goal do not grow.
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
   add_test(NAME supply_goals COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/goals.py ${PROJECT_BINARY_DIR})
 endif()
@@ -8,7 +8,7 @@ add_test(NAME supply_versions COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOUR
 add_test(NAME supply_gpus_here COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/supply/gpus_here.sh ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR}/gpus_here)
 
 if(NOT HIPOPS_SANITIZE)
-  # One op in all its forms takes the way of all of them. Its build is not this one's, so that it can be done anew.
+  # One op is enough, because all builds have the same steps. It is built in folders of its own, twice.
   set(arguments -DHIPOPS_OPS=rope_thd -DHIPOPS_CUDA=OFF -DHIPOPS_AMD=OFF)
   if(HIPOPS_AMD_BUILT)
     list(GET HIPOPS_AMD_BUILT 0 target)
@@ -18,14 +18,14 @@ if(NOT HIPOPS_SANITIZE)
     ${PROJECT_BINARY_DIR}/reproducible -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DCMAKE_C_COMPILER=${CMAKE_C_COMPILER} ${arguments})
   set_tests_properties(supply_reproducible PROPERTIES TIMEOUT 600)
 
-  # Ops whose kernels another one launches come with it.
+  # A build of one op includes the ops whose kernels it launches.
   add_test(NAME supply_ops COMMAND ${CMAKE_COMMAND} -G Ninja -S ${PROJECT_SOURCE_DIR} -B ${PROJECT_BINARY_DIR}/ops
     -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DCMAKE_C_COMPILER=${CMAKE_C_COMPILER}
     -DHIPOPS_OPS=scatter_add -DHIPOPS_CUDA=OFF -DHIPOPS_AMD=OFF -DHIPOPS_TESTS=OFF)
   set_tests_properties(supply_ops PROPERTIES PASS_REGULAR_EXPRESSION
     "built without the kernels of [a-z0-9_;]*gather;index_select;scatter;upsample_nearest1d")
 
-  # What the configuration makes of what it is told.
+  # The configuration with right and wrong options.
   add_test(NAME supply_configure COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/supply/configure.sh ${PROJECT_SOURCE_DIR}
     ${PROJECT_BINARY_DIR}/configure ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER}
     "${HIPOPS_AMD_BUILT}" "${HIPOPS_CUDA_BUILT}")

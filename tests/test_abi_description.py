@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What changes the interface in a copy of the header is found by tools/abi.py, and what does not isn't."""
+"""tools/abi.py detects each change of the interface in a copy of the header, and no other change."""
 
 import os
 import re

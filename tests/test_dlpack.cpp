@@ -1,4 +1,4 @@
-// hipops_dlpack.h on tensors made by hand; tests/dlpack/dlpack.py has those of NumPy and PyTorch.
+// hipops_dlpack.h on tensors made by hand. tests/dlpack/dlpack.py has tensors of NumPy and PyTorch.
 #include "catch.h"
 #include "hipops/hipops_dlpack.h"
 
@@ -68,7 +68,7 @@ TEST_CASE("a view has the tensor's memory, shape and strides", "[dlpack]") {
   CHECK(to.rank == 0);
 }
 
-TEST_CASE("what cannot be a view is refused, and the view left alone", "[dlpack]") {
+TEST_CASE("a DLPack tensor that cannot be a view is refused, and the view is not changed", "[dlpack]") {
   DLTensor from = dl_tensor(kDLFloat, 32);
   hipops_tensor to = {};
   from.ndim = 9;

@@ -27,8 +27,8 @@ INTEGERS = {"u8": np.uint8, "i8": np.int8, "i16": np.int16, "u16": np.uint16,
 
 
 def integers(values, dtype):
-    """Python or NumPy integers as an array of the dtype; none may be out of its range. Lists do not pass through
-    float64, as those of large and small 64-bit integers would in NumPy."""
+    """Python or NumPy integers as an array of the dtype. An integer out of range is an error. Lists do not pass through float64. NumPy
+    would convert a list of large and small 64-bit integers to float64."""
     kind = np.dtype(INTEGERS[dtype])
     array = values if isinstance(values, np.ndarray) and values.dtype.kind in "iu" else np.array(values, dtype=object)
     if array.size and not np.iinfo(kind).min <= int(array.min()) <= int(array.max()) <= np.iinfo(kind).max:
@@ -37,7 +37,7 @@ def integers(values, dtype):
 
 
 def bits_of(values, dtype):
-    """The elements' bits as uint64. Floats must be values of the dtype; NaN is refused, for its bits are not told."""
+    """The elements' bits as uint64. Floats must be values of the dtype. NaN is refused, because its bits are unknown."""
     if dtype in INTEGERS:
         kind = np.dtype(INTEGERS[dtype])
         return np.ascontiguousarray(values, dtype=kind).view(f"u{kind.itemsize}").astype(np.uint64)
@@ -53,7 +53,7 @@ def bits_of(values, dtype):
 
 
 def binade(magnitude, dtype):
-    """The e with 2^e <= magnitude < 2^(e + 1), at least that of the smallest normal number. Finite values only."""
+    """The e with 2^e <= magnitude < 2^(e + 1), and at least min_exponent. Finite values only."""
     smallest = FLOATS[dtype].min_exponent
     _, exponent = np.frexp(magnitude)
     return np.where(np.asarray(magnitude) == 0, smallest, np.maximum(exponent - 1, smallest)).astype(np.int64)
@@ -65,10 +65,10 @@ def ulp(value, dtype):
 
 
 def round_to(values, dtype):
-    """float64 values rounded once to the dtype, to nearest even, as float64; integers as they are.
+    """float64 values rounded once to the dtype, to nearest even, as float64. Integers stay as they are.
 
-    NumPy has no bfloat16, and one rule for all of them is easier to trust than four: scaling by the ULP, a power of
-    two, is exact, and rint rounds to even.
+    NumPy has no bfloat16. One rule for all dtypes is easier to verify than four: scaling by the ULP, a power of two, is exact, and
+    rint rounds to even.
     """
     if dtype in INTEGERS:
         return integers(values, dtype)
@@ -82,8 +82,8 @@ def round_to(values, dtype):
 
 
 def errors(expected, got, dtype, scale=None):
-    """Each element's error in ULPs, by README.md's definition. NaN against NaN, or the same infinity, is 0; a
-    zero against one of the other sign is infinite, but where a sum may cancel (scale)."""
+    """Each element's error in ULPs, by README.md's definition. It is 0 for NaN against NaN, and for equal infinities. It is infinite
+    for a zero against a zero of the other sign, unless a sum may cancel (scale)."""
     if dtype in INTEGERS:
         return np.where(np.asarray(expected) == np.asarray(got), 0.0, np.inf)
     expected = np.asarray(expected, dtype=np.float64)

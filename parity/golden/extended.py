@@ -1,7 +1,7 @@
 """Arithmetic beyond float64: exact sums, and np.longdouble (64-bit mantissa on x86) for the rest.
 
-Sums go through math.fsum, which is exact whatever the order, so that neither NumPy's version nor its way of summing can
-change a golden file; and a mean of 3000 standard deviations costs no digit.
+Sums use math.fsum, which is exact in any order. So neither NumPy's version nor its order of additions can change a golden file, and a
+mean of 3000 standard deviations costs no digit.
 """
 
 import fractions
@@ -15,19 +15,19 @@ PRECISION = f"longdouble ({MANTISSA}-bit mantissa)"
 
 
 def sum_in_two(terms):
-    """The sum of finite float64 as two float64: rounded, and what the rounding left out."""
+    """The sum of finite float64 as two float64: the rounded sum, and the rest."""
     terms = list(terms)
     high = math.fsum(terms)
     return high, math.fsum(terms + [-high])
 
 
 def total(values):
-    """The sum of Real values, rounded once or so to Real; not finite where a term is not."""
+    """The sum of Real values, with about one rounding to Real. It is not finite if a term is not."""
     if not np.isfinite(values).all():
         return np.sum(values)
     _, exponents = np.frexp(values)
     power = int(np.max(exponents[values != 0], initial=-(2**15)))
-    power = 0 if -500 < power < 900 or not values.any() else power  # float64 has no place for the squares of all float64
+    power = 0 if -500 < power < 900 or not values.any() else power  # the squares of some float64 are out of float64's range
     values = np.ldexp(values, -power)
     high = values.astype(np.float64)
     low = (values - high).astype(np.float64)
@@ -44,7 +44,7 @@ def mean_in_two(row):
 
 
 def difference(a, b):
-    """a - b of float64 as two float64 whose sum is exact (Knuth); infinities and NaN go to the first."""
+    """a - b of float64 as two float64 whose sum is exact (Knuth). Infinities and NaN are in the first."""
     with np.errstate(invalid="ignore", over="ignore"):
         high = a - b
         back = high - a

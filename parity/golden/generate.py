@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes or checks the golden files. See README.md for the format, ops/__init__.py for what an op brings.
+"""Writes or checks the golden files. See README.md for the format, and ops/__init__.py for the module of an op.
 
     generate.py [--op OP] [--topic TOPIC] [--check] [--no-torch]
 
---check regenerates and compares: exit 1 with the first path that differs. Without PyTorch (--no-torch) its recorded
-errors are taken over from the files that are there.
+--check generates again and compares: exit 1 with the first path that differs. With --no-torch it copies PyTorch's recorded errors from
+the existing files.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def three_digits(error):
 
 
 def build_case(op, case, recorded, torch):
-    """The case's JSON; `recorded` is what its torch_ulps is where PyTorch is not asked."""
+    """The case's JSON. Without PyTorch its torch_ulps is `recorded`."""
     arrays = case.arrays()
     expected = op.reference(case.params, arrays)
     if torch is None:
@@ -107,15 +107,15 @@ def first_difference(old, new, slack=0, path=""):
 
 
 def difference_of_cases(old, new, old_precision):
-    """The same for two forms of a case. A machine with another long double may round a last bit otherwise; PyTorch's
-    own errors depend on the processor's vector width, and are a record, not a reference."""
+    """The same for two forms of a case. A machine with another long double may round a last bit in another way. PyTorch's errors depend
+    on the processor's vector width. They are a record and no reference."""
     slack = 0 if old_precision == extended.PRECISION else 4
     old, new = ({key: value for key, value in case.items() if key != "torch_ulps"} for case in (old, new))
     return first_difference(old, new, slack, f"{new['name']}")
 
 
 def check(document):
-    """The first difference from the committed file, or None. What the versions are called is no difference."""
+    """The first difference from the committed file, or None. Other names of versions are no difference."""
     old = read(document["op"], document["topic"])
     if old is None:
         return "no such file"
@@ -138,7 +138,7 @@ def main():
     options = parser.parse_args()
     torch = None
     if not options.no_torch:
-        import torch_reference as torch  # noqa: only where it is wanted; it takes seconds and two gigabytes
+        import torch_reference as torch  # noqa: it needs seconds and two gigabytes, so only on request
 
     chosen = [(op, topic) for op in ([options.op] if options.op else OPS) for topic in OPS[op].TOPICS
               if options.topic in (None, topic)]
@@ -152,7 +152,7 @@ def main():
             print(f"the references disagree: {error}", file=sys.stderr)
             return 1
         for case in document["cases"]:
-            if (op, case["name"]) in topic_of:  # hipops-parity refuses that: --case names one case
+            if (op, case["name"]) in topic_of:  # hipops-parity refuses two equal names, because --case names one case
                 print(f"{op}/{topic}: two cases are named {case['name']}; the other one is in {topic_of[op, case['name']]}", file=sys.stderr)
                 return 1
             topic_of[op, case["name"]] = topic

@@ -1,4 +1,4 @@
-"""What a golden file is made of: tensors, cases, and how they become JSON. README.md specifies the format."""
+"""The parts of a golden file, tensors and cases, and their form in JSON. README.md specifies the format."""
 
 import dataclasses
 import hashlib
@@ -10,13 +10,13 @@ import numpy as np
 import dtypes
 import philox
 
-WHOLE = 160          # results with at most so many elements are stored whole
+WHOLE = 160          # the largest number of elements of a result that is stored whole
 RANDOM_POSITIONS = 64
 CERTAINTY = 8.0      # see row_tolerances
 
 
 def seed_of(*names):
-    """A seed that depends on names alone, so that adding a case changes no other. 53 bits, exact in any JSON reader."""
+    """A seed that depends only on names, so that a new case changes no other case. 53 bits, which any JSON reader keeps."""
     return int.from_bytes(hashlib.sha256("/".join(names).encode()).digest()[:8], "little") >> 11
 
 
@@ -31,7 +31,7 @@ def contiguous(shape):
 
 @dataclasses.dataclass
 class View:
-    """dtype, shape and memory layout: an output, or what a Tensor adds elements to."""
+    """dtype, shape and memory layout: an output, or an input without its elements."""
     dtype: str
     shape: tuple
     stride: tuple = None  # None: contiguous
@@ -46,7 +46,7 @@ class View:
         return out
 
     def addresses(self):
-        """Where each element is, relative to element 0, in row-major order."""
+        """The offset of each element from element 0, in row-major order."""
         where = np.zeros(self.shape, dtype=np.int64)
         for axis, (extent, step) in enumerate(zip(self.shape, self.stride or contiguous(self.shape))):
             along = [1] * len(self.shape)
@@ -57,14 +57,14 @@ class View:
 
 @dataclasses.dataclass
 class Tensor(View):
-    """An input. Its elements are `values` (an array of the shape), or come from the generator `kind`: one of
-    philox.GENERATORS with scale and shift, or, for integers, "bits" or "index" with its bound."""
+    """An input. Its elements are `values` (an array of the shape), or the generator `kind` makes them: one of philox.GENERATORS with
+    scale and shift, or, for integers, "bits" or "index" with its bound."""
     values: np.ndarray = None
     kind: str = None
     scale: float = 1.0
     shift: float = 0.0
     bound: int = None
-    seed: int = None  # None: set by the case, from its name
+    seed: int = None  # None: the case sets it from its name
 
     def array(self):
         """The elements, rounded to the dtype: float64, or the integer type."""
@@ -115,8 +115,7 @@ def index(dtype, shape, bound, **layout):
 
 
 def report(count=0, first=-1):
-    """A hipops_index_report as an i64 tensor: what a case's input `report` holds (-1 stands for 2^64 - 1), and, as an
-    Expected, what its output must be."""
+    """A hipops_index_report as an i64 tensor, with -1 for 2^64 - 1: the input `report` of a case, and, as an Expected, its output."""
     return explicit("i64", [count, first])
 
 
@@ -124,8 +123,8 @@ def report(count=0, first=-1):
 class Expected:
     """A reference result: float64 (or integers), of the output's shape.
 
-    scale: magnitude of the terms of a sum that may cancel; part of the file. None where nothing cancels.
-    condition: magnitude by which a float64 evaluation may err, for the comparison of the references; None: as scale.
+    scale: magnitude of the terms of a sum that may cancel. It is in the file. None if nothing cancels.
+    condition: magnitude of the error of a float64 evaluation, for the comparison of the references. None: the same as scale.
     """
     values: np.ndarray
     scale: np.ndarray = None
@@ -142,11 +141,11 @@ class Case:
     ulps: int
     params: dict = dataclasses.field(default_factory=dict)
     in_place: tuple = None
-    in_out: tuple = ()      # arguments that are inputs and outputs; their outputs are set from the inputs
-    bitwise: bool = False   # no arithmetic: large float outputs have a checksum of their bits, not of their values
+    in_out: tuple = ()      # arguments that are inputs and outputs. Their outputs have the layout of the inputs
+    bitwise: bool = False   # no arithmetic: large float outputs have a checksum of their bits instead of their values
 
     def __post_init__(self):
-        if not re.fullmatch("[A-Za-z0-9_-]{1,200}", self.name):  # as hipops-parity reads it; "1e+25" of a number is no such name
+        if not re.fullmatch("[A-Za-z0-9_-]{1,200}", self.name):  # the rule of hipops-parity. A number such as "1e+25" is not allowed in a name
             raise ValueError(f"{self.op}: a case's name is {self.name!r}, expected 1 to 200 letters, digits, _ and -")
         for argument in self.in_out:
             if argument in self.inputs:
@@ -181,13 +180,13 @@ def number(value):
 
 
 def numbers(values):
-    """Plain Python numbers: integers as such, float64 by repr in the end, which reads back bit for bit."""
+    """Plain Python numbers. JSON writes float64 by repr, which a reader restores bit for bit."""
     return [number(value) for value in np.asarray(values).reshape(-1).tolist()]
 
 
 def binade_numbers(scale, dtype):
-    """Scales as powers of two: only the binade decides the ULP, and 0.5 is shorter than 0.7071067811865476. Where all
-    terms are zeros, 0: nothing cancels, and the sum's sign is known."""
+    """Scales as powers of two. Only the binade decides the ULP, and 0.5 is shorter than 0.7071067811865476. The scale is 0 if all terms
+    are zeros: nothing cancels, and the sum's sign is known."""
     return numbers(np.where(scale == 0, 0.0, np.ldexp(1.0, dtypes.binade(scale, dtype).astype(np.int32))))
 
 
@@ -213,8 +212,8 @@ def result_to_json(case, argument, expected):
 
 
 def sampled_positions(shape, seed):
-    """The ends of the first, a middle and the last row, in the last one both sides of wave
-    and block boundaries, and some at random."""
+    """The ends of the first, a middle and the last row, both sides of wave and block boundaries in the last row, and some random
+    positions."""
     columns = shape[-1]
     count = math.prod(shape)
     rows = count // columns
@@ -232,18 +231,18 @@ def signs(columns):
 
 
 def checksum(view, values):
-    """The sum, modulo 2^64, of every element's bits times an odd number that depends on its position: exact, and no
-    single wrong element keeps it."""
+    """The sum, modulo 2^64, of every element's bits times an odd number that depends on its position. It is exact, and any single wrong
+    element changes it."""
     weights = np.arange(values.size, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) | np.uint64(1)
     return int(np.sum(dtypes.bits_of(values, view.dtype) * weights, dtype=np.uint64))
 
 
 def checksums(view, expected, ulps):
-    """Per row, the signed sum of the elements, and how far it may be off.
+    """The signed sum of each row's elements, and the tolerance of the sum.
 
-    If each element may err by t ULPs, the sum errs by sum(t ULP) at worst; but the signs have nothing to do with the
-    errors, so it stays within K sqrt(sum (t ULP)^2) but for a chance of 2 exp(-K^2 / 2), which is 3e-14 for K = 8
-    (Hoeffding). Added to that is what summing in float64 from the left may lose.
+    If each element may err by t ULPs, the sum errs by at most sum(t ULP). The signs are independent of the errors. So the error is
+    larger than K sqrt(sum (t ULP)^2) only with a probability of 2 exp(-K^2 / 2), which is 3e-14 for K = 8 (Hoeffding). The tolerance
+    also has the error of the float64 sum from the left.
     """
     rows = expected.values.reshape(-1, view.shape[-1]).astype(np.float64)
     nan = np.isnan(rows).all(axis=1)
@@ -255,9 +254,9 @@ def checksums(view, expected, ulps):
     magnitude = np.abs(rows)
     if expected.scale is not None:
         magnitude = np.maximum(magnitude, expected.scale.reshape(rows.shape))
-    # An exact answer (0 ULPs) leaves no room; nor does its checksum need any, for sums of few bits.
+    # An exact answer (0 ULPs) has an exact checksum, because the sums have few bits.
     step = ulps * dtypes.ulp(magnitude, view.dtype)
-    largest = np.maximum(np.max(step, axis=1), 2.0**-1074)  # divided by, as squares of denormals would vanish
+    largest = np.maximum(np.max(step, axis=1), 2.0**-1074)  # the steps are divided by it, because squares of denormals would be 0
     norm = largest * np.sqrt(np.sum((step / largest[:, None]) ** 2, axis=1))
     elements = np.minimum(np.sum(step, axis=1), CERTAINTY * norm)
     partial = np.max(np.abs(np.cumsum(terms, axis=1)), axis=1)
@@ -267,7 +266,7 @@ def checksums(view, expected, ulps):
 
 
 def round_up(value, digits=3):
-    """To three digits, upwards: short, and free of what the last bits of a sum depend on."""
+    """Rounds up to three digits: short, and independent of the last bits of a sum."""
     if value < 1e-300:
         return value
     step = 10.0 ** (math.floor(math.log10(value)) + 1 - digits)
@@ -275,7 +274,7 @@ def round_up(value, digits=3):
 
 
 def check_overlap(view, values):
-    """Elements that share memory must be the same value, or no buffer could hold them."""
+    """Elements that share memory must have the same value."""
     addresses = view.addresses()
     _, first, inverse = np.unique(addresses, return_index=True, return_inverse=True)
     flat = np.asarray(values).reshape(-1)

@@ -1,6 +1,6 @@
 """Philox 4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC11), vectorised.
 
-Words are kept in uint64 arrays, so that the 32 x 32 bit products need no tricks.
+Words are in uint64 arrays, which hold products of 32 x 32 bits.
 """
 
 import numpy as np
@@ -27,7 +27,7 @@ def philox(counter, key):
 
 
 def words(seed, count):
-    """The words w0..w3 of elements 0 to count - 1, as README.md assigns counters and keys."""
+    """The words w0..w3 of elements 0 to count - 1, with the counters and keys of README.md."""
     index = np.arange(count, dtype=np.uint64)
     return philox((index & _MASK, index >> _SHIFT, 0, 0), (seed & 0xFFFFFFFF, seed >> 32))
 
@@ -48,7 +48,7 @@ def constant(seed, count, scale, shift):
 
 
 def bits(seed, count):
-    """64 random bits, of which an integer dtype takes as many as it has."""
+    """64 random bits. An integer dtype uses its number of low bits."""
     w0, w1, _, _ = words(seed, count)
     return w0 | w1 << _SHIFT
 

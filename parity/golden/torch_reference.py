@@ -9,25 +9,24 @@ VERSION = torch.__version__.split("+")[0]
 FLOATS = {"f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
 torch.set_num_threads(1)
 
-# How far, in float64 ULPs of the result or of what it is conditioned on, PyTorch in float64 may be from our reference:
-# a few, and more where it sums long rows, the more the narrower the CPU's vectors are (8191 elements with AVX2: 17). A
-# wrong formula would be off by millions.
+# The largest difference of PyTorch in float64 from this reference, in float64 ULPs of the result or of its condition. A few ULPs are
+# usual, and more for long rows with narrow vectors of the CPU (17 for 8191 elements with AVX2). A wrong formula differs by millions.
 AGREEMENT_ULPS = 8
 TERMS_PER_ULP = 512
 
 
-# PyTorch computes little with these; as signed integers of the same bits they move and wrap around alike.
+# PyTorch has few ops for these. Signed integers of the same bits move and wrap around in the same way.
 UNSIGNED = {"u16": np.int16, "u32": np.int32, "u64": np.int64}
 
 
 def _tensor(array, dtype):
-    array = np.array(array, order="C")  # a copy: PyTorch wants it writable
+    array = np.array(array, order="C")  # a copy, because PyTorch needs writable memory
     tensor = torch.from_numpy(array.view(UNSIGNED[dtype]) if dtype in UNSIGNED else array)
     return tensor.to(FLOATS[dtype]) if dtype in FLOATS else tensor
 
 
 def _promoted(tensors):
-    """Floating inputs of different dtypes brought to the wider one, as PyTorch's own promotion does."""
+    """Converts floating inputs to the wider of their dtypes, as PyTorch's promotion does."""
     kinds = [t.dtype for t in tensors.values() if t.is_floating_point()]
     if not kinds:
         return tensors
@@ -47,11 +46,10 @@ def _as_dtype(tensor, dtype):
 
 
 def compare(op, case, arrays, expected):
-    """PyTorch's worst error on a case, in ULPs of the outputs' dtypes; and the first disagreement in float64, or None.
+    """PyTorch's worst error on a case, in ULPs of the outputs' dtypes, and the first disagreement in float64, or None.
 
-    `op.torch_reference(params, inputs)` gives the outputs by name, or None where PyTorch has no such op. It may leave
-    out what PyTorch does not have, as the report. u16, u32 and u64 come to it, and go, as signed integers of the same
-    bits.
+    `op.torch_reference(params, inputs)` returns the outputs by name, or None if PyTorch has no such op. It may leave out outputs that
+    PyTorch does not have, such as the report. Its inputs and outputs have signed integers instead of u16, u32 and u64.
     """
     own = {name: _tensor(array, case.inputs[name].dtype) for name, array in arrays.items()}
     wide = {name: t.to(torch.float64) if t.is_floating_point() else t for name, t in own.items()}

@@ -1,13 +1,12 @@
 #!/bin/sh
-# check_exports.sh LIBRARY HEADER: the library exports the functions that the header declares, under HIPOPS_0, and
-# nothing else.
+# check_exports.sh LIBRARY HEADER: the library exports exactly the functions that the header declares, with the version HIPOPS_0.
 set -eu
 library=$1
 header=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# A declaration begins with HIPOPS_API; its function is the first name with a parenthesis behind it.
+# A declaration begins with HIPOPS_API. The first name before a parenthesis is the function.
 sed -n 's/^HIPOPS_API [^(]*[ *]\(hipops_[a-z0-9_]*\)(.*/T \1@@HIPOPS_0/p' "$header" | sort > "$work/declared"
 # The version itself is listed as an absolute symbol.
 nm -D --defined-only "$library" | awk '!($2 == "A" && $3 == "HIPOPS_0") { print $2, $3 }' | sort > "$work/exported"

@@ -1,4 +1,4 @@
-/* What engines in other languages rely on: sizes, offsets and values. A wrong one is an array of negative length. */
+/* Sizes, offsets and values on which engines in other languages rely. A wrong number makes an array of negative length. */
 #include <stddef.h>
 
 #include "hipops/hipops.h"

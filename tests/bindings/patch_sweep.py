@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""patch_sweep.py [--only NAME,...] [--device cuda] [--json FILE]: hipops.torch.patch on every causal architecture of transformers, small
-and of random weights, beside the model's own code, in f32 and bf16. Prints a line each: right (with what is replaced and what is
-left alone), not made (no small model of that configuration) or WRONG. Exit 1 if one is wrong, 77 without transformers."""
+"""patch_sweep.py [--only NAME,...] [--device cuda] [--json FILE]: hipops.torch.patch on every causal architecture of transformers.
+
+Compares small models with random weights, in f32 and bf16, with the model's own code. Prints a line for each: "right" with the
+modules that are replaced and left alone, "not made" if there is no small model of that configuration, or "WRONG". Exit 1 if one is
+wrong, 77 without transformers."""
 
 import argparse
 import collections
@@ -22,7 +24,7 @@ from counted import Counted
 
 import hipops.torch
 
-# What a small model has, under each name that configurations give it.
+# The sizes of a small model, with each name that configurations use.
 SIZES = {
     64: "hidden_size d_model n_embd dim emb_dim lm_hidden_size word_embed_proj_dim width",
     128: "intermediate_size ffn_dim n_inner ffn_hidden_size d_ff moe_intermediate_size shared_expert_intermediate_size moe_shared_expert_"
@@ -72,7 +74,7 @@ def shrink(config):
                     part[lists] = part[lists][:8]
 
 
-# What some models need beside that, tried in turn.
+# More settings that some models need. They are tried in turn.
 VARIANTS = ({}, {"num_key_value_heads": 4}, {"head_dim": None}, {"num_key_value_heads": 4, "head_dim": None}, {"is_decoder": True})
 
 
@@ -105,7 +107,7 @@ def counted(model, ids):
 
 
 def made(config_class, model_class, device):
-    """A model, inputs and its own logits; or why there is none."""
+    """A model, inputs and its own logits, or the reason why there is none."""
     why = None
     for is_text, others in itertools.product((False, True), VARIANTS):
         try:
@@ -127,12 +129,12 @@ def made(config_class, model_class, device):
 
 
 def of_a_token(got, expected):
-    """The median over tokens: in a mixture of experts, rounding sends a few to other experts."""
+    """The median over tokens. In a mixture of experts, rounding sends a few tokens to other experts."""
     return (got - expected).square().mean(-1).sqrt().median().item()
 
 
 def tried(config_class, model_class, device):
-    """right, not made or WRONG; and words."""
+    """right, not made or WRONG, and an explanation."""
     model = made(config_class, model_class, device)
     if isinstance(model, str):
         return "not made", model, {}

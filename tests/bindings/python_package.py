@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""python_package.py PAGE...: the package hipops on NumPy arrays, on the CPU backend: its ops beside NumPy's, what it refuses, and the
-first example on each PAGE. HIPOPS_LIBRARY and PYTHONPATH say where it is. Exit 77 without NumPy."""
+"""python_package.py PAGE...: the package hipops on NumPy arrays, on the CPU backend.
+
+Compares its ops with NumPy, checks refusals, and runs the first example on each PAGE. HIPOPS_LIBRARY and PYTHONPATH are the paths of
+the package. Exit 77 without NumPy."""
 
 import contextlib
 import ctypes
@@ -40,13 +42,13 @@ def expect(exception, words, call):
     try:
         call()
         wrong.append(f"taken, expected {exception.__name__} with {words}")
-    except Exception as got:  # whichever it is, it is told
+    except Exception as got:  # the test reports any exception
         if type(got) is not exception or not all(word in str(got) for word in words):
             wrong.append(f"{type(got).__name__}: {got}; expected {exception.__name__} with {words}")
 
 
 class Dlpack:
-    """An array of some other library: what it has is __dlpack__, with a capsule from before DLPack 1.0."""
+    """An array of another library. It has only __dlpack__, with a capsule from before DLPack 1.0."""
 
     def __init__(self, array):
         self.array = array
@@ -59,7 +61,7 @@ class Dlpack:
 
 
 class Versioned(Dlpack):
-    """With a capsule of DLPack 1, or of what is said."""
+    """With a capsule of DLPack 1, or of another version."""
 
     def __init__(self, array, **fields):
         super().__init__(array)
@@ -140,7 +142,7 @@ memory = memory[-memory.ctypes.data % 256:]
 got = hipops.scatter_add_(np.zeros((6, 80), np.float16), 0, names, x[:4].astype(np.float16), True, workspace=memory)
 expect_close("scatter_add_ with a workspace", got, expected, 1e-2)
 expected = np.zeros((6, 80))
-expected[index] = x[:4]  # the last of those that repeat
+expected[index] = x[:4]  # the last of equal indices
 expect_close("scatter_", hipops.scatter_(np.zeros((6, 80), np.float32), -2, names, x[:4], deterministic=True), expected, 0)
 image = normal(2, 3, 4, 5)
 expect_close("upsample_nearest2d", hipops.upsample_nearest2d(image, (8, 10)), image.repeat(2, 2).repeat(2, 3), 0)
@@ -160,7 +162,7 @@ missing = {op for op in ops if not hasattr(hipops, op) and not hasattr(hipops, o
 if missing or hipops.backend_in_use() != hipops.Backend.CPU:
     wrong.append(f"no function for {missing}; backend {hipops.backend_in_use()}")
 
-# ---- What is refused
+# ---- Refusals
 expect(hipops.Error, ["rms_norm: weight.shape[0] is 79, expected 80"], lambda: hipops.rms_norm(x, weight[:79]))
 expect(hipops.Error, ["gather: dim is 5, expected 0 to 1"], lambda: hipops.gather(x, 5, pick))
 expect(hipops.Error, ["backend is cuda, but cpu is in use"], lambda: hipops.init(hipops.Backend.CUDA))
@@ -220,7 +222,7 @@ into_gpu = OnGpu(data=(4096, True))
 expect(ValueError, ["softmax: y is read-only, as its __cuda_array_interface__ says"], lambda: hipops.softmax(zeros, out=into_gpu))
 expect(ValueError, ["softmax: y is read-only"], lambda: hipops.softmax(zeros, out=view_of_sealed))
 if has_capsules:
-    unsealed = (ctypes.c_float * 12).from_address(view_of_sealed.ctypes.data)  # as pyarrow 18 hands out an array of Python's bytes
+    unsealed = (ctypes.c_float * 12).from_address(view_of_sealed.ctypes.data)  # as pyarrow 18 exports an array of Python's bytes
     as_pyarrow = np.ctypeslib.as_array(unsealed).reshape(3, 4)
     for of, words in ((of_library("pyarrow.lib", Dlpack, as_pyarrow), ["may be read-only, as pyarrow's DLPack capsule from before 1.0"]),
                       (Versioned(as_pyarrow, flags=1), ["is read-only, as its DLPack capsule says"]),
@@ -267,7 +269,7 @@ expect_program(0, [f"hipops {hipops.__version__}"], ["-m", "hipops", "--version"
 use = "import hipops, numpy; hipops.softmax(numpy.zeros(3))"
 expect_program(1, ['HIPOPS_BACKEND is "gpu"'], ["-c", use], HIPOPS_BACKEND="gpu")
 expect_program(0, ["usage: python -m hipops {parity,"], ["-m", "hipops", "--help"])
-without_capsules = "import ctypes; vars(ctypes).pop('pythonapi', None); import numpy, hipops; "  # as on PyPy
+without_capsules = "import ctypes; vars(ctypes).pop('pythonapi', None); import numpy, hipops; "  # PyPy has none
 expect_program(0, ["[0.5 0.5]"], ["-c", without_capsules + "print(hipops.softmax(numpy.zeros(2)))"])
 of_dlpack = "hipops.softmax(type('T', (), {'__dlpack__': 1})(), out=numpy.zeros(2))"
 expect_program(1, ["ValueError: softmax: x is a __main__.T, whose __dlpack__ needs CPython", "expected an array of NumPy"],

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""python_patch.py [NAME ...]: hipops.torch.patch and hipops.torch.layers, on a GPU where PyTorch sees one, else on the CPU: models beside
-their own code, and what people do to a patched model. NAMEs: of these checks only. Exit 77 without PyTorch or transformers."""
+"""python_patch.py [NAME ...]: hipops.torch.patch and hipops.torch.layers, on a GPU if PyTorch sees one, otherwise on the CPU.
+
+Compares patched models with their own code, also after the changes that users make to a model. With NAMEs it runs only these checks.
+Exit 77 without PyTorch or transformers."""
 
 import copy
 import os
@@ -91,7 +93,7 @@ def classes(model):
 
 @check
 def families():
-    """Norms, attentions, adds of each; right beside float32 in bf16, and beside its own in f32."""
+    """Checks the norms, attentions and adds of each model: in bf16 against float32, and in f32 against its own code."""
     for name, *expected in (("Llama", 5, 2, 2), ("Qwen2", 5, 2, 2), ("Qwen3", 9, 2, 2), ("Mistral", 5, 2, 2), ("Gemma", 5, 2, 2), ("Gemma2", 9, 2, 2),
                             ("Gemma3Text", 13, 2, 2), ("Phi3", 5, 2, 2), ("Granite", 5, 2, 2), ("Olmo", 5, 2, 0), ("Olmo2", 9, 2, 0),
                             ("Exaone4", 9, None, 0), ("GptOss", 5, 2, 2), ("Cohere", 3, 2, 0), ("Cohere2", 3, 2, 0), ("Glm4", 9, 2, 2),
@@ -121,7 +123,7 @@ def families():
 
 @check
 def encoders():
-    """Of images, speech and text: their norms, and what rotates."""
+    """Models of images, speech and text: their norms and rotary embeddings."""
     sizes = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4, "image_size": 32, "patch_size": 8}
     image, ids = normal(2, 3, 32, 32), torch.randint(3, 200, (2, 17), device=device)
     speech = {"d_model": 64, "encoder_layers": 2, "encoder_attention_heads": 4, "encoder_ffn_dim": 128, "decoder_attention_heads": 4, "decoder_layers": 2, "max_source_positions": 50}
@@ -221,7 +223,7 @@ def apply_rotary_pos_emb(q, k, cos, sin, position_ids=None, unsqueeze_dim=1):
 
 
 class Rotary(torch.nn.Module):
-    """Of images: one half of the table is of rows, the other of columns; or as Llama's. scale: as YaRN's."""
+    """The table of an image: one half is for rows, the other for columns. Or a table as in Llama. `scale` is YaRN's scale."""
 
     def __init__(self, is_image=False, scale=1.0):
         super().__init__()
@@ -299,7 +301,7 @@ def partial_rotary_says_what_runs():
 
 @check
 def a_function_that_does_not_run_is_not_reported():
-    """DeepSeek's attention names two functions, and calls the one that is not hipops'."""
+    """DeepSeek's attention names two functions, and calls the function that hipops does not replace."""
     model, ids = small("DeepseekV3", n_routed_experts=4, n_group=1, topk_group=1, num_experts_per_tok=2, kv_lora_rank=16, q_lora_rank=16,
                        qk_rope_head_dim=16, qk_nope_head_dim=16, v_head_dim=16, num_key_value_heads=4, moe_intermediate_size=64, head_dim=16)
     own, replaced = logits(model, ids), hipops.torch.patch(model)
@@ -310,7 +312,7 @@ def a_function_that_does_not_run_is_not_reported():
 
 @check
 def results_lie_as_before():
-    """A model may view what its norm or sum gives."""
+    """A model may call view on the result of its norm or sum."""
     from transformers.models.llama.modeling_llama import LlamaRMSNorm
     dense, wide = normal(3, 5, 64), normal(3, 5, 128)
     turned, columns = normal(5, 3, 64).transpose(0, 1), normal(3, 64, 5).transpose(1, 2)
@@ -334,7 +336,7 @@ def results_lie_as_before():
 
 @check
 def a_sum_lies_as_its_first_term():
-    """As attentions with a convolution leave theirs: the residual's memory is contiguous, the other's is not, and the MLP has a view."""
+    """An attention with a convolution: the residual is contiguous, the other input is not, and the MLP calls view."""
     class Turned(torch.nn.Linear):
         def forward(self, x):
             return super().forward(x).transpose(0, 1).contiguous().transpose(0, 1)
@@ -375,7 +377,7 @@ def weights_without_elements():
 
 @check
 def weights_elsewhere():
-    """The first weight and one norm are on meta, as offloading leaves them: that norm is named, the others are patched."""
+    """Offloading leaves the first weight and one norm on meta. patch names that norm, and patches the others."""
     model, ids = small()
     own = logits(model, ids)
     embedding, norm = model.model.embed_tokens, model.model.layers[0].input_layernorm
@@ -401,7 +403,7 @@ def replicas_have_their_own_weights():
             expected = torch.nn.functional.rms_norm(x, (128,), made.weight, 1e-6)
             expect(f"off by {distance(made(x), expected)}", distance(made(x), expected) < 1e-5)
             expect("the copy is not patched", type(made) is type(norm) and counts_of(made, x) == 1)
-    # All of a model at once, in threads.
+    # Copies of one model in several threads at the same time.
     replicas, wrong = [copy.deepcopy(model) for _ in range(4)], []
     for i, replica in enumerate(replicas):
         for parameter in replica.parameters():
@@ -432,12 +434,12 @@ def counts_of(module, x):
 
 @check
 def saved_whole():
-    """What is read from a file is the model's own again, also where there is no hipops; and can be patched."""
+    """A model from a file has its own code again, also without hipops, and can be patched."""
     model, ids = small()
     own, before = logits(model, ids), classes(model)
     try:
         pickle.dumps(model)
-    except AttributeError as reason:  # with the package kernels, transformers' models have functions of no name
+    except AttributeError as reason:  # with the package kernels, transformers' models have functions without a name
         return print(f"saved_whole: not by itself: {reason}")
     counts = hipops.torch.patch(model)
     with tempfile.TemporaryDirectory() as folder:
@@ -510,7 +512,7 @@ def autocast_and_casts():
     expect("float64 is patched", not hipops.torch.patch(norm).norms)
 
 
-# ---- What is changed afterwards
+# ---- Changes after the patch
 
 @check
 def functions_bound_anew():
@@ -566,7 +568,7 @@ def another_eps():
 
 @check
 def hooks():
-    """Own and global ones run as often as before, and a norm may be put in another's place."""
+    """Own and global hooks run the same number of times as before, and a norm may replace another."""
     model, ids = small(num_hidden_layers=3)
     for register in (torch.nn.modules.module.register_module_forward_hook, torch.nn.modules.module.register_module_forward_pre_hook):
         seen = []
@@ -738,7 +740,7 @@ def state_and_adapters():
 
 @check
 def compiled():
-    for name in ("Llama", "Cohere", "Gemma2", "GptOss", "Qwen3")[:2 if device == "cuda" else 5]:  # inductor takes a while
+    for name in ("Llama", "Cohere", "Gemma2", "GptOss", "Qwen3")[:2 if device == "cuda" else 5]:  # inductor needs some time
         model, ids = small(name)
         own = logits(model, ids)
         hipops.torch.patch(model)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""python_streams.py: arrays whose __cuda_array_interface__ names a stream: which stream waits for which, as a stand-in of libcuda saw it.
-HIPOPS_CUDA_LIBRARY is the stand-in. Exit 77 where hipops was built without code for NVIDIA."""
+"""python_streams.py: arrays whose __cuda_array_interface__ names a stream. Checks the waits between streams with a stand-in libcuda.
+
+HIPOPS_CUDA_LIBRARY is the stand-in. Exit 77 if hipops was built without code for NVIDIA."""
 
 import ctypes
 import os
@@ -15,7 +16,7 @@ wrong = []
 
 
 class Array:
-    """6 rows of 80, whose library works on `stream`; it is never touched, as the stand-in runs nothing."""
+    """6 rows of 80, whose library works on `stream`. Nothing reads it, because the stand-in runs nothing."""
 
     def __init__(self, at, stream=None, shape=(6, 80)):
         self.shape = shape
@@ -40,7 +41,7 @@ def expect(what, call, expected):
 def expect_refused(exception, words, call):
     try:
         wrong.append(f"taken: {order(call)}; expected {exception.__name__} with {words}")
-    except Exception as got:  # whichever it is, it is told
+    except Exception as got:  # the test reports any exception
         if type(got) is not exception or not all(word in str(got) for word in words):
             wrong.append(f"{type(got).__name__}: {got}; expected {exception.__name__} with {words}")
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""python_torch.py PAGE: torch.ops.hipops, on a GPU where PyTorch sees one, else on the CPU: PyTorch's opcheck,
-results and their strides beside its own, torch.compile, derivatives, what is refused, and the example on PAGE. Exit 77 without
-PyTorch."""
+"""python_torch.py PAGE: torch.ops.hipops, on a GPU if PyTorch sees one, otherwise on the CPU.
+
+Runs PyTorch's opcheck, compares results and strides with PyTorch, and checks torch.compile, derivatives, refusals, and the example on
+PAGE. Exit 77 without PyTorch."""
 
 import contextlib
 import importlib.util
@@ -48,7 +49,7 @@ def expect(exception, words, call):
     try:
         call()
         wrong.append(f"taken, expected {exception.__name__} with {words}")
-    except Exception as got:  # whichever it is, it is told
+    except Exception as got:  # the test reports any exception
         if not isinstance(got, exception) or not all(word in str(got) for word in words):
             wrong.append(f"{type(got).__name__}: {got}; expected {exception.__name__} with {words}")
 
@@ -78,7 +79,7 @@ for name, calls in cases.items():
             if outcome != "SUCCESS":
                 wrong.append(f"{name}: {test}: {outcome}")
 
-# ---- Beside PyTorch's
+# ---- Results, compared with PyTorch
 F = torch.nn.functional
 expect_close("rms_norm", ops.rms_norm(x.t(), None, 1e-5), F.rms_norm(x.t(), (6,), eps=1e-5))
 expect_close("layer_norm", ops.layer_norm(x, weight, weight), F.layer_norm(x, (80,), weight, weight), 5e-6)
@@ -92,10 +93,10 @@ for name in ("scatter_", "scatter_add_", "index_add_"):
     own, *its = y.clone(), at, source
     getattr(own, name)(dim, *its)
     getattr(ops, name)(mine := y.clone(), dim, at, source)
-    if name != "scatter_":  # whose index may repeat
+    if name != "scatter_":  # its index may repeat
         expect_close(name, mine, own)
 
-# ---- Gradients, which there are none of
+# ---- Gradients, which hipops does not have
 wants = normal(6, 80).requires_grad_()
 expect(NotImplementedError, ["rms_norm has no backward pass", "no_grad"], lambda: ops.rms_norm(wants, weight).sum().backward())
 expect(NotImplementedError, ["index_add_ has no backward pass"], lambda: ops.index_add_(normal(6, 80), 0, index(6, 6), wants))
@@ -107,7 +108,7 @@ for call in (ops.index_add_, hipops.index_add_):
     call(changed, 0, index(6, 6), normal(6, 80))
     expect(RuntimeError, ["modified by an inplace operation"], kept.backward)
 
-# ---- What is refused
+# ---- Refusals
 expect(RuntimeError, ["rms_norm: weight.shape[0] is 79, expected 80 (x.shape[1])"], lambda: ops.rms_norm(x, weight[:79]))
 expect(RuntimeError, ["rms_norm: x.dtype is i32, expected f32"], lambda: ops.rms_norm(x.int()))
 expect(RuntimeError, ["softmax", "9 dimensions, expected 8"], lambda: ops.softmax(normal(*[1] * 9)))
@@ -132,7 +133,7 @@ if device == "cuda":
     graph.replay()
     expect_close("softmax in a graph", captured, x.flip(0).softmax(-1))
 
-# ---- One mistake has one exception and one text, with memory or without
+# ---- A mistake has the same exception and text with memory and without
 cos, at = normal(7, 8), index(6, 6, 5)
 q = normal(1, 4, 7, 16)
 floats = "float32, float16, bfloat16, float64"
@@ -197,7 +198,7 @@ def on_meta(tensor):
 def raised(name, arguments):
     try:
         getattr(ops, name)(*arguments)
-    except Exception as got:  # whichever it is, it is compared
+    except Exception as got:  # the test compares any exception
         return type(got).__name__, str(got)
     return "nothing", ""
 
@@ -215,11 +216,11 @@ for name, arguments, words in mistakes:
 expect(RuntimeError, ["gather: index is on meta, expected", "x's"], lambda: ops.gather(x, 1, on_meta(at)))
 expect(RuntimeError, ["gather: dim is 7, expected 0 to 1"], lambda: torch.compile(ops.gather, backend="eager")(x, 7, at))
 
-# ---- Where results lie: as PyTorch's own do
+# ---- The strides of results are PyTorch's
 
 
 def layouts(*shape):
-    """Tensors of a shape, with the strides that views have."""
+    """Tensors of a shape, with the strides of several views."""
     rank = len(shape)
     for order in itertools.permutations(range(rank)):
         back = [order.index(d) for d in range(rank)]
@@ -288,7 +289,7 @@ for shape in shapes:
             with fake:
                 got["fake"] = made(op(*moved(arguments, fake.from_tensor)))
             placed += 1
-            if "rope" in name or "rms_norm" in name:  # of which PyTorch may have an expression: where one element is, its stride may be any
+            if "rope" in name or "rms_norm" in name:  # PyTorch may compute these by an expression, and a dimension of one element may have any stride
                 is_any = apart(got["real"]) == apart(expected) or ("rms_norm" in name and 0 in shape)
                 expected = got["real"] if is_any else expected
             if any(g != expected for g in got.values()):
@@ -322,7 +323,7 @@ for name, arguments, i in float_arguments:
             expect(NotImplementedError, words, lambda: of_one(dual))
             of_one(dual.detach())
             with torch.inference_mode():
-                of_one(dual.clone())  # where PyTorch's own ops know of no derivative
+                of_one(dual.clone())  # PyTorch's own ops may have no derivative there
             expect(ValueError, [f"{name.rstrip('_')}: ", "has a forward-mode derivative"],
                    lambda: of_one(dual, op=function))
     expect(NotImplementedError, [f"torch.ops.hipops.{name} has no backward pass"],
@@ -332,14 +333,14 @@ for name, arguments, i in float_arguments:
 expect(NotImplementedError, ["softmax has no forward-mode derivative"],
        lambda: torch.compile(lambda x: torch.func.jvp(ops.softmax, (x,), (x,))[1], backend="aot_eager")(x))
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # PyTorch calls them one by one, and says so
+    warnings.simplefilter("ignore")  # PyTorch warns that it calls the op for each element of the batch
     expect_close("vmap of softmax", torch.vmap(ops.softmax, in_dims=1)(x), x.t().softmax(-1))
     expect_close("vmap of rms_norm", torch.vmap(ops.rms_norm)(x, x), F.rms_norm(x, (80,), None, 1e-5) * x, 1e-5)
     expect_close("vmap of gather", torch.vmap(ops.gather, in_dims=(0, None, 0))(x, 0, at), x.gather(1, at), 0)
 expect(RuntimeError, ["hipops::index_add_"],
        lambda: torch.vmap(ops.index_add_, in_dims=(0, None, None, 0))(x.clone(), 0, index(80, 80), x))
 
-# ---- Where there is no memory, PyTorch's own exception
+# ---- Without memory, PyTorch's own exception
 for rows, columns in [(2**40, 2**10)] + [(2**30, 2**8)] * (device == "cuda"):
     vast, many = normal(1).expand(rows, columns), index(1, 1).expand(rows * columns)
     vast4 = vast[None, None]
@@ -349,7 +350,7 @@ for rows, columns in [(2**40, 2**10)] + [(2**30, 2**8)] * (device == "cuda"):
         try:
             call()
         except Exception as got:
-            return type(got), str(got).partition(". GPU")[0]  # how much is free differs
+            return type(got), str(got).partition(". GPU")[0]  # the amount of free memory differs
 
     expected = told(lambda: vast.softmax(-1))
     if not expected or expected[0] not in (torch.OutOfMemoryError, RuntimeError):
@@ -367,7 +368,7 @@ for rows, columns in [(2**40, 2**10)] + [(2**30, 2**8)] * (device == "cuda"):
         if got != expected:
             wrong.append(f"{name} without memory: {got}, expected {expected}")
 
-# ---- An empty HIPOPS_BACKEND is none: the first call's tensors choose, where there is a GPU (the emulator's, too), as elsewhere
+# ---- An empty HIPOPS_BACKEND has no effect: the first call's tensors choose the backend, with a GPU (or the emulator) and without
 library = pathlib.Path(os.environ.get("HIPOPS_LIBRARY", "/none/none/none"))
 paths = f"{library.resolve().parents[2] / 'amdemu'}:{os.environ.get('LD_LIBRARY_PATH', '')}"
 code = "import torch, hipops.torch; torch.ops.hipops.softmax(torch.ones(3, 4)); print(hipops.backend_in_use().name)"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# rust.sh RUST_FOLDER PAGE LIBRARY FOLDER: the crates of a copy of RUST_FOLDER: their tests and examples on the CPU backend, and the
-# first example on PAGE; their pages and, where there are those tools, clippy and rustfmt without a warning; and what a program says
-# that does not find the library.
+# rust.sh RUST_FOLDER PAGE LIBRARY FOLDER: checks the crates of a copy of RUST_FOLDER. Runs their tests and examples on the CPU backend,
+# and the first example on PAGE. rustdoc, clippy and rustfmt, if installed, give no warning. A program that does not find the library
+# prints a message.
 set -euo pipefail
 command -v cargo > /dev/null || { echo "skipped: no cargo"; exit 77; }
 source=$1 page=$2 library=$3 folder=$4
@@ -19,7 +19,7 @@ RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps
 if cargo clippy --version > /dev/null 2>&1; then cargo clippy --quiet --all-targets -- -D warnings; fi
 if cargo fmt --version > /dev/null 2>&1; then
   cargo fmt --check
-  # hipops-candle is not compiled here: candle-core would have to be fetched.
+  # hipops-candle is not compiled here, because it would have to fetch candle-core.
   rustfmt --check --edition 2021 hipops-candle/src/lib.rs hipops-candle/tests/ops.rs
 fi
 

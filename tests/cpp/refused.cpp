@@ -1,4 +1,4 @@
-// Calls that must not compile, one by its CASE; 0 is right (abi.cmake has the compiler's words for each).
+// Calls that must not compile. CASE selects one, and CASE 0 is valid. abi.cmake has the compiler's message for each.
 #include <hipops/hipops.hpp>
 
 void call(float* y, const float* x, std::byte* bytes, volatile float* port);

@@ -11,7 +11,7 @@ bool returns_status() {
   if (hipops::softmax(out, in) != HIPOPS_SUCCESS) return false;
   if (hipops::softmax(out, tensor(x, {4, 2})) != HIPOPS_INVALID_ARGUMENT) return false;
   if (!std::strstr(hipops_last_error(), "softmax: y.shape[0] is 2, expected 4")) return false;
-  // What is no tensor is refused by the op.
+  // The op refuses a tensor that is none.
   for (const tensor& wrong : {tensor(x, {2, 4}, {1}), tensor(x, {1, 1, 1, 1, 1, 1, 1, 1, 1})}) {
     if (hipops::softmax(out, wrong) != HIPOPS_INVALID_ARGUMENT) return false;
     if (!std::strstr(hipops_last_error(), "softmax: x.rank is ")) return false;

@@ -1,4 +1,4 @@
-// hipops.hpp where failures are exceptions. returns_status.cpp is of the same program.
+// hipops.hpp with exceptions for failures. It is linked with returns_status.cpp, which has none.
 #include <hipops/hipops.hpp>
 
 #include <cmath>
@@ -24,7 +24,7 @@ void expect_thrown(const char* message, F f) {
   }
 }
 
-// The sizes that the C functions say, returned.
+// Functions that return a size.
 void expect_workspaces(const hipops::tensor& y, const hipops::const_tensor& x) {
   const std::vector<int64_t> rows(8, 1);
   const hipops::const_tensor index(rows.data(), {2}), wide(rows.data(), {2, 4});
@@ -50,7 +50,7 @@ void all_ops() {
 
   hipops::rms_norm(out, in, nullptr, 1e-5);
   expect(std::fabs(y[0] - 0.365148f) < 1e-5 && std::fabs(y[7] - 1.212957f) < 1e-5, "rms_norm");
-  hipops::optional_tensor ones, bias;  // each outlives what it was made of
+  hipops::optional_tensor ones, bias;  // each of them outlives the tensor that it copies
   bias = const_tensor(x.data(), {4});
   const std::vector<float> of_ones(4, 1);
   ones = const_tensor(of_ones.data(), {4});

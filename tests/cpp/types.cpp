@@ -44,7 +44,7 @@ static_assert(are_none<Wide, WideUnsigned>);
 static_assert(are_none<_Float16>);
 #endif
 
-// What may be written is made of memory that may be.
+// A tensor for writing needs memory that is not const.
 using Sizes = std::initializer_list<int64_t>;
 template <class Pointer>
 constexpr bool is_output = std::is_constructible_v<tensor, Pointer, Sizes> &&
@@ -62,7 +62,7 @@ static_assert(is_no_output<const float*> && is_no_output<const int64_t*> && is_n
 static_assert(std::is_constructible_v<const_tensor, const float*, Sizes> &&
               std::is_constructible_v<const_tensor, float*, Sizes>);
 
-// A tensor is an input, too; and the C struct is either.
+// A tensor for writing is also an input. The C struct is both.
 static_assert(std::is_convertible_v<const tensor&, const const_tensor&> && std::is_convertible_v<hipops_tensor, tensor> &&
               std::is_convertible_v<hipops_tensor, const_tensor> && !std::is_convertible_v<const_tensor, tensor>);
 static_assert(std::is_convertible_v<tensor, optional_output> && std::is_convertible_v<hipops_tensor, optional_output> &&

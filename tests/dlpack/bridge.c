@@ -1,4 +1,4 @@
-/* What dlpack.py calls: the bridge, for a DLPack capsule's pointer. */
+/* The functions that dlpack.py calls, with the pointer of a DLPack capsule. */
 #include <hipops/hipops_dlpack.h>
 
 hipops_status bridge(const DLManagedTensor* managed, hipops_backend backend, hipops_tensor* to) {

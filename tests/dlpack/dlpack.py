@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""dlpack.py BRIDGE: tensors that NumPy and PyTorch hand out through __dlpack__ become the views that they are,
-and hipops computes on them (the package, from PYTHONPATH). Exit 77 where there is neither."""
+"""dlpack.py BRIDGE: tensors of NumPy and PyTorch become hipops tensors through __dlpack__, and hipops computes on them.
+
+The package is in PYTHONPATH. Exit 77 without NumPy and PyTorch."""
 
 import ctypes
 import sys
@@ -36,7 +37,7 @@ def through_dlpack(array, backend):
 
 
 def fields(tensor):
-    """What a view means: strides count where there is more than one element along them."""
+    """A view without the strides of dimensions of one element, which have no meaning."""
     rank, empty = tensor.rank, 0 in tensor.shape[:tensor.rank]
     strides = [s for s, e in zip(tensor.stride[:rank], tensor.shape) if e > 1 and not empty]
     return tensor.data, tensor.dtype, rank, tensor.shape[:rank], strides
@@ -95,7 +96,7 @@ def test_torch():
     print("PyTorch", torch.__version__, "on", device, "passed")
 
 
-# One backend serves a process: PyTorch's GPU where it has one, else the CPU.
+# A process has one backend: the GPU if PyTorch has one, otherwise the CPU.
 on_gpu = torch and torch.cuda.is_available()
 hipops.init((HIP if torch.version.hip else CUDA) if on_gpu else CPU)
 if numpy:

@@ -5,7 +5,7 @@
     <x, weight, bias, cos or sin> <extents, as 2x3> <elements>
     at <positions in y>
     is <y there>
-    within <how far each may be off>
+    within <largest error of each>
 """
 
 import json
@@ -36,7 +36,7 @@ def elements(tensor):
 
 for op in ("rms_norm", "layer_norm", "softmax", "rope", "rope_i", "rope_thd"):
     for case in json.loads((GOLDEN / op / "smoke.json").read_text())["cases"]:
-        if case["params"].get("flags"):  # which the example leaves out
+        if case["params"].get("flags"):  # the example has no flags
             continue
         if any(tensor["dtype"] != "f32" or "stride" in tensor for tensor in case["inputs"].values()):
             continue

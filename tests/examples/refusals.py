@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""refusals.py TESTS: what a program for PyTorch says where something is missing: one message, and no traceback."""
+"""refusals.py TESTS: a program for PyTorch that lacks something prints one message and no traceback."""
 
 import subprocess
 import sys

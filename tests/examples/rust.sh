@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# rust.sh PYTHON hipops.rs LIBRARY: builds the Rust example as it says itself, and runs it: without arguments, on golden cases
-# of candle-nn's modules, and with arguments that are wrong.
+# rust.sh PYTHON hipops.rs LIBRARY: builds the Rust example with the command in its own comment. Runs it without arguments, on golden
+# cases of candle-nn's modules, and with wrong arguments.
 set -euo pipefail
 command -v rustc > /dev/null || { echo "skipped: no rustc"; exit 77; }
 python=$1 source=$(realpath "$2") library=$(realpath -s "$3") here=$(realpath "$(dirname "$0")")
@@ -15,7 +15,7 @@ for op in rms_norm layer_norm softmax rope rope_i rope_thd; do
   grep -q "^$op: at most .* from plain loops$" alone.txt || die "without arguments it says nothing of $op"
 done
 
-# fails_with EXPECTED ARGUMENT...: a usage line, what is wrong, exit code 2, and no panic.
+# fails_with EXPECTED ARGUMENT...: the program prints the message and a usage line, ends with 2, and does not panic.
 fails_with() {
   local expected=$1 code=0
   shift

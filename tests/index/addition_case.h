@@ -1,4 +1,4 @@
-// The case that tests of parity's ways to run one have in common: y += x on host memory, with streams that tell apart.
+// A case for the tests of parity's runs: y += x on host memory, on streams with different addresses.
 #pragma once
 
 #include <mutex>

@@ -69,7 +69,7 @@ TEST_CASE("index_add to a y without rows reports every index that names none", "
   });
 }
 
-// 4 GiB of y, of which few pages are touched.
+// y has 4 GiB, and the test touches few of its pages.
 TEST_CASE("index_add distinguishes rows whose numbers differ past 32 bits", "[index_add]") {
   on_cpu([] {
     constexpr int64_t kFar = int64_t{1} << 32, kRows = kFar + 10;

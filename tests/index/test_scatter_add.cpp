@@ -53,7 +53,7 @@ void check_untouched(hipops_dtype dtype, int64_t columns, Way way) {
   EXPECT(bits == expected);
 }
 
-// Adds x [length, columns] of small whole numbers to y [rows, columns] of ones. The row of an element is
+// Adds x [length, columns] of small whole numbers to y [rows, columns], which is 1 everywhere. The row of an element is
 // index[j * stride[0] + c * stride[1]]. The call checks whether rows have one index and at most `longest` sources each. It need not
 // check if the strides show it.
 template <class Index>

@@ -1,11 +1,15 @@
 #!/usr/bin/env bash
-# check.sh WHAT: installs hipops, and takes it into other programs, outside of the source tree. See install.cmake for the variables.
+# check.sh CHECK: installs hipops, and uses it in other programs, outside of the source tree. See install.cmake for the variables.
 #
-#   prefix          installs into an empty folder, and moves that
-#   files           what is there, and that nothing names a folder of this machine
-#   cmake, pkgconfig, plain      builds and runs a program with what was installed
-#   package         makes the .deb and the .tar.gz; the same three with what is in the .deb
-#   subdirectory    builds hipops as a part of another project, with one op and for the CPU alone, and installs both
+# prefix: installs into an empty folder, and moves that folder.
+#
+# files: the files are there, and none names a folder of this machine.
+#
+# cmake, pkgconfig, plain: builds and runs a program with the installed files.
+#
+# package: makes the .deb and the .tar.gz. Runs the three checks above with the files of the .deb.
+#
+# subdirectory: builds hipops as a part of another project, with one op and for the CPU alone, and installs both.
 set -euo pipefail
 what=$1
 work=$BINARY/tests/install
@@ -16,7 +20,7 @@ expected="hipops $VERSION: 0.365148 1.212957"
 export HIPOPS_BACKEND=cpu
 
 die() { echo "$what: $*" >&2; exit 1; }
-# says PROGRAM...: its output is what a calculator gives: 1 / sqrt(7.5 + 1e-5), 8 / sqrt(43.5 + 1e-5).
+# `says PROGRAM...`: its output is 1 / sqrt(7.5 + 1e-5) and 8 / sqrt(43.5 + 1e-5).
 says() {
   local printed
   printed=$("$@")
@@ -30,7 +34,7 @@ defines_hipops_alone() {
 links_hold() { "$PYTHON" "$SOURCE/tests/doc_links.py" "$1" || die "installed pages have broken links"; }
 # An empty folder for this check.
 fresh() { rm -rf "${work:?}/$name"; mkdir -p "$work/$name"; echo "$work/$name"; }
-# again CHECK...: the checks, with what is at $prefix.
+# again CHECK...: runs the checks with the files in $prefix.
 again() { for check in "$@"; do PREFIX=$prefix "$0" "$check"; done; }
 
 case $what in
@@ -73,8 +77,8 @@ case $what in
     export PKG_CONFIG_PATH=$prefix/$LIBDIR/pkgconfig
     pkg-config --exists 'hipops >= 0.2' || die "there is no hipops of a version from 0.2 on"
     cp "$source/consumer.c" "$folder/program.c"
-    # As docs/guide/install.md writes them.
-    # shellcheck disable=SC2016  # it is looked for as it is
+    # The commands of docs/guide/install.md.
+    # shellcheck disable=SC2016  # the text that is searched for
     mapfile -t commands < <(grep -F '    cc program.c $(pkg-config ' "$SOURCE/docs/guide/install.md")
     [ ${#commands[@]} = 2 ] || die "docs/guide/install.md has ${#commands[@]} commands of cc and pkg-config, expected 2"
     cc() { "$CC" "$@"; }
@@ -86,7 +90,7 @@ case $what in
     ;;
   plain)
     folder=$(fresh)
-    # As docs/guide/install.md writes it.
+    # The command of docs/guide/install.md.
     lib=$prefix/$LIBDIR
     "$CC" "$source/consumer.c" -I"$prefix/include" -L"$lib" -lhipops -Wl,-rpath,"$lib" -o "$folder/linked"
     says "$folder/linked"
@@ -109,7 +113,7 @@ case $what in
     ;;
   subdirectory)
     folder=$(fresh)
-    # As docs/guide/install.md writes it, from a checkout; then as its other line for that.
+    # The commands of docs/guide/install.md for a checkout.
     awk '/^```cmake$/ { inside = 1; next } /^```/ { inside = 0 } inside' "$SOURCE/docs/guide/install.md" > "$folder/fetch.cmake"
     grep -q FetchContent_Declare "$folder/fetch.cmake" || die "docs/guide/install.md has no FetchContent"
     cmake -S "$source" -B "$folder/fetched" -G Ninja -DHOW=FetchContent -DFETCH="$folder/fetch.cmake" \

@@ -1,4 +1,4 @@
-// copies LIBRARY: two copies in one process, both for all to see, each keep to themselves.
+// copies LIBRARY: two copies of the library in one process, loaded with RTLD_GLOBAL, do not affect each other.
 #include <filesystem>
 #include <string>
 
@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
   std::filesystem::remove_all(folder);
   EXPECT(first.softmax != second.softmax);
 
-  // Each puts its message together from pieces of its own.
+  // Each copy makes its message from its own parts.
   setenv("HIPOPS_BACKEND", "auto", 1);
   setenv("HIPOPS_HIP_LIBRARY", "none", 1);
   setenv("HIPOPS_CUDA_LIBRARY", "none", 1);

@@ -1,4 +1,4 @@
-// A program that has hipops by dlopen alone, as a framework's plugin: what the programs beside this share.
+// Helpers for programs that have hipops only by dlopen, as a framework has a plugin.
 #pragma once
 
 #include <dlfcn.h>
@@ -30,7 +30,7 @@ class Library {
   }
   void close() { EXPECT(dlclose(handle_) == 0); }
 
-  // Loads every op's kernels, and sees that a result is right where memory is the host's: by HIPOPS_BACKEND.
+  // Loads every op's kernels. If HIPOPS_BACKEND is cpu, it also checks a result.
   void use() const {
     const hipops_status status = prepare(nullptr);
     if (status != HIPOPS_SUCCESS) std::fprintf(stderr, "%s\n", last_error());

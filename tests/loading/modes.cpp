@@ -1,4 +1,4 @@
-// modes MODE LIBRARY: loaded for itself alone, before all others, or for all, it works the same.
+// modes MODE LIBRARY: the library works with RTLD_LOCAL, RTLD_DEEPBIND and RTLD_GLOBAL.
 #include <string>
 
 #include "host.h"

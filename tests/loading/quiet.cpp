@@ -1,5 +1,5 @@
-// quiet LIBRARY: loading it opens no file, reads no variable, starts no thread and loads no other library. The
-// functions that would are this program's own here: it exports them, and comes first where names are looked up.
+// quiet LIBRARY: loading the library opens no file, reads no variable, starts no thread and loads no other library. This program
+// exports its own versions of the functions for that, and the loader finds them first.
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
@@ -56,5 +56,5 @@ int main(int argc, char** argv) {
   EXPECT(calls == 0);
   library.use();
   std::printf("%d calls in the first use\n", calls);
-  EXPECT(calls > 0);  // or else they are not seen
+  EXPECT(calls > 0);  // this program's versions are in use
 }

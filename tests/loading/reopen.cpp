@@ -1,5 +1,5 @@
-// reopen LIBRARY: loaded, used and unloaded thousands of times, the process has as much memory and as many open files
-// and threads as after a hundred times.
+// reopen LIBRARY: loads, uses and unloads the library 5000 times. After that the process has the same memory, open files and
+// threads as after 100 times.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -10,8 +10,8 @@ namespace {
 
 constexpr int kTimes = 5000;
 constexpr int kFirst = 100;
-// Pages. The heap, which grows no longer, may still fill: 30 pages of it, at times 80, however often the library is
-// loaded. So many are a fifth of a kilobyte a time.
+// In pages. The heap no longer grows, but 30 to 80 more of its pages may come into use for any number of loads. 256 pages are a fifth
+// of a kilobyte for each load.
 constexpr long kNoise = 256;
 
 struct Use {

@@ -90,8 +90,7 @@ inline void check_64_bits(const ScatterOp& op, hipops_dtype dtype, int64_t colum
   EXPECT(report.count > 0 && report.count == other_report.count && report.first == other_report.first);
 }
 
-// More elements than 32 bits count: how the plan's walks are launched, and where they say that the ones at their ends
-// are.
+// The plan for more elements than 32 bits can count: its launches, and the places that its walks compute for some elements.
 inline void check_plan_of_many(const ScatterOp& op, hipops_dtype dtype, int64_t rows, int64_t columns, int32_t dim) {
   using namespace hipops;
   const hipops_tensor y = view_of(uintptr_t{1} << 50, dtype, {rows, columns});
@@ -108,7 +107,7 @@ inline void check_plan_of_many(const ScatterOp& op, hipops_dtype dtype, int64_t 
       CHECK(uint64_t{plan.launch[i].grid} * kScatterBlock < uint64_t{1} << 32);
       CHECK(plan.launch[i].geometry.step % (int64_t{plan.launch[i].grid} * kScatterBlock) == 0);
       const Walk<kScatterOperands>& walk = plan.launch[i].geometry.walk;
-      if (walk.rank != 0) CHECK(walk.fits_int32 == (walk.count < int64_t{1} << 31));  // what clears a workspace only counts
+      if (walk.rank != 0) CHECK(walk.fits_int32 == (walk.count < int64_t{1} << 31));  // a kernel that clears a workspace walks over nothing
     }
   }
   auto offsets = [](const ScatterGeometry& g, int64_t i, int64_t (&at)[kScatterOperands]) {

@@ -59,7 +59,7 @@ inline void check_64_bits(const TakeOp& op) {
     if (!seen[static_cast<size_t>(k)]) throw std::runtime_error(std::string(op_named(op.name).kernel_names[k]) + " was not chosen");
 }
 
-// More elements than 32 bits count: where the walk says that the ones at its ends are, and how it is launched.
+// The plan for more elements than 32 bits can count: its launch, and the places that its walk computes for some elements.
 inline void check_plan_of_many(int64_t rows, int64_t columns, int32_t dim, bool index_is_1d) {
   using namespace hipops;
   const hipops_tensor y = view_of(uintptr_t{1} << 44, HIPOPS_U8, {rows, columns});

@@ -155,7 +155,7 @@ TEST_CASE("upsample_nearest1d rounds positions past 2^24 as f32 does", "[upsampl
   });
 }
 
-// The elements after the last vector of the last piece may outnumber those of the piece before, and a block has 256 work-items.
+// The last piece may have more elements after its last vector than other pieces, and a block has 256 work-items.
 TEST_CASE("upsample_nearest1d reaches the end of a y in several pieces", "[upsample_nearest1d]") {
   on_cpu([] {
     Random random(50);

@@ -70,7 +70,7 @@ TEST_CASE("upsample_nearest2d handles a y without gaps in one piece, or in sever
   }
 }
 
-// As PyTorch's GPU kernels do.
+// PyTorch's GPU kernels do the same.
 TEST_CASE("upsample_nearest2d copies a dimension that keeps its size, whatever the scale", "[upsample_nearest2d]") {
   on_cpu([] {
     for (const bool many : {true, false}) {

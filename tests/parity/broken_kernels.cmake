@@ -1,7 +1,7 @@
-# Kernels broken on purpose (parity/broken_kernels.py): each has to be caught. One ctest for each, and one for each op and wave
-# size that shows the same runs to pass with the kernels as they are.
+# Kernels broken on purpose (parity/broken_kernels.py). One ctest for each shows that parity catches it. One for each op and wave
+# size shows that the same runs pass with the kernels as they are.
 
-# They are about the harness, which one build shows; a sanitizer would speak up first, in words of its own.
+# These tests are about the harness, so one build is enough. A sanitizer would report the faults first.
 if(HIPOPS_SANITIZE OR NOT Python3_Interpreter_FOUND)
   message(STATUS "hipops: no tests of broken kernels: they need Python 3 and a build without sanitizers")
   return()
@@ -18,7 +18,7 @@ function(hipops_broken_names out option)
   set(${out} ${names} PARENT_SCOPE)
 endfunction()
 
-# What the driver must know, as JSON: a list is a command's words.
+# The settings of run_broken_kernel.py, as JSON. A list holds the words of a command.
 function(hipops_json_list out)
   list(JOIN ARGN "\", \"" words)
   if(words STREQUAL "")
@@ -28,8 +28,8 @@ function(hipops_json_list out)
   endif()
 endfunction()
 hipops_json_list(broken_launcher ${CMAKE_CXX_COMPILER_LAUNCHER})
-# As the build compiles them, but not optimized: that would take most of the time. So would g++, which needs twice as long
-# as clang, where there is one for the AMD code objects.
+# The compiler of the build, without optimization, which would need most of the time. The clang of the AMD code objects replaces g++,
+# which is half as fast.
 set(broken_compiler ${CMAKE_CXX_COMPILER})
 if(HIPOPS_AMD_BUILT)
   set(broken_compiler ${HIPOPS_ROCM_CLANG})

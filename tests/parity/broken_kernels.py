@@ -1,8 +1,8 @@
-"""Kernels broken on purpose. For each of these the harness has to fail: one that cannot fail proves nothing.
+"""Kernels broken on purpose. The harness must fail for each: a harness that cannot fail proves nothing.
 
-A mutation replaces one text of kernels/, which must be there exactly once, and lists runs of hipops-parity that have to
-catch it. The same runs have to pass with the kernels as they are, or, where a mutation makes something small that golden
-cases are too small for, with that alone. run_broken_kernel.py does it.
+A mutation replaces one text of kernels/ that occurs exactly once, and lists runs of hipops-parity that must catch it. The same
+runs must pass with the kernels as they are. If golden cases are too small for a fault, the mutation also makes a constant
+smaller, and the runs must pass with that change alone. run_broken_kernel.py does it.
 """
 
 import dataclasses
@@ -12,18 +12,20 @@ import dataclasses
 class Run:
     """One run of hipops-parity, and how it must end.
 
-    'mismatch'  exit status 1, with lines that say FAIL
-    'report'    the executor stops the process and says why
-    'fault'     an access to a page that is not there; the crash note says in which case
+    'mismatch': exit status 1, with lines that contain FAIL.
+
+    'report': the executor stops the process and prints the reason.
+
+    'fault': an access to an unmapped page. The crash note names the case.
     """
     topic: str
     dtype: str
     ends: str = "mismatch"
-    says: str = ""  # found in what it prints
+    says: str = ""  # a text in its output
     race: bool = False
     guard: str = "zones"
-    plan: str = ""  # "many-rows" or "ordered", as hipops-parity has them
-    case: str = ""  # one case of the topic, where all of them would take long
+    plan: str = ""  # "many-rows" or "ordered", for the option of that name
+    case: str = ""  # one case of the topic, if all of them would last long
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,14 +38,14 @@ class Change:
 @dataclasses.dataclass(frozen=True)
 class Mutation:
     name: str
-    why: str  # what is broken, and who sees it
+    why: str  # the fault, and the check that finds it
     op: str
     file: str
     before: str
     after: str
     runs: tuple
     wave: int = 64
-    small: tuple = ()  # Changes that results do not depend on
+    small: tuple = ()  # Changes that do not alter results
 
 
 REDUCE = "device/core/reduce.h"
@@ -64,7 +66,7 @@ MATH = "device/core/math.h"
 SMALL_WINDOWS = (Change("device/index/index_share.h", "kMostPlaces = 1 << 30", "kMostPlaces = 1 << 11"),)
 
 MUTATIONS = (
-    # ---- Waves that meet
+    # ---- Reductions of several waves
     Mutation(
         "barrier_left_out",
         "Partial results are read before other waves have written them. The race check names both accesses; without "
@@ -127,7 +129,7 @@ MUTATIONS = (
         after="  HIPOPS_METHOD void store(const Streams& s, int64_t first, int count) {\n",
         runs=(Run("sizes", "bf16", "report", says="race at byte", race=True, plan="many-rows"),)),
 
-    # ---- Lanes that meet
+    # ---- Reductions of several lanes
     Mutation(
         "last_step_of_a_wave_left_out",
         "An off-by-one in the number of lanes: halves of a wave of 32 do not meet.",
@@ -855,8 +857,7 @@ MUTATIONS = (
         runs=(Run("sizes", "f32", "report", says="race at byte", race=True, plan="many-rows"),
               Run("sizes", "f32", plan="many-rows"))),
 
-    # ---- Rounding: cutting off stays under the 1 ULP that results of 16 bits are allowed, but for the cases that allow
-    # half of one.
+    # ---- Rounding. Truncation stays under the 1 ULP that 16-bit results may have, except in cases that allow half an ULP.
     Mutation(
         "bf16_cut_off",
         "Rounded towards zero instead of to nearest.",

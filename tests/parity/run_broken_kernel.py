@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Builds an op for the CPU runtime from a copy of kernels/ that a mutation of broken_kernels.py has broken, and sees
-hipops-parity catch it.
+"""Builds an op for the CPU runtime with a mutation of broken_kernels.py, and checks that hipops-parity catches it.
 
-    run_broken_kernel.py --settings FILE NAME...    broken; NAME is a mutation's
-    run_broken_kernel.py --settings FILE --intact OP-WAVE...    as they are: all runs of the op's mutations must pass
-    run_broken_kernel.py --names, --intact-names    what there is
-    run_broken_kernel.py --settings FILE --topics NAME...    which topics and dtypes see it, for those who add one
+    run_broken_kernel.py --settings FILE NAME...    with the mutation NAME
+    run_broken_kernel.py --settings FILE --intact OP-WAVE...    without: all runs of the op's mutations must pass
+    run_broken_kernel.py --names, --intact-names    lists the names
+    run_broken_kernel.py --settings FILE --topics NAME...    lists the topics and dtypes that catch a new mutation
 
-FILE is JSON that the build writes. Exit status: 0 if all is as it should be, 1 if not.
+FILE is JSON that the build writes. Exit status: 0 if each run ends as expected, otherwise 1.
 """
 
 import argparse
@@ -26,11 +25,11 @@ from broken_kernels import MUTATIONS  # noqa: E402
 TOPICS = ("smoke", "exact", "adversarial", "layouts", "sizes", "indices")
 DTYPES = ("f32", "f16", "bf16", "f64", "u8")
 RUN_SECONDS = 120
-NO_CASE = 2  # hipops-parity: nothing to run, as little else that it is called with is refused
+NO_CASE = 2  # the exit code of hipops-parity without a case to run
 
 
 class Wrong(Exception):
-    """What the test is about went wrong."""
+    """A run that did not end as expected."""
 
 
 def apply(change, kernels):
@@ -48,7 +47,7 @@ def apply_all(mutation, kernels):
 
 
 def leave_out(dtypes, op, kernels):
-    """Rows of dtypes that no run takes: their kernels get one body together, as most of the time goes by compiling."""
+    """Gives the kernels of dtypes that no run uses one empty body. Compiling needs most of the time."""
     contract, list_of_op = kernels / "device/rows/contract.h", kernels / f"{op}.h"
     text = contract.read_text()
     for of_rows, kernels_of in re.findall(r"#define (HIPOPS_\w+)(\(X, op.*\\\n(?:.*\\\n)+.*\n)", text):
@@ -63,7 +62,7 @@ def leave_out(dtypes, op, kernels):
 
 
 class Build:
-    """A hipops-parity whose kernels of one op and wave come from a folder of their own."""
+    """A hipops-parity with the kernels of one op and wave from another folder."""
 
     def __init__(self, settings, name):
         self.settings = settings
@@ -73,10 +72,10 @@ class Build:
         shutil.copytree(settings["kernels"], self.kernels)
 
     def make(self, op, wave):
-        # With relative paths and no folder in the messages, a compiler cache finds it again in any build folder.
+        # With relative paths and no folder in messages, a compiler cache reuses the object in any build folder.
         self.call(self.settings["launcher"] + [self.settings["compiler"]] + self.settings["compile"]
                   + [f"-DHIPOPS_CPU_WAVE={wave}", "-I", "kernels", "-c", f"kernels/{op}.hip", "-o", "kernel.o"])
-        # The library's own object with this table is not taken out of the archive, as the table is there already.
+        # The linker ignores the library's own object with this table, because it has the table already.
         self.call([self.settings["linker"], "-o", "hipops-parity", "kernel.o"] + self.settings["link"])
 
     def call(self, command):

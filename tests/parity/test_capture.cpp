@@ -1,4 +1,4 @@
-// hipops-parity --capture: what a graph must not keep of the moment when it was captured is found.
+// hipops-parity --capture detects data and work that a graph must not keep from the time of its capture.
 #include <functional>
 
 #include "index/addition_case.h"
@@ -14,7 +14,7 @@ namespace {
 
 using Work = std::vector<std::function<void()>>;
 
-// Work is put down while a capture is under way, and done at once otherwise.
+// Records work during a capture, and does it immediately otherwise.
 struct Recorder {
   bool capturing = false, broken = false;
   Work* recorded = nullptr;
@@ -74,7 +74,7 @@ class RecordingTools final : public DeviceTools {
   const bool graphs_;
 };
 
-// y += x, and what goes wrong with it.
+// y += x, with one of several defects.
 enum class Defect { kNone, kNotRecorded, kKeepsData, kKeepsFirstReplay, kBreaks, kRefuses };
 Defect defect;
 
@@ -126,14 +126,14 @@ void expect_failure(Defect defect, const std::string& reason) {
 
 }  // namespace
 
-TEST_CASE("a call that is captured as it should be passes, and is replayed three times", "[capture]") {
+TEST_CASE("a call without defects passes, and is replayed three times", "[capture]") {
   const CaseResult result = capture(Defect::kNone);
   CHECK(result.verdict == CaseResult::Verdict::kPassed);
   CHECK(result.reasons.empty());
   CHECK(recorder.replays == 3);
 }
 
-TEST_CASE("work that is done while it is captured, and data that a graph keeps, fail", "[capture]") {
+TEST_CASE("a call fails if it works during the capture, or if its graph keeps data", "[capture]") {
   expect_failure(Defect::kNotRecorded, "y[1]");
   expect_failure(Defect::kKeepsData, "y[0]");
   expect_failure(Defect::kKeepsFirstReplay, "a call gives other bits than the replay, inputs reversed: y[0]");

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Tests the reference behind the golden files, with NumPy alone: its parts against independent ones, the committed
-files against their specification, and a part of them against what generate.py writes now.
+"""Tests the reference behind the golden files, with NumPy alone.
 
-Exit 0 when all pass, 1 when one fails, 77 where there is no NumPy.
+Compares its parts with independent code, the committed files with their specification, and some of the files with the output of
+generate.py. Exit 0 if all pass, 1 if one fails, 77 without NumPy.
 """
 
 import contextlib
@@ -41,7 +41,7 @@ from ops import OPS  # noqa: E402
 # ---- Philox and the generators
 
 def test_philox_known_answers():
-    """Random123's kat_vectors."""
+    """Known answers, from the file kat_vectors of Random123."""
     for counter, key, output in (
             ("00000000 00000000 00000000 00000000", "00000000 00000000", "6627e8d5 e169c58d bc57ac4c 9b00dbd8"),
             ("ffffffff ffffffff ffffffff ffffffff", "ffffffff ffffffff", "408f276d 41c83b0e a20bc7c6 6d5451fd"),
@@ -63,7 +63,7 @@ def scalar_philox(index, seed):
 
 
 def test_generators_follow_the_specification():
-    seed = 0x0012_3456_89AB_CDEF  # both halves of the key count
+    seed = 0x0012_3456_89AB_CDEF  # both halves of the key are used
     uniform = philox.uniform(seed, 300, 3.0, -0.1)
     bell = philox.bell(seed, 300, 3.0, -0.1)
     for i in (0, 1, 7, 255, 299):
@@ -148,7 +148,7 @@ def test_names_are_those_that_parity_reads():
 
 
 def test_two_cases_of_one_name_are_refused():
-    """In one topic, and in two: hipops-parity reads all of an op's files."""
+    """A name occurs once in a topic, and in all topics of an op."""
     op = OPS["softmax"]
     case = next(op.TOPICS["smoke"]())
     for topics in ({"first": [case, case]}, {"first": [case], "second": [case]}):
@@ -191,7 +191,7 @@ def test_rounding_agrees_with_numpy():
 
 
 def test_rounding_to_bf16_agrees_with_bits():
-    """For an f32 value, adding 0x7fff and the lowest kept bit, and cutting, is round to nearest even."""
+    """Adding 0x7fff and the lowest kept bit to an f32 value, and truncating, rounds to nearest even."""
     with np.errstate(over="ignore", under="ignore"):
         values = interesting("bf16").astype(np.float32)
         all_over = np.arange(1 << 16, dtype=np.uint32) * np.uint32(65521)
@@ -206,7 +206,7 @@ def test_rounding_to_bf16_agrees_with_bits():
 def test_rounding_by_hand():
     for dtype, value, want in (
             ("bf16", 1 + 2.0**-8, 1.0), ("bf16", 1 + 3 * 2.0**-8, 1 + 2.0**-6),     # ties go to even
-            ("bf16", 1 + 2.0**-8 + 2.0**-40, 1 + 2.0**-7),                          # f32 between would round twice
+            ("bf16", 1 + 2.0**-8 + 2.0**-40, 1 + 2.0**-7),                          # with f32 as an intermediate it would round twice
             ("bf16", 2.0**-134, 0.0), ("bf16", 3 * 2.0**-134, 2.0**-132), ("bf16", -2.0**-133, -2.0**-133),
             ("bf16", 255 * 2.0**120 + 2.0**118, 255 * 2.0**120), ("bf16", 255 * 2.0**120 + 2.0**119, math.inf),
             ("f16", 65519.99, 65504.0), ("f16", 65520.0, math.inf), ("f16", 2.0**-25, 0.0),
@@ -257,7 +257,7 @@ def test_references_to_fifty_digits():
         want = decimal_reference(op, x, weight, bias if op == "layer_norm" else [0] * 33, 1e-5)
         magnitude = None if got.scale is None else got.scale[0]
         error = dtypes.errors([float(v) for v in want], got.values[0], "f64", magnitude)
-        allowed = 0 if extended.MANTISSA >= 64 else 4  # rounding a float64 from 64 bits seldom goes the other way
+        allowed = 0 if extended.MANTISSA >= 64 else 4  # a float64 that is rounded from 64 bits may differ in rare cases
         assert error.max() <= max(allowed, 1), (op, scale, error.max())
         assert (error > allowed).sum() <= 1, (op, scale, error)
 
@@ -270,7 +270,7 @@ def documents():
 
 
 def values_of(spec):
-    """The values as NumPy has them; 64-bit integers must not pass through float64."""
+    """The values as a NumPy array. 64-bit integers must not pass through float64."""
     if spec["dtype"] not in dtypes.INTEGERS:
         return check_values(spec["values"])
     assert all(isinstance(value, int) for value in spec["values"])
@@ -296,7 +296,7 @@ def check_values(values):
 
 
 def all_differ(numbers):
-    numbers = np.sort(numbers)  # np.unique takes seconds for some hundred thousand
+    numbers = np.sort(numbers)  # np.unique needs seconds for 100,000 numbers
     return (numbers[1:] != numbers[:-1]).all()
 
 
@@ -352,7 +352,7 @@ def check_case(case, topic):
     allowed = {"name", "dtype", "params", "inputs", "outputs", "in_place", "tolerance", "torch_ulps"}
     assert set(case) | {"in_place"} == allowed
     ulps = case["tolerance"]["ulps"]
-    # scatter_add without its workspace rounds each of its sums to 16 bits, which is promised; half an ULP for each of them.
+    # scatter_add without its workspace rounds each of its sums to 16 bits, as documented: half an ULP for each sum.
     rounds_each_sum = case["params"].get("workspace") == 0 and "flags" in case["params"]
     assert ulps <= {"f32": 4, "f64": 4}.get(case["dtype"], 4 if rounds_each_sum else 1)
     assert case["torch_ulps"] in (None, "inf") or case["torch_ulps"] >= 0
@@ -401,7 +401,7 @@ def test_smoke_covers_every_path():
 
 
 def test_regenerated_cases_match():
-    """All small cases, and one in eight of those with many elements."""
+    """All small cases, and every eighth case with many elements."""
     compared = 0
     for name, op in OPS.items():
         for topic in op.TOPICS:
@@ -420,7 +420,7 @@ def test_regenerated_cases_match():
 
 
 def test_files_are_written_as_committed():
-    """Down to the byte, so that generating again shows nothing in git."""
+    """The files are equal byte for byte, so that git shows no change after generate.py."""
     for path, document in documents():
         assert generate.dump(document) == path.read_text(), path
 

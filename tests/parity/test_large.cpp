@@ -1,4 +1,4 @@
-// What holds the large cases of parity to their formulas must find one bit that is off, and know where elements are.
+// The checks of parity's large cases must detect one wrong bit, and compute the places of elements.
 #include <algorithm>
 #include <map>
 #include <random>
@@ -16,7 +16,7 @@ using namespace hipops::parity::large;
 namespace {
 
 constexpr int64_t kScale = 1 << 16, kBorder = (int64_t{1} << 31) / kScale;
-constexpr int64_t kElements = 40 * kBorder + 5;  // more than a check takes at a time
+constexpr int64_t kElements = 40 * kBorder + 5;  // more than a check compares in one step
 
 bool says(const CaseResult& result, const std::string& part) {
   for (const std::string& reason : result.reasons)
@@ -24,7 +24,7 @@ bool says(const CaseResult& result, const std::string& part) {
   return false;
 }
 
-// A memory that is checked after `damage` was done to it.
+// The result of a check of a memory that `damage` has changed.
 template <class Damage>
 CaseResult check(hipops_dtype dtype, bool samples, Damage damage) {
   HostRuntime runtime;
@@ -64,7 +64,7 @@ TEST_CASE("a memory holds its pattern from end to end", "[large]") {
   }
 }
 
-TEST_CASE("a memory holds a pattern that is more than is copied to the device at a time", "[large]") {
+TEST_CASE("a memory holds a pattern that is longer than one copy to the device", "[large]") {
   constexpr int64_t kLongPeriod = (int64_t{1} << 20) + 7;  // of 8 bytes
   HostRuntime runtime;
   const Pattern pattern = random_floats(HIPOPS_F64, 1, 4, 0, kLongPeriod);
@@ -89,7 +89,7 @@ TEST_CASE("one bit past a border is found", "[large]") {
   }
 }
 
-TEST_CASE("a range that is as another part of memory should be is found", "[large]") {
+TEST_CASE("a range with the bytes of another part of the memory is found", "[large]") {
   const Pattern pattern = random_bits(HIPOPS_BF16, 1);
   const CaseResult result = check(HIPOPS_BF16, false, [&](Memory& y) {
     for (int64_t i = 0; i < 100; ++i) y.set(2 * kBorder + i, pattern(i));
@@ -97,14 +97,14 @@ TEST_CASE("a range that is as another part of memory should be is found", "[larg
   CHECK(says(result, "y[" + std::to_string(2 * kBorder) + "]"));
 }
 
-TEST_CASE("a byte beside a memory is found", "[large]") {
+TEST_CASE("a changed byte next to a memory is found", "[large]") {
   CHECK(says(check(HIPOPS_U8, true, [](Memory& y) { static_cast<unsigned char*>(y.data())[-3] ^= 1; }),
              "wrote outside y: byte 3 before its start"));
   CHECK(says(check(HIPOPS_U8, true, [](Memory& y) { static_cast<unsigned char*>(y.data())[kElements + 1] ^= 1; }),
              "wrote outside y: byte 2 past its end"));
 }
 
-TEST_CASE("what may be off is off by no more", "[large]") {
+TEST_CASE("an error within the tolerance passes, and a larger one fails", "[large]") {
   HostRuntime runtime;
   Staging staging(runtime);
   Stage stage(runtime, staging, kScale, 1);
@@ -195,7 +195,7 @@ TEST_CASE("Modulo is the remainder", "[large]") {
   }
 }
 
-TEST_CASE("where memory is short, a case is skipped; where a call fails, it fails", "[large]") {
+TEST_CASE("a case is skipped if memory is short, and fails if a call fails", "[large]") {
   const LargeCase test = {"op", HIPOPS_F32, "name", {1}, [](Stage& stage) {
                             stage.unwritten_memory("y", HIPOPS_F32, 1000);
                             stage.called([] { return HIPOPS_UNSUPPORTED_LAYOUT; });
@@ -215,7 +215,7 @@ TEST_CASE("where memory is short, a case is skipped; where a call fails, it fail
 
 namespace {
 
-// Memory that nobody may touch: of any size.
+// Addresses of any size without memory behind them.
 class UntouchableRuntime : public HostRuntime {
  public:
   hipops_status allocate(size_t bytes, void** pointer) override {
@@ -244,7 +244,7 @@ TEST_CASE("large cases are within their memories in their full size", "[large]")
   }
 }
 
-TEST_CASE("every op has large cases, whose names tell them apart", "[large]") {
+TEST_CASE("every op has large cases with distinct names", "[large]") {
   std::map<std::string, std::set<std::string>> names;
   for (const LargeCase& test : large_cases(1)) {
     CAPTURE(test.op, test.name);

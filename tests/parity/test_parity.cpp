@@ -1,5 +1,5 @@
-// The parity harness itself: number formats, generators, the golden reader, comparison, guard zones, running a case,
-// reports. What it must find, it is shown here; a harness that cannot fail proves nothing.
+// The parity harness: number formats, generators, the golden reader, comparison, guard zones, runs of a case, reports. It must detect
+// each fault that is planted here.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -31,7 +31,7 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// ---- An op to run: y = 2 x + bias, of two dimensions, and its ways of going wrong.
+// ---- An op to run: y = 2 x + bias, of two dimensions, with one of several defects.
 
 enum class Defect { kNone, kStatus, kValue, kLastUnwritten, kBefore, kAfter, kPadding, kInput, kInputGuard };
 Defect defect = Defect::kNone;
@@ -66,8 +66,8 @@ hipops_status twice(const Arguments& a) {
   return HIPOPS_SUCCESS;
 }
 
-// y[index[i]] += x[i], of one dimension; the report counts indices that are out of range. A workspace must be what was
-// asked for, and is written from end to end.
+// y[index[i]] += x[i], of one dimension. The report counts indices out of range. The workspace must have the requested size, and the
+// op writes all of it.
 enum class AddDefect { kNone, kPastWorkspace, kReport, kBesideY, kWorkspaceStatus };
 AddDefect add_defect = AddDefect::kNone;
 int64_t workspace_asked = 40;
@@ -130,7 +130,7 @@ const std::vector<OpEntry>& test_ops() {
   return ops;
 }
 
-// A file with one case that all parts of the format appear in, or do after a replacement.
+// A file with one case. With replacements by the tests it covers all parts of the format.
 const char* const kFile = R"({"schema": 1, "op": "twice", "topic": "smoke", "reference": {"numpy": "2.2.6"}, "cases": [
   {"name": "first", "dtype": "f32", "params": {"factor": 2, "dim": 0},
    "inputs": {"x": {"dtype": "f32", "shape": [2, 3], "stride": [4, 1], "offset": 1,
@@ -138,7 +138,7 @@ const char* const kFile = R"({"schema": 1, "op": "twice", "topic": "smoke", "ref
    "outputs": {"y": {"dtype": "f32", "shape": [2, 3], "stride": [5, 1], "values": [2, -4, 1, "inf", "nan", 0]}},
    "tolerance": {"ulps": 1}, "torch_ulps": null}]})";
 
-// y and the report are inputs and outputs; integers at the ends of their types.
+// A file in which y and the report are inputs and outputs, with the largest and smallest integers.
 const char* const kAddFile = R"({"schema": 1, "op": "add", "topic": "indices", "reference": {}, "cases": [
   {"name": "ends", "dtype": "u64", "params": {"workspace": 1},
    "inputs": {"x": {"dtype": "u64", "shape": [5], "values": [18446744073709551615, 1, 9223372036854775809, 3, 4]},
@@ -192,7 +192,7 @@ TEST_CASE("encode rounds to nearest even", "[parity][number]") {
       {HIPOPS_F16, -0.0, 0x8000},
       {HIPOPS_F16, 1 + 0x1p-11, 0x3c00},            // tie, to even below
       {HIPOPS_F16, 1 + 3 * 0x1p-11, 0x3c02},        // tie, to even above
-      {HIPOPS_F16, 1 + 0x1p-11 + 0x1p-40, 0x3c01},  // a way through float would see a tie
+      {HIPOPS_F16, 1 + 0x1p-11 + 0x1p-40, 0x3c01},  // in f32 it would be a tie
       {HIPOPS_F16, 0x1p-14, 0x0400},                // least normal
       {HIPOPS_F16, 0x1p-14 - 0x1p-25, 0x0400},      // a tie that leaves the denormals
       {HIPOPS_F16, 0x1p-24, 0x0001},                // least denormal
@@ -282,7 +282,7 @@ TEST_CASE("the size of an ULP", "[parity][number]") {
   CHECK(ulp(HIPOPS_F16, -1.999) == 0x1p-10);
   CHECK(ulp(HIPOPS_F16, 2) == 0x1p-9);
   CHECK(ulp(HIPOPS_F16, 0) == 0x1p-24);
-  CHECK(ulp(HIPOPS_F16, 0x1p-15) == 0x1p-24);  // denormals are as far apart as the least normals
+  CHECK(ulp(HIPOPS_F16, 0x1p-15) == 0x1p-24);  // denormals have the distance of the least normals
   CHECK(ulp(HIPOPS_F16, 0x1p-14) == 0x1p-24);
   CHECK(ulp(HIPOPS_F16, 65504) == 32);
   CHECK(ulp(HIPOPS_F16, 1e9) == 32);
@@ -302,22 +302,22 @@ TEST_CASE("the error of a float in ULPs", "[parity][number]") {
   CHECK(error_in_ulps(HIPOPS_F16, 1, 0, 0x3c00) == 0);
   CHECK(error_in_ulps(HIPOPS_F16, 1, 0, 0x3c03) == 3);
   CHECK(error_in_ulps(HIPOPS_F16, 1 + 0x1p-11, 0, 0x3c00) == 0.5);
-  CHECK(error_in_ulps(HIPOPS_F16, 1, 0, 0x3bff) == 0.5);  // the unit is that of the expected value's binade
+  CHECK(error_in_ulps(HIPOPS_F16, 1, 0, 0x3bff) == 0.5);  // the unit is an ULP of the expected value
   CHECK(error_in_ulps(HIPOPS_F16, 0, 0, 0x0002) == 2);
-  SECTION("a zero meets a zero of its sign") {
+  SECTION("a zero needs a zero of its sign") {
     for (const hipops_dtype dtype : {HIPOPS_F16, HIPOPS_BF16, HIPOPS_F32, HIPOPS_F64}) {
       const uint64_t negative = encode(dtype, -0.0);
       CHECK(error_in_ulps(dtype, -0.0, 0, negative) == 0);
       CHECK(error_in_ulps(dtype, 0.0, 0, 0) == 0);
       CHECK(error_in_ulps(dtype, -0.0, 0, 0) == kInf);
       CHECK(error_in_ulps(dtype, 0.0, 0, negative) == kInf);
-      CHECK(error_in_ulps(dtype, 0.0, 1, negative) == 0);  // what is left where terms cancel
+      CHECK(error_in_ulps(dtype, 0.0, 1, negative) == 0);  // terms that cancel may leave either zero
     }
     CHECK(error_in_ulps(HIPOPS_F16, -0x1p-25, 0, 0x0000) == kInf);  // rounds to -0
     CHECK(error_in_ulps(HIPOPS_F16, -0x1p-25, 0, 0x8000) == 0.5);
     CHECK(error_in_ulps(HIPOPS_F16, -0x1p-24, 0, 0x0000) == 1);  // not to a zero
   }
-  SECTION("NaN meets NaN, infinity the same infinity") {
+  SECTION("NaN needs NaN, and infinity the same infinity") {
     CHECK(error_in_ulps(HIPOPS_F16, kNan, 0, 0xfe01) == 0);
     CHECK(error_in_ulps(HIPOPS_F16, kNan, 0, 0x3c00) == kInf);
     CHECK(error_in_ulps(HIPOPS_F16, kNan, 0, 0x7c00) == kInf);
@@ -335,7 +335,7 @@ TEST_CASE("the error of a float in ULPs", "[parity][number]") {
     CHECK(error_in_ulps(HIPOPS_F16, 65512, 0, 0x7c00) == kInf);
     CHECK(error_in_ulps(HIPOPS_F64, std::numeric_limits<double>::max(), 0, 0x7fefffffffffffff) == 0);
   }
-  SECTION("scale sets the unit where it is the larger") {
+  SECTION("scale sets the unit if it is the larger") {
     CHECK(error_in_ulps(HIPOPS_F16, 0, 1, 0x1400) == 1);  // 2^-10
     CHECK(error_in_ulps(HIPOPS_F16, 1, 0.25, 0x3c01) == 1);
     CHECK(error_in_ulps(HIPOPS_F16, 1, 1e30, 0x3c00 + 1024) == 1.0 / 32);
@@ -511,7 +511,7 @@ TEST_CASE("the reader reads a file", "[parity][golden]") {
   }
 }
 
-TEST_CASE("the reader refuses what is wrong, and says why", "[parity][golden]") {
+TEST_CASE("the reader refuses a wrong file, with the reason", "[parity][golden]") {
   struct Row {
     const char* what;  // in the file
     const char* by;
@@ -750,7 +750,7 @@ TEST_CASE("the reader reads integers of 64 bits, and tensors that are input and 
   }
 }
 
-TEST_CASE("the reader refuses tensors of which copy2d is told but a part", "[parity][golden]") {
+TEST_CASE("the reader refuses tensors that copy2d cannot represent", "[parity][golden]") {
   const std::string text = R"({"schema": 1, "op": "copy2d", "topic": "smoke", "reference": {}, "cases": [
     {"name": "rows", "dtype": "u8", "params": {},
      "inputs": {"x": {"dtype": "u8", "shape": [2, 2], "stride": [3, 1], "values": [1, 2, 3, 4]}},
@@ -844,7 +844,7 @@ TEST_CASE("golden files are found by op and topic", "[parity][golden]") {
 
 // ---- Comparison
 
-TEST_CASE("an error that is over a limit does not read as the limit", "[parity][compare]") {
+TEST_CASE("an error over a limit is not printed as the limit", "[parity][compare]") {
   CHECK(show_ulps(4) == "4");
   CHECK(show_ulps(4.005) == "4.005");
   CHECK(show_ulps(0.4961) == "0.496");
@@ -862,7 +862,7 @@ TEST_CASE("a comparison finds the elements that are off", "[parity][compare]") {
   CHECK(run().compared == 4);
   CHECK(run().worst_ulps == 0);
 
-  got[1] = 0x4001;  // one ULP, which is tolerated
+  got[1] = 0x4001;  // one ULP, within the tolerance
   CHECK(run().passed());
   CHECK(run().worst_ulps == 1);
   CHECK(run().worst_position == 1);
@@ -873,7 +873,7 @@ TEST_CASE("a comparison finds the elements that are off", "[parity][compare]") {
   CHECK(run().examples[0] ==
         "y[0,1] (position 1): expected 2 (0x4000), got 2.0039 (0x4002), off by 2 ULPs (tolerance 1)");
 
-  got[3] = 0x3c00;  // a number where NaN belongs
+  got[3] = 0x3c00;  // a number instead of NaN
   CHECK(run().missed == 2);
   CHECK(run().worst_ulps == kInf);
   CHECK(run().worst_position == 2);
@@ -896,7 +896,7 @@ TEST_CASE("a comparison of many errors shows a few", "[parity][compare]") {
   CHECK(contains(result.examples[0], "expected 7 (0x0000000000000007), got 9 (0x0000000000000009), off by 2 ULPs"));
 }
 
-TEST_CASE("row checksums see what the sample does not", "[parity][compare]") {
+TEST_CASE("row checksums detect errors outside the sample", "[parity][compare]") {
   const int signs[] = {-1, 1, -1, -1, 1, 1, -1, -1};
   for (int column = 0; column < 8; ++column) CHECK(checksum_sign(column) == signs[column]);
   CHECK(checksum_sign((int64_t{1} << 33) + 5) == checksum_sign(5));
@@ -945,7 +945,7 @@ TEST_CASE("row checksums see what the sample does not", "[parity][compare]") {
   }
 }
 
-TEST_CASE("a checksum loses nothing in the summing", "[parity][compare]") {
+TEST_CASE("the sum of a checksum is exact", "[parity][compare]") {
   ExpectedTensor expected;
   expected.name = "y";
   expected.sampled = true;
@@ -957,7 +957,7 @@ TEST_CASE("a checksum loses nothing in the summing", "[parity][compare]") {
   CHECK(compare(expected, 0, reinterpret_cast<const unsigned char*>(got)).passed());
 }
 
-TEST_CASE("integers must be exact whatever the tolerance", "[parity][compare]") {
+TEST_CASE("integers must be exact at any tolerance", "[parity][compare]") {
   ExpectedTensor expected;
   expected.name = "y";
   expected.layout = layout_of(HIPOPS_I32, {3});
@@ -968,7 +968,7 @@ TEST_CASE("integers must be exact whatever the tolerance", "[parity][compare]") 
   CHECK(contains(result.examples[0], "off by 1 ULPs (tolerance 0)"));
 }
 
-TEST_CASE("a checksum of bits sees every bit of every element", "[parity][compare]") {
+TEST_CASE("a checksum of bits depends on every bit of every element", "[parity][compare]") {
   CHECK(checksum_weight(0) == 1);
   CHECK(checksum_weight(1) == 0x9e3779b97f4a7c15);
   CHECK(checksum_weight(2) == 0x3c6ef372fe94f82b);
@@ -999,7 +999,7 @@ TEST_CASE("a checksum of bits sees every bit of every element", "[parity][compar
       }
     }
     CHECK(unseen == 0);
-    memory[77 * bytes] ^= 1;  // a gap, which is no element
+    memory[77 * bytes] ^= 1;  // a gap between elements
     CHECK(run().passed());
     std::swap_ranges(memory.begin(), memory.begin() + static_cast<ptrdiff_t>(bytes),
                      memory.begin() + static_cast<ptrdiff_t>(9 * bytes));
@@ -1010,7 +1010,7 @@ TEST_CASE("a checksum of bits sees every bit of every element", "[parity][compar
 
 // ---- Buffers and cases
 
-TEST_CASE("a buffer puts element 0 where the layout says", "[parity][buffer]") {
+TEST_CASE("a buffer places element 0 at the offset of the layout", "[parity][buffer]") {
   HostRuntime runtime;
   const auto at = [](const Buffer& buffer) { return reinterpret_cast<uintptr_t>(buffer.tensor().data); };
   {
@@ -1036,7 +1036,7 @@ TEST_CASE("a buffer puts element 0 where the layout says", "[parity][buffer]") {
   CHECK(runtime.live == 0);
 }
 
-TEST_CASE("what surrounds a tensor is NaN in every float dtype", "[parity][buffer]") {
+TEST_CASE("the bytes around a tensor are NaN in every float dtype", "[parity][buffer]") {
   HostRuntime runtime;
   for (const hipops_dtype dtype : {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16, HIPOPS_F64}) {
     Buffer buffer(runtime, "x", layout_of(dtype, {4, 4}, {5, 1}, 1), Guard::kZones);
@@ -1050,7 +1050,7 @@ TEST_CASE("what surrounds a tensor is NaN in every float dtype", "[parity][buffe
   }
 }
 
-TEST_CASE("running a case finds every kind of misconduct", "[parity][run]") {
+TEST_CASE("the run of a case detects every kind of defect", "[parity][run]") {
   const OpEntry& op = *find_op(test_ops(), "twice");
   HostRuntime runtime;
   Case test = read(kFile).cases[0];
@@ -1077,7 +1077,7 @@ TEST_CASE("running a case finds every kind of misconduct", "[parity][run]") {
   }
   defect = Defect::kNone;
 
-  SECTION("and nothing where there is none") {
+  SECTION("and none in a correct op") {
     const CaseResult result = run_case(runtime, op, test, Guard::kZones);
     CHECK(all_reasons(result) == "");
     CHECK(result.verdict == CaseResult::Verdict::kPassed);
@@ -1139,7 +1139,7 @@ TEST_CASE("a case with a workspace and tensors that are input and output", "[par
      "report": {"dtype": "i64", "shape": [2], "values": [2, 1]}})",
                      "}");
   CHECK(all_reasons(run(without)) == "");
-  // A report that was begun by an earlier call, and one that is wrong.
+  // A report with the count of an earlier call, and a wrong report.
   CHECK(all_reasons(run(replaced(replaced(kAddFile, "[0, -1]", "[5, 0]"), "[2, 1]", "[7, 0]"))) == "");
   CHECK(contains(all_reasons(run(replaced(kAddFile, "[2, 1]", "[2, 3]"))), "report[1] (position 1): expected 3"));
   CHECK(contains(all_reasons(run(replaced(kAddFile, "[9, 18446744073709551615,", "[9, 18446744073709551614,"))),
@@ -1161,8 +1161,8 @@ TEST_CASE("a case with a workspace and tensors that are input and output", "[par
   CHECK(runtime.live == 0);
 }
 
-TEST_CASE("a workspace beside a page is aligned", "[parity][buffer]") {
-  // The allocation of the CPU runtime ends at a page; so must this one, for what kPageAfter makes of it.
+TEST_CASE("a workspace next to an unmapped page is aligned", "[parity][buffer]") {
+  // kPageAfter needs an allocation that ends at a page, as the CPU runtime's allocations do.
   class PageRuntime : public HostRuntime {
    public:
     hipops_status allocate(size_t bytes, void** pointer) override {
@@ -1241,7 +1241,7 @@ TEST_CASE("XML text is escaped", "[parity][report]") {
   CHECK(xml_escape("\xf4\x90\x80\x80") == "????");  // past U+10FFFF
 }
 
-TEST_CASE("JUnit XML says what failed", "[parity][report]") {
+TEST_CASE("JUnit XML lists the failures", "[parity][report]") {
   RunInfo info;
   info.build = "clang \"22\" <x>";
   info.golden = "golden, each 5 times";
@@ -1258,7 +1258,7 @@ TEST_CASE("JUnit XML says what failed", "[parity][report]") {
   CHECK(contains(text, R"(<skipped message="large"/>)"));
 }
 
-TEST_CASE("JSON says everything", "[parity][report]") {
+TEST_CASE("JSON has all results", "[parity][report]") {
   RunInfo info;
   info.backend = "cpu";
   info.wave = 64;
@@ -1312,14 +1312,14 @@ TEST_CASE("commands are quoted for a shell", "[parity][options]") {
   CHECK(shell_quote("") == "''");
 }
 
-TEST_CASE("a backend's refusal says how a program ends", "[parity][options]") {
+TEST_CASE("the status of a backend decides the exit code of a program", "[parity][options]") {
   CHECK(exit_code_of(HIPOPS_NO_DEVICE) == 77);
   CHECK(exit_code_of(HIPOPS_INVALID_ARGUMENT) == 2);
   CHECK(exit_code_of(HIPOPS_RUNTIME_ERROR) == 1);
   CHECK(exit_code_of(HIPOPS_NO_CODE_OBJECT) == 1);
 }
 
-TEST_CASE("cases that an option leaves out are skipped, and say why", "[parity][options]") {
+TEST_CASE("cases that an option leaves out are skipped, with the reason", "[parity][options]") {
   GoldenFile file;
   file.op = "scatter";
   file.topic = "smoke";

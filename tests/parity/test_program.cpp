@@ -1,4 +1,4 @@
-// What the tools have in common as programs: the files that they write, and how far they say to be.
+// Files and progress messages of all tools.
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -49,7 +49,7 @@ mode_t mode_of(const std::string& path) {
   return file.st_mode & 07777;
 }
 
-// With stderr there.
+// Runs `body` with stderr in the file.
 template <class Body>
 void on_stderr(int descriptor, Body body) {
   const int own = dup(STDERR_FILENO);
@@ -61,14 +61,14 @@ void on_stderr(int descriptor, Body body) {
 
 }  // namespace
 
-TEST_CASE("a report's file is there, and is another, once it is written and not before", "[parity][report]") {
+TEST_CASE("a report replaces its file when it is complete, and not before", "[parity][report]") {
   const Folder folder;
   const std::string path = folder / "report";
   { OutputFile unwritten(path); }
   CHECK(folder.names().empty());
   {
     OutputFile file(path);
-    CHECK(folder.names().empty());  // where the run is killed
+    CHECK(folder.names().empty());  // a killed run leaves no file
     CHECK(file.write("a long report"));
   }
   CHECK(text_of(path) == "a long report");
@@ -87,7 +87,7 @@ TEST_CASE("a report's file is there, and is another, once it is written and not 
   CHECK(fs::is_character_file("/dev/null"));
 }
 
-TEST_CASE("a reader of the old report has all of it while the new one is written", "[parity][report]") {
+TEST_CASE("a reader of the old report can read all of it while the new one is written", "[parity][report]") {
   const Folder folder;
   const std::string path = folder / "report";
   std::ofstream(path) << "old";
@@ -97,7 +97,7 @@ TEST_CASE("a reader of the old report has all of it while the new one is written
   CHECK(text_of(path) == "new");
 }
 
-TEST_CASE("a report keeps the permissions and the links of the file that was there", "[parity][report]") {
+TEST_CASE("a report keeps the permissions and the links of the old file", "[parity][report]") {
   const Folder folder;
   const std::string path = folder / "report", link = folder / "link";
   const mode_t before = umask(027);
@@ -116,7 +116,7 @@ TEST_CASE("a report keeps the permissions and the links of the file that was the
   fs::current_path(here);
   CHECK(text_of(path) == "in this folder");
   CHECK(folder.names().size() == 2);
-  if (geteuid() == 0) return;  // who may write everything
+  if (geteuid() == 0) return;  // root may write everything
   fs::permissions(path, fs::perms(0444));
   CHECK_THROWS_AS(OutputFile(path), std::invalid_argument);
   fs::permissions(path, fs::perms(0644));
@@ -127,7 +127,7 @@ TEST_CASE("a report keeps the permissions and the links of the file that was the
   CHECK(text_of(path) == "in its place");
 }
 
-TEST_CASE("how far a run is: a bar on a terminal, and a line where nothing was said for a while", "[parity][progress]") {
+TEST_CASE("the progress of a run is a bar on a terminal, and elsewhere a line after a silent period", "[parity][progress]") {
   const Folder folder;
   const std::string path = folder / "stderr";
   const int file = open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);

@@ -1,4 +1,4 @@
-// hipops-parity --repeat: other bits in any run, on any stream and with any grid, are found.
+// hipops-parity --repeat detects different bits in any run, on any stream and with any grid.
 #include <set>
 
 #include "index/addition_case.h"
@@ -11,7 +11,7 @@ using namespace hipops_test;
 
 namespace {
 
-// y += x, and what goes wrong with it in one of its calls.
+// y += x, with one of several defects in one of its calls.
 enum class Defect { kNone, kBit, kStatus, kBeside };
 Defect defect;
 int calls, defective_call;
@@ -65,7 +65,7 @@ TEST_CASE("runs with the same bits pass, on several streams and with several gri
   CHECK(grids_seen.count(1000) == 1);
 }
 
-TEST_CASE("one bit in one of the runs fails, within the golden results' tolerance as it may be", "[repeat]") {
+TEST_CASE("one different bit in a run fails, even within the golden results' tolerance", "[repeat]") {
   for (const int call : {3, 17, 41}) {
     const CaseResult result = repeat(Defect::kBit, call, 40);
     CHECK(result.verdict == CaseResult::Verdict::kFailed);
@@ -76,7 +76,7 @@ TEST_CASE("one bit in one of the runs fails, within the golden results' toleranc
   }
 }
 
-TEST_CASE("a run that writes beside its output, or fails, fails the case", "[repeat]") {
+TEST_CASE("a run that writes next to its output, or fails, fails the case", "[repeat]") {
   CHECK(repeat(Defect::kBeside, 9, 40).verdict == CaseResult::Verdict::kFailed);
   CHECK(repeat(Defect::kStatus, 9, 40).verdict == CaseResult::Verdict::kFailed);
   CHECK(repeat(Defect::kStatus, 1, 40).verdict == CaseResult::Verdict::kFailed);

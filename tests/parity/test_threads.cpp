@@ -1,5 +1,4 @@
-// hipops-parity --threads: every thread runs its case on its own stream and device at the same time, and none of them
-// fails unseen.
+// hipops-parity --threads: every thread runs its case on its own stream and device at the same time, and each failure is reported.
 #include <atomic>
 #include <mutex>
 #include <set>
@@ -52,7 +51,7 @@ hipops_status add(const Arguments& a) {
     streams_seen.insert(a.stream());
     threads_seen.insert(std::this_thread::get_id());
   }
-  // So long that those who were let go with it come in meanwhile.
+  // Long enough for the threads that start with it to arrive.
   for (int i = 0; i < 1000 && most_inside < 16; ++i) std::this_thread::yield();
   auto* y = static_cast<float*>(a["y"]->data);
   for (int64_t i = 0; i < a["y"]->shape[0]; ++i) y[i] += static_cast<const float*>(a["x"]->data)[i];
@@ -78,7 +77,7 @@ CaseResult run(TwoDevices& runtime, const Case& test, int wrong) {
 
 }  // namespace
 
-TEST_CASE("threads run at once, each on its own stream, on the devices in turn", "[threads]") {
+TEST_CASE("threads run at the same time, each on its own stream, on the devices in turn", "[threads]") {
   const Case test = addition();
   TwoDevices runtime;
   const CaseResult result = run(runtime, test, 0);
@@ -112,7 +111,7 @@ TEST_CASE("a thread that cannot begin fails the case and keeps none waiting", "[
   CHECK(calls == 0);
 }
 
-TEST_CASE("four threads run a case, the others run cases from all over the table", "[threads]") {
+TEST_CASE("four threads run a case, and the others run cases from the whole table", "[threads]") {
   std::vector<Case> tests(100);
   std::vector<ThreadCase> all;
   for (const Case& test : tests) all.push_back({&kAdd, &test});

@@ -1,4 +1,4 @@
-// Tables of hipops-tune: what plans they make, and that a table which cannot be used costs a line on stderr and no more.
+// Tables of hipops-tune: the plans that follow from them, and the one line on stderr for a table that cannot be used.
 #include "policy/policy.h"
 
 #include <sys/stat.h>
@@ -48,7 +48,7 @@ std::string replaced(const std::string& from, const std::string& to) {
   return text.replace(at, from.size(), to);
 }
 
-// What read_policy says, or complains of.
+// The error or the complaint of read_policy.
 std::string answer(const std::string& text, int largest_cluster = 16) {
   Policy policy;
   const std::string problem = read_policy(text, device_of(132, largest_cluster), &policy);
@@ -67,7 +67,7 @@ class File {
   const std::filesystem::path path_;
 };
 
-// Runs softmax's smoke cases with a tuning file, and returns what stderr had.
+// Runs softmax's smoke cases with a tuning file. The result has the text of stderr.
 Death softmax_with(const std::string& path) {
   return in_child([&] {
     setenv("HIPOPS_TUNING_FILE", path.c_str(), 1);
@@ -85,7 +85,7 @@ Death softmax_with(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("a table's choice is that of the first bounds which are not exceeded; longer rows, and more of them, have none", "[policy]") {
+TEST_CASE("a table chooses by the first bounds that a problem does not exceed, and chooses nothing past the last bounds", "[policy]") {
   Policy policy;
   const DeviceFacts device = device_of(100, 16);
   REQUIRE(read_policy(kTable, device, &policy) == "");
@@ -117,7 +117,7 @@ TEST_CASE("a table may leave rows to the default policy", "[policy]") {
   CHECK(policy.find(op, {HIPOPS_BF16, RowLayout::aligned, 101, 4096, true}, device) == nullptr);
 }
 
-TEST_CASE("a table that cannot be used says why", "[policy]") {
+TEST_CASE("a table that cannot be used is refused with the reason", "[policy]") {
   CHECK(answer("").find("parse error") != std::string::npos);
   CHECK(answer("[1, 2]") == "it is not a table of hipops-tune");
   CHECK(answer("{}") == "it is not a table of hipops-tune");
@@ -137,7 +137,7 @@ TEST_CASE("a table that cannot be used says why", "[policy]") {
   CHECK(answer(R"({"schema": 1, "target": "sm_90", "measured": {"device": "x"}, "rows": []})") == "no entry of it can be used");
 }
 
-TEST_CASE("an entry that is for another library or device is left out", "[policy]") {
+TEST_CASE("an entry for another library or device is left out", "[policy]") {
   const std::string none = "no entry of it can be used: ";
   CHECK(answer(kTable) == "");
   CHECK(answer(replaced("softmax", "hardmax")) == none + "there is no row op \"hardmax\"");
@@ -158,7 +158,7 @@ TEST_CASE("an entry that is for another library or device is left out", "[policy
   CHECK(policy.complaint == "2 of its entries are left out, as there is no row op \"hardmax\"");
 }
 
-TEST_CASE("no damage to a table is more than a table that is not used", "[policy]") {
+TEST_CASE("a damaged table is not used, and does no other harm", "[policy]") {
   const Op& op = *op_named("softmax");
   const auto try_text = [&](const std::string& text) {
     Policy policy;
@@ -179,7 +179,7 @@ TEST_CASE("no damage to a table is more than a table that is not used", "[policy
   }
 }
 
-TEST_CASE("what hipops-tune writes is read back", "[policy]") {
+TEST_CASE("the library reads the tables that hipops-tune writes", "[policy]") {
   const DeviceFacts device = device_of(132, 16);
   std::vector<tune::Result> results;
   for (const tune::Group& group : tune::groups("*/aligned")) {
@@ -213,7 +213,7 @@ TEST_CASE("what hipops-tune writes is read back", "[policy]") {
   }
 }
 
-TEST_CASE("hipops-tune measures the rows that a table's entry is for", "[policy]") {
+TEST_CASE("hipops-tune measures the rows for which it writes an entry", "[policy]") {
   for (const tune::Group& group : tune::groups("softmax/*"))
     for (const double vectors : group.vectors)
       for (const double rows_per_unit : group.rows_per_unit) {

@@ -1,5 +1,5 @@
-// Code objects with names and no code, for tests of how they are found and loaded: an AMDGPU ELF whose dynamic
-// symbols are kernel descriptors, and offload bundles of such. And a folder to put them in.
+// Code objects with names and no code, for tests of the search and the loading: an AMDGPU ELF whose dynamic symbols are kernel
+// descriptors, and offload bundles of several ELF files. And a folder for them.
 #pragma once
 
 #include <elf.h>
@@ -28,7 +28,7 @@ inline void append_text(Bytes* bytes, const std::string& text) {
   bytes->insert(bytes->end(), text.begin(), text.end());
 }
 
-// Laid out as header, sections' table, symbols, names.
+// The file has a header, a table of sections, symbols and names, in this order.
 inline Bytes fake_elf(const std::vector<std::string>& kernels, uint16_t machine = 224) {
   std::string names(1, '\0');
   std::vector<Elf64_Sym> symbols(1);
@@ -64,8 +64,8 @@ inline Bytes fake_elf(const std::vector<std::string>& kernels, uint16_t machine 
   return elf;
 }
 
-// `entries` are targets with their ELF, as {"gfx942", elf}. The host's empty entry comes first, as
-// clang-offload-bundler has it.
+// `entries` are targets with their ELF, as {"gfx942", elf}. The first entry is the host's, which is empty, as in bundles of
+// clang-offload-bundler.
 inline Bytes fake_bundle(const std::vector<std::pair<std::string, Bytes>>& entries) {
   constexpr uint64_t kAlign = 4096;
   std::vector<std::pair<std::string, Bytes>> all = {{"host-x86_64-unknown-linux-gnu", {}}};
@@ -90,7 +90,7 @@ inline Bytes fake_bundle(const std::vector<std::pair<std::string, Bytes>>& entri
   return bundle;
 }
 
-// A folder of the test's own, removed with all that is in it.
+// A temporary folder. The destructor removes it with its files.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

@@ -1,4 +1,4 @@
-// All that hipops and its tools ask of a GPU runtime, step by step, to be run with a call of it failing.
+// All requests of hipops and its tools to a GPU runtime, step by step. Tests run them while one call of the runtime fails.
 #pragma once
 
 #include <functional>
@@ -16,14 +16,14 @@ struct Step {
 };
 
 struct Refusal {
-  std::string step;  // "" where none was refused
+  std::string step;  // "" if no step failed
   hipops_status status = HIPOPS_SUCCESS;
   int code = 0;
   std::string message;
 };
 
-// Runs each step until it succeeds. It must do so at the second time, and leave the message of the first alone; and
-// no more than one step may be refused.
+// Runs each step until it succeeds. A failed step must succeed the second time, and must not change the message of the first time.
+// Only one step may fail.
 inline Refusal run_session(const std::vector<Step>& steps) {
   Refusal refusal;
   for (const Step& step : steps) {
@@ -46,8 +46,8 @@ inline hipops::Runtime& runtime_in_use() {
   return *found;
 }
 
-// The steps around `work`, which is handed two pieces of device memory of `bytes` each, the first with what `data`
-// holds; `data` is overwritten with what is in the second in the end.
+// The steps around `work`. It gets two pieces of device memory of `bytes` each. The first holds a copy of `data`. After `work`, `data`
+// gets a copy of the second.
 inline std::vector<Step> session_around(std::vector<unsigned char>* data,
                                         const std::function<hipops_status(void* target, void* source)>& work) {
   struct Memory {

@@ -1,4 +1,4 @@
-// A device of host memory, to run parity's cases on without any kernel.
+// A device with host memory, for runs of parity's cases without kernels.
 #pragma once
 
 #include <cstdlib>

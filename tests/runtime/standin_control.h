@@ -1,5 +1,4 @@
-// The stand-in libamdhip64 as a child process of a test uses it: the environment that selects it, and its extra
-// functions.
+// The stand-in libamdhip64 in a child process of a test: the environment that selects it, and the functions that control it.
 #pragma once
 
 #include <dlfcn.h>

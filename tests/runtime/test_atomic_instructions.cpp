@@ -1,5 +1,5 @@
-// Where a target has an instruction that adds to memory, kernels use it: none of them compares and swaps until nobody
-// came between. Where it has none, that loop is what there is. docs/ops/scatter_add.md has the same table.
+// If a target has an instruction that adds to memory, kernels use it instead of a loop of compare-and-swap. docs/ops/scatter_add.md has
+// the same table.
 #include <iterator>
 #include <sstream>
 
@@ -22,7 +22,7 @@ std::vector<std::string> words(const std::string& text, char between) {
   return parts;
 }
 
-// The names of the instruction that adds to elements of a type, on one generation and another.
+// The names of the instruction that adds to elements of a type, on each generation.
 std::vector<std::string> names_of_add(const std::string& type) {
   if (type == "u32") return {"global_atomic_add", "global_atomic_add_u32"};
   if (type == "u64") return {"global_atomic_add_x2", "global_atomic_add_u64"};
@@ -43,8 +43,8 @@ bool has_add(const std::string& target, const std::string& type) {
   return false;
 }
 
-// What the kernel adds to, as its name says: "scatter_add_f16_atomic" to y's elements, "scatter_add_f16_f32_atomic" to
-// sums in f32; "scatter_add_uniform", which is about indices alone, to nothing.
+// The type of the sums, from the kernel's name: "scatter_add_f16_atomic" adds to elements of y, "scatter_add_f16_f32_atomic" to sums in
+// f32. "scatter_add_uniform" reads only indices, and adds to nothing.
 std::string sum_type(const std::string& kernel) {
   const std::vector<std::string> parts = words(kernel.substr(std::string("scatter_add_").size()), '_');
   if (parts.size() == 1) return "";
@@ -83,7 +83,7 @@ const Op& op_named(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("no compare-and-swap loop where the target has the hardware's atomic add") {
+TEST_CASE("no compare-and-swap loop on targets with an atomic add") {
   const std::string op = GENERATE(as<std::string>(), "scatter_add", "scatter", "index_add");
   for (const std::string& target : words(hip_targets, ' ')) {
     const std::string path = std::string(HIPOPS_CODE_OBJECTS) + "/" + target + "/" + op + ".co";
@@ -96,7 +96,7 @@ TEST_CASE("no compare-and-swap loop where the target has the hardware's atomic a
       if (op == "scatter_add") {
         check_scatter_add(kernel, target, code);
       } else {
-        CHECK(code.compare_swap_loops == 0);  // what these add are counts
+        CHECK(code.compare_swap_loops == 0);  // these kernels add only counts
       }
     }
   }

@@ -1,5 +1,4 @@
-// Damaged code objects: whatever their bytes, they are looked at within their length, and what can be seen to be cut
-// is.
+// Damaged code objects: the check reads no byte past their end, and detects truncation.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -49,7 +48,7 @@ Bytes compressed(uint16_t version, uint64_t size) {
 
 }  // namespace
 
-TEST_CASE("no bytes make the check of a code object read past them", "[code_object]") {
+TEST_CASE("the check of a code object reads nothing past any bytes", "[code_object]") {
   const Bytes originals[] = {fake_bundle({{"gfx942", fake_elf({"a", "b"})}, {"gfx1100", fake_elf({"a"})}}),
                              fake_elf({"a", "b"}), compressed(2, 100), compressed(3, 100)};
   constexpr int kDamaged = 50000;
@@ -69,7 +68,7 @@ TEST_CASE("no bytes make the check of a code object read past them", "[code_obje
   CHECK(refused > kDamaged);
 }
 
-TEST_CASE("a compressed bundle that is shorter than it says is cut", "[code_object]") {
+TEST_CASE("a compressed bundle that is shorter than its header states is truncated", "[code_object]") {
   for (const uint16_t version : {uint16_t{2}, uint16_t{3}}) {
     const Bytes whole = compressed(version, 5000);
     CHECK(code_object_fault(whole.data(), whole.size()) == nullptr);

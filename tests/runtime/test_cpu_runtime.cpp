@@ -1,4 +1,4 @@
-// The CPU runtime around the executor: its settings, its memory, and how it finds kernels.
+// The CPU runtime around the executor: its settings, its memory, and its search for kernels.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ using hipops::CpuKernel;
 using hipops::cpu::block_index;
 using hipops::cpu::thread_index;
 
-// Sets a variable of this process for as long as it lives.
+// Sets an environment variable during its own life.
 class Environment {
  public:
   Environment(const char* name, const char* value) : name_(name) {
@@ -49,7 +49,7 @@ std::unique_ptr<hipops::Runtime> opened() {
   return std::unique_ptr<hipops::Runtime>(runtime);
 }
 
-TEST_CASE("cpu runtime: facts are what was asked for") {
+TEST_CASE("cpu runtime: facts follow the settings") {
   Environment wave("HIPOPS_CPU_WAVE", "64"), units("HIPOPS_CPU_UNITS", "3");
   const auto runtime = opened();
   const hipops::DeviceFacts* facts = nullptr;
@@ -79,7 +79,7 @@ TEST_CASE("cpu runtime: empty variables mean the defaults") {
   CHECK(facts->units == 2);
 }
 
-// The bits of each row op on few rows and on many, by so many threads.
+// The bits of each row op on few rows and on many, with `threads` threads.
 std::vector<uint32_t> bits_of_rows(const char* threads) {
   constexpr int64_t kShapes[][2] = {{1, 70001}, {3, 100003}, {7, 30011}, {40, 5000}, {500, 130}};
   constexpr int64_t kColumns = 100003, kElements = 3 * kColumns;
@@ -121,7 +121,7 @@ TEST_CASE("cpu runtime: the number of threads changes no bit") {
   }
 }
 
-TEST_CASE("cpu runtime: a setting that cannot be is named") {
+TEST_CASE("cpu runtime: the message names an invalid setting") {
   const struct {
     const char *name, *value, *valid;
   } bad[] = {
@@ -191,7 +191,7 @@ TEST_CASE("cpu runtime: loads by name from the table of the wave, and launches")
   }
 }
 
-TEST_CASE("cpu runtime: what is not in the image is said") {
+TEST_CASE("cpu runtime: the message names a kernel that the image lacks") {
   const auto runtime = opened();
   const char* const names[] = {"fill", "absent"};
   hipops::Op op = {"fill", names, 2, nullptr};
@@ -205,9 +205,9 @@ TEST_CASE("cpu runtime: what is not in the image is said") {
   CHECK(runtime->load(1, image, op, functions) == HIPOPS_INVALID_ARGUMENT);
 }
 
-// The sanitizers end the process where an allocation is too large.
+// The sanitizers end the process if an allocation is too large.
 #if !defined(HIPOPS_CPU_ASAN) && !defined(HIPOPS_CPU_TSAN)
-TEST_CASE("cpu runtime: more memory than there is is a status") {
+TEST_CASE("cpu runtime: an allocation that is too large is a status") {
   for (const char* guard : {"none", "end"}) {
     Environment environment("HIPOPS_CPU_GUARD", guard);
     void* memory = nullptr;
@@ -217,7 +217,7 @@ TEST_CASE("cpu runtime: more memory than there is is a status") {
 }
 #endif
 
-// What touching `at` does: 0 when it is memory, 42 when it is not.
+// The exit code of a child that writes to `at`: 0 for memory, 42 for an unmapped page.
 int touch(volatile char* at) {
   return in_child([at] {
            std::signal(SIGSEGV, [](int) { _exit(42); });

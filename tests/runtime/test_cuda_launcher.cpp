@@ -1,4 +1,4 @@
-// How CUDA kernels are launched, on a libcuda of which each function is here.
+// Launches of CUDA kernels, on a libcuda whose functions are in this file.
 #include <cstdlib>
 #include <map>
 #include <vector>
@@ -63,7 +63,7 @@ bool is_early(const CudaLauncher& launcher, uint32_t grid, uint32_t cluster = 1)
 
 }  // namespace
 
-TEST_CASE("launches of few blocks begin early, where kernels wait for the one before", "[cuda]") {
+TEST_CASE("launches of few blocks begin early if kernels wait for the launch before", "[cuda]") {
   const CudaLibrary cuda = library();
   CudaLauncher launcher(cuda);
   load(launcher, 90);
@@ -74,7 +74,7 @@ TEST_CASE("launches of few blocks begin early, where kernels wait for the one be
   CHECK(launched.plain);
 }
 
-TEST_CASE("a launch of many blocks begins early if it asks for it, where one of few would", "[cuda]") {
+TEST_CASE("a launch of many blocks begins early on request, under the same conditions", "[cuda]") {
   const CudaLibrary cuda = library();
   CudaLauncher launcher(cuda);
   hipops::LaunchShape many = {hipops::kMostBlocksEarly + 1, 128};
@@ -87,7 +87,7 @@ TEST_CASE("a launch of many blocks begins early if it asks for it, where one of 
   CHECK(launched.plain);
 }
 
-TEST_CASE("once a kernel is loaded that does not wait, none begins early", "[cuda]") {
+TEST_CASE("no launch begins early after the load of a kernel that does not wait", "[cuda]") {
   const CudaLibrary cuda = library();
   CudaLauncher launcher(cuda);
   load(launcher, 90);
@@ -98,7 +98,7 @@ TEST_CASE("once a kernel is loaded that does not wait, none begins early", "[cud
   CHECK(launched.plain);
 }
 
-TEST_CASE("no launch begins early where the driver lacks something for it, or where that is not wanted", "[cuda]") {
+TEST_CASE("no launch begins early with an old driver, or with HIPOPS_CUDA_EARLY=0", "[cuda]") {
   for (int without = 0; without < 4; ++without) {
     CudaLibrary cuda = library();
     if (without == 0) cuda.launch_kernel_ex = nullptr;
@@ -128,7 +128,7 @@ TEST_CASE("HIPOPS_CUDA_EARLY is 0 or 1, or nothing", "[cuda]") {
   CHECK(CudaLauncher::check_setting() == HIPOPS_SUCCESS);
 }
 
-TEST_CASE("a cluster's size goes with the launch", "[cuda]") {
+TEST_CASE("a launch has the size of its clusters", "[cuda]") {
   const CudaLibrary cuda = library();
   CudaLauncher launcher(cuda);
   load(launcher, 90);
@@ -138,7 +138,7 @@ TEST_CASE("a cluster's size goes with the launch", "[cuda]") {
   CHECK(launched.attributes[kClusterDimension] == std::vector<unsigned>{4, 1, 1});
 }
 
-TEST_CASE("clusters are counted by their size and their blocks', and those that the device does not run are none", "[cuda]") {
+TEST_CASE("the number of clusters depends on their size and their blocks, and is 0 if the device cannot run them", "[cuda]") {
   static bool runs_16, allowed_16;
   static unsigned fewer = 1;
   CudaLibrary cuda = library();
@@ -168,15 +168,15 @@ TEST_CASE("clusters are counted by their size and their blocks', and those that 
   for (bool runs : {false, true}) {
     runs_16 = runs, allowed_16 = false;
     CudaLauncher launcher(cuda);
-    CHECK(launcher.most_clusters(clustered, 0, 8, 512) == 0);  // of kernels that are not loaded
+    CHECK(launcher.most_clusters(clustered, 0, 8, 512) == 0);  // kernels that are not loaded
     launcher.prepare(0, facts, clustered, functions);
     for (uint32_t size : {2, 4, 8})
       for (uint32_t block : {32, 256, 288, 512})
         CHECK(launcher.most_clusters(clustered, 0, size, block) == 128 / size * (block > 256 ? 1 : 2));
     CHECK(launcher.most_clusters(clustered, 0, 16, 512) == (runs ? 8 : 0));
-    for (uint32_t size : {5, 6, 32}) CHECK(launcher.most_clusters(clustered, 0, size, 512) == 0);  // none that a launch asks for
+    for (uint32_t size : {5, 6, 32}) CHECK(launcher.most_clusters(clustered, 0, size, 512) == 0);  // sizes that no launch has
     CHECK(launcher.most_clusters(clustered, 0, 8, 544) == 0);
-    // Another op's kernels have room for fewer: that is its own affair.
+    // Another op's kernels, which have room for fewer, do not change the number.
     fewer = 2;
     launcher.prepare(0, facts, other, functions);
     fewer = 1;

@@ -1,5 +1,5 @@
-// Each call of libamdhip64 fails, in turn and with each error: a status, a message with the runtime's own code, nothing
-// left behind, and the next try works. On the stand-in.
+// Each call of the stand-in libamdhip64 fails, in turn and with each error. hipops returns a status and a message with the runtime's
+// code, leaks nothing, and succeeds the next time.
 #include <malloc.h>
 
 #include "catch.h"
@@ -13,7 +13,7 @@ using namespace hipops_test;
 
 namespace {
 
-// Of hip_runtime_api.h, HIP 5 to 7, and one that is none.
+// The errors of hip_runtime_api.h, HIP 5 to 7, and a number that is no error.
 constexpr int kCodes[] = {1,   2,   3,   4,   5,   6,   7,   8,   9,   12,  13,   17,   21,   35,    46,  52,
                           53,  98,  100, 101, 200, 201, 202, 205, 206, 207, 208,  209,  210,  211,   212, 213,
                           214, 215, 216, 217, 218, 219, 300, 301, 302, 303, 304,  400,  401,  500,   600, 700,
@@ -22,7 +22,7 @@ constexpr int kCodes[] = {1,   2,   3,   4,   5,   6,   7,   8,   9,   12,  13, 
 
 struct Function {
   const char* name;
-  bool tolerated;  // what it is for can be done without
+  bool tolerated;  // hipops works without this function
 };
 constexpr Function kFunctions[] = {
     {"hipInit", false},
@@ -46,7 +46,7 @@ constexpr Function kFunctions[] = {
     {"hipDeviceSynchronize", false},
 };
 
-// One op whose names are in a bundle; it need do nothing.
+// One op, whose bundle has only names.
 Op& first_op() { return *all_ops[0]; }
 
 void write_bundle(const TemporaryFolder& folder) {
@@ -76,7 +76,7 @@ hipops_status status_of(const std::string& function, int code) {
   return function == "hipModuleLoadData" && unsuitable ? HIPOPS_NO_CODE_OBJECT : HIPOPS_RUNTIME_ERROR;
 }
 
-// How often a session calls each function when nothing fails.
+// The number of calls of each function in a session without failures.
 std::map<std::string, int> calls_of_session(const TemporaryFolder& folder) {
   std::map<std::string, int> calls;
   for (const Function& function : kFunctions) {
@@ -107,7 +107,7 @@ void check_failure(const TemporaryFolder& folder, const Function& function, int 
     EXPECT_EQUAL(standin.pending_error(), 0);
     EXPECT_EQUAL(standin.live_modules(), 1);
     EXPECT_EQUAL(standin.live_allocations(), 0);
-    // Of two calls the second one puts the mode back: where it fails, there is no more to do.
+    // The second of two calls restores the mode. No call follows its failure.
     if (std::string(function.name) != "hipThreadExchangeStreamCaptureMode" || call % 2 != 0)
       EXPECT_EQUAL(standin.capture_mode(), 0);
   });
@@ -130,7 +130,7 @@ TEST_CASE("each call of each function fails", "[faults]") {
       for (int call = 2; function.name == name && call <= count; ++call) check_failure(folder, function, call, 719);
 }
 
-TEST_CASE("a failure that cannot be undone is told as the first one", "[faults]") {
+TEST_CASE("if the undoing of a load fails, too, the message is about the first failure", "[faults]") {
   TemporaryFolder folder;
   write_bundle(folder);
   for (const int code : kCodes)
@@ -142,7 +142,7 @@ TEST_CASE("a failure that cannot be undone is told as the first one", "[faults]"
     });
 }
 
-TEST_CASE("a call that fails for good fails a thousand times without a trace", "[faults]") {
+TEST_CASE("a call that always fails leaks nothing in a thousand times", "[faults]") {
   TemporaryFolder folder;
   write_bundle(folder);
   for (const char* function : {"hipInit", "hipGetDeviceCount", "hipGetDevice", "hipDeviceGetName", "hipModuleLoadData",
@@ -155,7 +155,7 @@ TEST_CASE("a call that fails for good fails a thousand times without a trace", "
         EXPECT_EQUAL(hipops_last_runtime_error(), 719);
         if (i == 100) before = mallinfo2().uordblks;
       }
-      // What the allocator keeps at hand counts as in use, and comes and goes: but not 16 bytes a time.
+      // Memory that the allocator keeps counts as in use and varies, but by less than 16 bytes for each time.
       EXPECT(mallinfo2().uordblks < before + 8000);
       EXPECT(Standin().live_modules() <= 1);
     });

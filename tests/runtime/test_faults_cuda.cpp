@@ -1,4 +1,4 @@
-// As test_faults, of libcuda: each call of it fails, in turn and with each error. On the stand-in.
+// Each call of the stand-in libcuda fails, in turn and with each error, as in test_faults.cpp.
 #include <dlfcn.h>
 
 #include <filesystem>
@@ -13,7 +13,7 @@ using namespace hipops_test;
 
 namespace {
 
-// Of cuda.h, CUDA 12 and 13, and one that is none.
+// The errors of cuda.h, CUDA 12 and 13, and a number that is no error.
 constexpr int kCodes[] = {1,   2,   3,   4,   5,   34,  35,  46,  100, 101, 102, 200, 201, 202, 205, 206, 207,
                           208, 209, 210, 211, 213, 214, 215, 216, 217, 218, 219, 220, 221, 222, 223, 224, 225,
                           300, 301, 302, 303, 304, 400, 401, 402, 500, 600, 700, 701, 702, 703, 704, 705, 708,
@@ -23,7 +23,7 @@ constexpr int kCodes[] = {1,   2,   3,   4,   5,   34,  35,  46,  100, 101, 102,
 struct Function {
   const char* name;
   int calls;       // of a session, at least
-  bool tolerated;  // what it is for can be done without
+  bool tolerated;  // hipops works without this function
 };
 constexpr Function kFunctions[] = {
     {"cuInit", 1, false},
@@ -85,7 +85,7 @@ Environment with_rule(const std::string& rule, const std::string& library = HIPO
   return {{"HIPOPS_BACKEND", "cuda"}, {"HIPOPS_CUDA_LIBRARY", library}, {"STANDIN_FAIL", rule}};
 }
 
-// Of a build that may have no code for NVIDIA: the stand-in does not look at it.
+// An image without code, because a build may have no code for NVIDIA. The stand-in does not read it.
 hipops_status load_and_launch(void* target, void* source) {
   static const unsigned char code[1] = {};
   static const char* const kernels[] = {"one", "two"};
@@ -146,7 +146,7 @@ TEST_CASE("the first call of each function of libcuda fails with each error", "[
     for (const int code : kCodes) check_failure(function, 1, code);
 }
 
-TEST_CASE("an error of libcuda whose words are its name is said once", "[faults][cuda]") {
+TEST_CASE("an error of libcuda whose text is its name appears once in the message", "[faults][cuda]") {
   Environment environment = with_rule("cuInit:1:100");
   environment["STANDIN_WORDS"] = "name";
   check_in_child(environment, [] {
@@ -155,7 +155,7 @@ TEST_CASE("an error of libcuda whose words are its name is said once", "[faults]
   });
 }
 
-TEST_CASE("a call of libcuda that fails beside another copy names both", "[faults][cuda]") {
+TEST_CASE("a failed call of libcuda names both copies if the process has two", "[faults][cuda]") {
   TemporaryFolder folder;
   const std::string other = folder.path() + "/libcuda.so.1";
   std::filesystem::copy_file(HIPOPS_STANDIN_CUDA, other);
@@ -173,7 +173,7 @@ TEST_CASE("later calls of each function of libcuda fail", "[faults][cuda]") {
     for (int call = 2; call <= function.calls; ++call) check_failure(function, call, 719);
 }
 
-TEST_CASE("a thread with a context is asked for its device alone, until it gives the context away", "[cuda]") {
+TEST_CASE("a thread with a context costs one request for its device, until it drops the context", "[cuda]") {
   check_in_child(with_rule(""), [] {
     EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_AUTO), HIPOPS_SUCCESS);
     int ordinal = -1;
@@ -182,7 +182,7 @@ TEST_CASE("a thread with a context is asked for its device alone, until it gives
       EXPECT_EQUAL(runtime_in_use().current_device(&ordinal), HIPOPS_SUCCESS);
       EXPECT_EQUAL(ordinal, 0);
     };
-    ask();  // finds none, and makes the primary one current
+    ask();  // finds no context, and makes the primary context current
     EXPECT_EQUAL(calls("cuCtxGetDevice"), 0);
     ask();
     EXPECT_EQUAL(calls("cuCtxGetCurrent"), 2);
@@ -199,7 +199,7 @@ TEST_CASE("a thread with a context is asked for its device alone, until it gives
   });
 }
 
-TEST_CASE("of two GPU runtimes the automatic choice takes the one that the process has loaded", "[cuda]") {
+TEST_CASE("the automatic choice uses the GPU runtime that the process has loaded", "[cuda]") {
   TemporaryFolder folder;
   const std::string path = folder.path() + "/libcuda.so.1";
   std::filesystem::copy_file(HIPOPS_STANDIN_CUDA, path);
@@ -213,7 +213,7 @@ TEST_CASE("of two GPU runtimes the automatic choice takes the one that the proce
     });
 }
 
-TEST_CASE("each function of libcuda that is needed and missing is named", "[symbols][cuda]") {
+TEST_CASE("the message names a required function that libcuda lacks", "[symbols][cuda]") {
   TemporaryFolder folder;
   for (const char* symbol : kRequired) {
     const std::string path = without_symbol(folder, HIPOPS_STANDIN_CUDA, symbol);

@@ -1,5 +1,4 @@
-// As test_faults, on a libamdhip64 that executes what it is given (amdemu): each call of a session fails, whichever it
-// is, and the result is right all the same.
+// Each call of a session fails in turn, as in test_faults.cpp, on amdemu, which executes kernels. The next result must be right.
 #include <cstring>
 
 #include "catch.h"
@@ -12,7 +11,7 @@ namespace {
 
 constexpr int64_t kLength = 64;
 
-// Every element twice. Of all ops this one is the quickest to load.
+// Writes every element twice. This op loads faster than the others.
 hipops_status upsample(void* target, void* source) {
   const hipops_tensor y = {target, HIPOPS_F32, 3, {1, 1, kLength}, {kLength, kLength, 1}};
   const hipops_tensor x = {source, HIPOPS_F32, 3, {1, 1, kLength / 2}, {kLength / 2, kLength / 2, 1}};
@@ -33,7 +32,7 @@ void expect_output(const std::vector<unsigned char>& bytes) {
   for (int64_t i = 0; i < kLength; ++i) EXPECT_EQUAL(y[i], static_cast<float>(i / 2) + 0.5f);
 }
 
-// Empty where the failure stayed unseen: it was of a call that can be done without, or there was no such call.
+// Empty if the failure had no effect, because hipops works without that call, or if there was no such call.
 std::string refused_step(int call, int code) {
   std::string step;
   const std::string rule = "all:" + std::to_string(call) + ":" + std::to_string(code);
@@ -57,8 +56,8 @@ std::string refused_step(int call, int code) {
 
 }  // namespace
 
-TEST_CASE("any call of a session fails: it is told, and the result is right all the same", "[faults]") {
-  constexpr int kMostCalls = 120, kQuiet = 12;  // so many calls in a row without a refusal: there are no more
+TEST_CASE("each call of a session fails in turn, hipops reports it, and the next result is right", "[faults]") {
+  constexpr int kMostCalls = 120, kQuiet = 12;  // after this number of calls without a failure the session has ended
   std::map<std::string, int> refused;
   int quiet = 0, calls = 0;
   for (; calls < kMostCalls && quiet < kQuiet; ++calls, ++quiet) {

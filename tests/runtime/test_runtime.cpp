@@ -1,4 +1,4 @@
-// Which runtime is chosen, by whom, and what is said when none can be.
+// The choice of the runtime, and the message if none can be chosen.
 #include <dlfcn.h>
 
 #include <atomic>
@@ -19,7 +19,7 @@ using namespace hipops_test;
 
 namespace {
 
-// No GPU runtime library is looked for: what is left is the CPU.
+// hipops searches for no GPU runtime library, so that only the CPU is left.
 Environment without_gpu(Environment more = {}) {
   Environment all = {{"HIPOPS_BACKEND", ""},
                      {"HIPOPS_HIP_LIBRARY", "none"},
@@ -40,7 +40,7 @@ bool has_cpu() { return image_count > 0 && all_images[0].cpu_wave32 != nullptr; 
 
 }  // namespace
 
-TEST_CASE("nonsense in HIPOPS_BACKEND is refused, and may be put right", "[runtime]") {
+TEST_CASE("a wrong HIPOPS_BACKEND is refused, and may be corrected", "[runtime]") {
   check_in_child(without_gpu({{"HIPOPS_BACKEND", "nonsense"}}), [] {
     const std::string expected = "HIPOPS_BACKEND is \"nonsense\", expected one of auto, hip, cuda, cpu";
     Runtime* unused = nullptr;
@@ -64,7 +64,7 @@ TEST_CASE("hipops_init refuses a value that is no backend", "[runtime]") {
   });
 }
 
-TEST_CASE("the automatic choice takes hip where it has a device", "[runtime]") {
+TEST_CASE("the automatic choice is hip if hip has a device", "[runtime]") {
   for (const char* wish : {"", "auto"})
     check_in_child(standin_environment({{"HIPOPS_BACKEND", wish}}), [] {
       EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_AUTO), HIPOPS_SUCCESS);
@@ -87,7 +87,7 @@ TEST_CASE("the automatic choice ends at the CPU, and its success leaves the last
     });
 }
 
-TEST_CASE("a runtime that is not there, or has no driver, stands in nobody's way", "[runtime]") {
+TEST_CASE("the automatic choice skips a runtime that is missing or has no driver", "[runtime]") {
   if (!has_cpu()) {
     WARN("left out: built without the CPU runtime");
     return;
@@ -96,14 +96,14 @@ TEST_CASE("a runtime that is not there, or has no driver, stands in nobody's way
     EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_AUTO), HIPOPS_SUCCESS);
     EXPECT_EQUAL(hipops_backend_in_use(), HIPOPS_BACKEND_CPU);
   });
-  // A driver that is not one for the runtime (35): nobody in the process has pointers of a device.
+  // With a driver that is too old for the runtime (35), no pointer in the process belongs to a device.
   check_in_child(without_gpu({{"HIPOPS_HIP_LIBRARY", HIPOPS_STANDIN}, {"STANDIN_FAIL", "hipGetDeviceCount:1:35"}}), [] {
     EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_AUTO), HIPOPS_SUCCESS);
     EXPECT_EQUAL(hipops_backend_in_use(), HIPOPS_BACKEND_CPU);
   });
 }
 
-TEST_CASE("when none can be chosen, the message says why for each", "[runtime]") {
+TEST_CASE("the message has a reason for each backend if none can be chosen", "[runtime]") {
   check_in_child(without_gpu({{"HIPOPS_CPU_WAVE", "7"}}), [] {
     expect_refused(hipops_init(HIPOPS_BACKEND_AUTO), HIPOPS_INVALID_ARGUMENT, "hip: HIPOPS_HIP_LIBRARY is \"none\"");
     EXPECT_CONTAINS(hipops_last_error(), "; cuda: HIPOPS_CUDA_LIBRARY is \"none\"");
@@ -112,7 +112,7 @@ TEST_CASE("when none can be chosen, the message says why for each", "[runtime]")
   });
 }
 
-TEST_CASE("a runtime library that is named and cannot be loaded is no case for the CPU", "[runtime]") {
+TEST_CASE("the automatic choice fails if a runtime library of the environment cannot be loaded", "[runtime]") {
   for (const char* name : {"HIPOPS_HIP_LIBRARY", "HIPOPS_CUDA_LIBRARY"})
     check_in_child(without_gpu({{name, "/nowhere/lib.so"}}), [name] {
       expect_refused(hipops_init(HIPOPS_BACKEND_AUTO), HIPOPS_NO_DEVICE, "does not pass over");
@@ -150,7 +150,7 @@ TEST_CASE("hipops_init overrules the environment", "[runtime]") {
   });
 }
 
-TEST_CASE("one backend a process: the same again is success, another is refused", "[runtime]") {
+TEST_CASE("a process has one backend: a second choice of it succeeds, and another backend is refused", "[runtime]") {
   check_in_child(standin_environment(), [] {
     EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_HIP), HIPOPS_SUCCESS);
     EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_HIP), HIPOPS_SUCCESS);
@@ -179,7 +179,7 @@ void expect_one_runtime() {
 
 }  // namespace
 
-TEST_CASE("threads that choose at once get the same runtime, opened once", "[runtime][threads]") {
+TEST_CASE("threads that choose at the same time get the same runtime, opened once", "[runtime][threads]") {
   check_in_child(standin_environment(), [] {
     expect_one_runtime();
     EXPECT_EQUAL(Standin().call_count("hipInit"), 1);
@@ -194,7 +194,7 @@ TEST_CASE("hipops_prepare refuses an op that it does not know", "[runtime]") {
   });
 }
 
-TEST_CASE("Debian's HIP runtime without a GPU: hip says so, the automatic choice goes on", "[runtime][real]") {
+TEST_CASE("with Debian's HIP runtime and no GPU, hip is refused, and the automatic choice is the CPU", "[runtime][real]") {
   const std::string outcome = in_child(without_gpu({{"HIPOPS_HIP_LIBRARY", "libamdhip64.so.5"}}), [] {
     if (!dlopen("libamdhip64.so.5", RTLD_LAZY)) throw std::runtime_error("not here: the library");
     if (hipops_init(HIPOPS_BACKEND_HIP) == HIPOPS_SUCCESS) throw std::runtime_error("not here: a machine without GPU");
@@ -214,7 +214,7 @@ TEST_CASE("Debian's HIP runtime without a GPU: hip says so, the automatic choice
   CHECK(outcome == "");
 }
 
-TEST_CASE("the copy that the process has loaded is the one that is used", "[runtime][search]") {
+TEST_CASE("hipops uses the copy of a library that the process has loaded", "[runtime][search]") {
   check_in_child(standin_environment({{"HIPOPS_HIP_LIBRARY", ""}}), [] {
     Standin standin;  // loads it, as a framework would
     EXPECT_EQUAL(hipops_init(HIPOPS_BACKEND_HIP), HIPOPS_SUCCESS);
@@ -245,7 +245,7 @@ TEST_CASE("a copy under a repaired wheel's name is found, a library with a simil
   }
 }
 
-TEST_CASE("a library that is nowhere: the message names what was tried", "[runtime][search]") {
+TEST_CASE("the message for a missing library lists the tried names", "[runtime][search]") {
   check_in_child({{"HIPOPS_TEST_LIBRARY", ""}}, [] {
     const char* const sonames[] = {"libnowhere.so.7", "libnowhere.so.6", nullptr};
     SharedObject object;
@@ -254,7 +254,7 @@ TEST_CASE("a library that is nowhere: the message names what was tried", "[runti
   });
 }
 
-TEST_CASE("a library that is there and does not load: the message has the loader's reason", "[runtime][search]") {
+TEST_CASE("the message for a library that does not load has the loader's reason", "[runtime][search]") {
   TemporaryFolder folder;
   folder.write("libbroken.so.1", Bytes(100, 'x'));
   const std::string path = folder.path() + "/libbroken.so.1";
@@ -270,15 +270,15 @@ TEST_CASE("a library that is there and does not load: the message has the loader
   });
 }
 
-// Run by the next test in a process of its own, since the loader reads LD_LIBRARY_PATH when a process starts.
+// The next test runs it in another process, because the loader reads LD_LIBRARY_PATH when a process starts.
 TEST_CASE("newest first, as seen from inside", "[.newest-first]") {
   REQUIRE(hipops_init(HIPOPS_BACKEND_HIP) == HIPOPS_SUCCESS);
   CHECK(dlopen("libamdhip64.so.7", RTLD_LAZY | RTLD_NOLOAD) != nullptr);
 }
 
-TEST_CASE("of several versions on the loader's path the newest is taken", "[runtime][search]") {
+TEST_CASE("hipops loads the newest of several versions on the loader's path", "[runtime][search]") {
   TemporaryFolder folder;
-  // Taking the wrong one shows: it lacks a symbol.
+  // The older version lacks a symbol, so its use would fail.
   std::filesystem::copy_file(HIPOPS_STANDIN_WITHOUT_LAUNCH, folder.path() + "/libamdhip64.so.6");
   std::filesystem::copy_file(HIPOPS_STANDIN_WITHOUT_LAUNCH, folder.path() + "/libamdhip64.so");
   std::filesystem::copy_file(HIPOPS_STANDIN, folder.path() + "/libamdhip64.so.7");

@@ -1,5 +1,4 @@
-// The cuda runtime: how it is found, and what it does where there is a device. Everything else in it mirrors the hip
-// runtime.
+// The cuda runtime: the search for it, and its use with a device. The rest is as in the hip runtime.
 #include <cstring>
 #include <vector>
 
@@ -17,7 +16,7 @@ Environment with_library(const char* path) { return {{"HIPOPS_BACKEND", "cuda"},
 
 }  // namespace
 
-TEST_CASE("a CUDA driver that is not there, or is none, is no device", "[cuda]") {
+TEST_CASE("a CUDA driver that is missing or wrong is no device", "[cuda]") {
   check_in_child(with_library("/nowhere/libcuda.so.1"), [] {
     EXPECT_EQUAL(hipops_prepare(nullptr), HIPOPS_NO_DEVICE);
     EXPECT_CONTAINS(hipops_last_error(), "HIPOPS_CUDA_LIBRARY is \"/nowhere/libcuda.so.1\", which cannot be loaded: ");
@@ -27,7 +26,7 @@ TEST_CASE("a CUDA driver that is not there, or is none, is no device", "[cuda]")
     EXPECT_CONTAINS(hipops_last_error(), "libm.so.6 has no symbol cuInit");
     EXPECT_EQUAL(hipops_backend_in_use(), HIPOPS_BACKEND_AUTO);
   });
-  // The process may use that driver, so its pointers may be a device's: no case for the CPU.
+  // The process may use that driver, so its pointers may belong to a device. The CPU must not be chosen.
   const Environment automatic = {
       {"HIPOPS_BACKEND", ""}, {"HIPOPS_HIP_LIBRARY", "none"}, {"HIPOPS_CUDA_LIBRARY", "libm.so.6"}};
   check_in_child(automatic, [] {

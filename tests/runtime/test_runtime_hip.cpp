@@ -1,4 +1,4 @@
-// The hip runtime against the stand-in libamdhip64: what it calls with what, and what becomes of each refusal.
+// The hip runtime with the stand-in libamdhip64: its calls and their arguments, and the result of each failure.
 #include <dlfcn.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -40,8 +40,7 @@ std::vector<std::string> kernels_of(const Op& op) {
   return {names.begin(), names.end()};
 }
 
-// Bundles of nothing but names, for every op and `targets`: the loading of code objects can be tested in a build
-// without any.
+// Bundles with names and no code, for every op and `targets`, so that a build without code objects can test their loading.
 void write_bundles(const TemporaryFolder& folder, const std::vector<std::string>& targets) {
   for (int i = 0; i < op_count; ++i) {
     std::vector<std::pair<std::string, Bytes>> entries;
@@ -91,7 +90,7 @@ std::vector<std::string> words(const char* text) {
 
 }  // namespace
 
-TEST_CASE("a launch reaches the driver as it was asked for", "[hip]") {
+TEST_CASE("a launch reaches the driver with its shape and arguments", "[hip]") {
   TemporaryFolder folder;
   write_bundles(folder, {"gfx90a", "gfx942"});
   check_in_child(with_folder(folder), [] {
@@ -118,7 +117,7 @@ TEST_CASE("a launch reaches the driver as it was asked for", "[hip]") {
   });
 }
 
-TEST_CASE("a launch on a loaded op calls nothing but what it must", "[hip]") {
+TEST_CASE("a launch of a loaded op makes no unneeded call", "[hip]") {
   TemporaryFolder folder;
   write_bundles(folder, {"gfx942"});
   check_in_child(with_folder(folder), [] {
@@ -136,7 +135,7 @@ TEST_CASE("a launch on a loaded op calls nothing but what it must", "[hip]") {
   });
 }
 
-TEST_CASE("a call of an op asks once which device is current, however many kernels it launches", "[hip]") {
+TEST_CASE("a call of an op requests the current device once, for any number of kernels", "[hip]") {
   TemporaryFolder folder;
   write_bundles(folder, {"gfx942"});
   check_in_child(with_folder(folder), [] {
@@ -149,7 +148,7 @@ TEST_CASE("a call of an op asks once which device is current, however many kerne
       EXPECT_EQUAL(standin.call_count("hipModuleLaunchKernel"), kernels);
       EXPECT_EQUAL(standin.call_count("hipGetDevice"), 1);
     };
-    // The stand-in executes nothing, so memory need not be there.
+    // The stand-in executes nothing, so the tensors need no memory.
     const auto at = [](uintptr_t terabytes) { return reinterpret_cast<void*>(terabytes << 40); };
     for (const auto& [cols, kernels] : {std::pair<int64_t, int>{4096, 1}, {1 << 20, 2}}) {
       const hipops_tensor x = {at(1), HIPOPS_F32, 2, {2, cols}, {cols, 1}},
@@ -172,7 +171,7 @@ TEST_CASE("a call of an op asks once which device is current, however many kerne
   });
 }
 
-// Each launch of a graph takes some 4 us on HIP.
+// Each launch of a graph costs some 4 us on HIP.
 TEST_CASE("a call launches as few kernels as its budget says, on CDNA and RDNA", "[hip]") {
   TemporaryFolder folder;
   write_bundles(folder, {"gfx942", "gfx1100"});
@@ -180,7 +179,7 @@ TEST_CASE("a call launches as few kernels as its budget says, on CDNA and RDNA",
     check_in_child(with_folder(folder, {{"STANDIN_ARCH", target}}), [] {
       Standin standin;
       EXPECT_EQUAL(hipops_prepare(nullptr), HIPOPS_SUCCESS);
-      // The stand-in executes nothing, so memory need not be there: each tensor is a terabyte from the next.
+      // The stand-in executes nothing, so the tensors need no memory. Each is a terabyte from the next.
       uintptr_t memory = 0;
       const auto tensor = [&](hipops_dtype dtype, std::vector<int64_t> shape) {
         return hipops_contiguous(reinterpret_cast<void*>(++memory << 40), dtype, static_cast<int32_t>(shape.size()), shape.data());
@@ -249,7 +248,7 @@ TEST_CASE("device facts", "[hip]") {
     const char* arch;
     int wave_size, blocks_in_one;
   };
-  // Of gfx9 that no kernel knows by name, nothing is assumed.
+  // hipops assumes nothing about an unknown gfx9.
   const Case cases[] = {{"gfx942", 64, 2},  {"gfx90a", 64, 2},  {"gfx950", 64, 2}, {"gfx1100", 32, 2},
                         {"gfx1201", 32, 2}, {"gfx908", 64, 1}, {"gfx941", 64, 1}};
   for (const char* library : {HIPOPS_STANDIN, HIPOPS_STANDIN_HIP5})
@@ -304,7 +303,7 @@ TEST_CASE("each device loads for itself", "[hip]") {
   });
 }
 
-TEST_CASE("a device past those that can be handled is refused", "[hip]") {
+TEST_CASE("a device past the largest supported number is refused", "[hip]") {
   TemporaryFolder folder;
   write_bundles(folder, {"gfx942"});
   std::string devices = "gfx942";
@@ -322,7 +321,7 @@ TEST_CASE("a device past those that can be handled is refused", "[hip]") {
   });
 }
 
-TEST_CASE("each call that fails in turn: its status, its code, no trace, and the next try works", "[hip]") {
+TEST_CASE("each call fails in turn with its status and code, leaks nothing, and succeeds the next time", "[hip]") {
   struct Case {
     const char* function;
     int code;
@@ -371,14 +370,14 @@ TEST_CASE("each call that fails in turn: its status, its code, no trace, and the
   }
 }
 
-TEST_CASE("an error whose words are its name is said once", "[hip]") {
+TEST_CASE("an error whose text is its name appears once in the message", "[hip]") {
   check_in_child(standin_environment({{"STANDIN_FAIL", "hipInit:1:999"}, {"STANDIN_WORDS", "name"}}), [] {
     expect_refused(hipops_init(HIPOPS_BACKEND_HIP), HIPOPS_RUNTIME_ERROR, 999, "");
     EXPECT_EQUAL(std::string(hipops_last_error()), HIPOPS_STANDIN ": hipInit: hipStandinError999 (999)");
   });
 }
 
-TEST_CASE("where the runtime sees no GPU, the message says what to look at", "[hip]") {
+TEST_CASE("if the runtime sees no GPU, the message names the possible causes", "[hip]") {
   check_in_child(standin_environment({{"STANDIN_ARCH", "none"}}), [] {
     expect_refused(hipops_init(HIPOPS_BACKEND_HIP), HIPOPS_NO_DEVICE, 100,
                    "(100): the stand-in's own words; " + why_no_amd_device());
@@ -389,7 +388,7 @@ TEST_CASE("where the runtime sees no GPU, the message says what to look at", "[h
   });
 }
 
-TEST_CASE("the files of AMD's driver: not there, not this user's, or good", "[hip]") {
+TEST_CASE("the files of AMD's driver are missing, not accessible, or good", "[hip]") {
   TemporaryFolder folder;
   const std::string dev = folder.path(), kfd = dev + "/kfd", node = dev + "/dri/renderD", first = node + "128",
                     second = node + "129";
@@ -423,7 +422,7 @@ TEST_CASE("the files of AMD's driver: not there, not this user's, or good", "[hi
   says("this user may use " + kfd + " and " + second + ", and HIP_VISIBLE_DEVICES is \"3\": rocminfo says");
 }
 
-TEST_CASE("the automatic choice does not end at the CPU where hip is there and fails to start", "[hip]") {
+TEST_CASE("the automatic choice fails if hip exists and fails to start", "[hip]") {
   TemporaryFolder folder;
   write_bundles(folder, {"gfx942"});
   const Environment environment = {{"STANDIN_FAIL", "hipInit:1:999"}, {"HIPOPS_BACKEND", "auto"}, {"HIPOPS_CUDA_LIBRARY", "none"}};
@@ -475,7 +474,7 @@ TEST_CASE("a launch that is refused names the op and the kernel", "[hip]") {
   });
 }
 
-TEST_CASE("a call that fails beside another copy of the runtime names both", "[hip]") {
+TEST_CASE("a failed call names both copies of the runtime if the process has two", "[hip]") {
   TemporaryFolder folder;
   write_bundles(folder, {"gfx942"});
   const std::string wheel = folder.path() + "/libamdhip64-0a1b2c3d.so.6", system = folder.path() + "/libamdhip64.so.7";
@@ -524,7 +523,7 @@ TEST_CASE("a launch of an impossible shape never reaches the driver", "[hip]") {
   });
 }
 
-TEST_CASE("threads that need an op at once load it once", "[hip][threads]") {
+TEST_CASE("threads that need an op at the same time load it once", "[hip][threads]") {
   TemporaryFolder folder;
   write_bundles(folder, {"gfx942"});
   for (int round = 0; round < 5; ++round)
@@ -575,7 +574,7 @@ TEST_CASE("HIP 5, without the functions that came later", "[hip]") {
   check_in_child(with_folder(folder, {}, HIPOPS_STANDIN_HIP5), [] { EXPECT_EQUAL(launch_first(), HIPOPS_SUCCESS); });
 }
 
-TEST_CASE("loading during a graph capture: allowed for the load, and put back", "[hip]") {
+TEST_CASE("a load during a graph capture relaxes the capture mode, and restores it", "[hip]") {
   TemporaryFolder folder;
   write_bundles(folder, {"gfx942"});
   check_in_child(with_folder(folder), [] {
@@ -653,7 +652,7 @@ TEST_CASE("copies on the device and streams, for tests and tools", "[hip]") {
 TEST_CASE("HIPOPS_CODE_OBJECT_DIR: the exact file before the bundle", "[hip][folder]") {
   const std::string name = all_ops[0]->name;
   TemporaryFolder folder;
-  folder.write(name + ".hipfb", fake_bundle({{"gfx942", fake_elf({})}}));  // lacks every kernel, so using it shows
+  folder.write(name + ".hipfb", fake_bundle({{"gfx942", fake_elf({})}}));  // lacks every kernel, so that its use would fail
   folder.write("gfx942/" + name + ".co", fake_elf(kernels_of(*all_ops[0])));
   check_in_child(with_folder(folder), [] { EXPECT_EQUAL(launch_first(), HIPOPS_SUCCESS); });
   check_in_child(with_folder(folder, {{"STANDIN_ARCH", "gfx90a"}}), [&] {
@@ -662,7 +661,7 @@ TEST_CASE("HIPOPS_CODE_OBJECT_DIR: the exact file before the bundle", "[hip][fol
   });
 }
 
-TEST_CASE("exact targets of which none fits: an invalid value is no code object, too", "[hip][folder]") {
+TEST_CASE("the error 'invalid value' for exact targets that do not fit means no code object, too", "[hip][folder]") {
   const std::string name = all_ops[0]->name;
   TemporaryFolder folder;
   write_bundles(folder, {"gfx90a", "gfx1100"});
@@ -678,7 +677,7 @@ TEST_CASE("exact targets of which none fits: an invalid value is no code object,
   });
 }
 
-TEST_CASE("HIPOPS_CODE_OBJECT_DIR without a file: the message names both, and it may be put there", "[hip][folder]") {
+TEST_CASE("the message for a missing file in HIPOPS_CODE_OBJECT_DIR names both paths, and the file may be added", "[hip][folder]") {
   TemporaryFolder folder;
   check_in_child(with_folder(folder), [&] {
     const std::string base = folder.path() + "/", name = all_ops[0]->name;
@@ -690,7 +689,7 @@ TEST_CASE("HIPOPS_CODE_OBJECT_DIR without a file: the message names both, and it
   });
 }
 
-TEST_CASE("HIPOPS_CODE_OBJECT_DIR with a damaged file never gets to the driver", "[hip][folder]") {
+TEST_CASE("a damaged file in HIPOPS_CODE_OBJECT_DIR never reaches the driver", "[hip][folder]") {
   const std::string name = all_ops[0]->name;
   const Bytes elf = fake_elf(kernels_of(*all_ops[0])), bundle = fake_bundle({{"gfx942", elf}});
   struct Case {
@@ -726,18 +725,18 @@ TEST_CASE("HIPOPS_CODE_OBJECT_DIR with a damaged file never gets to the driver",
   TemporaryFolder with_pipe;
   REQUIRE(mkfifo((with_pipe.path() + "/" + name + ".hipfb").c_str(), 0600) == 0);
   check_in_child(with_folder(with_pipe), [] {
-    alarm(20);  // to open a pipe takes as long as nobody writes to it
+    alarm(20);  // opening a pipe would wait for a writer
     expect_refused(launch_first(), HIPOPS_NO_CODE_OBJECT, 0, ".hipfb is no regular file");
   });
 }
 
-TEST_CASE("a code object cut at any length is seen to be cut", "[hip][folder]") {
+TEST_CASE("a code object truncated at any length is detected", "[hip][folder]") {
   const Bytes bundle = fake_bundle({{"gfx942", fake_elf({"a", "b"})}, {"gfx1100", fake_elf({"a", "b"})}});
   const Bytes elf = fake_elf({"a", "b"});
   REQUIRE(code_object_fault(bundle.data(), bundle.size()) == nullptr);
   REQUIRE(code_object_fault(elf.data(), elf.size()) == nullptr);
   for (size_t length = 0; length < bundle.size(); ++length) {
-    const Bytes cut(bundle.begin(), bundle.begin() + length);  // its own block, so that a sanitizer sees a read past it
+    const Bytes cut(bundle.begin(), bundle.begin() + length);  // memory of its own, so that a sanitizer detects a read past it
     if (!code_object_fault(cut.data(), cut.size())) FAIL_CHECK("bundle of " << length);
   }
   const size_t tables = sizeof(Elf64_Ehdr) + 3 * sizeof(Elf64_Shdr);
@@ -747,7 +746,7 @@ TEST_CASE("a code object cut at any length is seen to be cut", "[hip][folder]") 
   }
 }
 
-TEST_CASE("numbers in a code object that point far away are seen", "[hip][folder]") {
+TEST_CASE("numbers in a code object that point far away are detected", "[hip][folder]") {
   const Bytes bundle = fake_bundle({{"gfx942", fake_elf({"a"})}});
   // The count of entries, then offset, size and name's length of the first.
   for (size_t at : {24, 32, 40, 48}) {
@@ -765,7 +764,7 @@ TEST_CASE("numbers in a code object that point far away are seen", "[hip][folder
   }
 }
 
-TEST_CASE("a build without AMD code objects says so", "[hip]") {
+TEST_CASE("the message states that a build has no AMD code objects", "[hip]") {
   check_in_child(standin_environment(), [] {
     Image image = {};
     image.op = all_ops[0]->name;
@@ -829,7 +828,7 @@ TEST_CASE("a damaged bundle in the library is a failure with the op's name", "[e
   CHECK(open(other) == HIPOPS_INTERNAL_ERROR);
 }
 
-TEST_CASE("the embedded bundles load on every exact target, and elsewhere the message lists them", "[hip][embedded]") {
+TEST_CASE("the embedded bundles load on every exact target, and on others the message lists the targets", "[hip][embedded]") {
   const std::vector<std::string> targets = words(hip_targets);
   for (const std::string& target : targets) {
     if (target.find("generic") != std::string::npos) continue;

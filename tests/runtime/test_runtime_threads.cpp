@@ -1,5 +1,5 @@
-// Many threads at once: each op's first use, on two devices, on streams of their own; and the CPU runtime's launches.
-// What hipops-parity --threads does with numbers, this does where kernels aren't run, and under the thread sanitizer.
+// Many threads at the same time: each op's first use, on two devices, on a stream for each thread. And the CPU runtime's launches.
+// hipops-parity --threads checks results. This test runs no kernels, so that it can run with the thread sanitizer.
 #include <atomic>
 #include <set>
 #include <thread>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kThreads = 16;
 
-// `body` on as many threads, which begin together; each one's refusal ends the test.
+// `body` on `count` threads, which begin together. A failure in any of them ends the test.
 void on_threads(const std::function<void(int thread)>& body) {
   std::atomic<int> ready{0};
   std::vector<std::string> outcomes(kThreads);
@@ -47,7 +47,7 @@ void write_bundles(const TemporaryFolder& folder) {
   }
 }
 
-// What each launch brought with it: under the stand-in's lock.
+// The data of each launch. The stand-in's lock protects it.
 struct Seen {
   int launches = 0, wrong_device = 0;
   std::set<void*> streams;
@@ -70,7 +70,7 @@ void launch_all(int thread) {
   EXPECT_EQUAL(in_use().create_stream(&stream), HIPOPS_SUCCESS);
   const Arguments arguments = {thread};
   for (int i = 0; i < op_count; ++i) {
-    // Half of the threads come from the other end, so that different ops are loaded at the same time.
+    // Half of the threads begin with the last op, so that different ops are loaded at the same time.
     Op& op = *all_ops[thread / 2 % 2 ? op_count - 1 - i : i];
     for (int k = 0; k < op.kernel_count; ++k)
       EXPECT_EQUAL(launch(op, k, 3, 64, &arguments, sizeof arguments, stream), HIPOPS_SUCCESS);
@@ -100,7 +100,7 @@ TEST_CASE("16 threads use all ops on two devices and their own streams, from the
                  });
 }
 
-TEST_CASE("16 threads refused at once each have their own message", "[runtime][threads]") {
+TEST_CASE("16 threads that are refused at the same time have their own messages", "[runtime][threads]") {
   check_in_child(standin_environment(), [] {
     on_threads([](int thread) {
       const std::string name = "nonsense" + std::to_string(thread);
@@ -112,7 +112,7 @@ TEST_CASE("16 threads refused at once each have their own message", "[runtime][t
   });
 }
 
-TEST_CASE("16 threads compute on the CPU at once, from the first use on", "[runtime][threads]") {
+TEST_CASE("16 threads compute on the CPU at the same time, from the first use on", "[runtime][threads]") {
   if (all_images[0].cpu_wave32 == nullptr) {
     WARN("left out: built without the CPU runtime");
     return;

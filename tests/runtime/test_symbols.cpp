@@ -1,4 +1,4 @@
-// A libamdhip64 that lacks a function: one that hipops cannot do without is named; the others are done without.
+// A libamdhip64 that lacks a function. If hipops requires the function, the message names it. Otherwise hipops works without it.
 #include "catch.h"
 #include "runtime/runtime.h"
 #include "runtime/standin_control.h"
@@ -35,7 +35,7 @@ constexpr const char* kOptional[] = {"hipThreadExchangeStreamCaptureMode", "hipG
 
 }  // namespace
 
-TEST_CASE("each function that is needed and missing is named, with the library", "[symbols]") {
+TEST_CASE("the message names a required function that is missing, and the library", "[symbols]") {
   TemporaryFolder folder;
   for (const char* symbol : kRequired) {
     const std::string path = without_symbol(folder, HIPOPS_STANDIN, symbol);
@@ -51,7 +51,7 @@ TEST_CASE("each function that is needed and missing is named, with the library",
   }
 }
 
-TEST_CASE("a function that came later, or may be absent, is done without", "[symbols]") {
+TEST_CASE("hipops works without a newer or optional function", "[symbols]") {
   TemporaryFolder folder;
   for (const char* symbol : kOptional) {
     const std::string path = without_symbol(folder, HIPOPS_STANDIN, symbol);

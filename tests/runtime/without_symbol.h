@@ -11,7 +11,7 @@
 
 namespace hipops_test {
 
-// The copy's path. The name is spoilt in its table of names: whoever looks for it finds nothing.
+// The copy's path. The copy has another name in its table of names, so that a search for the function fails.
 inline std::string without_symbol(const TemporaryFolder& folder, const char* library, const std::string& symbol) {
   std::ifstream stream(library, std::ios::binary);
   Bytes bytes(std::istreambuf_iterator<char>(stream), {});

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# configure.sh SOURCE FOLDER CC CXX AMD CUDA: what the configuration makes of what it is told, right or wrong. AMD and
-# CUDA are the targets that can be built here, or empty.
+# configure.sh SOURCE FOLDER CC CXX AMD CUDA: configures with right and wrong options. AMD and CUDA are the targets that this machine can
+# build, or empty.
 set -euo pipefail
 source=$1 folder=$2 cc=$3 cxx=$4 amd=$5 cuda=$6
 rm -rf "$folder"
@@ -8,15 +8,15 @@ mkdir -p "$folder"
 log=$folder/log
 
 die() { echo "$*"; cat "$log"; exit 1; }
-# configured ARGUMENT...: one op, for the CPU alone, unless the arguments say otherwise.
+# configured ARGUMENT...: configures one op, for the CPU alone, unless the arguments change that.
 build=$folder/build
 configured() {
   cmake -G Ninja -S "$source" -B "$build" -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$cxx" \
     -DHIPOPS_OPS=softmax -DHIPOPS_AMD=OFF -DHIPOPS_CUDA=OFF -DHIPOPS_TOOLS=OFF -DHIPOPS_TESTS=OFF "$@" > "$log" 2>&1
 }
-# says WORDS: they are part of what was printed, whatever its lines.
+# `says WORDS`: the output contains them, with any line breaks.
 says() { tr -s ' \n' ' ' < "$log" | grep -F -- "$1" > /dev/null || die "not said: $1"; }
-# takes ARGUMENT...; refuses WHY ARGUMENT...
+# `takes ARGUMENT...`: the configuration succeeds. `refuses WHY ARGUMENT...`: it fails, with the message WHY.
 takes() { configured "$@" || die "refused: $*"; }
 refuses() {
   local why=$1
@@ -24,10 +24,10 @@ refuses() {
   ! configured "$@" || die "taken: $*, expected: $why"
   says "$why"
 }
-# known NAME: what the cache has of it.
+# known NAME: the value of the variable in the cache.
 known() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; }
 
-# ---- A linker that cannot make the static library is passed over: clang's may not.
+# ---- A linker that cannot make the static library is not used. clang's linker may be one.
 printf '#!/bin/sh\nexit 1\n' > "$folder/old-lld"
 chmod +x "$folder/old-lld"
 takes -DCMAKE_LINKER="$folder/old-lld"
@@ -35,13 +35,13 @@ linker=$(known HIPOPS_PACKING_LINKER)
 [ -x "$linker" ] || die "libhipops.a has no linker: '$linker'"
 [ "$linker" != "$folder/old-lld" ] || die "libhipops.a has a linker that cannot make it: $linker"
 
-# ---- The cache keeps "all", not today's ops: a new one is built in an old folder, too.
+# ---- The cache keeps "all" and no list of ops, so that an old build folder builds a new op, too.
 takes -DHIPOPS_OPS=all
 [ "$(known HIPOPS_OPS)" = all ] || die "HIPOPS_OPS is kept as '$(known HIPOPS_OPS)', expected all"
 ! grep -F "built without the kernels" "$log" || die "all ops were asked for"
 grep -qF softmax "$build/generated/registry.cpp" || die "no softmax in all"
 
-# ---- What is asked for by a name that none has.
+# ---- Unknown names.
 refuses "HIPOPS_OPS has 'soft', expected all or some of" -DHIPOPS_OPS="softmax;soft"
 refuses "HIPOPS_OPS is empty, expected all" -DHIPOPS_OPS=
 for target in mi300 gfx90a:xnack- gfx generic gfx11-generics; do
@@ -54,10 +54,10 @@ for architecture in 90 native sm_ sm90; do
 done
 refuses "HIPOPS_CPU_WAVES has '16', expected 32, 64 or both" -DHIPOPS_CPU_WAVES="32;16"
 refuses "HIPOPS_CPU_WAVES is empty, expected 32, 64 or both" -DHIPOPS_CPU_WAVES=
-takes -DHIPOPS_CPU=OFF -DHIPOPS_CPU_WAVES= -DHIPOPS_AMD_TARGETS= -DHIPOPS_CUDA_ARCHITECTURES=  # of what is not built
+takes -DHIPOPS_CPU=OFF -DHIPOPS_CPU_WAVES= -DHIPOPS_AMD_TARGETS= -DHIPOPS_CUDA_ARCHITECTURES=  # of parts that are not built
 takes -DHIPOPS_CPU=ON -DHIPOPS_CPU_WAVES=64 -DHIPOPS_AMD_TARGETS=default -DHIPOPS_CUDA_ARCHITECTURES=default
 
-# ---- What the words stand for, by a compiler that makes anything: a real one takes a minute and a half to be asked about each.
+# ---- The meaning of the words, with a compiler that accepts everything. A real compiler needs 90 seconds for each test.
 mkdir -p "$folder/rocm/llvm/bin"
 printf '#!/bin/sh\nwhile [ $# -gt 1 ]; do [ "$1" != -o ] || echo made > "$2"; shift; done\n' > "$folder/rocm/llvm/bin/clang++"
 ln -s /bin/false "$folder/rocm/llvm/bin/clang-offload-bundler"
@@ -71,14 +71,14 @@ for word in every default; do
 done
 build=$folder/build
 
-# ---- What is asked for and cannot be built stops where that is ON, and is left out where it is AUTO.
+# ---- A part that cannot be built is an error with ON, and is left out with AUTO.
 if [ -n "$amd" ]; then
   refuses "in the build folder) cannot build gfx9999" \
     -DHIPOPS_AMD=ON -DHIPOPS_AMD_TARGETS="gfx942;gfx9999"
   [ -s "$build/probe/gfx9999.log" ] || die "the compiler's words are not there"
   takes -DHIPOPS_AMD=AUTO -DHIPOPS_AMD_TARGETS="gfx942;gfx9999"
   says "for gfx942 -- hipops: left out, as this compiler"
-  takes -DHIPOPS_AMD=ON -DHIPOPS_AMD_TARGETS=gfx942 -Dbuilt=theirs -Dmissing=theirs  # as a parent project may have
+  takes -DHIPOPS_AMD=ON -DHIPOPS_AMD_TARGETS=gfx942 -Dbuilt=theirs -Dmissing=theirs  # variables of a parent project
   says "for gfx942 -- "
   ! grep -F theirs "$log" || die "a variable of the parent project's is taken for ours"
   takes -DHIPOPS_AMD=AUTO -DHIPOPS_AMD_TARGETS=gfx9999
@@ -94,12 +94,12 @@ if [ -n "$cuda" ]; then
   says "hipops: none is left, as this nvcc does not know sm_9"
 fi
 
-# ---- A compiler launcher that was chosen is used, not ccache.
+# ---- A compiler launcher of the user replaces ccache.
 takes -DCMAKE_CXX_COMPILER_LAUNCHER=env
 command=$(ninja -C "$build" -t commands hipops_objects | grep -F 'api.cpp.o -c')
 [[ $command == env\ * ]] || die "not by the launcher env: $command"
 
-# ---- tools/run hands on arguments with spaces in them. There is no apt-get on its PATH, so that it installs nothing.
+# ---- tools/run passes arguments with spaces. Its PATH has no apt-get, so that it installs nothing.
 mkdir -p "$folder/bin" "$folder/copy/tools"
 cp "$source/tools/run" "$folder/copy/tools"
 cp "$source/CMakePresets.json" "$folder/copy"

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""licenses.py SOURCE SPDX [PREFIX]: what is shipped has hipops' license beside it, and those of all that is inside: the wheels and
-the crates of SOURCE, and an installation at PREFIX. SPDX lists what is inside the library."""
+"""licenses.py SOURCE SPDX [PREFIX]: shipped files come with the license of hipops and the licenses of the libraries inside.
+
+Checks the wheels and the crates of SOURCE, and an installation at PREFIX. The file SPDX lists the libraries inside."""
 
 import json
 import pathlib
@@ -8,10 +9,10 @@ import re
 import sys
 
 source = pathlib.Path(sys.argv[1])
-# What comes with a compiler has an exception for what it compiles, or terms of its own kind.
+# Libraries of a compiler have an exception for compiled programs, or terms of another kind.
 FREE = {"GPL-3.0-or-later WITH GCC-exception-3.1", "LGPL-2.1-or-later", "NOASSERTION"}
 parts = {part["name"] for part in json.loads(pathlib.Path(sys.argv[2]).read_text())["packages"] if part["licenseConcluded"] not in FREE}
-parts |= {path.stem for path in source.glob("licenses/*")} | {"CLI11"}  # of a build with all; of the tools
+parts |= {path.stem for path in source.glob("licenses/*")} | {"CLI11"}  # of a build with all parts, and of the tools
 parts.remove("hipops")
 wrong = []
 
@@ -27,7 +28,7 @@ def expect(where, files, names):
 
 
 def license_files(project):
-    """As build backends find them: patterns from the project's folder, none of which leaves it."""
+    """The files that build backends find by the patterns. No pattern leaves the project's folder."""
     listed = re.search(r"^license-files = \[(.*?)\]", (project / "pyproject.toml").read_text(), re.M | re.S)
     patterns = re.findall(r'"([^"]+)"', listed.group(1)) if listed else []
     return [path for pattern in patterns if ".." not in pattern for path in sorted(project.glob(pattern))]

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""test_spdx.py SPDX LIBRARY MAP: the list is a document of SPDX 2.3, is about this very library, and names all that
-the linker has put into it."""
+"""test_spdx.py SPDX LIBRARY MAP: SPDX is a document of SPDX 2.3, describes LIBRARY, and names all libraries that the linker added."""
 
 import copy
 import hashlib
@@ -9,7 +8,7 @@ import os
 import re
 import sys
 
-# Of whom an archive is, or an object file that no target of ours made.
+# The owner of an archive, or of an object file that no target of hipops made.
 GLIBC = "glibc (libc_nonshared)"
 OWNERS = {"libstdc++.a": "libstdc++", "libgcc.a": "libgcc", "libgcc_eh.a": "libgcc", "crtbeginS.o": "libgcc",
           "crtendS.o": "libgcc", "libboost_context.a": "Boost.Context", "libzstd.a": "zstd", "libc_nonshared.a": GLIBC,
@@ -32,7 +31,7 @@ def check_form(document):
         assert relation["relationshipType"] in ("DESCRIBES", "GENERATED_FROM", "STATIC_LINK"), relation
         assert {relation["spdxElementId"], relation["relatedSpdxElement"]} <= set(ids) | {"SPDXRef-DOCUMENT"}, relation
     assert sum(relation["relationshipType"] == "DESCRIBES" for relation in document["relationships"]) == 1
-    # With filesAnalyzed false a package contains no file, says the specification.
+    # The specification allows no file in a package with filesAnalyzed false.
 
 
 def check_library(document, library):
@@ -45,7 +44,7 @@ def check_library(document, library):
 
 
 def check_parts(document, path):
-    """GNU ld says LOAD for each file that it reads, and lists the members of archives that it takes before."""
+    """GNU ld prints LOAD for each file that it reads. Before that it lists the members of archives that it uses."""
     with open(path, encoding="utf-8", errors="replace") as file:
         text = file.read()
     taken = set(re.findall(r"^(\S+\.a)\(", text.split("Discarded input sections")[0], flags=re.M))
@@ -59,7 +58,7 @@ def check_parts(document, path):
 
 
 def expect_refused(document, library, path):
-    """Lists that are wrong in one thing."""
+    """Documents with one error each."""
     def without_package(d): d["packages"] = [part for part in d["packages"] if part["name"] != "libstdc++"]
     def other_library(d): d["files"][0]["checksums"][0]["checksumValue"] = "0" * 40
     def other_version(d): d["spdxVersion"] = "SPDX-2.1"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""versions.py SOURCE: every place that names hipops' version names that of hipops.h."""
+"""versions.py SOURCE: every file with the version of hipops has the version of hipops.h."""
 
 import pathlib
 import re
@@ -24,7 +24,7 @@ PLACES = {
 }
 wrong = 0
 for place, pattern in PLACES.items():
-    found = re.findall(pattern, (source / place).read_text(), re.M)[:2 if "(?:" in pattern else 1]  # a log has older ones, too
+    found = re.findall(pattern, (source / place).read_text(), re.M)[:2 if "(?:" in pattern else 1]  # a log also has older versions
     if not found or any(not f"{version}.".startswith(f"{f}.") for f in found):
         print(f"{place}: {', '.join(found) or 'no version'}, expected {version}, as hipops.h has it")
         wrong = 1

@@ -2,14 +2,14 @@
 #include <random>
 
 #include "catch.h"
-#include "device/core/divide.h"  // the kernels' own way to use it
+#include "device/core/divide.h"  // the functions that kernels use
 #include "tensor/divisor.h"
 
 using namespace hipops;
 
 namespace {
 
-// n, its neighbours and the multiples of size about it, as far as they are from 0 to `most`.
+// n, its neighbours, and the nearest multiples of size, within 0 to `most`.
 bool divides(int64_t n, int64_t size, int64_t most) {
   const Divisor by = divisor_of(size);
   const WideDivisor wide = wide_divisor_of(size);
@@ -26,12 +26,12 @@ bool divides(int64_t n, int64_t size, int64_t most) {
 
 }  // namespace
 
-TEST_CASE("a division by multiplying and shifting is exact, below 2^31 and below 2^63", "[divisor]") {
+TEST_CASE("a division by multiplication and shift is exact, below 2^31 and below 2^63", "[divisor]") {
   std::mt19937_64 random(1);
   for (const int64_t most : {int64_t{INT32_MAX}, INT64_MAX}) {
     const int bits = most == INT32_MAX ? 31 : 63;
     for (int i = 0; i < 200000; ++i) {
-      // Of all magnitudes, and powers of two and their neighbours.
+      // Numbers of all magnitudes, and powers of two and their neighbours.
       const auto some = [&] {
         const auto value = static_cast<int64_t>(random() >> 1) & most;
         return value >> random() % bits;

@@ -25,7 +25,7 @@ TEST_CASE("context goes before the message and keeps the code", "[error]") {
   CHECK(hipops_last_runtime_error() == 719);
 }
 
-TEST_CASE("a call's refusal has the runtime's name for it, and its words only where they are others", "[error]") {
+TEST_CASE("a runtime's failure has the runtime's name for it, and its text if that differs from the name", "[error]") {
   const auto message = [](const char* name, const char* words) {
     CHECK(fail_call("hipInit", 100, name, words) == HIPOPS_RUNTIME_ERROR);
     CHECK(hipops_last_runtime_error() == 100);

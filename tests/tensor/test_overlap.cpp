@@ -1,4 +1,4 @@
-// capi/tensor/overlap.h, against what counting bytes says.
+// capi/tensor/overlap.h, compared with lists of the bytes of views.
 #include "tensor/overlap.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using namespace hipops_test;
 
 namespace {
 
-constexpr uintptr_t kAddress = uintptr_t{1} << 40;  // nothing is ever read there
+constexpr uintptr_t kAddress = uintptr_t{1} << 40;  // no test reads memory there
 constexpr hipops_dtype kBySize[] = {HIPOPS_U8, HIPOPS_BF16, HIPOPS_F32, HIPOPS_F64};
 
 class Random {
@@ -30,7 +30,7 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-// Any small view: zero, negative and meeting strides, several element sizes, somewhere near kAddress.
+// Any small view near kAddress: zero, negative and overlapping strides, several element sizes.
 hipops_tensor random_view(Random& random) {
   Sizes shape, stride;
   for (int64_t d = random.between(0, 4); d > 0; --d) {
@@ -47,7 +47,7 @@ int64_t count_of(const hipops_tensor& t) {
   return std::accumulate(t.shape, t.shape + t.rank, int64_t{1}, [](int64_t a, int64_t b) { return a * b; });
 }
 
-// The address of each byte of each element, sorted; one that two elements share is there twice.
+// The address of each byte of each element, sorted. An address that two elements share occurs twice.
 std::vector<uintptr_t> bytes_named(const hipops_tensor& t) {
   std::vector<uintptr_t> bytes;
   for (int64_t i = 0; i < count_of(t); ++i)
@@ -79,7 +79,7 @@ std::string text_of(const hipops_tensor& t) {
 
 }  // namespace
 
-TEST_CASE("overlap is what counting bytes says", "[overlap]") {
+TEST_CASE("views overlap if they share a byte", "[overlap]") {
   constexpr int kPairs = 40000;
   int overlapping = 0;
   for (uint64_t seed = 0; seed < kPairs; ++seed) {
@@ -150,7 +150,7 @@ TEST_CASE("strides that nest are distinct, in any order, with any gaps and signs
   }
 }
 
-TEST_CASE("a view is the same only where dtype, pointer, shape and the strides that count are", "[overlap]") {
+TEST_CASE("two views are the same if their dtype, pointer, shape and effective strides are equal", "[overlap]") {
   const hipops_tensor a = view_of(kAddress, HIPOPS_F32, {3, 1, 4});
   auto changed = [&a](auto change) {
     hipops_tensor b = a;
@@ -158,7 +158,7 @@ TEST_CASE("a view is the same only where dtype, pointer, shape and the strides t
     return same_view(a, b) && same_view(b, a);
   };
   CHECK(same_view(a, a));
-  CHECK(changed([](hipops_tensor& b) { b.stride[1] = 77; }));  // of a single element
+  CHECK(changed([](hipops_tensor& b) { b.stride[1] = 77; }));  // of a dimension of one element
   CHECK(changed([](hipops_tensor& b) { b.shape[3] = 5, b.stride[3] = 6; }));
   CHECK(!changed([](hipops_tensor& b) { b.data = reinterpret_cast<void*>(kAddress + 4); }));
   CHECK(!changed([](hipops_tensor& b) { b.dtype = HIPOPS_I32; }));
@@ -168,8 +168,8 @@ TEST_CASE("a view is the same only where dtype, pointer, shape and the strides t
   CHECK(!changed([](hipops_tensor& b) { b.stride[0] = 5; }));
 }
 
-// The two halves of a fused projection, the columns of a matrix, a last byte: what callers do, at sizes where 32 bits
-// would go wrong.
+// Views of real callers, at sizes that need more than 32 bits: the two halves of a fused projection, the columns of a matrix, a last
+// byte.
 TEST_CASE("overlap of large views", "[overlap]") {
   constexpr int64_t rows = int64_t{1} << 36;
   auto columns = [](int64_t first, int64_t count) {
@@ -178,7 +178,7 @@ TEST_CASE("overlap of large views", "[overlap]") {
   CHECK(!overlap(columns(0, 4096), columns(4096, 4096)));
   CHECK(!overlap(columns(8192, 4096), columns(4096, 4096)));
   CHECK(overlap(columns(0, 4097), columns(4096, 4096)));
-  CHECK(overlap(columns(8192, 4097), columns(0, 4096)));  // each row's end is the next one's beginning
+  CHECK(overlap(columns(8192, 4097), columns(0, 4096)));  // the end of each row is the beginning of the next row
 
   const hipops_tensor all = view_of(kAddress, HIPOPS_F32, {rows});
   CHECK(overlap(all, view_of(kAddress + 4 * static_cast<uintptr_t>(rows) - 1, HIPOPS_U8, {1})));

@@ -1,4 +1,4 @@
-// capi/tensor/tensor.h: what is checked of every tensor.
+// capi/tensor/tensor.h: the checks of every tensor.
 #include "tensor/tensor.h"
 
 #include <string>
@@ -11,7 +11,7 @@ using namespace hipops_test;
 
 namespace {
 
-constexpr uintptr_t kAddress = uintptr_t{1} << 32;  // nothing is ever read there
+constexpr uintptr_t kAddress = uintptr_t{1} << 32;  // no test reads memory there
 
 Argument argument(const hipops_tensor& t) { return {"op", "t", &t}; }
 
@@ -22,7 +22,7 @@ void refuses(hipops_status status, hipops_status expected, const std::string& me
   CHECK(error_without_values() == message);
 }
 
-// What an error says of the values at hand.
+// The end of an error message, which lists the values of the call.
 std::string values() {
   const std::string words = hipops_last_error();
   const size_t at = words.find("; here ");
@@ -64,7 +64,7 @@ TEST_CASE("elements are counted in 64 bits", "[tensor]") {
   CHECK(element_count(view_of(0, HIPOPS_F32, {0, INT64_MAX, INT64_MAX}, {1, 1, 1})) == 0);
 }
 
-TEST_CASE("tensors that are right are accepted", "[tensor]") {
+TEST_CASE("valid tensors are accepted", "[tensor]") {
   accepts(check_tensor(argument(view_of(kAddress, HIPOPS_F32, {}))));
   for (int dtype = HIPOPS_F32; dtype <= HIPOPS_U64; ++dtype)
     for (size_t rank = 1; rank <= HIPOPS_MAX_RANK; ++rank)
@@ -72,16 +72,16 @@ TEST_CASE("tensors that are right are accepted", "[tensor]") {
   // More than 2^31 elements, and more than 4 GiB, either way.
   accepts(check_output(argument(view_of(kAddress, HIPOPS_BF16, {int64_t{1} << 33, 5}))));
   accepts(check_output(argument(view_of(uintptr_t{1} << 46, HIPOPS_F64, {1 << 20, 1 << 20}, {-(1 << 20), 1}))));
-  // An input may repeat its elements as often as it likes.
+  // An input may repeat its elements.
   accepts(check_tensor(argument(view_of(kAddress, HIPOPS_F32, {int64_t{1} << 60, 4}, {0, 1}))));
-  // The strides of single elements are not looked at, nor is what lies past the rank.
+  // Strides of dimensions of one element, and shapes and strides past the rank, have no effect.
   accepts(check_output(argument(view_of(kAddress, HIPOPS_F32, {1, 4, 1}, {INT64_MIN, 1, INT64_MAX}))));
   hipops_tensor beyond = view_of(kAddress, HIPOPS_F32, {4});
   beyond.shape[1] = -1, beyond.stride[1] = INT64_MIN;
   accepts(check_output(argument(beyond)));
 }
 
-TEST_CASE("what is no tensor is refused", "[tensor]") {
+TEST_CASE("an invalid tensor is refused", "[tensor]") {
   invalid(check_tensor({"op", "t", nullptr}), "op: t is NULL, expected a tensor");
   hipops_tensor t = view_of(kAddress, HIPOPS_F32, {4});
   for (int32_t rank : {-1, 9, INT32_MIN, INT32_MAX}) {
@@ -91,7 +91,7 @@ TEST_CASE("what is no tensor is refused", "[tensor]") {
   invalid(check_tensor(argument(view_of(kAddress, HIPOPS_NONE, {4}))),
           "op: t.dtype is 0, expected a hipops_dtype from 1 (f32) to 12 (u64)");
   invalid(check_tensor(argument(view_of(0, HIPOPS_I8, {2, 3}))), "op: t.data is NULL, expected memory of 6 elements");
-  for (const int64_t stride : {int64_t{-3}, INT64_MAX, INT64_MIN})  // which reach outside the address space
+  for (const int64_t stride : {int64_t{-3}, INT64_MAX, INT64_MIN})  // these reach outside the address space
     invalid(check_tensor(argument(view_of(0, HIPOPS_I8, {2, 3}, {stride, 1}))), "op: t.data is NULL, expected memory of 6 elements");
   invalid(check_tensor(argument(view_of(kAddress + 4, HIPOPS_I64, {4}))),
           "op: t.data is 0x100000004, expected a multiple of 8 (an element of i64)");
@@ -101,7 +101,7 @@ TEST_CASE("tensors without elements need no memory and no strides", "[tensor]") 
   accepts(check_output(argument(view_of(0, HIPOPS_F32, {0}))));
   accepts(check_output(argument(view_of(1, HIPOPS_F32, {4, 0}, {0, INT64_MAX}))));
   accepts(check_output(argument(view_of(0, HIPOPS_F32, {INT64_MAX, INT64_MAX, 0}, {INT64_MAX, INT64_MIN, 0}))));
-  // Their sizes are looked at all the same.
+  // Their sizes are checked.
   invalid(check_tensor(argument(view_of(0, HIPOPS_F32, {0, -1}))), "op: t.shape[1] is -1, expected 0 or more");
 }
 
@@ -110,13 +110,13 @@ TEST_CASE("the address space has an end and a beginning", "[tensor]") {
   auto f32 = [](uintptr_t data, const Sizes& shape, const Sizes& stride) {
     return check_tensor(argument(view_of(data, HIPOPS_F32, shape, stride)));
   };
-  constexpr int64_t quarter = INT64_MAX / 4;  // in elements, all that there is
+  constexpr int64_t quarter = INT64_MAX / 4;  // the address space in elements of 4 bytes
   accepts(f32(4096, {2}, {quarter - 1025}));
   invalid(f32(4096, {2}, {quarter - 1024}), outside);
   accepts(f32(4096, {2}, {-1024}));
   invalid(f32(4096, {2}, {-1025}), outside);
   CHECK(values() == "here shape is [2], stride [-1025], data 0x1000");
-  // Two dimensions that would bring each other back into range: each alone is outside.
+  // Each of two dimensions reaches outside, but their sum would be in range.
   invalid(f32(4096, {2, 2}, {-2048, 2048}), outside);
   for (int64_t stride : {INT64_MAX, INT64_MIN, INT64_MIN + 1}) {
     invalid(f32(kAddress, {2}, {stride}), outside);
@@ -132,7 +132,7 @@ TEST_CASE("the address space has an end and a beginning", "[tensor]") {
   invalid(f32(kAddress, {(int64_t{1} << 31) + 1, 2}, {int64_t{1} << 33, 1}), outside);
 }
 
-TEST_CASE("too many elements are refused before they are counted wrong", "[tensor]") {
+TEST_CASE("a number of elements that overflows is refused", "[tensor]") {
   const std::string too_many = "op: t.shape has more than 2^63 - 1 elements";
   auto repeated = [](const Sizes& shape) {
     return check_tensor(argument(view_of(kAddress, HIPOPS_U8, shape, Sizes(shape.size(), 0))));
@@ -157,7 +157,7 @@ TEST_CASE("an output's elements must be distinct", "[tensor]") {
   accepts(output({4, 1, 3}, {3, 0, 1}));
   invalid(output({4, 3}, {0, 1}), "op: t.stride[0] is 0, expected distinct elements in an output (shape[0] is 4)");
   invalid(output({4, 3}, {1, 0}), "op: t.stride[1] is 0, expected distinct elements in an output (shape[1] is 3)");
-  // As of a view whose strides were never set.
+  // A view whose strides were never set.
   invalid(output({4, 3}, {0, 0}),
           "op: t.stride is [0, 0], expected strides that keep an output's elements apart, as [3, 1] (contiguous)");
   invalid(output({5}, {0}), "op: t.stride is [0], expected strides that keep an output's elements apart, as [1] (contiguous)");
@@ -169,8 +169,8 @@ TEST_CASE("an output's elements must be distinct", "[tensor]") {
   CHECK(values() == "here shape is [2, 3], stride [3, 2]");
 }
 
-// A scalar's gradient comes so from frameworks, expanded.
-TEST_CASE("an input may be one element throughout", "[tensor]") {
+// Frameworks expand the gradient of a scalar so.
+TEST_CASE("an input may repeat one element", "[tensor]") {
   accepts(check_tensor(argument(view_of(kAddress, HIPOPS_F32, {4, 3}, {0, 0}))));
 }
 
@@ -189,7 +189,7 @@ TEST_CASE("hipops_contiguous sets the strides of a contiguous tensor", "[tensor]
   CHECK(strides({2, 1, 4}) == Sizes{4, 4, 1});
   CHECK(strides({2, 0, 4}) == Sizes{4, 4, 1});
   CHECK(strides({1, 1, 1, 1, 2, 3, 4, 5}) == Sizes{120, 120, 120, 120, 60, 20, 5, 1});
-  // What the ops refuse is harmless here.
+  // hipops_contiguous accepts values that the ops refuse.
   const int64_t one = 1;
   CHECK(hipops_contiguous(nullptr, HIPOPS_F32, -1, nullptr).rank == -1);
   const Sizes too_many(8, int64_t{1} << 40);
@@ -213,7 +213,7 @@ TEST_CASE("rank, shape and dtype are compared with those expected", "[tensor]") 
   refuses(check_same_dtype(r, m), HIPOPS_UNSUPPORTED_DTYPE, "op: r.dtype is f16, expected f32 (m.dtype)");
 }
 
-TEST_CASE("an output may be its input, where the op allows that, and meet it in no other way", "[tensor]") {
+TEST_CASE("an output may be its input if the op allows that, and may not overlap it otherwise", "[tensor]") {
   const hipops_tensor in = view_of(kAddress, HIPOPS_F32, {3, 4}), same = in,
                       next = view_of(kAddress + 48, HIPOPS_F32, {3, 4}),
                       shifted = view_of(kAddress + 44, HIPOPS_F32, {3, 4}),

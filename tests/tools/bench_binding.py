@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""bench_binding.py BENCH LIBRARY: what tools/bench/binding.py cannot pass is an exception that names it and what is
-expected. A stand-in takes PyTorch's place."""
+"""bench_binding.py BENCH LIBRARY: tools/bench/binding.py raises an exception with the name and the expectation for an argument that it
+cannot pass. A stand-in replaces PyTorch."""
 
 import ctypes
 import sys
@@ -8,7 +8,7 @@ import types
 
 
 class Tensor:
-    """As much of PyTorch's as binding.py looks at: zeros, in host memory."""
+    """The part of a PyTorch tensor that binding.py uses: zeros, in host memory."""
 
     def __init__(self, *shape, dtype="torch.float32"):
         self.shape, self.dtype, self.memory = shape, dtype, ctypes.create_string_buffer(4096)
@@ -32,16 +32,16 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, sys.argv[1])
 import binding  # noqa: E402
 
-binding.CUDA = 3  # the CPU backend: host memory is what the stand-in has
+binding.CUDA = 3  # the CPU backend, because the stand-in has host memory
 lib, x, y, wrong = binding.Library(sys.argv[2]), Tensor(3, 4), Tensor(3, 4), []
 
 
 def expect(exception, words, function, *arguments):
-    """A call that fails with this exception, whose message has these words."""
+    """The call fails with this exception, and its message contains these words."""
     try:
         function(*arguments)
         wrong.append(f"{arguments}: taken, expected {exception.__name__}")
-    except Exception as got:  # whichever it is, it is told
+    except Exception as got:  # the test reports any exception
         if type(got) is not exception or not all(word in str(got) for word in words):
             wrong.append(f"{arguments}: {type(got).__name__}: {got}; expected {exception.__name__} with {words}")
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""beside_pytorch.py LIBRARY: hipops in a process with PyTorch, on its current stream: loaded before it and after it,
-captured in its graphs, and used by another thread meanwhile. Each in a process of its own. For a machine with a GPU;
-ends with 77 where PyTorch has none."""
+"""beside_pytorch.py LIBRARY: hipops in a process with PyTorch, on PyTorch's current stream.
+
+It is loaded before PyTorch and after it, captured in PyTorch's graphs, and used by another thread during a capture. Each in another
+process. For a machine with a GPU. Ends with 77 if PyTorch has none."""
 
 import ctypes
 import os
@@ -24,7 +25,7 @@ def rows(torch):
     return torch.randn(64, 1000, device="cuda", dtype=torch.float32)
 
 
-# Each gives (name, call, result, what PyTorch gives): the call may be made again, and captured.
+# Each returns (name, call, result, PyTorch's result). The call can be repeated and captured.
 def softmax(torch, hipops, x):
     y = torch.empty_like(x)
     return "softmax", hipops.bind("softmax", y, x), y, lambda: torch.softmax(x, -1), 1e-6
@@ -54,7 +55,7 @@ def index_select(torch, hipops, x):
     return "index_select", hipops.bind("index_select", y, x, index, 0, None), y, lambda: x.index_select(0, index), 0
 
 
-# In place: what was added before stays, as it does in a graph that is replayed; so y is cleared by the same stream.
+# In place, y keeps the sums of an earlier call, also in a graph that is replayed. So the same stream clears y first.
 def index_add(torch, hipops, x):
     index = torch.randint(0, 16, (x.shape[0],), device="cuda")
     y = torch.empty(16, x.shape[1], device="cuda")
@@ -87,7 +88,7 @@ def library(path):
 
 
 def check_on_stream(torch, hipops):
-    """On a stream of PyTorch's with work before and after it, and nothing that waits."""
+    """On a stream of PyTorch with work before and after it, without any wait."""
     for make in OPS:
         stream = torch.cuda.Stream()
         with torch.cuda.stream(stream):
@@ -104,7 +105,7 @@ def check_on_stream(torch, hipops):
 
 
 def check_refusal(torch, hipops):
-    """What hipops is refused is no error of PyTorch's."""
+    """A refusal by hipops is no error of PyTorch."""
     x = rows(torch)
     try:
         hipops.bind("softmax", x[:3], x)()
@@ -144,7 +145,7 @@ def beside(path):
 
 
 def capture(path):
-    """Each op's first use is in a graph of PyTorch's, which is replayed with other data."""
+    """Each op's first use is in a graph of PyTorch. The graph is replayed with other data."""
     import torch
     hipops = library(path)
     for make in OPS:
@@ -162,7 +163,7 @@ def capture(path):
 
 
 def capture_elsewhere(path):
-    """Each op's first use is on another thread than the one that captures a graph at that time."""
+    """Each op's first use is on one thread while another thread captures a graph."""
     import torch
     hipops = library(path)
     failures = []

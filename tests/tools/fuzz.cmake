@@ -1,5 +1,5 @@
-# Random cases against a plain reference (hipops-fuzz) on every runtime that can be had here; and the fuzzers of
-# tools/fuzz, for half a minute each, where there is a clang with libFuzzer.
+# Random cases against a plain reference (hipops-fuzz) on every runtime of this machine. With a clang that has libFuzzer, also the
+# fuzzers of tools/fuzz, for half a minute each.
 
 if(HIPOPS_CPU)
   hipops_test(test_fuzz tools/test_fuzz.cpp)
@@ -9,19 +9,19 @@ if(HIPOPS_CPU)
       add_test(NAME fuzz_cpu_wave${wave}_${guard} COMMAND hipops-fuzz --wave ${wave} --guard ${guard} --count 1500 --elements 1000)
     endforeach()
   endforeach()
-  # Rows that one block does not hold, of which every element counts: golden files have sums of them.
+  # Rows that are too long for one block. Every element is compared. Golden files have only the sum of each row.
   foreach(op ${row_ops})
     foreach(wave 32 64)
       add_test(NAME fuzz_cpu_wave${wave}_long_${op} COMMAND hipops-fuzz --wave ${wave} --op ${op} --count 30 --elements 300000)
       set_tests_properties(fuzz_cpu_wave${wave}_long_${op} PROPERTIES ENVIRONMENT "HIPOPS_CPU_UNITS=16")
     endforeach()
   endforeach()
-  # Of all ops' cases together each has a hundred, and upsampling's ways are more than those show: one in some thousands of
-  # cases showed that vectors took columns for neighbours that are apart.
+  # The runs above have some hundred cases for each op. Upsampling needs thousands: fewer did not detect a kernel that ignored gaps
+  # between columns.
   foreach(op upsample_nearest1d upsample_nearest2d)
     add_test(NAME fuzz_cpu_wave32_${op} COMMAND hipops-fuzz --op ${op} --seed 2 --count 6000 --elements 2000)
   endforeach()
-  # A row of f32 that layer_norm got wrong by 4.01 ULPs, as long as it rounded x - mean twice, and its product with the scale.
+  # An f32 row with an error of 4.01 ULPs if layer_norm rounds x - mean twice, and its product with the scale.
   add_test(NAME fuzz_found_layer_norm COMMAND hipops-fuzz --op layer_norm --seed 20261121 --first 2010 --count 1)
 endif()
 if(HIPOPS_EMULATOR_DIR AND HIPOPS_AMD_BUILT)
@@ -31,7 +31,7 @@ if(HIPOPS_EMULATOR_DIR AND HIPOPS_AMD_BUILT)
       set_tests_properties(fuzz_hip_${target} PROPERTIES ENVIRONMENT "${checked};AMDEMU_ARCH=${target};AMDEMU_SEED=1")
     endif()
   endforeach()
-  foreach(target gfx942 gfx1100)  # a wave size each
+  foreach(target gfx942 gfx1100)  # one target for each wave size
     if(target IN_LIST HIPOPS_AMD_BUILT)
       foreach(op layer_norm rms_norm softmax)
         add_test(NAME fuzz_hip_${target}_long_${op} COMMAND hipops-fuzz --backend hip --op ${op} --count 20 --elements 300000)
@@ -41,12 +41,12 @@ if(HIPOPS_EMULATOR_DIR AND HIPOPS_AMD_BUILT)
   endforeach()
 endif()
 
-# ---- libFuzzer. The instrumented library is a build of its own, which a test makes.
+# ---- libFuzzer. A test builds the instrumented library in another folder.
 if(NOT HIPOPS_CPU OR HIPOPS_SANITIZE)
   return()
 endif()
 
-# The kernels want _Float16, which clang has on x86 from version 15 on.
+# The kernels need _Float16, which clang has on x86 from version 15 on.
 function(hipops_find_fuzzing_clang)
   set(check ${CMAKE_CURRENT_BINARY_DIR}/fuzzer_check)
   file(WRITE ${check}.cpp "extern \"C\" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long size) { return int(_Float16(size) * 0); }\n")
@@ -85,7 +85,7 @@ add_test(NAME fuzz_abi COMMAND ${fuzz_build}/bin/fuzz_abi -max_total_time=${fuzz
 add_test(NAME fuzz_golden COMMAND ${fuzz_build}/bin/fuzz_golden -max_total_time=${fuzz_seconds} -seed=1 -print_final_stats=1
   -dict=${PROJECT_SOURCE_DIR}/tools/fuzz/golden.dict -artifact_prefix=${fuzz_build}/
   ${fuzz_build}/corpus_golden ${fuzz_corpus}/golden)
-file(MAKE_DIRECTORY ${fuzz_build}/corpus_abi ${fuzz_build}/corpus_golden)  # what is found goes there
+file(MAKE_DIRECTORY ${fuzz_build}/corpus_abi ${fuzz_build}/corpus_golden)  # folders for the inputs that the fuzzers find
 set_tests_properties(fuzz_build PROPERTIES FIXTURES_SETUP fuzzers PROCESSORS 2 TIMEOUT 3000 COST 1000)
 set_tests_properties(fuzz_abi fuzz_golden PROPERTIES FIXTURES_REQUIRED fuzzers COST 1000)
 set_tests_properties(fuzz_build fuzz_abi fuzz_golden PROPERTIES LABELS fuzz)

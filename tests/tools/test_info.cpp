@@ -1,4 +1,4 @@
-// hipops-info, on a machine without GPUs and on a stand-in libamdhip64; and the manner that the tools share.
+// hipops-info, on a machine without GPUs and on a stand-in libamdhip64. And rules for all tools.
 
 #include <unistd.h>
 
@@ -25,7 +25,7 @@ Run run(const std::string& tool, const std::string& arguments, const std::string
   return run_command(environment + " '" HIPOPS_BIN "/" + tool + "' " + arguments);
 }
 
-// Nothing that this machine may have is found.
+// An environment that hides the runtimes of this machine.
 const std::string kNoGpu = "HIPOPS_HIP_LIBRARY=none HIPOPS_CUDA_LIBRARY=none";
 const std::string kStandin = "HIPOPS_HIP_LIBRARY='" HIPOPS_STANDIN "' HIPOPS_CUDA_LIBRARY=none STANDIN_ARCH=";
 
@@ -53,7 +53,7 @@ std::string text_of(const std::string& path) {
 
 const char* const kTools[] = {"hipops-parity", "hipops-bench", "hipops-tune", "hipops-inspect", "hipops-info", "hipops-fuzz"};
 
-// What each tool that opens a backend does quickly, with it.
+// A short run of each tool that opens a backend.
 const std::pair<const char*, const char*> kBackendUsers[] = {
     {"hipops-parity", "--op softmax --topic smoke --backend "},
     {"hipops-bench", "--op softmax --dtype f32 --shape 4x4 --repeats 1 --backend "},
@@ -63,7 +63,7 @@ const std::pair<const char*, const char*> kBackendUsers[] = {
 
 }  // namespace
 
-TEST_CASE("an AMD device gets its own code object, or else its family's", "[info]") {
+TEST_CASE("an AMD device gets its own code object, or its family's", "[info]") {
   const std::string carried = "gfx90a gfx942 gfx1100 gfx9-generic gfx9-4-generic gfx10-3-generic gfx11-generic";
   CHECK(amd_choice("gfx942", carried) == "gfx942");
   CHECK(amd_choice("gfx950", carried) == "gfx9-4-generic");
@@ -75,7 +75,7 @@ TEST_CASE("an AMD device gets its own code object, or else its family's", "[info
   CHECK(amd_choice("gfx94", carried) == "");
 }
 
-TEST_CASE("an NVIDIA device gets machine code of its major version, or else PTX", "[info]") {
+TEST_CASE("an NVIDIA device gets machine code of its major version, or PTX", "[info]") {
   const std::string carried = "sm_80 sm_90 sm_100 sm_120 compute_80";
   CHECK(cuda_choice("sm_80", carried) == "sm_80");
   CHECK(cuda_choice("sm_89", carried) == "sm_80");
@@ -85,7 +85,7 @@ TEST_CASE("an NVIDIA device gets machine code of its major version, or else PTX"
   CHECK(cuda_choice("sm_75", carried) == "");
 }
 
-TEST_CASE("without a GPU hipops-info says why, and what serves instead", "[info]") {
+TEST_CASE("without a GPU hipops-info prints the reason, and the backend that programs get", "[info]") {
   const Run plain = run("hipops-info", "", kNoGpu);
   INFO(plain.words);
   CHECK(plain.exit_code == 0);
@@ -97,7 +97,7 @@ TEST_CASE("without a GPU hipops-info says why, and what serves instead", "[info]
   CHECK(run("hipops-info", "--backend cpu", kNoGpu).exit_code == 0);
 }
 
-TEST_CASE("hipops-info --backend answers about that one alone, and says what to do", "[info]") {
+TEST_CASE("hipops-info --backend describes that backend alone, with advice", "[info]") {
   const auto answers = [](const std::string& backend, const std::string& environment, int exit_code,
                           const std::string& verdict) {
     const Run answer = run("hipops-info", "--backend " + backend, environment);
@@ -133,7 +133,7 @@ TEST_CASE("hipops-info --backend answers about that one alone, and says what to 
   CHECK_FALSE(run("hipops-info", "", kNoGpu).says("verdict"));
 }
 
-TEST_CASE("hipops-info says why a program gets no backend", "[info]") {
+TEST_CASE("hipops-info prints why a program gets no backend", "[info]") {
   const Run unknown = run("hipops-info", "", kNoGpu + " HIPOPS_BACKEND=rocm");
   INFO(unknown.words);
   CHECK(unknown.exit_code == 2);
@@ -155,7 +155,7 @@ TEST_CASE("hipops-info tries each device's kernels", "[info]") {
   CHECK(other.says(has_amd ? "no code object for device 0, Stand-in 0 (gfx803)" : "built without AMD code objects"));
 }
 
-TEST_CASE("hipops-info counts the ops whose code objects are there", "[info]") {
+TEST_CASE("hipops-info counts the ops that have code objects", "[info]") {
   if (*hipops::hip_targets == '\0') return;
   const Folder folder;
   const std::string target = first_target();
@@ -172,7 +172,7 @@ TEST_CASE("hipops-info counts the ops whose code objects are there", "[info]") {
   CHECK(none.exit_code == 77);
 }
 
-TEST_CASE("a backend that refuses ends every tool alike", "[info]") {
+TEST_CASE("every tool ends in the same way if a backend fails", "[info]") {
   for (const auto& [tool, arguments] : kBackendUsers) {
     const auto refused = [tool = tool, arguments = arguments](const char* backend, const std::string& environment) {
       return run(tool, std::string(arguments) + backend, environment).exit_code;
@@ -186,7 +186,7 @@ TEST_CASE("a backend that refuses ends every tool alike", "[info]") {
   }
 }
 
-TEST_CASE("a file that cannot be written is said before the run, and ends every tool with 2", "[info]") {
+TEST_CASE("every tool reports a file that cannot be written before its run, and ends with 2", "[info]") {
   const std::string parity = "--backend cpu --op softmax --topic smoke --dtype f32";
   const std::pair<std::string, std::string> runs[] = {
       {"hipops-parity", parity + " --json "},
@@ -205,7 +205,7 @@ TEST_CASE("a file that cannot be written is said before the run, and ends every 
     CHECK_FALSE(result.says("softmax/f32/"));
   }
   CHECK(run("hipops-parity", parity + " --json /dev/full").exit_code == 2);
-  // What a run that comes to nothing leaves alone.
+  // A run that fails does not change these.
   const Folder folder;
   std::ofstream(folder / "old.json") << "old";
   const std::string reports = "--json '" + folder / "old.json" + "' --junit '" + folder / "new.xml" + "'";
@@ -218,7 +218,7 @@ TEST_CASE("a tool that is killed leaves the files as they were", "[info]") {
   const Folder folder;
   const std::string old = "'" + folder / "old.json" + "'", fresh = "'" + folder / "new.json" + "'";
   std::ofstream(folder / "old.json") << "old";
-  // Each for minutes, but for that.
+  // Each would run for minutes.
   const std::pair<const char*, std::string> runs[] = {
       {"hipops-tune", "--backend cpu --output " + fresh},
       {"hipops-tune", "--backend cpu --output " + old},
@@ -233,7 +233,7 @@ TEST_CASE("a tool that is killed leaves the files as they were", "[info]") {
   }
 }
 
-TEST_CASE("a stdout that takes nothing ends no tool with 0", "[info]") {
+TEST_CASE("no tool ends with 0 if it cannot write to stdout", "[info]") {
   for (const std::string tool : kTools) {
     INFO(tool);
     CHECK(run(tool, "--version > /dev/full").exit_code == 2);
@@ -243,7 +243,7 @@ TEST_CASE("a stdout that takes nothing ends no tool with 0", "[info]") {
   CHECK(run("hipops-info", "--backend hip > /dev/full", kNoGpu).exit_code == 77);
 }
 
-TEST_CASE("a report that goes to stdout is alone there, and the table on stderr", "[info]") {
+TEST_CASE("a report on stdout is alone there, and the table is on stderr", "[info]") {
   const Folder folder;
   const std::string out = folder / "out", err = folder / "err", inside = "cd '" + folder / "" + "' &&";
   const std::string apart = " > '" + out + "' 2> '" + err + "'";
@@ -272,7 +272,7 @@ TEST_CASE("a report that goes to stdout is alone there, and the table on stderr"
   CHECK(text_of(out).rfind("<?xml", 0) == 0);
   CHECK(text_of(err).find("passed") != std::string::npos);
   CHECK_FALSE(std::filesystem::exists(folder / "-"));
-  // What stdout had is not cut.
+  // The earlier contents of stdout stay.
   std::ofstream(out) << "before\n";
   CHECK(run("hipops-parity", parity + "--json - >> '" + out + "' 2> '" + err + "'").exit_code == 0);
   CHECK(text_of(out).rfind("before\n{", 0) == 0);
@@ -289,7 +289,7 @@ TEST_CASE("a report that goes to stdout is alone there, and the table on stderr"
   CHECK(folder_wanted.says("--save is \"-\", expected a folder"));
 }
 
-TEST_CASE("hipops-fuzz's failure stays one, and is saved where nothing is", "[info]") {
+TEST_CASE("hipops-fuzz fails also if it cannot save the case, and overwrites no file", "[info]") {
   if (*hipops::hip_targets == '\0') return;
   // The stand-in launches nothing, so that every result is wrong.
   const Folder folder;
@@ -316,7 +316,7 @@ TEST_CASE("hipops-fuzz's failure stays one, and is saved where nothing is", "[in
   CHECK(fuzz(folder / "").exit_code == 1);
 }
 
-TEST_CASE("hipops-fuzz says what the caller's environment makes of it", "[info]") {
+TEST_CASE("hipops-fuzz prints the variables of the environment that change it", "[info]") {
   const std::string few = "--op softmax --count 1";
   const Run plain = run("hipops-fuzz", few);
   INFO(plain.words);
@@ -341,7 +341,7 @@ TEST_CASE("without a GPU hipops-tune does not send its user to the CPU", "[info]
   }
 }
 
-TEST_CASE("hipops-info says which policy row ops go by", "[info]") {
+TEST_CASE("hipops-info prints the policy of row ops", "[info]") {
   const auto says = [](const std::string& file) { return run("hipops-info", "--backend cpu", "HIPOPS_TUNING_FILE=" + file); };
   CHECK(says("").says("\n           row ops go by the default policy\n"));
   CHECK(says(HIPOPS_TABLE).says("row ops go by " HIPOPS_TABLE ", measured on no device: "));
@@ -350,7 +350,7 @@ TEST_CASE("hipops-info says which policy row ops go by", "[info]") {
   CHECK(lost.says("row ops go by the default policy (HIPOPS_TUNING_FILE=/nowhere.json: it cannot be opened: No such file or directory; the default policy is used)\n"));
 }
 
-TEST_CASE("the tools share one manner", "[info]") {
+TEST_CASE("the tools have the same kinds of options and messages", "[info]") {
   for (const std::string tool : kTools) {
     const Run help = run(tool, "--help");
     INFO(help.words);
@@ -389,8 +389,8 @@ TEST_CASE("the tools share one manner", "[info]") {
   CHECK(nothing.says("no kernel selected of those in the library; its targets: "));
 }
 
-TEST_CASE("what is wrong with a command line is said by the tool and names the argument", "[info]") {
-  // The words between are CLI11's, and not the same in all its releases.
+TEST_CASE("the message about a wrong command line names the tool and the argument", "[info]") {
+  // CLI11 writes the words between, and its releases differ.
   const auto refuses = [](const std::string& tool, const std::string& arguments, const std::string& words) {
     const Run refused = run(tool, arguments);
     INFO(tool << " " << arguments << ": " << refused.words);
@@ -427,7 +427,7 @@ TEST_CASE("what is wrong with a command line is said by the tool and names the a
   CHECK(run("hipops-bench", "--list --op softmax --dtype f32 bf16 --").exit_code == 0);
 }
 
-TEST_CASE("reports that would be lost, or mixed with what is printed, are refused before the run", "[info]") {
+TEST_CASE("a report that would be lost, or mixed with other output, is refused before the run", "[info]") {
   const Folder folder;
   const std::string file = folder / "report";
   const auto refuses = [](const std::string& tool, const std::string& options, const std::string& words) {

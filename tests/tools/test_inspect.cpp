@@ -1,5 +1,4 @@
-// hipops-inspect: what it reads out of machine code, on short pieces of it as llvm-objdump prints them; how many waves
-// it says there are; and its budgets, kept and broken.
+// hipops-inspect: its figures for short pieces of machine code in the form of llvm-objdump, its number of waves, and its budgets.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -23,7 +22,7 @@ namespace {
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// Of what is thrown; "" if nothing is.
+// The message of the exception, or "".
 std::string words_of(const std::function<void()>& body) {
   try {
     body();
@@ -109,7 +108,7 @@ const char* const kLoopGfx1201 = R"(
 	s_code_end                                                 // 0000000016A4: BF9F0000
 )";
 
-// One instruction a line, four bytes each, from address 0, as the disassembler would print it.
+// The output of a disassembler for one instruction a line, of four bytes each, from address 0 on.
 std::string code_of(const std::string& lines) {
   std::istringstream stream(lines);
   std::string text = "0000000000000000 <k>:\n";
@@ -160,7 +159,7 @@ TEST_CASE("instructions, their operands, addresses and branches are read", "[dis
   CHECK(code[26].operands == "");
 }
 
-TEST_CASE("functions are told apart, and other lines passed over", "[disassembly]") {
+TEST_CASE("functions are separated, and other lines ignored", "[disassembly]") {
   const Functions functions =
       parse("<a>:\n\ts_nop 0 // 0010: 0\n\n\t...\n<b<int>>:\n\ts_endpgm // 0020: 0\nnoise // x\n");
   REQUIRE(functions.size() == 2);
@@ -174,7 +173,7 @@ TEST_CASE("a branch without a distance, or out of the function, is refused", "[d
   CHECK_THROWS_AS(figures("s_branch 5\ns_endpgm"), DisassemblyError);
 }
 
-TEST_CASE("a disassembler that is not there is an error that says what to do", "[disassembly]") {
+TEST_CASE("a missing disassembler is an error with advice", "[disassembly]") {
   CHECK(find_objdump("mine") == "mine");
   CHECK(contains(words_of([] { disassemble("/nowhere/llvm-objdump", "x"); }), "--objdump"));
   CHECK_THROWS_AS(disassemble("/bin/false", "x"), DisassemblyError);
@@ -183,7 +182,7 @@ TEST_CASE("a disassembler that is not there is an error that says what to do", "
 
 // ---- Loops
 
-TEST_CASE("loops are found, one in the other", "[loops]") {
+TEST_CASE("nested loops are detected", "[loops]") {
   const Code code = parse(code_of("s_mov_b32 s0, 0\n"        // 0
                                   "v_mov_b32 v0, v1\n"       // 4: the outer loop
                                   "v_mov_b32 v1, v2\n"       // 8: the inner one
@@ -219,7 +218,7 @@ TEST_CASE("the loop with global memory in it is the hot one", "[loops]") {
   CHECK(code.loads == Widths{{4, 1}, {16, 1}});
 }
 
-TEST_CASE("without a loop all the code counts", "[loops]") {
+TEST_CASE("without a loop the figures are about all the code", "[loops]") {
   const MachineCode code = figures("global_load_dwordx2 v[2:3], v[0:1], off\ns_endpgm");
   REQUIRE(code.hot.size() == 1);
   CHECK_FALSE(code.has_loop);
@@ -261,7 +260,7 @@ TEST_CASE("widths are read from every form of a name", "[figures]") {
   CHECK_THROWS_AS(figures("global_load_wonder v0, v[0:1], off\ns_endpgm"), DisassemblyError);
 }
 
-TEST_CASE("what is under way ends where it is waited for", "[figures]") {
+TEST_CASE("a load is in flight until a wait for it", "[figures]") {
   const std::string load = "global_load_dwordx4 v[0:3], v[0:1], off\n", store = "global_store_dword v[0:1], v2, off\n";
   const auto first = [](const std::string& lines, const std::string& target) {
     return figures(lines + "s_endpgm", target).hot.at(0);
@@ -289,7 +288,7 @@ TEST_CASE("what is under way ends where it is waited for", "[figures]") {
     CHECK(first(load + load + "s_wait_loadcnt_dscnt 0x100\n" + load, "gfx1201").before_wait.count == 2);
     CHECK(first(load + load + "s_wait_loadcnt_dscnt 0x200\n" + load, "gfx1201").before_wait.count == 3);
   }
-  SECTION("of two ways the one with more") {
+  SECTION("the path with more loads counts") {
     const std::string lines = load + "s_cbranch_vccz 2\n" + load + load + load + "s_waitcnt vmcnt(0)\n";
     CHECK(first(lines, "gfx942").before_wait.count == 4);
   }
@@ -304,7 +303,7 @@ TEST_CASE("waits for scalar loads are counted up to the first load", "[figures]"
                                      {"gfx1100", "s_waitcnt lgkmcnt(0)\n"},
                                      {"gfx1201", "s_wait_kmcnt 0x0\n"}}) {
     CHECK(trips(load, target).most == 0);
-    CHECK(trips(ask + ask + wait + load + ask + wait, target).most == 1);  // asked for together; and what is after the load
+    CHECK(trips(ask + ask + wait + load + ask + wait, target).most == 1);  // loads together, and a load after the first vector load
     CHECK(trips(ask + wait + wait + ask + wait + load, target).most == 2);  // a wait for nothing is none
     CHECK(trips(ask + wait + "global_store_dword v[0:1], v2, off\n", target).most == 0);
     const Trips two_ways = trips(ask + wait + "s_cbranch_scc0 3\n" + ask + wait + load, target);
@@ -315,7 +314,7 @@ TEST_CASE("waits for scalar loads are counted up to the first load", "[figures]"
   }
 }
 
-TEST_CASE("the same instructions have the same hash, wherever they lie", "[figures]") {
+TEST_CASE("the same instructions have the same hash at any address", "[figures]") {
   const std::string lines = "s_mov_b32 s0, 1\ns_cbranch_scc1 65534\ns_endpgm";
   const MachineCode code = figures(lines);
   CHECK(code.instructions == 3);
@@ -326,7 +325,7 @@ TEST_CASE("the same instructions have the same hash, wherever they lie", "[figur
   CHECK(figures("s_mov_b32 s0, 1\ns_endpgm").hash != code.hash);
 }
 
-TEST_CASE("what a loop prefetches is under way while it stores", "[figures]") {
+TEST_CASE("a loop's prefetches are in flight while it stores", "[figures]") {
   const auto at_store = [](const std::string& wait, const char* target) {
     const MachineCode code = figures("global_load_dwordx4 v[2:5], v[0:1], off\n"  // the loop
                                      "global_load_dwordx4 v[6:9], v[0:1], off\n" +
@@ -361,7 +360,7 @@ TEST_CASE("sums with +0 that lose a zero's sign are counted", "[figures]") {
             .zero_addends == 3);
 }
 
-TEST_CASE("lanes that exchange values are counted by how", "[figures]") {
+TEST_CASE("exchanges between lanes are counted by their kind", "[figures]") {
   const MachineCode code = figures(
       "v_add_f32_dpp v0, v0, v0 quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf bound_ctrl:1\n"
       "v_mov_b32_dpp v0, v1 row_half_mirror row_mask:0xf bank_mask:0xf\n"
@@ -383,7 +382,7 @@ TEST_CASE("lanes that exchange values are counted by how", "[figures]") {
   CHECK(code.barriers == 1);
 }
 
-TEST_CASE("divisions and multiplies to 64 bits are seen in the hot loop", "[figures]") {
+TEST_CASE("divisions, and multiplications to 64 bits, are counted in the hot loop", "[figures]") {
   const MachineCode code = figures(
       "v_rcp_iflag_f32_e32 v0, v0\n"              // before it
       "global_load_dword v0, v[0:1], off\n"        // 4
@@ -398,7 +397,7 @@ TEST_CASE("divisions and multiplies to 64 bits are seen in the hot loop", "[figu
   CHECK(code.hot.at(0).wide_multiplies == 2);
 }
 
-// What clang makes of an atomic add where the target has none.
+// The code that clang makes for an atomic add on a target without the instruction.
 const char* const kCompareSwapLoop =
     "global_load_dword v3, v[0:1], off\n"
     "s_waitcnt vmcnt(0)\n"
@@ -412,7 +411,7 @@ const char* const kCompareSwapLoop =
     "s_cbranch_execnz 65528\n"                                        // to 8
     "s_endpgm";
 
-TEST_CASE("a compare-and-swap loop is told from an atomic add", "[figures]") {
+TEST_CASE("a compare-and-swap loop is distinguished from an atomic add", "[figures]") {
   const MachineCode loop = figures(kCompareSwapLoop);
   CHECK(loop.compare_swap_loops == 1);
   CHECK(loop.atomics == std::map<std::string, unsigned>{{"global_atomic_cmpswap", 1}});
@@ -434,8 +433,8 @@ TEST_CASE("a compare-and-swap loop is told from an atomic add", "[figures]") {
   CHECK(figures("ds_cmpstore_rtn_b32 v0, v1, v2, v3\ns_cbranch_execnz 65534\ns_endpgm").compare_swap_loops == 1);
 }
 
-// ---- Occupancy: what llc 22 prints for kernels of so many registers, with blocks of one wave.
-TEST_CASE("as many waves as registers allow", "[occupancy]") {
+// ---- Occupancy: the numbers that llc 22 prints for kernels with these registers, with blocks of one wave.
+TEST_CASE("registers limit the number of waves", "[occupancy]") {
   struct Row {
     const char* target;
     uint64_t vgprs;
@@ -455,7 +454,7 @@ TEST_CASE("as many waves as registers allow", "[occupancy]") {
     const uint64_t wave = hardware_of(row.target).units == 1 ? 64 : 32;
     CHECK(waves(row.target, row.vgprs, wave, wave) == row.waves);
   }
-  CHECK(waves("gfx942", 32, 64, 64, 0, 106) == 7);  // scalar ones
+  CHECK(waves("gfx942", 32, 64, 64, 0, 106) == 7);  // scalar registers
   CHECK(waves("gfx942", 32, 64, 64, 0, 100) == 8);
   CHECK(waves("gfx906", 24, 64, 64, 0, 88) == 9);
   CHECK(waves("gfx1100", 96, 64, 64) == 8);         // twice as wide
@@ -463,7 +462,7 @@ TEST_CASE("as many waves as registers allow", "[occupancy]") {
   CHECK_THROWS_AS(hardware_of("sm_90"), UnknownTarget);
 }
 
-TEST_CASE("as many waves as blocks and shared memory allow", "[occupancy]") {
+TEST_CASE("blocks and shared memory limit the number of waves", "[occupancy]") {
   const auto limit = [](const std::string& target, const Kernel& kernel) {
     return occupancy(kernel, hardware_of(target)).limit;
   };
@@ -483,7 +482,7 @@ TEST_CASE("as many waves as blocks and shared memory allow", "[occupancy]") {
   CHECK(pair.waves_per_unit == 2 * pair.waves_per_simd);
 }
 
-TEST_CASE("bytes in flight are those of all waves of a compute unit", "[figures]") {
+TEST_CASE("bytes in flight are the sum over all waves of a compute unit", "[figures]") {
   const auto in_flight = [](const char* text, const std::string& target, uint64_t wave) {
     const MachineCode code = machine_code(parse(text).at("loop"), target);
     return record_of("softmax", target, kernel_with(64, wave, 256), code).at("bytes_in_flight").get<int64_t>();
@@ -507,7 +506,7 @@ Verdict check_one(const std::string& budgets, bool whole = false) {
 
 }  // namespace
 
-TEST_CASE("limits hold or are broken, with figure and limit", "[budgets]") {
+TEST_CASE("a broken limit is reported with figure and limit", "[budgets]") {
   CHECK(check_one(R"({"rules": [{"most": {"spills": 0}, "least": {"bytes_in_flight": 9}}]})").held == 2);
   const Verdict most = check_one(R"({"rules": [{"most": {"bytes_in_flight": 8.5}}]})");
   REQUIRE(most.problems.size() == 1);
@@ -517,7 +516,7 @@ TEST_CASE("limits hold or are broken, with figure and limit", "[budgets]") {
   CHECK(least.problems[0] == "gfx942 softmax_f32_aligned_8x2: bytes_in_flight is 9, limit: at least 16384");
 }
 
-TEST_CASE("widths have to be among those named, with exceptions", "[budgets]") {
+TEST_CASE("a rule lists the allowed widths, with exceptions", "[budgets]") {
   const std::string rules = R"("rules": [{"only": {"hot_loads": [16]}}])";
   const Verdict broken = check_one("{" + rules + "}");
   REQUIRE(broken.problems.size() == 1);
@@ -529,7 +528,7 @@ TEST_CASE("widths have to be among those named, with exceptions", "[budgets]") {
   CHECK(with("", "[8]").problems.empty());
   CHECK(with("", "[4]").problems.size() == 1);
   CHECK(with(R"("ops": ["rope"], )", "[8]").problems.size() == 1);
-  // The widths of the rule itself have to be there.
+  // The widths of the rule must occur.
   CHECK(check_one(R"({"rules": [{"only": {"hot_loads": [4]}}],
                       "exceptions": [{"figure": "hot_loads", "widths": [8, 16], "reason": "because"}]})")
             .problems.size() == 1);
@@ -546,7 +545,7 @@ TEST_CASE("rules cover the kernels they name", "[budgets]") {
   CHECK(broken(R"("targets": ["gfx90a"], )") == 0);
 }
 
-TEST_CASE("what is known to be broken has to be broken", "[budgets]") {
+TEST_CASE("a limit in the list of known faults must be broken", "[budgets]") {
   const std::string known = R"("known": [{"figure": "bytes_in_flight", "reason": "later"}]})";
   const Verdict still = check_one(R"({"rules": [{"least": {"bytes_in_flight": 10}}], )" + known);
   CHECK(still.problems.empty());
@@ -556,7 +555,7 @@ TEST_CASE("what is known to be broken has to be broken", "[budgets]") {
   CHECK(no_more.problems[0] == "gfx942 softmax_f32_aligned_8x2: bytes_in_flight keeps its limit: take it from known[0]");
 }
 
-TEST_CASE("parts that cover no kernel of a target that is there are problems", "[budgets]") {
+TEST_CASE("a rule that covers no kernel of an existing target is a problem", "[budgets]") {
   const auto problems = [](const std::string& scope, bool whole) {
     return check_one("{\"rules\": [{" + scope + R"("most": {"spills": 0}}]})", whole).problems;
   };
@@ -566,7 +565,7 @@ TEST_CASE("parts that cover no kernel of a target that is there are problems", "
   CHECK(problems(nobody + R"("targets": ["gfx1201"], )", true).empty());
 }
 
-TEST_CASE("a file that is wrong is refused, with the place", "[budgets]") {
+TEST_CASE("a wrong file is refused, with the place of the error", "[budgets]") {
   const auto refuses = [](const std::string& text, const std::string& part) {
     CHECK(contains(words_of([&] { parse_budgets(text); }), part));
   };
@@ -604,7 +603,7 @@ std::string first_target() {
   return all.substr(0, all.find(' '));
 }
 
-// Some kernels of the library, for few enough of them to be quick.
+// Some kernels of the library, few so that the test is fast.
 std::string some() { return "--op rms_norm --target " + first_target() + " --kernel 'rms_norm_f32_aligned_*' "; }
 
 Run check_with(const std::string& budgets) {
@@ -615,7 +614,7 @@ Run check_with(const std::string& budgets) {
 
 }  // namespace
 
-TEST_CASE("--check ends with 0 or 1 as the budgets are", "[program]") {
+TEST_CASE("--check ends with 0 if the budgets hold, otherwise with 1", "[program]") {
   const Run good = check_with(R"({"rules": [{"most": {"spills": 0, "scratch_bytes": 0}, "least": {"vgprs": 1}}]})");
   INFO(good.words);
   CHECK(good.exit_code == 0);
@@ -637,7 +636,7 @@ TEST_CASE("--check ends with 0 or 1 as the budgets are", "[program]") {
   CHECK(run(some() + "--check /nowhere.json").exit_code == 2);
 }
 
-TEST_CASE("the table and --json tell of the same kernels, embedded or in files", "[program]") {
+TEST_CASE("the table and --json have the same kernels, embedded or in files", "[program]") {
   const hipops_test::TemporaryFolder folder;
   const std::string json = folder.path() + "/figures.json", objects = HIPOPS_CODE_OBJECTS;
   const std::string from = GENERATE_COPY(std::string(), "'" + objects + "/rms_norm.hipfb'",
@@ -659,7 +658,7 @@ TEST_CASE("the table and --json tell of the same kernels, embedded or in files",
   }
 }
 
-TEST_CASE("what cannot be done is said, and ends with 2", "[program]") {
+TEST_CASE("an impossible request is reported, and ends with 2", "[program]") {
   const auto refuses = [](const std::string& arguments, const std::string& part) {
     const Run result = run(arguments);
     INFO(result.words);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""test_plots.py SOURCE WORK: docs/benchmarks.md, its tables and pictures, and what README.md says first, are what tools/bench/page.py
-makes of the figures there, and tools/bench/compare.py draws them, without a GPU and without PyTorch."""
+"""test_plots.py SOURCE WORK: tools/bench/page.py makes docs/benchmarks.md, its tables and pictures, and the figures of README.md.
+
+tools/bench/compare.py draws them, too. Both work without a GPU and without PyTorch."""
 
 import json
 import os
@@ -51,7 +52,7 @@ def run_page(*arguments):
 
 
 def page_is_of_the_figures():
-    """The one that is checked in; and another is seen to be another."""
+    """The page in the tree is current, and a changed page is detected."""
     run = run_page(KEPT, "--check")
     assert run.returncode == 0, run.stderr
     folder = os.path.join(work, "page", "benchmarks")
@@ -75,7 +76,7 @@ def page_is_of_the_figures():
 
 
 def page_is_for_readers():
-    """A row for each workload is in a file of its own."""
+    """Another file has a row for each workload."""
     with open(KEPT + ".md") as file:
         text = file.read()
     assert len(text.split()) < 2500, len(text.split())
@@ -96,14 +97,14 @@ def readme_says_what_one_gains():
 
 
 def shown(picture, rows):
-    """Each of them is in it, with its share."""
+    """The picture has each of them, with its fraction."""
     for row in rows:
         for words in (row["name"].replace(">", "&gt;"), f">{100 * row['roof'] / row['hipops']:.0f}</text>"):
             assert words in picture, (row["name"], words)
 
 
 def pictures_are_of_the_figures():
-    """Those that are checked in, as far as it can be seen without matplotlib."""
+    """The pictures in the tree, checked without matplotlib."""
     reports = page.kept(KEPT)
     with open(KEPT + ".md") as file:
         linked = re.findall(r"\(benchmarks/(\w+\.svg)\)", file.read())

@@ -2,7 +2,7 @@
 
 TOPICS: topic -> function that yields the topic's golden.Cases;
 reference(params, inputs) -> {output: golden.Expected}, from arrays by argument name (float64, or integers);
-torch_reference(torch, params, inputs) -> {output: tensor}, or None where PyTorch has no such op.
+torch_reference(torch, params, inputs) -> {output: tensor}, or None if PyTorch has no such op.
 
 The other modules of this folder have no TOPICS.
 """

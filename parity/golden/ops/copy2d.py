@@ -36,7 +36,7 @@ def adversarial():
         block = np.array(values * 8, dtype=np.uint64).reshape(3, 8)
         tensor = explicit(dtype, block.astype(dtype.replace("u", "uint")), stride=(11, 1), offset=1)
         yield copy("adversarial_nan_payloads", dtype, 3, 8, 11, 9, tensor=tensor)
-    yield copy("adversarial_pitch_unused", "f32", 1, 9, -123456789, 1)  # of one row
+    yield copy("adversarial_pitch_unused", "f32", 1, 9, -123456789, 1)  # one row has no pitch
     yield copy("adversarial_pitch_far", "u8", 2, 3, 100003, -3 + 100003)
 
 

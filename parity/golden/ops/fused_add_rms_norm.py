@@ -17,7 +17,7 @@ NAN, INF = math.nan, math.inf
 def reference(params, inputs):
     flags = params["flags"]
     with np.errstate(all="ignore"):
-        # The op computes the sum in f32: of 16-bit numbers that differ much in size that is rounded, too.
+        # The op computes the sum in f32. It rounds even a sum of 16-bit numbers if they differ much in size.
         h = (inputs["x"] + inputs["residual"]).astype(np.float32).astype(np.float64)
     summed = round_to(h, inputs.dtype) if flags & ROUND_SUM else h
     y, scale = weighed(normalized(summed, params["eps"]), inputs, flags)
@@ -63,7 +63,7 @@ def smoke():
 
 
 def exact():
-    """Halves of rows of +-c, whose sums' norms are +-1; a sum that cancels but for one element."""
+    """x and residual are halves of rows of +-c, whose norms are +-1. And a sum that cancels except for one element."""
     for dtype in DTYPES:
         for columns in (1, 3, 8, 24, 100, 256):
             sign = np.where(np.arange(columns) * 7 % 5 < 3, 1.0, -1.0)
@@ -90,7 +90,7 @@ def adversarial():
         for columns in (4, 40, 600):
             x = explicit(dtype, np.resize([-0.0, -1.25, 0.0, 1.25], (2, columns)))
             yield case(f"adversarial_signs_of_zero_{columns}", x, explicit(dtype, np.resize([-0.0, -1.25], (2, columns))))
-        # Squares that leave the type's range, and rows that reach from one end of it to the other.
+        # Squares out of the type's range, and rows with numbers from both ends of the range.
         for columns in (3, 40, 600):
             ones = np.resize([1.0, -1.0, 0.5], (2, columns))
             for name, size in (("large", large), ("tiny", tiny)):
@@ -98,7 +98,7 @@ def adversarial():
                 for eps in (0.0, 1e-5):
                     yield case(f"adversarial_{name}_{columns}_eps_{eps:g}", x, explicit(dtype, np.zeros((2, columns))), eps=eps)
         yield case("adversarial_largest_eps", plain, plain, eps=3e38)
-        for eps in (0.0, 1e-5):  # of a block, and of blocks that share a row
+        for eps in (0.0, 1e-5):  # in one block, and in blocks that share a row
             for columns in (4096, 40000):
                 yield case(f"adversarial_constant_{columns}_eps_{eps:g}", constant(dtype, (1, columns), large),
                            constant(dtype, (1, columns), -large / 2), eps=eps)
@@ -150,7 +150,7 @@ def sizes():
         for dtype in (DTYPES[turn % 3], DTYPES[(turn + 1) % 3])[:1 if shape[0] >= 100 else 2]:
             w = None if turn % 3 == 0 else rows.weight("weight", "f32" if turn % 3 == 1 else dtype, shape[-1], {})
             yield case("size_" + rows.name_of(shape), drawn(dtype, shape), drawn(dtype, shape), weight=w)
-    for dtype in DTYPES:  # about each kernel's ends, whole vectors and odd rows
+    for dtype in DTYPES:  # around the limits of each kernel: whole vectors and odd rows
         length = 4 if dtype == "f32" else 8
         for turn, vectors in enumerate((16, 17, 64, 65, 512, 513, 1024, 1025, 2048, 2049, 4100, 8200)):
             shape = (1, vectors * length)
@@ -159,10 +159,10 @@ def sizes():
             shape = (1, vectors * length - 1)
             yield case(f"odd_end_{vectors}", drawn(dtype, shape, offset=1), drawn(dtype, shape),
                        weight=rows.weight("weight", dtype, shape[1], {}) if turn % 2 == 0 else None)
-        shape = (40, 1024 * length)  # more rows than are few for a device of up to 19 units
+        shape = (40, 1024 * length)  # not few rows for a device of up to 19 units
         yield case("whole_vectors_" + rows.name_of(shape), drawn(dtype, shape), drawn(dtype, shape))
         yield case("every_second_2100", drawn(dtype, (1, 2100), stride=(4200, 2)), drawn(dtype, (1, 2100)))
-        # In place such a row is not split.
+        # In place this row is not split.
         yield case("in_place_140001", drawn(dtype, (1, 140001)), drawn(dtype, (1, 140001)), in_place=("y", "x"))
 
 

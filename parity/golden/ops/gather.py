@@ -88,7 +88,7 @@ def layouts():
 
 def index_cases():
     yield from takes.index_cases(OP)
-    # Rows taken by an expanded index: each of its elements counts.
+    # Rows moved by an expanded index, in which each element is counted.
     for turn, index_dtype in enumerate(takes.INDEX_DTYPES):
         along = [3, 6, takes.MARK[index_dtype] - 1, 5, 2, 6, takes.MARK[index_dtype]]
         for dtype, columns in (("f32", 32), ("u8", 32), ("u16", 12), ("f64", 6), ("u8", 7), ("u8", 301), ("u16", 151),
@@ -101,8 +101,8 @@ def index_cases():
 
 def sizes():
     yield from takes.sizes(OP)
-    # Columns of x that are staged, in panels of which the last one may overlap the one before: 32 columns and 32 of 40,
-    # 16 and 16 of 24, 16 four times of 72, 8 three times of 22. The last ones are of 38 and 115 kB.
+    # Columns of x that are staged in panels. The last panel may overlap the panel before: 40 columns are two panels of 32, 24 are two of
+    # 16, 72 are five of 16, and 22 are three of 8. The last two cases have 38 and 115 kB.
     for turn, (dtype, shape, n) in enumerate((("u8", (33, 100, 96), 50), ("u16", (64, 33, 40), 64), ("f32", (32, 50, 24), 64),
                                               ("f32", (20, 20, 72), 64), ("i64", (32, 20, 22), 130), ("f32", (8, 600, 128), 152),
                                               ("u16", (4, 1800, 512), 228))):
@@ -111,7 +111,7 @@ def sizes():
             index = golden.index(takes.INDEX_DTYPES[1 + turn % 4], like, shape[1] + wrong)
             yield OP.case(f"size_panels_{takes.name_of(shape)}_{wrong}", data(dtype, shape), index, 1,
                           reports=report() if wrong else None)
-    # x with gaps, y and the index at odd places, so that they go one by one.
+    # x has gaps. y and the index are not aligned, so that their elements move one by one.
     given = golden.index("i32", (64, 64, 40), 40)
     yield OP.case("size_panels_gaps", data("u16", (64, 33, 40), **by(33 * 48 + 8, 48, 1, offset=8)), given, 1, by(64 * 41, 41, 1),
                   reports=report())

@@ -1,7 +1,7 @@
 """y[.., index[j], ..] += x[.., j, ..], the 1-D index being along dim, in place in y.
 
-The order of the sums is part of what the op is: sources are added in index order, in f32 (f64 for f64), and the sum is
-rounded once. So the reference makes the same roundings, and every answer is exact.
+The op defines the order of the sums: sources are added in index order, in f32 (f64 for f64), and the sum is rounded once. The
+reference makes the same roundings, and every answer is exact.
 """
 
 import math
@@ -16,14 +16,14 @@ from ops.takes import at, by, data, indices, name_of
 
 DTYPES = ("f32", "f16", "bf16", "f64", "u8", "i32", "u32", "i64")
 INDEX_DTYPES = takes.INDEX_DTYPES
-MANY = 300  # indices that are ordered, where there is a workspace: up to 256 are not
-LONG = 2600  # indices of which one row gets so many that blocks share the work
-LONG_AT_HAND = 1200  # the same, of so few that they stay in a block's memory
+MANY = 300  # indices that are sorted with a workspace. Up to 256 are not sorted
+LONG = 2600  # indices that give one row a segment for several blocks
+LONG_AT_HAND = 1200  # the same, with few enough indices for a block's memory
 NAN, INF = math.nan, math.inf
 
 
 class Params(dict):
-    """A case's params, with what the reference must know besides."""
+    """A case's params, with more attributes for the reference."""
 
     def __init__(self, params, dtype):
         super().__init__(params)
@@ -54,8 +54,8 @@ def reference(params, inputs):
 
 
 def loss(dtype, count):
-    """By how many float64 roundings of the terms' magnitude a sum of `count` terms may be off: one of its own type for each,
-    and the last one's."""
+    """The largest error of a sum of `count` terms, in float64 roundings of the terms' magnitude: one rounding of the sum's type for each
+    term, and the final rounding."""
     return count * 2.0**(0 if dtype == "f64" else 29) + (2.0**42 if dtype in ("f16", "bf16") else 0.0)
 
 
@@ -72,7 +72,7 @@ def torch_reference(torch, params, inputs):
     index, x = index[valid], torch.index_select(x, dim, valid)
     wide = torch.index_add(y.to(torch.float64), dim, index, x.to(torch.float64))
     if y.is_floating_point() and wide.numel() and not float(wide.abs().max()) < 3e4:
-        return None  # what leaves a narrow type's range, and not float64's
+        return None  # sums that leave a narrow type's range, and not float64's
     return {"y": torch.index_add(y, dim, index, x)}
 
 
@@ -113,17 +113,17 @@ def smoke():
             yield simple(f"smoke_rank{len(shape)}_dim{dim}_{n}", DTYPES[turn % 8], INDEX_DTYPES[turn % 5], shape, dim, n,
                          workspace, reports=turn % 2 == 1)
             turn += 1
-    # Each dtype in vectors of 16 bytes and by elements, scanned and ordered.
+    # Each dtype in vectors of 16 bytes and by elements, without a sort and with one.
     for turn, dtype in enumerate(DTYPES):
         for columns in (48, 33):
             for n, workspace in ((9, 0), (MANY, 1)):
                 yield simple(f"smoke_rows_{columns}_{n}", dtype, INDEX_DTYPES[turn % 5], (3, columns), 0, n, workspace)
 
 
-# ---- exact: what is known without arithmetic
+# ---- exact: results that are known without arithmetic
 
 def exact():
-    """Sums of ones, integers that wrap around, and single sources, which move bits."""
+    """Sums whose terms are all 1, integers that wrap around, and single sources, which move bits."""
     for turn, dtype in enumerate(DTYPES):
         for n in (10, MANY, 2000):
             for workspace in (0, 1):
@@ -141,22 +141,21 @@ def exact():
     for dtype in dtypes.FLOATS:
         for n in (4, MANY):
             for workspace in (0, 1):
-                # Each row has one source at most: y + x, x a power of two that needs no rounding.
+                # Each row has at most one source: y + x, and x is a power of two, so that the sum needs no rounding.
                 y = constant(dtype, (2 * n, 2), 0.25)
                 x = explicit(dtype, np.exp2(np.arange(n * 2).reshape(n, 2) % 7 - 3.0))
                 index = explicit("i16", (np.arange(n) * 7 % n * 2).tolist())  # 7 has no divisor in common with n
                 yield case(f"exact_single_{n}", y, x, index, 0, workspace)
 
 
-# ---- adversarial: sums in which the order, the type that sums, or the moment of rounding shows
+# ---- adversarial: sums that depend on the order, on the type of the sum, or on the moment of rounding
 
 def adversarial():
     for dtype in dtypes.FLOATS:
-        big = 2.0**(dtypes.FLOATS[dtype].mantissa + 1)  # what adding 1 does not change in the type itself
+        big = 2.0**(dtypes.FLOATS[dtype].mantissa + 1)  # adding 1 does not change it in the type itself
         least, largest = smallest(dtype), dtypes.FLOATS[dtype].largest
         sums = {
-            # In order, `big` swallows each 1 in f32 and f64, unless they come first; 16-bit types are summed in f32, and
-            # keep them.
+            # In order, `big` swallows each later 1 in f32 and f64, but no earlier 1. 16-bit types are summed in f32 and keep each 1.
             "swallowed": [big] + [1.0] * 9,
             "kept": [1.0] * 9 + [big],
             "cancels": [big, 1.0, -big, 1.0],
@@ -170,7 +169,7 @@ def adversarial():
             "inf_minus_inf": [INF, 1.0, -INF],
             "nan": [1.0, NAN, 2.0],
         }
-        if dtype == "f16":  # passes 65504 on its way, in f32, and comes back
+        if dtype == "f16":  # exceeds 65504 on its way, in f32, and returns
             sums["over_and_back"] = [largest] * 3 + [-largest] * 3
         many = ("swallowed", "kept", "cancels", "thirds", "inf", "nan", "over_and_back")
         for name, values in sums.items():
@@ -187,8 +186,8 @@ def adversarial():
             index = explicit("u8", [0, 1, 0, 1, 3] if n == 5 else (np.arange(n) % 4).tolist())
             for workspace in (0, 1):
                 yield case(f"adversarial_y_first_{n}", y, x, index, 0, workspace)
-    # More sources for a row than its part of a block's list, or what several blocks take parts of: of a block that has
-    # its sources in memory, and of one that has them at hand.
+    # A row with more sources than fit in its block's list, so that several blocks add them. The block has its sources in global memory,
+    # or in shared memory.
     for long in (LONG, LONG_AT_HAND):
         for dtype in ("f32", "f16", "bf16"):
             rows = np.where(np.arange(long) % 4 != 1, 17, np.arange(long) % 40)
@@ -199,7 +198,7 @@ def adversarial():
 
 # ---- layouts
 
-LAYOUTS = [  # name, y's shape, dim, x, y, index; x's and the index's length in dim is added
+LAYOUTS = [  # name, y's shape, dim, x, y, index. layouts() adds the length of x and of the index in dim
     ("index_step_2", (6, 8), 0, {}, {}, by(2)),
     ("index_negative", (6, 8), 1, {}, {}, by(-1)),
     ("index_negative_step", (6, 8), 0, {}, {}, by(-2, offset=5)),
@@ -248,7 +247,7 @@ def layouts():
         for dtype, n, workspace in zip(dtypes_of, (9, MANY), (0, 1)):
             x_shape = shape_with(shape, dim, n)
             layout = x_layout(x_given, x_shape)
-            # Elements that share memory are told one by one: too many, where there are many.
+            # The file lists elements that share memory one by one, so a large tensor gets one value for all.
             told = "expanded" not in name or n != MANY
             x = data(dtype, x_shape, **layout) if told else constant(dtype, x_shape, 1.25, **layout)
             at_rows = indices(INDEX_DTYPES[turn % 5], (n,), shape[dim], **index)
@@ -264,7 +263,7 @@ def layouts():
 # ---- indices
 
 def index_cases():
-    """Each index dtype: nothing, the same, backwards, the mark, out of range; with a report and without."""
+    """Each index dtype: no index, equal indices, backwards, the sentinel index, out of range. With a report and without."""
     turn = 0
     for index_dtype in INDEX_DTYPES:
         for n in (7, MANY):
@@ -292,28 +291,28 @@ def index_cases():
         for dtype in ("f32", "u8"):
             x, none = (Tensor(kind, shape, values=np.zeros(shape)) for kind, shape in ((dtype, (0, 4)), ("i32", (0,))))
             yield case("indices_empty", data(dtype, (6, 4)), x, none, 0, workspace, True)
-        # y has no rows: there is something to report, and nothing to add to.
+        # y has no rows. The op reports the indices, and adds nothing.
         for n in (5, MANY):
             y = Tensor("f32", (0, 4), values=np.zeros((0, 4)))
             index = explicit("i16", [0, 1, 32767, -1, 0] * (n // 5))
             yield case(f"indices_of_nothing_{n}", y, data("f32", (n, 4)), index, 0, workspace, True)
-        # Marks that would be rows.
+        # Sentinel indices that would be rows.
         for n in (3, MANY):
             index = explicit("u8", [254, 255, 0] * (n // 3))
             yield case(f"indices_long_{n}", data("f32", (300, 3)), data("f32", (n, 3)), index, 0, workspace, True)
             index = explicit("i16", [32766, 32767, 0] * (n // 3))
             yield case(f"indices_long_{n}", data("bf16", (32770,)), data("bf16", (n,)), index, 0, workspace, True)
-        # Few, of rows that several waves have parts of.
+        # Few indices, with rows that several waves share.
         for k, (dtype, columns) in enumerate((("f32", 300), ("bf16", 99), ("u8", 1040))):
             y, index = data(dtype, (6, columns)), golden.index(("i64", "i32", "i16")[k], (40,), 8)
             yield case(f"indices_parts_{columns}", y, data(dtype, (40, columns)), index, 0, workspace, True)
-        # Many that are out of range, met by many waves at once.
+        # Many indices out of range, in many waves at the same time.
         for shape, dim, n in (((100, 5), 0, 1000), ((5, 100), 1, 500), ((1000,), 0, 5000)):
             for k, index_dtype in enumerate(("i16", "i32", "u32", "i64")):
                 many = golden.index(index_dtype, (n,), shape[dim] + 11)
                 y, x = data(DTYPES[k], shape), data(DTYPES[k], shape_with(shape, dim, n))
                 yield case(f"indices_many_{name_of(shape)}", y, x, many, dim, workspace, True)
-        # All to one row, and to the first and the last.
+        # All sources for one row, and for the first and the last row.
         for n in (3000, 5003):
             y, x = data("f16", (200, 8)), data("f16", (n, 8))
             yield case(f"indices_one_row_{n}", y, x, constant("i32", (n,), 100), 0, workspace)
@@ -329,23 +328,23 @@ NUMBERS = [1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 513,
 
 def sizes():
     turn = 0
-    # Indices: around waves, the steps of a scan, and the ranges of the ordering blocks.
+    # Numbers of indices around waves, the steps of a scan, and the ranges of the sorting blocks.
     for n in NUMBERS:
         for workspace in (0, 1):
             if n <= 256 and workspace:
                 continue
             turn += 1
             yield simple(f"size_{n}_of_29", DTYPES[turn % 8], INDEX_DTYPES[turn % 5], (29, 4), 0, n, workspace)
-    # Rows: one digit, two, three.
+    # Numbers of rows with one, two and three digits.
     for rows in (1, 2, 3, 255, 256, 257, 4096, 32769, 65535, 65536, 65537, 70001):
         turn += 1
         for n, workspace in ((50, 0), (700, 1)):
             index_dtype = ("i32", "u32", "i64")[turn % 3]
             yield simple(f"size_{n}_of_{rows}", DTYPES[turn % 8], index_dtype, (rows,), 0, n, workspace, reports=True)
-    # More than two digits: two rounds.
+    # More than two digits need two sorts.
     for n in (700, 3000):
         yield simple(f"size_{n}_of_1048577", "u8", "i32", (1048577,), 0, n, 1, reports=True)
-    # Long lists for a few rows.
+    # Long segments for few rows.
     for k, dtype in enumerate(DTYPES):
         yield simple("size_1500_of_2", dtype, INDEX_DTYPES[k % 5], (2, 40), 0, 1500, 1)
     # Columns, in vectors and by elements.
@@ -360,7 +359,7 @@ def sizes():
             turn += 1
             yield simple(f"size_{name_of(shape)}_dim{dim}_{n}", kinds[turn % len(kinds)], INDEX_DTYPES[1 + turn % 4], shape, dim,
                          n, workspace)
-    # More than 65536 indices; of the largest shares that blocks order, and more of those than one joins at a time.
+    # More than 65536 indices, with the largest ranges that a block sorts, and more ranges than a block joins in one step.
     for rows, n, dtype, index_dtype in ((13, 65536, "bf16", "u8"), (1000, 65537, "f32", "i32"),
                                         (70001, 70001, "u32", "u32"), (300, 131073, "f16", "i64"),
                                         (20000, 300001, "f32", "i32"), (3000, 1050001, "u8", "i32")):

@@ -85,7 +85,7 @@ def layouts():
 
 def index_cases():
     yield from takes.index_cases(OP)
-    # One index for many elements, which is counted once.
+    # One index for many elements is counted once.
     for dtype, shape, dim in (("f32", (3, 6, 32), 1), ("u8", (3, 6, 7), 1), ("f64", (6, 5, 5, 2), 0),
                               ("u16", (4, 3, 6), 2), ("f32", (40, 6, 512), 1), ("f32", (4, 6, 1), 1),
                               ("u8", (6, 301), 0), ("u16", (3, 6, 151), 1), ("f32", (6, 77), 0), ("u8", (6, 900), 0)):

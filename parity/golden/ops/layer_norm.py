@@ -30,11 +30,11 @@ def reference(params, inputs):
             centred = d.astype(Real) + (rest.astype(Real) - Real(low))
             deviation = np.sqrt(extended.total(centred * centred) / Real(len(row)) + Real(params["eps"]))
             scaled = centred / deviation * weight
-            out[:] = scaled + (0.0 if bias is None else bias)  # no bias is zeros: what is 0 is +0
+            out[:] = scaled + (0.0 if bias is None else bias)  # no bias means zeros, so that a result of 0 is +0
             terms[:] = np.abs(scaled) if bias is None else np.maximum(np.abs(scaled), np.abs(bias))
             # float64 rounds the mean, a sum of the |x|, and x - mean.
             sensitivity[:] = np.maximum(terms, (np.abs(row) + np.abs(row).mean()) / deviation * np.abs(weight))
-    for limits in (scale, condition):  # no ULP to speak of where a weight or the result is not finite
+    for limits in (scale, condition):  # a weight or a result that is not finite has no ULP
         limits[~np.isfinite(limits)] = 0.0
     return {"y": Expected(y, None if bias is None else scale, condition)}
 
@@ -46,7 +46,7 @@ def torch_reference(torch, params, inputs):
 
 
 def halves(columns, mean, a):
-    """A row with as many mean + a as mean - a, mixed by a step that is prime to the columns."""
+    """A row with equal numbers of mean + a and mean - a, mixed by a step that is prime to the columns."""
     order = np.arange(columns) * 7 % columns if columns % 7 else np.arange(columns)
     return np.where(order < columns // 2, mean + a, mean - a)
 
@@ -91,7 +91,7 @@ def adversarial():
             b = explicit(dtype, np.resize([0.0, 1.0, -0.0, -0.0], columns))
             yield case(f"signs_of_zero_{columns}", x, weight=w, bias=b)
         yield case("equal_eps_0", explicit(dtype, [[1.0, -1.0] * 10, [3.0] * 20, [2.0, 0.0] * 10]), 0.0)
-        # Halves, so that the mean of denormals is one of them: f32 has no digits below.
+        # Denormals whose mean is a denormal, because f32 has no digits below.
         yield case("denormals", explicit(dtype, [halves(20, 0.0, least * 5), halves(20, least * 9, least)]))
         for columns in (3, 37, 100, 1000):
             x = explicit(dtype, np.repeat([[0.1], [-3000.1]], columns, axis=1)) if columns < 100 else \
@@ -104,8 +104,8 @@ def adversarial():
         if dtype in ("f32", "f64"):
             yield case("mean_of_3000_deviations", bell(dtype, (2, 128), 1.0 / 3000.0, 1.0), 1e-12)
             yield case("mean_of_3000_deviations_large", bell(dtype, (2, 128), 333.0, 1e6))
-        # Means on both sides of what decides how rows that several waves share find their variance (moments.h), and one
-        # whose squares are beyond f32, as differences to it are not.
+        # moments.h computes the variance of rows with several waves in one of two ways. These means are on both sides of its limit. The
+        # squares of the last mean are out of f32's range, but the differences to it are not.
         for columns, mean in ((1536, 0.4), (1536, 0.6), (1001, -2.7), (2048, 3.0), (5120, -7.0), (4099, 40.0),
                               (20001, 40.0), (24576, -40.0)):
             yield case(f"mean_of_{abs(mean)}_deviations_{columns}".replace(".", "_"), bell(dtype, (3, columns), 1.0, mean),
@@ -125,11 +125,11 @@ def adversarial():
         yield case("weight_inf_nan", bell(dtype, (2, 8)), weight=explicit(dtype, [1, INF, 2, NAN, 0, -INF, 3, -1.0]),
                    bias=explicit(dtype, [INF, 1, NAN, 1, -INF, 1, 1, 0]))
         if dtype in ("f16", "bf16"):
-            # The mean is 1 and a little that f32 has no digits for beside 1; where x is 1, that little is the result.
+            # The mean is 1 plus a rest below f32's digits. For x = 1 the rest is the result.
             little = 2.0**-22 if dtype == "f16" else 1.5 * 2.0**-26
             row = [1, 3, 2, 2, 2.5, 1.5, 1, 3] + [1, 1.5, 0.5, 1.25, 0.75, 2, 1, 0] + [little] + [0.0] * 7
             yield case("x_next_to_mean", explicit(dtype, [row, row[::-1]]), weight=constant("f32", (24,), 2.0**14))
-            # Beyond the largest, and just under it.
+            # Results just above the largest number, and just under it.
             yield case("overflow", explicit(dtype, [[2.0, -2.0, 1.0, -1.0, 0.5, 0.0, -0.5, 0.0]]),
                        weight=constant(dtype, (8,), 49152.0 if dtype == "f16" else 2.0**127))
     yield from out_of_range()
@@ -140,7 +140,7 @@ def adversarial():
 
 
 def beside_others():
-    """Equal elements with many digits, whose mean may be off by its last one, beside rows of zeros, infinities and NaN."""
+    """Equal elements with many digits, whose mean may be wrong in the last digit, next to rows of zeros, infinities and NaN."""
     for dtype, columns, exponents in (("f32", 20, range(66, 98)), ("bf16", 20, range(66, 98)), ("f64", 48, range(760, 792))):
         digits = round_to(1.0 + (np.arange(32) * 37 % 64 + 0.3) / 67.0, dtype)
         equal = np.repeat(np.ldexp(digits, np.array(exponents))[:, None], columns, axis=1)
@@ -153,20 +153,20 @@ def beside_others():
 
 
 def out_of_range():
-    """Squares, or products with weights, that what is computed in has no normal number for."""
+    """Squares, or products with weights, outside the normal numbers of the type of the computation."""
     both = ("weight", "bias")
     for dtype, large, tiny, largest_eps in (("f32", 1e20, 1e-30, 3.4e38), ("bf16", 1e25, 1e-30, 3.4e38),
                                             ("f64", 1e200, 1e-200, 1.7e308)):
         yield case("large_two", explicit(dtype, round_to(np.array([[large, -large], [large, large / 2]]), dtype)))
         yield case("tiny_two", explicit(dtype, round_to(np.array([[tiny, -tiny], [tiny, tiny / 2]]), dtype)), 0.0)
         for name, size, eps in (("large", large, 1e-5), ("tiny", tiny, 0.0)):
-            for columns in (48, 1000, 70000, 70001):  # on chip, and split: of the last, rows lie anywhere
+            for columns in (48, 1000, 70000, 70001):  # on chip, and split. Rows of 70001 start at any offset to 16 bytes
                 yield case(f"{name}_{columns}", bell(dtype, (1, columns), size, offset=columns % 2), eps, weights=both)
             yield case(f"{name}_in_place_70001", bell(dtype, (1, 70001), size, offset=1), eps, in_place=True)
             yield case(f"{name}_every_second_2100", bell(dtype, (1, 2100), size, stride=(4200, 2)), eps)
         yield case("largest_eps", bell(dtype, (3, 48)), largest_eps)
         yield case("largest_eps_70001", bell(dtype, (1, 70001), large, offset=1), largest_eps)
-    # Of two spans one is nothing beside the other, and the weight makes something of it.
+    # One of two spans is too small to change the sum, but the weight makes its results large.
     for dtype, huge in (("f32", 1e30), ("f64", 1e250)):
         columns = 8213 if dtype == "f32" else 4117
         for at in (100, columns - 100):
@@ -177,7 +177,7 @@ def out_of_range():
 
 
 def small_by_large_weight():
-    """What is normalized is less than the smallest normal number, and the weight makes one of it."""
+    """The normalized number is denormal, and the weight makes a normal number of it."""
     for dtype, size, eps in (("f32", 1e-37, 1e4), ("f32", 1e-43, 1e-5), ("bf16", 1e-37, 1e4), ("f64", 1e-307, 1e4)):
         for columns in (2, 40, 300):
             x = round_to(halves(columns, 0.0, size)[None], dtype)
@@ -186,7 +186,7 @@ def small_by_large_weight():
 
 
 def large_means():
-    """Of rows that are split: as two numbers, the means of spans and of the row."""
+    """Large means of split rows: kernels hold the means of spans and of the row in two numbers."""
     for dtype, spread, mean in (("f32", 1.0, 1e6), ("f16", 4.0, 3000.0), ("bf16", 40.0, -3000.0), ("f64", 1.0, 1e13)):
         for columns in (70000, 70001):
             yield case(f"huge_mean_{columns}", bell(dtype, (1, columns), spread, mean, offset=columns % 2), weights=("weight", "bias"))
@@ -196,13 +196,13 @@ def large_means():
 
 def sizes():
     yield from rows.sizes(OP)
-    # Blocks that go round several times, on a device of few units, and have one or two of their next rows wait.
+    # Each block handles several rows on a device of few units, and prefetches one or two of the next rows.
     both = ("weight", "bias")
     yield OP.case("rounds_40x2560", OP.x("f16", (40, 2560)), both)
     yield OP.case("rounds_12x12288", OP.x("f16", (12, 12288), stride=(12304, 1)), ("weight",))
     yield OP.case("rounds_40x2560", OP.x("bf16", (40, 2560)), both, "f32")
     yield OP.case("rounds_12x12288", OP.x("bf16", (12, 12288)), both, in_place=True)
-    # The same of odd rows, that come to lie alike or don't; and those of a cluster, whose next edges wait.
+    # The same with odd rows, whose offsets to 16 bytes are equal or differ, and with clusters, which prefetch the next edges.
     yield OP.case("rounds_30x5377", OP.x("bf16", (30, 5377)), both)
     yield OP.case("rounds_30x10007", OP.x("f16", (30, 10007)), ("weight",))
     yield OP.case("rounds_30x3001", OP.x("f32", (30, 3001)), both)

@@ -1,4 +1,4 @@
-"""What the ops that move elements bit for bit share: dtypes, tensors, layouts."""
+"""Dtypes, tensors and layouts for the ops that move elements bit for bit."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ import dtypes
 import golden
 from golden import bell, bits, explicit
 
-# By size; a case's dtype is one of its size, in turn.
+# Dtypes by size. Cases use the dtypes of a size in turn.
 BY_SIZE = {1: ("u8", "i8"), 2: ("f16", "u16", "bf16", "i16"), 4: ("f32", "i32", "u32"), 8: ("i64", "f64", "u64")}
 SIZES = tuple(BY_SIZE)
 DTYPES = tuple(dtype for size in SIZES for dtype in BY_SIZE[size])
@@ -29,8 +29,8 @@ def name_of(shape):
 
 
 def in_order(shape, order, gap=0):
-    """The layout of a tensor of this shape whose dimensions lie in memory in this order, the outermost first, with a
-    gap between rows."""
+    """The layout of a tensor of this shape with the dimensions in this order in memory, the outermost first, and with a gap between
+    rows."""
     stride, step = [0] * len(shape), 1
     for place, d in enumerate(reversed(order)):
         stride[d] = step
@@ -41,7 +41,7 @@ def in_order(shape, order, gap=0):
 
 
 def filled(dtype, shape, seed, **layout):
-    """Elements of any bits, or for floats of any value. Those that share memory are the same."""
+    """Elements of any bits, or for floats of any value. Elements that share memory are equal."""
     plain = bits if dtype in dtypes.INTEGERS else bell
     view = golden.View(dtype, tuple(shape), **layout)
     where = view.addresses()

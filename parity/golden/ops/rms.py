@@ -1,4 +1,4 @@
-"""What rms_norm and fused_add_rms_norm share: the flags of their last step, and its reference."""
+"""The last step of rms_norm and fused_add_rms_norm: its flags and its reference."""
 
 import numpy as np
 
@@ -10,11 +10,11 @@ from golden import Case
 from ops.rows import ULPS
 
 ROUND_SUM, WEIGHT_PLUS_ONE, ROUND_BEFORE_WEIGHT = 2, 4, 8
-NEAR = 4  # ULPs of f32, in which 16-bit types are computed, that what is normalized may be off
+NEAR = 4  # the largest error of the normalized number, in ULPs of f32, the type of the computation for 16-bit types
 
 
 class Arrays(dict):
-    """Inputs by name, and the case's dtype, to which flags have results rounded on the way."""
+    """Inputs by name, and the case's dtype. Some flags round intermediate results to it."""
     dtype = None
 
 
@@ -37,12 +37,12 @@ def normalized(x, eps):
 
 
 def weighed(x, inputs, flags):
-    """What is normalized times the weight, by the flags; and its `scale`, None where no element needs one."""
+    """The normalized number times the weight, by the flags, and its `scale`, which is None if no element needs one."""
     if "weight" not in inputs:
         return x.astype(np.float64), None
     weight = inputs["weight"] + (1.0 if flags & WEIGHT_PLUS_ONE else 0.0)
     with np.errstate(all="ignore"):
-        # f32 and f64 are computed in themselves: the ULPs that what is normalized may be off leave no rounding to tell.
+        # f32 and f64 are their own types of computation. Their tolerance is larger than one more rounding.
         if not flags & ROUND_BEFORE_WEIGHT or inputs.dtype not in ("f16", "bf16"):
             return (x * weight).astype(np.float64), None
         exact, dtype = x.astype(np.float64), inputs.dtype
@@ -54,8 +54,9 @@ def weighed(x, inputs, flags):
 
 
 def scale_of_ties(low, y, weight, both, dtype):
-    """Near a tie right computations round either way, and y is the product of the tie itself. Its neighbours' are half an
-    ULP times the weight away, and then rounded: half an ULP of the scale is that far. Elsewhere it is 0."""
+    """Near a tie, a right computation may round up or down, so y is the product of the tie itself. The products of both neighbours
+    differ by half an ULP times the weight, and are then rounded. The scale is a number with half an ULP of that size. Elsewhere it is
+    0."""
     distance = np.where(both, dtypes.ulp(np.where(both, low, 0.0), dtype) * np.abs(np.where(both, weight, 0.0)), 0.0)
     fraction, exponent = np.frexp(distance + dtypes.ulp(np.where(both, y, 0.0), dtype))
     power = exponent - (fraction == 0.5) + dtypes.FLOATS[dtype].mantissa
@@ -63,7 +64,7 @@ def scale_of_ties(low, y, weight, both, dtype):
 
 
 def tolerance(dtype, inputs, flags):
-    """ULPs. Where what is normalized has been rounded, the product's rounding is all that is left, but for that of
-    1 + weight and of the product in f32."""
+    """The tolerance in ULPs. After the normalized number is rounded, the only errors are the roundings of the product, of 1 + weight,
+    and of the product in f32."""
     only_product = flags & ROUND_BEFORE_WEIGHT and "weight" in inputs and dtype in ("f16", "bf16")
     return 0.501 if only_product else ULPS[dtype]

@@ -1,4 +1,4 @@
-"""y = x / sqrt(mean(x^2) + eps) * weight, over the last dimension; flags may have 1 + weight, or a rounding before it."""
+"""y = x / sqrt(mean(x^2) + eps) * weight, over the last dimension. Flags select 1 + weight, or a rounding before the product."""
 
 import math
 
@@ -58,7 +58,7 @@ def layouts():
 
 def sizes():
     yield from rows.sizes(OP)
-    # One that lies in memory, and is split unless y is x.
+    # A row that is too long for the chip, and is split unless y is x.
     for turn, dtype in enumerate(rows.DTYPES):
         for in_place in (False, True):
             yield flagged("flags_in_place_70001" if in_place else "flags_70001", OP.x(dtype, (1, 70001), offset=1),
@@ -112,12 +112,12 @@ def adversarial():
                    weights=("weight",))
         yield case("small_eps_0", bell(dtype, (3, 48), 1e-4 if dtype == "f16" else 1e-14), 0.0)
         yield case("eps_dominates", bell(dtype, (3, 48), 1e-3), 1e3)
-        if dtype in ("f16", "bf16"):  # each weight an eighth of an ULP further: the results are their nearest neighbours
+        if dtype in ("f16", "bf16"):  # each weight is larger by an eighth of an ULP, and the results are the nearest numbers
             ulp = 2.0**-10 if dtype == "f16" else 2.0**-7
             eighths = (1 + np.arange(37) * ulp / 8) * np.where(np.arange(37) % 2 == 1, -4.0, 0.5)
             yield case("rounding", explicit(dtype, [[1.0] * 37, [-1.0] * 37]), 0.0, ulps=0.5, weight=explicit("f32", eighths))
         yield case("weight_inf_nan", bell(dtype, (2, 8)), weight=explicit(dtype, [1, INF, 2, NAN, 0, -INF, 3, -1.0]))
-        if dtype == "f16":  # beyond 65504, and just under it
+        if dtype == "f16":  # results above 65504, and just under it
             yield case("overflow", explicit(dtype, [[2.0, -2.0, 1.0, 1.0, 0.5, 0.0, 0.0, 0.25]]),
                        weight=constant(dtype, (8,), 49152.0))
         if dtype == "bf16":
@@ -129,20 +129,20 @@ def adversarial():
 
 
 def out_of_range():
-    """Squares, or products with weights, that what is computed in has no normal number for."""
+    """Squares, or products with weights, outside the normal numbers of the type of the computation."""
     for dtype, large, tiny, largest_eps in (("f32", 1e20, 1e-30, 3.4e38), ("bf16", 1e25, 1e-30, 3.4e38),
                                             ("f64", 1e200, 1e-200, 1.7e308)):
         yield case("one_large", explicit(dtype, [[round_to(large, dtype)]]))
         for name, size in (("large", large), ("tiny", tiny)):
             yield case(f"{name}_four", explicit(dtype, [[round_to(size, dtype)] * 4]), 0.0)
-            for columns in (48, 1000, 70000, 70001):  # on chip, and split: of the last, rows lie anywhere
+            for columns in (48, 1000, 70000, 70001):  # on chip, and split. Rows of 70001 start at any offset to 16 bytes
                 eps = 0.0 if name == "tiny" else 1e-5
                 yield case(f"{name}_{columns}", bell(dtype, (1, columns), size, offset=columns % 2), eps)
             yield case(f"{name}_in_place_70001", bell(dtype, (1, 70001), size, offset=1), eps, in_place=True)
             yield case(f"{name}_every_second_2100", bell(dtype, (1, 2100), size, stride=(4200, 2)), eps)
         yield case("largest_eps", bell(dtype, (3, 48)), largest_eps)
         yield case("largest_eps_70001", bell(dtype, (1, 70001), large, offset=1), largest_eps)
-    # Of two spans one is nothing beside the other, and the weight makes something of it.
+    # One of two spans is too small to change the sum, but the weight makes its results large.
     for dtype, huge in (("f32", 1e30), ("f64", 1e250)):
         columns = 8213 if dtype == "f32" else 4117
         for at in (100, columns - 100):
@@ -152,7 +152,7 @@ def out_of_range():
 
 
 def small_by_large_weight():
-    """What is normalized is less than the smallest normal number, and the weight makes one of it."""
+    """The normalized number is denormal, and the weight makes a normal number of it."""
     for dtype, sizes in (("f32", (1e-37, 1e-44)), ("bf16", (1e-37,)), ("f64", (1e-307, 1e-320))):
         for turn, size in enumerate(sizes):
             for columns in (2, 40, 300):

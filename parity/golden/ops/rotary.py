@@ -1,5 +1,5 @@
-"""What rope, rope_i and rope_thd share. Of pair k, with the elements a and b of a token at position p:
-a' = a * cos[p, k] - b * sin[p, k],  b' = a * sin[p, k] + b * cos[p, k]; the elements past the pairs are copied."""
+"""The references and cases of rope, rope_i and rope_thd. For pair k, with the elements a and b of a token at position p:
+a' = a * cos[p, k] - b * sin[p, k],  b' = a * sin[p, k] + b * cos[p, k]. The elements past the pairs are copied."""
 
 import dataclasses
 import math
@@ -17,25 +17,25 @@ NAN, INF = math.nan, math.inf
 @dataclasses.dataclass(frozen=True)
 class RotaryOp:
     name: str
-    interleaved: bool = False    # pairs are neighbours; else half of the pairs' elements apart
-    tokens_first: bool = False   # x is [b, t, h, d]; else [b, h, t, d]
+    interleaved: bool = False    # pairs are neighbours. Otherwise their distance is half of the pairs' elements
+    tokens_first: bool = False   # x is [b, t, h, d]. Otherwise [b, h, t, d]
 
     def order(self, b, h, t, d):
-        """Something of each dimension, in the order of x's; and, as it is its own inverse, back."""
+        """Values for b, h, t and d in the order of x's dimensions. It is its own inverse."""
         return (b, t, h, d) if self.tokens_first else (b, h, t, d)
 
 
 # ---- the references
 
 def members(op, r):
-    """Where the first and the second elements of the r / 2 pairs are."""
+    """The positions of the first and the second elements of the r / 2 pairs."""
     if op.interleaved:
         return slice(0, r, 2), slice(1, r, 2)
     return slice(0, r // 2), slice(r // 2, r)
 
 
 def rows_of(op, table, positions, b, t):
-    """The rows of cos or sin by token, [b, t, r/2], shaped to go with x; NaN where the position is outside."""
+    """The rows of cos or sin by token, [b, t, r/2], in a shape that broadcasts to x. NaN for a position outside the table."""
     count = table.shape[-2]
     positions = np.broadcast_to(np.arange(t) if positions is None else positions, (b, t)).astype(np.int64)
     inside = (positions >= 0) & (positions < count)
@@ -58,14 +58,14 @@ def reference(op, inputs):
         y[..., second] = p * sin + q * cos
         scale[..., first] = np.maximum(np.abs(p * cos), np.abs(q * sin))
         scale[..., second] = np.maximum(np.abs(p * sin), np.abs(q * cos))
-        least = np.where(scale > 0, 2.0**-1074, 0.0)  # products may be smaller than float64 has numbers
+        least = np.where(scale > 0, 2.0**-1074, 0.0)  # products may be below float64's range
         y, scale = y.astype(np.float64), np.maximum(scale.astype(np.float64), least)
     scale[~(np.isfinite(scale) & np.isfinite(y))] = 0.0
     return {"y": Expected(y, scale)}
 
 
 def torch_reference(torch, op, inputs):
-    """PyTorch has no such op; this is the formula in its arithmetic, as models write it."""
+    """PyTorch has no such op. This is the formula of models, in PyTorch's arithmetic."""
     x = inputs["x"]
     b, _, t, d = op.order(*x.shape)
     r = 2 * inputs["cos"].shape[-1]
@@ -87,12 +87,12 @@ def torch_reference(torch, op, inputs):
     return {"y": torch.cat([rotated, x[..., r:]], dim=-1)}
 
 
-# ---- how cases are put together
+# ---- the parts of a case
 
 def case(op, name, x, cos=None, sin=None, *, batched=False, kind=None, r=None, rows=None, positions=None,
          y=None, in_place=False, ulps=None, layout=None):
-    """A case from its x. Without `cos` and `sin` the tables are generated: of `rows` rows (x's tokens), for `r`
-    elements (as many as there are pairs of), in the dtype `kind` (x's)."""
+    """A case from its x. Without `cos` and `sin` the tables are generated, with `rows` rows (default: x's tokens), for `r` elements
+    (default: all pairs), in the dtype `kind` (default: x's)."""
     b, _, t, d = op.order(*x.shape)
     if cos is None:
         r = d // 2 * 2 if r is None else r
@@ -147,7 +147,7 @@ def smoke(op):
                     positions = golden.index(("i32", "i64")[(turn + batched) % 2], shape, 9)
                     yield case(op, "smoke", make_x(op, dtype, 2, 2, 3, 8), batched=batched, kind=kind, rows=9,
                                positions=positions)
-        # What models do: angles, and one token far from the start.
+        # The tables of models, with angles, and one token far from the start.
         x = make_x(op, dtype, 1, 2, 3, 16)
         yield case(op, "smoke_angles", x, *angles("f32", range(3), 16))
         yield case(op, "smoke_angles_far", make_x(op, dtype, 1, 2, 1, 32), *angles("f32", [131071], 32))
@@ -171,7 +171,7 @@ def exact(op):
             powers = np.ldexp(1.0, np.arange(12) % 5 - 2).reshape(3, 4)
             signs = np.where(np.arange(12) % 3 == 1, -1.0, 1.0).reshape(3, 4)
             yield case(op, "exact_powers", x, explicit(kind, powers), explicit(kind, signs * powers[::-1]), ulps=0)
-        # Copied elements keep every bit: odd numbers of many digits past the pairs, and a table that says "as it is".
+        # Copied elements keep every bit: numbers with many digits past the pairs, and a table with angles of 0.
         for d, r in ((24, 8), (33, 8), (9, 0)):
             x = make_x(op, dtype, 1, 1, 2, d)
             one, zero = constant(dtype, (2, r // 2), 1.0), constant(dtype, (2, r // 2), 0.0)
@@ -213,13 +213,13 @@ def adversarial(op):
                    explicit(dtype, least * (np.arange(64) * 7 % 61 - 30.0).reshape(shape)))
         tiny = explicit(dtype, least * (np.arange(16).reshape(2, 8) - 7.0)), explicit(dtype, np.full((2, 8), least))
         yield case(op, "adversarial_denormal_table", make_x(op, dtype, 1, 2, 2, 16), *tiny)
-        # Beyond the largest value, and just under it.
+        # Results just above the largest number, and just under it.
         x = explicit(dtype, largest * np.where(np.arange(64) % 3, 1.0, -1.0).reshape(op.order(1, 2, 2, 16)))
         yield case(op, "adversarial_largest", x, explicit(dtype, np.full((2, 8), 0.75)),
                    explicit(dtype, np.full((2, 8), 0.625)))
         yield case(op, "adversarial_large", bell(dtype, shape, largest / 8))
         yield case(op, "adversarial_small", bell(dtype, shape, 1e-4 if dtype == "f16" else 1e-14))
-        # a cos - b sin with two products that are nearly the same: what is left of them is all rounding.
+        # a cos - b sin with two products that are nearly equal, so that their difference is only rounding.
         a = bell(dtype, (1, 2, 2, 8), 1.0, 3.0, seed=5).array()
         near = bell(dtype, (1, 2, 2, 8), 0.01, 0.7, seed=6).array()
         x = np.empty((1, 2, 2, 16))
@@ -256,7 +256,7 @@ def layouts(op):
     ways += [("packed_k", packed(b, h, t, d, 1), {}, False, (b, h, t, d))]
     for part, name in enumerate("qk"):
         ways += [(f"packed_{name}_in_place", packed(b, h, t, d, part), {}, True, (b, h, t, d))]
-    # Fewer heads of k than of q: the row of a token is 4 heads of q, 2 of k and 2 of v.
+    # Fewer heads of k than of q. The row of a token has 4 heads of q, 2 of k and 2 of v.
     grouped = by(5 * 8 * 64, 64, 8 * 64, 1, offset=4 * 64)
     ways += [("grouped_k", grouped, {}, False, (1, 2, 5, 64)), ("grouped_k_in_place", grouped, {}, True, (1, 2, 5, 64))]
     ways += [
@@ -280,12 +280,12 @@ def layouts(op):
         yield case(op, f"layout_{name}", make_x(op, dtype, *sizes_of, **x), r=r,
                    batched=turn % 3 == 0, kind=kinds_of(dtype)[-1 if turn % 4 == 1 else 0], y=y, in_place=in_place)
 
-    # One head for all of them, as k of multi-query attention is expanded.
+    # One head for all, as multi-query attention expands k.
     for dtype in ("f32", "bf16"):
         part = bell(dtype, op.order(2, 1, 3, 16), seed=golden.seed_of(op.name, "expanded", dtype)).array()
         x = explicit(dtype, np.broadcast_to(part, op.order(2, 4, 3, 16)), stride=op.order(48, 0, 16, 1))
         yield case(op, "layout_x_expanded_heads", x)
-        # Tables cut from rows that hold each angle twice, or from wider ones; transposed, misaligned, reversed.
+        # Tables that are parts of wider rows, or of rows with each angle twice. Transposed, misaligned and reversed tables.
         tables = {"doubled": {"stride": (32, 1)}, "padded": {"stride": (24, 1)}, "padded_by_one": {"stride": (17, 1)},
                   "transposed": {"stride": (1, 3)}, "every_other": {"stride": (32, 2)}, "misaligned": at(1),
                   "reversed": {"stride": (-16, 1)}, "mirrored": {"stride": (16, -1)}}
@@ -327,15 +327,15 @@ def sizes(op):
               (1, 1, 3, 1000), (1, 2, 2, 4098)]
     for turn, shape in enumerate(empty + shapes):
         kinds = ("f32", "bf16", ("f16", "f64")[turn % 2])
-        for dtype in kinds[turn % 3:][:1 if math.prod(shape[:3]) > 20 else 2]:  # a checksum a row takes its room
+        for dtype in kinds[turn % 3:][:1 if math.prod(shape[:3]) > 20 else 2]:  # a checksum for each row makes the file large
             yield case(op, name_of(*shape), make_x(op, dtype, *shape), batched=turn % 3 == 1,
                        kind=kinds_of(dtype)[-1 if turn % 4 == 2 else 0])
-    # The widths of vectors: the whole of a row, all but the last pair, and a rest that is copied.
+    # The widths of vectors: pairs in the whole row, in all but the last pair, and with a rest that is copied.
     rows = ((8, 8), (16, 16), (32, 16), (64, 48), (34, 32), (40, 16), (33, 16), (48, 40), (20, 16), (128, 2))
     for turn, (d, r) in enumerate(rows):
         for dtype in DTYPES[turn % 2::2]:
             yield case(op, f"{name_of(1, 3, 2, d)}_rotated_{r}", make_x(op, dtype, 1, 3, 2, d), r=r)
-    # Enough to give work-items four heads each, in heads that are a multiple of four or not.
+    # Enough work for four heads a work-item, with a number of heads that is a multiple of four or not.
     for dtype in DTYPES:
         d = {"f32": 16384, "f16": 32768, "bf16": 32768, "f64": 8192}[dtype]
         yield case(op, name_of(1, 8, 4, d), make_x(op, dtype, 1, 8, 4, d), kind=kinds_of(dtype)[-1])
@@ -353,7 +353,7 @@ def indices(op):
             return case(op, f"indices_{name}", make_x(op, dtype, *shape), positions=explicit(kind, positions), **rest)
 
         for kind in ("i32", "i64"):
-            # Decoding: one token, far into the table; then a batch of them, each at its own place.
+            # Decoding: one token, far into the table. Then a batch of tokens, each at its own position.
             yield at_positions("decode", (1, 2, 1, 32), kind, [4095], rows=4096)
             yield at_positions("decode", (4, 1, 1, 16), kind, [[511], [0], [17], [256]], rows=512)
             repeated = [2, 0, 2, 2, 1]
@@ -367,7 +367,7 @@ def indices(op):
             yield at_positions("no_rows", (1, 2, 3, 10), kind, [0, 1, -1], rows=0, r=8)
         yield at_positions("beyond_32_bits", (1, 1, 4, 16), "i64", [2**32, 2**32 + 3, 5, -2**32 + 1], rows=7)
         yield at_positions("prefill_at_100", (1, 2, 3, 16), "i32", [100, 101, 102], rows=128)
-        # More rows than tokens, without positions: the first ones.
+        # More rows than tokens. Without positions the first rows are used.
         yield case(op, "indices_long_table", make_x(op, dtype, 1, 2, 3, 16), rows=50)
     none = explicit("i64", np.zeros((2, 0), dtype=np.int64))
     yield case(op, "indices_no_tokens", make_x(op, "f32", 2, 2, 0, 16), rows=5, positions=none)

@@ -1,4 +1,4 @@
-"""What the ops on rows (norms, softmax) share: shapes, layouts and sizes, and how their cases are put together."""
+"""Shapes, layouts, sizes and cases of the row ops (norms, softmax)."""
 
 import dataclasses
 
@@ -29,7 +29,7 @@ class RowOp:
 
     def case(self, name, x, weights=(), weight_dtype=None, y=None, in_place=False, ulps=None, params=None,
              w_layout=None, **given):
-        """A case from its x. `weights` names the generated ones; tensors in `given` are taken as they are."""
+        """A case from its x. `weights` names the weights to generate. Tensors in `given` are used as they are."""
         inputs = {"x": x}
         columns = x.shape[-1]
         kinds = {tensor.dtype for tensor in given.values()} | ({weight_dtype or x.dtype} if weights else set())
@@ -88,7 +88,7 @@ def smoke(op):
 # ---- adversarial
 
 def one_large(case):
-    """Short rows of one element beside which each other square is less than half a digit of f32, and all together are not."""
+    """Short rows with one large element. Each other square is below half a digit of f32 next to it, but their sum is not."""
     for columns in (41, 50, 61, 63):
         x = np.full((6, columns), 2.0**-13)
         x[np.arange(6), np.arange(6) * (columns - 1) // 5] = 1.0
@@ -176,7 +176,7 @@ def layouts(op):
 
 
 def shared_elements(op, layout, x):
-    """Explicit values for a view whose elements share memory: those of the dimensions that are stepped, repeated."""
+    """Explicit values for a view whose elements share memory, equal along the dimensions with a stride of 0."""
     stepped = tuple(1 if step == 0 else extent for extent, step in zip(x.shape, x.stride))
     part = bell(x.dtype, stepped, op.x_scale, op.x_shift, seed=golden.seed_of(op.name, layout.name, x.dtype)).array()
     return explicit(x.dtype, np.broadcast_to(part, x.shape), **layout.x)
@@ -202,23 +202,23 @@ def sizes(op):
     paths = op.weight_paths()
     for turn, shape in enumerate(shapes + MANY_ROWS):
         kinds = ("f32", "bf16", ("f16", "f64")[turn % 2])
-        for dtype in kinds if shape[0] < 100 else kinds[turn % 2:][:1]:  # a checksum a row takes its room
+        for dtype in kinds if shape[0] < 100 else kinds[turn % 2:][:1]:  # a checksum for each row makes the file large
             path = paths[(turn // 2) % len(paths)]
             yield op.case("size_" + name_of(shape), op.x(dtype, shape), path, "f32" if turn % 3 == 0 else dtype)
     yield from each_reach(op, paths)
 
 
-# Numbers of 16-byte vectors about which a kernel may take another way.
+# Numbers of 16-byte vectors at which kernels may change.
 VECTORS = (2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 1100, 2048, 2052)
-# More rows than are few for a device of up to 19 units: rows, vectors.
+# Rows and vectors: not few rows for a device of up to 19 units.
 FOR_ALL_UNITS = ((150, 160), (40, 1024))
-BEYOND_A_BLOCK = 4100  # vectors: more than one of 512 work-items keeps on chip
-TWO_EACH = 600  # more than one for each of them
-BEYOND_ANY_BLOCK = 8200  # more than one of 1024 does
+BEYOND_A_BLOCK = 4100  # vectors: too many for a block of 512 work-items to hold on chip
+TWO_EACH = 600  # more vectors than work-items
+BEYOND_ANY_BLOCK = 8200  # too many for a block of 1024
 
 
 def each_reach(op, paths):
-    """Rows of each of these lengths in every dtype: whole vectors; one element less, at an odd address; a few columns; every second element."""
+    """Rows of each length in every dtype: whole vectors; one element less, at an odd address; a few columns; every second element."""
     for dtype in DTYPES:
         elements = 16 // {"f32": 4, "f64": 8}.get(dtype, 2)
         for turn, (rows, vectors) in enumerate([(1, vectors) for vectors in VECTORS] + list(FOR_ALL_UNITS) +
@@ -231,7 +231,7 @@ def each_reach(op, paths):
                 name = str(columns - 1) if rows == 1 else name_of((rows, columns - 1))
                 yield op.case(f"odd_end_{name}", op.x(dtype, (rows, columns - 1), offset=1), path)
         for turn, columns in enumerate(vectors * elements - end for vectors in (BEYOND_A_BLOCK, BEYOND_ANY_BLOCK)
-                                       for end in (0, 1)):  # in place such a row is not split
+                                       for end in (0, 1)):  # in place this row is not split
             yield op.case(f"in_place_{columns}", op.x(dtype, (1, columns)), paths[turn % len(paths)], in_place=True)
         for turn, columns in enumerate((3, 7, 13, 29)):
             yield op.case(f"one_piece_{columns}", op.x(dtype, (5, columns), offset=1), paths[turn % len(paths)])

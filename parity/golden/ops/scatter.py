@@ -8,7 +8,7 @@ from golden import Expected, explicit
 from ops import scatters, takes
 from ops.scatters import DETERMINISTIC
 
-# Without DETERMINISTIC any source may be kept, so that those of one element have to be the same.
+# Without DETERMINISTIC the op may keep any source, so the sources of one element must be equal.
 OP = scatters.ScatterOp(
     "scatter",
     takes.DTYPES,
@@ -28,13 +28,13 @@ def reference(params, inputs):
 
 
 def torch_reference(torch, params, inputs):
-    """One after the other along dim on the CPU: the last one stays."""
+    """One source after the other along dim on the CPU, so that the last one is kept."""
     found = scatters.torch_arguments(torch, params, inputs)
     return None if found is None else {"y": torch.scatter(inputs["y"], *found, inputs["x"])}
 
 
 def exact():
-    """Infinities, NaN, denormals and zeros of both signs; as integers, NaN with all their bits."""
+    """Infinities, NaN, denormals and zeros of both signs. Integer dtypes hold NaN with all their bits."""
     inf, nan = math.inf, math.nan
     for dtype in takes.FLOATS:
         least = math.ldexp(1.0, {"f32": -149, "f16": -24, "bf16": -133, "f64": -1074}[dtype])

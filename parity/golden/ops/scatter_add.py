@@ -1,16 +1,17 @@
 """y[.., index[.., j, ..], ..] += x[.., j, ..] along dim, in place in y; x and index have one shape.
 
-What is expected depends on what the op promises:
+The expected result depends on the promise:
 
-deterministic   the sources one after the other along dim, each sum rounded: f32 in f32, f64 in f64, 16-bit types in f32
-                and to their own type in the end. 0 ULPs: another order would show.
-integers        the sum modulo 2^bits. 0 ULPs.
-any order       the exact sum. With k additions to an element, each rounding is of half an ULP of a partial sum, which
-                is no larger than the sum of the terms' magnitudes; so k / 2 ULPs of that (`scale`).
-16-bit types in any order with the workspace
-                the exact sum, rounded once: 1 ULP of it. What f32 loses on the way, k / 2 ULPs of f32 of the sum of
-                magnitudes, is under half an ULP of 2^-10 of that sum in f16 and bf16, for k up to 8: so that is the
-                scale.
+Deterministic: the sources one after the other along dim, with each sum rounded. f32 in f32, f64 in f64, 16-bit types in f32 and to
+their own type at the end. 0 ULPs, so that another order is an error.
+
+Integers: the sum modulo 2^bits. 0 ULPs.
+
+Any order: the exact sum. With k additions to an element, each rounding is at most half an ULP of the sum of the terms' magnitudes.
+The tolerance is k / 2 ULPs of that sum (`scale`).
+
+16-bit types in any order with the workspace: the exact sum, rounded once, 1 ULP of it. The error of f32 is k / 2 ULPs of f32 of the
+sum of magnitudes. For k up to 8 this is under half an ULP of 2^-10 of that sum in f16 and bf16, which is the scale.
 """
 
 import math
@@ -26,11 +27,11 @@ from ops.takes import name_of
 
 FLOATS = takes.FLOATS
 HALVES = ("f16", "bf16")
-MOST_ADDITIONS = 8  # to an element, where what is lost counts
+MOST_ADDITIONS = 8  # to an element of a case with a tolerance
 
 
 class Params(dict):
-    """A case's params, with what the reference must know besides."""
+    """A case's params, with more attributes for the reference."""
 
     def __init__(self, params, dtype, exact, overflows):
         super().__init__(params)
@@ -86,7 +87,7 @@ def reference(params, inputs):
             if params["flags"] == DETERMINISTIC:
                 y[target] = dtypes.round_to(before + values, sum_dtype)
                 continue
-            total = before + values  # and what that loses (Knuth)
+            total = before + values  # the next lines compute the rounding error (Knuth)
             part = total - before
             y[target], low[target] = total, low[target] + ((before - (total - part)) + (values - part))
         if params["flags"] == DETERMINISTIC:
@@ -94,19 +95,19 @@ def reference(params, inputs):
             # PyTorch's float64 sums differ from these by k roundings.
             lost = {"f64": 1.0, "f32": 2.0**30, "f16": 2.0**43, "bf16": 2.0**46}[params.dtype]
             return {"y": Expected(y, None, finite(terms * lost)), **report}
-        y = np.where(np.isfinite(y) & (low != 0), y + low, y)  # 0 added to -0.0 would be another zero
+        y = np.where(np.isfinite(y) & (low != 0), y + low, y)  # 0 + -0.0 would be 0
     if params.exact:
         return {"y": Expected(y), **report}
     return {"y": Expected(y, finite(terms * (2.0**-10 if params["workspace"] else 1.0)), finite(terms)), **report}
 
 
 def finite(magnitude):
-    """No ULP to speak of where a term is not finite."""
+    """The magnitude, and 0 if a term is not finite, which has no ULP."""
     return np.where(np.isfinite(magnitude), magnitude, 0.0)
 
 
 def torch_reference(torch, params, inputs):
-    if params.overflows:  # which float64 does not
+    if params.overflows:  # float64 does not overflow
         return None
     found = scatters.torch_arguments(torch, params, inputs)
     return None if found is None else {"y": torch.scatter_add(inputs["y"], *found, inputs["x"])}
@@ -119,13 +120,13 @@ def every_way(name, x, y, index, dim, exact=False, only=lambda way: True):
 
 
 def whole(dtype, shape, seed):
-    """Integers of -8 to 8, of which every sum that occurs is exact in every type."""
+    """Integers from -8 to 8. Every sum that occurs is exact in every type."""
     values = golden.index("i32", shape, 17, seed=golden.seed_of("whole", dtype, str(shape), str(seed))).array()
     return explicit(dtype, values - 8.0)
 
 
 def exact():
-    """Whole numbers, which give the same in any order, however often an index repeats."""
+    """Whole numbers, whose sums are equal in any order, for any number of equal indices."""
     for dtype in FLOATS:
         for shape, dim, size in (((20,), 0, 3), ((5, 9), 1, 4), ((3, 12, 4), 1, 5), ((2, 24), 1, 1), ((30, 4), 0, 7)):
             y_shape = tuple(size if d == dim else extent for d, extent in enumerate(shape))
@@ -137,7 +138,7 @@ def exact():
                 dim,
                 exact=True,
             )
-        # y of whole words, of words and a half, beside a word, and with rows that begin in the middle of one.
+        # y of whole 32-bit words, of a number of words and a half, at half a word, and with rows that begin in the middle of a word.
         for name, layout in (("odd", {}), ("even", {}), ("shifted", {"offset": 1}), ("padded_odd", {"stride": (9, 1)}),
                              ("padded_even", {"stride": (10, 1)})):
             columns = 5 if name == "odd" else 6
@@ -146,8 +147,8 @@ def exact():
             yield from every_way(
                 f"exact_words_{name}", whole(dtype, (4, 12), 3), y, golden.index("i64", (4, 12), columns), 1, exact=True
             )
-        # What no index names keeps its bits: compared by a checksum of them, for numbers do not tell -0.0 from 0.0. The
-        # neighbours of what is added to are in the same words, on either side.
+        # Elements that no index names keep their bits. A checksum of bits compares them, because -0.0 equals 0.0. The neighbours of
+        # changed elements are in the same words, on either side.
         for name, first in (("odd", 1), ("even", 0)):
             index = explicit("i32", np.arange(first, 240, 4))
             for case in every_way(
@@ -164,7 +165,7 @@ def exact():
         yield from every_way(
             "exact_ones", ones, constant(dtype, (3, 37), 2.0), golden.index("u8", (200, 37), 3), 0, exact=True
         )
-    # Rows that have one index, of more than 256: in order they are added whole, if each has.
+    # Rows that have one index each. More than 256 of them are added whole if the order is fixed.
     for dtype in HALVES:
         for name, index in (
             ("same", constant("i32", (300, 64), 2)),
@@ -173,7 +174,7 @@ def exact():
         ):
             x, y = constant(dtype, (300, 64), 1.0), constant(dtype, (5, 64), 2.0)
             yield from every_way(f"exact_rows_{name}", x, y, index, 0, exact=True, only=lambda way: way[1] == 1)
-    for dtype in ("u8", "i32", "u32", "i64"):  # round and round
+    for dtype in ("u8", "i32", "u32", "i64"):  # sums that wrap around
         for shape, dim, size in (((200,), 0, 3), ((40, 16), 0, 5), ((3, 60, 4), 1, 2)):
             y_shape = tuple(size if d == dim else extent for d, extent in enumerate(shape))
             yield from every_way(f"exact_wrapping_{name_of(shape)}_dim{dim}", bits(dtype, shape), bits(dtype, y_shape),
@@ -191,7 +192,7 @@ def adversarial():
         in_order = lambda way: way[0] == DETERMINISTIC
         largest = dtypes.FLOATS[dtype].largest
         least = math.ldexp(1.0, {"f32": -149, "f16": -24, "bf16": -133, "f64": -1074}[dtype])
-        step = 2.0 ** (dtypes.FLOATS[dtype].mantissa + 1)  # 1 is lost beside it
+        step = 2.0 ** (dtypes.FLOATS[dtype].mantissa + 1)  # step + 1 is step
         yield from given(
             "infinities",
             [inf, -inf, inf, 1.0, nan, 1.0, inf, 0.0, 1.0, -2.0, -inf, 3.0],
@@ -208,14 +209,14 @@ def adversarial():
             [largest, -largest, 0.0, largest, -largest, largest, -largest, 2.0],
             in_order,
         )
-        # Beside the denormals of f32 some atomics give 0, so these are for the way in order.
+        # Some atomics flush denormals of f32 to 0, so these cases are only for a fixed order.
         yield from given(
             "denormals",
             [least, -least, 3 * least, least, least, 0.0, 5 * least, least, least, -least, least, 2 * least],
             [0.0, least, -least, 7 * least, -least, least, 0.0, -3 * least],
             in_order,
         )
-        # In this order, and in no other.
+        # The sums have this value only in this order.
         yield from given("order", [step, 1.0, step, 1.0, step, -step, 1.0, 0.5, 1.0, -step, -step, 1.0],
                          [1.0, step, 1.0, step, -step, 1.0, step, -0.5], in_order)
         many = np.tile([step, 1.0, -step, 1.0, 0.5, -0.25, 1.0, 1.0], 30)
@@ -227,7 +228,7 @@ def adversarial():
             0,
             only=in_order,
         )
-        if dtype in HALVES:  # rounded once: 16 sources, each of which alone would be lost
+        if dtype in HALVES:  # rounded once: each of 16 sources alone would be lost
             x = np.full((16, 2), 0.25 if dtype == "f16" else 0.5)
             y = explicit(dtype, [[step, -step]])
             yield from every_way(

@@ -1,4 +1,4 @@
-"""What scatter and scatter_add share: their cases, most of which both have, and the order in which sources come."""
+"""The cases that scatter and scatter_add share, and the order of their sources."""
 
 import numpy as np
 
@@ -17,8 +17,8 @@ def meaning(inputs, params):
 
 
 def in_order(params, inputs):
-    """For each position along dim, in order: (targets in y, values of the sources) of all lines that have a valid index
-    there. Lines never share an element of y, so no target is twice among those of one position."""
+    """For each position along dim, in order: (targets in y, values of the sources) of all lines with a valid index there. Lines share no
+    element of y, so the targets of a position are distinct."""
     x, index, dim = inputs["x"], inputs["index"], params["dim"]
     valid, _ = meaning(inputs, params)
     for j in range(x.shape[dim]):
@@ -32,7 +32,7 @@ def in_order(params, inputs):
 
 
 def times(params, inputs):
-    """How many sources each element of y has."""
+    """The number of sources of each element of y."""
     count = np.zeros(inputs["y"].shape, dtype=np.int64)
     for target, _ in in_order(params, inputs):
         count[target] += 1
@@ -40,7 +40,7 @@ def times(params, inputs):
 
 
 def torch_arguments(torch, params, inputs):
-    """(dim, index) as PyTorch takes them, or None where it refuses an index."""
+    """(dim, index) for PyTorch, or None if PyTorch refuses an index."""
     index = takes.torch_index(torch, inputs["index"], inputs["y"].shape[params["dim"]])
     return None if index is None else (params["dim"], index)
 
@@ -48,7 +48,7 @@ def torch_arguments(torch, params, inputs):
 # ---- tensors
 
 def unique(dtype, shape, dim, size, seed=1, **layout):
-    """Indices that differ along dim; the same in dimensions that the layout does not step along."""
+    """Indices that differ along dim, and are equal along dimensions with a stride of 0."""
     stride = layout.get("stride") or golden.contiguous(shape)
     part = [1 if step == 0 and d != dim else extent for d, (step, extent) in enumerate(zip(stride, shape))]
     pool = [size if d == dim else extent for d, extent in enumerate(part)]
@@ -58,9 +58,9 @@ def unique(dtype, shape, dim, size, seed=1, **layout):
 
 
 class ScatterOp:
-    """data(dtype, shape, turn, **layout): elements for x and y. ways(dtype): (flags, workspace) pairs that the op
-    takes. Where may_repeat(flags, dtype) is false, an index must not repeat but for equal sources: no order is given.
-    ulps(case): its tolerance; None for an op that moves bits."""
+    """data(dtype, shape, turn, **layout): elements for x and y. ways(dtype): the (flags, workspace) pairs of the op. If
+    may_repeat(flags, dtype) is false, no order is promised, and an index may repeat only for equal sources. ulps(case): its tolerance,
+    or None for an op that moves bits."""
 
     def __init__(self, name, dtypes, data, ways, may_repeat, ulps):
         self.name, self.dtypes, self.data, self.ways, self.may_repeat, self.ulps = (
@@ -101,8 +101,7 @@ class ScatterOp:
     def simple(
         self, name, dtype, index_dtype, shape, dim, size, way, x=None, y=None, index=None, y_shape=None, turn=0, **rest
     ):
-        """Sources of `shape` into a y of the same shape, or of y_shape, but for `size` along dim. x, y, index:
-        layouts."""
+        """Sources of `shape` into a y of the same shape, or of y_shape, with `size` along dim. x, y and index are layouts."""
         y_shape = tuple(size if d == dim else extent for d, extent in enumerate(y_shape or shape))
         make = indices if self.may_repeat(way[0], dtype) else lambda *a, **k: unique(a[0], a[1], dim, a[2], turn, **k)
         return self.case(
@@ -120,7 +119,7 @@ class ScatterOp:
         return ways[turn % len(ways)]
 
     def size_for(self, way, dtype, n):
-        """Of y along dim, for n sources: less than those where they may repeat."""
+        """The size of y along dim for n sources. It is less than n if indices may repeat."""
         return max(n * 2 // 3, 1) if self.may_repeat(way[0], dtype) else n + n // 3
 
 
@@ -237,8 +236,8 @@ def layouts(op):
 # ---- indices
 
 def indices_with(dtype, shape, dim, size, may_repeat, seed):
-    """A function of wrong indices: valid ones with those among them. 11 has no divisor in common with any number of
-    elements here, so all of them find room."""
+    """Returns a function that mixes wrong indices into valid indices. 11 has no divisor in common with any number of elements here, so
+    each wrong index has a place of its own."""
     if may_repeat:
         tensor = golden.index(dtype, shape, min(size, MARK[dtype]), seed=seed)
     else:
@@ -254,7 +253,7 @@ def indices_with(dtype, shape, dim, size, may_repeat, seed):
 
 
 def index_cases(op):
-    """Each index dtype: nothing, backwards, the mark, out of range; with a report and without. The ways take turns."""
+    """Each index dtype: no index, backwards, the sentinel index, out of range. With a report and without. The ways alternate."""
     turn = 0
     for index_dtype in INDEX_DTYPES:
         for kind, (shape, dim, size) in (
@@ -267,7 +266,7 @@ def index_cases(op):
             y_shape = tuple(size if d == dim else extent for d, extent in enumerate(shape))
             valid = {repeats: indices_with(index_dtype, shape, dim, size, repeats, turn) for repeats in (True, False)}
             mark = MARK[index_dtype]
-            named = [  # name, indices as made for an op that may repeat them or not, report
+            named = [  # name, indices that repeat or not, report
                 ("mark", lambda some: some([mark] * 3), None),
                 ("out_of_range", lambda some: some(bad_values(index_dtype, size)), None if turn % 4 == 3 else report()),
                 ("mixed", lambda some: some([mark, size, mark, mark - 1]), report()),
@@ -302,7 +301,7 @@ def index_cases(op):
                         dim,
                         way,
                     )
-    # An expanded index counts as often as its elements are there.
+    # Each element of an expanded index is counted.
     for dtype, columns in (
         (op.dtypes[0], 32),
         (op.dtypes[4], 32),
@@ -323,7 +322,7 @@ def index_cases(op):
                     way,
                     reports,
                 )
-    # Sources without elements, and a y that has none: every index is out of range.
+    # Sources without elements. And a y without elements, so that every index is out of range.
     for dtype in op.dtypes[::2]:
         for way in op.ways(dtype):
             for shape, dim in (((6, 0), 1), ((0, 4), 0)):
@@ -350,7 +349,7 @@ def index_cases(op):
                     way,
                     report(),
                 )
-    # Dimensions so long that the mark would be in range, and indices beyond 8 and 16 bits.
+    # Dimensions that are longer than the sentinel index, and indices beyond 8 and 16 bits.
     for turn, (size, index_dtype, values) in enumerate(
         (
             (300, "u8", [254, 255, 0]),
@@ -379,7 +378,7 @@ def index_cases(op):
 # ---- sizes
 
 def tensors_of(op, dtype, shape, dim, size, way, index_dtype, turn):
-    """Of any size, in few bytes. Where indices must not repeat, all sources are the same."""
+    """A case of any size with a small file. If indices must not repeat, all sources are equal."""
     y_shape = tuple(size if d == dim else extent for d, extent in enumerate(shape))
     y, index = op.data(dtype, y_shape, turn + 1), golden.index(index_dtype, shape, min(size, MARK[index_dtype]))
     if op.may_repeat(way[0], dtype):
@@ -420,7 +419,7 @@ def sizes(op):
             way = op.way(dtype, i + turn)
             yield op.case(f"size_{name_of(shape)}_dim{dim}_into_{size}",
                           *tensors_of(op, dtype, shape, dim, size, way, INDEX_DTYPES[1 + turn % 4], turn), dim, way)
-    # Rows as one: in units of 1 to 16 bytes.
+    # Rows that move in units of 1 to 16 bytes.
     for i, dtype in enumerate(op.dtypes):
         for columns in ((1, 4, 8, 24), (2, 6, 16, 1025), (3, 12, 40), (8, 16, 127))[i % 4]:
             turn += 1

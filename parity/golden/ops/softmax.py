@@ -27,7 +27,7 @@ def reference(params, inputs):
         with np.errstate(all="ignore"):
             e = np.exp(d.astype(Real)) * (Real(1) + rest.astype(Real))
             out[:] = e / extended.total(e)
-            # float64 rounds x - max, and exp makes an absolute error there a relative one.
+            # float64 rounds x - max, and exp turns this absolute error into a relative error.
             sensitivity[:] = np.where(out == 0, 0.0, out * (1.0 - d))
     return {"y": Expected(y, None, condition)}
 
@@ -38,7 +38,7 @@ def torch_reference(torch, params, inputs):
 
 
 def exact():
-    """2^k equal elements give 2^-k each, and -inf gives 0, whatever stands beside it."""
+    """2^k equal elements give 2^-k each, and -inf gives 0 next to any elements."""
     for dtype in rows.DTYPES:
         for columns in (1, 2, 4, 8, 16, 32):
             yield case(f"exact_equal_{columns}", explicit(dtype, np.repeat([[0.0], [-7.5], [96.0]], columns, axis=1)))
@@ -95,7 +95,7 @@ def adversarial():
 
 
 def split():
-    """Rows of f32 and f64 whose spans differ: rising steadily, with nothing in one, or with all there is."""
+    """Rows of f32 and f64 whose spans differ: a rising row, a row with one empty span, and a row with all its weight in one span."""
     for dtype, columns in (("f32", 8213), ("f64", 6165)):
         rise = np.floor(np.arange(columns) / 64.0)
         for name, values in (("rising", rise), ("steep", np.floor(rise * 8))):
@@ -112,7 +112,7 @@ def split():
 
 
 def dominant():
-    """One element is most of the sum; y's stride has the kernels for strided rows take it."""
+    """One element is most of the sum. y's stride selects the kernels for strided rows."""
     for columns in (96, 128, 5120):
         values = np.round(bell("f64", (1, columns), 1.0, seed=columns).array() * 8) / 8
         for size in (5.0, 12.0):
@@ -128,14 +128,13 @@ def case(name, x, **rest):
 
 def sizes():
     yield from rows.sizes(OP)
-    # More than a block of the CPU runtime keeps in registers, and what fits beside that; more rows than two blocks take
-    # at a time.
+    # More columns than a block of the CPU runtime holds in registers, and more rows than two blocks handle in one round.
     yield OP.case("tail_5x33000", OP.x("f32", (5, 33000)))
-    # The same in 16 bits: more than 1024 work-items of eight vectors keep, and than a cluster of eight blocks of 512.
+    # The same in 16 bits: more columns than 1024 work-items hold in eight vectors, and more than a cluster of eight blocks of 512 holds.
     for dtype in ("f16", "bf16"):
         for shape in ((5, 65552), (2, 262208)):
             yield OP.case(f"full_{rows.name_of(shape)}", OP.x(dtype, shape))
-    # What goes by in tiles, of which a later one is larger by more than what the sum so far stays under.
+    # Streamed rows with a later tile whose maximum exceeds the earlier maximum by more than the limit for the running sum.
     for dtype in rows.DTYPES:
         yield OP.case("steep_30001", bell(dtype, (1, 30001), 40.0, stride=(60002, 2)))
 

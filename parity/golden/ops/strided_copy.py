@@ -30,7 +30,7 @@ def copy(name, dtype, shape, x=None, y=None, tensor=None):
 
 
 def smoke():
-    """Every dtype: as it lies, transposed, and with gaps; every rank."""
+    """Every dtype: contiguous, transposed, and with gaps. Every rank."""
     for dtype in movers.DTYPES:
         yield copy("smoke_plain", dtype, (3, 37))
         yield copy("smoke_transposed", dtype, (17, 33), by(1, 17))
@@ -38,15 +38,15 @@ def smoke():
     shape = (2, 3, 2, 2, 3, 2, 2, 2)
     for size in movers.SIZES:
         for rank in range(9):
-            mixed = tuple(range(1, rank, 2)) + tuple(range(0, rank, 2))  # none next to its neighbours
+            mixed = tuple(range(1, rank, 2)) + tuple(range(0, rank, 2))  # no dimension is next to its neighbours
             yield copy(f"smoke_rank{rank}", of_size(size, rank), shape[:rank],
                        in_order(shape[:rank], mixed) if rank else None)
 
 
 def exact():
-    """Each kernel by the layout that it is for, with more than a block of work."""
+    """Each kernel, with its layout, and with work for several blocks."""
     for turn, size in enumerate(movers.SIZES):
-        n = 16 // size  # elements of 16 bytes
+        n = 16 // size  # elements in 16 bytes
         dtype = of_size(size, turn)
         yield copy("exact_run", dtype, (5000,))
         yield copy("exact_rows_of_16", dtype, (60, 21 * n), by(40 * n, 1), by(24 * n, 1))
@@ -57,7 +57,7 @@ def exact():
                    by(144 * n * n, 9 * n, 1))
         yield copy("exact_tile_any", dtype, (67, 131), by(1, 67))
         yield copy("exact_tile_any_batch", dtype, (2, 35, 3, 41), by(4305, 1, 1435, 35))
-        # Rows, and lines of transposes, of many elements that begin anywhere.
+        # Long rows, and long lines of transposes, that begin at any offset.
         c = 400 // size + 1
         yield copy("exact_rows_apart", dtype, (3, 5, c), by(5 * c + 7, c, 1, offset=1), by(5 * (c + 3), c + 3, 1))
         yield copy("exact_rows_backwards", dtype, (7, c), by(-c, 1), by(c + 1, 1, offset=3))
@@ -68,7 +68,7 @@ def exact():
         yield copy("exact_tile_with_gaps", dtype, (70, 66), by(2, 140), by(140, 2))
         for unit in (2, 4, 8):
             if unit > size:
-                m = unit // size  # elements of a unit: 24 bytes or so in a row
+                m = unit // size  # elements of a unit, about 24 bytes in a row
                 yield copy(f"exact_rows_of_{unit}", dtype, (90, 3 * m), by(4 * m, 1), by(5 * m, 1))
                 yield copy(f"exact_tile_of_{unit}", dtype, (40, 33, m), by(m, 41 * m, 1))
 
@@ -129,7 +129,7 @@ def layouts():
 
 
 def sizes():
-    """Runs of any number of bytes; tiles of every edge."""
+    """Runs of any number of bytes, and tiles with edges of every length."""
     for turn, n in enumerate((0, 1, 2, 3, 5, 7, 8, 15, 16, 17, 31, 33, 47, 63, 65, 255, 257, 1023, 1025, 4095, 4097,
                               16383, 16385, 65537, 262147)):
         for size in (1, movers.SIZES[1 + turn % 3]):
@@ -149,7 +149,7 @@ def sizes():
 
 
 def adversarial():
-    """Bits that arithmetic would not leave alone: payloads of NaN, signalling ones, denormals, zeros' signs."""
+    """Bits that arithmetic would change: payloads of NaN, signalling NaN, denormals, signs of zeros."""
     patterns = {
         "u16": [0x7C01, 0x7E00, 0x7FFF, 0xFC01, 0xFFFF, 0x0001, 0x8000, 0x7F81, 0xFF81, 0x7C00],
         "u32": [0x7F800001, 0x7FC00000, 0x7FFFFFFF, 0xFF800001, 0xFFFFFFFF, 1, 0x80000000, 0x7FA00000, 0x00400000],

@@ -1,4 +1,4 @@
-"""What gather and index_select share: their cases, most of which both have, and what an index means."""
+"""The cases that gather and index_select share, and the meaning of an index."""
 
 import math
 
@@ -15,18 +15,18 @@ MARK = {dtype: int(np.iinfo(golden.dtypes.INTEGERS[dtype]).max) for dtype in IND
 LOWEST = {dtype: int(np.iinfo(golden.dtypes.INTEGERS[dtype]).min) for dtype in INDEX_DTYPES}
 
 
-# ---- what an index means
+# ---- the meaning of an index
 
 def meaning(indices, dtype, size):
-    """(valid, bad): which indices name an element, and which are out of range. The mark is neither."""
-    wide = np.array(indices.tolist(), dtype=object).reshape(indices.shape)  # Python's integers: nothing wraps around
+    """(valid, bad): the indices that name an element, and the indices out of range. The sentinel index is neither."""
+    wide = np.array(indices.tolist(), dtype=object).reshape(indices.shape)  # Python's integers do not wrap around
     marked = wide == MARK[dtype]
     inside = (wide >= 0) & (wide < size)
     return (inside & ~marked).astype(bool), (~inside & ~marked).astype(bool)
 
 
 def reported(before, bad):
-    """The report after a call that met the indices `bad`, in row-major order."""
+    """The report after a call with the indices `bad` out of range, in row-major order."""
     if before is None:
         return {}
     at = np.flatnonzero(bad.reshape(-1))
@@ -41,8 +41,8 @@ def name_of_dtype(kind):
 
 
 def torch_index(torch, index, size):
-    """The index as PyTorch takes it, or None where it would refuse it: the mark and what is out of range. (u32 comes
-    as i32, of which the negative ones are out of range either way.)"""
+    """The index for PyTorch, or None if PyTorch would refuse it: a sentinel index, or an index out of range. (u32 is i32 here. Negative
+    numbers are out of range in both.)"""
     wide = index.to(torch.int64)
     if wide.numel() == 0:
         return wide
@@ -54,7 +54,7 @@ def torch_index(torch, index, size):
 # ---- tensors
 
 def data(dtype, shape, **layout):
-    """Elements of any bits, or numbers for floats. Where the layout repeats elements, so do they."""
+    """Elements of any bits, or numbers for floats. Elements that share memory are equal."""
     kind = bell if dtype in FLOATS else bits
     stride = layout.get("stride")
     if not stride or not any(step == 0 and extent > 1 for step, extent in zip(stride, shape)):
@@ -65,7 +65,7 @@ def data(dtype, shape, **layout):
 
 
 def indices(dtype, shape, size, **layout):
-    """Unsorted, repeated, all of them valid (but for the mark, where size is beyond the dtype)."""
+    """Unsorted, repeated and valid indices. If size exceeds the dtype's range, the sentinel index may be among them."""
     bound = min(size, MARK[dtype] + 1)
     stride = layout.get("stride")
     if not stride or not any(step == 0 and extent > 1 for step, extent in zip(stride, shape)):
@@ -76,7 +76,7 @@ def indices(dtype, shape, size, **layout):
 
 
 class TakeOp:
-    """`shape_of(x_shape, dim, n)`: the index's shape where it has n entries along dim."""
+    """`shape_of(x_shape, dim, n)`: the shape of an index with n entries along dim."""
 
     def __init__(self, name, shape_of, y_shape_of):
         self.name, self.shape_of, self.y_shape_of = name, shape_of, y_shape_of
@@ -119,7 +119,7 @@ def smoke(op):
 # ---- exact: bits that arithmetic would change
 
 def exact(op):
-    """Infinities, NaN, denormals and zeros of both signs; as integers, NaN with all their bits."""
+    """Infinities, NaN, denormals and zeros of both signs. Integer dtypes hold NaN with all their bits."""
     inf, nan = math.inf, math.nan
     for dtype in FLOATS:
         least = math.ldexp(1.0, {"f32": -149, "f16": -24, "bf16": -133, "f64": -1074}[dtype])
@@ -142,14 +142,14 @@ def exact(op):
 # ---- indices
 
 def bad_values(dtype, size):
-    """Indices that are out of range for a dimension of `size`, the ends of the dtype among them."""
+    """Indices out of range for a dimension of `size`, with the ends of the dtype."""
     candidates = [size, size + 1, MARK[dtype] - 1, -1, -size, LOWEST[dtype], 2**31, 2**32, -2**32, 2**62, 2**31 - 2]
     top, low = MARK[dtype], LOWEST[dtype]
     return [v for v in dict.fromkeys(candidates) if low <= v < top and not 0 <= v < size]
 
 
 def mixed(dtype, shape, size, wrong, seed):
-    """Valid indices with `wrong` spread among them. Where their number is no multiple of 3, all find room."""
+    """Valid indices with `wrong` spread among them. If their number is no multiple of 3, each wrong index has a place of its own."""
     values = golden.index(dtype, shape, min(size, MARK[dtype]), seed=seed).array().reshape(-1)
     values = np.array(values.tolist(), dtype=object)
     count = len(values)
@@ -159,8 +159,8 @@ def mixed(dtype, shape, size, wrong, seed):
 
 
 def index_cases(op):
-    """Each index dtype: nothing, the same, the ends, the mark, out of range; with a report and without. Along dim
-    and across it, and in rows that are moved whole, for they are counted in another way."""
+    """Each index dtype: no index, equal indices, the ends, the sentinel index, out of range. With a report and without. Along dim and
+    across it, and in rows that are moved whole, because kernels count these in another way."""
     turn = 0
     for index_dtype in INDEX_DTYPES:
         for kind, (shape, dim) in (("any", ((9, 6), 1)), ("outer", ((9, 5), 0)), ("wide", ((9, 16), 0))):
@@ -192,7 +192,7 @@ def index_cases(op):
             yield op.case(f"indices_of_nothing_{n}", none, index, 0, reports=report())
         marks = explicit("u8", np.full(op.shape_of((0, 4), 0, 2), 255))
         yield op.case("indices_of_nothing_marks", none, marks, 0, reports=report())
-    # Dimensions so long that the mark would be in range, and indices beyond 8 and 16 bits.
+    # Dimensions that are longer than the sentinel index, and indices beyond 8 and 16 bits.
     for shape, dim, index_dtype, values in (
             ((300, 3), 0, "u8", [254, 255, 0]), ((2, 300), 1, "u8", [255, 254, 255]),
             ((300, 8), 0, "i16", [255, 256, 299]),
@@ -202,7 +202,7 @@ def index_cases(op):
         along = np.array(values).reshape([3 if d == dim else 1 for d in range(len(shape))] if len(like) > 1 else [3])
         index = explicit(index_dtype, np.broadcast_to(along, like))
         yield op.case(f"indices_long_{name_of(shape)}", data("u16", shape), index, dim, reports=report())
-    # Many that are out of range, met by many waves at once.
+    # Many indices out of range, in many waves at the same time.
     for shape, dim, n in (((100, 37), 0, 1000), ((37, 100), 1, 500), ((100, 64), 0, 999), ((1000,), 0, 5000)):
         for index_dtype in ("i16", "i32", "u32", "i64"):
             many = golden.index(index_dtype, op.shape_of(shape, dim, n), shape[dim] + 11)
@@ -210,7 +210,7 @@ def index_cases(op):
 
 
 def ends(like, dim, size):
-    """0 and size - 1 by turns along dim."""
+    """0 and size - 1 in turn along dim."""
     if len(like) == 1:
         dim = 0
     along = np.where(np.arange(like[dim]) % 2, 0, size - 1)
@@ -237,14 +237,14 @@ def sizes(op):
         for dtype in BY_SIZE[turn % 2::2]:
             yield op.simple(f"size_{name_of(shape)}_dim{dim}_{n}", dtype, INDEX_DTYPES[1 + turn % 4], shape, dim, n)
         turn += 1
-    # Rows of x that are staged: one at a time, for they have gaps, by vectors of y and by elements; and two.
+    # Rows of x that are staged. One at a time because of gaps, by vectors of y and by elements. And two at a time.
     for turn, (dtype, size) in enumerate(zip(BY_SIZE, (3000, 2000, 1500, 1000))):
         index = indices(INDEX_DTYPES[1 + turn], op.shape_of((64, size), 1, 1028 + turn % 2), size)
         x = data(dtype, (64, size), **by(size + 3, 1))
         yield op.case(f"size_staged_{size}", x, index, 1, reports=report() if turn % 2 else None)
     index = indices("i64", op.shape_of((129, 8192), 1, 2050), 8192)
     yield op.case("size_staged_8192", data("bf16", (129, 8192)), index, 1)
-    # Of 40 and 120 kB: more than where blocks share a unit, and than that on GPUs with more shared memory.
+    # Rows of 40 and 120 kB: too large for several blocks on a unit, also on GPUs with more shared memory.
     for dtype, size, n in (("u8", 40001, 2504), ("u16", 20001, 2504), ("f32", 10001, 2504), ("i64", 5001, 2504),
                            ("u16", 60001, 7504)):
         index = golden.index("i32", op.shape_of((65, size), 1, n), size + 5)

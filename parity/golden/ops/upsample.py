@@ -1,4 +1,4 @@
-"""Nearest neighbour along the last dimensions: what upsample_nearest1d and upsample_nearest2d share."""
+"""Nearest neighbour along the last dimensions: the reference and cases of upsample_nearest1d and upsample_nearest2d."""
 
 import numpy as np
 
@@ -10,13 +10,13 @@ RULES = {PYTORCH: "pytorch", CANDLE: "candle", EXACT: "exact"}
 
 
 def is_copied(length, new, dimensions, rule):
-    """PyTorch's GPU kernels for two dimensions do not look at the scale of one that keeps its size."""
+    """PyTorch's GPU kernels for two dimensions ignore the scale of a dimension that keeps its size."""
     return rule != CANDLE and dimensions == 2 and length == new
 
 
 def sources(length, new, dimensions, rule, scale):
-    """Where each of `new` elements comes from, among `length`, where so many dimensions are resized. The types are the
-    definition: each operation is rounded in its own."""
+    """The source of each of `new` elements among `length`. `dimensions` is the number of resized dimensions. The types are part of the
+    definition: each operation is rounded to its own type."""
     i = np.arange(new)
     if new == 0 or is_copied(length, new, dimensions, rule):
         return i
@@ -29,10 +29,9 @@ def sources(length, new, dimensions, rule, scale):
 
 
 def of_torch(torch, length, new, dimensions, rule, scale):
-    """The same by PyTorch. Its channels-last kernels follow the definition of nearest-exact everywhere; in the others
-    the compiler fuses the product with what comes after it, and 13 of the pairs of sizes up to 128 differ. With a scale
-    those others follow the definition of nearest, which its GPU kernels share; the channels-last ones ignore the scale
-    where one size is the other, or twice it."""
+    """The sources by PyTorch. Its channels-last kernels follow the definition of nearest-exact everywhere. In the other kernels the
+    compiler fuses the product with the next operation, and 13 pairs of sizes up to 128 differ. With a scale the other kernels follow
+    the definition of nearest, as the GPU kernels do. The channels-last kernels ignore the scale if a size stays, or doubles."""
     scale = scale or None
     if is_copied(length, new, dimensions, rule):
         return torch.arange(length)
@@ -45,7 +44,7 @@ def of_torch(torch, length, new, dimensions, rule, scale):
 
 
 class Params(dict):
-    """The rule and the scales; and the sizes of y, which are not params of the op: it takes them from y's shape."""
+    """The rule, the scales, and the sizes of y. The sizes are no params of the op, which reads them from y's shape."""
 
     def __init__(self, rule, scales, sizes):
         names = ("scale",) if len(sizes) == 1 else ("scale_h", "scale_w")
@@ -58,7 +57,7 @@ def reference(params, inputs):
     for axis, (new, scale) in enumerate(params.resized, start=2):
         if x.shape[axis]:
             x = np.take(x, sources(x.shape[axis], new, len(params.resized), params["rule"], scale), axis=axis)
-        else:  # nothing comes from nothing
+        else:  # y has no elements
             x = np.empty(x.shape[:axis] + (new,) + x.shape[axis + 1:], x.dtype)
     return {"y": Expected(np.ascontiguousarray(x))}
 

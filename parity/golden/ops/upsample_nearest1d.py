@@ -4,7 +4,7 @@ from ops import movers, upsample
 from ops.movers import at, by, in_order, of_size
 from ops.upsample import RULES, channels_last, reference, torch_reference  # noqa: the same for both
 
-# Sizes at which a ratio formed or multiplied in other precision, or the other rule, gives another element.
+# Sizes for which another precision of the ratio or of the product, or another rule, gives another element.
 TRAPS = [(26, 11), (2, 98), (2, 41), (3, 125), (7, 59), (127, 9), (55, 121), (64, 49), (1, 5), (5, 1), (10, 3), (3, 10),
          (128, 127), (127, 128), (9, 9), (9, 18), (18, 9), (65, 91), (100, 7)]
 
@@ -20,7 +20,7 @@ def smoke():
 
 
 def exact():
-    """Every kernel, with every rule, and more than a block of work."""
+    """Every kernel, with every rule, and with work for several blocks."""
     turn = 0
     for size in movers.SIZES:
         n = 16 // size
@@ -89,7 +89,7 @@ def sizes():
             size = movers.SIZES[(turn + rule) % 4]
             yield case(f"size_{movers.name_of(shape)}_to_{new}", of_size(size, turn), shape, (new,), rule)
     for size, shape, new in ((1, (17, 1031, 101), 205), (2, (1, 9001, 31), 197), (4, (9, 580, 60), 200),
-                             (8, (52, 60, 60), 160)):  # by tiles of rows
+                             (8, (52, 60, 60), 160)):  # with tiles of rows
         yield case(f"size_tiles_{movers.name_of(shape)}_to_{new}", of_size(size, size), shape, (new,), size % 3)
 
 

@@ -16,7 +16,7 @@ def smoke():
 
 
 def exact():
-    """Every kernel, with every rule, and more than a block of work."""
+    """Every kernel, with every rule, and with work for several blocks."""
     turn = 0
     for size in movers.SIZES:
         n = 16 // size
@@ -97,18 +97,18 @@ def sizes():
         for rule in RULES:
             size = movers.SIZES[(turn + rule) % 4]
             yield case(f"size_{movers.name_of(shape)}_to_{new[0]}x{new[1]}", of_size(size, turn), shape, new, rule)
-    # By tiles of rows, or, of 4 bytes and more in both dimensions, by periods: of whole vectors, and not; of part of a
-    # plane, and of several.
+    # With tiles of rows, or, for elements of 4 bytes and more in both dimensions, with periods. Periods of whole vectors and not, of a
+    # part of a plane and of several planes.
     for turn, (size, shape, new) in enumerate([(2, (5, 33, 30, 127), (60, 254)), (4, (5, 11, 60, 120), (100, 200)),
                                                (4, (1700, 3, 2, 60), (3, 130)), (8, (4, 7, 90, 61), (120, 130)),
                                                (1, (2, 80, 97, 128), (130, 203)), (4, (29, 20, 9, 60), (9, 200)),
                                                (8, (4, 14, 90, 60), (90, 130))]):
         name = f"size_tiles_{movers.name_of(shape)}_to_{new[0]}x{new[1]}"
         yield case(name, of_size(size, turn), shape, new, turn % 3, x=at(turn % 2))
-    # So many vectors that work-items have several, each of another plane.
+    # Enough vectors for several on each work-item, each from another plane.
     yield case("size_many_planes_larger", "f32", (4, 512, 13, 13), (32, 32), 1)
     yield case("size_many_planes_smaller", "u8", (4, 513, 32, 60), (64, 32), 2)
-    yield case("size_tiles_half_used", "u16", (11300, 1, 2, 60), (2, 200), 1, (4.0, 0.0))  # of each plane, a row
+    yield case("size_tiles_half_used", "u16", (11300, 1, 2, 60), (2, 200), 1, (4.0, 0.0))  # one row of each plane
 
 
 TOPICS = {"smoke": smoke, "exact": exact, "adversarial": adversarial, "layouts": layouts, "sizes": sizes}

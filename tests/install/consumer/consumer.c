@@ -1,4 +1,4 @@
-/* Somebody else's program. consumer [OP...]: the library has these ops and no others; without any: it has all. */
+/* The program of a user. consumer [OP...]: the library has exactly these ops. Without an OP it has all of them. */
 #include <hipops/hipops.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@ static int is_there(int argc, char** argv, const char* op) {
   return argc == 1;
 }
 
-/* The call did its work where the op is there, and else said that it is not. */
+/* The call succeeded if the library has the op. Otherwise its message states that the op is missing. */
 static int is_right(int argc, char** argv, const char* op, hipops_status status) {
   const int there = is_there(argc, argv, op);
   const hipops_status expected = there ? HIPOPS_SUCCESS : HIPOPS_NO_CODE_OBJECT;

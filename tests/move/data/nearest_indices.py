@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""Writes nearest_indices.txt: what PyTorch's nearest and nearest-exact give for every pair of sizes from 1 to 128.
-Needs PyTorch.
+"""Writes nearest_indices.txt: the indices of PyTorch's nearest and nearest-exact for every pair of sizes from 1 to 128.
 
-A line for each rule and size of x, with a CRC-32 for each size of y: of the source indices, one byte each.
-nearest-exact is taken from the channels-last kernels, which follow its definition. In the others, PyTorch's build for
-x86 fuses the product with the subtraction after it, and 13 of the 16384 pairs differ, 2 to 41 the first of them.
+Needs PyTorch. A line for each rule and size of x has a CRC-32 for each size of y, of the source indices, one byte each.
+For nearest-exact it uses the channels-last kernels, which follow the definition. In the other kernels, PyTorch's build for x86 fuses
+the product with the subtraction after it. Then 13 of the 16384 pairs differ, and 2 to 41 is the first of them.
 """
 
 import pathlib

@@ -12,7 +12,7 @@ constexpr char kMagic[] = "__CLANG_OFFLOAD_BUNDLE__";
 constexpr uint64_t kMagicBytes = sizeof kMagic - 1;
 constexpr uint64_t kAlign = 4096;
 constexpr uint16_t kMachineAmdgpu = 224;
-constexpr uint64_t kMostEntries = 1000, kLongestId = 1000;  // more is garbage rather than a bundle
+constexpr uint64_t kMostEntries = 1000, kLongestId = 1000;  // a file with more is no bundle
 
 template <class T>
 T read_at(const unsigned char* bytes, uint64_t offset) {

@@ -1,5 +1,4 @@
-// What the stand-in reads of code objects: bundles and the kernels' names in AMDGPU ELF files. Like HIP, it is told
-// no size.
+// How the stand-in reads code objects: bundles, and the names of kernels in AMDGPU ELF files. Like HIP, it gets no size.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +15,20 @@ struct BundleEntry {
   uint64_t size;
 };
 
-// The entries of an uncompressed offload bundle; false if it is none, or its entries overlap its header, each other,
-// or are not at multiples of 4096 as -bundle-align=4096 has them.
+// The entries of an uncompressed offload bundle. False if it is none, if entries overlap the header or each other, or if an entry is
+// not at a multiple of 4096.
 bool read_bundle(const unsigned char* image, std::vector<BundleEntry>* entries);
 
-// "gfx942" of "hipv4-amdgcn-amd-amdhsa--gfx942:xnack-"; empty for the host's entry.
+// "gfx942" for "hipv4-amdgcn-amd-amdhsa--gfx942:xnack-". Empty for the host's entry.
 std::string processor_of(const std::string& id);
 
-// "gfx9-4-generic" for "gfx942"; empty where there is none.
+// "gfx9-4-generic" for "gfx942". Empty for a target without a generic one.
 std::string generic_of(const std::string& arch);
 
-// Names of the kernels in an AMDGPU ELF: its dynamic symbols that end in ".kd", without that. False if it is none.
+// Names of the kernels in an AMDGPU ELF: its dynamic symbols that end in ".kd", without the ending. False if it is no such file.
 bool read_kernels(const unsigned char* elf, std::vector<std::string>* kernels);
 
-// Of a bundle's entry for `arch`, its own one or else the generic one; or of a lone ELF.
+// Names of the kernels in a bundle's entry for `arch`, or in its generic entry, or in an ELF without a bundle.
 Outcome find_kernels(const unsigned char* image, const std::string& arch, std::vector<std::string>* kernels);
 
 }  // namespace standin

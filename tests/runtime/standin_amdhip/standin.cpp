@@ -1,8 +1,8 @@
-// A stand-in libamdhip64 on host memory: see standin.h. It is as strict as it can be, since its purpose is to find
-// mistakes in how hipops calls HIP: handles, devices, pointers, sizes and the bundles' layout are checked.
+// A stand-in libamdhip64 on host memory: see standin.h. It detects wrong calls of HIP: it checks handles, devices, pointers, sizes and
+// the layout of bundles.
 //
-// Built three times: whole; with STANDIN_WITHOUT_LAUNCH, which lacks a function that hipops needs; and with
-// STANDIN_HIP5, which lacks what came after HIP 5.0 or may be absent.
+// It is built three times: with all functions; with STANDIN_WITHOUT_LAUNCH, which lacks a function that hipops needs; and with
+// STANDIN_HIP5, which lacks the functions that are newer than HIP 5.0 or optional.
 #include "standin.h"
 
 #include <cstdio>
@@ -58,7 +58,7 @@ struct Rule {
 struct State {
   std::mutex mutex;
   std::vector<std::string> devices;
-  bool refuses = false;  // as HIP does where there is no device
+  bool refuses = false;  // as HIP does without a device
   int no_entry = kNoBinaryForGpu;
   std::map<std::string, int> calls;
   std::map<std::string, int> calls_for_rules;
@@ -113,7 +113,7 @@ thread_local int current = 0;
 thread_local int last_error = 0;
 thread_local int capture_mode = 0;
 
-// The error that a rule asks for in this call of `function`, or 0.
+// The error of a rule for this call of `function`, or 0.
 int ordered_failure(State& s, const char* function) {
   ++s.calls[function];
   const int call = ++s.calls_for_rules[function];
@@ -122,7 +122,7 @@ int ordered_failure(State& s, const char* function) {
   return kSuccess;
 }
 
-// What every HIP function does: count, fail if told so, keep the error for the thread.
+// Each HIP function begins with this. It counts the call, fails if a rule requires it, and keeps the error for the thread.
 template <class Body>
 int api(const char* function, Body body) {
   State& s = state();
@@ -151,7 +151,7 @@ int properties(void* out, int ordinal, size_t offset, size_t size) {
   if (!is_device(s, ordinal)) return kInvalidDevice;
   std::memset(out, 0, size);
   std::snprintf(static_cast<char*>(out) + offset, 256, "%s:sramecc+:xnack-", s.devices[ordinal].c_str());
-  std::snprintf(static_cast<char*>(out), 256, "Stand-in gfx GPU");  // a name to trip over
+  std::snprintf(static_cast<char*>(out), 256, "Stand-in gfx GPU");  // a name that may confuse a parser
   return kSuccess;
 }
 
@@ -194,7 +194,8 @@ STANDIN_API int hipDeviceGetName(char* name, int bytes, int ordinal) {
   });
 }
 
-// Wave size 64 before gfx10 and 32 from there on; the units tell devices apart. Values that hip_runtime_api.h has.
+// The attributes have the numbers of hip_runtime_api.h. The wave size is 64 before gfx10, and 32 from gfx10 on. Each device has another
+// number of units.
 STANDIN_API int hipDeviceGetAttribute(int* value, int attribute, int ordinal) {
   return api("hipDeviceGetAttribute", [&](State& s) {
     if (!value) return kInvalidValue;
@@ -210,7 +211,7 @@ STANDIN_API int hipGetDeviceProperties(void* out, int ordinal) {
   return api("hipGetDeviceProperties", [&](State&) { return properties(out, ordinal, 396, 792); });
 }
 #else
-// The old name keeps the old layout in later releases, and its entry must not be what hipops takes then.
+// In later releases the old name keeps the old layout. hipops must not use it there.
 STANDIN_API int hipGetDeviceProperties(void*, int) {
   return api("hipGetDeviceProperties", [](State&) { return kInvalidValue; });
 }

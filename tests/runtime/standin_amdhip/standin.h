@@ -1,11 +1,13 @@
-// What a test may ask of the stand-in libamdhip64 beside HIP's own functions, which it offers as far as hipops calls
-// them. It runs on host memory and executes nothing: a launch is recorded.
+// The functions of the stand-in libamdhip64 that control it. It also has the functions of HIP that hipops calls. It uses host memory and
+// executes nothing: it records launches.
 //
-// Environment, read at the first call: STANDIN_ARCH=gfx942 (default; "gfx942,gfx1100" makes two devices; "none":
-// every call for devices fails with hipErrorNoDevice, "zero": they succeed, and there are 0),
-// STANDIN_FAIL=hipModuleLoadData:1:209 (the first hipModuleLoadData returns 209, once, without effect; several rules
-// are separated by commas; a count of 0 means every call) and STANDIN_NO_ENTRY=1 (what a bundle without an entry for the
-// device fails with, in place of 209: newer releases return 1). STANDIN_WORDS=name: an error's words are its name, as in HIP 5.
+// Environment, read at the first call:
+// - STANDIN_ARCH=gfx942 is the default. "gfx942,gfx1100" makes two devices. With "none" every call for devices fails with
+//   hipErrorNoDevice. With "zero" the calls succeed, and the count is 0.
+// - STANDIN_FAIL=hipModuleLoadData:1:209: the first hipModuleLoadData returns 209, without effect. Commas separate rules. A count of 0
+//   means every call.
+// - STANDIN_NO_ENTRY=1: the error for a bundle without an entry for the device, instead of 209. Newer releases return 1.
+// - STANDIN_WORDS=name: the text of an error is its name, as in HIP 5.
 #pragma once
 
 #include <cstddef>
@@ -23,18 +25,18 @@ struct StandinLaunch {
   int device;
 };
 
-// Calls of a HIP function by name since the start or the last reset, failed ones included.
+// Calls of a HIP function by name since the start or the last reset, with failed calls.
 int standin_call_count(const char* function);
-// Forgets counts, rules and the observer; memory and modules stay.
+// Forgets counts, rules and the observer, but not memory and modules.
 void standin_reset();
-// Adds rules, as STANDIN_FAIL.
+// Adds rules in the form of STANDIN_FAIL.
 void standin_fail(const char* rules);
 // Called in each launch that is accepted.
 void standin_observe(void (*observer)(const StandinLaunch* launch));
-// Modules loaded and not unloaded; allocations not freed.
+// Modules loaded and not unloaded, and allocations not freed.
 int standin_live_modules();
 int standin_live_allocations();
-// The calling thread's error that hipGetLastError would return, without taking it.
+// The error that hipGetLastError would return in the calling thread. The error stays.
 int standin_pending_error();
 // While 1, hipModuleLoadData fails with hipErrorStreamCaptureUnsupported in a thread whose capture mode is not relaxed.
 void standin_capturing(int capturing);

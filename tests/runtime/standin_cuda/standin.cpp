@@ -1,6 +1,5 @@
-// A stand-in libcuda on host memory, as far as hipops calls it; it executes nothing. As standin_amdhip, and with the
-// same STANDIN_FAIL=cuLibraryLoadData:1:209 (the first cuLibraryLoadData returns 209, without effect; a count of 0
-// means every call) and STANDIN_WORDS, but with one device and nothing to ask of it but what the functions at its end say.
+// A stand-in libcuda on host memory with the functions that hipops calls. It executes nothing. It has one device, and STANDIN_FAIL and
+// STANDIN_WORDS as in standin_amdhip/standin.h. Tests read its state with the functions at its end.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -26,7 +25,7 @@ enum Error {
 
 std::mutex mutex;
 std::map<std::string, int> calls;
-std::set<void*> live;  // memory, streams, events, libraries, and the kernels of those
+std::set<void*> live;  // memory, streams, events, libraries and their kernels
 bool initialized = false;
 char context;
 std::string order;  // of launches and waits
@@ -223,7 +222,7 @@ STANDIN_API const char* standin_cuda_order() {
   return text.c_str();
 }
 
-// What is there of memory, streams, events and libraries.
+// The number of live memories, streams, events and libraries.
 STANDIN_API int standin_cuda_live() {
   std::lock_guard<std::mutex> lock(mutex);
   return static_cast<int>(live.size());
