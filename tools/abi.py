@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""The library's binary interface, as the public header has it, against the one of the last release.
+"""Compares the binary interface of the public header with the interface of the last release.
 
-    tools/abi.py check [HEADER]   ends with 1 and what has changed where a struct, an enum or a function isn't the same
-    tools/abi.py renew            writes the description anew (CONTRIBUTING.md says when)
+    tools/abi.py check [HEADER]   prints changes of structs, enums and functions, and ends with 1 if there are any
+    tools/abi.py renew            writes the description again (see CONTRIBUTING.md)
 
-What is described is a library of empty functions, made of the header's declarations: the header is what engines in
-other languages copy, and another test holds the real library's symbols to it. Needs abigail-tools and a C compiler
-(CC).
+The description is of a library of empty functions with the header's declarations, because engines in other languages copy the header.
+Another test compares the symbols of the real library with the header. Needs abigail-tools and a C compiler (CC).
 """
 
 import os
@@ -46,7 +45,7 @@ def build(header, folder):
 
 def check(header=HEADER):
     with tempfile.TemporaryDirectory() as folder:
-        # New functions are no change to those who know the old ones.
+        # New functions are no change for users of the old functions.
         return subprocess.run(["abidiff", "--no-default-suppression", "--harmless", "--no-added-syms",
                                "--leaf-changes-only", DESCRIPTION, build(header, folder)]).returncode != 0
 

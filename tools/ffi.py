@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The declarations of hipops.h in Rust and Python, capi/rust/hipops-sys/src/ffi.rs and capi/python/hipops/_abi.py: made of the header.
+"""Makes the declarations of hipops.h in Rust and Python: capi/rust/hipops-sys/src/ffi.rs and capi/python/hipops/_abi.py.
 
     tools/ffi.py           writes the files
-    tools/ffi.py --check   ends with 1 where one is not what the header says
+    tools/ffi.py --check   ends with 1 if a file differs from the header
 """
 
 import argparse
@@ -24,7 +24,7 @@ PYTHON = {"void*": "Memory", "const void*": "Memory", "const char*": "c_char_p",
 class Header:
     def __init__(self):
         plain = re.sub(r"/\*.*?\*/", "", HEADER.read_text(), flags=re.S)
-        self.constants = []  # (enum, name, value), the largest ones, which only make it 32 bits wide, left out
+        self.constants = []  # (enum, name, value), without the largest value, which only makes the enum 32 bits wide
         for enum in ENUMS:
             body = re.search(rf"typedef enum {enum} {{(.*?)}}", plain, re.S).group(1)
             self.constants += [(enum, name, value) for name, value in re.findall(r"(HIPOPS_\w+) = (\w+)", body)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# man.sh PROGRAM VERSION: the man page that its --help is.
+# man.sh PROGRAM VERSION: makes a man page from the output of --help.
 set -eu
 name=$(basename "$1")
 help=$("$1" --help) || { echo "man.sh: $1 --help ended with $?" >&2; exit 1; }

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# new_op.sh [--rows] NAME: the files of a new op, and its functions in C++, Python and Rust, of a template that builds and passes
-# as it is: one that doubles its input, or, with --rows, an op of rows, log(softmax(x)). What it then needs to become the op that
-# it is named after: docs/guide/add-an-op.md.
+# new_op.sh [--rows] NAME: makes the files of a new op, and its functions in C++, Python and Rust, from a template. The new op builds and
+# passes its tests. It doubles its input, or, with --rows, computes log(softmax(x)) of rows. docs/guide/add-an-op.md has the next steps.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 templates=tools/new_op family=move
@@ -10,7 +9,7 @@ op=${1:-}
 [[ $op =~ ^[a-z][a-z0-9]*(_[a-z0-9]+)*$ ]] || { echo "usage: tools/new_op.sh [--rows] NAME, of small letters, digits and _" >&2; exit 2; }
 pascal=$(sed -E 's/(^|_)([a-z0-9])/\u\2/g' <<< "$op")
 
-# made TEMPLATE FILE: the file, of the template; the contract and the launcher of a row op are as softmax's.
+# made TEMPLATE FILE: makes the file from the template. The contract and the launcher of a row op are copies of softmax's.
 made() {
   mkdir -p "$(dirname "$2")"
   filled "$1" > "$2"
@@ -25,21 +24,22 @@ filled() {
   esac
 }
 as_op() { sed -e "s/@op@/$op/g; s/@Op@/$pascal/g; s/@OP@/${op^^}/g" "$1"; }
-# python_of_softmax BEGINNING FILE: the file's statement that begins so, for the op: what bindings share may change.
+# python_of_softmax BEGINNING FILE: the statement of the file with that beginning, with softmax replaced by the op. So the bindings may
+# change without a change of the template.
 python_of_softmax() { awk -v begins="^$1" '/^[^ ]/ { inside = $0 ~ begins } inside' "$2" | sed "s/softmax/$op/g"; }
 as_softmax() { sed -e "s/softmax/$op/g; s/Softmax/$pascal/g; s/SOFTMAX/${op^^}/g" "$1"; }
-# inserted FILE BEFORE TEXT: the text, before the last line of the file that has BEFORE in it.
+# inserted FILE BEFORE TEXT: inserts the text before the last line of the file that contains BEFORE.
 inserted() {
   local line
   line=$(grep -nF -- "$2" "$1" | tail -1 | cut -d: -f1)
   printf '%s\n' "$3" | sed -i "$((line - 1))r /dev/stdin" "$1"
   echo "changed $1"
 }
-# Whether these can do it, asked before anything is touched: what several ops share lies beside them, as capi/api.cpp.
+# Checks before the first change. A file may exist without an op of its name, such as capi/api.cpp.
 can_be_made() { [ ! -e "$2" ] || { echo "$2 is there already" >&2; exit 2; }; }
 can_be_inserted() { grep -qF -- "$2" "$1" || { echo "$1 has no line with: $2" >&2; exit 1; }; }
 
-# with MADE INSERTED: the files, by these two.
+# with MADE INSERTED: calls one of the two functions for each file.
 with() {
   "$1" kernel.h "kernels/$op.h"
   "$1" kernel.hip "kernels/$op.hip"

@@ -1,4 +1,4 @@
-// Prints the support matrix of README.md, a row for each op, from the ops themselves: support_matrix > table.md
+// Prints the support matrix of README.md, a row for each op, by hipops_supports: support_matrix > table.md
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -32,7 +32,7 @@ Dtypes seconds(const Op& op, hipops_dtype first) {
   return dtypes;
 }
 
-// What the second operand may be: of any first one the same; as the first one, or f32; or told for each first one.
+// The dtypes of the second operand: the same list for every first dtype; "x's or f32"; or a list for each first dtype.
 std::string second_operand(const Op& op, const Dtypes& dtypes) {
   bool same = true, first_or_f32 = true;
   std::string each;

@@ -55,7 +55,7 @@ def blocks_of_slashes(text):
             if at and at.group().startswith("/*"):
                 in_star = "*/" not in comment
                 comment = comment.split("*/")[0]
-            if at and code[:at.start()].strip() and block:  # behind code: a block of its own
+            if at and code[:at.start()].strip() and block:  # a comment behind code is another block
                 yield block
                 block = []
         if comment is None:

@@ -1,14 +1,14 @@
-# AMD code objects: code-objects/<target>/<op>.co, one build edge each, bundled to code-objects/<op>.hipfb. Targets of one
-# instruction set are compiled once, for the generic one, and each assembled of that: four compilations fewer of thirteen.
+# AMD code objects: code-objects/<target>/<op>.co, one build edge each, bundled to code-objects/<op>.hipfb. Targets of one instruction set
+# are compiled once, for the generic target, and each is assembled from that. This saves four of thirteen compilations.
 #
-# The compiler is ROCm's own where there is one (ROCM_PATH, else /opt/rocm), which needs nothing said. Otherwise a distribution's clang with
-# the device libraries of its package rocm-device-libs, completed as clang expects them: see hipops_complete_device_libraries.
+# The compiler is ROCm's own if it exists (ROCM_PATH, or /opt/rocm). It needs no options. Otherwise it is a distribution's clang with the
+# device libraries of the package rocm-device-libs. hipops_complete_device_libraries adds the files that clang expects.
 #
 # Sets HIPOPS_AMD_BUILT (targets that are built) and, by op, HIPOPS_BUNDLE_<op>.
 
 set(HIPOPS_AMD_BUILT)
 
-# One target's constant in ocml: 942 -> 9402. Generic targets take their family's lowest.
+# The number of a target in ocml: 942 -> 9402. A generic target has the lowest number of its family.
 function(hipops_isa_version target out)
   string(REGEX REPLACE "^gfx" "" name ${target})
   if(name MATCHES "^([0-9]+)(-([0-9]))?-generic$")
@@ -29,8 +29,8 @@ function(hipops_isa_version target out)
   set(${out} ${version} PARENT_SCOPE)
 endfunction()
 
-# The distribution's device libraries are older than its newest clang, which asks for files by name that they lack: the constants that tell
-# ocml its target and the code object's version. Each holds one number.
+# The distribution's device libraries are older than its newest clang. They lack files that clang requires: the constants for ocml with the
+# target and the code object's version. Each file holds one number.
 function(hipops_complete_device_libraries source folder)
   file(MAKE_DIRECTORY ${folder})
   file(GLOB files ${source}/*.bc)
@@ -57,8 +57,8 @@ function(hipops_complete_device_libraries source folder)
   endforeach()
 endfunction()
 
-# HIPOPS_AMD_COMPILE: the command that makes a code object, less target, input and output. It runs in the build folder, and its paths are
-# relative to that, so that a compiler cache (HIPOPS_AMD_LAUNCHER) knows it again in another clone.
+# HIPOPS_AMD_COMPILE: the command that makes a code object, without target, input and output. It runs in the build folder, and its paths
+# are relative to that folder, so that a compiler cache (HIPOPS_AMD_LAUNCHER) can reuse results of another clone.
 function(hipops_find_amd_compiler)
   set(rocm $ENV{ROCM_PATH})
   if(NOT rocm)
@@ -101,7 +101,7 @@ function(hipops_find_amd_compiler)
   set(HIPOPS_AMD_ORIGIN ${origin} PARENT_SCOPE)
 endfunction()
 
-# Every ROCm from 4 on loads code objects of version 4, only the newest ones version 6, which generic targets need.
+# Every ROCm from 4 on loads code objects of version 4. Only the newest releases load version 6, which generic targets need.
 function(hipops_code_object_version target out)
   if(target MATCHES "-generic$")
     set(${out} 6 PARENT_SCOPE)
@@ -110,24 +110,24 @@ function(hipops_code_object_version target out)
   endif()
 endfunction()
 
-# The command that compiles for a target, less input and output.
+# The command that compiles for a target, without input and output.
 function(hipops_compile_for target out)
   hipops_code_object_version(${target} version)
   set(${out} ${HIPOPS_AMD_COMPILE} --offload-arch=${target} -mcode-object-version=${version} PARENT_SCOPE)
 endfunction()
 
-# The command that makes a code object of the assembly that is compiled for a target: of its own, or of another's.
+# The command that makes a code object from the assembly that is compiled for its own target, or for another.
 function(hipops_assemble_for target from out)
   hipops_code_object_version(${target} version)
   list(GET HIPOPS_AMD_COMPILE 0 clang)
   set(${out} ${PROJECT_SOURCE_DIR}/tools/cmake/assemble.sh ${clang} ${from} ${target} ${version} PARENT_SCOPE)
 endfunction()
 
-# Names of places within kernels, which nobody looks up, stay out of a code object: assemble.sh leaves them out, too.
+# A code object has no names of places within kernels, because nothing uses them. assemble.sh leaves them out, too.
 set(HIPOPS_AMD_LINK -Xoffload-linker --discard-all)
 
-# Keeps the targets that the compiler can build, found by building one small kernel for each. The first one shows that the
-# compiler's headers are there: with them a probe takes a second, and without, as the others do, a sixth of it.
+# Keeps the targets that the compiler can build. It builds one small kernel for each. The first kernel includes the compiler's headers, and
+# needs a second. The others need a sixth of that.
 function(hipops_probe_amd_targets)
   set(folder ${PROJECT_BINARY_DIR}/probe)
   file(WRITE ${folder}/probe.hip "extern \"C\" __attribute__((device)) double __ocml_exp_f64(double);\n"
@@ -158,15 +158,15 @@ function(hipops_probe_amd_targets)
   set(HIPOPS_AMD_MISSING ${missing} PARENT_SCOPE)
 endfunction()
 
-# Targets whose code is a generic one's but for names, as seen with clang 22.
+# Targets whose code differs from a generic target's only in names, with clang 22.
 set(HIPOPS_SAME_CODE gfx942=gfx9-4-generic gfx1200=gfx12-generic gfx1201=gfx12-generic
   gfx900=gfx9-generic gfx902=gfx9-generic gfx904=gfx9-generic gfx906=gfx9-generic gfx909=gfx9-generic gfx90c=gfx9-generic
   gfx1010=gfx10-1-generic gfx1011=gfx10-1-generic gfx1012=gfx10-1-generic
   gfx1030=gfx10-3-generic gfx1031=gfx10-3-generic gfx1032=gfx10-3-generic gfx1033=gfx10-3-generic gfx1034=gfx10-3-generic
   gfx1035=gfx10-3-generic gfx1036=gfx10-3-generic gfx1102=gfx11-generic)
 
-# Sets HIPOPS_ASSEMBLED_<target>, for those that are built, to the generic target whose assembly is theirs, if the compiler at hand bears it
-# out: the probe's code object has to be the same, to the byte, as of the assembly that is compiled for the target itself.
+# Sets HIPOPS_ASSEMBLED_<target>, for each target that is built, to the generic target with the same assembly. It compares two code objects
+# of a small kernel, from the generic target's assembly and from the target's own. They must be equal to the byte.
 function(hipops_probe_same_code)
   set(folder ${PROJECT_BINARY_DIR}/probe)
   foreach(pair ${HIPOPS_SAME_CODE})
@@ -204,7 +204,7 @@ function(hipops_probe_same_code)
   endforeach()
 endfunction()
 
-# From where the build folder really is, as `..` goes by that: it may be reached by a link.
+# The path of the build folder without links, because `..` in a relative path follows the real folders.
 file(REAL_PATH ${PROJECT_BINARY_DIR} hipops_real_build)
 file(REAL_PATH ${PROJECT_SOURCE_DIR} hipops_real_source)
 file(RELATIVE_PATH hipops_source ${hipops_real_build} ${hipops_real_source})
@@ -229,8 +229,8 @@ endif()
 
 set(hipops_code_folder ${PROJECT_BINARY_DIR}/code-objects)
 
-# The headers by a command of their own: the cache does not keep what clang writes by -Xclang. They are said of a relative path, as -MT
-# escapes nothing: a space in the folder's name would make two files of it, never up to date.
+# Another command lists the headers, because the cache does not keep files that clang writes by -Xclang. The output has a relative path,
+# because -MT escapes nothing: a space in the folder's name would make two files of it, which are never up to date.
 function(hipops_compile_op op target output kind)
   hipops_compile_for(${target} compile)
   list(APPEND compile ${hipops_source}/kernels/${op}.hip)

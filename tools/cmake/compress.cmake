@@ -1,9 +1,9 @@
-# Offload bundles compressed: a bundle of all targets is hardly bigger than that of one, as their machine code is alike. The library unpacks
-# an op's bundle when it is first loaded (capi/runtime/bundle.cpp), so that every HIP runtime takes it: compressed bundles of clang's own
-# (CCOB) are not for those before ROCm 6. --long=25: what is alike is found up to 32 MiB back, from target to target; without it up to 8, and
-# layer_norm's bundle has 21.
+# Compresses offload bundles. The machine code of targets is similar, so a bundle of all targets is hardly larger than a bundle of one. The
+# library unpacks an op's bundle at the first load (capi/runtime/bundle.cpp), so that every HIP runtime accepts it. HIP runtimes before
+# ROCm 6 do not load clang's own compressed bundles (CCOB). With --long=25 zstd finds equal bytes up to 32 MiB back, without it up to 8 MiB.
+# layer_norm's bundle has 21 MiB.
 #
-# Sets HIPOPS_ZSTD (libzstd.a, or empty) and, by op, HIPOPS_PACKED_<op>: what is embedded.
+# Sets HIPOPS_ZSTD (libzstd.a, or empty) and, by op, HIPOPS_PACKED_<op>, the file to embed.
 
 set(HIPOPS_COMPRESS AUTO CACHE STRING "compress the AMD code objects in the library: AUTO, ON, OFF")
 set(HIPOPS_ZSTD)
@@ -26,7 +26,7 @@ foreach(op ${HIPOPS_OPS})
     set(HIPOPS_PACKED_${op} ${HIPOPS_BUNDLE_${op}}.zst)
     add_custom_command(OUTPUT ${HIPOPS_PACKED_${op}}
       COMMAND ${HIPOPS_ZSTD_PROGRAM} --quiet --force -19 --long=25 ${HIPOPS_BUNDLE_${op}} -o ${HIPOPS_PACKED_${op}}
-      COMMAND ${CMAKE_COMMAND} -E touch ${HIPOPS_PACKED_${op}}  # zstd gives it the bundle's time
+      COMMAND ${CMAKE_COMMAND} -E touch ${HIPOPS_PACKED_${op}}  # zstd copies the bundle's time
       DEPENDS ${HIPOPS_BUNDLE_${op}} COMMENT "compressed bundle of ${op}" VERBATIM)
   endif()
 endforeach()

@@ -1,4 +1,4 @@
-# The kernels for the CPU runtime: each .hip compiled by the host compiler, once for each wave size.
+# The kernels for the CPU runtime. The host compiler compiles each .hip once for each wave size.
 #
 # Sets HIPOPS_CPU_OBJECTS and HIPOPS_BOOST_CONTEXT.
 
@@ -18,12 +18,11 @@ if(HIPOPS_CPU)
     add_library(hipops_kernels_wave${wave} OBJECT ${hipops_kernels})
     target_include_directories(hipops_kernels_wave${wave} PRIVATE ${PROJECT_SOURCE_DIR}/kernels)
     target_compile_definitions(hipops_kernels_wave${wave} PRIVATE HIPOPS_CPU_WAVE=${wave})
-    # A release's -O3 would make them two to three times as large; -O2 half as large again, and 15 % faster to run.
-    # Built by -Os, they take a third less time than by -O2. Tables to unwind their frames by would be 0.4 MB: no
-    # exception passes them.
+    # With -O3 they would be two to three times as large. With -O2 they would be half as large again, and 15 % faster. -Os compiles them in
+    # a third less time than -O2. Tables for exceptions would be 0.4 MB, and no exception passes them.
     target_compile_options(hipops_kernels_wave${wave} PRIVATE -x c++ -Wno-unknown-pragmas
       $<$<OR:$<CONFIG:Release>,$<STREQUAL:$<CONFIG>,>>:-Os;-fno-exceptions;-fno-asynchronous-unwind-tables>)
-    if(HIPOPS_FUZZ)  # these make a kernel's compilation many times as long; HIPOPS_SANITIZE alone has them
+    if(HIPOPS_FUZZ)  # these make the compilation of a kernel many times as long, so only builds with HIPOPS_SANITIZE have them
       target_compile_options(hipops_kernels_wave${wave} PRIVATE -fno-sanitize=undefined,fuzzer-no-link -O0)
     endif()
     list(APPEND HIPOPS_CPU_OBJECTS $<TARGET_OBJECTS:hipops_kernels_wave${wave}>)

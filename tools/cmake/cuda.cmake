@@ -8,7 +8,7 @@ if(HIPOPS_CUDA)
   if(HIPOPS_NVCC)
     get_filename_component(hipops_cuda_bin ${HIPOPS_NVCC} DIRECTORY)
     find_program(HIPOPS_FATBINARY fatbinary HINTS ${hipops_cuda_bin})
-    # Each compiler release drops old architectures and adds new ones.
+    # Each compiler release drops old architectures and adds others.
     execute_process(COMMAND ${HIPOPS_NVCC} --list-gpu-code OUTPUT_VARIABLE known_code ERROR_QUIET)
     execute_process(COMMAND ${HIPOPS_NVCC} --list-gpu-arch OUTPUT_VARIABLE known_ptx ERROR_QUIET)
     string(REGEX MATCHALL "[a-z]+_[0-9a-z]+" known "${known_code} ${known_ptx}")
@@ -20,7 +20,7 @@ if(HIPOPS_CUDA)
         list(APPEND missing ${architecture})
       endif()
     endforeach()
-    # The smallest form takes a driver of CUDA 12.4, which what a compiler of CUDA 13 makes needs anyway.
+    # The smallest form needs a driver of CUDA 12.4. The code of a CUDA 13 compiler needs that driver, too.
     set(hipops_fatbin_form)
     execute_process(COMMAND ${HIPOPS_NVCC} --version OUTPUT_VARIABLE nvcc_version)
     if(nvcc_version MATCHES "release ([0-9.]+)" AND CMAKE_MATCH_1 VERSION_GREATER_EQUAL 13)
@@ -35,9 +35,8 @@ if(HIPOPS_CUDA)
   endif()
 endif()
 
-# The architecture whose PTX sm_<number> is assembled from, as to compile kernels takes four times as long as to assemble
-# them. They know three apart by __CUDA_ARCH__: sm_80, sm_90, which is the last that is as fast in f64 wherever its code
-# runs, and later ones.
+# The architecture of the PTX from which sm_<number> is assembled. To compile kernels needs four times the time of assembling them. Kernels
+# distinguish three by __CUDA_ARCH__: sm_80; sm_90, the last with fast f64 on every GPU that runs its code; and later architectures.
 function(hipops_ptx_for out number)
   set(${out} compute_${number} PARENT_SCOPE)
   foreach(shared 80 90 100)

@@ -1,5 +1,5 @@
-# cmake --install, the CMake and pkg-config packages, and CPack's .deb and .tar.gz. Nothing in them names a folder: what is installed may be
-# moved as a whole.
+# cmake --install, the CMake and pkg-config packages, and CPack's .deb and .tar.gz. No file names a folder, so that the installation can be
+# moved.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -19,13 +19,13 @@ if(HIPOPS_TOOLS)
 endif()
 set(hipops_docs ${CMAKE_INSTALL_DATAROOTDIR}/doc/hipops)
 if(PROJECT_IS_TOP_LEVEL)
-  set(hipops_docs ${CMAKE_INSTALL_DOCDIR})  # else the parent project's
+  set(hipops_docs ${CMAKE_INSTALL_DOCDIR})  # otherwise it is the parent project's
 endif()
 install(FILES LICENSE DESTINATION ${hipops_docs})
-install(DIRECTORY licenses DESTINATION ${hipops_docs})  # of what is linked in
+install(DIRECTORY licenses DESTINATION ${hipops_docs})  # of the linked libraries
 install(DIRECTORY docs DESTINATION ${hipops_docs} PATTERN __pycache__ EXCLUDE PATTERN "*.md" EXCLUDE)
 
-# ---- Pages, whose links have to hold where they are installed
+# ---- Pages. Their links must be right in the installation
 file(GLOB_RECURSE hipops_installed_pages RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS docs/*.md)
 list(APPEND hipops_installed_pages README.md CHANGELOG.md)
 set(hipops_relinked)
@@ -77,7 +77,7 @@ hipops_pkgconfig(hipops -lhipops "")
 hipops_pkgconfig(hipops-static "-l:libhipops.a -lstdc++ -lm -lpthread -ldl" -DHIPOPS_STATIC)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/pkgconfig DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
-# ---- cpack -G "DEB;TGZ"; in another project the packages are that one's.
+# ---- cpack -G "DEB;TGZ". If hipops is a part of another project, it makes no packages.
 if(NOT PROJECT_IS_TOP_LEVEL)
   return()
 endif()
@@ -87,11 +87,11 @@ set(CPACK_PACKAGE_FILE_NAME hipops-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCE
 set(CPACK_STRIP_FILES ON)
 set(CPACK_GENERATOR DEB TGZ)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6, libgcc-s1")
-# With the versions that the symbols need: what is built with a newer libc6 does not install where it would not start.
+# With the versions that the symbols need. A package that was built with a newer libc6 refuses to install on a system with an older one.
 find_program(HIPOPS_DPKG_SHLIBDEPS dpkg-shlibdeps)
 if(HIPOPS_DPKG_SHLIBDEPS)
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-  set(CPACK_DEBIAN_PACKAGE_DEPENDS libgcc-s1)  # which only pthread_exit loads
+  set(CPACK_DEBIAN_PACKAGE_DEPENDS libgcc-s1)  # pthread_exit loads it
 endif()
 set(CPACK_DEBIAN_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_COMPRESSION_TYPE zstd)

@@ -1,4 +1,4 @@
-# libhipops.so and libhipops.a, of the same objects. What others link statically is packed.cmake's.
+# libhipops.so and libhipops.a, from the same objects. packed.cmake makes the library that other projects link statically.
 
 set(hipops_sources
   capi/api.cpp
@@ -45,12 +45,12 @@ find_package(nlohmann_json REQUIRED)  # capi/policy reads tables
 add_library(hipops_objects OBJECT ${hipops_sources})
 target_include_directories(hipops_objects PUBLIC include capi kernels PRIVATE ${hipops_generated})
 target_link_libraries(hipops_objects PRIVATE nlohmann_json::nlohmann_json)
-# What checks arguments is compiled with checks of its own. The kernels are not: they have loops to run.
+# The host code is compiled with run-time checks. Kernels are not, because the checks would slow their loops.
 if(NOT HIPOPS_SANITIZE)
   target_compile_options(hipops_objects PRIVATE
     $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<CONFIG:Debug>>>:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=2> -fstack-protector-strong)
 endif()
-# A unique symbol cannot be made local: another copy of the library would share it.
+# No unique symbols: they cannot be local, and two copies of the library would share them.
 target_compile_options(hipops_objects PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
 if(HIPOPS_ZSTD)
   set_source_files_properties(capi/runtime/bundle.cpp PROPERTIES COMPILE_DEFINITIONS HIPOPS_ZSTD)
@@ -61,7 +61,7 @@ add_library(hipops SHARED $<TARGET_OBJECTS:hipops_objects> ${HIPOPS_CPU_OBJECTS}
 add_library(hipops_static STATIC $<TARGET_OBJECTS:hipops_objects> ${HIPOPS_CPU_OBJECTS})
 set_target_properties(hipops_static PROPERTIES OUTPUT_NAME hipops)
 target_compile_definitions(hipops_static INTERFACE HIPOPS_STATIC)
-add_library(hipops::hipops ALIAS hipops)  # by the name that find_package gives it
+add_library(hipops::hipops ALIAS hipops)  # the name that find_package defines
 foreach(library hipops hipops_static)
   target_include_directories(${library} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
 endforeach()
@@ -69,14 +69,14 @@ endforeach()
 target_link_libraries(hipops PRIVATE ${HIPOPS_BOOST_CONTEXT} ${HIPOPS_ZSTD} Threads::Threads ${CMAKE_DL_LIBS})
 target_link_libraries(hipops_static PUBLIC ${HIPOPS_BOOST_CONTEXT} ${HIPOPS_ZSTD} Threads::Threads ${CMAKE_DL_LIBS})
 
-# The public symbols and no other, the C++ runtime inside, nothing writable that need not be.
+# Exports only the public symbols, contains the C++ runtime, and keeps data read-only if possible.
 set_target_properties(hipops PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0 LINK_DEPENDS ${PROJECT_SOURCE_DIR}/capi/exports.map)
 target_link_options(hipops PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/capi/exports.map -static-libstdc++ -static-libgcc
   -Wl,-z,relro,-z,now,-z,noexecstack
-  # It stays when it is unloaded: what it has loaded into a GPU runtime stays too, and is read from its memory. And it
-  # calls its own functions, whatever other copy a process has of it.
+  # The library stays loaded after dlclose, because a GPU runtime reads code objects from its memory. It calls its own functions, even if
+  # the process has another copy.
   -Wl,-z,nodelete -Wl,-Bsymbolic
-  # For the list of what is inside (tools/cmake/spdx.cmake).
+  # For the list of the libraries inside (tools/cmake/spdx.cmake).
   -Wl,-Map=${PROJECT_BINARY_DIR}/lib/libhipops.map)
 if(NOT HIPOPS_SANITIZE)
   target_link_options(hipops PRIVATE -Wl,-z,defs)

@@ -1,4 +1,4 @@
-# HIPOPS_OBJDUMP: the disassembler that belongs to the compiler of the AMD code objects, if it is there.
+# HIPOPS_OBJDUMP: the disassembler of the compiler of the AMD code objects, if it exists.
 
 if(HIPOPS_ROCM_CLANG)
   get_filename_component(objdump_folder ${HIPOPS_ROCM_CLANG} DIRECTORY)

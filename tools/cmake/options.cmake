@@ -1,6 +1,6 @@
-# The lists that say what is built, expanded and checked.
+# Expands and checks the lists of ops, waves and targets.
 
-# The cache keeps the words, not what they stand for: a build folder gets what later versions of the source add to that.
+# The cache keeps words such as "all" instead of their lists. So an old build folder gets the additions of later versions.
 if(HIPOPS_OPS STREQUAL "all")
   set(HIPOPS_OPS ${HIPOPS_ALL_OPS})
 endif()
@@ -19,7 +19,7 @@ if(HIPOPS_CUDA_ARCHITECTURES STREQUAL "default")
   set(HIPOPS_CUDA_ARCHITECTURES ${HIPOPS_DEFAULT_CUDA_ARCHITECTURES})
 endif()
 
-# hipops_check(variable form expected): stops unless it is a list of one item or more, each of that form as a whole.
+# hipops_check(variable form expected): stops unless the variable is a list of at least one item, and each item matches `form`.
 function(hipops_check variable form expected)
   if("${${variable}}" STREQUAL "")
     message(FATAL_ERROR "hipops: ${variable} is empty, expected ${expected}")
@@ -31,8 +31,8 @@ function(hipops_check variable form expected)
   endforeach()
 endfunction()
 
-# hipops_leave_out(option named built missing why): says what is left out; stops where the option is ON and that was
-# named, or is all there is. A target that was not named may be newer than the compiler.
+# hipops_leave_out(option named built missing why): prints the targets that are left out. Stops if the option is ON and the user named
+# such a target, or if no target is left. A target that the user did not name may be newer than the compiler.
 function(hipops_leave_out option named built missing why)
   if(NOT missing)
     return()
@@ -60,7 +60,7 @@ if(HIPOPS_CPU)
 endif()
 
 if("scatter_add" IN_LIST HIPOPS_OPS AND NOT "index_add" IN_LIST HIPOPS_OPS)
-  list(APPEND HIPOPS_OPS index_add)  # whose kernels add whole rows
+  list(APPEND HIPOPS_OPS index_add)  # scatter_add launches its kernels for whole rows
   message(STATUS "hipops: index_add, too, whose kernels scatter_add launches")
 endif()
 set(hipops_left_out ${HIPOPS_ALL_OPS})

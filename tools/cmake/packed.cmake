@@ -1,7 +1,7 @@
-# hipops::hipops_static: the static library as one object that defines hipops_* and nothing else. Boost.Context and zstd are
-# in it, and cannot clash with the consumer's own. The tests and tools use the library's insides, and so link hipops_static.
+# hipops::hipops_static: the static library as one object that defines only hipops_*. It contains Boost.Context and zstd, which cannot
+# clash with the consumer's copies. The tests and tools use internal functions, and so link hipops_static.
 
-# CMAKE_LINKER is LLD where clang compiles, which takes --force-group-allocation since its version 19 only.
+# With clang CMAKE_LINKER is LLD, which has --force-group-allocation only from version 19 on.
 function(hipops_takes_groups result linker)
   execute_process(COMMAND ${linker} --force-group-allocation --version RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
   if(failed)

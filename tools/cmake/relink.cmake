@@ -1,10 +1,10 @@
-# relink.cmake: writes SOURCE's PAGES ("|" between them) to TO, with links that hold where they are installed, in DOCS: to
-# the headers in INCLUDE and to the page about the golden files in GOLDEN. What is not installed is named, but not linked.
+# relink.cmake: writes SOURCE's PAGES ("|" between them) to TO, with links for their place in the installation, DOCS. Headers are in
+# INCLUDE, and the page about the golden files is in GOLDEN. A link to a file that is not installed becomes its name.
 cmake_minimum_required(VERSION 3.25)
 
 foreach(variable DOCS INCLUDE GOLDEN)
   if(${variable})
-    cmake_path(ABSOLUTE_PATH ${variable} BASE_DIRECTORY /)  # most are below the prefix, whichever that will be
+    cmake_path(ABSOLUTE_PATH ${variable} BASE_DIRECTORY /)  # most are below the prefix, which may be any folder
   endif()
 endforeach()
 set(not_installed "capi/|kernels/|parity/|tests/|tools/|CONTRIBUTING.md")

@@ -1,4 +1,4 @@
-# lib/libhipops.spdx.json: what is inside libhipops.so, in SPDX 2.3.
+# lib/libhipops.spdx.json: the libraries inside libhipops.so, in SPDX 2.3.
 
 find_package(Python3 COMPONENTS Interpreter)
 if(NOT Python3_Interpreter_FOUND)

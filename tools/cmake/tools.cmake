@@ -1,5 +1,5 @@
-# hipops-tools, the installed program (tools/tools.cpp), of the same main.cpp files as the tools in bin/; and the tools' man pages,
-# share/man/man1, made of their --help.
+# hipops-tools, the installed program (tools/tools.cpp), from the main.cpp files of the tools in bin/. And the tools' man pages in
+# share/man/man1, from their --help.
 
 add_library(tool_mains INTERFACE)
 target_sources(tool_mains INTERFACE ${PROJECT_SOURCE_DIR}/tools/tools.cpp)
@@ -9,8 +9,8 @@ target_link_options(hipops-tools PRIVATE -static-libstdc++ -static-libgcc)
 set(hipops_tool_links)
 set(hipops_pages)
 foreach(tool parity bench tune inspect info fuzz)
-  target_compile_options(hipops-${tool} PRIVATE -fPIC)  # it goes into the wheel's library, too
-  # The tool's own object under another name, as a second compilation of main.cpp takes as long as the first.
+  target_compile_options(hipops-${tool} PRIVATE -fPIC)  # the wheel's library contains it, too
+  # The tool's own object with another name for main, which saves a second compilation of main.cpp.
   set(main ${PROJECT_BINARY_DIR}/tool-links/${tool}_main.o)
   add_custom_command(OUTPUT ${main}
     COMMAND ${CMAKE_OBJCOPY} --redefine-sym main=${tool}_main $<TARGET_OBJECTS:hipops-${tool}> ${main}
@@ -24,7 +24,7 @@ foreach(tool parity bench tune inspect info fuzz)
   file(CREATE_LINK hipops-tools ${link} SYMBOLIC)
   list(APPEND hipops_tool_links ${link})
 
-  if(NOT CMAKE_CROSSCOMPILING)  # else they do not run here
+  if(NOT CMAKE_CROSSCOMPILING)  # otherwise they do not run on this machine
     set(page ${PROJECT_BINARY_DIR}/share/man/man1/hipops-${tool}.1)
     add_custom_command(OUTPUT ${page}
       COMMAND ${PROJECT_SOURCE_DIR}/tools/man.sh $<TARGET_FILE:hipops-${tool}> ${PROJECT_VERSION} > ${page}

@@ -8,7 +8,7 @@
 namespace hipops::info {
 namespace {
 
-// LLVM's generic targets and what they stand for: https://llvm.org/docs/AMDGPUUsage.html, "Generic processors".
+// LLVM's generic targets and their members: https://llvm.org/docs/AMDGPUUsage.html, "Generic processors".
 struct Generic {
   const char* name;
   std::vector<std::string> members;
@@ -48,7 +48,7 @@ std::string amd_choice(const std::string& target, const std::string& carried) {
   return "";
 }
 
-// Machine code runs on the same major version from its minor one on; PTX is compiled for anything that is as new.
+// Machine code runs on the same major version, from its own minor version on. PTX is compiled for any device of its version or later.
 std::string cuda_choice(const std::string& target, const std::string& carried) {
   const int device = number_of(target);
   std::string machine_code, ptx;

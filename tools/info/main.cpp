@@ -1,4 +1,4 @@
-// hipops-info: what this library is, and what it finds on this machine.
+// hipops-info: describes the library, and the backends and devices of this machine.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
@@ -16,7 +16,7 @@ int exit_code_of(const Device& device) {
   return device.status == HIPOPS_NO_CODE_OBJECT ? parity::kExitNoDevice : parity::exit_code_of(device.status);
 }
 
-// Good where one of its devices is; otherwise as the first of them, or without any as the backend itself.
+// The status of a backend: good if one of its devices is good. Otherwise the status of the first device, or of the backend itself.
 int exit_code_of(const Backend& backend) {
   if (backend.status != HIPOPS_SUCCESS) return parity::exit_code_of(backend.status);
   int first = parity::kExitNoDevice;
@@ -28,7 +28,7 @@ int exit_code_of(const Backend& backend) {
   return first;
 }
 
-// Of the backend that is wanted; without a wish any that is good will do, and otherwise the one in use tells.
+// The exit code, by the backend of --backend. Without that option any good backend is enough, otherwise the backend in use decides.
 int exit_code_of(const Report& report) {
   if (report.wanted != "auto") return exit_code_of(report.backends.front());
   if (report.status != HIPOPS_SUCCESS) return parity::exit_code_of(report.status);

@@ -33,7 +33,7 @@ hipops_status load(Runtime& runtime, int ordinal, const Image& image) {
   return HIPOPS_INTERNAL_ERROR;
 }
 
-// Of every op that the library has: a folder of code objects need not hold all.
+// Loads the kernels of every op of the library. A folder of code objects may lack some.
 void try_kernels(Runtime& runtime, int ordinal, Device* device) {
   for (const Image* image = all_images; image < all_images + image_count; ++image) {
     const hipops_status status = load(runtime, ordinal, *image);
@@ -111,7 +111,7 @@ std::string settings_text() {
   return text.empty() ? "none of hipops' environment variables is set" : text;
 }
 
-// Where the runtime's library is not there, or is of no use.
+// Advice if the runtime's library is missing or useless.
 std::string runtime_advice(const std::string& variable, const std::string& library, const std::string& source) {
   const char* named = std::getenv(variable.c_str());
   if (named && *named) return "unset " + variable + ", or have it name the path of a " + library + " that loads";
@@ -136,7 +136,7 @@ std::string code_advice(const Backend& backend) {
   return "hipops has to be built for " + targets + (is_hip ? " (HIPOPS_AMD_TARGETS)" : " (HIPOPS_CUDA_ARCHITECTURES)");
 }
 
-// What to do where none of its devices can be used.
+// Advice if none of its devices can be used.
 std::string advice(const Backend& backend) {
   const hipops_status status = backend.devices.empty() ? backend.status : backend.devices.front().status;
   if (status == HIPOPS_INVALID_ARGUMENT) return "correct the setting that is named above";

@@ -43,7 +43,7 @@ std::vector<unsigned> widths_of(const Json& list, const std::string& where) {
   return list.get<std::vector<unsigned>>();
 }
 
-// The parser keeps the last of equal keys; a file with two is a mistake.
+// The parser keeps the last of equal keys. A file with two is a mistake.
 class ExpectOneOfEach {
  public:
   bool operator()(int, Json::parse_event_t event, Json& parsed) {
@@ -108,7 +108,7 @@ const Record& figure_of(const Record& record, const std::string& name) {
   return record.at(name);
 }
 
-// Empty if the limit holds; else what the figure is, and the limit.
+// Empty if the limit holds. Otherwise the figure and the limit.
 std::string breach(const Limit& limit, const Record& record, const std::vector<Exception>& exceptions) {
   const Record& figure = figure_of(record, limit.figure);
   if (limit.kind != Limit::Kind::kOnly) {
@@ -149,7 +149,7 @@ std::string numbered(const char* list, const std::vector<T>& parts, const T& par
   return std::string(list) + "[" + std::to_string(&part - parts.data()) + "]";
 }
 
-// Of a part that covers no kernel: whether it should, as its targets are there.
+// Whether a part without a kernel is a problem: its targets are among the records.
 bool should_cover(const Scope& scope, const std::vector<Record>& records) {
   return std::any_of(records.begin(), records.end(), [&](const Record& record) {
     return any_matches(scope.targets, record.at("target"));
@@ -167,7 +167,7 @@ bool Scope::covers(const Record& record) const {
 Budgets parse_budgets(const std::string& text) {
   Json file;
   try {
-    file = Json::parse(text, ExpectOneOfEach(), true, true);  // comments are let pass
+    file = Json::parse(text, ExpectOneOfEach(), true, true);  // with comments
   } catch (const Json::exception& problem) {
     throw BudgetsError(problem.what());
   }

@@ -9,20 +9,20 @@
 
 namespace hipops::inspect {
 
-// Which kernels a part of the file is about. Empty lists: all.
+// The kernels of a part of the file. An empty list means all.
 struct Scope {
   std::vector<std::string> ops, kernels, targets;  // `kernels`: patterns
 
   bool covers(const Record& record) const;
 };
 
-// What one figure must be.
+// The limit of one figure.
 struct Limit {
   enum class Kind { kMost, kLeast, kOnly };
   std::string figure;
   Kind kind;
   double number = 0;            // kMost, kLeast
-  std::vector<unsigned> widths;  // kOnly: of a figure that counts by widths; some of these, and no others
+  std::vector<unsigned> widths;  // kOnly: the allowed widths of a figure that counts by widths
 };
 
 struct Rule {
@@ -30,14 +30,14 @@ struct Rule {
   std::vector<Limit> limits;
 };
 
-// Widths that a rule's kOnly does not name, and that are right there.
+// Widths that are allowed for some kernels, in addition to a rule's kOnly.
 struct Exception {
   Scope scope;
   std::string figure;
   std::vector<unsigned> widths;
 };
 
-// A limit that is known to be broken.
+// A known broken limit.
 struct Known {
   Scope scope;
   std::string figure;
@@ -54,17 +54,17 @@ class BudgetsError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Throws BudgetsError, which says what is wrong with the text.
+// Throws BudgetsError with the error in the text.
 Budgets parse_budgets(const std::string& text);
 
 struct Verdict {
   size_t held = 0;                    // limits
-  size_t known = 0;                   // limits that are broken, and known to be
-  std::vector<std::string> problems;  // a line each: broken limits, and entries of the file that have become idle
+  size_t known = 0;                   // known broken limits
+  std::vector<std::string> problems;  // a line for each broken limit, and for each entry of the file without use
 };
 
-// `whole`: all kernels of a target are among the records, so that a part of the file that covers none is a problem.
-// Throws BudgetsError where a rule names a figure that there is not.
+// `whole`: the records have all kernels of a target, so that a part of the file without a kernel is a problem. Throws BudgetsError if a
+// rule names an unknown figure.
 Verdict check(const Budgets& budgets, const std::vector<Record>& records, bool whole);
 
 }  // namespace hipops::inspect

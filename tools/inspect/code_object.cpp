@@ -21,7 +21,7 @@ constexpr char kTriple[] = "amdgcn-amd-amdhsa--";
 constexpr char kBundleMagic[] = "__CLANG_OFFLOAD_BUNDLE__";
 constexpr char kCompressedMagic[] = "CCOB";
 
-// Bytes with their bounds. Everything that is read goes through here.
+// Bytes with their bounds. All reads use this class.
 class Bytes {
  public:
   Bytes(const unsigned char* data, uint64_t size) : data_(data), size_(size) {}
@@ -85,7 +85,7 @@ Elf64_Ehdr header_of(const Bytes& file) {
   return header;
 }
 
-// The metadata note's payload in a segment of notes; an empty part where it is not there.
+// The metadata note's payload in a segment of notes, or an empty part.
 Bytes metadata_in(const Bytes& notes) {
   for (uint64_t at = 0; at + sizeof(Elf64_Nhdr) <= notes.size();) {
     const auto note = notes.at<Elf64_Nhdr>(at, "a note");
@@ -210,7 +210,7 @@ std::vector<BundleEntry> read_bundle(const unsigned char* bytes, size_t size) {
     const Bytes content = file.part(offset, length, "an entry");
     entry.bytes = content.data();
     entry.size = static_cast<size_t>(content.size());
-    // The host's entry has no target; those of compilers of before 2021 say hip, newer ones hipv4.
+    // The host's entry has no target. Entries of compilers from before 2021 have hip, and later entries hipv4.
     const size_t target = entry.id.find(kTriple);
     if (entry.id.rfind("hip", 0) == 0 && target != std::string::npos)
       entry.target = entry.id.substr(target + sizeof kTriple - 1);
@@ -225,7 +225,7 @@ std::vector<unsigned char> read_file(const std::string& path) {
     std::ifstream stream(path, std::ios::binary);
     std::vector<unsigned char> bytes{std::istreambuf_iterator<char>(stream), {}};
     if (stream) return bytes;
-  } catch (const std::ios_base::failure&) {  // of a folder
+  } catch (const std::ios_base::failure&) {  // the path is a folder
   }
   throw CodeObjectError("cannot read " + path);
 }

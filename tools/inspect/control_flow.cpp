@@ -41,7 +41,7 @@ std::map<size_t, Block> cut(const Code& code) {
   return blocks;
 }
 
-// Renumbers blocks, those that can be reached, in reverse postorder.
+// Numbers the reachable blocks in reverse postorder.
 std::vector<Block> ordered(const std::map<size_t, Block>& blocks) {
   std::vector<size_t> postorder;
   std::set<size_t> seen;
@@ -69,8 +69,7 @@ std::vector<std::vector<size_t>> predecessors(const std::vector<Block>& blocks) 
   return previous;
 }
 
-// The nearest block that every way to a block goes through (Cooper, Harvey, Kennedy: A Simple, Fast Dominance
-// Algorithm).
+// The immediate dominator of a block (Cooper, Harvey, Kennedy: A Simple, Fast Dominance Algorithm).
 std::vector<size_t> dominators(const std::vector<std::vector<size_t>>& previous) {
   std::vector<size_t> nearest(previous.size(), kNone);
   nearest[0] = 0;

@@ -8,14 +8,14 @@
 
 namespace hipops::inspect {
 
-// Instructions [begin, end) of the code, which run one after the other. Blocks are numbered so that each comes after
-// all that lead to it, but for branches back to the head of a loop.
+// Instructions [begin, end) of the code, which run one after the other. The number of a block is larger than the numbers of its
+// predecessors, except for branches back to the head of a loop.
 struct Block {
   size_t begin = 0, end = 0;
   std::vector<size_t> next;
 };
 
-// What repeats: the blocks from which one gets back to `head` without leaving by it. In order.
+// A loop: the blocks from which a path leads back to `head` without passing it. In order.
 struct Loop {
   size_t head = 0;
   std::vector<size_t> blocks;
@@ -24,8 +24,8 @@ struct Loop {
 };
 
 struct ControlFlow {
-  std::vector<Block> blocks;  // those that can be reached; the first is the entry
-  std::vector<Loop> loops;    // by head; one for each head
+  std::vector<Block> blocks;  // the reachable blocks. The first is the entry
+  std::vector<Loop> loops;    // one for each head, ordered by head
 };
 
 ControlFlow control_flow(const Code& code);

@@ -14,7 +14,7 @@
 namespace hipops::inspect {
 namespace {
 
-constexpr uint64_t kWord = 4;  // bytes; branches count in these, from the end of their own one
+constexpr uint64_t kWord = 4;  // bytes. The distance of a branch is a number of words from its own end
 constexpr int kNotFound = 127;  // a shell's exit status for a command that it cannot find
 
 std::string trimmed(const std::string& text) {
@@ -23,7 +23,7 @@ std::string trimmed(const std::string& text) {
   return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(blank) - begin + 1);
 }
 
-// "000000000000d900 <name>:", the address being there or not.
+// "000000000000d900 <name>:", with the address or without.
 std::optional<std::string> function_name(const std::string& line) {
   const size_t begin = line.find('<');
   if (begin == std::string::npos || line.size() < begin + 3 || line.compare(line.size() - 2, 2, ">:") != 0) return {};
@@ -108,7 +108,7 @@ std::string find_objdump(const std::string& wanted) {
 }
 
 Functions disassemble(const std::string& objdump, const std::string& path) {
-  // By way of a file: it writes line by line, and a pipe has the two wake each other for each, for half of the time.
+  // The disassembler writes to a file. With a pipe, the two processes would wake each other for every line, for half of the time.
   const TemporaryFile output;
   const int status = std::system((parity::shell_quote(objdump) + " -d --no-show-raw-insn " + parity::shell_quote(path) +
                                   " > " + parity::shell_quote(output.path()))

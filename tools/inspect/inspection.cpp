@@ -34,8 +34,7 @@ std::string hex(uint64_t number) {
   return text;
 }
 
-// What a lane has asked for when it first waits; in the loop with the least of it, as every loop takes its time. Loops
-// that load nothing have no say.
+// The bytes that a lane has requested at its first wait, in the loop with the fewest. Loops without loads do not count.
 Loads least_before_wait(const MachineCode& code) {
   Loads least;
   for (const HotLoop& loop : code.hot) {
@@ -45,7 +44,7 @@ Loads least_before_wait(const MachineCode& code) {
   return least;
 }
 
-// And in the loop with the most of it.
+// The same in the loop with the most.
 Loads most_before_wait(const MachineCode& code) {
   Loads most;
   for (const HotLoop& loop : code.hot)
@@ -53,7 +52,7 @@ Loads most_before_wait(const MachineCode& code) {
   return most;
 }
 
-// What a lane prefetches: it is under way while the loop stores. And how many loops prefetch as much.
+// The bytes that a lane prefetches, which are in flight while the loop stores, and the number of loops with the maximum.
 unsigned most_at_store(const MachineCode& code) {
   unsigned most = 0;
   for (const HotLoop& loop : code.hot) most = std::max(most, loop.at_store.count);
@@ -65,7 +64,7 @@ unsigned loops_with_at_store(const MachineCode& code, unsigned loads) {
   }));
 }
 
-// The op whose name a kernel's begins with; the longest, as there is rope and rope_i.
+// The op whose name begins the kernel's name. The longest match, because both rope and rope_i are ops.
 std::string op_of(const std::string& kernel) {
   std::string found;
   for (int i = 0; i < op_count; ++i) {

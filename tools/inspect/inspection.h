@@ -1,4 +1,4 @@
-// What is inspected, and what is found: one record for each kernel and target.
+// The selection of kernels, and their figures: one record for each kernel and target.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,15 +13,15 @@ namespace hipops::inspect {
 using Record = nlohmann::ordered_json;  // as in the file that --json writes: see record_of
 
 struct Selection {
-  std::vector<std::string> files;  // code objects and bundles; empty: those in the library
-  std::string op, target, kernel;  // "": all; `kernel` is a pattern
+  std::vector<std::string> files;  // code objects and bundles. Empty: the code objects in the library
+  std::string op, target, kernel;  // "": all. `kernel` is a pattern
   std::string objdump;
 };
 
 // Throws CodeObjectError, DisassemblyError, UnknownTarget.
 std::vector<Record> inspect(const Selection& selection);
 
-// One kernel's figures. Their names are what a file of budgets limits.
+// One kernel's figures. A file of budgets limits them by name.
 Record record_of(const std::string& op, const std::string& target, const Kernel& kernel, const MachineCode& code);
 
 }  // namespace hipops::inspect

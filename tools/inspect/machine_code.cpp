@@ -16,15 +16,15 @@ bool contains(const std::string& text, const char* part) { return text.find(part
 
 enum class Memory { kNone, kLoad, kStore, kAtomic };
 
-// Global memory, or what may be. Scratch is known by its size.
+// Accesses to memory that is or may be global. The metadata has the size of scratch.
 Memory access_of(const Instruction& i) {
   if (!i.is("global_") && !i.is("flat_") && !i.is("buffer_")) return Memory::kNone;
   if (contains(i.mnemonic, "_atomic")) return Memory::kAtomic;
   if (contains(i.mnemonic, "_load")) return Memory::kLoad;
-  return contains(i.mnemonic, "_store") ? Memory::kStore : Memory::kNone;  // others: writing back caches
+  return contains(i.mnemonic, "_store") ? Memory::kStore : Memory::kNone;  // the others write back caches
 }
 
-// "global_load_dwordx4", "global_load_d16_hi_b16", "buffer_load_ubyte_d16": one part of the name says it.
+// The width from a name such as "global_load_dwordx4", "global_load_d16_hi_b16" or "buffer_load_ubyte_d16".
 unsigned bytes_of(const Instruction& i) {
   static const std::map<std::string, unsigned> widths = {
       {"ubyte", 1},  {"sbyte", 1},   {"byte", 1},    {"u8", 1},       {"i8", 1},   {"b8", 1},
@@ -40,7 +40,7 @@ unsigned bytes_of(const Instruction& i) {
   throw DisassemblyError("how much does " + i.mnemonic + " move?");
 }
 
-// How many of the loads may still be under way after this instruction; none if it waits for no load.
+// The number of loads that may be in flight after this instruction. No value if it waits for no load.
 std::optional<unsigned> loads_left(const Instruction& i) {
   const auto number = [](const std::string& text) {
     return static_cast<unsigned>(std::strtoul(text.c_str(), nullptr, 0));
@@ -56,8 +56,8 @@ std::optional<unsigned> loads_left(const Instruction& i) {
 }
 
 bool is_division(const Instruction& i) {
-  // A quotient starts from a reciprocal in f32. That of 32 bits has an instruction to itself (v_rcp_iflag_f32); that of
-  // 64 bits is scaled, to just below 2^64.
+  // A quotient starts from a reciprocal in f32. For 32 bits it has its own instruction (v_rcp_iflag_f32). For 64 bits it is scaled to just
+  // below 2^64.
   return i.is("v_rcp_iflag_f32") || contains(i.operands, "0x5f7ffffc");
 }
 
@@ -65,7 +65,7 @@ bool is_wide_multiply(const Instruction& i) {
   return i.is("v_mad_u64_u32") || i.is("v_mad_i64_i32") || i.is("v_mad_co_u64_u32") || i.is("v_mad_co_i64_i32");
 }
 
-// "v_fma_mixlo_f16 v20, v28, v20, 0 op_sel_hi:[0,0,0]": of the three that it takes, the last one is +0.
+// Whether the last of three operands is +0, as in "v_fma_mixlo_f16 v20, v28, v20, 0 op_sel_hi:[0,0,0]".
 bool has_zero_addend(const Instruction& i) {
   if (!contains(i.mnemonic, "_mixlo_") && !contains(i.mnemonic, "_mixhi_")) return false;
   const size_t comma = i.operands.rfind(", 0");
@@ -81,9 +81,9 @@ bool is_dpp(const Instruction& i) {
          contains(i.operands, "dpp8:") || contains(i.operands, " wave_");
 }
 
-// ---- Stretches of code
+// ---- Hot loops
 
-// What is under way at a place, the oldest first: the bytes of each load, 0 for what only counts.
+// The loads in flight at a place, the oldest first, by their bytes. 0 is an instruction that the counter counts and that loads nothing.
 using Queue = std::vector<unsigned>;
 
 Loads loads_of(const Queue& queue) {
@@ -97,16 +97,15 @@ Loads loads_of(const Queue& queue) {
 
 bool less(const Loads& a, const Loads& b) { return a.bytes < b.bytes; }
 
-// Goes through blocks, each once, in order, by all ways that there are through them without going around: some that the
-// program never takes among them.
+// Follows all paths through the blocks, each block once, in order, without repeating a loop. Some of the paths may be impossible.
 class Walk {
  public:
   Walk(const Code& code, const ControlFlow& flow, bool one_counter)
       : code_(code), flow_(flow), one_counter_(one_counter) {}
 
   void through(const std::vector<size_t>& blocks, HotLoop* result) const {
-    std::map<size_t, std::set<Queue>> unwaited = {{blocks.front(), {Queue()}}};  // by the ways that wait for no load
-    std::map<size_t, Queue> fullest;  // by the way that has most under way
+    std::map<size_t, std::set<Queue>> unwaited = {{blocks.front(), {Queue()}}};  // on paths that wait for no load
+    std::map<size_t, Queue> fullest;  // on the path with the most in flight
     for (const size_t b : blocks) {
       count(flow_.blocks[b], result);
       std::set<Queue> ways;
@@ -140,7 +139,7 @@ class Walk {
     return queue.size() <= left ? queue : Queue(queue.end() - left, queue.end());
   }
 
-  // False: the block waits for a load, and the queue is what it was then.
+  // False: the block waits for a load, and the queue is the state at the wait.
   bool until_wait(const Block& block, Queue* queue) const {
     for (size_t i = block.begin; i < block.end; ++i) {
       ask(code_[i], queue);
@@ -190,7 +189,7 @@ bool moves_data(const Instruction& i) {
   return access == Memory::kLoad || access == Memory::kStore;
 }
 
-// Those that move data and have no loop in them that does.
+// Loops that move data, and contain no loop that does.
 std::vector<const Loop*> innermost(const Code& code, const ControlFlow& flow) {
   std::vector<const Loop*> loops;
   for (const Loop& loop : flow.loops) {
@@ -220,22 +219,22 @@ unsigned compare_swap_loops(const Code& code, const ControlFlow& flow) {
   return count;
 }
 
-// ---- The way to the first load
+// ---- The path to the first load
 
-// What waits for scalar loads: their counter falls in no order, so that any wait for them is one for all.
+// Instructions that wait for scalar loads. These return in any order, so that a wait for one is a wait for all.
 bool waits_for_scalars(const Instruction& i) {
   return i.is("s_wait_kmcnt") || (i.mnemonic == "s_waitcnt" && contains(i.operands, "lgkmcnt(0)"));
 }
 
-// How often a wave waits for scalar loads, one after the other, before it first asks for something in vector registers: on
-// the way with fewest such waits, and on that with most, once around each loop. {} where it asks for nothing.
+// The number of waits for scalar loads, one after the other, before the first load to vector registers. On the path with the fewest waits,
+// and on the path with the most, with one pass through each loop. {} without such a load.
 std::optional<Trips> trips_before_load(const Code& code, const ControlFlow& flow) {
   const auto add = [](const Trips& trips, std::optional<Trips>* all) {
     if (!*all) *all = trips;
     else **all = {std::min((*all)->least, trips.least), std::max((*all)->most, trips.most)};
   };
   std::optional<Trips> found;
-  std::vector<std::optional<Trips>> at[2];  // by block: with nothing asked for, and with something
+  std::vector<std::optional<Trips>> at[2];  // by block: without a scalar load in flight, and with one
   for (auto& all : at) all.resize(flow.blocks.size());
   if (!flow.blocks.empty()) at[false][0] = Trips();
   for (size_t b = 0; b < flow.blocks.size(); ++b) {
@@ -277,7 +276,7 @@ void count(const Instruction& i, MachineCode* result) {
   result->calls += i.is("s_swappc") || i.is("s_call");
 }
 
-// FNV-1a. Branches have distances, so that a kernel's place does not matter.
+// FNV-1a. Branches have distances, so the hash does not depend on the kernel's address.
 void add_to_hash(const std::string& text, uint64_t* hash) {
   for (const char c : text + '\n') *hash = (*hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
 }
@@ -301,7 +300,7 @@ MachineCode machine_code(const Code& code, const std::string& target) {
   result.compare_swap_loops = compare_swap_loops(code, flow);
   result.scalar_trips = trips_before_load(code, flow).value_or(Trips());
 
-  // CDNA counts loads and stores together; gfx10 and later have a counter for each.
+  // CDNA counts loads and stores together. gfx10 and later targets have a counter for each.
   Walk walk(code, flow, target.rfind("gfx9", 0) == 0);
   for (const Loop* loop : innermost(code, flow)) {
     HotLoop hot;

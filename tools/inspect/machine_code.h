@@ -1,4 +1,4 @@
-// What a kernel's machine code does, in figures.
+// Figures of a kernel's machine code.
 #pragma once
 
 #include <cstdint>
@@ -10,50 +10,49 @@
 
 namespace hipops::inspect {
 
-using Widths = std::map<unsigned, unsigned>;  // how many instructions, by the bytes that each moves for a lane
+using Widths = std::map<unsigned, unsigned>;  // number of instructions, by the bytes that each moves for a lane
 
 struct Loads {
   unsigned count = 0;
   unsigned bytes = 0;  // for a lane
 };
 
-// A stretch of code that repeats: a loop that reads or writes global memory, with no such loop in it. A kernel without
-// one has its whole code for it.
+// A hot loop: an innermost loop among the loops that access global memory. In a kernel without such loops it is the whole code.
 struct HotLoop {
   uint64_t address = 0;  // of its first instruction
-  Widths loads, stores;  // of global memory, atomics apart
-  // On the way through the loop that has most of it: what has been asked for when some of that is first waited for, and
-  // the most that is under way at any time.
+  Widths loads, stores;  // of global memory, without atomics
+  // On the path through the loop with the most loads: the loads in flight at the first wait for one of them, and the most that are in
+  // flight at any time.
   Loads before_wait, most_under_way;
-  Loads at_store;  // the most that is under way when something is stored
+  Loads at_store;  // the most loads that are in flight at a store
   unsigned divisions = 0;       // by integers that are not constant
   unsigned wide_multiplies = 0;  // with a result of 64 bits, in vector registers
 };
 
 // Waits for scalar loads, one after the other.
 struct Trips {
-  unsigned least = 0, most = 0;  // on the way with fewest, and with most
+  unsigned least = 0, most = 0;  // on the path with the fewest, and with the most
 };
 
 struct MachineCode {
   unsigned instructions = 0;
-  uint64_t hash = 0;      // of all instructions and their operands: what tells whether a change of the source changed the code
+  uint64_t hash = 0;      // of all instructions and their operands. It shows whether a change of the source changed the code
 
   Widths loads, stores;  // of the whole kernel
-  bool has_loop = false;  // with global memory in it: else `hot` is the whole code
+  bool has_loop = false;  // it has a loop with global memory. Otherwise `hot` is the whole code
   std::vector<HotLoop> hot;
 
   Trips scalar_trips;  // before the first load
 
-  // Lanes that exchange values.
+  // Exchanges between lanes.
   unsigned dpp = 0, permlane = 0, readlane = 0;
-  unsigned bpermute = 0, swizzle = 0;  // by way of the LDS hardware
+  unsigned bpermute = 0, swizzle = 0;  // through the LDS hardware
 
   std::map<std::string, unsigned> atomics;  // on global memory, by mnemonic
-  unsigned compare_swap_loops = 0;          // compare-and-swaps, on any memory, that a loop repeats
+  unsigned compare_swap_loops = 0;          // compare-and-swaps in a loop, on any memory
 
-  unsigned zero_addends = 0;  // products rounded to 16 bits as a sum with +0, which makes +0 of -0
-  unsigned flat = 0;      // accesses that may be to any memory
+  unsigned zero_addends = 0;  // products that are rounded to 16 bits by adding +0, which turns -0 into +0
+  unsigned flat = 0;      // accesses to memory of any kind
   unsigned calls = 0;
   unsigned barriers = 0;
   unsigned lds = 0;       // accesses to shared memory

@@ -1,4 +1,4 @@
-// hipops-inspect: what the machine code of AMD kernels takes and does, and whether it keeps its budgets.
+// hipops-inspect: figures of the machine code of AMD kernels, and a check of their budgets.
 #include <cstdio>
 #include <exception>
 #include <iterator>
@@ -22,7 +22,7 @@ Budgets read_budgets(const std::string& path) {
   }
 }
 
-// What there was to select from.
+// The names that could be selected.
 std::string among(const Selection& selection) {
   std::string files;
   for (const std::string& file : selection.files) files += (files.empty() ? "of " : ", ") + file;
@@ -30,7 +30,7 @@ std::string among(const Selection& selection) {
   return std::string("of those in the library; its targets: ") + (*hip_targets != '\0' ? hip_targets : "none");
 }
 
-// What holds no limit at all is no check.
+// A check without any limit is an error.
 int print(Verdict verdict) {
   if (verdict.held + verdict.known == 0 && verdict.problems.empty())
     verdict.problems.push_back("no limit covers what is selected");

@@ -11,10 +11,9 @@ bool begins(const std::string& text, const char* beginning) { return text.rfind(
 
 uint64_t round_up(uint64_t n, uint64_t step) { return (n + step - 1) / step * step; }
 
-// Registers and waves: LLVM's AMDGPUBaseInfo.cpp (getTotalNumVGPRs, getVGPRAllocGranule, getMaxWavesPerEU,
-// getMaxWorkGroupsPerCU) and GCNSubtarget.cpp (getOccupancyWithNumSGPRs, whose table is 800 in steps of 4), with the
-// features of AMDGPU.td; what llc 22 prints for kernels of so many registers agrees. LDS: the sizes of LLVM's
-// AMDGPUUsage; the steps that gfx10.3 and later give it out by are Mesa's (ac_gpu_info.c), as LLVM has no need of them.
+// Registers and waves are from LLVM's AMDGPUBaseInfo.cpp (getTotalNumVGPRs, getVGPRAllocGranule, getMaxWavesPerEU, getMaxWorkGroupsPerCU),
+// GCNSubtarget.cpp (getOccupancyWithNumSGPRs, whose table is 800 in steps of 4) and AMDGPU.td. llc 22 prints the same numbers for kernels.
+// The sizes of LDS are from LLVM's AMDGPUUsage. Its unit of allocation from gfx10.3 on is from Mesa (ac_gpu_info.c), because LLVM has none.
 constexpr Hardware kGfx9 = {4, 1, 256, 4, 10, 800, 4, 64 * kKiB, 512, 16};
 constexpr Hardware kGfx90a = {4, 1, 512, 8, 8, 800, 4, 64 * kKiB, 512, 16};
 constexpr Hardware kGfx950 = {4, 1, 512, 8, 8, 800, 4, 160 * kKiB, 1280, 16};
@@ -33,7 +32,7 @@ Hardware hardware_of(const std::string& target) {
   if (begins(name, "gfx90") || name == "gfx9-generic") return kGfx9;
   if (begins(name, "gfx101") || name == "gfx10-1-generic") return kGfx10_1;
   if (begins(name, "gfx103") || name == "gfx10-3-generic") return kGfx10_3;
-  // Half as many registers again; the generic target cannot count on them.
+  // These have 1.5 times the registers. The generic target cannot rely on that.
   if (name == "gfx1100" || name == "gfx1101" || name == "gfx1151") return kGfx11Large;
   if (begins(name, "gfx110") || begins(name, "gfx115") || name == "gfx11-generic") return kGfx11;
   if (name == "gfx1200" || name == "gfx1201" || name == "gfx12-generic") return kGfx12;
@@ -43,13 +42,13 @@ Hardware hardware_of(const std::string& target) {
 Occupancy occupancy(const Kernel& kernel, const Hardware& hardware) {
   const uint64_t waves = std::max<uint64_t>(1, (kernel.largest_block + kernel.wave - 1) / kernel.wave);  // of a block
   const uint64_t room = uint64_t{hardware.most_waves} * hardware.simds;
-  // A wave of 64 lanes takes two of each register of a SIMD that is 32 wide.
+  // On a SIMD of 32 lanes, a wave of 64 needs two of each register.
   const uint64_t halves = hardware.units == 2 && kernel.wave == 64 ? 2 : 1;
   const uint64_t vgprs = round_up(std::max<uint64_t>(1, kernel.vgprs), hardware.vgpr_step / halves) * halves;
   const uint64_t sgprs = round_up(std::max<uint64_t>(1, kernel.sgprs), hardware.sgpr_step);
   const uint64_t lds = round_up(kernel.lds_bytes, hardware.lds_step);
 
-  // Blocks that there is room for, by what they take of each.
+  // The number of blocks that fit, by each resource.
   const uint64_t by_block = waves == 1 ? room : std::min<uint64_t>(room / waves, hardware.most_groups);
   const uint64_t by_vgprs = hardware.vgprs / vgprs * hardware.simds / waves;
   const uint64_t by_sgprs = hardware.sgprs == 0 ? by_block : hardware.sgprs / sgprs * hardware.simds / waves;

@@ -17,7 +17,7 @@ constexpr int kExitGood = 0;
 constexpr int kExitBroken = 1;
 constexpr int kExitUsage = 2;
 
-// True: go on. False: *exit_code says how the program ends; what there is to say has been printed.
+// True: continue. False: the program has printed its message, and ends with *exit_code.
 bool parse_options(int argc, char** argv, Options* options, int* exit_code);
 
 }  // namespace hipops::inspect

@@ -11,7 +11,7 @@ namespace {
 
 using Row = std::vector<std::string>;
 
-constexpr size_t kLeft = 1;  // columns that are aligned left
+constexpr size_t kLeft = 1;  // number of columns with left alignment
 
 std::string number(const Record& value) { return number_text(value); }
 
@@ -27,7 +27,7 @@ std::string joined(const std::vector<std::string>& parts) {
   return text.empty() ? "-" : text;
 }
 
-// "dpp 12 permlane 2": what there is.
+// The counts that are not 0, as "dpp 12 permlane 2".
 std::string counts(const Record& record, const std::vector<const char*>& names) {
   std::vector<std::string> parts;
   for (const char* name : names) {

@@ -1,4 +1,4 @@
-// What is found, for people.
+// The output for people and for programs.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@ namespace hipops::inspect {
 // A table for each op and target.
 std::string table_text(const std::vector<Record>& records, bool colour);
 
-// All that is known, for programs: {"version", "kernels": [...]}.
+// All records as JSON: {"version", "kernels": [...]}.
 std::string to_json(const std::vector<Record>& records);
 
-// "16x4 8x1": four of 16 bytes, one of 8.
+// "16x4 8x1": four accesses of 16 bytes, one of 8.
 std::string widths_text(const Record& widths);
 
 std::string number_text(double number);

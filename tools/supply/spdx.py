@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes the SPDX 2.3 list of what is inside libhipops.so.
+"""Writes the list of the libraries inside libhipops.so, in SPDX 2.3.
 
     spdx.py --output FILE --library FILE --version X.Y.Z --compiler NAME --json VERSION
             [--boost HEADER] [--zstd HEADER] [--device-libs VERSION] [--cuda VERSION]
 
-The document's date is SOURCE_DATE_EPOCH's, or the library's.
+The document's date is SOURCE_DATE_EPOCH, or the date of the library file.
 """
 
 import argparse
@@ -42,7 +42,7 @@ def zstd_version(header):
 
 
 def linked(options):
-    """What is in the library beside hipops itself."""
+    """The libraries inside libhipops.so."""
     parts = [package("libstdc++", options.compiler, GCC_LICENSE, "https://gcc.gnu.org", "linked statically"),
              package("libgcc", options.compiler, GCC_LICENSE, "https://gcc.gnu.org", "linked statically"),
              package("glibc (libc_nonshared)", "NOASSERTION", "LGPL-2.1-or-later", "https://www.gnu.org/software/libc",

@@ -13,8 +13,8 @@ namespace {
 
 const std::vector<double> kRowsPerUnit = {0.01, 0.1, 0.5, 1, 2, 8, 64, 512, 4096};
 
-// In vectors of 16 bytes. Packed rows are short, so that unaligned ones of up to 16 have gaps between them, and go as those
-// of 32 do; strided ones are worked on by element.
+// In vectors of 16 bytes. Short rows without gaps are packed, so that unaligned rows of up to 16 vectors have gaps, and use the choice of
+// 32 vectors. Kernels handle strided rows by element.
 std::vector<double> vectors_of(RowLayout layout) {
   if (layout == RowLayout::packed) return {1, 2, 4, 8, 16};
   if (layout == RowLayout::strided) return {2, 8, 16, 32, 128, 512, 4096};
@@ -67,7 +67,7 @@ RowProblem least_of(const Group& group, double vectors_before, int64_t rows_befo
   int64_t cols = static_cast<int64_t>(vectors_before) * of_vector + 1;
   const bool is_whole = group.layout == RowLayout::aligned;
   if (is_whole) cols = std::max<int64_t>(static_cast<int64_t>(vectors_before) + 1, 2) * of_vector;
-  if (group.layout == RowLayout::unaligned) cols = std::max(cols, 16 * of_vector + 1);  // else they are packed
+  if (group.layout == RowLayout::unaligned) cols = std::max(cols, 16 * of_vector + 1);  // shorter rows are packed
   return {group.dtype, group.layout, rows_before + 1, cols, true};
 }
 

@@ -1,4 +1,4 @@
-// hipops-tune: measures which kernels are fastest on this device, and writes the table that HIPOPS_TUNING_FILE takes.
+// hipops-tune: measures the fastest kernels on this device, and writes the table for HIPOPS_TUNING_FILE.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -53,8 +53,8 @@ bool parse_options(int argc, char** argv, Options* o, int* exit_code) {
   return parity::parse_command_line(&app, argc, argv, exit_code);
 }
 
-// A cell serves all rows down to the bounds before its own. Another choice than the default policy's is kept if it is faster
-// for the longest and the most rows of the cell, and takes no longer for the shortest, nor for the fewest.
+// A cell serves all rows between its bounds and the bounds before. A choice replaces the default if it is faster for the longest and the
+// most rows of the cell, and not slower for the shortest and the fewest.
 Cell measured_cell(const bench::Device& device, bench::Timer& timer, const Group& group, const DeviceFacts& facts,
                    const RowProblem& problem, double vectors_before, int64_t rows_before) {
   Cell cell = measure(device, timer, group, problem, facts);
@@ -69,8 +69,8 @@ Cell measured_cell(const bench::Device& device, bench::Timer& timer, const Group
   return cell;
 }
 
-// Lengths of which not even one row is small enough are left out. A cell of too many rows goes by default, and one of as many
-// as the cell before it as that does.
+// Leaves out lengths if one row is too large. A cell with too many rows keeps the default. A cell with the same number of rows as the
+// cell before keeps the same choice.
 Result measured(const bench::Device& device, bench::Timer& timer, const Group& group, const DeviceFacts& facts,
                 int64_t most_bytes, const std::function<void(size_t)>& progress) {
   Result result = {group, {}};
@@ -112,7 +112,7 @@ int run(int argc, char** argv) {
   if (options.most_bytes == 0 || options.most_bytes > INT64_MAX) throw std::invalid_argument("--most is no size, as 64MiB");
   bench::Device device;
   bench::RunInfo info;
-  // What is fastest on a CPU says nothing of a GPU: it is not for those who have none here.
+  // The fastest kernels of a CPU have no meaning for a GPU, so hipops-tune does not suggest the CPU to a user without a GPU.
   if (!bench::open_device("hipops-tune", "a table of the cpu backend serves no GPU", options.backend, &device, &info, &exit_code))
     return exit_code;
   parity::OutputFile output(options.output);

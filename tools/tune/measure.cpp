@@ -15,11 +15,11 @@ constexpr int kRounds = 5, kSure = 2, kRepeats = 5;
 constexpr double kAsFast = 1.03, kFarBehind = 1.2;
 constexpr int64_t kStride = 2;  // of strided rows' elements
 
-// Packed and unaligned rows begin one element off.
+// Packed and unaligned rows begin one element past an aligned address.
 int64_t offset_of(RowLayout layout) { return layout == RowLayout::unaligned || layout == RowLayout::packed ? 1 : 0; }
 int64_t step_of(RowLayout layout) { return layout == RowLayout::strided ? kStride : 1; }
 
-// A part of a device may have no room for clusters of some size.
+// A part of a device may be too small for clusters of some size.
 bool runs(Op& op, const RowChoice& choice, const RowProblem& problem, const DeviceFacts& facts) {
   if (choice.cluster == 1) return true;
   uint32_t most = 0;
@@ -28,8 +28,8 @@ bool runs(Op& op, const RowChoice& choice, const RowProblem& problem, const Devi
   return most > 0;
 }
 
-// The median of several rounds, in each of which they take turns. What is far behind the fastest after kSure of them is left
-// out of the next, so that most of the time goes to those that are close.
+// The median of several rounds, each with all choices. After kSure rounds, choices that are much slower than the fastest are left out, so
+// that most of the time is for close choices.
 std::vector<double> microseconds_of(const std::vector<RowChoice>& choices, const bench::Device& device, bench::Timer& timer,
                                     const Group& group, const RowProblem& problem) {
   const RowOperands operands(device, *group.op, problem);
@@ -115,7 +115,7 @@ bool is_as_fast(const RowChoice& choice, const bench::Device& device, bench::Tim
                 const RowProblem& problem, const DeviceFacts& facts) {
   const RowChoice by_default = choose_rows_by_default({}, *row_kernels_of(*group.op), problem, facts);
   if (same(choice, by_default)) return true;
-  // Where it is not possible, calls go by default.
+  // Calls use the default if the choice is not possible.
   if (!takes(*row_kernels_of(*group.op), choice, problem, facts) || !runs(*group.op, choice, problem, facts)) return true;
   const std::vector<double> both = microseconds_of({by_default, choice}, device, timer, group, problem);
   return both[1] <= kAsFast * both[0];

@@ -1,4 +1,4 @@
-// What hipops-tune writes and says.
+// The table of hipops-tune, and its summary.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@ namespace hipops::tune {
 
 struct Result {
   Group group;
-  std::vector<Cell> cells;  // those for vectors[0] first
+  std::vector<Cell> cells;  // ordered by vectors, then by rows
 };
 
-// The table, as HIPOPS_TUNING_FILE takes it.
+// The table, in the form of HIPOPS_TUNING_FILE.
 std::string table_text(const bench::RunInfo& info, const DeviceNumbers& device, const std::vector<Result>& results);
 
-// How much the table brings, a line for each group, and the kernels that neither it nor the default policy takes.
+// The gain of the table, a line for each group, and the kernels that neither the table nor the default policy uses.
 std::string summary_text(const std::vector<Result>& results);
 
 }  // namespace hipops::tune
