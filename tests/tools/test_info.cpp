@@ -91,7 +91,7 @@ TEST_CASE("without a GPU hipops-info prints the reason, and the backend that pro
   CHECK(plain.exit_code == 0);
   CHECK(plain.says("hip      not usable: HIPOPS_HIP_LIBRARY is \"none\""));
   CHECK(plain.says("cuda     not usable: HIPOPS_CUDA_LIBRARY is \"none\""));
-  CHECK(plain.says("cpu      usable, and what a program gets"));
+  CHECK(plain.says("cpu      usable, and the backend that a program gets"));
   CHECK(plain.says("HIPOPS_HIP_LIBRARY=none"));
   CHECK(run("hipops-info", "--backend hip", kNoGpu).exit_code == 77);
   CHECK(run("hipops-info", "--backend cpu", kNoGpu).exit_code == 0);
@@ -110,16 +110,16 @@ TEST_CASE("hipops-info --backend describes that backend alone, with advice", "[i
     CHECK(answer.words.find(last) == answer.words.rfind('\n', answer.words.size() - 2));
   };
   answers("hip", kNoGpu, 77,
-          "cannot be used: unset HIPOPS_HIP_LIBRARY, or have it name the path of a libamdhip64 that loads");
+          "cannot be used: unset HIPOPS_HIP_LIBRARY, or set it to the path of a libamdhip64 that loads");
   answers("cuda", kNoGpu, 77,
-          "cannot be used: unset HIPOPS_CUDA_LIBRARY, or have it name the path of a libcuda that loads");
+          "cannot be used: unset HIPOPS_CUDA_LIBRARY, or set it to the path of a libcuda that loads");
   answers("cpu", kNoGpu, 0, "can be used, on 1 of 1 devices");
   answers("cpu", kNoGpu + " HIPOPS_BACKEND=rocm", 0, "can be used, on 1 of 1 devices");
   answers("cpu", kNoGpu + " HIPOPS_CPU_WAVE=48", 2, "cannot be used: correct the setting that is named above");
   for (const std::string absent : {"none", "zero"})
-    answers("hip", kStandin + absent, 77, "cannot be used: its runtime sees no GPU; mend what the line above names");
+    answers("hip", kStandin + absent, 77, "cannot be used: its runtime sees no GPU; correct the cause in the line above");
   answers("hip", kStandin + "gfx942 STANDIN_FAIL=hipGetDeviceCount:0:719", 1,
-          "cannot be used: its runtime is there and fails; does rocminfo run?");
+          "cannot be used: its runtime exists and fails; does rocminfo run?");
   const std::string folder = "HIPOPS_CODE_OBJECT_DIR=/nowhere ";
   answers("hip", folder + kStandin + "gfx942,gfx803", 77,
           "cannot be used: HIPOPS_CODE_OBJECT_DIR has no code objects for its devices");
@@ -137,7 +137,7 @@ TEST_CASE("hipops-info prints why a program gets no backend", "[info]") {
   const Run unknown = run("hipops-info", "", kNoGpu + " HIPOPS_BACKEND=rocm");
   INFO(unknown.words);
   CHECK(unknown.exit_code == 2);
-  CHECK(unknown.says("a program that asks for none of them gets: HIPOPS_BACKEND is \"rocm\", expected one of auto"));
+  CHECK(unknown.says("a program that names no backend gets: HIPOPS_BACKEND is \"rocm\", expected one of auto"));
   CHECK(run("hipops-info", "--backend cpu", kNoGpu + " HIPOPS_BACKEND=rocm").exit_code == 0);
 }
 
@@ -257,7 +257,7 @@ TEST_CASE("a report on stdout is alone there, and the table is on stderr", "[inf
       {"hipops-parity", parity + "--verbose --json=-", "passed"},
       {"hipops-bench", bench + "--shape 4x4 --json -", "times in us"},
       {"hipops-bench", "--backend cpu --sweep --repeats 1 --match 'rms_norm/f32/1x127' --json -", "1 shapes"}};
-  reports.push_back({"hipops-tune", "--backend cpu --match softmax/f32/packed --most 1 --output -", "kernels that neither takes"});
+  reports.push_back({"hipops-tune", "--backend cpu --match softmax/f32/packed --most 1 --output -", "kernels that neither uses"});
   if (*hipops::hip_targets != '\0')
     reports.push_back({"hipops-inspect", "--op softmax --kernel '*_f32_aligned_*' --json -", "VGPRs"});
   for (const Report& report : reports) {
@@ -343,11 +343,11 @@ TEST_CASE("without a GPU hipops-tune does not send its user to the CPU", "[info]
 
 TEST_CASE("hipops-info prints the policy of row ops", "[info]") {
   const auto says = [](const std::string& file) { return run("hipops-info", "--backend cpu", "HIPOPS_TUNING_FILE=" + file); };
-  CHECK(says("").says("\n           row ops go by the default policy\n"));
-  CHECK(says(HIPOPS_TABLE).says("row ops go by " HIPOPS_TABLE ", measured on no device: "));
+  CHECK(says("").says("\n           row ops use the default policy\n"));
+  CHECK(says(HIPOPS_TABLE).says("row ops use " HIPOPS_TABLE ", measured on no device: "));
   const Run lost = says("/nowhere.json");
   CHECK(lost.exit_code == 0);
-  CHECK(lost.says("row ops go by the default policy (HIPOPS_TUNING_FILE=/nowhere.json: it cannot be opened: No such file or directory; the default policy is used)\n"));
+  CHECK(lost.says("row ops use the default policy (HIPOPS_TUNING_FILE=/nowhere.json: it cannot be opened: No such file or directory; the default policy is used)\n"));
 }
 
 TEST_CASE("the tools have the same kinds of options and messages", "[info]") {
@@ -386,7 +386,7 @@ TEST_CASE("the tools have the same kinds of options and messages", "[info]") {
   const Run nothing = run("hipops-inspect", "--target gfx1");
   INFO(nothing.words);
   CHECK(nothing.exit_code == 2);
-  CHECK(nothing.says("no kernel selected of those in the library; its targets: "));
+  CHECK(nothing.says("no kernel selected in the library; its targets: "));
 }
 
 TEST_CASE("the message about a wrong command line names the tool and the argument", "[info]") {

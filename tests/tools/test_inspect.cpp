@@ -552,7 +552,7 @@ TEST_CASE("a limit in the list of known faults must be broken", "[budgets]") {
   CHECK(still.known == 1);
   const Verdict no_more = check_one(R"({"rules": [{"least": {"bytes_in_flight": 9}}], )" + known);
   REQUIRE(no_more.problems.size() == 1);
-  CHECK(no_more.problems[0] == "gfx942 softmax_f32_aligned_8x2: bytes_in_flight keeps its limit: take it from known[0]");
+  CHECK(no_more.problems[0] == "gfx942 softmax_f32_aligned_8x2: bytes_in_flight keeps its limit: remove it from known[0]");
 }
 
 TEST_CASE("a rule that covers no kernel of an existing target is a problem", "[budgets]") {
@@ -572,16 +572,16 @@ TEST_CASE("a wrong file is refused, with the place of the error", "[budgets]") {
   refuses("{", "parse error");
   refuses("[]", "expected an object");
   refuses(R"({"rule": []})", "\"rule\"");
-  refuses(R"({"rules": {}})", "\"rules\" has to be a list");
-  refuses("{}", "\"rules\" has to be there");
-  refuses(R"({"rules": []})", "\"rules\" has to be there");
+  refuses(R"({"rules": {}})", "\"rules\" must be a list");
+  refuses("{}", "\"rules\" must have at least one entry");
+  refuses(R"({"rules": []})", "\"rules\" must have at least one entry");
   refuses(R"({"rules": [{"most": {"vgprs": 1}, "most": {"vgprs": 999}}]})", "\"most\" twice in one object");
   for (const char* width : {"16.5", "true", "-16", "0", "17", "\"16\""})
-    refuses(R"({"rules": [{"only": {"loads": [)" + std::string(width) + "]}}]}", "widths have to be");
-  refuses(R"({"rules": [{"ops": ["rope"]}]})", "rules[0]: one of");
-  refuses(R"({"rules": [{"most": {"spills": "0"}}]})", "\"spills\" has to be a number");
+    refuses(R"({"rules": [{"only": {"loads": [)" + std::string(width) + "]}}]}", "widths must be");
+  refuses(R"({"rules": [{"ops": ["rope"]}]})", "rules[0]: expected \"most\"");
+  refuses(R"({"rules": [{"most": {"spills": "0"}}]})", "\"spills\" must be a number");
   refuses(R"({"rules": [{"most": {"spills": 0}, "op": "rope"}]})", "unknown key \"op\"");
-  refuses(R"({"rules": [{"most": {"spills": 0}, "ops": "rope"}]})", "\"ops\" has to be a list");
+  refuses(R"({"rules": [{"most": {"spills": 0}, "ops": "rope"}]})", "\"ops\" must be a list");
   refuses(R"({"rules": [{"only": {"hot_loads": 16}}]})", "widths");
   refuses(R"({"exceptions": [{"figure": "hot_loads", "widths": [8]}]})", "\"reason\"");
   refuses(R"({"exceptions": [{"figure": "hot_loads", "reason": "x"}]})", "\"widths\"");
@@ -631,7 +631,7 @@ TEST_CASE("--check ends with 0 if the budgets hold, otherwise with 1", "[program
   CHECK(check_with(R"({"rules": [{"most": {"vgprs": 999}}], )" + known).exit_code == 1);
   const Run of_nothing = check_with(R"({"rules": [{"kernels": ["no_such*"], "most": {"vgprs": 1}}]})");
   CHECK(of_nothing.exit_code == 1);
-  CHECK(of_nothing.words.find("no limit covers what is selected") != std::string::npos);
+  CHECK(of_nothing.words.find("no limit covers the selected kernels") != std::string::npos);
   CHECK(check_with(R"({"rules": 1})").exit_code == 2);
   CHECK(run(some() + "--check /nowhere.json").exit_code == 2);
 }

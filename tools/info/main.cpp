@@ -43,10 +43,10 @@ int exit_code_of(const Report& report) {
 
 int run(int argc, char** argv) {
   std::string wanted = "auto";
-  CLI::App app("Says what hipops is built for and what it finds here: runtimes, devices, and the code object of each.",
+  CLI::App app("Prints the targets of hipops, and the runtimes and devices of this machine with their code objects.",
                "hipops-info");
   app.add_option("--backend", wanted,
-                 "say of this one alone whether it can be used, and what to do if\nnot: auto (all), cpu, hip or cuda")
+                 "only this backend, with advice if it cannot be used:\nauto (all), cpu, hip or cuda")
       ->check(CLI::IsMember({"auto", "cpu", "hip", "cuda"}))
       ->option_text("BACKEND");
   app.footer(
@@ -56,8 +56,8 @@ int run(int argc, char** argv) {
       "  HIPOPS_HIP_LIBRARY=/opt/rocm/lib/libamdhip64.so hipops-info\n"
       "\n"
       "Exit status:\n"
-      "  0   there is a device whose kernels load, of the backend asked for\n"
-      "  1   there is none, as the runtime fails\n"
+      "  0   kernels load on a device, of the backend of --backend\n"
+      "  1   on none, because the runtime fails\n"
       "  2   bad usage, or a wrong setting\n"
       "  77  there is none");
   int exit_code;

@@ -100,7 +100,7 @@ std::string device_text(const Device& device, bool colour) {
     shade = Colour::kYellow;
   }
   std::string text = "         " + device.name + "\n           " + paint(verdict, shade, colour) + "\n";
-  if (device.ops > 0) text += "           row ops go by " + device.policy + "\n";
+  if (device.ops > 0) text += "           row ops use " + device.policy + "\n";
   return text;
 }
 
@@ -114,13 +114,13 @@ std::string settings_text() {
 // Advice if the runtime's library is missing or useless.
 std::string runtime_advice(const std::string& variable, const std::string& library, const std::string& source) {
   const char* named = std::getenv(variable.c_str());
-  if (named && *named) return "unset " + variable + ", or have it name the path of a " + library + " that loads";
+  if (named && *named) return "unset " + variable + ", or set it to the path of a " + library + " that loads";
   return "install " + source + ", or have " + variable + " name the path of its " + library;
 }
 
 std::string device_advice(hipops_backend backend) {
   if (backend == HIPOPS_BACKEND_HIP)
-    return "its runtime sees no GPU; mend what the line above names, until rocminfo lists one";
+    return "its runtime sees no GPU; correct the cause in the line above, until rocminfo lists one";
   if (backend == HIPOPS_BACKEND_CUDA)
     return "its runtime sees no GPU; nvidia-smi has to list one (in a container: --gpus all)";
   return "hipops has to be built with it (HIPOPS_CPU)";
@@ -144,7 +144,7 @@ std::string advice(const Backend& backend) {
   if (backend.has_runtime && (status == HIPOPS_NO_DEVICE || status == HIPOPS_SUCCESS))
     return device_advice(backend.value);
   if (backend.has_runtime) {
-    const std::string fails = "its runtime is there and fails";
+    const std::string fails = "its runtime exists and fails";
     if (backend.value == HIPOPS_BACKEND_CPU) return fails;
     return fails + "; does " + (backend.value == HIPOPS_BACKEND_HIP ? "rocminfo" : "nvidia-smi") + " run?";
   }
@@ -189,14 +189,14 @@ std::string text(const Report& report, bool colour) {
   for (const Backend& backend : report.backends) {
     text += parity::left(backend.name, 9);
     text += !backend.problem.empty() ? paint("not usable: ", Colour::kYellow, colour) + backend.problem
-            : backend.in_use         ? paint("usable, and what a program gets", Colour::kGreen, colour)
+            : backend.in_use         ? paint("usable, and the backend that a program gets", Colour::kGreen, colour)
                                      : "usable";
     text += "\n";
     for (const Device& device : backend.devices) text += device_text(device, colour);
     if (report.wanted != "auto") text += verdict_text(backend, colour);
   }
   if (!report.problem.empty())
-    text += paint("a program that asks for none of them gets: ", Colour::kRed, colour) + report.problem + "\n";
+    text += paint("a program that names no backend gets: ", Colour::kRed, colour) + report.problem + "\n";
   return text;
 }
 

@@ -23,7 +23,7 @@ void only_keys(const Json& part, const std::string& where, const std::set<std::s
 
 std::string text_at(const Json& part, const std::string& where, const char* key) {
   if (!part.contains(key) || !part.at(key).is_string() || part.at(key).get<std::string>().empty())
-    throw BudgetsError(where + ": \"" + key + "\" has to be there, as text");
+    throw BudgetsError(where + ": \"" + key + "\" is missing, as text");
   return part.at(key);
 }
 
@@ -32,14 +32,14 @@ std::vector<std::string> texts_at(const Json& part, const std::string& where, co
   try {
     return part.at(key).get<std::vector<std::string>>();
   } catch (const Json::exception&) {
-    throw BudgetsError(where + ": \"" + key + "\" has to be a list of texts");
+    throw BudgetsError(where + ": \"" + key + "\" must be a list of texts");
   }
 }
 
 std::vector<unsigned> widths_of(const Json& list, const std::string& where) {
   const auto is_width = [](const Json& width) { return width.is_number_unsigned() && width > 0 && width <= 16; };
   if (!list.is_array() || !std::all_of(list.begin(), list.end(), is_width))
-    throw BudgetsError(where + ": widths have to be a list of numbers of bytes, 1 to 16");
+    throw BudgetsError(where + ": widths must be a list of numbers of bytes, 1 to 16");
   return list.get<std::vector<unsigned>>();
 }
 
@@ -65,7 +65,7 @@ Scope scope_of(const Json& part, const std::string& where) {
 void read_limits(const Json& part, const std::string& where, const char* key, Limit::Kind kind,
                  std::vector<Limit>* limits) {
   if (!part.contains(key)) return;
-  if (!part.at(key).is_object()) throw BudgetsError(where + ": \"" + key + "\" has to name figures");
+  if (!part.at(key).is_object()) throw BudgetsError(where + ": \"" + key + "\" must name figures");
   for (const auto& entry : part.at(key).items()) {
     Limit limit;
     limit.figure = entry.key();
@@ -75,7 +75,7 @@ void read_limits(const Json& part, const std::string& where, const char* key, Li
     } else if (entry.value().is_number()) {
       limit.number = entry.value();
     } else {
-      throw BudgetsError(where + ": the limit of \"" + limit.figure + "\" has to be a number");
+      throw BudgetsError(where + ": the limit of \"" + limit.figure + "\" must be a number");
     }
     limits->push_back(limit);
   }
@@ -84,7 +84,7 @@ void read_limits(const Json& part, const std::string& where, const char* key, Li
 template <class Read>
 void for_each_part(const Json& file, const char* key, Read read) {
   if (!file.contains(key)) return;
-  if (!file.at(key).is_array()) throw BudgetsError(std::string("\"") + key + "\" has to be a list");
+  if (!file.at(key).is_array()) throw BudgetsError(std::string("\"") + key + "\" must be a list");
   size_t i = 0;
   for (const Json& part : file.at(key)) read(part, std::string(key) + "[" + std::to_string(i++) + "]");
 }
@@ -179,13 +179,13 @@ Budgets parse_budgets(const std::string& text) {
     read_limits(part, where, "most", Limit::Kind::kMost, &rule.limits);
     read_limits(part, where, "least", Limit::Kind::kLeast, &rule.limits);
     read_limits(part, where, "only", Limit::Kind::kOnly, &rule.limits);
-    if (rule.limits.empty()) throw BudgetsError(where + ": one of \"most\", \"least\", \"only\" has to be there");
+    if (rule.limits.empty()) throw BudgetsError(where + ": expected \"most\", \"least\" or \"only\"");
     budgets.rules.push_back(rule);
   });
   for_each_part(file, "exceptions", [&](const Json& part, const std::string& where) {
     only_keys(part, where, {"ops", "kernels", "targets", "reason", "figure", "widths"});
     text_at(part, where, "reason");
-    if (!part.contains("widths")) throw BudgetsError(where + ": \"widths\" has to be there");
+    if (!part.contains("widths")) throw BudgetsError(where + ": \"widths\" is missing");
     budgets.exceptions.push_back(
         {scope_of(part, where), text_at(part, where, "figure"), widths_of(part.at("widths"), where)});
   });
@@ -194,7 +194,7 @@ Budgets parse_budgets(const std::string& text) {
     text_at(part, where, "reason");
     budgets.known.push_back({scope_of(part, where), text_at(part, where, "figure")});
   });
-  if (budgets.rules.empty()) throw BudgetsError("\"rules\" has to be there, with one or more");
+  if (budgets.rules.empty()) throw BudgetsError("\"rules\" must have at least one entry");
   return budgets;
 }
 
@@ -232,7 +232,7 @@ Verdict check(const Budgets& budgets, const std::vector<Record>& records, bool w
       if (!known.scope.covers(record)) continue;
       used.insert(&known);
       if (broken.count(known.figure) > 0) continue;
-      verdict.problems.push_back(name_of(record) + ": " + known.figure + " keeps its limit: take it from " +
+      verdict.problems.push_back(name_of(record) + ": " + known.figure + " keeps its limit: remove it from " +
                                  numbered("known", budgets.known, known));
     }
   }

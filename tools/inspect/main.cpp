@@ -27,13 +27,13 @@ std::string among(const Selection& selection) {
   std::string files;
   for (const std::string& file : selection.files) files += (files.empty() ? "of " : ", ") + file;
   if (!files.empty()) return files;
-  return std::string("of those in the library; its targets: ") + (*hip_targets != '\0' ? hip_targets : "none");
+  return std::string("in the library; its targets: ") + (*hip_targets != '\0' ? hip_targets : "none");
 }
 
 // A check without any limit is an error.
 int print(Verdict verdict) {
   if (verdict.held + verdict.known == 0 && verdict.problems.empty())
-    verdict.problems.push_back("no limit covers what is selected");
+    verdict.problems.push_back("no limit covers the selected kernels");
   for (const std::string& problem : verdict.problems) std::printf("%s\n", problem.c_str());
   const std::string text = std::to_string(verdict.held) + " limits held, " + std::to_string(verdict.known) +
                            " broken as known, " + std::to_string(verdict.problems.size()) + " problems";

@@ -24,22 +24,22 @@ struct Options {
 };
 
 bool parse_options(int argc, char** argv, Options* o, int* exit_code) {
-  CLI::App app("Measures which kernels of the row ops are fastest on this device, and writes a table of them.", "hipops-tune");
+  CLI::App app("Measures the fastest kernels of the row ops on this device, and writes a table of them.", "hipops-tune");
   app.add_option("--output", o->output, "the table's file; -: stdout")->required()->option_text("FILE");
   app.add_option("--backend", o->backend, "auto (without this: a GPU, of hip or cuda), cpu, hip or cuda")
       ->check(CLI::IsMember({"auto", "cpu", "hip", "cuda"}))
       ->option_text("BACKEND");
   app.add_option("--match", o->match,
                  "only rows whose OP/DTYPE/LAYOUT matches this pattern, as 'softmax/*'\n"
-                 "or 'rms_norm/bf16/aligned' (bf16 stands for f16, too); others go by\n"
+                 "or 'rms_norm/bf16/aligned' (bf16 includes f16); others use\n"
                  "the default policy")
       ->option_text("PATTERN");
   app.add_option("--most", o->most_bytes, "the largest tensor that is measured, as 64MiB (256MiB)")
       ->transform(CLI::AsSizeValue(false))
       ->option_text("SIZE");
   app.footer(
-      "Let nothing else run on the device. It takes some minutes on a GPU,\n"
-      "and hours on a CPU, whose table serves no GPU.\n"
+      "Run nothing else on the device. A GPU needs some minutes, and a CPU\n"
+      "hours. The table of a CPU is of no use for a GPU.\n"
       "\n"
       "Examples:\n"
       "  hipops-tune --output gfx942.json\n"
@@ -49,7 +49,7 @@ bool parse_options(int argc, char** argv, Options* o, int* exit_code) {
       "  0   done\n"
       "  1   a failure\n"
       "  2   bad usage, a wrong setting, or a file that cannot be written\n"
-      "  77  the backend asked for is not there, or there is no GPU and none was asked for");
+      "  77  the backend of --backend is missing, or there is no GPU, without --backend");
   return parity::parse_command_line(&app, argc, argv, exit_code);
 }
 

@@ -82,10 +82,10 @@ std::string table_text(const bench::RunInfo& info, const DeviceNumbers& device, 
 }
 
 std::string summary_text(const std::vector<Result>& results) {
-  std::string text = "where the table takes another kernel than the default policy:\n";
+  std::string text = "rows with another kernel than the default policy's:\n";
   for (const Result& result : results) text += group_line(result);
   const std::set<std::string> left = kernels_left(results);
-  text += "kernels that neither takes: " + (left.empty() ? "none" : std::to_string(left.size())) + "\n";
+  text += "kernels that neither uses: " + (left.empty() ? "none" : std::to_string(left.size())) + "\n";
   for (const std::string& name : left) text += "  " + name + "\n";
   return text;
 }
