@@ -1,4 +1,4 @@
-// The offload bundles that the library carries, which the build may have compressed (tools/cmake/compress.cmake).
+// The offload bundles in the library. The build may compress them (tools/cmake/compress.cmake).
 #pragma once
 
 #include <memory>
@@ -11,11 +11,11 @@ namespace hipops {
 struct Bundle {
   const unsigned char* bytes = nullptr;
   size_t size = 0;
-  std::unique_ptr<unsigned char, FreeMemory> memory;  // where it was unpacked to, if it was
+  std::unique_ptr<unsigned char, FreeMemory> memory;  // of an unpacked bundle
 };
 
-// Where `image`, which has one, keeps its bundle: in the library's own pages, or unpacked to page-aligned memory.
-// HIPOPS_INTERNAL_ERROR where memory ran out.
+// The bundle of an image that has one: in the library's own pages, or unpacked to page-aligned memory.
+// HIPOPS_INTERNAL_ERROR: out of memory, or the bundle is damaged.
 hipops_status open_bundle(const Image& image, Bundle* out);
 
 }  // namespace hipops

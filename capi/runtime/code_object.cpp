@@ -65,8 +65,8 @@ const char* bundle_fault(const unsigned char* bytes, size_t size) {
   return nullptr;
 }
 
-// Version 2 has its whole size in 32 bits after the method, version 3 in 64; version 1 does not say, and what comes is
-// for the runtime to know.
+// Version 2 has its whole size in 32 bits after the method, version 3 in 64 bits. Version 1 has no size. Later versions
+// are left to the runtime.
 const char* compressed_fault(const unsigned char* bytes, size_t size) {
   constexpr size_t kVersion = 4, kSize = 8;
   if (size < kCompressedHeader) return "is a truncated compressed offload bundle";
@@ -86,9 +86,10 @@ struct File {
 
 std::string words(int error) { return std::generic_category().message(error); }
 
-// Sets *found; a file that is there and cannot be read is a failure, one that is not there is none.
+// Sets *found. A file that exists and cannot be read is a failure; a missing file is none.
 hipops_status read_file(const std::string& path, CodeObjectFile* out, bool* found) {
-  File file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};  // a pipe that nobody writes to is refused below
+  // Does not wait for the writer of a pipe, which is refused below.
+  File file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   *found = file.descriptor >= 0;
   if (!*found && (errno == ENOENT || errno == ENOTDIR)) return HIPOPS_SUCCESS;
   struct stat facts = {};

@@ -1,4 +1,4 @@
-// NVIDIA GPUs through libcuda. hip.cpp is its mirror image.
+// NVIDIA GPUs through libcuda. hip.cpp has the same structure.
 #include <memory>
 #include <mutex>
 
@@ -13,7 +13,7 @@ namespace {
 
 CudaAddress address(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
 
-// Allows what a thread that captures a graph may not do otherwise, as loading a library, while it lives.
+// While this exists, a thread that captures a graph may load libraries.
 class CaptureRelaxed {
  public:
   explicit CaptureRelaxed(const CudaLibrary& cuda) : cuda_(cuda), exchanged_(cuda.exchange_capture_mode(&mode_) == 0) {}
@@ -33,7 +33,7 @@ class CudaRuntime final : public Runtime {
  public:
   explicit CudaRuntime(CudaLibrary library) : cuda_(std::move(library)), launcher_(cuda_) {}
 
-  // HIPOPS_NO_DEVICE where the machine has none.
+  // HIPOPS_NO_DEVICE: the machine has no NVIDIA GPU.
   hipops_status start();
 
   hipops_backend backend() const override { return HIPOPS_BACKEND_CUDA; }
@@ -72,9 +72,9 @@ class CudaRuntime final : public Runtime {
   CudaLauncher launcher_;
   int count_ = 0;
   int devices_[kMaxDevices] = {};  // by ordinal
-  std::mutex mutex_;               // of what follows
+  std::mutex mutex_;               // guards the fields below
   std::atomic<const DeviceFacts*> facts_[kMaxDevices] = {};
-  void* contexts_[kMaxDevices] = {};  // primary contexts, once they were needed; never released
+  void* contexts_[kMaxDevices] = {};  // primary contexts after their first use; never released
 };
 
 hipops_status CudaRuntime::checked(int code, const char* call) const {
@@ -103,10 +103,10 @@ hipops_status CudaRuntime::start_refused(int code, const char* call) const {
   return fail_in_context(status, "%s: ", cuda_.object.path.c_str());
 }
 
-// A thread without a context gets the primary one of device 0, as the CUDA runtime has it.
+// A thread without a context gets the primary context of device 0, like in the CUDA runtime.
 hipops_status CudaRuntime::current_device(int* ordinal) {
-  // A thread that never had one is not asked for its device, as tools that watch the driver would report the refusal.
-  // One that had a context seldom gives it away, and each call of the driver counts.
+  // cuCtxGetDevice fails in a thread without a context, and tools that watch the driver report the failure. A thread
+  // that had a context mostly keeps it, so later calls ask the driver only once.
   static thread_local bool had_context = false;
   int device = 0;
   int code = had_context ? cuda_.ctx_get_device(&device) : cuda::kInvalidContext;
@@ -180,7 +180,7 @@ hipops_status CudaRuntime::look_up(int ordinal, DeviceFacts* facts) const {
   return HIPOPS_SUCCESS;
 }
 
-// A library, unlike a module, belongs to no context, so its kernels launch in whichever the calling thread uses.
+// A library, unlike a module, belongs to no context: its kernels launch in the calling thread's context.
 hipops_status CudaRuntime::load(int ordinal, const Image& image, const Op& op, void** functions) {
   const DeviceFacts* device = nullptr;
   if (hipops_status status = facts(ordinal, &device)) return status;
@@ -200,9 +200,8 @@ hipops_status CudaRuntime::load(int ordinal, const Image& image, const Op& op, v
   return HIPOPS_SUCCESS;
 }
 
-// The driver loads lazily: asking for the function makes it load now, into the current context, rather than at the
-// first launch, which may be part of a graph capture. It is also what tells that no code in the library suits the
-// device.
+// The driver loads lazily. cuKernelGetFunction makes it load now, into the current context; the first launch may be
+// part of a graph capture. The call also fails if no code in the library suits the device.
 int CudaRuntime::find_kernel(void* library, const char* name, void** kernel, const char** call) const {
   void* function = nullptr;
   *call = "cuLibraryGetKernel";
@@ -280,7 +279,7 @@ hipops_status CudaRuntime::release_on_host(void* pointer) {
   return checked(cuda_.mem_free_host(pointer), "cuMemFreeHost");
 }
 
-// Of the kind that null-stream copies wait for.
+// Null-stream copies wait for such a stream.
 hipops_status CudaRuntime::create_stream(void** stream) {
   if (hipops_status status = with_context()) return status;
   return checked(cuda_.stream_create(stream, 0), "cuStreamCreate");
@@ -304,7 +303,7 @@ hipops_status open_once(Runtime** out) {
   if (!opened) {
     CudaLibrary library = {};
     if (hipops_status status = open_cuda_library(&library)) return status;
-    if (hipops_status status = CudaLauncher::check_setting()) return status;  // not asked where there is no driver
+    if (hipops_status status = CudaLauncher::check_setting()) return status;  // only with a driver
     auto runtime = std::make_unique<CudaRuntime>(std::move(library));
     if (hipops_status status = runtime->start()) return status;
     opened = runtime.release();

@@ -10,7 +10,7 @@
 namespace hipops {
 namespace {
 
-// From this architecture on, kernels wait for the launch before theirs, and may be launched in clusters.
+// Code of this architecture or a later one waits for the launch before its own, and may be launched in clusters.
 constexpr int kFirstArchitecture = 90;
 
 struct Launch {
@@ -37,7 +37,7 @@ struct Launch {
   }
 };
 
-// For who looks into graphs with functions that know no kinds of edges.
+// 0 is for programs that read graphs by functions without kinds of edges.
 constexpr const char* kEarly = "HIPOPS_CUDA_EARLY";
 
 bool is_wanted() {
@@ -80,7 +80,7 @@ void CudaLauncher::prepare(int device, const DeviceFacts& facts, const Op& op, v
     if (shared == 0) continue;
     const bool allowed = cuda_.kernel_set_attribute(cuda::kKernelMaxLaunchSharedBytes, static_cast<int>(shared),
                                                     functions[i], device) == 0;
-    // Where that is refused, none of them are counted.
+    // If the driver refuses, it counts no such clusters.
     cuda_.kernel_set_attribute(cuda::kKernelLargeClustersAllowed, 1, functions[i], device);
     for (int b = 0; b < kBlocks; ++b) {
       const int64_t brought = std::min(op.most_shared(i, kClusterBlocks[b]), facts.launch_shared_bytes);
@@ -99,14 +99,14 @@ void CudaLauncher::prepare(int device, const DeviceFacts& facts, const Op& op, v
   }
 }
 
-// 0 where the driver does not tell.
+// 0: unknown.
 int CudaLauncher::architecture_of(int device, void* function) const {
   int architecture = 0;
   const auto ask = cuda_.kernel_get_attribute;
   return ask && ask(&architecture, cuda::kKernelPtxVersion, function, device) == 0 ? architecture : 0;
 }
 
-// None where something refuses, or where the code is of an architecture that knows no clusters.
+// 0 if the driver refuses, or if the code's architecture has no clusters.
 uint32_t CudaLauncher::count(int device, void* function, const LaunchShape& shape) const {
   int clusters = 0;
   if (architecture_of(device, function) < kFirstArchitecture) return 0;
@@ -115,7 +115,7 @@ uint32_t CudaLauncher::count(int device, void* function, const LaunchShape& shap
   return static_cast<uint32_t>(clusters);
 }
 
-// Ops are loaded one at a time.
+// Runs under the lock of loading.
 CudaLauncher::Clusters* CudaLauncher::clusters_of(const Op& op) {
   for (Clusters& of_op : clusters_) {
     if (of_op.op.load(std::memory_order_relaxed) == nullptr) of_op.op.store(&op, std::memory_order_relaxed);

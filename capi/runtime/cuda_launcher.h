@@ -1,4 +1,4 @@
-// Launches, and what a kernel needs for those in clusters or with shared memory that the launch brings.
+// Launches kernels, and prepares them for clusters and for shared memory from the launch.
 #pragma once
 
 #include <atomic>
@@ -13,18 +13,18 @@ namespace hipops {
 class CudaLauncher {
  public:
   explicit CudaLauncher(const CudaLibrary& cuda);
-  // What HIPOPS_CUDA_EARLY may be.
+  // Refuses a wrong value of HIPOPS_CUDA_EARLY.
   static hipops_status check_setting();
 
-  // Fills in largest_cluster and launch_shared_bytes; the driver's code.
+  // Sets largest_cluster and launch_shared_bytes. Returns the driver's code.
   int look_up(int device, DeviceFacts* facts) const;
-  // Of an op that was just loaded: lets its kernels have the shared memory that launches bring, and finds how many of
-  // their clusters run at a time.
+  // After an op is loaded: allows its kernels the shared memory from launches, and counts the clusters that run at a
+  // time.
   void prepare(int device, const DeviceFacts& facts, const Op& op, void* const* functions);
-  // Clusters of so many blocks, each of up to as many work-items, of the op's kernel that has room for fewest; 0 where
-  // there are none.
+  // The number of clusters that run at a time, of `cluster` blocks with up to `block` work-items each: the least of the
+  // op's kernels. 0: none run.
   uint32_t most_clusters(const Op& op, int ordinal, uint32_t cluster, uint32_t block) const;
-  // The driver's code.
+  // Returns the driver's code.
   int launch(void* function, const LaunchShape& shape, const void* args, void* stream) const;
 
  private:
@@ -36,18 +36,18 @@ class CudaLauncher {
   int architecture_of(int device, void* function) const;
   uint32_t count(int device, void* function, const LaunchShape& shape) const;
 
-  // Of one op: a launch must not depend on which others have been loaded.
+  // Each op has its own: a launch must not depend on the other loaded ops.
   struct Clusters {
     std::atomic<const Op*> op{nullptr};
     std::atomic<uint32_t> most[kMaxDevices][kSizes][kBlocks];
   };
-  static constexpr int kOpsInClusters = 4;  // more than there are; others would have none
-  Clusters* clusters_of(const Op& op);      // null for others
+  static constexpr int kOpsInClusters = 4;  // the number of ops with clusters; a further op would get none
+  Clusters* clusters_of(const Op& op);      // null: no room
 
   const CudaLibrary& cuda_;
   Clusters clusters_[kOpsInClusters];
-  // Whether blocks may be placed while the launch before theirs still ends: all kernels that were loaded wait for it
-  // (follow_launch_before, in kernels/device/core/platform.h), and graphs of this driver take such launches.
+  // Whether blocks may start while the launch before theirs ends. All loaded kernels have to wait for that launch
+  // (follow_launch_before, in kernels/device/core/platform.h), and the driver's graphs have to accept such launches.
   std::atomic<bool> early_;
 };
 

@@ -1,4 +1,4 @@
-// libcuda, found at run time. Declared here by hand, so that building hipops needs no CUDA headers.
+// libcuda, found at run time. It is declared by hand, so a build of hipops needs no CUDA headers.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct CudaLaunch {  // CUlaunchConfig
   unsigned attribute_count;
 };
 
-// The symbols whose name ends in _v2 are what cuda.h makes of the plain names.
+// cuda.h maps plain names to the symbols that end in _v2.
 struct CudaLibrary {
   SharedObject object;
 
@@ -59,9 +59,9 @@ struct CudaLibrary {
   int (*get_error_string)(int code, const char** text);
   int (*exchange_capture_mode)(int* mode);
 
-  // Null before CUDA 12.4.
+  // Null: older than CUDA 12.4.
   int (*func_load)(void* function);
-  // Null in drivers that know no clusters.
+  // Null: the driver has no clusters.
   int (*launch_kernel_ex)(const CudaLaunch* launch, void* function, void** parameters, void** extra);
   int (*occupancy_max_active_clusters)(int* clusters, void* function, const CudaLaunch* launch);
   int (*kernel_get_attribute)(int* value, int attribute, void* kernel, int device);

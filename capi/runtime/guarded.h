@@ -1,4 +1,4 @@
-// No exception leaves the library: what the standard library throws on the slow ways becomes a status here.
+// No exception leaves the library. Exceptions of the standard library, on slow paths, become a status.
 #pragma once
 
 #include <exception>

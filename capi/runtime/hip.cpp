@@ -1,4 +1,4 @@
-// AMD GPUs through libamdhip64. cuda.cpp is its mirror image.
+// AMD GPUs through libamdhip64. cuda.cpp has the same structure.
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -17,14 +17,14 @@
 namespace hipops {
 namespace {
 
-// Whether a block of 1024 work-items leaves each 128 registers or more: not on gfx9 before gfx90a. few_registers says
-// the same of a kernel; of gfx9 that neither names, both say no.
+// Whether each work-item of a block of 1024 can have 128 registers: not on gfx9 before gfx90a. In kernels,
+// few_registers is the same rule. Both treat unknown gfx9 targets as targets with few registers.
 bool has_many_registers(const std::string& target) {
   const bool is_gfx9 = target.rfind("gfx9", 0) == 0;
   return target.rfind("gfx", 0) == 0 && (!is_gfx9 || target == "gfx90a" || target == "gfx942" || target == "gfx950");
 }
 
-// Allows what a thread that captures a graph may not do otherwise, as loading a module, while it lives.
+// While this exists, a thread that captures a graph may load modules.
 class CaptureRelaxed {
  public:
   explicit CaptureRelaxed(const HipLibrary& hip) : hip_(hip), exchanged_(exchange()) {}
@@ -47,8 +47,8 @@ class CaptureRelaxed {
   const bool exchanged_;
 };
 
-// The target in a properties struct of unknown layout: the first "gfx" with hexadecimal digits that ends there or
-// before a feature, as "gfx90a:sramecc+:xnack-".
+// Finds the target in a properties struct of unknown layout: the first "gfx" with hexadecimal digits, up to the end of
+// the string or to a feature, as in "gfx90a:sramecc+:xnack-".
 std::string find_target(const char* bytes, size_t size) {
   for (size_t begin = 0; begin + 4 < size; ++begin) {
     if (std::memcmp(bytes + begin, "gfx", 3) != 0) continue;
@@ -64,7 +64,7 @@ class HipRuntime final : public Runtime {
  public:
   explicit HipRuntime(HipLibrary library) : hip_(std::move(library)) {}
 
-  // HIPOPS_NO_DEVICE where the machine has none.
+  // HIPOPS_NO_DEVICE: the machine has no AMD GPU.
   hipops_status start();
 
   hipops_backend backend() const override { return HIPOPS_BACKEND_HIP; }
@@ -98,22 +98,22 @@ class HipRuntime final : public Runtime {
                             const CodeObjectFile& file, void** functions) const;
 
   const HipLibrary hip_;
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the fields below
   std::atomic<const DeviceFacts*> facts_[kMaxDevices] = {};
-  // The runtime may go on reading what it loaded from.
+  // The runtime may read from these after it has loaded them.
   std::vector<CodeObjectFile> kept_;
   std::map<const Image*, Bundle> bundles_;
 };
 
-// The runtime keeps the error for the thread too: taken away, lest the framework in the same process take it for one
-// of its own.
+// The runtime keeps the error for the thread, too. It is cleared, so that a framework in the same process does not find
+// it.
 hipops_status HipRuntime::checked(int code, const char* call) const {
   if (code == 0) return HIPOPS_SUCCESS;
   hip_.get_last_error();
   return fail_call_of(hip_.object, call, code, hip_.get_error_name(code), hip_.get_error_string(code));
 }
 
-// The count comes first: where there is no GPU it says hipErrorNoDevice in every release, while hipInit of HIP 5 says
+// The count is first: without a GPU it returns hipErrorNoDevice in every release, but hipInit of HIP 5 returns
 // hipErrorInvalidDevice.
 hipops_status HipRuntime::start() {
   int count = 0;
@@ -164,9 +164,9 @@ hipops_status HipRuntime::look_up(int ordinal, DeviceFacts* facts) const {
   return HIPOPS_SUCCESS;
 }
 
-// For messages, file names and what has_many_registers says, so an unknown target is no failure.
+// Serves messages, file names and has_many_registers, so an unknown target is no failure.
 std::string HipRuntime::target_of(int ordinal) const {
-  constexpr size_t kRoom = 16384;  // ten times what any release has needed
+  constexpr size_t kRoom = 16384;  // ten times the largest struct of any release
   if (!hip_.get_device_properties) return {};
   std::vector<char> properties(kRoom);
   if (hip_.get_device_properties(properties.data(), ordinal) != 0) {
@@ -187,13 +187,13 @@ hipops_status HipRuntime::load_file(const char* folder, const DeviceFacts& devic
   CodeObjectFile file;
   if (hipops_status status = read_code_object(folder, device.target, op.name, &file)) return status;
   std::lock_guard<std::mutex> lock(mutex_);
-  kept_.reserve(kept_.size() + 1);  // before the module is there, so that nothing can fail after it
+  kept_.reserve(kept_.size() + 1);  // before the module is loaded: after that nothing may throw
   if (hipops_status status = load_module(file.bytes.get(), device, op, file, functions)) return status;
   kept_.push_back(std::move(file));
   return HIPOPS_SUCCESS;
 }
 
-// Unpacked once for all devices, and kept only if one of them could load it.
+// Unpacks the bundle once for all devices, and keeps it if one of them loads it.
 hipops_status HipRuntime::load_embedded(const Image& image, const DeviceFacts& device, const Op& op,
                                         void** functions) {
   if (!image.hip_bundle) return fail(HIPOPS_NO_CODE_OBJECT, "%s: hipops was built without AMD code objects", op.name);
@@ -205,7 +205,7 @@ hipops_status HipRuntime::load_embedded(const Image& image, const DeviceFacts& d
   return status;
 }
 
-// The bundle goes to the runtime whole: it picks the entry for its device, generic targets included.
+// The runtime gets the whole bundle, and picks the entry for its device, exact or generic.
 hipops_status HipRuntime::load_module(const unsigned char* code, const DeviceFacts& device, const Op& op,
                                       const CodeObjectFile& file, void** functions) const {
   CaptureRelaxed relaxed(hip_);
@@ -226,7 +226,7 @@ hipops_status HipRuntime::load_module(const unsigned char* code, const DeviceFac
 hipops_status HipRuntime::load_refused(int code, const DeviceFacts& device, const Op& op,
                                        const CodeObjectFile& file) const {
   const hipops_status status = checked(code, "hipModuleLoadData");
-  // kInvalidValue: of a bundle of exact targets, none of which fits, newer releases say no more.
+  // kInvalidValue: newer releases return it for a bundle in which no exact target fits.
   const bool unsuitable = code == hip::kNoBinaryForGpu || code == hip::kInvalidImage ||
                           code == hip::kInvalidKernelFile || code == hip::kSharedObjectInitFailed ||
                           code == hip::kInvalidValue;

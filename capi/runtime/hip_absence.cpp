@@ -15,14 +15,14 @@ constexpr const char* kGroups =
 
 bool is_there(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
-// Not opened: the driver would begin to keep account of this process.
+// Does not open the file: the driver would register this process.
 bool is_ours(const std::string& path) { return faccessat(AT_FDCWD, path.c_str(), R_OK | W_OK, AT_EACCESS) == 0; }
 
 struct CloseFolder {
   void operator()(DIR* folder) const { closedir(folder); }
 };
 
-// The first render node that this user may use, or else the first; "" where there is none.
+// The first render node that this user may use, or the first one. "": no node.
 std::string render_node(const std::string& folder) {
   const std::unique_ptr<DIR, CloseFolder> open(opendir(folder.c_str()));
   std::string first;
@@ -35,7 +35,7 @@ std::string render_node(const std::string& folder) {
   return first;
 }
 
-// The variables by which a GPU is hidden.
+// The variables that hide a GPU.
 std::string hiding() {
   std::string text;
   for (const char* name : {"HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "CUDA_VISIBLE_DEVICES"})

@@ -1,12 +1,11 @@
-// Why the HIP runtime sees no GPU, as far as the files of Linux tell.
+// Why the HIP runtime sees no GPU, by the files of Linux.
 #pragma once
 
 #include <string>
 
 namespace hipops {
 
-// What of /dev/kfd and /dev/dri/renderD* is not there or not this user's, and what to do about it; `folder` is "/dev"
-// but for tests.
+// Which of /dev/kfd and /dev/dri/renderD* is missing or closed to this user, and what to do. Tests pass another folder.
 std::string why_no_amd_device(const std::string& folder = "/dev");
 
 }  // namespace hipops

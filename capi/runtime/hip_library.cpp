@@ -3,7 +3,7 @@
 namespace hipops {
 namespace {
 
-// No plain "libamdhip64.so": that is the development package's link, to any version.
+// Not "libamdhip64.so": that is the development package's link, to any version.
 constexpr const char* kSonames[] = {"libamdhip64.so.10", "libamdhip64.so.9", "libamdhip64.so.8", "libamdhip64.so.7",
                                     "libamdhip64.so.6",  "libamdhip64.so.5", nullptr};
 constexpr LibrarySearch kSearch = {"libamdhip64", "HIPOPS_HIP_LIBRARY", kSonames};

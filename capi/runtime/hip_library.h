@@ -1,5 +1,5 @@
-// libamdhip64, found at run time: the entry points whose signature has been the same since HIP 5. Declared here by
-// hand, since the headers of one release would tie the library to it.
+// libamdhip64, found at run time: entry points with the same signature since HIP 5. They are declared by hand, because
+// the headers of one release would tie the library to that release.
 #pragma once
 
 #include <cstddef>
@@ -35,9 +35,9 @@ struct HipLibrary {
   const char* (*get_error_string)(int code);
   int (*get_last_error)();
 
-  // Null where the release lacks it.
+  // Null: the release lacks it.
   int (*exchange_capture_mode)(int* mode);
-  // Fills a struct whose layout depends on the release: hipGetDevicePropertiesR0600 where there is one.
+  // Fills a struct whose layout depends on the release; hipGetDevicePropertiesR0600 if the release has it.
   int (*get_device_properties)(void* properties, int ordinal);
 };
 

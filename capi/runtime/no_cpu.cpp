@@ -1,4 +1,4 @@
-// In place of the cpu_*.cpp files in a build without the CPU runtime.
+// Replaces cpu/ in a build without the CPU runtime.
 #include "tensor/error.h"
 #include "runtime/runtime.h"
 

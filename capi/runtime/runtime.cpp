@@ -1,5 +1,5 @@
-// Which runtime is in use, and the way from an op to a launch on it. After the first call on a device that way takes
-// no lock and allocates nothing.
+// Which runtime is in use, and how an op is launched on it. After the first call on a device, a launch takes no lock
+// and allocates nothing.
 #include "runtime/runtime.h"
 
 #include <pthread.h>
@@ -22,10 +22,10 @@ struct Backend {
   hipops_backend value;
   const char* name;
   hipops_status (*open)(Runtime** out);
-  const char* library;  // the runtime's, by its stem
+  const char* library;  // the stem of the runtime's library
 };
 
-// In the order in which the automatic choice tries them, but for those whose runtime the process has loaded.
+// In the order of the automatic choice, which tries runtimes first that the process has loaded.
 constexpr Backend kBackends[] = {
     {HIPOPS_BACKEND_HIP, "hip", open_hip, "libamdhip64"},
     {HIPOPS_BACKEND_CUDA, "cuda", open_cuda, "libcuda"},
@@ -33,13 +33,13 @@ constexpr Backend kBackends[] = {
 };
 constexpr size_t kBackendCount = sizeof kBackends / sizeof kBackends[0];
 
-// std::mutex has a constant initialiser and a trivial destructor here, so neither start nor exit of the process runs
-// any code of this file.
+// std::mutex has a constant initialiser and a trivial destructor here, so no code of this file runs when the process
+// starts or exits.
 std::mutex choosing;
 std::atomic<Runtime*> chosen{nullptr};
 std::mutex loading;
 std::atomic<bool> watches_forks{false};
-const char* forked_after = nullptr;  // guarded by `choosing`: what stands in the way of any backend in a forked process
+const char* forked_after = nullptr;  // guarded by `choosing`: why a forked process can have no backend
 
 const Backend* find_backend(hipops_backend value) {
   for (const Backend& backend : kBackends)
@@ -47,7 +47,7 @@ const Backend* find_backend(hipops_backend value) {
   return nullptr;
 }
 
-// HIPOPS_BACKEND; unset and empty mean auto.
+// Reads HIPOPS_BACKEND. Unset or empty: auto.
 hipops_status backend_from_environment(hipops_backend* out) {
   const char* text = std::getenv("HIPOPS_BACKEND");
   *out = HIPOPS_BACKEND_AUTO;
@@ -60,7 +60,7 @@ hipops_status backend_from_environment(hipops_backend* out) {
   return fail(HIPOPS_INVALID_ARGUMENT, "HIPOPS_BACKEND is \"%s\", expected one of auto, hip, cuda, cpu", text);
 }
 
-// Those of GPUs whose runtime the process has loaded come first: it may have pointers of theirs.
+// GPU runtimes that the process has loaded come first: the process may have their pointers.
 std::array<const Backend*, kBackendCount> in_order() {
   std::array<const Backend*, kBackendCount> order;
   size_t count = 0;
@@ -72,9 +72,9 @@ std::array<const Backend*, kBackendCount> in_order() {
   return order;
 }
 
-// What a backend that was passed over said is of interest only if none opens: a success must leave the thread's last
-// error alone. Where a GPU's runtime is there and does not start, as before a driver is ready, or is too old, the CPU is
-// no substitute: who has device pointers would hand them to it.
+// Messages of failed backends count only if none opens: a success must not change the thread's last error. If a GPU's
+// runtime exists and does not start, because the driver is not ready or too old, the CPU is no substitute: a caller
+// with device pointers would pass them to it.
 hipops_status open_first(Runtime** out) {
   const ErrorState before = error_state();
   std::string reasons;
@@ -99,11 +99,11 @@ hipops_status open_first(Runtime** out) {
     reasons += ": ";
     reasons += hipops_last_error();
   }
-  // The CPU is only missing where the build has none. What else stands in its way is what the caller is to know.
+  // The CPU is tried last. Its status tells whether the build lacks it or a setting is wrong.
   return fail(last, "no backend can be used: %s", reasons.c_str());
 }
 
-// Runs in the child of a fork, where this thread is the only one: a mutex that is held is held by nobody.
+// Runs in the child of a fork, which has only this thread. A locked mutex there has no owner any more.
 void after_fork() {
   Runtime* in_use = chosen.load(std::memory_order_acquire);
   if (in_use && !in_use->survive_fork())
@@ -117,7 +117,7 @@ void after_fork() {
 
 thread_local bool checks_only = false;
 
-// Before `choosing` is held for the first time. Two threads may both come here: after_fork may run twice.
+// Runs before `choosing` is locked for the first time. Two threads may run it at once, so after_fork may run twice.
 hipops_status watch_forks() {
   if (watches_forks.load(std::memory_order_acquire)) return HIPOPS_SUCCESS;
   if (pthread_atfork(nullptr, nullptr, after_fork) != 0) return fail(HIPOPS_INTERNAL_ERROR, "out of host memory");
@@ -125,7 +125,7 @@ hipops_status watch_forks() {
   return HIPOPS_SUCCESS;
 }
 
-// Chooses for good, unless another thread did so meanwhile.
+// Chooses for the whole process, unless another thread has chosen.
 hipops_status choose(hipops_backend wanted, Runtime** out) {
   if (hipops_status status = watch_forks()) return status;
   std::lock_guard<std::mutex> lock(choosing);
@@ -150,7 +150,7 @@ hipops_status check_ordinal(int ordinal) {
   return fail(HIPOPS_INVALID_ARGUMENT, "the current device is %d, expected one of 0 to %d", ordinal, kMaxDevices - 1);
 }
 
-// One thread loads at a time; the others find its work done. Nothing is kept of a failure, so a later call tries again.
+// One thread loads at a time. A failure leaves no state, so a later call tries again.
 hipops_status load_on(Runtime& runtime, Op& op, int ordinal, void* const** functions) {
   std::lock_guard<std::mutex> lock(loading);
   *functions = op.functions[ordinal].load(std::memory_order_acquire);
@@ -176,7 +176,7 @@ hipops_status functions_on(Runtime& runtime, Op& op, int ordinal, void* const** 
   return guarded([&] { return load_on(runtime, op, ordinal, functions); });
 }
 
-// AMD's limit on the work-items of a launch; kept on every backend, so that it shows on the one that tests run on.
+// AMD's limit on the work-items of a launch. Every backend has it, so that tests on any backend find violations.
 hipops_status check_shape(const Op& op, int index, uint32_t grid, uint32_t block) {
   if (index < 0 || index >= op.kernel_count)
     return fail(HIPOPS_INTERNAL_ERROR, "%s: kernel %d of %d", op.name, index, op.kernel_count);

@@ -32,14 +32,14 @@ struct LoadedCopy {
   std::string path;
 };
 
-// Runs under the loader's lock: takes the path and leaves the rest for later.
+// Runs under the loader's lock, so it only copies the path.
 int note_loaded(dl_phdr_info* info, size_t, void* data) {
   auto* copy = static_cast<LoadedCopy*>(data);
   if (!info->dlpi_name || !is_named(info->dlpi_name, copy->stem)) return 0;
   try {
     copy->path = info->dlpi_name;
   } catch (...) {
-    return 0;  // out of memory: as if it were not there, since C frames are between here and a handler
+    return 0;  // out of memory counts as not found: no exception may pass the C frames of the loader
   }
   return 1;
 }
@@ -47,7 +47,7 @@ int note_loaded(dl_phdr_info* info, size_t, void* data) {
 struct OtherCopies {
   const SharedObject& called;
   int count;
-  char paths[1024];  // plain: nothing of a launch that fails may throw
+  char paths[1024];  // no std::string: the message of a failed launch must not throw
 };
 
 int note_other(dl_phdr_info* info, size_t, void* data) {
@@ -79,7 +79,7 @@ bool open_loaded(const char* stem, SharedObject* out) {
   return handle != nullptr;
 }
 
-// Of a runtime that somebody named, or that is there: no case for another.
+// A runtime that is named, or that exists: the automatic choice does not pass over it.
 hipops_status unusable(hipops_status status) {
   error_state().is_unusable = true;
   return status;
@@ -92,8 +92,8 @@ hipops_status open_by_soname(const LibrarySearch& search, SharedObject* out) {
       set_object(handle, *soname, out);
       return HIPOPS_SUCCESS;
     }
-    // The loader begins with the name of what it didn't find: another name means a library that is there and lacks a
-    // piece.
+    // The loader's message begins with the name of the missing file. Another name: the library exists and lacks a
+    // dependency.
     std::string words = loader_words();
     std::string absent = std::string(*soname) + ": cannot open shared object file";
     if (words.compare(0, absent.size(), absent) != 0) broken += "; " + words;

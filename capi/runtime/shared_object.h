@@ -1,5 +1,5 @@
-// Finds the shared library of a GPU runtime. hipops links to none: the process may have brought its own, and it must
-// be that one.
+// Finds the shared library of a GPU runtime. hipops does not link to it, because the process may have its own copy, and
+// hipops must use that one.
 #pragma once
 
 #include <string>
@@ -14,28 +14,28 @@ struct LibrarySearch {
   const char* const* sonames;   // in the order to try, ending with null
 };
 
-// Stays open for good: GPU runtimes do not survive being unloaded.
+// Is never closed: GPU runtimes do not survive it.
 struct SharedObject {
   void* handle = nullptr;
   std::string path;
-  LibrarySearch search = {};  // that found it
+  LibrarySearch search = {};  // the search that found it
 
   void* symbol(const char* name) const;
 };
 
-// Whether the process has loaded a copy, whatever its version.
+// Whether the process has loaded a copy of any version.
 bool is_loaded(const char* stem);
 
-// The library that `override_by` names, none if that is "none"; else the copy that the process has loaded, whatever its
-// version; else the first of `sonames` that loads. HIPOPS_NO_DEVICE where there is none.
+// Opens the library that `override_by` names ("none": no library). Without it, the copy of any version that the process
+// has loaded. Without a copy, the first of `sonames` that loads. HIPOPS_NO_DEVICE: none.
 hipops_status open_shared_object(const LibrarySearch& search, SharedObject* out);
 
-// fail_call() for a call of `object`. Where the process has other copies of the library, the message says so: a stream of
-// one copy means nothing to another.
+// fail_call() for a call of `object`. If the process has other copies of the library, the message names them: a stream
+// of one copy means nothing to another.
 __attribute__((cold)) hipops_status fail_call_of(const SharedObject& object, const char* call, int code,
                                                  const char* name, const char* words);
 
-// Binds functions by name and remembers the first that is missing.
+// Binds functions by name, and remembers the first missing one.
 class Binder {
  public:
   explicit Binder(const SharedObject& object) : object_(object) {}
@@ -51,7 +51,7 @@ class Binder {
     *function = reinterpret_cast<Function*>(object_.symbol(name));
   }
 
-  // HIPOPS_NO_DEVICE naming the library and the symbol where a required one is missing.
+  // HIPOPS_NO_DEVICE: a required symbol is missing. The message names it and the library.
   hipops_status status() const;
 
  private:

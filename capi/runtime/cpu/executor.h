@@ -28,9 +28,10 @@ class Executor {
   explicit Executor(const Settings& settings);
   ~Executor();
 
-  // Runs kernel.run(args) for each work-item of `grid` blocks of `block`, and returns when all have ended. Each block has
-  // `shared_bytes` of shared memory from the launch. Fails before any work-item runs if a GPU would refuse the launch, and
-  // with HIPOPS_INTERNAL_ERROR if memory runs out. A defect of the kernel is reported on stderr, and the process aborts.
+  // Runs kernel.run(args) for each work-item of `grid` blocks of `block`, and returns when all have ended. Each block
+  // has `shared_bytes` of shared memory from the launch. Fails before any work-item runs if a GPU would refuse the
+  // launch, and with HIPOPS_INTERNAL_ERROR if memory runs out. A defect of the kernel is reported on stderr, and the
+  // process aborts.
   hipops_status launch(const CpuKernel& kernel, const void* args, uint32_t grid, uint32_t block,
                        uint32_t shared_bytes = 0);
 

@@ -22,8 +22,8 @@ struct Borrowed {
   void deallocate(boost::context::stack_context&) const noexcept {}
 };
 
-// The offset of a fiber's stack in its page. A fiber touches mostly the first cache lines of its stack. Equal offsets would
-// map these lines of all fibers to a few cache sets. Boost.Context aligns to 256 bytes, so a page has 16 offsets.
+// The offset of a fiber's stack in its page. A fiber touches mostly the first cache lines of its stack. Equal offsets
+// would map these lines of all fibers to a few cache sets. Boost.Context aligns to 256 bytes, so a page has 16 offsets.
 size_t colour(uint32_t index) { return size_t{index % 16} * 256; }
 
 }  // namespace
@@ -87,8 +87,8 @@ void Fibers::start(Fiber& fiber, char* stack) {
   fiber.stack_bytes = Stacks::bytes();
 #endif
 #if defined(HIPOPS_CPU_TSAN)
-  // Boost.Context enters the new stack once to set it up, in a function that never returns. ThreadSanitizer has to count
-  // this call in the new fiber's record of calls, not in the record of the fiber that creates it.
+  // Boost.Context enters the new stack once to set it up, in a function that never returns. ThreadSanitizer has to
+  // count this call in the new fiber's record of calls, not in the record of the fiber that creates it.
   fiber.tsan = __tsan_create_fiber(0);
   __tsan_switch_to_fiber(fiber.tsan, 0);
 #endif

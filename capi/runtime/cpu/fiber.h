@@ -16,8 +16,8 @@ namespace cpu {
 
 struct Fiber {
   Fiber() : context() {}
-  // Does not destroy `context`: a fiber that is suspended when its launch ends is dropped with its stack. It has nothing to
-  // unwind, and resuming hundreds of fibers to end them takes longer than a short launch.
+  // Does not destroy `context`: a fiber that is suspended when its launch ends is dropped with its stack. It has
+  // nothing to unwind, and resuming hundreds of fibers to end them takes longer than a short launch.
   ~Fiber() {}
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
@@ -66,8 +66,8 @@ class Fibers {
   // Returns to run(). No fiber of this worker runs after this.
   [[noreturn]] void leave();
 
-  // Most fibers of all workers of a launch together. Each stack and its guard page are mappings of the process; Linux allows
-  // 65530 mappings by default. ThreadSanitizer counts each fiber as one of its 8128 threads.
+  // Most fibers of all workers of a launch together. Each stack and its guard page are mappings of the process; Linux
+  // allows 65530 mappings by default. ThreadSanitizer counts each fiber as one of its 8128 threads.
 #if defined(HIPOPS_CPU_TSAN)
   static constexpr uint32_t kMostOfLaunch = 4096;
 #else

@@ -1,6 +1,6 @@
-// Memory of the CPU runtime's one device, for tests and tools. With a guard, every allocation is a mapping of its own that
-// begins or ends at an inaccessible page. A kernel that reads or writes one byte outside a tensor crashes there, without a
-// sanitizer.
+// Memory of the CPU runtime's one device, for tests and tools. With a guard, every allocation is a mapping of its own
+// that begins or ends at an inaccessible page. A kernel that reads or writes one byte outside a tensor crashes there,
+// without a sanitizer.
 #pragma once
 
 #include <cstddef>

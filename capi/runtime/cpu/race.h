@@ -1,9 +1,10 @@
 // The check for races in shared memory. Two accesses to a byte by different work-items, one of them a write, are a race
 // unless a barrier orders them, or an exchange of the wave of both.
 //
-// The check is exact for the accesses that happen. It keeps the last writer and two readers of each byte. An access that
-// conflicts with any earlier one conflicts with one of these three (see Shadow). The bytes of a word share them while all
-// accesses are to the whole word. The check sees only accesses that the kernel makes on these inputs, and only shared memory.
+// The check is exact for the accesses that happen. It keeps the last writer and two readers of each byte. An access
+// that conflicts with any earlier one conflicts with one of these three (see Shadow). The bytes of a word share them
+// while all accesses are to the whole word. The check sees only accesses that the kernel makes on these inputs, and
+// only shared memory.
 #pragma once
 
 #include <cstddef>
@@ -34,17 +35,18 @@ class RaceCheck {
   void start_block() { next_epoch(); }
   void passed_barrier() { next_epoch(); }
 
-  // Records an access to [offset, offset + bytes) of shared memory, and sets its `epoch`. Returns an earlier access that races
-  // with it, and sets `at` to the offset of the byte. Null: no race.
+  // Records an access to [offset, offset + bytes) of shared memory, and sets its `epoch`. Returns an earlier access
+  // that races with it, and sets `at` to the offset of the byte. Null: no race.
   const Access* check(Access& access, size_t offset, size_t bytes, size_t* at);
 
  private:
   // The accesses since the last barrier to a byte, or to all bytes of a word.
   //
-  // One writer is enough: earlier writers were ordered before it, so an access that is ordered after it is ordered after all.
-  // The same holds for readers before the last write. Of the later readers, `reader` is the latest. `other_reader` is a reader
-  // of another wave if there is one; so every writer meets a reader of a wave that is not its own. Otherwise it is the latest
-  // reader among the other lanes: within one wave, the latest reader has the latest wave epoch.
+  // One writer is enough: earlier writers were ordered before it, so an access that is ordered after it is ordered
+  // after all. The same holds for readers before the last write. Of the later readers, `reader` is the latest.
+  // `other_reader` is a reader of another wave if there is one; so every writer meets a reader of a wave that is not
+  // its own. Otherwise it is the latest reader among the other lanes: within one wave, the latest reader has the latest
+  // wave epoch.
   struct Shadow {
     Access writer;
     Access reader;

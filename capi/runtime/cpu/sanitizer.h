@@ -25,8 +25,8 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
-// A build for valgrind has -DHIPOPS_CPU_VALGRIND. That valgrind's header is installed is not enough: packages of the machine
-// must not change the library.
+// A build for valgrind has -DHIPOPS_CPU_VALGRIND. That valgrind's header is installed is not enough: packages of the
+// machine must not change the library.
 #if defined(HIPOPS_CPU_VALGRIND)
 #include <valgrind/valgrind.h>
 #endif

@@ -18,8 +18,8 @@ constexpr size_t kStackBytes = size_t{256} << 10;
 constexpr size_t kStackBytes = size_t{64} << 10;
 #endif
 
-// Most guard pages of all stacks. Each adds two mappings, and a process has 65530 by default, with its own. Further stacks,
-// of many launches at a time, have no guard page.
+// Most guard pages of all stacks. Each adds two mappings, and a process has 65530 by default, with its own. Further
+// stacks, of many launches at a time, have no guard page.
 constexpr uint32_t kMostGuards = 12288;
 std::atomic<uint32_t> guards_in_use{0};
 

@@ -1,5 +1,5 @@
-// Stacks for fibers, each above a guard page, many to a mapping. Launches reuse mappings: the system opens new stacks for a
-// block of 256 in 1.5 ms, a hundred times as long as the block runs.
+// Stacks for fibers, each above a guard page, many to a mapping. Launches reuse mappings: the system opens new stacks
+// for a block of 256 in 1.5 ms, a hundred times as long as the block runs.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +22,8 @@ class Stacks {
   Stacks(const Stacks&) = delete;
   Stacks& operator=(const Stacks&) = delete;
 
-  // The lowest address of a stack of bytes(). Null: no memory. Stacks are opened in the order of their indices, because most
-  // kernels never wait and need only the first.
+  // The lowest address of a stack of bytes(). Null: no memory. Stacks are opened in the order of their indices, because
+  // most kernels never wait and need only the first.
   char* open(uint32_t index);
   static size_t bytes();
   // Is called when no fiber uses the stacks any more.

@@ -229,7 +229,8 @@ void Worker::open_exchange(Wave& wave) {
   for (uint32_t i = 0; i < wave.size; ++i) release(wave.first + i);
 }
 
-// Calls f(), and gives the launch up if memory runs out. No exception may pass a kernel: its frames have no unwind tables.
+// Calls f(), and gives the launch up if memory runs out. No exception may pass a kernel: its frames have no unwind
+// tables.
 template <class F>
 auto Worker::or_give_up(F f) {
   try {
@@ -286,8 +287,8 @@ uint64_t nanoseconds() {
 uint32_t thread_index() { return current->thread_index(); }
 uint32_t block_index() { return current->block_index(); }
 
-// Flattened, so that one return leads from the switch to the kernel. After a switch the processor's return stack belongs to
-// the other fiber, so it predicts each return wrongly.
+// Flattened, so that one return leads from the switch to the kernel. After a switch the processor's return stack
+// belongs to the other fiber, so it predicts each return wrongly.
 __attribute__((flatten)) void barrier(Site site) { current->barrier(site); }
 
 __attribute__((flatten)) void exchange(void* value, size_t bytes, uint32_t source, uint32_t wave, Site site) {

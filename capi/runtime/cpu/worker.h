@@ -1,11 +1,12 @@
 // One thread of a launch. It runs block after block until no block is left.
 //
-// A work-item runs on a fiber until it waits; then the thread runs the next ready work-item. A fiber whose work-item ends
-// runs the next work-item that has not started, also of the next block. So a kernel that never waits needs one fiber. Ready
-// work-items run before those that have not started, so a wave exchanges while its stacks are in the cache.
+// A work-item runs on a fiber until it waits; then the thread runs the next ready work-item. A fiber whose work-item
+// ends runs the next work-item that has not started, also of the next block. So a kernel that never waits needs one
+// fiber. Ready work-items run before those that have not started, so a wave exchanges while its stacks are in the
+// cache.
 //
-// In a correct kernel a work-item is always ready. If one waits for a work-item that has ended, or that waits for something
-// else, nothing can release it: that is reported at once.
+// In a correct kernel a work-item is always ready. If one waits for a work-item that has ended, or that waits for
+// something else, nothing can release it: that is reported at once.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// The CPU: all is done when a call returns, and an event is a clock's reading.
+// The CPU: the work of a call is done when it returns, and an event is a time of the clock.
 #include <algorithm>
 #include <chrono>
 #include <cstring>

@@ -1,6 +1,5 @@
-// What a tool needs of a device to time what runs on it, and no launch does: streams, events, graphs, copies. Not part
-// of the library: the functions are looked up when a tool opens this, so that hipops itself loads beside a runtime that
-// lacks them.
+// What a tool needs to time work on a device: streams, events, graphs, copies. No launch needs it, and it is not part
+// of the library. A tool finds the functions when it opens this, so hipops itself loads beside a runtime without them.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +12,7 @@
 
 namespace hipops {
 
-// A launch as the driver gets it. What it points to belongs to the graph it was taken from.
+// The driver's arguments of a launch. Its pointers belong to the graph of the launch.
 struct KernelLaunch {
   void* function = nullptr;
   uint32_t grid = 0;
@@ -23,13 +22,13 @@ struct KernelLaunch {
   uint32_t cluster = 1;  // of blocks, NVIDIA
 };
 
-// Of the calling thread's current device. Streams, events and graphs are opaque; on the CPU streams and events are what
-// they need be, where everything is done when a call returns, and there are no graphs.
+// Tools of the calling thread's current device. On the CPU a call's work is done when it returns, so streams are null,
+// events are times, and there are no graphs.
 class DeviceTools {
  public:
   virtual ~DeviceTools() = default;
 
-  // As "580.159.04, CUDA 13.0"; what of it is known.
+  // As "580.159.04, CUDA 13.0", or a part of it.
   virtual std::string driver() const = 0;
 
   virtual hipops_status create_stream(void** stream) = 0;
@@ -38,25 +37,23 @@ class DeviceTools {
   virtual hipops_status copy_on_device(void* target, const void* source, size_t bytes, void* stream) = 0;
   virtual hipops_status fill(void* target, uint32_t word, size_t words, void* stream) = 0;
 
-  // Lines that loads have marked to stay in the last cache are as any others from here on. To be called when nothing
-  // runs.
+  // Clears the marks of loads that keep lines in the last cache. Is called when nothing runs.
   virtual hipops_status release_kept_lines() { return HIPOPS_SUCCESS; }
 
   virtual hipops_status create_event(void** event) = 0;
   virtual hipops_status destroy_event(void* event) = 0;
   virtual hipops_status record(void* event, void* stream) = 0;
-  // Of events whose stream is synchronised.
+  // The stream of both events is synchronised.
   virtual hipops_status milliseconds(void* begin, void* end, float* elapsed) = 0;
 
   virtual bool has_graphs() const = 0;
   virtual hipops_status begin_capture(void* stream) = 0;
-  // Gives the graph ready for replay; ends the capture in any case.
+  // Returns the graph, ready for replay. Ends the capture also if it fails.
   virtual hipops_status end_capture(void* stream, void** graph) = 0;
   virtual hipops_status replay(void* graph, void* stream) = 0;
   virtual hipops_status destroy_graph(void* graph) = 0;
 
-  // The kernels of a graph in the order in which they were captured, and one launch of such a kernel, with nothing
-  // around the driver's own call.
+  // The kernels of a graph in the order of their capture; and a launch of such a kernel, by the driver's call alone.
   virtual hipops_status kernels(void* graph, std::vector<KernelLaunch>* launches) = 0;
   virtual int launch(const KernelLaunch& kernel, void* stream) = 0;  // the driver's code, 0 for success
 };

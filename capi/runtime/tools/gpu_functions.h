@@ -1,5 +1,5 @@
-// The entry points that libcuda and libamdhip64 have alike: what differs is their names. Addresses, which cuda.h has as
-// integers, are passed the same way.
+// Entry points that libcuda and libamdhip64 share but for their names. cuda.h declares addresses as integers; they are
+// passed like pointers.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +22,8 @@ struct GpuFunctions {
   int (*launch)(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
                 unsigned block_z, unsigned shared_bytes, void* stream, void** parameters, void** extra);
 
-  // Null where the release lacks one of them.
-  int (*reset_persisting_cache)();  // CUDA's alone
+  // Null: the release lacks it.
+  int (*reset_persisting_cache)();  // CUDA only
   int (*begin_capture)(void* stream, int mode);
   int (*end_capture)(void* stream, void** graph);
   int (*instantiate)(void** executable, void* graph, unsigned long long flags);
@@ -35,10 +35,10 @@ struct GpuFunctions {
   int (*edges_of_any_kind)(void* graph, void** from, void** to, void* kinds, size_t* count);  // CUDA's from 12.3 on
   int (*node_type)(void* node, int* type);
   int (*kernel_parameters)(void* node, void* parameters);
-  int (*kernel_attribute)(void* node, int attribute, void* value);  // CUDA's alone
+  int (*kernel_attribute)(void* node, int attribute, void* value);  // CUDA only
 };
 
-// HIPOPS_NO_DEVICE naming the library and the function where one is missing that is needed.
+// HIPOPS_NO_DEVICE: a required function is missing. The message names it and the library.
 hipops_status bind_gpu_functions(const SharedObject& object, bool cuda, GpuFunctions* functions);
 
 }  // namespace hipops
