@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 
+#include "device/core/launch_contract.h"
 #include "index/plan.h"
 #include "op_tester.h"
 #include "policy/plan_options.h"
