@@ -13,8 +13,7 @@ namespace {
 constexpr const char* kKernels[] = {HIPOPS_SCATTER_KERNELS(HIPOPS_KERNEL_NAME)};
 constexpr int kKernelCount = sizeof(kKernels) / sizeof(kKernels[0]);
 
-// The order of the list: for each size of a vector, from 1 to 16 bytes, the three modes; then the two kernels that move
-// no elements.
+// The order of the list: the three modes for each size of a vector; then the two kernels that move no elements.
 enum Mode { any, line, winner, kModes };
 enum { kSizes = 5, clear = kSizes * kModes, claim };
 static_assert(claim + 1 == kKernelCount, "the modes of each size, clear, and claim");

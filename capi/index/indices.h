@@ -11,8 +11,7 @@ namespace hipops {
 
 bool is_index(hipops_dtype dtype);  // u8, i16, i32, u32, i64
 
-// hipops_supports for ops with an index. `second` is the index's dtype or HIPOPS_NONE. The second function is for ops
-// that move elements of any dtype.
+// hipops_supports for ops with an index, whose dtype is `second`, or HIPOPS_NONE; and for any dtype of elements.
 bool index_op_supports_second(hipops_dtype second);
 bool supports_elements_by_index(hipops_dtype dtype, hipops_dtype index);
 
@@ -22,8 +21,7 @@ hipops_status check_index(const Argument& index);
 // Requires 0 <= dim < t.rank.
 hipops_status check_dim(const char* op, int32_t dim, const Argument& t);
 
-// A report may be NULL. Otherwise it must be aligned, and overlap neither `tensors` nor the used bytes of the
-// workspace.
+// A report may be NULL. Otherwise it is aligned and overlaps neither `tensors` nor the used part of the workspace.
 hipops_status check_report(const char* op, const hipops_index_report* report, std::initializer_list<Argument> tensors,
                            const void* workspace = nullptr, int64_t workspace_used = 0);
 

@@ -19,8 +19,7 @@ enum class SumsWay {
   deep,    // the same by elements, with more loads in flight
 };
 
-// The two possible sorts of a problem, and the bytes of a workspace with room for either. The way that is used depends
-// on the device and on addresses.
+// The two possible sorts of a problem, and a workspace for either. Device and addresses decide which sort is used.
 struct SumsSorts {
   SortPlan apart, joined;
   int64_t bytes;  // 0: nothing is sorted
@@ -38,8 +37,7 @@ SumsChoice choose_sums(PlanOptions options, const SumsProblem& p, const SumsSort
                        bool has_workspace);
 SumsChoice choose_apart(const SumsProblem& p, const SortPlan& sort);
 
-// The longest segment up to which scatter_add adds whole rows, if each row has one index. 0: it does not compare the
-// indices.
+// The longest segment that scatter_add adds whole, if each row has one index. 0: it does not compare the indices.
 uint32_t longest_segment(const SumsProblem& p, bool in_order);
 // True if sums by a sorted index are faster than atomics (16-bit types: than f32 sums of all of y). For rows that are
 // known to have one index each, in any order.

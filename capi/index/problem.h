@@ -26,8 +26,7 @@ struct SumsProblem {
 
 SumsProblem describe_sums(const RowSums& t);
 
-// The layout that a kernel walks: `of_block` times `segments` rows. A segment is a step along dim. `of_block` is an
-// additional outermost dimension.
+// The layout that a kernel walks: `of_block` times `segments` rows. A segment is a step along dim.
 Layout<kIndexAddOperands> row_layout(const RowSums& t, int64_t segments = 1, int64_t of_block = 1);
 
 // hipops_supports of an op that adds by an index; the check that x's dtype can be added.

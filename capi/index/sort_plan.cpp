@@ -19,8 +19,7 @@ int64_t take_bytes(SortPlan* plan, int64_t bytes) {
   return at;
 }
 
-// The number of indices for a block that partitions. It is at least the number of digits, so that most runs are not
-// empty.
+// The indices of a block that partitions: at least one for each digit, so that most runs are not empty.
 int64_t batch_of(int64_t indices, int64_t digits) {
   constexpr int64_t kStep = kPartitioners * kOrderBlock;
   const int64_t steps = std::max((indices + kStep - 1) / kStep, digits / kOrderBlock);

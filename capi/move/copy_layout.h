@@ -22,8 +22,7 @@ struct Copy {
 // The copy with dimensions sorted by y's strides. A dimension with a negative stride in y is reversed.
 Copy ordered_copy(const hipops_tensor& y, const hipops_tensor& x);
 
-// For a single contiguous run: uses the widest units to which x and y can both be aligned, and single bytes before and
-// after.
+// For a single contiguous run: the widest units to which x and y can both be aligned, and single bytes at the ends.
 void widen_run(Copy* copy);
 
 // For contiguous rows: uses the widest units that divide and align all rows.

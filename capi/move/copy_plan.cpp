@@ -42,7 +42,6 @@ bool allows_squares(const Copy& copy, int along) {
   return widest_access(bits) == kWideAccess;
 }
 
-// The walk over tiles of dimensions 0 and `along`, for each position in the other dimensions.
 Walk<kCopyOperands> walk_of_tiles(const Layout<kCopyOperands>& layout, int along, int64_t line, int64_t lines) {
   Layout<kCopyOperands> tiles;
   auto add = [&](int d, int64_t step) {
@@ -69,7 +68,6 @@ Walk<kCopyOperands> walk_of_squares(const Layout<kCopyOperands>& layout, int alo
   return walk_of(squares);
 }
 
-// A plan without a grid.
 CopyPlan plan_of(const Copy& copy, Mode mode) {
   const int kernel = kernel_of(copy.unit, mode);
   CopyPlan plan{kernel, 0, kVariants[kernel].block, {}};
@@ -90,7 +88,6 @@ CopyPlan plan_any(const PlanOptions& options, const Copy& copy) {
 
 constexpr int64_t kLongestRow = int64_t{1} << 30;  // fits in 32 bits
 
-// All dimensions except the innermost.
 Layout<kCopyOperands> outer_dimensions(const Layout<kCopyOperands>& layout) {
   Layout<kCopyOperands> outer;
   for (int d = 1; d < layout.rank; ++d)
@@ -145,7 +142,6 @@ CopyPlan plan_shifted(const PlanOptions& options, const Copy& copy) {
   return plan;
 }
 
-// A plan for a copy by tiles of dimensions 0 and `along`.
 CopyPlan plan_of_two(const Copy& copy, int along, Mode mode) {
   CopyPlan plan = plan_of(copy, mode);
   const int dimension[] = {0, along};

@@ -77,7 +77,6 @@ bool allows_wide(const hipops_tensor& t, int64_t length) {
 // In place, the elements that are not rotated need no copy.
 bool copies_rest(const RopeTensors& t) { return !same_view(*t.y, *t.x); }
 
-// The elements of a head in a chunk.
 int64_t chunk_elements(RopeDims dims, const RopeVariant& v) {
   return v.wide && dims.interleaved ? v.length : 2 * int64_t{v.length};
 }
@@ -104,7 +103,6 @@ bool is_small(const hipops_tensor& t) {
 
 int64_t quotient_up(int64_t n, int64_t by) { return n / by + (n % by != 0); }
 
-// Sets how the work-items of a variant are numbered.
 void lay_out(const RopeVariant& v, RopeDims dims, const RopeTensors& t, RopeArgs* a) {
   const int64_t elements = chunk_elements(dims, v);
   int64_t chunks = 2 * a->half / elements;

@@ -10,8 +10,7 @@
 
 namespace hipops {
 
-// A kernel of a rope op's list. Kernel i of an op is rope_variants[i]. rope_i has all variants, rope and rope_thd have
-// the first kRopeVariants.
+// Kernel i of an op is rope_variants[i]. rope_i has all variants, rope and rope_thd the first kRopeVariants.
 struct RopeVariant {
   hipops_dtype dtype;
   int heads;
@@ -33,7 +32,6 @@ struct RopeTensors {
   const hipops_tensor *y, *x, *cos, *sin, *positions;
 };
 
-// Checks, plans and launches a call of an op.
 hipops_status rope(Op& op, RopeDims dims, const RopeTensors& tensors, void* stream);
 
 hipops_status check_rope(const char* op, RopeDims dims, const RopeTensors& tensors);

@@ -88,9 +88,8 @@ Operands reach_operands(const ScatterTensors& t, bool with_x) {
   return o;
 }
 
-// The bits of all sizes and strides that must be multiples of a vector's elements; 1 if vectors are impossible. Along
-// the innermost dimension the index must have stride 0. The place may step, as it is the place of a vector's first
-// element.
+// The bits of all sizes and strides that a vector must divide; 1 if vectors are impossible. Along the innermost
+// dimension the index must have stride 0. The place may step: it is the place of the first element.
 uint64_t bits_of(const Layout<kScatterOperands>& layout, bool with_x) {
   if (layout.rank == 0 || layout.stride[kScatterY][0] != 1 || layout.stride[kScatterIndex][0] != 0) return 1;
   if (with_x && layout.stride[kScatterX][0] != 1) return 1;

@@ -15,8 +15,7 @@ struct ScatterTensors {
   int32_t dim;
 };
 
-// check_scatter uses no address, so hipops_<op>_workspace_bytes makes the same checks. check_scatter_memory checks
-// addresses.
+// check_scatter uses no address, so hipops_<op>_workspace_bytes calls it, too. The other function checks addresses.
 hipops_status check_scatter(const ScatterTensors& t, uint32_t flags);
 hipops_status check_scatter_memory(const ScatterTensors& t, const void* workspace, int64_t workspace_bytes,
                                    int64_t needed, const hipops_index_report* report);
@@ -44,8 +43,7 @@ int64_t reach_bytes(const ScatterTensors& t);
 // The memory that a walk uses as y: y itself, or the workspace, which has an element for each reachable element.
 enum class ScatterInto { kY, kWorkspace };
 
-// The walks of kernels, for checked tensors, where x has elements. They step by `vector` elements of x and y, at most
-// scatter_vector's number.
+// The walks of kernels, where x has elements. They step by `vector` elements of x and y: see scatter_vector.
 ScatterGeometry walk_sources(const ScatterTensors& t, ScatterInto into,
                              int64_t vector);  // place: the position along dim
 ScatterGeometry walk_lines(const ScatterTensors& t, ScatterInto into,
@@ -67,7 +65,6 @@ int64_t scatter_vector(const ScatterTensors& t);
 // The same for a kernel that moves only y, on walk_reach without x.
 int64_t reach_vector(const ScatterTensors& t);
 
-// The launches of a call, in order on its stream.
 struct ScatterLaunch {
   int kernel;
   uint32_t grid;
@@ -97,9 +94,8 @@ ScatterPlan plan_scatter_add(PlanOptions options, const ScatterTensors& t, uint3
 int64_t vector_atomics_from(PlanOptions options, const DeviceNumbers& device);  // by default: capi/policy/default_sums.cpp
 
 // How scatter_add adds whole rows, in order, as index_add does. Each position along dim must have one index for a whole
-// row. An expanded index proves it, and the call is an index_add if that is faster. For another index a kernel compares
-// the indices first, if there is a workspace. The workspace's size depends only on shapes and strides. `possible` also
-// depends on addresses.
+// row. An expanded index proves it, and the call is an index_add if that is faster. Otherwise a kernel compares the
+// indices first. The workspace's size depends only on shapes and strides, `possible` on addresses, too.
 struct ScatterRows {
   bool is_index_add;
   SumsSorts sorts;                // if is_index_add

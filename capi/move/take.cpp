@@ -94,8 +94,7 @@ TakePlan plan_take(PlanOptions options, const DeviceFacts& device, const hipops_
                    hipops_index_report* report) {
   TakePlan plan = plan_staged(options, device, y, x, index, index_stride, dim, report);
   if (plan.block != 0) return plan;
-  // For an invalid index the kernel loads an element of x and ignores it. If x has no elements, it loads from y
-  // instead.
+  // For an invalid index the kernel loads an unused element of x. If x has no elements, it loads from y instead.
   const bool empty = x.shape[dim] == 0;
   Layout<kTakeOperands> layout;
   for (int d = y.rank - 1; d >= 0; --d) {

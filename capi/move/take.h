@@ -38,8 +38,7 @@ int64_t most_shared_of_take(int kernel, uint32_t block);
 
 hipops_status launch_take(Op& op, const DeviceFacts& device, const TakePlan& plan, void* stream);
 
-// For index_select: one index holds for all positions in the other dimensions. Sets which elements of y use the same
-// index.
+// For index_select, where one index holds for a whole slice: sets which elements of y use the same index.
 void share_index(const hipops_tensor& y, int32_t dim, TakeArgs* args);
 
 }  // namespace hipops

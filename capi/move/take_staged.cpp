@@ -17,8 +17,7 @@ using namespace take_policy;
 constexpr int64_t kLeastRowBytes = 32;      // at any alignment it contains a whole vector
 constexpr int64_t kMostElements = 1 << 29;  // of a block's part, so that offsets fit in 32 bits
 
-// The bytes of x that fit in a block's shared memory: if the block has a unit alone, and if several blocks run on a
-// unit.
+// The bytes of x in the shared memory of a block, if it has a unit alone, and if several blocks run on a unit.
 int64_t room_of(const DeviceFacts& device) {
   const int64_t most = device.own_shared_bytes != 0 ? device.own_shared_bytes : device.launch_shared_bytes;
   return std::max<int64_t>(most, kStagedBytes);
@@ -196,8 +195,7 @@ TakePlan plan_staged(PlanOptions options, const DeviceFacts& device, const hipop
     a.x_line = static_cast<int32_t>(x.stride[dim]);
     a.y_line = static_cast<int32_t>(y_step);
     a.index_line = static_cast<int32_t>(index_step);
-    // Dimensions are not collapsed: a dimension that continues the columns in memory comes before them in the index's
-    // order.
+    // Not collapsed: a dimension that continues the columns in memory comes before them in the index.
     Layout<kTakeOperands> panels = behind;
     for (int d = 0; d < rows.rank; ++d, ++panels.rank) {
       panels.size[panels.rank] = rows.size[d];

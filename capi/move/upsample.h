@@ -37,7 +37,6 @@ UpsamplePlan plan_upsample(PlanOptions options, const hipops_tensor& y, const hi
 // Lets each work-item compute `rounds` rounds of rows instead of one. The caller must plan the grid afterwards.
 void take_rounds(UpsampleArgs* args, int32_t rounds);
 
-// Checks, plans and launches a call.
 hipops_status upsample(Op& op, const hipops_tensor* y, const hipops_tensor* x, int resized, hipops_nearest rule,
                        const Scale* scale, void* stream);
 

@@ -12,8 +12,7 @@ constexpr int64_t kSmall = int64_t{1} << 31;
 
 double ratio_of(const UpsampleDimension& d);
 
-// The largest offset of an element of x from the first, in these dimensions; and true if the offset and all sizes are
-// below 2^31.
+// The largest offset of an element of x in these dimensions; true if the offset and all sizes are below 2^31.
 double reach_of(const UpsampleDimension* dimension, int rank);
 bool is_near(const UpsampleDimension* dimension, int rank);
 

@@ -71,8 +71,7 @@ int ordered_dimensions(const hipops_tensor& y, const hipops_tensor& x, int resiz
   return rank;
 }
 
-// The widest unit, if the innermost dimension is copied and contiguous in y and x: the widest access that divides all
-// addresses and strides.
+// The widest access that divides all addresses and strides, if the innermost dimension is copied and contiguous.
 int64_t widest_unit(const UpsampleArgs& a, int rank, int64_t bytes) {
   const UpsampleDimension& inner = a.dimension[0];
   if (rank == 0 || inner.rule != kSourceSame || inner.y_stride != 1 || inner.x_stride != 1) return bytes;
@@ -82,7 +81,6 @@ int64_t widest_unit(const UpsampleArgs& a, int rank, int64_t bytes) {
   return widest_access(bits);
 }
 
-// Converts from elements to units of `elements` elements.
 void widen(UpsampleArgs* a, int64_t elements) {
   a->dimension[0].size /= elements;
   if (elements > 1) a->dimension[0].last = a->dimension[0].size - 1;
@@ -122,7 +120,6 @@ int64_t count_of(const UpsampleArgs& a) {
   return count;
 }
 
-// Dimension 1 becomes groups of `rows` rows.
 void group_rows(UpsampleArgs* a, int64_t rows) {
   UpsampleDimension& line = a->dimension[1];
   a->rows = line.size;
@@ -147,7 +144,6 @@ void join_equal_rows(UpsampleArgs* a) {
   }
 }
 
-// True if all sizes and their product are below 2^31.
 bool is_small(const UpsampleArgs& a) {
   for (const UpsampleDimension& d : a.dimension)
     if (d.size >= kSmall || d.last >= kSmall) return false;

@@ -10,9 +10,8 @@ namespace {
 
 using namespace upsample_policy;
 
-// The most rows of x that `rows` neighbouring rows of y need. The first and the last row of y add up to two rows. f32
-// rounds large positions, which adds `rounded` rows. At each end of a plane, the rows of x that no row of y needs are
-// read, too.
+// The most rows of x that `rows` neighbouring rows of y need. The first and the last row add up to two rows, and f32
+// rounds large positions. At each end of a plane, the rows of x that no row of y needs are read, too.
 double rows_of_x(const UpsampleDimension& line, int64_t rows) {
   const double ratio = ratio_of(line), rounded = static_cast<double>(line.last) * 0x1p-20;
   const double unused = static_cast<double>(line.last + 1) - static_cast<double>(line.size) * ratio;

@@ -1,5 +1,4 @@
-// The limits that plans of copies, of gather and index_select, and of upsampling use on every device. Tables do not set
-// them.
+// The limits of copies, of gather and index_select, and of upsampling on every device. Tables do not set them.
 #pragma once
 
 #include <cstdint>
@@ -40,21 +39,18 @@ constexpr int64_t kMostNarrowBytes = 2, kLeastNarrowBytes = 32 << 20;
 // Bytes of rows for a block. If each row has its own index, blocks are small, so that more of them run. If one index
 // holds for all rows, blocks are large, so that the index is read less often.
 constexpr int64_t kOwnIndexBytes = 32 << 10, kOneIndexBytes = 64 << 10;
-// The number of y's elements that a block should write: its loads in flight. Small blocks are those with dynamic shared
-// memory.
+// The number of y's elements that a block should write: its loads in flight. Small blocks have dynamic shared memory.
 constexpr int64_t kOfBlock = 8192, kOfSmallBlock = 4096, kOfSmallBlockIfWide = 2048;
 }  // namespace take_policy
 
 namespace upsample_policy {
 // If elements have more bytes than this, a vector has few of them, and stores limit the speed.
 constexpr int64_t kFewBytes = 2;
-// All rounds of a work-item reuse the positions of its elements. This saves much if a vector has many units. But enough
-// work-items must remain.
+// All rounds of a work-item reuse the positions of its elements. But enough work-items must remain.
 constexpr int32_t kMostRounds = 2;
 constexpr int64_t kWorkItems = 1 << 18;
 // Up to kFewUnits units the time to the first load decides, and `few` reaches it first. kFewRepeated is the limit for
-// 16-bit elements that are repeated: `row` has one load for a vector of them. For 8 and 32 bits `row` is no faster near
-// the limit.
+// repeated 16-bit elements: `row` has one load for a vector of them.
 constexpr int64_t kFewUnits = 3 << 17, kFewRepeated = 1 << 18;
 constexpr int64_t kLeastTiles = 256, kLeastPeriods = 4;
 // For elements of more than kFewBytes, tiles are used only if y has at most this number of elements for each element of

@@ -25,8 +25,7 @@ int partition_bits(const SumsProblem& p) {
   return is_little(p) && p.rows <= kMostRows && few_blocks_have_room(p) ? kPartitionBitsOfLittle : kPartitionBits;
 }
 
-// A scan saves the two launches of a sort. But a wave adds all sources of its part of a row, so there must be few
-// sources.
+// A scan saves the two launches of a sort. But a wave adds all sources of its part of a row, so they must be few.
 bool pays_to_scan(const SumsProblem& p) {
   constexpr int64_t kFew = 1 << 13, kMost = 2 * kFew, kBytes = 1 << 24, kPairs = 1 << 17;
   const int64_t bytes = p.indices <= kFew ? kBytes : kBytes / 2;
@@ -34,8 +33,7 @@ bool pays_to_scan(const SumsProblem& p) {
          p.indices * p.indices <= kPairs * std::min(p.rows, kMost);
 }
 
-// Returns false if each block would have too few bytes of sources, or if the indices of a small sum do not fit in few
-// blocks.
+// Returns false if blocks would have few bytes of sources, or a small sum too many indices for few blocks.
 bool pays_to_join(const SumsProblem& p, const SortPlan& sort) {
   constexpr int64_t kLeastOfMore = 1 << 24, kManyIndices = 1 << 7;
   const int high_bits = sort.pass[0].high_bits, more = high_bits - kPartitionBits;

@@ -27,7 +27,6 @@ const RowKernels* row_kernels_of(const Op& op);  // null: not a row op
 #define HIPOPS_ROW_KERNEL_ENTRY(name, T, lanes, vectors, block, layout, body, resident) \
   {T, lanes, vectors, block, RowLayout::layout, RowBody::body, resident},
 
-// The decision of a policy. A table has a list of choices, and the default policy computes one.
 struct RowChoice {
   int kernel;   // of the list
   int cluster;  // blocks that share a row, a power of two

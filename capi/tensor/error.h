@@ -1,5 +1,4 @@
-// Reports of failures: fail() stores the message for hipops_last_error() and returns the status, which the caller
-// returns.
+// Reports of failures: fail() stores the message for hipops_last_error() and returns the status.
 #pragma once
 
 #include "hipops/hipops.h"

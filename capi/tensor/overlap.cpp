@@ -71,8 +71,7 @@ class Search {
   int64_t divisor_[2 * HIPOPS_MAX_RANK + 3];
 };
 
-// True if two views whose ranges overlap have a common byte. It is a separate function because most calls do not need
-// its arrays on the stack.
+// A separate function, because most calls do not need its arrays on the stack.
 __attribute__((noinline)) bool share_a_byte(const hipops_tensor& a, const hipops_tensor& b) {
   // A common byte is lowest_a + p = lowest_b + q, where p and q are sums of steps. If q counts down from b's end, the
   // sum of all steps must equal a fixed distance.
@@ -85,7 +84,6 @@ __attribute__((noinline)) bool share_a_byte(const hipops_tensor& a, const hipops
   for (int d = 0; d < set_b.rank; ++d) target += Wide(set_b.dims[d].step) * set_b.dims[d].count;
   std::sort(dims, dims + rank, [](const Dimension& x, const Dimension& y) { return x.step > y.step; });
 
-  // Join dimensions of equal step.
   int merged = 0;
   for (int d = 0; d < rank; ++d) {
     if (merged > 0 && dims[merged - 1].step == dims[d].step) dims[merged - 1].count += dims[d].count;

@@ -18,8 +18,7 @@ struct Layout {
   int64_t stride[K][kMaxRank] = {};
 };
 
-// Adds an outer dimension. A dimension of size 1 is dropped. If it continues the previous dimension in every operand,
-// the two are joined.
+// Adds an outer dimension. Size 1 is dropped. Dimensions that continue each other in every operand are joined.
 template <int K>
 void add_dimension(Layout<K>* layout, int64_t size, const int64_t (&stride)[K]) {
   if (size == 1) return;

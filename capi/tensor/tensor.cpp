@@ -17,7 +17,6 @@ struct DtypeRow {
   bool floating;
 };
 
-// Indexed by hipops_dtype.
 constexpr DtypeRow kDtypes[] = {
     {"no dtype", 0, false}, {"f32", 4, true}, {"f16", 2, true},   {"bf16", 2, true},  {"f64", 8, true},
     {"u8", 1, false},       {"i8", 1, false}, {"i16", 2, false},  {"u16", 2, false},  {"i32", 4, false},

@@ -22,8 +22,7 @@ bool is_float(hipops_dtype dtype);
 
 bool is_empty(const hipops_tensor& t);  // has no elements
 
-// Copies a tensor to `copy` with an address that passes check_tensor for any strides, for calls that use no memory.
-// NULL stays NULL.
+// Copies a tensor with an address that passes check_tensor, for calls that use no memory. NULL stays NULL.
 const hipops_tensor* without_data(const hipops_tensor* t, hipops_tensor* copy);
 
 // The stride of a dimension, or 0 if the dimension has at most one element, so that its stride has no meaning.
