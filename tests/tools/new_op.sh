@@ -59,6 +59,10 @@ quietly bash -euxo pipefail commands
 for said in '^+ tools/new_op.sh leaky_relu' '^+ git apply' '^+ tools/run test' "$(sed -n 's/^    python3 -c.*    # \[\(.*\)\]$/^\\[\1\\]$/p' $page)"; do
   grep -q -- "$said" log || { echo "$page: the output of its commands has no line $said"; cat log; exit 1; }
 done
+# The op's files: those of the script, two by tools/ffi.py, the golden ones, README.md and CHANGELOG.md.
+files=$(sed -nE 's/^(made|changed) +([^ ]+)$/\2/p' log | grep -v 'twice_as_much\|log_softmax_again' | sort -u | wc -l)
+files=$((files + 2 + $(ls parity/golden/leaky_relu | wc -l) + 2))
+[ $files -le 25 ] || { echo "a new op touches $files files, expected 25 at most"; exit 1; }
 grep -q '^| leaky_relu | f32, f16, bf16, f64 | - |$' README.md
 quietly bash -euo pipefail -c "$(grep -o "tools/run parity [^\`]*--op rms_norm [^\`]*" $page)"
 
