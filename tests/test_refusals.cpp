@@ -384,21 +384,3 @@ TEST_CASE("a call that succeeds leaves the last failure as it was", "[refusals]"
       if (std::string(op.name) != "copy2d" && parity::is_built(op)) OpCall(op.name).succeeds();
   });
 }
-
-TEST_CASE("hipops_supports knows the dtypes of every op", "[refusals]") {
-  for (const parity::OpEntry& op : parity::all_ops()) {
-    if (std::string(op.name) == "copy2d" || !parity::is_built(op)) continue;
-    const auto has = [&](Role role) {
-      return std::any_of(op.inputs.begin(), op.inputs.end(), [&](const TensorSpec& spec) { return spec.role == role; });
-    };
-    for (int dtype = -1; dtype <= 14; ++dtype)
-      for (int second = -1; second <= 14; ++second) {
-        const bool first = std::find(op.dtypes.begin(), op.dtypes.end(), dtype) != op.dtypes.end();
-        const bool index = std::find(std::begin(kIndexDtypes), std::end(kIndexDtypes), second) != std::end(kIndexDtypes);
-        const bool fits = second == HIPOPS_NONE ||
-                          (has(Role::kWeight) ? second == dtype || second == HIPOPS_F32 : has(Role::kIndex) && index);
-        INFO(op.name << " of " << dtype << " with " << second);
-        CHECK(hipops_supports(op.name, static_cast<hipops_dtype>(dtype), static_cast<hipops_dtype>(second)) == (first && fits));
-      }
-  }
-}
