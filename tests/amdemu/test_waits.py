@@ -42,7 +42,7 @@ for target in targets:
             with open(broken, "wb") as f:
                 f.write(code.without(kernel, [i]))
             status, words = launch(broken, kernel)
-            is_reported = status != 0 and "is used before a wait for what loads it" in words
+            is_reported = status != 0 and "is used before a wait for the load into it" in words
             check(f"{target} {kernel} without {text}", is_reported or "s_barrier" in instructions[i + 1][1], words)
 
 end()

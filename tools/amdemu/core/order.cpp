@@ -316,9 +316,9 @@ bool WaveOrder::touch(Wave& w, const Op& o, Cell& c, u64 address, u32 lane, bool
   const bool is_shared = op_->shared, is_foreign = c.store.wave != 0 && c.store.wave != me && !(is_shared && c.by_shared);
   bool is_ordered = true;
   if ((!write || atomic) && is_foreign && (c.by_shared || !knows_store(c, is_shared))) {
-    const char* const what = c.by_shared                     ? "loaded, and nothing orders that after the atomic of"
-                             : !knows_store(c, true)         ? "loaded, and nothing that this wave knows of orders that after the store of"
-                                                             : "loaded, and this wave's caches may be older than the store of";
+    const char* const what = c.by_shared             ? "loaded, and nothing orders that after the atomic of"
+                             : !knows_store(c, true) ? "loaded, and nothing orders that after the store of"
+                                                     : "loaded, and this wave's caches may be older than the store of";
     if (atomic) w.fault(o, told(w, address, what, c.store), int(lane));
     if (launch_->order > 1) w.say(o, told(w, address, what, c.store), int(lane));
     is_ordered = false;

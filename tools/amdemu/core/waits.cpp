@@ -171,7 +171,7 @@ void Waits::before(Wave& w, const Op& o) {
                                                                         : "s" + std::to_string(r);
       char at[20];
       snprintf(at, sizeof at, "%06x", load->op->addr);
-      w.fault(o, name + " is used before a wait for what loads it, pc " + at + ": " + load->op->text);
+      w.fault(o, name + " is used before a wait for the load into it, pc " + at + ": " + load->op->text);
     }
   Load* load = nullptr;
   if (op.loaded.count != 0) {
