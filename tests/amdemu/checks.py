@@ -1,4 +1,4 @@
-"""What the tests of the emulator share: checks that are counted, kernels that are compiled, and runs of programs."""
+"""Shared by the tests of the emulator: counted checks, compiled kernels, and runs of programs."""
 
 import os
 import subprocess
@@ -24,7 +24,7 @@ def end():
 
 
 def compiled(hipc, target, source, folder):
-    """The code object of one of these kernels' files."""
+    """The code object of a file of kernels in this folder."""
     path = os.path.join(folder, target + ".co")
     subprocess.run([hipc, target, os.path.join(HERE, source), path], check=True)
     return path
@@ -37,7 +37,7 @@ def run(*command, **environment):
 
 
 def data(folder, content):
-    """Arguments of amdemu: a buffer of these bytes, and one for results."""
+    """Arguments of amdemu: a buffer with the content, and a buffer for results."""
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, "in.bin")
     with open(path, "wb") as f:

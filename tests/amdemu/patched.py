@@ -20,7 +20,7 @@ class Code:
                 instructions.append((int(found[2], 16), found[1]))
 
     def _text_section(self, headers):
-        """Where the code is: its address, and its place in the file."""
+        """The address of the code, and its place in the file."""
         address = int(next(line.split()[3] for line in headers.splitlines() if " .text " in line), 16)
         sections, count = int.from_bytes(self.data[40:48], "little"), int.from_bytes(self.data[60:62], "little")
         for i in range(count):
@@ -30,7 +30,7 @@ class Code:
         raise ValueError(f"no section at {address:x}")
 
     def without(self, kernel, indices):
-        """The file with s_nop in place of these of the kernel's instructions."""
+        """The file with s_nop in place of the kernel's instructions with these indices."""
         data, instructions = bytearray(self.data), self.kernels[kernel]
         for i in indices:
             begin, end = instructions[i][0], instructions[i + 1][0]
@@ -38,7 +38,7 @@ class Code:
         return bytes(data)
 
     def with_bits(self, kernel, indices, word, keep):
-        """The file with a word of these instructions masked."""
+        """The file with one word of each such instruction masked."""
         data, instructions = bytearray(self.data), self.kernels[kernel]
         for i in indices:
             at = self.place + instructions[i][0] - self.address + 4 * word

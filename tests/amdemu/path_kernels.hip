@@ -33,7 +33,7 @@ KERNEL lds(const unsigned* in, unsigned* out, int n) {
   out[TID] = at;
 }
 
-// The first wave loads before the barrier, the last one behind it: what is between is on the path of both.
+// The first wave loads before the barrier, and the last wave behind it: the chain has the loads of both.
 KERNEL handed_over(const unsigned* in, unsigned* out, int before, int behind) {
   unsigned at = TID, wave = __builtin_amdgcn_readfirstlane(TID >> 6);
   if (wave == 0) at = chain(in, at, before);

@@ -53,8 +53,8 @@ IN_LDS(lds_swap_load, Swap, Load)
 IN_LDS(lds_swap_add, Swap, Add)
 IN_LDS(lds_swap_swap, Swap, Swap)
 
-// ---- Memory: a block or a wave overwrites what others load.
-KERNEL overwrite(u32* data, u32* out, u32 writer) {  // one block loads, the other one stores
+// ---- Memory: a block or a wave overwrites bytes that others load.
+KERNEL overwrite(u32* data, u32* out, u32 writer) {  // one block loads, the other block stores
   if (WG == writer) data[TID] = TID;
   else out[TID] = data[TID];
 }
@@ -92,7 +92,7 @@ KERNEL in_place(u32* data, u32* out, u32) {  // each block has its own
   barrier(true);
   *at = v + 1;
 }
-// The block that comes last overwrites what all have loaded. `out` begins with zeros: the count of blocks is its last word.
+// The last block overwrites the bytes that all blocks have loaded. `out` begins with zeros: the count of blocks is its last word.
 template <bool fenced> FN void last_overwrites(u32* data, u32* out, u32 blocks) {
   __attribute__((shared)) static u32 before;
   const u32 v = data[TID];
@@ -107,7 +107,8 @@ template <bool fenced> FN void last_overwrites(u32* data, u32* out, u32 blocks) 
 }
 KERNEL last_overwrites_in_order(u32* data, u32* out, u32 blocks) { last_overwrites<true>(data, out, blocks); }
 KERNEL last_overwrites_without_fences(u32* data, u32* out, u32 blocks) { last_overwrites<false>(data, out, blocks); }
-// A block waits for a flag of the other one, which has loaded what it overwrites, or stored what it loads.
+// A block waits for the other block's flag. The other block has then loaded the bytes that this block overwrites, or stored
+// the bytes that this block loads.
 FN void raise(u32* flag) {
   device_fence();
   barrier(true);

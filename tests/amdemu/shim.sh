@@ -10,7 +10,7 @@ files=$out/files
 mkdir -p "$files"
 unset AMDEMU_ARCH AMDEMU_LOG AMDEMU_FAIL AMDEMU_GUARD AMDEMU_POISON AMDEMU_MEM_MB AMDEMU_HIP_VERSION   # set by the tests
 
-# Code objects: one ELF a target and the generic ones, then bundles of them.
+# Code objects: one ELF for each target and each generic target, then bundles of them.
 compile() { [ "$files/$1.co" -nt "$here/kernels.hip" ] || "$HIPC" "$1" "$here/kernels.hip" "$files/$1.co" || exit 1; }
 bundle() {   # bundle OUT "extra flags" TARGET...; the file of "gfx942:xnack-" is gfx942.co
   local target=$1 extra=$2 ids="host-x86_64-unknown-linux-gnu-" inputs=(-input=/dev/null) t; shift 2

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Takes what orders accesses to memory out of a kernel whose workgroups hand work to each other: the emulator has to report
+"""Removes the instructions that order memory from a kernel whose workgroups hand work to each other: the emulator has to report
 each such change (AMDEMU_ORDER, and AMDEMU_RACE for LDS), with the instruction, and nothing of the kernel as it is.
 
     test_order.py PARITY LIBRARIES OBJECTS OBJDUMP FOLDER TARGET...
@@ -19,7 +19,7 @@ OP, KERNEL, CASE = "index_add", "index_add_f32_joined_wide", "adversarial_long_l
 REPORT = re.compile(rf"(global memory at|LDS race at).*pc .*\n\s+kernel {KERNEL}.*\n\s+pc 0x")
 DEVICE_SCOPE, SCOPE_WORD = 3 << 18, 1  # of gfx12's memory instructions
 
-CHANGES = [  # what is taken out: all of these instructions
+CHANGES = [  # the instructions that the test removes: all that match
     ("write-backs of L2", r"^buffer_wbl2 sc1", 0),
     ("invalidations of L1 and L2", r"^buffer_inv sc1", 0),
     ("invalidations of L1", r"^buffer_wbinvl1_vol", 0),
@@ -28,7 +28,7 @@ CHANGES = [  # what is taken out: all of these instructions
     ("invalidations for the device", r"^global_inv scope:SCOPE_DEV", 0),
     ("invalidations for the workgroup", r"^global_inv scope:SCOPE_SE", 0),
     ("waits for stores", r"^s_wait(cnt_vscnt|_storecnt)", 0),
-    # or what stands directly behind or in front of them
+    # or the instructions directly behind or in front of a match
     ("waits in front of invalidations", r"^buffer_(inv sc1|wbinvl1_vol)", -1, r"^s_waitcnt"),
     ("barriers behind invalidations", r"^buffer_(inv sc1|wbinvl1_vol|gl0_inv)", 1, r"^s_barrier"),
     ("barriers in front of invalidations", r"^global_inv scope:SCOPE_SE", -1, r"^s_barrier_wait"),

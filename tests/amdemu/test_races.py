@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Runs kernels of two waves or blocks that touch the same bytes: the emulator has to report those with nothing between the two
-(AMDEMU_RACE for LDS, AMDEMU_ORDER for memory), whichever comes first, and none of the others.
+"""Runs kernels of two waves or blocks that touch the same bytes: the emulator has to report the kernels with nothing between the two
+(AMDEMU_RACE for LDS, AMDEMU_ORDER for memory), in either order, and no other kernel.
 
     test_races.py AMDEMU HIPC FOLDER TARGET...
 

@@ -14,7 +14,7 @@ import tempfile
 from checks import check_equal, end, run
 
 bench, emulator, target = sys.argv[1:]
-# Shapes by the kernel that they are to take.
+# By kernel: a shape for which it is the kernel.
 SHAPES = {"aligned_32x4": "1300x512", "aligned_512x2": "8x4096", "aligned_512x4": "8x16384", "aligned_cluster": "8x32768",
           "unaligned_32x2": "1300x129", "unaligned_512": "8x8193", "unaligned_cluster": "8x20001"}
 HALF = {"aligned_32x4": "1300x256", "aligned_512x2": "8x2048", "aligned_512x4": "8x8192", "aligned_cluster": "8x16384",

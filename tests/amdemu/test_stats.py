@@ -49,7 +49,7 @@ for t in targets:
         for k, v in want.items():
             check(f"{t} {kernel} {k}", value(line, k.replace("__", ".")), v)
 
-    # 16 bytes a lane, adjacent: as many sectors as bytes / 64.
+    # 16 bytes a lane, adjacent: the number of sectors is bytes / 64.
     expect("copy16", 64, [IN, OUT], load__bytes=16 * T, load__sectors=T // 4, load__lines=T // 8, load__efficiency=1.0, load__unaligned=0,
            load__width={"16": w}, store__bytes=16 * T, store__sectors=T // 4, store__efficiency=1.0, footprint__load_lines=T // 8,
            footprint__store_lines=T // 8, footprint__lines=T // 4, classes__vmem_load=w, classes__vmem_store=w, vmem_utilisation=1.0,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Takes each wait for a load out of some kernels: the emulator has to report what is then used too early (AMDEMU_WAITS), and
-nothing of the kernels as they are.
+"""Removes each wait for a load from some kernels: the emulator has to report the register that is then used too early
+(AMDEMU_WAITS). It reports nothing for the unchanged kernels.
 
     test_waits.py AMDEMU HIPC OBJDUMP FOLDER TARGET...
 
@@ -16,7 +16,7 @@ from patched import Code
 
 amdemu, hipc, objdump, work, *targets = sys.argv[1:]
 IN, OUT = data(work, bytes(range(256)) * 256)
-# All of their waits are for loads: from memory, of arguments, or from LDS. The exception are waits for LDS stores, each of which
+# All of their waits are for loads: from memory, of arguments, or from LDS. A wait for an LDS store
 # has a barrier behind it.
 KERNELS = {"copy16": [IN, OUT], "strided": [IN, OUT, "u32:3"], "shifted": [IN, OUT], "many_loads": [IN, OUT],
            "tile33": [IN, OUT], "lds16": [OUT], "lanes_exchange": [OUT], "doubles": [IN, OUT], "adds": [OUT], "buffer": [IN, OUT]}

@@ -120,7 +120,7 @@ class Shadow {
     return *last_;
   }
   u32 launch = 0;
-  std::unordered_map<u64, Known> told;  // by address: what a wave may rely on after it reads an atomic there
+  std::unordered_map<u64, Known> told;  // by address: the accesses that a wave may rely on after it reads an atomic there
 
  private:
   std::unordered_map<u64, std::unique_ptr<WaveOrder::Page>> pages_;
@@ -185,7 +185,7 @@ u32 WaveOrder::loaded() const {
   return loads_;
 }
 
-// What this wave knows to be done by the waves of its workgroup. Stores are done when the workgroup's L2 has them.
+// The accesses of the workgroup's waves that this wave knows to be done. Stores are done when the workgroup's L2 has them.
 Known WaveOrder::of_group() const {
   Known all;
   for (u32 w = 0; w < waves_; ++w) {
@@ -310,7 +310,7 @@ std::string WaveOrder::told(const Wave& w, u64 address, const char* what, const 
   return "global memory at " + where + ": " + what + " " + group + "wave " + std::to_string(wave % waves_) + ", pc " + pc + ": " + op.text;
 }
 
-// True if the access is ordered with those of other waves.
+// True if the access is ordered with other waves' accesses.
 bool WaveOrder::touch(Wave& w, const Op& o, Cell& c, u64 address, u32 lane, bool write, bool atomic) {
   const u32 me = first_ + index_ + 1;
   const bool is_shared = op_->shared, is_foreign = c.store.wave != 0 && c.store.wave != me && !(is_shared && c.by_shared);

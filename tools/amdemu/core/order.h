@@ -37,7 +37,7 @@ std::vector<OrderOp> find_order(const std::vector<Op>& ops, const Target& target
 struct UpTo { u32 store = 0, load = 0; };
 using Known = std::shared_ptr<std::map<u32, UpTo>>;  // never changed once it is shared
 
-class GroupOrder {  // what the waves of a workgroup know of each other after its barriers
+class GroupOrder {  // the accesses that a workgroup's waves know of each other after its barriers
  public:
   // has_one_cache: all its waves share one L0, which executes their accesses in order.
   void begin(u32 waves, u64 number, bool has_one_cache);
@@ -75,7 +75,7 @@ class WaveOrder {
   void wait(std::deque<Passing>& all, size_t left);
   u32 loaded() const;
   Known of_group() const;
-  Known known() const;         // what another wave may rely on after it reads an atomic of this wave
+  Known known() const;         // the accesses that another wave may rely on after it reads an atomic of this wave
   bool touch(Wave& w, const Op& o, Cell& c, u64 address, u32 lane, bool write, bool atomic);
   void note_load(Cell& c, u32 op) const;
   bool knows_store(const Cell& c, bool past_caches) const;

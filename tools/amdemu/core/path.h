@@ -33,7 +33,7 @@ class GroupPath {  // of one workgroup
     i64 before;
   };
   std::vector<Access> accesses_;
-  Chain arrived_, opened_, longest_;  // before the barrier that is closed; before the one that opened last; of all waves
+  Chain arrived_, opened_, longest_;  // before the closed barrier; before the last open barrier; of all waves
 };
 
 class WavePath {

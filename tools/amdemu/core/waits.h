@@ -1,4 +1,4 @@
-// AMDEMU_WAITS reports registers that are used before a wait for the load into them. The emulator loads at once, and records
+// AMDEMU_WAITS reports registers that are used before a wait for the load into them. The emulator loads immediately, and records
 // here which loads would still be under way on a card.
 #pragma once
 #include <deque>
@@ -13,7 +13,7 @@ namespace amdemu {
 enum class Awaited : u8 { Vector, Ds, Scalar, Store, Nothing };
 constexpr int kAwaited = int(Awaited::Nothing);
 
-struct Registers {     // consecutive ones: scalar registers, and vector registers from kFirstVector on
+struct Registers {     // consecutive registers: scalar below kFirstVector, vector from there on
   u16 first = 0, count = 0;
 };
 constexpr u16 kFirstVector = S_SLOTS, kAllRegisters = kFirstVector + ACC_BASE + 256 + 16;
@@ -23,7 +23,7 @@ struct WaitOp {        // the facts about an instruction that the checks use
   Registers loaded;                         // the registers that it loads
   Awaited counter = Awaited::Nothing;       // that counts it
   bool flat = false;                        // Ds counts it, too
-  bool replaces = false;                    // a vector load, which returns after earlier ones: it may have the same registers
+  bool replaces = false;                    // a vector load: it returns after earlier loads, and may have the same registers
   bool is_wait = false;
   bool arrives = false, awaits_barrier = false;  // at the workgroup's barrier; in front of it, until it opens
   i8 left[kAwaited] = {-1, -1, -1, -1};     // a wait: the most accesses of each counter that may be under way; -1: any number
