@@ -1,5 +1,5 @@
-// A tensor's memory on the device with all that lets a stray access show: guard zones around it, a NaN pattern in them,
-// between strided elements and in outputs, and a host image that says what every byte was.
+// A tensor's memory on the device, in which a stray access shows. Guard zones are around the tensor. They, the gaps
+// between strided elements, and outputs have a NaN pattern. A host image has the value of every byte.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +14,18 @@
 
 namespace hipops::parity {
 
-// Where an allocation ends. With guard zones a stray write is found when the case is over. Where the CPU runtime puts
-// an unmapped page next to each allocation (HIPOPS_CPU_GUARD), the tensor can touch that page instead, and a stray read
-// faults as well; element 0 then lies where that puts it, whatever the layout's offset.
+// How an allocation ends. With guard zones a stray write is found when the case is over. The CPU runtime can put an
+// unmapped page next to each allocation (HIPOPS_CPU_GUARD). The tensor touches that page then, so a stray read faults
+// too, and the layout's offset has no effect.
 enum class Guard { kZones, kPageAfter, kPageBefore };
 
-// A runtime call refused: what() is the status and the runtime's message.
+// A runtime call failed. what() is the status and the runtime's message.
 class RuntimeFailure : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// Throws RuntimeFailure unless `status` is success; `what` was being done.
+// Throws RuntimeFailure unless `status` is success; `what` names the action.
 void expect_success(hipops_status status, const std::string& what);
 
 class Buffer {
@@ -48,22 +48,22 @@ class Buffer {
 
   void upload();
 
-  // Brings the device's bytes into the image. Element 0 is at element_zero() then.
+  // Copies the device's bytes into the image. Element 0 is at element_zero() then.
   void download();
   const unsigned char* element_zero() const { return image_.get() + zero_; }
 
-  // After download(): "" if all bytes but the elements' still are the pattern, or what was written. Destroys the
-  // image's elements.
+  // After download(): "" if all bytes outside of the elements still have the pattern, or a message about the first that
+  // has not. Destroys the image's elements.
   std::string stray_writes();
 
-  // The image, to come back to.
+  // A copy of the image, for a later comparison.
   std::vector<unsigned char> copy() const { return {image_.get(), image_.get() + bytes_}; }
   void upload(const std::vector<unsigned char>& copy);
 
-  // After download(): "" if the image is as the copy of it was, or where it is not.
+  // After download(): "" if the image equals the copy, or the first place where it differs.
   std::string difference_from(const std::vector<unsigned char>& copy);
 
-  // "" if the device's bytes are still the image's, or what was changed.
+  // "" if the device's bytes equal the image, or a message about the first change.
   std::string changes();
 
  private:

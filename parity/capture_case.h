@@ -1,4 +1,4 @@
-// Runs one case by way of a graph, as frameworks do that record what they launch and replay it with other data.
+// Runs one case in a graph. Frameworks record their launches in graphs, and replay these with other data.
 #pragma once
 
 #include "parity/run_case.h"
@@ -6,10 +6,10 @@
 
 namespace hipops::parity {
 
-// What graphs are captured and replayed with.
+// The tools and the stream that capture and replay graphs.
 class Graphs {
  public:
-  // Throws RuntimeFailure where there are none.
+  // Throws RuntimeFailure if the runtime has no graphs.
   explicit Graphs(std::unique_ptr<DeviceTools> tools);
   ~Graphs();
   Graphs(const Graphs&) = delete;
@@ -23,9 +23,9 @@ class Graphs {
   void* stream_ = nullptr;
 };
 
-// Captures the call before the case's elements are in memory: in the first case of an op that also loads it. Replays
-// the graph with them, with them in reverse order, and with them again. The first and the last replay are held to the
-// golden results, and the other one to a call without a graph, bit for bit, where the case is deterministic.
+// Captures the call before the case's elements are in memory; the first case of an op also loads the op then. Replays
+// the graph with the elements, with them in reverse order, and with them again. The first and the last replay must give
+// the golden results. If the case is deterministic, the other one must give the bits of a call without a graph.
 CaseResult capture_case(Runtime& runtime, const OpEntry& op, const Case& test, Guard guard, const Graphs& graphs);
 
 }  // namespace hipops::parity

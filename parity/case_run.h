@@ -1,4 +1,4 @@
-// One case on the device: its tensors, the call, and what is checked after it.
+// One case on the device: its tensors, the call, and the checks after it.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ class CaseRun {
   CaseRun(Runtime& runtime, const OpEntry& op, const Case& test, Guard guard)
       : runtime_(runtime), op_(op), test_(test), guard_(guard) {}
 
-  // What came of `work`, whose exceptions fail the case.
+  // The result of `work`. An exception fails the case.
   CaseResult attempt(const std::function<void()>& work);
 
   // The steps of a case, in their order.
@@ -24,15 +24,15 @@ class CaseRun {
   void call(void* stream);  // and waits for the device
   void check();
 
-  // The call alone, and what is timed as the call.
+  // launch() only calls; timed() measures `work` as the call.
   void launch(void* stream);
   void timed(const std::function<void()>& work);
 
-  // After prepare(), and again after check(): what the device's memory holds. Outputs are unwritten.
+  // Sets the device's memory, after prepare() or after check(). Outputs are unwritten then.
   enum class Elements { kNone, kCase, kReversed };
   void fill(Elements elements);
 
-  // The buffers that the call writes to, but for the workspace.
+  // The buffers that the call writes to, without the workspace.
   std::vector<Buffer*> outputs();
   void miss(const std::string& reason);
 

@@ -1,5 +1,5 @@
-// The choices that make a random case. Each is a number below a bound, and 0 is the simplest. They come from a seed, from
-// a fuzzer's bytes, or from a recorded sequence.
+// The choices that make a random case. Each is a number below a bound, and 0 is the simplest. They come from a seed,
+// from a fuzzer's bytes, or from a recorded sequence.
 #pragma once
 
 #include <cstddef>

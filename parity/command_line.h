@@ -1,5 +1,5 @@
-// How the tools read their command lines, and what they say of one that is wrong: the program's name, then CLI11's own
-// sentence. hipops-inspect has it without the rest of parity.
+// Reads the command lines of the tools. The message for a wrong one is the program's name, then CLI11's sentence.
+// hipops-inspect is linked with this file, and without the rest of parity.
 #pragma once
 
 namespace CLI {
@@ -8,9 +8,9 @@ class App;
 
 namespace hipops::parity {
 
-// Reads a command line, of which --version is a part. True: go on; *exit_code is that of bad usage, should the options
-// not go together. False: *exit_code says how the program ends; what there is to say has been printed. An empty
-// argument, as of a variable that is not set, is refused.
+// Reads a command line, and adds --version to it. Returns true if the program goes on: *exit_code is then the one for
+// bad usage, which a later check of the options may need. Returns false if the program must end with *exit_code;
+// messages are printed then. Refuses an empty argument, which often comes from a variable that is not set.
 bool parse_command_line(CLI::App* app, int argc, char** argv, int* exit_code);
 
 }  // namespace hipops::parity

@@ -1,4 +1,4 @@
-// Compares an output with what a golden file expects of it.
+// Compares an output with a golden file.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace hipops::parity {
 
 struct Comparison {
   int64_t compared = 0;  // elements
-  int64_t missed = 0;    // those above the tolerance
+  int64_t missed = 0;    // elements above the tolerance
   int64_t rows_missed = 0;
   bool checksum_missed = false;
   double worst_ulps = 0;
@@ -21,17 +21,17 @@ struct Comparison {
   bool passed() const { return missed == 0 && rows_missed == 0 && !checksum_missed; }
 };
 
-// `element_zero` is the output's element 0 in host memory, laid out as expected.layout says. Integers must be exact,
-// whatever the tolerance.
+// `element_zero` is the output's element 0 in host memory, with the layout expected.layout. Integers must be exact at
+// any tolerance.
 Comparison compare(const ExpectedTensor& expected, double tolerance_ulps, const unsigned char* element_zero);
 
 // +1 or -1: the sign of column `column` in a row's checksum.
 int checksum_sign(int64_t column);
 
-// What the bits of the element at a row-major position are multiplied by in a checksum.
+// The factor of the bits of the element at a row-major position in a checksum.
 uint64_t checksum_weight(int64_t position);
 
-// "3.21", "inf"; a whole number as such.
+// "3.21", "inf", "3".
 std::string show_ulps(double ulps);
 
 }  // namespace hipops::parity

@@ -21,7 +21,7 @@ struct Generator {
 
   bool for_integers() const { return kind == Kind::kBits || kind == Kind::kIndex; }
 
-  // Element `position` where for_integers(): the dtype takes the low bits.
+  // Element `position` if for_integers(). The dtype has the low bits.
   uint64_t bits(uint64_t position) const;
 
   // Element `position` (row-major) of the other kinds, before it is rounded to the tensor's dtype.

@@ -1,5 +1,5 @@
-// Reads the text of a golden file (parity/golden/README.md is the format) and takes nothing on trust: whatever the text
-// is, it becomes a GoldenFile that is safe to run, or a GoldenError. Memory in use is proportional to the text.
+// Reads the text of a golden file (parity/golden/README.md is the format), and trusts no part of it. Any text becomes a
+// GoldenFile that is safe to run, or a GoldenError. Memory in use is proportional to the text.
 #pragma once
 
 #include <map>
@@ -29,7 +29,7 @@ struct ExpectedTensor {
   std::string name;
   Layout layout;
   bool sampled = false;
-  std::vector<int64_t> positions;     // sampled: where the values belong; otherwise empty, and value i is at position i
+  std::vector<int64_t> positions;     // sampled: the positions of the values; else empty, and value i is at position i
   std::vector<double> values;         // float dtypes
   std::vector<uint64_t> bits;         // integer dtypes
   std::vector<double> scale;          // empty, or one for each value
@@ -63,7 +63,7 @@ struct GoldenFile {
   std::vector<Case> cases;
 };
 
-// what() is one line: file, case (where it is about one), field and reason.
+// what() is one line: file, case (if it is about a case), field and reason.
 class GoldenError : public std::runtime_error {
  public:
   GoldenError(std::string file, std::string case_name, std::string reason);
@@ -83,7 +83,7 @@ const std::vector<std::string>& all_topics();
 // A text longer than this is refused.
 constexpr size_t kMaxGoldenBytes = size_t{64} << 20;
 
-// `file` is for messages. `ops` says which ops there are and what they take.
+// `file` is for messages. `ops` is the table of ops.
 GoldenFile read_golden(std::string_view text, const std::string& file, const std::vector<OpEntry>& ops);
 
 }  // namespace hipops::parity

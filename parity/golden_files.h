@@ -8,8 +8,8 @@
 
 namespace hipops::parity {
 
-// Where golden files are, unless told by --golden (`asked`, "" if not given): the environment's HIPOPS_GOLDEN, the
-// folder share/hipops/golden beside the executable's, which in a build is the source tree's. "" where there is none.
+// The folder of the golden files: `asked` (--golden) if it is not "", else HIPOPS_GOLDEN of the environment, else
+// share/hipops/golden beside the executable's folder, which in a build is the source tree's. "" if there is none.
 std::string golden_directory(const std::string& asked);
 
 // Every file, or those of one op and topic ("" for all), in the order of `ops` and then of topics. Throws GoldenError.

@@ -1,4 +1,4 @@
-// A golden file's JSON and its parts, each with its path in the file. What is not as asked for is refused.
+// A golden file's JSON and its parts, each with its path in the file. A reader throws if a part is not of its form.
 #pragma once
 
 #include <cstdint>
@@ -70,7 +70,7 @@ std::vector<T> read_list(const Node& node, int64_t length, Read read) {
   return values;
 }
 
-// A text that is too long or too deep, or has two equal keys in one object, is refused before anything is made of it.
+// Refuses a text that is too long or too deep, or that has two equal keys in one object, before it makes any object.
 Json parse(std::string_view text);
 
 }  // namespace hipops::parity::golden

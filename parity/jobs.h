@@ -1,4 +1,4 @@
-// What the options select, as jobs for a session.
+// The selected cases, as jobs for a session.
 #pragma once
 
 #include <memory>
@@ -14,18 +14,18 @@
 
 namespace hipops::parity {
 
-// What jobs run on. They may be made, and listed, without a runtime.
+// The device of the jobs. Jobs can be made and listed without a runtime.
 struct Device {
   Runtime* runtime = nullptr;
   std::string backend;
   int wave = 0;
   Guard guard = Guard::kZones;
-  std::unique_ptr<Streams> streams;         // where cases are repeated
-  std::unique_ptr<Graphs> graphs;           // where they are captured
-  std::unique_ptr<large::Staging> staging;  // where they are large
+  std::unique_ptr<Streams> streams;         // for --repeat
+  std::unique_ptr<Graphs> graphs;           // for --capture
+  std::unique_ptr<large::Staging> staging;  // for --large
 };
 
-// By op, then by dtype, so that each row of the table is one stretch of cases. All arguments must outlive the jobs.
+// Ordered by op, then by dtype, so the cases of a row of the table are neighbours. All arguments must outlive the jobs.
 std::vector<Job> golden_jobs(const Options& options, const std::vector<GoldenFile>& files, const Device& device);
 std::vector<Job> large_jobs(const Options& options, const Device& device);
 

@@ -1,7 +1,6 @@
-// Cases past 2^31 elements and 4 GiB (hipops-parity --large). A tensor's memory holds a pattern, which repeats with a
-// period that no power of two is a multiple of, so that what is off by 2^31 elements or 2^32 bytes shows. It is filled
-// by copies on the device, and what an op makes of it is held to a formula, element by element, on all of the host's
-// processors: no image of the tensor is ever needed.
+// Cases past 2^31 elements and 4 GiB (hipops-parity --large). A tensor's memory has a pattern, whose period divides no
+// power of two: an access that is off by 2^31 elements or 2^32 bytes reads a wrong value. Copies on the device fill the
+// memory, and all of the host's processors compare results with a formula. So no image of the tensor is needed.
 #pragma once
 
 #include <cstring>
@@ -52,32 +51,32 @@ constexpr int64_t kPeriod = 65521;  // a prime
 Pattern random_bits(hipops_dtype dtype, uint64_t seed);
 // Below `bound`.
 Pattern random_integers(hipops_dtype dtype, uint64_t seed, int64_t bound, int64_t period = kPeriod);
-// From -reach to reach; multiples of `step`, where that is not 0.
+// From -reach to reach; multiples of `step` if that is not 0.
 Pattern random_floats(hipops_dtype dtype, uint64_t seed, double reach, double step = 0, int64_t period = kPeriod);
 // All bits set, as in an output before the call.
 Pattern unwritten(hipops_dtype dtype);
 
-// What a memory must hold after the call.
+// The elements of a memory after the call.
 struct Expectation {
-  // Writes elements [first, first + count) as they must be. Called from several threads.
+  // Writes the right elements [first, first + count). Several threads call it.
   std::function<void(int64_t first, int64_t count, unsigned char* out)> write;
-  // Where other bits may do: how far `got` is from what element i must be, in ULPs, and how far it may be.
+  // If other bits may be right: the error of `got` as element i, in ULPs, and the largest error that is right.
   std::function<double(int64_t i, uint64_t got)> error;
   double tolerance = 0;
-  double rounding = 0;  // how far what `write` writes is from it, at most
+  double rounding = 0;  // the largest error of the bits that `write` writes
 };
 
 // Buffers for copies from the device, kept from one case to the next.
 class Staging {
  public:
-  static constexpr int64_t kBytes = int64_t{4} << 20;  // with what they are compared to, they fit a processor's cache
+  static constexpr int64_t kBytes = int64_t{4} << 20;  // got and wanted elements fit a processor's cache
 
   explicit Staging(Runtime& runtime) : runtime_(runtime) {}
   ~Staging();
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
 
-  // From any thread.
+  // Any thread may call it.
   unsigned char* take();
   void give_back(unsigned char* buffer);
 
@@ -108,7 +107,7 @@ class Memory {
 
   void set(int64_t element, uint64_t bits);
 
-  // Holds the elements of the ranges to the expectation, and the guard zones to what they were.
+  // Compares the elements of the ranges with the expectation, and the guard zones with their pattern.
   void check(const Expectation& expectation, const std::vector<Range>& ranges, Staging* staging,
              CaseResult* result) const;
 
@@ -127,13 +126,13 @@ class Memory {
   unsigned char* first_ = nullptr;  // element 0
 };
 
-// Thrown where the device has no memory left for a case.
+// The device has too little memory for a case.
 class MemoryShort : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// What a case runs on. Memories live as long as it does.
+// The memories of a case, and its result.
 class Stage {
  public:
   // Sizes and borders are divided by `scale`, a power of two.
@@ -146,13 +145,13 @@ class Stage {
   Memory& unwritten_memory(const char* name, hipops_dtype dtype, int64_t elements) {
     return memory(name, unwritten(dtype), elements);
   }
-  void* workspace(hipops_status status, int64_t bytes);  // as a workspace query says
+  void* workspace(hipops_status status, int64_t bytes);  // of a workspace query
 
-  // What the op's call returned, until the device is done.
+  // Calls, waits for the device, and notes a failure.
   void called(const std::function<hipops_status()>& call);
 
   void expect(const Memory& memory, const Expectation& expectation);
-  // Only around the borders (multiples of 2^31 elements and of 4 GiB), around those `touched`, and at random.
+  // Only near the borders (multiples of 2^31 elements and of 4 GiB), near the places `touched`, and at random places.
   void expect_samples(const Memory& memory, const Expectation& expectation, const std::vector<int64_t>& touched = {});
   void expect_unchanged(const Memory& memory, const std::vector<int64_t>& apart_from = {});
 
@@ -169,14 +168,14 @@ class Stage {
 
 // ---- Expectations
 
-// Where the elements of a view are in memory, found by place.
+// Finds the element of a view that is at a place of the memory.
 class Places {
  public:
   // Of a view whose element 0 is element `offset` of the memory, and whose elements are distinct.
   Places(const hipops_tensor& view, int64_t offset);
 
-  // Whether there is an element at `place`. If so: its index, and over how many places, itself included,
-  // index[inner()] goes on by inner_step(). If not: how many places have none.
+  // Whether there is an element at `place`. If there is: its index, and the number of places from there on over which
+  // index[inner()] grows by inner_step(). If not: the number of places from there on without an element.
   bool find(int64_t place, int64_t* index, int64_t* run) const;
   int inner() const { return inner_; }
   int64_t inner_step() const { return inner_step_; }
@@ -204,7 +203,7 @@ void with_integer(hipops_dtype dtype, F f) {
   }
 }
 
-// Of a view's elements: bits(index). What lies between them is as it was.
+// The elements of a view are bits(index). The places between them are unchanged.
 template <class Bits>
 Expectation elements_are(const hipops_tensor& view, int64_t offset, const Pattern& before, Bits bits) {
   Expectation expectation;
@@ -228,7 +227,7 @@ Expectation elements_are(const hipops_tensor& view, int64_t offset, const Patter
   return expectation;
 }
 
-// A contiguous memory's elements: bits(place).
+// The elements of a contiguous memory are bits(place).
 template <class Bits>
 Expectation each_is(hipops_dtype dtype, Bits bits) {
   Expectation expectation;

@@ -1,4 +1,4 @@
-// Summands whose sums are exact: the large cases of ops that add are held to them, whatever the order.
+// Terms with exact sums, for the large cases of ops that add in any order.
 #pragma once
 
 #include "parity/large.h"
@@ -23,7 +23,7 @@ inline uint32_t bits_of(float value) {
   return bits;
 }
 
-// The sum of two, where it is exact. (f32 and bf16 by a quick way, as there are billions of them.)
+// The sum of two terms, which is exact. f32 and bf16 have a quick way, because there are billions of them.
 inline uint64_t exact_sum(hipops_dtype dtype, uint64_t a, uint64_t b) {
   if (dtype == HIPOPS_F32) return bits_of(f32_of(a) + f32_of(b));
   if (dtype == HIPOPS_BF16) return bits_of(f32_of(a << 16) + f32_of(b << 16)) >> 16;

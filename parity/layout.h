@@ -1,4 +1,4 @@
-// Where a tensor's elements lie: shape, strides, and the walk over them in row-major order.
+// The places of a tensor's elements: shape, strides, and the walk over them in row-major order.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,7 @@ struct Layout {
   std::vector<int64_t> stride;  // in elements
   int64_t offset = 0;           // elements from a 256-byte boundary to element 0
 
-  // What `measure` derives. Memory offsets count elements from element 0; `last` is below `first` where there are no
-  // elements.
+  // `measure` derives these. Memory offsets count elements from element 0. Without elements, `last` is below `first`.
   int64_t elements = 0;
   int64_t first = 0;  // the lowest offset of an element, 0 or negative
   int64_t last = -1;  // the highest
@@ -39,18 +38,18 @@ struct Layout {
   int64_t offset_of(int64_t position, size_t dimensions) const;
 };
 
-// More elements, or elements further apart, than these are taken for a mistake.
+// A layout with more elements, or with elements further apart, is a mistake.
 constexpr int64_t kMaxElements = int64_t{1} << 33;
 constexpr int64_t kMaxSpan = int64_t{1} << 34;
 
-// Fills the derived fields, and `stride` where it is empty (contiguous). Returns an empty string, or what is wrong: a
-// message that names the field.
+// Fills the derived fields, and `stride` if it is empty (contiguous). Returns "" or a message that names the wrong
+// field.
 std::string measure(Layout* layout);
 
 // "3x64"; "scalar" for rank 0.
 std::string shape_text(const std::vector<int64_t>& shape);
 
-// The view to hand to the library. Its rank must be at most HIPOPS_MAX_RANK.
+// The view for a call of the library. Its rank must be at most HIPOPS_MAX_RANK.
 hipops_tensor view(const Layout& layout, void* element_zero);
 
 }  // namespace hipops::parity

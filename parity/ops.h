@@ -1,4 +1,4 @@
-// The table of ops. hipops-parity, hipops-fuzz, hipops-bench and hipops-tune read it; parity/ops/ describes each op once.
+// The table of ops, which parity/ops/ describes. hipops-parity, hipops-fuzz, hipops-bench and hipops-tune read it.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ enum class Role {
   kReport,  // a hipops_index_report: i64, of shape [2]
 };
 
-// A tensor that an op lists both as an input and as an output is changed in place. The input has its elements before the
-// call, the output those after it.
+// A tensor that an op lists both as an input and as an output is changed in place. The input has its elements before
+// the call, the output those after it.
 struct TensorSpec {
   const char* name;
   Role role = Role::kData;
@@ -84,7 +84,7 @@ class Arguments {
   void* stream_ = nullptr;
 };
 
-// A call whose arguments were looked up before. It is valid as long as the Arguments that it was bound to.
+// A call with its arguments looked up. It is valid as long as the Arguments that it is bound to.
 using Call = std::function<hipops_status()>;
 
 template <class... Parameters>
@@ -98,7 +98,7 @@ Call calling(const Arguments& a) {
   return [&a] { return function(a); };
 }
 
-// The integer param, 0 or 1, that says whether a case brings the op its workspace.
+// The integer param of ops with a workspace: 1 if the case passes one, else 0.
 constexpr const char* kWorkspaceParam = "workspace";
 
 // How hipops-bench reads a shape for the op, and what it counts.
@@ -108,7 +108,7 @@ struct BenchSpec {
   bool any_view = false;  // x may be a slice or a permutation of its memory
   size_t sizes = 0;       // of y, after "->"; of an op with an index: y's size along dim
   bool sizes_are_optional = false;
-  // Elements that must move, for x and y of these sizes. NULL: of each input as many as of x, of each output as of y.
+  // Elements that must move, for x and y of these sizes. NULL: an input has as many as x, an output as many as y.
   int64_t (*moved)(int64_t x, int64_t y) = nullptr;
 };
 
@@ -119,23 +119,23 @@ struct OpEntry {
   std::vector<TensorSpec> inputs = {};
   std::vector<ParamSpec> params = {};
   Call (*bind)(const Arguments& a) = nullptr;
-  // For an op with a workspace, which has kWorkspaceParam among its params: its size, as the library says.
+  // For an op with a workspace, which has kWorkspaceParam among its params: the library's query of its size.
   hipops_status (*workspace_bytes)(const Arguments& a, int64_t* bytes) = nullptr;
 
-  // For an op whose function does not get all of its tensors' shapes and strides: "", or what is wrong with them, a
-  // message that names the tensor's field. And: makes any tensors those that the function gets.
+  // For an op whose function does not get all shapes and strides of its tensors. `problem` returns "" or a message that
+  // names the field that the function would misread. `make_as_passed` changes the tensors to what the function reads.
   std::string (*problem)(const Arguments& a) = nullptr;
   void (*make_as_passed)(hipops_tensor* y, hipops_tensor* x) = nullptr;
 
-  bool in_place = false;               // y may be x itself
-  bool by_rows = false;                // reduces over the last dimension, each row by itself
-  const char* kernels_of = nullptr;    // the op whose kernels it launches, if it has none of its own
+  bool in_place = false;             // y may be x itself
+  bool by_rows = false;              // reduces over the last dimension, each row by itself
+  const char* kernels_of = nullptr;  // the op whose kernels it launches, if it has none of its own
   BenchSpec bench = {};
 
-  // A random call, without what it must give: choices that `m` has made.
+  // Makes a random call of m's choices. The values of the outputs follow from `reference`.
   void (*random_case)(RandomCase& m) = nullptr;
-  // The definition in hipops.h, as loops over elements: fills in values, scales and tolerance of the case's outputs,
-  // which have their layouts. Nothing of the library takes part.
+  // The definition in hipops.h, as loops over elements. Sets values, scales and tolerance of the case's outputs, whose
+  // layouts are there. It calls nothing of the library.
   void (*reference)(Case* test) = nullptr;
 
   // Adds the cases of hipops-parity --large (large_cases.h). Ops may share a function, which is called once.

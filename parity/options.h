@@ -24,7 +24,7 @@ struct Options {
   int threads = 1;         // that run cases at the same time
   bool many_rows = false;  // kernels are chosen as for large tensors and many indices
   bool ordered = false;    // index_add orders its indices wherever there is a workspace, and has no `few`
-  bool capture = false;    // run each case by way of a graph
+  bool capture = false;    // run each case in a graph
   bool large = false;       // the large cases instead of the golden ones
   int64_t large_scale = 1;  // that their sizes are divided by
   uint64_t seed = 1;        // of the places where large cases are checked at random
@@ -32,16 +32,17 @@ struct Options {
   std::string junit;
 };
 
-// True: go on. False: *exit_code says how the program ends; what there is to say has been printed.
+// Returns false if the program must end now, with *exit_code. All messages are printed then.
 bool parse_options(int argc, char** argv, Options* options, int* exit_code);
 
 hipops_backend backend_of(const std::string& name);
 const char* backend_name(hipops_backend backend);
 
-// How a program ends whose backend refuses with `status`: only where there is no device could another machine do.
+// The exit code of a program whose backend refuses with `status`. Without a device, the code says that another machine
+// may do.
 int exit_code_of(hipops_status status);
 
-// Says so on stderr, and why, and returns exit_code_of.
+// Prints the reason to stderr, and returns exit_code_of.
 int refuse_backend(const char* program, const std::string& backend, hipops_status status, const std::string& why);
 
 }  // namespace hipops::parity

@@ -14,8 +14,8 @@ namespace hipops::parity {
 // A hash: SplitMix64's last steps.
 uint64_t mixed_bits(uint64_t value);
 
-// Each element is a function of its place in memory, so elements that share memory are equal. `along` is the place, from
-// 0 to 1.
+// Each element is a function of its place in memory, so elements that share memory are equal. `along` is the place,
+// from 0 to 1.
 InputTensor tensor_of(const std::string& name, const Layout& layout,
                               const std::function<uint64_t(uint64_t word, double along)>& value, uint64_t seed);
 

@@ -1,4 +1,4 @@
-// Runs one case again and again, on other streams and with other grids: what is deterministic gives the same bits.
+// Runs one case several times, on other streams and with other grids. A deterministic case must give the same bits.
 #pragma once
 
 #include <vector>
@@ -24,7 +24,7 @@ class Streams {
   std::vector<void*> streams_;
 };
 
-// `runs` runs, of which the first is held to the golden results, and the others to the first, bit for bit.
+// The first of `runs` runs must give the golden results, and the others the bits of the first.
 CaseResult repeat_case(Runtime& runtime, const OpEntry& op, const Case& test, Guard guard, const Streams& streams,
                        int runs);
 

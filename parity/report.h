@@ -1,4 +1,4 @@
-// What a run comes to, and its three forms: the table for people, JSON, and JUnit XML for CI.
+// The results of a run, in three forms: a table for people, JSON, and JUnit XML for CI.
 #pragma once
 
 #include <string>
@@ -40,7 +40,7 @@ Totals count(const std::vector<CaseRecord>& records);
 // "passed", "failed", "skipped".
 const char* verdict_name(CaseResult::Verdict verdict);
 
-// ANSI colours where `colour` is set.
+// With ANSI colours if `colour` is set.
 std::string header_text(const RunInfo& info, size_t cases, bool colour);
 std::string table_heading(bool colour);
 std::string table_row(const std::vector<CaseRecord>& group, bool colour);  // of one op and dtype
@@ -52,8 +52,8 @@ std::string closing_line(const Totals& totals, bool colour);
 std::string to_json(const RunInfo& info, const std::vector<CaseRecord>& records);
 std::string to_junit(const RunInfo& info, const std::vector<CaseRecord>& records);
 
-// Fit for XML text and attributes: markup escaped, what XML 1.0 cannot hold (control characters, broken UTF-8) replaced
-// by '?'.
+// The text for XML and its attributes. Markup is escaped. Characters that XML 1.0 has not become '?': control
+// characters and broken UTF-8.
 std::string xml_escape(const std::string& text);
 
 }  // namespace hipops::parity

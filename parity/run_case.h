@@ -1,4 +1,4 @@
-// Runs one case on the runtime in use and says what came of it.
+// Runs one case on the runtime in use, and returns its result.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ struct CaseResult {
 
 CaseResult run_case(Runtime& runtime, const OpEntry& op, const Case& test, Guard guard);
 
-// What the case's tensors take on the device, without guard zones.
+// The bytes of the case's tensors on the device, without guard zones.
 uint64_t case_bytes(const Case& test);
 
 }  // namespace hipops::parity

@@ -1,4 +1,4 @@
-// Runs cases one after the other, prints the table as it goes, and keeps what came of each.
+// Runs cases one after the other, prints the table meanwhile, and keeps the results.
 #pragma once
 
 #include <functional>

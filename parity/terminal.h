@@ -1,5 +1,5 @@
-// What depends on where the output goes: colours, columns, the progress bar, and a last word when a kernel brings the
-// process down.
+// Output that depends on the terminal: colours, columns, the progress bar, and a last message when a kernel crashes the
+// process.
 #pragma once
 
 #include <chrono>
@@ -8,21 +8,21 @@
 
 namespace hipops::parity {
 
-// Whether stdout takes colours: a terminal, and NO_COLOR is not set.
+// Whether to print colours: stdout is a terminal, and NO_COLOR is not set.
 bool colours_wanted();
 
 enum class Colour { kBold = 1, kRed = 31, kGreen = 32, kYellow = 33 };
 std::string paint(const std::string& text, Colour colour, bool enabled);
 
-// In a column: filled up with spaces, never cut.
+// Fills the text up with spaces; never cuts it.
 std::string left(std::string text, int width);
 std::string right(const std::string& text, int width);
 
-// A value of several lines under the first, beside the labels of a header, which take nine columns.
+// Indents the further lines of a value to the column after a header's labels, which is the tenth.
 std::string indented(std::string text);
 
-// How far a run is, on stderr: a bar, if that is a terminal, drawn at most some twenty times a second; else a line each
-// time that nothing was said for `quiet`.
+// Prints the progress of a run to stderr. A terminal gets a bar, drawn at most some twenty times a second. Any other
+// file gets a line whenever `quiet` has passed without one.
 class Progress {
  public:
   explicit Progress(size_t total, std::chrono::milliseconds quiet = std::chrono::seconds(10));
@@ -36,8 +36,8 @@ class Progress {
   std::chrono::steady_clock::time_point next_;
 };
 
-// Writes `note` to stderr if a signal ends the process (an access to a guard page, a report of the CPU executor), and
-// lets the signal take its course. An empty note switches that off.
+// Writes `note` to stderr if a signal ends the process: an access to a guard page, or a report of the CPU executor. The
+// signal still ends the process. An empty note switches this off.
 void set_crash_note(const std::string& note);
 
 }  // namespace hipops::parity

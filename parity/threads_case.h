@@ -12,8 +12,8 @@ struct ThreadCase {
   const Case* test;
 };
 
-// Thread i runs cases[i], on device i modulo their number; all call at the same moment. The result is that of the
-// first, with the failures of all.
+// Thread i runs cases[i] on device i, modulo their number. All call at the same moment. The result is that of the first
+// case, with the failures of all.
 CaseResult run_on_threads(Runtime& runtime, const std::vector<ThreadCase>& cases, Guard guard);
 
 // The cases for `threads` threads when number `index` of `all` is run: four threads run the same one, so that an op's

@@ -11,7 +11,8 @@ inline const std::vector<hipops_dtype> kAdded = {HIPOPS_F32, HIPOPS_F16, HIPOPS_
                                                  HIPOPS_U8,  HIPOPS_I32, HIPOPS_U32,  HIPOPS_I64};
 
 constexpr TensorSpec kIndexLikeX = {"index", Role::kIndex};
-constexpr TensorSpec kIndexLikeY = {"index", Role::kIndex, false, [](const Shape&, const Shape& y, size_t) { return y; }};
+constexpr TensorSpec kIndexLikeY = {"index", Role::kIndex, false,
+                                    [](const Shape&, const Shape& y, size_t) { return y; }};
 
 // An index tensor of a case, whose valid elements are below `size`.
 class Indices {
@@ -40,11 +41,12 @@ class Sum {
   Sum(hipops_dtype dtype, uint64_t bits);
   void add(uint64_t bits);
 
-  // Each addition is rounded to the type of the dtype's sums: f32 for dtypes of 16 bits. The result is rounded to the dtype.
+  // Each addition is rounded to the type of the dtype's sums: f32 for dtypes of 16 bits. The result is rounded to the
+  // dtype.
   uint64_t in_order() const;
   double exact() const { return static_cast<double>(exact_); }
-  // A sum in any order is off by n * eps * sum |x| at most, where eps is half an ULP of 1. This is the scale that allows
-  // it at this tolerance.
+  // A sum in any order is off by n * eps * sum |x| at most, where eps is half an ULP of 1. This is the scale that
+  // allows it at this tolerance.
   double scale(double tolerance) const {
     return static_cast<double>(terms_ * static_cast<long double>(added_) / tolerance);
   }

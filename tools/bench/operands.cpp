@@ -13,7 +13,8 @@ using parity::expect_success;
 
 constexpr int64_t kPatternBytes = int64_t{4} << 20;
 
-// Words of 16 bits. As bf16, and as the upper bits of f32 and f64, a word has an exponent near 0; as f16 it is 1.5 to 2.25.
+// Words of 16 bits. As bf16, and as the upper bits of f32 and f64, a word has an exponent near 0; as f16 it is 1.5 to
+// 2.25.
 std::vector<uint16_t> pattern() {
   std::mt19937 random(1);
   std::vector<uint16_t> bits(static_cast<size_t>(kPatternBytes / 2));
@@ -147,7 +148,8 @@ hipops_tensor Operands::indices(const Workload& work, const std::vector<int64_t>
   const bool writes = op_named(work.op).find_input("y") != nullptr;
   const int64_t end = writes ? output_shape(work)[dim] : in[dim];
   const int64_t count = element_count(shape);
-  const int64_t repeats = writes && shape.size() == in.size() ? element_count({shape.begin() + work.dim + 1, shape.end()}) : 1;
+  const bool expanded = writes && shape.size() == in.size();
+  const int64_t repeats = expanded ? element_count({shape.begin() + work.dim + 1, shape.end()}) : 1;
   const std::vector<unsigned char> indices = random_indices(work.index, count / repeats, repeats, end);
   memory_.push_back(std::make_unique<Memory>(device_, static_cast<int64_t>(indices.size())));
   memory_.back()->copy_from_host(indices.data(), memory_.back()->bytes());

@@ -55,7 +55,7 @@ class Sweeper {
     SweepRow row = {job, 2 * job.bytes()};
     row.roof = timer_.roof(row.bytes);
     row.us = timer_.microseconds(call, row.bytes);
-    if (row.is_slow()) row.us = timer_.microseconds(call, row.bytes, kConfirmations);  // a single slow measurement does not count
+    if (row.is_slow()) row.us = timer_.microseconds(call, row.bytes, kConfirmations);  // one may be an outlier
     return row;
   }
 

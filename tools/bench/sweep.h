@@ -17,8 +17,8 @@ struct SweepShape {
   int64_t rows = 0, cols = 0;
 };
 
-// Rows and columns from 1 to 2^18: powers of two, their neighbours, primes, sizes of models. Only shapes that move up to
-// kSweepBytes.
+// Rows and columns from 1 to 2^18: powers of two, their neighbours, primes, sizes of models. Only shapes that move up
+// to kSweepBytes.
 std::vector<SweepShape> sweep_shapes(int64_t element_bytes);
 
 // Row ops with one input of rows.

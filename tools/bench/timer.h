@@ -30,8 +30,8 @@ class Timer {
   Timer(const Device& device, int repeats);
   ~Timer();
 
-  // The median of `repeats` calls that move `bytes`, in microseconds. L2 is cold, unless the bytes are too few to time one
-  // call: then calls are timed inside a graph.
+  // The median of `repeats` calls that move `bytes`, in microseconds. L2 is cold, unless the bytes are too few to time
+  // one call: then calls are timed inside a graph.
   double microseconds(const Call& call, int64_t moved) { return microseconds(call, moved, repeats_); }
   double microseconds(const Call& call, int64_t moved, int repeats);
   double warm(const Call& call) { return in_graph(call, repeats_); }

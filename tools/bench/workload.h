@@ -25,8 +25,8 @@ struct Workload {
   hipops_dtype index = HIPOPS_I64;
 };
 
-// Reads "8x4096", "262144x256->16384", "8x256x128x128->256x256" or "16384x12288[:,4096:8192]" into shape, slice and size.
-// Returns "" or what is wrong.
+// Reads "8x4096", "262144x256->16384", "8x256x128x128->256x256" or "16384x12288[:,4096:8192]" into shape, slice and
+// size. Returns "" or what is wrong.
 std::string parse_shape(const std::string& text, Workload* work);
 
 // Throws std::logic_error for a name that is not in the table of ops.

@@ -1,6 +1,7 @@
-// libFuzzer: makes a call of the C ABI of the bytes. A valid call must give what the op's definition says. A hostile call
-// may be refused: the message names the op and the argument, and nothing is launched or written. If it is accepted, it
-// touches only the memory of its tensors, and its output overlaps no input except where the op allows that.
+// libFuzzer: makes a call of the C ABI of the bytes. A valid call must give what the op's definition says. A hostile
+// call may be refused: the message names the op and the argument, and nothing is launched or written. If it is
+// accepted, it touches only the memory of its tensors, and its output overlaps no input except where the op allows
+// that.
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
@@ -22,8 +23,8 @@ using namespace hipops::fuzz;
 namespace {
 
 constexpr int64_t kMostElements = 300;
-// A launch has up to 2^32 rows, and a hostile call of index_add has up to 2^62. If launches are only counted, the next one
-// after these is refused, to save minutes.
+// A launch has up to 2^32 rows, and a hostile call of index_add has up to 2^62. If launches are only counted, the next
+// one after these is refused, to save minutes.
 constexpr int kMostDryLaunches = 1000;
 
 struct {

@@ -1,4 +1,5 @@
-// libFuzzer: gives any text to the reader of golden files. The result is cases that are safe to run, or an error of one line.
+// libFuzzer: gives any text to the reader of golden files. The result is cases that are safe to run, or an error of one
+// line.
 #include <cstdio>
 #include <cstdlib>
 #include <string>

@@ -35,8 +35,8 @@ struct Trial {
   bool beside_others = false;         // it failed only beside extreme rows (neighbours.h)
 };
 
-// Random cases are small. So every second case of an op runs the kernels for many rows and large tensors, and two of four
-// the kernels for many indices (hipops-parity --many-rows, --ordered).
+// Random cases are small. So every second case of an op runs the kernels for many rows and large tensors, and two of
+// four the kernels for many indices (hipops-parity --many-rows, --ordered).
 struct Plan {
   bool as_many, ordered;
 };
