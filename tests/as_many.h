@@ -1,5 +1,5 @@
-// While an AsMany exists, small tensors get the kernels for large tensors, as with hipops-parity --many-rows. AsMany(false) restores
-// the default.
+// While an AsMany exists, small tensors get the kernels for large tensors, as with hipops-parity --many-rows.
+// AsMany(false) restores the default.
 #pragma once
 
 #include "policy/plan_options.h"

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""doc_links.py SOURCE: every link on the pages in SOURCE leads to an existing file or folder, and to an existing heading.
+"""doc_links.py SOURCE: every link on the pages in SOURCE leads to an existing file or folder, and to an existing
+heading.
 
 docs/ops/README.md links the page of every op. In a source tree, every script at the beginning of a line of code on a page exists and
 is executable."""

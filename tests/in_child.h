@@ -1,5 +1,5 @@
-// Runs a part of a test in a child process. A process has one runtime, one set of loaded libraries and one environment, so each
-// part needs a fresh process. The test program itself must not choose a runtime before.
+// Runs a part of a test in a child process. A process has one runtime, one set of loaded libraries and one environment,
+// so each part needs a fresh process. The test program itself must not choose a runtime before.
 #pragma once
 
 #include <sys/wait.h>

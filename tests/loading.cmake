@@ -1,5 +1,5 @@
-# The shared library in a framework that loads it late, twice, or more often. These programs need only a C++ compiler, so that
-# they also run on a machine with a GPU: g++ -std=c++17 -Iinclude tests/loading/X.cpp -ldl
+# The shared library in a framework that loads it late, twice, or more often. These programs need only a C++ compiler,
+# so that they also run on a machine with a GPU: g++ -std=c++17 -Iinclude tests/loading/X.cpp -ldl
 
 set(hipops_loading modes reopen copies quiet fork)
 foreach(name ${hipops_loading})

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# objdump_once.sh OPTION... FILE: the output of llvm-objdump ($OBJDUMP). It is kept in $KEPT for the next call with the same bytes. A
-# dozen tests disassemble each code object, for up to a third of their time.
+# objdump_once.sh OPTION... FILE: the output of llvm-objdump ($OBJDUMP). It is kept in $KEPT for the next call with the
+# same bytes. A dozen tests disassemble each code object, for up to a third of their time.
 set -euo pipefail
 code=$(sha256sum < "${@: -1}")
 options=${*:1:$#-1}

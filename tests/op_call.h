@@ -1,4 +1,5 @@
-// A call of any op on host memory, through the table of ops in parity/ops.h. A test changes one argument and expects a refusal.
+// A call of any op on host memory, through the table of ops in parity/ops.h. A test changes one argument and expects a
+// refusal.
 #pragma once
 
 #include <cstring>
@@ -54,7 +55,9 @@ class OpCall {
         if (spec.role == Role::kReport) {
           report_pointer = &report;
         } else if (tensors_.count(spec.name) == 0) {
-          const hipops_dtype own = spec.role != Role::kIndex ? dtype : op.rfind("rope", 0) == 0 ? HIPOPS_I64 : HIPOPS_I32;
+          const hipops_dtype own = spec.role != Role::kIndex  ? dtype
+                                   : op.rfind("rope", 0) == 0 ? HIPOPS_I64
+                                                              : HIPOPS_I32;
           HostTensor& t = *(tensors_[spec.name] = std::make_unique<HostTensor>(own, valid_shape(op, spec)));
           for (int64_t i = 0; i < t.count(); ++i) t.set(i, static_cast<double>(i % 4));
           views_[spec.name] = t.view;
@@ -71,10 +74,12 @@ class OpCall {
   char* data(const std::string& name) { return static_cast<char*>(views_.at(name).data); }
   bool has(const std::string& name) const { return views_.count(name) != 0; }
   void leave_out(const std::string& name) { views_.erase(name); }
-  // Another shape, at an address that a test may not read. A tensor without elements gets no memory, and strides that no other has.
+  // Another shape, at an address that a test may not read. A tensor without elements gets no memory, and strides that
+  // no other has.
   void set_shape(const std::string& name, const Sizes& shape) {
     const bool is_empty = std::count(shape.begin(), shape.end(), 0) != 0;
-    views_[name] = view_of(is_empty ? 0 : 1 << 20, views_.at(name).dtype, shape, is_empty ? Sizes(shape.size(), INT64_MAX) : Sizes{});
+    views_[name] = view_of(is_empty ? 0 : 1 << 20, views_.at(name).dtype, shape,
+                           is_empty ? Sizes(shape.size(), INT64_MAX) : Sizes{});
   }
 
   hipops_status run() { return op_.call(arguments()); }
@@ -138,7 +143,8 @@ inline void check_every_tensor(const std::string& op) {
     OpCall call(op);
     spoil(call[name]);
     call.refused(status, name + message);
-    if (call.entry().workspace_bytes && message.find("data") == std::string::npos) call.workspace_refused(status, name + message);
+    if (call.entry().workspace_bytes && message.find("data") == std::string::npos)
+      call.workspace_refused(status, name + message);
   };
   const OpEntry& entry = OpCall(op).entry();
   for (const auto* specs : {&entry.outputs, &entry.inputs})
@@ -152,7 +158,8 @@ inline void check_every_tensor(const std::string& op) {
         refuses(name, ".dtype is " + std::to_string(dtype) + ", expected a hipops_dtype from 1 (f32) to 12 (u64)",
                 [dtype](hipops_tensor& t) { std::memcpy(&t.dtype, &dtype, sizeof dtype); });
       for (int32_t rank : {-1, 9})
-        refuses(name, ".rank is " + std::to_string(rank) + ", expected 0 to 8", [rank](hipops_tensor& t) { t.rank = rank; });
+        refuses(name, ".rank is " + std::to_string(rank) + ", expected 0 to 8",
+                [rank](hipops_tensor& t) { t.rank = rank; });
       refuses(name, ".shape[0] is -4, expected 0 or more", [](hipops_tensor& t) { t.shape[0] = -4; });
       refuses(name, ".data is NULL, expected memory of " + std::to_string(none.memory(name).count()) + " elements",
               [](hipops_tensor& t) { t.data = nullptr; });
@@ -167,24 +174,28 @@ inline void check_every_tensor(const std::string& op) {
         far.invalid(name + ".shape and " + name + ".stride reach outside the address space");
       }
     }
-  const std::set<std::string> moving = {"gather",    "index_select",       "scatter",            "scatter_add",
-                                        "index_add", "upsample_nearest1d", "upsample_nearest2d", "strided_copy"};
+  const std::set<std::string> moving = {
+      "gather",      "index_select", "scatter", "scatter_add", "index_add", "upsample_nearest1d", "upsample_nearest2d",
+      "strided_copy"};
   for (const TensorSpec& output : entry.outputs) {
     if (output.role == Role::kReport) continue;
     const std::string y = output.name;
     for (int d = 0; d < OpCall(op)[y].rank; ++d)
-      refuses(y, ".stride[" + std::to_string(d) + "] is 0, expected distinct elements in an output (shape[" +
-                     std::to_string(d) + "] is " + std::to_string(OpCall(op)[y].shape[d]) + ")",
+      refuses(y,
+              ".stride[" + std::to_string(d) + "] is 0, expected distinct elements in an output (shape[" +
+                  std::to_string(d) + "] is " + std::to_string(OpCall(op)[y].shape[d]) + ")",
               [d](hipops_tensor& t) { t.stride[d] = 0; });
-    refuses(y, ".stride lets elements of an output meet, or interleaves its dimensions; expected strides that nest",
-            [](hipops_tensor& t) { t.stride[t.rank - 2] = t.shape[t.rank - 1] - 1; }, HIPOPS_UNSUPPORTED_LAYOUT);
+    refuses(
+        y, ".stride lets elements of an output meet, or interleaves its dimensions; expected strides that nest",
+        [](hipops_tensor& t) { t.stride[t.rank - 2] = t.shape[t.rank - 1] - 1; }, HIPOPS_UNSUPPORTED_LAYOUT);
     for (const TensorSpec& input : entry.inputs) {
       if (input.role == Role::kReport || std::string(input.name) == y) continue;
       for (int64_t distance : {-8, 8, 40}) {
         OpCall call(op);
         call[input.name].data = call.data(y) + distance;
         const bool may_be_y = input.role == Role::kData && moving.count(op) == 0;
-        call.invalid(y + " overlaps " + input.name + ", expected separate memory" + (may_be_y ? " or exactly the same view" : ""));
+        call.invalid(y + " overlaps " + input.name + ", expected separate memory" +
+                     (may_be_y ? " or exactly the same view" : ""));
       }
     }
   }

@@ -33,8 +33,8 @@ inline hipops::Op& op_named(const std::string& name) {
 
 inline bool has_cpu() { return hipops::image_count > 0 && hipops::all_images[0].cpu_wave32 != nullptr; }
 
-// `body` on the CPU runtime with waves of 32 and of 64, in a child process, because a process keeps its runtime. The runtime
-// reports races in shared memory.
+// `body` on the CPU runtime with waves of 32 and of 64, in a child process, because a process keeps its runtime. The
+// runtime reports races in shared memory.
 inline void on_cpu(const std::function<void()>& body) {
   if (!has_cpu()) {
     WARN("left out: built without the CPU runtime");

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# page_example.sh SOURCE LIBRARY_FOLDER PAGE LANGUAGE PRINTS COMPILER ARGUMENT...: the first example in LANGUAGE (c, cpp) on PAGE
-# compiles without a warning, runs, and prints PRINTS.
+# page_example.sh SOURCE LIBRARY_FOLDER PAGE LANGUAGE PRINTS COMPILER ARGUMENT...: the first example in LANGUAGE (c,
+# cpp) on PAGE compiles without a warning, runs, and prints PRINTS.
 set -euo pipefail
 source=$1 library=$2 page=$3 language=$4 prints=$5
 shift 5

@@ -11,14 +11,15 @@
 
 namespace hipops_test {
 
-// One recorder at a time. `note` gets the number of the kernel and its arguments, from any thread, once for each work-item that
-// begins. It decides whether the kernel runs.
+// One recorder at a time. `note` gets the number of the kernel and its arguments, from any thread, once for each
+// work-item that begins. It decides whether the kernel runs.
 class Recorder {
  public:
   using Note = std::function<bool(int kernel, const void* args)>;
 
   Recorder(hipops::Op& op, Note note) : op_(op) {
-    if (op.kernel_count > kMostKernels || hipops::load(op) != HIPOPS_SUCCESS) throw std::runtime_error("kernels cannot be recorded");
+    if (op.kernel_count > kMostKernels || hipops::load(op) != HIPOPS_SUCCESS)
+      throw std::runtime_error("kernels cannot be recorded");
     note_ = std::move(note);
     loaded_ = op.functions[0].load();
     replace(std::make_index_sequence<kMostKernels>());

@@ -12,8 +12,9 @@ namespace {
 
 using Ops = std::vector<std::string>;
 
-const Ops kRowOps = {"layer_norm", "rms_norm", "fused_add_rms_norm", "softmax"}, kNorms = {"layer_norm", "rms_norm", "fused_add_rms_norm"},
-          kRopes = {"rope", "rope_i", "rope_thd"}, kTakes = {"gather", "index_select"}, kScatters = {"scatter", "scatter_add"},
+const Ops kRowOps = {"layer_norm", "rms_norm", "fused_add_rms_norm", "softmax"},
+          kNorms = {"layer_norm", "rms_norm", "fused_add_rms_norm"}, kRopes = {"rope", "rope_i", "rope_thd"},
+          kTakes = {"gather", "index_select"}, kScatters = {"scatter", "scatter_add"},
           kIndexOps = {"gather", "index_select", "scatter", "scatter_add", "index_add"},
           kUpsamples = {"upsample_nearest1d", "upsample_nearest2d"};
 
@@ -22,11 +23,11 @@ Ops operator+(Ops all, const Ops& more) {
   return all;
 }
 
-// Each of the ops refuses the call that `spoil` changes, with `message`. The function for the size of the workspace refuses it, too,
-// unless the change is about memory.
+// Each of the ops refuses the call that `spoil` changes, with `message`. The function for the size of the workspace
+// refuses it, too, unless the change is about memory.
 template <class Spoil>
-void refused(const Ops& ops, hipops_status status, const std::string& message, Spoil spoil, bool is_about_memory = false,
-             hipops_dtype dtype = HIPOPS_F32) {
+void refused(const Ops& ops, hipops_status status, const std::string& message, Spoil spoil,
+             bool is_about_memory = false, hipops_dtype dtype = HIPOPS_F32) {
   for (const std::string& op : ops) {
     OpCall call(op, dtype);
     spoil(call);
@@ -57,7 +58,8 @@ void check_rows() {
   invalid(kRowOps, "y.shape[0] is 3, expected 4 (x.shape[0])", [](OpCall& c) { set_size(c["y"], 0, 3); });
   invalid(kRowOps, "y.shape[1] is 7, expected 8 (x.shape[1])", [](OpCall& c) { set_size(c["y"], 1, 7); });
   wrong_dtype(kRowOps, "y.dtype is f16, expected f32 (x.dtype)", [](OpCall& c) { c["y"].dtype = HIPOPS_F16; });
-  wrong_dtype(kRowOps, "y.dtype is bf16, expected f16 (x.dtype)", [](OpCall& c) { c["y"].dtype = HIPOPS_BF16; }, HIPOPS_F16);
+  wrong_dtype(
+      kRowOps, "y.dtype is bf16, expected f16 (x.dtype)", [](OpCall& c) { c["y"].dtype = HIPOPS_BF16; }, HIPOPS_F16);
   for (int dtype = HIPOPS_U8; dtype <= HIPOPS_U64; ++dtype) {
     const auto type = static_cast<hipops_dtype>(dtype);
     const std::string message = std::string("x.dtype is ") + dtype_name(type) + ", expected f32, f16, bf16 or f64";
@@ -80,20 +82,26 @@ void check_rows() {
     const std::pair<hipops_dtype, hipops_dtype> pairs[] = {
         {HIPOPS_BF16, HIPOPS_F16}, {HIPOPS_F16, HIPOPS_BF16}, {HIPOPS_BF16, HIPOPS_I16}, {HIPOPS_F32, HIPOPS_F16}};
     for (const auto& [dtype, other] : pairs)
-      wrong_dtype(ops, name + ".dtype is " + dtype_name(other) + ", expected " + dtype_name(dtype) + " (x.dtype)" +
-                           (dtype == HIPOPS_F32 ? "" : " or f32"),
-                  [&, other = other](OpCall& c) { c[name].dtype = other; }, dtype);
+      wrong_dtype(
+          ops,
+          name + ".dtype is " + dtype_name(other) + ", expected " + dtype_name(dtype) + " (x.dtype)" +
+              (dtype == HIPOPS_F32 ? "" : " or f32"),
+          [&, other = other](OpCall& c) { c[name].dtype = other; }, dtype);
   }
-  wrong_dtype({"layer_norm"}, "bias.dtype is f32, expected bf16 (weight.dtype)",
-              [](OpCall& c) { c["bias"] = view_of(1 << 20, HIPOPS_F32, {8}); }, HIPOPS_BF16);
+  wrong_dtype(
+      {"layer_norm"}, "bias.dtype is f32, expected bf16 (weight.dtype)",
+      [](OpCall& c) { c["bias"] = view_of(1 << 20, HIPOPS_F32, {8}); }, HIPOPS_BF16);
   invalid({"layer_norm"}, "bias.shape[0] is 9, expected 8 (x.shape[1])",
           [](OpCall& c) { c.leave_out("weight"), set_size(c["bias"], 0, 9); });
 
-  invalid({"fused_add_rms_norm"}, "residual.shape[1] is 7, expected 8 (x.shape[1])", [](OpCall& c) { set_size(c["residual"], 1, 7); });
+  invalid({"fused_add_rms_norm"}, "residual.shape[1] is 7, expected 8 (x.shape[1])",
+          [](OpCall& c) { set_size(c["residual"], 1, 7); });
   invalid({"fused_add_rms_norm"}, "residual_out.shape[0] is 3, expected 4 (x.shape[0])",
           [](OpCall& c) { set_size(c["residual_out"], 0, 3); });
-  invalid({"fused_add_rms_norm"}, "residual_out overlaps y, expected separate memory", [](OpCall& c) { c["residual_out"] = c["y"]; });
-  wrong_dtype({"fused_add_rms_norm"}, "residual.dtype is f16, expected f32 (x.dtype)", [](OpCall& c) { c["residual"].dtype = HIPOPS_F16; });
+  invalid({"fused_add_rms_norm"}, "residual_out overlaps y, expected separate memory",
+          [](OpCall& c) { c["residual_out"] = c["y"]; });
+  wrong_dtype({"fused_add_rms_norm"}, "residual.dtype is f16, expected f32 (x.dtype)",
+              [](OpCall& c) { c["residual"].dtype = HIPOPS_F16; });
 
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const std::pair<double, const char*> bad[] = {
@@ -103,11 +111,13 @@ void check_rows() {
             [eps = eps](OpCall& c) { c.params["eps"] = eps; });
   for (const auto& [eps, text] : {std::pair{1e-46, "1e-46"}, {1e39, "1e+39"}})
     for (hipops_dtype dtype : {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16})
-      refused(kNorms, HIPOPS_INVALID_ARGUMENT,
-              std::string("eps is ") + text + ", expected 0, or 1.4013e-45 to 3.40282e+38, which f32 has (x.dtype is " +
-                  dtype_name(dtype) + ")",
-              [eps = eps](OpCall& c) { c.params["eps"] = eps; }, false, dtype);
-  const std::pair<hipops_dtype, double> accepted[] = {{HIPOPS_F32, 0}, {HIPOPS_F32, 1.5e-45}, {HIPOPS_BF16, 3e38}, {HIPOPS_F64, 1e-46}, {HIPOPS_F64, 1e39}};
+      refused(
+          kNorms, HIPOPS_INVALID_ARGUMENT,
+          std::string("eps is ") + text + ", expected 0, or 1.4013e-45 to 3.40282e+38, which f32 has (x.dtype is " +
+              dtype_name(dtype) + ")",
+          [eps = eps](OpCall& c) { c.params["eps"] = eps; }, false, dtype);
+  const std::pair<hipops_dtype, double> accepted[] = {
+      {HIPOPS_F32, 0}, {HIPOPS_F32, 1.5e-45}, {HIPOPS_BF16, 3e38}, {HIPOPS_F64, 1e-46}, {HIPOPS_F64, 1e39}};
   for (const auto& [dtype, eps] : accepted) {
     OpCall call("rms_norm", dtype);
     for (const char* tensor : {"x", "y"}) call.set_shape(tensor, {0, 8});
@@ -138,12 +148,14 @@ void check_ropes() {
     invalid(kRopes, "cos.shape[1] is " + std::to_string(half) + ", expected at most 4 (half of x.shape[3])",
             [half](OpCall& c) { set_size(c["cos"], 1, half), set_size(c["cos"], 0, 0); });
   invalid(kRopes, "cos.shape[0] is 1, expected 2 (x.shape[0])", [](OpCall& c) {
-    for (const char* table : {"cos", "sin"}) c[table].rank = 3, c[table].shape[0] = 1, c[table].shape[2] = c[table].stride[2] = 1;
+    for (const char* table : {"cos", "sin"})
+      c[table].rank = 3, c[table].shape[0] = 1, c[table].shape[2] = c[table].stride[2] = 1;
   });
   invalid(kRopes, "positions.rank is 0, expected 1 to 2", [](OpCall& c) { c["positions"].rank = 0; });
   invalid(kRopes, "positions.rank is 3, expected 1 to 2",
           [](OpCall& c) { c["positions"].rank = 3, c["positions"].shape[2] = c["positions"].stride[2] = 1; });
-  invalid(kRopes, "positions.shape[0] is 1, expected 2 (x.shape[0])", [](OpCall& c) { set_size(c["positions"], 0, 1); });
+  invalid(kRopes, "positions.shape[0] is 1, expected 2 (x.shape[0])",
+          [](OpCall& c) { set_size(c["positions"], 0, 1); });
   for (const auto& [ops, tokens] : {std::pair{Ops{"rope", "rope_i"}, "x.shape[2]"}, {Ops{"rope_thd"}, "x.shape[1]"}}) {
     const std::string of_x = std::string(" (") + tokens + ")";
     invalid(ops, "cos.shape[0] is 3, expected at least 4" + of_x + " without positions",
@@ -151,8 +163,11 @@ void check_ropes() {
     invalid(ops, "positions.shape[1] is 3, expected 4" + of_x, [](OpCall& c) { set_size(c["positions"], 1, 3); });
     invalid(ops, "positions.shape[0] is 2, expected 4" + of_x, [](OpCall& c) { c["positions"].rank = 1; });
   }
-  wrong_dtype(kRopes, "y.dtype is bf16, expected f16 (x.dtype)", [](OpCall& c) { c["y"].dtype = HIPOPS_BF16; }, HIPOPS_F16);
-  wrong_dtype(kRopes, "cos.dtype is f16, expected bf16 (x.dtype) or f32", [](OpCall& c) { c["cos"].dtype = HIPOPS_F16; }, HIPOPS_BF16);
+  wrong_dtype(
+      kRopes, "y.dtype is bf16, expected f16 (x.dtype)", [](OpCall& c) { c["y"].dtype = HIPOPS_BF16; }, HIPOPS_F16);
+  wrong_dtype(
+      kRopes, "cos.dtype is f16, expected bf16 (x.dtype) or f32", [](OpCall& c) { c["cos"].dtype = HIPOPS_F16; },
+      HIPOPS_BF16);
   wrong_dtype(kRopes, "cos.dtype is f16, expected f32 (x.dtype)", [](OpCall& c) { c["cos"].dtype = HIPOPS_F16; });
   wrong_dtype(kRopes, "sin.dtype is f16, expected f32 (cos.dtype)", [](OpCall& c) { c["sin"].dtype = HIPOPS_F16; });
   for (hipops_dtype dtype : {HIPOPS_U8, HIPOPS_I16, HIPOPS_U32, HIPOPS_U64, HIPOPS_F32})
@@ -166,7 +181,8 @@ void check_index_ops() {
   for (const auto& [ops, reference] : {std::pair{kTakes + kScatters, "x"}, {Ops{"index_add"}, "y"}}) {
     const std::string name = reference, other = name == "x" ? "y" : "x";
     invalid(ops, name + ".rank is 0, expected 1 to 8", [](OpCall& c) { c["x"].rank = c["y"].rank = 0; });
-    wrong_dtype(ops, other + ".dtype is i32, expected f32 (" + name + ".dtype)", [&](OpCall& c) { c[other].dtype = HIPOPS_I32; });
+    wrong_dtype(ops, other + ".dtype is i32, expected f32 (" + name + ".dtype)",
+                [&](OpCall& c) { c[other].dtype = HIPOPS_I32; });
     for (int32_t dim : {-1, 2, INT32_MIN, INT32_MAX})
       invalid(ops, "dim is " + std::to_string(dim) + ", expected 0 to 1 (" + name + ".rank is 2)",
               [dim](OpCall& c) { c.params["dim"] = dim; });
@@ -175,12 +191,15 @@ void check_index_ops() {
     wrong_dtype(kIndexOps, "index.dtype is " + std::string(dtype_name(dtype)) + ", expected u8, i16, i32, u32 or i64",
                 [dtype](OpCall& c) { c["index"].dtype = dtype, c["index"].data = c.data("x"); });
   for (hipops_dtype dtype : {HIPOPS_I8, HIPOPS_I16, HIPOPS_U16, HIPOPS_U64}) {
-    const std::string message = ".dtype is " + std::string(dtype_name(dtype)) + ", expected f32, f16, bf16, f64, u8, i32, u32 or i64";
+    const std::string message =
+        ".dtype is " + std::string(dtype_name(dtype)) + ", expected f32, f16, bf16, f64, u8, i32, u32 or i64";
     wrong_dtype({"scatter_add"}, "x" + message, kAsIs, dtype);
     wrong_dtype({"index_add"}, "y" + message, kAsIs, dtype);
   }
 
-  const auto size = [](const char* tensor, int d, int64_t size) { return [=](OpCall& c) { set_size(c[tensor], d, size); }; };
+  const auto size = [](const char* tensor, int d, int64_t size) {
+    return [=](OpCall& c) { set_size(c[tensor], d, size); };
+  };
   const auto rank = [](const char* tensor, int rank) {
     return [=](OpCall& c) { c[tensor].rank = rank, c[tensor].shape[1] = c[tensor].stride[1] = 1; };
   };
@@ -192,7 +211,8 @@ void check_index_ops() {
   invalid({"gather"}, "index.shape[1] is 8, expected at most 7 (x.shape[1])", size("x", 1, 7));
   invalid({"gather"}, "index.shape[0] is 3, expected at most 2 (x.shape[0])",
           [](OpCall& c) { set_size(c["x"], 0, 2), c.params["dim"] = 1; });
-  for (int r : {0, 2}) invalid({"index_select", "index_add"}, "index.rank is " + std::to_string(r) + ", expected 1", rank("index", r));
+  for (int r : {0, 2})
+    invalid({"index_select", "index_add"}, "index.rank is " + std::to_string(r) + ", expected 1", rank("index", r));
   invalid({"index_select"}, "y.rank is 1, expected 2 (x.rank)", rank("y", 1));
   invalid({"index_select"}, "y.shape[0] is 3, expected 2 (index.shape[0])", size("index", 0, 2));
   invalid({"index_select"}, "y.shape[1] is 8, expected 7 (x.shape[1])", size("x", 1, 7));
@@ -211,7 +231,8 @@ void check_index_ops() {
             [flags = flags](OpCall& c) { c.params["flags"] = flags; });
 
   auto* odd = reinterpret_cast<hipops_index_report*>(uintptr_t{4100});
-  invalid_memory(kIndexOps, "report is " + text_of(odd) + ", expected a multiple of 8", [odd](OpCall& c) { c.report_pointer = odd; });
+  invalid_memory(kIndexOps, "report is " + text_of(odd) + ", expected a multiple of 8",
+                 [odd](OpCall& c) { c.report_pointer = odd; });
   for (uintptr_t past : {UINTPTR_MAX - 15, uintptr_t{INT64_MAX} - 7, uintptr_t{1} << 63}) {
     auto* report = reinterpret_cast<hipops_index_report*>(past);
     invalid_memory(kIndexOps, "report is " + text_of(report) + ", from where 16 bytes reach outside the address space",
@@ -231,8 +252,10 @@ struct WorkspaceCase {
 
 void check_workspaces() {
   alignas(256) static char memory[1 << 14];
-  for (const WorkspaceCase& w : {WorkspaceCase{"scatter", HIPOPS_F32, HIPOPS_DETERMINISTIC}, {"scatter", HIPOPS_U8, HIPOPS_DETERMINISTIC},
-                                 {"scatter_add", HIPOPS_F16, 0}, {"scatter_add", HIPOPS_BF16, 0},
+  for (const WorkspaceCase& w : {WorkspaceCase{"scatter", HIPOPS_F32, HIPOPS_DETERMINISTIC},
+                                 {"scatter", HIPOPS_U8, HIPOPS_DETERMINISTIC},
+                                 {"scatter_add", HIPOPS_F16, 0},
+                                 {"scatter_add", HIPOPS_BF16, 0},
                                  {"index_add", HIPOPS_F32, 0}}) {
     int64_t needed = 0;
     const auto make_valid = [&](OpCall& call) {
@@ -250,29 +273,35 @@ void check_workspaces() {
       call.invalid(message);
     };
     for (int64_t bytes : {needed - 1, int64_t{0}, int64_t{-1}, INT64_MIN})
-      refuses([&](OpCall& c) { c.workspace_bytes = bytes; }, "workspace_bytes is " + std::to_string(bytes) + ", expected " +
-                                                                 std::to_string(needed) + " or more (hipops_" + w.op + "_workspace_bytes)");
+      refuses([&](OpCall& c) { c.workspace_bytes = bytes; }, "workspace_bytes is " + std::to_string(bytes) +
+                                                                 ", expected " + std::to_string(needed) +
+                                                                 " or more (hipops_" + w.op + "_workspace_bytes)");
     for (int64_t bytes : {needed, int64_t{1}, int64_t{-1}})
-      refuses([&](OpCall& c) { c.workspace = nullptr, c.workspace_bytes = bytes; },
-              "workspace is NULL, expected memory of workspace_bytes, " + std::to_string(bytes) + ", or workspace_bytes 0");
+      refuses(
+          [&](OpCall& c) { c.workspace = nullptr, c.workspace_bytes = bytes; },
+          "workspace is NULL, expected memory of workspace_bytes, " + std::to_string(bytes) + ", or workspace_bytes 0");
     for (int shift : {1, 16, 128})
-      refuses([&](OpCall& c) { c.workspace = memory + shift; }, "workspace is " + text_of(memory + shift) + ", expected a multiple of 256");
+      refuses([&](OpCall& c) { c.workspace = memory + shift; },
+              "workspace is " + text_of(memory + shift) + ", expected a multiple of 256");
     char* const last = reinterpret_cast<char*>(uintptr_t{INT64_MAX} - 255);
     if (needed > 256)
-      refuses([&](OpCall& c) { c.workspace = last; },
-              "workspace is " + text_of(last) + ", from where " + std::to_string(needed) + " bytes reach outside the address space");
+      refuses([&](OpCall& c) { c.workspace = last; }, "workspace is " + text_of(last) + ", from where " +
+                                                          std::to_string(needed) +
+                                                          " bytes reach outside the address space");
     for (const char* tensor : {"y", "x", "index"})
       refuses([&](OpCall& c) { c[tensor].data = memory + needed - 8; },
               std::string("workspace overlaps ") + tensor + ", expected separate memory");
     refuses([&](OpCall& c) { c.report_pointer = reinterpret_cast<hipops_index_report*>(memory + needed - 8); },
             "report overlaps workspace, expected separate memory");
     EXPECT_EQUAL(question.ask_workspace(nullptr), HIPOPS_INVALID_ARGUMENT);
-    EXPECT_EQUAL(std::string(hipops_last_error()), std::string(w.op) + ": bytes is NULL, expected memory for an int64_t");
+    EXPECT_EQUAL(std::string(hipops_last_error()),
+                 std::string(w.op) + ": bytes is NULL, expected memory for an int64_t");
   }
   for (hipops_dtype dtype : {HIPOPS_F16, HIPOPS_BF16})
-    refused({"scatter_add"}, HIPOPS_INVALID_ARGUMENT,
-            std::string("workspace is NULL, expected 128 bytes (HIPOPS_DETERMINISTIC with ") + dtype_name(dtype) + ")",
-            [](OpCall& c) { c.params["flags"] = HIPOPS_DETERMINISTIC; }, true, dtype);
+    refused(
+        {"scatter_add"}, HIPOPS_INVALID_ARGUMENT,
+        std::string("workspace is NULL, expected 128 bytes (HIPOPS_DETERMINISTIC with ") + dtype_name(dtype) + ")",
+        [](OpCall& c) { c.params["flags"] = HIPOPS_DETERMINISTIC; }, true, dtype);
 }
 
 void check_upsamples() {
@@ -281,22 +310,29 @@ void check_upsamples() {
   invalid(kUpsamples, "y.shape[0] is 1, expected 2 (x.shape[0])", [](OpCall& c) { set_size(c["y"], 0, 1); });
   invalid(kUpsamples, "y.shape[1] is 2, expected 3 (x.shape[1])", [](OpCall& c) { set_size(c["y"], 1, 2); });
   wrong_dtype(kUpsamples, "y.dtype is i32, expected f32 (x.dtype)", [](OpCall& c) { c["y"].dtype = HIPOPS_I32; });
-  invalid(kUpsamples, "x.shape[2] is 0, expected 1 or more (y.shape[2] is 7)", [](OpCall& c) { set_size(c["x"], 2, 0); });
-  invalid({"upsample_nearest2d"}, "x.shape[3] is 0, expected 1 or more (y.shape[3] is 9)", [](OpCall& c) { set_size(c["x"], 3, 0); });
+  invalid(kUpsamples, "x.shape[2] is 0, expected 1 or more (y.shape[2] is 7)",
+          [](OpCall& c) { set_size(c["x"], 2, 0); });
+  invalid({"upsample_nearest2d"}, "x.shape[3] is 0, expected 1 or more (y.shape[3] is 9)",
+          [](OpCall& c) { set_size(c["x"], 3, 0); });
   for (int rule : {3, 99, INT32_MAX})
     invalid(kUpsamples, "rule is " + std::to_string(rule) + ", expected a hipops_nearest from 0 to 2",
             [rule](OpCall& c) { c.params["rule"] = rule; });
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  for (const auto& [op, scale] : {std::pair{"upsample_nearest1d", "scale"}, {"upsample_nearest2d", "scale_h"}, {"upsample_nearest2d", "scale_w"}}) {
-    const auto refuses = [op = op, scale = scale](double value, const std::string& text, const std::string& expected, int rule = 0) {
+  for (const auto& [op, scale] : {std::pair{"upsample_nearest1d", "scale"},
+                                  {"upsample_nearest2d", "scale_h"},
+                                  {"upsample_nearest2d", "scale_w"}}) {
+    const auto refuses = [op = op, scale = scale](double value, const std::string& text, const std::string& expected,
+                                                  int rule = 0) {
       invalid({op}, std::string(scale) + " is " + text + ", expected " + expected,
               [=](OpCall& c) { c.params[scale] = value, c.params["rule"] = rule; });
     };
-    const std::pair<double, const char*> bad[] = {{-1, "-1"}, {-1e-300, "-1e-300"}, {infinity, "inf"}, {-infinity, "-inf"}, {std::nan(""), "nan"}};
+    const std::pair<double, const char*> bad[] = {
+        {-1, "-1"}, {-1e-300, "-1e-300"}, {infinity, "inf"}, {-infinity, "-inf"}, {std::nan(""), "nan"}};
     for (const auto& [value, text] : bad) refuses(value, text, "a finite number of 0 or more");
     const std::string finite = "0 or a number whose reciprocal is finite in ";
     refuses(1e-39, "1e-39", finite + "f32");
-    for (int rule : {HIPOPS_NEAREST_PYTORCH, HIPOPS_NEAREST_EXACT}) refuses(5e-324, "4.94066e-324", finite + "f32", rule);
+    for (int rule : {HIPOPS_NEAREST_PYTORCH, HIPOPS_NEAREST_EXACT})
+      refuses(5e-324, "4.94066e-324", finite + "f32", rule);
     refuses(5e-324, "4.94066e-324", finite + "f64", HIPOPS_NEAREST_CANDLE);
   }
 }
@@ -307,9 +343,10 @@ void check_copies() {
   invalid({"strided_copy"}, "y.shape[1] is 7, expected 8 (x.shape[1])", [](OpCall& c) { set_size(c["y"], 1, 7); });
   wrong_dtype({"strided_copy"}, "y.dtype is i32, expected f32 (x.dtype)", [](OpCall& c) { c["y"].dtype = HIPOPS_I32; });
   invalid({"strided_copy"}, "y overlaps x, expected separate memory", [](OpCall& c) { c["y"].data = c.data("x"); });
-  invalid({"strided_copy"}, "y overlaps x, expected separate memory", [](OpCall& c) {  // one element of x, at each place of y
-    c["x"].data = c.data("y") + 64, c["x"].stride[0] = c["x"].stride[1] = 0;
-  });
+  invalid({"strided_copy"}, "y overlaps x, expected separate memory",
+          [](OpCall& c) {  // one element of x, at each place of y
+            c["x"].data = c.data("y") + 64, c["x"].stride[0] = c["x"].stride[1] = 0;
+          });
 }
 
 // The call without elements, memory or valid strides succeeds, and chooses no runtime.
@@ -352,9 +389,12 @@ TEST_CASE("strided_copy refuses other shapes and shared memory", "[refusals]") {
 TEST_CASE("a call without elements succeeds without memory", "[refusals]") {
   check_calls([] {
     for (const Sizes& shape : {Sizes{0, 8}, {3, 0, 8}, {int64_t{1} << 62, 0, 8}, {2, 2, 2, 2, 2, 2, 0, 8}})
-      check_empty(kRowOps + Ops{"strided_copy"}, {{"x", shape}, {"y", shape}, {"residual", shape}, {"residual_out", shape}});
+      check_empty(kRowOps + Ops{"strided_copy"},
+                  {{"x", shape}, {"y", shape}, {"residual", shape}, {"residual_out", shape}});
     for (const Sizes& shape : {Sizes{0}, {4, 0}, {INT64_MAX, 64, 0}})
-      check_empty(kRowOps + Ops{"strided_copy"}, {{"x", shape}, {"y", shape}, {"residual", shape}, {"residual_out", shape}, {"weight", {0}}, {"bias", {0}}});
+      check_empty(
+          kRowOps + Ops{"strided_copy"},
+          {{"x", shape}, {"y", shape}, {"residual", shape}, {"residual_out", shape}, {"weight", {0}}, {"bias", {0}}});
     for (const Sizes& s : {Sizes{0, 3, 4, 8}, {2, 0, 4, 8}, {2, 3, 0, 8}, {2, 3, 4, 0}})
       for (const Sizes& positions : {Sizes{s[2]}, Sizes{s[0], s[2]}})
         for (const bool thd : {false, true}) {

@@ -4,8 +4,9 @@
     tools/abi.py check [HEADER]   prints changes of structs, enums and functions, and ends with 1 if there are any
     tools/abi.py renew            writes the description again (see CONTRIBUTING.md)
 
-The description is of a library of empty functions with the header's declarations, because engines in other languages copy the header.
-Another test compares the symbols of the real library with the header. Needs abigail-tools and a C compiler (CC).
+The description is of a library of empty functions with the header's declarations, because engines in other languages
+copy the header. Another test compares the symbols of the real library with the header. Needs abigail-tools and a C
+compiler (CC).
 """
 
 import os

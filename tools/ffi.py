@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Makes the declarations of hipops.h in Rust and Python: capi/rust/hipops-sys/src/ffi.rs and capi/python/hipops/_abi.py.
+"""Makes the declarations of hipops.h in Rust and Python: capi/rust/hipops-sys/src/ffi.rs and
+capi/python/hipops/_abi.py.
 
     tools/ffi.py           writes the files
     tools/ffi.py --check   ends with 1 if a file differs from the header

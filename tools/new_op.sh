@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# new_op.sh [--rows] NAME: makes the files of a new op, and its functions in C++, Python and Rust, from a template. The new op builds and
-# passes its tests. It doubles its input, or, with --rows, computes log(softmax(x)) of rows. docs/guide/add-an-op.md has the next steps.
+# new_op.sh [--rows] NAME: makes the files of a new op, and its functions in C++, Python and Rust, from a template. The
+# new op builds and passes its tests. It doubles its input, or, with --rows, computes log(softmax(x)) of rows.
+# docs/guide/add-an-op.md has the next steps.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 templates=tools/new_op family=move
@@ -9,7 +10,8 @@ op=${1:-}
 [[ $op =~ ^[a-z][a-z0-9]*(_[a-z0-9]+)*$ ]] || { echo "usage: tools/new_op.sh [--rows] NAME, of small letters, digits and _" >&2; exit 2; }
 pascal=$(sed -E 's/(^|_)([a-z0-9])/\u\2/g' <<< "$op")
 
-# made TEMPLATE FILE: makes the file from the template. The contract and the launcher of a row op are copies of softmax's.
+# made TEMPLATE FILE: makes the file from the template. The contract and the launcher of a row op are copies of
+# softmax's.
 made() {
   mkdir -p "$(dirname "$2")"
   filled "$1" > "$2"
@@ -24,8 +26,8 @@ filled() {
   esac
 }
 as_op() { sed -e "s/@op@/$op/g; s/@Op@/$pascal/g; s/@OP@/${op^^}/g" "$1"; }
-# python_of_softmax BEGINNING FILE: the statement of the file with that beginning, with softmax replaced by the op. So the bindings may
-# change without a change of the template.
+# python_of_softmax BEGINNING FILE: the statement of the file with that beginning, with softmax replaced by the op. So
+# the bindings may change without a change of the template.
 python_of_softmax() { awk -v begins="^$1" '/^[^ ]/ { inside = $0 ~ begins } inside' "$2" | sed "s/softmax/$op/g"; }
 as_softmax() { sed -e "s/softmax/$op/g; s/Softmax/$pascal/g; s/SOFTMAX/${op^^}/g" "$1"; }
 # inserted FILE BEFORE TEXT: inserts the text before the last line of the file that contains BEFORE.

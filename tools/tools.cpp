@@ -1,6 +1,6 @@
-// The installed program with all tools. Each tool contains the library with the code objects, so six programs would be six times 21 MB.
-// The program's name selects the tool, and hipops-parity and the others are links. The Python wheel's library calls hipops_tools_main
-// (capi/python).
+// The installed program with all tools. Each tool contains the library with the code objects, so six programs would be
+// six times 21 MB. The program's name selects the tool, and hipops-parity and the others are links. The Python wheel's
+// library calls hipops_tools_main (capi/python).
 #include <cstdio>
 #include <cstring>
 

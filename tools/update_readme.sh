@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# update_readme.sh README.md SUPPORT_MATRIX [--check]: inserts the support matrix, which the program SUPPORT_MATRIX prints, between README's
-# markers. With --check it changes nothing, and fails if README has another matrix.
+# update_readme.sh README.md SUPPORT_MATRIX [--check]: inserts the support matrix, which the program SUPPORT_MATRIX
+# prints, between README's markers. With --check it changes nothing, and fails if README has another matrix.
 set -euo pipefail
 readme=$1 program=$2
 new=$(mktemp)

@@ -27,8 +27,8 @@ INTEGERS = {"u8": np.uint8, "i8": np.int8, "i16": np.int16, "u16": np.uint16,
 
 
 def integers(values, dtype):
-    """Python or NumPy integers as an array of the dtype. An integer out of range is an error. Lists do not pass through float64. NumPy
-    would convert a list of large and small 64-bit integers to float64."""
+    """Python or NumPy integers as an array of the dtype. An integer out of range is an error. Lists do not pass through
+    float64. NumPy would convert a list of large and small 64-bit integers to float64."""
     kind = np.dtype(INTEGERS[dtype])
     array = values if isinstance(values, np.ndarray) and values.dtype.kind in "iu" else np.array(values, dtype=object)
     if array.size and not np.iinfo(kind).min <= int(array.min()) <= int(array.max()) <= np.iinfo(kind).max:
@@ -37,7 +37,8 @@ def integers(values, dtype):
 
 
 def bits_of(values, dtype):
-    """The elements' bits as uint64. Floats must be values of the dtype. NaN is refused, because its bits are unknown."""
+    """The elements' bits as uint64. Floats must be values of the dtype. NaN is refused, because its bits are
+    unknown."""
     if dtype in INTEGERS:
         kind = np.dtype(INTEGERS[dtype])
         return np.ascontiguousarray(values, dtype=kind).view(f"u{kind.itemsize}").astype(np.uint64)
@@ -67,8 +68,8 @@ def ulp(value, dtype):
 def round_to(values, dtype):
     """float64 values rounded once to the dtype, to nearest even, as float64. Integers stay as they are.
 
-    NumPy has no bfloat16. One rule for all dtypes is easier to verify than four: scaling by the ULP, a power of two, is exact, and
-    rint rounds to even.
+    NumPy has no bfloat16. One rule for all dtypes is easier to verify than four: scaling by the ULP, a power of two, is
+    exact, and rint rounds to even.
     """
     if dtype in INTEGERS:
         return integers(values, dtype)
@@ -82,8 +83,8 @@ def round_to(values, dtype):
 
 
 def errors(expected, got, dtype, scale=None):
-    """Each element's error in ULPs, by README.md's definition. It is 0 for NaN against NaN, and for equal infinities. It is infinite
-    for a zero against a zero of the other sign, unless a sum may cancel (scale)."""
+    """Each element's error in ULPs, by README.md's definition. It is 0 for NaN against NaN, and for equal infinities.
+    It is infinite for a zero against a zero of the other sign, unless a sum may cancel (scale)."""
     if dtype in INTEGERS:
         return np.where(np.asarray(expected) == np.asarray(got), 0.0, np.inf)
     expected = np.asarray(expected, dtype=np.float64)

@@ -1,7 +1,7 @@
 """Arithmetic beyond float64: exact sums, and np.longdouble (64-bit mantissa on x86) for the rest.
 
-Sums use math.fsum, which is exact in any order. So neither NumPy's version nor its order of additions can change a golden file, and a
-mean of 3000 standard deviations costs no digit.
+Sums use math.fsum, which is exact in any order. So neither NumPy's version nor its order of additions can change a
+golden file, and a mean of 3000 standard deviations costs no digit.
 """
 
 import fractions

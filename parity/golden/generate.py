@@ -3,8 +3,8 @@
 
     generate.py [--op OP] [--topic TOPIC] [--check] [--no-torch]
 
---check generates again and compares: exit 1 with the first path that differs. With --no-torch it copies PyTorch's recorded errors from
-the existing files.
+--check generates again and compares: exit 1 with the first path that differs. With --no-torch it copies PyTorch's
+recorded errors from the existing files.
 """
 
 import argparse
@@ -107,8 +107,8 @@ def first_difference(old, new, slack=0, path=""):
 
 
 def difference_of_cases(old, new, old_precision):
-    """The same for two forms of a case. A machine with another long double may round a last bit in another way. PyTorch's errors depend
-    on the processor's vector width. They are a record and no reference."""
+    """The same for two forms of a case. A machine with another long double may round a last bit in another way.
+    PyTorch's errors depend on the processor's vector width. They are a record and no reference."""
     slack = 0 if old_precision == extended.PRECISION else 4
     old, new = ({key: value for key, value in case.items() if key != "torch_ulps"} for case in (old, new))
     return first_difference(old, new, slack, f"{new['name']}")

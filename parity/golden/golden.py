@@ -16,7 +16,8 @@ CERTAINTY = 8.0      # see row_tolerances
 
 
 def seed_of(*names):
-    """A seed that depends only on names, so that a new case changes no other case. 53 bits, which any JSON reader keeps."""
+    """A seed that depends only on names, so that a new case changes no other case. 53 bits, which any JSON reader
+    keeps."""
     return int.from_bytes(hashlib.sha256("/".join(names).encode()).digest()[:8], "little") >> 11
 
 
@@ -57,8 +58,8 @@ class View:
 
 @dataclasses.dataclass
 class Tensor(View):
-    """An input. Its elements are `values` (an array of the shape), or the generator `kind` makes them: one of philox.GENERATORS with
-    scale and shift, or, for integers, "bits" or "index" with its bound."""
+    """An input. Its elements are `values` (an array of the shape), or the generator `kind` makes them: one of
+    philox.GENERATORS with scale and shift, or, for integers, "bits" or "index" with its bound."""
     values: np.ndarray = None
     kind: str = None
     scale: float = 1.0
@@ -115,7 +116,8 @@ def index(dtype, shape, bound, **layout):
 
 
 def report(count=0, first=-1):
-    """A hipops_index_report as an i64 tensor, with -1 for 2^64 - 1: the input `report` of a case, and, as an Expected, its output."""
+    """A hipops_index_report as an i64 tensor, with -1 for 2^64 - 1: the input `report` of a case, and, as an Expected,
+    its output."""
     return explicit("i64", [count, first])
 
 
@@ -124,7 +126,7 @@ class Expected:
     """A reference result: float64 (or integers), of the output's shape.
 
     scale: magnitude of the terms of a sum that may cancel. It is in the file. None if nothing cancels.
-    condition: magnitude of the error of a float64 evaluation, for the comparison of the references. None: the same as scale.
+    condition: magnitude of the error of a float64 evaluation, to compare the references. None: the same as scale.
     """
     values: np.ndarray
     scale: np.ndarray = None
@@ -185,8 +187,8 @@ def numbers(values):
 
 
 def binade_numbers(scale, dtype):
-    """Scales as powers of two. Only the binade decides the ULP, and 0.5 is shorter than 0.7071067811865476. The scale is 0 if all terms
-    are zeros: nothing cancels, and the sum's sign is known."""
+    """Scales as powers of two. Only the binade decides the ULP, and 0.5 is shorter than 0.7071067811865476. The scale
+    is 0 if all terms are zeros: nothing cancels, and the sum's sign is known."""
     return numbers(np.where(scale == 0, 0.0, np.ldexp(1.0, dtypes.binade(scale, dtype).astype(np.int32))))
 
 
@@ -212,8 +214,8 @@ def result_to_json(case, argument, expected):
 
 
 def sampled_positions(shape, seed):
-    """The ends of the first, a middle and the last row, both sides of wave and block boundaries in the last row, and some random
-    positions."""
+    """The ends of the first, a middle and the last row, both sides of wave and block boundaries in the last row, and
+    some random positions."""
     columns = shape[-1]
     count = math.prod(shape)
     rows = count // columns
@@ -231,8 +233,8 @@ def signs(columns):
 
 
 def checksum(view, values):
-    """The sum, modulo 2^64, of every element's bits times an odd number that depends on its position. It is exact, and any single wrong
-    element changes it."""
+    """The sum, modulo 2^64, of every element's bits times an odd number that depends on its position. It is exact, and
+    any single wrong element changes it."""
     weights = np.arange(values.size, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) | np.uint64(1)
     return int(np.sum(dtypes.bits_of(values, view.dtype) * weights, dtype=np.uint64))
 
@@ -240,9 +242,9 @@ def checksum(view, values):
 def checksums(view, expected, ulps):
     """The signed sum of each row's elements, and the tolerance of the sum.
 
-    If each element may err by t ULPs, the sum errs by at most sum(t ULP). The signs are independent of the errors. So the error is
-    larger than K sqrt(sum (t ULP)^2) only with a probability of 2 exp(-K^2 / 2), which is 3e-14 for K = 8 (Hoeffding). The tolerance
-    also has the error of the float64 sum from the left.
+    If each element may err by t ULPs, the sum errs by at most sum(t ULP). The signs are independent of the errors. So
+    the error is larger than K sqrt(sum (t ULP)^2) only with a probability of 2 exp(-K^2 / 2), which is 3e-14 for K = 8
+    (Hoeffding). The tolerance also has the error of the float64 sum from the left.
     """
     rows = expected.values.reshape(-1, view.shape[-1]).astype(np.float64)
     nan = np.isnan(rows).all(axis=1)

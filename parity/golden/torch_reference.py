@@ -9,8 +9,9 @@ VERSION = torch.__version__.split("+")[0]
 FLOATS = {"f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
 torch.set_num_threads(1)
 
-# The largest difference of PyTorch in float64 from this reference, in float64 ULPs of the result or of its condition. A few ULPs are
-# usual, and more for long rows with narrow vectors of the CPU (17 for 8191 elements with AVX2). A wrong formula differs by millions.
+# The largest difference of PyTorch in float64 from this reference, in float64 ULPs of the result or of its condition. A
+# few ULPs are usual, and more for long rows with narrow vectors of the CPU (17 for 8191 elements with AVX2). A wrong
+# formula differs by millions.
 AGREEMENT_ULPS = 8
 TERMS_PER_ULP = 512
 
@@ -48,8 +49,9 @@ def _as_dtype(tensor, dtype):
 def compare(op, case, arrays, expected):
     """PyTorch's worst error on a case, in ULPs of the outputs' dtypes, and the first disagreement in float64, or None.
 
-    `op.torch_reference(params, inputs)` returns the outputs by name, or None if PyTorch has no such op. It may leave out outputs that
-    PyTorch does not have, such as the report. Its inputs and outputs have signed integers instead of u16, u32 and u64.
+    `op.torch_reference(params, inputs)` returns the outputs by name, or None if PyTorch has no such op. It may leave
+    out outputs that PyTorch does not have, such as the report. Its inputs and outputs have signed integers instead of
+    u16, u32 and u64.
     """
     own = {name: _tensor(array, case.inputs[name].dtype) for name, array in arrays.items()}
     wide = {name: t.to(torch.float64) if t.is_floating_point() else t for name, t in own.items()}

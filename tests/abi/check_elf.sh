@@ -1,5 +1,6 @@
 #!/bin/sh
-# check_elf.sh LIBRARY ARCHIVE [hardened]: checks the contents of libhipops.so that the loader uses, and the code that runs at load.
+# check_elf.sh LIBRARY ARCHIVE [hardened]: checks the contents of libhipops.so that the loader uses, and the code that
+# runs at load.
 set -eu
 library=$1
 archive=$2
@@ -42,8 +43,9 @@ if [ "${3:-}" = hardened ]; then
   expect "checks the lengths that it copies and prints" has "$undefined" ' __[a-z]+_chk(@|$)'
 fi
 
-# No object file of hipops has code that runs at load. The library's .init_array is not empty: the compiler adds frame_dummy, and
-# the static libstdc++ its reserve of memory for exceptions and the destructors of its error categories.
+# No object file of hipops has code that runs at load. The library's .init_array is not empty: the compiler adds
+# frame_dummy, and the static libstdc++ its reserve of memory for exceptions and the destructors of its error
+# categories.
 expect "the archive's objects have no constructors that run at load" \
   lacks "$(readelf -SW "$archive")" '\.(init_array|ctors|preinit_array)'
 expect "the archive was read" has "$(readelf -SW "$archive")" '\.text'

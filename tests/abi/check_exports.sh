@@ -1,5 +1,6 @@
 #!/bin/sh
-# check_exports.sh LIBRARY HEADER: the library exports exactly the functions that the header declares, with the version HIPOPS_0.
+# check_exports.sh LIBRARY HEADER: the library exports exactly the functions that the header declares, with the version
+# HIPOPS_0.
 set -eu
 library=$1
 header=$2

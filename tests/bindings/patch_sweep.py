@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""patch_sweep.py [--only NAME,...] [--device cuda] [--json FILE]: hipops.torch.patch on every causal architecture of transformers.
+"""patch_sweep.py [--only NAME,...] [--device cuda] [--json FILE]: hipops.torch.patch on every causal architecture of
+transformers.
 
-Compares small models with random weights, in f32 and bf16, with the model's own code. Prints a line for each: "right" with the
-modules that are replaced and left alone, "not made" if there is no small model of that configuration, or "WRONG". Exit 1 if one is
-wrong, 77 without transformers."""
+Compares small models with random weights, in f32 and bf16, with the model's own code. Prints a line for each: "right"
+with the modules that are replaced and left alone, "not made" if there is no small model of that configuration, or
+"WRONG". Exit 1 if one is wrong, 77 without transformers."""
 
 import argparse
 import collections

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """python_package.py PAGE...: the package hipops on NumPy arrays, on the CPU backend.
 
-Compares its ops with NumPy, checks refusals, and runs the first example on each PAGE. HIPOPS_LIBRARY and PYTHONPATH are the paths of
-the package. Exit 77 without NumPy."""
+Compares its ops with NumPy, checks refusals, and runs the first example on each PAGE. HIPOPS_LIBRARY and PYTHONPATH are
+the paths of the package. Exit 77 without NumPy."""
 
 import contextlib
 import ctypes

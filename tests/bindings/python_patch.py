@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""python_patch.py [NAME ...]: hipops.torch.patch and hipops.torch.layers, on a GPU if PyTorch sees one, otherwise on the CPU.
+"""python_patch.py [NAME ...]: hipops.torch.patch and hipops.torch.layers, on a GPU if PyTorch sees one, otherwise on
+the CPU.
 
-Compares patched models with their own code, also after the changes that users make to a model. With NAMEs it runs only these checks.
-Exit 77 without PyTorch or transformers."""
+Compares patched models with their own code, also after the changes that users make to a model. With NAMEs it runs only
+these checks. Exit 77 without PyTorch or transformers."""
 
 import copy
 import os
@@ -223,7 +224,8 @@ def apply_rotary_pos_emb(q, k, cos, sin, position_ids=None, unsqueeze_dim=1):
 
 
 class Rotary(torch.nn.Module):
-    """The table of an image: one half is for rows, the other for columns. Or a table as in Llama. `scale` is YaRN's scale."""
+    """The table of an image: one half is for rows, the other for columns. Or a table as in Llama. `scale` is YaRN's
+    scale."""
 
     def __init__(self, is_image=False, scale=1.0):
         super().__init__()

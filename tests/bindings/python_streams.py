@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""python_streams.py: arrays whose __cuda_array_interface__ names a stream. Checks the waits between streams with a stand-in libcuda.
+"""python_streams.py: arrays whose __cuda_array_interface__ names a stream. Checks the waits between streams with a
+stand-in libcuda.
 
 HIPOPS_CUDA_LIBRARY is the stand-in. Exit 77 if hipops was built without code for NVIDIA."""
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """python_torch.py PAGE: torch.ops.hipops, on a GPU if PyTorch sees one, otherwise on the CPU.
 
-Runs PyTorch's opcheck, compares results and strides with PyTorch, and checks torch.compile, derivatives, refusals, and the example on
-PAGE. Exit 77 without PyTorch."""
+Runs PyTorch's opcheck, compares results and strides with PyTorch, and checks torch.compile, derivatives, refusals, and
+the example on PAGE. Exit 77 without PyTorch."""
 
 import contextlib
 import importlib.util
@@ -368,7 +368,8 @@ for rows, columns in [(2**40, 2**10)] + [(2**30, 2**8)] * (device == "cuda"):
         if got != expected:
             wrong.append(f"{name} without memory: {got}, expected {expected}")
 
-# ---- An empty HIPOPS_BACKEND has no effect: the first call's tensors choose the backend, with a GPU (or the emulator) and without
+# ---- An empty HIPOPS_BACKEND has no effect: the first call's tensors choose the backend, with a GPU (or the emulator)
+# and without
 library = pathlib.Path(os.environ.get("HIPOPS_LIBRARY", "/none/none/none"))
 paths = f"{library.resolve().parents[2] / 'amdemu'}:{os.environ.get('LD_LIBRARY_PATH', '')}"
 code = "import torch, hipops.torch; torch.ops.hipops.softmax(torch.ones(3, 4)); print(hipops.backend_in_use().name)"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# rust.sh RUST_FOLDER PAGE LIBRARY FOLDER: checks the crates of a copy of RUST_FOLDER. Runs their tests and examples on the CPU backend,
-# and the first example on PAGE. rustdoc, clippy and rustfmt, if installed, give no warning. A program that does not find the library
-# prints a message.
+# rust.sh RUST_FOLDER PAGE LIBRARY FOLDER: checks the crates of a copy of RUST_FOLDER. Runs their tests and examples on
+# the CPU backend, and the first example on PAGE. rustdoc, clippy and rustfmt, if installed, give no warning. A program
+# that does not find the library prints a message.
 set -euo pipefail
 command -v cargo > /dev/null || { echo "skipped: no cargo"; exit 77; }
 source=$1 page=$2 library=$3 folder=$4

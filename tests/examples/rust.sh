@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# rust.sh PYTHON hipops.rs LIBRARY: builds the Rust example with the command in its own comment. Runs it without arguments, on golden
-# cases of candle-nn's modules, and with wrong arguments.
+# rust.sh PYTHON hipops.rs LIBRARY: builds the Rust example with the command in its own comment. Runs it without
+# arguments, on golden cases of candle-nn's modules, and with wrong arguments.
 set -euo pipefail
 command -v rustc > /dev/null || { echo "skipped: no rustc"; exit 77; }
 python=$1 source=$(realpath "$2") library=$(realpath -s "$3") here=$(realpath "$(dirname "$0")")

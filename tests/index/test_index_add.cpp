@@ -19,7 +19,8 @@ using namespace hipops_test;
 
 namespace {
 
-hipops_status workspace_bytes(const hipops_tensor& y, const hipops_tensor& x, const hipops_tensor& index, int64_t* bytes) {
+hipops_status workspace_bytes(const hipops_tensor& y, const hipops_tensor& x, const hipops_tensor& index,
+                              int64_t* bytes) {
   return hipops_index_add_workspace_bytes(&y, &x, &index, 0, bytes);
 }
 
@@ -43,7 +44,8 @@ void add_with_workspace(HostTensor& y, HostTensor& x, HostTensor& index) {
 
 TEST_CASE("index_add requests a workspace by shapes alone, in 64 bits", "[index_add]") {
   check_calls([] {
-    hipops_tensor y = view_of(0, HIPOPS_F32, {4, 8}), x = view_of(0, HIPOPS_F32, {300, 8}), index = view_of(0, HIPOPS_I32, {300});
+    hipops_tensor y = view_of(0, HIPOPS_F32, {4, 8}), x = view_of(0, HIPOPS_F32, {300, 8}),
+                  index = view_of(0, HIPOPS_I32, {300});
     int64_t bytes = -1;
     y.stride[0] = -8;  // at address 0 this would reach outside the address space
     expect_success(workspace_bytes(y, x, index, &bytes));
@@ -95,8 +97,8 @@ TEST_CASE("index_add distinguishes rows whose numbers differ past 32 bits", "[in
   });
 }
 
-// On a GPU a prefetch outside of x would read memory of others, and a launch that begins too early would read unsorted indices.
-// Neither shows in results of the CPU.
+// On a GPU a prefetch outside of x would read memory of others, and a launch that begins too early would read unsorted
+// indices. Neither shows in results of the CPU.
 TEST_CASE("index_add prefetches nothing but x, and only the last sort lets the sums begin early", "[index_add]") {
   on_cpu([] {
     TemporaryOptions temporary;
@@ -117,10 +119,17 @@ TEST_CASE("index_add prefetches nothing but x, and only the last sort lets the s
       int64_t x_shift;
       bool prefetches;
     };
-    for (const Case& c : {Case{40, 4096, {64, 1}, 0, true}, {40, 4096, {64, 1}, 1, true}, {40, 4096, {-64, 1}, 0, true},
-                          {40, 4096, {1, 4096}, 3, true}, {40, 20000, {64, 1}, 0, true}, {(1 << 20) + 1, 20000, {64, 1}, 0, true},
-                          {40, 4096, {65, 1}, 0, false}, {40, 4096, {0, 1}, 0, false}, {40, 4096, {0, 1024}, 0, false}}) {
-      HostTensor y(HIPOPS_U8, {c.rows, 64}), x(HIPOPS_U8, {c.indices, 64}, c.x_stride, c.x_shift), index(HIPOPS_I32, {c.indices});
+    for (const Case& c : {Case{40, 4096, {64, 1}, 0, true},
+                          {40, 4096, {64, 1}, 1, true},
+                          {40, 4096, {-64, 1}, 0, true},
+                          {40, 4096, {1, 4096}, 3, true},
+                          {40, 20000, {64, 1}, 0, true},
+                          {(1 << 20) + 1, 20000, {64, 1}, 0, true},
+                          {40, 4096, {65, 1}, 0, false},
+                          {40, 4096, {0, 1}, 0, false},
+                          {40, 4096, {0, 1024}, 0, false}}) {
+      HostTensor y(HIPOPS_U8, {c.rows, 64}), x(HIPOPS_U8, {c.indices, 64}, c.x_stride, c.x_shift),
+          index(HIPOPS_I32, {c.indices});
       for (int64_t j = 0; j < c.indices; ++j) index.set(j, static_cast<double>(j * 7 % c.rows));
       early = 0;
       add_with_workspace(y, x, index);

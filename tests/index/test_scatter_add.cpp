@@ -13,13 +13,21 @@ ScatterPlan plan_on_cpu(PlanOptions options, const ScatterTensors& t, uint32_t f
   return plan_scatter_add(options, t, flags, with_workspace, 0);
 }
 
-hipops_status launch_in_64_bits(const ScatterTensors& t, const ScatterLaunch& planned, void* workspace, hipops_index_report* report) {
-  const ScatterAddArgs args{planned.geometry, index_args(*t.index, t.y->shape[t.dim], report), t.x->data, t.y->data,
-                            static_cast<float*>(workspace), nullptr, nullptr, nullptr};
+hipops_status launch_in_64_bits(const ScatterTensors& t, const ScatterLaunch& planned, void* workspace,
+                                hipops_index_report* report) {
+  const ScatterAddArgs args{planned.geometry,
+                            index_args(*t.index, t.y->shape[t.dim], report),
+                            t.x->data,
+                            t.y->data,
+                            static_cast<float*>(workspace),
+                            nullptr,
+                            nullptr,
+                            nullptr};
   return launch(op_named("scatter_add"), planned.kernel, 1, kScatterBlock, &args, sizeof args, nullptr);
 }
 
-const ScatterOp kScatterAdd = {"scatter_add", hipops_scatter_add, hipops_scatter_add_workspace_bytes, plan_on_cpu, launch_in_64_bits};
+const ScatterOp kScatterAdd = {"scatter_add", hipops_scatter_add, hipops_scatter_add_workspace_bytes, plan_on_cpu,
+                               launch_in_64_bits};
 
 constexpr hipops_dtype kAdded[] = {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16, HIPOPS_F64,
                                    HIPOPS_U8,  HIPOPS_I32, HIPOPS_U32,  HIPOPS_I64};
@@ -34,17 +42,21 @@ std::vector<Way> ways_of(hipops_dtype dtype) {
   return {{0, false}, {HIPOPS_DETERMINISTIC, false}, {HIPOPS_DETERMINISTIC, true}};
 }
 
-// Elements that no index names keep their bits, a signalling NaN too: a conversion to f32 and back would change it. Row 1 of y gets
-// row 0 of x. Row 2 gets every other element of row 1, and shares words with NaN.
+// Elements that no index names keep their bits, a signalling NaN too: a conversion to f32 and back would change it. Row
+// 1 of y gets row 0 of x. Row 2 gets every other element of row 1, and shares words with NaN.
 void check_untouched(hipops_dtype dtype, int64_t columns, Way way) {
   Random random(23);
-  ScatterOperands t{HostTensor(dtype, {4, columns}), HostTensor(dtype, {2, columns}), HostTensor(HIPOPS_I16, {2, columns})};
+  ScatterOperands t{HostTensor(dtype, {4, columns}), HostTensor(dtype, {2, columns}),
+                    HostTensor(HIPOPS_I16, {2, columns})};
   fill_with_whole_numbers(t.x, random);
   std::vector<uint64_t> expected;
   for (int64_t i = 0; i < t.y.count(); ++i) {
     const int64_t row = i / columns, column = i % columns;
     const bool is_added = row == 1 || (row == 2 && column % 2 == 1);
-    t.y.set_bits(i, is_added ? 0 : dtype == HIPOPS_F16 ? 0x7c01u + i % 3 * 0x8000u : dtype == HIPOPS_BF16 ? 0x7f81u : random() & (~uint64_t{0} >> (64 - 8 * dtype_bytes(dtype))));
+    t.y.set_bits(i, is_added               ? 0
+                    : dtype == HIPOPS_F16  ? 0x7c01u + i % 3 * 0x8000u
+                    : dtype == HIPOPS_BF16 ? 0x7f81u
+                                           : random() & (~uint64_t{0} >> (64 - 8 * dtype_bytes(dtype))));
     expected.push_back(is_added ? t.x.bits((row - 1) * columns + column) : t.y.bits(i));
     if (row < 2) t.index.set(i, row == 0 ? 1 : column % 2 ? 2 : 7);
   }
@@ -54,11 +66,11 @@ void check_untouched(hipops_dtype dtype, int64_t columns, Way way) {
 }
 
 // Adds x [length, columns] of small whole numbers to y [rows, columns], which is 1 everywhere. The row of an element is
-// index[j * stride[0] + c * stride[1]]. The call checks whether rows have one index and at most `longest` sources each. It need not
-// check if the strides show it.
+// index[j * stride[0] + c * stride[1]]. The call checks whether rows have one index and at most `longest` sources each.
+// It need not check if the strides show it.
 template <class Index>
-void check_row_sums(int64_t rows, int64_t length, int64_t columns, std::vector<Index>& index, const int64_t (&stride)[2],
-                    uint32_t longest, uint32_t flags = 0) {
+void check_row_sums(int64_t rows, int64_t length, int64_t columns, std::vector<Index>& index,
+                    const int64_t (&stride)[2], uint32_t longest, uint32_t flags = 0) {
   const auto at = [](auto& values, int64_t i) -> auto& { return values[static_cast<size_t>(i)]; };
   std::vector<float> y(static_cast<size_t>(rows * columns), 1), x(static_cast<size_t>(length * columns)), expected = y;
   hipops_index_report wrong = HIPOPS_INDEX_REPORT_INIT, report = wrong;
@@ -67,8 +79,10 @@ void check_row_sums(int64_t rows, int64_t length, int64_t columns, std::vector<I
       const float value = static_cast<float>((j * columns + c) % 7 - 3);
       const int64_t row = at(index, j * stride[0] + c * stride[1]);
       at(x, j * columns + c) = value;
-      if (row >= 0) at(expected, row * columns + c) += value;
-      else wrong = {wrong.count + 1, std::min(wrong.first, static_cast<uint64_t>(j * columns + c))};
+      if (row >= 0)
+        at(expected, row * columns + c) += value;
+      else
+        wrong = {wrong.count + 1, std::min(wrong.first, static_cast<uint64_t>(j * columns + c))};
     }
   const hipops_dtype dtype = sizeof(Index) == 4 ? HIPOPS_I32 : HIPOPS_I64;
   const hipops_tensor to{y.data(), HIPOPS_F32, 2, {rows, columns}, {columns, 1}},
@@ -85,7 +99,8 @@ void check_row_sums(int64_t rows, int64_t length, int64_t columns, std::vector<I
   EXPECT_EQUAL(report.first, wrong.first);
 }
 
-// The rows' numbers have more bits than one sort handles. Between the two sorts, rows with equal halves look like one long segment.
+// The rows' numbers have more bits than one sort handles. Between the two sorts, rows with equal halves look like one
+// long segment.
 void check_many_rows() {
   for (const int32_t apart : {10, 0}) {
     std::vector<int32_t> index(100000);
@@ -94,8 +109,8 @@ void check_many_rows() {
   }
 }
 
-// If sums may have any order, kernels check from 2^24 elements on whether the elements of a row have one index. Other rows, and
-// segments that are too long, are added by atomics. Indices out of range are reported once in either case.
+// If sums may have any order, kernels check from 2^24 elements on whether the elements of a row have one index. Other
+// rows, and segments that are too long, are added by atomics. Indices out of range are reported once in either case.
 void check_many_found_out() {
   constexpr int64_t kLength = 1 << 18, kColumns = 64, kRows = 4096;
   std::vector<int64_t> index(kLength * kColumns);
@@ -127,9 +142,13 @@ TEST_CASE("scatter_add's kernels divide in 64 bits", "[scatter_add]") {
   });
 }
 
-TEST_CASE("scatter_add adds rows whole if there are more than 2^20 of them", "[scatter_add]") { on_cpu(check_many_rows); }
+TEST_CASE("scatter_add adds rows whole if there are more than 2^20 of them", "[scatter_add]") {
+  on_cpu(check_many_rows);
+}
 
-TEST_CASE("scatter_add detects rows with one index among many elements", "[scatter_add]") { on_cpu(check_many_found_out); }
+TEST_CASE("scatter_add detects rows with one index among many elements", "[scatter_add]") {
+  on_cpu(check_many_found_out);
+}
 
 TEST_CASE("scatter_add requests 4 bytes for each element in reach, of 16-bit types", "[scatter_add]") {
   check_calls([] {

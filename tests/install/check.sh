@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# check.sh CHECK: installs hipops, and uses it in other programs, outside of the source tree. See install.cmake for the variables.
+# check.sh CHECK: installs hipops, and uses it in other programs, outside of the source tree. See install.cmake for the
+# variables.
 #
 # prefix: installs into an empty folder, and moves that folder.
 #

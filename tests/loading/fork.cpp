@@ -1,5 +1,5 @@
-// fork LIBRARY: the child of a fork can use the library if the parent has not used it, and on the CPU in any case. After the choice
-// of a GPU backend the child gets a status and a message, and the parent continues.
+// fork LIBRARY: the child of a fork can use the library if the parent has not used it, and on the CPU in any case.
+// After the choice of a GPU backend the child gets a status and a message, and the parent continues.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,7 +44,8 @@ void use_again(const Library& library) {
   library.use();
 }
 
-// Other threads choose and launch all the time. So some forks happen while these threads hold locks that the child needs.
+// Other threads choose and launch all the time. So some forks happen while these threads hold locks that the child
+// needs.
 void fork_amid_calls(const Library& library) {
   std::atomic<bool> stop{false};
   std::vector<std::thread> threads;

@@ -1,5 +1,5 @@
-// quiet LIBRARY: loading the library opens no file, reads no variable, starts no thread and loads no other library. This program
-// exports its own versions of the functions for that, and the loader finds them first.
+// quiet LIBRARY: loading the library opens no file, reads no variable, starts no thread and loads no other library.
+// This program exports its own versions of the functions for that, and the loader finds them first.
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
-// reopen LIBRARY: loads, uses and unloads the library 5000 times. After that the process has the same memory, open files and
-// threads as after 100 times.
+// reopen LIBRARY: loads, uses and unloads the library 5000 times. After that the process has the same memory, open
+// files and threads as after 100 times.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -10,8 +10,8 @@ namespace {
 
 constexpr int kTimes = 5000;
 constexpr int kFirst = 100;
-// In pages. The heap no longer grows, but 30 to 80 more of its pages may come into use for any number of loads. 256 pages are a fifth
-// of a kilobyte for each load.
+// In pages. The heap no longer grows, but 30 to 80 more of its pages may come into use for any number of loads. 256
+// pages are a fifth of a kilobyte for each load.
 constexpr long kNoise = 256;
 
 struct Use {

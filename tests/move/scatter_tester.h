@@ -16,8 +16,8 @@ struct ScatterOp {
                          uint32_t flags, int64_t* bytes);
   hipops::ScatterPlan (*plan)(hipops::PlanOptions options, const hipops::ScatterTensors& t, uint32_t flags, bool with_workspace);
   // Launches the plan's kernel `launch` with one block that divides in 64 bits.
-  hipops_status (*launch_in_64_bits)(const hipops::ScatterTensors& t, const hipops::ScatterLaunch& launch, void* workspace,
-                                     hipops_index_report* report);
+  hipops_status (*launch_in_64_bits)(const hipops::ScatterTensors& t, const hipops::ScatterLaunch& launch,
+                                     void* workspace, hipops_index_report* report);
 };
 
 // Memory for `bytes`, 256-byte aligned, between guards.
@@ -55,7 +55,8 @@ struct ScatterOperands {
 };
 
 // The op, with the workspace that it requests or without one.
-inline void run(const ScatterOp& op, ScatterOperands& t, uint32_t flags, bool with_workspace, hipops_index_report* report) {
+inline void run(const ScatterOp& op, ScatterOperands& t, uint32_t flags, bool with_workspace,
+                hipops_index_report* report) {
   int64_t bytes = -1;
   expect_success(op.bytes(&t.y.view, &t.x.view, &t.index.view, t.dim, flags, &bytes));
   Workspace workspace(bytes);
@@ -64,17 +65,20 @@ inline void run(const ScatterOp& op, ScatterOperands& t, uint32_t flags, bool wi
   EXPECT(t.y.guards_are_whole() && workspace.guards_are_whole());
 }
 
-// Rows of x go to distinct rows of y, and some indices are out of range. Every kernel of the plan gives the op's own bits and
-// report if it divides in 64 bits.
-inline void check_64_bits(const ScatterOp& op, hipops_dtype dtype, int64_t columns, uint32_t flags, bool with_workspace) {
+// Rows of x go to distinct rows of y, and some indices are out of range. Every kernel of the plan gives the op's own
+// bits and report if it divides in 64 bits.
+inline void check_64_bits(const ScatterOp& op, hipops_dtype dtype, int64_t columns, uint32_t flags,
+                          bool with_workspace) {
   Random random(12);
   const auto make = [&] {
     const int64_t step = columns + 16 - columns % 2;
-    return ScatterOperands{HostTensor(dtype, {50, columns}, {step, 1}), HostTensor(dtype, {40, columns}), HostTensor(HIPOPS_I32, {40, columns})};
+    return ScatterOperands{HostTensor(dtype, {50, columns}, {step, 1}), HostTensor(dtype, {40, columns}),
+                           HostTensor(HIPOPS_I32, {40, columns})};
   };
   ScatterOperands t = make(), other = make();
   fill_with_whole_numbers(t.x, random), fill_with_whole_numbers(t.y, random);
-  for (int64_t i = 0; i < t.index.count(); ++i) t.index.set(i, static_cast<double>(i / columns % 9 == 4 ? 50 : i / columns * 7 % 50));
+  for (int64_t i = 0; i < t.index.count(); ++i)
+    t.index.set(i, static_cast<double>(i / columns % 9 == 4 ? 50 : i / columns * 7 % 50));
   for (int64_t i = 0; i < t.x.count(); ++i) other.x.set_bits(i, t.x.bits(i)), other.index.set_bits(i, t.index.bits(i));
   for (int64_t i = 0; i < t.y.count(); ++i) other.y.set_bits(i, t.y.bits(i));
   hipops_index_report report = HIPOPS_INDEX_REPORT_INIT, other_report = HIPOPS_INDEX_REPORT_INIT;
@@ -90,7 +94,8 @@ inline void check_64_bits(const ScatterOp& op, hipops_dtype dtype, int64_t colum
   EXPECT(report.count > 0 && report.count == other_report.count && report.first == other_report.first);
 }
 
-// The plan for more elements than 32 bits can count: its launches, and the places that its walks compute for some elements.
+// The plan for more elements than 32 bits can count: its launches, and the places that its walks compute for some
+// elements.
 inline void check_plan_of_many(const ScatterOp& op, hipops_dtype dtype, int64_t rows, int64_t columns, int32_t dim) {
   using namespace hipops;
   const hipops_tensor y = view_of(uintptr_t{1} << 50, dtype, {rows, columns});
@@ -110,7 +115,7 @@ inline void check_plan_of_many(const ScatterOp& op, hipops_dtype dtype, int64_t 
       if (walk.rank != 0) CHECK(walk.fits_int32 == (walk.count < int64_t{1} << 31));  // a kernel that clears a workspace walks over nothing
     }
   }
-  auto offsets = [](const ScatterGeometry& g, int64_t i, int64_t (&at)[kScatterOperands]) {
+  auto offsets = [](const ScatterGeometry& g, int64_t i, int64_t(&at)[kScatterOperands]) {
     std::fill_n(at, kScatterOperands, 0);
     for (int d = 0; d + 1 < g.walk.rank; ++d) {
       for (int k = 0; k < kScatterOperands; ++k) at[k] += i % g.walk.dim[d].size * g.walk.dim[d].stride[k];

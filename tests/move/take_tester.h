@@ -16,17 +16,21 @@ struct TakeOp {
 };
 
 // The index's strides along the dimensions of y.
-inline void set_index_strides(const TakeOp& op, const hipops_tensor& index, int rank, int32_t dim, int64_t (&stride)[HIPOPS_MAX_RANK]) {
+inline void set_index_strides(const TakeOp& op, const hipops_tensor& index, int rank, int32_t dim,
+                              int64_t (&stride)[HIPOPS_MAX_RANK]) {
   for (int d = 0; d < rank; ++d) stride[d] = op.index_is_1d ? (d == dim ? index.stride[0] : 0) : index.stride[d];
 }
 
-// The op, and its kernel in a grid of one block that divides in 64 bits, give the same bits and report. Returns the kernel.
-inline int check_64_bits(const TakeOp& op, hipops_dtype dtype, const Sizes& y_shape, const Sizes& x_shape, int32_t dim, bool one_index_a_row) {
+// The op, and its kernel in a grid of one block that divides in 64 bits, give the same bits and report. Returns the
+// kernel.
+inline int check_64_bits(const TakeOp& op, hipops_dtype dtype, const Sizes& y_shape, const Sizes& x_shape, int32_t dim,
+                         bool one_index_a_row) {
   using namespace hipops;
   Random random(7);
   const int64_t taken = y_shape[static_cast<size_t>(dim)], size = x_shape[static_cast<size_t>(dim)];
-  HostTensor y(dtype, y_shape), other(dtype, y_shape), x(dtype, x_shape), index(HIPOPS_I32, op.index_is_1d ? Sizes{taken} : y_shape,
-                                                                                one_index_a_row && !op.index_is_1d ? Sizes{1, 0} : Sizes{});
+  HostTensor y(dtype, y_shape), other(dtype, y_shape), x(dtype, x_shape),
+      index(HIPOPS_I32, op.index_is_1d ? Sizes{taken} : y_shape,
+            one_index_a_row && !op.index_is_1d ? Sizes{1, 0} : Sizes{});
   fill_with_bits(x, random);
   for (int64_t i = 0; i < index.count(); ++i) index.set(i, static_cast<double>(pick(random, -1, size)));
   hipops_index_report report = HIPOPS_INDEX_REPORT_INIT, other_report = HIPOPS_INDEX_REPORT_INIT;
@@ -46,20 +50,24 @@ inline int check_64_bits(const TakeOp& op, hipops_dtype dtype, const Sizes& y_sh
   return plan.kernel;
 }
 
-// All kernels that walk in 64 bits: `any`, `rows` and `shifted` of each width. `few`, `staged` and `large` are for small tensors.
+// All kernels that walk in 64 bits: `any`, `rows` and `shifted` of each width. `few`, `staged` and `large` are for
+// small tensors.
 inline void check_64_bits(const TakeOp& op) {
   const AsMany as_many;
   std::vector<bool> seen(hipops::kTakeKernels);
   for (hipops_dtype dtype : {HIPOPS_U8, HIPOPS_BF16, HIPOPS_F32, HIPOPS_F64}) {
     const auto bytes = static_cast<int64_t>(hipops::parity::dtype_size(dtype));
     for (int64_t columns : {int64_t{7}, 16 / bytes, int64_t{33}, int64_t{32 + 256}, int64_t{33 + 4096}})
-      seen[static_cast<size_t>(check_64_bits(op, dtype, {columns > 4000 ? 20 : 200, columns}, {50, columns}, 0, true))] = true;
+      seen[static_cast<size_t>(
+          check_64_bits(op, dtype, {columns > 4000 ? 20 : 200, columns}, {50, columns}, 0, true))] = true;
   }
   for (int k = 0; k < hipops::kTakeFirstStaged; ++k)
-    if (!seen[static_cast<size_t>(k)]) throw std::runtime_error(std::string(op_named(op.name).kernel_names[k]) + " was not chosen");
+    if (!seen[static_cast<size_t>(k)])
+      throw std::runtime_error(std::string(op_named(op.name).kernel_names[k]) + " was not chosen");
 }
 
-// The plan for more elements than 32 bits can count: its launch, and the places that its walk computes for some elements.
+// The plan for more elements than 32 bits can count: its launch, and the places that its walk computes for some
+// elements.
 inline void check_plan_of_many(int64_t rows, int64_t columns, int32_t dim, bool index_is_1d) {
   using namespace hipops;
   const hipops_tensor y = view_of(uintptr_t{1} << 44, HIPOPS_U8, {rows, columns});
@@ -78,7 +86,8 @@ inline void check_plan_of_many(int64_t rows, int64_t columns, int32_t dim, bool 
     if (i >= rows * columns) continue;
     int64_t at[kTakeOperands] = {}, rest = i;
     for (int d = 0; d + 1 < plan.args.walk.rank; ++d) {
-      for (int k = 0; k < kTakeOperands; ++k) at[k] += rest % plan.args.walk.dim[d].size * plan.args.walk.dim[d].stride[k];
+      for (int k = 0; k < kTakeOperands; ++k)
+        at[k] += rest % plan.args.walk.dim[d].size * plan.args.walk.dim[d].stride[k];
       rest /= plan.args.walk.dim[d].size;
     }
     for (int k = 0; k < kTakeOperands; ++k) at[k] += rest * plan.args.walk.outermost[k];

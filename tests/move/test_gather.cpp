@@ -34,7 +34,13 @@ TEST_CASE("gather's launches fit the shared memory of every device", "[gather]")
   bool some_staged = false;
   for (const DeviceFacts& device : devices)
     for (hipops_dtype dtype : {HIPOPS_U8, HIPOPS_BF16, HIPOPS_F32, HIPOPS_F64})
-      for (const Sizes& shape : {Sizes{64, 1024, 512}, {8, 8192, 512}, {8192, 8192, 1}, {1, 8192, 8192}, {65536, 64, 1}, {1024, 64, 256}, {8192, 50000, 1}})
+      for (const Sizes& shape : {Sizes{64, 1024, 512},
+                                 {8, 8192, 512},
+                                 {8192, 8192, 1},
+                                 {1, 8192, 8192},
+                                 {65536, 64, 1},
+                                 {1024, 64, 256},
+                                 {8192, 50000, 1}})
         for (int64_t index_rows : {shape[0], int64_t{1}}) {
           const hipops_tensor y = view_of(1 << 16, dtype, shape), x = view_of(uintptr_t{1} << 42, dtype, shape);
           const hipops_tensor index = view_of(uintptr_t{1} << 44, HIPOPS_I64, shape, {index_rows > 1 ? shape[1] * shape[2] : 0, shape[2], 1});

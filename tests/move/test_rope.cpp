@@ -1,4 +1,5 @@
-// rope, rope_i and rope_thd: the choice of vectors, the numbering of work past 2^31, and kernels that divide in 64 bits.
+// rope, rope_i and rope_thd: the choice of vectors, the numbering of work past 2^31, and kernels that divide in 64
+// bits.
 #include "device/move/rope.h"  // rope_place: how the kernels number their work
 
 #include <optional>
@@ -38,7 +39,8 @@ bool wide_after(Views views, Change change) {
 // The op's own launch, and a launch of two blocks that divides in 64 bits, give the same bits.
 void check_64_bits(const char* op, RopeDims dims, hipops_dtype dtype, int64_t cols) {
   const Sizes shape = dims.heads == 1 ? Sizes{2, 6, 37, cols} : Sizes{2, 37, 6, cols};
-  HostTensor x(dtype, shape), y(dtype, shape), other(dtype, shape), cos(HIPOPS_F32, {37, cols / 4}), sin(HIPOPS_F32, {37, cols / 4});
+  HostTensor x(dtype, shape), y(dtype, shape), other(dtype, shape), cos(HIPOPS_F32, {37, cols / 4}),
+      sin(HIPOPS_F32, {37, cols / 4});
   x.randomize(1, -3, 5), cos.randomize(2, -1, 1), sin.randomize(3, -1, 1);
   const RopeTensors tensors{&y.view, &x.view, &cos.view, &sin.view, nullptr};
   Op& kernels = op_named(op);
@@ -57,7 +59,8 @@ void check_64_bits(const char* op, RopeDims dims, hipops_dtype dtype, int64_t co
 
 TEST_CASE("rope's kernels divide in 64 bits", "[rope]") {
   on_cpu([] {
-    const std::pair<const char*, RopeDims> ops[] = {{"rope", kHeadsThenTokens}, {"rope_i", kNeighbours}, {"rope_thd", kTokensThenHeads}};
+    const std::pair<const char*, RopeDims> ops[] = {
+        {"rope", kHeadsThenTokens}, {"rope_i", kNeighbours}, {"rope_thd", kTokensThenHeads}};
     for (const auto& [op, dims] : ops)
       if (find_image(op))
         for (hipops_dtype dtype : kFloats)
@@ -96,9 +99,9 @@ TEST_CASE("rope's 16-byte accesses need aligned rows and tables without gaps", "
 TEST_CASE("rope's work is numbered once over, also past 2^31", "[rope]") {
   Random random(1);
   const int64_t large = int64_t{1} << 33;
-  const Sizes shapes[] = {{2, 5, 3, 32},      {3, 1, 70000, 16}, {1, 129, 1, 4096},     {2, 4, large, 64},
-                          {large, 2, 3, 128}, {1, large, 2, 64}, {4, 32, 1 << 20, 128}, {1, 1, 2, large},
-                          {1, 1, 1, large / 4}};
+  const Sizes shapes[] = {{2, 5, 3, 32},         {3, 1, 70000, 16},  {1, 129, 1, 4096},
+                          {2, 4, large, 64},     {large, 2, 3, 128}, {1, large, 2, 64},
+                          {4, 32, 1 << 20, 128}, {1, 1, 2, large},   {1, 1, 1, large / 4}};
   for (const Sizes& shape : shapes)
     for (const Sizes& stride : {Sizes{}, Sizes{shape[1] * shape[2] * shape[3], shape[3], shape[1] * shape[3], 1}})
       for (int kernel = 0; kernel < kRopeVariants; ++kernel) {
@@ -118,7 +121,8 @@ TEST_CASE("rope's work is numbered once over, also past 2^31", "[rope]") {
             const RopePlace<int32_t> narrow = rope_place(a, static_cast<int32_t>(n));
             at = {narrow.chunk, narrow.head, narrow.token, narrow.batch};
           }
-          const int64_t rest = n / chunks, inner = a.heads_inside ? heads : shape[2], outer = a.heads_inside ? shape[2] : heads;
+          const int64_t rest = n / chunks, inner = a.heads_inside ? heads : shape[2],
+                        outer = a.heads_inside ? shape[2] : heads;
           const int64_t x = rest % inner, y = rest / inner % outer;
           if (at.chunk != n % chunks || at.batch != rest / inner / outer || at.head != (a.heads_inside ? x : y) ||
               at.token != (a.heads_inside ? y : x))

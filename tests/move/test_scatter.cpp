@@ -9,7 +9,8 @@ using namespace hipops_test;
 
 namespace {
 
-hipops_status launch_in_64_bits(const ScatterTensors& t, const ScatterLaunch& planned, void* workspace, hipops_index_report* report) {
+hipops_status launch_in_64_bits(const ScatterTensors& t, const ScatterLaunch& planned, void* workspace,
+                                hipops_index_report* report) {
   const ScatterArgs args{planned.geometry, index_args(*t.index, t.y->shape[t.dim], report), t.x->data, t.y->data,
                          static_cast<uint32_t*>(workspace)};
   return launch(op_named("scatter"), planned.kernel, 1, kScatterBlock, &args, sizeof args, nullptr);
@@ -37,7 +38,8 @@ TEST_CASE("scatter's kernels divide in 64 bits", "[scatter]") {
     for (hipops_dtype dtype : kMoved)
       for (int64_t columns : {32, 33 + 256}) {
         check_64_bits(kScatter, dtype, columns, 0, false);
-        for (bool with_workspace : {false, true}) check_64_bits(kScatter, dtype, columns, HIPOPS_DETERMINISTIC, with_workspace);
+        for (bool with_workspace : {false, true})
+          check_64_bits(kScatter, dtype, columns, HIPOPS_DETERMINISTIC, with_workspace);
       }
   });
 }

@@ -35,8 +35,7 @@ int64_t pieces(const CopyPlan& plan) {
 
 int64_t place_of(const CopyPlan& plan, int64_t i, CopyOperand operand, int unit) {
   const StridedCopyArgs& a = plan.args;
-  if (is_mode(plan, "rows"))
-    return place_in_walk(a.walk, i / a.cols, operand) + i % a.cols * a.stride[operand][0];
+  if (is_mode(plan, "rows")) return place_in_walk(a.walk, i / a.cols, operand) + i % a.cols * a.stride[operand][0];
   if (is_mode(plan, "square"))
     return place_in_walk(a.walk, i / a.line, operand) + i % a.line * (16 / unit) * a.stride[operand][1];
   return place_in_walk(a.walk, i, operand);
@@ -162,15 +161,15 @@ TEST_CASE("strided_copy's kernels divide in 64 bits", "[strided_copy]") {
       struct Case {
         Sizes shape, y, x;
       };
-      std::vector<Case> cases = {{{19 * n, 301}, {602, 2}, {301, 1}},           // elements
-                                 {{400, 9}, {27, 2}, {9, 1}},                   // short rows
-                                 {{40, 70 * n}, {80 * n, 1}, {72 * n, 1}},      // rows of vectors
-                                 {{20 * n, 16 * n}, {}, {1, 20 * n}},           // squares
-                                 {{17, 17, 17}, {}, {1, 17, 289}},              // a batch of tiles
-                                 {{133, 201}, {402, 2}, {1, 133}},              // tiles of any strides
-                                 {{3, 333, 201}, {}, {66933, 1, 333}},          // staged
-                                 {{37, 2101}, {}, {2105, 1}},                   // shifted rows
-                                 {{301, 10, 4}, {48, 4, 1}, {52, 4, 1}}};       // 4 elements together
+      std::vector<Case> cases = {{{19 * n, 301}, {602, 2}, {301, 1}},       // elements
+                                 {{400, 9}, {27, 2}, {9, 1}},               // short rows
+                                 {{40, 70 * n}, {80 * n, 1}, {72 * n, 1}},  // rows of vectors
+                                 {{20 * n, 16 * n}, {}, {1, 20 * n}},       // squares
+                                 {{17, 17, 17}, {}, {1, 17, 289}},          // a batch of tiles
+                                 {{133, 201}, {402, 2}, {1, 133}},          // tiles of any strides
+                                 {{3, 333, 201}, {}, {66933, 1, 333}},      // staged
+                                 {{37, 2101}, {}, {2105, 1}},               // shifted rows
+                                 {{301, 10, 4}, {48, 4, 1}, {52, 4, 1}}};   // 4 elements together
       for (const Case& c : cases) {
         HostTensor x(dtype, c.shape, c.x), y(dtype, c.shape, c.y), other(dtype, c.shape, c.y);
         fill_with_bits(x, random);
@@ -226,8 +225,10 @@ TEST_CASE("copy2d refuses bad arguments", "[copy2d]") {
                  [stride](Call2d& c) { c.y_stride = stride; });
     invalid_2d("y is NULL, expected memory of 3 rows of 8 elements", [](Call2d& c) { c.y_data = nullptr; });
     invalid_2d("x is NULL, expected memory of 3 rows of 8 elements", [](Call2d& c) { c.x_data = nullptr; });
-    invalid_2d("x is NULL, expected memory of 3 rows of 8 elements", [](Call2d& c) { c.x_data = nullptr, c.x_stride = -8; });
-    invalid_2d("y is NULL, expected memory of 3 rows of 8 elements", [](Call2d& c) { c.y_data = nullptr, c.y_stride = INT64_MAX; });
+    invalid_2d("x is NULL, expected memory of 3 rows of 8 elements",
+               [](Call2d& c) { c.x_data = nullptr, c.x_stride = -8; });
+    invalid_2d("y is NULL, expected memory of 3 rows of 8 elements",
+               [](Call2d& c) { c.y_data = nullptr, c.y_stride = INT64_MAX; });
     invalid_2d("rows, cols and y_stride reach outside the address space from y",
                [](Call2d& c) { c.y_stride = INT64_MAX; });
     invalid_2d("rows, cols and x_stride reach outside the address space from x",

@@ -147,7 +147,8 @@ TEST_CASE("upsample_nearest1d rounds positions past 2^24 as f32 does", "[upsampl
         const float ratio = static_cast<float>(in) / static_cast<float>(out);
         volatile float f32 = (static_cast<float>(i) + (rule == HIPOPS_NEAREST_EXACT ? 0.5f : 0.0f)) * ratio;
         const double f64 = static_cast<double>(i) * (static_cast<double>(in) / static_cast<double>(out));
-        const int64_t at = std::min(static_cast<int64_t>(std::floor(rule == HIPOPS_NEAREST_CANDLE ? f64 : double{f32})), in - 1);
+        const int64_t at =
+            std::min(static_cast<int64_t>(std::floor(rule == HIPOPS_NEAREST_CANDLE ? f64 : double{f32})), in - 1);
         if (to[static_cast<size_t>(i)] != from[static_cast<size_t>(at)])
           throw std::runtime_error("rule " + std::to_string(rule) + ", element " + std::to_string(i));
       }

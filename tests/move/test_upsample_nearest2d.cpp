@@ -1,4 +1,5 @@
-// hipops_upsample_nearest2d: dimensions that keep their size, and large tensors. The rules are tested with upsample_nearest1d.
+// hipops_upsample_nearest2d: dimensions that keep their size, and large tensors. The rules are tested with
+// upsample_nearest1d.
 #include "upsample_nearest2d.h"
 
 #include "move/upsample_tester.h"
@@ -38,7 +39,8 @@ TEST_CASE("upsample_nearest2d counts in 64 bits if something exceeds 2^31", "[up
   CHECK(plan.args.step == int64_t{plan.grid} * plan.block);
 }
 
-TEST_CASE("upsample_nearest2d has 64-bit places for channels of x that are 2^31 elements apart", "[upsample_nearest2d]") {
+TEST_CASE("upsample_nearest2d has 64-bit places for channels of x that are 2^31 elements apart",
+          "[upsample_nearest2d]") {
   const AsMany as_many;
   for (const Sizes& shape : {Sizes{1, 33, 16, 16}, Sizes{1, 48, 16, 16}, Sizes{2, 33, 16, 16}}) {
     const UpsamplePlan plan = plan_for(HIPOPS_U8, shape, {shape[0], shape[1], 8192, 8192}, channels_last(shape));
@@ -63,9 +65,9 @@ TEST_CASE("upsample_nearest2d handles a y without gaps in one piece, or in sever
   };
   for (const hipops_dtype dtype : {HIPOPS_U8, HIPOPS_BF16, HIPOPS_F32, HIPOPS_F64}) {
     CHECK(plan_of(dtype, 32768, 26, 11).args.periods.count == 1);
-    const int64_t bytes = dtype_bytes(dtype);                          // x is 1.6 billion elements, y 408 million
+    const int64_t bytes = dtype_bytes(dtype);  // x is 1.6 billion elements, y 408 million
     CHECK(plan_of(dtype, 40001, 200, 101).args.periods.count == (bytes <= 2 ? 1 : bytes == 4 ? 3 : 5));
-    CHECK(plan_of(dtype, 400001, 200, 101).args.periods.count >= 8);   // x reaches further: 16 billion
+    CHECK(plan_of(dtype, 400001, 200, 101).args.periods.count >= 8);  // x reaches further: 16 billion
     CHECK(plan_of(dtype, 999, 26, 11, {0, int64_t{1} << 23, 26, 1}).args.periods.count >= 4);
   }
 }

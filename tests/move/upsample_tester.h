@@ -46,13 +46,15 @@ struct UpsampleCase {
     fill_with_bits(y, random);
     hipops::UpsamplePlan planned = plan();
     change(op().kernel_names[planned.kernel], planned);
-    expect_success(hipops::launch(op(), planned.kernel, planned.grid, planned.block, &planned.args, sizeof planned.args, nullptr));
-    if (all_bits(y) != expected || !y.guards_are_whole()) throw std::runtime_error(std::string(op().kernel_names[planned.kernel]) + " gives other bits");
+    expect_success(
+        hipops::launch(op(), planned.kernel, planned.grid, planned.block, &planned.args, sizeof planned.args, nullptr));
+    if (all_bits(y) != expected || !y.guards_are_whole())
+      throw std::runtime_error(std::string(op().kernel_names[planned.kernel]) + " gives other bits");
   }
 };
 
-// Work-items handle several rounds of rows only in large tensors, and positions have 64 bits only past 2^31. Here small tensors do
-// both: rows of whole vectors, and channels last.
+// Work-items handle several rounds of rows only in large tensors, and positions have 64 bits only past 2^31. Here small
+// tensors do both: rows of whole vectors, and channels last.
 inline void check_large_launches(int resized) {
   const AsMany as_many;
   Random random(20);
@@ -62,7 +64,8 @@ inline void check_large_launches(int resized) {
       for (bool last : {false, true}) {
         Sizes x{3, last ? 3 : 7, 31}, y{3, x[1], last ? 1001 : 1248};
         if (resized == 2) x.insert(x.begin() + 2, 3), y.insert(y.begin() + 2, 9);
-        UpsampleCase t{HostTensor(dtype, y, last ? channels_last(y) : Sizes{}), HostTensor(dtype, x, last ? channels_last(x) : Sizes{}), rule};
+        UpsampleCase t{HostTensor(dtype, y, last ? channels_last(y) : Sizes{}),
+                       HostTensor(dtype, x, last ? channels_last(x) : Sizes{}), rule};
         t.check_launch(random, [&](const char* kernel, hipops::UpsamplePlan& plan) {
           if (!plan.args.fits_int32 || (!std::strstr(kernel, "_any") && !std::strstr(kernel, "_b8_row"))) return;
           hipops::take_rounds(&plan.args, static_cast<int32_t>(pick(random, 2, 8)));

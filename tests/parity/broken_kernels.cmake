@@ -1,5 +1,5 @@
-# Kernels broken on purpose (parity/broken_kernels.py). One ctest for each shows that parity catches it. One for each op and wave
-# size shows that the same runs pass with the kernels as they are.
+# Kernels broken on purpose (parity/broken_kernels.py). One ctest for each shows that parity catches it. One for each op
+# and wave size shows that the same runs pass with the kernels as they are.
 
 # These tests are about the harness, so one build is enough. A sanitizer would report the faults first.
 if(HIPOPS_SANITIZE OR NOT Python3_Interpreter_FOUND)
@@ -28,8 +28,8 @@ function(hipops_json_list out)
   endif()
 endfunction()
 hipops_json_list(broken_launcher ${CMAKE_CXX_COMPILER_LAUNCHER})
-# The compiler of the build, without optimization, which would need most of the time. The clang of the AMD code objects replaces g++,
-# which is half as fast.
+# The compiler of the build, without optimization, which would need most of the time. The clang of the AMD code objects
+# replaces g++, which is half as fast.
 set(broken_compiler ${CMAKE_CXX_COMPILER})
 if(HIPOPS_AMD_BUILT)
   set(broken_compiler ${HIPOPS_ROCM_CLANG})

@@ -1,8 +1,8 @@
 """Kernels broken on purpose. The harness must fail for each: a harness that cannot fail proves nothing.
 
-A mutation replaces one text of kernels/ that occurs exactly once, and lists runs of hipops-parity that must catch it. The same
-runs must pass with the kernels as they are. If golden cases are too small for a fault, the mutation also makes a constant
-smaller, and the runs must pass with that change alone. run_broken_kernel.py does it.
+A mutation replaces one text of kernels/ that occurs exactly once, and lists runs of hipops-parity that must catch it.
+The same runs must pass with the kernels as they are. If golden cases are too small for a fault, the mutation also makes
+a constant smaller, and the runs must pass with that change alone. run_broken_kernel.py does it.
 """
 
 import dataclasses
@@ -855,7 +855,8 @@ MUTATIONS = (
         runs=(Run("sizes", "f32", "report", says="race at byte", race=True, plan="many-rows"),
               Run("sizes", "f32", plan="many-rows"))),
 
-    # ---- Rounding. Truncation stays under the 1 ULP that 16-bit results may have, except in cases that allow half an ULP.
+    # ---- Rounding. Truncation stays under the 1 ULP that 16-bit results may have, except in cases that allow half an
+    # ULP.
     Mutation(
         "bf16_cut_off",
         "Results are rounded towards zero instead of to nearest.",

@@ -1,5 +1,5 @@
-// The golden files cover the library. Some case launches each kernel of each op, as it is or with the kernels for large tensors.
-// Some case has each pair of dtypes that an op supports. A new kernel or dtype without a case fails here.
+// The golden files cover the library. Some case launches each kernel of each op, as it is or with the kernels for large
+// tensors. Some case has each pair of dtypes that an op supports. A new kernel or dtype without a case fails here.
 #include <algorithm>
 #include <atomic>
 #include <string>

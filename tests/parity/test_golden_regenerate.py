@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Tests the reference behind the golden files, with NumPy alone.
 
-Compares its parts with independent code, the committed files with their specification, and some of the files with the output of
-generate.py. Exit 0 if all pass, 1 if one fails, 77 without NumPy.
+Compares its parts with independent code, the committed files with their specification, and some of the files with the
+output of generate.py. Exit 0 if all pass, 1 if one fails, 77 without NumPy.
 """
 
 import contextlib

@@ -1,5 +1,5 @@
-// The parity harness: number formats, generators, the golden reader, comparison, guard zones, runs of a case, reports. It must detect
-// each fault that is planted here.
+// The parity harness: number formats, generators, the golden reader, comparison, guard zones, runs of a case, reports.
+// It must detect each fault that is planted here.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -66,8 +66,8 @@ hipops_status twice(const Arguments& a) {
   return HIPOPS_SUCCESS;
 }
 
-// y[index[i]] += x[i], of one dimension. The report counts indices out of range. The workspace must have the requested size, and the
-// op writes all of it.
+// y[index[i]] += x[i], of one dimension. The report counts indices out of range. The workspace must have the requested
+// size, and the op writes all of it.
 enum class AddDefect { kNone, kPastWorkspace, kReport, kBesideY, kWorkspaceStatus };
 AddDefect add_defect = AddDefect::kNone;
 int64_t workspace_asked = 40;

@@ -1,4 +1,5 @@
-// hipops-parity --threads: every thread runs its case on its own stream and device at the same time, and each failure is reported.
+// hipops-parity --threads: every thread runs its case on its own stream and device at the same time, and each failure
+// is reported.
 #include <atomic>
 #include <mutex>
 #include <set>

@@ -26,7 +26,8 @@ TEST_CASE("layer_norm of long rows far from 0 counts their first and last elemen
       for (int64_t i = 0; i < kRows * kColumns; ++i)
         x.set(i, i % kColumns == 0 || i % kColumns == kColumns - 1 ? 96 : 64);
       expect_success(hipops_layer_norm(&y.view, &x.view, nullptr, nullptr, 0, nullptr));
-      const double n = kColumns, apart = 2 * 32 / n, at_ends = (32 - apart) / std::sqrt(2 * 32 * 32 / n - apart * apart);
+      const double n = kColumns, apart = 2 * 32 / n,
+                   at_ends = (32 - apart) / std::sqrt(2 * 32 * 32 / n - apart * apart);
       for (int64_t row = 0; row < kRows; ++row)
         for (int64_t column : {int64_t(0), kColumns - 1})
           EXPECT(std::fabs(y.get(row * kColumns + column) / at_ends - 1) < 1.0 / 256);
@@ -38,7 +39,9 @@ TEST_CASE("layer_norm finds the mean of more elements than f32 can count", "[lay
   on_cpu([] {
     constexpr int64_t kColumns = (1 << 24) + 1;
     std::vector<float> x(kColumns, 1000), y(kColumns);
-    const auto view = [](std::vector<float>& v) { return hipops_tensor{v.data(), HIPOPS_F32, 2, {1, kColumns}, {kColumns, 1}}; };
+    const auto view = [](std::vector<float>& v) {
+      return hipops_tensor{v.data(), HIPOPS_F32, 2, {1, kColumns}, {kColumns, 1}};
+    };
     const hipops_tensor from = view(x), to = view(y);
     for (const hipops_tensor* out : {&to, &from}) {  // split over blocks; in place one block streams it
       expect_success(hipops_layer_norm(out, &from, nullptr, nullptr, 1e-5, nullptr));

@@ -1,5 +1,5 @@
-// Code objects with names and no code, for tests of the search and the loading: an AMDGPU ELF whose dynamic symbols are kernel
-// descriptors, and offload bundles of several ELF files. And a folder for them.
+// Code objects with names and no code, for tests of the search and the loading: an AMDGPU ELF whose dynamic symbols are
+// kernel descriptors, and offload bundles of several ELF files. And a folder for them.
 #pragma once
 
 #include <elf.h>
@@ -64,8 +64,8 @@ inline Bytes fake_elf(const std::vector<std::string>& kernels, uint16_t machine 
   return elf;
 }
 
-// `entries` are targets with their ELF, as {"gfx942", elf}. The first entry is the host's, which is empty, as in bundles of
-// clang-offload-bundler.
+// `entries` are targets with their ELF, as {"gfx942", elf}. The first entry is the host's, which is empty, as in
+// bundles of clang-offload-bundler.
 inline Bytes fake_bundle(const std::vector<std::pair<std::string, Bytes>>& entries) {
   constexpr uint64_t kAlign = 4096;
   std::vector<std::pair<std::string, Bytes>> all = {{"host-x86_64-unknown-linux-gnu", {}}};

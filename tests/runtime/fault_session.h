@@ -1,4 +1,5 @@
-// All requests of hipops and its tools to a GPU runtime, step by step. Tests run them while one call of the runtime fails.
+// All requests of hipops and its tools to a GPU runtime, step by step. Tests run them while one call of the runtime
+// fails.
 #pragma once
 
 #include <functional>
@@ -22,8 +23,8 @@ struct Refusal {
   std::string message;
 };
 
-// Runs each step until it succeeds. A failed step must succeed the second time, and must not change the message of the first time.
-// Only one step may fail.
+// Runs each step until it succeeds. A failed step must succeed the second time, and must not change the message of the
+// first time. Only one step may fail.
 inline Refusal run_session(const std::vector<Step>& steps) {
   Refusal refusal;
   for (const Step& step : steps) {
@@ -46,8 +47,8 @@ inline hipops::Runtime& runtime_in_use() {
   return *found;
 }
 
-// The steps around `work`. It gets two pieces of device memory of `bytes` each. The first holds a copy of `data`. After `work`, `data`
-// gets a copy of the second.
+// The steps around `work`. It gets two pieces of device memory of `bytes` each. The first holds a copy of `data`. After
+// `work`, `data` gets a copy of the second.
 inline std::vector<Step> session_around(std::vector<unsigned char>* data,
                                         const std::function<hipops_status(void* target, void* source)>& work) {
   struct Memory {

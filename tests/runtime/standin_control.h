@@ -1,4 +1,5 @@
-// The stand-in libamdhip64 in a child process of a test: the environment that selects it, and the functions that control it.
+// The stand-in libamdhip64 in a child process of a test: the environment that selects it, and the functions that
+// control it.
 #pragma once
 
 #include <dlfcn.h>

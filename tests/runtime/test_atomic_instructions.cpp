@@ -1,5 +1,5 @@
-// If a target has an instruction that adds to memory, kernels use it instead of a loop of compare-and-swap. docs/ops/scatter_add.md has
-// the same table.
+// If a target has an instruction that adds to memory, kernels use it instead of a loop of compare-and-swap.
+// docs/ops/scatter_add.md has the same table.
 #include <iterator>
 #include <sstream>
 
@@ -43,8 +43,8 @@ bool has_add(const std::string& target, const std::string& type) {
   return false;
 }
 
-// The type of the sums, from the kernel's name: "scatter_add_f16_atomic" adds to elements of y, "scatter_add_f16_f32_atomic" to sums in
-// f32. "scatter_add_uniform" reads only indices, and adds to nothing.
+// The type of the sums, from the kernel's name: "scatter_add_f16_atomic" adds to elements of y,
+// "scatter_add_f16_f32_atomic" to sums in f32. "scatter_add_uniform" reads only indices, and adds to nothing.
 std::string sum_type(const std::string& kernel) {
   const std::vector<std::string> parts = words(kernel.substr(std::string("scatter_add_").size()), '_');
   if (parts.size() == 1) return "";

@@ -1,5 +1,5 @@
-// Each call of the stand-in libamdhip64 fails, in turn and with each error. hipops returns a status and a message with the runtime's
-// code, leaks nothing, and succeeds the next time.
+// Each call of the stand-in libamdhip64 fails, in turn and with each error. hipops returns a status and a message with
+// the runtime's code, leaks nothing, and succeeds the next time.
 #include <malloc.h>
 
 #include "catch.h"

@@ -1,4 +1,5 @@
-// Each call of a session fails in turn, as in test_faults.cpp, on amdemu, which executes kernels. The next result must be right.
+// Each call of a session fails in turn, as in test_faults.cpp, on amdemu, which executes kernels. The next result must
+// be right.
 #include <cstring>
 
 #include "catch.h"

@@ -40,7 +40,8 @@ std::vector<std::string> kernels_of(const Op& op) {
   return {names.begin(), names.end()};
 }
 
-// Bundles with names and no code, for every op and `targets`, so that a build without code objects can test their loading.
+// Bundles with names and no code, for every op and `targets`, so that a build without code objects can test their
+// loading.
 void write_bundles(const TemporaryFolder& folder, const std::vector<std::string>& targets) {
   for (int i = 0; i < op_count; ++i) {
     std::vector<std::pair<std::string, Bytes>> entries;

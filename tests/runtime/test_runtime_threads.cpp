@@ -1,5 +1,6 @@
-// Many threads at the same time: each op's first use, on two devices, on a stream for each thread. And the CPU runtime's launches.
-// hipops-parity --threads checks results. This test runs no kernels, so that it can run with the thread sanitizer.
+// Many threads at the same time: each op's first use, on two devices, on a stream for each thread. And the CPU
+// runtime's launches. hipops-parity --threads checks results. This test runs no kernels, so that it can run with the
+// thread sanitizer.
 #include <atomic>
 #include <set>
 #include <thread>

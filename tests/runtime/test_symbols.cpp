@@ -1,4 +1,5 @@
-// A libamdhip64 that lacks a function. If hipops requires the function, the message names it. Otherwise hipops works without it.
+// A libamdhip64 that lacks a function. If hipops requires the function, the message names it. Otherwise hipops works
+// without it.
 #include "catch.h"
 #include "runtime/runtime.h"
 #include "runtime/standin_control.h"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# configure.sh SOURCE FOLDER CC CXX AMD CUDA: configures with right and wrong options. AMD and CUDA are the targets that this machine can
-# build, or empty.
+# configure.sh SOURCE FOLDER CC CXX AMD CUDA: configures with right and wrong options. AMD and CUDA are the targets that
+# this machine can build, or empty.
 set -euo pipefail
 source=$1 folder=$2 cc=$3 cxx=$4 amd=$5 cuda=$6
 rm -rf "$folder"
@@ -57,7 +57,8 @@ refuses "HIPOPS_CPU_WAVES is empty, expected 32, 64 or both" -DHIPOPS_CPU_WAVES=
 takes -DHIPOPS_CPU=OFF -DHIPOPS_CPU_WAVES= -DHIPOPS_AMD_TARGETS= -DHIPOPS_CUDA_ARCHITECTURES=  # of parts that are not built
 takes -DHIPOPS_CPU=ON -DHIPOPS_CPU_WAVES=64 -DHIPOPS_AMD_TARGETS=default -DHIPOPS_CUDA_ARCHITECTURES=default
 
-# ---- The meaning of the words, with a compiler that accepts everything. A real compiler needs 90 seconds for each test.
+# ---- The meaning of the words, with a compiler that accepts everything. A real compiler needs 90 seconds for each
+# test.
 mkdir -p "$folder/rocm/llvm/bin"
 printf '#!/bin/sh\nwhile [ $# -gt 1 ]; do [ "$1" != -o ] || echo made > "$2"; shift; done\n' > "$folder/rocm/llvm/bin/clang++"
 ln -s /bin/false "$folder/rocm/llvm/bin/clang-offload-bundler"

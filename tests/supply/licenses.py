@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""licenses.py SOURCE SPDX [PREFIX]: shipped files come with the license of hipops and the licenses of the libraries inside.
+"""licenses.py SOURCE SPDX [PREFIX]: shipped files come with the license of hipops and the licenses of the libraries
+inside.
 
 Checks the wheels and the crates of SOURCE, and an installation at PREFIX. The file SPDX lists the libraries inside."""
 

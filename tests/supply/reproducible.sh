@@ -1,7 +1,7 @@
 #!/bin/sh
 # reproducible.sh SOURCE FOLDER [CMAKE-ARGUMENT...]: builds the library twice, from two copies of the source in folders
-# of different names. Ends with 0 if both have the same bytes, and a second build has nothing to do. Without the compiler's cache, which
-# would return the same object twice.
+# of different names. Ends with 0 if both have the same bytes, and a second build has nothing to do. Without the
+# compiler's cache, which would return the same object twice.
 set -eu
 source=$1
 work=$2

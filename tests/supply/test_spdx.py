@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""test_spdx.py SPDX LIBRARY MAP: SPDX is a document of SPDX 2.3, describes LIBRARY, and names all libraries that the linker added."""
+"""test_spdx.py SPDX LIBRARY MAP: SPDX is a document of SPDX 2.3, describes LIBRARY, and names all libraries that the
+linker added."""
 
 import copy
 import hashlib

@@ -168,8 +168,8 @@ TEST_CASE("two views are the same if their dtype, pointer, shape and effective s
   CHECK(!changed([](hipops_tensor& b) { b.stride[0] = 5; }));
 }
 
-// Views of real callers, at sizes that need more than 32 bits: the two halves of a fused projection, the columns of a matrix, a last
-// byte.
+// Views of real callers, at sizes that need more than 32 bits: the two halves of a fused projection, the columns of a
+// matrix, a last byte.
 TEST_CASE("overlap of large views", "[overlap]") {
   constexpr int64_t rows = int64_t{1} << 36;
   auto columns = [](int64_t first, int64_t count) {

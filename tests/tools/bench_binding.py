@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""bench_binding.py BENCH LIBRARY: tools/bench/binding.py raises an exception with the name and the expectation for an argument that it
-cannot pass. A stand-in replaces PyTorch."""
+"""bench_binding.py BENCH LIBRARY: tools/bench/binding.py raises an exception with the name and the expectation for an
+argument that it cannot pass. A stand-in replaces PyTorch."""
 
 import ctypes
 import sys

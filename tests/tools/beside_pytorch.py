@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """beside_pytorch.py LIBRARY: hipops in a process with PyTorch, on PyTorch's current stream.
 
-It is loaded before PyTorch and after it, captured in PyTorch's graphs, and used by another thread during a capture. Each in another
-process. For a machine with a GPU. Ends with 77 if PyTorch has none."""
+It is loaded before PyTorch and after it, captured in PyTorch's graphs, and used by another thread during a capture.
+Each in another process. For a machine with a GPU. Ends with 77 if PyTorch has none."""
 
 import ctypes
 import os

@@ -1,5 +1,5 @@
-# Random cases against a plain reference (hipops-fuzz) on every runtime of this machine. With a clang that has libFuzzer, also the
-# fuzzers of tools/fuzz, for half a minute each.
+# Random cases against a plain reference (hipops-fuzz) on every runtime of this machine. With a clang that has
+# libFuzzer, also the fuzzers of tools/fuzz, for half a minute each.
 
 if(HIPOPS_CPU)
   hipops_test(test_fuzz tools/test_fuzz.cpp)
@@ -16,8 +16,8 @@ if(HIPOPS_CPU)
       set_tests_properties(fuzz_cpu_wave${wave}_long_${op} PROPERTIES ENVIRONMENT "HIPOPS_CPU_UNITS=16")
     endforeach()
   endforeach()
-  # The runs above have some hundred cases for each op. Upsampling needs thousands: fewer did not detect a kernel that ignored gaps
-  # between columns.
+  # The runs above have some hundred cases for each op. Upsampling needs thousands: fewer did not detect a kernel that
+  # ignored gaps between columns.
   foreach(op upsample_nearest1d upsample_nearest2d)
     add_test(NAME fuzz_cpu_wave32_${op} COMMAND hipops-fuzz --op ${op} --seed 2 --count 6000 --elements 2000)
   endforeach()

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""test_plots.py SOURCE WORK: tools/bench/page.py makes docs/benchmarks.md, its tables and pictures, and the figures of README.md.
+"""test_plots.py SOURCE WORK: tools/bench/page.py makes docs/benchmarks.md, its tables and pictures, and the figures of
+README.md.
 
 tools/bench/compare.py draws them, too. Both work without a GPU and without PyTorch."""
 

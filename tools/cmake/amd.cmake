@@ -1,8 +1,10 @@
-# AMD code objects: code-objects/<target>/<op>.co, one build edge each, bundled to code-objects/<op>.hipfb. Targets of one instruction set
-# are compiled once, for the generic target, and each is assembled from that. This saves four of thirteen compilations.
+# AMD code objects: code-objects/<target>/<op>.co, one build edge each, bundled to code-objects/<op>.hipfb. Targets of
+# one instruction set are compiled once, for the generic target, and each is assembled from that. This saves four of
+# thirteen compilations.
 #
-# The compiler is ROCm's own if it exists (ROCM_PATH, or /opt/rocm). It needs no options. Otherwise it is a distribution's clang with the
-# device libraries of the package rocm-device-libs. hipops_complete_device_libraries adds the files that clang expects.
+# The compiler is ROCm's own if it exists (ROCM_PATH, or /opt/rocm). It needs no options. Otherwise it is a
+# distribution's clang with the device libraries of the package rocm-device-libs. hipops_complete_device_libraries adds
+# the files that clang expects.
 #
 # Sets HIPOPS_AMD_BUILT (targets that are built) and, by op, HIPOPS_BUNDLE_<op>.
 
@@ -29,8 +31,8 @@ function(hipops_isa_version target out)
   set(${out} ${version} PARENT_SCOPE)
 endfunction()
 
-# The distribution's device libraries are older than its newest clang. They lack files that clang requires: the constants for ocml with the
-# target and the code object's version. Each file holds one number.
+# The distribution's device libraries are older than its newest clang. They lack files that clang requires: the
+# constants for ocml with the target and the code object's version. Each file holds one number.
 function(hipops_complete_device_libraries source folder)
   file(MAKE_DIRECTORY ${folder})
   file(GLOB files ${source}/*.bc)
@@ -57,8 +59,9 @@ function(hipops_complete_device_libraries source folder)
   endforeach()
 endfunction()
 
-# HIPOPS_AMD_COMPILE: the command that makes a code object, without target, input and output. It runs in the build folder, and its paths
-# are relative to that folder, so that a compiler cache (HIPOPS_AMD_LAUNCHER) can reuse results of another clone.
+# HIPOPS_AMD_COMPILE: the command that makes a code object, without target, input and output. It runs in the build
+# folder, and its paths are relative to that folder, so that a compiler cache (HIPOPS_AMD_LAUNCHER) can reuse results of
+# another clone.
 function(hipops_find_amd_compiler)
   set(rocm $ENV{ROCM_PATH})
   if(NOT rocm)
@@ -101,7 +104,8 @@ function(hipops_find_amd_compiler)
   set(HIPOPS_AMD_ORIGIN ${origin} PARENT_SCOPE)
 endfunction()
 
-# Every ROCm from 4 on loads code objects of version 4. Only the newest releases load version 6, which generic targets need.
+# Every ROCm from 4 on loads code objects of version 4. Only the newest releases load version 6, which generic targets
+# need.
 function(hipops_code_object_version target out)
   if(target MATCHES "-generic$")
     set(${out} 6 PARENT_SCOPE)
@@ -126,8 +130,8 @@ endfunction()
 # A code object has no names of places within kernels, because nothing uses them. assemble.sh leaves them out, too.
 set(HIPOPS_AMD_LINK -Xoffload-linker --discard-all)
 
-# Keeps the targets that the compiler can build. It builds one small kernel for each. The first kernel includes the compiler's headers, and
-# needs a second. The others need a sixth of that.
+# Keeps the targets that the compiler can build. It builds one small kernel for each. The first kernel includes the
+# compiler's headers, and needs a second. The others need a sixth of that.
 function(hipops_probe_amd_targets)
   set(folder ${PROJECT_BINARY_DIR}/probe)
   file(WRITE ${folder}/probe.hip "extern \"C\" __attribute__((device)) double __ocml_exp_f64(double);\n"
@@ -165,8 +169,9 @@ set(HIPOPS_SAME_CODE gfx942=gfx9-4-generic gfx1200=gfx12-generic gfx1201=gfx12-g
   gfx1030=gfx10-3-generic gfx1031=gfx10-3-generic gfx1032=gfx10-3-generic gfx1033=gfx10-3-generic gfx1034=gfx10-3-generic
   gfx1035=gfx10-3-generic gfx1036=gfx10-3-generic gfx1102=gfx11-generic)
 
-# Sets HIPOPS_ASSEMBLED_<target>, for each target that is built, to the generic target with the same assembly. It compares two code objects
-# of a small kernel, from the generic target's assembly and from the target's own. They must be equal to the byte.
+# Sets HIPOPS_ASSEMBLED_<target>, for each target that is built, to the generic target with the same assembly. It
+# compares two code objects of a small kernel, from the generic target's assembly and from the target's own. They must
+# be equal to the byte.
 function(hipops_probe_same_code)
   set(folder ${PROJECT_BINARY_DIR}/probe)
   foreach(pair ${HIPOPS_SAME_CODE})
@@ -229,8 +234,9 @@ endif()
 
 set(hipops_code_folder ${PROJECT_BINARY_DIR}/code-objects)
 
-# Another command lists the headers, because the cache does not keep files that clang writes by -Xclang. The output has a relative path,
-# because -MT escapes nothing: a space in the folder's name would make two files of it, which are never up to date.
+# Another command lists the headers, because the cache does not keep files that clang writes by -Xclang. The output has
+# a relative path, because -MT escapes nothing: a space in the folder's name would make two files of it, which are never
+# up to date.
 function(hipops_compile_op op target output kind)
   hipops_compile_for(${target} compile)
   list(APPEND compile ${hipops_source}/kernels/${op}.hip)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# assemble.sh CLANG FROM TARGET VERSION ASSEMBLY OBJECT: makes the code object of that version from ASSEMBLY, which was compiled for FROM.
-# TARGET's assembly differs from it in names, and in facts about kernels that version 6 has and version 4 has not.
+# assemble.sh CLANG FROM TARGET VERSION ASSEMBLY OBJECT: makes the code object of that version from ASSEMBLY, which was
+# compiled for FROM. TARGET's assembly differs from it in names, and in facts about kernels that version 6 has and
+# version 4 has not.
 set -euo pipefail
 clang=$1 from=$2 target=$3 version=$4 text=$5 object=$6
 if [ "$target" != "$from" ]; then

@@ -1,7 +1,7 @@
-# Compresses offload bundles. The machine code of targets is similar, so a bundle of all targets is hardly larger than a bundle of one. The
-# library unpacks an op's bundle at the first load (capi/runtime/bundle.cpp), so that every HIP runtime accepts it. HIP runtimes before
-# ROCm 6 do not load clang's own compressed bundles (CCOB). With --long=25 zstd finds equal bytes up to 32 MiB back, without it up to 8 MiB.
-# layer_norm's bundle has 21 MiB.
+# Compresses offload bundles. The machine code of targets is similar, so a bundle of all targets is hardly larger than a
+# bundle of one. The library unpacks an op's bundle at the first load (capi/runtime/bundle.cpp), so that every HIP
+# runtime accepts it. HIP runtimes before ROCm 6 do not load clang's own compressed bundles (CCOB). With --long=25 zstd
+# finds equal bytes up to 32 MiB back, without it up to 8 MiB. layer_norm's bundle has 21 MiB.
 #
 # Sets HIPOPS_ZSTD (libzstd.a, or empty) and, by op, HIPOPS_PACKED_<op>, the file to embed.
 

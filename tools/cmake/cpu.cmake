@@ -18,8 +18,9 @@ if(HIPOPS_CPU)
     add_library(hipops_kernels_wave${wave} OBJECT ${hipops_kernels})
     target_include_directories(hipops_kernels_wave${wave} PRIVATE ${PROJECT_SOURCE_DIR}/kernels)
     target_compile_definitions(hipops_kernels_wave${wave} PRIVATE HIPOPS_CPU_WAVE=${wave})
-    # With -O3 they would be two to three times as large. With -O2 they would be half as large again, and 15 % faster. -Os compiles them in
-    # a third less time than -O2. Tables for exceptions would be 0.4 MB, and no exception passes them.
+    # With -O3 they would be two to three times as large. With -O2 they would be half as large again, and 15 % faster.
+    # -Os compiles them in a third less time than -O2. Tables for exceptions would be 0.4 MB, and no exception passes
+    # them.
     target_compile_options(hipops_kernels_wave${wave} PRIVATE -x c++ -Wno-unknown-pragmas
       $<$<OR:$<CONFIG:Release>,$<STREQUAL:$<CONFIG>,>>:-Os;-fno-exceptions;-fno-asynchronous-unwind-tables>)
     if(HIPOPS_FUZZ)  # these make the compilation of a kernel many times as long, so only builds with HIPOPS_SANITIZE have them

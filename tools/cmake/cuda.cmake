@@ -35,8 +35,9 @@ if(HIPOPS_CUDA)
   endif()
 endif()
 
-# The architecture of the PTX from which sm_<number> is assembled. To compile kernels needs four times the time of assembling them. Kernels
-# distinguish three by __CUDA_ARCH__: sm_80; sm_90, the last with fast f64 on every GPU that runs its code; and later architectures.
+# The architecture of the PTX from which sm_<number> is assembled. To compile kernels needs four times the time of
+# assembling them. Kernels distinguish three by __CUDA_ARCH__: sm_80; sm_90, the last with fast f64 on every GPU that
+# runs its code; and later architectures.
 function(hipops_ptx_for out number)
   set(${out} compute_${number} PARENT_SCOPE)
   foreach(shared 80 90 100)

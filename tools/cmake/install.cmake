@@ -1,5 +1,5 @@
-# cmake --install, the CMake and pkg-config packages, and CPack's .deb and .tar.gz. No file names a folder, so that the installation can be
-# moved.
+# cmake --install, the CMake and pkg-config packages, and CPack's .deb and .tar.gz. No file names a folder, so that the
+# installation can be moved.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -87,7 +87,8 @@ set(CPACK_PACKAGE_FILE_NAME hipops-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCE
 set(CPACK_STRIP_FILES ON)
 set(CPACK_GENERATOR DEB TGZ)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6, libgcc-s1")
-# With the versions that the symbols need. A package that was built with a newer libc6 refuses to install on a system with an older one.
+# With the versions that the symbols need. A package that was built with a newer libc6 refuses to install on a system
+# with an older one.
 find_program(HIPOPS_DPKG_SHLIBDEPS dpkg-shlibdeps)
 if(HIPOPS_DPKG_SHLIBDEPS)
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)

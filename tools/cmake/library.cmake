@@ -1,4 +1,5 @@
-# libhipops.so and libhipops.a, from the same objects. packed.cmake makes the library that other projects link statically.
+# libhipops.so and libhipops.a, from the same objects. packed.cmake makes the library that other projects link
+# statically.
 
 set(hipops_sources
   capi/api.cpp
@@ -73,8 +74,8 @@ target_link_libraries(hipops_static PUBLIC ${HIPOPS_BOOST_CONTEXT} ${HIPOPS_ZSTD
 set_target_properties(hipops PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0 LINK_DEPENDS ${PROJECT_SOURCE_DIR}/capi/exports.map)
 target_link_options(hipops PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/capi/exports.map -static-libstdc++ -static-libgcc
   -Wl,-z,relro,-z,now,-z,noexecstack
-  # The library stays loaded after dlclose, because a GPU runtime reads code objects from its memory. It calls its own functions, even if
-  # the process has another copy.
+  # The library stays loaded after dlclose, because a GPU runtime reads code objects from its memory. It calls its own
+  # functions, even if the process has another copy.
   -Wl,-z,nodelete -Wl,-Bsymbolic
   # For the list of the libraries inside (tools/cmake/spdx.cmake).
   -Wl,-Map=${PROJECT_BINARY_DIR}/lib/libhipops.map)

@@ -1,6 +1,7 @@
 # Expands and checks the lists of ops, waves and targets.
 
-# The cache keeps words such as "all" instead of their lists. So an old build folder gets the additions of later versions.
+# The cache keeps words such as "all" instead of their lists. So an old build folder gets the additions of later
+# versions.
 if(HIPOPS_OPS STREQUAL "all")
   set(HIPOPS_OPS ${HIPOPS_ALL_OPS})
 endif()
@@ -19,7 +20,8 @@ if(HIPOPS_CUDA_ARCHITECTURES STREQUAL "default")
   set(HIPOPS_CUDA_ARCHITECTURES ${HIPOPS_DEFAULT_CUDA_ARCHITECTURES})
 endif()
 
-# hipops_check(variable form expected): stops unless the variable is a list of at least one item, and each item matches `form`.
+# hipops_check(variable form expected): stops unless the variable is a list of at least one item, and each item matches
+# `form`.
 function(hipops_check variable form expected)
   if("${${variable}}" STREQUAL "")
     message(FATAL_ERROR "hipops: ${variable} is empty, expected ${expected}")
@@ -31,8 +33,9 @@ function(hipops_check variable form expected)
   endforeach()
 endfunction()
 
-# hipops_leave_out(option named built missing why): prints the targets that are left out. Stops if the option is ON and the user named
-# such a target, or if no target is left. A target that the user did not name may be newer than the compiler.
+# hipops_leave_out(option named built missing why): prints the targets that are left out. Stops if the option is ON and
+# the user named such a target, or if no target is left. A target that the user did not name may be newer than the
+# compiler.
 function(hipops_leave_out option named built missing why)
   if(NOT missing)
     return()

@@ -1,5 +1,6 @@
-# hipops::hipops_static: the static library as one object that defines only hipops_*. It contains Boost.Context and zstd, which cannot
-# clash with the consumer's copies. The tests and tools use internal functions, and so link hipops_static.
+# hipops::hipops_static: the static library as one object that defines only hipops_*. It contains Boost.Context and
+# zstd, which cannot clash with the consumer's copies. The tests and tools use internal functions, and so link
+# hipops_static.
 
 # With clang CMAKE_LINKER is LLD, which has --force-group-allocation only from version 19 on.
 function(hipops_takes_groups result linker)

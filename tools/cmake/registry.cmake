@@ -1,5 +1,5 @@
-# Writes the list of ops for the runtimes: generated/registry.cpp (all_ops, all_images), and generated/images.S, which embeds the bundles
-# and fatbins. And generated/build_info.h.
+# Writes the list of ops for the runtimes: generated/registry.cpp (all_ops, all_images), and generated/images.S, which
+# embeds the bundles and fatbins. And generated/build_info.h.
 
 set(hipops_generated ${PROJECT_BINARY_DIR}/generated)
 
@@ -9,8 +9,8 @@ set(hipops_images)
 set(hipops_assembly "  .section .rodata\n")
 set(hipops_embedded)
 
-# One embedded file: its bytes between two symbols, aligned so that a loader can map it. Sets `begin` and `begin`_end to the symbols, or to
-# nullptr without a file.
+# One embedded file: its bytes between two symbols, aligned so that a loader can map it. Sets `begin` and `begin`_end to
+# the symbols, or to nullptr without a file.
 macro(hipops_embed symbol file begin)
   if(NOT "${file}" STREQUAL "")
     string(APPEND hipops_assembly "  .balign 4096\n  .globl ${symbol}\n  .hidden ${symbol}\n${symbol}:\n  .incbin \"${file}\"\n"

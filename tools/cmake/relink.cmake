@@ -1,5 +1,6 @@
-# relink.cmake: writes SOURCE's PAGES ("|" between them) to TO, with links for their place in the installation, DOCS. Headers are in
-# INCLUDE, and the page about the golden files is in GOLDEN. A link to a file that is not installed becomes its name.
+# relink.cmake: writes SOURCE's PAGES ("|" between them) to TO, with links for their place in the installation, DOCS.
+# Headers are in INCLUDE, and the page about the golden files is in GOLDEN. A link to a file that is not installed
+# becomes its name.
 cmake_minimum_required(VERSION 3.25)
 
 foreach(variable DOCS INCLUDE GOLDEN)

@@ -1,5 +1,5 @@
-# hipops-tools, the installed program (tools/tools.cpp), from the main.cpp files of the tools in bin/. And the tools' man pages in
-# share/man/man1, from their --help.
+# hipops-tools, the installed program (tools/tools.cpp), from the main.cpp files of the tools in bin/. And the tools'
+# man pages in share/man/man1, from their --help.
 
 add_library(tool_mains INTERFACE)
 target_sources(tool_mains INTERFACE ${PROJECT_SOURCE_DIR}/tools/tools.cpp)

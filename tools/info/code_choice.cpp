@@ -48,7 +48,8 @@ std::string amd_choice(const std::string& target, const std::string& carried) {
   return "";
 }
 
-// Machine code runs on the same major version, from its own minor version on. PTX is compiled for any device of its version or later.
+// Machine code runs on the same major version, from its own minor version on. PTX is compiled for any device of its
+// version or later.
 std::string cuda_choice(const std::string& target, const std::string& carried) {
   const int device = number_of(target);
   std::string machine_code, ptx;

@@ -16,7 +16,8 @@ int exit_code_of(const Device& device) {
   return device.status == HIPOPS_NO_CODE_OBJECT ? parity::kExitNoDevice : parity::exit_code_of(device.status);
 }
 
-// The status of a backend: good if one of its devices is good. Otherwise the status of the first device, or of the backend itself.
+// The status of a backend: good if one of its devices is good. Otherwise the status of the first device, or of the
+// backend itself.
 int exit_code_of(const Backend& backend) {
   if (backend.status != HIPOPS_SUCCESS) return parity::exit_code_of(backend.status);
   int first = parity::kExitNoDevice;
@@ -28,7 +29,8 @@ int exit_code_of(const Backend& backend) {
   return first;
 }
 
-// The exit code, by the backend of --backend. Without that option any good backend is enough, otherwise the backend in use decides.
+// The exit code, by the backend of --backend. Without that option any good backend is enough, otherwise the backend in
+// use decides.
 int exit_code_of(const Report& report) {
   if (report.wanted != "auto") return exit_code_of(report.backends.front());
   if (report.status != HIPOPS_SUCCESS) return parity::exit_code_of(report.status);

@@ -63,8 +63,8 @@ struct Verdict {
   std::vector<std::string> problems;  // a line for each broken limit, and for each entry of the file without use
 };
 
-// `whole`: the records have all kernels of a target, so that a part of the file without a kernel is a problem. Throws BudgetsError if a
-// rule names an unknown figure.
+// `whole`: the records have all kernels of a target, so that a part of the file without a kernel is a problem. Throws
+// BudgetsError if a rule names an unknown figure.
 Verdict check(const Budgets& budgets, const std::vector<Record>& records, bool whole);
 
 }  // namespace hipops::inspect

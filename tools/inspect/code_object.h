@@ -1,5 +1,5 @@
-// Reads the metadata of an AMD code object: its target, and its kernels with their registers and memory. It needs no LLVM: the metadata is
-// msgpack in an ELF note.
+// Reads the metadata of an AMD code object: its target, and its kernels with their registers and memory. It needs no
+// LLVM: the metadata is msgpack in an ELF note.
 #pragma once
 
 #include <cstddef>

@@ -8,8 +8,8 @@
 
 namespace hipops::inspect {
 
-// Instructions [begin, end) of the code, which run one after the other. The number of a block is larger than the numbers of its
-// predecessors, except for branches back to the head of a loop.
+// Instructions [begin, end) of the code, which run one after the other. The number of a block is larger than the
+// numbers of its predecessors, except for branches back to the head of a loop.
 struct Block {
   size_t begin = 0, end = 0;
   std::vector<size_t> next;

@@ -108,7 +108,8 @@ std::string find_objdump(const std::string& wanted) {
 }
 
 Functions disassemble(const std::string& objdump, const std::string& path) {
-  // The disassembler writes to a file. With a pipe, the two processes would wake each other for every line, for half of the time.
+  // The disassembler writes to a file. With a pipe, the two processes would wake each other for every line, for half of
+  // the time.
   const TemporaryFile output;
   const int status = std::system((parity::shell_quote(objdump) + " -d --no-show-raw-insn " + parity::shell_quote(path) +
                                   " > " + parity::shell_quote(output.path()))

@@ -52,7 +52,8 @@ Loads most_before_wait(const MachineCode& code) {
   return most;
 }
 
-// The bytes that a lane prefetches, which are in flight while the loop stores, and the number of loops with the maximum.
+// The bytes that a lane prefetches, which are in flight while the loop stores, and the number of loops with the
+// maximum.
 unsigned most_at_store(const MachineCode& code) {
   unsigned most = 0;
   for (const HotLoop& loop : code.hot) most = std::max(most, loop.at_store.count);

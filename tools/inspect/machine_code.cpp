@@ -56,8 +56,8 @@ std::optional<unsigned> loads_left(const Instruction& i) {
 }
 
 bool is_division(const Instruction& i) {
-  // A quotient starts from a reciprocal in f32. For 32 bits it has its own instruction (v_rcp_iflag_f32). For 64 bits it is scaled to just
-  // below 2^64.
+  // A quotient starts from a reciprocal in f32. For 32 bits it has its own instruction (v_rcp_iflag_f32). For 64 bits
+  // it is scaled to just below 2^64.
   return i.is("v_rcp_iflag_f32") || contains(i.operands, "0x5f7ffffc");
 }
 
@@ -83,7 +83,8 @@ bool is_dpp(const Instruction& i) {
 
 // ---- Hot loops
 
-// The loads in flight at a place, the oldest first, by their bytes. 0 is an instruction that the counter counts and that loads nothing.
+// The loads in flight at a place, the oldest first, by their bytes. 0 is an instruction that the counter counts and
+// that loads nothing.
 using Queue = std::vector<unsigned>;
 
 Loads loads_of(const Queue& queue) {
@@ -97,7 +98,8 @@ Loads loads_of(const Queue& queue) {
 
 bool less(const Loads& a, const Loads& b) { return a.bytes < b.bytes; }
 
-// Follows all paths through the blocks, each block once, in order, without repeating a loop. Some of the paths may be impossible.
+// Follows all paths through the blocks, each block once, in order, without repeating a loop. Some of the paths may be
+// impossible.
 class Walk {
  public:
   Walk(const Code& code, const ControlFlow& flow, bool one_counter)
@@ -226,8 +228,8 @@ bool waits_for_scalars(const Instruction& i) {
   return i.is("s_wait_kmcnt") || (i.mnemonic == "s_waitcnt" && contains(i.operands, "lgkmcnt(0)"));
 }
 
-// The number of waits for scalar loads, one after the other, before the first load to vector registers. On the path with the fewest waits,
-// and on the path with the most, with one pass through each loop. {} without such a load.
+// The number of waits for scalar loads, one after the other, before the first load to vector registers. On the path
+// with the fewest waits, and on the path with the most, with one pass through each loop. {} without such a load.
 std::optional<Trips> trips_before_load(const Code& code, const ControlFlow& flow) {
   const auto add = [](const Trips& trips, std::optional<Trips>* all) {
     if (!*all) *all = trips;

@@ -17,12 +17,13 @@ struct Loads {
   unsigned bytes = 0;  // for a lane
 };
 
-// A hot loop: an innermost loop among the loops that access global memory. In a kernel without such loops it is the whole code.
+// A hot loop: an innermost loop among the loops that access global memory. In a kernel without such loops it is the
+// whole code.
 struct HotLoop {
   uint64_t address = 0;  // of its first instruction
   Widths loads, stores;  // of global memory, without atomics
-  // On the path through the loop with the most loads: the loads in flight at the first wait for one of them, and the most that are in
-  // flight at any time.
+  // On the path through the loop with the most loads: the loads in flight at the first wait for one of them, and the
+  // most that are in flight at any time.
   Loads before_wait, most_under_way;
   Loads at_store;  // the most loads that are in flight at a store
   unsigned divisions = 0;       // by integers that are not constant

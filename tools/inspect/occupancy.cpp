@@ -11,9 +11,10 @@ bool begins(const std::string& text, const char* beginning) { return text.rfind(
 
 uint64_t round_up(uint64_t n, uint64_t step) { return (n + step - 1) / step * step; }
 
-// Registers and waves are from LLVM's AMDGPUBaseInfo.cpp (getTotalNumVGPRs, getVGPRAllocGranule, getMaxWavesPerEU, getMaxWorkGroupsPerCU),
-// GCNSubtarget.cpp (getOccupancyWithNumSGPRs, whose table is 800 in steps of 4) and AMDGPU.td. llc 22 prints the same numbers for kernels.
-// The sizes of LDS are from LLVM's AMDGPUUsage. Its unit of allocation from gfx10.3 on is from Mesa (ac_gpu_info.c), because LLVM has none.
+// Registers and waves are from LLVM's AMDGPUBaseInfo.cpp (getTotalNumVGPRs, getVGPRAllocGranule, getMaxWavesPerEU,
+// getMaxWorkGroupsPerCU), GCNSubtarget.cpp (getOccupancyWithNumSGPRs, whose table is 800 in steps of 4) and AMDGPU.td.
+// llc 22 prints the same numbers for kernels. The sizes of LDS are from LLVM's AMDGPUUsage. Its unit of allocation from
+// gfx10.3 on is from Mesa (ac_gpu_info.c), because LLVM has none.
 constexpr Hardware kGfx9 = {4, 1, 256, 4, 10, 800, 4, 64 * kKiB, 512, 16};
 constexpr Hardware kGfx90a = {4, 1, 512, 8, 8, 800, 4, 64 * kKiB, 512, 16};
 constexpr Hardware kGfx950 = {4, 1, 512, 8, 8, 800, 4, 160 * kKiB, 1280, 16};

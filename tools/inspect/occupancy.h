@@ -9,8 +9,8 @@
 
 namespace hipops::inspect {
 
-// The hardware that runs a block: a compute unit (CDNA), or a workgroup processor, which has two of them (RDNA, by the compiler's default).
-// Registers are for waves of 64 lanes (CDNA), or 32 (RDNA).
+// The hardware that runs a block: a compute unit (CDNA), or a workgroup processor, which has two of them (RDNA, by the
+// compiler's default). Registers are for waves of 64 lanes (CDNA), or 32 (RDNA).
 struct Hardware {
   unsigned simds, units;       // units: compute units
   unsigned vgprs, vgpr_step;   // of a SIMD for each lane, and the unit of allocation

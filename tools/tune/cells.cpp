@@ -13,8 +13,8 @@ namespace {
 
 const std::vector<double> kRowsPerUnit = {0.01, 0.1, 0.5, 1, 2, 8, 64, 512, 4096};
 
-// In vectors of 16 bytes. Short rows without gaps are packed, so that unaligned rows of up to 16 vectors have gaps, and use the choice of
-// 32 vectors. Kernels handle strided rows by element.
+// In vectors of 16 bytes. Short rows without gaps are packed, so that unaligned rows of up to 16 vectors have gaps, and
+// use the choice of 32 vectors. Kernels handle strided rows by element.
 std::vector<double> vectors_of(RowLayout layout) {
   if (layout == RowLayout::packed) return {1, 2, 4, 8, 16};
   if (layout == RowLayout::strided) return {2, 8, 16, 32, 128, 512, 4096};

@@ -27,8 +27,8 @@ std::vector<Group> groups(const std::string& pattern);
 // The rows of a group's cell, with the length and the number of its bounds, and at least one row.
 RowProblem problem_of(const Group& group, double vectors, double rows_per_unit, const DeviceNumbers& device);
 
-// The shortest and fewest rows that use the cell: just past the bounds of the cell before (0: no cell before). Very short rows may have
-// another layout. Then the rows are the shortest with the group's layout.
+// The shortest and fewest rows that use the cell: just past the bounds of the cell before (0: no cell before). Very
+// short rows may have another layout. Then the rows are the shortest with the group's layout.
 RowProblem least_of(const Group& group, double vectors_before, int64_t rows_before);
 
 // All choices that the device can launch for a problem, in the order of the op's list.

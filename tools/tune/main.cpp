@@ -53,8 +53,8 @@ bool parse_options(int argc, char** argv, Options* o, int* exit_code) {
   return parity::parse_command_line(&app, argc, argv, exit_code);
 }
 
-// A cell serves all rows between its bounds and the bounds before. A choice replaces the default if it is faster for the longest and the
-// most rows of the cell, and not slower for the shortest and the fewest.
+// A cell serves all rows between its bounds and the bounds before. A choice replaces the default if it is faster for
+// the longest and the most rows of the cell, and not slower for the shortest and the fewest.
 Cell measured_cell(const bench::Device& device, bench::Timer& timer, const Group& group, const DeviceFacts& facts,
                    const RowProblem& problem, double vectors_before, int64_t rows_before) {
   Cell cell = measure(device, timer, group, problem, facts);
@@ -69,8 +69,8 @@ Cell measured_cell(const bench::Device& device, bench::Timer& timer, const Group
   return cell;
 }
 
-// Leaves out lengths if one row is too large. A cell with too many rows keeps the default. A cell with the same number of rows as the
-// cell before keeps the same choice.
+// Leaves out lengths if one row is too large. A cell with too many rows keeps the default. A cell with the same number
+// of rows as the cell before keeps the same choice.
 Result measured(const bench::Device& device, bench::Timer& timer, const Group& group, const DeviceFacts& facts,
                 int64_t most_bytes, const std::function<void(size_t)>& progress) {
   Result result = {group, {}};
@@ -112,7 +112,8 @@ int run(int argc, char** argv) {
   if (options.most_bytes == 0 || options.most_bytes > INT64_MAX) throw std::invalid_argument("--most is no size, as 64MiB");
   bench::Device device;
   bench::RunInfo info;
-  // The fastest kernels of a CPU have no meaning for a GPU, so hipops-tune does not suggest the CPU to a user without a GPU.
+  // The fastest kernels of a CPU have no meaning for a GPU, so hipops-tune does not suggest the CPU to a user without a
+  // GPU.
   if (!bench::open_device("hipops-tune", "a table of the cpu backend serves no GPU", options.backend, &device, &info, &exit_code))
     return exit_code;
   parity::OutputFile output(options.output);

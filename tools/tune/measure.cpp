@@ -28,8 +28,8 @@ bool runs(Op& op, const RowChoice& choice, const RowProblem& problem, const Devi
   return most > 0;
 }
 
-// The median of several rounds, each with all choices. After kSure rounds, choices that are much slower than the fastest are left out, so
-// that most of the time is for close choices.
+// The median of several rounds, each with all choices. After kSure rounds, choices that are much slower than the
+// fastest are left out, so that most of the time is for close choices.
 std::vector<double> microseconds_of(const std::vector<RowChoice>& choices, const bench::Device& device, bench::Timer& timer,
                                     const Group& group, const RowProblem& problem) {
   const RowOperands operands(device, *group.op, problem);

@@ -38,8 +38,8 @@ bool same(const RowChoice& a, const RowChoice& b);
 // A policy with one choice for all rows of the group's op, dtype and layout.
 Policy policy_of(const Group& group, const RowChoice& choice);
 
-// Measures each choice in turn, by the median of several rounds. Keeps the default policy's choice if it is within 3 % of the fastest,
-// otherwise the first in the list within 3 %.
+// Measures each choice in turn, by the median of several rounds. Keeps the default policy's choice if it is within 3 %
+// of the fastest, otherwise the first in the list within 3 %.
 Cell measure(const bench::Device& device, bench::Timer& timer, const Group& group, const RowProblem& problem,
              const DeviceFacts& facts);
 

@@ -101,8 +101,8 @@ def index_cases():
 
 def sizes():
     yield from takes.sizes(OP)
-    # Columns of x that are staged in panels. The last panel may overlap the panel before: 40 columns are two panels of 32, 24 are two of
-    # 16, 72 are five of 16, and 22 are three of 8. The last two cases have 38 and 115 kB.
+    # Columns of x that are staged in panels. The last panel may overlap the panel before: 40 columns are two panels of
+    # 32, 24 are two of 16, 72 are five of 16, and 22 are three of 8. The last two cases have 38 and 115 kB.
     for turn, (dtype, shape, n) in enumerate((("u8", (33, 100, 96), 50), ("u16", (64, 33, 40), 64), ("f32", (32, 50, 24), 64),
                                               ("f32", (20, 20, 72), 64), ("i64", (32, 20, 22), 130), ("f32", (8, 600, 128), 152),
                                               ("u16", (4, 1800, 512), 228))):

@@ -1,7 +1,7 @@
 """y[.., index[j], ..] += x[.., j, ..], the 1-D index being along dim, in place in y.
 
-The op defines the order of the sums: sources are added in index order, in f32 (f64 for f64), and the sum is rounded once. The
-reference makes the same roundings, and every answer is exact.
+The op defines the order of the sums: sources are added in index order, in f32 (f64 for f64), and the sum is rounded
+once. The reference makes the same roundings, and every answer is exact.
 """
 
 import math
@@ -54,8 +54,8 @@ def reference(params, inputs):
 
 
 def loss(dtype, count):
-    """The largest error of a sum of `count` terms, in float64 roundings of the terms' magnitude: one rounding of the sum's type for each
-    term, and the final rounding."""
+    """The largest error of a sum of `count` terms, in float64 roundings of the terms' magnitude: one rounding of the
+    sum's type for each term, and the final rounding."""
     return count * 2.0**(0 if dtype == "f64" else 29) + (2.0**42 if dtype in ("f16", "bf16") else 0.0)
 
 
@@ -155,7 +155,8 @@ def adversarial():
         big = 2.0**(dtypes.FLOATS[dtype].mantissa + 1)  # adding 1 does not change it in the type itself
         least, largest = smallest(dtype), dtypes.FLOATS[dtype].largest
         sums = {
-            # In order, `big` swallows each later 1 in f32 and f64, but no earlier 1. 16-bit types are summed in f32 and keep each 1.
+            # In order, `big` swallows each later 1 in f32 and f64, but no earlier 1. 16-bit types are summed in f32 and
+            # keep each 1.
             "swallowed": [big] + [1.0] * 9,
             "kept": [1.0] * 9 + [big],
             "cancels": [big, 1.0, -big, 1.0],
@@ -186,8 +187,8 @@ def adversarial():
             index = explicit("u8", [0, 1, 0, 1, 3] if n == 5 else (np.arange(n) % 4).tolist())
             for workspace in (0, 1):
                 yield case(f"adversarial_y_first_{n}", y, x, index, 0, workspace)
-    # A row with more sources than fit in its block's list, so that several blocks add them. The block has its sources in global memory,
-    # or in shared memory.
+    # A row with more sources than fit in its block's list, so that several blocks add them. The block has its sources
+    # in global memory, or in shared memory.
     for long in (LONG, LONG_AT_HAND):
         for dtype in ("f32", "f16", "bf16"):
             rows = np.where(np.arange(long) % 4 != 1, 17, np.arange(long) % 40)
@@ -263,7 +264,8 @@ def layouts():
 # ---- indices
 
 def index_cases():
-    """Each index dtype: no index, equal indices, backwards, the sentinel index, out of range. With a report and without."""
+    """Each index dtype: no index, equal indices, backwards, the sentinel index, out of range. With a report and
+    without."""
     turn = 0
     for index_dtype in INDEX_DTYPES:
         for n in (7, MANY):
@@ -359,7 +361,8 @@ def sizes():
             turn += 1
             yield simple(f"size_{name_of(shape)}_dim{dim}_{n}", kinds[turn % len(kinds)], INDEX_DTYPES[1 + turn % 4], shape, dim,
                          n, workspace)
-    # More than 65536 indices, with the largest ranges that a block sorts, and more ranges than a block joins in one step.
+    # More than 65536 indices, with the largest ranges that a block sorts, and more ranges than a block joins in one
+    # step.
     for rows, n, dtype, index_dtype in ((13, 65536, "bf16", "u8"), (1000, 65537, "f32", "i32"),
                                         (70001, 70001, "u32", "u32"), (300, 131073, "f16", "i64"),
                                         (20000, 300001, "f32", "i32"), (3000, 1050001, "u8", "i32")):

@@ -104,8 +104,8 @@ def adversarial():
         if dtype in ("f32", "f64"):
             yield case("mean_of_3000_deviations", bell(dtype, (2, 128), 1.0 / 3000.0, 1.0), 1e-12)
             yield case("mean_of_3000_deviations_large", bell(dtype, (2, 128), 333.0, 1e6))
-        # moments.h computes the variance of rows with several waves in one of two ways. These means are on both sides of its limit. The
-        # squares of the last mean are out of f32's range, but the differences to it are not.
+        # moments.h computes the variance of rows with several waves in one of two ways. These means are on both sides
+        # of its limit. The squares of the last mean are out of f32's range, but the differences to it are not.
         for columns, mean in ((1536, 0.4), (1536, 0.6), (1001, -2.7), (2048, 3.0), (5120, -7.0), (4099, 40.0),
                               (20001, 40.0), (24576, -40.0)):
             yield case(f"mean_of_{abs(mean)}_deviations_{columns}".replace(".", "_"), bell(dtype, (3, columns), 1.0, mean),
@@ -140,7 +140,8 @@ def adversarial():
 
 
 def beside_others():
-    """Equal elements with many digits, whose mean may be wrong in the last digit, next to rows of zeros, infinities and NaN."""
+    """Equal elements with many digits, whose mean may be wrong in the last digit, next to rows of zeros, infinities and
+    NaN."""
     for dtype, columns, exponents in (("f32", 20, range(66, 98)), ("bf16", 20, range(66, 98)), ("f64", 48, range(760, 792))):
         digits = round_to(1.0 + (np.arange(32) * 37 % 64 + 0.3) / 67.0, dtype)
         equal = np.repeat(np.ldexp(digits, np.array(exponents))[:, None], columns, axis=1)
@@ -202,7 +203,8 @@ def sizes():
     yield OP.case("rounds_12x12288", OP.x("f16", (12, 12288), stride=(12304, 1)), ("weight",))
     yield OP.case("rounds_40x2560", OP.x("bf16", (40, 2560)), both, "f32")
     yield OP.case("rounds_12x12288", OP.x("bf16", (12, 12288)), both, in_place=True)
-    # The same with odd rows, whose offsets to 16 bytes are equal or differ, and with clusters, which prefetch the next edges.
+    # The same with odd rows, whose offsets to 16 bytes are equal or differ, and with clusters, which prefetch the next
+    # edges.
     yield OP.case("rounds_30x5377", OP.x("bf16", (30, 5377)), both)
     yield OP.case("rounds_30x10007", OP.x("f16", (30, 10007)), ("weight",))
     yield OP.case("rounds_30x3001", OP.x("f32", (30, 3001)), both)

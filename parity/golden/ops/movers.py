@@ -29,8 +29,8 @@ def name_of(shape):
 
 
 def in_order(shape, order, gap=0):
-    """The layout of a tensor of this shape with the dimensions in this order in memory, the outermost first, and with a gap between
-    rows."""
+    """The layout of a tensor of this shape with the dimensions in this order in memory, the outermost first, and with a
+    gap between rows."""
     stride, step = [0] * len(shape), 1
     for place, d in enumerate(reversed(order)):
         stride[d] = step

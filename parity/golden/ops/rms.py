@@ -54,9 +54,9 @@ def weighed(x, inputs, flags):
 
 
 def scale_of_ties(low, y, weight, both, dtype):
-    """Near a tie, a right computation may round up or down, so y is the product of the tie itself. The products of both neighbours
-    differ by half an ULP times the weight, and are then rounded. The scale is a number with half an ULP of that size. Elsewhere it is
-    0."""
+    """Near a tie, a right computation may round up or down, so y is the product of the tie itself. The products of both
+    neighbours differ by half an ULP times the weight, and are then rounded. The scale is a number with half an ULP of
+    that size. Elsewhere it is 0."""
     distance = np.where(both, dtypes.ulp(np.where(both, low, 0.0), dtype) * np.abs(np.where(both, weight, 0.0)), 0.0)
     fraction, exponent = np.frexp(distance + dtypes.ulp(np.where(both, y, 0.0), dtype))
     power = exponent - (fraction == 0.5) + dtypes.FLOATS[dtype].mantissa
@@ -64,7 +64,7 @@ def scale_of_ties(low, y, weight, both, dtype):
 
 
 def tolerance(dtype, inputs, flags):
-    """The tolerance in ULPs. After the normalized number is rounded, the only errors are the roundings of the product, of 1 + weight,
-    and of the product in f32."""
+    """The tolerance in ULPs. After the normalized number is rounded, the only errors are the roundings of the product,
+    of 1 + weight, and of the product in f32."""
     only_product = flags & ROUND_BEFORE_WEIGHT and "weight" in inputs and dtype in ("f16", "bf16")
     return 0.501 if only_product else ULPS[dtype]

@@ -1,4 +1,5 @@
-"""y = x / sqrt(mean(x^2) + eps) * weight, over the last dimension. Flags select 1 + weight, or a rounding before the product."""
+"""y = x / sqrt(mean(x^2) + eps) * weight, over the last dimension. Flags select 1 + weight, or a rounding before the
+product."""
 
 import math
 

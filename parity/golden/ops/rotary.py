@@ -1,5 +1,5 @@
-"""The references and cases of rope, rope_i and rope_thd. For pair k, with the elements a and b of a token at position p:
-a' = a * cos[p, k] - b * sin[p, k],  b' = a * sin[p, k] + b * cos[p, k]. The elements past the pairs are copied."""
+"""The references and cases of rope, rope_i and rope_thd. For pair k, with the elements a and b of a token at position
+p: a' = a * cos[p, k] - b * sin[p, k],  b' = a * sin[p, k] + b * cos[p, k]. The elements past the pairs are copied."""
 
 import dataclasses
 import math
@@ -35,7 +35,8 @@ def members(op, r):
 
 
 def rows_of(op, table, positions, b, t):
-    """The rows of cos or sin by token, [b, t, r/2], in a shape that broadcasts to x. NaN for a position outside the table."""
+    """The rows of cos or sin by token, [b, t, r/2], in a shape that broadcasts to x. NaN for a position outside the
+    table."""
     count = table.shape[-2]
     positions = np.broadcast_to(np.arange(t) if positions is None else positions, (b, t)).astype(np.int64)
     inside = (positions >= 0) & (positions < count)
@@ -91,8 +92,8 @@ def torch_reference(torch, op, inputs):
 
 def case(op, name, x, cos=None, sin=None, *, batched=False, kind=None, r=None, rows=None, positions=None,
          y=None, in_place=False, ulps=None, layout=None):
-    """A case from its x. Without `cos` and `sin` the tables are generated, with `rows` rows (default: x's tokens), for `r` elements
-    (default: all pairs), in the dtype `kind` (default: x's)."""
+    """A case from its x. Without `cos` and `sin` the tables are generated, with `rows` rows (default: x's tokens), for
+    `r` elements (default: all pairs), in the dtype `kind` (default: x's)."""
     b, _, t, d = op.order(*x.shape)
     if cos is None:
         r = d // 2 * 2 if r is None else r
@@ -285,7 +286,8 @@ def layouts(op):
         part = bell(dtype, op.order(2, 1, 3, 16), seed=golden.seed_of(op.name, "expanded", dtype)).array()
         x = explicit(dtype, np.broadcast_to(part, op.order(2, 4, 3, 16)), stride=op.order(48, 0, 16, 1))
         yield case(op, "layout_x_expanded_heads", x)
-        # Tables that are parts of wider rows, or of rows with each angle twice. Transposed, misaligned and reversed tables.
+        # Tables that are parts of wider rows, or of rows with each angle twice. Transposed, misaligned and reversed
+        # tables.
         tables = {"doubled": {"stride": (32, 1)}, "padded": {"stride": (24, 1)}, "padded_by_one": {"stride": (17, 1)},
                   "transposed": {"stride": (1, 3)}, "every_other": {"stride": (32, 2)}, "misaligned": at(1),
                   "reversed": {"stride": (-16, 1)}, "mirrored": {"stride": (16, -1)}}

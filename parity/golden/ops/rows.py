@@ -88,7 +88,8 @@ def smoke(op):
 # ---- adversarial
 
 def one_large(case):
-    """Short rows with one large element. Each other square is below half a digit of f32 next to it, but their sum is not."""
+    """Short rows with one large element. Each other square is below half a digit of f32 next to it, but their sum is
+    not."""
     for columns in (41, 50, 61, 63):
         x = np.full((6, columns), 2.0**-13)
         x[np.arange(6), np.arange(6) * (columns - 1) // 5] = 1.0
@@ -218,7 +219,8 @@ BEYOND_ANY_BLOCK = 8200  # too many for a block of 1024
 
 
 def each_reach(op, paths):
-    """Rows of each length in every dtype: whole vectors; one element less, at an odd address; a few columns; every second element."""
+    """Rows of each length in every dtype: whole vectors; one element less, at an odd address; a few columns; every
+    second element."""
     for dtype in DTYPES:
         elements = 16 // {"f32": 4, "f64": 8}.get(dtype, 2)
         for turn, (rows, vectors) in enumerate([(1, vectors) for vectors in VECTORS] + list(FOR_ALL_UNITS) +

@@ -2,16 +2,17 @@
 
 The expected result depends on the promise:
 
-Deterministic: the sources one after the other along dim, with each sum rounded. f32 in f32, f64 in f64, 16-bit types in f32 and to
-their own type at the end. 0 ULPs, so that another order is an error.
+Deterministic: the sources one after the other along dim, with each sum rounded. f32 in f32, f64 in f64, 16-bit types in
+f32 and to their own type at the end. 0 ULPs, so that another order is an error.
 
 Integers: the sum modulo 2^bits. 0 ULPs.
 
-Any order: the exact sum. With k additions to an element, each rounding is at most half an ULP of the sum of the terms' magnitudes.
-The tolerance is k / 2 ULPs of that sum (`scale`).
+Any order: the exact sum. With k additions to an element, each rounding is at most half an ULP of the sum of the terms'
+magnitudes. The tolerance is k / 2 ULPs of that sum (`scale`).
 
-16-bit types in any order with the workspace: the exact sum, rounded once, 1 ULP of it. The error of f32 is k / 2 ULPs of f32 of the
-sum of magnitudes. For k up to 8 this is under half an ULP of 2^-10 of that sum in f16 and bf16, which is the scale.
+16-bit types in any order with the workspace: the exact sum, rounded once, 1 ULP of it. The error of f32 is k / 2 ULPs
+of f32 of the sum of magnitudes. For k up to 8 this is under half an ULP of 2^-10 of that sum in f16 and bf16, which is
+the scale.
 """
 
 import math
@@ -138,7 +139,8 @@ def exact():
                 dim,
                 exact=True,
             )
-        # y of whole 32-bit words, of a number of words and a half, at half a word, and with rows that begin in the middle of a word.
+        # y of whole 32-bit words, of a number of words and a half, at half a word, and with rows that begin in the
+        # middle of a word.
         for name, layout in (("odd", {}), ("even", {}), ("shifted", {"offset": 1}), ("padded_odd", {"stride": (9, 1)}),
                              ("padded_even", {"stride": (10, 1)})):
             columns = 5 if name == "odd" else 6
@@ -147,8 +149,8 @@ def exact():
             yield from every_way(
                 f"exact_words_{name}", whole(dtype, (4, 12), 3), y, golden.index("i64", (4, 12), columns), 1, exact=True
             )
-        # Elements that no index names keep their bits. A checksum of bits compares them, because -0.0 equals 0.0. The neighbours of
-        # changed elements are in the same words, on either side.
+        # Elements that no index names keep their bits. A checksum of bits compares them, because -0.0 equals 0.0. The
+        # neighbours of changed elements are in the same words, on either side.
         for name, first in (("odd", 1), ("even", 0)):
             index = explicit("i32", np.arange(first, 240, 4))
             for case in every_way(

@@ -17,8 +17,8 @@ def meaning(inputs, params):
 
 
 def in_order(params, inputs):
-    """For each position along dim, in order: (targets in y, values of the sources) of all lines with a valid index there. Lines share no
-    element of y, so the targets of a position are distinct."""
+    """For each position along dim, in order: (targets in y, values of the sources) of all lines with a valid index
+    there. Lines share no element of y, so the targets of a position are distinct."""
     x, index, dim = inputs["x"], inputs["index"], params["dim"]
     valid, _ = meaning(inputs, params)
     for j in range(x.shape[dim]):
@@ -59,8 +59,8 @@ def unique(dtype, shape, dim, size, seed=1, **layout):
 
 class ScatterOp:
     """data(dtype, shape, turn, **layout): elements for x and y. ways(dtype): the (flags, workspace) pairs of the op. If
-    may_repeat(flags, dtype) is false, no order is promised, and an index may repeat only for equal sources. ulps(case): its tolerance,
-    or None for an op that moves bits."""
+    may_repeat(flags, dtype) is false, no order is promised, and an index may repeat only for equal sources. ulps(case):
+    its tolerance, or None for an op that moves bits."""
 
     def __init__(self, name, dtypes, data, ways, may_repeat, ulps):
         self.name, self.dtypes, self.data, self.ways, self.may_repeat, self.ulps = (
@@ -101,7 +101,8 @@ class ScatterOp:
     def simple(
         self, name, dtype, index_dtype, shape, dim, size, way, x=None, y=None, index=None, y_shape=None, turn=0, **rest
     ):
-        """Sources of `shape` into a y of the same shape, or of y_shape, with `size` along dim. x, y and index are layouts."""
+        """Sources of `shape` into a y of the same shape, or of y_shape, with `size` along dim. x, y and index are
+        layouts."""
         y_shape = tuple(size if d == dim else extent for d, extent in enumerate(y_shape or shape))
         make = indices if self.may_repeat(way[0], dtype) else lambda *a, **k: unique(a[0], a[1], dim, a[2], turn, **k)
         return self.case(
@@ -236,8 +237,8 @@ def layouts(op):
 # ---- indices
 
 def indices_with(dtype, shape, dim, size, may_repeat, seed):
-    """Returns a function that mixes wrong indices into valid indices. 11 has no divisor in common with any number of elements here, so
-    each wrong index has a place of its own."""
+    """Returns a function that mixes wrong indices into valid indices. 11 has no divisor in common with any number of
+    elements here, so each wrong index has a place of its own."""
     if may_repeat:
         tensor = golden.index(dtype, shape, min(size, MARK[dtype]), seed=seed)
     else:
@@ -253,7 +254,8 @@ def indices_with(dtype, shape, dim, size, may_repeat, seed):
 
 
 def index_cases(op):
-    """Each index dtype: no index, backwards, the sentinel index, out of range. With a report and without. The ways alternate."""
+    """Each index dtype: no index, backwards, the sentinel index, out of range. With a report and without. The ways
+    alternate."""
     turn = 0
     for index_dtype in INDEX_DTYPES:
         for kind, (shape, dim, size) in (

@@ -95,7 +95,8 @@ def adversarial():
 
 
 def split():
-    """Rows of f32 and f64 whose spans differ: a rising row, a row with one empty span, and a row with all its weight in one span."""
+    """Rows of f32 and f64 whose spans differ: a rising row, a row with one empty span, and a row with all its weight in
+    one span."""
     for dtype, columns in (("f32", 8213), ("f64", 6165)):
         rise = np.floor(np.arange(columns) / 64.0)
         for name, values in (("rising", rise), ("steep", np.floor(rise * 8))):
@@ -128,13 +129,16 @@ def case(name, x, **rest):
 
 def sizes():
     yield from rows.sizes(OP)
-    # More columns than a block of the CPU runtime holds in registers, and more rows than two blocks handle in one round.
+    # More columns than a block of the CPU runtime holds in registers, and more rows than two blocks handle in one
+    # round.
     yield OP.case("tail_5x33000", OP.x("f32", (5, 33000)))
-    # The same in 16 bits: more columns than 1024 work-items hold in eight vectors, and more than a cluster of eight blocks of 512 holds.
+    # The same in 16 bits: more columns than 1024 work-items hold in eight vectors, and more than a cluster of eight
+    # blocks of 512 holds.
     for dtype in ("f16", "bf16"):
         for shape in ((5, 65552), (2, 262208)):
             yield OP.case(f"full_{rows.name_of(shape)}", OP.x(dtype, shape))
-    # Streamed rows with a later tile whose maximum exceeds the earlier maximum by more than the limit for the running sum.
+    # Streamed rows with a later tile whose maximum exceeds the earlier maximum by more than the limit for the running
+    # sum.
     for dtype in rows.DTYPES:
         yield OP.case("steep_30001", bell(dtype, (1, 30001), 40.0, stride=(60002, 2)))
 

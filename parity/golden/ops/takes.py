@@ -41,8 +41,8 @@ def name_of_dtype(kind):
 
 
 def torch_index(torch, index, size):
-    """The index for PyTorch, or None if PyTorch would refuse it: a sentinel index, or an index out of range. (u32 is i32 here. Negative
-    numbers are out of range in both.)"""
+    """The index for PyTorch, or None if PyTorch would refuse it: a sentinel index, or an index out of range. (u32 is
+    i32 here. Negative numbers are out of range in both.)"""
     wide = index.to(torch.int64)
     if wide.numel() == 0:
         return wide
@@ -149,7 +149,8 @@ def bad_values(dtype, size):
 
 
 def mixed(dtype, shape, size, wrong, seed):
-    """Valid indices with `wrong` spread among them. If their number is no multiple of 3, each wrong index has a place of its own."""
+    """Valid indices with `wrong` spread among them. If their number is no multiple of 3, each wrong index has a place
+    of its own."""
     values = golden.index(dtype, shape, min(size, MARK[dtype]), seed=seed).array().reshape(-1)
     values = np.array(values.tolist(), dtype=object)
     count = len(values)
@@ -159,8 +160,8 @@ def mixed(dtype, shape, size, wrong, seed):
 
 
 def index_cases(op):
-    """Each index dtype: no index, equal indices, the ends, the sentinel index, out of range. With a report and without. Along dim and
-    across it, and in rows that are moved whole, because kernels count these in another way."""
+    """Each index dtype: no index, equal indices, the ends, the sentinel index, out of range. With a report and without.
+    Along dim and across it, and in rows that are moved whole, because kernels count these in another way."""
     turn = 0
     for index_dtype in INDEX_DTYPES:
         for kind, (shape, dim) in (("any", ((9, 6), 1)), ("outer", ((9, 5), 0)), ("wide", ((9, 16), 0))):

@@ -15,8 +15,8 @@ def is_copied(length, new, dimensions, rule):
 
 
 def sources(length, new, dimensions, rule, scale):
-    """The source of each of `new` elements among `length`. `dimensions` is the number of resized dimensions. The types are part of the
-    definition: each operation is rounded to its own type."""
+    """The source of each of `new` elements among `length`. `dimensions` is the number of resized dimensions. The types
+    are part of the definition: each operation is rounded to its own type."""
     i = np.arange(new)
     if new == 0 or is_copied(length, new, dimensions, rule):
         return i
@@ -29,9 +29,10 @@ def sources(length, new, dimensions, rule, scale):
 
 
 def of_torch(torch, length, new, dimensions, rule, scale):
-    """The sources by PyTorch. Its channels-last kernels follow the definition of nearest-exact everywhere. In the other kernels the
-    compiler fuses the product with the next operation, and 13 pairs of sizes up to 128 differ. With a scale the other kernels follow
-    the definition of nearest, as the GPU kernels do. The channels-last kernels ignore the scale if a size stays, or doubles."""
+    """The sources by PyTorch. Its channels-last kernels follow the definition of nearest-exact everywhere. In the other
+    kernels the compiler fuses the product with the next operation, and 13 pairs of sizes up to 128 differ. With a scale
+    the other kernels follow the definition of nearest, as the GPU kernels do. The channels-last kernels ignore the
+    scale if a size stays, or doubles."""
     scale = scale or None
     if is_copied(length, new, dimensions, rule):
         return torch.arange(length)

@@ -97,8 +97,8 @@ def sizes():
         for rule in RULES:
             size = movers.SIZES[(turn + rule) % 4]
             yield case(f"size_{movers.name_of(shape)}_to_{new[0]}x{new[1]}", of_size(size, turn), shape, new, rule)
-    # With tiles of rows, or, for elements of 4 bytes and more in both dimensions, with periods. Periods of whole vectors and not, of a
-    # part of a plane and of several planes.
+    # With tiles of rows, or, for elements of 4 bytes and more in both dimensions, with periods. Periods of whole
+    # vectors and not, of a part of a plane and of several planes.
     for turn, (size, shape, new) in enumerate([(2, (5, 33, 30, 127), (60, 254)), (4, (5, 11, 60, 120), (100, 200)),
                                                (4, (1700, 3, 2, 60), (3, 130)), (8, (4, 7, 90, 61), (120, 130)),
                                                (1, (2, 80, 97, 128), (130, 203)), (4, (29, 20, 9, 60), (9, 200)),

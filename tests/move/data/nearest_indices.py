@@ -2,8 +2,9 @@
 """Writes nearest_indices.txt: the indices of PyTorch's nearest and nearest-exact for every pair of sizes from 1 to 128.
 
 Needs PyTorch. A line for each rule and size of x has a CRC-32 for each size of y, of the source indices, one byte each.
-For nearest-exact it uses the channels-last kernels, which follow the definition. In the other kernels, PyTorch's build for x86 fuses
-the product with the subtraction after it. Then 13 of the 16384 pairs differ, and 2 to 41 is the first of them.
+For nearest-exact it uses the channels-last kernels, which follow the definition. In the other kernels, PyTorch's build
+for x86 fuses the product with the subtraction after it. Then 13 of the 16384 pairs differ, and 2 to 41 is the first of
+them.
 """
 
 import pathlib

@@ -1,8 +1,8 @@
-// A stand-in libamdhip64 on host memory: see standin.h. It detects wrong calls of HIP: it checks handles, devices, pointers, sizes and
-// the layout of bundles.
+// A stand-in libamdhip64 on host memory: see standin.h. It detects wrong calls of HIP: it checks handles, devices,
+// pointers, sizes and the layout of bundles.
 //
-// It is built three times: with all functions; with STANDIN_WITHOUT_LAUNCH, which lacks a function that hipops needs; and with
-// STANDIN_HIP5, which lacks the functions that are newer than HIP 5.0 or optional.
+// It is built three times: with all functions; with STANDIN_WITHOUT_LAUNCH, which lacks a function that hipops needs;
+// and with STANDIN_HIP5, which lacks the functions that are newer than HIP 5.0 or optional.
 #include "standin.h"
 
 #include <cstdio>
@@ -122,7 +122,8 @@ int ordered_failure(State& s, const char* function) {
   return kSuccess;
 }
 
-// Each HIP function begins with this. It counts the call, fails if a rule requires it, and keeps the error for the thread.
+// Each HIP function begins with this. It counts the call, fails if a rule requires it, and keeps the error for the
+// thread.
 template <class Body>
 int api(const char* function, Body body) {
   State& s = state();
@@ -194,8 +195,8 @@ STANDIN_API int hipDeviceGetName(char* name, int bytes, int ordinal) {
   });
 }
 
-// The attributes have the numbers of hip_runtime_api.h. The wave size is 64 before gfx10, and 32 from gfx10 on. Each device has another
-// number of units.
+// The attributes have the numbers of hip_runtime_api.h. The wave size is 64 before gfx10, and 32 from gfx10 on. Each
+// device has another number of units.
 STANDIN_API int hipDeviceGetAttribute(int* value, int attribute, int ordinal) {
   return api("hipDeviceGetAttribute", [&](State& s) {
     if (!value) return kInvalidValue;

@@ -1,12 +1,13 @@
-// The functions of the stand-in libamdhip64 that control it. It also has the functions of HIP that hipops calls. It uses host memory and
-// executes nothing: it records launches.
+// The functions of the stand-in libamdhip64 that control it. It also has the functions of HIP that hipops calls. It
+// uses host memory and executes nothing: it records launches.
 //
 // Environment, read at the first call:
-// - STANDIN_ARCH=gfx942 is the default. "gfx942,gfx1100" makes two devices. With "none" every call for devices fails with
-//   hipErrorNoDevice. With "zero" the calls succeed, and the count is 0.
-// - STANDIN_FAIL=hipModuleLoadData:1:209: the first hipModuleLoadData returns 209, without effect. Commas separate rules. A count of 0
-//   means every call.
-// - STANDIN_NO_ENTRY=1: the error for a bundle without an entry for the device, instead of 209. Newer releases return 1.
+// - STANDIN_ARCH=gfx942 is the default. "gfx942,gfx1100" makes two devices. With "none" every call for devices fails
+//   with hipErrorNoDevice. With "zero" the calls succeed, and the count is 0.
+// - STANDIN_FAIL=hipModuleLoadData:1:209: the first hipModuleLoadData returns 209, without effect. Commas separate
+//   rules. A count of 0 means every call.
+// - STANDIN_NO_ENTRY=1: the error for a bundle without an entry for the device, instead of 209. Newer releases return
+//   1.
 // - STANDIN_WORDS=name: the text of an error is its name, as in HIP 5.
 #pragma once
 

@@ -1,5 +1,5 @@
-// A stand-in libcuda on host memory with the functions that hipops calls. It executes nothing. It has one device, and STANDIN_FAIL and
-// STANDIN_WORDS as in standin_amdhip/standin.h. Tests read its state with the functions at its end.
+// A stand-in libcuda on host memory with the functions that hipops calls. It executes nothing. It has one device, and
+// STANDIN_FAIL and STANDIN_WORDS as in standin_amdhip/standin.h. Tests read its state with the functions at its end.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
