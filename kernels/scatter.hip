@@ -11,10 +11,9 @@
 //   line    one work-item stores all sources along dim in order, so the last source stays. Fast if dim is not innermost
 //           and there are many lines. A single long line is the work of a single work-item.
 //   clear, claim, winner   the same result in parallel, with a workspace. Every element of y that x's lines can reach
-//                          has a
-//           winner, 0 at first. Each source claims its element: the winner is the maximum of position along dim plus 1.
-//           Then each element with a winner is stored. 4 bytes for each such element are written, changed by one atomic
-//           for each source, and read.
+//           has a winner, 0 at first. Each source claims its element: the winner is the maximum of position along dim
+//           plus 1. Then each element with a winner is stored. 4 bytes for each such element are written, changed by
+//           one atomic for each source, and read.
 //
 // An access is an element, or several neighbours of up to 16 bytes together. The second needs x and y contiguous and
 // aligned along the innermost dimension, and an index of stride 0 along it: rows that are scattered whole.
