@@ -1,4 +1,4 @@
-// Checks that a row's result does not depend on the rows beside it.
+// Checks that a row's result does not depend on other rows.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace hipops::fuzz {
 
-// Runs the case twice. About a quarter of its rows are the same both times, and some of these are extreme. The other
-// rows have the case's own elements first, then extreme ones: zeros, NaN, infinities, the largest and the least
-// numbers. The results of the same rows must have the same bits; any NaN equals any NaN. Returns "" or the first
-// difference, and adds the number of compared rows to `rows`.
+// Runs the case twice. About a quarter of the rows are the same both times, and a part of them is extreme. The other
+// rows hold the case's own elements first. Then they hold extreme elements: zeros, NaN, infinities, the largest and the
+// smallest numbers. The results of the same rows must have the same bits; any NaN equals any NaN. Returns "" or the
+// first difference, and adds the number of compared rows to `rows`.
 std::string compare_beside_others(Runtime& runtime, const parity::OpEntry& op, const parity::Case& test,
                                   parity::Guard guard, uint64_t seed, uint64_t* rows);
 
