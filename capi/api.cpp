@@ -13,32 +13,6 @@
 #define HIPOPS_VERSION_TEXT \
   HIPOPS_TEXT(HIPOPS_VERSION_MAJOR) "." HIPOPS_TEXT(HIPOPS_VERSION_MINOR) "." HIPOPS_TEXT(HIPOPS_VERSION_PATCH)
 
-namespace hipops {
-namespace {
-
-std::string op_names() {
-  std::string names;
-  for (int i = 0; i < op_count; ++i) names += std::string(all_ops[i]->name) + ", ";
-  return names;
-}
-
-hipops_status prepare(const char* name) {
-  bool found = !name;
-  for (int i = 0; i < op_count; ++i) {
-    if (name ? std::strcmp(name, all_ops[i]->name) != 0 : !find_image(all_ops[i]->name)) continue;
-    found = true;
-    if (hipops_status status = load(*all_ops[i])) return status;
-  }
-  const DeviceFacts* device = nullptr;
-  if (found && device_facts(&device) == HIPOPS_SUCCESS) policy_of(*device);
-  if (found) return HIPOPS_SUCCESS;
-  return fail(HIPOPS_INVALID_ARGUMENT, "hipops_prepare: op is \"%s\", expected one of %sor NULL", name,
-              op_names().c_str());
-}
-
-}  // namespace
-}  // namespace hipops
-
 const char* hipops_version(void) { return HIPOPS_VERSION_TEXT; }
 
 int32_t hipops_version_number(void) {
@@ -54,6 +28,22 @@ int32_t hipops_supports(const char* op, hipops_dtype dtype, hipops_dtype second)
   return 0;
 }
 
-hipops_status hipops_prepare(const char* op) {
-  return hipops::guarded([&] { return hipops::prepare(op); });
+hipops_status hipops_prepare(const char* name) {
+  using namespace hipops;
+  return guarded([&]() -> hipops_status {
+    bool found = !name;
+    std::string names;
+    for (int i = 0; i < op_count; ++i) {
+      names += std::string(all_ops[i]->name) + ", ";
+      if (name ? std::strcmp(name, all_ops[i]->name) != 0 : !find_image(all_ops[i]->name)) continue;
+      found = true;
+      if (hipops_status status = load(*all_ops[i])) return status;
+    }
+    if (!found)
+      return fail(HIPOPS_INVALID_ARGUMENT, "hipops_prepare: op is \"%s\", expected one of %sor NULL", name,
+                  names.c_str());
+    const DeviceFacts* device = nullptr;
+    if (device_facts(&device) == HIPOPS_SUCCESS) policy_of(*device);
+    return HIPOPS_SUCCESS;
+  });
 }

@@ -8,11 +8,10 @@ namespace hipops {
 namespace {
 
 constexpr const char* kKernels[] = {HIPOPS_ROPE_I_KERNELS(HIPOPS_KERNEL_NAME)};
-static_assert(sizeof(kKernels) / sizeof(kKernels[0]) == kRopeIVariants, "one name for each variant");
 
 }  // namespace
 
-Op op_rope_i = {"rope_i", kKernels, kRopeIVariants, supports_floats};
+Op op_rope_i = {"rope_i", kKernels, std::size(kKernels), supports_floats};
 
 }  // namespace hipops
 

@@ -8,11 +8,10 @@ namespace hipops {
 namespace {
 
 constexpr const char* kKernels[] = {HIPOPS_ROPE_THD_KERNELS(HIPOPS_KERNEL_NAME)};
-static_assert(sizeof(kKernels) / sizeof(kKernels[0]) == kRopeVariants, "one name for each variant");
 
 }  // namespace
 
-Op op_rope_thd = {"rope_thd", kKernels, kRopeVariants, supports_floats};
+Op op_rope_thd = {"rope_thd", kKernels, std::size(kKernels), supports_floats};
 
 }  // namespace hipops
 

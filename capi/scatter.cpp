@@ -36,7 +36,7 @@ Op op_scatter = {"scatter", kKernels, kKernelCount, supports_elements_by_index};
 
 ScatterPlan plan_scatter(PlanOptions options, const ScatterTensors& t, uint32_t flags, bool with_workspace) {
   const int64_t vector = scatter_vector(t), bytes = vector * dtype_bytes(t.x->dtype);
-  ScatterPlan plan(options);
+  ScatterPlan plan{options};
   if ((flags & HIPOPS_DETERMINISTIC) == 0) {
     plan.add(kernel_of(any, bytes), walk_sources(t, ScatterInto::kY, vector));
   } else if (with_workspace && winner_bytes(t, flags) != 0) {

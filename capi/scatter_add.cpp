@@ -129,7 +129,7 @@ ScatterRows plan_scatter_rows(const ScatterTensors& t, uint32_t flags) {
 ScatterPlan plan_scatter_add(PlanOptions options, const ScatterTensors& t, uint32_t flags, bool with_workspace,
                              int64_t vectors_from) {
   const bool deterministic = (flags & HIPOPS_DETERMINISTIC) != 0;
-  ScatterPlan plan(options);
+  ScatterPlan plan{options};
   if (with_workspace && sum_bytes(t) != 0) {
     const hipops_dtype dtype = t.x->dtype;
     const int64_t wide = 16 / dtype_bytes(dtype);
@@ -173,7 +173,7 @@ hipops_status try_rows(const PlanOptions& options, const DeviceFacts& device, co
   add.order.state = reinterpret_cast<uint32_t*>(workspace);
   add.order.longest = rows.longest;
   set_report(rows, &add);
-  ScatterPlan plan(options);
+  ScatterPlan plan{options};
   plan.add(find_kernel(u8, u8, uniform), rows.geometry, kUniformDepth);
   plan.limit_grids(kUniformBlocks);
   const ScatterLaunch& find_out = plan.launch[0];

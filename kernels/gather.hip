@@ -29,10 +29,10 @@
 
 namespace hipops {
 
-#define KERNEL(name, T, mode, block)                     \
+#define KERNEL(name, bits, mode, block)                  \
   HIPOPS_KERNEL(block) name(HIPOPS_ARGS(GatherArgs) a) { \
     follow_launch_before();                              \
-    take_##mode<T>(a);                                   \
+    take_##mode<b##bits>(a);                             \
   }
 HIPOPS_GATHER_KERNELS(KERNEL)
 

@@ -23,10 +23,10 @@
 
 namespace hipops {
 
-#define KERNEL(name, T, mode, block)                          \
+#define KERNEL(name, bits, mode, block)                       \
   HIPOPS_KERNEL(block) name(HIPOPS_ARGS(IndexSelectArgs) a) { \
     follow_launch_before();                                   \
-    take_##mode<T>(a);                                        \
+    take_##mode<b##bits>(a);                                  \
   }
 HIPOPS_INDEX_SELECT_KERNELS(KERNEL)
 

@@ -32,25 +32,22 @@ struct ScatterAddArgs {
 
 // X(kernel, type, sum, mode): u32 and u64 are for signed integers too. `sum` is what the sources are added to: y's
 // elements, or, in f32, the workspace.
-#define HIPOPS_SCATTER_ADD_IN_F32(X, T)               \
-  X(scatter_add_##T##_widen, T, f32, widen)           \
-  X(scatter_add_##T##_f32_atomic, T, f32, atomic)     \
-  X(scatter_add_##T##_f32_wide, T, f32, wide)         \
-  X(scatter_add_##T##_f32_line, T, f32, line)         \
+#define HIPOPS_SCATTER_ADD_16_BITS(X, T)           \
+  X(scatter_add_##T##_atomic, T, T, atomic)        \
+  X(scatter_add_##T##_wide, T, T, wide)            \
+  X(scatter_add_##T##_line, T, T, line)            \
+  X(scatter_add_##T##_widen, T, f32, widen)        \
+  X(scatter_add_##T##_f32_atomic, T, f32, atomic)  \
+  X(scatter_add_##T##_f32_wide, T, f32, wide)      \
+  X(scatter_add_##T##_f32_line, T, f32, line)      \
   X(scatter_add_##T##_round, T, f32, round)
 
 #define HIPOPS_SCATTER_ADD_KERNELS(X)             \
   X(scatter_add_f32_atomic, f32, f32, atomic)     \
   X(scatter_add_f32_wide, f32, f32, wide)         \
   X(scatter_add_f32_line, f32, f32, line)         \
-  X(scatter_add_f16_atomic, f16, f16, atomic)     \
-  X(scatter_add_f16_wide, f16, f16, wide)         \
-  X(scatter_add_f16_line, f16, f16, line)         \
-  HIPOPS_SCATTER_ADD_IN_F32(X, f16)               \
-  X(scatter_add_bf16_atomic, bf16, bf16, atomic)  \
-  X(scatter_add_bf16_wide, bf16, bf16, wide)      \
-  X(scatter_add_bf16_line, bf16, bf16, line)      \
-  HIPOPS_SCATTER_ADD_IN_F32(X, bf16)              \
+  HIPOPS_SCATTER_ADD_16_BITS(X, f16)              \
+  HIPOPS_SCATTER_ADD_16_BITS(X, bf16)             \
   X(scatter_add_f64_atomic, f64, f64, atomic)     \
   X(scatter_add_f64_line, f64, f64, line)         \
   X(scatter_add_u32_atomic, u32, u32, atomic)     \

@@ -79,22 +79,22 @@ HIPOPS_FN void copy_few(const StridedCopyArgs& a) {
 template <class T>
 HIPOPS_FN void copy_rows(const StridedCopyArgs& a) {
   constexpr int depth = sizeof(T) == kWideBytes ? kCopyDepth : kCopyElementsDepth;
-  const int32_t cols = int32_t(a.cols);
+  const int32_t cols = int32_t(a.rows.cols);
   for_each_row_piece<kCopyRowsBlock, depth>(a, [&](int64_t, const Offsets<kCopyOperands>& at, int32_t first) {
     const T* x = static_cast<const T*>(a.x) + at.of[kCopyX];
     T* y = static_cast<T*>(a.y) + at.of[kCopyY];
     T value[depth];
 #pragma unroll
     for (int n = 0; n < depth; ++n) {
-      const int32_t col = first + (n << a.lanes);  // past the end: the last access, which is ignored
-      value[n] = load_evict_last(x + (col < cols ? col : cols - 1) * a.stride[kCopyX][0]);
+      const int32_t col = first + (n << a.rows.lanes);  // past the end: the last access, which is ignored
+      value[n] = load_evict_last(x + (col < cols ? col : cols - 1) * a.row_stride[kCopyX]);
     }
 #pragma unroll
     for (int n = 0; n < depth; ++n) {
-      const int32_t col = first + (n << a.lanes);
-      if (col < cols) y[col * a.stride[kCopyY][0]] = value[n];
+      const int32_t col = first + (n << a.rows.lanes);
+      if (col < cols) y[col * a.row_stride[kCopyY]] = value[n];
     }
-  }, a.stride[kCopyX][0]);
+  }, a.row_stride[kCopyX]);
 }
 
 // The place of tile t in the two dimensions. (The launcher has checked that 32-bit divisors are enough.)
@@ -111,7 +111,7 @@ template <class T>
 HIPOPS_FN void copy_shifted(const StridedCopyArgs& a) {
   for_each_row_piece<kCopyBlock, kShiftedDepth>(a, [&](int64_t, const Offsets<kCopyOperands>& at, int32_t first) {
     copy_shifted_row(static_cast<const T*>(a.x) + at.of[kCopyX], static_cast<T*>(a.y) + at.of[kCopyY],
-                     int32_t(a.cols), first, a.lanes, false);
+                     int32_t(a.rows.cols), first, a.rows.lanes, false);
   });
 }
 
@@ -127,7 +127,8 @@ struct CopyTile {
 
 template <class T>
 HIPOPS_FN void copy_tile(const StridedCopyArgs& a) {
-  load_walk_arguments(a.walk, a.x, a.y, a.size[0], a.size[1], a.stride[kCopyX][0], a.stride[kCopyX][1]);
+  const CopyTiles& tiled = a.tiled;
+  load_walk_arguments(a.walk, a.x, a.y, tiled.size[0], tiled.size[1], tiled.stride[kCopyX][0], tiled.stride[kCopyX][1]);
   using Tile = CopyTile<T>;
   HIPOPS_SHARED(T, tile, Tile::kEdge * Tile::kPitch);
   const int lane = int(thread_index() % Tile::kEdge), line = int(thread_index() / Tile::kEdge);
@@ -141,7 +142,7 @@ HIPOPS_FN void copy_tile(const StridedCopyArgs& a) {
     int left[2];
 #pragma unroll
     for (int d = 0; d < 2; ++d) {
-      int64_t rest = a.size[d] - int64_t(place.at[d]) * Tile::kEdge;
+      int64_t rest = tiled.size[d] - int64_t(place.at[d]) * Tile::kEdge;
       left[d] = rest < Tile::kEdge ? int(rest) : Tile::kEdge;
     }
 
@@ -152,7 +153,7 @@ HIPOPS_FN void copy_tile(const StridedCopyArgs& a) {
       int i = line + r * Tile::kLines, j = lane;
       i = i < left[0] ? i : left[0] - 1;
       j = j < left[1] ? j : left[1] - 1;
-      value[r] = load_evict_last(x + (i * a.stride[kCopyX][0] + j * a.stride[kCopyX][1]));
+      value[r] = load_evict_last(x + (i * tiled.stride[kCopyX][0] + j * tiled.stride[kCopyX][1]));
     }
 #pragma unroll
     for (int r = 0; r < Tile::kRounds; ++r) tile[(line + r * Tile::kLines) * Tile::kPitch + lane] = value[r];
@@ -161,7 +162,7 @@ HIPOPS_FN void copy_tile(const StridedCopyArgs& a) {
     for (int r = 0; r < Tile::kRounds; ++r) {
       int i = lane, j = line + r * Tile::kLines;
       if (i < left[0] && j < left[1])
-        y[i * a.stride[kCopyY][0] + j * a.stride[kCopyY][1]] = tile[i * Tile::kPitch + j];
+        y[i * tiled.stride[kCopyY][0] + j * tiled.stride[kCopyY][1]] = tile[i * Tile::kPitch + j];
     }
     barrier();  // before the next tile overwrites this one
   }
@@ -171,30 +172,31 @@ HIPOPS_FN void copy_tile(const StridedCopyArgs& a) {
 // bytes: of 64 work-items, 8 by 8 squares are neighbours on both sides, if there are that many.
 template <class T>
 HIPOPS_FN void copy_square(const StridedCopyArgs& a) {
-  load_walk_arguments(a.walk, a.x, a.across, a.tiles, a.divisor[0].multiplier, a.divisor[0].shift, a.divisor[1].multiplier,
-               a.divisor[1].shift, a.size[0], a.size[1], a.line);
+  const CopySquares& s = a.squares;
+  load_walk_arguments(a.walk, a.x, s.across, s.tiles, s.divisor[0].multiplier, s.divisor[0].shift,
+                      s.divisor[1].multiplier, s.divisor[1].shift, s.extent[0], s.extent[1], s.line);
   constexpr int n = kWideBytes / int(sizeof(T));
-  const uint32_t thread = thread_index(), low = a.across < 3 ? a.across : 3, along = 8 - a.across;
+  const uint32_t thread = thread_index(), low = s.across < 3 ? s.across : 3, along = 8 - s.across;
   const uint32_t inside = thread % 8 | ((thread >> (3 + low)) % (1u << (along - 3))) << 3;
   const uint32_t inside_across = (thread >> 3) % (1u << low) | (thread >> (along + low)) << low;
-  for (int64_t t = block_index(); t < a.tiles; t += a.step) {
-    const uint32_t beyond = divide(uint32_t(t), a.divisor[0]), outer = divide(beyond, a.divisor[1]);
-    const uint32_t tile = uint32_t(t) - (beyond - outer) * uint32_t(a.size[0]);
+  for (int64_t t = block_index(); t < s.tiles; t += a.step) {
+    const uint32_t beyond = divide(uint32_t(t), s.divisor[0]), outer = divide(beyond, s.divisor[1]);
+    const uint32_t tile = uint32_t(t) - (beyond - outer) * uint32_t(s.extent[0]);
     const int64_t square = int64_t(tile) << along | inside;
-    const int32_t across = int32_t((beyond - outer * uint32_t(a.size[1])) << a.across | inside_across);
-    if (square >= a.walk.count || across >= a.line) continue;
+    const int32_t across = int32_t((beyond - outer * uint32_t(s.extent[1])) << s.across | inside_across);
+    if (square >= a.walk.count || across >= s.line) continue;
     const Offsets<kCopyOperands> at = locate_in_loop(a.walk, square);
     const T* x = static_cast<const T*>(a.x) + at.of[kCopyX] + across * n;
-    T* y = static_cast<T*>(a.y) + at.of[kCopyY] + int64_t(across) * n * a.stride[kCopyY][1];
+    T* y = static_cast<T*>(a.y) + at.of[kCopyY] + int64_t(across) * n * s.y_stride;
     Vector<T, n> from[n];
 #pragma unroll
-    for (int r = 0; r < n; ++r) from[r] = load_vector_evict_last<n>(x + r * a.stride[kCopyX][0]);
+    for (int r = 0; r < n; ++r) from[r] = load_vector_evict_last<n>(x + r * s.x_stride);
 #pragma unroll
     for (int r = 0; r < n; ++r) {
       Vector<T, n> to;
 #pragma unroll
       for (int e = 0; e < n; ++e) to.element[e] = from[e].element[r];
-      store_vector_as_one<n>(y + r * a.stride[kCopyY][1], to);
+      store_vector_as_one<n>(y + r * s.y_stride, to);
     }
   }
 }
@@ -229,7 +231,7 @@ HIPOPS_FN void load_staged(const StridedCopyArgs& a, const T* x,
   Load loaded[Tile::kRounds];
 #pragma unroll
   for (int r = 0; r < Tile::kRounds; ++r)
-    loaded[r] = Load(x + (Tile::along(r) * a.stride[kCopyX][0] + Tile::across(r)));
+    loaded[r] = Load(x + (Tile::along(r) * a.tiled.stride[kCopyX][0] + Tile::across(r)));
 #pragma unroll
   for (int r = 0; r < Tile::kRounds; ++r) value[r] = loaded[r].value();
 }
@@ -245,7 +247,7 @@ HIPOPS_FN void load_staged_edge(const StridedCopyArgs& a, const T* x, const int 
   for (int r = 0; r < Tile::kRounds; ++r) {
     const int i = Tile::along(r), j = Tile::across(r);
     if (i >= left[0]) continue;
-    const T* from = x + (i * a.stride[kCopyX][0] + j);
+    const T* from = x + (i * a.tiled.stride[kCopyX][0] + j);
     const int32_t apart = misalignment(from);
     if (j + n <= left[1] && (apart == 0 || (before + j >= apart && j - apart + 2 * n <= after))) {
       value[r] = ShiftedVector<T>(from).value();
@@ -263,17 +265,17 @@ HIPOPS_FN void store_staged(const StridedCopyArgs& a, const Shared<b128>& vector
                             const int (&left)[2]) {
   using Tile = StagedTile<T>;
   constexpr int n = Tile::kLength;
-  const int32_t y_misplaced = misalignment(y), y_step = int32_t(a.stride[kCopyY][1] & (n - 1));
+  const int32_t y_misplaced = misalignment(y), y_step = int32_t(a.tiled.stride[kCopyY][1] & (n - 1));
 #pragma unroll
   for (int r = 0; r < Tile::kRounds; ++r) {
     const int w = int(thread_index()) + r * kCopyBlock, line = w / Tile::kAlong;
     const int32_t misplaced = (y_misplaced + line * y_step) & (n - 1);
     const int first = w % Tile::kAlong * n + (misplaced != 0 ? n - misplaced : 0);
     if (line < left[1] && first + n <= left[0])
-      store_vector_as_one<n>(y + (line * a.stride[kCopyY][1] + first),
+      store_vector_as_one<n>(y + (line * a.tiled.stride[kCopyY][1] + first),
                               bit_cast<Vector<T, n>>(b128(vectors[(Tile::at(line) + first + misplaced) / n])));
   }
-  if (a.y_aligned && left[0] % n == 0) return;
+  if (a.tiled.y_aligned && left[0] % n == 0) return;
   const int across = left[0] % n == 0 ? n : 2 * n;
 #pragma unroll 1
   for (int w = int(thread_index()); w < left[1] * across; w += kCopyBlock) {
@@ -281,30 +283,31 @@ HIPOPS_FN void store_staged(const StridedCopyArgs& a, const Shared<b128>& vector
     const int32_t misplaced = (y_misplaced + line * y_step) & (n - 1);
     const int head = misplaced != 0 ? n - misplaced : 0;
     const int whole = left[0] > head ? (left[0] - head) / n * n : 0, i = e < head ? e : e + whole;
-    if (i < left[0]) y[line * a.stride[kCopyY][1] + i] = tile[Tile::at(line) + misplaced + i];
+    if (i < left[0]) y[line * a.tiled.stride[kCopyY][1] + i] = tile[Tile::at(line) + misplaced + i];
   }
 }
 
 template <class T>
 HIPOPS_FN void copy_staged(const StridedCopyArgs& a) {
-  load_walk_arguments(a.walk, a.x, a.y, a.size[0], a.size[1], a.stride[kCopyX][0], a.stride[kCopyX][1]);
+  const CopyTiles& tiled = a.tiled;
+  load_walk_arguments(a.walk, a.x, a.y, tiled.size[0], tiled.size[1], tiled.stride[kCopyX][0], tiled.stride[kCopyX][1]);
   using Tile = StagedTile<T>;
   constexpr int n = Tile::kLength, lines = Tile::kLines;
   HIPOPS_SHARED(b128, vectors, Tile::kSize / n);
   const Shared<T> tile = vectors.template as<T>();
-  const int32_t y_step = int32_t(a.stride[kCopyY][1] & (n - 1));
+  const int32_t y_step = int32_t(tiled.stride[kCopyY][1] & (n - 1));
   for (int64_t t = block_index(); t < a.walk.count; t += a.step) {
     const Offsets<kCopyOperands> at = locate_in_loop(a.walk, t);
     const T* x = static_cast<const T*>(a.x) + at.of[kCopyX];
     T* y = static_cast<T*>(a.y) + at.of[kCopyY];
     const CopyTilePlace place = copy_tile_place(a.walk, t);
-    const int64_t before = int64_t(place.at[1]) * lines, after = a.size[1] - before;
-    const int64_t rest = a.size[0] - int64_t(place.at[0]) * Tile::kLine;
+    const int64_t before = int64_t(place.at[1]) * lines, after = tiled.size[1] - before;
+    const int64_t rest = tiled.size[0] - int64_t(place.at[0]) * Tile::kLine;
     const int left[2] = {rest < Tile::kLine ? int(rest) : Tile::kLine, after < lines ? int(after) : lines};
 
     Vector<T, n> value[Tile::kRounds] = {};
     const bool whole = left[0] == Tile::kLine && left[1] == lines;
-    if (whole && a.x_aligned) load_staged<T, AlignedVector<T>>(a, x, value);
+    if (whole && tiled.x_aligned) load_staged<T, AlignedVector<T>>(a, x, value);
     else if (whole && before >= n && after >= lines + n) load_staged<T, ShiftedVector<T>>(a, x, value);
     else load_staged_edge(a, x, left, before, after, value);
 

@@ -3,7 +3,7 @@
 
 #include "parity/large_cases.h"
 #include "parity/large_sums.h"
-#include "policy/plan_options.h"
+#include "parity/temporary_options.h"
 
 namespace hipops::parity::large {
 namespace {

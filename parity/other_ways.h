@@ -1,7 +1,7 @@
 // How small golden cases go with --many-rows and --ordered.
 #pragma once
 
-#include "policy/plan_options.h"
+#include "parity/temporary_options.h"
 
 namespace hipops::parity {
 

@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "parity/case_run.h"
-#include "policy/plan_options.h"
+#include "parity/temporary_options.h"
 
 namespace hipops::parity {
 namespace {

@@ -2,7 +2,7 @@
 // AsMany(false) restores the default.
 #pragma once
 
-#include "policy/plan_options.h"
+#include "parity/temporary_options.h"
 
 namespace hipops_test {
 

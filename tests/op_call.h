@@ -100,7 +100,7 @@ class OpCall {
 
   // The call succeeds, and leaves the thread's last failure as it was.
   void succeeds() {
-    hipops::fail_runtime(719, "before");
+    hipops::fail_with_code(HIPOPS_RUNTIME_ERROR, 719, "before");
     EXPECT_EQUAL(run(), HIPOPS_SUCCESS);
     EXPECT_EQUAL(std::string(hipops_last_error()), "before");
     EXPECT_EQUAL(hipops_last_runtime_error(), 719);
@@ -122,7 +122,7 @@ class OpCall {
       for (const auto& [name, tensor] : tensors_) bytes.push_back(tensor->bytes());
       return bytes;
     };
-    hipops::fail_runtime(719, "before");
+    hipops::fail_with_code(HIPOPS_RUNTIME_ERROR, 719, "before");
     const auto before = memory();
     EXPECT_EQUAL(call(), status);
     EXPECT_EQUAL(error_without_values(), std::string(op_.name) + ": " + message);

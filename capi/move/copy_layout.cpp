@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "device/move/shifted_contract.h"
 #include "tensor/tensor.h"
 
 namespace hipops {

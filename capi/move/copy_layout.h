@@ -39,4 +39,14 @@ int innermost_in_x(const Layout<kCopyOperands>& layout);
 // work-item has kShiftedDepth pieces at a time.
 int shifted_lanes(int64_t pieces);
 
+// Cuts the walk's rows of `accesses` accesses into pieces. Each work-item of a piece has `depth` accesses.
+template <int K>
+void cut_rows(int64_t accesses, int64_t depth, Walk<K>* walk, RowPieces* rows) {
+  rows->pieces = (accesses + (depth << rows->lanes) - 1) / (depth << rows->lanes);
+  rows->count = (walk->count * rows->pieces) << rows->lanes;
+  walk->fits_int32 = walk->count * rows->pieces < int64_t{1} << 31;
+  rows->pieces_divisor = divisor_of(rows->pieces);
+  rows->wide_pieces_divisor = wide_divisor_of(rows->pieces);
+}
+
 }  // namespace hipops

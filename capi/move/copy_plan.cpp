@@ -3,14 +3,14 @@
 #include <algorithm>
 
 #include "move/copy_layout.h"
-#include "policy/default_moves.h"
+#include "policy/limits.h"
 #include "tensor/strided.h"
 #include "variant_list.h"
 
 namespace hipops {
 namespace {
 
-using namespace copy_policy;
+using Limits = CopyLimits;
 
 enum Mode { any, few, rows, tile, square, staged, shifted };
 
@@ -26,8 +26,6 @@ constexpr Variant kVariants[] = {HIPOPS_STRIDED_COPY_KERNELS(VARIANT)};
 int kernel_of(int64_t unit, Mode mode) {
   return place_of(kVariants, [&](const Variant& v) { return v.bits == unit * 8 && v.mode == mode; });
 }
-
-constexpr int64_t kMostTiles = int64_t{1} << 31;  // the limit of a divisor
 
 // True if lines along both dimensions can be read and written in vectors of 16 bytes.
 bool allows_squares(const Copy& copy, int along) {
@@ -86,8 +84,6 @@ CopyPlan plan_any(const PlanOptions& options, const Copy& copy) {
   return plan;
 }
 
-constexpr int64_t kLongestRow = int64_t{1} << 30;  // fits in 32 bits
-
 Layout<kCopyOperands> outer_dimensions(const Layout<kCopyOperands>& layout) {
   Layout<kCopyOperands> outer;
   for (int d = 1; d < layout.rank; ++d)
@@ -95,59 +91,52 @@ Layout<kCopyOperands> outer_dimensions(const Layout<kCopyOperands>& layout) {
   return outer;
 }
 
-// Sets the grid for rows of `pieces` pieces. A work-item copies `depth` pieces, and 1 << lanes work-items share a part
-// of a row.
-void share_rows(const PlanOptions& options, CopyPlan* plan, int64_t pieces, int64_t depth) {
-  StridedCopyArgs& args = plan->args;
-  args.pieces = (pieces + (depth << args.lanes) - 1) / (depth << args.lanes);
-  args.count = (args.walk.count * args.pieces) << args.lanes;
-  args.walk.fits_int32 = args.walk.count * args.pieces < int64_t{1} << 31;
-  args.pieces_divisor = divisor_of(args.pieces);
-  args.wide_pieces_divisor = wide_divisor_of(args.pieces);
-  plan->grid = options.grid_for(args.count, plan->block);
-  args.step = int64_t{plan->grid} * plan->block;
-}
-
-// A plan for a copy by rows. share_rows sets the number of work-items that share a row.
+// A plan for rows. The caller sets the number of lanes.
 CopyPlan plan_of_rows(const Copy& copy, Mode mode) {
   CopyPlan plan = plan_of(copy, mode);
-  StridedCopyArgs& args = plan.args;
-  args.cols = copy.layout.size[0];
-  args.walk = walk_of(outer_dimensions(copy.layout));
+  plan.args.rows.cols = copy.layout.size[0];
+  plan.args.walk = walk_of(outer_dimensions(copy.layout));
+  return plan;
+}
+
+// Sets the grid for rows of `accesses` accesses. A work-item has `depth` of them at a time.
+CopyPlan cut_into_pieces(const PlanOptions& options, CopyPlan plan, int64_t accesses, int64_t depth) {
+  cut_rows(accesses, depth, &plan.args.walk, &plan.args.rows);
+  plan.grid = options.grid_for(plan.args.rows.count, plan.block);
+  plan.args.step = int64_t{plan.grid} * plan.block;
   return plan;
 }
 
 CopyPlan plan_rows(const PlanOptions& options, const Copy& copy) {
   CopyPlan plan = plan_of_rows(copy, rows);
-  StridedCopyArgs& args = plan.args;
-  for (int k = 0; k < kCopyOperands; ++k) args.stride[k][0] = copy.layout.stride[k][0];
+  RowPieces& r = plan.args.rows;
+  for (int k = 0; k < kCopyOperands; ++k) plan.args.row_stride[k] = copy.layout.stride[k][0];
   const int64_t depth = copy.unit == kWideAccess ? kCopyDepth : kCopyElementsDepth;
-  while (depth << args.lanes < args.cols && uint32_t{1} << args.lanes < plan.block) ++args.lanes;
-  share_rows(options, &plan, args.cols, depth);
-  return plan;
+  while (depth << r.lanes < r.cols && uint32_t{1} << r.lanes < plan.block) ++r.lanes;
+  return cut_into_pieces(options, plan, r.cols, depth);
 }
 
 // True for contiguous rows of x and y that are aligned to at most 4 bytes, or have different offsets to 8 bytes.
 bool allows_shifted(const Copy& copy) {
   const Layout<kCopyOperands>& layout = copy.layout;
   return copy.unit < kWideAccess / 2 && layout.stride[kCopyY][0] == 1 && layout.stride[kCopyX][0] == 1 &&
-         layout.size[0] * copy.unit >= kLeastShifted && layout.size[0] < kLongestRow;
+         layout.size[0] * copy.unit >= Limits::kLeastShiftedRowBytes && layout.size[0] < Limits::kPastRowAccesses;
 }
 
 CopyPlan plan_shifted(const PlanOptions& options, const Copy& copy) {
   CopyPlan plan = plan_of_rows(copy, shifted);
-  const int64_t pieces = shifted_pieces(plan.args.cols, copy.unit);
-  plan.args.lanes = shifted_lanes(pieces);
-  share_rows(options, &plan, pieces, kShiftedDepth);
-  return plan;
+  const int64_t pieces = shifted_pieces(plan.args.rows.cols, copy.unit);
+  plan.args.rows.lanes = shifted_lanes(pieces);
+  return cut_into_pieces(options, plan, pieces, kShiftedDepth);
 }
 
+// A plan for tiles of dimensions 0 and `along`.
 CopyPlan plan_of_two(const Copy& copy, int along, Mode mode) {
   CopyPlan plan = plan_of(copy, mode);
   const int dimension[] = {0, along};
   for (int i = 0; i < 2; ++i) {
-    plan.args.size[i] = copy.layout.size[dimension[i]];
-    for (int k = 0; k < kCopyOperands; ++k) plan.args.stride[k][i] = copy.layout.stride[k][dimension[i]];
+    plan.args.tiled.size[i] = copy.layout.size[dimension[i]];
+    for (int k = 0; k < kCopyOperands; ++k) plan.args.tiled.stride[k][i] = copy.layout.stride[k][dimension[i]];
   }
   return plan;
 }
@@ -163,8 +152,9 @@ CopyPlan plan_tiles(const PlanOptions& options, const Copy& copy, int along) {
 
 bool allows_staged(const Copy& copy, int along) {
   const Layout<kCopyOperands>& layout = copy.layout;
-  return layout.stride[kCopyY][0] == 1 && layout.stride[kCopyX][along] == 1 && layout.size[0] >= kLeastStagedLine &&
-         layout.size[along] * copy.unit >= kLeastStagedBytes;
+  return layout.stride[kCopyY][0] == 1 && layout.stride[kCopyX][along] == 1 &&
+         layout.size[0] >= Limits::kLeastStagedYElements &&
+         layout.size[along] * copy.unit >= Limits::kLeastStagedXBytes;
 }
 
 // True if shared memory is faster than squares: for elements of 2 bytes, if tiles are nearly full.
@@ -186,8 +176,8 @@ CopyPlan plan_staged(const PlanOptions& options, const Copy& copy, int along) {
   CopyPlan plan = plan_of_two(copy, along, staged);
   const int bits = static_cast<int>(copy.unit * 8);
   plan.args.walk = walk_of_tiles(copy.layout, along, copy_staged_line(bits), copy_staged_lines(bits));
-  plan.args.x_aligned = has_aligned_lines(copy, copy.x, kCopyX, along);
-  plan.args.y_aligned = has_aligned_lines(copy, copy.y, kCopyY, 0);
+  plan.args.tiled.x_aligned = has_aligned_lines(copy, copy.x, kCopyX, along);
+  plan.args.tiled.y_aligned = has_aligned_lines(copy, copy.y, kCopyY, 0);
   plan.grid = options.grid_for(plan.args.walk.count * kCopyBlock, kCopyBlock);
   plan.args.step = plan.grid;
   return plan;
@@ -202,21 +192,23 @@ int across_of(int64_t line) {
 }
 
 CopyPlan plan_squares(const PlanOptions& options, const Copy& copy, int along) {
-  const int64_t edge = kWideAccess / copy.unit;
-  CopyPlan plan = plan_of_two(copy, along, square);
-  StridedCopyArgs& args = plan.args;
-  const int64_t first = args.size[0] / edge, line = args.size[1] / edge;
-  args.walk = walk_of_squares(copy.layout, along, edge);
-  args.line = static_cast<int32_t>(line);
-  args.across = across_of(line);
-  const int64_t in_tile = kCopyBlock >> args.across, tiles = (args.walk.count + in_tile - 1) / in_tile;
-  args.size[0] = std::max<int64_t>(first / in_tile, 1);
-  args.size[1] = ((line - 1) >> args.across) + 1;
-  args.tiles = (tiles + args.size[0] - 1) / args.size[0] * args.size[0] * args.size[1];
-  if (args.tiles >= kMostTiles) return plan;
-  for (int i = 0; i < 2; ++i) args.divisor[i] = divisor_of(args.size[i]);
-  plan.grid = options.grid_for(args.tiles * kCopyBlock, kCopyBlock);
-  args.step = plan.grid;
+  const Layout<kCopyOperands>& layout = copy.layout;
+  const int64_t edge = kWideAccess / copy.unit, line = layout.size[along] / edge;
+  CopyPlan plan = plan_of(copy, square);
+  const Walk<kCopyOperands>& walk = plan.args.walk = walk_of_squares(layout, along, edge);
+  CopySquares& s = plan.args.squares;
+  s.x_stride = layout.stride[kCopyX][0];
+  s.y_stride = layout.stride[kCopyY][along];
+  s.line = static_cast<int32_t>(line);
+  s.across = across_of(line);
+  const int64_t in_tile = kCopyBlock >> s.across, tiles = (walk.count + in_tile - 1) / in_tile;
+  s.extent[0] = std::max<int64_t>(layout.size[0] / edge / in_tile, 1);
+  s.extent[1] = ((line - 1) >> s.across) + 1;
+  s.tiles = (tiles + s.extent[0] - 1) / s.extent[0] * s.extent[0] * s.extent[1];
+  if (s.tiles >= Limits::kPastInt32) return plan;
+  for (int i = 0; i < 2; ++i) s.divisor[i] = divisor_of(s.extent[i]);
+  plan.grid = options.grid_for(s.tiles * kCopyBlock, kCopyBlock);
+  plan.args.step = plan.grid;
   return plan;
 }
 
@@ -242,31 +234,32 @@ CopyPlan plan_copy(PlanOptions options, const hipops_tensor& y, const hipops_ten
       widen_rows(&copy);
     } else if (!lies_apart(copy) || !allows_shifted(copy)) {
       widen_run(&copy);
-      const bool is_whole = (copy.head | copy.tail) == 0;
-      return is_whole && are_few(options, kFew, copy) ? plan_few(copy) : plan_any(options, copy);  // which knows of a head and a tail
+      const bool is_whole = (copy.head | copy.tail) == 0;  // only `any` copies a head and a tail
+      return is_whole && are_few(options, Limits::kFewAccesses, copy) ? plan_few(copy) : plan_any(options, copy);
     }
   }
   const Layout<kCopyOperands>& layout = copy.layout;
   int along = innermost_in_x(layout);
   const bool crosses = along != 0 && copy.unit < kWideAccess;
-  if (are_few(options, crosses ? kFewScattered : kFew, copy)) return plan_few(copy);
-  if (crosses && are_few(options, kFew, copy)) return plan_any(options, copy);
+  if (are_few(options, crosses ? Limits::kFewScatteredAccesses : Limits::kFewAccesses, copy)) return plan_few(copy);
+  if (crosses && are_few(options, Limits::kFewAccesses, copy)) return plan_any(options, copy);
   if (crosses) {
-    if (allows_squares(copy, along) && layout.size[along] < kMostTiles && !prefers_staged(copy, along)) {
+    if (allows_squares(copy, along) && layout.size[along] < Limits::kPastInt32 && !prefers_staged(copy, along)) {
       CopyPlan plan = plan_squares(options, copy, along);
-      if (plan.args.tiles < kMostTiles) return plan;
+      if (plan.args.squares.tiles < Limits::kPastInt32) return plan;
     }
     if (allows_staged(copy, along)) {
       CopyPlan plan = plan_staged(options, copy, along);
       if (plan.args.walk.fits_int32) return plan;
     }
-    if (layout.size[0] >= kLeastTiled && layout.size[along] >= kLeastTiled) {
+    if (layout.size[0] >= Limits::kLeastTileAccesses && layout.size[along] >= Limits::kLeastTileAccesses) {
       CopyPlan plan = plan_tiles(options, copy, along);
       if (plan.args.walk.fits_int32) return plan;
     }
   }
   if (allows_shifted(copy)) return plan_shifted(options, copy);
-  if (layout.rank > 1 && layout.size[0] >= kLeastRow && layout.size[0] < kLongestRow) return plan_rows(options, copy);
+  const bool has_rows = layout.rank > 1 && layout.size[0] >= Limits::kLeastRowAccesses;
+  if (has_rows && layout.size[0] < Limits::kPastRowAccesses) return plan_rows(options, copy);
   return plan_any(options, copy);
 }
 

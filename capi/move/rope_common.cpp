@@ -13,11 +13,11 @@
 #include "variant_list.h"
 
 namespace hipops {
-namespace {
+#define VARIANT(name, dtype, heads, bytes) {dtype, heads, bytes != 0, bytes ? bytes / bytes_of(dtype) : 1},
+constexpr RopeVariant rope_variants[] = {HIPOPS_ROPE_I_KERNELS(VARIANT)};
+#undef VARIANT
 
-constexpr RopeVariant variant(hipops_dtype dtype, int heads, int bytes) {
-  return {dtype, heads, bytes != 0, bytes ? bytes / bytes_of(dtype) : 1};
-}
+namespace {
 
 bool is_multiple(const void* pointer, int64_t of) {
   return reinterpret_cast<uintptr_t>(pointer) % static_cast<uintptr_t>(of) == 0;
@@ -121,10 +121,6 @@ void lay_out(const RopeVariant& v, RopeDims dims, const RopeTensors& t, RopeArgs
 }
 
 }  // namespace
-
-#define VARIANT(name, dtype, heads, bytes) variant(dtype, heads, bytes),
-constexpr RopeVariant rope_variants[kRopeIVariants] = {HIPOPS_ROPE_I_KERNELS(VARIANT)};
-#undef VARIANT
 
 hipops_status check_rope(const char* op, RopeDims dims, const RopeTensors& t) {
   Argument y{op, "y", t.y}, x{op, "x", t.x}, cos{op, "cos", t.cos}, sin{op, "sin", t.sin};

@@ -10,15 +10,14 @@
 
 namespace hipops {
 
-// Kernel i of an op is rope_variants[i]. rope_i has all variants, rope and rope_thd the first kRopeVariants.
+// Kernel i of an op is rope_variants[i]. rope_i has all variants, rope and rope_thd the first of them.
 struct RopeVariant {
   hipops_dtype dtype;
   int heads;
   bool wide;
   int length;  // elements of a vector
 };
-constexpr int kRopeVariants = 8, kRopeIVariants = 12;
-extern const RopeVariant rope_variants[kRopeIVariants];
+extern const RopeVariant rope_variants[];
 
 // The dimensions of x that are the heads and the tokens; `interleaved`: pairs are neighbours.
 struct RopeDims {

@@ -72,11 +72,9 @@ struct ScatterLaunch {
 };
 
 struct ScatterPlan {
-  explicit ScatterPlan(PlanOptions with) : options(with) {}
-
-  const PlanOptions options;
+  PlanOptions options;
   int count = 0;
-  ScatterLaunch launch[3];
+  ScatterLaunch launch[3] = {};
 
   // In each round a work-item handles `depth` elements of the walk: kScatterDepth, or 1 for lines.
   void add(int kernel, const ScatterGeometry& geometry, int depth = kScatterDepth);

@@ -6,35 +6,14 @@
 #include "tensor/divisor.h"
 #include "index/indices.h"
 #include "move/copy_layout.h"
-#include "policy/default_moves.h"
+#include "policy/limits.h"
 #include "tensor/strided.h"
 #include "tensor/tensor.h"
 
 namespace hipops {
 namespace {
 
-using namespace take_policy;
-
-// In the order of the list, which numbers the kernels.
-enum class Mode { any, rows, staged, large, shifted, few };
-enum class Unit { b8, b16, b32, b64, b128 };
-struct Variant {
-  Unit unit;
-  Mode mode;
-};
-#define VARIANT(name, unit, mode, block) {Unit::unit, Mode::mode},
-constexpr Variant kVariants[] = {HIPOPS_TAKE_KERNELS(VARIANT, take)};
-#undef VARIANT
-constexpr bool has_units_at(int first, int units, Mode mode) {
-  for (int i = 0; i < units; ++i)
-    if (kVariants[first + i].unit != static_cast<Unit>(i) || kVariants[first + i].mode != mode) return false;
-  return true;
-}
-static_assert(sizeof kVariants == kTakeKernels * sizeof(Variant), "all of them");
-static_assert(has_units_at(0, 5, Mode::any) && has_units_at(kTakeFirstRows, 5, Mode::rows) &&
-                  has_units_at(kTakeFirstStaged, 4, Mode::staged) && has_units_at(kTakeFirstLarge, 4, Mode::large) &&
-                  has_units_at(kTakeFirstShifted, 3, Mode::shifted) && has_units_at(kTakeFirstFew, 5, Mode::few),
-              "in this order");
+using Limits = TakeLimits;
 
 // The bytes of a unit: the widest access that divides all addresses and steps. It is more than an element only if the
 // innermost dimension is contiguous in y and x and has one index.
@@ -51,40 +30,34 @@ int64_t unit_bytes(const Layout<kTakeOperands>& layout, const hipops_tensor& y, 
                        reinterpret_cast<uintptr_t>(x.data));
 }
 
-constexpr int64_t kLongestRow = int64_t{1} << 30;  // fits in 32 bits
-
 // True if there are few units: most of the launch is then the time to the first load, which is shortest in `few`. If
 // there are rows, the limit is higher: `rows` reads an index once for several units, which pays only for more units.
 bool are_few(const PlanOptions& options, int64_t units, bool has_rows) {
-  const int64_t most_blocks = has_rows ? 1024 : 512;
+  const int64_t most_blocks = has_rows ? Limits::kFewBlocksOfRows : Limits::kFewBlocks;
   return options.small_apart && units <= most_blocks * kTakeFewBlock;
 }
 
 // Turns the plan's walk over units of `unit` bytes into a walk over rows.
 void walk_over_rows(const PlanOptions& options, TakePlan* plan, int64_t unit) {
-  TakeArgs& a = plan->args;
-  Walk<kTakeOperands>& walk = a.walk;
-  a.cols = walk.dim[0].size;
-  walk.count /= a.cols;
+  Walk<kTakeOperands>& walk = plan->args.walk;
+  RowPieces& rows = plan->args.rows;
+  rows.cols = walk.dim[0].size;
+  walk.count /= rows.cols;
   if (walk.rank == 1) {
     walk.dim[0].size = 1;
   } else {
     --walk.rank;
     for (int d = 0; d < walk.rank; ++d) walk.dim[d] = walk.dim[d + 1];
   }
-  const bool shifted = unit < 8 && a.cols * unit >= copy_policy::kLeastShifted;
+  const bool shifted = unit < 8 && rows.cols * unit >= CopyLimits::kLeastShiftedRowBytes;
   const int64_t depth = shifted ? kShiftedDepth : unit == 16 ? kTakeRowsDepth : kTakeElementsDepth;
-  const int64_t pieces = shifted ? shifted_pieces(a.cols, unit) : a.cols;
-  a.lanes = shifted ? shifted_lanes(pieces) : std::min(log2_up((pieces + depth - 1) / depth), log2_up(kTakeBlock));
-  a.pieces = (pieces + (depth << a.lanes) - 1) / (depth << a.lanes);
-  a.count = (walk.count * a.pieces) << a.lanes;
-  walk.fits_int32 = walk.count * a.pieces < int64_t{1} << 31;
+  const int64_t pieces = shifted ? shifted_pieces(rows.cols, unit) : rows.cols;
+  rows.lanes = shifted ? shifted_lanes(pieces) : std::min(log2_up((pieces + depth - 1) / depth), log2_up(kTakeBlock));
+  cut_rows(pieces, depth, &walk, &rows);
   find_divisors(&walk);
-  a.pieces_divisor = divisor_of(a.pieces);
-  a.wide_pieces_divisor = wide_divisor_of(a.pieces);
-  plan->kernel += shifted ? kTakeFirstShifted : kTakeFirstRows;
-  plan->grid = options.grid_for(a.count, kTakeBlock);
-  a.step = int64_t{plan->grid} * kTakeBlock;
+  plan->kernel += shifted ? first_take_kernel(TakeMode::shifted) : first_take_kernel(TakeMode::rows);
+  plan->grid = options.grid_for(rows.count, kTakeBlock);
+  plan->args.step = int64_t{plan->grid} * kTakeBlock;
 }
 
 }  // namespace
@@ -115,10 +88,11 @@ TakePlan plan_take(PlanOptions options, const DeviceFacts& device, const hipops_
 
   plan.kernel = log2_up(unit);
   const bool has_rows = layout.rank > 0 && layout.stride[kTakeY][0] == 1 && layout.stride[kTakeX][0] == 1 &&
-                        layout.stride[kTakeIndex][0] == 0 && !empty && a.walk.dim[0].size >= copy_policy::kLeastRow &&
-                        a.walk.dim[0].size < kLongestRow;
+                        layout.stride[kTakeIndex][0] == 0 && !empty &&
+                        a.walk.dim[0].size >= CopyLimits::kLeastRowAccesses &&
+                        a.walk.dim[0].size < Limits::kPastRowAccesses;
   if (are_few(options, a.walk.count, has_rows)) {
-    plan.kernel += kTakeFirstFew;
+    plan.kernel += first_take_kernel(TakeMode::few);
     plan.block = kTakeFewBlock;
     plan.grid = static_cast<uint32_t>((a.walk.count + kTakeFewBlock - 1) / kTakeFewBlock);
     return plan;
@@ -134,14 +108,16 @@ TakePlan plan_take(PlanOptions options, const DeviceFacts& device, const hipops_
 }
 
 void share_index(const hipops_tensor& y, int32_t dim, TakeArgs* args) {
-  args->length = y.shape[dim];
-  args->run = 1;
-  for (int d = dim + 1; d < y.rank; ++d) args->run *= y.shape[d];
-  args->run_divisor = wide_divisor_of(args->run);
+  TakeSharedIndex& shared = args->shared;
+  shared.length = y.shape[dim];
+  shared.run = 1;
+  for (int d = dim + 1; d < y.rank; ++d) shared.run *= y.shape[d];
+  shared.run_divisor = wide_divisor_of(shared.run);
 }
 
 int64_t most_shared_of_take(int kernel, uint32_t block) {
-  return block == 0 && kernel >= kTakeFirstStaged && kernel < kTakeFirstShifted ? INT64_MAX : 0;
+  const bool stages = kTakeModes[kernel] == TakeMode::staged || kTakeModes[kernel] == TakeMode::large;
+  return block == 0 && stages ? INT64_MAX : 0;
 }
 
 hipops_status launch_take(Op& op, const DeviceFacts& device, const TakePlan& plan, void* stream) {

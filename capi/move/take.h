@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 
 #include "device/move/take_contract.h"
 #include "hipops/hipops.h"
@@ -10,10 +11,18 @@
 
 namespace hipops {
 
-// Both ops have the same list of kernels, in this order: any and rows for units of 8 to 128 bits, staged and large for
-// 8 to 64 bits, shifted for 8 to 32 bits, few for 8 to 128 bits.
-constexpr int kTakeKernels = 26, kTakeFirstRows = 5, kTakeFirstStaged = 10, kTakeFirstLarge = 14,
-              kTakeFirstShifted = 18, kTakeFirstFew = 21;
+// Both ops have the same list of kernels. The kernels of a mode are neighbours, sorted by the bits of an access.
+enum class TakeMode { any, rows, staged, large, shifted, few };
+#define HIPOPS_TAKE_MODE(name, bits, mode, block) TakeMode::mode,
+constexpr TakeMode kTakeModes[] = {HIPOPS_TAKE_KERNELS(HIPOPS_TAKE_MODE, take)};
+#undef HIPOPS_TAKE_MODE
+
+constexpr int first_take_kernel(TakeMode mode) {
+  int kernel = 0;
+  while (kTakeModes[kernel] != mode) ++kernel;
+  return kernel;
+}
+constexpr int kTakeKernels = static_cast<int>(std::size(kTakeModes));
 
 struct TakePlan {
   int kernel;

@@ -3,10 +3,13 @@
 #include <cinttypes>
 #include <cmath>
 
+#include "policy/limits.h"
 #include "tensor/error.h"
 
 namespace hipops {
 namespace {
+
+using Limits = UpsampleLimits;
 
 hipops_status check_scale(const char* op, const Scale& scale, hipops_nearest rule) {
   if (!std::isfinite(scale.value) || scale.value < 0)
@@ -25,8 +28,6 @@ int64_t exact_positions(hipops_nearest rule) {
   return rule == HIPOPS_NEAREST_EXACT ? int64_t{1} << 23 : int64_t{1} << 24;
 }
 
-constexpr int kMostShift = 4;
-
 // Returns s if every position i has the source i >> s, or -1. Without a scale PyTorch defines s = 0 for equal sizes and
 // s = 1 for a doubled size. If two dimensions are resized, equal sizes give s = 0 with a scale, too. Otherwise s
 // follows from the rule's arithmetic, as long as that is exact.
@@ -36,7 +37,7 @@ int shift_of(int64_t in, int64_t out, int resized, hipops_nearest rule, bool giv
   if ((defined || copied) && out == in) return 0;
   if (defined && out % 2 == 0 && out / 2 == in) return 1;
   if (out > exact_positions(rule)) return -1;
-  for (int s = 0; s <= kMostShift; ++s)
+  for (int s = 0; s <= Limits::kMostShiftBits; ++s)
     if (ratio == std::ldexp(1.0, -s) && (out - 1) >> s < in) return s;
   return -1;
 }

@@ -2,28 +2,29 @@
 #include <algorithm>
 #include <iterator>
 
+#include "policy/limits.h"
 #include "tensor/strided.h"
-#include "move/upsample_modes.h"
+#include "move/upsample.h"
 
 namespace hipops {
 namespace {
 
-// True if the formulas of periods give the exact source of every position. For the ratios 1, 1/2, 1/4, .., f32 is exact
-// up to 2^24. Every source must fit in an int32_t.
-constexpr int64_t kExactPositions = int64_t{1} << 24;
+using Limits = UpsampleLimits;
+
+// True if the formulas of periods give the exact source of every position. Every source must fit in an int32_t.
 bool is_simple(const UpsampleDimension& d, bool in_f64) {
-  const bool is_exact = in_f64 || (d.rule != kSourceSame && d.rule != kSourceShift) || d.size <= kExactPositions;
-  return is_exact && static_cast<double>(d.size) * ratio_of(d) < static_cast<double>(kSmall / 2);
+  const bool is_shift = d.rule == kSourceSame || d.rule == kSourceShift;
+  const bool is_exact = in_f64 || !is_shift || d.size <= Limits::kExactF32Positions;
+  return is_exact && static_cast<double>(d.size) * ratio_of(d) < static_cast<double>(Limits::kPastInt32 / 2);
 }
 
 // True if the kernels by vectors support x. Strides must not be negative. With one channel columns are neighbours in x.
 // With more channels the formulas must be in f32. f32 must represent every half column exactly.
-constexpr int64_t kMostColumns = int64_t{1} << 22;
 bool suits_vectors(const UpsampleDimension* inner, int rank, const UpsampleDimension& column, int64_t channels,
                    bool in_f64) {
   for (int d = 0; d < rank; ++d)
     if (inner[d].x_stride < 0) return false;
-  return column.size <= kMostColumns && (channels == 1 ? column.x_stride == 1 : !in_f64);
+  return column.size <= Limits::kMostVectorColumns && (channels == 1 ? column.x_stride == 1 : !in_f64);
 }
 
 UpsampleSources sources_of(const UpsampleDimension& d) {
@@ -63,12 +64,12 @@ bool to_periods(const PlanOptions& options, UpsampleArgs* a, int rank, int64_t u
     return false;
 
   // A kernel also computes the offsets of the plane after a period.
-  constexpr int64_t kMostElements = int64_t{1} << 30;
   const int64_t planes = outer.size, plane = elements / planes;
   const double unit_bytes = by_vectors ? static_cast<double>(unit) : 0;  // their offsets in bytes have 32 bits
   const int64_t of_vectors = std::max<int64_t>(length * unit / widest_access(bits_of(plane * unit)), 1);
   const auto fits = [&] {
-    return plane * outer.size < kMostElements && is_near(inner, rank) && reach_of(inner, rank) * unit_bytes < 0x1p32;
+    return plane * outer.size < Limits::kPastPeriodElements && is_near(inner, rank) &&
+           reach_of(inner, rank) * unit_bytes < 0x1p32;
   };
   const auto halve = [&] { outer.last = outer.size = (outer.size / 2 + of_vectors - 1) / of_vectors * of_vectors; };
   outer.last = planes;

@@ -4,17 +4,16 @@
 #include <cstdlib>
 #include <iterator>
 
-#include "policy/default_moves.h"
+#include "policy/limits.h"
 #include "tensor/strided.h"
 #include "tensor/tensor.h"
 #include "move/upsample.h"
-#include "move/upsample_modes.h"
 #include "variant_list.h"
 
 namespace hipops {
 namespace {
 
-using namespace upsample_policy;
+using Limits = UpsampleLimits;
 
 enum Mode { any, row, run, apart, tile, few };
 
@@ -29,8 +28,6 @@ constexpr Variant kVariants[] = {HIPOPS_UPSAMPLE_KERNELS(VARIANT, )};
 int kernel_of(int64_t unit, Mode mode) {
   return place_of(kVariants, [&](const Variant& v) { return v.bits == unit * 8 && v.mode == mode; });
 }
-
-constexpr int kMostRepeats = 2;  // the largest shift that `row` supports with a part of a vector
 
 // The dimensions sorted by y's strides, joined where possible. A resized dimension is never joined or dropped, even
 // with a single element in y: the element's source may be any position of x.
@@ -102,7 +99,7 @@ bool allows_row(const UpsampleArgs& a, int rank, int64_t unit) {
 // Returns s if a vector of y is a part of a vector of x with each element repeated 1 << s times, or 0.
 int32_t repeats_of(const UpsampleArgs& a, int64_t unit) {
   const UpsampleDimension& inner = a.dimension[0];
-  if (inner.rule != kSourceShift || inner.shift > kMostRepeats || inner.x_stride != 1) return 0;
+  if (inner.rule != kSourceShift || inner.shift > Limits::kMostRepeatBits || inner.x_stride != 1) return 0;
   const int64_t part = kWideAccess >> inner.shift;
   uint64_t bits = bits_of(a.x);
   for (int d = 1; d < a.rank; ++d) bits |= bits_of(a.dimension[d].x_stride * unit);
@@ -111,7 +108,8 @@ int32_t repeats_of(const UpsampleArgs& a, int64_t unit) {
 
 int32_t rounds_of(const UpsampleArgs& a, int64_t unit, Mode mode) {
   const bool bytes = unit == 1 && a.repeats == 0;  // single bytes
-  return static_cast<int32_t>(std::clamp<int64_t>(a.count / kWorkItems, 1, mode == row && bytes ? kMostRounds : 1));
+  const int64_t most = mode == row && bytes ? Limits::kMostRounds : 1;
+  return static_cast<int32_t>(std::clamp<int64_t>(a.count / Limits::kWorkItemsARound, 1, most));
 }
 
 int64_t count_of(const UpsampleArgs& a) {
@@ -146,14 +144,15 @@ void join_equal_rows(UpsampleArgs* a) {
 
 bool is_small(const UpsampleArgs& a) {
   for (const UpsampleDimension& d : a.dimension)
-    if (d.size >= kSmall || d.last >= kSmall) return false;
-  return a.count < kSmall;
+    if (d.size >= Limits::kPastInt32 || d.last >= Limits::kPastInt32) return false;
+  return a.count < Limits::kPastInt32;
 }
 
 // Converts to vectors of `length` units and groups of rows. Returns false if the sizes are too large.
 bool to_groups(UpsampleArgs* a, int64_t length, int64_t rows) {
   UpsampleArgs grouped = *a;
-  if (!is_near(grouped.dimension, 1) || grouped.dimension[1].size >= kSmall - kMostRounds * rows) return false;
+  const int64_t past_rows = Limits::kPastInt32 - Limits::kMostRounds * rows;
+  if (!is_near(grouped.dimension, 1) || grouped.dimension[1].size >= past_rows) return false;
   grouped.dimension[0].size /= length;
   group_rows(&grouped, rows);
   grouped.count = count_of(grouped);
@@ -177,7 +176,7 @@ bool to_rows(UpsampleArgs* a, int rank, int64_t bytes, int64_t unit) {
 
 // True if the sources of neighbours in y are far apart in x, so that short vectors are faster.
 bool are_apart(const UpsampleArgs& a, int rank) {
-  return rank > 0 && a.dimension[0].x_stride == 1 && ratio_of(a.dimension[0]) >= 1.75;
+  return rank > 0 && a.dimension[0].x_stride == 1 && ratio_of(a.dimension[0]) >= Limits::kLeastApartRatio;
 }
 
 // Converts to the form of `few`. Returns false if y has gaps or is more than one period.
@@ -190,7 +189,7 @@ bool to_few(const PlanOptions& options, UpsampleArgs* a, int rank, int64_t bytes
 }
 
 bool are_few(const PlanOptions& options, const UpsampleArgs& a, int64_t bytes, int64_t unit) {
-  const int64_t most = bytes == 2 && repeats_of(a, bytes) != 0 ? kFewRepeated : kFewUnits;
+  const int64_t most = bytes == 2 && repeats_of(a, bytes) != 0 ? Limits::kFewRepeatedAccesses : Limits::kFewAccesses;
   return options.small_apart && count_of(a) * bytes <= most * unit;
 }
 
@@ -200,7 +199,7 @@ Mode choose_mode(const PlanOptions& options, int rank, int64_t bytes, UpsampleAr
   if (are_few(options, *a, bytes, *unit) && to_few(options, a, rank, bytes, *unit)) return few;
   if (*unit == bytes && repeats_of(*a, bytes) == 0) {
     const bool resizes_planes = a->dimension[0].rule != kSourceSame && a->dimension[1].rule != kSourceSame;
-    const bool prefers_run = bytes > kFewBytes && resizes_planes;
+    const bool prefers_run = bytes > Limits::kMostSmallElementBytes && resizes_planes;
     if (are_apart(*a, rank) && to_periods(options, a, rank, bytes, kApartBytes)) return apart;
     if (prefers_run && to_periods(options, a, rank, bytes, kRunBytes)) return run;
     if (to_tiles(a, rank, bytes)) return tile;
@@ -233,8 +232,8 @@ double reach_of(const UpsampleDimension* dimension, int rank) {
 
 bool is_near(const UpsampleDimension* dimension, int rank) {
   for (int d = 0; d < rank; ++d)
-    if (dimension[d].size >= kSmall) return false;
-  return reach_of(dimension, rank) < static_cast<double>(kSmall);
+    if (dimension[d].size >= Limits::kPastInt32) return false;
+  return reach_of(dimension, rank) < static_cast<double>(Limits::kPastInt32);
 }
 
 void take_rounds(UpsampleArgs* a, int32_t rounds) {

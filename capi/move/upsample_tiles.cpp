@@ -1,14 +1,14 @@
 // The arguments of device/move/upsample_tile.h: upsampling through shared memory.
 #include <algorithm>
 
-#include "policy/default_moves.h"
+#include "policy/limits.h"
 #include "tensor/strided.h"
-#include "move/upsample_modes.h"
+#include "move/upsample.h"
 
 namespace hipops {
 namespace {
 
-using namespace upsample_policy;
+using Limits = UpsampleLimits;
 
 // The most rows of x that `rows` neighbouring rows of y need. The first and the last row add up to two rows, and f32
 // rounds large positions. At each end of a plane, the rows of x that no row of y needs are read, too.
@@ -19,7 +19,6 @@ double rows_of_x(const UpsampleDimension& line, int64_t rows) {
   return static_cast<double>(rows - 1) * ratio + 2 + rounded + ends * std::max(0.0, unused + rounded);
 }
 
-constexpr int64_t kLeastRowBytes = 32;  // at any alignment it contains a whole vector
 }  // namespace
 
 bool to_tiles(UpsampleArgs* a, int rank, int64_t unit) {
@@ -35,9 +34,11 @@ bool to_tiles(UpsampleArgs* a, int rank, int64_t unit) {
     return false;
   // A tile reads all of x. Kernels that load single elements read only the sectors of the rows that y needs.
   const double wanted = static_cast<double>(std::min(height, rows.size)) * static_cast<double>(width * unit + 32);
-  if (width * unit < kLeastRowBytes || static_cast<double>(height * width * unit) > 1.25 * wanted) return false;
-  if (unit > kFewBytes && line.size * rows.size > kMostEnlarged * width * height) return false;
-  if (rows.size * planes >= kSmall - kTileRows || height * planes >= kSmall) return false;
+  const bool reads_much = static_cast<double>(height * width * unit) > Limits::kMostReadRatio * wanted;
+  if (width * unit < Limits::kLeastStagedRowBytes || reads_much) return false;
+  const bool enlarges_much = line.size * rows.size > Limits::kMostEnlargedRatio * width * height;
+  if (unit > Limits::kMostSmallElementBytes && enlarges_much) return false;
+  if (rows.size * planes >= Limits::kPastInt32 - kTileRows || height * planes >= Limits::kPastInt32) return false;
 
   UpsampleTiles t{};
   t.total = static_cast<int32_t>(rows.size * planes);
@@ -45,7 +46,8 @@ bool to_tiles(UpsampleArgs* a, int rank, int64_t unit) {
   for (; period * line.size % length != 0; period *= 2) ++t.period_bits;
   const double room = static_cast<double>(kTileBytes - kWideAccess) / static_cast<double>(width * unit);
   const double without_seams = (room - rows_of_x(rows, 1)) / ratio_of(rows) + 1;
-  double most = std::min({static_cast<double>(kTileRows), static_cast<double>(t.total / kLeastTiles), without_seams});
+  const auto rows_of_tile = static_cast<double>(t.total / Limits::kLeastTiles);
+  double most = std::min({static_cast<double>(kTileRows), rows_of_tile, without_seams});
   auto whole_periods = [&] { return static_cast<int64_t>(most) / period * period; };
   while (most >= 1 && rows_of_x(rows, whole_periods()) > room) most /= 2;
   if (most < 1 || whole_periods() == 0) return false;
@@ -55,7 +57,8 @@ bool to_tiles(UpsampleArgs* a, int rank, int64_t unit) {
   t.together = std::max(1, kUpsampleBlock / t.vectors);
   const int32_t at_once = t.together * t.vectors, turns = (at_once + kUpsampleBlock - 1) / kUpsampleBlock;
   if (at_once * 4 < turns * kUpsampleBlock * 3) return false;       // a quarter of the work-items would be idle
-  if (t.rows < kLeastPeriods * period * t.together) return false;  // columns would be computed for too few vectors
+  // In a shorter tile, columns would be computed for too few vectors.
+  if (t.rows < Limits::kLeastTilePeriods * period * t.together) return false;
   a->tiles = t;
   a->rank = 2;
   a->count = (int64_t{t.total} + t.rows - 1) / t.rows;

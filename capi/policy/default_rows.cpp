@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "policy/limits.h"
 #include "rows/plan.h"
 #include "tensor/tensor.h"
 
@@ -41,7 +42,7 @@ bool pays(const RowKernel& k, const RowProblem& p, const DeviceNumbers& device, 
   if (k.layout == RowLayout::unaligned && p.layout == RowLayout::packed) return false;
   if (k.body != RowBody::parts) return true;
   return has_at_most(kSpansOfAll - 1, p, options) &&
-         (p.rows < 2 * device.units || bytes_of(p) >= int64_t{1} << 20);
+         (p.rows < RowLimits::kFewRowsAUnit * device.units || bytes_of(p) >= RowLimits::kLeastSplitRowBytes);
 }
 
 // The order in which kernels are preferred. The lowest rank is best, and the first difference decides: body; the
@@ -52,9 +53,9 @@ std::array<int, 5> rank_of(const RowKernel& k, const RowProblem& p, const Device
                            const PlanOptions& options) {
   std::array<int, 5> rank = {int(k.body), k.layout != p.layout};
   if (k.body != RowBody::on_chip) return rank;
-  if (has_at_most(2 * device.units, p, options)) rank[2] = k.vectors;
+  if (has_at_most(RowLimits::kFewRowsAUnit * device.units, p, options)) rank[2] = k.vectors;
   rank[3] = k.lanes == k.block;
-  const bool is_small = vectors_of(k, p) <= (4 * device.wave_size - 1) * int64_t{k.vectors};
+  const bool is_small = vectors_of(k, p) <= (RowLimits::kLeastWaves * device.wave_size - 1) * int64_t{k.vectors};
   rank[4] = k.lanes < k.block ? k.lanes : is_small && !device.prefetches_rows ? k.vectors : -k.vectors;
   return rank;
 }

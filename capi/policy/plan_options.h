@@ -21,34 +21,22 @@ struct PlanOptions {
   int64_t most_blocks = INT64_MAX;  // of a launch; kernels loop over the rest
 
   int64_t within_most(int64_t blocks) const { return blocks < most_blocks ? blocks : most_blocks; }
-
-  // Blocks of `block` work-items for `count` work-items, which kernels loop over if blocks are fewer. A launch has fewer than
-  // 2^32 work-items.
+  // Blocks of `block` work-items for `count` work-items, which kernels loop over if blocks are fewer. A launch has
+  // fewer than 2^32 work-items.
   uint32_t grid_for(int64_t count, uint32_t block) const {
     const int64_t most = (int64_t{1} << 32) / block - 1, blocks = (count + block - 1) / block;
     return static_cast<uint32_t>(within_most(blocks < most ? blocks : most));
   }
 };
 
-// The options of a call: the defaults, or those of the newest TemporaryOptions.
+// The options of a call: the defaults, or those that a test or a tool has set.
 PlanOptions plan_options();
 
 // For row ops: where they name no policy, with the device's.
 PlanOptions plan_options(const DeviceFacts& device);
 
-// For tests and tools: all calls of the process have these options while the object exists. They begin as those before it.
-// No call may run while they change.
-class TemporaryOptions {
- public:
-  TemporaryOptions();
-  ~TemporaryOptions();
-  TemporaryOptions(const TemporaryOptions&) = delete;
-  TemporaryOptions& operator=(const TemporaryOptions&) = delete;
-
-  PlanOptions options;
-
- private:
-  const PlanOptions* const before_;
-};
+// For parity/temporary_options.h: sets the options of all calls of the process, which the caller keeps (null: the
+// defaults), and returns the options before.
+const PlanOptions* replace_plan_options(const PlanOptions* options);
 
 }  // namespace hipops

@@ -28,6 +28,7 @@ constexpr off_t kMostBytes = off_t{1} << 22;  // of a file
 
 std::atomic<const Policy*> known[kMaxDevices] = {};
 std::atomic<bool> has_complained{false};
+std::atomic<const PlanOptions*> replaced_options{nullptr};
 
 size_t place_among(const std::vector<double>& bounds, double value) {
   return static_cast<size_t>(std::lower_bound(bounds.begin(), bounds.end(), value) - bounds.begin());
@@ -207,5 +208,18 @@ const Policy* policy_of(const DeviceFacts& device) {
     return nullptr;
   }
 }
+
+PlanOptions plan_options() {
+  const PlanOptions* options = replaced_options.load(std::memory_order_acquire);
+  return options ? *options : PlanOptions{};
+}
+
+PlanOptions plan_options(const DeviceFacts& device) {
+  PlanOptions options = plan_options();
+  if (!options.policy) options.policy = policy_of(device);
+  return options;
+}
+
+const PlanOptions* replace_plan_options(const PlanOptions* options) { return replaced_options.exchange(options); }
 
 }  // namespace hipops

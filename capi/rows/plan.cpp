@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "policy/policy.h"
+#include "policy/limits.h"
 #include "tensor/strided.h"
 #include "tensor/tensor.h"
 
@@ -79,7 +80,7 @@ RowLaunch resolve(PlanOptions options, const RowKernels& kernels, const RowChoic
     plan.spans = static_cast<int32_t>(tiles / plan.per_block);
     work = p.rows * plan.spans;  // with kSpansOfAll rows or more, each has one span
   } else if (k.layout == RowLayout::packed) {
-    const int64_t each = divided_up(p.rows, 4 * device.units * rows) * rows;  // four blocks a unit, if they have room
+    const int64_t each = divided_up(p.rows, RowLimits::kPackedBlocksAUnit * device.units * rows) * rows;
     plan.per_block = rows = std::min(each, staged_at_most(p.dtype) / p.cols);
     work = divided_up(p.rows, rows);
   }

@@ -1,14 +1,11 @@
 #include "rows/problem.h"
 
+#include "policy/limits.h"
 #include "tensor/strided.h"
 #include "tensor/tensor.h"
 
 namespace hipops {
 namespace {
-
-// The longest row of a packed kernel, which stages the rows of a wave together. Aligned rows of more than one vector
-// are faster with aligned kernels.
-constexpr int64_t kMostPackedBytes = 256;
 
 bool is_whole(int64_t bytes) { return bytes % kWideAccess == 0; }
 bool is_aligned(const void* data) { return bits_of(data) % bits_of(kWideAccess) == 0; }
@@ -48,7 +45,8 @@ RowProblem row_problem(const hipops_tensor* const* tensors, int inputs, int coun
     if (problem.cols > 1 && columns[i].step != 1) at_least(RowLayout::strided);
     if (!is_aligned(columns[i].data) || !is_whole(problem.cols * column_bytes)) at_least(RowLayout::unaligned);
   }
-  const int64_t most = problem.layout == RowLayout::aligned ? kWideAccess : kMostPackedBytes;
+  // Aligned rows of several vectors are faster by aligned kernels.
+  const int64_t most = problem.layout == RowLayout::aligned ? kWideAccess : RowLimits::kMostPackedRowBytes;
   bool is_packed = problem.layout != RowLayout::strided && problem.cols * bytes <= most;
   for (int i = 0; i < count && is_packed; ++i)
     is_packed = !tensors[i] || problem.rows == 1 || (outer.rank == 1 && outer.stride[i][0] == problem.cols);

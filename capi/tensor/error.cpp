@@ -33,14 +33,6 @@ hipops_status fail(hipops_status status, const char* format, ...) {
   return status;
 }
 
-hipops_status fail_runtime(int code, const char* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  record(code, format, arguments, "");
-  va_end(arguments);
-  return HIPOPS_RUNTIME_ERROR;
-}
-
 hipops_status fail_with_code(hipops_status status, int code, const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
@@ -52,7 +44,8 @@ hipops_status fail_with_code(hipops_status status, int code, const char* format,
 hipops_status fail_call(const char* call, int code, const char* name, const char* words) {
   if (!name) name = "?";
   const bool says_more = words && *words && std::strcmp(words, name) != 0;
-  return fail_runtime(code, "%s: %s (%d)%s%s", call, name, code, says_more ? ": " : "", says_more ? words : "");
+  return fail_with_code(HIPOPS_RUNTIME_ERROR, code, "%s: %s (%d)%s%s", call, name, code, says_more ? ": " : "",
+                        says_more ? words : "");
 }
 
 hipops_status fail_in_context(hipops_status status, const char* format, ...) {

@@ -14,11 +14,7 @@ struct ErrorState {
 
 ErrorState& error_state();
 
-// fail() if the GPU runtime refused a call, for a status other than HIPOPS_RUNTIME_ERROR. Stores `code`.
-__attribute__((cold, format(printf, 3, 4))) hipops_status fail_with_code(hipops_status status, int code,
-                                                                         const char* format, ...);
-
-// fail_runtime() for a runtime call that returned `code`. `name` is the runtime's name of the code. `words`, its
+// fail_with_code() for a runtime call that returned `code`. `name` is the runtime's name of the code. `words`, its
 // description, is added if it differs from the name.
 __attribute__((cold)) hipops_status fail_call(const char* call, int code, const char* name, const char* words);
 

@@ -17,17 +17,16 @@ struct DtypeRow {
   bool floating;
 };
 
+
 constexpr DtypeRow kDtypes[] = {
-    {"no dtype", 0, false}, {"f32", 4, true}, {"f16", 2, true},   {"bf16", 2, true},  {"f64", 8, true},
+    {"invalid dtype", 0, false}, {"f32", 4, true}, {"f16", 2, true},   {"bf16", 2, true},  {"f64", 8, true},
     {"u8", 1, false},       {"i8", 1, false}, {"i16", 2, false},  {"u16", 2, false},  {"i32", 4, false},
     {"u32", 4, false},      {"i64", 8, false}, {"u64", 8, false},
 };
 constexpr int kDtypeCount = sizeof(kDtypes) / sizeof(kDtypes[0]);
 static_assert(kDtypeCount == HIPOPS_U64 + 1, "a row for each dtype");
 
-const DtypeRow* find_dtype(hipops_dtype dtype) {
-  return dtype > HIPOPS_NONE && dtype < kDtypeCount ? &kDtypes[dtype] : nullptr;
-}
+const DtypeRow& row_of(hipops_dtype dtype) { return kDtypes[dtype > HIPOPS_NONE && dtype < kDtypeCount ? dtype : 0]; }
 
 // The text of sizes or strides for messages: "[2, 3]".
 class Listed {
@@ -45,20 +44,9 @@ class Listed {
 
 }  // namespace
 
-const char* dtype_name(hipops_dtype dtype) {
-  const DtypeRow* row = find_dtype(dtype);
-  return row ? row->name : "invalid dtype";
-}
-
-int dtype_bytes(hipops_dtype dtype) {
-  const DtypeRow* row = find_dtype(dtype);
-  return row ? row->bytes : 0;
-}
-
-bool is_float(hipops_dtype dtype) {
-  const DtypeRow* row = find_dtype(dtype);
-  return row && row->floating;
-}
+const char* dtype_name(hipops_dtype dtype) { return row_of(dtype).name; }
+int dtype_bytes(hipops_dtype dtype) { return row_of(dtype).bytes; }
+bool is_float(hipops_dtype dtype) { return row_of(dtype).floating; }
 
 bool is_empty(const hipops_tensor& t) {
   for (int d = 0; d < t.rank; ++d)

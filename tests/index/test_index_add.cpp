@@ -10,7 +10,7 @@
 #include "device/core/launch_contract.h"
 #include "index/plan.h"
 #include "op_tester.h"
-#include "policy/plan_options.h"
+#include "parity/temporary_options.h"
 #include "recorder.h"
 #include "tensor/overlap.h"
 

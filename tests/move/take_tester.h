@@ -61,7 +61,7 @@ inline void check_64_bits(const TakeOp& op) {
       seen[static_cast<size_t>(
           check_64_bits(op, dtype, {columns > 4000 ? 20 : 200, columns}, {50, columns}, 0, true))] = true;
   }
-  for (int k = 0; k < hipops::kTakeFirstStaged; ++k)
+  for (int k = 0; k < hipops::first_take_kernel(hipops::TakeMode::staged); ++k)
     if (!seen[static_cast<size_t>(k)])
       throw std::runtime_error(std::string(op_named(op.name).kernel_names[k]) + " was not chosen");
 }

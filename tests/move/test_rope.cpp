@@ -104,7 +104,7 @@ TEST_CASE("rope's work is numbered once over, also past 2^31", "[rope]") {
                           {4, 32, 1 << 20, 128}, {1, 1, 2, large},   {1, 1, 1, large / 4}};
   for (const Sizes& shape : shapes)
     for (const Sizes& stride : {Sizes{}, Sizes{shape[1] * shape[2] * shape[3], shape[3], shape[1] * shape[3], 1}})
-      for (int kernel = 0; kernel < kRopeVariants; ++kernel) {
+      for (int kernel = 0; kernel < op_named("rope").kernel_count; ++kernel) {
         const Views views(rope_variants[kernel].dtype, shape, shape[3] / 4, stride);
         const RopePlan plan = plan_rope(plan_options(), kernel, kHeadsThenTokens, views.tensors());
         const RopeArgs& a = plan.args;

@@ -30,14 +30,18 @@ bool is_mode(const CopyPlan& plan, const std::string& mode) {
 // The number of pieces of work as the kernel counts them, and the place of one. A piece of `tile` is a tile.
 int64_t pieces(const CopyPlan& plan) {
   const StridedCopyArgs& a = plan.args;
-  return is_mode(plan, "rows") ? a.walk.count * a.cols : is_mode(plan, "square") ? a.walk.count * a.line : a.walk.count;
+  if (is_mode(plan, "rows")) return a.walk.count * a.rows.cols;
+  return is_mode(plan, "square") ? a.walk.count * a.squares.line : a.walk.count;
 }
 
 int64_t place_of(const CopyPlan& plan, int64_t i, CopyOperand operand, int unit) {
   const StridedCopyArgs& a = plan.args;
-  if (is_mode(plan, "rows")) return place_in_walk(a.walk, i / a.cols, operand) + i % a.cols * a.stride[operand][0];
-  if (is_mode(plan, "square"))
-    return place_in_walk(a.walk, i / a.line, operand) + i % a.line * (16 / unit) * a.stride[operand][1];
+  if (is_mode(plan, "rows"))
+    return place_in_walk(a.walk, i / a.rows.cols, operand) + i % a.rows.cols * a.row_stride[operand];
+  if (is_mode(plan, "square")) {
+    const int64_t line = a.squares.line, step = operand == kCopyY ? a.squares.y_stride : 1;
+    return place_in_walk(a.walk, i / line, operand) + i % line * (16 / unit) * step;
+  }
   return place_in_walk(a.walk, i, operand);
 }
 
@@ -118,8 +122,8 @@ TEST_CASE("strided_copy finds its elements past 2^31 of them", "[strided_copy]")
                   x = view_of(high, HIPOPS_F16, shape, {1000, 70000, 0, 4200001, -1});
     CopyPlan plan = plan_copy(plan_options(), y, x);
     CHECK(pieces(plan) == int64_t{70} * 60 * 50 * 40 * 1100);
-    CHECK(plan.args.pieces == 2);
-    CHECK(plan.args.count == int64_t{70} * 60 * 50 * 40 * 2 << 7);
+    CHECK(plan.args.rows.pieces == 2);
+    CHECK(plan.args.rows.count == int64_t{70} * 60 * 50 * 40 * 2 << 7);
     check_grid(plan, kCopyRowsBlock, kCopyRowsBlock);
     check_places(y, x, plan, 2, 2, random);
   }
@@ -136,7 +140,7 @@ TEST_CASE("strided_copy finds its elements past 2^31 of them", "[strided_copy]")
     CopyPlan plan = plan_copy(plan_options(), y, x);
     CHECK(std::string(op_named("strided_copy").kernel_names[plan.kernel]) == "strided_copy_b8_square");
     CHECK(pieces(plan) == int64_t{6250} * 6250);
-    CHECK(plan.args.tiles >= int64_t{391} * 391);
+    CHECK(plan.args.squares.tiles >= int64_t{391} * 391);
     check_grid(plan, 1);
     check_places(y, x, plan, 1, 1, random);
   }

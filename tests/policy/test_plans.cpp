@@ -12,6 +12,7 @@
 #include "move/take.h"
 #include "move/upsample.h"
 #include "op_tester.h"
+#include "parity/temporary_options.h"
 #include "policy/policy.h"
 
 using namespace hipops;
@@ -63,7 +64,8 @@ void plan_copies(const PlanOptions& options, Random& random, Figures* figures) {
   const hipops_dtype dtype = any(random, kMoved);
   const CopyPlan plan = plan_copy(options, any_view(random, dtype, shape, kY), any_view(random, dtype, shape, kX));
   figures->insert(figures->end(), {plan.kernel, plan.grid, plan.block, plan.args.walk.count, plan.args.step,
-                                   plan.args.count, plan.args.pieces, plan.args.tiles, plan.args.lanes});
+                                   plan.args.rows.count, plan.args.rows.pieces, plan.args.squares.tiles,
+                                   plan.args.rows.lanes});
 }
 
 void plan_takes(const PlanOptions& options, Random& random, Figures* figures) {
@@ -79,7 +81,8 @@ void plan_takes(const PlanOptions& options, Random& random, Figures* figures) {
   else std::copy_n(index.stride, HIPOPS_MAX_RANK, step);
   const TakePlan plan = plan_take(options, device_for_plans(), y, x, index, step, dim, nullptr);
   figures->insert(figures->end(), {plan.kernel, plan.grid, plan.block, plan.shared_bytes, plan.args.walk.count,
-                                   plan.args.step, plan.args.count, plan.args.pieces, plan.args.group});
+                                   plan.args.step, plan.args.rows.count, plan.args.rows.pieces,
+                                   plan.args.staged.group});
 }
 
 template <int resized>

@@ -8,7 +8,7 @@
 using namespace hipops;
 
 TEST_CASE("a failure keeps its message and clears the runtime's code", "[error]") {
-  CHECK(fail_runtime(209, "loading %s", "softmax") == HIPOPS_RUNTIME_ERROR);
+  CHECK(fail_with_code(HIPOPS_RUNTIME_ERROR, 209, "loading %s", "softmax") == HIPOPS_RUNTIME_ERROR);
   CHECK(std::string(hipops_last_error()) == "loading softmax");
   CHECK(hipops_last_runtime_error() == 209);
   CHECK(fail(HIPOPS_INVALID_ARGUMENT, "x.rank is %d, expected %d", 0, 1) == HIPOPS_INVALID_ARGUMENT);
@@ -19,7 +19,7 @@ TEST_CASE("a failure keeps its message and clears the runtime's code", "[error]"
 }
 
 TEST_CASE("context goes before the message and keeps the code", "[error]") {
-  fail_runtime(719, "refused");
+  fail_with_code(HIPOPS_RUNTIME_ERROR, 719, "refused");
   CHECK(fail_in_context(HIPOPS_NO_CODE_OBJECT, "%s: ", "rms_norm") == HIPOPS_NO_CODE_OBJECT);
   CHECK(std::string(hipops_last_error()) == "rms_norm: refused");
   CHECK(hipops_last_runtime_error() == 719);
@@ -56,7 +56,7 @@ TEST_CASE("a message that is too long is cut and terminated", "[error]") {
 }
 
 TEST_CASE("each thread has its own message, empty at first", "[error]") {
-  fail_runtime(1, "this thread's");
+  fail_with_code(HIPOPS_RUNTIME_ERROR, 1, "this thread's");
   std::string at_first = "not empty", later;
   int code_at_first = -1;
   std::thread other([&] {

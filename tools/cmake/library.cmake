@@ -18,7 +18,6 @@ set(hipops_sources
   capi/rows/plan.cpp
   capi/policy/default_rows.cpp
   capi/policy/default_sums.cpp
-  capi/policy/plan_options.cpp
   capi/policy/policy.cpp
   capi/move/scatter_plan.cpp
   capi/move/take.cpp

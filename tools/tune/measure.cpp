@@ -6,7 +6,7 @@
 #include "operands.h"
 #include "parity/buffer.h"
 #include "parity/ops.h"
-#include "policy/plan_options.h"
+#include "parity/temporary_options.h"
 
 namespace hipops::tune {
 namespace {

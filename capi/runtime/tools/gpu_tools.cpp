@@ -1,4 +1,4 @@
-// libcuda and libamdhip64, each as the runtime in use has found it.
+// libcuda and libamdhip64: the copy that the runtime in use has found.
 #include <algorithm>
 #include <fstream>
 #include <map>
@@ -29,7 +29,7 @@ struct CudaKernelNode {
   unsigned grid[3], block[3], shared_bytes;
   void** parameters;
   void** extra;
-  void* kernel;  // in place of the function, where a kernel was launched
+  void* kernel;  // instead of the function, if a kernel was launched
   void* context;
 };
 
@@ -43,7 +43,7 @@ struct HipKernelNode {
   unsigned shared_bytes;
 };
 
-// What a kernel module of Linux says its version is; "" where it doesn't.
+// The version of a kernel module of Linux. "": unknown.
 std::string module_version(const char* module) {
   std::ifstream file(std::string("/sys/module/") + module + "/version");
   std::string version;
@@ -105,7 +105,8 @@ class GpuTools : public DeviceTools {
   virtual KernelLaunch kernel_launch(void* node, int* code) const = 0;
 
   hipops_status checked(int code, const char* what) const {
-    return code == 0 ? HIPOPS_SUCCESS : fail_runtime(code, "%s: %s (%d)", what, words_for(code).c_str(), code);
+    if (code == 0) return HIPOPS_SUCCESS;
+    return fail_with_code(HIPOPS_RUNTIME_ERROR, code, "%s: %s (%d)", what, words_for(code).c_str(), code);
   }
   int driver_version() const {
     int version = 0;
@@ -136,14 +137,14 @@ hipops_status GpuTools::destroy_graph(void* graph) {
   return checked(first ? first : second, "destroy a graph");
 }
 
-// What one stream captured is a chain.
+// The graph of one stream's capture is a chain.
 hipops_status GpuTools::in_order(void* graph, std::vector<void*>* nodes) const {
   size_t count = 0, links = 0;
   if (hipops_status status = checked(f_.nodes(graph, nullptr, &count), "nodes of a graph")) return status;
   nodes->resize(count);
   if (hipops_status status = checked(f_.nodes(graph, nodes->data(), &count), "nodes of a graph")) return status;
   if (count < 2) return HIPOPS_SUCCESS;
-  // The plain function refuses where a launch was placed early (kMostBlocksEarly).
+  // The plain function fails if a launch begins early (kMostBlocksEarly).
   std::vector<uint64_t> kinds;
   const auto edges = [&](void** from, void** to) {
     return checked(f_.edges_of_any_kind ? f_.edges_of_any_kind(graph, from, to, from ? kinds.data() : nullptr, &links)

@@ -128,12 +128,15 @@ HIPOPS_FN Offsets<K> locate_in_loop(const Walk<K>& w, int64_t i) {
 // moves Depth accesses from access n on, `1 << lanes` apart. `more`: arguments that f needs soon.
 template <int Block, int Depth, class Args, class F, class... T>
 HIPOPS_FN void for_each_row_piece(const Args& a, F f, T... more) {
-  load_walk_arguments(a.walk, a.x, a.count, a.lanes, a.pieces, a.cols, a.pieces_divisor.multiplier, a.pieces_divisor.shift, more...);
-  for (int64_t w = int64_t(block_index()) * Block + thread_index(); w < a.count; w += a.step) {
-    const int64_t piece = w >> a.lanes;
-    const int64_t row = a.walk.fits_int32 ? int64_t(divide(uint32_t(piece), a.pieces_divisor))
-                                     : divide(piece, a.pieces, reload_arguments(a).wide_pieces_divisor);
-    f(row, locate(a.walk, row), ((int32_t(piece - row * a.pieces) * Depth) << a.lanes) + int32_t(w - (piece << a.lanes)));
+  const RowPieces& rows = a.rows;
+  load_walk_arguments(a.walk, a.x, rows.count, rows.lanes, rows.pieces, rows.cols, rows.pieces_divisor.multiplier,
+                      rows.pieces_divisor.shift, more...);
+  for (int64_t w = int64_t(block_index()) * Block + thread_index(); w < rows.count; w += a.step) {
+    const int64_t piece = w >> rows.lanes;
+    const int64_t row = a.walk.fits_int32 ? int64_t(divide(uint32_t(piece), rows.pieces_divisor))
+                                          : divide(piece, rows.pieces, reload_arguments(a).rows.wide_pieces_divisor);
+    f(row, locate(a.walk, row),
+      ((int32_t(piece - row * rows.pieces) * Depth) << rows.lanes) + int32_t(w - (piece << rows.lanes)));
   }
 }
 

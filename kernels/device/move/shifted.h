@@ -1,7 +1,7 @@
 // Copies rows that begin anywhere, 16 bytes at a time: stores are at multiples of 16, loads at any address.
 #pragma once
 
-#include "device/move/shifted_contract.h"
+#include "device/core/strided_contract.h"
 #include "device/core/unaligned.h"
 
 namespace hipops {

@@ -17,9 +17,9 @@ HIPOPS_FN void report_index(const TakeArgs& args, int64_t i, int64_t accesses, i
   if (a.index.report == nullptr) return;
   int64_t position = i * a.vector;
   uint64_t count = uint64_t(accesses * a.vector);
-  if (a.run != 0) {
-    int64_t j = divide(position, a.run, a.run_divisor);
-    count = j < a.length && j * a.run == position;
+  if (a.shared.run != 0) {
+    int64_t j = divide(position, a.shared.run, a.shared.run_divisor);
+    count = j < a.shared.length && j * a.shared.run == position;
     position = j;
   }
   checked_index(a.index, value, mark, position, count);
@@ -95,21 +95,21 @@ HIPOPS_FN void take_few(const TakeArgs& a) {
 template <class T>
 HIPOPS_FN void take_rows(const TakeArgs& a) {
   constexpr int depth = sizeof(T) == kWideBytes ? kTakeRowsDepth : kTakeElementsDepth;
-  const int32_t cols = int32_t(a.cols);
+  const int32_t cols = int32_t(a.rows.cols);
   for_each_row_piece<kTakeBlock, depth>(a, [&](int64_t r, const Offsets<kTakeOperands>& at, int32_t first) {
-    const int64_t from = source_of(a, at, r * a.cols, a.cols, first == 0);
+    const int64_t from = source_of(a, at, r * a.rows.cols, a.rows.cols, first == 0);
     // An invalid index loads the row of index 0, which is ignored. So is an access past the end.
     const T* row = static_cast<const T*>(a.x) + at.of[kTakeX] + (from == kNothing ? 0 : from) * a.x_step;
     T* y_row = static_cast<T*>(a.y) + at.of[kTakeY];
     T moved[depth];
 #pragma unroll
     for (int n = 0; n < depth; ++n) {
-      const int32_t col = first + (n << a.lanes);
+      const int32_t col = first + (n << a.rows.lanes);
       moved[n] = load_evict_last(row + (col < cols ? col : cols - 1));
     }
 #pragma unroll
     for (int n = 0; n < depth; ++n) {
-      const int32_t col = first + (n << a.lanes);
+      const int32_t col = first + (n << a.rows.lanes);
       if (col < cols) y_row[col] = from == kNothing ? T{} : moved[n];
     }
   }, a.index.data, a.index.type, a.index.size, a.x_step);
@@ -119,9 +119,10 @@ HIPOPS_FN void take_rows(const TakeArgs& a) {
 template <class T>
 HIPOPS_FN void take_shifted(const TakeArgs& a) {
   for_each_row_piece<kTakeBlock, kShiftedDepth>(a, [&](int64_t r, const Offsets<kTakeOperands>& at, int32_t first) {
-    const int64_t from = source_of(a, at, r * a.cols, a.cols, first == 0);
+    const int64_t from = source_of(a, at, r * a.rows.cols, a.rows.cols, first == 0);
     const T* x = static_cast<const T*>(a.x) + at.of[kTakeX] + (from == kNothing ? 0 : from) * a.x_step;
-    copy_shifted_row(x, static_cast<T*>(a.y) + at.of[kTakeY], int32_t(a.cols), first, a.lanes, from == kNothing);
+    T* y = static_cast<T*>(a.y) + at.of[kTakeY];
+    copy_shifted_row(x, y, int32_t(a.rows.cols), first, a.rows.lanes, from == kNothing);
   }, a.index.data, a.index.type, a.index.size, a.x_step);
 }
 

@@ -81,22 +81,23 @@ struct Chunk {
   int32_t overlap;  // columns at the beginning that belong to another panel, too
 };
 
-HIPOPS_FN bool is_last_panel(const TakeArgs& a, int64_t number) {
-  return number - divide(number, a.pieces, a.wide_pieces_divisor) * a.pieces == a.pieces - 1;
+HIPOPS_FN bool is_last_panel(const TakeStaged& s, int64_t number) {
+  return number - divide(number, s.panels, s.panels_divisor) * s.panels == s.panels - 1;
 }
 
 // The row-major position of the chunk's element i in the index tensor.
 HIPOPS_FN int64_t index_position(const TakeArgs& a, const Chunk& chunk, int32_t i) {
-  if (a.lines == 0) return chunk.number * a.cols + i;
-  const int64_t outer = divide(chunk.number, a.pieces, a.wide_pieces_divisor), panel = chunk.number - outer * a.pieces;
-  const int32_t line = int32_t(divide(uint32_t(i), a.cols_divisor)), col = i - line * int32_t(a.cols);
-  return (outer * a.lines + line) * (a.pieces * a.cols - a.overlap) + panel * a.cols - chunk.overlap + col;
+  const TakeStaged& s = a.staged;
+  if (s.lines == 0) return chunk.number * s.cols + i;
+  const int64_t outer = divide(chunk.number, s.panels, s.panels_divisor), panel = chunk.number - outer * s.panels;
+  const int32_t line = int32_t(divide(uint32_t(i), s.cols_divisor)), col = i - line * int32_t(s.cols);
+  return (outer * s.lines + line) * (s.panels * s.cols - s.overlap) + panel * s.cols - chunk.overlap + col;
 }
 
 // Work-items of a block: Most, or the launch's number if that may be smaller.
 template <int Most> constexpr int least_block = has_launch_shared && Most == kStagedBlock ? kSmallBlock : Most;
 template <int Most>
-HIPOPS_FN int32_t block_of(const TakeArgs& a) { return least_block<Most> == Most ? Most : a.block; }
+HIPOPS_FN int32_t block_of(const TakeArgs& a) { return least_block<Most> == Most ? Most : a.staged.block; }
 
 constexpr int kVectorsInFlight = 4;  // vectors of x for each work-item
 template <class T, int Most> using ChunkOfX = StagedChunk<T, Most, kVectorsInFlight, least_block<Most>>;
@@ -104,17 +105,19 @@ template <class T, int Most> using ChunkOfX = StagedChunk<T, Most, kVectorsInFli
 // Counts the work-item's indices that are out of range. Chunks with the same indices (`run`) count once.
 template <int N, int Most>
 HIPOPS_FN void report_indices(const TakeArgs& a, const Chunk& chunk) {
-  if (a.run != 0 && chunk.number != 0) return;
+  const TakeStaged& s = a.staged;
+  if (a.shared.run != 0 && chunk.number != 0) return;
 #pragma unroll 1
   for (int32_t vector = int32_t(thread_index()) * N; vector < chunk.count; vector += block_of<Most>(a) * N) {
 #pragma unroll 1
     for (int32_t i = vector; i < vector + N; ++i) {
-      const int32_t line = int32_t(divide(uint32_t(i), a.cols_divisor)), col = i - line * int32_t(a.cols);
+      const int32_t line = int32_t(divide(uint32_t(i), s.cols_divisor)), col = i - line * int32_t(s.cols);
       int64_t value[1];
-      const int64_t mark = load_indices(a.index, {chunk.index + line * a.index_line + col}, value);
+      const int64_t mark = load_indices(a.index, {chunk.index + line * s.index_line + col}, value);
       const int32_t served = (chunk.rows - line + chunk.lines - 1) / chunk.lines;
-      const bool counts = col >= chunk.overlap && (a.run == 0 || line == 0);
-      checked_index(a.index, value[0], mark, index_position(a, chunk, i), !counts ? 0 : a.run != 0 ? 1 : uint64_t(served));
+      const bool counts = col >= chunk.overlap && (a.shared.run == 0 || line == 0);
+      const uint64_t count = !counts ? 0 : a.shared.run != 0 ? 1 : uint64_t(served);
+      checked_index(a.index, value[0], mark, index_position(a, chunk, i), count);
     }
   }
 }
@@ -122,10 +125,11 @@ HIPOPS_FN void report_indices(const TakeArgs& a, const Chunk& chunk) {
 // Moves N elements at a time. `once`: each index serves one element. Returns whether an index was invalid.
 template <int N, bool once, int Most, class T>
 HIPOPS_FN bool take_chunk(const TakeArgs& a, const ChunkOfX<T, Most>& staged, const Chunk& chunk, const T* x, T* y) {
+  const TakeStaged& s = a.staged;
   // Vectors of indices in flight.
   constexpr int kAhead = Most > kStagedBlock ? 2 : (N > 1 ? 2 : 4);
   const int32_t apart = block_of<Most>(a) * N, step = apart * kAhead;
-  const int32_t begin = int32_t(thread_index()) * N, cols = int32_t(a.cols), size = int32_t(a.index.size);
+  const int32_t begin = int32_t(thread_index()) * N, cols = int32_t(s.cols), size = int32_t(a.index.size);
   IndexVectors<N, kAhead> next;
   int32_t next_line[kAhead], next_col[kAhead];
   auto issue = [&](int32_t tile) {
@@ -134,16 +138,16 @@ HIPOPS_FN bool take_chunk(const TakeArgs& a, const ChunkOfX<T, Most>& staged, co
     for (int n = 0; n < kAhead; ++n) {
       // Past the end, the last vector is repeated.
       const int32_t at = tile + begin + n * apart, i = at < chunk.count ? at : chunk.count - N;
-      next_line[n] = int32_t(divide(uint32_t(i), a.cols_divisor));
+      next_line[n] = int32_t(divide(uint32_t(i), s.cols_divisor));
       next_col[n] = i - next_line[n] * cols;
-      offset[n] = next_line[n] * a.index_line + next_col[n];
+      offset[n] = next_line[n] * s.index_line + next_col[n];
     }
     next.load(a.index, chunk.index, offset);
   };
 
   issue(0);
   int32_t shift = 0, least = 0;
-  if (a.lines != 0) staged.load_columns(x, size, a.x_line, a.line_bits);
+  if (s.lines != 0) staged.load_columns(x, size, s.x_line, s.line_bits);
   else shift = staged.load_rows(x, chunk.rows * size);
   barrier();
 #pragma unroll 1
@@ -159,7 +163,7 @@ HIPOPS_FN bool take_chunk(const TakeArgs& a, const ChunkOfX<T, Most>& staged, co
       Vector<T, N> moved;
 #pragma unroll
       for (int e = 0; e < N; ++e) {
-        const T found = staged[place[n][e] < 0 ? 0 : base + place[n][e] * a.place_step + e * a.neighbour_step];
+        const T found = staged[place[n][e] < 0 ? 0 : base + place[n][e] * s.place_step + e * s.neighbour_step];
         moved.element[e] = place[n][e] < 0 ? T(0) : found;
       }
       return moved;
@@ -167,8 +171,8 @@ HIPOPS_FN bool take_chunk(const TakeArgs& a, const ChunkOfX<T, Most>& staged, co
     int32_t base[kAhead], to[kAhead];
 #pragma unroll
     for (int n = 0; n < kAhead; ++n) {
-      base[n] = a.lines != 0 ? col[n] : shift + line[n] * size;
-      to[n] = line[n] * a.y_line + col[n];
+      base[n] = s.lines != 0 ? col[n] : shift + line[n] * size;
+      to[n] = line[n] * s.y_line + col[n];
 #pragma unroll
       for (int e = 0; e < N; ++e) least = place[n][e] < least ? place[n][e] : least;
     }
@@ -187,7 +191,7 @@ HIPOPS_FN bool take_chunk(const TakeArgs& a, const ChunkOfX<T, Most>& staged, co
         for (int32_t row = line[n]; row < chunk.rows; row += chunk.lines) {
           store_vector_as_one<N>(y + to[n], read_vector(n, base[n]));
           base[n] += chunk.lines * size;
-          to[n] += chunk.lines * a.y_line;
+          to[n] += chunk.lines * s.y_line;
         }
       }
     }
@@ -197,17 +201,18 @@ HIPOPS_FN bool take_chunk(const TakeArgs& a, const ChunkOfX<T, Most>& staged, co
 
 template <int N, bool once, int Most, class T>
 HIPOPS_FN void take_chunks(const TakeArgs& args, const ChunkOfX<T, Most>& staged) {
-  for (int64_t r = int64_t(block_index()) * args.group; r < args.walk.count; r += args.step) {
+  for (int64_t r = int64_t(block_index()) * args.staged.group; r < args.walk.count; r += args.step) {
     const TakeArgs& a = reload_arguments(args);
+    const TakeStaged& s = a.staged;
     const Offsets<kTakeOperands> at = locate_in_loop(a.walk, r);
     // The last panel ends with the columns.
-    const int32_t overlap = a.overlap != 0 && is_last_panel(a, r) ? a.overlap : 0;
+    const int32_t overlap = s.overlap != 0 && is_last_panel(s, r) ? s.overlap : 0;
     const T* x = static_cast<const T*>(a.x) + at.of[kTakeX] - overlap;
     T* y = static_cast<T*>(a.y) + at.of[kTakeY] - overlap;
-    const int32_t rows = a.walk.count - r < a.group ? int32_t(a.walk.count - r) : a.group;
-    const int32_t lines = a.lines != 0 ? a.lines : a.together < rows ? a.together : rows;
+    const int32_t rows = a.walk.count - r < s.group ? int32_t(a.walk.count - r) : s.group;
+    const int32_t lines = s.lines != 0 ? s.lines : s.together < rows ? s.together : rows;
     const Chunk chunk{
-        r, at.of[kTakeIndex] - overlap, a.lines != 0 ? lines : rows, lines, lines * int32_t(a.cols), overlap};
+        r, at.of[kTakeIndex] - overlap, s.lines != 0 ? lines : rows, lines, lines * int32_t(s.cols), overlap};
     const bool any = take_chunk<N, once, Most>(a, staged, chunk, x, y);
     // Valid indices never reach this code.
     if (any && a.index.report != nullptr) report_indices<N, Most>(reload_arguments(args), chunk);
@@ -218,9 +223,9 @@ HIPOPS_FN void take_chunks(const TakeArgs& args, const ChunkOfX<T, Most>& staged
 template <class T, int Most>
 HIPOPS_FN void take_from_chunks(const TakeArgs& a, Shared<b128> storage) {
   const ChunkOfX<T, Most> staged(storage, block_of<Most>(a));
-  const bool once = a.lines != 0 || a.together == a.group;
-  if (a.vectors && once) take_chunks<kStagedVector, true, Most>(a, staged);
-  else if (a.vectors) take_chunks<kStagedVector, false, Most>(a, staged);
+  const bool once = a.staged.lines != 0 || a.staged.together == a.staged.group;
+  if (a.staged.vectors && once) take_chunks<kStagedVector, true, Most>(a, staged);
+  else if (a.staged.vectors) take_chunks<kStagedVector, false, Most>(a, staged);
   else if (once) take_chunks<1, true, Most>(a, staged);
   else take_chunks<1, false, Most>(a, staged);
 }
@@ -228,13 +233,15 @@ HIPOPS_FN void take_from_chunks(const TakeArgs& a, Shared<b128> storage) {
 // For blocks that share a compute unit.
 template <class T>
 HIPOPS_FN void take_staged(const TakeArgs& a) {
-  take_from_chunks<T, kStagedBlock>(a, static_or_launch_shared<b128, kStagedBytes / kWideBytes>(a.copy_bytes / kWideBytes));
+  const auto vectors = a.staged.copy_bytes / kWideBytes;
+  take_from_chunks<T, kStagedBlock>(a, static_or_launch_shared<b128, kStagedBytes / kWideBytes>(vectors));
 }
 
 // For a block that fills a compute unit.
 template <class T>
 HIPOPS_FN void take_large(const TakeArgs& a) {
-  take_from_chunks<T, kLargeBlock>(a, static_or_launch_shared<b128, kStaticSharedBytes / kWideBytes>(a.copy_bytes / kWideBytes));
+  const auto vectors = a.staged.copy_bytes / kWideBytes;
+  take_from_chunks<T, kLargeBlock>(a, static_or_launch_shared<b128, kStaticSharedBytes / kWideBytes>(vectors));
 }
 
 }  // namespace

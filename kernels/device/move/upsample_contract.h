@@ -105,30 +105,11 @@ struct UpsampleArgs {
 
 }  // namespace hipops
 
-#define HIPOPS_UPSAMPLE_KERNELS(X, op)          \
-  X(op##_b8_any, 8, any, kUpsampleBlock)        \
-  X(op##_b16_any, 16, any, kUpsampleBlock)      \
-  X(op##_b32_any, 32, any, kUpsampleBlock)      \
-  X(op##_b64_any, 64, any, kUpsampleBlock)      \
-  X(op##_b8_row, 8, row, kUpsampleBlock)        \
-  X(op##_b16_row, 16, row, kUpsampleBlock)      \
-  X(op##_b32_row, 32, row, kUpsampleBlock)      \
-  X(op##_b64_row, 64, row, kUpsampleBlock)      \
-  X(op##_b128_row, 128, row, kUpsampleBlock)    \
-  X(op##_b8_run, 8, run, kUpsampleBlock)        \
-  X(op##_b16_run, 16, run, kUpsampleBlock)      \
-  X(op##_b32_run, 32, run, kUpsampleBlock)      \
-  X(op##_b64_run, 64, run, kUpsampleBlock)      \
-  X(op##_b8_apart, 8, apart, kUpsampleBlock)    \
-  X(op##_b16_apart, 16, apart, kUpsampleBlock)  \
-  X(op##_b32_apart, 32, apart, kUpsampleBlock)  \
-  X(op##_b64_apart, 64, apart, kUpsampleBlock)  \
-  X(op##_b8_tile, 8, tile, kUpsampleBlock)      \
-  X(op##_b16_tile, 16, tile, kUpsampleBlock)    \
-  X(op##_b32_tile, 32, tile, kUpsampleBlock)    \
-  X(op##_b64_tile, 64, tile, kUpsampleBlock)    \
-  X(op##_b8_few, 8, few, kUpsampleFewBlock)     \
-  X(op##_b16_few, 16, few, kUpsampleFewBlock)   \
-  X(op##_b32_few, 32, few, kUpsampleFewBlock)   \
-  X(op##_b64_few, 64, few, kUpsampleFewBlock)   \
-  X(op##_b128_few, 128, few, kUpsampleFewBlock)
+// X(kernel, bits, mode, block): the bits of an access.
+#define HIPOPS_UPSAMPLE_KERNELS(X, op)             \
+  HIPOPS_UNITS_TO_64(X, op, any, kUpsampleBlock)   \
+  HIPOPS_UNITS_TO_128(X, op, row, kUpsampleBlock)  \
+  HIPOPS_UNITS_TO_64(X, op, run, kUpsampleBlock)   \
+  HIPOPS_UNITS_TO_64(X, op, apart, kUpsampleBlock) \
+  HIPOPS_UNITS_TO_64(X, op, tile, kUpsampleBlock)  \
+  HIPOPS_UNITS_TO_128(X, op, few, kUpsampleFewBlock)

@@ -1,0 +1,84 @@
+// The limits of the default rules, on every device. Tables of hipops-tune replace the rules of row ops only.
+#pragma once
+
+#include <cstdint>
+
+namespace hipops {
+
+struct RowLimits {
+  static constexpr int64_t kMostPackedRowBytes = 256;  // packed kernels stage the rows of a wave together
+  static constexpr int64_t kPackedBlocksAUnit = 4;     // for each compute unit, if they have room
+  static constexpr int64_t kFewRowsAUnit = 2;          // up to here units are nearly idle, so rows get more lanes
+  static constexpr int64_t kLeastSplitRowBytes = 1 << 20;  // such a row leaves the caches before a block reads it again
+  static constexpr int64_t kLeastWaves = 4;  // of a block without prefetching. Shorter rows get fewer vectors a lane
+};
+
+struct MoverLimits {
+  static constexpr int64_t kPastInt32 = int64_t{1} << 31;        // smaller counts and offsets fit in an int32_t
+  static constexpr int64_t kPastRowAccesses = int64_t{1} << 30;  // a step past the end of a shorter row fits in 32 bits
+  static constexpr int64_t kLeastStagedRowBytes = 32;            // at any alignment such a row contains a whole vector
+};
+
+// strided_copy, and ops that use its plan.
+struct CopyLimits : MoverLimits {
+  // If a dimension is shorter than this, most work-items of a tile are idle, and single accesses are faster.
+  static constexpr int64_t kLeastTileAccesses = 16;
+  // Shorter rows have too few accesses for the work-items that share a row.
+  static constexpr int64_t kLeastRowAccesses = 16;
+  // Shorter unaligned rows have too few vectors compared with the single elements at their ends.
+  static constexpr int64_t kLeastShiftedRowBytes = 256;
+  // Shorter dimensions leave most of a staged tile idle: along y's lines, and along x's lines.
+  static constexpr int64_t kLeastStagedYElements = 48, kLeastStagedXBytes = 64;
+  // Up to kFewAccesses the time to the first load decides, and `few` reaches it first. If the lanes of a wave write to
+  // different lines, `few` is best only up to kFewScatteredAccesses. From there up to kFewAccesses `any` is best, with
+  // two accesses for each work-item.
+  static constexpr int64_t kFewAccesses = 1 << 16, kFewScatteredAccesses = 1 << 15;
+};
+
+// gather and index_select. x is copied to shared memory if y needs most of x, which would then be read anyway.
+struct TakeLimits : MoverLimits {
+  // Up to this many blocks of `few`, the time to the first load decides.
+  static constexpr int64_t kFewBlocks = 512, kFewBlocksOfRows = 1024;
+  // The most bytes of x for each element of y. Without the copy, each element costs a part of a cache line, 32 bytes or
+  // more. Short rows stay in caches, so there the copy pays only if y needs more of x.
+  static constexpr int64_t kMostBytesAnElement = 16, kMostShortRowBytesAnElement = 4;
+  // For short rows the copy pays only if the index and y are read and written by vectors, elements are small, y is
+  // large, and a block has enough elements: also half of the number that a block should write.
+  static constexpr int64_t kPastShortRowBytes = 512, kMostShortRowElementBytes = 4;
+  static constexpr int64_t kLeastShortRowYElements = 1 << 20, kLeastShortRowBlockElements = 2048;
+  static constexpr int64_t kLeastBlockElements = 1024, kLeastChunks = 64;
+  static constexpr int64_t kChunksAUnit = 4;              // keep a compute unit busy
+  static constexpr int64_t kMostBlockElements = 1 << 29;  // offsets in a block's chunk fit in 32 bits
+  static constexpr int64_t kPanelRowBytes = 64;           // of a row of x in a panel, if shared memory has room.
+  // A panel of 16 bytes is half of a sector of x, and another block reads the other half. It pays only if it has many
+  // elements, or if x along dim is larger than a cache.
+  static constexpr int64_t kMostNarrowElementBytes = 2, kLeastNarrowXBytes = 32 << 20;
+  // Bytes of rows for a block. If each row has its own index, blocks are small, so that more of them run. If one index
+  // holds for all rows, blocks are large, so that the index is read less often.
+  static constexpr int64_t kOwnIndexBlockBytes = 32 << 10, kOneIndexBlockBytes = 64 << 10;
+  // The number of y's elements that a block should write: its loads in flight. Small blocks have dynamic shared memory.
+  static constexpr int64_t kBlockElements = 8192, kSmallBlockElements = 4096;
+  static constexpr int64_t kLeastWideElementBytes = 4, kSmallBlockWideElements = 2048;
+};
+
+struct UpsampleLimits : MoverLimits {
+  // If elements have more bytes than this, a vector has few of them, and stores limit the speed.
+  static constexpr int64_t kMostSmallElementBytes = 2;
+  // All rounds of a work-item reuse the positions of its elements. But enough work-items must remain.
+  static constexpr int64_t kMostRounds = 2, kWorkItemsARound = 1 << 18;
+  // Up to kFewAccesses the time to the first load decides, and `few` reaches it first. kFewRepeatedAccesses is the
+  // limit for repeated 16-bit elements: `row` has one load for a vector of them.
+  static constexpr int64_t kFewAccesses = 3 << 17, kFewRepeatedAccesses = 1 << 18;
+  static constexpr int kMostRepeatBits = 2;         // the largest shift that `row` supports with a part of a vector
+  static constexpr int kMostShiftBits = 4;          // the largest shift of the ratios 1, 1/2, 1/4, ...
+  static constexpr double kLeastApartRatio = 1.75;  // of x to y. From here on short vectors are faster
+  static constexpr double kMostReadRatio = 1.25;    // of the bytes that tiles read to those that single elements read
+  // For larger elements, tiles are used only up to this ratio of y to x. Beyond it the row kernels are as fast.
+  static constexpr int64_t kMostEnlargedRatio = 6;
+  static constexpr int64_t kLeastTiles = 256, kLeastTilePeriods = 4;
+  static constexpr int64_t kExactF32Positions = 1 << 24;   // up to here f32 is exact for the ratios 1, 1/2, 1/4, ...
+  static constexpr int64_t kMostVectorColumns = 1 << 22;   // up to here f32 represents every half column
+  static constexpr int64_t kPastPeriodElements = 1 << 30;  // a period and the plane after it fit in 32 bits
+};
+
+}  // namespace hipops
