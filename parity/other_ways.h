@@ -1,11 +1,11 @@
-// How small golden cases go with --many-rows and --ordered.
+// The options of --many-rows and --ordered, for small golden cases.
 #pragma once
 
 #include "parity/temporary_options.h"
 
 namespace hipops::parity {
 
-// Like large tensors; with sums by an index in the order of the indices.
+// many_rows: plans as for large tensors. ordered: sums by an index are sorted.
 inline void set_other_ways(bool many_rows, bool ordered, PlanOptions* options) {
   const bool by_default = !many_rows && !ordered;
   options->sums = {by_default, by_default, many_rows};

@@ -1,4 +1,4 @@
-// What a plan depends on beside the problem and the device. A call reads its options once, and passes them by value.
+// A plan depends on these options, the problem and the device. A call reads its options once, and passes them by value.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@ namespace hipops {
 struct DeviceFacts;
 struct Policy;
 
-// The ways that sums by an index may take. Tests and tools have small problems go as large ones by it.
+// The ways of sums by an index. Tests and tools change them to plan small problems like large problems.
 struct SumsPolicy {
-  bool few = true, scan = true;  // false: indices are sorted wherever there is a workspace, and elsewhere scanned
-  bool always_join = false;      // segments are summed by the blocks that sort them wherever that is possible
+  bool few = true, scan = true;  // false: indices are sorted if there is a workspace, and scanned otherwise
+  bool always_join = false;      // segments are summed by the blocks that sort them, if possible
 };
 
 struct PlanOptions {
@@ -32,7 +32,7 @@ struct PlanOptions {
 // The options of a call: the defaults, or those that a test or a tool has set.
 PlanOptions plan_options();
 
-// For row ops: where they name no policy, with the device's.
+// The same for row ops: with the device's policy if the options name none.
 PlanOptions plan_options(const DeviceFacts& device);
 
 // For parity/temporary_options.h: sets the options of all calls of the process, which the caller keeps (null: the

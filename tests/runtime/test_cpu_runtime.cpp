@@ -57,6 +57,7 @@ TEST_CASE("cpu runtime: facts follow the settings") {
   CHECK(runtime->backend() == HIPOPS_BACKEND_CPU);
   CHECK(facts->wave_size == 64);
   CHECK(facts->units == 3);
+  CHECK(facts->adds_vectors);
   CHECK(facts->target == "cpu");
   CHECK(!facts->name.empty());
   CHECK(runtime->facts(1, &facts) == HIPOPS_INVALID_ARGUMENT);

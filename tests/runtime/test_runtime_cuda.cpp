@@ -47,6 +47,7 @@ TEST_CASE("a CUDA device: facts, memory, and every op loads", "[cuda][real]") {
     EXPECT_EQUAL(facts->wave_size, 32);
     EXPECT(facts->units > 0 && !facts->name.empty());
     EXPECT_CONTAINS(facts->target, "sm_");
+    EXPECT_EQUAL(facts->adds_vectors, std::stoi(facts->target.substr(3)) >= 90);
     void* memory = nullptr;
     std::vector<int> numbers = {1, 2, 3}, back(3);
     EXPECT_EQUAL(cuda->allocate(12, &memory), HIPOPS_SUCCESS);
