@@ -55,11 +55,16 @@ hipops_status CudaLauncher::check_setting() {
 }
 
 CudaLauncher::CudaLauncher(const CudaLibrary& cuda)
-    : cuda_(cuda), early_(cuda.launch_kernel_ex && cuda.kernel_get_attribute && cuda.func_load && is_wanted()) {
-  for (Clusters& of_op : clusters_)
-    for (auto& of_device : of_op.most)
-      for (auto& of_size : of_device)
-        for (std::atomic<uint32_t>& most : of_size) most.store(kUnknown, std::memory_order_relaxed);
+    : cuda_(cuda), early_(cuda.launch_kernel_ex && cuda.kernel_get_attribute && cuda.func_load && is_wanted()) {}
+
+CudaLauncher::~CudaLauncher() {
+  for (Clusters *of_op = clusters_, *next; of_op; of_op = next) next = of_op->next, delete of_op;
+}
+
+CudaLauncher::Clusters::Clusters(const Op& of, Clusters* loaded_before) : op(of), next(loaded_before) {
+  for (auto& of_device : most)
+    for (auto& of_size : of_device)
+      for (std::atomic<uint32_t>& clusters : of_size) clusters.store(kUnknown, std::memory_order_relaxed);
 }
 
 int CudaLauncher::look_up(int device, DeviceFacts* facts) const {
@@ -90,9 +95,7 @@ void CudaLauncher::prepare(int device, const DeviceFacts& facts, const Op& op, v
         const LaunchShape shape = {kClusterSizes[size], kClusterBlocks[b], kClusterSizes[size],
                                    static_cast<uint32_t>(brought)};
         const uint32_t clusters = may ? count(device, functions[i], shape) : 0;
-        Clusters* of_op = clusters_of(op);
-        if (of_op == nullptr) continue;
-        std::atomic<uint32_t>& most = of_op->most[facts.ordinal][size][b];
+        std::atomic<uint32_t>& most = clusters_of(op).most[facts.ordinal][size][b];
         most.store(std::min(most.load(std::memory_order_relaxed), clusters), std::memory_order_relaxed);
       }
     }
@@ -116,21 +119,22 @@ uint32_t CudaLauncher::count(int device, void* function, const LaunchShape& shap
 }
 
 // Runs under the lock of loading.
-CudaLauncher::Clusters* CudaLauncher::clusters_of(const Op& op) {
-  for (Clusters& of_op : clusters_) {
-    if (of_op.op.load(std::memory_order_relaxed) == nullptr) of_op.op.store(&op, std::memory_order_relaxed);
-    if (of_op.op.load(std::memory_order_relaxed) == &op) return &of_op;
-  }
-  return nullptr;
+CudaLauncher::Clusters& CudaLauncher::clusters_of(const Op& op) {
+  Clusters* const newest = clusters_.load(std::memory_order_relaxed);
+  for (Clusters* of_op = newest; of_op; of_op = of_op->next)
+    if (&of_op->op == &op) return *of_op;
+  Clusters* const added = new Clusters(op, newest);
+  clusters_.store(added, std::memory_order_release);
+  return *added;
 }
 
 uint32_t CudaLauncher::most_clusters(const Op& op, int ordinal, uint32_t cluster, uint32_t block) const {
-  for (const Clusters& of_op : clusters_) {
-    if (of_op.op.load(std::memory_order_relaxed) != &op) continue;
+  for (const Clusters* of_op = clusters_.load(std::memory_order_acquire); of_op; of_op = of_op->next) {
+    if (&of_op->op != &op) continue;
     for (int size = 0; size < kSizes; ++size)
       for (int i = 0; i < kBlocks; ++i) {
         if (cluster != kClusterSizes[size] || block > kClusterBlocks[i]) continue;
-        const uint32_t most = of_op.most[ordinal][size][i].load(std::memory_order_relaxed);
+        const uint32_t most = of_op->most[ordinal][size][i].load(std::memory_order_relaxed);
         return most == kUnknown ? 0 : most;
       }
   }

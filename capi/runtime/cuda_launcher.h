@@ -13,6 +13,7 @@ namespace hipops {
 class CudaLauncher {
  public:
   explicit CudaLauncher(const CudaLibrary& cuda);
+  ~CudaLauncher();
   // Refuses a wrong value of HIPOPS_CUDA_EARLY.
   static hipops_status check_setting();
 
@@ -38,14 +39,16 @@ class CudaLauncher {
 
   // Each op has its own: a launch must not depend on the other loaded ops.
   struct Clusters {
-    std::atomic<const Op*> op{nullptr};
+    Clusters(const Op& op, Clusters* next);
+
+    const Op& op;
+    Clusters* const next;  // of an op that was loaded before
     std::atomic<uint32_t> most[kMaxDevices][kSizes][kBlocks];
   };
-  static constexpr int kOpsInClusters = 4;  // the number of ops with clusters; a further op would get none
-  Clusters* clusters_of(const Op& op);      // null: no room
+  Clusters& clusters_of(const Op& op);
 
   const CudaLibrary& cuda_;
-  Clusters clusters_[kOpsInClusters];
+  std::atomic<Clusters*> clusters_{nullptr};  // launches read the list while another op is loaded
   // Whether blocks may start while the launch before theirs ends. All loaded kernels have to wait for that launch
   // (follow_launch_before, in kernels/device/core/platform.h), and the driver's graphs have to accept such launches.
   std::atomic<bool> early_;

@@ -160,7 +160,9 @@ TEST_CASE("the number of clusters depends on their size and their blocks, and is
   const auto shared = [](int kernel, uint32_t block) {
     return int64_t{kernel == 0 ? 1000 + block : block == 0 ? 5000u : 0u};
   };
-  hipops::Op clustered = {"an_op", names, 2, nullptr, shared}, other = {"other", names, 2, nullptr, shared};
+  hipops::Op clustered = {"an_op", names, 2, nullptr, shared}, others[20];
+  for (hipops::Op& other : others)
+    other.name = "other", other.kernel_names = names, other.kernel_count = 2, other.most_shared = shared;
   hipops::DeviceFacts facts;
   facts.launch_shared_bytes = 200 << 10;
   facts.largest_cluster = hipops::kLargestCluster;
@@ -176,11 +178,11 @@ TEST_CASE("the number of clusters depends on their size and their blocks, and is
     CHECK(launcher.most_clusters(clustered, 0, 16, 512) == (runs ? 8 : 0));
     for (uint32_t size : {5, 6, 32}) CHECK(launcher.most_clusters(clustered, 0, size, 512) == 0);  // sizes that no launch has
     CHECK(launcher.most_clusters(clustered, 0, 8, 544) == 0);
-    // Another op's kernels, which have room for fewer, do not change the number.
+    // Other ops' kernels, which have room for fewer, do not change the number.
     fewer = 2;
-    launcher.prepare(0, facts, other, functions);
+    for (const hipops::Op& other : others) launcher.prepare(0, facts, other, functions);
     fewer = 1;
-    CHECK(launcher.most_clusters(other, 0, 8, 512) == 8);
+    for (const hipops::Op& other : others) CHECK(launcher.most_clusters(other, 0, 8, 512) == 8);
     CHECK(launcher.most_clusters(clustered, 0, 8, 512) == 16);
   }
 }
