@@ -1,7 +1,5 @@
-// The sums of a narrow part of a row with a long list of sources. A lane with a vector of the row, and a few sources on
-// their way, would be at it long after all others are done: here all of a block loads, each work-item a vector of
-// another source, and each of the part's elements has a lane that adds what they have loaded, in order: the same bits as
-// RunningSum's.
+// Sums a narrow part of a row with a long list of sources. All work-items of a block load a vector each, from several
+// sources. A lane for each element of the part then adds them in order, which gives the same bits as RunningSum.
 #pragma once
 
 #include "device/index/running_sum.h"
@@ -15,11 +13,11 @@ class BlockSum {
   static constexpr uint32_t kVectors = 4;         // of a part: 64 bytes
   static constexpr uint32_t kStaged = 2 * Block;  // vectors
 
-  // Of the part's vectors, the one that the work-item loads, and the one that it adds to.
+  // The part's vector that the work-item loads, and the vector with the element that it sums.
   static HIPOPS_METHOD uint32_t loaded() { return thread_index() % kVectors; }
   static HIPOPS_METHOD uint32_t added_to() { return thread_index() / Length % kVectors; }
 
-  // y is the vector that is added to; is_live: whether the row has it.
+  // y: the vector added_to(). is_live: false past the end of the row.
   HIPOPS_METHOD void begin(const T* y, bool is_live) {
     is_live_ = is_live && adds();
     if (is_live_) sum_ = Row::of(y[thread_index() % Length]);
@@ -28,9 +26,8 @@ class BlockSum {
     if (is_live_) y[thread_index() % Length] = Row::rounded(sum_);
   }
 
-  // x is the vector that is loaded, of the first source that there is (past the row's end, another one of the row). The
-  // next ones are on their way while what has come is added, and where those after them are is looked up. All
-  // work-items of the block call it, with a stage of kStaged vectors, which is in use until the next barrier.
+  // x: the vector loaded() of source 0, or any vector of the row if that is past its end. All work-items call it.
+  // `stage` has kStaged vectors, and is in use until the next barrier.
   HIPOPS_METHOD void add(Shared<b128> stage, const T* x, int64_t step, const uint32_t* source, uint32_t count) {
     const uint32_t own = thread_index() / kVectors, last = count - 1;
     const auto find = [&](uint32_t first, uint32_t (&place)[kEach]) {
@@ -54,7 +51,7 @@ class BlockSum {
     for (uint32_t first = 0; first < count; first += kSources) {
       load(next, ahead);
       find(first + 2 * kSources, next);
-      barrier();  // until what was there has been added
+      barrier();  // the previous vectors have been added
 #pragma unroll
       for (uint32_t n = 0; n < kEach; ++n) stage[n * Block + thread_index()] = v[n];
       barrier();
@@ -67,13 +64,12 @@ class BlockSum {
  private:
   using Row = Summed<T>;
   static constexpr uint32_t kEach = kStaged / Block;  // vectors that a work-item loads at a time
-  static constexpr uint32_t kLoaded = Block / kVectors, kSources = kEach * kLoaded;  // in the stage at a time
+  static constexpr uint32_t kLoaded = Block / kVectors, kSources = kEach * kLoaded;  // sources: of one load, of a stage
   static constexpr int kElements = int(kVectors) * Length, kTogether = 8;
   static_assert(kElements <= Block, "each element has a lane");
 
   static HIPOPS_METHOD bool adds() { return int(thread_index()) < kElements; }
 
-  // Those next are looked up while some are added.
   HIPOPS_METHOD void add_staged(Shared<T> element, int sources) {
     const int own = int(thread_index()), last = sources - kTogether;
     T next[kTogether];

@@ -1,18 +1,17 @@
-// How the ops that take an index tensor (gather, scatter, scatter_add, index_select, index_add) are told of it.
+// The arguments of ops with an index tensor (gather, scatter, scatter_add, index_select, index_add).
 #pragma once
 
 #include <stdint.h>
 
 namespace hipops {
 
-// Values that an index tensor's elements may have, as kernels tell them apart: a branch that is the same for all
-// work-items, where a template parameter would make five kernels of each.
+// Kernels branch on the type. The branch is uniform; a template parameter would make five kernels of each.
 enum IndexType : int32_t { kIndexU8, kIndexI16, kIndexI32, kIndexU32, kIndexI64 };
 
 // hipops_index_report of hipops.h, in device memory.
 struct IndexReport {
   uint64_t count;  // of indices out of range
-  uint64_t first;  // the least row-major position in the index tensor of one
+  uint64_t first;  // the least row-major position of an index out of range
 };
 
 struct IndexArgs {

@@ -1,5 +1,4 @@
-// The second step of index_order.h: a block for each high digit joins its runs, one of each block that split, and orders
-// their entries by the low digit.
+// The second step of index_order.h: a block for each high digit gathers its runs and sorts them by the low digit.
 #pragma once
 
 #include "device/index/index_order.h"
@@ -17,8 +16,7 @@ class Runs {
     for (uint32_t i = hide_origin(thread_index()); i < Shape::kBatch; i += Shape::kBlock) head[i] = 0;
   }
 
-  // Loads every batch of the digit's entries, and calls f() for it, which ends with a barrier. Returns how many entries
-  // with smaller digits there are, and sets *batches.
+  // Calls f(), which must end with a barrier, for each loaded batch. Returns the number of entries with smaller digits.
   template <class F>
   HIPOPS_METHOD uint32_t for_each_batch(Batch<Shape>* batch, uint32_t* batches, F f) const {
     const uint32_t blocks = o.blocks;
@@ -29,7 +27,7 @@ class Runs {
 #pragma unroll 1
     do {
       const uint32_t last = blocks - tile < kOrderRuns ? blocks - tile : kOrderRuns;
-      uint32_t runs = 0, entries = 0;  // of the tile; runs that are empty don't count
+      uint32_t runs = 0, entries = 0;  // of the tile, without empty runs
 #pragma unroll 1
       for (uint32_t first = 0; first < last; first += Shape::kBlock) {
         const uint32_t block = first + hide_origin(thread_index());
@@ -63,9 +61,9 @@ class Runs {
   }
 
  private:
-  // What is added up over a block's work-items, a run each, by one scan.
+  // The counts of one run, packed so that one scan adds all three.
   struct Counts {
-    static constexpr int kEntryBits = 21;  // a tile's are fewer
+    static constexpr int kEntryBits = 21;  // a tile has fewer entries
     uint64_t packed;
     explicit HIPOPS_METHOD Counts(uint64_t v) : packed(v) {}
     HIPOPS_METHOD Counts(uint32_t start, uint32_t entries)
@@ -77,8 +75,7 @@ class Runs {
   static_assert(kOrderRuns * kOrderBatch < 1 << Counts::kEntryBits && Shape::kBlock < 1 << (32 - Counts::kEntryBits),
                 "both have room");
 
-  // Of the tile's entries, those from `first` on. It is marked where runs begin among them, and noted in which run each
-  // wave's first place is: that tells the others theirs.
+  // Loads a batch of the tile's entries. It marks the places where runs begin. Lanes count marks to find their runs.
   HIPOPS_METHOD void load(uint32_t runs, uint32_t first, uint32_t entries, Batch<Shape>* batch) const {
 #pragma unroll 1
     for (uint32_t run = hide_origin(thread_index()); run < runs; run += Shape::kBlock) {
@@ -113,25 +110,24 @@ class Runs {
   }
 
   const RowOrder& o;
-  // Of the tile's runs: where they begin among the digit's entries, and how much further on they lie in o.split.
+  // For each run of the tile: its begin among the tile's entries, and the distance from there to its place in o.split.
   Shared<uint32_t> begin = storage<uint32_t, kOrderRuns, 0>(), shift = storage<uint32_t, kOrderRuns, 1>();
-  // Of the batch: whether a run begins at a place, and the run of each wave's first place.
   Shared<uint8_t> head = storage<uint8_t, Shape::kBatch, 2>();
   Shared<uint32_t> first_run = storage<uint32_t, Shape::kWaves, 3>();
 };
 
-// Joins the block's entries, by up to Digits low digits. Lists are what becomes of them. They are told
-//   has_work(batches)                  before all else, and say whether there is anything to be done
-//   list(digit, begin, count, scan)    each digit's entries, by a work-item of its own; and by all
-//   end_digits(end, total)             where those of these digits end
-//   begin_placing(only_batch, end)     where all end, and that now they are placed
-//   place(where, entry, only_batch)    each entry
-// What is added up over digits (scan, total) is scanned(count), of which entries(sum) is the sum of counts.
-// tally() is memory for Digits counts of each wave.
+// Sorts the block's entries by up to Digits low digits. It calls these functions of `lists`, in this order:
+//   has_work(batches)                 true if there is anything to do;
+//   list(digit, begin, count, scan)   each digit's entries: a work-item calls it for its own digit;
+//   end_digits(end, total)           the end of the entries in `total`: all work-items call it;
+//   begin_placing(only_batch, end)    the end of all entries;
+//   place(where, entry, only_batch)   the place of each entry.
+// scanned(count) is the value to scan; entries(sum) is the number of entries in a sum. tally() has Digits counts a
+// wave.
 template <class Shape, int Digits, class Lists>
 HIPOPS_FN void join(const RowOrder& o, Lists& lists) {
   const Shared<uint16_t> tally = lists.tally();
-  HIPOPS_SHARED(uint32_t, next, Digits);  // where the next entry of a digit goes; at first, how many there are
+  HIPOPS_SHARED(uint32_t, next, Digits);  // the place of a digit's next entry; in pass 0, its count
   HIPOPS_SHARED(uint32_t, of_batch, Digits);
   const Runs<Shape> runs(o);
   const uint32_t digits = 1u << o.low_bits;
@@ -148,7 +144,7 @@ HIPOPS_FN void join(const RowOrder& o, Lists& lists) {
 #pragma unroll 1
   for (uint32_t digit = thread_index(); digit < digits; digit += Shape::kBlock) next[digit] = 0;
 
-  // Counts the digits, and then places the entries: those of an only batch, which are still at hand, or all anew.
+  // Counts the digits, then places the entries. An only batch is still in registers. Several batches are loaded again.
 #pragma unroll 1
   for (uint32_t pass = 0;; ++pass) {
     uint32_t batches;
@@ -188,7 +184,7 @@ HIPOPS_FN void join(const RowOrder& o, Lists& lists) {
   }
 }
 
-// Whether the block has so many entries that one of its lists is bound to be too long, which it notes.
+// True if the lists of the block are longer than o.longest on average: then one surely is. Records that in the state.
 HIPOPS_FN bool has_long_list(const RowOrder& o) {
   const uint32_t* starts = o.starts + int64_t(block_index()) * o.blocks;
   uint32_t entries = 0;
@@ -201,7 +197,7 @@ HIPOPS_FN bool has_long_list(const RowOrder& o) {
   return true;
 }
 
-// Lists for other launches: sums', or another round's.
+// Stores lists for the launch that sums, or entries for the second round.
 struct ListsInMemory {
   const RowOrder& o;
 
@@ -242,12 +238,11 @@ HIPOPS_FN void order_join(const Args& a) {
   join<Ordering, kMostDigits>(o, lists);
 }
 
-// Vectors of rows that a work-item of a block that joins has in flight. (With more, memory is no faster, and some blocks
-// are at it longer than others.)
+// Vectors that a work-item of `joined` has in flight. With more, memory is no faster, and blocks finish further apart.
 constexpr int kJoinedFlight = enough_loads;
 
-// The entries and the lists of some of a block's digits: to be added up. Lists are told apart by how often who adds a
-// list up has to wait for sources.
+// Counts of entries and lists over some of a block's digits, packed for a scan. Lists are counted by kind: by the
+// number of times that their sum waits for sources. Kind 0 has the longest lists.
 class ListCounts {
  public:
   explicit HIPOPS_METHOD ListCounts(uint64_t sum) : packed(sum) {}
@@ -257,7 +252,7 @@ class ListCounts {
   }
   HIPOPS_METHOD uint32_t entries() const { return uint32_t(packed) & ((1u << kEntryBits) - 1); }
   HIPOPS_METHOD uint32_t lists() const { return of_kind(up_to_each(), kKinds - 1); }
-  // Of a list of `count` entries, which comes behind these of all: its number, if longer ones come first.
+  // The number of a list of `count` entries in the order of kinds, after the lists in `this`. `all` counts all lists.
   HIPOPS_METHOD uint32_t number(const ListCounts& all, uint32_t count) const {
     return of_kind((all.up_to_each() << kBits) + (packed >> kEntryBits), kind(count));
   }
@@ -272,7 +267,7 @@ class ListCounts {
     const uint32_t waits = count / kJoinedFlight;
     return waits < kKinds ? int(kKinds - 1 - waits) : 0;
   }
-  // How many lists there are of each kind and those before it.
+  // For each kind, the number of lists of this kind and of the kinds before it.
   HIPOPS_METHOD uint64_t up_to_each() const {
     uint64_t sums = packed >> kEntryBits;
     sums += sums << kBits;
@@ -283,9 +278,8 @@ class ListCounts {
   }
 };
 
-// Lists for the block itself, of the rows that there are any for; long ones, which others help with, may be apart. Of
-// the others those that take longest come first: then the block's waves end sooner after each other. The sources of an
-// only batch, as there mostly is, stay in shared memory.
+// Lists that the block itself sums. Long lists are apart if other blocks help with them. The other lists come longest
+// first, so that waves finish closer together. The sources of an only batch, the usual case, stay in shared memory.
 template <bool LongApart>
 class ListsAtHand {
  public:
@@ -298,7 +292,7 @@ class ListsAtHand {
     barrier_for_memory();
   }
 
-  // Says those that are long, with their sources in memory, for all to see.
+  // Publishes the long lists, and stores their sources to memory.
   HIPOPS_METHOD void say_long(LongLists<kJoinedBlock>* longs) const {
     const uint32_t count = long_count_[0];
     if (count == 0) return;
@@ -308,14 +302,13 @@ class ListsAtHand {
     const uint32_t i = thread_index() < count ? long_place(thread_index()) : 0;
     longs->publish(thread_index() < count, {row_[i], first_ + bounds(i).begin, first_ + bounds(i).end, 0});
   }
-  // Memory, kStaged vectors, that is free once nobody asks for lists any more: the tallies', and behind them the sources'.
+  // Memory for the tallies and then the sources. It is free once all lists have been read.
   static constexpr int kStaged = 2 * kJoinedBlock;
   HIPOPS_METHOD Shared<b128> stage() const { return stage_; }
 
   HIPOPS_METHOD uint32_t rows() const { return rows_; }
   HIPOPS_METHOD uint32_t row(uint32_t list) const { return row_[list]; }
 
-  // Calls f(a list's sources, their count), wherever they are.
   template <class F>
   HIPOPS_METHOD void with_sources(uint32_t list, F f) const {
     const Bounds at = bounds(list);
@@ -323,7 +316,7 @@ class ListsAtHand {
     else f(o_.sources + first_ + at.begin, at.end - at.begin);
   }
 
-  // For `join`.
+  // Called by join().
   HIPOPS_METHOD Shared<uint16_t> tally() const { return stage_.as<uint16_t>(); }
   static HIPOPS_METHOD uint64_t scanned(uint32_t count) {
     const bool is_listed = count != 0 && !is_apart(count);
@@ -362,7 +355,7 @@ class ListsAtHand {
   HIPOPS_METHOD Shared<uint32_t> words() const { return stage_.as<uint32_t>(); }
 
   struct Bounds {
-    uint32_t begin, end;  // from first_ on
+    uint32_t begin, end;  // relative to first_
   };
   HIPOPS_METHOD Bounds bounds(uint32_t list) const {
     const uint64_t packed = bounds_[list];
@@ -384,13 +377,13 @@ class ListsAtHand {
   }
 
   const RowOrder& o_;
-  uint32_t rows_ = 0, entries_ = 0, first_ = 0;  // first_: where the block's entries begin among all
+  uint32_t rows_ = 0, entries_ = 0, first_ = 0;  // first_: the begin of the block's entries among all entries
   bool in_shared_ = true;
-  // Of each list; those of long ones from the end on.
+  // By list. Long lists fill the arrays from the end.
   Shared<uint32_t> row_ = storage<uint32_t, kDigits, 0>();
   Shared<uint64_t> bounds_ = storage<uint64_t, kDigits, 1>();
   Shared<b128> stage_ = storage<b128, kStaged, 2>();
-  Shared<uint32_t> long_count_ = storage<uint32_t, 1, 3>();  // how many
+  Shared<uint32_t> long_count_ = storage<uint32_t, 1, 3>();
 };
 
 }  // namespace

@@ -1,19 +1,16 @@
-// The indices of a tensor, ordered by the rows that they name: for each row, a list of those that name it, in order.
+// Sorts the indices of a tensor by the rows that they name: for each row, a list of the places that name it, in order.
 //
-// Ordering is a stable sort of entries {key, place in the index} by two digits of up to 10 bits, in two launches. No
-// block waits for another, so none has to run beside another.
-//   split  each block reads up to 2048 indices, drops what names no row, reports what is out of range, orders the rest
-//          by the high digit in its own part of the workspace, and says where each digit's run starts in it.
-//   join   (index_join.h) a block for each high digit: the starts tell it where its runs are, and where its entries go in
-//          the end. It orders them by the low digit: in registers where there are up to 2048, as there mostly are,
-//          otherwise it reads them twice, to count and to place them. What it knows then is each row's list.
-// Within a block, waves own parts of the entries, and lanes find those with the same digit by ballots. Keys are rows
-// multiplied by an odd number: so rows that are used often, which tend to be neighbours, fall into different digits.
-// Lists are found by the row, or, where there are more rows than indices, by the position of their first source: then
-// no work is proportional to the rows. A block that goes on with its lists itself writes none.
-//   bound  Keys of more than 20 bits are ordered twice, by their low half and by their high one, 4 launches; and this
-//          one finds where lists end.
-// Of each index the ordering reads the index, writes 8 bytes and reads them, and writes 4, mostly in the L2 cache.
+// A stable radix sort of entries {key, place in the index} by two digits of up to 10 bits, in two launches. No block
+// waits for another, so blocks need not run concurrently.
+//   split  each block loads up to 2048 indices. It drops marks and indices out of range, and reports the latter. It sorts
+//          the rest by the high digit into its part of the workspace, and stores the begin of each digit's run.
+//   join   (index_join.h) a block for each high digit sorts its runs by the low digit, which gives the lists. Up to 2048
+//          entries, the usual case, stay in registers. More are loaded twice, to count and to place them.
+//   bound  keys of more than 20 bits are sorted in two rounds, by their low and then their high half, in 4 launches. Then
+//          `bound` finds the ends of the lists.
+// Lists are stored by row or, if there are more rows than indices, by the position of their first source: then no work
+// is proportional to the rows. A block that sums its lists itself stores none.
+// For each index this loads the index, stores 8 bytes and loads them again, and stores 4, mostly in the L2 cache.
 #pragma once
 
 #include "device/index/index_order_contract.h"
@@ -23,38 +20,34 @@
 namespace hipops {
 namespace {
 
-// Args of the kernels have the indices (`index`, `index_step`, `indices`; how they are reported: `reported`, `report_step`),
-// their `order`, and the `grid`.
+// The kernels' Args have `index`, `index_step`, `indices`, `reported`, `report_step`, `order` and `grid`.
 
 constexpr int kMostDigits = 1 << kOrderDigitBits;
 
-// The blocks of a kernel that orders, and how many entries each of their work-items has at a time.
 template <int Block, int Depth>
 struct OrderShape {
   static constexpr int kBlock = Block, kDepth = Depth, kBatch = Block * Depth, kWaves = Block / wave_size;
 };
 using Ordering = OrderShape<kOrderBlock, kOrderDepth>;
 
-// Keys are a permutation of the rows (and of what there is up to the next power of two): rows that are neighbours, or a
-// power of two apart, as those that occur often may be, differ in the high digit, and so are spread over the blocks
-// that join.
+// Keys are a permutation of the rows, filled up to a power of two. Frequent rows are often neighbours, or a power of
+// two apart. Their keys differ in the high digit, so different blocks join them.
 constexpr uint32_t kMix = 0x9e3779b1u, kUnmix = 0x0e8b2f51u;
 static_assert(uint32_t(kMix * kUnmix) == 1, "the one undoes the other");
 
 HIPOPS_FN uint32_t key_of(const RowOrder& o, uint32_t row) { return row * kMix & o.key_mask; }
 HIPOPS_FN uint32_t row_of(const RowOrder& o, uint32_t key) { return key * kUnmix & o.key_mask; }
 
-// Up to kBatch entries that a block has in registers: a wave's are neighbours, as many of them for each wave.
-// These kernels run for a few microseconds, in which what is executed but once has to be fetched as well: so loops that
-// need not be unrolled are not.
+// Up to kBatch entries that a block has in registers. Each wave has the same number of neighbouring entries. These
+// kernels run for a few microseconds, in which fetching code costs time. So loops are unrolled only where they must be.
 template <class Shape>
 struct Batch {
   static constexpr int kDepth = Shape::kDepth;
-  static constexpr uint32_t kNoSource = UINT32_MAX;  // of places without an entry: sources are fewer
+  static constexpr uint32_t kNoSource = UINT32_MAX;  // marks a place without an entry
   OrderEntry entry[kDepth];
   uint32_t digit[kDepth];
-  uint32_t rank[kDepth];  // how many entries of its wave before it have the digit
-  uint32_t share;         // of a wave, a multiple of wave_size
+  uint32_t rank[kDepth];  // the number of earlier entries of its wave with the same digit
+  uint32_t share;         // places of a wave, a multiple of wave_size
 
   HIPOPS_METHOD void begin(uint32_t entries) {
     const uint32_t steps = (entries + Shape::kBlock - 1) / Shape::kBlock;
@@ -66,7 +59,7 @@ struct Batch {
 
   HIPOPS_METHOD bool there(int n) const { return entry[n].source != kNoSource; }
 
-  // Finds the ranks. `tally`, a row of which belongs to each wave, becomes how many entries of each digit the wave has.
+  // Sets the ranks. `tally` has a row for each wave: it becomes the wave's number of entries of each digit.
   HIPOPS_METHOD void rank_by_digit(Shared<uint16_t> tally, int shift, int bits) {
     const uint32_t own = wave_index() << bits;
 #pragma unroll 1
@@ -78,7 +71,7 @@ struct Batch {
       others[n] = 0;
     }
 #pragma unroll 1
-    for (int bit = 0; bit < bits; bit += 2) {  // there are zeros above
+    for (int bit = 0; bit < bits; bit += 2) {  // bits above the digit are 0
       compare<0, kMostlyHeld>(bit, others);
       if (has(kMostlyHeld)) compare<kMostlyHeld, kDepth>(bit, others);
     }
@@ -96,9 +89,9 @@ struct Batch {
   }
 
  private:
-  static constexpr int kMostlyHeld = kDepth / 2 + 1;  // by blocks that join, which expect about half of a batch
+  static constexpr int kMostlyHeld = kDepth / 2 + 1;  // blocks that join mostly have about half of a batch
 
-  // Two bits of the digits from From to To: adds the lanes where they are others.
+  // Adds lanes whose digits differ in `bit` or in the next bit, for digits From to To.
   template <int From, int To>
   HIPOPS_METHOD void compare(int bit, LaneMask (&others)[kDepth]) const {
 #pragma unroll
@@ -106,8 +99,7 @@ struct Batch {
   }
 };
 
-// Calls f(digit, how many entries the block has of it) for every work-item, one digit each; past the last digit there
-// are none. `tally` becomes how many of those the waves before have.
+// Each work-item calls f(digit, the block's number of its entries). `tally` becomes the number in earlier waves.
 template <class Shape, class F>
 HIPOPS_FN void for_each_digit(Shared<uint16_t> tally, int bits, F f) {
 #pragma unroll 1
@@ -115,7 +107,7 @@ HIPOPS_FN void for_each_digit(Shared<uint16_t> tally, int bits, F f) {
     const uint32_t digit = first + hide_origin(thread_index());
     uint32_t total = 0;
     if (digit < 1u << bits) {
-      uint32_t count[Shape::kWaves];  // all of them, before one is written: a single trip to shared memory
+      uint32_t count[Shape::kWaves];  // all loads precede the stores: one latency of shared memory
 #pragma unroll
       for (int w = 0; w < Shape::kWaves; ++w) count[w] = tally[(uint32_t(w) << bits) + digit];
 #pragma unroll
@@ -128,7 +120,7 @@ HIPOPS_FN void for_each_digit(Shared<uint16_t> tally, int bits, F f) {
   }
 }
 
-// The block's share of the index, or of the entries there are.
+// Loads the block's part of the index or, in the second round, of the first round's entries.
 template <class Args>
 HIPOPS_FN void load_share(const Args& a, int64_t first, Batch<Ordering>* batch) {
   const RowOrder& o = a.order;
@@ -159,8 +151,7 @@ HIPOPS_FN void load_share(const Args& a, int64_t first, Batch<Ordering>* batch) 
   }
 }
 
-// Whether indices are those of whole rows, as far as is known. The first round sets the state; all blocks of its launch
-// find the same.
+// False if scatter_add has found a row with different indices. The first round sets the state; all its blocks agree.
 HIPOPS_FN bool may_order(const RowOrder& o) {
   if (o.from != nullptr) return o.state[0] == 0;
   uint32_t differ = 0;
@@ -215,7 +206,7 @@ HIPOPS_FN void order_split(const Args& a) {
     o.lists[i] = {0, 0};
 }
 
-// Where the entries from i on that have its key end.
+// The end of the entries, from i on, that have entry i's key.
 HIPOPS_FN uint32_t end_of_key(const OrderEntry* entry, uint32_t i, uint32_t entries) {
   uint64_t step = 1;
   while (i + step < entries && entry[i + step].key == entry[i].key) step *= 2;
@@ -227,7 +218,7 @@ HIPOPS_FN uint32_t end_of_key(const OrderEntry* entry, uint32_t i, uint32_t entr
   return i + uint32_t(past);
 }
 
-// The lists by position, and the sources, of entries that are in order.
+// Stores the lists by position, and the sources, of sorted entries.
 template <class Args>
 HIPOPS_FN void order_bound(const Args& a) {
   const RowOrder& o = a.order;

@@ -1,6 +1,6 @@
-// The indices whose rows are a block's share, by row, without a workspace: a block goes over all of the index, and
-// lists in shared memory those that name one of its rows. Which rows are whose, a hash says: it needs no bounds, and
-// neighbours, or every so many-th row, which is what indices often name, are no block's alone.
+// Lists the indices that name a block's rows, without a workspace. A block reads the whole index, and lists in shared
+// memory the indices that name one of its rows. A hash assigns rows to blocks, so neighbouring or equally spaced rows,
+// which indices often name, spread over blocks.
 #pragma once
 
 #include "device/core/divide.h"
@@ -11,19 +11,19 @@
 namespace hipops {
 namespace {
 
-// What is listed: of the index, so many places from `first` on, those that name one of so many rows from `row` on. Of
-// more than kMostPlaces, places are powers of two: so what has been reported is never a part of a window.
+// One list has the `places` places of the index from `first` on that name one of the `rows` rows from `row` on. Windows
+// of a longer index are powers of two long: so a window is reported completely or not at all.
 struct ShareWindow {
   static constexpr uint32_t kMostPlaces = 1 << 30;
   uint32_t row, rows;
   int64_t first;
   uint32_t places;
-  bool before_crowded;  // whether the row behind it is to be alone
+  bool before_crowded;  // the next window has only the row after these rows
 
   HIPOPS_METHOD bool has_last_of(int64_t indices) const { return first + places == indices; }
 
-  // Fewer rows: those before the one given, which comes next, alone; or that. Or, of one row, less of the index, down
-  // to so many places: a power of two.
+  // Keeps the rows before `crowded`, or only `crowded` if it is the first row. A window of one row is halved instead,
+  // down to `least` places, a power of two.
   HIPOPS_METHOD void narrow(uint32_t crowded, uint32_t least) {
     if (rows > 1) {
       before_crowded = crowded - row - 1 < rows - 1;
@@ -32,7 +32,7 @@ struct ShareWindow {
       places = places / 2 > least ? places / 2 : least;
     }
   }
-  // Goes on to what comes next of the index, or after its end, to the next rows; returns whether there are any.
+  // Moves to the next places of the index or, at its end, to the next rows. Returns false if there are none.
   HIPOPS_METHOD bool next(uint32_t all_rows, int64_t indices) {
     first += places;
     if (first < indices) {
@@ -45,7 +45,7 @@ struct ShareWindow {
     whole(indices);
     return rows != 0;
   }
-  // All of the index, of which several rows can be listed, or as much as places can be counted, for one row.
+  // Moves to the beginning of the index. Only one row is listed if the window cannot have all of the index.
   HIPOPS_METHOD void whole(int64_t indices) {
     first = 0;
     places = indices < kMostPlaces ? uint32_t(indices) : kMostPlaces;
@@ -53,15 +53,14 @@ struct ShareWindow {
   }
 };
 
-// Args of the kernel have the index (`index`, `index_step`). Rows are counted from first_row on. Each share has so many
-// `hashes`, and the last one what is left of 32 bits, too. Whoever `reports` does so for all indices that are out of
-// range, once each.
+// Rows are counted from first_row on. Share `number` has rows with hashes from number * hashes on, `hashes` of them.
+// The last share also has all larger hashes. With `reports`, each index out of range is reported once.
 template <class Args, int Block>
 class RowShare {
  public:
-  static constexpr uint32_t kRoom = 3 * Block;         // of a list
-  static constexpr uint32_t kLeastPlaces = 2 * Block;  // which find room, whatever they are
-  static constexpr uint32_t kPastEnd = 4;              // entries that may be looked at from an entry of the list on
+  static constexpr uint32_t kRoom = 3 * Block;         // entries of a list
+  static constexpr uint32_t kLeastPlaces = 2 * Block;  // these places always have room in a list
+  static constexpr uint32_t kPastEnd = 4;              // entries that may be read past the end of the list
 
   HIPOPS_METHOD RowShare(const Args& args, int64_t first_row, uint32_t hashes, uint32_t number, bool is_last,
                          bool reports)
@@ -73,13 +72,13 @@ class RowShare {
     if (thread_index() == 0) count_[0] = 0, keys_[0] = kNobody;
   }
 
-  // Returns whether there is a list to go by: there was room for all that there is, and of no row there are many beside
-  // others. All work-items of the block call it, and meet whatever the window: ptxas 13.0 has the window in registers of
-  // the wave, and with a way round the meetings lets lanes that part behind them advance it one after the other, twice.
-  // Whoever finds an entry calls found(row, place).
+  // Returns false if the list has no room, or if one of several rows has many entries: the window must be narrowed. All
+  // work-items of the block call it. The work-item that finds an entry calls found(row, place). The barriers have no
+  // condition. With a branch around them, ptxas 13.0 lets lanes that diverge later advance the window twice, as it
+  // keeps the window in uniform registers.
   template <class F>
   HIPOPS_METHOD bool list(const ShareWindow& window, F found) {
-    barrier();  // of those who are still at the list before
+    barrier();  // the last list has been read
     find(window, found);
     barrier();
     entries_ = uniform(uint32_t(count_[0]));
@@ -89,43 +88,42 @@ class RowShare {
     if (thread_index() == 0) count_[0] = 0;
     return __builtin_expect(entries_ <= kMany, 1) || is_no_crowd(window.places);
   }
-  // If not: a row that a window is better off without.
+  // After false: a row that should be listed alone.
   HIPOPS_METHOD uint32_t crowded_row() const { return uniform(crowded_); }
 
   HIPOPS_METHOD uint32_t entries() const { return entries_; }
   HIPOPS_METHOD bool has_many_of_one_row() const { return entries_ > kMany && has_one_row(); }
   HIPOPS_METHOD uint32_t row(uint32_t entry) const { return row_of(keys_[entry + 1]); }
   HIPOPS_METHOD bool is_first_of_row(uint32_t entry) const { return row_of(keys_[entry]) != row(entry); }
-  // Whether an entry is there and the row's; its place is counted from the window's first.
+  // True if there is such an entry and it names the row. Sets its place, counted from the window's first place.
   HIPOPS_METHOD bool is_of_row(uint32_t entry, uint32_t row, uint32_t* place) const {
     const uint64_t key = keys_[entry + 1];
     *place = uint32_t(key);
     return row_of(key) == row;
   }
-  // The places of all entries.
   struct Places {
     Shared<uint64_t> keys;
     HIPOPS_METHOD uint32_t operator[](uint32_t entry) const { return uint32_t(keys[entry + 1]); }
   };
   HIPOPS_METHOD Places places() const { return {keys_}; }
-  // Memory that is free until the next list, for as many vectors of 16 bytes as the block has work-items.
+  // Free until the next list: at least 16 bytes for each work-item.
   HIPOPS_METHOD Shared<b128> spare() const { return spare_; }
 
  private:
   static constexpr uint32_t kLoads = 8;            // of a work-item, in flight together
-  static constexpr uint32_t kTogether = 8;         // lanes
-  static constexpr uint32_t kMany = 64;            // entries of a row, for one group of lanes
-  static constexpr uint32_t kComparedEach = 256;   // entries, of which each is compared with all others
-  static constexpr uint64_t kNobody = UINT64_MAX;  // rows are fewer
+  static constexpr uint32_t kTogether = 8;         // lanes that count the smaller keys of one key
+  static constexpr uint32_t kMany = 64;            // a row of up to this number of entries is not crowded
+  static constexpr uint32_t kComparedEach = 256;   // up to this number, each entry is compared with all others
+  static constexpr uint64_t kNobody = UINT64_MAX;  // no row's key
 
   static HIPOPS_METHOD uint32_t row_of(uint64_t key) { return uint32_t(key >> 32); }
 
-  // Whether there is nothing to go over the index for: of one row, which is another share's, nor to report.
+  // True if the window has only one row, in another share, and has nothing to report.
   HIPOPS_METHOD bool is_for_others(const ShareWindow& window) const {
     return window.rows == 1 && window.first < reported_ && !is_own(uint32_t(first_row_) + window.row);
   }
 
-  // Keys, (row, place), in any order, as far as there is room, and how many there are.
+  // Stores keys (row, place) in any order, until there is no room. Counts all of them.
   template <class F>
   HIPOPS_METHOD void find(const ShareWindow& window, F found) {
     const Args& a = reload_arguments(args_);
@@ -184,7 +182,7 @@ class RowShare {
     if (hide_origin(thread_index()) < kPastEnd) keys_[entries_ + 1 + thread_index()] = kNobody;
   }
 
-  // Each key goes where it belongs: behind as many as are less. Some lanes count them together.
+  // A key's place is the number of smaller keys. Several lanes count them together.
   HIPOPS_METHOD void order_by_all() const {
     const uint32_t lane = thread_index() % kTogether;
 #pragma unroll 1
@@ -200,12 +198,11 @@ class RowShare {
   }
 
   HIPOPS_METHOD bool has_one_row() const { return row(0) == row(entries_ - 1); }
-  // Whether there was room, and of no row there are so many that to list it alone takes less time than a group of lanes
-  // would be at it when the others are done: two spans of entries, which lie side by side, or nearly. Each wave finds
-  // it.
+  // False if there was no room, or if a row among several is crowded: with about 2 * span entries or more. Then one
+  // group of lanes would finish later than a list of that row alone. Each wave computes it.
   HIPOPS_METHOD bool is_no_crowd(uint32_t places) {
     if (entries_ > kRoom) {
-      crowded_ = row_of(found_[kRoom / 2]);  // any, which most entries are mostly of
+      crowded_ = row_of(found_[kRoom / 2]);  // a guess: mostly the row with most entries
       return false;
     }
     static_assert(kRoom / kMany <= wave_size, "a lane for each span");
@@ -219,11 +216,11 @@ class RowShare {
     return false;
   }
 
-  // Batcher's bitonic sort, whose comparisons all go one way: what is past the end would stay there.
+  // Batcher's bitonic sort with all comparisons in one direction, so entries past the end can be skipped.
   HIPOPS_METHOD void order_by_pairs() const {
 #pragma unroll 1
     for (uint32_t merged = 1; merged < entries_; merged *= 2) {
-      uint32_t mirror = 2 * merged - 1;  // first, the second of two merged parts is gone through from its end
+      uint32_t mirror = 2 * merged - 1;  // the first step reverses the second of two merged parts
 #pragma unroll 1
       for (uint32_t half = merged; half != 0; half /= 2) {
 #pragma unroll 1
@@ -257,12 +254,12 @@ class RowShare {
 
   const Args& args_;
   const int64_t first_row_;
-  const uint32_t least_, above_;  // hash of the share's rows, and how far it goes above that
-  int64_t reported_;  // places before have been reported, or are not to be
+  const uint32_t least_, above_;  // the least hash of the rows, and the range above it
+  int64_t reported_;  // places before this one need no report
   uint32_t entries_ = 0, crowded_ = 0;
   const Shared<b128> spare_ = found();
   const Shared<uint64_t> found_ = spare_.template as<uint64_t>();
-  const Shared<uint64_t> keys_ = keys();  // in order, from 1 on: nobody's is before them, and after
+  const Shared<uint64_t> keys_ = keys();  // sorted, from 1 on, with kNobody before and after them
   const Shared<uint32_t> count_ = count();
 };
 

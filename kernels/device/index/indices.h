@@ -1,4 +1,4 @@
-// Reading an index: what is valid, what is the mark, and what goes to the report.
+// Loads elements of an index tensor, and checks them.
 #pragma once
 
 #include "device/core/atomic.h"
@@ -7,9 +7,9 @@
 namespace hipops {
 namespace {
 
-constexpr int64_t kNothing = -1;  // of checked_index: no element is meant
+constexpr int64_t kNothing = -1;  // from checked_index: the index names no element
 
-// Calls f(the index in its own type, that type's maximum, which is the mark for "nothing here") by one uniform branch.
+// Calls f(the index in its own type, the mark) by one uniform branch. The mark, the type's maximum, names nothing.
 template <class F>
 HIPOPS_FN void in_own_type(const IndexArgs& index, F f) {
   switch (index.type) {
@@ -21,7 +21,7 @@ HIPOPS_FN void in_own_type(const IndexArgs& index, F f) {
   }
 }
 
-// Several indices as numbers, loaded side by side, so that none waits for another. Returns the mark.
+// Loads several indices together, so that no load waits for another. Returns the mark.
 template <int N>
 HIPOPS_FN int64_t load_indices(const IndexArgs& index, const int64_t (&offset)[N], int64_t (&value)[N]) {
   int64_t mark;
@@ -33,8 +33,7 @@ HIPOPS_FN int64_t load_indices(const IndexArgs& index, const int64_t (&offset)[N
   return mark;
 }
 
-// The same of indices that are `step` apart, of which the first `there` are there, at least one: the others become the
-// mark.
+// The same for indices that are `step` apart. The first `there`, at least one, exist. The others become the mark.
 template <int N>
 HIPOPS_FN int64_t load_spaced_indices(const IndexArgs& index, int64_t offset, int64_t step, uint32_t there,
                                       int64_t (&value)[N]) {
@@ -57,11 +56,10 @@ HIPOPS_FN int64_t load_spaced_indices(const IndexArgs& index, int64_t offset, in
   return mark;
 }
 
-// What a loaded index means: itself, or kNothing if it is the mark or out of range. One out of range is reported, as
-// `count` of them, the first of which has the row-major place `position` in the index tensor: a work-item that uses one
-// index for several elements may stand for several equal indices (of stride 0), or for none (another one reports it).
+// Returns a loaded index, or kNothing if it is the mark or out of range. Reports `count` indices out of range, the
+// first at row-major place `position`. 0: another work-item reports it. Above 1: equal indices (of stride 0).
 HIPOPS_FN int64_t checked_index(const IndexArgs& index, int64_t value, int64_t mark, int64_t position, uint64_t count) {
-  if (value == mark) return kNothing;  // also where the dimension is so long that the mark would be in range
+  if (value == mark) return kNothing;  // even if the dimension is so long that the mark is in range
   if (uint64_t(value) < uint64_t(index.size)) return value;
   if (count != 0 && index.report != nullptr) {
     atomic_add(&index.report->count, count);

@@ -1,6 +1,6 @@
-// Lists so long that a block with one of them would be at it long after all others are done. Blocks say in the workspace
-// where theirs are, and take parts of their rows until none is left. Others help, if they come when all lists are known:
-// nothing depends on that, as nobody knows in which order blocks run.
+// Lists so long that a block would sum one long after all others are done. Blocks publish their long lists in the
+// workspace, then claim parts of the rows until none is left. Helpers claim parts too, if they see all lists in time.
+// No result depends on helpers, as blocks run in any order.
 #pragma once
 
 #include "device/core/atomic.h"
@@ -15,7 +15,7 @@ class LongLists {
  public:
   explicit HIPOPS_METHOD LongLists(const RowOrder& order) : o_(order) {}
 
-  // The block's lists, of which each work-item may have one; `sources` are in memory. All call it, once.
+  // Each work-item may have one list, with its sources in memory. All work-items of the block call it, once.
   HIPOPS_METHOD void publish(bool has_one, const LongList& list) {
     HIPOPS_SHARED(uint32_t, first, 1);
     const Scanned<uint32_t> scan = block_scan<Block>(uint32_t(has_one));
@@ -24,30 +24,29 @@ class LongLists {
     first_ = uniform(uint32_t(first[0]));
     end_ = first_ + uniform(scan.total);
     if (has_one) o_.longs[first_ + scan.before] = list;
-    // Each wave sees to what it has written itself: on gfx9 the block's barrier waits for none of it, and another wave's
-    // fence for its own alone.
+    // Each wave fences its own stores: on gfx9 neither the block's barrier nor another wave's fence waits for them.
     device_fence();
     barrier_for_memory();
   }
-  // After that, or instead of it.
+  // Called after publish(), or instead of it.
   HIPOPS_METHOD void finish_publishing() const {
     if (thread_index() != 0) return;
     if (end_ != first_) device_fence();
     atomic_add(&o_.long_count[kBlocks], 1u);
   }
 
-  // Instead of own ones, all lists, once so many blocks have said theirs: for which it waits, but not for ever.
+  // For helpers: finds all lists once `blocks` blocks have published theirs. The wait is bounded.
   HIPOPS_METHOD void find_all(uint32_t blocks) {
     HIPOPS_SHARED(uint32_t, lists, 1);
     if (thread_index() == 0) {
       const uint64_t begin = nanoseconds(), most = patience();
-      uint32_t known = seen(kBlocks), polls = 1u << 20;  // a second bound, should the clock stand still
+      uint32_t known = seen(kBlocks), polls = 1u << 20;  // a second bound, in case the clock does not advance
 #pragma unroll 1
       while (known < blocks && --polls != 0 && nanoseconds() - begin < most) {
         pause();
         known = seen(kBlocks);
       }
-      device_fence();  // acquire: the lists must not be older than the count of blocks that have said theirs
+      device_fence();  // acquire: the lists are loaded after the count of blocks
       lists[0] = known < blocks ? 0 : seen(kPublished);
     }
     barrier();
@@ -55,7 +54,7 @@ class LongLists {
     if (end_ != 0) device_fence();
   }
 
-  // Calls f(list, part) for parts of those lists' rows that no block has taken. Blocks begin with different lists.
+  // Claims parts of the rows, and calls f(list, part) for each. Blocks begin with different lists.
   template <class F>
   HIPOPS_METHOD void take(uint32_t parts, F f) const {
     HIPOPS_SHARED(uint32_t, taken, 1);
@@ -79,13 +78,13 @@ class LongLists {
  private:
   enum { kPublished, kBlocks };
 
-  // Nanoseconds: 8 for each index, about twice what sorting a segment of half of all indices takes.
+  // Nanoseconds. 8 for each index is about twice the time that a sort of a segment of half of all indices needs.
   HIPOPS_METHOD uint64_t patience() const {
     constexpr uint32_t kLeast = 50000, kOfIndex = 8;
     return kLeast + uint64_t{kOfIndex} * (o_.blocks * o_.batch);
   }
 
-  // By an addition, of nothing, which finds the latest; compilers that knew of what would make a load of it.
+  // An atomic addition of 0 reads the latest value. The 0 is hidden, as compilers would make a load of it.
   HIPOPS_METHOD uint32_t seen(uint32_t i) const { return atomic_fetch_add(&o_.long_count[i], hide_origin(0)); }
 
   const RowOrder& o_;

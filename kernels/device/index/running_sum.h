@@ -1,4 +1,4 @@
-// The sum of a vector of y and its sources, as index_add's modes add them up: the same order, and the same bits.
+// The sum of a vector of y and its sources. All modes of index_add add in this order, and get the same bits.
 #pragma once
 
 #include "device/core/cache.h"
@@ -11,7 +11,7 @@ using u8 = uint8_t;
 using u32 = uint32_t;
 using u64 = uint64_t;
 
-// What an element is summed in. Integers are without sign, which shows in no bit of a sum, so that they wrap around.
+// The type of a sum. Integers are summed unsigned, so that they wrap around; the bits are the same as for signed.
 template <class T> struct Summed {
   using Sum = compute_t<T>;
   static HIPOPS_METHOD Sum of(T v) { return widen(v); }
@@ -26,7 +26,6 @@ template <> struct Summed<u8> : SummedInteger<u8, u32> {};
 template <> struct Summed<u32> : SummedInteger<u32, u32> {};
 template <> struct Summed<u64> : SummedInteger<u64, u64> {};
 
-// The sums of a vector of y.
 template <class T, int Length>
 class RunningSum {
  public:
@@ -36,10 +35,10 @@ class RunningSum {
     ask_for(y);
     begin();
   }
-  // The same, where it is waited for when sources are on their way, too.
+  // Loads y's vector without a wait: the first add() waits for it, when sources are in flight too.
   HIPOPS_METHOD void ask_for(const T* y) {
     y_ = load_packed<Length>(y);
-    if constexpr (Length == 16) begin();  // registers do not have it twice
+    if constexpr (Length == 16) begin();  // or registers would hold y twice
   }
 
   HIPOPS_METHOD void store(T* y) const {
@@ -55,7 +54,7 @@ class RunningSum {
     for (int i = 0; i < Length; ++i) sum_[i] += Row::of(source[i]);
   }
 
-  // By way of shared memory: those of a wave's lanes find room.
+  // Stores the sums to shared memory, which has room for the lanes of one wave.
   HIPOPS_METHOD void park(Shared<typename Row::Sum> parked, uint32_t lane) const {
 #pragma unroll
     for (int i = 0; i < Length; ++i) parked[i * wave_size + lane] = sum_[i];
@@ -66,9 +65,8 @@ class RunningSum {
     for (int i = 0; i < Length; ++i) sum_[i] = parked[i * wave_size + lane];
   }
 
-  // Adds the sources that are listed, in order, Flight of them in flight together, while where the next ones are is on
-  // its way too. What lies past the end is the last one again, which is in the cache, and dropped: without a branch
-  // between loads.
+  // Adds the listed sources in order, Flight in flight together, and loads the next places meanwhile. Past the end it
+  // loads the last source again, from the cache, and drops it: so loads need no branch.
   template <int Flight, class Sources>
   HIPOPS_METHOD void add_list(const T* x, int64_t step, const Sources& source, uint32_t count) {
     uint32_t from[Flight];
@@ -84,8 +82,8 @@ class RunningSum {
     }
   }
 
-  // The same to a row of y, which is the first of what is in flight. Lists may be short; but where a wave's lanes may
-  // not have one list, those with shorter ones would wait for the others, one after the other.
+  // The same with y's vector as the first load in flight. A short list has its own path only if a wave has one list:
+  // otherwise lanes of a wave would run both paths, one after the other.
   template <int Flight, class Sources>
   HIPOPS_METHOD void add_list_to(const T* y, const T* x, int64_t step, const Sources& source, uint32_t count,
                                  bool wave_has_one) {
@@ -98,7 +96,7 @@ class RunningSum {
     find(source, 0u - 1, count, from);
     is_here_ = true;
 #pragma unroll
-    for (int i = 0; i < Length; ++i) sum_[i] = -typename Row::Sum(0);  // to which y is added without a change
+    for (int i = 0; i < Length; ++i) sum_[i] = -typename Row::Sum(0);  // -0 + y is y, for -0 too
     for (uint32_t first = 0; first <= count; first += Flight) {
       Packed<T, Length> v[Flight];
 #pragma unroll
@@ -112,8 +110,7 @@ class RunningSum {
     }
   }
 
-  // The same of a list's entries from this one on, as far as they are its row's: runs of a few, of which a wave's lanes
-  // have different ones. Of what is past the end, NVIDIA's GPUs load nothing.
+  // Adds the sources of the row of `entry`, from this entry on: short runs, different for each lane of a wave.
   template <int Flight, class Lists>
   HIPOPS_METHOD void add_run(const T* x, int64_t step, const Lists& lists, uint32_t entry) {
     const uint32_t row = lists.row(entry);
@@ -147,7 +144,7 @@ class RunningSum {
     }
   }
 
-  // The same of long lists, of a sum that is here: half of Flight is loaded while the other half is added.
+  // add_list for long lists, after load(): half of Flight is loaded while the other half is added.
   template <int Flight>
   HIPOPS_METHOD void add_long_list(const T* x, int64_t step, const uint32_t* source, uint32_t count) {
     constexpr int kHalf = Flight / 2;
@@ -178,7 +175,7 @@ class RunningSum {
     for (int i = 0; i < Length; ++i) sum_[i] = Row::of(y_[i]);
   }
 
-  // Up to Flight sources: of fewer, half as many are in flight, and half of that.
+  // Adds up to Flight sources. Fewer sources have fewer loads in flight: Flight / 2, Flight / 4, ...
   template <int Flight, class Sources>
   HIPOPS_METHOD void add_short_list(const T* x, int64_t step, const Sources& source, uint32_t count) {
     if constexpr (Flight > 1) {
@@ -208,7 +205,7 @@ class RunningSum {
     }
   }
 
-  // As many of these as are left, but one at least.
+  // Adds the first `left` vectors, at least one.
   template <int Flight>
   HIPOPS_METHOD void add_some(const Packed<T, Length> (&v)[Flight], uint32_t left) {
 #pragma unroll
@@ -221,7 +218,7 @@ class RunningSum {
     }
   }
 
-  // Where the sources from `first` on are. What is past the end, or before the begin, is where the last one is.
+  // Loads the places of the sources from `first` on. Outside of the list, it uses the last place.
   template <int Count, class Sources>
   static HIPOPS_METHOD void find(const Sources& source, uint32_t first, uint32_t count, uint32_t (&from)[Count]) {
     const uint32_t last = count - 1;
