@@ -1,30 +1,25 @@
 // index_add: y[.., index[j], ..] += x[.., j, ..], j = 0, 1, 2, ... along dim, in place in y.
 //
 //   y      any shape and strides; f32, f16, bf16, f64, or integers of 8, 32 or 64 bits, which wrap around
-//   x      y's shape, but for the index's length in dim; any strides
+//   x      y's shape, except the index's length in dim; any strides
 //   index  1-D, any stride
-//   sums   the sources of an element of y are added to it in index order: f16 and bf16 in f32, rounded once; others round each
-//          addition. Each element has one reader, there are no atomics, and no bit depends on the variant or the grid.
-//   bytes  each source is read, and each row of y that an index names is read and written:
-//          sizeof(element) * (x + 2 * those rows)
+//   sums   the sources of an element of y are added in index order. f16 and bf16 are added in f32 and rounded once.
+//          Other types round each addition. No atomics; no bit depends on the variant or the grid.
+//   bytes  sizeof(element) * (x + 2 * rows that an index names): x is read, these rows are read and written
 //
-// A row is what y has at one place of dim. Rows that no index names are not touched.
+// A row is the part of y at one place of dim. Rows that no index names are not touched.
 //
-//   few    for up to 128 indices, in f32, f16 and bf16: a wave has one of them, and a part of its row. It looks at all of
-//          them at once, and if its own is the first that names the row, adds all sources of that.
-//   scan   without a workspace, or for up to some thousand indices. Each block goes over all of the index, and lists
-//          those that name its share of the rows, by row; groups of its lanes add, for a part of such a row, what the
-//          list has for it. A row that many name is listed alone: all of the block loads, and a lane for each element of
-//          the part adds.
-//   list   with the workspace. The indices are ordered first: a list for each row of y, in index order. Then a
-//          work-item adds, for one vector of y, the sources on its row's list, 8 in flight at a time.
-//   joined the same in the launch that makes the lists, by the block that made them, which mostly has them in shared
-//          memory: of many indices, in vectors, but of u8.
+//   few    up to 128 indices, in f32, f16 and bf16. A wave has one index and a part of its row. It loads all indices.
+//          If its own index is the first that names the row, the wave adds all sources of the row.
+//   scan   without a workspace, or up to some thousand indices. Each block reads the whole index, and lists the indices
+//          that name its rows, by row. A group of lanes adds the sources of a row, in a part of the row. A row
+//          with many sources is listed alone: all of the block loads, and a lane for each element adds.
+//   list   with a workspace. The indices are sorted into a list for each row of y. In another launch, a work-item adds
+//          the sources on a row's list to one vector of y, 8 in flight together.
+//   joined the same for many indices, in vectors, except u8. The block that makes the lists, mostly in shared memory,
+//          adds them in the same launch. Lists of over 512 sources, in f32, f16 and bf16, are added in narrow parts of
+//          the row, and other blocks help (device/index/long_lists.h, device/index/block_sum.h).
 //   deep   as `list`, by elements, 48 or 96 in flight, for long lists of a few rows: vectors would make few work-items.
-//
-//   Of the lists of `joined` with over 512 sources, in f32, f16 and bf16, the block that joined it, and others that are
-//   there to help, take a narrow part of the row at a time: all of a block loads, and a lane for each element adds
-//   (device/index/long_lists.h, device/index/block_sum.h).
 //
 // Alone: hipcc --genco -std=c++17 --offload-arch=gfx942 -O3 -I kernels kernels/index_add.hip -o index_add.co
 #include "index_add.h"
@@ -40,9 +35,9 @@
 namespace hipops {
 namespace {
 
-// ---- The modes. What each one has in its constructor is done while the launch before is still under way.
+// ---- The modes. Their constructors run while the previous launch is still under way.
 
-// Expects loads of x (device/core/cache.h).
+// Prefetches x (device/core/cache.h).
 struct ExpectingSums {
   const IndexAddArgs& a;
   HIPOPS_METHOD ExpectingSums(const IndexAddArgs& args, uint32_t blocks) : a(args) {
@@ -50,11 +45,11 @@ struct ExpectingSums {
   }
 };
 
-// Elements that a work-item of `deep` has in flight: a unit has some hundred work-items then, and registers for them all.
+// Elements in flight of a work-item. A compute unit has registers for some hundred work-items of `deep`.
 template <class T> constexpr int kDeepFlight = (bounds_set_registers ? 96 : 48) / (sizeof(T) <= 4 ? 1 : 2);
 
-// The walk is over all of y, or, by position, over as many rows as there are indices: neighbouring work-items have
-// neighbouring vectors, whatever dim is, and mostly one list.
+// The walk is over all of y or, by position, over a row for each index. Neighbouring work-items have neighbouring
+// vectors, and mostly one list.
 template <class T, int Length, bool Deep = false>
 struct ListSums : ExpectingSums {
   explicit HIPOPS_METHOD ListSums(const IndexAddArgs& args) : ExpectingSums(args, uint32_t(args.grid)) {}
@@ -88,9 +83,8 @@ template <class T> constexpr bool shares_long_lists = false;
 HIPOPS_INDEX_ADD_SHARING(SHARES)
 #undef SHARES
 
-// The walk is over the rows of a block's digits. Its waves take as much of it at a time as they have lanes for, each
-// when it is done with what it had: rows have more sources and less. Behind these blocks there are some that help with
-// long lists.
+// The walk is over the rows of a block's digits. A wave claims the next vectors when it is done with its last vectors,
+// as rows differ in their numbers of sources. Additional blocks only help with long lists.
 template <class T, int Length>
 class JoinedSums : ExpectingSums {
  public:
@@ -138,7 +132,7 @@ class JoinedSums : ExpectingSums {
     sum.store(y);
   }
 
-  // Of a long list's row, a part from its vector `first` on. (The walk begins with the first list's row.)
+  // Adds the part of a long list's row from vector `first` on. (The walk begins with the first list's row.)
   HIPOPS_METHOD void add_long(const LongList& list, uint32_t first) const {
     const uint32_t last = row_vectors() - 1, to = first + LongPart::added_to(), from = first + LongPart::loaded();
     T* y = static_cast<T*>(a.y) + int64_t(list.row) * a.y_step +
@@ -156,7 +150,7 @@ class JoinedSums : ExpectingSums {
   LongLists<kJoinedBlock> longs_;
 };
 
-// The walk is over one row, of which a block has a part: as much as a group of lanes takes, each a vector, or element.
+// The walk is over one row. A block has a part of it: a vector, or element, for each lane of a group.
 template <class T, int Length>
 class ScanSums {
  public:
@@ -177,8 +171,7 @@ class ScanSums {
     wait_for_arguments(args.index.size, args.index_step, args.indices, args.x_step);
   }
 
-  // Where there is no room for all indices that name the block's rows, or many name one row, fewer rows are listed at a
-  // time; and of one row, if need be, less of the index.
+  // If a list has no room, or is crowded by one row, the window is narrowed to fewer rows, or to less of the index.
   HIPOPS_METHOD void add() {
     const int64_t indices = args_.indices;
     ShareWindow window{0, args_.scan.rows, 0, 0, false};
@@ -207,7 +200,6 @@ class ScanSums {
   static constexpr int kFlight = Length == 16 ? 2 : 4;  // sources
   static_assert(kFlight <= Share::kPastEnd, "add_run looks at so many entries");
 
-  // Groups take the list's rows.
   HIPOPS_METHOD void add_rows() const {
     const IndexAddArgs& a = reload_arguments(args_);
     const uint32_t groups = kScanBlock >> a.scan.lane_bits;
@@ -222,8 +214,7 @@ class ScanSums {
     }
   }
 
-  // The list is of one row, and has all of what is added to it, or a part. Between parts the sum is parked in shared
-  // memory.
+  // The list has all of one row's sources, or a part of them. Between parts the sum is parked in shared memory.
   HIPOPS_METHOD void add_to_row(const ShareWindow& window, uint32_t number) {
     const IndexAddArgs& a = reload_arguments(args_);
     const bool has_part = is_live_ && hide_origin(thread_index()) == lane_;
@@ -243,8 +234,7 @@ class ScanSums {
     sum.store(y);
   }
 
-  // All groups load, each another source, and each of the part's elements has a work-item that adds what they have
-  // loaded, in order, while the next sources are on their way.
+  // Each group loads another source while work-items, one for each element of the part, add the last sources in order.
   HIPOPS_METHOD void add_parked(const T* x, int64_t step, int lane_bits) const {
     const Shared<Vector<T, Length>> stage = share_.spare().template as<Vector<T, Length>>();
     const Shared<T> element = share_.spare().template as<T>();
@@ -281,7 +271,7 @@ class ScanSums {
   }
 
   const IndexAddArgs& args_;
-  const uint32_t number_;  // of the share
+  const uint32_t number_;
   Share share_;
   const Shared<Sum> parked_;
   const T* x_;
@@ -290,8 +280,7 @@ class ScanSums {
   bool is_live_, is_named_ = false;
 };
 
-// The walk is over one row. A wave has a part of it, and one index. What may be needed is asked for side by side: the
-// indices and the wave's source, and then y.
+// The walk is over one row. A wave has a part of it and one index. It loads its source together with the indices.
 template <class T, int Length>
 class FewSums {
  public:
@@ -346,7 +335,7 @@ class FewSums {
  private:
   static constexpr int kLoads = kFewIndices / wave_size, kFlight = Length == 16 ? 2 : 4;
 
-  // The places of the sources behind the first one, in order.
+  // The places of the sources after the first one, in order.
   struct Others {
     Shared<uint32_t> listed;
     HIPOPS_METHOD uint32_t operator[](uint32_t n) const { return listed[wave_index() * kFewIndices + n]; }
@@ -385,7 +374,7 @@ class FewSums {
 HIPOPS_INDEX_ADD_ORDER_KERNELS(KERNEL)
 #undef KERNEL
 
-// The work-items of a block, and what they do, by mode. Of 512, a unit has registers for two blocks.
+// The block and the sums of each mode. A compute unit has registers for two blocks of 512 work-items.
 constexpr int list_block = kListBlock, deep_block = kListBlock, scan_block = kScanBlock, few_block = kFewBlock,
               joined_block = kJoinedBlock;
 template <class T, int Length> using list_sums = ListSums<T, Length>;

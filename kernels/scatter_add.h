@@ -6,15 +6,15 @@
 
 namespace hipops {
 
-// `uniform`: blocks, at most; vectors of 16 bytes that a work-item has in flight, and a block takes at a time.
+// `uniform`: the most blocks; vectors of 16 bytes in flight of a work-item; vectors that a block loads at a time.
 constexpr int kUniformBlocks = 2048;
 constexpr int kUniformDepth = 8;
 constexpr int kUniformTile = kUniformDepth * kScatterBlock;
 
-// What is found out on the way to add whole rows: each is 0 as long as that can be done.
+// Flags that are 0 while whole rows can be added.
 struct ScatterRowsState {
-  uint32_t differ;  // there are rows whose indices differ
-  uint32_t long_;   // one row of y gets so many sources that atomics are faster
+  uint32_t differ;  // the indices of a row differ
+  uint32_t long_;   // one row of y has too many sources: atomics are faster
 };
 
 struct ScatterAddArgs {
@@ -23,8 +23,8 @@ struct ScatterAddArgs {
   const void* x;
   void* y;
   float* sums;  // of the elements of y that x's lines can reach, row-major
-  const ScatterRowsState* rows;  // null, or rows have been added whole if it says so
-  uint32_t* differ;              // `uniform`: of each block, whether it found rows whose indices differ
+  const ScatterRowsState* rows;  // null, or the flags: if both are 0, whole rows have been added
+  uint32_t* differ;              // `uniform`: for each block, whether the indices of a row differ
   void* firsts;                  // `uniform`: the first index of each row
 };
 

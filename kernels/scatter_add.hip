@@ -5,25 +5,24 @@
 //   bytes     each source and its index are read, and its element of y is read and written: 3 * sizeof(element) +
 //             sizeof(index) for each source
 //
-//   atomic  all sources at once, each by an atomic addition: in any order, which integers don't show. One instruction
-//           where the target has it (docs/ops/scatter_add.md). Not u8, for which no target has one; and 16-bit floats
-//           only where y is made of whole aligned words, because words are what the instructions take.
-//   wide    the same in vectors of 4 elements that are neighbours in x, in y and in the index, for f32, f16 and bf16: where
-//           their indices are the same, one instruction on NVIDIA's sm_90 and later adds all. (On AMD there is none,
-//           and lanes side by side, one element each, make fewer requests: there it is not chosen.)
-//   line    one work-item adds all sources along dim, in order. The deterministic way for floats, and the way for what
-//           `atomic` does not take. Fast where dim is not innermost and there are many lines; a single long line is a
-//           single work-item's.
+//   atomic all sources in parallel, each by an atomic addition, in any order; the order does not change sums of
+//          integers. It is one instruction if the target has it (docs/ops/scatter_add.md). Not u8: no target has a u8
+//          atomic. 16-bit floats only if y consists of whole aligned words, as the instructions add to words.
+//   wide   the same in vectors of 4 elements that are neighbours in x, in y and in the index, for f32, f16 and bf16. If
+//          their indices are equal, NVIDIA's sm_90 and later add them by one instruction. AMD has no such instruction,
+//          and there single elements in neighbouring lanes make fewer requests: `wide` is not chosen.
+//   line   one work-item adds all sources along dim, in order: for deterministic floats, and where `atomic` cannot add.
+//          Fast if dim is not innermost and there are many lines. A single long line has only one work-item.
 //
-// 16-bit floats are rounded at each addition by these. With a workspace they are summed in f32: `widen` copies the
-// elements of y that x's lines can reach, `f32_atomic`, `f32_wide` or `f32_line` add to the copies, `round` puts those
-// that changed back, rounded once. That moves up to 14 bytes more for each such element.
+// These round 16-bit floats at each addition. With a workspace the sums are f32: `widen` copies the elements of y that
+// x's lines can reach, `f32_atomic`, `f32_wide` or `f32_line` add to the copies, and `round` stores the changed copies,
+// rounded once. This moves up to 14 bytes more for each element.
 //
-//   uniform   with the workspace, where there is much to add, or in order: finds out whether all of a row has one
-//           index, by reading all of it. If so, index_add's kernels order the rows' indices and add the sources in that order,
-//           whole rows, without atomics (index_add.hip); and the kernels above, launched behind them, find in the
-//           workspace that there is nothing left to do. So do index_add's if rows differ, or if, in any order, one
-//           row of y gets so many sources that adding them one by one takes longer than atomics do.
+//   uniform  with the workspace, for many sources, or in order. It reads the whole index, to find out if each row has
+//            only one index. If so, index_add's kernels sort the rows' indices, and add whole rows in that order,
+//            without atomics (index_add.hip). The kernels above are launched after them, and then return early. If rows
+//            differ, index_add's kernels return early. So they do if one row of y has too many sources and any order is
+//            allowed: atomics are faster then.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/scatter_add.hip -o scatter_add.co
 #include "scatter_add.h"
@@ -52,18 +51,18 @@ HIPOPS_FN f64 sum_of(f64 a, f64 b) { return a + b; }
 HIPOPS_FN f16 sum_of(f16 a, f16 b) { return narrow<f16>(widen(a) + widen(b)); }
 HIPOPS_FN bf16 sum_of(bf16 a, bf16 b) { return narrow<bf16>(widen(a) + widen(b)); }
 
-// What sources are added to: y, or the workspace where sums have another type.
+// The sums: y, or the workspace if sums have another type.
 template <class T, class Sum>
 HIPOPS_FN Sum* sums_of(const ScatterAddArgs& a) {
   return static_cast<Sum*>(sizeof(Sum) == sizeof(T) ? a.y : a.sums);
 }
 
-// Rows have been added whole, so that there is nothing left to do.
+// True if whole rows have been added, so that nothing is left to do.
 HIPOPS_FN bool is_done(const ScatterAddArgs& a) {
   return a.rows != nullptr && a.rows->differ == 0 && a.rows->long_ == 0;
 }
 
-// The index, without the report if what was to be reported has been, on the way to add whole rows.
+// The index. It has no report if the attempt to add whole rows has reported it.
 HIPOPS_FN IndexArgs index_of(const ScatterAddArgs& a) {
   IndexArgs index = a.index;
   if (a.rows != nullptr && a.rows->differ == 0) index.report = nullptr;
@@ -100,7 +99,6 @@ HIPOPS_FN void scatter_add_line(const ScatterAddArgs& a) {
                 [&](int64_t to, T value) { sums[to] = sum_of(sums[to], converted<Sum>(value)); });
 }
 
-// Elements of y and their sums, of which a work-item takes vectors of `Length`.
 template <class T, int Length>
 HIPOPS_FN void widen_sums(const ScatterAddArgs& a) {
   const T* y = static_cast<const T*>(a.y);
@@ -120,8 +118,7 @@ HIPOPS_FN void widen_sums(const ScatterAddArgs& a) {
   });
 }
 
-// A sum whose bits are still those of y's element was not added to, or by nothing that shows: so the element stays as
-// it is, even if it is a NaN that conversions would make another one.
+// An element whose sum did not change keeps its bits. Conversions would change a NaN.
 template <class T, int Length>
 HIPOPS_FN void round_sums(const ScatterAddArgs& a) {
   T* y = static_cast<T*>(a.y);
@@ -149,7 +146,7 @@ HIPOPS_FN void round_sums(const ScatterAddArgs& a) {
   });
 }
 
-// The walk of both is over the elements of y that x's lines can reach, or vectors of 16 bytes of them.
+// The walk of both kernels is over the elements of y that x's lines can reach, or over vectors of 16 bytes.
 template <class T, class Sum>
 HIPOPS_FN void scatter_add_widen(const ScatterAddArgs& a) {
   constexpr int wide = kWideBytes / sizeof(T);
@@ -164,8 +161,7 @@ HIPOPS_FN void scatter_add_round(const ScatterAddArgs& a) {
   else round_sums<T, 1>(a);
 }
 
-// Whether a work-item finds an index that differs from the first one of its row. The first ones are put together for
-// those who read no others.
+// True if a work-item finds an index that differs from the first index of its row. Stores the first indices densely.
 template <class Index>
 HIPOPS_FN bool finds_difference(const ScatterAddArgs& a) {
   constexpr int wide = kWideBytes / sizeof(Index);
@@ -200,8 +196,7 @@ HIPOPS_FN bool finds_difference(const ScatterAddArgs& a) {
   return differs;
 }
 
-// The walk is over vectors of 16 bytes of the index, all of which is contiguous, row after row. There are fewer than
-// 2^31.
+// The walk is over vectors of 16 bytes of the contiguous index, row after row. There are fewer than 2^31.
 template <class, class>
 HIPOPS_FN void scatter_add_uniform(const ScatterAddArgs& a) {
   bool differs;
@@ -215,7 +210,7 @@ HIPOPS_FN void scatter_add_uniform(const ScatterAddArgs& a) {
   if (thread_index() == 0) a.differ[block_index()] = all;
 }
 
-// Blocks that a multiprocessor is to hold, which tells how many registers there are for each.
+// The blocks that a multiprocessor holds together: the compiler limits registers accordingly.
 [[maybe_unused]] constexpr int kResident_atomic = 4, kResident_wide = 3, kResident_line = 4, kResident_widen = 4,
                                kResident_round = 3, kResident_uniform = 4;
 
