@@ -37,7 +37,6 @@ namespace {
 
 // ---- The modes. Their constructors run while the previous launch is still under way.
 
-// Prefetches x (device/core/cache.h).
 struct ExpectingSums {
   const IndexAddArgs& a;
   HIPOPS_METHOD ExpectingSums(const IndexAddArgs& args, uint32_t blocks) : a(args) {

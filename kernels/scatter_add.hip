@@ -8,9 +8,8 @@
 //   atomic all sources in parallel, each by an atomic addition, in any order; the order does not change sums of
 //          integers. It is one instruction if the target has it (docs/ops/scatter_add.md). Not u8: no target has a u8
 //          atomic. 16-bit floats only if y consists of whole aligned words, as the instructions add to words.
-//   wide   the same in vectors of 4 elements that are neighbours in x, in y and in the index, for f32, f16 and bf16. If
-//          their indices are equal, NVIDIA's sm_90 and later add them by one instruction. AMD has no such instruction,
-//          and there single elements in neighbouring lanes make fewer requests: `wide` is not chosen.
+//   wide   the same in vectors of 4 elements that are neighbours in x, y and the index, for f32, f16 and bf16. If their
+//          indices are equal, sm_90 and later add them by one instruction. AMD has none, so `wide` is not chosen there.
 //   line   one work-item adds all sources along dim, in order: for deterministic floats, and where `atomic` cannot add.
 //          Fast if dim is not innermost and there are many lines. A single long line has only one work-item.
 //
@@ -18,11 +17,10 @@
 // x's lines can reach, `f32_atomic`, `f32_wide` or `f32_line` add to the copies, and `round` stores the changed copies,
 // rounded once. This moves up to 14 bytes more for each element.
 //
-//   uniform  with the workspace, for many sources, or in order. It reads the whole index, to find out if each row has
-//            only one index. If so, index_add's kernels sort the rows' indices, and add whole rows in that order,
-//            without atomics (index_add.hip). The kernels above are launched after them, and then return early. If rows
-//            differ, index_add's kernels return early. So they do if one row of y has too many sources and any order is
-//            allowed: atomics are faster then.
+//   uniform  with the workspace, for many sources, or in order. Reads the whole index, to find out if each row has one
+//            index. If so, index_add's kernels sort the rows' indices and add whole rows in that order (index_add.hip).
+//            The kernels above follow, and return early. The kernels of index_add return early if a row's indices
+//            differ, or if, in any order, one row of y has enough sources for atomics to be faster.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/scatter_add.hip -o scatter_add.co
 #include "scatter_add.h"

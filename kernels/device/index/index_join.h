@@ -241,8 +241,8 @@ HIPOPS_FN void order_join(const Args& a) {
 // Vectors that a work-item of `joined` has in flight. With more, memory is no faster, and blocks finish further apart.
 constexpr int kJoinedFlight = enough_loads;
 
-// Counts of entries and lists over some of a block's digits, packed for a scan. Lists are counted by kind: by the
-// number of times that their sum waits for sources. Kind 0 has the longest lists.
+// Counts of entries and lists, packed for a scan. Lists are counted by kind: the number of times that their sum waits
+// for sources. Kind 0 has the longest lists.
 class ListCounts {
  public:
   explicit HIPOPS_METHOD ListCounts(uint64_t sum) : packed(sum) {}

@@ -38,8 +38,8 @@ static_assert(uint32_t(kMix * kUnmix) == 1, "the one undoes the other");
 HIPOPS_FN uint32_t key_of(const RowOrder& o, uint32_t row) { return row * kMix & o.key_mask; }
 HIPOPS_FN uint32_t row_of(const RowOrder& o, uint32_t key) { return key * kUnmix & o.key_mask; }
 
-// Up to kBatch entries that a block has in registers. Each wave has the same number of neighbouring entries. These
-// kernels run for a few microseconds, in which fetching code costs time. So loops are unrolled only where they must be.
+// Up to kBatch entries, in registers: each wave has the same number of neighbouring entries. These kernels run for
+// microseconds, in which fetching code costs time. So loops are unrolled only where they must be.
 template <class Shape>
 struct Batch {
   static constexpr int kDepth = Shape::kDepth;

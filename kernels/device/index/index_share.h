@@ -1,6 +1,5 @@
-// Lists the indices that name a block's rows, without a workspace. A block reads the whole index, and lists in shared
-// memory the indices that name one of its rows. A hash assigns rows to blocks, so neighbouring or equally spaced rows,
-// which indices often name, spread over blocks.
+// Lists in shared memory the indices that name a block's rows, without a workspace: a block reads the whole index. A
+// hash assigns rows to blocks, so neighbouring or equally spaced rows spread over blocks.
 #pragma once
 
 #include "device/core/divide.h"
@@ -72,10 +71,9 @@ class RowShare {
     if (thread_index() == 0) count_[0] = 0, keys_[0] = kNobody;
   }
 
-  // Returns false if the list has no room, or if one of several rows has many entries: the window must be narrowed. All
-  // work-items of the block call it. The work-item that finds an entry calls found(row, place). The barriers have no
-  // condition. With a branch around them, ptxas 13.0 lets lanes that diverge later advance the window twice, as it
-  // keeps the window in uniform registers.
+  // Returns false if the window must be narrowed: the list has no room, or one of several rows is crowded. All
+  // work-items call it. They call found(row, place) for their entries. No branch may skip the barriers: ptxas 13.0
+  // keeps the window in uniform registers, and would let lanes that diverge later advance it twice.
   template <class F>
   HIPOPS_METHOD bool list(const ShareWindow& window, F found) {
     barrier();  // the last list has been read

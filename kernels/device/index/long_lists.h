@@ -1,6 +1,5 @@
 // Lists so long that a block would sum one long after all others are done. Blocks publish their long lists in the
-// workspace, then claim parts of the rows until none is left. Helpers claim parts too, if they see all lists in time.
-// No result depends on helpers, as blocks run in any order.
+// workspace, then claim parts of the rows until none is left. Helpers that see all lists in time claim parts, too.
 #pragma once
 
 #include "device/core/atomic.h"
