@@ -117,11 +117,11 @@ class Runs {
 };
 
 // Sorts the block's entries by up to Digits low digits. It calls these functions of `lists`, in this order:
-//   has_work(batches)                 true if there is anything to do;
-//   list(digit, begin, count, scan)   each digit's entries: a work-item calls it for its own digit;
+//   has_work(batches)                true if there is anything to do;
+//   list(digit, begin, count, scan)  each digit's entries: a work-item calls it for its own digit;
 //   end_digits(end, total)           the end of the entries in `total`: all work-items call it;
-//   begin_placing(only_batch, end)    the end of all entries;
-//   place(where, entry, only_batch)   the place of each entry.
+//   begin_placing(only_batch, end)   the end of all entries;
+//   place(where, entry, only_batch)  the place of each entry.
 // scanned(count) is the value to scan; entries(sum) is the number of entries in a sum. tally() has Digits counts a
 // wave.
 template <class Shape, int Digits, class Lists>

@@ -2,12 +2,12 @@
 //
 // A stable radix sort of entries {key, place in the index} by two digits of up to 10 bits, in two launches. No block
 // waits for another, so blocks need not run concurrently.
-//   split  each block loads up to 2048 indices. It drops marks and indices out of range, and reports the latter. It sorts
-//          the rest by the high digit into its part of the workspace, and stores the begin of each digit's run.
-//   join   (index_join.h) a block for each high digit sorts its runs by the low digit, which gives the lists. Up to 2048
-//          entries, the usual case, stay in registers. More are loaded twice, to count and to place them.
-//   bound  keys of more than 20 bits are sorted in two rounds, by their low and then their high half, in 4 launches. Then
-//          `bound` finds the ends of the lists.
+//   split  each block loads up to 2048 indices. It drops marks and indices out of range, and reports the latter. It
+//          sorts the rest by the high digit into its part of the workspace, and stores the begin of each digit's run.
+//   join   (index_join.h) a block for each high digit sorts its runs by the low digit, which gives the lists. Up to
+//          2048 entries, the usual case, stay in registers. More are loaded twice, to count and to place them.
+//   bound  keys of more than 20 bits are sorted in two rounds, by their low and then their high half, in 4 launches.
+//          `bound` then finds the ends of the lists.
 // Lists are stored by row or, if there are more rows than indices, by the position of their first source: then no work
 // is proportional to the rows. A block that sums its lists itself stores none.
 // For each index this loads the index, stores 8 bytes and loads them again, and stores 4, mostly in the L2 cache.
