@@ -17,7 +17,7 @@ struct ShareWindow {
   uint32_t row, rows;
   int64_t first;
   uint32_t places;
-  bool before_crowded;  // the next window has only the row after these rows
+  bool before_crowded;  // the row after these rows is listed alone
 
   HIPOPS_METHOD bool has_last_of(int64_t indices) const { return first + places == indices; }
 
