@@ -53,7 +53,6 @@ int64_t few_blocks(int64_t indices, int64_t parts, int wave_size);
 // The kernels that sort. They are the first of the list.
 enum { kSplit, kJoin, kBound, kSortKernels };
 
-// The launch that follows from a choice.
 struct SumsPlan {
   SumsChoice choice;
   int kernel;      // the list's kernel that sums

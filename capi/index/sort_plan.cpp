@@ -34,7 +34,6 @@ SortPass pass_of(int shift, int bits, int64_t indices) {
   return {shift, bits - high, high};
 }
 
-// The plan with the workspace's layout.
 SortPlan laid_out(SortPlan plan, int64_t indices) {
   const int high_bits = std::max(plan.pass[0].high_bits, plan.pass[1].high_bits);
   plan.batch = batch_of(indices, int64_t{1} << high_bits);
