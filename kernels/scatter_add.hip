@@ -36,7 +36,6 @@ using u8 = uint8_t;
 using u32 = uint32_t;
 using u64 = uint64_t;
 
-// A source in the type of the sum that it is added to.
 template <class Sum, class T>
 HIPOPS_FN Sum converted(T v) {
   if constexpr (sizeof(Sum) == sizeof(T)) return v;
@@ -49,7 +48,6 @@ HIPOPS_FN f64 sum_of(f64 a, f64 b) { return a + b; }
 HIPOPS_FN f16 sum_of(f16 a, f16 b) { return narrow<f16>(widen(a) + widen(b)); }
 HIPOPS_FN bf16 sum_of(bf16 a, bf16 b) { return narrow<bf16>(widen(a) + widen(b)); }
 
-// The sums: y, or the workspace if sums have another type.
 template <class T, class Sum>
 HIPOPS_FN Sum* sums_of(const ScatterAddArgs& a) {
   return static_cast<Sum*>(sizeof(Sum) == sizeof(T) ? a.y : a.sums);

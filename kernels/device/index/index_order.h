@@ -20,8 +20,6 @@
 namespace hipops {
 namespace {
 
-// The kernels' Args have `index`, `index_step`, `indices`, `reported`, `report_step`, `order` and `grid`.
-
 constexpr int kMostDigits = 1 << kOrderDigitBits;
 
 template <int Block, int Depth>

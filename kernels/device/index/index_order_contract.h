@@ -35,7 +35,6 @@ constexpr int kJoinedBatch = kJoinedBlock * kJoinedDepth;
 constexpr int kJoinedDigitBits = 8;
 constexpr int kJoinedIndexBits = 22;  // of indices, at most
 
-// A stable sort of entries by two digits of their keys.
 struct RowOrder {
   const OrderEntry* from;  // null: the index tensor itself
   OrderEntry* split;       // [blocks][batch]: each block's part, sorted by the high digit

@@ -10,8 +10,8 @@
 namespace hipops {
 namespace {
 
-// One list has the `places` places of the index from `first` on that name one of the `rows` rows from `row` on. Windows
-// of a longer index are powers of two long: so a window is reported completely or not at all.
+// One list has the `places` places of the index from `first` on that name one of the `rows` rows from `row` on. If all
+// places are more than kMostPlaces, windows are powers of two long: each is reported completely or not at all.
 struct ShareWindow {
   static constexpr uint32_t kMostPlaces = 1 << 30;
   uint32_t row, rows;
@@ -52,8 +52,8 @@ struct ShareWindow {
   }
 };
 
-// Rows are counted from first_row on. Share `number` has rows with hashes from number * hashes on, `hashes` of them.
-// The last share also has all larger hashes. With `reports`, each index out of range is reported once.
+// Rows are counted from first_row on. Share `number` has rows with `hashes` hashes from number * hashes on; the last
+// share also has all larger hashes. With `reports`, each index out of range is reported once.
 template <class Args, int Block>
 class RowShare {
  public:

@@ -175,7 +175,6 @@ class RunningSum {
     for (int i = 0; i < Length; ++i) sum_[i] = Row::of(y_[i]);
   }
 
-  // Adds up to Flight sources. Fewer sources have fewer loads in flight: Flight / 2, Flight / 4, ...
   template <int Flight, class Sources>
   HIPOPS_METHOD void add_short_list(const T* x, int64_t step, const Sources& source, uint32_t count) {
     if constexpr (Flight > 1) {
