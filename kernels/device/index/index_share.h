@@ -10,8 +10,8 @@
 namespace hipops {
 namespace {
 
-// One list has the `places` places of the index from `first` on that name one of the `rows` rows from `row` on. If all
-// places are more than kMostPlaces, windows are powers of two long: each is reported completely or not at all.
+// One list has the `places` places of the index from `first` on that name one of the `rows` rows from `row` on. If the
+// index has more than kMostPlaces, windows are powers of two long: each is reported completely or not at all.
 struct ShareWindow {
   static constexpr uint32_t kMostPlaces = 1 << 30;
   uint32_t row, rows;
