@@ -16,9 +16,9 @@ constexpr size_t kChunkBytes = size_t{16} << 20;
 
 size_t round_up(size_t value) { return (value + kAlignment - 1) / kAlignment * kAlignment; }
 
-// NaN in each float dtype, so that a stray read shows in the result: for that, odd bytes must be 0x7f or 0xff, and even
-// ones 0xf1 or more (f64 has the longest exponent). Within these bounds no two places in a period are alike over a few
-// bytes, so that a block moved by mistake shows too.
+// NaN in each float dtype, so that a stray read shows in the result. Odd bytes are 0x7f or 0xff; even bytes are at
+// least 0xf1, for the long exponent of f64. No run of a few bytes repeats within a period, so a block moved by mistake
+// shows too.
 constexpr size_t kPatternPeriod = 2 * 14 * 17;
 
 constexpr std::array<unsigned char, kPatternPeriod> make_pattern() {
@@ -38,7 +38,7 @@ void fill_with_pattern(unsigned char* image, size_t bytes) {
   }
 }
 
-// Where two byte ranges differ: the first place and how many.
+// The first place at which two byte ranges differ, and the number of bytes that differ.
 struct Difference {
   size_t first = 0;
   size_t count = 0;
@@ -69,18 +69,18 @@ Buffer::~Buffer() {
   if (device_ != nullptr) runtime_.release(device_);
 }
 
-// Allocates, and decides where in the allocation the tensor lies.
+// Allocates, and chooses the tensor's place in the allocation.
 void Buffer::place(Guard guard, size_t alignment) {
-  const size_t before = static_cast<size_t>(-layout_.first) * element_bytes_;   // of the tensor, before element 0
-  const size_t after = static_cast<size_t>(layout_.last + 1) * element_bytes_;  // from element 0 on
+  const size_t before = static_cast<size_t>(-layout_.first) * element_bytes_;   // bytes before element 0
+  const size_t after = static_cast<size_t>(layout_.last + 1) * element_bytes_;  // bytes from element 0 to the end
   const size_t offset = static_cast<size_t>(layout_.offset) * element_bytes_;
   if (guard == Guard::kZones) {
     bytes_ = kGuardBytes + before + kAlignment + offset + after + kGuardBytes;
   } else {
-    // A multiple of any alignment that the runtime may give, so that both ends can touch a page.
+    // A multiple of every alignment that the runtime may return, so that both ends can touch a page.
     bytes_ = round_up(before + after + kGuardBytes);
   }
-  image_.reset(new unsigned char[bytes_]);  // first, for if it throws there is nothing to release yet
+  image_.reset(new unsigned char[bytes_]);  // first: if it throws, nothing needs a release yet
   void* pointer = nullptr;
   expect_success(runtime_.allocate(bytes_, &pointer), "allocating " + std::to_string(bytes_) + " bytes for " + name_);
   device_ = static_cast<unsigned char*>(pointer);
@@ -162,14 +162,14 @@ std::string Buffer::changes() {
   return "changed its input: " + element + difference.more();
 }
 
-// Where a byte that belongs to no element is.
+// Describes the place of a byte that belongs to no element.
 std::string Buffer::place_text(size_t byte) const {
   if (byte < start()) return "byte " + std::to_string(start() - byte) + " before its start";
   if (byte >= end()) return "byte " + std::to_string(byte - end() + 1) + " past its end";
   return "between its elements, " + std::to_string(byte - start()) + " bytes from its start";
 }
 
-// "x[2,3] (position 11)" for a byte of an element, "" for any other.
+// "x[2,3] (position 11)" for a byte of an element, "" for any other byte.
 std::string Buffer::element_text(size_t byte) {
   const unsigned char* wanted = image_.get() + byte;
   int64_t found = -1;

@@ -1,5 +1,5 @@
-// A tensor's memory on the device, in which a stray access shows. Guard zones are around the tensor. They, the gaps
-// between strided elements, and outputs have a NaN pattern. A host image has the value of every byte.
+// A tensor's memory on the device, which shows stray accesses. Guard zones are around the tensor. They, outputs and the
+// gaps between strided elements hold a NaN pattern. A host image holds the value of every byte.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace hipops::parity {
 
-// How an allocation ends. With guard zones a stray write is found when the case is over. The CPU runtime can put an
-// unmapped page next to each allocation (HIPOPS_CPU_GUARD). The tensor touches that page then, so a stray read faults
+// How an allocation ends. With guard zones, the check after a case finds stray writes. The CPU runtime can map an
+// unreadable page next to each allocation (HIPOPS_CPU_GUARD). The tensor then touches that page, so a stray read faults
 // too, and the layout's offset has no effect.
 enum class Guard { kZones, kPageAfter, kPageBefore };
 
@@ -30,8 +30,9 @@ void expect_success(hipops_status status, const std::string& what);
 
 class Buffer {
  public:
-  // Allocates on the device, and fills the host image with the pattern. Beside a page too, element 0 is at a multiple
-  // of `alignment` bytes, at most 256, for a layout that has nothing below it. Throws RuntimeFailure or std::bad_alloc.
+  // Allocates on the device, and fills the host image with the pattern. Element 0 is at a multiple of `alignment` bytes
+  // (at most 256), also before a guard page, if no element of the layout is below it. Throws RuntimeFailure or
+  // std::bad_alloc.
   Buffer(Runtime& runtime, std::string name, const Layout& layout, Guard guard, size_t alignment = 1);
   ~Buffer();
   Buffer(const Buffer&) = delete;
@@ -40,7 +41,7 @@ class Buffer {
   const Layout& layout() const { return layout_; }
   hipops_tensor tensor() const { return view(layout_, device_ + zero_); }
 
-  // Sets the image's elements; `bits` gives them by row-major position.
+  // Sets the image's elements; `bits` returns the element at a row-major position.
   void set_elements(const std::function<uint64_t(int64_t)>& bits);
 
   // Sets every byte of the image's elements to 0xff: NaN in all float dtypes.
@@ -48,19 +49,19 @@ class Buffer {
 
   void upload();
 
-  // Copies the device's bytes into the image. Element 0 is at element_zero() then.
+  // Copies the device's bytes into the image. Afterwards element 0 is at element_zero().
   void download();
   const unsigned char* element_zero() const { return image_.get() + zero_; }
 
-  // After download(): "" if all bytes outside of the elements still have the pattern, or a message about the first that
-  // has not. Destroys the image's elements.
+  // After download(): "" if all bytes outside of the elements still have the pattern, or a message about the first byte
+  // that differs. Destroys the image's elements.
   std::string stray_writes();
 
   // A copy of the image, for a later comparison.
   std::vector<unsigned char> copy() const { return {image_.get(), image_.get() + bytes_}; }
   void upload(const std::vector<unsigned char>& copy);
 
-  // After download(): "" if the image equals the copy, or the first place where it differs.
+  // After download(): "" if the image equals the copy, or a message about the first difference.
   std::string difference_from(const std::vector<unsigned char>& copy);
 
   // "" if the device's bytes equal the image, or a message about the first change.
@@ -71,7 +72,7 @@ class Buffer {
   void for_each_element(Visit visit);
   void place(Guard guard, size_t alignment);
   size_t start() const;  // image index of the tensor's first byte
-  size_t end() const;    // and one past its last
+  size_t end() const;    // image index past the tensor's last byte
   std::string place_text(size_t byte) const;
   std::string element_text(size_t byte);
 

@@ -8,7 +8,7 @@ namespace {
 
 class Graph {
  public:
-  // A capture that the call has broken says so only when it ends, but the call's own failure is the one to tell.
+  // If the call broke the capture, the end of the capture fails too. The call's own failure is the useful message.
   Graph(const Graphs& graphs, CaseRun* run) : graphs_(graphs) {
     expect_success(graphs.tools().begin_capture(graphs.stream()), "beginning a capture");
     std::string refusal;
@@ -40,7 +40,7 @@ class Graph {
   void* graph_ = nullptr;
 };
 
-// The outputs' bytes, brought back from the device.
+// Copies the outputs' bytes from the device.
 std::vector<std::vector<unsigned char>> results(CaseRun* run) {
   std::vector<std::vector<unsigned char>> all;
   for (Buffer* output : run->outputs()) {

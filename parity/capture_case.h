@@ -1,4 +1,4 @@
-// Runs one case in a graph. Frameworks record their launches in graphs, and replay these with other data.
+// Runs one case in a graph. Frameworks record their launches in graphs, and replay them with other data.
 #pragma once
 
 #include "parity/run_case.h"
@@ -23,9 +23,9 @@ class Graphs {
   void* stream_ = nullptr;
 };
 
-// Captures the call before the case's elements are in memory; the first case of an op also loads the op then. Replays
-// the graph with the elements, with them in reverse order, and with them again. The first and the last replay must give
-// the golden results. If the case is deterministic, the other one must give the bits of a call without a graph.
+// Captures the call before the case's elements are in memory; an op's first case also loads the op during capture.
+// Replays with the elements, with the elements reversed, and with the elements. The first and third replay must give
+// the golden results, and the second the bits of a call without a graph (deterministic cases only).
 CaseResult capture_case(Runtime& runtime, const OpEntry& op, const Case& test, Guard guard, const Graphs& graphs);
 
 }  // namespace hipops::parity

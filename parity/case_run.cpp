@@ -9,7 +9,7 @@
 namespace hipops::parity {
 namespace {
 
-constexpr size_t kWorkspaceAlignment = 256;  // what the ABI asks of the caller
+constexpr size_t kWorkspaceAlignment = 256;  // the alignment that the ABI requires
 
 std::string count_text(const ExpectedTensor& output, const Comparison& comparison) {
   std::string text = output.name + ": " + std::to_string(comparison.missed) + " of " +
@@ -76,7 +76,7 @@ void CaseRun::make_inputs() {
 
 void CaseRun::make_outputs() {
   for (const ExpectedTensor& output : test_.outputs) {
-    if (test_.is_in_out(output.name)) continue;  // it is there, with the input's elements
+    if (test_.is_in_out(output.name)) continue;  // the input's buffer already exists
     if (test_.in_place && test_.in_place->output == output.name) {
       arguments_.add_tensor(output.name, buffers_.at(test_.in_place->input)->tensor());
       continue;
@@ -115,7 +115,7 @@ void CaseRun::call(void* stream) {
   });
 }
 
-// Waits in the end, since a copy to the device may return before it is done, and streams need not wait for it.
+// Waits at the end: a copy to the device may return before it is done, and streams do not wait for it.
 void CaseRun::fill(Elements elements) {
   for (const ExpectedTensor& output : test_.outputs) buffer_of(output).set_elements_unwritten();
   for (const InputTensor& input : test_.inputs) {

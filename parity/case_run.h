@@ -16,10 +16,10 @@ class CaseRun {
   CaseRun(Runtime& runtime, const OpEntry& op, const Case& test, Guard guard)
       : runtime_(runtime), op_(op), test_(test), guard_(guard) {}
 
-  // The result of `work`. An exception fails the case.
+  // Returns the result of `work`. An exception fails the case.
   CaseResult attempt(const std::function<void()>& work);
 
-  // The steps of a case, in their order.
+  // The steps of a case, in this order.
   void prepare();
   void call(void* stream);  // and waits for the device
   void check();
@@ -28,7 +28,7 @@ class CaseRun {
   void launch(void* stream);
   void timed(const std::function<void()>& work);
 
-  // Sets the device's memory, after prepare() or after check(). Outputs are unwritten then.
+  // Sets the device's memory, after prepare() or check(). Outputs become unwritten.
   enum class Elements { kNone, kCase, kReversed };
   void fill(Elements elements);
 

@@ -1,5 +1,5 @@
-// The choices that make a random case. Each is a number below a bound, and 0 is the simplest. They come from a seed,
-// from a fuzzer's bytes, or from a recorded sequence.
+// The choices that make a random case. Each is a number below a bound, and 0 is the simplest. A seed, a fuzzer's bytes
+// or a recorded sequence yields them.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ class Choices {
   }
   // True one time in `n`. False is simpler.
   bool one_in(uint64_t n) { return below(n) + 1 == n; }
-  // The first is the simplest.
+  // The first value is the simplest.
   template <class T>
   T pick(std::initializer_list<T> values) {
     return values.begin()[below(values.size())];
@@ -64,7 +64,7 @@ class GivenChoices : public Choices {
   size_t at_ = 0;
 };
 
-// A fuzzer's bytes, then 0. A choice uses one byte if its bound is at most 256, else four.
+// A fuzzer's bytes, then 0. A choice with a bound of at most 256 uses one byte, any other uses four.
 class ByteChoices : public Choices {
  public:
   ByteChoices(const uint8_t* bytes, size_t count) : bytes_(bytes), left_(count) {}

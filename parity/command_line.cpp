@@ -13,7 +13,7 @@
 namespace hipops::parity {
 namespace {
 
-// CLI11's own adds "Excludes: --json --junit" to the name of an option.
+// CLI11's formatter adds "Excludes: --json --junit" to the name of an option.
 class PlainFormatter : public CLI::Formatter {
  public:
   std::string make_option_opts(const CLI::Option* option) const override {
@@ -22,7 +22,7 @@ class PlainFormatter : public CLI::Formatter {
   }
 };
 
-// CLI11 takes an empty argument as if it were not there.
+// CLI11 ignores an empty argument.
 std::string empty_argument(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
@@ -32,7 +32,7 @@ std::string empty_argument(int argc, char** argv) {
   return "";
 }
 
-// Of an option without its value, CLI11 takes the next option for the value.
+// If an option has no value, CLI11 reads the next option as the value.
 std::string is_value(const std::string& text) {
   return text.compare(0, 2, "--") == 0 ? "expected a value, not " + text : "";
 }
@@ -43,7 +43,7 @@ bool parse_command_line(CLI::App* app, int argc, char** argv, int* exit_code) {
   *exit_code = kExitUsage;
   app->set_version_flag("--version", std::string("hipops ") + hipops_version());
   app->formatter(std::make_shared<PlainFormatter>());
-  app->allow_extras();  // CLI11 would name them from the last to the first
+  app->allow_extras();  // CLI11 would name extra arguments in reverse order
   for (CLI::Option* option : app->get_options()) option->check(is_value);
   std::string problem = empty_argument(argc, argv);
   try {

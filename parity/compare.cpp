@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kExamples = 5;
 
-// Neumaier's compensated sum: what float64 sums lose must not look like an error of the kernel.
+// Neumaier's compensated sum. The rounding of a plain float64 sum would look like an error of the kernel.
 class Sum {
  public:
   void add(double term) {
@@ -19,7 +19,7 @@ class Sum {
     lost_ += std::fabs(sum_) >= std::fabs(term) ? (sum_ - next) + term : (term - next) + sum_;
     sum_ = next;
   }
-  // Where a term was infinite or NaN, the compensation is NaN and says nothing.
+  // After an infinite or NaN term the compensation is NaN, so it is not added.
   double value() const { return std::isfinite(sum_) ? sum_ + lost_ : sum_; }
 
  private:
@@ -70,7 +70,7 @@ class Comparer {
     return error_in_ulps(layout_.dtype, expected_.values[i], expected_.scale.empty() ? 0 : expected_.scale[i], got);
   }
 
-  // A float expectation has more digits than the dtype; the bits are those of its nearest value.
+  // A float expectation has more digits than the dtype. The printed bits are its nearest value in the dtype.
   std::string expected_text(size_t i) const {
     if (!is_float(layout_.dtype)) return show_bits(layout_.dtype, expected_.bits[i]);
     const std::string nearest = show_bits(layout_.dtype, encode(layout_.dtype, expected_.values[i]));

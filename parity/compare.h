@@ -11,12 +11,12 @@ namespace hipops::parity {
 
 struct Comparison {
   int64_t compared = 0;  // elements
-  int64_t missed = 0;    // elements above the tolerance
+  int64_t missed = 0;    // elements whose error exceeds the tolerance
   int64_t rows_missed = 0;
   bool checksum_missed = false;
   double worst_ulps = 0;
   int64_t worst_position = -1;        // -1 until an element was compared
-  std::vector<std::string> examples;  // one line each for the first few that missed
+  std::vector<std::string> examples;  // one line for each of the first elements that missed
 
   bool passed() const { return missed == 0 && rows_missed == 0 && !checksum_missed; }
 };
@@ -25,10 +25,10 @@ struct Comparison {
 // any tolerance.
 Comparison compare(const ExpectedTensor& expected, double tolerance_ulps, const unsigned char* element_zero);
 
-// +1 or -1: the sign of column `column` in a row's checksum.
+// The sign of column `column` in a row's checksum: +1 or -1.
 int checksum_sign(int64_t column);
 
-// The factor of the bits of the element at a row-major position in a checksum.
+// The factor of an element's bits in a checksum, by row-major position.
 uint64_t checksum_weight(int64_t position);
 
 // "3.21", "inf", "3".

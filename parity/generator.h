@@ -1,5 +1,5 @@
-// The generators that golden files name (parity/golden/README.md). This code must be compiled with -ffp-contract=off:
-// the values are defined with each operation rounded by itself.
+// The generators that golden files name (parity/golden/README.md). Compile with -ffp-contract=off: the values are
+// defined with each operation rounded by itself.
 #pragma once
 
 #include <array>
@@ -21,13 +21,13 @@ struct Generator {
 
   bool for_integers() const { return kind == Kind::kBits || kind == Kind::kIndex; }
 
-  // Element `position` if for_integers(). The dtype has the low bits.
+  // Element `position` if for_integers(). The dtype keeps the low bits.
   uint64_t bits(uint64_t position) const;
 
   // Element `position` (row-major) of the other kinds, before it is rounded to the tensor's dtype.
   double value(uint64_t position) const;
 
-  // No value is further from `shift` than this.
+  // No value differs from `shift` by more than this.
   double reach() const;
 };
 

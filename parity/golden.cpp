@@ -14,7 +14,7 @@ using namespace golden;
 
 constexpr int64_t kSchema = 1;
 constexpr int64_t kMaxOffset = int64_t{1} << 20;  // in elements
-constexpr size_t kMaxReason = 400;                // of a message; the JSON parser quotes what it cannot read
+constexpr size_t kMaxReason = 400;                // of a message: the JSON parser quotes the text that it refuses
 
 bool role_takes(Role role, hipops_dtype dtype, hipops_dtype case_dtype) {
   if (role == Role::kData) return dtype == case_dtype;
@@ -82,7 +82,7 @@ Generator read_generator(const Node& node, hipops_dtype dtype) {
   } else {
     refuse(node.below("kind"), "unknown generator " + quote(kind));
   }
-  // A constant has no use for the first two, and may leave them out.
+  // A constant does not use the first two fields, and may omit them.
   const bool constant = generator.kind == Generator::Kind::kConstant;
   if (!constant || node.json.contains("seed")) generator.seed = read_seed(node.child("seed"));
   if (!constant || node.json.contains("scale")) generator.scale = read_finite(node.child("scale"));
@@ -169,7 +169,7 @@ const TensorSpec* find_spec(const std::vector<TensorSpec>& specs, const std::str
   return nullptr;
 }
 
-// An object with an entry for each spec that is not optional, and for nothing else.
+// Reads an object that has an entry for each required spec and no entry without a spec.
 template <typename Tensor, typename Read>
 std::vector<Tensor> read_tensors(const Node& node, const std::vector<TensorSpec>& specs, Read read) {
   expect_object(node);
@@ -201,7 +201,7 @@ std::map<std::string, double> read_params(const Node& node, const OpEntry& op) {
     const Node value = node.child(param.name);
     if (param.integer) {
       const int64_t whole = read_int64(value);
-      if (whole != static_cast<int32_t>(whole)) refuse(value.path, "beyond 32 bits");  // which the ops' own are of
+      if (whole != static_cast<int32_t>(whole)) refuse(value.path, "beyond 32 bits");  // the ops' params are int32_t
       const bool yes_or_no = std::strcmp(param.name, kWorkspaceParam) == 0;
       if (yes_or_no && whole != 0 && whole != 1) refuse(value.path, "neither 0 nor 1");
       params[param.name] = static_cast<double>(whole);
@@ -238,7 +238,7 @@ InPlace read_in_place(const Node& node, const Case& of) {
   return pair;
 }
 
-// A tensor that is input and output for the op must be both in the case, or neither, and one tensor.
+// If the op lists a tensor as input and as output, the case must have both as one tensor, or neither.
 void check_in_out(const Node& node, const OpEntry& op, const Case& of) {
   for (const TensorSpec& spec : op.outputs) {
     if (find_spec(op.inputs, spec.name) == nullptr) continue;
@@ -253,7 +253,7 @@ void check_in_out(const Node& node, const OpEntry& op, const Case& of) {
   }
 }
 
-// What the op's function would not see for itself.
+// Checks the arguments that the op's function cannot check itself.
 void check_arguments(const OpEntry& op, const Case& of) {
   if (op.problem == nullptr) return;
   Arguments arguments;
@@ -299,7 +299,7 @@ Case read_case(const Node& node, const std::string& name, const OpEntry& op) {
   return result;
 }
 
-// `*current` is the case being read, for the message.
+// `*current` is the name of the case being read, for the message.
 GoldenFile read_file(const Json& json, const std::vector<OpEntry>& ops, std::string* current) {
   const Node top = {json, ""};
   expect_keys(top, {"schema", "op", "topic", "reference", "cases"});

@@ -18,7 +18,7 @@ namespace hipops::parity {
 struct InputTensor {
   std::string name;
   Layout layout;
-  std::vector<uint64_t> bits;  // the elements in row-major order, unless there is a generator
+  std::vector<uint64_t> bits;  // the elements in row-major order; empty if there is a generator
   std::optional<Generator> generator;
 
   // The bits of the element at a row-major position.
@@ -29,11 +29,11 @@ struct ExpectedTensor {
   std::string name;
   Layout layout;
   bool sampled = false;
-  std::vector<int64_t> positions;     // sampled: the positions of the values; else empty, and value i is at position i
+  std::vector<int64_t> positions;     // sampled: the positions of the values; empty if value i is at position i
   std::vector<double> values;         // float dtypes
   std::vector<uint64_t> bits;         // integer dtypes
-  std::vector<double> scale;          // empty, or one for each value
-  std::vector<double> row_checksums;  // sampled, of float dtypes; or instead of them
+  std::vector<double> scale;          // empty, or one entry for each value
+  std::vector<double> row_checksums;  // sampled float outputs: with values, or instead of them
   std::vector<double> row_tolerances;
   std::optional<uint64_t> checksum;  // of the bits of all elements
 };
@@ -52,7 +52,7 @@ struct Case {
   std::optional<InPlace> in_place;
   double tolerance_ulps = 0;
 
-  // Whether the tensor of this name is an input and an output, in one buffer.
+  // Whether the named tensor is both an input and an output, in one buffer.
   bool is_in_out(const std::string& tensor) const;
 };
 
@@ -63,7 +63,7 @@ struct GoldenFile {
   std::vector<Case> cases;
 };
 
-// what() is one line: file, case (if it is about a case), field and reason.
+// what() is one line: file, case (if a case is wrong), field and reason.
 class GoldenError : public std::runtime_error {
  public:
   GoldenError(std::string file, std::string case_name, std::string reason);
@@ -80,7 +80,7 @@ class GoldenError : public std::runtime_error {
 // The topics that a file may have.
 const std::vector<std::string>& all_topics();
 
-// A text longer than this is refused.
+// A longer text is refused.
 constexpr size_t kMaxGoldenBytes = size_t{64} << 20;
 
 // `file` is for messages. `ops` is the table of ops.

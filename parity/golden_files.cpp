@@ -17,7 +17,7 @@ std::string load_text(const fs::path& path) {
   if (!fs::is_regular_file(path, error)) throw GoldenError(path.string(), "", "not a readable file");
   std::ifstream stream(path, std::ios::binary);
   if (!stream) throw GoldenError(path.string(), "", "cannot be opened");
-  // One byte more than allowed, so that the reader sees that it is too long; a size asked for beforehand could change.
+  // Reads one byte more than the limit, so that read_golden refuses a longer file.
   std::string text;
   std::vector<char> chunk(size_t{1} << 20);
   while (text.size() <= kMaxGoldenBytes && stream) {
@@ -55,7 +55,7 @@ size_t topic_order(const GoldenFile& file) {
   return static_cast<size_t>(std::find(all_topics().begin(), all_topics().end(), file.topic) - all_topics().begin());
 }
 
-// A case's name stands for it in --case, so it must be its op's only one.
+// --case selects a case by name, so no other case of the op may have it.
 void expect_unique_names(const std::vector<GoldenFile>& files) {
   std::map<std::string, const GoldenFile*> seen;
   for (const GoldenFile& file : files) {

@@ -12,10 +12,10 @@ namespace hipops::parity::golden {
 namespace {
 
 constexpr int kMaxDepth = 16;     // a valid file needs 7: file, cases, case, inputs, tensor, values
-constexpr size_t kMaxQuoted = 40;  // of a foreign name in a message
+constexpr size_t kMaxQuoted = 40;  // of an unknown name in a message
 
-// The parser keeps the last of equal keys; a file with two is a mistake. Depth is bounded before anything is built so
-// deep.
+// The parser keeps the last of equal keys; a file with two equal keys is a mistake. The guard limits the depth before
+// the parser builds an object.
 class ParseGuard {
  public:
   bool operator()(int depth, Json::parse_event_t event, Json& parsed) {

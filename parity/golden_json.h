@@ -1,4 +1,4 @@
-// A golden file's JSON and its parts, each with its path in the file. A reader throws if a part is not of its form.
+// A golden file's JSON and its parts, each with its path in the file. A reader throws if a part is malformed.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ struct Refusal {
 
 [[noreturn]] void refuse(const std::string& field, const std::string& reason);
 
-// Text that may hold parts of the file, fit for a message: printable ASCII, on one line, and not long.
+// Text that may contain parts of the file, as one line of at most `most` printable ASCII characters.
 std::string printable(const std::string& text, size_t most);
 std::string quote(const std::string& text);
 
-// An object or array of the file together with its path in it, as "inputs.x.shape".
+// An object or array of the file together with its path, such as "inputs.x.shape".
 struct Node {
   const Json& json;
   std::string path;
@@ -47,7 +47,7 @@ struct Node {
 void expect_object(const Node& node);
 void expect_array(const Node& node);
 void expect_length(const Node& node, int64_t length);                       // an array
-void expect_keys(const Node& node, const std::vector<std::string>& keys);  // an object, with no key but these
+void expect_keys(const Node& node, const std::vector<std::string>& keys);  // an object with no other key
 
 std::string read_string(const Node& node);
 int64_t read_int64(const Node& node);
@@ -58,7 +58,7 @@ uint64_t read_seed(const Node& node);
 std::vector<int64_t> read_int64s(const Node& node, size_t most);
 hipops_dtype read_dtype(const Node& node);
 
-// One of an integer tensor's values, or of a float tensor's that must be exact.
+// One value of an integer tensor, or of a float tensor that must be exact.
 uint64_t read_bits(const Node& node, hipops_dtype dtype);
 
 template <typename T, typename Read>
@@ -70,7 +70,7 @@ std::vector<T> read_list(const Node& node, int64_t length, Read read) {
   return values;
 }
 
-// Refuses a text that is too long or too deep, or that has two equal keys in one object, before it makes any object.
+// Before it builds any object, refuses a text that is too long or too deep, or an object with two equal keys.
 Json parse(std::string_view text);
 
 }  // namespace hipops::parity::golden

@@ -30,7 +30,7 @@ bool from_environment(const char* name) {
   return value != nullptr && *value != '\0';
 }
 
-// What the caller's environment says of kernels and of the CPU runtime, and no option of the command.
+// The caller's environment variables that affect kernels or the CPU runtime, without those that an option sets.
 std::string environment_for(const Options& options, bool on_cpu) {
   std::string settings;
   for (const char* name : {"HIPOPS_TUNING_FILE", "HIPOPS_CPU_RACE", "HIPOPS_CPU_SEED", "HIPOPS_CPU_UNITS", "HIPOPS_CPU_GUARD"}) {
@@ -69,7 +69,7 @@ CaseResult skip(const std::string& reason) {
   return result;
 }
 
-// `all` are the cases that are selected, of which this one is number `index`.
+// `all` are the selected cases. Runs case `index`.
 CaseResult run_golden(const Options& options, const Device& device, const std::vector<ThreadCase>& all, size_t index,
                       const std::string& topic) {
   const OpEntry& op = *all[index].op;
@@ -84,7 +84,7 @@ CaseResult run_golden(const Options& options, const Device& device, const std::v
   return repeat_case(*device.runtime, op, test, device.guard, *device.streams, options.repeat);
 }
 
-// "", or why the options leave a case out.
+// "", or the reason for which the options exclude a case.
 std::string left_out(const Options& options, const Case& test) {
   if (options.repeat != 1 && !is_deterministic(test)) return "is not deterministic, which --repeat asks for";
   if (options.threads != 1 && case_bytes(test) > kLargeCaseBytes / options.threads)

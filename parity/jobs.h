@@ -25,7 +25,7 @@ struct Device {
   std::unique_ptr<large::Staging> staging;  // for --large
 };
 
-// Ordered by op, then by dtype, so the cases of a row of the table are neighbours. All arguments must outlive the jobs.
+// Ordered by op, then by dtype, because the table has a row for each. All arguments must outlive the jobs.
 std::vector<Job> golden_jobs(const Options& options, const std::vector<GoldenFile>& files, const Device& device);
 std::vector<Job> large_jobs(const Options& options, const Device& device);
 

@@ -28,7 +28,7 @@ std::string gib(int64_t bytes) {
   return text;
 }
 
-// Runs work() on all processors, with the caller's device current; throws what the first of them threw.
+// Runs work() on all processors, with the caller's device current. Rethrows the first exception.
 void on_all_processors(Runtime& runtime, size_t most, const std::function<void()>& work) {
   const size_t count = std::min<size_t>({std::max(1u, std::thread::hardware_concurrency()), 16, most});
   int device = 0;
@@ -51,7 +51,7 @@ void on_all_processors(Runtime& runtime, size_t most, const std::function<void()
   if (!problem.empty()) throw RuntimeFailure(problem);
 }
 
-// In order, none touching another.
+// Sorts ranges, and merges those that touch.
 std::vector<Range> merged(std::vector<Range> ranges, int64_t elements) {
   for (Range& range : ranges) {
     range.first = std::max<int64_t>(range.first, 0);
@@ -176,7 +176,7 @@ Memory::Memory(Runtime& runtime, std::string name, const Pattern& pattern, int64
   for (unsigned char* zone : {base_, first_ + bytes})
     expect_success(runtime.copy_to_device(zone, guard.data(), guard.size()), "filling the zones around " + name_);
 
-  // Whole periods, at least one; and then what is there after what is there.
+  // Uploads whole periods, at least one. Copies on the device then double the filled part.
   const int64_t period = pattern.period() * element_bytes_, periods = std::max<int64_t>(kUploadBytes / period, 1);
   std::vector<unsigned char> start(static_cast<size_t>(std::min(bytes, periods * period)));
   is_pattern(pattern).write(0, static_cast<int64_t>(start.size()) / element_bytes_, start.data());
@@ -356,7 +356,7 @@ Places::Places(const hipops_tensor& view, int64_t offset) : lowest_(offset) {
     }
     dimensions_.push_back(next);
   }
-  // No two strides are the same, as elements of an output are distinct in memory.
+  // Elements of an output are distinct in memory, so no two strides are equal.
   std::sort(dimensions_.begin(), dimensions_.end(),
             [](const Dimension& a, const Dimension& b) { return a.stride > b.stride; });
   if (dimensions_.empty() || dimensions_.back().stride != 1) return;
@@ -384,7 +384,7 @@ bool Places::find(int64_t place, int64_t* index, int64_t* run) const {
     rest -= position * d.stride;
     enclosing = d.stride;
   }
-  // Elements that touch no other.
+  // An element alone, or a gap.
   *run = rest == 0 ? 1 : enclosing - rest;
   return rest == 0;
 }

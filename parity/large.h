@@ -1,6 +1,6 @@
-// Cases past 2^31 elements and 4 GiB (hipops-parity --large). A tensor's memory has a pattern, whose period divides no
-// power of two: an access that is off by 2^31 elements or 2^32 bytes reads a wrong value. Copies on the device fill the
-// memory, and all of the host's processors compare results with a formula. So no image of the tensor is needed.
+// Cases past 2^31 elements and 4 GiB (hipops-parity --large). A pattern fills each tensor's memory. Its period divides
+// no power of two, so an access that is off by 2^31 elements or 2^32 bytes reads a wrong value. Copies on the device
+// fill the memory, and all host processors compare results with a formula, so no image is needed.
 #pragma once
 
 #include <cstring>
@@ -16,7 +16,7 @@
 
 namespace hipops::parity::large {
 
-// i % divisor by two multiplications, for 0 <= i and 1 < divisor whose product is below 2^64.
+// i % divisor by two multiplications, for 0 <= i and 1 < divisor with a product below 2^64.
 class Modulo {
  public:
   explicit Modulo(int64_t divisor) : divisor_(static_cast<uint64_t>(divisor)), inverse_(UINT64_MAX / divisor_ + 1) {}
@@ -49,27 +49,27 @@ class Pattern {
 constexpr int64_t kPeriod = 65521;  // a prime
 
 Pattern random_bits(hipops_dtype dtype, uint64_t seed);
-// Below `bound`.
+// Values below `bound`.
 Pattern random_integers(hipops_dtype dtype, uint64_t seed, int64_t bound, int64_t period = kPeriod);
-// From -reach to reach; multiples of `step` if that is not 0.
+// Values from -reach to reach; multiples of `step` if that is not 0.
 Pattern random_floats(hipops_dtype dtype, uint64_t seed, double reach, double step = 0, int64_t period = kPeriod);
 // All bits set, as in an output before the call.
 Pattern unwritten(hipops_dtype dtype);
 
-// The elements of a memory after the call.
+// The correct elements of a memory after the call.
 struct Expectation {
   // Writes the right elements [first, first + count). Several threads call it.
   std::function<void(int64_t first, int64_t count, unsigned char* out)> write;
-  // If other bits may be right: the error of `got` as element i, in ULPs, and the largest error that is right.
+  // If other bits may be correct: returns the error of `got` as element i, in ULPs.
   std::function<double(int64_t i, uint64_t got)> error;
   double tolerance = 0;
   double rounding = 0;  // the largest error of the bits that `write` writes
 };
 
-// Buffers for copies from the device, kept from one case to the next.
+// Buffers for copies from the device. Cases reuse them.
 class Staging {
  public:
-  static constexpr int64_t kBytes = int64_t{4} << 20;  // got and wanted elements fit a processor's cache
+  static constexpr int64_t kBytes = int64_t{4} << 20;  // two buffers fit a processor's cache
 
   explicit Staging(Runtime& runtime) : runtime_(runtime) {}
   ~Staging();
@@ -101,7 +101,7 @@ class Memory {
   const std::string& name() const { return name_; }
   const Pattern& pattern() const { return pattern_; }
   int64_t elements() const { return elements_; }
-  // Without strides: contiguous. `offset` is element 0's.
+  // Without strides: contiguous. `offset` is the offset of element 0.
   hipops_tensor view(const std::vector<int64_t>& shape, std::vector<int64_t> stride = {}, int64_t offset = 0) const;
   void* data() const { return first_; }
 
@@ -151,7 +151,7 @@ class Stage {
   void called(const std::function<hipops_status()>& call);
 
   void expect(const Memory& memory, const Expectation& expectation);
-  // Only near the borders (multiples of 2^31 elements and of 4 GiB), near the places `touched`, and at random places.
+  // Checks only near the borders (multiples of 2^31 elements and of 4 GiB), near `touched`, and at random places.
   void expect_samples(const Memory& memory, const Expectation& expectation, const std::vector<int64_t>& touched = {});
   void expect_unchanged(const Memory& memory, const std::vector<int64_t>& apart_from = {});
 
@@ -168,14 +168,14 @@ class Stage {
 
 // ---- Expectations
 
-// Finds the element of a view that is at a place of the memory.
+// Finds the element of a view at a place of the memory.
 class Places {
  public:
-  // Of a view whose element 0 is element `offset` of the memory, and whose elements are distinct.
+  // The view's element 0 is element `offset` of the memory. The view's elements must be distinct.
   Places(const hipops_tensor& view, int64_t offset);
 
-  // Whether there is an element at `place`. If there is: its index, and the number of places from there on over which
-  // index[inner()] grows by inner_step(). If not: the number of places from there on without an element.
+  // Whether an element is at `place`. If so, returns its index and the number of next places over which index[inner()]
+  // grows by inner_step(). If not, returns the number of next places without an element.
   bool find(int64_t place, int64_t* index, int64_t* run) const;
   int inner() const { return inner_; }
   int64_t inner_step() const { return inner_step_; }
@@ -186,13 +186,13 @@ class Places {
     int64_t size, stride;
     bool backwards;
   };
-  std::vector<Dimension> dimensions_;  // of more than one element, the outermost first
+  std::vector<Dimension> dimensions_;  // with more than one element, the outermost first
   int64_t lowest_;
   int inner_ = 0;
   int64_t inner_step_ = 0;
 };
 
-// Calls f(T()), T being an unsigned integer as wide as the dtype.
+// Calls f(T()) with the unsigned integer T that has the dtype's width.
 template <class F>
 void with_integer(hipops_dtype dtype, F f) {
   switch (dtype_size(dtype)) {
@@ -203,7 +203,7 @@ void with_integer(hipops_dtype dtype, F f) {
   }
 }
 
-// The elements of a view are bits(index). The places between them are unchanged.
+// The elements of a view are bits(index). The places between them do not change.
 template <class Bits>
 Expectation elements_are(const hipops_tensor& view, int64_t offset, const Pattern& before, Bits bits) {
   Expectation expectation;

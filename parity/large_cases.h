@@ -17,7 +17,7 @@ struct LargeCase {
   std::function<void(Stage& stage)> run;
 };
 
-// Sizes are made of `giant`: 2^31, divided by the scale.
+// Sizes are derived from `giant`, which is 2^31 divided by the scale.
 void add_row_cases(int64_t giant, std::vector<LargeCase>* cases);      // layer_norm, rms_norm, softmax, fused_add_rms_norm
 void add_rope_cases(int64_t giant, std::vector<LargeCase>* cases);     // rope, rope_i, rope_thd
 void add_take_cases(int64_t giant, std::vector<LargeCase>* cases);     // gather, index_select
@@ -30,7 +30,7 @@ inline std::string large_name(const char* what, hipops_dtype dtype) {
   return std::string("large_") + what + "_" + dtype_name(dtype);
 }
 
-// All of them. Sizes are divided by `scale`, a power of two of at most kGreatestScale.
+// All cases. Sizes are divided by `scale`, a power of two of at most kGreatestScale.
 constexpr int64_t kGreatestScale = 1 << 16;
 std::vector<LargeCase> large_cases(int64_t scale);
 

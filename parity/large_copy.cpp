@@ -11,7 +11,7 @@ struct View {
   int64_t offset;
 };
 
-// How many elements a view's memory has, of which the first and last are the view's, if offset is as far from its end.
+// The number of elements of a memory that ends with the view's last element.
 int64_t reach(const std::vector<int64_t>& shape, const View& view) {
   Layout layout;
   layout.dtype = HIPOPS_U8;

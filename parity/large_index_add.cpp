@@ -22,10 +22,10 @@ void call(Stage& stage, const hipops_tensor& y, const hipops_tensor& x, const hi
   stage.called([&] { return hipops_index_add(&y, &x, &index, dim, workspace, bytes, nullptr, nullptr); });
 }
 
-// From here on there is a workspace, in which indices are ordered.
+// From this number on the call gets a workspace, in which it orders indices.
 constexpr int64_t kManyIndices = 300;
 
-// Few rows of sources, into rows all over y, `step` elements apart; each target that there is has two or more.
+// A few rows of sources are added to rows all over y, `step` elements apart. Each target has two or more sources.
 void far_rows(Stage& stage, hipops_dtype dtype, int64_t rows, int64_t columns, int64_t step, int64_t targets,
               bool with_workspace) {
   const int64_t sources = with_workspace ? std::max(5 * targets / 2, kManyIndices) : 5 * targets / 2;
@@ -50,7 +50,7 @@ void far_rows(Stage& stage, hipops_dtype dtype, int64_t rows, int64_t columns, i
   stage.expect_samples(y, added, touched);
 }
 
-// More indices than 2^31, into few elements. x and the index have one period, so that sums over it tell all.
+// More than 2^31 indices into few elements. One period of x and of the index determines all sums.
 void many_indices(Stage& stage, hipops_dtype dtype, int64_t count) {
   constexpr int64_t kElements = 250;
   const Pattern before = summands(dtype, 18), values = summands(dtype, 19);
@@ -128,14 +128,14 @@ void add_index_add_cases(int64_t giant, std::vector<LargeCase>* cases) {
   add_far_rows("far_rows", bf16, rows, 300, 300, 90, true);
   add_far_rows("far_rows", bf16, rows, 304, 304, 90, false);
   add_far_rows("far_rows_wide", bf16, rows, 304, 304, 110, true);
-  // Enough to be joined and added up at once.
+  // Enough indices for the kernels that join lists and add in one launch.
   const int64_t targets = std::max<int64_t>(giant / 143165, 110), step = std::max<int64_t>(giant / 400000 * 8, 312);
   add_far_rows("far_rows_joined", bf16, 4 * targets, 304, step, targets, true);
   add_far_rows("rows_of_one", u8, giant + giant / 8, 1, 1, 1000, true);
-  add_far_rows("rows_past_32_bits", u8, 3 * giant, 1, 1, 1000, true);  // which are not ordered
+  add_far_rows("rows_past_32_bits", u8, 3 * giant, 1, 1, 1000, true);  // too many rows to order
   add_far_rows("far_apart", f32, 5, 70, giant / 3, 4, false);
   add_far_rows("far_apart", f32, 5, 70, giant / 3, 4, true);
-  add_far_rows("far_apart", u8, 5, 70, giant / 3, 4, false);  // looked through by each block
+  add_far_rows("far_apart", u8, 5, 70, giant / 3, 4, false);  // each block scans all indices
   const auto add = [&](const char* name, hipops_dtype dtype, std::vector<int64_t> shape, auto run) {
     cases->push_back({"index_add", dtype, large_name(name, dtype), std::move(shape), run});
   };
@@ -146,8 +146,8 @@ void add_index_add_cases(int64_t giant, std::vector<LargeCase>* cases) {
   add("lines_ordered", bf16, {lines, 256}, [=](Stage& stage) {
     along_lines(stage, bf16, lines, 256, kManyIndices, true);
   });
-  // By blocks that join and add up: of a type whose long lists they share, and of one whose they don't; of more rows
-  // than 2^16, and of few. And by blocks that look the indices through.
+  // Joined lists: a dtype whose long lists several blocks add, and one without; more than 2^16 rows, and few. Scanned
+  // lists too.
   for (const hipops_dtype dtype : {f32, i32})
     add("crowded_row", dtype, {70001, 64}, [=](Stage& stage) { crowded_row(stage, dtype, 70001, 64, 1 << 16, true); });
   add("crowded_row_of_few", f32, {2001, 512}, [=](Stage& stage) { crowded_row(stage, f32, 2001, 512, 1 << 13, true); });

@@ -1,4 +1,4 @@
-// rope, rope_i and rope_thd past 2^31 elements and 4 GiB: of x and y, and of the tables.
+// rope, rope_i and rope_thd with x and y, or tables, past 2^31 elements and 4 GiB.
 #include <algorithm>
 #include <cmath>
 
@@ -17,13 +17,13 @@ struct RopeCase {
   const char* name;
   hipops_dtype dtype, table_dtype;
   int64_t batches, heads, tokens, width, pairs;
-  std::vector<int64_t> positions = {};  // of the tokens; none: their own numbers
-  int64_t table_rows = 0;               // 0: as many as tokens
-  int64_t far = 0;                      // from a batch to the next in x and y, where these are not contiguous
+  std::vector<int64_t> positions = {};  // of the tokens; empty: their own numbers
+  int64_t table_rows = 0;               // 0: one row for each token
+  int64_t far = 0;                      // from a batch to the next in x and y; 0: contiguous
   bool in_place = false;
 };
 
-// Rows of x have this many kinds, those of the tables that many: an element depends on both.
+// The number of different rows of x, and of the tables. An element depends on both.
 constexpr int64_t kKinds = 31, kTableKinds = 29;
 
 double power_of_two_below(double v) { return v == 0 ? 0 : std::ldexp(1.0, std::ilogb(v)); }
@@ -58,7 +58,7 @@ Results results_of(RopeOp op, const RopeCase& c, const Pattern& x, const Pattern
         const double cosine = decode(c.table_dtype, cos(row * c.pairs + pair));
         const double sine = decode(c.table_dtype, sin(row * c.pairs + pair));
         const double terms[] = {second ? a * sine : a * cosine, second ? b * cosine : -b * sine};
-        // The unit of a sum that may cancel is that of its terms.
+        // The terms may cancel, so the error is in ULPs of the larger term.
         add(terms[0] + terms[1], power_of_two_below(std::max(std::fabs(terms[0]), std::fabs(terms[1]))));
       }
     }

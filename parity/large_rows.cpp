@@ -13,13 +13,13 @@ struct RowsCase {
   const char* name;
   hipops_dtype dtype;
   int64_t rows, cols;
-  // Where rows have more kinds than kFewRows, x is contiguous, and its pattern has this many whole rows.
+  // If there are more than kFewRows kinds of rows: x is contiguous, and its pattern has this number of whole rows.
   int64_t kinds = 0;
   int64_t x_row = 0, y_row = 0;  // elements from a row to the next; 0: contiguous
   int64_t x_step = 1;            // from an element of x to the next
-  int64_t shift = 0;             // elements before the first one of x and y
+  int64_t shift = 0;             // elements before the first row of x and y
   bool weighted = false;
-  bool whole = false;  // checked in full
+  bool whole = false;  // checks every element
 };
 
 constexpr int64_t kFewRows = 16;
@@ -36,7 +36,7 @@ const char* name_of(RowOp op) {
   return "softmax";
 }
 
-// What a row's element is, for each kind of row and each place in the pattern: elements a whole period apart are alike.
+// The result of each kind of row at each place of the pattern. Elements a whole period apart are equal.
 struct Results {
   int64_t length = 0;  // of a kind
   std::vector<double> value, scale;
@@ -59,13 +59,13 @@ class RowModel {
     for (int64_t e = 0; e < results_.length; ++e) {
       const int64_t place = (start + e * c_.x_step) % x_.period();
       v[static_cast<size_t>(e)] = decode(c_.dtype, x_(place < 0 ? place + x_.period() : place));
-      if (op_ == RowOp::kFusedAddRmsNorm) v[static_cast<size_t>(e)] *= 2;  // x is the residual, too
+      if (op_ == RowOp::kFusedAddRmsNorm) v[static_cast<size_t>(e)] *= 2;  // x is the residual too
     }
     op_ == RowOp::kSoftmax ? softmax(v) : normalise(v);
   }
 
  private:
-  // How many of the row's elements are this one of the pattern.
+  // The number of the row's elements that have element e of the pattern.
   long double times(int64_t e) const {
     return static_cast<long double>(c_.cols / results_.length + (e < c_.cols % results_.length ? 1 : 0));
   }
@@ -97,7 +97,7 @@ class RowModel {
       const int64_t place = static_cast<int64_t>(e);
       y *= decode(HIPOPS_F32, weight_(place));
       const double more = op_ == RowOp::kLayerNorm ? decode(HIPOPS_F32, bias_(place)) : 0;
-      // The unit of a sum that may cancel is that of its terms.
+      // The terms may cancel, so the error is in ULPs of the larger term.
       const double terms = std::max(std::fabs(static_cast<double>(y)), std::fabs(more));
       add(y + static_cast<long double>(more), more == 0 ? 0 : power_of_two_below(terms));
     }
@@ -202,7 +202,7 @@ void add_row_cases(int64_t giant, std::vector<LargeCase>* cases) {
     };
     for (const RowsCase& c : common) add(c);
     if (op == RowOp::kRmsNorm) add({"rows_of_one", f16, 2 * giant + 7, 1, 65521});
-    // 13 kinds: so that a cluster's next row, 14 to 16 rows on, is another one.
+    // With 13 kinds, a cluster's next row, 14 to 16 rows later, has another kind.
     if (op == RowOp::kSoftmax) add({"rows_of_a_vocabulary", f32, half / 151936 + 1, 151936, 13});
   }
 }

@@ -34,7 +34,7 @@ void call(Stage& stage, const Operation& o, const hipops_tensor& y, const hipops
   });
 }
 
-// Few sources, each with a target of its own, all over a y of one dimension.
+// A few sources, each with its own target, all over a y of one dimension.
 void far_targets(Stage& stage, const Operation& o, int64_t length) {
   constexpr int64_t kSources = 6007;  // a prime
   const int64_t step = length / kSources;
@@ -55,13 +55,13 @@ void far_targets(Stage& stage, const Operation& o, int64_t length) {
                }));
 }
 
-// Many short lines along the last dimension, of as many kinds as the patterns have whole lines.
+// Many short lines along the last dimension. The patterns have kKinds different lines.
 void lines(Stage& stage, const Operation& o, int64_t count, int64_t y_length, int64_t x_length) {
   constexpr int64_t kKinds = 1021;
   const bool in_order = o.flags != Flags::kAny || o.adds;
   const Pattern before = o.values(7, kKinds * y_length), sources = o.values(8, kKinds * x_length);
   Pattern indices = random_integers(HIPOPS_U8, 9, y_length, kKinds * x_length);
-  if (!in_order) {  // no two of a line are alike
+  if (!in_order) {  // no two targets of a line are equal
     std::vector<uint64_t> table;
     for (int64_t i = 0; i < kKinds * x_length; ++i)
       table.push_back(static_cast<uint64_t>((i % x_length * 5 + i / x_length * 3) % y_length));
@@ -82,7 +82,7 @@ void lines(Stage& stage, const Operation& o, int64_t count, int64_t y_length, in
   stage.expect_unchanged(index);
 }
 
-// Three rows of sources into rows so long that a few of them are enough. The index is of the elements, or of rows.
+// Three rows of sources, added to or stored in very long rows. The index has an entry for each element or for each row.
 void long_rows(Stage& stage, const Operation& o, int64_t rows, int64_t length, bool whole) {
   const Pattern before = o.values(10), sources = o.values(11);
   const Pattern indices = whole ? Pattern(HIPOPS_I32, {2, 0, 1}) : random_integers(HIPOPS_U8, 12, rows + 1);
@@ -101,7 +101,7 @@ void long_rows(Stage& stage, const Operation& o, int64_t rows, int64_t length, b
                }));
 }
 
-// Rows that are far apart in each tensor. No two sources have one target: element i of row j goes to row (i + j) % 6.
+// Rows are far apart in each tensor. Element i of row j has the target row (i + j) % 6, so no target is shared.
 void far_apart(Stage& stage, const Operation& o, int64_t far) {
   constexpr int64_t kRows = 6, kSources = 4, kLength = 50;
   const Pattern before = o.values(13), sources = o.values(14), indices(HIPOPS_I16, {0, 1, 2, 3, 4, 5});

@@ -5,7 +5,7 @@
 
 namespace hipops::parity::large {
 
-// Multiples of 1/2 from -4 to 4, or integers below 200. In bf16 some twenty of them have an exact sum.
+// Multiples of 1/2 from -4 to 4, or integers below 200. A sum of some twenty of them is exact in bf16.
 inline Pattern summands(hipops_dtype dtype, uint64_t seed, int64_t period = kPeriod) {
   return is_float(dtype) ? random_floats(dtype, seed, 4, 0.5, period) : random_integers(dtype, seed, 200, period);
 }
@@ -23,7 +23,7 @@ inline uint32_t bits_of(float value) {
   return bits;
 }
 
-// The sum of two terms, which is exact. f32 and bf16 have a quick way, because there are billions of them.
+// The exact sum of two terms. f32 and bf16 have a fast path, because there are billions of sums.
 inline uint64_t exact_sum(hipops_dtype dtype, uint64_t a, uint64_t b) {
   if (dtype == HIPOPS_F32) return bits_of(f32_of(a) + f32_of(b));
   if (dtype == HIPOPS_BF16) return bits_of(f32_of(a << 16) + f32_of(b << 16)) >> 16;

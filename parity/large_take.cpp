@@ -20,7 +20,7 @@ int64_t reach(const std::vector<int64_t>& shape, const std::vector<int64_t>& str
   return last + 1;
 }
 
-// Below `bound`, every other one near a multiple of `border`, or the bound: what lies past a border may be little.
+// Values below `bound`. Every second value is near a multiple of `border` or near the bound.
 Pattern far_integers(hipops_dtype dtype, int64_t bound, int64_t border) {
   constexpr int64_t kNear = 500;
   std::mt19937_64 random(4);
@@ -36,21 +36,21 @@ Pattern far_integers(hipops_dtype dtype, int64_t bound, int64_t border) {
   return Pattern(dtype, std::move(table));
 }
 
-// Where y and x are 1-D, or 2-D with `dim` 0 or 1; strides are contiguous where they are empty.
+// y and x are 1-D, or 2-D with `dim` 0 or 1. Empty strides mean contiguous.
 struct Take {
   const char* op;
   const char* name;
   hipops_dtype dtype, index_dtype;
   int32_t dim;
   std::vector<int64_t> y_shape, x_shape, index_shape;
-  int64_t bound;  // indices are below it; those past x give 0, and are reported where they are not the mark
+  int64_t bound;  // above all indices; those past x give 0, and are reported unless they are the mark
   std::vector<int64_t> index_stride = {};
   std::vector<int64_t> y_stride = {}, x_stride = {};
   bool far = false;       // few elements are far apart
-  int64_t bad_at = -1;    // a place in the index that gets -5
+  int64_t bad_at = -1;    // the place in the index that is set to -5
 };
 
-// Of an index memory that is used once from end to end.
+// Expects the report of an index memory that is used once from end to end.
 void expect_report(Stage& stage, const Memory& index, const Memory& report, int64_t size, int64_t mark,
                    int64_t bad_at) {
   uint64_t count = 0, first = UINT64_MAX;
@@ -91,7 +91,7 @@ void run(Stage& stage, const Take& t) {
   stage.called([&] { return call(t, to, from, at, report); });
 
   const bool gathers = std::string(t.op) == "gather";
-  // No other dtype's mark is among the indices.
+  // No index equals the mark of another dtype.
   const int64_t size = from.shape[t.dim], bad_at = t.bad_at, mark = t.index_dtype == HIPOPS_U8 ? 255 : -1;
   const int32_t dim = t.dim, other = 1 - t.dim;
   const bool plane = from.rank == 2;

@@ -6,7 +6,7 @@
 namespace hipops::parity::large {
 namespace {
 
-// Where an element comes from, by hipops.h's definitions.
+// The source of an element, by hipops.h's definitions.
 class Source {
  public:
   Source(hipops_nearest rule, int64_t in, int64_t out, bool planes, double scale)

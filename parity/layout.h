@@ -1,4 +1,4 @@
-// The places of a tensor's elements: shape, strides, and the walk over them in row-major order.
+// The places of a tensor's elements: shape, strides, and iteration in row-major order.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ struct Layout {
   int64_t offset_of(int64_t position, size_t dimensions) const;
 };
 
-// A layout with more elements, or with elements further apart, is a mistake.
+// A layout with more elements, or with a larger distance between elements, is a mistake.
 constexpr int64_t kMaxElements = int64_t{1} << 33;
 constexpr int64_t kMaxSpan = int64_t{1} << 34;
 

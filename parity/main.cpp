@@ -1,5 +1,5 @@
-// hipops-parity: runs golden cases, or large ones, on the backend in use, prints a row per op and dtype, and ends with
-// 0 if every number is right.
+// hipops-parity: runs golden or large cases on the backend in use, and prints a row for each op and dtype. Exit code 0
+// if every number is right.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,13 +20,13 @@ void list(const std::vector<Job>& jobs) {
   }
 }
 
-// Must come before the library's first use: it reads these once.
+// Must precede the library's first use, which reads these once.
 void set_environment(const Options& options) {
   if (options.wave != 0) setenv("HIPOPS_CPU_WAVE", std::to_string(options.wave).c_str(), 1);
   if (options.guard != "zones") setenv("HIPOPS_CPU_GUARD", options.guard == "after" ? "end" : "begin", 1);
 }
 
-// Where the CPU runtime's guard pages are, whether by --guard or by the caller's environment.
+// The places of the CPU runtime's guard pages, from --guard or the caller's environment.
 Guard guard_in_use(hipops_backend backend) {
   const char* value = std::getenv("HIPOPS_CPU_GUARD");
   if (backend != HIPOPS_BACKEND_CPU || value == nullptr) return Guard::kZones;
@@ -40,7 +40,7 @@ const char* guard_name(Guard guard) {
                                       : "page before each tensor";
 }
 
-// What a failure needs to be seen again.
+// The settings that reproduce a failure.
 std::string order_text(hipops_backend backend) {
   if (backend != HIPOPS_BACKEND_CPU) return "";
   const char *seed = std::getenv("HIPOPS_CPU_SEED"), *units = std::getenv("HIPOPS_CPU_UNITS");
@@ -73,7 +73,7 @@ bool open_graphs(Device* device) {
   return device->graphs != nullptr;
 }
 
-// Where the right results come from.
+// The source of the right results.
 std::string reference_text(const Options& options, const std::string& golden) {
   const std::string kernels = std::string(options.many_rows ? ", by the kernels for many rows" : "") +
                               (options.ordered ? ", indices ordered" : "");

@@ -17,10 +17,10 @@ struct Format {
   size_t bytes;
   bool floating;
   bool is_signed;
-  int mantissa_bits;      // stored ones; floats only
+  int mantissa_bits;      // stored bits; floats only
   int least_exponent;     // of the normal range
   int greatest_exponent;  // of the largest value
-  int digits;             // decimal digits that tell neighbours apart
+  int digits;             // enough decimal digits to distinguish neighbours
 };
 
 constexpr Format kFormats[] = {
@@ -32,7 +32,7 @@ constexpr Format kFormats[] = {
     {HIPOPS_I64, "i64", 8, false, true, 0, 0, 0, 0},       {HIPOPS_U64, "u64", 8, false, false, 0, 0, 0, 0},
 };
 
-// A dtype outside the table never gets here from a golden file; it has no bytes and no values.
+// read_golden refuses a dtype outside the table. It has no bytes and no values.
 constexpr Format kNone = {HIPOPS_NONE, "none", 0, false, false, 0, 0, 0, 0};
 
 constexpr bool in_order() {
@@ -62,10 +62,10 @@ double double_of(uint64_t bits) {
 
 constexpr int kDoubleMantissa = 52, kDoubleBias = 1023;
 
-// 2^n, for what is a normal double: every number goes this way, and ldexp took a tenth of the harness's time.
+// 2^n, if that is a normal double. Every number needs it, and ldexp is slow.
 double power_of_two(int n) { return double_of(static_cast<uint64_t>(n + kDoubleBias) << kDoubleMantissa); }
 
-// nearbyint of what is under 2^51 and not negative.
+// nearbyint of a value from 0 to 2^51.
 double nearest(double value) { return (value + 0x1p52) - 0x1p52; }
 
 uint64_t low_bits(size_t bytes) { return bytes >= 8 ? ~uint64_t{0} : (uint64_t{1} << (8 * bytes)) - 1; }
@@ -79,7 +79,7 @@ uint64_t infinity_bits(const Format& format) {
 int binade(const Format& format, double magnitude) {
   if (!(magnitude > 0)) return format.least_exponent;
   if (std::isinf(magnitude)) return format.greatest_exponent;
-  const int exponent = static_cast<int>(bits_of(magnitude) >> kDoubleMantissa) - kDoubleBias;  // least, where denormal
+  const int exponent = static_cast<int>(bits_of(magnitude) >> kDoubleMantissa) - kDoubleBias;  // the least if denormal
   return std::clamp(exponent, format.least_exponent, format.greatest_exponent);
 }
 
@@ -90,9 +90,8 @@ uint64_t encode_float(const Format& format, double value) {
   const double magnitude = std::fabs(value);
   const double beyond = power_of_two(format.greatest_exponent);  // twice this is past every finite value
   if (std::isinf(value) || magnitude / 2 >= beyond) return sign | infinity_bits(format);
-  // In units of the binade's ULP the value has an exact double, which is rounded to nearest even. Counting those
-  // units on from the binade's first bit pattern gives the bits, and a carry goes into the exponent by itself, up to
-  // infinity.
+  // The value is an exact double in units of the binade's ULP. Rounded to nearest even, it is added to the binade's
+  // first bit pattern. A carry increments the exponent, up to infinity.
   const int exponent = binade(format, magnitude);
   const double units = nearest(magnitude * power_of_two(format.mantissa_bits - exponent));
   const uint64_t base = static_cast<uint64_t>(exponent - format.least_exponent) << format.mantissa_bits;
@@ -192,7 +191,7 @@ double decode(hipops_dtype dtype, uint64_t bits) {
   return static_cast<double>(bits & low_bits(format.bytes));
 }
 
-// Both rely on a little-endian host, as do all GPUs and hosts that there are code objects for.
+// Both rely on a little-endian host; every supported GPU and host is.
 uint64_t load_bits(hipops_dtype dtype, const unsigned char* address) {
   uint64_t bits = 0;
   std::memcpy(&bits, address, dtype_size(dtype));
@@ -226,7 +225,7 @@ double error_in_ulps(hipops_dtype dtype, double expected, double scale, uint64_t
   const double got = decode(dtype, got_bits);
   if (std::isnan(expected) || std::isnan(got)) return std::isnan(expected) && std::isnan(got) ? 0 : kInfinity;
   const double top = largest(dtype);
-  // Written as a difference, which is exact here, because their sum would round to `top` or to infinity for f64.
+  // Written as an exact difference: the sum would round to `top`, or to infinity for f64.
   if (std::fabs(expected) - top >= ulp(dtype, top) / 2) expected = std::copysign(kInfinity, expected);
   if (std::isinf(expected) || std::isinf(got)) return expected == got ? 0 : kInfinity;
   const bool other_sign = got == 0 && std::signbit(got) != std::signbit(expected);
@@ -238,7 +237,7 @@ double integer_error(hipops_dtype dtype, uint64_t expected, uint64_t got) {
   const Format& format = format_of(dtype);
   uint64_t a = expected & low_bits(format.bytes);
   uint64_t b = got & low_bits(format.bytes);
-  if (format.is_signed) {  // flipping the sign bit puts signed integers in unsigned order
+  if (format.is_signed) {  // flipping the sign bit gives signed integers the order of unsigned integers
     a ^= sign_bit(format);
     b ^= sign_bit(format);
   }

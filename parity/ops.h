@@ -27,8 +27,8 @@ enum class Role {
   kReport,  // a hipops_index_report: i64, of shape [2]
 };
 
-// A tensor that an op lists both as an input and as an output is changed in place. The input has its elements before
-// the call, the output those after it.
+// If an op lists a tensor as an input and as an output, it changes the tensor in place. The input describes the
+// elements before the call, the output those after it.
 struct TensorSpec {
   const char* name;
   Role role = Role::kData;
@@ -41,7 +41,7 @@ struct ParamSpec {
   const char* name;
   bool integer = false;
   bool optional = false;
-  std::vector<double> values = {};  // that random cases choose from; the first is the usual one, or 0 without them
+  std::vector<double> values = {};  // random cases choose from these; the first, or 0 if empty, is the usual one
 
   double usual() const { return values.empty() ? 0 : values.front(); }
 };
@@ -56,7 +56,7 @@ class Arguments {
     workspace_bytes_ = bytes;
   }
 
-  // NULL for an optional tensor that the case leaves out.
+  // NULL if the case omits this optional tensor.
   const hipops_tensor* operator[](const char* name) const {
     const auto found = tensors_.find(name);
     return found == tensors_.end() ? nullptr : &found->second;
@@ -65,14 +65,14 @@ class Arguments {
   int64_t integer(const char* name) const { return static_cast<int64_t>(params_.at(name)); }
   int32_t dim() const { return static_cast<int32_t>(integer("dim")); }
   uint32_t flags() const { return params_.count("flags") == 0 ? 0 : static_cast<uint32_t>(integer("flags")); }
-  // NULL where the case leaves `report` out.
+  // NULL if the case omits `report`.
   hipops_index_report* report() const {
     const hipops_tensor* tensor = (*this)["report"];
     return tensor == nullptr ? nullptr : static_cast<hipops_index_report*>(tensor->data);
   }
   void set_stream(void* stream) { stream_ = stream; }
   void* stream() const { return stream_; }
-  // NULL and 0 where the case's `workspace` is 0.
+  // NULL and 0 if the case's `workspace` is 0.
   void* workspace() const { return workspace_; }
   int64_t workspace_bytes() const { return workspace_bytes_; }
 
@@ -84,7 +84,7 @@ class Arguments {
   void* stream_ = nullptr;
 };
 
-// A call with its arguments looked up. It is valid as long as the Arguments that it is bound to.
+// A call with its arguments looked up. It must not outlive its Arguments.
 using Call = std::function<hipops_status()>;
 
 template <class... Parameters>
@@ -92,23 +92,23 @@ Call bound(hipops_status (*function)(Parameters...), std::common_type_t<Paramete
   return [=] { return function(arguments...); };
 }
 
-// For an op that is a function of Arguments, as tests have them.
+// For a test's op that is a function of Arguments.
 template <hipops_status (*function)(const Arguments& a)>
 Call calling(const Arguments& a) {
   return [&a] { return function(a); };
 }
 
-// The integer param of ops with a workspace: 1 if the case passes one, else 0.
+// The integer param of ops with a workspace: 1 if the case passes a workspace, or 0.
 constexpr const char* kWorkspaceParam = "workspace";
 
-// How hipops-bench reads a shape for the op, and what it counts.
+// How hipops-bench reads a shape for the op, and the bytes that it counts.
 struct BenchSpec {
   size_t rank = 0;  // of x; 0: any
   bool even_columns = false;
   bool any_view = false;  // x may be a slice or a permutation of its memory
   size_t sizes = 0;       // of y, after "->"; of an op with an index: y's size along dim
   bool sizes_are_optional = false;
-  // Elements that must move, for x and y of these sizes. NULL: an input has as many as x, an output as many as y.
+  // Elements that must move, for given sizes of x and y. NULL: x's size for an input, y's for an output.
   int64_t (*moved)(int64_t x, int64_t y) = nullptr;
 };
 
@@ -119,11 +119,11 @@ struct OpEntry {
   std::vector<TensorSpec> inputs = {};
   std::vector<ParamSpec> params = {};
   Call (*bind)(const Arguments& a) = nullptr;
-  // For an op with a workspace, which has kWorkspaceParam among its params: the library's query of its size.
+  // For an op with a workspace and kWorkspaceParam: the library's query of its size.
   hipops_status (*workspace_bytes)(const Arguments& a, int64_t* bytes) = nullptr;
 
-  // For an op whose function does not get all shapes and strides of its tensors. `problem` returns "" or a message that
-  // names the field that the function would misread. `make_as_passed` changes the tensors to what the function reads.
+  // For an op whose function gets only some shapes and strides. `problem` returns "" or a message that names the field
+  // that the function would misread. `make_as_passed` sets the tensors that the function reads.
   std::string (*problem)(const Arguments& a) = nullptr;
   void (*make_as_passed)(hipops_tensor* y, hipops_tensor* x) = nullptr;
 
@@ -132,31 +132,31 @@ struct OpEntry {
   const char* kernels_of = nullptr;  // the op whose kernels it launches, if it has none of its own
   BenchSpec bench = {};
 
-  // Makes a random call of m's choices. The values of the outputs follow from `reference`.
+  // Makes a random call of m's choices. `reference` sets the values of the outputs.
   void (*random_case)(RandomCase& m) = nullptr;
-  // The definition in hipops.h, as loops over elements. Sets values, scales and tolerance of the case's outputs, whose
-  // layouts are there. It calls nothing of the library.
+  // The definition in hipops.h, as loops over elements. Sets values, scales and tolerance of the case's outputs; their
+  // layouts are given. Calls no function of the library.
   void (*reference)(Case* test) = nullptr;
 
-  // Adds the cases of hipops-parity --large (large_cases.h). Ops may share a function, which is called once.
+  // Adds the cases of hipops-parity --large (large_cases.h). A function that several ops name is called once.
   void (*large_cases)(int64_t giant, std::vector<large::LargeCase>* cases) = nullptr;
 
   hipops_status call(const Arguments& a) const { return bind(a)(); }
-  const TensorSpec* find_input(const std::string& input) const;  // NULL if it has none of this name
+  const TensorSpec* find_input(const std::string& input) const;  // NULL if it has no such input
   bool has_role(const std::string& input, Role role) const;
-  size_t data_inputs() const;  // of the case's dtype
+  size_t data_inputs() const;  // inputs of the case's dtype
 };
 
-// All of them, in the order in which they run.
+// All ops, in the order in which they run.
 const std::vector<OpEntry>& all_ops();
 
-// With each param's usual value, and no tensors.
+// Each param's usual value, and no tensors.
 Arguments usual_arguments(const OpEntry& op);
 
 // Whether this build has the op's kernels.
 bool is_built(const OpEntry& op);
 
-// The message if it has not.
+// The message if this build does not have them.
 std::string not_built(const std::string& op);
 
 std::vector<std::string> op_names();

@@ -13,7 +13,7 @@
 namespace hipops::parity {
 namespace {
 
-// Some backends have no wave size to choose and no guard pages.
+// Some backends have no choice of wave size and no guard pages.
 bool expect_cpu(Options* options, const char* option) {
   const char* named = std::getenv("HIPOPS_BACKEND");
   const bool by_environment = options->backend == "auto" && named != nullptr && *named != '\0';

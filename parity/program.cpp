@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kStdout = "-";
 
-// What stdout was when the program began.
+// A copy of the first stdout.
 int first_stdout = STDOUT_FILENO;
 
 std::string cannot_write(const std::string& path) {
@@ -31,18 +31,18 @@ bool is_stdout(const struct stat& file) {
          file.st_ino == of_stdout.st_ino;
 }
 
-// The file that is to be replaced, or made, at the end of a path's links; "" where none can be put beside it, or where
-// another user owns it: a rename would change the owner.
+// The file at the end of a path's links that a rename would replace or create. "" if its folder refuses a new file, or
+// if another user owns the file: a rename would change the owner.
 std::string replaceable(const std::string& path, const struct stat* there) {
   std::error_code error;
   const fs::path target = there ? fs::canonical(path, error) : fs::path(path);
   const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
-  if (!there && fs::is_symlink(fs::symlink_status(path, error))) return "";  // to a file that is to be made
+  if (!there && fs::is_symlink(fs::symlink_status(path, error))) return "";  // the link's target does not exist yet
   if (there && (!S_ISREG(there->st_mode) || there->st_uid != geteuid() || access(target.c_str(), W_OK) != 0)) return "";
   return access((folder / ".").c_str(), W_OK | X_OK) == 0 ? target.string() : "";
 }
 
-// Those of the file that is replaced, or of a file that this process makes.
+// The permissions of the file that is replaced, or of a new file of this process.
 mode_t permissions(const std::string& path) {
   struct stat replaced;
   if (stat(path.c_str(), &replaced) == 0) return replaced.st_mode & 07777;
@@ -74,7 +74,7 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
   if (file_ == nullptr) throw std::invalid_argument(cannot_write(path_));
 }
 
-// The report alone goes there: what is printed for people would make a pipe's reader stumble.
+// Only the report is written to stdout. Messages for people would break the reader of a pipe.
 void OutputFile::open_stdout() {
   std::fflush(stdout);
   first_stdout = dup(STDOUT_FILENO);
@@ -93,7 +93,7 @@ bool OutputFile::write(const std::string& text) {
   if (!target_.empty()) {
     good = write_aside(text);
   } else {
-    // What is no regular file has nothing to be cut, and says so.
+    // A file that is not regular cannot be truncated, and returns EINVAL.
     good = path_ == kStdout || ftruncate(fileno(file_), 0) == 0 || errno == EINVAL;
     good = put(text, file_) && good;
     file_ = nullptr;
@@ -111,7 +111,7 @@ bool OutputFile::write_aside(const std::string& text) {
   if (good && rename(aside.c_str(), target_.c_str()) == 0) return true;
   const int reason = errno;
   unlink(aside.c_str());
-  // A file that is mounted by itself, as into a container, cannot be replaced.
+  // A file that is a mount point, for example in a container, cannot be replaced.
   std::FILE* file = good && reason == EBUSY ? std::fopen(target_.c_str(), "wb") : nullptr;
   if (file != nullptr) return put(text, file);
   errno = reason;
@@ -121,7 +121,7 @@ bool OutputFile::write_aside(const std::string& text) {
 int after_printing(int exit_code) {
   if (std::fflush(stdout) == 0) {
     if (std::ferror(stdout) == 0) return exit_code;
-    errno = EIO;  // what it was, an earlier write knew
+    errno = EIO;  // an earlier write failed; its errno is lost
   }
   std::fprintf(stderr, "%s: %s\n", program_invocation_short_name, cannot_write(kStdout).c_str());
   return exit_code == kExitPassed ? kExitUsage : exit_code;

@@ -1,5 +1,5 @@
-// What the tools share as programs: exit codes, files that they write, commands that they print. hipops-inspect is
-// linked with this file, and without the rest of parity.
+// For all tools: exit codes, files that they write, commands that they print. hipops-inspect is linked with this file,
+// and without the rest of parity.
 #pragma once
 
 #include <cstdio>
@@ -13,18 +13,18 @@ constexpr int kExitMismatch = 1;
 constexpr int kExitUsage = 2;
 constexpr int kExitNoDevice = 77;
 
-// A file for the result of a run. "-" is stdout; later prints then go to stderr. A regular file is written under
-// another name and renamed, so a run that is killed leaves no partial file.
+// A file for the result of a run. "-" is stdout; all other prints then move to stderr. A regular file is written under
+// another name and renamed, so a killed run leaves no partial file.
 class OutputFile {
  public:
-  // Make it before the run, so that a file that cannot be written costs no run, and before the first print. "" means no
-  // file. The old contents stay until write(). Throws std::invalid_argument, also if stdout goes to the same file.
+  // Make it before the run and before the first print, so that an unwritable file wastes no run. "" means no file. The
+  // old contents stay until write(). Throws std::invalid_argument, also if stdout is the same file.
   explicit OutputFile(std::string path);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  // Returns whether all of it was written. Prints a message to stderr if not.
+  // Returns whether all of it was written, or prints a message to stderr.
   bool write(const std::string& text);
 
  private:
@@ -33,7 +33,7 @@ class OutputFile {
 
   const std::string path_;
   std::string target_;         // the file that is replaced; "" if file_ is written directly
-  std::FILE* file_ = nullptr;  // stdout, a device, or a file in a folder that accepts no new file
+  std::FILE* file_ = nullptr;  // stdout, a device, or a file in a folder that refuses a new file
 };
 
 // The exit code after all prints: `exit_code`, but not 0 if a write to stdout failed.

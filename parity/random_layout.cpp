@@ -56,7 +56,7 @@ std::vector<int64_t> nested_strides(Choices& choices, const Shape& shape, const 
   return stride;
 }
 
-// Strides with which elements share memory: sliding windows.
+// Strides of sliding windows, whose elements share memory.
 std::vector<int64_t> sliding_strides(Choices& choices, size_t rank) {
   std::vector<int64_t> stride(rank);
   for (int64_t& step : stride) step = choices.between(-2, 3);
@@ -86,7 +86,7 @@ int64_t random_size(Choices& choices) {
 
 Shape random_shape(Choices& choices, size_t rank, Budget budget) {
   Shape shape(rank);
-  // From either end, so that any dimension can be the long one.
+  // Starts from either end, so that any dimension can be the long one.
   const bool from_the_first = choices.one_in(2);
   for (size_t i = 0; i < rank; ++i) shape[from_the_first ? i : rank - 1 - i] = budget.take(random_size(choices));
   return shape;
@@ -121,7 +121,7 @@ Layout random_layout(Choices& choices, hipops_dtype dtype, const Shape& shape, U
     layout.stride = nested_strides(choices, shape, manner);
   }
   layout = measured(layout);
-  // Strides that have no effect.
+  // Sets strides that have no effect.
   if (choices.one_in(4)) {
     for (size_t d = 0; d < shape.size(); ++d) {
       if (shape[d] <= 1) layout.stride[d] = choices.pick<int64_t>({0, -1, 7, 1000003, -999});

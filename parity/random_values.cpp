@@ -13,7 +13,7 @@ namespace {
 
 uint64_t random_seed(Choices& choices) { return choices.below(uint64_t{1} << 32); }
 
-// In [-1, 1).
+// A number in [-1, 1).
 double uniform(uint64_t word) { return static_cast<double>(word >> 11) * 0x1p-52 - 1; }
 
 double quirk(hipops_dtype dtype, uint64_t word) {
@@ -108,7 +108,7 @@ InputTensor random_bits(Choices& choices, const std::string& name, const Layout&
 InputTensor random_indices(Choices& choices, const std::string& name, const Layout& layout, int64_t size) {
   const hipops_dtype dtype = layout.dtype;
   const uint64_t seed = random_seed(choices);
-  const uint64_t bad = choices.pick<uint64_t>({0, 0, 16, 3, 1});  // one of this number is bad; 0: none
+  const uint64_t bad = choices.pick<uint64_t>({0, 0, 16, 3, 1});  // one index of this number is bad; 0: none
   const uint64_t few = choices.pick<uint64_t>({0, 0, 1, 2});      // the number of different indices; 0: any
   uint64_t bound = std::min(static_cast<uint64_t>(size), mark_of(dtype));
   if (few != 0) bound = std::min(bound, few);
@@ -136,7 +136,7 @@ InputTensor distinct_indices(Choices& choices, const std::string& name, const La
     const int64_t first = line / inner * inner * length + line % inner;
     for (uint64_t j = 0; j < static_cast<uint64_t>(length); ++j) {
       uint64_t& index = tensor.bits[static_cast<size_t>(first + static_cast<int64_t>(j) * inner)];
-      if (index >= bound) continue;  // a bad one stays
+      if (index >= bound) continue;  // a bad index stays
       if (j >= bound) {
         index = mark_of(layout.dtype);
         continue;

@@ -1,4 +1,4 @@
-// What the definitions of the ops are written with: a case's tensors, elements by index, whatever their layout.
+// Helpers for the definitions of ops: a case's tensors, and elements by index for any layout.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace hipops::parity {
 
-// Fills in what the outputs must hold, by the op's definition.
+// Sets the right elements of the outputs, by the op's definition.
 void expect(const OpEntry& op, Case* test);
 
 using Index = std::vector<int64_t>;
@@ -22,7 +22,7 @@ inline int64_t position_of(const Shape& shape, const Index& index) {
   return position;
 }
 
-// visit(index, position) for each element of a shape, in row-major order.
+// Calls visit(index, position) for each element of a shape, in row-major order.
 template <class Visit>
 void for_each_index(const Shape& shape, Visit visit) {
   int64_t count = 1;
@@ -43,18 +43,18 @@ struct Operand {
   double value(int64_t position) const { return decode(dtype(), bits(position)); }
 };
 
-// NULL where the case leaves it out.
+// NULL if the case omits it.
 const InputTensor* find_input(const Case& test, const std::string& name);
 Operand input_of(const Case& test, const std::string& name);
 ExpectedTensor& output_of(Case* test, const std::string& name);
 
-// 0 where the case leaves them out.
+// 0 if the case omits them.
 uint32_t flags_of(const Case& test);
 
 // 1 ULP for types of 16 bits, 4 for f32 and f64.
 double tolerance_of(hipops_dtype dtype);
 
-// Sets every bit of an output: of integers the values, of floats the values and a checksum of their bits.
+// Expects exact bits: for integers the values, for floats the values and a checksum of their bits.
 void expect_bits(Case* test, const std::string& output, const std::vector<uint64_t>& bits);
 
 }  // namespace hipops::parity

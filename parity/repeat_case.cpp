@@ -11,11 +11,11 @@ namespace {
 
 constexpr int kOtherStreams = 3;
 
-// Blocks that a launch may have, 0 being as many as it asks for. Their number and that of the streams have no common
-// divisor, so that each comes with each.
+// Limits of blocks for a launch; 0: no limit. The numbers of limits and of streams have no common divisor, so every
+// pair of them occurs.
 constexpr uint32_t kGridLimits[] = {0, 1, 2, 3, 5, 8, 13, 61, 256};
 
-// A block is not left alone with more than this many elements, or nearly so: that takes long.
+// The largest number of elements for a block that runs nearly alone, which is slow.
 constexpr int64_t kMostElementsOfBlock = 1 << 16;
 
 uint32_t grid_limit_of(int run, const Case& test) {
@@ -31,7 +31,7 @@ std::string run_text(int run, uint32_t limit, const void* stream) {
          (limit == 0 ? "any grid" : "a grid of at most " + std::to_string(limit) + " blocks") + ")";
 }
 
-// The workspace keeps what the run before has left in it.
+// The workspace keeps its contents from the run before.
 void repeat(CaseRun* run, const Case& test, const Streams& streams, int runs) {
   run->prepare();
   const std::vector<Buffer*> outputs = run->outputs();
@@ -57,7 +57,7 @@ void repeat(CaseRun* run, const Case& test, const Streams& streams, int runs) {
 
 bool is_deterministic(const Case& test) {
   const auto flags = test.params.find("flags");
-  const bool scatters = flags != test.params.end() && test.params.count(kWorkspaceParam) != 0;  // row ops have other flags
+  const bool scatters = flags != test.params.end() && test.params.count(kWorkspaceParam) != 0;  // unlike row ops
   return !scatters || (static_cast<uint32_t>(flags->second) & HIPOPS_DETERMINISTIC) != 0;
 }
 

@@ -7,10 +7,10 @@
 
 namespace hipops::parity {
 
-// All but scatter and scatter_add without HIPOPS_DETERMINISTIC.
+// True for all cases except scatter and scatter_add without HIPOPS_DETERMINISTIC.
 bool is_deterministic(const Case& test);
 
-// The null stream, and some others.
+// The null stream, and some other streams.
 class Streams {
  public:
   explicit Streams(Runtime& runtime);
@@ -24,7 +24,7 @@ class Streams {
   std::vector<void*> streams_;
 };
 
-// The first of `runs` runs must give the golden results, and the others the bits of the first.
+// The first run must give the golden results, and the other runs must give the bits of the first.
 CaseResult repeat_case(Runtime& runtime, const OpEntry& op, const Case& test, Guard guard, const Streams& streams,
                        int runs);
 

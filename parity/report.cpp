@@ -39,7 +39,7 @@ std::string where(const CaseRecord& record) {
              : record.name + " " + record.result.worst_output + record.result.worst_index;
 }
 
-// A group passes when none of its cases failed, and is skipped when all of them were.
+// A group passes if none of its cases failed, and is skipped if all were skipped.
 Verdict group_verdict(const Totals& totals) {
   if (totals.failed > 0) return Verdict::kFailed;
   return totals.passed > 0 ? Verdict::kPassed : Verdict::kSkipped;
@@ -57,7 +57,7 @@ std::string seconds(double ms) {
   return text;
 }
 
-// Bytes of the UTF-8 sequence that begins here, of a character that XML allows; 0 if there is none.
+// Bytes of the UTF-8 sequence at `at`, if XML allows its character; 0 otherwise.
 size_t utf8_length(const std::string& text, size_t at) {
   const auto byte = [&](size_t i) { return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0u; };
   const size_t length = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : byte(0) >= 0xc2 ? 2 : 0;
@@ -107,7 +107,7 @@ std::string junit_counts(const std::vector<CaseRecord>& records) {
 
 nlohmann::json ulps_json(double ulps) {
   if (std::isfinite(ulps)) return ulps;
-  return "inf";  // JSON has no number for it
+  return "inf";  // JSON cannot represent it
 }
 
 nlohmann::json case_json(const CaseRecord& record) {
@@ -265,7 +265,7 @@ std::string xml_escape(const std::string& text) {
     else if (c == '\'')
       safe += "&apos;";
     else if (c == '\n')
-      safe += "&#10;";  // a plain one in an attribute reads back as a space
+      safe += "&#10;";  // a plain line break in an attribute reads back as a space
     else if (c == '\t')
       safe += "&#9;";
     else if (byte < 0x20 || byte == 0x7f)

@@ -25,7 +25,7 @@ struct CaseRecord {
   std::string topic;
   std::string name;
   std::string shape;
-  std::string command;  // runs it alone
+  std::string command;  // runs this case alone
   CaseResult result;
 };
 
@@ -44,7 +44,7 @@ const char* verdict_name(CaseResult::Verdict verdict);
 std::string header_text(const RunInfo& info, size_t cases, bool colour);
 std::string table_heading(bool colour);
 std::string table_row(const std::vector<CaseRecord>& group, bool colour);  // of one op and dtype
-std::string failure_text(const CaseRecord& record, bool colour);           // a case that failed, over several lines
+std::string failure_text(const CaseRecord& record, bool colour);           // a failed case, over several lines
 std::string skipped_text(const std::vector<CaseRecord>& group, bool colour);  // a line for each reason; or ""
 std::string verbose_text(const CaseRecord& record, bool colour);
 std::string closing_line(const Totals& totals, bool colour);
@@ -52,7 +52,7 @@ std::string closing_line(const Totals& totals, bool colour);
 std::string to_json(const RunInfo& info, const std::vector<CaseRecord>& records);
 std::string to_junit(const RunInfo& info, const std::vector<CaseRecord>& records);
 
-// The text for XML and its attributes. Markup is escaped. Characters that XML 1.0 has not become '?': control
+// The text for XML and its attributes, with markup escaped. Characters that XML 1.0 lacks become '?': control
 // characters and broken UTF-8.
 std::string xml_escape(const std::string& text);
 

@@ -13,11 +13,11 @@ struct CaseResult {
   enum class Verdict { kPassed, kFailed, kSkipped };
   Verdict verdict = Verdict::kPassed;
   double worst_ulps = 0;
-  std::string worst_output;  // "" where no element was compared
+  std::string worst_output;  // "" if no element was compared
   int64_t worst_position = -1;
   std::string worst_index;           // "[2,17]"
-  double ms = 0;                     // the call until the device is done
-  std::vector<std::string> reasons;  // why it failed or was skipped, one line each
+  double ms = 0;                     // from the call until the device is done
+  std::vector<std::string> reasons;  // of the failure or skip, one line each
 };
 
 CaseResult run_case(Runtime& runtime, const OpEntry& op, const Case& test, Guard guard);

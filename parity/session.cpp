@@ -25,7 +25,7 @@ Session::Session(RunInfo info, bool verbose) : info_(std::move(info)), verbose_(
 void Session::run(const std::vector<Job>& jobs) {
   print(header_text(info_, jobs.size(), colour_));
   print(table_heading(colour_));
-  std::fflush(stdout);  // a kernel may bring the process down
+  std::fflush(stdout);  // a kernel may kill the process
   Progress progress(jobs.size());
   std::vector<CaseRecord> group;
   for (size_t i = 0; i < jobs.size(); ++i) {

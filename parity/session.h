@@ -1,4 +1,4 @@
-// Runs cases one after the other, prints the table meanwhile, and keeps the results.
+// Runs cases one after the other, prints the table, and keeps the results.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 namespace hipops::parity {
 
 struct Job {
-  CaseRecord record;  // all but its result
+  CaseRecord record;  // all fields except the result
   std::function<CaseResult()> run;
 };
 
@@ -17,7 +17,7 @@ class Session {
  public:
   Session(RunInfo info, bool verbose);
 
-  // Jobs of one op and dtype follow each other: they are a row of the table.
+  // Jobs of one op and dtype must be neighbours: they are a row of the table.
   void run(const std::vector<Job>& jobs);
 
   const std::vector<CaseRecord>& records() const { return records_; }

@@ -21,17 +21,16 @@ struct sigaction previous_actions[kSignalCount];
 char crash_note[4096];
 std::atomic<size_t> crash_note_length{0};
 
-// Only what may be done in a signal handler.
+// Calls only functions that a signal handler may call.
 void on_crash(int signal, siginfo_t* info, void*) {
   const size_t length = crash_note_length.exchange(0);
   if (length > 0 && write(STDERR_FILENO, crash_note, length) < 0) {
-    // There is nobody else to tell.
+    // A failed write cannot be reported.
   }
   for (size_t i = 0; i < kSignalCount; ++i) {
     if (kSignals[i] == signal) sigaction(signal, &previous_actions[i], nullptr);
   }
-  // A fault happens again on return, and meets the action from before us; what a process sent itself must be sent
-  // again.
+  // A fault happens again on return, and runs the previous action. A signal that the process sent must be raised again.
   if (info->si_code <= 0) raise(signal);
 }
 
@@ -96,7 +95,7 @@ void Progress::clear() {
     return;
   }
   std::fputs("\r\033[K", stderr);
-  next_ = {};  // the line is empty now, so that the next case is to be seen at once
+  next_ = {};  // the line is empty, so draw the next case immediately
 }
 
 void set_crash_note(const std::string& note) {

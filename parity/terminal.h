@@ -14,20 +14,20 @@ bool colours_wanted();
 enum class Colour { kBold = 1, kRed = 31, kGreen = 32, kYellow = 33 };
 std::string paint(const std::string& text, Colour colour, bool enabled);
 
-// Fills the text up with spaces; never cuts it.
+// Pads the text with spaces; never cuts it.
 std::string left(std::string text, int width);
 std::string right(const std::string& text, int width);
 
-// Indents the further lines of a value to the column after a header's labels, which is the tenth.
+// Indents further lines of a value to the column after a header's labels, column ten.
 std::string indented(std::string text);
 
-// Prints the progress of a run to stderr. A terminal gets a bar, drawn at most some twenty times a second. Any other
-// file gets a line whenever `quiet` has passed without one.
+// Prints the progress of a run to stderr. A terminal shows a bar, drawn at most some twenty times a second. Any other
+// file gets a line after each interval of `quiet` without one.
 class Progress {
  public:
   explicit Progress(size_t total, std::chrono::milliseconds quiet = std::chrono::seconds(10));
   void show(size_t done, const std::string& label);
-  void clear();  // before something is printed
+  void clear();  // before any other print
 
  private:
   bool is_terminal_;
@@ -37,7 +37,7 @@ class Progress {
 };
 
 // Writes `note` to stderr if a signal ends the process: an access to a guard page, or a report of the CPU executor. The
-// signal still ends the process. An empty note switches this off.
+// signal still ends the process. An empty note disables this.
 void set_crash_note(const std::string& note);
 
 }  // namespace hipops::parity

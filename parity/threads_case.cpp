@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kThreadsOfCase = 4;
 
-// Where threads wait until all have come.
+// A barrier for threads.
 class Line {
  public:
   explicit Line(size_t threads) : missing_(threads) {}
@@ -41,7 +41,7 @@ class Stream {
   void* stream_ = nullptr;
 };
 
-// Waits in the line whatever happens: the others wait for it.
+// Waits at the barrier even after a failure, because the other threads wait for it.
 CaseResult run_one(Runtime& runtime, const ThreadCase& one, int device, Guard guard, Line* line) {
   CaseRun run(runtime, *one.op, *one.test, guard);
   std::unique_ptr<Stream> stream;

@@ -1,4 +1,4 @@
-// Runs cases on many threads at once, each on a stream of its own.
+// Runs cases on many threads together, each on its own stream.
 #pragma once
 
 #include <vector>
@@ -12,12 +12,12 @@ struct ThreadCase {
   const Case* test;
 };
 
-// Thread i runs cases[i] on device i, modulo their number. All call at the same moment. The result is that of the first
-// case, with the failures of all.
+// Thread i runs cases[i] on device i, modulo the number of devices. All threads call at the same moment. Returns the
+// first case's result, with the failures of all cases.
 CaseResult run_on_threads(Runtime& runtime, const std::vector<ThreadCase>& cases, Guard guard);
 
-// The cases for `threads` threads when number `index` of `all` is run: four threads run the same one, so that an op's
-// first use is on several at once, and the others run cases spread over all ops.
+// The cases for `threads` threads that run case `index` of `all`. Four threads run that case, so that several load an
+// op at the same time. The others run cases spread over all ops.
 std::vector<ThreadCase> company_of(const std::vector<ThreadCase>& all, size_t index, int threads);
 
 }  // namespace hipops::parity

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# new_op.sh [--rows] NAME: makes the files of a new op, and its functions in C++, Python and Rust, from a template. The
-# new op builds and passes its tests. It doubles its input, or, with --rows, computes log(softmax(x)) of rows.
+# new_op.sh [--rows] NAME: makes the files of a new op, and its functions in C++, Python and Rust, from a template.
+# The new op builds and passes its tests. It doubles its input; with --rows it computes log(softmax(x)) of rows.
 # docs/guide/add-an-op.md has the next steps.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,4 +1,4 @@
-// What the descriptions of ops have in common.
+// Helpers for all descriptions of ops.
 #pragma once
 
 #include "parity/large_cases.h"

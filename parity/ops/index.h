@@ -1,4 +1,4 @@
-// What ops with an index have in common: the rules of indices, and sums.
+// Helpers for ops with an index: the rules of indices, and sums.
 #pragma once
 
 #include <vector>
@@ -19,10 +19,10 @@ class Indices {
  public:
   Indices(const Case& test, int64_t size) : index_(input_of(test, "index")), size_(size) {}
 
-  // -1 for an index that names nothing: the mark, and one out of range, which is counted.
+  // Returns -1 for an index that names nothing: the mark, or an index out of range, which is counted.
   int64_t at(int64_t position);
   void report_to(Case* test) const;
-  // For a call without elements, which reads no index.
+  // A call without elements reads no index.
   void forget() { count_ = 0, first_ = ~uint64_t{0}; }
   const Shape& shape() const { return index_.shape(); }
 
@@ -35,18 +35,17 @@ class Indices {
 size_t dim_of(const Case& test);
 std::vector<uint64_t> all_bits(const Operand& tensor);
 
-// A sum in the order of its terms, in each type that it may be kept in.
+// A sum in the order of its terms, in each type that may hold it.
 class Sum {
  public:
   Sum(hipops_dtype dtype, uint64_t bits);
   void add(uint64_t bits);
 
-  // Each addition is rounded to the type of the dtype's sums: f32 for dtypes of 16 bits. The result is rounded to the
-  // dtype.
+  // Each addition is rounded to the sum type: f32 for 16-bit dtypes. The result is rounded to the dtype.
   uint64_t in_order() const;
   double exact() const { return static_cast<double>(exact_); }
-  // A sum in any order is off by n * eps * sum |x| at most, where eps is half an ULP of 1. This is the scale that
-  // allows it at this tolerance.
+  // In any order the error is at most n * eps * sum |x|, with eps half an ULP of 1. Returns the scale that allows this
+  // error at the tolerance.
   double scale(double tolerance) const {
     return static_cast<double>(terms_ * static_cast<long double>(added_) / tolerance);
   }
@@ -63,7 +62,7 @@ class Sum {
 std::vector<Sum> sums_of(const Operand& y);
 void expect_in_order(Case* test, const std::vector<Sum>& sums);
 
-// Elements that must move (BenchSpec::moved). Of the tensor that an index names rows of, no more than are named.
+// Elements that must move (BenchSpec::moved). An indexed tensor moves no more elements than the index names.
 inline int64_t elements_taken(int64_t, int64_t y) { return 2 * y; }
 inline int64_t elements_added(int64_t x, int64_t y) { return x + 2 * (x < y ? x : y); }
 

@@ -11,8 +11,8 @@ void reference(Case* test) {
   const hipops_dtype dtype = test->dtype;
   const bool biased = find_input(*test, "bias") != nullptr, wide = dtype == HIPOPS_F32 || dtype == HIPOPS_F64;
   const Real eps = test->params.at("eps");
-  // A mean of n terms that is kept as two numbers may be off by n * eps^2 of their size, where eps is half an ULP of 1.
-  // An element closer to the mean than that has no ULPs of its own. The tolerance is 4 ULPs of the scale.
+  // The mean of n terms, kept as two numbers, may be off by n * eps^2 of their size, with eps half an ULP of 1. An
+  // element nearer to the mean has no ULPs of its own. The tolerance is 4 ULPs of the scale.
   const Real lost = wide ? static_cast<Real>(weight.size()) * static_cast<Real>(ulp(dtype, 1)) / 8 : 0;
   ExpectedTensor& y = output_of(test, "y");
   for_each_row(test, [&](std::vector<Real>& row, size_t first) {
@@ -26,7 +26,7 @@ void reference(Case* test) {
     for (size_t c = 0; c < row.size(); ++c) {
       const Real scaled = row[c] / deviation * weight[c];
       y.values[first + c] = static_cast<double>(scaled + bias[c]);
-      // A sum that cancels keeps its terms' roundings.
+      // A sum that cancels still has the rounding errors of its terms.
       const Real terms = biased ? std::max(std::fabs(scaled), std::fabs(bias[c])) : 0;
       const double scale = static_cast<double>(std::max(terms, lost * size / deviation * std::fabs(weight[c])));
       if (biased || wide) y.scale.push_back(std::isfinite(scale) ? scale : 0);

@@ -11,7 +11,7 @@ namespace {
 using Real = long double;
 constexpr Real kNan = std::numeric_limits<Real>::quiet_NaN();
 
-// A product may be smaller than the least double, and a scale of 0 means: none.
+// A product may be below the least double, and a scale of 0 means no scale.
 double scale_of(Real magnitude) {
   const double nearest = static_cast<double>(magnitude);
   return magnitude > 0 ? std::max(nearest, std::numeric_limits<double>::denorm_min()) : nearest;
@@ -32,7 +32,7 @@ void reference(Case* test) {
       y.scale.push_back(0);
       return;
     }
-    double token = static_cast<double>(t);  // exact for the small ones of i64, too
+    double token = static_cast<double>(t);  // exact for small i64 values too
     if (positions != nullptr) {
       const int64_t tokens = positions->layout.shape.back();
       const int64_t where = positions->layout.shape.size() == 2 ? b * tokens + t : t;

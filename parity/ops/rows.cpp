@@ -6,7 +6,7 @@
 namespace hipops::parity {
 namespace {
 
-constexpr int64_t kLongRow = 40000;  // split in every dtype
+constexpr int64_t kLongRow = 40000;  // a row of this length is split in every dtype
 
 }  // namespace
 
@@ -16,12 +16,12 @@ TensorSpec columns_of_x(const char* name) {
 
 Shape random_rows(RandomCase& m) {
   Shape shape = random_shape(m.choices, random_rank(m.choices, 1), m.budget);
-  if (m.choices.one_in(4)) {  // few rows that are long, and now and then longer than the budget
+  if (m.choices.one_in(4)) {  // few long rows, some over the budget
     std::fill(shape.begin(), shape.end(), 1);
     if (shape.size() > 1) shape.front() = m.choices.between(1, 2);
     const bool split = m.choices.one_in(8);
     shape.back() = m.choices.between(1, split ? kLongRow : m.budget.elements);
-  } else if (m.choices.one_in(4)) {  // many that are short, of whole vectors or not
+  } else if (m.choices.one_in(4)) {  // many short rows
     shape = {0, m.choices.between(1, 40) * m.choices.pick({1, 1, 4, 8})};
     shape.front() = m.choices.between(1, std::max<int64_t>(m.budget.elements / shape.back(), 1));
   }
@@ -31,7 +31,7 @@ Shape random_rows(RandomCase& m) {
 void random_row_case(RandomCase& m) {
   const Shape shape = random_rows(m);
   m.add_x_and_y(shape);
-  hipops_dtype dtype = HIPOPS_NONE;  // all weights have one
+  hipops_dtype dtype = HIPOPS_NONE;  // all weights have one dtype
   for (const TensorSpec& input : m.op.inputs) {
     if (input.role != Role::kWeight) continue;
     if (dtype == HIPOPS_NONE) dtype = m.weight_dtype();
@@ -74,8 +74,8 @@ Weighing::Weighing(Case* test) : test_(test), weight_(weights_of(*test, "weight"
   rounds_ = weighted && (flags & HIPOPS_ROUND_BEFORE_WEIGHT) && dtype_size(test->dtype) == 2;
 }
 
-// Near a tie, which f32 cannot tell, both neighbours are right. The tie's product is expected then, and an ULP of the
-// scale is twice the distance of the neighbours' rounded products.
+// f32 cannot resolve values near a tie, so both neighbours are right. The expected product is the tie's. An ULP of the
+// scale is twice the distance between the neighbours' rounded products.
 double Weighing::product(Real normalized, Real weight) {
   if (!rounds_) return static_cast<double>(normalized * weight);
   const Real margin = 4 * std::max<Real>(std::fabs(normalized) * 0x1p-23, 0x1p-149);

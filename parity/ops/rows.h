@@ -1,4 +1,4 @@
-// What ops on rows have in common: their random cases, and pieces of their definitions.
+// Helpers for ops on rows: random cases, and steps of their definitions.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace hipops::parity {
 
-// A vector of a row's length.
+// A vector with a row's length.
 TensorSpec columns_of_x(const char* name);
 inline ParamSpec eps_param() { return {"eps", false, false, {1e-5, 1e-6, 1e-3, 1.0}}; }
 
@@ -18,7 +18,7 @@ Shape random_rows(RandomCase& m);
 void random_row_case(RandomCase& m);
 
 using Real = long double;
-__extension__ typedef __float128 Wide;  // for the difference of numbers that are nearly equal
+__extension__ typedef __float128 Wide;  // for differences of nearly equal numbers
 
 // Calls work(row of x, position of the row's first element), which sets y's values of the row.
 template <class Work>
@@ -35,22 +35,22 @@ void for_each_row(Case* test, Work work) {
   }
 }
 
-// The rounding error of each addition is added at the end, because terms of any size may cancel.
+// Adds each addition's rounding error at the end, because terms of any size may cancel.
 Wide sum(const std::vector<Real>& terms);
 Real mean_of_squares(const std::vector<Real>& terms);
 
-// By column; `without` where the case has no such tensor.
+// One value for each column; `without` if the case has no such tensor.
 std::vector<Real> weights_of(const Case& test, const std::string& name, Real without);
 
-// The last step of rms_norm and fused_add_rms_norm: normalized elements times the weight, by the flags.
+// The last step of rms_norm and fused_add_rms_norm: multiplies normalized elements by the weight, as the flags require.
 class Weighing {
  public:
   explicit Weighing(Case* test);
   void weigh(const std::vector<Real>& row, Real root, size_t first) {
     for (size_t c = 0; c < row.size(); ++c) y_.values[first + c] = product(row[c] / root, weight_[c]);
   }
-  // After for_each_row, which sets the usual tolerance. If elements are rounded before the product, only the product's
-  // rounding is left.
+  // Call after for_each_row, which sets the usual tolerance. If elements are rounded before the product, only the
+  // product's rounding remains.
   void set_tolerance() const {
     if (rounds_) test_->tolerance_ulps = 0.501;
   }

@@ -7,7 +7,7 @@
 namespace hipops::parity {
 namespace {
 
-// visit(x's position, y's position) for each source that has a place, in the order of dim along a line.
+// Calls visit(x's position, y's position) for each source with a valid target, in the order of dim along a line.
 template <class Visit>
 void for_each_source(Case* test, Visit visit) {
   const Operand x = input_of(*test, "x"), y = input_of(*test, "y");
@@ -35,9 +35,9 @@ void expect_scatter_add(Case* test) {
   if (!any_order) return expect_in_order(test, sums);
   const bool rounded_once = dtype_size(y.dtype()) == 2 && test->params.at(kWorkspaceParam) != 0;
   double tolerance = tolerance_of(y.dtype()), to_f32 = 1;
-  if (rounded_once) {  // half of the tolerance is for that rounding, and eps is f32's
+  if (rounded_once) {  // half of the tolerance covers that rounding; eps is f32's
     to_f32 = 2 * ulp(HIPOPS_F32, 1) / ulp(y.dtype(), 1);
-  } else {  // enough ULPs that the dtype holds every scale
+  } else {  // enough ULPs that the dtype can represent every scale
     for (const Sum& sum : sums) {
       const double least = sum.scale(largest(y.dtype()));
       if (std::isfinite(least)) tolerance = std::max(tolerance, least);
@@ -51,7 +51,7 @@ void expect_scatter_add(Case* test) {
   }
 }
 
-// Without an order, an index may repeat only for sums: scatter would have several right answers.
+// Without an order, only sums may repeat an index: scatter would have several right answers.
 template <bool adds>
 void random_scatter(RandomCase& m) {
   const Shape shape = random_shape(m.choices, random_rank(m.choices, 1), m.budget);

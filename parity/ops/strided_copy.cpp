@@ -1,4 +1,4 @@
-// strided_copy, and copy2d, which has its kernels.
+// strided_copy and copy2d, which share kernels.
 #include <algorithm>
 #include <stdexcept>
 
@@ -34,7 +34,7 @@ void random_copy2d(RandomCase& m) {
   m.add_output("y", y);
 }
 
-// copy2d uses x's rows and columns for both tensors, and neither's stride within a row.
+// copy2d uses x's rows and columns for both tensors, and ignores the stride within a row.
 std::string copy2d_problem(const Arguments& a) {
   const hipops_tensor &y = *a["y"], &x = *a["x"];
   if (x.rank != 2) return "inputs.x.shape: of rank " + std::to_string(x.rank) + ", copy2d takes 2";

@@ -41,7 +41,7 @@ void expect_upsample(Case* test, const std::vector<const char*>& scales) {
   expect_bits(test, "y", bits);
 }
 
-// The most that dimension d may have if all dimensions together have this many elements.
+// The greatest size of dimension d in a shape of at most `elements` elements.
 int64_t most_of(const Shape& shape, size_t d, int64_t elements) {
   for (size_t i = 0; i < shape.size(); ++i)
     if (i != d) elements /= std::max<int64_t>(shape[i], 1);

@@ -25,7 +25,7 @@ def view(tensor):
 
 
 class Memory:
-    """A tensor as plain memory, which a bound call keeps."""
+    """A tensor as plain memory. A bound call holds a reference."""
 
     def __init__(self, tensor):
         self.tensor = tensor
@@ -52,7 +52,7 @@ class Library:
             raise RuntimeError(f"hipops status {status}: {self.lib.hipops_last_error().decode()}")
 
     def bind(self, op, *arguments):
-        """A call of the op with these arguments, that can be repeated at little cost. Tensors, Memory, None, int, float."""
+        """A call of the op with these arguments, cheap to repeat. Arguments: tensors, Memory, None, int, float."""
         function = self.function(op)
         keep, values = [], []
         for argument in arguments:
@@ -78,7 +78,7 @@ class Library:
         return call
 
     def workspace(self, op, *arguments):
-        """A workspace for the op with these arguments, None where it needs none, and its size."""
+        """A workspace for the op with these arguments, or None if it needs none, and its size."""
         size = ctypes.c_int64()
         function = self.function(op + "_workspace_bytes")
         values = [ctypes.byref(view(a)) if isinstance(a, torch.Tensor) else ctypes.c_int64(a) for a in arguments]

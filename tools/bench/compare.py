@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Measures libhipops beside PyTorch, eager and compiled, in one process and one run, and prints each as a time and as a share of
-the roof: the time of the fastest plain copy of as many bytes. Or shows an earlier run again, which needs no GPU and no PyTorch.
+"""Times libhipops and PyTorch, eager and compiled, in one process. Prints each time, and its ratio to the roof: the time of the
+fastest plain copy of the same number of bytes. Or prints an earlier run again, which needs no GPU and no PyTorch.
 
     compare.py build/release/lib/libhipops.so --others --json docs/benchmarks/h200.json
     compare.py --from docs/benchmarks/h200.json --plots pictures
 
-What is kept in docs/benchmarks becomes docs/benchmarks.md by page.py.
+page.py makes docs/benchmarks.md from the files in docs/benchmarks.
 """
 
 import argparse
@@ -21,8 +21,8 @@ import sys
 import plots
 
 
-PLACES = 3  # in memory that a row is timed at: rows of 16 bits are 1 to 2 % faster where y lies well beside x, whoever's they are
-TURNS = 2   # at each, the last of which counts: what is timed first in memory just allocated may take a tenth longer
+PLACES = 3  # in memory, for each row: some distances between x and y make rows of 16 bits 1 to 2 % faster, for every peer
+TURNS = 2   # at each place; the last counts, because the first after an allocation may be a tenth slower
 
 
 def calls_of(work, library, peers, compiled):
@@ -39,7 +39,7 @@ def measure(make, library, timer, peers, roofs):
     compiled, times = None, {}
     for place in range(PLACES):
         torch.cuda.empty_cache()
-        beside = torch.empty(1 + place * (37 << 20), dtype=torch.uint8, device="cuda")  # what is made next comes to lie elsewhere
+        beside = torch.empty(1 + place * (37 << 20), dtype=torch.uint8, device="cuda")  # moves the tensors
         work = make()
         if not library.has(work.op):
             return {"name": work.name, "missing": True}
@@ -91,13 +91,13 @@ def said(*command):
 
 
 def commit():
-    """Of this source tree, if it is one of git's own, and not a copy inside of another."""
+    """The commit of this source tree, if the tree is its own git checkout and not a copy inside of another."""
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     return said("git", f"--git-dir={root}/.git", f"--work-tree={root}", "describe", "--always", "--dirty")
 
 
 def about(library):
-    """What a figure without is worth nothing."""
+    """The facts that a figure needs."""
     import torch
     module, runtime = ("amdgpu", f"HIP {torch.version.hip}") if torch.version.hip else ("nvidia", f"CUDA {torch.version.cuda}")
     driver = said("cat", f"/sys/module/{module}/version")
@@ -107,7 +107,7 @@ def about(library):
 
 
 def measured(arguments):
-    """The report of a run, which prints each row once it has its figures."""
+    """Runs all rows, prints each row after it is timed, and returns the report."""
     import torch
 
     import workloads
@@ -123,14 +123,14 @@ def measured(arguments):
         try:
             rows.append(measure(make, library, timer, peers, roofs))
             print(line(rows[-1], peers), flush=True)
-        except Exception as error:  # one row's failure is not the others'
+        except Exception as error:  # the other rows still run
             print(f"{name:52} failed: {error}", flush=True)
         torch.cuda.empty_cache()
     return report
 
 
 def earlier(arguments):
-    """The report of an earlier run, printed as it was then."""
+    """Prints the report of an earlier run, and returns it."""
     with open(arguments.earlier) as file:
         text = file.read()
     report = json.loads(text) if text.startswith("{") else {}
@@ -145,7 +145,7 @@ def earlier(arguments):
 
 
 def text_of(report):
-    """One row a line, so that a later run's differences can be read."""
+    """JSON with one row a line, so that a diff of two runs is readable."""
     head = json.dumps({key: value for key, value in report.items() if key != "rows"}, indent=1)[:-2]
     return head + ',\n "rows": [\n  ' + ",\n  ".join(map(json.dumps, report["rows"])) + "\n ]\n}\n"
 

@@ -44,7 +44,7 @@ bool open_device(const std::string& program, const std::string& why_no_cpu, cons
     return false;
   }
   if (!is_cpu_by_default(backend, *device)) return true;
-  // Times of the CPU backend mean nothing, and need minutes.
+  // Times of the CPU backend mean nothing, and cost minutes.
   const std::string hip = why_not(open_hip), cuda = why_not(open_cuda);
   std::fprintf(stderr, "%s: no GPU was found, and %s\nhip: %s\ncuda: %s\n", program.c_str(), why_no_cpu.c_str(),
                hip.c_str(), cuda.c_str());

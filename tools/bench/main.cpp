@@ -1,4 +1,4 @@
-// hipops-bench: times ops beside a plain copy of the same bytes, on the backend in use.
+// hipops-bench: times ops and a plain copy of the same bytes, on the backend in use.
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -51,7 +51,7 @@ int run_rows(const Options& options, const std::vector<Workload>& rows, const De
       figures.push_back(measure(options, device, timer, rows[i]));
       progress.clear();
       print(table_row(figures.back()));
-    } catch (const std::exception& failure) {  // of the device's memory, or the host's
+    } catch (const std::exception& failure) {  // the device or the host is out of memory
       progress.clear();
       complain(rows[i].name + ": " + failure.what(), 0);
     }

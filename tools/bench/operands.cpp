@@ -13,8 +13,7 @@ using parity::expect_success;
 
 constexpr int64_t kPatternBytes = int64_t{4} << 20;
 
-// Words of 16 bits. As bf16, and as the upper bits of f32 and f64, a word has an exponent near 0; as f16 it is 1.5 to
-// 2.25.
+// 16-bit words. In bf16, and in the upper half of f32 and f64, their exponent is near 0. In f16 they are 1.5 to 2.25.
 std::vector<uint16_t> pattern() {
   std::mt19937 random(1);
   std::vector<uint16_t> bits(static_cast<size_t>(kPatternBytes / 2));
@@ -51,12 +50,12 @@ std::vector<unsigned char> random_indices(hipops_dtype dtype, int64_t count, int
   for (int64_t i = 0; i < count; ++i) {
     const uint64_t index = random() % choices;
     for (int64_t r = 0; r < repeats; ++r, out += bytes)
-      std::memcpy(out, &index, bytes);  // little-endian, as every host that this runs on
+      std::memcpy(out, &index, bytes);  // little-endian, like every supported host
   }
   return indices;
 }
 
-// The view of contiguous memory that the slice and the permutation make.
+// The view of contiguous memory with the slice and the permutation.
 hipops_tensor view_of(const Workload& work, void* data) {
   hipops_tensor whole = contiguous(data, work.dtype, work.shape), view = whole;
   int64_t offset = 0;
@@ -140,8 +139,8 @@ void Operands::add_numbers(const char* name, hipops_dtype dtype, const std::vect
   arguments_.add_tensor(name, contiguous(numbers(element_count(shape), dtype), dtype, shape));
 }
 
-// The index names rows of y if y is an input, else rows of x. An index of x's shape that writes to y is usually an
-// expanded one, so all elements of a row have the same value.
+// The index names rows of y if y is an input, or rows of x. An index that has x's shape and names rows of y usually is
+// an expanded vector, so all elements of a row are equal.
 hipops_tensor Operands::indices(const Workload& work, const std::vector<int64_t>& shape) {
   const std::vector<int64_t> in = input_shape(work);
   const size_t dim = static_cast<size_t>(work.dim);

@@ -1,4 +1,4 @@
-// A workload's tensors in device memory, and the call that works on them.
+// A workload's tensors in device memory, and the call of the op on them.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@ namespace hipops::bench {
 
 using parity::Call;
 
-// Device memory. Throws parity::RuntimeFailure if there is none left.
+// Device memory. The constructor throws parity::RuntimeFailure if none is left.
 class Memory {
  public:
   Memory(const Device& device, int64_t bytes);
@@ -22,7 +22,7 @@ class Memory {
   void* data() const { return data_; }
   int64_t bytes() const { return bytes_; }
 
-  // Random bits that are numbers of magnitude 1e-2 to 1e2 in every float dtype.
+  // Random bits that represent magnitudes of 1e-2 to 1e2 in every float dtype.
   void fill_with_numbers();
   void fill_with_words(uint32_t word);
   void copy_from_host(const void* source, int64_t bytes);

@@ -84,8 +84,8 @@ void declare(CLI::App* app, Options* o) {
       ->excludes(list)
       ->option_text("FILE");
   app->footer(
-      "The roof is the fastest plain copy of as many bytes, half read and half written, in the same\n"
-      "run. The cpu backend is for checking numbers: it is timed only where it is asked for.\n"
+      "The roof is the fastest plain copy of the same number of bytes, half read and half written, in\n"
+      "the same run. The cpu backend is for checking numbers: it is timed only with --backend cpu.\n"
       "\n"
       "Examples:\n"
       "  hipops-bench --backend hip\n"
@@ -97,8 +97,7 @@ void declare(CLI::App* app, Options* o) {
       "  0   done\n"
       "  1   a failure, or a sweep that found a shape under 75 % of the roof\n"
       "  2   bad usage, a wrong setting, or a file that cannot be written\n"
-      "  77  the backend asked for is not there, or there is no GPU and none was asked for;\n"
-      "      hipops-info says why");
+      "  77  the backend of --backend is missing, or there is no GPU; hipops-info prints the reason");
 }
 
 Workload row_of(const Options& o, const std::string& shape) {

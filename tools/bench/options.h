@@ -19,7 +19,7 @@ struct Options {
   std::string index;  // "": i64
   std::optional<int> dim;
   std::vector<int> permute;
-  int repeats = 0;  // 0: 15, and 5 in a sweep
+  int repeats = 0;  // 0: the default, 15, or 5 in a sweep
   bool warm = false;
   bool host = false;
   bool sweep = false;
@@ -27,10 +27,10 @@ struct Options {
   std::string json;
 };
 
-// Returns false if the program must end now, with *exit_code. All messages are printed then.
+// Returns false, after printing messages, if the program must end with *exit_code.
 bool parse_options(int argc, char** argv, Options* options, int* exit_code);
 
-// The rows that the options select. Throws std::invalid_argument, which names the option, if an option is wrong.
+// The rows that the options select. Throws std::invalid_argument, with the option's name, for a wrong option.
 std::vector<Workload> selected(const Options& options);
 
 // The same for a sweep.

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Makes docs/benchmarks.md, and for each device a page of all its workloads and a picture, of what compare.py --others --json has
-kept in docs/benchmarks.
+"""Makes docs/benchmarks.md, and for each device a page of all its workloads and a picture. Reads the reports that
+compare.py --others --json wrote to docs/benchmarks.
 
-    page.py docs/benchmarks            writes the pages; the pictures, too, where there is matplotlib
-    page.py docs/benchmarks --check    ends with 1 where a page is not what would be written
+    page.py docs/benchmarks            writes the pages, and with matplotlib the pictures
+    page.py docs/benchmarks --check    ends with 1 if a page would change
 """
 
 import argparse
@@ -17,9 +17,9 @@ import sys
 
 import plots
 
-LARGE = 32 << 20  # bytes moved, from which on a launch counts for little
+LARGE = 32 << 20  # bytes moved; from here on the time of a launch is small
 REACHED = 0.90    # of the roof
-LEVEL = 0.98      # of a peer's speed: a workload varies by as much from run to run
+LEVEL = 0.98      # of a peer's speed: a workload varies by 2 % from run to run
 
 # Why a workload is below REACHED or slower than a peer: the first that its name matches. docs/notebook has the measurements.
 WHY = [
@@ -180,7 +180,7 @@ def table(head, lines):
 
 
 def card(report):
-    """As "H200": without the maker, and without the memory, which every card of the name has."""
+    """The card's name, for example "H200", without maker and memory."""
     return re.sub(r"^(NVIDIA|AMD)( Instinct| Radeon)? ", "", report["device"]).replace(" 80GB HBM3", "")
 
 
@@ -225,7 +225,7 @@ def why(row):
 
 
 def slower(rows, peers):
-    """Workloads that a peer is faster at, by more than they vary by."""
+    """Workloads for which a peer is faster, by more than they vary."""
     lines = []
     for row in sorted(rows, key=lambda row: best_peer(row, peers)[0]):
         x, label = best_peer(row, peers)
@@ -245,7 +245,7 @@ def span_beside(rows, peers):
 
 
 def under_the_roof(rows, peers):
-    """The large ones below REACHED, by reason."""
+    """The large workloads below REACHED, by reason."""
     by_reason = {}
     for row in rows:
         if is_large(row) and share(row) < REACHED:
@@ -308,7 +308,7 @@ def workloads(name, report):
 
 
 def gain(report):
-    """What README.md says first."""
+    """README.md's paragraph with the medians."""
     def median_x(peer):
         return f"{statistics.median(row[peer] / row['hipops'] for row in report['rows'] if peer in row):.1f}"
 
@@ -320,14 +320,14 @@ def gain(report):
 
 
 def page(reports):
-    """Of reports by the name of their files."""
+    """The text of docs/benchmarks.md. `reports` maps names of files to reports."""
     parts = [INTRO.format(made=MADE, names=NAMES, cards=cards(list(reports.values())), summary=summary(list(reports.values())))]
     parts += [device(name, report) for name, report in reports.items()]
     return "\n".join([*parts, AMD, REPEAT])
 
 
 def kept(folder):
-    """The reports in the folder, by the names of their files: those last in the alphabet first."""
+    """The folder's reports by name of file, in reverse alphabetical order."""
     reports = {}
     for path in sorted(glob.glob(os.path.join(folder, "*.json")), reverse=True):
         with open(path) as file:

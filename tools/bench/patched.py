@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What hipops.torch.patch brings: logits and speed of models of random weights, their own functions beside hipops'. Needs a GPU,
-PyTorch, transformers, and the package hipops (capi/python; HIPOPS_LIBRARY names the library of a checkout).
+"""Measures hipops.torch.patch: logits and speed of models with random weights, with their own functions and with hipops'. Needs a
+GPU, PyTorch, transformers, and the package hipops (capi/python; HIPOPS_LIBRARY names the library of a checkout).
 
     PYTHONPATH=capi/python HIPOPS_LIBRARY=build/release/capi/python/libhipops.so tools/bench/patched.py --families Llama,Qwen3
 """
@@ -59,7 +59,7 @@ def measured(name, arguments, is_compiled):
              "num_attention_heads": heads, "num_key_value_heads": max(1, heads // 4), "head_dim": 128, "vocab_size": 32000,
              "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
     config = getattr(transformers, name + "Config")(**sizes | FAMILIES[name])
-    with torch.device("cuda"):  # where random weights take no time
+    with torch.device("cuda"):  # makes random weights fast
         model = transformers.AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16).cuda().eval()
     for called, parameter in model.named_parameters():
         if "norm" in called and "bias" not in called:
@@ -77,7 +77,7 @@ def measured(name, arguments, is_compiled):
     def pair(what, make):
         try:
             both = [make(of) for of in (model, patched)]
-            # In turns, so that a change of the clock affects both; nine, as compiled models differ by 10 % from turn to turn.
+            # Alternates, so that a change of the clock affects both. Compiled models vary by 10 %, so there are nine turns.
             times = [[microseconds(call, arguments.seconds) for call in both] for _ in range(9)]
         except Exception as reason:
             figures[what] = f"{type(reason).__name__}: {reason}"[:200]
@@ -85,7 +85,7 @@ def measured(name, arguments, is_compiled):
         figures[what] = [min(run[i] for run in times) for i in (0, 1)]
         print(f"{name}, {what}: {figures[what][0]:.1f} us, patched {figures[what][1]:.1f}: {figures[what][0] / figures[what][1]:.3f}", flush=True)
 
-    # One token's forward has no past here: its weights are what a decode step mostly reads.
+    # One token without a past: like a decode step, its forward mostly reads the weights.
     prefill = {"input_ids": ids, "use_cache": False, "logits_to_keep": 1}
     token = {"input_ids": ids[:, :1].clone(), "position_ids": torch.tensor([[512]], device="cuda"), "use_cache": False}
     if not is_compiled:

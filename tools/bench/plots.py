@@ -1,16 +1,16 @@
-"""Bar charts of compare.py's figures: one of each group of rows, and one of a typical row of each op. The same figures give the
-same bytes, with one release of matplotlib."""
+"""Bar charts of compare.py's figures: one for each group of rows, and one with a typical row of each op. With one release of
+matplotlib, equal figures give equal bytes."""
 
 import os
 
-# Colours that colour-blind people tell apart (Okabe and Ito).
+# Colours that colour-blind people can distinguish (Okabe and Ito).
 COLUMNS = {"hipops": ("hipops", "#0072B2"), "eager": ("PyTorch eager", "#999999"), "compile": ("torch.compile", "#E69F00")}
 
 ROW_OPS = ("rms_norm", "layer_norm", "softmax", "fused_add_rms_norm")
 
 
 def columns(row):
-    """Of a row op: "rms_norm/bf16/37x7168" has 7168."""
+    """The columns of a row op's workload: 7168 for "rms_norm/bf16/37x7168"."""
     return int(row["name"].rsplit("x", 1)[1])
 
 
@@ -18,7 +18,7 @@ def is_row_op(row):
     return row["op"] in ROW_OPS
 
 
-# The picture's name, its title, and which rows are in it: each is in the first that takes it.
+# Name, title and condition of each picture. A row is in the first picture whose condition holds.
 GROUPS = [
     ("launches", "under 4 MiB: one row, a few rows, one decode step", lambda row: row["bytes"] < 4 << 20),
     ("long_rows", "norms and softmax: more than 16384 columns", lambda row: is_row_op(row) and columns(row) > 16384),
@@ -33,7 +33,7 @@ GROUPS = [
     ("copies", "strided copies", lambda row: row["op"] == "strided_copy"),
 ]
 
-# The rows of the overview, each timed beside a peer: a large tensor of each op, then what one step of decoding has.
+# The rows of the overview, each timed with a peer: a large tensor of each op, then the tensors of one decode step.
 TYPICAL = ["rms_norm/bf16/16384x4096", "layer_norm/bf16/16384x4096", "softmax/bf16/16384x4096",
            "rope/bf16/4x32x4096x128", "rope_i/bf16/4x32x4096x128", "rope_thd/bf16/4x4096x32x128", "gather_lastdim/bf16/8192x8192/i64",
            "index_select/bf16/128256x4096/16384", "scatter_add_dim0/f32/262144x256->16384/i64", "index_add/f32/262144x256->16384",
@@ -55,13 +55,13 @@ def grouped(rows):
 
 
 def subtitle(report):
-    """What was measured on what, as far as the report says; not hipops' version, which tells nothing between releases: the date does."""
+    """The device and the versions that the report has. The date identifies hipops, because its version changes only at releases."""
     parts = [report["device"], report.get("driver") and f"driver {report['driver']}", f"PyTorch {report['torch']}", report.get("date")]
     return ", ".join(part for part in parts if part)
 
 
 def draw_group(plt, title, below, rows, path, bar=0.14):
-    """bar: inches that each takes."""
+    """bar: the height of a bar, in inches."""
     present = [key for key in COLUMNS if any(key in row for row in rows)]
     thickness = 0.8 / len(present)
     figure, axes = plt.subplots(figsize=(9, 1.3 + bar * (len(present) + 1) * len(rows)), layout="constrained")
@@ -88,7 +88,7 @@ def pyplot():
     import matplotlib
     matplotlib.use("svg")
     import matplotlib.pyplot as plt
-    # Text stays text: it is smaller, can be searched, and does not depend on the fonts here.
+    # Keeps text as text: it is smaller, can be searched, and does not depend on this machine's fonts.
     plt.rcParams.update({"svg.hashsalt": "hipops", "svg.fonttype": "none", "axes.spines.top": False, "axes.spines.right": False})
     return plt
 

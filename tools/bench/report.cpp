@@ -19,17 +19,17 @@ constexpr int kNameWidth = 52;
 constexpr int kFigureWidth = 10;
 
 std::string fixed(double value, int digits) {
-  char text[512];  // of the largest number
+  char text[512];  // fits the largest number
   std::snprintf(text, sizeof text, "%.*f", digits, value);
   return text;
 }
 
-// A text that is wider than its column keeps one space before the next.
+// A text wider than its column still gets one space before it.
 std::string column(const std::string& text, int width = kFigureWidth) { return " " + right(text, width - 1); }
 
 std::string bytes_column(const std::string& text) { return column(text, kFigureWidth + 2); }
 
-// Long times need no hundredths.
+// Long times have no hundredths.
 std::string time_text(double us) {
   const std::string text = fixed(us, us < 999999.995 ? 2 : 0);
   if (text.size() < kFigureWidth) return text;

@@ -15,7 +15,7 @@ constexpr int kConfirmations = 15;  // repeats, before a shape counts as slow
 
 std::set<int64_t> columns() {
   std::set<int64_t> sizes = {97, 769, 3001, 10007, 100003, 131101, 200000,
-                             // Widths of models, and of vocabularies.
+                             // Widths of models and vocabularies.
                              1152, 1600, 2304, 2880, 5376, 6656, 11008, 13824, 50257, 151936,
                              1153, 1601, 2305, 2561, 5377};
   for (int k = 0; k <= kLargestPower; ++k) {
@@ -33,7 +33,7 @@ std::set<int64_t> rows() {
   return sizes;
 }
 
-// Memory for the largest shape. Every shape uses its beginning.
+// Memory for the largest shape. Every shape uses the start of it.
 class Sweeper {
  public:
   Sweeper(const Device& device, Timer& timer, int64_t bytes) : device_(device), timer_(timer), bytes_(bytes) {}
@@ -55,7 +55,7 @@ class Sweeper {
     SweepRow row = {job, 2 * job.bytes()};
     row.roof = timer_.roof(row.bytes);
     row.us = timer_.microseconds(call, row.bytes);
-    if (row.is_slow()) row.us = timer_.microseconds(call, row.bytes, kConfirmations);  // one may be an outlier
+    if (row.is_slow()) row.us = timer_.microseconds(call, row.bytes, kConfirmations);  // may be an outlier
     return row;
   }
 
@@ -95,7 +95,7 @@ std::string SweepJob::name() const {
 
 int64_t SweepJob::bytes() const { return shape.rows * shape.cols * dtype_bytes(dtype); }
 
-// The ops of a shape are neighbours, because they use the same roof.
+// Jobs of one shape are neighbours, because they use the same roof.
 std::vector<SweepJob> sweep_jobs(const std::vector<std::string>& ops, const std::vector<hipops_dtype>& dtypes) {
   std::vector<SweepJob> jobs;
   for (const hipops_dtype dtype : dtypes)

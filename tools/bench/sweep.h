@@ -1,4 +1,4 @@
-// The sweep of row ops: the share of the roof for each of many shapes.
+// The sweep of row ops: the fraction of the roof that each of many shapes reaches.
 #pragma once
 
 #include <functional>
@@ -9,19 +9,19 @@
 
 namespace hipops::bench {
 
-constexpr int64_t kSweepBytes = int64_t{1} << 30;        // shapes that move more are left out
-constexpr int64_t kSweepLargeBytes = int64_t{32} << 20;  // shapes that move more are held to kSweepShare
+constexpr int64_t kSweepBytes = int64_t{1} << 30;        // larger shapes are omitted
+constexpr int64_t kSweepLargeBytes = int64_t{32} << 20;  // larger shapes must reach kSweepShare
 constexpr double kSweepShare = 0.75;
 
 struct SweepShape {
   int64_t rows = 0, cols = 0;
 };
 
-// Rows and columns from 1 to 2^18: powers of two, their neighbours, primes, sizes of models. Only shapes that move up
-// to kSweepBytes.
+// Rows and columns from 1 to 2^18: powers of two, their neighbours, primes, sizes of models. Only shapes that move at
+// most kSweepBytes.
 std::vector<SweepShape> sweep_shapes(int64_t element_bytes);
 
-// Row ops with one input of rows.
+// Row ops whose only input with rows is x.
 std::vector<std::string> sweep_ops();
 
 struct SweepJob {
@@ -29,7 +29,7 @@ struct SweepJob {
   hipops_dtype dtype = HIPOPS_NONE;
   SweepShape shape;
 
-  std::string name() const;  // as "softmax/bf16/37x2880"
+  std::string name() const;  // such as "softmax/bf16/37x2880"
   int64_t bytes() const;     // of x; y has the same number
 };
 

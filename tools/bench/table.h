@@ -1,4 +1,4 @@
-// The rows of the benchmark. compare.py measures the same rows beside PyTorch.
+// The rows of the benchmark. compare.py measures the same rows and adds PyTorch's times.
 #pragma once
 
 #include <vector>

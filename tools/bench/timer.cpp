@@ -11,7 +11,7 @@ namespace {
 using parity::expect_success;
 
 constexpr int kWarmUps = 3;
-constexpr int kHostBatch = 100;  // calls between two waits for the device, so that its queue never fills up
+constexpr int kHostBatch = 100;  // calls between two waits for the device, so that its queue never is full
 
 using Clock = std::chrono::steady_clock;
 
@@ -48,7 +48,7 @@ double Timer::microseconds(const Call& call, int64_t moved, int repeats) {
 double Timer::cold(const Call& call, int repeats) {
   repeats = std::min(repeats, static_cast<int>(events_.size() / 2));
   for (size_t i = 0; i < static_cast<size_t>(repeats); ++i) {
-    // Lines that a call has loaded with evict_last would otherwise stay in L2 for the next call.
+    // Evicts lines that a call loaded with evict_last: they would stay in L2 for the next call.
     expect_success(device_.tools->synchronize(device_.stream), "run");
     expect_success(device_.tools->release_kept_lines(), "run");
     flush_.fill_with_words(0);
@@ -66,7 +66,7 @@ double Timer::cold(const Call& call, int repeats) {
   return median(times);
 }
 
-// The CPU has no graphs, and no launch time to hide. Its calls are timed one by one.
+// The CPU has no graphs, and no launch time to hide, so its calls are timed one by one.
 double Timer::in_graph(const Call& call, int repeats) {
   const bool graphs = device_.tools->has_graphs();
   const int launches = graphs ? kLaunches : 1;

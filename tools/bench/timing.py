@@ -1,15 +1,15 @@
-"""How long a call takes on the device, as docs/benchmarks.md says."""
+"""Times a call on the device. docs/benchmarks.md describes the method."""
 
 import ctypes
 import statistics
 
 import torch
 
-SMALL = 4 << 20      # rows that move less are timed inside a graph
-FLUSH = 256 << 20    # written between calls, so that nothing of the operands is left in the L2 cache but what is marked to stay
+SMALL = 4 << 20      # smaller rows are timed inside a graph
+FLUSH = 256 << 20    # written between calls, to evict the operands from L2
 LAUNCHES = 50        # in a graph
-NOT_SUPPORTED = 801  # CUDA_ERROR_NOT_SUPPORTED: there are no such lines
-AHEAD = 400_000      # cycles of the device, for the host to be done with a call before its turn comes
+NOT_SUPPORTED = 801  # CUDA_ERROR_NOT_SUPPORTED: the device cannot keep lines in L2
+AHEAD = 400_000      # cycles that the device waits, so that the host has issued the call before it starts
 
 
 class Timer:
@@ -19,7 +19,7 @@ class Timer:
         self.cuda = None if torch.version.hip else ctypes.CDLL("libcuda.so.1")
 
     def microseconds(self, call, moved):
-        """The median over the repeats, of one call."""
+        """The median time of a call over the repeats."""
         for _ in range(3):
             call()
         torch.cuda.synchronize()
@@ -38,7 +38,7 @@ class Timer:
         return statistics.median(start.elapsed_time(end) for start, end in events) * 1e3
 
     def release_kept_lines(self):
-        """What kernels have marked to stay in the L2 cache (evict_last), as ours and Triton's do, would outlast the flush."""
+        """Evicts lines that kernels of hipops or Triton loaded with evict_last: they would stay in L2 after the flush."""
         torch.cuda.synchronize()
         if self.cuda and (code := self.cuda.cuCtxResetPersistingL2Cache()) not in (0, NOT_SUPPORTED):
             raise RuntimeError(f"cuCtxResetPersistingL2Cache: {code}")
@@ -60,7 +60,7 @@ class Timer:
         return statistics.median(times) * 1e3 / LAUNCHES
 
     def roof(self, moved):
-        """The fastest plain copy that moves so many bytes, half read and half written: the runtime's own, or an elementwise kernel."""
+        """The time of the fastest plain copy of `moved` bytes, half read and half written: the runtime's or an elementwise kernel."""
         words = max(moved // 2 // 16 * 4, 4)
         source, target = (torch.empty(words, dtype=torch.float32, device="cuda") for _ in range(2))
         source.fill_(1.5)

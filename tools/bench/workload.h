@@ -14,29 +14,29 @@ struct Slice {
 };
 
 struct Workload {
-  std::string name;  // as "rms_norm/bf16/8192x8192"
+  std::string name;  // such as "rms_norm/bf16/8192x8192"
   std::string op;
   hipops_dtype dtype = HIPOPS_NONE;
   std::vector<int64_t> shape;  // of x, or of the memory that strided_copy's x is a view of
-  std::vector<Slice> slice;    // strided_copy: the part of each dimension that x has; empty: all
-  std::vector<int> order;      // strided_copy: dimension d of x is order[d] of the memory; empty: in the memory's order
+  std::vector<Slice> slice;    // strided_copy: x's part of each dimension; empty: all
+  std::vector<int> order;      // strided_copy: dimension d of x is order[d] of the memory; empty: memory order
   std::vector<int64_t> size;   // after "->": y's resized dimensions; of an op with an index: y's size along dim
   int dim = 0;                 // for ops with an index
   hipops_dtype index = HIPOPS_I64;
 };
 
 // Reads "8x4096", "262144x256->16384", "8x256x128x128->256x256" or "16384x12288[:,4096:8192]" into shape, slice and
-// size. Returns "" or what is wrong.
+// size. Returns "" or the error.
 std::string parse_shape(const std::string& text, Workload* work);
 
-// Throws std::logic_error for a name that is not in the table of ops.
+// Throws std::logic_error for an unknown name.
 const parity::OpEntry& op_named(const std::string& name);
 bool has_index(const std::string& op);
 
-// Returns "" or why the op refuses these tensors, as "rope takes 4 dimensions, not 2".
+// Returns "", or why the op refuses these tensors.
 std::string check(const Workload& work);
 
-// "rms_norm/bf16/8192x8192", and all settings that are not the default.
+// "rms_norm/bf16/8192x8192", and all settings that differ from the default.
 std::string default_name(const Workload& work, const std::string& shape);
 
 // These need a workload that check() has accepted.
@@ -44,8 +44,8 @@ std::vector<int64_t> input_shape(const Workload& work);  // of the view x
 std::vector<int64_t> output_shape(const Workload& work);
 std::vector<int64_t> shape_of(const Workload& work, const parity::TensorSpec& input);
 
-// The bytes of x, y and the index that the op must move once. Of the tensor that the index names elements of, only the
-// named elements count. Weights and tables do not count.
+// The bytes of x, y and the index that the op must move once. An indexed tensor counts only the elements that the index
+// names. Weights and tables do not count.
 int64_t bytes_moved(const Workload& work);
 
 int64_t element_count(const std::vector<int64_t>& shape);

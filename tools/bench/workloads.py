@@ -1,4 +1,4 @@
-"""The rows of the benchmark table: what is called, by us and by PyTorch, and the bytes that must move."""
+"""The rows of the benchmark table: the calls of hipops and of PyTorch, and the bytes that must move."""
 
 import torch
 import torch.nn.functional as F
@@ -16,7 +16,7 @@ class Workload:
 
     def __init__(self, name, op, moved, ours, peer, inputs, large_share):
         self.name, self.op, self.moved, self.ours, self.peer, self.inputs = name, op, moved, ours, peer, inputs
-        self.large_share = large_share  # of the roof, that we are after where much moves
+        self.large_share = large_share  # of the roof: the goal for large tensors
 
 
 def norm(op, dtype, rows, cols):
@@ -82,7 +82,7 @@ def gather(dim, shape, taken, index=torch.int64, dtype=BF16, share=0.94):
     x = random(*shape, dtype=dtype)
     i = torch.randint(0, shape[dim], taken, device="cuda").to(index)
     y = torch.empty(taken, device="cuda", dtype=dtype)
-    wide = i.long()  # the only one that PyTorch takes
+    wide = i.long()  # the only dtype that PyTorch accepts
     size = lambda t: "x".join(map(str, t))
     name = f"gather/{NAMES[dtype]}/{size(shape)}:{dim}->{size(taken)}/{str(index)[6:]}"
     if (dim, shape, taken, index) == (1, (8192, 8192), (8192, 8192), torch.int64):
@@ -109,7 +109,7 @@ def index_select():
 
 
 def index_by(law, rows, out):
-    """An index of rows of `out`: each as likely, by Zipf's law, or half of it one and the same."""
+    """An index of rows of `out`: uniform, by Zipf's law, or with one row in half of its elements."""
     index = torch.randint(0, out, (rows,), device="cuda")
     if law == "zipf":
         index = torch.multinomial(1 / torch.arange(1, out + 1, device="cuda"), rows, replacement=True)
@@ -147,7 +147,7 @@ def upsample(shape, sizes, dtype=BF16, channels_last=False):
     x = random(*shape, dtype=dtype).contiguous(**form)
     y = torch.empty(*shape[:2], *sizes, device="cuda", dtype=dtype).contiguous(**form)
     op = f"upsample_nearest{n}d"
-    used = x.numel()  # of x: at most as many of each dimension as y has
+    used = x.numel()  # of x: in each dimension at most y's size
     for d, size in enumerate(sizes):
         used = used // shape[2 + d] * min(size, shape[2 + d])
     name = f"{op}/{NAMES[dtype]}/{'x'.join(map(str, shape))}->{'x'.join(map(str, sizes))}" + ("/channels_last" if channels_last else "")
@@ -164,7 +164,7 @@ def copy(name, x, share):
 ROW_SHAPES = [(1, 4096), (32, 8192), (262144, 128), (32768, 1024), (16384, 4096), (8192, 8192), (4096, 16384), (2048, 65536),
               (512, 262144)]
 
-# The row ops between the rows of the table: odd and prime lengths, and those of other models.
+# More shapes of row ops: odd and prime lengths, and lengths of other models.
 OTHER_SHAPES = [(1, 2880), (1, 16384), (37, 7168), (16384, 2880), (8192, 7168), (16384, 1280), (16384, 1600), (8192, 3584), (8192, 5376),
                 (4096, 12288), (524288, 64), (262144, 96), (1048576, 32), (65536, 511), (65536, 769), (16384, 4097), (8192, 8191),
                 (1024, 131072), (1024, 131071), (4, 8388608), (8388608, 3)]
@@ -181,7 +181,7 @@ OPS = ("rms_norm", "layer_norm", "softmax")
 
 
 def table():
-    """Functions that make the workloads, by name: the tensors of one are gone before the next is made."""
+    """Functions that make the workloads, by name. One workload's tensors are freed before the next is made."""
     rows = [(f"{op}/bf16/{r}x{c}", lambda op=op, r=r, c=c: norm(op, BF16, r, c)) for r, c in ROW_SHAPES for op in OPS]
     rows += [(f"{op}/f32/{r}x{c}", lambda op=op, r=r, c=c: norm(op, F32, r, c)) for r, c in ((16384, 4096), (8192, 8192)) for op in OPS]
     rows += [(f"fused_add_rms_norm/bf16/{r}x{c}", lambda r=r, c=c: fused_add(BF16, r, c)) for r, c in FUSED_SHAPES]
@@ -202,7 +202,7 @@ def table():
 
 
 def transposed(name, shape, order, dtype=BF16):
-    """A contiguous tensor of this shape, its dimensions in another order."""
+    """A contiguous tensor of this shape, with permuted dimensions."""
     return (f"strided_copy_{name}/{NAMES[dtype]}",
             lambda: copy(f"strided_copy_{name}/{NAMES[dtype]}/{'x'.join(map(str, shape))}", random(*shape, dtype=dtype).permute(order), 0.90))
 

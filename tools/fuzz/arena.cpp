@@ -84,7 +84,7 @@ unsigned char* Arena::allocate(size_t bytes) {
   return memory;
 }
 
-// Indices are small, and most are valid; all else is any bytes.
+// Indices are small, and most are valid. Other bytes are arbitrary.
 void Arena::fill(unsigned char* memory, size_t bytes, size_t element_bytes, bool is_index) {
   uint32_t word = 12345;
   for (size_t at = 0; at < bytes; ++at) {

@@ -1,5 +1,5 @@
 // Memory for a hostile call. It has exactly the bytes that the tensors name, so the address sanitizer sees any other
-// access. If the tensors name too many bytes, it has addresses without memory.
+// access. For too many bytes it hands out addresses without memory.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ class Arena {
   // Sets the data pointers of the call's tensors.
   explicit Arena(HostileCall* call);
 
-  // False if there is no memory. Then nothing may be launched.
+  // False if there is no memory. Then no kernel may run.
   bool backed() const { return backed_; }
 
-  // Aligned to 256 bytes. The memory ends after the last of `bytes`.
+  // Aligned to 256 bytes. The memory ends directly after `bytes` bytes.
   void* workspace(int64_t bytes);
 
   bool changed() const;  // since the arena was made

@@ -1,7 +1,6 @@
-// libFuzzer: makes a call of the C ABI of the bytes. A valid call must give what the op's definition says. A hostile
-// call may be refused: the message names the op and the argument, and nothing is launched or written. If it is
-// accepted, it touches only the memory of its tensors, and its output overlaps no input except where the op allows
-// that.
+// libFuzzer: makes calls of the C ABI from bytes. A valid call must return the results of the op's definition. A
+// refused hostile call must name the op and the argument, launch nothing and write nothing. An accepted one must touch
+// only its tensors' memory, and its output may overlap an input only as the op allows.
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
@@ -23,8 +22,8 @@ using namespace hipops::fuzz;
 namespace {
 
 constexpr int64_t kMostElements = 300;
-// A launch has up to 2^32 rows, and a hostile call of index_add has up to 2^62. If launches are only counted, the next
-// one after these is refused, to save minutes.
+// A launch has up to 2^32 rows, and a hostile index_add up to 2^62. To save minutes, counted launches past this number
+// are refused.
 constexpr int kMostDryLaunches = 1000;
 
 struct {
@@ -56,7 +55,7 @@ void run_valid(const parity::OpEntry& op, const parity::Case& test) {
   wrong(text);
 }
 
-// ---- A hostile one
+// ---- A hostile call
 
 std::string last_error() { return hipops_last_error(); }
 
@@ -96,7 +95,7 @@ std::set<const char*> bytes_of(const hipops_tensor& t, size_t* count) {
   return bytes;
 }
 
-// The output's elements are distinct. An input shares none of them, unless it is the same view and the op allows that.
+// The output's elements are distinct. An input shares none of them, unless it is the same view and the op allows this.
 void check_acceptance(HostileCall& call) {
   const hipops_tensor& y = call.find("y")->tensor;
   size_t count;

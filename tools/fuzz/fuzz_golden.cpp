@@ -1,5 +1,5 @@
-// libFuzzer: gives any text to the reader of golden files. The result is cases that are safe to run, or an error of one
-// line.
+// libFuzzer: gives any text to the reader of golden files. The reader must return cases that are safe to run, or a
+// one-line error.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -13,7 +13,7 @@ using namespace hipops::parity;
 namespace {
 
 constexpr int64_t kMostElements = 1 << 12;
-volatile uint64_t kept;  // keeps the compiler from removing reads
+volatile uint64_t kept;  // prevents the compiler from removing reads
 
 void expect(bool holds, const char* what) {
   if (holds) return;
@@ -21,7 +21,7 @@ void expect(bool holds, const char* what) {
   std::abort();
 }
 
-// Each element is in the range that the layout states.
+// Checks that each element is in the range that the layout states.
 void walk(const Layout& layout) {
   for (int64_t position = 0; position < layout.elements && position < kMostElements; ++position) {
     const int64_t at = layout.offset_at(position);
@@ -42,7 +42,7 @@ void check(const OpEntry& op, const std::string& topic, const Case& test) {
     if (!output.row_checksums.empty()) return;
   }
   kept = sum;
-  // The reader accepts the case when it is written as text again.
+  // The reader must accept the case after it is written as text.
   try {
     expect(read_golden(fuzz::golden_text(op, topic, test), "again", all_ops()).cases.size() == 1, "a case is lost");
   } catch (const GoldenError& error) {

@@ -1,4 +1,4 @@
-// A case as the text of a golden file (parity/golden/README.md is the format), which hipops-parity reads.
+// A case as the text of a golden file (format: parity/golden/README.md).
 #pragma once
 
 #include <string>

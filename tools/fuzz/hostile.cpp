@@ -69,7 +69,7 @@ void change_tensor(Choices& choices, std::vector<HostileTensor>* all) {
   }
 }
 
-// Changes one dimension of all tensors to the same size, which may be huge. Shapes that agreed still agree.
+// Changes one dimension of all tensors to the same size, which may be huge. Shapes that matched still match.
 void change_all_shapes(Choices& choices, std::vector<HostileTensor>* all) {
   const size_t d = choices.below(HIPOPS_MAX_RANK);
   const int64_t size = nasty(choices);

@@ -1,4 +1,4 @@
-// A hostile call: a valid random call that is changed in a few places.
+// A hostile call: a valid random call with a few changes.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct HostileCall {
   enum class Workspace { kNone, kExact, kShort, kMisaligned, kNegative, kNullWithBytes } workspace = Workspace::kNone;
 
   HostileTensor* find(const std::string& name);
-  // The range of the tensor's bytes, from element 0. False if that is too large to allocate.
+  // The range of the tensor's bytes, from element 0. Returns false if it is too large to allocate.
   bool bounds(const HostileTensor& of, int64_t* low, int64_t* high) const;
 };
 

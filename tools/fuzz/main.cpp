@@ -1,5 +1,5 @@
-// hipops-fuzz: runs random cases of every op on a backend, and compares with the ops' definitions. The first case that
-// fails ends the run. It is made small and printed as a golden file.
+// hipops-fuzz: runs random cases of every op on a backend, and compares with the ops' definitions. The first failure
+// ends the run, is made smaller, and is printed as a golden file.
 #include <errno.h>
 #include <unistd.h>
 
@@ -78,10 +78,10 @@ void declare(CLI::App* app, Options* options) {
       "  0   all pass\n"
       "  1   a case failed, or the runtime does at the start\n"
       "  2   bad usage, or a wrong setting\n"
-      "  77  the backend asked for is not there; hipops-info says why");
+      "  77  the backend is missing; hipops-info prints the reason");
 }
 
-// Whether the folder exists or can be made, and is writable.
+// Whether the folder exists or can be created, and is writable.
 bool takes_files(const fs::path& asked) {
   fs::path folder = fs::absolute(asked);
   std::error_code error;
@@ -89,7 +89,7 @@ bool takes_files(const fs::path& asked) {
   return fs::is_directory(folder, error) && access(folder.c_str(), W_OK | X_OK) == 0;
 }
 
-// "", or what is wrong with the options.
+// "", or a message about the wrong option.
 std::string problem_of(const Options& options) {
   const std::string elsewhere = " is for the cpu backend, not for " + options.backend;
   if (options.guard != "zones" && options.backend != "cpu") return "--guard" + elsewhere;
@@ -102,7 +102,7 @@ std::string problem_of(const Options& options) {
   return "";
 }
 
-// Call before the library's first use. An option wins over the caller's environment.
+// Must precede the library's first use. An option overrides the caller's environment.
 void set_environment(const Options& options) {
   if (options.wave != 0) setenv("HIPOPS_CPU_WAVE", std::to_string(options.wave).c_str(), 1);
   setenv("HIPOPS_CPU_SEED", std::to_string(options.seed).c_str(), 0);
@@ -130,14 +130,14 @@ std::string environment_or(const char* name, const std::string& otherwise) {
   return value != nullptr && *value != '\0' ? value : otherwise;
 }
 
-// Where cases run, for a command.
+// The backend and the device, as options of a command.
 std::string place(const Options& options) {
   std::string text = " --backend " + options.backend;
   if (options.backend == "cpu") text += " --wave " + parity::shell_quote(environment_or("HIPOPS_CPU_WAVE", "32"));
   return text + (options.guard != "zones" ? " --guard " + options.guard : "");
 }
 
-// For a command: the table, the order of work-items where --seed does not say it, and the units that plans count on.
+// For a command: the table, the order of work-items unless --seed sets it, and the number of units for plans.
 std::string order(const Options& options) {
   const std::string table = environment_or("HIPOPS_TUNING_FILE", "");
   const std::string tuned = table.empty() ? "" : "HIPOPS_TUNING_FILE=" + parity::shell_quote(table) + " ";
@@ -154,7 +154,7 @@ std::string command(const Options& options) {
   return text + " --seed " + std::to_string(options.seed);
 }
 
-// Not over a file that is there, which may be a golden file or another finding.
+// Never overwrites a file, which may be a golden file or another finding.
 void save(const Options& options, const std::string& op, const Plan& plan, const std::string& text) {
   const fs::path file = fs::path(options.save) / op / (std::string(kTopic) + ".json");
   fs::create_directories(file.parent_path());
@@ -177,7 +177,7 @@ void show_small(const Options& options, const Setting& setting, const Trial& fai
   if (!options.save.empty()) save(options, op.name, plan_of(setting, failed.number), text);
 }
 
-// What goes wrong after a failure is found does not change that.
+// A later error does not change the exit code of the failure.
 int report_failure(const Options& options, const Setting& setting, const Trial& failed) {
   const parity::OpEntry& op = op_of(setting, failed.number);
   std::printf("FAIL %s, case %llu: %s\nagain: %s --first %llu --count 1\n", op.name,

@@ -25,10 +25,10 @@ bool has_own_elements(const Layout& layout) {
   return std::adjacent_find(offsets.begin(), offsets.end()) == offsets.end();
 }
 
-// Element i of an extreme row of this kind.
+// Element i of an extreme row. `row` selects the kind of the row.
 double extreme(hipops_dtype dtype, uint64_t row, int64_t i) {
   const double infinity = std::numeric_limits<double>::infinity(), least = parity::ulp(dtype, 0);
-  const double digits = 1 + static_cast<double>(row >> 20 & 0xffffff) * 0x1p-24;  // 1 to 2, with many digits
+  const double digits = 1 + static_cast<double>(row >> 20 & 0xffffff) * 0x1p-24;  // from 1 to 2, with many digits
   const int most = dtype == HIPOPS_F64 ? 1023 : dtype == HIPOPS_F16 ? 15 : 127;
   const int any = static_cast<int>(row >> 44 & 0xfffff) % (2 * most);
   const uint64_t word = parity::mixed_bits(row + static_cast<uint64_t>(i));
@@ -46,7 +46,7 @@ double extreme(hipops_dtype dtype, uint64_t row, int64_t i) {
   }
 }
 
-// A case with other elements in its rows. `seed` decides which rows are kept; the others are ordinary or extreme.
+// A case with other elements in its rows. `seed` selects the rows that stay; the others are ordinary or extreme.
 class Rows {
  public:
   Rows(const parity::OpEntry& op, const Case& test, uint64_t seed) : op_(op), test_(test), seed_(seed) {}
@@ -62,7 +62,7 @@ class Rows {
         const uint64_t kind = parity::mixed_bits(of(row) + 1);
         const bool replaces = kept(row) ? kind % 3 == 0 : others_are_extreme;
         if (!replaces) continue;
-        const bool is_second = input.name != "x";  // 0 beside an extreme x
+        const bool is_second = input.name != "x";  // 0 if x is extreme
         input.bits[static_cast<size_t>(i)] =
             parity::encode(input.layout.dtype, is_second ? 0 : extreme(input.layout.dtype, parity::mixed_bits(kind), i % columns));
       }

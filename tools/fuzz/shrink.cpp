@@ -64,7 +64,7 @@ class Shrinker {
     return better;
   }
 
-  // A choice may decide what the next choice means. So a lower choice is tried with other next choices.
+  // A choice may decide the meaning of the next choice, so a lower choice is tried with other next choices.
   bool change_kinds() {
     constexpr uint64_t kMost = 4;
     for (size_t at = 0; at + 1 < best_.size(); ++at) {

@@ -7,8 +7,8 @@
 
 namespace hipops::fuzz {
 
-// `fails` runs the case that the choices make. If the case fails, `fails` returns the choices that the case used; else
-// nothing. It is called at most `most_runs` times.
+// Runs the case that the choices make. Returns the choices that a failing case used, or nothing if it passed. It is
+// called at most `most_runs` times.
 using Attempt = std::function<std::vector<uint64_t>(const std::vector<uint64_t>& choices)>;
 
 std::vector<uint64_t> shrink(std::vector<uint64_t> choices, int most_runs, const Attempt& fails);

@@ -89,7 +89,7 @@ using Work = std::function<bool(Runtime& runtime, Shared& shared)>;
 int child(const Setting& setting, const Work& work, Shared& shared) {
   const rlimit no_core = {0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
-#if !defined(__SANITIZE_ADDRESS__)  // whose report is better than a core's signal
+#if !defined(__SANITIZE_ADDRESS__)  // the sanitizer's report is better than a signal's name
   for (const int fault : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL}) std::signal(fault, SIG_DFL);
 #endif
   try {

@@ -15,7 +15,7 @@
 namespace hipops::fuzz {
 
 struct Setting {
-  std::vector<parity::OpEntry> ops;  // case i is of op i modulo their number
+  std::vector<parity::OpEntry> ops;  // case i is of op i modulo the number of ops
   hipops_backend backend = HIPOPS_BACKEND_CPU;
   parity::Guard guard = parity::Guard::kZones;
   uint64_t seed = 1;
@@ -27,16 +27,16 @@ enum class Ending { kPassed, kFailed, kDied, kNoBackend };
 struct Trial {
   Ending ending = Ending::kPassed;
   uint64_t passed = 0;                // cases
-  uint64_t rows = 0;                  // rows that had the same bits beside extreme rows (neighbours.h)
+  uint64_t rows = 0;                  // rows that had the same bits among extreme rows (neighbours.h)
   uint64_t number = 0;                // the case that failed
   std::vector<uint64_t> choices;      // the choices that made it
-  std::string text;                   // why it failed, or why there is no backend; if all passed: the device
+  std::string text;                   // the failure, or why there is no backend; if all passed: the device
   hipops_status status = HIPOPS_SUCCESS;  // why there is no backend
-  bool beside_others = false;         // it failed only beside extreme rows (neighbours.h)
+  bool beside_others = false;         // it failed only among extreme rows (neighbours.h)
 };
 
-// Random cases are small. So every second case of an op runs the kernels for many rows and large tensors, and two of
-// four the kernels for many indices (hipops-parity --many-rows, --ordered).
+// Random cases are small. So every second case of an op uses the kernels for many rows and large tensors, and two of
+// four use the kernels for many indices (hipops-parity --many-rows, --ordered).
 struct Plan {
   bool as_many, ordered;
 };
@@ -44,13 +44,13 @@ Plan plan_of(const Setting& setting, uint64_t number);
 
 const parity::OpEntry& op_of(const Setting& setting, uint64_t number);
 
-// The cases from `first` on, until one fails.
+// Runs cases from `first` on, until one fails.
 Trial try_cases(const Setting& setting, uint64_t first, uint64_t count);
 
-// The case that these choices make, of the op of case `number`. The child's output is hidden.
+// Runs the case that these choices make, of the op of case `number`. Hides the child's output.
 Trial try_choices(const Setting& setting, uint64_t number, const std::vector<uint64_t>& choices);
 
-// The failed case, made smaller.
+// Makes the failed case smaller.
 Trial shrink_trial(const Setting& setting, Trial failed, int most_runs);
 
 }  // namespace hipops::fuzz

@@ -11,7 +11,7 @@ enum @Op@Operand { k@Op@Y, k@Op@X, k@Op@Operands };
 
 struct @Op@Args {
   Walk<k@Op@Operands> walk;
-  int64_t step;  // elements that the whole grid takes at a time
+  int64_t step;  // elements that the whole grid processes together
   const void* x;
   void* y;
 };

@@ -3,7 +3,7 @@
 //   x, y    one shape of rank 0 to 8, any strides; f32, f16, bf16, f64, computed in f32 (f64: in f64), rounded once
 //   bytes   2 * elements * sizeof(element) must move
 //
-// any: a work-item takes one element after the other, neighbours neighbouring ones of the last dimension.
+// any: a work-item processes single elements; neighbours process neighbours of the last dimension.
 //
 // Alone: hipcc --genco --offload-arch=gfx942 -O3 -std=c++17 -I kernels kernels/@op@.hip -o @op@.co
 #include "@op@.h"

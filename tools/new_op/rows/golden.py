@@ -26,7 +26,7 @@ def reference(params, inputs):
         with np.errstate(all="ignore"):
             d = high.astype(Real) + low.astype(Real)
             out[:] = d - np.log(extended.total(np.exp(d)))
-    # The sum is 1 or more, and is rounded: an ULP is that of 1 at least.
+    # The sum is 1 or more, and is rounded: the scale is at least 1.
     return {"y": Expected(y, np.where(np.isfinite(y), np.maximum(np.abs(y), 1.0), 0.0))}
 
 
@@ -36,7 +36,7 @@ def torch_reference(torch, params, inputs):
 
 
 def exact():
-    """One number, whatever it is, and nothing beside it."""
+    """Rows with one finite number; all other elements are -inf."""
     for dtype in rows.DTYPES:
         for columns in (1, 4, 16, 50):
             values = np.full((3, columns), -INF)

@@ -12,7 +12,7 @@
 namespace hipops {
 namespace {
 
-// e^(x - m), of an m that may be -inf: what is all -inf counts for nothing.
+// e^(x - m). m may be -inf: the result is then 0 for x = -inf.
 template <class C>
 struct ExponentialUnder {
   C reference;
@@ -26,7 +26,7 @@ struct @Op@ {
   using C = compute_t<T>;
   using Largest = C;
   struct Part {
-    C maximum, sum;  // the sum is of exponentials under the maximum
+    C maximum, sum;  // sum: of e^(x - maximum)
   };
   struct Row {
     C maximum, logarithm;  // of the sum
