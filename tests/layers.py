@@ -2,8 +2,8 @@
 """layers.py SOURCE: every #include of kernels/, capi/ and include/ is one that the table of layers in
 docs/design/architecture.md allows.
 
-A row of the table is a layer: its files, and the layers that these may include beside their own. A name that ends with /
-is a folder with all that is in it; any other is a pattern of paths. The first row that has a file counts.
+A row of the table is a layer: its files, and the other layers that they may include. A name that ends with / is a whole
+folder; any other is a pattern of paths. A file belongs to the first row that matches it.
 """
 
 import pathlib
@@ -18,7 +18,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
 def table_of(page):
-    """Patterns of a layer, with those that it may include."""
+    """The patterns of each layer, and of the layers that it may include."""
     section = re.search(r"^## Layers$(.*?)^#", page, re.MULTILINE | re.DOTALL).group(1)
     rows = [line.split("|")[1:3] for line in section.splitlines() if line.startswith("| `")]
     return {re.findall("`([^`]+)`", files)[0]: re.findall("`([^`]+)`", allowed) for files, allowed in rows}

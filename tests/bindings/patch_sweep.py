@@ -151,7 +151,7 @@ def tried(config_class, model_class, device):
     for module in patched:
         module.register_forward_hook(lambda module, given, made: norms_called.append(given[0]))
     logits(model, ids)
-    # Where rows are not contiguous, as behind some convolutions on a GPU, the model's own norm runs.
+    # The model's own norm runs on rows that are not contiguous, for example after some convolutions on a GPU.
     strided = sum(x.stride(-1) != 1 for x in norms_called)
     if strided:
         words.append(f"its own code runs in {strided} norms, whose rows are not contiguous")

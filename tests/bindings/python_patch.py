@@ -75,8 +75,8 @@ def counted(model, ids):
 
 
 def share_experts(models):
-    """Makes the routers of a mixture of experts (gpt-oss') pick the experts that the first run picks. Else rounding sends a few tokens to
-    other experts, whose logits then differ 50 times as much as by rounding alone."""
+    """Makes the routers of gpt-oss' mixture of experts pick the experts of the first run. Otherwise rounding sends a few tokens to other
+    experts, and their logits differ 50 times more than by rounding alone."""
     picked = {}
     for model in models:
         for at, router in enumerate(module for module in model.modules() if "Router" in type(module).__name__):
@@ -188,7 +188,7 @@ def other_norms():
             return x * (x.square().mean(-1, keepdim=True) + self.eps).rsqrt() * self.weight + self.bias
 
     def wide_bias():
-        """Of random rows without a mean, bf16 can not tell this from a LayerNorm."""
+        """On random rows with a mean of 0, this equals a LayerNorm in bf16."""
         return Bias(4096, torch.bfloat16)
 
     for made in (Mean, Outside, WithoutItsEps, OverTokens, OfImages, Bias, wide_bias):

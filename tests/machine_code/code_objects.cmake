@@ -1,4 +1,4 @@
-# What must hold of every AMD code object, and of every kernel file that one is made of.
+# Tests of every AMD code object, and of every kernel file for AMD.
 
 hipops_test(test_code_objects machine_code/test_code_objects.cpp)
 target_link_libraries(test_code_objects PRIVATE inspect)
@@ -27,7 +27,7 @@ else()
   message(STATUS "hipops: no tests of the machine code: the compiler's llvm-objdump not found")
 endif()
 
-# ---- Code objects of another target's assembly are what the target's own compilation makes
+# ---- Code objects from another target's assembly equal the target's own
 set(hipops_same_op strided_copy)  # quick to compile
 if(hipops_same_op IN_LIST HIPOPS_OPS)
   foreach(target ${HIPOPS_AMD_BUILT})

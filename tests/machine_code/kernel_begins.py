@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Every kernel begins with follow_launch_before(): without that it would read what the launch before it has not written yet,
-which no parity run is sure to show. index_add's sums, which the CUDA runtime launches early however many their blocks are, begin
-with a constructor and wait_for_launch_before(): what a constructor looks at is its arguments, and expects loads of, is x alone.
+"""Every kernel begins with follow_launch_before(). Otherwise it could read data that the launch before it has not written, and
+parity might not detect this. The CUDA runtime always launches index_add's sums early: they begin with a constructor, which reads
+only its arguments and prefetches only x, and with wait_for_launch_before().
 
     kernel_begins.py KERNELS
 """
@@ -15,12 +15,12 @@ KERNEL = re.compile(r"HIPOPS_KERNEL(?:_UP_TO)?\(.*?\{[\s\\]*((?:\w+##_sums[^;]*;
 LATE = "follow_launch_before();"
 ORDERS = "follow_launch_before(a.next_at_once);"
 EARLY = "mode##_sums<T, bytes == 0 ? 1 : bytes / sizeof(T)> sums(a); wait_for_launch_before();"
-WITH_EARLY_ONES = {"index_add.hip": [ORDERS, EARLY]}  # those that order, those that sum
+WITH_EARLY_ONES = {"index_add.hip": [ORDERS, EARLY]}  # kernels that order, kernels that sum
 
 
 def main():
     folder = pathlib.Path(sys.argv[1])
-    # The kernels of a row op are those of row_kernel.h's macro.
+    # row_kernel.h's macro defines the kernels of row ops.
     of_rows = [source for source in folder.glob("*.hip") if "HIPOPS_ROW_KERNEL(" in source.read_text()]
     sources = sorted(source for source in folder.glob("*.hip") if source not in of_rows) + [folder / "device/rows/row_kernel.h"]
     wrong, kernels = [], 0

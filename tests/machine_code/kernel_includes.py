@@ -1,13 +1,11 @@
 #!/usr/bin/env python3
-"""A kernel file includes what is in kernels/ and what comes with the compiler, and nothing else: then -I kernels is all
-that it takes.
+"""A kernel file includes only files of kernels/ and of the compiler, so -I kernels is enough to build it.
 
     kernel_includes.py KERNELS FOLDER    FOLDER, in the build folder, holds the compiler's dependency files,
                                          <target>/<op>.co.d or .s.d
 
-Dependency files of AMD code objects name no headers of the system, so every name in them has to be in KERNELS. The
-sources say what they include as well; those names have to be in KERNELS, or be the few of the C language that every
-compiler brings.
+Dependency files of AMD code objects name no system headers, so every name in them must be in KERNELS. A name in an
+#include of a source must be in KERNELS too, or be one of the few C headers that every compiler has.
 """
 
 import pathlib
@@ -15,7 +13,7 @@ import re
 import sys
 
 C_HEADERS = {"math.h", "stddef.h", "stdint.h"}
-# For the other two machines, behind #if.
+# Included for the CPU or for NVIDIA only, inside #if.
 OTHER_MACHINES = {"device/core/cpu.h": {"cstddef", "cstdint"}, "device/core/types.h": {"cuda_bf16.h", "cuda_fp16.h"}}
 
 

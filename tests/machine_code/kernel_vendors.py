@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Vendors are behind seams: what only one machine's compiler takes, or only one machine wants, is in kernels/device/core and
-kernels/device/nvidia. All else asks for capabilities by name.
+"""Code for one vendor's compiler or GPUs is only in kernels/device/core and kernels/device/nvidia. All other code uses the names
+of capabilities.
 
     kernel_vendors.py KERNELS
 """

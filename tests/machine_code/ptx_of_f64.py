@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""layer_norm adds up in f64 on sm_90, and on no other architecture, as some of the others' GPUs take 64 times as long for that
-as for f32 (fast_f64, kernels/device/core/reduction.h): no parity run shows by which PTX an architecture's code was made.
+"""layer_norm sums in f64 on sm_90 only: on some GPUs of other architectures f64 is 64 times slower than f32 (fast_f64,
+kernels/device/core/reduction.h). A parity run does not show which PTX an architecture's code was built from.
 
     ptx_of_f64.py ARCHITECTURE=PTX...
 """

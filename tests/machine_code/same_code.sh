@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# same_code.sh OBJECT COMPILE... -- ASSEMBLE...: OBJECT, which was assembled of another target's assembly, is to the byte
-# what ASSEMBLE makes of the assembly that COMPILE writes for the target itself.
+# same_code.sh OBJECT COMPILE... -- ASSEMBLE...: OBJECT was assembled from another target's assembly. COMPILE writes the
+# target's own assembly, and ASSEMBLE assembles it. Both objects must have the same bytes.
 set -euo pipefail
 object=$1
 shift

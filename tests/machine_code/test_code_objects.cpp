@@ -1,6 +1,5 @@
-// What must hold of every AMD code object, whatever the op and the target: all kernels and no others, in registers
-// alone, for the blocks that they are launched with; and in the machine code, the instructions that the sources are
-// written for.
+// Every AMD code object has exactly the kernels of its op. They have no scratch memory, and allow the blocks of their
+// launches. Their machine code has the instructions that the sources intend.
 #include <algorithm>
 #include <functional>
 #include <initializer_list>
@@ -50,7 +49,7 @@ bool has_few_registers(const std::string& target) {
 
 bool has_wave64(const std::string& target) { return target.rfind("gfx9", 0) == 0; }
 
-// What the lists of kernels say, for the ops whose lists are of rows.
+// The lists of kernels of the row ops.
 struct Row {
   uint64_t block, argument_bytes;
   RowBody body;
@@ -83,7 +82,7 @@ const std::map<std::string, Row>& row_kernels() {
 
 void check_kernel(const Kernel& kernel, const std::string& target) {
   INFO(kernel.name);
-  CHECK(kernel.vgprs > 0);  // none is empty
+  CHECK(kernel.vgprs > 0);  // the kernel is not empty
   CHECK(kernel.scratch_bytes == 0);
   CHECK(kernel.vgpr_spills == 0);
   CHECK(kernel.sgpr_spills == 0);
@@ -93,7 +92,7 @@ void check_kernel(const Kernel& kernel, const std::string& target) {
   CHECK(kernel.largest_block <= kLargestBlock);
   CHECK(kernel.largest_block % 64 == 0);
 
-  // The one argument, and nothing that the runtime would have to add.
+  // One argument, and none that the runtime would add.
   REQUIRE(kernel.arguments.size() == 1);
   CHECK(kernel.arguments[0].kind == "by_value");
   CHECK(kernel.arguments[0].offset == 0);
@@ -138,15 +137,15 @@ bool any_begins(const std::set<std::string>& words, const std::string& beginning
   return at != words.end() && at->rfind(beginning, 0) == 0;
 }
 
-// Where rows are aligned, all is loaded and stored in 16 bytes at a time.
+// Kernels of aligned rows load and store only 16 bytes at a time.
 void check_aligned(const MachineCode& code) {
   for (const auto& [bytes, count] : code.loads) CHECK(bytes == 16);
   CHECK(code.loads.count(16) == 1);
   CHECK(code.stores.count(16) == 1);
 }
 
-// A block that waits for others (long_lists.h) looks at a clock, sleeps, and asks by an atomic addition. Behind the last one
-// it empties its cache, and only then asks for what the others have told.
+// A block that waits for others (long_lists.h) reads a clock, sleeps, and polls by an atomic addition. After the last
+// poll it invalidates its cache, and only then loads the results of the others.
 void check_wait(const Code& code) {
   const auto first = [&](Code::const_iterator from, std::initializer_list<const char*> beginnings) {
     return std::find_if(from, code.end(), [&](const Instruction& i) {
@@ -166,19 +165,19 @@ void check_code(const Kernel& kernel, const std::string& target, const Code& cod
   INFO(kernel.name);
   const std::set<std::string> mnemonics = mnemonics_of(code);
   const MachineCode figures = machine_code(code, target);
-  // A flat access waits for LDS and memory, and costs more registers: the compiler has lost what it points to.
+  // The compiler uses a flat access if it does not know the address space. It waits for LDS and memory.
   CHECK(figures.flat == 0);
-  // As scratch is accessed. What else begins with buffer_ keeps caches in order.
+  // Accesses to scratch. Other instructions with buffer_ control caches.
   CHECK_FALSE(any_begins(mnemonics, "scratch_"));
   for (const char* access : {"buffer_load", "buffer_store", "buffer_atomic"})
     CHECK((kernel.scratch_bytes > 0 || !any_begins(mnemonics, access)));
-  // All is inlined.
+  // All functions are inlined.
   CHECK(figures.calls == 0);
   CHECK(any_begins(mnemonics, "s_endpgm"));
   check_wait(code);
 
   if (row_kernels().count(kernel.name) == 0) return;
-  // Written for lanes that exchange values without memory.
+  // Lanes exchange values without LDS.
   CHECK(figures.bpermute == 0);
   CHECK(figures.swizzle == 0);
   if (kernel.name.find("_aligned_") != std::string::npos) check_aligned(figures);
@@ -281,7 +280,7 @@ TEST_CASE("bundles that end too early are refused", "[reader]") {
 }
 
 #if defined(HIPOPS_OBJDUMP)
-// One section an op, so that ctest can run them side by side.
+// One section for each op, so that ctest can run them in parallel.
 TEST_CASE("machine code", "[.][disassembly]") {
   for (int i = 0; i < op_count; ++i) {
     DYNAMIC_SECTION(all_ops[i]->name) {

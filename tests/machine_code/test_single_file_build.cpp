@@ -1,7 +1,6 @@
-// Each kernels/<op>.hip builds alone, with a distribution's hipcc, by the command that its opening comment gives. The
-// targets are the ones that an old compiler knows, one of either wave size, and it optimises less, as the test is of
-// what compiles. For the second one it stops ahead of the optimizer, which takes it minutes where there are many kernels;
-// for both, where softmax shows what is built of the same headers.
+// Each kernels/<op>.hip builds alone with a distribution's hipcc, by the command in its first comment. An old compiler
+// knows both targets, one for each wave size. Optimization is reduced. For the second target, and for row ops except
+// softmax, the compiler stops before the optimizer, which needs minutes for many kernels.
 #include <unistd.h>
 
 #include <cstdio>
@@ -95,7 +94,7 @@ std::set<std::string> names_of(const CodeObject& object) {
   return names;
 }
 
-// An old compiler may need more registers than there are: worth a line, but no failure.
+// An old compiler may spill registers. The test prints this, but does not fail.
 void mention_scratch(const CodeObject& object, const std::string& target) {
   for (const Kernel& kernel : object.kernels) {
     if (kernel.scratch_bytes > 0 || kernel.sgpr_spills > 0)
@@ -137,7 +136,7 @@ void check_op(const Op& op) {
 
 }  // namespace
 
-// One section an op, so that ctest can run them side by side.
+// One section for each op, so that ctest can run them in parallel.
 TEST_CASE("a kernel file builds alone") {
   REQUIRE(op_count > 0);
   for (int i = 0; i < op_count; ++i) {

@@ -215,7 +215,7 @@ TEST_CASE("threads that plan with different options at once get the plans of the
   constexpr int kRounds = 1000;
 #endif
   const Policy policy = streaming();
-  std::map<std::string, int> changed;  // planners that an option matters to
+  std::map<std::string, int> changed;  // planners that each option changes
   std::atomic<int> differ{0};
   for (const Planner planner : kPlanners) {
     std::map<std::string, Planned> all;

@@ -1,5 +1,5 @@
-// The CPU executor by itself: kernels written by hand, each work-item a call of `run`. Defects are provoked in a child
-// process, whose death by SIGABRT and last words are the result.
+// The CPU executor with kernels written by hand: each work-item is a call of `run`. A child process provokes each
+// defect; the test checks that it dies by SIGABRT, and its message.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -90,7 +90,7 @@ void note(const float* at, bool write, hipops::cpu::Site site) {
   hipops::cpu::shared_access(at, at, sizeof *at, write, site);
 }
 
-// Sums over the wave by a butterfly; lanes without a partner keep what they have.
+// Sums over the wave by a butterfly; lanes without a partner keep their value.
 uint64_t butterfly(uint64_t value, uint32_t wave, uint32_t block) {
   const uint32_t lane = thread_index() % wave, size = lanes_of_wave(wave, block);
   for (uint32_t half = 1; half < wave; half *= 2) {
@@ -102,7 +102,7 @@ uint64_t butterfly(uint64_t value, uint32_t wave, uint32_t block) {
   return value;
 }
 
-// ---- What runs.
+// ---- Valid kernels.
 
 TEST_CASE("cpu executor: every work-item of every block runs exactly once") {
   for (uint64_t seed : {0, 1, 2}) {
@@ -181,7 +181,7 @@ TEST_CASE("cpu executor: exchanges add up a wave, a short last one too") {
         REQUIRE(status == HIPOPS_SUCCESS);
         for (uint32_t i = 0; i < grid * block; ++i) {
           const uint32_t lane = i % block, first = lane / wave * wave, size = std::min(wave, block - first);
-          if ((size & (size - 1)) != 0) continue;  // a butterfly adds up powers of two
+          if ((size & (size - 1)) != 0) continue;  // a butterfly needs a power of two
           uint64_t expected = 0;
           for (uint32_t k = first; k < first + size; ++k) expected += uint64_t{1} << 40 | (i / block * 5000 + k);
           REQUIRE(sums[i] == expected);
@@ -537,7 +537,7 @@ TEST_CASE("cpu executor: only a barrier orders accesses of two waves, and an exc
   }
 }
 
-// All accesses since the last barrier, and nothing clever.
+// All accesses since the last barrier, as a plain list.
 struct Accessed {
   hipops::cpu::Access access;
   size_t offset, bytes;
@@ -654,13 +654,13 @@ TEST_CASE("cpu executor: a launch that no GPU would take is refused") {
   CHECK(runs == 0);
 }
 
-// The sanitizers need address space and memory of their own.
+// The sanitizers need their own address space and memory.
 #if !defined(HIPOPS_CPU_ASAN) && !defined(HIPOPS_CPU_TSAN)
 bool reports_memory(hipops_status status) {
   return status == HIPOPS_INTERNAL_ERROR && std::strstr(hipops_last_error(), "out of host memory") != nullptr;
 }
 
-size_t data_bytes() {  // what RLIMIT_DATA counts
+size_t data_bytes() {  // the bytes that RLIMIT_DATA counts
   std::FILE* file = std::fopen("/proc/self/status", "re");
   char line[256];
   size_t kib = 0;
@@ -677,7 +677,7 @@ TEST_CASE("cpu executor: too little memory for the stacks is a status") {
       setrlimit(RLIMIT_DATA, &little);
       const hipops_status status = run(2, 256, settings_of(32), [] { hipops::cpu::barrier(HERE); });
       if (!reports_memory(status)) return 1;
-      // A kernel that waits nowhere needs one stack; and one launch's failure is not the next one's.
+      // A kernel without barriers needs one stack, and runs after the failed launch.
       return run(2, 256, settings_of(32), [] {}) == (stacks > 0 ? HIPOPS_SUCCESS : HIPOPS_INTERNAL_ERROR) ? 0 : 2;
     });
     INFO(stacks);
@@ -720,9 +720,9 @@ TEST_CASE("cpu executor: too little memory for a block's shared memory is a stat
       ++runs;
       hipops::cpu::barrier(HERE);
       if (thread_index() != 5) return;
-      const rlimit none = {1, RLIM_INFINITY};  // of 0, Linux does not think that it is meant
+      const rlimit none = {1, RLIM_INFINITY};  // Linux ignores a limit of 0
       setrlimit(RLIMIT_DATA, &none);
-      void* volatile taken = nullptr;  // or compilers leave the calls out
+      void* volatile taken = nullptr;  // prevents compilers from removing the calls
       do taken = std::malloc(4096);
       while (taken != nullptr);
       hipops::cpu::shared_memory(&runs, 64, 16);
@@ -737,8 +737,7 @@ TEST_CASE("cpu executor: too little memory for a block's shared memory is a stat
 }
 #endif
 
-// Reads every page below the caller's frame: what the sanitizers keep an eye on are the frames, not the bytes under
-// them.
+// Reads every page below the caller's frame. The sanitizers check frames, not the bytes below them.
 __attribute__((noinline, no_sanitize("address"), no_sanitize("thread"))) void walk_down(size_t bytes) {
   const volatile char* here = static_cast<const char*>(__builtin_frame_address(0));
   for (size_t i = 0; i < bytes; i += 512) (void)*(here - i);
@@ -757,7 +756,7 @@ TEST_CASE("cpu executor: threads that help take no signals but those of their fa
     const bool is_caller = std::this_thread::get_id() == caller;
     if (mask() == std::pair{is_caller ? 0 : 1, 0}) ++(is_caller ? of_caller : of_helpers);
     else ++wrong;
-    while (wrong == 0 && (of_caller == 0 || of_helpers == 0)) std::this_thread::yield();  // for the others to have a block
+    while (wrong == 0 && (of_caller == 0 || of_helpers == 0)) std::this_thread::yield();  // until another thread runs a block
   };
   REQUIRE(run(64, 256, settings_of(32, 2), body) == HIPOPS_SUCCESS);
   CHECK(wrong == 0);

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# new_op.sh SOURCE FOLDER PYTHON CC CXX: docs/guide/add-an-op.md, followed to the letter in a copy of the source. New ops of both
-# templates are generated, built for the CPU alone, and pass; and fail once their kernels are wrong. The page's commands are run as
-# they stand there, but for those that need a GPU or its compiler; its row op passes. What has a file already, or no place to go, is
-# refused, and nothing touched.
+# new_op.sh SOURCE FOLDER PYTHON CC CXX: runs the commands of docs/guide/add-an-op.md in a copy of the source, except commands
+# that need a GPU or its compiler. Makes ops from both templates and builds them for the CPU; they pass, and fail after a change
+# of their kernels. A name with existing files, or a file without the expected line, is refused and no file changes.
 set -euo pipefail
 source=$1 folder=$2 python=$3 cc=$4 cxx=$5
 "$python" -c 'import numpy' 2> /dev/null || { echo "skipped: $python has no NumPy"; exit 77; }
@@ -26,7 +25,7 @@ sed -i.kept '/^HIPOPS_CALL strided_copy(/d' include/hipops/hipops.hpp
 refused twice_as_much "include/hipops/hipops.hpp has no line with: HIPOPS_CALL strided_copy("
 mv include/hipops/hipops.hpp.kept include/hipops/hipops.hpp
 
-# What the page's commands meet: this Python; no repository around; one build, unoptimized, with the other ops of this test.
+# The page's commands use this Python, no git repository, and one unoptimized build with the other ops of this test.
 mkdir shims
 printf '#!/bin/sh\nexec "%s" "$@"\n' "$python" > shims/python3
 cat > tools/run <<'RUN'
@@ -35,7 +34,7 @@ set -euo pipefail
 command=$1
 shift
 if [ ! -f build/release/build.ninja ]; then
-  tools/ffi.py --check  # which the next line makes right
+  tools/ffi.py --check  # the next line corrects it
   tools/new_op.sh twice_as_much
   tools/new_op.sh --rows log_softmax_again
   for op in twice_as_much log_softmax_again; do python3 parity/golden/generate.py --op $op --no-torch; done
@@ -56,10 +55,10 @@ page=docs/guide/add-an-op.md
 awk '/^```cpp$/ { inside = 1; next } /^```/ { inside = 0 } inside' $page > kernels/rms_norm.hip
 awk '/^```/ { fenced = !fenced } !fenced && /^    / && !/gfx942|--backend hip/' $page | sed 's/ && /\n/' > commands
 quietly bash -euxo pipefail commands
-for said in '^+ tools/new_op.sh leaky_relu' '^+ git apply' '^+ tools/run test' "$(sed -n 's/^    python3 -c.*    # \[\(.*\)\]$/^\\[\1\\]$/p' $page)"; do
-  grep -q -- "$said" log || { echo "$page: the output of its commands has no line $said"; cat log; exit 1; }
+for line in '^+ tools/new_op.sh leaky_relu' '^+ git apply' '^+ tools/run test' "$(sed -n 's/^    python3 -c.*    # \[\(.*\)\]$/^\\[\1\\]$/p' $page)"; do
+  grep -q -- "$line" log || { echo "$page: the output of its commands has no line $line"; cat log; exit 1; }
 done
-# The op's files: those of the script, two by tools/ffi.py, the golden ones, README.md and CHANGELOG.md.
+# The op's files: the script's, two of tools/ffi.py, the golden files, README.md and CHANGELOG.md.
 files=$(sed -nE 's/^(made|changed) +([^ ]+)$/\2/p' log | grep -v 'twice_as_much\|log_softmax_again' | sort -u | wc -l)
 files=$((files + 2 + $(ls parity/golden/leaky_relu | wc -l) + 2))
 [ $files -le 25 ] || { echo "a new op touches $files files, expected 25 at most"; exit 1; }
@@ -68,7 +67,7 @@ quietly bash -euo pipefail -c "$(grep -o "tools/run parity [^\`]*--op rms_norm [
 
 quietly cmake --build build/release --target test_twice_as_much test_log_softmax_again
 quietly ctest --test-dir build/release -R '^test_twice_as_much$' --no-tests=error
-quietly build/release/bin/test_log_softmax_again '*refuses*,*short rows*,*every rank*'  # the others take minutes
+quietly build/release/bin/test_log_softmax_again '*refuses*,*short rows*,*every rank*'  # the other tests need minutes
 quietly build/release/bin/hipops-fuzz --op log_softmax_again --count 50
 for op in twice_as_much log_softmax_again; do
   build/release/bin/hipops-parity --backend cpu --wave 32 --op $op | tail -1

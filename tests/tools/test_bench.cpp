@@ -1,5 +1,5 @@
-// hipops-bench: what it says of shapes and bytes, its protocol on a device that only counts, its sweep, and the program
-// itself on the CPU.
+// hipops-bench: its reading of shapes, its numbers of bytes, its protocol on a device that only counts, its sweep, and
+// the program on the CPU.
 #include <unistd.h>
 
 #include <algorithm>
@@ -52,7 +52,7 @@ class JsonFile {
   std::filesystem::path path_;
 };
 
-// A device on which nothing happens but time: each event is recorded at a time that the test sets.
+// A device that runs nothing: each event is recorded at a time that the test sets.
 class CountingTools final : public DeviceTools {
  public:
   explicit CountingTools(std::vector<float> durations) : durations_(std::move(durations)) {}
@@ -138,7 +138,7 @@ std::vector<std::string> words_of(const std::string& text) {
   return words;
 }
 
-// What this machine may have of GPUs is not found.
+// The library finds none of this machine's GPUs.
 const std::string kNoGpu = "HIPOPS_HIP_LIBRARY=none HIPOPS_CUDA_LIBRARY=none";
 
 SweepRow sweep_row(int64_t bytes, double roof, double us) { return {{"softmax", HIPOPS_BF16, {4, 8}}, bytes, roof, us}; }
@@ -248,7 +248,7 @@ TEST_CASE("small rows are timed as a 50th of a graph's replay", "[bench]") {
   CHECK(counting.tools->replays == 4);
   CHECK(counting.tools->graphs == 0);
   CHECK(counting.tools->filled_bytes.empty());
-  timer.warm(call);  // and so is any row, where the L2 cache is to be warm
+  timer.warm(call);  // any row is timed in a graph for a warm L2
   CHECK(captured == 100);
 }
 
@@ -391,7 +391,7 @@ TEST_CASE("hipops-bench sweeps on the CPU", "[bench]") {
   const Run outcome =
       run_bench("--backend cpu --sweep --repeats 1 --dtype f32 --match 'rms_norm/*/1x12[789]'" + file.option());
   INFO(outcome.words);
-  REQUIRE(outcome.exit_code == 0);  // nothing that is large enough to be slow
+  REQUIRE(outcome.exit_code == 0);  // all shapes are too small to count as slow
   CHECK(outcome.says("3 shapes"));
   const nlohmann::json json = file.read();
   REQUIRE(json["sweep"].size() == 3);
@@ -429,7 +429,7 @@ TEST_CASE("hipops-bench refuses bad usage with a word on it", "[bench]") {
   }
 }
 
-TEST_CASE("without a GPU hipops-bench stops at once, unless the CPU is asked for by name", "[bench]") {
+TEST_CASE("without a GPU hipops-bench stops at once, unless --backend names the CPU", "[bench]") {
   const std::string row = "--op softmax --dtype f32 --shape 4x4 --repeats 1";
   for (const std::string automatic : {"HIPOPS_BACKEND= ", "HIPOPS_BACKEND=auto "}) {
     for (const std::string& arguments : {row, row + " --host --backend auto", std::string("--sweep"), std::string()}) {

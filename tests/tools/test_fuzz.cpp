@@ -1,5 +1,5 @@
-// hipops-fuzz itself: its reference agrees with the golden files, which were computed elsewhere; a fault that is
-// planted is found, made small, and printed as a golden case that shows it; a stray read beside a page ends the case.
+// hipops-fuzz itself. Its reference agrees with the golden files, which have another source. It finds a planted fault,
+// shrinks it, and prints a golden case that fails. A stray read into a guard page ends the case.
 #include "fuzz/golden_text.h"
 #include "fuzz/shrink.h"
 #include "fuzz/trial.h"
@@ -28,7 +28,7 @@ bool is_small(const Case& test) {
   return true;
 }
 
-// What an output of these elements has in memory, without gaps.
+// The bytes of an output with the expected elements, without gaps.
 std::vector<unsigned char> memory_of(const ExpectedTensor& output) {
   const hipops_dtype dtype = output.layout.dtype;
   const size_t size = dtype_size(dtype);
@@ -47,7 +47,7 @@ ExpectedTensor without_values(const ExpectedTensor& output) {
 
 const OpEntry& op_named(const std::string& name) { return *find_op(all_ops(), name); }
 
-// The worst that the reference has to say of a golden case: "" if they agree.
+// The largest difference between the reference and a golden case, or "".
 std::string disagreement(const std::string& op, const Case& golden) {
   Case test = golden;
   for (ExpectedTensor& output : test.outputs) output = without_values(output);
@@ -193,7 +193,7 @@ TEST_CASE("fuzz: a planted fault is found, made small, and printed as a case tha
   CHECK(in_child([&] { return run_text(text, op_named("softmax")); }).exit_code == 0);
 }
 
-// A sanitizer takes the signal for itself.
+// A sanitizer handles the signal itself.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_CASE("fuzz: a read past a tensor's end, or before its begin, meets the page") {
   const bool past = GENERATE(true, false);
@@ -206,7 +206,7 @@ TEST_CASE("fuzz: a read past a tensor's end, or before its begin, meets the page
   const Trial small = shrink_trial(setting, died, 300);
   GivenChoices choices(small.choices);
   CHECK(random_case(choices, setting.ops.front(), setting.most_elements).inputs.at(0).layout.elements == 1);
-  // On the other side, it is between the tensor and the page.
+  // With the page on the other side, the stray read is inside of the allocation.
   setting.guard = past ? Guard::kPageBefore : Guard::kPageAfter;
   setenv("HIPOPS_CPU_GUARD", past ? "begin" : "end", 1);
   CHECK(try_cases(setting, 0, 50).ending == Ending::kPassed);
