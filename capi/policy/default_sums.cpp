@@ -103,7 +103,7 @@ uint32_t longest_segment(const SumsProblem& p, bool in_order) {
 }
 
 int64_t vector_atomics_from(PlanOptions options, const DeviceNumbers& device) {
-  constexpr int64_t kFewElements = 1 << 16;  // below, many sources meet at one element, and vectors wait longer
+  constexpr int64_t kFewElements = 1 << 16;  // below this, many sources add to one element, and vectors wait longer
   if (!device.adds_vectors) return INT64_MAX;
   return options.small_apart ? kFewElements : 0;
 }

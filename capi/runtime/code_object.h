@@ -25,8 +25,8 @@ struct CodeObjectFile {
 // exists, or the file is no code object; the message names the files or the fault. `target` may be empty.
 hipops_status read_code_object(const char* folder, const std::string& target, const char* op, CodeObjectFile* out);
 
-// What is wrong with the size or the headers of an AMDGPU ELF, an offload bundle or a compressed bundle. Null: nothing.
-// GPU runtimes trust their input, and crash on a truncated file.
+// The error in the size or the headers of an AMDGPU ELF, an offload bundle or a compressed bundle. Null: no error. GPU
+// runtimes trust their input, and crash on a truncated file.
 const char* code_object_fault(const unsigned char* bytes, size_t size);
 
 }  // namespace hipops

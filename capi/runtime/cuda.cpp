@@ -106,7 +106,7 @@ hipops_status CudaRuntime::start_refused(int code, const char* call) const {
 // A thread without a context gets the primary context of device 0, like in the CUDA runtime.
 hipops_status CudaRuntime::current_device(int* ordinal) {
   // cuCtxGetDevice fails in a thread without a context, and tools that watch the driver report the failure. A thread
-  // that had a context mostly keeps it, so later calls ask the driver only once.
+  // that had a context mostly keeps it, so later calls need one call of the driver.
   static thread_local bool had_context = false;
   int device = 0;
   int code = had_context ? cuda_.ctx_get_device(&device) : cuda::kInvalidContext;

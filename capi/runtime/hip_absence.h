@@ -5,7 +5,7 @@
 
 namespace hipops {
 
-// Which of /dev/kfd and /dev/dri/renderD* is missing or closed to this user, and what to do. Tests pass another folder.
+// Names the missing or closed file of /dev/kfd and /dev/dri/renderD*, and the remedy. Tests pass another folder.
 std::string why_no_amd_device(const std::string& folder = "/dev");
 
 }  // namespace hipops

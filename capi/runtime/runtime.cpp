@@ -1,5 +1,4 @@
-// Which runtime is in use, and how an op is launched on it. After the first call on a device, a launch takes no lock
-// and allocates nothing.
+// Chooses the runtime, and launches ops on it. After the first call on a device, a launch locks and allocates nothing.
 #include "runtime/runtime.h"
 
 #include <pthread.h>
@@ -99,7 +98,7 @@ hipops_status open_first(Runtime** out) {
     reasons += ": ";
     reasons += hipops_last_error();
   }
-  // The CPU is tried last. Its status tells whether the build lacks it or a setting is wrong.
+  // The CPU is tried last. Its status shows whether the build lacks it or a setting is wrong.
   return fail(last, "no backend can be used: %s", reasons.c_str());
 }
 
@@ -117,7 +116,7 @@ void after_fork() {
 
 thread_local bool checks_only = false;
 
-// Runs before `choosing` is locked for the first time. Two threads may run it at once, so after_fork may run twice.
+// Runs before `choosing` is locked for the first time. Two threads may run it together, so after_fork may run twice.
 hipops_status watch_forks() {
   if (watches_forks.load(std::memory_order_acquire)) return HIPOPS_SUCCESS;
   if (pthread_atfork(nullptr, nullptr, after_fork) != 0) return fail(HIPOPS_INTERNAL_ERROR, "out of host memory");

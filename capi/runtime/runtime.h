@@ -19,8 +19,8 @@ struct DeviceNumbers {
   int blocks_in_one = 1;            // blocks of a cluster that one larger block may replace: kBlocksInOne, or 1
   bool prefetches_rows = false;     // see device/nvidia/cluster.h
   bool adds_vectors = false;        // has atomic additions of vectors (atomic_add_vector)
-  int64_t launch_shared_bytes = 0;  // most shared memory of a block from the launch, beside the kernel's own
-  int64_t own_shared_bytes = 0;     // most shared memory of a kernel's own, if launches bring none
+  int64_t launch_shared_bytes = 0;  // most shared memory that a launch adds to the kernel's own, in a block
+  int64_t own_shared_bytes = 0;     // most of a kernel's own shared memory, if launches add none
   int units = 1;       // compute units (AMD: workgroup processors on gfx10 and later), multiprocessors, or CPU threads
 };
 
@@ -51,7 +51,7 @@ extern const char* const cuda_architectures;  // as "sm_80 sm_90 compute_120"
 
 constexpr int kMaxDevices = 64;
 
-// What a family of ops knows of one of its ops. The family derives a struct from this one, and recognises it by
+// The data that a family of ops keeps for one op. The family derives a struct from this one, and recognises it by
 // `family`, an address that only this family uses. The runtime reads neither.
 struct FamilyData {
   const void* family;
@@ -78,7 +78,7 @@ constexpr uint32_t kClusterSizes[] = {2, 4, 8, 16}, kClusterBlocks[] = {256, 512
 struct LaunchShape {
   uint32_t grid, block;       // blocks, and work-items of each
   uint32_t cluster = 1;       // 1, or one of kClusterSizes; the grid is a multiple
-  uint32_t shared_bytes = 0;  // of a block, beside the kernel's own
+  uint32_t shared_bytes = 0;  // of a block, in addition to the kernel's own
   bool begins_early = false;  // NVIDIA: also with more than kMostBlocksEarly blocks, because the kernel begins with
                               // wait_for_launch_before
 };
@@ -103,8 +103,8 @@ class Runtime {
   // loaded. 0: none run.
   virtual uint32_t most_clusters(const Op& op, int ordinal, uint32_t cluster, uint32_t block);
 
-  // In the child of a fork, which has only the calling thread: releases what other threads may have held. False: the
-  // runtime does not survive a fork, like GPU runtimes.
+  // In the child of a fork, which has only the calling thread: releases the locks and memory of other threads. False:
+  // the runtime does not survive a fork, like GPU runtimes.
   virtual bool survive_fork() { return false; }
 
   // ---- For tests and tools only; a launch never calls these.
@@ -127,13 +127,13 @@ class Runtime {
 // The failure of a launch whose shape the device does not have.
 hipops_status refuse(const LaunchShape& shape);
 
-// The runtime in use. The first call chooses it, by HIPOPS_BACKEND or automatically; later calls take no lock.
+// The runtime in use. The first call chooses it, by HIPOPS_BACKEND or automatically; later calls lock nothing.
 hipops_status runtime(Runtime** out);
 
 // On: each call of this thread returns HIPOPS_NO_DEVICE after the checks of its arguments, and chooses no runtime.
 void check_only(bool is_on);
 
-// Each makes its runtime, which is never freed. HIPOPS_NO_DEVICE: the message says why there is none.
+// Each makes its runtime, which is never freed. HIPOPS_NO_DEVICE: the message names the reason.
 hipops_status open_hip(Runtime** out);
 hipops_status open_cuda(Runtime** out);
 hipops_status open_cpu(Runtime** out);  // reads the variables of cpu/settings.h
@@ -145,7 +145,7 @@ hipops_status device_facts(const Op& op, const DeviceFacts** facts);
 // Launches kernel `index` of `op` on the calling thread's current device. Loads the op at its first use there.
 hipops_status launch(Op& op, int index, uint32_t grid, uint32_t block, const void* args, size_t bytes, void* stream);
 
-// The same, if device_facts has told the current device: the driver is not asked again.
+// The same, for a current device that device_facts returned, without another call of the driver.
 hipops_status launch(Op& op, const DeviceFacts& current, int index, const LaunchShape& shape, const void* args,
                      size_t bytes, void* stream);
 

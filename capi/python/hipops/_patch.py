@@ -25,7 +25,7 @@ from .torch import layers
 
 @dataclasses.dataclass
 class Replaced:
-    """Counts by class what patch replaced. left_alone names each module that patch could not replace, with its class and the reason."""
+    """Numbers of replaced modules, by class. left_alone names each module that patch could not replace, with its class and the reason."""
 
     norms: collections.Counter[str] = dataclasses.field(default_factory=collections.Counter)
     rotary_embeddings: collections.Counter[str] = dataclasses.field(default_factory=collections.Counter)
@@ -74,12 +74,12 @@ class Norm:
     op: str
     flags: tuple[bool, ...]
     eps: str | float  # the name of the module's attribute, or a number
-    no_eps: float | None = None  # stands for an eps of None; if it is None too, the epsilon of x's dtype does
+    no_eps: float | None = None  # replaces an eps of None; if it is None too, the epsilon of x's dtype does
     dtypes: frozenset[torch.dtype] = frozenset(layers.DTYPES)
     keeps_layout: bool = False  # whether the class's result has the strides of an elementwise op's; if not, it is contiguous
 
     def call(self, module: Any, x: Any, residual: Any = None) -> Any:
-        """Returns the norm of x; with a residual, the norm of x + residual and that sum. Returns None where no op of hipops can."""
+        """Returns the norm of x; with a residual, the norm of x + residual and that sum. Returns None if no op of hipops can."""
         eps = getattr(module, self.eps) if isinstance(self.eps, str) else self.eps
         eps = (self.no_eps or torch.finfo(x.dtype).eps) if eps is None else eps
         weights = [getattr(module, name, None) for name in (("weight",) if self.op == "rms_norm" else ("weight", "bias"))]
@@ -188,7 +188,7 @@ def find_tables(module: Any, device: torch.device) -> frozenset[str] | str:
 
 
 def call_kind(kind: str, rows: Any, cos: torch.Tensor, unsqueeze_dim: int | None) -> Any:
-    """The properties of a call that decide what a rotating function does. The last one: tables cover only a part of each row."""
+    """The properties of a call that select a rotating function's behaviour. The last: tables cover only a part of each row."""
     return unsqueeze_dim, cos.dim(), rows[0].dtype, cos.dtype, cos.shape[-1] * (2 if kind == "whole" else 1) < rows[0].shape[-1]
 
 
@@ -252,8 +252,8 @@ def wrap_rotations(module: Any, kinds: set[str], find: Callable[[Any], Any]) -> 
 # ---- Residual add, then norm
 
 def add_and_norm(norm: Any, first: Any, second: Any) -> Any:
-    """Returns the norm of first + second, and that sum. One op computes both if `norm` is a replaced norm without hooks; else the norm is
-    called, as in the model's source."""
+    """Returns the norm of first + second, and that sum. One op computes both if `norm` is a replaced norm without hooks.
+    Otherwise adds and calls the norm, as in the model's source."""
     how: Any = getattr(type(norm), "_hipops", None)
     hooks = norm._forward_hooks or norm._forward_pre_hooks or torch_module._global_forward_hooks or torch_module._global_forward_pre_hooks
     is_own = not isinstance(how, Norm) or hooks or "forward" in norm.__dict__ or not norm._hipops_is_current()
@@ -292,7 +292,7 @@ def fused(forward: Any, norms: frozenset[str]) -> Callable[..., Any] | None:
 
 def patch(model: torch.nn.Module) -> Replaced:
     """Replaces norms, rotary embeddings and residual adds of this transformers model by hipops' ops, and returns a report. The ops run
-    where no gradient is wanted, as under torch.no_grad(). Elsewhere the model's own functions run.
+    if no gradient is required, for example under torch.no_grad(). Otherwise the model's own functions run.
 
     A norm or rotary embedding is replaced if a trial shows that a hipops op computes the same. A residual add and the norm after it
     become one op if the two are adjacent in the source of a layer."""

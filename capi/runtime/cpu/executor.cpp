@@ -35,8 +35,8 @@ void help(Launch& launch) {
   }
 }
 
-// Threads that start while this exists block all signals except those of their own faults. The program's handlers
-// expect the program's threads.
+// Threads that start while this exists block all signals except their own faults. The program's handlers expect the
+// program's threads.
 class SignalsBlocked {
  public:
   SignalsBlocked() {

@@ -1,4 +1,4 @@
-// Runs a kernel's work-items on the CPU (worker.h says how).
+// Runs a kernel's work-items on the CPU (worker.h describes the method).
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct Settings {
 
 class StackPool;
 
-// May be used from several threads at once.
+// Several threads may use it together.
 class Executor {
  public:
   explicit Executor(const Settings& settings);

@@ -1,4 +1,4 @@
-// The fibers of one worker thread: Boost.Context fibers, each of which switches directly to the next.
+// The fibers of one worker thread: Boost.Context fibers. Each switches directly to the next.
 #pragma once
 
 #include <boost/context/fiber.hpp>
@@ -17,7 +17,7 @@ namespace cpu {
 struct Fiber {
   Fiber() : context() {}
   // Does not destroy `context`: a fiber that is suspended when its launch ends is dropped with its stack. It has
-  // nothing to unwind, and resuming hundreds of fibers to end them takes longer than a short launch.
+  // nothing to unwind. Resuming hundreds of fibers to end them would be slower than a short launch.
   ~Fiber() {}
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;

@@ -1,10 +1,10 @@
 // The check for races in shared memory. Two accesses to a byte by different work-items, one of them a write, are a race
 // unless a barrier orders them, or an exchange of the wave of both.
 //
-// The check is exact for the accesses that happen. It keeps the last writer and two readers of each byte. An access
-// that conflicts with any earlier one conflicts with one of these three (see Shadow). The bytes of a word share them
-// while all accesses are to the whole word. The check sees only accesses that the kernel makes on these inputs, and
-// only shared memory.
+// The check is exact for the accesses that happen. It keeps the last writer and two readers of each byte. If an access
+// conflicts with any earlier access, it also conflicts with one of the three (see Shadow). The bytes of a word share
+// them while all accesses are to the whole word. The check covers only shared memory, and only the accesses on these
+// inputs.
 #pragma once
 
 #include <cstddef>
@@ -43,9 +43,9 @@ class RaceCheck {
   // The accesses since the last barrier to a byte, or to all bytes of a word.
   //
   // One writer is enough: earlier writers were ordered before it, so an access that is ordered after it is ordered
-  // after all. The same holds for readers before the last write. Of the later readers, `reader` is the latest.
-  // `other_reader` is a reader of another wave if there is one; so every writer meets a reader of a wave that is not
-  // its own. Otherwise it is the latest reader among the other lanes: within one wave, the latest reader has the latest
+  // after all. The same holds for readers before the last write. `reader` is the latest of the later readers.
+  // `other_reader` is a reader of another wave if there is one; so every writer is checked against a reader of another
+  // wave. Otherwise it is the latest reader among the other lanes: within one wave, the latest reader has the latest
   // wave epoch.
   struct Shadow {
     Access writer;

@@ -14,13 +14,13 @@ namespace cpu {
 
 __attribute__((format(printf, 1, 2))) std::string text(const char* format, ...);
 
-// As "kernels/softmax.hip:81".
+// For example "kernels/softmax.hip:81".
 std::string place(Site site);
 // Compares text: a header that is compiled into two files may have two copies of its name.
 bool same_name(const char* a, const char* b);
 inline bool same_place(Site a, Site b) { return a.line == b.line && (a.file == b.file || same_name(a.file, b.file)); }
 
-// Lists which work-items of a block do what, in the order of the first work-item of each entry; as
+// Lists the states of a block's work-items, in the order of the first work-item of each entry. For example
 //   0-31,40: wait at the barrier at kernels/softmax.hip:81
 //   32-39: have ended
 class Doings {
@@ -35,7 +35,7 @@ class Doings {
   std::vector<std::pair<std::string, std::vector<Range>>> doings_;
 };
 
-// Prints to stderr and aborts. Of several threads that call it, the first one prints.
+// Prints to stderr and aborts. If several threads call it, only the first prints.
 [[noreturn]] void fatal(const std::string& report);
 
 }  // namespace cpu

@@ -13,7 +13,7 @@
 namespace hipops {
 namespace {
 
-// As "AMD EPYC 9575F 64-Core Processor", on x86 Linux.
+// For example "AMD EPYC 9575F 64-Core Processor", on x86 Linux.
 std::string processor_name() {
   std::string name = "CPU";
   std::FILE* file = std::fopen("/proc/cpuinfo", "re");

@@ -1,4 +1,4 @@
-// Which tools watch this build. Each follows one stack a thread, so fibers have to tell it when they switch stacks.
+// The tools that watch this build. Each follows one stack a thread, so fibers must report when they switch stacks.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -25,7 +25,7 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
-// A build for valgrind has -DHIPOPS_CPU_VALGRIND. That valgrind's header is installed is not enough: packages of the
+// A build for valgrind has -DHIPOPS_CPU_VALGRIND. The presence of valgrind's header is not enough: packages of the
 // machine must not change the library.
 #if defined(HIPOPS_CPU_VALGRIND)
 #include <valgrind/valgrind.h>

@@ -82,7 +82,7 @@ char* Stacks::open(uint32_t index) {
 
 void Stacks::forget_frames() {
 #if defined(HIPOPS_CPU_ASAN)
-  // Fibers are dropped with frames on their stacks, and the red zones of these frames are still poisoned.
+  // Dropped fibers leave frames on their stacks. The red zones of the frames are still poisoned.
   for (uint32_t i = 0; i < opened_; ++i) __asan_unpoison_memory_region(guard(i) + page_bytes(), kStackBytes);
 #endif
 }

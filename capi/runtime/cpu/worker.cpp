@@ -129,7 +129,7 @@ inline uint32_t Worker::pick() {
   return ready_[ready_head_++ & ready_mask_];
 }
 
-// Puts a random ready lane first.
+// Moves a random ready lane to the front.
 void Worker::shuffle_ready() {
   random_ += kStep;
   const uint32_t chosen = static_cast<uint32_t>((mixed(random_) >> 32) * (ready_tail_ - ready_head_) >> 32);
@@ -157,7 +157,7 @@ inline void Worker::release(uint32_t lane) {
   ready_[ready_tail_++ & ready_mask_] = lane;
 }
 
-// Runs other work-items until the running one, whose state says what it waits for, is picked again.
+// Runs other work-items until the running one is picked again. Its state names the event that it waits for.
 inline void Worker::wait() {
   const uint32_t self = lane_;
   const uint32_t next = pick();

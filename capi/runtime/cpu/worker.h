@@ -5,8 +5,8 @@
 // fiber. Ready work-items run before those that have not started, so a wave exchanges while its stacks are in the
 // cache.
 //
-// In a correct kernel a work-item is always ready. If one waits for a work-item that has ended, or that waits for
-// something else, nothing can release it: that is reported at once.
+// In a correct kernel a work-item is always ready. A work-item that waits for an ended one, or for one that waits for
+// another event, is never released. The executor reports this immediately.
 #pragma once
 
 #include <atomic>
@@ -124,7 +124,7 @@ class Worker {
   [[noreturn]] void explain_outside(const SharedMemory::Piece* piece, size_t bytes, bool write, Site site);
   [[noreturn]] void explain_race(const Access& earlier, const Access& now, size_t offset);
   [[noreturn]] void defect(const std::string& what);
-  [[noreturn]] void deadlock(const std::string& what);  // a defect; lists what each work-item of the block does
+  [[noreturn]] void deadlock(const std::string& what);  // a defect; lists the state of each work-item of the block
   std::string doing(uint32_t lane);
 
   Wave& wave_of(uint32_t lane) { return waves_[lane >> wave_shift_]; }

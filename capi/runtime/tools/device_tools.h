@@ -1,5 +1,5 @@
-// What a tool needs to time work on a device: streams, events, graphs, copies. No launch needs it, and it is not part
-// of the library. A tool finds the functions when it opens this, so hipops itself loads beside a runtime without them.
+// Functions for tools that time work on a device: streams, events, graphs, copies. No launch needs them, and they are
+// not part of the library. A tool finds them at run time, so hipops itself also loads with a runtime that lacks them.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ class DeviceTools {
  public:
   virtual ~DeviceTools() = default;
 
-  // As "580.159.04, CUDA 13.0", or a part of it.
+  // For example "580.159.04, CUDA 13.0", or a part of it.
   virtual std::string driver() const = 0;
 
   virtual hipops_status create_stream(void** stream) = 0;
@@ -53,7 +53,7 @@ class DeviceTools {
   virtual hipops_status replay(void* graph, void* stream) = 0;
   virtual hipops_status destroy_graph(void* graph) = 0;
 
-  // The kernels of a graph in the order of their capture; and a launch of such a kernel, by the driver's call alone.
+  // The kernels of a graph in the order of their capture. launch() runs one of them, by the driver's call alone.
   virtual hipops_status kernels(void* graph, std::vector<KernelLaunch>* launches) = 0;
   virtual int launch(const KernelLaunch& kernel, void* stream) = 0;  // the driver's code, 0 for success
 };

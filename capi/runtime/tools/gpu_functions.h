@@ -1,5 +1,5 @@
-// Entry points that libcuda and libamdhip64 share but for their names. cuda.h declares addresses as integers; they are
-// passed like pointers.
+// Entry points that libcuda and libamdhip64 share, under different names. cuda.h declares addresses as integers; they
+// are passed like pointers.
 #pragma once
 
 #include <cstddef>

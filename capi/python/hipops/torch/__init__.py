@@ -4,8 +4,8 @@
     y = torch.ops.hipops.rms_norm(x, weight, 1e-5)
 
 The ops launch on the current stream and read views in place. A result has the strides that PyTorch's own op gives. No op has a
-backward pass or a forward-mode derivative; an op raises where one is wanted. A refused argument raises a RuntimeError. Its words are
-the same for tensors with memory and without memory (meta tensors, and those of torch.compile).
+backward pass or a forward-mode derivative; an op raises if one is required. A refused argument raises a RuntimeError. Its text is
+the same for tensors with memory and without memory (meta tensors, and tensors of torch.compile).
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ def _dtype_of(tensor: torch.Tensor) -> tuple[str, Dtype]:
 
 
 def _check(name: str, arguments: dict[str, Any], has_memory: bool) -> None:
-    """Runs the library's own checks of a call, which read no memory, and raises what they refuse. For tensors with memory it finds the
-    words for what was refused already."""
+    """Runs the library's own checks of a call, which read no memory, and raises their refusal. For tensors with memory it finds the
+    text of a refusal that has happened."""
     op = name.rstrip("_")
     tensors = {argument: given for argument, given in arguments.items() if isinstance(given, torch.Tensor)}
     where, first = next(iter(tensors.items()))

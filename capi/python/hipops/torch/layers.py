@@ -1,6 +1,6 @@
 """Modules and functions of hipops for your own model and for the package `kernels`. hipops.torch.patch uses them too.
 
-They compute by PyTorch where hipops' ops cannot act: where a gradient or tangent is wanted, under torch.compile or a tracer, and for
+They compute by PyTorch if hipops' ops cannot act: if a gradient or tangent is required, under torch.compile or a tracer, and for
 sharded tensors or tensors on another device.
 """
 
@@ -122,11 +122,11 @@ def apply_rotary_pos_emb(q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, si
 
 
 def apply_rotary_pos_emb_interleaved(q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, unsqueeze_dim: int = 1) -> Any:
-    """As apply_rotary_pos_emb, but pair i is elements 2i and 2i + 1. Such neighbours in cos and in sin are equal, as Cohere's are."""
+    """Like apply_rotary_pos_emb, but pair i is elements 2i and 2i + 1. These neighbours are equal in cos and in sin, like Cohere's."""
     return _rotary("rope_i", q, k, cos, sin, unsqueeze_dim)
 
 
-# `kernels` binds the functions of these classes to modules of a model. type(self).forward is then the model's own.
+# `kernels` binds these classes' functions to modules of a model, so type(self).forward is the model's own.
 
 class _KernelRMSNorm(torch.nn.Module):
     can_torch_compile = True
@@ -153,6 +153,6 @@ class _Repository(NamedTuple):
 
 
 def kernel_mapping() -> dict[str, Any]:
-    """The mapping for kernels.use_kernel_mapping, of what transformers' Llama names RMSNorm and rotary_pos_emb."""
+    """The mapping for kernels.use_kernel_mapping, for the layers that transformers' Llama names RMSNorm and rotary_pos_emb."""
     kernels = {"RMSNorm": _KernelRMSNorm, "rotary_pos_emb": _KernelRotary}
     return {name: dict.fromkeys(("cpu", "cuda", "rocm"), _Repository(kernel)) for name, kernel in kernels.items()}
