@@ -171,10 +171,10 @@ std::string Buffer::place_text(size_t byte) const {
 
 // "x[2,3] (position 11)" for a byte of an element, "" for any other byte.
 std::string Buffer::element_text(size_t byte) {
-  const unsigned char* wanted = image_.get() + byte;
+  const unsigned char* target = image_.get() + byte;
   int64_t found = -1;
   for_each_element([&](int64_t position, const unsigned char* at) {
-    if (found < 0 && wanted >= at && wanted < at + element_bytes_) found = position;
+    if (found < 0 && target >= at && target < at + element_bytes_) found = position;
   });
   if (found < 0) return "";
   return name_ + layout_.index_text(found) + " (position " + std::to_string(found) + ")";

@@ -17,8 +17,8 @@ class Choices {
   virtual ~Choices() = default;
 
   uint64_t below(uint64_t bound) {
-    taken_.push_back(next(bound));
-    return taken_.back();
+    used_.push_back(next(bound));
+    return used_.back();
   }
   int64_t between(int64_t least, int64_t most) {
     return least + static_cast<int64_t>(below(static_cast<uint64_t>(most - least) + 1));
@@ -35,11 +35,11 @@ class Choices {
     return values[below(values.size())];
   }
 
-  const std::vector<uint64_t>& taken() const { return taken_; }
+  const std::vector<uint64_t>& used() const { return used_; }
 
  private:
   virtual uint64_t next(uint64_t bound) = 0;
-  std::vector<uint64_t> taken_;
+  std::vector<uint64_t> used_;
 };
 
 // The choices of case `number` of a seed.

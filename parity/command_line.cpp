@@ -48,8 +48,8 @@ bool parse_command_line(CLI::App* app, int argc, char** argv, int* exit_code) {
   std::string problem = empty_argument(argc, argv);
   try {
     if (problem.empty()) app->parse(argc, argv);
-  } catch (const CLI::Success& wanted) {  // --help
-    *exit_code = app->exit(wanted);
+  } catch (const CLI::Success& success) {  // --help
+    *exit_code = app->exit(success);
     return false;
   } catch (const CLI::ParseError& error) {
     problem = error.what();

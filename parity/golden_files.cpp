@@ -76,8 +76,8 @@ std::string beside_executable() {
 
 }  // namespace
 
-std::string golden_directory(const std::string& asked) {
-  if (!asked.empty()) return asked;
+std::string golden_directory(const std::string& option) {
+  if (!option.empty()) return option;
   const char* from_environment = std::getenv("HIPOPS_GOLDEN");
   if (from_environment != nullptr && *from_environment != '\0') return from_environment;
   return beside_executable();

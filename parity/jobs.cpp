@@ -74,9 +74,9 @@ CaseResult run_golden(const Options& options, const Device& device, const std::v
                       const std::string& topic) {
   const OpEntry& op = *all[index].op;
   const Case& test = *all[index].test;
-  const bool asked_for = !options.topic.empty() || !options.case_glob.empty();
-  if (case_bytes(test) > kLargeCaseBytes && !asked_for)
-    return skip("takes more than 1 GiB; --topic " + topic + " runs it");
+  const bool is_named = !options.topic.empty() || !options.case_glob.empty();
+  if (case_bytes(test) > kLargeCaseBytes && !is_named)
+    return skip("needs more than 1 GiB; --topic " + topic + " runs it");
   if (options.threads != 1)
     return run_on_threads(*device.runtime, company_of(all, index, options.threads), device.guard);
   if (options.capture) return capture_case(*device.runtime, op, test, device.guard, *device.graphs);
@@ -88,7 +88,7 @@ CaseResult run_golden(const Options& options, const Device& device, const std::v
 std::string left_out(const Options& options, const Case& test) {
   if (options.repeat != 1 && !is_deterministic(test)) return "is not deterministic, which --repeat asks for";
   if (options.threads != 1 && case_bytes(test) > kLargeCaseBytes / options.threads)
-    return "takes more than 1 GiB on all threads of --threads";
+    return "needs more than 1 GiB on all threads of --threads";
   return "";
 }
 

@@ -121,7 +121,7 @@ Staging::~Staging() {
   for (unsigned char* buffer : free_) runtime_.release_on_host(buffer);
 }
 
-unsigned char* Staging::take() {
+unsigned char* Staging::borrow() {
   std::lock_guard<std::mutex> hold(lock_);
   if (free_.empty()) {
     void* pointer = nullptr;
@@ -142,7 +142,7 @@ namespace {
 
 class StagingBuffer {
  public:
-  explicit StagingBuffer(Staging* staging) : staging_(*staging), bytes_(staging->take()) {}
+  explicit StagingBuffer(Staging* staging) : staging_(*staging), bytes_(staging->borrow()) {}
   ~StagingBuffer() { staging_.give_back(bytes_); }
   StagingBuffer(const StagingBuffer&) = delete;
   StagingBuffer& operator=(const StagingBuffer&) = delete;
@@ -167,7 +167,7 @@ Memory::Memory(Runtime& runtime, std::string name, const Pattern& pattern, int64
   void* pointer = nullptr;
   const hipops_status status = runtime.allocate(static_cast<size_t>(all), &pointer);
   if (status == HIPOPS_INTERNAL_ERROR || (status != HIPOPS_SUCCESS && hipops_last_runtime_error() == kOutOfMemory))
-    throw MemoryShort(name_ + " takes " + gib(all) + ": " + hipops_last_error());
+    throw MemoryShort(name_ + " needs " + gib(all) + ": " + hipops_last_error());
   expect_success(status, "allocating " + gib(all) + " for " + name_);
   base_ = static_cast<unsigned char*>(pointer);
   first_ = base_ + kGuardBytes;

@@ -77,7 +77,7 @@ class Staging {
   Staging& operator=(const Staging&) = delete;
 
   // Any thread may call it.
-  unsigned char* take();
+  unsigned char* borrow();
   void give_back(unsigned char* buffer);
 
  private:

@@ -95,7 +95,7 @@ void run(Stage& stage, const Take& t) {
   const int64_t size = from.shape[t.dim], bad_at = t.bad_at, mark = t.index_dtype == HIPOPS_U8 ? 255 : -1;
   const int32_t dim = t.dim, other = 1 - t.dim;
   const bool plane = from.rank == 2;
-  const Expectation taken = elements_are(to, 0, y.pattern(), [=](const int64_t* i) {
+  const Expectation expected = elements_are(to, 0, y.pattern(), [=](const int64_t* i) {
     int64_t place = i[dim] * at.stride[gathers ? dim : 0];
     if (gathers && plane) place += i[other] * at.stride[other];
     const int64_t source = static_cast<int64_t>(indices(place));
@@ -103,11 +103,11 @@ void run(Stage& stage, const Take& t) {
     return values(source * from.stride[dim] + (plane ? i[other] * from.stride[other] : 0));
   });
   if (!t.far) {
-    stage.expect(y, taken);
+    stage.expect(y, expected);
   } else {
     std::vector<int64_t> touched;
     for (int64_t i = 0; i < t.y_shape[0]; ++i) touched.push_back(i * to.stride[0]);
-    stage.expect_samples(y, taken, touched);
+    stage.expect_samples(y, expected, touched);
   }
   if (index.elements() == product(t.index_shape)) expect_report(stage, index, report, size, mark, bad_at);
   stage.expect_unchanged(x);

@@ -117,7 +117,7 @@ void declare(CLI::App* app, Options* options) {
       "  1   a mismatch, or the runtime fails at the start\n"
       "  2   bad usage, a wrong setting, a bad golden file, a file that cannot be written, or no\n"
       "      selected case that was not skipped\n"
-      "  77  the backend asked for is not there, or has no graphs to capture");
+      "  77  the backend is missing, or has no graphs to capture");
 }
 
 }  // namespace

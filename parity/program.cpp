@@ -67,7 +67,7 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
   struct stat there;
   const bool exists = stat(path_.c_str(), &there) == 0;
   if (exists && is_stdout(there))
-    throw std::invalid_argument("cannot write " + path_ + ": stdout goes there, expected a file of its own");
+    throw std::invalid_argument("cannot write " + path_ + ": stdout is the same file, expected another one");
   target_ = replaceable(path_, exists ? &there : nullptr);
   if (!target_.empty()) return;
   file_ = std::fopen(path_.c_str(), "ab");

@@ -65,7 +65,7 @@ std::vector<int64_t> sliding_strides(Choices& choices, size_t rank) {
 
 }  // namespace
 
-int64_t Budget::take(int64_t size) {
+int64_t Budget::spend(int64_t size) {
   size = std::min(size, std::max<int64_t>(elements, 1));
   if (size > 1) elements /= size;
   return size;
@@ -88,7 +88,7 @@ Shape random_shape(Choices& choices, size_t rank, Budget budget) {
   Shape shape(rank);
   // Starts from either end, so that any dimension can be the long one.
   const bool from_the_first = choices.one_in(2);
-  for (size_t i = 0; i < rank; ++i) shape[from_the_first ? i : rank - 1 - i] = budget.take(random_size(choices));
+  for (size_t i = 0; i < rank; ++i) shape[from_the_first ? i : rank - 1 - i] = budget.spend(random_size(choices));
   return shape;
 }
 

@@ -14,7 +14,7 @@ struct Budget {
   int64_t elements;
 
   // Returns the size of the next dimension, at most `size`, and divides the rest of the budget by it.
-  int64_t take(int64_t size);
+  int64_t spend(int64_t size);
 };
 
 // Usually small; often near the width of a wave, a vector or a block; sometimes 0.

@@ -47,11 +47,11 @@ def main():
     with open(os.path.join(ROOT, "include", "hipops", "hipops.h"), encoding="utf-8") as file:
         header = file.read()
     failed = 0
-    for wanted, changes in ((1, CHANGES), (0, NONE)):
+    for expected, changes in ((1, CHANGES), (0, NONE)):
         for name, change in changes.items():
             status = is_refused(header, name, change)
             print(f"{name}: {status}")
-            failed |= status != wanted
+            failed |= status != expected
     return failed
 
 

@@ -43,10 +43,10 @@ def kernels_of(build):
     """The names of the kernels of each op, for a target that was built."""
     folders = [list(folder.glob("*.co")) for folder in sorted((build / "code-objects").glob("gfx*"))]
     paths = max(folders, key=len, default=[])
-    return {path.stem: set(re.findall(r"(\w+)\.kd$", said("readelf", "-sW", str(path)), re.M)) for path in paths}
+    return {path.stem: set(re.findall(r"(\w+)\.kd$", output_of("readelf", "-sW", str(path)), re.M)) for path in paths}
 
 
-def said(*command):
+def output_of(*command):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 

@@ -20,11 +20,11 @@ void random_gather(RandomCase& m) {
   const Shape shape = random_shape(m.choices, random_rank(m.choices, 1), m.budget);
   const size_t dim = m.pick_dim(shape);
   m.add_bits("x", shape);
-  Shape taken = shrunk(m.choices, shape);
-  if (m.choices.one_in(2)) taken[dim] = Budget{m.budget.elements / 4}.take(random_size(m.choices));
-  const Layout index = random_layout(m.choices, m.index_dtype(), taken, Use::kSource);
+  Shape y_shape = shrunk(m.choices, shape);
+  if (m.choices.one_in(2)) y_shape[dim] = Budget{m.budget.elements / 4}.spend(random_size(m.choices));
+  const Layout index = random_layout(m.choices, m.index_dtype(), y_shape, Use::kSource);
   m.add(random_indices(m.choices, "index", index, shape[dim]));
-  m.add_y(taken);
+  m.add_y(y_shape);
   m.add_report();
 }
 

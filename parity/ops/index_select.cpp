@@ -24,7 +24,7 @@ void random_index_select(RandomCase& m) {
   const size_t dim = m.pick_dim(shape);
   m.add_bits("x", shape);
   const int64_t size = shape[dim];
-  shape[dim] = m.choices.one_in(2) ? Budget{m.budget.elements / 4}.take(random_size(m.choices)) : size;
+  shape[dim] = m.choices.one_in(2) ? Budget{m.budget.elements / 4}.spend(random_size(m.choices)) : size;
   const Layout index = random_layout(m.choices, m.index_dtype(), {shape[dim]}, Use::kSource);
   m.add(random_indices(m.choices, "index", index, size));
   m.add_y(shape);

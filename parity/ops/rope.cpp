@@ -58,9 +58,9 @@ template <bool tokens_first>
 void random_rope(RandomCase& m) {
   Budget budget = m.budget;
   const int64_t d =
-      budget.take(m.choices.one_in(2) ? random_size(m.choices) : m.choices.pick({8, 2, 64, 80, 128, 7, 33}));
-  const int64_t t = budget.take(m.choices.between(1, 20) - (m.choices.one_in(40) ? 1 : 0));
-  const int64_t h = budget.take(m.choices.between(1, 9)), b = budget.take(m.choices.between(1, 3));
+      budget.spend(m.choices.one_in(2) ? random_size(m.choices) : m.choices.pick({8, 2, 64, 80, 128, 7, 33}));
+  const int64_t t = budget.spend(m.choices.between(1, 20) - (m.choices.one_in(40) ? 1 : 0));
+  const int64_t h = budget.spend(m.choices.between(1, 9)), b = budget.spend(m.choices.between(1, 3));
   m.add_x_and_y(tokens_first ? Shape{b, t, h, d} : Shape{b, h, t, d});
   const int64_t pairs = m.choices.one_in(3) ? m.choices.between(0, d / 2) : d / 2;
   const bool with_positions = m.choices.one_in(2);

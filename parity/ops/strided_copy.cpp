@@ -37,11 +37,11 @@ void random_copy2d(RandomCase& m) {
 // copy2d uses x's rows and columns for both tensors, and ignores the stride within a row.
 std::string copy2d_problem(const Arguments& a) {
   const hipops_tensor &y = *a["y"], &x = *a["x"];
-  if (x.rank != 2) return "inputs.x.shape: of rank " + std::to_string(x.rank) + ", copy2d takes 2";
+  if (x.rank != 2) return "inputs.x.shape: of rank " + std::to_string(x.rank) + ", expected 2 for copy2d";
   if (y.rank != 2 || y.shape[0] != x.shape[0] || y.shape[1] != x.shape[1])
-    return "outputs.y.shape: not x's, which copy2d takes for both";
-  if (x.shape[1] > 1 && x.stride[1] != 1) return "inputs.x.stride: not 1 within a row, as copy2d takes it";
-  if (y.shape[1] > 1 && y.stride[1] != 1) return "outputs.y.stride: not 1 within a row, as copy2d takes it";
+    return "outputs.y.shape: expected x's shape for copy2d";
+  if (x.shape[1] > 1 && x.stride[1] != 1) return "inputs.x.stride: expected 1 within a row for copy2d";
+  if (y.shape[1] > 1 && y.stride[1] != 1) return "outputs.y.stride: expected 1 within a row for copy2d";
   return "";
 }
 

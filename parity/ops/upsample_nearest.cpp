@@ -56,7 +56,7 @@ void random_upsample(RandomCase& m, const std::vector<const char*>& scales) {
     int64_t& from = shape[2 + s];
     int64_t& to = target[2 + s];
     from = std::max<int64_t>(from, 1);
-    const int64_t any = Budget{m.budget.elements / 8}.take(random_size(m.choices));
+    const int64_t any = Budget{m.budget.elements / 8}.spend(random_size(m.choices));
     to = m.choices.pick({from, 2 * from, from / 2, any, from + 1});
     to = std::min(to, most_of(target, 2 + s, 4 * m.budget.elements));
     const double quotient = static_cast<double>(to) / static_cast<double>(from);

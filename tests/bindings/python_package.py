@@ -41,7 +41,7 @@ def expect_close(what, got, expected, bound=1e-5):
 def expect(exception, words, call):
     try:
         call()
-        wrong.append(f"taken, expected {exception.__name__} with {words}")
+        wrong.append(f"accepted, expected {exception.__name__} with {words}")
     except Exception as got:  # the test reports any exception
         if type(got) is not exception or not all(word in str(got) for word in words):
             wrong.append(f"{type(got).__name__}: {got}; expected {exception.__name__} with {words}")
@@ -53,7 +53,7 @@ class Dlpack:
     def __init__(self, array):
         self.array = array
 
-    def __dlpack__(self, **asked):
+    def __dlpack__(self, **options):
         return self.array.__dlpack__()
 
     def __dlpack_device__(self):
@@ -72,14 +72,14 @@ class Versioned(Dlpack):
             setattr(plain, name, fields.pop(name, getattr(plain, name)))
         self.made, self.kept = DLManagedTensorVersioned(**{"major": 1, "tensor": plain, **fields}), (plain, *kept)
 
-    def __dlpack__(self, max_version, **asked):
+    def __dlpack__(self, max_version, **options):
         new = ctypes.pythonapi.PyCapsule_New
         new.restype, new.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
         return new(ctypes.addressof(self.made), b"dltensor_versioned", None)
 
 
 class Refusing(Dlpack):
-    def __dlpack__(self, **asked):
+    def __dlpack__(self, **options):
         raise RuntimeError("it has nulls")
 
 

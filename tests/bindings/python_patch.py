@@ -711,8 +711,8 @@ def two_ranks():
             port = str(20000 + os.getpid() % 20000 + hash((how, when)) % 1000)
             ranks = [subprocess.Popen([sys.executable, "-c", SHARDED, str(rank), port, when, how], text=True, stdout=subprocess.PIPE,
                                       stderr=subprocess.STDOUT) for rank in range(2)]
-            said = [rank.communicate(timeout=240)[0] for rank in ranks]
-            expect(f"{how}, patched {when}: {said[0][-600:]}", all(rank.returncode == 0 for rank in ranks))
+            output = [rank.communicate(timeout=240)[0] for rank in ranks]
+            expect(f"{how}, patched {when}: {output[0][-600:]}", all(rank.returncode == 0 for rank in ranks))
 
 
 @check

@@ -41,7 +41,7 @@ def expect(what, call, expected):
 
 def expect_refused(exception, words, call):
     try:
-        wrong.append(f"taken: {order(call)}; expected {exception.__name__} with {words}")
+        wrong.append(f"accepted: {order(call)}; expected {exception.__name__} with {words}")
     except Exception as got:  # the test reports any exception
         if type(got) is not exception or not all(word in str(got) for word in words):
             wrong.append(f"{type(got).__name__}: {got}; expected {exception.__name__} with {words}")

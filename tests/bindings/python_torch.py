@@ -48,7 +48,7 @@ def expect_close(what, got, expected, bound=2e-6):
 def expect(exception, words, call):
     try:
         call()
-        wrong.append(f"taken, expected {exception.__name__} with {words}")
+        wrong.append(f"accepted, expected {exception.__name__} with {words}")
     except Exception as got:  # the test reports any exception
         if not isinstance(got, exception) or not all(word in str(got) for word in words):
             wrong.append(f"{type(got).__name__}: {got}; expected {exception.__name__} with {words}")
@@ -97,14 +97,14 @@ for name in ("scatter_", "scatter_add_", "index_add_"):
         expect_close(name, mine, own)
 
 # ---- Gradients, which hipops does not have
-wants = normal(6, 80).requires_grad_()
-expect(NotImplementedError, ["rms_norm has no backward pass", "no_grad"], lambda: ops.rms_norm(wants, weight).sum().backward())
-expect(NotImplementedError, ["index_add_ has no backward pass"], lambda: ops.index_add_(normal(6, 80), 0, index(6, 6), wants))
+with_gradient = normal(6, 80).requires_grad_()
+expect(NotImplementedError, ["rms_norm has no backward pass", "no_grad"], lambda: ops.rms_norm(with_gradient, weight).sum().backward())
+expect(NotImplementedError, ["index_add_ has no backward pass"], lambda: ops.index_add_(normal(6, 80), 0, index(6, 6), with_gradient))
 
-expect(ValueError, ["rms_norm: x requires a gradient", "no_grad"], lambda: hipops.rms_norm(wants, weight))
+expect(ValueError, ["rms_norm: x requires a gradient", "no_grad"], lambda: hipops.rms_norm(with_gradient, weight))
 for call in (ops.index_add_, hipops.index_add_):
     changed = normal(6, 80)
-    kept = (wants * changed).sum()
+    kept = (with_gradient * changed).sum()
     call(changed, 0, index(6, 6), normal(6, 80))
     expect(RuntimeError, ["modified by an inplace operation"], kept.backward)
 
@@ -346,13 +346,13 @@ for rows, columns in [(2**40, 2**10)] + [(2**30, 2**8)] * (device == "cuda"):
     vast4 = vast[None, None]
     table = normal(1, 1).expand(rows, columns // 2)
 
-    def told(call):
+    def error_of(call):
         try:
             call()
         except Exception as got:
             return type(got), str(got).partition(". GPU")[0]  # the amount of free memory differs
 
-    expected = told(lambda: vast.softmax(-1))
+    expected = error_of(lambda: vast.softmax(-1))
     if not expected or expected[0] not in (torch.OutOfMemoryError, RuntimeError):
         wrong.append(f"torch.softmax without memory: {expected}")
     column = vast4[0, 0, :, 0]
@@ -362,7 +362,7 @@ for rows, columns in [(2**40, 2**10)] + [(2**30, 2**8)] * (device == "cuda"):
                              ("index_select", column, 0, many), ("upsample_nearest1d", normal(1, 1, 1), rows * columns),
                              ("upsample_nearest2d", normal(1, 1, 1, 1), [rows, columns])):
         held = arguments[0]._use_count()
-        got = told(lambda: getattr(ops, name)(*arguments))
+        got = error_of(lambda: getattr(ops, name)(*arguments))
         if arguments[0]._use_count() != held:
             wrong.append(f"{name}: keeps x without memory")
         if got != expected:
@@ -437,7 +437,7 @@ with torch._dynamo.config.patch(capture_scalar_outputs=True, capture_dynamic_out
     if made(compiled(*arguments)) != made(of_unknown_sizes(*arguments)):
         wrong.append(f"of unknown sizes, compiled: {made(compiled(*arguments))}, expected {made(of_unknown_sizes(*arguments))}")
 compiled = torch.compile(in_place, backend=backend)
-expect(Exception, ["index_add_ has no backward pass"], lambda: compiled(x, index(6, 6), wants))
+expect(Exception, ["index_add_ has no backward pass"], lambda: compiled(x, index(6, 6), with_gradient))
 
 # ---- The page
 names = {}

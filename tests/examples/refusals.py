@@ -11,9 +11,9 @@ failed = 0
 def expect(status, words, python, program, *arguments):
     global failed
     run = subprocess.run([*python, program, *arguments], capture_output=True, text=True)
-    said = run.stdout + run.stderr
-    if run.returncode != status or "Traceback" in said or not all(word in said for word in words):
-        print(f"{program} {arguments}: ended with {run.returncode}, expected {status} and {words}:\n{said}")
+    output = run.stdout + run.stderr
+    if run.returncode != status or "Traceback" in output or not all(word in output for word in words):
+        print(f"{program} {arguments}: ended with {run.returncode}, expected {status} and {words}:\n{output}")
         failed = 1
 
 

@@ -21,8 +21,8 @@ expected="hipops $VERSION: 0.365148 1.212957"
 export HIPOPS_BACKEND=cpu
 
 die() { echo "$what: $*" >&2; exit 1; }
-# `says PROGRAM...`: its output is 1 / sqrt(7.5 + 1e-5) and 8 / sqrt(43.5 + 1e-5).
-says() {
+# `check_output PROGRAM...`: its output is 1 / sqrt(7.5 + 1e-5) and 8 / sqrt(43.5 + 1e-5).
+check_output() {
   local printed
   printed=$("$@")
   [ "$printed" = "$expected" ] || die "$*: printed '$printed', expected '$expected'"
@@ -69,8 +69,8 @@ case $what in
     folder=$(fresh)
     cmake -S "$source" -B "$folder" -G Ninja -DHOW=find_package -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$CC" > "$folder/log"
     cmake --build "$folder" > "$folder/log" || { cat "$folder/log"; exit 1; }
-    says "$folder/with_hipops"
-    says "$folder/with_hipops_static"
+    check_output "$folder/with_hipops"
+    check_output "$folder/with_hipops_static"
     ! ldd "$folder/with_hipops_static" | grep hipops || die "the static one needs the shared library"
     ;;
   pkgconfig)
@@ -86,7 +86,7 @@ case $what in
     for command in "${commands[@]}"; do
       rm -f "$folder/a.out"
       (cd "$folder" && eval "$command")
-      says "$folder/a.out"
+      check_output "$folder/a.out"
     done
     ;;
   plain)
@@ -94,7 +94,7 @@ case $what in
     # The command of docs/guide/install.md.
     lib=$prefix/$LIBDIR
     "$CC" "$source/consumer.c" -I"$prefix/include" -L"$lib" -lhipops -Wl,-rpath,"$lib" -o "$folder/linked"
-    says "$folder/linked"
+    check_output "$folder/linked"
     "$CC" "$SOURCE/tests/abi/plugin_host.c" -I"$prefix/include" -ldl -Wl,-rpath,"$lib" -o "$folder/plugin_host"
     "$folder/plugin_host" libhipops.so.0
     ;;
@@ -122,8 +122,8 @@ case $what in
     cmake -S "$source" -B "$folder/declared" -G Ninja -DHOW=SOURCE_DIR -DHIPOPS_SOURCE="$SOURCE" -DCMAKE_C_COMPILER="$CC" > "$folder/log"
     cmake -S "$source" -B "$folder/built" -G Ninja -DHOW=add_subdirectory -DHIPOPS_SOURCE="$SOURCE" -DCMAKE_C_COMPILER="$CC" > "$folder/log"
     cmake --build "$folder/built" > "$folder/log" || { cat "$folder/log"; exit 1; }
-    says "$folder/built/with_hipops" rms_norm
-    says "$folder/built/with_hipops_static" rms_norm
+    check_output "$folder/built/with_hipops" rms_norm
+    check_output "$folder/built/with_hipops_static" rms_norm
     defines_hipops_alone "$folder/built/hipops/lib/packed/libhipops.a"
     cmake --install "$folder/built" --prefix "$folder/installed" > "$folder/log"
     [ -e "$folder/installed/share/doc/hipops/README.md" ] || die "hipops's README.md is not in a folder of its own"
@@ -131,7 +131,7 @@ case $what in
     cmake -S "$source" -B "$folder/engine" -G Ninja -DHOW=engine -DCMAKE_PREFIX_PATH="$folder/installed" \
       -DCMAKE_C_COMPILER="$CC" > "$folder/log"
     cmake --build "$folder/engine" > "$folder/log" || { cat "$folder/log"; exit 1; }
-    says "$folder/engine/with_engine" rms_norm
+    check_output "$folder/engine/with_engine" rms_norm
     ;;
   *) die "no such check" ;;
 esac

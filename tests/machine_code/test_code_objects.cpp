@@ -155,10 +155,10 @@ void check_wait(const Code& code) {
   const auto sleep = first(code.begin(), {"s_sleep"});
   if (sleep == code.end()) return;
   CHECK(first(code.begin(), {"s_memrealtime", "s_sendmsg_rtn_b64"}) < sleep);
-  const auto asked = first(sleep, {"global_atomic_add"});
-  REQUIRE(asked != code.end());
-  const auto emptied = first(asked, {"buffer_inv", "buffer_wbinvl1", "buffer_gl1_inv", "global_inv"});
-  CHECK(emptied < first(asked + 1, {"global_atomic_add"}));
+  const auto poll = first(sleep, {"global_atomic_add"});
+  REQUIRE(poll != code.end());
+  const auto invalidation = first(poll, {"buffer_inv", "buffer_wbinvl1", "buffer_gl1_inv", "global_inv"});
+  CHECK(invalidation < first(poll + 1, {"global_atomic_add"}));
 }
 
 void check_code(const Kernel& kernel, const std::string& target, const Code& code) {
@@ -202,7 +202,7 @@ TEST_CASE("kernels have the registers they need, and their launcher's blocks and
   });
 }
 
-TEST_CASE("an op's kernels take the same arguments, on every target", "[metadata]") {
+TEST_CASE("an op's kernels have the same arguments, on every target", "[metadata]") {
   std::map<std::string, std::set<uint64_t>> bytes;
   for_each_code_object([&](const Op& op, const std::string& target) {
     for (const Kernel& kernel : code_object(target, op).kernels) bytes[kernel.name].insert(kernel.argument_bytes);

@@ -21,7 +21,7 @@ class Run:
     topic: str
     dtype: str
     ends: str = "mismatch"
-    says: str = ""  # a text in its output
+    output: str = ""  # a text in its output
     race: bool = False
     guard: str = "zones"
     plan: str = ""  # "many-rows" or "ordered", for the option of that name
@@ -74,14 +74,14 @@ MUTATIONS = (
         "softmax", REDUCE,
         before="    barrier();\n",
         after="",
-        runs=(Run("sizes", "f32", "report", says="race at byte", race=True), Run("sizes", "f32"))),
+        runs=(Run("sizes", "f32", "report", output="race at byte", race=True), Run("sizes", "f32"))),
     Mutation(
         "barrier_for_half_the_block",
         "The other half never reaches the barrier, and the executor reports the waiting work-items.",
         "rms_norm", REDUCE,
         before="    barrier();\n",
         after="    if (int(wave_index()) < waves_ / 2) barrier();\n",
-        runs=(Run("sizes", "f32", "report", says=": wait at the barrier at "),)),
+        runs=(Run("sizes", "f32", "report", output=": wait at the barrier at "),)),
     Mutation(
         "one_set_of_slots",
         "A wave that is early for the second reduction overwrites values of the first that a late wave still reads. In the "
@@ -89,14 +89,14 @@ MUTATIONS = (
         "layer_norm", REDUCE,
         before="    turn_ ^= 1;\n",
         after="",
-        runs=(Run("sizes", "f32", "report", says="race at byte", race=True),)),
+        runs=(Run("sizes", "f32", "report", output="race at byte", race=True),)),
     Mutation(
         "shared_memory_too_small",
         "The second set of slots is outside of the array. The race check, which checks every access, reports it.",
         "layer_norm", REDUCE,
         before="HIPOPS_SHARED(Slot, slots, 2 * kWaves);",
         after="HIPOPS_SHARED(Slot, slots, kWaves);",
-        runs=(Run("sizes", "f32", "report", says="bytes of shared memory at", race=True),)),
+        runs=(Run("sizes", "f32", "report", output="bytes of shared memory at", race=True),)),
     Mutation(
         "last_wave_left_out",
         "An off-by-one in the number of waves: the first wave's part is counted instead of the last wave's. Rows of equal "
@@ -112,21 +112,21 @@ MUTATIONS = (
         "softmax", KERNEL,
         before="return reduction(tile.template reduce<kSecondPass>(rows, 0, op, f, g), op);",
         after="return Reduction(reduction)(tile.template reduce<kSecondPass>(rows, 0, op, f, g), op);",
-        runs=(Run("sizes", "f32", "report", says="race at byte", race=True),)),
+        runs=(Run("sizes", "f32", "report", output="race at byte", race=True),)),
     Mutation(
         "stage_not_awaited",
         "Rows in shared memory are read before all of them are stored there.",
         "rms_norm", PACKED,
         before="+ first, count); });\n    barrier();\n",
         after="+ first, count); });\n",
-        runs=(Run("sizes", "f32", "report", says="race at byte", race=True, plan="many-rows"),)),
+        runs=(Run("sizes", "f32", "report", output="race at byte", race=True, plan="many-rows"),)),
     Mutation(
         "stage_left_too_early",
         "Rows are stored to y before all results are in shared memory.",
         "softmax", PACKED,
         before="  HIPOPS_METHOD void store(const Streams& s, int64_t first, int count) {\n    barrier();\n",
         after="  HIPOPS_METHOD void store(const Streams& s, int64_t first, int count) {\n",
-        runs=(Run("sizes", "bf16", "report", says="race at byte", race=True, plan="many-rows"),)),
+        runs=(Run("sizes", "bf16", "report", output="race at byte", race=True, plan="many-rows"),)),
 
     # ---- Reductions of several lanes
     Mutation(
@@ -143,7 +143,7 @@ MUTATIONS = (
         "softmax", WAVE,
         before="lane_index() ^ Half, wave_size",
         after="lane_index() + Half, wave_size",
-        runs=(Run("smoke", "f32", "report", says="with the source lane 64"),)),
+        runs=(Run("smoke", "f32", "report", output="with the source lane 64"),)),
 
     # ---- Which elements
     Mutation(
@@ -160,7 +160,7 @@ MUTATIONS = (
         "rms_norm", KERNEL,
         before="const bool is_present = rows.has_row() && rows.contains(col);",
         after="const bool is_present = rows.contains(col);",
-        runs=(Run("layouts", "f32", says="layout_in_place"),)),
+        runs=(Run("layouts", "f32", output="layout_in_place"),)),
     Mutation(
         "tail_not_stored",
         "The last vector of each row is not stored, and stays NaN.",
@@ -210,28 +210,28 @@ MUTATIONS = (
         "fused_add_rms_norm", UNALIGNED,
         before="funnel(before, own, kWideBytes - ahead * int(sizeof(T)))",
         after="funnel(before, own, ahead * int(sizeof(T)))",
-        runs=(Run("layouts", "f32", says="misaligned"),), wave=32),
+        runs=(Run("layouts", "f32", output="misaligned"),), wave=32),
     Mutation(
         "shifted_stores_with_the_next_lane",
         "An aligned vector needs elements of the lane before. They come from the lane after instead.",
         "fused_add_rms_norm", WAVE,
         before="(lane + Width - 1) % Width",
         after="(lane + 1) % Width",
-        runs=(Run("layouts", "f32", says="misaligned"),), wave=32),
+        runs=(Run("layouts", "f32", output="misaligned"),), wave=32),
     Mutation(
         "shifted_stores_of_each_run_alone",
         "A run's first vector lacks the elements that the last lane kept from the run before.",
         "fused_add_rms_norm", UNALIGNED,
         before="lane == 0 && !is_first ? of_last_lane_ : of_lane_before",
         after="of_lane_before",
-        runs=(Run("layouts", "f32", says="misaligned"),), wave=32),
+        runs=(Run("layouts", "f32", output="misaligned"),), wave=32),
     Mutation(
         "stores_past_the_end",
         "One vector too many is stored. The guard bytes behind the tensor and between strided rows show it.",
         "softmax", KERNEL,
         before="rows.has_row() && rows.contains(col);",
         after="rows.has_row() && rows.contains(col - n);",
-        runs=(Run("sizes", "f32", says="wrote outside y"), Run("layouts", "bf16", says="between its elements"))),
+        runs=(Run("sizes", "f32", output="wrote outside y"), Run("layouts", "bf16", output="between its elements"))),
     Mutation(
         "loads_past_the_end",
         "The loaded values are not used, so every number is right. Only an unmapped page behind the tensor shows it.",
@@ -245,7 +245,7 @@ MUTATIONS = (
         "softmax", KERNEL,
         before="const int stream = Op::kInputs + i;",
         after="const int stream = i;",
-        runs=(Run("exact", "f32", says="changed its input"),)),
+        runs=(Run("exact", "f32", output="changed its input"),)),
     Mutation(
         "stride_of_x_ignored",
         "Columns are loaded as if they were contiguous.",
@@ -259,14 +259,14 @@ MUTATIONS = (
         "softmax", KERNEL,
         before="rows.stream(stream)[col * rows.step(stream)] =",
         after="rows.stream(stream)[col] =",
-        runs=(Run("layouts", "f32", says="wrote outside y: between its elements"),)),
+        runs=(Run("layouts", "f32", output="wrote outside y: between its elements"),)),
     Mutation(
         "outer_strides_mixed_up",
         "Every outer dimension has the stride of the innermost outer dimension.",
         "softmax", SHAPE,
         before="rows * s_->outer[d].stride[i]",
         after="rows * s_->outer[0].stride[i]",
-        runs=(Run("layouts", "f32", says="layout_permuted"),)),
+        runs=(Run("layouts", "f32", output="layout_permuted"),)),
     Mutation(
         "ends_of_a_stage_left_out",
         "In packed rows, the elements before the first 16-byte boundary and after the last one are not loaded.",
@@ -398,14 +398,14 @@ MUTATIONS = (
         "layer_norm", MOMENTS,
         before="C(kVariances<T>) * squares",
         after="C(INFINITY)",
-        runs=(Run("adversarial", "f32", says="huge_mean_1000"), Run("adversarial", "f16"))),
+        runs=(Run("adversarial", "f32", output="huge_mean_1000"), Run("adversarial", "f16"))),
     Mutation(
         "mean_left_in_the_moments",
         "The mean of squares is used instead of the variance, in the kernel with one reduction.",
         "layer_norm", MOMENTS,
         before="fused_multiply_add(-mean.high * own.cols, mean.high, value_of(all.squares))",
         after="value_of(all.squares)",
-        runs=(Run("adversarial", "f32", says="mean_of_0_4_deviations"), Run("adversarial", "f16"))),
+        runs=(Run("adversarial", "f32", output="mean_of_0_4_deviations"), Run("adversarial", "f16"))),
     Mutation(
         "means_of_parts_taken_for_one",
         "The means of the parts of a row are used as if they were equal to the mean of the row.",
@@ -426,7 +426,7 @@ MUTATIONS = (
         "layer_norm", MOMENTS,
         before="inverse_square_root(variance + (eps > least ? eps : least))",
         after="inverse_square_root(variance)",
-        runs=(Run("exact", "f32", says="exact_eps"), Run("adversarial", "bf16"))),
+        runs=(Run("exact", "f32", output="exact_eps"), Run("adversarial", "bf16"))),
     Mutation(
         "eps_left_out_of_rms_norm",
         "The same.",
@@ -440,14 +440,14 @@ MUTATIONS = (
         "fused_add_rms_norm", RMS,
         before="      if (!in_range) squares = scaled, exponent = e;\n",
         after="",
-        runs=(Run("adversarial", "f32", says="adversarial_large"),)),
+        runs=(Run("adversarial", "f32", output="adversarial_large"),)),
     Mutation(
         "small_results_not_lifted",
         "A number that is normalized to a denormal has lost digits. A large weight shows it.",
         "fused_add_rms_norm", RMS,
         before="Magnitude()(lifted) < F::kLeastNormal * F::kLift ?",
         after="false ?",
-        runs=(Run("adversarial", "f32", says="adversarial_small_by_large_weight"),)),
+        runs=(Run("adversarial", "f32", output="adversarial_small_by_large_weight"),)),
     Mutation(
         "one_more_left_out",
         "The weight is used instead of 1 + weight.",
@@ -519,7 +519,7 @@ MUTATIONS = (
         "index_add", "device/index/index_join.h",
         before="    barrier_for_memory();\n",
         after="",
-        runs=(Run("sizes", "f32", "report", says="race at byte", race=True, plan="many-rows"),)),
+        runs=(Run("sizes", "f32", "report", output="race at byte", race=True, plan="many-rows"),)),
     Mutation(
         "joined_rows_without_sources_counted",
         "A block that joins takes rows without sources for some that have any: where their lists are, nobody wrote.",
@@ -554,7 +554,7 @@ MUTATIONS = (
         "index_add", "device/index/index_join.h",
         before="kFirstSource = kTallied * kWordsOfVector;",
         after="kFirstSource = 0;",
-        runs=(Run("sizes", "f32", "report", says="race at byte", race=True, plan="many-rows"),)),
+        runs=(Run("sizes", "f32", "report", output="race at byte", race=True, plan="many-rows"),)),
     Mutation(
         "long_list_among_the_others",
         "A block counts a long list among those that it adds up itself, where it is not.",
@@ -582,7 +582,7 @@ MUTATIONS = (
         "index_add", "device/index/block_sum.h",
         before="      barrier();  // until what was there has been added\n",
         after="",
-        runs=(Run("adversarial", "f32", "report", says="race at byte", race=True, plan="many-rows"),)),
+        runs=(Run("adversarial", "f32", "report", output="race at byte", race=True, plan="many-rows"),)),
     Mutation(
         "sources_past_the_end",
         "What a long list's last stage has no more sources for is added all the same.",
@@ -603,7 +603,7 @@ MUTATIONS = (
         "index_add", "device/index/index_share.h",
         before="    if (has_room) order();\n    barrier();\n",
         after="    if (has_room) order();\n",
-        runs=(Run("sizes", "f32", "report", says="race at byte", race=True),)),
+        runs=(Run("sizes", "f32", "report", output="race at byte", race=True),)),
     Mutation(
         "keys_by_row_alone",
         "The indices that name a row are all put in one place of the list.",
@@ -645,7 +645,7 @@ MUTATIONS = (
         "index_add", "device/index/index_share.h",
         before="        barrier();\n        mirror = half / 2;",
         after="        mirror = half / 2;",
-        runs=(Run("adversarial", "f32", "report", says="race at byte", race=True,
+        runs=(Run("adversarial", "f32", "report", output="race at byte", race=True,
                   case="adversarial_long_list_1200_f32_i16"),)),
     Mutation(
         "crowded_row_past_its_sources",
@@ -660,7 +660,7 @@ MUTATIONS = (
         "index_add", "index_add.hip",
         before="        parked_[parked] = sum;\n      }\n      barrier();",
         after="        parked_[parked] = sum;\n      }",
-        runs=(Run("adversarial", "f32", "report", says="race at byte", race=True,
+        runs=(Run("adversarial", "f32", "report", output="race at byte", race=True,
                   case="adversarial_long_list_1200_f32_i16"),)),
     Mutation(
         "few_added_by_each",
@@ -719,14 +719,14 @@ MUTATIONS = (
         "gather", "device/move/take.h",
         before="  if (i >= a.walk.count) return;\n",
         after="  if (i > a.walk.count) return;\n",
-        runs=(Run("smoke", "f32", says="wrote outside y"), Run("sizes", "u8", says="wrote outside y"))),
+        runs=(Run("smoke", "f32", output="wrote outside y"), Run("sizes", "u8", output="wrote outside y"))),
     Mutation(
         "few_units_copied_past_the_end",
         "The same for a copy.",
         "strided_copy", "strided_copy.hip",
         before="  if (i >= a.walk.count) return;\n",
         after="  if (i > a.walk.count) return;\n",
-        runs=(Run("smoke", "f32", says="wrote outside y"), Run("sizes", "u8", says="wrote outside y"))),
+        runs=(Run("smoke", "f32", output="wrote outside y"), Run("sizes", "u8", output="wrote outside y"))),
     Mutation(
         "few_out_of_range_not_reported",
         "With few units, indices out of range give zeros, but are not counted.",
@@ -747,7 +747,7 @@ MUTATIONS = (
         "gather", "device/move/take_staged.h",
         before="static_or_launch_shared<b128, kStagedBytes / kWideBytes>(a.copy_bytes / kWideBytes)",
         after="static_or_launch_shared<b128, kStagedBytes / kWideBytes>(a.copy_bytes / kWideBytes + 1)",
-        runs=(Run("sizes", "f32", ends="report", says="from the launch, which brings"),)),
+        runs=(Run("sizes", "f32", ends="report", output="from the launch, which brings"),)),
     Mutation(
         "panels_overlap_counted_twice",
         "For columns in two panels, both panels report indices out of range.",
@@ -852,7 +852,7 @@ MUTATIONS = (
         "strided_copy", "strided_copy.hip",
         before="tile[(line + r * Tile::kLines) * Tile::kPitch + lane] = value[r];\n    barrier();",
         after="tile[(line + r * Tile::kLines) * Tile::kPitch + lane] = value[r];",
-        runs=(Run("sizes", "f32", "report", says="race at byte", race=True, plan="many-rows"),
+        runs=(Run("sizes", "f32", "report", output="race at byte", race=True, plan="many-rows"),
               Run("sizes", "f32", plan="many-rows"))),
 
     # ---- Rounding. Truncation stays under the 1 ULP that 16-bit results may have, except in cases that allow half an
@@ -863,19 +863,19 @@ MUTATIONS = (
         "rms_norm", TYPES,
         before="uint32_t rounded = bits + 0x7fff + ((bits >> 16) & 1);",
         after="uint32_t rounded = bits;",
-        runs=(Run("adversarial", "bf16", says="adversarial_rounding"),)),
+        runs=(Run("adversarial", "bf16", output="adversarial_rounding"),)),
     Mutation(
         "f16_cut_off",
         "The same.",
         "rms_norm", TYPES,
         before="return {bit_cast<uint16_t>(_Float16(v))};",
         after="return {bit_cast<uint16_t>(_Float16(bit_cast<float>(bit_cast<uint32_t>(v) & ~0x1fffu)))};",
-        runs=(Run("adversarial", "f16", says="adversarial_rounding"),)),
+        runs=(Run("adversarial", "f16", output="adversarial_rounding"),)),
     Mutation(
         "zeros_lose_their_sign",
         "-0 becomes +0. clang's fused product and conversion for AMD does the same.",
         "rms_norm", TYPES,
         before="return {bit_cast<uint16_t>(_Float16(v))};",
         after="return {bit_cast<uint16_t>(_Float16(v + 0.0f))};",
-        runs=(Run("adversarial", "f16", says="adversarial_signs_of_zero"),)),
+        runs=(Run("adversarial", "f16", output="adversarial_signs_of_zero"),)),
 )

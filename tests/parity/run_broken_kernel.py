@@ -106,7 +106,7 @@ def expected_status(ends):
 def expected_texts(run):
     always = {"mismatch": ["  FAIL "], "report": ["hipops: defect in kernel"],
               "fault": ["hipops-parity: died in"]}[run.ends]
-    return always + ([run.says] if run.says else [])
+    return always + ([run.output] if run.output else [])
 
 
 def judge(run, done):
@@ -115,7 +115,7 @@ def judge(run, done):
     if done.returncode != expected_status(run.ends):
         return f"it ended with {done.returncode}, expected {expected_status(run.ends)}"
     missing = [text for text in expected_texts(run) if text not in done.stdout]
-    return f"it says nowhere: {missing[0]}" if missing else ""
+    return f"the output lacks: {missing[0]}" if missing else ""
 
 
 def describe(run):

@@ -101,8 +101,8 @@ hipops_status add(const Arguments& a) {
 
 const OpEntry kAdd = {"add", {HIPOPS_F32}, {{"y"}}, {{"x"}, {"y"}}, {}, calling<add>};
 
-CaseResult capture(Defect wanted) {
-  defect = wanted;
+CaseResult capture(Defect chosen) {
+  defect = chosen;
   recorder = Recorder();
   StreamRuntime runtime;
   CaseResult result;

@@ -153,12 +153,12 @@ def test_two_cases_of_one_name_are_refused():
     case = next(op.TOPICS["smoke"]())
     for topics in ({"first": [case, case]}, {"first": [case], "second": [case]}):
         iterators = {topic: functools.partial(iter, cases) for topic, cases in topics.items()}
-        ops, said = {"softmax": types.SimpleNamespace(reference=op.reference, TOPICS=iterators)}, io.StringIO()
-        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()), \
+        ops, printed = {"softmax": types.SimpleNamespace(reference=op.reference, TOPICS=iterators)}, io.StringIO()
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(printed), contextlib.redirect_stdout(io.StringIO()), \
                 mock.patch.object(generate, "HERE", pathlib.Path(folder)), mock.patch.object(generate, "OPS", ops), \
                 mock.patch.object(sys, "argv", ["generate.py", "--no-torch"]):
             ended = generate.main()
-        assert ended == 1 and f"two cases are named {case.name}; the other one is in first" in said.getvalue(), (ended, said.getvalue())
+        assert ended == 1 and f"two cases are named {case.name}; the other one is in first" in printed.getvalue(), (ended, printed.getvalue())
 
 
 # ---- rounding and errors

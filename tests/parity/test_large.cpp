@@ -208,7 +208,7 @@ TEST_CASE("a case is skipped if memory is short, and fails if a call fails", "[l
   runtime.refuse_allocation = HIPOPS_INTERNAL_ERROR;  // the CPU's, out of memory
   result = run_large_case(runtime, staging, test, kScale, 1);
   CHECK(result.verdict == CaseResult::Verdict::kSkipped);
-  CHECK(says(result, "y takes 0.0 GiB: "));
+  CHECK(says(result, "y needs 0.0 GiB: "));
   runtime.refuse_allocation = HIPOPS_RUNTIME_ERROR;
   CHECK(run_large_case(runtime, staging, test, kScale, 1).verdict == CaseResult::Verdict::kFailed);
 }

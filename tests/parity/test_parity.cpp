@@ -772,7 +772,7 @@ TEST_CASE("the reader refuses tensors that copy2d cannot represent", "[parity][g
   CHECK(contains(reason(replaced(text, "[5, 1]", "[5, 2]")), "outputs.y.stride: not 1"));
   CHECK(contains(reason(replaced(text, "[3, 1]", "[4, 2]")), "inputs.x.stride: not 1"));
   CHECK(contains(reason(replaced(text, R"("shape": [2, 2], "stride": [3, 1])", R"("shape": [4])")),
-                 "inputs.x.shape: of rank 1, copy2d takes 2"));
+                 "inputs.x.shape: of rank 1, expected 2 for copy2d"));
 }
 
 TEST_CASE("the reader survives any truncation, and duplicates are refused", "[parity][golden]") {
@@ -1350,7 +1350,7 @@ TEST_CASE("cases that an option leaves out are skipped, with the reason", "[pari
   CHECK(golden_jobs(repeat, files, device).size() == 3);
   CHECK(reasons_of(repeat) == std::vector<std::string>{"any: is not deterministic, which --repeat asks for"});
   CHECK(golden_jobs(threads, files, device).size() == 3);
-  CHECK(reasons_of(threads) == std::vector<std::string>{"large: takes more than 1 GiB on all threads of --threads"});
+  CHECK(reasons_of(threads) == std::vector<std::string>{"large: needs more than 1 GiB on all threads of --threads"});
 }
 
 TEST_CASE("the command line is checked", "[parity][options]") {

@@ -33,8 +33,8 @@ hipops_status add(const Arguments& a) {
 
 const OpEntry kAdd = {"add", {HIPOPS_F32}, {{"y"}}, {{"x"}, {"y"}}, {}, calling<add>};
 
-CaseResult repeat(Defect wanted, int call, int runs) {
-  defect = wanted;
+CaseResult repeat(Defect chosen, int call, int runs) {
+  defect = chosen;
   defective_call = call;
   calls = 0;
   streams_seen.clear();

@@ -217,21 +217,21 @@ TEST_CASE("hipops-tune measures the rows for which it writes an entry", "[policy
   for (const tune::Group& group : tune::groups("softmax/*"))
     for (const double vectors : group.vectors)
       for (const double rows_per_unit : group.rows_per_unit) {
-        const RowProblem wanted = tune::problem_of(group, vectors, rows_per_unit, device_of(132, 16));
-        const hipops_tensor x = tune::rows_at(reinterpret_cast<char*>(uintptr_t{1} << 40), wanted),
-                            y = tune::rows_at(reinterpret_cast<char*>(uintptr_t{1} << 50), wanted);
+        const RowProblem problem = tune::problem_of(group, vectors, rows_per_unit, device_of(132, 16));
+        const hipops_tensor x = tune::rows_at(reinterpret_cast<char*>(uintptr_t{1} << 40), problem),
+                            y = tune::rows_at(reinterpret_cast<char*>(uintptr_t{1} << 50), problem);
         RowStreams<2> streams;
         const RowProblem measured = describe_rows({&x, &y}, 1, nullptr, 0, 0, &streams);
-        INFO(tune::name_of(group) << ", " << vectors << " vectors, " << wanted.rows << " rows");
-        for (const RowChoice& choice : tune::candidates(*row_kernels_of(*group.op), wanted, device_of(132, 16))) {
+        INFO(tune::name_of(group) << ", " << vectors << " vectors, " << problem.rows << " rows");
+        for (const RowChoice& choice : tune::candidates(*row_kernels_of(*group.op), problem, device_of(132, 16))) {
           const Policy policy = tune::policy_of(group, choice);
-          const RowChoice* taken = policy.find(*group.op, wanted, device_of(132, 16));
-          REQUIRE(taken != nullptr);
-          CHECK(tune::same(*taken, choice));
+          const RowChoice* found = policy.find(*group.op, problem, device_of(132, 16));
+          REQUIRE(found != nullptr);
+          CHECK(tune::same(*found, choice));
         }
-        CHECK(measured.layout == wanted.layout);
-        CHECK(measured.rows == wanted.rows);
-        CHECK(measured.cols == wanted.cols);
+        CHECK(measured.layout == problem.layout);
+        CHECK(measured.rows == problem.rows);
+        CHECK(measured.cols == problem.cols);
         CHECK(measured.may_split);
       }
 }
@@ -240,13 +240,13 @@ TEST_CASE("the shortest rows of a cell have the layout of its entry", "[policy]"
   for (const tune::Group& group : tune::groups("softmax/*")) {
     double before = 0;
     for (const double vectors : group.vectors) {
-      const RowProblem wanted = tune::least_of(group, before, 3);
-      const hipops_tensor x = tune::rows_at(reinterpret_cast<char*>(uintptr_t{1} << 40), wanted),
-                          y = tune::rows_at(reinterpret_cast<char*>(uintptr_t{1} << 50), wanted);
+      const RowProblem problem = tune::least_of(group, before, 3);
+      const hipops_tensor x = tune::rows_at(reinterpret_cast<char*>(uintptr_t{1} << 40), problem),
+                          y = tune::rows_at(reinterpret_cast<char*>(uintptr_t{1} << 50), problem);
       RowStreams<2> streams;
       const RowProblem measured = describe_rows({&x, &y}, 1, nullptr, 0, 0, &streams);
-      INFO(tune::name_of(group) << ", after " << before << " vectors: " << wanted.cols << " columns");
-      CHECK(measured.layout == wanted.layout);
+      INFO(tune::name_of(group) << ", after " << before << " vectors: " << problem.cols << " columns");
+      CHECK(measured.layout == problem.layout);
       CHECK(measured.rows == 4);
       before = vectors;
     }

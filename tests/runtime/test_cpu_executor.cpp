@@ -549,8 +549,8 @@ int64_t first_race(const std::vector<Accessed>& before, const Accessed& now) {
     for (const Accessed& b : before) {
       const bool ordered = b.access.lane == now.access.lane ||
                            (b.access.wave == now.access.wave && b.access.wave_epoch < now.access.wave_epoch);
-      const bool meets = b.offset <= i && i < b.offset + b.bytes;
-      if (meets && !ordered && (b.access.write || now.access.write)) return static_cast<int64_t>(i);
+      const bool is_common = b.offset <= i && i < b.offset + b.bytes;
+      if (is_common && !ordered && (b.access.write || now.access.write)) return static_cast<int64_t>(i);
     }
   }
   return -1;
@@ -623,11 +623,11 @@ TEST_CASE("cpu executor: an access past an array's end is a defect, where the ne
 }
 
 TEST_CASE("cpu executor: a launch brings the shared memory that it says, one for all that ask, and no more") {
-  const auto launched = [](size_t asked) {
-    return in_child([asked] {
-      const Body body = [asked] {
+  const auto launched = [](size_t bytes) {
+    return in_child([bytes] {
+      const Body body = [bytes] {
         float* values = static_cast<float*>(hipops::cpu::launch_shared_memory(16));
-        if (hipops::cpu::launch_shared_memory(asked) != values) std::abort();
+        if (hipops::cpu::launch_shared_memory(bytes) != values) std::abort();
         hipops::cpu::shared_access(values, values + 7, 4, true, HERE);
       };
       return Executor(with_race_check()).launch(kCall, &body, 2, 1, 32) == HIPOPS_SUCCESS ? 0 : 1;

@@ -395,32 +395,32 @@ TEST_CASE("the files of AMD's driver are missing, not accessible, or good", "[hi
                     second = node + "129";
   const std::string groups =
       " is there, but this user may not read and write it: that usually takes the groups render and video";
-  const auto says = [&](const std::string& words) {
+  const auto expect_reason = [&](const std::string& words) {
     check_in_child({{"ROCR_VISIBLE_DEVICES", ""}, {"HIP_VISIBLE_DEVICES", "3"}}, [&] {
       if (geteuid() == 0) EXPECT_EQUAL(setresuid(65534, 65534, 65534), 0);  // root may do all
       EXPECT_CONTAINS(why_no_amd_device(dev), words);
     });
   };
   REQUIRE(chmod(dev.c_str(), 0755) == 0);
-  says(kfd + " is not there: the amdgpu driver is not loaded, or this is a container that lacks --device=/dev/kfd "
+  expect_reason(kfd + " is not there: the amdgpu driver is not loaded, or this is a container that lacks --device=/dev/kfd "
              "--device=/dev/dri");
   folder.write("dxg", {});
-  says(kfd + " is not there: this is WSL");
+  expect_reason(kfd + " is not there: this is WSL");
   REQUIRE(std::remove((dev + "/dxg").c_str()) == 0);
   folder.write("kfd", {});
   REQUIRE(chmod(kfd.c_str(), 0400) == 0);
-  says(kfd + groups);
+  expect_reason(kfd + groups);
   REQUIRE(chmod(kfd.c_str(), 0666) == 0);
-  says(kfd + " is there, but no " + dev + "/dri/renderD*");
+  expect_reason(kfd + " is there, but no " + dev + "/dri/renderD*");
   folder.write("dri/card0", {});
-  says("but no " + dev + "/dri/renderD*");
+  expect_reason("but no " + dev + "/dri/renderD*");
   for (const std::string& file : {second, first}) {
     folder.write(file.substr(dev.size() + 1), {});
     REQUIRE(chmod(file.c_str(), 0400) == 0);
   }
-  says(first + groups);
+  expect_reason(first + groups);
   REQUIRE(chmod(second.c_str(), 0666) == 0);
-  says("this user may use " + kfd + " and " + second + ", and HIP_VISIBLE_DEVICES is \"3\": rocminfo says");
+  expect_reason("this user may use " + kfd + " and " + second + ", and HIP_VISIBLE_DEVICES is \"3\": rocminfo says");
 }
 
 TEST_CASE("the automatic choice fails if hip exists and fails to start", "[hip]") {

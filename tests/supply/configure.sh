@@ -14,15 +14,15 @@ configured() {
   cmake -G Ninja -S "$source" -B "$build" -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$cxx" \
     -DHIPOPS_OPS=softmax -DHIPOPS_AMD=OFF -DHIPOPS_CUDA=OFF -DHIPOPS_TOOLS=OFF -DHIPOPS_TESTS=OFF "$@" > "$log" 2>&1
 }
-# `says WORDS`: the output contains them, with any line breaks.
-says() { tr -s ' \n' ' ' < "$log" | grep -F -- "$1" > /dev/null || die "not said: $1"; }
-# `takes ARGUMENT...`: the configuration succeeds. `refuses WHY ARGUMENT...`: it fails, with the message WHY.
-takes() { configured "$@" || die "refused: $*"; }
+# `expect_output WORDS`: the output contains them, with any line breaks.
+expect_output() { tr -s ' \n' ' ' < "$log" | grep -F -- "$1" > /dev/null || die "missing in the output: $1"; }
+# `accepts ARGUMENT...`: the configuration succeeds. `refuses WHY ARGUMENT...`: it fails, with the message WHY.
+accepts() { configured "$@" || die "refused: $*"; }
 refuses() {
   local why=$1
   shift
-  ! configured "$@" || die "taken: $*, expected: $why"
-  says "$why"
+  ! configured "$@" || die "accepted: $*, expected: $why"
+  expect_output "$why"
 }
 # known NAME: the value of the variable in the cache.
 known() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; }
@@ -30,15 +30,15 @@ known() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; }
 # ---- A linker that cannot make the static library is not used. clang's linker may be one.
 printf '#!/bin/sh\nexit 1\n' > "$folder/old-lld"
 chmod +x "$folder/old-lld"
-takes -DCMAKE_LINKER="$folder/old-lld"
+accepts -DCMAKE_LINKER="$folder/old-lld"
 linker=$(known HIPOPS_PACKING_LINKER)
 [ -x "$linker" ] || die "libhipops.a has no linker: '$linker'"
 [ "$linker" != "$folder/old-lld" ] || die "libhipops.a has a linker that cannot make it: $linker"
 
 # ---- The cache keeps "all" and no list of ops, so that an old build folder builds a new op, too.
-takes -DHIPOPS_OPS=all
+accepts -DHIPOPS_OPS=all
 [ "$(known HIPOPS_OPS)" = all ] || die "HIPOPS_OPS is kept as '$(known HIPOPS_OPS)', expected all"
-! grep -F "built without the kernels" "$log" || die "all ops were asked for"
+! grep -F "built without the kernels" "$log" || die "all ops were selected"
 grep -qF softmax "$build/generated/registry.cpp" || die "no softmax in all"
 
 # ---- Unknown names.
@@ -54,8 +54,8 @@ for architecture in 90 native sm_ sm90; do
 done
 refuses "HIPOPS_CPU_WAVES has '16', expected 32, 64 or both" -DHIPOPS_CPU_WAVES="32;16"
 refuses "HIPOPS_CPU_WAVES is empty, expected 32, 64 or both" -DHIPOPS_CPU_WAVES=
-takes -DHIPOPS_CPU=OFF -DHIPOPS_CPU_WAVES= -DHIPOPS_AMD_TARGETS= -DHIPOPS_CUDA_ARCHITECTURES=  # of parts that are not built
-takes -DHIPOPS_CPU=ON -DHIPOPS_CPU_WAVES=64 -DHIPOPS_AMD_TARGETS=default -DHIPOPS_CUDA_ARCHITECTURES=default
+accepts -DHIPOPS_CPU=OFF -DHIPOPS_CPU_WAVES= -DHIPOPS_AMD_TARGETS= -DHIPOPS_CUDA_ARCHITECTURES=  # of parts that are not built
+accepts -DHIPOPS_CPU=ON -DHIPOPS_CPU_WAVES=64 -DHIPOPS_AMD_TARGETS=default -DHIPOPS_CUDA_ARCHITECTURES=default
 
 # ---- The meaning of the words, with a compiler that accepts everything. A real compiler needs 90 seconds for each
 # test.
@@ -65,9 +65,9 @@ ln -s /bin/false "$folder/rocm/llvm/bin/clang-offload-bundler"
 chmod +x "$folder/rocm/llvm/bin/clang++"
 build=$folder/build-of-words
 for word in every default; do
-  ROCM_PATH=$folder/rocm takes -DHIPOPS_AMD=ON -DHIPOPS_AMD_TARGETS=$word
-  says "hipops: AMD code objects by ROCm at $folder/rocm for gfx90"
-  says "gfx1201"
+  ROCM_PATH=$folder/rocm accepts -DHIPOPS_AMD=ON -DHIPOPS_AMD_TARGETS=$word
+  expect_output "hipops: AMD code objects by ROCm at $folder/rocm for gfx90"
+  expect_output "gfx1201"
   [ "$(known HIPOPS_AMD_TARGETS)" = $word ] || die "HIPOPS_AMD_TARGETS is kept as '$(known HIPOPS_AMD_TARGETS)', expected $word"
 done
 build=$folder/build
@@ -77,26 +77,26 @@ if [ -n "$amd" ]; then
   refuses "in the build folder) cannot build gfx9999" \
     -DHIPOPS_AMD=ON -DHIPOPS_AMD_TARGETS="gfx942;gfx9999"
   [ -s "$build/probe/gfx9999.log" ] || die "the compiler's words are not there"
-  takes -DHIPOPS_AMD=AUTO -DHIPOPS_AMD_TARGETS="gfx942;gfx9999"
-  says "for gfx942 -- hipops: left out, as this compiler"
-  takes -DHIPOPS_AMD=ON -DHIPOPS_AMD_TARGETS=gfx942 -Dbuilt=theirs -Dmissing=theirs  # variables of a parent project
-  says "for gfx942 -- "
-  ! grep -F theirs "$log" || die "a variable of the parent project's is taken for ours"
-  takes -DHIPOPS_AMD=AUTO -DHIPOPS_AMD_TARGETS=gfx9999
-  says "hipops: none is left, as this compiler"
+  accepts -DHIPOPS_AMD=AUTO -DHIPOPS_AMD_TARGETS="gfx942;gfx9999"
+  expect_output "for gfx942 -- hipops: left out, as this compiler"
+  accepts -DHIPOPS_AMD=ON -DHIPOPS_AMD_TARGETS=gfx942 -Dbuilt=theirs -Dmissing=theirs  # variables of a parent project
+  expect_output "for gfx942 -- "
+  ! grep -F theirs "$log" || die "a variable of the parent project changes ours"
+  accepts -DHIPOPS_AMD=AUTO -DHIPOPS_AMD_TARGETS=gfx9999
+  expect_output "hipops: none is left, as this compiler"
 fi
 if [ -n "$cuda" ]; then
   refuses "HIPOPS_CUDA is ON, but this nvcc does not know sm_9" \
     -DHIPOPS_CUDA=ON -DHIPOPS_CUDA_ARCHITECTURES="compute_90;sm_9"
-  takes -DHIPOPS_CUDA=ON -DHIPOPS_CUDA_ARCHITECTURES=default
-  takes -DHIPOPS_CUDA=AUTO -DHIPOPS_CUDA_ARCHITECTURES="sm_9;compute_90"
-  says "for compute_90 -- hipops: left out, as this nvcc does not know sm_9"
-  takes -DHIPOPS_CUDA=AUTO -DHIPOPS_CUDA_ARCHITECTURES=sm_9
-  says "hipops: none is left, as this nvcc does not know sm_9"
+  accepts -DHIPOPS_CUDA=ON -DHIPOPS_CUDA_ARCHITECTURES=default
+  accepts -DHIPOPS_CUDA=AUTO -DHIPOPS_CUDA_ARCHITECTURES="sm_9;compute_90"
+  expect_output "for compute_90 -- hipops: left out, as this nvcc does not know sm_9"
+  accepts -DHIPOPS_CUDA=AUTO -DHIPOPS_CUDA_ARCHITECTURES=sm_9
+  expect_output "hipops: none is left, as this nvcc does not know sm_9"
 fi
 
 # ---- A compiler launcher of the user replaces ccache.
-takes -DCMAKE_CXX_COMPILER_LAUNCHER=env
+accepts -DCMAKE_CXX_COMPILER_LAUNCHER=env
 command=$(ninja -C "$build" -t commands hipops_objects | grep -F 'api.cpp.o -c')
 [[ $command == env\ * ]] || die "not by the launcher env: $command"
 
@@ -108,11 +108,11 @@ for program in bash cat dirname env grep mkdir nproc printf rm xargs; do ln -s "
 printf '#!/bin/sh\nmkdir -p build/release\nprintf "[%%s]" "$@"\necho\n' > "$folder/bin/cmake"
 chmod +x "$folder/bin/cmake"
 PATH=$folder/bin HIPOPS_CMAKE_ARGS="-DA=b;c '-DD=e f' -DG=\"h i\"" "$folder/copy/tools/run" build > "$log" 2>&1 || die "tools/run failed"
-says "[--fresh][-DA=b;c][-DD=e f][-DG=h i]"
+expect_output "[--fresh][-DA=b;c][-DD=e f][-DG=h i]"
 rm -r "$folder/copy/build"
 PATH=$folder/bin HIPOPS_CMAKE_ARGS="" "$folder/copy/tools/run" build > "$log" 2>&1 || die "tools/run failed"
-says "[--fresh] tools/run"
+expect_output "[--fresh] tools/run"
 status=0
 PATH=$folder/bin HIPOPS_PRESET=relase "$folder/copy/tools/run" build > "$log" 2>&1 || status=$?
 [ $status = 2 ] || die "a preset that there is not ended with $status, expected 2"
-says "HIPOPS_PRESET is 'relase', expected release, debug, asan or tsan"
+expect_output "HIPOPS_PRESET is 'relase', expected release, debug, asan or tsan"

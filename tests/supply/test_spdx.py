@@ -48,14 +48,14 @@ def check_parts(document, path):
     """GNU ld prints LOAD for each file that it reads. Before that it lists the members of archives that it uses."""
     with open(path, encoding="utf-8", errors="replace") as file:
         text = file.read()
-    taken = set(re.findall(r"^(\S+\.a)\(", text.split("Discarded input sections")[0], flags=re.M))
-    taken |= {name for name in re.findall(r"^LOAD (\S+\.o)$", text, flags=re.M) if not re.search(r"\.dir/", name)}
-    taken = {os.path.basename(name) for name in taken}
-    assert "libstdc++.a" in taken, f"the map is not understood: {sorted(taken)}"
+    linked = set(re.findall(r"^(\S+\.a)\(", text.split("Discarded input sections")[0], flags=re.M))
+    linked |= {name for name in re.findall(r"^LOAD (\S+\.o)$", text, flags=re.M) if not re.search(r"\.dir/", name)}
+    linked = {os.path.basename(name) for name in linked}
+    assert "libstdc++.a" in linked, f"the map is not understood: {sorted(linked)}"
     listed = {part["name"] for part in document["packages"]}
-    for name in sorted(taken):
+    for name in sorted(linked):
         assert OWNERS.get(name) in listed, f"{name} is inside, and the list doesn't say so: {sorted(listed)}"
-    return sorted(taken)
+    return sorted(linked)
 
 
 def expect_refused(document, library, path):

@@ -218,17 +218,17 @@ TEST_CASE("an output may be its input if the op allows that, and may not overlap
                       next = view_of(kAddress + 48, HIPOPS_F32, {3, 4}),
                       shifted = view_of(kAddress + 44, HIPOPS_F32, {3, 4}),
                       none = view_of(kAddress, HIPOPS_F32, {0, 4});
-  auto meets = [&](const hipops_tensor& out, bool in_place) {
+  auto checked = [&](const hipops_tensor& out, bool in_place) {
     return check_overlap({"op", "out", &out}, {"op", "in", &in}, in_place);
   };
-  accepts(meets(same, true));
-  invalid(meets(same, false), "op: out overlaps in, expected separate memory");
-  accepts(meets(next, true));
-  accepts(meets(next, false));
-  accepts(meets(none, false));
-  invalid(meets(shifted, true), "op: out overlaps in, expected separate memory or exactly the same view");
+  accepts(checked(same, true));
+  invalid(checked(same, false), "op: out overlaps in, expected separate memory");
+  accepts(checked(next, true));
+  accepts(checked(next, false));
+  accepts(checked(none, false));
+  invalid(checked(shifted, true), "op: out overlaps in, expected separate memory or exactly the same view");
   CHECK(values() == "here out is 0x10000002c to 0x10000005c, in 0x100000000 to 0x100000030");
-  invalid(meets(shifted, false), "op: out overlaps in, expected separate memory");
+  invalid(checked(shifted, false), "op: out overlaps in, expected separate memory");
   const Argument out{"op", "out", &shifted}, input{"op", "in", &in};
   accepts(check_tensor(out));
   accepts(check_tensor(input));

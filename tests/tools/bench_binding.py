@@ -40,7 +40,7 @@ def expect(exception, words, function, *arguments):
     """The call fails with this exception, and its message contains these words."""
     try:
         function(*arguments)
-        wrong.append(f"{arguments}: taken, expected {exception.__name__}")
+        wrong.append(f"{arguments}: accepted, expected {exception.__name__}")
     except Exception as got:  # the test reports any exception
         if type(got) is not exception or not all(word in str(got) for word in words):
             wrong.append(f"{arguments}: {type(got).__name__}: {got}; expected {exception.__name__} with {words}")

@@ -14,9 +14,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 NO_DEVICE = 77
 
 
-def close(name, got, wanted, tolerance):
+def close(name, got, reference, tolerance):
     import torch
-    worst = (got.double() - wanted.double()).abs().max().item()
+    worst = (got.double() - reference.double()).abs().max().item()
     if not worst <= tolerance:
         raise SystemExit(f"{name}: off by {worst}, expected at most {tolerance}")
 
@@ -93,13 +93,13 @@ def check_on_stream(torch, hipops):
         stream = torch.cuda.Stream()
         with torch.cuda.stream(stream):
             x = rows(torch)
-            name, call, y, wanted, tolerance = make(torch, hipops, x)
+            name, call, y, reference, tolerance = make(torch, hipops, x)
             torch.cuda._sleep(20_000_000)
             x.mul_(2)
             call()
             got = y.clone()
             y.fill_(float("nan"))
-            expected = wanted()
+            expected = reference()
         stream.synchronize()
         close(name, got, expected, tolerance)
 
@@ -112,7 +112,7 @@ def check_refusal(torch, hipops):
     except RuntimeError as refusal:
         assert "softmax" in str(refusal), refusal
     else:
-        raise SystemExit("softmax: two shapes were taken")
+        raise SystemExit("softmax: two shapes were accepted")
     torch.cuda.synchronize()
     assert float(torch.ones(4, device="cuda").sum()) == 4
 
@@ -150,7 +150,7 @@ def capture(path):
     hipops = library(path)
     for make in OPS:
         x = rows(torch)
-        name, call, y, wanted, tolerance = make(torch, hipops, x)
+        name, call, y, reference, tolerance = make(torch, hipops, x)
         torch.cuda.synchronize()
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
@@ -159,7 +159,7 @@ def capture(path):
             x.copy_(rows(torch))
             graph.replay()
             torch.cuda.synchronize()
-            close(name + " in a graph", y, wanted(), tolerance)
+            close(name + " in a graph", y, reference(), tolerance)
 
 
 def capture_elsewhere(path):
@@ -169,7 +169,7 @@ def capture_elsewhere(path):
     failures = []
     for make in OPS:
         x = rows(torch)
-        name, call, y, wanted, tolerance = make(torch, hipops, x)
+        name, call, y, reference, tolerance = make(torch, hipops, x)
         stream = torch.cuda.Stream()
         torch.cuda.synchronize()
 

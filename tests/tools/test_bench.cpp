@@ -77,7 +77,7 @@ class CountingTools final : public DeviceTools {
   }
   hipops_status record(void*, void*) override { return HIPOPS_SUCCESS; }
   hipops_status milliseconds(void*, void*, float* elapsed) override {
-    *elapsed = durations_[asked++ % durations_.size()];
+    *elapsed = durations_[reads++ % durations_.size()];
     return HIPOPS_SUCCESS;
   }
   bool has_graphs() const override { return true; }
@@ -110,7 +110,7 @@ class CountingTools final : public DeviceTools {
 
   std::vector<size_t> filled_bytes;
   int events = 0, graphs = 0, replays = 0, launches = 0;
-  size_t asked = 0;
+  size_t reads = 0;
   bool capturing = false;
 
  private:
@@ -165,18 +165,18 @@ TEST_CASE("shapes are read, and what is none is refused with its form", "[bench]
   }
 }
 
-TEST_CASE("a workload that the op cannot take says which", "[bench]") {
+TEST_CASE("a workload that the op refuses has a message", "[bench]") {
   const auto problem = [](const Workload& work) { return check(work); };
-  CHECK(problem(work_of("rope", HIPOPS_F32, "4x4")) == "rope takes 4 dimensions, not 2");
-  CHECK(problem(work_of("rope", HIPOPS_F32, "1x1x1x3")) == "rope takes an even last dimension, not 3");
-  CHECK(problem(work_of("rms_norm", HIPOPS_U8, "4x4")) == "rms_norm does not take u8");
-  CHECK(problem(work_of("rms_norm", HIPOPS_F32, "4x4->2")) == "rms_norm takes no sizes after \"->\"");
+  CHECK(problem(work_of("rope", HIPOPS_F32, "4x4")) == "rope needs 4 dimensions, not 2");
+  CHECK(problem(work_of("rope", HIPOPS_F32, "1x1x1x3")) == "rope needs an even last dimension, not 3");
+  CHECK(problem(work_of("rms_norm", HIPOPS_U8, "4x4")) == "rms_norm does not support u8");
+  CHECK(problem(work_of("rms_norm", HIPOPS_F32, "4x4->2")) == "rms_norm accepts no sizes after \"->\"");
   CHECK(problem(work_of("rms_norm", HIPOPS_F32, "4x4[:,:2]")) ==
         "a slice or a permutation is for strided_copy, not for rms_norm");
   CHECK(problem(work_of("gather", HIPOPS_F32, "4x4", 2)) == "dim is 2, expected 0 to 1");
   CHECK(problem(work_of("index_add", HIPOPS_F32, "4x4")) == "index_add needs \"->\" and y's size along dim");
   CHECK(problem(work_of("upsample_nearest2d", HIPOPS_F32, "1x1x4x4->8")) ==
-        "upsample_nearest2d takes 2 after \"->\", not 1");
+        "upsample_nearest2d needs 2 sizes after \"->\", not 1");
   CHECK(problem(work_of("strided_copy", HIPOPS_F32, "4x4", 0, {0, 0})) ==
         "the permutation must have each of the dimensions 0 to 1 once");
   CHECK(problem(work_of("strided_copy", HIPOPS_U8, "4x4", 0, {1, 0})) == "");
@@ -259,7 +259,7 @@ TEST_CASE("an op that hipops-bench does not know is no other op", "[bench]") {
   CHECK_THROWS_WITH(Operands(counting.device, work), "hipops-bench does not know conv");
 }
 
-TEST_CASE("a failing call ends the timing with what it said", "[bench]") {
+TEST_CASE("a failing call ends the timing with its message", "[bench]") {
   CountingDevice counting({1});
   Timer timer(counting.device, 3);
   const Call call = [] { return hipops_softmax(nullptr, nullptr, nullptr); };
@@ -410,7 +410,7 @@ TEST_CASE("hipops-bench refuses bad usage with a word on it", "[bench]") {
       {"--backend tpu", "tpu"},
       {"--shape 4x4", "--shape needs one --op and one --dtype"},
       {"--op softmax --dtype f32 --shape 4x", "--shape 4x: \"4x\", expected sizes as"},
-      {"--op rope --dtype f32 --shape 4x4", "rope takes 4 dimensions"},
+      {"--op rope --dtype f32 --shape 4x4", "rope needs 4 dimensions"},
       {"--op softmax --dtype f32 --shape 4x4 --dim 1", "--dim and --index are for the ops with an index"},
       {"--op rope --dtype f32 --shape 4x4x4x4 --index u8", "--dim and --index are for the ops with an index"},
       {"--match nothing", "no row of the table is selected"},
@@ -448,7 +448,7 @@ TEST_CASE("without a GPU hipops-bench stops at once, unless --backend names the 
   CHECK(run_bench("--list", kNoGpu).exit_code == 0);
 }
 
-TEST_CASE("hipops-bench ends with 77 where the device is not there, or the runtime too old to time on it", "[bench]") {
+TEST_CASE("hipops-bench ends with 77 if the device is missing, or the runtime is too old", "[bench]") {
   const Run missing = run_bench("--backend cuda", "HIPOPS_CUDA_LIBRARY=/nonexistent/libcuda.so.1");
   CHECK(missing.exit_code == 77);
   CHECK(missing.says("/nonexistent/libcuda.so.1"));

@@ -148,7 +148,7 @@ TEST_CASE("fuzz: recorded choices make the same case; a case's text is read back
     for (uint64_t number = 0; number < 60; ++number) {
       SeededChoices choices(3, number);
       const std::string text = golden_text(op, "smoke", random_case(choices, op, 100));
-      GivenChoices again(choices.taken());
+      GivenChoices again(choices.used());
       REQUIRE(golden_text(op, "smoke", random_case(again, op, 100)) == text);
       const GoldenFile file = read_golden(text, "random.json", all_ops());
       REQUIRE(golden_text(op, "smoke", file.cases.at(0)) == text);

@@ -442,5 +442,5 @@ TEST_CASE("a report that would be lost, or mixed with other output, is refused b
   CHECK(!std::filesystem::exists(file));
   const std::string into_one = "--json " + file + " > " + file + " 2>&1";
   CHECK(run("hipops-parity", "--backend cpu --op softmax --topic smoke " + into_one).exit_code == 2);
-  CHECK(text_of(file).find(file + ": stdout goes there, expected a file of its own") != std::string::npos);
+  CHECK(text_of(file).find(file + ": stdout is the same file, expected another one") != std::string::npos);
 }

@@ -81,7 +81,7 @@ def line(row, peers):
     return text + ("  " + " ".join(bad) if bad else "")
 
 
-def said(*command):
+def output_of(*command):
     """The first line that a command prints, or None where it cannot be run or fails."""
     try:
         lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
@@ -93,14 +93,14 @@ def said(*command):
 def commit():
     """The commit of this source tree, if the tree is its own git checkout and not a copy inside of another."""
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    return said("git", f"--git-dir={root}/.git", f"--work-tree={root}", "describe", "--always", "--dirty")
+    return output_of("git", f"--git-dir={root}/.git", f"--work-tree={root}", "describe", "--always", "--dirty")
 
 
 def about(library):
     """The facts that a figure needs."""
     import torch
     module, runtime = ("amdgpu", f"HIP {torch.version.hip}") if torch.version.hip else ("nvidia", f"CUDA {torch.version.cuda}")
-    driver = said("cat", f"/sys/module/{module}/version")
+    driver = output_of("cat", f"/sys/module/{module}/version")
     return {"device": torch.cuda.get_device_name(), "driver": ", ".join(filter(None, (driver, runtime))), "torch": torch.__version__,
             "hipops": library.lib.hipops_version().decode(), "build": library.lib.hipops_build_info().decode(), "commit": commit(),
             "date": datetime.date.today().isoformat()}
@@ -166,9 +166,9 @@ def main():
     parser.add_argument("--match", default="", help="only rows whose name this regular expression finds")
     parser.add_argument("--others", action="store_true", help="shapes between the rows of the table, too")
     parser.add_argument("--repeats", type=int, default=15)
-    parser.add_argument("--commit", help="that the library was built from; without this, what git says of this source tree")
+    parser.add_argument("--commit", help="that the library was built from; without this, the commit of this source tree")
     parser.add_argument("--json", metavar="FILE", help="where the figures go; -: to stdout, and the table to stderr")
-    parser.add_argument("--plots", metavar="FOLDER", help="where a bar chart for each group of rows goes (matplotlib)")
+    parser.add_argument("--plots", metavar="FOLDER", help="the folder for bar charts, one for each group of rows (matplotlib)")
     arguments = parser.parse_args()
     if bool(arguments.library) == bool(arguments.earlier):
         parser.error("expected a library, or --from and an earlier run's JSON")

@@ -67,7 +67,7 @@ void declare(CLI::App* app, Options* o) {
       ->option_text("ORDER");
   app->add_option("--match", o->match, "only rows whose name matches this pattern (*, ?, [...])")
       ->option_text("PATTERN");
-  app->add_option("--repeats", o->repeats, "timed calls of which the median is taken (15; in a sweep 5)")
+  app->add_option("--repeats", o->repeats, "timed calls; the median counts (15; in a sweep 5)")
       ->check(CLI::Range(1, 10000))
       ->option_text("N");
   CLI::Option* warm = app->add_flag("--warm", o->warm, "also the time with what fits left in the L2 cache");

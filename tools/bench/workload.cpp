@@ -66,11 +66,11 @@ std::string check_order(const Workload& work) {
 std::string check_size(const Workload& work) {
   const parity::BenchSpec& spec = op_named(work.op).bench;
   if (work.size.empty() && (spec.sizes == 0 || spec.sizes_are_optional)) return "";
-  if (spec.sizes == 0) return work.op + " takes no sizes after \"->\"";
+  if (spec.sizes == 0) return work.op + " accepts no sizes after \"->\"";
   if (work.size.empty())
     return work.op + " needs \"->\" and y's size" + (has_index(work.op) ? " along dim" : "");
   if (work.size.size() != spec.sizes)
-    return work.op + " takes " + std::to_string(spec.sizes) + " after \"->\", not " + std::to_string(work.size.size());
+    return work.op + " needs " + std::to_string(spec.sizes) + " sizes after \"->\", not " + std::to_string(work.size.size());
   return "";
 }
 
@@ -127,9 +127,9 @@ std::string parse_shape(const std::string& text, Workload* work) {
 std::string check(const Workload& work) {
   const parity::BenchSpec& spec = op_named(work.op).bench;
   if (spec.rank != 0 && work.shape.size() != spec.rank)
-    return work.op + " takes " + std::to_string(spec.rank) + " dimensions, not " + std::to_string(work.shape.size());
+    return work.op + " needs " + std::to_string(spec.rank) + " dimensions, not " + std::to_string(work.shape.size());
   if (spec.even_columns && work.shape.back() % 2 != 0)
-    return work.op + " takes an even last dimension, not " + std::to_string(work.shape.back());
+    return work.op + " needs an even last dimension, not " + std::to_string(work.shape.back());
   if (!spec.any_view && (!work.slice.empty() || !work.order.empty()))
     return "a slice or a permutation is for strided_copy, not for " + work.op;
   if (!work.order.empty()) {
@@ -139,7 +139,7 @@ std::string check(const Workload& work) {
   if (work.dim < 0 || work.dim >= static_cast<int>(work.shape.size()))
     return "dim is " + std::to_string(work.dim) + ", expected 0 to " + std::to_string(work.shape.size() - 1);
   if (hipops_supports(work.op.c_str(), work.dtype, second_dtype(work)) == 0)
-    return work.op + " does not take " + parity::dtype_name(work.dtype) +
+    return work.op + " does not support " + parity::dtype_name(work.dtype) +
            (has_index(work.op) ? std::string(" with an index of ") + parity::dtype_name(work.index) : "");
   const std::string problem = check_size(work);
   return problem.empty() && !is_reasonable(output_shape(work)) ? "y has more than 2^40 elements" : problem;

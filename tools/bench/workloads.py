@@ -78,14 +78,14 @@ def rope_of_packed():
                     (x, cos, sin), 0.94)
 
 
-def gather(dim, shape, taken, index=torch.int64, dtype=BF16, share=0.94):
+def gather(dim, shape, y_shape, index=torch.int64, dtype=BF16, share=0.94):
     x = random(*shape, dtype=dtype)
-    i = torch.randint(0, shape[dim], taken, device="cuda").to(index)
-    y = torch.empty(taken, device="cuda", dtype=dtype)
+    i = torch.randint(0, shape[dim], y_shape, device="cuda").to(index)
+    y = torch.empty(y_shape, device="cuda", dtype=dtype)
     wide = i.long()  # the only dtype that PyTorch accepts
     size = lambda t: "x".join(map(str, t))
-    name = f"gather/{NAMES[dtype]}/{size(shape)}:{dim}->{size(taken)}/{str(index)[6:]}"
-    if (dim, shape, taken, index) == (1, (8192, 8192), (8192, 8192), torch.int64):
+    name = f"gather/{NAMES[dtype]}/{size(shape)}:{dim}->{size(y_shape)}/{str(index)[6:]}"
+    if (dim, shape, y_shape, index) == (1, (8192, 8192), (8192, 8192), torch.int64):
         name = "gather_lastdim/bf16/8192x8192/i64"
     return Workload(name, "gather", x.numel() * x.element_size() + y.numel() * (y.element_size() + i.element_size()),
                     lambda lib: lib.bind("gather", y, x, i, dim, None), lambda x, i: torch.gather(x, dim, i), (x, wide), share)
@@ -93,8 +93,8 @@ def gather(dim, shape, taken, index=torch.int64, dtype=BF16, share=0.94):
 
 def select(dim, shape, n, dtype=BF16):
     x = random(*shape, dtype=dtype)
-    taken = tuple(n if d == dim else size for d, size in enumerate(shape))
-    y, index = torch.empty(taken, device="cuda", dtype=dtype), torch.randint(0, shape[dim], (n,), device="cuda")
+    y_shape = tuple(n if d == dim else size for d, size in enumerate(shape))
+    y, index = torch.empty(y_shape, device="cuda", dtype=dtype), torch.randint(0, shape[dim], (n,), device="cuda")
     return Workload(f"index_select/{NAMES[dtype]}/{'x'.join(map(str, shape))}:{dim}->{n}", "index_select",
                     2 * y.numel() * y.element_size() + 8 * n, lambda lib: lib.bind("index_select", y, x, index, dim, None),
                     lambda x, i: torch.index_select(x, dim, i), (x, index), 0.94)
@@ -214,7 +214,7 @@ def movers_between():
             rows.append((f"{op}/bf16/" + "x".join(map(str, shape)), lambda op=op, shape=shape: rope(op, *shape)))
     rows += [("rope_thd/bf16/packed_qkv", rope_of_packed), ("rope_thd/bf16/4x2047x33x128", lambda: rope("rope_thd", 4, 2047, 33, 128)),
              ("rope_i/bf16/32x32x1x128", lambda: rope("rope_i", 32, 32, 1, 128))]
-    for dim, shape, taken, index, dtype in (
+    for dim, shape, y_shape, index, dtype in (
             (1, (8192, 8191), (8192, 8191), torch.int64, BF16), (1, (4096, 8192), (4096, 8192), torch.int32, F32),
             (1, (16384, 2048), (16384, 2048), torch.int64, BF16), (1, (65536, 512), (65536, 512), torch.int64, F32),
             (1, (1024, 65536), (1024, 65536), torch.int64, BF16), (1, (16384, 4096), (16384, 512), torch.int64, BF16),
@@ -222,7 +222,7 @@ def movers_between():
             (0, (8192, 8192), (8192, 8192), torch.int64, BF16), (1, (64, 1024, 512), (64, 1024, 512), torch.int64, F32),
             (1, (1024, 50257), (1024, 50257), torch.int64, F32), (0, (4096, 8192), (4096, 8192), torch.int64, BF16),
             (1, (64, 1024, 520), (64, 1024, 520), torch.int64, BF16)):
-        rows.append((f"gather/{NAMES[dtype]}/{dim}", lambda d=dim, s=shape, t=taken, i=index, e=dtype: gather(d, s, t, i, e)))
+        rows.append((f"gather/{NAMES[dtype]}/{dim}", lambda d=dim, s=shape, t=y_shape, i=index, e=dtype: gather(d, s, t, i, e)))
     for dim, shape, n, dtype in ((0, (262144, 256), 131072, BF16), (0, (50000, 4095), 16384, BF16), (1, (8192, 8192), 8192, BF16),
                                  (1, (64, 4096, 128), 4096, F32), (0, (100000, 64), 500000, F32)):
         rows.append((f"index_select/{NAMES[dtype]}", lambda d=dim, s=shape, n=n, e=dtype: select(d, s, n, e)))

@@ -97,12 +97,12 @@ void Arena::fill(unsigned char* memory, size_t bytes, size_t element_bytes, bool
 
 void* Arena::workspace(int64_t bytes) {
   if (!backed_) return reinterpret_cast<void*>(uintptr_t{1} << 60);
-  const auto wanted = static_cast<size_t>(bytes);
+  const auto size = static_cast<size_t>(bytes);
   void* memory = nullptr;
-  if (posix_memalign(&memory, kWorkspaceAlignment, std::max<size_t>(wanted, 1)) != 0) throw std::bad_alloc();
+  if (posix_memalign(&memory, kWorkspaceAlignment, std::max<size_t>(size, 1)) != 0) throw std::bad_alloc();
   regions_.push_back({std::unique_ptr<unsigned char, Free>(static_cast<unsigned char*>(memory)), {}});
-  std::memset(memory, 0xff, wanted);
-  regions_.back().before.assign(wanted, 0xff);
+  std::memset(memory, 0xff, size);
+  regions_.back().before.assign(size, 0xff);
   return memory;
 }
 

@@ -82,8 +82,8 @@ void declare(CLI::App* app, Options* options) {
 }
 
 // Whether the folder exists or can be created, and is writable.
-bool takes_files(const fs::path& asked) {
-  fs::path folder = fs::absolute(asked);
+bool is_writable_folder(const fs::path& path) {
+  fs::path folder = fs::absolute(path);
   std::error_code error;
   while (!fs::exists(folder, error) && folder != folder.parent_path()) folder = folder.parent_path();
   return fs::is_directory(folder, error) && access(folder.c_str(), W_OK | X_OK) == 0;
@@ -98,7 +98,7 @@ std::string problem_of(const Options& options) {
   if (!options.op.empty() && !parity::is_built(*parity::find_op(parity::all_ops(), options.op)))
     return parity::not_built(options.op);
   if (options.save == "-") return "--save is \"-\", expected a folder; the case is printed without it, too";
-  if (!options.save.empty() && !takes_files(options.save)) return "--save: cannot write to " + options.save;
+  if (!options.save.empty() && !is_writable_folder(options.save)) return "--save: cannot write to " + options.save;
   return "";
 }
 

@@ -30,9 +30,9 @@ class Shrinker {
   bool accept(const std::vector<uint64_t>& candidate) {
     if (left_ <= 0 || !is_simpler(candidate, best_)) return false;
     --left_;
-    std::vector<uint64_t> taken = fails_(candidate);
-    if (taken.empty() || !is_simpler(taken, best_)) return false;
-    best_ = std::move(taken);
+    std::vector<uint64_t> used = fails_(candidate);
+    if (used.empty() || !is_simpler(used, best_)) return false;
+    best_ = std::move(used);
     return true;
   }
 

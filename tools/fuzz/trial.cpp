@@ -38,10 +38,10 @@ struct Shared {
   hipops_status status;  // of the backend
   bool beside_others;
 
-  void note(uint64_t case_number, const std::vector<uint64_t>& taken) {
+  void note(uint64_t case_number, const std::vector<uint64_t>& used) {
     number = case_number;
-    choices = std::min(taken.size(), sizeof choice / sizeof choice[0]);
-    std::copy(taken.begin(), taken.begin() + static_cast<ptrdiff_t>(choices), choice);
+    choices = std::min(used.size(), sizeof choice / sizeof choice[0]);
+    std::copy(used.begin(), used.begin() + static_cast<ptrdiff_t>(choices), choice);
   }
   void say(const std::string& words) { std::snprintf(text, sizeof text, "%s", words.c_str()); }
 };
@@ -70,7 +70,7 @@ bool run(Runtime& runtime, const Setting& setting, uint64_t number, parity::Choi
   const Plan plan = plan_of(setting, number);
   TemporaryOptions temporary;
   if (plan.as_many || plan.ordered) parity::set_other_ways(plan.as_many, plan.ordered, &temporary.options);
-  shared.note(number, choices.taken());
+  shared.note(number, choices.used());
   alarm(kPatienceSeconds);
   const parity::CaseResult result = parity::run_case(runtime, op, test, setting.guard);
   std::string text;

@@ -32,7 +32,7 @@ int exit_code_of(const Backend& backend) {
 // The exit code, by the backend of --backend. Without that option any good backend is enough, otherwise the backend in
 // use decides.
 int exit_code_of(const Report& report) {
-  if (report.wanted != "auto") return exit_code_of(report.backends.front());
+  if (report.option != "auto") return exit_code_of(report.backends.front());
   if (report.status != HIPOPS_SUCCESS) return parity::exit_code_of(report.status);
   int found = parity::kExitNoDevice;
   for (const Backend& backend : report.backends) {
@@ -44,10 +44,10 @@ int exit_code_of(const Report& report) {
 }
 
 int run(int argc, char** argv) {
-  std::string wanted = "auto";
+  std::string option = "auto";
   CLI::App app("Prints the targets of hipops, and the runtimes and devices of this machine with their code objects.",
                "hipops-info");
-  app.add_option("--backend", wanted,
+  app.add_option("--backend", option,
                  "only this backend, with advice if it cannot be used:\nauto (all), cpu, hip or cuda")
       ->check(CLI::IsMember({"auto", "cpu", "hip", "cuda"}))
       ->option_text("BACKEND");
@@ -64,7 +64,7 @@ int run(int argc, char** argv) {
       "  77  there is none");
   int exit_code;
   if (!parity::parse_command_line(&app, argc, argv, &exit_code)) return exit_code;
-  const Report report = look(wanted);
+  const Report report = look(option);
   std::fputs(text(report, parity::colours_wanted()).c_str(), stdout);
   return exit_code_of(report);
 }

@@ -164,7 +164,7 @@ std::string verdict_text(const Backend& backend, bool colour) {
 
 }  // namespace
 
-Report look(const std::string& wanted) {
+Report look(const std::string& option) {
   const struct {
     hipops_backend value;
     const char* name;
@@ -173,10 +173,10 @@ Report look(const std::string& wanted) {
              {HIPOPS_BACKEND_CUDA, "cuda", open_cuda},
              {HIPOPS_BACKEND_CPU, "cpu", open_cpu}};
   Report report;
-  report.wanted = wanted;
+  report.option = option;
   for (const auto& [value, name, open] : all)
-    if (wanted == "auto" || wanted == name) report.backends.push_back(look_at(value, name, open));
-  if (wanted != "auto") return report;
+    if (option == "auto" || option == name) report.backends.push_back(look_at(value, name, open));
+  if (option != "auto") return report;
   report.status = hipops_init(HIPOPS_BACKEND_AUTO);
   if (report.status != HIPOPS_SUCCESS) report.problem = hipops_last_error();
   for (Backend& backend : report.backends) backend.in_use = backend.value == hipops_backend_in_use();
@@ -193,7 +193,7 @@ std::string text(const Report& report, bool colour) {
                                      : "usable";
     text += "\n";
     for (const Device& device : backend.devices) text += device_text(device, colour);
-    if (report.wanted != "auto") text += verdict_text(backend, colour);
+    if (report.option != "auto") text += verdict_text(backend, colour);
   }
   if (!report.problem.empty())
     text += paint("a program that names no backend gets: ", Colour::kRed, colour) + report.problem + "\n";

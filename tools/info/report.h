@@ -29,14 +29,14 @@ struct Backend {
 };
 
 struct Report {
-  std::string wanted = "auto";  // or the one backend of --backend
+  std::string option = "auto";  // or the one backend of --backend
   std::vector<Backend> backends;
   hipops_status status = HIPOPS_SUCCESS;
   std::string problem;  // why a program that names no backend gets none, or ""
 };
 
-// Opens each backend, or the backend `wanted`, and loads all ops' kernels on each of its devices.
-Report look(const std::string& wanted);
+// Opens each backend, or the backend `option`, and loads all ops' kernels on each of its devices.
+Report look(const std::string& option);
 
 std::string text(const Report& report, bool colour);
 

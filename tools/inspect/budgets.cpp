@@ -130,12 +130,12 @@ std::string breach(const Limit& limit, const Record& record, const std::vector<E
   const auto has = [](const std::vector<unsigned>& widths, const std::string& bytes) {
     return std::count(widths.begin(), widths.end(), std::stoul(bytes)) > 0;
   };
-  bool wanted = figure.empty(), all = true;
+  bool has_limit = figure.empty(), all = true;
   for (const auto& entry : figure.items()) {
-    wanted = wanted || has(limit.widths, entry.key());
+    has_limit = has_limit || has(limit.widths, entry.key());
     all = all && has(allowed, entry.key());
   }
-  if (wanted && all) return "";
+  if (has_limit && all) return "";
   return widths_text(figure) + ", limit: " + list_of(limit.widths) + " bytes" +
          (allowed.size() > limit.widths.size() ? ", with some of " + list_of(allowed) : "");
 }

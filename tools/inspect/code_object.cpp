@@ -31,7 +31,7 @@ class Bytes {
 
   Bytes part(uint64_t offset, uint64_t length, const char* what) const {
     if (offset > size_ || length > size_ - offset)
-      throw CodeObjectError(std::string(what) + " lies outside of the file");
+      throw CodeObjectError(std::string(what) + " is outside of the file");
     return {data_ + offset, length};
   }
 
@@ -70,7 +70,7 @@ template <class Visit>
 void for_each_table_entry(const Bytes& file, uint64_t offset, uint64_t count, uint64_t entry, const char* what,
                           Visit visit) {
   if (count == 0) return;
-  if (entry == 0 || count > file.size() / entry) throw CodeObjectError(std::string(what) + " lies outside of the file");
+  if (entry == 0 || count > file.size() / entry) throw CodeObjectError(std::string(what) + " is outside of the file");
   const Bytes table = file.part(offset, count * entry, what);
   for (uint64_t i = 0; i < count; ++i) visit(table.part(i * entry, entry, what));
 }

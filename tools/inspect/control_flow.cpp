@@ -16,7 +16,7 @@ bool ends_the_way(const Instruction& instruction) {
 
 size_t index_of(const Code& code, uint64_t address) {
   const auto at = std::lower_bound(code.begin(), code.end(), address,
-                                   [](const Instruction& i, uint64_t wanted) { return i.address < wanted; });
+                                   [](const Instruction& i, uint64_t address) { return i.address < address; });
   if (at == code.end() || at->address != address) throw DisassemblyError("a branch leads out of its function");
   return static_cast<size_t>(at - code.begin());
 }

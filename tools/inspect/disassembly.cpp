@@ -95,8 +95,8 @@ Functions parse_disassembly(std::istream& text) {
   return functions;
 }
 
-std::string find_objdump(const std::string& wanted) {
-  if (!wanted.empty()) return wanted;
+std::string find_objdump(const std::string& option) {
+  if (!option.empty()) return option;
   const char* named = std::getenv("HIPOPS_OBJDUMP");
   if (named != nullptr && *named != '\0') return named;
 #if defined(HIPOPS_BUILT_WITH_OBJDUMP)

@@ -31,9 +31,9 @@ class DisassemblyError : public std::runtime_error {
 // Reads the output of `llvm-objdump -d --no-show-raw-insn`. Other lines than instructions are ignored.
 Functions parse_disassembly(std::istream& text);
 
-// The disassembler to use: `wanted` if it is not empty, otherwise HIPOPS_OBJDUMP of the environment, otherwise the
+// The disassembler to use: `option` if it is not empty, otherwise HIPOPS_OBJDUMP of the environment, otherwise the
 // disassembler of the compiler that built the library. Throws DisassemblyError if there is none.
-std::string find_objdump(const std::string& wanted);
+std::string find_objdump(const std::string& option);
 
 // Runs `objdump` on a file. Throws DisassemblyError if it cannot be run, fails, or finds no code.
 Functions disassemble(const std::string& objdump, const std::string& path);

@@ -75,37 +75,37 @@ std::string op_of(const std::string& kernel) {
   return found;
 }
 
-bool chosen(const std::string& wanted, const std::string& name) { return wanted.empty() || wanted == name; }
+bool selected(const std::string& filter, const std::string& name) { return filter.empty() || filter == name; }
 
 class Inspector {
  public:
   explicit Inspector(const Selection& selection) : selection_(selection) {}
 
-  void take(const unsigned char* bytes, size_t size) {
-    if (!is_bundle(bytes, size)) return take_object(bytes, size);
+  void inspect(const unsigned char* bytes, size_t size) {
+    if (!is_bundle(bytes, size)) return inspect_object(bytes, size);
     for (const BundleEntry& entry : read_bundle(bytes, size)) {
-      if (!entry.target.empty() && chosen(selection_.target, entry.target)) take_object(entry.bytes, entry.size);
+      if (!entry.target.empty() && selected(selection_.target, entry.target)) inspect_object(entry.bytes, entry.size);
     }
   }
 
   std::vector<Record> records() const { return records_; }
 
  private:
-  bool wants(const Kernel& kernel) const {
-    return chosen(selection_.op, op_of(kernel.name)) &&
+  bool is_selected(const Kernel& kernel) const {
+    return selected(selection_.op, op_of(kernel.name)) &&
            (selection_.kernel.empty() || fnmatch(selection_.kernel.c_str(), kernel.name.c_str(), 0) == 0);
   }
 
-  void take_object(const unsigned char* bytes, size_t size) {
+  void inspect_object(const unsigned char* bytes, size_t size) {
     const CodeObject object = read_code_object(bytes, size);
     const auto& kernels = object.kernels;
-    if (!chosen(selection_.target, object.target) ||
-        std::none_of(kernels.begin(), kernels.end(), [&](const Kernel& kernel) { return wants(kernel); }))
+    if (!selected(selection_.target, object.target) ||
+        std::none_of(kernels.begin(), kernels.end(), [&](const Kernel& kernel) { return is_selected(kernel); }))
       return;
     const std::string objdump = find_objdump(selection_.objdump);
     const Functions functions = disassemble(objdump, bytes, size);
     for (const Kernel& kernel : kernels) {
-      if (!wants(kernel)) continue;
+      if (!is_selected(kernel)) continue;
       const auto code = functions.find(kernel.name);
       if (code == functions.end()) throw DisassemblyError(objdump + " shows no machine code of " + kernel.name);
       records_.push_back(
@@ -193,7 +193,7 @@ std::vector<Record> inspect(const Selection& selection) {
   for (const std::string& path : selection.files) {
     const auto bytes = read_file(path);
     try {
-      inspector.take(bytes.data(), bytes.size());
+      inspector.inspect(bytes.data(), bytes.size());
     } catch (const CodeObjectError& problem) {
       throw CodeObjectError(path + ": " + problem.what());
     }
@@ -201,11 +201,11 @@ std::vector<Record> inspect(const Selection& selection) {
   parity::Progress progress(static_cast<size_t>(image_count));
   for (int i = 0; selection.files.empty() && i < image_count; ++i) {
     const Image& image = all_images[i];
-    if (image.hip_bundle == nullptr || !chosen(selection.op, image.op)) continue;
+    if (image.hip_bundle == nullptr || !selected(selection.op, image.op)) continue;
     progress.show(static_cast<size_t>(i), image.op);
     Bundle bundle;
     if (open_bundle(image, &bundle) != HIPOPS_SUCCESS) throw CodeObjectError(hipops_last_error());
-    inspector.take(bundle.bytes, bundle.size);
+    inspector.inspect(bundle.bytes, bundle.size);
   }
   progress.clear();
   return inspector.records();

@@ -178,11 +178,11 @@ class Walk {
   bool one_counter_;
 };
 
-bool any_in(const Code& code, const ControlFlow& flow, const Loop& loop, bool (*wanted)(const Instruction&)) {
+bool any_in(const Code& code, const ControlFlow& flow, const Loop& loop, bool (*predicate)(const Instruction&)) {
   return std::any_of(loop.blocks.begin(), loop.blocks.end(), [&](size_t b) {
     const Block& block = flow.blocks[b];
     return std::any_of(code.begin() + static_cast<ptrdiff_t>(block.begin),
-                       code.begin() + static_cast<ptrdiff_t>(block.end), wanted);
+                       code.begin() + static_cast<ptrdiff_t>(block.end), predicate);
   });
 }
 
@@ -241,20 +241,20 @@ std::optional<Trips> trips_before_load(const Code& code, const ControlFlow& flow
   if (!flow.blocks.empty()) at[false][0] = Trips();
   for (size_t b = 0; b < flow.blocks.size(); ++b) {
     const Block& block = flow.blocks[b];
-    for (const bool asked_before : {false, true}) {
-      if (!at[asked_before][b]) continue;
-      Trips trips = *at[asked_before][b];
-      bool asked = asked_before, loads = false;
+    for (const bool loaded_before : {false, true}) {
+      if (!at[loaded_before][b]) continue;
+      Trips trips = *at[loaded_before][b];
+      bool loaded = loaded_before, loads = false;
       for (size_t i = block.begin; i < block.end && !loads; ++i) {
         loads = access_of(code[i]) == Memory::kLoad;
-        if (code[i].is("s_load") || code[i].is("s_buffer_load")) asked = true;
-        if (!asked || !waits_for_scalars(code[i])) continue;
+        if (code[i].is("s_load") || code[i].is("s_buffer_load")) loaded = true;
+        if (!loaded || !waits_for_scalars(code[i])) continue;
         ++trips.least, ++trips.most;
-        asked = false;
+        loaded = false;
       }
       if (loads) add(trips, &found);
       for (const size_t next : block.next)
-        if (!loads && next > b) add(trips, &at[asked][next]);
+        if (!loads && next > b) add(trips, &at[loaded][next]);
     }
   }
   return found;

@@ -53,7 +53,7 @@ std::string group_line(const Result& result) {
 
 // Kernels of the groups that were measured.
 std::set<std::string> kernels_left(const std::vector<Result>& results) {
-  std::set<std::string> all, taken;
+  std::set<std::string> all, chosen;
   for (const Result& result : results) {
     const Op& op = *result.group.op;
     for (int i = 0; i < op.kernel_count; ++i) {
@@ -62,11 +62,11 @@ std::set<std::string> kernels_left(const std::vector<Result>& results) {
     }
     for (const Cell& cell : result.cells)
       for (const RowChoice& choice : {cell.kept, cell.by_default}) {
-        taken.insert(op.kernel_names[choice.kernel]);
-        if (row_kernels_of(op)->kernel[choice.kernel].body == RowBody::parts) taken.insert(op.kernel_names[choice.kernel + 1]);
+        chosen.insert(op.kernel_names[choice.kernel]);
+        if (row_kernels_of(op)->kernel[choice.kernel].body == RowBody::parts) chosen.insert(op.kernel_names[choice.kernel + 1]);
       }
   }
-  for (const std::string& name : taken) all.erase(name);
+  for (const std::string& name : chosen) all.erase(name);
   return all;
 }
 

@@ -249,8 +249,8 @@ def layouts():
             x_shape = shape_with(shape, dim, n)
             layout = x_layout(x_given, x_shape)
             # The file lists elements that share memory one by one, so a large tensor gets one value for all.
-            told = "expanded" not in name or n != MANY
-            x = data(dtype, x_shape, **layout) if told else constant(dtype, x_shape, 1.25, **layout)
+            is_varied = "expanded" not in name or n != MANY
+            x = data(dtype, x_shape, **layout) if is_varied else constant(dtype, x_shape, 1.25, **layout)
             at_rows = indices(INDEX_DTYPES[turn % 5], (n,), shape[dim], **index)
             yield case(f"layout_{name}_{n}", data(dtype, shape, **y), x, at_rows, dim, workspace)
     # One index, or one row, may have any stride.

@@ -98,9 +98,9 @@ Outcome find_kernels(const unsigned char* image, const std::string& arch, std::v
   if (!std::memcmp(image, ELFMAG, SELFMAG)) return read_kernels(image, kernels) ? Outcome::kFound : Outcome::kMalformed;
   std::vector<BundleEntry> entries;
   if (!read_bundle(image, &entries)) return Outcome::kMalformed;
-  for (const std::string& wanted : {arch, generic_of(arch)})
+  for (const std::string& target : {arch, generic_of(arch)})
     for (const BundleEntry& entry : entries)
-      if (!wanted.empty() && processor_of(entry.id) == wanted)
+      if (!target.empty() && processor_of(entry.id) == target)
         return read_kernels(image + entry.offset, kernels) ? Outcome::kFound : Outcome::kMalformed;
   return Outcome::kNoEntry;
 }

@@ -112,8 +112,8 @@ STANDIN_API int cuDeviceGetAttribute(int* value, int attribute, int device) {
 STANDIN_API int cuCtxGetCurrent(void** out) {
   return api("cuCtxGetCurrent", [=] { return *out = current, kSuccess; });
 }
-STANDIN_API int cuCtxSetCurrent(void* wanted) {
-  return api("cuCtxSetCurrent", [=] { return current = wanted, wanted == &context ? kSuccess : kInvalidContext; });
+STANDIN_API int cuCtxSetCurrent(void* next) {
+  return api("cuCtxSetCurrent", [=] { return current = next, next == &context ? kSuccess : kInvalidContext; });
 }
 STANDIN_API int cuCtxGetDevice(int* device) {
   return in_context("cuCtxGetDevice", [=] { return *device = 7, kSuccess; });
