@@ -30,7 +30,7 @@ struct ScatterAddArgs {
 
 }  // namespace hipops
 
-// X(kernel, type, sum, mode): u32 and u64 are for signed integers too. `sum` is what the sources are added to: y's
+// X(kernel, type, sum, mode): u32 and u64 are for signed integers too. Sources are added to `sum`: y's
 // elements, or, in f32, the workspace.
 #define HIPOPS_SCATTER_ADD_16_BITS(X, T)           \
   X(scatter_add_##T##_atomic, T, T, atomic)        \

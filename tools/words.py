@@ -1,18 +1,16 @@
 #!/usr/bin/env python3
-"""words.py [--renew] [PATH...]: checks that comments are written in plain words.
+"""words.py [PATH...]: checks that comments are written in plain words.
 
 Reads the comments of C++, Python, shell and CMake files, Python's docstrings, and the prose of docs/ops. Reports a sentence with a
 word from the table "Words not to use" of docs/design/naming.md, and a sentence of more than 30 words. Each finding is a line
 `file:line: reason: sentence`. Code in backquotes, quoted text, and names with a `.`, `_`, `(`, `/` or digit are not read as words.
 
-With PATHs it checks only these. Without, it checks every file that git tracks, and compares each file's number of findings with
-tools/words.json: a file with more findings fails, and so does one with fewer, until --renew records the smaller number. --renew never
-records a larger one. Exit 1 if a check fails."""
+With PATHs it checks only these files and folders. Exit 1 after a finding, 77 outside of a checkout of git.
+"""
 
 import argparse
 import ast
 import io
-import json
 import pathlib
 import re
 import subprocess
@@ -20,7 +18,6 @@ import sys
 import tokenize
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-LEFT = ROOT / "tools/words.json"
 PAGE = ROOT / "docs/design/naming.md"
 FOLDERS = ("kernels", "capi", "include", "parity", "tests", "tools", "docs/ops")
 MOST_WORDS = 30
@@ -158,42 +155,24 @@ def findings(path, text, rules):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--renew", action="store_true", help="record smaller numbers in tools/words.json")
     parser.add_argument("paths", nargs="*")
-    arguments = parser.parse_args()
+    chosen = [pathlib.Path(path).resolve() for path in parser.parse_args().paths]
     listed = subprocess.run(["git", "-C", ROOT, "-c", f"safe.directory={ROOT}", "ls-files", *FOLDERS], capture_output=True, text=True)
     if listed.returncode != 0:
         print("skipped: not a checkout of git")
         sys.exit(77)
-    tracked = listed.stdout.split("\n")
-    chosen = [pathlib.Path(path).resolve() for path in arguments.paths]
-    known, counts, wrong = rules(), {}, False
-    allowed = json.loads(LEFT.read_text()) if LEFT.exists() else {}
-    for name in tracked:
-        path = ROOT / name
+    known, count, files = rules(), 0, 0
+    for path in map(ROOT.joinpath, listed.stdout.split()):
         if not (path.suffix in (*SLASHES, *HASHES, ".py", ".md") or path.name == "CMakeLists.txt") or not path.is_file():
             continue
         if chosen and not any(each == path or each in path.parents for each in chosen):
             continue
-        found = list(findings(path, path.read_text(errors="replace"), known))
-        if found:
-            counts[name] = len(found)
-        if found and not arguments.renew and (chosen or len(found) > allowed.get(name, 0)):
-            for number, reason, sentence in found:
-                print(f"{name}:{number}: {reason}: {sentence}")
-            if not chosen:
-                print(f"{name}: {len(found)} findings, expected {allowed.get(name, 0)} at most")
-            wrong = True
-    if not chosen:
-        fewer = {name: counts.get(name, 0) for name in allowed if counts.get(name, 0) < allowed[name]}
-        if arguments.renew:
-            kept = {name: min(counts[name], allowed.get(name, counts[name] if not allowed else 0)) for name in sorted(counts)}
-            LEFT.write_text(json.dumps({name: count for name, count in kept.items() if count}, indent=1) + "\n")
-        elif fewer:
-            print(f"{len(fewer)} files have fewer findings than tools/words.json allows: run tools/words.py --renew")
-            wrong = True
-    print(f"{sum(counts.values())} findings in {len(counts)} files")
-    sys.exit(1 if wrong else 0)
+        files += 1
+        for number, reason, sentence in findings(path, path.read_text(errors="replace"), known):
+            print(f"{path.relative_to(ROOT)}:{number}: {reason}: {sentence}")
+            count += 1
+    print(f"{count} findings in {files} files")
+    sys.exit(1 if count else 0)
 
 
 main()
