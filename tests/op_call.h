@@ -186,7 +186,7 @@ inline void check_every_tensor(const std::string& op) {
                   std::to_string(d) + "] is " + std::to_string(OpCall(op)[y].shape[d]) + ")",
               [d](hipops_tensor& t) { t.stride[d] = 0; });
     refuses(
-        y, ".stride lets elements of an output meet, or interleaves its dimensions; expected strides that nest",
+        y, ".stride overlaps elements of an output, or interleaves its dimensions; expected strides that nest",
         [](hipops_tensor& t) { t.stride[t.rank - 2] = t.shape[t.rank - 1] - 1; }, HIPOPS_UNSUPPORTED_LAYOUT);
     for (const TensorSpec& input : entry.inputs) {
       if (input.role == Role::kReport || std::string(input.name) == y) continue;

@@ -113,7 +113,7 @@ void check_rows() {
     for (hipops_dtype dtype : {HIPOPS_F32, HIPOPS_F16, HIPOPS_BF16})
       refused(
           kNorms, HIPOPS_INVALID_ARGUMENT,
-          std::string("eps is ") + text + ", expected 0, or 1.4013e-45 to 3.40282e+38, which f32 has (x.dtype is " +
+          std::string("eps is ") + text + ", expected 0, or 1.4013e-45 to 3.40282e+38, the range of f32 (x.dtype is " +
               dtype_name(dtype) + ")",
           [eps = eps](OpCall& c) { c.params["eps"] = eps; }, false, dtype);
   const std::pair<hipops_dtype, double> accepted[] = {

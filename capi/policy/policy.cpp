@@ -108,7 +108,7 @@ void read(const Json& json, const DeviceFacts& device, Policy* policy) {
   const Json& schema = json["schema"];
   if (schema != kSchema)
     wrong("its schema is " + (schema.is_number() ? schema.dump() : "no number") + ", expected " + std::to_string(kSchema) +
-          ": hipops-tune writes it anew");
+          ": hipops-tune writes it again");
   const std::string target = json.at("target"), measured_on = json.at("measured").at("device");
   if (target != device.target)
     wrong("it is for " + target + " (" + measured_on + "), and the device is " + device.target + " (" + device.name + ")");
@@ -138,7 +138,7 @@ std::string read_text(const char* path, std::string* text) {
   if (file < 0) return std::string("it cannot be opened: ") + std::strerror(errno);
   struct stat about = {};
   std::string problem;
-  if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) problem = "it is no plain file";
+  if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) problem = "it is not a regular file";
   else if (about.st_size > kMostBytes) problem = "it is larger than 4 MiB";
   else text->resize(static_cast<size_t>(about.st_size));
   size_t got = 0;

@@ -35,7 +35,7 @@ hipops_status check_eps(const char* op, double eps, const hipops_tensor& x) {
     return fail(HIPOPS_INVALID_ARGUMENT, "%s: eps is %g, expected a finite number of 0 or more", op, eps);
   constexpr double kLeast = std::numeric_limits<float>::denorm_min(), kMost = std::numeric_limits<float>::max();
   if (x.dtype == HIPOPS_F64 || eps == 0 || (eps >= kLeast && eps <= kMost)) return HIPOPS_SUCCESS;
-  return fail(HIPOPS_INVALID_ARGUMENT, "%s: eps is %g, expected 0, or %g to %g, which f32 has (x.dtype is %s)", op, eps,
+  return fail(HIPOPS_INVALID_ARGUMENT, "%s: eps is %g, expected 0, or %g to %g, the range of f32 (x.dtype is %s)", op, eps,
               kLeast, kMost, dtype_name(x.dtype));
 }
 

@@ -121,7 +121,7 @@ hipops_status check_output(const Argument& a) {
                   a.name, d, d, t.shape[d]);
   if (!elements_are_distinct(t))
     return fail(HIPOPS_UNSUPPORTED_LAYOUT,
-                "%s: %s.stride lets elements of an output meet, or interleaves its dimensions; expected strides that "
+                "%s: %s.stride overlaps elements of an output, or interleaves its dimensions; expected strides that "
                 "nest; here shape is %s, stride %s",
                 a.op, a.name, Listed(t.shape, t.rank).text(), Listed(t.stride, t.rank).text());
   return HIPOPS_SUCCESS;

@@ -121,7 +121,7 @@ TEST_CASE("a table that cannot be used is refused with the reason", "[policy]") 
   CHECK(answer("").find("parse error") != std::string::npos);
   CHECK(answer("[1, 2]") == "it is not a table of hipops-tune");
   CHECK(answer("{}") == "it is not a table of hipops-tune");
-  CHECK(answer(replaced("\"schema\": 1", "\"schema\": 7")) == "its schema is 7, expected 1: hipops-tune writes it anew");
+  CHECK(answer(replaced("\"schema\": 1", "\"schema\": 7")) == "its schema is 7, expected 1: hipops-tune writes it again");
   CHECK(answer(replaced("sm_90", "gfx942")) == "it is for gfx942 (a card), and the device is sm_90 (a card)");
   CHECK(answer(replaced("\"aligned\"", "\"round\"")) == "layout is \"round\", expected aligned, unaligned, strided or packed");
   CHECK(answer(replaced("512, 4096", "4096, 512")) == "vectors are not ascending numbers");
@@ -132,7 +132,7 @@ TEST_CASE("a table that cannot be used is refused with the reason", "[policy]") 
   for (const char* bytes : {"3", "2.5", "true", "4294967298", "1e300", "-2", "\"2\""})
     CHECK(answer(replaced("\"bytes\": 2", std::string("\"bytes\": ") + bytes)) == "bytes of an entry are not 2, 4 or 8");
   const std::string deep(100000, '['), end(100000, ']');
-  CHECK(answer("{\"schema\": " + deep + end + "}") == "its schema is no number, expected 1: hipops-tune writes it anew");
+  CHECK(answer("{\"schema\": " + deep + end + "}") == "its schema is no number, expected 1: hipops-tune writes it again");
   CHECK(answer(replaced("[1, 8]", deep + end)).find("type must be ") != std::string::npos);
   CHECK(answer(R"({"schema": 1, "target": "sm_90", "measured": {"device": "x"}, "rows": []})") == "no entry of it can be used");
 }
@@ -269,9 +269,9 @@ TEST_CASE("calls give right results with a good tuning file and with each damage
   const std::string pipe = (std::filesystem::temp_directory_path() / ("test_policy_pipe." + std::to_string(getpid()))).string();
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
   const std::pair<std::string, std::string> none[] = {{"/nowhere/table.json", "it cannot be opened: No such file or directory"},
-                                                      {"/", "it is no plain file"},
-                                                      {"/dev/zero", "it is no plain file"},
-                                                      {pipe, "it is no plain file"}};
+                                                      {"/", "it is not a regular file"},
+                                                      {"/dev/zero", "it is not a regular file"},
+                                                      {pipe, "it is not a regular file"}};
   for (const auto& [path, why] : none) {
     const Death run = softmax_with(path);
     CHECK(run.exit_code == 0);

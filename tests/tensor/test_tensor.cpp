@@ -151,7 +151,7 @@ TEST_CASE("an output's elements must be distinct", "[tensor]") {
     return check_output(argument(view_of(kAddress, HIPOPS_F32, shape, stride)));
   };
   const std::string meet =
-      "op: t.stride lets elements of an output meet, or interleaves its dimensions; expected strides that nest";
+      "op: t.stride overlaps elements of an output, or interleaves its dimensions; expected strides that nest";
   accepts(output({4, 3}, {1, 4}));
   accepts(output({4, 3}, {-3, -1}));
   accepts(output({4, 1, 3}, {3, 0, 1}));
