@@ -17,7 +17,7 @@ struct Death {
   int exit_code = -1;
   std::string words;
 
-  bool says(const std::string& part) const { return words.find(part) != std::string::npos; }
+  bool prints(const std::string& part) const { return words.find(part) != std::string::npos; }
 };
 
 // Runs `body` in a child process. The return value of `body` is the child's exit code.
@@ -55,7 +55,7 @@ inline Death in_child(const std::function<int()>& body) {
     REQUIRE(died.aborted);                                                  \
     for (const std::string& part : std::vector<std::string>{__VA_ARGS__}) { \
       INFO("expected: " << part);                                           \
-      REQUIRE(died.says(part));                                             \
+      REQUIRE(died.prints(part));                                           \
     }                                                                       \
   } while (false)
 

@@ -14,7 +14,7 @@ struct Run {
   int exit_code = -1;
   std::string words;  // stdout and stderr
 
-  bool says(const std::string& part) const { return words.find(part) != std::string::npos; }
+  bool prints(const std::string& part) const { return words.find(part) != std::string::npos; }
 };
 
 inline Run run_command(const std::string& command) {

@@ -213,7 +213,7 @@ TEST_CASE("an op's kernels have the same arguments, on every target", "[metadata
   }
 }
 
-TEST_CASE("the library carries the bundles, and these what the code objects are", "[metadata]") {
+TEST_CASE("the library has the bundles, and the bundles have the code objects", "[metadata]") {
   REQUIRE(image_count == op_count);
   for (int i = 0; i < op_count; ++i) {
     INFO(all_ops[i]->name);

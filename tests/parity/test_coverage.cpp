@@ -81,7 +81,7 @@ TEST_CASE("every kernel is launched for some golden case", "[coverage]") {
   }
 }
 
-TEST_CASE("hipops_supports answers for each pair of dtypes as the table of ops says", "[coverage]") {
+TEST_CASE("hipops_supports agrees with the table of ops for each pair of dtypes", "[coverage]") {
   constexpr hipops_dtype of_index[] = {HIPOPS_U8, HIPOPS_I16, HIPOPS_I32, HIPOPS_U32, HIPOPS_I64};
   for (const OpEntry& op : parity::all_ops()) {
     if (op.kernels_of != nullptr) continue;

@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kScale = 1 << 16, kBorder = (int64_t{1} << 31) / kScale;
 constexpr int64_t kElements = 40 * kBorder + 5;  // more than a check compares in one step
 
-bool says(const CaseResult& result, const std::string& part) {
+bool has_reason(const CaseResult& result, const std::string& part) {
   for (const std::string& reason : result.reasons)
     if (reason.find(part) != std::string::npos) return true;
   return false;
@@ -82,8 +82,8 @@ TEST_CASE("one bit past a border is found", "[large]") {
             check(dtype, samples, [&](Memory& y) { y.set(place, pattern(place) ^ 1); });
         CAPTURE(place, samples);
         CHECK(result.verdict == CaseResult::Verdict::kFailed);
-        CHECK(says(result, "y[" + std::to_string(place) + "]: expected "));
-        CHECK(says(result, "y: 1 elements are off"));
+        CHECK(has_reason(result, "y[" + std::to_string(place) + "]: expected "));
+        CHECK(has_reason(result, "y: 1 elements are off"));
       }
     }
   }
@@ -94,13 +94,13 @@ TEST_CASE("a range with the bytes of another part of the memory is found", "[lar
   const CaseResult result = check(HIPOPS_BF16, false, [&](Memory& y) {
     for (int64_t i = 0; i < 100; ++i) y.set(2 * kBorder + i, pattern(i));
   });
-  CHECK(says(result, "y[" + std::to_string(2 * kBorder) + "]"));
+  CHECK(has_reason(result, "y[" + std::to_string(2 * kBorder) + "]"));
 }
 
 TEST_CASE("a changed byte next to a memory is found", "[large]") {
-  CHECK(says(check(HIPOPS_U8, true, [](Memory& y) { static_cast<unsigned char*>(y.data())[-3] ^= 1; }),
+  CHECK(has_reason(check(HIPOPS_U8, true, [](Memory& y) { static_cast<unsigned char*>(y.data())[-3] ^= 1; }),
              "wrote outside y: byte 3 before its start"));
-  CHECK(says(check(HIPOPS_U8, true, [](Memory& y) { static_cast<unsigned char*>(y.data())[kElements + 1] ^= 1; }),
+  CHECK(has_reason(check(HIPOPS_U8, true, [](Memory& y) { static_cast<unsigned char*>(y.data())[kElements + 1] ^= 1; }),
              "wrote outside y: byte 2 past its end"));
 }
 
@@ -124,8 +124,8 @@ TEST_CASE("an error within the tolerance passes, and a larger one fails", "[larg
   y.set(8, 0x3f800003);
   stage.expect(y, expectation);
   CHECK(stage.result().verdict == CaseResult::Verdict::kFailed);
-  CHECK(says(stage.result(), "y[8]: expected 1 (0x3f800000), got"));
-  CHECK(says(stage.result(), "off by 3 ULPs (tolerance 2)"));
+  CHECK(has_reason(stage.result(), "y[8]: expected 1 (0x3f800000), got"));
+  CHECK(has_reason(stage.result(), "off by 3 ULPs (tolerance 2)"));
 }
 
 TEST_CASE("elements of any view are found by their place", "[large]") {
@@ -204,11 +204,11 @@ TEST_CASE("a case is skipped if memory is short, and fails if a call fails", "[l
   Staging staging(runtime);
   CaseResult result = run_large_case(runtime, staging, test, kScale, 1);
   CHECK(result.verdict == CaseResult::Verdict::kFailed);
-  CHECK(says(result, "HIPOPS_UNSUPPORTED_LAYOUT"));
+  CHECK(has_reason(result, "HIPOPS_UNSUPPORTED_LAYOUT"));
   runtime.refuse_allocation = HIPOPS_INTERNAL_ERROR;  // the CPU's, out of memory
   result = run_large_case(runtime, staging, test, kScale, 1);
   CHECK(result.verdict == CaseResult::Verdict::kSkipped);
-  CHECK(says(result, "y needs 0.0 GiB: "));
+  CHECK(has_reason(result, "y needs 0.0 GiB: "));
   runtime.refuse_allocation = HIPOPS_RUNTIME_ERROR;
   CHECK(run_large_case(runtime, staging, test, kScale, 1).verdict == CaseResult::Verdict::kFailed);
 }
@@ -240,7 +240,7 @@ TEST_CASE("large cases are within their memories in their full size", "[large]")
   for (const LargeCase& test : large_cases(1)) {
     const CaseResult result = run_large_case(runtime, staging, test, 1, 1);
     CAPTURE(test.op, test.name, result.reasons);
-    CHECK(says(result, "waiting for the device"));
+    CHECK(has_reason(result, "waiting for the device"));
   }
 }
 

@@ -288,7 +288,7 @@ TEST_CASE("calls give right results with a good tuning file and with each damage
     CHECK(lines(run) == 1);
     CHECK(run.words.size() < 700);
     CHECK(run.words.find('\033') == std::string::npos);
-    CHECK(run.says("hipops: HIPOPS_TUNING_FILE="));
-    CHECK(run.says("; the default policy is used"));
+    CHECK(run.prints("hipops: HIPOPS_TUNING_FILE="));
+    CHECK(run.prints("; the default policy is used"));
   }
 }

@@ -217,7 +217,7 @@ TEST_CASE("cpu executor: an exchange carries 1 to 16 bytes from any lane") {
   check_rotation<16>();
 }
 
-TEST_CASE("cpu executor: a ballot tells all lanes of a wave which of them hold, in a short last one too") {
+TEST_CASE("cpu executor: a ballot returns the predicates of all lanes of a wave, also of a short last wave") {
   const auto holds = [](uint32_t lane) { return lane % 3 == 0 || lane == 31 || lane == 63 || lane == 70; };
   for (const uint32_t wave : {32u, 64u}) {
     const uint32_t block = 2 * wave + 8;
@@ -269,7 +269,7 @@ TEST_CASE("cpu executor: launches from several threads at once") {
   CHECK(failures == std::array<int, 4>{});
 }
 
-TEST_CASE("cpu executor: a work-item may launch, and goes on where it was") {
+TEST_CASE("cpu executor: a work-item may launch, and then continues") {
   std::vector<uint32_t> seen(2 * 3);
   run(2, 3, settings_of(32), [&] {
     uint32_t inner = 0;
@@ -556,7 +556,7 @@ int64_t first_race(const std::vector<Accessed>& before, const Accessed& now) {
   return -1;
 }
 
-TEST_CASE("cpu executor: the race check sees what a list of all accesses shows, whatever bytes they share") {
+TEST_CASE("cpu executor: the race check finds the races that a list of all accesses shows") {
   std::mt19937 random(1);
   const auto below = [&](uint32_t n) { return static_cast<uint32_t>(random() % n); };
   int races = 0, races_of_part = 0;
@@ -622,7 +622,7 @@ TEST_CASE("cpu executor: an access past an array's end is a defect, where the ne
   }
 }
 
-TEST_CASE("cpu executor: a launch brings the shared memory that it says, one for all that ask, and no more") {
+TEST_CASE("cpu executor: a launch has the shared memory of its shape, the same for every request") {
   const auto launched = [](size_t bytes) {
     return in_child([bytes] {
       const Body body = [bytes] {
@@ -643,7 +643,7 @@ TEST_CASE("cpu executor: without the race check a race passes") {
 
 // ---- Launches that are refused, and memory that runs out.
 
-TEST_CASE("cpu executor: a launch that no GPU would take is refused") {
+TEST_CASE("cpu executor: a launch that every GPU refuses is refused") {
   int runs = 0;
   const Body count = [&] { ++runs; };
   CHECK(run(0, 32, settings_of(32), count) == HIPOPS_INVALID_ARGUMENT);
@@ -743,7 +743,7 @@ __attribute__((noinline, no_sanitize("address"), no_sanitize("thread"))) void wa
   for (size_t i = 0; i < bytes; i += 512) (void)*(here - i);
 }
 
-TEST_CASE("cpu executor: threads that help take no signals but those of their faults") {
+TEST_CASE("cpu executor: helper threads receive only signals of their own faults") {
   const auto mask = [] {
     sigset_t now;
     pthread_sigmask(SIG_BLOCK, nullptr, &now);
@@ -764,7 +764,7 @@ TEST_CASE("cpu executor: threads that help take no signals but those of their fa
   CHECK(mask() == std::pair{0, 0});
 }
 
-TEST_CASE("cpu executor: a work-item that runs off its stack meets the guard page") {
+TEST_CASE("cpu executor: a work-item that runs off its stack faults at the guard page") {
   const Death death = in_child([] {
     std::vector<char> room(1 << 16);
     stack_t other = {};

@@ -145,7 +145,7 @@ SweepRow sweep_row(int64_t bytes, double roof, double us) { return {{"softmax", 
 
 }  // namespace
 
-TEST_CASE("shapes are read, and what is none is refused with its form", "[bench]") {
+TEST_CASE("shapes are read, and a wrong one is refused with the expected form", "[bench]") {
   Workload work;
   CHECK(parse_shape("16384x12288[:,4096:8192]", &work) == "");
   CHECK(work.shape == Sizes{16384, 12288});
@@ -182,7 +182,7 @@ TEST_CASE("a workload that the op refuses has a message", "[bench]") {
   CHECK(problem(work_of("strided_copy", HIPOPS_U8, "4x4", 0, {1, 0})) == "");
 }
 
-TEST_CASE("bytes are what each op must move once", "[bench]") {
+TEST_CASE("bytes_moved counts the bytes that each op must move once", "[bench]") {
   const auto bytes = [](const std::string& op, hipops_dtype dtype, const std::string& shape, int dim = 0) {
     return bytes_moved(work_of(op, dtype, shape, dim));
   };
@@ -369,9 +369,9 @@ TEST_CASE("hipops-bench times a tiny row of every op on the CPU, and writes it",
                                       " --shape " + shapes + file.option());
     INFO(outcome.words);
     REQUIRE(outcome.exit_code == 0);
-    CHECK(outcome.says("backend  cpu"));
-    CHECK(outcome.says("build    hipops "));
-    CHECK(outcome.says(std::string(op) + "/f32/"));
+    CHECK(outcome.prints("backend  cpu"));
+    CHECK(outcome.prints("build    hipops "));
+    CHECK(outcome.prints(std::string(op) + "/f32/"));
     const nlohmann::json json = file.read();
     CHECK(json["header"]["backend"] == "cpu");
     CHECK(json["rows"].size() == (std::string(op) == "rms_norm" ? 2 : 1));
@@ -392,7 +392,7 @@ TEST_CASE("hipops-bench sweeps on the CPU", "[bench]") {
       run_bench("--backend cpu --sweep --repeats 1 --dtype f32 --match 'rms_norm/*/1x12[789]'" + file.option());
   INFO(outcome.words);
   REQUIRE(outcome.exit_code == 0);  // all shapes are too small to count as slow
-  CHECK(outcome.says("3 shapes"));
+  CHECK(outcome.prints("3 shapes"));
   const nlohmann::json json = file.read();
   REQUIRE(json["sweep"].size() == 3);
   for (const nlohmann::json& row : json["sweep"]) CHECK(row["hipops_us"] > 0);
@@ -425,7 +425,7 @@ TEST_CASE("hipops-bench refuses bad usage with a word on it", "[bench]") {
     const Run outcome = run_bench(arguments);
     INFO(arguments << ": " << outcome.words);
     CHECK(outcome.exit_code == 2);
-    CHECK(outcome.says(words));
+    CHECK(outcome.prints(words));
   }
 }
 
@@ -451,8 +451,8 @@ TEST_CASE("without a GPU hipops-bench stops at once, unless --backend names the 
 TEST_CASE("hipops-bench ends with 77 if the device is missing, or the runtime is too old", "[bench]") {
   const Run missing = run_bench("--backend cuda", "HIPOPS_CUDA_LIBRARY=/nonexistent/libcuda.so.1");
   CHECK(missing.exit_code == 77);
-  CHECK(missing.says("/nonexistent/libcuda.so.1"));
+  CHECK(missing.prints("/nonexistent/libcuda.so.1"));
   const Run old = run_bench("--backend hip", "HIPOPS_HIP_LIBRARY=" HIPOPS_STANDIN);
   CHECK(old.exit_code == 77);
-  CHECK(old.says("hipStreamCreateWithFlags"));
+  CHECK(old.prints("hipStreamCreateWithFlags"));
 }

@@ -195,7 +195,7 @@ TEST_CASE("fuzz: a planted fault is found, made small, and printed as a case tha
 
 // A sanitizer handles the signal itself.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-TEST_CASE("fuzz: a read past a tensor's end, or before its begin, meets the page") {
+TEST_CASE("fuzz: a read past a tensor's end, or before its begin, faults at the page") {
   const bool past = GENERATE(true, false);
   Setting setting = setting_with("strided_copy", past ? calling<copy_reading_past> : calling<copy_reading_before>);
   setting.guard = past ? Guard::kPageAfter : Guard::kPageBefore;

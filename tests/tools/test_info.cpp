@@ -89,10 +89,10 @@ TEST_CASE("without a GPU hipops-info prints the reason, and the backend that pro
   const Run plain = run("hipops-info", "", kNoGpu);
   INFO(plain.words);
   CHECK(plain.exit_code == 0);
-  CHECK(plain.says("hip      not usable: HIPOPS_HIP_LIBRARY is \"none\""));
-  CHECK(plain.says("cuda     not usable: HIPOPS_CUDA_LIBRARY is \"none\""));
-  CHECK(plain.says("cpu      usable, and the backend that a program gets"));
-  CHECK(plain.says("HIPOPS_HIP_LIBRARY=none"));
+  CHECK(plain.prints("hip      not usable: HIPOPS_HIP_LIBRARY is \"none\""));
+  CHECK(plain.prints("cuda     not usable: HIPOPS_CUDA_LIBRARY is \"none\""));
+  CHECK(plain.prints("cpu      usable, and the backend that a program gets"));
+  CHECK(plain.prints("HIPOPS_HIP_LIBRARY=none"));
   CHECK(run("hipops-info", "--backend hip", kNoGpu).exit_code == 77);
   CHECK(run("hipops-info", "--backend cpu", kNoGpu).exit_code == 0);
 }
@@ -103,9 +103,9 @@ TEST_CASE("hipops-info --backend describes that backend alone, with advice", "[i
     const Run answer = run("hipops-info", "--backend " + backend, environment);
     INFO(answer.words);
     CHECK(answer.exit_code == exit_code);
-    CHECK(answer.says("hipops " + std::string(hipops_version()) + "\nbuild    "));
+    CHECK(answer.prints("hipops " + std::string(hipops_version()) + "\nbuild    "));
     for (const std::string other : {"hip", "cuda", "cpu"})
-      CHECK(answer.says("\n" + hipops::parity::left(other, 9)) == (other == backend));
+      CHECK(answer.prints("\n" + hipops::parity::left(other, 9)) == (other == backend));
     const std::string last = "\nverdict  " + backend + " " + verdict;
     CHECK(answer.words.find(last) == answer.words.rfind('\n', answer.words.size() - 2));
   };
@@ -130,14 +130,14 @@ TEST_CASE("hipops-info --backend describes that backend alone, with advice", "[i
     answers("hip", kStandin + "gfx803," + first_target(), 0, "can be used, on 1 of 2 devices");
   }
   CHECK(run("hipops-info", "--backend auto", kNoGpu).words == run("hipops-info", "", kNoGpu).words);
-  CHECK_FALSE(run("hipops-info", "", kNoGpu).says("verdict"));
+  CHECK_FALSE(run("hipops-info", "", kNoGpu).prints("verdict"));
 }
 
 TEST_CASE("hipops-info prints why a program gets no backend", "[info]") {
   const Run unknown = run("hipops-info", "", kNoGpu + " HIPOPS_BACKEND=rocm");
   INFO(unknown.words);
   CHECK(unknown.exit_code == 2);
-  CHECK(unknown.says("a program that names no backend gets: HIPOPS_BACKEND is \"rocm\", expected one of auto"));
+  CHECK(unknown.prints("a program that names no backend gets: HIPOPS_BACKEND is \"rocm\", expected one of auto"));
   CHECK(run("hipops-info", "--backend cpu", kNoGpu + " HIPOPS_BACKEND=rocm").exit_code == 0);
 }
 
@@ -146,13 +146,13 @@ TEST_CASE("hipops-info tries each device's kernels", "[info]") {
   const std::string target = has_amd ? first_target() : "gfx1100";
   const Run good = run("hipops-info", "--backend hip", kStandin + target);
   INFO(good.words);
-  CHECK(good.says("0: Stand-in 0 (" + target + ")"));
+  CHECK(good.prints("0: Stand-in 0 (" + target + ")"));
   CHECK(good.exit_code == (has_amd ? 0 : 77));
-  if (has_amd) CHECK(good.says("kernels " + target + "\n"));
+  if (has_amd) CHECK(good.prints("kernels " + target + "\n"));
   const Run other = run("hipops-info", "--backend hip", kStandin + "gfx803");
   INFO(other.words);
   CHECK(other.exit_code == 77);
-  CHECK(other.says(has_amd ? "no code object for device 0, Stand-in 0 (gfx803)" : "built without AMD code objects"));
+  CHECK(other.prints(has_amd ? "no code object for device 0, Stand-in 0 (gfx803)" : "built without AMD code objects"));
 }
 
 TEST_CASE("hipops-info counts the ops that have code objects", "[info]") {
@@ -165,7 +165,7 @@ TEST_CASE("hipops-info counts the ops that have code objects", "[info]") {
   const Run one = run("hipops-info", "--backend hip", environment);
   INFO(one.words);
   CHECK(one.exit_code == 0);
-  CHECK(one.says(", of 1 of " + std::to_string(hipops::image_count) + " ops; the first of the others: "));
+  CHECK(one.prints(", of 1 of " + std::to_string(hipops::image_count) + " ops; the first of the others: "));
   std::filesystem::remove(folder / (target + "/softmax.co"));
   const Run none = run("hipops-info", "--backend hip", environment);
   INFO(none.words);
@@ -199,10 +199,10 @@ TEST_CASE("every tool reports a file that cannot be written before its run, and 
     const Run result = run(tool, arguments + "/dev/null/file");
     INFO(tool << ": " << result.words);
     CHECK(result.exit_code == 2);
-    CHECK(result.says("cannot write "));
-    CHECK(result.says("/dev/null/file"));
-    CHECK_FALSE(result.says("pass"));
-    CHECK_FALSE(result.says("softmax/f32/"));
+    CHECK(result.prints("cannot write "));
+    CHECK(result.prints("/dev/null/file"));
+    CHECK_FALSE(result.prints("pass"));
+    CHECK_FALSE(result.prints("softmax/f32/"));
   }
   CHECK(run("hipops-parity", parity + " --json /dev/full").exit_code == 2);
   // A run that fails does not change these.
@@ -277,16 +277,16 @@ TEST_CASE("a report on stdout is alone there, and the table is on stderr", "[inf
   CHECK(run("hipops-parity", parity + "--json - >> '" + out + "' 2> '" + err + "'").exit_code == 0);
   CHECK(text_of(out).rfind("before\n{", 0) == 0);
 
-  CHECK(run("hipops-parity", parity + "--json - --junit -").says("--json and --junit are both -"));
-  CHECK(run("hipops-parity", parity + "--json - > /dev/full").says("cannot write stdout: "));
+  CHECK(run("hipops-parity", parity + "--json - --junit -").prints("--json and --junit are both -"));
+  CHECK(run("hipops-parity", parity + "--json - > /dev/full").prints("cannot write stdout: "));
   CHECK(run("hipops-parity", parity + "--json - > /dev/full").exit_code == 2);
   CHECK(run("hipops-parity", parity + "--json - --junit '" + out + "' > '" + out + "'").exit_code == 2);
   const Run refused = run("hipops-parity", "--backend hip --json -" + apart, kNoGpu);
   CHECK(refused.exit_code == 77);
   CHECK(text_of(out).empty());
-  const Run folder_wanted = run("hipops-fuzz", "--op softmax --count 1 --save -");
-  CHECK(folder_wanted.exit_code == 2);
-  CHECK(folder_wanted.says("--save is \"-\", expected a folder"));
+  const Run save_to_stdout = run("hipops-fuzz", "--op softmax --count 1 --save -");
+  CHECK(save_to_stdout.exit_code == 2);
+  CHECK(save_to_stdout.prints("--save is \"-\", expected a folder"));
 }
 
 TEST_CASE("hipops-fuzz fails also if it cannot save the case, and overwrites no file", "[info]") {
@@ -301,16 +301,16 @@ TEST_CASE("hipops-fuzz fails also if it cannot save the case, and overwrites no 
   const Run saved = fuzz(folder / "my finds");
   INFO(saved.words);
   CHECK(saved.exit_code == 1);
-  CHECK(saved.says("FAIL softmax, case "));
-  CHECK(saved.says("saved: hipops-parity --backend hip --golden '" + folder / "my finds" + "' --op softmax"));
+  CHECK(saved.prints("FAIL softmax, case "));
+  CHECK(saved.prints("saved: hipops-parity --backend hip --golden '" + folder / "my finds" + "' --op softmax"));
   const std::string found = text_of(folder / "my finds/softmax/smoke.json");
-  CHECK(saved.says(found));
+  CHECK(saved.prints(found));
   std::ofstream(folder / "my finds/softmax/smoke.json") << "a golden file";
   const Run again = fuzz(folder / "my finds");
   INFO(again.words);
   CHECK(again.exit_code == 1);
-  CHECK(again.says("softmax/smoke.json: File exists"));
-  CHECK(again.says(found));
+  CHECK(again.prints("softmax/smoke.json: File exists"));
+  CHECK(again.prints(found));
   CHECK(text_of(folder / "my finds/softmax/smoke.json") == "a golden file");
   std::ofstream(folder / "softmax") << "no folder";
   CHECK(fuzz(folder / "").exit_code == 1);
@@ -320,15 +320,15 @@ TEST_CASE("hipops-fuzz prints the variables of the environment that change it", 
   const std::string few = "--op softmax --count 1";
   const Run plain = run("hipops-fuzz", few);
   INFO(plain.words);
-  CHECK(plain.says("hipops-fuzz --backend cpu --wave 32 --op softmax --seed 1 "));
-  CHECK(plain.says("wave 32: seed 1"));
-  CHECK_FALSE(plain.says("HIPOPS_CPU_SEED"));
+  CHECK(plain.prints("hipops-fuzz --backend cpu --wave 32 --op softmax --seed 1 "));
+  CHECK(plain.prints("wave 32: seed 1"));
+  CHECK_FALSE(plain.prints("HIPOPS_CPU_SEED"));
   const Run set = run("hipops-fuzz", few, "HIPOPS_CPU_WAVE=64 HIPOPS_CPU_SEED=7");
   INFO(set.words);
-  CHECK(set.says("HIPOPS_CPU_SEED=7 "));
-  CHECK(set.says("--wave 64 "));
-  CHECK(set.says("wave 64: seed 1"));
-  CHECK(run("hipops-fuzz", few + " --wave 32", "HIPOPS_CPU_WAVE=64").says("wave 32: seed 1"));
+  CHECK(set.prints("HIPOPS_CPU_SEED=7 "));
+  CHECK(set.prints("--wave 64 "));
+  CHECK(set.prints("wave 64: seed 1"));
+  CHECK(run("hipops-fuzz", few + " --wave 32", "HIPOPS_CPU_WAVE=64").prints("wave 32: seed 1"));
 }
 
 TEST_CASE("without a GPU hipops-tune does not send its user to the CPU", "[info]") {
@@ -336,18 +336,18 @@ TEST_CASE("without a GPU hipops-tune does not send its user to the CPU", "[info]
     const Run none = run("hipops-tune", "--output -" + backend, "HIPOPS_BACKEND= " + kNoGpu);
     INFO(none.words);
     CHECK(none.exit_code == 77);
-    CHECK(none.says("hipops-tune: no GPU was found, and a table of the cpu backend serves no GPU\nhip: "));
-    CHECK_FALSE(none.says("--backend cpu"));
+    CHECK(none.prints("hipops-tune: no GPU was found, and a table of the cpu backend serves no GPU\nhip: "));
+    CHECK_FALSE(none.prints("--backend cpu"));
   }
 }
 
 TEST_CASE("hipops-info prints the policy of row ops", "[info]") {
-  const auto says = [](const std::string& file) { return run("hipops-info", "--backend cpu", "HIPOPS_TUNING_FILE=" + file); };
-  CHECK(says("").says("\n           row ops use the default policy\n"));
-  CHECK(says(HIPOPS_TABLE).says("row ops use " HIPOPS_TABLE ", measured on no device: "));
-  const Run lost = says("/nowhere.json");
+  const auto info_with = [](const std::string& file) { return run("hipops-info", "--backend cpu", "HIPOPS_TUNING_FILE=" + file); };
+  CHECK(info_with("").prints("\n           row ops use the default policy\n"));
+  CHECK(info_with(HIPOPS_TABLE).prints("row ops use " HIPOPS_TABLE ", measured on no device: "));
+  const Run lost = info_with("/nowhere.json");
   CHECK(lost.exit_code == 0);
-  CHECK(lost.says("row ops use the default policy (HIPOPS_TUNING_FILE=/nowhere.json: it cannot be opened: No such file or directory; the default policy is used)\n"));
+  CHECK(lost.prints("row ops use the default policy (HIPOPS_TUNING_FILE=/nowhere.json: it cannot be opened: No such file or directory; the default policy is used)\n"));
 }
 
 TEST_CASE("the tools have the same kinds of options and messages", "[info]") {
@@ -355,10 +355,10 @@ TEST_CASE("the tools have the same kinds of options and messages", "[info]") {
     const Run help = run(tool, "--help");
     INFO(help.words);
     CHECK(help.exit_code == 0);
-    CHECK(help.says("\nExamples:\n  " + tool));
-    CHECK(help.says("\nExit status:\n  0   "));
-    CHECK(!help.says("\033"));
-    CHECK(!help.says("Excludes:"));
+    CHECK(help.prints("\nExamples:\n  " + tool));
+    CHECK(help.prints("\nExit status:\n  0   "));
+    CHECK(!help.prints("\033"));
+    CHECK(!help.prints("Excludes:"));
     const Run version = run(tool, "--version");
     CHECK(version.exit_code == 0);
     CHECK(version.words == std::string("hipops ") + hipops_version() + "\n");
@@ -366,27 +366,27 @@ TEST_CASE("the tools have the same kinds of options and messages", "[info]") {
   const Run absent = run("hipops-parity", "--backend hip", kNoGpu);
   INFO(absent.words);
   CHECK(absent.exit_code == 77);
-  CHECK(absent.says("hipops-info shows"));
+  CHECK(absent.prints("hipops-info shows"));
   for (const std::string tool : {"hipops-parity", "hipops-fuzz"}) {
     const Run wrong = run(tool, "--backend cpu --op softmax", "HIPOPS_CPU_THREADS=x");
     INFO(wrong.words);
     CHECK(wrong.exit_code == 2);
-    CHECK(wrong.says("HIPOPS_CPU_THREADS is \"x\""));
+    CHECK(wrong.prints("HIPOPS_CPU_THREADS is \"x\""));
   }
   CHECK(run("hipops-fuzz", "--first 18446744073709551615 --count 2").exit_code == 2);
-  CHECK(run("hipops-fuzz", "--backend hip --wave 64").says("--wave is for the cpu backend, not for hip"));
-  CHECK(run("hipops-parity", "--wave 64", "HIPOPS_BACKEND=hip").says("not for hip (HIPOPS_BACKEND)"));
+  CHECK(run("hipops-fuzz", "--backend hip --wave 64").prints("--wave is for the cpu backend, not for hip"));
+  CHECK(run("hipops-parity", "--wave 64", "HIPOPS_BACKEND=hip").prints("not for hip (HIPOPS_BACKEND)"));
   const Folder empty;
   for (const std::string listed : {"", " --list"}) {
     const Run none = run("hipops-parity", "--golden " + empty / "" + listed);
     INFO(none.words);
     CHECK(none.exit_code == 2);
-    CHECK(none.says("there are no golden files in "));
+    CHECK(none.prints("there are no golden files in "));
   }
   const Run nothing = run("hipops-inspect", "--target gfx1");
   INFO(nothing.words);
   CHECK(nothing.exit_code == 2);
-  CHECK(nothing.says("no kernel selected in the library; its targets: "));
+  CHECK(nothing.prints("no kernel selected in the library; its targets: "));
 }
 
 TEST_CASE("the message about a wrong command line names the tool and the argument", "[info]") {
@@ -434,7 +434,7 @@ TEST_CASE("a report that would be lost, or mixed with other output, is refused b
     const Run refused = run(tool, options);
     INFO(refused.words);
     CHECK(refused.exit_code == 2);
-    CHECK(refused.says(words));
+    CHECK(refused.prints(words));
   };
   refuses("hipops-parity", "--json " + file + " --junit " + file, "--json and --junit are both " + file);
   refuses("hipops-parity", "--list --json " + file, "--list excludes --json");
