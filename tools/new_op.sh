@@ -10,14 +10,14 @@ op=${1:-}
 [[ $op =~ ^[a-z][a-z0-9]*(_[a-z0-9]+)*$ ]] || { echo "usage: tools/new_op.sh [--rows] NAME, of small letters, digits and _" >&2; exit 2; }
 pascal=$(sed -E 's/(^|_)([a-z0-9])/\u\2/g' <<< "$op")
 
-# made TEMPLATE FILE: makes the file from the template. The contract and the launcher of a row op are copies of
+# make_file TEMPLATE FILE: makes the file from the template. The contract and the launcher of a row op are copies of
 # softmax's.
-made() {
+make_file() {
   mkdir -p "$(dirname "$2")"
-  filled "$1" > "$2"
+  text_of "$1" > "$2"
   echo "made    $2"
 }
-filled() {
+text_of() {
   case $family/$1 in
     rows/kernel.h) as_softmax kernels/softmax.h ;;
     rows/launcher.cpp) as_softmax capi/softmax.cpp ;;
@@ -30,19 +30,19 @@ as_op() { sed -e "s/@op@/$op/g; s/@Op@/$pascal/g; s/@OP@/${op^^}/g" "$1"; }
 # the bindings may change without a change of the template.
 python_of_softmax() { awk -v begins="^$1" '/^[^ ]/ { inside = $0 ~ begins } inside' "$2" | sed "s/softmax/$op/g"; }
 as_softmax() { sed -e "s/softmax/$op/g; s/Softmax/$pascal/g; s/SOFTMAX/${op^^}/g" "$1"; }
-# inserted FILE BEFORE TEXT: inserts the text before the last line of the file that contains BEFORE.
-inserted() {
+# insert FILE BEFORE TEXT: inserts the text before the last line of the file that contains BEFORE.
+insert() {
   local line
   line=$(grep -nF -- "$2" "$1" | tail -1 | cut -d: -f1)
   printf '%s\n' "$3" | sed -i "$((line - 1))r /dev/stdin" "$1"
   echo "changed $1"
 }
 # Checks before the first change. A file may exist without an op of its name, such as capi/api.cpp.
-can_be_made() { [ ! -e "$2" ] || { echo "$2 is there already" >&2; exit 2; }; }
-can_be_inserted() { grep -qF -- "$2" "$1" || { echo "$1 has no line with: $2" >&2; exit 1; }; }
+check_absent() { [ ! -e "$2" ] || { echo "$2 is there already" >&2; exit 2; }; }
+check_line() { grep -qF -- "$2" "$1" || { echo "$1 has no line with: $2" >&2; exit 1; }; }
 
-# with MADE INSERTED: calls one of the two functions for each file.
-with() {
+# for_each_file NEW OLD: calls function NEW for each new file, and OLD for each file that changes.
+for_each_file() {
   "$1" kernel.h "kernels/$op.h"
   "$1" kernel.hip "kernels/$op.hip"
   "$1" launcher.cpp "capi/$op.cpp"
@@ -76,13 +76,13 @@ else
   section="/* ---- About this library"
   formula="y = 2 * x, rank 0 to 8, f32, f16, bf16 and f64. y has x's shape and dtype, and may be x itself."
 fi
-with can_be_made can_be_inserted
-with made inserted
+for_each_file check_absent check_line
+for_each_file make_file insert
 tools/ffi.py
 echo "changed capi/rust/hipops-sys/src/ffi.rs and capi/python/hipops/_abi.py, by tools/ffi.py"
 cat <<TEXT
 
-next, as docs/guide/add-an-op.md says:
+next (docs/guide/add-an-op.md):
   python3 parity/golden/generate.py --op $op --no-torch
   export HIPOPS_CMAKE_ARGS="-DHIPOPS_AMD=OFF -DHIPOPS_CUDA=OFF -DHIPOPS_OPS=$op"
   tools/run build test_$op && build/release/bin/test_$op
