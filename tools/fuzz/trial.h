@@ -35,8 +35,8 @@ struct Trial {
   bool beside_others = false;         // it failed only among extreme rows (neighbours.h)
 };
 
-// Random cases are small. So every second case of an op uses the kernels for many rows and large tensors, and two of
-// four use the kernels for many indices (hipops-parity --many-rows, --ordered).
+// Random cases are small. So every second case of an op uses the kernels for many rows (hipops-parity --many-rows).
+// Two of four cases use the kernels for many indices (--ordered).
 struct Plan {
   bool as_many, ordered;
 };

@@ -1,5 +1,5 @@
-// The check for races in shared memory. Two accesses to a byte by different work-items, one of them a write, are a race
-// unless a barrier orders them, or an exchange of the wave of both.
+// The check for races in shared memory. Two accesses to a byte race if different work-items make them and one writes,
+// unless a barrier or an exchange of their wave orders them.
 //
 // The check is exact for the accesses that happen. It keeps the last writer and two readers of each byte. If an access
 // conflicts with any earlier access, it also conflicts with one of the three (see Shadow). The bytes of a word share
