@@ -1,4 +1,4 @@
-// The contract between softmax.hip and its launcher.
+// The contract between softmax.hip and its launcher. The numbers in the list: see HIPOPS_ROW_KERNELS_OF.
 #pragma once
 
 #include "device/rows/contract.h"

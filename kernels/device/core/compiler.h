@@ -106,7 +106,7 @@ HIPOPS_FN T wait_for_load(T v) {
 
 // clang and nvcc: values derived from the word before this call are computed again after it. Otherwise they would be
 // kept in registers, and converted elements need more registers than packed words.
-HIPOPS_FN void forget_derived([[maybe_unused]] uint32_t& word) {
+HIPOPS_FN void recompute_derived([[maybe_unused]] uint32_t& word) {
 #if defined(HIPOPS_NVIDIA)
   asm volatile("" : "+r"(word));
 #elif defined(HIPOPS_AMD)
@@ -115,11 +115,12 @@ HIPOPS_FN void forget_derived([[maybe_unused]] uint32_t& word) {
 }
 
 // The same for ptxas, which sees through an empty asm statement. `zero` is a 0 that it cannot know when it compiles.
-HIPOPS_FN void forget_derived_by([[maybe_unused]] uint32_t zero, uint32_t& word) {
+// The call uses the word, so a kernel also waits here for the word's load (Packed::wait_for_load_by).
+HIPOPS_FN void recompute_derived_by([[maybe_unused]] uint32_t zero, uint32_t& word) {
 #if defined(HIPOPS_NVIDIA)
   word ^= zero;
 #else
-  forget_derived(word);
+  recompute_derived(word);
 #endif
 }
 

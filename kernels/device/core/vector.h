@@ -50,14 +50,15 @@ class Packed {
   }
 
   // See compiler.h.
-  HIPOPS_METHOD void forget_derived() {
+  HIPOPS_METHOD void recompute_derived() {
 #pragma unroll
-    for (int i = 0; i < kWords; ++i) hipops::forget_derived(word_[i]);
+    for (int i = 0; i < kWords; ++i) hipops::recompute_derived(word_[i]);
   }
-  HIPOPS_METHOD void forget_derived_by(uint32_t zero) {
+  HIPOPS_METHOD void recompute_derived_by(uint32_t zero) {
 #pragma unroll
-    for (int i = 0; i < kWords; ++i) hipops::forget_derived_by(zero, word_[i]);
+    for (int i = 0; i < kWords; ++i) hipops::recompute_derived_by(zero, word_[i]);
   }
+  HIPOPS_METHOD void wait_for_load_by(uint32_t zero) { recompute_derived_by(zero); }
   HIPOPS_METHOD void issue_before_use() {
 #pragma unroll
     for (int i = 0; i < kWords; ++i) hipops::issue_before_use(word_[i]);

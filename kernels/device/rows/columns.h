@@ -33,21 +33,21 @@ class Column {
   }
   HIPOPS_METHOD Packed<W, kLength> absent_value() const { return Packed<W, kLength>::filled(narrow<W>(compute_t<W>(absent_))); }
 
-  // For a column that may be absent. forget_derived_by() makes the kernel wait for the load here. After the branch it
-  // would wait for the loads of the next row, too.
+  // For a column that may be absent: its load is in a branch. Without wait_for_load_by(), the kernel would wait at the
+  // first use, and then for the loads of the next row, too. `zero`: see runtime_zero_.
   template <class Place>
-  HIPOPS_METHOD void load_row_type(Place col, uint32_t nothing, C (&out)[kLength]) const {
+  HIPOPS_METHOD void load_row_type(Place col, uint32_t zero, C (&out)[kLength]) const {
     Packed<W, kLength> all = absent_value();
     if (data_ != nullptr) {
       Incoming in;
       issue_load(col, &in);
       all = value(in);
     }
-    all.forget_derived_by(nothing);
+    all.wait_for_load_by(zero);
     widen_all(all, out);
   }
   template <class Place>
-  HIPOPS_METHOD void load_f32(Place col, uint32_t nothing, C (&out)[kLength]) const {
+  HIPOPS_METHOD void load_f32(Place col, uint32_t zero, C (&out)[kLength]) const {
     const f32* const data = reinterpret_cast<const f32*>(data_);
     Packed<f32, kLength> all = Packed<f32, kLength>::filled(f32(absent_));
     if (data_ == nullptr) {
@@ -58,7 +58,7 @@ class Column {
     } else {
       all = load_vector_anywhere<kLength>(data + col);
     }
-    all.forget_derived_by(nothing);
+    all.wait_for_load_by(zero);
 #pragma unroll
     for (int i = 0; i < kLength; ++i) out[i] = with_plain_nan<W>(C(all[i]));
   }
@@ -117,7 +117,7 @@ class AllColumns {
 #pragma unroll
       for (int v = 0; v < Shape::kVectors; ++v)
 #pragma unroll
-        for (int i = 0; i < kCount; ++i) kept_[v][i].forget_derived_by(runtime_zero_);
+        for (int i = 0; i < kCount; ++i) kept_[v][i].wait_for_load_by(runtime_zero_);
     }
   }
   // If the next row has another misalignment, the lane's vectors cover other columns.
@@ -130,18 +130,18 @@ class AllColumns {
     }
   }
   // Vectors are widened again after this call. AMD waits for all of them here: later, gfx9 would wait for stores, too.
-  HIPOPS_METHOD void forget_widened() {
+  HIPOPS_METHOD void recompute_widened() {
     if constexpr (kKept) {
 #pragma unroll
       for (int v = 0; v < Shape::kVectors; ++v)
 #pragma unroll
-        for (int i = 0; i < kCount; ++i) sizeof(W) < sizeof(C) ? kept_[v][i].forget_derived() : kept_[v][i].issue_before_use();
+        for (int i = 0; i < kCount; ++i) sizeof(W) < sizeof(C) ? kept_[v][i].recompute_derived() : kept_[v][i].issue_before_use();
     }
   }
   template <class Rows>
   HIPOPS_METHOD void read(const Rows& rows, [[maybe_unused]] int v, typename Rows::Column col, C (&out)[kCount + 1][kLength]) const {
     const auto place = rows.clamp_to_row(col);
-    if (__builtin_expect(kKept ? are_f32_apart() : !are_plain_, 0)) {
+    if (__builtin_expect(kKept ? are_f32_apart() : !all_in_row_type_, 0)) {
 #pragma unroll
       for (int i = 0; i < kCount; ++i) {
         if (kKept || are_f32_apart()) column_[i].load_f32(place, runtime_zero_, out[i]);
@@ -167,7 +167,7 @@ class AllColumns {
 #pragma unroll
         for (int e = 0; e < n; ++e) out[i][e] = get(column_[i], col + e < cols ? col + e : cols - 1);
     };
-    if (__builtin_expect(are_plain_, 1)) each([](const Column<Shape>& column, int at) { return column.at_in_row_type(at); });
+    if (__builtin_expect(all_in_row_type_, 1)) each([](const Column<Shape>& column, int at) { return column.at_in_row_type(at); });
     else each([this](const Column<Shape>& column, int at) { return column.at(at, are_f32_apart()); });
   }
   HIPOPS_METHOD void read_edge(int64_t col, C (&out)[kCount + 1][1]) const {
@@ -188,13 +188,13 @@ class AllColumns {
   template <class Args, int... i>
   HIPOPS_METHOD AllColumns(const Args& a, List<i...>)
       : column_{{a.columns[i].data, a.columns[i].step, C(Op::absent_column(i))}...}, is_f32_(a.columns_are_f32),
-        are_plain_((column_[i].is_present() && ...) && !are_f32_apart()), runtime_zero_(uint32_t(a.rows.rows >> 63)) {}
+        all_in_row_type_((column_[i].is_present() && ...) && !are_f32_apart()), runtime_zero_(uint32_t(a.rows.rows >> 63)) {}
 
   HIPOPS_METHOD bool are_f32_apart() const { return sizeof(W) != sizeof(f32) && is_f32_ != 0; }
 
   Column<Shape> column_[kCount];
-  int32_t is_f32_, are_plain_;  // plain: all are present, in the rows' type. Not bools: gfx9 keeps those as lane masks
-  uint32_t runtime_zero_;        // always 0, but not a constant
+  int32_t is_f32_, all_in_row_type_;  // not bools: gfx9 keeps a bool as a mask of lanes
+  uint32_t runtime_zero_;  // rows >> 63: always 0, but no compiler knows that
   Packed<W, kLength> kept_[kKept ? Shape::kVectors : 1][kCount];
   int kept_from_ = 0;  // the first column in kept_
 };
@@ -204,7 +204,7 @@ struct NoColumns {
   template <class... All> HIPOPS_METHOD void issue_loads(const All&...) const {}
   template <class... All> HIPOPS_METHOD void reload_if_moved(const All&...) const {}
   HIPOPS_METHOD void wait_for_loads() const {}
-  HIPOPS_METHOD void forget_widened() const {}
+  HIPOPS_METHOD void recompute_widened() const {}
   template <class... All> HIPOPS_METHOD void read(const All&...) const {}
   template <class... All> HIPOPS_METHOD void read_neighbours(const All&...) const {}
   template <class... All> HIPOPS_METHOD void read_edge(const All&...) const {}

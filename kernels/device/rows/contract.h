@@ -24,7 +24,7 @@ enum class RowBody : int32_t {
   on_chip,   // in the registers of some lanes of a wave, or of a block
   cluster,   // in the registers of a cluster's blocks; on AMD, of a block with twice the work-items
   parts,     // in memory, split into spans, one block each. It stores the span's Part in the area in y of every span
-  merged,    // the launch after `parts`: each block reads all Parts from its span's area, merges them, and overwrites it
+  merged,    // the launch after `parts`: each block merges all Parts in its span's area, then stores results over them
   streamed,  // in memory: one block reads it twice, tile by tile
 };
 
@@ -80,8 +80,8 @@ enum NormFlag : int32_t { round_sum = 2, weight_plus_one = 4, round_before_weigh
 
 // X(kernel, T, lanes, vectors, block, layout, body, resident): `lanes` work-items share a row, and each holds `vectors`
 // vectors of it (strided and packed: elements). lanes < block: a block handles several rows. lanes == block: it handles
-// one; on chip, with only the work-items that the row needs. resident: work-items for which a multiprocessor (NVIDIA)
-// has registers.
+// one; on chip, with only the work-items that the row needs. resident: work-items that a multiprocessor (NVIDIA) must
+// hold at a time. So a work-item has at most 65536 / resident registers.
 #define HIPOPS_LONG_ROW_KERNELS_OF(X, op, T, in_cluster)                              \
   X(op##_##T##_unaligned_cluster, T, 512, in_cluster, 512, unaligned, cluster, 512)   \
   X(op##_##T##_unaligned_parts, T, 256, 4, 256, unaligned, parts, 768)                \
@@ -92,6 +92,8 @@ enum NormFlag : int32_t { round_sum = 2, weight_plus_one = 4, round_before_weigh
 // For ops whose rows may be very short.
 #define HIPOPS_SHORT_ROW_KERNELS_OF(X, op, T, resident)                                \
   X(op##_##T##_packed, T, 1, 4, 64, packed, on_chip, resident)
+// For most rows. in_cluster, in_unaligned: `vectors` of clusters and of long unaligned rows. resident: of short aligned
+// rows; resident_unaligned: of short unaligned rows; resident_long: of aligned_512x4.
 #define HIPOPS_ROW_KERNELS_OF(X, op, T, in_cluster, in_unaligned, resident, resident_unaligned, resident_long) \
   X(op##_##T##_aligned_32x4, T, 32, 4, 64, aligned, on_chip, resident)                 \
   X(op##_##T##_aligned_512x2, T, 512, 2, 512, aligned, on_chip, 512)                  \

@@ -15,25 +15,28 @@ struct Mean {
   HIPOPS_METHOD Mean(const WideSum<C>& sum, const NormTerms<C>& terms) {
     // The quotient: an estimate plus its remainder, rounded once (Markstein). `low` is the remainder of `high`.
     C estimate = sum.high() * terms.inverse_cols;
-    high = fused_multiply_add(missed(sum.high(), estimate, terms), terms.inverse_cols, estimate);
+    high = fused_multiply_add(remainder_of(sum.high(), estimate, terms), terms.inverse_cols, estimate);
     // The product is rounded by itself. So a row of equal elements has deviations of exactly 0.
-    low = rounded_product(missed(sum.high(), high, terms) + sum.low(), terms.inverse_cols);
+    low = rounded_product(remainder_of(sum.high(), high, terms) + sum.low(), terms.inverse_cols);
   }
-  // For 16-bit elements it is enough to subtract `low` from the variance, once a row (about_mean).
+  // For 16-bit elements, `low` is not subtracted from each element. about_mean() corrects the sum of squares instead.
   HIPOPS_METHOD C deviation(C x) const { return sizeof(T) == 2 ? x - high : (x - high) - low; }
+  // The sum of squared deviations from the mean, if `squares` is the sum of squares of deviation().
   HIPOPS_METHOD C about_mean(C squares, C cols) const {
     if constexpr (sizeof(T) != 2) return squares;
     const C exact = fused_multiply_add(-low * cols, low, squares);
     return exact < C(0) ? C(0) : exact;
   }
-  // Squared deviations from the other mean are larger by this, for each element.
+  // (this mean - other)^2. Deviations from this mean, of elements with the mean `other`, have a larger sum of squares
+  // than deviations from `other`: larger by this number for each element.
   HIPOPS_METHOD C square_apart(const Mean& other) const {
     const C d = (high - other.high) + (low - other.low);
     return d * d;
   }
 
  private:
-  static HIPOPS_METHOD C missed(C sum, C quotient, const NormTerms<C>& terms) {
+  // sum - quotient * cols.
+  static HIPOPS_METHOD C remainder_of(C sum, C quotient, const NormTerms<C>& terms) {
     return fused_multiply_add(-quotient, terms.cols_rest, fused_multiply_add(-quotient, terms.cols, sum));
   }
 };
@@ -75,8 +78,8 @@ struct WholeWave<Moments<W>, SumByMatrix> {
   static HIPOPS_METHOD Moments<W> of(const Moments<W>& v) { return {Each::of(v.sum), Each::of(v.squares)}; }
 };
 
-// The largest mean^2, in variances, for which sum(x^2) - n mean^2 is exact enough. The difference loses the digits by
-// which mean^2 exceeds the variance. Beyond the limit, squared deviations are summed.
+// The largest mean^2 / variance for which the variance may be computed by sum(x^2) - n mean^2. The larger the quotient,
+// the more digits the difference loses. Beyond the limit, squared deviations are summed.
 template <class T> constexpr float kVariances = 0.25f;
 template <> [[maybe_unused]] constexpr float kVariances<f16> = 32;
 template <> [[maybe_unused]] constexpr float kVariances<bf16> = 256;
@@ -213,11 +216,11 @@ struct Normalization {
   template <int n>
   HIPOPS_METHOD void apply_extreme(const C (&x)[n], const C (&weight)[n], const C (&bias)[n], C (&out)[n]) const {
     using F = FloatFormat<C>;
-    const C before = power < C(1) ? F::kLift : C(1), after = F::kLift / before;  // see RowScale
+    const C lift_power = power < C(1) ? F::kLift : C(1), lift_scale = F::kLift / lift_power;  // see RowScale
 #pragma unroll
     for (int i = 0; i < n; ++i) {
-      const C deviation = x[i] * (power * before) - high * before;
-      const C lifted = fused_multiply_add(deviation, scale * after, -low * before * (scale * after));
+      const C deviation = x[i] * (power * lift_power) - high * lift_power;
+      const C lifted = fused_multiply_add(deviation, scale * lift_scale, -low * lift_power * (scale * lift_scale));
       const bool is_small = Magnitude()(lifted) < F::kLeastNormal * F::kLift;
       out[i] = is_small ? fused_multiply_add(lifted, weight[i] * F::kDrop, bias[i])
                         : fused_multiply_add(lifted * F::kDrop, weight[i], bias[i]);

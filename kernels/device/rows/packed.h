@@ -144,7 +144,8 @@ struct StagedRow {
   HIPOPS_METHOD auto reduce(O op, F f, G g = {}) const {
     using V = decltype(f(C()));
     using W = decltype(g(V()));
-    constexpr bool kSumOfSums = sizeof(W) == sizeof(C);  // a sum of sums rounds each term less often; a wide sum hardly rounds
+    // Plain sums of four vectors are added: each term is rounded fewer times. Wide sums hardly round.
+    constexpr bool kSumOfSums = sizeof(W) == sizeof(C);
     W all = O::template identity<W>(), sum = all;
 #pragma unroll 1
     for (int first = 0; first < cols; first += n) {

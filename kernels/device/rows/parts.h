@@ -1,8 +1,8 @@
 // Merging parts of a row: two in order (streamed rows), all lanes' parts, and all spans' parts of a split row.
 //
-// A split row needs two launches, and no memory except y. In the first launch, each block stores its part in every
-// span's area of y. In the second, each block reads all parts from its own span's area, before it overwrites the area
-// with results. The shape alone decides the spans, and so the results.
+// A split row needs two launches. Between them y holds the parts, so no other memory is needed. In the first launch,
+// each block stores a copy of its part in every span of y. In the second, each block reads all parts from its own span,
+// and then overwrites the span with results. The shape alone decides the spans, and so the results.
 #pragma once
 
 #include "device/core/reduce.h"
@@ -82,7 +82,7 @@ class Span {
     Rows<Streams, Shape> rows(*s_);
     rows.select(row);
     for (int to = thread_index(); to < s_->spans; to += s_->lanes)
-      PartInTensor<T, Part>::store(part, area_of(rows, begin_of(to)) + index_ * kPlace);
+      PartInTensor<T, Part>::store(part, area_of(rows, begin_of(to)) + index_ * kPartElements);
   }
 
   template <class Reduction>
@@ -99,7 +99,7 @@ class Span {
       auto all = O::template identity<decltype(f(Part(), int64_t()))>();
       for (int i = thread_index(); i < spans; i += threads) {
         const int64_t count = (i + 1 < spans ? in_each : in_last) + (i == 0 ? edges : 0);
-        all = op(all, f(PartInTensor<T, Part>::load(from + i * kPlace), count));
+        all = op(all, f(PartInTensor<T, Part>::load(from + i * kPartElements), count));
       }
       return reduction(all, op);
     }
@@ -115,9 +115,9 @@ class Span {
   }
 
  private:
-  static constexpr int kPlace = kMostPartBytes / int(sizeof(T));  // elements of a part's place
+  static constexpr int kPartElements = kMostPartBytes / int(sizeof(T));  // of y, for one part
   static constexpr int kTile = Shape::kBlock * Shape::kVectors * Shape::kLength;
-  static_assert(kMostSpans * kPlace + Shape::kLength <= kTile, "a tile has a place for each span's part");
+  static_assert(kMostSpans * kPartElements + Shape::kLength <= kTile, "a tile has a place for each span's part");
 
   HIPOPS_METHOD int64_t begin_of(int span) const { return span * s_->per_block * kTile; }
   // The area for parts in the tile of y at `base`, from a multiple of 16 bytes on.

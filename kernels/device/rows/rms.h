@@ -149,15 +149,15 @@ struct RowScale {
     return small && has_weight && !(flags & round_before_weight);
   }
   // For scaled rows and denormal results: numbers are multiplied by kLift until the weight is applied, to keep their
-  // digits.
+  // digits. `power` is multiplied by kLift if it is small, otherwise `factor`: a large power * kLift would overflow.
   template <class T, int n>
   HIPOPS_METHOD void apply_weight_extreme(const C (&x)[n], C (&weight)[n], bool has_weight, int32_t flags, C (&out)[n]) const {
     using F = FloatFormat<C>;
     add_one(weight, has_weight, flags);
-    const C before = power < C(1) ? F::kLift : C(1), after = F::kLift / before;
+    const C lift_power = power < C(1) ? F::kLift : C(1), lift_factor = F::kLift / lift_power;
 #pragma unroll
     for (int i = 0; i < n; ++i) {
-      const C lifted = x[i] * (power * before) * (factor * after), normalized = lifted * F::kDrop;
+      const C lifted = x[i] * (power * lift_power) * (factor * lift_factor), normalized = lifted * F::kDrop;
       if (flags & round_before_weight) out[i] = C(widen(narrow<T>(normalized))) * weight[i];
       else out[i] = Magnitude()(lifted) < F::kLeastNormal * F::kLift ? lifted * (weight[i] * F::kDrop) : normalized * weight[i];
     }
@@ -196,7 +196,7 @@ struct RmsOp {
   static HIPOPS_METHOD bool loses_digits(const Args& a, const RowScale<C>& scale, const C (&x)[n]) {
     return scale.template loses_digits<T>(x, a.columns[0].data != nullptr, a.flags);
   }
-  // Nearly denormal elements of other rows would be rounded twice. f16 has none.
+  // Whether apply_extreme() is right for x. It would round nearly denormal elements of other rows twice. f16 has none.
   template <int n>
   static HIPOPS_METHOD bool may_lift(const Args& a, const RowScale<C>& scale, const C (&x)[n]) {
     return is_f16<T> || is_extreme(scale) || loses_digits(a, scale, x);

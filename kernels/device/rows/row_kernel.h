@@ -7,7 +7,7 @@
 //   kColumns                   weights. absent_column(i) is the value of weight i if the caller passes none
 //   kMaps                      whether part() replaces elements by f(element). mapped(row, x) then computes f of one
 //                              element
-//   Largest                    the largest type that is reduced
+//   Largest                    the largest type that a reduction returns: sizes the slots in shared memory (reduce.h)
 //   combine(args, in, out)     only if kInputs > 1: makes one vector of the inputs' vectors.
 //   part(args, view)           reduces a row on chip, or the lane's elements of a tile. view.reduce(op, f) reduces
 //                              f(element). view.map(f) replaces each element by f(element). view.second_pass() is a
@@ -19,11 +19,11 @@
 //   finalize(args, part)       makes the constants of a row.
 //   apply(args, row, v, columns, out)   computes the results of some elements.
 //   kHasExtremes               whether apply() fails for extreme rows. is_extreme(row) finds them, and apply_extreme(),
-//                              with the arguments of apply(), computes them. may_lift(args, row, v): whether
-//                              apply_extreme() is right for elements of another row in the same wave.
-//   kHasLeast                  whether apply() has an argument `least`, and lowers it to the smallest magnitude that
-//                              must keep its digits. If that is denormal, loses_digits(args, row, v) decides for each
-//                              vector
+//                              with the arguments of apply(), computes them. A wave runs apply_extreme() for all its
+//                              rows. may_lift(args, row, v): whether it is right for v; if not, v's lane runs apply()
+//   kHasLeast                  whether apply() has a last argument `C* least`, and lowers it to the smallest magnitude
+//                              of a value before its weight. If that is denormal, loses_digits(args, row, v) decides
+//                              for each vector whether apply_extreme() must compute it
 //
 // Flags of an op are uniform branches outside of the loops over elements. All lanes call the same reductions in the
 // same order.
@@ -68,7 +68,7 @@ struct RowView {
   HIPOPS_METHOD RowView<Op, Shape, Reduction, true> second_pass() const { return {tile, rows, reduction}; }
   template <class O, class F, class G = Identity>
   HIPOPS_METHOD auto reduce(O op, F f, G g = {}) const {
-    tile.forget_widened();
+    tile.recompute_widened();
     return reduction(tile.template reduce<kSecondPass>(rows, 0, op, f, g), op);
   }
   template <class F>
@@ -87,12 +87,12 @@ struct LaneView {
   HIPOPS_METHOD LaneView<Op, Shape, true> second_pass() const { return {tile, rows, base}; }
   template <class O, class F, class G = Identity>
   HIPOPS_METHOD auto reduce(O op, F f, G g = {}) const {
-    tile.forget_widened();
+    tile.recompute_widened();
     return tile.template reduce<kSecondPass>(rows, base, op, f, g);
   }
 };
 
-// Computes results by apply(), or by apply_extreme(). `least` gets the smallest magnitude that must keep its digits.
+// Computes results by apply(), or by apply_extreme(). `least`: see kHasLeast.
 template <class Op, bool kExtreme, class Args, class Row, class C, int n>
 HIPOPS_FN void apply_to(const Args& a, const Row& row, const C (&x)[n], C (&columns)[Op::kColumns + 1][n],
                         C (&out)[Op::kOutputs][n], C* least) {
@@ -101,11 +101,14 @@ HIPOPS_FN void apply_to(const Args& a, const Row& row, const C (&x)[n], C (&colu
   else Op::apply(a, row, x, columns, out);
 }
 
-// Whether the lanes of a wave may need different code: rows share a wave, or a row in memory has no copy of the plain
-// code (store_tile). An op with kHasLeast is excepted in the second case: no other row shares the wave there.
+// Whether store_tile() has only the copy of the code that runs apply_extreme(). gfx9 has no registers for two copies.
+template <class Shape>
+constexpr bool has_one_copy = !Shape::kOnChip && !bounds_set_registers;
+// Whether apply_to_row() calls may_lift(): rows share a wave, or one copy computes all rows. In the second case, ops
+// with kHasLeast run apply_extreme() for every element: no other row shares the wave, so bits depend on no other row.
 template <class Op, class Shape>
-constexpr bool mixes_rows = Shape::kLanes < wave_size || Shape::kLanesAsNeeded ||
-                            (!Shape::kOnChip && !bounds_set_registers && !Op::kHasLeast);
+constexpr bool mixes_rows =
+    Shape::kLanes < wave_size || Shape::kLanesAsNeeded || (has_one_copy<Shape> && !Op::kHasLeast);
 template <class Op, class Shape, bool kExtreme, class Args, class Row, class C, int n>
 HIPOPS_FN void apply_to_row(const Args& a, const Row& row, const C (&x)[n], C (&columns)[Op::kColumns + 1][n],
                             C (&out)[Op::kOutputs][n], C* least) {
@@ -115,7 +118,7 @@ HIPOPS_FN void apply_to_row(const Args& a, const Row& row, const C (&x)[n], C (&
   apply_to<Op, kExtreme>(a, row, x, columns, out, least);
 }
 
-// Computes and stores the results of a tile. Returns the smallest magnitude that must keep its digits.
+// Computes and stores the results of a tile. Returns `least` (kHasLeast).
 template <class Op, class Shape, bool kExtreme, class Args, class Rows, class Row, class Columns>
 HIPOPS_FN auto store_results(const Args& a, const Tile<Op, Shape>& tile, const Rows& rows, int64_t base, const Row& row,
                              const Columns& columns) {
@@ -166,7 +169,7 @@ template <class Op, class Shape, class Args, class Rows, class Row>
 HIPOPS_FN bool loses_digits(const Args& a, Tile<Op, Shape>& tile, const Rows& rows, int64_t base, const Row& row) {
   using C = typename Shape::Compute;
   bool loses = false;
-  tile.forget_derived(a);
+  tile.recompute_derived(a);
   tile.for_each_vector(rows, base, [&](int, typename Rows::Column col, const C (&elements)[Shape::kLength]) {
     if (rows.contains(col)) loses |= Op::loses_digits(a, row, elements);
   });
@@ -182,17 +185,17 @@ HIPOPS_FN void store_tile(const Args& a, Tile<Op, Shape>& tile, const Rows& rows
   using C = typename Shape::Compute;
   if constexpr (!Op::kHasExtremes) {
     store_results<Op, Shape, false>(a, tile, rows, base, row, columns);
-  } else if constexpr (!Shape::kOnChip && !bounds_set_registers) {  // gfx9: no registers for two copies
+  } else if constexpr (has_one_copy<Shape>) {
     store_results<Op, Shape, true>(a, tile, rows, base, row, columns);
   } else {
-    tile.forget_widened();
+    tile.recompute_widened();
     if (__builtin_expect(ballot(Op::is_extreme(row)) == 0, 1)) {
       const C least = store_results<Op, Shape, false>(a, tile, rows, base, row, columns);
       if constexpr (!Op::kHasLeast) return;
       else if (__builtin_expect(ballot(least < FloatFormat<C>::kLeastNormal) == 0, 1)) return;
       else if (!loses_digits(a, tile, rows, base, row)) return;
     }
-    tile.forget_derived(a);
+    tile.recompute_derived(a);
     store_results<Op, Shape, true>(a, tile, rows, base, row, columns);
   }
 }
@@ -201,13 +204,13 @@ template <class Op, class Shape, class Columns, class Reduction>
 HIPOPS_FN void finish_row(const typename Op::Args& a, const RowsOf<Op, Shape>& rows, Tile<Op, Shape>& tile,
                           Columns& columns, Reduction& reduction) {
   const auto part = Op::part(a, RowView<Op, Shape, Reduction>{tile, rows, reduction});
-  columns.forget_widened();
+  columns.recompute_widened();
   const typename Op::Args& b = reload_arguments(a);
   store_tile<Op, Shape>(b, tile, rows, 0, Op::finalize(b, part), columns);
 }
 
-// Whether weights are loaded together with x and kept in registers, up to 8 vectors. Weights that are loaded later come
-// after stores, and gfx9 waits for those stores, too. NVIDIA's on-chip kernels without prefetch keep up to two vectors.
+// Whether weights are loaded together with x and kept in registers, up to 8 vectors. gfx9 completes accesses in order:
+// a weight that is loaded after a store waits for the store. NVIDIA's on-chip kernels keep two without prefetch.
 template <class Op, class Shape>
 constexpr bool keeps_columns() {
   if (sizeof(typename Shape::Element) > sizeof(f32) || Shape::kByElement) return false;

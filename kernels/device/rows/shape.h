@@ -23,7 +23,8 @@ struct RowShape {
   static constexpr bool kLanesAsNeeded = kLayout == RowLayout::aligned && kRowsPerBlock > 1;
   static constexpr bool kInCluster = kBody == RowBody::cluster;
   static constexpr bool kOnChip = kBody == RowBody::on_chip || kInCluster;
-  // Lanes with neighbouring vectors. A wave's vectors are neighbours, so it touches few cache lines at a time.
+  // A run is kRun lanes with neighbouring vectors: a wave, or all lanes of a row if those are fewer. So one access of a
+  // wave touches few cache lines.
   static constexpr int kRun = kRowsPerBlock > 1 ? kLanes : wave_size;
   using Streamed = RowShape<T, kLanes_, (kVectors_ + 3) / 4, kBlock_, kLayout_, RowBody::streamed>;
 
@@ -149,7 +150,7 @@ class Rows {
   T* row_[Streams::kStreams];
   int head_ = 0;  // the first element in a vector
   Column end_;    // the end of the last vector
-  int64_t has_row_ = false;  // not bool: a struct with padding stays in memory when it is copied
+  int64_t has_row_ = false;  // not bool: clang keeps a copied struct with padding in memory, not in registers
 };
 
 }  // namespace

@@ -75,7 +75,8 @@ class Tile {
   using T = typename Shape::Element;
   using C = typename Shape::Compute;
   static constexpr int kVectors = Shape::kVectors, kLength = Shape::kLength;
-  // Vectors in flight. More would need the registers that hold their values later.
+  // kInFlight: vectors in flight. More would need the registers that hold their values later. kLoadsTwice: a vector of
+  // each input except the first needs two aligned loads (unaligned.h).
   static constexpr bool kLoadsTwice = Shape::kLayout == RowLayout::unaligned && !has_unaligned_vectors && Op::kInputs > 1;
   static constexpr int kMostInFlight = (kLoadsTwice ? 4 : 8) / Op::kInputs;
   static constexpr int kInFlight = kVectors <= kMostInFlight ? kVectors : kMostInFlight;
@@ -112,8 +113,8 @@ class Tile {
     return count;
   }
 
-  // Reduces f(element) over the work-item's elements, and g(result) of each vector over vectors. The order is a tree:
-  // the error of a sum grows with its depth, not with the number of elements.
+  // Reduces f(element) over each vector, and g(result of a vector) over the vectors. g may widen: then only sums of
+  // vectors are WideSums. The order is a tree: a sum's error grows with the depth, not with the number of elements.
   template <bool kSecondPass, class Rows, class O, class F, class G>
   HIPOPS_METHOD auto reduce(const Rows& rows, int64_t base, O op, F f, G g) const {
     using V = decltype(f(C()));
@@ -134,18 +135,18 @@ class Tile {
   }
 
   // Elements are widened again after this call. Wide values would need twice the registers.
-  HIPOPS_METHOD void forget_widened() {
+  HIPOPS_METHOD void recompute_widened() {
     if constexpr (sizeof(Held) < sizeof(C)) {
 #pragma unroll
-      for (int v = 0; v < kVectors; ++v) held_[v].forget_derived();
+      for (int v = 0; v < kVectors; ++v) held_[v].recompute_derived();
     }
   }
   // All values that were computed from elements are computed again after this call.
   template <class Args>
-  HIPOPS_METHOD void forget_derived(const Args& args) {
-    const uint32_t nothing = uint32_t(args.rows.rows >> 63);
+  HIPOPS_METHOD void recompute_derived(const Args& args) {
+    const uint32_t zero = uint32_t(args.rows.rows >> 63);  // rows >= 0, but no compiler knows that
 #pragma unroll
-    for (int v = 0; v < kVectors; ++v) held_[v].forget_derived_by(nothing);
+    for (int v = 0; v < kVectors; ++v) held_[v].recompute_derived_by(zero);
   }
 
   template <class F>
