@@ -86,12 +86,12 @@ HIPOPS_FN void copy_rows(const StridedCopyArgs& a) {
     T value[depth];
 #pragma unroll
     for (int n = 0; n < depth; ++n) {
-      const int32_t col = first + (n << a.rows.lanes);  // past the end: the last access, which is ignored
+      const int32_t col = first + (n << a.rows.lane_bits);  // past the end: the last access, which is ignored
       value[n] = load_evict_last(x + (col < cols ? col : cols - 1) * a.row_stride[kCopyX]);
     }
 #pragma unroll
     for (int n = 0; n < depth; ++n) {
-      const int32_t col = first + (n << a.rows.lanes);
+      const int32_t col = first + (n << a.rows.lane_bits);
       if (col < cols) y[col * a.row_stride[kCopyY]] = value[n];
     }
   }, a.row_stride[kCopyX]);
@@ -111,7 +111,7 @@ template <class T>
 HIPOPS_FN void copy_shifted(const StridedCopyArgs& a) {
   for_each_row_piece<kCopyBlock, kShiftedDepth>(a, [&](int64_t, const Offsets<kCopyOperands>& at, int32_t first) {
     copy_shifted_row(static_cast<const T*>(a.x) + at.of[kCopyX], static_cast<T*>(a.y) + at.of[kCopyY],
-                     int32_t(a.rows.cols), first, a.rows.lanes, false);
+                     int32_t(a.rows.cols), first, a.rows.lane_bits, false);
   });
 }
 

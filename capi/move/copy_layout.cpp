@@ -76,14 +76,14 @@ int innermost_in_x(const Layout<kCopyOperands>& layout) {
   return innermost;
 }
 
-int shifted_lanes(int64_t pieces) {
-  auto padded = [&](int lanes) {
-    const int64_t part = int64_t{kShiftedDepth} << lanes;
+int shifted_lane_bits(int64_t pieces) {
+  auto padded = [&](int bits) {
+    const int64_t part = int64_t{kShiftedDepth} << bits;
     return (pieces + part - 1) / part * part;
   };
   int best = 7;
-  for (int lanes = 6; lanes >= 4; --lanes)
-    if (padded(lanes) < padded(best)) best = lanes;
+  for (int bits = 6; bits >= 4; --bits)
+    if (padded(bits) < padded(best)) best = bits;
   return best;
 }
 

@@ -112,7 +112,7 @@ CopyPlan plan_rows(const PlanOptions& options, const Copy& copy) {
   RowPieces& r = plan.args.rows;
   for (int k = 0; k < kCopyOperands; ++k) plan.args.row_stride[k] = copy.layout.stride[k][0];
   const int64_t depth = copy.unit == kWideAccess ? kCopyDepth : kCopyElementsDepth;
-  while (depth << r.lanes < r.cols && uint32_t{1} << r.lanes < plan.block) ++r.lanes;
+  while (depth << r.lane_bits < r.cols && uint32_t{1} << r.lane_bits < plan.block) ++r.lane_bits;
   return cut_into_pieces(options, plan, r.cols, depth);
 }
 
@@ -126,7 +126,7 @@ bool allows_shifted(const Copy& copy) {
 CopyPlan plan_shifted(const PlanOptions& options, const Copy& copy) {
   CopyPlan plan = plan_of_rows(copy, shifted);
   const int64_t pieces = shifted_pieces(plan.args.rows.cols, copy.unit);
-  plan.args.rows.lanes = shifted_lanes(pieces);
+  plan.args.rows.lane_bits = shifted_lane_bits(pieces);
   return cut_into_pieces(options, plan, pieces, kShiftedDepth);
 }
 

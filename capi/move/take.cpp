@@ -52,7 +52,8 @@ void walk_over_rows(const PlanOptions& options, TakePlan* plan, int64_t unit) {
   const bool shifted = unit < 8 && rows.cols * unit >= CopyLimits::kLeastShiftedRowBytes;
   const int64_t depth = shifted ? kShiftedDepth : unit == 16 ? kTakeRowsDepth : kTakeElementsDepth;
   const int64_t pieces = shifted ? shifted_pieces(rows.cols, unit) : rows.cols;
-  rows.lanes = shifted ? shifted_lanes(pieces) : std::min(log2_up((pieces + depth - 1) / depth), log2_up(kTakeBlock));
+  rows.lane_bits =
+      shifted ? shifted_lane_bits(pieces) : std::min(log2_up((pieces + depth - 1) / depth), log2_up(kTakeBlock));
   cut_rows(pieces, depth, &walk, &rows);
   find_divisors(&walk);
   plan->kernel += shifted ? first_take_kernel(TakeMode::shifted) : first_take_kernel(TakeMode::rows);

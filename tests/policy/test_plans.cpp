@@ -66,7 +66,7 @@ void plan_copies(const PlanOptions& options, Random& random, Figures* figures) {
   const CopyPlan plan = plan_copy(options, any_view(random, dtype, shape, kY), any_view(random, dtype, shape, kX));
   figures->insert(figures->end(), {plan.kernel, plan.grid, plan.block, plan.args.walk.count, plan.args.step,
                                    plan.args.rows.count, plan.args.rows.pieces, plan.args.squares.tiles,
-                                   plan.args.rows.lanes});
+                                   plan.args.rows.lane_bits});
 }
 
 void plan_takes(const PlanOptions& options, Random& random, Figures* figures) {

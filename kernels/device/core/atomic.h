@@ -2,9 +2,10 @@
 // has one. Otherwise, those on floats compare and swap in a loop. Only atomic_fetch_add returns the value before: that
 // costs a trip back.
 //
-// AMD GPUs have float atomics for memory of the device (coarse-grained: memory of hipMalloc). On fine-grained
-// memory, of the host or of another device, the instructions of some generations do nothing. This file does not let the
-// compiler guard against that: its guard is the loop that the instructions replace.
+// AMD's float atomics work on memory of the device (coarse-grained: memory of hipMalloc). On fine-grained memory, of
+// the host or of another device, the instructions of some generations do nothing. A compiler that does not know the
+// memory replaces them by a loop, which is slower. The builtins of this file forbid that, so callers must not pass
+// fine-grained memory (docs/ops/scatter_add.md).
 #pragma once
 
 #include "device/core/vector.h"

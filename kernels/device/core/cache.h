@@ -6,7 +6,7 @@
 namespace hipops {
 namespace {
 
-// Loads of x that the L2 cache evicts last, so it evicts y first. docs/notebook/memory.md has the reason.
+// Loads of an input that the L2 cache evicts last. It then evicts the op's output first: docs/notebook/memory.md.
 #if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
 template <class T>
 HIPOPS_FN T load_evict_last(const T* at) {

@@ -91,16 +91,16 @@ HIPOPS_FN void issue_shared_loads_before_use() {
 }
 
 // clang: waits for the load of v here, not at its first use. Otherwise it would wait for later accesses, too: loads and
-// stores complete in order. (8 bytes: no wait.)
+// stores complete in order. Only for values of 4 bytes: f64 is not waited for.
 template <class T>
 HIPOPS_FN T wait_for_load(T v) {
   if constexpr (sizeof(T) == sizeof(uint32_t)) return bit_cast<T>(hide_origin(bit_cast<uint32_t>(v)));
   else return v;
 }
 
-// Rules that no function enforces. At the end of a branch, the number of loads in flight is unknown, and both compilers wait
-// for all of them. So kernels load without a branch, and past the end they load the last address again. In a branch they
-// load whole vectors of raw words, convert them afterwards, and load into other variables than another branch does.
+// Rules that no function enforces. After a branch, a compiler does not know how many loads are in flight, and waits for
+// all. So load without a branch: past the end, load the last address again. If a load must be in a branch, load raw
+// words, and convert them after the branch. Each branch has its own variables. Otherwise the wait is inside the branch.
 
 // ---- Values that a compiler would derive early, keep long, or simplify.
 
@@ -169,8 +169,8 @@ HIPOPS_FN const T* keep_one_address(const T* at) {
   return at;
 }
 
-// The address of element `place` from `at` on. clang: an offset of 32 bits without a sign is an operand of the load.
-// nvcc: the plain sum is one instruction that multiplies and adds.
+// The address at + place. clang: an unsigned offset of 32 bits is an operand of the load, so no addition is needed.
+// nvcc: the plain sum is one instruction, which multiplies and adds.
 template <class T>
 HIPOPS_FN const T* element_at(const T* at, int32_t place) {
   if constexpr (on_amd)

@@ -15,8 +15,8 @@ struct CpuKernel {
 
 namespace cpu {
 
-// The source line at which a work-item waits or accesses shared memory. It shows whether lanes wait for different
-// things.
+// The source line at which a work-item waits or accesses shared memory. If work-items wait for each other at different
+// lines, the executor reports both lines.
 struct Site {
   const char* file;
   int line;

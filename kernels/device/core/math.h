@@ -105,9 +105,9 @@ class ScaledExponential<float> {
   uint32_t exponent_;
 };
 
-// e^(x - m) * 2^64, within 1 ULP, times a factor between 0.7 and 1.5 that is the same for all x. Quotients stay exact
-// enough, below 2^-1022 too. (Without the factor, as in f32, 2^f would be needed for f up to 1.) 2^f is a polynomial of
-// degree 11, with an error of at most 1.8e-17 (Remez).
+// e^(x - m) * 2^64, within 1 ULP, times 2^f of m. Only m's n is subtracted: if m's f were too, as in f32, 2^f would be
+// needed for f up to 1. The factor is between 0.7 and 1.5 and equal for all x, so it cancels in a quotient of results,
+// which is exact enough below 2^-1022, too. 2^f is a polynomial of degree 11, with an error up to 1.8e-17 (Remez).
 template <>
 class ScaledExponential<double> {
  public:
@@ -148,6 +148,8 @@ class ScaledExponential<double> {
   int exponent_;
 };
 
+// A row is scaled if its sum exceeds kMostSum or its mean is below kLeastMean. Small numbers are computed times kLift:
+// denormal numbers would lose digits. kDrop is 1 / kLift (rows/rms.h).
 template <class C> struct FloatFormat;
 template <> struct FloatFormat<float> {
   using Bits = uint32_t;

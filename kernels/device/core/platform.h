@@ -71,8 +71,8 @@ constexpr bool on_amd = false, on_nvidia = false;
 // needs scalar registers, and gfx9 has few.
 constexpr bool arguments_are_operands = on_nvidia;
 
-// Whether the bound on work-items (HIPOPS_KERNEL_UP_TO) decides how many registers a kernel has. On AMD, a kernel has
-// as few as it needs. The CPU follows NVIDIA with waves of 32.
+// Whether the bound on work-items (HIPOPS_KERNEL_UP_TO) decides how many registers a kernel has: NVIDIA, and the CPU
+// with waves of 32, which follows it. On AMD, a kernel has as few as it needs.
 #if defined(HIPOPS_CPU_WAVE)
 constexpr bool bounds_set_registers = HIPOPS_CPU_WAVE == 32;
 #else
@@ -109,10 +109,10 @@ HIPOPS_FN uint32_t thread_index() { return cpu::thread_index(); }
 HIPOPS_FN uint32_t block_index() { return cpu::block_index(); }
 #endif
 
-// ---- Every kernel begins with wait_for_launch_before if its launches have begins_early, otherwise
-// with follow_launch_before. `next_at_once`: the next launch may be placed before the wait. Allow it only if the
-// previous launch did not, and neither launch writes memory that the next one prefetches
-// (docs/design/architecture.md#nvidia).
+// ---- NVIDIA may place a launch on the device while the previous launch ends. So every kernel begins with a wait:
+// wait_for_launch_before() if its launches have begins_early, otherwise follow_launch_before(). `next_at_once` lets the
+// next launch be placed before this wait. Set it only if the previous launch did not, and neither launch writes memory
+// that the next one prefetches (docs/design/architecture.md#nvidia).
 
 HIPOPS_FN void allow_next_launch() {
 #if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900

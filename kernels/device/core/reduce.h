@@ -15,8 +15,8 @@ struct WideSum {
 
   static HIPOPS_METHOD WideSum of(C v) { return {v, C(0)}; }
 
-  HIPOPS_METHOD C high() const { return sum; }  // the rounded sum,
-  HIPOPS_METHOD C low() const { return lost; }  // and its rounding error; meaningless if the sum is infinite or NaN
+  HIPOPS_METHOD C high() const { return sum; }  // the rounded sum
+  HIPOPS_METHOD C low() const { return lost; }  // the rounding error of high(); meaningless if that is infinite or NaN
   HIPOPS_METHOD C value() const { return sum - sum == C(0) ? sum + lost : sum; }
 
   friend HIPOPS_METHOD WideSum operator+(const WideSum& a, const WideSum& b) {
@@ -94,8 +94,8 @@ class Reduce {
     }
   }
 
-  // Shares v, which all lanes of a wave hold, with all waves. Returns the slot of the first wave's value. For
-  // reductions by more than one op.
+  // Each wave stores its v, which all its lanes hold, to shared memory, and waits for the other waves. Returns the slot
+  // of the first wave's value, for fold(). Several calls of fold(), by different ops, may follow one exchange().
   template <class T>
   HIPOPS_METHOD int exchange(const T& v) {
     // Two sets of slots alternate. A wave that is early for the next reduction cannot overwrite a slot that a late wave

@@ -38,8 +38,9 @@ struct Maximum {
   template <class T> static HIPOPS_METHOD T identity() { return -T(INFINITY); }
 };
 
-// Reductions over a whole wave by special instructions. of_eight: lanes n, n + 8, n + 16, .. hold the same value, which
-// counts once. kInF64: floats are converted to f64 and back each time.
+// Reductions over a whole wave by special instructions, if kExists. of() reduces the values of all lanes. of_eight()
+// reduces the values of lanes 0 to 7; lanes n, n + 8, n + 16, .. must hold the same value. kInF64: the instruction is
+// for f64, so each call converts a float to f64, and the result back.
 template <class T, class Op>
 struct WholeWave {
   static constexpr bool kExists = false, kInF64 = false;

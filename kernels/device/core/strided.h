@@ -28,7 +28,9 @@ HIPOPS_FN uint32_t quotient(uint32_t n, const WalkDimension<K>& dim) { return di
 template <int K>
 HIPOPS_FN int64_t quotient(int64_t n, const WalkDimension<K>& dim) { return divide(n, dim.size, dim.wide_divisor); }
 
-// First: the number of dimensions before the loop.
+// Four ways to find offsets. locate(): where the path to the first load is most of the time. locate_in_loop(): in loops
+// that compute more between loads. locate_compact(): in the fewest instructions. locate_as(): a step of
+// locate_in_loop(), for positions of type I. First: the number of dimensions before the loop, 0 or 1.
 template <int First, class I, int N, int K>
 HIPOPS_FN void locate_as(const Walk<K>& w, const int64_t (&i)[N], Offsets<K> (&at)[N]) {
   I rest[N];
@@ -60,6 +62,7 @@ HIPOPS_FN void locate_in_loop(const Walk<K>& w, const int64_t (&i)[N], Offsets<K
   else locate_as<First, int64_t>(w, i, at);
 }
 
+// Adds `steps` steps along dimension d.
 template <class I, int K>
 HIPOPS_FN void add_steps(const Walk<K>& w, int d, I steps, Offsets<K>* at) {
 #pragma unroll
@@ -79,9 +82,9 @@ HIPOPS_FN Offsets<K> locate_compact(const Walk<K>& w, I i) {
   return at;
 }
 
-// The same with a shorter path to the first load. If instructions can read arguments in place, dimensions are unrolled.
-// Otherwise the first dimension's arguments are loaded before the rank is known, which needs more scalar registers. Not
-// for tiles, which compute more before the next tile: transposes became up to 12 % slower on an H200.
+// The offsets of elements `i`, with a shorter path to the first load. NVIDIA: instructions read arguments in place, and
+// dimensions are unrolled. AMD: the first dimension's arguments are loaded before the rank is known, which needs more
+// scalar registers. Not for tiles, which compute more between loads: transposes became up to 12 % slower on an H200.
 template <int N, int K>
 HIPOPS_FN void locate(const Walk<K>& w, const int64_t (&i)[N], Offsets<K> (&at)[N]) {
   if constexpr (!arguments_are_operands) return locate_in_loop<1>(w, i, at);
@@ -124,19 +127,19 @@ HIPOPS_FN Offsets<K> locate_in_loop(const Walk<K>& w, int64_t i) {
   return at[0];
 }
 
-// For walks over rows, in which `1 << lanes` work-items share a piece of a row. Calls f(row, offsets, n): the work-item
-// moves Depth accesses from access n on, `1 << lanes` apart. `more`: arguments that f needs soon.
+// For walks over rows, in which `1 << lane_bits` work-items share a piece of a row. Calls f(row, offsets, n): the
+// work-item moves Depth accesses from access n on, `1 << lane_bits` apart. `more`: arguments that f needs soon.
 template <int Block, int Depth, class Args, class F, class... T>
 HIPOPS_FN void for_each_row_piece(const Args& a, F f, T... more) {
   const RowPieces& rows = a.rows;
-  load_walk_arguments(a.walk, a.x, rows.count, rows.lanes, rows.pieces, rows.cols, rows.pieces_divisor.multiplier,
+  load_walk_arguments(a.walk, a.x, rows.count, rows.lane_bits, rows.pieces, rows.cols, rows.pieces_divisor.multiplier,
                       rows.pieces_divisor.shift, more...);
   for (int64_t w = int64_t(block_index()) * Block + thread_index(); w < rows.count; w += a.step) {
-    const int64_t piece = w >> rows.lanes;
+    const int64_t piece = w >> rows.lane_bits;
     const int64_t row = a.walk.fits_int32 ? int64_t(divide(uint32_t(piece), rows.pieces_divisor))
                                           : divide(piece, rows.pieces, reload_arguments(a).rows.wide_pieces_divisor);
     f(row, locate(a.walk, row),
-      ((int32_t(piece - row * rows.pieces) * Depth) << rows.lanes) + int32_t(w - (piece << rows.lanes)));
+      ((int32_t(piece - row * rows.pieces) * Depth) << rows.lane_bits) + int32_t(w - (piece << rows.lane_bits)));
   }
 }
 

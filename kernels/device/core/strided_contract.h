@@ -27,12 +27,12 @@ struct Walk {
   int64_t outermost[K];  // strides of the last dimension, at a constant offset
 };
 
-// A walk over rows of `cols` accesses (for_each_row_piece). A row has `pieces` pieces, and 1 << lanes work-items share
-// a piece. `count` is the number of work-items.
+// A walk over rows of `cols` accesses (for_each_row_piece). A row has `pieces` pieces, and 1 << lane_bits work-items
+// share a piece. `count` is the number of work-items.
 struct RowPieces {
   int64_t cols, pieces, count;
   Divisor pieces_divisor;
-  int32_t lanes;
+  int32_t lane_bits;
   WideDivisor wide_pieces_divisor;
 };
 

@@ -41,8 +41,8 @@ HIPOPS_FN VectorWords funnel(const VectorWords& low, const VectorWords& high, in
   return result;
 }
 
-// The number of elements that a row keeps free before its first and after its last unaligned vector. So the aligned
-// vectors around those are inside of the row.
+// The least number of elements before a row's first unaligned vector, and after its last. A load of either vector then
+// reads only aligned vectors that are inside of the row.
 template <class T>
 constexpr int kLeastEnd = has_unaligned_vectors ? 0 : kWideBytes / int(sizeof(T));
 
@@ -124,7 +124,7 @@ class OutgoingVectors {
   }
 
  private:
-  VectorWords of_last_lane_;
+  VectorWords of_last_lane_;  // lane 0: the previous vector of the run's last lane
 };
 
 }  // namespace

@@ -64,7 +64,7 @@ class Packed {
     for (int i = 0; i < kWords; ++i) hipops::issue_before_use(word_[i]);
   }
 
-  // Element i, as widen() returns it, for a second conversion of the same element (widen_bf16_again).
+  // widen() of element i, for an element that is widened a second time: no register keeps the first result.
   HIPOPS_METHOD compute_t<T> widen_again(int i) const {
 #if defined(HIPOPS_NVIDIA)
     if constexpr (is_bf16<T>) return bit_cast<float>(widen_bf16_again(word_[i / 2], i % 2 != 0));

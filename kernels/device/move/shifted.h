@@ -53,28 +53,28 @@ struct ShiftedRow {
   HIPOPS_METHOD int32_t other(int32_t i) const { return i < begin ? i : i + vectors * kLength; }
 };
 
-// Copies the row's vectors, then its other elements: numbers first, first + (1 << lanes), .. `zero`: stores zeros.
+// Copies the row's vectors, then its other elements: numbers first, first + (1 << lane_bits), .. `zero`: stores zeros.
 template <class T>
-HIPOPS_FN void copy_shifted_row(const T* x, T* y, int32_t cols, int32_t first, int32_t lanes, bool zero) {
+HIPOPS_FN void copy_shifted_row(const T* x, T* y, int32_t cols, int32_t first, int32_t lane_bits, bool zero) {
   constexpr int n = ShiftedRow<T>::kLength;
   const ShiftedRow<T> row(x, y, cols);
   if (row.vectors > 0) {
     ShiftedVector<T> loaded[kShiftedDepth];
 #pragma unroll
     for (int d = 0; d < kShiftedDepth; ++d) {
-      const int32_t i = first + (d << lanes);  // past the end: the last vector, which is ignored later
+      const int32_t i = first + (d << lane_bits);  // past the end: the last vector, which is ignored later
       loaded[d] = ShiftedVector<T>(x + row.vector(i < row.vectors ? i : row.vectors - 1));
     }
 #pragma unroll
     for (int d = 0; d < kShiftedDepth; ++d) {
-      const int32_t i = first + (d << lanes);
+      const int32_t i = first + (d << lane_bits);
       if (i < row.vectors) store_vector_as_one<n>(y + row.vector(i), zero ? Vector<T, n>{} : loaded[d].value());
     }
   }
-  if (first + ((kShiftedDepth - 1) << lanes) < row.vectors) return;
+  if (first + ((kShiftedDepth - 1) << lane_bits) < row.vectors) return;
 #pragma unroll 1
   for (int d = 0; d < kShiftedDepth; ++d) {
-    const int32_t i = first + (d << lanes) - row.vectors;
+    const int32_t i = first + (d << lane_bits) - row.vectors;
     if (i >= 0 && i < row.others) y[row.other(i)] = zero ? T{} : x[row.other(i)];
   }
 }

@@ -104,12 +104,12 @@ HIPOPS_FN void take_rows(const TakeArgs& a) {
     T moved[depth];
 #pragma unroll
     for (int n = 0; n < depth; ++n) {
-      const int32_t col = first + (n << a.rows.lanes);
+      const int32_t col = first + (n << a.rows.lane_bits);
       moved[n] = load_evict_last(row + (col < cols ? col : cols - 1));
     }
 #pragma unroll
     for (int n = 0; n < depth; ++n) {
-      const int32_t col = first + (n << a.rows.lanes);
+      const int32_t col = first + (n << a.rows.lane_bits);
       if (col < cols) y_row[col] = from == kNothing ? T{} : moved[n];
     }
   }, a.index.data, a.index.type, a.index.size, a.x_step);
@@ -122,7 +122,7 @@ HIPOPS_FN void take_shifted(const TakeArgs& a) {
     const int64_t from = source_of(a, at, r * a.rows.cols, a.rows.cols, first == 0);
     const T* x = static_cast<const T*>(a.x) + at.of[kTakeX] + (from == kNothing ? 0 : from) * a.x_step;
     T* y = static_cast<T*>(a.y) + at.of[kTakeY];
-    copy_shifted_row(x, y, int32_t(a.rows.cols), first, a.rows.lanes, from == kNothing);
+    copy_shifted_row(x, y, int32_t(a.rows.cols), first, a.rows.lane_bits, from == kNothing);
   }, a.index.data, a.index.type, a.index.size, a.x_step);
 }
 

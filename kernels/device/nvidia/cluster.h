@@ -11,6 +11,7 @@ namespace {
 // Whether kernels may be persistent, and prefetch rows: see DeviceNumbers.
 constexpr bool may_prefetch_rows = !on_amd;
 
+// The number of a cluster's blocks that one larger block replaces.
 constexpr int blocks_in_one = on_nvidia || few_registers ? 1 : kBlocksInOne;
 
 #if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
