@@ -56,7 +56,7 @@ void walk_over_rows(const PlanOptions& options, TakePlan* plan, int64_t unit) {
       shifted ? shifted_lane_bits(pieces) : std::min(log2_up((pieces + depth - 1) / depth), log2_up(kTakeBlock));
   cut_rows(pieces, depth, &walk, &rows);
   find_divisors(&walk);
-  plan->kernel += shifted ? first_take_kernel(TakeMode::shifted) : first_take_kernel(TakeMode::rows);
+  plan->kernel = take_kernel(shifted ? TakeMode::shifted : TakeMode::rows, unit);
   plan->grid = options.grid_for(rows.count, kTakeBlock);
   plan->args.step = int64_t{plan->grid} * kTakeBlock;
 }
@@ -67,7 +67,7 @@ TakePlan plan_take(PlanOptions options, const DeviceFacts& device, const hipops_
                    const hipops_tensor& index, const int64_t (&index_stride)[HIPOPS_MAX_RANK], int32_t dim,
                    hipops_index_report* report) {
   TakePlan plan = plan_staged(options, device, y, x, index, index_stride, dim, report);
-  if (plan.block != 0) return plan;
+  if (plan.block != 0) return plan;  // 0: no copy of x in shared memory pays, as for tables of embeddings
   // For an invalid index the kernel loads an unused element of x. If x has no elements, it loads from y instead.
   const bool empty = x.shape[dim] == 0;
   Layout<kTakeOperands> layout;
@@ -87,13 +87,13 @@ TakePlan plan_take(PlanOptions options, const DeviceFacts& device, const hipops_
   a.x = empty ? y.data : x.data;
   a.y = y.data;
 
-  plan.kernel = log2_up(unit);
+  plan.kernel = take_kernel(TakeMode::any, unit);
   const bool has_rows = layout.rank > 0 && layout.stride[kTakeY][0] == 1 && layout.stride[kTakeX][0] == 1 &&
                         layout.stride[kTakeIndex][0] == 0 && !empty &&
                         a.walk.dim[0].size >= CopyLimits::kLeastRowAccesses &&
                         a.walk.dim[0].size < Limits::kPastRowAccesses;
   if (are_few(options, a.walk.count, has_rows)) {
-    plan.kernel += first_take_kernel(TakeMode::few);
+    plan.kernel = take_kernel(TakeMode::few, unit);
     plan.block = kTakeFewBlock;
     plan.grid = static_cast<uint32_t>((a.walk.count + kTakeFewBlock - 1) / kTakeFewBlock);
     return plan;

@@ -8,6 +8,7 @@
 #include "hipops/hipops.h"
 #include "policy/plan_options.h"
 #include "runtime/runtime.h"
+#include "tensor/divisor.h"
 
 namespace hipops {
 
@@ -23,6 +24,9 @@ constexpr int first_take_kernel(TakeMode mode) {
   return kernel;
 }
 constexpr int kTakeKernels = static_cast<int>(std::size(kTakeModes));
+
+// The kernel of a mode for units of `unit` bytes, which must be a power of two.
+inline int take_kernel(TakeMode mode, int64_t unit) { return first_take_kernel(mode) + log2_up(unit); }
 
 struct TakePlan {
   int kernel;

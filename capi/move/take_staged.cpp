@@ -39,7 +39,7 @@ int64_t elements_for(const DeviceFacts& device, int64_t element) {
 // Sets the kernel for a copy of `bytes`, which fit in shared memory.
 void choose_kernel(const DeviceFacts& device, int64_t bytes, int64_t element, TakePlan* plan) {
   const bool large = bytes > shared_room_of(device);
-  plan->kernel = (large ? first_take_kernel(TakeMode::large) : first_take_kernel(TakeMode::staged)) + log2_up(element);
+  plan->kernel = take_kernel(large ? TakeMode::large : TakeMode::staged, element);
   plan->block = large ? kLargeBlock : are_for_small_blocks(device, plan->args, bytes) ? kSmallBlock : kStagedBlock;
   plan->args.staged.block = static_cast<int32_t>(plan->block);
   plan->args.staged.copy_bytes = (bytes + kWideAccess - 1) / kWideAccess * kWideAccess;

@@ -10,7 +10,8 @@
 namespace hipops {
 namespace {
 
-// The position of pairs in a chunk. A chunk consists of vectors of n elements. A pair has members m = 0 and 1.
+// The places of pairs in a chunk of vectors of n elements. vectors(n, heads) is the number of vectors. Member m of pair
+// i, m = 0 or 1, is element(i, m, n) of vector(i, m, n).
 struct HalfSplit {  // a row's two halves: two vectors, one of each half
   static constexpr bool kHalves = true;
   static constexpr int vectors(int, int) { return 2; }
@@ -125,7 +126,7 @@ struct RopeVectors {
   static constexpr int n = Shape::kLength, kHeads = Shape::kHeads, kOfHead = Shape::kVectors / kHeads;
   Vector<T, n> v[Shape::kVectors];
 
-  // first, second: the places of a head's vectors in a row.
+  // first, second: where a head's vectors begin in a row. If a head has one vector, `second` is ignored.
   template <class I>
   HIPOPS_METHOD void load(const RopeArgs& a, const RopePlace<I>& at, I first, I second) {
     const T* x = static_cast<const T*>(a.x) + offset_of(a.x_stride, at);

@@ -19,11 +19,10 @@ struct RopeTableStrides {
 
 constexpr int kRopeBlock = 64;  // of every kernel: decoding has few work-items, which must spread over the device
 
-// Work is counted in chunks of a token; a work-item handles one chunk. In rope and rope_thd a chunk is two vectors of a
-// row, which form pairs. In rope_i it is a vector of each of one or two neighbouring heads, or two single elements. A
-// row of x has the chunks of its `half` pairs, which fill whole chunks. Unless y is x, it also has chunks of elements
-// that are only copied. Work-items are numbered by chunk, then by head (or two heads) and token, beginning with the
-// smaller stride, then by batch.
+// A work-item handles one chunk of a token. In rope and rope_thd, a chunk is two vectors of a row, one of each half. In
+// rope_i, it is a vector of each of one or two neighbouring heads, or two single elements. The first chunks of a row
+// contain only its `half` pairs. If y is not x, further chunks contain the elements that are only copied. Work-items are
+// numbered by chunk first, and by batch last. In between, heads (or two heads) or tokens: the smaller stride first.
 struct RopeArgs {
   const void* x;
   void* y;

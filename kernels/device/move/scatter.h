@@ -11,7 +11,7 @@ namespace {
 
 using SourceOffsets = Offsets<kScatterOperands>;
 
-// Calls f(i) for batches of kScatterDepth elements of the walk. Numbers past the walk's end are `count` or more.
+// Calls f(i) for batches of kScatterDepth elements of the walk. f ignores i[n] if it is past the walk's end.
 template <class F>
 HIPOPS_FN void for_each_batch(const ScatterGeometry& g, F f) {
   load_walk_arguments(g.walk, g.step, g.vector, g.y_step);
@@ -23,8 +23,8 @@ HIPOPS_FN void for_each_batch(const ScatterGeometry& g, F f) {
   }
 }
 
-// The same with offsets: calls f(i, within, at). `within` repeats the last element past the end. So no branch is before
-// the loads, and all of them are in flight together.
+// The same with offsets: calls f(i, within, at). within[n] is i[n], or the last element if i[n] is past the end. at[n]
+// are the offsets of element within[n]. So f loads all elements without a branch, and all loads are in flight together.
 template <class F>
 HIPOPS_FN void for_each_located(const ScatterGeometry& g, F f) {
   for_each_batch(g, [&](const int64_t(&i)[kScatterDepth]) {

@@ -15,7 +15,7 @@ enum ScatterOperand {
   kScatterX,
   kScatterY,
   kScatterIndex,
-  kScatterPlace,  // not memory, but a number; each walk defines it
+  kScatterPlace,  // not a tensor: a number that is computed like an offset. Each walk defines its meaning
   kScatterOperands,
 };
 

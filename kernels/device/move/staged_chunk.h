@@ -6,7 +6,7 @@
 namespace hipops {
 namespace {
 
-// For blocks of Most or Least work-items. Each work-item loads kInFlight vectors at a time.
+// The launch chooses blocks of Most or of Least work-items. Each work-item issues kInFlight loads at a time.
 template <class T, int Most, int kInFlight, int Least = Most>
 class StagedChunk {
  public:

@@ -10,8 +10,8 @@
 namespace hipops {
 namespace {
 
-// Reports an index out of range, which `accesses` accesses from access i of the walk on have read. Each index is
-// reported once, by the first element of y that uses it.
+// Reports an index out of range that serves accesses i to i + accesses - 1 of the walk. If one index serves many
+// elements of y (a.shared), the first element reports it.
 HIPOPS_FN void report_index(const TakeArgs& args, int64_t i, int64_t accesses, int64_t value, int64_t mark) {
   const TakeArgs& a = reload_arguments(args);
   if (a.index.report == nullptr) return;
@@ -70,7 +70,7 @@ HIPOPS_FN void take_any(const TakeArgs& a) {
   }
 }
 
-// The place along dim that access i of the walk reads, or kNothing.
+// The place along dim that accesses i to i + accesses - 1 of the walk read, or kNothing.
 HIPOPS_FN int64_t source_of(const TakeArgs& a, const Offsets<kTakeOperands>& at, int64_t i, int64_t accesses, bool reports) {
   int64_t value[1];
   const int64_t mark = load_indices(a.index, {at.of[kTakeIndex]}, value), from = checked_index(a.index, value[0], mark, 0, 0);

@@ -16,12 +16,13 @@ constexpr int kTakeRowsDepth = 4, kTakeElementsDepth = 8;
 // few: work-items of a block, which each move one access.
 constexpr int kTakeFewBlock = 128;
 
-// staged: bytes of x in a block's shared memory on AMD; `large` has kStaticSharedBytes. Elsewhere launches choose.
+// On AMD, the bytes of x in a block's shared memory: kStagedBytes (staged), kStaticSharedBytes (large). Elsewhere each
+// launch sets them.
 constexpr int kStagedBytes = 32768;
-constexpr int kSmallBlock = 256, kStagedBlock = 512, kLargeBlock = 1024;  // staged has one of the first two; AMD's, 512
+constexpr int kSmallBlock = 256, kStagedBlock = 512, kLargeBlock = 1024;  // staged: one of the first two; on AMD, 512
 constexpr int kStagedVector = 4;  // elements of a vector, if index and y allow vectors
 
-// The operands of the walk, which is over y. x is the element for an index of 0.
+// The operands of the walk over y. The offset of x is the offset of the element that index 0 names.
 enum TakeOperand { kTakeY, kTakeX, kTakeIndex, kTakeOperands };
 
 // If one index serves many elements of y (index_select): element i of y, in row-major order, is the first that uses
@@ -31,12 +32,12 @@ struct TakeSharedIndex {
   WideDivisor run_divisor;
 };
 
-// staged, large, if `lines` is 0: the walk is over rows of y with `cols` elements. A block handles `group` rows at a
-// time, whose rows in x have no gaps.
+// Two kinds of chunks of staged and large (take_staged.h). Rows, if `lines` is 0: the walk is over rows of y, of `cols`
+// elements. A block handles `group` rows at a time, and loads their rows of x, which have no gaps between them.
 //
-// staged, large, otherwise: the walk is over panels of `cols` columns, `panels` for each place of the dimensions before
-// dim. The last panel begins `overlap` columns earlier, inside of the previous panel. `lines` is y's size along dim,
-// and each line of x has 1 << line_bits vectors in a panel.
+// Columns, otherwise: the walk is over panels of `cols` columns. Each position in the dimensions before dim has
+// `panels` panels. The last one begins `overlap` columns early, so that it has `cols` columns, too. `lines` is y's size
+// along dim. Each line of x has 1 << line_bits vectors in a panel.
 struct TakeStaged {
   int64_t cols, panels;
   Divisor cols_divisor;
@@ -44,13 +45,14 @@ struct TakeStaged {
   int32_t y_line, index_line, x_line;  // strides of lines: of y, of the index, and of a panel of x
   int32_t place_step, neighbour_step;  // strides in shared memory: along dim, and between columns
   int32_t vectors;                     // whether kStagedVector elements are moved at a time
-  int32_t together;                    // rows of a group that are moved together: all, unless they have the same indices
+  int32_t together;                    // rows moved at a time: the group, or fewer if all rows have the same indices
   int64_t copy_bytes;                  // of x, at most
   int32_t block;                       // work-items: kSmallBlock, kStagedBlock or kLargeBlock
   WideDivisor panels_divisor;
 };
 
-// An access moves an element, or a vector of elements. Strides of y and x count accesses; the index's, elements.
+// An access moves an element, or a vector of elements. The launcher, and the lists HIPOPS_UNITS_TO_*, call it a unit.
+// Strides of y and x count accesses; the index's, elements.
 struct TakeArgs {
   IndexArgs index;
   const void* x;

@@ -71,13 +71,13 @@ class IndexVectors {
   uint32_t word_[Count][2 * N];
 };
 
-// A block's chunk, and the elements of y that read it: `count` of them, `a.cols` in each line of y and of the index.
+// The chunk of x that a block handles, and the lines of y that read it (TakeStaged).
 struct Chunk {
   int64_t number;  // of its first row, or of its panel
-  int64_t index;   // offset
+  int64_t index;   // the offset of the first index
   int32_t rows;    // of y
   int32_t lines;   // lines that are moved together; row r has the indices of line r % lines
-  int32_t count;   // of elements in the lines
+  int32_t count;   // of elements in the lines, `cols` in each
   int32_t overlap;  // columns at the beginning that belong to another panel, too
 };
 
@@ -102,7 +102,7 @@ HIPOPS_FN int32_t block_of(const TakeArgs& a) { return least_block<Most> == Most
 constexpr int kVectorsInFlight = 4;  // vectors of x for each work-item
 template <class T, int Most> using ChunkOfX = StagedChunk<T, Most, kVectorsInFlight, least_block<Most>>;
 
-// Counts the work-item's indices that are out of range. Chunks with the same indices (`run`) count once.
+// Counts the work-item's indices that are out of range. If all chunks have the same indices (`run`), the first counts.
 template <int N, int Most>
 HIPOPS_FN void report_indices(const TakeArgs& a, const Chunk& chunk) {
   const TakeStaged& s = a.staged;
@@ -114,15 +114,16 @@ HIPOPS_FN void report_indices(const TakeArgs& a, const Chunk& chunk) {
       const int32_t line = int32_t(divide(uint32_t(i), s.cols_divisor)), col = i - line * int32_t(s.cols);
       int64_t value[1];
       const int64_t mark = load_indices(a.index, {chunk.index + line * s.index_line + col}, value);
-      const int32_t served = (chunk.rows - line + chunk.lines - 1) / chunk.lines;
+      const int32_t rows_of_line = (chunk.rows - line + chunk.lines - 1) / chunk.lines;  // line, line + lines, ..
       const bool counts = col >= chunk.overlap && (a.shared.run == 0 || line == 0);
-      const uint64_t count = !counts ? 0 : a.shared.run != 0 ? 1 : uint64_t(served);
+      const uint64_t count = !counts ? 0 : a.shared.run != 0 ? 1 : uint64_t(rows_of_line);
       checked_index(a.index, value[0], mark, index_position(a, chunk, i), count);
     }
   }
 }
 
-// Moves N elements at a time. `once`: each index serves one element. Returns whether an index was invalid.
+// Moves N elements at a time. `once`: each row of the chunk is its own line, so an index is used for one element of y.
+// Returns whether an index was invalid.
 template <int N, bool once, int Most, class T>
 HIPOPS_FN bool take_chunk(const TakeArgs& a, const ChunkOfX<T, Most>& staged, const Chunk& chunk, const T* x, T* y) {
   const TakeStaged& s = a.staged;

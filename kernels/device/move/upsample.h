@@ -103,7 +103,7 @@ HIPOPS_FN void move_elements(const UpsampleArgs& a) {
 }
 
 // The sources of a vector of y in a row of x. Scattered: each element has its own source. Repeated: neighbours of x,
-// each several times. kOneRound: the launch has one round of rows (rounds_of in capi/move/upsample_plan.cpp).
+// each several times. kOneRound: UpsampleArgs::rounds is 1 (rounds_of in capi/move/upsample_plan.cpp).
 template <class T, int kLength_>
 struct Scattered {
   static constexpr int kLength = kLength_;
@@ -151,12 +151,12 @@ HIPOPS_FN void upsample_rows(const UpsampleArgs& a) {
   // A constant needs no scalar register. On NVIDIA the loop is up to 5 % faster, even with one round.
   const int32_t rounds = Source::kOneRound && !arguments_are_operands ? 1 : a.rounds;
   for (int64_t w = int64_t(block_index()) * kUpsampleBlock + thread_index(); w < a.count; w += a.step) {
-    const int32_t beyond = quotient(int32_t(w), a.dimension[0]);
-    const int32_t vector = int32_t(w) - beyond * int32_t(a.dimension[0].size);
-    int32_t rest[1] = {quotient(beyond, line)};
-    int32_t first = (beyond - rest[0] * groups) * (rows * rounds);
+    const int32_t group = quotient(int32_t(w), a.dimension[0]);  // among the groups of all lines
+    const int32_t vector = int32_t(w) - group * int32_t(a.dimension[0].size);
+    int32_t outer[1] = {quotient(group, line)};  // the position in dimensions 2 and up
+    int32_t first = (group - outer[0] * groups) * (rows * rounds);
     Place at[1] = {{int64_t(vector) * length * a.dimension[0].y_stride, 0}};
-    add_places(a.dimension, 2, a.rank, rest, at);
+    add_places(a.dimension, 2, a.rank, outer, at);
 
     const Source source(a, vector);
     const T* x = static_cast<const T*>(a.x) + at[0].x;

@@ -8,9 +8,9 @@ namespace hipops {
 constexpr int kUpsampleBlock = 256;  // of all modes except few
 constexpr int kUpsampleMaxRank = 4;
 
-// row: rows in flight for a work-item, one access of each. Vectors of bytes need one register a byte; repeated parts of
-// vectors of x need the fewest. If each row is stored several times (`again`), fewer rows are faster, except with
-// bytes, which would be too few in flight.
+// row: rows of y that a work-item has in flight, one vector of each. A vector of bytes needs a register for each byte.
+// A vector of `repeated` elements of x needs the fewest registers. If each row is stored several times (`again`), two
+// rows are faster, except for bytes: too few would be in flight.
 constexpr int upsample_rows_of(int64_t access_bytes, bool repeated, bool again) {
   if (repeated) return again && access_bytes > 1 ? 2 : 4;
   return access_bytes == 16 ? 4 : access_bytes == 1 ? 2 : 3;
@@ -95,11 +95,11 @@ struct UpsampleArgs {
   int32_t rank;   // at least 1
   UpsampleDimension dimension[kUpsampleMaxRank];  // in the order of y, the innermost first
   int64_t rows;    // that are divided into groups of neighbours
-  int32_t rounds;  // rounds of a group
-  // row: of dimensions 1 and 2. If neighbours in pairs are equal, only one of a pair counts, and it is stored again
-  // this many elements further. Otherwise 0.
+  int32_t rounds;  // iterations of a work-item over its group, each over the rows that are in flight together
+  // row, for dimensions 1 and 2: if neighbours are equal in pairs, `dimension` has one position for each pair, and the
+  // result is stored a second time, again[i] elements further. Otherwise 0.
   int64_t again[2];
-  int32_t repeats;     // 1 << repeats elements of a vector of y are one element of x; otherwise 0
+  int32_t repeats;     // row: 1 << repeats neighbours of a vector of y are one element of x; 0: see Scattered
   UpsampleTiles tiles;
 };
 

@@ -57,8 +57,8 @@ struct PlacesInPeriod {
   }
 };
 
-// Moves a vector of y from place `first` of its period on. It covers one line, or parts of two. Each F has its own copy
-// of this whole function, not of the places only: so a load is issued before the next place is computed.
+// Moves the vector of y that begins at element `first` of its period. It is in one line, or in two neighbouring lines.
+// F is a parameter of the whole function, not of the places only: a load is issued before the next place is computed.
 template <class F, bool has_channels, int length, class T>
 HIPOPS_FN void move_vector(const UpsamplePeriods& p, const T* x, T* y, int32_t first) {
   const int32_t pixel = has_channels ? int32_t(divide(uint32_t(first), p.channels_divisor)) : first;
