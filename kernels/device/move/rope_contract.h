@@ -21,7 +21,7 @@ constexpr int kRopeBlock = 64;  // of every kernel: decoding has few work-items,
 
 // A work-item handles one chunk of a token. In rope and rope_thd, a chunk is two vectors of a row, one of each half. In
 // rope_i, it is a vector of each of one or two neighbouring heads, or two single elements. The first chunks of a row
-// contain only its `half` pairs. If y is not x, further chunks contain the elements that are only copied. Work-items are
+// contain only its `half` pairs. If y is not x, further chunks contain elements that are only copied. Work-items are
 // numbered by chunk first, and by batch last. In between, heads (or two heads) or tokens: the smaller stride first.
 struct RopeArgs {
   const void* x;
