@@ -53,8 +53,7 @@ HIPOPS_FN void atomic_add(double* at, double v) {
 #endif
 }
 
-// A 16-bit float is half of an aligned word, and only words have atomics. The whole word belongs to the caller's
-// tensor: the launcher has checked that.
+// A 16-bit float is half of a word, and only words have atomics. The launcher has checked that y contains the word.
 template <class T>
 HIPOPS_FN void add_in_word(T* at, float v) {
   int upper = int(uintptr_t(at) >> 1 & 1), shift = 16 * upper;

@@ -15,8 +15,7 @@ struct CpuKernel {
 
 namespace cpu {
 
-// The source line at which a work-item waits or accesses shared memory. If work-items wait for each other at different
-// lines, the executor reports both lines.
+// The source line at which a work-item waits or accesses shared memory. All that wait together must wait at one line.
 struct Site {
   const char* file;
   int line;

@@ -38,8 +38,7 @@
 #define HIPOPS_ARGS(T) const T&
 #endif
 
-// Each .hip file and target compiles everything in kernels/device for itself, with internal linkage. So the code of
-// both wave sizes fits into one CPU library.
+// Each .hip file and target compiles kernels/device for itself. So one CPU library has the code of both wave sizes.
 namespace hipops {
 namespace {
 
@@ -55,8 +54,7 @@ constexpr bool few_registers = true;
 constexpr bool few_registers = false;
 #endif
 
-// The machine, for numbers and branches that depend on it. Code that other machines' compilers reject is behind an #if,
-// only in this folder.
+// The machine, for numbers and branches. Only this folder has code that other machines' compilers reject, in an #if.
 #if defined(HIPOPS_AMD)
 constexpr bool on_amd = true, on_nvidia = false;
 #elif defined(HIPOPS_NVIDIA)
@@ -67,8 +65,7 @@ constexpr bool on_amd = false, on_nvidia = false;
 
 // ---- Differences between machines, by name.
 
-// Whether instructions can read a launch's arguments in place, if their offset is a constant. On AMD, each argument
-// needs scalar registers, and gfx9 has few.
+// Whether instructions can read a launch's arguments in place. On AMD they are in scalar registers, and gfx9 has few.
 constexpr bool arguments_are_operands = on_nvidia;
 
 // Whether the bound on work-items (HIPOPS_KERNEL_UP_TO) decides how many registers a kernel has: NVIDIA, and the CPU
@@ -201,8 +198,7 @@ class Shared {
     cpu::Site site;
   };
   Element operator[](Index i) const { return Element(base_, i.value, i.site); }
-  // Adds to an element, and returns the value before, atomically. For the race check it is a read, so several
-  // work-items may do it between two barriers.
+  // Atomically adds, and returns the value before. It counts as a read: several work-items may do it between barriers.
   T fetch_add(Index i, T v) const {
     const T before = (*this)[i];
     base_[i.value] = T(before + v);

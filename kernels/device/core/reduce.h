@@ -107,8 +107,7 @@ class Reduce {
     return first;
   }
 
-  // Reduces f(v) over all waves; callable several times until the next exchange. Every wave reduces all values, which
-  // is cheaper than a second exchange.
+  // Reduces f(v) over all waves. Every wave reduces all values, which is cheaper than a second exchange.
   template <class T, class F, class Op>
   HIPOPS_METHOD auto fold(int first, F f, Op op) const {
     using Result = decltype(f(T()));

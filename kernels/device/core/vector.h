@@ -147,8 +147,7 @@ HIPOPS_FN void issue_before_use([[maybe_unused]] Packed<T, N> (&v)[Count]) {
 #endif
 }
 
-// Vectors at any address. AMD's and the CPU's accesses may begin anywhere. NVIDIA moves a vector by elements if its
-// address is not a multiple of its width.
+// Vectors at any address. AMD's and the CPU's accesses may begin anywhere. NVIDIA moves unaligned vectors by elements.
 template <int N, class T>
 HIPOPS_FN Vector<T, N> load_vector_anywhere(const T* at) {
   Vector<T, N> v;

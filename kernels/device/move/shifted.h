@@ -33,8 +33,7 @@ class ShiftedVector {
   IncomingVector<T> vector_;
 };
 
-// A row of `cols` elements, split into `vectors` of 16 bytes, which are aligned in y, and the other elements before and
-// after these. Loads stay inside of x's row.
+// A row of `cols` elements: `vectors` of 16 bytes, aligned in y, and others before and after. Loads stay in x's row.
 template <class T>
 struct ShiftedRow {
   static constexpr int kLength = kWideBytes / int(sizeof(T));

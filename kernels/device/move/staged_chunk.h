@@ -39,8 +39,7 @@ class StagedChunk {
  private:
   static constexpr int kLength = kWideBytes / int(sizeof(T));
 
-  // Loads vectors `first` to `last` - 1 from the addresses at(v). There is no branch around loads: past the end, the
-  // last vector is loaded again.
+  // Loads vectors `first` to `last` - 1 from at(v), without a branch: past the end, the last vector is loaded again.
   template <class At>
   HIPOPS_METHOD void load(int32_t first, int32_t last, At at) const {
     Least != Most && block_ == Least ? load_by<Least>(first, last, at) : load_by<Most>(first, last, at);

@@ -16,8 +16,7 @@ constexpr int kTakeRowsDepth = 4, kTakeElementsDepth = 8;
 // few: work-items of a block, which each move one access.
 constexpr int kTakeFewBlock = 128;
 
-// On AMD, the bytes of x in a block's shared memory: kStagedBytes (staged), kStaticSharedBytes (large). Elsewhere each
-// launch sets them.
+// Bytes of x in shared memory on AMD: kStagedBytes (staged), kStaticSharedBytes (large). Elsewhere launches set them.
 constexpr int kStagedBytes = 32768;
 constexpr int kSmallBlock = 256, kStagedBlock = 512, kLargeBlock = 1024;  // staged: one of the first two; on AMD, 512
 constexpr int kStagedVector = 4;  // elements of a vector, if index and y allow vectors

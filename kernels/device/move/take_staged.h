@@ -122,8 +122,7 @@ HIPOPS_FN void report_indices(const TakeArgs& a, const Chunk& chunk) {
   }
 }
 
-// Moves N elements at a time. `once`: each row of the chunk is its own line, so an index is used for one element of y.
-// Returns whether an index was invalid.
+// Moves N elements at a time. `once`: each index is used by one row of y. Returns whether an index was invalid.
 template <int N, bool once, int Most, class T>
 HIPOPS_FN bool take_chunk(const TakeArgs& a, const ChunkOfX<T, Most>& staged, const Chunk& chunk, const T* x, T* y) {
   const TakeStaged& s = a.staged;

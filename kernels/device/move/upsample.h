@@ -9,8 +9,7 @@
 namespace hipops {
 namespace {
 
-// Positions are int32_t if they all fit (UpsampleArgs::fits_int32): then a conversion is one instruction, and a
-// division is a multiplication.
+// Positions are int32_t if all of them fit (fits_int32). Conversions and divisions then need fewer instructions.
 template <class I> struct PositionLimit;
 template <> struct PositionLimit<int32_t> { static constexpr double value = 0x1p31; };
 template <> struct PositionLimit<int64_t> { static constexpr double value = 0x1p63; };

@@ -32,9 +32,8 @@ HIPOPS_FN uint32_t cluster_index() {
   return index;
 }
 
-// Slots in which every wave of a cluster leaves a value in every block. Arrivals are counted by an mbarrier. The
-// cluster's own barrier (barrier.cluster) would make each block wait for its stores to global memory, and discard its
-// L1.
+// Slots in which every wave of a cluster leaves a value in every block. An mbarrier counts arrivals. The cluster's own
+// barrier (barrier.cluster) would make each block wait for its stores to global memory, and discard its L1.
 template <class Largest, int Waves>
 class Mailbox {
  public:

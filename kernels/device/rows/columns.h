@@ -82,8 +82,7 @@ class Column {
   C absent_;
 };
 
-// All columns of an op. kKept: vectors in the rows' type are loaded by issue_loads() and kept in registers. read()
-// loads others.
+// All columns of an op. kKept: issue_loads() loads vectors in the rows' type into registers. read() loads others.
 template <class Op, class Shape, bool kKept>
 class AllColumns {
  public:
@@ -193,7 +192,7 @@ class AllColumns {
   HIPOPS_METHOD bool are_f32_apart() const { return sizeof(W) != sizeof(f32) && is_f32_ != 0; }
 
   Column<Shape> column_[kCount];
-  int32_t is_f32_, all_in_row_type_;  // not bools: gfx9 keeps a bool as a mask of lanes
+  int32_t is_f32_, all_in_row_type_;  // all: present, in the rows' type. Not bools: gfx9 keeps bools as lane masks
   uint32_t runtime_zero_;  // rows >> 63: always 0, but no compiler knows that
   Packed<W, kLength> kept_[kKept ? Shape::kVectors : 1][kCount];
   int kept_from_ = 0;  // the first column in kept_

@@ -27,15 +27,14 @@ struct Mean {
     const C exact = fused_multiply_add(-low * cols, low, squares);
     return exact < C(0) ? C(0) : exact;
   }
-  // (this mean - other)^2. Deviations from this mean, of elements with the mean `other`, have a larger sum of squares
-  // than deviations from `other`: larger by this number for each element.
+  // (this mean - other)^2. If `other` is the mean of some elements, their squared deviations from this mean are larger
+  // by this number, on average, than those from `other`.
   HIPOPS_METHOD C square_apart(const Mean& other) const {
     const C d = (high - other.high) + (low - other.low);
     return d * d;
   }
 
  private:
-  // sum - quotient * cols.
   static HIPOPS_METHOD C remainder_of(C sum, C quotient, const NormTerms<C>& terms) {
     return fused_multiply_add(-quotient, terms.cols_rest, fused_multiply_add(-quotient, terms.cols, sum));
   }
@@ -89,8 +88,7 @@ HIPOPS_FN bool are_moments_enough(C mean, C squares, C elements) {
   return mean * mean * elements <= C(kVariances<T>) * squares && squares < C(INFINITY);
 }
 
-// The sum of a row, or of some of its elements, and of squared deviations from their mean. All are scaled by
-// 2^-exponent.
+// The sum of a row, or of some of its elements, and of squared deviations from their mean, all times 2^-exponent.
 template <class T>
 struct SumAndDeviations {
   using C = compute_t<T>;
@@ -186,8 +184,7 @@ struct SumAndDeviations {
   }
 };
 
-// (x - mean) / sqrt(var + eps) in two roundings, of x times a power of two. The first is exact if x is close to the
-// mean.
+// (x - mean) / sqrt(var + eps) in two roundings, of x times a power of two. The first is exact if x is near the mean.
 template <class T>
 struct Normalization {
   using C = compute_t<T>;

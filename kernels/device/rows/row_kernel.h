@@ -25,8 +25,7 @@
 //                              of a value before its weight. If that is denormal, loses_digits(args, row, v) decides
 //                              for each vector whether apply_extreme() must compute it
 //
-// Flags of an op are uniform branches outside of the loops over elements. All lanes call the same reductions in the
-// same order.
+// An op's flags are uniform branches outside of loops over elements. All lanes call the same reductions in one order.
 #pragma once
 
 #include "device/core/math.h"
@@ -210,7 +209,7 @@ HIPOPS_FN void finish_row(const typename Op::Args& a, const RowsOf<Op, Shape>& r
 }
 
 // Whether weights are loaded together with x and kept in registers, up to 8 vectors. gfx9 completes accesses in order:
-// a weight that is loaded after a store waits for the store. NVIDIA's on-chip kernels keep two without prefetch.
+// a later load would wait for the stores before it. NVIDIA's on-chip kernels without prefetch keep up to two vectors.
 template <class Op, class Shape>
 constexpr bool keeps_columns() {
   if (sizeof(typename Shape::Element) > sizeof(f32) || Shape::kByElement) return false;

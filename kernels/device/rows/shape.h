@@ -23,8 +23,7 @@ struct RowShape {
   static constexpr bool kLanesAsNeeded = kLayout == RowLayout::aligned && kRowsPerBlock > 1;
   static constexpr bool kInCluster = kBody == RowBody::cluster;
   static constexpr bool kOnChip = kBody == RowBody::on_chip || kInCluster;
-  // A run is kRun lanes with neighbouring vectors: a wave, or all lanes of a row if those are fewer. So one access of a
-  // wave touches few cache lines.
+  // A run: kRun lanes with neighbouring vectors, of a wave or a shorter row. So an access touches few cache lines.
   static constexpr int kRun = kRowsPerBlock > 1 ? kLanes : wave_size;
   using Streamed = RowShape<T, kLanes_, (kVectors_ + 3) / 4, kBlock_, kLayout_, RowBody::streamed>;
 
@@ -46,8 +45,7 @@ class Rows {
 
   explicit HIPOPS_METHOD Rows(const Streams& s) : s_(&s) {}
 
-  // The first row of the block. All lanes run the same rounds. A lane without a row reads another row, joins the
-  // reductions, and stores nothing.
+  // The first row of the block. A lane without a row reads another row, joins the reductions, and stores nothing.
   HIPOPS_METHOD int64_t begin() const {
     const int64_t group = Shape::kInCluster ? cluster_index() : block_index();
     if constexpr (Shape::kLanesAsNeeded) return group * Shape::kBlock >> lane_bits();
@@ -75,8 +73,7 @@ class Rows {
     if constexpr (Shape::kRowsPerBlock > 1 && !Shape::kLanesAsNeeded) return Shape::kLanes;
     return s_->lanes * (Shape::kInCluster ? int(cluster_size()) : 1);
   }
-  // The number of elements in vectors, at least one vector; whether there are any from `base` on; the `base` of the
-  // next tile.
+  // The elements in vectors, at least one vector; whether there are any from `base` on; the `base` of the next tile.
   HIPOPS_METHOD int64_t elements_in_vectors() const { return int64_t(end()) - head(); }
   HIPOPS_METHOD bool has_vectors_at(int64_t base) const { return base < elements_in_vectors(); }
   HIPOPS_METHOD int64_t next_base(int64_t base) const { return base + int64_t(lanes()) * (Shape::kVectors * kLength); }
