@@ -90,7 +90,7 @@ template <> struct Words<1> {
   HIPOPS_METHOD b32 operator[](int) const { return part[0]; }
 };
 
-// The cosines or sines of a chunk, of type W. load() runs in a branch: it loads raw words, which element() converts later.
+// The cosines or sines of a chunk, of type W. load() is in a branch, so it loads raw words. element() converts them.
 template <class Shape, class W>
 struct RopeTable {
   static constexpr int kPairs = Shape::kPairs, kWords = (kPairs * int(sizeof(W)) + 3) / 4;
