@@ -54,7 +54,7 @@ for_each_file() {
   "$2" include/hipops/hipops.h "$section" "/* $formula */
 HIPOPS_API hipops_status hipops_$op(const hipops_tensor* y, const hipops_tensor* x, void* stream);
 "
-  "$2" include/hipops/hipops.hpp "HIPOPS_CALL strided_copy(" "HIPOPS_CALL $op(const tensor& y, const tensor& x, void* stream = nullptr) {
+  "$2" include/hipops/hipops.hpp "HIPOPS_CALL strided_copy(" "HIPOPS_CALL $op(const tensor& y, const const_tensor& x, void* stream = nullptr) {
   return check(hipops_$op(&y, &x, stream));
 }"
   "$2" capi/rust/hipops/src/lib.rs "/// \`hipops_strided_copy\`" "/// \`hipops_$op\`
@@ -67,13 +67,13 @@ pub fn $op(y: &ViewMut<'_>, x: &View<'_>, stream: Stream) -> Result<()> {
   "$2" capi/python/hipops/_ops.py '           "softmax", "strided_copy"' "           \"$op\","
   "$2" docs/ops/README.md "| [strided_copy]" "| [$op]($op.md) | ${formula%%[.,] *} |"
   "$2" docs/guide/python.md "| \`strided_copy(x)\`" "| \`$op(x)\` | |"
-  "$2" capi/python/hipops/torch/__init__.py '_define("strided_copy"' "$(python_of_softmax '_define\("softmax"' capi/python/hipops/torch/__init__.py)"
+  "$2" capi/python/hipops/torch/__init__.py '_define("strided_copy"' "_define(\"$op\", \"Tensor x\", \"Tensor\", $result)"
 }
 if [ "$family" = rows ]; then
-  section="/* ---- Rotary embedding"
+  section="/* ---- Rotary embedding" result=_contiguous
   formula="y = x - max(x) - log(sum(exp(x - max(x)))). A row that is all -inf, or that holds a NaN or +inf, gives NaN."
 else
-  section="/* ---- About this library"
+  section="/* ---- About this library" result="lambda x, *rest: _as_elementwise(x)"
   formula="y = 2 * x, rank 0 to 8, f32, f16, bf16 and f64. y has x's shape and dtype, and may be x itself."
 fi
 for_each_file check_absent check_line

@@ -81,7 +81,7 @@ HIPOPS_LIBRARY=build/release/lib/libhipops.so PYTHONPATH=capi/python quietly pyt
   assert (hipops.twice_as_much(x) == 2 * x).all() and "log_softmax_again" in hipops.__all__
   assert np.allclose(np.exp(hipops.log_softmax_again(x)).sum(), 1)'
 echo '#include <hipops/hipops.hpp>
-void all(const hipops::tensor& y, const hipops::tensor& x) {
+void all(const hipops::tensor& y, const hipops::const_tensor& x) {
   hipops::leaky_relu(y, x, 0.25);
   hipops::twice_as_much(y, x);
   hipops::log_softmax_again(y, x);
