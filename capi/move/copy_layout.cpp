@@ -59,7 +59,7 @@ void widen_rows(Copy* copy) {
     for (auto& stride : layout.stride) stride[d] /= elements;
   copy->unit *= elements;
   if (layout.size[0] > 1) return;
-  // A row is one unit.
+  // A row is one access.
   --layout.rank;
   for (int d = 0; d < layout.rank; ++d) {
     layout.size[d] = layout.size[d + 1];

@@ -15,7 +15,7 @@ namespace {
 
 using Limits = TakeLimits;
 
-// The bytes of a unit: the widest access that divides all addresses and steps. It is more than an element only if the
+// The bytes of an access: the widest that divides all addresses and steps. It is more than an element only if the
 // innermost dimension is contiguous in y and x and has one index.
 int64_t unit_bytes(const Layout<kTakeOperands>& layout, const hipops_tensor& y, const hipops_tensor& x,
                    int64_t x_step) {
@@ -30,14 +30,14 @@ int64_t unit_bytes(const Layout<kTakeOperands>& layout, const hipops_tensor& y, 
                        reinterpret_cast<uintptr_t>(x.data));
 }
 
-// True if there are few units: most of the launch is then the time to the first load, which is shortest in `few`. If
-// there are rows, the limit is higher: `rows` reads an index once for several units, which pays only for more units.
+// True if there are few accesses: most of the launch is then the time to the first load, which is shortest in `few`. If
+// there are rows, the limit is higher: `rows` reads an index once for several accesses, which pays only for many.
 bool are_few(const PlanOptions& options, int64_t units, bool has_rows) {
   const int64_t most_blocks = has_rows ? Limits::kFewBlocksOfRows : Limits::kFewBlocks;
   return options.small_apart && units <= most_blocks * kTakeFewBlock;
 }
 
-// Turns the plan's walk over units of `unit` bytes into a walk over rows.
+// Turns the plan's walk over accesses of `unit` bytes into a walk over rows.
 void walk_over_rows(const PlanOptions& options, TakePlan* plan, int64_t unit) {
   Walk<kTakeOperands>& walk = plan->args.walk;
   RowPieces& rows = plan->args.rows;

@@ -25,7 +25,7 @@ constexpr int first_take_kernel(TakeMode mode) {
 }
 constexpr int kTakeKernels = static_cast<int>(std::size(kTakeModes));
 
-// The kernel of a mode for units of `unit` bytes, which must be a power of two.
+// The kernel of a mode for accesses of `unit` bytes, which must be a power of two.
 inline int take_kernel(TakeMode mode, int64_t unit) { return first_take_kernel(mode) + log2_up(unit); }
 
 struct TakePlan {

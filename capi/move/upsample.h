@@ -49,7 +49,7 @@ double reach_of(const UpsampleDimension* dimension, int rank);
 bool is_near(const UpsampleDimension* dimension, int rank);
 
 // Converts to the form of `run` or `apart`, by vectors of vector_bytes. If vector_bytes is 0, converts to the form of
-// `few`, by units. Returns false if y has gaps or the form does not support the sizes. y is one period. If y or x is
+// `few`, by accesses. Returns false if y has gaps or the form does not support the sizes. y is one period. If y or x is
 // very large, y is several periods of whole vectors, each with the same number of positions in the outermost dimension.
 // A vector has elements of at most two lines.
 bool to_periods(const PlanOptions& options, UpsampleArgs* a, int rank, int64_t unit, int64_t vector_bytes);

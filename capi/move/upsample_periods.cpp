@@ -1,4 +1,4 @@
-// The arguments of device/move/upsample_periods.h: upsampling a y without gaps by vectors or units.
+// The arguments of device/move/upsample_periods.h: upsampling a y without gaps by vectors or single accesses.
 #include <algorithm>
 #include <iterator>
 

@@ -148,7 +148,7 @@ bool is_small(const UpsampleArgs& a) {
   return a.count < Limits::kPastInt32;
 }
 
-// Converts to vectors of `length` units and groups of rows. Returns false if the sizes are too large.
+// Converts to vectors of `length` accesses and groups of rows. Returns false if the sizes are too large.
 bool to_groups(UpsampleArgs* a, int64_t length, int64_t rows) {
   UpsampleArgs grouped = *a;
   const int64_t past_rows = Limits::kPastInt32 - Limits::kMostRounds * rows;
@@ -193,8 +193,8 @@ bool are_few(const PlanOptions& options, const UpsampleArgs& a, int64_t bytes, i
   return options.small_apart && count_of(a) * bytes <= most * unit;
 }
 
-// Chooses the fastest mode and converts the arguments from elements to its form. *unit is the widest possible unit in
-// bytes, and becomes the unit of the mode.
+// Chooses the fastest mode and converts the arguments from elements to its form. *unit is the widest possible access in
+// bytes, and becomes the access of the mode.
 Mode choose_mode(const PlanOptions& options, int rank, int64_t bytes, UpsampleArgs* a, int64_t* unit) {
   if (are_few(options, *a, bytes, *unit) && to_few(options, a, rank, bytes, *unit)) return few;
   if (*unit == bytes && repeats_of(*a, bytes) == 0) {
@@ -205,7 +205,7 @@ Mode choose_mode(const PlanOptions& options, int rank, int64_t bytes, UpsampleAr
     if (to_tiles(a, rank, bytes)) return tile;
   }
   if (to_rows(a, rank, bytes, *unit)) return row;
-  const int64_t narrow = std::min(*unit, kWideAccess / 2);  // only `row` and `few` support wider units
+  const int64_t narrow = std::min(*unit, kWideAccess / 2);  // only `row` and `few` have wider accesses
   UpsampleArgs units = *a;
   widen(&units, narrow / bytes);
   const auto has_vectors = [&](int64_t of) { return narrow < of && to_periods(options, &units, rank, narrow, of); };

@@ -1,5 +1,5 @@
-// Functions that steer a compiler. No function changes a result; each names the compiler that it steers, and does
-// nothing for the others. "clang" is AMD's compiler here, "nvcc" NVIDIA's, and "ptxas" the assembler behind nvcc.
+// Functions that steer the compilers that they name. Most change only speed; `hide_origin`, `forbid_fusing` and
+// `rounded_product` are needed for right results. "clang" is AMD's compiler, "nvcc" NVIDIA's, "ptxas" nvcc's assembler.
 #pragma once
 
 #include "device/core/platform.h"
@@ -41,7 +41,7 @@ HIPOPS_FN const T& reload_arguments(const T& args) {
 #endif
 }
 
-// nvcc: waits here for the loads of its arguments. A kernel that waits for the previous launch waits for both together.
+// nvcc: places the loads of `args` above this call, so they are in flight during the kernel's next wait.
 template <class... T>
 HIPOPS_FN void wait_for_arguments([[maybe_unused]] const T&... args) {
 #if defined(HIPOPS_NVIDIA)
@@ -65,8 +65,8 @@ HIPOPS_FN uint32_t reread_thread_index() {
 
 // ---- Order of loads, and waits.
 
-// clang: hides where a number comes from. Otherwise it hoists comparisons with a known number out of loops, which costs
-// two scalar registers each. It turns an atomic addition of 0 into a plain load, which may return a stale value.
+// clang: hides where a number comes from. Otherwise clang hoists comparisons with a known number out of loops, for two
+// scalar registers each. It also turns an atomic addition of 0 into a plain load, which may return a stale value.
 HIPOPS_FN uint32_t hide_origin(uint32_t v) {
 #if defined(HIPOPS_AMD)
   asm volatile("" : "+v"(v));

@@ -1,4 +1,4 @@
-// The functions that ops need beyond + - * /. Each is within 1 ULP unless its comment names another bound.
+// The functions that ops need beyond + - * /, within 1 ULP unless a comment names another bound, or a type of results.
 #pragma once
 
 #include "device/core/types.h"
@@ -69,8 +69,8 @@ HIPOPS_FN float exp_difference_fast(float x, float m) {
   return exp2_fast(fused_multiply_add(x - m, 1.44269504f, 24.0f));
 }
 
-// e^(x - m) * 2^24 for x <= m, within 2 ULP, and exact for x = m. It costs half of an exponential of the difference, as
-// no difference is rounded. e^x is 2^n * 2^f, and n is the integer next to x * log2(e). m's n and f are subtracted.
+// e^(x - m) * 2^24 for x <= m, within 2 ULP, and exact for x = m, at half the cost of exp_difference(). x * log2(e) is
+// n + f, with an integer n. The n and f of m are subtracted from the n and f of x, so no x - m is rounded.
 template <class C> class ScaledExponential;
 
 template <>
@@ -105,9 +105,9 @@ class ScaledExponential<float> {
   uint32_t exponent_;
 };
 
-// e^(x - m) * 2^64, within 1 ULP, times 2^f of m. Only m's n is subtracted: if m's f were too, as in f32, 2^f would be
-// needed for f up to 1. The factor is between 0.7 and 1.5 and equal for all x, so it cancels in a quotient of results,
-// which is exact enough below 2^-1022, too. 2^f is a polynomial of degree 11, with an error up to 1.8e-17 (Remez).
+// e^(x - m) * 2^64 * 2^f(m), within 1 ULP. Only the n of m is subtracted: f(x) - f(m) may reach 1, too far for the
+// polynomial of 2^f (degree 11, error up to 1.8e-17: Remez). 2^f(m) is between 0.7 and 1.5 and equal for all x, so it
+// cancels in a quotient of results. The factor 2^64 keeps the digits of quotients below 2^-1022.
 template <>
 class ScaledExponential<double> {
  public:
@@ -148,8 +148,8 @@ class ScaledExponential<double> {
   int exponent_;
 };
 
-// A row is scaled if its sum exceeds kMostSum or its mean is below kLeastMean. Small numbers are computed times kLift:
-// denormal numbers would lose digits. kDrop is 1 / kLift (rows/rms.h).
+// A row is scaled if a sum exceeds kMostSum, or a mean of squares plus eps is below kLeastMean. Small numbers are
+// computed times kLift: denormal numbers would lose digits. kDrop is 1 / kLift (rows/rms.h).
 template <class C> struct FloatFormat;
 template <> struct FloatFormat<float> {
   using Bits = uint32_t;

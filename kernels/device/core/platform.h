@@ -3,10 +3,10 @@
 //   NVIDIA GPUs  nvcc, -x cu
 //   the CPU      the host compiler. Work-items are fibers of the executor (cpu.h). HIPOPS_CPU_WAVE lanes are a wave
 //
-// HIPOPS_KERNEL(block) declares a kernel for blocks of exactly `block` work-items; HIPOPS_KERNEL_UP_TO(block) one for
-// up to that number. HIPOPS_ARGS(T) is its one parameter. HIPOPS_FN declares a device function. A second argument is
-// the number of blocks that an NVIDIA multiprocessor must have room for. A smaller number avoids spilled registers. A
-// larger one stops the compiler from using all registers for few blocks.
+// HIPOPS_KERNEL(block) declares a kernel for blocks of `block` work-items (NVIDIA: at most); HIPOPS_KERNEL_UP_TO(block)
+// one for at most `block`. Their second argument is the number of blocks that an NVIDIA multiprocessor must have room
+// for. A smaller number avoids spilled registers. A larger one stops the compiler from using all registers for few
+// blocks. HIPOPS_ARGS(T) is a kernel's one parameter. HIPOPS_FN declares a device function.
 #pragma once
 
 #include <math.h>
@@ -54,7 +54,7 @@ constexpr bool few_registers = true;
 constexpr bool few_registers = false;
 #endif
 
-// The machine, for numbers and branches. Only this folder has code that other machines' compilers reject, in an #if.
+// The machine, for numbers and branches. Only core/ and nvidia/ have code that other compilers reject, in an #if.
 #if defined(HIPOPS_AMD)
 constexpr bool on_amd = true, on_nvidia = false;
 #elif defined(HIPOPS_NVIDIA)
@@ -69,7 +69,7 @@ constexpr bool on_amd = false, on_nvidia = false;
 constexpr bool arguments_are_operands = on_nvidia;
 
 // Whether the bound on work-items (HIPOPS_KERNEL_UP_TO) decides how many registers a kernel has: NVIDIA, and the CPU
-// with waves of 32, which follows it. On AMD, a kernel has as few as it needs.
+// with waves of 32, which follows it. On AMD the bound is only a limit: a kernel has as few registers as it needs.
 #if defined(HIPOPS_CPU_WAVE)
 constexpr bool bounds_set_registers = HIPOPS_CPU_WAVE == 32;
 #else
@@ -107,9 +107,11 @@ HIPOPS_FN uint32_t block_index() { return cpu::block_index(); }
 #endif
 
 // ---- NVIDIA may place a launch on the device while the previous launch ends. So every kernel begins with a wait:
-// wait_for_launch_before() if its launches have begins_early, otherwise follow_launch_before(). `next_at_once` lets the
-// next launch be placed before this wait. Set it only if the previous launch did not, and neither launch writes memory
-// that the next one prefetches (docs/design/architecture.md#nvidia).
+// wait_for_launch_before() if its launches have begins_early, otherwise follow_launch_before(). Without begins_early,
+// more than kMostBlocksEarly blocks are never placed early, and need no wait. `next_at_once` lets the next launch be
+// placed before the wait. Set it only if the previous launch did not, and neither writes memory that the next one
+// prefetches.
+// prefetches.
 
 HIPOPS_FN void allow_next_launch() {
 #if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
@@ -131,8 +133,8 @@ HIPOPS_FN void follow_launch_before([[maybe_unused]] bool next_at_once = false) 
 }
 
 // ---- The block's barrier. Every work-item of the block must reach it. Shared memory that was written before it can be
-// read after it. It does not order accesses to global memory: a load before it must have arrived before another
-// work-item overwrites the address after it.
+// read after it. It does not order accesses to global memory: before it, a kernel must wait for each load of an address
+// that another work-item overwrites after it.
 
 #if defined(HIPOPS_AMD)
 #if __clang_major__ >= 20

@@ -55,7 +55,7 @@ HIPOPS_FN void locate_as(const Walk<K>& w, const int64_t (&i)[N], Offsets<K> (&a
 }
 
 // The offsets of elements `i` of the walk, 0 <= i < count. The walk's arguments are read once for all N. The branch is
-// uniform, and only large walks pay for 64-bit products.
+// uniform, and only large walks divide in 64 bits.
 template <int First = 0, int N, int K>
 HIPOPS_FN void locate_in_loop(const Walk<K>& w, const int64_t (&i)[N], Offsets<K> (&at)[N]) {
   if (w.fits_int32) locate_as<First, uint32_t>(w, i, at);

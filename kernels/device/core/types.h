@@ -92,8 +92,8 @@ template <> struct Narrow<bf16> {
 template <class T>
 HIPOPS_FN T narrow(compute_t<T> v) { return Narrow<T>::from(v); }
 
-// For an f32 number from memory whose result has type T. narrow<bf16> needs NaNs with zeros in the lower half, as
-// 16-bit operands and arithmetic produce them. A NaN whose lower half is all 1s would become a zero.
+// Replaces a NaN that narrow<bf16> would turn into a zero: a NaN of all 1s. f32 numbers from memory may have such NaNs;
+// 16-bit operands and results of arithmetic do not.
 template <class T, class C>
 HIPOPS_FN C with_plain_nan(C v) {
   if constexpr (is_bf16<T> && !HIPOPS_ROUNDS_TO_BF16) return v == v ? v : C(NAN);

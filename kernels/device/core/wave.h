@@ -189,8 +189,8 @@ HIPOPS_FN LaneMask lanes_with_other_bit(uint32_t v, int bit) {
   return ballot(own != 0) ^ LaneMask(own | uint64_t(own) << 32);
 }
 
-// Lanes of the wave can read shared memory after this call that other lanes of the wave wrote before it. It only
-// forbids reordering: a wave's accesses are made in order.
+// Lanes of the wave can read shared memory after this call that other lanes of the wave wrote before it. On AMD it only
+// forbids reordering: a wave's accesses are made in order. Elsewhere it also waits for the wave's lanes.
 #if defined(HIPOPS_NVIDIA)
 HIPOPS_FN void wave_barrier() { __syncwarp(); }
 #elif defined(HIPOPS_AMD)

@@ -11,7 +11,7 @@ namespace hipops {
 constexpr int kMostOuterDimensions = 7, kMostRowStreams = 4;
 constexpr int kLeastUnalignedVectors = 5;  // a shorter row may have no vector between its edges
 
-// How lanes reach the elements of a row.
+// How lanes reach the elements of a row. A problem has the last of the first three layouts that its tensors need.
 enum class RowLayout : int32_t {
   aligned,    // rows begin and end at multiples of 16 bytes, and consist of whole vectors
   unaligned,  // rows without gaps that begin anywhere, of kLeastUnalignedVectors or more
@@ -19,16 +19,16 @@ enum class RowLayout : int32_t {
   packed,     // short rows without gaps in them or between them; a block stages many in shared memory
 };
 
-// The place of a row between its reduction and its results.
+// The place of a row between its reduction and its results. Launchers prefer a body that is listed earlier.
 enum class RowBody : int32_t {
   on_chip,   // in the registers of some lanes of a wave, or of a block
-  cluster,   // in the registers of a cluster's blocks; on AMD, of a block with twice the work-items
+  cluster,   // in the registers of a cluster's blocks; AMD: of a block twice as large (older gfx9 streams)
   parts,     // in memory, split into spans, one block each. It stores the span's Part in the area in y of every span
   merged,    // the launch after `parts`: each block merges all Parts in its span's area, then stores results over them
   streamed,  // in memory: one block reads it twice, tile by tile
 };
 
-// Limits of split rows: spans of a row; of all rows, enough blocks for a large device; bytes of a Part in y.
+// Split rows: kMostSpans of a row; kSpansOfAll of all rows, enough for a large device; kMostPartBytes of a Part in y.
 constexpr int kMostSpans = 256, kSpansOfAll = 512, kMostPartBytes = 32;
 // Whether NVIDIA's kernels are persistent and prefetch the next row: clusters, and unaligned rows on chip.
 constexpr bool prefetches_rows(RowLayout layout, RowBody body) {
@@ -78,10 +78,10 @@ enum NormFlag : int32_t { round_sum = 2, weight_plus_one = 4, round_before_weigh
 
 }  // namespace hipops
 
-// X(kernel, T, lanes, vectors, block, layout, body, resident): `lanes` work-items share a row, and each holds `vectors`
-// vectors of it (strided and packed: elements). lanes < block: a block handles several rows. lanes == block: it handles
-// one; on chip, with only the work-items that the row needs. resident: work-items that a multiprocessor (NVIDIA) must
-// hold at a time. So a work-item has at most 65536 / resident registers.
+// X(kernel, T, lanes, vectors, block, layout, body, resident): at most `lanes` work-items share a row. Each holds
+// `vectors` vectors of it at a time (strided and packed: elements). lanes < block: a block handles several rows. lanes
+// == block: one; on chip and in clusters, with only the work-items that the row needs. resident: work-items that a
+// multiprocessor (NVIDIA) has room for, so a work-item has at most 65536 / resident registers.
 #define HIPOPS_LONG_ROW_KERNELS_OF(X, op, T, in_cluster)                              \
   X(op##_##T##_unaligned_cluster, T, 512, in_cluster, 512, unaligned, cluster, 512)   \
   X(op##_##T##_unaligned_parts, T, 256, 4, 256, unaligned, parts, 768)                \

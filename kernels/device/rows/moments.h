@@ -88,7 +88,7 @@ HIPOPS_FN bool are_moments_enough(C mean, C squares, C elements) {
   return mean * mean * elements <= C(kVariances<T>) * squares && squares < C(INFINITY);
 }
 
-// The sum of a row, or of some of its elements, and of squared deviations from their mean, all times 2^-exponent.
+// Sums over a row, or some elements: of x * 2^-exponent, and of squared deviations from its mean (so 2^-(2 exponent)).
 template <class T>
 struct SumAndDeviations {
   using C = compute_t<T>;
@@ -98,8 +98,8 @@ struct SumAndDeviations {
   Squares squares;
   int32_t exponent;
 
-  // `terms`: constants of the row; `own`: constants of the elements in view. If a sum, or the variance plus eps, leaves
-  // the type's range, both sums are computed again, of scaled elements.
+  // `terms`: constants of the row; `own`: constants of the elements in view. If a sum exceeds kMostSum, or the variance
+  // plus eps is below kLeastMean, both sums are computed again, of scaled elements.
   template <class View>
   static HIPOPS_METHOD SumAndDeviations of(const View& view, const NormTerms<C>& terms, const NormTerms<C>& own) {
     using F = FloatFormat<C>;
@@ -195,7 +195,7 @@ struct Normalization {
     const Mean<T> mean(row.sum, terms);
     const C variance = value_of(row.squares) * terms.inverse_cols;
     const C eps = terms.eps * power * power, least = terms.eps > C(0) ? FloatFormat<C>::kLeastNormal : C(0);
-    const C scale = inverse_square_root(variance + (eps > least ? eps : least));  // equal elements: 0, unless eps is 0
+    const C scale = inverse_square_root(variance + (eps > least ? eps : least));  // equal elements: 0; if eps is 0, NaN
     return {power, mean.high, mean.low, scale};
   }
 

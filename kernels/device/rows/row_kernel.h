@@ -18,9 +18,9 @@
 //                              parts.kInOrder: there are two parts, a and b, and b follows a in the row.
 //   finalize(args, part)       makes the constants of a row.
 //   apply(args, row, v, columns, out)   computes the results of some elements.
-//   kHasExtremes               whether apply() fails for extreme rows. is_extreme(row) finds them, and apply_extreme(),
-//                              with the arguments of apply(), computes them. A wave runs apply_extreme() for all its
-//                              rows. may_lift(args, row, v): whether it is right for v; if not, v's lane runs apply()
+//   kHasExtremes               whether apply() fails for some rows: is_extreme(row). If a wave has such a row, it runs
+//                              apply_extreme(), with the arguments of apply(), for all its rows. Only vectors v for
+//                              which may_lift(args, row, v) is false get apply().
 //   kHasLeast                  whether apply() has a last argument `C* least`, and lowers it to the smallest magnitude
 //                              of a value before its weight. If that is denormal, loses_digits(args, row, v) decides
 //                              for each vector whether apply_extreme() must compute it
@@ -103,8 +103,8 @@ HIPOPS_FN void apply_to(const Args& a, const Row& row, const C (&x)[n], C (&colu
 // Whether store_tile() has only the copy of the code that runs apply_extreme(). gfx9 has no registers for two copies.
 template <class Shape>
 constexpr bool has_one_copy = !Shape::kOnChip && !bounds_set_registers;
-// Whether apply_to_row() calls may_lift(): rows share a wave, or one copy computes all rows. In the second case, ops
-// with kHasLeast run apply_extreme() for every element: no other row shares the wave, so bits depend on no other row.
+// Whether apply_to_row() calls may_lift(): lanes of a wave have different rows, or one copy computes all rows. In the
+// second case, with kHasLeast, apply_extreme() computes every element: a wave has one row, so bits depend on no other.
 template <class Op, class Shape>
 constexpr bool mixes_rows =
     Shape::kLanes < wave_size || Shape::kLanesAsNeeded || (has_one_copy<Shape> && !Op::kHasLeast);
@@ -163,7 +163,7 @@ HIPOPS_FN auto store_results(const Args& a, const Tile<Op, Shape>& tile, const R
   return least;
 }
 
-// Whether the wave has a nonzero element whose normalized value is denormal. (`least` is 0 for an element that is 0.)
+// Whether Op::loses_digits() holds in the wave: then store_tile() stores the tile again. `least` is 0 if an x is 0.
 template <class Op, class Shape, class Args, class Rows, class Row>
 HIPOPS_FN bool loses_digits(const Args& a, Tile<Op, Shape>& tile, const Rows& rows, int64_t base, const Row& row) {
   using C = typename Shape::Compute;
@@ -208,8 +208,8 @@ HIPOPS_FN void finish_row(const typename Op::Args& a, const RowsOf<Op, Shape>& r
   store_tile<Op, Shape>(b, tile, rows, 0, Op::finalize(b, part), columns);
 }
 
-// Whether weights are loaded together with x and kept in registers, up to 8 vectors. gfx9 completes accesses in order:
-// a later load would wait for the stores before it. NVIDIA's on-chip kernels without prefetch keep up to two vectors.
+// Whether weights are loaded together with x and kept in registers: up to 8 vectors; NVIDIA on chip without prefetch,
+// of tiles of up to 2 vectors. gfx9 completes accesses in order: a later load would wait for the stores before it.
 template <class Op, class Shape>
 constexpr bool keeps_columns() {
   if (sizeof(typename Shape::Element) > sizeof(f32) || Shape::kByElement) return false;
@@ -273,7 +273,7 @@ HIPOPS_FN void run_packed_rows(const typename Op::Args& args) {
     staged.load(a.rows, first * cols, count);
 #pragma unroll 1
     for (int begin = 0; begin < count; begin += Shape::kBlock * cols) {
-      // Lanes without a row join the reductions, with zero elements.
+      // A lane without a row runs the same code on 0 elements: ballots and reductions in part() need every lane.
       const int of_lane = begin + int(thread_index()) * cols, own = of_lane < count ? cols : 0, place = own > 0 ? of_lane : 0;
       const typename Op::Args& b = reload_arguments(args);
       const auto part = Op::part(b, StagedRow<Op, Shape>{b, staged, place, own});
@@ -346,7 +346,7 @@ class Tiles {
   int64_t row_, next_, end_;
 };
 
-// The part of all tiles. Each lane reduces its own elements first, so waves wait for each other only once, to merge.
+// The part of all tiles. Each lane reduces its own elements first: waves wait for each other only in the last merge().
 template <class Op, class Shape, class Reduction>
 HIPOPS_FN auto part_of(Tiles<Op, Shape>& tiles, const typename Op::Args& args, Reduction& reduction) {
   typename Op::Part of_lane{};

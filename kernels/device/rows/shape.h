@@ -18,12 +18,12 @@ struct RowShape {
   static constexpr RowBody kBody = kBody_;
   static constexpr bool kByElement = kLayout == RowLayout::strided || kLayout == RowLayout::packed;
   static constexpr int kLength = kByElement ? 1 : kWideBytes / int(sizeof(T));  // of a vector
-  static constexpr int kRowsPerBlock = kBlock / kLanes;  // the smallest number
+  static constexpr int kRowsPerBlock = kBlock / kLanes;  // or more: kLanesAsNeeded
   // Whether the launch chooses how many lanes share a row: a power of two, up to kLanes.
   static constexpr bool kLanesAsNeeded = kLayout == RowLayout::aligned && kRowsPerBlock > 1;
   static constexpr bool kInCluster = kBody == RowBody::cluster;
   static constexpr bool kOnChip = kBody == RowBody::on_chip || kInCluster;
-  // A run: kRun lanes with neighbouring vectors, of a wave or a shorter row. So an access touches few cache lines.
+  // kRun: lanes with neighbouring vectors, so an access touches few cache lines. Streamed: for few_registers.
   static constexpr int kRun = kRowsPerBlock > 1 ? kLanes : wave_size;
   using Streamed = RowShape<T, kLanes_, (kVectors_ + 3) / 4, kBlock_, kLayout_, RowBody::streamed>;
 
@@ -73,11 +73,11 @@ class Rows {
     if constexpr (Shape::kRowsPerBlock > 1 && !Shape::kLanesAsNeeded) return Shape::kLanes;
     return s_->lanes * (Shape::kInCluster ? int(cluster_size()) : 1);
   }
-  // The elements in vectors, at least one vector; whether there are any from `base` on; the `base` of the next tile.
+  // elements_in_vectors(): at least one vector. has_vectors_at(): any from `base` on. next_base(): of the next tile.
   HIPOPS_METHOD int64_t elements_in_vectors() const { return int64_t(end()) - head(); }
   HIPOPS_METHOD bool has_vectors_at(int64_t base) const { return base < elements_in_vectors(); }
   HIPOPS_METHOD int64_t next_base(int64_t base) const { return base + int64_t(lanes()) * (Shape::kVectors * kLength); }
-  // The place in the row of the work-item's vector v in the tile at `base`, and whether the row reaches that far.
+  // column(): the place in the row of the work-item's vector v in the tile at `base`. contains(): the row reaches it.
   HIPOPS_METHOD Column column(int64_t base, int v) const {
     const int in_row = rank();
     int vector = (in_row / Shape::kRun * Shape::kVectors + v) * Shape::kRun + in_row % Shape::kRun;

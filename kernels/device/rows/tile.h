@@ -75,8 +75,8 @@ class Tile {
   using T = typename Shape::Element;
   using C = typename Shape::Compute;
   static constexpr int kVectors = Shape::kVectors, kLength = Shape::kLength;
-  // kInFlight: vectors in flight. More would need the registers that hold their values later. kLoadsTwice: a vector of
-  // each input except the first needs two aligned loads (unaligned.h).
+  // kInFlight: vectors of each input in flight; the limit saves registers. kLoadsTwice: a vector of each input except
+  // the first needs two aligned loads (unaligned.h).
   static constexpr bool kLoadsTwice = Shape::kLayout == RowLayout::unaligned && !has_unaligned_vectors && Op::kInputs > 1;
   static constexpr int kMostInFlight = (kLoadsTwice ? 4 : 8) / Op::kInputs;
   static constexpr int kInFlight = kVectors <= kMostInFlight ? kVectors : kMostInFlight;
