@@ -116,7 +116,7 @@ CopyPlan plan_rows(const PlanOptions& options, const Copy& copy) {
   return cut_into_pieces(options, plan, r.cols, depth);
 }
 
-// True for contiguous rows of x and y that are aligned to at most 4 bytes, or have different offsets to 8 bytes.
+// True for contiguous rows, from kLeastShiftedRowBytes to kPastRowAccesses, that allow no accesses of 8 bytes.
 bool allows_shifted(const Copy& copy) {
   const Layout<kCopyOperands>& layout = copy.layout;
   return copy.unit < kWideAccess / 2 && layout.stride[kCopyY][0] == 1 && layout.stride[kCopyX][0] == 1 &&

@@ -30,7 +30,7 @@ inline int take_kernel(TakeMode mode, int64_t unit) { return first_take_kernel(m
 
 struct TakePlan {
   int kernel;
-  uint32_t grid, block;
+  uint32_t grid, block;   // block is 0 if plan_staged cannot serve the call
   uint32_t shared_bytes;  // dynamic shared memory
   TakeArgs args;
 };

@@ -1,4 +1,4 @@
-// When gather and index_select copy a part of x to shared memory first (`staged`, `large`), and how large the part is.
+// When `staged` and `large` of gather and index_select copy x (kernels/gather.hip explains them), and how much of it.
 #include <algorithm>
 #include <cstdlib>
 
@@ -30,7 +30,7 @@ bool are_for_small_blocks(const DeviceFacts& device, const TakeArgs& a, int64_t 
          bytes <= Limits::kOwnIndexBlockBytes;
 }
 
-// The number of y's elements that a block should write: its loads in flight.
+// The number of y's elements that a block should write in a round, so that its loads hide the time to memory.
 int64_t elements_for(const DeviceFacts& device, int64_t element) {
   if (device.own_shared_bytes != 0) return Limits::kBlockElements;
   return element >= Limits::kLeastWideElementBytes ? Limits::kSmallBlockWideElements : Limits::kSmallBlockElements;
@@ -131,7 +131,7 @@ void plan_rows_of(const PlanOptions& options, const DeviceFacts& device, const L
   plan_grid(options, groups, plan);
 }
 
-// The bytes of each of x's rows in a panel, or 0 if there is no room for 16.
+// The bytes of each of x's rows in a panel. 0: a row has fewer than 16, 16 have no room, or so narrow a panel is slow.
 int64_t panel_bytes(const DeviceFacts& device, const Layout<kTakeOperands>& panels, int64_t size, int64_t element) {
   const int64_t row_bytes = panels.size[0] * element;
   if (size > room_of(device) / kWideAccess || row_bytes < kWideAccess) return 0;
@@ -206,7 +206,7 @@ TakePlan plan_staged(PlanOptions options, const DeviceFacts& device, const hipop
     s.x_line = static_cast<int32_t>(x.stride[dim]);
     s.y_line = static_cast<int32_t>(y_step);
     s.index_line = static_cast<int32_t>(index_step);
-    // Not collapsed: a dimension that continues the columns in memory comes before them in the index.
+    // Appended, never joined with the columns, even if both are one run in memory: the index has dim between them.
     Layout<kTakeOperands> panels = behind;
     for (int d = 0; d < rows.rank; ++d, ++panels.rank) {
       panels.size[panels.rank] = rows.size[d];

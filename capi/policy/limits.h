@@ -1,4 +1,5 @@
-// The limits of the default rules, on every device. Tables of hipops-tune replace the rules of row ops only.
+// The limits of the default rules, on every device. None was measured on an AMD card (docs/design/amd.md). Tables of
+// hipops-tune replace the rules of row ops only.
 #pragma once
 
 #include <cstdint>
@@ -6,11 +7,11 @@
 namespace hipops {
 
 struct RowLimits {
-  static constexpr int64_t kMostPackedRowBytes = 256;  // packed kernels stage the rows of a wave together
-  static constexpr int64_t kPackedBlocksAUnit = 4;     // for each compute unit, if they have room
+  static constexpr int64_t kMostPackedRowBytes = 256;  // of a packed row, which one work-item computes alone
+  static constexpr int64_t kPackedBlocksAUnit = 4;     // or more, if their rows have no room in shared memory
   static constexpr int64_t kFewRowsAUnit = 2;          // up to here units are nearly idle, so rows get more lanes
   static constexpr int64_t kLeastSplitRowBytes = 1 << 20;  // such a row leaves the caches before a block reads it again
-  static constexpr int64_t kLeastWaves = 4;  // of a block without prefetching. Shorter rows get fewer vectors a lane
+  static constexpr int64_t kLeastWaves = 4;  // of a block, on AMD only. Shorter rows get fewer vectors a lane
 };
 
 struct MoverLimits {
@@ -42,8 +43,8 @@ struct TakeLimits : MoverLimits {
   // The most bytes of x for each element of y. Without the copy, each element costs a part of a cache line, 32 bytes or
   // more. Short rows stay in caches, so there the copy pays only if y needs more of x.
   static constexpr int64_t kMostBytesAnElement = 16, kMostShortRowBytesAnElement = 4;
-  // For short rows the copy pays only if the index and y are read and written by vectors, elements are small, y is
-  // large, and a block has enough elements: also half of the number that a block should write.
+  // For short rows the copy pays only if the index and y are read and written by vectors, elements are small, and y is
+  // large. A block must write kLeastShortRowBlockElements and half of its number below (kBlockElements, ...) or more.
   static constexpr int64_t kPastShortRowBytes = 512, kMostShortRowElementBytes = 4;
   static constexpr int64_t kLeastShortRowYElements = 1 << 20, kLeastShortRowBlockElements = 2048;
   static constexpr int64_t kLeastBlockElements = 1024, kLeastChunks = 64;
@@ -56,7 +57,7 @@ struct TakeLimits : MoverLimits {
   // Bytes of rows for a block. If each row has its own index, blocks are small, so that more of them run. If one index
   // holds for all rows, blocks are large, so that the index is read less often.
   static constexpr int64_t kOwnIndexBlockBytes = 32 << 10, kOneIndexBlockBytes = 64 << 10;
-  // The number of y's elements that a block should write: its loads in flight. Small blocks have dynamic shared memory.
+  // Elements of y that a block should write in a round: on AMD; with dynamic shared memory; there, for wide elements.
   static constexpr int64_t kBlockElements = 8192, kSmallBlockElements = 4096;
   static constexpr int64_t kLeastWideElementBytes = 4, kSmallBlockWideElements = 2048;
 };

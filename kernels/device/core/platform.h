@@ -107,11 +107,9 @@ HIPOPS_FN uint32_t block_index() { return cpu::block_index(); }
 #endif
 
 // ---- NVIDIA may place a launch on the device while the previous launch ends. So every kernel begins with a wait:
-// wait_for_launch_before() if its launches have begins_early, otherwise follow_launch_before(). Without begins_early,
-// more than kMostBlocksEarly blocks are never placed early, and need no wait. `next_at_once` lets the next launch be
-// placed before the wait. Set it only if the previous launch did not, and neither writes memory that the next one
-// prefetches.
-// prefetches.
+// wait_for_launch_before() if its launches have begins_early, otherwise follow_launch_before(). `next_at_once` lets the
+// next launch be placed before this wait. Set it only if the previous launch did not, and neither launch writes memory
+// that the next one prefetches (docs/design/architecture.md#nvidia).
 
 HIPOPS_FN void allow_next_launch() {
 #if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
@@ -126,7 +124,7 @@ HIPOPS_FN void wait_for_launch_before() {
 }
 HIPOPS_FN void follow_launch_before([[maybe_unused]] bool next_at_once = false) {
 #if defined(HIPOPS_NVIDIA)
-  if (gridDim.x > kMostBlocksEarly) return;
+  if (gridDim.x > kMostBlocksEarly) return;  // without begins_early, such a launch is never placed early
   if (next_at_once) allow_next_launch();
   wait_for_launch_before();
 #endif

@@ -8,10 +8,9 @@
 namespace hipops {
 namespace {
 
-// Offsets in elements of K operands.
 template <int K>
 struct Offsets {
-  int64_t of[K];
+  int64_t of[K];  // of each operand, in elements
 };
 
 // Loads the arguments that a walk's first load depends on, together with `more`.

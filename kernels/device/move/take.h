@@ -34,7 +34,7 @@ HIPOPS_FN void take_any(const TakeArgs& a) {
   T* y = static_cast<T*>(a.y);
   load_walk_arguments(a.walk, a.index.data, a.index.type, a.index.size, a.x, a.x_step);
   for (int64_t tile = int64_t(block_index()) * kTile; tile < a.walk.count; tile += a.step) {
-    // No branch is around loads, and only the last tile has branches around stores (compiler.h).
+    // No branch is around loads of x, and only the last tile has branches around stores (compiler.h).
     int64_t i[kTakeDepth], within[kTakeDepth], offset[kTakeDepth], value[kTakeDepth], from[kTakeDepth];
     Offsets<kTakeOperands> at[kTakeDepth];
 #pragma unroll

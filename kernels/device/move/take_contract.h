@@ -24,19 +24,19 @@ constexpr int kStagedVector = 4;  // elements of a vector, if index and y allow 
 // The operands of the walk over y. The offset of x is the offset of the element that index 0 names.
 enum TakeOperand { kTakeY, kTakeX, kTakeIndex, kTakeOperands };
 
-// If one index serves many elements of y (index_select): element i of y, in row-major order, is the first that uses
-// index j if i = j * run, j < length. If each element has its own index (gather): 0.
+// If one index serves many elements of y (index_select): element j * run of y, in row-major order, is the first that
+// uses index j < length. If each element has its own index (gather), run is 0.
 struct TakeSharedIndex {
   int64_t run, length;
   WideDivisor run_divisor;
 };
 
 // Two kinds of chunks of staged and large (take_staged.h). Rows, if `lines` is 0: the walk is over rows of y, of `cols`
-// elements. A block handles `group` rows at a time, and loads their rows of x, which have no gaps between them.
+// elements. A block handles `group` rows in a round: it loads their rows of x, which are neighbours without gaps.
 //
-// Columns, otherwise: the walk is over panels of `cols` columns. Each position in the dimensions before dim has
-// `panels` panels. The last one begins `overlap` columns early, so that it has `cols` columns, too. `lines` is y's size
-// along dim. Each line of x has 1 << line_bits vectors in a panel.
+// Columns, otherwise: the walk is over panels of `cols` columns, one in a round. Each position in the dimensions before
+// dim has `panels` panels. The last one begins `overlap` columns early, so that it has `cols` columns, too. `lines` is
+// y's size along dim: the lines of a panel of y. Each line of x has 1 << line_bits vectors in a panel.
 struct TakeStaged {
   int64_t cols, panels;
   Divisor cols_divisor;

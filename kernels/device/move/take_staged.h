@@ -1,5 +1,5 @@
 // `staged` and `large` of gather and index_select: a block copies a chunk of x to shared memory, and reads elements
-// there. A scattered read costs one pass of a bank there, and a cache line in memory. A chunk is
+// there. A scattered read costs one access of a bank there, but a whole cache line in global memory. A chunk is
 //
 //   rows     one or several rows of x, if dim is innermost
 //   columns  otherwise: 16 to 64 bytes of each row along dim, as they fit into shared memory, or more if rows are few
@@ -205,7 +205,7 @@ HIPOPS_FN void take_chunks(const TakeArgs& args, const ChunkOfX<T, Most>& staged
     const TakeArgs& a = reload_arguments(args);
     const TakeStaged& s = a.staged;
     const Offsets<kTakeOperands> at = locate_in_loop(a.walk, r);
-    // The last panel ends with the columns.
+    // The last panel of a position begins early, so that it ends where the columns end (TakeStaged).
     const int32_t overlap = s.overlap != 0 && is_last_panel(s, r) ? s.overlap : 0;
     const T* x = static_cast<const T*>(a.x) + at.of[kTakeX] - overlap;
     T* y = static_cast<T*>(a.y) + at.of[kTakeY] - overlap;

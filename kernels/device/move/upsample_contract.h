@@ -70,8 +70,8 @@ struct UpsampleSources {
   double ratio64;
 };
 
-// run, apart, few: y is periods without gaps, mostly one. A period is columns of rows of planes. Each position in it
-// has an innermost dimension that keeps its size (channels), if there is one. Hot fields are neighbours.
+// run, apart, few: y is one period, or several without gaps. A period has planes of rows of columns. Each column has
+// `channels` elements: 1, or an innermost dimension that keeps its size. Hot fields are neighbours.
 struct UpsamplePeriods {
   int32_t elements, last_elements;  // of a period, and of the last one
   int32_t count;                    // periods
@@ -88,7 +88,7 @@ struct UpsamplePeriods {
 struct UpsampleArgs {
   const void* x;
   void* y;
-  int64_t count;  // work-items: for a vector, or element, of each row of a group; tiles; accesses of periods
+  int64_t count;  // row, any: work-items, each for all rows of a group; tile: tiles; others: accesses of y
   int64_t step;   // work-items of the grid; tile: rows of y for the grid at a time
   UpsamplePeriods periods;
   int32_t fits_int32;  // all 32-bit numbers of the kernel fit; otherwise `any` moves elements, not groups of rows

@@ -36,7 +36,7 @@ class UpsampleTile {
     y_ = static_cast<T*>(a_.y) + int64_t(first) * a_.dimension[0].size;
   }
 
-  // Stores the tile's whole periods. `crosses`: whether a vector may contain the ends of two rows.
+  // Stores the tile's whole periods. `crosses`: whether a vector may hold the end of one row and the start of the next.
   template <bool crosses>
   HIPOPS_METHOD void store_periods() const {
     const UpsampleTiles& t = a_.tiles;
