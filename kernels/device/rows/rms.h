@@ -67,7 +67,7 @@ struct ScaledSquare {
   HIPOPS_METHOD C operator()(C v) const { return (v * scale) * (v * scale); }
 };
 
-// The exponent e of the scale 2^-e: of the largest magnitude, or of sqrt(eps) if that is larger. 2^-e must be normal.
+// The exponent e of the scale 2^-e: of the largest magnitude, or about sqrt(eps)'s if larger. 2^-e must be normal.
 template <class C, class View>
 HIPOPS_FN int scaling_exponent(const View& view, C eps) {
   const int of_x = exponent_of(view.reduce(Maximum(), Magnitude())), of_eps = exponent_of(eps) / 2 + 1;
@@ -196,7 +196,8 @@ struct RmsOp {
   static HIPOPS_METHOD bool loses_digits(const Args& a, const RowScale<C>& scale, const C (&x)[n]) {
     return scale.template loses_digits<T>(x, a.columns[0].data != nullptr, a.flags);
   }
-  // Whether apply_extreme() is right for x. Other denormal results it rounds twice: times kLift, then times kDrop.
+  // Whether apply_extreme() is right for x. It rounds other denormal results twice (lifted, then dropped). f16 has
+  // none.
   template <int n>
   static HIPOPS_METHOD bool may_lift(const Args& a, const RowScale<C>& scale, const C (&x)[n]) {
     return is_f16<T> || is_extreme(scale) || loses_digits(a, scale, x);
