@@ -44,7 +44,7 @@ struct TakeLimits : MoverLimits {
   // more. Short rows stay in caches, so there the copy pays only if y needs more of x.
   static constexpr int64_t kMostBytesAnElement = 16, kMostShortRowBytesAnElement = 4;
   // For short rows the copy pays only if the index and y are read and written by vectors, elements are small, and y is
-  // large. A block must write kLeastShortRowBlockElements and half of its number below (kBlockElements, ...) or more.
+  // large. A block must write kLeastShortRowBlockElements or more, and half of kBlockElements (kSmallBlock*) or more.
   static constexpr int64_t kPastShortRowBytes = 512, kMostShortRowElementBytes = 4;
   static constexpr int64_t kLeastShortRowYElements = 1 << 20, kLeastShortRowBlockElements = 2048;
   static constexpr int64_t kLeastBlockElements = 1024, kLeastChunks = 64;

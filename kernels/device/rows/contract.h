@@ -28,7 +28,7 @@ enum class RowBody : int32_t {
   streamed,  // in memory: one block reads it twice, tile by tile
 };
 
-// Split rows: up to kMostSpans spans of each, some kSpansOfAll of all (enough for a large device). Bytes of a Part.
+// Split rows: up to kMostSpans spans of each, about kSpansOfAll of all (to fill a large device). Bytes of a Part.
 constexpr int kMostSpans = 256, kSpansOfAll = 512, kMostPartBytes = 32;
 // Whether NVIDIA's kernels are persistent and prefetch the next row: clusters, and unaligned rows on chip.
 constexpr bool prefetches_rows(RowLayout layout, RowBody body) {

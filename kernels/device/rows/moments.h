@@ -88,7 +88,7 @@ HIPOPS_FN bool are_moments_enough(C mean, C squares, C elements) {
   return mean * mean * elements <= C(kVariances<T>) * squares && squares < C(INFINITY);
 }
 
-// Sums over a row, or some elements: of x * 2^-exponent, and of squared deviations from its mean (so 2^-(2 exponent)).
+// Sums over a row or some of it: of elements times 2^-exponent, and of squared deviations times 2^(-2 * exponent).
 template <class T>
 struct SumAndDeviations {
   using C = compute_t<T>;

@@ -196,8 +196,7 @@ struct RmsOp {
   static HIPOPS_METHOD bool loses_digits(const Args& a, const RowScale<C>& scale, const C (&x)[n]) {
     return scale.template loses_digits<T>(x, a.columns[0].data != nullptr, a.flags);
   }
-  // Whether apply_extreme() is right for x. It rounds other denormal results twice (lifted, then dropped). f16 has
-  // none.
+  // Whether apply_extreme() is right for x. It rounds other denormal results twice: lifted, then dropped (not f16's).
   template <int n>
   static HIPOPS_METHOD bool may_lift(const Args& a, const RowScale<C>& scale, const C (&x)[n]) {
     return is_f16<T> || is_extreme(scale) || loses_digits(a, scale, x);

@@ -273,7 +273,7 @@ HIPOPS_FN void run_packed_rows(const typename Op::Args& args) {
     staged.load(a.rows, first * cols, count);
 #pragma unroll 1
     for (int begin = 0; begin < count; begin += Shape::kBlock * cols) {
-      // A lane without a row runs the same code on 0 elements: ballots and reductions in part() need every lane.
+      // A lane without a row runs the same code on 0 elements: ballots in part() need every lane.
       const int of_lane = begin + int(thread_index()) * cols, own = of_lane < count ? cols : 0, place = own > 0 ? of_lane : 0;
       const typename Op::Args& b = reload_arguments(args);
       const auto part = Op::part(b, StagedRow<Op, Shape>{b, staged, place, own});

@@ -23,9 +23,9 @@ struct RowShape {
   static constexpr bool kLanesAsNeeded = kLayout == RowLayout::aligned && kRowsPerBlock > 1;
   static constexpr bool kInCluster = kBody == RowBody::cluster;
   static constexpr bool kOnChip = kBody == RowBody::on_chip || kInCluster;
-  // kRun: lanes with neighbouring vectors, so an access touches few lines. Streamed: a tile for few_registers.
+  // kRun: lanes with neighbouring vectors, so an access touches few cache lines.
   static constexpr int kRun = kRowsPerBlock > 1 ? kLanes : wave_size;
-  using Streamed = RowShape<T, kLanes_, (kVectors_ + 3) / 4, kBlock_, kLayout_, RowBody::streamed>;
+  using Streamed = RowShape<T, kLanes_, (kVectors_ + 3) / 4, kBlock_, kLayout_, RowBody::streamed>;  // few_registers
 
   // All-reduces values up to the size of Largest over the lanes of a row.
   template <class Largest>
