@@ -11,7 +11,7 @@ struct Divisor {
   uint32_t multiplier, shift;
 };
 
-// The same below 2^63. Few launches need it, so most argument structs hold it behind hot arguments.
+// The same below 2^63. Few launches need it, so in most argument structs it is apart from hot arguments.
 struct WideDivisor {
   uint64_t multiplier, shift;
 };

@@ -6,7 +6,7 @@
 namespace hipops {
 
 // NVIDIA: a launch of up to this many blocks may be placed on the device while the previous launch ends (programmatic
-// dependent launch, sm_90 on). It saves half a microsecond. Larger launches mostly lose time (see begins_early).
+// dependent launch, sm_90 on). It saves half a microsecond. Larger launches mostly lose time (runtime.h: begins_early).
 constexpr uint32_t kMostBlocksEarly = 1024;
 
 // Bytes that a block prefetches to the L2 cache at a time while it waits for the previous launch (cache.h).

@@ -92,8 +92,8 @@ template <> struct Narrow<bf16> {
 template <class T>
 HIPOPS_FN T narrow(compute_t<T> v) { return Narrow<T>::from(v); }
 
-// Replaces a NaN that narrow<bf16> would turn into a zero: a NaN of all 1s. f32 numbers from memory may have such NaNs;
-// 16-bit operands and results of arithmetic do not.
+// Replaces NaNs: narrow<bf16> would turn a NaN with bits in its lower half into an infinity or a zero. f32 numbers from
+// memory may be such NaNs; 16-bit operands and results of arithmetic are not.
 template <class T, class C>
 HIPOPS_FN C with_plain_nan(C v) {
   if constexpr (is_bf16<T> && !HIPOPS_ROUNDS_TO_BF16) return v == v ? v : C(NAN);
