@@ -280,6 +280,39 @@ def tables_whose_halves_differ():
 
 
 @check
+def tables_of_several_axes():
+    """The halves of a table differ where the axes of its positions do, as for an image."""
+    class RotaryOfAxes(Rotary):
+        def forward(self, x, position_ids):
+            axes = position_ids.expand(self.axes, *position_ids.shape[-2:])
+            speed = 10000 ** -(torch.arange(8, device=x.device) / 8)
+            angles = torch.cat((axes[0][..., None] * speed, axes[-1][..., None] * speed), -1)
+            return angles.cos(), angles.sin()
+
+    class OfAxesBlock(Block):
+        def forward(self, x):
+            at = torch.arange(x.shape[2], device=x.device)
+            return self.attention(x, self.rotary_emb(x, torch.stack((at, at // 6, at % 6, at % 4)[:self.rotary_emb.axes])[:, None]))
+
+    for axes in (3, 4):
+        rotary = RotaryOfAxes()
+        rotary.axes = axes
+        off, replaced, ran = beside_own(OfAxesBlock(rotary))
+        expect(f"{axes} axes: off by {off}: {replaced}, {ran}", off < 1e-5 and not replaced.rotary_embeddings and not ran["rope"])
+    if hasattr(transformers, "HunYuanVLTextConfig"):
+        from transformers.models.hunyuan_vl.modeling_hunyuan_vl import HunYuanVLTextModel
+        config = transformers.HunYuanVLTextConfig(
+            vocab_size=50, hidden_size=64, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=4, head_dim=32,
+            pad_token_id=0, rope_parameters={"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [4, 4, 4, 4]})
+        model, at = HunYuanVLTextModel(config).to(device).eval(), torch.arange(12, device=device)
+        given = {"input_ids": at[None], "position_ids": torch.stack((at, at % 4, at // 4, 0 * at))[:, None], "use_cache": False}
+        with torch.no_grad():
+            own, replaced = model(**given).last_hidden_state, hipops.torch.patch(model)
+            off = distance(model(**given).last_hidden_state, own)
+        expect(f"HunYuanVL: off by {off}: {replaced}", off < 1e-4 and sum(replaced.norms.values()) > 4)
+
+
+@check
 def tables_that_are_scaled():
     off, replaced, ran = beside_own(Block(Rotary(scale=1.7)))
     expect(f"off by {off}: {replaced}, {ran}", off < 1e-5 and replaced.rotary_embeddings == {"Attention": 1} and ran["rope"] == 2)

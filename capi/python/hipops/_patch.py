@@ -159,11 +159,6 @@ def find_norm(module: Any, device: torch.device) -> Norm | str:
 # A replaced module that makes tables of angles marks them with their kinds, which its trial found. A function that rotates is wrapped in
 # its modelling module, once for all models. The wrapper calls hipops only for marked tables.
 
-def double(table: torch.Tensor, kind: str) -> torch.Tensor:
-    """The inverse of layers.single: makes a table of the kind from one that has each angle once."""
-    return torch.cat((table, table), -1) if kind == "halves" else table.repeat_interleave(2, -1) if kind == "pairs" else table
-
-
 def run_tables(own: Any, self: Any, *given: Any, **named: Any) -> Any:
     """The forward of a replaced module that makes tables, whose own class is `own`."""
     tables = own.forward(self, *given, **named)
@@ -173,17 +168,22 @@ def run_tables(own: Any, self: Any, *given: Any, **named: Any) -> Any:
 
 
 def find_tables(module: Any, device: torch.device) -> frozenset[str] | str:
-    """Calls the module for random positions. Returns the kinds of its tables (see layers.single), or a reason. Every table is "whole"."""
+    """Calls the module for random positions, also of 3 and 4 axes. Returns the kinds of its tables (see layers.single), or a reason.
+    Every table is "whole"."""
     parameters = list(inspect.signature(type(module).forward).parameters)[1:]
     if parameters not in (["x", "position_ids"], ["x", "position_ids", "layer_type"]):
         return "it takes other arguments than x and position_ids"
     all_others: list[Any] = [(kind,) for kind in sorted(set(getattr(module.config, "layer_types", None) or ()))] if parameters[2:] else [()]
-    positions = torch.randint(0, 4000, (2, 7), generator=torch.Generator().manual_seed(1), device="cpu").to(device)
-    given = copy.deepcopy(module).to(device), torch.zeros(2, 7, 8, device=device), positions
-    results = [tried(type(module).forward, *given, *others) for others in all_others]  # some layer types have no angles
-    tables = [table for result in results if not isinstance(result, str) for table in result]
+    random, bare = torch.Generator().manual_seed(1), copy.deepcopy(module).to(device)
+
+    def tables_at(*shape: int) -> list[Any]:
+        positions = torch.randint(0, 4000, shape, generator=random, device="cpu").to(device)
+        return [tried(type(module).forward, bare, torch.zeros(2, 7, 8, device=device), positions, *others) for others in all_others]
+
+    results = tables_at(2, 7)  # some layer types have no angles
+    tables = [table for result in (*results, *tables_at(3, 2, 7), *tables_at(4, 2, 7)) if not isinstance(result, str) for table in result]
     kinds = [kind for kind in ("halves", "pairs", "whole")
-             if all(torch.equal(double(layers.single(table, kind), kind), table) for table in tables)]
+             if all(torch.equal(layers.double(layers.single(table, kind), kind), table) for table in tables)]
     return frozenset(kinds) if tables else (results or ["it has no kinds of layers"])[0]
 
 
@@ -219,7 +219,7 @@ def find_rotation(own: Any, device: torch.device) -> Callable[..., Any] | None:
         found: dict[Any, int] = {}
         for dtype, table_dtype, size, rank, dim, heads_at in calls:
             tables = torch.randn((2, 2, 5, size)[-rank - 1:], generator=random, device=device)
-            cos, sin = double(tables, kind).to(table_dtype)
+            cos, sin = layers.double(tables, kind).to(table_dtype)
             rows = [torch.randn((2, heads, 5, 16), generator=random, device=device).to(dtype) for heads in (4, 3)[:count]]
             rows = rows if heads_at == 1 else [x.transpose(1, 2) for x in rows]
             expected = tried(own, *rows, cos, sin, **({} if dim is None else {"unsqueeze_dim": dim}))

@@ -91,6 +91,11 @@ def single(table: torch.Tensor, kind: str) -> torch.Tensor:
     return table[..., :table.shape[-1] // 2] if kind == "halves" else table[..., ::2] if kind == "pairs" else table
 
 
+def double(table: torch.Tensor, kind: str) -> torch.Tensor:
+    """The inverse of single: makes a table of the kind from one that has each angle once."""
+    return torch.cat((table, table), -1) if kind == "halves" else table.repeat_interleave(2, -1) if kind == "pairs" else table
+
+
 def rotated(op: str, kind: str, rows: Any, cos: torch.Tensor, sin: torch.Tensor, heads_at: int) -> Any:
     """Rotates each tensor of rows by op, rope or rope_i. Returns None if the op cannot act. The tensors are [b, h, t, d], or [b, t, h, d]
     if heads_at is 2. The tables are [b, t, r], [1, t, r] or [t, r], of a kind (see single)."""
