@@ -461,6 +461,33 @@ def replicas_have_their_own_weights():
     expect(f"threads: {wrong}", not wrong)
 
 
+@check
+def copies_of_compiled_and_locked_modules():
+    """A copy has what the class gives as its state: without what Module.compile made, and without a lock."""
+    model, ids = small()
+    hipops.torch.patch(model)
+    for layer in model.model.layers:
+        layer.compile(backend="eager")
+    copied = copy.deepcopy(model)
+    for parameter in copied.model.layers.parameters():
+        parameter.data.mul_(3.0)
+    got = logits(copied, ids)
+    hipops.torch.unpatch(copied)
+    for layer in copied.model.layers:
+        layer._compiled_call_impl = None
+    expect(f"compiled: off by {distance(got, logits(copied, ids))}", distance(got, logits(copied, ids)) < 1e-4)
+
+    class LockedRMSNorm(torch.nn.RMSNorm):
+        def __getstate__(self):
+            return {name: value for name, value in super().__getstate__().items() if name != "lock"}
+
+    norm = LockedRMSNorm(64, 1e-5, device=device)
+    norm.lock = threading.Lock()
+    hipops.torch.patch(norm)
+    for made in (copy.copy(norm), copy.deepcopy(norm)):
+        expect("locked", type(made) is type(norm) and "lock" not in made.__dict__)
+
+
 def counts_of(module, x):
     with Counted() as ops:
         module(x)

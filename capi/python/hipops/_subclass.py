@@ -34,7 +34,8 @@ def subclass(own: Any, known: Callable[..., Any], how: Any, run: Callable[..., A
         replica = self.__new__(type(self))
         if memo is not None:
             memo[id(self)] = replica
-        replica.__dict__.update(self.__dict__ if memo is None else copy.deepcopy(self.__dict__, memo))
+        state = own.__getstate__(self)  # a parametrized class refuses to give its state
+        replica.__setstate__(state if memo is None else copy.deepcopy(state, memo))
         return replica
 
     members = {name: getattr(own, name) for name in ("__module__", "__qualname__", "__doc__")}
