@@ -212,6 +212,32 @@ def other_norms():
                    sum(ops.counts.values()) == 1 and distance(got, own) < (1e-5 if dtype == torch.float32 else 0.04))
 
 
+@check
+def norms_of_one_class_that_differ():
+    """By an object among their attributes, by a buffer, and by an attribute that cannot be hashed."""
+    class Config:
+        def __init__(self, eps, offset):
+            self.eps, self.offset = eps, offset
+
+    class ByConfigRMSNorm(torch.nn.Module):
+        def __init__(self, config, scale=None):
+            super().__init__()
+            self.weight, self.config, self.sizes = torch.nn.Parameter(normal(64)), config, ([64],)
+            self.register_buffer("scale", scale)
+
+        def forward(self, x):
+            y = x * (x.square().mean(-1, keepdim=True) + self.config.eps).rsqrt() * (self.weight + self.config.offset)
+            return y if self.scale is None else y * self.scale
+
+    first, x = Config(1e-6, 0), normal(5, 64) * 0.1
+    for second, scale in ((Config(1e-6, 1), None), (Config(1e-2, 0), None), (first, normal(64))):
+        norms = torch.nn.ModuleList([ByConfigRMSNorm(first), ByConfigRMSNorm(second, scale)])
+        with torch.no_grad():
+            own, replaced = [norm(x) for norm in norms], hipops.torch.patch(norms)
+            off = [distance(norm(x), result) for norm, result in zip(norms, own)]
+        expect(f"off by {off}: {replaced}", max(off) < 1e-5 and "0" not in replaced.left_alone)
+
+
 # ---- Rotary tables
 
 def rotate_half(x):

@@ -19,7 +19,7 @@ import torch
 from torch.nn.modules import module as torch_module
 
 from ._library import backend_in_use
-from ._subclass import own_class, subclass
+from ._subclass import own_class, state_key, subclass
 from .torch import layers
 
 
@@ -238,8 +238,8 @@ def wrap_rotations(module: Any, kinds: set[str], find: Callable[[Any], Any]) -> 
     for name in getattr(getattr(forward, "__code__", None), "co_names", ()):
         own = forward.__globals__.get(name) if name.startswith("apply_rotary") else None
         if callable(own):
-            wrapped = own if hasattr(own, "_hipops") else find(own)
-            if wrapped is None:
+            wrapped = own if hasattr(own, "_hipops") else tried(find, own)
+            if not callable(wrapped):
                 reasons.append(f"its {name} computes something else, or of other arguments")
             elif wrapped._hipops not in kinds:
                 reasons.append(f"no module makes tables for its {name} that can be tried")
@@ -325,8 +325,7 @@ def patch(model: torch.nn.Module) -> Replaced:
     for name, module in modules:
         own: Any = type(module)
         if re.search("(RMS|Rms|Layer|L2)Norm$", own.__name__):
-            simple = [item for item in module.__dict__.items() if isinstance(item[1], (bool, int, float, str, tuple, type(None)))]
-            key = own, *simple, *((each, held.dtype, held.device, held.shape, type(held)) for each, held in module.named_parameters())
+            key = own, state_key(module)
             norms[key] = norms[key] if key in norms else tried(find_norm, module, device)
             if replace(name, module, norms[key], run_norm):
                 replaced.norms[own.__name__] += 1

@@ -58,6 +58,24 @@ def own_class(given: type) -> type:
     return type(given)(given.__name__, bases, members)
 
 
+STANDARD = frozenset(torch.nn.Module().__dict__)
+
+
+def by_value(value: Any) -> Any:
+    """A key: equal for equal simple values and tuples of them; for anything else, for the same object only."""
+    if isinstance(value, tuple):
+        return type(value), *map(by_value, value)
+    return type(value), value if type(value) in (bool, int, float, str) else id(value)
+
+
+def state_key(module: torch.nn.Module) -> Any:
+    """A key. It differs if the modules' attributes, buffers or children do, or their parameters in anything but values."""
+    others = (item for item in module.__dict__.items() if item[0] not in STANDARD)
+    held = ((name, each.dtype, each.device, each.shape, type(each)) for name, each in module.named_parameters())
+    items = (*others, *module._buffers.items(), *module._modules.items())
+    return (*((name, by_value(value)) for name, value in items), *held, *module._parameters)
+
+
 def unpatch(model: torch.nn.Module) -> None:
     """Restores the own classes of a patched model, or of a copy of one."""
     for module in model.modules():
