@@ -191,7 +191,16 @@ def other_norms():
         """On random rows with a mean of 0, this equals a LayerNorm in bf16."""
         return Bias(4096, torch.bfloat16)
 
-    for made in (Mean, Outside, WithoutItsEps, OverTokens, OfImages, Bias, wide_bias):
+    class UnbiasedLayerNorm(Bias):
+        def forward(self, x):
+            y = (x.float() - x.float().mean(-1, keepdim=True)) * (x.float().var(-1, keepdim=True) + self.eps).rsqrt()
+            return y.to(x.dtype) * self.weight + self.bias
+
+    def unbiased():
+        """In bf16 this is near a LayerNorm."""
+        return UnbiasedLayerNorm(64, torch.bfloat16)
+
+    for made in (Mean, Outside, WithoutItsEps, OverTokens, OfImages, Bias, wide_bias, unbiased):
         if isinstance(made, type):
             made.__name__ += "RMSNorm"
         left = hipops.torch.patch(torch.nn.Sequential(made())).left_alone

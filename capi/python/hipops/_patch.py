@@ -150,7 +150,7 @@ def find_norm(module: Any, device: torch.device) -> Norm | str:
         results = [(x.dtype, norm.call(bare, x), expected) for bare, x, expected in trials]
         differing = {dtype: int((got != expected).sum()) for dtype, got, expected in results if is_near(got, expected)}
         merit = len(differing), -sum(differing.values())  # the flag for rounding changes single elements only
-        if merit > most and all(tensor.dtype in differing for tensor in held.values()):
+        if merit > most and differing.keys() >= {torch.float32, *(tensor.dtype for tensor in held.values())}:
             best, most = dataclasses.replace(norm, dtypes=frozenset(differing), keeps_layout=keeps_layout), merit
     return best or "it computes something else"
 
