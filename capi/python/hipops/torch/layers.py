@@ -1,7 +1,7 @@
 """Modules and functions of hipops for your own model and for the package `kernels`. hipops.torch.patch uses them too.
 
-They compute by PyTorch if hipops' ops cannot act: if a gradient or tangent is required, under torch.compile or a tracer, and for
-sharded tensors or tensors on another device.
+They compute by PyTorch if hipops' ops cannot act: if a gradient or tangent is required, under torch.compile, a tracer or autocast, and
+for sharded tensors or tensors on another device.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ def acts_on(x: Any, *others: Any) -> bool:
             or torch._C._functorch.peek_interpreter_stack() is not None):
         return False
     if type(x) not in PLAIN or x.dtype not in DTYPES or LIBRARY.hipops_backend_in_use() not in BACKENDS.get(x.device.type, ()):
+        return False
+    if torch.is_autocast_enabled(x.device.type):  # autocast changes the dtypes of PyTorch's functions
         return False
     has_gradients = torch.is_grad_enabled()
     for tensor in (x, *others):
