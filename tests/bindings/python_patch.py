@@ -348,6 +348,34 @@ def tables_of_several_axes():
 
 
 @check
+def tables_of_few_positions():
+    """The trial keeps below max_position_embeddings. A module that returns one tensor is left alone."""
+    class CachedRotary(Rotary):
+        def __init__(self, is_whole=True):
+            super().__init__()
+            self.config, self.is_whole, self.seen = transformers.PretrainedConfig(max_position_embeddings=64), is_whole, []
+            speed = 10000 ** -(torch.arange(8, device=device) / 8)
+            self.register_buffer("angles", (torch.arange(64, device=device)[:, None] * speed).repeat(1, 2))
+
+        def forward(self, x, position_ids):
+            self.seen.append(position_ids.device.type)
+            angles = self.angles[position_ids]
+            return (angles.cos(), angles.sin()) if self.is_whole else angles
+
+        def __deepcopy__(self, memo):
+            copied = CachedRotary(self.is_whole)
+            copied.seen = self.seen
+            return copied
+
+    rotary = CachedRotary()
+    off, replaced, ran = beside_own(Block(rotary))
+    expect(f"off by {off}: {replaced}, {ran}", off < 1e-5 and replaced.rotary_embeddings == {"Attention": 1} and ran["rope"] == 2)
+    expect(f"tried on {rotary.seen}", "cpu" in rotary.seen[1:-1])
+    left = hipops.torch.patch(torch.nn.Sequential(CachedRotary(is_whole=False))).left_alone
+    expect(f"one tensor: {left}", "makes no tables" in left["0"])
+
+
+@check
 def tables_that_are_scaled():
     off, replaced, ran = beside_own(Block(Rotary(scale=1.7)))
     expect(f"off by {off}: {replaced}, {ran}", off < 1e-5 and replaced.rotary_embeddings == {"Attention": 1} and ran["rope"] == 2)

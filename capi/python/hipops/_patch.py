@@ -162,29 +162,26 @@ def find_norm(module: Any, device: torch.device) -> Norm | str:
 def run_tables(own: Any, self: Any, *given: Any, **named: Any) -> Any:
     """The forward of a replaced module that makes tables, whose own class is `own`."""
     tables = own.forward(self, *given, **named)
-    for table in tables:
+    for table in tables if isinstance(tables, (tuple, list)) else ():
         table._hipops = self._hipops
     return tables
 
 
-def find_tables(module: Any, device: torch.device) -> frozenset[str] | str:
-    """Calls the module for random positions, also of 3 and 4 axes. Returns the kinds of its tables (see layers.single), or a reason.
-    Every table is "whole"."""
+def find_tables(module: Any) -> frozenset[str] | str:
+    """Calls a copy of the module for random positions, also of 3 and 4 axes. Returns the kinds of its tables (see layers.single), or a
+    reason. Every table is "whole". The copy is on the CPU: a position that is out of bounds ends a CUDA context."""
     parameters = list(inspect.signature(type(module).forward).parameters)[1:]
     if parameters not in (["x", "position_ids"], ["x", "position_ids", "layer_type"]):
         return "it takes other arguments than x and position_ids"
     all_others: list[Any] = [(kind,) for kind in sorted(set(getattr(module.config, "layer_types", None) or ()))] if parameters[2:] else [()]
-    random, bare = torch.Generator().manual_seed(1), copy.deepcopy(module).to(device)
-
-    def tables_at(*shape: int) -> list[Any]:
-        positions = torch.randint(0, 4000, shape, generator=random, device="cpu").to(device)
-        return [tried(type(module).forward, bare, torch.zeros(2, 7, 8, device=device), positions, *others) for others in all_others]
-
-    results = tables_at(2, 7)  # some layer types have no angles
-    tables = [table for result in (*results, *tables_at(3, 2, 7), *tables_at(4, 2, 7)) if not isinstance(result, str) for table in result]
+    most = min(4000, getattr(getattr(module, "config", None), "max_position_embeddings", None) or 4000)
+    random, bare, x = torch.Generator().manual_seed(1), copy.deepcopy(module).cpu(), torch.zeros(2, 7, 8, device="cpu")
+    positions = [torch.randint(0, most, (*axes, 2, 7), generator=random, device="cpu") for axes in ((), (3,), (4,))]
+    results = [tried(type(module).forward, bare, x, each, *others) for each, others in itertools.product(positions, all_others)]
+    tables = [table for result in results if isinstance(result, (tuple, list)) for table in result]  # some layer types have no angles
     kinds = [kind for kind in ("halves", "pairs", "whole")
              if all(torch.equal(layers.double(layers.single(table, kind), kind), table) for table in tables)]
-    return frozenset(kinds) if tables else (results or ["it has no kinds of layers"])[0]
+    return frozenset(kinds) if tables else next((result for result in results[:1] if isinstance(result, str)), "it makes no tables")
 
 
 def call_kind(kind: str, rows: Any, cos: torch.Tensor, unsqueeze_dim: int | None) -> Any:
@@ -330,7 +327,7 @@ def patch(model: torch.nn.Module) -> Replaced:
             if replace(name, module, norms[key], run_norm):
                 replaced.norms[own.__name__] += 1
         elif "Rotary" in own.__name__:
-            found = tried(find_tables, module, device)
+            found = tried(find_tables, module)
             if replace(name, module, found, run_tables):
                 kinds.update(found)
     for name, module in modules:
