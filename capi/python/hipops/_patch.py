@@ -85,6 +85,8 @@ class Norm:
         weights = [getattr(module, name, None) for name in (("weight",) if self.op == "rms_norm" else ("weight", "bias"))]
         if type(eps) not in (int, float) or x.dtype not in self.dtypes or not layers.norm_acts_on(x, *weights):
             return None
+        if isinstance(shape := getattr(module, "normalized_shape", None), (tuple, list)) and tuple(shape) != x.shape[-1:]:
+            return None
         rest, is_contiguous = (*weights, eps, *self.flags), not self.keeps_layout or layers.is_in_order(x)
         op = getattr(torch.ops.hipops, self.op)
         if residual is not None:  # the sum is in order if x is
