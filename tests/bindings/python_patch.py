@@ -191,6 +191,13 @@ def other_norms():
         """On random rows with a mean of 0, this equals a LayerNorm in bf16."""
         return Bias(4096, torch.bfloat16)
 
+    class InTraining(Mean):
+        def forward(self, x):
+            return torch.nn.functional.rms_norm(x, (64,), self.weight, self.eps) * (2 if self.training else 1)
+
+    def in_training():
+        return InTraining().eval()
+
     class UnbiasedLayerNorm(Bias):
         def forward(self, x):
             y = (x.float() - x.float().mean(-1, keepdim=True)) * (x.float().var(-1, keepdim=True) + self.eps).rsqrt()
@@ -200,7 +207,7 @@ def other_norms():
         """In bf16 this is near a LayerNorm."""
         return UnbiasedLayerNorm(64, torch.bfloat16)
 
-    for made in (Mean, Outside, WithoutItsEps, OverTokens, OfImages, Bias, wide_bias, unbiased):
+    for made in (Mean, Outside, WithoutItsEps, OverTokens, OfImages, Bias, InTraining, in_training, wide_bias, unbiased):
         if isinstance(made, type):
             made.__name__ += "RMSNorm"
         left = hipops.torch.patch(torch.nn.Sequential(made())).left_alone
