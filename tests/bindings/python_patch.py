@@ -388,6 +388,18 @@ def tables_of_few_positions():
 
 
 @check
+def tables_that_a_hook_changes():
+    block = Block(Rotary())
+
+    def change(module, given, tables):
+        tables[0][..., 12:] = 1.0
+
+    block.rotary_emb.register_forward_hook(change)
+    off, replaced, ran = beside_own(block)
+    expect(f"off by {off}: {replaced}, {ran}", off < 1e-5 and replaced.rotary_embeddings and not ran["rope"])
+
+
+@check
 def tables_that_are_scaled():
     off, replaced, ran = beside_own(Block(Rotary(scale=1.7)))
     expect(f"off by {off}: {replaced}, {ran}", off < 1e-5 and replaced.rotary_embeddings == {"Attention": 1} and ran["rope"] == 2)

@@ -165,7 +165,7 @@ def run_tables(own: Any, self: Any, *given: Any, **named: Any) -> Any:
     """The forward of a replaced module that makes tables, whose own class is `own`."""
     tables = own.forward(self, *given, **named)
     for table in tables if isinstance(tables, (tuple, list)) else ():
-        table._hipops = self._hipops
+        table._hipops = layers.mark(table, self._hipops)
     return tables
 
 
@@ -199,7 +199,7 @@ def by_hipops(own: Any, op: str, kind: str, count: int, heads_at: dict[Any, int]
     def rotate(*given: Any, **named: Any) -> Any:
         rows, tables, result = given[:count], given[count:], None
         is_known = not torch.compiler.is_compiling() and len(tables) == 2 and named.keys() <= {"unsqueeze_dim"}
-        if is_known and all(kind in getattr(table, "_hipops", ()) for table in tables):
+        if is_known and all(kind in layers.kinds_of(table) for table in tables):
             at = heads_at.get(call_kind(kind, rows, tables[0], named.get("unsqueeze_dim")))
             result = layers.rotated(op, kind, rows, tables[0], tables[1], at) if at else None
         return own(*given, **named) if result is None else result[0] if count == 1 else result

@@ -98,6 +98,17 @@ def double(table: torch.Tensor, kind: str) -> torch.Tensor:
     return torch.cat((table, table), -1) if kind == "halves" else table.repeat_interleave(2, -1) if kind == "pairs" else table
 
 
+def mark(table: torch.Tensor, kinds: Any) -> Any:
+    """What marks a table of these kinds until it is changed in place. Such a change of an inference tensor cannot be seen."""
+    return kinds, None if table.is_inference() else table._version
+
+
+def kinds_of(table: Any) -> Any:
+    """The kinds of a table by its mark, if the mark is still true."""
+    marked = getattr(table, "_hipops", None)
+    return marked[0] if marked and marked == mark(table, marked[0]) else ()
+
+
 def rotated(op: str, kind: str, rows: Any, cos: torch.Tensor, sin: torch.Tensor, heads_at: int) -> Any:
     """Rotates each tensor of rows by op, rope or rope_i. Returns None if the op cannot act. The tensors are [b, h, t, d], or [b, t, h, d]
     if heads_at is 2. The tables are [b, t, r], [1, t, r] or [t, r], of a kind (see single)."""
