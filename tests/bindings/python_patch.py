@@ -6,6 +6,7 @@ Compares patched models with their own code, also after the changes that users m
 these checks. Exit 77 without PyTorch or transformers."""
 
 import copy
+import gc
 import os
 import pathlib
 import pickle
@@ -15,6 +16,7 @@ import sys
 import tempfile
 import threading
 import traceback
+import weakref
 
 try:
     import torch
@@ -257,6 +259,24 @@ def norms_of_one_class_that_differ():
             own, replaced = [norm(x) for norm in norms], hipops.torch.patch(norms)
             off = [distance(norm(x), result) for norm, result in zip(norms, own)]
         expect(f"off by {off}: {replaced}", max(off) < 1e-5 and "0" not in replaced.left_alone)
+
+
+@check
+def classes_end():
+    """hipops does not keep a class that was made at run time. Two modules of a class are patched to the same class."""
+    def made():
+        class OwnRMSNorm(torch.nn.RMSNorm):
+            pass
+        norms = torch.nn.Sequential(OwnRMSNorm(64, 1e-5, device=device), OwnRMSNorm(64, 1e-5, device=device))
+        counts = hipops.torch.patch(norms).norms
+        expect(f"{counts}, {classes(norms)}", counts == {"OwnRMSNorm": 2} and type(norms[0]) is type(norms[1]))
+        hipops.torch.unpatch(norms)
+        expect("unpatched", type(norms[0]) is OwnRMSNorm)
+        return weakref.ref(OwnRMSNorm)
+
+    ended = made()
+    gc.collect()
+    expect("the class is still there", ended() is None)
 
 
 # ---- Rotary tables

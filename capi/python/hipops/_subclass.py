@@ -13,12 +13,15 @@ from typing import Any
 import torch
 
 
-@functools.lru_cache(None)
 def subclass(own: Any, known: Callable[..., Any], how: Any, run: Callable[..., Any]) -> type:
-    """Returns the subclass of `own` whose forward is run(own, module, ...). Equal arguments give the same class.
+    """Returns the subclass of `own` whose forward is run(own, module, ...). Equal arguments give the same class, which `own` holds.
 
     The module's own forward runs in three cases: under torch.compile; if own.forward is no longer `known`, which was tried; and if a
     wrapper still calls the subclass's forward after unpatch."""
+
+    subclasses: dict[Any, type] = own.__dict__.get("_hipops_subclasses", {})
+    if (known, how, run) in subclasses:
+        return subclasses[known, how, run]
 
     @functools.wraps(known)
     def forward(self: Any, *given: Any, **named: Any) -> Any:
@@ -43,6 +46,7 @@ def subclass(own: Any, known: Callable[..., Any], how: Any, run: Callable[..., A
         members.update(__copy__=copied, __deepcopy__=copied)
     members.update(forward=forward, __reduce_ex__=reduced, _hipops=how, _hipops_is_current=staticmethod(lambda: own.forward is known))
     made = type(own.__name__, (own,), members)
+    own._hipops_subclasses = {**subclasses, (known, how, run): made}
     return made
 
 
