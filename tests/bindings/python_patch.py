@@ -570,7 +570,7 @@ def replicas_have_their_own_weights():
 
 @check
 def copies_of_compiled_and_locked_modules():
-    """A copy has what the class gives as its state: without what Module.compile made, and without a lock."""
+    """A copy has the state that the class gives: without a compiled call, and without a lock."""
     model, ids = small()
     hipops.torch.patch(model)
     for layer in model.model.layers:

@@ -66,7 +66,7 @@ STANDARD = frozenset(torch.nn.Module().__dict__)
 
 
 def by_value(value: Any) -> Any:
-    """A key: equal for equal simple values and tuples of them; for anything else, for the same object only."""
+    """A key. It is equal for equal simple values, and for equal tuples of simple values. Every other object has its own key."""
     if isinstance(value, tuple):
         return type(value), *map(by_value, value)
     return type(value), value if type(value) in (bool, int, float, str) else id(value)

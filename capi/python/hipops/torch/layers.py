@@ -99,7 +99,7 @@ def double(table: torch.Tensor, kind: str) -> torch.Tensor:
 
 
 def mark(table: torch.Tensor, kinds: Any) -> Any:
-    """What marks a table of these kinds until it is changed in place. Such a change of an inference tensor cannot be seen."""
+    """The mark of a table with its kinds. A change in place makes the mark false, unless the table is an inference tensor."""
     return kinds, None if table.is_inference() else table._version
 
 
