@@ -82,7 +82,9 @@ class Norm:
         """Returns the norm of x; with a residual, the norm of x + residual and that sum. Returns None if no op of hipops can."""
         eps = getattr(module, self.eps) if isinstance(self.eps, str) else self.eps
         eps = (self.no_eps or torch.finfo(x.dtype).eps) if eps is None else eps
-        weights = [getattr(module, name, None) for name in (("weight",) if self.op == "rms_norm" else ("weight", "bias"))]
+        held = module._parameters  # nn.Module.__getattr__ is slow
+        names = ("weight",) if self.op == "rms_norm" else ("weight", "bias")
+        weights = [held[name] if name in held else getattr(module, name, None) for name in names]
         if type(eps) not in (int, float) or x.dtype not in self.dtypes or not layers.norm_acts_on(x, *weights):
             return None
         if isinstance(shape := getattr(module, "normalized_shape", None), (tuple, list)) and tuple(shape) != x.shape[-1:]:

@@ -22,19 +22,35 @@ BACKENDS = {"cpu": (Backend.AUTO, Backend.CPU), "cuda": (Backend.AUTO, Backend.C
 PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 
+IN_USE: set[str] = set()  # device types of the backend in use; a process never changes its backend
+
+
+def has_backend(device_type: str) -> bool:
+    """Whether the backend in use, or the backend that the first op would choose, is for this type of device."""
+    if device_type in IN_USE:
+        return True
+    backend = LIBRARY.hipops_backend_in_use()
+    if backend not in BACKENDS.get(device_type, ()):
+        return False
+    if backend != Backend.AUTO:
+        IN_USE.add(device_type)
+    return True
+
+
 def acts_on(x: Any, *others: Any) -> bool:
     """Whether a hipops op can replace PyTorch's functions for these tensors. Any but x may be None. torch.compile fuses PyTorch's
     functions with their neighbours, so the answer is no there."""
     if (torch.compiler.is_compiling() or torch.jit.is_tracing() or forward_ad._current_level >= 0
             or torch._C._functorch.peek_interpreter_stack() is not None):
         return False
-    if type(x) not in PLAIN or x.dtype not in DTYPES or LIBRARY.hipops_backend_in_use() not in BACKENDS.get(x.device.type, ()):
+    device = x.device
+    if type(x) not in PLAIN or x.dtype not in DTYPES or not has_backend(device.type):
         return False
-    if torch.is_autocast_enabled(x.device.type):  # autocast changes the dtypes of PyTorch's functions
+    if torch.is_autocast_enabled(device.type):  # autocast changes the dtypes of PyTorch's functions
         return False
     has_gradients = torch.is_grad_enabled()
     for tensor in (x, *others):
-        if tensor is not None and (type(tensor) not in PLAIN or tensor.device != x.device or (has_gradients and tensor.requires_grad)):
+        if tensor is not None and (type(tensor) not in PLAIN or tensor.device != device or (has_gradients and tensor.requires_grad)):
             return False
     return True
 
@@ -49,8 +65,11 @@ def is_in_order(x: torch.Tensor) -> bool:
 
 def norm_acts_on(x: Any, *weights: Any) -> bool:
     """acts_on, for a norm of x's last dimension."""
-    fits = all(weight is None or (weight.dtype == x.dtype and weight.shape == x.shape[-1:]) for weight in weights)
-    return fits and acts_on(x, *weights) and x.dim() > 0
+    dtype, shape = x.dtype, x.shape[-1:]
+    for weight in weights:
+        if weight is not None and (weight.dtype != dtype or weight.shape != shape):
+            return False
+    return acts_on(x, *weights) and x.dim() > 0
 
 
 def add_acts_on(x: Any, residual: Any) -> bool:
