@@ -185,7 +185,7 @@ def find_tables(module: Any) -> frozenset[str] | str:
     tables = [table for result in results if isinstance(result, (tuple, list)) for table in result]  # some layer types have no angles
     kinds = [kind for kind in ("halves", "pairs", "whole")
              if all(torch.equal(layers.double(layers.single(table, kind), kind), table) for table in tables)]
-    return frozenset(kinds) if tables else next((result for result in results[:1] if isinstance(result, str)), "it makes no tables")
+    return frozenset(kinds) if tables else ([each for each in results[:1] if isinstance(each, str)] or ["it makes no tables"])[0]
 
 
 def call_kind(kind: str, rows: Any, cos: torch.Tensor, unsqueeze_dim: int | None) -> Any:
