@@ -5,8 +5,8 @@
 
 namespace hipops {
 
-// For tests and tools: all calls of the process have these options while the object exists. They begin as those before
-// it. No call may run while they change.
+// For tests and tools: all calls of the process use these options while the object exists. Initially they equal the
+// options before. No call may run while they change.
 class TemporaryOptions {
  public:
   TemporaryOptions() : options(plan_options()), before_(replace_plan_options(&options)) {}
