@@ -55,16 +55,16 @@ hipops_status hipops_index_add(const hipops_tensor* y, const hipops_tensor* x, c
   const Tensors t{{y, x, index, dim}};
   if (hipops_status status = check(t)) return status;
   const SumsProblem problem = describe_sums(t);
-  const SumsSorts sorts = plan_sorts(problem);
-  if (hipops_status status = check_memory(t, workspace, workspace_bytes, sorts.bytes, report)) return status;
+  const SortPlan sort = plan_sort(problem);
+  if (hipops_status status = check_memory(t, workspace, workspace_bytes, sort.bytes, report)) return status;
   if (is_empty(*x)) return HIPOPS_SUCCESS;
 
   const DeviceFacts* device;
   if (hipops_status status = device_facts(op_index_add, &device)) return status;
   const PlanOptions options = plan_options();
-  const SumsChoice choice = choose_sums(options, problem, sorts, *device, workspace != nullptr);
+  const SumsChoice choice = choose_sums(options, problem, sort, *device, workspace != nullptr);
   IndexAddArgs args{};
-  return launch_sums(options, *device, t, resolve(options, choice, problem, *device), workspace, report, &args, stream);
+  return launch_sums(options, *device, t, resolve(choice, problem, sort, *device), workspace, report, &args, stream);
 }
 
 hipops_status hipops_index_add_workspace_bytes(const hipops_tensor* y, const hipops_tensor* x,
@@ -74,6 +74,6 @@ hipops_status hipops_index_add_workspace_bytes(const hipops_tensor* y, const hip
   const Tensors t{{without_data(y, &copy[0]), without_data(x, &copy[1]), without_data(index, &copy[2]), dim}};
   if (hipops_status status = check(t)) return status;
   if (hipops_status status = check_bytes("index_add", bytes)) return status;
-  *bytes = plan_sorts(describe_sums(t)).bytes;
+  *bytes = plan_sort(describe_sums(t)).bytes;
   return HIPOPS_SUCCESS;
 }

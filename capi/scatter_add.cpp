@@ -1,7 +1,6 @@
 #include "scatter_add.h"
 
 #include <algorithm>
-#include <cinttypes>
 
 #include "tensor/error.h"
 #include "index_add.h"
@@ -20,7 +19,7 @@ namespace {
 constexpr const char* kKernels[] = {HIPOPS_SCATTER_ADD_KERNELS(HIPOPS_KERNEL_NAME)};
 constexpr int kKernelCount = sizeof(kKernels) / sizeof(kKernels[0]);
 
-enum Mode { atomic, wide, line, widen, round, uniform };
+enum Mode { atomic, wide, few, line, widen, round, sparse, claim, uniform };
 
 struct Variant {
   hipops_dtype dtype, sum;
@@ -55,8 +54,19 @@ hipops_status check(const ScatterTensors& t, uint32_t flags) {
   return check_added({t.op, "x", t.x});
 }
 
+bool shows_order(const ScatterTensors& t, uint32_t flags) {
+  return is_float(t.x->dtype) && (flags & HIPOPS_DETERMINISTIC) != 0;
+}
+
+// True if sums of lines have chunks (kernels/device/index/chunk_sums.h), which one work-item for each line cannot keep.
+bool has_chunks(const ScatterTensors& t, uint32_t flags) {
+  return shows_order(t, flags) && t.x->shape[t.dim] > kFewIndices;
+}
+
 // The bytes of f32 sums in the workspace. Only 16-bit types need them, as their own sums lose digits.
-int64_t sum_bytes(const ScatterTensors& t) { return is_16_bit(t.x->dtype) ? reach_bytes(t) : 0; }
+int64_t sum_bytes(const ScatterTensors& t, uint32_t flags) {
+  return is_16_bit(t.x->dtype) && !has_chunks(t, flags) ? reach_bytes(t) : 0;
+}
 
 // The mode without f32 sums. The order of integer additions does not matter, so integers may use atomics.
 Mode mode_in_place(const hipops_tensor& y, bool deterministic) {
@@ -66,29 +76,123 @@ Mode mode_in_place(const hipops_tensor& y, bool deterministic) {
   return is_16_bit(y.dtype) && !is_made_of_words(y) ? line : atomic;
 }
 
+constexpr int64_t shared_bytes_of_kept(int64_t vectors) {
+  return vectors * (1 + kScatterVector) * int64_t{sizeof(float)};
+}
+
+int64_t most_shared(int kernel, uint32_t block) {
+  const Variant& v = kVariants[kernel];
+  if (block != 0 || v.sum != f32) return 0;
+  return v.mode == few ? kFewSums * int64_t{sizeof(float)} : v.mode == wide ? shared_bytes_of_kept(kKeptVectors) : 0;
+}
+
+bool is_dense(const ScatterTensors& t, ScatterInto into) {
+  return into == ScatterInto::kWorkspace || is_reach_dense(t);
+}
+
+bool adds_to_few(const ScatterTensors& t, ScatterInto into, const ScatterAtomics& atomics) {
+  const int64_t reach = reach_of(t), sources = element_count(*t.x);
+  int64_t row = 1;
+  for (int d = t.dim + 1; d < t.x->rank; ++d) row *= t.x->shape[d];
+  const bool scattered = row < atomics.past_scattered_row && sources >= atomics.least_scattered;
+  const int64_t least = scattered ? atomics.scattered_sources_of_few : atomics.sources_of_few;
+  return reach <= atomics.few_elements && sources / least >= reach && is_dense(t, into);
+}
+
+// Any element can have most of the sources. So blocks keep the vectors that they need first.
+bool keeps_vectors(const ScatterTensors& t, ScatterInto into, const ScatterAtomics& atomics) {
+  const int64_t sources = element_count(*t.x), reach = reach_of(t);
+  return atomics.kept_vectors != 0 && sources >= atomics.least_of_kept && sources / atomics.sources_of_kept >= reach &&
+         reach / kScatterVector < int64_t{UINT32_MAX} && is_dense(t, into);
+}
+
+void add_few(const ScatterTensors& t, int kernel, const ScatterAtomics& atomics, ScatterPlan* plan) {
+  const bool in_vectors = allows_vectors(t, ScatterInto::kWorkspace);
+  ScatterGeometry g = walk_sources(t, ScatterInto::kWorkspace, in_vectors ? kScatterVector : 1);
+  g.few_elements = static_cast<int32_t>(reach_of(t));
+  while (1 << g.copy_bits < kFewSumsCopies && int64_t{g.few_elements} << (g.copy_bits + 1) <= kFewSumsWords)
+    ++g.copy_bits;
+  plan->add(kernel, g, kScatterDepth, few_sums_block(atomics.launch_has_shared_memory));
+  plan->limit_grids(static_cast<uint32_t>(atomics.blocks_of_few), plan->count - 1);
+  if (atomics.launch_has_shared_memory)
+    plan->launch[plan->count - 1].shared_bytes = static_cast<uint32_t>(sizeof(float)) * g.few_elements << g.copy_bits;
+}
+
+// True if index_add's `scan` adds the lines: in chunks, or in f32 without a workspace.
+bool sums_by_lines(const ScatterTensors& t, uint32_t flags, bool with_workspace) {
+  if (!shows_order(t, flags) || is_empty(*t.y)) return false;
+  return has_chunks(t, flags) || (is_16_bit(t.x->dtype) && !with_workspace);
+}
+
 // Plans the launch that adds the sources to y or to the workspace: in order, or in parallel by atomics.
-void add_sums(const ScatterTensors& t, ScatterInto into, Mode mode, int64_t vectors_from, ScatterPlan* plan) {
+void add_sums(const ScatterTensors& t, ScatterInto into, Mode mode, const ScatterAtomics& atomics, ScatterPlan* plan) {
   const hipops_dtype dtype = added_as(t.x->dtype), sum = into == ScatterInto::kY ? dtype : f32;
   if (mode == line) return plan->add(find_kernel(dtype, sum, line), walk_lines(t, into, 1), 1);
+  if (sum == f32 && adds_to_few(t, into, atomics)) return add_few(t, find_kernel(dtype, sum, few), atomics, plan);
   const bool has_vectors = sum == f32 || is_16_bit(sum);
-  const bool in_vectors = has_vectors && reach_of(t) >= vectors_from && allows_vectors(t, into);
-  plan->add(find_kernel(dtype, sum, in_vectors ? wide : atomic),
-            walk_sources(t, into, in_vectors ? kScatterVector : 1));
+  const bool in_vectors = has_vectors && reach_of(t) >= atomics.vectors_from && allows_vectors(t, into);
+  ScatterGeometry g = walk_sources(t, into, in_vectors ? kScatterVector : 1);
+  const bool keeps = in_vectors && sum == f32 && keeps_vectors(t, into, atomics);
+  if (keeps) g.kept_vectors = static_cast<int32_t>(atomics.kept_vectors);
+  plan->add(find_kernel(dtype, sum, in_vectors ? wide : atomic), g);
+  if (!keeps) return;
+  plan->limit_grids(static_cast<uint32_t>(atomics.blocks_of_kept), plan->count - 1);
+  plan->launch[plan->count - 1].shared_bytes = static_cast<uint32_t>(shared_bytes_of_kept(g.kept_vectors));
+}
+
+// `sparse`: whether 16-bit sums in any order use it, and its part of the workspace, behind the sums.
+struct Sparse {
+  bool pays;
+  int64_t vector;  // sources of a vector
+  int64_t slots, targets;
+
+  int64_t bytes() const { return pays ? slots / 8 * 2 + targets * int64_t{sizeof(uint32_t)} : 0; }
+};
+
+int64_t sparse_vector(const ScatterTensors& t) {
+  return allows_vectors(t, ScatterInto::kY) && allows_vectors(t, ScatterInto::kWorkspace) ? kScatterVector : 1;
+}
+
+// Only shapes and strides decide, because the size of the workspace must not depend on addresses.
+Sparse plan_sparse(PlanOptions options, const ScatterTensors& with_data, uint32_t flags) {
+  const ScatterWithoutData shapes(with_data);
+  const ScatterTensors& t = shapes.tensors();
+  Sparse s{};
+  if (!is_16_bit(t.x->dtype) || (flags & HIPOPS_DETERMINISTIC) != 0 || is_empty(*t.x) || is_empty(*t.y)) return s;
+  const int64_t sources = element_count(*t.x), reach = reach_of(t);
+  s.vector = sparse_vector(t);
+  s.pays = pays_to_be_sparse(options, sources, reach, s.vector != 1) && is_reach_dense(t) &&
+           t.y->shape[t.dim] < int64_t{ScatterSparse::kMixed};
+  s.slots = 128;
+  while (s.slots / 4 < sources && s.slots < reach) s.slots *= 2;
+  s.targets = sources / s.vector;
+  return s;
+}
+
+void add_sparse(const ScatterTensors& t, const Sparse& s, ScatterPlan* plan) {
+  ScatterGeometry clear{}, sources = walk_sources(t, ScatterInto::kWorkspace, s.vector);
+  clear.walk.count = s.slots / 8 * 2 / 16;
+  for (int phase = kClearClaims; phase < kScatterPhases; ++phase) {
+    ScatterGeometry g = phase == kClearClaims ? clear : sources;
+    g.phase = static_cast<ScatterPhase>(phase);
+    plan->add(phase <= kClaim ? find_kernel(u8, u8, claim) : find_kernel(t.x->dtype, f32, sparse), g);
+  }
 }
 
 // The layout of the workspace if rows may be added whole: the result of comparing the indices, then either the sorted
 // indices or the f32 sums. A call needs only one of the two.
 constexpr int64_t kDiffer = 256, kRest = kDiffer + kUniformBlocks * int64_t{sizeof(uint32_t)};
 
-int64_t needed_bytes(const ScatterTensors& t, const ScatterRows& rows) {
-  if (rows.is_index_add) return rows.sorts.bytes;
-  if (rows.sort.bytes == 0) return sum_bytes(t);
-  return std::max(rows.sort_at + rows.sort.bytes, kRest + sum_bytes(t));  // walk_index() allows at most 2^57 elements
+int64_t needed_bytes(const ScatterTensors& t, uint32_t flags, const ScatterRows& rows, const Sparse& sparse) {
+  if (rows.is_index_add) return rows.sort.bytes;
+  const int64_t sums = sum_bytes(t, flags), more = sparse.bytes();
+  if (!rows.compares) return sums > INT64_MAX - more ? INT64_MAX : sums + more;
+  return std::max(rows.sort_at + rows.sort.bytes, kRest + sums);  // walk_index() allows at most 2^57 elements
 }
 
 }  // namespace
 
-Op op_scatter_add = {"scatter_add", kKernels, kKernelCount, sums_support, nullptr, &op_index_add};
+Op op_scatter_add = {"scatter_add", kKernels, kKernelCount, sums_support, most_shared, &op_index_add};
 
 ScatterRows plan_scatter_rows(const ScatterTensors& t, uint32_t flags) {
   ScatterRows rows{};
@@ -106,39 +210,39 @@ ScatterRows plan_scatter_rows(const ScatterTensors& t, uint32_t flags) {
   // The size of the workspace must not depend on addresses.
   const ScatterWithoutData shapes(t);
   rows.problem = describe_sums({shapes.tensors().y, shapes.tensors().x, &rows.index, t.dim});
-  const bool shows_order = is_float(t.x->dtype) && (flags & HIPOPS_DETERMINISTIC) != 0;
-  const bool in_order = shows_order || t.x->dtype == HIPOPS_U8;
-  rows.sorts = plan_sorts(rows.problem);
+  const bool in_order = shows_order(t, flags) || t.x->dtype == HIPOPS_U8;
+  rows.sort = plan_sort(rows.problem);
   if (is_expanded) {
-    rows.is_index_add = in_order || sorts_instead_of_atomics(rows.problem, rows.sorts, is_16_bit(t.x->dtype));
+    rows.is_index_add = in_order || sorts_instead_of_atomics(rows.problem, rows.sort, is_16_bit(t.x->dtype));
     return rows;
   }
-  rows.longest = longest_segment(rows.problem, in_order);
-  if (rows.longest == 0 || !rows.problem.wide_rows) return rows;
+  if (rows.sort.passes == 0 || !rows.problem.wide_row || !compares_indices(rows.problem, in_order)) return rows;
   rows.geometry = walk_index(shapes.tensors());
   if (rows.geometry.walk.count == 0) return rows;
-  rows.sort = rows.sorts.apart;
+  rows.compares = true;
   const int64_t firsts = rows.problem.indices * dtype_bytes(rows.index.dtype);
   rows.sort_at = kRest + (firsts + 255) / 256 * 256;
   const auto addresses = reinterpret_cast<uintptr_t>(t.y->data) | reinterpret_cast<uintptr_t>(t.x->data) |
                          reinterpret_cast<uintptr_t>(t.index->data);
-  rows.possible = rows.sort.bytes != 0 && addresses % 16 == 0;
+  rows.possible = addresses % 16 == 0;
   return rows;
 }
 
 ScatterPlan plan_scatter_add(PlanOptions options, const ScatterTensors& t, uint32_t flags, bool with_workspace,
-                             int64_t vectors_from) {
+                             const ScatterAtomics& atomics) {
   const bool deterministic = (flags & HIPOPS_DETERMINISTIC) != 0;
   ScatterPlan plan{options};
-  if (with_workspace && sum_bytes(t) != 0) {
+  const Sparse s = plan_sparse(options, t, flags);
+  if (with_workspace && s.pays && s.vector == sparse_vector(t)) {
+    add_sparse(t, s, &plan);
+  } else if (with_workspace && sum_bytes(t, flags) != 0) {
     const hipops_dtype dtype = t.x->dtype;
-    const int64_t wide = 16 / dtype_bytes(dtype);
-    const ScatterGeometry reach = walk_reach(t, false, reach_vector(t) == wide ? wide : 1);
+    const ScatterGeometry reach = walk_reach(t, false, reach_vector(t) >= kScatterVector ? kScatterVector : 1);
     plan.add(find_kernel(dtype, f32, widen), reach);
-    add_sums(t, ScatterInto::kWorkspace, deterministic ? line : atomic, vectors_from, &plan);
+    add_sums(t, ScatterInto::kWorkspace, deterministic ? line : atomic, atomics, &plan);
     plan.add(find_kernel(dtype, f32, round), reach);
   } else {
-    add_sums(t, ScatterInto::kY, mode_in_place(*t.y, deterministic), vectors_from, &plan);
+    add_sums(t, ScatterInto::kY, mode_in_place(*t.y, deterministic), atomics, &plan);
   }
   return plan;
 }
@@ -147,7 +251,8 @@ namespace {
 
 hipops_status launch_one(const DeviceFacts& device, const ScatterLaunch& one, ScatterAddArgs* args, void* stream) {
   args->geometry = one.geometry;
-  return launch(op_scatter_add, device, one.kernel, {one.grid, kScatterBlock}, args, sizeof *args, stream);
+  const LaunchShape shape = {one.grid, one.block, 1, one.shared_bytes};
+  return launch(op_scatter_add, device, one.kernel, shape, args, sizeof *args, stream);
 }
 
 void set_report(const ScatterRows& rows, IndexAddArgs* args) {
@@ -159,19 +264,18 @@ hipops_status add_as_index_add(const PlanOptions& options, const DeviceFacts& de
                                hipops_index_report* report, void* stream) {
   const RowSums sums{t.y, t.x, &rows.index, t.dim};
   const SumsProblem problem = describe_sums(sums);
-  const SumsChoice choice = choose_sums(options, problem, rows.sorts, device, workspace != nullptr);
+  const SumsChoice choice = choose_sums(options, problem, rows.sort, device, workspace != nullptr);
   IndexAddArgs args{};
   set_report(rows, &args);
-  return launch_sums(options, device, sums, resolve(options, choice, problem, device), workspace, report, &args, stream);
+  return launch_sums(options, device, sums, resolve(choice, problem, rows.sort, device), workspace, report, &args, stream);
 }
 
-// Compares the indices and, if each row has one index, adds whole rows. Later launches read the result from args->rows.
+// Compares the indices and, if each row has one index, adds whole rows. Later launches read the result from args->rows_differ.
 hipops_status try_rows(const PlanOptions& options, const DeviceFacts& device, const ScatterTensors& t, const ScatterRows& rows, char* workspace,
                        hipops_index_report* report, ScatterAddArgs* args, void* stream) {
   IndexAddArgs add{};
   hipops_tensor index = rows.index;
-  add.order.state = reinterpret_cast<uint32_t*>(workspace);
-  add.order.longest = rows.longest;
+  add.sort.state = reinterpret_cast<uint32_t*>(workspace);
   set_report(rows, &add);
   ScatterPlan plan{options};
   plan.add(find_kernel(u8, u8, uniform), rows.geometry, kUniformDepth);
@@ -180,11 +284,11 @@ hipops_status try_rows(const PlanOptions& options, const DeviceFacts& device, co
   args->differ = reinterpret_cast<uint32_t*>(workspace + kDiffer);
   args->firsts = workspace + kRest;
   if (hipops_status status = launch_one(device, find_out, args, stream)) return status;
-  add.order.differ = args->differ;
-  add.order.differs = find_out.grid;
+  add.sort.differ = args->differ;
+  add.sort.differs = find_out.grid;
   index.data = args->firsts;
-  args->rows = reinterpret_cast<const ScatterRowsState*>(workspace);
-  const SumsPlan sums = resolve(options, choose_apart(rows.problem, rows.sort), rows.problem, device);
+  args->rows_differ = reinterpret_cast<const uint32_t*>(workspace);
+  const SumsPlan sums = resolve({SumsWay::sorted, 0}, rows.problem, rows.sort, device);
   return launch_sums(options, device, {t.y, t.x, &index, t.dim}, sums, workspace + rows.sort_at, report, &add, stream);
 }
 
@@ -198,34 +302,39 @@ hipops_status hipops_scatter_add(const hipops_tensor* y, const hipops_tensor* x,
   const ScatterTensors t{"scatter_add", y, x, index, dim};
   if (hipops_status status = check(t, flags)) return status;
   const ScatterRows rows = plan_scatter_rows(t, flags);
-  const int64_t needed = needed_bytes(t, rows);
-  const bool as_index_add = rows.is_index_add && (workspace || needed == 0);
-  if ((flags & HIPOPS_DETERMINISTIC) != 0 && sum_bytes(t) != 0 && !workspace && !as_index_add)
-    return fail(HIPOPS_INVALID_ARGUMENT,
-                "scatter_add: workspace is NULL, expected %" PRId64 " bytes (HIPOPS_DETERMINISTIC with %s)", needed,
-                dtype_name(x->dtype));
+  const PlanOptions options = plan_options();
+  const Sparse sparse = plan_sparse(options, t, flags);
+  const int64_t needed = needed_bytes(t, flags, rows, sparse);
+  const bool as_index_add = rows.is_index_add && (workspace || needed == 0 || shows_order(t, flags));
   if (hipops_status status = check_scatter_memory(t, workspace, workspace_bytes, needed, report)) return status;
   if (is_empty(*x)) return HIPOPS_SUCCESS;
 
   const DeviceFacts* device;
   if (hipops_status status = device_facts(op_scatter_add, &device)) return status;
-  const PlanOptions options = plan_options();
   if (as_index_add) return add_as_index_add(options, *device, t, rows, workspace, report, stream);
   ScatterAddArgs args{};
   args.index = index_args(*index, y->shape[dim], report);
   args.x = x->data;
   args.y = y->data;
   auto* space = static_cast<char*>(workspace);
-  args.sums = reinterpret_cast<float*>(space && rows.sort.bytes != 0 ? space + kRest : space);
-  // If the indices of a row differ, vectors of sources have different indices too, so vectors are not tried.
-  const bool tries_rows = space && rows.possible;
-  const int64_t vectors_from = tries_rows ? INT64_MAX : vector_atomics_from(options, *device);
-  ScatterPlan plan = plan_scatter_add(options, t, flags, workspace != nullptr, vectors_from);
-  if (tries_rows) {
+  args.sums = reinterpret_cast<float*>(space && rows.compares ? space + kRest : space);
+  if (space && sparse.pays) {
+    args.sparse.slots = sparse.slots;
+    args.sparse.claimed = reinterpret_cast<uint32_t*>(space + sum_bytes(t, flags));
+    args.sparse.repeated = args.sparse.claimed + sparse.slots / 32;
+    args.sparse.target = args.sparse.repeated + sparse.slots / 32;
+  }
+  ScatterPlan plan = plan_scatter_add(options, t, flags, workspace != nullptr, choose_atomics(options, *device));
+  int64_t most_blocks = 0;
+  if (space && rows.possible) {
     if (hipops_status status = try_rows(options, *device, t, rows, space, report, &args, stream)) return status;
     // These launches mostly have nothing left to do. Fewer blocks then finish sooner.
-    plan.limit_grids(static_cast<uint32_t>(4 * device->units * sums_policy::kResidentBlocks));
+    most_blocks = 4 * device->units * sums_policy::kResidentBlocks;
+    plan.limit_grids(static_cast<uint32_t>(most_blocks));
   }
+  if (sums_by_lines(t, flags, workspace != nullptr))
+    return launch_line_sums(options, *device, {y, x, index, dim}, most_blocks,
+                            args.rows_differ, report, stream);
   for (int i = 0; i < plan.count; ++i)
     if (hipops_status status = launch_one(*device, plan.launch[i], &args, stream)) return status;
   return HIPOPS_SUCCESS;
@@ -238,6 +347,7 @@ hipops_status hipops_scatter_add_workspace_bytes(const hipops_tensor* y, const h
   const ScatterWithoutData shapes({"scatter_add", y, x, index, dim});
   if (hipops_status status = check(shapes.tensors(), flags)) return status;
   if (hipops_status status = check_bytes("scatter_add", bytes)) return status;
-  *bytes = needed_bytes(shapes.tensors(), plan_scatter_rows(shapes.tensors(), flags));
+  *bytes = needed_bytes(shapes.tensors(), flags, plan_scatter_rows(shapes.tensors(), flags),
+                        plan_sparse(plan_options(), shapes.tensors(), flags));
   return HIPOPS_SUCCESS;
 }

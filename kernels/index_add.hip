@@ -3,8 +3,8 @@
 //   y      any shape and strides; f32, f16, bf16, f64, or integers of 8, 32 or 64 bits, which wrap around
 //   x      y's shape, except the index's length in dim; any strides
 //   index  1-D, any stride
-//   sums   the sources of an element of y are added in index order. f16 and bf16 are added in f32 and rounded once.
-//          Other types round each addition. No atomics; no bit depends on the variant or the grid.
+//   sums   in the order that hipops.h promises. f16 and bf16 are added in f32 and rounded once. Other types round each
+//          addition. No atomics; no bit depends on the variant or the grid.
 //   bytes  sizeof(element) * (x + 2 * rows that an index names): x is read, these rows are read and written
 //
 // A row is the part of y at one place of dim. Rows that no index names are not touched.
@@ -13,190 +13,110 @@
 //          If its own index is the first that names the row, the wave adds all sources of the row.
 //   scan   without a workspace, or up to some thousand indices. Each block reads the whole index, and lists the indices
 //          that name its rows, by row. A group of lanes adds the sources of a row, in a part of the row. A row
-//          with many sources is listed alone: all of the block loads, and a lane for each element adds.
-//   list   with a workspace. The indices are sorted into a list for each row of y. In another launch, a work-item adds
-//          the sources on a row's list to one vector of y, 8 in flight together.
-//   joined the same for many indices, in vectors, except u8. The block that makes the lists, mostly in shared memory,
-//          adds them in the same launch. Lists of over 512 sources, in f32, f16 and bf16, are added in narrow parts of
-//          the row, and other blocks help (device/index/long_lists.h, device/index/block_sum.h).
-//   deep   as `list`, by elements, 48 or 96 in flight, for long lists of a few rows: vectors would make few work-items.
+//          with many sources is added by all of the block: all of it loads, and a lane for each element adds.
+//   line   the same for scatter_add: each element of a row has a line of indices of its own.
+//   joined, sum, merge  with a workspace. `split` and `joined`, or `join`, sort the indices by row
+//          (device/index/sorted_sources.h). `joined` sums rows of few sources. `sum` adds the other sources in chunks
+//          of 128, and `merge` adds the chunks' sums (device/index/segmented_sum.h). `sum` and `merge` mostly have
+//          nothing to do, but the host cannot know it.
 //
 // Alone: hipcc --genco -std=c++17 --offload-arch=gfx942 -O3 -I kernels kernels/index_add.hip -o index_add.co
 #include "index_add.h"
 
-#include "device/index/block_sum.h"
-#include "device/index/index_join.h"
+#include "device/index/chunk_sums.h"
 #include "device/index/index_share.h"
-#include "device/index/long_lists.h"
 #include "device/index/running_sum.h"
+#include "device/index/segmented_sum.h"
 #include "device/core/cache.h"
 #include "device/core/strided.h"
 
 namespace hipops {
 namespace {
 
-// ---- The modes. Their constructors run while the previous launch is still under way.
+// ---- The modes. On NVIDIA, their constructors run while the previous launch is still under way.
 
-struct ExpectingSums {
-  const IndexAddArgs& a;
-  HIPOPS_METHOD ExpectingSums(const IndexAddArgs& args, uint32_t blocks) : a(args) {
-    prefetch_l2_by_blocks(a.expected, a.expected_parts, blocks);
-  }
-};
-
-// Elements in flight of a work-item. A compute unit has registers for some hundred work-items of `deep`.
-template <class T> constexpr int kDeepFlight = (bounds_set_registers ? 96 : 48) / (sizeof(T) <= 4 ? 1 : 2);
-
-// The walk is over all of y or, by position, over a row for each index. Neighbouring work-items have neighbouring
-// vectors, and mostly one list.
-template <class T, int Length, bool Deep = false>
-struct ListSums : ExpectingSums {
-  explicit HIPOPS_METHOD ListSums(const IndexAddArgs& args) : ExpectingSums(args, uint32_t(args.grid)) {}
-  HIPOPS_METHOD void add() const {
-    const RowOrder& o = a.order;
-    load_walk_arguments(a.walk, o.lists, o.sources, o.by_position, o.state, a.y, a.x, a.x_step, a.y_step, a.grid);
-    if (o.state != nullptr && (o.state[0] | o.state[1]) != 0) return;
-    for (int64_t i = int64_t(block_index()) * kListBlock + thread_index(); i < a.walk.count; i += a.grid * kListBlock) {
-      const Offsets<kIndexAddOperands> at = Deep ? locate_in_loop(a.walk, i) : locate(a.walk, i);
-      const uint32_t slot = uint32_t(at.of[kIndexAddRow]);
-      const RowList list = o.lists[slot];
-      const uint32_t begin = o.by_position ? slot : list.row_or_begin, row = o.by_position ? list.row_or_begin : slot;
-      if (list.end <= begin) continue;
-      T* y = static_cast<T*>(a.y) + at.of[kIndexAddY] + int64_t(row) * a.y_step;
-      const T* x = static_cast<const T*>(a.x) + at.of[kIndexAddX];
-      const uint32_t* sources = o.sources + begin;
-      RunningSum<T, Length> sum;
-      if constexpr (Deep) {
-        sum.load(y);
-        sum.template add_long_list<kDeepFlight<T>>(x, a.x_step, sources, list.end - begin);
-      } else {
-        sum.template add_list_to<8>(y, x, a.x_step, sources, list.end - begin, a.waves_have_one_list != 0);
-      }
-      sum.store(y);
-    }
-  }
-};
-
-template <class T> constexpr bool shares_long_lists = false;
-#define SHARES(T) template <> [[maybe_unused]] constexpr bool shares_long_lists<T> = true;
-HIPOPS_INDEX_ADD_SHARING(SHARES)
-#undef SHARES
-
-// The walk is over the rows of a block's digits. A wave claims the next vectors when it is done with its last vectors,
-// as rows differ in their numbers of sources. Additional blocks only help with long lists.
-template <class T, int Length>
-class JoinedSums : ExpectingSums {
- public:
-  explicit HIPOPS_METHOD JoinedSums(const IndexAddArgs& args)
-      : ExpectingSums(args, 1u << args.order.high_bits), lists_(args.order), longs_(args.order) {}
-
-  HIPOPS_METHOD void add() {
-    if constexpr (!kShares) return add_lists();
-    const uint32_t joins = 1u << a.order.high_bits;
-    if (block_index() < joins) add_lists();
-    else longs_.find_all(joins);
-    longs_.take((row_vectors() + LongPart::kVectors - 1) / LongPart::kVectors,
-                [this](const LongList& list, uint32_t part) { add_long(list, part * LongPart::kVectors); });
-  }
-
- private:
-  static constexpr bool kShares = shares_long_lists<T>;
-  using LongPart = BlockSum<T, Length, kJoinedBlock>;
-  static_assert(LongPart::kStaged <= ListsAtHand<kShares>::kStaged, "it stages where the lists were");
-
-  HIPOPS_METHOD void add_lists() {
-    HIPOPS_SHARED(uint32_t, taken, 1);
-    if (thread_index() == 0) taken[0] = 0;
-    lists_.find();
-    if constexpr (kShares) {
-      lists_.say_long(&longs_);
-      longs_.finish_publishing();
-    }
-    const uint32_t count = lists_.rows() * row_vectors();
-    auto next = [&] { return first_lane_value(lane_index() == 0 ? taken.fetch_add(0, wave_size) : 0u); };
-    for (uint32_t first = next(); first < count; first = next()) {
-      const uint32_t i = first + lane_index();
-      if (i < count) add_list(locate(a.walk, i));
-    }
-  }
-
-  HIPOPS_METHOD void add_list(const Offsets<kIndexAddOperands>& at) const {
-    const uint32_t list = uint32_t(at.of[kIndexAddRow]);
-    T* y = static_cast<T*>(a.y) + at.of[kIndexAddY] + int64_t(lists_.row(list)) * a.y_step;
-    RunningSum<T, Length> sum;
-    const T* x = static_cast<const T*>(a.x) + at.of[kIndexAddX];
-    lists_.with_sources(list, [&](auto source, uint32_t sources) {
-      sum.template add_list_to<kJoinedFlight>(y, x, a.x_step, source, sources, a.waves_have_one_list != 0);
-    });
-    sum.store(y);
-  }
-
-  // Adds the part of a long list's row from vector `first` on. (The walk begins with the first list's row.)
-  HIPOPS_METHOD void add_long(const LongList& list, uint32_t first) const {
-    const uint32_t last = row_vectors() - 1, to = first + LongPart::added_to(), from = first + LongPart::loaded();
-    T* y = static_cast<T*>(a.y) + int64_t(list.row) * a.y_step +
-           locate_compact(a.walk, to < last ? to : last).of[kIndexAddY];
-    const T* x = static_cast<const T*>(a.x) + locate_compact(a.walk, from < last ? from : last).of[kIndexAddX];
-    LongPart sum;
-    sum.begin(y, to <= last);
-    sum.add(lists_.stage(), x, a.x_step, a.order.sources + list.begin, list.end - list.begin);
-    sum.store(y);
-  }
-
-  HIPOPS_METHOD uint32_t row_vectors() const { return uint32_t(a.walk.count) >> a.order.low_bits; }
-
-  ListsAtHand<kShares> lists_;
-  LongLists<kJoinedBlock> longs_;
-};
-
-// The walk is over one row. A block has a part of it: a vector, or element, for each lane of a group.
-template <class T, int Length>
+// The walk is over one row. A block has a part of it: a vector, or element, for each lane of a group. By lines, a part
+// is an element with a line of indices of its own, and a block may have several pairs of share and part.
+template <class T, int Length, bool ByLines = false>
 class ScanSums {
  public:
   explicit HIPOPS_METHOD ScanSums(const IndexAddArgs& args)
-      : args_(asked_for(args)),
-        number_(divide(block_index(), args.scan.by_parts)),
-        share_(args, args.scan.first_row, args.scan.hashes, number_, number_ == args.scan.last_share,
-               args.scan.reports != 0 && block_index() == 0),
-        parked_(parked()) {
-    const ScanArgs& s = args.scan;
-    const int64_t part = s.first_part + (block_index() - number_ * s.parts);
-    lane_ = thread_index() & ((1u << s.lane_bits) - 1);
-    const int64_t i = (part << s.lane_bits) + lane_;
-    is_live_ = i < args.walk.count;
-    const Offsets<kIndexAddOperands> at = locate_in_loop(args.walk, is_live_ ? i : 0);
-    x_ = static_cast<const T*>(args.x) + at.of[kIndexAddX];
-    y_ = static_cast<T*>(args.y) + at.of[kIndexAddY] + s.first_row * args.y_step;
+      : args_(load_arguments(args)), share_(args), parked_(parked()), chunks_(chunks()) {
+    if constexpr (!ByLines) begin_part(block_index());
     wait_for_arguments(args.index.size, args.index_step, args.indices, args.x_step);
   }
 
-  // If a list has no room, or is crowded by one row, the window is narrowed to fewer rows, or to less of the index.
   HIPOPS_METHOD void add() {
-    const int64_t indices = args_.indices;
-    ShareWindow window{0, args_.scan.rows, 0, 0, false};
-    window.whole(indices);
-    do {
-      auto expect = [&](uint32_t found, int64_t place) {
-        if (args_.scan.expects == 0) return;
-        prefetch_l1(x_ + place * args_.x_step);
-        prefetch_l1(row(found));
-      };
-      while (!share_.list(window, expect)) window.narrow(share_.crowded_row(), Share::kLeastPlaces);
-      const bool is_of_one = window.rows == 1 || share_.has_many_of_one_row();
-      if (__builtin_expect(is_of_one, 0)) add_to_row(window, window.rows == 1 ? window.row : share_.row(0));
-      else add_rows();
-    } while (window.next(args_.scan.rows, indices));
+    if constexpr (!ByLines) return add_part();
+    const uint32_t* differ = args_.scan.differ;
+    if (differ != nullptr && *differ == 0) return;
+    const auto blocks = [this] {
+      const ScanArgs& s = reload_arguments(args_).scan;
+      return (s.last_share + 1) * s.parts;
+    };
+#pragma unroll 1
+    for (uint32_t block = block_index(); block < blocks(); block += uint32_t(reload_arguments(args_).grid)) {
+      begin_part(block);
+      add_part();
+    }
   }
 
  private:
-  static HIPOPS_METHOD const IndexAddArgs& asked_for(const IndexAddArgs& a) {
+  HIPOPS_METHOD void begin_part(uint32_t block) {
+    const IndexAddArgs& a = ByLines ? reload_arguments(args_) : args_;
+    const ScanArgs& s = a.scan;
+    const uint32_t number = divide(block, s.by_parts);
+    const int64_t part = s.first_part + (block - number * s.parts);
+    lane_ = thread_index() & ((1u << s.lane_bits) - 1);
+    const int64_t i = (part << s.lane_bits) + lane_;
+    is_live_ = i < a.walk.count;
+    const Offsets<kIndexAddOperands> at = locate_in_loop(a.walk, is_live_ ? i : 0);
+    x_ = static_cast<const T*>(a.x) + at.of[kIndexAddX];
+    y_ = static_cast<T*>(a.y) + at.of[kIndexAddY] + s.first_row * a.y_step;
+    share_.begin(s.hashes, number, number == s.last_share, block < s.reports);
+    if constexpr (ByLines) line_ = {at.of[kIndexAddIndex], at.of[kIndexAddPlace]};
+  }
+
+  // If a list has no room, the window is narrowed to fewer rows, or to less of the index.
+  HIPOPS_METHOD void add_part() {
+    ShareWindow window{0, args_.scan.rows, 0, 0, false};
+    window.whole(args_.indices);
+    do {
+      auto prefetch = [&](uint32_t found, int64_t place) {
+        const IndexAddArgs& a = reload_arguments(args_);
+        if (a.scan.prefetches == 0) return;
+        prefetch_l1(x_ + place * a.x_step);
+        prefetch_l1(y_ + found * a.y_step);
+      };
+      while (!share_.list(ByLines ? line_ : IndexLine{0, 0}, window, prefetch))
+        window.narrow(share_.crowded_row(), Share::kLeastPlaces);
+      const bool is_alone = window.rows == 1;
+      if (!is_alone) add_rows();
+      uint32_t from = 0;
+#pragma unroll 1
+      while (true) {
+        const Run run = is_alone ? Run{window.row, 0, share_.entries()} : share_.next_run(from);
+        if (!is_alone && run.end == 0) break;
+        if (is_alone || run.end - run.begin > Share::kLong) add_to_row(run, window);
+        if (is_alone) break;
+        from = run.end;
+      }
+    } while (window.next(reload_arguments(args_).scan.rows, reload_arguments(args_).indices));
+  }
+
+  static HIPOPS_METHOD const IndexAddArgs& load_arguments(const IndexAddArgs& a) {
     load_walk_arguments(a.walk, a.x, a.y, a.scan.parts, a.scan.by_parts.multiplier, a.scan.by_parts.shift, a.scan.first_part,
-                 a.scan.first_row, a.scan.hashes, a.scan.last_share, a.y_step);
+                 a.scan.first_row, a.scan.hashes, a.scan.last_share, a.y_step, a.index.data, a.index.type, a.indices,
+                 a.index_step, a.scan.rows, a.scan.lane_bits);
     return a;
   }
   using Share = RowShare<IndexAddArgs, kScanBlock>;
+  using Run = typename Share::Run;
   using Sum = typename Summed<T>::Sum;
+  static constexpr bool kShowsOrder = Summed<T>::kShowsOrder;
+  static_assert(Share::kLong <= kChunk, "add_run has no chunks");
   static constexpr int kFlight = Length == 16 ? 2 : 4;  // sources
+  static constexpr int kUnrolled = kShowsOrder ? 8 : 4;  // additions; gfx9 has too few scalar registers for 8 of integers
   static_assert(kFlight <= Share::kPastEnd, "add_run looks at so many entries");
 
   HIPOPS_METHOD void add_rows() const {
@@ -204,7 +124,7 @@ class ScanSums {
     const uint32_t groups = kScanBlock >> a.scan.lane_bits;
     if (!is_live_) return;
     for (uint32_t entry = thread_index() >> a.scan.lane_bits; entry < share_.entries(); entry += groups) {
-      if (!share_.is_first_of_row(entry)) continue;
+      if (!share_.is_first_of_row(entry) || share_.is_long(entry)) continue;
       T* y = row(share_.row(entry));
       RunningSum<T, Length> sum;
       sum.ask_for(y);
@@ -213,35 +133,52 @@ class ScanSums {
     }
   }
 
-  // The list has all of one row's sources, or a part of them. Between parts the sum is parked in shared memory.
-  HIPOPS_METHOD void add_to_row(const ShareWindow& window, uint32_t number) {
-    const IndexAddArgs& a = reload_arguments(args_);
-    const bool has_part = is_live_ && hide_origin(thread_index()) == lane_;
-    T* y = row(number);
-    if (window.first == 0) is_named_ = false;  // the row may be another block's
-    RunningSum<T, Length> sum;
-    if (share_.entries() != 0) {
-      if (has_part && !is_named_) {
-        sum.load(y);
-        sum.park(parked_, lane_);
-      }
-      is_named_ = true;
-      add_parked(x_ + window.first * a.x_step, a.x_step, a.scan.lane_bits);
+  // How many sources of a row were added.
+  struct Chunks {
+    uint32_t full, in_last;
+    HIPOPS_METHOD void add(uint32_t sources) {
+      if (!kShowsOrder) return void(in_last = 1);
+      const uint32_t before_last = in_last + sources - 1;
+      full += before_last / kChunk;
+      in_last = before_last % kChunk + 1;
     }
-    if (!has_part || !is_named_ || !window.has_last_of(a.indices)) return;
-    sum.unpark(parked_, lane_);
-    sum.store(y);
+  };
+
+  // The run has all of one row's sources, or a part of them. Between parts the sum is parked in shared memory.
+  HIPOPS_METHOD void add_to_row(const Run& run, const ShareWindow& window) const {
+    const IndexAddArgs& a = reload_arguments(args_);
+    const auto has_part = [this] { return is_live_ && hide_origin(thread_index()) == lane_; };
+    const bool is_first = window.first == 0;
+    RunningSum<T, Length> sum;
+    Chunks chunks{0, 0};
+    if (!is_first) chunks = {chunks_[0], chunks_[1]};
+    if (run.end != run.begin) {
+      if (has_part() && chunks.in_last == 0) {
+        sum.load(row(run.row));
+        sum.park(parked_, lane_, kScanLanes);
+      }
+      add_parked(run, x_ + window.first * a.x_step, a.x_step, a.scan.lane_bits, &chunks);
+    }
+    const bool is_last = window.has_last_of(reload_arguments(args_).indices);
+    if (!is_last && (is_first || run.end != run.begin) && thread_index() == 0)
+      chunks_[0] = chunks.full, chunks_[1] = chunks.in_last;
+    if (!is_last || chunks.in_last == 0) return;
+    if (kShowsOrder && chunks.full != 0) add_chunks_to_parked(Length << a.scan.lane_bits, chunks.full);
+    if (!has_part()) return;
+    sum.unpark(parked_, lane_, kScanLanes);
+    sum.store(row(run.row));
   }
 
   // Each group loads another source while work-items, one for each element of the part, add the last sources in order.
-  HIPOPS_METHOD void add_parked(const T* x, int64_t step, int lane_bits) const {
+  // A full chunk's sum moves to the levels when another source follows.
+  HIPOPS_METHOD void add_parked(const Run& run, const T* x, int64_t step, int lane_bits, Chunks* chunks) const {
     const Shared<Vector<T, Length>> stage = share_.spare().template as<Vector<T, Length>>();
     const Shared<T> element = share_.spare().template as<T>();
     const auto place = share_.places();
-    const uint32_t groups = kScanBlock >> lane_bits, own = thread_index() >> lane_bits, count = share_.entries();
+    const uint32_t groups = kScanBlock >> lane_bits, own = thread_index() >> lane_bits, count = run.end - run.begin;
     const uint32_t elements = Length << lane_bits;
     const auto load = [&](uint32_t n) {
-      return load_once<Length>(x + int64_t(place[n < count ? n : count - 1]) * step);
+      return load_once<Length>(x + int64_t(place[run.begin + (n < count ? n : count - 1)]) * step);
     };
     Vector<T, Length> v = load(own);
 #pragma unroll 1
@@ -252,31 +189,60 @@ class ScanSums {
       barrier();
 #pragma unroll 1
       for (uint32_t i = thread_index(); i < elements; i += kScanBlock) {
-        const uint32_t parked = i % Length * wave_size + i / Length;
-        Sum sum = parked_[parked];
-#pragma unroll 8
-        for (uint32_t n = 0; n < sources; ++n) sum += Summed<T>::of(T(element[n * elements + i]));
-        parked_[parked] = sum;
+        Sum sum = parked_[place_of(i)];
+        for (uint32_t n = 0; n < sources;) {
+          const uint32_t before = chunks->in_last + n, room = kChunk - before % kChunk;
+          if (kShowsOrder && room == kChunk && before != 0)
+            push_sum(levels(i), sum, chunks->full + before / kChunk - 1), sum = 0;
+          const uint32_t end = kShowsOrder && sources - n > room ? n + room : sources;
+#pragma unroll kUnrolled
+          for (; n < end; ++n) sum += Summed<T>::of(T(element[n * elements + i]));
+        }
+        parked_[place_of(i)] = sum;
       }
       barrier();
+      chunks->add(sources);
     }
   }
 
-  HIPOPS_METHOD T* row(uint32_t number) const { return y_ + number * args_.y_step; }
+  HIPOPS_METHOD void add_chunks_to_parked(uint32_t elements, uint32_t chunks) const {
+#pragma unroll 1
+    for (uint32_t i = thread_index(); i < elements; i += kScanBlock)
+      parked_[place_of(i)] = sum_with_chunks(levels(i), Sum(parked_[place_of(i)]), chunks);
+    barrier();
+  }
+
+  static HIPOPS_METHOD uint32_t place_of(uint32_t element) { return element % Length * kScanLanes + element / Length; }
+
+  // An element's sums of full chunks, behind the parked sums of last chunks.
+  struct Levels {
+    Shared<Sum> sums;
+    uint32_t place;
+    HIPOPS_METHOD decltype(auto) operator[](int k) const { return sums[place + (k + 1) * (kScanLanes * Length)]; }
+  };
+  HIPOPS_METHOD Levels levels(uint32_t element) const { return {parked_, place_of(element)}; }
+
+  HIPOPS_METHOD T* row(uint32_t number) const { return y_ + number * reload_arguments(args_).y_step; }
 
   static HIPOPS_METHOD Shared<Sum> parked() {
-    HIPOPS_SHARED(Sum, parked, wave_size * Length);
+    HIPOPS_SHARED(Sum, parked, (kShowsOrder ? 1 + kChunkLevels : 1) * kScanLanes * Length);
     return parked;
   }
 
+  static HIPOPS_METHOD Shared<uint32_t> chunks() {
+    HIPOPS_SHARED(uint32_t, chunks, 2);
+    return chunks;
+  }
+
   const IndexAddArgs& args_;
-  const uint32_t number_;
   Share share_;
   const Shared<Sum> parked_;
+  const Shared<uint32_t> chunks_;  // Chunks of the windows before
   const T* x_;
   T* y_;
   uint32_t lane_;
-  bool is_live_, is_named_ = false;
+  bool is_live_;
+  [[maybe_unused]] IndexLine line_;
 };
 
 // The walk is over one row. A wave has a part of it and one index. It loads its source together with the indices.
@@ -365,24 +331,34 @@ class FewSums {
 
 }  // namespace
 
-#define KERNEL(name, step, block)                          \
-  HIPOPS_KERNEL(block) name(HIPOPS_ARGS(IndexAddArgs) a) { \
-    follow_launch_before(a.next_at_once);                  \
-    order_##step(a);                                       \
-  }
-HIPOPS_INDEX_ADD_ORDER_KERNELS(KERNEL)
-#undef KERNEL
+HIPOPS_KERNEL(kSortBlock) index_add_split(HIPOPS_ARGS(IndexAddArgs) a) {
+  follow_launch_before();
+  sort_split(a);
+}
+HIPOPS_KERNEL(kSortBlock) index_add_join(HIPOPS_ARGS(IndexAddArgs) a) {
+  follow_launch_before();
+  HIPOPS_SHARED(uint32_t, words, kJoinWords<SortShape>);
+  HIPOPS_SHARED(uint16_t, start_of, SortShape::kDigits);
+  HIPOPS_SHARED(SortEntry, sorted, kSortBatch);
+  const SortArgs& s = a.sort;
+  load_arguments_together(s.state, s.starts, s.split, s.heads, s.blocks, s.batch, s.joiners, s.joiner_blocks, s.low_bits);
+  if (!is_stopped(s)) sort_join<SortShape>(s, words, start_of, sorted, false);
+}
 
-// The block and the sums of each mode. A compute unit has registers for two blocks of 512 work-items.
-constexpr int list_block = kListBlock, deep_block = kListBlock, scan_block = kScanBlock, few_block = kFewBlock,
-              joined_block = kJoinedBlock;
-template <class T, int Length> using list_sums = ListSums<T, Length>;
-template <class T, int Length> using deep_sums = ListSums<T, Length, true>;
-template <class T, int Length> using scan_sums = ScanSums<T, Length>;
-template <class T, int Length> using few_sums = FewSums<T, Length>;
+// The block and the sums of each mode.
+constexpr int joined_block = kJoinedBlock, sum_block = kSumBlock, merge_block = kMergeBlock, scan_block = kScanBlock,
+              line_block = kScanBlock, few_block = kFewBlock;
 template <class T, int Length> using joined_sums = JoinedSums<T, Length>;
+template <class T, int Length> using sum_sums = PortionSums<T, Length>;
+template <class T, int Length> using merge_sums = MergedSums<T, Length>;
+template <class T, int Length> using scan_sums = ScanSums<T, Length>;
+template <class T, int Length> using line_sums = ScanSums<T, Length, true>;
+template <class T, int Length> using few_sums = FewSums<T, Length>;
+// The blocks that a multiprocessor holds together: the compiler limits registers accordingly.
+[[maybe_unused]] constexpr int kResident_joined = 2, kResident_sum = 8, kResident_merge = 2, kResident_scan = 2,
+                               kResident_line = 2, kResident_few = 1;
 #define KERNEL(name, T, bytes, mode)                                                                     \
-  HIPOPS_KERNEL(mode##_block, mode##_block == 512 ? 2 : 1) name(HIPOPS_ARGS(IndexAddArgs) a) {           \
+  HIPOPS_KERNEL(mode##_block, kResident_##mode) name(HIPOPS_ARGS(IndexAddArgs) a) {                      \
     mode##_sums<T, bytes == 0 ? 1 : bytes / sizeof(T)> sums(a);                                          \
     wait_for_launch_before();                                                                            \
     sums.add();                                                                                          \

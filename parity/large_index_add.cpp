@@ -18,7 +18,7 @@ void call(Stage& stage, const hipops_tensor& y, const hipops_tensor& x, const hi
   }
   TemporaryOptions temporary;
   SumsPolicy& sums = temporary.options.sums;
-  sums.few = sums.scan = !with_workspace && !sums.always_join;
+  sums.few = sums.scan = !with_workspace;
   stage.called([&] { return hipops_index_add(&y, &x, &index, dim, workspace, bytes, nullptr, nullptr); });
 }
 

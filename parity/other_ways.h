@@ -8,7 +8,7 @@ namespace hipops::parity {
 // many_rows: plans as for large tensors. ordered: sums by an index are sorted.
 inline void set_other_ways(bool many_rows, bool ordered, PlanOptions* options) {
   const bool by_default = !many_rows && !ordered;
-  options->sums = {by_default, by_default, many_rows};
+  options->sums = {by_default, by_default};
   options->small_apart = !many_rows;
 }
 

@@ -297,11 +297,6 @@ void check_workspaces() {
     EXPECT_EQUAL(std::string(hipops_last_error()),
                  std::string(w.op) + ": bytes is NULL, expected memory for an int64_t");
   }
-  for (hipops_dtype dtype : {HIPOPS_F16, HIPOPS_BF16})
-    refused(
-        {"scatter_add"}, HIPOPS_INVALID_ARGUMENT,
-        std::string("workspace is NULL, expected 128 bytes (HIPOPS_DETERMINISTIC with ") + dtype_name(dtype) + ")",
-        [](OpCall& c) { c.params["flags"] = HIPOPS_DETERMINISTIC; }, true, dtype);
 }
 
 void check_upsamples() {

@@ -16,13 +16,15 @@ namespace {
 
 constexpr int64_t kMostBlocks = 1 << 22;  // of a launch
 
+enum Mode { few, scan, line, joined, sum, merge };
+
 struct Variant {
   hipops_dtype dtype;
   bool wide;
-  SumsWay way;
+  Mode mode;
 };
 
-#define VARIANT(name, dtype, bytes, mode) {dtype, bytes != 0, SumsWay::mode},
+#define VARIANT(name, dtype, bytes, mode) {dtype, bytes != 0, mode},
 constexpr Variant kVariants[] = {HIPOPS_INDEX_ADD_SUM_KERNELS(VARIANT)};
 #undef VARIANT
 #define ONE(...) +1
@@ -30,22 +32,11 @@ static_assert(kSortKernels + sizeof(kVariants) / sizeof(kVariants[0]) == 0 HIPOP
               "all kernels are one or the other");
 #undef ONE
 
-// The kernel's number in the list, or -1. Not every dtype has kernels for every way, to limit the library's size.
-int find_kernel(hipops_dtype dtype, bool wide, SumsWay way) {
-  const auto is_it = [=](const Variant& v) { return v.dtype == added_as(dtype) && v.wide == wide && v.way == way; };
+// The kernel's number in the list, or -1. Not every dtype has kernels for every mode, to limit the library's size.
+int find_kernel(hipops_dtype dtype, bool wide, Mode mode) {
+  const auto is_it = [=](const Variant& v) { return v.dtype == added_as(dtype) && v.wide == wide && v.mode == mode; };
   const auto at = std::find_if(std::begin(kVariants), std::end(kVariants), is_it);
   return at == std::end(kVariants) ? -1 : kSortKernels + static_cast<int>(at - kVariants);
-}
-
-bool shares_long_segments(hipops_dtype dtype) {
-#define IS_IT(T) || dtype == T
-  return false HIPOPS_INDEX_ADD_SHARING(IS_IT);
-#undef IS_IT
-}
-
-bool is_wide(const SumsProblem& p, SumsWay way) {
-  if (way == SumsWay::deep) return false;
-  return way == SumsWay::list ? p.wide_rows : p.wide_row;
 }
 
 int64_t vector_of(const SumsProblem& p, bool wide) { return wide ? kWideAccess / dtype_bytes(p.dtype) : 1; }
@@ -64,40 +55,46 @@ int64_t few_blocks(int64_t indices, int64_t parts, int wave_size) {
 }
 
 bool can_be_few(const PlanOptions& options, const SumsProblem& p, const DeviceNumbers& device) {
-  if (p.indices > kFewIndices || find_kernel(p.dtype, false, SumsWay::few) < 0) return false;
+  if (p.indices > kFewIndices || find_kernel(p.dtype, false, few) < 0) return false;
   const int64_t blocks = few_blocks(p.indices, few_parts(p, device), device.wave_size);
   return blocks != 0 && options.within_most(blocks) == blocks;
 }
 
-bool can_be_joined(const SumsProblem& p, const SortPlan& sort) {
-  if (sort.passes != 1 || sort.pass[0].low_bits > kJoinedDigitBits || p.indices >> kJoinedIndexBits != 0) return false;
-  if (!p.wide_row || find_kernel(p.dtype, true, SumsWay::joined) < 0) return false;
-  return p.row_elements / vector_of(p, true) << sort.pass[0].low_bits < int64_t{1} << 31;  // places have 32 bits
-}
-
-SumsPlan resolve(PlanOptions options, const SumsChoice& choice, const SumsProblem& p, const DeviceNumbers& device) {
-  const bool wide = is_wide(p, choice.way);
+SumsPlan resolve(const SumsChoice& choice, const SumsProblem& p, const SortPlan& sort, const DeviceNumbers& device) {
+  using namespace sums_policy;
   SumsPlan plan{};
   plan.choice = choice;
-  plan.kernel = find_kernel(p.dtype, wide, choice.way);
-  plan.vector = vector_of(p, wide);
+  plan.vector = vector_of(p, p.wide_row);
   const int64_t vectors = p.row_elements / plan.vector;
   switch (choice.way) {
     case SumsWay::few:
+      plan.kernel = find_kernel(p.dtype, p.wide_row, few);
       plan.parts = few_parts(p, device);
       plan.grid = few_blocks(p.indices, plan.parts, device.wave_size);
       break;
     case SumsWay::scan:
-      plan.lane_bits = log2_up(std::clamp<int64_t>(vectors, 1, device.wave_size));
+      plan.kernel = find_kernel(p.dtype, p.wide_row, scan);
+      plan.lane_bits = log2_up(std::clamp<int64_t>(vectors, 1, kScanLanes));
       plan.parts = (vectors + (int64_t{1} << plan.lane_bits) - 1) >> plan.lane_bits;
       break;
-    case SumsWay::joined:  // additional blocks help with long segments
-      plan.grid = (int64_t{1} << choice.sort.pass[0].high_bits) + (shares_long_segments(p.dtype) ? device.units : 0);
+    case SumsWay::line: break;
+    case SumsWay::sorted: {
+      plan.kernel = find_kernel(p.dtype, p.wide_row, sum);
+      plan.join = sort.joined ? find_kernel(p.dtype, p.wide_row, joined) : kJoin;
+      if (plan.join < 0) plan.join = kJoin;
+      plan.merge = find_kernel(p.dtype, false, merge);
+      plan.sort = sort;
+      // There are kPortionsAUnit portions a compute unit, unless that makes a portion smaller or larger than it can be.
+      const int64_t slices = (p.indices + kChunk - 1) / kChunk, portions = device.units * kPortionsAUnit;
+      plan.portion = std::clamp<int64_t>((slices + portions - 1) / portions * kChunk, kChunk, kMostPortion);
+      plan.grid = (p.indices + plan.portion - 1) / plan.portion;
+      // `merge` has a wave for each slice. If slices are few, several blocks divide the parts of their rows.
+      plan.parts = (p.row_elements + device.wave_size - 1) / device.wave_size;
+      const int64_t blocks = (slices * device.wave_size + kMergeBlock - 1) / kMergeBlock;
+      plan.merge_blocks_a_row = std::clamp<int64_t>(device.units * kMergeBlocksAUnit / blocks, 1, plan.parts);
+      plan.merge_grid = blocks * plan.merge_blocks_a_row;
       break;
-    case SumsWay::list:
-    case SumsWay::deep:
-      plan.grid = options.grid_for(vectors * choice.sort.segments, kListBlock);
-      break;
+    }
   }
   return plan;
 }
@@ -115,22 +112,15 @@ hipops_status launch_on(const DeviceFacts& device, int kernel, int64_t grid, int
 }
 
 // Memory is mostly idle while indices are sorted, so x is prefetched from its beginning. An x with gaps is not
-// prefetched: the gaps may be unmapped. Returns true if x is longer than `most`.
-bool set_expected(const hipops_tensor& x, int64_t most, IndexAddArgs* args) {
+// prefetched: the gaps may be unmapped.
+void set_prefetched(const hipops_tensor& x, int64_t most, IndexAddArgs* args) {
   ByteRange range;
-  if (!byte_range(x, &range) || !elements_are_distinct(x)) return false;
+  if (!byte_range(x, &range) || !elements_are_distinct(x)) return;
   const uintptr_t begin = (range.begin + 15) / 16 * 16;
   const int64_t bytes = static_cast<int64_t>(range.end - begin);
-  if (bytes > element_count(x) * dtype_bytes(x.dtype)) return false;
-  args->expected = reinterpret_cast<const void*>(begin);
-  args->expected_parts = static_cast<uint32_t>(std::min(bytes, most) / kPrefetchBytes);
-  return bytes > most;
-}
-
-Layout<kIndexAddOperands> layout_of(const RowSums& t, const SumsChoice& choice) {
-  if (choice.way == SumsWay::few || choice.way == SumsWay::scan) return row_layout(t);
-  if (choice.way == SumsWay::joined) return row_layout(t, 1, int64_t{1} << choice.sort.pass[0].low_bits);
-  return row_layout(t, choice.sort.segments);
+  if (bytes > element_count(x) * dtype_bytes(x.dtype)) return;
+  args->prefetched = reinterpret_cast<const void*>(begin);
+  args->prefetched_parts = static_cast<uint32_t>(std::min(bytes, most) / kPrefetchBytes);
 }
 
 hipops_status launch_few(const DeviceFacts& device, const SumsPlan& plan, IndexAddArgs* args, void* stream) {
@@ -145,8 +135,9 @@ static_assert(kIndexU8 == 0 && kIndexI16 == 1 && kIndexI32 == 2 && kIndexU32 == 
 
 // The most indices, on average, that name the rows of one block. A block reads the whole index to find them. It
 // compares each with all others to sort them.
-int64_t indices_of_share(int64_t indices) {
+int64_t indices_of_share(SumsWay way, int64_t indices) {
   constexpr int64_t kMost = 2 * kScanBlock;  // room is for 3 * kScanBlock (device/index/index_share.h)
+  if (way == SumsWay::line) return kMost;    // a lane adds a whole row: more of them help
   return std::clamp(static_cast<int64_t>(2 * std::sqrt(static_cast<double>(indices))), kFewestOfShare, kMost);
 }
 
@@ -155,8 +146,8 @@ hipops_status launch_scan(const PlanOptions& options, const DeviceFacts& device,
   const int64_t rows = std::min(args->index.size, kMark[args->index.type]), most = options.within_most(kMostBlocks);
   ScanArgs& s = args->scan;
   s.lane_bits = static_cast<int16_t>(plan.lane_bits);
-  s.reports = 1;
-  s.expects = plan.choice.scan_blocks_a_unit == 1;
+  const bool by_lines = plan.choice.way == SumsWay::line;
+  s.prefetches = plan.choice.scan_blocks_a_unit == 1;
   do {
     s.rows = static_cast<uint32_t>(std::min<int64_t>(rows - s.first_row, UINT32_MAX));
     s.first_part = 0;
@@ -164,82 +155,92 @@ hipops_status launch_scan(const PlanOptions& options, const DeviceFacts& device,
       // Without rows a launch still reports the indices.
       const int64_t now = std::clamp<int64_t>(plan.parts - s.first_part, 1, most);
       const int64_t wanted = std::max(plan.choice.scan_blocks_a_unit * int64_t{device.units} / now,
-                                      args->indices / indices_of_share(args->indices));
+                                      args->indices / indices_of_share(plan.choice.way, args->indices));
       const int64_t shares = std::max<int64_t>(std::min({wanted, args->indices, rows, most / now}), 1);
       s.parts = static_cast<uint32_t>(now);
       s.by_parts = divisor_of(now);
       s.last_share = static_cast<uint32_t>(shares - 1);
       s.hashes = static_cast<uint32_t>(UINT32_MAX / shares);
-      if (hipops_status status = launch_on(device, plan.kernel, shares * now, kScanBlock, args, stream)) return status;
+      s.reports = s.first_row != 0 ? 0 : by_lines ? s.parts : s.first_part == 0;
+      const int64_t grid = plan.grid != 0 ? std::min(plan.grid, shares * now) : shares * now;
+      if (hipops_status status = launch_on(device, plan.kernel, grid, kScanBlock, args, stream)) return status;
       s.first_part += now;
-      s.reports = 0;
     } while (s.first_part < plan.parts);
     s.first_row += UINT32_MAX;
   } while (s.first_row < rows);
   return HIPOPS_SUCCESS;
 }
 
-hipops_status launch_joined(const DeviceFacts& device, const RowSums& t, const SumsPlan& plan, IndexAddArgs* args,
+// The first launch that sums begins early and prefetches x, because memory is mostly idle during the sort. The next
+// launches begin early, too, so that their blocks are on the device in time. Mostly they have nothing to do, but the host
+// cannot know it.
+hipops_status launch_sorted(const DeviceFacts& device, const RowSums& t, const SumsPlan& plan, IndexAddArgs* args,
                             void* stream) {
-  const SortPlan& sort = plan.choice.sort;
-  set_expected(*t.x, device.units * kAheadOfJoined, args);
-  args->order.by_position = 0;  // segments stay where they are sorted
-  set_pass(sort, 0, &args->order);
-  if (hipops_status status = launch_on(device, kSplit, sort.blocks, kOrderBlock, args, stream)) return status;
-  return launch_on(device, plan.kernel, plan.grid, kJoinedBlock, args, stream, true);
+  const SortPlan& sort = plan.sort;
+  set_prefetched(*t.x, device.units * kAheadOfSums, args);
+  for (int pass = 0; pass < sort.passes; ++pass) {
+    set_pass(sort, pass, &args->sort);
+    if (hipops_status status = launch_on(device, kSplit, sort.blocks, kSortBlock, args, stream)) return status;
+    const int kernel = pass + 1 == sort.passes ? plan.join : int{kJoin};
+    const int block = kernel == kJoin ? kSortBlock : kJoinedBlock;
+    const int64_t blocks = sort.pass[pass].joiners << args->sort.high_bits;
+    if (hipops_status status = launch_on(device, kernel, blocks, block, args, stream, kernel != kJoin)) return status;
+  }
+  if (plan.join != kJoin) args->prefetched_parts = 0;
+  if (hipops_status status = launch_on(device, plan.kernel, plan.grid, kSumBlock, args, stream, true)) return status;
+  args->walk = walk_of(row_layout(t));
+  return launch_on(device, plan.merge, plan.merge_grid, kMergeBlock, args, stream, true);
 }
 
-// Sorts, then sums in a separate launch. A sort of one pass writes segments. After a sort of two passes another kernel
-// finds them. The launch that sums begins early, because half of the device is idle during the sort.
-hipops_status launch_sorted(const PlanOptions& options, const DeviceFacts& device, const RowSums& t, const SumsPlan& plan, IndexAddArgs* args,
-                            void* stream) {
-  const SortPlan& sort = plan.choice.sort;
-  RowOrder& order = args->order;
-  const bool more_of_x = set_expected(*t.x, device.units * kAheadOfSegments, args);
-  for (int pass = 0; pass < sort.passes; ++pass) {
-    set_pass(sort, pass, &order);
-    if (hipops_status status = launch_on(device, kSplit, sort.blocks, kOrderBlock, args, stream)) return status;
-    // For a longer x it pays to prefetch even earlier, although that slows the sort. scatter_add's sums may turn out
-    // not to be needed, so they do not start early.
-    args->next_at_once = sort.passes == 1 && more_of_x && order.state == nullptr;
-    const int64_t parts = int64_t{1} << order.high_bits;
-    if (hipops_status status = launch_on(device, kJoin, parts, kOrderBlock, args, stream)) return status;
-    args->next_at_once = 0;
-  }
-  if (sort.passes == 2) {
-    order.from = static_cast<const OrderEntry*>(order.joined);
-    const int64_t blocks = options.grid_for(args->indices, kOrderBlock);
-    if (hipops_status status = launch_on(device, kBound, blocks, kOrderBlock, args, stream)) return status;
-  }
-  // Each block prefetches one part. Blocks that start late would prefetch during the sums.
-  args->expected_parts = std::min(args->expected_parts, static_cast<uint32_t>(plan.grid));
-  return launch_on(device, plan.kernel, plan.grid, kListBlock, args, stream, true);
+void set_tensors(const RowSums& t, int64_t index_step, hipops_index_report* report, IndexAddArgs* args) {
+  args->index = index_args(*t.index, t.y->shape[t.dim], report);
+  args->index_step = index_step;
+  args->indices = t.x->shape[t.dim];
+  args->x = t.x->data;
+  args->y = t.y->data;
+  args->x_step = step_of(*t.x, t.dim);
+  args->y_step = step_of(*t.y, t.dim);
 }
 
 }  // namespace
 
 hipops_status launch_sums(PlanOptions options, const DeviceFacts& device, const RowSums& t, const SumsPlan& plan, void* workspace,
                           hipops_index_report* report, IndexAddArgs* args, void* stream) {
-  const SortPlan& sort = plan.choice.sort;
   if (args->reported == 0) args->reported = 1, args->report_step = 1;
-  args->index = index_args(*t.index, t.y->shape[t.dim], report);
-  args->index_step = step_of(*t.index, 0);
-  args->indices = t.index->shape[0];
-  args->x = t.x->data;
-  args->y = t.y->data;
-  args->x_step = step_of(*t.x, t.dim);
-  args->y_step = step_of(*t.y, t.dim);
-  args->walk = walk_of(layout_of(t, plan.choice), plan.vector);
-  if (sort.passes != 0) {
-    place_sort(sort, args->index.size, workspace, &args->order);
-    args->waves_have_one_list = plan.vector > 1 && args->walk.dim[0].size % device.wave_size == 0;
-  }
+  set_tensors(t, step_of(*t.index, 0), report, args);
+  args->walk = walk_of(row_layout(t, plan.choice.way == SumsWay::sorted ? kMostChunks : 1), plan.vector);
   switch (plan.choice.way) {
     case SumsWay::few: return launch_few(device, plan, args, stream);
     case SumsWay::scan: return launch_scan(options, device, plan, args, stream);
-    case SumsWay::joined: return launch_joined(device, t, plan, args, stream);
-    default: return launch_sorted(options, device, t, plan, args, stream);
+    default:
+      place_sort(plan.sort, workspace, args);
+      args->segments.portion = static_cast<uint32_t>(plan.portion);
+      args->segments.parts = static_cast<uint32_t>(plan.parts);
+      args->segments.blocks_a_row = static_cast<uint32_t>(plan.merge_blocks_a_row);
+      return launch_sorted(device, t, plan, args, stream);
   }
+}
+
+hipops_status launch_line_sums(const PlanOptions& options, const DeviceFacts& device, const RowSums& t,
+                               int64_t most_blocks, const uint32_t* differ, hipops_index_report* report, void* stream) {
+  IndexAddArgs args{};
+  Layout<kIndexAddOperands> lines;
+  int64_t place_step = 1;
+  for (int d = t.x->rank - 1; d >= 0; --d) {
+    if (d == t.dim) args.report_step = place_step;
+    else add_dimension(&lines, t.x->shape[d], {t.y->stride[d], t.x->stride[d], 0, t.index->stride[d], place_step});
+    place_step *= t.x->shape[d];
+  }
+  args.reported = 1;
+  set_tensors(t, step_of(*t.index, t.dim), report, &args);
+  args.walk = walk_of(lines);
+  SumsPlan plan{};
+  plan.choice = {SumsWay::line, 2};
+  plan.kernel = find_kernel(t.y->dtype, false, line);
+  plan.parts = args.walk.count;
+  plan.grid = most_blocks;
+  args.scan.differ = differ;
+  return launch_scan(options, device, plan, &args, stream);
 }
 
 }  // namespace hipops

@@ -26,22 +26,19 @@ bool is_wide(const RowSums& t, const Layout<kIndexAddOperands>& layout) {
 
 SumsProblem describe_sums(const RowSums& t) {
   const int64_t rows = t.y->shape[t.dim], indices = t.x->shape[t.dim];
-  SumsProblem p{t.y->dtype, rows, indices, 1, element_count(*t.x), element_count(*t.y), false, false};
+  SumsProblem p{t.y->dtype, rows, indices, 1, element_count(*t.x), element_count(*t.y), false};
   if (p.x_elements == 0 || p.y_elements == 0) return p;
   p.row_elements = p.x_elements / p.indices;
   p.wide_row = is_wide(t, row_layout(t));
-  p.wide_rows = is_wide(t, row_layout(t, p.rows));
   return p;
 }
 
-Layout<kIndexAddOperands> row_layout(const RowSums& t, int64_t segments, int64_t of_block) {
+Layout<kIndexAddOperands> row_layout(const RowSums& t, int64_t rows) {
   Layout<kIndexAddOperands> layout;
   if (is_empty(*t.y)) return layout;
-  for (int d = t.y->rank - 1; d >= 0; --d) {
-    if (d != t.dim) add_dimension(&layout, t.x->shape[d], {t.y->stride[d], t.x->stride[d], 0});
-    else add_dimension(&layout, segments, {0, 0, 1});
-  }
-  add_dimension(&layout, of_block, {0, 0, 1});
+  for (int d = t.y->rank - 1; d >= 0; --d)
+    if (d != t.dim) add_dimension(&layout, t.x->shape[d], {t.y->stride[d], t.x->stride[d], 0, 0, 0});
+  add_dimension(&layout, rows, {0, 0, 1, 0, 0});
   return layout;
 }
 

@@ -21,13 +21,12 @@ struct SumsProblem {
   int64_t row_elements;            // that an index adds
   int64_t x_elements, y_elements;  // 0: empty, and the other fields are unused
   bool wide_row;                   // a row can be added in vectors of 16 bytes
-  bool wide_rows;                  // all rows can be added in such vectors in one walk
 };
 
 SumsProblem describe_sums(const RowSums& t);
 
-// The layout that a kernel walks: `of_block` times `segments` rows. A segment is a step along dim.
-Layout<kIndexAddOperands> row_layout(const RowSums& t, int64_t segments = 1, int64_t of_block = 1);
+// The layout that a kernel walks: `rows` rows.
+Layout<kIndexAddOperands> row_layout(const RowSums& t, int64_t rows = 1);
 
 // hipops_supports of an op that adds by an index; the check that x's dtype can be added.
 bool sums_support(hipops_dtype dtype, hipops_dtype index);

@@ -11,7 +11,8 @@ namespace {
 using namespace sums_policy;
 
 // A pass sorts by the key bits of two digits. Longer keys need two passes.
-constexpr int kPassBits = 2 * kOrderDigitBits;
+constexpr int kPassBits = 2 * kRadixBits;
+
 // Parts of the workspace begin at multiples of 256 bytes.
 int64_t take_bytes(SortPlan* plan, int64_t bytes) {
   int64_t at = plan->bytes;
@@ -19,89 +20,93 @@ int64_t take_bytes(SortPlan* plan, int64_t bytes) {
   return at;
 }
 
-// The indices of a block that partitions: at least one for each digit, so that most runs are not empty.
+// The indices of a block that splits: at least one for each digit, so that most digits have entries.
 int64_t batch_of(int64_t indices, int64_t digits) {
-  constexpr int64_t kStep = kPartitioners * kOrderBlock;
-  const int64_t steps = std::max((indices + kStep - 1) / kStep, digits / kOrderBlock);
-  return std::min<int64_t>(steps, kOrderDepth) * kOrderBlock;
+  constexpr int64_t kStep = kPartitioners * kSortBlock;
+  const int64_t steps = std::max((indices + kStep - 1) / kStep, digits / kSortBlock);
+  return std::min<int64_t>(steps, kSortDepth) * kSortBlock;
 }
 
-// The high digit has a value for each block that joins one batch of entries, up to the longest digit. It has at least
-// half of the bits, so that a small sort has no low digit with many more values than entries.
+// The high digit has a value for each block that joins: enough to fill a device, if each has enough entries, and to hold
+// the entries of most digits in shared memory. It has at least half of the bits, so that a small sort has no low digit
+// with many more values than entries.
 SortPass pass_of(int shift, int bits, int64_t indices) {
-  const int joiners = log2_up((indices + kEntriesToJoin - 1) / kEntriesToJoin);
-  const int high = std::min({std::max(joiners, bits / 2), bits, kOrderDigitBits});
-  return {shift, bits - high, high};
+  const int for_room = log2_up((indices + kEntriesToJoin - 1) / kEntriesToJoin);
+  const int for_units = std::min(log2_up(kJoiningBlocks), log2_up((indices + kFewestToJoin - 1) / kFewestToJoin));
+  const int high = std::min({std::max({for_room, for_units, bits - kJoinedBits, (bits + 1) / 2}), bits, kRadixBits});
+  return {shift, bits - high, high, 1};
 }
 
-SortPlan laid_out(SortPlan plan, int64_t indices) {
-  const int high_bits = std::max(plan.pass[0].high_bits, plan.pass[1].high_bits);
-  plan.batch = batch_of(indices, int64_t{1} << high_bits);
-  plan.blocks = (indices + plan.batch - 1) / plan.batch;
-  const int64_t entries = indices * int64_t{sizeof(OrderEntry)};
-  take_bytes(&plan, 3 * sizeof(uint32_t));
-  plan.starts = take_bytes(&plan, ((int64_t{1} << high_bits) + 1) * plan.blocks * int64_t{sizeof(uint32_t)});
-  plan.split = take_bytes(&plan, entries);
-  if (plan.passes == 2) plan.joined = take_bytes(&plan, entries);
-  plan.sources = take_bytes(&plan, indices * int64_t{sizeof(uint32_t)});
-  plan.lists = take_bytes(&plan, plan.segments * int64_t{sizeof(RowList)});
-  plan.longs = take_bytes(&plan, indices / kLongList * int64_t{sizeof(LongList)});
-  return plan;
+// Neighbouring rows of few bytes stay neighbours, so that a sector of y is loaded and stored once.
+int plain_bits_of(int64_t row_bytes) {
+  int bits = 0;
+  while (row_bytes << bits < kNeighbourBytes) ++bits;
+  return bits;
 }
 
 }  // namespace
 
-SortPlan plan_sort(int64_t rows, int64_t indices) {
+SortPlan plan_sort(const SumsProblem& p) {
   SortPlan plan{};
-  constexpr int64_t kMost = UINT32_MAX;  // rows and places are 32 bits wide in the entries
-  constexpr int64_t kAhead = 64;         // and a loop over a segment counts by 32 bits, some sources at a time
-  if (indices > kMost - kAhead || rows > kMost) return plan;
+  constexpr int64_t kMost = UINT32_MAX;   // rows and places have 32 bits in the entries
+  constexpr int64_t kPast = 2 * kSortBatch;  // and places of a batch may be past the last index
+  if (p.x_elements == 0 || p.y_elements == 0 || p.indices <= kMostUnsorted) return plan;
+  // A block numbers the vectors of kMostChunks rows by 31 bits.
+  if (p.indices > kMost - kPast || p.rows > kMost || p.row_elements >= (int64_t{1} << 31) / kMostChunks) return plan;
 
-  plan.key_bits = std::max(log2_up(rows), 1);
+  plan.key_bits = std::max(log2_up(p.rows), 1);
+  plan.plain_bits = std::min(plain_bits_of(p.row_elements * dtype_bytes(p.dtype)), plan.key_bits - 1);
   plan.passes = plan.key_bits > kPassBits ? 2 : 1;
   const int first = plan.passes == 1 ? plan.key_bits : plan.key_bits / 2;
-  plan.pass[0] = pass_of(0, first, indices);
-  if (plan.passes == 2) plan.pass[1] = pass_of(first, plan.key_bits - first, indices);
-  plan.by_position = plan.passes == 2 || rows > indices;
-  plan.segments = plan.by_position ? indices : rows;
-  return laid_out(plan, indices);
+  plan.pass[0] = pass_of(0, first, p.indices);
+  if (plan.passes == 2) plan.pass[1] = pass_of(first, plan.key_bits - first, p.indices);
+
+  const int high_bits = std::max(plan.pass[0].high_bits, plan.pass[1].high_bits);
+  plan.batch = batch_of(p.indices, int64_t{1} << high_bits);
+  plan.blocks = (p.indices + plan.batch - 1) / plan.batch;
+  SortPass& last = plan.pass[plan.passes - 1];
+  const int64_t digits = int64_t{1} << last.high_bits;
+  // Without a low digit, several blocks copy the entries of a digit that has too many for one.
+  if (last.low_bits == 0)
+    last.joiners = std::clamp<int64_t>(std::min(p.indices / kSortBatch, kMostJoiners) / digits, 1, plan.blocks);
+  plan.joined = plan.passes == 1 && last.low_bits <= kJoinedBits && last.joiners == 1 &&
+                p.indices >> last.high_bits <= kMostEntriesToSum && p.indices / p.rows <= kMostSourcesToSum;
+  const int64_t entries = plan.blocks * plan.batch, slices = (p.indices + kChunk - 1) / kChunk;
+  const int64_t sum_bytes = std::max<int64_t>(dtype_bytes(p.dtype), 4);
+  take_bytes(&plan, 2 * sizeof(uint32_t));  // SortArgs::entries and some_stored
+  plan.starts = take_bytes(&plan, ((int64_t{1} << high_bits) + 1) * plan.blocks * int64_t{sizeof(uint32_t)});
+  plan.split = take_bytes(&plan, entries * int64_t{sizeof(SortEntry)});
+  plan.heads = take_bytes(&plan, entries * int64_t{sizeof(uint32_t)});
+  plan.sorted = take_bytes(&plan, p.indices * int64_t{sizeof(SortEntry)});
+  plan.chunked = take_bytes(&plan, slices * int64_t{sizeof(ChunkedRow)});
+  plan.sums = take_bytes(&plan, 2 * slices * p.row_elements * sum_bytes);
+  return plan;
 }
 
-SortPlan plan_joined_sort(int64_t rows, int64_t indices, int high_bits) {
-  SortPlan plan{};
-  const int bits = log2_up(std::min<int64_t>(rows, UINT32_MAX));
-  const int low_bits = std::min(bits - high_bits, kJoinedDigitBits);
-  if (bits - low_bits > kOrderDigitBits || indices >> kJoinedIndexBits != 0) return plan;
-  plan.passes = 1;
-  plan.key_bits = bits;
-  plan.pass[0] = {0, low_bits, bits - low_bits};
-  return laid_out(plan, indices);
-}
-
-void place_sort(const SortPlan& plan, int64_t rows, void* workspace, RowOrder* order) {
+void place_sort(const SortPlan& plan, void* workspace, IndexAddArgs* args) {
   char* const at = static_cast<char*>(workspace);
-  order->entries = reinterpret_cast<uint32_t*>(at);
-  order->long_count = order->entries + 1;
-  order->longs = reinterpret_cast<LongList*>(at + plan.longs);
-  order->starts = reinterpret_cast<uint32_t*>(at + plan.starts);
-  order->split = reinterpret_cast<OrderEntry*>(at + plan.split);
-  order->sources = reinterpret_cast<uint32_t*>(at + plan.sources);
-  order->joined = plan.passes == 1 ? static_cast<void*>(order->sources) : at + plan.joined;
-  order->lists = reinterpret_cast<RowList*>(at + plan.lists);
-  order->rows = static_cast<uint32_t>(rows);
-  order->batch = static_cast<uint32_t>(plan.batch);
-  order->blocks = static_cast<uint32_t>(plan.blocks);
-  if (!order->state) order->longest = UINT32_MAX;
-  order->key_mask = static_cast<uint32_t>((uint64_t{1} << plan.key_bits) - 1);
-  order->by_position = plan.by_position;
-  order->only_round = plan.passes == 1;
+  SortArgs& sort = args->sort;
+  sort.entries = reinterpret_cast<uint32_t*>(at);
+  sort.some_stored = sort.entries + 1;
+  sort.starts = reinterpret_cast<uint32_t*>(at + plan.starts);
+  sort.split = reinterpret_cast<SortEntry*>(at + plan.split);
+  sort.heads = reinterpret_cast<uint32_t*>(at + plan.heads);
+  sort.sorted = reinterpret_cast<SortEntry*>(at + plan.sorted);
+  args->segments.chunked = reinterpret_cast<ChunkedRow*>(at + plan.chunked);
+  args->segments.sums = at + plan.sums;
+  sort.batch = static_cast<uint32_t>(plan.batch);
+  sort.blocks = static_cast<uint32_t>(plan.blocks);
+  sort.key_mask = static_cast<uint32_t>((uint64_t{1} << plan.key_bits) - 1);
+  sort.plain_bits = plan.plain_bits;
 }
 
-void set_pass(const SortPlan& plan, int pass, RowOrder* order) {
-  order->from = pass == 0 ? nullptr : static_cast<const OrderEntry*>(order->joined);
-  order->shift = plan.pass[pass].shift;
-  order->low_bits = plan.pass[pass].low_bits;
-  order->high_bits = plan.pass[pass].high_bits;
+void set_pass(const SortPlan& plan, int pass, SortArgs* args) {
+  args->from = pass == 0 ? nullptr : args->sorted;
+  args->shift = plan.pass[pass].shift;
+  args->low_bits = plan.pass[pass].low_bits;
+  args->high_bits = plan.pass[pass].high_bits;
+  args->joiners = static_cast<uint32_t>(plan.pass[pass].joiners);
+  args->joiner_blocks = static_cast<uint32_t>((plan.blocks + plan.pass[pass].joiners - 1) / plan.pass[pass].joiners);
 }
 
 }  // namespace hipops

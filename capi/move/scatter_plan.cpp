@@ -199,6 +199,14 @@ ScatterGeometry walk_index(const ScatterTensors& t) {
   return found.walk.fits_int32 ? found : g;
 }
 
+bool is_reach_dense(const ScatterTensors& t) {
+  const Shape shape = reach_shape(t);
+  const Steps in_y = steps_of(*t.y), dense = row_major(shape, t.x->rank);
+  for (int d = 0; d < t.x->rank; ++d)
+    if (shape.size[d] > 1 && in_y.along[d] != dense.along[d]) return false;
+  return true;
+}
+
 bool allows_vectors(const ScatterTensors& t, ScatterInto into) {
   const Layout<kScatterOperands> layout = layout_of(source_operands(t, into), t.x->rank);
   if (layout.rank == 0 || layout.stride[kScatterX][0] != 1 || layout.stride[kScatterY][0] != 1) return false;
@@ -232,16 +240,17 @@ int64_t reach_vector(const ScatterTensors& t) {
   return elements_of(bits_of(layout_of(reach_operands(t, false), t.x->rank), false), address(*t.y), t.y->dtype);
 }
 
-void ScatterPlan::add(int kernel, const ScatterGeometry& geometry, int depth) {
+void ScatterPlan::add(int kernel, const ScatterGeometry& geometry, int depth, uint32_t block) {
   ScatterLaunch& next = launch[count++];
   next.kernel = kernel;
-  next.grid = options.grid_for((geometry.walk.count + depth - 1) / depth, kScatterBlock);
+  next.grid = options.grid_for((geometry.walk.count + depth - 1) / depth, block);
+  next.block = block;
   next.geometry = geometry;
-  next.geometry.step = int64_t{next.grid} * kScatterBlock * depth;
+  next.geometry.step = int64_t{next.grid} * block * depth;
 }
 
-void ScatterPlan::limit_grids(uint32_t most) {
-  for (int i = 0; i < count; ++i) {
+void ScatterPlan::limit_grids(uint32_t most, int first) {
+  for (int i = first; i < count; ++i) {
     ScatterLaunch& l = launch[i];
     const uint32_t grid = std::min(l.grid, most);
     l.geometry.step = l.geometry.step / l.grid * grid;

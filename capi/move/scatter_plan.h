@@ -55,6 +55,9 @@ ScatterGeometry walk_reach(const ScatterTensors& t, bool with_x, int64_t vector)
 // means that the index has no such rows, or is too long.
 ScatterGeometry walk_index(const ScatterTensors& t);
 
+// True if the walk's places in y are those in the workspace: y's reachable elements are row-major, without gaps.
+bool is_reach_dense(const ScatterTensors& t);
+
 // True if sources can be read in vectors of kScatterVector elements that are neighbours in x, in y and in the index.
 bool allows_vectors(const ScatterTensors& t, ScatterInto into);
 
@@ -67,42 +70,56 @@ int64_t reach_vector(const ScatterTensors& t);
 
 struct ScatterLaunch {
   int kernel;
-  uint32_t grid;
+  uint32_t grid, block, shared_bytes;
   ScatterGeometry geometry;
 };
 
 struct ScatterPlan {
   PlanOptions options;
   int count = 0;
-  ScatterLaunch launch[3] = {};
+  ScatterLaunch launch[kScatterPhases] = {};
 
   // In each round a work-item handles `depth` elements of the walk: kScatterDepth, or 1 for lines.
-  void add(int kernel, const ScatterGeometry& geometry, int depth = kScatterDepth);
+  void add(int kernel, const ScatterGeometry& geometry, int depth = kScatterDepth, uint32_t block = kScatterBlock);
 
-  // Limits each launch to `most` blocks, which make more rounds.
-  void limit_grids(uint32_t most);
+  // Limits each launch from `first` on to `most` blocks, which make more rounds.
+  void limit_grids(uint32_t most, int first = 0);
 };
 
 // For checked tensors, where x has elements. with_workspace: the caller passes a workspace that is large enough.
 ScatterPlan plan_scatter(PlanOptions options, const ScatterTensors& t, uint32_t flags, bool with_workspace);
-// vectors_from: the number of reachable elements from which atomics add kScatterVector floats in one instruction. With
-// fewer elements, many sources add to the same element, which is slower in vectors.
+// How atomics add f32 and 16-bit floats. By default: capi/policy/default_sums.cpp.
+struct ScatterAtomics {
+  // Reachable elements from which one instruction adds kScatterVector floats. With fewer elements, many sources add to
+  // the same element, which is slower in vectors.
+  int64_t vectors_from;
+  int64_t few_elements;           // the most that a block keeps in shared memory
+  int64_t sources_of_few;         // of each such element on average, at least
+  // The same for rows of fewer than past_scattered_row elements, and the fewest sources for which it holds.
+  int64_t scattered_sources_of_few, past_scattered_row, least_scattered;
+  int64_t blocks_of_few;          // that the device holds together
+  int64_t kept_vectors;           // that a block keeps in shared memory, if there are enough sources; 0: none
+  int64_t sources_of_kept, least_of_kept;  // enough: of each reachable element on average, and of all
+  int64_t blocks_of_kept;
+  bool launch_has_shared_memory;  // false: the kernel has
+};
+ScatterAtomics choose_atomics(PlanOptions options, const DeviceNumbers& device);
+// Whether 16-bit sums touch only elements that sources name. Otherwise they copy all reachable elements.
+bool pays_to_be_sparse(PlanOptions options, int64_t sources, int64_t reachable, bool in_vectors);
 ScatterPlan plan_scatter_add(PlanOptions options, const ScatterTensors& t, uint32_t flags, bool with_workspace,
-                             int64_t vectors_from);
-int64_t vector_atomics_from(PlanOptions options, const DeviceNumbers& device);  // by default: capi/policy/default_sums.cpp
+                             const ScatterAtomics& atomics);
 
 // How scatter_add adds whole rows, in order, as index_add does. Each position along dim must have one index for a whole
 // row. An expanded index proves it, and the call is an index_add if that is faster. Otherwise a kernel compares the
 // indices first. The workspace's size depends only on shapes and strides, `possible` on addresses, too.
 struct ScatterRows {
   bool is_index_add;
-  SumsSorts sorts;                // if is_index_add
-  bool possible;
+  SortPlan sort;                  // for sums of whole rows; 0 passes: rows are not sorted
+  bool compares;                  // a kernel compares the indices, to find out whether each row has one
+  bool possible;                  // and the addresses allow it
   hipops_tensor index;            // 1-D: the index of each row; unless it is expanded, a kernel copies it
   SumsProblem problem;            // the sum of the rows; it does not depend on addresses
-  SortPlan sort;                  // 0 bytes: rows cannot be added whole
   int64_t sort_at;                // offset in the workspace
-  uint32_t longest;               // longest segment that is added whole
   int64_t report_step;            // see IndexAddArgs
   ScatterGeometry geometry;       // of the walk that compares the indices
 };

@@ -8,24 +8,7 @@
 namespace hipops {
 namespace {
 
-// The bits of a row's number that select the block that sorts and sums the row. 2^8 blocks are two for each unit of a
-// large GPU. A small sum uses 2^6 blocks, which leave room for the launch that follows.
-constexpr int kPartitionBits = 8, kPartitionBitsOfLittle = 6;
-
-bool adds_less_than(const SumsProblem& p, int64_t bytes) { return p.x_elements < bytes / dtype_bytes(p.dtype); }
-
-// A small sum uses few blocks only if each of them mostly has room for its sources.
-bool is_little(const SumsProblem& p) { return adds_less_than(p, 1 << 22); }
-bool few_blocks_have_room(const SumsProblem& p) {
-  return p.indices <= int64_t{kJoinedBatch / 8 * 7} << kPartitionBitsOfLittle;
-}
-
-int partition_bits(const SumsProblem& p) {
-  constexpr int64_t kMostRows = int64_t{1} << (kPartitionBitsOfLittle + kJoinedDigitBits);
-  return is_little(p) && p.rows <= kMostRows && few_blocks_have_room(p) ? kPartitionBitsOfLittle : kPartitionBits;
-}
-
-// A scan saves the two launches of a sort. But a wave adds all sources of its part of a row, so they must be few.
+// A scan saves the launches of a sort. But a wave adds all sources of its part of a row, so they must be few.
 bool pays_to_scan(const SumsProblem& p) {
   constexpr int64_t kFew = 1 << 13, kMost = 2 * kFew, kBytes = 1 << 24, kPairs = 1 << 17;
   const int64_t bytes = p.indices <= kFew ? kBytes : kBytes / 2;
@@ -33,79 +16,65 @@ bool pays_to_scan(const SumsProblem& p) {
          p.indices * p.indices <= kPairs * std::min(p.rows, kMost);
 }
 
-// Returns false if blocks would have few bytes of sources, or a small sum too many indices for few blocks.
-bool pays_to_join(const SumsProblem& p, const SortPlan& sort) {
-  constexpr int64_t kLeastOfMore = 1 << 24, kManyIndices = 1 << 7;
-  const int high_bits = sort.pass[0].high_bits, more = high_bits - kPartitionBits;
-  if (more <= 0) return !is_little(p) || few_blocks_have_room(p);
-  return !adds_less_than(p, p.indices >> high_bits >= kManyIndices ? kLeastOfMore : kLeastOfMore << more);
-}
-
-// If there are few rows with many sources each, vectors of 16 bytes give too few work-items to keep memory busy.
-bool is_short_of_lanes(const SumsProblem& p) {
-  constexpr int64_t kBytes = 1 << 19, kManySources = 128;
-  return p.y_elements < kBytes / dtype_bytes(p.dtype) && p.indices / kManySources >= p.rows;
-}
-
 }  // namespace
 
-SumsSorts plan_sorts(const SumsProblem& p) {
-  constexpr int64_t kMostUnsorted = 256, kLeastToJoin = 1 << 13, kRowsOfBlock = 2;
-  SumsSorts sorts{};
-  if (p.x_elements == 0 || p.y_elements == 0 || p.indices <= kMostUnsorted) return sorts;
-  sorts.apart = plan_sort(p.rows, p.indices);
-  const int bits = partition_bits(p);
-  const bool fills_blocks = p.indices >= kLeastToJoin && p.rows > kRowsOfBlock << bits;
-  if (fills_blocks) sorts.joined = plan_joined_sort(p.rows, p.indices, bits);
-  sorts.bytes = std::max(sorts.apart.bytes, sorts.joined.bytes);
-  return sorts;
-}
-
-SumsChoice choose_sums(PlanOptions options, const SumsProblem& p, const SumsSorts& sorts, const DeviceNumbers& device,
+SumsChoice choose_sums(PlanOptions options, const SumsProblem& p, const SortPlan& sort, const DeviceNumbers& device,
                        bool has_workspace) {
   const SumsPolicy& policy = options.sums;
-  if (policy.few && can_be_few(options, p, device)) return {SumsWay::few, {}, 0};
-  if (!has_workspace || sorts.bytes == 0 || (policy.scan && pays_to_scan(p))) {
-    // For small sums, half the number of blocks read the index half as often, and their sources stay in the L1 caches.
-    constexpr int64_t kLittle = 1 << 20;
-    return {SumsWay::scan, {}, p.x_elements <= kLittle / dtype_bytes(p.dtype) ? 1 : 2};
-  }
-  const SortPlan& sort = policy.always_join ? sorts.apart : sorts.joined;
-  const bool may_join = !is_short_of_lanes(p) && can_be_joined(p, sort);
-  if (may_join && (policy.always_join || pays_to_join(p, sort))) return {SumsWay::joined, sort, 0};
-  return choose_apart(p, sorts.apart);
-}
-
-SumsChoice choose_apart(const SumsProblem& p, const SortPlan& sort) {
-  return {is_short_of_lanes(p) ? SumsWay::deep : SumsWay::list, sort, 0};
+  if (policy.few && can_be_few(options, p, device)) return {SumsWay::few, 0};
+  if (has_workspace && sort.passes != 0 && !(policy.scan && pays_to_scan(p))) return {SumsWay::sorted, 0};
+  // For small sums, half the number of blocks read the index half as often, and their sources stay in the L1 caches.
+  constexpr int64_t kLittle = 1 << 20;
+  return {SumsWay::scan, p.x_elements <= kLittle / dtype_bytes(p.dtype) ? 1 : 2};
 }
 
 // For fewer elements, or shorter rows, atomics are faster than a sort.
-constexpr int64_t kManyKnown = 1 << 20, kManyToFindOut = 1 << 24, kRowBytes = 128;
+constexpr int64_t kManyKnown = 1 << 20, kRowBytes = 128, kRowBytesOf16Bits = 32, kManyIndices = 1 << 13;
 
-bool sorts_instead_of_atomics(const SumsProblem& p, const SumsSorts& sorts, bool is_16_bit) {
-  // A segment that one block adds is a chain of additions, each 0.1 us. Even one segment of all sources is faster than
-  // f32 sums of y, if y has 32768 elements for each source.
-  const bool is_sorted = sorts.bytes != 0 || p.indices <= kFewIndices;
+bool sorts_instead_of_atomics(const SumsProblem& p, const SortPlan& sort, bool is_16_bit) {
+  // Without a sort of 16-bit elements, f32 sums of all of y are stored and loaded.
+  const bool is_sorted = sort.passes != 0 || p.indices <= kFewIndices;
   if (is_16_bit && is_sorted && p.y_elements / 32768 >= p.indices) return true;
-  const bool is_large = p.row_elements * dtype_bytes(p.dtype) >= kRowBytes && p.x_elements >= kManyKnown;
-  return (is_16_bit || is_large) && !is_short_of_lanes(p) && can_be_joined(p, sorts.joined) && pays_to_join(p, sorts.joined);
+  const int64_t row_bytes = p.row_elements * dtype_bytes(p.dtype);
+  const bool is_large = row_bytes >= kRowBytes && p.x_elements >= kManyKnown;
+  return ((is_16_bit && row_bytes >= kRowBytesOf16Bits) || is_large) && sort.passes != 0 && p.indices >= kManyIndices;
 }
 
-uint32_t longest_segment(const SumsProblem& p, bool in_order) {
-  // If the order must be kept, the alternative is one work-item for each line, which is slower for any sorted size.
-  const bool many = p.x_elements >= kManyToFindOut;
-  if (p.row_elements * dtype_bytes(p.dtype) < kRowBytes || (!in_order && !many)) return 0;
-  // A segment is a chain of additions, each 0.1 us. It must not last longer than half of the time of atomics for all
-  // sources. If the average segment is already too long, the sort would be in vain.
-  const int64_t longest = in_order ? UINT32_MAX : std::clamp<int64_t>(p.x_elements >> 16, 64, UINT32_MAX);
-  return p.indices / p.rows >= longest ? 0 : static_cast<uint32_t>(longest);
+bool compares_indices(const SumsProblem& p, bool in_order) {
+  return in_order && p.row_elements * dtype_bytes(p.dtype) >= kRowBytes;
 }
 
-int64_t vector_atomics_from(PlanOptions options, const DeviceNumbers& device) {
-  constexpr int64_t kFewElements = 1 << 16;  // below this, many sources add to one element, and vectors wait longer
-  if (!device.adds_vectors) return INT64_MAX;
-  return options.small_apart ? kFewElements : 0;
+bool pays_to_be_sparse(PlanOptions options, int64_t sources, int64_t reachable, bool in_vectors) {
+  // A source costs up to three trips to y and three to its sum, each a sector of memory, which vectors share. A copy
+  // costs 14 bytes for each element. Few copies cost less than two more launches.
+  constexpr int64_t kElementsOfSource = 12, kElementsOfSourceInVectors = 4, kFewCopies = 1 << 21;
+  return reachable / (in_vectors ? kElementsOfSourceInVectors : kElementsOfSource) >= sources &&
+         (!options.small_apart || reachable >= kFewCopies);
+}
+
+ScatterAtomics choose_atomics(PlanOptions options, const DeviceNumbers& device) {
+  constexpr int64_t kLeastForVectors = 1 << 16;  // below this, many sources add to one element, and vectors wait longer
+  // Each block adds each element to y once. With fewer sources, these atomics would be a large part of all. They add
+  // whole sectors of memory, so they are cheap compared with atomics on single elements.
+  constexpr int64_t kSourcesOfFew = 768, kScatteredSourcesOfFew = 64, kLeastScattered = 1 << 20, kElementsOfSector = 8;
+  ScatterAtomics a{};
+  a.vectors_from = !device.adds_vectors ? INT64_MAX : options.small_apart ? kLeastForVectors : 0;
+  a.launch_has_shared_memory = device.launch_shared_bytes > 0;
+  a.few_elements = a.launch_has_shared_memory
+                       ? std::min<int64_t>(kFewSums, device.launch_shared_bytes / int64_t{sizeof(float)})
+                       : std::min<int64_t>(kFewSumsWords, device.own_shared_bytes / int64_t{sizeof(float)});
+  a.sources_of_few = options.small_apart ? kSourcesOfFew : 4;
+  a.scattered_sources_of_few = options.small_apart ? kScatteredSourcesOfFew : 4;
+  a.past_scattered_row = kElementsOfSector;
+  a.least_scattered = kLeastScattered;
+  a.blocks_of_few = device.units;
+  // With fewer sources, atomics on the element with most of them do not last much longer than the others.
+  constexpr int64_t kSourcesOfKept = 8, kLeastOfKept = 1 << 22, kBlocksOfKept = 3;
+  a.kept_vectors = a.launch_has_shared_memory ? kKeptVectors : 0;
+  a.sources_of_kept = options.small_apart ? kSourcesOfKept : 1;
+  a.least_of_kept = options.small_apart ? kLeastOfKept : 1;
+  a.blocks_of_kept = kBlocksOfKept * device.units;
+  return a;
 }
 
 }  // namespace hipops

@@ -11,7 +11,6 @@ struct Policy;
 // The ways of sums by an index. Tests and tools change them to plan small problems like large problems.
 struct SumsPolicy {
   bool few = true, scan = true;  // false: indices are sorted if there is a workspace, and scanned otherwise
-  bool always_join = false;      // segments are summed by the blocks that sort them, if possible
 };
 
 struct PlanOptions {

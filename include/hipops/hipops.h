@@ -246,7 +246,16 @@ HIPOPS_API hipops_status hipops_rope_thd(const hipops_tensor* y, const hipops_te
  * caller passes a report, such indices are counted in it. dim is 0 to rank - 1.
  *
  * gather, index_select and scatter move elements of any dtype, bit for bit. scatter_add and index_add support f32, f16,
- * bf16, f64, i32, i64, u32 and u8 (integers wrap around). */
+ * bf16, f64, i32, i64, u32 and u8 (integers wrap around).
+ *
+ * The order of a sum, in index_add, and in scatter_add with HIPOPS_DETERMINISTIC:
+ *   - The sources of an element of y are cut into chunks of 128, in index order. The sum of the first chunk starts from
+ *     y's element, the sum of each other chunk from +0. A chunk's sources are added one after another.
+ *   - The sums of chunks are cut into groups of 128, in order. A group's first sum is the start, and the other sums are
+ *     added one after another. The same is done with the sums of groups, until one sum is left.
+ *   - f16 and bf16 are summed in f32 and rounded once, at the end. f32 and f64 round each addition.
+ * With up to 128 sources this is a plain loop. The bits are the same on every run and every device, with the workspace
+ * and without it. */
 
 /* A report of indices out of range. It is in device memory, but not in pinned host or managed memory, where a GPU's
  * 64-bit minimum may have no effect. It is 8-byte aligned, and overlaps neither the call's tensors nor its workspace.
@@ -260,7 +269,8 @@ typedef struct hipops_index_report {
 #define HIPOPS_INDEX_REPORT_INIT {0, UINT64_MAX}
 
 /* Flags of scatter and scatter_add. */
-#define HIPOPS_DETERMINISTIC 1u /* the result of using the sources in index order: the same bits on every run */
+#define HIPOPS_DETERMINISTIC 1u /* scatter: the last source stays. scatter_add: the order of a sum. The same bits on
+                                   every run */
 
 /* y[i0, .., j, ..] = x[i0, .., index[i0, .., j, ..], ..], the index being along dim. y has the index's shape and x's
  * dtype. In dimensions other than dim the index is no larger than x. y overlaps nothing. */
@@ -281,11 +291,11 @@ HIPOPS_API hipops_status hipops_scatter(const hipops_tensor* y, const hipops_ten
                                         hipops_index_report* report, void* stream);
 
 /* y[i0, .., index[i0, .., j, ..], ..] += x[i0, .., j, ..], in place in y. The shapes are as in scatter.
- *   - f16 and bf16: with the workspace, sums are kept in f32 and rounded once. Without it each sum is rounded.
- *   - Without HIPOPS_DETERMINISTIC the sources are added in any order.
- *   - With HIPOPS_DETERMINISTIC the sources are added along dim in order. f16 and bf16 then need the workspace, unless
- *     its size is 0.
- *   - Other dtypes do not need the workspace. With it, adding is faster where one index holds for a whole row.
+ *   - Without HIPOPS_DETERMINISTIC the sources are added in any order. With the workspace, f16 and bf16 are summed in
+ *     f32 and rounded once. Without it each of their sums is rounded.
+ *   - With HIPOPS_DETERMINISTIC the sources are added in the order of a sum (above), with the workspace and without it.
+ *   - With the workspace, adding is faster where one index holds for a whole row, and for f16 and bf16 with
+ *     HIPOPS_DETERMINISTIC.
  *   - On AMD GPUs y and the workspace must be the device's own memory (hipMalloc): some GPUs lose atomic additions to
  *     pinned or managed memory, or to another device's memory. */
 HIPOPS_API hipops_status hipops_scatter_add(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index,
@@ -293,9 +303,8 @@ HIPOPS_API hipops_status hipops_scatter_add(const hipops_tensor* y, const hipops
                                             hipops_index_report* report, void* stream);
 
 /* y[.., index[j], ..] += x[.., j, ..], in place in y, the index being 1-D and along dim. x has y's dtype and y's shape,
- * except for dim, where it has the index's length. The sources of an element are added onto it in index order. f16 and
- * bf16 are summed in f32 and rounded once. f32 and f64 round each addition. Integers wrap around. The bits are the same
- * on every run, with the workspace and without it. Without it the op is slower. y overlaps nothing. */
+ * except for dim, where it has the index's length. The sources are added in the order of a sum (above). Without the
+ * workspace the op is slower. y overlaps nothing. */
 HIPOPS_API hipops_status hipops_index_add(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* index,
                                           int32_t dim, void* workspace, int64_t workspace_bytes,
                                           hipops_index_report* report, void* stream);

@@ -15,6 +15,11 @@ class Format:
     def largest(self):
         return float(np.ldexp(2.0 - 2.0**-self.mantissa, self.max_exponent))
 
+    @property
+    def smallest(self):
+        """The least denormal."""
+        return float(np.ldexp(1.0, self.min_exponent - self.mantissa))
+
 
 FLOATS = {
     "f64": Format(52, -1022, 1023),

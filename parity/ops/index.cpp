@@ -30,15 +30,45 @@ std::vector<uint64_t> all_bits(const Operand& tensor) {
   return bits;
 }
 
+namespace {
+
+constexpr size_t kChunk = 128;  // sources of a chunk, and sums of a group
+
+// f(begin, end) for each kChunk numbers below `count`.
+template <class F>
+void for_each_chunk(size_t count, F f) {
+  for (size_t begin = 0; begin < count; begin += kChunk) f(begin, std::min(begin + kChunk, count));
+}
+
+template <class T>
+T sum_in_order(double first, const std::vector<double>& sources) {
+  std::vector<T> sums;
+  for_each_chunk(sources.size(), [&](size_t begin, size_t end) {
+    T sum = begin == 0 ? static_cast<T>(first) : T{0};
+    for (size_t i = begin; i < end; ++i) sum += static_cast<T>(sources[i]);
+    sums.push_back(sum);
+  });
+  while (sums.size() > 1) {
+    std::vector<T> groups;
+    for_each_chunk(sums.size(), [&](size_t begin, size_t end) {
+      T sum = sums[begin];
+      for (size_t i = begin + 1; i < end; ++i) sum += sums[i];
+      groups.push_back(sum);
+    });
+    sums.swap(groups);
+  }
+  return sums[0];
+}
+
+}  // namespace
+
 Sum::Sum(hipops_dtype dtype, uint64_t bits)
-    : dtype_(dtype), integer_(bits), wide_(decode(dtype, bits)), narrow_(static_cast<float>(wide_)), exact_(wide_),
-      terms_(std::fabs(wide_)) {}
+    : dtype_(dtype), integer_(bits), first_(decode(dtype, bits)), exact_(first_), terms_(std::fabs(first_)) {}
 
 void Sum::add(uint64_t bits) {
   const double value = decode(dtype_, bits);
   integer_ += bits;
-  wide_ += value;
-  narrow_ += static_cast<float>(value);
+  if (is_float(dtype_)) sources_.push_back(value);
   exact_ += static_cast<long double>(value);
   terms_ += std::fabs(static_cast<long double>(value));
   ++added_;
@@ -46,8 +76,9 @@ void Sum::add(uint64_t bits) {
 
 uint64_t Sum::in_order() const {
   if (!is_float(dtype_)) return integer_ & low_bits(dtype_);
-  if (added_ == 0) return encode(dtype_, wide_);
-  return encode(dtype_, dtype_ == HIPOPS_F64 ? wide_ : static_cast<double>(narrow_));
+  if (added_ == 0) return encode(dtype_, first_);
+  if (dtype_ == HIPOPS_F64) return encode(dtype_, sum_in_order<double>(first_, sources_));
+  return encode(dtype_, static_cast<double>(sum_in_order<float>(first_, sources_)));
 }
 
 std::vector<Sum> sums_of(const Operand& y) {

@@ -35,13 +35,14 @@ class Indices {
 size_t dim_of(const Case& test);
 std::vector<uint64_t> all_bits(const Operand& tensor);
 
-// A sum in the order of its terms, in each type that may hold it.
+// A sum in each type that may hold it.
 class Sum {
  public:
   Sum(hipops_dtype dtype, uint64_t bits);
   void add(uint64_t bits);
 
-  // Each addition is rounded to the sum type: f32 for 16-bit dtypes. The result is rounded to the dtype.
+  // In the order that hipops.h promises. Each addition is rounded to the sum type: f32 for 16-bit dtypes. The result is
+  // rounded to the dtype.
   uint64_t in_order() const;
   double exact() const { return static_cast<double>(exact_); }
   // In any order the error is at most n * eps * sum |x|, with eps half an ULP of 1. Returns the scale that allows this
@@ -53,8 +54,8 @@ class Sum {
  private:
   hipops_dtype dtype_;
   uint64_t integer_;
-  double wide_;
-  float narrow_;
+  double first_;                 // y's element
+  std::vector<double> sources_;  // of floats
   long double exact_, terms_;
   int64_t added_ = 0;
 };

@@ -20,9 +20,15 @@ void reference(Case* test) {
 }
 
 void random_index_add(RandomCase& m) {
-  Shape shape = random_shape(m.choices, random_rank(m.choices, 1), m.budget);
+  // With a workspace, more than 256 indices may be sorted.
+  const bool has_many = m.choices.one_in(3);
+  Shape shape = random_shape(m.choices, random_rank(m.choices, 1), has_many ? Budget{16} : m.budget);
   const size_t dim = m.pick_dim(shape);
   m.test.params[kWorkspaceParam] = static_cast<double>(m.choices.below(2));
+  if (has_many) {
+    shape[dim] = m.choices.between(257, 257 + 2 * m.budget.elements);
+    if (dim + 1 < shape.size() && m.choices.one_in(2)) shape.back() = 8;  // vectors of most dtypes
+  }
   const int64_t sources = shape[dim];
   m.add_terms("x", shape);
   if (m.choices.one_in(2)) shape[dim] = random_size(m.choices) % 100;

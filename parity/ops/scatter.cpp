@@ -56,9 +56,8 @@ template <bool adds>
 void random_scatter(RandomCase& m) {
   const Shape shape = random_shape(m.choices, random_rank(m.choices, 1), m.budget);
   const size_t dim = m.pick_dim(shape);
-  const bool half = m.test.dtype == HIPOPS_F16 || m.test.dtype == HIPOPS_BF16;
   const bool in_order = m.choices.one_in(2);
-  const bool workspace = (adds && half && in_order) || m.choices.one_in(2);
+  const bool workspace = m.choices.one_in(2);
   m.test.params["flags"] = in_order ? HIPOPS_DETERMINISTIC : 0;
   m.test.params[kWorkspaceParam] = workspace ? 1 : 0;
   const Shape sources = shrunk(m.choices, shape);

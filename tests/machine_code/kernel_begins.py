@@ -13,9 +13,8 @@ import sys
 KERNEL = re.compile(r"HIPOPS_KERNEL(?:_UP_TO)?\(.*?\{[\s\\]*((?:\w+##_sums[^;]*;[\s\\]*)?[^;]*;)", re.DOTALL)
 
 LATE = "follow_launch_before();"
-ORDERS = "follow_launch_before(a.next_at_once);"
 EARLY = "mode##_sums<T, bytes == 0 ? 1 : bytes / sizeof(T)> sums(a); wait_for_launch_before();"
-WITH_EARLY_ONES = {"index_add.hip": [ORDERS, EARLY]}  # kernels that order, kernels that sum
+WITH_EARLY_ONES = {"index_add.hip": [LATE, LATE, EARLY]}  # the kernels that sort, and those that sum
 
 
 def main():

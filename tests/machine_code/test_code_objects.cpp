@@ -144,23 +144,6 @@ void check_aligned(const MachineCode& code) {
   CHECK(code.stores.count(16) == 1);
 }
 
-// A block that waits for others (long_lists.h) reads a clock, sleeps, and polls by an atomic addition. After the last
-// poll it invalidates its cache, and only then loads the results of the others.
-void check_wait(const Code& code) {
-  const auto first = [&](Code::const_iterator from, std::initializer_list<const char*> beginnings) {
-    return std::find_if(from, code.end(), [&](const Instruction& i) {
-      return std::any_of(beginnings.begin(), beginnings.end(), [&](const char* beginning) { return i.is(beginning); });
-    });
-  };
-  const auto sleep = first(code.begin(), {"s_sleep"});
-  if (sleep == code.end()) return;
-  CHECK(first(code.begin(), {"s_memrealtime", "s_sendmsg_rtn_b64"}) < sleep);
-  const auto poll = first(sleep, {"global_atomic_add"});
-  REQUIRE(poll != code.end());
-  const auto invalidation = first(poll, {"buffer_inv", "buffer_wbinvl1", "buffer_gl1_inv", "global_inv"});
-  CHECK(invalidation < first(poll + 1, {"global_atomic_add"}));
-}
-
 void check_code(const Kernel& kernel, const std::string& target, const Code& code) {
   INFO(kernel.name);
   const std::set<std::string> mnemonics = mnemonics_of(code);
@@ -174,7 +157,6 @@ void check_code(const Kernel& kernel, const std::string& target, const Code& cod
   // All functions are inlined.
   CHECK(figures.calls == 0);
   CHECK(any_begins(mnemonics, "s_endpgm"));
-  check_wait(code);
 
   if (row_kernels().count(kernel.name) == 0) return;
   // Lanes exchange values without LDS.

@@ -132,9 +132,9 @@ void plan_scatters(const PlanOptions& options, Random& random, Figures* figures)
   const bool with_workspace = pick(random, 0, 1);
   note(plan_scatter(options, {"scatter", &y, &x, &index, dim}, flags, with_workspace), figures);
   const ScatterTensors add = {"scatter_add", &y, &x, &index, dim};
-  note(plan_scatter_add(options, add, flags, with_workspace, vector_atomics_from(options, device_for_plans())), figures);
+  note(plan_scatter_add(options, add, flags, with_workspace, choose_atomics(options, device_for_plans())), figures);
   const ScatterRows rows = plan_scatter_rows(add, flags);
-  figures->insert(figures->end(), {rows.is_index_add, rows.longest, rows.sort.bytes, rows.sort_at});
+  figures->insert(figures->end(), {rows.is_index_add, rows.compares, rows.sort.bytes, rows.sort_at});
 }
 
 void plan_sums(const PlanOptions& options, Random& random, Figures* figures) {
@@ -145,8 +145,8 @@ void plan_sums(const PlanOptions& options, Random& random, Figures* figures) {
   const hipops_tensor index = view_of(kIndex, HIPOPS_I64, {indices});
   const SumsProblem problem = describe_sums({&y, &x, &index, 0});
   const DeviceFacts device = device_for_plans();
-  const SumsChoice choice = choose_sums(options, problem, plan_sorts(problem), device, pick(random, 0, 1));
-  const SumsPlan plan = resolve(options, choice, problem, device);
+  const SumsChoice choice = choose_sums(options, problem, plan_sort(problem), device, pick(random, 0, 1));
+  const SumsPlan plan = resolve(choice, problem, plan_sort(problem), device);
   figures->insert(figures->end(), {int64_t(choice.way), plan.kernel, plan.grid, plan.vector, plan.parts, plan.lane_bits});
 }
 
@@ -173,8 +173,7 @@ std::map<std::string, PlanOptions> all_options(const Policy& policy) {
   all["none"];
   all["small_apart"].small_apart = false;
   all["most_blocks"].most_blocks = 3;
-  all["sums"].sums = {false, false, false};
-  all["always_join"].sums = {false, false, true};
+  all["sums"].sums = {false, false};
   all["policy"].policy = &policy;
   return all;
 }
@@ -233,7 +232,7 @@ TEST_CASE("threads that plan with different options at once get the plans of the
   }
   CHECK(differ == 0);
   CHECK(changed["none"] == 0);
-  for (const char* name : {"small_apart", "most_blocks", "sums", "always_join", "policy"}) {
+  for (const char* name : {"small_apart", "most_blocks", "sums", "policy"}) {
     INFO(name);
     CHECK(changed[name] > 0);
   }
@@ -269,9 +268,9 @@ TEST_CASE("a grid has no more than most_blocks, and a launch less than 2^32 work
 TEST_CASE("scatter_add adds vectors on a device that has such additions, if y is large", "[plans]") {
   DeviceNumbers device;
   PlanOptions options;
-  CHECK(vector_atomics_from(options, device) == INT64_MAX);
+  CHECK(choose_atomics(options, device).vectors_from == INT64_MAX);
   device.adds_vectors = true;
-  CHECK(vector_atomics_from(options, device) == 1 << 16);
+  CHECK(choose_atomics(options, device).vectors_from == 1 << 16);
   options.small_apart = false;
-  CHECK(vector_atomics_from(options, device) == 0);
+  CHECK(choose_atomics(options, device).vectors_from == 0);
 }

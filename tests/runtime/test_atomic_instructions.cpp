@@ -44,7 +44,7 @@ bool has_add(const std::string& target, const std::string& type) {
 }
 
 // The type of the sums, from the kernel's name: "scatter_add_f16_atomic" adds to elements of y,
-// "scatter_add_f16_f32_atomic" to sums in f32. "scatter_add_uniform" reads only indices, and adds to nothing.
+// "scatter_add_f16_f32_atomic" to sums in f32. "scatter_add_uniform" and "scatter_add_claim" add to nothing.
 std::string sum_type(const std::string& kernel) {
   const std::vector<std::string> parts = words(kernel.substr(std::string("scatter_add_").size()), '_');
   if (parts.size() == 1) return "";

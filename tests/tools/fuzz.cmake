@@ -21,6 +21,10 @@ if(HIPOPS_CPU)
   foreach(op upsample_nearest1d upsample_nearest2d)
     add_test(NAME fuzz_cpu_wave32_${op} COMMAND hipops-fuzz --op ${op} --seed 2 --count 6000 --elements 2000)
   endforeach()
+  # The ways of a sum by an index are many.
+  foreach(wave 32 64)
+    add_test(NAME fuzz_cpu_wave${wave}_index_add COMMAND hipops-fuzz --wave ${wave} --op index_add --seed 3 --count 400 --elements 1500)
+  endforeach()
   # An f32 row with an error of 4.01 ULPs if layer_norm rounds x - mean twice, and its product with the scale.
   add_test(NAME fuzz_found_layer_norm COMMAND hipops-fuzz --op layer_norm --seed 20261121 --first 2010 --count 1)
 endif()

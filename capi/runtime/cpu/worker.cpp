@@ -1,7 +1,6 @@
 #include "runtime/cpu/worker.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <new>
 #include <numeric>
@@ -277,11 +276,6 @@ void Worker::check_access(const void* base, const void* address, size_t bytes, b
 void Worker::give_up() {
   launch_.give_up();
   fibers_.leave();
-}
-
-uint64_t nanoseconds() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
 }
 
 uint32_t thread_index() { return current->thread_index(); }

@@ -1,5 +1,5 @@
 // Relaxed atomic operations on global memory, among all work-items of the device. Each is one instruction if the target
-// has one. Otherwise, those on floats compare and swap in a loop. Only atomic_fetch_add returns the value before: that
+// has one. Otherwise, those on floats compare and swap in a loop. Only atomic_fetch_or returns the value before: that
 // costs a trip back.
 //
 // AMD's float atomics work on memory of the device (coarse-grained: memory of hipMalloc). On fine-grained memory, of
@@ -142,45 +142,14 @@ HIPOPS_FN void atomic_add(bf16* at, bf16 v) {
 
 #endif
 
-// nanoseconds() reads a clock that runs while a wave sleeps. Its zero is arbitrary, and it may jump by a microsecond.
-//
-// How blocks of a launch exchange data: a writer stores, calls device_fence() and adds to a counter. A reader that sees
-// the new count by atomic_fetch_add and then calls device_fence() sees the writer's stores. If a whole block wrote,
-// each of its work-items calls the fence.
 #if defined(HIPOPS_AMD)
-HIPOPS_FN uint32_t atomic_fetch_add(uint32_t* at, uint32_t v) {
-  return __hip_atomic_fetch_add(at, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
-}
-HIPOPS_FN void device_fence() { __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "agent"); }
-HIPOPS_FN void pause() { __builtin_amdgcn_s_sleep(16); }
-HIPOPS_FN uint64_t nanoseconds() {
-#if defined(__gfx942__) || defined(__gfx950__) || defined(__gfx9_4_generic__) || !defined(__GFX9__)
-  constexpr uint64_t kTick = 10;  // of 100 MHz
-#else
-  constexpr uint64_t kTick = 40;  // of 25 MHz
-#endif
-#if __has_builtin(__builtin_readsteadycounter)
-  return kTick * __builtin_readsteadycounter();
-#elif defined(__GFX11__) || defined(__GFX12__)
-  return kTick * __builtin_amdgcn_s_sendmsg_rtnl(0x83);  // the realtime clock
-#else
-  return kTick * __builtin_amdgcn_s_memrealtime();
-#endif
+HIPOPS_FN uint32_t atomic_fetch_or(uint32_t* at, uint32_t v) {
+  return __hip_atomic_fetch_or(at, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
 }
 #elif defined(HIPOPS_NVIDIA)
-HIPOPS_FN uint32_t atomic_fetch_add(uint32_t* at, uint32_t v) { return atomicAdd(at, v); }
-HIPOPS_FN void device_fence() { __threadfence(); }
-HIPOPS_FN void pause() { __nanosleep(200); }
-HIPOPS_FN uint64_t nanoseconds() {
-  uint64_t now;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  return now;
-}
+HIPOPS_FN uint32_t atomic_fetch_or(uint32_t* at, uint32_t v) { return atomicOr(at, v); }
 #else
-HIPOPS_FN uint32_t atomic_fetch_add(uint32_t* at, uint32_t v) { return __atomic_fetch_add(at, v, __ATOMIC_RELAXED); }
-HIPOPS_FN void device_fence() { __atomic_thread_fence(__ATOMIC_ACQ_REL); }
-HIPOPS_FN void pause() {}
-HIPOPS_FN uint64_t nanoseconds() { return cpu::nanoseconds(); }
+HIPOPS_FN uint32_t atomic_fetch_or(uint32_t* at, uint32_t v) { return __atomic_fetch_or(at, v, __ATOMIC_RELAXED); }
 #endif
 
 // Whether one atomic on four neighbours is faster than four. On AMD it is not, and one kind of instruction is enough.

@@ -105,9 +105,41 @@ HIPOPS_FN Vector<T, N> load_once(const T* at) {
     return load_vector<N>(at);
   }
 }
+
+// Loads that both caches evict first. Neighbouring loads still share a sector, and the elements that a kernel updates
+// stay in the L2 cache.
+template <int N, class T>
+HIPOPS_FN Vector<T, N> load_streamed(const T* at) {
+  using V = Vector<T, N>;
+  if constexpr (sizeof(V) == 32) {
+    struct Halves { Vector<T, N / 2> half[2]; };
+    return bit_cast<V>(Halves{{load_streamed<N / 2>(at), load_streamed<N / 2>(at + N / 2)}});
+  } else if constexpr (sizeof(V) == 16) {
+    uint4 w;
+    asm("ld.global.cs.v4.u32 {%0, %1, %2, %3}, [%4];"
+        : "=r"(w.x), "=r"(w.y), "=r"(w.z), "=r"(w.w) : "l"(at) : "memory");
+    return bit_cast<V>(w);
+  } else if constexpr (sizeof(V) == 8) {
+    uint2 w;
+    asm("ld.global.cs.v2.u32 {%0, %1}, [%2];" : "=r"(w.x), "=r"(w.y) : "l"(at) : "memory");
+    return bit_cast<V>(w);
+  } else if constexpr (sizeof(V) == 4) {
+    uint32_t w;
+    asm("ld.global.cs.u32 %0, [%1];" : "=r"(w) : "l"(at) : "memory");
+    return bit_cast<V>(w);
+  } else if constexpr (sizeof(V) == 2) {
+    uint16_t w;
+    asm("ld.global.cs.u16 %0, [%1];" : "=h"(w) : "l"(at) : "memory");
+    return bit_cast<V>(w);
+  } else {
+    return load_vector<N>(at);
+  }
+}
 #else
 template <int N, class T>
 HIPOPS_FN Vector<T, N> load_once(const T* at) { return load_vector<N>(at); }
+template <int N, class T>
+HIPOPS_FN Vector<T, N> load_streamed(const T* at) { return load_vector<N>(at); }
 #endif
 // The same, as words (see Packed).
 template <int N, class T>

@@ -25,8 +25,6 @@ struct Site {
 uint32_t thread_index();
 uint32_t block_index();
 
-uint64_t nanoseconds();
-
 // Waits until every work-item of the block is here. A work-item that ended, or waits elsewhere, is a fatal report.
 void barrier(Site site);
 

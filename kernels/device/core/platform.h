@@ -107,9 +107,8 @@ HIPOPS_FN uint32_t block_index() { return cpu::block_index(); }
 #endif
 
 // ---- NVIDIA may place a launch on the device while the previous launch ends. So every kernel begins with a wait:
-// wait_for_launch_before() if its launches have begins_early, otherwise follow_launch_before(). `next_at_once` lets the
-// next launch be placed before this wait. Set it only if the previous launch did not, and neither launch writes memory
-// that the next one prefetches (docs/design/architecture.md#nvidia).
+// wait_for_launch_before() if its launches have begins_early, otherwise follow_launch_before(). After the wait the next
+// launch may be placed (docs/design/architecture.md#nvidia).
 
 HIPOPS_FN void allow_next_launch() {
 #if defined(HIPOPS_NVIDIA) && __CUDA_ARCH__ >= 900
@@ -122,10 +121,9 @@ HIPOPS_FN void wait_for_launch_before() {
 #endif
   allow_next_launch();
 }
-HIPOPS_FN void follow_launch_before([[maybe_unused]] bool next_at_once = false) {
+HIPOPS_FN void follow_launch_before() {
 #if defined(HIPOPS_NVIDIA)
   if (gridDim.x > kMostBlocksEarly) return;  // without begins_early, such a launch is never placed early
-  if (next_at_once) allow_next_launch();
   wait_for_launch_before();
 #endif
 }
@@ -150,19 +148,6 @@ HIPOPS_FN void barrier() {
 HIPOPS_FN void barrier() { __syncthreads(); }
 #else
 HIPOPS_FN void barrier(cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) { cpu::barrier(site); }
-#endif
-
-// The same, and it orders global memory that the block's work-items exchange. On AMD the plain barrier does not.
-#if defined(HIPOPS_AMD)
-HIPOPS_FN void barrier_for_memory() {
-  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
-  __builtin_amdgcn_s_barrier();
-  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
-}
-#elif defined(HIPOPS_NVIDIA)
-HIPOPS_FN void barrier_for_memory() { __syncthreads(); }
-#else
-HIPOPS_FN void barrier_for_memory(cpu::Site site = {__builtin_FILE(), __builtin_LINE()}) { cpu::barrier(site); }
 #endif
 
 // ---- Shared memory (AMD's LDS). HIPOPS_SHARED(T, name, n) declares `Shared<T> name`, n elements for the block. On the
@@ -204,6 +189,12 @@ class Shared {
     base_[i.value] = T(before + v);
     return before;
   }
+  // Atomically replaces `expected` by v, and returns the value before. It counts as a read, too.
+  T compare_swap(Index i, T expected, T v) const {
+    const T before = (*this)[i];
+    if (before == expected) base_[i.value] = v;
+    return before;
+  }
   template <class U>  // the same memory as elements of U
   Shared<U> as() const {
     static_assert(alignof(U) <= alignof(T), "U needs no larger alignment than T");
@@ -227,6 +218,15 @@ class Shared {
     return __hip_atomic_fetch_add(base_ + i, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP);
 #else
     return atomicAdd(base_ + i, v);
+#endif
+  }
+  HIPOPS_METHOD T compare_swap(int64_t i, T expected, T v) const {
+#if defined(HIPOPS_AMD)
+    __hip_atomic_compare_exchange_strong(base_ + i, &expected, v, __ATOMIC_RELAXED, __ATOMIC_RELAXED,
+                                         __HIP_MEMORY_SCOPE_WORKGROUP);
+    return expected;
+#else
+    return atomicCAS(base_ + i, expected, v);
 #endif
   }
   template <class U>

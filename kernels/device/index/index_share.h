@@ -52,45 +52,71 @@ struct ShareWindow {
   }
 };
 
-// Rows are counted from first_row on. Share `number` has rows with `hashes` hashes from number * hashes on; the last
-// share also has all larger hashes. With `reports`, each index out of range is reported once.
+// A row of an index tensor along dim. `offset` and `position`: of its first index, in memory and in row-major order.
+struct IndexLine {
+  int64_t offset, position;
+};
+
+// Rows are counted from args.scan.first_row on. Share `number` has rows with `hashes` hashes from number * hashes on;
+// the last share also has all larger hashes. With `reports`, each index out of range is reported once.
 template <class Args, int Block>
 class RowShare {
  public:
   static constexpr uint32_t kRoom = 3 * Block;         // entries of a list
   static constexpr uint32_t kLeastPlaces = 2 * Block;  // these places always have room in a list
   static constexpr uint32_t kPastEnd = 4;              // entries that may be read past the end of the list
+  static constexpr uint32_t kLong = 128;               // a row of more entries is long
 
-  HIPOPS_METHOD RowShare(const Args& args, int64_t first_row, uint32_t hashes, uint32_t number, bool is_last,
-                         bool reports)
-      : args_(args),
-        first_row_(first_row),
-        least_(number * hashes),
-        above_(is_last ? UINT32_MAX - least_ : hashes - 1),
-        reported_(reports ? 0 : INT64_MAX) {
+  explicit HIPOPS_METHOD RowShare(const Args& args) : args_(args) {
     if (thread_index() == 0) count_[0] = 0, keys_[0] = kNobody;
   }
+  HIPOPS_METHOD void begin(uint32_t hashes, uint32_t number, bool is_last, bool reports) {
+    least_ = number * hashes;
+    above_ = is_last ? UINT32_MAX - least_ : hashes - 1;
+    if (thread_index() == 0) reported_[0] = reports ? 0 : INT64_MAX;
+  }
 
-  // Returns false if the window must be narrowed: the list has no room, or one of several rows is crowded. All
-  // work-items call it. They call found(row, place) for their entries. No branch may skip the barriers: ptxas 13.0
-  // keeps the window in uniform registers, and would let lanes that diverge later advance it twice.
+  // Returns false if the list has no room, and the window must be narrowed. All work-items call it. They call
+  // found(row, place) for their entries. No branch may skip the barriers: ptxas 13.0 keeps the window in uniform
+  // registers, and would let lanes that diverge later advance it twice.
   template <class F>
-  HIPOPS_METHOD bool list(const ShareWindow& window, F found) {
+  HIPOPS_METHOD bool list(const IndexLine& line, const ShareWindow& window, F found) {
     barrier();  // the last list has been read
-    find(window, found);
+    find(line, window, found);
     barrier();
     entries_ = uniform(uint32_t(count_[0]));
     const bool has_room = entries_ <= kRoom;
     if (has_room) order();
     barrier();
-    if (thread_index() == 0) count_[0] = 0;
-    return __builtin_expect(entries_ <= kMany, 1) || is_no_crowd(window.places);
+    if (thread_index() == 0) {
+      count_[0] = 0;
+      if (window.first >= reported_[0]) reported_[0] = window.first + window.places;
+    }
+    return has_room;
   }
-  // After false: a row that should be listed alone.
-  HIPOPS_METHOD uint32_t crowded_row() const { return uniform(crowded_); }
+  // After false: a guess of the row with most entries, which should be listed alone.
+  HIPOPS_METHOD uint32_t crowded_row() const { return uniform(row_of(found_[kRoom / 2])); }
+
+  struct Run {
+    uint32_t row, begin, end;  // entries
+  };
+  // From entry `from` on, the first row with two neighbouring multiples of kLong / 2 among its entries. Each long row has
+  // two. An empty run: there is none.
+  HIPOPS_METHOD Run next_run(uint32_t from) const {
+    static_assert(2 * kRoom / kLong < wave_size, "a lane for each multiple");
+    if (__builtin_expect(entries_ <= kLong, 1)) return {0, 0, 0};
+    const uint32_t first = lane_index() * (kLong / 2), second = first + kLong / 2;
+    const LaneMask all = ballot(first >= from && second < entries_ && row(first) == row(second));
+    if (all == 0) return {0, 0, 0};
+    const uint32_t number = uniform(row(uint32_t(first_bit(all)) * (kLong / 2)));
+    return {number, first_entry(number), first_entry(number + 1)};
+  }
 
   HIPOPS_METHOD uint32_t entries() const { return entries_; }
-  HIPOPS_METHOD bool has_many_of_one_row() const { return entries_ > kMany && has_one_row(); }
+  // True if the row whose first entry this is has more than kLong entries.
+  HIPOPS_METHOD bool is_long(uint32_t entry) const {
+    return entry + kLong < entries_ && row(entry + kLong) == row(entry);
+  }
   HIPOPS_METHOD uint32_t row(uint32_t entry) const { return row_of(keys_[entry + 1]); }
   HIPOPS_METHOD bool is_first_of_row(uint32_t entry) const { return row_of(keys_[entry]) != row(entry); }
   // True if there is such an entry and it names the row. Sets its place, counted from the window's first place.
@@ -110,28 +136,27 @@ class RowShare {
  private:
   static constexpr uint32_t kLoads = 8;            // of a work-item, in flight together
   static constexpr uint32_t kTogether = 8;         // lanes that count the smaller keys of one key
-  static constexpr uint32_t kMany = 64;            // a row of up to this number of entries is not crowded
   static constexpr uint32_t kComparedEach = 256;   // up to this number, each entry is compared with all others
   static constexpr uint64_t kNobody = UINT64_MAX;  // no row's key
 
   static HIPOPS_METHOD uint32_t row_of(uint64_t key) { return uint32_t(key >> 32); }
 
   // True if the window has only one row, in another share, and has nothing to report.
-  HIPOPS_METHOD bool is_for_others(const ShareWindow& window) const {
-    return window.rows == 1 && window.first < reported_ && !is_own(uint32_t(first_row_) + window.row);
+  HIPOPS_METHOD bool is_for_others(const ShareWindow& window, bool reports, uint32_t row) const {
+    return window.rows == 1 && !reports && !is_own(row);
   }
 
   // Stores keys (row, place) in any order, until there is no room. Counts all of them.
   template <class F>
-  HIPOPS_METHOD void find(const ShareWindow& window, F found) {
+  HIPOPS_METHOD void find(const IndexLine& line, const ShareWindow& window, F found) {
     const Args& a = reload_arguments(args_);
-    const bool reports = window.first >= reported_;
+    const bool reports = window.first >= reported_[0];
     const int64_t step = a.index_step * Block;
-    const uint64_t first_row = uint64_t(first_row_) + window.row;
-    const uint32_t places = is_for_others(window) ? 0 : window.places;
+    const uint64_t first_row = uint64_t(a.scan.first_row) + window.row;
+    const uint32_t places = is_for_others(window, reports, uint32_t(first_row)) ? 0 : window.places;
 #pragma unroll 1
     for (uint32_t at = thread_index(); at < places; at += kLoads * Block) {
-      const int64_t offset = (window.first + at) * a.index_step;
+      const int64_t offset = line.offset + (window.first + at) * a.index_step;
       const uint32_t left = (places - at + Block - 1) / Block;
       int64_t value[kLoads];
       const int64_t mark = load_spaced_indices(a.index, offset, step, left, value);
@@ -139,33 +164,35 @@ class RowShare {
 #pragma unroll
       for (uint32_t n = 0; n < kLoads; ++n)
         own |= uint32_t(uint64_t(value[n]) - first_row < window.rows && is_own(uint32_t(value[n]))) << n;
-      if (own != 0) note(own, value, window.first, at, found);
-      if (reports) report(a, value, mark, window.first + at);
+      if (own != 0) note(own, value, uint32_t(a.scan.first_row), window.first, at, found);
+      if (reports) report(a, value, mark, line.position, window.first + at);
     }
-    if (reports) reported_ = window.first + window.places;
   }
 
   template <class F>
-  HIPOPS_METHOD void note(uint32_t own, const int64_t (&value)[kLoads], int64_t first, uint32_t at, F found) const {
+  HIPOPS_METHOD void note(uint32_t own, const int64_t (&value)[kLoads], uint32_t first_row, int64_t first, uint32_t at,
+                          F found) const {
     uint32_t to = count_.fetch_add(0, uint32_t(count_bits(own)));
 #pragma unroll 1
     for (; own != 0 && to < kRoom; own &= own - 1, ++to) {
       const uint32_t n = uint32_t(first_bit(own));
       uint32_t row = 0;
 #pragma unroll
-      for (uint32_t k = 0; k < kLoads; ++k) row = k == n ? uint32_t(value[k]) - uint32_t(first_row_) : row;
+      for (uint32_t k = 0; k < kLoads; ++k) row = k == n ? uint32_t(value[k]) - first_row : row;
       found_[to] = uint64_t(row) << 32 | (at + n * Block);
       found(row, first + at + n * Block);
     }
   }
 
-  HIPOPS_METHOD void report(const Args& a, const int64_t (&value)[kLoads], int64_t mark, int64_t place) const {
+  HIPOPS_METHOD void report(const Args& a, const int64_t (&value)[kLoads], int64_t mark, int64_t position,
+                            int64_t place) const {
     uint32_t wrong = 0;  // a bit each
 #pragma unroll
     for (uint32_t n = 0; n < kLoads; ++n)
       wrong |= uint32_t(uint64_t(value[n]) >= uint64_t(a.index.size) && value[n] != mark) << n;
     if (wrong == 0) return;
-    checked_index(a.index, INT64_MIN, mark, (place + uint32_t(first_bit(wrong)) * Block) * a.report_step,
+    place += uint32_t(first_bit(wrong)) * Block;
+    checked_index(a.index, INT64_MIN, mark, position + place * a.report_step,
                   uint32_t(count_bits(wrong)) * a.reported);
   }
 
@@ -195,23 +222,16 @@ class RowShare {
     }
   }
 
-  HIPOPS_METHOD bool has_one_row() const { return row(0) == row(entries_ - 1); }
-  // False if there was no room, or if a row among several is crowded: with about 2 * span entries or more. Then one
-  // group of lanes would finish later than a list of that row alone. Each wave computes it.
-  HIPOPS_METHOD bool is_no_crowd(uint32_t places) {
-    if (entries_ > kRoom) {
-      crowded_ = row_of(found_[kRoom / 2]);  // a guess: mostly the row with most entries
-      return false;
+  // The number of entries of smaller rows.
+  HIPOPS_METHOD uint32_t first_entry(uint32_t number) const {
+    uint32_t low = 0, high = entries_;
+#pragma unroll 1
+    while (low < high) {
+      const uint32_t middle = (low + high) / 2;
+      if (uniform(row(middle)) < number) low = middle + 1;
+      else high = middle;
     }
-    static_assert(kRoom / kMany <= wave_size, "a lane for each span");
-    uint32_t span = places / 128;
-    if (span < entries_ / 8) span = entries_ / 8;
-    if (span < kMany) span = kMany;
-    const uint32_t begin = lane_index() * span;
-    const LaneMask whole = ballot(begin + span < entries_ && row(begin) == row(begin + span));
-    if (whole == 0 || has_one_row()) return true;
-    crowded_ = row(uint32_t(first_bit(whole)) * span);
-    return false;
+    return low;
   }
 
   // Batcher's bitonic sort with all comparisons in one direction, so entries past the end can be skipped.
@@ -245,20 +265,23 @@ class RowShare {
     HIPOPS_SHARED(uint64_t, keys, 1 + kRoom + kPastEnd);
     return keys;
   }
+  static HIPOPS_METHOD Shared<int64_t> reported() {
+    HIPOPS_SHARED(int64_t, reported, 1);
+    return reported;
+  }
   static HIPOPS_METHOD Shared<uint32_t> count() {
     HIPOPS_SHARED(uint32_t, count, 1);
     return count;
   }
 
   const Args& args_;
-  const int64_t first_row_;
-  const uint32_t least_, above_;  // the least hash of the rows, and the range above it
-  int64_t reported_;  // places before this one need no report
-  uint32_t entries_ = 0, crowded_ = 0;
+  uint32_t least_, above_;  // the least hash of the rows, and the range above it
+  uint32_t entries_ = 0;
   const Shared<b128> spare_ = found();
   const Shared<uint64_t> found_ = spare_.template as<uint64_t>();
   const Shared<uint64_t> keys_ = keys();  // sorted, from 1 on, with kNobody before and after them
   const Shared<uint32_t> count_ = count();
+  const Shared<int64_t> reported_ = reported();  // places before this one need no report
 };
 
 }  // namespace

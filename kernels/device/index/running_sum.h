@@ -14,11 +14,13 @@ using u64 = uint64_t;
 // The type of a sum. Integers are summed unsigned, so that they wrap around; the bits are the same as for signed.
 template <class T> struct Summed {
   using Sum = compute_t<T>;
+  static constexpr bool kShowsOrder = true;
   static HIPOPS_METHOD Sum of(T v) { return widen(v); }
   static HIPOPS_METHOD T rounded(Sum v) { return narrow<T>(v); }
 };
 template <class T, class S> struct SummedInteger {
   using Sum = S;
+  static constexpr bool kShowsOrder = false;
   static HIPOPS_METHOD Sum of(T v) { return v; }
   static HIPOPS_METHOD T rounded(Sum v) { return T(v); }
 };
@@ -48,21 +50,29 @@ class RunningSum {
     store_vector<Length>(y, v);
   }
 
+  // Stores the sums without rounding them to y's type.
+  HIPOPS_METHOD void store_sums(typename Row::Sum* at) const {
+    Vector<typename Row::Sum, Length> v;
+#pragma unroll
+    for (int i = 0; i < Length; ++i) v.element[i] = sum_[i];
+    store_vector<Length>(at, v);
+  }
+
   HIPOPS_METHOD void add(const Packed<T, Length>& source) {
     begin();
 #pragma unroll
     for (int i = 0; i < Length; ++i) sum_[i] += Row::of(source[i]);
   }
 
-  // Stores the sums to shared memory, which has room for the lanes of one wave.
-  HIPOPS_METHOD void park(Shared<typename Row::Sum> parked, uint32_t lane) const {
+  // Stores the sums to shared memory, which has room for `lanes` lanes.
+  HIPOPS_METHOD void park(Shared<typename Row::Sum> parked, uint32_t lane, uint32_t lanes) const {
 #pragma unroll
-    for (int i = 0; i < Length; ++i) parked[i * wave_size + lane] = sum_[i];
+    for (int i = 0; i < Length; ++i) parked[i * lanes + lane] = sum_[i];
   }
-  HIPOPS_METHOD void unpark(Shared<typename Row::Sum> parked, uint32_t lane) {
+  HIPOPS_METHOD void unpark(Shared<typename Row::Sum> parked, uint32_t lane, uint32_t lanes) {
     is_here_ = true;
 #pragma unroll
-    for (int i = 0; i < Length; ++i) sum_[i] = parked[i * wave_size + lane];
+    for (int i = 0; i < Length; ++i) sum_[i] = parked[i * lanes + lane];
   }
 
   // Adds the listed sources in order, Flight in flight together, and loads the next places meanwhile. Past the end it
@@ -82,21 +92,16 @@ class RunningSum {
     }
   }
 
-  // The same with y's vector as the first load in flight. A short list has its own path only if a wave has one list:
-  // otherwise lanes of a wave would run both paths, one after the other.
+  // Sums a chunk. y's vector is the first load in flight. A chunk that is not its row's first starts from +0, and drops it.
+  // (Only `merge`, a later launch, stores the y of a row with several chunks.)
   template <int Flight, class Sources>
-  HIPOPS_METHOD void add_list_to(const T* y, const T* x, int64_t step, const Sources& source, uint32_t count,
-                                 bool wave_has_one) {
-    constexpr int kShort = 4;
-    if (wave_has_one && count <= kShort) {
-      ask_for(y);
-      return add_short_list<kShort>(x, step, source, count);
-    }
+  HIPOPS_METHOD void sum_chunk(const T* y, bool is_first, const T* x, int64_t step, const Sources& source,
+                               uint32_t count) {
     uint32_t from[Flight];
-    find(source, 0u - 1, count, from);
+    find(source, 0u - 1, count, from);  // y's vector is before place 0
     is_here_ = true;
 #pragma unroll
-    for (int i = 0; i < Length; ++i) sum_[i] = -typename Row::Sum(0);  // -0 + y is y, for -0 too
+    for (int i = 0; i < Length; ++i) sum_[i] = is_first ? -typename Row::Sum(0) : typename Row::Sum(0);  // -0 + y is y
     for (uint32_t first = 0; first <= count; first += Flight) {
       Packed<T, Length> v[Flight];
 #pragma unroll
@@ -106,7 +111,7 @@ class RunningSum {
       }
       issue_before_use(v);
       find(source, first + Flight - 1, count, from);
-      add_some(v, count + 1 - first);
+      add_some(v, count + 1 - first, first != 0 || is_first);
     }
   }
 
@@ -144,29 +149,6 @@ class RunningSum {
     }
   }
 
-  // add_list for long lists, after load(): half of Flight is loaded while the other half is added.
-  template <int Flight>
-  HIPOPS_METHOD void add_long_list(const T* x, int64_t step, const uint32_t* source, uint32_t count) {
-    constexpr int kHalf = Flight / 2;
-    uint32_t from[kHalf], first = 0;
-    Packed<T, Length> now[kHalf], next[kHalf];
-    find(source, 0, count, from);
-    load(x, step, from, now);
-    find(source, kHalf, count, from);
-    for (; count - first >= Flight; first += Flight) {
-      load(x, step, from, next);
-      find(source, first + Flight, count, from);
-      add_all(now);
-      load(x, step, from, now);
-      find(source, first + Flight + kHalf, count, from);
-      add_all(next);
-    }
-    const uint32_t left = count - first;
-    if (left == 0) return;
-    add_some(now, left);
-    if (left > kHalf) add_list<8>(x, step, source + first + kHalf, left - kHalf);
-  }
-
  private:
   HIPOPS_METHOD void begin() {
     if (is_here_) return;
@@ -175,44 +157,15 @@ class RunningSum {
     for (int i = 0; i < Length; ++i) sum_[i] = Row::of(y_[i]);
   }
 
-  template <int Flight, class Sources>
-  HIPOPS_METHOD void add_short_list(const T* x, int64_t step, const Sources& source, uint32_t count) {
-    if constexpr (Flight > 1) {
-      if (count <= Flight / 2) return add_short_list<Flight / 2>(x, step, source, count);
-    }
-    uint32_t from[Flight];
-    find(source, 0, count, from);
-    Packed<T, Length> v[Flight];
-#pragma unroll
-    for (int n = 0; n < Flight; ++n) v[n] = load_packed_once<Length>(x + int64_t(from[n]) * step);
-    issue_before_use(v);
-    begin();
-    add_some(v, count);
-  }
-
-  template <int n>
-  static HIPOPS_METHOD void load(const T* x, int64_t step, const uint32_t (&from)[n], Packed<T, Length> (&v)[n]) {
-#pragma unroll
-    for (int i = 0; i < n; ++i) v[i] = load_packed_once<Length>(x + int64_t(from[i]) * step);
-  }
-  template <int n>
-  HIPOPS_METHOD void add_all(const Packed<T, Length> (&v)[n]) {
-#pragma unroll
-    for (int k = 0; k < n; ++k) {
-#pragma unroll
-      for (int i = 0; i < Length; ++i) sum_[i] += Row::of(v[k][i]);
-    }
-  }
-
-  // Adds the first `left` vectors, at least one.
+  // Adds v[0] if `with_first`, and vectors 1 to left - 1.
   template <int Flight>
-  HIPOPS_METHOD void add_some(const Packed<T, Length> (&v)[Flight], uint32_t left) {
+  HIPOPS_METHOD void add_some(const Packed<T, Length> (&v)[Flight], uint32_t left, bool with_first = true) {
 #pragma unroll
     for (uint32_t n = 0; n < Flight; ++n) {
 #pragma unroll
       for (int i = 0; i < Length; ++i) {
         const typename Row::Sum sum = sum_[i] + Row::of(v[n][i]);
-        sum_[i] = n == 0 || n < left ? sum : sum_[i];
+        sum_[i] = (n == 0 ? with_first : n < left) ? sum : sum_[i];
       }
     }
   }

@@ -12,49 +12,28 @@ namespace {
 using SourceOffsets = Offsets<kScatterOperands>;
 
 // Calls f(i) for batches of kScatterDepth elements of the walk. f ignores i[n] if it is past the walk's end.
-template <class F>
+template <int Block = kScatterBlock, class F>
 HIPOPS_FN void for_each_batch(const ScatterGeometry& g, F f) {
   load_walk_arguments(g.walk, g.step, g.vector, g.y_step);
-  for (int64_t tile = int64_t(block_index()) * (kScatterBlock * kScatterDepth); tile < g.walk.count; tile += g.step) {
+  for (int64_t tile = int64_t(block_index()) * (Block * kScatterDepth); tile < g.walk.count; tile += g.step) {
     int64_t i[kScatterDepth];
 #pragma unroll
-    for (int n = 0; n < kScatterDepth; ++n) i[n] = tile + n * kScatterBlock + thread_index();
+    for (int n = 0; n < kScatterDepth; ++n) i[n] = tile + n * Block + thread_index();
     f(i);
   }
 }
 
 // The same with offsets: calls f(i, within, at). within[n] is i[n], or the last element if i[n] is past the end. at[n]
 // are the offsets of element within[n]. So f loads all elements without a branch, and all loads are in flight together.
-template <class F>
+template <int Block = kScatterBlock, class F>
 HIPOPS_FN void for_each_located(const ScatterGeometry& g, F f) {
-  for_each_batch(g, [&](const int64_t(&i)[kScatterDepth]) {
+  for_each_batch<Block>(g, [&](const int64_t(&i)[kScatterDepth]) {
     int64_t within[kScatterDepth];
     SourceOffsets at[kScatterDepth];
 #pragma unroll
     for (int n = 0; n < kScatterDepth; ++n) within[n] = i[n] < g.walk.count ? i[n] : g.walk.count - 1;
     locate(g.walk, within, at);
     f(i, within, at);
-  });
-}
-
-// For a walk over sources, in any order. load(at) loads the data of a source, except its index. use(to, value) handles
-// a source with a valid index; `to` is its element of y.
-template <class Load, class Use>
-HIPOPS_FN void for_each_source(const ScatterGeometry& g, const IndexArgs& index, Load load, Use use) {
-  for_each_located(g, [&](auto& i, auto&, auto& at) {
-    int64_t offset[kScatterDepth], target[kScatterDepth];
-#pragma unroll
-    for (int n = 0; n < kScatterDepth; ++n) offset[n] = at[n].of[kScatterIndex];
-    int64_t mark = load_indices(index, offset, target);
-    decltype(load(at[0])) value[kScatterDepth];
-#pragma unroll
-    for (int n = 0; n < kScatterDepth; ++n) value[n] = load(at[n]);
-#pragma unroll
-    for (int n = 0; n < kScatterDepth; ++n) {
-      if (i[n] >= g.walk.count) continue;
-      int64_t to = checked_index(index, target[n], mark, i[n] * g.vector, uint64_t(g.vector));
-      if (to != kNothing) use(at[n].of[kScatterY] + to * g.y_step, value[n]);
-    }
   });
 }
 
@@ -65,12 +44,33 @@ HIPOPS_FN int64_t load_index_vectors(const IndexArgs& index, const int64_t (&off
     mark = of_type;
 #pragma unroll
     for (int n = 0; n < N; ++n) {
-      const auto v = load_once<Length>(data + offset[n]);
+      const auto v = load_streamed<Length>(data + offset[n]);
 #pragma unroll
       for (int e = 0; e < Length; ++e) value[n][e] = v.element[e];
     }
   });
   return mark;
+}
+
+// For a walk over sources, in any order. load(at) loads the data of a source, except its index. use(to, value) handles
+// a source with a valid index; `to` is its element of y.
+template <int Block = kScatterBlock, class Load, class Use>
+HIPOPS_FN void for_each_source(const ScatterGeometry& g, const IndexArgs& index, Load load, Use use) {
+  for_each_located<Block>(g, [&](auto& i, auto&, auto& at) {
+    int64_t offset[kScatterDepth], target[kScatterDepth][1];
+#pragma unroll
+    for (int n = 0; n < kScatterDepth; ++n) offset[n] = at[n].of[kScatterIndex];
+    const int64_t mark = load_index_vectors(index, offset, target);
+    decltype(load(at[0])) value[kScatterDepth];
+#pragma unroll
+    for (int n = 0; n < kScatterDepth; ++n) value[n] = load(at[n]);
+#pragma unroll
+    for (int n = 0; n < kScatterDepth; ++n) {
+      if (i[n] >= g.walk.count) continue;
+      const int64_t to = checked_index(index, target[n][0], mark, i[n] * g.vector, uint64_t(g.vector));
+      if (to != kNothing) use(at[n].of[kScatterY] + to * g.y_step, value[n]);
+    }
+  });
 }
 
 template <int N, int Length>
@@ -90,16 +90,16 @@ HIPOPS_FN int64_t load_indices_of_vectors(const ScatterGeometry& g, const IndexA
 // for_each_source in vectors of `Length` elements, which are neighbours in x, in y and in the index, or have one index.
 // If a vector's indices are equal, as in rows that are scattered whole, use_all(to, vector) handles it. Otherwise
 // use(to, value) handles each element.
-template <int Length, class T, class UseAll, class Use>
+template <int Length, int Block = kScatterBlock, class T, class UseAll, class Use>
 HIPOPS_FN void for_each_vector(const ScatterGeometry& g, const IndexArgs& index, const T* x, UseAll use_all, Use use) {
-  for_each_located(g, [&](auto& i, auto&, auto& at) {
+  for_each_located<Block>(g, [&](auto& i, auto&, auto& at) {
     int64_t offset[kScatterDepth], target[kScatterDepth][Length];
     Vector<T, Length> value[kScatterDepth];
 #pragma unroll
     for (int n = 0; n < kScatterDepth; ++n) offset[n] = at[n].of[kScatterIndex];
     const int64_t mark = load_indices_of_vectors(g, index, offset, target);
 #pragma unroll
-    for (int n = 0; n < kScatterDepth; ++n) value[n] = load_once<Length>(x + at[n].of[kScatterX] * Length);
+    for (int n = 0; n < kScatterDepth; ++n) value[n] = load_streamed<Length>(x + at[n].of[kScatterX] * Length);
 #pragma unroll
     for (int n = 0; n < kScatterDepth; ++n) {
       if (i[n] >= g.walk.count) continue;

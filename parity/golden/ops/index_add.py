@@ -1,7 +1,7 @@
 """y[.., index[j], ..] += x[.., j, ..], the 1-D index being along dim, in place in y.
 
-The op defines the order of the sums: sources are added in index order, in f32 (f64 for f64), and the sum is rounded
-once. The reference makes the same roundings, and every answer is exact.
+The op defines the order of the sums (sums.py): in f32, or f64 for f64, and the sum is rounded once. The reference makes
+the same roundings, and every answer is exact.
 """
 
 import math
@@ -11,7 +11,7 @@ import numpy as np
 import dtypes
 import golden
 from golden import Case, Expected, Tensor, constant, explicit, report
-from ops import takes
+from ops import sums, takes
 from ops.takes import at, by, data, indices, name_of
 
 DTYPES = ("f32", "f16", "bf16", "f64", "u8", "i32", "u32", "i64")
@@ -39,29 +39,26 @@ def reference(params, inputs):
     total, terms = (np.moveaxis(tensor, dim, 0).astype(summed) for tensor in (y, x))
     magnitude, count = np.abs(total.astype(np.float64)), np.ones(len(total))
     with np.errstate(all="ignore"):
-        for j in np.flatnonzero(valid):
-            row = int(index[j])
-            total[row:row + 1] += terms[j:j + 1]
-            magnitude[row] += np.abs(terms[j].astype(np.float64))
-            count[row] += 1
+        sources = np.flatnonzero(valid)
+        rows = index[sources].astype(np.int64)
+        by_row = sources[np.argsort(rows, kind="stable")]
+        for row, of_row in zip(*grouped(np.sort(rows), by_row)):
+            total[row:row + 1] = sums.in_order(total[row:row + 1], terms[of_row][:, None])
+            magnitude[row] += np.abs(terms[of_row].astype(np.float64)).sum(axis=0)
+            count[row] += len(of_row)
     if not floating:
         return {"y": Expected(np.moveaxis(total, 0, dim)), **report_after}
     result = dtypes.round_to(np.moveaxis(total, 0, dim).astype(np.float64), params.dtype)
     with np.errstate(all="ignore"):
-        lost = loss(params.dtype, count).reshape([-1] + [1] * (y.ndim - 1))
-        condition = magnitude * lost + smallest(params.dtype) * 2.0**50
+        lost = sums.loss(params.dtype, count).reshape([-1] + [1] * (y.ndim - 1))
+        condition = magnitude * lost + dtypes.FLOATS[params.dtype].smallest * 2.0**50
     return {"y": Expected(result, condition=np.moveaxis(condition, 0, dim)), **report_after}
 
 
-def loss(dtype, count):
-    """The largest error of a sum of `count` terms, in float64 roundings of the terms' magnitude: one rounding of the
-    sum's type for each term, and the final rounding."""
-    return count * 2.0**(0 if dtype == "f64" else 29) + (2.0**42 if dtype in ("f16", "bf16") else 0.0)
-
-
-def smallest(dtype):
-    """The least denormal."""
-    return math.ldexp(1.0, dtypes.FLOATS[dtype].min_exponent - dtypes.FLOATS[dtype].mantissa)
+def grouped(keys, values):
+    """The different keys of sorted keys, and the values of each."""
+    distinct, begins = np.unique(keys, return_index=True)
+    return distinct, np.split(values, begins[1:])
 
 
 def torch_reference(torch, params, inputs):
@@ -153,7 +150,7 @@ def exact():
 def adversarial():
     for dtype in dtypes.FLOATS:
         big = 2.0**(dtypes.FLOATS[dtype].mantissa + 1)  # adding 1 does not change it in the type itself
-        least, largest = smallest(dtype), dtypes.FLOATS[dtype].largest
+        least, largest = dtypes.FLOATS[dtype].smallest, dtypes.FLOATS[dtype].largest
         sums = {
             # In order, `big` swallows each later 1 in f32 and f64, but no earlier 1. 16-bit types are summed in f32 and
             # keep each 1.
@@ -187,6 +184,7 @@ def adversarial():
             index = explicit("u8", [0, 1, 0, 1, 3] if n == 5 else (np.arange(n) % 4).tolist())
             for workspace in (0, 1):
                 yield case(f"adversarial_y_first_{n}", y, x, index, 0, workspace)
+    yield from chunks()
     # A row with more sources than fit in its block's list, so that several blocks add them. The block has its sources
     # in global memory, or in shared memory.
     for long in (LONG, LONG_AT_HAND):
@@ -195,6 +193,45 @@ def adversarial():
             for workspace in (0, 1):
                 yield case(f"adversarial_long_list_{long}", data(dtype, (40, 24)), data(dtype, (long, 24)),
                            explicit("i16", rows.tolist()), 0, workspace)
+    # Three rows of 133, 129 and 128 sources among rows of 30.
+    rows = np.arange(6000) * 7 % 200
+    rows[rows % 20 == 0] = np.repeat((7, 8, 9), (103, 99, 98))
+    for dtype, columns in (("f32", 4), ("bf16", 8)):
+        yield case("adversarial_chunks_among_others_6000", data(dtype, (200, columns)), data(dtype, (6000, columns)),
+                   explicit("u8", rows.tolist()), 0, 1)
+    # More groups of chunks than a block has waves.
+    yield case("adversarial_chunks_one_row_300000", data("f32", (3, 1)), data("f32", (300000, 1)),
+               constant("u8", (300000,), 1), 0, 1)
+
+
+def chunks():
+    """Elements with more sources than a chunk has, and than a group of chunks."""
+    turn = 0
+
+    def made(name, dtype, n, index, rows=3, x=None, y=None):
+        nonlocal turn
+        turn += 1
+        columns = 1 + turn % 4
+        for workspace in (0, 1)[:1 + (n > 256)]:
+            yield case(f"adversarial_chunks_{name}_{n}", y or data(dtype, (rows, columns)),
+                       x or data(dtype, (n, columns)), index, 0, workspace)
+
+    for dtype in dtypes.FLOATS:
+        for n in (127, 128, 129, 256, 257, 300, 16384, 16385, 40001):
+            yield from made("one_row", dtype, n, constant("u8", (n,), 1))
+        for n in (129, 300, 16400):
+            yield from made("equal", dtype, n, constant("i16", (n,), 2), x=constant(dtype, (n, 2), 0.1),
+                            y=constant(dtype, (3, 2), 0.1))
+        # The first chunk of terms of -0 is -0, each other chunk is 0.
+        for n in (128, 129, 300):
+            yield from made("zeros", dtype, n, constant("i64", (n,), 0), x=constant(dtype, (n, 1), -0.0),
+                            y=constant(dtype, (2, 1), -0.0))
+        # Row 0 has 1500 sources, row 1 has 750, row 2 has 375.
+        place = np.arange(1, 3001)
+        yield from made("skewed", dtype, 3000, explicit("i32", np.log2(place & -place).astype(int).tolist()), rows=12)
+        for n, rows in ((5000, 23), (20000, 2), (20000, 150)):
+            yield from made(f"of_{rows}", dtype, n, golden.index("i32", (n,), rows), rows=rows)
+        yield simple("adversarial_chunks_along_rows_900", dtype, "u8", (2, 3), 1, 900, 0)
 
 
 # ---- layouts

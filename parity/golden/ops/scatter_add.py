@@ -2,8 +2,8 @@
 
 The expected result depends on the promise:
 
-Deterministic: the sources one after the other along dim, with each sum rounded. f32 in f32, f64 in f64, 16-bit types in
-f32 and to their own type at the end. 0 ULPs, so that another order is an error.
+Deterministic: the order of sums.py, with each sum rounded. f32 in f32, f64 in f64, 16-bit types in f32 and to their own
+type at the end. 0 ULPs, so that another order is an error.
 
 Integers: the sum modulo 2^bits. 0 ULPs.
 
@@ -15,14 +15,15 @@ of f32 of the sum of magnitudes. For k up to 8 this is under half an ULP of 2^-1
 the scale.
 """
 
+import itertools
 import math
 
 import numpy as np
 
 import dtypes
 import golden
-from golden import Expected, bits, constant, explicit
-from ops import scatters, takes
+from golden import Expected, bits, constant, explicit, report
+from ops import scatters, sums, takes
 from ops.scatters import DETERMINISTIC
 from ops.takes import name_of
 
@@ -72,34 +73,37 @@ OP = ScatterAddOp("scatter_add", FLOATS + ("u8", "i32", "u32", "i64"), data, way
 
 def reference(params, inputs):
     _, bad = scatters.meaning(inputs, params)
-    report = takes.reported(inputs.get("report"), bad)
+    reported = takes.reported(inputs.get("report"), bad)
     y = inputs["y"].copy()
     if params.dtype not in FLOATS:
         for target, values in scatters.in_order(params, inputs):
             y[target] += values
-        return {"y": Expected(y), **report}
+        return {"y": Expected(y), **reported}
 
     terms, low = np.abs(y), np.zeros_like(y)
-    sum_dtype = "f32" if params.dtype in HALVES else params.dtype
+    kind, sources = np.float64 if params.dtype == "f64" else np.float32, {}
     with np.errstate(all="ignore"):
         for target, values in scatters.in_order(params, inputs):
             terms[target] += np.abs(values)
-            before = y[target]
             if params["flags"] == DETERMINISTIC:
-                y[target] = dtypes.round_to(before + values, sum_dtype)
+                for place, value in zip(zip(*target), values.astype(kind)):
+                    sources.setdefault(place, []).append(value)
                 continue
+            before = y[target]
             total = before + values  # the next lines compute the rounding error (Knuth)
             part = total - before
             y[target], low[target] = total, low[target] + ((before - (total - part)) + (values - part))
         if params["flags"] == DETERMINISTIC:
+            for place, values in sources.items():
+                y[place] = sums.in_order(kind(y[place]), values)
             y = dtypes.round_to(y, params.dtype)
-            # PyTorch's float64 sums differ from these by k roundings.
-            lost = {"f64": 1.0, "f32": 2.0**30, "f16": 2.0**43, "bf16": 2.0**46}[params.dtype]
-            return {"y": Expected(y, None, finite(terms * lost)), **report}
+            lost = sums.loss(params.dtype, 1 + scatters.times(params, inputs))
+            # The sum of terms of -0 may be 0.
+            return {"y": Expected(y, None, finite(terms * lost + dtypes.FLOATS[params.dtype].smallest)), **reported}
         y = np.where(np.isfinite(y) & (low != 0), y + low, y)  # 0 + -0.0 would be 0
     if params.exact:
-        return {"y": Expected(y), **report}
-    return {"y": Expected(y, finite(terms * (2.0**-10 if params["workspace"] else 1.0)), finite(terms)), **report}
+        return {"y": Expected(y), **reported}
+    return {"y": Expected(y, finite(terms * (2.0**-10 if params["workspace"] else 1.0)), finite(terms)), **reported}
 
 
 def finite(magnitude):
@@ -176,6 +180,9 @@ def exact():
         ):
             x, y = constant(dtype, (300, 64), 1.0), constant(dtype, (5, 64), 2.0)
             yield from every_way(f"exact_rows_{name}", x, y, index, 0, exact=True, only=lambda way: way[1] == 1)
+        # Few sources for a large y.
+        yield from every_way("exact_few_of_100", whole(dtype, (4, 64), 4), whole(dtype, (100, 64), 5),
+                             golden.index("i32", (4, 64), 100), 0, exact=True, only=lambda way: way == (0, 1))
     for dtype in ("u8", "i32", "u32", "i64"):  # sums that wrap around
         for shape, dim, size in (((200,), 0, 3), ((40, 16), 0, 5), ((3, 60, 4), 1, 2)):
             y_shape = tuple(size if d == dim else extent for d, extent in enumerate(shape))
@@ -193,7 +200,7 @@ def adversarial():
 
         in_order = lambda way: way[0] == DETERMINISTIC
         largest = dtypes.FLOATS[dtype].largest
-        least = math.ldexp(1.0, {"f32": -149, "f16": -24, "bf16": -133, "f64": -1074}[dtype])
+        least = dtypes.FLOATS[dtype].smallest
         step = 2.0 ** (dtypes.FLOATS[dtype].mantissa + 1)  # step + 1 is step
         yield from given(
             "infinities",
@@ -244,10 +251,42 @@ def adversarial():
             )
 
 
+def chunks():
+    """In order: more sources than a chunk has, and than a group of chunks. With a workspace and without."""
+    turn = 0
+    for dtype in FLOATS:
+        for shape, dim, size in (
+            ((9, 4), 0, 3),
+            ((3, 100), 1, 7),
+            ((128, 3), 0, 1),
+            ((129, 3), 0, 1),
+            ((257,), 0, 1),
+            ((2, 300, 2), 1, 2),
+            ((4, 2000), 1, 3),
+            ((16385, 1), 0, 1),
+            ((2, 40001), 1, 2),
+            ((700, 6), 0, 90),
+            ((2100, 64), 0, 5),
+        ):
+            turn += 1
+            y_shape = tuple(size if d == dim else extent for d, extent in enumerate(shape))
+            # Some indices are out of range.
+            index = golden.index(("i16", "i32", "u32", "i64")[turn % 4], shape, size + turn % 2)
+            for way in ((DETERMINISTIC, 0), (DETERMINISTIC, 1)):
+                yield OP.case(f"adversarial_chunks_{name_of(shape)}_into_{size}", data(dtype, shape, 0),
+                              data(dtype, y_shape, 1), index, dim, way, reports=report() if turn % 2 else None)
+        for name, value in (("equal", 0.1), ("zeros", -0.0)):
+            yield OP.case(f"adversarial_chunks_{name}_300", constant(dtype, (300, 2), value),
+                          constant(dtype, (3, 2), value), constant("i32", (300, 2), 1), 0, (DETERMINISTIC, 0))
+        # Each row has one index.
+        yield OP.case("adversarial_chunks_rows_2100", data(dtype, (2100, 64), 0), data(dtype, (3, 64), 1),
+                      constant("i64", (2100, 64), 2), 0, (DETERMINISTIC, 1))
+
+
 TOPICS = {
     "smoke": lambda: scatters.smoke(OP),
     "exact": exact,
-    "adversarial": adversarial,
+    "adversarial": lambda: itertools.chain(adversarial(), chunks()),
     "layouts": lambda: scatters.layouts(OP),
     "indices": lambda: scatters.index_cases(OP),
     "sizes": lambda: scatters.sizes(OP),

@@ -1,0 +1,159 @@
+// Sorts entries by a digit of their keys, within a block. The sort is stable.
+#pragma once
+
+#include "device/core/radix_contract.h"
+#include "device/core/scan.h"
+
+namespace hipops {
+namespace {
+
+// Bits: of a digit, at most.
+template <int Block, int Depth, int Bits>
+struct RadixShape {
+  static constexpr int kBlock = Block, kDepth = Depth, kBatch = Block * Depth, kWaves = Block / wave_size;
+  static constexpr int kDigits = 1 << Bits, kTally = kWaves << Bits;  // counts of all waves
+};
+
+// Up to kBatch entries, in registers: each wave has the same number of neighbouring entries. These kernels run for
+// microseconds, in which fetching code costs time. So only loops that number registers are unrolled.
+template <class Shape>
+struct Batch {
+  static constexpr int kDepth = Shape::kDepth;
+  static constexpr uint32_t kNoValue = UINT32_MAX;  // marks a place without an entry
+  SortEntry entry[kDepth];
+  uint32_t digit[kDepth];
+  uint32_t rank[kDepth];  // the number of earlier entries of its wave with the same digit
+  uint32_t of_wave;       // places of a wave, a multiple of wave_size
+
+  HIPOPS_METHOD void begin(uint32_t entries) {
+    const uint32_t steps = (entries + Shape::kBlock - 1) / Shape::kBlock;
+    of_wave = (steps < kDepth ? steps : kDepth) * wave_size;
+  }
+
+  HIPOPS_METHOD uint32_t place(int n) const { return wave_index() * of_wave + uint32_t(n) * wave_size + lane_index(); }
+  HIPOPS_METHOD bool in_use(int n) const { return uint32_t(n) * wave_size < of_wave; }  // the same for all work-items
+
+  HIPOPS_METHOD bool has_entry(int n) const { return entry[n].value != kNoValue; }
+
+  // Loads the first `entries` entries of shared memory, by place.
+  HIPOPS_METHOD void load(Shared<SortEntry> from, uint32_t entries) {
+#pragma unroll
+    for (int n = 0; n < kDepth; ++n) {
+      entry[n] = {0, kNoValue};
+      if (in_use(n) && place(n) < entries) entry[n] = from[place(n)];
+    }
+  }
+
+  // Sets the ranks. `tally` has a row for each wave: the row becomes the wave's number of entries of each digit.
+  HIPOPS_METHOD void rank_by_digit(Shared<uint16_t> tally, int shift, int bits) {
+    const uint32_t own = wave_index() << bits;
+#pragma unroll 1
+    for (uint32_t d = hide_origin(lane_index()); d < 1u << bits; d += wave_size) tally[own + d] = 0;
+    LaneMask differs[kDepth];  // lanes that have another digit
+#pragma unroll
+    for (int n = 0; n < kDepth; ++n) {
+      digit[n] = entry[n].key >> shift & ((1u << bits) - 1);
+      differs[n] = 0;
+    }
+#pragma unroll 1
+    for (int bit = 0; bit < bits; bit += 2) {  // bits above the digit are 0
+      compare<0, kUsualDepth>(bit, differs);
+      if (in_use(kUsualDepth)) compare<kUsualDepth, kDepth>(bit, differs);
+    }
+    wave_barrier();
+#pragma unroll
+    for (int n = 0; n < kDepth; ++n) {
+      if (!in_use(n)) break;
+      const LaneMask peers = ballot(has_entry(n)) & ~differs[n], earlier = peers & lanes_below();
+      const uint32_t before = tally[own + digit[n]];
+      rank[n] = before + uint32_t(count_bits(earlier));
+      wave_barrier();
+      if (has_entry(n) && earlier == 0) tally[own + digit[n]] = uint16_t(before + uint32_t(count_bits(peers)));
+      wave_barrier();
+    }
+  }
+
+ private:
+  static constexpr int kUsualDepth = kDepth / 2 + 1;  // blocks that join mostly have about half of a batch
+
+  // Adds to `differs` the lanes whose digits differ in `bit` or in the next bit, for digits From to To.
+  template <int From, int To>
+  HIPOPS_METHOD void compare(int bit, LaneMask (&differs)[kDepth]) const {
+#pragma unroll
+    for (int n = From; n < To; ++n)
+      differs[n] |= lanes_with_other_bit(digit[n], bit) | lanes_with_other_bit(digit[n], bit + 1);
+  }
+};
+
+// Each work-item calls f(digit, the block's number of entries of the digit), also past the last digit, with 0. `tally`
+// becomes the number in earlier waves.
+template <class Shape, class F>
+HIPOPS_FN void for_each_digit(Shared<uint16_t> tally, int bits, F f) {
+#pragma unroll 1
+  for (uint32_t first = 0; first < 1u << bits; first += Shape::kBlock) {
+    const uint32_t digit = first + hide_origin(thread_index());
+    uint32_t total = 0;
+    if (digit < 1u << bits) {
+      uint32_t count[Shape::kWaves];  // all loads precede the stores: one latency of shared memory
+#pragma unroll
+      for (int w = 0; w < Shape::kWaves; ++w) count[w] = tally[(uint32_t(w) << bits) + digit];
+#pragma unroll
+      for (int w = 0; w < Shape::kWaves; ++w) {
+        tally[(uint32_t(w) << bits) + digit] = uint16_t(total);
+        total += count[w];
+      }
+    }
+    f(digit, total);
+  }
+}
+
+// Stores the batch to `sorted`, ordered by the digit of `bits` bits from `shift` on. start_of becomes the place of each
+// digit's first entry. Returns the number of entries. tally has Shape::kTally counts, and is free afterwards. Calls
+// counted(entries of a digit) for each digit, and with 0 past the last one.
+template <class Shape, class F>
+HIPOPS_FN uint32_t sort_batch(Batch<Shape>* batch, int shift, int bits, Shared<uint16_t> tally,
+                              Shared<uint16_t> start_of, Shared<SortEntry> sorted, F counted) {
+  batch->rank_by_digit(tally, shift, bits);
+  barrier();
+  uint32_t entries = 0;
+  for_each_digit<Shape>(tally, bits, [&](uint32_t digit, uint32_t count) {
+    const Scanned<uint32_t> scan = block_scan<Shape::kBlock>(count);
+    if (digit < 1u << bits) start_of[digit] = uint16_t(entries + scan.before);
+    counted(count);
+    entries += uniform(scan.total);
+    barrier();
+  });
+  const uint32_t own = wave_index() << bits;
+#pragma unroll
+  for (int n = 0; n < Shape::kDepth; ++n)
+    if (batch->has_entry(n))
+      sorted[uint32_t(start_of[batch->digit[n]]) + tally[own + batch->digit[n]] + batch->rank[n]] = batch->entry[n];
+  barrier();
+  return entries;
+}
+
+template <class Shape>
+HIPOPS_FN uint32_t sort_batch(Batch<Shape>* batch, int shift, int bits, Shared<uint16_t> tally,
+                              Shared<uint16_t> start_of, Shared<SortEntry> sorted) {
+  return sort_batch(batch, shift, bits, tally, start_of, sorted, [](uint32_t) {});
+}
+
+// The last of `count` ascending numbers that is at most `value`. The first number must be at most `value`, too.
+template <int N, class T>
+HIPOPS_FN void last_not_above(Shared<T> ascending, uint32_t count, const uint32_t (&value)[N], uint32_t (&found)[N]) {
+#pragma unroll
+  for (int n = 0; n < N; ++n) found[n] = 0;
+  uint32_t half = 1;
+  while (half < count) half *= 2;
+#pragma unroll 1
+  for (half /= 2; half != 0; half /= 2) {
+#pragma unroll
+    for (int n = 0; n < N; ++n) {
+      const uint32_t next = found[n] + half;
+      if (next < count && uint32_t(ascending[next]) <= value[n]) found[n] = next;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hipops

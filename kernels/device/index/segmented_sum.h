@@ -1,0 +1,397 @@
+// Sums the sources of sorted entries, in chunks of up to kChunk sources of a row.
+//   joined  A block joins a digit. If the digit's entries stay in shared memory, it sums them. It leaves rows with
+//           several chunks to `sum`, which alone stores chunk sums.
+//   sum     For the other entries: A block sums the chunks that begin in its portion. All portions have one size, so
+//           the work is balanced for any indices. The sums of a row with several chunks go to the workspace.
+//   merge   A wave adds the chunk sums of a row, in groups of kChunk. If a row has more than one group, its block adds
+//           it: each wave a group, and the first wave the sums of the groups.
+#pragma once
+
+#include "device/index/chunk_sums.h"
+#include "device/index/running_sum.h"
+#include "device/index/sorted_sources.h"
+#include "device/core/strided.h"
+
+namespace hipops {
+namespace {
+
+// Returns the place of the first entry with entry[end]'s key. Entries with one key are neighbours. All lanes of a wave
+// call it.
+HIPOPS_FN uint32_t first_of_key(const SortEntry* entry, uint32_t end) {
+  const uint32_t key = entry[end].key;
+  int64_t below = -1, within = end;  // no entry up to `below` has the key; entry `within` has it
+#pragma unroll 1
+  while (within - below > 1) {
+    const int64_t step = (within - below + wave_size - 1) / wave_size, probe = below + step * (1 + lane_index());
+    // The last lane's probe is not below `within`, so one bit is set.
+    const int64_t lanes = first_bit(ballot(probe >= within || entry[probe].key == key));
+    below += step * lanes;
+    if (below + step < within) within = below + step;
+  }
+  return uint32_t(within);
+}
+
+// The number of a chunk's sums. `place`: of the chunk's first entry. No two chunks of rows with several chunks have one
+// slot: two full chunks, and two last chunks, begin at least kChunk entries apart.
+HIPOPS_FN uint32_t slot_of(uint32_t place, bool is_last) { return place / kChunk * 2 + uint32_t(is_last); }
+
+// Sums the chunks of entries in shared memory. The walk has kMostChunks rows, one for each chunk. A wave claims the
+// next vectors when it is done with its last vectors, as chunks differ in their numbers of sources. Flight: vectors in
+// flight of a work-item.
+template <class T, int Length, uint32_t Block, int Flight>
+class SegmentSums {
+ public:
+  HIPOPS_METHOD SegmentSums(const IndexAddArgs& args, Shared<SortEntry> entry, Shared<uint32_t> chunk)
+      : a(args), entry_(entry), chunk_(chunk) {}
+
+  // The caller needs a barrier between begin() and add_rows() or add().
+  HIPOPS_METHOD void begin() const {
+    if (thread_index() < kCounts) counts_[thread_index()] = 0;
+    if (thread_index() < kMostSlices) chunked_[thread_index()] = 0;
+  }
+
+  // Adds rows of one chunk each: row i, of `rows`, has the entries from start_of[i] on, among `entries` entries.
+  HIPOPS_METHOD void add_rows(Shared<uint16_t> start_of, uint32_t rows, uint32_t entries) {
+    lead_ = 0;
+    loaded_ = entries;
+#pragma unroll 1
+    for (uint32_t wave = wave_index() * wave_size; wave < rows; wave += Block) {
+      const uint32_t i = wave + lane_index();
+      const uint32_t begin = start_of[i < rows ? i : 0], end = i + 1 < rows ? uint32_t(start_of[i + 1]) : entries;
+      const bool has_chunk = i < rows && begin != end;
+      const uint32_t to = reserve_place(has_chunk);
+      if (has_chunk) chunk_[to] = Chunk::of(begin, end - begin, true, true).packed;
+    }
+    barrier();
+    add_chunks();
+  }
+
+  // Sums the chunks that begin in a portion: entries `lead` to lead + portion - 1 of shared memory, which has `loaded`
+  // entries. kChunk entries, or all that exist, follow the portion, so that the entry after a chunk is there. The
+  // portion's first entry is number `first` of all, and `rank` sources of its row precede it.
+  HIPOPS_METHOD void add(uint32_t lead, uint32_t portion, uint32_t loaded, uint32_t first, uint32_t rank) {
+    lead_ = lead;
+    loaded_ = loaded;
+    first_ = first;
+    list_chunks(portion, rank);
+    add_chunks();
+  }
+
+  // Stores the rows with several chunks whose last chunk begins in the portion.
+  HIPOPS_METHOD void store_chunked(uint32_t portion) const {
+    const uint32_t i = thread_index();
+    if (i * kChunk >= portion) return;
+    const uint64_t chunked = chunked_[i];
+    a.segments.chunked[first_ / kChunk + i] = {uint32_t(chunked), uint32_t(chunked >> 32)};
+  }
+
+ private:
+  enum { kChunks, kClaimed, kCounts };
+  static constexpr uint32_t kMostSlices = kMostPortion / kChunk;
+  static constexpr uint32_t kFewSources = 2;
+
+  // A chunk in one word.
+  struct Chunk {
+    uint32_t packed;
+    static HIPOPS_METHOD Chunk of(uint32_t place, uint32_t sources, bool is_first, bool is_last) {
+      return {place | sources << 16 | uint32_t(is_first) << 24 | uint32_t(is_last) << 25};
+    }
+    HIPOPS_METHOD uint32_t place() const { return packed & 0xffff; }  // in the portion
+    HIPOPS_METHOD uint32_t sources() const { return packed >> 16 & 0xff; }
+    HIPOPS_METHOD bool is_first() const { return (packed >> 24 & 1) != 0; }
+    HIPOPS_METHOD bool is_last() const { return (packed >> 25 & 1) != 0; }
+  };
+  static_assert(kMostChunks <= 0x10000 && kChunk <= 0xff, "both have room");
+
+  struct Sources {
+    Shared<SortEntry> all;
+    uint32_t begin;
+    HIPOPS_METHOD uint32_t operator[](uint32_t i) const { return SortEntry(all[begin + i]).value; }
+  };
+  HIPOPS_METHOD uint32_t key(uint32_t i) const { return SortEntry(entry_[i]).key; }
+
+  // The place in the list for a lane's chunk, if it has one.
+  HIPOPS_METHOD uint32_t reserve_place(bool has_chunk) const {
+    const LaneMask all = ballot(has_chunk);
+    const uint32_t count = uint32_t(count_bits(all));
+    const uint32_t first = first_lane_value(lane_index() == 0 ? counts_.fetch_add(kChunks, count) : 0u);
+    return first + uint32_t(count_bits(all & lanes_below()));
+  }
+
+  // Lists the chunks that begin in the portion, in any order, and the rows whose last chunk of several is among them.
+  HIPOPS_METHOD void list_chunks(uint32_t portion, uint32_t rank) const {
+#pragma unroll 1
+    for (uint32_t wave = wave_index() * wave_size; wave < portion; wave += Block) {
+      const uint32_t i = wave + lane_index();
+      const SortEntry entry = entry_[lead_ + (i < portion ? i : 0)];
+      const uint32_t own = entry.key;
+      uint32_t place = i, number = 0;  // of a chunk: in the portion, and in its row
+      bool has_chunk = i < portion && entry.value != kNoSource;
+      if (has_chunk && i == 0 && rank != 0) {
+        // The portion begins within a row, whose next chunk begins at the next multiple of kChunk of its sources.
+        number = (rank + kChunk - 1) / kChunk;
+        place = number * kChunk - rank;
+        has_chunk = place < portion && key(lead_ + place) == own;
+      } else if (has_chunk && lead_ + i != 0) {
+        has_chunk = key(lead_ + i - 1) != own;
+      }
+      uint32_t to = reserve_place(has_chunk);
+      while (has_chunk) {
+        const uint32_t at = lead_ + place, sources = sources_from(at);
+        const bool is_last = sources < kChunk || at + kChunk >= loaded_ || key(at + kChunk) != own;
+        chunk_[to] = Chunk::of(place, sources, number == 0, is_last).packed;
+        ++number;
+        if (is_last && number > 1) chunked_[place / kChunk] = uint64_t(number) << 32 | row_of(a.sort, own);
+        place += kChunk;
+        has_chunk = !is_last && place < portion;
+        if (has_chunk) to = counts_.fetch_add(kChunks, 1);
+      }
+    }
+    barrier();
+  }
+
+  // The number of entries with one key from a place on, up to kChunk. Doubles a step, and then halves the range.
+  HIPOPS_METHOD uint32_t sources_from(uint32_t at) const {
+    const uint32_t own = key(at), most = loaded_ - at < kChunk ? loaded_ - at : kChunk;
+    uint32_t step = 1;
+    while (step < most && key(at + step) == own) step *= 2;
+    uint32_t within = step / 2, past = step < most ? step : most;
+    while (past - within > 1) {
+      const uint32_t middle = (within + past) / 2;
+      (key(at + middle) == own ? within : past) = middle;
+    }
+    return past;
+  }
+
+  HIPOPS_METHOD void add_chunks() const {
+    const uint32_t vectors = uint32_t(uint64_t(a.walk.count) / kMostChunks);
+    const uint32_t count = uniform(uint32_t(counts_[kChunks])) * vectors;
+    auto next = [&] { return first_lane_value(lane_index() == 0 ? counts_.fetch_add(kClaimed, wave_size) : 0u); };
+    for (uint32_t claimed = next(); claimed < count; claimed = next()) {
+      const uint32_t i = claimed + lane_index();
+      sum_vector(i < count ? i : count - 1, vectors, i < count);
+    }
+  }
+
+  HIPOPS_METHOD void sum_vector(uint32_t i, uint32_t vectors, bool is_live) const {
+    const Offsets<kIndexAddOperands> at = locate(a.walk, i);
+    const uint32_t number = uint32_t(at.of[kIndexAddRow]);
+    const Chunk chunk{chunk_[number]};
+    const uint32_t place = lead_ + chunk.place();
+    T* y = static_cast<T*>(a.y) + at.of[kIndexAddY] + int64_t(row_of(a.sort, key(place))) * a.y_step;
+    const T* x = static_cast<const T*>(a.x) + at.of[kIndexAddX];
+    RunningSum<T, Length> sum;
+    const Sources sources{entry_, place};
+    // For few sources, more loads in flight would load the last source again.
+    if (ballot(chunk.sources() > kFewSources) == 0)
+      sum.template sum_chunk<1 + kFewSources>(y, chunk.is_first(), x, a.x_step, sources, chunk.sources());
+    else sum.template sum_chunk<Flight>(y, chunk.is_first(), x, a.x_step, sources, chunk.sources());
+    if (!is_live) return;
+    if (chunk.is_first() && chunk.is_last()) return sum.store(y);
+    const int64_t slot = slot_of(first_ + chunk.place(), chunk.is_last());
+    sum.store_sums(static_cast<typename Summed<T>::Sum*>(a.segments.sums) +
+                   (slot * vectors + (i - number * vectors)) * Length);
+  }
+
+  template <class U, int Count, int Which>
+  static HIPOPS_METHOD Shared<U> storage() {
+    HIPOPS_SHARED(U, elements, Count);
+    return elements;
+  }
+
+  const IndexAddArgs& a;
+  const Shared<SortEntry> entry_;
+  const Shared<uint32_t> chunk_;
+  uint32_t lead_, loaded_, first_;
+  Shared<uint64_t> chunked_ = storage<uint64_t, kMostSlices, 0>();  // for each slice: chunks << 32 | row
+  Shared<uint32_t> counts_ = storage<uint32_t, kCounts, 1>();
+};
+
+template <class T, int Length>
+class JoinedSums {
+ public:
+  explicit HIPOPS_METHOD JoinedSums(const IndexAddArgs& args) : a(args) {
+    prefetch_l2_by_blocks(a.prefetched, a.prefetched_parts, uint32_t(a.grid));
+  }
+
+  HIPOPS_METHOD void add() const {
+    HIPOPS_SHARED(SortEntry, sorted, kSortBatch);
+    HIPOPS_SHARED(uint32_t, words, kJoinWords<JoinedShape>);
+    HIPOPS_SHARED(uint16_t, start_of, JoinedShape::kDigits);
+    const SortArgs& s = a.sort;
+    load_walk_arguments(a.walk, s.split, s.heads, s.starts, s.state, s.blocks, s.batch, a.y, a.x, a.x_step, a.y_step);
+    if (is_stopped(s)) return;
+    SegmentSums<T, Length, kJoinedBlock, 8> sums(reload_arguments(a), sorted, words);
+    sums.begin();
+    const uint32_t entries = sort_join<JoinedShape>(s, words, start_of, sorted, true);
+    if (entries != 0) sums.add_rows(start_of, 1u << reload_arguments(a).sort.low_bits, entries);
+  }
+
+ private:
+  const IndexAddArgs& a;
+};
+
+template <class T, int Length>
+class PortionSums {
+ public:
+  explicit HIPOPS_METHOD PortionSums(const IndexAddArgs& args) : a(args) {
+    prefetch_l2_by_blocks(a.prefetched, a.prefetched_parts, uint32_t(a.grid));
+  }
+
+  // Shared memory has the portion's entries, and a chunk's before and after them.
+  HIPOPS_METHOD void add() const {
+    HIPOPS_SHARED(SortEntry, entry, kMostPortion + 2 * kChunk);
+    HIPOPS_SHARED(uint32_t, chunk, kMostPortion);
+    const SortArgs& s = a.sort;
+    load_walk_arguments(a.walk, s.sorted, s.entries, s.some_stored, s.state, a.segments.portion, a.y, a.x, a.x_step,
+                        a.y_step);
+    if (is_stopped(s) || *s.some_stored == 0) return;
+    const uint32_t entries = *s.entries, first = block_index() * a.segments.portion;
+    if (first >= entries) return;
+    const uint32_t lead = first < kChunk ? first : kChunk, left = entries - first;
+    const uint32_t portion = left < a.segments.portion ? left : a.segments.portion;
+    const uint32_t loaded = lead + (left < portion + kChunk ? left : portion + kChunk);
+    const SortEntry* const sorted = s.sorted + (first - lead);
+#pragma unroll 1
+    for (uint32_t from = thread_index(); from < loaded; from += kLoads * kSumBlock) {
+      SortEntry own[kLoads];
+#pragma unroll
+      for (uint32_t n = 0; n < kLoads; ++n) {
+        const uint32_t i = from + n * kSumBlock;
+        own[n] = sorted[i < loaded ? i : from];
+      }
+#pragma unroll
+      for (uint32_t n = 0; n < kLoads; ++n)
+        if (from + n * kSumBlock < loaded) entry[from + n * kSumBlock] = own[n];
+    }
+    SegmentSums<T, Length, kSumBlock, enough_loads> sums(a, entry, chunk);
+    sums.begin();
+    barrier();
+    sums.add(lead, portion, loaded, first, sources_before(entry, lead, first));
+    sums.store_chunked(portion);
+  }
+
+ private:
+  static constexpr uint32_t kLoads = 5;  // entries of a work-item, in flight together
+
+  // How many sources of the row of the portion's first entry precede the portion.
+  HIPOPS_METHOD uint32_t sources_before(Shared<SortEntry> entry, uint32_t lead, uint32_t first) const {
+    const auto key = [&](uint32_t i) { return SortEntry(entry[i]).key; };
+    const SortEntry own = entry[lead];
+    if (lead == 0 || own.value == kNoSource || key(lead - 1) != own.key) return 0;
+    if (first > kChunk && key(0) == own.key) return first - first_of_key(a.sort.sorted, first);
+    uint32_t sources = 1;  // entry lead - sources has the key
+    for (uint32_t step = kChunk / 2; step != 0; step /= 2)
+      if (sources + step <= lead && key(lead - sources - step) == own.key) sources += step;
+    return sources;
+  }
+
+  const IndexAddArgs& a;
+};
+
+// The walk is over the elements of a row. A wave has a slice and a part of its row, an element for each lane.
+template <class T, int>
+class MergedSums {
+ public:
+  explicit HIPOPS_METHOD MergedSums(const IndexAddArgs& args) : a(args) {}
+
+  HIPOPS_METHOD void add() const {
+    const SegmentArgs& g = a.segments;
+    load_walk_arguments(a.walk, a.sort.some_stored, a.sort.entries, a.sort.state, g.parts, g.blocks_a_row, g.chunked,
+                        g.sums, a.y, a.y_step);
+    if (is_stopped(a.sort) || *a.sort.some_stored == 0) return;
+    const uint32_t slices = (*a.sort.entries + kChunk - 1) / kChunk;
+    const uint32_t first = block_index() / g.blocks_a_row * kWaves;
+    if (first >= slices) return;
+    const uint32_t last = slices - first < kWaves ? slices - first - 1 : kWaves - 1, lane = lane_index() % kWaves;
+    const ChunkedRow of_lane = g.chunked[first + (lane < last ? lane : last)];
+    const ChunkedRow of_wave = g.chunked[first + (wave_index() < last ? wave_index() : last)];
+    LaneMask many = ballot(lane_index() <= last && of_lane.chunks > kChunk);
+    for (; many != 0; many &= many - 1) merge_many(first + uint32_t(first_bit(many)));
+    if (wave_index() > last || of_wave.chunks == 0 || of_wave.chunks > kChunk) return;
+    const uint32_t row = uniform(of_wave.row), chunks = uniform(of_wave.chunks);
+    for_each_part([&](uint32_t part) {
+      const uint32_t i = part * wave_size + lane_index();
+      if (i >= a.walk.count) return;
+      store(row, i, group_sum(first + wave_index(), chunks, 0, i));
+    });
+  }
+
+ private:
+  using Sum = typename Summed<T>::Sum;
+  static constexpr uint32_t kWaves = kMergeBlock / wave_size;
+  static constexpr int kFlight = 8;
+
+  template <class F>
+  HIPOPS_METHOD void for_each_part(F f) const {
+    const SegmentArgs& g = a.segments;
+#pragma unroll 1
+    for (uint32_t part = block_index() % g.blocks_a_row; part < g.parts; part += g.blocks_a_row) f(part);
+  }
+
+  HIPOPS_METHOD void store(uint32_t row, uint32_t i, Sum sum) const {
+    const Offsets<kIndexAddOperands> at = locate_in_loop(a.walk, int64_t(i));
+    static_cast<T*>(a.y)[int64_t(row) * a.y_step + at.of[kIndexAddY]] = Summed<T>::rounded(sum);
+  }
+
+  // The sum of the group of chunks from `begin` on. The row's last chunk begins in slice `last_slice`, and its other
+  // chunks in the slices before it, one in each.
+  HIPOPS_METHOD Sum group_sum(uint32_t last_slice, uint32_t chunks, uint32_t begin, uint32_t i) const {
+    const Sum* sums = static_cast<const Sum*>(a.segments.sums) + i;
+    const uint32_t count = chunks - begin < kChunk ? chunks - begin : kChunk;
+    Sum sum = 0;
+#pragma unroll 1
+    for (uint32_t first = 0; first < count; first += kFlight) {
+      Sum v[kFlight];
+#pragma unroll
+      for (int n = 0; n < kFlight; ++n) {
+        const uint32_t chunk = begin + (first + n < count ? first + n : count - 1);
+        const uint32_t slot = slot_of((last_slice - (chunks - 1 - chunk)) * kChunk, chunk + 1 == chunks);
+        v[n] = sums[slot * a.walk.count];
+      }
+#pragma unroll
+      for (int n = 0; n < kFlight; ++n) {
+        const Sum with = first + n == 0 ? v[n] : sum + v[n];
+        sum = first + n < count ? with : sum;
+      }
+    }
+    return sum;
+  }
+
+  // A lane's sums of each level.
+  struct Levels {
+    Shared<Sum> all;
+    HIPOPS_METHOD auto operator[](int level) const -> decltype(all[0]) { return all[level * wave_size + lane_index()]; }
+  };
+
+  // Merges a row with more than one group of chunks: more than 16384 sources. All work-items of the block call it.
+  HIPOPS_METHOD void merge_many(uint32_t last_slice) const {
+    HIPOPS_SHARED(Sum, of_wave, kMergeBlock);
+    HIPOPS_SHARED(Sum, of_level, kChunkLevels * wave_size);
+    const ChunkedRow row = a.segments.chunked[last_slice];
+    const uint32_t chunks = uniform(row.chunks), groups = (chunks + kChunk - 1) / kChunk;
+    for_each_part([&](uint32_t part) {
+      const uint32_t i = part * wave_size + lane_index();
+      const bool is_live = i < a.walk.count;
+#pragma unroll 1
+      for (uint32_t first = 0; first < groups; first += kWaves) {
+        const uint32_t own = first + wave_index();
+        if (is_live && own < groups) of_wave[thread_index()] = group_sum(last_slice, chunks, own * kChunk, i);
+        barrier();
+        if (wave_index() == 0 && is_live) {
+          for (uint32_t group = first; group < groups && group < first + kWaves; ++group) {
+            const Sum sum = of_wave[(group - first) * wave_size + lane_index()];
+            if (group + 1 < groups) push_sum(Levels{of_level}, sum, group);
+            else store(row.row, i, sum_with_chunks(Levels{of_level}, sum, group));
+          }
+        }
+        barrier();
+      }
+    });
+  }
+
+  const IndexAddArgs& a;
+};
+
+}  // namespace
+}  // namespace hipops

@@ -1,0 +1,439 @@
+// Sorts the indices of a tensor by the rows that they name, in two launches for keys of up to 20 bits:
+//   split  Each block loads up to 2048 indices. It drops marks and indices out of range, and reports the latter. It
+//          sorts the rest by the high digit. A crowded block, one with many entries of a digit, sorts them by the low
+//          digit, too, and lists each key's first entry: the heads.
+//   join   A block for each high digit collects that digit's entries of all blocks, and sorts them by the low digit. If
+//          blocks have listed heads, it sorts only the heads, and then copies each head's entries. So a row with many
+//          sources costs little more than its copy. Without a low digit, several blocks can copy one digit's entries.
+// Longer keys are sorted in two passes, by their low and then their high half. Sorts are stable, and runs are collected
+// in the order of blocks, so the entries of a key stay in index order. No block waits for another.
+#pragma once
+
+#include "device/core/radix.h"
+#include "device/index/indices.h"
+#include "device/index/sum_contract.h"
+
+namespace hipops {
+namespace {
+
+using SortShape = RadixShape<kSortBlock, kSortDepth, kRadixBits>;
+constexpr uint32_t kNoSource = Batch<SortShape>::kNoValue;  // of a place in s.sorted whose entry has been summed
+using JoinedShape = RadixShape<kJoinedBlock, kSortBatch / kJoinedBlock, kJoinedBits>;
+constexpr uint32_t kPlaceMask = 0xffff;      // of a head or a start: the lower half
+constexpr uint32_t kHasHeads = 1u << 31;     // of a start: the block has listed its heads
+constexpr int kCopied = 4;                   // entries that a work-item copies together
+// A block is crowded if a digit has more than kCrowd entries and kCrowd / 8 times the average, or more than kMostCrowd.
+constexpr uint32_t kCrowd = 32, kMostCrowd = 512;
+
+// A key is a row number times an odd constant, modulo a power of two. Frequent rows are often neighbours, or a power of
+// two apart. Their keys differ in the high digit, so different blocks join them.
+constexpr uint32_t kMix = 0x9e3779b1u, kUnmix = 0x0e8b2f51u;
+static_assert(uint32_t(kMix * kUnmix) == 1, "the one undoes the other");
+
+HIPOPS_FN uint32_t permuted(const SortArgs& s, uint32_t v, uint32_t factor) {
+  const uint32_t plain = (1u << s.plain_bits) - 1;
+  return (((v >> s.plain_bits) * factor << s.plain_bits) | (v & plain)) & s.key_mask;
+}
+HIPOPS_FN uint32_t key_of(const SortArgs& s, uint32_t row) { return permuted(s, row, kMix); }
+HIPOPS_FN uint32_t row_of(const SortArgs& s, uint32_t key) { return permuted(s, key, kUnmix); }
+
+// True if scatter_add has found a row with different indices.
+HIPOPS_FN bool is_stopped(const SortArgs& s) { return s.state != nullptr && s.state[0] != 0; }
+
+// Loads the block's part of the index or, in the second pass, of the first pass's entries.
+template <class Args>
+HIPOPS_FN void load_batch(const Args& a, int64_t first, Batch<SortShape>* batch) {
+  const SortArgs& s = a.sort;
+  if (s.from != nullptr) {
+    const int64_t entries = *s.entries;
+#pragma unroll
+    for (int n = 0; n < kSortDepth; ++n) {
+      const int64_t i = first + batch->place(n);
+      const bool there = batch->in_use(n) && i < entries;
+      batch->entry[n] = s.from[there ? i : 0];
+      if (!there) batch->entry[n].value = Batch<SortShape>::kNoValue;
+    }
+    return;
+  }
+  int64_t offset[kSortDepth], value[kSortDepth];
+#pragma unroll
+  for (int n = 0; n < kSortDepth; ++n) {
+    const int64_t i = first + batch->place(batch->in_use(n) ? n : 0);
+    offset[n] = (i < a.indices ? i : a.indices - 1) * a.index_step;
+  }
+  const int64_t mark = load_indices(a.index, offset, value);
+#pragma unroll
+  for (int n = 0; n < kSortDepth; ++n) {
+    const int64_t i = first + batch->place(n);
+    int64_t row = kNothing;
+    if (batch->in_use(n) && i < a.indices) row = checked_index(a.index, value[n], mark, i * a.report_step, a.reported);
+    batch->entry[n] = {key_of(s, uint32_t(row)), row != kNothing ? uint32_t(i) : Batch<SortShape>::kNoValue};
+  }
+}
+
+// False if scatter_add has found a row with different indices. Each block of the first pass finds that out for itself,
+// so that none waits for another. One stores the state for the next launches.
+HIPOPS_FN bool may_sort(const SortArgs& s) {
+  if (s.from != nullptr) return !is_stopped(s);
+  uint32_t differ = 0;
+  for (int64_t i = thread_index(); i < s.differs; i += kSortBlock) differ |= s.differ[i];
+  differ = block_scan<kSortBlock>(uint32_t(differ != 0)).total;
+  barrier();
+  if (block_index() == 0 && thread_index() == 0) s.state[0] = differ != 0;
+  return differ == 0;
+}
+
+template <class Args>
+HIPOPS_FN void sort_split(const Args& a) {
+  HIPOPS_SHARED(uint16_t, tally, SortShape::kTally);
+  HIPOPS_SHARED(uint16_t, start_of, 1 << kRadixBits);
+  HIPOPS_SHARED(uint32_t, crowded, 1);
+  HIPOPS_SHARED(SortEntry, sorted, kSortBatch);
+  const SortArgs& s = a.sort;
+  const uint32_t first = block_index() * s.batch, usual = kCrowd + (kCrowd / 8 * s.batch >> s.high_bits);
+  const uint32_t crowd = usual < kMostCrowd ? usual : kMostCrowd;  // more entries of a digit are many
+  if (block_index() == 0 && thread_index() == 0) *s.some_stored = 0;
+  if (s.state != nullptr && !may_sort(s)) return;
+  Batch<SortShape> batch;
+  batch.begin(s.batch);
+  load_batch(a, first, &batch);
+  if (thread_index() == 0) crowded[0] = 0;
+  const int high_shift = s.shift + s.low_bits;
+  const uint32_t entries = sort_batch(&batch, high_shift, s.high_bits, tally, start_of, sorted, [&](uint32_t count) {
+    if (count > crowd) crowded.fetch_add(0, 1);
+  });
+  const bool is_crowded = uniform(uint32_t(crowded[0])) != 0;
+  if (!is_crowded) {
+#pragma unroll 1
+    for (uint32_t i = thread_index(); i < entries; i += kSortBlock) s.split[first + i] = sorted[i];
+#pragma unroll 1
+    for (uint32_t digit = thread_index(); digit <= 1u << s.high_bits; digit += kSortBlock) {
+      const uint32_t start = digit < 1u << s.high_bits ? uint32_t(start_of[digit]) : entries;
+      s.starts[int64_t(digit) * s.blocks + block_index()] = start << 16 | start;
+    }
+    return;
+  }
+  if (s.low_bits != 0) {  // sorted by the low digit and then by the high one, entries are in the order of keys
+    batch.load(sorted, entries);
+    barrier();
+    sort_batch(&batch, s.shift, s.low_bits, tally, start_of, sorted);
+    batch.load(sorted, entries);
+    barrier();
+    sort_batch(&batch, high_shift, s.high_bits, tally, start_of, sorted);
+  }
+
+  // Numbers the heads. heads_before[i] is the number of heads before entry i.
+  const uint32_t digits = (1u << (s.low_bits + s.high_bits)) - 1;
+  const Shared<uint16_t> heads_before = tally;
+  uint32_t heads = 0;
+#pragma unroll 1
+  for (uint32_t from = 0; from < entries; from += kSortBlock) {
+    const uint32_t i = from + hide_origin(thread_index());
+    const bool there = i < entries;
+    const SortEntry entry = sorted[there ? i : 0];
+    const uint32_t key = entry.key >> s.shift & digits;
+    const bool begins = there && (i == 0 || (SortEntry(sorted[i - 1]).key >> s.shift & digits) != key);
+    const Scanned<uint32_t> scan = block_scan<kSortBlock>(uint32_t(begins));
+    const uint32_t before = heads + scan.before;
+    if (there) {
+      heads_before[i] = uint16_t(before);
+      s.split[first + i] = entry;
+      if (begins) s.heads[first + before] = (key & ((1u << s.low_bits) - 1)) << 16 | i;
+    }
+    heads += uniform(scan.total);
+    barrier();
+  }
+#pragma unroll 1
+  for (uint32_t digit = thread_index(); digit <= 1u << s.high_bits; digit += kSortBlock) {
+    const uint32_t start = digit < 1u << s.high_bits ? uint32_t(start_of[digit]) : entries;
+    const uint32_t before = start < entries ? uint32_t(heads_before[start]) : heads;
+    s.starts[int64_t(digit) * s.blocks + block_index()] = kHasHeads | before << 16 | start;
+  }
+}
+
+// The entries of the block's high digit, collected from the runs of the splitting blocks. If any splitting block has
+// listed heads, each entry of the others counts as a head.
+template <class Shape>
+class Runs {
+ public:
+  static constexpr uint32_t kRuns = Shape::kBlock == kSortBlock ? kSortRuns : kJoinedRuns;  // of a tile
+
+  // A head is sorted like an entry: its key has the low digit and, above it, the number of its entries. Its value is the
+  // first entry's place in s.split.
+  static HIPOPS_METHOD uint32_t count_of(const SortEntry& head) { return head.key >> kRadixBits; }
+
+  explicit HIPOPS_METHOD Runs(const SortArgs& args) : s(args) {
+    if (thread_index() == 0) with_heads_[0] = 0;
+#pragma unroll 1
+    for (uint32_t i = hide_origin(thread_index()); i < kSortBatch; i += Shape::kBlock) mark_[i] = 0;
+  }
+
+  struct Counted {
+    uint32_t smaller;    // entries before the block's: of smaller digits, and of blocks whose runs another block joins
+    uint32_t items;      // the block's entries, or heads
+    bool has_heads;      // known from the tile on that has the first of them, and in a second loop from the begin on
+    bool is_one_batch;   // which is then still in registers
+  };
+
+  // Calls f(Counted), which must end with a barrier, for each loaded batch.
+  template <class F>
+  HIPOPS_METHOD Counted for_each_batch(Batch<Shape>* batch, F f) const {
+    const uint32_t digit = block_index() / s.joiners, joiner = block_index() % s.joiners;
+    const uint32_t own_first = joiner * s.joiner_blocks, own_past = own_first + s.joiner_blocks;
+    const uint32_t* starts = s.starts + int64_t(digit) * s.blocks;
+    Counted counted{};
+#pragma unroll 1
+    for (uint32_t tile = 0; tile < s.blocks; tile += kRuns) {
+      const uint32_t last = s.blocks - tile < kRuns ? s.blocks - tile : kRuns;
+      uint32_t runs = 0, heads = 0;  // of the tile, without empty runs
+#pragma unroll 1
+      for (uint32_t first = 0; first < last; first += Shape::kBlock) {
+        const uint32_t block = first + hide_origin(thread_index());
+        uint32_t start = 0, end = 0;
+        if (block < last) {
+          start = starts[tile + block];
+          end = starts[s.blocks + tile + block];
+        }
+        const bool is_own = tile + block >= own_first && tile + block < own_past;
+        const uint32_t own = is_own ? first_of_run(end) - first_of_run(start) : 0;
+        // The digit's entries of earlier blocks precede, too.
+        const Counts counts((tile + block < own_first ? end : start) & kPlaceMask, own);
+        const Scanned<uint64_t> scan = block_scan<Shape::kBlock>(counts.packed);
+        const Counts before{scan.before}, total{uniform(scan.total)};
+        if (own != 0) {
+          const uint32_t run = runs + before.runs();
+          begin_[run] = heads + before.heads();
+          block_[run] = tile + block;
+          bounds_[run] = (start & ~kPlaceMask) | (end & kPlaceMask);
+          if ((start & kHasHeads) != 0) with_heads_.fetch_add(0, 1);
+        }
+        runs += total.runs();
+        heads += total.heads();
+        counted.smaller += total.starts();
+        barrier();
+      }
+#pragma unroll 1
+      for (uint32_t first = 0; first < heads; first += kSortBatch) {
+        batch->begin(heads - first);
+        counted.has_heads = uniform(uint32_t(with_heads_[0])) != 0;
+        counted.is_one_batch = s.blocks <= kRuns && heads <= kSortBatch;
+        load(runs, first, heads, counted.has_heads, batch);
+        f(counted);
+      }
+      counted.items += heads;
+    }
+    return counted;
+  }
+
+ private:
+  // The counts of one run, packed so that one scan adds all three.
+  struct Counts {
+    static constexpr int kHeadBits = 21;  // a tile has fewer heads
+    uint64_t packed;
+    explicit HIPOPS_METHOD Counts(uint64_t v) : packed(v) {}
+    HIPOPS_METHOD Counts(uint32_t starts, uint32_t heads)
+        : packed(uint64_t(starts) << 32 | uint32_t(heads != 0) << kHeadBits | heads) {}
+    HIPOPS_METHOD uint32_t starts() const { return uint32_t(packed >> 32); }
+    HIPOPS_METHOD uint32_t runs() const { return uint32_t(packed) >> kHeadBits; }
+    HIPOPS_METHOD uint32_t heads() const { return uint32_t(packed) & ((1u << kHeadBits) - 1); }
+  };
+  static_assert(kSortRuns << kRadixBits < 1 << Counts::kHeadBits && kMostCrowd <= 1 << kRadixBits &&
+                    kSortRuns < 1 << (32 - Counts::kHeadBits),
+                "a block has at most kMostCrowd entries of a digit, or a head for each low digit");
+
+  static HIPOPS_METHOD uint32_t first_of_run(uint32_t start) { return (start & ~kHasHeads) >> 16; }
+
+  // Loads a batch of the tile. It marks the places where runs begin. Lanes count marks to find their runs.
+  HIPOPS_METHOD void load(uint32_t runs, uint32_t first, uint32_t heads, bool has_heads, Batch<Shape>* batch) const {
+#pragma unroll 1
+    for (uint32_t run = hide_origin(thread_index()); run < runs; run += Shape::kBlock) {
+      const int begins = int(begin_[run] - first), ends = int(begin_of(run + 1, runs, heads) - first);
+      if (begins >= 0 && begins < kSortBatch) mark_[begins] = 1;
+#pragma unroll
+      for (int w = 0; w < Shape::kWaves; ++w)
+        if (begins <= w * int(batch->of_wave) && w * int(batch->of_wave) < ends) first_run_[w] = run;
+    }
+    barrier();
+    bool begins[Shape::kDepth];
+#pragma unroll
+    for (int n = 0; n < Shape::kDepth; ++n) begins[n] = batch->in_use(n) && mark_[batch->place(n)] != 0;
+    // A mark at the wave's first place counts the first run again.
+    uint32_t before = first_run_[wave_index()] - uint32_t(ballot(begins[0]) & 1);
+#pragma unroll
+    for (int n = 0; n < Shape::kDepth; ++n) {
+      batch->entry[n] = {0, Batch<Shape>::kNoValue};
+      if (!batch->in_use(n)) continue;
+      mark_[batch->place(n)] = 0;  // for the next batch
+      const LaneMask marks = ballot(begins[n]);
+      const uint32_t run = before + uint32_t(count_bits(marks & (2 * lanes_below() + 1)));
+      const uint32_t i = first + batch->place(n);
+      if (i < heads) {
+        const uint32_t within = i - begin_[run], base = block_[run] * s.batch, bounds = bounds_[run];
+        if (!has_heads) batch->entry[n] = s.split[base + first_of_run(bounds) + within];
+        else batch->entry[n] = head(base, bounds, within, i + 1 == begin_of(run + 1, runs, heads));
+      }
+      before += uint32_t(count_bits(marks));
+    }
+  }
+
+  HIPOPS_METHOD uint32_t begin_of(uint32_t run, uint32_t runs, uint32_t heads) const {
+    return run < runs ? uint32_t(begin_[run]) : heads;
+  }
+
+  HIPOPS_METHOD SortEntry head(uint32_t base, uint32_t bounds, uint32_t i, bool is_last) const {
+    const uint32_t at = base + first_of_run(bounds) + i;
+    const uint32_t digits = 1u << s.low_bits;
+    if ((bounds & kHasHeads) == 0) return {(s.split[at].key >> s.shift & (digits - 1)) | 1 << kRadixBits, at};
+    const uint32_t head = s.heads[at], next = s.heads[is_last ? at : at + 1] & kPlaceMask;
+    const uint32_t count = (is_last ? bounds & kPlaceMask : next) - (head & kPlaceMask);
+    return {head >> 16 | count << kRadixBits, base + (head & kPlaceMask)};
+  }
+
+  template <class T, int Which, int Count = kRuns>
+  static HIPOPS_METHOD Shared<T> storage() {
+    HIPOPS_SHARED(T, elements, Count);
+    return elements;
+  }
+
+  const SortArgs& s;
+  // For each run of the tile: the entries or heads before it; its block; its start's upper half | its entries' end.
+  Shared<uint32_t> begin_ = storage<uint32_t, 0>(), block_ = storage<uint32_t, 1>();
+  Shared<uint32_t> bounds_ = storage<uint32_t, 2>();
+  Shared<uint8_t> mark_ = storage<uint8_t, 3, kSortBatch>();
+  Shared<uint32_t> first_run_ = storage<uint32_t, 4, Shape::kWaves>(), with_heads_ = storage<uint32_t, 5, 1>();
+};
+
+// Shared memory of a block that joins, in words: for tallies, and later for the number of entries before each head.
+template <class Shape> constexpr int kJoinWords = Shape::kTally / 2 > kSortBatch ? Shape::kTally / 2 : kSortBatch + 1;
+
+// Copies the entries of sorted heads to s.sorted. The first entry of a digit moves to next[digit], and the others follow.
+// before[i] becomes the number of entries of the heads before head i, and before[count] the number of all entries.
+template <class Shape>
+HIPOPS_FN void copy_entries(const SortArgs& s, uint32_t count, uint32_t digit_mask, Shared<uint32_t> before,
+                            Shared<uint16_t> start_of, Shared<SortEntry> sorted, Shared<uint32_t> next) {
+  uint32_t total = 0;
+#pragma unroll 1
+  for (uint32_t first = 0; first < count; first += Shape::kBlock) {
+    const uint32_t i = first + hide_origin(thread_index());
+    const uint32_t own = i < count ? Runs<Shape>::count_of(SortEntry(sorted[i])) : 0;
+    const Scanned<uint32_t> scan = block_scan<Shape::kBlock>(own);
+    if (i < count) before[i] = total + scan.before;
+    total += uniform(scan.total);
+    barrier();
+  }
+  if (thread_index() == 0) before[count] = total;
+#pragma unroll 1
+  for (uint32_t first = thread_index(); first < total; first += kCopied * Shape::kBlock) {
+    uint32_t i[kCopied], from[kCopied], to[kCopied];
+    SortEntry entry[kCopied];
+#pragma unroll
+    for (int n = 0; n < kCopied; ++n) {
+      i[n] = first + n * Shape::kBlock;
+      i[n] = i[n] < total ? i[n] : total - 1;
+    }
+    last_not_above(before, count, i, from);
+#pragma unroll
+    for (int n = 0; n < kCopied; ++n) {
+      const SortEntry head = sorted[from[n]];
+      const uint32_t digit = head.key & digit_mask;
+      entry[n] = s.split[head.value + (i[n] - before[from[n]])];
+      to[n] = uint32_t(next[digit]) + (i[n] - before[uint32_t(start_of[digit])]);
+    }
+#pragma unroll
+    for (int n = 0; n < kCopied; ++n)
+      if (first + n * Shape::kBlock < total) s.sorted[to[n]] = entry[n];
+  }
+}
+
+// Joins the block's digit. Returns the number of entries that stay in `sorted`, or 0 if it has stored them to memory. They
+// stay if `may_stay` is set, if they are one batch without heads, and if each row has one chunk. start_of then has the
+// place of each low digit's first entry. Only `sum` stores chunk sums of rows with several chunks.
+template <class Shape>
+HIPOPS_FN uint32_t sort_join(const SortArgs& args, Shared<uint32_t> words, Shared<uint16_t> start_of,
+                             Shared<SortEntry> sorted, bool may_stay) {
+  HIPOPS_SHARED(uint32_t, next, Shape::kDigits);  // the number of a digit's entries, and then the place of the next one
+  HIPOPS_SHARED(uint32_t, long_rows, 1);
+  const Shared<uint16_t> tally = words.as<uint16_t>();
+  const Shared<uint32_t> before = words;  // for each head in the order of digits: the batch's entries before it
+  const SortArgs& s = args;
+  const uint32_t digits = 1u << s.low_bits;
+  if (thread_index() == 0) long_rows[0] = 0;
+#pragma unroll 1
+  for (uint32_t digit = thread_index(); digit < digits; digit += Shape::kBlock) next[digit] = 0;
+  const Runs<Shape> runs(s);
+  barrier();
+  Batch<Shape> batch{};
+
+  // Counts the entries of each low digit. For a single batch, sort_batch counts the entries.
+  const auto counted = runs.for_each_batch(&batch, [&](const auto& now) {
+#pragma unroll
+    for (int n = 0; n < Shape::kDepth; ++n) {
+      const SortEntry& entry = batch.entry[n];
+      if ((now.is_one_batch && !now.has_heads) || !batch.has_entry(n)) continue;
+      if (now.has_heads) next.fetch_add(entry.key & (digits - 1), Runs<Shape>::count_of(entry));
+      else next.fetch_add(entry.key >> s.shift & (digits - 1), 1);
+    }
+    barrier();
+  });
+  const auto set_total = [&](uint32_t total) {  // the last block knows the number of all entries
+    if (block_index() + 1 == s.joiners << s.high_bits && thread_index() == 0) *s.entries = total;
+  };
+  if (counted.items == 0) {
+    set_total(counted.smaller);
+    return 0;
+  }
+  if (counted.is_one_batch && !counted.has_heads) {
+    const uint32_t entries = sort_batch(&batch, s.shift, s.low_bits, tally, start_of, sorted, [&](uint32_t count) {
+      if (count > kChunk) long_rows.fetch_add(0, 1);
+    });
+    set_total(counted.smaller + entries);
+    const bool stays = may_stay && long_rows[0] == 0;
+    if (!stays && thread_index() == 0) atomic_max(s.some_stored, 1u);  // several blocks may store it
+    // `sum` skips places without a value.
+#pragma unroll 2
+    for (uint32_t i = thread_index(); i < entries; i += Shape::kBlock)
+      s.sorted[counted.smaller + i] = stays ? SortEntry{UINT32_MAX, kNoSource} : SortEntry(sorted[i]);
+    return stays ? entries : 0;
+  }
+  uint32_t begin = counted.smaller;
+#pragma unroll 1
+  for (uint32_t first = 0; first < digits; first += Shape::kBlock) {
+    const uint32_t digit = first + hide_origin(thread_index()), count = digit < digits ? uint32_t(next[digit]) : 0;
+    const Scanned<uint32_t> scan = block_scan<Shape::kBlock>(count);
+    if (digit < digits) next[digit] = begin + scan.before;
+    begin += uniform(scan.total);
+    barrier();
+  }
+  set_total(begin);
+  if (thread_index() == 0) atomic_max(s.some_stored, 1u);
+
+  const auto place = [&](const auto& now) {
+    const SortArgs& s = reload_arguments(args);
+    const bool has_heads = now.has_heads;
+    const uint32_t count = sort_batch(&batch, has_heads ? 0 : s.shift, s.low_bits, tally, start_of, sorted);
+    if (has_heads) {
+      copy_entries<Shape>(s, count, digits - 1, before, start_of, sorted, next);
+    } else {
+#pragma unroll 4
+      for (uint32_t i = thread_index(); i < count; i += Shape::kBlock) {
+        const SortEntry entry = sorted[i];
+        const uint32_t digit = entry.key >> s.shift & (digits - 1);
+        s.sorted[uint32_t(next[digit]) + i - start_of[digit]] = entry;
+      }
+    }
+    barrier();
+    if (now.is_one_batch) return;
+#pragma unroll 1
+    for (uint32_t digit = thread_index(); digit < digits; digit += Shape::kBlock) {
+      const uint32_t own = start_of[digit], past = digit + 1 < digits ? uint32_t(start_of[digit + 1]) : count;
+      if (own != past) next[digit] = uint32_t(next[digit]) + (has_heads ? before[past] - before[own] : past - own);
+    }
+    barrier();
+  };
+  if (counted.is_one_batch) place(counted);
+  else runs.for_each_batch(&batch, place);
+  return 0;
+}
+
+}  // namespace
+}  // namespace hipops

@@ -1,0 +1,66 @@
+// The contract of sums by a sorted index (sorted_sources.h, segmented_sum.h) with their launcher.
+#pragma once
+
+#include <stdint.h>
+
+#include "device/core/radix_contract.h"
+
+namespace hipops {
+
+constexpr int kSortBlock = 256;
+constexpr int kSortDepth = 8;  // entries of a work-item
+constexpr int kSortBatch = kSortBlock * kSortDepth;
+constexpr int kSortRuns = 512;  // runs that a block loads at a time
+
+// A block that joins a digit and sums it: its work-items, the bits of its low digit, and the runs of a tile, at most.
+constexpr int kJoinedBlock = 512, kJoinedBits = 8, kJoinedRuns = 512;
+
+// A pass of the sort of valid indices. An entry's key is the permuted number of a row (key_of). An entry's value is the
+// place of the source: of its index in the index tensor, and of its row in x.
+struct SortArgs {
+  const SortEntry* from;  // null: the index tensor itself. Otherwise the result of the pass before
+  SortEntry* split;       // [blocks][batch]: each block's entries, sorted by the high digit
+  uint32_t* heads;        // [blocks][batch]: for each key of a crowded block: low digit << 16 | its first entry's place
+  // [2^high_bits + 1][blocks]: where a digit's run begins in a block: the head, or the entry, << 16 | the entry.
+  // kHasHeads marks crowded blocks.
+  uint32_t* starts;
+  SortEntry* sorted;      // all entries, by key. Entries of one key are in index order
+  uint32_t* entries;      // the number of valid indices
+  uint32_t* some_stored;  // 1 if `sorted` has entries that are still to be summed
+  uint32_t blocks;        // that split
+  uint32_t joiners, joiner_blocks;  // blocks that join one digit; splitting blocks whose runs each of them joins
+  uint32_t batch;         // indices of a block that splits: a multiple of kSortBlock, up to kSortBatch
+  uint32_t key_mask;      // 2^(bits of a key) - 1
+  int32_t plain_bits;     // the lowest bits of a row that its key has unchanged, so that near rows stay together
+  int32_t shift;          // of the low digit
+  int32_t low_bits, high_bits;
+  // For scatter_add. state: null, or a flag that becomes 1 if an element of `differ` is not 0. Then nothing is added.
+  uint32_t* state;
+  const uint32_t* differ;
+  int64_t differs;
+};
+
+// A sum's order, which hipops.h defines: sources of a chunk, and chunk sums of a group.
+constexpr uint32_t kChunk = 128;
+
+constexpr int kSumBlock = 128, kMergeBlock = 512;
+constexpr uint32_t kMostPortion = 1024;  // entries whose chunks a block of `sum` sums
+constexpr int kMostChunks = kSortBatch;  // that a block sums: a chunk can have one entry
+
+// For a slice: the row with several chunks whose last chunk begins in the slice, and its number of chunks, or 0 without
+// a row. A slice has at most one, because the last chunks of two rows with several chunks begin more than kChunk apart.
+struct alignas(8) ChunkedRow {
+  uint32_t row, chunks;
+};
+
+// Sorted entries are cut into slices of kChunk entries. A row's chunks begin in neighbouring slices, so slices number
+// the chunk sums.
+struct SegmentArgs {
+  uint32_t portion;       // entries of a block of `sum`: a multiple of kChunk
+  uint32_t parts;         // `merge`: of a row; a part is an element for each lane of a wave
+  uint32_t blocks_a_row;  // `merge`: blocks that divide the parts of the same rows
+  ChunkedRow* chunked;    // one for each slice
+  void* sums;             // [2 * slices][elements of a row]: the chunk sums of rows with several chunks
+};
+
+}  // namespace hipops
