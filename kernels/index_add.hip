@@ -17,8 +17,7 @@
 //   line   the same for scatter_add: each element of a row has a line of indices of its own.
 //   joined, sum, merge  with a workspace. `split` and `joined`, or `join`, sort the indices by row
 //          (device/index/sorted_sources.h). `joined` sums rows of few sources. `sum` adds the other sources in chunks
-//          of 128, and `merge` adds the chunks' sums (device/index/segmented_sum.h). `sum` and `merge` mostly have
-//          nothing to do, but the host cannot know it.
+//          of 128, and `merge` adds the chunks' sums (device/index/segmented_sum.h).
 //
 // Alone: hipcc --genco -std=c++17 --offload-arch=gfx942 -O3 -I kernels kernels/index_add.hip -o index_add.co
 #include "index_add.h"
@@ -105,9 +104,9 @@ class ScanSums {
   }
 
   static HIPOPS_METHOD const IndexAddArgs& load_arguments(const IndexAddArgs& a) {
-    load_walk_arguments(a.walk, a.x, a.y, a.scan.parts, a.scan.by_parts.multiplier, a.scan.by_parts.shift, a.scan.first_part,
-                 a.scan.first_row, a.scan.hashes, a.scan.last_share, a.y_step, a.index.data, a.index.type, a.indices,
-                 a.index_step, a.scan.rows, a.scan.lane_bits);
+    load_walk_arguments(a.walk, a.x, a.y, a.scan.parts, a.scan.by_parts.multiplier, a.scan.by_parts.shift,
+                        a.scan.first_part, a.scan.first_row, a.scan.hashes, a.scan.last_share, a.y_step, a.index.data,
+                        a.index.type, a.indices, a.index_step, a.scan.rows, a.scan.lane_bits);
     return a;
   }
   using Share = RowShare<IndexAddArgs, kScanBlock>;
@@ -341,7 +340,8 @@ HIPOPS_KERNEL(kSortBlock) index_add_join(HIPOPS_ARGS(IndexAddArgs) a) {
   HIPOPS_SHARED(uint16_t, start_of, SortShape::kDigits);
   HIPOPS_SHARED(SortEntry, sorted, kSortBatch);
   const SortArgs& s = a.sort;
-  load_arguments_together(s.state, s.starts, s.split, s.heads, s.blocks, s.batch, s.joiners, s.joiner_blocks, s.low_bits);
+  load_arguments_together(s.state, s.starts, s.split, s.heads, s.blocks, s.batch, s.joiners, s.joiner_blocks,
+                          s.low_bits);
   if (!is_stopped(s)) sort_join<SortShape>(s, words, start_of, sorted, false);
 }
 

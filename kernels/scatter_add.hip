@@ -154,7 +154,6 @@ struct FewSums {
   uint32_t elements, copy_bits;
 
   HIPOPS_METHOD uint32_t own() const { return hide_origin(lane_index()) & ((1u << copy_bits) - 1); }
-
   HIPOPS_METHOD uint32_t place(uint32_t e) const {
     return (e % Length * (elements / Length) + e / Length) << copy_bits;
   }

@@ -142,7 +142,8 @@ int64_t indices_of_share(SumsWay way, int64_t indices) {
 }
 
 // The grid fills the device once, and is larger if segments would be long otherwise.
-hipops_status launch_scan(const PlanOptions& options, const DeviceFacts& device, const SumsPlan& plan, IndexAddArgs* args, void* stream) {
+hipops_status launch_scan(const PlanOptions& options, const DeviceFacts& device, const SumsPlan& plan,
+                          IndexAddArgs* args, void* stream) {
   const int64_t rows = std::min(args->index.size, kMark[args->index.type]), most = options.within_most(kMostBlocks);
   ScanArgs& s = args->scan;
   s.lane_bits = static_cast<int16_t>(plan.lane_bits);
@@ -172,8 +173,8 @@ hipops_status launch_scan(const PlanOptions& options, const DeviceFacts& device,
 }
 
 // The first launch that sums begins early and prefetches x, because memory is mostly idle during the sort. The next
-// launches begin early, too, so that their blocks are on the device in time. Mostly they have nothing to do, but the host
-// cannot know it.
+// launches begin early, too, so that their blocks are on the device in time. Mostly they have nothing to do, but the
+// host cannot know it.
 hipops_status launch_sorted(const DeviceFacts& device, const RowSums& t, const SumsPlan& plan, IndexAddArgs* args,
                             void* stream) {
   const SortPlan& sort = plan.sort;
@@ -204,8 +205,8 @@ void set_tensors(const RowSums& t, int64_t index_step, hipops_index_report* repo
 
 }  // namespace
 
-hipops_status launch_sums(PlanOptions options, const DeviceFacts& device, const RowSums& t, const SumsPlan& plan, void* workspace,
-                          hipops_index_report* report, IndexAddArgs* args, void* stream) {
+hipops_status launch_sums(PlanOptions options, const DeviceFacts& device, const RowSums& t, const SumsPlan& plan,
+                          void* workspace, hipops_index_report* report, IndexAddArgs* args, void* stream) {
   if (args->reported == 0) args->reported = 1, args->report_step = 1;
   set_tensors(t, step_of(*t.index, 0), report, args);
   args->walk = walk_of(row_layout(t, plan.choice.way == SumsWay::sorted ? kMostChunks : 1), plan.vector);

@@ -58,8 +58,8 @@ SumsPlan resolve(const SumsChoice& choice, const SumsProblem& p, const SortPlan&
 
 // Launches sums as planned. The caller passes zeroed `args`. Only scatter_add sets fields before: the fields of the
 // report, and the state of the order.
-hipops_status launch_sums(PlanOptions options, const DeviceFacts& device, const RowSums& t, const SumsPlan& plan, void* workspace,
-                          hipops_index_report* report, IndexAddArgs* args, void* stream);
+hipops_status launch_sums(PlanOptions options, const DeviceFacts& device, const RowSums& t, const SumsPlan& plan,
+                          void* workspace, hipops_index_report* report, IndexAddArgs* args, void* stream);
 
 // Launches sums of floats by an index of x's shape: each line along dim has its own indices. No tensor is empty.
 // most_blocks: of a launch; 0: no limit. differ: null, or see ScanArgs.

@@ -27,9 +27,9 @@ int64_t batch_of(int64_t indices, int64_t digits) {
   return std::min<int64_t>(steps, kSortDepth) * kSortBlock;
 }
 
-// The high digit has a value for each block that joins: enough to fill a device, if each has enough entries, and to hold
-// the entries of most digits in shared memory. It has at least half of the bits, so that a small sort has no low digit
-// with many more values than entries.
+// The high digit has a value for each block that joins: enough to fill a device, if each has enough entries, and to
+// hold the entries of most digits in shared memory. It has at least half of the bits, so that a small sort has no low
+// digit with many more values than entries.
 SortPass pass_of(int shift, int bits, int64_t indices) {
   const int for_room = log2_up((indices + kEntriesToJoin - 1) / kEntriesToJoin);
   const int for_units = std::min(log2_up(kJoiningBlocks), log2_up((indices + kFewestToJoin - 1) / kFewestToJoin));
@@ -48,7 +48,7 @@ int plain_bits_of(int64_t row_bytes) {
 
 SortPlan plan_sort(const SumsProblem& p) {
   SortPlan plan{};
-  constexpr int64_t kMost = UINT32_MAX;   // rows and places have 32 bits in the entries
+  constexpr int64_t kMost = UINT32_MAX;      // rows and places have 32 bits in the entries
   constexpr int64_t kPast = 2 * kSortBatch;  // and places of a batch may be past the last index
   if (p.x_elements == 0 || p.y_elements == 0 || p.indices <= kMostUnsorted) return plan;
   // A block numbers the vectors of kMostChunks rows by 31 bits.

@@ -1,5 +1,5 @@
-// The radix sort of indices by the rows that they name (device/index/sorted_sources.h): its passes, and the workspace of
-// the sort and of the sums.
+// The radix sort of indices by the rows that they name (device/index/sorted_sources.h): its passes, and the workspace
+// of the sort and of the sums.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace hipops {
 
-// A pass of the sort. The high digit selects the block that joins an entry. The low digit orders the block's entries. The
-// low digit begins at bit `shift`.
+// A pass of the sort. The high digit selects the block that joins an entry. The low digit orders the block's entries.
+// It begins at bit `shift`.
 struct SortPass {
   int shift, low_bits, high_bits;
   int64_t joiners;  // blocks that join one digit: more than one only if there is no low digit

@@ -15,8 +15,8 @@ constexpr int64_t kAheadOfSums = int64_t{120} << 10;
 // The number of blocks that split, unless a block would have more than kSortBatch indices. Smaller batches are sorted
 // sooner, but they leave more and shorter runs.
 constexpr int64_t kPartitioners = 128;
-// Blocks that join: kJoiningBlocks if each has kFewestToJoin entries, and more if each has more than kEntriesToJoin. These
-// mostly leave room for all entries of a digit. If several blocks join a digit, there are up to kMostJoiners.
+// Blocks that join: kJoiningBlocks if each has kFewestToJoin entries, and more if each has more than kEntriesToJoin.
+// These mostly leave room for all entries of a digit. If several blocks join a digit, there are up to kMostJoiners.
 constexpr int64_t kJoiningBlocks = 256, kFewestToJoin = 64, kEntriesToJoin = kSortBatch / 2, kMostJoiners = 512;
 // Blocks that join also sum, if they and their rows have up to these numbers of entries, on average.
 constexpr int64_t kMostEntriesToSum = kSortBatch / 4 * 3, kMostSourcesToSum = kChunk / 2;

@@ -1,5 +1,5 @@
-// The order of a sum, which hipops.h promises: sources in chunks, the sums of chunks in groups, and the sums of groups in
-// groups until one sum is left.
+// The order of a sum, which hipops.h promises: sources in chunks, the sums of chunks in groups, and the sums of groups
+// in groups until one sum is left.
 #pragma once
 
 #include "device/core/types.h"
@@ -16,7 +16,7 @@ HIPOPS_FN bool level_has_sums(int k, uint64_t received) {
   return k + 1 < kChunkLevels ? received % kChunk != 0 : received != 0;
 }
 
-// Adds the sum of a full chunk, or of a full group. `levels` has a sum for each level, and received `before` sums before.
+// Adds the sum of a full chunk, or of a full group. `levels` has a sum for each level, and has received `before` sums.
 template <class Levels, class Sum>
 HIPOPS_FN void push_sum(Levels levels, Sum sum, uint64_t before) {
 #pragma unroll 1

@@ -158,8 +158,8 @@ class Runs {
  public:
   static constexpr uint32_t kRuns = Shape::kBlock == kSortBlock ? kSortRuns : kJoinedRuns;  // of a tile
 
-  // A head is sorted like an entry: its key has the low digit and, above it, the number of its entries. Its value is the
-  // first entry's place in s.split.
+  // A head is sorted like an entry: its key has the low digit and, above it, the number of its entries. Its value is
+  // the first entry's place in s.split.
   static HIPOPS_METHOD uint32_t count_of(const SortEntry& head) { return head.key >> kRadixBits; }
 
   explicit HIPOPS_METHOD Runs(const SortArgs& args) : s(args) {
@@ -306,7 +306,7 @@ class Runs {
 // Shared memory of a block that joins, in words: for tallies, and later for the number of entries before each head.
 template <class Shape> constexpr int kJoinWords = Shape::kTally / 2 > kSortBatch ? Shape::kTally / 2 : kSortBatch + 1;
 
-// Copies the entries of sorted heads to s.sorted. The first entry of a digit moves to next[digit], and the others follow.
+// Copies the entries of sorted heads to s.sorted. A digit's first entry moves to next[digit], and the others follow.
 // before[i] becomes the number of entries of the heads before head i, and before[count] the number of all entries.
 template <class Shape>
 HIPOPS_FN void copy_entries(const SortArgs& s, uint32_t count, uint32_t digit_mask, Shared<uint32_t> before,
@@ -345,9 +345,9 @@ HIPOPS_FN void copy_entries(const SortArgs& s, uint32_t count, uint32_t digit_ma
   }
 }
 
-// Joins the block's digit. Returns the number of entries that stay in `sorted`, or 0 if it has stored them to memory. They
-// stay if `may_stay` is set, if they are one batch without heads, and if each row has one chunk. start_of then has the
-// place of each low digit's first entry. Only `sum` stores chunk sums of rows with several chunks.
+// Joins the block's digit. Returns the number of entries that stay in `sorted`, or 0 if it has stored them to memory.
+// They stay if `may_stay` is set, if they are one batch without heads, and if each row has one chunk, because only `sum`
+// stores chunk sums. start_of then has the place of each low digit's first entry.
 template <class Shape>
 HIPOPS_FN uint32_t sort_join(const SortArgs& args, Shared<uint32_t> words, Shared<uint16_t> start_of,
                              Shared<SortEntry> sorted, bool may_stay) {
@@ -388,7 +388,7 @@ HIPOPS_FN uint32_t sort_join(const SortArgs& args, Shared<uint32_t> words, Share
     });
     set_total(counted.smaller + entries);
     const bool stays = may_stay && long_rows[0] == 0;
-    if (!stays && thread_index() == 0) atomic_max(s.some_stored, 1u);  // several blocks may store it
+    if (!stays && thread_index() == 0) atomic_max(s.some_stored, 1u);  // atomic, as several blocks may store it
     // `sum` skips places without a value.
 #pragma unroll 2
     for (uint32_t i = thread_index(); i < entries; i += Shape::kBlock)
