@@ -16,7 +16,6 @@ constexpr int kScanLanes = 32;    // `scan`: the most lanes of a group
 enum IndexAddOperand {
   kIndexAddY,
   kIndexAddX,
-  kIndexAddRow,    // an index of y along dim
   kIndexAddIndex,  // `line`: the first index of the element's line
   kIndexAddPlace,  // `line`: the row-major position of that index in the index tensor
   kIndexAddOperands
@@ -49,7 +48,7 @@ struct IndexAddArgs {
   uint64_t reported;
   int64_t report_step;
   ScanArgs scan;
-  Walk<kIndexAddOperands> walk;  // `joined`, `sum`: over kMostChunks rows; otherwise over one row
+  Walk<kIndexAddOperands> walk;  // over one row
   int64_t grid;                  // blocks
   // x's first parts of kPrefetchBytes, which the first launch that sums prefetches (cache.h).
   uint32_t prefetched_parts;

@@ -342,7 +342,7 @@ HIPOPS_KERNEL(kSortBlock) index_add_join(HIPOPS_ARGS(IndexAddArgs) a) {
   const SortArgs& s = a.sort;
   load_arguments_together(s.state, s.starts, s.split, s.heads, s.blocks, s.batch, s.joiners, s.joiner_blocks,
                           s.low_bits);
-  if (!is_stopped(s)) sort_join<SortShape>(s, words, start_of, sorted, false);
+  if (!is_stopped(s)) sort_join<SortShape>(s, block_index(), true, words, start_of, sorted);
 }
 
 // The block and the sums of each mode.

@@ -45,6 +45,15 @@ int64_t few_parts(const SumsProblem& p, const DeviceNumbers& device) {
   return (p.row_elements / vector_of(p, p.wide_row) + device.wave_size - 1) / device.wave_size;
 }
 
+// The number of blocks that divide a row's vectors: `wanted`, unless a wave would have less than one vector for each
+// lane, or a block more vectors than 31 bits count. No block is without vectors.
+int64_t row_parts(int64_t vectors, int64_t wanted, const DeviceNumbers& device) {
+  const int64_t waves = (vectors + device.wave_size - 1) / device.wave_size;
+  const int64_t parts = std::max({std::min(wanted, waves), (vectors + kMostPartVectors - 1) / kMostPartVectors, int64_t{1}});
+  const int64_t part = (vectors + parts - 1) / parts;
+  return (vectors + part - 1) / part;
+}
+
 }  // namespace
 
 int64_t few_blocks(int64_t indices, int64_t parts, int wave_size) {
@@ -87,7 +96,11 @@ SumsPlan resolve(const SumsChoice& choice, const SumsProblem& p, const SortPlan&
       // There are kPortionsAUnit portions a compute unit, unless that makes a portion smaller or larger than it can be.
       const int64_t slices = (p.indices + kChunk - 1) / kChunk, portions = device.units * kPortionsAUnit;
       plan.portion = std::clamp<int64_t>((slices + portions - 1) / portions * kChunk, kChunk, kMostPortion);
-      plan.grid = (p.indices + plan.portion - 1) / plan.portion;
+      plan.portions = (p.indices + plan.portion - 1) / plan.portion;
+      // If entries are few, several blocks divide their rows.
+      const int64_t digits = int64_t{1} << sort.pass[0].high_bits;
+      plan.joined_parts = row_parts(vectors, device.units * kJoinedBlocksAUnit / digits, device);
+      plan.sum_parts = plan.join == kJoin ? row_parts(vectors, 2 * portions / plan.portions, device) : 1;
       // `merge` has a wave for each slice. If slices are few, several blocks divide the parts of their rows.
       plan.parts = (p.row_elements + device.wave_size - 1) / device.wave_size;
       const int64_t blocks = (slices * device.wave_size + kMergeBlock - 1) / kMergeBlock;
@@ -172,6 +185,14 @@ hipops_status launch_scan(const PlanOptions& options, const DeviceFacts& device,
   return HIPOPS_SUCCESS;
 }
 
+// Divides the vectors of a row into parts of one size. The last part can have fewer.
+void set_parts(int64_t parts, IndexAddArgs* args) {
+  const int64_t vectors = args->walk.count, part = (vectors + parts - 1) / parts;
+  args->segments.row_parts = static_cast<uint32_t>(parts);
+  args->segments.part_vectors = static_cast<uint32_t>(part);
+  args->segments.by_part_vectors = divisor_of(part);
+}
+
 // The first launch that sums begins early and prefetches x, because memory is mostly idle during the sort. The next
 // launches begin early, too, so that their blocks are on the device in time. Mostly they have nothing to do, but the
 // host cannot know it.
@@ -184,11 +205,17 @@ hipops_status launch_sorted(const DeviceFacts& device, const RowSums& t, const S
     if (hipops_status status = launch_on(device, kSplit, sort.blocks, kSortBlock, args, stream)) return status;
     const int kernel = pass + 1 == sort.passes ? plan.join : int{kJoin};
     const int block = kernel == kJoin ? kSortBlock : kJoinedBlock;
-    const int64_t blocks = sort.pass[pass].joiners << args->sort.high_bits;
+    int64_t blocks = sort.pass[pass].joiners << args->sort.high_bits;
+    if (kernel != kJoin) {
+      set_parts(plan.joined_parts, args);
+      blocks *= plan.joined_parts;
+    }
     if (hipops_status status = launch_on(device, kernel, blocks, block, args, stream, kernel != kJoin)) return status;
   }
   if (plan.join != kJoin) args->prefetched_parts = 0;
-  if (hipops_status status = launch_on(device, plan.kernel, plan.grid, kSumBlock, args, stream, true)) return status;
+  const int64_t blocks = plan.portions * plan.sum_parts;
+  set_parts(plan.sum_parts, args);
+  if (hipops_status status = launch_on(device, plan.kernel, blocks, kSumBlock, args, stream, true)) return status;
   args->walk = walk_of(row_layout(t));
   return launch_on(device, plan.merge, plan.merge_grid, kMergeBlock, args, stream, true);
 }
@@ -209,12 +236,13 @@ hipops_status launch_sums(PlanOptions options, const DeviceFacts& device, const 
                           void* workspace, hipops_index_report* report, IndexAddArgs* args, void* stream) {
   if (args->reported == 0) args->reported = 1, args->report_step = 1;
   set_tensors(t, step_of(*t.index, 0), report, args);
-  args->walk = walk_of(row_layout(t, plan.choice.way == SumsWay::sorted ? kMostChunks : 1), plan.vector);
+  args->walk = walk_of(row_layout(t), plan.vector);
   switch (plan.choice.way) {
     case SumsWay::few: return launch_few(device, plan, args, stream);
     case SumsWay::scan: return launch_scan(options, device, plan, args, stream);
     default:
       place_sort(plan.sort, workspace, args);
+      args->segments.lanes_by_row = plan.sort.lanes_by_row;
       args->segments.portion = static_cast<uint32_t>(plan.portion);
       args->segments.parts = static_cast<uint32_t>(plan.parts);
       args->segments.blocks_a_row = static_cast<uint32_t>(plan.merge_blocks_a_row);
@@ -229,7 +257,7 @@ hipops_status launch_line_sums(const PlanOptions& options, const DeviceFacts& de
   int64_t place_step = 1;
   for (int d = t.x->rank - 1; d >= 0; --d) {
     if (d == t.dim) args.report_step = place_step;
-    else add_dimension(&lines, t.x->shape[d], {t.y->stride[d], t.x->stride[d], 0, t.index->stride[d], place_step});
+    else add_dimension(&lines, t.x->shape[d], {t.y->stride[d], t.x->stride[d], t.index->stride[d], place_step});
     place_step *= t.x->shape[d];
   }
   args.reported = 1;

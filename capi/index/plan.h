@@ -50,7 +50,8 @@ struct SumsPlan {
   int64_t vector;  // elements of y that a work-item adds
   int64_t parts;   // `few`, `scan`, `line`: parts of a row, each for a wave or a group of lanes; `sorted`: of `merge`
   int lane_bits;   // `scan`, `line`: log2 of the lanes of a group
-  int64_t portion; // `sorted`: entries for a block of `sum`
+  int64_t portion, portions;  // `sorted`: entries for a block of `sum`; the number of portions
+  int64_t joined_parts, sum_parts;  // `sorted`: blocks of each that divide the vectors of the same rows
   int64_t grid;    // not for `scan`, which may need several launches; `line`: at most, in each launch; 0: no limit
   int64_t merge_blocks_a_row, merge_grid;  // `sorted`: blocks of `merge`: for the same rows, and all
 };

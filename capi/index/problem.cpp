@@ -1,5 +1,7 @@
 #include "index/problem.h"
 
+#include <cstdlib>
+
 #include "index/indices.h"
 #include "tensor/error.h"
 
@@ -12,9 +14,7 @@ bool is_added(hipops_dtype dtype) {
 
 // True if both tensors can be read in vectors of 16 bytes along the layout's innermost dimension.
 bool is_wide(const RowSums& t, const Layout<kIndexAddOperands>& layout) {
-  if (layout.rank == 0 || layout.stride[kIndexAddY][0] != 1 || layout.stride[kIndexAddX][0] != 1 ||
-      layout.stride[kIndexAddRow][0] != 0)
-    return false;
+  if (layout.rank == 0 || layout.stride[kIndexAddY][0] != 1 || layout.stride[kIndexAddX][0] != 1) return false;
   uint64_t elements = static_cast<uint64_t>(layout.size[0] | step_of(*t.y, t.dim) | step_of(*t.x, t.dim));
   for (int d = 1; d < layout.rank; ++d)
     elements |= static_cast<uint64_t>(layout.stride[kIndexAddY][d] | layout.stride[kIndexAddX][d]);
@@ -26,19 +26,22 @@ bool is_wide(const RowSums& t, const Layout<kIndexAddOperands>& layout) {
 
 SumsProblem describe_sums(const RowSums& t) {
   const int64_t rows = t.y->shape[t.dim], indices = t.x->shape[t.dim];
-  SumsProblem p{t.y->dtype, rows, indices, 1, element_count(*t.x), element_count(*t.y), false};
+  SumsProblem p{t.y->dtype, rows, indices, 1, element_count(*t.x), element_count(*t.y), 0, false, false};
   if (p.x_elements == 0 || p.y_elements == 0) return p;
   p.row_elements = p.x_elements / p.indices;
-  p.wide_row = is_wide(t, row_layout(t));
+  const Layout<kIndexAddOperands> row = row_layout(t);
+  const int64_t step = std::abs(step_of(*t.y, t.dim));
+  p.row_step_bytes = step * dtype_bytes(p.dtype);
+  p.wide_row = is_wide(t, row);
+  p.rows_are_close = row.rank != 0 && p.rows > 1 && step < std::abs(row.stride[kIndexAddY][0]);
   return p;
 }
 
-Layout<kIndexAddOperands> row_layout(const RowSums& t, int64_t rows) {
+Layout<kIndexAddOperands> row_layout(const RowSums& t) {
   Layout<kIndexAddOperands> layout;
   if (is_empty(*t.y)) return layout;
   for (int d = t.y->rank - 1; d >= 0; --d)
-    if (d != t.dim) add_dimension(&layout, t.x->shape[d], {t.y->stride[d], t.x->stride[d], 0, 0, 0});
-  add_dimension(&layout, rows, {0, 0, 1, 0, 0});
+    if (d != t.dim) add_dimension(&layout, t.x->shape[d], {t.y->stride[d], t.x->stride[d], 0, 0});
   return layout;
 }
 

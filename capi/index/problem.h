@@ -20,13 +20,15 @@ struct SumsProblem {
   int64_t rows, indices;           // of y and of x along dim
   int64_t row_elements;            // that an index adds
   int64_t x_elements, y_elements;  // 0: empty, and the other fields are unused
+  int64_t row_step_bytes;          // between neighbouring rows of y
   bool wide_row;                   // a row can be added in vectors of 16 bytes
+  bool rows_are_close;             // neighbouring rows of y are closer to each other than the elements of a row
 };
 
 SumsProblem describe_sums(const RowSums& t);
 
-// The layout that a kernel walks: `rows` rows.
-Layout<kIndexAddOperands> row_layout(const RowSums& t, int64_t rows = 1);
+// The layout of a row.
+Layout<kIndexAddOperands> row_layout(const RowSums& t);
 
 // hipops_supports of an op that adds by an index; the check that x's dtype can be added.
 bool sums_support(hipops_dtype dtype, hipops_dtype index);

@@ -27,20 +27,21 @@ int64_t batch_of(int64_t indices, int64_t digits) {
   return std::min<int64_t>(steps, kSortDepth) * kSortBlock;
 }
 
-// The high digit has a value for each block that joins: enough to fill a device, if each has enough entries, and to
-// hold the entries of most digits in shared memory. It has at least half of the bits, so that a small sort has no low
-// digit with many more values than entries.
-SortPass pass_of(int shift, int bits, int64_t indices) {
-  const int for_room = log2_up((indices + kEntriesToJoin - 1) / kEntriesToJoin);
+// The high digit has a value for each block that joins: enough to fill a device, if each has enough entries, and, for
+// blocks that also sum, enough to hold the entries of most digits in shared memory. More values only make runs shorter.
+SortPass pass_of(int shift, int bits, int64_t indices, bool may_sum) {
   const int for_units = std::min(log2_up(kJoiningBlocks), log2_up((indices + kFewestToJoin - 1) / kFewestToJoin));
-  const int high = std::min({std::max({for_room, for_units, bits - kJoinedBits, (bits + 1) / 2}), bits, kRadixBits});
+  const int for_room = may_sum ? log2_up((indices + kEntriesToJoin - 1) / kEntriesToJoin) : 0;
+  const int for_low = bits - (may_sum ? kJoinedBits : kRadixBits);
+  const int high = std::min({std::max({for_units, for_room, for_low}), bits, kRadixBits});
   return {shift, bits - high, high, 1};
 }
 
-// Neighbouring rows of few bytes stay neighbours, so that a sector of y is loaded and stored once.
-int plain_bits_of(int64_t row_bytes) {
+// Close rows stay neighbours, so that a sector of y, or a line for the lanes of a wave, is loaded and stored once.
+int plain_bits_of(const SumsProblem& p, bool by_row) {
+  const int64_t bytes = by_row ? kNeighbourBytesOfLanes : kNeighbourBytes;
   int bits = 0;
-  while (row_bytes << bits < kNeighbourBytes) ++bits;
+  while (p.rows > 1 && p.row_step_bytes << bits < bytes) ++bits;
   return bits;
 }
 
@@ -51,15 +52,16 @@ SortPlan plan_sort(const SumsProblem& p) {
   constexpr int64_t kMost = UINT32_MAX;      // rows and places have 32 bits in the entries
   constexpr int64_t kPast = 2 * kSortBatch;  // and places of a batch may be past the last index
   if (p.x_elements == 0 || p.y_elements == 0 || p.indices <= kMostUnsorted) return plan;
-  // A block numbers the vectors of kMostChunks rows by 31 bits.
-  if (p.indices > kMost - kPast || p.rows > kMost || p.row_elements >= (int64_t{1} << 31) / kMostChunks) return plan;
+  if (p.indices > kMost - kPast || p.rows > kMost || p.row_elements >= int64_t{1} << 31) return plan;
 
   plan.key_bits = std::max(log2_up(p.rows), 1);
-  plan.plain_bits = std::min(plain_bits_of(p.row_elements * dtype_bytes(p.dtype)), plan.key_bits - 1);
+  plan.lanes_by_row = p.rows_are_close && p.indices / p.rows < kSourcesByElement;
+  plan.plain_bits = std::min(plain_bits_of(p, plan.lanes_by_row), plan.key_bits - 1);
   plan.passes = plan.key_bits > kPassBits ? 2 : 1;
   const int first = plan.passes == 1 ? plan.key_bits : plan.key_bits / 2;
-  plan.pass[0] = pass_of(0, first, p.indices);
-  if (plan.passes == 2) plan.pass[1] = pass_of(first, plan.key_bits - first, p.indices);
+  const bool may_sum = plan.passes == 1 && p.indices >> kRadixBits <= kMostEntriesToSum;
+  plan.pass[0] = pass_of(0, first, p.indices, may_sum);
+  if (plan.passes == 2) plan.pass[1] = pass_of(first, plan.key_bits - first, p.indices, false);
 
   const int high_bits = std::max(plan.pass[0].high_bits, plan.pass[1].high_bits);
   plan.batch = batch_of(p.indices, int64_t{1} << high_bits);
@@ -73,7 +75,7 @@ SortPlan plan_sort(const SumsProblem& p) {
                 p.indices >> last.high_bits <= kMostEntriesToSum && p.indices / p.rows <= kMostSourcesToSum;
   const int64_t entries = plan.blocks * plan.batch, slices = (p.indices + kChunk - 1) / kChunk;
   const int64_t sum_bytes = std::max<int64_t>(dtype_bytes(p.dtype), 4);
-  take_bytes(&plan, 2 * sizeof(uint32_t));  // SortArgs::entries and some_stored
+  take_bytes(&plan, sizeof(uint32_t));  // SortArgs::entries
   plan.starts = take_bytes(&plan, ((int64_t{1} << high_bits) + 1) * plan.blocks * int64_t{sizeof(uint32_t)});
   plan.split = take_bytes(&plan, entries * int64_t{sizeof(SortEntry)});
   plan.heads = take_bytes(&plan, entries * int64_t{sizeof(uint32_t)});
@@ -87,7 +89,6 @@ void place_sort(const SortPlan& plan, void* workspace, IndexAddArgs* args) {
   char* const at = static_cast<char*>(workspace);
   SortArgs& sort = args->sort;
   sort.entries = reinterpret_cast<uint32_t*>(at);
-  sort.some_stored = sort.entries + 1;
   sort.starts = reinterpret_cast<uint32_t*>(at + plan.starts);
   sort.split = reinterpret_cast<SortEntry*>(at + plan.split);
   sort.heads = reinterpret_cast<uint32_t*>(at + plan.heads);

@@ -19,6 +19,7 @@ struct SortPlan {
   int passes;  // 0: nothing is sorted
   SortPass pass[2];
   int key_bits, plain_bits;
+  bool lanes_by_row;  // SegmentArgs::lanes_by_row
   bool joined;  // blocks that join mostly have room for their entries, so they may sum them
   int64_t batch, blocks;  // indices for a block that splits, and such blocks
   int64_t starts, split, heads, sorted, chunked, sums;  // where SortArgs' and SegmentArgs' parts are in the workspace

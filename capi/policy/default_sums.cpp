@@ -10,9 +10,8 @@ namespace {
 
 // A scan saves the launches of a sort. But a wave adds all sources of its part of a row, so they must be few.
 bool pays_to_scan(const SumsProblem& p) {
-  constexpr int64_t kFew = 1 << 13, kMost = 2 * kFew, kBytes = 1 << 24, kPairs = 1 << 17;
-  const int64_t bytes = p.indices <= kFew ? kBytes : kBytes / 2;
-  return p.indices <= kMost && p.x_elements <= bytes / dtype_bytes(p.dtype) &&
+  constexpr int64_t kMost = 1 << 14, kBytes = 1 << 24, kPairs = 1 << 17;
+  return p.indices <= kMost && p.x_elements <= kBytes / dtype_bytes(p.dtype) &&
          p.indices * p.indices <= kPairs * std::min(p.rows, kMost);
 }
 
@@ -37,7 +36,8 @@ bool sorts_instead_of_atomics(const SumsProblem& p, const SortPlan& sort, bool i
   if (is_16_bit && is_sorted && p.y_elements / 32768 >= p.indices) return true;
   const int64_t row_bytes = p.row_elements * dtype_bytes(p.dtype);
   const bool is_large = row_bytes >= kRowBytes && p.x_elements >= kManyKnown;
-  return ((is_16_bit && row_bytes >= kRowBytesOf16Bits) || is_large) && sort.passes != 0 && p.indices >= kManyIndices;
+  return ((is_16_bit && row_bytes >= kRowBytesOf16Bits) || is_large) && p.wide_row && sort.passes != 0 &&
+         p.indices >= kManyIndices;
 }
 
 bool compares_indices(const SumsProblem& p, bool in_order) {

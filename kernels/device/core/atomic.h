@@ -1,5 +1,5 @@
 // Relaxed atomic operations on global memory, among all work-items of the device. Each is one instruction if the target
-// has one. Otherwise, those on floats compare and swap in a loop. Only atomic_fetch_or returns the value before: that
+// has one. Otherwise, those on floats compare and swap in a loop. Only atomic_fetch_add and atomic_fetch_or return the value before: that
 // costs a trip back.
 //
 // AMD's float atomics work on memory of the device (coarse-grained: memory of hipMalloc). On fine-grained memory, of
@@ -34,6 +34,9 @@ HIPOPS_FN void atomic_min(uint64_t* at, uint64_t v) {
 }
 HIPOPS_FN void atomic_max(uint32_t* at, uint32_t v) {
   __hip_atomic_fetch_max(at, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}
+HIPOPS_FN uint32_t atomic_fetch_add(uint32_t* at, uint32_t v) {
+  return __hip_atomic_fetch_add(at, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
 }
 
 // The builtins force the instruction: f32 from gfx90a (CDNA) and gfx11 (RDNA) on, f64 on CDNA alone.
@@ -104,6 +107,7 @@ HIPOPS_FN void atomic_min(uint64_t* at, uint64_t v) {
   atomicMin(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(v));
 }
 HIPOPS_FN void atomic_max(uint32_t* at, uint32_t v) { atomicMax(at, v); }
+HIPOPS_FN uint32_t atomic_fetch_add(uint32_t* at, uint32_t v) { return atomicAdd(at, v); }
 HIPOPS_FN void atomic_add(float* at, float v) { atomicAdd(at, v); }
 HIPOPS_FN void atomic_add(double* at, double v) { atomicAdd(at, v); }
 HIPOPS_FN void atomic_add(f16* at, f16 v) { atomicAdd(reinterpret_cast<__half*>(at), bit_cast<__half>(v)); }
@@ -131,6 +135,7 @@ HIPOPS_FN void atomic_min(uint64_t* at, uint64_t v) {
 HIPOPS_FN void atomic_max(uint32_t* at, uint32_t v) {
   atomic_update<uint32_t>(at, [v](uint32_t seen) { return v > seen ? v : seen; });
 }
+HIPOPS_FN uint32_t atomic_fetch_add(uint32_t* at, uint32_t v) { return __atomic_fetch_add(at, v, __ATOMIC_RELAXED); }
 HIPOPS_FN void atomic_add(float* at, float v) { atomic_update<uint32_t>(at, [v](float seen) { return seen + v; }); }
 HIPOPS_FN void atomic_add(double* at, double v) { atomic_update<uint64_t>(at, [v](double seen) { return seen + v; }); }
 HIPOPS_FN void atomic_add(f16* at, f16 v) {

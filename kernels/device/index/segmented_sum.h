@@ -10,6 +10,7 @@
 #include "device/index/chunk_sums.h"
 #include "device/index/running_sum.h"
 #include "device/index/sorted_sources.h"
+#include "device/core/divide.h"
 #include "device/core/strided.h"
 
 namespace hipops {
@@ -35,14 +36,13 @@ HIPOPS_FN uint32_t first_of_key(const SortEntry* entry, uint32_t end) {
 // slot: two full chunks, and two last chunks, begin at least kChunk entries apart.
 HIPOPS_FN uint32_t slot_of(uint32_t place, bool is_last) { return place / kChunk * 2 + uint32_t(is_last); }
 
-// Sums the chunks of entries in shared memory. The walk has kMostChunks rows, one for each chunk. A wave claims the
-// next vectors when it is done with its last vectors, as chunks differ in their numbers of sources. Flight: vectors in
-// flight of a work-item.
+// Sums the chunks of entries in shared memory, in a part of the row. A wave claims the next vectors when its last ones
+// are summed, as chunks differ in their numbers of sources. Flight: vectors in flight of a work-item.
 template <class T, int Length, uint32_t Block, int Flight>
 class SegmentSums {
  public:
-  HIPOPS_METHOD SegmentSums(const IndexAddArgs& args, Shared<SortEntry> entry, Shared<uint32_t> chunk)
-      : a(args), entry_(entry), chunk_(chunk) {}
+  HIPOPS_METHOD SegmentSums(const IndexAddArgs& args, Shared<SortEntry> entry, Shared<uint32_t> chunk, uint32_t part)
+      : a(args), entry_(entry), chunk_(chunk), first_vector_(part * args.segments.part_vectors) {}
 
   // The caller needs a barrier between begin() and add_rows() or add().
   HIPOPS_METHOD void begin() const {
@@ -50,19 +50,23 @@ class SegmentSums {
     if (thread_index() < kMostSlices) chunked_[thread_index()] = 0;
   }
 
-  // Adds rows of one chunk each: row i, of `rows`, has the entries from start_of[i] on, among `entries` entries.
+  // Adds rows of one chunk each: row i, of `rows`, has the entries from start_of[i] on, among `entries` entries. Rows
+  // with more sources than the average are first, so that waves finish closer together.
   HIPOPS_METHOD void add_rows(Shared<uint16_t> start_of, uint32_t rows, uint32_t entries) {
     lead_ = 0;
     loaded_ = entries;
 #pragma unroll 1
-    for (uint32_t wave = wave_index() * wave_size; wave < rows; wave += Block) {
-      const uint32_t i = wave + lane_index();
-      const uint32_t begin = start_of[i < rows ? i : 0], end = i + 1 < rows ? uint32_t(start_of[i + 1]) : entries;
-      const bool has_chunk = i < rows && begin != end;
-      const uint32_t to = reserve_place(has_chunk);
-      if (has_chunk) chunk_[to] = Chunk::of(begin, end - begin, true, true).packed;
+    for (int longer = 1; longer >= 0; --longer) {
+#pragma unroll 1
+      for (uint32_t wave = wave_index() * wave_size; wave < rows; wave += Block) {
+        const uint32_t i = wave + lane_index(), begin = start_of[i < rows ? i : 0];
+        const uint32_t sources = (i + 1 < rows ? uint32_t(start_of[i + 1]) : entries) - begin;
+        const bool is_listed = i < rows && sources != 0 && (sources * rows > entries) == (longer != 0);
+        const uint32_t to = reserve_place(is_listed);
+        if (is_listed) chunk_[to] = Chunk::of(begin, sources, true, true).packed;
+      }
+      barrier();
     }
-    barrier();
     add_chunks();
   }
 
@@ -123,10 +127,9 @@ class SegmentSums {
 #pragma unroll 1
     for (uint32_t wave = wave_index() * wave_size; wave < portion; wave += Block) {
       const uint32_t i = wave + lane_index();
-      const SortEntry entry = entry_[lead_ + (i < portion ? i : 0)];
-      const uint32_t own = entry.key;
+      const uint32_t own = key(lead_ + (i < portion ? i : 0));
       uint32_t place = i, number = 0;  // of a chunk: in the portion, and in its row
-      bool has_chunk = i < portion && entry.value != kNoSource;
+      bool has_chunk = i < portion;
       if (has_chunk && i == 0 && rank != 0) {
         // The portion begins within a row, whose next chunk begins at the next multiple of kChunk of its sources.
         number = (rank + kChunk - 1) / kChunk;
@@ -164,33 +167,43 @@ class SegmentSums {
   }
 
   HIPOPS_METHOD void add_chunks() const {
-    const uint32_t vectors = uint32_t(uint64_t(a.walk.count) / kMostChunks);
-    const uint32_t count = uniform(uint32_t(counts_[kChunks])) * vectors;
+    const SegmentArgs& g = a.segments;
+    const uint32_t chunks = uniform(uint32_t(counts_[kChunks])), vectors = uint32_t(a.walk.count) - first_vector_;
+    const uint32_t lanes = (chunks + wave_size - 1) / wave_size * wave_size;  // by row: for the same vector of all rows
+    const bool by_row = Length == 1 && g.lanes_by_row != 0;
+    const uint32_t count = (by_row ? lanes : chunks) * g.part_vectors;
     auto next = [&] { return first_lane_value(lane_index() == 0 ? counts_.fetch_add(kClaimed, wave_size) : 0u); };
     for (uint32_t claimed = next(); claimed < count; claimed = next()) {
-      const uint32_t i = claimed + lane_index();
-      sum_vector(i < count ? i : count - 1, vectors, i < count);
+      uint32_t number, vector;
+      if (by_row) {
+        vector = claimed / lanes;
+        number = claimed - vector * lanes + lane_index();
+      } else {
+        number = divide(claimed + lane_index(), g.by_part_vectors);
+        vector = claimed + lane_index() - number * g.part_vectors;
+      }
+      const bool is_live = number < chunks && vector < vectors;
+      const Chunk chunk{chunk_[number < chunks ? number : chunks - 1]};
+      const bool few_sources = ballot(chunk.sources() > kFewSources) == 0;
+      if (is_live) sum_vector(chunk, first_vector_ + vector, few_sources);
     }
   }
 
-  HIPOPS_METHOD void sum_vector(uint32_t i, uint32_t vectors, bool is_live) const {
-    const Offsets<kIndexAddOperands> at = locate(a.walk, i);
-    const uint32_t number = uint32_t(at.of[kIndexAddRow]);
-    const Chunk chunk{chunk_[number]};
+  HIPOPS_METHOD void sum_vector(const Chunk& chunk, uint32_t vector, bool few_sources) const {
+    const Offsets<kIndexAddOperands> at = locate(a.walk, vector);
     const uint32_t place = lead_ + chunk.place();
     T* y = static_cast<T*>(a.y) + at.of[kIndexAddY] + int64_t(row_of(a.sort, key(place))) * a.y_step;
     const T* x = static_cast<const T*>(a.x) + at.of[kIndexAddX];
     RunningSum<T, Length> sum;
     const Sources sources{entry_, place};
     // For few sources, more loads in flight would load the last source again.
-    if (ballot(chunk.sources() > kFewSources) == 0)
+    if (few_sources)
       sum.template sum_chunk<1 + kFewSources>(y, chunk.is_first(), x, a.x_step, sources, chunk.sources());
     else sum.template sum_chunk<Flight>(y, chunk.is_first(), x, a.x_step, sources, chunk.sources());
-    if (!is_live) return;
     if (chunk.is_first() && chunk.is_last()) return sum.store(y);
     const int64_t slot = slot_of(first_ + chunk.place(), chunk.is_last());
     sum.store_sums(static_cast<typename Summed<T>::Sum*>(a.segments.sums) +
-                   (slot * vectors + (i - number * vectors)) * Length);
+                   (slot * a.walk.count + vector) * Length);
   }
 
   template <class U, int Count, int Which>
@@ -202,6 +215,7 @@ class SegmentSums {
   const IndexAddArgs& a;
   const Shared<SortEntry> entry_;
   const Shared<uint32_t> chunk_;
+  const uint32_t first_vector_;  // of the part
   uint32_t lead_, loaded_, first_;
   Shared<uint64_t> chunked_ = storage<uint64_t, kMostSlices, 0>();  // for each slice: chunks << 32 | row
   Shared<uint32_t> counts_ = storage<uint32_t, kCounts, 1>();
@@ -219,11 +233,13 @@ class JoinedSums {
     HIPOPS_SHARED(uint32_t, words, kJoinWords<JoinedShape>);
     HIPOPS_SHARED(uint16_t, start_of, JoinedShape::kDigits);
     const SortArgs& s = a.sort;
-    load_walk_arguments(a.walk, s.split, s.heads, s.starts, s.state, s.blocks, s.batch, a.y, a.x, a.x_step, a.y_step);
+    load_walk_arguments(a.walk, s.split, s.heads, s.starts, s.state, s.blocks, s.batch, a.y, a.x, a.x_step, a.y_step,
+                        a.segments.row_parts);
     if (is_stopped(s)) return;
-    SegmentSums<T, Length, kJoinedBlock, 8> sums(reload_arguments(a), sorted, words);
+    const uint32_t digit = block_index() / a.segments.row_parts, part = block_index() - digit * a.segments.row_parts;
+    SegmentSums<T, Length, kJoinedBlock, 8> sums(reload_arguments(a), sorted, words, part);
     sums.begin();
-    const uint32_t entries = sort_join<JoinedShape>(s, words, start_of, sorted, true);
+    const uint32_t entries = sort_join<JoinedShape>(s, digit, part == 0, words, start_of, sorted);
     if (entries != 0) sums.add_rows(start_of, 1u << reload_arguments(a).sort.low_bits, entries);
   }
 
@@ -243,10 +259,11 @@ class PortionSums {
     HIPOPS_SHARED(SortEntry, entry, kMostPortion + 2 * kChunk);
     HIPOPS_SHARED(uint32_t, chunk, kMostPortion);
     const SortArgs& s = a.sort;
-    load_walk_arguments(a.walk, s.sorted, s.entries, s.some_stored, s.state, a.segments.portion, a.y, a.x, a.x_step,
-                        a.y_step);
-    if (is_stopped(s) || *s.some_stored == 0) return;
-    const uint32_t entries = *s.entries, first = block_index() * a.segments.portion;
+    load_walk_arguments(a.walk, s.sorted, s.entries, s.state, a.segments.portion, a.segments.row_parts, a.y, a.x,
+                        a.x_step, a.y_step);
+    if (is_stopped(s)) return;
+    const uint32_t number = block_index() / a.segments.row_parts, part = block_index() - number * a.segments.row_parts;
+    const uint32_t entries = *s.entries, first = number * a.segments.portion;
     if (first >= entries) return;
     const uint32_t lead = first < kChunk ? first : kChunk, left = entries - first;
     const uint32_t portion = left < a.segments.portion ? left : a.segments.portion;
@@ -264,11 +281,11 @@ class PortionSums {
       for (uint32_t n = 0; n < kLoads; ++n)
         if (from + n * kSumBlock < loaded) entry[from + n * kSumBlock] = own[n];
     }
-    SegmentSums<T, Length, kSumBlock, enough_loads> sums(a, entry, chunk);
+    SegmentSums<T, Length, kSumBlock, enough_loads> sums(a, entry, chunk, part);
     sums.begin();
     barrier();
     sums.add(lead, portion, loaded, first, sources_before(entry, lead, first));
-    sums.store_chunked(portion);
+    if (part == 0) sums.store_chunked(portion);
   }
 
  private:
@@ -277,12 +294,12 @@ class PortionSums {
   // How many sources of the row of the portion's first entry precede the portion.
   HIPOPS_METHOD uint32_t sources_before(Shared<SortEntry> entry, uint32_t lead, uint32_t first) const {
     const auto key = [&](uint32_t i) { return SortEntry(entry[i]).key; };
-    const SortEntry own = entry[lead];
-    if (lead == 0 || own.value == kNoSource || key(lead - 1) != own.key) return 0;
-    if (first > kChunk && key(0) == own.key) return first - first_of_key(a.sort.sorted, first);
+    const uint32_t own = key(lead);
+    if (lead == 0 || key(lead - 1) != own) return 0;
+    if (first > kChunk && key(0) == own) return first - first_of_key(a.sort.sorted, first);
     uint32_t sources = 1;  // entry lead - sources has the key
     for (uint32_t step = kChunk / 2; step != 0; step /= 2)
-      if (sources + step <= lead && key(lead - sources - step) == own.key) sources += step;
+      if (sources + step <= lead && key(lead - sources - step) == own) sources += step;
     return sources;
   }
 
@@ -297,9 +314,9 @@ class MergedSums {
 
   HIPOPS_METHOD void add() const {
     const SegmentArgs& g = a.segments;
-    load_walk_arguments(a.walk, a.sort.some_stored, a.sort.entries, a.sort.state, g.parts, g.blocks_a_row, g.chunked,
-                        g.sums, a.y, a.y_step);
-    if (is_stopped(a.sort) || *a.sort.some_stored == 0) return;
+    load_walk_arguments(a.walk, a.sort.entries, a.sort.state, g.parts, g.blocks_a_row, g.chunked, g.sums, a.y,
+                        a.y_step);
+    if (is_stopped(a.sort)) return;
     const uint32_t slices = (*a.sort.entries + kChunk - 1) / kChunk;
     const uint32_t first = block_index() / g.blocks_a_row * kWaves;
     if (first >= slices) return;

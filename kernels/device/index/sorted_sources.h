@@ -17,7 +17,6 @@ namespace hipops {
 namespace {
 
 using SortShape = RadixShape<kSortBlock, kSortDepth, kRadixBits>;
-constexpr uint32_t kNoSource = Batch<SortShape>::kNoValue;  // of a place in s.sorted whose entry has been summed
 using JoinedShape = RadixShape<kJoinedBlock, kSortBatch / kJoinedBlock, kJoinedBits>;
 constexpr uint32_t kPlaceMask = 0xffff;      // of a head or a start: the lower half
 constexpr uint32_t kHasHeads = 1u << 31;     // of a start: the block has listed its heads
@@ -92,7 +91,7 @@ HIPOPS_FN void sort_split(const Args& a) {
   const SortArgs& s = a.sort;
   const uint32_t first = block_index() * s.batch, usual = kCrowd + (kCrowd / 8 * s.batch >> s.high_bits);
   const uint32_t crowd = usual < kMostCrowd ? usual : kMostCrowd;  // more entries of a digit are many
-  if (block_index() == 0 && thread_index() == 0) *s.some_stored = 0;
+  if (block_index() == 0 && thread_index() == 0 && s.from == nullptr) *s.entries = 0;
   if (s.state != nullptr && !may_sort(s)) return;
   Batch<SortShape> batch;
   batch.begin(s.batch);
@@ -162,7 +161,7 @@ class Runs {
   // the first entry's place in s.split.
   static HIPOPS_METHOD uint32_t count_of(const SortEntry& head) { return head.key >> kRadixBits; }
 
-  explicit HIPOPS_METHOD Runs(const SortArgs& args) : s(args) {
+  HIPOPS_METHOD Runs(const SortArgs& args, uint32_t joiner) : s(args), joiner_(joiner) {
     if (thread_index() == 0) with_heads_[0] = 0;
 #pragma unroll 1
     for (uint32_t i = hide_origin(thread_index()); i < kSortBatch; i += Shape::kBlock) mark_[i] = 0;
@@ -178,7 +177,7 @@ class Runs {
   // Calls f(Counted), which must end with a barrier, for each loaded batch.
   template <class F>
   HIPOPS_METHOD Counted for_each_batch(Batch<Shape>* batch, F f) const {
-    const uint32_t digit = block_index() / s.joiners, joiner = block_index() % s.joiners;
+    const uint32_t digit = joiner_ / s.joiners, joiner = joiner_ % s.joiners;
     const uint32_t own_first = joiner * s.joiner_blocks, own_past = own_first + s.joiner_blocks;
     const uint32_t* starts = s.starts + int64_t(digit) * s.blocks;
     Counted counted{};
@@ -296,6 +295,7 @@ class Runs {
   }
 
   const SortArgs& s;
+  const uint32_t joiner_;  // its number among the joiners of all digits
   // For each run of the tile: the entries or heads before it; its block; its start's upper half | its entries' end.
   Shared<uint32_t> begin_ = storage<uint32_t, 0>(), block_ = storage<uint32_t, 1>();
   Shared<uint32_t> bounds_ = storage<uint32_t, 2>();
@@ -306,11 +306,12 @@ class Runs {
 // Shared memory of a block that joins, in words: for tallies, and later for the number of entries before each head.
 template <class Shape> constexpr int kJoinWords = Shape::kTally / 2 > kSortBatch ? Shape::kTally / 2 : kSortBatch + 1;
 
-// Copies the entries of sorted heads to s.sorted. A digit's first entry moves to next[digit], and the others follow.
+// Copies the entries of sorted heads. A digit's first entry moves to to[next[digit]], and the others follow.
 // before[i] becomes the number of entries of the heads before head i, and before[count] the number of all entries.
 template <class Shape>
-HIPOPS_FN void copy_entries(const SortArgs& s, uint32_t count, uint32_t digit_mask, Shared<uint32_t> before,
-                            Shared<uint16_t> start_of, Shared<SortEntry> sorted, Shared<uint32_t> next) {
+HIPOPS_FN void copy_entries(const SortArgs& s, SortEntry* to, uint32_t count, uint32_t digit_mask,
+                            Shared<uint32_t> before, Shared<uint16_t> start_of, Shared<SortEntry> sorted,
+                            Shared<uint32_t> next) {
   uint32_t total = 0;
 #pragma unroll 1
   for (uint32_t first = 0; first < count; first += Shape::kBlock) {
@@ -324,7 +325,7 @@ HIPOPS_FN void copy_entries(const SortArgs& s, uint32_t count, uint32_t digit_ma
   if (thread_index() == 0) before[count] = total;
 #pragma unroll 1
   for (uint32_t first = thread_index(); first < total; first += kCopied * Shape::kBlock) {
-    uint32_t i[kCopied], from[kCopied], to[kCopied];
+    uint32_t i[kCopied], from[kCopied], place[kCopied];
     SortEntry entry[kCopied];
 #pragma unroll
     for (int n = 0; n < kCopied; ++n) {
@@ -337,20 +338,22 @@ HIPOPS_FN void copy_entries(const SortArgs& s, uint32_t count, uint32_t digit_ma
       const SortEntry head = sorted[from[n]];
       const uint32_t digit = head.key & digit_mask;
       entry[n] = s.split[head.value + (i[n] - before[from[n]])];
-      to[n] = uint32_t(next[digit]) + (i[n] - before[uint32_t(start_of[digit])]);
+      place[n] = uint32_t(next[digit]) + (i[n] - before[uint32_t(start_of[digit])]);
     }
 #pragma unroll
     for (int n = 0; n < kCopied; ++n)
-      if (first + n * Shape::kBlock < total) s.sorted[to[n]] = entry[n];
+      if (first + n * Shape::kBlock < total) to[place[n]] = entry[n];
   }
 }
 
-// Joins the block's digit. Returns the number of entries that stay in `sorted`, or 0 if it has stored them to memory.
-// They stay if `may_stay` is set, if they are one batch without heads, and if each row has one chunk, because only `sum`
-// stores chunk sums. start_of then has the place of each low digit's first entry.
+// Joins the digit of a joiner. A block that also sums (JoinedShape) keeps the entries in `sorted` if they are one batch
+// without heads. Each row must have one chunk, because only `sum` stores chunk sums. The function then returns the
+// number of entries, and start_of has the place of each low digit's first entry. Otherwise it returns 0, and has stored
+// the entries to memory if `stores` is set: by key or, if the block also sums, behind the entries of other blocks.
 template <class Shape>
-HIPOPS_FN uint32_t sort_join(const SortArgs& args, Shared<uint32_t> words, Shared<uint16_t> start_of,
-                             Shared<SortEntry> sorted, bool may_stay) {
+HIPOPS_FN uint32_t sort_join(const SortArgs& args, uint32_t joiner, bool stores, Shared<uint32_t> words,
+                             Shared<uint16_t> start_of, Shared<SortEntry> sorted) {
+  constexpr bool kSums = Shape::kBlock == kJoinedBlock;
   HIPOPS_SHARED(uint32_t, next, Shape::kDigits);  // the number of a digit's entries, and then the place of the next one
   HIPOPS_SHARED(uint32_t, long_rows, 1);
   const Shared<uint16_t> tally = words.as<uint16_t>();
@@ -360,7 +363,7 @@ HIPOPS_FN uint32_t sort_join(const SortArgs& args, Shared<uint32_t> words, Share
   if (thread_index() == 0) long_rows[0] = 0;
 #pragma unroll 1
   for (uint32_t digit = thread_index(); digit < digits; digit += Shape::kBlock) next[digit] = 0;
-  const Runs<Shape> runs(s);
+  const Runs<Shape> runs(s, joiner);
   barrier();
   Batch<Shape> batch{};
 
@@ -376,7 +379,13 @@ HIPOPS_FN uint32_t sort_join(const SortArgs& args, Shared<uint32_t> words, Share
     barrier();
   });
   const auto set_total = [&](uint32_t total) {  // the last block knows the number of all entries
-    if (block_index() + 1 == s.joiners << s.high_bits && thread_index() == 0) *s.entries = total;
+    if (!kSums && joiner + 1 == s.joiners << s.high_bits && thread_index() == 0) *s.entries = total;
+  };
+  // All work-items call it, after a barrier since the last use of long_rows.
+  const auto reserve_places = [&](uint32_t entries) {
+    if (thread_index() == 0) long_rows[0] = atomic_fetch_add(s.entries, entries);
+    barrier();
+    return uniform(uint32_t(long_rows[0]));
   };
   if (counted.items == 0) {
     set_total(counted.smaller);
@@ -387,38 +396,39 @@ HIPOPS_FN uint32_t sort_join(const SortArgs& args, Shared<uint32_t> words, Share
       if (count > kChunk) long_rows.fetch_add(0, 1);
     });
     set_total(counted.smaller + entries);
-    const bool stays = may_stay && long_rows[0] == 0;
-    if (!stays && thread_index() == 0) atomic_max(s.some_stored, 1u);  // atomic, as several blocks may store it
-    // `sum` skips places without a value.
+    if (kSums && uniform(uint32_t(long_rows[0])) == 0) return entries;
+    if (!stores) return 0;
+    barrier();
+    const uint32_t begin = kSums ? reserve_places(entries) : counted.smaller;
 #pragma unroll 2
-    for (uint32_t i = thread_index(); i < entries; i += Shape::kBlock)
-      s.sorted[counted.smaller + i] = stays ? SortEntry{UINT32_MAX, kNoSource} : SortEntry(sorted[i]);
-    return stays ? entries : 0;
+    for (uint32_t i = thread_index(); i < entries; i += Shape::kBlock) s.sorted[begin + i] = sorted[i];
+    return 0;
   }
-  uint32_t begin = counted.smaller;
+  if (!stores) return 0;
+  uint32_t entries = kSums ? 0 : counted.smaller;
 #pragma unroll 1
   for (uint32_t first = 0; first < digits; first += Shape::kBlock) {
     const uint32_t digit = first + hide_origin(thread_index()), count = digit < digits ? uint32_t(next[digit]) : 0;
     const Scanned<uint32_t> scan = block_scan<Shape::kBlock>(count);
-    if (digit < digits) next[digit] = begin + scan.before;
-    begin += uniform(scan.total);
+    if (digit < digits) next[digit] = entries + scan.before;
+    entries += uniform(scan.total);
     barrier();
   }
-  set_total(begin);
-  if (thread_index() == 0) atomic_max(s.some_stored, 1u);
+  set_total(entries);
+  const uint32_t begin = kSums ? reserve_places(entries) : 0;
 
   const auto place = [&](const auto& now) {
     const SortArgs& s = reload_arguments(args);
     const bool has_heads = now.has_heads;
     const uint32_t count = sort_batch(&batch, has_heads ? 0 : s.shift, s.low_bits, tally, start_of, sorted);
     if (has_heads) {
-      copy_entries<Shape>(s, count, digits - 1, before, start_of, sorted, next);
+      copy_entries<Shape>(s, s.sorted + begin, count, digits - 1, before, start_of, sorted, next);
     } else {
 #pragma unroll 4
       for (uint32_t i = thread_index(); i < count; i += Shape::kBlock) {
         const SortEntry entry = sorted[i];
         const uint32_t digit = entry.key >> s.shift & (digits - 1);
-        s.sorted[uint32_t(next[digit]) + i - start_of[digit]] = entry;
+        s.sorted[begin + next[digit] + i - start_of[digit]] = entry;
       }
     }
     barrier();

@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 
+#include "device/core/divisor_contract.h"
 #include "device/core/radix_contract.h"
 
 namespace hipops {
@@ -25,8 +26,7 @@ struct SortArgs {
   // kHasHeads marks crowded blocks.
   uint32_t* starts;
   SortEntry* sorted;      // all entries, by key. Entries of one key are in index order
-  uint32_t* entries;      // the number of valid indices
-  uint32_t* some_stored;  // 1 if `sorted` has entries that are still to be summed
+  uint32_t* entries;      // the number of entries in `sorted`
   uint32_t blocks;        // that split
   uint32_t joiners, joiner_blocks;  // blocks that join one digit; splitting blocks whose runs each of them joins
   uint32_t batch;         // indices of a block that splits: a multiple of kSortBlock, up to kSortBatch
@@ -46,6 +46,7 @@ constexpr uint32_t kChunk = 128;
 constexpr int kSumBlock = 128, kMergeBlock = 512;
 constexpr uint32_t kMostPortion = 1024;  // entries whose chunks a block of `sum` sums
 constexpr int kMostChunks = kSortBatch;  // that a block sums: a chunk can have one entry
+constexpr int64_t kMostPartVectors = INT32_MAX / kMostChunks;  // 31 bits number the vectors of all chunks
 
 // For a slice: the row with several chunks whose last chunk begins in the slice, and its number of chunks, or 0 without
 // a row. A slice has at most one, because the last chunks of two rows with several chunks begin more than kChunk apart.
@@ -57,6 +58,11 @@ struct alignas(8) ChunkedRow {
 // the chunk sums.
 struct SegmentArgs {
   uint32_t portion;       // entries of a block of `sum`: a multiple of kChunk
+  uint32_t row_parts;     // `joined`, `sum`: blocks that divide the vectors of the same rows
+  uint32_t part_vectors;  // that each block sums, at most
+  // 1: neighbouring lanes sum neighbouring rows, which are closer to each other in memory than the elements of a row.
+  uint32_t lanes_by_row;
+  Divisor by_part_vectors;
   uint32_t parts;         // `merge`: of a row; a part is an element for each lane of a wave
   uint32_t blocks_a_row;  // `merge`: blocks that divide the parts of the same rows
   ChunkedRow* chunked;    // one for each slice
