@@ -94,7 +94,7 @@ HIPOPS_FN void copy_rows(const StridedCopyArgs& a) {
       const int32_t col = first + (n << a.rows.lane_bits);
       if (col < cols) y[col * a.row_stride[kCopyY]] = value[n];
     }
-  }, a.row_stride[kCopyX]);
+  }, a.x, a.row_stride[kCopyX]);
 }
 
 // The place of tile t in the two dimensions. (The launcher has checked that 32-bit divisors are enough.)
@@ -112,7 +112,7 @@ HIPOPS_FN void copy_shifted(const StridedCopyArgs& a) {
   for_each_row_piece<kCopyBlock, kShiftedDepth>(a, [&](int64_t, const Offsets<kCopyOperands>& at, int32_t first) {
     copy_shifted_row(static_cast<const T*>(a.x) + at.of[kCopyX], static_cast<T*>(a.y) + at.of[kCopyY],
                      int32_t(a.rows.cols), first, a.rows.lane_bits, false);
-  });
+  }, a.x);
 }
 
 // A tile in shared memory. Lines are written as they are in x, and columns are read. A line's padding spreads columns

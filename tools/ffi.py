@@ -13,7 +13,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 HEADER = ROOT / "include" / "hipops" / "hipops.h"
-ENUMS = ("hipops_status", "hipops_backend", "hipops_dtype", "hipops_nearest")
+ENUMS = ("hipops_status", "hipops_backend", "hipops_dtype", "hipops_nearest", "hipops_activation")
+PREFIXES = {"hipops_backend": "HIPOPS_BACKEND_", "hipops_nearest": "HIPOPS_NEAREST_", "hipops_activation": "HIPOPS_ACTIVATION_"}
 RUST = {"void*": "*mut c_void", "const void*": "*const c_void", "const char*": "*const c_char", "double": "f64", "int32_t": "i32",
         "uint32_t": "u32", "int64_t": "i64", "int64_t*": "*mut i64", "const hipops_tensor*": "*const hipops_tensor",
         "hipops_index_report*": "*mut hipops_index_report", **{name: name for name in ENUMS}}
@@ -64,7 +65,7 @@ def python(header):
     lines += [f'VERSION = "{version}"', f"MAX_RANK = {numbers['HIPOPS_MAX_RANK']}"]
     lines += [f"{name[len('HIPOPS_'):]} = {value}" for name, value in header.flags]
     for enum in ENUMS:
-        prefix = {"hipops_backend": "HIPOPS_BACKEND_", "hipops_nearest": "HIPOPS_NEAREST_"}.get(enum, "HIPOPS_")
+        prefix = PREFIXES.get(enum, "HIPOPS_")
         lines += ["", "", f"class {enum[len('hipops_'):].capitalize()}(enum.IntEnum):", f'    """{enum}."""']
         lines += [f"    {name[len(prefix):]} = {value}" for of, name, value in header.constants if of == enum]
     lines += ["", "", "class Tensor(Structure):", '    """hipops_tensor."""', "",

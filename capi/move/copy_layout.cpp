@@ -1,6 +1,5 @@
 #include "move/copy_layout.h"
 
-#include <algorithm>
 #include <cstdlib>
 
 #include "tensor/tensor.h"
@@ -8,29 +7,9 @@
 namespace hipops {
 
 Copy ordered_copy(const hipops_tensor& y, const hipops_tensor& x) {
-  Copy copy{static_cast<char*>(y.data), static_cast<const char*>(x.data), dtype_bytes(x.dtype), {}};
-  struct Dimension {
-    int64_t size, stride[kCopyOperands];
-  } dimension[kMaxRank];  // sorted by stride in y
-  int rank = 0;
-  for (int d = x.rank - 1; d >= 0; --d) {  // the last dimension mostly has the smallest stride
-    if (x.shape[d] == 1) continue;
-    Dimension next{x.shape[d], {y.stride[d], x.stride[d]}};
-    if (next.stride[kCopyY] < 0) {
-      copy.y += next.stride[kCopyY] * (next.size - 1) * copy.unit;
-      copy.x += next.stride[kCopyX] * (next.size - 1) * copy.unit;
-      for (int64_t& stride : next.stride) stride = -stride;
-    }
-    int at = rank++;
-    for (; at > 0 && dimension[at - 1].stride[kCopyY] > next.stride[kCopyY]; --at) dimension[at] = dimension[at - 1];
-    dimension[at] = next;
-  }
-  for (int d = 0; d < rank; ++d) add_dimension(&copy.layout, dimension[d].size, dimension[d].stride);
-  if (copy.layout.rank == 0) {
-    copy.layout.rank = 1;
-    copy.layout.size[0] = copy.layout.stride[kCopyY][0] = copy.layout.stride[kCopyX][0] = 1;
-  }
-  return copy;
+  char* data[kCopyOperands];
+  const Layout<kCopyOperands> layout = ordered_layout<kCopyOperands>({&y, &x}, data);
+  return {data[kCopyY], data[kCopyX], dtype_bytes(x.dtype), layout};
 }
 
 void widen_run(Copy* copy) {
@@ -74,17 +53,6 @@ int innermost_in_x(const Layout<kCopyOperands>& layout) {
     if (stride != 0 && stride < std::abs(layout.stride[kCopyX][innermost])) innermost = d;
   }
   return innermost;
-}
-
-int shifted_lane_bits(int64_t pieces) {
-  auto padded = [&](int bits) {
-    const int64_t part = int64_t{kShiftedDepth} << bits;
-    return (pieces + part - 1) / part * part;
-  };
-  int best = 7;
-  for (int bits = 6; bits >= 4; --bits)
-    if (padded(bits) < padded(best)) best = bits;
-  return best;
 }
 
 }  // namespace hipops

@@ -35,18 +35,4 @@ bool lies_apart(const Copy& copy);
 // y's innermost dimension is also x's, or if x has only strides of 0.
 int innermost_in_x(const Layout<kCopyOperands>& layout);
 
-// log2 of the work-items that share a row of `pieces`: 128 work-items, or fewer if fewer of them are idle then. Each
-// work-item has kShiftedDepth pieces at a time.
-int shifted_lane_bits(int64_t pieces);
-
-// Cuts the walk's rows of `accesses` accesses into pieces. Each work-item of a piece has `depth` accesses.
-template <int K>
-void cut_rows(int64_t accesses, int64_t depth, Walk<K>* walk, RowPieces* rows) {
-  rows->pieces = (accesses + (depth << rows->lane_bits) - 1) / (depth << rows->lane_bits);
-  rows->count = (walk->count * rows->pieces) << rows->lane_bits;
-  walk->fits_int32 = walk->count * rows->pieces < int64_t{1} << 31;
-  rows->pieces_divisor = divisor_of(rows->pieces);
-  rows->wide_pieces_divisor = wide_divisor_of(rows->pieces);
-}
-
 }  // namespace hipops

@@ -84,13 +84,6 @@ CopyPlan plan_any(const PlanOptions& options, const Copy& copy) {
   return plan;
 }
 
-Layout<kCopyOperands> outer_dimensions(const Layout<kCopyOperands>& layout) {
-  Layout<kCopyOperands> outer;
-  for (int d = 1; d < layout.rank; ++d)
-    add_dimension(&outer, layout.size[d], {layout.stride[kCopyY][d], layout.stride[kCopyX][d]});
-  return outer;
-}
-
 // A plan for rows. The caller sets the number of lanes.
 CopyPlan plan_of_rows(const Copy& copy, Mode mode) {
   CopyPlan plan = plan_of(copy, mode);
@@ -126,7 +119,7 @@ bool allows_shifted(const Copy& copy) {
 CopyPlan plan_shifted(const PlanOptions& options, const Copy& copy) {
   CopyPlan plan = plan_of_rows(copy, shifted);
   const int64_t pieces = shifted_pieces(plan.args.rows.cols, copy.unit);
-  plan.args.rows.lane_bits = shifted_lane_bits(pieces);
+  plan.args.rows.lane_bits = row_lane_bits(pieces, kShiftedDepth);
   return cut_into_pieces(options, plan, pieces, kShiftedDepth);
 }
 

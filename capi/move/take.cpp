@@ -53,7 +53,7 @@ void walk_over_rows(const PlanOptions& options, TakePlan* plan, int64_t unit) {
   const int64_t depth = shifted ? kShiftedDepth : unit == 16 ? kTakeRowsDepth : kTakeElementsDepth;
   const int64_t pieces = shifted ? shifted_pieces(rows.cols, unit) : rows.cols;
   rows.lane_bits =
-      shifted ? shifted_lane_bits(pieces) : std::min(log2_up((pieces + depth - 1) / depth), log2_up(kTakeBlock));
+      shifted ? row_lane_bits(pieces, kShiftedDepth) : std::min(log2_up((pieces + depth - 1) / depth), log2_up(kTakeBlock));
   cut_rows(pieces, depth, &walk, &rows);
   find_divisors(&walk);
   plan->kernel = take_kernel(shifted ? TakeMode::shifted : TakeMode::rows, unit);

@@ -36,6 +36,13 @@ struct CopyLimits : MoverLimits {
   static constexpr int64_t kFewAccesses = 1 << 16, kFewScatteredAccesses = 1 << 15;
 };
 
+struct MapLimits : MoverLimits {
+  // Shorter unaligned rows have too few vectors compared with the single elements at their ends.
+  static constexpr int64_t kLeastShiftedRowBytes = 256;
+  // A work-item computes several vectors, or elements, if enough work-items remain.
+  static constexpr int64_t kMostRounds = 4, kWorkItemsARound = 1 << 17;
+};
+
 // gather and index_select. x is copied to shared memory if y needs most of x, which would then be read anyway.
 struct TakeLimits : MoverLimits {
   // Up to this many blocks of `few`, the time to the first load decides.

@@ -5,8 +5,9 @@
 #include <cstdint>
 
 #include "device/core/strided_contract.h"
-#include "tensor/divisor.h"
 #include "hipops/hipops.h"
+#include "tensor/divisor.h"
+#include "tensor/tensor.h"
 
 namespace hipops {
 
@@ -32,6 +33,52 @@ void add_dimension(Layout<K>* layout, int64_t size, const int64_t (&stride)[K]) 
   layout->size[layout->rank] = size;
   for (int k = 0; k < K; ++k) layout->stride[k][layout->rank] = stride[k];
   ++layout->rank;
+}
+
+// The layout of tensors of one shape and dtype, with dimensions sorted by the first tensor's strides. A dimension with a
+// negative stride in the first tensor is reversed in all. Sets `data` to the first elements.
+template <int K>
+Layout<K> ordered_layout(const hipops_tensor* const (&tensors)[K], char* (&data)[K]) {
+  struct Dimension {
+    int64_t size, stride[K];
+  } dimension[kMaxRank];
+  int rank = 0;
+  const int64_t bytes = dtype_bytes(tensors[0]->dtype);
+  for (int k = 0; k < K; ++k) data[k] = static_cast<char*>(tensors[k]->data);
+  for (int d = tensors[0]->rank - 1; d >= 0; --d) {  // the last dimension mostly has the smallest stride
+    Dimension next{tensors[0]->shape[d], {}};
+    if (next.size == 1) continue;
+    const bool backwards = tensors[0]->stride[d] < 0;
+    for (int k = 0; k < K; ++k) {
+      next.stride[k] = tensors[k]->stride[d];
+      if (!backwards) continue;
+      data[k] += next.stride[k] * (next.size - 1) * bytes;
+      next.stride[k] = -next.stride[k];
+    }
+    int at = rank++;
+    for (; at > 0 && dimension[at - 1].stride[0] > next.stride[0]; --at) dimension[at] = dimension[at - 1];
+    dimension[at] = next;
+  }
+  Layout<K> layout;
+  for (int d = 0; d < rank; ++d) add_dimension(&layout, dimension[d].size, dimension[d].stride);
+  if (layout.rank == 0) {
+    layout.rank = 1;
+    layout.size[0] = 1;
+    for (int k = 0; k < K; ++k) layout.stride[k][0] = 1;
+  }
+  return layout;
+}
+
+// The layout without its innermost dimension.
+template <int K>
+Layout<K> outer_dimensions(const Layout<K>& layout) {
+  Layout<K> outer;
+  for (int d = 1; d < layout.rank; ++d) {
+    int64_t stride[K];
+    for (int k = 0; k < K; ++k) stride[k] = layout.stride[k][d];
+    add_dimension(&outer, layout.size[d], stride);
+  }
+  return outer;
 }
 
 template <int K>
@@ -66,6 +113,26 @@ template <int K>
 void step_by_vectors(Walk<K>* walk, int operand, int64_t vector) {
   for (int d = 0; d < walk->rank; ++d) walk->dim[d].stride[operand] /= vector;
   walk->outermost[operand] /= vector;
+}
+
+// log2 of the work-items that share a row of `pieces`: 128 work-items, or fewer if fewer of them are idle then. Each
+// work-item has `depth` pieces at a time.
+inline int row_lane_bits(int64_t pieces, int64_t depth) {
+  auto padded = [&](int bits) { return ((pieces - 1) / (depth << bits) + 1) * (depth << bits); };
+  int best = 7;
+  for (int bits = 6; bits >= 4; --bits)
+    if (padded(bits) < padded(best)) best = bits;
+  return best;
+}
+
+// Cuts the walk's rows of `accesses` accesses into pieces. Each work-item of a piece has `depth` accesses.
+template <int K>
+void cut_rows(int64_t accesses, int64_t depth, Walk<K>* walk, RowPieces* rows) {
+  rows->pieces = (accesses + (depth << rows->lane_bits) - 1) / (depth << rows->lane_bits);
+  rows->count = (walk->count * rows->pieces) << rows->lane_bits;
+  walk->fits_int32 = walk->count * rows->pieces < int64_t{1} << 31;
+  rows->pieces_divisor = divisor_of(rows->pieces);
+  rows->wide_pieces_divisor = wide_divisor_of(rows->pieces);
 }
 
 constexpr int64_t kWideAccess = 16;  // bytes; no GPU has a wider access

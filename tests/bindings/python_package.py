@@ -108,6 +108,10 @@ y, h = hipops.fused_add_rms_norm(x, residual, weight)
 total = wide + residual
 expect_close("fused_add_rms_norm", y, total / np.sqrt(np.square(total).mean(-1, keepdims=True) + 1e-5) * weight)
 expect_close("its sum", h, total)
+gate, up = np.minimum(wide[:, 0::2], 0.5), np.clip(wide[:, 1::2], -0.5, 0.5)
+expect_close("activation_and_mul", hipops.activation_and_mul(x[:, 0::2], x[:, 1::2], "swish", 0.5, 1.702, True),
+             gate / (1 + np.exp(-1.702 * gate)) * (up + 1))
+expect(ValueError, ["kind is 'mish', expected one of: identity, relu"], lambda: hipops.activation_and_mul(x, x, "mish"))
 e = np.exp(wide - wide.max(-1, keepdims=True))
 out = np.empty((80, 6), np.float32).T
 if hipops.softmax(x, out=out) is not out:

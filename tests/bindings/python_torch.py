@@ -59,6 +59,7 @@ cases = {
     "layer_norm": [(x, weight, weight), (x.bfloat16(), weight.bfloat16())],
     "rms_norm": [(x, weight), (x.t(),), (x[:, 3:70],), (x, weight, 1e-6, True, True)],
     "fused_add_rms_norm": [(x, normal(6, 80), weight, 1e-5, True)],
+    "activation_and_mul": [(x, x), (x[:, :40], x[:, 40:], "gelu", 1.5), (x.t(), x.t(), "swish", 0.0, 1.5, True)],
     "softmax": [(x,), (x[:, 3:70],), (normal(3, 4, 5).permute(2, 0, 1),)],
     "rope": [(normal(1, 4, 7, 16), normal(7, 8), normal(7, 8)),
              (normal(1, 7, 4, 16).transpose(1, 2), normal(9, 8), normal(9, 8), torch.arange(7, device=device))],
@@ -87,6 +88,8 @@ expect_close("softmax", ops.softmax(x[:, 3:]), x[:, 3:].softmax(-1))
 y, h = ops.fused_add_rms_norm(x, x.flip(0), weight)
 expect_close("fused_add_rms_norm", y, F.rms_norm(x + x.flip(0), (80,), weight, 1e-5), 5e-6)
 expect_close("its sum", h, x + x.flip(0), 0)
+for kind, act in (("silu", F.silu), ("gelu", F.gelu), ("relu", F.relu)):
+    expect_close(kind, ops.activation_and_mul(x[:, :40], x[:, 40:], kind), act(x[:, :40]) * x[:, 40:], 5e-6)
 expect_close("index_select", ops.index_select(x, 1, index(80, 9) * 0 + 7), x[:, 7:8].expand(6, 9), 0)
 for name in ("scatter_", "scatter_add_", "index_add_"):
     y, dim, at, source = cases[name][0][:4]

@@ -59,6 +59,8 @@ void all_ops() {
   hipops::fused_add_rms_norm(out, tensor(sum.data(), {2, 4}), in, in, weight, 0);
   expect(sum[7] == 16, "fused_add_rms_norm");
   hipops::fused_add_rms_norm(out, nullptr, in, in, nullptr, 0);
+  hipops::activation_and_mul(out, in, in, HIPOPS_ACTIVATION_RELU);
+  expect(y[7] == 64, "activation_and_mul");
   hipops_tensor plain = in;
   hipops::softmax(out, plain);
   expect(std::fabs(y[0] + y[1] + y[2] + y[3] - 1) < 1e-6, "softmax");

@@ -19,9 +19,10 @@ WITH_EARLY_ONES = {"index_add.hip": [LATE, LATE, EARLY]}  # the kernels that sor
 
 def main():
     folder = pathlib.Path(sys.argv[1])
-    # row_kernel.h's macro defines the kernels of row ops.
-    of_rows = [source for source in folder.glob("*.hip") if "HIPOPS_ROW_KERNEL(" in source.read_text()]
-    sources = sorted(source for source in folder.glob("*.hip") if source not in of_rows) + [folder / "device/rows/row_kernel.h"]
+    # A macro in the family's header defines the kernels of row ops and of maps.
+    of_families = [source for source in folder.glob("*.hip") if re.search(r"HIPOPS_(ROW|MAP)_KERNEL\(", source.read_text())]
+    sources = sorted(source for source in folder.glob("*.hip") if source not in of_families)
+    sources += [folder / "device/rows/row_kernel.h", folder / "device/map/map_kernel.h"]
     wrong, kernels = [], 0
     for source in sources:
         begins = [re.sub(r"[\s\\]+", " ", begin) for begin in KERNEL.findall(source.read_text())]

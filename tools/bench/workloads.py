@@ -44,6 +44,17 @@ def fused_add(dtype, rows, cols):
                     lambda lib: lib.bind("fused_add_rms_norm", y, out, x, residual, w, 1e-5, 0), peer, (x, residual, w), 0.94)
 
 
+def gated(dtype, rows, cols, kind="silu", view="halves"):
+    """x and up are views of one tensor, or apart."""
+    both = random(rows, 2 * cols, dtype=dtype)
+    x, up = {"halves": both.chunk(2, -1), "interleaved": (both[:, 0::2], both[:, 1::2]),
+             "apart": (random(rows, cols, dtype=dtype), random(rows, cols, dtype=dtype))}[view]
+    y = torch.empty(rows, cols, device="cuda", dtype=dtype)
+    number, act = {"silu": (8, F.silu), "gelu": (12, F.gelu), "gelu_tanh": (11, lambda x: F.gelu(x, approximate="tanh"))}[kind]
+    return Workload(f"activation_and_mul_{kind}/{NAMES[dtype]}/{rows}x{cols}/{view}", "activation_and_mul", 3 * y.numel() * y.element_size(),
+                    lambda lib: lib.bind("activation_and_mul", y, x, up, number, 0.0, 1.0, 0), lambda x, up: act(x) * up, (x, up), 0.94)
+
+
 def rotate_half(x, cos, sin):
     a, b = x.chunk(2, -1)
     return torch.cat((a * cos - b * sin, a * sin + b * cos), -1)
@@ -177,6 +188,11 @@ VOCABULARIES = [(BF16, 1024, 50257), (BF16, 1024, 128256), (BF16, 1024, 151936),
 # The residual of a model's layers: one token, a batch of them, a prefill.
 FUSED_SHAPES = [(1, 4096), (32, 4096), (256, 8192), (16384, 2048), (16384, 4096), (8192, 8192), (4096, 16384)]
 
+# The MLP of a model: one token, a batch of them, a prefill. Odd rows begin anywhere.
+GATED = [(BF16, 1, 14336), (BF16, 32, 14336), (BF16, 256, 14336), (BF16, 16384, 14336), (F32, 8192, 14336), (BF16, 16384, 11008),
+         (BF16, 16384, 14336, "gelu"), (BF16, 16384, 14336, "gelu_tanh"), (BF16, 16384, 14336, "silu", "interleaved"),
+         (BF16, 16384, 14336, "silu", "apart"), (BF16, 16384, 10923)]
+
 OPS = ("rms_norm", "layer_norm", "softmax")
 
 
@@ -185,6 +201,7 @@ def table():
     rows = [(f"{op}/bf16/{r}x{c}", lambda op=op, r=r, c=c: norm(op, BF16, r, c)) for r, c in ROW_SHAPES for op in OPS]
     rows += [(f"{op}/f32/{r}x{c}", lambda op=op, r=r, c=c: norm(op, F32, r, c)) for r, c in ((16384, 4096), (8192, 8192)) for op in OPS]
     rows += [(f"fused_add_rms_norm/bf16/{r}x{c}", lambda r=r, c=c: fused_add(BF16, r, c)) for r, c in FUSED_SHAPES]
+    rows += [(f"activation_and_mul/{NAMES[t]}/{'x'.join(map(str, rest))}", lambda t=t, rest=rest: gated(t, *rest)) for t, *rest in GATED]
     rows += [(f"{op}/bf16/4x32x4096x128", lambda op=op: rope(op, 4, 32, 4096, 128)) for op in ("rope", "rope_i")]
     rows += [("rope_thd/bf16/4x4096x32x128", lambda: rope("rope_thd", 4, 4096, 32, 128)),
              ("rope/bf16/32x32x1x128", lambda: rope("rope", 32, 32, 1, 128)),

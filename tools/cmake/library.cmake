@@ -7,6 +7,7 @@ set(hipops_sources
   capi/move/copy_plan.cpp
   capi/tensor/divisor.cpp
   capi/tensor/error.cpp
+  capi/map/activation.cpp
   capi/index/indices.cpp
   capi/index/plan.cpp
   capi/index/problem.cpp

@@ -12,6 +12,7 @@ ROUND_SUM = 2
 WEIGHT_PLUS_ONE = 4
 ROUND_BEFORE_WEIGHT = 8
 DETERMINISTIC = 1
+UP_PLUS_ONE = 64
 
 
 class Status(enum.IntEnum):
@@ -58,6 +59,27 @@ class Nearest(enum.IntEnum):
     EXACT = 2
 
 
+class Activation(enum.IntEnum):
+    """hipops_activation."""
+    IDENTITY = 0
+    RELU = 1
+    RELU_SQUARED = 2
+    LEAKY_RELU = 3
+    ABS = 4
+    NEG = 5
+    SQR = 6
+    SIGMOID = 7
+    SILU = 8
+    SWISH = 9
+    QUICK_GELU = 10
+    GELU_TANH = 11
+    GELU = 12
+    TANH = 13
+    ELU = 14
+    SOFTPLUS = 15
+    EXP = 16
+
+
 class Tensor(Structure):
     """hipops_tensor."""
 
@@ -95,6 +117,7 @@ FUNCTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "hipops_upsample_nearest2d": (c_int32, {"y": TensorPointer, "x": TensorPointer, "rule": c_int32, "scale_h": c_double, "scale_w": c_double, "stream": Memory}),
     "hipops_strided_copy": (c_int32, {"y": TensorPointer, "x": TensorPointer, "stream": Memory}),
     "hipops_copy2d": (c_int32, {"y": Memory, "x": Memory, "dtype": c_int32, "rows": c_int64, "cols": c_int64, "y_stride": c_int64, "x_stride": c_int64, "stream": Memory}),
+    "hipops_activation_and_mul": (c_int32, {"y": TensorPointer, "x": TensorPointer, "up": TensorPointer, "kind": c_int32, "limit": c_double, "alpha": c_double, "flags": c_uint32, "stream": Memory}),
     "hipops_version": (c_char_p, {}),
     "hipops_version_number": (c_int32, {}),
     "hipops_build_info": (c_char_p, {}),

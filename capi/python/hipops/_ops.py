@@ -11,11 +11,12 @@ import sys
 from typing import Any, Literal
 
 from . import _arrays, _streams
-from ._abi import DETERMINISTIC, FUNCTIONS, ROUND_BEFORE_WEIGHT, ROUND_SUM, WEIGHT_PLUS_ONE, Backend, Dtype, Nearest, TensorPointer
+from ._abi import (DETERMINISTIC, FUNCTIONS, ROUND_BEFORE_WEIGHT, ROUND_SUM, UP_PLUS_ONE, WEIGHT_PLUS_ONE, Activation, Backend, Dtype,
+                   Nearest, TensorPointer)
 from ._library import LIBRARY, Error, backend_in_use, check, init
 
-__all__ = ["fused_add_rms_norm", "gather", "index_add_", "index_select", "layer_norm", "rms_norm", "rope", "rope_i", "rope_thd",
-           "scatter_", "scatter_add_",
+__all__ = ["activation_and_mul", "fused_add_rms_norm", "gather", "index_add_", "index_select", "layer_norm", "rms_norm", "rope", "rope_i",
+           "rope_thd", "scatter_", "scatter_add_",
            "softmax", "strided_copy", "upsample_nearest1d", "upsample_nearest2d"]
 
 Rule = Literal["pytorch", "candle", "exact"]
@@ -220,7 +221,7 @@ def _result(op: str, out: Any, x: Any, shape: Any = None) -> Any:
 
 def _flags(op: str, **flags: bool) -> int:
     bits = {"round_sum": ROUND_SUM, "weight_plus_one": WEIGHT_PLUS_ONE, "round_before_weight": ROUND_BEFORE_WEIGHT,
-            "deterministic": DETERMINISTIC}
+            "deterministic": DETERMINISTIC, "up_plus_one": UP_PLUS_ONE}
     return sum(_flag(op, name, value, bits[name]) for name, value in flags.items())
 
 
@@ -358,6 +359,24 @@ def upsample_nearest2d(x: Any, output_size: tuple[int, int], scale_h: float | No
     if not isinstance(output_size, (tuple, list)) or len(output_size) != 2:
         raise TypeError(f"upsample_nearest2d: output_size is {output_size!r}, expected two integers")
     return _upsample("upsample_nearest2d", x, tuple(output_size), rule, out, stream, scale_h=scale_h, scale_w=scale_w)
+
+
+def _kind(op: str, kind: Any) -> Any:
+    names = {each.name.lower(): each for each in Activation}
+    if not isinstance(kind, (str, int)) or kind not in names and kind not in names.values():
+        raise ValueError(f"{op}: kind is {kind!r}, expected one of: {', '.join(names)}")
+    return names.get(kind, kind)
+
+
+def activation_and_mul(x: Any, up: Any, kind: str | Activation = "silu", limit: float = 0.0, alpha: float = 1.0,
+                       up_plus_one: bool = False, *, out: Any = None, stream: Any = None) -> Any:
+    """act(x) * up: the gated activation of an MLP. A limit > 0 clamps x from above, and up on both sides. up_plus_one: 1 + up
+    replaces up."""
+    y = _result("activation_and_mul", out, x)
+    flags = _flags("activation_and_mul", up_plus_one=up_plus_one)
+    _call("activation_and_mul", x, stream, y=y, x=x, up=up, kind=_kind("activation_and_mul", kind), limit=limit, alpha=alpha,
+          flags=flags)
+    return y
 
 
 def strided_copy(x: Any, *, out: Any = None, stream: Any = None) -> Any:

@@ -36,6 +36,19 @@ HIPOPS_FN C inverse_square_root(C v) {
   return missed == missed ? fused_multiply_add(r * C(0.5), missed, r) : r;  // `missed` is NaN if v is 0 or infinite
 }
 
+// 1 / v, within 2 ULP, of a normal v with a normal inverse.
+HIPOPS_FN float reciprocal_estimate(float v) {
+#if defined(HIPOPS_AMD)
+  return __builtin_amdgcn_rcpf(v);
+#elif defined(HIPOPS_NVIDIA)
+  float inverse;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(v));
+  return inverse;
+#else
+  return 1.0f / v;
+#endif
+}
+
 // e^(x - m) for results that are rounded to f32 or f64. The difference is rounded, and an error of half an ULP in a
 // difference of 20 is an error of 16 ULP in e^20. So the lost digits are computed (Knuth's two-sum) and applied.
 template <class C>

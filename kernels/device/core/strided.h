@@ -131,7 +131,7 @@ HIPOPS_FN Offsets<K> locate_in_loop(const Walk<K>& w, int64_t i) {
 template <int Block, int Depth, class Args, class F, class... T>
 HIPOPS_FN void for_each_row_piece(const Args& a, F f, T... more) {
   const RowPieces& rows = a.rows;
-  load_walk_arguments(a.walk, a.x, rows.count, rows.lane_bits, rows.pieces, rows.cols, rows.pieces_divisor.multiplier,
+  load_walk_arguments(a.walk, rows.count, rows.lane_bits, rows.pieces, rows.cols, rows.pieces_divisor.multiplier,
                       rows.pieces_divisor.shift, more...);
   for (int64_t w = int64_t(block_index()) * Block + thread_index(); w < rows.count; w += a.step) {
     const int64_t piece = w >> rows.lane_bits;

@@ -112,7 +112,7 @@ HIPOPS_FN void take_rows(const TakeArgs& a) {
       const int32_t col = first + (n << a.rows.lane_bits);
       if (col < cols) y_row[col] = from == kNothing ? T{} : moved[n];
     }
-  }, a.index.data, a.index.type, a.index.size, a.x_step);
+  }, a.x, a.index.data, a.index.type, a.index.size, a.x_step);
 }
 
 // The same for rows that begin anywhere.
@@ -123,7 +123,7 @@ HIPOPS_FN void take_shifted(const TakeArgs& a) {
     const T* x = static_cast<const T*>(a.x) + at.of[kTakeX] + (from == kNothing ? 0 : from) * a.x_step;
     T* y = static_cast<T*>(a.y) + at.of[kTakeY];
     copy_shifted_row(x, y, int32_t(a.rows.cols), first, a.rows.lane_bits, from == kNothing);
-  }, a.index.data, a.index.type, a.index.size, a.x_step);
+  }, a.x, a.index.data, a.index.type, a.index.size, a.x_step);
 }
 
 }  // namespace

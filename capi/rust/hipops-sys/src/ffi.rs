@@ -8,6 +8,8 @@ pub type hipops_backend = i32;
 pub type hipops_dtype = i32;
 /// `hipops_nearest` of hipops.h.
 pub type hipops_nearest = i32;
+/// `hipops_activation` of hipops.h.
+pub type hipops_activation = i32;
 /// A value of [`hipops_status`].
 pub const HIPOPS_SUCCESS: hipops_status = 0;
 /// A value of [`hipops_status`].
@@ -64,6 +66,40 @@ pub const HIPOPS_NEAREST_PYTORCH: hipops_nearest = 0;
 pub const HIPOPS_NEAREST_CANDLE: hipops_nearest = 1;
 /// A value of [`hipops_nearest`].
 pub const HIPOPS_NEAREST_EXACT: hipops_nearest = 2;
+/// A value of [`hipops_activation`].
+pub const HIPOPS_ACTIVATION_IDENTITY: hipops_activation = 0;
+/// A value of [`hipops_activation`].
+pub const HIPOPS_ACTIVATION_RELU: hipops_activation = 1;
+/// A value of [`hipops_activation`].
+pub const HIPOPS_ACTIVATION_RELU_SQUARED: hipops_activation = 2;
+/// A value of [`hipops_activation`].
+pub const HIPOPS_ACTIVATION_LEAKY_RELU: hipops_activation = 3;
+/// A value of [`hipops_activation`].
+pub const HIPOPS_ACTIVATION_ABS: hipops_activation = 4;
+/// A value of [`hipops_activation`].
+pub const HIPOPS_ACTIVATION_NEG: hipops_activation = 5;
+/// A value of [`hipops_activation`].
+pub const HIPOPS_ACTIVATION_SQR: hipops_activation = 6;
+/// A value of [`hipops_activation`].
+pub const HIPOPS_ACTIVATION_SIGMOID: hipops_activation = 7;
+/// A value of [`hipops_activation`].
+pub const HIPOPS_ACTIVATION_SILU: hipops_activation = 8;
+/// A value of [`hipops_activation`].
+pub const HIPOPS_ACTIVATION_SWISH: hipops_activation = 9;
+/// A value of [`hipops_activation`].
+pub const HIPOPS_ACTIVATION_QUICK_GELU: hipops_activation = 10;
+/// A value of [`hipops_activation`].
+pub const HIPOPS_ACTIVATION_GELU_TANH: hipops_activation = 11;
+/// A value of [`hipops_activation`].
+pub const HIPOPS_ACTIVATION_GELU: hipops_activation = 12;
+/// A value of [`hipops_activation`].
+pub const HIPOPS_ACTIVATION_TANH: hipops_activation = 13;
+/// A value of [`hipops_activation`].
+pub const HIPOPS_ACTIVATION_ELU: hipops_activation = 14;
+/// A value of [`hipops_activation`].
+pub const HIPOPS_ACTIVATION_SOFTPLUS: hipops_activation = 15;
+/// A value of [`hipops_activation`].
+pub const HIPOPS_ACTIVATION_EXP: hipops_activation = 16;
 /// `HIPOPS_VERSION_MAJOR` of hipops.h.
 pub const HIPOPS_VERSION_MAJOR: i32 = 0;
 /// `HIPOPS_VERSION_MINOR` of hipops.h.
@@ -80,6 +116,8 @@ pub const HIPOPS_WEIGHT_PLUS_ONE: u32 = 4;
 pub const HIPOPS_ROUND_BEFORE_WEIGHT: u32 = 8;
 /// A flag.
 pub const HIPOPS_DETERMINISTIC: u32 = 1;
+/// A flag.
+pub const HIPOPS_UP_PLUS_ONE: u32 = 64;
 
 api! {
     /// `hipops_status_string` of hipops.h.
@@ -132,6 +170,8 @@ api! {
     fn hipops_strided_copy(y: *const hipops_tensor, x: *const hipops_tensor, stream: *mut c_void) -> hipops_status;
     /// `hipops_copy2d` of hipops.h.
     fn hipops_copy2d(y: *mut c_void, x: *const c_void, dtype: hipops_dtype, rows: i64, cols: i64, y_stride: i64, x_stride: i64, stream: *mut c_void) -> hipops_status;
+    /// `hipops_activation_and_mul` of hipops.h.
+    fn hipops_activation_and_mul(y: *const hipops_tensor, x: *const hipops_tensor, up: *const hipops_tensor, kind: hipops_activation, limit: f64, alpha: f64, flags: u32, stream: *mut c_void) -> hipops_status;
     /// `hipops_version` of hipops.h.
     fn hipops_version() -> *const c_char;
     /// `hipops_version_number` of hipops.h.

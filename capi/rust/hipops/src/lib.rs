@@ -472,6 +472,30 @@ pub enum Nearest {
     Exact = sys::HIPOPS_NEAREST_EXACT,
 }
 
+/// The kind of an activation. The formulas are in hipops.h.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+#[allow(missing_docs)]
+pub enum Activation {
+    Identity = sys::HIPOPS_ACTIVATION_IDENTITY,
+    Relu = sys::HIPOPS_ACTIVATION_RELU,
+    ReluSquared = sys::HIPOPS_ACTIVATION_RELU_SQUARED,
+    LeakyRelu = sys::HIPOPS_ACTIVATION_LEAKY_RELU,
+    Abs = sys::HIPOPS_ACTIVATION_ABS,
+    Neg = sys::HIPOPS_ACTIVATION_NEG,
+    Sqr = sys::HIPOPS_ACTIVATION_SQR,
+    Sigmoid = sys::HIPOPS_ACTIVATION_SIGMOID,
+    Silu = sys::HIPOPS_ACTIVATION_SILU,
+    Swish = sys::HIPOPS_ACTIVATION_SWISH,
+    QuickGelu = sys::HIPOPS_ACTIVATION_QUICK_GELU,
+    GeluTanh = sys::HIPOPS_ACTIVATION_GELU_TANH,
+    Gelu = sys::HIPOPS_ACTIVATION_GELU,
+    Tanh = sys::HIPOPS_ACTIVATION_TANH,
+    Elu = sys::HIPOPS_ACTIVATION_ELU,
+    Softplus = sys::HIPOPS_ACTIVATION_SOFTPLUS,
+    Exp = sys::HIPOPS_ACTIVATION_EXP,
+}
+
 fn raw(view: Option<&View<'_>>) -> *const sys::hipops_tensor {
     view.map_or(std::ptr::null(), |view| &view.raw)
 }
@@ -635,6 +659,20 @@ pub unsafe fn copy2d(
     stream: Stream,
 ) -> Result<()> {
     call!(hipops_copy2d(y, x, dtype as i32, rows, cols, y_stride, x_stride, stream.0))
+}
+/// `hipops_activation_and_mul`
+#[allow(clippy::too_many_arguments)]
+pub fn activation_and_mul(
+    y: &ViewMut<'_>,
+    x: &View<'_>,
+    up: &View<'_>,
+    kind: Activation,
+    limit: f64,
+    alpha: f64,
+    flags: u32,
+    stream: Stream,
+) -> Result<()> {
+    call!(hipops_activation_and_mul(&y.view.raw, &x.raw, &up.raw, kind as i32, limit, alpha, flags, stream.0))
 }
 /// `hipops_strided_copy`
 pub fn strided_copy(y: &ViewMut<'_>, x: &View<'_>, stream: Stream) -> Result<()> {

@@ -1,0 +1,94 @@
+// How maps are launched: the mode and the walk over the tensors of a call (kernels/device/map/contract.h).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "device/map/contract.h"
+#include "hipops/hipops.h"
+#include "policy/limits.h"
+#include "policy/plan_options.h"
+#include "runtime/runtime.h"
+#include "tensor/strided.h"
+#include "tensor/tensor.h"
+#include "variant_list.h"
+
+namespace hipops {
+
+struct MapVariant {
+  hipops_dtype dtype;
+  MapMode mode;
+};
+#define HIPOPS_MAP_ENTRY(name, T, mode) {T, MapMode::mode},
+
+// Sets the streams of the tensors, which have one shape and dtype, and elements. Returns the mode, and sets the grid.
+// The first tensor is y.
+template <int K>
+MapMode plan_map(PlanOptions options, const hipops_tensor* const (&tensors)[K], MapStreams<K>* streams, uint32_t* grid) {
+  using Limits = MapLimits;
+  const int64_t bytes = dtype_bytes(tensors[0]->dtype), n = kWideAccess / bytes;
+  char* data[K];
+  Layout<K> layout = ordered_layout(tensors, data);
+  // Interleaved inputs: both strides are 2, and the second input begins one element after the first.
+  bool alternate = K == 3 && layout.stride[0][0] == 1 && data[K - 1] - data[1] == bytes;
+  for (int d = 0; d < layout.rank; ++d)
+    alternate = alternate && layout.stride[1][d] == layout.stride[K - 1][d] && (d > 0 || layout.stride[1][0] == 2);
+  bool has_rows = true;
+  uint64_t bits = bits_of(layout.size[0] * bytes), misaligned = 0;  // misaligned: any difference of alignments
+  for (int k = 0; k < K; ++k) {
+    has_rows = has_rows && layout.stride[k][0] == 1;
+    misaligned |= bits_of(data[k]) ^ bits_of(data[0]);
+    if (!alternate || k < 2) bits |= bits_of(data[k]);
+    for (int d = 1; d < layout.rank; ++d) bits |= bits_of(layout.stride[k][d] * bytes);
+  }
+  MapStreams<K>& s = *streams;
+  MapMode mode = MapMode::any;
+  int64_t vector = 1;
+  if ((has_rows || alternate) && widest_access(bits) == kWideAccess) {
+    mode = MapMode::wide;
+    vector = n;
+    s.alternate = alternate;
+    if (alternate) data[K - 1] = data[1] + kWideAccess;
+  } else if (has_rows && layout.rank == 1 && widest_access(misaligned) == kWideAccess && layout.size[0] >= 2 * n) {
+    mode = MapMode::wide;
+    vector = n;
+    s.head = static_cast<int32_t>((~bits_of(data[0]) + 1) % bits_of(kWideAccess)) / static_cast<int32_t>(bytes);
+    s.tail = static_cast<int32_t>((layout.size[0] - s.head) % n);
+    layout.size[0] -= s.head + s.tail;
+    for (char*& at : data) at += s.head * bytes;
+  } else if (has_rows && layout.size[0] * bytes >= Limits::kLeastShiftedRowBytes && layout.size[0] < Limits::kPastRowAccesses) {
+    mode = MapMode::shifted;
+  }
+  std::copy(data, data + K, s.data);
+  int64_t items;
+  if (mode == MapMode::shifted) {
+    s.rows.cols = layout.size[0];
+    s.walk = walk_of(outer_dimensions(layout));
+    const int64_t pieces = shifted_pieces(s.rows.cols, bytes);
+    s.rows.lane_bits = row_lane_bits(pieces, kMapDepth);
+    cut_rows(pieces, kMapDepth, &s.walk, &s.rows);
+    items = s.rows.count;
+  } else {
+    s.walk = walk_of(layout, vector);
+    // `any` has a fixed number of elements for each work-item. The last of them may be past the end.
+    const int64_t most = mode == MapMode::wide ? Limits::kMostRounds : kMapElements;
+    const int64_t rounds = options.small_apart ? std::min((s.walk.count - 1) / Limits::kWorkItemsARound + 1, most) : most;
+    items = (s.walk.count - 1) / rounds + 1;
+  }
+  *grid = options.grid_for(items, kMapBlock);
+  s.apart = int64_t{*grid} * kMapBlock;
+  s.step = s.apart * (mode == MapMode::any ? kMapElements : 1);
+  return mode;
+}
+
+// Plans and launches. `args` contains the streams, and is `bytes` long.
+template <int K, size_t length>
+hipops_status launch_map(Op& op, const MapVariant (&list)[length], const hipops_tensor* const (&tensors)[K],
+                         MapStreams<K>* streams, const void* args, size_t bytes, void* stream) {
+  uint32_t grid;
+  const MapMode mode = plan_map(plan_options(), tensors, streams, &grid);
+  const int kernel = place_of(list, [&](const MapVariant& v) { return v.dtype == tensors[0]->dtype && v.mode == mode; });
+  return launch(op, kernel, grid, kMapBlock, args, bytes, stream);
+}
+
+}  // namespace hipops
