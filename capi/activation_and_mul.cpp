@@ -15,8 +15,8 @@ constexpr const char* kName = "activation_and_mul";
 constexpr const char* kKernels[] = {HIPOPS_ACTIVATION_AND_MUL_KERNELS(HIPOPS_KERNEL_NAME)};
 constexpr MapVariant kList[] = {HIPOPS_ACTIVATION_AND_MUL_KERNELS(HIPOPS_MAP_ENTRY)};
 
-hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* up, hipops_activation kind,
-                    double limit, double alpha, uint32_t flags) {
+hipops_status check(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* up,
+                    hipops_activation_kind kind, double limit, double alpha, uint32_t flags) {
   const Argument of_y{kName, "y", y}, of_x{kName, "x", x}, of_up{kName, "up", up};
   if (hipops_status status = check_tensor(of_x)) return status;
   if (hipops_status status = check_output(of_y)) return status;
@@ -40,7 +40,8 @@ Op op_activation_and_mul = {kName, kKernels, static_cast<int>(std::size(kKernels
 }  // namespace hipops
 
 hipops_status hipops_activation_and_mul(const hipops_tensor* y, const hipops_tensor* x, const hipops_tensor* up,
-                                        hipops_activation kind, double limit, double alpha, uint32_t flags, void* stream) {
+                                        hipops_activation_kind kind, double limit, double alpha, uint32_t flags,
+                                        void* stream) {
   using namespace hipops;
   if (hipops_status status = check(y, x, up, kind, limit, alpha, flags)) return status;
   if (is_empty(*x)) return HIPOPS_SUCCESS;

@@ -13,8 +13,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 HEADER = ROOT / "include" / "hipops" / "hipops.h"
-ENUMS = ("hipops_status", "hipops_backend", "hipops_dtype", "hipops_nearest", "hipops_activation")
-PREFIXES = {"hipops_backend": "HIPOPS_BACKEND_", "hipops_nearest": "HIPOPS_NEAREST_", "hipops_activation": "HIPOPS_ACTIVATION_"}
+ENUMS = ("hipops_status", "hipops_backend", "hipops_dtype", "hipops_nearest", "hipops_activation_kind")
+PREFIXES = {"hipops_backend": "HIPOPS_BACKEND_", "hipops_nearest": "HIPOPS_NEAREST_", "hipops_activation_kind": "HIPOPS_ACTIVATION_"}
 RUST = {"void*": "*mut c_void", "const void*": "*const c_void", "const char*": "*const c_char", "double": "f64", "int32_t": "i32",
         "uint32_t": "u32", "int64_t": "i64", "int64_t*": "*mut i64", "const hipops_tensor*": "*const hipops_tensor",
         "hipops_index_report*": "*mut hipops_index_report", **{name: name for name in ENUMS}}
@@ -66,7 +66,7 @@ def python(header):
     lines += [f"{name[len('HIPOPS_'):]} = {value}" for name, value in header.flags]
     for enum in ENUMS:
         prefix = PREFIXES.get(enum, "HIPOPS_")
-        lines += ["", "", f"class {enum[len('hipops_'):].capitalize()}(enum.IntEnum):", f'    """{enum}."""']
+        lines += ["", "", f"class {enum[len('hipops_'):].title().replace('_', '')}(enum.IntEnum):", f'    """{enum}."""']
         lines += [f"    {name[len(prefix):]} = {value}" for of, name, value in header.constants if of == enum]
     lines += ["", "", "class Tensor(Structure):", '    """hipops_tensor."""', "",
               '    _fields_ = (("data", c_void_p), ("dtype", c_int32), ("rank", c_int32),',

@@ -11,18 +11,18 @@ bool supports_activation(hipops_dtype dtype, hipops_dtype second) {
   return second == HIPOPS_NONE && is_float(dtype) && dtype != HIPOPS_F64;
 }
 
-hipops_status check_activation(const char* op, const hipops_tensor& x, hipops_activation kind, double alpha) {
+hipops_status check_activation(const char* op, const hipops_tensor& x, hipops_activation_kind kind, double alpha) {
   if (!supports_activation(x.dtype, HIPOPS_NONE))
     return fail(HIPOPS_UNSUPPORTED_DTYPE, "%s: x.dtype is %s, expected f32, f16 or bf16", op, dtype_name(x.dtype));
   if (kind < HIPOPS_ACTIVATION_IDENTITY || kind > HIPOPS_ACTIVATION_EXP)
-    return fail(HIPOPS_INVALID_ARGUMENT, "%s: kind is %d, expected a hipops_activation from 0 (identity) to %d (exp)", op,
-                static_cast<int>(kind), HIPOPS_ACTIVATION_EXP);
+    return fail(HIPOPS_INVALID_ARGUMENT, "%s: kind is %d, expected a hipops_activation_kind from 0 (identity) to %d (exp)",
+                op, static_cast<int>(kind), HIPOPS_ACTIVATION_EXP);
   if (!std::isfinite(static_cast<float>(alpha)))
     return fail(HIPOPS_INVALID_ARGUMENT, "%s: alpha is %g, expected a finite number of f32's range", op, alpha);
   return HIPOPS_SUCCESS;
 }
 
-ActivationTerms activation_terms(hipops_activation kind, double alpha) {
+ActivationTerms activation_terms(hipops_activation_kind kind, double alpha) {
   constexpr Activation kKernelKind[] = {
       Activation::identity, Activation::relu,      Activation::relu_squared, Activation::leaky_relu, Activation::abs,
       Activation::neg,      Activation::sqr,       Activation::sigmoid,      Activation::swish,      Activation::swish,

@@ -24,7 +24,8 @@ struct MapVariant {
 // Sets the streams of the tensors, which have one shape and dtype, and elements. Returns the mode, and sets the grid.
 // The first tensor is y.
 template <int K>
-MapMode plan_map(PlanOptions options, const hipops_tensor* const (&tensors)[K], MapStreams<K>* streams, uint32_t* grid) {
+MapMode plan_map(PlanOptions options, const hipops_tensor* const (&tensors)[K], MapStreams<K>* streams,
+                 uint32_t* grid) {
   using Limits = MapLimits;
   const int64_t bytes = dtype_bytes(tensors[0]->dtype), n = kWideAccess / bytes;
   char* data[K];
@@ -56,7 +57,8 @@ MapMode plan_map(PlanOptions options, const hipops_tensor* const (&tensors)[K], 
     s.tail = static_cast<int32_t>((layout.size[0] - s.head) % n);
     layout.size[0] -= s.head + s.tail;
     for (char*& at : data) at += s.head * bytes;
-  } else if (has_rows && layout.size[0] * bytes >= Limits::kLeastShiftedRowBytes && layout.size[0] < Limits::kPastRowAccesses) {
+  } else if (has_rows && layout.size[0] * bytes >= Limits::kLeastShiftedRowBytes &&
+             layout.size[0] < Limits::kPastRowAccesses) {
     mode = MapMode::shifted;
   }
   std::copy(data, data + K, s.data);
@@ -72,8 +74,8 @@ MapMode plan_map(PlanOptions options, const hipops_tensor* const (&tensors)[K], 
     s.walk = walk_of(layout, vector);
     // `any` has a fixed number of elements for each work-item. The last of them may be past the end.
     const int64_t most = mode == MapMode::wide ? Limits::kMostRounds : kMapElements;
-    const int64_t rounds = options.small_apart ? std::min((s.walk.count - 1) / Limits::kWorkItemsARound + 1, most) : most;
-    items = (s.walk.count - 1) / rounds + 1;
+    const int64_t rounds = (s.walk.count - 1) / Limits::kWorkItemsARound + 1;
+    items = (s.walk.count - 1) / (options.small_apart ? std::min(rounds, most) : most) + 1;
   }
   *grid = options.grid_for(items, kMapBlock);
   s.apart = int64_t{*grid} * kMapBlock;
@@ -87,7 +89,8 @@ hipops_status launch_map(Op& op, const MapVariant (&list)[length], const hipops_
                          MapStreams<K>* streams, const void* args, size_t bytes, void* stream) {
   uint32_t grid;
   const MapMode mode = plan_map(plan_options(), tensors, streams, &grid);
-  const int kernel = place_of(list, [&](const MapVariant& v) { return v.dtype == tensors[0]->dtype && v.mode == mode; });
+  const hipops_dtype dtype = tensors[0]->dtype;
+  const int kernel = place_of(list, [&](const MapVariant& v) { return v.dtype == dtype && v.mode == mode; });
   return launch(op, kernel, grid, kMapBlock, args, bytes, stream);
 }
 

@@ -366,26 +366,26 @@ HIPOPS_API hipops_status hipops_copy2d(void* y, const void* x, hipops_dtype dtyp
  * result is rounded once. NaN gives NaN. y has x's shape and dtype. */
 
 /* act(x). alpha is finite; kinds whose formula has no alpha ignore it. */
-typedef enum hipops_activation {
-  HIPOPS_ACTIVATION_IDENTITY = 0,     /* x */
-  HIPOPS_ACTIVATION_RELU = 1,         /* max(x, 0) */
-  HIPOPS_ACTIVATION_RELU_SQUARED = 2, /* max(x, 0)^2 */
-  HIPOPS_ACTIVATION_LEAKY_RELU = 3,   /* x where x > 0, otherwise alpha * x */
+typedef enum hipops_activation_kind {
+  HIPOPS_ACTIVATION_IDENTITY = 0,       /* x */
+  HIPOPS_ACTIVATION_RELU = 1,           /* max(x, 0) */
+  HIPOPS_ACTIVATION_RELU_SQUARED = 2,   /* max(x, 0)^2 */
+  HIPOPS_ACTIVATION_LEAKY_RELU = 3,     /* x where x > 0, otherwise alpha * x */
   HIPOPS_ACTIVATION_ABS = 4,
   HIPOPS_ACTIVATION_NEG = 5,
-  HIPOPS_ACTIVATION_SQR = 6,        /* x^2 */
-  HIPOPS_ACTIVATION_SIGMOID = 7,    /* 1 / (1 + exp(-x)) */
-  HIPOPS_ACTIVATION_SILU = 8,       /* x * sigmoid(x) */
-  HIPOPS_ACTIVATION_SWISH = 9,      /* x * sigmoid(alpha * x) */
-  HIPOPS_ACTIVATION_QUICK_GELU = 10, /* x * sigmoid(1.702 * x) */
-  HIPOPS_ACTIVATION_GELU_TANH = 11, /* 0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) */
-  HIPOPS_ACTIVATION_GELU = 12,      /* 0.5 * x * (1 + erf(x / sqrt(2))) */
+  HIPOPS_ACTIVATION_SQR = 6,            /* x^2 */
+  HIPOPS_ACTIVATION_SIGMOID = 7,        /* 1 / (1 + exp(-x)) */
+  HIPOPS_ACTIVATION_SILU = 8,           /* x * sigmoid(x) */
+  HIPOPS_ACTIVATION_SWISH = 9,          /* x * sigmoid(alpha * x) */
+  HIPOPS_ACTIVATION_QUICK_GELU = 10,    /* x * sigmoid(1.702 * x) */
+  HIPOPS_ACTIVATION_GELU_TANH = 11,     /* 0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) */
+  HIPOPS_ACTIVATION_GELU = 12,          /* 0.5 * x * (1 + erf(x / sqrt(2))) */
   HIPOPS_ACTIVATION_TANH = 13,
-  HIPOPS_ACTIVATION_ELU = 14,      /* x where x >= 0, otherwise alpha * (exp(x) - 1) */
-  HIPOPS_ACTIVATION_SOFTPLUS = 15, /* log(1 + exp(x)) */
+  HIPOPS_ACTIVATION_ELU = 14,           /* x where x >= 0, otherwise alpha * (exp(x) - 1) */
+  HIPOPS_ACTIVATION_SOFTPLUS = 15,      /* log(1 + exp(x)) */
   HIPOPS_ACTIVATION_EXP = 16,
   HIPOPS_ACTIVATION_INT32 = 0x7fffffff
-} hipops_activation;
+} hipops_activation_kind;
 
 /* A flag of activation_and_mul. */
 #define HIPOPS_UP_PLUS_ONE 64u /* 1 + up replaces up */
@@ -395,7 +395,7 @@ typedef enum hipops_activation {
  * `limit` > 0, x is first replaced by min(x, limit), and up by max(-limit, min(up, limit)). 0 means no limit. `flags` is
  * 0 or HIPOPS_UP_PLUS_ONE. The activation of gpt-oss is SWISH with alpha 1.702, limit 7 and HIPOPS_UP_PLUS_ONE. */
 HIPOPS_API hipops_status hipops_activation_and_mul(const hipops_tensor* y, const hipops_tensor* x,
-                                                   const hipops_tensor* up, hipops_activation kind, double limit,
+                                                   const hipops_tensor* up, hipops_activation_kind kind, double limit,
                                                    double alpha, uint32_t flags, void* stream);
 
 /* ---- About this library ------------------------------------------------------------------------------------------ */

@@ -253,7 +253,7 @@ HIPOPS_CALL upsample_nearest2d(const tensor& y, const const_tensor& x, hipops_ne
 }
 
 HIPOPS_CALL activation_and_mul(const tensor& y, const const_tensor& x, const const_tensor& up,
-                               hipops_activation kind = HIPOPS_ACTIVATION_SILU, double limit = 0, double alpha = 1,
+                               hipops_activation_kind kind = HIPOPS_ACTIVATION_SILU, double limit = 0, double alpha = 1,
                                uint32_t flags = 0, void* stream = nullptr) {
   return check(hipops_activation_and_mul(&y, &x, &up, kind, limit, alpha, flags, stream));
 }

@@ -5,7 +5,7 @@ namespace {
 
 void reference(Case* test) {
   const Operand x = input_of(*test, "x"), up = input_of(*test, "up");
-  const auto kind = static_cast<hipops_activation>(test->params.at("kind"));
+  const auto kind = static_cast<hipops_activation_kind>(test->params.at("kind"));
   const double alpha = test->params.at("alpha"), limit = static_cast<float>(test->params.at("limit"));
   test->tolerance_ulps = tolerance_of(x.dtype());
   for (int64_t position = 0; position < x.tensor.layout.elements; ++position) {

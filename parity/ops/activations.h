@@ -12,14 +12,16 @@ inline const std::vector<hipops_dtype> kActivationDtypes = {HIPOPS_F32, HIPOPS_F
 
 inline ParamSpec kind_param() { return {"kind", true, false, {8, 0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16}}; }
 inline ParamSpec alpha_param() { return {"alpha", false, false, {1.702, 0.01, 1.0, -0.5}}; }
-inline hipops_activation kind_of(const Arguments& a) { return static_cast<hipops_activation>(a.integer("kind")); }
+inline hipops_activation_kind kind_of(const Arguments& a) {
+  return static_cast<hipops_activation_kind>(a.integer("kind"));
+}
 
 inline long double sigmoid(long double x) {
   const long double e = std::exp(-std::fabs(x));
   return (x < 0 ? e : 1) / (1 + e);
 }
 
-inline long double activation(hipops_activation kind, long double alpha, long double x) {
+inline long double activation(hipops_activation_kind kind, long double alpha, long double x) {
   switch (kind) {
     case HIPOPS_ACTIVATION_RELU: return x < 0 ? 0 : x;
     case HIPOPS_ACTIVATION_RELU_SQUARED: return x < 0 ? 0 : x * x;
@@ -44,7 +46,7 @@ inline long double activation(hipops_activation kind, long double alpha, long do
 
 // The activation as the ops compute it: outside of f32's range it is a number of f32. Kinds that are made of e^x
 // keep their digits below it.
-inline long double activation_in_f32(hipops_activation kind, long double alpha, long double x) {
+inline long double activation_in_f32(hipops_activation_kind kind, long double alpha, long double x) {
   const long double y = activation(kind, alpha, x);
   const bool rounds = kind == HIPOPS_ACTIVATION_LEAKY_RELU || kind == HIPOPS_ACTIVATION_ELU ||
                       kind == HIPOPS_ACTIVATION_SQR || kind == HIPOPS_ACTIVATION_RELU_SQUARED;

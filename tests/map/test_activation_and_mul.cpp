@@ -39,8 +39,8 @@ TEST_CASE("activation_and_mul refuses tensors of other shapes or dtypes, and inv
     dtype.refused(HIPOPS_UNSUPPORTED_DTYPE, "x.dtype is f64, expected f32, f16 or bf16");
     other["up"].dtype = HIPOPS_I32;
     other.refused(HIPOPS_UNSUPPORTED_DTYPE, "up.dtype is i32, expected f32 (x.dtype)");
-    refused_with("kind", 17, "kind is 17, expected a hipops_activation from 0 (identity) to 16 (exp)");
-    refused_with("kind", -1, "kind is -1, expected a hipops_activation from 0 (identity) to 16 (exp)");
+    refused_with("kind", 17, "kind is 17, expected a hipops_activation_kind from 0 (identity) to 16 (exp)");
+    refused_with("kind", -1, "kind is -1, expected a hipops_activation_kind from 0 (identity) to 16 (exp)");
     refused_with("alpha", INFINITY, "alpha is inf, expected a finite number of f32's range");
     refused_with("alpha", 1e39, "alpha is 1e+39, expected a finite number of f32's range");
     refused_with("limit", -1, "limit is -1, expected 0 (none) or more");

@@ -59,8 +59,8 @@ class Nearest(enum.IntEnum):
     EXACT = 2
 
 
-class Activation(enum.IntEnum):
-    """hipops_activation."""
+class ActivationKind(enum.IntEnum):
+    """hipops_activation_kind."""
     IDENTITY = 0
     RELU = 1
     RELU_SQUARED = 2

@@ -11,7 +11,7 @@ import sys
 from typing import Any, Literal
 
 from . import _arrays, _streams
-from ._abi import (DETERMINISTIC, FUNCTIONS, ROUND_BEFORE_WEIGHT, ROUND_SUM, UP_PLUS_ONE, WEIGHT_PLUS_ONE, Activation, Backend, Dtype,
+from ._abi import (DETERMINISTIC, FUNCTIONS, ROUND_BEFORE_WEIGHT, ROUND_SUM, UP_PLUS_ONE, WEIGHT_PLUS_ONE, ActivationKind, Backend, Dtype,
                    Nearest, TensorPointer)
 from ._library import LIBRARY, Error, backend_in_use, check, init
 
@@ -362,13 +362,13 @@ def upsample_nearest2d(x: Any, output_size: tuple[int, int], scale_h: float | No
 
 
 def _kind(op: str, kind: Any) -> Any:
-    names = {each.name.lower(): each for each in Activation}
+    names = {each.name.lower(): each for each in ActivationKind}
     if not isinstance(kind, (str, int)) or kind not in names and kind not in names.values():
         raise ValueError(f"{op}: kind is {kind!r}, expected one of: {', '.join(names)}")
     return names.get(kind, kind)
 
 
-def activation_and_mul(x: Any, up: Any, kind: str | Activation = "silu", limit: float = 0.0, alpha: float = 1.0,
+def activation_and_mul(x: Any, up: Any, kind: str | ActivationKind = "silu", limit: float = 0.0, alpha: float = 1.0,
                        up_plus_one: bool = False, *, out: Any = None, stream: Any = None) -> Any:
     """act(x) * up: the gated activation of an MLP. A limit > 0 clamps x from above, and up on both sides. up_plus_one: 1 + up
     replaces up."""

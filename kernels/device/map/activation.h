@@ -24,8 +24,8 @@ HIPOPS_FN float polynomial(const float (&coefficient)[n], float x) {
   return sum;
 }
 
-// e^x = power * factor. The factor is 1, or e^-64 for small powers. Such a power is at most e^-16, so that its product
-// with any other numbers of the formula stays in range.
+// e^x = power * factor. The factor is 1, or e^-64 for small powers. A small power is at most e^-16, so its products with
+// the other numbers of the formula stay in range.
 template <class T>
 struct Power {
   float power, factor;

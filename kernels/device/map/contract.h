@@ -34,8 +34,8 @@ struct MapStreams {
 
 // The kinds of activations, in groups that share code. HIPOPS_ACTIVATION_* select them.
 enum class Activation : int32_t {
-  identity, relu, relu_squared, leaky_relu, abs, neg, sqr,  // of few instructions
-  sigmoid, swish, gelu_tanh,                                // 1, x or x times the sigmoid of a multiple of x, or a cubic
+  identity, relu, relu_squared, leaky_relu, abs, neg, sqr,
+  sigmoid, swish, gelu_tanh,  // 1, x or x times a sigmoid
   gelu, tanh, elu, softplus, exp,
 };
 

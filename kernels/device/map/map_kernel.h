@@ -1,10 +1,6 @@
-// The kernels of maps: y = f(x, ...), element by element, for inputs and an output of one type. An op is a struct:
-//
-//   Args                                     the argument struct, with `MapStreams<1 + kInputs> map`
-//   kInputs                                  the number of inputs
-//   apply<T>(args, x[kInputs][n], y[n])      the results of n neighbours, in f32
-//
-// HIPOPS_MAP_KERNEL(Op, Args, name, T, mode) defines a kernel of the list in contract.h.
+// The kernels of maps: y = f(x, ...), element by element, for inputs and an output of one type. An op is a struct.
+// `Args` is the argument struct, with `MapStreams<1 + kInputs> map`. `kInputs` is the number of inputs.
+// `apply<T>(args, x[kInputs][n], y[n])` computes the results of n neighbours, in f32.
 #pragma once
 
 #include "device/core/cache.h"
@@ -166,7 +162,8 @@ HIPOPS_FN void map_any(const typename Op::Args& a) {
 #pragma unroll
     for (int d = 0; d < kMapElements; ++d) {
 #pragma unroll
-      for (int k = 0; k < kInputs; ++k) in[k][d] = load_evict_last(static_cast<const T*>(map.data[k + 1]) + at[d].of[k + 1]);
+      for (int k = 0; k < kInputs; ++k)
+        in[k][d] = load_evict_last(static_cast<const T*>(map.data[k + 1]) + at[d].of[k + 1]);
     }
 #pragma unroll
     for (int d = 0; d < kMapElements; ++d) {

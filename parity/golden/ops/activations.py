@@ -11,7 +11,7 @@ from golden import explicit, uniform
 DTYPES = ("f32", "f16", "bf16")
 ULPS = {"f16": 1, "bf16": 1, "f32": 4}
 KINDS = ("identity", "relu", "relu_squared", "leaky_relu", "abs", "neg", "sqr", "sigmoid", "silu", "swish", "quick_gelu",
-         "gelu_tanh", "gelu", "tanh", "elu", "softplus", "exp")  # by the number of hipops_activation
+         "gelu_tanh", "gelu", "tanh", "elu", "softplus", "exp")  # by the number of hipops_activation_kind
 ALPHA = {"leaky_relu": 0.01, "swish": 1.702, "elu": 1.0}
 # An activation below f32's normal range is rounded to f32 before it is used.
 ROUNDED = ("leaky_relu", "elu", "sqr", "relu_squared")
@@ -88,12 +88,12 @@ def drawn(dtype, shape, **layout):
     return uniform(dtype, shape, 6.0, -0.5, **layout)
 
 
-# Where formulas change: the ends of exp's range, cancellations at 0, and where e^x leaves the normal range.
+# Places at which formulas change: the ends of exp's range, cancellations at 0, and powers below the normal range.
 HARD = [0.0, -0.0, INF, -INF, NAN, 1.0, -1.0, 0.5, -0.5, 0.59, 0.61, -0.69, -0.71, 1.24, 1.26, -1.24, -1.26, 1e-3, -1e-3, 1e-6,
         -1e-6, 2.0, -2.0, 3.5, -3.5, 5.0, -5.0, -6.5, 8.0, -8.0, 9.5, -9.5, 10.9, -10.9, 11.5, -11.5, -12.7, -13.1, 14.0, -14.3,
         20.0, -20.0, 40.0, -40.0, 63.0, -63.9, 64.5, -64.5, 70.0, -70.0, 80.0, -80.0, 87.0, -87.0, 88.5, -88.5, 89.0, -90.0, -95.0,
         -100.0, -103.0, -110.0, 200.0, -200.0, 1000.0, -1000.0, 3e4, -3e4]
-# Of f32 and bf16 only.
+# For f32 and bf16 only.
 FAR = [1e-20, -1e-20, 1e-37, -1e-37, 1e-39, -1e-39, 1e10, -1e10, 1e18, -1e18, 1e20, -1e20, 3e38, -3e38]
 
 

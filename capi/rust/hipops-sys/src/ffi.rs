@@ -8,8 +8,8 @@ pub type hipops_backend = i32;
 pub type hipops_dtype = i32;
 /// `hipops_nearest` of hipops.h.
 pub type hipops_nearest = i32;
-/// `hipops_activation` of hipops.h.
-pub type hipops_activation = i32;
+/// `hipops_activation_kind` of hipops.h.
+pub type hipops_activation_kind = i32;
 /// A value of [`hipops_status`].
 pub const HIPOPS_SUCCESS: hipops_status = 0;
 /// A value of [`hipops_status`].
@@ -66,40 +66,40 @@ pub const HIPOPS_NEAREST_PYTORCH: hipops_nearest = 0;
 pub const HIPOPS_NEAREST_CANDLE: hipops_nearest = 1;
 /// A value of [`hipops_nearest`].
 pub const HIPOPS_NEAREST_EXACT: hipops_nearest = 2;
-/// A value of [`hipops_activation`].
-pub const HIPOPS_ACTIVATION_IDENTITY: hipops_activation = 0;
-/// A value of [`hipops_activation`].
-pub const HIPOPS_ACTIVATION_RELU: hipops_activation = 1;
-/// A value of [`hipops_activation`].
-pub const HIPOPS_ACTIVATION_RELU_SQUARED: hipops_activation = 2;
-/// A value of [`hipops_activation`].
-pub const HIPOPS_ACTIVATION_LEAKY_RELU: hipops_activation = 3;
-/// A value of [`hipops_activation`].
-pub const HIPOPS_ACTIVATION_ABS: hipops_activation = 4;
-/// A value of [`hipops_activation`].
-pub const HIPOPS_ACTIVATION_NEG: hipops_activation = 5;
-/// A value of [`hipops_activation`].
-pub const HIPOPS_ACTIVATION_SQR: hipops_activation = 6;
-/// A value of [`hipops_activation`].
-pub const HIPOPS_ACTIVATION_SIGMOID: hipops_activation = 7;
-/// A value of [`hipops_activation`].
-pub const HIPOPS_ACTIVATION_SILU: hipops_activation = 8;
-/// A value of [`hipops_activation`].
-pub const HIPOPS_ACTIVATION_SWISH: hipops_activation = 9;
-/// A value of [`hipops_activation`].
-pub const HIPOPS_ACTIVATION_QUICK_GELU: hipops_activation = 10;
-/// A value of [`hipops_activation`].
-pub const HIPOPS_ACTIVATION_GELU_TANH: hipops_activation = 11;
-/// A value of [`hipops_activation`].
-pub const HIPOPS_ACTIVATION_GELU: hipops_activation = 12;
-/// A value of [`hipops_activation`].
-pub const HIPOPS_ACTIVATION_TANH: hipops_activation = 13;
-/// A value of [`hipops_activation`].
-pub const HIPOPS_ACTIVATION_ELU: hipops_activation = 14;
-/// A value of [`hipops_activation`].
-pub const HIPOPS_ACTIVATION_SOFTPLUS: hipops_activation = 15;
-/// A value of [`hipops_activation`].
-pub const HIPOPS_ACTIVATION_EXP: hipops_activation = 16;
+/// A value of [`hipops_activation_kind`].
+pub const HIPOPS_ACTIVATION_IDENTITY: hipops_activation_kind = 0;
+/// A value of [`hipops_activation_kind`].
+pub const HIPOPS_ACTIVATION_RELU: hipops_activation_kind = 1;
+/// A value of [`hipops_activation_kind`].
+pub const HIPOPS_ACTIVATION_RELU_SQUARED: hipops_activation_kind = 2;
+/// A value of [`hipops_activation_kind`].
+pub const HIPOPS_ACTIVATION_LEAKY_RELU: hipops_activation_kind = 3;
+/// A value of [`hipops_activation_kind`].
+pub const HIPOPS_ACTIVATION_ABS: hipops_activation_kind = 4;
+/// A value of [`hipops_activation_kind`].
+pub const HIPOPS_ACTIVATION_NEG: hipops_activation_kind = 5;
+/// A value of [`hipops_activation_kind`].
+pub const HIPOPS_ACTIVATION_SQR: hipops_activation_kind = 6;
+/// A value of [`hipops_activation_kind`].
+pub const HIPOPS_ACTIVATION_SIGMOID: hipops_activation_kind = 7;
+/// A value of [`hipops_activation_kind`].
+pub const HIPOPS_ACTIVATION_SILU: hipops_activation_kind = 8;
+/// A value of [`hipops_activation_kind`].
+pub const HIPOPS_ACTIVATION_SWISH: hipops_activation_kind = 9;
+/// A value of [`hipops_activation_kind`].
+pub const HIPOPS_ACTIVATION_QUICK_GELU: hipops_activation_kind = 10;
+/// A value of [`hipops_activation_kind`].
+pub const HIPOPS_ACTIVATION_GELU_TANH: hipops_activation_kind = 11;
+/// A value of [`hipops_activation_kind`].
+pub const HIPOPS_ACTIVATION_GELU: hipops_activation_kind = 12;
+/// A value of [`hipops_activation_kind`].
+pub const HIPOPS_ACTIVATION_TANH: hipops_activation_kind = 13;
+/// A value of [`hipops_activation_kind`].
+pub const HIPOPS_ACTIVATION_ELU: hipops_activation_kind = 14;
+/// A value of [`hipops_activation_kind`].
+pub const HIPOPS_ACTIVATION_SOFTPLUS: hipops_activation_kind = 15;
+/// A value of [`hipops_activation_kind`].
+pub const HIPOPS_ACTIVATION_EXP: hipops_activation_kind = 16;
 /// `HIPOPS_VERSION_MAJOR` of hipops.h.
 pub const HIPOPS_VERSION_MAJOR: i32 = 0;
 /// `HIPOPS_VERSION_MINOR` of hipops.h.
@@ -171,7 +171,7 @@ api! {
     /// `hipops_copy2d` of hipops.h.
     fn hipops_copy2d(y: *mut c_void, x: *const c_void, dtype: hipops_dtype, rows: i64, cols: i64, y_stride: i64, x_stride: i64, stream: *mut c_void) -> hipops_status;
     /// `hipops_activation_and_mul` of hipops.h.
-    fn hipops_activation_and_mul(y: *const hipops_tensor, x: *const hipops_tensor, up: *const hipops_tensor, kind: hipops_activation, limit: f64, alpha: f64, flags: u32, stream: *mut c_void) -> hipops_status;
+    fn hipops_activation_and_mul(y: *const hipops_tensor, x: *const hipops_tensor, up: *const hipops_tensor, kind: hipops_activation_kind, limit: f64, alpha: f64, flags: u32, stream: *mut c_void) -> hipops_status;
     /// `hipops_version` of hipops.h.
     fn hipops_version() -> *const c_char;
     /// `hipops_version_number` of hipops.h.
