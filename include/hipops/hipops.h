@@ -387,6 +387,10 @@ typedef enum hipops_activation_kind {
   HIPOPS_ACTIVATION_INT32 = 0x7fffffff
 } hipops_activation_kind;
 
+/* y = act(x). y may be x itself. Any other overlap is refused. */
+HIPOPS_API hipops_status hipops_activation(const hipops_tensor* y, const hipops_tensor* x, hipops_activation_kind kind,
+                                           double alpha, void* stream);
+
 /* A flag of activation_and_mul. */
 #define HIPOPS_UP_PLUS_ONE 64u /* 1 + up replaces up */
 

@@ -252,6 +252,10 @@ HIPOPS_CALL upsample_nearest2d(const tensor& y, const const_tensor& x, hipops_ne
   return check(hipops_upsample_nearest2d(&y, &x, rule, scale_h, scale_w, stream));
 }
 
+HIPOPS_CALL activation(const tensor& y, const const_tensor& x, hipops_activation_kind kind, double alpha = 1,
+                       void* stream = nullptr) {
+  return check(hipops_activation(&y, &x, kind, alpha, stream));
+}
 HIPOPS_CALL activation_and_mul(const tensor& y, const const_tensor& x, const const_tensor& up,
                                hipops_activation_kind kind = HIPOPS_ACTIVATION_SILU, double limit = 0, double alpha = 1,
                                uint32_t flags = 0, void* stream = nullptr) {

@@ -55,6 +55,14 @@ def gated(dtype, rows, cols, kind="silu", view="halves"):
                     lambda lib: lib.bind("activation_and_mul", y, x, up, number, 0.0, 1.0, 0), lambda x, up: act(x) * up, (x, up), 0.94)
 
 
+def activation(dtype, rows, cols, kind="silu"):
+    x = random(rows, cols, dtype=dtype)
+    y = torch.empty_like(x)
+    number, act = {"silu": (8, F.silu), "gelu": (12, F.gelu), "relu": (1, F.relu)}[kind]
+    return Workload(f"activation_{kind}/{NAMES[dtype]}/{rows}x{cols}", "activation", 2 * y.numel() * y.element_size(),
+                    lambda lib: lib.bind("activation", y, x, number, 1.0), act, (x,), 0.94)
+
+
 def rotate_half(x, cos, sin):
     a, b = x.chunk(2, -1)
     return torch.cat((a * cos - b * sin, a * sin + b * cos), -1)
@@ -202,6 +210,8 @@ def table():
     rows += [(f"{op}/f32/{r}x{c}", lambda op=op, r=r, c=c: norm(op, F32, r, c)) for r, c in ((16384, 4096), (8192, 8192)) for op in OPS]
     rows += [(f"fused_add_rms_norm/bf16/{r}x{c}", lambda r=r, c=c: fused_add(BF16, r, c)) for r, c in FUSED_SHAPES]
     rows += [(f"activation_and_mul/{NAMES[t]}/{'x'.join(map(str, rest))}", lambda t=t, rest=rest: gated(t, *rest)) for t, *rest in GATED]
+    rows += [(f"activation/{NAMES[t]}/{kind}", lambda t=t, n=n, kind=kind: activation(t, n, 14336, kind))
+             for t, n, kind in ((BF16, 1, "silu"), (BF16, 16384, "relu"), (BF16, 16384, "gelu"), (F32, 8192, "silu"))]
     rows += [(f"{op}/bf16/4x32x4096x128", lambda op=op: rope(op, 4, 32, 4096, 128)) for op in ("rope", "rope_i")]
     rows += [("rope_thd/bf16/4x4096x32x128", lambda: rope("rope_thd", 4, 4096, 32, 128)),
              ("rope/bf16/32x32x1x128", lambda: rope("rope", 32, 32, 1, 128)),

@@ -15,7 +15,7 @@ from ._abi import (DETERMINISTIC, FUNCTIONS, ROUND_BEFORE_WEIGHT, ROUND_SUM, UP_
                    Nearest, TensorPointer)
 from ._library import LIBRARY, Error, backend_in_use, check, init
 
-__all__ = ["activation_and_mul", "fused_add_rms_norm", "gather", "index_add_", "index_select", "layer_norm", "rms_norm", "rope", "rope_i",
+__all__ = ["activation", "activation_and_mul", "fused_add_rms_norm", "gather", "index_add_", "index_select", "layer_norm", "rms_norm", "rope", "rope_i",
            "rope_thd", "scatter_", "scatter_add_",
            "softmax", "strided_copy", "upsample_nearest1d", "upsample_nearest2d"]
 
@@ -366,6 +366,13 @@ def _kind(op: str, kind: Any) -> Any:
     if not isinstance(kind, (str, int)) or kind not in names and kind not in names.values():
         raise ValueError(f"{op}: kind is {kind!r}, expected one of: {', '.join(names)}")
     return names.get(kind, kind)
+
+
+def activation(x: Any, kind: str | ActivationKind, alpha: float = 1.0, *, out: Any = None, stream: Any = None) -> Any:
+    """act(x), element by element. alpha is the slope of leaky_relu, the factor of swish and elu."""
+    y = _result("activation", out, x)
+    _call("activation", x, stream, y=y, x=x, kind=_kind("activation", kind), alpha=alpha)
+    return y
 
 
 def activation_and_mul(x: Any, up: Any, kind: str | ActivationKind = "silu", limit: float = 0.0, alpha: float = 1.0,

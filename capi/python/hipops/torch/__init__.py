@@ -233,6 +233,7 @@ _define("rms_norm", f"Tensor x, Tensor? weight=None, float eps=1e-05, {_FLAGS}",
 _define("fused_add_rms_norm", f"Tensor x, Tensor residual, Tensor? weight=None, float eps=1e-05, bool round_sum=False, {_FLAGS}",
         "(Tensor, Tensor)", _sum_and_norm)
 _define("softmax", "Tensor x", "Tensor", _contiguous)
+_define("activation", "Tensor x, str kind, float alpha=1.0", "Tensor", lambda x, *rest: _as_elementwise(x))
 _define("activation_and_mul",
         'Tensor x, Tensor up, str kind="silu", float limit=0.0, float alpha=1.0, bool up_plus_one=False', "Tensor",
         lambda x, up, *rest: _as_elementwise(x, up))

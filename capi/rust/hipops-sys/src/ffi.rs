@@ -170,6 +170,8 @@ api! {
     fn hipops_strided_copy(y: *const hipops_tensor, x: *const hipops_tensor, stream: *mut c_void) -> hipops_status;
     /// `hipops_copy2d` of hipops.h.
     fn hipops_copy2d(y: *mut c_void, x: *const c_void, dtype: hipops_dtype, rows: i64, cols: i64, y_stride: i64, x_stride: i64, stream: *mut c_void) -> hipops_status;
+    /// `hipops_activation` of hipops.h.
+    fn hipops_activation(y: *const hipops_tensor, x: *const hipops_tensor, kind: hipops_activation_kind, alpha: f64, stream: *mut c_void) -> hipops_status;
     /// `hipops_activation_and_mul` of hipops.h.
     fn hipops_activation_and_mul(y: *const hipops_tensor, x: *const hipops_tensor, up: *const hipops_tensor, kind: hipops_activation_kind, limit: f64, alpha: f64, flags: u32, stream: *mut c_void) -> hipops_status;
     /// `hipops_version` of hipops.h.

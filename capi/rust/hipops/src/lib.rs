@@ -660,6 +660,10 @@ pub unsafe fn copy2d(
 ) -> Result<()> {
     call!(hipops_copy2d(y, x, dtype as i32, rows, cols, y_stride, x_stride, stream.0))
 }
+/// `hipops_activation`
+pub fn activation(y: &ViewMut<'_>, x: &View<'_>, kind: Activation, alpha: f64, stream: Stream) -> Result<()> {
+    call!(hipops_activation(&y.view.raw, &x.raw, kind as i32, alpha, stream.0))
+}
 /// `hipops_activation_and_mul`
 #[allow(clippy::too_many_arguments)]
 pub fn activation_and_mul(
