@@ -27,8 +27,8 @@ fn norms_and_softmax() {
     let (out, residual) = (ViewMut::of(&mut y, &[2, 4]).unwrap(), ViewMut::of(&mut sum, &[2, 4]).unwrap());
     hipops::fused_add_rms_norm(&out, Some(&residual), &input, &input, None, 1e-5, 0, STREAM).unwrap();
     assert_eq!(sum[7], 16.0);
-    hipops::activation_and_mul(&ViewMut::of(&mut y, &[2, 4]).unwrap(), &input, &input, hipops::Activation::Relu, 0.0, 0.0, 0, STREAM)
-        .unwrap();
+    let out = ViewMut::of(&mut y, &[2, 4]).unwrap();
+    hipops::activation_and_mul(&out, &input, &input, hipops::Activation::Relu, 0.0, 0.0, 0, STREAM).unwrap();
     assert_eq!(y[7], 64.0);
     let mut z = x.clone();
     let place = ViewMut::of(&mut z, &[2, 4]).unwrap();
