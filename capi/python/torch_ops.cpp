@@ -21,7 +21,7 @@ using Handle = void*;    // of a tensor
 using Error = int32_t;
 using Kernel = void (*)(Value*, uint64_t, uint64_t);
 
-constexpr int kMostTensors = 4, kMostOutputs = 2, kDtypes = 12;
+constexpr int kMostTensors = 4, kMostOutputs = 2, kMostNumbers = 2, kDtypes = 12;
 
 // PyTorch's own at::empty_strided raises PyTorch's exceptions, which its C functions replace by a code. A tensor is
 // returned as a pointer. The destructor makes the compiler return it in memory, as PyTorch's class is returned.
@@ -62,6 +62,8 @@ struct Torch {
   Error (*create_device_guard)(int32_t index, void** guard);
   Error (*delete_device_guard)(void* guard);
   Error (*get_current_cuda_stream)(int32_t index, void** stream);
+  Error (*string_c_str)(Handle string, const char** text);  // NULL: this PyTorch passes no strings
+  Error (*delete_string)(Handle string);
   AtenEmptyStrided* aten_empty_strided;  // NULL: this PyTorch has no such function
   int32_t dtype[kDtypes + 1];            // PyTorch's dtype for each hipops_dtype
   int32_t strided, cuda;
@@ -73,17 +75,19 @@ struct Torch {
 struct Arguments {
   hipops_tensor in[kMostTensors], out[kMostOutputs];
   const hipops_tensor* given[kMostTensors];  // NULL: left out
-  double number;
+  double number[kMostNumbers];
+  hipops_activation_kind kind;
   uint32_t flags;
   void* stream;
 };
 
 struct Op {
   const char* name;
-  const char* kinds;  // its arguments: T a tensor, t an optional tensor, d a number, b a flag
+  const char* kinds;  // its arguments: T a tensor, t an optional tensor, d a number, b a flag, k an activation's name
   const char* names[kMostTensors];
   uint32_t flags[3];
-  const char* results;  // a result's strides: c contiguous, n as of PyTorch's rms_norm, x as of -x, s as of residual + x
+  const char* results;  // a result's strides: c contiguous, n as of PyTorch's rms_norm, x as of -x, s as of residual + x,
+                        // e as of act(x) * up
   hipops_status (*call)(Arguments& a);
 };
 
@@ -94,20 +98,41 @@ struct Op {
 
 const Op kOps[] = {
     {"layer_norm", "Tttd", {"x", "weight", "bias"}, {}, "c",
-     [](Arguments& a) { return hipops_layer_norm(&a.out[0], a.given[0], a.given[1], a.given[2], a.number, a.stream); }},
+     [](Arguments& a) { return hipops_layer_norm(&a.out[0], a.given[0], a.given[1], a.given[2], a.number[0], a.stream); }},
     {"rms_norm", "Ttdbb", {"x", "weight"}, {HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_ROUND_BEFORE_WEIGHT}, "n",
-     [](Arguments& a) { return hipops_rms_norm(&a.out[0], a.given[0], a.given[1], a.number, a.flags, a.stream); }},
+     [](Arguments& a) { return hipops_rms_norm(&a.out[0], a.given[0], a.given[1], a.number[0], a.flags, a.stream); }},
     {"fused_add_rms_norm", "TTtdbbb", {"x", "residual", "weight"},
      {HIPOPS_ROUND_SUM, HIPOPS_WEIGHT_PLUS_ONE, HIPOPS_ROUND_BEFORE_WEIGHT}, "ns",
      [](Arguments& a) {
-       return hipops_fused_add_rms_norm(&a.out[0], &a.out[1], a.given[0], a.given[1], a.given[2], a.number, a.flags, a.stream);
+       return hipops_fused_add_rms_norm(&a.out[0], &a.out[1], a.given[0], a.given[1], a.given[2], a.number[0], a.flags, a.stream);
      }},
     {"softmax", "T", {"x"}, {}, "c", [](Arguments& a) { return hipops_softmax(&a.out[0], a.given[0], a.stream); }},
     HIPOPS_ROPE(rope),
     HIPOPS_ROPE(rope_i),
     HIPOPS_ROPE(rope_thd),
+    {"activation", "Tkd", {"x"}, {}, "x",
+     [](Arguments& a) { return hipops_activation(&a.out[0], a.given[0], a.kind, a.number[0], a.stream); }},
+    {"activation_and_mul", "TTkddb", {"x", "up"}, {HIPOPS_UP_PLUS_ONE}, "e",
+     [](Arguments& a) {
+       return hipops_activation_and_mul(&a.out[0], a.given[0], a.given[1], a.kind, a.number[0], a.number[1], a.flags, a.stream);
+     }},
 };
 constexpr int kOpCount = sizeof kOps / sizeof *kOps;
+
+// By hipops_activation_kind.
+constexpr const char* kActivations[] = {"identity", "relu", "relu_squared", "leaky_relu", "abs", "neg", "sqr", "sigmoid",
+                                        "silu", "swish", "quick_gelu", "gelu_tanh", "gelu", "tanh", "elu", "softplus", "exp"};
+static_assert(sizeof kActivations / sizeof *kActivations == HIPOPS_ACTIVATION_EXP + 1, "all kinds");
+
+// Returns false for an unknown name.
+bool find_activation(Handle name, hipops_activation_kind* kind) {
+  const char* text = nullptr;
+  if (torch.string_c_str(name, &text)) return false;
+  int i = HIPOPS_ACTIVATION_EXP;
+  while (i >= 0 && std::strcmp(text, kActivations[i])) --i;
+  *kind = static_cast<hipops_activation_kind>(i);
+  return i >= 0;
+}
 
 // ---- The strides of results
 
@@ -216,6 +241,7 @@ struct Call {
   Handle tensors[kMostTensors] = {}, outputs[kMostOutputs] = {};
   Arguments a = {};
   Place place = {};
+  bool is_known = true;       // the activation's name is
   bool lacks_memory = false;  // PyTorch could not allocate the last output
   char refusal[512] = "";     // the library's message
 };
@@ -252,6 +278,11 @@ bool make_output(Call& call, int i) {
   y = hipops_contiguous(nullptr, x.dtype, x.rank, x.shape);
   const bool same_shape = other.rank == x.rank && !std::memcmp(other.shape, x.shape, x.rank * sizeof *x.shape);
   if (call.op.results[i] == 'x') elementwise_strides({&x}, y.stride);
+  if (call.op.results[i] == 'e' && same_shape) {
+    hipops_tensor activated = x;
+    elementwise_strides({&x}, activated.stride);
+    elementwise_strides({&activated, &other}, y.stride);
+  }
   if (call.op.results[i] == 's' && same_shape) elementwise_strides({&other, &x}, y.stride);  // otherwise the library refuses the shapes
   if (call.op.results[i] == 'n') {
     int64_t normed[HIPOPS_MAX_RANK];
@@ -315,22 +346,25 @@ void fail_as_pytorch(int64_t elements, hipops_dtype of, const Place& place) {
 // everything is freed before.
 void call(const Op& op, Value* stack) {
   Call call{op};
-  int tensor = 0, flag = 0;
+  int tensor = 0, flag = 0, number = 0;
   Value* given = stack;
   for (const char* kind = op.kinds; *kind; ++kind, ++given) {
     auto* box = reinterpret_cast<Value*>(*given);
     if (*kind == 'T') call.tensors[tensor++] = reinterpret_cast<Handle>(*given);
     if (*kind == 't') call.tensors[tensor++] = box ? reinterpret_cast<Handle>(*box) : nullptr;
-    if (*kind == 'd') std::memcpy(&call.a.number, given, sizeof call.a.number);
+    if (*kind == 'd') std::memcpy(&call.a.number[number++], given, sizeof *call.a.number);
+    if (*kind == 'k') call.is_known = find_activation(reinterpret_cast<Handle>(*given), &call.a.kind);
     if (*kind == 'b' && (*given & 0xff)) call.a.flags |= op.flags[flag];
     flag += *kind == 'b';
   }
-  const bool is_done = run(call);
+  const bool is_done = call.is_known && run(call);
   if (is_done || call.lacks_memory || *call.refusal) {
     for (Handle h : call.tensors)
       if (h) torch.delete_tensor_object(h);
-    for (int i = 0; op.kinds[i]; ++i)
+    for (int i = 0; op.kinds[i]; ++i) {
       if (op.kinds[i] == 't') std::free(reinterpret_cast<void*>(stack[i]));  // PyTorch's operator new uses malloc
+      if (op.kinds[i] == 'k') torch.delete_string(reinterpret_cast<Handle>(stack[i]));
+    }
   }
   if (is_done) {
     for (int i = 0; op.results[i]; ++i) stack[i] = reinterpret_cast<Value>(call.outputs[i]);
@@ -361,7 +395,8 @@ void boxed(Value* stack, uint64_t, uint64_t) {
 
 template <int i = 0>
 bool add(void* library) {
-  if (torch.library_impl(library, kOps[i].name, boxed<i>)) return false;
+  const bool is_supported = torch.string_c_str || !std::strchr(kOps[i].kinds, 'k');
+  if (is_supported && torch.library_impl(library, kOps[i].name, boxed<i>)) return false;
   if constexpr (i + 1 < kOpCount) return add<i + 1>(library);
   return true;
 }
@@ -384,6 +419,8 @@ bool number(void* library, const char* name, int32_t* value) {
 }
 
 bool find_torch(void* cpu, void* gpu) {
+  torch.string_c_str = reinterpret_cast<decltype(torch.string_c_str)>(dlsym(cpu, "torch_string_c_str"));
+  torch.delete_string = reinterpret_cast<decltype(torch.delete_string)>(dlsym(cpu, "torch_delete_string"));
   const char* dtypes[kDtypes] = {"float32", "float16", "bfloat16", "float64", "uint8", "int8",
                                  "int16",   "uint16",  "int32",    "uint32",  "int64", "uint64"};
   bool found = number(cpu, "layout_strided", &torch.strided) && number(cpu, "device_type_cuda", &torch.cuda);
@@ -408,8 +445,9 @@ bool find_torch(void* cpu, void* gpu) {
 
 }  // namespace
 
-// Registers the kernels of the ops above for the CPU and, if PyTorch supports one, the GPU. Returns 1 on success.
-// Returns 0, and registers nothing, if this PyTorch lacks a function that the kernels need.
+// Registers the kernels of the ops above for the CPU and, if PyTorch supports one, the GPU. Returns 2, or 1 if this
+// PyTorch passes no strings, so that the ops that need one are left out. Returns 0, and registers nothing, if it lacks a
+// function that the kernels need.
 extern "C" __attribute__((visibility("default"))) int32_t hipops_torch_register(void) {
   void* cpu = dlopen("libtorch_cpu.so", RTLD_NOW | RTLD_NOLOAD);
   void* gpu = dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_NOLOAD);
@@ -421,7 +459,7 @@ extern "C" __attribute__((visibility("default"))) int32_t hipops_torch_register(
     if (!std::strcmp(key, "CUDA") && !gpu) continue;
     if (torch.library_init_impl("hipops", key, "hipops", 0, &library) || !add(library)) return 0;
   }
-  return 1;
+  return torch.string_c_str ? 2 : 1;
 }
 
 // Called by the op _check_... of hipops/torch/__init__.py with the error that it found in this thread's call.

@@ -158,6 +158,10 @@ mistakes = [
     ("fused_add_rms_norm", (x, x.half()), "fused_add_rms_norm: residual.dtype is f16, expected f32 (x.dtype)"),
     ("fused_add_rms_norm", (x.double(), x.double()), "fused_add_rms_norm: x.dtype is f64, expected f32, f16 or bf16"),
     ("fused_add_rms_norm", (x, x.bool()), "fused_add_rms_norm: residual is of bool, expected one of: float32, float16, bfloat16"),
+    ("activation_and_mul", (x, x[:5]), "activation_and_mul: up.shape[0] is 5, expected 6 (x.shape[0])"),
+    ("activation_and_mul", (x, x, "slu"), "activation_and_mul: kind is 'slu', expected one of: identity, relu"),
+    ("activation_and_mul", (x, x, "silu", -1.0), "activation_and_mul: limit is -1, expected 0 (none) or more"),
+    ("activation", (x.double(), "silu"), "activation: x.dtype is f64, expected f32, f16 or bf16"),
     ("rope", (q[0], cos, cos), "rope: x.rank is 3, expected 4"),
     ("rope", (q, cos[:6], cos), "rope: cos.shape[0] is 6, expected at least 7 (x.shape[2]) without positions"),
     ("rope_i", (q, cos, cos, at), "rope_i: positions.shape[0] is 6, expected 1 (x.shape[0])"),
@@ -267,6 +271,7 @@ for shape in shapes:
         both = {"layer_norm": ((view, weight8, weight8), lambda: F.layer_norm(view, (8,), weight8, weight8)),
                 "rms_norm": ((view, weight8), lambda: own_rms_norm(view, weight8)),
                 "softmax": ((view,), lambda: view.softmax(-1)),
+                "activation": ((view, "relu"), lambda: view.relu()),
                 "gather": ((view, 0, again), lambda: view.gather(0, again)),
                 "index_select": ((view, 0, rows), lambda: view.index_select(0, rows)),
                 "strided_copy": ((view,), lambda: view.clone(memory_format=torch.contiguous_format))}
@@ -285,6 +290,7 @@ for shape in shapes:
         for pair in sums:
             h = pair[1] + pair[0]
             tried.append(("fused_add_rms_norm", (*pair, weight8), made((own_rms_norm(h, weight8), h))))
+            tried.append(("activation_and_mul", pair, made(F.silu(pair[0]) * pair[1])))
         for name, arguments, expected in tried:
             op = getattr(ops, name)
             got = {"real": made(op(*arguments)), "meta": made(op(*moved(arguments, on_meta))),
@@ -360,7 +366,7 @@ for rows, columns in [(2**40, 2**10)] + [(2**30, 2**8)] * (device == "cuda"):
         wrong.append(f"torch.softmax without memory: {expected}")
     column = vast4[0, 0, :, 0]
     for name, *arguments in (("softmax", vast), ("layer_norm", vast), ("rms_norm", vast), ("fused_add_rms_norm", vast, vast),
-                             ("rope", vast4, table, table), ("rope_i", vast4, table, table), ("strided_copy", vast),
+                             ("activation", vast, "silu"), ("activation_and_mul", vast, vast), ("rope", vast4, table, table), ("rope_i", vast4, table, table), ("strided_copy", vast),
                              ("rope_thd", vast4.transpose(1, 2), table, table), ("gather", column, 0, many),
                              ("index_select", column, 0, many), ("upsample_nearest1d", normal(1, 1, 1), rows * columns),
                              ("upsample_nearest2d", normal(1, 1, 1, 1), [rows, columns])):

@@ -26,7 +26,8 @@ __all__ = ["Replaced", "patch", "unpatch"]
 
 _LIBRARY = torch.library.Library("hipops", "DEF")
 # torch_ops.cpp implements these ops. If PyTorch lacks C functions that it needs, Python implements them, like the other ops.
-_NATIVE = ("layer_norm", "rms_norm", "fused_add_rms_norm", "softmax", "rope", "rope_i", "rope_thd")
+_NATIVE = ("layer_norm", "rms_norm", "fused_add_rms_norm", "softmax", "rope", "rope_i", "rope_thd", "activation", "activation_and_mul")
+_WITH_STRINGS = ("activation", "activation_and_mul")  # PyTorch passes strings to them from 2.10 on
 _IN_PYTHON: dict[str, Callable[..., Any]] = {}
 
 _WITHOUT_BACKWARD = "torch.ops.hipops.{} has no backward pass: call it under torch.inference_mode() or no_grad(), or on x.detach()"
@@ -188,13 +189,24 @@ def _contiguous(x: torch.Tensor, *rest: Any) -> torch.Tensor:
 _is_contiguous = getattr(torch._prims_common, "is_contiguous_or_false", torch.Tensor.is_contiguous)
 
 
+def _on_meta(tensors: tuple[torch.Tensor, ...]) -> list[torch.Tensor]:
+    return [torch.empty_strided(t.shape, t.stride(), device="meta") for t in tensors]
+
+
 def _as_elementwise(*tensors: torch.Tensor) -> torch.Tensor:
     """Allocates the result that PyTorch's elementwise ops give for these tensors."""
     if all(map(_is_contiguous, tensors)):
         return _contiguous(*tensors)
-    first, *others = [torch.empty_strided(t.shape, t.stride(), device="meta") for t in tensors]
+    first, *others = _on_meta(tensors)
     like = torch.maximum(first, *others) if others else torch.neg(first)
     return tensors[0].new_empty_strided(like.shape, like.stride())
+
+
+def _activated_product(x: torch.Tensor, up: torch.Tensor, *rest: Any) -> torch.Tensor:
+    """Allocates the result that PyTorch gives for act(x) * up."""
+    on_meta = _on_meta((x, up))
+    like = _as_elementwise(_as_elementwise(on_meta[0]), on_meta[1])
+    return x.new_empty_strided(like.shape, like.stride())
 
 
 def _normed(x: torch.Tensor, *rest: Any) -> torch.Tensor:
@@ -236,7 +248,7 @@ _define("softmax", "Tensor x", "Tensor", _contiguous)
 _define("activation", "Tensor x, str kind, float alpha=1.0", "Tensor", lambda x, *rest: _as_elementwise(x))
 _define("activation_and_mul",
         'Tensor x, Tensor up, str kind="silu", float limit=0.0, float alpha=1.0, bool up_plus_one=False', "Tensor",
-        lambda x, up, *rest: _as_elementwise(x, up))
+        _activated_product)
 for _name in ("rope", "rope_i", "rope_thd"):
     _define(_name, _ROPE, "Tensor", lambda x, *rest: _as_elementwise(x))
 _define("gather", "Tensor x, int dim, Tensor index", "Tensor", _gathered)
@@ -249,8 +261,8 @@ _define("upsample_nearest2d",
         'Tensor x, SymInt[2] output_size, float? scale_h=None, float? scale_w=None, str rule="pytorch"', "Tensor", _upsampled)
 _define("strided_copy", "Tensor x", "Tensor", _contiguous)
 
-_is_native = hasattr(LIBRARY, "hipops_torch_register") and bool(LIBRARY.hipops_torch_register())
+_registered = LIBRARY.hipops_torch_register() if hasattr(LIBRARY, "hipops_torch_register") else 0
 for _name, _run in _IN_PYTHON.items():
-    if not (_is_native and _name in _NATIVE):
+    if not (_name in _NATIVE and _registered > (_name in _WITH_STRINGS)):
         for _device in ("CPU", "CUDA"):  # PyTorch for ROCm names its devices "CUDA" too
             _LIBRARY.impl(_name, _run, _device)
