@@ -57,6 +57,8 @@ TILE = "device/rows/tile.h"
 COLUMNS = "device/rows/columns.h"
 PACKED = "device/rows/packed.h"
 PARTS = "device/rows/parts.h"
+MAP = "device/map/map_kernel.h"
+ACTIVATION = "device/map/activation.h"
 MOMENTS = "device/rows/moments.h"
 RMS = "device/rows/rms.h"
 TYPES = "device/core/types.h"
@@ -956,6 +958,64 @@ MUTATIONS = (
         after="tile[(line + r * Tile::kLines) * Tile::kPitch + lane] = value[r];",
         runs=(Run("sizes", "f32", "report", output="race at byte", race=True, plan="many-rows"),
               Run("sizes", "f32", plan="many-rows"))),
+
+    # ---- Maps
+    Mutation(
+        "map_tail_left_out",
+        "The elements after a run's last vector are not computed.",
+        "activation_and_mul", MAP,
+        before="if (thread < map.tail)",
+        after="if (false)",
+        runs=(Run("sizes", "bf16", output="size_"),)),
+    Mutation(
+        "map_stores_at_the_next_round",
+        "A result is stored at the place of the vector that is loaded for the next round.",
+        "activation_and_mul", MAP,
+        before="store_vector_as_one<n>(y + at, apply_map",
+        after="store_vector_as_one<n>(y + next_at, apply_map",
+        runs=(Run("sizes", "bf16", plan="many-rows"),)),
+    Mutation(
+        "map_first_elements_of_a_row_left_out",
+        "The elements of an unaligned row before its first vector are replaced by elements after its last.",
+        "activation_and_mul", MAP,
+        before="other < begin ? other : other + vectors * n",
+        after="other + vectors * n",
+        runs=(Run("layouts", "bf16", output="misaligned"),), wave=32),
+    Mutation(
+        "map_last_elements_left_out",
+        "A work-item loads several elements at any strides, and stores only the first.",
+        "activation_and_mul", MAP,
+        before="if (d == 0 || place[d] != i)",
+        after="if (d == 0)",
+        runs=(Run("sizes", "f16", output="size_elements"),)),
+    Mutation(
+        "map_small_powers_lost",
+        "e^x has few digits below 2^-126, and none below 2^-149.",
+        "activation_and_mul", ACTIVATION,
+        before="const bool is_small = x < -80.0f;",
+        after="const bool is_small = false;",
+        runs=(Run("adversarial", "f32", output="large_silu"),)),
+    Mutation(
+        "map_argument_of_a_sigmoid_rounded",
+        "The rounding error of a sigmoid's argument is ignored, which e^x turns into many ULPs.",
+        "activation_and_mul", ACTIVATION,
+        before="float rest = size < 256.0f ? e.power * x.rest : 0.0f;",
+        after="float rest = 0.0f;",
+        runs=(Run("adversarial", "f32", output="gelu_tanh"),)),
+    Mutation(
+        "map_square_of_gelu_rounded",
+        "The same for the square in gelu's e^(-x^2/2).",
+        "activation_and_mul", ACTIVATION,
+        before="(1.5f * error - 0.5f * rest)",
+        after="(1.5f * error)",
+        runs=(Run("adversarial", "f32", output="one_gelu_f32"),)),
+    Mutation(
+        "map_limit_of_one_side",
+        "A limit clamps up from above only.",
+        "activation_and_mul", "activation_and_mul.hip",
+        before="x[1][i] < -a.limit ? -a.limit : x[1][i]",
+        after="x[1][i]",
+        runs=(Run("smoke", "f16", output="limit"),)),
 
     # ---- Rounding. Truncation stays under the 1 ULP that 16-bit results may have, except in cases that allow half an
     # ULP.
