@@ -977,9 +977,9 @@ MUTATIONS = (
     Mutation(
         "map_first_elements_of_a_row_left_out",
         "The elements of an unaligned row before its first vector are replaced by elements after its last.",
-        "activation_and_mul", MAP,
-        before="other < begin ? other : other + vectors * n",
-        after="other + vectors * n",
+        "activation_and_mul", UNALIGNED,
+        before="i < begin ? i : i + vectors * kLength",
+        after="i + vectors * kLength",
         runs=(Run("layouts", "bf16", output="misaligned"),), wave=32),
     Mutation(
         "map_last_elements_left_out",

@@ -79,6 +79,34 @@ class IncomingVector {
   int before_ = 0;
 };
 
+// A row of `cols` elements: `vectors` of 16 bytes, aligned in y, and others before and after. Loads of the vectors stay in
+// the row of each input, also where they read the two aligned vectors around an unaligned one.
+template <class T>
+struct ShiftedRow {
+  static constexpr int kLength = kWideBytes / int(sizeof(T));
+  int32_t vectors, begin, others;
+
+  template <int K>
+  HIPOPS_METHOD ShiftedRow(const T* const (&x)[K], const T* y, int32_t cols) {
+    const int32_t in_y = misalignment(y);
+    int32_t first = 0, end = 0;
+#pragma unroll
+    for (int k = 0; k < K; ++k) {
+      const int32_t apart = (misalignment(x[k]) - in_y) & (kLength - 1);
+      const int32_t first_of_k = (in_y + apart + kLength - 1) / kLength;
+      const int32_t end_of_k = (cols + in_y + apart - (apart != 0 ? kLength : 0)) / kLength;
+      first = k == 0 || first_of_k > first ? first_of_k : first;
+      end = k == 0 || end_of_k < end ? end_of_k : end;
+    }
+    vectors = end > first ? end - first : 0;
+    begin = first * kLength - in_y;
+    others = cols - vectors * kLength;
+  }
+
+  HIPOPS_METHOD int32_t vector(int32_t i) const { return begin + i * kLength; }
+  HIPOPS_METHOD int32_t other(int32_t i) const { return i < begin ? i : i + vectors * kLength; }
+};
+
 // Stores a row's vectors. A lane stores its vectors one after the other. A run is kRun lanes with neighbouring vectors;
 // the same lanes' next vectors are behind them. All lanes of a wave call it together, with or without a vector.
 template <class T, int kRun>

@@ -88,36 +88,25 @@ HIPOPS_FN void map_wide(const typename Op::Args& a) {
 
 static_assert(kMapDepth == 2, "the loop over a piece's vectors keeps one vector for the next round");
 
-// Vectors are at multiples of 16 in y, and anywhere in the inputs. The loads of an unaligned vector read the aligned
-// vectors around it (IncomingVector), so vectors begin and end where these are inside of all inputs' rows.
+// Vectors are at multiples of 16 in y, and anywhere in the inputs.
 template <class T, class Op>
 HIPOPS_FN void map_shifted(const typename Op::Args& a) {
   constexpr int kInputs = Op::kInputs, n = kWideBytes / int(sizeof(T));
   const MapStreams<kInputs + 1>& map = a.map;
-  const int32_t cols = int32_t(map.rows.cols);
   for_each_row_piece<kMapBlock, kMapDepth>(map, [&](int64_t, const Offsets<kInputs + 1>& at, int32_t first) {
     T* const y = static_cast<T*>(map.data[0]) + at.of[0];
-    const int32_t in_y = misalignment(y);
-    int32_t first_vector = (in_y + n - 1) / n, end = (cols + in_y) / n;
     const T* x[kInputs];
 #pragma unroll
-    for (int k = 0; k < kInputs; ++k) {
-      x[k] = static_cast<const T*>(map.data[k + 1]) + at.of[k + 1];
-      const int32_t apart = (misalignment(x[k]) - in_y) & (n - 1);
-      if (apart == 0) continue;
-      const int32_t first_of_k = (in_y + apart + n - 1) / n, end_of_k = (cols + in_y + apart - n) / n;
-      first_vector = first_of_k > first_vector ? first_of_k : first_vector;
-      end = end_of_k < end ? end_of_k : end;
-    }
-    const int32_t vectors = end > first_vector ? end - first_vector : 0, begin = first_vector * n - in_y;
+    for (int k = 0; k < kInputs; ++k) x[k] = static_cast<const T*>(map.data[k + 1]) + at.of[k + 1];
+    const ShiftedRow<T> row(x, y, int32_t(map.rows.cols));
     const int32_t lanes = 1 << map.rows.lane_bits;
     IncomingVector<T> in[kInputs][kMapDepth];
-    if (first < vectors) {
+    if (first < row.vectors) {
 #pragma unroll
       for (int d = 0; d < kMapDepth; ++d) {
-        const int32_t v = first + d * lanes < vectors ? first + d * lanes : first;
+        const int32_t v = first + d * lanes < row.vectors ? first + d * lanes : first;
 #pragma unroll
-        for (int k = 0; k < kInputs; ++k) in[k][d].issue_load(x[k] + (begin + v * n));
+        for (int k = 0; k < kInputs; ++k) in[k][d].issue_load(x[k] + row.vector(v));
       }
 #pragma unroll
       for (int k = 0; k < kInputs; ++k) {
@@ -128,7 +117,7 @@ HIPOPS_FN void map_shifted(const typename Op::Args& a) {
 #pragma unroll 1
     for (int d = 0; d < kMapDepth; ++d) {
       const int32_t v = first + d * lanes;
-      if (v < vectors) {
+      if (v < row.vectors) {
         float values[kInputs][n];
 #pragma unroll
         for (int k = 0; k < kInputs; ++k) {
@@ -137,10 +126,9 @@ HIPOPS_FN void map_shifted(const typename Op::Args& a) {
           for (int e = 0; e < n; ++e) values[k][e] = widen(vector.element[e]);
           in[k][0] = in[k][1];
         }
-        store_vector_as_one<n>(y + (begin + v * n), apply_map<T, n, Op>(reload_arguments(a), values));
-      } else if (v - vectors < cols - vectors * n) {
-        const int32_t other = v - vectors;
-        map_element<T, Op>(reload_arguments(a), at, other < begin ? other : other + vectors * n);
+        store_vector_as_one<n>(y + row.vector(v), apply_map<T, n, Op>(reload_arguments(a), values));
+      } else if (v - row.vectors < row.others) {
+        map_element<T, Op>(reload_arguments(a), at, row.other(v - row.vectors));
       }
     }
   }, map.data[0], map.data[1], map.data[kInputs]);

@@ -33,30 +33,11 @@ class ShiftedVector {
   IncomingVector<T> vector_;
 };
 
-// A row of `cols` elements: `vectors` of 16 bytes, aligned in y, and others before and after. Loads stay in x's row.
-template <class T>
-struct ShiftedRow {
-  static constexpr int kLength = kWideBytes / int(sizeof(T));
-  int32_t vectors, begin, others;
-
-  HIPOPS_METHOD ShiftedRow(const T* x, const T* y, int32_t cols) {
-    const int32_t in_y = misalignment(y), apart = (misalignment(x) - in_y) & (kLength - 1);
-    const int32_t first = (in_y + apart + kLength - 1) / kLength;
-    const int32_t end = (cols + in_y + apart - (apart != 0 ? kLength : 0)) / kLength;
-    vectors = end > first ? end - first : 0;
-    begin = first * kLength - in_y;
-    others = cols - vectors * kLength;
-  }
-
-  HIPOPS_METHOD int32_t vector(int32_t i) const { return begin + i * kLength; }
-  HIPOPS_METHOD int32_t other(int32_t i) const { return i < begin ? i : i + vectors * kLength; }
-};
-
 // Copies the row's vectors, then its other elements: numbers first, first + (1 << lane_bits), .. `zero`: stores zeros.
 template <class T>
 HIPOPS_FN void copy_shifted_row(const T* x, T* y, int32_t cols, int32_t first, int32_t lane_bits, bool zero) {
   constexpr int n = ShiftedRow<T>::kLength;
-  const ShiftedRow<T> row(x, y, cols);
+  const ShiftedRow<T> row({x}, y, cols);
   if (row.vectors > 0) {
     ShiftedVector<T> loaded[kShiftedDepth];
 #pragma unroll
