@@ -51,11 +51,11 @@ def pair(name, dtype, shape, x=None, up=None, **more):
 def smoke():
     for dtype in DTYPES:
         for kind in KINDS:
-            yield pair("smoke_4x40", dtype, (4, 40), kind=kind)
+            yield pair("smoke_2x24", dtype, (2, 24), kind=kind)
         for kind in ("silu", "gelu", "relu"):
-            yield pair("smoke_4x40", dtype, (4, 40), kind=kind, limit=1.5)
-            yield pair("smoke_4x40", dtype, (4, 40), kind=kind, flags=UP_PLUS_ONE)
-        yield pair("smoke_gpt_oss", dtype, (4, 40), **GPT_OSS)
+            yield pair("smoke_2x24", dtype, (2, 24), kind=kind, limit=1.5)
+            yield pair("smoke_2x24", dtype, (2, 24), kind=kind, flags=UP_PLUS_ONE)
+        yield pair("smoke_gpt_oss", dtype, (2, 24), **GPT_OSS)
         yield pair("smoke_alpha_half", dtype, (3, 24), kind="swish", alpha=0.5)
         yield pair("smoke_alpha_minus_two", dtype, (3, 24), kind="swish", alpha=-2.0)
         for shape in rows.SMOKE_SHAPES:
