@@ -362,7 +362,7 @@ def upsample_nearest2d(x: Any, output_size: tuple[int, int], scale_h: float | No
 
 
 def _kind(op: str, kind: Any) -> Any:
-    names = {each.name.lower(): each for each in ActivationKind}
+    names: dict[Any, ActivationKind] = {each.name.lower(): each for each in ActivationKind}
     if not isinstance(kind, (str, int)) or kind not in names and kind not in names.values():
         raise ValueError(f"{op}: kind is {kind!r}, expected one of: {', '.join(names)}")
     return names.get(kind, kind)
