@@ -85,10 +85,15 @@ struct Batch {
   }
 };
 
-// Each work-item calls f(digit, the block's number of entries of the digit), also past the last digit, with 0. `tally`
-// becomes the number in earlier waves.
+// Stores the batch to `sorted`, ordered by the digit of `bits` bits from `shift` on. start_of becomes the place of each
+// digit's first entry. Returns the number of entries. tally has Shape::kTally counts, and is free afterwards. Calls
+// counted(entries of a digit) for each digit, and also with 0.
 template <class Shape, class F>
-HIPOPS_FN void for_each_digit(Shared<uint16_t> tally, int bits, F f) {
+HIPOPS_FN uint32_t sort_batch(Batch<Shape>* batch, int shift, int bits, Shared<uint16_t> tally,
+                              Shared<uint16_t> start_of, Shared<SortEntry> sorted, F counted) {
+  batch->rank_by_digit(tally, shift, bits);
+  barrier();
+  uint32_t entries = 0;
 #pragma unroll 1
   for (uint32_t first = 0; first < 1u << bits; first += Shape::kBlock) {
     const uint32_t digit = first + hide_origin(thread_index());
@@ -98,31 +103,17 @@ HIPOPS_FN void for_each_digit(Shared<uint16_t> tally, int bits, F f) {
 #pragma unroll
       for (int w = 0; w < Shape::kWaves; ++w) count[w] = tally[(uint32_t(w) << bits) + digit];
 #pragma unroll
-      for (int w = 0; w < Shape::kWaves; ++w) {
+      for (int w = 0; w < Shape::kWaves; ++w) {  // the tally becomes the number in earlier waves
         tally[(uint32_t(w) << bits) + digit] = uint16_t(total);
         total += count[w];
       }
     }
-    f(digit, total);
-  }
-}
-
-// Stores the batch to `sorted`, ordered by the digit of `bits` bits from `shift` on. start_of becomes the place of each
-// digit's first entry. Returns the number of entries. tally has Shape::kTally counts, and is free afterwards. Calls
-// counted(entries of a digit) for each digit, and with 0 past the last one.
-template <class Shape, class F>
-HIPOPS_FN uint32_t sort_batch(Batch<Shape>* batch, int shift, int bits, Shared<uint16_t> tally,
-                              Shared<uint16_t> start_of, Shared<SortEntry> sorted, F counted) {
-  batch->rank_by_digit(tally, shift, bits);
-  barrier();
-  uint32_t entries = 0;
-  for_each_digit<Shape>(tally, bits, [&](uint32_t digit, uint32_t count) {
-    const Scanned<uint32_t> scan = block_scan<Shape::kBlock>(count);
+    const Scanned<uint32_t> scan = block_scan<Shape::kBlock>(total);
     if (digit < 1u << bits) start_of[digit] = uint16_t(entries + scan.before);
-    counted(count);
+    counted(total);
     entries += uniform(scan.total);
     barrier();
-  });
+  }
   const uint32_t own = wave_index() << bits;
 #pragma unroll
   for (int n = 0; n < Shape::kDepth; ++n)
