@@ -126,7 +126,7 @@ class ScanSums {
       if (!share_.is_first_of_row(entry) || share_.is_long(entry)) continue;
       T* y = row(share_.row(entry));
       RunningSum<T, Length> sum;
-      sum.ask_for(y);
+      sum.issue_load(y);
       sum.template add_run<kFlight>(x_, a.x_step, share_, entry);
       sum.store(y);
     }

@@ -31,14 +31,14 @@ template <> struct Summed<u64> : SummedInteger<u64, u64> {};
 template <class T, int Length>
 class RunningSum {
  public:
-  using Row = Summed<T>;
+  using Sum = typename Summed<T>::Sum;
 
   HIPOPS_METHOD void load(const T* y) {
-    ask_for(y);
+    issue_load(y);
     begin();
   }
   // Loads y's vector without a wait: the first add() waits for it, when sources are in flight too.
-  HIPOPS_METHOD void ask_for(const T* y) {
+  HIPOPS_METHOD void issue_load(const T* y) {
     y_ = load_packed<Length>(y);
     if constexpr (Length == 16) begin();  // or registers would hold y twice
   }
@@ -46,13 +46,13 @@ class RunningSum {
   HIPOPS_METHOD void store(T* y) const {
     Vector<T, Length> v;
 #pragma unroll
-    for (int i = 0; i < Length; ++i) v.element[i] = Row::rounded(sum_[i]);
+    for (int i = 0; i < Length; ++i) v.element[i] = Summed<T>::rounded(sum_[i]);
     store_vector<Length>(y, v);
   }
 
   // Stores the sums without rounding them to y's type.
-  HIPOPS_METHOD void store_sums(typename Row::Sum* at) const {
-    Vector<typename Row::Sum, Length> v;
+  HIPOPS_METHOD void store_sums(Sum* at) const {
+    Vector<Sum, Length> v;
 #pragma unroll
     for (int i = 0; i < Length; ++i) v.element[i] = sum_[i];
     store_vector<Length>(at, v);
@@ -61,15 +61,15 @@ class RunningSum {
   HIPOPS_METHOD void add(const Packed<T, Length>& source) {
     begin();
 #pragma unroll
-    for (int i = 0; i < Length; ++i) sum_[i] += Row::of(source[i]);
+    for (int i = 0; i < Length; ++i) sum_[i] += Summed<T>::of(source[i]);
   }
 
   // Stores the sums to shared memory, which has room for `lanes` lanes.
-  HIPOPS_METHOD void park(Shared<typename Row::Sum> parked, uint32_t lane, uint32_t lanes) const {
+  HIPOPS_METHOD void park(Shared<Sum> parked, uint32_t lane, uint32_t lanes) const {
 #pragma unroll
     for (int i = 0; i < Length; ++i) parked[i * lanes + lane] = sum_[i];
   }
-  HIPOPS_METHOD void unpark(Shared<typename Row::Sum> parked, uint32_t lane, uint32_t lanes) {
+  HIPOPS_METHOD void unpark(Shared<Sum> parked, uint32_t lane, uint32_t lanes) {
     is_here_ = true;
 #pragma unroll
     for (int i = 0; i < Length; ++i) sum_[i] = parked[i * lanes + lane];
@@ -101,7 +101,7 @@ class RunningSum {
     find(source, 0u - 1, count, from);  // y's vector is before place 0
     is_here_ = true;
 #pragma unroll
-    for (int i = 0; i < Length; ++i) sum_[i] = is_first ? -typename Row::Sum(0) : typename Row::Sum(0);  // -0 + y is y
+    for (int i = 0; i < Length; ++i) sum_[i] = is_first ? -Sum(0) : Sum(0);  // -0 + y is y
     for (uint32_t first = 0; first <= count; first += Flight) {
       Packed<T, Length> v[Flight];
 #pragma unroll
@@ -140,7 +140,7 @@ class RunningSum {
         if (loads_are_predicated && !there[n]) break;
 #pragma unroll
         for (int i = 0; i < Length; ++i) {
-          const typename Row::Sum sum = sum_[i] + Row::of(v[n][i]);
+          const Sum sum = sum_[i] + Summed<T>::of(v[n][i]);
           sum_[i] = loads_are_predicated || there[n] ? sum : sum_[i];
         }
       }
@@ -154,7 +154,7 @@ class RunningSum {
     if (is_here_) return;
     is_here_ = true;
 #pragma unroll
-    for (int i = 0; i < Length; ++i) sum_[i] = Row::of(y_[i]);
+    for (int i = 0; i < Length; ++i) sum_[i] = Summed<T>::of(y_[i]);
   }
 
   // Adds v[0] if `with_first`, and vectors 1 to left - 1.
@@ -164,7 +164,7 @@ class RunningSum {
     for (uint32_t n = 0; n < Flight; ++n) {
 #pragma unroll
       for (int i = 0; i < Length; ++i) {
-        const typename Row::Sum sum = sum_[i] + Row::of(v[n][i]);
+        const Sum sum = sum_[i] + Summed<T>::of(v[n][i]);
         sum_[i] = (n == 0 ? with_first : n < left) ? sum : sum_[i];
       }
     }
@@ -178,7 +178,7 @@ class RunningSum {
     for (uint32_t n = 0; n < Count; ++n) from[n] = source[first + n < last ? first + n : last];
   }
 
-  typename Row::Sum sum_[Length] = {};
+  Sum sum_[Length] = {};
   Packed<T, Length> y_;
   bool is_here_ = false;
 };
