@@ -89,8 +89,8 @@ MUTATIONS = (
         runs=(Run("sizes", "f32", "report", output=": wait at the barrier at "),)),
     Mutation(
         "one_set_of_slots",
-        "A wave that is early for the second reduction overwrites values of the first that a late wave still reads. In the "
-        "executor's usual order no wave is so early, so only the race check detects it.",
+        "A wave that is early for the second reduction overwrites values of the first that a late wave still reads. In "
+        "the executor's usual order no wave is so early, so only the race check detects it.",
         "layer_norm", REDUCE,
         before="    turn_ ^= 1;\n",
         after="",
@@ -104,16 +104,16 @@ MUTATIONS = (
         runs=(Run("sizes", "f32", "report", output="bytes of shared memory at", race=True),)),
     Mutation(
         "last_wave_left_out",
-        "An off-by-one in the number of waves: the first wave's part is counted instead of the last wave's. Rows of equal "
-        "magnitudes do not show it.",
+        "An off-by-one in the number of waves: the first wave's part is counted instead of the last wave's. Rows of "
+        "equal magnitudes do not show it.",
         "rms_norm", REDUCE,
         before="return wave < waves_ ? f(",
         after="return wave + 1 < waves_ ? f(",
         runs=(Run("sizes", "f32"), Run("layouts", "bf16"))),
     Mutation(
         "two_reductions_in_one_place",
-        "Shared memory belongs to its declaration, so two reduction objects have the same slots, and each begins with the "
-        "same set.",
+        "Shared memory belongs to its declaration, so two reduction objects have the same slots, and each begins with "
+        "the same set.",
         "softmax", KERNEL,
         before="return reduction(tile.template reduce<kSecondPass>(rows, 0, op, f, g), op);",
         after="return Reduction(reduction)(tile.template reduce<kSecondPass>(rows, 0, op, f, g), op);",
@@ -160,8 +160,8 @@ MUTATIONS = (
         runs=(Run("sizes", "bf16"), Run("exact", "f32"))),
     Mutation(
         "groups_without_a_row_store",
-        "A group past the last row repeats that row for the reductions, and must not store. In place it may have read results "
-        "as input. Elsewhere the fault has no effect, because it stores equal values.",
+        "A group past the last row repeats that row for the reductions, and must not store. In place it may have read "
+        "results as input. Elsewhere the fault has no effect, because it stores equal values.",
         "rms_norm", KERNEL,
         before="const bool is_present = rows.has_row() && rows.contains(col);",
         after="const bool is_present = rows.contains(col);",
@@ -196,8 +196,8 @@ MUTATIONS = (
         runs=(Run("sizes", "f64"), Run("layouts", "bf16"))),
     Mutation(
         "first_elements_forgotten",
-        "In a row that begins between two 16-byte boundaries, the elements before the first boundary are not loaded. Waves of "
-        "32 run NVIDIA's code.",
+        "In a row that begins between two 16-byte boundaries, the elements before the first boundary are not loaded. "
+        "Waves of 32 run NVIDIA's code.",
         "softmax", SHAPE,
         before="(i < head() ? i : -1)",
         after="-1",
@@ -211,7 +211,8 @@ MUTATIONS = (
         runs=(Run("layouts", "f32"),)),
     Mutation(
         "stores_shifted_by_the_loads_distance",
-        "An output with another offset to 16 bytes is stored with the offset of the load. Waves of 32 run NVIDIA's code.",
+        "An output with another offset to 16 bytes is stored with the offset of the load. Waves of 32 run NVIDIA's "
+        "code.",
         "fused_add_rms_norm", UNALIGNED,
         before="funnel(before, own, kWideBytes - ahead * int(sizeof(T)))",
         after="funnel(before, own, ahead * int(sizeof(T)))",
@@ -295,16 +296,16 @@ MUTATIONS = (
         runs=(Run("sizes", "f32"), Run("sizes", "bf16"))),
     Mutation(
         "parts_of_the_last_span",
-        "Each block should read the partial results from its own span. Other blocks overwrite their spans, the last span "
-        "first.",
+        "Each block should read the partial results from its own span. Other blocks overwrite their spans, the last "
+        "span first.",
         "softmax", PARTS,
         before="{area_of(rows, begin),",
         after="{area_of(rows, begin_of(s_->spans - 1)),",
         runs=(Run("sizes", "f32"),)),
     Mutation(
         "weight_of_the_next_vector",
-        "Off by one vector in the index of the weights. The last vector is past their end, in a pattern or in an unmapped "
-        "page.",
+        "Off by one vector in the index of the weights. The last vector is past their end, in a pattern or in an "
+        "unmapped page.",
         "rms_norm", COLUMNS,
         before="load_packed<kLength>(data_ + col)",
         after="load_packed<kLength>(data_ + col + kLength)",
@@ -381,7 +382,8 @@ MUTATIONS = (
         "layer_norm", MOMENTS,
         before="mean.high, mean.low, scale}",
         after="mean.high, 0 * mean.low, scale}",
-        runs=(Run("adversarial", "f32"), Run("adversarial", "f64"), Run("adversarial", "bf16"), Run("adversarial", "f16"))),
+        runs=(Run("adversarial", "f32"), Run("adversarial", "f64"), Run("adversarial", "bf16"),
+              Run("adversarial", "f16"))),
     Mutation(
         "sums_rounded",
         "The rounding errors of a long sum are not kept.",
@@ -499,7 +501,8 @@ MUTATIONS = (
     # ---- Index ops and copies
     Mutation(
         "digit_read_in_part",
-        "Indices whose digits differ only in an odd bit are stored in each other's places. Other places are not written.",
+        "Indices whose digits differ only in an odd bit are stored in each other's places. Other places are not "
+        "written.",
         "index_add", RADIX,
         before=" | lanes_with_other_bit(digit[n], bit + 1)",
         after="",

@@ -185,7 +185,8 @@ Policy streaming() {
     const RowKernels* kernels = row_kernels_of(*all_ops[i]);
     for (int k = 0; kernels && k < kernels->count; ++k)
       if (kernels->kernel[k].layout == RowLayout::unaligned && kernels->kernel[k].body == RowBody::streamed)
-        policy.rows.push_back({all_ops[i], kernels->kernel[k].dtype, RowLayout::unaligned, {INFINITY}, {INFINITY}, {{k, 1}}});
+        policy.rows.push_back(
+            {all_ops[i], kernels->kernel[k].dtype, RowLayout::unaligned, {INFINITY}, {INFINITY}, {{k, 1}}});
   }
   return policy;
 }
