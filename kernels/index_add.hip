@@ -113,7 +113,6 @@ class ScanSums {
   using Run = typename Share::Run;
   using Sum = typename Summed<T>::Sum;
   static constexpr bool kShowsOrder = Summed<T>::kShowsOrder;
-  static_assert(Share::kLong <= kChunk, "add_run has no chunks");
   static constexpr int kFlight = Length == 16 ? 2 : 4;  // sources
   static constexpr int kUnrolled = kShowsOrder ? 8 : 4;  // additions; gfx9 has too few scalar registers for 8 of integers
   static_assert(kFlight <= Share::kPastEnd, "add_run looks at so many entries");

@@ -1,17 +1,19 @@
 // Lists in shared memory the indices that name a block's rows, without a workspace: a block reads the whole index. A
-// hash assigns rows to blocks, so neighbouring or equally spaced rows spread over blocks.
+// row's hash (kSpread) assigns the row to a block.
 #pragma once
 
 #include "device/core/divide.h"
 #include "device/index/indices.h"
+#include "device/index/sum_contract.h"
 #include "device/core/scan.h"
 #include "device/core/wave.h"
 
 namespace hipops {
 namespace {
 
-// One list has the `places` places of the index from `first` on that name one of the `rows` rows from `row` on. If the
-// index has more than kMostPlaces, windows are powers of two long: each is reported completely or not at all.
+// The part of the work that one list has: of the `places` places of the index from `first` on, those that name one of
+// the `rows` rows from `row` on. If the index has more than kMostPlaces, `places` is a power of two. So a window's
+// indices out of range are all reported, or none.
 struct ShareWindow {
   static constexpr uint32_t kMostPlaces = 1 << 30;
   uint32_t row, rows;
@@ -52,7 +54,7 @@ struct ShareWindow {
   }
 };
 
-// A row of an index tensor along dim. `offset` and `position`: of its first index, in memory and in row-major order.
+// A line of an index tensor along dim. `offset` and `position`: of its first index, in memory and in row-major order.
 struct IndexLine {
   int64_t offset, position;
 };
@@ -65,7 +67,7 @@ class RowShare {
   static constexpr uint32_t kRoom = 3 * Block;         // entries of a list
   static constexpr uint32_t kLeastPlaces = 2 * Block;  // these places always have room in a list
   static constexpr uint32_t kPastEnd = 4;              // entries that may be read past the end of the list
-  static constexpr uint32_t kLong = 128;               // a row of more entries is long
+  static constexpr uint32_t kLong = kChunk;            // a row of more entries is long, and has several chunks
 
   explicit HIPOPS_METHOD RowShare(const Args& args) : args_(args) {
     if (thread_index() == 0) count_[0] = 0, keys_[0] = kNobody;
@@ -100,8 +102,8 @@ class RowShare {
   struct Run {
     uint32_t row, begin, end;  // entries
   };
-  // From entry `from` on, the first row with two neighbouring multiples of kLong / 2 among its entries. Each long row has
-  // two. An empty run: there is none.
+  // From entry `from` on, the first row with two neighbouring multiples of kLong / 2 among its entries' numbers. Each
+  // long row has two, and some shorter rows, too. An empty run: there is none.
   HIPOPS_METHOD Run next_run(uint32_t from) const {
     static_assert(2 * kRoom / kLong < wave_size, "a lane for each multiple");
     if (__builtin_expect(entries_ <= kLong, 1)) return {0, 0, 0};
@@ -196,10 +198,7 @@ class RowShare {
                   uint32_t(count_bits(wrong)) * a.reported);
   }
 
-  HIPOPS_METHOD bool is_own(uint32_t row) const {
-    constexpr uint32_t kSpread = 0x9e3779b1;  // 2^32 by the golden ratio: Fibonacci hashing
-    return row * kSpread - least_ <= above_;
-  }
+  HIPOPS_METHOD bool is_own(uint32_t row) const { return row * kSpread - least_ <= above_; }
 
   HIPOPS_METHOD void order() const {
     if (__builtin_expect(entries_ > kComparedEach, 0)) order_by_pairs();

@@ -9,6 +9,11 @@ namespace {
 
 constexpr int64_t kNothing = -1;  // from checked_index: the index names no element
 
+// Fibonacci hashing: a row's number times this odd constant, 2^32 by the golden ratio, modulo a power of two. Rows that
+// are neighbours or equally spaced get different upper bits, so different blocks handle them. kUnspread reverses it.
+constexpr uint32_t kSpread = 0x9e3779b1, kUnspread = 0x0e8b2f51;
+static_assert(uint32_t(kSpread * kUnspread) == 1, "one reverses the other");
+
 // Calls f(the index in its own type, the mark) by one uniform branch. The mark, the type's maximum, names nothing.
 template <class F>
 HIPOPS_FN void in_own_type(const IndexArgs& index, F f) {

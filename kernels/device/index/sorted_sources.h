@@ -21,20 +21,15 @@ using JoinedShape = RadixShape<kJoinedBlock, kSortBatch / kJoinedBlock, kJoinedB
 constexpr uint32_t kPlaceMask = 0xffff;      // of a head or a start: the lower half
 constexpr uint32_t kHasHeads = 1u << 31;     // of a start: the block has listed its heads
 constexpr int kCopied = 4;                   // entries that a work-item copies together
-// A block is crowded if a digit has more than kCrowd entries and kCrowd / 8 times the average, or more than kMostCrowd.
-constexpr uint32_t kCrowd = 32, kMostCrowd = 512;
 
-// A key is a row number times an odd constant, modulo a power of two. Frequent rows are often neighbours, or a power of
-// two apart. Their keys differ in the high digit, so different blocks join them.
-constexpr uint32_t kMix = 0x9e3779b1u, kUnmix = 0x0e8b2f51u;
-static_assert(uint32_t(kMix * kUnmix) == 1, "the one undoes the other");
-
+// A key is a row's number, whose bits above the lowest plain_bits are spread (kSpread). Frequent rows are often
+// neighbours, or a power of two apart. Their keys differ in the high digit, so different blocks join them.
 HIPOPS_FN uint32_t permuted(const SortArgs& s, uint32_t v, uint32_t factor) {
   const uint32_t plain = (1u << s.plain_bits) - 1;
   return (((v >> s.plain_bits) * factor << s.plain_bits) | (v & plain)) & s.key_mask;
 }
-HIPOPS_FN uint32_t key_of(const SortArgs& s, uint32_t row) { return permuted(s, row, kMix); }
-HIPOPS_FN uint32_t row_of(const SortArgs& s, uint32_t key) { return permuted(s, key, kUnmix); }
+HIPOPS_FN uint32_t key_of(const SortArgs& s, uint32_t row) { return permuted(s, row, kSpread); }
+HIPOPS_FN uint32_t row_of(const SortArgs& s, uint32_t key) { return permuted(s, key, kUnspread); }
 
 // True if scatter_add has found a row with different indices.
 HIPOPS_FN bool is_stopped(const SortArgs& s) { return s.state != nullptr && s.state[0] != 0; }
@@ -85,12 +80,12 @@ HIPOPS_FN bool may_sort(const SortArgs& s) {
 template <class Args>
 HIPOPS_FN void sort_split(const Args& a) {
   HIPOPS_SHARED(uint16_t, tally, SortShape::kTally);
-  HIPOPS_SHARED(uint16_t, start_of, 1 << kRadixBits);
+  HIPOPS_SHARED(uint16_t, start_of, SortShape::kDigits);
   HIPOPS_SHARED(uint32_t, crowded, 1);
   HIPOPS_SHARED(SortEntry, sorted, kSortBatch);
   const SortArgs& s = a.sort;
-  const uint32_t first = block_index() * s.batch, usual = kCrowd + (kCrowd / 8 * s.batch >> s.high_bits);
-  const uint32_t crowd = usual < kMostCrowd ? usual : kMostCrowd;  // more entries of a digit are many
+  const uint32_t first = block_index() * s.batch, usual = kCrowd + (kCrowdOfAverage * s.batch >> s.high_bits);
+  const uint32_t crowd = usual < kMostCrowd ? usual : kMostCrowd;
   if (block_index() == 0 && thread_index() == 0 && s.from == nullptr) *s.entries = 0;
   if (s.state != nullptr && !may_sort(s)) return;
   Batch<SortShape> batch;
@@ -155,8 +150,6 @@ HIPOPS_FN void sort_split(const Args& a) {
 template <class Shape>
 class Runs {
  public:
-  static constexpr uint32_t kRuns = Shape::kBlock == kSortBlock ? kSortRuns : kJoinedRuns;  // of a tile
-
   // A head is sorted like an entry: its key has the low digit and, above it, the number of its entries. Its value is
   // the first entry's place in s.split.
   static HIPOPS_METHOD uint32_t count_of(const SortEntry& head) { return head.key >> kRadixBits; }
@@ -182,8 +175,8 @@ class Runs {
     const uint32_t* starts = s.starts + int64_t(digit) * s.blocks;
     Counted counted{};
 #pragma unroll 1
-    for (uint32_t tile = 0; tile < s.blocks; tile += kRuns) {
-      const uint32_t last = s.blocks - tile < kRuns ? s.blocks - tile : kRuns;
+    for (uint32_t tile = 0; tile < s.blocks; tile += kSortRuns) {
+      const uint32_t last = s.blocks - tile < kSortRuns ? s.blocks - tile : kSortRuns;
       uint32_t runs = 0, heads = 0;  // of the tile, without empty runs
 #pragma unroll 1
       for (uint32_t first = 0; first < last; first += Shape::kBlock) {
@@ -215,7 +208,7 @@ class Runs {
       for (uint32_t first = 0; first < heads; first += kSortBatch) {
         batch->begin(heads - first);
         counted.has_heads = uniform(uint32_t(with_heads_[0])) != 0;
-        counted.is_one_batch = s.blocks <= kRuns && heads <= kSortBatch;
+        counted.is_one_batch = s.blocks <= kSortRuns && heads <= kSortBatch;
         load(runs, first, heads, counted.has_heads, batch);
         f(counted);
       }
@@ -288,7 +281,7 @@ class Runs {
     return {head >> 16 | count << kRadixBits, base + (head & kPlaceMask)};
   }
 
-  template <class T, int Which, int Count = kRuns>
+  template <class T, int Which, int Count = kSortRuns>
   static HIPOPS_METHOD Shared<T> storage() {
     HIPOPS_SHARED(T, elements, Count);
     return elements;

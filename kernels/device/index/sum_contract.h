@@ -11,10 +11,14 @@ namespace hipops {
 constexpr int kSortBlock = 256;
 constexpr int kSortDepth = 8;  // entries of a work-item
 constexpr int kSortBatch = kSortBlock * kSortDepth;
-constexpr int kSortRuns = 512;  // runs that a block loads at a time
+constexpr int kSortRuns = 512;  // runs of a tile: a block that joins loads a tile at a time
 
-// A block that joins a digit and sums it: its work-items, the bits of its low digit, and the runs of a tile, at most.
-constexpr int kJoinedBlock = 512, kJoinedBits = 8, kJoinedRuns = 512;
+// A block that joins a digit and sums it: its work-items, and the most bits of its low digit.
+constexpr int kJoinedBlock = 512, kJoinedBits = 8;
+
+// A batch is crowded if a digit has more entries than kCrowd + kCrowdOfAverage * the average of a digit, which a
+// uniform index rarely has. kMostCrowd limits this number if digits are few, and the average is large.
+constexpr uint32_t kCrowd = 32, kCrowdOfAverage = 4, kMostCrowd = 512;
 
 // A pass of the sort of valid indices. An entry's key is the permuted number of a row (key_of). An entry's value is the
 // place of the source: of its index in the index tensor, and of its row in x.
